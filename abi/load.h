@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* What bpf/load.bpf.c keeps per CPU and lib/measure/load_bpf.c reads from the mapped array. */
+#ifndef SUBTICK_ABI_LOAD_H
+#define SUBTICK_ABI_LOAD_H
+
+#ifndef __bpf__
+#include <linux/types.h>
+#endif
+
+#define LOAD_NR_VECS   10 /* NR_SOFTIRQS of every kernel so far; more would be counted as odd */
+#define LOAD_NR_PAUSED 4
+#define LOAD_BURST_MAX 1024
+
+/* What a core does below its hardirqs. Order is ABI between the two halves only. */
+enum load_ctx {
+	LOAD_UNKNOWN, /* no event since the start */
+	LOAD_HALT,
+	LOAD_TAIL, /* idle window, after an interrupt inside it: halted again, or about to leave */
+	LOAD_POLL,
+	LOAD_LOOP, /* the idle task, not halted */
+	LOAD_TASK,
+	LOAD_KSOFTIRQD, /* and threaded NAPI */
+	LOAD_SOFTIRQ_IDLE,
+	LOAD_SOFTIRQ_TASK,
+	LOAD_NR_CTX,
+	LOAD_CTX_SLOTS = 16, /* a power of two, so that a mask proves the bound to the verifier */
+};
+
+/*
+ * Two partitions of the time since start_ns, kept by two kinds of programs that can interrupt
+ * one another but never themselves:
+ *   base: which context below hardirqs; sum(base_ns) == base >> 8
+ *   hirq: inside a hardirq or not;      sum(hirq_ns) + hirq_out_ns == hirq >> 8
+ * The low byte of `base` is the open context, that of `hirq` the nesting depth; the rest is the
+ * stamp, ns since start. The two equations hold exactly whenever no update is under way, so a
+ * reader on another core checks them instead of a sequence count: the writer needs no barrier,
+ * whatever the memory model, and no atomic.
+ */
+struct load_slot {
+	__u64 base;
+	__u64 base_ns[LOAD_CTX_SLOTS]; /* closed intervals, hardirqs on top included */
+	__u64 hirq;
+	__u64 hirq_ns[LOAD_CTX_SLOTS]; /* closed hardirqs by the context under them */
+	__u64 hirq_out_ns;
+	__u64 hirq_in_ns; /* sum of hirq_ns, so that softirq programs need not add it up */
+
+	__u64 vec_ns[LOAD_NR_VECS]; /* closed softirq runs, without hardirqs on top */
+	__u64 vec_count[LOAD_NR_VECS];
+
+	/* Counter sample of source bpf-pmu; torn unless pmu_check == pmu_cycles ^ pmu_ns. */
+	__u64 pmu_cycles;
+	__u64 pmu_ns;
+	__u64 pmu_check;
+	__u64 pmu_errors;
+
+	__u64 odd_edges;   /* an exit without its entry, or a context that cannot be */
+	__u64 paused_lost; /* PREEMPT_RT: more preempted softirqs than paused[] holds */
+
+	/* Private to the programs from here on. */
+	__u64 burst_start; /* ns since start, 0 while idle */
+	__u64 vec_start;
+	__u64 vec_hirq_in;
+	__u32 under; /* context below the running softirq */
+	__u32 vec;   /* its vector + 1, 0 outside softirqs */
+	struct {
+		__u32 pid;
+		__u32 vec;
+	} paused[LOAD_NR_PAUSED];
+	__u64 pad[1];
+};
+
+_Static_assert(sizeof(struct load_slot) == 64 * 9, "whole cache lines per CPU");
+
+#endif

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* CPU sets: parsing, formatting, walking. */
+#include "base/cpuset.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+unsigned int cpuset_next(const struct cpuset *set, unsigned int from)
+{
+	unsigned int word = from / 64;
+	uint64_t bits;
+
+	if (from >= CPUSET_MAX)
+		return CPUSET_MAX;
+	bits = set->bits[word] & (~0ULL << (from % 64));
+	while (!bits) {
+		if (++word == CPUSET_MAX / 64)
+			return CPUSET_MAX;
+		bits = set->bits[word];
+	}
+	return word * 64 + __builtin_ctzll(bits);
+}
+
+unsigned int cpuset_count(const struct cpuset *set)
+{
+	unsigned int nr = 0;
+
+	for (size_t i = 0; i < CPUSET_MAX / 64; i++)
+		nr += __builtin_popcountll(set->bits[i]);
+	return nr;
+}
+
+unsigned int cpuset_end(const struct cpuset *set)
+{
+	for (size_t i = CPUSET_MAX / 64; i > 0; i--)
+		if (set->bits[i - 1])
+			return i * 64 - __builtin_clzll(set->bits[i - 1]);
+	return 0;
+}
+
+static const char *skip_blanks(const char *p)
+{
+	while (*p == ' ' || *p == '\t' || *p == '\n')
+		p++;
+	return p;
+}
+
+static int parse_number(const char **pos, unsigned int *ret_nr)
+{
+	const char *p = *pos;
+	unsigned int nr = 0;
+
+	if (!isdigit((unsigned char)*p))
+		return -EINVAL;
+	for (; isdigit((unsigned char)*p); p++) {
+		nr = nr * 10 + (*p - '0');
+		if (nr >= CPUSET_MAX)
+			return -ERANGE;
+	}
+	*pos = p;
+	*ret_nr = nr;
+	return 0;
+}
+
+int cpuset_parse(const char *text, struct cpuset *ret_set)
+{
+	struct cpuset set = {0};
+	const char *p = skip_blanks(text);
+	unsigned int first, last;
+	int rc;
+
+	while (*p) {
+		rc = parse_number(&p, &first);
+		if (rc)
+			return rc;
+		last = first;
+		if (*p == '-') {
+			p++;
+			rc = parse_number(&p, &last);
+			if (rc)
+				return rc;
+			if (last < first)
+				return -EINVAL;
+		}
+		for (unsigned int cpu = first; cpu <= last; cpu++)
+			cpuset_add(&set, cpu);
+		p = skip_blanks(p);
+		if (!*p)
+			break;
+		if (*p != ',')
+			return -EINVAL;
+		p = skip_blanks(p + 1);
+		if (!*p)
+			return -EINVAL;
+	}
+	*ret_set = set;
+	return 0;
+}
+
+size_t cpuset_format(const struct cpuset *set, char *buf, size_t size)
+{
+	unsigned int first = cpuset_next(set, 0), last;
+	size_t len = 0;
+
+	if (size)
+		buf[0] = '\0';
+	while (first < CPUSET_MAX) {
+		for (last = first; cpuset_has(set, last + 1); last++)
+			;
+		len += snprintf(buf + (len < size ? len : size), len < size ? size - len : 0,
+				last > first ? "%s%u-%u" : "%s%u", len ? "," : "", first, last);
+		first = cpuset_next(set, last + 1);
+	}
+	return len;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A set of CPU numbers, and the "0,2-5" notation that users and the kernel write it in. */
+#ifndef SUBTICK_BASE_CPUSET_H
+#define SUBTICK_BASE_CPUSET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* NR_CPUS of the largest configurations in use (x86-64 MAXSMP) is 8192. */
+#define CPUSET_MAX 8192
+
+struct cpuset {
+	uint64_t bits[CPUSET_MAX / 64];
+};
+
+static inline void cpuset_add(struct cpuset *set, unsigned int cpu)
+{
+	if (cpu < CPUSET_MAX)
+		set->bits[cpu / 64] |= 1ULL << (cpu % 64);
+}
+
+static inline void cpuset_del(struct cpuset *set, unsigned int cpu)
+{
+	if (cpu < CPUSET_MAX)
+		set->bits[cpu / 64] &= ~(1ULL << (cpu % 64));
+}
+
+static inline bool cpuset_has(const struct cpuset *set, unsigned int cpu)
+{
+	return cpu < CPUSET_MAX && (set->bits[cpu / 64] >> (cpu % 64) & 1);
+}
+
+/* The first member that is not below @from, or CPUSET_MAX. */
+unsigned int cpuset_next(const struct cpuset *set, unsigned int from);
+unsigned int cpuset_count(const struct cpuset *set);
+/* One more than the largest member, 0 for an empty set. */
+unsigned int cpuset_end(const struct cpuset *set);
+
+/*
+ * Accepts "0", "0-3", "1,3,5-7" with optional blanks and a final newline; an empty list is the
+ * empty set. Returns -EINVAL for anything else and -ERANGE for a number from CPUSET_MAX on.
+ */
+int cpuset_parse(const char *text, struct cpuset *ret_set);
+/* Writes the shortest list for @set; always terminates; returns the length it wanted. */
+size_t cpuset_format(const struct cpuset *set, char *buf, size_t size);
+
+#define cpuset_for_each(cpu, set)                                                                  \
+	for ((cpu) = cpuset_next((set), 0); (cpu) < CPUSET_MAX; (cpu) = cpuset_next((set), (cpu) + 1))
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Fills struct err; the library never prints, so every sentence for people starts here. */
+#include "base/err.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static void err_fill(struct err *err, int code, const char *fix, const char *fmt, va_list ap)
+{
+	memset(err, 0, sizeof(*err));
+	err->code = code;
+	vsnprintf(err->what, sizeof(err->what), fmt, ap);
+	if (fix)
+		snprintf(err->fix, sizeof(err->fix), "%s", fix);
+}
+
+int err_set(struct err *err, int code, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (!err)
+		return code;
+	va_start(ap, fmt);
+	err_fill(err, code, NULL, fmt, ap);
+	va_end(ap);
+	return code;
+}
+
+int err_unsupported(struct err *err, int code, const char *fix, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (!err)
+		return code;
+	va_start(ap, fmt);
+	err_fill(err, code, fix, fmt, ap);
+	va_end(ap);
+	err->unsupported = true;
+	return code;
+}
+
+int err_prefix(struct err *err, const char *fmt, ...)
+{
+	char was[sizeof(err->what)];
+	va_list ap;
+	int len;
+
+	if (!err)
+		return 0;
+	memcpy(was, err->what, sizeof(was));
+	va_start(ap, fmt);
+	len = vsnprintf(err->what, sizeof(err->what), fmt, ap);
+	va_end(ap);
+	if (len >= 0 && (size_t)len < sizeof(err->what))
+		snprintf(err->what + len, sizeof(err->what) - len, ": %s", was);
+	return err->code;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What every measurement offers to the run loop of the CLI and to the exporter. */
+#ifndef SUBTICK_MEASURE_METER_H
+#define SUBTICK_MEASURE_METER_H
+
+#include "base/err.h"
+#include "report/report.h"
+
+struct meter;
+
+/*
+ * Each measurement has its own X_open(const struct X_opts *, struct meter **, struct err *);
+ * from there on this table drives it. All calls come from one thread.
+ */
+struct meter_ops {
+	/* Begins the first window. */
+	int (*start)(struct meter *meter, struct err *err);
+	/* Ends the window, reports it and begins the next without a gap. */
+	int (*read)(struct meter *meter, struct report **ret_report, struct err *err);
+	/* Optional: a descriptor to poll between reads, and what to do when it is readable. */
+	int (*event_fd)(const struct meter *meter);
+	int (*event)(struct meter *meter, struct report **ret_report, struct err *err);
+	/* Detaches and frees; never fails, leaves the machine as it was. */
+	void (*close)(struct meter *meter);
+};
+
+/* First member of every measurement's own struct. */
+struct meter {
+	const struct meter_ops *ops;
+};
+
+#endif

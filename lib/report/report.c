@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Builds and frees reports. */
+#include "report/report.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Where writes go that have no place; never read. */
+static __thread struct value scrap;
+
+static void *grow(void *array, size_t nr, size_t size, bool *failed)
+{
+	void *bigger;
+
+	/* Doubling at powers of two keeps no separate capacity to get out of step. */
+	if (nr & (nr - 1))
+		return array;
+	bigger = reallocarray(array, nr ? nr * 2 : 1, size);
+	if (!bigger)
+		*failed = true;
+	return bigger;
+}
+
+static char *copy_str(const char *str, bool *failed)
+{
+	char *copy;
+
+	if (!str)
+		return NULL;
+	copy = strdup(str);
+	if (!copy)
+		*failed = true;
+	return copy;
+}
+
+static struct table *table_new(const char *key, const char *title, bool *failed)
+{
+	struct table *table = calloc(1, sizeof(*table));
+
+	if (!table) {
+		*failed = true;
+		return NULL;
+	}
+	table->failed = failed;
+	table->key = copy_str(key, failed);
+	table->title = copy_str(title, failed);
+	return table;
+}
+
+static void table_free(struct table *table)
+{
+	if (!table)
+		return;
+	for (size_t i = 0; i < table->nr_rows * table->nr_cols; i++)
+		value_null(&table->cells[i]);
+	for (size_t i = 0; i < table->nr_cols; i++) {
+		free(table->cols[i].key);
+		free(table->cols[i].title);
+	}
+	free(table->cells);
+	free(table->cols);
+	free(table->key);
+	free(table->title);
+	free(table);
+}
+
+void value_null(struct value *value)
+{
+	if (value->kind == VALUE_STR)
+		free(value->str);
+	if (value->kind == VALUE_TABLE)
+		table_free(value->table);
+	memset(value, 0, sizeof(*value));
+}
+
+void value_u64(struct value *value, uint64_t u64)
+{
+	value_null(value);
+	value->kind = VALUE_U64;
+	value->u64 = u64;
+}
+
+void value_f64(struct value *value, double f64)
+{
+	value_null(value);
+	if (!isfinite(f64))
+		return;
+	value->kind = VALUE_F64;
+	value->f64 = f64;
+}
+
+void value_bool(struct value *value, bool flag)
+{
+	value_null(value);
+	value->kind = VALUE_BOOL;
+	value->flag = flag;
+}
+
+void value_str(struct value *value, const char *str)
+{
+	char *copy = str ? strdup(str) : NULL;
+
+	value_null(value);
+	if (!copy)
+		return;
+	value->kind = VALUE_STR;
+	value->str = copy;
+}
+
+struct report *report_new(const char *command)
+{
+	struct report *report = calloc(1, sizeof(*report));
+
+	if (!report)
+		return NULL;
+	report->command = copy_str(command, &report->failed);
+	report->fields = table_new("fields", NULL, &report->failed);
+	report->quality = table_new("quality", NULL, &report->failed);
+	return report;
+}
+
+void report_free(struct report *report)
+{
+	if (!report)
+		return;
+	for (size_t i = 0; i < report->nr_tables; i++)
+		table_free(report->tables[i]);
+	for (size_t i = 0; i < report->nr_notes; i++)
+		free(report->notes[i]);
+	table_free(report->fields);
+	table_free(report->quality);
+	free(report->tables);
+	free(report->notes);
+	free(report->command);
+	free(report->source);
+	free(report);
+}
+
+int report_check(const struct report *report)
+{
+	return report->failed ? -ENOMEM : 0;
+}
+
+void report_source(struct report *report, const char *source)
+{
+	free(report->source);
+	report->source = copy_str(source, &report->failed);
+}
+
+void report_note(struct report *report, const char *fmt, ...)
+{
+	char **notes;
+	va_list ap;
+	char *note;
+	int len;
+
+	va_start(ap, fmt);
+	len = vasprintf(&note, fmt, ap);
+	va_end(ap);
+	notes = grow(report->notes, report->nr_notes, sizeof(*notes), &report->failed);
+	if (notes)
+		report->notes = notes;
+	if (len < 0 || !notes) {
+		report->failed = true;
+		if (len >= 0)
+			free(note);
+		return;
+	}
+	report->notes[report->nr_notes++] = note;
+}
+
+struct table *report_table(struct report *report, const char *key, const char *title)
+{
+	struct table *table = table_new(key, title, &report->failed);
+	struct table **tables;
+
+	tables = grow(report->tables, report->nr_tables, sizeof(*tables), &report->failed);
+	if (tables)
+		report->tables = tables;
+	if (!table || !tables) {
+		table_free(table);
+		return NULL;
+	}
+	report->tables[report->nr_tables++] = table;
+	return table;
+}
+
+struct table *table_nested(struct table *parent, size_t row, size_t col, const char *key)
+{
+	struct value *cell = table_cell(parent, row, col);
+	struct table *table;
+
+	if (cell == &scrap)
+		return NULL;
+	table = table_new(key, NULL, parent->failed);
+	if (!table)
+		return NULL;
+	value_null(cell);
+	cell->kind = VALUE_TABLE;
+	cell->table = table;
+	return table;
+}
+
+size_t table_col_as(struct table *table, enum metric_id id, const char *key, const char *title)
+{
+	const struct metric *metric = metric_get(id);
+	struct column *cols;
+
+	/* A column after the first row would shift every cell. */
+	if (!table || !metric || table->nr_rows)
+		return SIZE_MAX;
+	cols = grow(table->cols, table->nr_cols, sizeof(*cols), table->failed);
+	if (!cols)
+		return SIZE_MAX;
+	table->cols = cols;
+	cols[table->nr_cols] = (struct column){
+		.metric = metric,
+		.key = copy_str(key ? key : metric->key, table->failed),
+		.title = copy_str(title ? title : metric->title, table->failed),
+	};
+	return table->nr_cols++;
+}
+
+size_t table_col(struct table *table, enum metric_id id)
+{
+	return table_col_as(table, id, NULL, NULL);
+}
+
+size_t table_row(struct table *table)
+{
+	struct value *cells;
+	size_t used;
+
+	if (!table || !table->nr_cols)
+		return SIZE_MAX;
+	cells = grow(table->cells, table->nr_rows, table->nr_cols * sizeof(*cells), table->failed);
+	if (!cells)
+		return SIZE_MAX;
+	table->cells = cells;
+	used = table->nr_rows * table->nr_cols;
+	memset(&cells[used], 0, table->nr_cols * sizeof(*cells));
+	return table->nr_rows++;
+}
+
+struct value *table_cell(const struct table *table, size_t row, size_t col)
+{
+	if (!table || row >= table->nr_rows || col >= table->nr_cols) {
+		value_null(&scrap);
+		return &scrap;
+	}
+	return &table->cells[row * table->nr_cols + col];
+}
+
+int table_find(const struct table *table, const char *key)
+{
+	for (size_t i = 0; i < table->nr_cols; i++)
+		if (table->cols[i].key && !strcmp(table->cols[i].key, key))
+			return i;
+	return -1;
+}
+
+/* Appends one column to a table of at most one row; cells first, so that a failure adds nothing. */
+static struct value *single(struct table *table, enum metric_id id)
+{
+	struct value *cells;
+	size_t col;
+
+	if (!table)
+		return table_cell(NULL, 0, 0);
+	cells = grow(table->cells, table->nr_cols, sizeof(*cells), table->failed);
+	if (!cells)
+		return table_cell(NULL, 0, 0);
+	table->cells = cells;
+	table->nr_rows = 0;
+	col = table_col(table, id);
+	table->nr_rows = table->nr_cols ? 1 : 0;
+	if (col == SIZE_MAX)
+		return table_cell(NULL, 0, 0);
+	memset(&cells[col], 0, sizeof(*cells));
+	return &cells[col];
+}
+
+struct value *report_field(struct report *report, enum metric_id id)
+{
+	return single(report->fields, id);
+}
+
+struct value *report_quality(struct report *report, enum metric_id id)
+{
+	return single(report->quality, id);
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What one window yielded, free of any format: the only thing that views see. */
+#ifndef SUBTICK_REPORT_REPORT_H
+#define SUBTICK_REPORT_REPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "report/metrics.h"
+
+enum value_kind {
+	VALUE_NULL, /* not to be had: JSON null, never 0 */
+	VALUE_U64,
+	VALUE_F64,
+	VALUE_BOOL,
+	VALUE_STR,
+	VALUE_TABLE,
+};
+
+struct value {
+	enum value_kind kind;
+	union {
+		uint64_t u64;
+		double f64;
+		bool flag;
+		char *str;
+		struct table *table;
+	};
+};
+
+struct column {
+	const struct metric *metric;
+	char *key;	/* the metric's, unless named anew: "p99_ns" */
+	char *title;
+	bool data_only; /* in JSON and CSV, not in text */
+};
+
+/* Columns first, then rows; a new row is all null. */
+struct table {
+	char *key;   /* JSON name of the list */
+	char *title; /* heading in text, NULL for none */
+	struct column *cols;
+	size_t nr_cols;
+	struct value *cells; /* nr_rows × nr_cols */
+	size_t nr_rows;
+	/*
+	 * Text hint: columns [bar_first, bar_end) are shares of one whole, in order, that a
+	 * terminal may draw as one stacked bar per row. Equal: no bar.
+	 */
+	size_t bar_first, bar_end;
+	bool text_hidden; /* data for machines; people get it on request */
+	bool *failed;	  /* the owner's sticky out-of-memory flag */
+};
+
+struct report {
+	char *command; /* schema is "subtick.<command>/1" */
+	char *source;  /* where the figures came from; NULL where it makes no sense */
+	uint64_t time_unix_ns;
+	uint64_t window_ns;
+	struct table *fields;  /* one row: further top-level keys */
+	struct table *quality; /* one row: losses, errors, flags */
+	struct table **tables;
+	size_t nr_tables;
+	char **notes; /* sentences for people: which source and why, what is missing */
+	size_t nr_notes;
+	bool failed; /* sticky: set when memory ran out */
+};
+
+/*
+ * Building never fails half-way: setters after an allocation failure do nothing and
+ * report_check() tells at the end.
+ */
+struct report *report_new(const char *command);
+void report_free(struct report *report);
+/* 0, or -ENOMEM if any step of building failed. */
+int report_check(const struct report *report);
+void report_source(struct report *report, const char *source);
+void report_note(struct report *report, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* Top-level keys and quality keys, each set once. */
+struct value *report_field(struct report *report, enum metric_id id);
+struct value *report_quality(struct report *report, enum metric_id id);
+
+struct table *report_table(struct report *report, const char *key, const char *title);
+/* A table that is the value of a cell; freed with it. */
+struct table *table_nested(struct table *parent, size_t row, size_t col, const char *key);
+size_t table_col(struct table *table, enum metric_id id);
+/* The same metric under another key and title, for families such as percentiles. */
+size_t table_col_as(struct table *table, enum metric_id id, const char *key, const char *title);
+size_t table_row(struct table *table);
+/* Never NULL: after a failure, or out of range, a cell that nobody reads. */
+struct value *table_cell(const struct table *table, size_t row, size_t col);
+/* The column with that key, or -1. */
+int table_find(const struct table *table, const char *key);
+
+void value_null(struct value *value);
+void value_u64(struct value *value, uint64_t u64);
+/* NaN and infinities become null: JSON has no word for them. */
+void value_f64(struct value *value, double f64);
+void value_bool(struct value *value, bool flag);
+void value_str(struct value *value, const char *str);
+
+#endif

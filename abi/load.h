@@ -9,7 +9,6 @@
 
 #define LOAD_NR_VECS   10 /* NR_SOFTIRQS of every kernel so far; more would be counted as odd */
 #define LOAD_NR_PAUSED 4
-#define LOAD_BURST_MAX 1024
 
 /* What a core does below its hardirqs. Order is ABI between the two halves only. */
 enum load_ctx {
@@ -66,7 +65,7 @@ struct load_slot {
 		__u32 pid;
 		__u32 vec;
 	} paused[LOAD_NR_PAUSED];
-	__u64 pad[1];
+	__u64 pad[2];
 };
 
 _Static_assert(sizeof(struct load_slot) == 64 * 9, "whole cache lines per CPU");

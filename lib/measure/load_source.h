@@ -73,7 +73,7 @@ struct load_source_ops {
 	void (*sample)(struct load_source *source, struct load_sample *samples);
 	/* Optional: adds the source's losses to the report's quality. */
 	void (*quality)(struct load_source *source, struct report *report);
-	/* Optional: cumulative burst counts of one CPU, LOAD_BURST_MAX buckets of stats/hist. */
+	/* Optional: cumulative burst counts of one CPU, HIST_NR buckets. */
 	const uint64_t *(*bursts)(struct load_source *source, unsigned int cpu);
 	void (*close)(struct load_source *source);
 };

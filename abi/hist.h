@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The log-linear histogram that BPF programs fill and lib/stats/hist.c reads. */
+#ifndef SUBTICK_ABI_HIST_H
+#define SUBTICK_ABI_HIST_H
+
+/*
+ * Below HIST_SUB every value has its own bucket; from there on each power of two is split into
+ * HIST_SUB equal buckets. A bucket is at most 1/HIST_SUB = 3.125 % wide relative to its lower
+ * edge, which bounds the error of any percentile read from it.
+ */
+#define HIST_SUB_BITS	5
+#define HIST_SUB	(1 << HIST_SUB_BITS)
+#define HIST_VALUE_BITS 36 /* 68.7 s; larger values share the last bucket */
+#define HIST_VALUE_MAX	((1ULL << HIST_VALUE_BITS) - 1)
+#define HIST_NR		((HIST_VALUE_BITS - HIST_SUB_BITS + 1) * HIST_SUB)
+
+_Static_assert(HIST_NR == 1024, "as large as the maps that hold it");
+
+#endif

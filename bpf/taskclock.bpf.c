@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Sums, per CPU, the time between each task's switch in and out: what task clocks can see. */
+#include "kernel.bpf.h"
+#include "abi/taskclock.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+/* As in load.bpf.c. */
+const volatile bool switch_state_first;
+u64 start_ns;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct taskclock_slot);
+} slots SEC(".maps");
+
+SEC("tp_btf/sched_switch")
+int taskclock_switch(u64 *ctx)
+{
+	u32 cpu = bpf_get_smp_processor_id();
+	struct task_struct *prev, *next;
+	struct taskclock_slot *s;
+	u64 now, state;
+
+	s = bpf_map_lookup_elem(&slots, &cpu);
+	if (!s || !start_ns)
+		return 0;
+	if (switch_state_first) {
+		prev = (void *)ctx[2];
+		next = (void *)ctx[3];
+	} else {
+		prev = (void *)ctx[1];
+		next = (void *)ctx[2];
+	}
+	now = bpf_ktime_get_ns() - start_ns;
+	state = s->state;
+	if (now < state >> 1)
+		now = state >> 1;
+	if (prev->pid)
+		s->task_ns += now - (state >> 1);
+	else
+		s->idle_ns += now - (state >> 1);
+	s->state = now << 1 | (next->pid ? 1 : 0);
+	return 0;
+}

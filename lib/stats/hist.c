@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Reads log-linear histograms. */
+#include "stats/hist.h"
+
+#include <stddef.h>
+
+unsigned int hist_index(uint64_t value)
+{
+	unsigned int msb;
+
+	if (value < HIST_SUB)
+		return value;
+	if (value > HIST_VALUE_MAX)
+		value = HIST_VALUE_MAX;
+	msb = 63 - __builtin_clzll(value);
+	return (msb - HIST_SUB_BITS + 1) * HIST_SUB +
+	       (value >> (msb - HIST_SUB_BITS) & (HIST_SUB - 1));
+}
+
+uint64_t hist_low(unsigned int index)
+{
+	unsigned int octave = index / HIST_SUB, sub = index % HIST_SUB;
+
+	if (!octave)
+		return sub;
+	return (uint64_t)(HIST_SUB + sub) << (octave - 1);
+}
+
+uint64_t hist_high(unsigned int index)
+{
+	return hist_low(index + 1);
+}
+
+uint64_t hist_total(const uint64_t count[HIST_NR])
+{
+	uint64_t total = 0;
+
+	for (unsigned int i = 0; i < HIST_NR; i++)
+		total += count[i];
+	return total;
+}
+
+/*
+ * Where in the ordered values the percentile lies: a real number of values from the low end, so
+ * that 99 % of 10,000 is 9,900.0 and nothing is lost to integer division.
+ */
+static double rank_of(uint64_t total, double percent)
+{
+	if (percent < 0.0)
+		percent = 0.0;
+	if (percent > 100.0)
+		percent = 100.0;
+	return (double)total * percent / 100.0;
+}
+
+static double inside(uint64_t low, uint64_t high, double rank, double before, uint64_t count)
+{
+	return (double)low + (double)(high - low) * (rank - before) / (double)count;
+}
+
+double hist_percentile(const uint64_t count[HIST_NR], double percent)
+{
+	double rank = rank_of(hist_total(count), percent), before = 0.0;
+	unsigned int last = HIST_NR;
+
+	for (unsigned int i = 0; i < HIST_NR; i++) {
+		if (!count[i])
+			continue;
+		last = i;
+		if (before + (double)count[i] >= rank)
+			return inside(hist_low(i), hist_high(i), rank, before, count[i]);
+		before += (double)count[i];
+	}
+	return last == HIST_NR ? -1.0 : (double)hist_high(last);
+}
+
+double buckets_percentile(const uint64_t *edge, const uint64_t *count, unsigned int nr,
+			  uint64_t above, double percent)
+{
+	uint64_t total = above;
+	double rank, before = 0.0;
+
+	for (unsigned int i = 0; i < nr; i++)
+		total += count[i];
+	if (!total || !nr)
+		return -1.0;
+	rank = rank_of(total, percent);
+	for (unsigned int i = 0; i < nr; i++) {
+		if (count[i] && before + (double)count[i] >= rank)
+			return inside(i ? edge[i - 1] : 0, edge[i], rank, before, count[i]);
+		before += (double)count[i];
+	}
+	return (double)edge[nr - 1];
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* From two samples of a core to its load: arithmetic only, the same for every source. */
+#ifndef SUBTICK_STATS_LOAD_H
+#define SUBTICK_STATS_LOAD_H
+
+#include <stdint.h>
+
+#include "abi/load.h"
+
+/* The parts of a core's wall time. Every source knows some of them, source bpf nearly all. */
+enum load_part {
+	LOAD_PART_TASK,
+	LOAD_PART_HARDIRQ,
+	LOAD_PART_SOFTIRQ_ON_IDLE,
+	LOAD_PART_SOFTIRQ_ON_TASK,
+	LOAD_PART_KSOFTIRQD,
+	LOAD_PART_IDLE_LOOP,
+	LOAD_PART_STEAL,
+	LOAD_PART_POLL_IDLE,
+	LOAD_PART_IDLE,
+	LOAD_PART_UNKNOWN,
+	LOAD_NR_PARTS,
+};
+
+enum load_flag {
+	LOAD_MULTIPLEXED = 1 << 0,  /* the counter did not run all the time */
+	LOAD_READ_FAILED = 1 << 1,  /* no figure */
+	LOAD_OFFLINE = 1 << 2,	    /* no figure */
+	LOAD_HOTPLUGGED = 1 << 3,   /* went off- or online inside the window: no figure */
+	LOAD_TORN = 1 << 4,	    /* changed faster than it could be read: no figure */
+	LOAD_NO_TIME = 1 << 5,	    /* the source's clock did not move in the window: no figure */
+	LOAD_NOT_CONSTANT = 1 << 6, /* the event's rate is not known to be that of the clock */
+	LOAD_CLAMPED = 1 << 7,	    /* outside 0…1 by more than a per mille, shown at the edge */
+};
+
+#define LOAD_NO_FIGURE                                                                             \
+	(LOAD_READ_FAILED | LOAD_OFFLINE | LOAD_HOTPLUGGED | LOAD_TORN | LOAD_NO_TIME)
+
+/*
+ * Cumulative since the source was opened; only differences count. busy and total are in the
+ * source's own unit: the load of a window is Δbusy / Δtotal × rate.
+ */
+struct load_sample {
+	uint64_t stamp_ns; /* CLOCK_MONOTONIC at which this very CPU was read */
+	uint64_t busy;
+	uint64_t total;
+	uint64_t enabled_ns; /* counter sources: multiplexed when these two differ */
+	uint64_t running_ns;
+	uint64_t part_ns[LOAD_NR_PARTS];
+	uint64_t vec_ns[LOAD_NR_VECS];
+	uint64_t vec_count[LOAD_NR_VECS];
+	uint32_t flags; /* with any of LOAD_NO_FIGURE the rest is void */
+};
+
+struct load_window {
+	uint64_t window_ns;
+	double busy_ratio; /* valid unless flags & LOAD_NO_FIGURE */
+	double part_ratio[LOAD_NR_PARTS];
+	double closure_error_ratio; /* |1 - sum of parts| */
+	double vec_ratio[LOAD_NR_VECS];
+	uint64_t vec_count[LOAD_NR_VECS];
+	uint32_t flags;
+};
+
+/*
+ * @rate turns busy into units of total (1.0 for most; 1e9/base frequency in calibrated mode).
+ * @parts has a bit per part that the source knows; without any, no closure is computed.
+ */
+void load_window(const struct load_sample *prev, const struct load_sample *cur, double rate,
+		 uint32_t parts, struct load_window *ret_window);
+
+/*
+ * Takes @steal_ns out of the parts in which the core was not halted, in proportion: stolen time
+ * passes while one of them is open, and nothing says which. Keeps the sum.
+ */
+void load_window_steal(struct load_window *window, uint64_t steal_ns);
+
+/* "multiplexed,offline": the flags' names, "" for none. */
+void load_flags_format(uint32_t flags, char *buf, unsigned int size);
+
+#endif

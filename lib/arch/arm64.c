@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* arm64: the virtual counter, and CNT_CYCLES that ticks with it outside WFI and WFE. */
+#include "arch/arch.h"
+
+#if defined(__aarch64__)
+
+#include <stddef.h>
+
+const struct arch_event *arch_unhalted_events(void)
+{
+	static const struct arch_event events[] = {
+		/*
+		 * The kernel maps no generic event to it. CPU_CYCLES would not do: its rate
+		 * changes with the core's frequency.
+		 */
+		{.name = "cnt_cycles",
+		 .pmu = "armv8_",
+		 .pmu_event = "cnt_cycles",
+		 .config = 0x4004},
+		{.name = NULL},
+	};
+
+	return events;
+}
+
+bool arch_has_cycles(void)
+{
+	return true;
+}
+
+uint64_t arch_cycles(void)
+{
+	uint64_t cycles;
+
+	/* The barrier keeps the read from being taken early. */
+	__asm__ volatile("isb; mrs %0, cntvct_el0" : "=r"(cycles)::"memory");
+	return cycles;
+}
+
+uint64_t arch_cycles_hz(void)
+{
+	uint64_t hz;
+
+	__asm__ volatile("mrs %0, cntfrq_el0" : "=r"(hz));
+	return hz;
+}
+
+const char *arch_idle_name(void)
+{
+	return "WFI";
+}
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Architectures we know no cycle counter of: the counter sources are refused there. */
+#include "arch/arch.h"
+
+#if !defined(__x86_64__) && !defined(__i386__) && !defined(__aarch64__)
+
+#include <stddef.h>
+
+const struct arch_event *arch_unhalted_events(void)
+{
+	static const struct arch_event none = {.name = NULL};
+
+	return &none;
+}
+
+bool arch_has_cycles(void)
+{
+	return false;
+}
+
+uint64_t arch_cycles(void)
+{
+	return 0;
+}
+
+uint64_t arch_cycles_hz(void)
+{
+	return 0;
+}
+
+const char *arch_idle_name(void)
+{
+	return "halt";
+}
+
+#endif

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* libbpf and BTF, with errors a user can act on. */
+#include "sys/bpf.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+
+#define PAGE_UP(n, page) (((n) + (page)-1) / (page) * (page))
+
+/* The last warning of libbpf on this thread; the library itself prints nothing. */
+static __thread char last_log[160];
+
+static int keep_log(enum libbpf_print_level level, const char *fmt, va_list ap)
+{
+	char line[sizeof(last_log)];
+	size_t len;
+
+	if (level != LIBBPF_WARN)
+		return 0;
+	vsnprintf(line, sizeof(line), fmt, ap);
+	len = strcspn(line, "\n");
+	line[len] = '\0';
+	/* The verifier's log follows in lines of its own; the first warning names the program. */
+	if (len && !last_log[0])
+		memcpy(last_log, line, len + 1);
+	return 0;
+}
+
+void bpf_log_begin(void)
+{
+	last_log[0] = '\0';
+	libbpf_set_print(keep_log);
+}
+
+int bpf_fail(struct err *err, int code, const char *what)
+{
+	if (code == -EPERM || code == -EACCES)
+		return err_unsupported(err, code,
+				       "run as root, or with CAP_BPF and CAP_PERFMON "
+				       "(CAP_SYS_ADMIN before Linux 5.8)",
+				       "%s: not permitted to use BPF%s%s", what,
+				       last_log[0] ? ": " : "", last_log);
+	if (code == -ENOSYS || code == -EOPNOTSUPP || code == -524 /* ENOTSUPP of the kernel */)
+		return err_unsupported(err, code,
+				       "use a kernel with CONFIG_BPF_SYSCALL, CONFIG_BPF_EVENTS and "
+				       "CONFIG_DEBUG_INFO_BTF",
+				       "%s: this kernel lacks the BPF feature%s%s", what,
+				       last_log[0] ? ": " : "", last_log);
+	return err_set(err, code, "%s: %s%s%s", what, strerror(-code), last_log[0] ? ": " : "",
+		       last_log);
+}
+
+int bpf_btf_open(struct btf **ret_btf, struct err *err)
+{
+	struct btf *btf;
+
+	bpf_log_begin();
+	btf = btf__load_vmlinux_btf();
+	if (!btf)
+		return err_unsupported(err, -errno,
+				       "use a kernel built with CONFIG_DEBUG_INFO_BTF=y "
+				       "(Debian's and Ubuntu's are)",
+				       "the kernel has no BTF type information "
+				       "(/sys/kernel/btf/vmlinux: %s)",
+				       strerror(errno));
+	*ret_btf = btf;
+	return 0;
+}
+
+void bpf_btf_close(struct btf *btf)
+{
+	btf__free(btf);
+}
+
+bool bpf_has_tracepoint(const struct btf *btf, const char *name)
+{
+	char type[128];
+
+	snprintf(type, sizeof(type), "btf_trace_%s", name);
+	return btf__find_by_name_kind(btf, type, BTF_KIND_TYPEDEF) > 0;
+}
+
+bool bpf_switch_state_first(const struct btf *btf)
+{
+	const struct btf_type *type;
+	int id;
+
+	id = btf__find_by_name_kind(btf, "btf_trace_sched_switch", BTF_KIND_TYPEDEF);
+	if (id < 0)
+		return false;
+	/* typedef → pointer → prototype: (void *data, bool preempt, X, …), X a task or a state */
+	for (int step = 0; step < 2; step++) {
+		type = btf__type_by_id(btf, id);
+		if (!type)
+			return false;
+		id = type->type;
+	}
+	type = btf__type_by_id(btf, id);
+	if (!type || !btf_is_func_proto(type) || btf_vlen(type) < 3)
+		return false;
+	type = btf__type_by_id(btf, btf_params(type)[2].type);
+	return type && !btf_is_ptr(type);
+}
+
+int bpf_autoload_present(struct bpf_object *object, const struct btf *btf)
+{
+	static const char prefix[] = "tp_btf/";
+	struct bpf_program *prog;
+	int left = 0;
+
+	bpf_object__for_each_program (prog, object) {
+		const char *section = bpf_program__section_name(prog);
+
+		if (!strncmp(section, prefix, sizeof(prefix) - 1) &&
+		    !bpf_has_tracepoint(btf, section + sizeof(prefix) - 1))
+			bpf_program__set_autoload(prog, false);
+		if (bpf_program__autoload(prog))
+			left++;
+	}
+	return left;
+}
+
+int bpf_map_view(const struct bpf_map *map, const void **ret_view, size_t *ret_len, struct err *err)
+{
+	size_t value = PAGE_UP(bpf_map__value_size(map), 8);
+	size_t len = PAGE_UP(value * bpf_map__max_entries(map), (size_t)getpagesize());
+	void *view = mmap(NULL, len, PROT_READ, MAP_SHARED, bpf_map__fd(map), 0);
+
+	if (view == MAP_FAILED)
+		return err_set(err, -errno, "cannot map BPF array %s: %s", bpf_map__name(map),
+			       strerror(errno));
+	*ret_view = view;
+	*ret_len = len;
+	return 0;
+}
+
+void bpf_map_unview(const void *view, size_t len)
+{
+	if (view)
+		munmap((void *)view, len);
+}
+
+uint64_t bpf_recursion_misses(const struct bpf_object *object)
+{
+	struct bpf_program *prog;
+	uint64_t misses = 0;
+
+	bpf_object__for_each_program (prog, object) {
+		struct bpf_prog_info info = {0};
+		__u32 len = sizeof(info);
+		int fd = bpf_program__fd(prog);
+
+		if (fd >= 0 && !bpf_obj_get_info_by_fd(fd, &info, &len))
+			misses += info.recursion_misses;
+	}
+	return misses;
+}

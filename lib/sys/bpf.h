@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What every BPF measurement needs of libbpf and the kernel's BTF. */
+#ifndef SUBTICK_SYS_BPF_H
+#define SUBTICK_SYS_BPF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+struct bpf_map;
+struct bpf_object;
+struct btf;
+
+/*
+ * The kernel's type information; err->unsupported with the reason and the fix when there is
+ * none. Free with bpf_btf_close().
+ */
+int bpf_btf_open(struct btf **ret_btf, struct err *err);
+void bpf_btf_close(struct btf *btf);
+
+/* Whether the kernel has tracepoint @name for tp_btf programs. */
+bool bpf_has_tracepoint(const struct btf *btf, const char *name);
+/*
+ * Whether sched_switch passes prev_state before prev: so in 5.18 only, until the new argument
+ * moved to the end.
+ */
+bool bpf_switch_state_first(const struct btf *btf);
+
+/*
+ * Turns off loading of every tp_btf program whose tracepoint the kernel lacks. Returns how many
+ * are left.
+ */
+int bpf_autoload_present(struct bpf_object *object, const struct btf *btf);
+
+/* libbpf's last words go into @err; call around open, load and attach. */
+void bpf_log_begin(void);
+/* Maps a failed bpf(2) to a sentence and a fix: privileges, lockdown, memory, verifier. */
+int bpf_fail(struct err *err, int code, const char *what);
+
+/* Maps the whole of an mmap-able array for reading; the length goes to munmap(). */
+int bpf_map_view(const struct bpf_map *map, const void **ret_view, size_t *ret_len,
+		 struct err *err);
+void bpf_map_unview(const void *view, size_t len);
+
+/* Events that the kernel dropped because a program was already running on that core. */
+uint64_t bpf_recursion_misses(const struct bpf_object *object);
+
+#endif

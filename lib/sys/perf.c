@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Hardware counters: finding the event, opening, reading. */
+#include "sys/perf.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "arch/arch.h"
+#include "sys/file.h"
+
+#define PMU_DIR "/sys/bus/event_source/devices"
+
+/* The first PMU whose name begins with @prefix and, if asked, advertises @event. */
+static int pmu_find(const char *root, const char *prefix, const char *event, uint32_t *ret_type)
+{
+	char path[512], dir[300];
+	struct dirent *entry;
+	int rc = -ENOENT;
+	uint64_t type;
+	DIR *pmus;
+
+	if (sys_path(root, PMU_DIR, dir, sizeof(dir)))
+		return -ENAMETOOLONG;
+	pmus = opendir(dir);
+	if (!pmus)
+		return -errno;
+	while (rc && (entry = readdir(pmus))) {
+		if (strncmp(entry->d_name, prefix, strlen(prefix)))
+			continue;
+		snprintf(path, sizeof(path), PMU_DIR "/%s/events/%s", entry->d_name, event ? event : "");
+		if (event && !sys_exists(root, path))
+			continue;
+		snprintf(path, sizeof(path), PMU_DIR "/%s/type", entry->d_name);
+		rc = sys_read_u64(root, path, &type);
+		if (!rc)
+			*ret_type = type;
+	}
+	closedir(pmus);
+	return rc;
+}
+
+static int find_own(const char *root, struct perf_event *event, struct err *err)
+{
+	const struct arch_event *own = arch_unhalted_events();
+	const char *wanted = own->name;
+
+	for (; own->name; own++) {
+		snprintf(event->name, sizeof(event->name), "%s", own->name);
+		event->config = own->config;
+		event->type = PERF_TYPE_HARDWARE;
+		event->constant = true;
+		/* A generic event may still be refused when opened; then the next one is due. */
+		if (own->generic) {
+			int fd = perf_open_cpu(event, 0);
+
+			if (fd >= 0)
+				close(fd);
+			if (fd >= 0 || fd == -EACCES || fd == -EPERM)
+				return 0;
+		} else if (!pmu_find(root, own->pmu, own->pmu_event, &event->type)) {
+			return 0;
+		}
+	}
+	if (!wanted)
+		return err_unsupported(err, -ENODEV, "use --source bpf",
+				       "no unhalted cycle counter is known for this architecture");
+	return err_unsupported(err, -ENODEV,
+			       "use --source bpf, which needs no counter; in a VM, ask the host for "
+			       "a virtual PMU",
+			       "no hardware counter for %s (unhalted cycles at a constant rate)",
+			       wanted);
+}
+
+int perf_event_find(const char *root, const char *name, struct perf_event *ret_event,
+		    struct err *err)
+{
+	struct perf_event event = {.type = PERF_TYPE_HARDWARE};
+	char *end;
+	int rc;
+
+	if (!name) {
+		rc = find_own(root, &event, err);
+		if (rc)
+			return rc;
+		*ret_event = event;
+		return 0;
+	}
+	snprintf(event.name, sizeof(event.name), "%s", name);
+	if (!strcmp(name, "cycles")) {
+		event.config = PERF_COUNT_HW_CPU_CYCLES;
+	} else if (!strcmp(name, "ref-cycles")) {
+		event.config = PERF_COUNT_HW_REF_CPU_CYCLES;
+		event.constant = true;
+	} else if (name[0] == 'r' && name[1]) {
+		event.type = PERF_TYPE_RAW;
+		event.config = strtoull(name + 1, &end, 16);
+		if (*end)
+			return err_set(err, -EINVAL, "event %s: not a raw code such as r11", name);
+	} else {
+		return err_set(err, -EINVAL,
+			       "unknown event %s: expected cycles, ref-cycles or a raw code such as "
+			       "r11",
+			       name);
+	}
+	*ret_event = event;
+	return 0;
+}
+
+int perf_open_cpu(const struct perf_event *event, unsigned int cpu)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = event->type,
+		.config = event->config,
+		.pinned = 1,
+		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
+	};
+	int fd = syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
+int perf_read(int fd, struct perf_count *ret_count)
+{
+	uint64_t raw[3];
+	ssize_t len = read(fd, raw, sizeof(raw));
+
+	if (len < 0)
+		return -errno;
+	/* The kernel's word for a pinned event in error state is end of file. */
+	if (len != sizeof(raw))
+		return len ? -EIO : -EBUSY;
+	*ret_count = (struct perf_count){raw[0], raw[1], raw[2]};
+	return 0;
+}
+
+int perf_fail(struct err *err, int code, const struct perf_event *event, unsigned int cpu)
+{
+	switch (code) {
+	case -EACCES:
+	case -EPERM:
+		return err_unsupported(err, code,
+				       "run as root or with CAP_PERFMON, or "
+				       "sysctl kernel.perf_event_paranoid=0",
+				       "not permitted to count %s on CPU %u", event->name, cpu);
+	case -ENOENT:
+	case -ENODEV:
+	case -EOPNOTSUPP:
+	case -EINVAL:
+		return err_unsupported(err, code,
+				       "use --source bpf, which needs no counter; in a VM, ask the "
+				       "host for a virtual PMU",
+				       "no hardware counter for %s on CPU %u", event->name, cpu);
+	default:
+		return err_set(err, code, "cannot count %s on CPU %u: %s", event->name, cpu,
+			       strerror(-code));
+	}
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Per-CPU hardware counters through perf_event_open(2). */
+#ifndef SUBTICK_SYS_PERF_H
+#define SUBTICK_SYS_PERF_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/cpuset.h"
+#include "base/err.h"
+
+/* A resolved event: which PMU, which code, on which CPUs. */
+struct perf_event {
+	char name[32];
+	uint32_t type;
+	uint64_t config;
+	bool constant; /* runs at the cycle clock's rate and stops in idle */
+};
+
+struct perf_count {
+	uint64_t value;
+	uint64_t enabled_ns;
+	uint64_t running_ns;
+};
+
+/*
+ * @name: NULL for the architecture's own unhalted event, "cycles", "ref-cycles", or a raw code
+ * such as "r11". Other events than the architecture's own are taken but not constant.
+ */
+int perf_event_find(const char *root, const char *name, struct perf_event *ret_event,
+		    struct err *err);
+
+/* Counts everything on @cpu; pinned, so that it either runs all the time or fails. */
+int perf_open_cpu(const struct perf_event *event, unsigned int cpu);
+/* 0, or -errno; a pinned event that lost its counter reads as -EBUSY. */
+int perf_read(int fd, struct perf_count *ret_count);
+
+/* Turns -errno of perf_open_cpu() into a sentence and a fix. */
+int perf_fail(struct err *err, int code, const struct perf_event *event, unsigned int cpu);
+
+#endif

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Reads CPU sets from /sys/devices/system/cpu. */
+#include "sys/cpu.h"
+
+#include <errno.h>
+#include <string.h>
+
+static const char *const cpu_files[] = {
+	[CPU_ONLINE] = "/sys/devices/system/cpu/online",
+	[CPU_PRESENT] = "/sys/devices/system/cpu/present",
+	[CPU_POSSIBLE] = "/sys/devices/system/cpu/possible",
+};
+
+static int cpu_file_open(struct sys_text *text, const char *root, enum cpu_kind kind,
+			 struct err *err)
+{
+	/* Twice a page of sysfs, so that one read always holds the list. */
+	int rc = sys_text_open(text, root, cpu_files[kind], 8192);
+
+	if (rc == -ENOENT)
+		return err_unsupported(err, rc, "mount -t sysfs sysfs /sys", "%s is missing",
+				       cpu_files[kind]);
+	if (rc)
+		return err_set(err, rc, "cannot open %s: %s", cpu_files[kind], strerror(-rc));
+	return 0;
+}
+
+static int cpu_file_read(struct sys_text *text, struct cpuset *ret_set)
+{
+	struct cpuset set;
+	int rc;
+
+	rc = sys_text_read(text, true);
+	if (!rc)
+		rc = cpuset_parse(text->buf, &set);
+	/* Some CPU runs this: an empty list is a broken file, not a fact. */
+	if (!rc && !cpuset_count(&set))
+		rc = -EINVAL;
+	if (!rc)
+		*ret_set = set;
+	return rc;
+}
+
+int cpu_set(const char *root, enum cpu_kind kind, struct cpuset *ret_set, struct err *err)
+{
+	struct sys_text text;
+	int rc;
+
+	rc = cpu_file_open(&text, root, kind, err);
+	if (rc)
+		return rc;
+	rc = cpu_file_read(&text, ret_set);
+	if (rc)
+		err_set(err, rc, "cannot understand %s: %s", cpu_files[kind], strerror(-rc));
+	sys_text_close(&text);
+	return rc;
+}
+
+int cpu_online_open(struct cpu_online *online, const char *root, struct err *err)
+{
+	return cpu_file_open(&online->text, root, CPU_ONLINE, err);
+}
+
+int cpu_online_read(struct cpu_online *online, struct cpuset *ret_set)
+{
+	return cpu_file_read(&online->text, ret_set);
+}
+
+void cpu_online_close(struct cpu_online *online)
+{
+	sys_text_close(&online->text);
+}

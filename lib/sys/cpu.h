@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Which CPUs the machine has, could have and has online. */
+#ifndef SUBTICK_SYS_CPU_H
+#define SUBTICK_SYS_CPU_H
+
+#include "base/cpuset.h"
+#include "base/err.h"
+#include "sys/file.h"
+
+enum cpu_kind {
+	CPU_ONLINE,
+	CPU_PRESENT,
+	CPU_POSSIBLE, /* fixed at boot: the size of every per-CPU table */
+};
+
+int cpu_set(const char *root, enum cpu_kind kind, struct cpuset *ret_set, struct err *err);
+
+/* The online set through a kept-open file: one pread() each time. */
+struct cpu_online {
+	struct sys_text text;
+};
+
+int cpu_online_open(struct cpu_online *online, const char *root, struct err *err);
+int cpu_online_read(struct cpu_online *online, struct cpuset *ret_set);
+void cpu_online_close(struct cpu_online *online);
+
+#endif

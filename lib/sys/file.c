@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Reads small text files of /proc and /sys. */
+#include "sys/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+int sys_path(const char *root, const char *path, char *buf, size_t size)
+{
+	int len = snprintf(buf, size, "%s%s", root ? root : "", path);
+
+	return len >= 0 && (size_t)len < size ? 0 : -ENAMETOOLONG;
+}
+
+int sys_open(const char *root, const char *path)
+{
+	char full[PATH_MAX];
+	int fd, rc;
+
+	rc = sys_path(root, path, full, sizeof(full));
+	if (rc)
+		return rc;
+	fd = open(full, O_RDONLY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+bool sys_exists(const char *root, const char *path)
+{
+	char full[PATH_MAX];
+
+	return !sys_path(root, path, full, sizeof(full)) && !access(full, F_OK);
+}
+
+static ssize_t pread_retry(int fd, char *buf, size_t size, off_t pos)
+{
+	ssize_t len;
+
+	do
+		len = pread(fd, buf, size, pos);
+	while (len < 0 && errno == EINTR);
+	return len < 0 ? -errno : len;
+}
+
+int sys_read_file(const char *root, const char *path, char *buf, size_t size)
+{
+	size_t len = 0;
+	ssize_t got;
+	int fd;
+
+	if (!size)
+		return -ENOSPC;
+	fd = sys_open(root, path);
+	if (fd < 0)
+		return fd;
+	/* Up to the end of file, not up to a short read: seq_files are short before their end. */
+	do {
+		got = pread_retry(fd, buf + len, size - len, len);
+		if (got > 0)
+			len += got;
+	} while (got > 0 && len < size);
+	close(fd);
+	if (got < 0)
+		return got;
+	if (len == size || len > INT_MAX)
+		return -ENOSPC;
+	while (len && buf[len - 1] == '\n')
+		len--;
+	buf[len] = '\0';
+	return len;
+}
+
+int sys_read_u64(const char *root, const char *path, uint64_t *ret_value)
+{
+	unsigned long long value;
+	char buf[64], *end;
+	int rc;
+
+	rc = sys_read_file(root, path, buf, sizeof(buf));
+	if (rc < 0)
+		return rc;
+	/* strtoull() would take blanks and a sign. */
+	if (buf[0] < '0' || buf[0] > '9')
+		return -EINVAL;
+	errno = 0;
+	value = strtoull(buf, &end, buf[0] == '0' && buf[1] == 'x' ? 16 : 10);
+	if (errno)
+		return -errno;
+	if (*end)
+		return -EINVAL;
+	*ret_value = value;
+	return 0;
+}
+
+int sys_text_open(struct sys_text *text, const char *root, const char *path, size_t size_hint)
+{
+	memset(text, 0, sizeof(*text));
+	text->fd = sys_open(root, path);
+	if (text->fd < 0)
+		return text->fd;
+	text->size = size_hint > 64 ? size_hint : 64;
+	text->buf = malloc(text->size);
+	if (text->buf)
+		return 0;
+	close(text->fd);
+	text->fd = -1;
+	return -ENOMEM;
+}
+
+static int sys_text_grow(struct sys_text *text)
+{
+	char *buf = realloc(text->buf, text->size * 2);
+
+	if (!buf)
+		return -ENOMEM;
+	text->buf = buf;
+	text->size *= 2;
+	return 0;
+}
+
+int sys_text_read(struct sys_text *text, bool one_read)
+{
+	size_t len = 0, room;
+	ssize_t got;
+	int rc;
+
+	text->len = 0;
+	for (;;) {
+		room = text->size - 1 - len;
+		got = pread_retry(text->fd, text->buf + len, room, len);
+		if (got < 0)
+			return got;
+		len += got;
+		if ((size_t)got == room) {
+			rc = sys_text_grow(text);
+			if (rc)
+				return rc;
+			/* What follows would be of a later moment: begin anew in the larger buffer. */
+			len = 0;
+		} else if (!got || (one_read && text->buf[len - 1] == '\n')) {
+			break;
+		}
+	}
+	text->buf[len] = '\0';
+	text->len = len;
+	return 0;
+}
+
+void sys_text_close(struct sys_text *text)
+{
+	/* Not the descriptor: one that was never opened may be 0 in a cleared struct. */
+	if (text->buf)
+		close(text->fd);
+	free(text->buf);
+	*text = (struct sys_text){.fd = -1};
+}

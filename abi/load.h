@@ -70,4 +70,10 @@ struct load_slot {
 
 _Static_assert(sizeof(struct load_slot) == 64 * 9, "whole cache lines per CPU");
 
+/* Written rarely, so kept apart from the slots that every edge dirties. */
+struct load_cpu_note {
+	__u64 hotplug_steps;
+	__u64 seed_ctx; /* what ran there when the tasks were walked; 0: nothing did */
+};
+
 #endif

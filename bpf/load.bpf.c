@@ -50,18 +50,12 @@ struct {
 	__type(value, u64);
 } poll_states SEC(".maps");
 
-/* Hotplug steps seen per CPU, and what ran on it when seed() walked the tasks. */
-struct cpu_note {
-	u64 hotplug_steps;
-	u64 seed_ctx;
-};
-
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, 1);
 	__type(key, u32);
-	__type(value, struct cpu_note);
+	__type(value, struct load_cpu_note);
 } notes SEC(".maps");
 
 struct {
@@ -492,7 +486,7 @@ HIRQ_PAIR(spurious_apic, "spurious_apic_entry", "spurious_apic_exit")
 SEC("tp_btf/cpuhp_enter")
 int BPF_PROG(load_hotplug_enter, u32 target)
 {
-	struct cpu_note *note = bpf_map_lookup_elem(&notes, &target);
+	struct load_cpu_note *note = bpf_map_lookup_elem(&notes, &target);
 
 	if (note)
 		__sync_fetch_and_add(&note->hotplug_steps, 1);
@@ -516,7 +510,7 @@ SEC("iter/task")
 int load_seed(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
-	struct cpu_note *note;
+	struct load_cpu_note *note;
 	u32 cpu;
 
 	if (!task || !task->on_cpu)

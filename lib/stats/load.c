@@ -45,9 +45,9 @@ void load_window(const struct load_sample *prev, const struct load_sample *cur, 
 
 	w.flags = cur->flags;
 	/* A window needs both ends: what voids the earlier sample voids it as well. */
-	if (prev->flags & LOAD_NO_FIGURE)
-		w.flags |= prev->flags & LOAD_OFFLINE ? LOAD_HOTPLUGGED :
-							(prev->flags & LOAD_NO_FIGURE);
+	if (prev->flags & LOAD_OFFLINE)
+		w.flags |= LOAD_HOTPLUGGED;
+	w.flags |= prev->flags & (LOAD_READ_FAILED | LOAD_TORN);
 	w.window_ns = cur->stamp_ns - prev->stamp_ns;
 	total = delta(cur->total, prev->total);
 	if (!(w.flags & LOAD_NO_FIGURE) && (total <= 0.0 || !w.window_ns))

@@ -33,8 +33,10 @@ enum load_flag {
 	LOAD_CLAMPED = 1 << 7,	    /* outside 0…1 by more than a per mille, shown at the edge */
 };
 
-#define LOAD_NO_FIGURE                                                                             \
-	(LOAD_READ_FAILED | LOAD_OFFLINE | LOAD_HOTPLUGGED | LOAD_TORN | LOAD_NO_TIME)
+/* The sample itself is void: no window may begin or end with it. */
+#define LOAD_VOID (LOAD_READ_FAILED | LOAD_OFFLINE | LOAD_TORN)
+/* The window has no figure; the sample at its end may still begin the next one. */
+#define LOAD_NO_FIGURE (LOAD_VOID | LOAD_HOTPLUGGED | LOAD_NO_TIME)
 
 /*
  * Cumulative since the source was opened; only differences count. busy and total are in the
@@ -49,7 +51,7 @@ struct load_sample {
 	uint64_t part_ns[LOAD_NR_PARTS];
 	uint64_t vec_ns[LOAD_NR_VECS];
 	uint64_t vec_count[LOAD_NR_VECS];
-	uint32_t flags; /* with any of LOAD_NO_FIGURE the rest is void */
+	uint32_t flags;
 };
 
 struct load_window {

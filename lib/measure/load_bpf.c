@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Sources bpf and bpf-pmu: the cores note their own context changes, we read what they noted. */
+#include "measure/load_bpf.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "abi/hist.h"
+#include "arch/arch.h"
+#include "base/clock.h"
+#include "load.skel.h"
+#include "measure/hotplug.h"
+#include "measure/load_slot.h"
+#include "sys/bpf.h"
+#include "sys/cpuidle.h"
+#include "sys/cycles.h"
+#include "sys/file.h"
+#include "sys/perf.h"
+
+struct bpf_source {
+	struct load_source source;
+	struct load_bpf *skel;
+	struct hotplug hotplug;
+	bool hotplug_traced;
+	uint64_t hotplug_seen;
+	bool vecs;
+
+	const struct load_slot *slots;
+	const struct load_cpu_note *notes;
+	const uint64_t (*bursts)[HIST_NR];
+	size_t slots_len, notes_len, bursts_len;
+	uint64_t *steps_seen; /* per CPU, hotplug steps at the last sample */
+
+	/* bpf-pmu only */
+	struct perf_event event;
+	int *fds;
+	uint64_t torn;
+};
+
+static struct bpf_source *to_bpf(struct load_source *source)
+{
+	return (struct bpf_source *)source;
+}
+
+/* Sections whose absence leaves a hole in the partition, rather than just less detail. */
+static int need_tracepoints(const struct btf *btf, struct err *err)
+{
+	static const char *const needed[] = {"cpu_idle", "sched_switch", "irq_handler_entry",
+					     "softirq_entry"};
+
+	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++)
+		if (!bpf_has_tracepoint(btf, needed[i]))
+			return err_unsupported(err, -EOPNOTSUPP,
+					       "use a kernel with CONFIG_TRACEPOINTS and "
+					       "CONFIG_CPU_IDLE",
+					       "the kernel has no tracepoint %s", needed[i]);
+	return 0;
+}
+
+static void set_sizes(struct bpf_source *b, unsigned int nr_cpus, bool bursts)
+{
+	bpf_map__set_max_entries(b->skel->maps.slots, nr_cpus);
+	bpf_map__set_max_entries(b->skel->maps.notes, nr_cpus);
+	bpf_map__set_max_entries(b->skel->maps.poll_states, nr_cpus);
+	bpf_map__set_max_entries(b->skel->maps.counters, nr_cpus);
+	if (bursts)
+		bpf_map__set_max_entries(b->skel->maps.bursts, nr_cpus);
+}
+
+static bool idle_polls_by_force(void)
+{
+	char cmdline[4096];
+
+	if (sys_read_file(NULL, "/proc/cmdline", cmdline, sizeof(cmdline)) < 0)
+		return false;
+	return strstr(cmdline, "idle=poll") || strstr(cmdline, "nohlt");
+}
+
+static int open_skeleton(struct bpf_source *b, const struct load_source_opts *opts, bool pmu,
+			 struct err *err)
+{
+	struct btf *btf;
+	int rc;
+
+	rc = bpf_btf_open(&btf, err);
+	if (rc)
+		return rc;
+	rc = need_tracepoints(btf, err);
+	if (rc)
+		goto out;
+	bpf_log_begin();
+	b->skel = load_bpf__open();
+	if (!b->skel) {
+		rc = bpf_fail(err, -errno, "cannot open the load programs");
+		goto out;
+	}
+	bpf_autoload_present(b->skel->obj, btf);
+	b->hotplug_traced = bpf_has_tracepoint(btf, "cpuhp_enter");
+	b->skel->rodata->want_bursts = opts->bursts;
+	b->skel->rodata->want_pmu = pmu;
+	b->skel->rodata->switch_state_first = bpf_switch_state_first(btf);
+	if (idle_polls_by_force())
+		b->skel->rodata->first_idle = LOAD_POLL;
+	set_sizes(b, opts->nr_cpus, opts->bursts);
+	rc = load_bpf__load(b->skel);
+	if (rc)
+		rc = bpf_fail(err, rc, "cannot load the load programs");
+out:
+	bpf_btf_close(btf);
+	return rc;
+}
+
+static int fill_poll_states(struct bpf_source *b, struct err *err)
+{
+	int fd = bpf_map__fd(b->skel->maps.poll_states);
+
+	for (uint32_t cpu = 0; cpu < b->source.nr_cpus; cpu++) {
+		uint64_t mask = cpuidle_poll_mask(NULL, cpu);
+
+		if (bpf_map_update_elem(fd, &cpu, &mask, BPF_ANY))
+			return bpf_fail(err, -errno, "cannot name the polling idle states");
+	}
+	return 0;
+}
+
+/* Runs the task iterator once: its program notes who is on which CPU. */
+static void seed(struct bpf_source *b)
+{
+	int fd = bpf_iter_create(bpf_link__fd(b->skel->links.load_seed));
+	char none[64];
+
+	if (fd < 0)
+		return;
+	while (read(fd, none, sizeof(none)) > 0)
+		;
+	close(fd);
+}
+
+static int map_views(struct bpf_source *b, bool bursts, struct err *err)
+{
+	const void *view;
+	int rc;
+
+	rc = bpf_map_view(b->skel->maps.slots, &view, &b->slots_len, err);
+	if (rc)
+		return rc;
+	b->slots = view;
+	rc = bpf_map_view(b->skel->maps.notes, &view, &b->notes_len, err);
+	if (rc)
+		return rc;
+	b->notes = view;
+	if (!bursts)
+		return 0;
+	rc = bpf_map_view(b->skel->maps.bursts, &view, &b->bursts_len, err);
+	if (!rc)
+		b->bursts = view;
+	return rc;
+}
+
+/* (Re)opens the counter of one CPU and hands it to the programs there. */
+static int pmu_open_cpu(struct bpf_source *b, uint32_t cpu)
+{
+	int map = bpf_map__fd(b->skel->maps.counters);
+	int fd = perf_open_cpu(&b->event, cpu);
+
+	if (fd < 0)
+		return fd;
+	if (bpf_map_update_elem(map, &cpu, &fd, BPF_ANY)) {
+		int rc = -errno;
+
+		close(fd);
+		return rc;
+	}
+	if (b->fds[cpu] >= 0)
+		close(b->fds[cpu]);
+	b->fds[cpu] = fd;
+	return 0;
+}
+
+static int pmu_open(struct bpf_source *b, const char *event, struct err *err)
+{
+	unsigned int cpu, opened = 0;
+	int rc, last = -ENODEV;
+
+	rc = perf_event_find(NULL, event, &b->event, err);
+	if (rc)
+		return rc;
+	b->fds = malloc(b->source.nr_cpus * sizeof(*b->fds));
+	if (!b->fds)
+		return err_set(err, -ENOMEM, "out of memory");
+	for (cpu = 0; cpu < b->source.nr_cpus; cpu++)
+		b->fds[cpu] = -1;
+	cpuset_for_each(cpu, &b->hotplug.online) {
+		if (cpu >= b->source.nr_cpus)
+			break;
+		rc = pmu_open_cpu(b, cpu);
+		if (rc)
+			last = rc;
+		else
+			opened++;
+	}
+	if (!opened)
+		return perf_fail(err, last, &b->event, 0);
+	b->source.rate = 1e9 / (double)cycles_hz();
+	return 0;
+}
+
+static void bpf_close(struct load_source *source)
+{
+	struct bpf_source *b = to_bpf(source);
+
+	bpf_map_unview(b->slots, b->slots_len);
+	bpf_map_unview(b->notes, b->notes_len);
+	bpf_map_unview(b->bursts, b->bursts_len);
+	load_bpf__destroy(b->skel);
+	for (unsigned int cpu = 0; b->fds && cpu < b->source.nr_cpus; cpu++)
+		if (b->fds[cpu] >= 0)
+			close(b->fds[cpu]);
+	hotplug_close(&b->hotplug);
+	free(b->fds);
+	free(b->steps_seen);
+	free(b);
+}
+
+static int open_common(const struct load_source_ops *ops, const struct load_source_opts *opts,
+		       bool pmu, struct load_source **ret_source, struct err *err)
+{
+	struct bpf_source *b = calloc(1, sizeof(*b));
+	int rc;
+
+	if (!b)
+		return err_set(err, -ENOMEM, "out of memory");
+	b->source = (struct load_source){.ops = ops, .nr_cpus = opts->nr_cpus, .rate = 1.0};
+	b->source.parts = (1u << LOAD_NR_PARTS) - 1;
+	b->source.parts &= ~(1u << LOAD_PART_STEAL);
+	b->source.has_vecs = b->vecs = opts->vecs;
+	rc = hotplug_open(&b->hotplug, err);
+	if (rc) {
+		free(b);
+		return rc;
+	}
+	b->steps_seen = calloc(opts->nr_cpus, sizeof(*b->steps_seen));
+	if (!b->steps_seen) {
+		rc = err_set(err, -ENOMEM, "out of memory");
+		goto fail;
+	}
+	rc = open_skeleton(b, opts, pmu, err);
+	if (rc)
+		goto fail;
+	rc = fill_poll_states(b, err);
+	if (rc)
+		goto fail;
+	rc = pmu ? pmu_open(b, opts->event, err) : 0;
+	if (rc)
+		goto fail;
+	rc = load_bpf__attach(b->skel);
+	if (rc) {
+		bpf_fail(err, rc, "cannot attach the load programs");
+		goto fail;
+	}
+	rc = map_views(b, opts->bursts, err);
+	if (rc)
+		goto fail;
+	/* From here on every edge counts; see start_ns in bpf/load.bpf.c. */
+	b->skel->bss->start_ns = clock_mono_ns();
+	seed(b);
+	*ret_source = &b->source;
+	return 0;
+fail:
+	bpf_close(&b->source);
+	return rc;
+}
+
+static int bpf_open(const struct load_source_opts *opts, struct load_source **ret_source,
+		    struct err *err)
+{
+	return open_common(&load_source_bpf, opts, false, ret_source, err);
+}
+
+static int bpf_pmu_open(const struct load_source_opts *opts, struct load_source **ret_source,
+			struct err *err)
+{
+	return open_common(&load_source_bpf_pmu, opts, true, ret_source, err);
+}
+
+/* What a CPU without events does: what the task walk saw, else idle. */
+static uint32_t seed_ctx(const struct bpf_source *b, unsigned int cpu)
+{
+	uint64_t ctx = b->notes[cpu].seed_ctx;
+
+	return ctx ? ctx : b->skel->rodata->first_idle;
+}
+
+static void pmu_fill(struct bpf_source *b, unsigned int cpu, uint64_t now, struct load_sample *s)
+{
+	if (cpuset_has(&b->hotplug.returned, cpu) || b->fds[cpu] < 0)
+		pmu_open_cpu(b, cpu);
+	if (!load_slot_pmu(&b->slots[cpu], now, &s->busy, &s->total))
+		s->flags |= LOAD_READ_FAILED;
+	if (!b->event.constant)
+		s->flags |= LOAD_NOT_CONSTANT;
+}
+
+static void bpf_sample(struct load_source *source, struct load_sample *samples)
+{
+	struct bpf_source *b = to_bpf(source);
+	uint64_t start = b->skel->bss->start_ns;
+	uint64_t steps = *(volatile uint64_t *)&b->skel->bss->hotplug_steps;
+	uint64_t now;
+
+	/* Without a hotplug step since the last time, the mask is what it was. */
+	if (steps != b->hotplug_seen || !b->hotplug_traced) {
+		hotplug_refresh(&b->hotplug);
+		b->hotplug_seen = steps;
+	} else {
+		b->hotplug.returned = (struct cpuset){0};
+	}
+	now = clock_mono_ns() - start;
+	for (unsigned int cpu = 0; cpu < source->nr_cpus; cpu++) {
+		struct load_sample *s = &samples[cpu];
+		uint64_t seen = ((const volatile struct load_cpu_note *)b->notes)[cpu].hotplug_steps;
+
+		if (!cpuset_has(&b->hotplug.online, cpu)) {
+			*s = (struct load_sample){.stamp_ns = now + start, .flags = LOAD_OFFLINE};
+			b->steps_seen[cpu] = seen;
+			continue;
+		}
+		if (!load_slot_read(&b->slots[cpu], now, seed_ctx(b, cpu), b->vecs, s)) {
+			*s = (struct load_sample){.flags = LOAD_TORN};
+			b->torn++;
+		}
+		if (b->fds)
+			pmu_fill(b, cpu, now, s);
+		s->stamp_ns += start;
+		if (seen != b->steps_seen[cpu])
+			s->flags |= LOAD_HOTPLUGGED;
+		b->steps_seen[cpu] = seen;
+	}
+}
+
+static void bpf_quality(struct load_source *source, struct report *report)
+{
+	struct bpf_source *b = to_bpf(source);
+	uint64_t odd = 0, lost = 0, pmu = 0;
+
+	for (unsigned int cpu = 0; cpu < source->nr_cpus; cpu++) {
+		odd += b->slots[cpu].odd_edges;
+		lost += b->slots[cpu].paused_lost;
+		pmu += b->slots[cpu].pmu_errors;
+	}
+	value_u64(report_quality(report, M_TORN_TOTAL), b->torn);
+	value_u64(report_quality(report, M_ODD_EDGES_TOTAL), odd);
+	value_u64(report_quality(report, M_PAUSED_LOST_TOTAL), lost);
+	value_u64(report_quality(report, M_RECURSION_MISSES_TOTAL),
+		  bpf_recursion_misses(b->skel->obj));
+	if (b->fds)
+		value_u64(report_quality(report, M_READ_ERROR_TOTAL), pmu);
+}
+
+static const uint64_t *bpf_bursts(struct load_source *source, unsigned int cpu)
+{
+	const struct bpf_source *b = to_bpf(source);
+
+	return b->bursts ? b->bursts[cpu] : NULL;
+}
+
+const struct load_source_ops load_source_bpf = {
+	.name = "bpf",
+	.what = "context edges noted by each core (BPF); no counter needed, no IPI",
+	.compare = M_CMP_BPF,
+	.open = bpf_open,
+	.sample = bpf_sample,
+	.quality = bpf_quality,
+	.bursts = bpf_bursts,
+	.close = bpf_close,
+};
+
+const struct load_source_ops load_source_bpf_pmu = {
+	.name = "bpf-pmu",
+	.what = "unhalted cycles read by each core itself at its context edges (BPF); no IPI",
+	.compare = M_CMP_BPF_PMU,
+	.open = bpf_pmu_open,
+	.sample = bpf_sample,
+	.quality = bpf_quality,
+	.bursts = bpf_bursts,
+	.close = bpf_close,
+};

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Reads one CPU's slot of the mapped array while that CPU goes on writing it. */
+#ifndef SUBTICK_MEASURE_LOAD_SLOT_H
+#define SUBTICK_MEASURE_LOAD_SLOT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "abi/load.h"
+#include "stats/load.h"
+
+/*
+ * @now_ns and the sample's stamp are ns since the programs' start. @seed_ctx is what a CPU
+ * without any event is taken to be doing. The sample ends at the later of @now_ns and the slot's
+ * own last edge, so numerator and denominator always cover the same time.
+ * Returns false if the slot changed under every attempt to read it.
+ */
+bool load_slot_read(const volatile struct load_slot *slot, uint64_t now_ns, uint32_t seed_ctx,
+		    bool vecs, struct load_sample *ret_sample);
+
+/*
+ * The last counter value stored by the core itself. A halted core's counter stands still, so the
+ * value holds until now; otherwise it is as old as @ret_ns says. False if torn or never stored.
+ */
+bool load_slot_pmu(const volatile struct load_slot *slot, uint64_t now_ns, uint64_t *ret_cycles,
+		   uint64_t *ret_ns);
+
+#endif

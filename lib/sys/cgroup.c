@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Finds the control group hierarchies among the mounts. */
+#include "sys/cgroup.h"
+
+#include <string.h>
+
+#include "sys/mountinfo.h"
+
+struct cgroup_search {
+	struct cgroup_layout layout;
+	bool any_v1;
+};
+
+static void cgroup_take(struct cgroup_layout *layout, const struct mount *mount, char *point)
+{
+	/* The first mount counts: later ones are bind mounts for services. */
+	if (point[0])
+		return;
+	strcpy(point, mount->point);
+	if (strcmp(mount->root, "/"))
+		layout->subtree = true;
+}
+
+static int cgroup_visit(const struct mount *mount, void *arg)
+{
+	struct cgroup_search *search = arg;
+
+	if (!strcmp(mount->fstype, "cgroup2"))
+		cgroup_take(&search->layout, mount, search->layout.v2);
+	if (!strcmp(mount->fstype, "cgroup")) {
+		search->any_v1 = true;
+		if (mount_has_option(mount->options, "cpu"))
+			cgroup_take(&search->layout, mount, search->layout.v1_cpu);
+	}
+	return 0;
+}
+
+int cgroup_layout(const char *root, struct cgroup_layout *ret_layout)
+{
+	struct cgroup_search search = {0};
+	int rc = mountinfo_each(root, cgroup_visit, &search);
+
+	if (rc)
+		return rc;
+	if (search.layout.v2[0])
+		search.layout.mode = search.any_v1 ? CGROUP_HYBRID : CGROUP_V2;
+	else
+		search.layout.mode = search.any_v1 ? CGROUP_V1 : CGROUP_NONE;
+	*ret_layout = search.layout;
+	return 0;
+}
+
+const char *cgroup_mode_name(enum cgroup_mode mode)
+{
+	static const char *const names[] = {
+		[CGROUP_NONE] = "none",
+		[CGROUP_V1] = "v1",
+		[CGROUP_V2] = "v2",
+		[CGROUP_HYBRID] = "hybrid",
+	};
+
+	return names[mode];
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Which control group hierarchies are mounted, and where. */
+#ifndef SUBTICK_SYS_CGROUP_H
+#define SUBTICK_SYS_CGROUP_H
+
+#include <limits.h>
+#include <stdbool.h>
+
+enum cgroup_mode {
+	CGROUP_NONE,
+	CGROUP_V1,
+	CGROUP_V2,
+	CGROUP_HYBRID, /* v1 controllers, and v2 beside them */
+};
+
+struct cgroup_layout {
+	enum cgroup_mode mode;
+	char v2[PATH_MAX];     /* mount point of the unified hierarchy, "" if none */
+	char v1_cpu[PATH_MAX]; /* mount point of the v1 hierarchy with controller cpu, "" if none */
+	bool subtree;	       /* only a part of a hierarchy is mounted: a container's view */
+};
+
+int cgroup_layout(const char *root, struct cgroup_layout *ret_layout);
+const char *cgroup_mode_name(enum cgroup_mode mode);
+
+#endif

@@ -54,4 +54,28 @@ struct bpf_iter__task {
 
 #pragma clang attribute pop
 
+/* One argument of a tp_btf program, at a constant offset whatever the compiler would prefer. */
+#define TP_ARG(args, offset)                                                                         \
+	({                                                                                         \
+		u64 __arg;                                                                         \
+		asm volatile("%0 = *(u64 *)(%1 + " #offset ")" : "=r"(__arg) : "r"(args));         \
+		(void *)__arg;                                                                     \
+	})
+
+/*
+ * The two tasks of sched_switch. In plain C, clang merges the two ways into one load at a
+ * computed offset, which the verifier forbids on a context.
+ */
+static __always_inline void switch_tasks(u64 *args, bool state_first, struct task_struct **ret_prev,
+					 struct task_struct **ret_next)
+{
+	if (state_first) {
+		*ret_prev = TP_ARG(args, 16);
+		*ret_next = TP_ARG(args, 24);
+	} else {
+		*ret_prev = TP_ARG(args, 8);
+		*ret_next = TP_ARG(args, 16);
+	}
+}
+
 #endif

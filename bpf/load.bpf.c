@@ -8,19 +8,18 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 #define PWR_EVENT_EXIT ((u32)-1)
 
-/* Set by user space before loading. */
-const volatile u32 nr_cpus = 1;
+/* Set by user space before loading; kernel names for the types, as the skeleton repeats them. */
 const volatile bool want_bursts;
 const volatile bool want_pmu;
 /* sched_switch had prev_state before prev in 5.18 only; found by BTF, not by version. */
 const volatile bool switch_state_first;
 /* Idle context of a core that has shown no event yet: LOAD_POLL under idle=poll or nohlt. */
-const volatile u32 first_idle = LOAD_HALT;
+const volatile __u32 first_idle = LOAD_HALT;
 
 /* Set once everything is attached: edges before it would see half of the programs. */
-u64 start_ns;
+__u64 start_ns;
 /* Bumped by every CPU hotplug step, so that readers look at the online mask only then. */
-u64 hotplug_steps;
+__u64 hotplug_steps;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -178,7 +177,7 @@ int BPF_PROG(load_idle, u32 state, u32 event_cpu)
 {
 	struct load_slot *s;
 	u64 now, *polls;
-	u32 cpu, ctx = LOAD_HALT;
+	u32 cpu, to = LOAD_HALT;
 
 	if (!start_ns)
 		return 0;
@@ -194,8 +193,8 @@ int BPF_PROG(load_idle, u32 state, u32 event_cpu)
 	}
 	polls = bpf_map_lookup_elem(&poll_states, &cpu);
 	if (polls && state < 64 && (*polls >> state & 1))
-		ctx = LOAD_POLL;
-	base_enter(s, now, ctx, LOAD_LOOP);
+		to = LOAD_POLL;
+	base_enter(s, now, to, LOAD_LOOP);
 	burst_end(s, cpu, now);
 	if (want_pmu)
 		pmu_sample(s, now);
@@ -261,13 +260,7 @@ int load_switch(u64 *ctx)
 	s = slot_get(&cpu);
 	if (!s)
 		return 0;
-	if (switch_state_first) {
-		prev = (void *)ctx[2];
-		next = (void *)ctx[3];
-	} else {
-		prev = (void *)ctx[1];
-		next = (void *)ctx[2];
-	}
+	switch_tasks(ctx, switch_state_first, &prev, &next);
 	now = since_start();
 	if (s->vec) {
 		vec_end(s, now);

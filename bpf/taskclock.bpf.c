@@ -7,7 +7,7 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 /* As in load.bpf.c. */
 const volatile bool switch_state_first;
-u64 start_ns;
+__u64 start_ns;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -28,13 +28,7 @@ int taskclock_switch(u64 *ctx)
 	s = bpf_map_lookup_elem(&slots, &cpu);
 	if (!s || !start_ns)
 		return 0;
-	if (switch_state_first) {
-		prev = (void *)ctx[2];
-		next = (void *)ctx[3];
-	} else {
-		prev = (void *)ctx[1];
-		next = (void *)ctx[2];
-	}
+	switch_tasks(ctx, switch_state_first, &prev, &next);
 	now = bpf_ktime_get_ns() - start_ns;
 	state = s->state;
 	if (now < state >> 1)

@@ -116,12 +116,26 @@ out:
 	return rc;
 }
 
+/* Without a driver the idle loop itself halts (state 1) or, when told to, polls (state 0). */
+static uint64_t poll_mask(unsigned int cpu)
+{
+	struct cpuidle_state states[CPUIDLE_MAX_STATES];
+	int nr = cpuidle_states(NULL, cpu, states);
+	uint64_t mask = 0;
+
+	if (nr <= 0)
+		return 1;
+	for (int i = 0; i < nr; i++)
+		mask |= (uint64_t)states[i].polls << i;
+	return mask;
+}
+
 static int fill_poll_states(struct bpf_source *b, struct err *err)
 {
 	int fd = bpf_map__fd(b->skel->maps.poll_states);
 
 	for (uint32_t cpu = 0; cpu < b->source.nr_cpus; cpu++) {
-		uint64_t mask = cpuidle_poll_mask(NULL, cpu);
+		uint64_t mask = poll_mask(cpu);
 
 		if (bpf_map_update_elem(fd, &cpu, &mask, BPF_ANY))
 			return bpf_fail(err, -errno, "cannot name the polling idle states");
@@ -294,7 +308,7 @@ static uint32_t seed_ctx(const struct bpf_source *b, unsigned int cpu)
 {
 	uint64_t ctx = b->notes[cpu].seed_ctx;
 
-	return ctx ? ctx : b->skel->rodata->first_idle;
+	return ctx ? (uint32_t)ctx : b->skel->rodata->first_idle;
 }
 
 static void pmu_fill(struct bpf_source *b, unsigned int cpu, uint64_t now, struct load_sample *s)

@@ -29,9 +29,9 @@ const struct load_source_ops *const *load_sources(void)
 static int open_auto(const struct load_source_opts *opts, struct load_source **ret_source,
 		     struct err *err)
 {
-	/* What is left out here would be silently wrong, which only who names it may want. */
-	static const struct load_source_ops *const automatic[] = {
-		&load_source_bpf, &load_source_perf_tsc, &load_source_procidle};
+	/* The rest can be wrong without showing it, which only who names them may want. */
+	static const struct load_source_ops *const automatic[] = {&load_source_bpf,
+								  &load_source_perf_tsc};
 	struct err first = {0};
 	int rc = -ENODEV;
 

@@ -42,7 +42,8 @@ void bpf_log_begin(void)
 
 int bpf_fail(struct err *err, int code, const char *what)
 {
-	if (code == -EPERM || code == -EACCES)
+	/* EACCES is the verifier's word, not one about privileges. */
+	if (code == -EPERM)
 		return err_unsupported(err, code,
 				       "run as root, or with CAP_BPF and CAP_PERFMON "
 				       "(CAP_SYS_ADMIN before Linux 5.8)",

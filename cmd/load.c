@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* subtick load: how busy each core is, and with what. */
+#include "commands.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "measure/load.h"
+#include "measure/load_source.h"
+#include "opts.h"
+#include "run.h"
+#include "sys/cpu.h"
+
+enum {
+	ID_CPU = OPT_OWN,
+	ID_SOURCE,
+	ID_EVENT,
+	ID_COMPARE,
+	ID_SOFTIRQ,
+	ID_BURSTS,
+	ID_HISTOGRAM,
+};
+
+static const struct opt options[] = {
+	{"cpu", 'C', "LIST", "only these CPUs, such as 0,2-5", ID_CPU},
+	{"source", 's', "NAME",
+	 "auto, bpf, bpf-pmu, perf-tsc, perf-calibrated, procidle, schedstat, taskclock or procstat",
+	 ID_SOURCE},
+	{"compare", 0, NULL, "every source that works here, side by side", ID_COMPARE},
+	{"softirq", 0, NULL, "also time in softirqs by vector", ID_SOFTIRQ},
+	{"bursts", 0, NULL, "also the distribution of busy bursts", ID_BURSTS},
+	{"histogram", 'H', NULL, "with --bursts: draw the distribution", ID_HISTOGRAM},
+	{"event", 0, "NAME", "counter sources: cycles, ref-cycles or a raw code such as r11",
+	 ID_EVENT},
+	{NULL, 0, NULL, NULL, 0},
+};
+
+static bool source_known(const char *name)
+{
+	if (!strcmp(name, "auto"))
+		return true;
+	for (const struct load_source_ops *const *ops = load_sources(); *ops; ops++)
+		if (!strcmp((*ops)->name, name))
+			return true;
+	return false;
+}
+
+/* CPUs that the machine cannot have are a mistake; offline ones are reported as such. */
+static bool cpus_exist(const struct opts_state *state, const struct cpuset *cpus)
+{
+	struct cpuset possible;
+	unsigned int cpu;
+	char list[64];
+
+	if (cpu_set(NULL, CPU_POSSIBLE, &possible, NULL))
+		return true;
+	cpuset_for_each(cpu, cpus) {
+		if (cpuset_has(&possible, cpu))
+			continue;
+		cpuset_format(&possible, list, sizeof(list));
+		opts_usage(state, "--cpu: CPU %u is out of range; this machine has %s", cpu, list);
+		return false;
+	}
+	return true;
+}
+
+static bool take(struct opts_state *state, int id, struct load_opts *load,
+		 struct opts_interval *interval)
+{
+	switch (id) {
+	case OPT_OPERAND:
+		return opts_interval(state, state->value, interval);
+	case ID_CPU:
+		return opts_cpus(state, "cpu", state->value, &load->cpus) &&
+		       cpus_exist(state, &load->cpus);
+	case ID_SOURCE:
+		load->source = state->value;
+		if (source_known(load->source))
+			return true;
+		opts_usage(state, "--source %s: expected %s", state->value, options[1].help);
+		return false;
+	case ID_EVENT:
+		load->event = state->value;
+		return true;
+	case ID_COMPARE:
+		load->compare = true;
+		return true;
+	case ID_SOFTIRQ:
+		load->softirq = true;
+		return true;
+	case ID_BURSTS:
+		load->bursts = true;
+		return true;
+	default:
+		state->view->all = true;
+		return true;
+	}
+}
+
+int cmd_load(int argc, char **argv)
+{
+	struct opts_interval interval = {.interval_ns = NSEC_PER_SEC, .count = 1};
+	struct load_opts load = {0};
+	struct view view;
+	struct opts_state state = {
+		.command = "load",
+		.synopsis = "load [options] [interval [count]]",
+		.summary = "How busy each core is, and with what. Default: one window of one second.",
+		.own = options,
+		.argc = argc,
+		.argv = argv,
+		.index = 1,
+		.view = &view,
+	};
+	struct meter *meter;
+	struct err err = {0};
+	int id;
+
+	opts_view(&view);
+	while ((id = opts_next(&state)) != OPT_END) {
+		if (id == OPT_DONE)
+			return EXIT_FINE;
+		if (id == OPT_BAD || !take(&state, id, &load, &interval))
+			return EXIT_USAGE;
+	}
+	run_signals();
+	run_avoid(&load.cpus);
+	if (load_open(&load, &meter, &err))
+		return opts_fail("load", &err);
+	return run_meter("load", meter, &interval, &view);
+}

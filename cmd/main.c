@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Finds the subcommand and runs it. */
+#include "commands.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "opts.h"
+
+const struct command commands[] = {
+	{"load", cmd_load, "per-core busy time, split by context"},
+	{"doctor", cmd_doctor, "what this machine can measure, and how to fix what it can't"},
+	{NULL, NULL, NULL},
+};
+
+static int help(void)
+{
+	printf("Usage: subtick [COMMAND] [options] [interval [count]]\n"
+	       "What the CPU cores really do between two scheduler ticks.\n\n"
+	       "  %-10s a summary of 5 seconds\n",
+	       "(none)");
+	for (const struct command *command = commands; command->name; command++)
+		printf("  %-10s %s\n", command->name, command->summary);
+	printf("\n  subtick COMMAND --help tells a command's options; --version the version.\n"
+	       "More in subtick(8).\n");
+	return EXIT_FINE;
+}
+
+int main(int argc, char **argv)
+{
+	const char *word = argc > 1 ? argv[1] : NULL;
+
+	if (!word)
+		return cmd_overview(argc, argv);
+	if (!strcmp(word, "--help") || !strcmp(word, "-h") || !strcmp(word, "help"))
+		return help();
+	if (!strcmp(word, "--version") || !strcmp(word, "-V")) {
+		printf("subtick %s\n", SUBTICK_VERSION);
+		return EXIT_FINE;
+	}
+	for (const struct command *command = commands; command->name; command++)
+		if (!strcmp(word, command->name))
+			return command->run(argc - 1, argv + 1);
+	/* Options and an interval alone belong to the overview. */
+	if (word[0] == '-' || (word[0] >= '0' && word[0] <= '9') || word[0] == '.')
+		return cmd_overview(argc, argv);
+	fprintf(stderr, "subtick: unknown command %s (see subtick --help)\n", word);
+	return EXIT_USAGE;
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Options that commands share, and how a command line goes wrong. */
+#ifndef SUBTICK_CMD_OPTS_H
+#define SUBTICK_CMD_OPTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/cpuset.h"
+#include "base/err.h"
+#include "view/view.h"
+
+enum exit_code {
+	EXIT_FINE = 0,
+	EXIT_ERROR = 1,
+	EXIT_VERDICT = 2,
+	EXIT_USAGE = 64,
+	EXIT_UNSUPPORTED = 77,
+};
+
+/* One option of a command; a table of them ends with a NULL name. */
+struct opt {
+	const char *name; /* long name without the dashes */
+	char letter;	  /* short name, or 0 */
+	const char *arg;  /* what the argument is called in --help, NULL for none */
+	const char *help;
+	int id; /* what opts_next() returns */
+};
+
+/* Ids of the options every measuring command takes; a command's own begin at OPT_OWN. */
+enum {
+	OPT_END = -1,
+	OPT_BAD = -2,	 /* already reported: exit EXIT_USAGE */
+	OPT_DONE = -3,	 /* --help was answered: exit EXIT_FINE */
+	OPT_OPERAND = 0, /* state->value is a word without dashes */
+	OPT_OWN = 1,
+};
+
+struct opts_state {
+	const char *command; /* "load"; NULL for subtick itself */
+	const char *synopsis;
+	const char *summary;
+	const struct opt *own;
+	int argc;
+	char **argv;
+	int index;
+	const char *cluster; /* rest of "-abc" */
+	bool no_more;	     /* after "--" */
+	const char *value;
+	struct view *view; /* --json, --csv, --color go here */
+};
+
+/*
+ * Walks argv: own options, then --json, --csv, --color and --help, which it handles itself.
+ * "--name=value", "--name value", "-n value" and "-nvalue" are the same.
+ */
+int opts_next(struct opts_state *state);
+/* Prints "subtick load: …" and a hint on stderr; returns EXIT_USAGE. */
+int opts_usage(const struct opts_state *state, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* Each prints its own usage line and returns false when the value is no good. */
+bool opts_cpus(const struct opts_state *state, const char *name, const char *value,
+	       struct cpuset *ret_cpus);
+bool opts_u64(const struct opts_state *state, const char *name, const char *value, uint64_t min,
+	      uint64_t max, uint64_t *ret_u64);
+/* "100us", "2ms", "1.5s", "300ns"; a bare number is in seconds. */
+bool opts_duration(const struct opts_state *state, const char *name, const char *value,
+		   uint64_t min_ns, uint64_t max_ns, uint64_t *ret_ns);
+
+/* The operands [interval [count]] of every measuring command. */
+struct opts_interval {
+	uint64_t interval_ns;
+	uint64_t count; /* 0: until stopped */
+	int given;	/* operands so far */
+};
+
+bool opts_interval(const struct opts_state *state, const char *value, struct opts_interval *at);
+
+/* A view on stdout with what the terminal allows. */
+void opts_view(struct view *view);
+/* Prints the error and its fix on stderr; returns the exit code that goes with it. */
+int opts_fail(const char *command, const struct err *err);
+
+#endif

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Signals, windows and output of every measuring command. */
+#include "run.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+static volatile sig_atomic_t stop_signal;
+static sigset_t mask_outside;
+
+static void on_signal(int number)
+{
+	stop_signal = number;
+}
+
+void run_signals(void)
+{
+	struct sigaction action = {.sa_handler = on_signal};
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigprocmask(SIG_BLOCK, &set, &mask_outside);
+	/* Whoever started us with these blocked still wants to be able to stop us. */
+	sigdelset(&mask_outside, SIGINT);
+	sigdelset(&mask_outside, SIGTERM);
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	/* A closed pipe shows as EPIPE on the write, where it can end things quietly. */
+	signal(SIGPIPE, SIG_IGN);
+	/* Windows of a millisecond cannot bear the default slack of 50 µs. */
+	prctl(PR_SET_TIMERSLACK, 1UL);
+}
+
+bool run_stopped(void)
+{
+	return stop_signal != 0;
+}
+
+static bool wait_fd(uint64_t until_ns, int fd, bool *ret_readable)
+{
+	struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
+	struct timespec left;
+	uint64_t now;
+	int rc;
+
+	*ret_readable = false;
+	for (;;) {
+		now = clock_mono_ns();
+		if (stop_signal)
+			return true;
+		if (now >= until_ns)
+			return false;
+		left = clock_timespec(until_ns - now);
+		/* Signals are let in only while waiting: no gap between test and sleep. */
+		rc = ppoll(&poll_fd, fd >= 0 ? 1 : 0, &left, &mask_outside);
+		if (rc > 0) {
+			*ret_readable = true;
+			return false;
+		}
+	}
+}
+
+bool run_wait(uint64_t until_ns)
+{
+	bool readable;
+
+	return wait_fd(until_ns, -1, &readable);
+}
+
+void run_avoid(const struct cpuset *measured)
+{
+	cpu_set_t allowed, rest;
+	int nr = 0;
+
+	if (!cpuset_count(measured) || sched_getaffinity(0, sizeof(allowed), &allowed))
+		return;
+	CPU_ZERO(&rest);
+	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+		if (!CPU_ISSET(cpu, &allowed) || cpuset_has(measured, cpu))
+			continue;
+		CPU_SET(cpu, &rest);
+		nr++;
+	}
+	if (nr)
+		sched_setaffinity(0, sizeof(rest), &rest);
+}
+
+static int show(const char *command, struct view *view, struct report *report)
+{
+	int rc = view_write(view, report);
+
+	report_free(report);
+	if (rc && rc != -EPIPE)
+		fprintf(stderr, "subtick %s: cannot write: %s\n", command, strerror(-rc));
+	return rc;
+}
+
+/* Until the window ends; shows what the meter has to say meanwhile. */
+static int wait_window(const char *command, struct meter *meter, uint64_t until_ns,
+		       struct view *view, struct err *err, bool *ret_stop)
+{
+	int fd = meter->ops->event_fd ? meter->ops->event_fd(meter) : -1;
+	struct report *report;
+	bool readable;
+	int rc;
+
+	for (;;) {
+		*ret_stop = wait_fd(until_ns, fd, &readable);
+		if (!readable)
+			return 0;
+		report = NULL;
+		rc = meter->ops->event(meter, &report, err);
+		if (!rc && report)
+			rc = show(command, view, report);
+		if (rc)
+			return rc;
+	}
+}
+
+int run_meter(const char *command, struct meter *meter, const struct opts_interval *interval,
+	      struct view *view)
+{
+	struct report *report = NULL;
+	struct err err = {0};
+	uint64_t next;
+	bool stop = false;
+	int rc;
+
+	rc = meter->ops->start(meter, &err);
+	next = clock_mono_ns();
+	for (uint64_t done = 0; !rc && !stop && (!interval->count || done < interval->count);
+	     done++) {
+		next += interval->interval_ns;
+		rc = wait_window(command, meter, next, view, &err, &stop);
+		if (!rc)
+			rc = meter->ops->read(meter, &report, &err);
+		if (!rc)
+			rc = show(command, view, report);
+		/* A window that came late must not make the next ones short. */
+		if (clock_mono_ns() > next + interval->interval_ns)
+			next = clock_mono_ns();
+	}
+	meter->ops->close(meter);
+	if (err.code)
+		return opts_fail(command, &err);
+	return rc && rc != -EPIPE ? EXIT_ERROR : EXIT_FINE;
+}

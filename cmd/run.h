@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The one loop that drives a measurement: signals, windows, output. */
+#ifndef SUBTICK_CMD_RUN_H
+#define SUBTICK_CMD_RUN_H
+
+#include <stdbool.h>
+
+#include "measure/meter.h"
+#include "opts.h"
+#include "view/view.h"
+
+/* Blocks SIGINT and SIGTERM until run_wait(), so that none is lost; call before opening. */
+void run_signals(void);
+/* Waits until CLOCK_MONOTONIC @until_ns or a signal; returns true when it is time to stop. */
+bool run_wait(uint64_t until_ns);
+bool run_stopped(void);
+
+/* Moves this process off @measured when other CPUs are allowed, so as not to measure itself. */
+void run_avoid(const struct cpuset *measured);
+
+/*
+ * Starts @meter, prints a report per interval and closes the meter. A signal ends the window
+ * early and prints it. Returns the exit code; a reader that has gone is a quiet end.
+ */
+int run_meter(const char *command, struct meter *meter, const struct opts_interval *interval,
+	      struct view *view);
+
+#endif

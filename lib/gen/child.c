@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Forks, pins and reaps generators. */
+#include "gen/child.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void __attribute__((noreturn)) child_main(pid_t parent, int cpu, void *shared,
+						 void (*run)(void *, void *), void *arg)
+{
+	sigset_t none;
+	cpu_set_t one;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	/* The parent may have died before the line above took effect. */
+	if (getppid() != parent)
+		_exit(1);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	signal(SIGINT, SIG_DFL);
+	signal(SIGTERM, SIG_DFL);
+	if (cpu >= 0) {
+		CPU_ZERO(&one);
+		CPU_SET(cpu, &one);
+		if (sched_setaffinity(0, sizeof(one), &one))
+			_exit(1);
+	}
+	prctl(PR_SET_TIMERSLACK, 1UL);
+	run(shared, arg);
+	_exit(0);
+}
+
+int gen_child_start(struct gen_child *child, int cpu, size_t shared_size,
+		    void (*run)(void *shared, void *arg), void *arg, struct err *err)
+{
+	pid_t parent = getpid();
+	int rc;
+
+	child->size = shared_size;
+	child->shared = mmap(NULL, shared_size, PROT_READ | PROT_WRITE,
+			     MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	if (child->shared == MAP_FAILED) {
+		child->shared = NULL;
+		return err_set(err, -errno, "cannot share memory with a load generator: %s",
+			       strerror(errno));
+	}
+	child->pid = fork();
+	if (!child->pid)
+		child_main(parent, cpu, child->shared, run, arg);
+	if (child->pid > 0)
+		return 0;
+	rc = err_set(err, -errno, "cannot start a load generator: %s", strerror(errno));
+	munmap(child->shared, child->size);
+	child->shared = NULL;
+	return rc;
+}
+
+void gen_child_stop(struct gen_child *child)
+{
+	if (child->pid > 0) {
+		kill(child->pid, SIGKILL);
+		while (waitpid(child->pid, NULL, 0) < 0 && errno == EINTR)
+			;
+	}
+	child->pid = 0;
+	if (child->shared)
+		munmap(child->shared, child->size);
+	child->shared = NULL;
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The duty-cycle generator. */
+#include "gen/duty.h"
+
+#include <time.h>
+
+#include "base/clock.h"
+
+/* Two copies of the books and which one is whole: the reader never waits for the writer. */
+struct shared {
+	uint64_t version; /* even; books[version / 2 % 2] is whole */
+	struct duty_books books[2];
+};
+
+static void publish(struct shared *shared, const struct duty_books *books)
+{
+	uint64_t next = __atomic_load_n(&shared->version, __ATOMIC_RELAXED) + 2;
+
+	shared->books[next / 2 % 2] = *books;
+	__atomic_store_n(&shared->version, next, __ATOMIC_RELEASE);
+}
+
+/* xorshift64: the burns must not keep step with anything, nothing more. */
+static uint64_t next_random(uint64_t *state)
+{
+	*state ^= *state << 13;
+	*state ^= *state >> 7;
+	*state ^= *state << 17;
+	return *state;
+}
+
+static uint64_t burn_until(uint64_t end)
+{
+	uint64_t now;
+
+	do
+		now = clock_mono_ns();
+	while (now < end);
+	return now;
+}
+
+static void run(void *memory, void *arg)
+{
+	const struct duty_opts *opts = arg;
+	struct duty_books books = {0};
+	uint64_t burn_ns = opts->duty * (double)opts->period_ns;
+	uint64_t slack_ns = opts->period_ns - burn_ns;
+	uint64_t random = clock_mono_ns() | 1;
+	uint64_t period = clock_mono_ns() / opts->period_ns + 1;
+
+	for (;; period++) {
+		uint64_t begin = period * opts->period_ns, call, woke;
+		struct timespec deadline;
+
+		begin += opts->locked ? opts->phase_ns : slack_ns ? next_random(&random) % slack_ns : 0;
+		call = clock_mono_ns();
+		if (call < begin) {
+			deadline = clock_timespec(begin);
+			clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &deadline, NULL);
+			books.asleep_ns += begin - call;
+		}
+		woke = clock_mono_ns();
+		/* A late wake-up shortens nothing: the burn is what was asked for. */
+		books.at_ns = burn_until(woke + burn_ns);
+		books.burn_ns += books.at_ns - woke;
+		books.cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+		books.cycles++;
+		publish(memory, &books);
+		/* Fell behind: keep to the grid rather than chase it. */
+		if (books.at_ns / opts->period_ns > period)
+			period = books.at_ns / opts->period_ns;
+	}
+}
+
+int duty_start(struct duty *duty, const struct duty_opts *opts, struct err *err)
+{
+	struct duty_opts own = *opts;
+
+	return gen_child_start(&duty->child, opts->cpu, sizeof(struct shared), run, &own, err);
+}
+
+bool duty_read(const struct duty *duty, struct duty_books *ret_books)
+{
+	const struct shared *shared = duty->child.shared;
+	uint64_t before, after;
+
+	do {
+		before = __atomic_load_n(&shared->version, __ATOMIC_ACQUIRE);
+		*ret_books = shared->books[before / 2 % 2];
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		after = __atomic_load_n(&shared->version, __ATOMIC_RELAXED);
+	} while (after > before);
+	return after != 0;
+}
+
+void duty_stop(struct duty *duty)
+{
+	gen_child_stop(&duty->child);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A load of known size: burns a share of every period on one core, and keeps the books. */
+#ifndef SUBTICK_GEN_DUTY_H
+#define SUBTICK_GEN_DUTY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "gen/child.h"
+
+struct duty_opts {
+	int cpu;
+	double duty; /* 0…1 */
+	uint64_t period_ns;
+	/*
+	 * Locked: each burn begins @phase_ns after a multiple of the period on CLOCK_MONOTONIC,
+	 * so that a period of some ticks keeps its place against the tick. Otherwise each period
+	 * begins at a random place within itself.
+	 */
+	bool locked;
+	uint64_t phase_ns;
+};
+
+/*
+ * What the generator knows of itself, cumulative, from its own stamps. The core was surely busy
+ * for burn_ns, and surely free of it for asleep_ns (from the call to sleep up to the deadline);
+ * the rest is the way in and out of the kernel, which nobody stamps from outside.
+ */
+struct duty_books {
+	uint64_t at_ns; /* CLOCK_MONOTONIC of these figures */
+	uint64_t burn_ns;
+	uint64_t asleep_ns;
+	uint64_t cpu_ns; /* CLOCK_THREAD_CPUTIME_ID */
+	uint64_t cycles;
+};
+
+struct duty {
+	struct gen_child child;
+};
+
+int duty_start(struct duty *duty, const struct duty_opts *opts, struct err *err);
+/* The books as of the last period that ended; false if the generator is not running yet. */
+bool duty_read(const struct duty *duty, struct duty_books *ret_books);
+void duty_stop(struct duty *duty);
+
+#endif

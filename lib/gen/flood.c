@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Sends UDP frames into one end of a veth pair whose other end RPS moves to another core. */
+#include "gen/flood.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <linux/if_ether.h>
+#include <linux/if_packet.h>
+#include <net/if.h>
+#include <netinet/ip.h>
+#include <netinet/udp.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "sys/veth.h"
+
+#define FLOOD_TX   "stflood0"
+#define FLOOD_RX   "stflood1"
+#define FLOOD_PORT 9 /* discard */
+#define START_NS   (5 * NSEC_PER_SEC)
+
+/* Documentation addresses: they are nobody's, and here they stay inside the namespace. */
+#define FLOOD_FROM 0xc6336401u /* 198.51.100.1 */
+#define FLOOD_TO   0xc6336402u
+
+enum stage { STAGE_NEW, STAGE_RUNS, STAGE_FAILED };
+
+struct shared {
+	uint32_t stage;
+	int32_t code;
+	char what[160];
+	uint64_t sent;
+};
+
+struct frame {
+	struct ethhdr eth;
+	struct iphdr ip;
+	struct udphdr udp;
+	char data[64];
+} __attribute__((packed));
+
+static void fail(struct shared *shared, int code, const char *what)
+{
+	shared->code = code;
+	snprintf(shared->what, sizeof(shared->what), "%s: %s", what, strerror(-code));
+	__atomic_store_n(&shared->stage, STAGE_FAILED, __ATOMIC_RELEASE);
+}
+
+static uint16_t ip_checksum(const struct iphdr *ip)
+{
+	const uint16_t *word = (const void *)ip;
+	uint32_t sum = 0;
+
+	for (size_t i = 0; i < sizeof(*ip) / 2; i++)
+		sum += word[i];
+	sum = (sum & 0xffff) + (sum >> 16);
+	return ~(sum + (sum >> 16));
+}
+
+static void make_frame(struct frame *frame, const uint8_t to[ETH_ALEN], const uint8_t from[ETH_ALEN])
+{
+	memset(frame, 0, sizeof(*frame));
+	memcpy(frame->eth.h_dest, to, ETH_ALEN);
+	memcpy(frame->eth.h_source, from, ETH_ALEN);
+	frame->eth.h_proto = htons(ETH_P_IP);
+	frame->ip = (struct iphdr){
+		.version = 4,
+		.ihl = 5,
+		.ttl = 64,
+		.protocol = IPPROTO_UDP,
+		.saddr = htonl(FLOOD_FROM),
+		.daddr = htonl(FLOOD_TO),
+		.tot_len = htons(sizeof(*frame) - sizeof(frame->eth)),
+	};
+	frame->ip.check = ip_checksum(&frame->ip);
+	frame->udp.source = frame->udp.dest = htons(FLOOD_PORT);
+	frame->udp.len = htons(sizeof(frame->udp) + sizeof(frame->data));
+}
+
+/* sysfs shows the devices of the namespace it was mounted in: mount it anew, for us alone. */
+static int steer(int cpu)
+{
+	char path[96], mask[16 * 9] = "";
+	FILE *file;
+	int rc = 0;
+
+	if (mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+	    mount("sysfs", "/sys", "sysfs", 0, NULL))
+		return -errno;
+	/* A bitmap in groups of 32, highest first. */
+	snprintf(mask, sizeof(mask), "%x", 1u << cpu % 32);
+	for (int group = cpu / 32; group > 0; group--)
+		strcat(mask, ",00000000");
+	snprintf(path, sizeof(path), "/sys/class/net/%s/queues/rx-0/rps_cpus", FLOOD_RX);
+	file = fopen(path, "w");
+	if (!file)
+		return -errno;
+	if (fputs(mask, file) < 0)
+		rc = -EIO;
+	if (fclose(file))
+		rc = -errno;
+	return rc;
+}
+
+static int open_links(struct veth *veth, int recv_cpu, const char **ret_what)
+{
+	int rc;
+
+	*ret_what = "cannot make a network namespace";
+	if (unshare(CLONE_NEWNET | CLONE_NEWNS))
+		return -errno;
+	*ret_what = "cannot make a veth pair";
+	rc = veth_create(FLOOD_TX, FLOOD_RX, veth);
+	if (rc)
+		return rc;
+	*ret_what = "cannot bring the veth pair up";
+	rc = veth_up(FLOOD_TX, 0);
+	if (!rc)
+		rc = veth_up(FLOOD_RX, FLOOD_TO);
+	if (rc)
+		return rc;
+	*ret_what = "cannot steer receive work with RPS";
+	return steer(recv_cpu);
+}
+
+/* A socket that takes the packets and is never read: the whole receive path runs, then drops. */
+static int open_sink(void)
+{
+	struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons(FLOOD_PORT)};
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	if (fd >= 0 && bind(fd, (struct sockaddr *)&at, sizeof(at)))
+		return -errno;
+	return fd < 0 ? -errno : fd;
+}
+
+static void send_forever(struct shared *shared, const struct flood_opts *opts, int fd,
+			 const struct frame *frame, int ifindex)
+{
+	struct sockaddr_ll to = {.sll_family = AF_PACKET, .sll_ifindex = ifindex, .sll_halen = 6};
+	struct timespec pause = clock_timespec(opts->pause_ns);
+
+	for (;;) {
+		for (unsigned int i = 0; i < opts->burst; i++)
+			if (sendto(fd, frame, sizeof(*frame), 0, (void *)&to, sizeof(to)) > 0)
+				shared->sent++;
+		if (opts->pause_ns)
+			nanosleep(&pause, NULL);
+	}
+}
+
+static void run(void *memory, void *arg)
+{
+	const struct flood_opts *opts = arg;
+	struct shared *shared = memory;
+	struct veth veth;
+	struct frame frame;
+	const char *what;
+	int rc, fd;
+
+	rc = open_links(&veth, opts->recv_cpu, &what);
+	if (rc)
+		return fail(shared, rc, what);
+	rc = open_sink();
+	if (rc < 0)
+		return fail(shared, rc, "cannot open the receiving socket");
+	fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return fail(shared, -errno, "cannot open a packet socket");
+	make_frame(&frame, veth.peer_mac, veth.mac);
+	__atomic_store_n(&shared->stage, STAGE_RUNS, __ATOMIC_RELEASE);
+	send_forever(shared, opts, fd, &frame, veth.ifindex);
+}
+
+int flood_start(struct flood *flood, const struct flood_opts *opts, struct err *err)
+{
+	uint64_t end = clock_mono_ns() + START_NS;
+	struct flood_opts own = *opts;
+	struct timespec nap = clock_timespec(NSEC_PER_MSEC);
+	struct shared *shared;
+	uint32_t stage;
+	int rc;
+
+	rc = gen_child_start(&flood->child, opts->send_cpu, sizeof(*shared), run, &own, err);
+	if (rc)
+		return rc;
+	shared = flood->child.shared;
+	while (!(stage = __atomic_load_n(&shared->stage, __ATOMIC_ACQUIRE)) && clock_mono_ns() < end)
+		nanosleep(&nap, NULL);
+	if (stage == STAGE_RUNS)
+		return 0;
+	rc = stage == STAGE_FAILED ?
+		     err_unsupported(err, shared->code,
+				     "run as root on a kernel with CONFIG_VETH, CONFIG_NET_NS and "
+				     "CONFIG_RPS",
+				     "%s", shared->what) :
+		     err_set(err, -ETIMEDOUT, "the packet generator did not start");
+	flood_stop(flood);
+	return rc;
+}
+
+uint64_t flood_sent(const struct flood *flood)
+{
+	const struct shared *shared = flood->child.shared;
+
+	return __atomic_load_n(&shared->sent, __ATOMIC_RELAXED);
+}
+
+void flood_stop(struct flood *flood)
+{
+	gen_child_stop(&flood->child);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Inline softirq work on a chosen core: packets over a veth pair in a namespace of its own. */
+#ifndef SUBTICK_GEN_FLOOD_H
+#define SUBTICK_GEN_FLOOD_H
+
+#include <stdint.h>
+
+#include "base/err.h"
+#include "gen/child.h"
+
+struct flood_opts {
+	int send_cpu;	       /* runs the sending task */
+	int recv_cpu;	       /* RPS steers the receive work here */
+	unsigned int burst;    /* packets per burst */
+	uint64_t pause_ns;     /* sleep between bursts, 0 to send without pause */
+};
+
+struct flood {
+	struct gen_child child;
+};
+
+/*
+ * Namespace and links belong to the sending process alone, so they vanish with it on every way
+ * out, SIGKILL included. Needs CAP_SYS_ADMIN and CAP_NET_ADMIN; err->unsupported without them or
+ * without veth or RPS.
+ */
+int flood_start(struct flood *flood, const struct flood_opts *opts, struct err *err);
+uint64_t flood_sent(const struct flood *flood);
+void flood_stop(struct flood *flood);
+
+#endif

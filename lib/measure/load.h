@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* `subtick load` as a measurement: windows of per-core load, split by context. */
+#ifndef SUBTICK_MEASURE_LOAD_H
+#define SUBTICK_MEASURE_LOAD_H
+
+#include <stdbool.h>
+
+#include "base/cpuset.h"
+#include "measure/meter.h"
+
+struct load_opts {
+	const char *source; /* NULL or "auto": the best that works here */
+	const char *event;  /* counter sources: another event, or NULL */
+	struct cpuset cpus; /* CPUs to report; empty: all that are possible */
+	bool compare;	    /* every source that works, side by side */
+	bool softirq;	    /* time by softirq vector */
+	bool bursts;	    /* distribution of busy bursts */
+};
+
+int load_open(const struct load_opts *opts, struct meter **ret_meter, struct err *err);
+
+#endif

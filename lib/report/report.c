@@ -90,7 +90,7 @@ void value_f64(struct value *value, double f64)
 	if (!isfinite(f64))
 		return;
 	value->kind = VALUE_F64;
-	value->f64 = f64;
+	value->f64 = f64 == 0 ? 0 : f64; /* no minus zero, which reads as an error */
 }
 
 void value_bool(struct value *value, bool flag)
@@ -105,8 +105,9 @@ void value_str(struct value *value, const char *str)
 	char *copy = str ? strdup(str) : NULL;
 
 	value_null(value);
-	if (!copy)
+	if (!str)
 		return;
+	/* A failed copy stays as a text without characters, which report_check() finds. */
 	value->kind = VALUE_STR;
 	value->str = copy;
 }
@@ -140,9 +141,27 @@ void report_free(struct report *report)
 	free(report);
 }
 
+static bool table_is_whole(const struct table *table)
+{
+	for (size_t i = 0; i < table->nr_rows * table->nr_cols; i++) {
+		const struct value *value = &table->cells[i];
+
+		if (value->kind == VALUE_STR && !value->str)
+			return false;
+		if (value->kind == VALUE_TABLE && !table_is_whole(value->table))
+			return false;
+	}
+	return true;
+}
+
 int report_check(const struct report *report)
 {
-	return report->failed ? -ENOMEM : 0;
+	if (report->failed || !table_is_whole(report->fields) || !table_is_whole(report->quality))
+		return -ENOMEM;
+	for (size_t i = 0; i < report->nr_tables; i++)
+		if (!table_is_whole(report->tables[i]))
+			return -ENOMEM;
+	return 0;
 }
 
 void report_source(struct report *report, const char *source)
@@ -257,7 +276,7 @@ struct value *table_cell(const struct table *table, size_t row, size_t col)
 
 int table_find(const struct table *table, const char *key)
 {
-	for (size_t i = 0; i < table->nr_cols; i++)
+	for (size_t i = 0; table && i < table->nr_cols; i++)
 		if (table->cols[i].key && !strcmp(table->cols[i].key, key))
 			return i;
 	return -1;

@@ -4,6 +4,8 @@
 #define SUBTICK_VIEW_VIEW_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "report/report.h"
@@ -11,7 +13,7 @@
 enum view_format {
 	VIEW_TEXT,
 	VIEW_JSON, /* JSON Lines: one object per report */
-	VIEW_CSV,  /* header once; one line per row of the first table */
+	VIEW_CSV,  /* header once; one line per row */
 };
 
 struct view {
@@ -22,9 +24,18 @@ struct view {
 	bool all;	       /* text: also tables marked text_hidden */
 	int width;	       /* text: columns of the terminal, 0 when not one */
 	unsigned long written; /* reports so far */
+	/* Private to the views: what the reader has seen, so that it is not said again. */
+	struct {
+		uint64_t columns, legend, notes; /* hashes */
+		uint64_t window_ns;
+		unsigned int age; /* reports since the last heading */
+	} seen;
 };
 
-/* 0, -EPIPE when the reader has gone, or another -errno of the stream; flushes. */
+/*
+ * 0, -EPIPE when the reader has gone, -ENOMEM also when building @report ran out of memory (part
+ * of a report is not printed), or another -errno of the stream; flushes. SIGPIPE is the caller's.
+ */
 int view_write(struct view *view, const struct report *report);
 
 /* One per format; called through view_write(). */
@@ -34,5 +45,21 @@ int view_csv(struct view *view, const struct report *report);
 
 /* "1.23 ms", "250 ns", "12.3 s": three significant digits, for people. */
 void view_format_ns(double ns, char *buf, size_t size);
+/* "12.3%", one decimal. */
+void view_format_ratio(double ratio, char *buf, size_t size);
+/* "0.0004%": the same, but a small share does not become 0. */
+void view_format_ratio_fine(double ratio, char *buf, size_t size);
+/* "2.40 GHz"; three significant digits. */
+void view_format_hz(double hz, char *buf, size_t size);
+/* "1.50 MiB"; three significant digits. */
+void view_format_bytes(double bytes, char *buf, size_t size);
+/* Any value but text and tables, for people; null is "-". */
+void view_format_value(const struct value *value, enum unit unit, char *buf, size_t size);
+
+/*
+ * Whether the data formats write a real as an integer: nanoseconds and counts from a million on,
+ * whose fraction says nothing, while the nine digits of a real could lose whole ones.
+ */
+bool view_is_whole(const struct value *value, enum unit unit);
 
 #endif

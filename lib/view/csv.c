@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Reports as CSV (RFC 4180, but with Unix line ends): one line per row of the report's tables.
+ *
+ * Columns, in this order:
+ *   time_unix_ns, window_ns, source	of the report
+ *   its fields
+ *   table				which table the row is of; only if there are several
+ *   the columns of all tables		a key that several tables share is one column; a key that is
+ *					taken by a column before it gets the table's name in front
+ *   quality.*				of the report, so that losses stay next to the figures
+ * A report without tables is one line. The header comes first, and again when the columns change.
+ * Null is an empty field; a table in a cell is "le=count;le=count".
+ */
+#include "view/view.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "view/text.h"
+#include "view/utf8.h"
+
+struct csv_col {
+	const char *prefix; /* and a dot, or NULL */
+	const char *key;
+};
+
+struct csv {
+	FILE *out;
+	struct csv_col *cols; /* of the tables, merged */
+	size_t nr;
+};
+
+/*
+ * An empty text, to tell it from null; blanks and controls, which some readers strip or stumble
+ * over; ";", which some take for the separator.
+ */
+static bool csv_needs_quotes(const char *str)
+{
+	if (!*str)
+		return true;
+	for (; *str; str++)
+		if ((unsigned char)*str <= ' ' || *str == 0x7f || strchr(",;\"", *str))
+			return true;
+	return false;
+}
+
+static int csv_text(FILE *out, const char *str)
+{
+	char *valid = utf8_valid(str);
+
+	if (!valid)
+		return -ENOMEM;
+	if (!csv_needs_quotes(valid)) {
+		fputs(valid, out);
+	} else {
+		fputc('"', out);
+		for (const char *p = valid; *p; p++) {
+			if (*p == '"')
+				fputc('"', out);
+			fputc(*p, out);
+		}
+		fputc('"', out);
+	}
+	free(valid);
+	return 0;
+}
+
+static void csv_raw(FILE *out, const struct value *value, enum unit unit);
+
+static void csv_nested(FILE *out, const struct table *table)
+{
+	for (size_t row = 0; row < table->nr_rows; row++) {
+		for (size_t col = 0; col < table->nr_cols; col++) {
+			if (col || row)
+				fputc(col ? '=' : ';', out);
+			csv_raw(out, table_cell(table, row, col), table->cols[col].metric->unit);
+		}
+	}
+}
+
+static void csv_raw(FILE *out, const struct value *value, enum unit unit)
+{
+	switch (value->kind) {
+	case VALUE_NULL:
+		break;
+	case VALUE_U64:
+		fprintf(out, "%" PRIu64, value->u64);
+		break;
+	case VALUE_F64:
+		fprintf(out, view_is_whole(value, unit) ? "%.0f" : "%.9g", value->f64);
+		break;
+	case VALUE_BOOL:
+		fputs(value->flag ? "true" : "false", out);
+		break;
+	case VALUE_STR:
+		fputs(value->str, out);
+		break;
+	case VALUE_TABLE:
+		csv_nested(out, value->table);
+		break;
+	}
+}
+
+static int csv_value(FILE *out, const struct table *table, size_t row, size_t col)
+{
+	const struct value *value = table_cell(table, row, col);
+	char *text = NULL;
+	size_t size;
+	FILE *mem;
+	int rc;
+
+	if (value->kind == VALUE_STR)
+		return csv_text(out, value->str);
+	if (value->kind != VALUE_TABLE) {
+		csv_raw(out, value, table->cols[col].metric->unit);
+		return 0;
+	}
+	/* Through a buffer, so that the list is quoted as the one field it is. */
+	mem = open_memstream(&text, &size);
+	if (!mem)
+		return -ENOMEM;
+	csv_nested(mem, value->table);
+	rc = fclose(mem) ? -ENOMEM : csv_text(out, text);
+	free(text);
+	return rc;
+}
+
+static int csv_find(const struct csv *csv, const char *key)
+{
+	for (size_t i = 0; i < csv->nr; i++)
+		if (!strcmp(csv->cols[i].key, key))
+			return i;
+	return -1;
+}
+
+static bool csv_key_taken(const struct report *report, const char *key)
+{
+	return !strcmp(key, "time_unix_ns") || !strcmp(key, "window_ns") ||
+	       !strcmp(key, "source") || (report->nr_tables > 1 && !strcmp(key, "table")) ||
+	       table_find(report->fields, key) >= 0;
+}
+
+static int csv_collect(struct csv *csv, const struct report *report)
+{
+	size_t most = 1;
+
+	for (size_t i = 0; i < report->nr_tables; i++)
+		most += report->tables[i]->nr_cols;
+	csv->cols = calloc(most, sizeof(*csv->cols));
+	if (!csv->cols)
+		return -ENOMEM;
+	for (size_t i = 0; i < report->nr_tables; i++) {
+		const struct table *table = report->tables[i];
+
+		for (size_t j = 0; j < table->nr_cols; j++) {
+			const char *key = table->cols[j].key;
+
+			if (csv_find(csv, key) >= 0)
+				continue;
+			csv->cols[csv->nr++] = (struct csv_col){
+				.prefix = csv_key_taken(report, key) ? table->key : NULL,
+				.key = key,
+			};
+		}
+	}
+	return 0;
+}
+
+static void csv_header(const struct csv *csv, const struct report *report, FILE *out)
+{
+	fputs("time_unix_ns,window_ns,source", out);
+	for (size_t i = 0; i < report->fields->nr_cols; i++)
+		fprintf(out, ",%s", report->fields->cols[i].key);
+	if (report->nr_tables > 1)
+		fputs(",table", out);
+	for (size_t i = 0; i < csv->nr; i++)
+		fprintf(out, ",%s%s%s", csv->cols[i].prefix ?: "", csv->cols[i].prefix ? "." : "",
+			csv->cols[i].key);
+	for (size_t i = 0; i < report->quality->nr_cols; i++)
+		fprintf(out, ",quality.%s", report->quality->cols[i].key);
+	fputc('\n', out);
+}
+
+/* @table is NULL for a report without tables. */
+static int csv_row(const struct csv *csv, const struct report *report, const struct table *table,
+		   size_t row)
+{
+	FILE *out = csv->out;
+	int rc = 0;
+
+	fprintf(out, "%" PRIu64 ",", report->time_unix_ns);
+	if (report->window_ns)
+		fprintf(out, "%" PRIu64, report->window_ns);
+	fputc(',', out);
+	if (report->source)
+		rc = csv_text(out, report->source);
+	for (size_t i = 0; !rc && i < report->fields->nr_cols; i++) {
+		fputc(',', out);
+		rc = csv_value(out, report->fields, 0, i);
+	}
+	if (report->nr_tables > 1) {
+		fputc(',', out);
+		fputs(table->key, out);
+	}
+	for (size_t i = 0; !rc && i < csv->nr; i++) {
+		int col = table_find(table, csv->cols[i].key);
+
+		fputc(',', out);
+		if (col >= 0)
+			rc = csv_value(out, table, row, col);
+	}
+	for (size_t i = 0; !rc && i < report->quality->nr_cols; i++) {
+		fputc(',', out);
+		rc = csv_value(out, report->quality, 0, i);
+	}
+	fputc('\n', out);
+	return rc;
+}
+
+static int csv_header_if_new(const struct csv *csv, struct view *view, const struct report *report)
+{
+	uint64_t hash;
+	char *text = NULL;
+	size_t size;
+	FILE *mem = open_memstream(&text, &size);
+
+	if (!mem)
+		return -ENOMEM;
+	csv_header(csv, report, mem);
+	if (fclose(mem)) {
+		free(text);
+		return -ENOMEM;
+	}
+	hash = text_hash(TEXT_HASH_START, text);
+	if (!view->written || hash != view->seen.columns)
+		fputs(text, view->out);
+	view->seen.columns = hash;
+	free(text);
+	return 0;
+}
+
+int view_csv(struct view *view, const struct report *report)
+{
+	struct csv csv = {.out = view->out};
+	int rc = csv_collect(&csv, report);
+
+	if (!rc)
+		rc = csv_header_if_new(&csv, view, report);
+	if (!rc && !report->nr_tables)
+		rc = csv_row(&csv, report, NULL, 0);
+	for (size_t i = 0; i < report->nr_tables; i++)
+		for (size_t row = 0; !rc && row < report->tables[i]->nr_rows; row++)
+			rc = csv_row(&csv, report, report->tables[i], row);
+	free(csv.cols);
+	return rc;
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Decodes, measures and disarms UTF-8 text of unknown origin. */
+#include "view/utf8.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct range {
+	uint32_t first, last;
+};
+
+/* Controls, and what moves, hides or reorders the text around it. */
+static const struct range harmful[] = {
+	{0x0000, 0x001f}, {0x007f, 0x009f}, {0x00ad, 0x00ad},	{0x061c, 0x061c},
+	{0x180e, 0x180e}, {0x200b, 0x200f}, {0x2028, 0x202e},	{0x2060, 0x206f},
+	{0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0xe0000, 0xe0fff},
+};
+
+static const struct range zero_width[] = {
+	{0x0300, 0x036f}, {0x0483, 0x0489}, {0x0591, 0x05bd}, {0x064b, 0x065f}, {0x1ab0, 0x1aff},
+	{0x1dc0, 0x1dff}, {0x20d0, 0x20ff}, {0xfe00, 0xfe0f}, {0xfe20, 0xfe2f},
+};
+
+static const struct range double_width[] = {
+	{0x1100, 0x115f},   {0x2e80, 0x303e},	{0x3041, 0xa4cf},   {0xac00, 0xd7a3},
+	{0xf900, 0xfaff},   {0xfe30, 0xfe6f},	{0xff00, 0xff60},   {0xffe0, 0xffe6},
+	{0x1f300, 0x1f64f}, {0x1f900, 0x1f9ff}, {0x20000, 0x3fffd},
+};
+
+/* Four bytes as \xNN each, and sprintf()'s NUL; the ellipsis fits too. */
+#define PRINTABLE_MAX (4 * 4 + 1)
+
+#define IN(code, ranges) in_ranges(code, ranges, sizeof(ranges) / sizeof((ranges)[0]))
+
+static bool in_ranges(uint32_t code, const struct range *ranges, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (code >= ranges[i].first && code <= ranges[i].last)
+			return true;
+	return false;
+}
+
+size_t utf8_decode(const char *str, uint32_t *ret_code)
+{
+	static const uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
+	unsigned char lead = *str;
+	uint32_t code;
+	size_t len;
+
+	if (lead < 0x80) {
+		*ret_code = lead;
+		return lead ? 1 : 0;
+	}
+	if (lead < 0xc2 || lead > 0xf4)
+		return 0;
+	len = lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+	code = lead & (0x7f >> len);
+	for (size_t i = 1; i < len; i++) {
+		if ((str[i] & 0xc0) != 0x80)
+			return 0;
+		code = code << 6 | (str[i] & 0x3f);
+	}
+	if (code < smallest[len] || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff))
+		return 0;
+	*ret_code = code;
+	return len;
+}
+
+static size_t code_width(uint32_t code)
+{
+	if (code < 0x300)
+		return 1;
+	if (IN(code, zero_width))
+		return 0;
+	return IN(code, double_width) ? 2 : 1;
+}
+
+size_t utf8_width_of(const char *str, size_t len)
+{
+	size_t width = 0, at = 0, step;
+	uint32_t code;
+
+	for (; at < len; at += step) {
+		step = utf8_decode(str + at, &code);
+		width += step ? code_width(code) : 1;
+		step += !step;
+	}
+	return width;
+}
+
+size_t utf8_width(const char *str)
+{
+	return utf8_width_of(str, strlen(str));
+}
+
+/* Cuts @out, which has room for the ellipsis, so that it takes @max columns. */
+static void cut(char *out, size_t max)
+{
+	size_t width = 0, pos = 0, len;
+	uint32_t code;
+
+	while (out[pos]) {
+		len = utf8_decode(out + pos, &code);
+		if (!len || width + code_width(code) > max - 1)
+			break;
+		width += code_width(code);
+		pos += len;
+	}
+	memcpy(out + pos, "…", sizeof("…"));
+}
+
+/* Disarms the character at *@pos into @buf, moves on, and returns the bytes written. */
+static size_t disarm(const char **pos, char buf[static PRINTABLE_MAX])
+{
+	uint32_t code;
+	size_t len = utf8_decode(*pos, &code), out = 0;
+
+	if (len && !IN(code, harmful)) {
+		memcpy(buf, *pos, len);
+		*pos += len;
+		return len;
+	}
+	for (len += !len; len; len--)
+		out += sprintf(buf + out, "\\x%02x", (unsigned char)*(*pos)++);
+	return out;
+}
+
+void utf8_print(FILE *out, const char *str)
+{
+	char buf[PRINTABLE_MAX];
+
+	while (*str)
+		fwrite(buf, 1, disarm(&str, buf), out);
+}
+
+char *utf8_printable(const char *str, size_t max)
+{
+	char *out = malloc(4 * strlen(str) + PRINTABLE_MAX);
+	char *to = out;
+
+	if (!out)
+		return NULL;
+	while (*str)
+		to += disarm(&str, to);
+	*to = '\0';
+	if (max && utf8_width(out) > max)
+		cut(out, max);
+	return out;
+}
+
+char *utf8_valid(const char *str)
+{
+	char *out = malloc(3 * strlen(str) + 1);
+	char *to = out;
+	uint32_t code;
+	size_t len;
+
+	if (!out)
+		return NULL;
+	while (*str) {
+		len = utf8_decode(str, &code);
+		if (len) {
+			memcpy(to, str, len);
+			to += len;
+			str += len;
+		} else {
+			memcpy(to, "\xef\xbf\xbd", 3);
+			to += 3;
+			str++;
+		}
+	}
+	*to = '\0';
+	return out;
+}

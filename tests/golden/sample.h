@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Reports made by hand, with fixed figures, for the tests of the views. */
+#ifndef SUBTICK_TESTS_GOLDEN_SAMPLE_H
+#define SUBTICK_TESTS_GOLDEN_SAMPLE_H
+
+#include "report/report.h"
+
+/* Two CPUs, the second offline: all null. */
+struct report *sample_load(void);
+/* --compare: nested keys, and a softirq table. */
+struct report *sample_compare(void);
+struct report *sample_doctor(void);
+/* Histograms in cells, and names that attack the terminal, the parser and the layout. */
+struct report *sample_runq(void);
+/* Fields and quality without any table; numbers at the edges of their types. */
+struct report *sample_edges(void);
+
+#endif

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Every view against files that a person has looked at, byte by byte.
+ * UPDATE_GOLDEN=1 rewrites the files; read the difference before it is committed.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sample.h"
+#include "view/view.h"
+
+static const struct golden {
+	const char *file;
+	struct report *(*make)(void);
+	struct view view;
+	unsigned int times; /* 0 is once */
+} goldens[] = {
+	{"load.txt", sample_load, {.format = VIEW_TEXT}, 0},
+	{"load-wide.txt", sample_load, {.format = VIEW_TEXT, .bars = true, .width = 200}, 0},
+	{"load-narrow.txt", sample_load, {.format = VIEW_TEXT, .bars = true, .width = 80}, 0},
+	{"load-color.txt",
+	 sample_load,
+	 {.format = VIEW_TEXT, .bars = true, .color = true, .width = 80},
+	 0},
+	{"load-color-plain.txt", sample_load, {.format = VIEW_TEXT, .color = true}, 0},
+	{"load-repeated.txt", sample_load, {.format = VIEW_TEXT, .bars = true, .width = 200}, 22},
+	{"load.json", sample_load, {.format = VIEW_JSON}, 2},
+	{"load.csv", sample_load, {.format = VIEW_CSV}, 2},
+	{"compare.txt", sample_compare, {.format = VIEW_TEXT}, 2},
+	{"compare-all.txt", sample_compare, {.format = VIEW_TEXT, .all = true}, 0},
+	{"compare.json", sample_compare, {.format = VIEW_JSON}, 0},
+	{"compare.csv", sample_compare, {.format = VIEW_CSV}, 2},
+	{"doctor.txt", sample_doctor, {.format = VIEW_TEXT}, 0},
+	{"doctor-narrow.txt", sample_doctor, {.format = VIEW_TEXT, .width = 72, .color = true}, 0},
+	{"doctor.json", sample_doctor, {.format = VIEW_JSON}, 0},
+	{"doctor.csv", sample_doctor, {.format = VIEW_CSV}, 0},
+	{"runq.txt", sample_runq, {.format = VIEW_TEXT}, 0},
+	{"runq-narrow.txt", sample_runq, {.format = VIEW_TEXT, .width = 60, .all = true}, 0},
+	{"runq.json", sample_runq, {.format = VIEW_JSON}, 0},
+	{"runq.csv", sample_runq, {.format = VIEW_CSV}, 0},
+	{"edges.txt", sample_edges, {.format = VIEW_TEXT}, 2},
+	{"edges.json", sample_edges, {.format = VIEW_JSON}, 0},
+	{"edges.csv", sample_edges, {.format = VIEW_CSV}, 0},
+};
+
+#define NR (sizeof(goldens) / sizeof(goldens[0]))
+
+static int render(const struct golden *golden, char **ret_text, size_t *ret_size)
+{
+	struct view view = golden->view;
+	int rc = 0;
+
+	view.out = open_memstream(ret_text, ret_size);
+	if (!view.out)
+		return -errno;
+	for (unsigned int i = 0; !rc && i < (golden->times ?: 1); i++) {
+		struct report *report = golden->make();
+
+		rc = view_write(&view, report);
+		report_free(report);
+	}
+	return fclose(view.out) ? -errno : rc;
+}
+
+static bool same_as_file(const char *path, const char *text, size_t size)
+{
+	FILE *file = fopen(path, "r");
+	size_t at = 0, line = 1;
+	bool same;
+	int c;
+
+	if (!file) {
+		printf("# cannot open %s: %s\n", path, strerror(errno));
+		return false;
+	}
+	while ((c = fgetc(file)) != EOF && at < size && c == (unsigned char)text[at])
+		line += text[at++] == '\n';
+	same = c == EOF && at == size;
+	if (!same)
+		printf("# %s differs in line %zu, byte %zu\n", path, line, at);
+	fclose(file);
+	return same;
+}
+
+static bool update(const char *path, const char *text, size_t size)
+{
+	FILE *file = fopen(path, "w");
+	bool done = file && fwrite(text, 1, size, file) == size;
+
+	return file && !fclose(file) && done;
+}
+
+int main(int argc, char **argv)
+{
+	bool rewrite = getenv("UPDATE_GOLDEN") && !strcmp(getenv("UPDATE_GOLDEN"), "1");
+	unsigned int failed = 0;
+
+	if (argc != 2) {
+		fprintf(stderr, "usage: %s DIRECTORY-OF-GOLDEN-FILES\n", argv[0]);
+		return 64;
+	}
+	/* The head of a report shows local time. */
+	setenv("TZ", "UTC", 1);
+	printf("1..%zu\n", NR);
+	for (size_t i = 0; i < NR; i++) {
+		char path[4096], *text = NULL;
+		size_t size = 0;
+		bool ok;
+		int rc = render(&goldens[i], &text, &size);
+
+		snprintf(path, sizeof(path), "%s/%s", argv[1], goldens[i].file);
+		if (rc)
+			printf("# view_write: %s\n", strerror(-rc));
+		ok = !rc && (rewrite ? update(path, text, size) : same_as_file(path, text, size));
+		printf("%sok %zu - %s\n", ok ? "" : "not ", i + 1, goldens[i].file);
+		failed += !ok;
+		free(text);
+	}
+	return failed ? 1 : 0;
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* CPU lists: what is accepted, what is refused, and that formatting gives the same set back. */
+#include "test.h"
+
+#include "base/cpuset.h"
+
+static void check(const char *text, const char *back)
+{
+	struct cpuset set;
+	char buf[256];
+
+	assert_int_equal(cpuset_parse(text, &set), 0);
+	assert_int_equal(cpuset_format(&set, buf, sizeof(buf)), strlen(back));
+	assert_string_equal(buf, back);
+}
+
+static void test_accepted(void **state)
+{
+	check("", "");
+	check("\n", "");
+	check("0", "0");
+	check("0-3\n", "0-3");
+	check("5,3,1", "1,3,5");
+	check("1,3,5-7", "1,3,5-7");
+	check(" 1 , 2\t", "1-2");
+	check("0-63,64-65", "0-65");
+	check("62-66", "62-66");
+	check("3-3", "3");
+	check("8191", "8191");
+	check("0008", "8");
+}
+
+static void test_refused(void **state)
+{
+	static const char *const bad[] = {"a",	  "-",	 "1-",	"-1",  ",",	"1,",  ",1",
+					  "1,,2", "3-1", "1 2", "0x1", "1-2-3", "1;2", "+1"};
+	struct cpuset set = {.bits = {42}};
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		assert_int_equal(cpuset_parse(bad[i], &set), -EINVAL);
+	assert_int_equal(cpuset_parse("8192", &set), -ERANGE);
+	assert_int_equal(cpuset_parse("0-99999999999999999999", &set), -ERANGE);
+	/* Untouched on failure. */
+	assert_true(set.bits[0] == 42);
+}
+
+static void test_walk(void **state)
+{
+	struct cpuset set = {0};
+	unsigned int cpu, nr = 0, sum = 0;
+
+	assert_int_equal(cpuset_next(&set, 0), CPUSET_MAX);
+	assert_int_equal(cpuset_end(&set), 0);
+	cpuset_add(&set, 0);
+	cpuset_add(&set, 64);
+	cpuset_add(&set, CPUSET_MAX - 1);
+	cpuset_add(&set, CPUSET_MAX);
+	cpuset_for_each (cpu, &set) {
+		nr++;
+		sum += cpu;
+	}
+	assert_int_equal(nr, 3);
+	assert_int_equal(cpuset_count(&set), 3);
+	assert_int_equal(sum, 64 + CPUSET_MAX - 1);
+	assert_int_equal(cpuset_end(&set), CPUSET_MAX);
+	cpuset_del(&set, CPUSET_MAX - 1);
+	assert_int_equal(cpuset_end(&set), 65);
+	assert_false(cpuset_has(&set, CPUSET_MAX));
+}
+
+static void test_format_is_bounded(void **state)
+{
+	struct cpuset set = {0};
+	char buf[8], whole[64];
+	size_t len;
+
+	cpuset_parse("1,3,5,7,100-200", &set);
+	len = cpuset_format(&set, whole, sizeof(whole));
+	assert_string_equal(whole, "1,3,5,7,100-200");
+	assert_int_equal(len, strlen(whole));
+	for (size_t size = 1; size < sizeof(buf); size++) {
+		memset(buf, '#', sizeof(buf));
+		assert_int_equal(cpuset_format(&set, buf, size), len);
+		assert_int_equal(buf[size], '#');
+		assert_int_equal(strlen(buf), size - 1);
+		assert_memory_equal(buf, whole, size - 1);
+	}
+	assert_int_equal(cpuset_format(&set, NULL, 0), len);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_accepted),
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_walk),
+		cmocka_unit_test(test_format_is_bounded),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

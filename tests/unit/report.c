@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Building reports: order, types, limits, and every allocation failing once. */
+#include "test.h"
+#include "oom.h"
+
+#include <math.h>
+
+#include "report/report.h"
+#include "view/view.h"
+
+static void test_values(void **state)
+{
+	struct value value = {0};
+
+	value_u64(&value, UINT64_MAX);
+	assert_int_equal(value.kind, VALUE_U64);
+	assert_true(value.u64 == UINT64_MAX);
+	value_f64(&value, 0.25);
+	assert_int_equal(value.kind, VALUE_F64);
+	assert_true(value.f64 == 0.25);
+	value_f64(&value, -0.0);
+	assert_false(signbit(value.f64));
+	value_f64(&value, NAN);
+	assert_int_equal(value.kind, VALUE_NULL);
+	value_f64(&value, INFINITY);
+	assert_int_equal(value.kind, VALUE_NULL);
+	value_f64(&value, -INFINITY);
+	assert_int_equal(value.kind, VALUE_NULL);
+	value_str(&value, "one");
+	value_str(&value, "two");
+	assert_string_equal(value.str, "two");
+	value_bool(&value, true);
+	assert_int_equal(value.kind, VALUE_BOOL);
+	value_str(&value, NULL);
+	assert_int_equal(value.kind, VALUE_NULL);
+}
+
+static void test_str_from_itself(void **state)
+{
+	struct value value = {0};
+
+	value_str(&value, "name");
+	value_str(&value, value.str);
+	assert_string_equal(value.str, "name");
+	value_null(&value);
+}
+
+static void test_table(void **state)
+{
+	struct report *report = report_new("load");
+	struct table *table = report_table(report, "cpus", "CPUs");
+
+	assert_true(table_row(table) == SIZE_MAX);
+	assert_int_equal(table_col(table, M_CPU), 0);
+	assert_int_equal(table_col_as(table, M_PERCENTILE_NS, "p99_ns", "p99"), 1);
+	assert_true(table_col(table, METRIC_NR) == SIZE_MAX);
+	for (size_t row = 0; row < 1000; row++) {
+		assert_int_equal(table_row(table), row);
+		assert_int_equal(table_cell(table, row, 0)->kind, VALUE_NULL);
+		assert_int_equal(table_cell(table, row, 1)->kind, VALUE_NULL);
+		value_u64(table_cell(table, row, 0), row);
+	}
+	for (size_t row = 0; row < 1000; row++)
+		assert_true(table_cell(table, row, 0)->u64 == row);
+	assert_true(table_col(table, M_ONLINE) == SIZE_MAX);
+	assert_int_equal(table_find(table, "p99_ns"), 1);
+	assert_int_equal(table_find(table, "percentile_ns"), -1);
+	assert_int_equal(table_find(NULL, "cpu"), -1);
+	assert_ptr_equal(report->tables[0], table);
+	assert_string_equal(table->title, "CPUs");
+	assert_int_equal(report_check(report), 0);
+	report_free(report);
+}
+
+static void test_out_of_range(void **state)
+{
+	struct report *report = report_new("load");
+	struct table *table = report_table(report, "cpus", NULL);
+	const size_t bad[] = {1, 2, SIZE_MAX};
+
+	table_col(table, M_CPU);
+	table_row(table);
+	value_u64(table_cell(table, 0, 0), 7);
+	for (size_t i = 0; i < 3; i++) {
+		value_str(table_cell(table, bad[i], 0), "nowhere");
+		value_str(table_cell(table, 0, bad[i]), "nowhere");
+		value_str(table_cell(NULL, 0, 0), "nowhere");
+		assert_int_equal(table_cell(table, bad[i], 0)->kind, VALUE_NULL);
+		assert_null(table_nested(table, 0, bad[i], "le"));
+	}
+	assert_true(table_cell(table, 0, 0)->u64 == 7);
+	assert_true(table_col(NULL, M_CPU) == SIZE_MAX);
+	assert_true(table_row(NULL) == SIZE_MAX);
+	assert_null(table_nested(NULL, 0, 0, "le"));
+	report_free(report);
+}
+
+static void test_fields(void **state)
+{
+	struct report *report = report_new("load");
+
+	for (unsigned int id = 0; id < METRIC_NR; id++) {
+		value_u64(report_field(report, id), id);
+		value_u64(report_quality(report, id), id + 1000);
+	}
+	assert_int_equal(report->fields->nr_cols, METRIC_NR);
+	assert_int_equal(report->fields->nr_rows, 1);
+	for (unsigned int id = 0; id < METRIC_NR; id++) {
+		assert_string_equal(report->fields->cols[id].key, metric_get(id)->key);
+		assert_true(table_cell(report->fields, 0, id)->u64 == id);
+		assert_true(table_cell(report->quality, 0, id)->u64 == id + 1000);
+	}
+	assert_int_equal(table_cell(report->fields, 0, METRIC_NR)->kind, VALUE_NULL);
+	report_free(report);
+}
+
+/* Every setter, several growths of each array, as a measurement would: no return value is looked at. */
+static struct report *build(void)
+{
+	struct report *report = report_new("runq");
+	struct table *table, *le;
+	size_t name, buckets;
+
+	if (!report)
+		return NULL;
+	report_source(report, "bpf");
+	report_source(report, "bpf-pmu");
+	table = report_table(report, "groups", "by cgroup");
+	name = table_col_as(table, M_CHECK, "cgroup", NULL);
+	buckets = table_col(table, M_BUCKETS);
+	table_col(table, M_COUNT);
+	for (unsigned int i = 0; i < 5; i++) {
+		size_t row = table_row(table);
+
+		value_str(table_cell(table, row, name), "/a");
+		value_str(table_cell(table, row, name), "/a/b");
+		for (unsigned int again = 0; again < 2; again++) {
+			le = table_nested(table, row, buckets, "le");
+			table_col(le, M_BURST_LE_NS);
+			table_col_as(le, M_CHECK, "text", "text");
+			value_u64(table_cell(le, table_row(le), 0), i);
+			value_str(table_cell(le, 0, 1), "deep");
+		}
+		value_u64(table_cell(table, row, 2), i);
+		report_note(report, "note %u", i);
+		report_table(report, "more", NULL);
+		value_u64(report_field(report, M_CPU + i), i);
+		value_str(report_quality(report, M_CPU + i), "why");
+	}
+	return report;
+}
+
+/* What a view prints; NULL where it refuses, having printed nothing. */
+static char *print(const struct report *report)
+{
+	char *text = NULL;
+	size_t size = 0;
+	struct view view = {.format = VIEW_JSON, .out = open_memstream(&text, &size)};
+	int rc;
+
+	assert_non_null(view.out);
+	rc = view_write(&view, report);
+	assert_int_equal(rc, report_check(report));
+	fclose(view.out);
+	if (!rc)
+		return text;
+	assert_int_equal(rc, -ENOMEM);
+	assert_int_equal(size, 0);
+	free(text);
+	return NULL;
+}
+
+/*
+ * Whichever allocation fails, the report is refused or whole: a text whose copy failed and that
+ * was then set again has lost nothing.
+ */
+static void test_build_without_memory(void **state)
+{
+	struct report *good = build();
+	char *expected = print(good);
+	unsigned long at[2], refused = 0, whole = 0;
+
+	assert_non_null(expected);
+	for (unsigned int lasting = 0; lasting < 2; lasting++) {
+		unsigned long failed = 1;
+
+		for (at[lasting] = 0; failed; at[lasting]++) {
+			struct report *report;
+			char *text;
+
+			oom_arm(at[lasting], lasting);
+			report = build();
+			failed = oom_disarm();
+			text = report ? print(report) : NULL;
+			if (text)
+				assert_string_equal(text, expected);
+			else
+				assert_true(failed);
+			refused += !text;
+			whole += text != NULL;
+			free(text);
+			report_free(report);
+		}
+	}
+	/* Both went through every allocation, and there are many. */
+	assert_true(at[0] > 50);
+	assert_true(refused > 5 * whole);
+	free(expected);
+	report_free(good);
+}
+
+/* Formats on their own allocations: whole, or an error. */
+static void test_view_without_memory(void **state)
+{
+	struct report *report = build();
+	enum view_format format;
+
+	assert_non_null(report);
+	for (format = VIEW_TEXT; format <= VIEW_CSV; format++) {
+		unsigned long failed = 1, at;
+
+		for (at = 0; failed; at++) {
+			char *text = NULL;
+			size_t size = 0;
+			struct view view = {.format = format, .all = true, .width = 80};
+			int rc;
+
+			view.out = open_memstream(&text, &size);
+			assert_non_null(view.out);
+			oom_arm(at, false);
+			rc = view_write(&view, report);
+			failed = oom_disarm();
+			assert_int_equal(rc, failed ? -ENOMEM : 0);
+			assert_int_equal(view.written, failed ? 0 : 1);
+			fclose(view.out);
+			free(text);
+		}
+		assert_true(at > 5);
+	}
+	report_free(report);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_values),
+		cmocka_unit_test(test_str_from_itself),
+		cmocka_unit_test(test_table),
+		cmocka_unit_test(test_out_of_range),
+		cmocka_unit_test(test_fields),
+		cmocka_unit_test(test_build_without_memory),
+		cmocka_unit_test(test_view_without_memory),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

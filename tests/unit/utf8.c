@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Text of unknown origin: what is valid, how wide it is, and what terminals must not get. */
+#include "test.h"
+
+#include "view/utf8.h"
+
+static void check_printable(const char *in, size_t max, const char *out)
+{
+	char *text = utf8_printable(in, max);
+
+	assert_non_null(text);
+	assert_string_equal(text, out);
+	free(text);
+}
+
+static void check_valid(const char *in, const char *out)
+{
+	char *text = utf8_valid(in);
+
+	assert_non_null(text);
+	assert_string_equal(text, out);
+	free(text);
+}
+
+static void test_decode(void **state)
+{
+	static const struct {
+		const char *str;
+		size_t len;
+		uint32_t code;
+	} cases[] = {
+		{"a", 1, 'a'},
+		{"", 0, 0},
+		{"\xc3\xb6", 2, 0xf6},
+		{"\xe2\x82\xac", 3, 0x20ac},
+		{"\xf0\x9f\x98\x80", 4, 0x1f600},
+		{"\xf4\x8f\xbf\xbf", 4, 0x10ffff},
+		{"\xf4\x90\x80\x80", 0, 0}, /* beyond Unicode */
+		{"\xc0\xaf", 0, 0},	    /* overlong */
+		{"\xe0\x80\xaf", 0, 0},
+		{"\xf0\x80\x80\xaf", 0, 0},
+		{"\xed\xa0\x80", 0, 0}, /* surrogate */
+		{"\x80", 0, 0},
+		{"\xe2\x82", 0, 0}, /* cut short */
+		{"\xe2", 0, 0},
+		{"\xff", 0, 0},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		uint32_t code = 0;
+
+		assert_int_equal(utf8_decode(cases[i].str, &code), cases[i].len);
+		if (cases[i].len)
+			assert_int_equal(code, cases[i].code);
+	}
+}
+
+static void test_printable(void **state)
+{
+	check_printable("", 0, "");
+	check_printable("/a b\\x2d", 0, "/a b\\x2d");
+	check_printable("\033[2J", 0, "\\x1b[2J");
+	check_printable("a\r\n\tb\x7f", 0, "a\\x0d\\x0a\\x09b\\x7f");
+	check_printable("\xc2\x9b"
+			"31m",
+			0, "\\xc2\\x9b31m");
+	check_printable("\xe2\x80\xae", 0, "\\xe2\\x80\\xae");
+	check_printable("\xff\xc3", 0, "\\xff\\xc3");
+	check_printable("größe", 0, "größe");
+}
+
+static void test_cut(void **state)
+{
+	check_printable("abcdef", 6, "abcdef");
+	check_printable("abcdef", 5, "abcd…");
+	check_printable("abcdef", 1, "…");
+	check_printable("日本語", 6, "日本語");
+	check_printable("日本語", 5, "日本…");
+	check_printable("日本語", 4, "日…");
+	check_printable("e\xcc\x81"
+			"e\xcc\x81"
+			"e",
+			2, "e\xcc\x81…");
+}
+
+static void test_width(void **state)
+{
+	assert_int_equal(utf8_width(""), 0);
+	assert_int_equal(utf8_width("abc"), 3);
+	assert_int_equal(utf8_width("größe"), 5);
+	assert_int_equal(utf8_width("日本語"), 6);
+	assert_int_equal(utf8_width("e\xcc\x81"), 1);
+	assert_int_equal(utf8_width("█▓·"), 3);
+	assert_int_equal(utf8_width_of("größe und", 7), 5);
+}
+
+static void test_valid(void **state)
+{
+	check_valid("größe \033", "größe \033");
+	check_valid("a\xff"
+		    "b",
+		    "a\xef\xbf\xbd"
+		    "b");
+	check_valid("\xe2\x82", "\xef\xbf\xbd\xef\xbf\xbd");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_decode), cmocka_unit_test(test_printable),
+		cmocka_unit_test(test_cut),    cmocka_unit_test(test_width),
+		cmocka_unit_test(test_valid),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What views do with streams that fail and with a run of reports; their looks are in tests/golden. */
+#include "test.h"
+
+#include <fcntl.h>
+#include <jansson.h>
+#include <locale.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "view/view.h"
+
+static struct report *make(double busy, const char *source)
+{
+	struct report *report = report_new("load");
+	struct table *table = report_table(report, "cpus", NULL);
+
+	report->time_unix_ns = 1;
+	report->window_ns = 1000000000;
+	report_source(report, source);
+	table_col(table, M_CPU);
+	table_col(table, M_BUSY_RATIO);
+	table_row(table);
+	value_u64(table_cell(table, 0, 0), 0);
+	value_f64(table_cell(table, 0, 1), busy);
+	report_note(report, "a note");
+	return report;
+}
+
+static int write_to(FILE *out, enum view_format format)
+{
+	struct view view = {.format = format, .out = out};
+	struct report *report = make(0.5, "bpf");
+	int rc = view_write(&view, report);
+
+	assert_int_equal(view.written, rc ? 0 : 1);
+	report_free(report);
+	return rc;
+}
+
+static void test_reader_gone(void **state)
+{
+	for (enum view_format format = VIEW_TEXT; format <= VIEW_CSV; format++) {
+		int fds[2];
+		FILE *out;
+
+		assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
+		out = fdopen(fds[1], "w");
+		assert_non_null(out);
+		assert_int_equal(write_to(out, format), 0);
+		close(fds[0]);
+		assert_int_equal(write_to(out, format), -EPIPE);
+		assert_int_not_equal(write_to(out, format), 0);
+		fclose(out);
+	}
+}
+
+static void test_disk_full(void **state)
+{
+	for (enum view_format format = VIEW_TEXT; format <= VIEW_CSV; format++) {
+		FILE *out = fopen("/dev/full", "w");
+
+		if (!out)
+			skip();
+		assert_int_equal(write_to(out, format), -ENOSPC);
+		fclose(out);
+	}
+	/* Unbuffered: the error comes before the flush, which then has nothing to do. */
+	for (enum view_format format = VIEW_TEXT; format <= VIEW_CSV; format++) {
+		FILE *out = fopen("/dev/full", "w");
+
+		setvbuf(out, NULL, _IONBF, 0);
+		assert_int_equal(write_to(out, format), -ENOSPC);
+		fclose(out);
+	}
+}
+
+static size_t count(const char *text, const char *what)
+{
+	size_t nr = 0;
+
+	for (text = strstr(text, what); text; text = strstr(text + 1, what))
+		nr++;
+	return nr;
+}
+
+static char *write_many(enum view_format format, unsigned int nr, unsigned int change_at)
+{
+	char *text = NULL;
+	size_t size;
+	struct view view = {.format = format, .out = open_memstream(&text, &size)};
+
+	assert_non_null(view.out);
+	for (unsigned int i = 0; i < nr; i++) {
+		struct report *report = make(i / 100.0, i < change_at ? "bpf" : "perf");
+
+		assert_int_equal(view_write(&view, report), 0);
+		report_free(report);
+	}
+	assert_int_equal(view.written, nr);
+	fclose(view.out);
+	return text;
+}
+
+static void test_headings(void **state)
+{
+	char *text = write_many(VIEW_TEXT, 41, 1000);
+
+	/* At 1, 21 and 41; the note once. */
+	assert_int_equal(count(text, "source bpf"), 3);
+	assert_int_equal(count(text, "CPU"), 3);
+	assert_int_equal(count(text, "a note"), 1);
+	assert_int_equal(count(text, "%\n"), 41);
+	free(text);
+
+	/* A heading never stands over figures of another source. */
+	text = write_many(VIEW_TEXT, 10, 5);
+	assert_int_equal(count(text, "source bpf"), 1);
+	assert_int_equal(count(text, "source perf"), 1);
+	assert_non_null(strstr(strstr(text, "source perf"), "5.0%"));
+	free(text);
+
+	text = write_many(VIEW_CSV, 10, 5);
+	assert_int_equal(count(text, "time_unix_ns"), 1);
+	assert_int_equal(count(text, "\n"), 11);
+	free(text);
+}
+
+static void test_csv_header_again(void **state)
+{
+	char *text = NULL;
+	size_t size;
+	struct view view = {.format = VIEW_CSV, .out = open_memstream(&text, &size)};
+	struct report *report = make(0.5, "bpf");
+
+	assert_int_equal(view_write(&view, report), 0);
+	value_u64(report_quality(report, M_TORN_TOTAL), 3);
+	assert_int_equal(view_write(&view, report), 0);
+	report_free(report);
+	fclose(view.out);
+	assert_string_equal(text,
+			    "time_unix_ns,window_ns,source,cpu,busy_ratio\n"
+			    "1,1000000000,bpf,0,0.5\n"
+			    "time_unix_ns,window_ns,source,cpu,busy_ratio,quality.torn_total\n"
+			    "1,1000000000,bpf,0,0.5,3\n");
+	free(text);
+}
+
+/* Every line on its own must parse, and hold the very numbers. */
+static void test_json_lines(void **state)
+{
+	char *text = write_many(VIEW_JSON, 5, 3), *line = text, *end;
+	unsigned int nr = 0;
+
+	for (; (end = strchr(line, '\n')); line = end + 1) {
+		json_error_t err;
+		json_t *json = json_loadb(line, end - line, 0, &err), *row;
+		const char *source;
+		double busy;
+		int cpu;
+
+		assert_non_null(json);
+		assert_int_equal(json_unpack(json, "{s:s, s:[o]}", "source", &source, "cpus", &row),
+				 0);
+		assert_int_equal(json_unpack(row, "{s:i, s:f}", "cpu", &cpu, "busy_ratio", &busy),
+				 0);
+		assert_string_equal(source, nr < 3 ? "bpf" : "perf");
+		assert_true(busy == nr / 100.0);
+		json_decref(json);
+		nr++;
+	}
+	assert_int_equal(nr, 5);
+	assert_int_equal(*line, '\0');
+	free(text);
+}
+
+/* A key that is both a value and a group must not lose either. */
+static void test_json_key_clash(void **state)
+{
+	char *text = NULL;
+	size_t size;
+	struct view view = {.format = VIEW_JSON, .out = open_memstream(&text, &size)};
+	struct report *report = report_new("load");
+	struct table *table = report_table(report, "rows", NULL);
+
+	table_col_as(table, M_COUNT, "a", NULL);
+	table_col_as(table, M_COUNT, "a.b", NULL);
+	table_col_as(table, M_COUNT, "c.d.e", NULL);
+	table_row(table);
+	value_u64(table_cell(table, 0, 0), 1);
+	value_u64(table_cell(table, 0, 1), 2);
+	value_u64(table_cell(table, 0, 2), 3);
+	assert_int_equal(view_write(&view, report), 0);
+	report_free(report);
+	fclose(view.out);
+	assert_non_null(strstr(text, "{\"a\":1,\"a.b\":2,\"c\":{\"d\":{\"e\":3}}}"));
+	free(text);
+}
+
+static void test_decimal_comma(void **state)
+{
+	static const char *const names[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8"};
+	char *text;
+
+	for (size_t i = 0; i < 3 && strcmp(localeconv()->decimal_point, ","); i++)
+		setlocale(LC_NUMERIC, names[i]);
+	if (strcmp(localeconv()->decimal_point, ","))
+		skip();
+	for (enum view_format format = VIEW_TEXT; format <= VIEW_CSV; format++) {
+		text = write_many(format, 2, 5);
+		assert_null(strstr(text, "0,01"));
+		assert_null(strstr(text, "1,0%"));
+		free(text);
+	}
+	setlocale(LC_NUMERIC, "C");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_reader_gone),   cmocka_unit_test(test_disk_full),
+		cmocka_unit_test(test_headings),      cmocka_unit_test(test_csv_header_again),
+		cmocka_unit_test(test_json_lines),    cmocka_unit_test(test_json_key_clash),
+		cmocka_unit_test(test_decimal_comma),
+	};
+
+	signal(SIGPIPE, SIG_IGN);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

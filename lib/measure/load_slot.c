@@ -77,6 +77,7 @@ bool load_slot_read(const volatile struct load_slot *slot, uint64_t now_ns, uint
 	struct load_sample sample = {0};
 	struct copy copy;
 
+	sample.wall_ns = now_ns;
 	if (!copy_whole(slot, &copy))
 		return false;
 	if (now_ns < copy.base >> 8)

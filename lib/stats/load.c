@@ -24,17 +24,17 @@ static double delta(uint64_t cur, uint64_t prev)
 static void window_parts(const struct load_sample *prev, const struct load_sample *cur,
 			 uint32_t parts, struct load_window *w)
 {
-	double sum = 0.0;
+	double wall_ns = delta(cur->wall_ns, prev->wall_ns), sum_ns = 0.0;
 
 	for (int i = 0; i < LOAD_NR_PARTS; i++) {
 		if (!(parts >> i & 1))
 			continue;
+		sum_ns += delta(cur->part_ns[i], prev->part_ns[i]);
 		w->part_ratio[i] = delta(cur->part_ns[i], prev->part_ns[i]) / w->window_ns;
-		sum += w->part_ratio[i];
 		/* An interrupt at the very edge of two contexts may leave one short by its length. */
 		w->part_ratio[i] = clamp(w->part_ratio[i], &w->flags);
 	}
-	w->closure_error_ratio = fabs(1.0 - sum);
+	w->closure_error_ratio = wall_ns > 0.0 ? fabs(sum_ns - wall_ns) / wall_ns : 1.0;
 }
 
 void load_window(const struct load_sample *prev, const struct load_sample *cur, double rate,

@@ -44,6 +44,7 @@ enum load_flag {
  */
 struct load_sample {
 	uint64_t stamp_ns; /* CLOCK_MONOTONIC at which this very CPU was read */
+	uint64_t wall_ns;  /* the reader's own clock at that moment, for the closure error */
 	uint64_t busy;
 	uint64_t total;
 	uint64_t enabled_ns; /* counter sources: multiplexed when these two differ */
@@ -58,7 +59,7 @@ struct load_window {
 	uint64_t window_ns;
 	double busy_ratio; /* valid unless flags & LOAD_NO_FIGURE */
 	double part_ratio[LOAD_NR_PARTS];
-	double closure_error_ratio; /* |1 - sum of parts| */
+	double closure_error_ratio; /* |sum of parts - wall time by the reader's clock| over it */
 	double vec_ratio[LOAD_NR_VECS];
 	uint64_t vec_count[LOAD_NR_VECS];
 	uint32_t flags;

@@ -53,13 +53,14 @@ static void fail(struct shared *shared, int code, const char *what)
 	__atomic_store_n(&shared->stage, STAGE_FAILED, __ATOMIC_RELEASE);
 }
 
-static uint16_t ip_checksum(const struct iphdr *ip)
+static uint16_t ip_checksum(const void *header)
 {
-	const uint16_t *word = (const void *)ip;
+	uint16_t words[sizeof(struct iphdr) / 2];
 	uint32_t sum = 0;
 
-	for (size_t i = 0; i < sizeof(*ip) / 2; i++)
-		sum += word[i];
+	memcpy(words, header, sizeof(words));
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		sum += words[i];
 	sum = (sum & 0xffff) + (sum >> 16);
 	return ~(sum + (sum >> 16));
 }
@@ -79,7 +80,7 @@ static void make_frame(struct frame *frame, const uint8_t to[ETH_ALEN], const ui
 		.daddr = htonl(FLOOD_TO),
 		.tot_len = htons(sizeof(*frame) - sizeof(frame->eth)),
 	};
-	frame->ip.check = ip_checksum(&frame->ip);
+	frame->ip.check = ip_checksum((const char *)frame + sizeof(frame->eth));
 	frame->udp.source = frame->udp.dest = htons(FLOOD_PORT);
 	frame->udp.len = htons(sizeof(frame->udp) + sizeof(frame->data));
 }

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* TAP output and running the program under test. */
+#include "live.h"
+
+#include <errno.h>
+#include <math.h>
+#include <poll.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifndef SUBTICK_PATH
+#define SUBTICK_PATH "subtick"
+#endif
+
+static int nr_tests, nr_failed;
+
+static void print_line(const char *fmt, va_list ap)
+{
+	vprintf(fmt, ap);
+}
+
+bool live_ok(bool passed, const char *fmt, ...)
+{
+	va_list ap;
+
+	printf("%sok %d - ", passed ? "" : "not ", ++nr_tests);
+	va_start(ap, fmt);
+	print_line(fmt, ap);
+	va_end(ap);
+	printf("\n");
+	fflush(stdout);
+	nr_failed += !passed;
+	return passed;
+}
+
+void live_skip(const char *what, const char *fmt, ...)
+{
+	va_list ap;
+
+	printf("ok %d - %s # SKIP ", ++nr_tests, what);
+	va_start(ap, fmt);
+	print_line(fmt, ap);
+	va_end(ap);
+	printf("\n");
+	fflush(stdout);
+}
+
+void live_note(const char *fmt, ...)
+{
+	va_list ap;
+
+	printf("# ");
+	va_start(ap, fmt);
+	print_line(fmt, ap);
+	va_end(ap);
+	printf("\n");
+	fflush(stdout);
+}
+
+void live_skip_all(const char *fmt, ...)
+{
+	va_list ap;
+
+	printf("1..0 # SKIP ");
+	va_start(ap, fmt);
+	print_line(fmt, ap);
+	va_end(ap);
+	printf("\n");
+	exit(77);
+}
+
+int live_done(void)
+{
+	printf("1..%d\n", nr_tests);
+	return nr_failed || !nr_tests;
+}
+
+bool live_emulated(void)
+{
+	const char *value = getenv("SUBTICK_EMULATED");
+
+	return value && !strcmp(value, "1");
+}
+
+double live_bound(double bound)
+{
+	return live_emulated() ? bound * 20.0 : bound;
+}
+
+/* Reads both pipes to their ends without letting either block the child. */
+static void drain(int fds[2], char *text[2])
+{
+	struct pollfd polls[2] = {{.fd = fds[0], .events = POLLIN}, {.fd = fds[1], .events = POLLIN}};
+	size_t len[2] = {0, 0};
+
+	while (polls[0].fd >= 0 || polls[1].fd >= 0) {
+		if (poll(polls, 2, -1) < 0 && errno != EINTR)
+			return;
+		for (int i = 0; i < 2; i++) {
+			ssize_t got;
+
+			if (polls[i].fd < 0 || !polls[i].revents)
+				continue;
+			text[i] = realloc(text[i], len[i] + 65537);
+			got = read(polls[i].fd, text[i] + len[i], 65536);
+			if (got > 0)
+				len[i] += got;
+			else
+				polls[i].fd = -1;
+			text[i][len[i]] = '\0';
+		}
+	}
+}
+
+void live_run(const char *const args[], struct live_run *ret_run)
+{
+	const char *program = getenv("SUBTICK");
+	const char *argv[32] = {program && *program ? program : SUBTICK_PATH};
+	int out[2], err[2], status = 0;
+	char *text[2] = {strdup(""), strdup("")};
+	pid_t pid;
+
+	for (int i = 0; args[i] && i < 30; i++)
+		argv[i + 1] = args[i];
+	if (pipe(out) || pipe(err))
+		abort();
+	fflush(stdout);
+	pid = fork();
+	if (!pid) {
+		dup2(out[1], STDOUT_FILENO);
+		dup2(err[1], STDERR_FILENO);
+		close(out[0]);
+		close(err[0]);
+		execvp(argv[0], (char *const *)argv);
+		_exit(127);
+	}
+	close(out[1]);
+	close(err[1]);
+	drain((int[2]){out[0], err[0]}, text);
+	close(out[0]);
+	close(err[0]);
+	waitpid(pid, &status, 0);
+	*ret_run = (struct live_run){
+		.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status),
+		.out = text[0],
+		.err = text[1],
+	};
+}
+
+void live_run_free(struct live_run *run)
+{
+	free(run->out);
+	free(run->err);
+}
+
+json_t *live_json(const char *const args[])
+{
+	struct live_run run;
+	json_error_t error;
+	json_t *root = NULL;
+
+	live_run(args, &run);
+	if (run.exit_code)
+		live_note("exit %d: %s", run.exit_code, run.err);
+	else
+		root = json_loads(run.out, JSON_DISABLE_EOF_CHECK, &error);
+	live_run_free(&run);
+	return root;
+}
+
+double live_number(json_t *root, const char *path)
+{
+	char part[64];
+
+	while (root && *path) {
+		size_t len = strcspn(path, ".");
+
+		if (len >= sizeof(part))
+			return NAN;
+		memcpy(part, path, len);
+		part[len] = '\0';
+		root = json_is_array(root) ? json_array_get(root, atoi(part)) :
+					     json_object_get(root, part);
+		path += len + (path[len] == '.');
+	}
+	return json_is_number(root) ? json_number_value(root) : NAN;
+}
+
+bool live_two_cpus(int *ret_measured, int *ret_other)
+{
+	int found[2], nr = 0;
+	cpu_set_t set;
+
+	if (sched_getaffinity(0, sizeof(set), &set))
+		return false;
+	for (int cpu = CPU_SETSIZE - 1; cpu >= 0 && nr < 2; cpu--)
+		if (CPU_ISSET(cpu, &set))
+			found[nr++] = cpu;
+	if (nr < 2)
+		return false;
+	*ret_measured = found[0];
+	*ret_other = found[1];
+	return true;
+}
+
+void live_pin(int cpu)
+{
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	sched_setaffinity(0, sizeof(one), &one);
+}
+
+void live_sleep_ms(unsigned int ms)
+{
+	struct timespec ts = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L};
+
+	while (nanosleep(&ts, &ts) && errno == EINTR)
+		;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What live tests share: TAP, running subtick, and whether this is an emulated machine. */
+#ifndef SUBTICK_TESTS_LIVE_LIVE_H
+#define SUBTICK_TESTS_LIVE_LIVE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <jansson.h>
+
+/* One TAP line; returns @passed so that a test can stop at what makes the rest pointless. */
+bool live_ok(bool passed, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void live_skip(const char *what, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* A comment line: figures that help to understand a failure. */
+void live_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* Skips the whole program: prints the reason, exits 77. */
+void live_skip_all(const char *fmt, ...) __attribute__((format(printf, 1, 2), noreturn));
+/* Prints the plan; the exit code of main(). */
+int live_done(void);
+
+/*
+ * The only place where bounds are relaxed: under emulation (SUBTICK_EMULATED=1, set by the VM
+ * suite) a guest core's time is not its own, so bounds on time shares are multiplied.
+ */
+double live_bound(double bound);
+bool live_emulated(void);
+
+struct live_run {
+	int exit_code; /* -signal when killed */
+	char *out;
+	char *err;
+};
+
+/* Runs $SUBTICK (default: subtick in the build directory) with @args, NULL-terminated. */
+void live_run(const char *const args[], struct live_run *ret_run);
+void live_run_free(struct live_run *run);
+/* The same, and the first line of its output as JSON; NULL if it failed or is no JSON. */
+json_t *live_json(const char *const args[]);
+/* A member by path such as "cpus.1.busy_ratio"; NAN when missing or null. */
+double live_number(json_t *root, const char *path);
+
+/* A CPU to measure and one for everything else; false on a machine with one core. */
+bool live_two_cpus(int *ret_measured, int *ret_other);
+void live_pin(int cpu);
+void live_sleep_ms(unsigned int ms);
+
+#endif

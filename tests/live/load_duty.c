@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A load of known size must be measured within one percentage point, at any duty and period. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "gen/duty.h"
+#include "live.h"
+#include "subtick/cpu_load.h"
+
+#define BOUND	   0.01	 /* one percentage point, as promised */
+#define QUIET	   0.003 /* foreign task time on the core that we do not take for our own error */
+#define TRIES	   60
+#define WINDOW_MS  1000
+
+struct truth {
+	double low, high; /* what the generator's own stamps allow */
+	double task;	  /* its thread clock */
+};
+
+struct figures {
+	double busy, task_all, closure;
+	double foreign; /* task time on the core that was not the generator's */
+};
+
+static struct cpu_load *open_source(const char *name)
+{
+	struct cpu_load_opts opts = {.size = sizeof(opts), .source = name};
+	struct cpu_load *load;
+	int rc = cpu_load_open(&load, &opts);
+
+	if (rc)
+		live_skip_all("%s: %s", name, cpu_load_strerror());
+	return load;
+}
+
+/*
+ * Both ends are taken when a burn has just ended, so that the books and the window cover the
+ * same time to within the reading itself.
+ */
+static bool next_books(const struct duty *duty, struct duty_books *books)
+{
+	uint64_t was, end = clock_mono_ns() + 2 * NSEC_PER_SEC;
+
+	if (!duty_read(duty, books))
+		return false;
+	was = books->cycles;
+	while (books->cycles == was) {
+		if (clock_mono_ns() > end)
+			return false;
+		duty_read(duty, books);
+	}
+	return true;
+}
+
+static bool measure(struct cpu_load *bpf, struct cpu_load *tasks, int cpu, const struct duty *duty,
+		    struct truth *truth, struct figures *figures)
+{
+	struct duty_books first, last;
+	struct cpu_load_split split;
+	double window;
+
+	if (!next_books(duty, &first))
+		return false;
+	cpu_load_update(bpf);
+	cpu_load_update(tasks);
+	live_sleep_ms(WINDOW_MS);
+	if (!next_books(duty, &last))
+		return false;
+	cpu_load_update(bpf);
+	cpu_load_update(tasks);
+	cpu_load_get_split(bpf, cpu, &split);
+	window = (double)(last.at_ns - first.at_ns);
+	truth->low = (double)(last.burn_ns - first.burn_ns) / window;
+	truth->high = 1.0 - (double)(last.asleep_ns - first.asleep_ns) / window;
+	truth->task = (double)(last.cpu_ns - first.cpu_ns) / window;
+	figures->busy = split.busy;
+	figures->task_all = split.task + split.softirq_on_task + split.ksoftirqd;
+	figures->closure = split.closure_error;
+	figures->foreign = cpu_load_get(tasks, cpu) - truth->task;
+	return split.busy >= 0.0f;
+}
+
+static void check_point(struct cpu_load *bpf, struct cpu_load *tasks, int cpu,
+			const struct duty_opts *opts)
+{
+	struct truth truth = {0};
+	struct figures got = {0};
+	struct err err = {0};
+	struct duty duty = {0};
+	bool inside = false, quiet = false;
+	int tries;
+
+	if (duty_start(&duty, opts, &err)) {
+		live_ok(false, "start the generator: %s", err.what);
+		return;
+	}
+	live_sleep_ms(50);
+	/* Another task on the core is not our error: wait until it has gone, keep the bound. */
+	for (tries = 0; tries < TRIES && !(quiet && inside); tries++) {
+		if (!measure(bpf, tasks, cpu, &duty, &truth, &got))
+			continue;
+		quiet = fabs(got.foreign) < live_bound(QUIET);
+		inside = got.busy >= truth.low - live_bound(BOUND) &&
+			 got.busy <= truth.high + live_bound(BOUND) &&
+			 fabs(got.task_all - truth.task) <= live_bound(BOUND);
+		if (quiet && !inside)
+			break;
+	}
+	duty_stop(&duty);
+	live_ok(quiet && inside,
+		"duty %.0f %% of %.1f ms, %s: busy %.2f %% (stamps allow %.2f … %.2f), tasks %.2f %% "
+		"(thread clock %.2f)%s",
+		opts->duty * 100.0, (double)opts->period_ns / 1e6,
+		opts->locked ? "locked to the tick" : "at random", got.busy * 100.0,
+		truth.low * 100.0, truth.high * 100.0, got.task_all * 100.0, truth.task * 100.0,
+		quiet ? "" : "; the core was never quiet");
+	live_ok(got.closure < 0.005, "closure error %.4f %% is under 0.5 %%", got.closure * 100.0);
+}
+
+int main(void)
+{
+	static const double duties[] = {0.01, 0.30, 0.70, 0.99};
+	static const uint64_t periods_us[] = {100, 1000, 4000, 20000};
+	struct cpu_load *bpf, *tasks;
+	int cpu, other;
+
+	if (!live_two_cpus(&cpu, &other))
+		live_skip_all("needs two CPUs");
+	live_pin(other);
+	bpf = open_source("bpf");
+	tasks = open_source("taskclock");
+	for (size_t p = 0; p < sizeof(periods_us) / sizeof(periods_us[0]); p++)
+		for (size_t d = 0; d < sizeof(duties) / sizeof(duties[0]); d++) {
+			struct duty_opts opts = {
+				.cpu = cpu,
+				.duty = duties[d],
+				.period_ns = periods_us[p] * NSEC_PER_USEC,
+				.locked = (p + d) % 2,
+			};
+
+			check_point(bpf, tasks, cpu, &opts);
+		}
+	cpu_load_destroy(tasks);
+	cpu_load_destroy(bpf);
+	return live_done();
+}

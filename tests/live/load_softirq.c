@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Inline softirq work on an idle core is seen, and task-based sources miss it. */
+#include <stdio.h>
+
+#include "gen/flood.h"
+#include "live.h"
+#include "subtick/cpu_load.h"
+
+#define TRIES 20
+
+static struct cpu_load *open_source(const char *name, bool needed)
+{
+	struct cpu_load_opts opts = {.size = sizeof(opts), .source = name};
+	struct cpu_load *load;
+
+	if (!cpu_load_open(&load, &opts))
+		return load;
+	if (needed)
+		live_skip_all("%s: %s", name, cpu_load_strerror());
+	return NULL;
+}
+
+static void update(struct cpu_load *load)
+{
+	if (load)
+		cpu_load_update(load);
+}
+
+int main(void)
+{
+	struct flood_opts opts = {.burst = 64};
+	struct cpu_load *bpf, *tasks, *schedstat;
+	struct cpu_load_split split = {0};
+	struct flood flood = {0};
+	struct err err = {0};
+	float seen_by_tasks = 0.0f, seen_by_schedstat = -1.0f;
+	bool mostly = false;
+	int cpu, other;
+
+	if (!live_two_cpus(&cpu, &other))
+		live_skip_all("needs two CPUs");
+	live_pin(other);
+	bpf = open_source("bpf", true);
+	tasks = open_source("taskclock", true);
+	schedstat = open_source("schedstat", false);
+	opts.send_cpu = other;
+	opts.recv_cpu = cpu;
+	if (flood_start(&flood, &opts, &err))
+		live_skip_all("%s", err.what);
+	live_sleep_ms(200);
+	/* Foreign tasks on the target core are not what is tested: wait for a quiet second. */
+	for (int i = 0; i < TRIES && !mostly; i++) {
+		update(bpf);
+		update(tasks);
+		update(schedstat);
+		live_sleep_ms(1000);
+		update(bpf);
+		update(tasks);
+		update(schedstat);
+		cpu_load_get_split(bpf, cpu, &split);
+		seen_by_tasks = cpu_load_get(tasks, cpu);
+		if (schedstat)
+			seen_by_schedstat = cpu_load_get(schedstat, cpu);
+		mostly = split.busy > 0.05f && split.softirq_on_idle > split.busy / 2;
+	}
+	live_note("sent %llu packets", (unsigned long long)flood_sent(&flood));
+	flood_stop(&flood);
+	live_ok(split.busy > 0.05f, "the steered core is busy: %.1f %%", split.busy * 100.0f);
+	live_ok(mostly, "mostly with softirqs on idle: %.1f %% (tasks %.1f, hardirq %.1f, idle loop %.1f)",
+		split.softirq_on_idle * 100.0f, split.task * 100.0f, split.hardirq * 100.0f,
+		split.idle_loop * 100.0f);
+	live_ok(seen_by_tasks < split.busy / 2, "taskclock misses it: %.1f %%",
+		seen_by_tasks * 100.0f);
+	if (schedstat)
+		live_ok(seen_by_schedstat < split.busy / 2, "schedstat misses it: %.1f %%",
+			seen_by_schedstat * 100.0f);
+	else
+		live_skip("schedstat misses it", "this kernel has no /proc/schedstat");
+	live_ok(split.closure_error < 0.005f, "closure error %.4f %% is under 0.5 %%",
+		split.closure_error * 100.0f);
+	if (schedstat)
+		cpu_load_destroy(schedstat);
+	cpu_load_destroy(tasks);
+	cpu_load_destroy(bpf);
+	return live_done();
+}

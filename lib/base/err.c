@@ -52,7 +52,12 @@ int err_prefix(struct err *err, const char *fmt, ...)
 	va_start(ap, fmt);
 	len = vsnprintf(err->what, sizeof(err->what), fmt, ap);
 	va_end(ap);
-	if (len >= 0 && (size_t)len < sizeof(err->what))
-		snprintf(err->what + len, sizeof(err->what) - len, ": %s", was);
+	if (len < 0 || (size_t)len + 2 >= sizeof(err->what))
+		return err->code;
+	/* What does not fit is cut: the prefix says where, which the rest can't do without. */
+	memcpy(err->what + len, ": ", 2);
+	len += 2;
+	memcpy(err->what + len, was, sizeof(err->what) - len);
+	err->what[sizeof(err->what) - 1] = '\0';
 	return err->code;
 }

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Histogram and moments against brute force. */
+#include "stats/hist.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stats/moments.h"
+#include "test.h"
+
+/* The kernel's half, compiled for this machine: both must agree on every bucket. */
+#include <linux/types.h>
+#include "bpf/hist.bpf.h"
+
+static uint64_t random_state = 88172645463325252ULL;
+
+static uint64_t next_random(void)
+{
+	random_state ^= random_state << 13;
+	random_state ^= random_state >> 7;
+	random_state ^= random_state << 17;
+	return random_state;
+}
+
+static void test_edges(void **state)
+{
+	(void)state;
+	assert_int_equal(hist_low(0), 0);
+	for (unsigned int i = 0; i < HIST_NR; i++) {
+		assert_true(hist_high(i) > hist_low(i));
+		assert_int_equal(hist_index(hist_low(i)), i);
+		assert_int_equal(hist_index(hist_high(i) - 1), i);
+		if (hist_low(i) >= HIST_SUB)
+			assert_true((double)(hist_high(i) - hist_low(i)) / (double)hist_low(i) <= 0.032);
+	}
+	assert_int_equal(hist_high(HIST_NR - 1), 1ULL << HIST_VALUE_BITS);
+	assert_int_equal(hist_index(UINT64_MAX), HIST_NR - 1);
+}
+
+static void test_kernel_half(void **state)
+{
+	(void)state;
+	for (uint64_t v = 0; v < 1 << 20; v++)
+		assert_int_equal(hist_bucket(v), hist_index(v));
+	for (int shift = 0; shift < 64; shift++)
+		for (int off = -1; off <= 1; off++) {
+			uint64_t v = (1ULL << shift) + off;
+
+			assert_int_equal(hist_bucket(v), hist_index(v));
+		}
+	for (int i = 0; i < 1000000; i++) {
+		uint64_t v = next_random() >> next_random() % 64;
+
+		assert_int_equal(hist_bucket(v), hist_index(v));
+	}
+}
+
+static int compare_u64(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static void test_percentiles(void **state)
+{
+	static const double percents[] = {1, 10, 50, 90, 99, 99.9};
+	enum { NR = 20000 };
+	static uint64_t values[NR];
+	uint64_t count[HIST_NR];
+
+	(void)state;
+	for (int round = 0; round < 20; round++) {
+		memset(count, 0, sizeof(count));
+		for (int i = 0; i < NR; i++) {
+			values[i] = next_random() >> (30 + next_random() % 30);
+			count[hist_index(values[i])]++;
+		}
+		qsort(values, NR, sizeof(values[0]), compare_u64);
+		for (size_t p = 0; p < sizeof(percents) / sizeof(percents[0]); p++) {
+			double exact = (double)values[(int)ceil(NR * percents[p] / 100.0) - 1];
+			double got = hist_percentile(count, percents[p]);
+
+			assert_true(fabs(got - exact) <= exact * 0.032 + 1.0);
+		}
+	}
+	memset(count, 0, sizeof(count));
+	assert_true(hist_percentile(count, 50) == -1.0);
+	assert_int_equal(hist_total(count), 0);
+}
+
+/* The example of the run-queue proposal: rank 9,900 lies half-way in the eighth bucket. */
+static void test_bucket_rule(void **state)
+{
+	uint64_t edge[10], count[10] = {9000, 300, 200, 100, 100, 100, 50, 100, 25, 25};
+	double p99;
+
+	(void)state;
+	for (int i = 0; i < 10; i++)
+		edge[i] = (i + 1) * 200000000ULL;
+	p99 = buckets_percentile(edge, count, 10, 0, 99.0);
+	assert_true(fabs(p99 - 1.5e9) < 1.0);
+	assert_true(buckets_percentile(edge, count, 10, 1000000, 99.0) == 2e9);
+	assert_true(buckets_percentile(edge, count, 0, 0, 99.0) == -1.0);
+}
+
+static void test_moments(void **state)
+{
+	enum { NR = 10000 };
+	static double values[NR];
+	struct moments m = {0};
+	double mean = 0.0, square = 0.0, min = INFINITY, max = -INFINITY;
+
+	(void)state;
+	for (int i = 0; i < NR; i++) {
+		values[i] = 1e12 + (double)(next_random() % 1000);
+		moments_add(&m, values[i]);
+		mean += values[i] / NR;
+		min = fmin(min, values[i]);
+		max = fmax(max, values[i]);
+	}
+	for (int i = 0; i < NR; i++)
+		square += (values[i] - mean) * (values[i] - mean);
+	assert_int_equal(m.count, NR);
+	assert_true(fabs(m.mean - mean) < 1e-2);
+	assert_true(fabs(moments_stddev(&m) - sqrt(square / (NR - 1))) < 1e-2);
+	assert_true(m.min == min && m.max == max);
+	m = (struct moments){0};
+	moments_add(&m, -5.0);
+	assert_true(moments_stddev(&m) == 0.0 && m.min == -5.0 && m.max == -5.0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_edges),	    cmocka_unit_test(test_kernel_half),
+		cmocka_unit_test(test_percentiles), cmocka_unit_test(test_bucket_rule),
+		cmocka_unit_test(test_moments),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

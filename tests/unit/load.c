@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Both load formulas with a fake counter, and everything that can go wrong with a sample. */
+#include "stats/load.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "test.h"
+
+#define HZ_TSC 2500000000ULL
+#define SEC    1000000000ULL
+
+/* A counter that runs at HZ_TSC while the core is busy, sampled at @ns after @busy_ns of work. */
+static struct load_sample fake(uint64_t ns, uint64_t busy_ns, uint64_t offset)
+{
+	return (struct load_sample){
+		.stamp_ns = ns,
+		.wall_ns = ns,
+		.busy = offset + busy_ns / 1000 * (HZ_TSC / 1000000),
+		.enabled_ns = ns,
+		.running_ns = ns,
+	};
+}
+
+static struct load_window tsc_window(struct load_sample prev, struct load_sample cur)
+{
+	struct load_window w;
+
+	prev.total = prev.stamp_ns / 1000 * (HZ_TSC / 1000000);
+	cur.total = cur.stamp_ns / 1000 * (HZ_TSC / 1000000);
+	load_window(&prev, &cur, 1.0, 0, &w);
+	return w;
+}
+
+static struct load_window calibrated_window(struct load_sample prev, struct load_sample cur)
+{
+	struct load_window w;
+
+	prev.total = prev.enabled_ns;
+	cur.total = cur.enabled_ns;
+	load_window(&prev, &cur, 1e9 / (double)HZ_TSC, 0, &w);
+	return w;
+}
+
+static void test_formulas(void **state)
+{
+	static const double shares[] = {0.0, 0.001, 0.3, 0.5, 0.999, 1.0};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(shares) / sizeof(shares[0]); i++) {
+		struct load_sample prev = fake(7 * SEC, SEC, 0);
+		struct load_sample cur = fake(8 * SEC, SEC + shares[i] * SEC, 0);
+		struct load_window tsc = tsc_window(prev, cur), cal = calibrated_window(prev, cur);
+
+		assert_true(fabs(tsc.busy_ratio - shares[i]) < 1e-6);
+		assert_true(fabs(cal.busy_ratio - shares[i]) < 1e-6);
+		assert_int_equal(tsc.flags, 0);
+		assert_int_equal(cal.flags, 0);
+		assert_int_equal(tsc.window_ns, SEC);
+	}
+}
+
+static void test_wrap(void **state)
+{
+	struct load_sample prev = fake(SEC, 0, UINT64_MAX - 1000);
+	struct load_sample cur = fake(2 * SEC, SEC / 4, UINT64_MAX - 1000);
+
+	(void)state;
+	assert_true(cur.busy < prev.busy);
+	assert_true(fabs(tsc_window(prev, cur).busy_ratio - 0.25) < 1e-6);
+	assert_true(fabs(calibrated_window(prev, cur).busy_ratio - 0.25) < 1e-6);
+}
+
+static void test_multiplexed(void **state)
+{
+	struct load_sample prev = fake(SEC, 0, 0), cur = fake(2 * SEC, SEC / 2, 0);
+
+	(void)state;
+	cur.running_ns -= SEC / 10;
+	assert_true(tsc_window(prev, cur).flags & LOAD_MULTIPLEXED);
+	assert_false(tsc_window(prev, cur).flags & LOAD_NO_FIGURE);
+}
+
+static void test_zero_delta(void **state)
+{
+	struct load_sample prev = fake(SEC, 0, 0), cur = prev;
+	struct load_window w;
+
+	(void)state;
+	assert_true(tsc_window(prev, cur).flags & LOAD_NO_TIME);
+	/* The reader's clock moved but the source's did not: /proc/stat within one tick. */
+	cur.stamp_ns += 1000000;
+	load_window(&prev, &cur, 1.0, 0, &w);
+	assert_true(w.flags & LOAD_NO_TIME);
+	assert_true(w.busy_ratio == 0.0);
+}
+
+static void test_failed_read(void **state)
+{
+	struct load_sample prev = fake(SEC, 0, 0), cur = fake(2 * SEC, SEC, 0);
+	struct load_sample failed = {.stamp_ns = 2 * SEC, .flags = LOAD_READ_FAILED};
+
+	(void)state;
+	assert_true(tsc_window(prev, failed).flags & LOAD_READ_FAILED);
+	/* The window after a failed read has no beginning either. */
+	cur.stamp_ns += SEC;
+	assert_true(tsc_window(failed, cur).flags & LOAD_NO_FIGURE);
+}
+
+static void test_hotplug(void **state)
+{
+	struct load_sample on = fake(SEC, 0, 0), off = {.flags = LOAD_OFFLINE};
+	struct load_sample back = fake(3 * SEC, SEC, 0), later = fake(4 * SEC, SEC + SEC / 2, 0);
+
+	(void)state;
+	assert_true(tsc_window(on, off).flags & LOAD_OFFLINE);
+	assert_true(tsc_window(off, off).flags & LOAD_NO_FIGURE);
+	/* Back, but not for the whole window: no figure; from then on measured again. */
+	assert_true(tsc_window(off, back).flags & LOAD_HOTPLUGGED);
+	assert_true(tsc_window(off, back).flags & LOAD_NO_FIGURE);
+	assert_false(tsc_window(off, back).flags & LOAD_OFFLINE);
+	assert_int_equal(tsc_window(back, later).flags, 0);
+	assert_true(fabs(tsc_window(back, later).busy_ratio - 0.5) < 1e-6);
+	/* A sample that came after a hotplug is a good start for the next window. */
+	back.flags = LOAD_HOTPLUGGED;
+	assert_int_equal(tsc_window(back, later).flags, 0);
+}
+
+static void test_clamp(void **state)
+{
+	struct load_sample prev = fake(SEC, 0, 0), cur = fake(2 * SEC, SEC * 3, 0);
+
+	(void)state;
+	assert_true(tsc_window(prev, cur).flags & LOAD_CLAMPED);
+	assert_true(tsc_window(prev, cur).busy_ratio == 1.0);
+	cur = fake(2 * SEC, SEC + SEC / 10000, 0); /* rounding is not worth a flag */
+	assert_int_equal(tsc_window(prev, cur).flags, 0);
+	assert_true(tsc_window(prev, cur).busy_ratio == 1.0);
+}
+
+static void test_closure(void **state)
+{
+	struct load_sample prev = {.stamp_ns = SEC, .wall_ns = SEC, .total = SEC};
+	struct load_sample cur = {.stamp_ns = 2 * SEC, .wall_ns = 2 * SEC, .total = 2 * SEC};
+	struct load_window w;
+
+	(void)state;
+	cur.part_ns[LOAD_PART_TASK] = SEC / 4;
+	cur.part_ns[LOAD_PART_IDLE] = SEC / 2;
+	load_window(&prev, &cur, 1.0, (1u << LOAD_NR_PARTS) - 1, &w);
+	assert_true(fabs(w.closure_error_ratio - 0.25) < 1e-9);
+	cur.part_ns[LOAD_PART_HARDIRQ] = SEC / 4;
+	load_window(&prev, &cur, 1.0, (1u << LOAD_NR_PARTS) - 1, &w);
+	assert_true(w.closure_error_ratio < 1e-9);
+	assert_true(fabs(w.part_ratio[LOAD_PART_TASK] - 0.25) < 1e-9);
+}
+
+static double part_sum(const struct load_window *w)
+{
+	double sum = 0.0;
+
+	for (int i = 0; i < LOAD_NR_PARTS; i++)
+		sum += w->part_ratio[i];
+	return sum;
+}
+
+static void test_steal(void **state)
+{
+	struct load_window w = {.window_ns = SEC, .busy_ratio = 0.8};
+
+	(void)state;
+	w.part_ratio[LOAD_PART_TASK] = 0.6;
+	w.part_ratio[LOAD_PART_HARDIRQ] = 0.2;
+	w.part_ratio[LOAD_PART_IDLE] = 0.2;
+	load_window_steal(&w, SEC / 5);
+	assert_true(fabs(w.part_ratio[LOAD_PART_STEAL] - 0.2) < 1e-9);
+	assert_true(fabs(w.part_ratio[LOAD_PART_TASK] - 0.45) < 1e-9);
+	assert_true(fabs(w.busy_ratio - 0.6) < 1e-9);
+	assert_true(fabs(part_sum(&w) - 1.0) < 1e-9);
+	/* A column ahead of the window takes what there is, not more. */
+	load_window_steal(&w, 10 * SEC);
+	assert_true(fabs(part_sum(&w) - 0.8) < 1e-9 || fabs(part_sum(&w) - 1.0) < 1e-9);
+	assert_true(w.part_ratio[LOAD_PART_TASK] >= 0.0);
+}
+
+static void test_flags_format(void **state)
+{
+	char buf[64];
+
+	(void)state;
+	load_flags_format(0, buf, sizeof(buf));
+	assert_string_equal(buf, "");
+	load_flags_format(LOAD_OFFLINE | LOAD_CLAMPED, buf, sizeof(buf));
+	assert_string_equal(buf, "offline,clamped");
+	load_flags_format(~0u, buf, 12);
+	assert_string_equal(buf, "offline");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_formulas),     cmocka_unit_test(test_wrap),
+		cmocka_unit_test(test_multiplexed),  cmocka_unit_test(test_zero_delta),
+		cmocka_unit_test(test_failed_read),  cmocka_unit_test(test_hotplug),
+		cmocka_unit_test(test_clamp),	     cmocka_unit_test(test_closure),
+		cmocka_unit_test(test_steal),	     cmocka_unit_test(test_flags_format),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Reading a slot: open intervals, seeds, tails, and half-written state. */
+#include "measure/load_slot.h"
+
+#include <string.h>
+
+#include "test.h"
+
+/* A slot whose core has been in @ctx since @since_ns, and in idle before. */
+static struct load_slot slot_in(uint32_t ctx, uint64_t since_ns)
+{
+	struct load_slot slot = {.base = since_ns << 8 | ctx};
+
+	slot.base_ns[LOAD_HALT] = since_ns;
+	return slot;
+}
+
+static uint64_t sum(const struct load_sample *s)
+{
+	uint64_t total = 0;
+
+	for (int i = 0; i < LOAD_NR_PARTS; i++)
+		total += s->part_ns[i];
+	return total;
+}
+
+static void test_open_interval(void **state)
+{
+	static const struct {
+		uint32_t ctx;
+		enum load_part part;
+		bool busy;
+	} rows[] = {
+		{LOAD_HALT, LOAD_PART_IDLE, false},
+		{LOAD_POLL, LOAD_PART_POLL_IDLE, false},
+		{LOAD_LOOP, LOAD_PART_IDLE_LOOP, true},
+		{LOAD_TASK, LOAD_PART_TASK, true},
+		{LOAD_KSOFTIRQD, LOAD_PART_KSOFTIRQD, true},
+		{LOAD_SOFTIRQ_IDLE, LOAD_PART_SOFTIRQ_ON_IDLE, true},
+		{LOAD_SOFTIRQ_TASK, LOAD_PART_SOFTIRQ_ON_TASK, true},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct load_slot slot = slot_in(rows[i].ctx, 1000);
+		struct load_sample s;
+
+		assert_true(load_slot_read(&slot, 1500, LOAD_UNKNOWN, true, &s));
+		assert_int_equal(s.part_ns[rows[i].part], rows[i].ctx == LOAD_HALT ? 1500 : 500);
+		assert_int_equal(s.busy, rows[i].busy ? 500 : 0);
+		assert_int_equal(sum(&s), 1500);
+		assert_int_equal(s.stamp_ns, 1500);
+	}
+}
+
+static void test_open_hardirq(void **state)
+{
+	struct load_slot slot = slot_in(LOAD_TASK, 1000);
+	struct load_sample s;
+
+	(void)state;
+	slot.hirq = 1200ULL << 8 | 1;
+	slot.hirq_out_ns = 1200;
+	assert_true(load_slot_read(&slot, 1500, LOAD_UNKNOWN, false, &s));
+	assert_int_equal(s.part_ns[LOAD_PART_HARDIRQ], 300);
+	assert_int_equal(s.part_ns[LOAD_PART_TASK], 200);
+	assert_int_equal(sum(&s), 1500);
+}
+
+/* An edge that came after the reader looked at the clock: the window ends with the edge. */
+static void test_edge_after_now(void **state)
+{
+	struct load_slot slot = slot_in(LOAD_TASK, 1000);
+	struct load_sample s;
+
+	(void)state;
+	assert_true(load_slot_read(&slot, 900, LOAD_UNKNOWN, false, &s));
+	assert_int_equal(s.stamp_ns, 1000);
+	assert_int_equal(s.wall_ns, 900);
+	assert_int_equal(sum(&s), 1000);
+}
+
+static void test_seed(void **state)
+{
+	struct load_slot slot = {0};
+	struct load_sample s;
+
+	(void)state;
+	assert_true(load_slot_read(&slot, 700, LOAD_HALT, false, &s));
+	assert_int_equal(s.part_ns[LOAD_PART_IDLE], 700);
+	assert_true(load_slot_read(&slot, 700, LOAD_TASK, false, &s));
+	assert_int_equal(s.part_ns[LOAD_PART_TASK], 700);
+	assert_true(load_slot_read(&slot, 700, LOAD_UNKNOWN, false, &s));
+	assert_int_equal(s.part_ns[LOAD_PART_UNKNOWN], 700);
+	assert_true(load_slot_read(&slot, 700, 99, false, &s));
+	assert_int_equal(s.part_ns[LOAD_PART_UNKNOWN], 700);
+}
+
+/* After an interrupt inside the idle window, silence means halted; a running handler does not. */
+static void test_tail(void **state)
+{
+	struct load_slot slot = slot_in(LOAD_TAIL, 1000);
+	struct load_sample s;
+
+	(void)state;
+	slot.hirq = 1100ULL << 8;
+	slot.hirq_ns[LOAD_TAIL] = 100;
+	slot.hirq_out_ns = 1000;
+	assert_true(load_slot_read(&slot, 1500, LOAD_UNKNOWN, false, &s));
+	assert_int_equal(s.part_ns[LOAD_PART_IDLE], 1000 + 400);
+	assert_int_equal(s.part_ns[LOAD_PART_HARDIRQ], 100);
+	assert_int_equal(s.part_ns[LOAD_PART_IDLE_LOOP], 0);
+	assert_int_equal(sum(&s), 1500);
+	slot.hirq = 1100ULL << 8 | 1;
+	slot.hirq_ns[LOAD_TAIL] = 0;
+	slot.hirq_out_ns = 1100;
+	assert_true(load_slot_read(&slot, 1500, LOAD_UNKNOWN, false, &s));
+	assert_int_equal(s.part_ns[LOAD_PART_HARDIRQ], 400);
+	assert_int_equal(s.part_ns[LOAD_PART_IDLE], 1000);
+	assert_int_equal(sum(&s), 1500);
+}
+
+/* Every single store of an update, seen alone, must be caught. */
+static void test_torn(void **state)
+{
+	struct load_slot before = slot_in(LOAD_TASK, 1000), after = before, half;
+	struct load_sample s;
+
+	(void)state;
+	after.base_ns[LOAD_TASK] += 300;
+	after.base = 1300ULL << 8 | LOAD_HALT;
+	half = before;
+	half.base = after.base;
+	assert_false(load_slot_read(&half, 1500, 0, false, &s));
+	half = before;
+	half.base_ns[LOAD_TASK] = after.base_ns[LOAD_TASK];
+	assert_false(load_slot_read(&half, 1500, 0, false, &s));
+
+	after = before;
+	after.hirq = 1200ULL << 8 | 1;
+	after.hirq_out_ns = 1200;
+	half = before;
+	half.hirq = after.hirq;
+	assert_false(load_slot_read(&half, 1500, 0, false, &s));
+	half = before;
+	half.hirq_out_ns = after.hirq_out_ns;
+	assert_false(load_slot_read(&half, 1500, 0, false, &s));
+	assert_true(load_slot_read(&after, 1500, 0, false, &s));
+}
+
+static void test_pmu(void **state)
+{
+	struct load_slot slot = slot_in(LOAD_HALT, 1000);
+	uint64_t cycles, at;
+
+	(void)state;
+	assert_false(load_slot_pmu(&slot, 1500, &cycles, &at));
+	slot.pmu_cycles = 77;
+	slot.pmu_ns = 1000;
+	slot.pmu_check = 77 ^ 1000;
+	assert_true(load_slot_pmu(&slot, 1500, &cycles, &at));
+	assert_int_equal(cycles, 77);
+	assert_int_equal(at, 1500); /* halted: the value still holds */
+	slot.base = 1000ULL << 8 | LOAD_TASK;
+	assert_true(load_slot_pmu(&slot, 1500, &cycles, &at));
+	assert_int_equal(at, 1000); /* busy: as old as it says */
+	slot.pmu_cycles = 78;
+	assert_false(load_slot_pmu(&slot, 1500, &cycles, &at));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_open_interval),  cmocka_unit_test(test_open_hardirq),
+		cmocka_unit_test(test_edge_after_now), cmocka_unit_test(test_seed),
+		cmocka_unit_test(test_tail),	       cmocka_unit_test(test_torn),
+		cmocka_unit_test(test_pmu),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

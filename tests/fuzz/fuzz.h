@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What every fuzz target shares. A target is one function and one of the two lines below; it
+ * checks properties that must hold for any input, not just that nothing crashes.
+ */
+#ifndef SUBTICK_TESTS_FUZZ_FUZZ_H
+#define SUBTICK_TESTS_FUZZ_FUZZ_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FUZZ_CHECK(cond)                                                                          \
+	do {                                                                                      \
+		if (!(cond)) {                                                                    \
+			fprintf(stderr, "%s:%d: does not hold: %s\n", __FILE__, __LINE__, #cond); \
+			abort();                                                                  \
+		}                                                                                 \
+	} while (0)
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* A copy of exactly that size, so that reading one byte beyond it is caught. */
+static inline char *fuzz_copy(const uint8_t *data, size_t size, size_t extra)
+{
+	char *copy = calloc(1, size + extra + !(size + extra));
+
+	FUZZ_CHECK(copy);
+	if (size)
+		memcpy(copy, data, size);
+	return copy;
+}
+
+/* fn(const char *text): terminated, for parsers of strings. */
+#define FUZZ_STRING(fn)                                                             \
+	int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)                \
+	{                                                                           \
+		char *text = fuzz_copy(data, strnlen((const char *)data, size), 1); \
+		fn(text);                                                           \
+		free(text);                                                         \
+		return 0;                                                           \
+	}
+
+/* fn(const char *text, size_t len): not terminated, for parsers of files. */
+#define FUZZ_BYTES(fn)                                               \
+	int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) \
+	{                                                            \
+		char *text = fuzz_copy(data, size, 0);               \
+		fn(text, size);                                      \
+		free(text);                                          \
+		return 0;                                            \
+	}
+
+#endif

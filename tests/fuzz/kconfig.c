@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Kernel configurations: a value fits its buffer or is refused, and size changes nothing else. */
+#include "fuzz.h"
+
+#include "sys/kconfig.h"
+
+static void fuzz_kconfig(const char *text, size_t len)
+{
+	char large[4096], *exact;
+	enum kconfig_state state = kconfig_parse(text, len, "HZ", large, sizeof(large));
+
+	if (state == KCONFIG_UNKNOWN)
+		return;
+	FUZZ_CHECK(kconfig_parse(text, len, "HZ", NULL, 0) == state);
+	if (state != KCONFIG_VALUE)
+		return;
+	exact = malloc(strlen(large) + 1);
+	FUZZ_CHECK(exact);
+	/* A NUL inside the value would be cut here; such a file is no configuration. */
+	if (kconfig_parse(text, len, "HZ", exact, strlen(large) + 1) == KCONFIG_VALUE)
+		FUZZ_CHECK(!strcmp(large, exact));
+	free(exact);
+}
+
+FUZZ_BYTES(fuzz_kconfig)

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* /proc/schedstat: how many CPUs the caller has room for changes neither verdict nor figures. */
+#include "fuzz.h"
+
+#include "sys/schedstat.h"
+
+#define MANY 64
+#define FEW  3
+
+static void fuzz_schedstat(const char *text, size_t len)
+{
+	static struct schedstat_cpu many[MANY], few[FEW];
+	int rc = schedstat_parse(text, len, many, MANY);
+	int rc_few = schedstat_parse(text, len, few, FEW);
+
+	FUZZ_CHECK(rc || !rc_few);
+	for (size_t i = 0; !rc && i < FEW; i++) {
+		FUZZ_CHECK(many[i].present == few[i].present);
+		FUZZ_CHECK(many[i].run_ns == few[i].run_ns && many[i].wait_ns == few[i].wait_ns);
+	}
+}
+
+FUZZ_BYTES(fuzz_schedstat)

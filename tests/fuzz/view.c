@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Reports with hostile names: JSON and CSV give the names back, text never controls the terminal. */
+#include "fuzz.h"
+
+#include <jansson.h>
+
+#include "view/utf8.h"
+#include "view/view.h"
+
+#define MAX_NAMES 16
+
+struct names {
+	const char *name[MAX_NAMES];
+	size_t nr;
+};
+
+/* The input is a list of names with newlines between them; odd bytes also decide numbers. */
+static struct report *make(const struct names *names)
+{
+	struct report *report = report_new("fuzz");
+	struct table *table = report_table(report, "rows", "rows");
+
+	report->window_ns = 1000;
+	report_source(report, names->name[0]);
+	table_col(table, M_CHECK);
+	table_col(table, M_TASK_RATIO);
+	table_col(table, M_IDLE_RATIO);
+	table_col(table, M_DETAIL);
+	table_col(table, M_FIX);
+	table->bar_first = 1;
+	table->bar_end = 3;
+	for (size_t i = 0; i < names->nr; i++) {
+		table_row(table);
+		value_str(table_cell(table, i, 0), names->name[i]);
+		value_f64(table_cell(table, i, 1), (signed char)names->name[i][0] / 50.0);
+		value_str(table_cell(table, i, 3), names->name[names->nr - 1 - i]);
+		if (i & 1)
+			value_str(table_cell(table, i, 4), names->name[i]);
+	}
+	report_note(report, "%s", names->name[0]);
+	FUZZ_CHECK(report_check(report) == 0);
+	return report;
+}
+
+static char *print(const struct report *report, struct view view)
+{
+	char *text = NULL;
+	size_t size = 0;
+
+	view.out = open_memstream(&text, &size);
+	FUZZ_CHECK(view.out && view_write(&view, report) == 0);
+	fclose(view.out);
+	FUZZ_CHECK(strlen(text) == size && size && text[size - 1] == '\n');
+	return text;
+}
+
+static void check_text(const struct report *report, int width)
+{
+	struct view view = {.format = VIEW_TEXT, .width = width, .bars = width & 1, .all = true};
+	char *text = print(report, view);
+	uint32_t code;
+	size_t len;
+
+	for (const char *p = text; *p; p += len) {
+		len = utf8_decode(p, &code);
+		FUZZ_CHECK(len && (code >= ' ' || code == '\n') && (code < 0x7f || code > 0x9f));
+	}
+	free(text);
+}
+
+static void check_json(const struct report *report, const struct names *names)
+{
+	char *text = print(report, (struct view){.format = VIEW_JSON});
+	json_error_t err;
+	json_t *json = json_loads(text, 0, &err), *rows = json_object_get(json, "rows");
+
+	FUZZ_CHECK(strchr(text, '\n') == text + strlen(text) - 1);
+	FUZZ_CHECK(json_array_size(rows) == names->nr);
+	for (size_t i = 0; i < names->nr; i++) {
+		json_t *name = json_object_get(json_array_get(rows, i), "check");
+		char *valid = utf8_valid(names->name[i]);
+
+		FUZZ_CHECK(valid && json_is_string(name));
+		FUZZ_CHECK(!strcmp(json_string_value(name), valid));
+		free(valid);
+	}
+	json_decref(json);
+	free(text);
+}
+
+/* Reads one field as RFC 4180 has it into @buf and returns where the separator is. */
+static const char *csv_field(const char *p, char *buf)
+{
+	if (*p == '"') {
+		for (p++; *p != '"' || p[1] == '"'; p++) {
+			FUZZ_CHECK(*p);
+			p += *p == '"';
+			*buf++ = *p;
+		}
+		p++;
+	} else {
+		for (; *p != ',' && *p != '\n'; p++) {
+			FUZZ_CHECK(*p && *p != '"');
+			*buf++ = *p;
+		}
+	}
+	*buf = '\0';
+	FUZZ_CHECK(*p == ',' || *p == '\n');
+	return p;
+}
+
+static void check_csv(const struct report *report, const struct names *names)
+{
+	char *text = print(report, (struct view){.format = VIEW_CSV});
+	char *buf = malloc(strlen(text) + 1);
+	const char *p = strchr(text, '\n') + 1;
+
+	FUZZ_CHECK(buf);
+	for (size_t row = 0; row < names->nr; row++) {
+		/* time, window, source, check, task, idle, detail, fix */
+		for (size_t col = 0; col < 8; col++) {
+			char *valid = utf8_valid(names->name[col == 2 ? 0 : row]);
+
+			p = csv_field(p, buf);
+			FUZZ_CHECK(*p == (col == 7 ? '\n' : ','));
+			p++;
+			FUZZ_CHECK(valid && ((col != 2 && col != 3) || !strcmp(buf, valid)));
+			free(valid);
+		}
+	}
+	FUZZ_CHECK(!*p);
+	free(buf);
+	free(text);
+}
+
+static void fuzz_view(const char *text)
+{
+	char *copy = strdup(text), *rest = copy, *name;
+	struct names names = {.nr = 0};
+	struct report *report;
+
+	FUZZ_CHECK(copy);
+	while (names.nr < MAX_NAMES && (name = strsep(&rest, "\n")))
+		names.name[names.nr++] = name;
+	report = make(&names);
+	check_text(report, 0);
+	check_text(report, 41);
+	check_text(report, 80);
+	check_json(report, &names);
+	check_csv(report, &names);
+	report_free(report);
+	free(copy);
+}
+
+FUZZ_STRING(fuzz_view)

@@ -21,11 +21,24 @@ static size_t find_metric(const struct table *table, enum metric_id id)
 	return GRID_NONE;
 }
 
+/* A text that is empty in every row, such as flags when there are none, says nothing. */
+static bool is_blank(const struct table *table, size_t col)
+{
+	for (size_t row = 0; row < table->nr_rows; row++) {
+		const struct value *value = table_cell(table, row, col);
+
+		if (value->kind != VALUE_STR || *value->str)
+			return false;
+	}
+	return true;
+}
+
 static bool is_shown(const struct grid *grid, size_t col)
 {
 	const struct column *column = &grid->table->cols[col];
 
-	return !column->data_only && column->metric->unit != UNIT_TABLE;
+	return !column->data_only && column->metric->unit != UNIT_TABLE &&
+	       !is_blank(grid->table, col);
 }
 
 static char *cell_text(const struct value *value, enum unit unit, size_t max)
@@ -214,16 +227,20 @@ static const char *cell_sgr(const struct grid *grid, size_t col, const char *tex
 	return strcmp(text, "no") ? SGR_YELLOW : SGR_RED;
 }
 
+/* @blanks are owed from the cells before; only text pays them, so that no line ends in blanks. */
 static void print_cell(const struct grid_item *item, const struct view *view, const char *sgr,
-		       const char *text, bool last)
+		       const char *text, size_t *blanks)
 {
-	size_t width = utf8_width(text), blanks = item->width > width ? item->width - width : 0;
+	size_t width = utf8_width(text), rest = item->width > width ? item->width - width : 0;
 
 	if (!item->left)
-		pad(view, blanks);
-	text_put(view, sgr, text);
-	if (item->left && !last)
-		pad(view, blanks);
+		*blanks += rest;
+	if (width) {
+		pad(view, *blanks);
+		*blanks = 0;
+		text_put(view, sgr, text);
+	}
+	*blanks += item->left ? rest : 0;
 }
 
 static bool in_block(const struct grid *grid, size_t i, size_t block)
@@ -231,28 +248,17 @@ static bool in_block(const struct grid *grid, size_t i, size_t block)
 	return i < grid->nr_keys || grid->items[i].block == block;
 }
 
-/* Nothing follows on this line, so no blanks are left at its end; bars have no heading. */
-static bool is_last(const struct grid *grid, size_t i, size_t block, bool heading)
-{
-	for (i++; i < grid->nr_items; i++)
-		if (in_block(grid, i, block) && !(heading && grid->items[i].col == GRID_BAR))
-			return false;
-	return true;
-}
-
 static void print_heading(const struct grid *grid, const struct view *view, size_t block)
 {
-	bool first = true;
+	size_t blanks = 0;
 
 	for (size_t i = 0; i < grid->nr_items; i++) {
 		const struct grid_item *item = &grid->items[i];
 
 		if (!in_block(grid, i, block) || item->col == GRID_BAR)
 			continue;
-		pad(view, first ? 0 : GAP);
-		print_cell(item, view, SGR_BOLD, grid->table->cols[item->col].title,
-			   is_last(grid, i, block, true));
-		first = false;
+		print_cell(item, view, SGR_BOLD, grid->table->cols[item->col].title, &blanks);
+		blanks += GAP;
 	}
 	fputc('\n', view->out);
 }
@@ -275,7 +281,7 @@ static void print_sentence(const struct grid *grid, const struct view *view, siz
 static void print_row(const struct grid *grid, const struct view *view, size_t block, size_t row)
 {
 	const struct table *table = grid->table;
-	size_t at = 0;
+	size_t at = 0, blanks = 0;
 
 	for (size_t i = 0; i < grid->nr_items; i++) {
 		const struct grid_item *item = &grid->items[i];
@@ -283,22 +289,20 @@ static void print_row(const struct grid *grid, const struct view *view, size_t b
 
 		if (!in_block(grid, i, block))
 			continue;
-		if (at) {
-			pad(view, GAP);
-			at += GAP;
-		}
 		if (item->col == grid->sentence) {
+			pad(view, blanks);
 			print_sentence(grid, view, row, at);
 			return;
 		}
 		if (item->col == GRID_BAR) {
+			pad(view, blanks);
 			text_bar(view, table, row, item->width);
 			break;
 		}
 		text = grid->cells[row * table->nr_cols + item->col];
-		print_cell(item, view, cell_sgr(grid, item->col, text), text,
-			   is_last(grid, i, block, false));
-		at += item->width;
+		print_cell(item, view, cell_sgr(grid, item->col, text), text, &blanks);
+		blanks += GAP;
+		at += item->width + GAP;
 	}
 	fputc('\n', view->out);
 }

@@ -39,6 +39,7 @@ struct report *sample_load(void)
 	cpus->bar_end = cpus->nr_cols;
 	cpus->cols[table_col(cpus, M_CLOSURE_ERROR_RATIO)].data_only = true;
 	cpus->cols[table_col(cpus, M_CPU_WINDOW_NS)].data_only = true;
+	table_col(cpus, M_FLAGS);
 
 	row = table_row(cpus);
 	value_u64(table_cell(cpus, row, 0), 0);
@@ -48,9 +49,11 @@ struct report *sample_load(void)
 		value_f64(table_cell(cpus, row, cpus->bar_first + i), shares[i]);
 	value_f64(table_cell(cpus, row, cpus->bar_end), -3.9e-6);
 	value_u64(table_cell(cpus, row, cpus->bar_end + 1), 1000123001);
+	value_str(table_cell(cpus, row, cpus->bar_end + 2), "");
 	row = table_row(cpus);
 	value_u64(table_cell(cpus, row, 0), 1);
 	value_bool(table_cell(cpus, row, 1), false);
+	value_str(table_cell(cpus, row, cpus->bar_end + 2), "offline");
 
 	value_f64(report_quality(report, M_CLOSURE_MAX_RATIO), 3.9e-6);
 	value_bool(report_quality(report, M_STEAL_KNOWN), true);
@@ -65,7 +68,7 @@ struct report *sample_compare(void)
 {
 	static const enum metric_id cols[] = {M_CPU,	      M_BUSY_RATIO,    M_CMP_PROCSTAT,
 					      M_CMP_PROCIDLE, M_CMP_SCHEDSTAT, M_CMP_TASKCLOCK,
-					      M_CMP_PERF_TSC, M_CMP_PERF_CAL};
+					      M_CMP_PERF_TSC, M_CMP_PERF_CAL,  M_FLAGS};
 	static const char *const vecs[] = {"TIMER", "NET_RX", "RCU"};
 	struct report *report = sample_new("load", "bpf");
 	struct table *cpus = report_table(report, "cpus", NULL);
@@ -81,6 +84,7 @@ struct report *sample_compare(void)
 		value_f64(table_cell(cpus, cpu, 2), cpu ? 0.18 : 0.0);
 		value_f64(table_cell(cpus, cpu, 3), cpu ? 0.601234567891 : 0.299);
 		value_f64(table_cell(cpus, cpu, 5), cpu ? 1.0 : 0.25);
+		value_str(table_cell(cpus, cpu, 8), "");
 	}
 
 	table_col(softirqs, M_CPU);

@@ -12,7 +12,6 @@
 
 /* What a core does below its hardirqs. Order is ABI between the two halves only. */
 enum load_ctx {
-	LOAD_UNKNOWN, /* no event since the start */
 	LOAD_HALT,
 	LOAD_TAIL, /* idle window, after an interrupt inside it: halted again, or about to leave */
 	LOAD_POLL,
@@ -21,8 +20,8 @@ enum load_ctx {
 	LOAD_KSOFTIRQD, /* and threaded NAPI */
 	LOAD_SOFTIRQ_IDLE,
 	LOAD_SOFTIRQ_TASK,
-	LOAD_NR_CTX,
-	LOAD_CTX_SLOTS = 16, /* a power of two, so that a mask proves the bound to the verifier */
+	LOAD_NR_CTX, /* a power of two, so that a mask proves the bound to the verifier */
+	LOAD_UNKNOWN = LOAD_NR_CTX, /* what `base` == 0 stands for: no event since the start */
 };
 
 /*
@@ -37,14 +36,11 @@ enum load_ctx {
  */
 struct load_slot {
 	__u64 base;
-	__u64 base_ns[LOAD_CTX_SLOTS]; /* closed intervals, hardirqs on top included */
+	__u64 base_ns[LOAD_NR_CTX]; /* closed intervals, hardirqs on top included */
 	__u64 hirq;
-	__u64 hirq_ns[LOAD_CTX_SLOTS]; /* closed hardirqs by the context under them */
+	__u64 hirq_ns[LOAD_NR_CTX]; /* closed hardirqs by the context under them */
 	__u64 hirq_out_ns;
 	__u64 hirq_in_ns; /* sum of hirq_ns, so that softirq programs need not add it up */
-
-	__u64 vec_ns[LOAD_NR_VECS]; /* closed softirq runs, without hardirqs on top */
-	__u64 vec_count[LOAD_NR_VECS];
 
 	/* Counter sample of source bpf-pmu; torn unless pmu_check == pmu_cycles ^ pmu_ns. */
 	__u64 pmu_cycles;
@@ -52,10 +48,7 @@ struct load_slot {
 	__u64 pmu_check;
 	__u64 pmu_errors;
 
-	__u64 odd_edges;   /* an exit without its entry, or a context that cannot be */
-	__u64 paused_lost; /* PREEMPT_RT: more preempted softirqs than paused[] holds */
-
-	/* Private to the programs from here on. */
+	/* Private to the programs, up to vec_ns. */
 	__u64 burst_start; /* ns since start, 0 while idle */
 	__u64 vec_start;
 	__u64 vec_hirq_in;
@@ -65,15 +58,20 @@ struct load_slot {
 		__u32 pid;
 		__u32 vec;
 	} paused[LOAD_NR_PAUSED];
+
+	__u64 vec_ns[LOAD_NR_VECS]; /* closed softirq runs, without hardirqs on top */
+	__u64 vec_count[LOAD_NR_VECS];
+	__u64 odd_edges;   /* an exit without its entry, or a context that cannot be */
+	__u64 paused_lost; /* PREEMPT_RT: more preempted softirqs than paused[] holds */
 	__u64 pad[2];
 };
 
-_Static_assert(sizeof(struct load_slot) == 64 * 9, "whole cache lines per CPU");
+_Static_assert(sizeof(struct load_slot) == 64 * 7, "whole cache lines per CPU");
 
 /* Written rarely, so kept apart from the slots that every edge dirties. */
 struct load_cpu_note {
 	__u64 hotplug_steps;
-	__u64 seed_ctx; /* what ran there when the tasks were walked; 0: nothing did */
+	__u64 seed_ctx; /* context + 1 of what ran there when the tasks were walked; 0: nothing did */
 };
 
 #endif

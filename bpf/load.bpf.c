@@ -104,13 +104,17 @@ static __always_inline void pmu_sample(struct load_slot *s, u64 now)
 static __always_inline void base_enter(struct load_slot *s, u64 now, u32 ctx, u32 before)
 {
 	u64 base = s->base;
-	u32 was = base & 0xff;
+	u32 was = base ? base & 0xff : before;
 
-	if (was == LOAD_UNKNOWN)
-		was = before;
 	now = after(now, base);
-	s->base_ns[was & (LOAD_CTX_SLOTS - 1)] += now - (base >> 8);
+	s->base_ns[was & (LOAD_NR_CTX - 1)] += now - (base >> 8);
 	s->base = now << 8 | ctx;
+}
+
+/* The open context, LOAD_UNKNOWN before the first edge. */
+static __always_inline u32 base_ctx(const struct load_slot *s)
+{
+	return s->base ? s->base & 0xff : LOAD_UNKNOWN;
 }
 
 static __always_inline bool is_idle(u32 ctx)
@@ -267,7 +271,7 @@ int load_switch(u64 *ctx)
 		softirq_pause(s, prev->pid);
 	}
 	to = task_ctx(next);
-	base_enter(s, now, to, (s->base & 0xff) == LOAD_UNKNOWN ? task_ctx(prev) : LOAD_TASK);
+	base_enter(s, now, to, s->base ? LOAD_TASK : task_ctx(prev));
 	/* Only a preempted softirq leaves anything in paused[]; one load tells the common case. */
 	if ((s->paused[0].pid | s->paused[1].pid | s->paused[2].pid | s->paused[3].pid) &&
 	    to != LOAD_LOOP && softirq_resume(s, next->pid)) {
@@ -294,10 +298,10 @@ int BPF_PROG(load_softirq_entry, u32 vec)
 	if (!s)
 		return 0;
 	now = since_start();
-	under = s->base & 0xff;
+	under = base_ctx(s);
 	if (under == LOAD_UNKNOWN)
 		under = current_ctx();
-	if (under >= LOAD_SOFTIRQ_IDLE) {
+	if (under == LOAD_SOFTIRQ_IDLE || under == LOAD_SOFTIRQ_TASK) {
 		/* An exit got lost: stay in the softirq that is open. */
 		s->odd_edges++;
 		under = s->under;
@@ -331,7 +335,7 @@ int BPF_PROG(load_softirq_exit, u32 vec)
 	if (!s)
 		return 0;
 	now = since_start();
-	was = s->base & 0xff;
+	was = base_ctx(s);
 	if (was == LOAD_UNKNOWN) {
 		/* In a softirq since before the start. */
 		u32 under = current_ctx();
@@ -376,7 +380,7 @@ static __always_inline int hirq_enter(void)
 	s->hirq = now << 8 | 1;
 
 	base = s->base;
-	ctx = base & 0xff;
+	ctx = base_ctx(s);
 	if (ctx == LOAD_TASK || ctx == LOAD_LOOP)
 		goto out;
 	if (ctx == LOAD_HALT) {
@@ -430,12 +434,12 @@ static __always_inline int hirq_leave(void)
 	}
 	now = after(since_start(), hirq);
 	ns = now - (hirq >> 8);
-	if (!hirq && (s->base & 0xff) == LOAD_UNKNOWN) {
+	if (!hirq && !s->base) {
 		/* In this handler since before the start. */
 		u32 ctx = current_ctx();
 
 		base_enter(s, now, ctx, ctx);
-		s->hirq_ns[ctx & (LOAD_CTX_SLOTS - 1)] += ns;
+		s->hirq_ns[ctx & (LOAD_NR_CTX - 1)] += ns;
 	} else if (!hirq) {
 		/* Base edges came first, so the handler began after the start, unseen. */
 		s->hirq_out_ns += ns;
@@ -443,7 +447,7 @@ static __always_inline int hirq_leave(void)
 		s->odd_edges++;
 		return 0;
 	} else {
-		s->hirq_ns[s->base & (LOAD_CTX_SLOTS - 1)] += ns;
+		s->hirq_ns[s->base & (LOAD_NR_CTX - 1)] += ns;
 	}
 	s->hirq_in_ns += ns;
 	s->hirq = now << 8;
@@ -514,6 +518,6 @@ int load_seed(struct bpf_iter__task *ctx)
 		cpu = BPF_CORE_READ(task, thread_info.cpu);
 	note = bpf_map_lookup_elem(&notes, &cpu);
 	if (note)
-		note->seed_ctx = task_ctx(task);
+		note->seed_ctx = task_ctx(task) + 1;
 	return 0;
 }

@@ -15,8 +15,8 @@ struct cpu_load {
 	struct load_source *source;
 	struct load_sample *prev;
 	struct load_sample *cur;
-	struct load_window *windows;
 	unsigned int nr_cpus;
+	bool sampled; /* the window between prev and cur exists */
 };
 
 _Static_assert((int)CPU_LOAD_CLAMPED == (int)LOAD_CLAMPED &&
@@ -30,13 +30,7 @@ static int alloc_samples(struct cpu_load *ctx)
 {
 	ctx->prev = calloc(ctx->nr_cpus, sizeof(*ctx->prev));
 	ctx->cur = calloc(ctx->nr_cpus, sizeof(*ctx->cur));
-	ctx->windows = calloc(ctx->nr_cpus, sizeof(*ctx->windows));
-	if (!ctx->prev || !ctx->cur || !ctx->windows)
-		return err_set(&last_err, -ENOMEM, "out of memory");
-	/* No window yet: the first update makes it. */
-	for (unsigned int cpu = 0; cpu < ctx->nr_cpus; cpu++)
-		ctx->windows[cpu].flags = LOAD_NO_TIME;
-	return 0;
+	return ctx->prev && ctx->cur ? 0 : err_set(&last_err, -ENOMEM, "out of memory");
 }
 
 static int open_source(const char *source, const char *event, struct cpu_load **ret)
@@ -98,6 +92,7 @@ int cpu_load_open(struct cpu_load **ret, const struct cpu_load_opts *opts)
 	return with_errno(open_source(own.source, own.event, ret));
 }
 
+/* The hot path: two arrays change places and one is filled. Ratios wait until asked for. */
 void cpu_load_update(struct cpu_load *ctx)
 {
 	struct load_sample *was = ctx->prev;
@@ -105,17 +100,26 @@ void cpu_load_update(struct cpu_load *ctx)
 	ctx->prev = ctx->cur;
 	ctx->cur = was;
 	ctx->source->ops->sample(ctx->source, ctx->cur);
-	for (unsigned int cpu = 0; cpu < ctx->nr_cpus; cpu++)
-		load_window(&ctx->prev[cpu], &ctx->cur[cpu], ctx->source->rate, ctx->source->parts,
-			    &ctx->windows[cpu]);
+	ctx->sampled = true;
+}
+
+static void window_of(struct cpu_load *ctx, unsigned int cpu, uint32_t parts,
+		      struct load_window *ret_window)
+{
+	if (ctx->sampled)
+		load_window(&ctx->prev[cpu], &ctx->cur[cpu], ctx->source->rate, parts, ret_window);
+	else
+		*ret_window = (struct load_window){.flags = LOAD_NO_TIME};
 }
 
 float cpu_load_get(struct cpu_load *ctx, int cpu)
 {
-	if (cpu < 0 || (unsigned int)cpu >= ctx->nr_cpus ||
-	    ctx->windows[cpu].flags & LOAD_NO_FIGURE)
+	struct load_window w;
+
+	if (cpu < 0 || (unsigned int)cpu >= ctx->nr_cpus)
 		return -1.0f;
-	return (float)ctx->windows[cpu].busy_ratio;
+	window_of(ctx, cpu, 0, &w);
+	return w.flags & LOAD_NO_FIGURE ? -1.0f : (float)w.busy_ratio;
 }
 
 int cpu_load_nr(struct cpu_load *ctx)
@@ -146,24 +150,24 @@ int cpu_load_get_split(struct cpu_load *ctx, int cpu, struct cpu_load_split *ret
 		[LOAD_PART_IDLE] = offsetof(struct cpu_load_split, idle),
 		[LOAD_PART_UNKNOWN] = offsetof(struct cpu_load_split, unknown),
 	};
-	const struct load_window *w;
+	struct load_window w;
 	bool figure;
 
 	if (cpu < 0 || (unsigned int)cpu >= ctx->nr_cpus)
 		return -EINVAL;
-	w = &ctx->windows[cpu];
-	figure = !(w->flags & LOAD_NO_FIGURE);
+	window_of(ctx, cpu, ctx->source->parts, &w);
+	figure = !(w.flags & LOAD_NO_FIGURE);
 	for (int i = 0; i < LOAD_NR_PARTS; i++) {
 		float *share = (float *)((char *)ret_split + offset[i]);
 
 		if (offset[i])
-			*share = figure && ctx->source->parts >> i & 1 ? (float)w->part_ratio[i] : -1.0f;
+			*share = figure && ctx->source->parts >> i & 1 ? (float)w.part_ratio[i] : -1.0f;
 	}
-	ret_split->window_ns = w->window_ns;
+	ret_split->window_ns = w.window_ns;
 	ret_split->busy = cpu_load_get(ctx, cpu);
 	ret_split->closure_error =
-		figure && ctx->source->parts ? (float)w->closure_error_ratio : -1.0f;
-	ret_split->flags = w->flags;
+		figure && ctx->source->parts ? (float)w.closure_error_ratio : -1.0f;
+	ret_split->flags = w.flags;
 	return 0;
 }
 
@@ -172,7 +176,6 @@ void cpu_load_destroy(struct cpu_load *ctx)
 	if (!ctx)
 		return;
 	load_source_close(ctx->source);
-	free(ctx->windows);
 	free(ctx->prev);
 	free(ctx->cur);
 	free(ctx);

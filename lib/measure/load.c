@@ -36,6 +36,7 @@ struct load_meter {
 	uint64_t tick_ns;
 
 	uint64_t *bursts_prev; /* nr_cpus × HIST_NR at the start of the window */
+	struct load_vecs *vecs_prev, *vecs_cur;
 };
 
 static struct load_meter *to_load(struct meter *meter)
@@ -100,6 +101,8 @@ static void load_close(struct meter *meter)
 	free(m->steal_prev);
 	free(m->steal_cur);
 	free(m->bursts_prev);
+	free(m->vecs_prev);
+	free(m->vecs_cur);
 	free(m);
 }
 
@@ -112,6 +115,14 @@ static void sample_all(struct load_meter *m)
 		lane->prev = lane->cur;
 		lane->cur = was;
 		lane->source->ops->sample(lane->source, lane->cur);
+	}
+	if (m->vecs_cur) {
+		struct load_vecs *was = m->vecs_prev;
+
+		m->vecs_prev = m->vecs_cur;
+		m->vecs_cur = was;
+		for (unsigned int cpu = 0; cpu < m->nr_cpus; cpu++)
+			m->lanes[0].source->ops->vecs(m->lanes[0].source, cpu, &m->vecs_cur[cpu]);
 	}
 	if (m->steal_open) {
 		struct procstat_cpu *was = m->steal_prev;
@@ -190,6 +201,8 @@ static int load_read(struct meter *meter, struct report **ret_report, struct err
 		result.windows[i] = m->lanes[i].windows;
 	}
 	result.window_ns = end_ns - m->start_ns;
+	result.vecs_prev = m->vecs_prev;
+	result.vecs_cur = m->vecs_cur;
 	result.bursts_prev = m->bursts_prev;
 	result.passed_over = m->passed_over.code ? &m->passed_over : NULL;
 	rc = load_report(&result, ret_report);
@@ -206,11 +219,28 @@ static const struct meter_ops load_meter_ops = {
 	.close = load_close,
 };
 
+/* Room for what only some sources see and only some users ask for. */
+static int alloc_extras(struct load_meter *m, struct load_source *source, struct err *err)
+{
+	if (m->opts.bursts && source->ops->bursts && source->ops->bursts(source, 0)) {
+		m->bursts_prev = calloc((size_t)m->nr_cpus * HIST_NR, sizeof(*m->bursts_prev));
+		if (!m->bursts_prev)
+			return err_set(err, -ENOMEM, "out of memory");
+	}
+	if (m->opts.softirq && source->ops->vecs) {
+		m->vecs_prev = calloc(m->nr_cpus, sizeof(*m->vecs_prev));
+		m->vecs_cur = calloc(m->nr_cpus, sizeof(*m->vecs_cur));
+		if (!m->vecs_prev || !m->vecs_cur)
+			return err_set(err, -ENOMEM, "out of memory");
+	}
+	return 0;
+}
+
 int load_open(const struct load_opts *opts, struct meter **ret_meter, struct err *err)
 {
 	struct load_meter *m = calloc(1, sizeof(*m));
 	struct load_source_opts source_opts = {
-		.event = opts->event, .vecs = opts->softirq, .bursts = opts->bursts};
+		.event = opts->event, .bursts = opts->bursts};
 	struct load_source *source;
 	struct cpuset possible;
 	int rc;
@@ -238,13 +268,9 @@ int load_open(const struct load_opts *opts, struct meter **ret_meter, struct err
 		rc = open_steal(m, err);
 	if (rc)
 		goto fail;
-	if (opts->bursts && source->ops->bursts && source->ops->bursts(source, 0)) {
-		m->bursts_prev = calloc((size_t)m->nr_cpus * HIST_NR, sizeof(*m->bursts_prev));
-		if (!m->bursts_prev) {
-			rc = err_set(err, -ENOMEM, "out of memory");
-			goto fail;
-		}
-	}
+	rc = alloc_extras(m, source, err);
+	if (rc)
+		goto fail;
 	*ret_meter = &m->meter;
 	return 0;
 fail:

@@ -29,7 +29,6 @@ struct bpf_source {
 	struct hotplug hotplug;
 	bool hotplug_traced;
 	uint64_t hotplug_seen;
-	bool vecs;
 
 	const struct load_slot *slots;
 	const struct load_cpu_note *notes;
@@ -253,7 +252,6 @@ static int open_common(const struct load_source_ops *ops, const struct load_sour
 	b->source = (struct load_source){.ops = ops, .nr_cpus = opts->nr_cpus, .rate = 1.0};
 	b->source.parts = (1u << LOAD_NR_PARTS) - 1;
 	b->source.parts &= ~(1u << LOAD_PART_STEAL);
-	b->source.has_vecs = b->vecs = opts->vecs;
 	rc = hotplug_open(&b->hotplug, err);
 	if (rc) {
 		free(b);
@@ -303,12 +301,12 @@ static int bpf_pmu_open(const struct load_source_opts *opts, struct load_source 
 	return open_common(&load_source_bpf_pmu, opts, true, ret_source, err);
 }
 
-/* What a CPU without events does: what the task walk saw, else idle. */
+/* What a CPU without events does: what the task walk saw (kept as context + 1), else idle. */
 static uint32_t seed_ctx(const struct bpf_source *b, unsigned int cpu)
 {
 	uint64_t ctx = b->notes[cpu].seed_ctx;
 
-	return ctx ? (uint32_t)ctx : b->skel->rodata->first_idle;
+	return ctx ? (uint32_t)ctx - 1 : b->skel->rodata->first_idle;
 }
 
 static void pmu_fill(struct bpf_source *b, unsigned int cpu, uint64_t now, struct load_sample *s)
@@ -345,7 +343,7 @@ static void bpf_sample(struct load_source *source, struct load_sample *samples)
 			b->steps_seen[cpu] = seen;
 			continue;
 		}
-		if (!load_slot_read(&b->slots[cpu], now, seed_ctx(b, cpu), b->vecs, s)) {
+		if (!load_slot_read(&b->slots[cpu], now, seed_ctx(b, cpu), s)) {
 			*s = (struct load_sample){.flags = LOAD_TORN};
 			b->torn++;
 		}
@@ -356,6 +354,11 @@ static void bpf_sample(struct load_source *source, struct load_sample *samples)
 			s->flags |= LOAD_HOTPLUGGED;
 		b->steps_seen[cpu] = seen;
 	}
+}
+
+static void bpf_vecs(struct load_source *source, unsigned int cpu, struct load_vecs *ret_vecs)
+{
+	load_slot_vecs(&to_bpf(source)->slots[cpu], ret_vecs);
 }
 
 static void bpf_quality(struct load_source *source, struct report *report)
@@ -390,6 +393,7 @@ const struct load_source_ops load_source_bpf = {
 	.compare = M_CMP_BPF,
 	.open = bpf_open,
 	.sample = bpf_sample,
+	.vecs = bpf_vecs,
 	.quality = bpf_quality,
 	.bursts = bpf_bursts,
 	.close = bpf_close,
@@ -401,6 +405,7 @@ const struct load_source_ops load_source_bpf_pmu = {
 	.compare = M_CMP_BPF_PMU,
 	.open = bpf_pmu_open,
 	.sample = bpf_sample,
+	.vecs = bpf_vecs,
 	.quality = bpf_quality,
 	.bursts = bpf_bursts,
 	.close = bpf_close,

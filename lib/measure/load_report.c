@@ -142,15 +142,17 @@ static void add_softirqs(const struct load_result *r, struct report *report)
 			break;
 		w = &r->windows[0][cpu];
 		for (int vec = 0; vec < LOAD_NR_VECS && !(w->flags & LOAD_NO_FIGURE); vec++) {
+			uint64_t ns = r->vecs_cur[cpu].ns[vec] - r->vecs_prev[cpu].ns[vec];
+			uint64_t count = r->vecs_cur[cpu].count[vec] - r->vecs_prev[cpu].count[vec];
 			size_t row;
 
-			if (!w->vec_count[vec] && w->vec_ratio[vec] == 0.0)
+			if (!count && !ns)
 				continue;
 			row = table_row(table);
 			value_u64(table_cell(table, row, col_cpu), cpu);
 			value_str(table_cell(table, row, col_vec), vec_names[vec]);
-			value_f64(table_cell(table, row, col_ratio), w->vec_ratio[vec]);
-			value_u64(table_cell(table, row, col_count), w->vec_count[vec]);
+			value_f64(table_cell(table, row, col_ratio), (double)ns / (double)w->window_ns);
+			value_u64(table_cell(table, row, col_count), count);
 		}
 	}
 }
@@ -216,7 +218,7 @@ static void add_notes(const struct load_result *r, struct report *report)
 		report_note(report, "a better source was passed over: %s%s%s",
 			    r->passed_over->what, r->passed_over->fix[0] ? "; fix: " : "",
 			    r->passed_over->fix);
-	if (r->opts->softirq && !r->source[0]->has_vecs)
+	if (r->opts->softirq && !r->vecs_cur)
 		report_note(report, "source %s does not see softirq vectors: use --source bpf",
 			    r->source[0]->ops->name);
 	if (r->opts->bursts && !r->bursts_prev)
@@ -237,7 +239,7 @@ int load_report(const struct load_result *r, struct report **ret_report)
 	report->window_ns = r->window_ns;
 	report_source(report, r->source[0]->ops->name);
 	add_cpus(r, report);
-	if (r->opts->softirq && r->source[0]->has_vecs)
+	if (r->vecs_cur)
 		add_softirqs(r, report);
 	if (r->bursts_prev)
 		add_bursts(r, report);

@@ -13,16 +13,18 @@
  * @now_ns and the sample's stamp are ns since the programs' start. @seed_ctx is what a CPU
  * without any event is taken to be doing. The sample ends at the later of @now_ns and the slot's
  * own last edge, so numerator and denominator always cover the same time.
- * Returns false if the slot changed under every attempt to read it.
+ * Returns false, and leaves the sample alone, if the slot changed under every attempt to read it.
  */
-bool load_slot_read(const volatile struct load_slot *slot, uint64_t now_ns, uint32_t seed_ctx,
-		    bool vecs, struct load_sample *ret_sample);
+bool load_slot_read(const struct load_slot *slot, uint64_t now_ns, uint32_t seed_ctx,
+		    struct load_sample *ret_sample);
+
+void load_slot_vecs(const struct load_slot *slot, struct load_vecs *ret_vecs);
 
 /*
  * The last counter value stored by the core itself. A halted core's counter stands still, so the
  * value holds until now; otherwise it is as old as @ret_ns says. False if torn or never stored.
  */
-bool load_slot_pmu(const volatile struct load_slot *slot, uint64_t now_ns, uint64_t *ret_cycles,
+bool load_slot_pmu(const struct load_slot *slot, uint64_t now_ns, uint64_t *ret_cycles,
 		   uint64_t *ret_ns);
 
 #endif

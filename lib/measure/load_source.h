@@ -14,7 +14,6 @@ struct load_source;
 
 struct load_source_opts {
 	unsigned int nr_cpus; /* CPUs 0 … nr_cpus-1 are sampled */
-	bool vecs;	      /* source bpf: also time by softirq vector */
 	const char *event;    /* counter sources: event instead of the architecture's own, or NULL */
 	bool bursts;	      /* source bpf: keep the distribution of busy bursts */
 };
@@ -27,6 +26,8 @@ struct load_source_ops {
 	int (*open)(const struct load_source_opts *opts, struct load_source **ret, struct err *err);
 	/* Fills samples[0 … nr_cpus-1]; a CPU that can't be read is flagged, never left as it was. */
 	void (*sample)(struct load_source *source, struct load_sample *samples);
+	/* Optional: softirq time of one CPU by vector. */
+	void (*vecs)(struct load_source *source, unsigned int cpu, struct load_vecs *ret_vecs);
 	/* Optional: adds the source's losses to the report's quality. */
 	void (*quality)(struct load_source *source, struct report *report);
 	/* Optional: cumulative burst counts of one CPU, HIST_NR buckets. */
@@ -39,7 +40,6 @@ struct load_source {
 	const struct load_source_ops *ops;
 	unsigned int nr_cpus;
 	uint32_t parts; /* bit per load_part that it knows */
-	bool has_vecs;
 	double rate;	/* see load_window() */
 };
 

@@ -60,10 +60,6 @@ void load_window(const struct load_sample *prev, const struct load_sample *cur, 
 	w.busy_ratio = clamp(delta(cur->busy, prev->busy) * rate / total, &w.flags);
 	if (parts)
 		window_parts(prev, cur, parts, &w);
-	for (int i = 0; i < LOAD_NR_VECS; i++) {
-		w.vec_ratio[i] = delta(cur->vec_ns[i], prev->vec_ns[i]) / w.window_ns;
-		w.vec_count[i] = cur->vec_count[i] - prev->vec_count[i];
-	}
 out:
 	*ret_window = w;
 }

@@ -50,9 +50,13 @@ struct load_sample {
 	uint64_t enabled_ns; /* counter sources: multiplexed when these two differ */
 	uint64_t running_ns;
 	uint64_t part_ns[LOAD_NR_PARTS];
-	uint64_t vec_ns[LOAD_NR_VECS];
-	uint64_t vec_count[LOAD_NR_VECS];
 	uint32_t flags;
+};
+
+/* Softirq time by vector, cumulative; apart from the sample, which every update fills anew. */
+struct load_vecs {
+	uint64_t ns[LOAD_NR_VECS];
+	uint64_t count[LOAD_NR_VECS];
 };
 
 struct load_window {
@@ -60,8 +64,6 @@ struct load_window {
 	double busy_ratio; /* valid unless flags & LOAD_NO_FIGURE */
 	double part_ratio[LOAD_NR_PARTS];
 	double closure_error_ratio; /* |sum of parts - wall time by the reader's clock| over it */
-	double vec_ratio[LOAD_NR_VECS];
-	uint64_t vec_count[LOAD_NR_VECS];
 	uint32_t flags;
 };
 

@@ -45,7 +45,7 @@ static void test_open_interval(void **state)
 		struct load_slot slot = slot_in(rows[i].ctx, 1000);
 		struct load_sample s;
 
-		assert_true(load_slot_read(&slot, 1500, LOAD_UNKNOWN, true, &s));
+		assert_true(load_slot_read(&slot, 1500, LOAD_UNKNOWN, &s));
 		assert_int_equal(s.part_ns[rows[i].part], rows[i].ctx == LOAD_HALT ? 1500 : 500);
 		assert_int_equal(s.busy, rows[i].busy ? 500 : 0);
 		assert_int_equal(sum(&s), 1500);
@@ -61,7 +61,7 @@ static void test_open_hardirq(void **state)
 	(void)state;
 	slot.hirq = 1200ULL << 8 | 1;
 	slot.hirq_out_ns = 1200;
-	assert_true(load_slot_read(&slot, 1500, LOAD_UNKNOWN, false, &s));
+	assert_true(load_slot_read(&slot, 1500, LOAD_UNKNOWN, &s));
 	assert_int_equal(s.part_ns[LOAD_PART_HARDIRQ], 300);
 	assert_int_equal(s.part_ns[LOAD_PART_TASK], 200);
 	assert_int_equal(sum(&s), 1500);
@@ -74,7 +74,7 @@ static void test_edge_after_now(void **state)
 	struct load_sample s;
 
 	(void)state;
-	assert_true(load_slot_read(&slot, 900, LOAD_UNKNOWN, false, &s));
+	assert_true(load_slot_read(&slot, 900, LOAD_UNKNOWN, &s));
 	assert_int_equal(s.stamp_ns, 1000);
 	assert_int_equal(s.wall_ns, 900);
 	assert_int_equal(sum(&s), 1000);
@@ -86,13 +86,13 @@ static void test_seed(void **state)
 	struct load_sample s;
 
 	(void)state;
-	assert_true(load_slot_read(&slot, 700, LOAD_HALT, false, &s));
+	assert_true(load_slot_read(&slot, 700, LOAD_HALT, &s));
 	assert_int_equal(s.part_ns[LOAD_PART_IDLE], 700);
-	assert_true(load_slot_read(&slot, 700, LOAD_TASK, false, &s));
+	assert_true(load_slot_read(&slot, 700, LOAD_TASK, &s));
 	assert_int_equal(s.part_ns[LOAD_PART_TASK], 700);
-	assert_true(load_slot_read(&slot, 700, LOAD_UNKNOWN, false, &s));
+	assert_true(load_slot_read(&slot, 700, LOAD_UNKNOWN, &s));
 	assert_int_equal(s.part_ns[LOAD_PART_UNKNOWN], 700);
-	assert_true(load_slot_read(&slot, 700, 99, false, &s));
+	assert_true(load_slot_read(&slot, 700, 99, &s));
 	assert_int_equal(s.part_ns[LOAD_PART_UNKNOWN], 700);
 }
 
@@ -106,7 +106,7 @@ static void test_tail(void **state)
 	slot.hirq = 1100ULL << 8;
 	slot.hirq_ns[LOAD_TAIL] = 100;
 	slot.hirq_out_ns = 1000;
-	assert_true(load_slot_read(&slot, 1500, LOAD_UNKNOWN, false, &s));
+	assert_true(load_slot_read(&slot, 1500, LOAD_UNKNOWN, &s));
 	assert_int_equal(s.part_ns[LOAD_PART_IDLE], 1000 + 400);
 	assert_int_equal(s.part_ns[LOAD_PART_HARDIRQ], 100);
 	assert_int_equal(s.part_ns[LOAD_PART_IDLE_LOOP], 0);
@@ -114,7 +114,7 @@ static void test_tail(void **state)
 	slot.hirq = 1100ULL << 8 | 1;
 	slot.hirq_ns[LOAD_TAIL] = 0;
 	slot.hirq_out_ns = 1100;
-	assert_true(load_slot_read(&slot, 1500, LOAD_UNKNOWN, false, &s));
+	assert_true(load_slot_read(&slot, 1500, LOAD_UNKNOWN, &s));
 	assert_int_equal(s.part_ns[LOAD_PART_HARDIRQ], 400);
 	assert_int_equal(s.part_ns[LOAD_PART_IDLE], 1000);
 	assert_int_equal(sum(&s), 1500);
@@ -131,21 +131,21 @@ static void test_torn(void **state)
 	after.base = 1300ULL << 8 | LOAD_HALT;
 	half = before;
 	half.base = after.base;
-	assert_false(load_slot_read(&half, 1500, 0, false, &s));
+	assert_false(load_slot_read(&half, 1500, 0, &s));
 	half = before;
 	half.base_ns[LOAD_TASK] = after.base_ns[LOAD_TASK];
-	assert_false(load_slot_read(&half, 1500, 0, false, &s));
+	assert_false(load_slot_read(&half, 1500, 0, &s));
 
 	after = before;
 	after.hirq = 1200ULL << 8 | 1;
 	after.hirq_out_ns = 1200;
 	half = before;
 	half.hirq = after.hirq;
-	assert_false(load_slot_read(&half, 1500, 0, false, &s));
+	assert_false(load_slot_read(&half, 1500, 0, &s));
 	half = before;
 	half.hirq_out_ns = after.hirq_out_ns;
-	assert_false(load_slot_read(&half, 1500, 0, false, &s));
-	assert_true(load_slot_read(&after, 1500, 0, false, &s));
+	assert_false(load_slot_read(&half, 1500, 0, &s));
+	assert_true(load_slot_read(&after, 1500, 0, &s));
 }
 
 static void test_pmu(void **state)

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Statistics and preconditions of the benchmarks. */
+#include "bench.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+
+static int compare(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+struct bench_spread bench_spread(double *values, size_t nr)
+{
+	qsort(values, nr, sizeof(*values), compare);
+	return (struct bench_spread){
+		.median = values[nr / 2], .low = values[nr / 4], .high = values[nr * 3 / 4]};
+}
+
+/* Tracing programs that are loaded right now, whoever owns them. */
+static int foreign_programs(void)
+{
+	__u32 id = 0;
+	int found = 0;
+
+	while (!bpf_prog_get_next_id(id, &id)) {
+		struct bpf_prog_info info = {0};
+		__u32 len = sizeof(info);
+		int fd = bpf_prog_get_fd_by_id(id);
+
+		if (fd < 0)
+			continue;
+		if (!bpf_obj_get_info_by_fd(fd, &info, &len) &&
+		    (info.type == BPF_PROG_TYPE_TRACING || info.type == BPF_PROG_TYPE_TRACEPOINT ||
+		     info.type == BPF_PROG_TYPE_RAW_TRACEPOINT || info.type == BPF_PROG_TYPE_KPROBE)) {
+			fprintf(stderr, "a foreign BPF program is loaded: %s (id %u)\n", info.name, id);
+			found++;
+		}
+		close(fd);
+	}
+	return found;
+}
+
+bool bench_machine_fit(void)
+{
+	FILE *file = fopen("/proc/sys/kernel/bpf_stats_enabled", "r");
+	int stats = 0;
+
+	if (file) {
+		if (fscanf(file, "%d", &stats) == 1 && stats)
+			fprintf(stderr, "kernel.bpf_stats_enabled is on: sysctl "
+					"kernel.bpf_stats_enabled=0\n");
+		fclose(file);
+	}
+	return !foreign_programs() && !stats;
+}
+
+void bench_pin(int cpu)
+{
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	sched_setaffinity(0, sizeof(one), &one);
+}

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What measuring load costs: one update against the number of CPUs, and each idle cycle. */
+#include <errno.h>
+#include <math.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <bpf/libbpf.h>
+#include <jansson.h>
+
+#include "base/clock.h"
+#include "bench.h"
+#include "empty.skel.h"
+#include "measure/load_slot.h"
+#include "measure/load_source.h"
+#include "subtick/cpu_load.h"
+#include "sys/bpf.h"
+#include "sys/procstat.h"
+
+#define MAX_CPUS      256
+#define UPDATE_ROUNDS 41
+#define UPDATE_LOOPS  200
+#define IDLE_ROUNDS   25
+#define IDLE_OPS      4000
+
+/* Slots as a busy machine would have them: every context used, every equation kept. */
+static void fill_slots(struct load_slot *slots, unsigned int nr)
+{
+	for (unsigned int i = 0; i < nr; i++) {
+		struct load_slot *s = &slots[i];
+		uint64_t base = 0, hirq = 0;
+
+		memset(s, 0, sizeof(*s));
+		for (int ctx = 0; ctx < LOAD_NR_CTX; ctx++) {
+			s->base_ns[ctx] = 1000000ULL * (i + ctx + 1);
+			s->hirq_ns[ctx] = 1000ULL * (i + ctx + 1);
+			base += s->base_ns[ctx];
+			hirq += s->hirq_ns[ctx];
+		}
+		s->hirq_out_ns = base - hirq;
+		s->base = base << 8 | LOAD_TASK;
+		s->hirq = base << 8;
+	}
+}
+
+/* One update of @nr CPUs from the array: read and check the equations, as the source does. */
+static double update_slots(const struct load_slot *slots, struct load_sample *samples,
+			   unsigned int nr)
+{
+	uint64_t start = clock_mono_ns();
+
+	for (int loop = 0; loop < UPDATE_LOOPS; loop++) {
+		uint64_t now = clock_mono_ns();
+
+		for (unsigned int i = 0; i < nr; i++)
+			load_slot_read(&slots[i], now, 0, &samples[i]);
+	}
+	return (double)(clock_mono_ns() - start) / UPDATE_LOOPS;
+}
+
+static size_t make_procstat(char *text, size_t size, unsigned int nr)
+{
+	size_t len = snprintf(text, size, "cpu  1 2 3 4 5 6 7 8 9 10\n");
+
+	for (unsigned int i = 0; i < nr; i++)
+		len += snprintf(text + len, size - len,
+				"cpu%u 1234567 890 345678 98765432 12345 0 23456 789 0 0\n", i);
+	return len;
+}
+
+static double update_procstat(const char *text, size_t len, struct procstat_cpu *cpus,
+			      unsigned int nr)
+{
+	uint64_t start = clock_mono_ns();
+
+	for (int loop = 0; loop < UPDATE_LOOPS; loop++)
+		if (procstat_parse(text, len, cpus, nr))
+			abort();
+	return (double)(clock_mono_ns() - start) / UPDATE_LOOPS;
+}
+
+static void bench_updates(json_t *result)
+{
+	static const unsigned int sizes[] = {1, 2, 8, 64, 256};
+	struct load_slot *slots = aligned_alloc(4096, MAX_CPUS * sizeof(*slots));
+	struct load_sample *samples = calloc(MAX_CPUS, sizeof(*samples));
+	struct procstat_cpu *cpus = calloc(MAX_CPUS, sizeof(*cpus));
+	char *text = malloc(65536);
+	json_t *rows = json_array();
+
+	fill_slots(slots, MAX_CPUS);
+	printf("one update, ns          from the mapped array     target 1 us + 20 ns x N     "
+	       "parse of /proc/stat's text\n");
+	for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++) {
+		double ours[UPDATE_ROUNDS], parse[UPDATE_ROUNDS];
+		size_t len = make_procstat(text, 65536, sizes[s]);
+		struct bench_spread a, b;
+
+		for (int r = 0; r < UPDATE_ROUNDS; r++) {
+			ours[r] = update_slots(slots, samples, sizes[s]);
+			parse[r] = update_procstat(text, len, cpus, sizes[s]);
+		}
+		a = bench_spread(ours, UPDATE_ROUNDS);
+		b = bench_spread(parse, UPDATE_ROUNDS);
+		printf("  %3u CPUs   %10.0f (%.0f-%.0f)   %10.0f   %10.0f (%.0f-%.0f)\n", sizes[s],
+		       a.median, a.low, a.high, 1000.0 + 20.0 * sizes[s], b.median, b.low, b.high);
+		json_array_append_new(rows, json_pack("{s:i,s:f,s:f,s:f}", "cpus", (int)sizes[s],
+						      "bpf_ns", a.median, "target_ns",
+						      1000.0 + 20.0 * sizes[s], "procstat_parse_ns",
+						      b.median));
+	}
+	json_object_set_new(result, "update", rows);
+	free(slots);
+	free(samples);
+	free(cpus);
+	free(text);
+}
+
+/* The whole call on this machine, system calls included, each source beside the others. */
+static void bench_sources(json_t *result)
+{
+	json_t *rows = json_object();
+
+	printf("cpu_load_update() on this machine, ns\n");
+	for (const struct load_source_ops *const *ops = load_sources(); *ops; ops++) {
+		struct cpu_load_opts opts = {.size = sizeof(opts), .source = (*ops)->name};
+		double took[UPDATE_ROUNDS];
+		struct bench_spread spread;
+		struct cpu_load *load;
+
+		if (cpu_load_open(&load, &opts)) {
+			printf("  %-16s %s\n", (*ops)->name, cpu_load_strerror());
+			json_object_set_new(rows, (*ops)->name, json_null());
+			continue;
+		}
+		for (int r = 0; r < UPDATE_ROUNDS; r++) {
+			uint64_t start = clock_mono_ns();
+
+			for (int loop = 0; loop < 20; loop++)
+				cpu_load_update(load);
+			took[r] = (double)(clock_mono_ns() - start) / 20.0;
+		}
+		spread = bench_spread(took, UPDATE_ROUNDS);
+		printf("  %-16s %8.0f (%.0f-%.0f), %d CPUs\n", (*ops)->name, spread.median, spread.low,
+		       spread.high, cpu_load_nr(load));
+		json_object_set_new(rows, (*ops)->name, json_real(spread.median));
+		cpu_load_destroy(load);
+	}
+	json_object_set_new(result, "sources", rows);
+}
+
+struct echo {
+	int cpu, in, out;
+};
+
+static void *echo_main(void *arg)
+{
+	const struct echo *echo = arg;
+	uint64_t token;
+
+	bench_pin(echo->cpu);
+	while (read(echo->in, &token, sizeof(token)) == sizeof(token) && token < 1000)
+		if (write(echo->out, &token, sizeof(token)) < 0)
+			break;
+	return NULL;
+}
+
+/* ns per round trip between two cores: each side goes idle and is woken once. */
+static double round_trips(int to, int from)
+{
+	uint64_t token = 1, start = clock_mono_ns();
+
+	for (int i = 0; i < IDLE_OPS; i++) {
+		token = 1;
+		if (write(to, &token, sizeof(token)) < 0 || read(from, &token, sizeof(token)) < 0)
+			abort();
+	}
+	return (double)(clock_mono_ns() - start) / IDLE_OPS;
+}
+
+static struct empty_bpf *attach_empty(void)
+{
+	struct empty_bpf *skel = empty_bpf__open();
+	struct btf *btf;
+
+	if (!skel || bpf_btf_open(&btf, NULL))
+		return NULL;
+	bpf_autoload_present(skel->obj, btf);
+	bpf_btf_close(btf);
+	if (empty_bpf__load(skel) || empty_bpf__attach(skel)) {
+		empty_bpf__destroy(skel);
+		return NULL;
+	}
+	return skel;
+}
+
+static bool run_variant(int variant, int to, int from, double *ret_ns)
+{
+	struct cpu_load_opts opts = {.size = sizeof(opts), .source = "bpf"};
+	struct cpu_load *load = NULL;
+	struct empty_bpf *empty = NULL;
+
+	if (variant == 1 && !(empty = attach_empty()))
+		return false;
+	if (variant == 2 && cpu_load_open(&load, &opts))
+		return false;
+	*ret_ns = round_trips(to, from);
+	if (empty)
+		empty_bpf__destroy(empty);
+	if (load)
+		cpu_load_destroy(load);
+	return true;
+}
+
+static int bench_idle(json_t *result)
+{
+	static const char *const names[] = {"nothing", "empty programs", "subtick load"};
+	struct echo echo = {.cpu = sysconf(_SC_NPROCESSORS_ONLN) - 1, .in = eventfd(0, 0),
+			    .out = eventfd(0, 0)};
+	double ns[3][IDLE_ROUNDS], added[3] = {0};
+	struct bench_spread spread[3];
+	uint64_t stop = 1000;
+	pthread_t thread;
+
+	if (echo.cpu < 1) {
+		printf("cost per idle cycle: needs two CPUs\n");
+		return 0;
+	}
+	bench_pin(0);
+	pthread_create(&thread, NULL, echo_main, &echo);
+	for (int r = 0; r < IDLE_ROUNDS; r++)
+		for (int v = 0; v < 3; v++)
+			if (!run_variant(v, echo.in, echo.out, &ns[v][r])) {
+				fprintf(stderr, "cannot attach %s\n", names[v]);
+				return 1;
+			}
+	if (write(echo.in, &stop, sizeof(stop)) < 0)
+		return 1;
+	pthread_join(thread, NULL);
+
+	printf("ns per idle cycle (half a round trip between two cores, %d rounds interleaved)\n",
+	       IDLE_ROUNDS);
+	for (int v = 0; v < 3; v++) {
+		double diff[IDLE_ROUNDS];
+
+		/* Against the same round's baseline: drift of the machine cancels out. */
+		for (int r = 0; r < IDLE_ROUNDS; r++)
+			diff[r] = (ns[v][r] - ns[0][r]) / 2.0;
+		spread[v] = bench_spread(diff, IDLE_ROUNDS);
+		added[v] = spread[v].median;
+	}
+	for (int v = 0; v < 3; v++) {
+		struct bench_spread total = bench_spread(ns[v], IDLE_ROUNDS);
+
+		printf("  %-16s %8.0f   added %6.0f (%.0f-%.0f)\n", names[v], total.median / 2.0,
+		       spread[v].median, spread[v].low, spread[v].high);
+	}
+	printf("  ratio of what is added, subtick to empty programs: %.2f (target: at most 3)\n",
+	       added[2] / added[1]);
+	json_object_set_new(result, "idle_cycle",
+			    json_pack("{s:f,s:f,s:f}", "empty_added_ns", added[1], "subtick_added_ns",
+				      added[2], "ratio", added[2] / added[1]));
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	json_t *result = json_object();
+	bool json = argc > 1 && !strcmp(argv[1], "--json");
+	int rc;
+
+	if (json && !freopen("/dev/null", "w", stdout))
+		return 1;
+	bench_updates(result);
+	bench_sources(result);
+	/* Only what the edges cost is disturbed by other people's programs on the same events. */
+	rc = bench_machine_fit() ? bench_idle(result) : 77;
+	if (json)
+		json_dumpf(result, stderr, JSON_INDENT(1) | JSON_REAL_PRECISION(6));
+	json_decref(result);
+	return rc;
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Asks the kernel by trying: a BPF map, BPF programs that are never attached, a counter. */
+#include "sys/probe.h"
+
+#include <errno.h>
+#include <linux/bpf.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+
+#include "sys/bpf.h"
+#include "sys/perf.h"
+
+#define INSN(c, dst, src, o, i)                                                         \
+	(struct bpf_insn)                                                               \
+	{                                                                               \
+		.code = (c), .dst_reg = (dst), .src_reg = (src), .off = (o), .imm = (i) \
+	}
+
+static int probe_map(void)
+{
+	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "subtick_probe", 4, 8, 1, NULL);
+
+	if (fd < 0)
+		return fd;
+	close(fd);
+	return 0;
+}
+
+static int probe_load(int btf_id, const struct bpf_insn *insns, size_t nr)
+{
+	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = BPF_TRACE_RAW_TP,
+		    .attach_btf_id = btf_id);
+	int fd = bpf_prog_load(BPF_PROG_TYPE_TRACING, "subtick_probe", "GPL", insns, nr, &opts);
+
+	if (fd < 0)
+		return fd;
+	close(fd);
+	return 0;
+}
+
+static void probe_programs(struct probe *probe)
+{
+	const struct bpf_insn empty[] = {
+		INSN(BPF_ALU64 | BPF_MOV | BPF_K, 0, 0, 0, 0),
+		INSN(BPF_JMP | BPF_EXIT, 0, 0, 0, 0),
+	};
+	/* bpf_probe_read_kernel(stack, 8, NULL); return 0 */
+	const struct bpf_insn reads[] = {
+		INSN(BPF_ALU64 | BPF_MOV | BPF_X, 1, 10, 0, 0),
+		INSN(BPF_ALU64 | BPF_ADD | BPF_K, 1, 0, 0, -8),
+		INSN(BPF_ALU64 | BPF_MOV | BPF_K, 2, 0, 0, 8),
+		INSN(BPF_ALU64 | BPF_MOV | BPF_K, 3, 0, 0, 0),
+		INSN(BPF_JMP | BPF_CALL, 0, 0, 0, BPF_FUNC_probe_read_kernel),
+		INSN(BPF_ALU64 | BPF_MOV | BPF_K, 0, 0, 0, 0),
+		INSN(BPF_JMP | BPF_EXIT, 0, 0, 0, 0),
+	};
+	struct btf *btf;
+	int rc, id;
+
+	rc = bpf_btf_open(&btf, NULL);
+	if (rc) {
+		probe->bpf_prog_rc = probe->bpf_read_rc = rc;
+		return;
+	}
+	id = btf__find_by_name_kind(btf, "btf_trace_sched_switch", BTF_KIND_TYPEDEF);
+	bpf_btf_close(btf);
+	if (id < 0) {
+		probe->bpf_prog_rc = probe->bpf_read_rc = id;
+		return;
+	}
+	probe->bpf_prog_rc = probe_load(id, empty, sizeof(empty) / sizeof(empty[0]));
+	probe->bpf_read_rc = probe_load(id, reads, sizeof(reads) / sizeof(reads[0]));
+}
+
+static void probe_event(struct probe *probe)
+{
+	struct perf_event event;
+	int cpu, fd;
+
+	probe->event_rc = perf_event_find(NULL, NULL, &event, &probe->event_err);
+	if (probe->event_rc)
+		return;
+	snprintf(probe->event, sizeof(probe->event), "%s", event.name);
+	/* Here, and not on another core: opening there would interrupt it. */
+	cpu = sched_getcpu();
+	fd = perf_open_cpu(&event, cpu < 0 ? 0 : cpu);
+	if (fd < 0) {
+		probe->event_rc = perf_fail(&probe->event_err, fd, &event, cpu < 0 ? 0 : cpu);
+		return;
+	}
+	close(fd);
+}
+
+void probe_run(struct probe *ret_probe)
+{
+	struct probe probe = {0};
+	struct utsname uts;
+	long hz;
+
+	if (!uname(&uts)) {
+		snprintf(probe.release, sizeof(probe.release), "%s", uts.release);
+		snprintf(probe.machine, sizeof(probe.machine), "%s", uts.machine);
+	}
+	hz = sysconf(_SC_CLK_TCK);
+	probe.user_hz = hz > 0 ? hz : 0;
+	bpf_log_begin();
+	probe.bpf_map_rc = probe_map();
+	probe_programs(&probe);
+	probe_event(&probe);
+	*ret_probe = probe;
+}

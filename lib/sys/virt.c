@@ -2,9 +2,11 @@
 /* Finds out about hypervisors and containers from what they leave in /proc and /sys. */
 #include "sys/virt.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "sys/file.h"
 #include "sys/scan.h"
@@ -113,6 +115,21 @@ static bool virt_device_tree(const char *root, struct virt *virt)
 	return false;
 }
 
+/* The initial namespaces have fixed numbers (enum of include/linux/proc_ns.h). */
+static bool virt_own_ns(const char *root, const char *path, const char *initial)
+{
+	char full[PATH_MAX], link[64];
+	ssize_t len;
+
+	if (sys_path(root, path, full, sizeof(full)))
+		return false;
+	len = readlink(full, link, sizeof(link) - 1);
+	if (len < 0)
+		return false;
+	link[len] = '\0';
+	return strcmp(link, initial) != 0;
+}
+
 static void virt_container(const char *root, struct virt *virt)
 {
 	static const struct {
@@ -124,6 +141,8 @@ static void virt_container(const char *root, struct virt *virt)
 	};
 	char text[64];
 
+	virt->own_pid_ns = virt_own_ns(root, "/proc/self/ns/pid", "pid:[4026531836]");
+	virt->own_cgroup_ns = virt_own_ns(root, "/proc/self/ns/cgroup", "cgroup:[4026531835]");
 	if (sys_read_file(root, "/run/systemd/container", text, sizeof(text)) > 0) {
 		snprintf(virt->container, sizeof(virt->container), "%s", text);
 		return;

@@ -15,7 +15,9 @@ struct virt {
 	enum virt_kind kind;
 	char name[64];	    /* "KVM", "Xen", "Amazon EC2", … or "" */
 	char evidence[96];  /* what said so */
-	char container[64]; /* "docker", "podman", … or "" */
+	char container[64]; /* "docker", "podman", … by what it left behind, or "" */
+	bool own_pid_ns;    /* not the machine's own: other processes are hidden */
+	bool own_cgroup_ns; /* cgroup paths begin somewhere in the middle */
 };
 
 /* @machine: as uname(2) names the architecture. */

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Small files under a root, and the CPU sets read from them. */
+#include "sys/file.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "sys/cpu.h"
+#include "test.h"
+#include "tree.h"
+
+static void test_read_file(void **state)
+{
+	const struct tree *tree = *state;
+	char buf[8];
+
+	tree_file(tree, "/a", "1234567");
+	assert_int_equal(sys_read_file(tree->root, "/a", buf, sizeof(buf)), 7);
+	assert_string_equal(buf, "1234567");
+	tree_file(tree, "/a", "12345678");
+	assert_int_equal(sys_read_file(tree->root, "/a", buf, sizeof(buf)), -ENOSPC);
+	tree_file(tree, "/a", "abc\n\n");
+	assert_int_equal(sys_read_file(tree->root, "/a", buf, sizeof(buf)), 3);
+	assert_string_equal(buf, "abc");
+	tree_file(tree, "/a", "");
+	assert_int_equal(sys_read_file(tree->root, "/a", buf, sizeof(buf)), 0);
+	assert_string_equal(buf, "");
+	assert_int_equal(sys_read_file(tree->root, "/b", buf, sizeof(buf)), -ENOENT);
+	assert_int_equal(sys_read_file(tree->root, "/", buf, sizeof(buf)), -EISDIR);
+	assert_int_equal(sys_read_file(tree->root, "/a", buf, 0), -ENOSPC);
+}
+
+static void test_read_u64(void **state)
+{
+	static const char *const bad[] = {"",  "-1", "+1", " 1",  "1 ",
+					  "x", "1x", "0x", "1.5", "(null)"};
+	const struct tree *tree = *state;
+	uint64_t value = 42;
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		tree_file(tree, "/n", bad[i]);
+		assert_int_equal(sys_read_u64(tree->root, "/n", &value), -EINVAL);
+	}
+	tree_file(tree, "/n", "18446744073709551616\n");
+	assert_int_equal(sys_read_u64(tree->root, "/n", &value), -ERANGE);
+	assert_int_equal(sys_read_u64(tree->root, "/m", &value), -ENOENT);
+	assert_int_equal(value, 42);
+	tree_file(tree, "/n", "18446744073709551615\n");
+	assert_int_equal(sys_read_u64(tree->root, "/n", &value), 0);
+	assert_true(value == UINT64_MAX);
+	tree_file(tree, "/n", "0x1f\n");
+	assert_int_equal(sys_read_u64(tree->root, "/n", &value), 0);
+	assert_int_equal(value, 31);
+	tree_file(tree, "/n", "010\n");
+	assert_int_equal(sys_read_u64(tree->root, "/n", &value), 0);
+	assert_int_equal(value, 10);
+}
+
+static void test_text_never_opened(void **state)
+{
+	const struct tree *tree = *state;
+	struct sys_text text = {0};
+	int low;
+
+	/* Descriptor 0 must survive, which a cleared struct names. */
+	tree_file(tree, "/f", "");
+	low = sys_open(tree->root, "/f");
+	assert_true(low >= 0);
+	assert_int_equal(dup2(low, 0), 0);
+	sys_text_close(&text);
+	assert_int_equal(text.fd, -1);
+	assert_true(fcntl(0, F_GETFD) >= 0);
+	if (low)
+		close(low);
+}
+
+/* Sizes around the buffer's, so that the end falls before, on and behind its edge. */
+static void test_text_sizes(void **state)
+{
+	const struct tree *tree = *state;
+	char content[600];
+	struct sys_text text;
+
+	for (size_t len = 0; len < sizeof(content) - 1; len++) {
+		memset(content, 'x', len);
+		content[len] = '\0';
+		if (len)
+			content[len - 1] = '\n';
+		tree_file(tree, "/t", content);
+		for (int one_read = 0; one_read < 2; one_read++) {
+			assert_int_equal(sys_text_open(&text, tree->root, "/t", 0), 0);
+			assert_int_equal(sys_text_read(&text, one_read), 0);
+			assert_int_equal(text.len, len);
+			assert_string_equal(text.buf, content);
+			sys_text_close(&text);
+		}
+	}
+}
+
+static void test_cpu_sets(void **state)
+{
+	const struct tree *tree = *state;
+	struct cpu_online online;
+	struct cpuset set;
+	struct err err;
+
+	assert_int_equal(cpu_set(tree->root, CPU_POSSIBLE, &set, &err), -ENOENT);
+	assert_true(err.unsupported);
+	tree_file(tree, "/sys/devices/system/cpu/possible", "0-7\n");
+	tree_file(tree, "/sys/devices/system/cpu/online", "0,2-5\n");
+	assert_int_equal(cpu_set(tree->root, CPU_POSSIBLE, &set, &err), 0);
+	assert_int_equal(cpuset_end(&set), 8);
+	assert_int_equal(cpu_online_open(&online, tree->root, &err), 0);
+	assert_int_equal(cpu_online_read(&online, &set), 0);
+	assert_int_equal(cpuset_count(&set), 5);
+	assert_false(cpuset_has(&set, 1));
+	tree_file(tree, "/sys/devices/system/cpu/online", "0-7\n");
+	assert_int_equal(cpu_online_read(&online, &set), 0);
+	assert_int_equal(cpuset_count(&set), 8);
+	/* Nonsense leaves the set as it was. */
+	tree_file(tree, "/sys/devices/system/cpu/online", "\n");
+	assert_int_equal(cpu_online_read(&online, &set), -EINVAL);
+	tree_file(tree, "/sys/devices/system/cpu/online", "0-x\n");
+	assert_int_equal(cpu_online_read(&online, &set), -EINVAL);
+	assert_int_equal(cpuset_count(&set), 8);
+	cpu_online_close(&online);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_read_file, tree_setup, tree_teardown),
+		cmocka_unit_test_setup_teardown(test_read_u64, tree_setup, tree_teardown),
+		cmocka_unit_test_setup_teardown(test_text_never_opened, tree_setup, tree_teardown),
+		cmocka_unit_test_setup_teardown(test_text_sizes, tree_setup, tree_teardown),
+		cmocka_unit_test_setup_teardown(test_cpu_sets, tree_setup, tree_teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Command line, lockdown, accounting regime, capabilities, idle states, hypervisors. */
+#include "sys/kernel.h"
+
+#include "sys/caps.h"
+#include "sys/cpuidle.h"
+#include "sys/virt.h"
+#include "test.h"
+#include "tree.h"
+
+static void test_cmdline(void **state)
+{
+	static const char line[] = "ro nohz_full=1-3 quiet tsc=reliable tsc=noirqtime "
+				   "dyndbg=\"file x +p; y=z\" no-steal-acc -- preempt=full";
+	char buf[32];
+
+	(void)state;
+	assert_true(cmdline_get(line, "nohz_full", buf, sizeof(buf)));
+	assert_string_equal(buf, "1-3");
+	assert_true(cmdline_get(line, "nohz-full", NULL, 0));
+	assert_true(cmdline_get(line, "tsc", buf, sizeof(buf)));
+	assert_string_equal(buf, "noirqtime");
+	assert_true(cmdline_get(line, "quiet", buf, sizeof(buf)));
+	assert_string_equal(buf, "");
+	assert_true(cmdline_get(line, "no_steal_acc", NULL, 0));
+	assert_false(cmdline_get(line, "nohz", NULL, 0));
+	assert_false(cmdline_get(line, "y", NULL, 0));
+	assert_false(cmdline_get(line, "preempt", NULL, 0));
+	assert_false(cmdline_get("", "quiet", NULL, 0));
+	assert_false(cmdline_get("qui", "quiet", NULL, 0));
+}
+
+static void test_lockdown(void **state)
+{
+	static const struct {
+		const char *text;
+		enum lockdown level;
+	} cases[] = {
+		{"[none] integrity confidentiality\n", LOCKDOWN_NONE},
+		{"none [integrity] confidentiality\n", LOCKDOWN_INTEGRITY},
+		{"none integrity [confidentiality]\n", LOCKDOWN_CONFIDENTIALITY},
+	};
+	const struct tree *tree = *state;
+	enum lockdown level;
+
+	assert_int_equal(lockdown_read(tree->root, &level), 0);
+	assert_int_equal(level, LOCKDOWN_ABSENT);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		tree_file(tree, "/sys/kernel/security/lockdown", cases[i].text);
+		assert_int_equal(lockdown_read(tree->root, &level), 0);
+		assert_int_equal(level, cases[i].level);
+	}
+	tree_file(tree, "/sys/kernel/security/lockdown", "none [total]\n");
+	assert_int_equal(lockdown_read(tree->root, &level), -EINVAL);
+}
+
+static void test_accounting(void **state)
+{
+	static const char debian[] = "CONFIG_VIRT_CPU_ACCOUNTING_GEN=y\n";
+	static const char irqtime[] = "CONFIG_IRQ_TIME_ACCOUNTING=y\n";
+	static const struct {
+		const char *config, *cmdline, *machine, *clocksources;
+		enum accounting regime;
+	} cases[] = {
+		{"CONFIG_TICK_CPU_ACCOUNTING=y\n", "", "x86_64", "tsc hpet", ACCT_TICK},
+		{debian, "quiet", "x86_64", "tsc hpet", ACCT_TICK},
+		{debian, "nohz_full=2-3", "x86_64", "tsc hpet", ACCT_VIRT_GEN},
+		{"CONFIG_VIRT_CPU_ACCOUNTING_GEN=y\nCONFIG_CONTEXT_TRACKING_USER_FORCE=y\n", "",
+		 "x86_64", "tsc", ACCT_VIRT_GEN},
+		{"CONFIG_VIRT_CPU_ACCOUNTING_NATIVE=y\n", "", "s390x", "", ACCT_VIRT_NATIVE},
+		{irqtime, "", "x86_64", "tsc hpet acpi_pm", ACCT_IRQTIME},
+		{irqtime, "", "x86_64", "kvm-clock tsc acpi_pm", ACCT_IRQTIME},
+		{irqtime, "", "x86_64", "hpet acpi_pm", ACCT_TICK},
+		{irqtime, "tsc=noirqtime", "x86_64", "tsc", ACCT_TICK},
+		{irqtime, "notsc", "x86_64", "tsc", ACCT_TICK},
+		{irqtime, "", "aarch64", "arch_sys_counter", ACCT_IRQTIME},
+		{NULL, "nohz_full=1", "x86_64", "tsc", ACCT_UNKNOWN},
+	};
+	char why[128];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct kconfig config = {
+			.text = (char *)cases[i].config,
+			.len = cases[i].config ? strlen(cases[i].config) : 0,
+		};
+		struct accounting_facts facts = {&config, cases[i].cmdline, cases[i].machine,
+						 cases[i].clocksources};
+
+		if (accounting_regime(&facts, why, sizeof(why)) != cases[i].regime)
+			fail_msg("case %zu: %s", i, why);
+		assert_string_not_equal(why, "");
+	}
+}
+
+static void test_caps(void **state)
+{
+	const struct tree *tree = *state;
+	struct caps caps;
+
+	assert_int_equal(caps_read(tree->root, &caps), -ENOENT);
+	tree_file(tree, "/proc/self/status",
+		  "Name:\tCapEff: x\nNoNewPrivs:\t1\nSeccomp:\t2\nSeccomp_filters:\t1\n"
+		  "CapPrm:\t000001ffffffffff\nCapEff:\t000000c000001000\n");
+	assert_int_equal(caps_read(tree->root, &caps), 0);
+	assert_true(caps_bpf(&caps) && caps_perfmon(&caps));
+	assert_true(caps_has(&caps, CAP_NR_NET_ADMIN));
+	assert_false(caps_has(&caps, CAP_NR_SYS_ADMIN));
+	assert_true(caps.seccomp && caps.no_new_privs);
+	assert_false(caps.user_ns_known);
+	tree_file(tree, "/proc/self/uid_map", "         0          0 4294967295\n");
+	tree_file(tree, "/proc/self/status", "CapEff:\t0000000000200000\nSeccomp:\t0\n");
+	assert_int_equal(caps_read(tree->root, &caps), 0);
+	assert_true(caps_bpf(&caps) && caps_perfmon(&caps));
+	assert_true(caps.user_ns_known && !caps.user_ns);
+	tree_file(tree, "/proc/self/uid_map", "         0       1000          1\n");
+	assert_int_equal(caps_read(tree->root, &caps), 0);
+	assert_true(caps.user_ns);
+	tree_file(tree, "/proc/self/status", "CapEff:\tnothing\n");
+	assert_int_equal(caps_read(tree->root, &caps), -EINVAL);
+	tree_file(tree, "/proc/self/status", "CapPrm:\t0000000000000000\n");
+	assert_int_equal(caps_read(tree->root, &caps), -EINVAL);
+}
+
+static void idle_state(const struct tree *tree, int index, const char *name, const char *latency,
+		       const char *disable)
+{
+	const char *const files[][2] = {{"name", name},	      {"desc", "some state\n"},
+					{"latency", latency}, {"disable", disable},
+					{"usage", "17\n"},    {"time", "1000\n"},
+					{"residency", "20\n"}};
+	char path[96];
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu0/cpuidle/state%d/%s",
+			 index, files[i][0]);
+		tree_file(tree, path, files[i][1]);
+	}
+}
+
+static void test_cpuidle(void **state)
+{
+	const struct tree *tree = *state;
+	struct cpuidle_state states[CPUIDLE_MAX_STATES];
+	struct cpuidle idle;
+
+	assert_int_equal(cpuidle_read(tree->root, &idle), -ENOENT);
+	assert_int_equal(cpuidle_states(tree->root, 0, states), 0);
+	tree_file(tree, "/sys/devices/system/cpu/cpuidle/current_driver", "intel_idle\n");
+	tree_file(tree, "/sys/devices/system/cpu/cpuidle/current_governor_ro", "menu\n");
+	assert_int_equal(cpuidle_read(tree->root, &idle), 0);
+	assert_string_equal(idle.driver, "intel_idle");
+	assert_string_equal(idle.governor, "menu");
+	idle_state(tree, 0, "POLL\n", "0\n", "0\n");
+	idle_state(tree, 1, "C1\n", "2\n", "0\n");
+	idle_state(tree, 2, "C6\n", "133\n", "1\n");
+	assert_int_equal(cpuidle_states(tree->root, 0, states), 3);
+	assert_true(states[0].polls);
+	assert_false(states[1].polls);
+	assert_int_equal(states[2].latency_ns, 133000);
+	assert_int_equal(states[2].residency_ns, 20000);
+	assert_true(states[2].residency_known && states[2].disabled);
+	assert_int_equal(states[1].usage, 17);
+	assert_int_equal(states[1].time_ns, 1000000);
+	tree_remove(tree, "/sys/devices/system/cpu/cpu0/cpuidle/state1/residency");
+	assert_int_equal(cpuidle_states(tree->root, 0, states), 3);
+	assert_false(states[1].residency_known);
+	/* A claim that cannot be read is an error, not a claim of zero. */
+	tree_file(tree, "/sys/devices/system/cpu/cpu0/cpuidle/state1/latency", "soon\n");
+	assert_int_equal(cpuidle_states(tree->root, 0, states), -EINVAL);
+}
+
+static void test_virt_x86(void **state)
+{
+	const struct tree *tree = *state;
+	struct virt virt;
+
+	virt_read(tree->root, "x86_64", &virt);
+	assert_int_equal(virt.kind, VIRT_UNKNOWN);
+	tree_file(tree, "/proc/cpuinfo", "processor\t: 0\nflags\t\t: fpu tsc nohypervisor\n");
+	virt_read(tree->root, "x86_64", &virt);
+	assert_int_equal(virt.kind, VIRT_NONE);
+	/* A cloud's name on bare metal proves nothing. */
+	tree_file(tree, "/sys/class/dmi/id/sys_vendor", "Amazon EC2\n");
+	virt_read(tree->root, "x86_64", &virt);
+	assert_int_equal(virt.kind, VIRT_NONE);
+	tree_file(tree, "/proc/cpuinfo", "processor\t: 0\nflags\t\t: fpu hypervisor tsc\n");
+	virt_read(tree->root, "x86_64", &virt);
+	assert_int_equal(virt.kind, VIRT_GUEST);
+	assert_string_equal(virt.name, "Amazon EC2");
+	tree_file(tree, "/sys/class/dmi/id/sys_vendor", "QEMU\n");
+	virt_read(tree->root, "x86_64", &virt);
+	assert_string_equal(virt.name, "QEMU");
+	tree_remove(tree, "/sys/class/dmi/id/sys_vendor");
+	virt_read(tree->root, "x86_64", &virt);
+	assert_int_equal(virt.kind, VIRT_GUEST);
+	assert_string_equal(virt.name, "");
+	tree_file(tree, "/sys/hypervisor/type", "xen\n");
+	virt_read(tree->root, "x86_64", &virt);
+	assert_string_equal(virt.name, "Xen");
+}
+
+static void test_virt_arm64(void **state)
+{
+	const struct tree *tree = *state;
+	struct virt virt;
+
+	tree_bytes(tree, "/proc/device-tree/psci/method", "smc", 4);
+	tree_file(tree, "/sys/class/dmi/id/sys_vendor", "Amazon EC2\n");
+	virt_read(tree->root, "aarch64", &virt);
+	assert_int_equal(virt.kind, VIRT_UNKNOWN);
+	tree_bytes(tree, "/proc/device-tree/psci/method", "hvc", 4);
+	virt_read(tree->root, "aarch64", &virt);
+	assert_int_equal(virt.kind, VIRT_GUEST);
+	tree_bytes(tree, "/proc/device-tree/compatible", "linux,dummy-virt", 17);
+	virt_read(tree->root, "aarch64", &virt);
+	assert_non_null(strstr(virt.evidence, "dummy-virt"));
+}
+
+static void test_container(void **state)
+{
+	const struct tree *tree = *state;
+	struct virt virt;
+
+	tree_link(tree, "/proc/self/ns/pid", "pid:[4026531836]");
+	tree_link(tree, "/proc/self/ns/cgroup", "cgroup:[4026531835]");
+	virt_read(tree->root, "aarch64", &virt);
+	assert_false(virt.own_pid_ns || virt.own_cgroup_ns);
+	assert_string_equal(virt.container, "");
+	tree_file(tree, "/.dockerenv", "");
+	tree_remove(tree, "/proc/self/ns/pid");
+	tree_link(tree, "/proc/self/ns/pid", "pid:[4026532281]");
+	virt_read(tree->root, "aarch64", &virt);
+	assert_true(virt.own_pid_ns && !virt.own_cgroup_ns);
+	assert_string_equal(virt.container, "docker");
+	tree_file(tree, "/run/systemd/container", "lxc\n");
+	virt_read(tree->root, "aarch64", &virt);
+	assert_string_equal(virt.container, "lxc");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_cmdline),
+		cmocka_unit_test_setup_teardown(test_lockdown, tree_setup, tree_teardown),
+		cmocka_unit_test(test_accounting),
+		cmocka_unit_test_setup_teardown(test_caps, tree_setup, tree_teardown),
+		cmocka_unit_test_setup_teardown(test_cpuidle, tree_setup, tree_teardown),
+		cmocka_unit_test_setup_teardown(test_virt_x86, tree_setup, tree_teardown),
+		cmocka_unit_test_setup_teardown(test_virt_arm64, tree_setup, tree_teardown),
+		cmocka_unit_test_setup_teardown(test_container, tree_setup, tree_teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

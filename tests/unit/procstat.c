@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The parser of /proc/stat: what it takes, what it refuses, and that a re-read sees changes. */
+#include "sys/procstat.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cpuset.h"
+#include "test.h"
+#include "tree.h"
+
+static int parse(const char *text, struct procstat_cpu *cpus, unsigned int nr)
+{
+	return procstat_parse(text, strlen(text), cpus, nr);
+}
+
+static void test_all_columns(void **state)
+{
+	struct procstat_cpu cpus[2];
+
+	(void)state;
+	assert_int_equal(parse("cpu  3 5 7 9 11 13 15 17 19 21\n"
+			       "cpu0 1 2 3 4 5 6 7 8 9 10\n"
+			       "cpu1 2 3 4 5 6 7 8 9 10 18446744073709551615\n"
+			       "intr 12345 0 0\nctxt 99\n",
+			       cpus, 2),
+			 0);
+	for (int col = 0; col < PROCSTAT_NR_COLS; col++)
+		assert_int_equal(cpus[0].ticks[col], col + 1);
+	assert_int_equal(cpus[0].nr_cols, 10);
+	assert_int_equal(cpus[1].ticks[PROCSTAT_USER], 2);
+	assert_true(cpus[1].ticks[PROCSTAT_GUEST_NICE] == UINT64_MAX);
+}
+
+static void test_offline_gap(void **state)
+{
+	struct procstat_cpu cpus[6];
+
+	(void)state;
+	memset(cpus, 0xff, sizeof(cpus));
+	assert_int_equal(parse("cpu 1 1 1 1\ncpu0 1 2 3 4\ncpu5 6 7 8 9\nintr 0\n", cpus, 6), 0);
+	assert_int_equal(cpus[0].nr_cols, 4);
+	for (int cpu = 1; cpu < 5; cpu++)
+		assert_int_equal(cpus[cpu].nr_cols, 0);
+	assert_int_equal(cpus[5].ticks[PROCSTAT_IDLE], 9);
+	/* A caller with room for fewer gets those, and the others are still checked. */
+	assert_int_equal(parse("cpu0 1 2 3 4\ncpu5 6 7 8 9\n", cpus, 1), 0);
+	assert_int_equal(parse("cpu0 1 2 3 4\ncpu5 6 7 8 x\n", cpus, 1), -EINVAL);
+}
+
+static void test_few_and_many_columns(void **state)
+{
+	struct procstat_cpu cpus[1];
+
+	(void)state;
+	assert_int_equal(parse("cpu0 1 2 3\n", cpus, 1), -EINVAL);
+	assert_int_equal(parse("cpu0 1 2 3 4 5 6 7\n", cpus, 1), 0);
+	assert_int_equal(cpus[0].nr_cols, 7);
+	assert_int_equal(cpus[0].ticks[PROCSTAT_STEAL], 0);
+	assert_int_equal(parse("cpu0 1 2 3 4 5 6 7 8 9 10 11 12\n", cpus, 1), 0);
+	assert_int_equal(cpus[0].nr_cols, 10);
+	assert_int_equal(cpus[0].ticks[PROCSTAT_GUEST_NICE], 10);
+	assert_int_equal(parse("cpu0 1 2 3 4 5 6 7 8 9 10 x\n", cpus, 1), -EINVAL);
+	assert_int_equal(parse("cpu0  1   2 3 4 \n", cpus, 1), 0);
+}
+
+static void test_malformed(void **state)
+{
+	static const char *const bad[] = {
+		"",
+		"\n",
+		"garbage",
+		"cpu 1 2 3 4\n",
+		"cpu 1 2 3 4",
+		"cpu0 1 2 3 4",
+		"cpu0\n",
+		"cpu0 \n",
+		"cpu0 a b c d\n",
+		"cpu0 1 2 3 -4\n",
+		"cpu0 1 2 3 +4\n",
+		"cpu0 1 2 3 4x\n",
+		"cpu0 0x1 2 3 4\n",
+		"cpu0 1\t2 3 4\n",
+		"cpu0x 1 2 3 4\n",
+		"cpux 1 2 3 4\n",
+		"cpu-1 1 2 3 4\n",
+		"cpu8192 1 2 3 4\n",
+		"cpu0 1 2 3 4\ncpu0 1 2 3 4\n",
+		"intr 1 2\ncpu0 1 2 3 4\n",
+		"\ncpu0 1 2 3 4\n",
+		"cpu0 1 2 3 4\ncpu1 1 2 3",
+	};
+	struct procstat_cpu cpus[2];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		if (parse(bad[i], cpus, 2) != -EINVAL)
+			fail_msg("taken: \"%s\"", bad[i]);
+	assert_int_equal(parse("cpu0 1 2 3 18446744073709551616\n", cpus, 2), -ERANGE);
+	assert_int_equal(parse("cpu99999999999999999999 1 2 3 4\n", cpus, 2), -ERANGE);
+	assert_int_equal(procstat_parse("cpu0 1 2\0003 4 5\n", 17, cpus, 2), -EINVAL);
+}
+
+/* Cut at every byte: either refused, or no line is missing a digit. */
+static void test_truncated(void **state)
+{
+	static const char text[] = "cpu  30 0 0 0\ncpu0 10 20 30 40\ncpu1 50 60 70 80\nintr 7\n";
+	size_t line0 = strstr(text, "cpu1") - text, line1 = strstr(text, "intr") - text;
+	struct procstat_cpu cpus[2];
+
+	(void)state;
+	for (size_t len = 0; len < sizeof(text); len++) {
+		int rc = procstat_parse(text, len, cpus, 2);
+
+		if (len < line0 || (len > line0 + 2 && len < line1)) {
+			assert_int_equal(rc, -EINVAL);
+			continue;
+		}
+		assert_int_equal(rc, 0);
+		assert_int_equal(cpus[0].ticks[PROCSTAT_IDLE], 40);
+		assert_int_equal(cpus[1].ticks[PROCSTAT_IDLE], len < line1 ? 0 : 80);
+	}
+}
+
+static void test_reread_and_growth(void **state)
+{
+	const struct tree *tree = *state;
+	struct procstat_cpu *cpus = calloc(CPUSET_MAX, sizeof(*cpus));
+	char *text = malloc(CPUSET_MAX * 48 + 64);
+	struct procstat stat;
+	struct err err;
+	size_t len = 0;
+
+	tree_file(tree, "/proc/stat", "cpu 0 0 0 0\ncpu0 1 2 3 4\nintr 0\n");
+	assert_int_equal(procstat_open(&stat, tree->root, &err), 0);
+	assert_int_equal(procstat_read(&stat, cpus, CPUSET_MAX), 0);
+	assert_int_equal(cpus[0].ticks[PROCSTAT_IDLE], 4);
+	assert_int_equal(cpus[1].nr_cols, 0);
+	for (unsigned int cpu = 0; cpu < CPUSET_MAX; cpu++)
+		len += sprintf(text + len, "cpu%u %u 1 1 1 1 1 1 1 1 1\n", cpu, cpu);
+	sprintf(text + len, "intr 0\n");
+	tree_file(tree, "/proc/stat", text);
+	assert_int_equal(procstat_read(&stat, cpus, CPUSET_MAX), 0);
+	for (unsigned int cpu = 0; cpu < CPUSET_MAX; cpu++)
+		assert_int_equal(cpus[cpu].ticks[PROCSTAT_USER], cpu);
+	procstat_close(&stat);
+	free(text);
+	free(cpus);
+}
+
+static void test_absent(void **state)
+{
+	const struct tree *tree = *state;
+	struct procstat stat;
+	struct err err;
+
+	assert_int_equal(procstat_open(&stat, tree->root, &err), -ENOENT);
+	assert_true(err.unsupported);
+	assert_string_not_equal(err.fix, "");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_all_columns),
+		cmocka_unit_test(test_offline_gap),
+		cmocka_unit_test(test_few_and_many_columns),
+		cmocka_unit_test(test_malformed),
+		cmocka_unit_test(test_truncated),
+		cmocka_unit_test_setup_teardown(test_reread_and_growth, tree_setup, tree_teardown),
+		cmocka_unit_test_setup_teardown(test_absent, tree_setup, tree_teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Another machine's /proc and /sys: a tree of files in a temporary directory. */
+#ifndef SUBTICK_TESTS_UNIT_TREE_H
+#define SUBTICK_TESTS_UNIT_TREE_H
+
+#include <stddef.h>
+
+struct tree {
+	char root[64];
+};
+
+/* cmocka setup and teardown: *state becomes a struct tree. */
+int tree_setup(void **state);
+int tree_teardown(void **state);
+
+/* Parents are made as needed; an existing file is replaced. */
+void tree_file(const struct tree *tree, const char *path, const char *text);
+void tree_bytes(const struct tree *tree, const char *path, const void *bytes, size_t len);
+void tree_link(const struct tree *tree, const char *path, const char *target);
+void tree_remove(const struct tree *tree, const char *path);
+
+#endif

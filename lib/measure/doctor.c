@@ -275,7 +275,8 @@ static const char *command_judge(const struct doctor *d, const struct doctor_com
 
 	detail[0] = '\0';
 	if (missing == END) {
-		*ret_mend = wants_missing(d, c, detail, size, &whole);
+		missing = wants_missing(d, c, detail, size, &whole);
+		*ret_mend = whole ? END : missing;
 		return whole ? "full" : "part";
 	}
 	*ret_mend = missing;

@@ -50,7 +50,8 @@ static int virt_cpuinfo(const char *root)
 static bool virt_found(struct virt *virt, const char *name, const char *evidence)
 {
 	virt->kind = VIRT_GUEST;
-	snprintf(virt->name, sizeof(virt->name), "%s", name);
+	/* A device tree may say more than fits; its beginning names the hypervisor. */
+	snprintf(virt->name, sizeof(virt->name), "%.*s", (int)sizeof(virt->name) - 1, name);
 	snprintf(virt->evidence, sizeof(virt->evidence), "%s", evidence);
 	return true;
 }

@@ -84,7 +84,7 @@ void tree_link(const struct tree *tree, const char *path, const char *target)
 	char full[PATH_MAX];
 
 	tree_path(tree, path, full);
-	if (symlink(target, full))
+	if ((unlink(full) && errno != ENOENT) || symlink(target, full))
 		die("symlink", full);
 }
 

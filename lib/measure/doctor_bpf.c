@@ -122,13 +122,19 @@ void doctor_check_btf(const struct doctor *d, enum doctor_id id, struct doctor_r
 		doctor_set(row, DOCTOR_NO, d->btf_err.fix, "%s", d->btf_err.what);
 }
 
+static const char *fix_refused(const struct doctor *d)
+{
+	if (d->caps.user_ns)
+		return "run in the initial user namespace, as its root";
+	if (d->caps.seccomp)
+		return "run outside of the container's seccomp filter";
+	return FIX_ROOT;
+}
+
 static void bpf_refused(const struct doctor *d, int code, const char *what, struct doctor_row *row)
 {
 	if (code == -EPERM || code == -EACCES)
-		doctor_set(row, DOCTOR_NO,
-			   d->caps.seccomp ? "run outside of the container's seccomp filter"
-					   : FIX_ROOT,
-			   "%s: not permitted", what);
+		doctor_set(row, DOCTOR_NO, fix_refused(d), "%s: not permitted", what);
 	else if (code == -ENOSYS)
 		doctor_set(row, DOCTOR_NO, "use a kernel built with CONFIG_BPF_SYSCALL=y",
 			   "%s: the kernel has no bpf(2)", what);

@@ -306,11 +306,11 @@ void doctor_check_container(const struct doctor *d, enum doctor_id id, struct do
 	if (v->own_pid_ns || v->own_cgroup_ns)
 		doctor_set(row, DOCTOR_WARN,
 			   "run on the host, or with its pid and cgroup namespaces",
-			   "in a container (%s)%s: %s%s%s from here", name,
+			   "in a container (%s)%s: %s%s%s", name,
 			   d->caps.seccomp ? " with a seccomp filter" : "",
-			   v->own_pid_ns ? "other processes are not visible" : "",
+			   v->own_pid_ns ? "other processes are hidden" : "",
 			   v->own_pid_ns && v->own_cgroup_ns ? ", " : "",
-			   v->own_cgroup_ns ? "cgroup paths are not those of the machine" : "");
+			   v->own_cgroup_ns ? "cgroup paths begin inside it" : "");
 	else if (d->caps.seccomp)
 		doctor_set(row, DOCTOR_WARN, NULL,
 			   "a seccomp filter is installed and may refuse system calls");

@@ -97,8 +97,12 @@ void doctor_check_lockdown(const struct doctor *d, enum doctor_id id, struct doc
 	}
 	switch (level) {
 	case LOCKDOWN_ABSENT:
-		doctor_set(row, DOCTOR_OK, NULL,
-			   "no lockdown in this kernel, or securityfs not mounted");
+		if (kconfig_get(&d->config, "SECURITY_LOCKDOWN_LSM") == KCONFIG_NO)
+			doctor_set(row, DOCTOR_OK, NULL, "not in this kernel");
+		else
+			doctor_set(row, DOCTOR_WARN,
+				   "mount -t securityfs securityfs /sys/kernel/security",
+				   "unknown: /sys/kernel/security/lockdown is missing");
 		break;
 	case LOCKDOWN_NONE:
 		doctor_set(row, DOCTOR_OK, NULL, "none");

@@ -123,31 +123,47 @@ void doctor_check_nohz(const struct doctor *d, enum doctor_id id, struct doctor_
 				   : "");
 }
 
+/* What a PREEMPT_DYNAMIC kernel does now: the word in parentheses. False if it can't be seen. */
+static bool preempt_now(const struct doctor *d, char *buf, size_t size)
+{
+	char text[64], *open, *close;
+
+	if (sys_read_file(d->root, "/sys/kernel/debug/sched/preempt", text, sizeof(text)) < 0)
+		return false;
+	open = strchr(text, '(');
+	close = open ? strchr(open, ')') : NULL;
+	if (!close)
+		return false;
+	snprintf(buf, size, "%.*s", (int)(close - open - 1), open + 1);
+	return true;
+}
+
 void doctor_check_preemption(const struct doctor *d, enum doctor_id id, struct doctor_row *row)
 {
+	bool dynamic = kconfig_get(&d->config, "PREEMPT_DYNAMIC") == KCONFIG_YES;
 	char mode[16] = "";
 	uint64_t rt;
 
 	if (kconfig_get(&d->config, "PREEMPT_RT") == KCONFIG_YES ||
-	    (!sys_read_u64(d->root, "/sys/kernel/realtime", &rt) && rt)) {
+	    (!sys_read_u64(d->root, "/sys/kernel/realtime", &rt) && rt))
 		doctor_set(row, DOCTOR_OK, NULL,
 			   "PREEMPT_RT: interrupt handlers and softirqs run in tasks and are "
 			   "preempted");
-		return;
-	}
-	if (!d->config.text) {
+	else if (preempt_now(d, mode, sizeof(mode)))
+		doctor_set(row, DOCTOR_OK, NULL, "%s", mode);
+	else if (dynamic && cmdline_get(d->cmdline, "preempt", mode, sizeof(mode)))
+		doctor_set(row, DOCTOR_OK, NULL, "%s, by the command line", mode);
+	else if (!d->config.text)
 		doctor_set(row, DOCTOR_WARN, NULL,
 			   "unknown: the kernel's configuration is not to be had");
-		return;
-	}
-	cmdline_get(d->cmdline, "preempt", mode, sizeof(mode));
-	doctor_set(row, DOCTOR_OK, NULL, "%s%s%s%s",
-		   kconfig_get(&d->config, "PREEMPT") == KCONFIG_YES		 ? "full"
-		   : kconfig_get(&d->config, "PREEMPT_LAZY") == KCONFIG_YES	 ? "lazy"
-		   : kconfig_get(&d->config, "PREEMPT_VOLUNTARY") == KCONFIG_YES ? "voluntary"
-										 : "none",
-		   kconfig_get(&d->config, "PREEMPT_DYNAMIC") == KCONFIG_YES ? " by default" : "",
-		   mode[0] ? ", booted with preempt=" : "", mode);
+	else
+		doctor_set(row, DOCTOR_OK, NULL, "%s%s",
+			   kconfig_get(&d->config, "PREEMPT") == KCONFIG_YES	    ? "full"
+			   : kconfig_get(&d->config, "PREEMPT_LAZY") == KCONFIG_YES ? "lazy"
+			   : kconfig_get(&d->config, "PREEMPT_VOLUNTARY") == KCONFIG_YES
+				   ? "voluntary"
+				   : "none",
+			   dynamic ? ", unless changed since boot (PREEMPT_DYNAMIC)" : "");
 }
 
 /* "POLL 0 us, C1 2 us, C6 133 us (off)" */

@@ -93,7 +93,7 @@ static void test_laptop(void **state)
 	expect(report, "HZ", "ok", "250: a tick every 4 ms", "");
 	expect(report, "USER_HZ", "ok", "windows of 10 s", "");
 	expect(report, "NO_HZ", "ok", "NO_HZ_FULL sleeps", "");
-	expect(report, "preemption", "ok", "voluntary by default", "");
+	expect(report, "preemption", "ok", "voluntary, unless changed", "");
 	expect(report, "cpuidle", "ok",
 	       "intel_idle, governor menu: POLL 0 us, C1 2 us, C1E 10 us, C6 133 us (off)", "");
 	expect(report, "virtualisation", "ok", "bare metal", "");
@@ -126,7 +126,7 @@ static void test_guest(void **state)
 	machine_guest(tree, &probe);
 	report = look(tree, &probe, all);
 	expect(report, "kernel config", "ok", "/lib/modules/6.18.0/config", "");
-	expect(report, "lockdown", "ok", "no lockdown", "");
+	expect(report, "lockdown", "ok", "not in this kernel", "");
 	expect(report, "events: vectors", "ok", "ipi_entry", "");
 	expect(report, "events: IPIs", "ok", "", "");
 	expect(report, "crit engine", "ok", "kfuncs", "");
@@ -278,7 +278,9 @@ static void test_config_missing(void **state)
 
 	machine_laptop(tree, &probe);
 	tree_remove(tree, "/boot/config-6.1.0-13-amd64");
+	tree_remove(tree, "/sys/kernel/security/lockdown");
 	report = look(tree, &probe, all);
+	expect(report, "lockdown", "warn", "unknown", "mount -t securityfs");
 	expect(report, "kernel config", "warn", "none found", "/boot/config-6.1.0-13-amd64");
 	expect(report, "HZ", "warn", "unknown", "CONFIG_HZ");
 	expect(report, "NO_HZ", "warn", "unknown", "");
@@ -309,7 +311,7 @@ static void test_times(void **state)
 	expect(report, "clocksource", "warn", "hpet: slow", "dmesg");
 	expect(report, "NO_HZ", "ok", "full on CPUs 1-3", "");
 	expect(report, "accounting", "warn", "VIRT_GEN (booted with nohz_full=)", "");
-	expect(report, "preemption", "ok", "booted with preempt=full", "");
+	expect(report, "preemption", "ok", "full, by the command line", "");
 	expect(report, "BPF JIT", "warn", "interpreted", "sysctl -w net.core.bpf_jit_enable=1");
 	expect(report, "BPF statistics", "warn", "adds", "sysctl -w kernel.bpf_stats_enabled=0");
 	expect(report, "cpuidle", "ok", "on CPU 0; CPU 1 differs", "");
@@ -318,6 +320,10 @@ static void test_times(void **state)
 	tree_file(tree, "/sys/devices/system/cpu/nohz_full", "\n");
 	tree_file(tree, "/proc/cmdline", "nohz=off\n");
 	tree_file(tree, "/sys/devices/system/cpu/cpuidle/current_driver", "haltpoll\n");
+	tree_file(tree, "/sys/kernel/debug/sched/preempt", "none voluntary (lazy)\n");
+	report = look(tree, &probe, all);
+	expect(report, "preemption", "ok", "lazy", "");
+	report_free(report);
 	tree_file(tree, "/sys/kernel/realtime", "1\n");
 	report = look(tree, &probe, all);
 	expect(report, "NO_HZ", "warn", "nohz=off", "boot without");

@@ -78,7 +78,7 @@ static void test_text_never_opened(void **state)
 static void test_text_sizes(void **state)
 {
 	const struct tree *tree = *state;
-	char content[600];
+	char content[280];
 	struct sys_text text;
 
 	for (size_t len = 0; len < sizeof(content) - 1; len++) {

@@ -3,6 +3,7 @@
 #ifndef SUBTICK_BPF_HIST_H
 #define SUBTICK_BPF_HIST_H
 
+#include "kernel.bpf.h"
 #include "abi/hist.h"
 
 /* Position of the highest set bit; @v is not 0. */

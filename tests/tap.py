@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Runs a suite's checks from the top of the tree and prints TAP; each finding is a comment line."""
+import os
+import subprocess
+import sys
+
+
+def top():
+    """Goes to the top of the tree, where all paths begin."""
+    os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+
+
+def main(checks, *args):
+    """checks: (name, generator of findings); one without findings passes."""
+    failed = False
+    print(f"1..{len(checks)}")
+    for number, (name, check) in enumerate(checks, 1):
+        try:
+            findings = list(check(*args))
+        except (OSError, LookupError, RuntimeError, ValueError, subprocess.SubprocessError) as error:
+            findings = [f"{type(error).__name__}: {error}"]
+        failed |= bool(findings)
+        print(f"{'not ok' if findings else 'ok'} {number} - {name}")
+        for finding in findings:
+            print("#", finding)
+    sys.exit(failed)

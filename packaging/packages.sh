@@ -25,8 +25,15 @@ TEST_PACKAGES=(
 # Only the suites vm and vm-all ask for these; they weigh some hundred megabytes.
 # shellcheck disable=SC2034
 VM_PACKAGES=(
-	qemu-system-arm qemu-system-x86 busybox-static device-tree-compiler cpio xz-utils
+	qemu-system-arm qemu-system-x86 busybox-static device-tree-compiler cpio xz-utils kmod make
 )
+
+# Only vm-all: user space and modules for the other architecture, and a kernel built for the tests.
+# shellcheck disable=SC2034
+case $(uname -m) in
+aarch64) VM_ALL_PACKAGES=(gcc-x86-64-linux-gnu libc6-dev-amd64-cross flex bison bc pahole) ;;
+*) VM_ALL_PACKAGES=(gcc-aarch64-linux-gnu libc6-dev-arm64-cross flex bison bc pahole) ;;
+esac
 
 die() {
 	printf '%s: %s\n' "${0##*/}" "$*" >&2

@@ -119,7 +119,7 @@ tally_line() {
 		printf "%-4s  %-40s %6.1f s  %s\n", word, name, seconds, text
 	}' "$new"
 	if [ $word = FAIL ]; then
-		sed -n 's/^fail\t/      /p' "$new"
+		awk -F '\t' '$1 == "fail" { print "      " $2 ($3 == "" ? "" : ": " $3) }' "$new"
 		tail -n 40 "$log" | sed 's/^/      | /'
 	fi
 }

@@ -86,7 +86,7 @@ packages_as_root() {
 	elif command -v sudo >/dev/null; then
 		sudo "$@"
 	else
-		die "needs root and there is no sudo; as root: $*"
+		die "needs root, and there is no sudo to become it: $*"
 	fi
 }
 
@@ -100,6 +100,9 @@ packages_install() {
 	mapfile -t missing < <(packages_missing "${names[@]}")
 	[ ${#missing[@]} -gt 0 ] || return 0
 
+	if [ "$(id -u)" != 0 ] && ! command -v sudo >/dev/null; then
+		die "packages are missing and there is no sudo; as root: apt-get install ${missing[*]}"
+	fi
 	echo "installing: ${missing[*]}"
 	# Stale lists matter only if the install fails, and then it says so itself.
 	packages_as_root apt-get -q update >/dev/null ||

@@ -13,6 +13,11 @@ const struct command commands[] = {
 	{NULL, NULL, NULL},
 };
 
+static const struct opt options[] = {
+	{"version", 'V', NULL, "the version", 0},
+	{NULL, 0, NULL, NULL, 0},
+};
+
 static int help(void)
 {
 	printf("Usage: subtick [COMMAND] [options] [interval [count]]\n"
@@ -21,8 +26,9 @@ static int help(void)
 	       "(none)");
 	for (const struct command *command = commands; command->name; command++)
 		printf("  %-10s %s\n", command->name, command->summary);
-	printf("\n  subtick COMMAND --help tells a command's options; --version the version.\n"
-	       "More in subtick(8).\n");
+	printf("\nOptions without a command; subtick COMMAND --help tells those of a command:\n");
+	opts_print(options);
+	printf("\nMore in subtick(8).\n");
 	return EXIT_FINE;
 }
 

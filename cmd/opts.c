@@ -44,11 +44,16 @@ static void print_list(const struct opt *opt)
 	}
 }
 
+void opts_print(const struct opt *own)
+{
+	print_list(own);
+	print_list(common);
+}
+
 static void print_help(const struct opts_state *state)
 {
 	printf("Usage: subtick %s\n%s\n\n", state->synopsis, state->summary);
-	print_list(state->own);
-	print_list(common);
+	opts_print(state->own);
 	printf("\nMore in subtick%s%s(8).\n", state->command ? "-" : "",
 	       state->command ? state->command : "");
 }

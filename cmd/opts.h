@@ -59,6 +59,9 @@ int opts_next(struct opts_state *state);
 int opts_usage(const struct opts_state *state, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/* The lines of --help: a command's own options, then those that all share. */
+void opts_print(const struct opt *own);
+
 /* Each prints its own usage line and returns false when the value is no good. */
 bool opts_cpus(const struct opts_state *state, const char *name, const char *value,
 	       struct cpuset *ret_cpus);

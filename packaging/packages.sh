@@ -18,7 +18,7 @@ BUILD_PACKAGES=(
 # for whichever clang the distribution prefers.
 # shellcheck disable=SC2034
 TEST_PACKAGES=(
-	libcmocka-dev libclang-rt-dev g++ python3
+	libcmocka-dev libclang-rt-dev g++ python3 locales
 	iproute2 procps util-linux sysstat linux-perf
 )
 

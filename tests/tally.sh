@@ -65,14 +65,19 @@ tally_parse() {
 		name = reason = $0
 		sub(/^(not )?ok[ \t]*[0-9]*[ \t]*-?[ \t]*/, "", name)
 		ran++
-		# cmocka marks a skipped case "not ok N # SKIP name".
 		if (toupper($0) ~ /# *SKIP/) {
 			sub(/[ \t]*# *[sS][kK][iI][pP].*/, "", name)
 			sub(/.*# *[sS][kK][iI][pP][a-zA-Z]*:?[ \t]*/, "", reason)
+			# cmocka writes "not ok N # SKIP name"; the reason is what the test said before.
+			if (/^not/) {
+				name = reason
+				reason = said
+			}
 			result("skip", name, reason == "" ? "no reason given" : reason)
 		} else {
 			result(/^not/ ? "fail" : "pass", name, "")
 		}
+		said = ""
 		next
 	}
 	/^1\.\.0/ || (/^# *SKIP/ && !whole) {
@@ -83,6 +88,7 @@ tally_parse() {
 	}
 	/^1\.\.[0-9]+[ \t]*$/ { planned += substr($0, 4); next }
 	/^Bail out!/ { result("fail", "", $0) }
+	/^# / { said = substr($0, 3) }
 	NF && !/^#/ { last = $0 }
 	END {
 		if (status == 124 || status == 137)

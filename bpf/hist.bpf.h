@@ -3,8 +3,14 @@
 #ifndef SUBTICK_BPF_HIST_H
 #define SUBTICK_BPF_HIST_H
 
-#include "kernel.bpf.h"
+/* Not kernel.bpf.h: the unit test compiles this for the machine as well. */
+#include <linux/types.h>
+
 #include "abi/hist.h"
+
+#ifndef __always_inline
+#define __always_inline inline __attribute__((always_inline))
+#endif
 
 /* Position of the highest set bit; @v is not 0. */
 static __always_inline __u32 hist_msb(__u64 v)

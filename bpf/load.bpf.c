@@ -64,17 +64,20 @@ struct {
 	__type(value, u32);
 } counters SEC(".maps");
 
-static __always_inline struct load_slot *slot_get(u32 *ret_cpu)
+/*
+ * What every edge begins with: this CPU's slot and the time, or NULL while not everything is
+ * attached yet.
+ */
+static __always_inline struct load_slot *edge(u32 *ret_cpu, u64 *ret_now)
 {
+	u64 start = start_ns;
 	u32 cpu = bpf_get_smp_processor_id();
 
+	if (!start)
+		return NULL;
 	*ret_cpu = cpu;
+	*ret_now = bpf_ktime_get_ns() - start;
 	return bpf_map_lookup_elem(&slots, &cpu);
-}
-
-static __always_inline u64 since_start(void)
-{
-	return bpf_ktime_get_ns() - start_ns;
 }
 
 /* The stamp of an edge: never before the last one, so that no interval is negative. */
@@ -183,12 +186,9 @@ int BPF_PROG(load_idle, u32 state, u32 event_cpu)
 	u64 now, *polls;
 	u32 cpu, to = LOAD_HALT;
 
-	if (!start_ns)
-		return 0;
-	s = slot_get(&cpu);
+	s = edge(&cpu, &now);
 	if (!s)
 		return 0;
-	now = since_start();
 	if (state == PWR_EVENT_EXIT) {
 		base_enter(s, now, LOAD_LOOP, first_idle);
 		burst_begin(s, now);
@@ -251,6 +251,17 @@ static __always_inline void vec_end(struct load_slot *s, u64 now)
 		s->vec_ns[vec] += ran - hirq;
 }
 
+/* No switch happens inside a handler: if one seems open, its exit was lost. Believe no more of it. */
+static __noinline void hirq_heal(struct load_slot *s, u64 now)
+{
+	u64 hirq = s->hirq;
+
+	now = after(now, hirq);
+	s->hirq_out_ns += now - (hirq >> 8);
+	s->hirq = now << 8;
+	s->odd_edges++;
+}
+
 SEC("tp_btf/sched_switch")
 int load_switch(u64 *ctx)
 {
@@ -259,13 +270,12 @@ int load_switch(u64 *ctx)
 	u32 cpu, to;
 	u64 now;
 
-	if (!start_ns)
-		return 0;
-	s = slot_get(&cpu);
+	s = edge(&cpu, &now);
 	if (!s)
 		return 0;
 	switch_tasks(ctx, switch_state_first, &prev, &next);
-	now = since_start();
+	if (s->hirq & 0xff)
+		hirq_heal(s, now);
 	if (s->vec) {
 		vec_end(s, now);
 		softirq_pause(s, prev->pid);
@@ -292,12 +302,9 @@ int BPF_PROG(load_softirq_entry, u32 vec)
 	u32 cpu, under;
 	u64 now;
 
-	if (!start_ns)
-		return 0;
-	s = slot_get(&cpu);
+	s = edge(&cpu, &now);
 	if (!s)
 		return 0;
-	now = since_start();
 	under = base_ctx(s);
 	if (under == LOAD_UNKNOWN)
 		under = current_ctx();
@@ -329,12 +336,9 @@ int BPF_PROG(load_softirq_exit, u32 vec)
 	u32 cpu, was;
 	u64 now;
 
-	if (!start_ns)
-		return 0;
-	s = slot_get(&cpu);
+	s = edge(&cpu, &now);
 	if (!s)
 		return 0;
-	now = since_start();
 	was = base_ctx(s);
 	if (was == LOAD_UNKNOWN) {
 		/* In a softirq since before the start. */
@@ -364,9 +368,7 @@ static __always_inline int hirq_enter(void)
 	u64 now, hirq, base;
 	u32 cpu, ctx;
 
-	if (!start_ns)
-		return 0;
-	s = slot_get(&cpu);
+	s = edge(&cpu, &now);
 	if (!s)
 		return 0;
 	hirq = s->hirq;
@@ -375,7 +377,7 @@ static __always_inline int hirq_enter(void)
 		s->hirq = hirq + 1;
 		return 0;
 	}
-	now = after(since_start(), hirq);
+	now = after(now, hirq);
 	s->hirq_out_ns += now - (hirq >> 8);
 	s->hirq = now << 8 | 1;
 
@@ -418,9 +420,7 @@ static __always_inline int hirq_leave(void)
 	u64 now, hirq, ns;
 	u32 cpu;
 
-	if (!start_ns)
-		return 0;
-	s = slot_get(&cpu);
+	s = edge(&cpu, &now);
 	if (!s)
 		return 0;
 	hirq = s->hirq;
@@ -432,7 +432,7 @@ static __always_inline int hirq_leave(void)
 		s->odd_edges++;
 		return 0;
 	}
-	now = after(since_start(), hirq);
+	now = after(now, hirq);
 	ns = now - (hirq >> 8);
 	if (!hirq && !s->base) {
 		/* In this handler since before the start. */

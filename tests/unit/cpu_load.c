@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The cpu_load API on a source that any user may open. */
+#include "subtick/cpu_load.h"
+
+#include <time.h>
+
+#include "test.h"
+
+static struct cpu_load *open_procidle(void)
+{
+	struct cpu_load_opts opts = {.size = sizeof(opts), .source = "procidle"};
+	struct cpu_load *load = NULL;
+
+	assert_int_equal(cpu_load_open(&load, &opts), 0);
+	assert_non_null(load);
+	return load;
+}
+
+static void nap(void)
+{
+	struct timespec ts = {.tv_nsec = 50000000};
+
+	nanosleep(&ts, NULL);
+}
+
+static void test_figures(void **state)
+{
+	struct cpu_load *load = open_procidle();
+	int measured = 0;
+
+	(void)state;
+	assert_string_equal(cpu_load_source(load), "procidle");
+	assert_true(cpu_load_nr(load) >= 1);
+	/* One sample is no window. */
+	assert_true(cpu_load_get(load, 0) == -1.0f);
+	nap();
+	cpu_load_update(load);
+	for (int cpu = 0; cpu < cpu_load_nr(load); cpu++) {
+		float busy = cpu_load_get(load, cpu);
+
+		assert_true(busy == -1.0f || (busy >= 0.0f && busy <= 1.0f));
+		measured += busy >= 0.0f;
+	}
+	assert_true(measured > 0);
+	cpu_load_destroy(load);
+}
+
+static void test_range(void **state)
+{
+	struct cpu_load *load = open_procidle();
+	struct cpu_load_split split;
+
+	(void)state;
+	nap();
+	cpu_load_update(load);
+	assert_true(cpu_load_get(load, -1) == -1.0f);
+	assert_true(cpu_load_get(load, cpu_load_nr(load)) == -1.0f);
+	assert_int_equal(cpu_load_get_split(load, -1, &split), -EINVAL);
+	assert_int_equal(cpu_load_get_split(load, cpu_load_nr(load), &split), -EINVAL);
+	assert_int_equal(cpu_load_get_split(load, 0, &split), 0);
+	/* What this source cannot tell is -1, not 0. */
+	assert_true(split.task == -1.0f && split.hardirq == -1.0f && split.idle == -1.0f);
+	assert_true(split.closure_error == -1.0f);
+	cpu_load_destroy(load);
+}
+
+static void test_refusals(void **state)
+{
+	struct cpu_load_opts opts = {.size = sizeof(opts), .source = "magic"};
+	struct cpu_load *load = (void *)&opts;
+
+	(void)state;
+	assert_int_equal(cpu_load_open(&load, &opts), -EINVAL);
+	assert_int_equal(errno, EINVAL);
+	assert_non_null(strstr(cpu_load_strerror(), "magic"));
+	/* Outputs are untouched on failure. */
+	assert_ptr_equal(load, &opts);
+	opts.size = sizeof(opts) + 8;
+	assert_int_equal(cpu_load_open(&load, &opts), -E2BIG);
+	opts.size = 0;
+	assert_int_equal(cpu_load_open(&load, &opts), -E2BIG);
+	cpu_load_destroy(NULL);
+}
+
+/* A caller compiled against an older, shorter struct gets defaults for the rest. */
+static void test_older_caller(void **state)
+{
+	struct cpu_load_opts opts = {.size = offsetof(struct cpu_load_opts, event),
+				     .source = "procstat", .event = (void *)1};
+	struct cpu_load *load;
+
+	(void)state;
+	assert_int_equal(cpu_load_open(&load, &opts), 0);
+	assert_string_equal(cpu_load_source(load), "procstat");
+	cpu_load_destroy(load);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_figures),
+		cmocka_unit_test(test_range),
+		cmocka_unit_test(test_refusals),
+		cmocka_unit_test(test_older_caller),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

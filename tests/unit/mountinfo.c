@@ -59,6 +59,7 @@ static void test_malformed(void **state)
 		"36 35 98:0 / /a\\ rw - ext3 /dev/root rw\n",
 		"36 35 98:0 / /a\\x40 rw - ext3 /dev/root rw\n",
 		"36 35 98:0 / /a\\400 rw - ext3 /dev/root rw\n",
+		"36 35 98:0 / /a\\501 rw - ext3 /dev/root rw\n",
 		"36 35 98:0 / /a\\000 rw - ext3 /dev/root rw\n",
 		"36 35 98:0 /  rw - ext3 /dev/root rw\n",
 	};

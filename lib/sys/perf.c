@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,7 +58,8 @@ static int find_own(const char *root, struct perf_event *event, struct err *err)
 		event->constant = true;
 		/* A generic event may still be refused when opened; then the next one is due. */
 		if (own->generic) {
-			int fd = perf_open_cpu(event, 0);
+			/* On the CPU we are on: no interrupt to another just for asking. */
+			int fd = perf_open_cpu(event, sched_getcpu());
 
 			if (fd >= 0)
 				close(fd);

@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Fetches Debian packages with a private apt: own sources, lists, state and cache."""
+
+import fcntl
+import hashlib
+import os
+import re
+import subprocess
+import time
+from pathlib import Path
+
+LISTS_MAX_AGE_S = 24 * 3600
+
+
+class Unavailable(Exception):
+    """Something cannot be had here; the text is the reason a person reads."""
+
+
+class Rotated(Unavailable):
+    """A pinned version is no longer in the archive."""
+
+
+def cache_dir():
+    path = os.environ.get("SUBTICK_VM_CACHE")
+    if not path:
+        base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+        path = os.path.join(base, "subtick", "vm")
+    path = Path(path).resolve()
+    path.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+def locked(name):
+    """An open file whose lock keeps two runs from writing the same cache entry."""
+    lock = open(cache_dir() / f".{name}.lock", "w")
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    return lock
+
+
+def sha256(path):
+    digest = hashlib.sha256()
+    with open(path, "rb") as file:
+        while chunk := file.read(1 << 20):
+            digest.update(chunk)
+    return digest.hexdigest()
+
+
+def system_sources():
+    """Every (uri, suite, signed_by) of the machine's own apt configuration."""
+    sources = []
+    etc = Path("/etc/apt")
+    for path in sorted(etc.glob("sources.list.d/*.sources")):
+        for stanza in re.split(r"\n\s*\n", path.read_text()):
+            text = "\n".join(l for l in stanza.splitlines() if not l.startswith("#"))
+            field = {k.lower(): v.split() for k, v in re.findall(r"^([\w-]+):(.*)$", text, re.M)}
+            if "deb" not in field.get("types", []) or field.get("enabled") == ["no"]:
+                continue
+            signed = " ".join(field.get("signed-by", []))
+            sources += [(u, s, signed) for u in field.get("uris", [])
+                        for s in field.get("suites", [])]
+    for path in [etc / "sources.list", *sorted(etc.glob("sources.list.d/*.list"))]:
+        if not path.exists():
+            continue
+        for line in path.read_text().splitlines():
+            found = re.match(r"deb\s+(?:\[([^]]*)\]\s+)?(\S+)\s+(\S+)", line.strip())
+            if found:
+                signed = re.search(r"signed-by=(\S+)", found[1] or "")
+                sources.append((found[2], found[3], signed[1] if signed else ""))
+    return sources
+
+
+def mirror(security):
+    """The Debian mirror this machine already uses; suites are substituted by the caller."""
+    name = "SUBTICK_VM_SECURITY_MIRROR" if security else "SUBTICK_VM_MIRROR"
+    if os.environ.get(name):
+        return os.environ[name], ""
+    for uri, suite, signed in system_sources():
+        if suite.endswith("-security") != security:
+            continue
+        path = uri.rstrip("/").rsplit("/", 1)[-1]
+        if path == ("debian-security" if security else "debian"):
+            return uri, signed
+    raise Unavailable(f"no Debian {'security ' if security else ''}mirror in this machine's "
+                      f"apt sources; name one with {name}=URL")
+
+
+class Apt:
+    """One private apt root per suite, so that no suite can shadow another's versions."""
+
+    def __init__(self, suite):
+        self.suite = suite
+        self.root = cache_dir() / "apt" / suite
+        self.stamp = self.root / "updated"
+        self.configured = False
+
+    def configure(self):
+        if self.configured:
+            return
+        uri, signed = mirror(self.suite.endswith("-security"))
+        for sub in ("state/lists/partial", "cache/archives/partial", "etc/preferences.d"):
+            (self.root / sub).mkdir(parents=True, exist_ok=True)
+        (self.root / "state/status").touch()
+        options = "arch=amd64,arm64" + (f" signed-by={signed}" if signed else "")
+        (self.root / "etc/sources.list").write_text(f"deb [{options}] {uri} {self.suite} main\n")
+        # The system's own settings (proxy, credentials) still apply: only places are
+        # redirected, and hooks that would act on the system are dropped.
+        (self.root / "etc/apt.conf").write_text(f"""\
+Dir::State "{self.root}/state";
+Dir::State::status "{self.root}/state/status";
+Dir::Cache "{self.root}/cache";
+Dir::Etc::sourcelist "{self.root}/etc/sources.list";
+Dir::Etc::sourceparts "/dev/null";
+Dir::Etc::preferences "/dev/null";
+Dir::Etc::preferencesparts "{self.root}/etc/preferences.d";
+#clear APT::Architectures;
+APT::Architectures {{ "arm64"; "amd64"; }};
+#clear APT::Update;
+#clear DPkg::Post-Invoke;
+APT::Sandbox::User "root";
+Acquire::Languages "none";
+Acquire::Check-Valid-Until "false";
+Acquire::Retries "2";
+#clear Acquire::IndexTargets::deb::DEP-11;
+#clear Acquire::IndexTargets::deb::Contents-deb;
+""")
+        self.configured = True
+
+    def run(self, *args, cwd=None):
+        self.configure()
+        return subprocess.run(["apt-" + args[0], "-c", self.root / "etc/apt.conf", *args[1:]],
+                              cwd=cwd, capture_output=True, text=True,
+                              stdin=subprocess.DEVNULL, env={**os.environ, "LC_ALL": "C"})
+
+    def update(self, force=False):
+        self.configure()
+        if not force and self.stamp.exists():
+            if time.time() - self.stamp.stat().st_mtime < LISTS_MAX_AGE_S:
+                return
+        done = self.run("get", "update", "-q", "--error-on=any")
+        if done.returncode:
+            reason = (done.stderr.strip().splitlines() or ["no message"])[0]
+            raise Unavailable(f"cannot read the package lists of {self.suite}: {reason}")
+        self.stamp.touch()
+
+    def show(self, package, arch, version=None):
+        """All records of a package as dictionaries, newest first; [] when there is none."""
+        wanted = f"{package}:{arch}" + (f"={version}" if version else "")
+        done = self.run("cache", "show", "--all-versions", wanted)
+        records = []
+        for text in done.stdout.split("\n\n"):
+            if text.strip():
+                records.append(dict(re.findall(r"^([\w-]+): (.*)$", text, re.M)))
+        return records
+
+    def fetch(self, package, arch, version, checksum):
+        """Path of the verified .deb in the cache; fetched only when it is not there yet."""
+        pool = cache_dir() / "debs"
+        pool.mkdir(exist_ok=True)
+        path = pool / f"{package}_{version.replace(':', '%3a')}_{arch}.deb"
+        if path.exists():
+            if sha256(path) == checksum:
+                return path
+            path.unlink()
+        with locked("debs"):
+            self._download(package, arch, version, checksum, path)
+        return path
+
+    def _download(self, package, arch, version, checksum, path):
+        self.update()
+        if not any(r["Version"] == version for r in self.show(package, arch)):
+            # Lists of yesterday may hide what was published since.
+            self.update(force=True)
+        records = [r for r in self.show(package, arch) if r["Version"] == version]
+        if not records:
+            raise Rotated(f"{package} {version} ({arch}) is no longer in {self.suite}; "
+                          "`tests/vm/kernels --refresh` pins what is there now")
+        if records[0]["SHA256"] != checksum:
+            raise Unavailable(f"{package} {version}: {self.suite} lists checksum "
+                              f"{records[0]['SHA256']}, kernels.list pins {checksum}")
+        stage = self.root / "stage"
+        stage.mkdir(exist_ok=True)
+        done = self.run("get", "download", "-q", f"{package}:{arch}={version}", cwd=stage)
+        if done.returncode:
+            reason = (done.stderr.strip().splitlines() or ["no message"])[-1]
+            raise Unavailable(f"cannot fetch {package} {version}: {reason}")
+        got = stage / Path(records[0]["Filename"]).name
+        for found in stage.glob(f"{package}_*.deb"):
+            got = found
+        if sha256(got) != checksum:
+            got.unlink()
+            raise Unavailable(f"{package} {version}: what arrived does not match its checksum")
+        os.replace(got, path)
+
+
+def unpack(deb, into):
+    """Unpacks one .deb once; a half-unpacked tree of an interrupted run is never used."""
+    into = Path(into)
+    into.mkdir(parents=True, exist_ok=True)
+    mark = into / f".unpacked-{Path(deb).stem}"
+    if not mark.exists():
+        subprocess.run(["dpkg-deb", "-x", deb, into], check=True)
+        mark.touch()
+    return into

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Builds an out-of-tree kernel module against the headers of a kernel of the list."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import apt
+import kernels
+
+CROSS = {"arm64": ("arm64", "aarch64-linux-gnu-"), "amd64": ("x86", "x86_64-linux-gnu-")}
+# What a module build runs beside kbuild's own programs.
+ROOT_PACKAGES = ["base-files", "dash", "bash", "coreutils", "diffutils", "findutils", "sed",
+                 "grep", "mawk", "gawk", "make", "binutils", "gcc", "pahole", "libelf1t64", "perl-base",
+                 "libssl3t64", "xz-utils"]
+
+
+def repository(directory):
+    done = subprocess.run(["git", "-C", directory, "rev-parse", "--show-toplevel"],
+                          capture_output=True, text=True)
+    return Path(done.stdout.strip()) if done.returncode == 0 else None
+
+
+def stage(entry, directory):
+    """Copies the module (and the headers it shares with user space) so that building for many
+    kernels neither litters the source nor mixes objects of two kernels."""
+    directory = Path(directory).resolve()
+    top = repository(directory)
+    base = apt.cache_dir() / "modules" / entry.name
+    target = base / (directory.relative_to(top) if top else directory.name)
+    shutil.rmtree(base, ignore_errors=True)
+    junk = shutil.ignore_patterns("*.o", "*.ko", "*.mod", "*.mod.c", ".*.cmd", ".git")
+    shutil.copytree(directory, target, ignore=junk)
+    for shared in ("abi", "include"):
+        if top and (top / shared).is_dir():
+            shutil.copytree(top / shared, base / shared)
+    return base, target
+
+
+def headers_root(entry):
+    debs = entry.select("headers") + entry.select("kbuild", arch=kernels.MACHINE)
+    if not debs:
+        raise apt.Unavailable(f"{entry.name}: kernels.list pins no headers")
+    root = entry.unpacked("headers", debs)
+    return root, root / "usr/src" / f"linux-headers-{entry.release}"
+
+
+def compiler(prefix):
+    for name in (f"{prefix}gcc-12", f"{prefix}gcc"):
+        if shutil.which(name):
+            return name
+    raise apt.Unavailable(f"no {prefix}gcc; install gcc-{prefix.replace('_', '-').rstrip('-')}")
+
+
+def make_on_host(entry, target):
+    root, headers = headers_root(entry)
+    makefile = headers / "Makefile"
+    text = makefile.read_text()
+    if f"{root}/usr/src/" not in text:
+        makefile.write_text(text.replace("/usr/src/", f"{root}/usr/src/"))
+    arch, prefix = CROSS[entry.arch]
+    command = ["make", "-C", headers, f"M={target}", "CONFIG_DEBUG_INFO_BTF_MODULES="]
+    if entry.arch == kernels.MACHINE:
+        command.append(f"CC={compiler('')}")
+    else:
+        command += [f"ARCH={arch}", f"CROSS_COMPILE={prefix}", f"CC={compiler(prefix)}"]
+    return subprocess.run([str(c) for c in command + ["modules"]]).returncode
+
+
+def toolchain_root(entry):
+    """A root of the kernel's own suite, with the compiler its headers ask for; checked by
+    apt's signatures rather than pinned, since a compiler's dependencies change daily."""
+    root = apt.cache_dir() / "roots" / f"{entry.suite}-{entry.version}"
+    if (root / ".complete").exists():
+        return root
+    entry.apt.update()
+    archives = entry.apt.root / "cache/archives"
+    done = entry.apt.run("get", "install", "-y", "--no-install-recommends", "--download-only",
+                         "-o", f"Dir::Cache::archives={archives}", *ROOT_PACKAGES)
+    if done.returncode:
+        raise apt.Unavailable(f"cannot fetch a toolchain of {entry.suite}: "
+                              f"{done.stderr.strip().splitlines()[-1]}")
+    root.mkdir(parents=True, exist_ok=True)
+    # base-files first: it makes /bin and /lib links into /usr, as every other package expects.
+    for deb in sorted(archives.glob("*.deb"), key=lambda d: not d.name.startswith("base-files_")):
+        subprocess.run(["dpkg-deb", "-x", deb, root], check=True)
+        deb.unlink()
+    if not (root / "usr/bin/awk").exists():
+        (root / "usr/bin/awk").symlink_to("mawk")
+    (root / ".complete").touch()
+    return root
+
+
+def make_in_root(entry, base, target):
+    if entry.arch != kernels.MACHINE:
+        raise apt.Unavailable(f"{entry.name}: modules of {entry.suite} build only on "
+                              f"{entry.arch}, this machine is {kernels.MACHINE}")
+    root = toolchain_root(entry)
+    for deb in entry.select("headers") + entry.select("kbuild", arch=kernels.MACHINE):
+        apt.unpack(entry.apt.fetch(deb.package, deb.arch, deb.version, deb.sha256), root)
+    for mount in ("dev", "module"):
+        (root / mount).mkdir(exist_ok=True)
+    inside = f"/module/{target.relative_to(base)}"
+    # A mount namespace of its own: whatever way this ends, no mount is left behind.
+    script = f"""set -e
+mount --bind {base} {root}/module
+mount --rbind /dev {root}/dev
+exec chroot {root} /usr/bin/env -i PATH=/usr/sbin:/usr/bin HOME=/ \
+    make -C /usr/src/linux-headers-{entry.release} M={inside} CC=gcc \
+    CONFIG_DEBUG_INFO_BTF_MODULES= modules"""
+    user = [] if os.geteuid() == 0 else ["--map-root-user"]
+    return subprocess.run(["unshare", "--mount", *user, "sh", "-c", script]).returncode
+
+
+def build(entry, directory):
+    """Returns the .ko files; what make says goes to the caller's stdout and stderr."""
+    base, target = stage(entry, directory)
+    if entry.toolchain == "host":
+        failed = make_on_host(entry, target)
+    else:
+        failed = make_in_root(entry, base, target)
+    built = sorted(target.glob("*.ko"))
+    if failed or not built:
+        raise apt.Unavailable(f"{directory} does not build for {entry.name} ({entry.release})")
+    return built

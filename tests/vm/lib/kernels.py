@@ -2,6 +2,7 @@
 """Reads, fetches and refreshes kernels.list, the one list of what the VM suite boots."""
 
 import configparser
+import hashlib
 import os
 import re
 from collections import namedtuple
@@ -45,6 +46,11 @@ class Entry:
     @property
     def version(self):
         return next((d.version for d in self.debs), "")
+
+    def fingerprint(self):
+        """Changes whenever a pinned package does; names what is made from all of them."""
+        text = "\n".join(" ".join(d) for d in self.debs)
+        return hashlib.sha256(text.encode()).hexdigest()[:12]
 
     def unpacked(self, where, debs):
         """Fetches the packages and unpacks them together below the cache."""

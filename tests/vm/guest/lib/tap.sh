@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# How suites speak to the machine outside: TAP lines, and JSON lines it checks there.
+
+# One suite, framed so that the reader knows whose line is whose and how it ended.
+suite_run() {
+	name=$1
+	shift
+	echo "subtick-vm: begin $name"
+	timeout -s KILL "${SUBTICK_VM_LIMIT_S:-180}" "$@" 2>&1 </dev/null
+	code=$?
+	# A program that was killed may have left an unfinished line.
+	echo
+	echo "subtick-vm: exit $code $name"
+}
+
+# pass DESCRIPTION; fail DESCRIPTION; skip DESCRIPTION REASON: one result each.
+pass() { echo "ok - $1"; }
+fail() { echo "not ok - $1"; }
+skip() { echo "ok - $1 # SKIP $2"; }
+
+# check DESCRIPTION COMMAND...: passes when the command succeeds.
+check() {
+	what=$1
+	shift
+	if "$@"; then pass "$what"; else fail "$what"; fi
+}
+
+# show FILE: what a program said, as comments under the result it explains.
+show() { sed 's/^/# /' "$1"; }
+
+# json NAME FILE: hands JSON lines to the checks in lib/verify.py.
+json() { sed "s/^/subtick-vm: json $1 /" "$2"; }
+
+# refused DESCRIPTION EXIT-CODE STDERR-FILE: exit 77 and one clear line on stderr.
+refused() {
+	show "$3"
+	if [ "$2" = 77 ] && [ -s "$3" ]; then pass "$1"; else fail "$1 (exit code $2)"; fi
+}

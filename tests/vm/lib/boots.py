@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The ways a guest is booted, and what runs in each."""
+
+from qemu import Boot
+
+BOOTS = {b.name: b for b in (
+    Boot("base", says="2 processors, cgroup v2"),
+    Boot("smp8", smp=8, memory_mb=1024, says="8 processors"),
+    Boot("cgroup1", cgroup="v1", says="cgroup v1 only"),
+    Boot("hybrid", cgroup="hybrid", says="cgroup v1 controllers beside an empty v2 tree"),
+    Boot("idle", idle_states=True, says="WFI and two deeper idle states"),
+)}
+
+SUITES = ["doctor", "live", "hotplug", "nobtf", "noprivilege", "modules", "log"]
+# What another boot of the same kernel cannot change is not run again.
+ONLY = {
+    "smp8": ["doctor", "live", "hotplug", "log"],
+    "cgroup1": ["doctor", "live", "log"],
+    "hybrid": ["doctor", "live", "log"],
+    "idle": ["doctor", "idle", "live", "log"],
+}
+
+
+def suites(boot):
+    return ONLY.get(boot.name, SUITES)

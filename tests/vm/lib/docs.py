@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Puts the table of a run between the markers of docs/kernels.md."""
+
+from pathlib import Path
+
+PAGE = Path(__file__).resolve().parents[3] / "docs/kernels.md"
+BEGIN = "<!-- tests/vm/run --all --write-docs writes from here -->"
+END = "<!-- to here -->"
+
+
+def write(table):
+    text = PAGE.read_text()
+    head, begin, rest = text.partition(BEGIN)
+    _, end, tail = rest.partition(END)
+    if not begin or not end:
+        raise SystemExit(f"{PAGE}: the markers for the generated table are gone")
+    PAGE.write_text(f"{head}{BEGIN}\n\n" + "\n".join(table) + f"\n\n{END}{tail}")

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Builds the initramfs of a guest: busybox, static programs, suites, modules."""
+
+import lzma
+import shutil
+import subprocess
+from pathlib import Path
+
+import apt
+import cpio
+import kernels
+
+GUEST = Path(__file__).resolve().parent.parent / "guest"
+# Modules of the distribution that capabilities use; what a kernel lacks or has built in is
+# left out, and the test that needed it skips with its own reason.
+MODULES = ["veth", "dummy", "sch_etf", "sch_taprio", "sch_mqprio", "sch_fq", "netdevsim",
+           "ptp_mock", "virtio_net", "cpuidle-haltpoll"]
+DIRECTORIES = ["bin", "dev", "etc", "proc", "run", "sbin", "sys", "tmp", "modules", "live",
+               "root", "usr/bin"]
+
+
+def busybox(arch):
+    entry = kernels.read()["busybox"]
+    root = apt.cache_dir() / "tools" / f"busybox-{arch}-{entry.version.replace(':', '%3a')}"
+    for deb in entry.select("tool", arch=arch):
+        apt.unpack(entry.apt.fetch(deb.package, deb.arch, deb.version, deb.sha256), root)
+    for found in (root / "bin/busybox", root / "usr/bin/busybox"):
+        if found.exists():
+            return found
+    raise apt.Unavailable(f"no busybox for {arch} in kernels.list")
+
+
+def module_depends(path):
+    """The names a module says it depends on, from its .modinfo strings."""
+    data = path.read_bytes()
+    if path.suffix == ".xz":
+        data = lzma.decompress(data)
+    _, found, rest = data.partition(b"\0depends=")
+    names = rest.partition(b"\0")[0].decode() if found else ""
+    return data, [n for n in names.split(",") if n]
+
+
+def add_distribution_modules(root, entry):
+    """Copies the wanted modules and what they need, and indexes them for modprobe."""
+    source = entry.modules_dir()
+    index = {p.name.split(".ko")[0].replace("_", "-"): p for p in source.rglob("*.ko*")}
+    target = root / "lib/modules" / entry.release
+    target.mkdir(parents=True)
+    todo, seen = list(MODULES), set()
+    while todo:
+        path = index.get(todo.pop().replace("_", "-"))
+        if not path or path in seen:
+            continue
+        seen.add(path)
+        data, depends = module_depends(path)
+        copy = target / path.relative_to(source).with_name(path.name.split(".ko")[0] + ".ko")
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_bytes(data)
+        todo += depends
+    for name in ("modules.builtin", "modules.builtin.modinfo", "modules.order"):
+        if (source / name).exists():
+            shutil.copy(source / name, target)
+    depmod = shutil.which("depmod") or "/sbin/depmod"
+    subprocess.run([depmod, "-b", root, entry.release], check=True)
+
+
+def build(entry, target, live=(), programs=(), modules=(), suites=()):
+    """Writes the initramfs to target. programs go to /bin, live tests to /live, modules
+    (built for this very kernel) to /modules; all are paths on this machine."""
+    root = Path(target).with_suffix(".root")
+    shutil.rmtree(root, ignore_errors=True)
+    for directory in DIRECTORIES:
+        (root / directory).mkdir(parents=True)
+    shutil.copy(busybox(entry.arch), root / "bin/busybox")
+    for name in ("bin/sh", "sbin/modprobe", "bin/setuidgid"):
+        (root / name).symlink_to("/bin/busybox")
+    shutil.copytree(GUEST, root, dirs_exist_ok=True)
+    (root / "etc/passwd").write_text("root:x:0:0::/root:/bin/sh\n"
+                                     "nobody:x:65534:65534::/:/bin/sh\n")
+    (root / "etc/group").write_text("root:x:0:\nnogroup:x:65534:\n")
+    for where, paths in (("bin", programs), ("live", live), ("modules", modules),
+                         ("suites", suites)):
+        for path in paths:
+            shutil.copy(path, root / where)
+    add_distribution_modules(root, entry)
+    cpio.write(root, target)
+    shutil.rmtree(root)
+    return Path(target)

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Builds the static subtick and live tests for a guest's architecture."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import apt
+import kernels
+
+TOP = Path(__file__).resolve().parents[3]
+TRIPLET = {"arm64": "aarch64-linux-gnu", "amd64": "x86_64-linux-gnu"}
+FAMILY = {"arm64": "aarch64", "amd64": "x86_64"}
+
+
+def sysroot(arch):
+    """Headers and static libraries of the other architecture, beside the system's own."""
+    entry = kernels.read()["sysroot"]
+    debs = entry.select("dev", arch=arch)
+    root = apt.cache_dir() / "sysroots" / f"{arch}-{entry.fingerprint()}"
+    for deb in debs:
+        apt.unpack(entry.apt.fetch(deb.package, deb.arch, deb.version, deb.sha256), root)
+    return root
+
+
+def cross_file(arch, directory):
+    triplet, root = TRIPLET[arch], sysroot(arch)
+    compiler = f"{triplet}-gcc"
+    if not shutil.which(compiler):
+        raise apt.Unavailable(f"no {compiler}; install gcc-{triplet.replace('_', '-')} and "
+                              f"libc6-dev-{arch}-cross")
+    include = [f"-isystem{root}/usr/include", f"-isystem{root}/usr/include/{triplet}"]
+    link = [f"-L{root}/usr/lib/{triplet}"]
+    path = directory / f"cross-{arch}.ini"
+    path.write_text(f"""\
+[binaries]
+c = '{compiler}'
+ar = '{triplet}-ar'
+strip = '{triplet}-strip'
+pkgconfig = 'pkg-config'
+
+[properties]
+sys_root = '{root}'
+pkg_config_libdir = '{root}/usr/lib/{triplet}/pkgconfig:{root}/usr/share/pkgconfig'
+
+[built-in options]
+c_args = {include}
+c_link_args = {link}
+
+[host_machine]
+system = 'linux'
+cpu_family = '{FAMILY[arch]}'
+cpu = '{FAMILY[arch]}'
+endian = 'little'
+""")
+    return path
+
+
+def quietly(command):
+    done = subprocess.run([str(c) for c in command], stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True)
+    if done.returncode:
+        raise BuildFailed(f"{' '.join(str(c) for c in command[:2])} failed", done.stdout)
+
+
+class BuildFailed(Exception):
+    """The tree does not build for a guest: a failure of the suite, never a skip."""
+
+    def __init__(self, what, output):
+        super().__init__(what)
+        self.tail = output.strip().splitlines()[-30:]
+
+
+def build(arch):
+    """Directory with the static build for arch; incremental after the first time."""
+    directory = TOP / f"build-vm-{arch}"
+    if not (directory / "build.ninja").exists():
+        shutil.rmtree(directory, ignore_errors=True)
+        directory.mkdir()
+        options = ["-Dstatic=true", "-Dman=disabled", "-Ddefault_library=static",
+                   "-Dbuildtype=release", "-Dstrip=true"]
+        if arch != kernels.MACHINE:
+            options += ["--cross-file", cross_file(arch, directory)]
+        quietly(["meson", "setup", directory, TOP, *options])
+    quietly(["ninja", "-C", directory, "-j", str(os.cpu_count() or 1)])
+    return directory
+
+
+def executables(directory):
+    return sorted(p for p in directory.glob("*") if p.is_file() and os.access(p, os.X_OK)
+                  and p.suffix not in (".so", ".a"))
+
+
+def programs(arch):
+    """(subtick and whatever it ships, live tests), as paths on this machine."""
+    directory = build(arch)
+    return executables(directory / "cmd"), executables(directory / "tests/live")

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What must hold for JSON that a guest printed; the guest has no JSON parser of its own."""
+
+RATIOS = ("busy_ratio", "task_ratio", "hardirq_ratio", "idle_ratio", "closure_error_ratio")
+
+
+def outcome(condition, what, reason=""):
+    return ("ok" if condition else "not ok", what, "" if condition else str(reason))
+
+
+def common(documents, command):
+    """What every object promises, whatever the command."""
+    yield outcome(documents, f"{command} --json prints an object")
+    for document in documents:
+        schema = document.get("schema")
+        if schema != f"subtick.{command}/1":
+            yield outcome(False, "the schema names the command", schema)
+            return
+    yield outcome(True, "the schema names the command")
+
+
+def doctor(documents):
+    yield from common(documents, "doctor")
+
+
+def cpu_of(document, number):
+    return next((c for c in document.get("cpus", []) if c.get("cpu") == number), None)
+
+
+def hotplug(documents):
+    """CPU 1: measured, then offline (and never a figure), then measured again."""
+    yield from common(documents, "load")
+    rows = [cpu_of(d, 1) for d in documents]
+    yield outcome(all(rows), "every interval has a row for CPU 1",
+                  f"{sum(r is None for r in rows)} of {len(rows)} have none")
+    rows = [r for r in rows if r]
+    state = [bool(r["online"]) for r in rows]
+    away = [r for r in rows if not r["online"]]
+    yield outcome(away, "CPU 1 reads as offline while it is", state)
+    figures = [(k, r[k]) for r in away for k in r if k.endswith("_ratio") and r[k] is not None]
+    yield outcome(not figures, "an offline CPU has no figures", figures)
+    last = rows[-1] if rows else {}
+    yield outcome(state and state[-1], "CPU 1 reads as online at the end", state)
+    missing = [k for k in RATIOS if last.get(k) is None]
+    yield outcome(not missing, "it is measured again after its return", missing)
+    other = [cpu_of(d, 0) for d in documents]
+    broken = [i for i, r in enumerate(other) if not r or r.get("busy_ratio") is None]
+    yield outcome(not broken, "CPU 0 is measured throughout", f"not in intervals {broken}")
+
+
+CHECKS = {"doctor": doctor, "hotplug": hotplug}
+
+
+def check(name, documents):
+    return list(CHECKS[name](documents))

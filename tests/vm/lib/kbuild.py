@@ -12,8 +12,8 @@ import kernels
 CROSS = {"arm64": ("arm64", "aarch64-linux-gnu-"), "amd64": ("x86", "x86_64-linux-gnu-")}
 # What a module build runs beside kbuild's own programs.
 ROOT_PACKAGES = ["base-files", "dash", "bash", "coreutils", "diffutils", "findutils", "sed",
-                 "grep", "mawk", "gawk", "make", "binutils", "gcc", "pahole", "libelf1t64", "perl-base",
-                 "libssl3t64", "xz-utils"]
+                 "grep", "mawk", "make", "binutils", "gcc", "pahole", "libelf1t64",
+                 "libssl3t64", "perl-base", "xz-utils"]
 
 
 def repository(directory):
@@ -53,14 +53,22 @@ def compiler(prefix):
     raise apt.Unavailable(f"no {prefix}gcc; install gcc-{prefix.replace('_', '-').rstrip('-')}")
 
 
-def make_on_host(entry, target):
+def build_tree(entry):
+    """The directory that make -C wants: unpacked headers, or the custom kernel's own tree."""
+    if "custom" in entry.flags:
+        entry.build()
+        return entry.tree
     root, headers = headers_root(entry)
     makefile = headers / "Makefile"
     text = makefile.read_text()
     if f"{root}/usr/src/" not in text:
         makefile.write_text(text.replace("/usr/src/", f"{root}/usr/src/"))
+    return headers
+
+
+def make_on_host(entry, target):
     arch, prefix = CROSS[entry.arch]
-    command = ["make", "-C", headers, f"M={target}", "CONFIG_DEBUG_INFO_BTF_MODULES="]
+    command = ["make", "-C", build_tree(entry), f"M={target}", "CONFIG_DEBUG_INFO_BTF_MODULES="]
     if entry.arch == kernels.MACHINE:
         command.append(f"CC={compiler('')}")
     else:

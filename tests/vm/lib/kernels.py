@@ -85,26 +85,6 @@ def read(path=LIST):
     return {name: Entry(name, parser[name]) for name in parser.sections()}
 
 
-def kernels():
-    return [e for e in read().values() if e.kind == "kernel"]
-
-
-def find(name):
-    entries = read()
-    if name not in entries or entries[name].kind != "kernel":
-        known = " ".join(e.name for e in entries.values() if e.kind == "kernel")
-        raise apt.Unavailable(f"no kernel {name!r} in kernels.list; it has: {known}")
-    return entries[name]
-
-
-def chosen(everything):
-    """The kernels a run boots on this machine: two of its own architecture, or all that apply."""
-    own = [k for k in kernels() if k.arch == MACHINE]
-    if not everything:
-        return [k for k in own if "default" in k.flags]
-    return own + [k for k in kernels() if k.arch != MACHINE and "foreign" in k.flags]
-
-
 # ---- refresh: follow the distribution's own metapackages to what is there now
 
 IMAGE = r"linux-(image|binary|modules|base)-\d+\.\d+\.\d.*"

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Which kernels there are, and which of them a run boots on this machine."""
+
+import apt
+import custom
+import kernels
+
+
+def every():
+    """The list's kernels, and those built here from a source of the list."""
+    return [e for e in kernels.read().values() if e.kind == "kernel"] + custom.entries()
+
+
+def find(name):
+    for entry in every():
+        if entry.name == name:
+            return entry
+    known = " ".join(e.name for e in every())
+    raise apt.Unavailable(f"no kernel {name!r} in kernels.list; it has: {known}")
+
+
+def chosen(everything):
+    """Two of this machine's own architecture, or all that apply to it."""
+    own = [e for e in every() if e.arch == kernels.MACHINE]
+    if not everything:
+        return [e for e in own if "default" in e.flags]
+    return own + [e for e in every() if e.arch != kernels.MACHINE and "foreign" in e.flags]

@@ -108,6 +108,8 @@ class Apt:
 Dir::State "{self.root}/state";
 Dir::State::status "{self.root}/state/status";
 Dir::Cache "{self.root}/cache";
+Dir::Cache::pkgcache "pkgcache.bin";
+Dir::Cache::srcpkgcache "srcpkgcache.bin";
 Dir::Etc::sourcelist "{self.root}/etc/sources.list";
 Dir::Etc::sourceparts "/dev/null";
 Dir::Etc::preferences "/dev/null";

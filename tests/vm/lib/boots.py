@@ -11,7 +11,8 @@ BOOTS = {b.name: b for b in (
     Boot("idle", idle_states=True, says="WFI and two deeper idle states"),
 )}
 
-SUITES = ["doctor", "live", "hotplug", "nobtf", "noprivilege", "modules", "log"]
+SUITES = ["doctor", "live", "hotplug", "nobtf", "noprivilege", "counters",
+          "modules", "log"]
 # What another boot of the same kernel cannot change is not run again.
 ONLY = {
     "smp8": ["doctor", "live", "hotplug", "log"],

@@ -48,7 +48,31 @@ def hotplug(documents):
     yield outcome(not broken, "CPU 0 is measured throughout", f"not in intervals {broken}")
 
 
-CHECKS = {"doctor": doctor, "hotplug": hotplug}
+def fallback(words):
+    """A lesser source was taken: it says so, and says what the better one lacked."""
+    def judge(documents):
+        yield from common(documents, "load")
+        for document in documents:
+            source, notes = document.get("source"), " ".join(document.get("notes") or [])
+            yield outcome(source and not source.startswith("bpf"),
+                          "another source than BPF is named", source)
+            yield outcome(any(w in notes for w in words),
+                          "a note says what the better source lacked", notes)
+    return judge
+
+
+def counters(documents):
+    """The plumbing only: what an emulated counter means is the emulator's affair."""
+    yield from common(documents, "load")
+    rows = [c for d in documents for c in d.get("cpus", [])]
+    empty = [c.get("cpu") for c in rows if c.get("busy_ratio") is None]
+    yield outcome(rows and not empty, "every CPU has a figure from its counter",
+                  f"none on CPUs {empty}")
+    yield outcome(any(c.get("busy_ratio") for c in rows), "the counter moves", rows[:2])
+
+
+CHECKS = {"doctor": doctor, "hotplug": hotplug, "counters": counters,
+          "fallback-btf": fallback(["BTF"]), "fallback-privilege": fallback(["root", "CAP_"])}
 
 
 def check(name, documents):

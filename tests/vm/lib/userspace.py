@@ -21,7 +21,18 @@ def sysroot(arch):
     root = apt.cache_dir() / "sysroots" / f"{arch}-{entry.fingerprint()}"
     for deb in debs:
         apt.unpack(entry.apt.fetch(deb.package, deb.arch, deb.version, deb.sha256), root)
+    repair_libm(root, TRIPLET[arch])
     return root
+
+
+def repair_libm(root, triplet):
+    """Debian's cross libm.a is a linker script with the paths of a native system."""
+    cross = Path("/usr") / triplet / "lib"
+    script = cross / "libm.a"
+    if not script.exists() or script.stat().st_size > 4096:
+        return
+    text = script.read_text().replace(f"/usr/lib/{triplet}/", f"{cross}/")
+    (root / "usr/lib" / triplet / "libm.a").write_text(text)
 
 
 def cross_file(arch, directory):
@@ -89,10 +100,12 @@ def build(arch):
 
 def executables(directory):
     return sorted(p for p in directory.glob("*") if p.is_file() and os.access(p, os.X_OK)
-                  and p.suffix not in (".so", ".a"))
+                  and ".so" not in p.suffixes)
 
 
 def programs(arch):
-    """(subtick and whatever it ships, live tests), as paths on this machine."""
+    """(subtick, live tests), as paths on this machine."""
     directory = build(arch)
-    return executables(directory / "cmd"), executables(directory / "tests/live")
+    if not (directory / "subtick").exists():
+        raise BuildFailed(f"{directory.name} has no subtick", "")
+    return [directory / "subtick"], executables(directory / "tests/live")

@@ -72,7 +72,7 @@ def build(entry, target, live=(), programs=(), modules=(), suites=()):
     for directory in DIRECTORIES:
         (root / directory).mkdir(parents=True)
     shutil.copy(busybox(entry.arch), root / "bin/busybox")
-    for name in ("bin/sh", "sbin/modprobe", "bin/setuidgid"):
+    for name in ("bin/sh", "sbin/modprobe"):
         (root / name).symlink_to("/bin/busybox")
     shutil.copytree(GUEST, root, dirs_exist_ok=True)
     (root / "etc/passwd").write_text("root:x:0:0::/root:/bin/sh\n"

@@ -76,4 +76,7 @@ CHECKS = {"doctor": doctor, "hotplug": hotplug, "counters": counters,
 
 
 def check(name, documents):
-    return list(CHECKS[name](documents))
+    """name is a check, or check/variant where one suite does the same to several things."""
+    kind, _, variant = name.partition("/")
+    for status, what, reason in CHECKS[kind](documents):
+        yield status, f"{variant}: {what}" if variant else what, reason

@@ -31,6 +31,9 @@ show() { sed 's/^/# /' "$1"; }
 # json NAME FILE: hands JSON lines to the checks in lib/verify.py.
 json() { sed "s/^/subtick-vm: json $1 /" "$2"; }
 
+# unprivileged COMMAND...: as a user who may do nothing special.
+unprivileged() { su -s /bin/sh nobody -c '"$0" "$@"' -- "$@"; }
+
 # refused DESCRIPTION EXIT-CODE STDERR-FILE: exit 77 and one clear line on stderr.
 refused() {
 	show "$3"

@@ -93,6 +93,11 @@ double live_bound(double bound)
 	return live_emulated() ? bound * 20.0 : bound;
 }
 
+uint64_t live_period(uint64_t period)
+{
+	return live_emulated() ? period * 10 : period;
+}
+
 /* Reads both pipes to their ends without letting either block the child. */
 static void drain(int fds[2], char *text[2])
 {

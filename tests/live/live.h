@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include <jansson.h>
 
@@ -20,9 +21,11 @@ int live_done(void);
 
 /*
  * The only place where bounds are relaxed: under emulation (SUBTICK_EMULATED=1, set by the VM
- * suite) a guest core's time is not its own, so bounds on time shares are multiplied.
+ * suite) a guest core's time is not its own, so bounds on time shares are multiplied; and a timer
+ * with its wake-up costs a good part of a millisecond, so periods to keep are stretched.
  */
 double live_bound(double bound);
+uint64_t live_period(uint64_t period);
 bool live_emulated(void);
 
 struct live_run {

@@ -43,8 +43,12 @@ static bool next_books(const struct duty *duty, struct duty_books *books)
 {
 	uint64_t was, end = clock_mono_ns() + 2 * NSEC_PER_SEC;
 
-	if (!duty_read(duty, books))
-		return false;
+	/* A generator of long periods on a slow machine has nothing to show yet. */
+	while (!duty_read(duty, books)) {
+		if (clock_mono_ns() > end)
+			return false;
+		live_sleep_ms(1);
+	}
 	was = books->cycles;
 	while (books->cycles == was) {
 		if (clock_mono_ns() > end)
@@ -136,7 +140,7 @@ int main(void)
 			struct duty_opts opts = {
 				.cpu = cpu,
 				.duty = duties[d],
-				.period_ns = periods_us[p] * NSEC_PER_USEC,
+				.period_ns = live_period(periods_us[p] * NSEC_PER_USEC),
 				.locked = (p + d) % 2,
 			};
 

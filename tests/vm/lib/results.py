@@ -19,8 +19,8 @@ KERNEL = re.compile(r"\[ *\d+\.\d+\] ")
 class Suite:
     """The results of one suite of one boot, while its lines arrive."""
 
-    def __init__(self, name):
-        self.name = name
+    def __init__(self, name, uptime=0.0):
+        self.name, self.begun_s = name, float(uptime)
         self.results, self.notes, self.documents = [], [], []
         self.planned = self.skipped = None
 
@@ -69,18 +69,23 @@ class Suite:
             self.add("not ok", f"{self.name} asserts something", "no result came")
 
 
-def parse(lines):
-    """Every result of a boot; a suite that began and never ended is a failure."""
+def parse(lines, seconds=None):
+    """Every result of a boot; a suite that began and never ended is a failure. How long each
+    took, by the guest's clock, goes into seconds."""
     results, suite = [], None
+    seconds = {} if seconds is None else seconds
     for text in lines:
         frame = FRAME.search(text)
         if frame and frame[1] == "begin":
-            suite = Suite(frame[2])
+            suite = Suite(*frame[2].split())
         elif frame and frame[1] == "json" and suite:
             suite.document(*frame[2].split(" ", 1))
         elif frame and frame[1] == "exit" and suite:
-            suite.close(int(frame[2].split()[0]))
+            code, _, *uptime = frame[2].split()
+            suite.close(int(code))
             results += suite.results
+            if uptime:
+                seconds[suite.name] = float(uptime[0]) - suite.begun_s
             suite = None
         elif suite and not KERNEL.match(text):
             suite.line(text)

@@ -5,12 +5,14 @@
 suite_run() {
 	name=$1
 	shift
-	echo "subtick-vm: begin $name"
+	read -r uptime _ </proc/uptime
+	echo "subtick-vm: begin $name $uptime"
 	timeout -s KILL "${SUBTICK_VM_LIMIT_S:-180}" "$@" 2>&1 </dev/null
 	code=$?
 	# A program that was killed may have left an unfinished line.
 	echo
-	echo "subtick-vm: exit $code $name"
+	read -r uptime _ </proc/uptime
+	echo "subtick-vm: exit $code $name $uptime"
 }
 
 # pass DESCRIPTION; fail DESCRIPTION; skip DESCRIPTION REASON: one result each.
@@ -29,7 +31,7 @@ check() {
 show() { sed 's/^/# /' "$1"; }
 
 # json NAME FILE: hands JSON lines to the checks in lib/verify.py.
-json() { sed "s/^/subtick-vm: json $1 /" "$2"; }
+json() { sed "s|^|subtick-vm: json $1 |" "$2"; }
 
 # unprivileged COMMAND...: as a user who may do nothing special.
 unprivileged() { su -s /bin/sh nobody -c '"$0" "$@"' -- "$@"; }

@@ -95,7 +95,7 @@ double live_bound(double bound)
 
 uint64_t live_period(uint64_t period)
 {
-	return live_emulated() ? period * 10 : period;
+	return live_emulated() ? period * 20 : period;
 }
 
 /* Reads both pipes to their ends without letting either block the child. */

@@ -30,7 +30,7 @@ struct task_struct {
 	int pid;
 	int tgid;
 	unsigned int flags;
-	int on_cpu;
+	unsigned int on_cpu; /* an int, then a u8 in 7.x: only unsigned fields are resized */
 	char comm[16];
 };
 

@@ -75,6 +75,19 @@ void live_skip_all(const char *fmt, ...)
 	exit(77);
 }
 
+void live_fail_all(const char *fmt, ...)
+{
+	va_list ap;
+
+	printf("not ok %d - ", ++nr_tests);
+	va_start(ap, fmt);
+	print_line(fmt, ap);
+	va_end(ap);
+	printf("\n");
+	nr_failed++;
+	exit(live_done());
+}
+
 int live_done(void)
 {
 	printf("1..%d\n", nr_tests);
@@ -162,6 +175,19 @@ void live_run_free(struct live_run *run)
 {
 	free(run->out);
 	free(run->err);
+}
+
+void live_needs(const char *const args[])
+{
+	struct live_run run;
+
+	live_run(args, &run);
+	run.err[strcspn(run.err, "\n")] = '\0';
+	if (run.exit_code == 77)
+		live_skip_all("%s", run.err);
+	if (run.exit_code)
+		live_fail_all("subtick %s exits with %d: %s", args[0], run.exit_code, run.err);
+	live_run_free(&run);
 }
 
 json_t *live_json(const char *const args[])

@@ -16,6 +16,8 @@ void live_skip(const char *what, const char *fmt, ...) __attribute__((format(pri
 void live_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* Skips the whole program: prints the reason, exits 77. */
 void live_skip_all(const char *fmt, ...) __attribute__((format(printf, 1, 2), noreturn));
+/* Fails the whole program: one line that says why, and the end. */
+void live_fail_all(const char *fmt, ...) __attribute__((format(printf, 1, 2), noreturn));
 /* Prints the plan; the exit code of main(). */
 int live_done(void);
 
@@ -37,6 +39,12 @@ struct live_run {
 /* Runs $SUBTICK (default: subtick in the build directory) with @args, NULL-terminated. */
 void live_run(const char *const args[], struct live_run *ret_run);
 void live_run_free(struct live_run *run);
+/*
+ * What the test cannot do without: exit code 77 skips the whole program with the reason that
+ * subtick gave. Any other failure is one of ours and fails it: a program that a new kernel
+ * rejects must not look like a machine that lacks something.
+ */
+void live_needs(const char *const args[]);
 /* The same, and the first line of its output as JSON; NULL if it failed or is no JSON. */
 json_t *live_json(const char *const args[]);
 /* A member by path such as "cpus.1.busy_ratio"; NAN when missing or null. */

@@ -57,8 +57,9 @@ int main(void)
 		live_skip_all("needs two CPUs");
 	if (function_calls(cpu) < 0)
 		live_skip_all("/proc/interrupts shows no function-call interrupts");
+	live_needs((const char *const[]){"load", "--source", "bpf", "0.01", "1", NULL});
 	if (cpu_load_open(&load, &opts))
-		live_skip_all("%s", cpu_load_strerror());
+		live_fail_all("%s", cpu_load_strerror());
 	live_pin(other);
 	/*
 	 * Others send such interrupts too, so the least of several rounds is compared: were each of

@@ -16,7 +16,7 @@ static struct cpu_load *open_source(const char *name, bool needed)
 	if (!cpu_load_open(&load, &opts))
 		return load;
 	if (needed)
-		live_skip_all("%s: %s", name, cpu_load_strerror());
+		live_fail_all("%s: %s", name, cpu_load_strerror());
 	return NULL;
 }
 
@@ -39,6 +39,8 @@ int main(void)
 
 	if (!live_two_cpus(&cpu, &other))
 		live_skip_all("needs two CPUs");
+	live_needs((const char *const[]){"load", "--source", "bpf", "0.01", "1", NULL});
+	live_needs((const char *const[]){"load", "--source", "taskclock", "0.01", "1", NULL});
 	live_pin(other);
 	bpf = open_source("bpf", true);
 	tasks = open_source("taskclock", true);

@@ -39,7 +39,14 @@ struct bpf_source {
 	/* bpf-pmu only */
 	struct perf_event event;
 	int *fds;
+	struct pmu_seed *seeds; /* per CPU, for as long as it has shown no edge */
 	uint64_t torn;
+};
+
+/* The counter when it was opened, read from here: one interrupt to the core, at the start only. */
+struct pmu_seed {
+	uint64_t cycles;
+	uint64_t mono_ns;
 };
 
 static struct bpf_source *to_bpf(struct load_source *source)
@@ -181,6 +188,7 @@ static int pmu_open_cpu(struct bpf_source *b, uint32_t cpu)
 {
 	int map = bpf_map__fd(b->skel->maps.counters);
 	int fd = perf_open_cpu(&b->event, cpu);
+	struct perf_count count;
 
 	if (fd < 0)
 		return fd;
@@ -193,6 +201,9 @@ static int pmu_open_cpu(struct bpf_source *b, uint32_t cpu)
 	if (b->fds[cpu] >= 0)
 		close(b->fds[cpu]);
 	b->fds[cpu] = fd;
+	if (perf_read(fd, &count))
+		count.value = 0;
+	b->seeds[cpu] = (struct pmu_seed){count.value, clock_mono_ns()};
 	return 0;
 }
 
@@ -204,7 +215,8 @@ static int pmu_open(struct bpf_source *b, const char *event, struct err *err)
 	rc = perf_event_find(NULL, event, &b->event, err);
 	if (rc)
 		return rc;
-	b->fds = malloc(b->source.nr_cpus * sizeof(*b->fds));
+	b->seeds = calloc(b->source.nr_cpus, sizeof(*b->seeds));
+	b->fds = b->seeds ? malloc(b->source.nr_cpus * sizeof(*b->fds)) : NULL;
 	if (!b->fds)
 		return err_set(err, -ENOMEM, "out of memory");
 	for (cpu = 0; cpu < b->source.nr_cpus; cpu++)
@@ -237,6 +249,7 @@ static void bpf_close(struct load_source *source)
 			close(b->fds[cpu]);
 	hotplug_close(&b->hotplug);
 	free(b->fds);
+	free(b->seeds);
 	free(b->steps_seen);
 	free(b);
 }
@@ -309,12 +322,29 @@ static uint32_t seed_ctx(const struct bpf_source *b, unsigned int cpu)
 	return ctx ? (uint32_t)ctx - 1 : b->skel->rodata->first_idle;
 }
 
+/* No edge has stored a value yet: a core that slept all along still has the one it began with. */
+static void pmu_fill_silent(struct bpf_source *b, unsigned int cpu, uint64_t now,
+			    struct load_sample *s)
+{
+	const struct pmu_seed *pmu_seed = &b->seeds[cpu];
+	uint64_t start = b->skel->bss->start_ns;
+
+	if (b->fds[cpu] < 0 || __atomic_load_n(&b->slots[cpu].pmu_check, __ATOMIC_RELAXED)) {
+		s->flags |= LOAD_READ_FAILED;
+		return;
+	}
+	s->busy = pmu_seed->cycles;
+	s->total = pmu_seed->mono_ns > start ? pmu_seed->mono_ns - start : 0;
+	if (seed_ctx(b, cpu) == LOAD_HALT)
+		s->total = now;
+}
+
 static void pmu_fill(struct bpf_source *b, unsigned int cpu, uint64_t now, struct load_sample *s)
 {
 	if (cpuset_has(&b->hotplug.returned, cpu) || b->fds[cpu] < 0)
 		pmu_open_cpu(b, cpu);
 	if (!load_slot_pmu(&b->slots[cpu], now, &s->busy, &s->total))
-		s->flags |= LOAD_READ_FAILED;
+		pmu_fill_silent(b, cpu, now, s);
 	if (!b->event.constant)
 		s->flags |= LOAD_NOT_CONSTANT;
 }

@@ -97,8 +97,14 @@ static int run_assigned(unsigned int cpu)
 	return !!READ_ONCE(per_cpu(tb_assigned, cpu));
 }
 
+/*
+ * Self-parking: the threads stay parked, and hotplug leaves them alone, but for
+ * the run itself. That also keeps kernels before 6.12 from warning about the
+ * end: there kthread_stop() expects a per-CPU thread to be parked.
+ */
 static struct smp_hotplug_thread tb_threads = {
 	.store = &tb_thread,
+	.selfparking = true,
 	.thread_should_run = run_assigned,
 	.thread_fn = run_on_this_cpu,
 	.thread_comm = "tracerbench/%u",
@@ -124,11 +130,13 @@ static void run_all_cpus(struct tb_run *run)
 	for_each_online_cpu (cpu) {
 		per_cpu(tb_slot, cpu) = slot++;
 		WRITE_ONCE(per_cpu(tb_assigned, cpu), run);
-		wake_up_process(per_cpu(tb_thread, cpu));
+		kthread_unpark(per_cpu(tb_thread, cpu));
 	}
 	run_wait(run, &run->prepared);
 	complete_all(&run->start);
 	run_wait(run, &run->finished);
+	for_each_online_cpu (cpu)
+		kthread_park(per_cpu(tb_thread, cpu));
 }
 
 /*

@@ -11,7 +11,7 @@
 #include "tracerbench.h"
 
 /* Enough for a median that one interrupt does not move. */
-#define TB_OVERHEAD_SAMPLES 1001
+#define TB_OVERHEAD_MAX 1001
 
 /* Between two looks at the stop flag: some ten microseconds on any machine. */
 #define TB_CHECK_EVERY 256
@@ -80,19 +80,22 @@ static __always_inline u64 time_nothing(bool work)
 }
 
 /*
- * A pair that came out below the median overhead cost nothing that this clock
- * can show, so it is 0 rather than a wrapped difference. Inlined with a constant
- * time_pair: no indirect call may stand between the two clock reads.
+ * The overhead is sampled in between the pairs, evenly over the run: whatever
+ * changes under way, such as the core's frequency, then touches both alike.
+ * Inlined with a constant time_pair: no call may stand between the clock reads.
  */
-static __always_inline int take(u64 *value, size_t nr, u64 overhead, bool work, const bool *stop,
+static __always_inline int take(u64 *value, struct tb_samples *samples, bool work, const bool *stop,
 				u64 (*time_pair)(bool work))
 {
-	size_t i;
+	size_t i, nr = samples->nr, stride = nr / TB_OVERHEAD_MAX + 1, until_overhead = 1;
 
+	samples->nr_overhead = 0;
 	for (i = 0; i < nr; i++) {
-		u64 cycles = time_pair(work);
-
-		value[i] = cycles > overhead ? cycles - overhead : 0;
+		value[i] = time_pair(work);
+		if (!--until_overhead) {
+			samples->overhead[samples->nr_overhead++] = time_nothing(work);
+			until_overhead = stride;
+		}
 		if (i % TB_CHECK_EVERY)
 			continue;
 		cond_resched();
@@ -102,45 +105,52 @@ static __always_inline int take(u64 *value, size_t nr, u64 overhead, bool work, 
 	return 0;
 }
 
-/* The first buffer serves as scratch: its samples are taken only after this. */
-static noinline u64 measure_overhead(u64 *scratch, size_t nr, bool work)
+static noinline int take_irq(struct tb_samples *samples, bool work, const bool *stop)
 {
-	size_t i, n = min_t(size_t, nr, TB_OVERHEAD_SAMPLES);
-
-	for (i = 0; i < n; i++)
-		scratch[i] = time_nothing(work);
-	tb_sort_descending(scratch, n);
-	return tb_median_sorted(scratch, n);
+	return take(samples->value[TB_IRQ], samples, work, stop, time_irq);
 }
 
-static noinline int take_irq(u64 *value, size_t nr, u64 overhead, bool work, const bool *stop)
+static noinline int take_preempt(struct tb_samples *samples, bool work, const bool *stop)
 {
-	return take(value, nr, overhead, work, stop, time_irq);
+	return take(samples->value[TB_PREEMPT], samples, work, stop, time_preempt);
 }
 
-static noinline int take_preempt(u64 *value, size_t nr, u64 overhead, bool work, const bool *stop)
+static noinline int take_irq_save(struct tb_samples *samples, bool work, const bool *stop)
 {
-	return take(value, nr, overhead, work, stop, time_preempt);
+	return take(samples->value[TB_IRQ_SAVE], samples, work, stop, time_irq_save);
 }
 
-static noinline int take_irq_save(u64 *value, size_t nr, u64 overhead, bool work, const bool *stop)
+/*
+ * A pair that came out below the median overhead cost nothing that this clock
+ * can show, so it is 0 rather than a wrapped difference.
+ */
+static void subtract_overhead(u64 *value, struct tb_samples *samples)
 {
-	return take(value, nr, overhead, work, stop, time_irq_save);
+	u64 overhead;
+	size_t i;
+
+	tb_sort_descending(samples->overhead, samples->nr_overhead);
+	overhead = tb_median_sorted(samples->overhead, samples->nr_overhead);
+	for (i = 0; i < samples->nr; i++)
+		value[i] = value[i] > overhead ? value[i] - overhead : 0;
 }
 
 int tb_samples_take(struct tb_samples *samples, bool work, const bool *stop)
 {
-	size_t nr = samples->nr;
-	u64 overhead;
-	int err;
+	static int (*const take_op[TB_NR_OPS])(struct tb_samples *, bool, const bool *) = {
+		[TB_IRQ] = take_irq,
+		[TB_PREEMPT] = take_preempt,
+		[TB_IRQ_SAVE] = take_irq_save,
+	};
+	int op, err;
 
-	overhead = measure_overhead(samples->value[TB_IRQ], nr, work);
-	err = take_irq(samples->value[TB_IRQ], nr, overhead, work, stop);
-	if (!err)
-		err = take_preempt(samples->value[TB_PREEMPT], nr, overhead, work, stop);
-	if (!err)
-		err = take_irq_save(samples->value[TB_IRQ_SAVE], nr, overhead, work, stop);
-	return err;
+	for (op = 0; op < TB_NR_OPS; op++) {
+		err = take_op[op](samples, work, stop);
+		if (err)
+			return err;
+		subtract_overhead(samples->value[op], samples);
+	}
+	return 0;
 }
 
 /*
@@ -153,6 +163,9 @@ int tb_samples_alloc(struct tb_samples *samples, u64 nr)
 
 	*samples = (struct tb_samples){.nr = nr};
 	if (samples->nr != nr)
+		return -ENOMEM;
+	samples->overhead = kvmalloc_array(TB_OVERHEAD_MAX, sizeof(u64), GFP_KERNEL);
+	if (!samples->overhead)
 		return -ENOMEM;
 	for (op = 0; op < TB_NR_OPS; op++) {
 		samples->value[op] = kvmalloc_array(nr, sizeof(u64), TB_GFP_LARGE);
@@ -172,4 +185,6 @@ void tb_samples_free(struct tb_samples *samples)
 		kvfree(samples->value[op]);
 		samples->value[op] = NULL;
 	}
+	kvfree(samples->overhead);
+	samples->overhead = NULL;
 }

@@ -35,10 +35,12 @@ struct tb_figures {
 	u64 value[TB_NR_OPS][TB_NR_STATS];
 };
 
-/* One CPU's raw samples, in cycles, overhead already subtracted. */
+/* One CPU's samples in cycles, free of overhead once they are taken. */
 struct tb_samples {
 	u64 *value[TB_NR_OPS];
 	size_t nr;
+	u64 *overhead; /* what clock and work cost, of the operation taken last */
+	size_t nr_overhead;
 };
 
 int tb_samples_alloc(struct tb_samples *samples, u64 nr);

@@ -127,7 +127,7 @@ static void run_all_cpus(struct tb_run *run)
 	run->nr_cpus = num_online_cpus();
 	atomic_set(&run->nr_preparing, run->nr_cpus);
 	atomic_set(&run->nr_running, run->nr_cpus);
-	for_each_online_cpu (cpu) {
+	for_each_online_cpu(cpu) {
 		per_cpu(tb_slot, cpu) = slot++;
 		WRITE_ONCE(per_cpu(tb_assigned, cpu), run);
 		kthread_unpark(per_cpu(tb_thread, cpu));
@@ -135,7 +135,7 @@ static void run_all_cpus(struct tb_run *run)
 	run_wait(run, &run->prepared);
 	complete_all(&run->start);
 	run_wait(run, &run->finished);
-	for_each_online_cpu (cpu)
+	for_each_online_cpu(cpu)
 		kthread_park(per_cpu(tb_thread, cpu));
 }
 

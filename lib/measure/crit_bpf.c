@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Engine bpf: runs the programs of bpf/crit.bpf.c on every CPU at once. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+
+#include "abi/crit.h"
+#include "crit.skel.h"
+#include "measure/crit_crew.h"
+#include "measure/crit_engine.h"
+#include "stats/crit.h"
+#include "sys/bpf.h"
+#include "sys/cpu.h"
+
+struct bpf_engine {
+	struct crit_engine engine;
+	struct crit_bpf *skel;
+	const struct crit_slot *slots;
+	size_t slots_len;
+	struct cpuset cpus;
+	unsigned int nr_cpus;
+	int prog_fd[CRIT_NR_OPS]; /* -1: no such program */
+};
+
+/* One CPU's part of a round. */
+struct worker {
+	struct bpf_engine *engine;
+	const struct crit_opts *opts;
+	unsigned int index;
+	unsigned int cpu;
+	u64 *value[CRIT_NR_OPS]; /* nr_samples each, part of the round's arrays */
+	u64 *empty, *clock;	 /* overheads: of single pairs */
+	u64 *batch_pair, *batch_empty;
+	struct tb_summary summary[CRIT_NR_OPS];
+	double batch[CRIT_NR_OPS];
+	double clock_ns;
+	double call_ns;
+	u64 below;
+	int err;
+};
+
+/* The samples of all CPUs: one array per operation, CPU after CPU. */
+struct bpf_round {
+	struct worker *workers;
+	u64 *value[CRIT_NR_OPS];
+	u64 *scratch; /* overheads of all CPUs */
+};
+
+static struct bpf_engine *to_bpf(struct crit_engine *engine)
+{
+	return (struct bpf_engine *)engine;
+}
+
+static int run_chunk(struct worker *w, enum crit_op op, uint32_t nr)
+{
+	struct crit_args args = {.slot = w->index, .nr = nr, .work = w->opts->work};
+	LIBBPF_OPTS(bpf_test_run_opts, run, .ctx_in = &args, .ctx_size_in = sizeof(args));
+	int rc = bpf_prog_test_run_opts(w->engine->prog_fd[op], &run);
+
+	if (rc)
+		return rc;
+	if (run.retval)
+		return -EPROTO;
+	/* Hotplug moves a pinned thread away; its samples would be another CPU's. */
+	return args.cpu == w->cpu ? 0 : -EXDEV;
+}
+
+static void subtract_overhead(struct worker *w, enum crit_op op, size_t nr_empty, size_t nr_batch)
+{
+	double empty_ns = crit_midmean(w->batch_empty, nr_batch);
+	u64 overhead, *value = w->value[op];
+
+	w->clock_ns = crit_midmean(w->clock, nr_empty);
+	w->call_ns = (empty_ns - w->clock_ns) / CRIT_BATCH;
+	w->batch[op] = (crit_midmean(w->batch_pair, nr_batch) - empty_ns) / CRIT_BATCH;
+	tb_sort_descending(w->empty, nr_empty);
+	overhead = tb_median_sorted(w->empty, nr_empty);
+	for (size_t i = 0; i < w->opts->nr_samples; i++) {
+		w->below += value[i] < overhead;
+		value[i] = value[i] > overhead ? value[i] - overhead : 0;
+	}
+}
+
+/* Everything is copied as it comes: the slot belongs to the next chunk. */
+static int take(struct worker *w, enum crit_op op, const volatile bool *stop)
+{
+	const struct crit_slot *slot = &w->engine->slots[w->index];
+	size_t nr = w->opts->nr_samples, nr_empty = 0, nr_batch = 0;
+
+	for (size_t done = 0; done < nr; done += CRIT_CHUNK) {
+		size_t chunk = nr - done < CRIT_CHUNK ? nr - done : CRIT_CHUNK;
+		size_t few = (chunk + CRIT_STRIDE - 1) / CRIT_STRIDE;
+		int rc = *stop ? -ECANCELED : run_chunk(w, op, chunk);
+
+		if (rc)
+			return rc;
+		memcpy(&w->value[op][done], slot->pair_ns, chunk * sizeof(u64));
+		memcpy(&w->empty[nr_empty], slot->empty_ns, few * sizeof(u64));
+		memcpy(&w->clock[nr_empty], slot->clock_ns, few * sizeof(u64));
+		memcpy(&w->batch_pair[nr_batch], slot->batch_pair_ns, sizeof(slot->batch_pair_ns));
+		memcpy(&w->batch_empty[nr_batch], slot->batch_empty_ns,
+		       sizeof(slot->batch_empty_ns));
+		nr_empty += few;
+		nr_batch += CRIT_BATCHES;
+	}
+	subtract_overhead(w, op, nr_empty, nr_batch);
+	return 0;
+}
+
+/* All operations are sampled before any is sorted, so that no CPU sorts while another samples. */
+static void work(void *arg, const volatile bool *stop)
+{
+	struct worker *w = arg;
+
+	for (int op = 0; op < CRIT_NR_OPS && !w->err; op++)
+		if (w->engine->prog_fd[op] >= 0)
+			w->err = take(w, op, stop);
+	for (int op = 0; op < CRIT_NR_OPS && !w->err; op++)
+		if (w->engine->prog_fd[op] >= 0)
+			w->err = tb_summarise(w->value[op], w->opts->nr_samples, &w->summary[op]);
+}
+
+static void round_free(struct bpf_round *round)
+{
+	for (int op = 0; op < CRIT_NR_OPS; op++)
+		free(round->value[op]);
+	free(round->scratch);
+	free(round->workers);
+}
+
+static int round_alloc(struct bpf_engine *b, const struct crit_opts *opts, struct bpf_round *round)
+{
+	size_t chunks = (opts->nr_samples + CRIT_CHUNK - 1) / CRIT_CHUNK;
+	size_t own = chunks * 2 * (CRIT_EMPTIES + CRIT_BATCHES);
+	unsigned int cpu, i = 0;
+
+	*round = (struct bpf_round){.workers = calloc(b->nr_cpus, sizeof(*round->workers))};
+	round->scratch = reallocarray(NULL, b->nr_cpus * own, sizeof(u64));
+	if (!round->workers || !round->scratch)
+		return -ENOMEM;
+	for (int op = 0; op < CRIT_NR_OPS; op++) {
+		if (b->prog_fd[op] < 0)
+			continue;
+		round->value[op] = reallocarray(NULL, opts->nr_samples, b->nr_cpus * sizeof(u64));
+		if (!round->value[op])
+			return -ENOMEM;
+	}
+	cpuset_for_each(cpu, &b->cpus) {
+		struct worker *w = &round->workers[i];
+
+		*w = (struct worker){.engine = b, .opts = opts, .index = i, .cpu = cpu};
+		w->empty = round->scratch + i * own;
+		w->clock = w->empty + chunks * CRIT_EMPTIES;
+		w->batch_pair = w->clock + chunks * CRIT_EMPTIES;
+		w->batch_empty = w->batch_pair + chunks * CRIT_BATCHES;
+		for (int op = 0; op < CRIT_NR_OPS; op++)
+			w->value[op] = round->value[op] ? round->value[op] + i * opts->nr_samples : NULL;
+		i++;
+	}
+	return 0;
+}
+
+static int run_workers(struct bpf_engine *b, const struct crit_opts *opts, struct worker *workers,
+		       struct err *err)
+{
+	struct crew_job *jobs = calloc(b->nr_cpus, sizeof(*jobs));
+	int rc;
+
+	if (!jobs)
+		return err_set(err, -ENOMEM, "out of memory");
+	for (unsigned int i = 0; i < b->nr_cpus; i++)
+		jobs[i] = (struct crew_job){.cpu = workers[i].cpu, .arg = &workers[i]};
+	rc = crew_run(jobs, b->nr_cpus, work, opts->stopped, err);
+	free(jobs);
+	for (unsigned int i = 0; i < b->nr_cpus && !rc; i++) {
+		rc = workers[i].err;
+		if (rc == -EXDEV)
+			err_set(err, rc, "CPU %u went offline during the run", workers[i].cpu);
+		else if (rc && rc != -ECANCELED)
+			err_set(err, rc, "measuring on CPU %u failed: %s", workers[i].cpu,
+				strerror(-rc));
+	}
+	return rc;
+}
+
+/* The highest of all CPUs: each CPU's samples are sorted, highest first. */
+static int highest_mean(struct bpf_engine *b, const struct crit_opts *opts, const u64 *value,
+			double *ret_mean)
+{
+	size_t room = opts->nr_highest < opts->nr_samples ? opts->nr_highest : opts->nr_samples;
+	struct tb_heap heap = {.value = calloc(room, sizeof(u64)), .room = room};
+	u64 mean;
+	int rc;
+
+	if (!heap.value)
+		return -ENOMEM;
+	for (unsigned int i = 0; i < b->nr_cpus; i++)
+		tb_heap_feed_sorted(&heap, value + i * opts->nr_samples, opts->nr_samples);
+	rc = tb_mean(heap.value, heap.nr, &mean);
+	free(heap.value);
+	if (!rc)
+		*ret_mean = mean;
+	return rc;
+}
+
+static int combine_op(struct bpf_engine *b, const struct crit_opts *opts, struct bpf_round *round,
+		      enum crit_op op, struct crit_round *out)
+{
+	struct crit_figures *figures = &out->op[op];
+	size_t all = opts->nr_samples * b->nr_cpus;
+	struct tb_summary *cpu = calloc(b->nr_cpus, sizeof(*cpu)), total;
+	u64 *scratch = round->scratch, value;
+	double batch = 0;
+	int rc = cpu ? 0 : -ENOMEM;
+
+	for (unsigned int i = 0; i < b->nr_cpus && !rc; i++) {
+		cpu[i] = out->cpus[i].op[op] = round->workers[i].summary[op];
+		out->cpus[i].batch[op] = round->workers[i].batch[op];
+		batch += round->workers[i].batch[op] / b->nr_cpus;
+	}
+	if (!rc)
+		rc = tb_combine(cpu, b->nr_cpus, scratch, &total);
+	if (!rc)
+		rc = highest_mean(b, opts, round->value[op], &figures->max_avg);
+	free(cpu);
+	if (rc)
+		return rc;
+	figures->median = total.median;
+	figures->average = total.average;
+	figures->max = total.max;
+	figures->batch = batch;
+	tb_sort_descending(round->value[op], all);
+	for (unsigned int i = 0; i < opts->nr_percentiles && !rc; i++) {
+		rc = tb_percentile_sorted(round->value[op], all, opts->percentile[i],
+					  100 * CRIT_PERCENT, &value);
+		figures->percentile[i] = value;
+	}
+	return rc;
+}
+
+static int combine(struct bpf_engine *b, const struct crit_opts *opts, struct bpf_round *round,
+		   struct crit_round *out)
+{
+	int rc = 0;
+
+	out->cpus = calloc(b->nr_cpus, sizeof(*out->cpus));
+	if (!out->cpus)
+		return -ENOMEM;
+	out->nr_cpus = b->nr_cpus;
+	out->clock_ns = out->call_ns = 0;
+	for (unsigned int i = 0; i < b->nr_cpus; i++) {
+		const struct worker *w = &round->workers[i];
+
+		out->cpus[i].cpu = w->cpu;
+		out->clock_ns += w->clock_ns / b->nr_cpus;
+		out->call_ns += w->call_ns / b->nr_cpus;
+		out->below_overhead += w->below;
+	}
+	for (int op = 0; op < CRIT_NR_OPS && !rc; op++)
+		if (b->prog_fd[op] >= 0)
+			rc = combine_op(b, opts, round, op, out);
+	return rc;
+}
+
+static int bpf_round(struct crit_engine *engine, const struct crit_opts *opts,
+		     struct crit_round *ret_round, struct err *err)
+{
+	struct bpf_engine *b = to_bpf(engine);
+	struct crit_round out;
+	struct bpf_round round;
+	int rc;
+
+	crit_round_clear(&out);
+	rc = round_alloc(b, opts, &round);
+	if (!rc)
+		rc = run_workers(b, opts, round.workers, err);
+	if (!rc)
+		rc = combine(b, opts, &round, &out);
+	round_free(&round);
+	if (rc) {
+		free(out.cpus);
+		if (rc != -ECANCELED && !err->code)
+			err_set(err, rc, "cannot combine the samples: %s", strerror(-rc));
+		return rc;
+	}
+	*ret_round = out;
+	return 0;
+}
+
+static void bpf_close(struct crit_engine *engine)
+{
+	struct bpf_engine *b = to_bpf(engine);
+
+	bpf_map_unview(b->slots, b->slots_len);
+	crit_bpf__destroy(b->skel);
+	free(b);
+}
+
+static bool has_kfuncs(const struct btf *btf, const char *first, const char *second)
+{
+	return btf__find_by_name_kind(btf, first, BTF_KIND_FUNC) > 0 &&
+	       btf__find_by_name_kind(btf, second, BTF_KIND_FUNC) > 0;
+}
+
+/* Leaves out the programs whose kfuncs the kernel lacks, and refuses when that is all of them. */
+static int choose_programs(struct crit_bpf *skel, struct err *err)
+{
+	struct btf *btf;
+	bool empty, irq_save, preempt;
+	int rc;
+
+	rc = bpf_btf_open(&btf, err);
+	if (rc)
+		return rc;
+	empty = has_kfuncs(btf, "bpf_iter_num_new", "bpf_iter_num_destroy");
+	irq_save = empty && has_kfuncs(btf, "bpf_local_irq_save", "bpf_local_irq_restore");
+	preempt = empty && has_kfuncs(btf, "bpf_preempt_disable", "bpf_preempt_enable");
+	bpf_btf_close(btf);
+	bpf_program__set_autoload(skel->progs.crit_irq_save, irq_save);
+	bpf_program__set_autoload(skel->progs.crit_preempt, preempt);
+	if (irq_save || preempt)
+		return 0;
+	return err_unsupported(err, -EOPNOTSUPP,
+			       "use Linux 6.14 or later, or install the tracerbench module",
+			       "engine bpf: this kernel has neither the kfuncs bpf_local_irq_save and "
+			       "_restore (Linux 6.14) nor bpf_preempt_disable and _enable (6.10)");
+}
+
+static int program_fd(const struct bpf_program *prog)
+{
+	return bpf_program__autoload(prog) ? bpf_program__fd(prog) : -1;
+}
+
+static int load_programs(struct bpf_engine *b, struct err *err)
+{
+	const void *view;
+	int rc;
+
+	bpf_log_begin();
+	b->skel = crit_bpf__open();
+	if (!b->skel)
+		return bpf_fail(err, -errno, "cannot open the programs of engine bpf");
+	rc = choose_programs(b->skel, err);
+	if (rc)
+		return rc;
+	bpf_log_begin();
+	bpf_map__set_max_entries(b->skel->maps.slots, b->nr_cpus);
+	rc = crit_bpf__load(b->skel);
+	if (rc)
+		return bpf_fail(err, rc, "cannot load the programs of engine bpf");
+	rc = bpf_map_view(b->skel->maps.slots, &view, &b->slots_len, err);
+	if (rc)
+		return rc;
+	b->slots = view;
+	b->prog_fd[CRIT_IRQ] = -1;
+	b->prog_fd[CRIT_PREEMPT] = program_fd(b->skel->progs.crit_preempt);
+	b->prog_fd[CRIT_IRQ_SAVE] = program_fd(b->skel->progs.crit_irq_save);
+	return 0;
+}
+
+static int bpf_open(const struct crit_opts *opts, struct crit_engine **ret_engine, struct err *err)
+{
+	struct bpf_engine *b = calloc(1, sizeof(*b));
+	int rc;
+
+	if (!b)
+		return err_set(err, -ENOMEM, "out of memory");
+	b->engine.ops = &crit_engine_bpf;
+	b->cpus = opts->cpus;
+	rc = cpuset_count(&b->cpus) ? 0 : cpu_set(NULL, CPU_ONLINE, &b->cpus, err);
+	b->nr_cpus = cpuset_count(&b->cpus);
+	if (!rc)
+		rc = load_programs(b, err);
+	if (rc) {
+		bpf_close(&b->engine);
+		return rc;
+	}
+	*ret_engine = &b->engine;
+	return 0;
+}
+
+const struct crit_engine_ops crit_engine_bpf = {
+	.name = "bpf",
+	.unit = "ns",
+	.what = "kfuncs called from BPF programs on every CPU at once; an empty kfunc pair and the "
+		"clock are subtracted",
+	.ops = 1 << CRIT_PREEMPT | 1 << CRIT_IRQ_SAVE,
+	.open = bpf_open,
+	.round = bpf_round,
+	.close = bpf_close,
+};

@@ -73,7 +73,8 @@ int crit_run(struct crit_engine *engine, const struct crit_opts *opts, const cha
 			opts->progress(phase, result.nr_rounds, opts->rounds);
 		rc = opts->stopped && opts->stopped() ? -ECANCELED : 0;
 		if (!rc)
-			rc = engine->ops->round(engine, opts, &result.rounds[result.nr_rounds], err);
+			rc = engine->ops->round(engine, opts, &result.rounds[result.nr_rounds],
+						err);
 		if (rc)
 			break;
 		result.nr_rounds++;

@@ -27,7 +27,7 @@ void crit_result_free(struct crit_result *result);
 
 /* One figure of the rounds, by its place in struct crit_figures. */
 struct crit_spread crit_figure(const struct crit_result *result, enum crit_op op, size_t offset);
-#define CRIT_FIGURE(result, op, member)                                                            \
+#define CRIT_FIGURE(result, op, member) \
 	crit_figure(result, op, offsetof(struct crit_figures, member))
 /* What two runs are compared by: the mean in batches where there is one, else the median. */
 struct crit_spread crit_compared(const struct crit_result *result, enum crit_op op);
@@ -45,7 +45,7 @@ struct crit_trace {
 	struct crit_result off_before;
 	struct crit_result on;
 	struct crit_result off_after;
-	bool has_irq;	  /* which of the events this kernel has */
+	bool has_irq; /* which of the events this kernel has */
 	bool has_preempt;
 };
 

@@ -159,7 +159,8 @@ static int round_alloc(struct bpf_engine *b, const struct crit_opts *opts, struc
 		w->batch_pair = w->clock + chunks * CRIT_EMPTIES;
 		w->batch_empty = w->batch_pair + chunks * CRIT_BATCHES;
 		for (int op = 0; op < CRIT_NR_OPS; op++)
-			w->value[op] = round->value[op] ? round->value[op] + i * opts->nr_samples : NULL;
+			w->value[op] =
+				round->value[op] ? round->value[op] + i * opts->nr_samples : NULL;
 		i++;
 	}
 	return 0;
@@ -238,7 +239,8 @@ static int combine_op(struct bpf_engine *b, const struct crit_opts *opts, struct
 	for (unsigned int i = 0; i < opts->nr_percentiles && !rc; i++) {
 		rc = tb_percentile_sorted(round->value[op], all, opts->percentile[i],
 					  100 * CRIT_PERCENT, &value);
-		figures->percentile[i] = value;
+		if (!rc)
+			figures->percentile[i] = value;
 	}
 	return rc;
 }
@@ -325,10 +327,10 @@ static int choose_programs(struct crit_bpf *skel, struct err *err)
 	bpf_program__set_autoload(skel->progs.crit_preempt, preempt);
 	if (irq_save || preempt)
 		return 0;
-	return err_unsupported(err, -EOPNOTSUPP,
-			       "use Linux 6.14 or later, or install the tracerbench module",
-			       "engine bpf: this kernel has neither the kfuncs bpf_local_irq_save and "
-			       "_restore (Linux 6.14) nor bpf_preempt_disable and _enable (6.10)");
+	return err_unsupported(
+		err, -EOPNOTSUPP, "use Linux 6.14 or later, or install the tracerbench module",
+		"engine bpf: this kernel has neither the kfuncs bpf_local_irq_save and "
+		"_restore (Linux 6.14) nor bpf_preempt_disable and _enable (6.10)");
 }
 
 static int program_fd(const struct bpf_program *prog)

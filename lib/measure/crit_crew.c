@@ -105,8 +105,9 @@ static void join(struct crew *crew, struct member *members, size_t nr, bool (*st
 	}
 }
 
-int crew_run(const struct crew_job *jobs, size_t nr, void (*run)(void *arg, const volatile bool *stop),
-	     bool (*stopped)(void), struct err *err)
+int crew_run(const struct crew_job *jobs, size_t nr,
+	     void (*run)(void *arg, const volatile bool *stop), bool (*stopped)(void),
+	     struct err *err)
 {
 	struct crew crew = {.run = run};
 	struct member *members = calloc(nr, sizeof(*members));

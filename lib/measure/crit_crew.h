@@ -18,7 +18,8 @@ struct crew_job {
  * @stopped (optional) says so on the caller's thread; the jobs are to end soon then. Fails before
  * any job has run when a thread can't be had or pinned.
  */
-int crew_run(const struct crew_job *jobs, size_t nr, void (*run)(void *arg, const volatile bool *stop),
-	     bool (*stopped)(void), struct err *err);
+int crew_run(const struct crew_job *jobs, size_t nr,
+	     void (*run)(void *arg, const volatile bool *stop), bool (*stopped)(void),
+	     struct err *err);
 
 #endif

@@ -31,7 +31,7 @@ struct crit_opts {
 	uint64_t nr_highest;
 	bool work;
 	unsigned int rounds; /* at most CRIT_MAX_ROUNDS */
-	struct cpuset cpus; /* empty: all that are online */
+	struct cpuset cpus;  /* empty: all that are online */
 	uint32_t percentile[CRIT_MAX_PERCENTILES];
 	unsigned int nr_percentiles;
 	/* Both optional. Asked and told between and during rounds, on the caller's thread. */

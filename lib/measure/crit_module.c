@@ -139,7 +139,8 @@ static int no_tree(struct err *err)
 				       "engine module: /sys/kernel/debug can't be searched: %s",
 				       strerror(errno));
 	return err_unsupported(err, -ENOENT, "mount -t debugfs none /sys/kernel/debug",
-			       "engine module: module " MODULE " is loaded but " TREE " is not there");
+			       "engine module: module " MODULE " is loaded but " TREE
+			       " is not there");
 }
 
 static int module_prepare(struct module_engine *m, const struct crit_opts *opts, struct err *err)
@@ -147,8 +148,9 @@ static int module_prepare(struct module_engine *m, const struct crit_opts *opts,
 	int rc;
 
 	if (cpuset_count(&opts->cpus))
-		return err_unsupported(err, -EOPNOTSUPP, "use --engine bpf, or leave out --cpu",
-				       "engine module measures every online CPU, not a choice of them");
+		return err_unsupported(
+			err, -EOPNOTSUPP, "use --engine bpf, or leave out --cpu",
+			"engine module measures every online CPU, not a choice of them");
 	if (!kmod_loaded(MODULE)) {
 		rc = kmod_load(MODULE, err);
 		if (rc) {

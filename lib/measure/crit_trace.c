@@ -22,7 +22,9 @@ static const char *option_state(const char *symbol)
 		state = kconfig_get(&config, symbol);
 		kconfig_close(&config);
 	}
-	return state == KCONFIG_NO ? "is not set" : state == KCONFIG_UNKNOWN ? "is likely not set" : "is set";
+	return state == KCONFIG_NO	  ? "is not set"
+	       : state == KCONFIG_UNKNOWN ? "is likely not set"
+					  : "is set";
 }
 
 static int find_events(const char *root, struct crit_trace *trace, struct err *err)
@@ -75,6 +77,9 @@ int crit_trace_run(struct crit_engine *engine, const struct crit_opts *opts,
 		return rc;
 	rc = run_phases(engine, opts, &instance, &trace, err);
 	removed = trace_instance_close(&instance);
+	/* What was measured before a stop is still worth telling. */
+	if (rc == -ECANCELED && trace.off_before.nr_rounds)
+		rc = 0;
 	if (!rc && removed)
 		rc = err_set(err, removed, "cannot remove trace instance %s: %s", instance.path,
 			     strerror(-removed));

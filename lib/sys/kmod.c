@@ -26,7 +26,8 @@ static void run_modprobe(const char *name, int words)
 {
 	static const char *const paths[] = {"/usr/sbin/modprobe", "/sbin/modprobe",
 					    "/usr/bin/modprobe", "/bin/modprobe"};
-	char *const env[] = {"LC_ALL=C", NULL};
+	static char locale[] = "LC_ALL=C";
+	char *const env[] = {locale, NULL};
 
 	dup2(words, STDOUT_FILENO);
 	dup2(words, STDERR_FILENO);
@@ -50,7 +51,7 @@ static void last_line(int fd, char *line, size_t size)
 	while (end > text && end[-1] == '\n')
 		*--end = '\0';
 	start = strrchr(text, '\n');
-	snprintf(line, size, "%s", start ? start + 1 : text);
+	snprintf(line, size, "%.*s", (int)size - 1, start ? start + 1 : text);
 }
 
 int kmod_load(const char *name, struct err *err)
@@ -81,7 +82,8 @@ int kmod_load(const char *name, struct err *err)
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
 		return err_unsupported(err, -ENOENT, "install kmod, or load the module yourself",
 				       "there is no modprobe to load module %s", name);
-	return err_unsupported(err, -ENOENT, "install the module (packaged for DKMS) and run as root",
+	return err_unsupported(err, -ENOENT,
+			       "install the module (packaged for DKMS) and run as root",
 			       "module %s is not loaded and modprobe failed: %s", name, reason);
 }
 

@@ -73,7 +73,8 @@ static __noinline int crit_work(struct crit_slot *slot)
 /*
  * The kernel has no kfunc that does nothing. A numeric iterator from 0 to 0 comes nearest: one
  * call compares and stores, the other stores, and both take a pointer to the stack as
- * bpf_local_irq_* do.
+ * bpf_local_irq_* do. Measured on 6.18 arm64, the pair takes 5.9 ns; two bpf_dynptr_is_null()
+ * take 6.4 ns, more than irq save and restore themselves.
  */
 #define PAIR_empty(run)                                                                            \
 	do {                                                                                       \

@@ -137,7 +137,7 @@ static bool take(struct opts_state *state, int id, struct crit_cmd *cmd)
 /* Signals are let in only while waiting, so look for them by waiting as briefly as possible. */
 static bool stopped(void)
 {
-	return run_wait(clock_mono_ns() + 1);
+	return run_wait(clock_mono_ns() + 50 * NSEC_PER_USEC);
 }
 
 static void progress(const char *phase, unsigned int done, unsigned int total)

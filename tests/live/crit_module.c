@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tap.h"
+#include "live.h"
 
 #define CPU1 "/sys/devices/system/cpu/cpu1/online"
 
@@ -53,8 +53,8 @@ static void check_mode(const char *path, mode_t mode)
 	struct stat st;
 
 	snprintf(full, sizeof(full), TREE "%s", path);
-	tap_ok(!stat(full, &st) && S_ISREG(st.st_mode) && (st.st_mode & 07777) == mode,
-	       "%s is there with mode %o", path, mode);
+	live_ok(!stat(full, &st) && S_ISREG(st.st_mode) && (st.st_mode & 07777) == mode,
+		"%s is there with mode %o", path, mode);
 }
 
 static void test_tree(void)
@@ -74,23 +74,23 @@ static void test_tree(void)
 		snprintf(path, sizeof(path), "%s/percentile", tree_ops[op]);
 		check_mode(path, 0444);
 	}
-	tap_ok(numbers_are(10000, 100, 0), "the defaults are 10000, 100 and 0");
-	tap_ok(file_read("irq/median", path, sizeof(path)) == -ENODATA &&
-		       file_read("preempt/percentile", path, sizeof(path)) == -ENODATA,
-	       "there are no figures before the first run");
-	tap_ok(file_read("benchmark", path, sizeof(path)) == -EINVAL &&
-		       file_read("percentile", path, sizeof(path)) == -EINVAL &&
-		       file_write("irq/median", "1") == -EINVAL,
-	       "triggers can't be read, results can't be written");
+	live_ok(numbers_are(10000, 100, 0), "the defaults are 10000, 100 and 0");
+	live_ok(file_read("irq/median", path, sizeof(path)) == -ENODATA &&
+			file_read("preempt/percentile", path, sizeof(path)) == -ENODATA,
+		"there are no figures before the first run");
+	live_ok(file_read("benchmark", path, sizeof(path)) == -EINVAL &&
+			file_read("percentile", path, sizeof(path)) == -EINVAL &&
+			file_write("irq/median", "1") == -EINVAL,
+		"triggers can't be read, results can't be written");
 }
 
 static void refuse(const char *path, const char *text, int err)
 {
 	int got = file_write(path, text);
 
-	tap_ok(got == err, "%s refuses \"%s\"%s: %s (got %d)", path,
-	       text[strspn(text, "\n")] ? text : "", text[0] == '\n' ? " (newline)" : "",
-	       strerror(-err), got);
+	live_ok(got == err, "%s refuses \"%s\"%s: %s (got %d)", path,
+		text[strspn(text, "\n")] ? text : "", text[0] == '\n' ? " (newline)" : "",
+		strerror(-err), got);
 }
 
 static void test_bad_input(void)
@@ -112,26 +112,26 @@ static void test_bad_input(void)
 	refuse("percentile", "101", -EINVAL);
 	refuse("percentile", "18446744073709551615", -EINVAL);
 	refuse("benchmark", "", -EINVAL);
-	tap_ok(file_write_bytes("nr_samples", (void *)16, 4) == -EFAULT,
-	       "a bad address is refused");
-	tap_ok(numbers_are(10000, 100, 0), "refused input changed nothing");
+	live_ok(file_write_bytes("nr_samples", (void *)16, 4) == -EFAULT,
+		"a bad address is refused");
+	live_ok(numbers_are(10000, 100, 0), "refused input changed nothing");
 }
 
 static void test_good_input(void)
 {
-	tap_ok(!file_write("nr_samples", "123") && file_u64("nr_samples") == 123,
-	       "without newline");
-	tap_ok(!file_write("nr_highest", "45\n") && file_u64("nr_highest") == 45, "with newline");
-	tap_ok(!file_write("do_work", "1") && numbers_are(123, 45, 1), "do_work on");
-	tap_ok(!file_write("do_work", "0\n") && numbers_are(123, 45, 0), "do_work off");
-	tap_ok(!file_write("nr_samples", "18446744073709551615") &&
-		       file_u64("nr_samples") == UINT64_MAX,
-	       "the largest count is a setting like any other");
-	tap_ok(file_write("benchmark", "1") == -ENOMEM,
-	       "but a benchmark of that size does not fit in memory");
-	tap_ok(file_write("percentile", "50") == -ENOMEM, "nor do its percentiles");
-	tap_ok(!configure(1ULL << 40, 100, 0) && file_write("benchmark", "1") == -ENOMEM,
-	       "nor does a terabyte-sized one");
+	live_ok(!file_write("nr_samples", "123") && file_u64("nr_samples") == 123,
+		"without newline");
+	live_ok(!file_write("nr_highest", "45\n") && file_u64("nr_highest") == 45, "with newline");
+	live_ok(!file_write("do_work", "1") && numbers_are(123, 45, 1), "do_work on");
+	live_ok(!file_write("do_work", "0\n") && numbers_are(123, 45, 0), "do_work off");
+	live_ok(!file_write("nr_samples", "18446744073709551615") &&
+			file_u64("nr_samples") == UINT64_MAX,
+		"the largest count is a setting like any other");
+	live_ok(file_write("benchmark", "1") == -ENOMEM,
+		"but a benchmark of that size does not fit in memory");
+	live_ok(file_write("percentile", "50") == -ENOMEM, "nor do its percentiles");
+	live_ok(!configure(1ULL << 40, 100, 0) && file_write("benchmark", "1") == -ENOMEM,
+		"nor does a terabyte-sized one");
 }
 
 static void check_figures(const char *when)
@@ -141,33 +141,33 @@ static void check_figures(const char *when)
 		uint64_t median = result(op, "median"), average = result(op, "average");
 		uint64_t max = result(op, "max"), max_avg = result(op, "max_avg");
 
-		tap_ok(median <= max && average <= max_avg && max_avg <= max && max != UINT64_MAX,
-		       "%s, %s: median and average ≤ max, average ≤ max_avg ≤ max", when, op);
-		tap_note("%s median %llu average %llu max %llu max_avg %llu cycles", op,
-			 (unsigned long long)median, (unsigned long long)average,
-			 (unsigned long long)max, (unsigned long long)max_avg);
+		live_ok(median <= max && average <= max_avg && max_avg <= max && max != UINT64_MAX,
+			"%s, %s: median and average ≤ max, average ≤ max_avg ≤ max", when, op);
+		live_note("%s median %llu average %llu max %llu max_avg %llu cycles", op,
+			  (unsigned long long)median, (unsigned long long)average,
+			  (unsigned long long)max, (unsigned long long)max_avg);
 	}
 }
 
 static void test_benchmark(void)
 {
 	configure(2000, 50, 0);
-	tap_ok(!file_write("benchmark", "anything\n"), "anything starts a benchmark");
+	live_ok(!file_write("benchmark", "anything\n"), "anything starts a benchmark");
 	check_figures("do_work 0");
 	configure(2000, 50, 1);
-	tap_ok(!file_write("benchmark", "1\n"), "a benchmark with work");
+	live_ok(!file_write("benchmark", "1\n"), "a benchmark with work");
 	check_figures("do_work 1");
-	tap_ok(result("irq", "percentile") == UINT64_MAX, "a benchmark yields no percentile");
+	live_ok(result("irq", "percentile") == UINT64_MAX, "a benchmark yields no percentile");
 
 	configure(2000, 1, 0);
-	tap_ok(!file_write("benchmark", "1") && result("irq", "max_avg") == result("irq", "max") &&
-		       result("irq_save", "max_avg") == result("irq_save", "max"),
-	       "the average of the one highest sample is the maximum");
+	live_ok(!file_write("benchmark", "1") && result("irq", "max_avg") == result("irq", "max") &&
+			result("irq_save", "max_avg") == result("irq_save", "max"),
+		"the average of the one highest sample is the maximum");
 	configure(1, 1000, 0);
-	tap_ok(!file_write("benchmark", "1") && result("irq", "max_avg") == result("irq", "max") &&
-		       result("preempt", "max_avg") == result("preempt", "max"),
-	       "nr_highest above nr_samples counts as nr_samples");
-	tap_ok(numbers_are(1, 1000, 0), "but the setting stays");
+	live_ok(!file_write("benchmark", "1") && result("irq", "max_avg") == result("irq", "max") &&
+			result("preempt", "max_avg") == result("preempt", "max"),
+		"nr_highest above nr_samples counts as nr_samples");
+	live_ok(numbers_are(1, 1000, 0), "but the setting stays");
 }
 
 static void test_percentile(void)
@@ -175,15 +175,15 @@ static void test_percentile(void)
 	uint64_t low, high;
 
 	configure(2000, 50, 0);
-	tap_ok(!file_write("percentile", "1\n"), "percentile 1");
+	live_ok(!file_write("percentile", "1\n"), "percentile 1");
 	low = result("irq", "percentile");
-	tap_ok(!file_write("percentile", "100"), "percentile 100");
+	live_ok(!file_write("percentile", "100"), "percentile 100");
 	high = result("irq", "percentile");
-	tap_ok(low <= high && high != UINT64_MAX,
-	       "the lowest per cent is no higher than the maximum");
+	live_ok(low <= high && high != UINT64_MAX,
+		"the lowest per cent is no higher than the maximum");
 	for (int i = 0; i < 3; i++)
-		tap_ok(result(tree_ops[i], "percentile") != UINT64_MAX, "%s has one", tree_ops[i]);
-	tap_ok(!file_write("percentile", "0x32"), "hexadecimal, as everywhere in debugfs");
+		live_ok(result(tree_ops[i], "percentile") != UINT64_MAX, "%s has one", tree_ops[i]);
+	live_ok(!file_write("percentile", "0x32"), "hexadecimal, as everywhere in debugfs");
 }
 
 /* Lengthens the run until a tenth of it is longer than a guest's scheduling hiccups. */
@@ -198,8 +198,8 @@ static bool calibrate(void)
 		if (long_s > 1.0)
 			break;
 	}
-	tap_note("%llu samples take %.2f s on %ld CPUs", (unsigned long long)long_samples, long_s,
-		 nr_online);
+	live_note("%llu samples take %.2f s on %ld CPUs", (unsigned long long)long_samples, long_s,
+		  nr_online);
 	return true;
 }
 
@@ -213,10 +213,10 @@ static void test_threads(void)
 	pid = benchmark_start();
 	sleep_s(long_s / 4);
 	during = threads_named("tracerbench/", &bound);
-	tap_ok(!child_wait(pid) && during == nr_online && bound,
-	       "one thread per online CPU, bound to it (%d)", during);
+	live_ok(!child_wait(pid) && during == nr_online && bound,
+		"one thread per online CPU, bound to it (%d)", during);
 	after = threads_named("tracerbench/", &bound);
-	tap_ok(after == 0, "none is left after the run");
+	live_ok(after == 0, "none is left after the run");
 
 	pid = fork();
 	if (!pid) {
@@ -229,8 +229,8 @@ static void test_threads(void)
 	}
 	sleep_s(long_s / 8);
 	percentile = threads_named("tracerbench_p/", &percentile_bound);
-	tap_ok(!child_wait(pid) && percentile == 1 && percentile_bound,
-	       "percentile runs on one CPU only");
+	live_ok(!child_wait(pid) && percentile == 1 && percentile_bound,
+		"percentile runs on one CPU only");
 }
 
 static void test_snapshot(void)
@@ -242,8 +242,8 @@ static void test_snapshot(void)
 	pid = benchmark_start();
 	sleep_s(long_s / 10);
 	configure(1, 1, 1);
-	tap_ok(!child_wait(pid) && now_s() - start > long_s / 2,
-	       "a setting changed under way does not touch the run");
+	live_ok(!child_wait(pid) && now_s() - start > long_s / 2,
+		"a setting changed under way does not touch the run");
 }
 
 static void test_concurrent(void)
@@ -261,9 +261,9 @@ static void test_concurrent(void)
 	file_write("percentile", "50");
 	for (int i = 0; i < 4; i++)
 		failed += !!child_wait(pids[i]);
-	tap_ok(!failed, "four writers at once all succeed");
-	tap_ok(now_s() - start > long_s / 2, "one after the other: %.2f s against %.2f s for one",
-	       now_s() - start, long_s / 4);
+	live_ok(!failed, "four writers at once all succeed");
+	live_ok(now_s() - start > long_s / 2, "one after the other: %.2f s against %.2f s for one",
+		now_s() - start, long_s / 4);
 }
 
 static void test_kill(void)
@@ -276,11 +276,11 @@ static void test_kill(void)
 	sleep_s(long_s / 10);
 	start = now_s();
 	kill(pid, SIGKILL);
-	tap_ok(child_wait(pid) == -SIGKILL && now_s() - start < 2 * long_s,
-	       "a killed writer ends its run (%.2f s of about %.2f s)", now_s() - start,
-	       4 * long_s);
+	live_ok(child_wait(pid) == -SIGKILL && now_s() - start < 2 * long_s,
+		"a killed writer ends its run (%.2f s of about %.2f s)", now_s() - start,
+		4 * long_s);
 	configure(100, 10, 0);
-	tap_ok(!file_write("benchmark", "1"), "and the next run is fine");
+	live_ok(!file_write("benchmark", "1"), "and the next run is fine");
 }
 
 static pid_t hotplug_start(void)
@@ -302,7 +302,7 @@ static void test_hotplug(void)
 	pid_t pid;
 
 	if (access(CPU1, W_OK)) {
-		tap_skip("no CPU here can go offline");
+		live_skip("CPU hotplug", "no CPU here can go offline");
 		return;
 	}
 	configure(long_samples, 100, 0);
@@ -311,12 +311,12 @@ static void test_hotplug(void)
 	start = now_s();
 	err = file_write(CPU1, "0");
 	waited = now_s() - start;
-	tap_ok(!err && !child_wait(pid) && waited > long_s / 4,
-	       "a CPU goes offline only after the run (%.2f s)", waited);
+	live_ok(!err && !child_wait(pid) && waited > long_s / 4,
+		"a CPU goes offline only after the run (%.2f s)", waited);
 	configure(1000, 100, 0);
-	tap_ok(!file_write("benchmark", "1") && !file_write("percentile", "99"),
-	       "the run goes on without it");
-	tap_ok(!file_write(CPU1, "1") && !file_write("benchmark", "1"), "and with it again");
+	live_ok(!file_write("benchmark", "1") && !file_write("percentile", "99"),
+		"the run goes on without it");
+	live_ok(!file_write(CPU1, "1") && !file_write("benchmark", "1"), "and with it again");
 
 	pid = hotplug_start();
 	for (int i = 0; i < 20; i++) {
@@ -325,8 +325,8 @@ static void test_hotplug(void)
 	}
 	kill(pid, SIGKILL);
 	child_wait(pid);
-	tap_ok(!failed, "20 runs while a CPU goes on- and offline (%d failed)", failed);
-	tap_ok(!file_write(CPU1, "1") || file_u64(CPU1) == 1, "the CPU is back");
+	live_ok(!failed, "20 runs while a CPU goes on- and offline (%d failed)", failed);
+	live_ok(!file_write(CPU1, "1") || file_u64(CPU1) == 1, "the CPU is back");
 }
 
 /* The requirement's own example, as it is written there. */
@@ -361,9 +361,9 @@ static void test_session(void)
 		else
 			others++;
 	}
-	tap_ok(shell && !pclose(shell) && numbers == 7 && !others,
-	       "the example session prints seven numbers (%d)", numbers);
-	tap_ok(numbers_are(50000, 250, 1), "and leaves its settings");
+	live_ok(shell && !pclose(shell) && numbers == 7 && !others,
+		"the example session prints seven numbers (%d)", numbers);
+	live_ok(numbers_are(50000, 250, 1), "and leaves its settings");
 }
 
 static void test_unload(void)
@@ -374,19 +374,19 @@ static void test_unload(void)
 	configure(long_samples, 100, 0);
 	pid = benchmark_start();
 	sleep_s(long_s / 10);
-	tap_ok(module_unload() == -EWOULDBLOCK, "it can't be unloaded during a run");
-	tap_ok(!child_wait(pid), "which then ends well");
+	live_ok(module_unload() == -EWOULDBLOCK, "it can't be unloaded during a run");
+	live_ok(!child_wait(pid), "which then ends well");
 	fd = open(TREE "irq/median", O_RDONLY | O_CLOEXEC);
-	tap_ok(fd >= 0 && module_unload() == -EWOULDBLOCK, "nor while a file is open");
+	live_ok(fd >= 0 && module_unload() == -EWOULDBLOCK, "nor while a file is open");
 	close(fd);
-	tap_ok(!module_unload() && access(TREE, F_OK), "unloading removes the tree");
+	live_ok(!module_unload() && access(TREE, F_OK), "unloading removes the tree");
 	for (int i = 0; i < 10; i++) {
 		failed += !!module_load(module_path);
 		failed += !!configure(200, 10, i & 1);
 		failed += !!file_write("benchmark", "1");
 		failed += !!module_unload();
 	}
-	tap_ok(!failed, "loaded, run and unloaded ten times");
+	live_ok(!failed, "loaded, run and unloaded ten times");
 }
 
 int main(int argc, char **argv)
@@ -395,26 +395,28 @@ int main(int argc, char **argv)
 	int err;
 
 	module_path = argc > 1 ? argv[1] : getenv("TRACERBENCH_KO");
+	if (!module_path && !access(MODULE_IN_GUEST, R_OK))
+		module_path = MODULE_IN_GUEST;
 	if (!module_path)
-		tap_skip_all("name tracerbench.ko as the argument or in TRACERBENCH_KO");
+		live_skip_all("name tracerbench.ko as the argument or in TRACERBENCH_KO");
 	if (geteuid())
-		tap_skip_all("only root can load modules");
+		live_skip_all("only root can load modules");
 	/* Where it is mounted already this fails with EBUSY, and that is fine. */
 	mount("debugfs", "/sys/kernel/debug", "debugfs", 0, NULL);
 	err = module_load(module_path);
 	if (err == -ENOSYS || err == -EPERM)
-		tap_skip_all("this kernel loads no modules: %s", strerror(-err));
+		live_skip_all("this kernel loads no modules: %s", strerror(-err));
 	nr_online = sysconf(_SC_NPROCESSORS_ONLN);
-	if (!tap_ok(!err, "%s loads (%s)", module_path, strerror(-err)))
-		return tap_done();
-	tap_ok(module_load(module_path) == -EEXIST, "only once");
+	if (!live_ok(!err, "%s loads (%s)", module_path, strerror(-err)))
+		return live_done();
+	live_ok(module_load(module_path) == -EEXIST, "only once");
 
 	test_tree();
 	test_bad_input();
 	test_good_input();
 	test_benchmark();
 	test_percentile();
-	if (tap_ok(calibrate(), "longer runs")) {
+	if (live_ok(calibrate(), "longer runs")) {
 		test_threads();
 		test_snapshot();
 		test_concurrent();
@@ -425,7 +427,7 @@ int main(int argc, char **argv)
 	test_unload();
 
 	complaint = kernel_complaint();
-	tap_ok(!complaint, "the kernel's log has no complaint%s%s", complaint ? ": " : "",
-	       complaint ?: "");
-	return tap_done();
+	live_ok(!complaint, "the kernel's log has no complaint%s%s", complaint ? ": " : "",
+		complaint ?: "");
+	return live_done();
 }

@@ -8,7 +8,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define TREE "/sys/kernel/debug/tracerbench/"
+#define TREE		"/sys/kernel/debug/tracerbench/"
+#define MODULE_IN_GUEST "/modules/tracerbench.ko" /* where the VM suite puts it */
 
 extern const char *const tree_ops[3];
 extern const char *const tree_stats[4];

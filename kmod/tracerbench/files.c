@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: GPL-2.0
 /* The debugfs tree: settings in, triggers, figures out. */
 #include <linux/debugfs.h>
 #include <linux/fs.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: GPL-2.0
 /* Module tracerbench: the cost of disabling and enabling interrupts and preemption, in cycles. */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 

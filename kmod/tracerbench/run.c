@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: GPL-2.0
 /* Runs the sampling on every online CPU at once, or on one, and combines what they found. */
 #include <linux/atomic.h>
 #include <linux/completion.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: GPL-2.0
 /* Times one disable+enable pair after another on the CPU it is called on. */
 #include <linux/compiler.h>
 #include <linux/irqflags.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* The statistics of the benchmark, one piece of code for the module and for user space. */
 #ifndef TRACERBENCH_STATS_H
 #define TRACERBENCH_STATS_H

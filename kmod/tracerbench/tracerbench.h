@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-License-Identifier: GPL-2.0 */
 /* What the files of the module share: the operations, a run's settings, the results. */
 #ifndef TRACERBENCH_H
 #define TRACERBENCH_H

@@ -152,10 +152,11 @@ static void check_against(const char *engine)
 
 	if (fd >= 0)
 		close(fd);
-	live_run(ARGS("crit", "--json", "-e", engine, "-r", "9"), &run);
+	live_run(ARGS("crit", "--json", "-e", engine, "-r", "5", "-n", "3000"), &run);
 	if (!live_ok(!run.exit_code && save(path, run.out), "a run to compare with"))
 		goto out;
-	root = live_json(ARGS("crit", "--json", "-e", engine, "-r", "9", "--against", path));
+	root = live_json(
+		ARGS("crit", "--json", "-e", engine, "-r", "5", "-n", "3000", "--against", path));
 	json_array_foreach(json_object_get(root, "against"), i, row)
 	{
 		rows += !isnan(live_number(row, "difference"));
@@ -184,7 +185,8 @@ static void check_against(const char *engine)
 		fprintf(file, "]}\n");
 		fclose(file);
 	}
-	root = live_json(ARGS("crit", "--json", "-e", engine, "-r", "3", "--against", path));
+	root = live_json(
+		ARGS("crit", "--json", "-e", engine, "-r", "2", "-n", "1000", "--against", path));
 	json_array_foreach(json_object_get(root, "against"), i, row) beyond +=
 		json_is_true(json_object_get(row, "exceeds_spread")) &&
 		live_number(row, "difference") < 0;
@@ -200,8 +202,8 @@ out:
 /* Both engines see the same kernel: where both know preempt and irq_save, the dearer is the same. */
 static void check_agreement(void)
 {
-	json_t *bpf = live_json(ARGS("crit", "--json", "-e", "bpf", "-r", "5"));
-	json_t *module = live_json(ARGS("crit", "--json", "-e", "module", "-r", "5"));
+	json_t *bpf = live_json(ARGS("crit", "--json", "-e", "bpf", "-r", "3", "-n", "3000"));
+	json_t *module = live_json(ARGS("crit", "--json", "-e", "module", "-r", "3", "-n", "3000"));
 	double step = live_number(module, "quality.clock_step_ns");
 
 	for (int i = 1; i < 3; i++) {
@@ -272,7 +274,7 @@ static void check_tracepoints(void)
 			      "CONFIG_PREEMPT_TRACER");
 		return;
 	}
-	root = live_json(ARGS("crit", "--json", "--tracepoints", "-r", "5"));
+	root = live_json(ARGS("crit", "--json", "--tracepoints", "-r", "5", "-n", "3000"));
 	json_array_foreach(json_object_get(root, "tracepoints"), i, row)
 	{
 		if (isnan(live_number(row, "on")))

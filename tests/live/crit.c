@@ -314,6 +314,25 @@ static void check_module_engine(void)
 		      "every online CPU");
 }
 
+/* Only in a guest of the VM suite: it installs the module for the running kernel. */
+static void check_autoload(void)
+{
+	json_t *root;
+
+	if (system("mkdir -p /lib/modules/$(uname -r)/extra && cp " MODULE_IN_GUEST
+		   " /lib/modules/$(uname -r)/extra/ && depmod")) {
+		live_skip("an installed module is loaded", "this guest has no depmod");
+		return;
+	}
+	root = live_json(ARGS("crit", "--json", "-r", "1", "-n", "500"));
+	live_ok(is_text(root, "engine", "module"), "auto takes the module that is installed");
+	live_ok(access("/sys/module/tracerbench", F_OK) && access(TREE, F_OK),
+		"and unloads it again");
+	json_decref(root);
+	if (system("rm -rf /lib/modules/$(uname -r)/extra && depmod"))
+		live_note("the module is still installed");
+}
+
 int main(void)
 {
 	struct live_run run;
@@ -324,6 +343,8 @@ int main(void)
 	live_ok(have_bpf || (run.exit_code == 77 && *run.err), "engine bpf runs or says why not: %s",
 		have_bpf ? "it runs" : strtok(run.err, "\n") ?: "");
 	live_run_free(&run);
+	if (!geteuid() && access(TREE, F_OK) && !access(MODULE_IN_GUEST, R_OK))
+		check_autoload();
 	if (!geteuid() && access(TREE, F_OK) && !access(MODULE_IN_GUEST, R_OK))
 		loaded = module_load(MODULE_IN_GUEST);
 	have_module = !access(TREE, F_OK);

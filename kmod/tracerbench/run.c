@@ -308,7 +308,7 @@ int tb_run_percentile(const struct tb_config *config, unsigned int percent,
 	cpus_read_lock();
 	cpu = raw_smp_processor_id();
 	thread = kthread_create_on_node(single_thread, &single, cpu_to_node(cpu),
-					"tracerbench_p/%u", cpu);
+					"tracerb_pct/%u", cpu);
 	if (IS_ERR(thread)) {
 		err = PTR_ERR(thread);
 		goto unlock;

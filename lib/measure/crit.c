@@ -27,21 +27,31 @@ void crit_round_clear(struct crit_round *round)
 	}
 }
 
+static int open_engine(const struct crit_engine_ops *ops, const struct crit_opts *opts,
+		       struct crit_engine **ret_engine, struct err *err)
+{
+	int rc = ops->open(opts, ret_engine, err);
+
+	if (rc)
+		err_prefix(err, "engine %s", ops->name);
+	return rc;
+}
+
 int crit_open(const struct crit_opts *opts, struct crit_engine **ret_engine, struct err *err)
 {
 	struct err module_err = {0};
 	int rc;
 
 	if (opts->engine && !strcmp(opts->engine, "module"))
-		return crit_engine_module.open(opts, ret_engine, err);
+		return open_engine(&crit_engine_module, opts, ret_engine, err);
 	if (opts->engine && !strcmp(opts->engine, "bpf"))
-		return crit_engine_bpf.open(opts, ret_engine, err);
-	rc = crit_engine_module.open(opts, ret_engine, &module_err);
+		return open_engine(&crit_engine_bpf, opts, ret_engine, err);
+	rc = open_engine(&crit_engine_module, opts, ret_engine, &module_err);
 	if (!rc)
 		return 0;
 	rc = crit_engine_bpf.open(opts, ret_engine, err);
 	if (rc)
-		err_prefix(err, "%s; and", module_err.what);
+		err_prefix(err, "%.100s; engine bpf", module_err.what);
 	return rc;
 }
 

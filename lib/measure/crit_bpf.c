@@ -211,10 +211,10 @@ static int choose_programs(struct crit_bpf *skel, struct err *err)
 	bpf_program__set_autoload(skel->progs.crit_preempt, preempt);
 	if (irq_save || preempt)
 		return 0;
-	return err_unsupported(
-		err, -EOPNOTSUPP, "use Linux 6.14 or later, or install the tracerbench module",
-		"engine bpf: this kernel has neither the kfuncs bpf_local_irq_save and "
-		"_restore (Linux 6.14) nor bpf_preempt_disable and _enable (6.10)");
+	return err_unsupported(err, -EOPNOTSUPP,
+			       "use Linux 6.14 or later, or install the tracerbench module",
+			       "this kernel has neither the kfuncs bpf_local_irq_save and "
+			       "_restore (Linux 6.14) nor bpf_preempt_disable and _enable (6.10)");
 }
 
 static int program_fd(const struct bpf_program *prog)
@@ -230,7 +230,7 @@ static int load_programs(struct crit_bpf_engine *b, struct err *err)
 	bpf_log_begin();
 	b->skel = crit_bpf__open();
 	if (!b->skel)
-		return bpf_fail(err, -errno, "cannot open the programs of engine bpf");
+		return bpf_fail(err, -errno, "cannot open its programs");
 	rc = choose_programs(b->skel, err);
 	if (rc)
 		return rc;
@@ -238,7 +238,7 @@ static int load_programs(struct crit_bpf_engine *b, struct err *err)
 	bpf_map__set_max_entries(b->skel->maps.slots, b->nr_cpus);
 	rc = crit_bpf__load(b->skel);
 	if (rc)
-		return bpf_fail(err, rc, "cannot load the programs of engine bpf");
+		return bpf_fail(err, rc, "cannot load its programs");
 	rc = bpf_map_view(b->skel->maps.slots, &view, &b->slots_len, err);
 	if (rc)
 		return rc;

@@ -136,11 +136,9 @@ static int no_tree(struct err *err)
 {
 	if (access("/sys/kernel/debug", X_OK))
 		return err_unsupported(err, -EACCES, "run as root",
-				       "engine module: /sys/kernel/debug can't be searched: %s",
-				       strerror(errno));
+				       "/sys/kernel/debug can't be searched: %s", strerror(errno));
 	return err_unsupported(err, -ENOENT, "mount -t debugfs none /sys/kernel/debug",
-			       "engine module: module " MODULE " is loaded but " TREE
-			       " is not there");
+			       "module " MODULE " is loaded but " TREE " is not there");
 }
 
 static int module_prepare(struct module_engine *m, const struct crit_opts *opts, struct err *err)
@@ -148,15 +146,12 @@ static int module_prepare(struct module_engine *m, const struct crit_opts *opts,
 	int rc;
 
 	if (cpuset_count(&opts->cpus))
-		return err_unsupported(
-			err, -EOPNOTSUPP, "use --engine bpf, or leave out --cpu",
-			"engine module measures every online CPU, not a choice of them");
+		return err_unsupported(err, -EOPNOTSUPP, "use --engine bpf, or leave out --cpu",
+				       "it measures every online CPU, not a choice of them");
 	if (!kmod_loaded(MODULE)) {
 		rc = kmod_load(MODULE, err);
-		if (rc) {
-			err_prefix(err, "engine module");
+		if (rc)
 			return rc;
-		}
 		m->loaded_by_us = true;
 	}
 	if (access(TREE, X_OK))

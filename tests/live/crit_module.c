@@ -228,7 +228,7 @@ static void test_threads(void)
 		_exit(-file_write("percentile", "99\n"));
 	}
 	sleep_s(long_s / 8);
-	percentile = threads_named("tracerbench_p/", &percentile_bound);
+	percentile = threads_named("tracerb_pct/", &percentile_bound);
 	live_ok(!child_wait(pid) && percentile == 1 && percentile_bound,
 		"percentile runs on one CPU only");
 }

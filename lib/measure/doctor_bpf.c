@@ -321,32 +321,35 @@ static bool crit_module_installed(const struct doctor *d)
 	return found;
 }
 
+/* The kfuncs of engine bpf: a pair per operation, and one that does nothing to subtract. */
+static bool crit_kfuncs(const struct doctor *d, const char *disable, const char *enable)
+{
+	return d->btf && kbtf_has_func(d->btf, disable) && kbtf_has_func(d->btf, enable) &&
+	       kbtf_has_func(d->btf, "bpf_iter_num_new");
+}
+
 void doctor_check_crit(const struct doctor *d, enum doctor_id id, struct doctor_row *row)
 {
-	static const char *const kfuncs[] = {
-		"bpf_local_irq_save",
-		"bpf_local_irq_restore",
-		"bpf_preempt_disable",
-		"bpf_preempt_enable",
-	};
-	bool bpf = d->btf != NULL;
+	bool preempt = crit_kfuncs(d, "bpf_preempt_disable", "bpf_preempt_enable");
+	bool irq_save = crit_kfuncs(d, "bpf_local_irq_save", "bpf_local_irq_restore");
+	const char *too = preempt && irq_save ? ", and the kernel has the BPF kfuncs" : "";
 
-	for (size_t i = 0; bpf && i < sizeof(kfuncs) / sizeof(kfuncs[0]); i++)
-		bpf = kbtf_has_func(d->btf, kfuncs[i]);
 	if (sys_exists(d->root, "/sys/module/tracerbench"))
-		doctor_set(row, DOCTOR_OK, NULL, "module tracerbench is loaded%s",
-			   bpf ? ", and the kernel has the BPF kfuncs" : "");
+		doctor_set(row, DOCTOR_OK, NULL, "module tracerbench is loaded%s", too);
 	else if (crit_module_installed(d))
-		doctor_set(row, DOCTOR_OK, NULL, "module tracerbench is installed%s",
-			   bpf ? ", and the kernel has the BPF kfuncs" : "");
-	else if (bpf)
+		doctor_set(row, DOCTOR_OK, NULL, "module tracerbench is installed%s", too);
+	else if (preempt && irq_save)
 		doctor_set(row, DOCTOR_OK, NULL,
 			   "BPF kfuncs; the module tracerbench is not installed for this kernel");
+	else if (preempt || irq_save)
+		doctor_set(row, DOCTOR_WARN,
+			   "install the module tracerbench (kmod/tracerbench, DKMS)",
+			   "BPF kfuncs for %s only; the module tracerbench is not installed",
+			   preempt ? "preempt" : "irq_save");
 	else
 		doctor_set(row, DOCTOR_NO,
 			   "install the module tracerbench (kmod/tracerbench, DKMS), or use Linux "
-			   "6.14 or "
-			   "newer",
+			   "6.14 or newer",
 			   "neither the module tracerbench nor the BPF kfuncs for irq and preempt "
 			   "pairs");
 }

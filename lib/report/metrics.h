@@ -25,7 +25,7 @@ enum unit {
 	X(M_CPU, "cpu", "CPU", UNIT_ID, "CPU number")                                              \
 	X(M_ONLINE, "online", "online", UNIT_BOOL, "whether the CPU was online at the end of the window") \
 	X(M_BUSY_RATIO, "busy_ratio", "busy", UNIT_RATIO,                                          \
-	  "share of the window in which the core did work: tasks, interrupts, softirqs, idle loop")   \
+	  "share of the window in which the core did work: tasks, interrupts, softirqs, idle loop") \
 	X(M_TASK_RATIO, "task_ratio", "task", UNIT_RATIO,                                          \
 	  "share spent in tasks, without interrupts and softirqs on top of them")                  \
 	X(M_HARDIRQ_RATIO, "hardirq_ratio", "hardirq", UNIT_RATIO, "share spent in interrupt handlers") \
@@ -93,7 +93,52 @@ enum unit {
 	X(M_STATUS, "status", "status", UNIT_TEXT, "ok, warn or no; for commands full, part or no") \
 	X(M_DETAIL, "detail", "detail", UNIT_TEXT, "what was found, and why it matters")           \
 	X(M_FIX, "fix", "fix", UNIT_TEXT, "what to do about it")                                   \
-	X(M_COMMAND, "command", "command", UNIT_TEXT, "subcommand")
+	X(M_COMMAND, "command", "command", UNIT_TEXT, "subcommand")                                \
+	X(M_CRIT_ENGINE, "engine", "engine", UNIT_TEXT, "module or bpf")                           \
+	X(M_CRIT_UNIT, "unit", "unit", UNIT_TEXT,                                                  \
+	  "unit of every figure of the engine: ns or cycles")                                      \
+	X(M_CRIT_NR_SAMPLES, "nr_samples", "samples", UNIT_COUNT,                                  \
+	  "pairs timed per CPU, operation and round")                                              \
+	X(M_CRIT_NR_HIGHEST, "nr_highest", "highest", UNIT_COUNT,                                  \
+	  "samples that max_avg is the average of")                                                \
+	X(M_CRIT_DO_WORK, "do_work", "work", UNIT_BOOL,                                            \
+	  "whether the pairs enclosed simulated work")                                             \
+	X(M_CRIT_ROUNDS, "rounds", "rounds", UNIT_COUNT,                                           \
+	  "whole benchmarks run; low and high are their extremes")                                 \
+	X(M_CRIT_OP, "op", "operation", UNIT_TEXT,                                                 \
+	  "irq, preempt or irq_save: a disable and an enable")                                     \
+	X(M_CRIT_MEDIAN_NS, "median", "median", UNIT_NS, "median cost of a pair")                  \
+	X(M_CRIT_MEDIAN_CYCLES, "median", "median", UNIT_CYCLES, "median cost of a pair")          \
+	X(M_CRIT_AVERAGE_NS, "average", "average", UNIT_NS, "average cost of a pair")              \
+	X(M_CRIT_AVERAGE_CYCLES, "average", "average", UNIT_CYCLES, "average cost of a pair")      \
+	X(M_CRIT_MAX_NS, "max", "max", UNIT_NS, "highest single cost of a pair")                   \
+	X(M_CRIT_MAX_CYCLES, "max", "max", UNIT_CYCLES, "highest single cost of a pair")           \
+	X(M_CRIT_MAX_AVG_NS, "max_avg", "max avg", UNIT_NS,                                        \
+	  "average of the nr_highest highest costs")                                               \
+	X(M_CRIT_MAX_AVG_CYCLES, "max_avg", "max avg", UNIT_CYCLES,                                \
+	  "average of the nr_highest highest costs")                                               \
+	X(M_CRIT_PERCENTILE_NS, "percentile", "p", UNIT_NS,                                        \
+	  "percentile of the cost of a pair, nearest rank")                                        \
+	X(M_CRIT_PERCENTILE_CYCLES, "percentile", "p", UNIT_CYCLES,                                \
+	  "percentile of the cost of a pair, nearest rank")                                        \
+	X(M_CRIT_BATCH_NS, "batch", "batch", UNIT_NS,                                              \
+	  "cost of a pair when many run between two clock reads; finer than the clock")            \
+	X(M_CRIT_BATCH_CYCLES, "batch", "batch", UNIT_CYCLES,                                      \
+	  "cost of a pair when many run between two clock reads; finer than the clock")            \
+	X(M_CRIT_DIFFERENCE_NS, "difference", "difference", UNIT_NS,                               \
+	  "by how much the cost differs")                                                          \
+	X(M_CRIT_DIFFERENCE_CYCLES, "difference", "difference", UNIT_CYCLES,                       \
+	  "by how much the cost differs")                                                          \
+	X(M_CRIT_EXCEEDS, "exceeds_spread", "beyond spread", UNIT_BOOL,                            \
+	  "whether no round of one side is within the range of the other's")                       \
+	X(M_CRIT_CLOCK_NS, "clock_ns", "clock", UNIT_NS,                                           \
+	  "two clock reads with nothing between them")                                             \
+	X(M_CRIT_CALL_NS, "call_ns", "empty calls", UNIT_NS,                                       \
+	  "a pair of kfunc calls that do next to nothing")                                         \
+	X(M_CRIT_STEP_NS, "clock_step_ns", "clock step", UNIT_NS,                                  \
+	  "one step of the clock, or one cycle of engine module")                                  \
+	X(M_CRIT_BELOW_TOTAL, "below_overhead_total", "below overhead", UNIT_COUNT,                \
+	  "samples shorter than the overhead, counted as 0")
 
 #define METRIC_ENUM(id, key, title, unit, help) id,
 enum metric_id { METRICS(METRIC_ENUM) METRIC_NR };

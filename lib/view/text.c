@@ -149,7 +149,8 @@ static void text_losses(struct view *view, const struct report *report)
 	for (size_t i = 0; i < quality->nr_cols; i++) {
 		const struct value *value = table_cell(quality, 0, i);
 
-		if (!is_loss(&quality->cols[i], value) || is_zero(value))
+		if (quality->cols[i].data_only || !is_loss(&quality->cols[i], value) ||
+		    is_zero(value))
 			continue;
 		if (!any)
 			text_put(view, SGR_YELLOW, "lost:");

@@ -147,6 +147,7 @@ void machine_guest(const struct tree *tree, struct probe *probe)
 		"bpf_local_irq_restore",
 		"bpf_preempt_disable",
 		"bpf_preempt_enable",
+		"bpf_iter_num_new",
 		NULL,
 	};
 

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* subtick crit: what disabling and enabling interrupts and preemption costs. */
+#include "commands.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "crit_against.h"
+#include "measure/crit.h"
+#include "opts.h"
+#include "run.h"
+
+enum {
+	ID_ENGINE = OPT_OWN,
+	ID_SAMPLES,
+	ID_HIGHEST,
+	ID_WORK,
+	ID_PERCENTILES,
+	ID_ROUNDS,
+	ID_CPU,
+	ID_TRACEPOINTS,
+	ID_AGAINST,
+};
+
+static const struct opt options[] = {
+	{"engine", 'e', "NAME", "auto, module or bpf (default auto)", ID_ENGINE},
+	{"samples", 'n', "N", "pairs to time per CPU, operation and round (default 10000)",
+	 ID_SAMPLES},
+	{"highest", 0, "N", "samples that max_avg is the average of (default 100)", ID_HIGHEST},
+	{"work", 'w', NULL, "do some work inside the pairs; its cost is subtracted", ID_WORK},
+	{"percentiles", 'p', "LIST", "percentiles to show (default 50,99,99.9)", ID_PERCENTILES},
+	{"rounds", 'r', "N", "whole benchmarks, for the spread (default 5)", ID_ROUNDS},
+	{"cpu", 'C', "LIST", "only these CPUs, such as 0,2-5 (engine bpf)", ID_CPU},
+	{"tracepoints", 't', NULL, "what enabling the irq and preempt tracepoints adds",
+	 ID_TRACEPOINTS},
+	{"against", 0, "FILE", "compare with an earlier run's --json output", ID_AGAINST},
+	{NULL, 0, NULL, NULL, 0},
+};
+
+struct crit_cmd {
+	struct crit_opts crit;
+	bool tracepoints;
+	const char *against;
+	struct crit_baseline baseline;
+};
+
+static bool engine_known(const char *name)
+{
+	return !strcmp(name, "auto") || !strcmp(name, "module") || !strcmp(name, "bpf");
+}
+
+/* One number of the list in thousandths of a per cent; false unless it is plain and in (0, 100]. */
+static bool percentile_parse(const char **text, uint32_t *ret_percentile)
+{
+	const char *p = *text;
+	uint32_t whole = 0, part = 0, scale = CRIT_PERCENT;
+
+	if (!isdigit((unsigned char)*p))
+		return false;
+	for (; isdigit((unsigned char)*p) && whole <= 100; p++)
+		whole = whole * 10 + (*p - '0');
+	if (*p == '.' && isdigit((unsigned char)p[1]))
+		for (p++; isdigit((unsigned char)*p) && scale > 1; p++) {
+			scale /= 10;
+			part += (*p - '0') * scale;
+		}
+	*text = p;
+	*ret_percentile = whole * CRIT_PERCENT + part;
+	return *ret_percentile && *ret_percentile <= 100 * CRIT_PERCENT && (!*p || *p == ',');
+}
+
+static bool percentiles_parse(const struct opts_state *state, struct crit_opts *crit)
+{
+	const char *text = state->value;
+	unsigned int nr = 0;
+
+	do {
+		if (nr == CRIT_MAX_PERCENTILES || !percentile_parse(&text, &crit->percentile[nr])) {
+			opts_usage(state,
+				   "--percentiles %s: expected up to %d numbers above 0 and up to "
+				   "100, "
+				   "with at most three decimals, such as 50,99,99.9",
+				   state->value, CRIT_MAX_PERCENTILES);
+			return false;
+		}
+		nr++;
+	} while (*text++ == ',');
+	crit->nr_percentiles = nr;
+	return true;
+}
+
+static bool take(struct opts_state *state, int id, struct crit_cmd *cmd)
+{
+	struct crit_opts *crit = &cmd->crit;
+	uint64_t rounds;
+
+	switch (id) {
+	case ID_ENGINE:
+		crit->engine = state->value;
+		if (engine_known(crit->engine))
+			return true;
+		opts_usage(state, "--engine %s: expected auto, module or bpf", state->value);
+		return false;
+	case ID_SAMPLES:
+		return opts_u64(state, "--samples", state->value, 1, 1000000000, &crit->nr_samples);
+	case ID_HIGHEST:
+		return opts_u64(state, "--highest", state->value, 1, 1000000000, &crit->nr_highest);
+	case ID_WORK:
+		crit->work = true;
+		return true;
+	case ID_PERCENTILES:
+		return percentiles_parse(state, crit);
+	case ID_ROUNDS:
+		if (!opts_u64(state, "--rounds", state->value, 1, CRIT_MAX_ROUNDS, &rounds))
+			return false;
+		crit->rounds = rounds;
+		return true;
+	case ID_CPU:
+		return opts_cpus(state, "cpu", state->value, &crit->cpus);
+	case ID_TRACEPOINTS:
+		cmd->tracepoints = true;
+		return true;
+	case ID_AGAINST:
+		cmd->against = state->value;
+		return true;
+	default:
+		opts_usage(state, "unexpected operand %s", state->value);
+		return false;
+	}
+}
+
+/* Signals are let in only while waiting, so look for them by waiting as briefly as possible. */
+static bool stopped(void)
+{
+	return run_wait(clock_mono_ns() + 50 * NSEC_PER_USEC);
+}
+
+static void progress(const char *phase, unsigned int done, unsigned int total)
+{
+	fprintf(stderr, "\r\033[K%s: round %u of %u", phase, done, total);
+	if (done == total)
+		fprintf(stderr, "\r\033[K");
+}
+
+static int measure(struct crit_cmd *cmd, struct crit_engine *engine, struct report **ret_report,
+		   struct err *err)
+{
+	const struct crit_baseline *baseline = cmd->against ? &cmd->baseline : NULL;
+	struct crit_result result = {0};
+	struct crit_trace trace = {0};
+	int rc = 0;
+
+	if (baseline)
+		rc = crit_against_check(baseline, engine, &cmd->crit, err);
+	if (rc)
+		return rc;
+	if (cmd->tracepoints)
+		rc = crit_trace_run(engine, &cmd->crit, &trace, err);
+	else
+		rc = crit_run(engine, &cmd->crit, "measuring", &result, err);
+	if (!rc)
+		rc = crit_report(engine, &cmd->crit, cmd->tracepoints ? &trace.off_before : &result,
+				 cmd->tracepoints ? &trace : NULL, baseline, ret_report);
+	if (rc == -ENOMEM && !err->code)
+		err_set(err, rc, "out of memory");
+	if (rc == -ECANCELED && !err->code)
+		err_set(err, rc, "stopped before a round was complete");
+	crit_result_free(&result);
+	crit_trace_free(&trace);
+	return rc;
+}
+
+static int run(struct crit_cmd *cmd, struct view *view)
+{
+	struct crit_engine *engine = NULL;
+	struct report *report = NULL;
+	struct err err = {0};
+	int rc = 0;
+
+	/* Before anything is measured: a mistake here should not cost a run. */
+	if (cmd->against)
+		rc = crit_against_read(cmd->against, &cmd->baseline, &err);
+	if (!rc)
+		rc = crit_open(&cmd->crit, &engine, &err);
+	if (!rc)
+		rc = measure(cmd, engine, &report, &err);
+	crit_close(engine);
+	if (rc)
+		return opts_fail("crit", &err);
+	rc = view_write(view, report);
+	report_free(report);
+	if (rc && rc != -EPIPE)
+		fprintf(stderr, "subtick crit: cannot write: %s\n", strerror(-rc));
+	return rc && rc != -EPIPE ? EXIT_ERROR : EXIT_FINE;
+}
+
+int cmd_crit(int argc, char **argv)
+{
+	struct crit_cmd cmd = {
+		.crit = {.nr_samples = 10000,
+			 .nr_highest = 100,
+			 .rounds = 5,
+			 .percentile = {50 * CRIT_PERCENT, 99 * CRIT_PERCENT, 99900},
+			 .nr_percentiles = 3,
+			 .stopped = stopped},
+	};
+	struct view view;
+	struct opts_state state = {
+		.command = "crit",
+		.synopsis = "crit [options]",
+		.summary = "What disabling and enabling interrupts and preemption costs on this "
+			   "kernel.",
+		.own = options,
+		.argc = argc,
+		.argv = argv,
+		.index = 1,
+		.view = &view,
+	};
+	int id;
+
+	opts_view(&view);
+	while ((id = opts_next(&state)) != OPT_END) {
+		if (id == OPT_DONE)
+			return EXIT_FINE;
+		if (id == OPT_BAD || !take(&state, id, &cmd))
+			return EXIT_USAGE;
+	}
+	if (isatty(STDERR_FILENO))
+		cmd.crit.progress = progress;
+	run_signals();
+	return run(&cmd, &view);
+}

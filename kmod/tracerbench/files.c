@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The debugfs tree: settings in, triggers, figures out. */
+#include <linux/debugfs.h>
+#include <linux/fs.h>
+#include <linux/kernel.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/uaccess.h>
+
+#include "tracerbench.h"
+
+/* A figure is readable once a run has produced it; until then there is no data, not a zero. */
+struct tb_result {
+	u64 value;
+	bool valid;
+};
+
+static struct tb_result results[TB_NR_OPS][TB_NR_STATS];
+static struct tb_config config = {.nr_samples = 10000, .nr_highest = 100};
+static struct dentry *root;
+
+/* One run at a time, benchmark or percentile: two would measure each other. */
+static DEFINE_MUTEX(run_lock);
+/* Guards config and results; never held during a run, so both stay readable. */
+static DEFINE_MUTEX(data_lock);
+
+static ssize_t read_u64(char __user *to, size_t count, loff_t *pos, u64 value)
+{
+	char text[24];
+
+	return simple_read_from_buffer(to, count, pos, text,
+				       scnprintf(text, sizeof(text), "%llu\n", value));
+}
+
+static ssize_t count_read(struct file *file, char __user *to, size_t count, loff_t *pos)
+{
+	u64 value;
+
+	mutex_lock(&data_lock);
+	value = *(u64 *)file->private_data;
+	mutex_unlock(&data_lock);
+	return read_u64(to, count, pos, value);
+}
+
+static ssize_t count_write(struct file *file, const char __user *from, size_t count, loff_t *pos)
+{
+	u64 value;
+	int err;
+
+	err = kstrtoull_from_user(from, count, 0, &value);
+	if (err)
+		return err;
+	if (!value)
+		return -EINVAL;
+	mutex_lock(&data_lock);
+	*(u64 *)file->private_data = value;
+	mutex_unlock(&data_lock);
+	return count;
+}
+
+static ssize_t do_work_read(struct file *file, char __user *to, size_t count, loff_t *pos)
+{
+	bool value;
+
+	mutex_lock(&data_lock);
+	value = config.do_work;
+	mutex_unlock(&data_lock);
+	return read_u64(to, count, pos, value);
+}
+
+static ssize_t do_work_write(struct file *file, const char __user *from, size_t count, loff_t *pos)
+{
+	u64 value;
+	int err;
+
+	err = kstrtoull_from_user(from, count, 0, &value);
+	if (err)
+		return err;
+	if (value > 1)
+		return -EINVAL;
+	mutex_lock(&data_lock);
+	config.do_work = value;
+	mutex_unlock(&data_lock);
+	return count;
+}
+
+static void publish(const struct tb_figures *figures, enum tb_stat first, enum tb_stat last)
+{
+	int op, stat;
+
+	mutex_lock(&data_lock);
+	for (op = 0; op < TB_NR_OPS; op++)
+		for (stat = first; stat <= last; stat++)
+			results[op][stat] = (struct tb_result){figures->value[op][stat], true};
+	mutex_unlock(&data_lock);
+}
+
+static struct tb_config snapshot(void)
+{
+	struct tb_config now;
+
+	mutex_lock(&data_lock);
+	now = config;
+	mutex_unlock(&data_lock);
+	now.nr_highest = min(now.nr_highest, now.nr_samples);
+	return now;
+}
+
+static ssize_t benchmark_write(struct file *file, const char __user *from, size_t count,
+			       loff_t *pos)
+{
+	struct tb_figures figures;
+	struct tb_config now;
+	int err;
+
+	if (!count)
+		return -EINVAL;
+	if (mutex_lock_killable(&run_lock))
+		return -EINTR;
+	now = snapshot();
+	err = tb_run_benchmark(&now, &figures);
+	if (!err)
+		publish(&figures, TB_MEDIAN, TB_MAX_AVG);
+	mutex_unlock(&run_lock);
+	return err ?: count;
+}
+
+static ssize_t percentile_write(struct file *file, const char __user *from, size_t count,
+				loff_t *pos)
+{
+	struct tb_figures figures;
+	struct tb_config now;
+	u64 percent;
+	int err;
+
+	err = kstrtoull_from_user(from, count, 0, &percent);
+	if (err)
+		return err;
+	if (percent < 1 || percent > 100)
+		return -EINVAL;
+	if (mutex_lock_killable(&run_lock))
+		return -EINTR;
+	now = snapshot();
+	err = tb_run_percentile(&now, percent, &figures);
+	if (!err)
+		publish(&figures, TB_PERCENTILE, TB_PERCENTILE);
+	mutex_unlock(&run_lock);
+	return err ?: count;
+}
+
+static ssize_t result_read(struct file *file, char __user *to, size_t count, loff_t *pos)
+{
+	struct tb_result result;
+
+	mutex_lock(&data_lock);
+	result = *(struct tb_result *)file->private_data;
+	mutex_unlock(&data_lock);
+	return result.valid ? read_u64(to, count, pos, result.value) : -ENODATA;
+}
+
+#define TB_FOPS(name, ...)                                  \
+	static const struct file_operations name##_fops = { \
+		.owner = THIS_MODULE, .open = simple_open, .llseek = default_llseek, __VA_ARGS__}
+
+TB_FOPS(count, .read = count_read, .write = count_write);
+TB_FOPS(do_work, .read = do_work_read, .write = do_work_write);
+TB_FOPS(benchmark, .write = benchmark_write);
+TB_FOPS(percentile, .write = percentile_write);
+TB_FOPS(result, .read = result_read);
+
+static void create_results(const char *name, struct tb_result *result)
+{
+	static const char *const file[TB_NR_STATS] = {
+		[TB_MEDIAN] = "median",	  [TB_AVERAGE] = "average",	  [TB_MAX] = "max",
+		[TB_MAX_AVG] = "max_avg", [TB_PERCENTILE] = "percentile",
+	};
+	struct dentry *dir = debugfs_create_dir(name, root);
+	int stat;
+
+	for (stat = 0; stat < TB_NR_STATS; stat++)
+		debugfs_create_file(file[stat], 0444, dir, &result[stat], &result_fops);
+}
+
+/* Without the tree the module could do nothing, so only its root is worth an error. */
+int tb_files_create(void)
+{
+	root = debugfs_create_dir("tracerbench", NULL);
+	if (IS_ERR(root))
+		return PTR_ERR(root);
+	debugfs_create_file("nr_samples", 0644, root, &config.nr_samples, &count_fops);
+	debugfs_create_file("nr_highest", 0644, root, &config.nr_highest, &count_fops);
+	debugfs_create_file("do_work", 0644, root, NULL, &do_work_fops);
+	debugfs_create_file("benchmark", 0200, root, NULL, &benchmark_fops);
+	debugfs_create_file("percentile", 0200, root, NULL, &percentile_fops);
+	create_results("irq", results[TB_IRQ]);
+	create_results("preempt", results[TB_PREEMPT]);
+	create_results("irq_save", results[TB_IRQ_SAVE]);
+	return 0;
+}
+
+void tb_files_remove(void)
+{
+	debugfs_remove_recursive(root);
+}

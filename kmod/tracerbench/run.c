@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Runs the sampling on every online CPU at once, or on one, and combines what they found. */
+#include <linux/atomic.h>
+#include <linux/completion.h>
+#include <linux/cpu.h>
+#include <linux/cpumask.h>
+#include <linux/kthread.h>
+#include <linux/mm.h>
+#include <linux/mutex.h>
+#include <linux/percpu.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/smpboot.h>
+
+#include "tracerbench.h"
+
+struct tb_run {
+	const struct tb_config *config;
+	bool stop;
+	int err; /* the first one, whichever CPU had it */
+
+	/* The CPUs prepare, start together, and finish; the last at each gate opens it. */
+	atomic_t nr_preparing;
+	atomic_t nr_running;
+	struct completion prepared;
+	struct completion start;
+	struct completion finished;
+
+	struct mutex heap_lock; /* the heaps, fed by every CPU */
+	struct tb_heap heap[TB_NR_OPS];
+	struct tb_summary *summary[TB_NR_OPS]; /* one per participating CPU */
+	u64 *scratch;
+	unsigned int nr_cpus;
+};
+
+static DEFINE_PER_CPU(struct task_struct *, tb_thread);
+static DEFINE_PER_CPU(struct tb_run *, tb_assigned);
+static DEFINE_PER_CPU(unsigned int, tb_slot);
+
+static void run_fail(struct tb_run *run, int err)
+{
+	cmpxchg(&run->err, 0, err);
+	WRITE_ONCE(run->stop, true);
+}
+
+static int run_summarise(struct tb_run *run, struct tb_samples *samples, unsigned int slot)
+{
+	int op, err;
+
+	for (op = 0; op < TB_NR_OPS; op++) {
+		err = tb_summarise(samples->value[op], samples->nr, &run->summary[op][slot]);
+		if (err)
+			return err;
+		mutex_lock(&run->heap_lock);
+		tb_heap_feed_sorted(&run->heap[op], samples->value[op], samples->nr);
+		mutex_unlock(&run->heap_lock);
+		if (READ_ONCE(run->stop))
+			return -EINTR;
+	}
+	return 0;
+}
+
+/*
+ * A CPU that cannot go on still passes every gate, so that the others and the
+ * writer are never left waiting for it.
+ */
+static void run_on_this_cpu(unsigned int cpu)
+{
+	struct tb_run *run = per_cpu(tb_assigned, cpu);
+	unsigned int slot = per_cpu(tb_slot, cpu);
+	struct tb_samples samples;
+	int err;
+
+	WRITE_ONCE(per_cpu(tb_assigned, cpu), NULL);
+
+	err = tb_samples_alloc(&samples, run->config->nr_samples);
+	if (err)
+		run_fail(run, err);
+	if (atomic_dec_and_test(&run->nr_preparing))
+		complete(&run->prepared);
+	wait_for_completion(&run->start);
+
+	if (!err && !READ_ONCE(run->stop)) {
+		err = tb_samples_take(&samples, run->config->do_work, &run->stop);
+		if (!err)
+			err = run_summarise(run, &samples, slot);
+		if (err)
+			run_fail(run, err);
+	}
+	tb_samples_free(&samples);
+	if (atomic_dec_and_test(&run->nr_running))
+		complete(&run->finished);
+}
+
+static int run_assigned(unsigned int cpu)
+{
+	return !!READ_ONCE(per_cpu(tb_assigned, cpu));
+}
+
+/*
+ * Self-parking: the threads stay parked, and hotplug leaves them alone, but for
+ * the run itself. That also keeps kernels before 6.12 from warning about the
+ * end: there kthread_stop() expects a per-CPU thread to be parked.
+ */
+static struct smp_hotplug_thread tb_threads = {
+	.store = &tb_thread,
+	.selfparking = true,
+	.thread_should_run = run_assigned,
+	.thread_fn = run_on_this_cpu,
+	.thread_comm = "tracerbench/%u",
+};
+
+/* A fatal signal ends the run early; anything less does not, as the write promises. */
+static void run_wait(struct tb_run *run, struct completion *gate)
+{
+	if (wait_for_completion_killable(gate)) {
+		run_fail(run, -EINTR);
+		wait_for_completion(gate);
+	}
+}
+
+/* Called with hotplug held off: the CPUs that start are the CPUs that finish. */
+static void run_all_cpus(struct tb_run *run)
+{
+	unsigned int cpu, slot = 0;
+
+	run->nr_cpus = num_online_cpus();
+	atomic_set(&run->nr_preparing, run->nr_cpus);
+	atomic_set(&run->nr_running, run->nr_cpus);
+	for_each_online_cpu(cpu) {
+		per_cpu(tb_slot, cpu) = slot++;
+		WRITE_ONCE(per_cpu(tb_assigned, cpu), run);
+		kthread_unpark(per_cpu(tb_thread, cpu));
+	}
+	run_wait(run, &run->prepared);
+	complete_all(&run->start);
+	run_wait(run, &run->finished);
+	for_each_online_cpu(cpu)
+		kthread_park(per_cpu(tb_thread, cpu));
+}
+
+/*
+ * Refuse what would take most of the memory before taking any of it: the
+ * samples of a benchmark live on all CPUs at once.
+ */
+static int run_check_memory(const struct tb_config *config, unsigned int nr_cpus)
+{
+	u64 bytes, all, available = si_mem_available() > 0 ? si_mem_available() : 0;
+
+	if (check_mul_overflow(config->nr_samples, (u64)(TB_NR_OPS * sizeof(u64)), &bytes) ||
+	    check_mul_overflow(bytes, (u64)nr_cpus, &all))
+		return -ENOMEM;
+	return all > available / 2 * PAGE_SIZE ? -ENOMEM : 0;
+}
+
+static void run_free(struct tb_run *run)
+{
+	int op;
+
+	for (op = 0; op < TB_NR_OPS; op++) {
+		kvfree(run->heap[op].value);
+		kvfree(run->summary[op]);
+	}
+	kvfree(run->scratch);
+}
+
+static int run_init(struct tb_run *run, const struct tb_config *config)
+{
+	int op;
+
+	*run = (struct tb_run){.config = config};
+	init_completion(&run->prepared);
+	init_completion(&run->start);
+	init_completion(&run->finished);
+	mutex_init(&run->heap_lock);
+
+	run->scratch = kvmalloc_array(nr_cpu_ids, sizeof(*run->scratch), GFP_KERNEL);
+	if (!run->scratch)
+		return -ENOMEM;
+	for (op = 0; op < TB_NR_OPS; op++) {
+		run->heap[op].room = config->nr_highest;
+		run->heap[op].value = kvmalloc_array(config->nr_highest, sizeof(u64), TB_GFP_LARGE);
+		run->summary[op] =
+			kvmalloc_array(nr_cpu_ids, sizeof(*run->summary[op]), GFP_KERNEL);
+		if (!run->heap[op].value || !run->summary[op]) {
+			run_free(run);
+			return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
+static int run_combine(struct tb_run *run, struct tb_figures *figures)
+{
+	int op, err;
+
+	for (op = 0; op < TB_NR_OPS; op++) {
+		struct tb_heap *heap = &run->heap[op];
+		u64 *value = figures->value[op];
+		struct tb_summary all;
+
+		err = tb_combine(run->summary[op], run->nr_cpus, run->scratch, &all);
+		if (!err)
+			err = tb_mean(heap->value, heap->nr, &value[TB_MAX_AVG]);
+		if (err)
+			return err;
+		value[TB_MEDIAN] = all.median;
+		value[TB_AVERAGE] = all.average;
+		value[TB_MAX] = all.max;
+	}
+	return 0;
+}
+
+int tb_run_benchmark(const struct tb_config *config, struct tb_figures *figures)
+{
+	struct tb_run *run;
+	int err;
+
+	err = run_check_memory(config, num_online_cpus());
+	if (err)
+		return err;
+	run = kmalloc(sizeof(*run), GFP_KERNEL);
+	if (!run)
+		return -ENOMEM;
+	err = run_init(run, config);
+	if (err)
+		goto free_run;
+	/* Registering takes the hotplug lock itself, so it cannot be done while holding it. */
+	err = smpboot_register_percpu_thread(&tb_threads);
+	if (err)
+		goto free_buffers;
+
+	cpus_read_lock();
+	run_all_cpus(run);
+	cpus_read_unlock();
+
+	smpboot_unregister_percpu_thread(&tb_threads);
+	err = run->err;
+	if (!err)
+		err = run_combine(run, figures);
+free_buffers:
+	run_free(run);
+free_run:
+	kfree(run);
+	return err;
+}
+
+struct tb_single {
+	const struct tb_config *config;
+	unsigned int percent;
+	struct tb_figures *figures;
+	struct completion done;
+	bool stop;
+};
+
+static int single_measure(struct tb_single *single)
+{
+	struct tb_samples samples;
+	int op, err;
+
+	err = tb_samples_alloc(&samples, single->config->nr_samples);
+	if (err)
+		return err;
+	err = tb_samples_take(&samples, single->config->do_work, &single->stop);
+	for (op = 0; op < TB_NR_OPS && !err; op++) {
+		tb_sort_descending(samples.value[op], samples.nr);
+		err = tb_percentile_sorted(samples.value[op], samples.nr, single->percent, 100,
+					   &single->figures->value[op][TB_PERCENTILE]);
+	}
+	tb_samples_free(&samples);
+	return err;
+}
+
+static int single_thread(void *data)
+{
+	struct tb_single *single = data;
+	int err = single_measure(single);
+
+	complete(&single->done);
+	/* kthread_stop() is what guarantees that no thread is left in code being unloaded. */
+	for (;;) {
+		set_current_state(TASK_INTERRUPTIBLE);
+		if (kthread_should_stop())
+			break;
+		schedule();
+	}
+	__set_current_state(TASK_RUNNING);
+	return err;
+}
+
+/*
+ * On a thread bound to the writer's CPU and not in the writer itself: binding
+ * a user's task would change its affinity behind its back, and disabling
+ * preemption would change what is measured.
+ */
+int tb_run_percentile(const struct tb_config *config, unsigned int percent,
+		      struct tb_figures *figures)
+{
+	struct tb_single single = {.config = config, .percent = percent, .figures = figures};
+	struct task_struct *thread;
+	unsigned int cpu;
+	int err;
+
+	err = run_check_memory(config, 1);
+	if (err)
+		return err;
+	init_completion(&single.done);
+	cpus_read_lock();
+	cpu = raw_smp_processor_id();
+	thread = kthread_create_on_node(single_thread, &single, cpu_to_node(cpu),
+					"tracerb_pct/%u", cpu);
+	if (IS_ERR(thread)) {
+		err = PTR_ERR(thread);
+		goto unlock;
+	}
+	kthread_bind(thread, cpu);
+	wake_up_process(thread);
+	if (wait_for_completion_killable(&single.done))
+		WRITE_ONCE(single.stop, true);
+	err = kthread_stop(thread);
+unlock:
+	cpus_read_unlock();
+	return err;
+}

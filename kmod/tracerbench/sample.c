@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Times one disable+enable pair after another on the CPU it is called on. */
+#include <linux/compiler.h>
+#include <linux/irqflags.h>
+#include <linux/mm.h>
+#include <linux/percpu.h>
+#include <linux/preempt.h>
+#include <linux/sched.h>
+#include <linux/timex.h>
+
+#include "tracerbench.h"
+
+/* Enough for a median that one interrupt does not move. */
+#define TB_OVERHEAD_MAX 1001
+
+/* Between two looks at the stop flag: some ten microseconds on any machine. */
+#define TB_CHECK_EVERY 256
+
+static DEFINE_PER_CPU(unsigned long, tb_work_state);
+
+/*
+ * What a short critical section does: read, change and write a per-CPU
+ * variable, branch on it, look at the current task. The barrier keeps the
+ * compiler from turning the branch into a conditional select.
+ */
+static noinline void simulate_critical_section(void)
+{
+	unsigned long state = raw_cpu_read(tb_work_state);
+
+	if (state & 1) {
+		state = state * 3 + 1;
+		barrier();
+	} else {
+		state >>= 1;
+	}
+	raw_cpu_write(tb_work_state, state + current->pid);
+}
+
+/* lock is local_irq or preempt: pasted to lock_disable() and lock_enable(). */
+#define time_diff(lock, work)                        \
+	({                                           \
+		cycles_t start_ = get_cycles();      \
+		lock##_disable();                    \
+		if (work)                            \
+			simulate_critical_section(); \
+		lock##_enable();                     \
+		(u64)(get_cycles() - start_);        \
+	})
+
+static __always_inline u64 time_irq(bool work)
+{
+	return time_diff(local_irq, work);
+}
+
+static __always_inline u64 time_preempt(bool work)
+{
+	return time_diff(preempt, work);
+}
+
+static __always_inline u64 time_irq_save(bool work)
+{
+	unsigned long flags;
+	cycles_t start = get_cycles();
+
+	local_irq_save(flags);
+	if (work)
+		simulate_critical_section();
+	local_irq_restore(flags);
+	return get_cycles() - start;
+}
+
+/* All that a sample holds besides the pair: the clock, and the work where there is any. */
+static __always_inline u64 time_nothing(bool work)
+{
+	cycles_t start = get_cycles();
+
+	if (work)
+		simulate_critical_section();
+	return get_cycles() - start;
+}
+
+/*
+ * The overhead is sampled in between the pairs, evenly over the run: whatever
+ * changes under way, such as the core's frequency, then touches both alike.
+ * Inlined with a constant time_pair: no call may stand between the clock reads.
+ */
+static __always_inline int take(u64 *value, struct tb_samples *samples, bool work, const bool *stop,
+				u64 (*time_pair)(bool work))
+{
+	size_t i, nr = samples->nr, stride = nr / TB_OVERHEAD_MAX + 1, until_overhead = 1;
+
+	samples->nr_overhead = 0;
+	for (i = 0; i < nr; i++) {
+		value[i] = time_pair(work);
+		if (!--until_overhead) {
+			samples->overhead[samples->nr_overhead++] = time_nothing(work);
+			until_overhead = stride;
+		}
+		if (i % TB_CHECK_EVERY)
+			continue;
+		cond_resched();
+		if (READ_ONCE(*stop))
+			return -EINTR;
+	}
+	return 0;
+}
+
+static noinline int take_irq(struct tb_samples *samples, bool work, const bool *stop)
+{
+	return take(samples->value[TB_IRQ], samples, work, stop, time_irq);
+}
+
+static noinline int take_preempt(struct tb_samples *samples, bool work, const bool *stop)
+{
+	return take(samples->value[TB_PREEMPT], samples, work, stop, time_preempt);
+}
+
+static noinline int take_irq_save(struct tb_samples *samples, bool work, const bool *stop)
+{
+	return take(samples->value[TB_IRQ_SAVE], samples, work, stop, time_irq_save);
+}
+
+/*
+ * A pair that came out below the median overhead cost nothing that this clock
+ * can show, so it is 0 rather than a wrapped difference.
+ */
+static void subtract_overhead(u64 *value, struct tb_samples *samples)
+{
+	u64 overhead;
+	size_t i;
+
+	tb_sort_descending(samples->overhead, samples->nr_overhead);
+	overhead = tb_median_sorted(samples->overhead, samples->nr_overhead);
+	for (i = 0; i < samples->nr; i++)
+		value[i] = value[i] > overhead ? value[i] - overhead : 0;
+}
+
+int tb_samples_take(struct tb_samples *samples, bool work, const bool *stop)
+{
+	static int (*const take_op[TB_NR_OPS])(struct tb_samples *, bool, const bool *) = {
+		[TB_IRQ] = take_irq,
+		[TB_PREEMPT] = take_preempt,
+		[TB_IRQ_SAVE] = take_irq_save,
+	};
+	int op, err;
+
+	for (op = 0; op < TB_NR_OPS; op++) {
+		err = take_op[op](samples, work, stop);
+		if (err)
+			return err;
+		subtract_overhead(samples->value[op], samples);
+	}
+	return 0;
+}
+
+/*
+ * All three operations have their own buffer, so that no CPU sorts while
+ * another still samples.
+ */
+int tb_samples_alloc(struct tb_samples *samples, u64 nr)
+{
+	int op;
+
+	*samples = (struct tb_samples){.nr = nr};
+	if (samples->nr != nr)
+		return -ENOMEM;
+	samples->overhead = kvmalloc_array(TB_OVERHEAD_MAX, sizeof(u64), GFP_KERNEL);
+	if (!samples->overhead)
+		return -ENOMEM;
+	for (op = 0; op < TB_NR_OPS; op++) {
+		samples->value[op] = kvmalloc_array(nr, sizeof(u64), TB_GFP_LARGE);
+		if (!samples->value[op]) {
+			tb_samples_free(samples);
+			return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
+void tb_samples_free(struct tb_samples *samples)
+{
+	int op;
+
+	for (op = 0; op < TB_NR_OPS; op++) {
+		kvfree(samples->value[op]);
+		samples->value[op] = NULL;
+	}
+	kvfree(samples->overhead);
+	samples->overhead = NULL;
+}

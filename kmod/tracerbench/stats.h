@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The statistics of the benchmark, one piece of code for the module and for user space. */
+#ifndef TRACERBENCH_STATS_H
+#define TRACERBENCH_STATS_H
+
+#include "compat.h"
+
+/*
+ * Everything here orders with one min-heap sift: the top-N heap keeps its
+ * smallest value at the root, and a heapsort with a min-heap leaves the values
+ * in descending order. Hence "sorted" means highest first throughout, and the
+ * top N of a sorted array are its first N.
+ */
+static inline void tb_sift_down(u64 *value, size_t nr, size_t pos)
+{
+	u64 moving = value[pos];
+
+	/* pos < nr / 2 is "has a left child", written so that it cannot overflow. */
+	while (pos < nr / 2) {
+		size_t child = 2 * pos + 1;
+
+		if (child + 1 < nr && value[child + 1] < value[child])
+			child++;
+		if (moving <= value[child])
+			break;
+		value[pos] = value[child];
+		pos = child;
+	}
+	value[pos] = moving;
+}
+
+static inline void tb_sort_descending(u64 *value, size_t nr)
+{
+	size_t i;
+
+	for (i = nr / 2; i-- > 0;) {
+		tb_sift_down(value, nr, i);
+		if (!(i & 4095))
+			tb_yield();
+	}
+	for (i = nr; i-- > 1;) {
+		u64 smallest = value[0];
+
+		value[0] = value[i];
+		value[i] = smallest;
+		tb_sift_down(value, i, 0);
+		if (!(i & 4095))
+			tb_yield();
+	}
+}
+
+/* The middle value, or the mean of the two middle ones rounded down; nr > 0. */
+static inline u64 tb_median_sorted(const u64 *value, size_t nr)
+{
+	u64 upper = value[(nr - 1) / 2], lower = value[nr / 2];
+
+	return lower + (upper - lower) / 2;
+}
+
+/*
+ * Nearest rank: the smallest sample that at least num/den of all samples do
+ * not exceed. It is always a value that was measured, and num == den is the
+ * maximum.
+ */
+static inline int tb_percentile_sorted(const u64 *value, size_t nr, u64 num, u64 den,
+				       u64 *ret_value)
+{
+	u64 scaled, rank, rest;
+
+	if (!nr || !num || num > den)
+		return -EINVAL;
+	if (check_mul_overflow((u64)nr, num, &scaled))
+		return -EOVERFLOW;
+	rank = div64_u64_rem(scaled, den, &rest);
+	if (rest)
+		rank++;
+	*ret_value = value[nr - (size_t)rank];
+	return 0;
+}
+
+/* The arithmetic mean rounded to nearest. A sum that wraps is an error, never a figure. */
+static inline int tb_mean(const u64 *value, size_t nr, u64 *ret_mean)
+{
+	u64 sum = 0, mean, rest;
+	size_t i;
+
+	if (!nr)
+		return -EINVAL;
+	for (i = 0; i < nr; i++)
+		if (check_add_overflow(sum, value[i], &sum))
+			return -EOVERFLOW;
+	mean = div64_u64_rem(sum, nr, &rest);
+	*ret_mean = rest >= nr - rest ? mean + 1 : mean;
+	return 0;
+}
+
+/* Keeps the highest values it is fed, at most as many as it has room for. */
+struct tb_heap {
+	u64 *value;
+	size_t nr;
+	size_t room;
+};
+
+/* Whether the value was among the highest so far and is kept. */
+static inline bool tb_heap_feed(struct tb_heap *heap, u64 value)
+{
+	size_t pos;
+
+	if (heap->nr == heap->room) {
+		if (!heap->room || value <= heap->value[0])
+			return false;
+		heap->value[0] = value;
+		tb_sift_down(heap->value, heap->nr, 0);
+		return true;
+	}
+	for (pos = heap->nr++; pos; pos = (pos - 1) / 2) {
+		u64 parent = heap->value[(pos - 1) / 2];
+
+		if (parent <= value)
+			break;
+		heap->value[pos] = parent;
+	}
+	heap->value[pos] = value;
+	return true;
+}
+
+/* Highest first, so the first sample that is not kept ends it: the rest are no higher. */
+static inline void tb_heap_feed_sorted(struct tb_heap *heap, const u64 *value, size_t nr)
+{
+	size_t i;
+
+	for (i = 0; i < nr && i < heap->room; i++)
+		if (!tb_heap_feed(heap, value[i]))
+			break;
+}
+
+/* What one CPU's samples of one operation come to. */
+struct tb_summary {
+	u64 median;
+	u64 average;
+	u64 max;
+};
+
+/* Sorts the samples on the way. */
+static inline int tb_summarise(u64 *value, size_t nr, struct tb_summary *ret_summary)
+{
+	u64 average;
+	int err;
+
+	err = tb_mean(value, nr, &average);
+	if (err)
+		return err;
+	tb_sort_descending(value, nr);
+	*ret_summary = (struct tb_summary){
+		.median = tb_median_sorted(value, nr),
+		.average = average,
+		.max = value[0],
+	};
+	return 0;
+}
+
+/*
+ * Median of medians, mean of means, max of maxes. The mean of means is the mean
+ * of all samples because every CPU contributes equally many. The scratch array
+ * has room for nr values.
+ */
+static inline int tb_combine(const struct tb_summary *cpu, size_t nr, u64 *scratch,
+			     struct tb_summary *ret_all)
+{
+	struct tb_summary all = {0};
+	size_t i;
+	int err;
+
+	for (i = 0; i < nr; i++) {
+		scratch[i] = cpu[i].average;
+		if (cpu[i].max > all.max)
+			all.max = cpu[i].max;
+	}
+	err = tb_mean(scratch, nr, &all.average);
+	if (err)
+		return err;
+	for (i = 0; i < nr; i++)
+		scratch[i] = cpu[i].median;
+	tb_sort_descending(scratch, nr);
+	all.median = tb_median_sorted(scratch, nr);
+	*ret_all = all;
+	return 0;
+}
+
+#endif

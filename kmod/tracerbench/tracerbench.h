@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the files of the module share: the operations, a run's settings, the results. */
+#ifndef TRACERBENCH_H
+#define TRACERBENCH_H
+
+#include "stats.h"
+
+/* A count that does not fit in memory is the writer's error: it must not wake the OOM killer. */
+#define TB_GFP_LARGE (GFP_KERNEL | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
+
+enum tb_op {
+	TB_IRQ,
+	TB_PREEMPT,
+	TB_IRQ_SAVE,
+	TB_NR_OPS,
+};
+
+enum tb_stat {
+	TB_MEDIAN,
+	TB_AVERAGE,
+	TB_MAX,
+	TB_MAX_AVG,
+	TB_PERCENTILE,
+	TB_NR_STATS,
+};
+
+/* The writable files, copied at the start of a run so that a run cannot change under way. */
+struct tb_config {
+	u64 nr_samples;
+	u64 nr_highest;
+	bool do_work;
+};
+
+struct tb_figures {
+	u64 value[TB_NR_OPS][TB_NR_STATS];
+};
+
+/* One CPU's samples in cycles, free of overhead once they are taken. */
+struct tb_samples {
+	u64 *value[TB_NR_OPS];
+	size_t nr;
+	u64 *overhead; /* what clock and work cost, of the operation taken last */
+	size_t nr_overhead;
+};
+
+int tb_samples_alloc(struct tb_samples *samples, u64 nr);
+void tb_samples_free(struct tb_samples *samples);
+int tb_samples_take(struct tb_samples *samples, bool work, const bool *stop);
+
+/* Each fills only the figures that are its own; the caller serialises them. */
+int tb_run_benchmark(const struct tb_config *config, struct tb_figures *figures);
+int tb_run_percentile(const struct tb_config *config, unsigned int percent,
+		      struct tb_figures *figures);
+
+int tb_files_create(void);
+void tb_files_remove(void);
+
+#endif

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* An engine of crit: how the module and the BPF programs look to the measurement. */
+#ifndef SUBTICK_MEASURE_CRIT_ENGINE_H
+#define SUBTICK_MEASURE_CRIT_ENGINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/cpuset.h"
+#include "base/err.h"
+#include "kmod/tracerbench/stats.h"
+
+/* Named as the module's directories. */
+enum crit_op {
+	CRIT_IRQ,
+	CRIT_PREEMPT,
+	CRIT_IRQ_SAVE,
+	CRIT_NR_OPS,
+};
+
+extern const char *const crit_op_names[CRIT_NR_OPS];
+
+#define CRIT_MAX_PERCENTILES 16
+#define CRIT_MAX_ROUNDS	     1000
+#define CRIT_PERCENT	     1000 /* a percentile is in thousandths of a per cent */
+
+struct crit_opts {
+	const char *engine; /* "auto" or NULL, "module", "bpf" */
+	uint64_t nr_samples;
+	uint64_t nr_highest;
+	bool work;
+	unsigned int rounds; /* at most CRIT_MAX_ROUNDS */
+	struct cpuset cpus;  /* empty: all that are online */
+	uint32_t percentile[CRIT_MAX_PERCENTILES];
+	unsigned int nr_percentiles;
+	/* Both optional. Asked and told between and during rounds, on the caller's thread. */
+	bool (*stopped)(void);
+	void (*progress)(const char *phase, unsigned int done, unsigned int total);
+};
+
+/* One operation in one round, over all its CPUs; NaN is "not to be had". */
+struct crit_figures {
+	double median;
+	double average;
+	double max;
+	double max_avg;
+	double batch; /* mean cost of a pair in a batch */
+	double percentile[CRIT_MAX_PERCENTILES];
+};
+
+struct crit_cpu {
+	unsigned int cpu;
+	struct tb_summary op[CRIT_NR_OPS];
+	double batch[CRIT_NR_OPS];
+};
+
+struct crit_round {
+	struct crit_figures op[CRIT_NR_OPS];
+	struct crit_cpu *cpus; /* nr_cpus of them; the caller frees */
+	unsigned int nr_cpus;
+	uint64_t below_overhead; /* samples shorter than the overhead, counted as 0 */
+	double clock_ns;	 /* two clock reads; NaN where the engine does not tell */
+	double call_ns;		 /* two empty calls */
+};
+
+struct crit_engine;
+
+struct crit_engine_ops {
+	const char *name;
+	const char *unit; /* "ns" or "cycles" */
+	const char *what; /* one line for people */
+	uint32_t ops;	  /* bit per crit_op that it can measure at all */
+	int (*open)(const struct crit_opts *opts, struct crit_engine **ret_engine, struct err *err);
+	/* One whole benchmark. -ECANCELED without a word in @err when opts->stopped() said so. */
+	int (*round)(struct crit_engine *engine, const struct crit_opts *opts,
+		     struct crit_round *ret_round, struct err *err);
+	/* Leaves the machine as it was. */
+	void (*close)(struct crit_engine *engine);
+};
+
+/* First member of each engine's own struct. */
+struct crit_engine {
+	const struct crit_engine_ops *ops;
+};
+
+extern const struct crit_engine_ops crit_engine_module, crit_engine_bpf;
+
+/* All NaN, no CPUs. */
+void crit_round_clear(struct crit_round *round);
+
+#endif

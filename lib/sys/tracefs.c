@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Trace instances, and the guard that outlives us to remove them. */
+#include "sys/tracefs.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "sys/file.h"
+
+#define BUFFER_KB    "64"
+#define REMOVE_TRIES 200 /* of 10 ms */
+
+static int write_text(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC), rc = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (write(fd, text, strlen(text)) < 0)
+		rc = -errno;
+	close(fd);
+	return rc;
+}
+
+int tracefs_root(char *root, size_t size, struct err *err)
+{
+	static const char *const roots[] = {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"};
+	char path[TRACEFS_PATH];
+
+	for (size_t i = 0; i < sizeof(roots) / sizeof(*roots); i++) {
+		snprintf(path, sizeof(path), "%s/events", roots[i]);
+		if (sys_exists(NULL, path)) {
+			snprintf(root, size, "%s", roots[i]);
+			return 0;
+		}
+	}
+	if (geteuid())
+		return err_unsupported(err, -EACCES, "run as root",
+				       "the trace events can't be reached as this user");
+	return err_unsupported(err, -ENOENT, "mount -t tracefs tracefs /sys/kernel/tracing",
+			       "tracefs is not mounted, or this kernel has no CONFIG_TRACING");
+}
+
+bool tracefs_has_event(const char *root, const char *group, const char *event)
+{
+	char path[2 * TRACEFS_PATH];
+
+	snprintf(path, sizeof(path), "%s/events/%s/%s", root, group, event);
+	return sys_exists(NULL, path);
+}
+
+static int check_unused(const char *dir, const char *group, struct err *err)
+{
+	char path[4 * TRACEFS_PATH], text[32];
+
+	snprintf(path, sizeof(path), "%s/events/%s/enable", dir, group);
+	if (sys_read_file(NULL, path, text, sizeof(text)) < 0 || !strcmp(text, "0"))
+		return 0;
+	return err_set(err, -EBUSY, "events %s are already enabled in %.100s", group, dir);
+}
+
+int tracefs_group_unused(const char *root, const char *group, struct err *err)
+{
+	char path[2 * TRACEFS_PATH], tracer[64];
+	struct dirent *entry;
+	DIR *instances;
+	int rc;
+
+	rc = check_unused(root, group, err);
+	if (rc)
+		return rc;
+	snprintf(path, sizeof(path), "%s/current_tracer", root);
+	if (sys_read_file(NULL, path, tracer, sizeof(tracer)) > 0 && strstr(tracer, "off"))
+		return err_set(err, -EBUSY, "tracer %s is running in %s", tracer, root);
+	snprintf(path, sizeof(path), "%s/instances", root);
+	instances = opendir(path);
+	while (instances && !rc && (entry = readdir(instances))) {
+		char dir[3 * TRACEFS_PATH];
+
+		if (entry->d_name[0] == '.')
+			continue;
+		snprintf(dir, sizeof(dir), "%.100s/%.250s", path, entry->d_name);
+		rc = check_unused(dir, group, err);
+	}
+	if (instances)
+		closedir(instances);
+	return rc;
+}
+
+static int instance_write(const struct trace_instance *instance, const char *file, const char *text)
+{
+	char path[2 * TRACEFS_PATH];
+
+	snprintf(path, sizeof(path), "%s/%s", instance->path, file);
+	return write_text(path, text);
+}
+
+static int instance_enable(const struct trace_instance *instance, bool on)
+{
+	char file[64];
+
+	snprintf(file, sizeof(file), "events/%s/enable", instance->group);
+	return instance_write(instance, file, on ? "1" : "0");
+}
+
+/* The directory is busy for a moment while an event is being switched off or a file is open. */
+static int instance_remove(const struct trace_instance *instance)
+{
+	for (int try = 0; try < REMOVE_TRIES; try++) {
+		instance_enable(instance, false);
+		if (!rmdir(instance->path) || errno == ENOENT)
+			return 0;
+		poll(NULL, 0, 10);
+	}
+	return -errno;
+}
+
+/*
+ * A process of its own, because nothing in a process runs after its SIGKILL. Its own session and
+ * no descriptors of ours: neither Ctrl-C nor a reader waiting for our output may concern it.
+ */
+static void guard_main(const struct trace_instance *instance, int fd)
+{
+	char byte;
+	int null;
+
+	setsid();
+	for (int sig = 1; sig < 32; sig++)
+		signal(sig, SIG_IGN);
+	signal(SIGCHLD, SIG_DFL);
+	prctl(PR_SET_NAME, "subtick-guard");
+	dup2(fd, 3);
+	if (syscall(SYS_close_range, 4U, ~0U, 0U))
+		for (int i = 4; i < 1024; i++)
+			close(i);
+	null = open("/dev/null", O_RDWR);
+	for (int i = 0; i < 3; i++)
+		dup2(null, i);
+	if (null > 3)
+		close(null);
+	while (read(3, &byte, 1) < 0 && errno == EINTR)
+		;
+	_exit(instance_remove(instance) ? 1 : 0);
+}
+
+static int guard_start(struct trace_instance *instance)
+{
+	int fds[2];
+
+	if (pipe2(fds, O_CLOEXEC))
+		return -errno;
+	instance->guard = fork();
+	if (!instance->guard) {
+		close(fds[1]);
+		guard_main(instance, fds[0]);
+	}
+	close(fds[0]);
+	if (instance->guard < 0) {
+		close(fds[1]);
+		return -errno;
+	}
+	instance->guard_fd = fds[1];
+	return 0;
+}
+
+int trace_instance_open(struct trace_instance *instance, const char *root, const char *group,
+			struct err *err)
+{
+	int rc;
+
+	*instance = (struct trace_instance){.guard = -1, .guard_fd = -1};
+	snprintf(instance->path, sizeof(instance->path), "%.60s/instances/subtick-%d", root,
+		 (int)getpid());
+	snprintf(instance->group, sizeof(instance->group), "%s", group);
+	rc = guard_start(instance);
+	if (rc)
+		return err_set(err, rc, "cannot start the guard of the trace events: %s",
+			       strerror(-rc));
+	if (mkdir(instance->path, 0700)) {
+		rc = -errno;
+		trace_instance_close(instance);
+		return err_set(err, rc, "cannot create trace instance %s: %s", instance->path,
+			       strerror(-rc));
+	}
+	instance_write(instance, "buffer_size_kb", BUFFER_KB);
+	return 0;
+}
+
+int trace_instance_enable(struct trace_instance *instance, bool on, struct err *err)
+{
+	int rc = instance_enable(instance, on);
+
+	if (rc)
+		return err_set(err, rc, "cannot %s events %s: %s", on ? "enable" : "disable",
+			       instance->group, strerror(-rc));
+	return 0;
+}
+
+int trace_instance_close(struct trace_instance *instance)
+{
+	int status = -1;
+
+	if (instance->guard_fd >= 0)
+		close(instance->guard_fd);
+	if (instance->guard > 0)
+		while (waitpid(instance->guard, &status, 0) < 0 && errno == EINTR)
+			;
+	instance->guard = instance->guard_fd = -1;
+	/* The guard has done it unless it was killed itself. */
+	return WIFEXITED(status) && !WEXITSTATUS(status) ? 0 : instance_remove(instance);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Trace instances of our own, gone however we end. */
+#ifndef SUBTICK_SYS_TRACEFS_H
+#define SUBTICK_SYS_TRACEFS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+
+#define TRACEFS_PATH 128
+
+/* The mounted tracefs; err->unsupported with the mount command when there is none. */
+int tracefs_root(char *root, size_t size, struct err *err);
+bool tracefs_has_event(const char *root, const char *group, const char *event);
+/*
+ * Whether an event of @group is enabled anywhere: 0, or -EBUSY with who has it in @err. Users
+ * that tracefs does not show, such as perf and BPF, can't be seen.
+ */
+int tracefs_group_unused(const char *root, const char *group, struct err *err);
+
+struct trace_instance {
+	char path[TRACEFS_PATH];
+	char group[32];
+	pid_t guard;
+	int guard_fd; /* closed by us or by our death: the guard then cleans up */
+};
+
+/* An instance with a small buffer and nothing enabled. */
+int trace_instance_open(struct trace_instance *instance, const char *root, const char *group,
+			struct err *err);
+int trace_instance_enable(struct trace_instance *instance, bool on, struct err *err);
+/* Disables and removes it; 0 only when it is really gone. */
+int trace_instance_close(struct trace_instance *instance);
+
+#endif

@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* `subtick crit`: JSON contract, figures that belong together, refusals, engines side by side. */
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "crit_module.h"
+#include "live.h"
+
+#define ARGS(...) ((const char *const[]){__VA_ARGS__, NULL})
+#define TRACEFS	  "/sys/kernel/tracing/"
+
+static bool have_bpf, have_module;
+
+static json_t *op_row(json_t *root, const char *table, const char *op)
+{
+	json_t *row;
+	size_t i;
+
+	json_array_foreach(json_object_get(root, table), i,
+			   row) if (!strcmp(json_string_value(json_object_get(row, "op")) ?: "",
+					    op)) return row;
+	return NULL;
+}
+
+static bool is_text(json_t *root, const char *key, const char *text)
+{
+	return !strcmp(json_string_value(json_object_get(root, key)) ?: "", text);
+}
+
+static void check_op(json_t *root, const char *op)
+{
+	json_t *row = op_row(root, "ops", op);
+	double median = live_number(row, "median"), average = live_number(row, "average");
+	double max = live_number(row, "max"), max_avg = live_number(row, "max_avg");
+
+	if (isnan(median)) {
+		live_ok(json_is_null(json_object_get(row, "median")) &&
+				json_is_null(json_object_get(row, "max")),
+			"%s can't be had here and is null", op);
+		return;
+	}
+	live_note("%s: batch %g median %g average %g max %g max_avg %g", op,
+		  live_number(row, "batch"), median, average, max, max_avg);
+	live_ok(median <= max && average <= max_avg && max_avg <= max,
+		"%s: median and average ≤ max, average ≤ max_avg ≤ max", op);
+	live_ok(live_number(row, "median_low") <= median &&
+			median <= live_number(row, "median_high"),
+		"%s: the median is within its spread", op);
+	live_ok(live_number(row, "percentiles.p50") <= live_number(row, "percentiles.p99"),
+		"%s: percentiles rise", op);
+}
+
+static void check_engine(const char *engine, const char *unit)
+{
+	json_t *root =
+		live_json(ARGS("crit", "--json", "--engine", engine, "--samples", "2000",
+			       "--highest", "50", "--rounds", "3", "--percentiles", "50,99,99.9"));
+
+	if (!live_ok(root != NULL, "engine %s gives one JSON object", engine))
+		return;
+	live_ok(is_text(root, "schema", "subtick.crit/1") && is_text(root, "engine", engine) &&
+			is_text(root, "unit", unit),
+		"schema, engine and unit %s", unit);
+	live_ok(live_number(root, "nr_samples") == 2000 && live_number(root, "nr_highest") == 50 &&
+			live_number(root, "rounds") == 3 &&
+			json_is_false(json_object_get(root, "do_work")),
+		"the settings are told");
+	for (int i = 0; i < 3; i++)
+		check_op(root, tree_ops[i]);
+	json_decref(root);
+	root = live_json(ARGS("crit", "--json", "--engine", engine, "-n", "10", "--highest", "1000",
+			      "-r", "1", "--work"));
+	live_ok(root && live_number(root, "nr_highest") == 10 &&
+			json_is_true(json_object_get(root, "do_work")),
+		"nr_highest is clamped to nr_samples; --work");
+	json_decref(root);
+}
+
+/* CPUs are told apart, and a choice of them is honoured. */
+static void check_cpus(void)
+{
+	json_t *root, *rows;
+	char last[24];
+	bool only = true;
+	json_t *row;
+	size_t i;
+
+	snprintf(last, sizeof(last), "%ld", sysconf(_SC_NPROCESSORS_ONLN) - 1);
+	root = live_json(
+		ARGS("crit", "--json", "--engine", "bpf", "-C", last, "-r", "1", "-n", "1500"));
+	rows = json_object_get(root, "per_cpu");
+	json_array_foreach(rows, i, row) only = only && live_number(row, "cpu") == atoi(last);
+	live_ok(root && json_array_size(rows) >= 1 && only, "-C %s measures that CPU only", last);
+	live_ok(live_number(root, "quality.clock_ns") > 0 &&
+			live_number(root, "quality.call_ns") > 0,
+		"the overhead is told: clock %g ns, calls %g ns",
+		live_number(root, "quality.clock_ns"), live_number(root, "quality.call_ns"));
+	json_decref(root);
+}
+
+static void check_refusal(const char *what, const char *const args[], int code, const char *says)
+{
+	struct live_run run;
+
+	live_run(args, &run);
+	live_ok(run.exit_code == code && strstr(run.err, says) && !*run.out,
+		"%s: exit %d, one clear line (%s)", what, run.exit_code,
+		strtok(run.err, "\n") ?: "");
+	live_run_free(&run);
+}
+
+static void check_usage(void)
+{
+	check_refusal("no samples", ARGS("crit", "--samples", "0"), 64, "--samples 0");
+	check_refusal("negative samples", ARGS("crit", "--samples=-1"), 64, "--samples -1");
+	check_refusal("too many samples", ARGS("crit", "-n", "99999999999"), 64, "99999999999");
+	check_refusal("no highest", ARGS("crit", "--highest", "0"), 64, "--highest 0");
+	check_refusal("rounds", ARGS("crit", "--rounds", "1001"), 64, "--rounds 1001");
+	check_refusal("percentile 0", ARGS("crit", "-p", "0"), 64, "--percentiles 0");
+	check_refusal("percentile 101", ARGS("crit", "-p", "50,101"), 64, "--percentiles 50,101");
+	check_refusal("percentile text", ARGS("crit", "-p", "median"), 64, "--percentiles median");
+	check_refusal("empty percentile", ARGS("crit", "-p", "50,,99"), 64, "--percentiles 50,,99");
+	check_refusal("unknown engine", ARGS("crit", "-e", "magic"), 64, "magic");
+	check_refusal("operand", ARGS("crit", "1"), 64, "operand 1");
+	check_refusal("CPU list", ARGS("crit", "-C", "x"), 64, "--cpu x");
+	check_refusal("missing file", ARGS("crit", "--against", "/nowhere"), 1, "/nowhere");
+	check_refusal("not a run", ARGS("crit", "--against", "/proc/version"), 1, "/proc/version");
+}
+
+static bool save(const char *path, const char *text)
+{
+	FILE *file = fopen(path, "we");
+	bool ok = file && fputs(text, file) >= 0;
+
+	return file && !fclose(file) && ok;
+}
+
+/* The same kernel against itself is within the spread, against a run ten times as dear it is not. */
+static void check_against(const char *engine)
+{
+	char path[] = "/tmp/subtick-crit-XXXXXX", other[128];
+	int fd = mkstemp(path), beyond = 0, rows = 0;
+	struct live_run run;
+	json_t *root, *row;
+	size_t i;
+
+	if (fd >= 0)
+		close(fd);
+	live_run(ARGS("crit", "--json", "-e", engine, "-r", "5", "-n", "3000"), &run);
+	if (!live_ok(!run.exit_code && save(path, run.out), "a run to compare with"))
+		goto out;
+	root = live_json(
+		ARGS("crit", "--json", "-e", engine, "-r", "5", "-n", "3000", "--against", path));
+	json_array_foreach(json_object_get(root, "against"), i, row)
+	{
+		rows += !isnan(live_number(row, "difference"));
+		live_note("%s: %g → %g, difference %g (%g…%g)",
+			  json_string_value(json_object_get(row, "op")), live_number(row, "then"),
+			  live_number(row, "now"), live_number(row, "difference"),
+			  live_number(row, "difference_low"), live_number(row, "difference_high"));
+	}
+	live_ok(rows >= 1, "--against compares %d operations", rows);
+	json_decref(root);
+
+	snprintf(other, sizeof(other),
+		 "{\"schema\":\"subtick.crit/1\",\"engine\":\"%s\",\"do_work\":false,\"rounds\":5,"
+		 "\"ops\":[",
+		 engine);
+	if (fd >= 0 && (file_write_bytes(path, "", 0), save(path, other))) {
+		FILE *file = fopen(path, "ae");
+
+		for (int op = 0; op < 3; op++)
+			fprintf(file,
+				"%s{\"op\":\"%s\",\"batch\":%s,\"batch_low\":9e8,\"batch_high\":"
+				"1e9,"
+				"\"median\":1e9,\"median_low\":9e8,\"median_high\":1e9}",
+				op ? "," : "", tree_ops[op],
+				strcmp(engine, "bpf") ? "null" : "1e9");
+		fprintf(file, "]}\n");
+		fclose(file);
+	}
+	root = live_json(
+		ARGS("crit", "--json", "-e", engine, "-r", "2", "-n", "1000", "--against", path));
+	json_array_foreach(json_object_get(root, "against"), i, row) beyond +=
+		json_is_true(json_object_get(row, "exceeds_spread")) &&
+		live_number(row, "difference") < 0;
+	live_ok(beyond == rows && rows, "a second per pair is beyond every spread (%d)", beyond);
+	json_decref(root);
+	check_refusal("another kind of run",
+		      ARGS("crit", "-e", engine, "--work", "--against", path), 1, "--work");
+out:
+	live_run_free(&run);
+	unlink(path);
+}
+
+/* Both engines see the same kernel: where both know preempt and irq_save, the dearer is the same. */
+static void check_agreement(void)
+{
+	json_t *bpf = live_json(ARGS("crit", "--json", "-e", "bpf", "-r", "3", "-n", "3000"));
+	json_t *module = live_json(ARGS("crit", "--json", "-e", "module", "-r", "3", "-n", "3000"));
+	double step = live_number(module, "quality.clock_step_ns");
+
+	for (int i = 1; i < 3; i++) {
+		double b = live_number(op_row(bpf, "ops", tree_ops[i]), "average");
+		double m = live_number(op_row(module, "ops", tree_ops[i]), "average") * step;
+
+		if (isnan(b))
+			continue;
+		live_ok(!isnan(m), "%s: bpf %.1f ns, module %.1f ns on average", tree_ops[i], b, m);
+		/* A call, a clock step and emulation lie between them, but no order of magnitude. */
+		live_ok(b < 10 * m + live_bound(50) && m < 10 * b + live_bound(50),
+			"%s: the engines agree within a factor", tree_ops[i]);
+	}
+	json_decref(bpf);
+	json_decref(module);
+}
+
+static bool events_on(void)
+{
+	char text[16] = "";
+
+	file_read(TRACEFS "events/preemptirq/enable", text, sizeof(text));
+	return text[0] != '0';
+}
+
+static bool instance_left(void)
+{
+	return !system("ls -d " TRACEFS "instances/subtick-* >/dev/null 2>&1");
+}
+
+/* Killed while the events are on: the guard must still switch them off. */
+static void check_guard(void)
+{
+	const char *program = getenv("SUBTICK");
+	bool seen = false;
+	pid_t pid;
+
+	fflush(stdout);
+	pid = fork();
+	if (!pid) {
+		if (!freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr))
+			_exit(1);
+		execlp(program ? program : SUBTICK_PATH, "subtick", "crit", "--tracepoints", "-r",
+		       "100", NULL);
+		_exit(127);
+	}
+	for (int i = 0; i < 600 && !seen; i++) {
+		live_sleep_ms(10);
+		seen = !system("cat " TRACEFS "instances/subtick-*/events/preemptirq/enable "
+			       "2>/dev/null | grep -q 1");
+	}
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	for (int i = 0; i < 300 && instance_left(); i++)
+		live_sleep_ms(10);
+	live_ok(seen && !instance_left() && !events_on(),
+		"killed with the events on: they are off and the instance is gone");
+}
+
+static void check_tracepoints(void)
+{
+	int beyond = 0, rows = 0;
+	json_t *root, *row;
+	size_t i;
+
+	if (access(TRACEFS "events/preemptirq", F_OK)) {
+		check_refusal("no preemptirq events", ARGS("crit", "--tracepoints"), 77,
+			      "CONFIG_PREEMPT_TRACER");
+		return;
+	}
+	root = live_json(ARGS("crit", "--json", "--tracepoints", "-r", "5", "-n", "3000"));
+	json_array_foreach(json_object_get(root, "tracepoints"), i, row)
+	{
+		if (isnan(live_number(row, "on")))
+			continue;
+		rows++;
+		beyond += json_is_true(json_object_get(row, "exceeds_spread")) &&
+			  live_number(row, "cost") > 0;
+		live_note("%s: off %g on %g off %g, cost %g (%g…%g)",
+			  json_string_value(json_object_get(row, "op")),
+			  live_number(row, "off_before"), live_number(row, "on"),
+			  live_number(row, "off_after"), live_number(row, "cost"),
+			  live_number(row, "cost_low"), live_number(row, "cost_high"));
+	}
+	live_ok(rows >= 1 && beyond == rows,
+		"enabling the tracepoints costs more than the spread for %d of %d", beyond, rows);
+	live_ok(!events_on() && !instance_left(), "the events are as they were");
+	json_decref(root);
+
+	file_write(TRACEFS "events/preemptirq/enable", "1");
+	check_refusal("events in use", ARGS("crit", "--tracepoints"), 1, "already enabled");
+	live_ok(events_on(), "somebody else's events stay on");
+	file_write(TRACEFS "events/preemptirq/enable", "0");
+	check_guard();
+}
+
+static void check_module_engine(void)
+{
+	uint64_t before;
+
+	check_engine("module", "cycles");
+	check_against("module");
+	file_write("nr_samples", "777");
+	live_json(ARGS("crit", "--json", "-e", "module", "-r", "1"));
+	live_ok(!file_read_u64("nr_samples", &before) && before == 777 && !access(TREE, F_OK),
+		"the module's settings are put back, and it stays loaded");
+	check_refusal("module with -C", ARGS("crit", "-e", "module", "-C", "0"), 77,
+		      "every online CPU");
+}
+
+/* Only in a guest of the VM suite: it installs the module for the running kernel. */
+static void check_autoload(void)
+{
+	json_t *root;
+
+	if (system("mkdir -p /lib/modules/$(uname -r)/extra && cp " MODULE_IN_GUEST
+		   " /lib/modules/$(uname -r)/extra/ && depmod")) {
+		live_skip("an installed module is loaded", "this guest has no depmod");
+		return;
+	}
+	root = live_json(ARGS("crit", "--json", "-r", "1", "-n", "500"));
+	live_ok(is_text(root, "engine", "module"), "auto takes the module that is installed");
+	live_ok(access("/sys/module/tracerbench", F_OK) && access(TREE, F_OK),
+		"and unloads it again");
+	json_decref(root);
+	if (system("rm -rf /lib/modules/$(uname -r)/extra && depmod"))
+		live_note("the module is still installed");
+}
+
+int main(void)
+{
+	struct live_run run;
+	int loaded = -ENOENT;
+
+	live_run(ARGS("crit", "--engine", "bpf", "-n", "100", "-r", "1"), &run);
+	have_bpf = !run.exit_code;
+	live_ok(have_bpf || (run.exit_code == 77 && *run.err), "engine bpf runs or says why not: %s",
+		have_bpf ? "it runs" : strtok(run.err, "\n") ?: "");
+	live_run_free(&run);
+	if (!geteuid() && access(TREE, F_OK) && !access(MODULE_IN_GUEST, R_OK))
+		check_autoload();
+	if (!geteuid() && access(TREE, F_OK) && !access(MODULE_IN_GUEST, R_OK))
+		loaded = module_load(MODULE_IN_GUEST);
+	have_module = !access(TREE, F_OK);
+
+	check_usage();
+	if (have_bpf) {
+		check_engine("bpf", "ns");
+		check_cpus();
+		check_against("bpf");
+	}
+	if (have_module)
+		check_module_engine();
+	else
+		check_refusal("no module", ARGS("crit", "--engine", "module"), 77, "module");
+	if (have_bpf && have_module)
+		check_agreement();
+	if (have_bpf || have_module)
+		check_tracepoints();
+	if (!loaded)
+		live_ok(!module_unload(), "the module can be unloaded again");
+	return live_done();
+}

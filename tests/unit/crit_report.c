@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Rounds and reports of crit with an engine whose figures are known. */
+#include "test.h"
+
+#include <math.h>
+
+#include "measure/crit.h"
+
+static unsigned int rounds_done, stop_after;
+static int fail_with;
+
+static bool fake_stopped(void)
+{
+	return stop_after && rounds_done >= stop_after;
+}
+
+/* Round k of operation o: median 10·o + k, batch a tenth of it; irq is not to be had. */
+static int fake_round(struct crit_engine *engine, const struct crit_opts *opts,
+		      struct crit_round *ret_round, struct err *err)
+{
+	struct crit_round round;
+
+	if (fail_with)
+		return err_set(err, fail_with, "the fake fails");
+	crit_round_clear(&round);
+	round.cpus = calloc(2, sizeof(*round.cpus));
+	round.nr_cpus = 2;
+	round.clock_ns = 30;
+	round.call_ns = 6;
+	round.below_overhead = 5;
+	for (int op = CRIT_PREEMPT; op < CRIT_NR_OPS; op++) {
+		struct crit_figures *f = &round.op[op];
+
+		f->median = 10 * op + rounds_done;
+		f->average = f->median + 1;
+		f->max = 100 * (rounds_done + 1);
+		f->max_avg = 50;
+		f->batch = f->median / 10;
+		for (unsigned int i = 0; i < opts->nr_percentiles; i++)
+			f->percentile[i] = opts->percentile[i] / 1000.0;
+		for (int cpu = 0; cpu < 2; cpu++) {
+			round.cpus[cpu].cpu = 4 * cpu;
+			round.cpus[cpu].op[op] = (struct tb_summary){f->median + cpu, 2, 3};
+			round.cpus[cpu].batch[op] = 0.5;
+		}
+	}
+	rounds_done++;
+	*ret_round = round;
+	return 0;
+}
+
+static const struct crit_engine_ops fake_ops = {
+	.name = "fake", .unit = "ns", .what = "figures made up", .round = fake_round};
+static struct crit_engine fake = {.ops = &fake_ops};
+static const struct crit_opts three = {.nr_samples = 1000,
+				       .nr_highest = 5000,
+				       .rounds = 3,
+				       .percentile = {50000, 99900, 99000, 100000, 500},
+				       .nr_percentiles = 5,
+				       .stopped = fake_stopped};
+
+static int reset(void **state)
+{
+	rounds_done = stop_after = 0;
+	fail_with = 0;
+	return 0;
+}
+
+static struct table *table_named(struct report *report, const char *key)
+{
+	for (size_t i = 0; i < report->nr_tables; i++)
+		if (!strcmp(report->tables[i]->key, key))
+			return report->tables[i];
+	fail_msg("no table %s", key);
+	return NULL;
+}
+
+/* NaN for null. */
+static double number(const struct table *table, size_t row, const char *key)
+{
+	const struct value *value;
+	int col = table_find(table, key);
+
+	if (col < 0)
+		fail_msg("no column %s", key);
+	value = table_cell(table, row, col);
+	return value->kind == VALUE_U64	  ? (double)value->u64
+	       : value->kind == VALUE_F64 ? value->f64
+					  : NAN;
+}
+
+static void expect(const struct table *table, size_t row, const char *key, double wanted)
+{
+	double got = number(table, row, key);
+
+	if (!(fabs(got - wanted) < 1e-9))
+		fail_msg("row %zu %s is %g, not %g", row, key, got, wanted);
+}
+
+static void test_figures(void **state)
+{
+	struct crit_result result;
+	struct report *report;
+	struct table *ops, *cpus;
+	struct err err = {0};
+
+	assert_int_equal(crit_run(&fake, &three, "", &result, &err), 0);
+	assert_int_equal(crit_report(&fake, &three, &result, NULL, NULL, &report), 0);
+	ops = table_named(report, "ops");
+	assert_int_equal(ops->nr_rows, 3);
+	assert_true(isnan(number(ops, 0, "median")) && isnan(number(ops, 0, "batch")) &&
+		    isnan(number(ops, 0, "percentiles.p50")));
+	expect(ops, 1, "median", 11);
+	expect(ops, 1, "median_low", 10);
+	expect(ops, 1, "median_high", 12);
+	expect(ops, 1, "average", 12);
+	expect(ops, 1, "max", 300);
+	expect(ops, 2, "batch", 2.1);
+	expect(ops, 2, "batch_low", 2.0);
+	expect(ops, 2, "batch_high", 2.2);
+	expect(ops, 1, "percentiles.p50", 50);
+	expect(ops, 1, "percentiles.p999", 99.9);
+	expect(ops, 1, "percentiles.p100", 100);
+	expect(ops, 1, "percentiles.p05", 0.5);
+	cpus = table_named(report, "per_cpu");
+	assert_int_equal(cpus->nr_rows, 4);
+	expect(cpus, 2, "cpu", 4);
+	expect(cpus, 2, "median", 12);
+	expect(report->fields, 0, "nr_highest", 1000);
+	expect(report->fields, 0, "rounds", 3);
+	expect(report->quality, 0, "clock_ns", 30);
+	expect(report->quality, 0, "below_overhead_total", 15);
+	report_free(report);
+	crit_result_free(&result);
+}
+
+static void test_stop_keeps_whole_rounds(void **state)
+{
+	struct crit_result result;
+	struct err err = {0};
+
+	stop_after = 2;
+	assert_int_equal(crit_run(&fake, &three, "", &result, &err), 0);
+	assert_int_equal(result.nr_rounds, 2);
+	crit_result_free(&result);
+	assert_int_equal(crit_run(&fake, &three, "", &result, &err), -ECANCELED);
+	assert_int_equal(err.code, 0);
+}
+
+static void test_failure_is_passed_on(void **state)
+{
+	struct crit_result result = {.nr_rounds = 77};
+	struct err err = {0};
+
+	fail_with = -EIO;
+	assert_int_equal(crit_run(&fake, &three, "", &result, &err), -EIO);
+	assert_string_equal(err.what, "the fake fails");
+	assert_int_equal(result.nr_rounds, 77);
+}
+
+static void test_against(void **state)
+{
+	struct crit_baseline baseline = {
+		.name = "old.json",
+		.op = {[CRIT_IRQ] = crit_spread_of(NULL, 0),
+		       [CRIT_PREEMPT] = {.low = 1.15, .mid = 1.3, .high = 1.4, .rounds = 5},
+		       [CRIT_IRQ_SAVE] = {.low = 1.0, .mid = 1.1, .high = 1.2, .rounds = 5}},
+	};
+	struct crit_result result;
+	struct report *report;
+	struct table *against;
+	struct err err = {0};
+
+	assert_int_equal(crit_run(&fake, &three, "", &result, &err), 0);
+	assert_int_equal(crit_report(&fake, &three, &result, NULL, &baseline, &report), 0);
+	against = table_named(report, "against");
+	assert_true(isnan(number(against, 0, "difference")));
+	/* Batches 1.0 to 1.2 lie across 1.15; 2.0 to 2.2 are clear of 1.0 to 1.2. */
+	expect(against, 1, "difference", -0.2);
+	assert_false(table_cell(against, 1, table_find(against, "exceeds_spread"))->flag);
+	expect(against, 2, "difference", 1.0);
+	expect(against, 2, "difference_low", 0.8);
+	expect(against, 2, "difference_high", 1.2);
+	assert_true(table_cell(against, 2, table_find(against, "exceeds_spread"))->flag);
+	report_free(report);
+	crit_result_free(&result);
+}
+
+/* Rounds 0-2 off, 3-5 on, 6-8 off again: the drift of 0.6 is as large as the cost, so no verdict. */
+static void test_trace_drift_is_no_cost(void **state)
+{
+	struct crit_trace trace = {.has_irq = true, .has_preempt = true};
+	struct report *report;
+	struct table *table;
+	struct err err = {0};
+
+	assert_int_equal(crit_run(&fake, &three, "", &trace.off_before, &err), 0);
+	assert_int_equal(crit_run(&fake, &three, "", &trace.on, &err), 0);
+	assert_int_equal(crit_run(&fake, &three, "", &trace.off_after, &err), 0);
+	assert_int_equal(crit_report(&fake, &three, &trace.off_before, &trace, NULL, &report), 0);
+	table = table_named(report, "tracepoints");
+	expect(table, 1, "off_before", 1.1);
+	expect(table, 1, "on", 1.4);
+	expect(table, 1, "off_after", 1.7);
+	expect(table, 1, "cost", 0.0);
+	assert_false(table_cell(table, 1, table_find(table, "exceeds_spread"))->flag);
+	report_free(report);
+
+	/* The same with "on" far above both. */
+	for (unsigned int i = 0; i < 3; i++)
+		trace.on.rounds[i].op[CRIT_PREEMPT].batch = 9;
+	assert_int_equal(crit_report(&fake, &three, &trace.off_before, &trace, NULL, &report), 0);
+	table = table_named(report, "tracepoints");
+	expect(table, 1, "cost", 7.6);
+	expect(table, 1, "cost_low", 7.2);
+	expect(table, 1, "cost_high", 8.0);
+	assert_true(table_cell(table, 1, table_find(table, "exceeds_spread"))->flag);
+	report_free(report);
+	crit_trace_free(&trace);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(test_figures, reset),
+		cmocka_unit_test_setup(test_stop_keeps_whole_rounds, reset),
+		cmocka_unit_test_setup(test_failure_is_passed_on, reset),
+		cmocka_unit_test_setup(test_against, reset),
+		cmocka_unit_test_setup(test_trace_drift_is_no_cost, reset),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -4,11 +4,9 @@
 
 #include <limits.h>
 #include <linux/futex.h>
-#include <signal.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -114,14 +112,6 @@ bool naps_done(const struct naps *naps, struct naps_result *ret_result)
 		return false;
 	*ret_result = shared->result;
 	return true;
-}
-
-bool naps_alive(const struct naps *naps)
-{
-	siginfo_t info = {0};
-
-	/* Looks without reaping: gen_child_stop() does that. */
-	return !waitid(P_PID, naps->child.pid, &info, WEXITED | WNOHANG | WNOWAIT) && !info.si_pid;
 }
 
 void naps_stop(struct naps *naps)

@@ -36,7 +36,6 @@ void naps_go(struct naps *naps);
 void naps_halt(struct naps *naps);
 /* True when the loop has ended and the figures are there; the process sleeps until stopped. */
 bool naps_done(const struct naps *naps, struct naps_result *ret_result);
-bool naps_alive(const struct naps *naps);
 void naps_stop(struct naps *naps);
 
 #endif

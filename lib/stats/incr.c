@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 void incr_init(struct incr *incr, uint32_t mask)
 {
@@ -14,26 +13,46 @@ void incr_init(struct incr *incr, uint32_t mask)
 void incr_free(struct incr *incr)
 {
 	free(incr->stamps);
+	free(incr->intervals);
 	incr_init(incr, incr->mask);
 }
 
-static void incr_note(struct incr *incr, uint64_t stamp_ns)
+static bool incr_grow(struct incr *incr)
 {
-	if (incr->nr == incr->room) {
-		size_t room = incr->room ? 2 * incr->room : 1024;
-		uint64_t *stamps = reallocarray(incr->stamps, room, sizeof(*stamps));
+	size_t room = incr->room ? 2 * incr->room : 1024;
+	uint64_t *stamps, *intervals;
 
-		if (!stamps) {
-			incr->out_of_memory = true;
-			return;
-		}
+	stamps = reallocarray(incr->stamps, room, sizeof(*stamps));
+	if (stamps)
 		incr->stamps = stamps;
-		incr->room = room;
-	}
-	incr->stamps[incr->nr++] = stamp_ns;
+	intervals = reallocarray(incr->intervals, room, sizeof(*intervals));
+	if (intervals)
+		incr->intervals = intervals;
+	if (!stamps || !intervals)
+		return false;
+	incr->room = room;
+	return true;
 }
 
-bool incr_feed(struct incr *incr, const uint64_t *cols, unsigned int nr_cols, uint64_t stamp_ns)
+static void incr_note(struct incr *incr, uint64_t stamp_ns, bool blurred)
+{
+	if (blurred) {
+		incr->blurred++;
+		incr->last_stamp_ns = 0;
+		return;
+	}
+	if (incr->nr == incr->room && !incr_grow(incr)) {
+		incr->out_of_memory = true;
+		return;
+	}
+	if (incr->last_stamp_ns)
+		incr->intervals[incr->nr_intervals++] = stamp_ns - incr->last_stamp_ns;
+	incr->stamps[incr->nr++] = stamp_ns;
+	incr->last_stamp_ns = stamp_ns;
+}
+
+bool incr_feed(struct incr *incr, const uint64_t *cols, unsigned int nr_cols, uint64_t stamp_ns,
+	       bool blurred)
 {
 	bool moved = false;
 
@@ -45,7 +64,7 @@ bool incr_feed(struct incr *incr, const uint64_t *cols, unsigned int nr_cols, ui
 		incr->last[i] = cols[i];
 	}
 	if (incr->primed && moved)
-		incr_note(incr, stamp_ns);
+		incr_note(incr, stamp_ns, blurred);
 	moved &= incr->primed;
 	incr->primed = true;
 	return moved;
@@ -78,8 +97,8 @@ void bins_add(struct bins *bins, uint64_t value_ns)
 
 void bins_add_intervals(struct bins *bins, const struct incr *incr)
 {
-	for (size_t i = 1; i < incr->nr; i++)
-		bins_add(bins, incr->stamps[i] - incr->stamps[i - 1]);
+	for (size_t i = 0; i < incr->nr_intervals; i++)
+		bins_add(bins, incr->intervals[i]);
 }
 
 /* Bins within two of @bin, and whether it is the top of them; the first of equals is. */

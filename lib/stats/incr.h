@@ -9,20 +9,30 @@
 
 #define INCR_MAX_COLS 16
 
-/* Watches the columns in @mask; any of them moving is one increment. */
+/*
+ * Watches the columns in @mask; any of them moving is one increment. A reader that was held up
+ * sees an increment too late: such a one has no stamp, and no interval to either side.
+ */
 struct incr {
 	uint32_t mask;
 	bool primed;
 	uint64_t last[INCR_MAX_COLS];
-	uint64_t *stamps; /* of the increments, owned */
-	size_t nr, room;
+	uint64_t last_stamp_ns; /* of the last increment, 0 when that was blurred */
+	uint64_t *stamps;	/* owned */
+	uint64_t *intervals;	/* owned; at most nr - 1 */
+	size_t nr, nr_intervals, room;
+	uint64_t blurred;
 	bool out_of_memory; /* some were left out */
 };
 
 void incr_init(struct incr *incr, uint32_t mask);
 void incr_free(struct incr *incr);
-/* True if a watched column differs from the reading before; the first reading only primes. */
-bool incr_feed(struct incr *incr, const uint64_t *cols, unsigned int nr_cols, uint64_t stamp_ns);
+/*
+ * True if a watched column differs from the reading before; the first reading only primes.
+ * @blurred: the reading before is so long ago that nobody knows when it moved.
+ */
+bool incr_feed(struct incr *incr, const uint64_t *cols, unsigned int nr_cols, uint64_t stamp_ns,
+	       bool blurred);
 
 /* A histogram with bins of equal width. */
 struct bins {
@@ -65,7 +75,7 @@ struct period {
  * The longest period, between 50 and 1500 Hz, of which all intervals are multiples: shorter ones
  * (half, a third) fit as well. False below 32 increments or when nothing fits.
  */
-bool period_find(const uint64_t *stamps, size_t nr, struct period *ret_period);
+bool period_find(const struct incr *incr, struct period *ret_period);
 
 /* The kernel's tick for a rate: TICK_NSEC is the second over HZ, rounded. */
 uint64_t period_tick_ns(unsigned int hz);

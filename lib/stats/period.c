@@ -8,7 +8,7 @@
 #define MIN_HZ	       50
 #define MAX_HZ	       1500
 /* A subharmonic that fits nearly as well as the best is the tick itself. */
-#define AS_GOOD 0.85
+#define AS_GOOD 0.75
 #define FITS	0.5
 
 static const double two_pi = 6.283185307179586;
@@ -38,13 +38,13 @@ double period_coherence(const uint64_t *stamps, size_t nr, double period_ns, dou
 }
 
 /* 1 when every interval is a multiple of the period; a slip in one does not carry to the next. */
-static double interval_score(const uint64_t *stamps, size_t nr, double hz)
+static double interval_score(const struct incr *incr, double hz)
 {
 	double sum = 0.0;
 
-	for (size_t i = 1; i < nr; i++)
-		sum += cos(two_pi * (double)(stamps[i] - stamps[i - 1]) * hz / 1e9);
-	return sum / (double)(nr - 1);
+	for (size_t i = 0; i < incr->nr_intervals; i++)
+		sum += cos(two_pi * (double)incr->intervals[i] * hz / 1e9);
+	return sum / (double)incr->nr_intervals;
 }
 
 /* Over seconds of stamps, a per mille of the rate is many turns of phase: this is exact. */
@@ -68,15 +68,15 @@ static double refine(const uint64_t *stamps, size_t nr, double hz)
 	return best_hz;
 }
 
-bool period_find(const uint64_t *stamps, size_t nr, struct period *ret_period)
+bool period_find(const struct incr *incr, struct period *ret_period)
 {
 	double score[MAX_HZ + 2] = {0}, best = 0.0;
 	struct period period;
 
-	if (nr < MIN_INCREMENTS)
+	if (incr->nr < MIN_INCREMENTS || incr->nr_intervals < MIN_INCREMENTS / 2)
 		return false;
 	for (int hz = MIN_HZ; hz <= MAX_HZ; hz++) {
-		score[hz] = interval_score(stamps, nr, hz);
+		score[hz] = interval_score(incr, hz);
 		best = fmax(best, score[hz]);
 	}
 	if (best < FITS)
@@ -85,9 +85,10 @@ bool period_find(const uint64_t *stamps, size_t nr, struct period *ret_period)
 		if (score[hz] < AS_GOOD * best || score[hz] < score[hz - 1] ||
 		    score[hz] < score[hz + 1])
 			continue;
-		period.hz = refine(stamps, nr, hz);
+		period.hz = refine(incr->stamps, incr->nr, hz);
 		period.period_ns = 1e9 / period.hz;
-		period.coherence = period_coherence(stamps, nr, period.period_ns, &period.phase_ns);
+		period.coherence = period_coherence(incr->stamps, incr->nr, period.period_ns,
+						    &period.phase_ns);
 		if (period.coherence < FITS)
 			return false;
 		*ret_period = period;

@@ -40,8 +40,10 @@ static void watch(struct incr *incr, struct accountant *a, unsigned int hz, uint
 		}
 		for (int i = 0; i < 2; i++)
 			shown[i] = a->col_ns[i] / (10 * MS);
-		incr_feed(incr, shown, 2, 1000000000000000ULL + now +
-					  (jitter_ns ? next_random(&random) % jitter_ns : 0));
+		incr_feed(incr, shown, 2,
+			  1000000000000000ULL + now +
+				  (jitter_ns ? next_random(&random) % jitter_ns : 0),
+			  false);
 	}
 }
 
@@ -51,18 +53,31 @@ static void increments(void **state)
 	struct incr incr;
 
 	incr_init(&incr, 0x5); /* columns 0 and 2 */
-	assert_false(incr_feed(&incr, cols, 4, 10));
-	assert_false(incr_feed(&incr, cols, 4, 20));
+	assert_false(incr_feed(&incr, cols, 4, 10, false));
+	assert_false(incr_feed(&incr, cols, 4, 20, false));
 	cols[1]++;
-	assert_false(incr_feed(&incr, cols, 4, 30));
+	assert_false(incr_feed(&incr, cols, 4, 30, false));
 	cols[2]++;
-	assert_true(incr_feed(&incr, cols, 4, 40));
+	assert_true(incr_feed(&incr, cols, 4, 40, false));
 	/* iowait and the like may go back, and may hide another column in a sum. */
 	cols[0]--;
 	cols[2]++;
-	assert_true(incr_feed(&incr, cols, 4, 70));
+	assert_true(incr_feed(&incr, cols, 4, 70, false));
 	assert_int_equal(incr.nr, 2);
-	assert_int_equal(incr.stamps[1] - incr.stamps[0], 30);
+	assert_int_equal(incr.nr_intervals, 1);
+	assert_int_equal(incr.intervals[0], 30);
+	/* The reader was held up: it moved, but nobody knows when, and the next is no interval. */
+	cols[0]++;
+	assert_true(incr_feed(&incr, cols, 4, 100, true));
+	cols[0]++;
+	assert_true(incr_feed(&incr, cols, 4, 110, false));
+	assert_int_equal(incr.nr_intervals, 1);
+	assert_int_equal(incr.blurred, 1);
+	cols[0]++;
+	assert_true(incr_feed(&incr, cols, 4, 115, false));
+	assert_int_equal(incr.intervals[1], 5);
+	assert_false(incr_feed(&incr, cols, 4, 300, true));
+	assert_int_equal(incr.blurred, 1);
 	incr_free(&incr);
 }
 
@@ -73,7 +88,7 @@ static size_t peaks_of(const struct incr *incr, struct bins_peak *peaks, size_t 
 
 	assert_int_equal(bins_init(&bins, 100000, 400), 0);
 	bins_add_intervals(&bins, incr);
-	assert_int_equal(bins.total, incr->nr - 1);
+	assert_int_equal(bins.total, incr->nr_intervals);
 	nr = bins_peaks(&bins, 0.01, peaks, max);
 	bins_free(&bins);
 	return nr;
@@ -109,7 +124,7 @@ static void peaks_of_two_modes(void **state)
 	assert_true(nr >= 5);
 	for (size_t i = 0; i < nr; i++)
 		assert_true(fabs(peaks[i].at_ns / 1e6 - round(peaks[i].at_ns / 1e6)) < 0.05);
-	assert_true(period_find(incr.stamps, incr.nr, &period));
+	assert_true(period_find(&incr, &period));
 	assert_true(period.hz == 1000.0);
 	assert_true(period.coherence > 0.98);
 	incr_free(&incr);
@@ -140,7 +155,7 @@ static void rates(void **state)
 
 		incr_init(&incr, 3);
 		watch(&incr, &a, hz[i], 3000 * MS, 0.45, 60000);
-		assert_true(period_find(incr.stamps, incr.nr, &period));
+		assert_true(period_find(&incr, &period));
 		assert_int_equal(lround(period.hz), hz[i]);
 		incr_free(&incr);
 	}
@@ -154,7 +169,7 @@ static void phase_of_the_tick(void **state)
 
 	incr_init(&incr, 3);
 	watch(&incr, &a, 250, 2000 * MS, 0.5, 0);
-	assert_true(period_find(incr.stamps, incr.nr, &period));
+	assert_true(period_find(&incr, &period));
 	/* 10^15 is a multiple of 4 ms. */
 	assert_true(fabs(period.phase_ns - 1.3e6) < 30000.0);
 	incr_free(&incr);
@@ -163,17 +178,49 @@ static void phase_of_the_tick(void **state)
 /* Increments at any moment have no period, and too few prove none. */
 static void no_period(void **state)
 {
-	uint64_t random = 7, stamps[2000] = {1000};
+	uint64_t random = 7, col = 0, now = 1000;
 	struct period period;
+	struct incr incr;
 
-	for (size_t i = 1; i < 2000; i++)
-		stamps[i] = stamps[i - 1] + 1000000 + next_random(&random) % 9000000;
-	assert_false(period_find(stamps, 2000, &period));
-	for (size_t i = 1; i < 2000; i++)
-		stamps[i] = stamps[i - 1] + 4000000;
-	assert_true(period_find(stamps, 2000, &period));
-	assert_false(period_find(stamps, 31, &period));
-	assert_true(period_coherence(stamps, 0, 4e6, NULL) == 0.0);
+	incr_init(&incr, 1);
+	for (size_t i = 0; i < 2000; i++, col++) {
+		now += 1000000 + next_random(&random) % 9000000;
+		incr_feed(&incr, &col, 1, now, false);
+	}
+	assert_false(period_find(&incr, &period));
+	assert_true(period_coherence(incr.stamps, incr.nr, 4e6, NULL) < 0.1);
+	incr_free(&incr);
+	for (size_t i = 0; i < 32; i++, col++)
+		incr_feed(&incr, &col, 1, now += 4000000, false);
+	assert_int_equal(incr.nr, 31);
+	assert_false(period_find(&incr, &period));
+	incr_feed(&incr, &col, 1, now += 4000000, false);
+	assert_true(period_find(&incr, &period));
+	assert_int_equal(lround(period.hz), 250);
+	incr_free(&incr);
+	assert_true(period_coherence(NULL, 0, 4e6, NULL) == 0.0);
+}
+
+/* One increment in six seen late, anywhere in the next tick: still the tick, not a fraction. */
+static void noisy_reader(void **state)
+{
+	static const unsigned int hz[] = {100, 250, 300, 1000};
+
+	for (size_t i = 0; i < sizeof(hz) / sizeof(hz[0]); i++) {
+		uint64_t tick = period_tick_ns(hz[i]), random = 11, col = 0, at = 0;
+		struct period period;
+		struct incr incr;
+
+		incr_init(&incr, 1);
+		for (size_t n = 0; n < 200; n++, col++) {
+			at += tick * (1 + next_random(&random) % 5);
+			incr_feed(&incr, &col, 1,
+				  at + next_random(&random) % (n % 6 ? 30000 : tick), false);
+		}
+		assert_true(period_find(&incr, &period));
+		assert_int_equal(lround(period.hz), hz[i]);
+		incr_free(&incr);
+	}
 }
 
 static void precision(void **state)
@@ -290,12 +337,19 @@ static void pid_times(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(increments),	      cmocka_unit_test(peak_of_rescaling),
-		cmocka_unit_test(peaks_of_two_modes), cmocka_unit_test(peaks_of_250),
-		cmocka_unit_test(rates),	      cmocka_unit_test(phase_of_the_tick),
-		cmocka_unit_test(no_period),	      cmocka_unit_test(precision),
-		cmocka_unit_test(search),	      cmocka_unit_test(search_in_vain),
-		cmocka_unit_test(quantiles),	      cmocka_unit_test(pid_times),
+		cmocka_unit_test(increments),
+		cmocka_unit_test(peak_of_rescaling),
+		cmocka_unit_test(peaks_of_two_modes),
+		cmocka_unit_test(peaks_of_250),
+		cmocka_unit_test(rates),
+		cmocka_unit_test(phase_of_the_tick),
+		cmocka_unit_test(no_period),
+		cmocka_unit_test(noisy_reader),
+		cmocka_unit_test(precision),
+		cmocka_unit_test(search),
+		cmocka_unit_test(search_in_vain),
+		cmocka_unit_test(quantiles),
+		cmocka_unit_test(pid_times),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

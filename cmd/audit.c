@@ -279,7 +279,8 @@ static int draw(FILE **file, const char *name, const struct report *report)
 	return rc ? EXIT_ERROR : EXIT_FINE;
 }
 
-static int run_experiments(struct audit_cmd *cmd, const struct audit_env *env, bool *ret_gone)
+static int run_experiments(struct audit_cmd *cmd, const struct audit_env *env, bool *ret_gone,
+			   bool *ret_lacks)
 {
 	uint64_t budget = cmd->opts.budget_ns;
 	struct report *report;
@@ -296,7 +297,13 @@ static int run_experiments(struct audit_cmd *cmd, const struct audit_env *env, b
 		err = (struct err){0};
 		if (e->run(&cmd->opts, env, &cmd->findings, &report, &err)) {
 			clear_progress(env);
-			return opts_fail("audit", &err);
+			code = opts_fail("audit", &err);
+			/* What the machine lacks for one, the others may do without. */
+			if (cmd->only || code != EXIT_UNSUPPORTED)
+				return code;
+			*ret_lacks = true;
+			code = EXIT_FINE;
+			continue;
 		}
 		clear_progress(env);
 		code = draw(&cmd->plots[i], e->name, report);
@@ -333,7 +340,7 @@ static int run(struct audit_cmd *cmd)
 	struct report *report;
 	struct cpuset audited = {0};
 	struct err err = {0};
-	bool gone = false;
+	bool gone = false, lacks = false;
 	int code;
 
 	run_signals();
@@ -345,13 +352,15 @@ static int run(struct audit_cmd *cmd)
 		return code ? opts_fail("audit", &err) : show(cmd, report, &gone);
 	}
 	cmd->opts.brief = !cmd->only;
-	code = run_experiments(cmd, &env, &gone);
+	code = run_experiments(cmd, &env, &gone, &lacks);
 	if (!code && !gone && !cmd->only) {
 		if (audit_verdict(&cmd->findings, &report, &err))
 			return opts_fail("audit", &err);
 		code = show(cmd, report, &gone);
 	}
-	return code ? code : judge(cmd);
+	if (!code)
+		code = judge(cmd);
+	return code ? code : lacks ? EXIT_UNSUPPORTED : EXIT_FINE;
 }
 
 int cmd_audit(int argc, char **argv)

@@ -75,19 +75,21 @@ static void say_window(const struct audit_findings *f, struct report *report, co
 		       double ratio, uint64_t window_ns)
 {
 	struct precision rule;
+	char text[16], more[16];
 
 	if (window_ns) {
 		report_note(report,
 			    "under a load out of step with the tick, /proc/stat is good to %s "
-			    "from windows of %.3g s on",
-			    want, (double)window_ns / 1e9);
+			    "from windows of %s s on",
+			    want, audit_seconds(window_ns, text));
 		return;
 	}
 	precision_rule(ratio, f->user_hz, f->tick_known ? f->hz : f->user_hz, &rule);
 	report_note(report,
 		    "under a load out of step with the tick, /proc/stat was not good to %s at any "
-		    "window up to %.3g s; by the rules of sampling it takes about %.3g s",
-		    want, (double)f->good_longest_ns / 1e9, (double)rule.sampling_ns / 1e9);
+		    "window up to %s s; by the rules of sampling it takes about %s s",
+		    want, audit_seconds(f->good_longest_ns, text),
+		    audit_seconds(rule.sampling_ns, more));
 }
 
 static void say_rest(const struct audit_findings *f, struct report *report)

@@ -15,6 +15,7 @@ int audit_precision(const struct audit_opts *opts, const struct audit_env *env, 
 	struct audit_findings findings = {.user_hz = sysconf(_SC_CLK_TCK)};
 	uint64_t begin = hz ? 0 : clock_mono_ns();
 	struct precision precision;
+	char text[16];
 	struct report *report;
 	int rc;
 
@@ -36,14 +37,14 @@ int audit_precision(const struct audit_opts *opts, const struct audit_env *env, 
 		value_u64(report_field(report, M_ROUNDING_WINDOW_NS), precision.rounding_ns);
 		value_u64(report_field(report, M_SAMPLING_WINDOW_NS), precision.sampling_ns);
 		report_note(report,
-			    "below %.3g s a single unit of /proc/stat is more than %.3g %% of the "
+			    "below %s s a single unit of /proc/stat is more than %.3g %% of the "
 			    "window",
-			    (double)precision.rounding_ns / 1e9, want * 100.0);
+			    audit_seconds(precision.rounding_ns, text), want * 100.0);
 		report_note(
 			report,
 			"each tick is one look at the core: a load out of step with it is known to "
-			"%.3g %% in 95 of 100 windows of %.3g s; one in step with it never",
-			want * 100.0, (double)precision.sampling_ns / 1e9);
+			"%.3g %% in 95 of 100 windows of %s s; one in step with it never",
+			want * 100.0, audit_seconds(precision.sampling_ns, text));
 	} else {
 		/* Exact accounting rounds only to its unit. */
 		precision_rule(want, findings.user_hz, findings.user_hz, &precision);

@@ -45,6 +45,14 @@ void audit_progress(const struct audit_env *env, const char *fmt, ...)
 	env->progress(text);
 }
 
+const char *audit_seconds(uint64_t ns, char buf[16])
+{
+	double seconds = (double)ns / 1e9;
+
+	snprintf(buf, 16, seconds >= 1000.0 ? "%.0f" : "%.3g", seconds);
+	return buf;
+}
+
 static int watch_loop(struct procstat *stat, struct procstat_cpu *cpus, unsigned int cpu,
 		      uint64_t length_ns, struct incr *incrs, size_t nr,
 		      const struct audit_env *env, struct audit_watch *w)

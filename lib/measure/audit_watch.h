@@ -15,6 +15,9 @@ bool audit_wait(const struct audit_env *env, uint64_t until_ns);
 void audit_progress(const struct audit_env *env, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/* For sentences: "10", "0.86", "3841"; returns @buf. */
+const char *audit_seconds(uint64_t ns, char buf[16]);
+
 /* The reader's own books. */
 struct audit_watch {
 	uint64_t wall_ns;

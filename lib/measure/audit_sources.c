@@ -336,6 +336,9 @@ int audit_sources(const struct audit_opts *opts, const struct audit_env *env,
 	}
 	report_source(s.report, s.lanes.lane[0].source->ops->name);
 	audit_tables_init(&s.tables, s.report);
+	/* As a part of all, people get the loads; the errors are a screenful of their own. */
+	if (opts->brief && !s.report->failed)
+		s.tables.errors->text_hidden = true;
 	rc = run_all(&s, err);
 	s.report->window_ns = clock_mono_ns() - begin;
 	if (!rc && s.lanes.lane[0].source->ops->quality)

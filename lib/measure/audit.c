@@ -13,11 +13,14 @@ enum audit_regime audit_regime(const struct audit_findings *f)
 	if (!f->tick_looked)
 		return AUDIT_UNKNOWN;
 	/*
-	 * Increments that fall on no tick, and no place to hide: measured at each switch. Increments
-	 * alone could also be a reader that was too slow.
+	 * No tick in the increments, no place to hide and no large error: measured at each switch.
+	 * Less than all three could be a reader that was too slow, or a core that others use.
 	 */
 	if (!f->tick_known)
-		return f->hide_tried && !f->hide_found ? AUDIT_VIRT_GEN : AUDIT_UNKNOWN;
+		return !f->reader_starved && f->hide_tried && !f->hide_found && f->worst_known &&
+				       f->worst_error <= AUDIT_EXACT_ERROR
+			       ? AUDIT_VIRT_GEN
+			       : AUDIT_UNKNOWN;
 	if (!f->irq_known)
 		return AUDIT_SAMPLED;
 	return f->irq_coherence >= AUDIT_ON_TICK ? AUDIT_TICK : AUDIT_IRQTIME;

@@ -37,6 +37,7 @@ struct audit_env {
 struct audit_findings {
 	unsigned int user_hz;
 	bool tick_looked, tick_known;
+	bool reader_starved; /* others had the reader's core: that no tick was found means nothing */
 	unsigned int hz;
 	uint64_t tick_ns;
 	double tick_phase_ns;
@@ -65,6 +66,8 @@ struct audit_findings {
 #define AUDIT_FAIL_WINDOW_NS 1000000000ULL
 /* Stamps of columns that move on the tick only. */
 #define AUDIT_ON_TICK 0.6
+/* Columns that are never off by more are not samples. */
+#define AUDIT_EXACT_ERROR 0.03
 
 int audit_ticks(const struct audit_opts *opts, const struct audit_env *env,
 		struct audit_findings *findings, struct report **ret_report, struct err *err);

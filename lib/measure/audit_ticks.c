@@ -292,6 +292,10 @@ static void add_notes(const struct ticks *t, struct report *report)
 				? "a unit is no whole number of ticks, so their increments "
 				  "alternate"
 				: "a unit is a whole number of ticks, the peak of a steady load");
+	else if (f->reader_starved)
+		report_note(report,
+			    "other tasks had the reader's core: that no tick was found says "
+			    "nothing; try again on a quieter machine");
 	else if (w->reads && w->wall_ns / w->reads > 2 * NSEC_PER_MSEC)
 		report_note(report, "reading /proc/stat takes %.1f ms here, too long to see ticks",
 			    (double)w->wall_ns / 1e6 / (double)w->reads);
@@ -333,7 +337,7 @@ int audit_ticks(const struct audit_opts *opts, const struct audit_env *env,
 			*err = why;
 		}
 		if (!rc && load == LOAD_TWO_MODES)
-			audit_take_tick(findings, &t.incrs[0]);
+			audit_take_tick(findings, &t.incrs[0], &t.watch[LOAD_TWO_MODES]);
 	}
 	if (!rc) {
 		take_irq(findings, &t.incrs[NR_SETS - 1]);

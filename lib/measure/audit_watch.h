@@ -33,7 +33,8 @@ int audit_watch(unsigned int cpu, uint64_t length_ns, struct incr *incrs, size_t
 		const struct audit_env *env, struct audit_watch *ret_watch, struct err *err);
 
 /* Looks for the tick in what was watched under a load of several modes. */
-void audit_take_tick(struct audit_findings *findings, const struct incr *busy);
+void audit_take_tick(struct audit_findings *findings, const struct incr *busy,
+		     const struct audit_watch *watch);
 /* A short look of its own, for experiments that need the tick first; no-op when it was done. */
 int audit_find_tick(unsigned int cpu, const struct audit_env *env, struct audit_findings *findings,
 		    struct err *err);

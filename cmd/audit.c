@@ -28,6 +28,7 @@ enum {
 	ID_PERIOD,
 	ID_PHASE,
 	ID_SHARE,
+	ID_LOADS,
 	ID_WANT,
 	ID_HZ,
 	ID_FAIL_OVER,
@@ -49,6 +50,7 @@ static const struct opt options[] = {
 	{"phase", 0, "TIME", "sources: one load only, locked at this place in its period",
 	 ID_PHASE},
 	{"share", 0, "N%", "sources: share of the task that hides (default 50%)", ID_SHARE},
+	{"loads", 0, "LIST", "sources: only these, such as random,hidden,softirq", ID_LOADS},
 	{"want", 0, "N%", "precision: what is wanted (default 0.1%)", ID_WANT},
 	{"hz", 0, "N", "precision: compute for this HZ instead of finding it", ID_HZ},
 	{NULL, 0, NULL, NULL, 0},
@@ -120,6 +122,33 @@ static bool take_delays(const struct opts_state *state, struct audit_cmd *cmd)
 	return true;
 }
 
+static bool take_loads(const struct opts_state *state, struct audit_opts *opts)
+{
+	const char *at = state->value;
+
+	opts->loads = 0;
+	do {
+		size_t len = strcspn(at, ",");
+		unsigned int load = 0;
+		const char *name;
+
+		/* "locked" comes with --phase, which says where. */
+		while ((name = audit_load_name(load)) &&
+		       (load == AUDIT_LOCKED || strlen(name) != len || strncmp(name, at, len)))
+			load++;
+		if (!name) {
+			opts_usage(state,
+				   "--loads %s: expected some of random, swept, exposed, hidden, "
+				   "softirq, xdp-drop",
+				   state->value);
+			return false;
+		}
+		opts->loads |= 1u << load;
+		at += len;
+	} while (*at++);
+	return true;
+}
+
 static bool take_operand(const struct opts_state *state, struct audit_cmd *cmd)
 {
 	bool known = !strcmp(state->value, "precision");
@@ -169,6 +198,8 @@ static bool take(struct opts_state *state, int id, struct audit_cmd *cmd)
 		return opts_duration(state, "--phase", value, 0, NSEC_PER_SEC, &opts->phase_ns);
 	case ID_SHARE:
 		return opts_ratio(state, "--share", value, "%", 0.01, 0.95, &opts->share);
+	case ID_LOADS:
+		return take_loads(state, opts);
 	case ID_WANT:
 		return opts_ratio(state, "--want", value, "%", 1e-6, 1.0, &cmd->want);
 	case ID_HZ:

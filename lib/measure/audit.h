@@ -23,8 +23,24 @@ struct audit_opts {
 	uint64_t period_ns; /* 0: one tick */
 	bool phase_given;   /* one load, locked at phase_ns, instead of all */
 	uint64_t phase_ns;
-	double share; /* of the core that the task that hides takes */
+	double share;	/* of the core that the task that hides takes */
+	uint32_t loads; /* bit per audit_load of sources; 0: all */
 };
+
+/* Loads of audit sources. */
+enum audit_load {
+	AUDIT_RANDOM, /* first: the one with long windows in the brief form */
+	AUDIT_SWEPT,
+	AUDIT_LOCKED, /* at the phase asked for */
+	AUDIT_EXPOSED,
+	AUDIT_HIDDEN,
+	AUDIT_SOFTIRQ,
+	AUDIT_XDP_DROP,
+	AUDIT_NR_LOADS,
+};
+
+/* "random"; NULL from AUDIT_NR_LOADS on. */
+const char *audit_load_name(unsigned int load);
 
 /* How an experiment waits and tells where it is; both may be NULL. */
 struct audit_env {
@@ -48,7 +64,9 @@ struct audit_findings {
 	bool softirq_known;
 	double softirq_as_idle; /* share of softirq time on idle that the idle column took */
 
-	bool hide_tried, hide_found;
+	bool hide_tried; /* all phases were tried */
+	bool hide_phase; /* one of them hid the task while it was tried */
+	bool hide_found; /* and for the length of the load as well */
 	double hidden_true, hidden_shown;
 	uint64_t hidden_phase_ns;
 

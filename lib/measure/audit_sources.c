@@ -21,22 +21,18 @@
 #define NO_TICK_NS (4 * NSEC_PER_MSEC) /* period of the loads where no tick was found */
 #define LONG_NS	   (11 * NSEC_PER_SEC) /* room for windows of 10 s */
 #define BRIEF_NS   (3500 * NSEC_PER_MSEC)
-#define SEARCH_NS  (4 * NSEC_PER_SEC)
+/* Loads whose phase has to be searched first. */
+#define SEARCHED  (1u << AUDIT_EXPOSED | 1u << AUDIT_HIDDEN)
+#define SEARCH_NS (4 * NSEC_PER_SEC)
 
-enum scene {
-	SCENE_RANDOM, /* first: the one with long windows in the brief form */
-	SCENE_SWEPT,
-	SCENE_LOCKED, /* at the phase asked for */
-	SCENE_EXPOSED,
-	SCENE_HIDDEN,
-	SCENE_SOFTIRQ,
-	SCENE_XDP,
-	NR_SCENES,
-};
-
-static const char *const scene_names[NR_SCENES] = {
+static const char *const load_names[AUDIT_NR_LOADS] = {
 	"random", "swept", "locked", "exposed", "hidden", "softirq", "xdp-drop",
 };
+
+const char *audit_load_name(unsigned int load)
+{
+	return load < AUDIT_NR_LOADS ? load_names[load] : NULL;
+}
 
 struct sources {
 	const struct audit_opts *opts;
@@ -51,42 +47,42 @@ struct sources {
 	bool stopped;
 };
 
-static bool scene_wanted(const struct sources *s, enum scene scene)
+static bool scene_wanted(const struct sources *s, enum audit_load scene)
 {
 	if (s->opts->phase_given)
-		return scene == SCENE_LOCKED;
-	if (scene == SCENE_LOCKED)
+		return scene == AUDIT_LOCKED;
+	if (scene == AUDIT_LOCKED || (s->opts->loads && !(s->opts->loads >> scene & 1)))
 		return false;
-	if (scene == SCENE_HIDDEN)
+	if (scene == AUDIT_HIDDEN)
 		return s->hide.hidden;
-	if (scene == SCENE_EXPOSED)
+	if (scene == AUDIT_EXPOSED)
 		return s->hide.exposed;
 	return true;
 }
 
-static void scene_duty(const struct sources *s, enum scene scene, struct duty_opts *duty)
+static void scene_duty(const struct sources *s, enum audit_load scene, struct duty_opts *duty)
 {
 	*duty = (struct duty_opts){.cpu = (int)s->opts->cpu,
 				   .duty = s->opts->duty,
 				   .period_ns = s->period_ns,
-				   .locked = scene != SCENE_RANDOM,
+				   .locked = scene != AUDIT_RANDOM,
 				   .phase_ns = s->opts->phase_ns};
 	/* One part in 64 too long: the burn moves across the tick and comes round. */
-	if (scene == SCENE_SWEPT)
+	if (scene == AUDIT_SWEPT)
 		duty->period_ns += s->tick_ns / 64;
-	if (scene == SCENE_HIDDEN || scene == SCENE_EXPOSED) {
+	if (scene == AUDIT_HIDDEN || scene == AUDIT_EXPOSED) {
 		duty->period_ns = s->tick_ns;
 		duty->phase_ns =
-			scene == SCENE_HIDDEN ? s->hide.hidden_phase_ns : s->hide.exposed_phase_ns;
+			scene == AUDIT_HIDDEN ? s->hide.hidden_phase_ns : s->hide.exposed_phase_ns;
 		duty->duty = s->opts->share;
 	}
 }
 
-static uint64_t scene_length(const struct sources *s, enum scene scene)
+static uint64_t scene_length(const struct sources *s, enum audit_load scene)
 {
 	size_t nr = 0;
 
-	for (int i = 0; i < NR_SCENES; i++)
+	for (int i = 0; i < AUDIT_NR_LOADS; i++)
 		nr += scene_wanted(s, i);
 	if (s->opts->budget_ns) {
 		uint64_t search = s->hide_done ? SEARCH_NS : 0;
@@ -94,7 +90,7 @@ static uint64_t scene_length(const struct sources *s, enum scene scene)
 
 		return left / nr > NSEC_PER_SEC / 4 ? left / nr : NSEC_PER_SEC / 4;
 	}
-	return s->opts->brief && scene != SCENE_RANDOM ? BRIEF_NS : LONG_NS;
+	return s->opts->brief && scene != AUDIT_RANDOM ? BRIEF_NS : LONG_NS;
 }
 
 static int sample_scene(struct sources *s, uint64_t length_ns)
@@ -112,7 +108,7 @@ static int sample_scene(struct sources *s, uint64_t length_ns)
 }
 
 /* The worst of the columns, and from which window on they are good. */
-static void take_errors(struct sources *s, enum scene scene, const struct audit_error *errors)
+static void take_errors(struct sources *s, enum audit_load scene, const struct audit_error *errors)
 {
 	struct audit_findings *f = s->findings;
 	struct precision_point points[AUDIT_NR_WINDOWS];
@@ -131,9 +127,9 @@ static void take_errors(struct sources *s, enum scene scene, const struct audit_
 		f->worst_error = errors[i].max;
 		f->worst_window_ns = window_ns;
 		snprintf(f->worst_load, sizeof(f->worst_load), "the load \"%s\"",
-			 scene_names[scene]);
+			 load_names[scene]);
 	}
-	if (scene != SCENE_RANDOM || !nr)
+	if (scene != AUDIT_RANDOM || !nr)
 		return;
 	f->good_known = true;
 	f->good_longest_ns = points[nr - 1].window_ns;
@@ -141,9 +137,10 @@ static void take_errors(struct sources *s, enum scene scene, const struct audit_
 	f->good_01_ns = precision_measured(0.001, points, nr);
 }
 
-static void take_hidden(struct audit_findings *f, const struct audit_scene *scene)
+static void take_hidden(struct audit_findings *f, const struct audit_scene *scene, double share)
 {
-	f->hide_found = true;
+	/* Whatever else the core did is in both; most of the task must be in one only. */
+	f->hide_found = scene->truth.busy_ratio - scene->columns.busy_ratio >= share / 2.0;
 	f->hidden_true = scene->truth.busy_ratio;
 	f->hidden_shown = scene->columns.busy_ratio;
 	f->hidden_phase_ns = scene->phase_ns;
@@ -179,7 +176,7 @@ static void describe(struct sources *s, struct audit_scene *scene)
 		s->findings->user_hz / (double)scene->columns.window_ns;
 }
 
-static int finish_scene(struct sources *s, enum scene id, struct audit_scene *scene)
+static int finish_scene(struct sources *s, enum audit_load id, struct audit_scene *scene)
 {
 	struct audit_error errors[AUDIT_MAX_LANES][AUDIT_NR_WINDOWS] = {0};
 	int columns = audit_lanes_find(&s->lanes, "procstat"), rc = 0;
@@ -197,16 +194,16 @@ static int finish_scene(struct sources *s, enum scene id, struct audit_scene *sc
 				    errors[lane]);
 	if (columns > 0)
 		take_errors(s, id, errors[columns]);
-	if (id == SCENE_HIDDEN)
-		take_hidden(s->findings, scene);
-	if (id == SCENE_SOFTIRQ)
+	if (id == AUDIT_HIDDEN)
+		take_hidden(s->findings, scene, s->opts->share);
+	if (id == AUDIT_SOFTIRQ)
 		take_softirq(s->findings, scene);
 	return 0;
 }
 
-static int run_duty(struct sources *s, enum scene id, struct err *err)
+static int run_duty(struct sources *s, enum audit_load id, struct err *err)
 {
-	struct audit_scene scene = {.name = scene_names[id]};
+	struct audit_scene scene = {.name = load_names[id]};
 	struct duty_books from, to;
 	struct duty_opts opts;
 	struct duty duty;
@@ -215,7 +212,7 @@ static int run_duty(struct sources *s, enum scene id, struct err *err)
 
 	scene_duty(s, id, &opts);
 	scene.period_ns = opts.period_ns;
-	scene.phase_known = opts.locked && id != SCENE_SWEPT;
+	scene.phase_known = opts.locked && id != AUDIT_SWEPT;
 	scene.phase_ns = opts.phase_ns;
 	rc = duty_start(&duty, &opts, err);
 	if (rc)
@@ -240,14 +237,14 @@ static int run_duty(struct sources *s, enum scene id, struct err *err)
 	return rc ? err_set(err, rc, "out of memory") : 0;
 }
 
-static int run_flood(struct sources *s, enum scene id, struct err *err)
+static int run_flood(struct sources *s, enum audit_load id, struct err *err)
 {
-	struct audit_scene scene = {.name = scene_names[id]};
+	struct audit_scene scene = {.name = load_names[id]};
 	struct flood_opts opts = {.send_cpu = audit_other_cpu(s->opts->cpu),
 				  .recv_cpu = (int)s->opts->cpu,
 				  .burst = 32,
 				  .pause_ns = 50000,
-				  .xdp_drop = id == SCENE_XDP};
+				  .xdp_drop = id == AUDIT_XDP_DROP};
 	struct flood flood;
 	struct err why = {0};
 	int rc;
@@ -274,20 +271,21 @@ static int run_all(struct sources *s, struct err *err)
 {
 	int rc = 0;
 
-	if (!s->opts->phase_given) {
+	if (!s->opts->phase_given && (!s->opts->loads || s->opts->loads & SEARCHED)) {
 		rc = audit_hide_search(&s->lanes, s->opts->share, s->tick_ns, s->env, &s->hide,
 				       err);
 		s->hide_done = !rc;
 		s->stopped |= s->hide.stopped;
 		s->findings->hide_tried = !rc && !s->hide.stopped;
+		s->findings->hide_phase = !rc && s->hide.hidden;
 		if (!rc)
 			audit_tables_probes(&s->tables, s->hide.probes, AUDIT_PROBES);
 	}
-	for (int i = 0; i < NR_SCENES && !rc && !s->stopped; i++) {
+	for (int i = 0; i < AUDIT_NR_LOADS && !rc && !s->stopped; i++) {
 		if (!scene_wanted(s, i))
 			continue;
-		audit_progress(s->env, "sources: load %s", scene_names[i]);
-		rc = i >= SCENE_SOFTIRQ ? run_flood(s, i, err) : run_duty(s, i, err);
+		audit_progress(s->env, "sources: load %s", load_names[i]);
+		rc = i >= AUDIT_SOFTIRQ ? run_flood(s, i, err) : run_duty(s, i, err);
 	}
 	return rc;
 }
@@ -307,7 +305,14 @@ static void add_notes(const struct sources *s)
 			    "%.1f %% busy, the columns of /proc/stat show %.1f %%",
 			    s->opts->share * 100.0, (double)f->hidden_phase_ns / 1e6,
 			    f->hidden_true * 100.0, f->hidden_shown * 100.0);
-	else if (f->hide_tried)
+	else if (f->hide_tried && f->hidden_true > 0.0)
+		report_note(s->report,
+			    "a task hid at %.2f ms while the phases were tried, but not later: the "
+			    "core "
+			    "was %.1f %% busy, the columns show %.1f %%; others may have used it",
+			    (double)f->hidden_phase_ns / 1e6, f->hidden_true * 100.0,
+			    f->hidden_shown * 100.0);
+	else if (f->hide_tried && !f->hide_phase)
 		report_note(s->report, "no phase was found at which a task hides from /proc/stat");
 	if (s->stopped)
 		report_note(s->report, "stopped early");

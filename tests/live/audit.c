@@ -122,20 +122,28 @@ static void check_not_hidden(json_t *root)
 	live_ok(fabs(live_number(row, "error_ratio")) < 0.05, "the columns are right on average");
 }
 
-static void check_softirq(json_t *root)
+static void check_softirq(void)
 {
 	static const char *const loads[] = {"softirq", "xdp-drop"};
+	double on_idle[NR(loads)] = {NAN, NAN};
 
-	for (size_t i = 0; i < NR(loads); i++) {
-		json_t *row = row_of(root, "loads", "load", loads[i]);
-		double on_idle = live_number(row, "softirq_on_idle_ratio");
+	for (int i = 0; i < TRIES && !(on_idle[0] > 0.01 && on_idle[1] > 0.01); i++) {
+		json_t *root = live_json(ARGS("audit", "sources", "--json", "--cpu", cpu_text,
+					      "--loads", "softirq,xdp-drop", "--budget", "2s"));
 
-		if (row)
-			live_ok(on_idle > 0.01, "load %s runs softirqs on idle: %.1f %%", loads[i],
-				on_idle * 100.0);
-		else
-			live_skip(loads[i], "this machine cannot make that load");
+		for (size_t j = 0; j < NR(loads); j++)
+			on_idle[j] = live_number(row_of(root, "loads", "load", loads[j]),
+						 "softirq_on_idle_ratio");
+		json_decref(root);
+		if (isnan(on_idle[0]))
+			break;
 	}
+	for (size_t j = 0; j < NR(loads); j++)
+		if (isnan(on_idle[j]))
+			live_skip(loads[j], "this machine cannot make that load");
+		else
+			live_ok(on_idle[j] > 0.01, "load %s runs softirqs on idle: %.1f %%",
+				loads[j], on_idle[j] * 100.0);
 }
 
 static void check_sources(int hz)
@@ -144,10 +152,11 @@ static void check_sources(int hz)
 	json_t *root = NULL, *row = NULL;
 
 	/* Others on the core show, and late wake-ups run into the tick: not what is tested. */
-	for (int i = 0; i < TRIES && !(busy >= 0.20 && shown < 0.02); i++) {
+	for (int i = 0; i < 2 * TRIES && !(busy >= 0.20 && shown < 0.02); i++) {
 		json_decref(root);
-		root = live_json(ARGS("audit", "sources", "--json", "--cpu", cpu_text, "--budget",
-				      "14s", "--share", "30%"));
+		root = live_json(ARGS("audit", "sources", "--json", "--cpu", cpu_text, "--loads",
+				      hz ? "hidden" : "random,hidden", "--budget", "6s", "--share",
+				      "30%"));
 		row = row_of(root, "loads", "load", "hidden");
 		busy = live_number(row, "true_ratio");
 		shown = live_number(row, "shown_ratio");
@@ -167,7 +176,6 @@ static void check_sources(int hz)
 	} else {
 		check_not_hidden(root);
 	}
-	check_softirq(root);
 	json_decref(root);
 }
 
@@ -343,6 +351,7 @@ int main(void)
 	before = look(getpid());
 	hz = check_ticks();
 	check_sources(hz);
+	check_softirq();
 	check_delays();
 	check_exit("0pp", 2);
 	check_exit("100pp", 0);

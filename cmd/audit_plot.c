@@ -39,24 +39,22 @@ static const struct svg_plot ticks[] = {
 	}
 
 static const struct svg_series run_time[] = {
-	DELAY("real_ns", "real"),
-	DELAY("expected_ns", "expected: delay times loops"),
+	DELAY("real_per_iteration_ns", "real"),
+	DELAY("delay_ns", "expected: the delay"),
 };
 static const struct svg_series modes[] = {
-	DELAY("rusage_user_ns", "user (getrusage)"),
-	DELAY("rusage_system_ns", "system (getrusage)"),
-	DELAY("procstat_busy_ns", "busy columns of the core"),
-	DELAY("thread_clock_ns", "true: thread clock"),
-	DELAY("bpf_busy_ns", "true: core, source bpf"),
+	DELAY("user_per_iteration_ns", "user (getrusage)"),
+	DELAY("system_per_iteration_ns", "system (getrusage)"),
+	DELAY("true_per_iteration_ns", "true: thread clock"),
 };
 static const struct svg_series factors[] = {
-	DELAY("procstat_factor_ratio", "busy columns over truth"),
-	DELAY("rusage_factor_ratio", "getrusage over truth"),
+	DELAY("procstat_factor_ratio", "busy columns of the core over its true busy time"),
+	DELAY("rusage_factor_ratio", "getrusage over thread clock"),
 };
 
 static const struct svg_plot delays[] = {
-	PLOT(run_time, .title = "Run time of the loop", .x_label = "delay", .y_label = "time"),
-	PLOT(modes, .title = "CPU time of the loop, as accounted and true", .x_label = "delay",
+	PLOT(run_time, .title = "Run time of one loop", .x_label = "delay", .y_label = "time"),
+	PLOT(modes, .title = "CPU time of one loop, as accounted and true", .x_label = "delay",
 	     .y_label = "CPU time"),
 	PLOT(factors, .title = "Accounted over true", .x_label = "delay", .y_label = "factor"),
 };

@@ -136,26 +136,63 @@ static void take_worst(struct delays *d, const struct point *p, double error)
 		 (unsigned long long)p->delay_ns / 1000);
 }
 
-static const enum metric_id columns[] = {
-	M_DELAY_NS,
-	M_ITERATIONS_TOTAL,
-	M_REAL_NS,
-	M_EXPECTED_NS,
-	M_RUSAGE_USER_NS,
-	M_RUSAGE_SYSTEM_NS,
-	M_PIDSTAT_USER_NS,
-	M_PIDSTAT_SYSTEM_NS,
-	M_PROCSTAT_USER_NS,
-	M_PROCSTAT_SYSTEM_NS,
-	M_PROCSTAT_BUSY_NS,
-	M_THREAD_CLOCK_NS,
-	M_BPF_TASK_NS,
-	M_BPF_BUSY_NS,
-	M_TRUE_EACH_NS,
-	M_RUSAGE_FACTOR_RATIO,
-	M_PROCSTAT_FACTOR_RATIO,
-	M_ERROR_RATIO,
+enum col {
+	COL_DELAY,
+	COL_ITERATIONS,
+	COL_REAL,
+	COL_EXPECTED,
+	COL_RUSAGE_USER,
+	COL_RUSAGE_SYSTEM,
+	COL_PIDSTAT_USER,
+	COL_PIDSTAT_SYSTEM,
+	COL_PROCSTAT_USER,
+	COL_PROCSTAT_SYSTEM,
+	COL_PROCSTAT_BUSY,
+	COL_THREAD,
+	NR_SUMS, /* up to here: as they were counted */
+	COL_BPF_TASK = NR_SUMS,
+	COL_BPF_BUSY,
+	COL_REAL_EACH,
+	COL_USER_EACH,
+	COL_SYSTEM_EACH,
+	COL_PROCSTAT_EACH,
+	COL_TRUE_EACH,
+	COL_RUSAGE_FACTOR,
+	COL_PROCSTAT_FACTOR,
+	COL_ERROR,
+	NR_COLS,
 };
+
+/* People get the comparison; all the clocks are in JSON and CSV. */
+static const struct {
+	enum metric_id metric;
+	bool data_only;
+} columns[NR_COLS] = {
+	[COL_DELAY] = {M_DELAY_NS, false},
+	[COL_ITERATIONS] = {M_ITERATIONS_TOTAL, false},
+	[COL_REAL] = {M_REAL_NS, false},
+	[COL_EXPECTED] = {M_EXPECTED_NS, false},
+	[COL_RUSAGE_USER] = {M_RUSAGE_USER_NS, false},
+	[COL_RUSAGE_SYSTEM] = {M_RUSAGE_SYSTEM_NS, false},
+	[COL_PIDSTAT_USER] = {M_PIDSTAT_USER_NS, true},
+	[COL_PIDSTAT_SYSTEM] = {M_PIDSTAT_SYSTEM_NS, true},
+	[COL_PROCSTAT_USER] = {M_PROCSTAT_USER_NS, true},
+	[COL_PROCSTAT_SYSTEM] = {M_PROCSTAT_SYSTEM_NS, true},
+	[COL_PROCSTAT_BUSY] = {M_PROCSTAT_BUSY_NS, false},
+	[COL_THREAD] = {M_THREAD_CLOCK_NS, false},
+	[COL_BPF_TASK] = {M_BPF_TASK_NS, true},
+	[COL_BPF_BUSY] = {M_BPF_BUSY_NS, false},
+	[COL_REAL_EACH] = {M_REAL_EACH_NS, true},
+	[COL_USER_EACH] = {M_USER_EACH_NS, true},
+	[COL_SYSTEM_EACH] = {M_SYSTEM_EACH_NS, true},
+	[COL_PROCSTAT_EACH] = {M_PROCSTAT_EACH_NS, true},
+	[COL_TRUE_EACH] = {M_TRUE_EACH_NS, false},
+	[COL_RUSAGE_FACTOR] = {M_RUSAGE_FACTOR_RATIO, false},
+	[COL_PROCSTAT_FACTOR] = {M_PROCSTAT_FACTOR_RATIO, false},
+	[COL_ERROR] = {M_ERROR_RATIO, false},
+};
+
+#define BUSY_COLS (AUDIT_BUSY_COLS | AUDIT_IRQ_COLS | 1u << PROCSTAT_STEAL)
 
 /* /proc/stat against the core's true busy time; its other tasks are in both. */
 static void add_bpf(struct delays *d, const struct point *p, struct table *table, size_t row)
@@ -167,42 +204,54 @@ static void add_bpf(struct delays *d, const struct point *p, struct table *table
 	if (w.flags & LOAD_NO_FIGURE)
 		return;
 	busy_ns = w.busy_ratio * (double)w.window_ns;
-	shown = (double)cols_ns(d, p, AUDIT_BUSY_COLS | AUDIT_IRQ_COLS | 1u << PROCSTAT_STEAL);
+	shown = (double)cols_ns(d, p, BUSY_COLS);
 	error = (shown - busy_ns) / real;
-	value_u64(table_cell(table, row, 12),
+	value_u64(table_cell(table, row, COL_BPF_TASK),
 		  (uint64_t)(w.part_ratio[LOAD_PART_TASK] * (double)w.window_ns));
-	value_u64(table_cell(table, row, 13), (uint64_t)busy_ns);
-	value_f64(table_cell(table, row, 16), shown / busy_ns);
-	value_f64(table_cell(table, row, 17), error);
+	value_u64(table_cell(table, row, COL_BPF_BUSY), (uint64_t)busy_ns);
+	value_f64(table_cell(table, row, COL_PROCSTAT_FACTOR), shown / busy_ns);
+	value_f64(table_cell(table, row, COL_ERROR), error);
 	take_worst(d, p, error);
+}
+
+static void add_each(const struct delays *d, const struct point *p, struct table *table, size_t row)
+{
+	const struct naps_result *loop = &p->loop;
+	double nr = (double)loop->iterations;
+
+	value_f64(table_cell(table, row, COL_REAL_EACH), (double)loop->real_ns / nr);
+	value_f64(table_cell(table, row, COL_USER_EACH), (double)loop->user_ns / nr);
+	value_f64(table_cell(table, row, COL_SYSTEM_EACH), (double)loop->system_ns / nr);
+	value_f64(table_cell(table, row, COL_PROCSTAT_EACH), (double)cols_ns(d, p, BUSY_COLS) / nr);
+	value_f64(table_cell(table, row, COL_TRUE_EACH), (double)loop->thread_ns / nr);
 }
 
 static void add_point(struct delays *d, const struct point *p, struct table *table)
 {
 	const struct naps_result *loop = &p->loop;
-	const uint64_t figures[] = {
-		p->delay_ns,
-		loop->iterations,
-		loop->real_ns,
-		p->delay_ns * loop->iterations,
-		loop->user_ns,
-		loop->system_ns,
-		(p->to.pid.user_ticks - p->from.pid.user_ticks) * d->unit_ns,
-		(p->to.pid.system_ticks - p->from.pid.system_ticks) * d->unit_ns,
-		cols_ns(d, p, 1u << PROCSTAT_USER | 1u << PROCSTAT_NICE),
-		cols_ns(d, p, 1u << PROCSTAT_SYSTEM),
-		cols_ns(d, p, AUDIT_BUSY_COLS | AUDIT_IRQ_COLS | 1u << PROCSTAT_STEAL),
-		loop->thread_ns,
+	const struct pidstat *from = &p->from.pid, *to = &p->to.pid;
+	const uint64_t sums[NR_SUMS] = {
+		[COL_DELAY] = p->delay_ns,
+		[COL_ITERATIONS] = loop->iterations,
+		[COL_REAL] = loop->real_ns,
+		[COL_EXPECTED] = p->delay_ns * loop->iterations,
+		[COL_RUSAGE_USER] = loop->user_ns,
+		[COL_RUSAGE_SYSTEM] = loop->system_ns,
+		[COL_PIDSTAT_USER] = (to->user_ticks - from->user_ticks) * d->unit_ns,
+		[COL_PIDSTAT_SYSTEM] = (to->system_ticks - from->system_ticks) * d->unit_ns,
+		[COL_PROCSTAT_USER] = cols_ns(d, p, 1u << PROCSTAT_USER | 1u << PROCSTAT_NICE),
+		[COL_PROCSTAT_SYSTEM] = cols_ns(d, p, 1u << PROCSTAT_SYSTEM),
+		[COL_PROCSTAT_BUSY] = cols_ns(d, p, BUSY_COLS),
+		[COL_THREAD] = loop->thread_ns,
 	};
 	size_t row = table_row(table);
 
-	for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++)
-		value_u64(table_cell(table, row, i), figures[i]);
+	for (size_t i = 0; i < NR_SUMS; i++)
+		value_u64(table_cell(table, row, i), sums[i]);
 	if (loop->iterations)
-		value_f64(table_cell(table, row, 14),
-			  (double)loop->thread_ns / (double)loop->iterations);
+		add_each(d, p, table, row);
 	if (loop->thread_ns)
-		value_f64(table_cell(table, row, 15),
+		value_f64(table_cell(table, row, COL_RUSAGE_FACTOR),
 			  (double)(loop->user_ns + loop->system_ns) / (double)loop->thread_ns);
 	if (d->bpf)
 		add_bpf(d, p, table, row);
@@ -210,17 +259,14 @@ static void add_point(struct delays *d, const struct point *p, struct table *tab
 
 static void add_table(struct delays *d, struct report *report)
 {
-	/* People get the comparison; all the clocks are in JSON and CSV. */
-	static const bool data_only[] = {
-		[6] = true, [7] = true, [8] = true, [9] = true, [12] = true, [17] = false};
 	struct table *table = report_table(report, "delays", "a loop of sleeps, as accounted");
 
-	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
-		table_col(table, columns[i]);
+	for (size_t i = 0; i < NR_COLS; i++)
+		table_col(table, columns[i].metric);
 	if (report->failed)
 		return;
-	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
-		table->cols[i].data_only = data_only[i];
+	for (size_t i = 0; i < NR_COLS; i++)
+		table->cols[i].data_only = columns[i].data_only;
 	for (size_t i = 0; i < d->nr; i++)
 		if (d->points[i].measured)
 			add_point(d, &d->points[i], table);

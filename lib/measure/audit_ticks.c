@@ -99,8 +99,8 @@ static int run_load(struct ticks *t, enum load load, uint64_t length_ns, struct 
 	if (!rc)
 		t->stopped = audit_wait(t->env, clock_mono_ns() + SETTLE_NS);
 	if (!rc && !t->stopped)
-		rc = audit_watch(t->opts->cpu, length_ns, &t->incrs[first], nr, t->env,
-				 &t->watch[load], err);
+		rc = audit_watch(t->opts->cpu, length_ns, load != LOAD_SOFTIRQS, &t->incrs[first],
+				 nr, t->env, &t->watch[load], err);
 	if (!rc && !gen_child_alive(&loads.first.child))
 		rc = audit_no_load(err, t->opts->cpu);
 	t->stopped |= t->watch[load].stopped;

@@ -91,7 +91,7 @@ static int watch_loop(struct procstat *stat, struct procstat_cpu *cpus, unsigned
 	return rc;
 }
 
-int audit_watch(unsigned int cpu, uint64_t length_ns, struct incr *incrs, size_t nr,
+int audit_watch(unsigned int cpu, uint64_t length_ns, bool urgent, struct incr *incrs, size_t nr,
 		const struct audit_env *env, struct audit_watch *ret_watch, struct err *err)
 {
 	struct procstat_cpu *cpus = calloc(cpu + 1, sizeof(*cpus));
@@ -105,9 +105,11 @@ int audit_watch(unsigned int cpu, uint64_t length_ns, struct incr *incrs, size_t
 	if (!rc) {
 		/* A reader that waits for others sees late; without the privilege it has to. */
 		nice_before = getpriority(PRIO_PROCESS, 0);
-		setpriority(PRIO_PROCESS, 0, -20);
+		if (urgent)
+			setpriority(PRIO_PROCESS, 0, -20);
 		rc = watch_loop(&stat, cpus, cpu, length_ns, incrs, nr, env, &watch);
-		setpriority(PRIO_PROCESS, 0, nice_before);
+		if (urgent)
+			setpriority(PRIO_PROCESS, 0, nice_before);
 		if (rc)
 			err_set(err, rc, "cannot read CPU %u in /proc/stat: %s", cpu,
 				strerror(-rc));
@@ -157,7 +159,7 @@ int audit_find_tick(unsigned int cpu, const struct audit_env *env, struct audit_
 	if (rc)
 		goto out;
 	audit_wait(env, clock_mono_ns() + SETTLE_NS);
-	rc = audit_watch(cpu, FIND_NS, &busy, 1, env, &watch, err);
+	rc = audit_watch(cpu, FIND_NS, true, &busy, 1, env, &watch, err);
 	if (!rc && !gen_child_alive(&user.child))
 		rc = audit_no_load(err, cpu);
 	if (!rc)

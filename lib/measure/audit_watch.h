@@ -28,8 +28,11 @@ struct audit_watch {
 	bool stopped;
 };
 
-/* Reads the line of @cpu as fast as it can for @length_ns and feeds every reading to @incrs. */
-int audit_watch(unsigned int cpu, uint64_t length_ns, struct incr *incrs, size_t nr,
+/*
+ * Reads the line of @cpu as fast as it can for @length_ns and feeds every reading to @incrs.
+ * @urgent: before others on the reader's core, if it may; not where one of them is the load.
+ */
+int audit_watch(unsigned int cpu, uint64_t length_ns, bool urgent, struct incr *incrs, size_t nr,
 		const struct audit_env *env, struct audit_watch *ret_watch, struct err *err);
 
 /* Looks for the tick in what was watched under a load of several modes. */

@@ -139,6 +139,13 @@ enum unit {
 	  "CPU time of the loop by its thread clock, which is kept at each switch, not each tick")   \
 	X(M_BPF_TASK_NS, "bpf_task_ns", "bpf task", UNIT_NS, "time in tasks on the core by source bpf") \
 	X(M_BPF_BUSY_NS, "bpf_busy_ns", "bpf busy", UNIT_NS, "busy time of the core by source bpf") \
+	X(M_REAL_EACH_NS, "real_per_iteration_ns", "real/loop", UNIT_NS, "wall time over iterations") \
+	X(M_USER_EACH_NS, "user_per_iteration_ns", "user/loop", UNIT_NS,                           \
+	  "getrusage's user time over iterations")                                                 \
+	X(M_SYSTEM_EACH_NS, "system_per_iteration_ns", "system/loop", UNIT_NS,                     \
+	  "getrusage's system time over iterations")                                               \
+	X(M_PROCSTAT_EACH_NS, "procstat_per_iteration_ns", "cpu/loop", UNIT_NS,                    \
+	  "busy columns of the core over iterations")                                              \
 	X(M_TRUE_EACH_NS, "true_per_iteration_ns", "true/loop", UNIT_NS,                           \
 	  "thread clock over iterations")                                                          \
 	X(M_RUSAGE_FACTOR_RATIO, "rusage_factor_ratio", "rusage/true", UNIT_RATIO,                 \

@@ -12,6 +12,8 @@
 #define PROBE_NS  (200 * NSEC_PER_MSEC)
 /* At most this share of the true load is shown; others on the core show theirs. */
 #define HIDDEN_SHARE 0.25
+#define OTHERS_MAX   0.15
+#define ROUNDS	     3
 
 static int probe(struct audit_lanes *lanes, double share, uint64_t period_ns,
 		 const struct audit_env *env, struct phase_probe *probe, bool *stopped,
@@ -44,7 +46,9 @@ static int probe(struct audit_lanes *lanes, double share, uint64_t period_ns,
 		return rc;
 	audit_lanes_window(lanes, 0, 0, 1, &truth);
 	audit_lanes_window(lanes, columns, 0, 1, &shown);
-	probe->valid = !((truth.flags | shown.flags) & LOAD_NO_FIGURE);
+	/* Others on the core would be taken for the task, or hide that it was seen. */
+	probe->valid = !((truth.flags | shown.flags) & LOAD_NO_FIGURE) &&
+		       truth.busy_ratio <= share + OTHERS_MAX;
 	probe->true_ratio = truth.busy_ratio;
 	probe->shown_ratio = shown.busy_ratio;
 	return 0;
@@ -54,16 +58,23 @@ int audit_hide_search(struct audit_lanes *lanes, double share, uint64_t period_n
 		      const struct audit_env *env, struct audit_hide *ret_hide, struct err *err)
 {
 	struct audit_hide hide = {.period_ns = period_ns};
+	size_t nr_valid = 0;
 	int rc = 0;
 
 	phase_plan(hide.probes, AUDIT_PROBES, period_ns);
-	for (size_t i = 0; i < AUDIT_PROBES && !rc && !hide.stopped; i++) {
-		audit_progress(env, "sources: searching a phase to hide in, %zu of %d", i + 1,
-			       AUDIT_PROBES);
-		rc = probe(lanes, share, period_ns, env, &hide.probes[i], &hide.stopped, err);
+	for (size_t i = 0; i < ROUNDS * AUDIT_PROBES && !rc && !hide.stopped; i++) {
+		struct phase_probe *at = &hide.probes[i % AUDIT_PROBES];
+
+		if (at->valid)
+			continue;
+		audit_progress(env, "sources: searching a phase to hide in, %zu of %d",
+			       i % AUDIT_PROBES + 1, AUDIT_PROBES);
+		rc = probe(lanes, share, period_ns, env, at, &hide.stopped, err);
+		nr_valid += at->valid;
 	}
 	if (rc)
 		return rc;
+	hide.enough = nr_valid > AUDIT_PROBES / 2;
 	hide.hidden = phase_hidden(hide.probes, AUDIT_PROBES, period_ns, HIDDEN_SHARE,
 				   &hide.hidden_phase_ns);
 	hide.exposed = phase_exposed(hide.probes, AUDIT_PROBES, period_ns, &hide.exposed_phase_ns);

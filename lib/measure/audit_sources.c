@@ -17,6 +17,7 @@
 #include "measure/audit_sources_report.h"
 #include "measure/audit_watch.h"
 
+#define GOLDEN	   0.6180339887
 #define SETTLE_NS  (100 * NSEC_PER_MSEC)
 #define NO_TICK_NS (4 * NSEC_PER_MSEC) /* period of the loads where no tick was found */
 #define LONG_NS	   (11 * NSEC_PER_SEC) /* room for windows of 10 s */
@@ -67,6 +68,12 @@ static void scene_duty(const struct sources *s, enum audit_load scene, struct du
 				   .period_ns = s->period_ns,
 				   .locked = scene != AUDIT_RANDOM,
 				   .phase_ns = s->opts->phase_ns};
+	/*
+	 * A period of whole ticks would keep each burn, wherever it begins, on one side of a tick
+	 * that falls on its edge. This ratio is as far from any step with it as can be.
+	 */
+	if (scene == AUDIT_RANDOM && !s->opts->period_ns)
+		duty->period_ns = (uint64_t)((double)s->tick_ns * GOLDEN);
 	/* One part in 64 too long: the burn moves across the tick and comes round. */
 	if (scene == AUDIT_SWEPT)
 		duty->period_ns += s->tick_ns / 64;
@@ -276,7 +283,7 @@ static int run_all(struct sources *s, struct err *err)
 				       err);
 		s->hide_done = !rc;
 		s->stopped |= s->hide.stopped;
-		s->findings->hide_tried = !rc && !s->hide.stopped;
+		s->findings->hide_tried = !rc && !s->hide.stopped && s->hide.enough;
 		s->findings->hide_phase = !rc && s->hide.hidden;
 		if (!rc)
 			audit_tables_probes(&s->tables, s->hide.probes, AUDIT_PROBES);
@@ -314,6 +321,9 @@ static void add_notes(const struct sources *s)
 			    f->hidden_shown * 100.0);
 	else if (f->hide_tried && !f->hide_phase)
 		report_note(s->report, "no phase was found at which a task hides from /proc/stat");
+	else if (s->hide_done && !s->hide.enough)
+		report_note(s->report,
+			    "others kept the core too busy to search a phase to hide in");
 	if (s->stopped)
 		report_note(s->report, "stopped early");
 }

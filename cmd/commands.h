@@ -13,6 +13,7 @@ struct command {
 extern const struct command commands[];
 
 int cmd_overview(int argc, char **argv);
+int cmd_audit(int argc, char **argv);
 int cmd_load(int argc, char **argv);
 int cmd_crit(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);

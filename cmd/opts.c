@@ -24,7 +24,8 @@ enum {
 static const struct opt common[] = {
 	{"json", 0, NULL, "JSON Lines, one object per window", ID_JSON},
 	{"csv", 0, NULL, "comma-separated values, header once", ID_CSV},
-	{"color", 0, "WHEN", "auto, always or never (default auto; NO_COLOR is respected)", ID_COLOR},
+	{"color", 0, "WHEN", "auto, always or never (default auto; NO_COLOR is respected)",
+	 ID_COLOR},
 	{"help", 'h', NULL, "this help", ID_HELP},
 	{NULL, 0, NULL, NULL, 0},
 };
@@ -274,14 +275,32 @@ bool opts_duration(const struct opts_state *state, const char *name, const char 
 	return true;
 }
 
+bool opts_ratio(const struct opts_state *state, const char *name, const char *value,
+		const char *suffix, double min, double max, double *ret_ratio)
+{
+	char *end = NULL;
+	double got = strtod(value, &end) / 100.0;
+	bool plain = isdigit((unsigned char)value[0]) || value[0] == '.';
+
+	if (plain && (value[1] == 'x' || value[1] == 'X'))
+		plain = false;
+	if (!plain || strcmp(end, suffix) || !(got >= min && got <= max)) {
+		opts_usage(state, "%s %s: expected a number from %g%s to %g%s, such as 5%s", name,
+			   value, min * 100.0, suffix, max * 100.0, suffix, suffix);
+		return false;
+	}
+	*ret_ratio = got;
+	return true;
+}
+
 bool opts_interval(const struct opts_state *state, const char *value, struct opts_interval *at)
 {
 	switch (at->given++) {
 	case 0:
 		/* An interval without a count goes on until stopped, as in vmstat and mpstat. */
 		at->count = 0;
-		return opts_duration(state, "interval", value, NSEC_PER_MSEC,
-				     86400 * NSEC_PER_SEC, &at->interval_ns);
+		return opts_duration(state, "interval", value, NSEC_PER_MSEC, 86400 * NSEC_PER_SEC,
+				     &at->interval_ns);
 	case 1:
 		return opts_u64(state, "count", value, 1, UINT32_MAX, &at->count);
 	default:

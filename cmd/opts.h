@@ -70,6 +70,9 @@ bool opts_u64(const struct opts_state *state, const char *name, const char *valu
 /* "100us", "2ms", "1.5s", "300ns"; a bare number is in seconds. */
 bool opts_duration(const struct opts_state *state, const char *name, const char *value,
 		   uint64_t min_ns, uint64_t max_ns, uint64_t *ret_ns);
+/* "5%" or "0.1%"; points of load ("5pp") where @suffix is "pp". */
+bool opts_ratio(const struct opts_state *state, const char *name, const char *value,
+		const char *suffix, double min, double max, double *ret_ratio);
 
 /* The operands [interval [count]] of every measuring command. */
 struct opts_interval {

@@ -62,6 +62,15 @@ int gen_child_start(struct gen_child *child, int cpu, size_t shared_size,
 	return rc;
 }
 
+bool gen_child_alive(const struct gen_child *child)
+{
+	siginfo_t info = {0};
+
+	/* Looks without reaping: gen_child_stop() does that. */
+	return child->pid > 0 &&
+	       !waitid(P_PID, child->pid, &info, WEXITED | WNOHANG | WNOWAIT) && !info.si_pid;
+}
+
 void gen_child_stop(struct gen_child *child)
 {
 	if (child->pid > 0) {

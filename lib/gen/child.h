@@ -3,6 +3,7 @@
 #ifndef SUBTICK_GEN_CHILD_H
 #define SUBTICK_GEN_CHILD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -20,6 +21,8 @@ struct gen_child {
  */
 int gen_child_start(struct gen_child *child, int cpu, size_t shared_size,
 		    void (*run)(void *shared, void *arg), void *arg, struct err *err);
+/* False once it has ended by itself, which none does but on an error. */
+bool gen_child_alive(const struct gen_child *child);
 /* Kills and reaps; safe to call twice. */
 void gen_child_stop(struct gen_child *child);
 

@@ -45,6 +45,7 @@ static void run(void *memory, void *arg)
 	struct duty_books books = {0};
 	uint64_t burn_ns = opts->duty * (double)opts->period_ns;
 	uint64_t slack_ns = opts->period_ns - burn_ns;
+	uint64_t phase_ns = opts->locked ? opts->phase_ns : 0;
 	uint64_t random = clock_mono_ns() | 1;
 	uint64_t period = clock_mono_ns() / opts->period_ns + 1;
 
@@ -52,7 +53,9 @@ static void run(void *memory, void *arg)
 		uint64_t begin = period * opts->period_ns, call, woke;
 		struct timespec deadline;
 
-		begin += opts->locked ? opts->phase_ns : slack_ns ? next_random(&random) % slack_ns : 0;
+		begin += opts->locked ? opts->phase_ns
+			 : slack_ns   ? next_random(&random) % slack_ns
+				      : 0;
 		call = clock_mono_ns();
 		if (call < begin) {
 			deadline = clock_timespec(begin);
@@ -66,9 +69,12 @@ static void run(void *memory, void *arg)
 		books.cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 		books.cycles++;
 		publish(memory, &books);
-		/* Fell behind: keep to the grid rather than chase it. */
-		if (books.at_ns / opts->period_ns > period)
-			period = books.at_ns / opts->period_ns;
+		/*
+		 * Fell behind: keep to the grid rather than chase it. The grid of a locked burn
+		 * begins at its phase: one that runs past the end of the period is not late.
+		 */
+		if ((books.at_ns - phase_ns) / opts->period_ns > period)
+			period = (books.at_ns - phase_ns) / opts->period_ns;
 	}
 }
 

@@ -4,7 +4,9 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <linux/bpf.h>
 #include <linux/if_ether.h>
+#include <linux/if_link.h>
 #include <linux/if_packet.h>
 #include <net/if.h>
 #include <netinet/ip.h>
@@ -17,6 +19,9 @@
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
 
 #include "base/clock.h"
 #include "sys/veth.h"
@@ -110,6 +115,25 @@ static int steer(int cpu)
 	return rc;
 }
 
+/*
+ * Generic XDP runs after RPS has moved the packet (since Linux 5.2); veth's own would run on the
+ * sender's core. The device holds the program, and goes with the namespace.
+ */
+static int drop_all(int ifindex)
+{
+	const struct bpf_insn insns[] = {
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .imm = XDP_DROP},
+		{.code = BPF_JMP | BPF_EXIT},
+	};
+	int rc, fd = bpf_prog_load(BPF_PROG_TYPE_XDP, "subtick_drop", "GPL", insns, 2, NULL);
+
+	if (fd < 0)
+		return fd;
+	rc = bpf_xdp_attach(ifindex, fd, XDP_FLAGS_SKB_MODE, NULL);
+	close(fd);
+	return rc;
+}
+
 static int open_links(struct veth *veth, int recv_cpu, const char **ret_what)
 {
 	int rc;
@@ -176,6 +200,9 @@ static void run(void *memory, void *arg)
 	if (fd < 0)
 		return fail(shared, -errno, "cannot open a packet socket");
 	make_frame(&frame, veth.peer_mac, veth.mac);
+	rc = opts->xdp_drop ? drop_all(veth.peer_ifindex) : 0;
+	if (rc)
+		return fail(shared, rc, "cannot attach an XDP program");
 	__atomic_store_n(&shared->stage, STAGE_RUNS, __ATOMIC_RELEASE);
 	send_forever(shared, opts, fd, &frame, veth.ifindex);
 }

@@ -3,6 +3,7 @@
 #ifndef SUBTICK_GEN_FLOOD_H
 #define SUBTICK_GEN_FLOOD_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/err.h"
@@ -13,6 +14,7 @@ struct flood_opts {
 	int recv_cpu;	       /* RPS steers the receive work here */
 	unsigned int burst;    /* packets per burst */
 	uint64_t pause_ns;     /* sleep between bursts, 0 to send without pause */
+	bool xdp_drop;	       /* an XDP program drops each packet first thing on @recv_cpu */
 };
 
 struct flood {

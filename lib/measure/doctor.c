@@ -123,11 +123,11 @@ static const struct doctor_command {
 		.name = "audit",
 		.needs = {DOC_PROC_STAT, BPF_NEEDS, DOC_EV_IDLE, DOC_EV_IRQ, DOC_EV_SOFTIRQ},
 		.fallback = {DOC_PROC_STAT},
-		.fallback_what = "ticks and precision only, without the truth beside them",
+		.fallback_what = "ticks, delays and precision, without the truth about the core",
 		.wants = {{.id = DOC_NET_ADMIN, .lost = "no inline softirq experiment"},
 			  {.id = DOC_VETH, .lost = "no inline softirq experiment"},
 			  {.id = DOC_NET_NS, .lost = "no inline softirq experiment"},
-			  {.id = DOC_RPS, .lost = "inline softirqs on the sending core only"}},
+			  {.id = DOC_RPS, .lost = "no inline softirq experiment"}},
 	},
 	{
 		.name = "crit",

@@ -138,7 +138,103 @@ enum unit {
 	X(M_CRIT_STEP_NS, "clock_step_ns", "clock step", UNIT_NS,                                  \
 	  "one step of the clock, or one cycle of engine module")                                  \
 	X(M_CRIT_BELOW_TOTAL, "below_overhead_total", "below overhead", UNIT_COUNT,                \
-	  "samples shorter than the overhead, counted as 0")
+	  "samples shorter than the overhead, counted as 0")                                       \
+	X(M_EXPERIMENT, "experiment", "experiment", UNIT_TEXT,                                     \
+	  "audit: ticks, delays or sources; verdict and precision are computed from them")         \
+	X(M_USER_HZ, "user_hz", "USER_HZ", UNIT_HZ, "units per second of the figures in /proc")    \
+	X(M_TICK_HZ, "tick_hz", "HZ", UNIT_HZ,                                                     \
+	  "ticks per second, inferred from the moments at which the figures move")                 \
+	X(M_TICK_NS, "tick_ns", "tick", UNIT_NS, "one over tick_hz")                               \
+	X(M_TICK_PHASE_NS, "tick_phase_ns", "tick at", UNIT_NS,                                    \
+	  "place of the tick within a period, on CLOCK_MONOTONIC")                                 \
+	X(M_COHERENCE_RATIO, "coherence_ratio", "on tick", UNIT_RATIO,                             \
+	  "how well increments fall on one phase of the tick: 100 % all, near 0 anywhere")         \
+	X(M_AUDIT_SET, "set", "load: columns", UNIT_TEXT, "load, and which columns were watched")  \
+	X(M_AUDIT_LOAD, "load", "load", UNIT_TEXT, "what the audited core was given to do")        \
+	X(M_INCREMENTS_TOTAL, "increments_total", "increments", UNIT_COUNT,                        \
+	  "readings in which a watched column had moved")                                          \
+	X(M_TOP_PEAKS, "top_peaks", "most frequent intervals", UNIT_TEXT,                          \
+	  "the highest peaks of the time between increments, for people")                          \
+	X(M_BLURRED_TOTAL, "blurred_total", "blurred", UNIT_COUNT,                                 \
+	  "increments left out because the reader was held up before it saw them")                 \
+	X(M_READ_HZ, "read_hz", "reads/s", UNIT_HZ, "readings of /proc/stat per second")           \
+	X(M_READ_NS, "read_ns", "a read", UNIT_NS, "what one reading takes")                       \
+	X(M_READER_RATIO, "reader_busy_ratio", "reader", UNIT_RATIO,                               \
+	  "share of another core that the reader used")                                            \
+	X(M_INTERVAL_NS, "interval_ns", "interval", UNIT_NS, "time between two increments")        \
+	X(M_INTERVAL_END_NS, "interval_end_ns", "to", UNIT_NS, "upper edge of the bin, exclusive") \
+	X(M_INTERVAL_TICKS, "interval_ticks", "ticks", UNIT_COUNT, "interval over tick")           \
+	X(M_SHARE_RATIO, "share_ratio", "share", UNIT_RATIO, "share of all")                       \
+	X(M_DELAY_NS, "delay_ns", "delay", UNIT_NS, "what nanosleep was asked for; 0: an invalid call") \
+	X(M_ITERATIONS_TOTAL, "iterations_total", "loops", UNIT_COUNT, "calls made")               \
+	X(M_REAL_NS, "real_ns", "real", UNIT_NS, "wall time of the loop")                          \
+	X(M_EXPECTED_NS, "expected_ns", "expected", UNIT_NS, "delay times iterations")             \
+	X(M_RUSAGE_USER_NS, "rusage_user_ns", "user", UNIT_NS, "user time by getrusage")           \
+	X(M_RUSAGE_SYSTEM_NS, "rusage_system_ns", "system", UNIT_NS, "system time by getrusage")   \
+	X(M_PIDSTAT_USER_NS, "pidstat_user_ns", "pid user", UNIT_NS, "user time by /proc/PID/stat") \
+	X(M_PIDSTAT_SYSTEM_NS, "pidstat_system_ns", "pid system", UNIT_NS,                         \
+	  "system time by /proc/PID/stat")                                                         \
+	X(M_PROCSTAT_USER_NS, "procstat_user_ns", "cpu user", UNIT_NS,                             \
+	  "user and nice columns of the core in /proc/stat")                                       \
+	X(M_PROCSTAT_SYSTEM_NS, "procstat_system_ns", "cpu system", UNIT_NS,                       \
+	  "system column of the core in /proc/stat")                                               \
+	X(M_PROCSTAT_BUSY_NS, "procstat_busy_ns", "cpu busy", UNIT_NS,                             \
+	  "all busy columns of the core in /proc/stat")                                            \
+	X(M_THREAD_CLOCK_NS, "thread_clock_ns", "true", UNIT_NS,                                   \
+	  "CPU time of the loop by its thread clock, which is kept at each switch, not each tick") \
+	X(M_BPF_TASK_NS, "bpf_task_ns", "bpf task", UNIT_NS, "time in tasks on the core by source bpf") \
+	X(M_BPF_BUSY_NS, "bpf_busy_ns", "bpf busy", UNIT_NS, "busy time of the core by source bpf") \
+	X(M_REAL_EACH_NS, "real_per_iteration_ns", "real/loop", UNIT_NS, "wall time over iterations") \
+	X(M_USER_EACH_NS, "user_per_iteration_ns", "user/loop", UNIT_NS,                           \
+	  "getrusage's user time over iterations")                                                 \
+	X(M_SYSTEM_EACH_NS, "system_per_iteration_ns", "system/loop", UNIT_NS,                     \
+	  "getrusage's system time over iterations")                                               \
+	X(M_PROCSTAT_EACH_NS, "procstat_per_iteration_ns", "cpu/loop", UNIT_NS,                    \
+	  "busy columns of the core over iterations")                                              \
+	X(M_TRUE_EACH_NS, "true_per_iteration_ns", "true/loop", UNIT_NS,                           \
+	  "thread clock over iterations")                                                          \
+	X(M_RUSAGE_FACTOR_RATIO, "rusage_factor_ratio", "rusage/true", UNIT_RATIO,                 \
+	  "getrusage's user and system time over the thread clock")                                \
+	X(M_PROCSTAT_FACTOR_RATIO, "procstat_factor_ratio", "cpu/true", UNIT_RATIO,                \
+	  "busy columns over the core's true busy time")                                           \
+	X(M_ERROR_RATIO, "error_ratio", "error", UNIT_RATIO, "shown minus true, in points of load") \
+	X(M_AUDIT_SOURCE, "shown_by", "source", UNIT_TEXT, "source of load, as in subtick load")   \
+	X(M_ERROR_WINDOW_NS, "length_ns", "window", UNIT_NS, "length of the windows")              \
+	X(M_WINDOWS_TOTAL, "windows_total", "windows", UNIT_COUNT, "windows, which overlap")       \
+	X(M_VOID_TOTAL, "void_total", "void", UNIT_COUNT, "windows in which the source had no figure") \
+	X(M_TRUE_RATIO, "true_ratio", "true", UNIT_RATIO, "busy ratio by the source that is the truth") \
+	X(M_SHOWN_RATIO, "shown_ratio", "shown", UNIT_RATIO, "busy ratio by the audited source")   \
+	X(M_ERROR_MEDIAN_RATIO, "error_median_ratio", "median", UNIT_RATIO,                        \
+	  "median of the errors' size, in points of load")                                         \
+	X(M_ERROR_P99_RATIO, "error_p99_ratio", "p99", UNIT_RATIO, "99th percentile of it")        \
+	X(M_ERROR_MAX_RATIO, "error_max_ratio", "max", UNIT_RATIO, "largest of it")                \
+	X(M_PERIOD_NS, "period_ns", "period", UNIT_NS, "period of the generated load")             \
+	X(M_PHASE_NS, "phase_ns", "phase", UNIT_NS, "place of the burn within the period")         \
+	X(M_BURN_RATIO, "burn_ratio", "burnt", UNIT_RATIO, "load by the generator's own books")    \
+	X(M_THREAD_RATIO, "thread_ratio", "thread", UNIT_RATIO, "load by the generator's thread clock") \
+	X(M_COLUMNS_SUM_RATIO, "columns_sum_ratio", "sum/wall", UNIT_RATIO,                        \
+	  "sum of all columns of the core over wall time: 100 % if they were right")               \
+	X(M_REGIME, "regime", "regime", UNIT_TEXT,                                                 \
+	  "tick, irqtime (interrupts exact, tasks by tick) or virt-gen (all exact)")               \
+	X(M_IRQ_COHERENCE_RATIO, "irq_coherence_ratio", "irq on tick", UNIT_RATIO,                 \
+	  "coherence of the irq and softirq columns")                                              \
+	X(M_SOFTIRQ_IS_IDLE, "softirq_counts_as_idle", "softirq idle", UNIT_BOOL,                  \
+	  "whether softirqs inline on the idle task count as idle time")                           \
+	X(M_HIDDEN_TRUE_RATIO, "hidden_true_ratio", "hidden", UNIT_RATIO,                          \
+	  "true load of the core under the task that hides")                                       \
+	X(M_HIDDEN_SHOWN_RATIO, "hidden_shown_ratio", "hidden shown", UNIT_RATIO,                  \
+	  "what the columns of /proc/stat show of it")                                             \
+	X(M_WORST_ERROR_RATIO, "worst_error_ratio", "worst", UNIT_RATIO,                           \
+	  "largest error of the columns of /proc/stat in windows of a second and more")            \
+	X(M_GOOD_1_NS, "good_to_1_percent_ns", "good to 1%", UNIT_NS,                              \
+	  "smallest window from which on /proc/stat was within 1 point under a random load")       \
+	X(M_GOOD_01_NS, "good_to_01_percent_ns", "good to 0.1%", UNIT_NS,                          \
+	  "the same for 0.1 point")                                                                \
+	X(M_WANT_RATIO, "want_ratio", "wanted", UNIT_RATIO, "wanted precision")                    \
+	X(M_ROUNDING_WINDOW_NS, "rounding_window_ns", "by rounding", UNIT_NS,                      \
+	  "window at which one unit of the figures is the wanted precision")                       \
+	X(M_SAMPLING_WINDOW_NS, "sampling_window_ns", "by sampling", UNIT_NS,                      \
+	  "window at which 95 % of figures of a half-loaded core are within the wanted precision")
 
 #define METRIC_ENUM(id, key, title, unit, help) id,
 enum metric_id { METRICS(METRIC_ENUM) METRIC_NR };

@@ -171,7 +171,7 @@ static void test_without_btf(void **state)
 	expect(report, "events: idle", "no", "without BTF", "CONFIG_DEBUG_INFO_BTF=y");
 	expect_command(report, "load", "part", "no split by context");
 	expect_command(report, "runq", "no", "needs BTF");
-	expect_command(report, "audit", "part", "ticks and precision");
+	expect_command(report, "audit", "part", "ticks, delays and precision");
 	report_free(report);
 
 	/* Neither BPF, nor /proc/stat, nor a counter: nothing is left of load. */

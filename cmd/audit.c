@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* subtick audit: how wrong the kernel's own CPU figures are here. */
+#include "commands.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "audit_plot.h"
+#include "base/clock.h"
+#include "measure/audit.h"
+#include "opts.h"
+#include "run.h"
+#include "sys/cpu.h"
+
+#define MAX_DELAYS   256
+#define DEFAULT_WANT 0.001
+
+enum {
+	ID_CPU = OPT_OWN,
+	ID_BUDGET,
+	ID_DELAYS,
+	ID_ITERATIONS,
+	ID_DUTY,
+	ID_PERIOD,
+	ID_PHASE,
+	ID_SHARE,
+	ID_LOADS,
+	ID_WANT,
+	ID_HZ,
+	ID_FAIL_OVER,
+	ID_PLOT,
+	ID_ALL,
+};
+
+static const struct opt options[] = {
+	{"cpu", 'C', "N", "the core to load and audit (default: the last one)", ID_CPU},
+	{"budget", 0, "TIME", "about how long to take, such as 30s", ID_BUDGET},
+	{"plot", 0, "FILE.svg", "also draw the figures", ID_PLOT},
+	{"fail-over", 0, "N pp", "exit 2 if /proc/stat is wrong by more points, such as 5pp",
+	 ID_FAIL_OVER},
+	{"all", 'a', NULL, "text: also the long tables", ID_ALL},
+	{"delays", 0, "LIST", "delays: lengths in microseconds, such as 0,1,5,1000", ID_DELAYS},
+	{"iterations", 0, "N", "delays: loops per delay, however long it takes", ID_ITERATIONS},
+	{"duty", 0, "N%", "sources: share of each period that is burnt (default 30%)", ID_DUTY},
+	{"period", 0, "TIME", "sources: period of the burns (default: the tick)", ID_PERIOD},
+	{"phase", 0, "TIME", "sources: one load only, locked at this place in its period",
+	 ID_PHASE},
+	{"share", 0, "N%", "sources: share of the task that hides (default 50%)", ID_SHARE},
+	{"loads", 0, "LIST", "sources: only these, such as random,hidden,softirq", ID_LOADS},
+	{"want", 0, "N%", "precision: what is wanted (default 0.1%)", ID_WANT},
+	{"hz", 0, "N", "precision: compute for this HZ instead of finding it", ID_HZ},
+	{NULL, 0, NULL, NULL, 0},
+};
+
+typedef int (*experiment_fn)(const struct audit_opts *, const struct audit_env *,
+			     struct audit_findings *, struct report **, struct err *);
+
+/* Share: of the budget when all run. */
+static const struct experiment {
+	const char *name;
+	experiment_fn run;
+	double share;
+} experiments[] = {
+	{"ticks", audit_ticks, 0.14},
+	{"delays", audit_delays, 0.18},
+	{"sources", audit_sources, 0.68},
+};
+
+#define NR_EXPERIMENTS (sizeof(experiments) / sizeof(experiments[0]))
+
+struct audit_cmd {
+	struct audit_opts opts;
+	uint64_t delays_ns[MAX_DELAYS];
+	const char *only; /* ticks, delays, sources, precision; NULL: all */
+	bool cpu_given;
+	double want, fail_over;
+	uint64_t hz;
+	const char *plot;
+	FILE *plots[NR_EXPERIMENTS];
+	struct view view;
+	struct audit_findings findings;
+};
+
+static void show_progress(const char *what)
+{
+	fprintf(stderr, "\r\033[K%s …", what);
+}
+
+static void clear_progress(const struct audit_env *env)
+{
+	if (env->progress)
+		fputs("\r\033[K", stderr);
+}
+
+static bool take_delays(const struct opts_state *state, struct audit_cmd *cmd)
+{
+	const char *at = state->value;
+	char one[24];
+
+	cmd->opts.nr_delays = 0;
+	do {
+		size_t len = strcspn(at, ",");
+		uint64_t us;
+
+		if (len >= sizeof(one) || cmd->opts.nr_delays == MAX_DELAYS) {
+			opts_usage(state, "--delays %s: expected up to %d numbers of microseconds",
+				   state->value, MAX_DELAYS);
+			return false;
+		}
+		memcpy(one, at, len);
+		one[len] = '\0';
+		if (!opts_u64(state, "--delays", one, 0, 1000000, &us))
+			return false;
+		cmd->delays_ns[cmd->opts.nr_delays++] = us * NSEC_PER_USEC;
+		at += len;
+	} while (*at++);
+	cmd->opts.delays_ns = cmd->delays_ns;
+	return true;
+}
+
+static bool take_loads(const struct opts_state *state, struct audit_opts *opts)
+{
+	const char *at = state->value;
+
+	opts->loads = 0;
+	do {
+		size_t len = strcspn(at, ",");
+		unsigned int load = 0;
+		const char *name;
+
+		/* "locked" comes with --phase, which says where. */
+		while ((name = audit_load_name(load)) &&
+		       (load == AUDIT_LOCKED || strlen(name) != len || strncmp(name, at, len)))
+			load++;
+		if (!name) {
+			opts_usage(state,
+				   "--loads %s: expected some of random, swept, exposed, hidden, "
+				   "softirq, xdp-drop",
+				   state->value);
+			return false;
+		}
+		opts->loads |= 1u << load;
+		at += len;
+	} while (*at++);
+	return true;
+}
+
+static bool take_operand(const struct opts_state *state, struct audit_cmd *cmd)
+{
+	bool known = !strcmp(state->value, "precision");
+
+	for (size_t i = 0; i < NR_EXPERIMENTS; i++)
+		known |= !strcmp(state->value, experiments[i].name);
+	if (!known || cmd->only) {
+		opts_usage(state,
+			   "unexpected operand %s: expected one of ticks, delays, sources, "
+			   "precision",
+			   state->value);
+		return false;
+	}
+	cmd->only = state->value;
+	return true;
+}
+
+static bool take(struct opts_state *state, int id, struct audit_cmd *cmd)
+{
+	struct audit_opts *opts = &cmd->opts;
+	const char *value = state->value;
+	uint64_t cpu;
+
+	switch (id) {
+	case OPT_OPERAND:
+		return take_operand(state, cmd);
+	case ID_CPU:
+		cmd->cpu_given = true;
+		if (!opts_u64(state, "--cpu", value, 0, CPUSET_MAX - 1, &cpu))
+			return false;
+		opts->cpu = cpu;
+		return true;
+	case ID_BUDGET:
+		return opts_duration(state, "--budget", value, NSEC_PER_SEC, 86400 * NSEC_PER_SEC,
+				     &opts->budget_ns);
+	case ID_DELAYS:
+		return take_delays(state, cmd);
+	case ID_ITERATIONS:
+		return opts_u64(state, "--iterations", value, 1, UINT32_MAX, &opts->iterations);
+	case ID_DUTY:
+		return opts_ratio(state, "--duty", value, "%", 0.001, 0.99, &opts->duty);
+	case ID_PERIOD:
+		return opts_duration(state, "--period", value, 50 * NSEC_PER_USEC, NSEC_PER_SEC,
+				     &opts->period_ns);
+	case ID_PHASE:
+		opts->phase_given = true;
+		return opts_duration(state, "--phase", value, 0, NSEC_PER_SEC, &opts->phase_ns);
+	case ID_SHARE:
+		return opts_ratio(state, "--share", value, "%", 0.01, 0.95, &opts->share);
+	case ID_LOADS:
+		return take_loads(state, opts);
+	case ID_WANT:
+		return opts_ratio(state, "--want", value, "%", 1e-6, 1.0, &cmd->want);
+	case ID_HZ:
+		return opts_u64(state, "--hz", value, 1, 10000, &cmd->hz);
+	case ID_FAIL_OVER:
+		return opts_ratio(state, "--fail-over", value, "pp", 0.0, 1.0, &cmd->fail_over);
+	case ID_PLOT:
+		cmd->plot = value;
+		return true;
+	default:
+		state->view->all = true;
+		return true;
+	}
+}
+
+/* Options that another experiment would have to heed are a mistake, not a wish. */
+static bool options_fit(const struct opts_state *state, const struct audit_cmd *cmd)
+{
+	bool precision = cmd->only && !strcmp(cmd->only, "precision");
+	bool ticks = cmd->only && !strcmp(cmd->only, "ticks");
+
+	if (cmd->fail_over >= 0.0 && (precision || ticks))
+		opts_usage(state, "--fail-over: audit %s measures no error", cmd->only);
+	else if (cmd->plot && precision)
+		opts_usage(state, "--plot: audit precision has no figure");
+	else if (cmd->hz && !precision)
+		opts_usage(state, "--hz: only for audit precision");
+	else if (cmd->opts.phase_given && cmd->opts.period_ns &&
+		 cmd->opts.phase_ns >= cmd->opts.period_ns)
+		opts_usage(state, "--phase: must be shorter than --period");
+	else
+		return true;
+	return false;
+}
+
+/* The last core that we may use: the first ones have most of the interrupts. */
+static bool choose_cpu(const struct opts_state *state, struct audit_cmd *cmd)
+{
+	struct cpuset online;
+	cpu_set_t allowed;
+	unsigned int cpu;
+	char list[64];
+
+	if (cpu_set(NULL, CPU_ONLINE, &online, NULL) ||
+	    sched_getaffinity(0, sizeof(allowed), &allowed))
+		return true;
+	if (cmd->cpu_given) {
+		if (cpuset_has(&online, cmd->opts.cpu))
+			return true;
+		cpuset_format(&online, list, sizeof(list));
+		opts_usage(state, "--cpu %u: not online; this machine has %s", cmd->opts.cpu, list);
+		return false;
+	}
+	cpuset_for_each (cpu, &online)
+		if (cpu < CPU_SETSIZE && CPU_ISSET(cpu, &allowed))
+			cmd->opts.cpu = cpu;
+	return true;
+}
+
+/* Before the measurement: a minute later is late for a file that cannot be written. */
+static int open_plots(struct audit_cmd *cmd)
+{
+	for (size_t i = 0; cmd->plot && i < NR_EXPERIMENTS; i++) {
+		const char *path = cmd->plot;
+		char own[4096];
+
+		if (cmd->only && strcmp(cmd->only, experiments[i].name))
+			continue;
+		if (!cmd->only) {
+			if (audit_plot_path(cmd->plot, experiments[i].name, own, sizeof(own))) {
+				fprintf(stderr, "subtick audit: --plot %s: too long\n", cmd->plot);
+				return EXIT_ERROR;
+			}
+			path = own;
+		}
+		cmd->plots[i] = fopen(path, "we");
+		if (!cmd->plots[i]) {
+			fprintf(stderr, "subtick audit: cannot write %s: %s\n", path,
+				strerror(errno));
+			return EXIT_ERROR;
+		}
+	}
+	return EXIT_FINE;
+}
+
+/* Prints, frees; 0, or the exit code. @ret_gone: the reader has, so stop quietly. */
+static int show(struct audit_cmd *cmd, struct report *report, bool *ret_gone)
+{
+	int rc = view_write(&cmd->view, report);
+
+	report_free(report);
+	*ret_gone = rc == -EPIPE;
+	if (!rc || rc == -EPIPE)
+		return EXIT_FINE;
+	fprintf(stderr, "subtick audit: cannot write: %s\n", strerror(-rc));
+	return EXIT_ERROR;
+}
+
+static int draw(FILE **file, const char *name, const struct report *report)
+{
+	int rc = *file ? audit_plot(*file, name, report) : 0;
+
+	if (*file && fclose(*file) && !rc)
+		rc = -errno;
+	*file = NULL;
+	if (rc)
+		fprintf(stderr, "subtick audit: cannot draw the plots: %s\n", strerror(-rc));
+	return rc ? EXIT_ERROR : EXIT_FINE;
+}
+
+static int run_experiments(struct audit_cmd *cmd, const struct audit_env *env, bool *ret_gone,
+			   bool *ret_lacks)
+{
+	uint64_t budget = cmd->opts.budget_ns;
+	struct report *report;
+	struct err err = {0};
+	int code = EXIT_FINE;
+
+	for (size_t i = 0; i < NR_EXPERIMENTS && !code && !*ret_gone && !run_stopped(); i++) {
+		const struct experiment *e = &experiments[i];
+
+		if (cmd->only && strcmp(cmd->only, e->name))
+			continue;
+		if (!cmd->only && budget)
+			cmd->opts.budget_ns = (uint64_t)((double)budget * e->share);
+		err = (struct err){0};
+		if (e->run(&cmd->opts, env, &cmd->findings, &report, &err)) {
+			clear_progress(env);
+			code = opts_fail("audit", &err);
+			/* What the machine lacks for one, the others may do without. */
+			if (cmd->only || code != EXIT_UNSUPPORTED)
+				return code;
+			*ret_lacks = true;
+			code = EXIT_FINE;
+			continue;
+		}
+		clear_progress(env);
+		code = draw(&cmd->plots[i], e->name, report);
+		if (!code)
+			code = show(cmd, report, ret_gone);
+		else
+			report_free(report);
+	}
+	return code;
+}
+
+static int judge(const struct audit_cmd *cmd)
+{
+	const struct audit_findings *f = &cmd->findings;
+
+	if (cmd->fail_over < 0.0)
+		return EXIT_FINE;
+	if (!f->worst_known) {
+		fprintf(stderr, "subtick audit: --fail-over: no window of a second was measured\n");
+		return EXIT_ERROR;
+	}
+	if (f->worst_error <= cmd->fail_over)
+		return EXIT_FINE;
+	fprintf(stderr,
+		"subtick audit: /proc/stat was wrong by %.1f points, more than %g, under %s\n",
+		f->worst_error * 100.0, cmd->fail_over * 100.0, f->worst_load);
+	return EXIT_VERDICT;
+}
+
+static int run(struct audit_cmd *cmd)
+{
+	struct audit_env env = {.wait = run_wait,
+				.progress = isatty(STDERR_FILENO) ? show_progress : NULL};
+	struct report *report;
+	struct cpuset audited = {0};
+	struct err err = {0};
+	bool gone = false, lacks = false;
+	int code;
+
+	run_signals();
+	cpuset_add(&audited, cmd->opts.cpu);
+	run_avoid(&audited);
+	if (cmd->only && !strcmp(cmd->only, "precision")) {
+		code = audit_precision(&cmd->opts, &env, cmd->want, cmd->hz, &report, &err);
+		clear_progress(&env);
+		return code ? opts_fail("audit", &err) : show(cmd, report, &gone);
+	}
+	cmd->opts.brief = !cmd->only;
+	code = run_experiments(cmd, &env, &gone, &lacks);
+	if (!code && !gone && !cmd->only) {
+		if (audit_verdict(&cmd->findings, &report, &err))
+			return opts_fail("audit", &err);
+		code = show(cmd, report, &gone);
+	}
+	if (!code)
+		code = judge(cmd);
+	return code ? code : lacks ? EXIT_UNSUPPORTED : EXIT_FINE;
+}
+
+int cmd_audit(int argc, char **argv)
+{
+	static struct audit_cmd cmd;
+	struct opts_state state = {
+		.command = "audit",
+		.synopsis = "audit [ticks|delays|sources|precision] [options]",
+		.summary = "How wrong the kernel's own CPU figures are here, by experiment. "
+			   "Default: all "
+			   "three in short, about a minute, and a verdict.",
+		.own = options,
+		.argc = argc,
+		.argv = argv,
+		.index = 1,
+		.view = &cmd.view,
+	};
+	int id, code;
+
+	cmd = (struct audit_cmd){
+		.opts = {.duty = 0.3, .share = 0.5}, .want = DEFAULT_WANT, .fail_over = -1.0};
+	opts_view(&cmd.view);
+	while ((id = opts_next(&state)) != OPT_END) {
+		if (id == OPT_DONE)
+			return EXIT_FINE;
+		if (id == OPT_BAD || !take(&state, id, &cmd))
+			return EXIT_USAGE;
+	}
+	if (!options_fit(&state, &cmd) || !choose_cpu(&state, &cmd))
+		return EXIT_USAGE;
+	code = open_plots(&cmd);
+	if (!code)
+		code = run(&cmd);
+	for (size_t i = 0; i < NR_EXPERIMENTS; i++)
+		if (cmd.plots[i])
+			fclose(cmd.plots[i]);
+	return code;
+}

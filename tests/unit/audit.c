@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The arithmetic of audit, against a kernel that is simulated down to its rounding. */
+#include "test.h"
+
+#include <math.h>
+
+#include "stats/incr.h"
+#include "stats/phase.h"
+#include "stats/precision.h"
+#include "stats/series.h"
+#include "sys/pidstat.h"
+
+#define MS 1000000ULL
+
+/* Charges each tick whole to a column, and shows the sum in 1/100 s: what a kernel does. */
+struct accountant {
+	uint64_t tick_ns, offset_ns;
+	uint64_t col_ns[2];
+	uint64_t ticks;
+};
+
+static uint64_t next_random(uint64_t *state)
+{
+	*state = *state * 6364136223846793005ULL + 1442695040888963407ULL;
+	return *state >> 33;
+}
+
+/* Reads the columns every 20 µs for @length_ns; each tick goes to one of two modes. */
+static void watch(struct incr *incr, struct accountant *a, unsigned int hz, uint64_t length_ns,
+		  double share, uint64_t jitter_ns)
+{
+	uint64_t random = 42, shown[2], next;
+
+	a->tick_ns = period_tick_ns(hz);
+	next = a->offset_ns;
+	for (uint64_t now = 0; now < length_ns; now += 20000) {
+		while (next <= now) {
+			a->col_ns[next_random(&random) % 1000 >= share * 1000] += a->tick_ns;
+			next += a->tick_ns;
+		}
+		for (int i = 0; i < 2; i++)
+			shown[i] = a->col_ns[i] / (10 * MS);
+		incr_feed(incr, shown, 2,
+			  1000000000000000ULL + now +
+				  (jitter_ns ? next_random(&random) % jitter_ns : 0),
+			  false);
+	}
+}
+
+static void increments(void **state)
+{
+	uint64_t cols[4] = {1, 2, 3, 4};
+	struct incr incr;
+
+	incr_init(&incr, 0x5); /* columns 0 and 2 */
+	assert_false(incr_feed(&incr, cols, 4, 10, false));
+	assert_false(incr_feed(&incr, cols, 4, 20, false));
+	cols[1]++;
+	assert_false(incr_feed(&incr, cols, 4, 30, false));
+	cols[2]++;
+	assert_true(incr_feed(&incr, cols, 4, 40, false));
+	/* iowait and the like may go back, and may hide another column in a sum. */
+	cols[0]--;
+	cols[2]++;
+	assert_true(incr_feed(&incr, cols, 4, 70, false));
+	assert_int_equal(incr.nr, 2);
+	assert_int_equal(incr.nr_intervals, 1);
+	assert_int_equal(incr.intervals[0], 30);
+	/* The reader was held up: it moved, but nobody knows when, and the next is no interval. */
+	cols[0]++;
+	assert_true(incr_feed(&incr, cols, 4, 100, true));
+	cols[0]++;
+	assert_true(incr_feed(&incr, cols, 4, 110, false));
+	assert_int_equal(incr.nr_intervals, 1);
+	assert_int_equal(incr.blurred, 1);
+	cols[0]++;
+	assert_true(incr_feed(&incr, cols, 4, 115, false));
+	assert_int_equal(incr.intervals[1], 5);
+	assert_false(incr_feed(&incr, cols, 4, 300, true));
+	assert_int_equal(incr.blurred, 1);
+	incr_free(&incr);
+}
+
+static size_t peaks_of(const struct incr *incr, struct bins_peak *peaks, size_t max)
+{
+	struct bins bins;
+	size_t nr;
+
+	assert_int_equal(bins_init(&bins, 100000, 400), 0);
+	bins_add_intervals(&bins, incr);
+	assert_int_equal(bins.total, incr->nr_intervals);
+	nr = bins_peaks(&bins, 0.01, peaks, max);
+	bins_free(&bins);
+	return nr;
+}
+
+/* One mode at HZ=1000: ten ticks make one unit, so the paper's peak at 10 ms and no other. */
+static void peak_of_rescaling(void **state)
+{
+	struct accountant a = {.offset_ns = 300000};
+	struct bins_peak peaks[8];
+	struct incr incr;
+
+	incr_init(&incr, 3);
+	watch(&incr, &a, 1000, 3000 * MS, 1.0, 0);
+	assert_int_equal(peaks_of(&incr, peaks, 8), 1);
+	assert_true(fabs(peaks[0].at_ns - 10e6) < 50000.0);
+	assert_true(peaks[0].share > 0.99);
+	incr_free(&incr);
+}
+
+/* Two modes at HZ=1000: peaks at multiples of 1 ms, and that is the tick, not the 10 ms. */
+static void peaks_of_two_modes(void **state)
+{
+	struct accountant a = {.offset_ns = 300000};
+	struct bins_peak peaks[32];
+	struct period period;
+	struct incr incr;
+	size_t nr;
+
+	incr_init(&incr, 3);
+	watch(&incr, &a, 1000, 5000 * MS, 0.6, 0);
+	nr = peaks_of(&incr, peaks, 32);
+	assert_true(nr >= 5);
+	for (size_t i = 0; i < nr; i++)
+		assert_true(fabs(peaks[i].at_ns / 1e6 - round(peaks[i].at_ns / 1e6)) < 0.05);
+	assert_true(period_find(&incr, &period));
+	assert_true(period.hz == 1000.0);
+	assert_true(period.coherence > 0.98);
+	incr_free(&incr);
+}
+
+/* HZ=250: 4 ms ticks fill 10 ms units every 8 or 12 ms. */
+static void peaks_of_250(void **state)
+{
+	struct accountant a = {.offset_ns = 1300000};
+	struct bins_peak peaks[8];
+	struct incr incr;
+
+	incr_init(&incr, 3);
+	watch(&incr, &a, 250, 4000 * MS, 1.0, 0);
+	assert_int_equal(peaks_of(&incr, peaks, 8), 2);
+	assert_true(fabs(peaks[0].at_ns - 8e6) < 50000.0 && fabs(peaks[1].at_ns - 12e6) < 50000.0);
+	incr_free(&incr);
+}
+
+static void rates(void **state)
+{
+	static const unsigned int hz[] = {100, 128, 200, 250, 256, 300, 500, 1000, 1024};
+
+	for (size_t i = 0; i < sizeof(hz) / sizeof(hz[0]); i++) {
+		struct accountant a = {.offset_ns = 700000};
+		struct period period;
+		struct incr incr;
+
+		incr_init(&incr, 3);
+		watch(&incr, &a, hz[i], 3000 * MS, 0.45, 60000);
+		assert_true(period_find(&incr, &period));
+		assert_int_equal(lround(period.hz), hz[i]);
+		incr_free(&incr);
+	}
+}
+
+static void phase_of_the_tick(void **state)
+{
+	struct accountant a = {.offset_ns = 1300000};
+	struct period period;
+	struct incr incr;
+
+	incr_init(&incr, 3);
+	watch(&incr, &a, 250, 2000 * MS, 0.5, 0);
+	assert_true(period_find(&incr, &period));
+	/* 10^15 is a multiple of 4 ms. */
+	assert_true(fabs(period.phase_ns - 1.3e6) < 30000.0);
+	incr_free(&incr);
+}
+
+/* Increments at any moment have no period, and too few prove none. */
+static void no_period(void **state)
+{
+	uint64_t random = 7, col = 0, now = 1000;
+	struct period period;
+	struct incr incr;
+
+	incr_init(&incr, 1);
+	for (size_t i = 0; i < 2000; i++, col++) {
+		now += 1000000 + next_random(&random) % 9000000;
+		incr_feed(&incr, &col, 1, now, false);
+	}
+	assert_false(period_find(&incr, &period));
+	assert_true(period_coherence(incr.stamps, incr.nr, 4e6, NULL) < 0.1);
+	incr_free(&incr);
+	for (size_t i = 0; i < 32; i++, col++)
+		incr_feed(&incr, &col, 1, now += 4000000, false);
+	assert_int_equal(incr.nr, 31);
+	assert_false(period_find(&incr, &period));
+	incr_feed(&incr, &col, 1, now += 4000000, false);
+	assert_true(period_find(&incr, &period));
+	assert_int_equal(lround(period.hz), 250);
+	incr_free(&incr);
+	assert_true(period_coherence(NULL, 0, 4e6, NULL) == 0.0);
+}
+
+/* One increment in six seen late, anywhere in the next tick: still the tick, not a fraction. */
+static void noisy_reader(void **state)
+{
+	static const unsigned int hz[] = {100, 250, 300, 1000};
+
+	for (size_t i = 0; i < sizeof(hz) / sizeof(hz[0]); i++) {
+		uint64_t tick = period_tick_ns(hz[i]), random = 11, col = 0, at = 0;
+		struct period period;
+		struct incr incr;
+
+		incr_init(&incr, 1);
+		for (size_t n = 0; n < 200; n++, col++) {
+			at += tick * (1 + next_random(&random) % 5);
+			incr_feed(&incr, &col, 1,
+				  at + next_random(&random) % (n % 6 ? 30000 : tick), false);
+		}
+		assert_true(period_find(&incr, &period));
+		assert_int_equal(lround(period.hz), hz[i]);
+		incr_free(&incr);
+	}
+}
+
+static void precision(void **state)
+{
+	static const struct precision_point points[] = {
+		{10 * MS, 0.004}, {100 * MS, 0.3}, {1000 * MS, 0.02}, {10000 * MS, 0.0009}};
+	struct precision p;
+
+	/* The paper: 0.1 % needs 10 s, whatever HZ is, because of the unit of 1/100 s. */
+	precision_rule(0.001, 100, 1000, &p);
+	assert_int_equal(p.rounding_ns, 10000000000ULL);
+	precision_rule(0.01, 100, 250, &p);
+	assert_int_equal(p.rounding_ns, 1000000000ULL);
+	/* 0.9604 / (0.01² × 250) s */
+	assert_true(fabs((double)p.sampling_ns / 1e9 - 38.4146) < 0.001);
+	/* A tick longer than the unit is the coarser step. */
+	precision_rule(0.01, 100, 50, &p);
+	assert_int_equal(p.rounding_ns, 2000000000ULL);
+
+	assert_int_equal(precision_measured(0.05, points, 4), 1000 * MS);
+	assert_int_equal(precision_measured(0.001, points, 4), 10000 * MS);
+	assert_int_equal(precision_measured(0.0001, points, 4), 0);
+	assert_int_equal(precision_measured(1.0, points, 4), 10 * MS);
+	assert_int_equal(precision_measured(1.0, points, 0), 0);
+}
+
+/* What the columns show of a task that burns @burn_ns from @phase_ns on in each tick. */
+static void simulate(const struct accountant *a, uint64_t burn_ns, struct phase_probe *probe)
+{
+	uint64_t into = (a->offset_ns + a->tick_ns - probe->phase_ns) % a->tick_ns;
+
+	probe->true_ratio = (double)burn_ns / (double)a->tick_ns;
+	/* Seen at every tick, and then charged all of it, or at none. */
+	probe->shown_ratio = into < burn_ns ? 1.0 : 0.0;
+	probe->valid = true;
+}
+
+static void search(void **state)
+{
+	for (uint64_t offset = 0; offset < 4 * MS; offset += 333333) {
+		struct accountant a = {.tick_ns = 4 * MS, .offset_ns = offset};
+		struct phase_probe probes[16], check;
+
+		for (uint64_t burn = 400000; burn < 3600000; burn += 400000) {
+			phase_plan(probes, 16, a.tick_ns);
+			for (size_t i = 0; i < 16; i++)
+				simulate(&a, burn, &probes[i]);
+			assert_true(phase_hidden(probes, 16, a.tick_ns, 0.1, &check.phase_ns));
+			simulate(&a, burn, &check);
+			assert_true(check.shown_ratio == 0.0);
+			/* Room on both sides: half of what is free, less the grid of the search. */
+			check.phase_ns += (a.tick_ns - burn) / 2 - a.tick_ns / 16;
+			if ((a.tick_ns - burn) / 2 > a.tick_ns / 16) {
+				simulate(&a, burn, &check);
+				assert_true(check.shown_ratio == 0.0);
+			}
+			if (burn >= a.tick_ns / 16) {
+				assert_true(phase_exposed(probes, 16, a.tick_ns, &check.phase_ns));
+				simulate(&a, burn, &check);
+				assert_true(check.shown_ratio == 1.0);
+			}
+		}
+	}
+}
+
+/* An exact accountant shows the truth at every phase: nothing to hide behind. */
+static void search_in_vain(void **state)
+{
+	struct phase_probe probes[8];
+	uint64_t phase;
+
+	phase_plan(probes, 8, 4 * MS);
+	assert_false(phase_hidden(probes, 8, 4 * MS, 0.1, &phase));
+	for (size_t i = 0; i < 8; i++) {
+		probes[i].true_ratio = 0.3;
+		probes[i].shown_ratio = 0.29 + 0.005 * (double)(i % 3);
+		probes[i].valid = true;
+	}
+	assert_false(phase_hidden(probes, 8, 4 * MS, 0.1, &phase));
+	assert_false(phase_exposed(probes, 8, 4 * MS, &phase));
+	/* All hidden: any place will do, and the run ends. */
+	for (size_t i = 0; i < 8; i++)
+		probes[i].shown_ratio = 0.0;
+	assert_true(phase_hidden(probes, 8, 4 * MS, 0.1, &phase));
+	assert_true(phase < 4 * MS);
+}
+
+static void quantiles(void **state)
+{
+	double values[] = {5.0, 1.0, 4.0, 2.0, 3.0};
+
+	assert_true(isnan(series_quantile(values, 0, 0.5)));
+	series_sort(values, 5);
+	assert_true(series_quantile(values, 5, 0.5) == 3.0);
+	assert_true(series_quantile(values, 5, 0.0) == 1.0);
+	assert_true(series_quantile(values, 5, 1.0) == 5.0);
+	assert_true(fabs(series_quantile(values, 5, 0.9) - 4.6) < 1e-9);
+}
+
+static void pid_times(void **state)
+{
+	struct pidstat stat;
+
+	assert_int_equal(pidstat_parse("12 (a b) S 1 2 3 4 5 6 7 8 9 10 11 12 20 0", &stat), 0);
+	assert_int_equal(stat.user_ticks, 11);
+	assert_int_equal(stat.system_ticks, 12);
+	assert_int_equal(
+		pidstat_parse("12 (x) R 99 (y) S 1 2 3 4 -1 6 7 8 9 10 123 456 20 0", &stat), 0);
+	assert_int_equal(stat.user_ticks, 123);
+	assert_int_equal(pidstat_parse("12 (x) S 1 2 3", &stat), -EINVAL);
+	assert_int_equal(pidstat_parse("", &stat), -EINVAL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(increments),
+		cmocka_unit_test(peak_of_rescaling),
+		cmocka_unit_test(peaks_of_two_modes),
+		cmocka_unit_test(peaks_of_250),
+		cmocka_unit_test(rates),
+		cmocka_unit_test(phase_of_the_tick),
+		cmocka_unit_test(no_period),
+		cmocka_unit_test(noisy_reader),
+		cmocka_unit_test(precision),
+		cmocka_unit_test(search),
+		cmocka_unit_test(search_in_vain),
+		cmocka_unit_test(quantiles),
+		cmocka_unit_test(pid_times),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* `subtick crit`: JSON contract, figures that belong together, refusals, engines side by side. */
+#include <dirent.h>
 #include <errno.h>
 #include <math.h>
 #include <signal.h>
@@ -229,16 +230,35 @@ static bool events_on(void)
 	return text[0] != '0';
 }
 
-static bool instance_left(void)
+/* Whether subtick has a trace instance, and whether the events are on in it. */
+static bool instance_left(bool *ret_on)
 {
-	return !system("ls -d " TRACEFS "instances/subtick-* >/dev/null 2>&1");
+	DIR *dir = opendir(TRACEFS "instances");
+	struct dirent *entry;
+	bool found = false;
+
+	*ret_on = false;
+	while (dir && (entry = readdir(dir))) {
+		char path[512], text[16] = "";
+
+		if (strncmp(entry->d_name, "subtick-", 8))
+			continue;
+		found = true;
+		snprintf(path, sizeof(path), TRACEFS "instances/%s/events/preemptirq/enable",
+			 entry->d_name);
+		file_read(path, text, sizeof(text));
+		*ret_on = *ret_on || text[0] == '1';
+	}
+	if (dir)
+		closedir(dir);
+	return found;
 }
 
 /* Killed while the events are on: the guard must still switch them off. */
 static void check_guard(void)
 {
 	const char *program = getenv("SUBTICK");
-	bool seen = false;
+	bool on = false, left = true;
 	pid_t pid;
 
 	fflush(stdout);
@@ -247,19 +267,22 @@ static void check_guard(void)
 		if (!freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr))
 			_exit(1);
 		execlp(program ? program : SUBTICK_PATH, "subtick", "crit", "--tracepoints", "-r",
-		       "100", NULL);
+		       "1", "-n", "100000", NULL);
 		_exit(127);
 	}
-	for (int i = 0; i < 600 && !seen; i++) {
-		live_sleep_ms(10);
-		seen = !system("cat " TRACEFS "instances/subtick-*/events/preemptirq/enable "
-			       "2>/dev/null | grep -q 1");
+	for (int i = 0; i < 6000 && !on; i++) {
+		live_sleep_ms(5);
+		instance_left(&on);
 	}
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
-	for (int i = 0; i < 300 && instance_left(); i++)
+	for (int i = 0; i < 1000 && left; i++) {
+		bool still_on;
+
 		live_sleep_ms(10);
-	live_ok(seen && !instance_left() && !events_on(),
+		left = instance_left(&still_on);
+	}
+	live_ok(on && !left && !events_on(),
 		"killed with the events on: they are off and the instance is gone");
 }
 
@@ -268,6 +291,7 @@ static void check_tracepoints(void)
 	int beyond = 0, rows = 0;
 	json_t *root, *row;
 	size_t i;
+	bool on;
 
 	if (access(TRACEFS "events/preemptirq", F_OK)) {
 		check_refusal("no preemptirq events", ARGS("crit", "--tracepoints"), 77,
@@ -290,7 +314,7 @@ static void check_tracepoints(void)
 	}
 	live_ok(rows >= 1 && beyond == rows,
 		"enabling the tracepoints costs more than the spread for %d of %d", beyond, rows);
-	live_ok(!events_on() && !instance_left(), "the events are as they were");
+	live_ok(!events_on() && !instance_left(&on), "the events are as they were");
 	json_decref(root);
 
 	file_write(TRACEFS "events/preemptirq/enable", "1");

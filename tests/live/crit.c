@@ -198,24 +198,30 @@ out:
 	unlink(path);
 }
 
-/* Both engines see the same kernel: where both know preempt and irq_save, the dearer is the same. */
+/*
+ * Both engines see the same kernel. By medians, not averages: those hold what the host of a guest
+ * did meanwhile. A few steps of the clock and a factor lie between an inline pair and a kfunc's.
+ */
 static void check_agreement(void)
 {
 	json_t *bpf = live_json(ARGS("crit", "--json", "-e", "bpf", "-r", "3", "-n", "3000"));
 	json_t *module = live_json(ARGS("crit", "--json", "-e", "module", "-r", "3", "-n", "3000"));
-	double step = live_number(module, "quality.clock_step_ns");
+	double step = live_number(module, "quality.clock_step_ns"), b[3], m[3];
 
 	for (int i = 1; i < 3; i++) {
-		double b = live_number(op_row(bpf, "ops", tree_ops[i]), "average");
-		double m = live_number(op_row(module, "ops", tree_ops[i]), "average") * step;
-
-		if (isnan(b))
-			continue;
-		live_ok(!isnan(m), "%s: bpf %.1f ns, module %.1f ns on average", tree_ops[i], b, m);
-		/* A call, a clock step and emulation lie between them, but no order of magnitude. */
-		live_ok(b < 10 * m + live_bound(50) && m < 10 * b + live_bound(50),
-			"%s: the engines agree within a factor", tree_ops[i]);
+		b[i] = live_number(op_row(bpf, "ops", tree_ops[i]), "median");
+		m[i] = live_number(op_row(module, "ops", tree_ops[i]), "median") * step;
+		if (!isnan(b[i]))
+			live_ok(b[i] <= 4 * m[i] + 4 * step && m[i] <= 4 * b[i] + 4 * step,
+				"%s: the engines agree: bpf %.1f ns, module %.1f ns", tree_ops[i],
+				b[i], m[i]);
 	}
+	if (isnan(b[1]) || isnan(b[2]))
+		live_skip("the dearer pair is the same to both", "engine bpf knows only one here");
+	else if (fabs(m[2] - m[1]) <= 4 * step)
+		live_skip("the dearer pair is the same to both", "they cost the same here");
+	else
+		live_ok((m[2] > m[1]) == (b[2] > b[1]), "the dearer pair is the same to both");
 	json_decref(bpf);
 	json_decref(module);
 }

@@ -13,7 +13,6 @@
 #include "live.h"
 
 #define ARGS(...) ((const char *const[]){__VA_ARGS__, NULL})
-#define TRACEFS	  "/sys/kernel/tracing/"
 
 static bool have_bpf, have_module;
 
@@ -199,105 +198,72 @@ out:
 	unlink(path);
 }
 
-/* Both engines see the same kernel: where both know preempt and irq_save, the dearer is the same. */
+/*
+ * Both engines see the same kernel. By medians, not averages: those hold what the host of a guest
+ * did meanwhile. A few steps of the clock and a factor lie between an inline pair and a kfunc's.
+ */
 static void check_agreement(void)
 {
 	json_t *bpf = live_json(ARGS("crit", "--json", "-e", "bpf", "-r", "3", "-n", "3000"));
 	json_t *module = live_json(ARGS("crit", "--json", "-e", "module", "-r", "3", "-n", "3000"));
-	double step = live_number(module, "quality.clock_step_ns");
+	double step = live_number(module, "quality.clock_step_ns"), b[3], m[3];
 
 	for (int i = 1; i < 3; i++) {
-		double b = live_number(op_row(bpf, "ops", tree_ops[i]), "average");
-		double m = live_number(op_row(module, "ops", tree_ops[i]), "average") * step;
-
-		if (isnan(b))
-			continue;
-		live_ok(!isnan(m), "%s: bpf %.1f ns, module %.1f ns on average", tree_ops[i], b, m);
-		/* A call, a clock step and emulation lie between them, but no order of magnitude. */
-		live_ok(b < 10 * m + live_bound(50) && m < 10 * b + live_bound(50),
-			"%s: the engines agree within a factor", tree_ops[i]);
+		b[i] = live_number(op_row(bpf, "ops", tree_ops[i]), "median");
+		m[i] = live_number(op_row(module, "ops", tree_ops[i]), "median") * step;
+		if (!isnan(b[i]))
+			live_ok(b[i] <= 4 * m[i] + 4 * step && m[i] <= 4 * b[i] + 4 * step,
+				"%s: the engines agree: bpf %.1f ns, module %.1f ns", tree_ops[i],
+				b[i], m[i]);
 	}
+	if (isnan(b[1]) || isnan(b[2]))
+		live_skip("the dearer pair is the same to both", "engine bpf knows only one here");
+	else if (fabs(m[2] - m[1]) <= 4 * step)
+		live_skip("the dearer pair is the same to both", "they cost the same here");
+	else
+		live_ok((m[2] > m[1]) == (b[2] > b[1]), "the dearer pair is the same to both");
 	json_decref(bpf);
 	json_decref(module);
 }
 
-static bool events_on(void)
-{
-	char text[16] = "";
-
-	file_read(TRACEFS "events/preemptirq/enable", text, sizeof(text));
-	return text[0] != '0';
-}
-
-static bool instance_left(void)
-{
-	return !system("ls -d " TRACEFS "instances/subtick-* >/dev/null 2>&1");
-}
-
-/* Killed while the events are on: the guard must still switch them off. */
-static void check_guard(void)
+/* Stopped in the middle, the rounds that are complete are still reported. */
+static void check_interrupt(void)
 {
 	const char *program = getenv("SUBTICK");
-	bool seen = false;
+	char text[65536];
+	size_t len = 0;
+	ssize_t got;
+	int fds[2], status = 0;
+	double rounds;
+	json_t *root;
 	pid_t pid;
 
+	if (pipe(fds))
+		abort();
 	fflush(stdout);
 	pid = fork();
 	if (!pid) {
-		if (!freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr))
-			_exit(1);
-		execlp(program ? program : SUBTICK_PATH, "subtick", "crit", "--tracepoints", "-r",
-		       "100", NULL);
+		dup2(fds[1], STDOUT_FILENO);
+		close(fds[0]);
+		close(fds[1]);
+		execlp(program ? program : SUBTICK_PATH, "subtick", "crit", "--json", "-r", "1000",
+		       "-n", "1000", NULL);
 		_exit(127);
 	}
-	for (int i = 0; i < 600 && !seen; i++) {
-		live_sleep_ms(10);
-		seen = !system("cat " TRACEFS "instances/subtick-*/events/preemptirq/enable "
-			       "2>/dev/null | grep -q 1");
-	}
-	kill(pid, SIGKILL);
-	waitpid(pid, NULL, 0);
-	for (int i = 0; i < 300 && instance_left(); i++)
-		live_sleep_ms(10);
-	live_ok(seen && !instance_left() && !events_on(),
-		"killed with the events on: they are off and the instance is gone");
-}
-
-static void check_tracepoints(void)
-{
-	int beyond = 0, rows = 0;
-	json_t *root, *row;
-	size_t i;
-
-	if (access(TRACEFS "events/preemptirq", F_OK)) {
-		check_refusal("no preemptirq events", ARGS("crit", "--tracepoints"), 77,
-			      "CONFIG_PREEMPT_TRACER");
-		return;
-	}
-	root = live_json(ARGS("crit", "--json", "--tracepoints", "-r", "5", "-n", "3000"));
-	json_array_foreach(json_object_get(root, "tracepoints"), i, row)
-	{
-		if (isnan(live_number(row, "on")))
-			continue;
-		rows++;
-		beyond += json_is_true(json_object_get(row, "exceeds_spread")) &&
-			  live_number(row, "cost") > 0;
-		live_note("%s: off %g on %g off %g, cost %g (%g…%g)",
-			  json_string_value(json_object_get(row, "op")),
-			  live_number(row, "off_before"), live_number(row, "on"),
-			  live_number(row, "off_after"), live_number(row, "cost"),
-			  live_number(row, "cost_low"), live_number(row, "cost_high"));
-	}
-	live_ok(rows >= 1 && beyond == rows,
-		"enabling the tracepoints costs more than the spread for %d of %d", beyond, rows);
-	live_ok(!events_on() && !instance_left(), "the events are as they were");
+	close(fds[1]);
+	live_sleep_ms(live_emulated() ? 6000 : 1500);
+	kill(pid, SIGINT);
+	while (len < sizeof(text) - 1 &&
+	       (got = read(fds[0], text + len, sizeof(text) - 1 - len)) > 0)
+		len += got;
+	text[len] = '\0';
+	close(fds[0]);
+	waitpid(pid, &status, 0);
+	root = json_loads(text, JSON_DISABLE_EOF_CHECK, NULL);
+	rounds = live_number(root, "rounds");
+	live_ok(WIFEXITED(status) && !WEXITSTATUS(status) && rounds >= 1 && rounds < 1000,
+		"Ctrl-C reports the %g rounds so far", rounds);
 	json_decref(root);
-
-	file_write(TRACEFS "events/preemptirq/enable", "1");
-	check_refusal("events in use", ARGS("crit", "--tracepoints"), 1, "already enabled");
-	live_ok(events_on(), "somebody else's events stay on");
-	file_write(TRACEFS "events/preemptirq/enable", "0");
-	check_guard();
 }
 
 static void check_module_engine(void)
@@ -362,7 +328,7 @@ int main(void)
 	if (have_bpf && have_module)
 		check_agreement();
 	if (have_bpf || have_module)
-		check_tracepoints();
+		check_interrupt();
 	if (!loaded)
 		live_ok(!module_unload(), "the module can be unloaded again");
 	return live_done();

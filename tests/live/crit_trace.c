@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* `subtick crit --tracepoints`: their cost shows, and they are as they were on every way out. */
+#include <dirent.h>
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "crit_module.h"
+#include "live.h"
+
+#define ARGS(...) ((const char *const[]){__VA_ARGS__, NULL})
+#define TRACEFS	  "/sys/kernel/tracing/"
+
+static void check_refusal(const char *what, const char *const args[], int code, const char *says)
+{
+	struct live_run run;
+
+	live_run(args, &run);
+	live_ok(run.exit_code == code && strstr(run.err, says) && !*run.out,
+		"%s: exit %d, one clear line (%s)", what, run.exit_code,
+		strtok(run.err, "\n") ?: "");
+	live_run_free(&run);
+}
+
+static bool events_on(void)
+{
+	char text[16] = "";
+
+	file_read(TRACEFS "events/preemptirq/enable", text, sizeof(text));
+	return text[0] != '0';
+}
+
+/* Whether subtick has a trace instance, and whether the events are on in it. */
+static bool instance_left(bool *ret_on)
+{
+	DIR *dir = opendir(TRACEFS "instances");
+	struct dirent *entry;
+	bool found = false;
+
+	*ret_on = false;
+	while (dir && (entry = readdir(dir))) {
+		char path[512], text[16] = "";
+
+		if (strncmp(entry->d_name, "subtick-", 8))
+			continue;
+		found = true;
+		snprintf(path, sizeof(path), TRACEFS "instances/%s/events/preemptirq/enable",
+			 entry->d_name);
+		file_read(path, text, sizeof(text));
+		*ret_on = *ret_on || text[0] == '1';
+	}
+	if (dir)
+		closedir(dir);
+	return found;
+}
+
+/* Killed while the events are on: the guard must still switch them off. */
+static void check_guard(void)
+{
+	const char *program = getenv("SUBTICK");
+	bool on = false, left = true;
+	pid_t pid;
+
+	fflush(stdout);
+	pid = fork();
+	if (!pid) {
+		if (!freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr))
+			_exit(1);
+		execlp(program ? program : SUBTICK_PATH, "subtick", "crit", "--tracepoints", "-r",
+		       "1", "-n", "100000", NULL);
+		_exit(127);
+	}
+	for (int i = 0; i < 6000 && !on; i++) {
+		live_sleep_ms(5);
+		instance_left(&on);
+	}
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	for (int i = 0; i < 1000 && left; i++) {
+		bool still_on;
+
+		live_sleep_ms(10);
+		left = instance_left(&still_on);
+	}
+	live_ok(on && !left && !events_on(),
+		"killed with the events on: they are off and the instance is gone");
+}
+
+static void check_tracepoints(void)
+{
+	int beyond = 0, rows = 0;
+	json_t *root, *row;
+	size_t i;
+	bool on;
+
+	if (access(TRACEFS "events/preemptirq", F_OK)) {
+		check_refusal("no preemptirq events", ARGS("crit", "--tracepoints"), 77,
+			      "CONFIG_PREEMPT_TRACER");
+		return;
+	}
+	root = live_json(ARGS("crit", "--json", "--tracepoints", "-r", "5", "-n", "3000"));
+	json_array_foreach(json_object_get(root, "tracepoints"), i, row)
+	{
+		if (isnan(live_number(row, "on")))
+			continue;
+		rows++;
+		beyond += json_is_true(json_object_get(row, "exceeds_spread")) &&
+			  live_number(row, "cost") > 0;
+		live_note("%s: off %g on %g off %g, cost %g (%g…%g)",
+			  json_string_value(json_object_get(row, "op")),
+			  live_number(row, "off_before"), live_number(row, "on"),
+			  live_number(row, "off_after"), live_number(row, "cost"),
+			  live_number(row, "cost_low"), live_number(row, "cost_high"));
+	}
+	live_ok(rows >= 1 && beyond == rows,
+		"enabling the tracepoints costs more than the spread for %d of %d", beyond, rows);
+	live_ok(!events_on() && !instance_left(&on), "the events are as they were");
+	json_decref(root);
+
+	file_write(TRACEFS "events/preemptirq/enable", "1");
+	check_refusal("events in use", ARGS("crit", "--tracepoints"), 1, "already enabled");
+	live_ok(events_on(), "somebody else's events stay on");
+	file_write(TRACEFS "events/preemptirq/enable", "0");
+	check_guard();
+}
+
+int main(void)
+{
+	int loaded = -ENOENT;
+	struct live_run run;
+
+	if (geteuid())
+		live_skip_all("only root can enable trace events");
+	if (access(TREE, F_OK) && !access(MODULE_IN_GUEST, R_OK))
+		loaded = module_load(MODULE_IN_GUEST);
+	live_run(ARGS("crit", "-n", "10", "-r", "1"), &run);
+	if (run.exit_code == 77)
+		live_skip_all("%s", strtok(run.err, "\n") ?: "no engine works here");
+	live_ok(!run.exit_code, "crit runs");
+	live_run_free(&run);
+	check_tracepoints();
+	if (!loaded)
+		live_ok(!module_unload(), "the module can be unloaded again");
+	return live_done();
+}

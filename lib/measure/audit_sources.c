@@ -321,7 +321,7 @@ static void add_notes(const struct sources *s)
 			    f->hidden_shown * 100.0);
 	else if (f->hide_tried && !f->hide_phase)
 		report_note(s->report, "no phase was found at which a task hides from /proc/stat");
-	else if (s->hide_done && !s->hide.enough)
+	else if (s->hide_done && !s->hide.enough && !s->hide.stopped)
 		report_note(s->report,
 			    "others kept the core too busy to search a phase to hide in");
 	if (s->stopped)

@@ -279,6 +279,7 @@ static int run_experiments(struct audit_cmd *cmd, const struct audit_env *env, b
 	struct report *report;
 	struct err err = {0};
 	int code = EXIT_FINE;
+	bool undrawn;
 
 	for (size_t i = 0; i < NR_EXPERIMENTS && !code && !*ret_gone && !run_stopped(); i++) {
 		const struct experiment *e = &experiments[i];
@@ -299,11 +300,11 @@ static int run_experiments(struct audit_cmd *cmd, const struct audit_env *env, b
 			continue;
 		}
 		clear_progress(env);
-		code = audit_plot_draw(&cmd->plots, e->name, report) ? EXIT_ERROR : EXIT_FINE;
-		if (!code)
-			code = show(cmd, report, ret_gone);
-		else
-			report_free(report);
+		/* A plot that fails must not cost what was measured. */
+		undrawn = audit_plot_draw(&cmd->plots, e->name, report) != 0;
+		code = show(cmd, report, ret_gone);
+		if (!code && undrawn)
+			code = EXIT_ERROR;
 	}
 	return code;
 }

@@ -80,7 +80,7 @@ struct audit_cmd {
 	double want, fail_over;
 	uint64_t hz;
 	const char *plot;
-	FILE *plots[NR_EXPERIMENTS];
+	struct audit_plots plots;
 	struct view view;
 	struct audit_findings findings;
 };
@@ -253,36 +253,10 @@ static bool choose_cpu(const struct opts_state *state, struct audit_cmd *cmd)
 		opts_usage(state, "--cpu %u: not online; this machine has %s", cmd->opts.cpu, list);
 		return false;
 	}
-	cpuset_for_each (cpu, &online)
+	cpuset_for_each(cpu, &online)
 		if (cpu < CPU_SETSIZE && CPU_ISSET(cpu, &allowed))
 			cmd->opts.cpu = cpu;
 	return true;
-}
-
-/* Before the measurement: a minute later is late for a file that cannot be written. */
-static int open_plots(struct audit_cmd *cmd)
-{
-	for (size_t i = 0; cmd->plot && i < NR_EXPERIMENTS; i++) {
-		const char *path = cmd->plot;
-		char own[4096];
-
-		if (cmd->only && strcmp(cmd->only, experiments[i].name))
-			continue;
-		if (!cmd->only) {
-			if (audit_plot_path(cmd->plot, experiments[i].name, own, sizeof(own))) {
-				fprintf(stderr, "subtick audit: --plot %s: too long\n", cmd->plot);
-				return EXIT_ERROR;
-			}
-			path = own;
-		}
-		cmd->plots[i] = fopen(path, "we");
-		if (!cmd->plots[i]) {
-			fprintf(stderr, "subtick audit: cannot write %s: %s\n", path,
-				strerror(errno));
-			return EXIT_ERROR;
-		}
-	}
-	return EXIT_FINE;
 }
 
 /* Prints, frees; 0, or the exit code. @ret_gone: the reader has, so stop quietly. */
@@ -298,18 +272,6 @@ static int show(struct audit_cmd *cmd, struct report *report, bool *ret_gone)
 	return EXIT_ERROR;
 }
 
-static int draw(FILE **file, const char *name, const struct report *report)
-{
-	int rc = *file ? audit_plot(*file, name, report) : 0;
-
-	if (*file && fclose(*file) && !rc)
-		rc = -errno;
-	*file = NULL;
-	if (rc)
-		fprintf(stderr, "subtick audit: cannot draw the plots: %s\n", strerror(-rc));
-	return rc ? EXIT_ERROR : EXIT_FINE;
-}
-
 static int run_experiments(struct audit_cmd *cmd, const struct audit_env *env, bool *ret_gone,
 			   bool *ret_lacks)
 {
@@ -317,6 +279,7 @@ static int run_experiments(struct audit_cmd *cmd, const struct audit_env *env, b
 	struct report *report;
 	struct err err = {0};
 	int code = EXIT_FINE;
+	bool undrawn;
 
 	for (size_t i = 0; i < NR_EXPERIMENTS && !code && !*ret_gone && !run_stopped(); i++) {
 		const struct experiment *e = &experiments[i];
@@ -337,11 +300,11 @@ static int run_experiments(struct audit_cmd *cmd, const struct audit_env *env, b
 			continue;
 		}
 		clear_progress(env);
-		code = draw(&cmd->plots[i], e->name, report);
-		if (!code)
-			code = show(cmd, report, ret_gone);
-		else
-			report_free(report);
+		/* A plot that fails must not cost what was measured. */
+		undrawn = audit_plot_draw(&cmd->plots, e->name, report) != 0;
+		code = show(cmd, report, ret_gone);
+		if (!code && undrawn)
+			code = EXIT_ERROR;
 	}
 	return code;
 }
@@ -422,11 +385,8 @@ int cmd_audit(int argc, char **argv)
 	}
 	if (!options_fit(&state, &cmd) || !choose_cpu(&state, &cmd))
 		return EXIT_USAGE;
-	code = open_plots(&cmd);
-	if (!code)
-		code = run(&cmd);
-	for (size_t i = 0; i < NR_EXPERIMENTS; i++)
-		if (cmd.plots[i])
-			fclose(cmd.plots[i]);
+	/* Before the measurement: a minute later is late for a file that cannot be written. */
+	code = cmd.plot && audit_plot_open(&cmd.plots, cmd.plot, cmd.only) ? EXIT_ERROR : run(&cmd);
+	audit_plot_close(&cmd.plots);
 	return code;
 }

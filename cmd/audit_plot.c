@@ -90,13 +90,13 @@ static const struct {
 	const char *experiment;
 	const struct svg_plot *plots;
 	size_t nr;
-} figures[] = {
+} figures[AUDIT_NR_PLOTS] = {
 	{"ticks", ticks, NR(ticks)},
 	{"delays", delays, NR(delays)},
 	{"sources", sources, NR(sources)},
 };
 
-int audit_plot_path(const char *path, const char *experiment, char *buf, size_t size)
+static int path_of(const char *path, const char *experiment, char *buf, size_t size)
 {
 	const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
 	int stem = dot && dot > (slash ?: path) ? (int)(dot - path) : (int)strlen(path);
@@ -106,10 +106,48 @@ int audit_plot_path(const char *path, const char *experiment, char *buf, size_t 
 		       : -ENAMETOOLONG;
 }
 
-int audit_plot(FILE *out, const char *experiment, const struct report *report)
+int audit_plot_open(struct audit_plots *plots, const char *path, const char *only)
 {
-	for (size_t i = 0; i < NR(figures); i++)
-		if (!strcmp(figures[i].experiment, experiment))
-			return svg_write(out, report, figures[i].plots, figures[i].nr);
-	return -EINVAL;
+	int rc = 0;
+
+	for (size_t i = 0; i < AUDIT_NR_PLOTS && !rc; i++) {
+		char own[4096];
+
+		if (only && strcmp(only, figures[i].experiment))
+			continue;
+		if (!only)
+			rc = path_of(path, figures[i].experiment, own, sizeof(own));
+		if (!rc) {
+			plots->file[i] = fopen(only ? path : own, "we");
+			rc = plots->file[i] ? 0 : -errno;
+		}
+	}
+	if (rc)
+		fprintf(stderr, "subtick audit: cannot write --plot %s: %s\n", path, strerror(-rc));
+	return rc;
+}
+
+int audit_plot_draw(struct audit_plots *plots, const char *experiment, const struct report *report)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < AUDIT_NR_PLOTS; i++) {
+		if (!plots->file[i] || strcmp(figures[i].experiment, experiment))
+			continue;
+		rc = svg_write(plots->file[i], report, figures[i].plots, figures[i].nr);
+		if (fclose(plots->file[i]) && !rc)
+			rc = -errno;
+		plots->file[i] = NULL;
+	}
+	if (rc)
+		fprintf(stderr, "subtick audit: cannot draw the plots: %s\n", strerror(-rc));
+	return rc;
+}
+
+void audit_plot_close(struct audit_plots *plots)
+{
+	for (size_t i = 0; i < AUDIT_NR_PLOTS; i++)
+		if (plots->file[i])
+			fclose(plots->file[i]);
+	*plots = (struct audit_plots){0};
 }

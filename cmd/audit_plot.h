@@ -7,9 +7,20 @@
 
 #include "report/report.h"
 
-/* "x.svg" and "ticks" make "x-ticks.svg". */
-int audit_plot_path(const char *path, const char *experiment, char *buf, size_t size);
-/* Draws the figures of the report's experiment. */
-int audit_plot(FILE *out, const char *experiment, const struct report *report);
+#define AUDIT_NR_PLOTS 3
+
+/* A file per experiment that has figures. */
+struct audit_plots {
+	FILE *file[AUDIT_NR_PLOTS];
+};
+
+/*
+ * Opens the file at @path for experiment @only, or for each experiment one beside it: "x.svg"
+ * makes "x-ticks.svg". Prints what goes wrong; 0 or -errno, as all of them.
+ */
+int audit_plot_open(struct audit_plots *plots, const char *path, const char *only);
+/* Draws the figures of the report's experiment, if its file is open, and closes it. */
+int audit_plot_draw(struct audit_plots *plots, const char *experiment, const struct report *report);
+void audit_plot_close(struct audit_plots *plots);
 
 #endif

@@ -19,9 +19,8 @@ struct audit_hide {
 };
 
 /*
- * A probe during which others had much of the core is tried again, up to three times.
- *
- * Tries phases of a burn of @share in every @period_ns and picks the best and the worst.
+ * Tries phases of a burn of @share in every @period_ns and picks the best and the worst. A probe
+ * during which others had much of the core is tried again, twice at most.
  */
 int audit_hide_search(struct audit_lanes *lanes, double share, uint64_t period_ns,
 		      const struct audit_env *env, struct audit_hide *ret_hide, struct err *err);

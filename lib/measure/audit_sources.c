@@ -17,11 +17,13 @@
 #include "measure/audit_sources_report.h"
 #include "measure/audit_watch.h"
 
-#define GOLDEN	   0.6180339887
-#define SETTLE_NS  (100 * NSEC_PER_MSEC)
-#define NO_TICK_NS (4 * NSEC_PER_MSEC) /* period of the loads where no tick was found */
-#define LONG_NS	   (11 * NSEC_PER_SEC) /* room for windows of 10 s */
-#define BRIEF_NS   (3500 * NSEC_PER_MSEC)
+#define GOLDEN	    0.6180339887
+#define SETTLE_NS   (100 * NSEC_PER_MSEC)
+#define NO_TICK_NS  (4 * NSEC_PER_MSEC) /* period of the loads where no tick was found */
+#define LONG_NS	    (11 * NSEC_PER_SEC) /* room for windows of 10 s */
+#define SHORTEST_NS (250 * NSEC_PER_MSEC)
+#define LONGEST_NS  (120 * NSEC_PER_SEC) /* all samples are kept */
+#define BRIEF_NS    (3500 * NSEC_PER_MSEC)
 /* Loads whose phase has to be searched first. */
 #define SEARCHED  (1u << AUDIT_EXPOSED | 1u << AUDIT_HIDDEN)
 #define SEARCH_NS (4 * NSEC_PER_SEC)
@@ -95,7 +97,8 @@ static uint64_t scene_length(const struct sources *s, enum audit_load scene)
 		uint64_t search = s->hide_done ? SEARCH_NS : 0;
 		uint64_t left = s->opts->budget_ns > search ? s->opts->budget_ns - search : 0;
 
-		return left / nr > NSEC_PER_SEC / 4 ? left / nr : NSEC_PER_SEC / 4;
+		left /= nr;
+		return left < SHORTEST_NS ? SHORTEST_NS : left > LONGEST_NS ? LONGEST_NS : left;
 	}
 	return s->opts->brief && scene != AUDIT_RANDOM ? BRIEF_NS : LONG_NS;
 }
@@ -146,6 +149,8 @@ static void take_errors(struct sources *s, enum audit_load scene, const struct a
 
 static void take_hidden(struct audit_findings *f, const struct audit_scene *scene, double share)
 {
+	if ((scene->truth.flags | scene->columns.flags) & LOAD_NO_FIGURE)
+		return;
 	/* Whatever else the core did is in both; most of the task must be in one only. */
 	f->hide_found = scene->truth.busy_ratio - scene->columns.busy_ratio >= share / 2.0;
 	f->hidden_true = scene->truth.busy_ratio;
@@ -158,7 +163,8 @@ static void take_softirq(struct audit_findings *f, const struct audit_scene *sce
 {
 	double softirq = scene->truth.part_ratio[LOAD_PART_SOFTIRQ_ON_IDLE];
 
-	if (!scene->parts_known || !scene->idle_known || softirq < 0.05)
+	if (!scene->parts_known || !scene->idle_known || softirq < 0.05 ||
+	    (scene->truth.flags | scene->idle_based.flags) & LOAD_NO_FIGURE)
 		return;
 	f->softirq_known = true;
 	f->softirq_as_idle = (scene->truth.busy_ratio - scene->idle_based.busy_ratio) / softirq;
@@ -321,7 +327,7 @@ static void add_notes(const struct sources *s)
 			    f->hidden_shown * 100.0);
 	else if (f->hide_tried && !f->hide_phase)
 		report_note(s->report, "no phase was found at which a task hides from /proc/stat");
-	else if (s->hide_done && !s->hide.enough)
+	else if (s->hide_done && !s->hide.enough && !s->hide.stopped)
 		report_note(s->report,
 			    "others kept the core too busy to search a phase to hide in");
 	if (s->stopped)
@@ -332,7 +338,7 @@ int audit_sources(const struct audit_opts *opts, const struct audit_env *env,
 		  struct audit_findings *findings, struct report **ret_report, struct err *err)
 {
 	struct sources s = {.opts = opts, .env = env, .findings = findings};
-	uint64_t begin = clock_mono_ns(), longest = opts->budget_ns ?: LONG_NS;
+	uint64_t begin = clock_mono_ns(), longest = opts->budget_ns ? LONGEST_NS : LONG_NS;
 	int rc;
 
 	findings->user_hz = sysconf(_SC_CLK_TCK);

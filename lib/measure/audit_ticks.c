@@ -272,6 +272,15 @@ static int add_intervals(const struct ticks *t, struct report *report)
 	return 0;
 }
 
+static void add_quality(const struct ticks *t, struct report *report)
+{
+	uint64_t blurred = 0;
+
+	for (size_t i = 0; i < NR_SETS; i++)
+		blurred += t->incrs[i].blurred;
+	value_u64(report_quality(report, M_BLURRED_TOTAL), blurred);
+}
+
 static void add_notes(const struct ticks *t, struct report *report)
 {
 	const struct audit_findings *f = t->findings;
@@ -347,6 +356,7 @@ int audit_ticks(const struct audit_opts *opts, const struct audit_env *env,
 			add_sets(&t, report);
 			if (add_intervals(&t, report))
 				report->failed = true;
+			add_quality(&t, report);
 			add_notes(&t, report);
 		}
 		rc = audit_report_done(report, ret_report, err);

@@ -101,7 +101,11 @@ int audit_watch(unsigned int cpu, uint64_t length_ns, bool urgent, struct incr *
 
 	if (!cpus)
 		return err_set(err, -ENOMEM, "out of memory");
-	rc = procstat_open(&stat, NULL, err);
+	/* On the audited core itself it would see only what it does between its own reads. */
+	rc = audit_other_cpu(cpu) < 0
+		     ? err_unsupported(err, -ENODEV, "run it where this process may use two cores",
+				       "the reader needs another core than CPU %u", cpu)
+		     : procstat_open(&stat, NULL, err);
 	if (!rc) {
 		/* A reader that waits for others sees late; without the privilege it has to. */
 		nice_before = getpriority(PRIO_PROCESS, 0);
@@ -180,7 +184,7 @@ int audit_other_cpu(unsigned int cpu)
 	if (cpu_set(NULL, CPU_ONLINE, &online, NULL) ||
 	    sched_getaffinity(0, sizeof(allowed), &allowed))
 		return -1;
-	cpuset_for_each (other, &online)
+	cpuset_for_each(other, &online)
 		if (other != cpu && other < CPU_SETSIZE && CPU_ISSET(other, &allowed))
 			return (int)other;
 	return -1;

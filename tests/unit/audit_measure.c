@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What audit makes of its findings, and the errors of sources that are simulated. */
+#include "test.h"
+
+#include <math.h>
+
+#include "measure/audit.h"
+#include "measure/audit_lanes.h"
+
+static struct audit_findings tick_findings(void)
+{
+	return (struct audit_findings){.user_hz = 100,
+				       .tick_looked = true,
+				       .tick_known = true,
+				       .hz = 250,
+				       .tick_ns = 4000000,
+				       .busy_coherence = 0.99,
+				       .irq_known = true,
+				       .irq_coherence = 0.98};
+}
+
+static void regimes(void **state)
+{
+	struct audit_findings f = tick_findings();
+
+	assert_int_equal(audit_regime(&f), AUDIT_TICK);
+	f.irq_coherence = 0.2;
+	assert_int_equal(audit_regime(&f), AUDIT_IRQTIME);
+	f.irq_known = false;
+	assert_int_equal(audit_regime(&f), AUDIT_SAMPLED);
+	assert_string_equal(audit_regime_name(audit_regime(&f)), "tick");
+	f.tick_looked = false;
+	assert_int_equal(audit_regime(&f), AUDIT_UNKNOWN);
+	assert_null(audit_regime_name(AUDIT_UNKNOWN));
+}
+
+/* No tick is exact accounting only if nothing hides, nothing is off, and somebody looked. */
+static void no_tick(void **state)
+{
+	struct audit_findings exact = {.user_hz = 100,
+				       .tick_looked = true,
+				       .hide_tried = true,
+				       .worst_known = true,
+				       .worst_error = 0.011};
+	struct audit_findings f = exact;
+
+	assert_int_equal(audit_regime(&f), AUDIT_VIRT_GEN);
+	f.reader_starved = true;
+	assert_int_equal(audit_regime(&f), AUDIT_UNKNOWN);
+	f = exact;
+	f.hide_phase = true;
+	assert_int_equal(audit_regime(&f), AUDIT_UNKNOWN);
+	f = exact;
+	f.hide_tried = false;
+	assert_int_equal(audit_regime(&f), AUDIT_UNKNOWN);
+	f = exact;
+	f.worst_error = 0.2;
+	assert_int_equal(audit_regime(&f), AUDIT_UNKNOWN);
+	f = exact;
+	f.worst_known = false;
+	assert_int_equal(audit_regime(&f), AUDIT_UNKNOWN);
+}
+
+static const struct value *field(const struct report *report, const char *key)
+{
+	int col = table_find(report->fields, key);
+
+	assert_true(col >= 0);
+	return table_cell(report->fields, 0, col);
+}
+
+static bool says(const struct report *report, const char *what)
+{
+	for (size_t i = 0; i < report->nr_notes; i++)
+		if (strstr(report->notes[i], what))
+			return true;
+	return false;
+}
+
+/* What was not found out is null, never 0. */
+static void verdict_of_nothing(void **state)
+{
+	static const char *const keys[] = {
+		"regime",
+		"tick_hz",
+		"coherence_ratio",
+		"irq_coherence_ratio",
+		"softirq_counts_as_idle",
+		"hidden_true_ratio",
+		"hidden_shown_ratio",
+		"worst_error_ratio",
+		"good_to_1_percent_ns",
+		"good_to_01_percent_ns",
+	};
+	struct audit_findings f = {.user_hz = 100};
+	struct report *report;
+
+	assert_int_equal(audit_verdict(&f, &report, NULL), 0);
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		assert_int_equal(field(report, keys[i])->kind, VALUE_NULL);
+	assert_true(says(report, "could not be found out"));
+	report_free(report);
+}
+
+static void verdict_of_all(void **state)
+{
+	struct audit_findings f = tick_findings();
+	struct report *report;
+
+	f.softirq_known = true;
+	f.softirq_as_idle = 0.1;
+	f.hide_tried = f.hide_phase = f.hide_found = true;
+	f.hidden_true = 0.5;
+	f.hidden_shown = 0.004;
+	f.worst_known = true;
+	f.worst_error = 0.496;
+	f.worst_window_ns = 1000000000;
+	strcpy(f.worst_load, "the load \"hidden\"");
+	f.good_known = true;
+	f.good_1_ns = 10000000000;
+	f.good_longest_ns = 10000000000;
+	assert_int_equal(audit_verdict(&f, &report, NULL), 0);
+	assert_string_equal(field(report, "regime")->str, "tick");
+	assert_false(field(report, "softirq_counts_as_idle")->flag);
+	assert_int_equal(field(report, "good_to_1_percent_ns")->u64, 10000000000);
+	assert_int_equal(field(report, "good_to_01_percent_ns")->kind, VALUE_NULL);
+	assert_true(says(report, "a task hid 50.0 %"));
+	assert_true(says(report, "good to 1 % from windows of 10 s on"));
+	assert_true(says(report, "not good to 0.1 % at any window up to 10 s"));
+	assert_true(says(report, "procidle"));
+	report_free(report);
+
+	/* Where the idle column takes softirqs for idle, it is no way out either. */
+	f.softirq_as_idle = 0.9;
+	assert_int_equal(audit_verdict(&f, &report, NULL), 0);
+	assert_true(field(report, "softirq_counts_as_idle")->flag);
+	assert_false(says(report, "procidle"));
+	report_free(report);
+}
+
+#define NR_SAMPLES 301
+#define STEP_NS	   10000000ULL
+
+/* A core that is half busy, and a source that shows a tenth more and sometimes nothing. */
+static void errors(void **state)
+{
+	struct load_source source = {.rate = 1.0};
+	struct load_sample truth[NR_SAMPLES], shown[NR_SAMPLES];
+	struct audit_lanes lanes = {.lane = {{&source, truth}, {&source, shown}},
+				    .nr_lanes = 2,
+				    .nr = NR_SAMPLES,
+				    .room = NR_SAMPLES};
+	struct audit_error e;
+
+	for (size_t i = 0; i < NR_SAMPLES; i++) {
+		uint64_t at = 1000000000 + i * STEP_NS;
+
+		truth[i] =
+			(struct load_sample){.stamp_ns = at, .total = at, .busy = i * STEP_NS / 2};
+		shown[i] = (struct load_sample){
+			.stamp_ns = at, .total = at, .busy = i * STEP_NS / 10 * 6};
+	}
+	assert_int_equal(audit_lanes_error(&lanes, 1, 10, &e), 0);
+	assert_int_equal(e.windows, NR_SAMPLES - 10);
+	assert_true(fabs(e.true_ratio - 0.5) < 1e-9 && fabs(e.bias - 0.1) < 1e-9);
+	assert_true(fabs(e.median - 0.1) < 1e-9 && fabs(e.max - 0.1) < 1e-9);
+
+	/* One sample that could not be read voids the windows that begin or end with it. */
+	shown[100].flags = LOAD_READ_FAILED;
+	assert_int_equal(audit_lanes_error(&lanes, 1, 10, &e), 0);
+	assert_int_equal(e.voids, 2);
+	assert_int_equal(e.windows, NR_SAMPLES - 12);
+
+	/* A jump in one place is the maximum, and not the median. */
+	for (size_t i = 200; i < NR_SAMPLES; i++)
+		shown[i].busy -= STEP_NS;
+	assert_int_equal(audit_lanes_error(&lanes, 1, 10, &e), 0);
+	assert_true(fabs(e.median - 0.1) < 1e-9);
+	assert_true(e.max < 0.1 + 1e-9);
+	assert_int_equal(audit_lanes_error(&lanes, 1, 1, &e), 0);
+	assert_true(fabs(e.max - 0.5) < 1e-9);
+
+	/* Windows longer than what was sampled: no figure, not a perfect one. */
+	assert_int_equal(audit_lanes_error(&lanes, 1, NR_SAMPLES, &e), 0);
+	assert_int_equal(e.windows, 0);
+	assert_true(isnan(e.median) && isnan(e.max) && isnan(e.true_ratio));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(regimes),
+		cmocka_unit_test(no_tick),
+		cmocka_unit_test(verdict_of_nothing),
+		cmocka_unit_test(verdict_of_all),
+		cmocka_unit_test(errors),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -9,7 +9,46 @@
 #include <string.h>
 
 #include "sample.h"
+#include "view/svg.h"
 #include "view/view.h"
+
+static const struct svg_series runq_series[] = {
+	{.table = "groups", .where = "cgroup_id", .equals = "4711", .nested = "le", .x = "le_ns",
+	 .y = "count", .mark = SVG_BARS_LE, .label = "getty"},
+	{.table = "groups", .where = "cgroup", .equals = "/quo\"te,comma;semi", .nested = "le",
+	 .x = "le_ns", .y = "count", .mark = SVG_BARS_LE, .label = "<quo\"te> & \033 \xff"},
+};
+static const struct svg_series avg_series[] = {
+	{.table = "groups", .x = "avg_ns", .y = "p99_ns", .mark = SVG_POINTS},
+	{.table = "groups", .x = "avg_ns", .y = "max_ns", .mark = SVG_LINE},
+};
+static const struct svg_series none_series[] = {
+	{.table = "blame", .x = "wait_ns", .y = "wait_ns"},
+};
+static const struct svg_plot runq_plots[] = {
+	{.title = "logarithmic", .x_label = "wait", .x_log = true, .y_log = true,
+	 .series = runq_series, .nr_series = 2},
+	{.title = "linear", .y_label = "waits", .series = runq_series, .nr_series = 1},
+	{.title = "points and a line", .x_log = true, .series = avg_series, .nr_series = 2},
+	{.title = "empty", .series = none_series, .nr_series = 1},
+};
+
+static const struct svg_series ratio_series[] = {
+	{.table = "cpus", .x = "cpu", .y = "compare.procidle_busy_ratio", .mark = SVG_BARS},
+};
+static const struct svg_plot ratio_plots[] = {
+	{.title = "thin bars, per cent", .series = ratio_series, .nr_series = 1},
+};
+
+/* Files that are plotted rather than viewed. */
+static const struct {
+	const char *file;
+	const struct svg_plot *plots;
+	size_t nr;
+} drawn[] = {
+	{"runq.svg", runq_plots, 4},
+	{"compare.svg", ratio_plots, 1},
+};
 
 static const struct golden {
 	const char *file;
@@ -17,6 +56,8 @@ static const struct golden {
 	struct view view;
 	unsigned int times; /* 0 is once */
 } goldens[] = {
+	{"runq.svg", sample_runq, {0}, 0},
+	{"compare.svg", sample_compare, {0}, 0},
 	{"load.txt", sample_load, {.format = VIEW_TEXT}, 0},
 	{"load-wide.txt", sample_load, {.format = VIEW_TEXT, .bars = true, .width = 200}, 0},
 	{"load-narrow.txt", sample_load, {.format = VIEW_TEXT, .bars = true, .width = 80}, 0},
@@ -47,6 +88,14 @@ static const struct golden {
 
 #define NR (sizeof(goldens) / sizeof(goldens[0]))
 
+static int render_one(const struct golden *golden, struct view *view, const struct report *report)
+{
+	for (size_t i = 0; i < sizeof(drawn) / sizeof(drawn[0]); i++)
+		if (!strcmp(drawn[i].file, golden->file))
+			return svg_write(view->out, report, drawn[i].plots, drawn[i].nr);
+	return view_write(view, report);
+}
+
 static int render(const struct golden *golden, char **ret_text, size_t *ret_size)
 {
 	struct view view = golden->view;
@@ -58,7 +107,7 @@ static int render(const struct golden *golden, char **ret_text, size_t *ret_size
 	for (unsigned int i = 0; !rc && i < (golden->times ?: 1); i++) {
 		struct report *report = golden->make();
 
-		rc = view_write(&view, report);
+		rc = render_one(golden, &view, report);
 		report_free(report);
 	}
 	return fclose(view.out) ? -errno : rc;

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Axes of plots, and keys that name nothing. */
+#include "test.h"
+
+#include "view/svg.h"
+
+static void label_is(const struct svg_axis *axis, size_t tick, const char *want)
+{
+	char label[32];
+
+	assert_true(tick < axis->nr_ticks);
+	svg_axis_label(axis, axis->tick[tick], label, sizeof(label));
+	assert_string_equal(label, want);
+}
+
+static void axis_linear(void **state)
+{
+	struct svg_axis axis;
+
+	svg_axis_init(&axis, UNIT_NS, false, 0.0, 11.3e9);
+	assert_string_equal(axis.unit, "s");
+	label_is(&axis, 0, "0");
+	label_is(&axis, 1, "2");
+	label_is(&axis, axis.nr_ticks - 1, "12");
+	axis.at = 100;
+	axis.length = 120;
+	assert_true(svg_axis_pixel(&axis, 6e9) == 160.0);
+
+	svg_axis_init(&axis, UNIT_RATIO, false, -0.031, 0.004);
+	assert_string_equal(axis.unit, "%");
+	label_is(&axis, 0, "-3.5");
+	label_is(&axis, 7, "0.0");
+	label_is(&axis, axis.nr_ticks - 1, "0.5");
+}
+
+static void axis_log(void **state)
+{
+	struct svg_axis axis;
+
+	svg_axis_init(&axis, UNIT_NS, true, 900.0, 2.5e6);
+	assert_string_equal(axis.unit, "ms");
+	label_is(&axis, 0, "0.0001");
+	label_is(&axis, axis.nr_ticks - 1, "10");
+	axis.at = 0;
+	axis.length = -50;
+	assert_true(svg_axis_pixel(&axis, axis.high) == -50.0);
+	assert_true(svg_axis_pixel(&axis, 1e4) > -21.0 && svg_axis_pixel(&axis, 1e4) < -19.0);
+
+	svg_axis_init(&axis, UNIT_COUNT, true, 1.0, 1e300);
+	assert_true(axis.nr_ticks > 3 && axis.nr_ticks <= SVG_MAX_TICKS);
+}
+
+/* A single value, 0 included, still needs an axis of some length. */
+static void axis_flat(void **state)
+{
+	static const double values[] = {0.0, 5.0, -5.0, 1e12};
+	struct svg_axis axis;
+
+	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+		svg_axis_init(&axis, UNIT_COUNT, false, values[i], values[i]);
+		assert_true(axis.low < values[i] && values[i] < axis.high);
+		assert_true(axis.nr_ticks >= 2);
+	}
+	svg_axis_init(&axis, UNIT_COUNT, true, 3.0, 3.0);
+	assert_true(axis.low < 3.0 && 3.0 < axis.high && axis.low > 0.0);
+}
+
+static void keys_that_name_nothing(void **state)
+{
+	static const struct svg_series bad[] = {
+		{.table = "nope", .x = "count", .y = "count"},
+		{.table = "t", .x = "nope", .y = "count"},
+		{.table = "t", .x = "count", .y = "nope"},
+		{.table = "t", .x = "count", .x_end = "nope", .y = "count"},
+		{.table = "t", .where = "nope", .equals = "1", .x = "count", .y = "count"},
+		{.table = "t", .nested = "nope", .x = "count", .y = "count"},
+	};
+	static const struct svg_series good = {
+		.table = "t", .where = "count", .equals = "7", .x = "count", .y = "count"};
+	struct report *report = report_new("test");
+	struct table *table = report_table(report, "t", NULL);
+	struct svg_plot plot = {.title = "x", .nr_series = 1};
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	table_col(table, M_COUNT);
+	value_u64(table_cell(table, table_row(table), 0), 7);
+	value_u64(table_cell(table, table_row(table), 0), 8);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		plot.series = &bad[i];
+		assert_int_equal(svg_write(out, report, &plot, 1), -EINVAL);
+	}
+	rewind(out);
+	plot.series = &good;
+	assert_int_equal(svg_write(out, report, &plot, 1), 0);
+	assert_int_equal(fclose(out), 0);
+	/* The row that reads 7, and not the one that reads 8. */
+	assert_non_null(strstr(text, "<circle"));
+	assert_null(strstr(strstr(text, "<circle") + 1, "<circle"));
+	free(text);
+	report_free(report);
+}
+
+/* A disk that is full must not leave half a plot that passes for one. */
+static void stream_errors(void **state)
+{
+	struct report *report = report_new("test");
+	FILE *full = fopen("/dev/full", "w");
+
+	if (!full)
+		skip();
+	assert_true(svg_write(full, report, NULL, 0) < 0);
+	fclose(full);
+	report_free(report);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(axis_linear),
+		cmocka_unit_test(axis_log),
+		cmocka_unit_test(axis_flat),
+		cmocka_unit_test(keys_that_name_nothing),
+		cmocka_unit_test(stream_errors),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

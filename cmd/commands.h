@@ -15,6 +15,7 @@ extern const struct command commands[];
 int cmd_overview(int argc, char **argv);
 int cmd_load(int argc, char **argv);
 int cmd_crit(int argc, char **argv);
+int cmd_wake(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 
 #endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* `subtick wake` as a measurement: idle wake latency per core and idle state. */
+#ifndef SUBTICK_MEASURE_WAKE_H
+#define SUBTICK_MEASURE_WAKE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/cpuset.h"
+#include "measure/meter.h"
+#include "measure/wake_force.h"
+#include "measure/wake_nic.h"
+#include "stats/wake.h"
+
+struct wake_opts {
+	const char *root;	/* another /sys, for tests; NULL: the machine's */
+	struct cpuset cpus;	/* empty: all that are online */
+	unsigned int launchers; /* bit per enum wake_launcher; WAKE_PASSIVE stands alone */
+	struct wake_sweep sweep;
+	struct wake_force force;
+	struct wake_nic_opts nic;
+	bool breakdown;
+};
+
+int wake_open(const struct wake_opts *opts, struct meter **ret_meter, struct err *err);
+
+/*
+ * For the command that runs the experiment rather than windows: points tried so far and in all,
+ * and whether it is over. read() ends it early if it is not.
+ */
+struct wake_progress {
+	uint64_t done, total;
+	bool finished;
+};
+
+void wake_progress(struct meter *meter, struct wake_progress *ret_progress);
+/* Every point that was tried, for --points and --plot; after read(). */
+int wake_points(struct meter *meter, struct report **ret_report, struct err *err);
+/* Whether any state of the last report exceeds its claim. */
+bool wake_exceeds(const struct meter *meter);
+
+#endif

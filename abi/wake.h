@@ -82,7 +82,8 @@ struct wake_launch {
 	__u32 sender;	 /* remote: thread whose next wake-up of this core is the launch */
 	__u32 worker;	 /* thread on the measured core */
 	__u32 how;	 /* enum wake_how */
-	__u32 pad[9];
+	__u32 delay_ns;	 /* tests: our timer is due this much after the launch */
+	__u32 pad[8];
 };
 
 _Static_assert(sizeof(struct wake_launch) == 64, "one cache line");

@@ -288,7 +288,7 @@ static __always_inline void point_expire(struct wake_slot *s, u32 cpu, u64 soft,
 
 	if (!launch || s->point.expire_ns)
 		return;
-	if (soft == launch) {
+	if (soft == launch + l->delay_ns) {
 		s->point.expire_ns = now;
 		s->point.expire_irqs = s->point.irqs;
 	} else if (hard < launch && now >= launch && s->point.irqs) {

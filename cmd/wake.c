@@ -12,7 +12,7 @@
 #include "measure/wake.h"
 #include "opts.h"
 #include "run.h"
-#include "view/svg.h"
+#include "view/wake_plot.h"
 
 enum {
 	ID_CPU = OPT_OWN,
@@ -238,27 +238,29 @@ static bool settle(struct opts_state *state, struct asked *a)
 	return true;
 }
 
-static int write_points(struct meter *meter, const char *path, struct err *err)
+/* Every point as CSV, or JSON if the name says so; or the plots of them. */
+static int write_file(struct meter *meter, const char *path, bool plot, struct err *err)
 {
 	const char *dot = strrchr(path, '.');
 	struct view view = {.format = dot && !strcmp(dot, ".json") ? VIEW_JSON : VIEW_CSV};
-	struct report *report;
+	struct report *points;
 	int rc;
 
-	rc = wake_points(meter, &report, err);
+	rc = wake_points(meter, plot, &points, err);
 	if (rc)
 		return rc;
 	view.out = fopen(path, "we");
 	if (!view.out) {
 		rc = err_set(err, -errno, "cannot write %s: %s", path, strerror(errno));
-	} else {
-		rc = view_write(&view, report);
-		if (fclose(view.out) && !rc)
-			rc = -errno;
-		if (rc)
-			err_set(err, rc, "cannot write %s: %s", path, strerror(-rc));
+		goto out;
 	}
-	report_free(report);
+	rc = plot ? wake_plot(view.out, points) : view_write(&view, points);
+	if (fclose(view.out) && !rc)
+		rc = -errno;
+	if (rc)
+		err_set(err, rc, "cannot write %s: %s", path, strerror(-rc));
+out:
+	report_free(points);
 	return rc;
 }
 
@@ -305,7 +307,9 @@ static int run_experiment(struct meter *meter, const struct asked *a, struct vie
 	}
 	report_free(report);
 	if (!rc && a->points_file)
-		rc = write_points(meter, a->points_file, &err);
+		rc = write_file(meter, a->points_file, false, &err);
+	if (!rc && a->plot_file)
+		rc = write_file(meter, a->plot_file, true, &err);
 	if (!rc && a->fail_on_exceeds && wake_exceeds(meter))
 		code = EXIT_VERDICT;
 	meter->ops->close(meter);
@@ -317,7 +321,7 @@ int cmd_wake(int argc, char **argv)
 	struct asked asked = {
 		.wake = {.launchers = 1u << WAKE_TIMER,
 			 .sweep = {300 * NSEC_PER_USEC, 8 * NSEC_PER_MSEC, 1.1, 1500},
-			 .nic = {.irq_offset_ns = WAKE_I210_IRQ_OFFSET_NS, .deep_from = 3}},
+			 .nic = {.irq_offset_ns = WAKE_I210_IRQ_OFFSET_NS}},
 		.interval = {.interval_ns = 5 * NSEC_PER_SEC, .count = 1},
 	};
 	struct view view;

@@ -3,6 +3,7 @@
 #include "measure/wake.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -138,6 +139,24 @@ static int open_probe(struct wake_meter *m, struct err *err)
 	return rc;
 }
 
+/*
+ * Package states, whose end a DMA read has to wait for, begin behind C1E: on every driver we know
+ * those states claim more than this.
+ */
+#define SHALLOW_NS (20 * NSEC_PER_USEC)
+
+static int open_nic(struct wake_meter *m, struct err *err)
+{
+	unsigned int cpu = cpuset_next(&m->opts.cpus, 0);
+	const struct wake_cpu_env *env = &m->env.cpus[cpu];
+
+	m->opts.nic.deep_from = UINT_MAX;
+	for (int i = env->nr; i-- > 0 && env->before[i].latency_ns > SHALLOW_NS;)
+		m->opts.nic.deep_from = i;
+	m->opts.nic.max_batch = m->opts.sweep.points;
+	return wake_nic_open(&m->opts.nic, cpu, m->opts.root, &m->restore, &m->nic, err);
+}
+
 static int open_run(struct wake_meter *m, struct err *err)
 {
 	struct wake_run_opts opts = {
@@ -238,13 +257,14 @@ void wake_progress(struct meter *meter, struct wake_progress *ret_progress)
 	ret_progress->finished = atomic_load(&m->run.finished);
 }
 
-int wake_points(struct meter *meter, struct report **ret_report, struct err *err)
+int wake_points(struct meter *meter, bool distribution, struct report **ret_report,
+		struct err *err)
 {
 	struct wake_result result;
 	int rc;
 
 	fill_result(to_wake(meter), &result);
-	rc = wake_report_points(&result, ret_report);
+	rc = wake_report_points(&result, distribution, ret_report);
 	return rc ? err_set(err, rc, "cannot list the points: %s", strerror(-rc)) : 0;
 }
 
@@ -276,12 +296,9 @@ int wake_open(const struct wake_opts *opts, struct meter **ret_meter, struct err
 	rc = wake_env_open(&m->env, opts->root, m->nr_cpus, err);
 	if (rc)
 		goto fail;
-	if (has(m, WAKE_NIC)) {
-		rc = wake_nic_open(&opts->nic, cpuset_next(&m->opts.cpus, 0), opts->root,
-				   &m->restore, &m->nic, err);
-		if (rc)
-			goto fail;
-	}
+	rc = has(m, WAKE_NIC) ? open_nic(m, err) : 0;
+	if (rc)
+		goto fail;
 	rc = open_probe(m, err);
 	if (rc)
 		goto fail;

@@ -34,8 +34,9 @@ struct wake_progress {
 };
 
 void wake_progress(struct meter *meter, struct wake_progress *ret_progress);
-/* Every point that was tried, for --points and --plot; after read(). */
-int wake_points(struct meter *meter, struct report **ret_report, struct err *err);
+/* Every point that was tried, for --points, and their distribution, for --plot; after read(). */
+int wake_points(struct meter *meter, bool distribution, struct report **ret_report,
+		struct err *err);
 /* Whether any state of the last report exceeds its claim. */
 bool wake_exceeds(const struct meter *meter);
 

@@ -4,6 +4,7 @@
 #define SUBTICK_MEASURE_WAKE_NIC_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/err.h"
@@ -19,6 +20,7 @@ struct wake_nic_opts {
 	int64_t irq_offset_ns;	/* from the end of the DMA read to the interrupt, equations 8 and 9 */
 	int64_t dma_ns;		/* DMA read time, taken off in shallow states only (9) */
 	unsigned int deep_from; /* index of the first state whose wake-up includes the DMA read (8) */
+	size_t max_batch;	/* points between two readings of the clock */
 	bool software;		/* ETF without offload: a timer of the kernel plays the card */
 };
 

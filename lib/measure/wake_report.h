@@ -27,7 +27,8 @@ struct wake_result {
 
 /* @ret_exceeds: some state takes longer than claimed. */
 int wake_report(const struct wake_result *result, struct report **ret_report, bool *ret_exceeds);
-int wake_report_points(const struct wake_result *result, struct report **ret_report);
+int wake_report_points(const struct wake_result *result, bool distribution,
+		       struct report **ret_report);
 
 /* The largest overhead and uncertainty of any measured core. */
 uint32_t wake_report_overhead(const struct wake_result *result);

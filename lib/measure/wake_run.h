@@ -23,7 +23,7 @@ struct wake_run_opts {
 	struct wake_sweep sweep;
 	unsigned int launchers; /* bit per enum wake_launcher */
 	bool breakdown;
-	uint32_t delay_ns; /* tests: a known delay added between launch and wake */
+	uint32_t delay_ns; /* tests: timers are due this much after what we take for the launch */
 };
 
 /* What a core costs by itself, found before the first point. */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "stats/hist.h"
 
 enum stage {
 	STAGE_EXIT,
@@ -201,7 +202,46 @@ static void fill_point(const struct wake_result *r, struct table *t, const struc
 	value_str(table_cell(t, at, 14), taken ? NULL : wake_reject_name(p->reject));
 }
 
-int wake_report_points(const struct wake_result *r, struct report **ret_report)
+/* Cumulative counts at the edges of the histogram's buckets, per core and source. */
+static void add_distribution(struct table *t, const struct wake_worker *w,
+			     enum wake_launcher launcher)
+{
+	uint64_t count[HIST_NR] = {0}, sum = 0, total = 0;
+
+	for (size_t i = 0; i < w->nr; i++)
+		if (w->points[i].reject == WAKE_TAKEN && w->points[i].launcher == launcher) {
+			count[hist_index(w->points[i].latency_ns)]++;
+			total++;
+		}
+	for (unsigned int i = 0; i < HIST_NR && sum < total; i++) {
+		size_t at;
+
+		/* The edge before the first bucket that holds something begins the picture. */
+		sum += count[i];
+		if (!sum && !count[i + 1])
+			continue;
+		at = table_row(t);
+		value_u64(table_cell(t, at, 0), w->cpu);
+		value_str(table_cell(t, at, 1), wake_launcher_name(launcher));
+		value_u64(table_cell(t, at, 2), hist_high(i) - 1);
+		value_u64(table_cell(t, at, 3), sum);
+	}
+}
+
+static void add_distributions(const struct wake_result *r, struct report *report)
+{
+	struct table *t = report_table(report, "distribution", NULL);
+
+	table_col(t, M_CPU);
+	table_col(t, M_WAKE_SOURCE);
+	table_col_as(t, M_BURST_LE_NS, "le_ns", "wake latency");
+	table_col(t, M_COUNT);
+	for (unsigned int i = 0; i < r->run->nr_workers && !report->failed; i++)
+		for (enum wake_launcher l = WAKE_TIMER; l <= WAKE_NIC; l++)
+			add_distribution(t, &r->run->workers[i], l);
+}
+
+int wake_report_points(const struct wake_result *r, bool distribution, struct report **ret_report)
 {
 	struct report *report = report_new("wake.points");
 	struct table *t;
@@ -217,6 +257,8 @@ int wake_report_points(const struct wake_result *r, struct report **ret_report)
 	for (unsigned int i = 0; i < r->run->nr_workers && !report->failed; i++)
 		for (size_t p = 0; p < r->run->workers[i].nr; p++)
 			fill_point(r, t, &r->run->workers[i], &r->run->workers[i].points[p]);
+	if (distribution)
+		add_distributions(r, report);
 	rc = report_check(report);
 	if (rc)
 		report_free(report);

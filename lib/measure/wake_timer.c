@@ -16,8 +16,11 @@ void wake_timer_point(struct wake_worker *worker, uint64_t distance_ns, struct w
 		.distance_ns = distance_ns,
 		.overhead_ns = worker->character.stamp.median_ns,
 	};
-	struct timespec until = clock_timespec(raw.launch_ns);
+	/* A known delay that the method must find again; 0 but in tests. */
+	uint32_t delay_ns = worker->run->opts.delay_ns;
+	struct timespec until = clock_timespec(raw.launch_ns + delay_ns);
 
+	worker->order->delay_ns = delay_ns;
 	wake_arm(worker, raw.launch_ns);
 	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
 	raw.user_ns = clock_mono_ns();

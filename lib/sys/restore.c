@@ -15,11 +15,13 @@
 #include <unistd.h>
 
 #include "sys/file.h"
+#include "sys/rtnl.h"
 
 #define JOURNAL_DIR  "/run/subtick"
 #define JOURNAL	     JOURNAL_DIR "/restore"
 #define JOURNAL_MAX  (1 << 20)
 #define VALUE_MAX    128
+#define NETLINK	     "netlink"
 
 static int write_value(const char *root, const char *path, const char *value)
 {
@@ -61,6 +63,33 @@ static char *journal_text(int fd)
 	return text;
 }
 
+/* A message to rtnetlink in hexadecimal. What it would undo may be gone with its device. */
+static int play_netlink(const char *hex)
+{
+	struct rtnl_request request = {0};
+	size_t len = strlen(hex) / 2;
+	int rc;
+
+	if (len < sizeof(request.head) || len > sizeof(request))
+		return -EINVAL;
+	for (size_t i = 0; i < len; i++)
+		if (sscanf(hex + 2 * i, "%2hhx", (unsigned char *)&request + i) != 1)
+			return -EINVAL;
+	if (request.head.nlmsg_len != len)
+		return -EINVAL;
+	rc = rtnl_talk(&request.head);
+	return rc == -ENODEV || rc == -ENOENT ? 0 : rc;
+}
+
+static int play_line(const char *root, const char *path, const char *value)
+{
+	if (!strcmp(path, NETLINK))
+		return play_netlink(value);
+	if ((strncmp(path, "/sys/", 5) && strncmp(path, "/proc/irq/", 10)) || strstr(path, ".."))
+		return -EPERM;
+	return write_value(root, path, value);
+}
+
 /*
  * Lines "path<TAB>value"; the last one first, so that a file changed twice ends as it began. A
  * line cut off by a crash has no newline, and its file was not changed yet. Only the two trees we
@@ -82,11 +111,10 @@ static void play(const char *root, int fd, unsigned int *ret_done, unsigned int 
 			const char *path = line ? line + 1 : text;
 
 			*tab = '\0';
-			if ((!strncmp(path, "/sys/", 5) || !strncmp(path, "/proc/irq/", 10)) &&
-			    !strstr(path, "..") && !write_value(root, path, tab + 1))
-				++*ret_done;
-			else
+			if (play_line(root, path, tab + 1))
 				++*ret_failed;
+			else
+				++*ret_done;
 		}
 		end = line;
 	}
@@ -228,6 +256,15 @@ int restore_open(struct restore *restore, const char *root, struct err *err)
 	return rc;
 }
 
+/* On disk before the change: a crash in between restores what is there anyway. */
+static int journal_add(struct restore *restore, const char *line, size_t len, struct err *err)
+{
+	if (lseek(restore->fd, 0, SEEK_END) < 0 || write(restore->fd, line, len) != (ssize_t)len ||
+	    fdatasync(restore->fd))
+		return err_set(err, -EIO, "cannot write the journal %s", restore->journal);
+	return 0;
+}
+
 int restore_set(struct restore *restore, const char *path, const char *value, struct err *err)
 {
 	const char *root = restore->root[0] ? restore->root : NULL;
@@ -240,15 +277,30 @@ int restore_set(struct restore *restore, const char *path, const char *value, st
 	if (!strcmp(was, value))
 		return 0;
 	len = snprintf(line, sizeof(line), "%s\t%s\n", path, was);
-	/* On disk before the change: a crash in between restores what is there anyway. */
-	if (len >= (int)sizeof(line) || lseek(restore->fd, 0, SEEK_END) < 0 ||
-	    write(restore->fd, line, len) != len || fdatasync(restore->fd))
-		return err_set(err, -EIO, "cannot write the journal %s", restore->journal);
+	if (len >= (int)sizeof(line))
+		return err_set(err, -ENAMETOOLONG, "%s is too long", path);
+	rc = journal_add(restore, line, len, err);
+	if (rc)
+		return rc;
 	rc = write_value(root, path, value);
 	if (rc)
 		return err_set(err, rc, "cannot write %s to %s: %s", value, path, strerror(-rc));
 	restore->changed++;
 	return 0;
+}
+
+int restore_netlink(struct restore *restore, const struct nlmsghdr *undo, struct err *err)
+{
+	char line[2 * sizeof(struct rtnl_request) + 16];
+	size_t len = sprintf(line, NETLINK "\t");
+
+	if (undo->nlmsg_len > sizeof(struct rtnl_request))
+		return err_set(err, -E2BIG, "cannot keep what was there: too many options");
+	for (size_t i = 0; i < undo->nlmsg_len; i++)
+		len += sprintf(line + len, "%02x", ((const unsigned char *)undo)[i]);
+	line[len++] = '\n';
+	restore->changed++;
+	return journal_add(restore, line, len, err);
 }
 
 void restore_close(struct restore *restore)

@@ -9,6 +9,8 @@
 
 #include "base/err.h"
 
+struct nlmsghdr;
+
 /*
  * What a file held is written to a journal on disk before the file is changed. A guard, a process
  * of its own, plays the journal back as soon as we are gone without having done so, even by
@@ -30,6 +32,8 @@ struct restore {
 int restore_open(struct restore *restore, const char *root, struct err *err);
 /* Writes @value to @path unless it is there already. */
 int restore_set(struct restore *restore, const char *path, const char *value, struct err *err);
+/* Keeps the message that undoes the next change of the network, which is the caller's to make. */
+int restore_netlink(struct restore *restore, const struct nlmsghdr *undo, struct err *err);
 /* Puts everything back, last change first, and ends the guard. */
 void restore_close(struct restore *restore);
 

@@ -12,8 +12,10 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "sys/file.h"
 #include "sys/rtnl.h"
 
@@ -22,6 +24,8 @@
 #define JOURNAL_MAX  (1 << 20)
 #define VALUE_MAX    128
 #define NETLINK	     "netlink"
+#define LOCK_TRIES   50
+#define LOCK_NAP_NS  (20 * NSEC_PER_MSEC)
 
 static int write_value(const char *root, const char *path, const char *value)
 {
@@ -223,14 +227,21 @@ static int guard_start(struct restore *r, struct err *err)
 
 int restore_open(struct restore *restore, const char *root, struct err *err)
 {
+	struct timespec nap = clock_timespec(LOCK_NAP_NS);
 	unsigned int failed;
-	int rc;
+	int rc = 0;
 
 	*restore = (struct restore){.fd = -1, .guard = -1};
 	if (root && strlen(root) >= sizeof(restore->root))
 		return err_set(err, -ENAMETOOLONG, "root %s is too long", root);
 	snprintf(restore->root, sizeof(restore->root), "%s", root ? root : "");
-	rc = journal_open(root, restore->journal, sizeof(restore->journal));
+	/* The guard of a run that was just killed may still be at it. */
+	for (int i = 0; i < LOCK_TRIES; i++) {
+		rc = journal_open(root, restore->journal, sizeof(restore->journal));
+		if (rc != -EAGAIN && rc != -EACCES)
+			break;
+		nanosleep(&nap, NULL);
+	}
 	if (rc == -EAGAIN || rc == -EACCES)
 		return err_set(err, -EBUSY,
 			       "another subtick has changed settings of this machine for its run "

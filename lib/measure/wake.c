@@ -128,7 +128,7 @@ static int open_probe(struct wake_meter *m, struct err *err)
 	struct wake_probe_opts opts = {
 		.nr_cpus = m->nr_cpus,
 		.nr_states = m->env.nr_states,
-		.points = true,
+		.points = !m->opts.bare,
 		.passive = has(m, WAKE_PASSIVE),
 		.remote = has(m, WAKE_REMOTE),
 		.breakdown = m->opts.breakdown,
@@ -189,7 +189,7 @@ static int wake_start(struct meter *meter, struct err *err)
 	struct wake_meter *m = to_wake(meter);
 	int rc;
 
-	rc = wake_run_start(&m->run, err);
+	rc = m->opts.bare ? 0 : wake_run_start(&m->run, err);
 	if (!rc && has(m, WAKE_PASSIVE)) {
 		rc = wake_run_join(&m->run, false, err);
 		keep_passive(m);
@@ -266,6 +266,28 @@ int wake_points(struct meter *meter, bool distribution, struct report **ret_repo
 	fill_result(to_wake(meter), &result);
 	rc = wake_report_points(&result, distribution, ret_report);
 	return rc ? err_set(err, rc, "cannot list the points: %s", strerror(-rc)) : 0;
+}
+
+void wake_say(struct meter *meter, struct report *into)
+{
+	struct wake_meter *m = to_wake(meter);
+	unsigned int nr = m->probe.nr_states, cpu;
+	struct wake_summary s;
+
+	cpuset_for_each(cpu, &m->opts.cpus)
+		for (unsigned int i = 0; i < nr; i++) {
+			wake_summarize_hist(&m->probe.hists[cpu * nr + i], &m->hists_prev[cpu * nr + i], 0,
+					    &s);
+			/* Fewer say more about chance than about the core. */
+			if (s.count < 20)
+				continue;
+			report_note(into,
+				    "CPU %u woke from %s for a timer %llu times: median %.1f us, longest "
+				    "%.1f us (subtick wake --source passive)",
+				    cpu, wake_env_name(&m->env, cpu, m->env.cpus[cpu].nr ? i : 1),
+				    (unsigned long long)s.count, s.median_ns / 1e3, s.max_ns / 1e3);
+		}
+	keep_passive(m);
 }
 
 bool wake_exceeds(const struct meter *meter)

@@ -20,6 +20,7 @@ struct wake_opts {
 	struct wake_force force;
 	struct wake_nic_opts nic;
 	bool breakdown;
+	bool bare; /* passive: no characterisation, so no load of our own at all; nothing is taken off */
 };
 
 int wake_open(const struct wake_opts *opts, struct meter **ret_meter, struct err *err);
@@ -37,6 +38,8 @@ void wake_progress(struct meter *meter, struct wake_progress *ret_progress);
 /* Every point that was tried, for --points, and their distribution, for --plot; after read(). */
 int wake_points(struct meter *meter, bool distribution, struct report **ret_report,
 		struct err *err);
+/* For the overview: ends the window and says in words how long wake-ups took, if there were any. */
+void wake_say(struct meter *meter, struct report *into);
 /* Whether any state of the last report exceeds its claim. */
 bool wake_exceeds(const struct meter *meter);
 

@@ -67,7 +67,8 @@ struct wake_slot {
 	__u32 irqs;	/* handlers since the window began, inside or after it */
 	__u8 idle;	/* the window is open */
 	__u8 in_irq;	/* inside irq_handler_entry … exit */
-	__u8 pad[6];
+	__u8 one_irq;	/* passive: the timer ran in the first interrupt */
+	__u8 pad[5];
 };
 
 _Static_assert(sizeof(struct wake_slot) == 128, "whole cache lines per CPU");

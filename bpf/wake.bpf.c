@@ -75,7 +75,7 @@ static __always_inline void passive_close(struct wake_slot *s, u32 cpu)
 	if (!c || !s->tbi_ns)
 		return;
 	c->exits++;
-	if (!s->due_ns) {
+	if (!s->due_ns || (s->due_ns == NEVER && !s->one_irq)) {
 		c->other++;
 		return;
 	}
@@ -83,7 +83,7 @@ static __always_inline void passive_close(struct wake_slot *s, u32 cpu)
 		c->early++;
 		return;
 	}
-	if (s->irqs > 1) {
+	if (!s->one_irq) {
 		c->other_first++;
 		return;
 	}
@@ -313,6 +313,8 @@ int BPF_PROG(wake_expire, struct hrtimer *timer)
 	if (want_points)
 		point_expire(s, cpu, soft, hard, now);
 	if (want_passive && s->wake_ns) {
+		if (!s->due_ns)
+			s->one_irq = s->irqs <= 1;
 		if (hard > s->wake_ns)
 			hard = NEVER;
 		if (!s->due_ns || hard < s->due_ns)

@@ -11,6 +11,8 @@
 #include "base/clock.h"
 
 #define CHAR_SLEEP_NS	(100 * NSEC_PER_USEC)
+/* A core that others keep busy idles now and then: wait for enough of that, but not for ever. */
+#define CHAR_LIMIT_NS	NSEC_PER_SEC
 #define BUSY_LAUNCH_NS	(60 * NSEC_PER_USEC)
 #define BUSY_AFTER_NS	(40 * NSEC_PER_USEC)
 #define CLOCK_READS	2000
@@ -38,10 +40,11 @@ static void clock_cost(struct wake_character *c)
 /* Each sleep ends in an idle exit on which the two programs ran one after the other. */
 static void stamp_cost(struct wake_worker *w)
 {
+	uint64_t until = clock_mono_ns() + CHAR_LIMIT_NS;
 	uint32_t cost[WAKE_CHAR_POINTS];
 	size_t nr = 0;
 
-	for (int i = 0; i < WAKE_CHAR_POINTS && !atomic_load(&w->run->stop); i++) {
+	while (nr < WAKE_CHAR_POINTS && clock_mono_ns() < until && !atomic_load(&w->run->stop)) {
 		struct timespec sleep = clock_timespec(CHAR_SLEEP_NS);
 
 		*(volatile __u64 *)&w->slot->char_cost_ns = 0;

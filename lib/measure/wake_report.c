@@ -40,14 +40,26 @@ double wake_report_uncertainty(const struct wake_result *r, const struct wake_wo
 	return ns;
 }
 
-uint32_t wake_report_overhead(const struct wake_result *r)
+/* The largest of any core; null unless every core's is known. */
+static void add_overhead(const struct wake_result *r, struct report *report)
 {
-	uint32_t ns = 0;
+	struct value *overhead = report_field(report, M_WAKE_OVERHEAD_NS);
+	struct value *uncertainty;
+	double most = 0.0, spread = 0.0;
+	bool known = r->run->nr_workers > 0;
 
-	for (unsigned int i = 0; i < r->run->nr_workers; i++)
-		if (r->run->workers[i].character.stamp.median_ns > ns)
-			ns = r->run->workers[i].character.stamp.median_ns;
-	return ns;
+	for (unsigned int i = 0; i < r->run->nr_workers; i++) {
+		const struct wake_worker *w = &r->run->workers[i];
+
+		known &= w->character.known;
+		most = fmax(most, w->character.stamp.median_ns);
+		spread = fmax(spread, wake_report_uncertainty(r, w));
+	}
+	if (known)
+		value_u64(overhead, (uint64_t)most);
+	uncertainty = report_field(report, M_WAKE_UNCERTAINTY_NS);
+	if (known)
+		value_u64(uncertainty, (uint64_t)spread);
 }
 
 int32_t *wake_latencies(const struct wake_worker *w, enum wake_launcher launcher,
@@ -425,7 +437,6 @@ int wake_report(const struct wake_result *r, struct report **ret_report, bool *r
 {
 	struct report *report = report_new("wake");
 	bool passive = r->opts->launchers >> WAKE_PASSIVE & 1;
-	double uncertainty = 0.0;
 	char source[48] = "";
 	int rc, len = 0;
 
@@ -438,10 +449,7 @@ int wake_report(const struct wake_result *r, struct report **ret_report, bool *r
 			len += snprintf(source + len, sizeof(source) - len, "%s%s", len ? "," : "",
 					wake_launcher_name(l));
 	report_source(report, source);
-	for (unsigned int i = 0; i < r->run->nr_workers; i++)
-		uncertainty = fmax(uncertainty, wake_report_uncertainty(r, &r->run->workers[i]));
-	value_u64(report_field(report, M_WAKE_OVERHEAD_NS), wake_report_overhead(r));
-	value_f64(report_field(report, M_WAKE_UNCERTAINTY_NS), uncertainty);
+	add_overhead(r, report);
 	add_machine(r, report);
 	if (passive) {
 		add_rejected_passive(r, report);

@@ -30,8 +30,7 @@ int wake_report(const struct wake_result *result, struct report **ret_report, bo
 int wake_report_points(const struct wake_result *result, bool distribution,
 		       struct report **ret_report);
 
-/* The largest overhead and uncertainty of any measured core. */
-uint32_t wake_report_overhead(const struct wake_result *result);
+/* How far a latency of that core may be off. */
 double wake_report_uncertainty(const struct wake_result *result, const struct wake_worker *worker);
 
 /* The tables that only the experiment has. */

@@ -16,7 +16,9 @@
 #define POINTS	"40"
 #define STEPS	7 /* 300 µs … 531 µs */
 #define ASKED	280
-#define RETRIES 3
+#define RETRIES 10
+/* On a shared machine something else may keep the core awake for a while. */
+#define PAUSE_MS 1000
 
 static int cpu, other;
 static char cpu_text[16], points_path[64];
@@ -83,8 +85,9 @@ static void test_source(const char *source)
 	bool sane = false;
 	int taken = 0;
 
-	/* On a shared machine something else may keep the core awake for a while. */
 	for (int i = 0; i < RETRIES && taken < ASKED / 2; i++) {
+		if (i)
+			live_sleep_ms(PAUSE_MS);
 		json_decref(root);
 		root = run(source);
 		taken = check_points(source, &sane);
@@ -135,13 +138,35 @@ static void test_busy(void)
 	json_decref(root);
 }
 
+/* Whether the launches of the two cores lie in the same stretch of time. */
+static bool launches_overlap(void)
+{
+	double first[2] = {INFINITY, INFINITY}, last[2] = {0, 0};
+	json_error_t error;
+	json_t *file = json_load_file(points_path, 0, &error), *point;
+	size_t i;
+
+	json_array_foreach(json_object_get(file, "points"), i, point) {
+		double launch = live_number(point, "launch_ns");
+		int which = live_number(point, "cpu") == live_number(file, "points.0.cpu");
+
+		first[which] = fmin(first[which], launch);
+		last[which] = fmax(last[which], launch);
+	}
+	json_decref(file);
+	return fmax(first[0], first[1]) < fmin(last[0], last[1]);
+}
+
 static void test_two_cores(void)
 {
-	const char *args[] = {"wake", "--from", "1ms", "--to", "1ms", "-n", "100", "--json", NULL};
+	const char *args[] = {"wake", "--from", "1ms",	     "--to",	"1ms",	  "-n",
+			      "100",  "--points", points_path, "--json", NULL};
 	json_t *root = NULL;
 	bool both = false;
 
 	for (int i = 0; i < RETRIES && !both; i++) {
+		if (i)
+			live_sleep_ms(PAUSE_MS);
 		json_decref(root);
 		root = live_json(args);
 		both = live_number(root, "cpus.0.taken_total") > 0 &&
@@ -149,8 +174,7 @@ static void test_two_cores(void)
 	}
 	live_ok(both, "two cores at once: points of both (%.0f and %.0f)",
 		live_number(root, "cpus.0.taken_total"), live_number(root, "cpus.1.taken_total"));
-	live_ok(live_number(root, "window_ns") < 1e9 * live_bound(1),
-		"two cores at once: together, not one after the other");
+	live_ok(launches_overlap(), "two cores at once: together, not one after the other");
 	json_decref(root);
 }
 
@@ -207,8 +231,11 @@ static void test_passive(void)
 	live_ok(live_number(root, "asked_total") >= live_number(root, "taken_total"),
 		"passive: no more points than exits");
 	json_decref(root);
-	for (int i = 0; i < RETRIES && !agrees; i++)
+	for (int i = 0; i < RETRIES && !agrees; i++) {
+		if (i)
+			live_sleep_ms(PAUSE_MS);
 		agrees = passive_agrees(&timer, &passive, &allowed);
+	}
 	live_ok(agrees, "passive: median %.0f ns, timer's on the same timers %.0f ns, allowed %.0f",
 		passive, timer, allowed);
 }

@@ -119,6 +119,20 @@ static void test_ends(int signal_nr, const char *name)
 	live_ok(wait_disables("001"), "%s: every file is as it was", name);
 }
 
+/* Again while the core had no chance to idle. */
+static void run_until_points(const char *const args[], struct live_run *ret_run)
+{
+	for (int i = 0; i < 10; i++) {
+		if (i) {
+			live_run_free(ret_run);
+			live_sleep_ms(1000);
+		}
+		live_run(args, ret_run);
+		if (!strstr(ret_run->out, "\"states\":[]"))
+			return;
+	}
+}
+
 static void test_verdicts(void)
 {
 	const char *args[] = {"wake", "--root", root, "-C",   cpu_text,	 "--from",  "300us", "--to",
@@ -126,13 +140,13 @@ static void test_verdicts(void)
 	struct live_run run;
 
 	make_machine("0\n");
-	live_run(args, &run);
+	run_until_points(args, &run);
 	live_ok(run.exit_code == 2, "a claim of nothing is exceeded: exit code 2, not %d",
 		run.exit_code);
 	live_ok(strstr(run.out, "\"exceeds\"") && strstr(run.out, "\"C1\""), "and the state is named");
 	live_run_free(&run);
 	make_machine("1000000\n");
-	live_run(args, &run);
+	run_until_points(args, &run);
 	live_ok(run.exit_code == 0 && strstr(run.out, "\"within\""), "a second is within: exit code 0");
 	live_run_free(&run);
 }

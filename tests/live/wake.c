@@ -200,14 +200,16 @@ static bool passive_agrees(double *ret_timer, double *ret_passive, double *ret_a
 		wake_probe_close(&probe);
 		return false;
 	}
-	before = probe.hists[cpu * probe.nr_states];
 	wake_run_start(&run, NULL);
+	/* The naps of the characterisation are timers too, of another length. */
+	while (!wake_run_done(&run) && !atomic_load(&run.finished))
+		usleep(100);
+	before = probe.hists[cpu * probe.nr_states];
 	wake_run_join(&run, false, NULL);
 	for (size_t i = 0; i < run.workers[0].nr; i++)
 		if (run.workers[0].points[i].reject == WAKE_TAKEN)
 			latency[nr++] = run.workers[0].points[i].latency_ns;
 	wake_summarize(latency, nr, &points);
-	/* The naps of the characterisation are timers too; their windows are as short. */
 	wake_summarize_hist(&probe.hists[cpu * probe.nr_states], &before,
 			    run.workers[0].character.stamp.median_ns, &passive);
 	*ret_timer = points.median_ns;
@@ -217,7 +219,7 @@ static bool passive_agrees(double *ret_timer, double *ret_passive, double *ret_a
 	live_note("%zu points, %llu passive wake-ups", nr, (unsigned long long)passive.count);
 	wake_run_close(&run);
 	wake_probe_close(&probe);
-	return nr > 200 && passive.count >= nr && fabs(*ret_timer - *ret_passive) <= *ret_allowed;
+	return nr > 200 && passive.count + 5 >= nr && fabs(*ret_timer - *ret_passive) <= *ret_allowed;
 }
 
 static void test_passive(void)

@@ -229,7 +229,7 @@ static bool settle(struct opts_state *state, struct asked *a)
 		return false;
 	}
 	if (a->quick && !a->points_given) {
-		uint64_t budget = 19 * NSEC_PER_SEC / sources;
+		uint64_t budget = 19 * NSEC_PER_SEC / sources / wake_passes(&a->wake);
 
 		sweep->points = budget / wake_sweep_total_ns(sweep);
 		if (!sweep->points)

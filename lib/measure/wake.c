@@ -295,6 +295,21 @@ bool wake_exceeds(const struct meter *meter)
 	return ((const struct wake_meter *)meter)->exceeds;
 }
 
+unsigned int wake_passes(const struct wake_opts *opts)
+{
+	struct cpuset online;
+	unsigned int cpu;
+
+	if (!(opts->launchers >> WAKE_REMOTE & 1) || cpu_set(NULL, CPU_ONLINE, &online, NULL))
+		return 1;
+	if (!cpuset_count(&opts->cpus))
+		return 2;
+	cpuset_for_each(cpu, &online)
+		if (!cpuset_has(&opts->cpus, cpu))
+			return 1;
+	return 2;
+}
+
 int wake_open(const struct wake_opts *opts, struct meter **ret_meter, struct err *err)
 {
 	struct wake_meter *m = calloc(1, sizeof(*m));

@@ -23,6 +23,8 @@ struct wake_opts {
 	bool bare; /* passive: no characterisation, so no load of our own at all; nothing is taken off */
 };
 
+/* How often the sweep is run: twice when source remote has no core to spare for its sender. */
+unsigned int wake_passes(const struct wake_opts *opts);
 int wake_open(const struct wake_opts *opts, struct meter **ret_meter, struct err *err);
 
 /*

@@ -33,6 +33,8 @@ int wake_report_points(const struct wake_result *result, bool distribution,
 /* How far a latency of that core may be off. */
 double wake_report_uncertainty(const struct wake_result *result, const struct wake_worker *worker);
 
+/* The states; true if one takes longer than claimed. */
+bool wake_report_states(const struct wake_result *result, struct report *report);
 /* The tables that only the experiment has. */
 void wake_report_breakdown(const struct wake_result *result, struct report *report);
 void wake_report_prewake(const struct wake_result *result, struct report *report);

@@ -266,8 +266,8 @@ out:
 
 static void show_progress(const struct wake_progress *p, uint64_t began_ns, bool last)
 {
-	double share = p->total ? (double)p->done / (double)p->total : 0.0;
-	double left = share > 0.02 ? (double)(clock_mono_ns() - began_ns) / share * (1 - share) / 1e9 : 0;
+	double share = p->time_ratio;
+	double left = (double)(clock_mono_ns() - began_ns) / share * (1.0 - share) / 1e9;
 
 	if (!isatty(STDERR_FILENO))
 		return;
@@ -275,6 +275,9 @@ static void show_progress(const struct wake_progress *p, uint64_t began_ns, bool
 		fprintf(stderr, "\r\033[K");
 	else if (!p->done)
 		fprintf(stderr, "\r\033[Kcharacterising ...");
+	else if (share < 0.01)
+		fprintf(stderr, "\r\033[K%llu of %llu points", (unsigned long long)p->done,
+			(unsigned long long)p->total);
 	else
 		fprintf(stderr, "\r\033[K%llu of %llu points, %.0f s left", (unsigned long long)p->done,
 			(unsigned long long)p->total, left);

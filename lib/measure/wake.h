@@ -33,6 +33,7 @@ int wake_open(const struct wake_opts *opts, struct meter **ret_meter, struct err
  */
 struct wake_progress {
 	uint64_t done, total;
+	double time_ratio; /* of the time that all points will take */
 	bool finished;
 };
 

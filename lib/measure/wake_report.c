@@ -231,8 +231,10 @@ int wake_report(const struct wake_result *r, struct report **ret_report, bool *r
 	*ret_exceeds = wake_report_states(r, report);
 	if (!passive && r->opts->breakdown)
 		wake_report_breakdown(r, report);
-	if (!passive)
+	if (!passive) {
 		wake_report_prewake(r, report);
+		wake_report_residency(r, report);
+	}
 	add_cpus(r, report);
 	value_u64(report_quality(report, M_RECURSION_MISSES_TOTAL), r->misses);
 	if (r->opts->launchers >> WAKE_NIC & 1)

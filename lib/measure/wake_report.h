@@ -37,6 +37,8 @@ double wake_report_uncertainty(const struct wake_result *result, const struct wa
 bool wake_report_states(const struct wake_result *result, struct report *report);
 /* The tables that only the experiment has. */
 void wake_report_breakdown(const struct wake_result *result, struct report *report);
+/* No table where there are no such counters. */
+void wake_report_residency(const struct wake_result *result, struct report *report);
 void wake_report_prewake(const struct wake_result *result, struct report *report);
 
 /*

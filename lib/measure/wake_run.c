@@ -116,7 +116,11 @@ static void *worker_main(void *arg)
 	if (wake_settle(w->cpu, &w->err))
 		return NULL;
 	w->order->worker = syscall(SYS_gettid);
+	w->sweep_ns = clock_mono_ns();
+	cstate_begin(&w->cstates, w->run->opts.root, w->cpu);
 	sweep(w);
+	cstate_end(&w->cstates);
+	w->sweep_ns = clock_mono_ns() - w->sweep_ns;
 	w->order->worker = 0;
 	return NULL;
 }

@@ -12,6 +12,7 @@
 #include "base/err.h"
 #include "measure/wake_probe.h"
 #include "stats/wake.h"
+#include "sys/cstate.h"
 
 #define WAKE_CHAR_POINTS 200
 #define WAKE_BUSY_POINTS 200
@@ -23,6 +24,7 @@ struct wake_run_opts {
 	struct wake_sweep sweep;
 	unsigned int launchers; /* bit per enum wake_launcher */
 	bool breakdown;
+	const char *root;
 	uint32_t delay_ns; /* tests: timers are due this much after what we take for the launch */
 };
 
@@ -47,6 +49,8 @@ struct wake_worker {
 	struct wake_character character;
 	atomic_uint_fast64_t done; /* points tried, for the progress line */
 	struct err err;
+	struct cstate_set cstates; /* the hardware's own residency during the sweep */
+	uint64_t sweep_ns;	   /* how long that took */
 	bool moved; /* the core went offline under the worker */
 
 	/* Remote: what the worker asks of the sender, and the word it sleeps on. */

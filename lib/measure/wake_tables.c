@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "stats/hist.h"
+#include "sys/cycles.h"
 
 enum stage {
 	STAGE_EXIT,
@@ -163,6 +164,34 @@ void wake_report_prewake(const struct wake_result *r, struct report *report)
 	for (unsigned int i = 0; i < r->run->nr_workers; i++)
 		for (unsigned int state = 0; state <= r->env->nr_states + 1; state++)
 			prewake_row(r, report, t, &r->run->workers[i], state);
+}
+
+void wake_report_residency(const struct wake_result *r, struct report *report)
+{
+	double hz = (double)cycles_hz();
+	struct table *t = NULL;
+
+	for (unsigned int i = 0; i < r->run->nr_workers; i++) {
+		const struct wake_worker *w = &r->run->workers[i];
+
+		for (int k = 0; k < w->cstates.nr && hz > 0 && w->sweep_ns; k++) {
+			double ns = (double)w->cstates.cycles[k] / hz * 1e9;
+			size_t at;
+
+			if (!t) {
+				t = report_table(report, "residency", "core states by the hardware's counters");
+				table_col(t, M_CPU);
+				table_col(t, M_WAKE_HW_STATE);
+				table_col(t, M_WAKE_HW_NS);
+				table_col(t, M_WAKE_HW_RATIO);
+			}
+			at = table_row(t);
+			value_u64(table_cell(t, at, 0), w->cpu);
+			value_str(table_cell(t, at, 1), w->cstates.name[k]);
+			value_f64(table_cell(t, at, 2), round(ns));
+			value_f64(table_cell(t, at, 3), ns / (double)w->sweep_ns);
+		}
+	}
 }
 
 static const enum metric_id point_cols[] = {

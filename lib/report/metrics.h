@@ -116,6 +116,9 @@ enum unit {
 	  "times the kernel entered the state during the run")                                     \
 	X(M_WAKE_RESIDENCY_NS, "residency_ns", "resident", UNIT_NS,                                \
 	  "time the kernel says it spent in the state during the run")                             \
+	X(M_WAKE_HW_STATE, "name", "state", UNIT_TEXT, "core C-state that the hardware counts")     \
+	X(M_WAKE_HW_NS, "hardware_ns", "time", UNIT_NS, "time the core spent there, by its residency counter") \
+	X(M_WAKE_HW_RATIO, "hardware_ratio", "share", UNIT_RATIO, "that time over the sweep's")    \
 	X(M_WAKE_ASKED, "asked_total", "asked", UNIT_COUNT, "points that were tried")              \
 	X(M_WAKE_TAKEN, "taken_total", "taken", UNIT_COUNT, "points that count")                   \
 	X(M_WAKE_OVERHEAD_NS, "overhead_ns", "overhead", UNIT_NS,                                  \

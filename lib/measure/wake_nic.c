@@ -276,7 +276,7 @@ static bool irq_ours(const struct wake_nic *nic, const struct wake_kpoint *k)
 {
 	/* Without a card it is the queue's timer, by whatever interrupt timers come here. */
 	if (nic->opts.software)
-		return k->irqs == 1 && k->irq_kind != WAKE_IRQ_IPI;
+		return k->irqs && k->irq_kind != WAKE_IRQ_IPI;
 	for (unsigned int i = 0; k->irq_kind == WAKE_IRQ_DEVICE && i < nic->nr_irqs; i++)
 		if (nic->irqs[i] == k->irq)
 			return true;

@@ -67,11 +67,11 @@ static void add_cpus(const struct wake_result *r, struct report *report)
 		}
 		if (c->known) {
 			value_u64(table_cell(t, at, overhead), c->stamp.median_ns);
-			value_f64(table_cell(t, at, uncertainty), wake_report_uncertainty(r, w));
+			wake_value_ns(table_cell(t, at, uncertainty), wake_report_uncertainty(r, w));
 		}
 		if (c->busy.count) {
-			value_f64(table_cell(t, at, busy), round(c->busy.median_ns));
-			value_f64(table_cell(t, at, busy_max), c->busy.max_ns);
+			wake_value_ns(table_cell(t, at, busy), c->busy.median_ns);
+			wake_value_ns(table_cell(t, at, busy_max), c->busy.max_ns);
 		}
 		value_u64(table_cell(t, at, clock), c->clock_read_ns);
 		value_u64(table_cell(t, at, step), c->clock_step_ns);

@@ -33,6 +33,8 @@ int wake_report_points(const struct wake_result *result, bool distribution,
 /* How far a latency of that core may be off. */
 double wake_report_uncertainty(const struct wake_result *result, const struct wake_worker *worker);
 
+/* Whole nanoseconds; null for NAN. Only a difference can be negative, and stays a real. */
+void wake_value_ns(struct value *value, double ns);
 /* The states; true if one takes longer than claimed. */
 bool wake_report_states(const struct wake_result *result, struct report *report);
 /* The tables that only the experiment has. */

@@ -110,20 +110,28 @@ static void columns(struct table *t, struct cols *c)
 	t->cols[c->residency].data_only = true;
 }
 
+void wake_value_ns(struct value *value, double ns)
+{
+	if (isfinite(ns) && ns >= 0)
+		value_u64(value, (uint64_t)llround(ns));
+	else
+		value_f64(value, round(ns));
+}
+
 static void fill_figures(struct table *t, size_t at, const struct cols *c,
 			 const struct wake_summary *s)
 {
 	value_u64(table_cell(t, at, c->count), s->count);
 	if (!s->count)
 		return;
-	value_f64(table_cell(t, at, c->min), round(s->min_ns));
-	value_f64(table_cell(t, at, c->median), round(s->median_ns));
-	value_f64(table_cell(t, at, c->mean), round(s->mean_ns));
-	value_f64(table_cell(t, at, c->stddev), round(s->stddev_ns));
-	value_f64(table_cell(t, at, c->p99), round(s->p99_ns));
-	value_f64(table_cell(t, at, c->p999), round(s->p999_ns));
-	value_f64(table_cell(t, at, c->p9999), round(s->p9999_ns));
-	value_f64(table_cell(t, at, c->max), round(s->max_ns));
+	wake_value_ns(table_cell(t, at, c->min), s->min_ns);
+	wake_value_ns(table_cell(t, at, c->median), s->median_ns);
+	wake_value_ns(table_cell(t, at, c->mean), s->mean_ns);
+	wake_value_ns(table_cell(t, at, c->stddev), s->stddev_ns);
+	wake_value_ns(table_cell(t, at, c->p99), s->p99_ns);
+	wake_value_ns(table_cell(t, at, c->p999), s->p999_ns);
+	wake_value_ns(table_cell(t, at, c->p9999), s->p9999_ns);
+	wake_value_ns(table_cell(t, at, c->max), s->max_ns);
 	value_u64(table_cell(t, at, c->near), s->near_max);
 	value_f64(table_cell(t, at, c->near_ratio), (double)s->near_max / (double)s->count);
 }
@@ -147,7 +155,7 @@ static bool fill_row(const struct wake_result *r, struct table *t, const struct 
 	for (int i = 0; i < 3; i++)
 		value_u64(table_cell(t, at, c->order[i]), row->order[i]);
 	if (row->silent_ns > 0)
-		value_f64(table_cell(t, at, c->silent), row->silent_ns);
+		wake_value_ns(table_cell(t, at, c->silent), row->silent_ns);
 	if ((int)row->state < env->nr) {
 		const struct cpuidle_state *was = &env->before[row->state],
 					   *is = &env->after[row->state];

@@ -108,11 +108,11 @@ void wake_report_breakdown(const struct wake_result *r, struct report *report)
 				value_str(table_cell(t, at, source), wake_launcher_name(l));
 				value_str(table_cell(t, at, stage), stage_names[rows[k].stage]);
 				value_u64(table_cell(t, at, count), s->count);
-				value_f64(table_cell(t, at, min), s->min_ns);
-				value_f64(table_cell(t, at, median), round(s->median_ns));
-				value_f64(table_cell(t, at, p99), round(s->p99_ns));
-				value_f64(table_cell(t, at, max), s->max_ns);
-				value_f64(table_cell(t, at, step), round(s->median_ns - before));
+				wake_value_ns(table_cell(t, at, min), s->min_ns);
+				wake_value_ns(table_cell(t, at, median), s->median_ns);
+				wake_value_ns(table_cell(t, at, p99), s->p99_ns);
+				wake_value_ns(table_cell(t, at, max), s->max_ns);
+				wake_value_ns(table_cell(t, at, step), s->median_ns - before);
 				before = s->median_ns;
 			}
 		}
@@ -141,9 +141,9 @@ static void prewake_row(const struct wake_result *r, struct report *report, stru
 	value_u64(table_cell(t, at, 0), w->cpu);
 	value_u64(table_cell(t, at, 1), state);
 	value_str(table_cell(t, at, 2), wake_env_name(r->env, w->cpu, state));
-	value_f64(table_cell(t, at, 3), round(timer.median_ns));
-	value_f64(table_cell(t, at, 4), round(remote.median_ns));
-	value_f64(table_cell(t, at, 5), round(pre.ns));
+	wake_value_ns(table_cell(t, at, 3), timer.median_ns);
+	wake_value_ns(table_cell(t, at, 4), remote.median_ns);
+	wake_value_ns(table_cell(t, at, 5), pre.ns);
 	value_f64(table_cell(t, at, 6), pre.ratio);
 	value_bool(table_cell(t, at, 7), pre.significant);
 }
@@ -188,7 +188,7 @@ void wake_report_residency(const struct wake_result *r, struct report *report)
 			at = table_row(t);
 			value_u64(table_cell(t, at, 0), w->cpu);
 			value_str(table_cell(t, at, 1), w->cstates.name[k]);
-			value_f64(table_cell(t, at, 2), round(ns));
+			wake_value_ns(table_cell(t, at, 2), ns);
 			value_f64(table_cell(t, at, 3), ns / (double)w->sweep_ns);
 		}
 	}
@@ -215,13 +215,13 @@ static void fill_point(const struct wake_result *r, struct table *t, const struc
 	value_u64(table_cell(t, at, 4), p->distance_ns);
 	if (taken) {
 		value_u64(table_cell(t, at, 5), p->silent_ns);
-		value_f64(table_cell(t, at, 6), p->latency_ns);
+		wake_value_ns(table_cell(t, at, 6), p->latency_ns);
 		value_u64(table_cell(t, at, 11), p->state);
 		value_str(table_cell(t, at, 12), wake_env_name(r->env, w->cpu, p->state));
 		value_str(table_cell(t, at, 13), wake_order_name(p->order));
 	}
 	if (p->irq_ns != INT32_MIN)
-		value_f64(table_cell(t, at, 7), p->irq_ns);
+		wake_value_ns(table_cell(t, at, 7), p->irq_ns);
 	if (p->expire_ns)
 		value_u64(table_cell(t, at, 8), p->expire_ns);
 	if (p->switch_ns)

@@ -117,6 +117,7 @@ struct wake_summary {
 	uint64_t count;
 	double min_ns, median_ns, mean_ns, stddev_ns;
 	double p99_ns, p999_ns, p9999_ns, max_ns;
+	double median_error_ns; /* half of the interval that holds the true median, 99.7 % sure */
 	uint64_t near_max; /* values above 90 % of the maximum */
 };
 

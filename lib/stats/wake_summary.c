@@ -36,6 +36,19 @@ static double percentile(const int32_t *sorted, size_t nr, double percent)
 	return sorted[low] + (rank - (double)low) * ((double)sorted[low + 1] - sorted[low]);
 }
 
+/*
+ * By ranks, so that one wake-up of milliseconds does not blur the median of thousands: the median
+ * lies between the values 1.5 √n ranks to either side of the middle with 99.7 %.
+ */
+static double median_error(const int32_t *sorted, size_t nr)
+{
+	double reach = 1.5 * sqrt((double)nr), middle = (double)(nr - 1) / 2.0;
+	size_t low = middle > reach ? (size_t)(middle - reach) : 0;
+	size_t high = middle + reach < (double)(nr - 1) ? (size_t)(middle + reach) + 1 : nr - 1;
+
+	return ((double)sorted[high] - sorted[low]) / 2.0;
+}
+
 void wake_summarize(int32_t *latency_ns, size_t nr, struct wake_summary *ret_summary)
 {
 	struct wake_summary s = {.count = nr};
@@ -50,6 +63,7 @@ void wake_summarize(int32_t *latency_ns, size_t nr, struct wake_summary *ret_sum
 		s.mean_ns = moments.mean;
 		s.stddev_ns = moments_stddev(&moments);
 		s.median_ns = percentile(latency_ns, nr, 50.0);
+		s.median_error_ns = median_error(latency_ns, nr);
 		s.p99_ns = percentile(latency_ns, nr, 99.0);
 		s.p999_ns = percentile(latency_ns, nr, 99.9);
 		s.p9999_ns = percentile(latency_ns, nr, 99.99);
@@ -145,17 +159,15 @@ void wake_prewake(const struct wake_summary *timer, const struct wake_summary *r
 		  double uncertainty_ns, struct wake_prewake *ret_prewake)
 {
 	struct wake_prewake p = {.ns = NAN, .ratio = NAN};
-	double sample;
 
 	if (timer->count && remote->count) {
 		p.ns = remote->median_ns - timer->median_ns;
 		if (remote->median_ns > 0)
 			p.ratio = p.ns / remote->median_ns;
 		/* Each median has the stamps' uncertainty and one of its own from the sample. */
-		sample = 1.2533 * sqrt(timer->stddev_ns * timer->stddev_ns / (double)timer->count +
-				       remote->stddev_ns * remote->stddev_ns / (double)remote->count);
 		p.significant = timer->count > 1 && remote->count > 1 &&
-				p.ns > 2.0 * uncertainty_ns + 3.0 * sample;
+				p.ns > 2.0 * uncertainty_ns + timer->median_error_ns +
+					       remote->median_error_ns;
 	}
 	*ret_prewake = p;
 }

@@ -25,6 +25,26 @@ static void test_summary(void **state)
 	assert_int_equal(s.near_max, 2000);
 }
 
+/* The median's error follows the ranks around it, not one value far out. */
+static void test_median_error(void **state)
+{
+	int32_t values[10000];
+	struct wake_summary s, outlier;
+
+	for (int i = 0; i < 10000; i++)
+		values[i] = i;
+	wake_summarize(values, 10000, &s);
+	/* 1.5 × 100 ranks to either side */
+	assert_true(s.median_error_ns >= 149 && s.median_error_ns <= 152);
+	values[9999] = 1000000000;
+	wake_summarize(values, 10000, &outlier);
+	assert_true(outlier.median_error_ns == s.median_error_ns);
+	values[0] = 5;
+	values[1] = 9;
+	wake_summarize(values, 2, &s);
+	assert_true(s.median_error_ns == 2);
+}
+
 /* A percentile whose tail would hold less than one value is not to be had. */
 static void test_summary_small(void **state)
 {
@@ -131,8 +151,8 @@ static void test_verdicts(void **state)
 /* Figures published for wult on a Xeon E5-2697 v2, C6: 73.8 µs by NIC, 17.6 µs by timer. */
 static void test_prewake(void **state)
 {
-	struct wake_summary timer = {.count = 1000, .median_ns = 17600, .stddev_ns = 2000};
-	struct wake_summary other = {.count = 1000, .median_ns = 73800, .stddev_ns = 3000};
+	struct wake_summary timer = {.count = 1000, .median_ns = 17600, .median_error_ns = 90};
+	struct wake_summary other = {.count = 1000, .median_ns = 73800, .median_error_ns = 140};
 	struct wake_prewake pre;
 
 	wake_prewake(&timer, &other, 100, &pre);
@@ -141,9 +161,14 @@ static void test_prewake(void **state)
 	other.median_ns = 17700;
 	wake_prewake(&timer, &other, 100, &pre);
 	assert_false(pre.significant);
-	/* Two points of each prove nothing. */
-	other.median_ns = 20000;
-	timer.count = other.count = 2;
+	/* Beyond the stamps' uncertainty, within the medians' own. */
+	other.median_ns = 18000;
+	wake_prewake(&timer, &other, 100, &pre);
+	assert_false(pre.significant);
+	other.median_ns = 18100;
+	wake_prewake(&timer, &other, 100, &pre);
+	assert_true(pre.significant);
+	timer.count = other.count = 1;
 	wake_prewake(&timer, &other, 100, &pre);
 	assert_false(pre.significant);
 	timer.count = 0;
@@ -171,7 +196,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_summary),	     cmocka_unit_test(test_summary_small),
 		cmocka_unit_test(test_summary_hist), cmocka_unit_test(test_verdicts),
-		cmocka_unit_test(test_prewake),	     cmocka_unit_test(test_overhead),
+		cmocka_unit_test(test_median_error), cmocka_unit_test(test_prewake),	     cmocka_unit_test(test_overhead),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

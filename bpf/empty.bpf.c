@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The yardstick of the benchmarks: programs that do nothing, on the events of load.bpf.c. */
+/* The yardstick of the benchmarks: programs that do nothing, on the events of load.bpf.c and wake.bpf.c. */
 #include "kernel.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
@@ -28,3 +28,5 @@ EMPTY(call_function_single_entry)
 EMPTY(call_function_single_exit)
 EMPTY(irq_work_entry)
 EMPTY(irq_work_exit)
+/* wake.bpf.c only */
+EMPTY(hrtimer_expire_entry)

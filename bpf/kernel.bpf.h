@@ -39,6 +39,24 @@ struct task_struct___cpu {
 	u32 cpu;
 };
 
+struct timerqueue_node {
+	s64 expires;
+};
+
+struct hrtimer_clock_base {
+	s64 offset;
+};
+
+struct hrtimer {
+	struct timerqueue_node node;
+	s64 _softexpires;
+	struct hrtimer_clock_base *base;
+};
+
+struct cpumask {
+	unsigned long bits[1];
+};
+
 struct seq_file;
 
 struct bpf_iter_meta {

@@ -16,6 +16,7 @@ int cmd_overview(int argc, char **argv);
 int cmd_audit(int argc, char **argv);
 int cmd_load(int argc, char **argv);
 int cmd_crit(int argc, char **argv);
+int cmd_wake(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 
 #endif

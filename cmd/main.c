@@ -11,6 +11,7 @@ const struct command commands[] = {
 	{"load", cmd_load, "per-core busy time, split by context"},
 	{"crit", cmd_crit, "cost of disabling and enabling interrupts and preemption"},
 	{"audit", cmd_audit, "how wrong the kernel's own CPU figures are here"},
+	{"wake", cmd_wake, "idle wake latency per idle state"},
 	{"doctor", cmd_doctor, "what this machine can measure, and how to fix what it can't"},
 	{NULL, NULL, NULL},
 };

@@ -19,7 +19,7 @@ BUILD_PACKAGES=(
 # shellcheck disable=SC2034
 TEST_PACKAGES=(
 	libcmocka-dev libclang-rt-dev g++ python3 locales
-	iproute2 procps util-linux sysstat linux-perf
+	iproute2 procps util-linux sysstat linux-perf rt-tests
 )
 
 # Only the suites vm and vm-all ask for these; they weigh some hundred megabytes.

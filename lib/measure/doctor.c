@@ -115,7 +115,7 @@ static const struct doctor_command {
 		.needs = {BPF_NEEDS, DOC_EV_IDLE, DOC_EV_IRQ},
 		.wants = {{.id = DOC_EV_TIMER, .lost = "no sources timer and passive"},
 			  {.id = DOC_EV_IPI,
-			   .lost = "remote wake-ups are stamped by the sender's user code"},
+			   .lost = "remote launches are stamped by the sender as its wake-up begins, not at the IPI"},
 			  {.id = DOC_HRTIMERS, .lost = "timers are as coarse as the tick"},
 			  {.id = DOC_ETF, .lost = "no source nic"}},
 	},

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "measure/load.h"
+#include "measure/wake.h"
 
 /* A difference that a person would act on. */
 #define WORTH_SAYING_RATIO 0.03
@@ -15,6 +16,7 @@
 struct overview {
 	struct meter meter;
 	struct meter *load;
+	struct meter *wake; /* passive; NULL where it cannot be had, and then nothing is said of it */
 };
 
 static struct overview *to_overview(struct meter *meter)
@@ -24,9 +26,12 @@ static struct overview *to_overview(struct meter *meter)
 
 static int overview_start(struct meter *meter, struct err *err)
 {
-	struct meter *load = to_overview(meter)->load;
+	struct overview *o = to_overview(meter);
+	int rc = o->load->ops->start(o->load, err);
 
-	return load->ops->start(load, err);
+	if (!rc && o->wake)
+		rc = o->wake->ops->start(o->wake, err);
+	return rc;
 }
 
 /* False for null. */
@@ -95,6 +100,8 @@ static int overview_read(struct meter *meter, struct report **ret_report, struct
 	if (rc)
 		return rc;
 	say(report);
+	if (to_overview(meter)->wake)
+		wake_say(to_overview(meter)->wake, report);
 	command = strdup("overview");
 	if (!command || report_check(report)) {
 		free(command);
@@ -109,9 +116,11 @@ static int overview_read(struct meter *meter, struct report **ret_report, struct
 
 static void overview_close(struct meter *meter)
 {
-	struct meter *load = to_overview(meter)->load;
+	struct overview *o = to_overview(meter);
 
-	load->ops->close(load);
+	o->load->ops->close(o->load);
+	if (o->wake)
+		o->wake->ops->close(o->wake);
 	free(meter);
 }
 
@@ -124,6 +133,7 @@ static const struct meter_ops overview_ops = {
 int overview_open(struct meter **ret_meter, struct err *err)
 {
 	struct load_opts opts = {.compare = true};
+	struct wake_opts wake = {.launchers = 1u << WAKE_PASSIVE, .bare = true};
 	struct overview *o = calloc(1, sizeof(*o));
 	int rc;
 
@@ -135,6 +145,8 @@ int overview_open(struct meter **ret_meter, struct err *err)
 		free(o);
 		return rc;
 	}
+	if (wake_open(&wake, &o->wake, NULL))
+		o->wake = NULL;
 	*ret_meter = &o->meter;
 	return 0;
 }

@@ -234,7 +234,102 @@ enum unit {
 	X(M_ROUNDING_WINDOW_NS, "rounding_window_ns", "by rounding", UNIT_NS,                      \
 	  "window at which one unit of the figures is the wanted precision")                       \
 	X(M_SAMPLING_WINDOW_NS, "sampling_window_ns", "by sampling", UNIT_NS,                      \
-	  "window at which 95 % of figures of a half-loaded core are within the wanted precision")
+	  "window at which 95 % of figures of a half-loaded core are within the wanted precision") \
+	X(M_WAKE_INDEX, "index", "idx", UNIT_ID, "idle state that was requested, by its number")   \
+	X(M_WAKE_NAME, "name", "state", UNIT_TEXT, "idle state that was requested")                \
+	X(M_WAKE_SOURCE, "source", "source", UNIT_TEXT, "what woke the core: timer, remote, nic or passive") \
+	X(M_WAKE_CLAIMED_NS, "claimed_ns", "claimed", UNIT_NS, "exit latency that the cpuidle driver claims") \
+	X(M_WAKE_COUNT, "count", "count", UNIT_COUNT, "wake-ups that count")                       \
+	X(M_WAKE_MIN_NS, "min_ns", "min", UNIT_NS, "shortest wake latency")                        \
+	X(M_WAKE_MEDIAN_NS, "median_ns", "median", UNIT_NS, "median wake latency")                 \
+	X(M_WAKE_MEAN_NS, "mean_ns", "mean", UNIT_NS, "mean wake latency")                         \
+	X(M_WAKE_STDDEV_NS, "stddev_ns", "stddev", UNIT_NS, "standard deviation")                  \
+	X(M_WAKE_MAX_NS, "max_ns", "max", UNIT_NS, "longest wake latency")                         \
+	X(M_WAKE_NEAR_MAX_TOTAL, "near_max_total", ">90% max", UNIT_COUNT,                         \
+	  "wake-ups that took over 90 % of the longest")                                           \
+	X(M_WAKE_NEAR_MAX_RATIO, "near_max_ratio", ">90% max", UNIT_RATIO,                         \
+	  "share of wake-ups that took over 90 % of the longest")                                  \
+	X(M_WAKE_VERDICT, "verdict", "verdict", UNIT_TEXT,                                         \
+	  "longest against claimed: within, exceeds, no-claim or no-points")                       \
+	X(M_WAKE_SILENT_NS, "silent_median_ns", "silent", UNIT_NS,                                 \
+	  "median silent time: from going idle to the launch")                                     \
+	X(M_WAKE_EXIT_FIRST, "exit_first_total", "exit 1st", UNIT_COUNT,                           \
+	  "wake-ups in which the idle exit event came before the interrupt handler")               \
+	X(M_WAKE_IRQ_FIRST, "irq_first_total", "irq 1st", UNIT_COUNT,                              \
+	  "wake-ups in which the handler ran inside the idle window")                              \
+	X(M_WAKE_NO_IRQ, "no_irq_total", "no irq", UNIT_COUNT, "wake-ups without any interrupt")   \
+	X(M_WAKE_USAGE, "usage_total", "entered", UNIT_COUNT,                                      \
+	  "times the kernel entered the state during the run")                                     \
+	X(M_WAKE_RESIDENCY_NS, "residency_ns", "resident", UNIT_NS,                                \
+	  "time the kernel says it spent in the state during the run")                             \
+	X(M_WAKE_HW_STATE, "name", "state", UNIT_TEXT, "core C-state that the hardware counts")    \
+	X(M_WAKE_HW_NS, "hardware_ns", "time", UNIT_NS, "time the core spent there, by its residency counter") \
+	X(M_WAKE_HW_RATIO, "hardware_ratio", "share", UNIT_RATIO, "that time over the sweep's")    \
+	X(M_WAKE_ASKED, "asked_total", "asked", UNIT_COUNT, "points that were tried")              \
+	X(M_WAKE_TAKEN, "taken_total", "taken", UNIT_COUNT, "points that count")                   \
+	X(M_WAKE_OVERHEAD_NS, "overhead_ns", "overhead", UNIT_NS,                                  \
+	  "cost of our own stamp on the way out of idle, already taken off")                       \
+	X(M_WAKE_UNCERTAINTY_NS, "uncertainty_ns", "uncertainty", UNIT_NS,                         \
+	  "how far a latency may be off: spread of the overhead, step of the clock, launch stamp") \
+	X(M_WAKE_BUSY_MEDIAN_NS, "busy_median_ns", "busy irq", UNIT_NS,                            \
+	  "median interrupt latency of the same core while it never idles")                        \
+	X(M_WAKE_BUSY_MAX_NS, "busy_max_ns", "busy max", UNIT_NS,                                  \
+	  "longest interrupt latency of the same core while it never idles")                       \
+	X(M_WAKE_CLOCK_READ_NS, "clock_read_ns", "clock", UNIT_NS, "median cost of reading the clock") \
+	X(M_WAKE_CLOCK_STEP_NS, "clock_step_ns", "step", UNIT_NS, "smallest step of the clock that was seen") \
+	X(M_WAKE_REJ_BEFORE_IDLE, "rejected.before_idle_total", "before idle", UNIT_COUNT,         \
+	  "events that were due before the core went idle, or that found it busy")                 \
+	X(M_WAKE_REJ_WOKEN_EARLY, "rejected.woken_early_total", "woken early", UNIT_COUNT,         \
+	  "the core had idled, but something else woke it before the launch")                      \
+	X(M_WAKE_REJ_OTHER_FIRST, "rejected.other_first_total", "other first", UNIT_COUNT,         \
+	  "another interrupt or timer came between launch and ours")                               \
+	X(M_WAKE_REJ_NEGATIVE, "rejected.negative_total", "negative", UNIT_COUNT,                  \
+	  "awake before the launch, by the stamps")                                                \
+	X(M_WAKE_REJ_ELSEWHERE, "rejected.elsewhere_total", "elsewhere", UNIT_COUNT,               \
+	  "our timer ran on another CPU")                                                          \
+	X(M_WAKE_REJ_NMI, "rejected.nmi_total", "NMI", UNIT_COUNT, "an NMI came in between")       \
+	X(M_WAKE_REJ_LOST, "rejected.lost_total", "lost", UNIT_COUNT,                              \
+	  "no launch was stamped, or no interrupt came")                                           \
+	X(M_WAKE_REJ_OTHER, "rejected.not_a_timer_total", "not a timer", UNIT_COUNT,               \
+	  "passive: idle exits without a timer behind them")                                       \
+	X(M_WAKE_REJ_ODD, "rejected.odd_state_total", "odd state", UNIT_COUNT,                     \
+	  "wake-ups from a state number that the driver does not have")                            \
+	X(M_WAKE_STAGE, "stage", "stage", UNIT_TEXT,                                               \
+	  "what the core had reached: exit, interrupt, timer, switch or user")                     \
+	X(M_WAKE_STEP_NS, "step_median_ns", "step", UNIT_NS, "median time since the stage before") \
+	X(M_WAKE_PRE_TIMER_NS, "timer_median_ns", "timer", UNIT_NS, "median wake latency by timer") \
+	X(M_WAKE_PRE_REMOTE_NS, "remote_median_ns", "remote", UNIT_NS,                             \
+	  "median wake latency by another core")                                                   \
+	X(M_WAKE_PRE_NS, "prewake_ns", "pre-wake", UNIT_NS,                                        \
+	  "how much earlier the timer's wake-up is, as the core knows its own timer")              \
+	X(M_WAKE_PRE_RATIO, "prewake_ratio", "share", UNIT_RATIO, "pre-wake over the remote median") \
+	X(M_WAKE_PRE_REAL, "significant", "significant", UNIT_BOOL,                                \
+	  "whether the pre-wake is beyond the uncertainty of both medians")                        \
+	X(M_WAKE_DRIVER, "driver", "driver", UNIT_TEXT, "cpuidle driver, none without one")        \
+	X(M_WAKE_GOVERNOR, "governor", "governor", UNIT_TEXT, "cpuidle governor")                  \
+	X(M_WAKE_GUEST, "guest", "guest", UNIT_TEXT,                                               \
+	  "hypervisor, if this is a guest: its exit latencies are mostly the host's")              \
+	X(M_WAKE_HALTPOLL, "haltpoll", "haltpoll", UNIT_BOOL,                                      \
+	  "whether the guest spins before it halts")                                               \
+	X(M_WAKE_FROM_NS, "from_ns", "from", UNIT_NS, "shortest launch distance")                  \
+	X(M_WAKE_TO_NS, "to_ns", "to", UNIT_NS, "launch distances end here")                       \
+	X(M_WAKE_STEP_RATIO, "step_ratio", "step", UNIT_RATIO, "growth of the launch distance per step") \
+	X(M_WAKE_POINTS_STEP, "points_per_step_total", "points/step", UNIT_COUNT, "points asked per step") \
+	X(M_WAKE_POINT_NR, "point", "point", UNIT_ID, "number of the point, in the order in which it was taken") \
+	X(M_WAKE_LAUNCH_NS, "launch_ns", "launch", UNIT_NS, "launch time, CLOCK_MONOTONIC")        \
+	X(M_WAKE_DISTANCE_NS, "distance_ns", "launch distance", UNIT_NS, "launch distance asked for") \
+	X(M_WAKE_POINT_SILENT_NS, "silent_ns", "silent time", UNIT_NS, "from going idle to the launch") \
+	X(M_WAKE_LATENCY_NS, "latency_ns", "wake latency", UNIT_NS, "from launch to the first sign of life") \
+	X(M_WAKE_IRQ_NS, "irq_ns", "interrupt", UNIT_NS, "from launch to the interrupt handler")   \
+	X(M_WAKE_EXPIRE_NS, "timer_ns", "timer", UNIT_NS, "from launch to the timer's own handler") \
+	X(M_WAKE_SWITCH_NS, "switch_ns", "switch", UNIT_NS, "from launch to the switch to the worker") \
+	X(M_WAKE_USER_NS, "user_ns", "user", UNIT_NS, "from launch to user code")                  \
+	X(M_WAKE_ORDER, "order", "order", UNIT_TEXT, "exit-first, irq-first or no-irq")            \
+	X(M_WAKE_REJECT, "rejected", "rejected", UNIT_TEXT, "why the point does not count; null if it does") \
+	X(M_WAKE_PHC_DRIFT_PPB, "phc_drift_ppb", "drift", UNIT_COUNT,                              \
+	  "nic: largest rate of the card's clock against the system's, parts per 10⁹")             \
+	X(M_WAKE_PHC_HALF_NS, "phc_half_window_ns", "PHC ±", UNIT_NS,                              \
+	  "nic: half of the tightest clock reading, worst batch")
 
 #define METRIC_ENUM(id, key, title, unit, help) id,
 enum metric_id { METRICS(METRIC_ENUM) METRIC_NR };

@@ -129,18 +129,34 @@ int bpf_autoload_present(struct bpf_object *object, const struct btf *btf)
 	return left;
 }
 
-int bpf_map_view(const struct bpf_map *map, const void **ret_view, size_t *ret_len, struct err *err)
+static int map_pages(const struct bpf_map *map, int prot, void **ret_pages, size_t *ret_len,
+		     struct err *err)
 {
 	size_t value = PAGE_UP(bpf_map__value_size(map), 8);
 	size_t len = PAGE_UP(value * bpf_map__max_entries(map), (size_t)getpagesize());
-	void *view = mmap(NULL, len, PROT_READ, MAP_SHARED, bpf_map__fd(map), 0);
+	void *pages = mmap(NULL, len, prot, MAP_SHARED, bpf_map__fd(map), 0);
 
-	if (view == MAP_FAILED)
+	if (pages == MAP_FAILED)
 		return err_set(err, -errno, "cannot map BPF array %s: %s", bpf_map__name(map),
 			       strerror(errno));
-	*ret_view = view;
+	*ret_pages = pages;
 	*ret_len = len;
 	return 0;
+}
+
+int bpf_map_view(const struct bpf_map *map, const void **ret_view, size_t *ret_len, struct err *err)
+{
+	void *pages;
+	int rc = map_pages(map, PROT_READ, &pages, ret_len, err);
+
+	if (!rc)
+		*ret_view = pages;
+	return rc;
+}
+
+int bpf_map_share(const struct bpf_map *map, void **ret_shared, size_t *ret_len, struct err *err)
+{
+	return map_pages(map, PROT_READ | PROT_WRITE, ret_shared, ret_len, err);
 }
 
 void bpf_map_unview(const void *view, size_t len)

@@ -42,6 +42,8 @@ int bpf_fail(struct err *err, int code, const char *what);
 /* Maps the whole of an mmap-able array for reading; the length goes to munmap(). */
 int bpf_map_view(const struct bpf_map *map, const void **ret_view, size_t *ret_len,
 		 struct err *err);
+/* The same for an array that both sides write; end it with bpf_map_unview() too. */
+int bpf_map_share(const struct bpf_map *map, void **ret_shared, size_t *ret_len, struct err *err);
 void bpf_map_unview(const void *view, size_t len);
 
 /* Events that the kernel dropped because a program was already running on that core. */

@@ -5,7 +5,6 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <linux/if_link.h>
-#include <linux/rtnetlink.h>
 #include <linux/veth.h>
 #include <net/if.h>
 #include <string.h>
@@ -13,58 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-struct request {
-	struct nlmsghdr head;
-	struct ifinfomsg link;
-	char attrs[256];
-};
-
-static struct rtattr *attr_add(struct request *request, int type, const void *data, size_t len)
-{
-	struct rtattr *attr =
-		(void *)((char *)request + NLMSG_ALIGN(request->head.nlmsg_len));
-
-	attr->rta_type = type;
-	attr->rta_len = RTA_LENGTH(len);
-	if (len)
-		memcpy(RTA_DATA(attr), data, len);
-	request->head.nlmsg_len = NLMSG_ALIGN(request->head.nlmsg_len) + RTA_ALIGN(attr->rta_len);
-	return attr;
-}
-
-static void attr_end(struct request *request, struct rtattr *nest)
-{
-	nest->rta_len = (char *)request + request->head.nlmsg_len - (char *)nest;
-}
-
-static int ask(const struct request *request)
-{
-	struct {
-		struct nlmsghdr head;
-		struct nlmsgerr err;
-		char rest[512];
-	} answer;
-	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
-	ssize_t len;
-	int rc = 0;
-
-	if (fd < 0)
-		return -errno;
-	if (send(fd, request, request->head.nlmsg_len, 0) < 0) {
-		rc = -errno;
-	} else {
-		len = recv(fd, &answer, sizeof(answer), 0);
-		if (len < 0)
-			rc = -errno;
-		else if ((size_t)len < sizeof(answer.head) + sizeof(answer.err.error) ||
-			 answer.head.nlmsg_type != NLMSG_ERROR)
-			rc = -EPROTO;
-		else
-			rc = answer.err.error;
-	}
-	close(fd);
-	return rc;
-}
+#include "sys/rtnl.h"
 
 static int device_ioctl(unsigned long what, struct ifreq *request)
 {
@@ -91,26 +39,24 @@ static int device_mac(const char *name, uint8_t ret_mac[6])
 
 int veth_create(const char *name, const char *peer, struct veth *ret_veth)
 {
-	struct request request = {
-		.head = {.nlmsg_len = NLMSG_LENGTH(sizeof(struct ifinfomsg)),
-			 .nlmsg_type = RTM_NEWLINK,
-			 .nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL},
-	};
+	struct rtnl_request request;
 	struct ifinfomsg none = {0};
 	struct rtattr *info, *data, *other;
 	struct veth veth;
 	int rc;
 
-	attr_add(&request, IFLA_IFNAME, name, strlen(name) + 1);
-	info = attr_add(&request, IFLA_LINKINFO, NULL, 0);
-	attr_add(&request, IFLA_INFO_KIND, "veth", 5);
-	data = attr_add(&request, IFLA_INFO_DATA, NULL, 0);
-	other = attr_add(&request, VETH_INFO_PEER, &none, sizeof(none));
-	attr_add(&request, IFLA_IFNAME, peer, strlen(peer) + 1);
-	attr_end(&request, other);
-	attr_end(&request, data);
-	attr_end(&request, info);
-	rc = ask(&request);
+	rtnl_init(&request, RTM_NEWLINK, NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL,
+		  sizeof(struct ifinfomsg));
+	rtnl_attr(&request, IFLA_IFNAME, name, strlen(name) + 1);
+	info = rtnl_attr(&request, IFLA_LINKINFO, NULL, 0);
+	rtnl_attr(&request, IFLA_INFO_KIND, "veth", 5);
+	data = rtnl_attr(&request, IFLA_INFO_DATA, NULL, 0);
+	other = rtnl_attr(&request, VETH_INFO_PEER, &none, sizeof(none));
+	rtnl_attr(&request, IFLA_IFNAME, peer, strlen(peer) + 1);
+	rtnl_nest_end(&request, other);
+	rtnl_nest_end(&request, data);
+	rtnl_nest_end(&request, info);
+	rc = rtnl_talk(&request.head);
 	if (rc)
 		return rc;
 	veth.ifindex = if_nametoindex(name);

@@ -192,6 +192,7 @@ static struct empty_bpf *attach_empty(void)
 	if (!skel || bpf_btf_open(&btf, NULL))
 		return NULL;
 	bpf_autoload_present(skel->obj, btf);
+	bpf_program__set_autoload(skel->progs.empty_hrtimer_expire_entry, false);
 	bpf_btf_close(btf);
 	if (empty_bpf__load(skel) || empty_bpf__attach(skel)) {
 		empty_bpf__destroy(skel);

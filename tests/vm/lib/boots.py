@@ -12,13 +12,13 @@ BOOTS = {b.name: b for b in (
 )}
 
 SUITES = ["doctor", "live", "hotplug", "nobtf", "noprivilege", "counters",
-          "modules", "log"]
+          "modules", "wake", "log"]
 # What another boot of the same kernel cannot change is not run again.
 ONLY = {
     "smp8": ["doctor", "live", "hotplug", "log"],
     "cgroup1": ["doctor", "live", "log"],
     "hybrid": ["doctor", "live", "log"],
-    "idle": ["doctor", "idle", "live", "log"],
+    "idle": ["doctor", "idle", "wake", "live", "log"],
 }
 
 

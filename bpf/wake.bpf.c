@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Stamps idle windows, the interrupts that end them and the timers or IPIs behind those. */
+#include "kernel.bpf.h"
+#include "hist.bpf.h"
+#include "abi/wake.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+#define PWR_EVENT_EXIT ((u32)-1)
+#define NEVER	       (~0ull)
+
+/* Set before loading. Points and the passive source can run together. */
+const volatile bool want_points;
+const volatile bool want_passive;
+const volatile bool switch_state_first;
+/* A stamp at sched_waking launches only where the kernel tells nothing closer. */
+const volatile bool launch_at_waking;
+const volatile __u32 nr_states = 1;
+/* Without a cpuidle driver every window is the architecture's own: one row, whatever the number. */
+const volatile bool one_state;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct wake_slot);
+} slots SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct wake_launch);
+} launches SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct wake_hist);
+} hists SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct wake_counts);
+} counts SEC(".maps");
+
+static __always_inline void hist_take(struct wake_hist *h, u64 ns, bool inside)
+{
+	u64 unit = (ns < WAKE_SQ_MAX_NS ? ns : WAKE_SQ_MAX_NS) / WAKE_SQ_UNIT;
+
+	h->count[hist_bucket(ns) & (HIST_NR - 1)]++;
+	h->sum_ns += ns;
+	h->sum_sq += unit * unit;
+	h->inside += inside;
+	if (ns > h->max_ns)
+		h->max_ns = ns;
+	if (!h->min_ns || ns < h->min_ns)
+		h->min_ns = ns ? ns : 1;
+}
+
+/* The window is over and the core about to sleep again: what ended it is known by now. */
+static __always_inline void passive_close(struct wake_slot *s, u32 cpu)
+{
+	struct wake_counts *c = bpf_map_lookup_elem(&counts, &cpu);
+	struct wake_hist *h;
+	u32 state, key;
+
+	if (!c || !s->tbi_ns)
+		return;
+	c->exits++;
+	if (!s->due_ns || (s->due_ns == NEVER && !s->one_irq)) {
+		c->other++;
+		return;
+	}
+	if (s->due_ns == NEVER) {
+		c->early++;
+		return;
+	}
+	if (!s->one_irq) {
+		c->other_first++;
+		return;
+	}
+	if (s->due_ns <= s->tbi_ns) {
+		c->before_idle++;
+		return;
+	}
+	state = one_state ? 0 : s->state;
+	key = cpu * nr_states + state;
+	h = state < nr_states ? bpf_map_lookup_elem(&hists, &key) : NULL;
+	if (!h) {
+		c->odd_state++;
+		return;
+	}
+	/* tai_ns is later than the handler where that ran inside the window */
+	hist_take(h, s->wake_ns - s->due_ns, s->wake_ns != s->tai_ns);
+}
+
+static __always_inline void point_exit(struct wake_slot *s, u32 cpu, u64 now)
+{
+	struct wake_launch *l = bpf_map_lookup_elem(&launches, &cpu);
+	u64 launch = l ? l->launch_ns : 0;
+
+	if (!launch)
+		return;
+	if (now < launch) {
+		s->point.early_exits++;
+		return;
+	}
+	if (s->tbi_ns >= launch || s->point.tai_ns)
+		return;
+	s->point.tbi_ns = s->tbi_ns;
+	s->point.tai_ns = now;
+	s->point.state = s->state;
+}
+
+SEC("tp_btf/cpu_idle")
+int BPF_PROG(wake_idle, u32 state, u32 event_cpu)
+{
+	/* Before anything else: on the way out this is the stamp. */
+	u64 now = bpf_ktime_get_ns();
+	u32 cpu = bpf_get_smp_processor_id();
+	struct wake_slot *s = bpf_map_lookup_elem(&slots, &cpu);
+
+	if (!s)
+		return 0;
+	if (state == PWR_EVENT_EXIT) {
+		s->tai_ns = now;
+		s->idle = 0;
+		if (want_passive && !s->wake_ns)
+			s->wake_ns = now;
+		if (want_points)
+			point_exit(s, cpu, now);
+		return 0;
+	}
+	if (want_passive)
+		passive_close(s, cpu);
+	s->state = state;
+	s->tai_ns = 0;
+	s->wake_ns = 0;
+	s->due_ns = 0;
+	s->irqs = 0;
+	s->idle = 1;
+	/* Again, now that our own work before the idle state is done. */
+	s->tbi_ns = bpf_ktime_get_ns();
+	return 0;
+}
+
+/*
+ * Two programs behind one another on the same event: from one stamp to the next is what the
+ * kernel takes to call a program and the program to take its stamp.
+ */
+SEC("tp_btf/cpu_idle")
+int BPF_PROG(wake_char_a, u32 state, u32 event_cpu)
+{
+	u32 cpu = bpf_get_smp_processor_id();
+	struct wake_slot *s = bpf_map_lookup_elem(&slots, &cpu);
+
+	if (s && state == PWR_EVENT_EXIT)
+		s->char_ns = bpf_ktime_get_ns();
+	return 0;
+}
+
+SEC("tp_btf/cpu_idle")
+int BPF_PROG(wake_char_b, u32 state, u32 event_cpu)
+{
+	u64 now = bpf_ktime_get_ns();
+	u32 cpu = bpf_get_smp_processor_id();
+	struct wake_slot *s = bpf_map_lookup_elem(&slots, &cpu);
+
+	if (s && state == PWR_EVENT_EXIT)
+		s->char_cost_ns = now - s->char_ns;
+	return 0;
+}
+
+static __always_inline void point_irq(struct wake_slot *s, u32 cpu, u64 now, u32 kind, u32 irq)
+{
+	struct wake_launch *l = bpf_map_lookup_elem(&launches, &cpu);
+	u64 launch = l ? l->launch_ns : 0;
+
+	if (!launch || now < launch)
+		return;
+	if (!s->point.irqs) {
+		s->point.ti_ns = now;
+		s->point.irq_kind = kind;
+		s->point.irq = irq;
+		s->point.inside = s->idle;
+	}
+	s->point.irqs++;
+}
+
+static __always_inline int irq_enter(u32 kind, u32 irq)
+{
+	u64 now = bpf_ktime_get_ns();
+	u32 cpu = bpf_get_smp_processor_id();
+	struct wake_slot *s = bpf_map_lookup_elem(&slots, &cpu);
+
+	if (!s)
+		return 0;
+	if (s->in_irq) {
+		/* arm64: an IPI is an interrupt of its own, and then says that it is an IPI. */
+		if (s->point.irqs == 1)
+			s->point.irq_kind = kind;
+		return 0;
+	}
+	if (want_passive) {
+		if (!s->wake_ns)
+			s->wake_ns = now;
+		/* In the window: the first may be over and the core asleep again. */
+		else if (s->idle && !s->due_ns) {
+			s->wake_ns = now;
+			s->irqs = 0;
+		}
+	}
+	s->irqs++;
+	if (want_points)
+		point_irq(s, cpu, now, kind, irq);
+	return 0;
+}
+
+SEC("tp_btf/irq_handler_entry")
+int BPF_PROG(wake_irq, int irq)
+{
+	u32 cpu = bpf_get_smp_processor_id();
+	struct wake_slot *s;
+
+	irq_enter(WAKE_IRQ_DEVICE, irq);
+	s = bpf_map_lookup_elem(&slots, &cpu);
+	if (s)
+		s->in_irq = 1;
+	return 0;
+}
+
+SEC("tp_btf/irq_handler_exit")
+int wake_irq_exit(void *ctx)
+{
+	u32 cpu = bpf_get_smp_processor_id();
+	struct wake_slot *s = bpf_map_lookup_elem(&slots, &cpu);
+
+	if (s)
+		s->in_irq = 0;
+	return 0;
+}
+
+#define VECTOR(name, event, kind)                                                                  \
+	SEC("tp_btf/" event) int wake_##name(void *ctx)                                            \
+	{                                                                                          \
+		return irq_enter(kind, 0);                                                         \
+	}
+
+/* arm64 */
+VECTOR(ipi, "ipi_entry", WAKE_IRQ_IPI)
+/* x86: vectors that irq_handler_entry does not see */
+VECTOR(local_timer, "local_timer_entry", WAKE_IRQ_TIMER)
+VECTOR(reschedule, "reschedule_entry", WAKE_IRQ_IPI)
+VECTOR(call_function, "call_function_entry", WAKE_IRQ_IPI)
+VECTOR(call_function_single, "call_function_single_entry", WAKE_IRQ_IPI)
+VECTOR(irq_work, "irq_work_entry", WAKE_IRQ_OTHER)
+VECTOR(platform_ipi, "x86_platform_ipi_entry", WAKE_IRQ_OTHER)
+VECTOR(thermal, "thermal_apic_entry", WAKE_IRQ_OTHER)
+VECTOR(threshold, "threshold_apic_entry", WAKE_IRQ_OTHER)
+VECTOR(deferred_error, "deferred_error_apic_entry", WAKE_IRQ_OTHER)
+VECTOR(error_apic, "error_apic_entry", WAKE_IRQ_OTHER)
+VECTOR(spurious_apic, "spurious_apic_entry", WAKE_IRQ_OTHER)
+
+/* x86; never in the way of a point that it did not hit. */
+SEC("tp_btf/nmi_handler")
+int wake_nmi(void *ctx)
+{
+	u32 cpu = bpf_get_smp_processor_id();
+	struct wake_slot *s = bpf_map_lookup_elem(&slots, &cpu);
+
+	if (s && want_points)
+		s->point.nmis++;
+	return 0;
+}
+
+static __always_inline void point_expire(struct wake_slot *s, u32 cpu, u64 soft, u64 hard, u64 now)
+{
+	struct wake_launch *l = bpf_map_lookup_elem(&launches, &cpu);
+	u64 launch = l ? l->launch_ns : 0;
+
+	if (!launch || s->point.expire_ns)
+		return;
+	if (soft == launch + l->delay_ns) {
+		s->point.expire_ns = now;
+		s->point.expire_irqs = s->point.irqs;
+	} else if (hard < launch && now >= launch && s->point.irqs) {
+		s->point.due_before = 1;
+	}
+}
+
+SEC("tp_btf/hrtimer_expire_entry")
+int BPF_PROG(wake_expire, struct hrtimer *timer)
+{
+	u64 now = bpf_ktime_get_ns(), hard, soft;
+	u32 cpu = bpf_get_smp_processor_id();
+	struct wake_slot *s = bpf_map_lookup_elem(&slots, &cpu);
+	s64 offset;
+
+	if (!s)
+		return 0;
+	/* Other clocks than CLOCK_MONOTONIC keep their distance to it here. */
+	offset = timer->base->offset;
+	hard = timer->node.expires - offset;
+	soft = timer->_softexpires - offset;
+	if (want_points)
+		point_expire(s, cpu, soft, hard, now);
+	if (want_passive && s->wake_ns) {
+		if (!s->due_ns)
+			s->one_irq = s->irqs <= 1;
+		if (hard > s->wake_ns)
+			hard = NEVER;
+		if (!s->due_ns || hard < s->due_ns)
+			s->due_ns = hard;
+	}
+	return 0;
+}
+
+/* Remote launches: whoever comes first in the sender's wake-up of the worker. */
+static __always_inline void launch(u32 cpu, u32 how)
+{
+	u64 now = bpf_ktime_get_ns();
+	struct wake_launch *l = bpf_map_lookup_elem(&launches, &cpu);
+
+	if (!l || !l->sender || l->launch_ns || l->sender != (u32)bpf_get_current_pid_tgid())
+		return;
+	l->how = how;
+	l->launch_ns = now;
+}
+
+SEC("tp_btf/ipi_send_cpu")
+int BPF_PROG(wake_ipi_send, u32 cpu)
+{
+	launch(cpu, WAKE_HOW_IPI);
+	return 0;
+}
+
+SEC("tp_btf/sched_wake_idle_without_ipi")
+int BPF_PROG(wake_flag, int cpu)
+{
+	launch(cpu, WAKE_HOW_FLAG);
+	return 0;
+}
+
+/* arm64 before 6.3: one mask for all, of which ours is one bit. */
+SEC("tp_btf/ipi_raise")
+int BPF_PROG(wake_ipi_raise, const struct cpumask *mask)
+{
+	u64 word;
+
+	for (u32 i = 0; i < 8; i++) {
+		u32 cpu;
+
+		if (bpf_probe_read_kernel(&word, sizeof(word), (const char *)mask + 8 * i) || !word)
+			continue;
+		/* A wake-up goes to one CPU. */
+		if (word & (word - 1))
+			return 0;
+		cpu = 64 * i + hist_msb(word);
+		launch(cpu, WAKE_HOW_IPI);
+		return 0;
+	}
+	return 0;
+}
+
+SEC("tp_btf/sched_waking")
+int BPF_PROG(wake_waking, struct task_struct *task)
+{
+	u64 now = bpf_ktime_get_ns();
+	struct wake_launch *l;
+	u32 cpu;
+
+	if (bpf_core_field_exists(((struct task_struct___cpu *)0)->cpu))
+		cpu = BPF_CORE_READ((struct task_struct___cpu *)task, cpu);
+	else
+		cpu = BPF_CORE_READ(task, thread_info.cpu);
+	l = bpf_map_lookup_elem(&launches, &cpu);
+	if (!l || !l->sender || (u32)task->pid != l->worker)
+		return 0;
+	l->waking_ns = now;
+	if (launch_at_waking && !l->launch_ns && l->sender == (u32)bpf_get_current_pid_tgid()) {
+		l->how = WAKE_HOW_WAKING;
+		l->launch_ns = now;
+	}
+	return 0;
+}
+
+SEC("tp_btf/sched_switch")
+int wake_switch(u64 *ctx)
+{
+	u64 now = bpf_ktime_get_ns();
+	struct task_struct *prev, *next;
+	u32 cpu = bpf_get_smp_processor_id();
+	struct wake_launch *l = bpf_map_lookup_elem(&launches, &cpu);
+	struct wake_slot *s = bpf_map_lookup_elem(&slots, &cpu);
+
+	if (!l || !s || !l->launch_ns || now < l->launch_ns || s->point.switch_ns)
+		return 0;
+	switch_tasks(ctx, switch_state_first, &prev, &next);
+	if ((u32)next->pid == l->worker)
+		s->point.switch_ns = now;
+	return 0;
+}

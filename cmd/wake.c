@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* subtick wake: how long an idle core takes to wake, per idle state. */
+#include "commands.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "measure/wake.h"
+#include "opts.h"
+#include "run.h"
+#include "view/wake_plot.h"
+
+enum {
+	ID_CPU = OPT_OWN,
+	ID_SOURCE,
+	ID_SOURCES,
+	ID_QUICK,
+	ID_FROM,
+	ID_TO,
+	ID_STEP,
+	ID_POINTS_STEP,
+	ID_STATE,
+	ID_DEEPEST,
+	ID_ALONE,
+	ID_BREAKDOWN,
+	ID_POINTS,
+	ID_PLOT,
+	ID_FAIL_ON,
+	ID_DEVICE,
+	ID_IRQ_OFFSET,
+	ID_DMA,
+	ID_SOFTWARE,
+	ID_ROOT,
+};
+
+static const struct opt options[] = {
+	{"cpu", 'C', "LIST", "only these CPUs, such as 0,2-5", ID_CPU},
+	{"source", 's', "NAME", "timer (default), remote, passive or nic", ID_SOURCE},
+	{"sources", 0, "LIST", "several at once, point by point: timer,remote", ID_SOURCES},
+	{"quick", 'q', NULL, "fewer points, about 20 s in all", ID_QUICK},
+	{"from", 0, "TIME", "first launch distance (default 300us)", ID_FROM},
+	{"to", 0, "TIME", "no launch distance above this (default 8ms)", ID_TO},
+	{"step", 0, "PERCENT", "growth of the launch distance per step (default 10)", ID_STEP},
+	{"points", 'n', "N|FILE", "points per step (default 1500); a file name: write every point there",
+	 ID_POINTS_STEP},
+	{"state", 0, "NAME", "allow this idle state only, for the time of the run", ID_STATE},
+	{"deepest", 0, "NAME", "allow no deeper idle state than this", ID_DEEPEST},
+	{"alone", 0, NULL, "take the other CPUs offline for the run", ID_ALONE},
+	{"breakdown", 'b', NULL, "also from launch to idle exit, interrupt, switch, user code",
+	 ID_BREAKDOWN},
+	{"plot", 0, "FILE.svg", "draw latency by time, by silent time, and its distribution", ID_PLOT},
+	{"fail-on", 0, "exceeds", "exit 2 if a state takes longer than claimed", ID_FAIL_ON},
+	{"device", 0, "NAME", "nic: network device with a hardware clock and launch time", ID_DEVICE},
+	{"irq-offset", 0, "TIME", "nic: from DMA to interrupt (default 1800ns, the i210's)",
+	 ID_IRQ_OFFSET},
+	{"dma", 0, "TIME", "nic: DMA read time, taken off in shallow states (default 0)", ID_DMA},
+	{"software", 0, NULL, "nic: let a kernel timer play the card; tests the path only", ID_SOFTWARE},
+	{"root", 0, "DIR", "look for /sys and the journal below DIR (tests)", ID_ROOT},
+	{NULL, 0, NULL, NULL, 0},
+};
+
+struct asked {
+	struct wake_opts wake;
+	struct opts_interval interval;
+	const char *points_file, *plot_file;
+	bool quick, points_given, fail_on_exceeds;
+};
+
+static bool take_source(struct opts_state *state, struct asked *a, bool several)
+{
+	char word[64], *save = NULL, *name;
+
+	snprintf(word, sizeof(word), "%s", state->value);
+	a->wake.launchers = 0;
+	for (name = strtok_r(word, ",", &save); name; name = strtok_r(NULL, ",", &save)) {
+		enum wake_launcher l = WAKE_TIMER;
+
+		while (l < WAKE_NR_LAUNCHERS && strcmp(name, wake_launcher_name(l)))
+			l++;
+		if (l == WAKE_NR_LAUNCHERS)
+			break;
+		a->wake.launchers |= 1u << l;
+	}
+	if (!name && a->wake.launchers && !(several && a->wake.launchers >> WAKE_PASSIVE & 1) &&
+	    (several || !(a->wake.launchers & (a->wake.launchers - 1))))
+		return true;
+	opts_usage(state, "--%s %s: expected %s", several ? "sources" : "source", state->value,
+		   several ? "a list of timer, remote and nic" : "timer, remote, passive or nic");
+	return false;
+}
+
+/* One option for both, as people mean it: a number is a number, anything else a file. */
+static bool take_points(struct opts_state *state, struct asked *a)
+{
+	uint64_t nr;
+
+	if (state->value[0] < '0' || state->value[0] > '9') {
+		a->points_file = state->value;
+		return true;
+	}
+	if (!opts_u64(state, "--points", state->value, 1, 10000000, &nr))
+		return false;
+	a->wake.sweep.points = nr;
+	a->points_given = true;
+	return true;
+}
+
+static bool take_step(struct opts_state *state, struct asked *a)
+{
+	char *end;
+	double percent = strtod(state->value, &end);
+
+	if (end == state->value || (*end && strcmp(end, "%")) || !(percent >= 0.1 && percent <= 1000)) {
+		opts_usage(state, "--step %s: expected per cent from 0.1 to 1000", state->value);
+		return false;
+	}
+	a->wake.sweep.step = 1.0 + percent / 100.0;
+	return true;
+}
+
+static bool take_time(struct opts_state *state, const char *name, uint64_t min_ns, uint64_t max_ns,
+		      uint64_t *ret_ns)
+{
+	return opts_duration(state, name, state->value, min_ns, max_ns, ret_ns);
+}
+
+static bool take_nic(struct opts_state *state, int id, struct asked *a)
+{
+	uint64_t ns = 0;
+
+	switch (id) {
+	case ID_DEVICE:
+		a->wake.nic.device = state->value;
+		return true;
+	case ID_IRQ_OFFSET:
+		if (!take_time(state, "--irq-offset", 0, NSEC_PER_MSEC, &ns))
+			return false;
+		a->wake.nic.irq_offset_ns = ns;
+		return true;
+	case ID_DMA:
+		if (!take_time(state, "--dma", 0, NSEC_PER_MSEC, &ns))
+			return false;
+		a->wake.nic.dma_ns = ns;
+		return true;
+	default:
+		a->wake.nic.software = true;
+		return true;
+	}
+}
+
+static bool take(struct opts_state *state, int id, struct asked *a)
+{
+	switch (id) {
+	case OPT_OPERAND:
+		return opts_interval(state, state->value, &a->interval);
+	case ID_CPU:
+		return opts_cpus(state, "cpu", state->value, &a->wake.cpus);
+	case ID_SOURCE:
+	case ID_SOURCES:
+		return take_source(state, a, id == ID_SOURCES);
+	case ID_QUICK:
+		a->quick = true;
+		return true;
+	case ID_FROM:
+		return take_time(state, "--from", 10 * NSEC_PER_USEC, NSEC_PER_SEC,
+				 &a->wake.sweep.from_ns);
+	case ID_TO:
+		return take_time(state, "--to", 10 * NSEC_PER_USEC, NSEC_PER_SEC,
+				 &a->wake.sweep.to_ns);
+	case ID_STEP:
+		return take_step(state, a);
+	case ID_POINTS_STEP:
+		return take_points(state, a);
+	case ID_STATE:
+		a->wake.force.state = state->value;
+		return true;
+	case ID_DEEPEST:
+		a->wake.force.deepest = state->value;
+		return true;
+	case ID_ALONE:
+		a->wake.force.alone = true;
+		return true;
+	case ID_BREAKDOWN:
+		a->wake.breakdown = true;
+		return true;
+	case ID_PLOT:
+		a->plot_file = state->value;
+		return true;
+	case ID_FAIL_ON:
+		a->fail_on_exceeds = !strcmp(state->value, "exceeds");
+		if (!a->fail_on_exceeds)
+			opts_usage(state, "--fail-on %s: expected exceeds", state->value);
+		return a->fail_on_exceeds;
+	case ID_ROOT:
+		a->wake.root = state->value;
+		return true;
+	default:
+		return take_nic(state, id, a);
+	}
+}
+
+/* What does not go together, and what --quick means for the rest. */
+static bool settle(struct opts_state *state, struct asked *a)
+{
+	struct wake_sweep *sweep = &a->wake.sweep;
+	bool passive = a->wake.launchers >> WAKE_PASSIVE & 1;
+	unsigned int sources = __builtin_popcount(a->wake.launchers);
+
+	if (a->wake.force.state && a->wake.force.deepest) {
+		opts_usage(state, "--state and --deepest exclude each other");
+		return false;
+	}
+	if (sweep->from_ns > sweep->to_ns) {
+		opts_usage(state, "--from must not be above --to");
+		return false;
+	}
+	if (passive && (a->points_file || a->plot_file || a->wake.breakdown || a->quick)) {
+		opts_usage(state, "--source passive keeps no single points: no --points, --plot, "
+				  "--breakdown or --quick");
+		return false;
+	}
+	if (!passive && a->interval.given) {
+		opts_usage(state, "[interval [count]] goes with --source passive; the experiment ends "
+				  "by itself");
+		return false;
+	}
+	if (a->quick && !a->points_given) {
+		uint64_t budget = 19 * NSEC_PER_SEC / sources / wake_passes(&a->wake);
+
+		sweep->points = budget / wake_sweep_total_ns(sweep);
+		if (!sweep->points)
+			sweep->points = 1;
+	}
+	return true;
+}
+
+/* Every point as CSV, or JSON if the name says so; or the plots of them. */
+static int write_file(struct meter *meter, const char *path, bool plot, struct err *err)
+{
+	const char *dot = strrchr(path, '.');
+	struct view view = {.format = dot && !strcmp(dot, ".json") ? VIEW_JSON : VIEW_CSV};
+	struct report *points;
+	int rc;
+
+	rc = wake_points(meter, plot, &points, err);
+	if (rc)
+		return rc;
+	view.out = fopen(path, "we");
+	if (!view.out) {
+		rc = err_set(err, -errno, "cannot write %s: %s", path, strerror(errno));
+		goto out;
+	}
+	rc = plot ? wake_plot(view.out, points) : view_write(&view, points);
+	if (fclose(view.out) && !rc)
+		rc = -errno;
+	if (rc)
+		err_set(err, rc, "cannot write %s: %s", path, strerror(-rc));
+out:
+	report_free(points);
+	return rc;
+}
+
+static void show_progress(const struct wake_progress *p, uint64_t began_ns, bool last)
+{
+	double share = p->time_ratio;
+	double left = (double)(clock_mono_ns() - began_ns) / share * (1.0 - share) / 1e9;
+
+	if (!isatty(STDERR_FILENO))
+		return;
+	if (last)
+		fprintf(stderr, "\r\033[K");
+	else if (!p->done)
+		fprintf(stderr, "\r\033[Kcharacterising ...");
+	else if (share < 0.01)
+		fprintf(stderr, "\r\033[K%llu of %llu points", (unsigned long long)p->done,
+			(unsigned long long)p->total);
+	else
+		fprintf(stderr, "\r\033[K%llu of %llu points, %.0f s left", (unsigned long long)p->done,
+			(unsigned long long)p->total, left);
+}
+
+static int run_experiment(struct meter *meter, const struct asked *a, struct view *view)
+{
+	struct wake_progress progress = {0};
+	uint64_t began = clock_mono_ns();
+	struct report *report = NULL;
+	struct err err = {0};
+	int rc, code = EXIT_FINE;
+
+	rc = meter->ops->start(meter, &err);
+	while (!rc && !progress.finished) {
+		wake_progress(meter, &progress);
+		show_progress(&progress, began, progress.finished);
+		if (!progress.finished && run_wait(clock_mono_ns() + 100 * NSEC_PER_MSEC))
+			break;
+	}
+	show_progress(&progress, began, true);
+	if (!rc)
+		rc = meter->ops->read(meter, &report, &err);
+	if (!rc) {
+		rc = view_write(view, report);
+		if (rc && rc != -EPIPE)
+			err_set(&err, rc, "cannot write: %s", strerror(-rc));
+		if (rc == -EPIPE)
+			rc = 0;
+	}
+	report_free(report);
+	if (!rc && a->points_file)
+		rc = write_file(meter, a->points_file, false, &err);
+	if (!rc && a->plot_file)
+		rc = write_file(meter, a->plot_file, true, &err);
+	if (!rc && a->fail_on_exceeds && wake_exceeds(meter))
+		code = EXIT_VERDICT;
+	meter->ops->close(meter);
+	return rc ? opts_fail("wake", &err) : code;
+}
+
+int cmd_wake(int argc, char **argv)
+{
+	struct asked asked = {
+		.wake = {.launchers = 1u << WAKE_TIMER,
+			 .sweep = {300 * NSEC_PER_USEC, 8 * NSEC_PER_MSEC, 1.1, 1500},
+			 .nic = {.irq_offset_ns = WAKE_I210_IRQ_OFFSET_NS}},
+		.interval = {.interval_ns = 5 * NSEC_PER_SEC, .count = 1},
+	};
+	struct view view;
+	struct opts_state state = {
+		.command = "wake",
+		.synopsis = "wake [options]\n       subtick wake --source passive [options] "
+			    "[interval [count]]",
+		.summary = "How long an idle core takes to wake, per idle state. Default: the full "
+			   "experiment on all\ncores, about 2 minutes; --quick: 20 s.",
+		.own = options,
+		.argc = argc,
+		.argv = argv,
+		.index = 1,
+		.view = &view,
+	};
+	struct meter *meter;
+	struct err err = {0};
+	int id, code;
+
+	opts_view(&view);
+	while ((id = opts_next(&state)) != OPT_END) {
+		if (id == OPT_DONE)
+			return EXIT_FINE;
+		if (id == OPT_BAD || !take(&state, id, &asked))
+			return EXIT_USAGE;
+	}
+	if (!settle(&state, &asked))
+		return EXIT_USAGE;
+	run_signals();
+	if (wake_open(&asked.wake, &meter, &err))
+		return opts_fail("wake", &err);
+	if (!(asked.wake.launchers >> WAKE_PASSIVE & 1))
+		return run_experiment(meter, &asked, &view);
+	code = run_meter("wake", meter, &asked.interval, &view);
+	return code;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What the machine says about its idle states before and after a run. */
+#ifndef SUBTICK_MEASURE_WAKE_ENV_H
+#define SUBTICK_MEASURE_WAKE_ENV_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "sys/cpuidle.h"
+#include "sys/virt.h"
+
+struct wake_cpu_env {
+	int nr; /* states; 0 without a driver */
+	struct cpuidle_state before[CPUIDLE_MAX_STATES];
+	struct cpuidle_state after[CPUIDLE_MAX_STATES];
+};
+
+struct wake_env {
+	const char *root;
+	unsigned int nr_cpus;
+	unsigned int nr_states; /* most of any CPU */
+	struct wake_cpu_env *cpus;
+	struct cpuidle idle;
+	struct virt virt;
+	bool haltpoll;
+	int64_t dma_latency_ns; /* what /dev/cpu_dma_latency allows; -1 when not known or no limit */
+};
+
+int wake_env_open(struct wake_env *env, const char *root, unsigned int nr_cpus, struct err *err);
+void wake_env_before(struct wake_env *env);
+void wake_env_after(struct wake_env *env);
+void wake_env_close(struct wake_env *env);
+
+/* What a state is called on that CPU, and whether and what exit latency is claimed for it. */
+const char *wake_env_name(const struct wake_env *env, unsigned int cpu, unsigned int state);
+bool wake_env_claim(const struct wake_env *env, unsigned int cpu, unsigned int state,
+		    uint64_t *ret_claimed_ns);
+
+#endif

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Loads the wake programs that a source needs, and no others. */
+#include "measure/wake_probe.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "sys/bpf.h"
+#include "wake.skel.h"
+
+static int need_tracepoints(const struct btf *btf, const struct wake_probe_opts *opts,
+			    struct err *err)
+{
+	static const char *const needed[] = {"cpu_idle", "hrtimer_expire_entry",
+					     "irq_handler_entry"};
+
+	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++)
+		if (!bpf_has_tracepoint(btf, needed[i]))
+			return err_unsupported(err, -EOPNOTSUPP,
+					       "use a kernel with CONFIG_TRACEPOINTS and "
+					       "CONFIG_CPU_IDLE",
+					       "the kernel has no tracepoint %s", needed[i]);
+	if (opts->remote && !bpf_has_tracepoint(btf, "sched_waking"))
+		return err_unsupported(err, -EOPNOTSUPP, "use a kernel with CONFIG_TRACEPOINTS",
+				       "the kernel has no tracepoint sched_waking");
+	return 0;
+}
+
+static void choose(struct bpf_program *prog, bool wanted)
+{
+	if (!wanted)
+		bpf_program__set_autoload(prog, false);
+}
+
+/* Every program costs something at its event, so only those that are read are loaded. */
+static void choose_programs(struct wake_bpf *skel, const struct wake_probe_opts *opts)
+{
+	choose(skel->progs.wake_char_a, opts->points || opts->passive);
+	choose(skel->progs.wake_char_b, opts->points || opts->passive);
+	bpf_program__set_autoattach(skel->progs.wake_char_a, false);
+	bpf_program__set_autoattach(skel->progs.wake_char_b, false);
+	choose(skel->progs.wake_ipi_send, opts->remote);
+	choose(skel->progs.wake_ipi_raise, opts->remote);
+	choose(skel->progs.wake_flag, opts->remote);
+	choose(skel->progs.wake_waking, opts->remote);
+	choose(skel->progs.wake_switch, opts->breakdown);
+	choose(skel->progs.wake_nmi, opts->points);
+}
+
+static int open_skeleton(struct wake_probe *probe, const struct wake_probe_opts *opts,
+			 struct err *err)
+{
+	struct wake_bpf *skel;
+	struct btf *btf;
+	int rc;
+
+	rc = bpf_btf_open(&btf, err);
+	if (rc)
+		return rc;
+	rc = need_tracepoints(btf, opts, err);
+	if (rc)
+		goto out;
+	bpf_log_begin();
+	skel = probe->skel = wake_bpf__open();
+	if (!skel) {
+		rc = bpf_fail(err, -errno, "cannot open the wake programs");
+		goto out;
+	}
+	bpf_autoload_present(skel->obj, btf);
+	choose_programs(skel, opts);
+	/* x86 tells of each IPI since 6.3 only; arm64 before that in another way. */
+	probe->launch_at_waking =
+		!bpf_has_tracepoint(btf, "ipi_send_cpu") && !bpf_has_tracepoint(btf, "ipi_raise");
+	skel->rodata->launch_at_waking = probe->launch_at_waking;
+	skel->rodata->want_points = opts->points;
+	skel->rodata->want_passive = opts->passive;
+	skel->rodata->switch_state_first = bpf_switch_state_first(btf);
+	skel->rodata->nr_states = probe->nr_states;
+	skel->rodata->one_state = !opts->nr_states;
+	bpf_map__set_max_entries(skel->maps.slots, opts->nr_cpus);
+	bpf_map__set_max_entries(skel->maps.launches, opts->nr_cpus);
+	bpf_map__set_max_entries(skel->maps.counts, opts->nr_cpus);
+	if (opts->passive)
+		bpf_map__set_max_entries(skel->maps.hists, opts->nr_cpus * probe->nr_states);
+	rc = wake_bpf__load(skel);
+	if (rc)
+		rc = bpf_fail(err, rc, "cannot load the wake programs");
+out:
+	bpf_btf_close(btf);
+	return rc;
+}
+
+static int share_maps(struct wake_probe *probe, struct err *err)
+{
+	const void *view;
+	void *shared;
+	int rc;
+
+	rc = bpf_map_share(probe->skel->maps.slots, &shared, &probe->slots_len, err);
+	if (rc)
+		return rc;
+	probe->slots = shared;
+	rc = bpf_map_share(probe->skel->maps.launches, &shared, &probe->launches_len, err);
+	if (rc)
+		return rc;
+	probe->launches = shared;
+	rc = bpf_map_view(probe->skel->maps.hists, &view, &probe->hists_len, err);
+	if (rc)
+		return rc;
+	probe->hists = view;
+	rc = bpf_map_view(probe->skel->maps.counts, &view, &probe->counts_len, err);
+	if (!rc)
+		probe->counts = view;
+	return rc;
+}
+
+int wake_probe_open(struct wake_probe *probe, const struct wake_probe_opts *opts, struct err *err)
+{
+	int rc;
+
+	memset(probe, 0, sizeof(*probe));
+	probe->nr_cpus = opts->nr_cpus;
+	probe->nr_states = opts->nr_states ? opts->nr_states : 1;
+	rc = open_skeleton(probe, opts, err);
+	if (rc)
+		goto fail;
+	rc = share_maps(probe, err);
+	if (rc)
+		goto fail;
+	bpf_log_begin();
+	rc = wake_bpf__attach(probe->skel);
+	if (rc) {
+		bpf_fail(err, rc, "cannot attach the wake programs");
+		goto fail;
+	}
+	return 0;
+fail:
+	wake_probe_close(probe);
+	return rc;
+}
+
+int wake_probe_characterise(struct wake_probe *probe, bool on, struct err *err)
+{
+	struct bpf_program *progs[] = {probe->skel->progs.wake_char_a,
+				       probe->skel->progs.wake_char_b};
+
+	for (int i = 0; i < 2; i++) {
+		bpf_link__destroy(probe->char_links[i]);
+		probe->char_links[i] = NULL;
+	}
+	bpf_log_begin();
+	for (int i = 0; on && i < 2; i++) {
+		/* The kernel calls them in the order in which they came. */
+		probe->char_links[i] = bpf_program__attach(progs[i]);
+		if (!probe->char_links[i])
+			return bpf_fail(err, -errno, "cannot attach the characterisation");
+	}
+	return 0;
+}
+
+uint64_t wake_probe_misses(const struct wake_probe *probe)
+{
+	return bpf_recursion_misses(probe->skel->obj);
+}
+
+void wake_probe_close(struct wake_probe *probe)
+{
+	for (int i = 0; i < 2; i++)
+		bpf_link__destroy(probe->char_links[i]);
+	bpf_map_unview(probe->slots, probe->slots_len);
+	bpf_map_unview(probe->launches, probe->launches_len);
+	bpf_map_unview(probe->hists, probe->hists_len);
+	bpf_map_unview(probe->counts, probe->counts_len);
+	wake_bpf__destroy(probe->skel);
+	memset(probe, 0, sizeof(*probe));
+}

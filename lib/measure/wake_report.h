@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Turns points or passive histograms into a report. */
+#ifndef SUBTICK_MEASURE_WAKE_REPORT_H
+#define SUBTICK_MEASURE_WAKE_REPORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "measure/wake.h"
+#include "measure/wake_env.h"
+#include "measure/wake_run.h"
+#include "report/report.h"
+
+struct wake_result {
+	const struct wake_opts *opts;
+	const struct wake_env *env;
+	const struct wake_probe *probe;
+	const struct wake_run *run; /* characters always, points for the experiment */
+	uint64_t window_ns;
+	bool stopped; /* before its end */
+	unsigned int replayed, changed;
+	/* Passive: what the arrays held when the window began. */
+	const struct wake_hist *hists_prev;
+	const struct wake_counts *counts_prev;
+	uint64_t misses;
+};
+
+/* @ret_exceeds: some state takes longer than claimed. */
+int wake_report(const struct wake_result *result, struct report **ret_report, bool *ret_exceeds);
+int wake_report_points(const struct wake_result *result, bool distribution,
+		       struct report **ret_report);
+
+/* How far a latency of that core may be off. */
+double wake_report_uncertainty(const struct wake_result *result, const struct wake_worker *worker);
+
+/* Whole nanoseconds; null for NAN. Only a difference can be negative, and stays a real. */
+void wake_value_ns(struct value *value, double ns);
+/* The states; true if one takes longer than claimed. */
+bool wake_report_states(const struct wake_result *result, struct report *report);
+/* The tables that only the experiment has. */
+void wake_report_breakdown(const struct wake_result *result, struct report *report);
+/* No table where there are no such counters. */
+void wake_report_residency(const struct wake_result *result, struct report *report);
+void wake_report_prewake(const struct wake_result *result, struct report *report);
+
+/*
+ * The latencies of one core, source and state that count, in their order; free() the result.
+ * NULL for none or without memory, which sets report->failed.
+ */
+int32_t *wake_latencies(const struct wake_worker *worker, enum wake_launcher launcher,
+			unsigned int state, size_t *ret_nr, struct report *report);
+
+#endif

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Points: the equations, the sweep and the filter. */
+#include "stats/wake.h"
+
+#include <limits.h>
+
+const char *wake_launcher_name(enum wake_launcher launcher)
+{
+	static const char *const names[] = {"timer", "remote", "nic", "passive"};
+
+	return launcher < WAKE_NR_LAUNCHERS ? names[launcher] : "unknown";
+}
+
+const char *wake_reject_name(enum wake_reject reject)
+{
+	static const char *const names[WAKE_NR_REJECTS] = {
+		[WAKE_TAKEN] = "taken",
+		[WAKE_REJ_BEFORE_IDLE] = "before_idle",
+		[WAKE_REJ_WOKEN_EARLY] = "woken_early",
+		[WAKE_REJ_OTHER_FIRST] = "other_first",
+		[WAKE_REJ_NEGATIVE] = "negative",
+		[WAKE_REJ_ELSEWHERE] = "elsewhere",
+		[WAKE_REJ_NMI] = "nmi",
+		[WAKE_REJ_LOST] = "lost",
+	};
+
+	return reject < WAKE_NR_REJECTS ? names[reject] : "unknown";
+}
+
+const char *wake_order_name(enum wake_order order)
+{
+	static const char *const names[] = {"exit-first", "irq-first", "no-irq"};
+
+	return order <= WAKE_NO_IRQ ? names[order] : "unknown";
+}
+
+int64_t wake_eq5_mwait(int64_t tbi, int64_t host_tbi1, int64_t host_tbi2)
+{
+	return host_tbi2 + (tbi - host_tbi1);
+}
+
+int64_t wake_eq6_wake_time(int64_t tai, int64_t host_tai1, int64_t host_tai2)
+{
+	return tai - (host_tai2 - host_tai1) / 2;
+}
+
+int64_t wake_eq3_deep(int64_t wake_time, int64_t latch_offset, int64_t launch, int64_t irq_offset)
+{
+	return wake_time - latch_offset - launch - irq_offset;
+}
+
+int64_t wake_eq4_shallow(int64_t wake_time, int64_t latch_offset, int64_t launch, int64_t dma,
+			 int64_t irq_offset)
+{
+	return wake_time - latch_offset - launch - dma - irq_offset;
+}
+
+int64_t wake_eq7_ideal(int64_t wake_time, int64_t irq_time)
+{
+	return wake_time - irq_time;
+}
+
+int64_t wake_eq8_deep_offset(int64_t dma_start, int64_t launch, int64_t irq_offset_nic)
+{
+	return dma_start - launch + irq_offset_nic;
+}
+
+int64_t wake_eq9_shallow_offset(int64_t dma, int64_t irq_offset_nic)
+{
+	return dma + irq_offset_nic;
+}
+
+uint64_t wake_sweep_distance(const struct wake_sweep *sweep, uint32_t step)
+{
+	double distance = (double)sweep->from_ns;
+
+	while (step--)
+		distance *= sweep->step;
+	return (uint64_t)(distance + 0.5);
+}
+
+uint32_t wake_sweep_steps(const struct wake_sweep *sweep)
+{
+	double distance = (double)sweep->from_ns;
+	uint32_t steps = 0;
+
+	/* A step that does not grow would never end. */
+	if (!(sweep->step > 1.0))
+		return sweep->from_ns <= sweep->to_ns;
+	for (; distance <= (double)sweep->to_ns; distance *= sweep->step)
+		steps++;
+	return steps;
+}
+
+uint64_t wake_sweep_total_ns(const struct wake_sweep *sweep)
+{
+	uint64_t total = 0;
+
+	for (uint32_t step = 0; step < wake_sweep_steps(sweep); step++)
+		total += wake_sweep_distance(sweep, step);
+	return total;
+}
+
+static uint32_t clamp_u32(uint64_t from, uint64_t to)
+{
+	if (!to || to < from)
+		return 0;
+	return to - from > UINT32_MAX ? UINT32_MAX : to - from;
+}
+
+static int32_t clamp_s32(int64_t ns)
+{
+	return ns > INT32_MAX ? INT32_MAX : ns < -INT32_MAX ? -INT32_MAX : ns;
+}
+
+/* The first sign of life: the exit event, or the handler where it runs inside the window. */
+static uint64_t first_sign(const struct wake_kpoint *k)
+{
+	return k->ti_ns && k->ti_ns < k->tai_ns ? k->ti_ns : k->tai_ns;
+}
+
+/* Whether the interrupt that came first is the one the launch was to raise. */
+static enum wake_reject judge_cause(const struct wake_raw *raw)
+{
+	const struct wake_kpoint *k = raw->k;
+
+	switch (raw->launcher) {
+	case WAKE_TIMER:
+		if (!k->expire_ns)
+			return WAKE_REJ_ELSEWHERE;
+		/* Some kernels have no event for the timer's own interrupt: then irqs is 0. */
+		return k->expire_irqs > 1 || k->due_before ? WAKE_REJ_OTHER_FIRST : WAKE_TAKEN;
+	case WAKE_REMOTE:
+		return k->irqs && k->irq_kind != WAKE_IRQ_IPI ? WAKE_REJ_OTHER_FIRST : WAKE_TAKEN;
+	case WAKE_NIC:
+		return !k->irqs ? WAKE_REJ_LOST : raw->irq_ours ? WAKE_TAKEN : WAKE_REJ_OTHER_FIRST;
+	default:
+		return WAKE_TAKEN;
+	}
+}
+
+static enum wake_reject judge(const struct wake_raw *raw)
+{
+	const struct wake_kpoint *k = raw->k;
+
+	if (!raw->launch_ns)
+		return WAKE_REJ_LOST;
+	/* TBI < LT < TAI, or the window was not ours. */
+	if (!k->tai_ns || k->tbi_ns >= raw->launch_ns)
+		return k->early_exits ? WAKE_REJ_WOKEN_EARLY : WAKE_REJ_BEFORE_IDLE;
+	if (first_sign(k) <= raw->launch_ns)
+		return WAKE_REJ_NEGATIVE;
+	if (k->nmis)
+		return WAKE_REJ_NMI;
+	return judge_cause(raw);
+}
+
+void wake_judge(const struct wake_raw *raw, struct wake_point *ret_point)
+{
+	const struct wake_kpoint *k = raw->k;
+	struct wake_point p = {
+		.launch_ns = raw->launch_ns,
+		.distance_ns = raw->distance_ns,
+		.irq_ns = INT32_MIN,
+		.state = k->state,
+		.launcher = raw->launcher,
+		.how = raw->how,
+		.reject = judge(raw),
+	};
+	int64_t latency;
+
+	p.order = !k->ti_ns ? WAKE_NO_IRQ :
+		  k->tai_ns && k->ti_ns < k->tai_ns ? WAKE_IRQ_FIRST : WAKE_EXIT_FIRST;
+	if (k->ti_ns)
+		p.irq_ns = clamp_s32((int64_t)(k->ti_ns - raw->launch_ns));
+	if (k->tai_ns)
+		p.exit_ns = clamp_s32((int64_t)(k->tai_ns - raw->launch_ns));
+	p.expire_ns = clamp_u32(raw->launch_ns, k->expire_ns);
+	p.switch_ns = clamp_u32(raw->launch_ns, k->switch_ns);
+	p.user_ns = clamp_u32(raw->launch_ns, raw->user_ns);
+	if (p.reject == WAKE_TAKEN) {
+		p.silent_ns = clamp_u32(k->tbi_ns, raw->launch_ns);
+		latency = (int64_t)(first_sign(k) - raw->launch_ns) - raw->overhead_ns -
+			  raw->offset_ns;
+		p.latency_ns = clamp_s32(latency);
+		if (latency < 0)
+			p.reject = WAKE_REJ_NEGATIVE;
+	}
+	*ret_point = p;
+}

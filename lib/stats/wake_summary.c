@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Many points: summaries, verdicts, pre-wake, the cost of a stamp. */
+#include "stats/wake.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stats/hist.h"
+#include "stats/moments.h"
+
+static int compare_s32(const void *a, const void *b)
+{
+	int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static int compare_u32(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Linear between the two nearest ranks; NAN where the tail beyond it holds no value. */
+static double percentile(const int32_t *sorted, size_t nr, double percent)
+{
+	double rank = (double)(nr - 1) * percent / 100.0;
+	size_t low = (size_t)rank;
+
+	if ((double)nr * (100.0 - percent) < 100.0 && percent > 50.0)
+		return NAN;
+	if (low + 1 >= nr)
+		return sorted[nr - 1];
+	return sorted[low] + (rank - (double)low) * ((double)sorted[low + 1] - sorted[low]);
+}
+
+/*
+ * By ranks, so that one wake-up of milliseconds does not blur the median of thousands: the median
+ * lies between the values 1.5 √n ranks to either side of the middle with 99.7 %.
+ */
+static double median_error(const int32_t *sorted, size_t nr)
+{
+	double reach = 1.5 * sqrt((double)nr), middle = (double)(nr - 1) / 2.0;
+	size_t low = middle > reach ? (size_t)(middle - reach) : 0;
+	size_t high = middle + reach < (double)(nr - 1) ? (size_t)(middle + reach) + 1 : nr - 1;
+
+	return ((double)sorted[high] - sorted[low]) / 2.0;
+}
+
+void wake_summarize(int32_t *latency_ns, size_t nr, struct wake_summary *ret_summary)
+{
+	struct wake_summary s = {.count = nr};
+	struct moments moments = {0};
+
+	if (nr) {
+		qsort(latency_ns, nr, sizeof(*latency_ns), compare_s32);
+		for (size_t i = 0; i < nr; i++)
+			moments_add(&moments, latency_ns[i]);
+		s.min_ns = latency_ns[0];
+		s.max_ns = latency_ns[nr - 1];
+		s.mean_ns = moments.mean;
+		s.stddev_ns = moments_stddev(&moments);
+		s.median_ns = percentile(latency_ns, nr, 50.0);
+		s.median_error_ns = median_error(latency_ns, nr);
+		s.p99_ns = percentile(latency_ns, nr, 99.0);
+		s.p999_ns = percentile(latency_ns, nr, 99.9);
+		s.p9999_ns = percentile(latency_ns, nr, 99.99);
+		for (size_t i = nr; i-- && latency_ns[i] > 0.9 * s.max_ns;)
+			s.near_max++;
+	}
+	*ret_summary = s;
+}
+
+/* The extremes of the window: exact when they moved in it, else its outermost buckets. */
+static void hist_extremes(const uint64_t *count, const struct wake_hist *now,
+			  const struct wake_hist *before, struct wake_summary *s)
+{
+	unsigned int first = 0, last = HIST_NR - 1;
+
+	while (!count[first])
+		first++;
+	while (!count[last])
+		last--;
+	s->min_ns = (double)hist_low(first);
+	s->max_ns = (double)hist_high(last) - 1.0;
+	if (!before || now->min_ns != before->min_ns || hist_index(now->min_ns) == first)
+		s->min_ns = (double)now->min_ns;
+	if (!before || now->max_ns != before->max_ns || hist_index(now->max_ns) == last)
+		s->max_ns = (double)now->max_ns;
+}
+
+static double hist_tail(const uint64_t *count, uint64_t total, double percent, double max)
+{
+	double value;
+
+	if ((double)total * (100.0 - percent) < 100.0)
+		return NAN;
+	value = hist_percentile(count, percent);
+	return value > max ? max : value;
+}
+
+void wake_summarize_hist(const struct wake_hist *now, const struct wake_hist *before,
+			 uint32_t overhead_ns, struct wake_summary *ret_summary)
+{
+	struct wake_summary s = {0};
+	double sum, sum_sq, variance;
+	uint64_t count[HIST_NR];
+	unsigned int near;
+
+	for (unsigned int i = 0; i < HIST_NR; i++)
+		count[i] = now->count[i] - (before ? before->count[i] : 0);
+	s.count = hist_total(count);
+	if (s.count) {
+		sum = (double)(now->sum_ns - (before ? before->sum_ns : 0));
+		sum_sq = (double)(now->sum_sq - (before ? before->sum_sq : 0)) * WAKE_SQ_UNIT *
+			 WAKE_SQ_UNIT;
+		hist_extremes(count, now, before, &s);
+		near = hist_index((uint64_t)(0.9 * s.max_ns));
+		for (unsigned int i = near; i < HIST_NR; i++)
+			s.near_max += count[i];
+		s.mean_ns = sum / (double)s.count;
+		variance = sum_sq / (double)s.count - s.mean_ns * s.mean_ns;
+		s.stddev_ns = variance > 0 ? sqrt(variance) : 0.0;
+		s.median_ns = hist_percentile(count, 50.0);
+		s.p99_ns = hist_tail(count, s.count, 99.0, s.max_ns);
+		s.p999_ns = hist_tail(count, s.count, 99.9, s.max_ns);
+		s.p9999_ns = hist_tail(count, s.count, 99.99, s.max_ns);
+		s.min_ns = fmax(s.min_ns - overhead_ns, 0.0);
+		s.median_ns = fmax(s.median_ns - overhead_ns, 0.0);
+		s.mean_ns = fmax(s.mean_ns - overhead_ns, 0.0);
+		s.p99_ns -= overhead_ns;
+		s.p999_ns -= overhead_ns;
+		s.p9999_ns -= overhead_ns;
+		s.max_ns = fmax(s.max_ns - overhead_ns, 0.0);
+	}
+	*ret_summary = s;
+}
+
+const char *wake_verdict_name(enum wake_verdict verdict)
+{
+	static const char *const names[] = {"no-claim", "within", "exceeds", "no-points"};
+
+	return verdict <= WAKE_NO_POINTS ? names[verdict] : "unknown";
+}
+
+enum wake_verdict wake_verdict(bool claims, uint64_t claimed_ns, const struct wake_summary *summary,
+			       double uncertainty_ns)
+{
+	if (!summary->count)
+		return WAKE_NO_POINTS;
+	if (!claims)
+		return WAKE_NO_CLAIM;
+	return summary->max_ns - uncertainty_ns > (double)claimed_ns ? WAKE_EXCEEDS : WAKE_WITHIN;
+}
+
+void wake_prewake(const struct wake_summary *timer, const struct wake_summary *remote,
+		  double uncertainty_ns, struct wake_prewake *ret_prewake)
+{
+	struct wake_prewake p = {.ns = NAN, .ratio = NAN};
+
+	if (timer->count && remote->count) {
+		p.ns = remote->median_ns - timer->median_ns;
+		if (remote->median_ns > 0)
+			p.ratio = p.ns / remote->median_ns;
+		/* Each median has the stamps' uncertainty and one of its own from the sample. */
+		p.significant = timer->count > 1 && remote->count > 1 &&
+				p.ns > 2.0 * uncertainty_ns + timer->median_error_ns +
+					       remote->median_error_ns;
+	}
+	*ret_prewake = p;
+}
+
+void wake_overhead(uint32_t *cost_ns, size_t nr, struct wake_overhead *ret_overhead)
+{
+	struct wake_overhead o = {0};
+
+	if (nr) {
+		qsort(cost_ns, nr, sizeof(*cost_ns), compare_u32);
+		o.median_ns = cost_ns[nr / 2];
+		o.spread_ns = (cost_ns[nr * 9 / 10] - cost_ns[nr / 10] + 1) / 2;
+	}
+	*ret_overhead = o;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A network card's hardware clock beside CLOCK_MONOTONIC. */
+#ifndef SUBTICK_SYS_PTP_H
+#define SUBTICK_SYS_PTP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+#define PTP_MAX_READINGS 25 /* PTP_MAX_SAMPLES of the kernel */
+
+/* How the two clocks were read together, best first. */
+enum ptp_method {
+	PTP_PRECISE,  /* by the hardware itself */
+	PTP_EXTENDED, /* system, card, system: the card's register read is all that lies between */
+	PTP_BASIC,    /* the same with the driver's whole call in between */
+};
+
+const char *ptp_method_name(enum ptp_method method);
+
+struct ptp_reading {
+	int64_t before_ns; /* CLOCK_MONOTONIC */
+	int64_t device_ns;
+	int64_t after_ns;
+};
+
+/* The clock of @device: its index, or -ENODEV, -EOPNOTSUPP when it has none. */
+int ptp_index(const char *device);
+/* Opens /dev/ptpN. */
+int ptp_open(int index, struct err *err);
+/*
+ * Reads both clocks several times. PTP_PRECISE gives one reading whose width is that of our own
+ * step from CLOCK_REALTIME to CLOCK_MONOTONIC. Returns how many, or -errno.
+ */
+int ptp_read(int fd, struct ptp_reading readings[PTP_MAX_READINGS], enum ptp_method *ret_method);
+
+/* The same for a clock of the system, such as CLOCK_TAI; always PTP_MAX_READINGS. */
+int ptp_read_clock(int clock_id, struct ptp_reading readings[PTP_MAX_READINGS]);
+
+#endif

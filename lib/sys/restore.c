@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The journal, its guard and the way back. */
+#include "sys/restore.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "sys/file.h"
+#include "sys/rtnl.h"
+
+#define JOURNAL_DIR  "/run/subtick"
+#define JOURNAL	     JOURNAL_DIR "/restore"
+#define JOURNAL_MAX  (1 << 20)
+#define VALUE_MAX    128
+#define NETLINK	     "netlink"
+#define LOCK_TRIES   50
+#define LOCK_NAP_NS  (20 * NSEC_PER_MSEC)
+
+static int write_value(const char *root, const char *path, const char *value)
+{
+	char full[PATH_MAX];
+	ssize_t len;
+	int fd, rc;
+
+	rc = sys_path(root, path, full, sizeof(full));
+	if (rc)
+		return rc;
+	fd = open(full, O_WRONLY | O_TRUNC | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	do
+		len = write(fd, value, strlen(value));
+	while (len < 0 && errno == EINTR);
+	rc = len < 0 ? -errno : 0;
+	close(fd);
+	return rc;
+}
+
+static char *journal_text(int fd)
+{
+	struct stat st;
+	char *text;
+	ssize_t len;
+
+	if (fstat(fd, &st) || st.st_size <= 0 || st.st_size > JOURNAL_MAX)
+		return NULL;
+	text = malloc(st.st_size + 1);
+	if (!text)
+		return NULL;
+	len = pread(fd, text, st.st_size, 0);
+	if (len < 0) {
+		free(text);
+		return NULL;
+	}
+	text[len] = '\0';
+	return text;
+}
+
+/* A message to rtnetlink in hexadecimal. What it would undo may be gone with its device. */
+static int play_netlink(const char *hex)
+{
+	struct rtnl_request request = {0};
+	size_t len = strlen(hex) / 2;
+	int rc;
+
+	if (len < sizeof(request.head) || len > sizeof(request))
+		return -EINVAL;
+	for (size_t i = 0; i < len; i++)
+		if (sscanf(hex + 2 * i, "%2hhx", (unsigned char *)&request + i) != 1)
+			return -EINVAL;
+	if (request.head.nlmsg_len != len)
+		return -EINVAL;
+	rc = rtnl_talk(&request.head);
+	return rc == -ENODEV || rc == -ENOENT ? 0 : rc;
+}
+
+static int play_line(const char *root, const char *path, const char *value)
+{
+	if (!strcmp(path, NETLINK))
+		return play_netlink(value);
+	if ((strncmp(path, "/sys/", 5) && strncmp(path, "/proc/irq/", 10)) || strstr(path, ".."))
+		return -EPERM;
+	return write_value(root, path, value);
+}
+
+/*
+ * Lines "path<TAB>value"; the last one first, so that a file changed twice ends as it began. A
+ * line cut off by a crash has no newline, and its file was not changed yet. Only the two trees we
+ * ever write to are touched.
+ */
+static void play(const char *root, int fd, unsigned int *ret_done, unsigned int *ret_failed)
+{
+	char *text = journal_text(fd), *end, *line, *tab;
+
+	*ret_done = *ret_failed = 0;
+	if (!text)
+		return;
+	end = strrchr(text, '\n');
+	while (end) {
+		*end = '\0';
+		line = strrchr(text, '\n');
+		tab = strchr(line ? line + 1 : text, '\t');
+		if (tab) {
+			const char *path = line ? line + 1 : text;
+
+			*tab = '\0';
+			if (play_line(root, path, tab + 1))
+				++*ret_failed;
+			else
+				++*ret_done;
+		}
+		end = line;
+	}
+	free(text);
+}
+
+static void journal_clear(int fd)
+{
+	if (!ftruncate(fd, 0))
+		fsync(fd);
+}
+
+static int journal_open(const char *root, char *path, size_t size)
+{
+	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+	char dir[PATH_MAX];
+	int rc, fd;
+
+	rc = sys_path(root, JOURNAL_DIR, dir, sizeof(dir));
+	if (!rc)
+		rc = sys_path(root, JOURNAL, path, size);
+	if (rc)
+		return rc;
+	if (mkdir(dir, 0755) && errno != EEXIST)
+		return -errno;
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0)
+		return -errno;
+	/* Of the open file, not of the process: the guard holds it on when we are gone. */
+	if (fcntl(fd, F_OFD_SETLK, &lock)) {
+		rc = -errno;
+		close(fd);
+		return rc;
+	}
+	return fd;
+}
+
+static void close_span(unsigned int first, unsigned int last)
+{
+	if (first > last)
+		return;
+#ifdef SYS_close_range
+	if (!syscall(SYS_close_range, first, last, 0))
+		return;
+#endif
+	/* Before Linux 5.9, one by one; nobody has more than the default limit of them. */
+	for (unsigned int fd = first; fd <= last && fd < 65536; fd++)
+		close(fd);
+}
+
+/* Everything but @a and @b: a guard that kept our BPF links would keep our programs running. */
+static void close_others(int a, int b)
+{
+	int low = a < b ? a : b, high = a < b ? b : a, null = open("/dev/null", O_RDWR);
+
+	for (int fd = 0; fd < 3 && null >= 0; fd++)
+		dup2(null, fd);
+	close_span(3, low - 1);
+	close_span(low + 1, high - 1);
+	close_span(high + 1, ~0U);
+}
+
+/* Waits for the other end to say "done" or to vanish. */
+static void __attribute__((noreturn)) guard_main(const char *root, int pipe_fd, int journal_fd)
+{
+	unsigned int done, failed;
+	char byte = 0;
+	ssize_t len;
+
+	/* Out of reach of the terminal's Ctrl-C and hang-up, which are meant for our parent. */
+	setsid();
+	signal(SIGINT, SIG_IGN);
+	signal(SIGTERM, SIG_IGN);
+	signal(SIGHUP, SIG_IGN);
+	close_others(pipe_fd, journal_fd);
+	do
+		len = read(pipe_fd, &byte, 1);
+	while (len < 0 && errno == EINTR);
+	if (len != 1) {
+		play(root, journal_fd, &done, &failed);
+		if (!failed)
+			journal_clear(journal_fd);
+	}
+	_exit(0);
+}
+
+static int guard_start(struct restore *r, struct err *err)
+{
+	int ends[2];
+
+	if (pipe2(ends, O_CLOEXEC))
+		return err_set(err, -errno, "cannot make a pipe: %s", strerror(errno));
+	r->guard_pid = fork();
+	if (!r->guard_pid) {
+		close(ends[1]);
+		guard_main(r->root[0] ? r->root : NULL, ends[0], r->fd);
+	}
+	close(ends[0]);
+	if (r->guard_pid < 0) {
+		close(ends[1]);
+		return err_set(err, -errno, "cannot start the guard: %s", strerror(errno));
+	}
+	r->guard = ends[1];
+	return 0;
+}
+
+int restore_open(struct restore *restore, const char *root, struct err *err)
+{
+	struct timespec nap = clock_timespec(LOCK_NAP_NS);
+	unsigned int failed;
+	int rc = 0;
+
+	*restore = (struct restore){.fd = -1, .guard = -1};
+	if (root && strlen(root) >= sizeof(restore->root))
+		return err_set(err, -ENAMETOOLONG, "root %s is too long", root);
+	snprintf(restore->root, sizeof(restore->root), "%s", root ? root : "");
+	/* The guard of a run that was just killed may still be at it. */
+	for (int i = 0; i < LOCK_TRIES; i++) {
+		rc = journal_open(root, restore->journal, sizeof(restore->journal));
+		if (rc != -EAGAIN && rc != -EACCES)
+			break;
+		nanosleep(&nap, NULL);
+	}
+	if (rc == -EAGAIN || rc == -EACCES)
+		return err_set(err, -EBUSY,
+			       "another subtick has changed settings of this machine for its run "
+			       "(%s is locked): wait for it to end", restore->journal);
+	if (rc < 0)
+		return err_set(err, rc, "cannot write the journal %s: %s", restore->journal,
+			       strerror(-rc));
+	restore->fd = rc;
+	play(root, restore->fd, &restore->replayed, &failed);
+	if (failed) {
+		close(restore->fd);
+		restore->fd = -1;
+		return err_set(err, -EIO,
+			       "%u settings that an earlier run left behind cannot be put back: "
+			       "see %s", failed, restore->journal);
+	}
+	journal_clear(restore->fd);
+	rc = guard_start(restore, err);
+	if (rc) {
+		close(restore->fd);
+		restore->fd = -1;
+	}
+	return rc;
+}
+
+/* On disk before the change: a crash in between restores what is there anyway. */
+static int journal_add(struct restore *restore, const char *line, size_t len, struct err *err)
+{
+	if (lseek(restore->fd, 0, SEEK_END) < 0 || write(restore->fd, line, len) != (ssize_t)len ||
+	    fdatasync(restore->fd))
+		return err_set(err, -EIO, "cannot write the journal %s", restore->journal);
+	return 0;
+}
+
+int restore_set(struct restore *restore, const char *path, const char *value, struct err *err)
+{
+	const char *root = restore->root[0] ? restore->root : NULL;
+	char was[VALUE_MAX], line[PATH_MAX + VALUE_MAX];
+	int len, rc;
+
+	rc = sys_read_file(root, path, was, sizeof(was));
+	if (rc < 0)
+		return err_set(err, rc, "cannot read %s: %s", path, strerror(-rc));
+	if (!strcmp(was, value))
+		return 0;
+	len = snprintf(line, sizeof(line), "%s\t%s\n", path, was);
+	if (len >= (int)sizeof(line))
+		return err_set(err, -ENAMETOOLONG, "%s is too long", path);
+	rc = journal_add(restore, line, len, err);
+	if (rc)
+		return rc;
+	rc = write_value(root, path, value);
+	if (rc)
+		return err_set(err, rc, "cannot write %s to %s: %s", value, path, strerror(-rc));
+	restore->changed++;
+	return 0;
+}
+
+int restore_netlink(struct restore *restore, const struct nlmsghdr *undo, struct err *err)
+{
+	char line[2 * sizeof(struct rtnl_request) + 16];
+	size_t len = sprintf(line, NETLINK "\t");
+
+	if (undo->nlmsg_len > sizeof(struct rtnl_request))
+		return err_set(err, -E2BIG, "cannot keep what was there: too many options");
+	for (size_t i = 0; i < undo->nlmsg_len; i++)
+		len += sprintf(line + len, "%02x", ((const unsigned char *)undo)[i]);
+	line[len++] = '\n';
+	restore->changed++;
+	return journal_add(restore, line, len, err);
+}
+
+void restore_close(struct restore *restore)
+{
+	unsigned int done;
+
+	if (restore->fd < 0)
+		return;
+	play(restore->root[0] ? restore->root : NULL, restore->fd, &done, &restore->failed);
+	if (!restore->failed)
+		journal_clear(restore->fd);
+	if (restore->guard >= 0) {
+		/* What failed for us fails for the guard: the journal keeps it for the next one. */
+		if (write(restore->guard, "q", 1) != 1)
+			kill(restore->guard_pid, SIGKILL);
+		close(restore->guard);
+		while (waitpid(restore->guard_pid, NULL, 0) < 0 && errno == EINTR)
+			;
+	}
+	close(restore->fd);
+	restore->fd = restore->guard = -1;
+	restore->changed = 0;
+}
+
+int restore_replay(const char *root)
+{
+	unsigned int done, failed;
+	char path[PATH_MAX];
+	struct stat st;
+	int fd;
+
+	/* Nothing was ever changed: nothing to create either. */
+	if (sys_path(root, JOURNAL, path, sizeof(path)) || stat(path, &st) || !st.st_size)
+		return 0;
+	fd = journal_open(root, path, sizeof(path));
+	if (fd < 0)
+		return fd;
+	play(root, fd, &done, &failed);
+	if (!failed)
+		journal_clear(fd);
+	close(fd);
+	return failed ? -EIO : (int)done;
+}

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What a wake point costs, how many there are per second, and whether a known delay is found again. */
+#include <math.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <bpf/libbpf.h>
+#include <jansson.h>
+
+#include "base/clock.h"
+#include "bench.h"
+#include "empty.skel.h"
+#include "measure/wake_probe.h"
+#include "measure/wake_run.h"
+#include "sys/bpf.h"
+#include "sys/cpu.h"
+
+#define IDLE_ROUNDS   25
+#define IDLE_OPS      4000
+#define DELAY_ROUNDS  15
+#define DELAY_POINTS  300
+
+static unsigned int nr_cpus;
+static struct cpuset online;
+
+struct outcome {
+	double seconds;
+	uint64_t asked;
+	struct wake_summary summary; /* of the first core */
+	struct wake_character character;
+};
+
+static bool take(const struct wake_run_opts *opts, struct outcome *ret_outcome)
+{
+	struct wake_probe_opts probe_opts = {.nr_cpus = nr_cpus, .points = true};
+	struct wake_probe probe;
+	struct wake_run run;
+	struct err err;
+	uint64_t start;
+	int32_t *latency;
+	size_t nr = 0;
+
+	if (wake_probe_open(&probe, &probe_opts, &err)) {
+		fprintf(stderr, "%s\n", err.what);
+		return false;
+	}
+	if (wake_run_open(&run, opts, &probe, &err)) {
+		wake_probe_close(&probe);
+		return false;
+	}
+	wake_run_start(&run, &err);
+	/* The characterisation does not count. */
+	while (!wake_run_done(&run) && !atomic_load(&run.finished))
+		usleep(200);
+	start = clock_mono_ns();
+	wake_run_join(&run, false, &err);
+	ret_outcome->seconds = (double)(clock_mono_ns() - start) / 1e9;
+	ret_outcome->asked = wake_run_done(&run);
+	ret_outcome->character = run.workers[0].character;
+	latency = malloc((run.workers[0].nr + 1) * sizeof(*latency));
+	for (size_t i = 0; i < run.workers[0].nr; i++)
+		if (run.workers[0].points[i].reject == WAKE_TAKEN)
+			latency[nr++] = run.workers[0].points[i].latency_ns;
+	wake_summarize(latency, nr, &ret_outcome->summary);
+	free(latency);
+	wake_run_close(&run);
+	wake_probe_close(&probe);
+	return true;
+}
+
+static struct wake_run_opts points_of(unsigned int cpu, uint64_t distance_ns, uint32_t points)
+{
+	struct wake_run_opts opts = {.sweep = {distance_ns, distance_ns, 1.1, points},
+				     .launchers = 1u << WAKE_TIMER};
+
+	cpuset_add(&opts.cpus, cpu);
+	return opts;
+}
+
+static bool bench_points(unsigned int cpu, json_t *result)
+{
+	struct wake_run_opts one = points_of(cpu, 50000, 8000), all = one;
+	struct outcome a, b;
+
+	all.cpus = online;
+	if (!take(&one, &a) || !take(&all, &b))
+		return false;
+	printf("stamp on the way out of idle: %u ns (+-%u), clock read %u ns\n",
+	       a.character.stamp.median_ns, a.character.stamp.spread_ns, a.character.clock_read_ns);
+	printf("points per second at a launch distance of 50 us: %.0f on one core, %.0f on all %u\n",
+	       (double)a.asked / a.seconds, (double)b.asked / b.seconds, cpuset_count(&online));
+	printf("time per point beyond its distance: %.1f us\n",
+	       a.seconds * 1e6 / (double)a.asked - 50.0);
+	json_object_set_new(result, "points",
+			    json_pack("{s:i,s:i,s:f,s:f}", "overhead_ns",
+				      (int)a.character.stamp.median_ns, "overhead_spread_ns",
+				      (int)a.character.stamp.spread_ns, "per_second",
+				      (double)a.asked / a.seconds, "per_second_all",
+				      (double)b.asked / b.seconds));
+	return true;
+}
+
+/* Timers that are due a known time after what the method takes for the launch. */
+static bool bench_delay(unsigned int cpu, json_t *result)
+{
+	static const uint32_t delays[] = {0, 1000, 2000, 5000};
+	double found[4][DELAY_ROUNDS];
+	json_t *rows = json_array();
+
+	for (int r = 0; r < DELAY_ROUNDS; r++)
+		for (int d = 0; d < 4; d++) {
+			struct wake_run_opts opts = points_of(cpu, 150000, DELAY_POINTS);
+			struct outcome o;
+
+			opts.delay_ns = delays[d];
+			if (!take(&opts, &o))
+				return false;
+			found[d][r] = o.summary.median_ns;
+		}
+	printf("a known delay found again (medians of %d points, %d rounds in turns)\n", DELAY_POINTS,
+	       DELAY_ROUNDS);
+	for (int d = 1; d < 4; d++) {
+		double diff[DELAY_ROUNDS], precision;
+		struct bench_spread spread;
+
+		for (int r = 0; r < DELAY_ROUNDS; r++)
+			diff[r] = found[d][r] - found[0][r];
+		spread = bench_spread(diff, DELAY_ROUNDS);
+		precision = 1.0 - fabs(spread.median - delays[d]) / delays[d];
+		printf("  %5u ns: found %6.0f (%.0f-%.0f), precision %.1f %% (target: over 95)\n",
+		       delays[d], spread.median, spread.low, spread.high, precision * 100.0);
+		json_array_append_new(rows, json_pack("{s:i,s:f,s:f}", "delay_ns", (int)delays[d],
+						      "found_ns", spread.median, "precision_ratio",
+						      precision));
+	}
+	json_object_set_new(result, "delay", rows);
+	return true;
+}
+
+struct echo {
+	int cpu, in, out;
+};
+
+static void *echo_main(void *arg)
+{
+	const struct echo *echo = arg;
+	uint64_t token;
+
+	bench_pin(echo->cpu);
+	while (read(echo->in, &token, sizeof(token)) == sizeof(token) && token < 1000)
+		if (write(echo->out, &token, sizeof(token)) < 0)
+			break;
+	return NULL;
+}
+
+static double round_trips(int to, int from)
+{
+	uint64_t token, start = clock_mono_ns();
+
+	for (int i = 0; i < IDLE_OPS; i++) {
+		token = 1;
+		if (write(to, &token, sizeof(token)) < 0 || read(from, &token, sizeof(token)) < 0)
+			abort();
+	}
+	return (double)(clock_mono_ns() - start) / IDLE_OPS;
+}
+
+/* Nothing on the very events that the passive source listens to. */
+static struct empty_bpf *attach_empty(void)
+{
+	struct empty_bpf *skel = empty_bpf__open();
+	struct bpf_program *unused[] = {
+		skel ? skel->progs.empty_sched_switch : NULL,
+		skel ? skel->progs.empty_softirq_entry : NULL,
+		skel ? skel->progs.empty_softirq_exit : NULL,
+		skel ? skel->progs.empty_ipi_exit : NULL,
+		skel ? skel->progs.empty_local_timer_exit : NULL,
+		skel ? skel->progs.empty_reschedule_exit : NULL,
+		skel ? skel->progs.empty_call_function_exit : NULL,
+		skel ? skel->progs.empty_call_function_single_exit : NULL,
+		skel ? skel->progs.empty_irq_work_exit : NULL,
+	};
+	struct btf *btf;
+
+	if (!skel || bpf_btf_open(&btf, NULL))
+		return NULL;
+	bpf_autoload_present(skel->obj, btf);
+	bpf_btf_close(btf);
+	for (size_t i = 0; i < sizeof(unused) / sizeof(unused[0]); i++)
+		bpf_program__set_autoload(unused[i], false);
+	if (empty_bpf__load(skel) || empty_bpf__attach(skel)) {
+		empty_bpf__destroy(skel);
+		return NULL;
+	}
+	return skel;
+}
+
+static bool run_variant(int variant, int to, int from, double *ret_ns)
+{
+	struct wake_probe_opts opts = {.nr_cpus = nr_cpus, .passive = true};
+	struct empty_bpf *empty = NULL;
+	struct wake_probe probe;
+
+	if (variant == 1 && !(empty = attach_empty()))
+		return false;
+	if (variant == 2 && wake_probe_open(&probe, &opts, NULL))
+		return false;
+	*ret_ns = round_trips(to, from);
+	if (empty)
+		empty_bpf__destroy(empty);
+	if (variant == 2)
+		wake_probe_close(&probe);
+	return true;
+}
+
+static bool bench_passive(json_t *result)
+{
+	static const char *const names[] = {"nothing", "empty programs", "passive"};
+	struct echo echo = {.cpu = cpuset_end(&online) - 1, .in = eventfd(0, 0), .out = eventfd(0, 0)};
+	double ns[3][IDLE_ROUNDS], added[3];
+	uint64_t stop = 1000;
+	pthread_t thread;
+
+	bench_pin(0);
+	pthread_create(&thread, NULL, echo_main, &echo);
+	for (int r = 0; r < IDLE_ROUNDS; r++)
+		for (int v = 0; v < 3; v++)
+			if (!run_variant(v, echo.in, echo.out, &ns[v][r]))
+				return false;
+	if (write(echo.in, &stop, sizeof(stop)) < 0)
+		return false;
+	pthread_join(thread, NULL);
+	printf("ns per idle cycle (half a round trip between two cores, %d rounds in turns)\n",
+	       IDLE_ROUNDS);
+	for (int v = 0; v < 3; v++) {
+		double diff[IDLE_ROUNDS];
+		struct bench_spread spread;
+
+		for (int r = 0; r < IDLE_ROUNDS; r++)
+			diff[r] = (ns[v][r] - ns[0][r]) / 2.0;
+		spread = bench_spread(diff, IDLE_ROUNDS);
+		added[v] = spread.median;
+		printf("  %-16s added %6.0f (%.0f-%.0f)\n", names[v], spread.median, spread.low,
+		       spread.high);
+	}
+	json_object_set_new(result, "passive",
+			    json_pack("{s:f,s:f}", "empty_added_ns", added[1], "passive_added_ns",
+				      added[2]));
+	return true;
+}
+
+int main(int argc, char **argv)
+{
+	bool json = argc > 1 && !strcmp(argv[1], "--json"), fit;
+	json_t *result = json_object();
+	struct cpuset possible;
+	unsigned int cpu;
+	int rc = 0;
+
+	if (geteuid() || cpu_set(NULL, CPU_ONLINE, &online, NULL) ||
+	    cpu_set(NULL, CPU_POSSIBLE, &possible, NULL) || cpuset_count(&online) < 2) {
+		fprintf(stderr, "needs root and two CPUs\n");
+		return 77;
+	}
+	nr_cpus = cpuset_end(&possible);
+	cpu = cpuset_end(&online) - 1;
+	if (json && !freopen("/dev/null", "w", stdout))
+		return 1;
+	/* Only what the events cost is disturbed by other people's programs on them. */
+	fit = bench_machine_fit();
+	if (!bench_points(cpu, result) || !bench_delay(cpu, result))
+		return 1;
+	if (!fit)
+		rc = 77;
+	else if (!bench_passive(result))
+		rc = 1;
+	if (json)
+		json_dumpf(result, stderr, JSON_INDENT(2));
+	json_decref(result);
+	return rc;
+}

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* subtick wake on this kernel: points as asked, none negative, distances kept, sources agree. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "gen/child.h"
+#include "live.h"
+#include "measure/wake_probe.h"
+#include "measure/wake_run.h"
+#include "stats/wake.h"
+#include "sys/cpu.h"
+
+#define POINTS	"40"
+#define STEPS	7 /* 300 µs … 531 µs */
+#define ASKED	280
+#define RETRIES 10
+/* On a shared machine something else may keep the core awake for a while. */
+#define PAUSE_MS 1000
+
+static int cpu, other;
+static char cpu_text[16], points_path[64];
+
+static const char *const rejected[] = {"before_idle", "woken_early", "other_first", "negative",
+				       "elsewhere",   "nmi",	     "lost"};
+
+static double sum_rejected(json_t *root)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < sizeof(rejected) / sizeof(rejected[0]); i++) {
+		char path[64];
+
+		snprintf(path, sizeof(path), "rejected.%s_total", rejected[i]);
+		sum += live_number(root, path);
+	}
+	return sum;
+}
+
+static json_t *run(const char *source)
+{
+	const char *args[] = {"wake",  "--sources", source, "-C",	cpu_text,  "--from",  "300us",
+			      "--to", "550us",     "-n",   POINTS, "--points", points_path, "--json",
+			      "-b",    NULL};
+
+	return live_json(args);
+}
+
+/* Every point of the file against what was asked; returns how many count. */
+static int check_points(const char *source, bool *ret_sane)
+{
+	json_error_t error;
+	json_t *file = json_load_file(points_path, 0, &error), *point;
+	json_t *points = json_object_get(file, "points");
+	size_t i;
+	int taken = 0;
+
+	*ret_sane = json_array_size(points) == ASKED;
+	json_array_foreach(points, i, point) {
+		double distance = live_number(point, "distance_ns");
+		double silent = live_number(point, "silent_ns");
+		double latency = live_number(point, "latency_ns");
+
+		*ret_sane &= !strcmp(json_string_value(json_object_get(point, "source")), source);
+		*ret_sane &= distance >= 300000 && distance <= 550000;
+		if (json_is_string(json_object_get(point, "rejected")))
+			continue;
+		taken++;
+		*ret_sane &= latency >= 0 && silent > 0;
+		/* A timer is due exactly then; a sender may be late, never early. */
+		if (!strcmp(source, "timer"))
+			*ret_sane &= silent <= distance;
+		*ret_sane &= live_number(point, "user_ns") >= latency;
+		*ret_sane &= live_number(point, "switch_ns") > live_number(point, "irq_ns");
+	}
+	json_decref(file);
+	return taken;
+}
+
+static void test_source(const char *source)
+{
+	json_t *root = NULL;
+	bool sane = false;
+	int taken = 0;
+
+	for (int i = 0; i < RETRIES && taken < ASKED / 2; i++) {
+		if (i)
+			live_sleep_ms(PAUSE_MS);
+		json_decref(root);
+		root = run(source);
+		taken = check_points(source, &sane);
+	}
+	if (!live_ok(root != NULL, "%s: runs", source))
+		return;
+	live_ok(live_number(root, "asked_total") == ASKED, "%s: as many points as asked", source);
+	live_ok(taken > ASKED / 2, "%s: most points count (%d of %d)", source, taken, ASKED);
+	live_ok(live_number(root, "taken_total") == taken &&
+			taken + sum_rejected(root) == ASKED,
+		"%s: taken and rejected make the whole", source);
+	live_ok(sane, "%s: none negative, launch distances kept, stages in order", source);
+	live_ok(live_number(root, "states.0.count") == taken, "%s: one idle state holds them all", source);
+	live_ok(live_number(root, "states.0.min_ns") <= live_number(root, "states.0.median_ns") &&
+			live_number(root, "states.0.median_ns") <= live_number(root, "states.0.max_ns"),
+		"%s: min, median and max in order", source);
+	live_ok(live_number(root, "overhead_ns") > 0 && live_number(root, "uncertainty_ns") > 0,
+		"%s: states its overhead and uncertainty", source);
+	live_ok(live_number(root, "cpus.0.busy_median_ns") > 0, "%s: a busy core as baseline", source);
+	live_note("%s: median %.0f ns, overhead %.0f, uncertainty %.0f, busy core's interrupt %.0f",
+		  source, live_number(root, "states.0.median_ns"), live_number(root, "overhead_ns"),
+		  live_number(root, "uncertainty_ns"), live_number(root, "cpus.0.busy_median_ns"));
+	json_decref(root);
+}
+
+static void spin(void *shared, void *arg)
+{
+	for (;;)
+		*(volatile int *)shared = 1;
+}
+
+/* A core that never idles has no wake latency, whatever the timer says. */
+static void test_busy(void)
+{
+	struct gen_child child;
+	json_t *root;
+
+	if (gen_child_start(&child, cpu, 4096, spin, NULL, NULL)) {
+		live_ok(false, "busy: cannot start the load");
+		return;
+	}
+	root = run("timer");
+	gen_child_stop(&child);
+	live_ok(live_number(root, "taken_total") == 0, "busy: no point of a core that never idles");
+	live_ok(live_number(root, "rejected.before_idle_total") == ASKED,
+		"busy: each rejected because the event came before idle");
+	live_ok(json_array_size(json_object_get(root, "states")) == 0, "busy: no state, no figure");
+	json_decref(root);
+}
+
+/* Whether the launches of the two cores lie in the same stretch of time. */
+static bool launches_overlap(void)
+{
+	double first[2] = {INFINITY, INFINITY}, last[2] = {0, 0};
+	json_error_t error;
+	json_t *file = json_load_file(points_path, 0, &error), *point;
+	size_t i;
+
+	json_array_foreach(json_object_get(file, "points"), i, point) {
+		double launch = live_number(point, "launch_ns");
+		int which = live_number(point, "cpu") == live_number(file, "points.0.cpu");
+
+		first[which] = fmin(first[which], launch);
+		last[which] = fmax(last[which], launch);
+	}
+	json_decref(file);
+	return fmax(first[0], first[1]) < fmin(last[0], last[1]);
+}
+
+static void test_two_cores(void)
+{
+	const char *args[] = {"wake", "--from", "1ms",	     "--to",	"1ms",	  "-n",
+			      "100",  "--points", points_path, "--json", NULL};
+	json_t *root = NULL;
+	bool both = false;
+
+	for (int i = 0; i < RETRIES && !both; i++) {
+		if (i)
+			live_sleep_ms(PAUSE_MS);
+		json_decref(root);
+		root = live_json(args);
+		both = live_number(root, "cpus.0.taken_total") > 0 &&
+		       live_number(root, "cpus.1.taken_total") > 0;
+	}
+	live_ok(both, "two cores at once: points of both (%.0f and %.0f)",
+		live_number(root, "cpus.0.taken_total"), live_number(root, "cpus.1.taken_total"));
+	live_ok(launches_overlap(), "two cores at once: together, not one after the other");
+	json_decref(root);
+}
+
+/* Both watch the same timers: the programs of one load, points and histogram side by side. */
+static bool passive_agrees(double *ret_timer, double *ret_passive, double *ret_allowed)
+{
+	struct wake_run_opts opts = {.sweep = {700000, 700000, 1.1, 400}, .launchers = 1u << WAKE_TIMER};
+	struct wake_probe_opts probe_opts = {.points = true, .passive = true};
+	static struct wake_hist before;
+	struct wake_summary points, passive;
+	struct wake_probe probe;
+	struct wake_run run;
+	struct cpuset possible;
+	int32_t latency[400];
+	size_t nr = 0;
+
+	cpuset_add(&opts.cpus, cpu);
+	cpu_set(NULL, CPU_POSSIBLE, &possible, NULL);
+	probe_opts.nr_cpus = cpuset_end(&possible);
+	if (wake_probe_open(&probe, &probe_opts, NULL))
+		return false;
+	if (wake_run_open(&run, &opts, &probe, NULL)) {
+		wake_probe_close(&probe);
+		return false;
+	}
+	wake_run_start(&run, NULL);
+	/* The naps of the characterisation are timers too, of another length. */
+	while (!wake_run_done(&run) && !atomic_load(&run.finished))
+		usleep(100);
+	before = probe.hists[cpu * probe.nr_states];
+	wake_run_join(&run, false, NULL);
+	for (size_t i = 0; i < run.workers[0].nr; i++)
+		if (run.workers[0].points[i].reject == WAKE_TAKEN)
+			latency[nr++] = run.workers[0].points[i].latency_ns;
+	wake_summarize(latency, nr, &points);
+	wake_summarize_hist(&probe.hists[cpu * probe.nr_states], &before,
+			    run.workers[0].character.stamp.median_ns, &passive);
+	*ret_timer = points.median_ns;
+	*ret_passive = passive.median_ns;
+	*ret_allowed = points.median_ns / HIST_SUB + 2.0 * run.workers[0].character.stamp.spread_ns +
+		       2.0 * run.workers[0].character.clock_step_ns;
+	live_note("%zu points, %llu passive wake-ups", nr, (unsigned long long)passive.count);
+	wake_run_close(&run);
+	wake_probe_close(&probe);
+	return nr > 200 && passive.count + 5 >= nr && fabs(*ret_timer - *ret_passive) <= *ret_allowed;
+}
+
+static void test_passive(void)
+{
+	const char *args[] = {"wake", "--source", "passive", "--json", "1", "2", NULL};
+	double timer = 0, passive = 0, allowed = 0;
+	bool agrees = false;
+	json_t *root = live_json(args);
+
+	live_ok(live_number(root, "asked_total") > 0, "passive: sees idle exits without load of its own");
+	live_ok(live_number(root, "asked_total") >= live_number(root, "taken_total"),
+		"passive: no more points than exits");
+	json_decref(root);
+	for (int i = 0; i < RETRIES && !agrees; i++) {
+		if (i)
+			live_sleep_ms(PAUSE_MS);
+		agrees = passive_agrees(&timer, &passive, &allowed);
+	}
+	live_ok(agrees, "passive: median %.0f ns, timer's on the same timers %.0f ns, allowed %.0f",
+		passive, timer, allowed);
+}
+
+static void test_prewake(void)
+{
+	json_t *root = run("timer,remote");
+
+	live_ok(live_number(root, "asked_total") == 2 * ASKED, "both sources: points of each");
+	live_ok(json_array_size(json_object_get(root, "prewake")) >= 1 ||
+			live_number(root, "taken_total") == 0,
+		"both sources: pre-wake is told (%.0f ns)", live_number(root, "prewake.0.prewake_ns"));
+	json_decref(root);
+}
+
+int main(void)
+{
+	if (geteuid())
+		live_skip_all("needs root");
+	if (!live_two_cpus(&cpu, &other))
+		live_skip_all("needs two CPUs");
+	snprintf(cpu_text, sizeof(cpu_text), "%d", cpu);
+	snprintf(points_path, sizeof(points_path), "/tmp/subtick-wake-%d.json", getpid());
+	live_pin(other);
+	test_source("timer");
+	test_source("remote");
+	test_prewake();
+	test_busy();
+	test_two_cores();
+	test_passive();
+	unlink(points_path);
+	return live_done();
+}

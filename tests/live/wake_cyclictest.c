@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Launch to user code by subtick wake against cyclictest's latency, on the same core at the same time. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "live.h"
+
+#define LOOPS	3500
+#define RETRIES 5
+
+static int cpu, other;
+static char cpu_text[16], points_path[64];
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static double median(double *values, size_t nr)
+{
+	qsort(values, nr, sizeof(*values), by_value);
+	return nr ? values[nr / 2] : NAN;
+}
+
+/* Default system: cyclictest then leaves /dev/cpu_dma_latency alone, which would hide idle states. */
+static FILE *cyclictest_start(void)
+{
+	char command[160];
+
+	snprintf(command, sizeof(command),
+		 "cyclictest --default-system -N -v -m -t1 -a %d -p 1 -i 1000 -l %d 2>/dev/null", cpu,
+		 LOOPS);
+	return popen(command, "r");
+}
+
+static double cyclictest_median(FILE *out)
+{
+	static double values[LOOPS];
+	unsigned long long value;
+	char line[128];
+	size_t nr = 0;
+
+	while (out && fgets(line, sizeof(line), out))
+		if (nr < LOOPS && sscanf(line, " %*u: %*u: %llu", &value) == 1)
+			values[nr++] = value;
+	if (out)
+		pclose(out);
+	return median(values, nr);
+}
+
+/* Every point, also those that found the core awake: cyclictest does not tell them apart. */
+static double ours(void)
+{
+	const char *args[] = {"wake", "-C", cpu_text, "--from", "1100us", "--to",      "1100us",
+			      "-n",   "2000", "-b",  "--points", points_path, "--json", NULL};
+	static double values[2000];
+	json_error_t error;
+	json_t *file, *point;
+	size_t i, nr = 0;
+
+	json_decref(live_json(args));
+	file = json_load_file(points_path, 0, &error);
+	json_array_foreach(json_object_get(file, "points"), i, point)
+		if (nr < 2000 && live_number(point, "user_ns") > 0)
+			values[nr++] = live_number(point, "user_ns");
+	json_decref(file);
+	return median(values, nr);
+}
+
+/* Side by side: whatever the machine does meanwhile, and what our programs cost, hits both. */
+static bool compare(double *ret_ours, double *ret_theirs)
+{
+	FILE *out = cyclictest_start();
+
+	*ret_ours = ours();
+	*ret_theirs = cyclictest_median(out);
+	live_note("cyclictest %.0f ns, subtick wake %.0f ns", *ret_theirs, *ret_ours);
+	return fabs(*ret_ours / *ret_theirs - 1.0) <= 0.20;
+}
+
+int main(void)
+{
+	double mine = NAN, theirs = NAN;
+	bool agrees = false;
+
+	if (geteuid())
+		live_skip_all("needs root");
+	if (live_emulated())
+		live_skip_all("an emulated machine's times are not its own");
+	if (system("command -v cyclictest >/dev/null"))
+		live_skip_all("no cyclictest (package rt-tests)");
+	if (!live_two_cpus(&cpu, &other))
+		live_skip_all("needs two CPUs");
+	snprintf(cpu_text, sizeof(cpu_text), "%d", cpu);
+	snprintf(points_path, sizeof(points_path), "/tmp/subtick-cyclictest-%d.json", getpid());
+	live_pin(other);
+	for (int i = 0; i < RETRIES && !agrees; i++)
+		agrees = compare(&mine, &theirs);
+	unlink(points_path);
+	live_ok(agrees, "launch to user code: subtick wake %.0f ns, cyclictest %.0f ns, within 20 %%",
+		mine, theirs);
+	return live_done();
+}

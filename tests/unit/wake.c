@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Wake points: the thesis's equations on its own numbers, the sweep, every way to reject a point. */
+#include "test.h"
+
+#include <limits.h>
+
+#include "stats/wake.h"
+
+/* Numbers of the thesis: latch 1.4 µs, time after idle read 1.3 + 2.6 µs, interrupt offset 1.8 µs. */
+static void test_equations(void **state)
+{
+	/* 5: Tbi 10 000, host 5 000 before and 6 400 after the latch: mwait 1.4 µs after Tbi. */
+	assert_int_equal(wake_eq5_mwait(10000, 5000, 6400), 11400);
+	/* 6: latched half-way, so the error is ±0.7 µs. */
+	assert_int_equal(wake_eq6_wake_time(100000, 70000, 70000 + WAKE_I210_LATCH_NS), 99300);
+	/* 3: a C6 wake-up of 81 642 ns (Broadwell, table 6) seen through latch and interrupt offset. */
+	assert_int_equal(wake_eq3_deep(81642 + 700 + 1800 + 5000, 700, 5000, 1800), 81642);
+	/* 4: C1 also has the DMA read taken off. */
+	assert_int_equal(wake_eq4_shallow(15153 + 700 + 1800 + 900 + 5000, 700, 5000, 900, 1800), 15153);
+	assert_int_equal(wake_eq7_ideal(20000, 5000), 15000);
+	/* 8 and 9: deep states count from the start of the DMA read, shallow ones from its end. */
+	assert_int_equal(wake_eq8_deep_offset(5200, 5000, WAKE_I210_IRQ_OFFSET_NS), 2000);
+	assert_int_equal(wake_eq9_shallow_offset(900, WAKE_I210_IRQ_OFFSET_NS), 2700);
+	/* 4 is 7 with the interrupt time of 9. */
+	assert_int_equal(wake_eq4_shallow(30000, 0, 5000, 900, 1800),
+			 wake_eq7_ideal(30000, 5000 + wake_eq9_shallow_offset(900, 1800)));
+}
+
+/* 35 steps of 1500: with 15 combinations of core and state the 525 sets of the thesis. */
+static void test_sweep(void **state)
+{
+	struct wake_sweep sweep = {300000, 8000000, 1.1, 1500};
+
+	assert_int_equal(wake_sweep_steps(&sweep), 35);
+	assert_int_equal(wake_sweep_steps(&sweep) * 15, 525);
+	assert_int_equal(wake_sweep_distance(&sweep, 0), 300000);
+	assert_int_equal(wake_sweep_distance(&sweep, 1), 330000);
+	assert_true(wake_sweep_distance(&sweep, 34) <= 8000000);
+	assert_true(wake_sweep_distance(&sweep, 35) > 8000000);
+	assert_true(wake_sweep_total_ns(&sweep) > 81000000 && wake_sweep_total_ns(&sweep) < 82000000);
+	sweep.to_ns = 300000;
+	assert_int_equal(wake_sweep_steps(&sweep), 1);
+	sweep.to_ns = 200000;
+	assert_int_equal(wake_sweep_steps(&sweep), 0);
+	sweep = (struct wake_sweep){300000, 8000000, 1.0, 10};
+	assert_int_equal(wake_sweep_steps(&sweep), 1);
+}
+
+/* Launch at 1 000 000, idle from 700 000, awake at 1 007 000, handler at 1 008 000. */
+static struct wake_kpoint good_point(void)
+{
+	return (struct wake_kpoint){
+		.tbi_ns = 700000,
+		.tai_ns = 1007000,
+		.ti_ns = 1008000,
+		.expire_ns = 1009000,
+		.switch_ns = 1012000,
+		.state = 2,
+		.irqs = 1,
+		.expire_irqs = 1,
+		.irq_kind = WAKE_IRQ_DEVICE,
+	};
+}
+
+static struct wake_raw raw_of(enum wake_launcher launcher, const struct wake_kpoint *k)
+{
+	return (struct wake_raw){.launcher = launcher,
+				 .k = k,
+				 .launch_ns = 1000000,
+				 .distance_ns = 310000,
+				 .user_ns = 1015000,
+				 .overhead_ns = 60,
+				 .irq_ours = true};
+}
+
+static enum wake_reject reject_of(const struct wake_raw *raw)
+{
+	struct wake_point point;
+
+	wake_judge(raw, &point);
+	return point.reject;
+}
+
+static void test_taken(void **state)
+{
+	struct wake_kpoint k = good_point();
+	struct wake_raw raw = raw_of(WAKE_TIMER, &k);
+	struct wake_point p;
+
+	wake_judge(&raw, &p);
+	assert_int_equal(p.reject, WAKE_TAKEN);
+	assert_int_equal(p.latency_ns, 6940);
+	assert_int_equal(p.exit_ns, 7000);
+	assert_int_equal(p.silent_ns, 300000);
+	assert_int_equal(p.irq_ns, 8000);
+	assert_int_equal(p.expire_ns, 9000);
+	assert_int_equal(p.switch_ns, 12000);
+	assert_int_equal(p.user_ns, 15000);
+	assert_int_equal(p.state, 2);
+	assert_int_equal(p.order, WAKE_EXIT_FIRST);
+	/* The handler inside the window is the first sign of life. */
+	k.ti_ns = 1003000;
+	k.inside = 1;
+	wake_judge(&raw, &p);
+	assert_int_equal(p.latency_ns, 2940);
+	assert_int_equal(p.order, WAKE_IRQ_FIRST);
+	/* The card's offset comes off as well. */
+	raw.launcher = WAKE_NIC;
+	raw.offset_ns = 1800;
+	wake_judge(&raw, &p);
+	assert_int_equal(p.latency_ns, 1140);
+}
+
+static void test_filter_window(void **state)
+{
+	struct wake_kpoint k = good_point();
+	struct wake_raw raw = raw_of(WAKE_TIMER, &k);
+
+	/* TBI < LT < TAI, each side. */
+	k.tbi_ns = 1000000;
+	assert_int_equal(reject_of(&raw), WAKE_REJ_BEFORE_IDLE);
+	k = good_point();
+	k.tai_ns = k.tbi_ns = 0;
+	assert_int_equal(reject_of(&raw), WAKE_REJ_BEFORE_IDLE);
+	k.early_exits = 1;
+	assert_int_equal(reject_of(&raw), WAKE_REJ_WOKEN_EARLY);
+	k = good_point();
+	k.tai_ns = 1000000;
+	k.ti_ns = 1000500;
+	assert_int_equal(reject_of(&raw), WAKE_REJ_NEGATIVE);
+	/* Awake within our own overhead. */
+	k = good_point();
+	k.tai_ns = 1000050;
+	assert_int_equal(reject_of(&raw), WAKE_REJ_NEGATIVE);
+	k = good_point();
+	raw.launch_ns = 0;
+	assert_int_equal(reject_of(&raw), WAKE_REJ_LOST);
+	raw.launch_ns = 1000000;
+	k.nmis = 1;
+	assert_int_equal(reject_of(&raw), WAKE_REJ_NMI);
+}
+
+static void test_filter_cause(void **state)
+{
+	struct wake_kpoint k = good_point();
+	struct wake_raw raw = raw_of(WAKE_TIMER, &k);
+
+	k.expire_irqs = 2;
+	assert_int_equal(reject_of(&raw), WAKE_REJ_OTHER_FIRST);
+	k = good_point();
+	k.due_before = 1;
+	assert_int_equal(reject_of(&raw), WAKE_REJ_OTHER_FIRST);
+	k = good_point();
+	k.expire_ns = 0;
+	assert_int_equal(reject_of(&raw), WAKE_REJ_ELSEWHERE);
+	/* A kernel without an event for the timer's interrupt. */
+	k = good_point();
+	k.irqs = k.expire_irqs = 0;
+	k.ti_ns = 0;
+	assert_int_equal(reject_of(&raw), WAKE_TAKEN);
+
+	raw = raw_of(WAKE_REMOTE, &k);
+	k = good_point();
+	assert_int_equal(reject_of(&raw), WAKE_REJ_OTHER_FIRST);
+	k.irq_kind = WAKE_IRQ_IPI;
+	assert_int_equal(reject_of(&raw), WAKE_TAKEN);
+	/* mwait: the flag woke it, no interrupt at all. */
+	k.irqs = 0;
+	k.ti_ns = 0;
+	assert_int_equal(reject_of(&raw), WAKE_TAKEN);
+
+	raw = raw_of(WAKE_NIC, &k);
+	assert_int_equal(reject_of(&raw), WAKE_REJ_LOST);
+	k = good_point();
+	assert_int_equal(reject_of(&raw), WAKE_TAKEN);
+	raw.irq_ours = false;
+	assert_int_equal(reject_of(&raw), WAKE_REJ_OTHER_FIRST);
+}
+
+static void test_names(void **state)
+{
+	for (int i = 0; i < WAKE_NR_REJECTS; i++)
+		for (int k = 0; k < i; k++)
+			assert_string_not_equal(wake_reject_name(i), wake_reject_name(k));
+	for (int i = 0; i < WAKE_NR_LAUNCHERS; i++)
+		assert_non_null(wake_launcher_name(i));
+	assert_string_equal(wake_launcher_name(WAKE_PASSIVE), "passive");
+	assert_string_equal(wake_order_name(WAKE_IRQ_FIRST), "irq-first");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_equations),     cmocka_unit_test(test_sweep),
+		cmocka_unit_test(test_taken),	      cmocka_unit_test(test_filter_window),
+		cmocka_unit_test(test_filter_cause), cmocka_unit_test(test_names),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

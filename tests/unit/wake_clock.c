@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A card's clock mapped to the system's: drift, jitter, steps, and the stated uncertainty. */
+#include "test.h"
+
+#include "stats/wake.h"
+
+#define SAMPLES 25
+
+static uint64_t random_state = 88172645463325252ull;
+
+static uint64_t random_below(uint64_t end)
+{
+	random_state ^= random_state << 13;
+	random_state ^= random_state >> 7;
+	random_state ^= random_state << 17;
+	return random_state % end;
+}
+
+/* A card's clock: offset at system time 0, and a rate. */
+struct card {
+	int64_t offset_ns;
+	double drift; /* 1e-6: gains a microsecond per second */
+};
+
+static int64_t card_at(const struct card *card, int64_t system_ns)
+{
+	return system_ns + card->offset_ns + (int64_t)((double)system_ns * card->drift);
+}
+
+/* Readings of random width, the card latched anywhere within each. */
+static void take_fix(const struct card *card, int64_t at, int64_t width, struct wake_clock_fix *fix)
+{
+	struct wake_clock_sample samples[SAMPLES];
+
+	for (int i = 0; i < SAMPLES; i++) {
+		int64_t span = width + random_below(4 * width), inside = random_below(span);
+
+		samples[i] = (struct wake_clock_sample){at, card_at(card, at + inside), at + span};
+		at += span + 200;
+	}
+	assert_int_equal(wake_clock_tightest(samples, SAMPLES, fix), 0);
+	assert_true(fix->half_window_ns >= width / 2 && fix->half_window_ns <= 2 * width);
+}
+
+static void test_tightest(void **state)
+{
+	struct wake_clock_sample samples[] = {
+		{1000, 50, 3000},
+		{5000, 60, 4000}, /* the system's clock was stepped back */
+		{7000, 70, 7800},
+		{9000, 80, 10001},
+	};
+	struct wake_clock_fix fix;
+
+	assert_int_equal(wake_clock_tightest(samples, 4, &fix), 0);
+	assert_int_equal(fix.device_ns, 70);
+	assert_int_equal(fix.system_ns, 7400);
+	assert_int_equal(fix.half_window_ns, 400);
+	assert_int_equal(wake_clock_tightest(&samples[1], 1, &fix), -EINVAL);
+	assert_int_equal(wake_clock_tightest(samples, 0, &fix), -EINVAL);
+}
+
+/* However the card drifts and each reading jitters, the truth lies within the stated uncertainty. */
+static void test_drift_and_jitter(void **state)
+{
+	static const double drifts[] = {0, 1e-9, 37e-6, -25e-6, 100e-6};
+
+	for (size_t d = 0; d < sizeof(drifts) / sizeof(drifts[0]); d++)
+		for (int round = 0; round < 50; round++) {
+			struct card card = {1700000000000000000ll - 40, drifts[d]};
+			int64_t begin = 1000000000ll + random_below(1000000000), end;
+			struct wake_clock_map map;
+
+			end = begin + 4000000000ll;
+			take_fix(&card, begin, 1400, &map.a);
+			take_fix(&card, end, 1400, &map.b);
+			for (int i = 0; i < 100; i++) {
+				int64_t system = begin + random_below(end - begin);
+				int64_t device = card_at(&card, system);
+				int64_t off = wake_clock_to_system(&map, device) - system;
+				int64_t allowed = wake_clock_uncertainty(&map, device) + 2;
+
+				assert_true(off <= allowed && -off <= allowed);
+				off = wake_clock_to_device(&map, wake_clock_to_system(&map, device)) -
+				      device;
+				assert_true(off <= 1 && -off <= 1);
+			}
+			/* 1.4 µs in 4 s is 0.35 ppm. */
+			assert_true(wake_clock_drift_ppb(&map) > drifts[d] * 1e9 - 1500);
+			assert_true(wake_clock_drift_ppb(&map) < drifts[d] * 1e9 + 1500);
+		}
+}
+
+static void test_one_fix(void **state)
+{
+	struct wake_clock_map map = {{5000, 1000, 300}, {5000, 1000, 300}};
+
+	assert_int_equal(wake_clock_to_system(&map, 6000), 2000);
+	assert_int_equal(wake_clock_to_device(&map, 2000), 6000);
+	assert_true(wake_clock_drift_ppb(&map) == 0.0);
+	assert_int_equal(wake_clock_uncertainty(&map, 6000), 300);
+}
+
+/* Between the readings one uncertainty passes into the other; outside it grows. */
+static void test_uncertainty(void **state)
+{
+	struct wake_clock_map map = {{0, 0, 100}, {1000000, 1000000, 500}};
+
+	assert_int_equal(wake_clock_uncertainty(&map, 0), 100);
+	assert_int_equal(wake_clock_uncertainty(&map, 500000), 300);
+	assert_int_equal(wake_clock_uncertainty(&map, 1000000), 500);
+	assert_true(wake_clock_uncertainty(&map, 3000000) > 600);
+	assert_true(wake_clock_uncertainty(&map, -1000000) > 600);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_tightest),
+		cmocka_unit_test(test_drift_and_jitter),
+		cmocka_unit_test(test_one_fix),
+		cmocka_unit_test(test_uncertainty),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

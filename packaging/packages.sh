@@ -10,7 +10,7 @@
 BUILD_PACKAGES=(
 	meson ninja-build gcc libc6-dev pkg-config
 	clang llvm bpftool
-	libbpf-dev libelf-dev zlib1g-dev libjansson-dev
+	libbpf-dev libelf-dev zlib1g-dev libjansson-dev libncurses-dev
 	scdoc
 )
 

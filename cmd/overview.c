@@ -51,13 +51,13 @@ int cmd_overview(int argc, char **argv)
 	if (once && interval.given)
 		return opts_usage(&state, "--once and an interval exclude each other");
 	run_signals();
+	if (!once && !interval.given && view.format == VIEW_TEXT && terminal_usable()) {
+		run_signals_screen();
+		if (!terminal_open(view.color, &terminal, &err))
+			return screen_run(terminal);
+		fprintf(stderr, "subtick: %s; text instead of the live screen\n", err.what);
+	}
 	if (overview_open(&meter, &err))
 		return opts_fail(NULL, &err);
-	if (once || interval.given || view.format != VIEW_TEXT || !terminal_usable())
-		return run_meter("overview", meter, &interval, &view);
-	run_signals_screen();
-	if (!terminal_open(view.color, &terminal, &err))
-		return screen_run(meter, terminal);
-	fprintf(stderr, "subtick: %s; text instead of the live screen\n", err.what);
 	return run_meter("overview", meter, &interval, &view);
 }

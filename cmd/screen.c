@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "measure/load.h"
 #include "opts.h"
 #include "run.h"
 #include "view/screen.h"
@@ -15,13 +16,22 @@
 /* A picture at once; the interval is for what changes afterwards. */
 #define FIRST_NS (200 * NSEC_PER_MSEC)
 
-/* What is shown besides the cores: a line here is a pane there. */
+static int open_load(struct meter **ret_meter, struct err *err)
+{
+	struct load_opts opts = {.compare = true, .softirq = true};
+
+	return load_open(&opts, ret_meter, err);
+}
+
+/* A line here is a pane there, or several. The first is what the screen cannot do without. */
 static const struct {
 	const char *command;
 	int (*open)(struct meter **ret_meter, struct err *err);
-} others[] = {
-	{NULL, NULL},
+} sources[] = {
+	{"load", open_load},
 };
+
+#define NR_SOURCES (sizeof(sources) / sizeof(sources[0]))
 
 struct live {
 	struct screen screen;
@@ -30,8 +40,12 @@ struct live {
 	uint64_t began_ns, next_ns;
 };
 
-static void live_refuse(struct live *live, size_t slot, const struct err *why, struct err *err)
+static void live_fail(struct live *live, size_t slot, const struct err *why, struct err *err)
 {
+	if (!slot) {
+		*err = *why;
+		return;
+	}
 	if (live->meters[slot])
 		live->meters[slot]->ops->close(live->meters[slot]);
 	live->meters[slot] = NULL;
@@ -39,28 +53,18 @@ static void live_refuse(struct live *live, size_t slot, const struct err *why, s
 		err_set(err, -ENOMEM, "out of memory");
 }
 
-static void live_open(struct live *live, struct meter *overview, struct err *err)
+static void live_open(struct live *live, struct err *err)
 {
-	int slot = screen_add(&live->screen, "overview");
-
-	if (slot < 0) {
-		overview->ops->close(overview);
-		err_set(err, -ENOMEM, "out of memory");
-		return;
-	}
-	live->meters[slot] = overview;
-	for (size_t i = 0; others[i].command && !err->code; i++) {
+	for (size_t i = 0; i < NR_SOURCES && !err->code; i++) {
 		struct err why = {0};
 
-		slot = screen_add(&live->screen, others[i].command);
-		if (slot < 0)
+		if (screen_add(&live->screen, sources[i].command) != (int)i)
 			err_set(err, -ENOMEM, "out of memory");
-		else if (others[i].open(&live->meters[slot], &why))
-			live_refuse(live, slot, &why, err);
+		else if (sources[i].open(&live->meters[i], &why))
+			live_fail(live, i, &why, err);
 	}
 }
 
-/* The cores are what the screen is for; anything else may fail without taking it down. */
 static void live_start(struct live *live, struct err *err)
 {
 	for (size_t i = 0; i < live->screen.nr_slots && !err->code; i++) {
@@ -69,10 +73,7 @@ static void live_start(struct live *live, struct err *err)
 
 		if (!meter || !meter->ops->start(meter, &why))
 			continue;
-		if (i)
-			live_refuse(live, i, &why, err);
-		else
-			*err = why;
+		live_fail(live, i, &why, err);
 	}
 	live->began_ns = clock_mono_ns();
 	live->next_ns = live->began_ns + FIRST_NS;
@@ -89,10 +90,7 @@ static void live_read(struct live *live, struct err *err)
 		if (!meter)
 			continue;
 		if (meter->ops->read(meter, &report, &why)) {
-			if (i)
-				live_refuse(live, i, &why, err);
-			else
-				*err = why;
+			live_fail(live, i, &why, err);
 		} else if (live->screen.paused) {
 			report_free(report);
 		} else if (screen_show(&live->screen, i, report)) {
@@ -163,14 +161,14 @@ static void live_loop(struct live *live, struct err *err)
 	}
 }
 
-int screen_run(struct meter *overview, struct terminal *terminal)
+int screen_run(struct terminal *terminal)
 {
 	struct live live = {.terminal = terminal};
 	struct err err = {0};
 
 	screen_init(&live.screen, INTERVAL_NS);
 	live.screen.ascii = !terminal_utf8(terminal);
-	live_open(&live, overview, &err);
+	live_open(&live, &err);
 	if (!err.code)
 		live_start(&live, &err);
 	if (!err.code)

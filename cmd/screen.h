@@ -3,15 +3,12 @@
 #ifndef SUBTICK_CMD_SCREEN_H
 #define SUBTICK_CMD_SCREEN_H
 
-#include <stdbool.h>
-
-#include "measure/meter.h"
 #include "view/terminal.h"
 
 /*
- * Shows @overview, and whatever else can be measured here, until q or a signal. Closes both.
+ * Shows the cores, and whatever else can be measured here, until q or a signal. Closes @terminal.
  * Returns the exit code.
  */
-int screen_run(struct meter *overview, struct terminal *terminal);
+int screen_run(struct terminal *terminal);
 
 #endif

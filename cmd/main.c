@@ -17,6 +17,7 @@ const struct command commands[] = {
 };
 
 static const struct opt options[] = {
+	{"once", 0, NULL, "one summary of 5 seconds, also on a terminal", 0},
 	{"version", 'V', NULL, "the version", 0},
 	{NULL, 0, NULL, NULL, 0},
 };
@@ -25,7 +26,7 @@ static int help(void)
 {
 	printf("Usage: subtick [COMMAND] [options] [interval [count]]\n"
 	       "What the CPU cores really do between two scheduler ticks.\n\n"
-	       "  %-10s a summary of 5 seconds\n",
+	       "  %-10s the live screen on a terminal, else a summary of 5 seconds\n",
 	       "(none)");
 	for (const struct command *command = commands; command->name; command++)
 		printf("  %-10s %s\n", command->name, command->summary);

@@ -41,6 +41,40 @@ void run_signals(void)
 	prctl(PR_SET_TIMERSLACK, 1UL);
 }
 
+static void on_resize(int number)
+{
+	/* Interrupting the wait is all it has to do. */
+}
+
+void run_signals_screen(void)
+{
+	struct sigaction stop = {.sa_handler = on_signal}, resize = {.sa_handler = on_resize};
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGWINCH);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	sigdelset(&mask_outside, SIGHUP);
+	sigdelset(&mask_outside, SIGWINCH);
+	sigaction(SIGHUP, &stop, NULL);
+	sigaction(SIGWINCH, &resize, NULL);
+}
+
+bool run_wait_input(uint64_t until_ns, struct pollfd *input)
+{
+	uint64_t now = clock_mono_ns();
+	struct timespec left;
+
+	input->revents = 0;
+	if (stop_signal)
+		return true;
+	left = clock_timespec(until_ns > now ? until_ns - now : 0);
+	if (ppoll(input, 1, &left, &mask_outside) < 0)
+		input->revents = 0;
+	return stop_signal != 0;
+}
+
 bool run_stopped(void)
 {
 	return stop_signal != 0;

@@ -3,6 +3,7 @@
 #ifndef SUBTICK_CMD_RUN_H
 #define SUBTICK_CMD_RUN_H
 
+#include <poll.h>
 #include <stdbool.h>
 
 #include "measure/meter.h"
@@ -14,6 +15,11 @@ void run_signals(void);
 /* Waits until CLOCK_MONOTONIC @until_ns or a signal; returns true when it is time to stop. */
 bool run_wait(uint64_t until_ns);
 bool run_stopped(void);
+
+/* Also stops at the end of the terminal, and wakes when it changes its size. */
+void run_signals_screen(void);
+/* One wait until @until_ns, a signal or @input; returns true when it is time to stop. */
+bool run_wait_input(uint64_t until_ns, struct pollfd *input);
 
 /* Moves this process off @measured when other CPUs are allowed, so as not to measure itself. */
 void run_avoid(const struct cpuset *measured);

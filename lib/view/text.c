@@ -73,13 +73,12 @@ static void text_pair(const struct view *view, const struct column *col, const s
 	fputs(number, view->out);
 }
 
-/* Counts of what was lost get a line of their own, and only when there are any. */
-static bool is_loss(const struct column *col, const struct value *value)
+bool text_is_loss(const struct column *col, const struct value *value)
 {
 	return col->metric->unit == UNIT_COUNT && value->kind != VALUE_NULL;
 }
 
-static bool is_zero(const struct value *value)
+bool text_is_zero(const struct value *value)
 {
 	return (value->kind == VALUE_U64 && !value->u64) ||
 	       (value->kind == VALUE_F64 && value->f64 == 0) ||
@@ -114,8 +113,8 @@ static void text_head(struct view *view, const struct report *report)
 		const struct value *value = table_cell(quality, 0, i);
 
 		if (quality->cols[i].data_only || value->kind == VALUE_TABLE ||
-		    is_loss(&quality->cols[i], value) ||
-		    (is_zero(value) && quality->cols[i].metric->unit != UNIT_RATIO))
+		    text_is_loss(&quality->cols[i], value) ||
+		    (text_is_zero(value) && quality->cols[i].metric->unit != UNIT_RATIO))
 			continue;
 		text_pair(view, &quality->cols[i], value, between);
 		between = ", ";
@@ -149,8 +148,8 @@ static void text_losses(struct view *view, const struct report *report)
 	for (size_t i = 0; i < quality->nr_cols; i++) {
 		const struct value *value = table_cell(quality, 0, i);
 
-		if (quality->cols[i].data_only || !is_loss(&quality->cols[i], value) ||
-		    is_zero(value))
+		if (quality->cols[i].data_only || !text_is_loss(&quality->cols[i], value) ||
+		    text_is_zero(value))
 			continue;
 		if (!any)
 			text_put(view, SGR_YELLOW, "lost:");

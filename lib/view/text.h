@@ -22,6 +22,9 @@ void text_put(const struct view *view, const char *sgr, const char *text);
 /* Breaks @text at blanks; continuation lines start after @indent columns; ends the line. */
 void text_wrap(const struct view *view, const char *text, size_t indent);
 uint64_t text_hash(uint64_t hash, const char *text);
+/* Counts of what was lost get a line of their own, and only when there are any. */
+bool text_is_loss(const struct column *col, const struct value *value);
+bool text_is_zero(const struct value *value);
 
 /* A table laid out: the cells as text, their widths, and which line each column goes to. */
 struct grid_item {

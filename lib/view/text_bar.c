@@ -6,41 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "view/glyph.h"
 #include "view/utf8.h"
 
 #define HIST_STARS 40
-
-/* Shapes differ as well as colours: not everybody sees both. */
-static const struct glyph {
-	enum metric_id id;
-	const char *shape;
-	const char *sgr;
-} glyphs[] = {
-	{M_TASK_RATIO, "█", SGR_GREEN},
-	{M_HARDIRQ_RATIO, "▓", SGR_RED},
-	{M_SOFTIRQ_ON_IDLE_RATIO, "▒", SGR_YELLOW},
-	{M_SOFTIRQ_ON_TASK_RATIO, "░", "\033[35m"},
-	{M_KSOFTIRQD_RATIO, "k", "\033[34m"},
-	{M_IDLE_LOOP_RATIO, "~", "\033[36m"},
-	{M_POLL_IDLE_RATIO, "o", "\033[36m"},
-	{M_IDLE_RATIO, "·", SGR_DIM},
-	{M_STEAL_RATIO, "x", "\033[91m"},
-	{M_UNKNOWN_RATIO, "?", "\033[95m"},
-};
-
-/* What has no glyph of its own gets a letter, in the order of the columns. */
-static struct glyph glyph_of(const struct table *table, size_t col, char letter[2])
-{
-	static const char *const sgr[] = {SGR_GREEN,  SGR_RED,	  SGR_YELLOW,
-					  "\033[35m", "\033[34m", "\033[36m"};
-
-	for (size_t i = 0; i < sizeof(glyphs) / sizeof(glyphs[0]); i++)
-		if (table->cols[col].metric == metric_get(glyphs[i].id))
-			return glyphs[i];
-	letter[0] = 'A' + (col - table->bar_first) % 26;
-	letter[1] = '\0';
-	return (struct glyph){.shape = letter, .sgr = sgr[(col - table->bar_first) % 6]};
-}
 
 static void put_many(const struct view *view, const char *shape, size_t nr)
 {
@@ -67,7 +36,7 @@ void text_bar(const struct view *view, const struct table *table, size_t row, si
 		end = sum >= 1 ? cells : (size_t)lrint(sum * cells);
 		if (end == at)
 			continue;
-		fputs(view->color ? glyph.sgr : "", view->out);
+		fputs(view->color ? style_sgr(glyph.style) : "", view->out);
 		put_many(view, glyph.shape, end - at);
 		fputs(view->color ? SGR_RESET : "", view->out);
 		at = end;
@@ -99,7 +68,7 @@ void text_bar_legend(struct view *view, const struct table *table)
 			fputs("  ", view->out);
 			at += 2;
 		}
-		text_put(view, glyph.sgr, glyph.shape);
+		text_put(view, style_sgr(glyph.style), glyph.shape);
 		fprintf(view->out, " %s", title);
 		at += width;
 	}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Drives several measurements at once, and the live screen that shows them. */
+#include "screen.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "measure/load.h"
+#include "opts.h"
+#include "run.h"
+#include "view/screen.h"
+
+#define INTERVAL_NS NSEC_PER_SEC
+/* A picture at once; the interval is for what changes afterwards. */
+#define FIRST_NS (200 * NSEC_PER_MSEC)
+
+static int open_load(struct meter **ret_meter, struct err *err)
+{
+	struct load_opts opts = {.compare = true, .softirq = true};
+
+	return load_open(&opts, ret_meter, err);
+}
+
+/* A line here is a pane there, or several. The first is what the screen cannot do without. */
+static const struct {
+	const char *command;
+	int (*open)(struct meter **ret_meter, struct err *err);
+} sources[] = {
+	{"load", open_load},
+};
+
+#define NR_SOURCES (sizeof(sources) / sizeof(sources[0]))
+
+struct live {
+	struct screen screen;
+	struct meter *meters[SCREEN_MAX_SLOTS]; /* NULL: refused */
+	struct terminal *terminal;
+	uint64_t began_ns, next_ns;
+};
+
+static void live_fail(struct live *live, size_t slot, const struct err *why, struct err *err)
+{
+	if (!slot) {
+		*err = *why;
+		return;
+	}
+	if (live->meters[slot])
+		live->meters[slot]->ops->close(live->meters[slot]);
+	live->meters[slot] = NULL;
+	if (screen_refuse(&live->screen, slot, why))
+		err_set(err, -ENOMEM, "out of memory");
+}
+
+static void live_open(struct live *live, struct err *err)
+{
+	for (size_t i = 0; i < NR_SOURCES && !err->code; i++) {
+		struct err why = {0};
+
+		if (screen_add(&live->screen, sources[i].command) != (int)i)
+			err_set(err, -ENOMEM, "out of memory");
+		else if (sources[i].open(&live->meters[i], &why))
+			live_fail(live, i, &why, err);
+	}
+}
+
+static void live_start(struct live *live, struct err *err)
+{
+	for (size_t i = 0; i < live->screen.nr_slots && !err->code; i++) {
+		struct meter *meter = live->meters[i];
+		struct err why = {0};
+
+		if (!meter || !meter->ops->start(meter, &why))
+			continue;
+		live_fail(live, i, &why, err);
+	}
+	live->began_ns = clock_mono_ns();
+	live->next_ns = live->began_ns + FIRST_NS;
+}
+
+/* While paused the windows go by unseen, so that the next one shown is not a long one. */
+static void live_read(struct live *live, struct err *err)
+{
+	for (size_t i = 0; i < live->screen.nr_slots && !err->code; i++) {
+		struct meter *meter = live->meters[i];
+		struct report *report = NULL;
+		struct err why = {0};
+
+		if (!meter)
+			continue;
+		if (meter->ops->read(meter, &report, &why)) {
+			live_fail(live, i, &why, err);
+		} else if (live->screen.paused) {
+			report_free(report);
+		} else if (screen_show(&live->screen, i, report)) {
+			err_set(err, -ENOMEM, "out of memory");
+		}
+	}
+	live->began_ns = clock_mono_ns();
+	live->next_ns += live->screen.interval_ns;
+	if (live->next_ns < live->began_ns)
+		live->next_ns = live->began_ns + live->screen.interval_ns;
+}
+
+static void live_draw(struct live *live, bool again, struct err *err)
+{
+	struct canvas canvas;
+	int rows, cols;
+
+	terminal_size(live->terminal, &rows, &cols);
+	if (canvas_init(&canvas, rows, cols)) {
+		err_set(err, -ENOMEM, "out of memory");
+		return;
+	}
+	if (screen_draw(&live->screen, &canvas))
+		err_set(err, -ENOMEM, "out of memory");
+	else
+		terminal_paint(live->terminal, &canvas, again);
+	canvas_free(&canvas);
+}
+
+/* True when it is time to go. */
+static bool live_keys(struct live *live, bool *ret_again)
+{
+	int key;
+
+	while ((key = terminal_key(live->terminal)) != SCREEN_KEY_NONE) {
+		*ret_again |= key == ('l' & 0x1f);
+		switch (screen_key(&live->screen, key)) {
+		case SCREEN_QUIT:
+			return true;
+		case SCREEN_INTERVAL:
+			live->next_ns = live->began_ns + live->screen.interval_ns;
+			break;
+		default:
+			break;
+		}
+	}
+	return false;
+}
+
+static void live_loop(struct live *live, struct err *err)
+{
+	bool again = false;
+
+	while (!err->code) {
+		struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+
+		live_draw(live, again, err);
+		again = false;
+		/* A key, a new size, a stop or the end of the window: whichever comes first. */
+		if (err->code || run_wait_input(live->next_ns, &input))
+			return;
+		if (input.revents & (POLLHUP | POLLERR | POLLNVAL))
+			return;
+		if ((input.revents & POLLIN) && live_keys(live, &again))
+			return;
+		if (clock_mono_ns() >= live->next_ns)
+			live_read(live, err);
+	}
+}
+
+int screen_run(struct terminal *terminal)
+{
+	struct live live = {.terminal = terminal};
+	struct err err = {0};
+
+	screen_init(&live.screen, INTERVAL_NS);
+	live.screen.ascii = !terminal_utf8(terminal);
+	live_open(&live, &err);
+	if (!err.code)
+		live_start(&live, &err);
+	if (!err.code)
+		live_loop(&live, &err);
+	for (size_t i = 0; i < live.screen.nr_slots; i++)
+		if (live.meters[i])
+			live.meters[i]->ops->close(live.meters[i]);
+	screen_free(&live.screen);
+	/* Before anything is said: it is to be read on the terminal as it was. */
+	terminal_close(terminal);
+	return err.code ? opts_fail(NULL, &err) : EXIT_FINE;
+}

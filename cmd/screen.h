@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The loop behind the live screen. */
+#ifndef SUBTICK_CMD_SCREEN_H
+#define SUBTICK_CMD_SCREEN_H
+
+#include "view/terminal.h"
+
+/*
+ * Shows the cores, and whatever else can be measured here, until q or a signal. Closes @terminal.
+ * Returns the exit code.
+ */
+int screen_run(struct terminal *terminal);
+
+#endif

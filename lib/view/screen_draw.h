@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What the files that draw the live screen share. */
+#ifndef SUBTICK_VIEW_SCREEN_DRAW_H
+#define SUBTICK_VIEW_SCREEN_DRAW_H
+
+#include "view/canvas.h"
+#include "view/screen.h"
+#include "view/screen_layout.h"
+
+/* Columns that the name of a core takes, and the figure behind its bar. */
+int screen_cores_name_width(const struct table *table);
+int screen_cores_figure_width(const struct table *table);
+/* Lines that the legend takes; draws it as well unless @canvas is NULL. */
+int screen_cores_legend(const struct screen *screen, const struct table *table,
+			const struct screen_layout *layout, int cols, struct canvas *canvas);
+void screen_cores_draw(const struct screen *screen, const struct table *table,
+		       const struct screen_layout *layout, struct canvas *canvas);
+
+/* Information, heading and rows of a pane. */
+int screen_pane_draw(struct screen *screen, struct screen_pane *pane, const struct table *table,
+		     const struct screen_layout *layout, struct canvas *canvas);
+
+#endif

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Cells: clipping, wide characters, marks, and that nothing in a cell can steer a terminal. */
+#include "test.h"
+
+#include "view/canvas.h"
+#include "view/utf8.h"
+
+static void expect(struct canvas *canvas, const char *text)
+{
+	char *got = canvas_text(canvas);
+
+	assert_non_null(got);
+	assert_string_equal(got, text);
+	free(got);
+}
+
+static void test_clips(void **state)
+{
+	struct canvas canvas;
+
+	assert_int_equal(canvas_init(&canvas, 2, 8), 0);
+	assert_int_equal(canvas_put(&canvas, 0, 2, 8, STYLE_PLAIN, "abc"), 5);
+	assert_int_equal(canvas_put(&canvas, 1, 4, 99, STYLE_PLAIN, "abcdefgh"), 8);
+	expect(&canvas, "  abc\n    abc…\n");
+	/* Outside nothing happens; a negative row or column is outside too. */
+	canvas_put(&canvas, -1, 0, 8, STYLE_PLAIN, "x");
+	canvas_put(&canvas, 2, 0, 8, STYLE_PLAIN, "x");
+	canvas_put(&canvas, 0, -3, 8, STYLE_PLAIN, "xxxxxxxx");
+	canvas_put(&canvas, 0, 8, 99, STYLE_PLAIN, "x");
+	canvas_put(&canvas, 0, 3, 3, STYLE_PLAIN, "x");
+	canvas_paint(&canvas, 7, 0, 8, STYLE_RED);
+	expect(&canvas, "  abc\n    abc…\n");
+	canvas_paint(&canvas, 0, -5, 99, STYLE_RED);
+	for (int i = 0; i < 8; i++)
+		assert_int_equal(canvas.cells[i].style, STYLE_RED);
+	assert_int_equal(canvas.cells[8].style, STYLE_PLAIN);
+	canvas_free(&canvas);
+}
+
+static void test_wide(void **state)
+{
+	struct canvas canvas;
+
+	assert_int_equal(canvas_init(&canvas, 1, 6), 0);
+	assert_int_equal(canvas_put(&canvas, 0, 0, 6, STYLE_PLAIN, "世界a"), 5);
+	assert_int_equal(canvas.cells[0].width, 2);
+	assert_int_equal(canvas.cells[1].width, 0);
+	expect(&canvas, "世界a\n");
+	/* Half of one overwritten: the other half is not left behind. */
+	canvas_put(&canvas, 0, 1, 6, STYLE_PLAIN, "x");
+	expect(&canvas, " x界a\n");
+	canvas_put(&canvas, 0, 2, 6, STYLE_PLAIN, "y");
+	expect(&canvas, " xy a\n");
+	canvas_free(&canvas);
+	/* One that would stick out is cut. */
+	assert_int_equal(canvas_init(&canvas, 1, 3), 0);
+	canvas_put(&canvas, 0, 0, 3, STYLE_PLAIN, "世界");
+	expect(&canvas, "世…\n");
+	canvas_free(&canvas);
+}
+
+static void test_marks(void **state)
+{
+	struct canvas canvas;
+	char many[256] = "e";
+
+	assert_int_equal(canvas_init(&canvas, 1, 4), 0);
+	for (int i = 0; i < 50; i++)
+		strcat(many, "\xcc\x81");
+	strcat(many, "x");
+	assert_int_equal(canvas_put(&canvas, 0, 0, 4, STYLE_PLAIN, many), 2);
+	/* As many as the cell holds, whole ones, and the next character is where it belongs. */
+	assert_int_equal(strlen(canvas.cells[0].text), 15);
+	assert_string_equal(canvas.cells[1].text, "x");
+	canvas_free(&canvas);
+}
+
+static void test_hostile(void **state)
+{
+	static const char *const names[] = {
+		"\033[2J",
+		"a\rb",
+		"a\nb",
+		"\x9b"
+		"31m",
+		"\xc2\x9b"
+		"31m",
+		"\x7f",
+		"\xff\xfe",
+		"\xe2\x80\xae"
+		"abc",
+		"\xf0\x9f",
+		"\xed\xa0\x80",
+		"\a",
+	};
+	struct canvas canvas;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		assert_int_equal(canvas_init(&canvas, 1, 40), 0);
+		canvas_put(&canvas, 0, 0, 40, STYLE_PLAIN, names[i]);
+		for (int col = 0; col < 40; col++) {
+			const char *text = canvas.cells[col].text;
+			uint32_t code;
+			size_t len = strlen(text);
+
+			if (!len)
+				continue;
+			assert_int_equal(utf8_decode(text, &code), len);
+			assert_true(code >= 0x20 && code != 0x7f && (code < 0x80 || code > 0x9f));
+			assert_true(code != 0x202e);
+		}
+		assert_string_equal(canvas.cells[names[i][0] == 'a' ? 1 : 0].text, "\\");
+		canvas_free(&canvas);
+	}
+}
+
+static void test_ascii(void **state)
+{
+	struct canvas canvas;
+
+	assert_int_equal(canvas_init(&canvas, 1, 10), 0);
+	canvas.ascii = true;
+	assert_int_equal(canvas_put(&canvas, 0, 0, 10, STYLE_PLAIN, "a█世e\xcc\x81z"), 6);
+	expect(&canvas, "a???ez\n");
+	canvas_free(&canvas);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_clips), cmocka_unit_test(test_wide),
+		cmocka_unit_test(test_marks), cmocka_unit_test(test_hostile),
+		cmocka_unit_test(test_ascii),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,552 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The live screen without a terminal: layout, order, filter, keys, and what is drawn. */
+#include "test.h"
+
+#include <math.h>
+
+#include "base/clock.h"
+#include "view/screen.h"
+#include "view/screen_layout.h"
+#include "view/screen_rows.h"
+#include "view/utf8.h"
+
+static struct report *make_cores(size_t nr, double busy, double claim)
+{
+	struct report *report = report_new("overview");
+	struct table *table = report_table(report, "cpus", NULL);
+	size_t first;
+
+	report->time_unix_ns = NSEC_PER_SEC;
+	report->window_ns = NSEC_PER_SEC;
+	report_source(report, "bpf");
+	table_col(table, M_CPU);
+	table_col(table, M_BUSY_RATIO);
+	first = table_col(table, M_TASK_RATIO);
+	table_col(table, M_HARDIRQ_RATIO);
+	table_col(table, M_IDLE_RATIO);
+	table->bar_first = first;
+	table->bar_end = first + 3;
+	table_col(table, M_FLAGS);
+	table_col(table, M_CMP_PROCSTAT);
+	for (size_t i = 0; i < nr; i++) {
+		size_t row = table_row(table);
+		double own = busy < 0 ? (double)i / (double)nr : busy;
+
+		value_u64(table_cell(table, row, 0), i);
+		value_f64(table_cell(table, row, 1), own);
+		value_f64(table_cell(table, row, 2), own * 0.8);
+		value_f64(table_cell(table, row, 3), own * 0.2);
+		value_f64(table_cell(table, row, 4), 1 - own);
+		value_str(table_cell(table, row, 5), "");
+		value_f64(table_cell(table, row, 6), claim < 0 ? own : claim);
+	}
+	value_f64(report_quality(report, M_CLOSURE_MAX_RATIO), 0.000004);
+	value_u64(report_quality(report, M_TORN_TOTAL), 0);
+	report_note(report, "a note of the overview");
+	return report;
+}
+
+static struct report *make_names(const char *const *names, const uint64_t *counts, size_t nr)
+{
+	struct report *report = report_new("runq");
+	struct table *table = report_table(report, "groups", "waits for a core by cgroup");
+
+	report->window_ns = NSEC_PER_SEC;
+	report_source(report, "sched_info");
+	table_col(table, M_COMMAND);
+	table_col(table, M_COUNT);
+	table_col_as(table, M_PERCENTILE_NS, "p99_ns", "p99");
+	for (size_t i = 0; i < nr; i++) {
+		size_t row = table_row(table);
+
+		value_str(table_cell(table, row, 0), names[i]);
+		if (counts[i] == UINT64_MAX)
+			continue;
+		value_u64(table_cell(table, row, 1), counts[i]);
+		value_u64(table_cell(table, row, 2), 1000 * (nr - i));
+	}
+	return report;
+}
+
+static char *draw(struct screen *screen, int rows, int cols)
+{
+	struct canvas canvas;
+	char *text;
+
+	assert_int_equal(canvas_init(&canvas, rows, cols), 0);
+	assert_int_equal(screen_draw(screen, &canvas), 0);
+	text = canvas_text(&canvas);
+	assert_non_null(text);
+	canvas_free(&canvas);
+	return text;
+}
+
+static char *line(const char *text, int nr)
+{
+	size_t len;
+
+	while (nr--)
+		text = strchr(text, '\n') + 1;
+	len = strcspn(text, "\n");
+	return strndup(text, len);
+}
+
+static bool drawn(struct screen *screen, const char *what)
+{
+	char *text = draw(screen, 30, 100);
+	bool found = strstr(text, what);
+
+	free(text);
+	return found;
+}
+
+/* Nothing overlaps, nothing is outside, and the table keeps its rows. */
+static void test_layout(void **state)
+{
+	for (int rows = 1; rows < 120; rows++)
+		for (int cols = 40; cols < 260; cols += 7)
+			for (size_t nr = 0; nr < 5000; nr = nr * 2 + 1) {
+				struct screen_wants wants = {rows, cols, nr, nr > 99 ? 4 : 2,
+							     13,   2};
+				struct screen_layout l;
+
+				screen_layout(&wants, &l);
+				assert_int_equal(l.too_small, rows < 24 || cols < 80);
+				if (l.too_small)
+					continue;
+				assert_int_equal(l.cores_top, 1);
+				assert_int_equal(l.legend_top, l.cores_top + l.cores_rows);
+				assert_int_equal(l.loss_row, l.legend_top + l.legend_rows);
+				assert_true(l.tabs_row > l.loss_row && l.info_row > l.tabs_row);
+				assert_int_equal(l.table_top, l.heading_row + 1);
+				assert_int_equal(l.table_top + l.table_rows, l.footer_row);
+				assert_int_equal(l.footer_row, rows - 1);
+				assert_true(l.table_rows >= 6);
+				if (!nr) {
+					assert_int_equal(l.mode, SCREEN_CORES_NONE);
+				} else if (l.mode == SCREEN_CORES_BARS) {
+					assert_true((size_t)l.columns * l.cores_rows >= nr);
+					assert_true(l.columns * l.cell_width +
+							    (l.columns - 1) * 2 <=
+						    cols);
+					assert_true(l.bar_width >= 12);
+				} else {
+					assert_true((size_t)l.per_row * l.cores_rows * l.group >=
+						    nr);
+					assert_true(l.per_row + 2 * wants.name_width + 4 <= cols);
+				}
+			}
+}
+
+static void test_layout_known(void **state)
+{
+	struct screen_wants wants = {24, 80, 2, 1, 13, 2};
+	struct screen_layout l;
+
+	screen_layout(&wants, &l);
+	assert_int_equal(l.mode, SCREEN_CORES_BARS);
+	assert_int_equal(l.columns, 1);
+	assert_int_equal(l.cores_rows, 2);
+	wants.nr_cores = 16;
+	wants.name_width = 2;
+	screen_layout(&wants, &l);
+	assert_int_equal(l.mode, SCREEN_CORES_BARS);
+	assert_int_equal(l.columns, 2);
+	wants.nr_cores = 256;
+	wants.name_width = 3;
+	screen_layout(&wants, &l);
+	assert_int_equal(l.mode, SCREEN_CORES_MAP);
+	assert_int_equal(l.per_row, 64);
+	assert_int_equal(l.cores_rows, 4);
+	assert_int_equal(l.group, 1);
+	wants.nr_cores = 4096;
+	wants.name_width = 4;
+	screen_layout(&wants, &l);
+	assert_int_equal(l.group, 8);
+	assert_int_equal(l.cores_rows, 8);
+}
+
+static void test_scroll(void **state)
+{
+	assert_int_equal(screen_scroll(0, 0, 5, 10), 0);
+	assert_int_equal(screen_scroll(3, 3, 5, 10), 0);
+	assert_int_equal(screen_scroll(90, 90, 100, 10), 90);
+	assert_int_equal(screen_scroll(95, 95, 100, 10), 90);
+	assert_int_equal(screen_scroll(SIZE_MAX / 2, SIZE_MAX / 2, 100, 10), 90);
+	assert_int_equal(screen_scroll(0, 10, 100, 10), 1);
+	assert_int_equal(screen_scroll(20, 5, 100, 10), 5);
+	assert_int_equal(screen_scroll(0, 0, 0, 10), 0);
+}
+
+static const char *const names[] = {"/b", "/a/Web", "/c", "/a/db"};
+static const uint64_t counts[] = {7, UINT64_MAX, 9, 7};
+
+static void expect_rows(const struct table *table, const char *filter, int sort, bool descending,
+			const char *order)
+{
+	size_t *rows = NULL;
+	long nr = screen_rows(table, filter, sort, descending, &rows);
+	char got[16] = "";
+
+	for (long i = 0; i < nr; i++)
+		snprintf(got + strlen(got), sizeof(got) - strlen(got), "%zu", rows[i]);
+	assert_string_equal(got, order);
+	free(rows);
+}
+
+static void test_rows(void **state)
+{
+	struct report *report = make_names(names, counts, 4), *cores = make_cores(12, -1, -1);
+	const struct table *table = report->tables[0];
+
+	expect_rows(table, "", SCREEN_OWN_ORDER, false, "0123");
+	expect_rows(table, "", 0, false, "1302");
+	expect_rows(table, "", 0, true, "2031");
+	/* Null is last in both directions; equal rows stay as they were. */
+	expect_rows(table, "", 1, true, "2031");
+	expect_rows(table, "", 1, false, "0321");
+	expect_rows(table, "web", SCREEN_OWN_ORDER, false, "1");
+	expect_rows(table, "/a", 0, true, "31");
+	expect_rows(table, "nobody", 0, true, "");
+	/* A column that is not there sorts nothing. */
+	expect_rows(table, "", 99, true, "0123");
+	/* A number is matched whole. */
+	expect_rows(cores->tables[0], "1", SCREEN_OWN_ORDER, false, "1");
+	expect_rows(cores->tables[0], "11", SCREEN_OWN_ORDER, false, "11");
+	report_free(report);
+	report_free(cores);
+}
+
+static void test_rows_large(void **state)
+{
+	static const char *const two[] = {"a", "b"};
+	static const uint64_t near[] = {9007199254740993ULL, 9007199254740992ULL};
+	struct report *report = make_names(two, near, 2);
+
+	/* These two are the same real number. */
+	expect_rows(report->tables[0], "", 1, false, "10");
+	report_free(report);
+}
+
+static void fill(struct screen *screen)
+{
+	screen_init(screen, NSEC_PER_SEC);
+	assert_int_equal(screen_add(screen, "overview"), 0);
+	assert_int_equal(screen_add(screen, "runq"), 1);
+	assert_int_equal(screen_add(screen, "wake"), 2);
+	assert_int_equal(screen_show(screen, 0, make_cores(2, 0.25, 0.75)), 0);
+	assert_int_equal(screen_show(screen, 1, make_names(names, counts, 4)), 0);
+}
+
+static void test_bars(void **state)
+{
+	struct screen screen;
+	char *text, *row;
+
+	fill(&screen);
+	text = draw(&screen, 24, 80);
+	row = line(text, 0);
+	assert_non_null(strstr(row, "source bpf, window 1.00 s, closure 0.0004%"));
+	assert_non_null(strstr(row, "every 1.00 s"));
+	free(row);
+	/* 62 characters of bar: 15.5 of them busy, of which a fifth hardirq; the marker at three quarters. */
+	row = line(text, 1);
+	assert_string_equal(row, "0 [████████████▓▓▓▓···························"
+				 "···┃···············]  25.0%  75.0%");
+	free(row);
+	assert_non_null(strstr(text, "lost: nothing"));
+	assert_non_null(strstr(text, "cpus: source bpf, window 1.00 s, 2 rows"));
+	free(text);
+	screen.ascii = true;
+	text = draw(&screen, 24, 80);
+	for (const char *at = text; *at; at++)
+		assert_true((unsigned char)*at < 0x80);
+	assert_non_null(strstr(text, "0 [############%%%"));
+	free(text);
+	screen_free(&screen);
+}
+
+static void test_many_cores(void **state)
+{
+	struct screen screen;
+	char *text, *row;
+
+	screen_init(&screen, NSEC_PER_SEC);
+	screen_add(&screen, "overview");
+	screen_show(&screen, 0, make_cores(256, -1, -1));
+	text = draw(&screen, 24, 80);
+	row = line(text, 1);
+	assert_int_equal(strncmp(row, "  0-63  [▁", strlen("  0-63  [▁")), 0);
+	assert_int_equal(utf8_width(row), 8 + 66);
+	free(row);
+	row = line(text, 4);
+	assert_int_equal(strncmp(row, "192-255 [▇", strlen("192-255 [▇")), 0);
+	assert_non_null(strstr(row, "█]"));
+	free(row);
+	free(text);
+	/* Room enough: a bar each. */
+	text = draw(&screen, 60, 240);
+	assert_non_null(strstr(text, "\n  0 ["));
+	assert_non_null(strstr(text, "255 ["));
+	free(text);
+	/* A core that /proc/stat is wrong about stands out by its style. */
+	screen_show(&screen, 0, make_cores(256, 0.5, 0.1));
+	{
+		struct canvas canvas;
+
+		assert_int_equal(canvas_init(&canvas, 24, 80), 0);
+		assert_int_equal(screen_draw(&screen, &canvas), 0);
+		assert_int_equal(canvas.cells[80 + 9].style, STYLE_REVERSE);
+		canvas_free(&canvas);
+	}
+	screen_free(&screen);
+}
+
+static void test_sizes(void **state)
+{
+	struct screen screen;
+
+	for (size_t nr = 1; nr <= 1024; nr *= 4) {
+		fill(&screen);
+		screen_show(&screen, 0, make_cores(nr, -1, 0.5));
+		for (int rows = 1; rows < 70; rows += 3)
+			for (int cols = 1; cols < 250; cols += 13) {
+				screen_key(&screen, rows % 2 ? '\t' : 's');
+				free(draw(&screen, rows, cols));
+			}
+		screen_free(&screen);
+	}
+	fill(&screen);
+	{
+		char *text = draw(&screen, 23, 80);
+
+		assert_int_equal(
+			strncmp(text, "subtick needs 80 x 24\nthis is 80 x 23\nq quits\n", 46), 0);
+		free(text);
+	}
+	screen_free(&screen);
+}
+
+static void type(struct screen *screen, const char *keys)
+{
+	for (; *keys; keys++)
+		screen_key(screen, (unsigned char)*keys);
+}
+
+static void test_keys(void **state)
+{
+	struct screen screen;
+
+	fill(&screen);
+	assert_true(drawn(&screen, "cpus: source bpf"));
+	type(&screen, "\t");
+	assert_true(drawn(&screen,
+			  "waits for a core by cgroup: source sched_info, window 1.00 s, 4 rows"));
+	type(&screen, "s");
+	assert_true(drawn(&screen, "command▲"));
+	assert_true(drawn(&screen, "\n/a/Web"));
+	type(&screen, "s");
+	assert_true(drawn(&screen, "count▼"));
+	type(&screen, "r");
+	assert_true(drawn(&screen, "count▲"));
+	type(&screen, "ss");
+	assert_false(drawn(&screen, "▲") || drawn(&screen, "▼"));
+	type(&screen, "S");
+	assert_true(drawn(&screen, "p99▼"));
+	screen_key(&screen, SCREEN_KEY_BACK_TAB);
+	assert_true(drawn(&screen, "cpus: source bpf"));
+	screen_key(&screen, SCREEN_KEY_BACK_TAB);
+	assert_true(drawn(&screen, "a note of the overview"));
+	assert_int_equal(screen_key(&screen, 's'), SCREEN_NOTHING);
+	type(&screen, "p");
+	assert_true(screen.paused && drawn(&screen, "PAUSED"));
+	type(&screen, " ");
+	assert_false(screen.paused);
+	type(&screen, "h");
+	assert_true(drawn(&screen, "subtick: keys"));
+	type(&screen, "p");
+	assert_false(screen.paused || drawn(&screen, "subtick: keys"));
+	assert_int_equal(screen_key(&screen, 'q'), SCREEN_QUIT);
+	screen_free(&screen);
+}
+
+static void test_filter(void **state)
+{
+	struct screen screen;
+
+	fill(&screen);
+	type(&screen, "\tfwEbq");
+	/* While it is typed, letters are letters, and the rows stay. */
+	assert_true(drawn(&screen, "filter: wEbq") && drawn(&screen, "/a/db"));
+	screen_key(&screen, SCREEN_KEY_BACKSPACE);
+	type(&screen, "\r");
+	assert_true(drawn(&screen, "1 of 4 rows, filter \"wEb\""));
+	assert_true(drawn(&screen, "/a/Web"));
+	assert_false(drawn(&screen, "/a/db"));
+	type(&screen, "fzzz\033");
+	assert_true(drawn(&screen, "filter \"wEb\""));
+	type(&screen, "/zzz\n");
+	assert_true(drawn(&screen, "no row matches the filter"));
+	type(&screen, "/\025\n");
+	assert_true(drawn(&screen, "4 rows"));
+	/* More than one byte, taken back as one character; and no more than there is room for. */
+	type(&screen, "f");
+	screen_key(&screen, 0x4e16);
+	assert_string_equal(screen.draft, "世");
+	screen_key(&screen, 0x1f600);
+	screen_key(&screen, SCREEN_KEY_BACKSPACE);
+	assert_string_equal(screen.draft, "世");
+	screen_key(&screen, SCREEN_KEY_BACKSPACE);
+	screen_key(&screen, SCREEN_KEY_BACKSPACE);
+	assert_string_equal(screen.draft, "");
+	for (int i = 0; i < 200; i++)
+		screen_key(&screen, 0x20ac);
+	assert_int_equal(strlen(screen.draft), 63);
+	screen_free(&screen);
+}
+
+static void test_interval(void **state)
+{
+	struct screen screen;
+
+	screen_init(&screen, NSEC_PER_SEC);
+	assert_int_equal(screen_key(&screen, '+'), SCREEN_INTERVAL);
+	assert_int_equal(screen.interval_ns, 2 * NSEC_PER_SEC);
+	for (int i = 0; i < 20; i++)
+		screen_key(&screen, '+');
+	assert_int_equal(screen.interval_ns, 60 * NSEC_PER_SEC);
+	assert_int_equal(screen_key(&screen, '+'), SCREEN_NOTHING);
+	for (int i = 0; i < 20; i++)
+		screen_key(&screen, '-');
+	assert_int_equal(screen.interval_ns, 100 * NSEC_PER_MSEC);
+	assert_int_equal(screen_key(&screen, '-'), SCREEN_NOTHING);
+	screen_free(&screen);
+}
+
+/* The order chosen stays with the pane, though reports and their columns change. */
+static void test_next_report(void **state)
+{
+	static const char *const later[] = {"/x", "/y"};
+	static const uint64_t more[] = {1, 2};
+	struct screen screen;
+
+	fill(&screen);
+	type(&screen, "\tss");
+	screen_show(&screen, 1, make_names(later, more, 2));
+	assert_true(drawn(&screen, "count▼"));
+	{
+		char *text = draw(&screen, 30, 100);
+
+		assert_true(strstr(text, "/y") < strstr(text, "/x"));
+		free(text);
+	}
+	/* A table that is gone for a window, and one that comes later: the pane is the same one. */
+	screen_show(&screen, 1, report_new("runq"));
+	assert_true(drawn(&screen, "not in this window"));
+	screen_show(&screen, 2, make_names(later, more, 2));
+	assert_true(drawn(&screen, "not in this window"));
+	screen_show(&screen, 0, make_cores(3, 0.5, 0.5));
+	assert_true(drawn(&screen, "not in this window"));
+	assert_int_equal(screen.nr_panes, 3);
+	screen_free(&screen);
+}
+
+static void test_refused(void **state)
+{
+	struct err err = {.code = -EPERM, .what = "no \033[31m permission", .fix = "become root"};
+	struct screen screen;
+
+	fill(&screen);
+	assert_int_equal(screen_refuse(&screen, 2, &err), 0);
+	assert_true(drawn(&screen, "wake not measured (see notes)"));
+	type(&screen, "\t\t");
+	assert_true(drawn(&screen, "no \\x1b[31m permission"));
+	assert_true(drawn(&screen, "become root"));
+	/* One that fails later takes its figures with it. */
+	screen_key(&screen, SCREEN_KEY_BACK_TAB);
+	assert_true(drawn(&screen, "/a/db"));
+	assert_int_equal(screen_refuse(&screen, 1, &err), 0);
+	assert_false(drawn(&screen, "/a/db"));
+	assert_true(drawn(&screen, "not measured any more"));
+	screen_free(&screen);
+}
+
+static void test_losses(void **state)
+{
+	struct report *report = make_cores(2, 0.5, 0.5);
+	struct screen screen;
+
+	fill(&screen);
+	value_u64(report_quality(report, M_ODD_EDGES_TOTAL), 17);
+	screen_show(&screen, 0, report);
+	assert_true(drawn(&screen, "lost: overview odd edges 17"));
+	assert_false(drawn(&screen, "lost: nothing"));
+	screen_free(&screen);
+}
+
+static void test_hostile(void **state)
+{
+	static const char *const bad[] = {"\033]0;x\a\r\n", "\xff\xc3(", "\xe2\x80\xaegnp",
+					  "世世世"};
+	static const uint64_t one[] = {4, 3, 2, 1};
+	struct screen screen;
+	char *text;
+
+	fill(&screen);
+	screen_show(&screen, 1, make_names(bad, one, 4));
+	type(&screen, "\t");
+	text = draw(&screen, 24, 80);
+	assert_non_null(strstr(text, "\\x1b]0;x\\x07\\x0d\\x0a"));
+	assert_non_null(strstr(text, "\\xff\\xc3("));
+	assert_non_null(strstr(text, "\\xe2\\x80\\xaegnp"));
+	assert_null(strchr(text, '\033'));
+	free(text);
+	screen_free(&screen);
+}
+
+static void test_scrolling(void **state)
+{
+	const char *many[300];
+	uint64_t nr[300];
+	char text[300][8];
+	struct screen screen;
+
+	for (int i = 0; i < 300; i++) {
+		snprintf(text[i], sizeof(text[i]), "/n%03d", i);
+		many[i] = text[i];
+		nr[i] = i;
+	}
+	fill(&screen);
+	screen_show(&screen, 1, make_names(many, nr, 300));
+	type(&screen, "\t");
+	assert_true(drawn(&screen, "/n000") && !drawn(&screen, "/n299"));
+	screen_key(&screen, SCREEN_KEY_DOWN);
+	assert_true(!drawn(&screen, "/n000") && drawn(&screen, "/n001"));
+	screen_key(&screen, SCREEN_KEY_END);
+	assert_true(drawn(&screen, "/n299") && !drawn(&screen, "/n000"));
+	screen_key(&screen, SCREEN_KEY_DOWN);
+	assert_true(drawn(&screen, "/n299"));
+	screen_key(&screen, SCREEN_KEY_UP);
+	assert_true(!drawn(&screen, "/n299") && drawn(&screen, "/n298"));
+	screen_key(&screen, SCREEN_KEY_PAGE_UP);
+	assert_false(drawn(&screen, "/n298"));
+	screen_key(&screen, SCREEN_KEY_HOME);
+	assert_true(drawn(&screen, "/n000"));
+	screen_free(&screen);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_layout),	   cmocka_unit_test(test_layout_known),
+		cmocka_unit_test(test_scroll),	   cmocka_unit_test(test_rows),
+		cmocka_unit_test(test_rows_large), cmocka_unit_test(test_bars),
+		cmocka_unit_test(test_many_cores), cmocka_unit_test(test_sizes),
+		cmocka_unit_test(test_keys),	   cmocka_unit_test(test_filter),
+		cmocka_unit_test(test_interval),   cmocka_unit_test(test_next_report),
+		cmocka_unit_test(test_refused),	   cmocka_unit_test(test_losses),
+		cmocka_unit_test(test_hostile),	   cmocka_unit_test(test_scrolling),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

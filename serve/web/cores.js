@@ -91,7 +91,7 @@ export class Cores {
 				.concat({label: "/proc/stat says", color: "--mark", dash: [6, 4]}),
 		});
 		this.error = new Plot(place, {
-			label: "/proc/stat against the truth", format: points, height: 140,
+			label: "/proc/stat against the truth", format: points, height: 180,
 			range: (_, low, high) => {
 				const most = Math.max(0.02, Math.abs(low ?? 0), Math.abs(high ?? 0)) * 1.1;
 

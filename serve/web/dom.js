@@ -33,6 +33,18 @@ export function printable(name) {
 	return text === "" ? "(empty)" : text;
 }
 
+const TAIL = 18;
+
+// A long path loses its middle, not its end, which is what tells siblings apart.
+export function path(name) {
+	const letters = [...printable(name)];
+
+	if (letters.length <= TAIL)
+		return el("span", {}, letters.join(""));
+	return el("span", {class: "path"}, el("span", {class: "head"}, letters.slice(0, -TAIL).join("")),
+		el("span", {class: "tail"}, letters.slice(-TAIL).join("")));
+}
+
 // Three significant digits without an exponent.
 function digits(value) {
 	const size = Math.abs(value);

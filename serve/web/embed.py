@@ -21,9 +21,7 @@ def main():
         name = os.path.basename(path)
         kind = TYPES[os.path.splitext(name)[1]]
         url = "/" if name == "index.html" else "/" + name
-        text = ",".join(str(byte) for byte in data)
-        lines = [text[at:at + 4000] for at in range(0, len(text), 4000)]
-        body = "\n".join(lines)
+        body = ",\n".join(",".join(map(str, data[at:at + 64])) for at in range(0, len(data), 64))
         arrays.append(f"static const unsigned char data_{number}[] = {{\n{body}\n}};\n")
         rows.append(f'\t{{"{url}", "{kind}", data_{number}, sizeof(data_{number})}},\n')
     with open(output, "w", encoding="ascii") as file:

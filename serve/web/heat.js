@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Who waited behind whom: victims against culprits as a table whose colour is the time waited.
-import {count, el, ns, printable} from "./dom.js";
+import {count, el, ns, path, printable} from "./dom.js";
 
 const MOST = 16; // rows and columns; what is beyond is summed, and said
 const REST = Symbol("rest");
@@ -18,7 +18,7 @@ function top(totals) {
 function head(scope, name) {
 	const text = printable(name);
 
-	return el("th", {scope, title: text}, el("span", {class: "name"}, text));
+	return el("th", {scope, title: text}, el("span", {class: "name"}, path(name)));
 }
 
 export class Heat {

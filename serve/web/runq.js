@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Waits for a core per cgroup: a table that sorts and filters, one group in detail, the heat map.
-import {count, el, known, notes, ns, origin, percent, printable, setText} from "./dom.js";
+import {count, el, known, notes, ns, origin, path, percent, printable, setText} from "./dom.js";
 import {barTable, histogram, Sparkline} from "./bars.js";
 import {Heat} from "./heat.js";
 import {Plot} from "./plot.js";
@@ -33,7 +33,7 @@ class Row {
 	constructor(name, onPick) {
 		this.spark = new Sparkline();
 		this.button = el("button", {type: "button", class: "link name", title: printable(name),
-			onclick: () => onPick(name)}, printable(name));
+			onclick: () => onPick(name)}, path(name));
 		this.cells = COLUMNS.slice(1).map(([key]) => el("td", {class: `number col-${key}`}));
 		this.node = el("tr", {}, el("th", {scope: "row"}, this.button), ...this.cells,
 			el("td", {class: "col-trend"}, this.spark.node));
@@ -72,7 +72,7 @@ export class Runq {
 			this.detail, el("div", {class: "scroll"}, el("table", {class: "runq"},
 				el("caption", {class: "hidden"}, "Waits by group in the last window"),
 				el("thead", {}, el("tr", {}, ...this.heads, el("th", {scope: "col",
-					class: "col-trend"}, "p99, last 120 windows"))), this.body)),
+					class: "col-trend"}, "p99 lately"))), this.body)),
 			this.told, this.more, el("h2", {}, "Who waited behind whom"), this.heat.node,
 			this.heat.told, this.origin, this.notes);
 		this.buildDetail();

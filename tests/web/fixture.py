@@ -44,11 +44,11 @@ def load(options, at):
         parts = {"task": task, "hardirq": 0.03, "softirq_on_idle": 0.08 * wave(at, 5, cpu),
                  "softirq_on_task": 0.02, "ksoftirqd": 0.01, "idle_loop": 0.02, "steal": 0.0,
                  "unknown": 0.0, "poll_idle": 0.01}
-        busy = sum(parts.values())
+        busy = sum(parts.values()) - parts["poll_idle"]
         offline = options.cpus > 4 and cpu == options.cpus - 1
         row = {"cpu": cpu, "online": not offline, "busy_ratio": None if offline else busy}
         row.update({f"{name}_ratio": None if offline else share for name, share in parts.items()})
-        row.update({"idle_ratio": None if offline else 1 - busy, "closure_error_ratio": 0.0,
+        row.update({"idle_ratio": None if offline else 1 - sum(parts.values()), "closure_error_ratio": 0.0,
                     "flags": "", "compare": {"procstat_busy_ratio":
                                              None if offline else task * (0.4 if cpu % 3 else 1)}})
         cpus.append(row)

@@ -2,6 +2,8 @@
 // Runs the tests that need a browser and prints TAP; tests/suites/web prepares what they use.
 import {done} from "./browser.mjs";
 import {pageTests} from "./page.mjs";
+import {reportTests} from "./report.mjs";
 
 await pageTests();
+await reportTests();
 process.exit(done());

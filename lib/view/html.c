@@ -14,6 +14,7 @@
 #include "view/view.h"
 
 #define MAX_ROWS 100 /* of a table: enough to read, few enough to mail */
+#define SHORT	 16
 
 /* The order people ask in; whatever else there is comes after. */
 static const struct section {
@@ -52,13 +53,16 @@ static const char style[] =
 	"padding:.4rem .8rem;border-radius:6px}"
 	"table{border-collapse:collapse;font-size:.8rem}caption{text-align:left;font-weight:600;"
 	"padding:.3rem 0}th,td{border-bottom:1px solid #d0d7de;padding:.15rem .45rem;text-align:left;"
-	"vertical-align:top;overflow-wrap:anywhere}td.n{text-align:right;white-space:nowrap;"
+	"vertical-align:top}td.t{min-width:10rem;max-width:26rem;overflow-wrap:anywhere}td.n{text-align:right;white-space:nowrap;"
 	"font-variant-numeric:tabular-nums}thead th{white-space:nowrap}"
+	/* Long names would make a heat map of it; the tables have them whole. */
+	".heat th{max-width:9rem;overflow:hidden;text-overflow:ellipsis;white-space:nowrap}"
+	".heat th[scope=row]{max-width:16rem}"
 	".scroll{overflow-x:auto}svg{max-width:100%;height:auto}li{overflow-wrap:anywhere}"
 	"p{overflow-wrap:anywhere}ul{padding-left:1.3rem}"
 	"@media print{body{max-width:none;padding:0;font-size:10pt}h2,h3,caption{break-after:avoid}"
 	"svg,tr,.loss{break-inside:avoid}.scroll{overflow:visible}table{font-size:7pt;width:100%}"
-	"td.n,thead th{white-space:normal}"
+	"td.n,thead th{white-space:normal}td.t{min-width:0}"
 	"*{print-color-adjust:exact;-webkit-print-color-adjust:exact}}";
 
 void html_text(FILE *out, const char *text)
@@ -160,7 +164,8 @@ static void put_cell(FILE *out, const struct value *value, enum unit unit)
 	char number[64];
 
 	if (value->kind == VALUE_STR) {
-		fputs("<td>", out);
+		/* Short words need no room of their own. */
+		fputs(strlen(value->str) > SHORT ? "<td class=\"t\">" : "<td>", out);
 		html_text(out, value->str);
 	} else {
 		view_format_value(value, unit, number, sizeof(number));

@@ -182,6 +182,15 @@ static double heat_sum(const struct table *blame, const char *victim, const char
 	return sum;
 }
 
+static void heat_head(FILE *out, const char *scope, const char *name)
+{
+	fprintf(out, "<th scope=\"%s\" title=\"", scope);
+	html_text(out, name);
+	fputs("\">", out);
+	html_text(out, name);
+	fputs("</th>", out);
+}
+
 static void heat_rows(FILE *out, const struct table *blame, const struct heat *victims,
 		      const struct heat *culprits)
 {
@@ -194,9 +203,8 @@ static void heat_rows(FILE *out, const struct table *blame, const struct heat *v
 			most = fmax(most, cell[v][c]);
 		}
 	for (size_t v = 0; v < victims->nr; v++) {
-		fputs("<tr><th scope=\"row\">", out);
-		html_text(out, victims->name[v]);
-		fputs("</th>", out);
+		fputs("<tr>", out);
+		heat_head(out, "row", victims->name[v]);
 		for (size_t c = 0; c < culprits->nr; c++) {
 			/* The square root lets small waits be seen beside large ones. */
 			double heat = most > 0.0 ? sqrt(cell[v][c] / most) : 0.0;
@@ -216,14 +224,11 @@ void html_heat(FILE *out, const struct table *blame)
 	if (!blame->nr_rows || heat_names(&victims, blame, "victim") ||
 	    heat_names(&culprits, blame, "culprit"))
 		return;
-	fputs("<div class=\"scroll\"><table><caption>Who waited (rows) behind whom (columns)"
+	fputs("<div class=\"scroll\"><table class=\"heat\"><caption>Who waited (rows) behind whom (columns)"
 	      "</caption><thead><tr><td></td>",
 	      out);
-	for (size_t c = 0; c < culprits.nr; c++) {
-		fputs("<th scope=\"col\">", out);
-		html_text(out, culprits.name[c]);
-		fputs("</th>", out);
-	}
+	for (size_t c = 0; c < culprits.nr; c++)
+		heat_head(out, "col", culprits.name[c]);
 	fputs("</tr></thead><tbody>\n", out);
 	heat_rows(out, blame, &victims, &culprits);
 	fputs("</tbody></table></div>\n", out);

@@ -33,7 +33,7 @@ export function printable(name) {
 	return text === "" ? "(empty)" : text;
 }
 
-const TAIL = 18;
+const TAIL = 14;
 
 // A long path loses its middle, not its end, which is what tells siblings apart.
 export function path(name) {

@@ -53,7 +53,7 @@ export class Losses {
 
 	draw() {
 		const lines = [...this.found.values()].flat().concat([...this.problems.values()]);
-		const key = lines.join("\n") || (this.found.size ? "none" : "");
+		const key = lines.join("\n") || [...this.found.keys()].join();
 
 		if (key === this.key)
 			return;

@@ -18,5 +18,6 @@ int cmd_load(int argc, char **argv);
 int cmd_crit(int argc, char **argv);
 int cmd_wake(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
+int cmd_report(int argc, char **argv);
 
 #endif

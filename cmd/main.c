@@ -13,6 +13,7 @@ const struct command commands[] = {
 	{"audit", cmd_audit, "how wrong the kernel's own CPU figures are here"},
 	{"wake", cmd_wake, "idle wake latency per idle state"},
 	{"doctor", cmd_doctor, "what this machine can measure, and how to fix what it can't"},
+	{"report", cmd_report, "one self-contained HTML file with plots"},
 	{NULL, NULL, NULL},
 };
 

@@ -3,6 +3,7 @@
 #include "report/metrics.h"
 
 #include <stddef.h>
+#include <string.h>
 
 #define METRIC_ROW(id, key, title, unit, help) [id] = {key, title, unit, help},
 static const struct metric metrics[METRIC_NR] = {METRICS(METRIC_ROW)};
@@ -10,4 +11,19 @@ static const struct metric metrics[METRIC_NR] = {METRICS(METRIC_ROW)};
 const struct metric *metric_get(enum metric_id id)
 {
 	return (unsigned int)id < METRIC_NR ? &metrics[id] : NULL;
+}
+
+enum metric_id metric_find(const char *key, enum unit unit)
+{
+	enum metric_id found = METRIC_NR;
+
+	for (unsigned int id = 0; id < METRIC_NR; id++) {
+		if (strcmp(metrics[id].key, key))
+			continue;
+		if (metrics[id].unit == unit)
+			return id;
+		if (found == METRIC_NR)
+			found = id;
+	}
+	return found;
 }

@@ -343,5 +343,10 @@ struct metric {
 };
 
 const struct metric *metric_get(enum metric_id id);
+/*
+ * The first metric with that key, for reading back what a view wrote; of several the one in @unit, if
+ * there is such. METRIC_NR without any.
+ */
+enum metric_id metric_find(const char *key, enum unit unit);
 
 #endif

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* subtick report: all of it as one HTML file that can be mailed. */
+#include "commands.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "opts.h"
+#include "report_run.h"
+#include "run.h"
+
+#define DEFAULT_FILE "subtick-report.html"
+#define MAX_FROM     64
+#define MAX_SECONDS  86400
+#define MAX_INPUT    (256L << 20)
+
+enum {
+	ID_SECONDS = OPT_OWN,
+	ID_OUTPUT,
+	ID_FROM,
+	ID_COLLECT,
+};
+
+static const struct opt options[] = {
+	{"seconds", 0, "N", "how long load, runq and wake watch (default 10)", ID_SECONDS},
+	{"output", 'o', "FILE", "where to write, - for standard output (default " DEFAULT_FILE ")",
+	 ID_OUTPUT},
+	{"collect", 0, "LIST", "only these: doctor,load,runq,wake,audit,crit", ID_COLLECT},
+	{"from", 0, "FILE", "draw saved --json output instead; more files may follow", ID_FROM},
+	{NULL, 0, NULL, NULL, 0},
+};
+
+struct report_cmd {
+	uint64_t seconds;
+	const char *output;
+	const char *from[MAX_FROM];
+	size_t nr_from;
+	const char *collect; /* NULL: all */
+	bool seconds_given;
+};
+
+static bool take_collect(const struct opts_state *state, struct report_cmd *cmd)
+{
+	char *list = strdup(state->value), *rest = list, *word;
+	bool fine = list;
+
+	while (fine && (word = strsep(&rest, ","))) {
+		fine = false;
+		for (const char *const *name = report_collectors; *name; name++)
+			fine |= !strcmp(word, *name);
+	}
+	if (!fine)
+		opts_usage(state, "--collect %s: expected some of doctor,load,runq,wake,audit,crit",
+			   state->value);
+	free(list);
+	cmd->collect = state->value;
+	return fine;
+}
+
+static bool take(struct opts_state *state, int id, struct report_cmd *cmd)
+{
+	switch (id) {
+	case ID_SECONDS:
+		cmd->seconds_given = true;
+		return opts_u64(state, "--seconds", state->value, 1, MAX_SECONDS, &cmd->seconds);
+	case ID_OUTPUT:
+		cmd->output = state->value;
+		if (*cmd->output)
+			return true;
+		opts_usage(state, "--output: expected the name of a file, or -");
+		return false;
+	case ID_COLLECT:
+		return take_collect(state, cmd);
+	case OPT_OPERAND:
+		if (!cmd->nr_from) {
+			opts_usage(state, "unexpected operand %s: files to draw go after --from",
+				   state->value);
+			return false;
+		}
+		/* fall through */
+	default:
+		if (cmd->nr_from == MAX_FROM) {
+			opts_usage(state, "--from %s: at most %d files", state->value, MAX_FROM);
+			return false;
+		}
+		cmd->from[cmd->nr_from++] = state->value;
+		return true;
+	}
+}
+
+static char *read_file(const char *path, size_t *ret_size, struct err *err)
+{
+	FILE *file = fopen(path, "re");
+	char *text = NULL;
+	size_t size = 0;
+	struct stat st;
+
+	if (!file || fstat(fileno(file), &st)) {
+		err_set(err, -errno, "cannot read %s: %s", path, strerror(errno));
+	} else if (S_ISDIR(st.st_mode) || st.st_size > MAX_INPUT) {
+		err_set(err, -EFBIG, "cannot read %s: not a file of less than 256 MiB", path);
+	} else {
+		/* Pipes and /proc have no size; grow as it comes. */
+		do {
+			char *more = realloc(text, size + (1 << 16) + 1);
+
+			if (!more) {
+				err_set(err, -ENOMEM, "out of memory");
+				break;
+			}
+			text = more;
+			size += fread(text + size, 1, 1 << 16, file);
+		} while (!feof(file) && !ferror(file) && size < MAX_INPUT);
+		if (ferror(file))
+			err_set(err, -EIO, "cannot read %s: %s", path, strerror(errno));
+	}
+	if (file)
+		fclose(file);
+	*ret_size = size;
+	if (!err->code)
+		return text;
+	free(text);
+	return NULL;
+}
+
+static int gather_files(struct gathered *g, const struct report_cmd *cmd, struct err *err)
+{
+	for (size_t i = 0; i < cmd->nr_from; i++) {
+		size_t size, before = g->nr_reports;
+		char *text = read_file(cmd->from[i], &size, err);
+		int rc;
+
+		if (!text)
+			return err->code;
+		rc = gathered_read(g, text, size, err);
+		free(text);
+		if (rc)
+			return err_prefix(err, "%s", cmd->from[i]);
+		if (g->nr_reports == before)
+			return err_set(err, -ENODATA, "%s holds no report", cmd->from[i]);
+	}
+	return 0;
+}
+
+static void describe_machine(char *buf, size_t size)
+{
+	struct utsname name;
+
+	if (uname(&name))
+		snprintf(buf, size, "a machine whose name is not known");
+	else
+		snprintf(buf, size, "%s, %s %s, %s, %ld CPUs online; measured by subtick %s",
+			 name.nodename, name.sysname, name.release, name.machine,
+			 sysconf(_SC_NPROCESSORS_ONLN), SUBTICK_VERSION);
+}
+
+/* Written beside its place and then moved there: a report that is there is whole. */
+static FILE *output_open(const char *output, char *part, size_t size, struct err *err)
+{
+	FILE *file;
+	int fd;
+
+	part[0] = '\0';
+	if (!strcmp(output, "-"))
+		return stdout;
+	if (snprintf(part, size, "%s.XXXXXX", output) >= (int)size) {
+		part[0] = '\0';
+		err_set(err, -ENAMETOOLONG, "cannot write %s: the name is too long", output);
+		return NULL;
+	}
+	fd = mkostemp(part, O_CLOEXEC);
+	file = fd >= 0 ? fdopen(fd, "w") : NULL;
+	if (!file) {
+		err_set(err, -errno, "cannot write %s: %s", output, strerror(errno));
+		if (fd >= 0) {
+			close(fd);
+			unlink(part);
+		}
+		part[0] = '\0';
+		return NULL;
+	}
+	fchmod(fd, 0644);
+	return file;
+}
+
+static int output_close(FILE *file, const char *output, char *part, int rc, struct err *err)
+{
+	if (!part[0]) {
+		if (rc && rc != -EPIPE)
+			err_set(err, rc, "cannot write: %s", strerror(-rc));
+		return rc;
+	}
+	if (fclose(file) && !rc)
+		rc = -errno;
+	if (!rc && rename(part, output))
+		rc = -errno;
+	if (rc) {
+		unlink(part);
+		err_set(err, rc, "cannot write %s: %s", output, strerror(-rc));
+	}
+	return rc;
+}
+
+static int run(const struct report_cmd *cmd, struct gathered *g, struct err *err)
+{
+	char machine[512], part[4096];
+	FILE *out = output_open(cmd->output, part, sizeof(part), err);
+	struct html_doc doc = {.machine = cmd->nr_from ? NULL : machine};
+	int rc = 0;
+
+	if (!out)
+		return err->code;
+	describe_machine(machine, sizeof(machine));
+	if (cmd->nr_from)
+		rc = gather_files(g, cmd, err);
+	else if ((rc = report_run(g, cmd->seconds, cmd->collect, isatty(STDERR_FILENO))))
+		err_set(err, rc, "cannot run the measurements: %s", strerror(-rc));
+	if (!rc && !g->nr_reports) {
+		rc = err_unsupported(err, -ENODATA, "subtick doctor says what is missing",
+				     "nothing could be measured: %s",
+				     g->nr_missing ? g->missing[0].why : "nothing was asked for");
+	}
+	if (rc) {
+		if (part[0]) {
+			fclose(out);
+			unlink(part);
+		}
+		return rc;
+	}
+	doc.reports = (const struct report *const *)g->reports;
+	doc.nr_reports = g->nr_reports;
+	doc.missing = g->missing;
+	doc.nr_missing = g->nr_missing;
+	return output_close(out, cmd->output, part, html_write(out, &doc), err);
+}
+
+static void tell(const struct report_cmd *cmd, const struct gathered *g)
+{
+	for (size_t i = 0; i < g->nr_missing; i++)
+		fprintf(stderr, "subtick report: without %s: %s\n", g->missing[i].command,
+			g->missing[i].why);
+	if (strcmp(cmd->output, "-"))
+		fprintf(stderr, "subtick report: wrote %s\n", cmd->output);
+}
+
+int cmd_report(int argc, char **argv)
+{
+	struct report_cmd cmd = {.seconds = 10, .output = DEFAULT_FILE};
+	struct gathered gathered = {0};
+	struct view view;
+	struct opts_state state = {
+		.command = "report",
+		.synopsis = "report [options]\n       subtick report [-o FILE] --from FILE...",
+		.summary = "Measures, and writes one self-contained HTML file: summary, plots, tables, "
+			   "method.",
+		.own = options,
+		.argc = argc,
+		.argv = argv,
+		.index = 1,
+		.view = &view,
+	};
+	struct err err = {0};
+	int id;
+
+	opts_view(&view);
+	while ((id = opts_next(&state)) != OPT_END) {
+		if (id == OPT_DONE)
+			return EXIT_FINE;
+		if (id == OPT_BAD || !take(&state, id, &cmd))
+			return EXIT_USAGE;
+	}
+	if (view.format != VIEW_TEXT)
+		return opts_usage(&state, "the report is HTML; --json and --csv are for the commands "
+					  "it runs");
+	if (cmd.nr_from && (cmd.seconds_given || cmd.collect))
+		return opts_usage(&state, "--seconds and --collect measure, --from does not");
+	run_signals();
+	run(&cmd, &gathered, &err);
+	if (!err.code)
+		tell(&cmd, &gathered);
+	gathered_free(&gathered);
+	return err.code ? opts_fail("report", &err) : EXIT_FINE;
+}

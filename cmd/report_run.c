@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Runs each measurement as a process of its own: those that watch can then share one window, one that
+ * fails takes nothing with it, and what is drawn is exactly what --json gives.
+ */
+#include "report_run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "commands.h"
+#include "report/read_json.h"
+#include "run.h"
+
+#define MAX_ARGS   12
+#define MAX_OUTPUT (256u << 20)
+#define POLL_NS	   (250 * NSEC_PER_MSEC)
+#define GRACE_NS   (10 * NSEC_PER_SEC) /* to print what was measured, after a stop */
+
+/* "%" stands for the seconds. Steps run one after another: what loads a core disturbs what watches. */
+static const struct collector {
+	const char *name;
+	int step;
+	const char *args[MAX_ARGS];
+} collectors[] = {
+	{"doctor", 0, {"doctor", "--json"}},
+	{"load", 1, {"load", "--compare", "--softirq", "--bursts", "--json", "%", "1"}},
+	{"runq", 1, {"runq", "--blame", "--json", "%", "1"}},
+	{"wake", 1, {"wake", "--source", "passive", "--json", "%", "1"}},
+	{"audit", 2, {"audit", "--budget", "20s", "--json"}},
+	{"crit", 3, {"crit", "--json"}},
+};
+
+#define NR_COLLECTORS (sizeof(collectors) / sizeof(collectors[0]))
+#define NR_STEPS      4
+
+const char *const report_collectors[] = {"doctor", "load", "runq", "wake", "audit", "crit", NULL};
+
+struct child {
+	const struct collector *collector;
+	pid_t pid; /* 0: not running */
+	int out, err;
+	int status;
+};
+
+static void *grow(void *array, size_t nr, size_t size)
+{
+	return reallocarray(array, nr + 1, size);
+}
+
+int gathered_add(struct gathered *g, struct report *report)
+{
+	struct report **reports = grow(g->reports, g->nr_reports, sizeof(*reports));
+
+	if (!reports) {
+		report_free(report);
+		return -ENOMEM;
+	}
+	g->reports = reports;
+	g->reports[g->nr_reports++] = report;
+	return 0;
+}
+
+int gathered_miss(struct gathered *g, const char *command, const char *fmt, ...)
+{
+	struct html_missing *missing = grow(g->missing, g->nr_missing, sizeof(*missing));
+	va_list ap;
+	char *why;
+	int len;
+
+	if (!missing)
+		return -ENOMEM;
+	g->missing = missing;
+	va_start(ap, fmt);
+	len = vasprintf(&why, fmt, ap);
+	va_end(ap);
+	if (len < 0)
+		return -ENOMEM;
+	g->missing[g->nr_missing++] = (struct html_missing){command, why};
+	return 0;
+}
+
+int gathered_read(struct gathered *g, const char *text, size_t size, struct err *err)
+{
+	struct report *report;
+	size_t at = 0, used;
+	int rc;
+
+	while (!(rc = report_read_json(text + at, size - at, &report, &used, err))) {
+		at += used;
+		rc = gathered_add(g, report);
+		if (rc)
+			return err_set(err, rc, "out of memory");
+	}
+	return rc == -ENODATA ? 0 : rc;
+}
+
+void gathered_free(struct gathered *g)
+{
+	for (size_t i = 0; i < g->nr_reports; i++)
+		report_free(g->reports[i]);
+	for (size_t i = 0; i < g->nr_missing; i++)
+		free((char *)g->missing[i].why);
+	free(g->reports);
+	free(g->missing);
+}
+
+static bool command_exists(const char *name)
+{
+	for (const struct command *command = commands; command->name; command++)
+		if (!strcmp(command->name, name))
+			return true;
+	return false;
+}
+
+static bool in_list(const char *list, const char *name)
+{
+	size_t length = strlen(name);
+
+	for (const char *p = list; p; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL)
+		if (!strncmp(p, name, length) && (!p[length] || p[length] == ','))
+			return true;
+	return false;
+}
+
+/* Only async-signal-safe calls: this is between fork and exec. */
+static void child_exec(const struct child *child, const char *seconds, pid_t parent)
+{
+	const char *args[MAX_ARGS + 2] = {"subtick"};
+	size_t nr = 1;
+
+	for (const char *const *arg = child->collector->args; *arg; arg++)
+		args[nr++] = strcmp(*arg, "%") ? *arg : seconds;
+	/* However we end, nothing that we started goes on measuring. */
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (getppid() != parent || dup2(child->out, STDOUT_FILENO) < 0 ||
+	    dup2(child->err, STDERR_FILENO) < 0)
+		_exit(127);
+	execv("/proc/self/exe", (char *const *)args);
+	_exit(127);
+}
+
+static int child_start(struct child *child, unsigned int seconds)
+{
+	pid_t parent = getpid();
+	char text[16];
+	int rc;
+
+	snprintf(text, sizeof(text), "%u", seconds);
+	/* Files rather than pipes: whoever writes much never waits for us. */
+	child->out = memfd_create("subtick-out", MFD_CLOEXEC);
+	child->err = memfd_create("subtick-err", MFD_CLOEXEC);
+	if (child->out < 0 || child->err < 0)
+		return -errno;
+	child->pid = fork();
+	if (child->pid < 0) {
+		rc = -errno;
+		child->pid = 0;
+		return rc;
+	}
+	if (!child->pid)
+		child_exec(child, text, parent);
+	return 0;
+}
+
+static char *read_fd(int fd, size_t *ret_size)
+{
+	struct stat st;
+	size_t at = 0;
+	char *text;
+	ssize_t got;
+
+	if (fstat(fd, &st) || st.st_size > MAX_OUTPUT)
+		return NULL;
+	text = malloc(st.st_size + 1);
+	while (text && at < (size_t)st.st_size) {
+		got = pread(fd, text + at, st.st_size - at, at);
+		if (got <= 0)
+			break;
+		at += got;
+	}
+	if (text)
+		text[at] = '\0';
+	*ret_size = at;
+	return text;
+}
+
+/* The command's own words without "subtick load: " and without line ends. */
+static void tidy(char *text, const char *name)
+{
+	char prefix[48];
+	size_t length;
+
+	snprintf(prefix, sizeof(prefix), "subtick %s: ", name);
+	length = strlen(prefix);
+	if (!strncmp(text, prefix, length))
+		memmove(text, text + length, strlen(text + length) + 1);
+	length = strlen(text);
+	while (length && text[length - 1] == '\n')
+		text[--length] = '\0';
+	for (char *p = text; (p = strchr(p, '\n'));)
+		*p = ' ';
+}
+
+static int child_collect(struct gathered *g, const struct child *child)
+{
+	const char *name = child->collector->name;
+	size_t out_size = 0, err_size = 0, before = g->nr_reports;
+	char *out = read_fd(child->out, &out_size), *words = read_fd(child->err, &err_size);
+	struct err err = {0};
+	int rc = 0;
+
+	if (!out || !words) {
+		rc = -ENOMEM;
+		goto out;
+	}
+	tidy(words, name);
+	if (gathered_read(g, out, out_size, &err))
+		rc = gathered_miss(g, name, "its output could not be read: %s", err.what);
+	else if (WIFSIGNALED(child->status))
+		rc = gathered_miss(g, name, "ended by signal %d", WTERMSIG(child->status));
+	else if (WEXITSTATUS(child->status) || g->nr_reports == before)
+		rc = gathered_miss(g, name, "%s",
+				   *words ? words : "it ended without a figure and without a reason");
+out:
+	free(out);
+	free(words);
+	return rc;
+}
+
+/* True while any runs. */
+static bool children_reap(struct child *children, size_t nr)
+{
+	bool running = false;
+
+	for (size_t i = 0; i < nr; i++) {
+		if (!children[i].pid)
+			continue;
+		if (waitpid(children[i].pid, &children[i].status, WNOHANG) == children[i].pid)
+			children[i].pid = 0;
+		else
+			running = true;
+	}
+	return running;
+}
+
+static void children_kill(const struct child *children, size_t nr, int number)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (children[i].pid)
+			kill(children[i].pid, number);
+}
+
+static void show_progress(const struct child *children, size_t nr, uint64_t since_ns)
+{
+	fputs("\r\033[K", stderr);
+	for (size_t i = 0; i < nr; i++)
+		if (children[i].pid)
+			fprintf(stderr, "%s ", children[i].collector->name);
+	fprintf(stderr, "%.0f s", (double)(clock_mono_ns() - since_ns) / NSEC_PER_SEC);
+}
+
+/* Until all have ended. A stop is passed on: they print what they have. */
+static void children_wait(struct child *children, size_t nr, bool progress)
+{
+	uint64_t since = clock_mono_ns(), deadline = 0;
+
+	while (children_reap(children, nr)) {
+		if (progress)
+			show_progress(children, nr, since);
+		if (!run_wait(clock_mono_ns() + POLL_NS))
+			continue;
+		if (!deadline) {
+			children_kill(children, nr, SIGINT);
+			deadline = clock_mono_ns() + GRACE_NS;
+		}
+		if (clock_mono_ns() > deadline)
+			children_kill(children, nr, SIGKILL);
+		/* Stopped, run_wait() does not wait any more. */
+		usleep(POLL_NS / NSEC_PER_USEC);
+	}
+	if (progress)
+		fputs("\r\033[K", stderr);
+}
+
+static int run_step(struct gathered *g, int step, unsigned int seconds, const char *list,
+		    bool progress)
+{
+	struct child children[NR_COLLECTORS] = {0};
+	size_t nr = 0;
+	int rc = 0;
+
+	for (size_t i = 0; i < NR_COLLECTORS && !rc; i++) {
+		const struct collector *c = &collectors[i];
+
+		if (c->step != step || (list && !in_list(list, c->name)))
+			continue;
+		if (!command_exists(c->name)) {
+			rc = gathered_miss(g, c->name, "this build has no such command");
+			continue;
+		}
+		if (run_stopped()) {
+			rc = gathered_miss(g, c->name, "stopped before it began");
+			continue;
+		}
+		children[nr] = (struct child){.collector = c, .out = -1, .err = -1};
+		rc = child_start(&children[nr++], seconds);
+	}
+	if (rc)
+		children_kill(children, nr, SIGTERM);
+	children_wait(children, nr, progress);
+	for (size_t i = 0; i < nr; i++) {
+		if (!rc)
+			rc = child_collect(g, &children[i]);
+		if (children[i].out >= 0)
+			close(children[i].out);
+		if (children[i].err >= 0)
+			close(children[i].err);
+	}
+	return rc;
+}
+
+int report_run(struct gathered *g, unsigned int seconds, const char *list, bool progress)
+{
+	int rc = 0;
+
+	for (int step = 0; step < NR_STEPS && !rc; step++)
+		rc = run_step(g, step, seconds, list, progress);
+	return rc;
+}

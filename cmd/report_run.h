@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The measurements of `subtick report`: other commands of this program, run and read back. */
+#ifndef SUBTICK_CMD_REPORT_RUN_H
+#define SUBTICK_CMD_REPORT_RUN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/err.h"
+#include "report/report.h"
+#include "view/html.h"
+
+/* What was gathered; the strings of @missing belong to it. */
+struct gathered {
+	struct report **reports;
+	size_t nr_reports;
+	struct html_missing *missing;
+	size_t nr_missing;
+};
+
+/* Takes @report over. Both -ENOMEM or 0. */
+int gathered_add(struct gathered *g, struct report *report);
+int gathered_miss(struct gathered *g, const char *command, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+/* Every report of a JSON text. */
+int gathered_read(struct gathered *g, const char *text, size_t size, struct err *err);
+void gathered_free(struct gathered *g);
+
+/* Names of the measurements, in order; NULL at the end. */
+extern const char *const report_collectors[];
+
+/*
+ * Runs the collectors that @list names, with commas between them (NULL: all), those that only watch at the same time. One that
+ * this build lacks or that fails is among the missing, with its own words. 0 or -ENOMEM.
+ */
+int report_run(struct gathered *g, unsigned int seconds, const char *list, bool progress);
+
+#endif

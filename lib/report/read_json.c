@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Builds a report from JSON that anybody may have written: nothing in it is trusted. */
+#include "report/read_json.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_DEPTH 6   /* of objects and lists; ours have three */
+#define MAX_KEY	  128 /* with the dots of nested objects */
+#define MAX_COLS  512
+
+#define SCHEMA_START "subtick."
+#define SCHEMA_END   "/1"
+
+/* For keys that are not in the list: the unit is in the key's last word. */
+static const struct metric generic[] = {
+	{"_ns", "", UNIT_NS, ""},	  {"_ratio", "", UNIT_RATIO, ""},
+	{"_total", "", UNIT_COUNT, ""},	  {"_cycles", "", UNIT_CYCLES, ""},
+	{"_hz", "", UNIT_HZ, ""},	  {"_bytes", "", UNIT_BYTES, ""},
+};
+static const struct metric no_unit = {"", "", UNIT_TEXT, ""};
+
+struct reader {
+	struct report *report;
+	struct err *err;
+	enum unit unit; /* of figures whose key does not say */
+};
+
+static int bad(const struct reader *r, const char *what)
+{
+	return err_set(r->err, -EINVAL, "%s", what);
+}
+
+/* "p999_ns" is a percentile, "p99.9". */
+static bool percentile_title(const char *key, char *title, size_t size)
+{
+	size_t digits = key[0] == 'p' ? strspn(key + 1, "0123456789") : 0;
+
+	if (!digits || digits > 8 || (key[digits + 1] && strcmp(key + digits + 1, "_ns")))
+		return false;
+	if (digits > 2)
+		snprintf(title, size, "p%.2s.%.*s", key + 1, (int)digits - 2, key + 3);
+	else
+		snprintf(title, size, "p%.*s", (int)digits, key + 1);
+	return true;
+}
+
+static const struct metric *metric_guess(const struct reader *r, const char *key)
+{
+	const char *last = strrchr(key, '_');
+
+	for (size_t i = 0; last && i < sizeof(generic) / sizeof(generic[0]); i++)
+		if (!strcmp(last, generic[i].key))
+			return &generic[i];
+	if (r->unit == UNIT_NS)
+		return &generic[0];
+	return r->unit == UNIT_CYCLES ? &generic[3] : &no_unit;
+}
+
+/* Where the list has no such key, the column takes the place of any other and is then named. */
+static size_t column_add(const struct reader *r, struct table *table, const char *key)
+{
+	enum metric_id id = metric_find(key, r->unit);
+	const char *last = strrchr(key, '.');
+	char title[16];
+	size_t col;
+
+	last = last ? last + 1 : key;
+	if (id != METRIC_NR)
+		return table_col(table, id);
+	if (percentile_title(last, title, sizeof(title))) {
+		col = table_col_as(table, M_PERCENTILE_NS, key, title);
+		if (col != SIZE_MAX && r->unit == UNIT_CYCLES)
+			table->cols[col].metric = &generic[3];
+		return col;
+	}
+	col = table_col_as(table, M_COUNT, key, last);
+	if (col != SIZE_MAX)
+		table->cols[col].metric = metric_guess(r, key);
+	return col;
+}
+
+static int key_join(const struct reader *r, const char *prefix, const char *key, char *buf)
+{
+	int length = snprintf(buf, MAX_KEY, "%s%s%s", prefix, *prefix ? "." : "", key);
+
+	return length < MAX_KEY ? 0 : bad(r, "a key is too long");
+}
+
+static int read_rows(struct reader *r, struct table *table, json_t *rows, int depth);
+
+static int read_value(struct reader *r, struct table *table, size_t row, size_t col, json_t *json,
+		      int depth)
+{
+	struct value *value = table_cell(table, row, col);
+	struct table *nested;
+
+	switch (json_typeof(json)) {
+	case JSON_INTEGER:
+		if (json_integer_value(json) < 0)
+			value_f64(value, (double)json_integer_value(json));
+		else
+			value_u64(value, json_integer_value(json));
+		return 0;
+	case JSON_REAL:
+		value_f64(value, json_real_value(json));
+		return 0;
+	case JSON_TRUE:
+	case JSON_FALSE:
+		value_bool(value, json_is_true(json));
+		return 0;
+	case JSON_STRING:
+		value_str(value, json_string_value(json));
+		return 0;
+	case JSON_ARRAY:
+		nested = table_nested(table, row, col, table->cols[col].key);
+		return nested ? read_rows(r, nested, json, depth + 1) : -ENOMEM;
+	default:
+		return 0;
+	}
+}
+
+/* Objects inside a row are flattened: {"a":{"b":1}} is the column "a.b". */
+static int find_columns(struct reader *r, struct table *table, const char *prefix, json_t *object,
+			int depth)
+{
+	const char *name;
+	json_t *json;
+	int rc;
+
+	if (depth > MAX_DEPTH)
+		return bad(r, "it is nested too deeply");
+	json_object_foreach (object, name, json) {
+		char key[MAX_KEY];
+
+		rc = key_join(r, prefix, name, key);
+		if (!rc && json_is_object(json))
+			rc = find_columns(r, table, key, json, depth + 1);
+		else if (!rc && table_find(table, key) < 0) {
+			if (table->nr_cols == MAX_COLS)
+				return bad(r, "a table has too many columns");
+			if (column_add(r, table, key) == SIZE_MAX)
+				return -ENOMEM;
+		}
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+static int fill_row(struct reader *r, struct table *table, size_t row, const char *prefix,
+		    json_t *object, int depth)
+{
+	const char *name;
+	json_t *json;
+	int rc = 0;
+
+	json_object_foreach (object, name, json) {
+		char key[MAX_KEY];
+		int col;
+
+		rc = key_join(r, prefix, name, key);
+		if (rc)
+			return rc;
+		if (json_is_object(json)) {
+			rc = fill_row(r, table, row, key, json, depth + 1);
+		} else {
+			col = table_find(table, key);
+			if (col >= 0)
+				rc = read_value(r, table, row, col, json, depth);
+		}
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+static int read_rows(struct reader *r, struct table *table, json_t *rows, int depth)
+{
+	json_t *json;
+	size_t i;
+	int rc;
+
+	if (depth > MAX_DEPTH)
+		return bad(r, "it is nested too deeply");
+	json_array_foreach (rows, i, json) {
+		if (!json_is_object(json))
+			return bad(r, "a list holds something else than objects");
+		rc = find_columns(r, table, "", json, depth);
+		if (rc)
+			return rc;
+	}
+	json_array_foreach (rows, i, json) {
+		size_t row;
+
+		/* Objects without keys make a table without columns, which can hold no rows. */
+		if (!table->nr_cols)
+			return 0;
+		row = table_row(table);
+		if (row == SIZE_MAX)
+			return -ENOMEM;
+		rc = fill_row(r, table, row, "", json, depth);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+/* A table of one row: its columns all at once, then the row. */
+static int read_single(struct reader *r, struct table *table, json_t *object)
+{
+	size_t row;
+	int rc = find_columns(r, table, "", object, 0);
+
+	if (rc || !table->nr_cols)
+		return rc;
+	row = table_row(table);
+	return row == SIZE_MAX ? -ENOMEM : fill_row(r, table, row, "", object, 0);
+}
+
+static int read_notes(struct reader *r, json_t *notes)
+{
+	json_t *note;
+	size_t i;
+
+	json_array_foreach (notes, i, note) {
+		if (!json_is_string(note))
+			return bad(r, "a note is not a text");
+		report_note(r->report, "%s", json_string_value(note));
+	}
+	return 0;
+}
+
+static uint64_t whole(json_t *json)
+{
+	if (json_is_integer(json) && json_integer_value(json) > 0)
+		return json_integer_value(json);
+	return 0;
+}
+
+static bool is_head(const char *name)
+{
+	static const char *const head[] = {"schema", "time_unix_ns", "window_ns",
+					   "source", "quality",	     "notes"};
+
+	for (size_t i = 0; i < sizeof(head) / sizeof(head[0]); i++)
+		if (!strcmp(name, head[i]))
+			return true;
+	return false;
+}
+
+/* Lists of objects are tables; all else that is not the head is a field. */
+static int read_body(struct reader *r, json_t *top)
+{
+	json_t *fields = json_object(), *json;
+	struct table *table;
+	const char *name;
+	int rc = fields ? 0 : -ENOMEM;
+
+	json_object_foreach (top, name, json) {
+		if (rc)
+			break;
+		if (is_head(name))
+			continue;
+		if (!json_is_array(json)) {
+			rc = json_object_set(fields, name, json) ? -ENOMEM : 0;
+			continue;
+		}
+		table = report_table(r->report, name, NULL);
+		rc = table ? read_rows(r, table, json, 1) : -ENOMEM;
+	}
+	if (!rc)
+		rc = read_single(r, r->report->fields, fields);
+	json_decref(fields);
+	return rc;
+}
+
+static int read_head(struct reader *r, json_t *top)
+{
+	const char *unit = json_string_value(json_object_get(top, "unit"));
+
+	r->unit = unit && !strcmp(unit, "ns")	    ? UNIT_NS :
+		  unit && !strcmp(unit, "cycles") ? UNIT_CYCLES :
+						    UNIT_TEXT;
+	r->report->time_unix_ns = whole(json_object_get(top, "time_unix_ns"));
+	r->report->window_ns = whole(json_object_get(top, "window_ns"));
+	report_source(r->report, json_string_value(json_object_get(top, "source")));
+	return 0;
+}
+
+/* "load" of "subtick.load/1": lower case letters only, so that it can name things. */
+static bool command_of(json_t *top, char *buf, size_t size)
+{
+	const char *schema = json_string_value(json_object_get(top, "schema"));
+	size_t length;
+
+	if (!schema || strncmp(schema, SCHEMA_START, strlen(SCHEMA_START)))
+		return false;
+	schema += strlen(SCHEMA_START);
+	length = strspn(schema, "abcdefghijklmnopqrstuvwxyz");
+	if (!length || length >= size || strcmp(schema + length, SCHEMA_END))
+		return false;
+	memcpy(buf, schema, length);
+	buf[length] = '\0';
+	return true;
+}
+
+static int read_top(json_t *top, struct report **ret_report, struct err *err)
+{
+	struct reader r = {.err = err};
+	json_t *quality = json_object_get(top, "quality");
+	char command[32];
+	int rc;
+
+	if (!command_of(top, command, sizeof(command)))
+		return bad(&r, "it has no schema of a subtick command, such as subtick.load/1");
+	r.report = report_new(command);
+	if (!r.report)
+		return err_set(err, -ENOMEM, "out of memory");
+	rc = read_head(&r, top);
+	if (!rc)
+		rc = read_body(&r, top);
+	if (!rc && json_is_object(quality))
+		rc = read_single(&r, r.report->quality, quality);
+	if (!rc)
+		rc = read_notes(&r, json_object_get(top, "notes"));
+	if (!rc)
+		rc = report_check(r.report);
+	if (rc == -ENOMEM)
+		err_set(err, rc, "out of memory");
+	if (rc)
+		report_free(r.report);
+	else
+		*ret_report = r.report;
+	return rc;
+}
+
+int report_read_json(const char *text, size_t size, struct report **ret_report, size_t *ret_used,
+		     struct err *err)
+{
+	json_error_t error;
+	size_t blank = 0;
+	json_t *top;
+	int rc;
+
+	while (blank < size && isspace((unsigned char)text[blank]))
+		blank++;
+	if (blank == size)
+		return -ENODATA;
+	top = json_loadb(text + blank, size - blank,
+			 JSON_DISABLE_EOF_CHECK | JSON_REJECT_DUPLICATES, &error);
+	if (!top)
+		return err_set(err, -EINVAL, "not JSON: line %d: %s", error.line, error.text);
+	rc = read_top(top, ret_report, err);
+	json_decref(top);
+	if (!rc)
+		*ret_used = blank + (size_t)error.position;
+	return rc;
+}

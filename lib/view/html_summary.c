@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What a report says, in sentences. */
+#include "view/html.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "view/view.h"
+
+#define FAR_OFF	 0.05 /* of a core: where another figure is called wrong */
+#define CLOSURE	 0.01
+#define TOP	 3
+
+static const char *ns(double value, char *buf, size_t size)
+{
+	if (isnan(value))
+		snprintf(buf, size, "an unknown time");
+	else
+		view_format_ns(value, buf, size);
+	return buf;
+}
+
+#define NS(value) ns(value, (char[32]){0}, 32)
+
+/* One sentence; the text is escaped here, once. */
+#define SAY(out, ...)                         \
+	do {                                  \
+		fputs("<li>", out);           \
+		html_textf(out, __VA_ARGS__); \
+		fputs("</li>\n", out);        \
+	} while (0)
+
+static double mean_of(const struct table *table, const char *key, size_t *ret_nr)
+{
+	double sum = 0.0;
+	size_t nr = 0;
+
+	for (size_t row = 0; row < table->nr_rows; row++) {
+		double value = html_number(table, row, key);
+
+		if (isnan(value))
+			continue;
+		sum += value;
+		nr++;
+	}
+	*ret_nr = nr;
+	return nr ? sum / (double)nr : NAN;
+}
+
+/* The row with the largest figure; SIZE_MAX when none has one. */
+static size_t largest(const struct table *table, const char *key)
+{
+	size_t best = SIZE_MAX;
+	double most = -INFINITY;
+
+	for (size_t row = 0; table && row < table->nr_rows; row++) {
+		double value = html_number(table, row, key);
+
+		if (value > most) {
+			most = value;
+			best = row;
+		}
+	}
+	return best;
+}
+
+static void say_procstat(FILE *out, const struct table *cpus)
+{
+	static const char key[] = "compare.procstat_busy_ratio";
+	size_t nr, wrong = 0, worst = 0;
+	double mean = mean_of(cpus, key, &nr), most = 0.0;
+
+	if (!nr) {
+		SAY(out, "What /proc/stat says was not compared.");
+		return;
+	}
+	for (size_t row = 0; row < cpus->nr_rows; row++) {
+		double off = fabs(html_number(cpus, row, key) - html_number(cpus, row, "busy_ratio"));
+
+		if (!(off >= 0.0))
+			continue;
+		wrong += off > FAR_OFF;
+		if (off > most) {
+			most = off;
+			worst = row;
+		}
+	}
+	SAY(out, "/proc/stat, which top and mpstat show, says %.1f%% on average. It is off by more than %.0f points on %zu of %zu cores.",
+	    mean * 100.0, FAR_OFF * 100.0, wrong, nr);
+	if (most > 0.0)
+		SAY(out, "Worst: CPU %.0f, where /proc/stat says %.1f%% and %.1f%% is true.",
+		    html_number(cpus, worst, "cpu"), html_number(cpus, worst, key) * 100.0,
+		    html_number(cpus, worst, "busy_ratio") * 100.0);
+}
+
+static void say_parts(FILE *out, const struct table *cpus)
+{
+	static const struct {
+		const char *key, *name;
+	} parts[] = {
+		{"task_ratio", "tasks"},
+		{"hardirq_ratio", "interrupts"},
+		{"softirq_on_idle_ratio", "softirqs on the idle task"},
+		{"softirq_on_task_ratio", "softirqs on tasks"},
+		{"ksoftirqd_ratio", "ksoftirqd"},
+		{"idle_loop_ratio", "the idle loop"},
+		{"steal_ratio", "stolen by the hypervisor"},
+	};
+	size_t nr, said = 0;
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		double part = mean_of(cpus, parts[i].key, &nr);
+
+		if (!nr)
+			continue;
+		fputs(said++ ? ", " : "<li>Of the time of all cores: ", out);
+		html_textf(out, "%s %.1f%%", parts[i].name, part * 100.0);
+	}
+	if (said)
+		fputs(".</li>\n", out);
+	else
+		SAY(out, "The source cannot tell what the cores were busy with.");
+}
+
+static void say_load(FILE *out, const struct report *report)
+{
+	const struct table *cpus = html_table_of(report, "cpus");
+	size_t nr, busiest;
+	double mean;
+
+	if (!cpus)
+		return;
+	mean = mean_of(cpus, "busy_ratio", &nr);
+	if (!nr) {
+		SAY(out, "No core has a figure.");
+		return;
+	}
+	SAY(out, "%zu core%s, watched for %s: busy %.1f%% of the time on average.", nr,
+	    nr == 1 ? "" : "s", NS((double)report->window_ns), mean * 100.0);
+	say_parts(out, cpus);
+	busiest = largest(cpus, "busy_ratio");
+	if (busiest != SIZE_MAX)
+		SAY(out, "The busiest is CPU %.0f with %.1f%%.", html_number(cpus, busiest, "cpu"),
+		    html_number(cpus, busiest, "busy_ratio") * 100.0);
+	say_procstat(out, cpus);
+}
+
+static void say_runq(FILE *out, const struct report *report)
+{
+	const struct table *groups = html_table_of(report, "groups");
+	const struct table *blame = html_table_of(report, "blame");
+	size_t row = largest(groups, "sum_ns"), worst = largest(groups, "p99_ns");
+	double count = 0.0, sum = 0.0;
+
+	for (size_t i = 0; groups && i < groups->nr_rows; i++) {
+		count += fmax(0.0, html_number(groups, i, "count"));
+		sum += html_number(groups, i, "sum_ns");
+	}
+	if (row == SIZE_MAX)
+		row = largest(groups, "count");
+	if (row == SIZE_MAX && groups && groups->nr_rows) {
+		SAY(out, "How often tasks waited is not known.");
+		return;
+	}
+	if (count == 0.0) {
+		SAY(out, "No task had to wait for a core.");
+		return;
+	}
+	SAY(out, "In %s, tasks of %zu groups waited %.0f times for a core, %s in all.",
+	    NS((double)report->window_ns), groups->nr_rows, count, NS(sum));
+	SAY(out, "Most of it: %s, %.0f waits, %s in all; one in a hundred took longer than %s, the longest %s.",
+	    html_str(groups, row, "cgroup") ?: html_str(groups, row, "comm") ?: "(unnamed)",
+	    html_number(groups, row, "count"), NS(html_number(groups, row, "sum_ns")),
+	    NS(html_number(groups, row, "p99_ns")), NS(html_number(groups, row, "max_ns")));
+	if (worst != SIZE_MAX && worst != row)
+		SAY(out, "The slowest by p99: %s, %s.",
+		    html_str(groups, worst, "cgroup") ?: html_str(groups, worst, "comm") ?: "(unnamed)",
+		    NS(html_number(groups, worst, "p99_ns")));
+	row = largest(blame, "wait_ns");
+	if (row != SIZE_MAX)
+		SAY(out, "Most was waited by %s behind %s: %s.",
+		    html_str(blame, row, "victim") ?: "(unnamed)",
+		    html_str(blame, row, "culprit") ?: "(unnamed)",
+		    NS(html_number(blame, row, "wait_ns")));
+}
+
+static void say_wake(FILE *out, const struct report *report)
+{
+	const struct table *states = html_table_of(report, "states");
+	size_t row = largest(states, "max_ns"), exceeds = 0;
+	double count = 0.0;
+
+	for (size_t i = 0; states && i < states->nr_rows; i++) {
+		const char *verdict = html_str(states, i, "verdict");
+
+		exceeds += verdict && !strcmp(verdict, "exceeds");
+		count += fmax(0.0, html_number(states, i, "count"));
+	}
+	if (row == SIZE_MAX) {
+		SAY(out, "No wake-up could be measured: the cores were busy, or woke for other reasons.");
+		return;
+	}
+	SAY(out, "%.0f wake-ups of idle cores were measured. The longest took %s, CPU %.0f from %s, where half took less than %s.",
+	    count, NS(html_number(states, row, "max_ns")), html_number(states, row, "cpu"),
+	    html_str(states, row, "name") ?: "(unnamed)", NS(html_number(states, row, "median_ns")));
+	SAY(out, "%zu of %zu states of cores took longer than the driver claims.", exceeds,
+	    states->nr_rows);
+}
+
+static void say_crit(FILE *out, const struct report *report)
+{
+	const struct table *ops = html_table_of(report, "ops");
+	const char *unit = html_str(report->fields, 0, "unit") ?: "";
+
+	for (size_t row = 0; ops && row < ops->nr_rows; row++) {
+		double batch = html_number(ops, row, "batch"), median = html_number(ops, row, "median");
+		const char *op = html_str(ops, row, "op") ?: "(unnamed)";
+
+		if (isnan(batch) && isnan(median))
+			SAY(out, "%s: could not be measured here.", op);
+		else
+			SAY(out, "%s: a disable and enable costs %.3g %s%s; the longest took %.0f.", op,
+			    isnan(batch) ? median : batch, unit,
+			    isnan(batch) ? " (median)" : " (mean in a batch)",
+			    html_number(ops, row, "max"));
+	}
+}
+
+static void say_doctor(FILE *out, const struct report *report)
+{
+	const struct table *checks = html_table_of(report, "checks");
+	size_t found = 0;
+
+	for (size_t row = 0; checks && row < checks->nr_rows; row++) {
+		const char *status = html_str(checks, row, "status"), *fix;
+
+		if (!status || !strcmp(status, "ok"))
+			continue;
+		found++;
+		fix = html_str(checks, row, "fix");
+		SAY(out, "%s: %s%s%s", html_str(checks, row, "check") ?: "(unnamed)",
+		    html_str(checks, row, "detail") ?: status, fix ? ". To do: " : "", fix ?: "");
+	}
+	if (!found)
+		SAY(out, "Every check is fine.");
+}
+
+/* The experiments are rows of figures; their verdict is sentences already. */
+static void say_audit(FILE *out, const struct report *report)
+{
+	const char *experiment = html_str(report->fields, 0, "experiment");
+
+	if (!experiment || !strcmp(experiment, "verdict"))
+		for (size_t i = 0; i < report->nr_notes; i++)
+			SAY(out, "%s", report->notes[i]);
+}
+
+void html_summary(FILE *out, const struct report *report)
+{
+	static const struct {
+		const char *command;
+		void (*say)(FILE *, const struct report *);
+	} words[] = {
+		{"load", say_load},   {"runq", say_runq},     {"wake", say_wake},
+		{"audit", say_audit}, {"crit", say_crit}, {"doctor", say_doctor},
+	};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (!strcmp(words[i].command, report->command)) {
+			words[i].say(out, report);
+			return;
+		}
+	for (size_t i = 0; i < report->nr_notes; i++)
+		SAY(out, "%s", report->notes[i]);
+}
+
+size_t html_losses(FILE *out, const struct report *report)
+{
+	const struct table *quality = report->quality;
+	double closure = html_number(quality, 0, "closure_error_max_ratio");
+	double sample = html_number(quality, 0, "sample_ratio");
+	size_t nr = 0;
+
+	for (size_t col = 0; quality->nr_rows && col < quality->nr_cols; col++) {
+		const struct column *column = &quality->cols[col];
+		const char *end = strrchr(column->key, '_');
+		double value = html_number(quality, 0, column->key);
+
+		if (!end || strcmp(end, "_total") || !(value > 0.0))
+			continue;
+		SAY(out, "%s: %.0f %s", report->command, value,
+		    column->metric->help[0] ? column->metric->help : column->key);
+		nr++;
+	}
+	if (closure > CLOSURE) {
+		SAY(out, "%s: the parts miss the whole by up to %.1f%%", report->command, closure * 100.0);
+		nr++;
+	}
+	if (sample < 1.0) {
+		SAY(out, "%s: only %.3g%% of the events were sampled", report->command, sample * 100.0);
+		nr++;
+	}
+	return nr;
+}

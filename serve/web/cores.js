@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The cores: a bar each, split by context, with what /proc/stat claims; and their history.
+import {el, known, notes, origin, percent, pick, points, setText} from "./dom.js";
+import {Plot} from "./plot.js";
+
+// In the order in which they stack. What the parts leave free is idle.
+const CONTEXTS = [
+	["task", "tasks"],
+	["hardirq", "interrupts"],
+	["softirq_on_idle", "softirq on idle"],
+	["softirq_on_task", "softirq on tasks"],
+	["ksoftirqd", "ksoftirqd"],
+	["idle_loop", "idle loop"],
+	["steal", "stolen"],
+	["unknown", "unknown"],
+	["poll_idle", "polling idle"],
+];
+const STAT = "compare.procstat_busy_ratio";
+const WINDOWS = 300;
+const FAR_OFF = 0.05; // of a core: where /proc/stat is marked as wrong
+const MANY = 32;
+
+function parts(cpu) {
+	const split = CONTEXTS.map(([key]) => cpu[`${key}_ratio`]);
+
+	// A source that cannot tell contexts apart knows busy only.
+	if (!split.some(known))
+		split[0] = cpu.busy_ratio;
+	return split;
+}
+
+function mean(list) {
+	const have = list.filter(known);
+
+	return have.length ? have.reduce((a, b) => a + b, 0) / have.length : null;
+}
+
+class Row {
+	constructor(number, onPick) {
+		this.label = el("span", {class: "cpu"}, `CPU ${number}`);
+		this.parts = CONTEXTS.map(([key]) => el("span", {class: `part ctx-${key}`}));
+		this.mark = el("span", {class: "mark", hidden: true});
+		this.busy = el("span", {class: "busy"});
+		this.stat = el("span", {class: "stat"});
+		this.button = el("button", {type: "button", class: "core", "aria-pressed": "false",
+			onclick: () => onPick(number)}, this.label,
+		el("span", {class: "bar"}, ...this.parts, this.mark), this.busy, this.stat);
+		this.node = el("li", {}, this.button);
+	}
+
+	update(cpu, picked) {
+		const stat = pick(cpu, STAT), off = known(stat) && known(cpu.busy_ratio) &&
+			Math.abs(stat - cpu.busy_ratio) > FAR_OFF;
+
+		parts(cpu).forEach((share, i) => {
+			this.parts[i].style.width = known(share) ? `${Math.max(0, share) * 100}%` : "0";
+		});
+		this.mark.hidden = !known(stat);
+		if (known(stat))
+			this.mark.style.left = `${Math.min(1, Math.max(0, stat)) * 100}%`;
+		this.button.classList.toggle("offline", cpu.online === false);
+		this.button.classList.toggle("off", off);
+		this.button.setAttribute("aria-pressed", String(picked));
+		setText(this.busy, cpu.online === false ? "offline" : percent(cpu.busy_ratio));
+		setText(this.stat, known(stat) ? `stat ${percent(stat)}` : "stat –");
+		this.button.setAttribute("aria-label", `CPU ${cpu.cpu}: ` + (cpu.online === false ? "offline" :
+			`busy ${percent(cpu.busy_ratio)}, /proc/stat says ${percent(stat)}` +
+			(cpu.flags ? `, ${cpu.flags}` : "")));
+		this.button.title = cpu.flags || "";
+	}
+}
+
+export class Cores {
+	constructor(place) {
+		this.rows = new Map();
+		this.past = [];
+		this.picked = null;
+		this.refused = null;
+		this.summary = el("p", {class: "summary"});
+		this.origin = el("p", {class: "muted"});
+		this.list = el("ul", {class: "cores", "aria-label": "Cores"});
+		this.notes = el("ul", {class: "notes muted"});
+		this.whole = el("button", {type: "button", hidden: true, onclick: () => this.pick(null)},
+			"History of all cores");
+		place.append(el("h2", {}, "What each core does"), this.summary, this.legend(), this.list,
+			this.origin, el("h2", {}, "History"), this.whole);
+		this.stack = new Plot(place, {
+			label: "Busy by context", range: [0, 1], format: percent,
+			series: [...CONTEXTS].reverse().map(([key, name]) =>
+				({label: name, color: `--ctx-${key}`, fill: true}))
+				.concat({label: "/proc/stat says", color: "--mark", dash: [6, 4]}),
+		});
+		this.error = new Plot(place, {
+			label: "/proc/stat against the truth", format: points, height: 180,
+			range: (_, low, high) => {
+				const most = Math.max(0.02, Math.abs(low ?? 0), Math.abs(high ?? 0)) * 1.1;
+
+				return [-most, most];
+			},
+			series: [{label: "/proc/stat minus busy, worst core", color: "--bad"},
+				{label: "mean of the cores", color: "--ctx-task"}],
+		});
+		place.append(this.notes);
+	}
+
+	legend() {
+		return el("ul", {class: "legend", "aria-label": "Colours"},
+			...CONTEXTS.map(([key, name]) =>
+				el("li", {}, el("span", {class: `swatch ctx-${key}`}), name)),
+			el("li", {}, el("span", {class: "swatch idle"}), "idle"),
+			el("li", {}, el("span", {class: "swatch stat-mark"}), "/proc/stat says"));
+	}
+
+	pick(number) {
+		this.picked = this.picked === number ? null : number;
+		this.render();
+	}
+
+	close() {
+		this.pick(null);
+	}
+
+	restyle() {
+		this.stack.restyle();
+		this.error.restyle();
+	}
+
+	refuse(why) {
+		this.refused = why;
+		if (!this.report)
+			setText(this.summary, `Not to be had: ${why}`);
+	}
+
+	take(report) {
+		if (this.report?.time_unix_ns === report.time_unix_ns)
+			return;
+		this.report = report;
+		this.past.push({
+			time: report.time_unix_ns / 1e9,
+			cpus: new Map((report.cpus ?? []).map((cpu) => [cpu.cpu, {
+				parts: parts(cpu), busy: cpu.busy_ratio, stat: pick(cpu, STAT)}])),
+		});
+		if (this.past.length > WINDOWS)
+			this.past.shift();
+	}
+
+	render() {
+		if (!this.report)
+			return;
+		const cpus = this.report.cpus ?? [];
+
+		this.list.classList.toggle("many", cpus.length > MANY);
+		for (const cpu of cpus) {
+			if (!this.rows.has(cpu.cpu)) {
+				const row = new Row(cpu.cpu, (number) => this.pick(number));
+
+				this.rows.set(cpu.cpu, row);
+				this.list.append(row.node);
+			}
+			this.rows.get(cpu.cpu).update(cpu, this.picked === cpu.cpu);
+		}
+		this.renderSummary(cpus.filter((cpu) => cpu.online !== false));
+		setText(this.origin, origin(this.report));
+		notes(this.notes, this.report);
+		this.whole.hidden = this.picked === null;
+		this.renderHistory();
+	}
+
+	renderSummary(cpus) {
+		const busy = mean(cpus.map((cpu) => cpu.busy_ratio));
+		const stat = mean(cpus.map((cpu) => pick(cpu, STAT)));
+		const wrong = cpus.filter((cpu) => known(pick(cpu, STAT)) && known(cpu.busy_ratio) &&
+			Math.abs(pick(cpu, STAT) - cpu.busy_ratio) > FAR_OFF).length;
+
+		setText(this.summary, `${cpus.length} core${cpus.length === 1 ? "" : "s"} online, busy ` +
+			`${percent(busy)} on average` + (known(stat) ? `; /proc/stat says ${percent(stat)}, and ` +
+			(wrong ? `is off by more than 5 points on ${wrong}.` : "is within 5 points on every core.") :
+			"."));
+	}
+
+	renderHistory() {
+		const times = this.past.map((window) => window.time);
+		const at = (window) => this.picked === null ? [...window.cpus.values()] :
+			[window.cpus.get(this.picked)].filter(Boolean);
+		const split = CONTEXTS.map((_, i) =>
+			this.past.map((window) => mean(at(window).map((cpu) => cpu.parts[i]))));
+		// From the top of the stack down, each painted over the one before.
+		const sums = [], shown = [null];
+		let below = this.past.map(() => 0);
+
+		split.forEach((values) => {
+			below = values.map((value, i) => below[i] + (value ?? 0));
+			sums.unshift(below);
+		});
+		[...split].reverse().forEach((values) => shown.push(values));
+		sums.push(this.past.map((window) => mean(at(window).map((cpu) => cpu.stat))));
+		this.stack.title(`Busy by context, ${this.picked === null ? "mean of all cores" :
+			`CPU ${this.picked}`}`);
+		this.stack.draw([times, ...sums], shown);
+		this.renderError(times, at);
+	}
+
+	renderError(times, at) {
+		const errors = this.past.map((window) => at(window)
+			.filter((cpu) => known(cpu.stat) && known(cpu.busy)).map((cpu) => cpu.stat - cpu.busy));
+		const worst = errors.map((list) => list.length ?
+			list.reduce((a, b) => Math.abs(b) > Math.abs(a) ? b : a) : null);
+
+		this.error.draw([times, worst, errors.map(mean)]);
+	}
+}

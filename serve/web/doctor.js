@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What the machine can measure and how to fix what it can't, as the exporter's doctor found it.
+import {el, notes, printable, setText} from "./dom.js";
+
+const WORDS = {ok: "✓ ok", full: "✓ full", warn: "! warning", part: "! in part", no: "✗ no"};
+const TONE = {ok: "good", full: "good", warn: "warn", part: "warn", no: "bad"};
+
+function status(value) {
+	return el("td", {class: `status ${TONE[value] ?? ""}`}, WORDS[value] ?? printable(value));
+}
+
+function table(caption, name, rows) {
+	return el("div", {class: "scroll"}, el("table", {class: "doctor"}, el("caption", {}, caption),
+		el("thead", {}, el("tr", {}, ...[name, "status", "detail", "fix"].map((head) =>
+			el("th", {scope: "col"}, head)))),
+		el("tbody", {}, ...rows.map((row) => el("tr", {},
+			el("th", {scope: "row"}, printable(row[name])), status(row.status),
+			el("td", {}, row.detail ? printable(row.detail) : ""),
+			el("td", {}, row.fix ? el("code", {}, printable(row.fix)) : ""))))));
+}
+
+export class Doctor {
+	constructor(place, feed) {
+		this.feed = feed;
+		this.text = el("p", {class: "summary"}, "asking");
+		this.tables = el("div");
+		this.notes = el("ul", {class: "notes muted"});
+		place.append(el("h2", {}, "What this machine can measure"), this.text,
+			el("button", {type: "button", onclick: () => this.ask()}, "Ask again"), this.tables,
+			this.notes);
+	}
+
+	render() {
+		if (!this.report && !this.asking)
+			this.ask();
+	}
+
+	async ask() {
+		this.asking = true;
+		try {
+			this.report = await this.feed.get("doctor");
+			this.fill();
+		} catch (error) {
+			setText(this.text, `Not to be had: ${error.message}`);
+		}
+		this.asking = false;
+	}
+
+	fill() {
+		const commands = this.report.commands ?? [], checks = this.report.checks ?? [];
+		const bad = checks.filter((check) => check.status !== "ok").length;
+
+		setText(this.text, bad ? `${bad} of ${checks.length} checks found something.` :
+			`All ${checks.length} checks are fine.`);
+		this.tables.replaceChildren(table("Commands", "command", commands),
+			table("Checks", "check", checks));
+		notes(this.notes, this.report);
+	}
+}

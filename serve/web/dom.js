@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Elements and figures as text. Names that others chose enter the page only through text nodes.
+
+export function el(tag, attributes = {}, ...children) {
+	const node = document.createElement(tag);
+
+	for (const [name, value] of Object.entries(attributes)) {
+		if (name === "class")
+			node.className = value;
+		else if (name.startsWith("on"))
+			node.addEventListener(name.slice(2), value);
+		else if (value === true)
+			node.setAttribute(name, "");
+		else if (value !== false && value !== null && value !== undefined)
+			node.setAttribute(name, value);
+	}
+	node.append(...children);
+	return node;
+}
+
+export function setText(node, text) {
+	if (node.textContent !== text)
+		node.textContent = text;
+}
+
+// Control characters would vanish and bidirectional ones would reorder the line: shown as codes.
+const HIDDEN = /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
+
+export function printable(name) {
+	const text = String(name ?? "(none)").replace(HIDDEN, (c) =>
+		"\\u" + c.charCodeAt(0).toString(16).padStart(4, "0"));
+
+	return text === "" ? "(empty)" : text;
+}
+
+const TAIL = 14;
+
+// A long path loses its middle, not its end, which is what tells siblings apart.
+export function path(name) {
+	const letters = [...printable(name)];
+
+	if (letters.length <= TAIL)
+		return el("span", {}, letters.join(""));
+	return el("span", {class: "path"}, el("span", {class: "head"}, letters.slice(0, -TAIL).join("")),
+		el("span", {class: "tail"}, letters.slice(-TAIL).join("")));
+}
+
+// Three significant digits without an exponent.
+function digits(value) {
+	const size = Math.abs(value);
+
+	return value.toFixed(size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2);
+}
+
+export function known(value) {
+	return typeof value === "number" && Number.isFinite(value);
+}
+
+export function ns(value) {
+	if (!known(value))
+		return "–";
+	const size = Math.abs(value);
+
+	if (size >= 999.5e6)
+		return digits(value / 1e9) + " s";
+	if (size >= 999.5e3)
+		return digits(value / 1e6) + " ms";
+	if (size >= 999.5)
+		return digits(value / 1e3) + " µs";
+	return Math.round(value) + " ns";
+}
+
+export function percent(value) {
+	return known(value) ? (value * 100).toFixed(1) + " %" : "–";
+}
+
+export function count(value) {
+	return known(value) ? value.toLocaleString("en") : "–";
+}
+
+export function points(value) {
+	if (!known(value))
+		return "–";
+	return (value < 0 ? "−" : "+") + Math.abs(value * 100).toFixed(1) + " points";
+}
+
+// "name" of an object that JSON nests: pick(cpu, "compare.procstat_busy_ratio").
+export function pick(object, path) {
+	return path.split(".").reduce((at, key) => at?.[key], object);
+}
+
+export function notes(list, report) {
+	const lines = (report.notes ?? []).map(printable);
+
+	if (list.dataset.notes === lines.join("\n"))
+		return;
+	list.dataset.notes = lines.join("\n");
+	list.replaceChildren(...lines.map((line) => el("li", {}, line)));
+}
+
+// One line on where the figures come from.
+export function origin(report) {
+	const window = report.window_ns ? `window ${ns(report.window_ns)}` : "no window";
+
+	return `source ${printable(report.source)}, ${window}`;
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Gets reports from the exporter: the event stream, or polling where that does not work.
+
+export const NOUNS = ["load", "runq", "wake"];
+const RETRY_MS = 2000;
+const POLL_MS = 2000;
+
+// EventSource cannot send the token, so the stream is read by fetch.
+export class Feed {
+	constructor(onReport, onState, onRefusal) {
+		this.onReport = onReport;
+		this.onState = onState;
+		this.onRefusal = onRefusal;
+		this.token = sessionStorage.getItem("token") ?? "";
+	}
+
+	setToken(token) {
+		this.token = token;
+		sessionStorage.setItem("token", token);
+	}
+
+	headers() {
+		return this.token ? {Authorization: `Bearer ${this.token}`} : {};
+	}
+
+	async get(noun) {
+		const answer = await fetch(`api/v1/${noun}`, {headers: this.headers(), cache: "no-store"});
+		const text = await answer.text();
+
+		if (answer.status === 401)
+			this.onState("token");
+		if (!answer.ok)
+			throw new Error(Feed.reason(answer, text));
+		return JSON.parse(text);
+	}
+
+	// The exporter's own sentence where it sent one.
+	static reason(answer, text) {
+		try {
+			const body = JSON.parse(text);
+
+			return body.error ?? body.detail ?? `HTTP ${answer.status}`;
+		} catch {
+			return text.trim().slice(0, 500) || `HTTP ${answer.status}`;
+		}
+	}
+
+	async first() {
+		await Promise.all(NOUNS.map(async (noun) => {
+			try {
+				this.onReport(await this.get(noun));
+			} catch (error) {
+				this.onRefusal(noun, error.message);
+			}
+		}));
+	}
+
+	async run() {
+		for (;;) {
+			await this.first();
+			try {
+				await this.stream();
+				this.onState("lost");
+			} catch (error) {
+				if (error.name === "Gone")
+					await this.poll();
+				this.onState(error.name === "Token" ? "token" : "lost");
+			}
+			await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+		}
+	}
+
+	async poll() {
+		for (let failed = 0; failed < NOUNS.length;) {
+			failed = 0;
+			for (const noun of NOUNS) {
+				try {
+					this.onReport(await this.get(noun));
+					this.onState("live");
+				} catch {
+					failed++;
+				}
+			}
+			await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+		}
+	}
+
+	async stream() {
+		const answer = await fetch("api/v1/stream", {
+			headers: {...this.headers(), Accept: "text/event-stream"}, cache: "no-store"});
+
+		if (!answer.ok) {
+			const error = new Error(`HTTP ${answer.status}`);
+
+			error.name = answer.status === 401 ? "Token" : "Gone";
+			throw error;
+		}
+		this.onState("live");
+		const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+		// Pieces are joined only at an event's end: a long event comes in many of them.
+		let pieces = [];
+
+		for (;;) {
+			const {value, done} = await reader.read();
+
+			if (done)
+				return;
+			pieces.push(value);
+			if (!value.includes("\n"))
+				continue;
+			const events = pieces.join("").replaceAll("\r\n", "\n").split("\n\n");
+
+			pieces = [events.pop()];
+			events.forEach((event) => this.event(event));
+		}
+	}
+
+	event(text) {
+		const data = text.split("\n").filter((line) => line.startsWith("data:"))
+			.map((line) => line.slice(5).replace(/^ /, "")).join("\n");
+
+		if (!data)
+			return;
+		try {
+			this.onReport(JSON.parse(data));
+		} catch (error) {
+			this.onRefusal("stream", `an event could not be read: ${error.message}`);
+		}
+	}
+}
+
+export function nounOf(report) {
+	return /^subtick\.([a-z]+)\/1$/.exec(report?.schema ?? "")?.[1];
+}

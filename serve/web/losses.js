@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What was lost or is doubtful, in one strip above every view: silence here means nothing was.
+import {count, el, known, percent, printable} from "./dom.js";
+
+const WORDS = {
+	torn_total: "samples given up because a core changed state too fast",
+	odd_edges_total: "context exits without their entry, or the reverse",
+	paused_softirq_lost_total: "preempted softirqs beyond what a core remembers",
+	recursion_misses_total: "events that the kernel dropped",
+	multiplexed_total: "counter reads in which the counter did not run all the time",
+	read_error_total: "reads that failed",
+	unknown_start_total: "waits whose beginning nobody noted",
+	table_full_total: "waits of groups for which there was no room",
+	blame_full_total: "charges that found no room in the blame table",
+	negative_total: "waits that ended before they began",
+	ring_lost_total: "long waits counted but not streamed",
+};
+const CLOSURE = 0.01;
+const SCHEDSTAT = 0.05;
+
+function findings(noun, quality) {
+	const found = [];
+
+	for (const [key, value] of Object.entries(quality ?? {}))
+		if (key.endsWith("_total") && known(value) && value > 0)
+			found.push(`${count(value)} ${WORDS[key] ?? printable(key)}`);
+	if (quality?.closure_error_max_ratio > CLOSURE)
+		found.push(`the parts miss the whole by up to ${percent(quality.closure_error_max_ratio)}`);
+	if (known(quality?.schedstat_ratio) && Math.abs(quality.schedstat_ratio - 1) > SCHEDSTAT)
+		found.push(`waits seen are ${percent(quality.schedstat_ratio)} of what the kernel booked`);
+	if (known(quality?.sample_ratio) && quality.sample_ratio < 1)
+		found.push(`only ${percent(quality.sample_ratio)} of the waits were sampled`);
+	return found.map((text) => `${noun}: ${text}`);
+}
+
+export class Losses {
+	constructor(place) {
+		this.place = place;
+		this.found = new Map();
+		this.problems = new Map();
+		this.draw();
+	}
+
+	take(noun, report) {
+		this.found.set(noun, findings(noun, report.quality));
+		this.draw();
+	}
+
+	problem(noun, why) {
+		this.problems.set(noun, `${noun}: ${why}`);
+		this.draw();
+	}
+
+	draw() {
+		const lines = [...this.found.values()].flat().concat([...this.problems.values()]);
+		const key = lines.join("\n") || [...this.found.keys()].join();
+
+		if (key === this.key)
+			return;
+		this.key = key;
+		this.place.classList.toggle("bad", lines.length > 0);
+		this.place.replaceChildren(...(lines.length ?
+			[el("strong", {}, "Lost or doubtful"), el("ul", {}, ...lines.map((text) => el("li", {}, text)))] :
+			[el("span", {}, this.found.size ? "Nothing lost: " + [...this.found.keys()].join(", ") : "")]));
+	}
+}

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Waits for a core per cgroup: a table that sorts and filters, one group in detail, the heat map.
+import {count, el, known, notes, ns, origin, path, percent, printable, setText} from "./dom.js";
+import {barTable, histogram, Sparkline} from "./bars.js";
+import {Heat} from "./heat.js";
+import {Plot} from "./plot.js";
+
+const COLUMNS = [
+	["cgroup", "cgroup", printable],
+	["count", "waits", count],
+	["sum_ns", "waited", ns],
+	["avg_ns", "mean", ns],
+	["p50_ns", "p50", ns],
+	["p90_ns", "p90", ns],
+	["p99_ns", "p99", ns],
+	["p999_ns", "p99.9", ns],
+	["max_ns", "max", ns],
+];
+const CAUSES = {
+	idle_exit_ns: "the way out of idle", same_group_ns: "behind its own group",
+	other_group_ns: "behind other groups", kernel_thread_ns: "behind kernel threads",
+	preempted_ns: "lost the core while runnable", throttled_ns: "held by CPU quota",
+	migrated_ns: "queued on another core", unknown_ns: "not known",
+};
+const PAGE = 50;
+const WINDOWS = 120;
+
+function nameOf(group) {
+	return group.cgroup ?? group.comm ?? (known(group.cpu) ? `CPU ${group.cpu}` : "(none)");
+}
+
+class Row {
+	constructor(name, onPick) {
+		this.spark = new Sparkline();
+		this.button = el("button", {type: "button", class: "link name", title: printable(name),
+			onclick: () => onPick(name)}, path(name));
+		this.cells = COLUMNS.slice(1).map(([key]) => el("td", {class: `number col-${key}`}));
+		this.node = el("tr", {}, el("th", {scope: "row"}, this.button), ...this.cells,
+			el("td", {class: "col-trend"}, this.spark.node));
+	}
+
+	update(group, past, picked) {
+		this.node.classList.toggle("picked", picked);
+		this.button.setAttribute("aria-expanded", String(picked));
+		COLUMNS.slice(1).forEach(([key, , format], i) => setText(this.cells[i], format(group[key])));
+		this.spark.draw(past);
+	}
+}
+
+export class Runq {
+	constructor(place) {
+		this.rows = new Map();
+		this.past = new Map();
+		this.window = 0;
+		this.sort = {key: "sum_ns", down: true};
+		this.limit = PAGE;
+		this.picked = null;
+		this.summary = el("p", {class: "summary"});
+		this.filter = el("input", {type: "search", id: "runq-filter", autocomplete: "off",
+			oninput: () => { this.limit = PAGE; this.render(); }});
+		this.told = el("p", {class: "muted", role: "status"});
+		this.more = el("button", {type: "button", hidden: true,
+			onclick: () => { this.limit += PAGE; this.render(); }}, `Show ${PAGE} more`);
+		this.detail = el("section", {class: "detail", hidden: true, "aria-label": "One group"});
+		this.body = el("tbody");
+		this.heads = COLUMNS.map(([key, title]) => this.head(key, title));
+		this.heat = new Heat();
+		this.notes = el("ul", {class: "notes muted"});
+		this.origin = el("p", {class: "muted"});
+		place.append(el("h2", {}, "How long tasks wait for a core"), this.summary,
+			el("p", {class: "controls"}, el("label", {for: "runq-filter"}, "Filter"), this.filter),
+			this.detail, el("div", {class: "scroll"}, el("table", {class: "runq"},
+				el("caption", {class: "hidden"}, "Waits by group in the last window"),
+				el("thead", {}, el("tr", {}, ...this.heads, el("th", {scope: "col",
+					class: "col-trend"}, "p99 lately"))), this.body)),
+			this.told, this.more, el("h2", {}, "Who waited behind whom"), this.heat.node,
+			this.heat.told, this.origin, this.notes);
+		this.buildDetail();
+	}
+
+	head(key, title) {
+		return el("th", {scope: "col", class: `col-${key}`, "aria-sort": "none"},
+			el("button", {type: "button", class: "link", onclick: () => {
+				this.sort = {key, down: this.sort.key === key ? !this.sort.down : key !== "cgroup"};
+				this.render();
+			}}, title));
+	}
+
+	buildDetail() {
+		this.detailTitle = el("h3", {tabindex: "-1"});
+		this.detailText = el("p");
+		this.detailBars = el("div", {class: "columns"});
+		this.detail.append(el("button", {type: "button", class: "close", onclick: () => this.close()},
+			"Close"), this.detailTitle, this.detailText, this.detailBars);
+		this.plot = new Plot(this.detail, {label: "Percentiles of this group", format: ns, height: 160,
+			range: (_, low, high) => [0, Math.max(high ?? 0, 1) * 1.05],
+			series: [{label: "p50", color: "--ctx-poll_idle"}, {label: "p99", color: "--ctx-task"},
+				{label: "max", color: "--bad", dash: [4, 4]}]});
+	}
+
+	pick(name) {
+		this.picked = this.picked === name ? null : name;
+		this.render();
+		if (this.picked !== null)
+			this.detailTitle.focus();
+	}
+
+	close() {
+		const row = this.rows.get(this.picked);
+
+		this.picked = null;
+		this.render();
+		row?.button.focus();
+	}
+
+	restyle() {
+		this.plot.restyle();
+	}
+
+	refuse(why) {
+		if (!this.report)
+			setText(this.summary, `Not to be had: ${why}`);
+	}
+
+	take(report) {
+		if (this.report?.time_unix_ns === report.time_unix_ns)
+			return;
+		this.report = report;
+		this.window++;
+		for (const group of report.groups ?? []) {
+			const name = nameOf(group);
+
+			if (!this.past.has(name))
+				this.past.set(name, []);
+			const past = this.past.get(name);
+
+			past.push({window: this.window, time: report.time_unix_ns / 1e9, p50: group.p50_ns,
+				p99: group.p99_ns, max: group.max_ns});
+			if (past.length > WINDOWS)
+				past.shift();
+		}
+		// Groups come and go by the thousand; those long gone leave no trace.
+		for (const [name, past] of this.past)
+			if (past.at(-1).window + WINDOWS < this.window)
+				this.past.delete(name);
+	}
+
+	trend(name) {
+		const first = Math.max(1, this.window - WINDOWS + 1), span = Math.max(1, this.window - first);
+
+		return (this.past.get(name) ?? []).filter((point) => known(point.p99) && point.window >= first)
+			.map((point) => [(point.window - first) / span, point.p99]);
+	}
+
+	order(groups) {
+		const {key, down} = this.sort, sign = down ? -1 : 1;
+		const value = (group) => key === "cgroup" ? nameOf(group) : group[key] ?? -1;
+
+		return groups.sort((a, b) => {
+			const x = value(a), y = value(b);
+
+			return sign * (x < y ? -1 : x > y ? 1 : 0) || (nameOf(a) < nameOf(b) ? -1 : 1);
+		});
+	}
+
+	render() {
+		if (!this.report)
+			return;
+		const all = this.report.groups ?? [], wanted = this.filter.value.toLowerCase();
+		const found = this.order(all.filter((group) =>
+			printable(nameOf(group)).toLowerCase().includes(wanted)));
+
+		this.renderSummary(all);
+		this.heads.forEach((head, i) => head.setAttribute("aria-sort",
+			COLUMNS[i][0] !== this.sort.key ? "none" : this.sort.down ? "descending" : "ascending"));
+		this.renderRows(found.slice(0, this.limit));
+		setText(this.told, `${count(Math.min(found.length, this.limit))} of ${count(found.length)} groups` +
+			(found.length < all.length ? ` that match, of ${count(all.length)} in all` : ""));
+		this.more.hidden = found.length <= this.limit;
+		this.renderDetail(all.find((group) => nameOf(group) === this.picked));
+		this.heat.draw(this.report.blame ?? []);
+		setText(this.origin, origin(this.report));
+		notes(this.notes, this.report);
+	}
+
+	renderSummary(groups) {
+		const waits = groups.reduce((sum, group) => sum + (group.count ?? 0), 0);
+		const waited = groups.reduce((sum, group) => sum + (group.sum_ns ?? 0), 0);
+		const worst = groups.reduce((a, b) => (b.p99_ns ?? 0) > (a?.p99_ns ?? 0) ? b : a, null);
+
+		setText(this.summary, waits ? `${count(waits)} waits in ${ns(this.report.window_ns)}, ` +
+			`${ns(waited)} in all. Longest p99: ${ns(worst?.p99_ns)}, ` +
+			`${printable(worst ? nameOf(worst) : null)}.` : "Nobody waited for a core.");
+	}
+
+	renderRows(groups) {
+		const shown = new Set(groups.map(nameOf)), focus = document.activeElement;
+
+		for (const [name, row] of this.rows) {
+			if (!shown.has(name)) {
+				row.node.remove();
+				this.rows.delete(name);
+			}
+		}
+		groups.forEach((group, place) => {
+			const name = nameOf(group);
+			let row = this.rows.get(name);
+
+			if (!row) {
+				row = new Row(name, (picked) => this.pick(picked));
+				this.rows.set(name, row);
+			}
+			row.update(group, this.trend(name), name === this.picked);
+			if (this.body.children[place] !== row.node)
+				this.body.insertBefore(row.node, this.body.children[place] ?? null);
+		});
+		// A row that moves would lose the keyboard.
+		if (focus?.isConnected && focus !== document.activeElement)
+			focus.focus({preventScroll: true});
+	}
+
+	renderDetail(group) {
+		this.detail.hidden = this.picked === null;
+		if (this.picked === null)
+			return;
+		const past = this.past.get(this.picked) ?? [];
+
+		setText(this.detailTitle, printable(this.picked));
+		if (!group) {
+			setText(this.detailText, "No task of it waited in the last window.");
+			this.detailBars.replaceChildren();
+		} else {
+			const causes = Object.entries(group.causes ?? {}).filter(([, value]) => known(value));
+
+			setText(this.detailText, `${count(group.count)} waits, ${ns(group.sum_ns)} in all, ` +
+				`p99 ${ns(group.p99_ns)}, longest ${ns(group.max_ns)}.`);
+			this.detailBars.replaceChildren(histogram("How long", group.le),
+				causes.length ? barTable("Why", ["cause", "waited", "share"],
+					causes.sort((a, b) => b[1] - a[1]).map(([key, value]) =>
+						[CAUSES[key] ?? key, value, `${ns(value)} ` +
+						`(${percent(group.sum_ns ? value / group.sum_ns : null)})`])) :
+					el("p", {class: "muted"}, "Causes are not known."));
+		}
+		this.plot.draw([past.map((p) => p.time), past.map((p) => p.p50 ?? null),
+			past.map((p) => p.p99 ?? null), past.map((p) => p.max ?? null)]);
+	}
+}

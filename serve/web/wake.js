@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// How long idle cores take to wake: per idle state over all cores, then core by core.
+import {count, el, known, notes, ns, origin, printable, setText} from "./dom.js";
+import {barTable, histogram, LogScale, spread} from "./bars.js";
+import {Plot} from "./plot.js";
+
+const PAGE = 50;
+const WINDOWS = 300;
+const COLORS = ["--ctx-task", "--ctx-hardirq", "--ctx-poll_idle", "--ctx-ksoftirqd",
+	"--ctx-softirq_on_idle", "--ctx-idle_loop"];
+
+function least(list, of) {
+	const have = list.filter(known);
+
+	return have.length ? of(...have) : null;
+}
+
+// Percentiles of cores cannot be added up; the worst core's is a bound that holds for all.
+function byState(states) {
+	const found = new Map();
+
+	for (const state of states) {
+		const name = state.name ?? `state ${state.index}`;
+
+		if (!found.has(name))
+			found.set(name, []);
+		found.get(name).push(state);
+	}
+	return [...found].map(([name, list]) => ({
+		name,
+		index: list[0].index,
+		claimed: least(list.map((state) => state.claimed_ns), Math.max),
+		count: list.reduce((sum, state) => sum + (state.count ?? 0), 0),
+		min: least(list.map((state) => state.min_ns), Math.min),
+		median: least(list.map((state) => state.median_ns), Math.max),
+		p99: least(list.map((state) => state.p99_ns), Math.max),
+		max: least(list.map((state) => state.max_ns), Math.max),
+		verdict: list.some((state) => state.verdict === "exceeds") ? "exceeds" :
+			list.find((state) => state.verdict === "within")?.verdict ?? list[0].verdict,
+		list,
+	}));
+}
+
+function verdictCell(verdict) {
+	const words = {within: "within its claim", exceeds: "exceeds its claim", "no-claim": "no claim",
+		"no-points": "nothing measured"};
+
+	return el("td", {class: `verdict ${verdict === "exceeds" ? "bad" : ""}`},
+		words[verdict] ?? printable(verdict ?? "–"));
+}
+
+const HEADS = ["state", "wake-ups", "claimed", "min", "median", "p99", "max"];
+
+function line(scale, head, one) {
+	return el("tr", {}, head, ...[count(one.count), ns(one.claimed), ns(one.min), ns(one.median),
+		ns(one.p99), ns(one.max)].map((text) => el("td", {class: "number"}, text)),
+	verdictCell(one.verdict), el("td", {class: "wide"}, spread(scale, one)));
+}
+
+function table(caption, heads, scale, rows) {
+	return el("div", {class: "scroll"}, el("table", {class: "wake"}, el("caption", {}, caption),
+		el("thead", {}, el("tr", {}, ...[...heads, "verdict"].map((head) =>
+			el("th", {scope: "col"}, head)), el("th", {scope: "col", class: "wide"}, scale.axis()))),
+		el("tbody", {}, ...rows)));
+}
+
+export class Wake {
+	constructor(place) {
+		this.past = [];
+		this.limit = PAGE;
+		this.summary = el("p", {class: "summary"});
+		this.states = el("div");
+		this.histograms = el("div", {class: "columns"});
+		this.cores = el("div");
+		this.told = el("p", {class: "muted"});
+		this.more = el("button", {type: "button", hidden: true,
+			onclick: () => { this.limit += PAGE; this.render(); }}, `Show ${PAGE} more`);
+		this.rejected = el("div");
+		this.origin = el("p", {class: "muted"});
+		this.notes = el("ul", {class: "notes muted"});
+		this.plotPlace = el("div");
+		place.append(el("h2", {}, "How long an idle core takes to wake"), this.summary, this.states,
+			this.histograms, el("h2", {}, "History"), this.plotPlace,
+			el("h2", {}, "Core by core"), this.cores, this.told, this.more,
+			el("h2", {}, "What does not count"), this.rejected, this.origin, this.notes);
+	}
+
+	restyle() {
+		this.plot?.restyle();
+	}
+
+	refuse(why) {
+		if (!this.report)
+			setText(this.summary, `Not to be had: ${why}`);
+	}
+
+	take(report) {
+		if (this.report?.time_unix_ns === report.time_unix_ns)
+			return;
+		this.report = report;
+		this.past.push({time: report.time_unix_ns / 1e9,
+			medians: new Map(byState(report.states ?? []).map((state) => [state.name, state.median]))});
+		if (this.past.length > WINDOWS)
+			this.past.shift();
+	}
+
+	render() {
+		if (!this.report)
+			return;
+		const all = this.report.states ?? [], states = byState(all);
+		const scale = new LogScale(all.flatMap((state) =>
+			[state.min_ns, state.median_ns, state.max_ns, state.claimed_ns]));
+		const taken = states.reduce((sum, state) => sum + state.count, 0);
+
+		setText(this.summary, taken ? `${count(taken)} wake-ups measured in ` +
+			`${ns(this.report.window_ns)}; the longest took ` +
+			`${ns(least(states.map((state) => state.max), Math.max))}.` :
+			"No wake-up could be measured in this window.");
+		this.states.replaceChildren(table("By idle state: line least to most, box median to p99 of the " +
+			"worst core, mark: claimed", HEADS, scale, states.map((state) =>
+			line(scale, el("th", {scope: "row"}, printable(state.name)), state))));
+		this.histograms.replaceChildren(...states.filter((state) => state.list.some((s) => s.le)).map(
+			(state) => histogram(printable(state.name), Wake.merge(state.list))));
+		this.renderCores(all, scale);
+		this.renderRejected();
+		this.renderPlot(states);
+		setText(this.origin, origin(this.report) + `; uncertainty ${ns(this.report.uncertainty_ns)}, ` +
+			`own overhead taken off ${ns(this.report.overhead_ns)}`);
+		notes(this.notes, this.report);
+	}
+
+	// Unlike percentiles, counts up to the same edges do add up.
+	static merge(list) {
+		const sums = new Map();
+
+		for (const state of list)
+			for (const bucket of state.le ?? [])
+				sums.set(bucket.le_ns, (sums.get(bucket.le_ns) ?? 0) + (bucket.count ?? 0));
+		return [...sums].sort((a, b) => (a[0] ?? Infinity) - (b[0] ?? Infinity))
+			.map(([le, sum]) => ({le_ns: le, count: sum}));
+	}
+
+	renderCores(all, scale) {
+		const rows = all.slice(0, this.limit).map((state) => line(scale,
+			el("th", {scope: "row"}, `CPU ${state.cpu} ${printable(state.name)}`),
+			{count: state.count, claimed: state.claimed_ns, min: state.min_ns, median: state.median_ns,
+				p99: state.p99_ns, max: state.max_ns, verdict: state.verdict}));
+
+		this.cores.replaceChildren(table("Each core and state", HEADS, scale, rows));
+		setText(this.told, `${count(rows.length)} of ${count(all.length)}`);
+		this.more.hidden = all.length <= this.limit;
+	}
+
+	renderRejected() {
+		const rows = Object.entries(this.report.rejected ?? {}).filter(([, value]) => known(value));
+
+		this.rejected.replaceChildren(rows.length ? barTable("Wake-ups left out, by reason",
+			["reason", "count", "share"], rows.map(([key, value]) =>
+				[key.replace(/_total$/, "").replaceAll("_", " "), value, count(value)])) :
+			el("p", {class: "muted"}, "The exporter names nothing that was left out."));
+	}
+
+	renderPlot(states) {
+		const names = states.map((state) => state.name).slice(0, COLORS.length), key = names.join("\0");
+
+		if (key !== this.plotted) {
+			this.plotted = key;
+			this.plotPlace.replaceChildren();
+			this.plot = new Plot(this.plotPlace, {label: "Median of the worst core, by state", format: ns,
+				range: (_, low, high) => [0, Math.max(high ?? 0, 1) * 1.05],
+				series: names.map((name, i) => ({label: printable(name), color: COLORS[i]}))});
+		}
+		this.plot.draw([this.past.map((window) => window.time), ...names.map((name) =>
+			this.past.map((window) => window.medians.get(name) ?? null))]);
+	}
+}

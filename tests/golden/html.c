@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The HTML of all sample reports against a file that a person has looked at; UPDATE_GOLDEN=1 rewrites it. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sample.h"
+#include "view/html.h"
+
+static int render(char **ret_text, size_t *ret_size)
+{
+	struct report *reports[] = {sample_load(), sample_compare(), sample_doctor(), sample_runq(),
+				    sample_edges()};
+	const struct html_missing missing[] = {{"crit", "no \"module\" & <no> reason\n\xff"}};
+	struct html_doc doc = {
+		.machine = "host<b>, a machine",
+		.reports = (const struct report *const *)reports,
+		.nr_reports = sizeof(reports) / sizeof(reports[0]),
+		.missing = missing,
+		.nr_missing = 1,
+	};
+	FILE *out = open_memstream(ret_text, ret_size);
+	int rc = out ? html_write(out, &doc) : -errno;
+
+	for (size_t i = 0; i < doc.nr_reports; i++)
+		report_free(reports[i]);
+	return out && fclose(out) ? -errno : rc;
+}
+
+/* Whether a full disk is told, not passed over. */
+static bool full_disk_fails(void)
+{
+	struct report *report = sample_load();
+	const struct report *reports[] = {report};
+	struct html_doc doc = {.reports = reports, .nr_reports = 1};
+	FILE *out = fopen("/dev/full", "w");
+	int rc = out ? html_write(out, &doc) : 0;
+
+	report_free(report);
+	if (out)
+		fclose(out);
+	return rc == -ENOSPC;
+}
+
+static bool same(const char *path, const char *text, size_t size)
+{
+	FILE *file = fopen(path, "r");
+	size_t line = 1, at = 0;
+	int c = EOF;
+
+	while (file && (c = fgetc(file)) != EOF && at < size && c == (unsigned char)text[at])
+		line += text[at++] == '\n';
+	if (!file || c != EOF || at != size)
+		printf("# %s differs in line %zu\n", path, line);
+	if (file)
+		fclose(file);
+	return file && c == EOF && at == size;
+}
+
+int main(int argc, char **argv)
+{
+	bool rewrite = getenv("UPDATE_GOLDEN") && !strcmp(getenv("UPDATE_GOLDEN"), "1");
+	char path[4096], *text = NULL;
+	bool ok, full;
+	size_t size = 0;
+	FILE *file;
+
+	if (argc != 2)
+		return 64;
+	snprintf(path, sizeof(path), "%s/report.html", argv[1]);
+	ok = !render(&text, &size);
+	if (ok && rewrite) {
+		file = fopen(path, "w");
+		ok = file && fwrite(text, 1, size, file) == size && !fclose(file);
+	} else if (ok) {
+		ok = same(path, text, size);
+	}
+	full = full_disk_fails();
+	printf("1..3\n%sok 1 - report.html\n", ok ? "" : "not ");
+	printf("%sok 2 - no byte of a name is markup\n",
+	       text && !strstr(text, "<b>") && !strstr(text, "<no>") ? "" : "not ");
+	printf("%sok 3 - a full disk is an error\n", full ? "" : "not ");
+	ok = ok && full && !strstr(text, "<b>") && !strstr(text, "<no>");
+	free(text);
+	return !ok;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The embedded page: byte by byte the files of serve/web, or an empty list in a build without it. */
+#include "test.h"
+
+#include "serve/web/assets.h"
+
+static const char *folder;
+
+static const struct web_asset *find(const char *path)
+{
+	for (const struct web_asset *asset = web_assets; asset->path; asset++)
+		if (!strcmp(asset->path, path))
+			return asset;
+	return NULL;
+}
+
+static void test_own_files(void **state)
+{
+	static const char *const files[][3] = {
+		{"/", "index.html", "text/html; charset=utf-8"},
+		{"/app.css", "app.css", "text/css; charset=utf-8"},
+		{"/app.js", "app.js", "text/javascript; charset=utf-8"},
+		{"/icon.svg", "icon.svg", "image/svg+xml"},
+	};
+
+	if (!web_assets[0].path)
+		skip();
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		const struct web_asset *asset = find(files[i][0]);
+		char path[4096], *text;
+		FILE *file;
+
+		assert_non_null(asset);
+		assert_string_equal(asset->type, files[i][2]);
+		snprintf(path, sizeof(path), "%s/%s", folder, files[i][1]);
+		file = fopen(path, "r");
+		assert_non_null(file);
+		text = malloc(asset->size + 1);
+		assert_non_null(text);
+		assert_int_equal(fread(text, 1, asset->size + 1, file), asset->size);
+		assert_memory_equal(text, asset->data, asset->size);
+		free(text);
+		fclose(file);
+	}
+}
+
+/* What the page loads is embedded; a name that is missing would be a blank page. */
+static void test_closed(void **state)
+{
+	static const char *const attributes[] = {"src=\"", "href=\""};
+	const struct web_asset *page = find("/");
+
+	if (!page)
+		skip();
+	for (size_t i = 0; i < 2; i++) {
+		const char *p = (const char *)page->data, *end = p + page->size;
+
+		while ((p = memmem(p, end - p, attributes[i], strlen(attributes[i])))) {
+			char path[128];
+
+			p += strlen(attributes[i]);
+			snprintf(path, sizeof(path), "/%.*s", (int)strcspn(p, "\""), p);
+			if (path[1] != '#' && strncmp(path, "/api/", 5) && strcmp(path, "/metrics"))
+				assert_non_null(find(path));
+		}
+	}
+	assert_non_null(find("/LICENSE"));
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_own_files),
+		cmocka_unit_test(test_closed),
+	};
+
+	folder = argc > 1 ? argv[1] : "serve/web";
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

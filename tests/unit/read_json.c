@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Reports read back from JSON: what a view wrote comes back the same, all else is refused or kept. */
+#include "test.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "report/read_json.h"
+#include "view/view.h"
+
+static char *to_json(const struct report *report)
+{
+	struct view view = {.format = VIEW_JSON};
+	size_t size;
+	char *text;
+
+	view.out = open_memstream(&text, &size);
+	assert_non_null(view.out);
+	assert_int_equal(view_write(&view, report), 0);
+	fclose(view.out);
+	return text;
+}
+
+static struct report *read_one(const char *text)
+{
+	struct report *report = NULL;
+	struct err err = {0};
+	size_t used = 0;
+
+	assert_int_equal(report_read_json(text, strlen(text), &report, &used, &err), 0);
+	assert_non_null(report);
+	assert_true(used > 0 && used <= strlen(text));
+	return report;
+}
+
+static void refused(const char *text, const char *why)
+{
+	struct report *report = NULL;
+	struct err err = {0};
+	size_t used = 0;
+
+	assert_int_equal(report_read_json(text, strlen(text), &report, &used, &err), -EINVAL);
+	assert_null(report);
+	if (!strstr(err.what, why))
+		fail_msg("%s: said %s, expected %s", text, err.what, why);
+}
+
+/* The same bytes again, whatever the metrics list knows of the keys. */
+static void test_round_trip(void **state)
+{
+	static const char *const texts[] = {
+		"{\"schema\":\"subtick.load/1\",\"time_unix_ns\":1700000000123456789,"
+		"\"window_ns\":1000123456,\"source\":\"bpf\",\"cpus\":[{\"cpu\":0,\"online\":true,"
+		"\"busy_ratio\":0.389699,\"compare\":{\"procstat_busy_ratio\":0.5,"
+		"\"schedstat_busy_ratio\":null}},{\"cpu\":1,\"online\":false,\"busy_ratio\":null,"
+		"\"compare\":{\"procstat_busy_ratio\":null,\"schedstat_busy_ratio\":null}}],"
+		"\"quality\":{\"torn_total\":0,\"steal_known\":true},\"notes\":[\"a note\"]}\n",
+		"{\"schema\":\"subtick.runq/1\",\"time_unix_ns\":1,\"window_ns\":null,\"source\":null,"
+		"\"hierarchy\":\"v1\",\"novel_field_hz\":2500000000,\"groups\":[{\"cgroup\":\"/a<b>\\u001B\","
+		"\"cgroup_id\":\"18446744073709551615\",\"p99_ns\":3.5,\"p999_ns\":4000000,"
+		"\"le\":[{\"le_ns\":10,\"count\":3},{\"le_ns\":null,\"count\":4}]}],\"blame\":[],"
+		"\"quality\":{},\"notes\":[]}\n",
+		"{\"schema\":\"subtick.crit/1\",\"time_unix_ns\":5,\"window_ns\":7,\"source\":\"bpf\","
+		"\"unit\":\"cycles\",\"delta\":-12.0,\"ops\":[{\"op\":\"irq\",\"median\":3,"
+		"\"percentiles\":{\"p50\":0,\"p999\":9}}],\"quality\":{},\"notes\":[]}\n",
+	};
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		struct report *report = read_one(texts[i]);
+		char *again = to_json(report);
+
+		assert_string_equal(again, texts[i]);
+		free(again);
+		report_free(report);
+	}
+}
+
+static void test_units(void **state)
+{
+	struct report *report = read_one(
+		"{\"schema\":\"subtick.new/1\",\"t\":[{\"x_ns\":1,\"y_ratio\":0.5,\"z_total\":3,\"w\":4,"
+		"\"p5_ns\":1,\"p9999_ns\":2,\"v_bytes\":1,\"u_hz\":1,\"busy_ratio\":1}]}");
+	static const enum unit units[] = {UNIT_NS, UNIT_RATIO, UNIT_COUNT, UNIT_TEXT, UNIT_NS,
+					  UNIT_NS, UNIT_BYTES, UNIT_HZ,	   UNIT_RATIO};
+	const struct table *t = report->tables[0];
+
+	assert_int_equal(t->nr_cols, sizeof(units) / sizeof(units[0]));
+	for (size_t i = 0; i < t->nr_cols; i++)
+		assert_int_equal(t->cols[i].metric->unit, units[i]);
+	assert_string_equal(t->cols[4].title, "p5");
+	assert_string_equal(t->cols[5].title, "p99.99");
+	assert_ptr_equal(t->cols[8].metric, metric_get(M_BUSY_RATIO));
+	report_free(report);
+}
+
+/* The unit that a report names decides between metrics of the same key. */
+static void test_named_unit(void **state)
+{
+	struct report *report = read_one("{\"schema\":\"subtick.crit/1\",\"unit\":\"cycles\","
+					 "\"ops\":[{\"novel\":1,\"p99\":2}]}");
+
+	assert_int_equal(report->tables[0]->cols[0].metric->unit, UNIT_CYCLES);
+	assert_int_equal(report->tables[0]->cols[1].metric->unit, UNIT_CYCLES);
+	assert_string_equal(report->tables[0]->cols[1].title, "p99");
+	report_free(report);
+}
+
+/* Rows need not have the same keys; what a row lacks is null. */
+static void test_ragged(void **state)
+{
+	struct report *report =
+		read_one("{\"schema\":\"subtick.a/1\",\"t\":[{\"a\":1},{\"b\":-2},{}]}");
+	const struct table *t = report->tables[0];
+
+	assert_int_equal(t->nr_rows, 3);
+	assert_int_equal(t->nr_cols, 2);
+	assert_int_equal(table_cell(t, 0, 0)->u64, 1);
+	assert_int_equal(table_cell(t, 0, 1)->kind, VALUE_NULL);
+	assert_int_equal(table_cell(t, 1, 1)->kind, VALUE_F64);
+	assert_true(table_cell(t, 1, 1)->f64 == -2.0);
+	assert_int_equal(table_cell(t, 2, 0)->kind, VALUE_NULL);
+	report_free(report);
+}
+
+static void test_lines(void **state)
+{
+	static const char text[] = " {\"schema\":\"subtick.a/1\"}\n{\"schema\":\"subtick.b/1\"}\n \n";
+	size_t at = 0, used, size = strlen(text);
+	struct report *report;
+	struct err err = {0};
+
+	assert_int_equal(report_read_json(text, size, &report, &used, &err), 0);
+	assert_string_equal(report->command, "a");
+	report_free(report);
+	at += used;
+	assert_int_equal(report_read_json(text + at, size - at, &report, &used, &err), 0);
+	assert_string_equal(report->command, "b");
+	report_free(report);
+	at += used;
+	assert_int_equal(report_read_json(text + at, size - at, &report, &used, &err), -ENODATA);
+}
+
+static void test_refusals(void **state)
+{
+	char deep[256] = "{\"schema\":\"subtick.a/1\",\"x\":", key[400];
+
+	refused("x", "not JSON");
+	refused("[]", "schema");
+	refused("{}", "schema");
+	refused("{\"schema\":1}", "schema");
+	refused("{\"schema\":\"subtick./1\"}", "schema");
+	refused("{\"schema\":\"subtick.a/2\"}", "schema");
+	refused("{\"schema\":\"subtick.A<b>/1\"}", "schema");
+	refused("{\"schema\":\"other.a/1\"}", "schema");
+	refused("{\"schema\":\"subtick.a/1\",\"t\":[1]}", "list");
+	refused("{\"schema\":\"subtick.a/1\",\"notes\":[1]}", "note");
+	refused("{\"schema\":\"subtick.a/1\",\"schema\":\"subtick.a/1\"}", "duplicate");
+	for (int i = 0; i < 9; i++)
+		strcat(deep, "{\"x\":");
+	strcat(deep, "1}}}}}}}}}}");
+	refused(deep, "deep");
+	snprintf(key, sizeof(key), "{\"schema\":\"subtick.a/1\",\"%0200d\":1}", 0);
+	refused(key, "key");
+}
+
+/* Not a list of columns that could fill memory. */
+static void test_many_columns(void **state)
+{
+	char *text;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	fputs("{\"schema\":\"subtick.a/1\",\"t\":[{\"k\":1", out);
+	for (int i = 0; i < 600; i++)
+		fprintf(out, ",\"k%d\":1", i);
+	fputs("}]}", out);
+	fclose(out);
+	refused(text, "columns");
+	free(text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_round_trip), cmocka_unit_test(test_units),
+		cmocka_unit_test(test_named_unit), cmocka_unit_test(test_ragged),
+		cmocka_unit_test(test_lines),	   cmocka_unit_test(test_refusals),
+		cmocka_unit_test(test_many_columns),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,212 @@
+#!/usr/bin/env -S python3 -B
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Stands in for `subtick serve`: the page's files, made-up reports as JSON, and an event stream.
+
+usage: fixture.py --web DIR --npm DIR [--cpus N] [--cgroups N] [--hostile] [--token T] [--losses]
+Prints the port it listens on, on 127.0.0.1, and ends when its standard input does.
+"""
+import argparse
+import http.server
+import json
+import math
+import os
+import sys
+import threading
+import time
+
+TYPES = {".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8",
+         ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml"}
+CSP = ("default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+       "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+HOSTILE = [
+    "/<script>document.title='owned'</script>",
+    "/<img src=x onerror=\"document.title='owned'\">",
+    "/quotes\"'`><b>bold</b>",
+    "/new\nline\r\ttab",
+    "/" + "x" * 254,
+    b"/bad\xff\xfe utf8".decode("utf-8", "replace"),
+    "/\u202edesrever \u2066isolate\u2069 \u009b31m",
+    "javascript:document.title='owned'",
+    "",
+    "__proto__",
+]
+LE = [10000, 20000, 50000, 100000, 200000, 500000, 1000000, 2000000, 5000000, 10000000, 100000000]
+
+
+def wave(at, period, phase):
+    return 0.5 + 0.5 * math.sin(2 * math.pi * at / period + phase)
+
+
+def load(options, at):
+    cpus = []
+    for cpu in range(options.cpus):
+        task = 0.75 * wave(at, 12, cpu)
+        parts = {"task": task, "hardirq": 0.03, "softirq_on_idle": 0.08 * wave(at, 5, cpu),
+                 "softirq_on_task": 0.02, "ksoftirqd": 0.01, "idle_loop": 0.02, "steal": 0.0,
+                 "unknown": 0.0, "poll_idle": 0.01}
+        busy = sum(parts.values()) - parts["poll_idle"]
+        offline = options.cpus > 4 and cpu == options.cpus - 1
+        row = {"cpu": cpu, "online": not offline, "busy_ratio": None if offline else busy}
+        row.update({f"{name}_ratio": None if offline else share for name, share in parts.items()})
+        row.update({"idle_ratio": None if offline else 1 - sum(parts.values()), "closure_error_ratio": 0.0,
+                    "flags": "", "compare": {"procstat_busy_ratio":
+                                             None if offline else task * (0.4 if cpu % 3 else 1)}})
+        cpus.append(row)
+    quality = {"closure_error_max_ratio": 0.0, "steal_known": True,
+               "torn_total": 3 if options.losses else 0, "odd_edges_total": 0}
+    return {"source": "fixture", "cpus": cpus, "quality": quality,
+            "notes": ["figures of a fixture", "<b>not</b> markup"]}
+
+
+def names(options):
+    hostile = HOSTILE if options.hostile else []
+    return hostile + [f"/kubepods.slice/pod{number // 4}/container-{number}"
+                      for number in range(options.cgroups - len(hostile))]
+
+
+def runq(options, at):
+    groups, blame, all_names = [], [], names(options)
+    for number, name in enumerate(all_names):
+        count = 1000 + number
+        scale = 1 + 4 * wave(at, 20, number)
+        le = [{"le_ns": edge, "count": min(count, int(count * (1 - math.exp(-edge / 2e5 / scale))))}
+              for edge in LE] + [{"le_ns": None, "count": count}]
+        total = int(count * 40000 * scale)
+        groups.append({
+            "cgroup": name, "cgroup_id": number, "count": count, "sum_ns": total,
+            "avg_ns": total / count, "max_ns": 9e6 * scale, "p50_ns": 2000 * scale,
+            "p90_ns": 20000 * scale, "p99_ns": 900000 * scale, "p999_ns": 4e6 * scale,
+            "causes": {"idle_exit_ns": total // 10, "same_group_ns": total // 5,
+                       "other_group_ns": total // 2, "kernel_thread_ns": total // 10,
+                       "preempted_ns": total // 10, "throttled_ns": None, "migrated_ns": 0,
+                       "unknown_ns": 0},
+            "le": le})
+        blame.append({"victim": name, "culprit": all_names[(number * 7 + 1) % len(all_names)],
+                      "wait_ns": total // (1 + number), "count": 10})
+        blame.append({"victim": name, "culprit": "(kernel threads)", "wait_ns": total // 10,
+                      "count": 3})
+    quality = {"schedstat_ratio": 0.999, "sample_ratio": 1.0,
+               "table_full_total": 12 if options.losses else 0, "negative_total": 0}
+    return {"source": "sched_info", "hierarchy": "v2", "groups": groups, "blame": blame,
+            "quality": quality, "notes": []}
+
+
+def wake(options, at):
+    states = []
+    for cpu in range(options.cpus):
+        for index, (name, claimed) in enumerate([("POLL", 0), ("C1", 2000), ("C6", 133000)]):
+            middle = (claimed or 300) * (0.6 + 0.1 * wave(at, 9, cpu))
+            states.append({
+                "cpu": cpu, "source": "passive", "index": index, "name": name,
+                "claimed_ns": claimed, "count": 500, "min_ns": middle * 0.7, "median_ns": middle,
+                "mean_ns": middle * 1.1, "stddev_ns": middle * 0.2, "p99_ns": middle * 1.5,
+                "p999_ns": None, "max_ns": middle * (2.5 if index == 2 else 1.6),
+                "verdict": "exceeds" if index == 2 else "within" if index else "no-claim"})
+    return {"source": "passive", "overhead_ns": 74, "uncertainty_ns": 44.0, "states": states,
+            "rejected": {"before_idle_total": 4, "other_first_total": 13, "negative_total": 1},
+            "quality": {}, "notes": ["fixture"]}
+
+
+def doctor(_options, _at):
+    return {"source": None,
+            "checks": [{"check": "btf", "status": "ok", "detail": "kernel BTF is there", "fix": None},
+                       {"check": "<b>pmu</b>", "status": "no", "detail": "no counters in this guest",
+                        "fix": "perf stat -e cycles true"}],
+            "commands": [{"command": "load", "status": "full", "detail": "source bpf", "fix": None},
+                         {"command": "crit", "status": "part", "detail": "no module",
+                          "fix": "modprobe tracerbench"}],
+            "quality": {}, "notes": []}
+
+
+NOUNS = {"load": load, "runq": runq, "wake": wake, "doctor": doctor}
+
+
+def body(noun, options):
+    now = time.time()
+    report = {"schema": f"subtick.{noun}/1", "time_unix_ns": int(now * 1e9),
+              "window_ns": 1000000000 if noun != "doctor" else None}
+    report.update(NOUNS[noun](options, now))
+    return json.dumps(report, separators=(",", ":"))
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    options = None
+
+    def log_message(self, *_):
+        pass
+
+    def answer(self, status, kind, data):
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(data)))
+        self.send_header("Content-Security-Policy", CSP)
+        self.send_header("X-Content-Type-Options", "nosniff")
+        self.end_headers()
+        self.wfile.write(data)
+
+    def do_GET(self):
+        path = self.path.split("?")[0]
+        if path.startswith("/api/v1/"):
+            token = self.options.token
+            if token and self.headers.get("Authorization") != f"Bearer {token}":
+                self.answer(401, "text/plain", b"a token is needed")
+                return
+            noun = path[len("/api/v1/"):]
+            if noun == "stream":
+                self.stream()
+            elif noun in NOUNS:
+                self.answer(200, "application/json", body(noun, self.options).encode())
+            else:
+                self.answer(404, "text/plain", b"no such report")
+            return
+        self.file(path)
+
+    def file(self, path):
+        name = "index.html" if path == "/" else path.lstrip("/")
+        uplot = os.path.join(self.options.npm, "node_modules", "uplot")
+        for folder in (self.options.web, os.path.join(uplot, "dist"), uplot):
+            full = os.path.join(folder, name)
+            if "/" not in name and os.path.isfile(full):
+                with open(full, "rb") as file:
+                    kind = TYPES.get(os.path.splitext(name)[1], "text/plain; charset=utf-8")
+                    self.answer(200, kind, file.read())
+                return
+        self.answer(404, "text/plain", b"no such file")
+
+    def stream(self):
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.send_header("Cache-Control", "no-store")
+        self.send_header("Connection", "close")
+        self.end_headers()
+        self.close_connection = True
+        try:
+            while True:
+                for noun in ("load", "runq", "wake"):
+                    self.wfile.write(f"event: {noun}\ndata: {body(noun, self.options)}\n\n".encode())
+                self.wfile.flush()
+                time.sleep(self.options.interval)
+        except OSError:
+            pass
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--web", required=True)
+    parser.add_argument("--npm", required=True)
+    parser.add_argument("--cpus", type=int, default=2)
+    parser.add_argument("--cgroups", type=int, default=30)
+    parser.add_argument("--interval", type=float, default=0.5)
+    parser.add_argument("--hostile", action="store_true")
+    parser.add_argument("--losses", action="store_true")
+    parser.add_argument("--token", default="")
+    Handler.options = parser.parse_args()
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    print(server.server_address[1], flush=True)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    sys.stdin.read()
+
+
+main()

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The live page in real Chromium, against made-up figures: every view, hostile names, many of all.
+import {join} from "node:path";
+import {Browser, Fixture, ok, shots, test} from "./browser.mjs";
+
+const VIEWS = ["cores", "runq", "wake", "doctor"];
+
+async function views(page, name) {
+	for (const view of VIEWS) {
+		await page.click(`#tab-${view}`);
+		await page.waitForFunction((id) => {
+			const panel = document.getElementById(id);
+
+			return !panel.hidden && panel.querySelector(".summary").textContent.length > 8;
+		}, `view-${view}`);
+		await page.waitForTimeout(700);
+		await page.screenshot({path: join(shots, `${name}-${view}.png`), fullPage: view !== "runq"});
+	}
+}
+
+// Wider than the window is what makes a phone scroll sideways.
+async function fits(page) {
+	return page.evaluate(() => document.documentElement.scrollWidth <= innerWidth + 1);
+}
+
+async function small(browser) {
+	const server = await Fixture.start("--cpus", "2", "--hostile", "--losses");
+	const page = await browser.page();
+
+	await page.goto(server.url);
+	await page.waitForSelector("#state:has-text('live')");
+	await page.waitForSelector(".core");
+	ok(await page.locator(".core").count() === 2, "page: a bar for each of two cores");
+	const width = () => page.evaluate(() =>
+		document.querySelector(".core .ctx-task").getBoundingClientRect().width);
+	const before = await width();
+
+	await page.waitForFunction((was) => Math.abs(
+		document.querySelector(".core .ctx-task").getBoundingClientRect().width - was) > 3, before);
+	ok(true, "page: the bars move with the stream");
+	ok(await page.locator(".core .mark:visible").count() === 2, "page: what /proc/stat claims is marked");
+	ok((await page.textContent("#losses")).includes("12 waits of groups") &&
+		(await page.textContent("#losses")).includes("3 samples given up"),
+	"page: losses are named above every view", await page.textContent("#losses"));
+	await page.click(".core >> nth=1");
+	await page.waitForSelector("figcaption:has-text('CPU 1')");
+	ok(await page.locator("#view-cores canvas").count() === 2, "page: history of one core on a click");
+	await views(page, "two");
+	await hostile(page);
+	await keyboard(page);
+	ok(!page.problems.length, "page: no console errors", page.problems.join("\n"));
+	ok(page.requests.every((url) => url.startsWith(server.url)), "page: asks its own server only",
+		page.requests.filter((url) => !url.startsWith(server.url)).join("\n"));
+	await page.close();
+	server.stop();
+}
+
+async function hostile(page) {
+	await page.click("#tab-runq");
+	await page.waitForSelector(".runq tbody tr");
+	const found = await page.evaluate(() => ({
+		title: document.title,
+		// Markup of the page itself is the only markup.
+		inside: document.querySelectorAll("main img, main b, main script, main a").length,
+		names: [...document.querySelectorAll(".runq tbody th")].map((th) => th.textContent),
+		scripts: document.scripts.length,
+	}));
+
+	ok(found.title === "subtick" && found.inside === 0 && found.scripts === 2,
+		"page: hostile names are text, never markup", JSON.stringify(found));
+	for (const part of ["/<script>document.title='owned'</script>", "/quotes\"'`><b>bold</b>",
+		"/new\\u000aline\\u000d\\u0009tab", "x".repeat(254), "/bad\ufffd\ufffd utf8", "\\u202edesrever",
+		"(empty)", "__proto__"])
+		ok(found.names.some((name) => name.includes(part)), `page: shows ${JSON.stringify(part.slice(0, 40))}`,
+			found.names.slice(0, 12).join("\n"));
+	await page.click(".runq tbody th button >> nth=0");
+	await page.waitForSelector(".detail:visible .bars");
+	ok(await page.locator(".detail .bars").count() === 2, "page: histogram and causes of a group on a click");
+	ok(await page.locator(".detail canvas").count() === 1, "page: history of that group");
+	await page.screenshot({path: join(shots, "two-runq-detail.png"), fullPage: true});
+	ok(await page.locator(".heatmap td.heat").count() > 16, "page: victims by culprits as a heat map");
+}
+
+async function keyboard(page) {
+	await page.keyboard.press("Escape");
+	await page.waitForSelector(".detail", {state: "hidden"});
+	await page.keyboard.press("/");
+	await page.keyboard.type("pod3");
+	await page.waitForFunction(() => [...document.querySelectorAll(".runq tbody th")]
+		.every((th) => th.textContent.includes("pod3")));
+	ok(await page.locator(".runq tbody tr").count() > 0, "page: / filters the groups");
+	await page.fill("#runq-filter", "");
+	await page.locator("#tab-runq").focus();
+	await page.keyboard.press("ArrowRight");
+	ok(await page.evaluate(() => document.activeElement.id === "tab-wake" &&
+		!document.getElementById("view-wake").hidden), "page: arrows move between the views");
+	await page.keyboard.press("1");
+	await page.keyboard.press("p");
+	await page.waitForSelector("#state:has-text('paused')");
+	const still = () => page.textContent(".core .busy");
+	const was = await still();
+
+	await page.waitForTimeout(1500);
+	ok(await still() === was, "page: p stops the picture");
+	await page.keyboard.press("p");
+	await page.waitForFunction((old) => document.querySelector(".core .busy").textContent !== old, was);
+	ok(true, "page: and p again lets it go on");
+	const unnamed = await page.evaluate(() => [...document.querySelectorAll("button, input, [role=img]")]
+		.filter((node) => !(node.getAttribute("aria-label") || node.textContent.trim() ||
+			node.labels?.length)).map((node) => node.outerHTML.slice(0, 100)));
+
+	ok(!unnamed.length, "page: every control has a name", unnamed.join("\n"));
+}
+
+// Contrast of text against what is behind it, as WCAG counts it.
+async function contrast(page) {
+	return page.evaluate(() => {
+		const channel = (c) => c / 255 <= 0.03928 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4;
+		const parse = (text) => text.match(/[\d.]+/g).map(Number);
+		const light = ([r, g, b]) => 0.2126 * channel(r) + 0.7152 * channel(g) + 0.0722 * channel(b);
+		const behind = (node) => {
+			for (let at = node; at; at = at.parentElement) {
+				const c = parse(getComputedStyle(at).backgroundColor);
+
+				if (c.length === 3 || c[3] === 1)
+					return c;
+			}
+			return [255, 255, 255];
+		};
+		const bad = [];
+
+		for (const node of document.querySelectorAll("main *, header *, footer *, #losses *, [role=tab]")) {
+			const own = [...node.childNodes].some((n) => n.nodeType === 3 && n.data.trim());
+
+			if (!own || !node.getClientRects().length || node.closest(".heat, .offline, svg"))
+				continue;
+			const a = light(parse(getComputedStyle(node).color)), b = light(behind(node));
+			const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+
+			if (ratio < 4.5)
+				bad.push(`${ratio.toFixed(2)} ${node.tagName}.${node.className}: ${node.textContent.slice(0, 40)}`);
+		}
+		return bad;
+	});
+}
+
+async function large(browser) {
+	const server = await Fixture.start("--cpus", "256", "--cgroups", "2000", "--interval", "1", "--hostile");
+	const page = await browser.page();
+
+	await page.goto(server.url);
+	await page.waitForFunction(() => document.querySelectorAll(".core").length === 256);
+	const height = await page.evaluate(() => document.querySelector(".cores").getBoundingClientRect().height);
+
+	ok(height < 2400, "page: 256 cores in some two screens", `${height} pixels`);
+	ok(await page.locator(".core.offline").count() === 1, "page: an offline core is told apart");
+	await views(page, "many");
+	await page.click("#tab-runq");
+	await page.waitForFunction(() => document.querySelectorAll(".runq tbody tr").length === 50);
+	ok((await page.textContent("#view-runq")).includes("50 of 2,000 groups"), "page: 50 of 2,000 groups, and says so");
+	await page.click("text=Show 50 more");
+	await page.waitForFunction(() => document.querySelectorAll(".runq tbody tr").length === 100);
+	ok(await page.locator(".heatmap tbody tr").count() === 17, "page: the heat map sums what is beyond 16");
+	// The time a redraw keeps the page from answering, at that size.
+	const ms = await page.evaluate(() => new Promise((resolve) => {
+		let worst = 0, last = performance.now(), left = 60;
+		const beat = () => {
+			worst = Math.max(worst, performance.now() - last);
+			last = performance.now();
+			if (left-- > 0)
+				setTimeout(beat, 50);
+			else
+				resolve(worst);
+		};
+
+		beat();
+	}));
+
+	console.log(`# longest time without an answer at 256 cores and 2,000 groups: ${ms.toFixed(0)} ms`);
+	ok(!page.problems.length, "page: no console errors with many", page.problems.join("\n"));
+	await page.close();
+	server.stop();
+}
+
+async function dark() {
+	const server = await Fixture.start("--cpus", "8", "--losses", "--hostile");
+	const browser = await Browser.open({colorScheme: "dark"});
+	const page = await browser.page();
+
+	await page.goto(server.url);
+	await page.waitForSelector(".core");
+	await views(page, "dark");
+	for (const view of VIEWS) {
+		await page.click(`#tab-${view}`);
+		const bad = await contrast(page);
+
+		ok(!bad.length, `page: dark ${view} has contrast`, bad.slice(0, 10).join("\n"));
+	}
+	const back = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+
+	ok(back === "rgb(15, 20, 25)", "page: dark when the reader's system is", back);
+	ok(!page.problems.length, "page: no console errors in dark", page.problems.join("\n"));
+	await browser.close();
+	server.stop();
+}
+
+async function phone() {
+	const server = await Fixture.start("--cpus", "4", "--hostile", "--losses");
+	const browser = await Browser.open({viewport: {width: 390, height: 844}, isMobile: true, hasTouch: true,
+		deviceScaleFactor: 2});
+	const page = await browser.page();
+
+	await page.goto(server.url);
+	await page.waitForSelector(".core");
+	await views(page, "phone");
+	for (const view of VIEWS) {
+		await page.click(`#tab-${view}`);
+		ok(await fits(page), `page: ${view} does not scroll sideways on a phone`);
+		const bad = await contrast(page);
+
+		ok(!bad.length, `page: light ${view} has contrast`, bad.slice(0, 10).join("\n"));
+	}
+	ok(!page.problems.length, "page: no console errors on a phone", page.problems.join("\n"));
+	await browser.close();
+	server.stop();
+}
+
+async function token(browser) {
+	const server = await Fixture.start("--token", "s3cret");
+	const page = await browser.page();
+
+	await page.goto(server.url);
+	await page.waitForSelector("#token-form:visible");
+	await page.fill("#token", "s3cret");
+	await page.click("#token-form button");
+	await page.waitForSelector(".core");
+	ok(true, "page: asks for the exporter's token and uses it");
+	await page.close();
+	server.stop();
+}
+
+async function outage(browser) {
+	let server = await Fixture.start("--cpus", "2");
+	const page = await browser.page();
+
+	await page.goto(server.url);
+	await page.waitForSelector("#state:has-text('live')");
+	server.child.kill();
+	await page.waitForSelector("#state:has-text('connection lost')");
+	ok(true, "page: says so when the exporter is gone");
+	await page.close();
+}
+
+export async function pageTests() {
+	const browser = await Browser.open();
+
+	await test("page: two cores", () => small(browser));
+	await test("page: 256 cores and 2,000 groups", () => large(browser));
+	await test("page: token", () => token(browser));
+	await test("page: outage", () => outage(browser));
+	await browser.close();
+	await test("page: dark", dark);
+	await test("page: phone", phone);
+}

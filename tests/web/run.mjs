@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Runs the tests that need a browser and prints TAP; tests/suites/web prepares what they use.
+import {done} from "./browser.mjs";
+import {pageTests} from "./page.mjs";
+import {reportTests} from "./report.mjs";
+
+await pageTests();
+await reportTests();
+process.exit(done());

@@ -9,9 +9,9 @@
 
 const struct command commands[] = {
 	{"load", cmd_load, "per-core busy time, split by context"},
-	{"crit", cmd_crit, "cost of disabling and enabling interrupts and preemption"},
-	{"audit", cmd_audit, "how wrong the kernel's own CPU figures are here"},
 	{"wake", cmd_wake, "idle wake latency per idle state"},
+	{"audit", cmd_audit, "how wrong the kernel's own CPU figures are here"},
+	{"crit", cmd_crit, "cost of disabling and enabling interrupts and preemption"},
 	{"doctor", cmd_doctor, "what this machine can measure, and how to fix what it can't"},
 	{"report", cmd_report, "one self-contained HTML file with plots"},
 	{NULL, NULL, NULL},

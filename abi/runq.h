@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What bpf/runq.bpf.c keeps per group of tasks and per CPU, and lib/measure/runq_bpf.c reads. */
+/* What bpf/runq.bpf.c keeps per group of tasks and per CPU, and lib/measure/runq_kernel.c reads. */
 #ifndef SUBTICK_ABI_RUNQ_H
 #define SUBTICK_ABI_RUNQ_H
 
@@ -16,6 +16,7 @@
 #define RUNQ_NR_CHUNKS	 1024
 #define RUNQ_NR_SLOTS	 (RUNQ_CHUNK * RUNQ_NR_CHUNKS)
 #define RUNQ_NR_TASKS	 65536 /* entries of the table by pid; a power of two */
+#define RUNQ_NR_EXITS	 16384
 #define RUNQ_NR_BLAME	 16384
 #define RUNQ_MAX_STRIPES 4
 #define RUNQ_DEPTH	 12

@@ -18,6 +18,7 @@ typedef __s32 s32;
 typedef __s64 s64;
 
 #define CSS_ONLINE (1 << 1)
+#define PF_EXITING 0x00000004
 #define PF_KTHREAD 0x00200000
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)

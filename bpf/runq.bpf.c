@@ -20,9 +20,9 @@ const volatile __u64 le_ns[RUNQ_NR_LE];
 /* 1 + which boundary lies inside that bucket; 0 for none. */
 const volatile __u8 le_in[HIST_NR];
 
-/* Run delay by the kernel's books: of live tasks as of the last walk, and of those gone. */
+/* Run delay by the kernel's books: of tasks as of the last walk, and of those that exited. */
 __u64 delay_live_ns;
-__u64 delay_freed_ns;
+__u64 delay_exited_ns;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -68,7 +68,18 @@ struct {
 
 #define TAG_SHIFT  57
 #define WORD_MASK  ((1ULL << TAG_SHIFT) - 1)
-#define TAG_OF(pid) ((u64)(((pid) / RUNQ_NR_TASKS) + 1) << TAG_SHIFT)
+#define TAG_OF(pid) ((u64)((u32)(pid) / RUNQ_NR_TASKS + 1) << TAG_SHIFT)
+
+/* Tag and run delay of tasks that exit, until they are freed. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, RUNQ_NR_EXITS);
+	__type(key, u32);
+	__type(value, u64);
+} exits SEC(".maps");
+
+/* Seven bits, never 0: enough to tell apart pids that share an entry, if hardly two do at once. */
+#define EXIT_TAG(pid) ((u64)((u32)(pid) / RUNQ_NR_EXITS % 127 + 1) << TAG_SHIFT)
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -657,13 +668,53 @@ int BPF_PROG(runq_rmdir, struct cgroup *cgroup)
 	return 0;
 }
 
-/* What the kernel itself has booked as run delay, to hold our sum against. */
+/*
+ * What the kernel itself has booked as run delay, to hold our sum against. A task leaves the
+ * walk some time after it exits and before it is freed: so it is booked when it exits, and what
+ * it waits after that is added where it is found, in the walk or at its end.
+ */
+static __always_inline u64 *exit_word(struct task_struct *task)
+{
+	u32 index = (u32)task->pid % RUNQ_NR_EXITS;
+
+	return bpf_map_lookup_elem(&exits, &index);
+}
+
+/* What the task has waited since it was booked; books it if that is due. */
+static __always_inline u64 exit_rest(struct task_struct *task, u64 *word)
+{
+	u64 delay = BPF_CORE_READ(task, sched_info.run_delay);
+
+	if ((*word & ~WORD_MASK) == EXIT_TAG(task->pid))
+		return delay - (*word & WORD_MASK);
+	*word = EXIT_TAG(task->pid) | (delay & WORD_MASK);
+	__sync_fetch_and_add(&delay_exited_ns, delay);
+	return 0;
+}
+
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(runq_exit, struct task_struct *task)
+{
+	u64 *word = exit_word(task);
+
+	if (word)
+		exit_rest(task, word);
+	return 0;
+}
+
 SEC("iter/task")
 int runq_delays(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
+	u64 *word;
 
-	if (task)
+	if (!task)
+		return 0;
+	/* Also those that exited before the start and are found here for the first time. */
+	word = task->flags & PF_EXITING ? exit_word(task) : NULL;
+	if (word)
+		delay_live_ns += exit_rest(task, word);
+	else
 		delay_live_ns += BPF_CORE_READ(task, sched_info.run_delay);
 	return 0;
 }
@@ -671,7 +722,12 @@ int runq_delays(struct bpf_iter__task *ctx)
 SEC("tp_btf/sched_process_free")
 int BPF_PROG(runq_free, struct task_struct *task)
 {
-	__sync_fetch_and_add(&delay_freed_ns, BPF_CORE_READ(task, sched_info.run_delay));
+	u64 *word = exit_word(task);
+
+	if (word && (*word & ~WORD_MASK) == EXIT_TAG(task->pid)) {
+		__sync_fetch_and_add(&delay_exited_ns, exit_rest(task, word));
+		*word = 0;
+	}
 	if (per == RUNQ_PER_TASK)
 		slot_ends(task_key(task, 0));
 	return 0;

@@ -121,7 +121,7 @@ static void take_container(const char *part, const char *parent, struct cgroup_n
 	if (!strncmp(part, "crio-conmon-", 12) || !strncmp(part, "libpod-conmon-", 14))
 		return;
 	if (!strncmp(part, "lxc.payload.", 12)) {
-		snprintf(name->container_id, sizeof(name->container_id), "%s", part + 12);
+		snprintf(name->container_id, sizeof(name->container_id), "%.128s", part + 12);
 		name->runtime = "lxc";
 		return;
 	}

@@ -710,6 +710,10 @@ int runq_delays(struct bpf_iter__task *ctx)
 
 	if (!task)
 		return 0;
+	/* Its last run delay as of now, if it has not run since the start. */
+	word = task_word(task->pid);
+	if (!by_wakeup && word && (*word & ~WORD_MASK) != TAG_OF(task->pid))
+		*word = TAG_OF(task->pid) | (BPF_CORE_READ(task, sched_info.run_delay) & WORD_MASK);
 	/* Also those that exited before the start and are found here for the first time. */
 	word = task->flags & PF_EXITING ? exit_word(task) : NULL;
 	if (word)

@@ -638,9 +638,15 @@ int BPF_PROG(runq_wakeup_new, struct task_struct *task)
 {
 	u64 *word = task_word(task->pid);
 
+	if (!word)
+		return 0;
+	if (!by_wakeup) {
+		/* Nothing booked yet: should it be moved before it first runs, that shows. */
+		*word = TAG_OF(task->pid);
+		return 0;
+	}
 	/* Whatever is there was left by somebody who had that pid before. */
-	if (word)
-		*word = 0;
+	*word = 0;
 	return task_wakes(task);
 }
 

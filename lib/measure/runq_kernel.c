@@ -91,10 +91,8 @@ static int open_skeleton(struct runq_kernel *b, const struct runq_opts *opts, bo
 		goto out;
 	}
 	set_rodata(b, opts, cgroup_v2, bpf_switch_state_first(btf));
-	if (opts->source != RUNQ_SOURCE_WAKEUP) {
+	if (opts->source != RUNQ_SOURCE_WAKEUP)
 		bpf_program__set_autoload(b->skel->progs.runq_wakeup, false);
-		bpf_program__set_autoload(b->skel->progs.runq_wakeup_new, false);
-	}
 	if (!bpf_has_member(btf, "sched_info", "run_delay")) {
 		bpf_program__set_autoload(b->skel->progs.runq_delays, false);
 		bpf_program__set_autoload(b->skel->progs.runq_exit, false);

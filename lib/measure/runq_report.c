@@ -375,6 +375,7 @@ int runq_report(const struct runq_result *r, struct report **ret_report)
 
 	if (!report)
 		return -ENOMEM;
+	value_u64(report_field(report, M_WAITS_SEEN), r->now.waits - r->was.waits);
 	add_groups(r, report);
 	if (r->opts->blame)
 		add_blame(r, report);

@@ -105,6 +105,8 @@ enum unit {
 	X(M_PREV_COMM, "prev_comm", "ran last", UNIT_TEXT, "task that had the core just before")   \
 	X(M_PREV_PID, "prev_pid", "its PID", UNIT_ID, "its PID")                                   \
 	X(M_END_NS, "end_monotonic_ns", "at", UNIT_ID, "when the wait ended, CLOCK_MONOTONIC")     \
+	X(M_WAITS_SEEN, "waits_seen", "waits", UNIT_COUNT,                                         \
+	  "waits that ended in the window, sampled or not, of whatever group")                     \
 	X(M_HIERARCHY, "hierarchy", "hierarchy", UNIT_TEXT, "cgroup hierarchy: v1 or v2")          \
 	X(M_UNKNOWN_START_TOTAL, "unknown_start_total", "unknown starts", UNIT_COUNT,              \
 	  "dispatches whose wait began at a moment that nobody noted; not counted as waits")       \

@@ -74,6 +74,13 @@ const char *cgroups_make(const char *name)
 	return path;
 }
 
+bool cgroups_mkdir(const char *path)
+{
+	char full[PATH_MAX];
+
+	return full_path(path, "", full) && !mkdir(full, 0755);
+}
+
 bool cgroups_write(const char *path, const char *file, const char *text)
 {
 	char full[PATH_MAX];

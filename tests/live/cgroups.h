@@ -16,6 +16,8 @@ bool cgroups_v2(void);
  * in it having been moved to the root.
  */
 const char *cgroups_make(const char *name);
+/* The same by path, not removed at exit. */
+bool cgroups_mkdir(const char *path);
 /* 0 is the caller. */
 bool cgroups_enter(const char *path, pid_t pid);
 bool cgroups_remove(const char *path);

@@ -255,30 +255,44 @@ static int runq_start(struct meter *meter, struct err *err)
 	return rc;
 }
 
-static int runq_read(struct meter *meter, struct report **ret_report, struct err *err)
+void runq_used(const struct meter *meter, struct runq_opts *ret_opts)
+{
+	*ret_opts = ((const struct runq_meter *)meter)->opts;
+}
+
+int runq_window(struct meter *meter, struct runq_result *ret_result, struct err *err)
 {
 	struct runq_meter *m = to_runq(meter);
-	struct runq_result result;
 	uint64_t end_ns;
 	int rc;
 
-	result_init(m, &result);
-	rc = runq_kernel_window(m->kernel, &result.groups, &result.nr_groups, err);
+	result_init(m, ret_result);
+	rc = runq_kernel_window(m->kernel, &ret_result->groups, &ret_result->nr_groups, err);
 	end_ns = clock_mono_ns();
 	if (!rc && m->opts.blame)
-		rc = runq_kernel_blame(m->kernel, &result.rows, &result.nr_rows, err);
+		rc = runq_kernel_blame(m->kernel, &ret_result->rows, &ret_result->nr_rows, err);
 	if (rc)
 		return rc;
-	result.nr_rows = runq_rows_rank(result.rows, result.nr_rows, m->opts.blame_rows);
-	runq_kernel_losses(m->kernel, &result.now);
-	result.now.events_lost += m->events_over;
-	result.window_ns = end_ns - m->start_ns;
-	rc = runq_report(&result, ret_report);
-	if (rc)
-		return err_set(err, rc, "cannot make the report: %s", strerror(-rc));
-	m->was = result.now;
+	ret_result->nr_rows =
+		runq_rows_rank(ret_result->rows, ret_result->nr_rows, m->opts.blame_rows);
+	runq_kernel_losses(m->kernel, &ret_result->now);
+	ret_result->now.events_lost += m->events_over;
+	ret_result->window_ns = end_ns - m->start_ns;
+	m->was = ret_result->now;
 	m->start_ns = end_ns;
 	return 0;
+}
+
+static int runq_read(struct meter *meter, struct report **ret_report, struct err *err)
+{
+	struct runq_result result;
+	int rc;
+
+	rc = runq_window(meter, &result, err);
+	if (rc)
+		return rc;
+	rc = runq_report(&result, ret_report);
+	return rc ? err_set(err, rc, "cannot make the report: %s", strerror(-rc)) : 0;
 }
 
 static int runq_event_fd(const struct meter *meter)

@@ -20,6 +20,10 @@ struct runq_result {
 	const struct err *passed_over; /* why auto took the other source, or NULL */
 };
 
+/* Ends the window of a meter that runq_open() made; what it points to holds until the next. */
+int runq_window(struct meter *meter, struct runq_result *ret_result, struct err *err);
+/* The options in use, defaults and choices filled in. */
+void runq_used(const struct meter *meter, struct runq_opts *ret_opts);
 int runq_report(const struct runq_result *result, struct report **ret_report);
 /* Long waits as they come. */
 int runq_report_events(const struct runq_result *result, const struct runq_event *events, size_t nr,

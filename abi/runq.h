@@ -98,6 +98,22 @@ struct runq_seg {
 	__u64 pid;
 };
 
+/* One wait on its way through the segments; private to the programs. */
+struct runq_walk {
+	__u64 key;
+	__u64 pid;
+	__u64 from; /* queued here, or the start of the wait with source wakeup */
+	__u64 to;
+	__u64 held_from; /* throttled inside the wait; equal for not at all */
+	__u64 held_to;
+	__u64 left; /* up to here nobody was charged yet */
+	__u64 moved_ns;
+	__u64 cause_ns[RUNQ_NR_CAUSES];
+	__u64 culprit;
+	__u64 culprit_ns;
+	__u64 pad[6];
+};
+
 struct runq_cpu {
 	__u32 skip; /* CPU not asked for */
 	__u32 head; /* segs[head % RUNQ_NR_SEGS] runs now */
@@ -113,6 +129,7 @@ struct runq_cpu {
 		__u64 slot;
 	} cache[RUNQ_NR_CACHE];
 	struct runq_seg segs[RUNQ_NR_SEGS];
+	struct runq_walk walk;
 };
 
 _Static_assert(sizeof(struct runq_cpu) % 64 == 0, "cores do not share cache lines");

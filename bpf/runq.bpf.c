@@ -20,6 +20,22 @@ const volatile __u64 le_ns[RUNQ_NR_LE];
 /* 1 + which boundary lies inside that bucket; 0 for none. */
 const volatile __u8 le_in[HIST_NR];
 
+/*
+ * What the program for sched_switch shall do. Constants in the programs for the common cases,
+ * so that the compiler drops the rest; read from above in the program for all others.
+ */
+struct mode {
+	u32 per;
+	bool by_wakeup, cgroup_v2, blame, sample, threshold;
+};
+
+#define MODE_ANY                                                                                   \
+	(struct mode)                                                                              \
+	{                                                                                          \
+		.per = per, .by_wakeup = by_wakeup, .cgroup_v2 = cgroup_v2, .blame = want_blame,   \
+		.sample = sample_below != 0, .threshold = threshold_ns != 0                        \
+	}
+
 /* Run delay by the kernel's books: of tasks as of the last walk, and of those that exited. */
 __u64 delay_live_ns;
 __u64 delay_exited_ns;
@@ -100,12 +116,12 @@ static __always_inline u64 *task_word(u32 pid)
 	return bpf_map_lookup_elem(&tasks, &index);
 }
 
-static __always_inline struct cgroup_subsys_state *task_css(struct task_struct *task)
+static __always_inline struct cgroup_subsys_state *task_css(struct task_struct *task, bool v2)
 {
 	struct css_set *set = task->cgroups;
 	struct cgroup_subsys_state **subsys;
 
-	if (cgroup_v2)
+	if (v2)
 		return &set->dfl_cgrp->self;
 	subsys = (void *)&set->subsys;
 	return subsys[bpf_core_enum_value(enum cgroup_subsys_id___core, cpu_cgrp_id___core)];
@@ -125,9 +141,9 @@ static __always_inline u64 comm_key(struct task_struct *task)
  * What never comes again while the machine is up: the serial number of the cgroup's css, which
  * is two loads nearer than the cgroup's id; pid and start time.
  */
-static __always_inline u64 task_key(struct task_struct *task, u32 cpu)
+static __always_inline u64 task_key(struct mode mode, struct task_struct *task, u32 cpu)
 {
-	switch (per) {
+	switch (mode.per) {
 	case RUNQ_PER_TASK:
 		return (task->start_time << 22 | task->pid) & ~(3ULL << 62);
 	case RUNQ_PER_COMM:
@@ -135,7 +151,7 @@ static __always_inline u64 task_key(struct task_struct *task, u32 cpu)
 	case RUNQ_PER_CPU:
 		return cpu + 1;
 	default:
-		return task_css(task)->serial_nr;
+		return task_css(task, mode.cgroup_v2)->serial_nr;
 	}
 }
 
@@ -178,7 +194,7 @@ static __always_inline void head_path(struct runq_head *head, struct kernfs_node
 
 static __always_inline void head_fill(struct runq_head *head, u64 key, struct task_struct *task)
 {
-	struct cgroup_subsys_state *css = task_css(task);
+	struct cgroup_subsys_state *css = task_css(task, cgroup_v2);
 	struct kernfs_node *kn = BPF_CORE_READ(css, cgroup, kn);
 
 	/* A task on its way out may outlive its cgroup: then this slot ends with it, too. */
@@ -234,7 +250,11 @@ static __noinline u32 slot_find(struct runq_cpu *pc, u64 key, struct task_struct
 	return slot;
 }
 
-static __noinline void blame_add(struct runq_cpu *pc, u64 victim, u64 culprit, u64 ns)
+/*
+ * Global functions, from here on where marked so, are verified on their own: once, not on every
+ * way that leads to them. They take numbers only, as kernels before 5.12 know no others.
+ */
+__noinline int blame_add(u64 victim, u64 culprit, u64 ns, u32 cpu)
 {
 	struct runq_pair pair = {.victim = victim, .culprit = culprit};
 	struct runq_charge *charge = bpf_map_lookup_elem(&blame, &pair);
@@ -246,25 +266,20 @@ static __noinline void blame_add(struct runq_cpu *pc, u64 victim, u64 culprit, u
 		charge = bpf_map_lookup_elem(&blame, &pair);
 	}
 	if (!charge) {
+		struct runq_cpu *pc = bpf_map_lookup_elem(&cpus, &cpu);
+
 		/* Laid in by user space, so that it is there when nothing else fits. */
-		pc->blame_full++;
+		if (pc)
+			pc->blame_full++;
 		pair.victim = pair.culprit = RUNQ_KEY_OTHER;
 		charge = bpf_map_lookup_elem(&blame, &pair);
 	}
 	if (!charge)
-		return;
+		return 0;
 	__sync_fetch_and_add(&charge->wait_ns, ns);
 	__sync_fetch_and_add(&charge->count, 1);
+	return 0;
 }
-
-struct wait {
-	u64 key;
-	u64 pid;
-	u64 from; /* queued here, or the start of the wait in by_wakeup */
-	u64 to;
-	u64 held_from; /* throttled inside the wait; equal for not at all */
-	u64 held_to;
-};
 
 static __always_inline u64 overlap(u64 from, u64 to, u64 other_from, u64 other_to)
 {
@@ -286,90 +301,82 @@ static __always_inline u32 cause_of(u64 ran, u64 victim)
 	return ran == victim ? RUNQ_SAME : RUNQ_OTHER;
 }
 
-/* The long way: through every segment that the wait touches, newest first. */
-static __noinline int wait_walk(struct runq_cpu *pc, struct runq_cell *cell, struct wait *w)
+/* One segment back; false when the wait does not reach further. */
+static __always_inline bool walk_step(struct runq_cpu *pc, u32 at, u32 cpu)
 {
-	u64 to = w->to, held = w->held_to - w->held_from, rest, ns;
-	u64 same = 0, other = 0, kthread = 0, idle = 0;
-	u32 at = pc->head;
-	bool preempted = false, whole = false;
+	struct runq_seg *seg = &pc->segs[at % RUNQ_NR_SEGS];
+	struct runq_walk *w = &pc->walk;
+	u64 start = seg->start_ns, key = seg->key, from, to = w->left, ns;
 
-	for (int i = 0; i < RUNQ_NR_SEGS - 1; i++) {
-		struct runq_seg *seg = &pc->segs[(at - i) % RUNQ_NR_SEGS];
-		u64 start = seg->start_ns, from, key = seg->key;
-		u32 cause;
+	if (!key)
+		return false;
+	from = start > w->from ? start : w->from;
+	if (from < to) {
+		ns = to - from - overlap(from, to, w->held_from, w->held_to);
+		w->cause_ns[cause_of(key, w->key) % RUNQ_NR_CAUSES] += ns;
+		w->left = from;
+		if (ns > w->culprit_ns) {
+			w->culprit_ns = ns;
+			w->culprit = key;
+		}
+		if (want_blame && ns && w->key)
+			blame_add(w->key, key, ns, cpu);
+	}
+	if (start > w->from)
+		return true;
+	if (start == w->from && pc->segs[(at - 1) % RUNQ_NR_SEGS].pid == w->pid) {
+		/* Lost the core just then: whoever ran since, that is the cause. */
+		ns = w->cause_ns[RUNQ_IDLE] + w->cause_ns[RUNQ_SAME] + w->cause_ns[RUNQ_OTHER] +
+		     w->cause_ns[RUNQ_KTHREAD];
+		w->cause_ns[RUNQ_IDLE] = w->cause_ns[RUNQ_SAME] = 0;
+		w->cause_ns[RUNQ_OTHER] = w->cause_ns[RUNQ_KTHREAD] = 0;
+		w->cause_ns[RUNQ_PREEMPTED] = ns;
+	}
+	return false;
+}
 
-		if (!key)
+/*
+ * The long way, for waits that are held, moved or longer than a segment: through every segment
+ * that the wait touches, newest first. Fills the walk of this core. Global.
+ */
+__noinline int wait_walk(u32 cpu)
+{
+	struct runq_cpu *pc = bpf_map_lookup_elem(&cpus, &cpu);
+	struct runq_walk *w;
+	u64 held;
+	u32 at;
+
+	if (!pc)
+		return 0;
+	w = &pc->walk;
+	at = pc->head;
+	held = w->held_to - w->held_from;
+	w->left = w->to;
+	w->culprit = held ? RUNQ_KEY_QUOTA : 0;
+	w->culprit_ns = held;
+	for (int i = 0; i < RUNQ_NR_CAUSES; i++)
+		w->cause_ns[i] = 0;
+	for (int i = 0; i < RUNQ_NR_SEGS - 1; i++)
+		if (!walk_step(pc, at - i, cpu))
 			break;
-		from = start > w->from ? start : w->from;
-		if (from < to) {
-			ns = to - from - overlap(from, to, w->held_from, w->held_to);
-			cause = cause_of(key, w->key);
-			if (cause == RUNQ_IDLE)
-				idle += ns;
-			else if (cause == RUNQ_KTHREAD)
-				kthread += ns;
-			else if (cause == RUNQ_SAME)
-				same += ns;
-			else
-				other += ns;
-			if (want_blame && ns)
-				blame_add(pc, w->key, key, ns);
-			to = from;
-		}
-		if (start <= w->from) {
-			whole = true;
-			preempted = start == w->from &&
-				    pc->segs[(at - i - 1) % RUNQ_NR_SEGS].pid == w->pid;
-			break;
-		}
-	}
-	rest = whole || to <= w->from ? 0
-				      : to - w->from - overlap(w->from, to, w->held_from, w->held_to);
-	if (preempted) {
-		cell->cause_ns[RUNQ_PREEMPTED] += same + other + kthread + idle;
-	} else {
-		cell->cause_ns[RUNQ_IDLE] += idle;
-		cell->cause_ns[RUNQ_SAME] += same;
-		cell->cause_ns[RUNQ_OTHER] += other;
-		cell->cause_ns[RUNQ_KTHREAD] += kthread;
-	}
-	cell->cause_ns[RUNQ_UNKNOWN] += rest;
-	cell->cause_ns[RUNQ_THROTTLED] += held;
-	if (want_blame && rest)
-		blame_add(pc, w->key, RUNQ_KEY_UNKNOWN, rest);
-	if (want_blame && held)
-		blame_add(pc, w->key, RUNQ_KEY_QUOTA, held);
+	if (w->left > w->from)
+		w->cause_ns[RUNQ_UNKNOWN] +=
+			w->left - w->from - overlap(w->from, w->left, w->held_from, w->held_to);
+	w->cause_ns[RUNQ_THROTTLED] = held;
+	w->cause_ns[RUNQ_MIGRATED] = w->moved_ns;
+	if (!want_blame || !w->key)
+		return 0;
+	if (w->cause_ns[RUNQ_UNKNOWN])
+		blame_add(w->key, RUNQ_KEY_UNKNOWN, w->cause_ns[RUNQ_UNKNOWN], cpu);
+	if (held)
+		blame_add(w->key, RUNQ_KEY_QUOTA, held, cpu);
+	if (w->moved_ns)
+		blame_add(w->key, RUNQ_KEY_MOVED, w->moved_ns, cpu);
 	return 0;
 }
 
-/* Whoever ran for the largest part of the wait. */
-static __always_inline u64 wait_culprit(struct runq_cpu *pc, const struct wait *w, u64 *ret_ns)
-{
-	u64 to = w->to, most = 0, who = 0;
-
-	for (int i = 0; i < RUNQ_NR_SEGS; i++) {
-		struct runq_seg *seg = &pc->segs[(pc->head - i) % RUNQ_NR_SEGS];
-		u64 from = seg->start_ns > w->from ? seg->start_ns : w->from;
-
-		if (from < to && to - from > most) {
-			most = to - from;
-			who = seg->key;
-		}
-		if (seg->start_ns <= w->from)
-			break;
-		to = from;
-	}
-	if (w->held_to - w->held_from > most) {
-		most = w->held_to - w->held_from;
-		who = RUNQ_KEY_QUOTA;
-	}
-	*ret_ns = most;
-	return who;
-}
-
-static __noinline int event_wait(struct runq_cpu *pc, const struct wait *w, u64 wait_ns,
-				 struct task_struct *prev, struct task_struct *next)
+static __noinline int event_wait(struct runq_cpu *pc, u64 wait_ns, struct task_struct *prev,
+				 struct task_struct *next)
 {
 	struct runq_event *event = bpf_ringbuf_reserve(&events, sizeof(*event), 0);
 
@@ -379,9 +386,10 @@ static __noinline int event_wait(struct runq_cpu *pc, const struct wait *w, u64 
 	}
 	event->kind = RUNQ_EVENT_WAIT;
 	event->cpu = bpf_get_smp_processor_id();
-	event->key = w->key;
+	event->key = pc->walk.key;
 	event->wait_ns = wait_ns;
-	event->culprit = wait_culprit(pc, w, &event->culprit_ns);
+	event->culprit = pc->walk.culprit;
+	event->culprit_ns = pc->walk.culprit_ns;
 	event->time_ns = bpf_ktime_get_ns();
 	event->pid = next->pid;
 	event->tgid = next->tgid;
@@ -410,30 +418,35 @@ static __always_inline bool held_clock(struct cfs_rq *cfs_rq, u64 *ret_ns)
 /*
  * The total moves when the hold ends, and the first dispatch after it sees that. So the hold
  * lies before that dispatch by no more than the time the dispatched task still queued for.
+ * Returns whether the last hold reaches into the wait.
  */
-static __always_inline void wait_held(struct runq_cell *cell, struct task_struct *next,
-				      struct wait *w)
+static __always_inline bool wait_held(struct mode mode, struct runq_cell *cell,
+				      struct task_struct *next, u64 from, u64 now)
 {
 	u64 total;
 
-	if (per != RUNQ_PER_CGROUP ||
+	if (mode.per != RUNQ_PER_CGROUP ||
 	    !bpf_core_field_exists(((struct sched_entity *)0)->cfs_rq) ||
 	    !held_clock(next->se.cfs_rq, &total))
-		return;
+		return false;
 	total++;
 	if (cell->held_clock != total) {
 		if (cell->held_clock) {
 			cell->held_ns = total - cell->held_clock;
-			cell->held_end = w->to;
+			cell->held_end = now;
 		}
 		cell->held_clock = total;
 	}
-	if (cell->held_end > w->from) {
-		w->held_to = cell->held_end;
-		w->held_from = w->held_to - cell->held_ns;
-		if (w->held_from < w->from || w->held_from > w->held_to)
-			w->held_from = w->from;
-	}
+	return cell->held_end > from;
+}
+
+/* Where in the wait it was held. */
+static __always_inline void wait_hold(const struct runq_cell *cell, struct runq_walk *w)
+{
+	w->held_to = cell->held_end;
+	w->held_from = w->held_to - cell->held_ns;
+	if (w->held_from < w->from || w->held_from > w->held_to)
+		w->held_from = w->from;
 }
 
 static __always_inline void hist_count(void *slot, u32 cpu, u64 wait_ns)
@@ -458,49 +471,81 @@ static __always_inline void hist_count(void *slot, u32 cpu, u64 wait_ns)
 		__sync_fetch_and_add(&hist->below[le - 1], 1);
 }
 
-static __always_inline bool wait_sampled(void)
+struct dispatch {
+	u64 key, pid, from, now, moved_ns;
+	struct task_struct *prev, *next;
+	u32 cpu, slot;
+};
+
+/* Most waits lie inside the last segment, and most of the others begin with it. */
+static __always_inline bool one_segment(const struct runq_cpu *pc, const struct dispatch *d,
+					u32 *ret_cause)
 {
-	return !sample_below || bpf_get_prandom_u32() < sample_below;
+	u32 head = pc->head;
+	const struct runq_seg *last = &pc->segs[head % RUNQ_NR_SEGS];
+
+	if (last->start_ns > d->from)
+		return false;
+	*ret_cause = cause_of(last->key, d->key);
+	if (last->start_ns == d->from && pc->segs[(head - 1) % RUNQ_NR_SEGS].pid == d->pid)
+		*ret_cause = RUNQ_PREEMPTED;
+	return true;
 }
 
-/* @moved_ns: queued on other cores before. */
-static __always_inline void wait_charge(struct runq_cpu *pc, u32 cpu, u32 slot_nr, struct wait *w,
-					u64 moved_ns, struct task_struct *prev,
-					struct task_struct *next)
+static __always_inline void walk_begin(struct runq_cpu *pc, const struct runq_cell *cell,
+				       const struct dispatch *d, bool held)
 {
-	u64 wait_ns = w->to - w->from + moved_ns;
-	struct runq_seg *last;
+	struct runq_walk *w = &pc->walk;
+
+	w->key = d->key;
+	w->pid = d->pid;
+	w->from = d->from;
+	w->to = d->now;
+	w->moved_ns = d->moved_ns;
+	w->held_from = w->held_to = 0;
+	if (held)
+		wait_hold(cell, w);
+}
+
+static __always_inline void wait_charge(struct mode mode, struct runq_cpu *pc,
+					const struct dispatch *d)
+{
+	u64 wait_ns = d->now - d->from + d->moved_ns;
+	bool sampled = !mode.sample || bpf_get_prandom_u32() < sample_below;
+	bool is_long = mode.threshold && wait_ns >= threshold_ns, held;
 	struct runq_cell *cell;
-	bool sampled = wait_sampled();
 	void *slot;
+	u32 cause;
 
 	pc->switches++;
 	pc->wait_ns += wait_ns;
-	if (!sampled && (!threshold_ns || wait_ns < threshold_ns))
+	if (!sampled && !is_long)
 		return;
-	slot = slot_get(slot_nr);
-	if (!slot || cpu >= nr_cpus)
+	slot = slot_get(d->slot);
+	if (!slot || d->cpu >= nr_cpus)
 		return;
-	cell = slot + RUNQ_CELLS(nr_stripes) + cpu * sizeof(*cell);
-	wait_held(cell, next, w);
-	if (threshold_ns && wait_ns >= threshold_ns)
-		event_wait(pc, w, wait_ns, prev, next);
-	if (!sampled)
-		return;
-	hist_count(slot, cpu, wait_ns);
-	if (wait_ns > cell->max_ns)
-		cell->max_ns = wait_ns;
-	if (moved_ns) {
-		cell->cause_ns[RUNQ_MIGRATED] += moved_ns;
-		if (want_blame)
-			blame_add(pc, w->key, RUNQ_KEY_MOVED, moved_ns);
+	cell = slot + RUNQ_CELLS(nr_stripes) + d->cpu * sizeof(*cell);
+	held = wait_held(mode, cell, d->next, d->from, d->now);
+	if (sampled) {
+		hist_count(slot, d->cpu, wait_ns);
+		if (wait_ns > cell->max_ns)
+			cell->max_ns = wait_ns;
 	}
-	last = &pc->segs[pc->head % RUNQ_NR_SEGS];
-	/* Most waits lie inside the last segment. */
-	if (!want_blame && last->start_ns < w->from && w->held_from == w->held_to)
-		cell->cause_ns[cause_of(last->key, w->key) % RUNQ_NR_CAUSES] += w->to - w->from;
-	else
-		wait_walk(pc, cell, w);
+	if (!mode.blame && !is_long && !held && !d->moved_ns && one_segment(pc, d, &cause)) {
+		cell->cause_ns[cause % RUNQ_NR_CAUSES] += wait_ns;
+		return;
+	}
+	walk_begin(pc, cell, d, held);
+	/* A long wait that is not in the sample is for the stream, not for the books. */
+	if (is_long && !sampled)
+		pc->walk.key = 0;
+	wait_walk(d->cpu);
+	for (int i = 0; sampled && i < RUNQ_NR_CAUSES; i++)
+		cell->cause_ns[i] += pc->walk.cause_ns[i];
+	if (is_long) {
+		pc->walk.key = d->key;
+		event_wait(pc, wait_ns, d->prev, d->next);
+	}
 }
 
 static __always_inline void seg_begin(struct runq_cpu *pc, u64 now, u64 key, u32 pid)
@@ -543,77 +588,91 @@ static __always_inline void prev_leaves(u64 *ctx, struct task_struct *prev, u64 
  * When the wait of @next began, and what it waited on other cores before that. False when nobody
  * knows, such as after having lost the core on the way to sleep.
  */
-static __always_inline bool wait_start(struct task_struct *next, u32 pid, u64 now, u64 *ret_from,
-				       u64 *ret_moved_ns)
+static __always_inline bool wait_start(struct mode mode, struct task_struct *next, u32 pid, u64 now,
+				       u64 *ret_from, u64 *ret_moved_ns)
 {
-	u64 *word = task_word(pid), tag = TAG_OF(pid), was, delay;
+	u64 *word = task_word(pid), tag = TAG_OF(pid), was, from, delay, moved_ns;
 
 	if (!word)
 		return false;
 	was = *word;
-	if (by_wakeup) {
+	if (mode.by_wakeup) {
 		if ((was & ~WORD_MASK) != tag)
 			return false;
 		*word = 0;
 		*ret_from = was & WORD_MASK;
 		return true;
 	}
-	*ret_from = next->sched_info.last_queued;
+	from = next->sched_info.last_queued;
 	delay = next->sched_info.run_delay;
 	/* What the kernel will have booked once this dispatch is through. */
-	*word = tag | ((delay + (*ret_from ? now - *ret_from : 0)) & WORD_MASK);
-	if ((was & ~WORD_MASK) == tag && delay > (was & WORD_MASK))
-		*ret_moved_ns = delay - (was & WORD_MASK);
-	return *ret_from;
+	*word = tag | ((delay + (from ? now - from : 0)) & WORD_MASK);
+	/* The tag is the same, or the difference is far outside what a delay can be. */
+	moved_ns = (tag | (delay & WORD_MASK)) - was;
+	*ret_moved_ns = moved_ns >> 63 || moved_ns > WORD_MASK / 2 ? 0 : moved_ns;
+	*ret_from = from;
+	return from;
 }
 
-static __always_inline u64 switch_now(struct task_struct *next)
+static __always_inline u64 switch_now(struct mode mode, struct task_struct *next)
 {
-	if (by_wakeup)
+	if (mode.by_wakeup)
 		return bpf_ktime_get_ns();
 	/* What sched_info is about to subtract from; __schedule() has just updated it. */
 	return next->se.cfs_rq->rq->clock;
 }
 
+static __always_inline int on_switch(struct mode mode, u64 *ctx)
+{
+	struct dispatch d = {.cpu = bpf_get_smp_processor_id()};
+	struct runq_cpu *pc = bpf_map_lookup_elem(&cpus, &d.cpu);
+	u64 cached;
+
+	if (!pc || pc->skip)
+		return 0;
+	switch_tasks(ctx, switch_state_first, &d.prev, &d.next);
+	d.now = switch_now(mode, d.next);
+	if (mode.by_wakeup)
+		prev_leaves(ctx, d.prev, d.now);
+	d.pid = (u32)d.next->pid;
+	if (!d.pid) {
+		seg_begin(pc, d.now, RUNQ_KEY_IDLE, 0);
+		return 0;
+	}
+	d.key = task_key(mode, d.next, d.cpu);
+	cached = pc->cache[d.key % RUNQ_NR_CACHE].key;
+	d.slot = pc->cache[d.key % RUNQ_NR_CACHE].slot;
+	if (cached != d.key)
+		d.slot = slot_find(pc, d.key, d.next);
+	if (!wait_start(mode, d.next, d.pid, d.now, &d.from, &d.moved_ns)) {
+		pc->unknown_start++;
+	} else if (d.now < d.from) {
+		pc->negative++;
+	} else {
+		if (!d.slot)
+			pc->table_full++;
+		wait_charge(mode, pc, &d);
+	}
+	seg_begin(pc, d.now, d.next->flags & PF_KTHREAD ? RUNQ_KEY_KTHREAD : d.key, d.pid);
+	return 0;
+}
+
 SEC("tp_btf/sched_switch")
 int runq_switch(u64 *ctx)
 {
-	u32 cpu = bpf_get_smp_processor_id(), pid, slot;
-	struct task_struct *prev, *next;
-	struct runq_cpu *pc;
-	u64 now, key, moved_ns = 0;
-	struct wait w = {};
+	return on_switch(MODE_ANY, ctx);
+}
 
-	pc = bpf_map_lookup_elem(&cpus, &cpu);
-	if (!pc || pc->skip)
-		return 0;
-	switch_tasks(ctx, switch_state_first, &prev, &next);
-	now = switch_now(next);
-	if (by_wakeup)
-		prev_leaves(ctx, prev, now);
-	pid = next->pid;
-	if (!pid) {
-		seg_begin(pc, now, RUNQ_KEY_IDLE, 0);
-		return 0;
-	}
-	key = task_key(next, cpu);
-	slot = pc->cache[key % RUNQ_NR_CACHE].slot;
-	if (pc->cache[key % RUNQ_NR_CACHE].key != key)
-		slot = slot_find(pc, key, next);
-	if (!wait_start(next, pid, now, &w.from, &moved_ns)) {
-		pc->unknown_start++;
-	} else if (now < w.from) {
-		pc->negative++;
-	} else {
-		if (!slot)
-			pc->table_full++;
-		w.key = key;
-		w.pid = pid;
-		w.to = now;
-		wait_charge(pc, cpu, slot, &w, moved_ns, prev, next);
-	}
-	seg_begin(pc, now, next->flags & PF_KTHREAD ? RUNQ_KEY_KTHREAD : key, pid);
-	return 0;
+SEC("tp_btf/sched_switch")
+int runq_switch_v1(u64 *ctx)
+{
+	return on_switch((struct mode){.per = RUNQ_PER_CGROUP}, ctx);
+}
+
+SEC("tp_btf/sched_switch")
+int runq_switch_v2(u64 *ctx)
+{
+	return on_switch((struct mode){.per = RUNQ_PER_CGROUP, .cgroup_v2 = true}, ctx);
 }
 
 static __always_inline int task_wakes(struct task_struct *task)
@@ -739,6 +798,6 @@ int BPF_PROG(runq_free, struct task_struct *task)
 		*word = 0;
 	}
 	if (per == RUNQ_PER_TASK)
-		slot_ends(task_key(task, 0));
+		slot_ends(task_key(MODE_ANY, task, 0));
 	return 0;
 }

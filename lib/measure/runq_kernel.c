@@ -69,6 +69,17 @@ static void set_rodata(struct runq_kernel *b, const struct runq_opts *opts, bool
 	runq_le_place(opts->le_ns, opts->nr_le, (uint8_t *)ro->le_in, &bad);
 }
 
+/* The programs that can do one thing only do it in fewer steps. */
+static void choose_switch(struct runq_kernel *b, const struct runq_opts *opts, bool cgroup_v2)
+{
+	bool plain = opts->per == RUNQ_PER_CGROUP && opts->source != RUNQ_SOURCE_WAKEUP &&
+		     !opts->blame && !opts->threshold_ns && !b->skel->rodata->sample_below;
+
+	bpf_program__set_autoload(b->skel->progs.runq_switch, !plain);
+	bpf_program__set_autoload(b->skel->progs.runq_switch_v1, plain && !cgroup_v2);
+	bpf_program__set_autoload(b->skel->progs.runq_switch_v2, plain && cgroup_v2);
+}
+
 static int open_skeleton(struct runq_kernel *b, const struct runq_opts *opts, bool cgroup_v2,
 			 int chunk_fd, struct err *err)
 {
@@ -91,6 +102,7 @@ static int open_skeleton(struct runq_kernel *b, const struct runq_opts *opts, bo
 		goto out;
 	}
 	set_rodata(b, opts, cgroup_v2, bpf_switch_state_first(btf));
+	choose_switch(b, opts, cgroup_v2);
 	if (opts->source != RUNQ_SOURCE_WAKEUP)
 		bpf_program__set_autoload(b->skel->progs.runq_wakeup, false);
 	if (!bpf_has_member(btf, "sched_info", "run_delay")) {

@@ -38,7 +38,8 @@ enum runq_cause {
 	RUNQ_OTHER,	/* behind tasks of another group */
 	RUNQ_KTHREAD,	/* behind kernel threads */
 	RUNQ_PREEMPTED, /* the wait began with losing the core while runnable */
-	RUNQ_THROTTLED, /* held by CPU quota */
+	RUNQ_NR_HOT,
+	RUNQ_THROTTLED = RUNQ_NR_HOT, /* held by CPU quota */
 	RUNQ_MIGRATED,	/* queued on another core before it was moved here */
 	RUNQ_UNKNOWN,	/* longer ago than the core remembers */
 	RUNQ_NR_CAUSES,
@@ -77,26 +78,39 @@ struct runq_hist {
 	__u64 below[RUNQ_NR_LE];
 };
 
+/* One cache line for what almost every wait touches, and half of one for the rest. */
 struct runq_cell {
-	__u64 cause_ns[RUNQ_NR_CAUSES]; /* their sum is the sum of waits */
-	__u64 max_ns;			/* the reader takes it and leaves 0 */
+	__u64 cause_ns[RUNQ_NR_HOT];
+	__u64 max_ns; /* the reader takes it and leaves 0 */
 	/* The last throttling seen on this core; private to the programs. */
 	__u64 held_clock; /* the kernel's total + 1 */
 	__u64 held_end;
+};
+
+struct runq_cold {
+	__u64 cause_ns[RUNQ_NR_CAUSES - RUNQ_NR_HOT];
 	__u64 held_ns;
 };
 
-_Static_assert(sizeof(struct runq_cell) == 96, "in the memory formula of docs/methods/runq.md");
+_Static_assert(sizeof(struct runq_cell) == 64 && sizeof(struct runq_cold) == 32,
+	       "in the memory formula of docs/methods/runq.md");
 
-#define RUNQ_CELLS(stripes) (sizeof(struct runq_head) + (stripes) * sizeof(struct runq_hist))
-#define RUNQ_SLOT_SIZE(stripes, cpus) (RUNQ_CELLS(stripes) + (cpus) * sizeof(struct runq_cell))
+#define RUNQ_CELLS(stripes)	   (sizeof(struct runq_head) + (stripes) * sizeof(struct runq_hist))
+#define RUNQ_COLDS(stripes, cpus)  (RUNQ_CELLS(stripes) + (cpus) * sizeof(struct runq_cell))
+#define RUNQ_SLOT_SIZE(stripes, cpus)                                                              \
+	((RUNQ_COLDS(stripes, cpus) + (cpus) * sizeof(struct runq_cold) + 63) / 64 * 64)
 
 /* Who ran from start_ns up to the start of the next one. */
 struct runq_seg {
-	__u64 start_ns;
-	__u64 key;
-	__u64 pid;
+	__u64 start_ns; /* 0: nothing known */
+	__u32 who;	/* slot, or one of RUNQ_WHO_ */
+	__u32 pid;
 };
+
+/* Who runs without being of a group; keys of the same are in the same order. */
+#define RUNQ_WHO_IDLE	 ((__u32)-1)
+#define RUNQ_WHO_KTHREAD ((__u32)-2)
+#define RUNQ_WHO_QUOTA	 ((__u32)-3)
 
 /* One wait on its way through the segments; private to the programs. */
 struct runq_walk {
@@ -109,8 +123,9 @@ struct runq_walk {
 	__u64 left; /* up to here nobody was charged yet */
 	__u64 moved_ns;
 	__u64 cause_ns[RUNQ_NR_CAUSES];
-	__u64 culprit;
 	__u64 culprit_ns;
+	__u32 culprit; /* as in segments; 0: nobody */
+	__u32 slot;
 	__u64 pad[6];
 };
 

@@ -290,15 +290,23 @@ static __always_inline u64 overlap(u64 from, u64 to, u64 other_from, u64 other_t
 	return from < to ? to - from : 0;
 }
 
-static __always_inline u32 cause_of(u64 ran, u64 victim)
+static __always_inline u32 cause_of(u32 ran, u32 victim)
 {
-	if (ran == RUNQ_KEY_IDLE)
+	if (ran == victim)
+		return ran ? RUNQ_SAME : RUNQ_OTHER;
+	if (ran == RUNQ_WHO_IDLE)
 		return RUNQ_IDLE;
-	if (ran == RUNQ_KEY_KTHREAD)
-		return RUNQ_KTHREAD;
-	if (!ran)
-		return RUNQ_UNKNOWN;
-	return ran == victim ? RUNQ_SAME : RUNQ_OTHER;
+	return ran == RUNQ_WHO_KTHREAD ? RUNQ_KTHREAD : RUNQ_OTHER;
+}
+
+static __always_inline u64 key_of(u32 who)
+{
+	struct runq_head *head;
+
+	if (who >= RUNQ_WHO_QUOTA)
+		return (u64)(s64)(s32)who;
+	head = who ? slot_get(who) : NULL;
+	return head ? head->key : RUNQ_KEY_OTHER;
 }
 
 /* One segment back; false when the wait does not reach further. */
@@ -306,21 +314,22 @@ static __always_inline bool walk_step(struct runq_cpu *pc, u32 at, u32 cpu)
 {
 	struct runq_seg *seg = &pc->segs[at % RUNQ_NR_SEGS];
 	struct runq_walk *w = &pc->walk;
-	u64 start = seg->start_ns, key = seg->key, from, to = w->left, ns;
+	u64 start = seg->start_ns, from, to = w->left, ns;
+	u32 who = seg->who;
 
-	if (!key)
+	if (!start)
 		return false;
 	from = start > w->from ? start : w->from;
 	if (from < to) {
 		ns = to - from - overlap(from, to, w->held_from, w->held_to);
-		w->cause_ns[cause_of(key, w->key) % RUNQ_NR_CAUSES] += ns;
+		w->cause_ns[cause_of(who, w->slot) % RUNQ_NR_CAUSES] += ns;
 		w->left = from;
 		if (ns > w->culprit_ns) {
 			w->culprit_ns = ns;
-			w->culprit = key;
+			w->culprit = who;
 		}
 		if (want_blame && ns && w->key)
-			blame_add(w->key, key, ns, cpu);
+			blame_add(w->key, key_of(who), ns, cpu);
 	}
 	if (start > w->from)
 		return true;
@@ -352,7 +361,7 @@ __noinline int wait_walk(u32 cpu)
 	at = pc->head;
 	held = w->held_to - w->held_from;
 	w->left = w->to;
-	w->culprit = held ? RUNQ_KEY_QUOTA : 0;
+	w->culprit = held ? RUNQ_WHO_QUOTA : 0;
 	w->culprit_ns = held;
 	for (int i = 0; i < RUNQ_NR_CAUSES; i++)
 		w->cause_ns[i] = 0;
@@ -388,7 +397,7 @@ static __noinline int event_wait(struct runq_cpu *pc, u64 wait_ns, struct task_s
 	event->cpu = bpf_get_smp_processor_id();
 	event->key = pc->walk.key;
 	event->wait_ns = wait_ns;
-	event->culprit = pc->walk.culprit;
+	event->culprit = pc->walk.culprit_ns ? key_of(pc->walk.culprit) : 0;
 	event->culprit_ns = pc->walk.culprit_ns;
 	event->time_ns = bpf_ktime_get_ns();
 	event->pid = next->pid;
@@ -421,7 +430,8 @@ static __always_inline bool held_clock(struct cfs_rq *cfs_rq, u64 *ret_ns)
  * Returns whether the last hold reaches into the wait.
  */
 static __always_inline bool wait_held(struct mode mode, struct runq_cell *cell,
-				      struct task_struct *next, u64 from, u64 now)
+				      struct runq_cold *cold, struct task_struct *next, u64 from,
+				      u64 now)
 {
 	u64 total;
 
@@ -432,7 +442,7 @@ static __always_inline bool wait_held(struct mode mode, struct runq_cell *cell,
 	total++;
 	if (cell->held_clock != total) {
 		if (cell->held_clock) {
-			cell->held_ns = total - cell->held_clock;
+			cold->held_ns = total - cell->held_clock;
 			cell->held_end = now;
 		}
 		cell->held_clock = total;
@@ -441,10 +451,11 @@ static __always_inline bool wait_held(struct mode mode, struct runq_cell *cell,
 }
 
 /* Where in the wait it was held. */
-static __always_inline void wait_hold(const struct runq_cell *cell, struct runq_walk *w)
+static __always_inline void wait_hold(const struct runq_cell *cell, const struct runq_cold *cold,
+				      struct runq_walk *w)
 {
 	w->held_to = cell->held_end;
-	w->held_from = w->held_to - cell->held_ns;
+	w->held_from = w->held_to - cold->held_ns;
 	if (w->held_from < w->from || w->held_from > w->held_to)
 		w->held_from = w->from;
 }
@@ -484,27 +495,29 @@ static __always_inline bool one_segment(const struct runq_cpu *pc, const struct 
 	u32 head = pc->head;
 	const struct runq_seg *last = &pc->segs[head % RUNQ_NR_SEGS];
 
-	if (last->start_ns > d->from)
+	if (last->start_ns > d->from || !last->start_ns)
 		return false;
-	*ret_cause = cause_of(last->key, d->key);
+	*ret_cause = cause_of(last->who, d->slot);
 	if (last->start_ns == d->from && pc->segs[(head - 1) % RUNQ_NR_SEGS].pid == d->pid)
 		*ret_cause = RUNQ_PREEMPTED;
 	return true;
 }
 
 static __always_inline void walk_begin(struct runq_cpu *pc, const struct runq_cell *cell,
-				       const struct dispatch *d, bool held)
+				       const struct runq_cold *cold, const struct dispatch *d,
+				       bool held)
 {
 	struct runq_walk *w = &pc->walk;
 
 	w->key = d->key;
+	w->slot = d->slot;
 	w->pid = d->pid;
 	w->from = d->from;
 	w->to = d->now;
 	w->moved_ns = d->moved_ns;
 	w->held_from = w->held_to = 0;
 	if (held)
-		wait_hold(cell, w);
+		wait_hold(cell, cold, w);
 }
 
 static __always_inline void wait_charge(struct mode mode, struct runq_cpu *pc,
@@ -514,6 +527,7 @@ static __always_inline void wait_charge(struct mode mode, struct runq_cpu *pc,
 	bool sampled = !mode.sample || bpf_get_prandom_u32() < sample_below;
 	bool is_long = mode.threshold && wait_ns >= threshold_ns, held;
 	struct runq_cell *cell;
+	struct runq_cold *cold;
 	void *slot;
 	u32 cause;
 
@@ -525,36 +539,42 @@ static __always_inline void wait_charge(struct mode mode, struct runq_cpu *pc,
 	if (!slot || d->cpu >= nr_cpus)
 		return;
 	cell = slot + RUNQ_CELLS(nr_stripes) + d->cpu * sizeof(*cell);
-	held = wait_held(mode, cell, d->next, d->from, d->now);
+	cold = slot + RUNQ_COLDS(nr_stripes, nr_cpus) + d->cpu * sizeof(*cold);
+	held = wait_held(mode, cell, cold, d->next, d->from, d->now);
 	if (sampled) {
 		hist_count(slot, d->cpu, wait_ns);
 		if (wait_ns > cell->max_ns)
 			cell->max_ns = wait_ns;
 	}
 	if (!mode.blame && !is_long && !held && !d->moved_ns && one_segment(pc, d, &cause)) {
-		cell->cause_ns[cause % RUNQ_NR_CAUSES] += wait_ns;
+		if (cause < RUNQ_NR_HOT)
+			cell->cause_ns[cause] += wait_ns;
 		return;
 	}
-	walk_begin(pc, cell, d, held);
+	walk_begin(pc, cell, cold, d, held);
 	/* A long wait that is not in the sample is for the stream, not for the books. */
 	if (is_long && !sampled)
 		pc->walk.key = 0;
 	wait_walk(d->cpu);
-	for (int i = 0; sampled && i < RUNQ_NR_CAUSES; i++)
-		cell->cause_ns[i] += pc->walk.cause_ns[i];
+	for (int i = 0; sampled && i < RUNQ_NR_CAUSES; i++) {
+		if (i < RUNQ_NR_HOT)
+			cell->cause_ns[i] += pc->walk.cause_ns[i];
+		else
+			cold->cause_ns[i - RUNQ_NR_HOT] += pc->walk.cause_ns[i];
+	}
 	if (is_long) {
 		pc->walk.key = d->key;
 		event_wait(pc, wait_ns, d->prev, d->next);
 	}
 }
 
-static __always_inline void seg_begin(struct runq_cpu *pc, u64 now, u64 key, u32 pid)
+static __always_inline void seg_begin(struct runq_cpu *pc, u64 now, u32 who, u32 pid)
 {
 	u32 head = pc->head + 1;
 	struct runq_seg *seg = &pc->segs[head % RUNQ_NR_SEGS];
 
 	seg->start_ns = now;
-	seg->key = key;
+	seg->who = who;
 	seg->pid = pid;
 	pc->head = head;
 }
@@ -636,7 +656,7 @@ static __always_inline int on_switch(struct mode mode, u64 *ctx)
 		prev_leaves(ctx, d.prev, d.now);
 	d.pid = (u32)d.next->pid;
 	if (!d.pid) {
-		seg_begin(pc, d.now, RUNQ_KEY_IDLE, 0);
+		seg_begin(pc, d.now, RUNQ_WHO_IDLE, 0);
 		return 0;
 	}
 	d.key = task_key(mode, d.next, d.cpu);
@@ -653,7 +673,7 @@ static __always_inline int on_switch(struct mode mode, u64 *ctx)
 			pc->table_full++;
 		wait_charge(mode, pc, &d);
 	}
-	seg_begin(pc, d.now, d.next->flags & PF_KTHREAD ? RUNQ_KEY_KTHREAD : d.key, d.pid);
+	seg_begin(pc, d.now, d.next->flags & PF_KTHREAD ? RUNQ_WHO_KTHREAD : d.slot, d.pid);
 	return 0;
 }
 

@@ -330,10 +330,39 @@ static uint64_t run_delays(struct runq_kernel *b)
 	       *(volatile uint64_t *)&b->skel->bss->delay_exited_ns;
 }
 
+static uint64_t wait_sum(const struct runq_kernel *b)
+{
+	uint64_t sum = 0;
+
+	for (unsigned int cpu = 0; cpu < b->nr_cpus; cpu++)
+		sum += *(volatile uint64_t *)&b->cpu[cpu].wait_ns;
+	return sum;
+}
+
+/*
+ * Our sum and the kernel's at the same moment, as near as can be: where much was waited while
+ * the tasks were walked, such as when we lost the core, the walk is taken again.
+ */
+static void sums_together(struct runq_kernel *b, struct runq_losses *sum)
+{
+	uint64_t least = UINT64_MAX;
+
+	for (int i = 0; i < 5 && least > 1000000; i++) {
+		uint64_t before = wait_sum(b), delay = run_delays(b), after = wait_sum(b);
+
+		if (after - before >= least)
+			continue;
+		least = after - before;
+		sum->delay_ns = delay;
+		sum->wait_ns = before + least / 2;
+	}
+}
+
 void runq_kernel_losses(struct runq_kernel *b, struct runq_losses *ret_losses)
 {
-	struct runq_losses sum = {.delay_ns = run_delays(b)};
+	struct runq_losses sum = {0};
 
+	sums_together(b, &sum);
 	for (unsigned int cpu = 0; cpu < b->nr_cpus; cpu++) {
 		const volatile struct runq_cpu *pc = &b->cpu[cpu];
 
@@ -343,7 +372,6 @@ void runq_kernel_losses(struct runq_kernel *b, struct runq_losses *ret_losses)
 		sum.events_lost += pc->events_lost;
 		sum.blame_full += pc->blame_full;
 		sum.waits += pc->switches;
-		sum.wait_ns += pc->wait_ns;
 	}
 	sum.recursion_misses = bpf_recursion_misses(b->skel->obj);
 	*ret_losses = sum;

@@ -26,8 +26,14 @@ void runq_slot_sum(const void *slot, unsigned int stripes, unsigned int cpus,
 	for (unsigned int cpu = 0; cpu < cpus; cpu++, at += sizeof(struct runq_cell)) {
 		const volatile struct runq_cell *cell = (const volatile void *)at;
 
-		for (int i = 0; i < RUNQ_NR_CAUSES; i++)
+		for (int i = 0; i < RUNQ_NR_HOT; i++)
 			ret_totals->cause_ns[i] += cell->cause_ns[i];
+	}
+	for (unsigned int cpu = 0; cpu < cpus; cpu++, at += sizeof(struct runq_cold)) {
+		const volatile struct runq_cold *cold = (const volatile void *)at;
+
+		for (int i = RUNQ_NR_HOT; i < RUNQ_NR_CAUSES; i++)
+			ret_totals->cause_ns[i] += cold->cause_ns[i - RUNQ_NR_HOT];
 	}
 }
 

@@ -111,6 +111,7 @@ static void test_slot_sum(void **state)
 	char *slot = calloc(1, RUNQ_SLOT_SIZE(STRIPES, CPUS));
 	struct runq_hist *hist = (struct runq_hist *)(slot + sizeof(struct runq_head));
 	struct runq_cell *cell = (struct runq_cell *)(slot + RUNQ_CELLS(STRIPES));
+	struct runq_cold *cold = (struct runq_cold *)(slot + RUNQ_COLDS(STRIPES, CPUS));
 	struct runq_totals totals, later;
 
 	for (unsigned int i = 0; i < STRIPES; i++) {
@@ -120,7 +121,8 @@ static void test_slot_sum(void **state)
 	}
 	for (unsigned int i = 0; i < CPUS; i++)
 		for (int c = 0; c < RUNQ_NR_CAUSES; c++)
-			cell[i].cause_ns[c] = 1000 * c + i;
+			*(c < RUNQ_NR_HOT ? &cell[i].cause_ns[c] : &cold[i].cause_ns[c - RUNQ_NR_HOT]) =
+				1000 * c + i;
 	runq_slot_sum(slot, STRIPES, CPUS, &totals);
 	assert_int_equal(totals.count[100], 46);
 	assert_int_equal(totals.count[HIST_NR - 1], 4);

@@ -9,14 +9,20 @@
 
 #include "measure/load.h"
 #include "measure/wake.h"
+#include "measure/runq.h"
 
 /* A difference that a person would act on. */
 #define WORTH_SAYING_RATIO 0.03
+
+/* Groups that waited longest; the rest is for subtick runq. */
+#define RUNQ_ROWS 5
 
 struct overview {
 	struct meter meter;
 	struct meter *load;
 	struct meter *wake; /* passive; NULL where it cannot be had, and then nothing is said of it */
+	struct meter *runq; /* NULL where it does not work; why_not tells */
+	struct err why_not;
 };
 
 static struct overview *to_overview(struct meter *meter)
@@ -32,6 +38,76 @@ static int overview_start(struct meter *meter, struct err *err)
 	if (!rc && o->wake)
 		rc = o->wake->ops->start(o->wake, err);
 	return rc;
+	int rc = o->runq ? o->runq->ops->start(o->runq, err) : 0;
+
+	return rc ? rc : o->load->ops->start(o->load, err);
+}
+
+/* Cgroups may come up faster than windows end. */
+static int overview_event_fd(const struct meter *meter)
+{
+	const struct overview *o = (const struct overview *)meter;
+
+	return o->runq ? o->runq->ops->event_fd(o->runq) : -1;
+}
+
+static int overview_event(struct meter *meter, struct report **ret_report, struct err *err)
+{
+	struct meter *runq = to_overview(meter)->runq;
+
+	return runq->ops->event(runq, ret_report, err);
+}
+
+static void copy_number(const struct table *from, size_t row, const char *key, struct value *to)
+{
+	const struct value *cell = table_cell(from, row, (size_t)table_find(from, key));
+
+	if (cell->kind == VALUE_U64)
+		value_u64(to, cell->u64);
+	else if (cell->kind == VALUE_F64)
+		value_f64(to, cell->f64);
+}
+
+static void add_runq_rows(struct report *report, const struct table *groups)
+{
+	struct table *table = report_table(report, "runq", "longest waits for a core");
+
+	table_col(table, M_CGROUP);
+	table_col(table, M_COUNT);
+	table_col(table, M_SUM_NS);
+	table_col(table, M_AVG_NS);
+	table_col_as(table, M_PERCENTILE_NS, "p99_ns", "p99");
+	table_col(table, M_MAX_NS);
+	for (size_t i = 0; i < groups->nr_rows && i < RUNQ_ROWS; i++) {
+		size_t row = table_row(table);
+
+		value_str(table_cell(table, row, 0), table_cell(groups, i, 0)->str);
+		copy_number(groups, i, "count", table_cell(table, row, 1));
+		copy_number(groups, i, "sum_ns", table_cell(table, row, 2));
+		copy_number(groups, i, "avg_ns", table_cell(table, row, 3));
+		copy_number(groups, i, "p99_ns", table_cell(table, row, 4));
+		copy_number(groups, i, "max_ns", table_cell(table, row, 5));
+	}
+}
+
+static int add_runq(struct overview *o, struct report *report, struct err *err)
+{
+	struct report *waits;
+	int rc;
+
+	if (!o->runq) {
+		report_note(report, "waits for a core are not to be had: %s%s%s", o->why_not.what,
+			    o->why_not.fix[0] ? "; fix: " : "", o->why_not.fix);
+		return 0;
+	}
+	rc = o->runq->ops->read(o->runq, &waits, err);
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < waits->nr_tables; i++)
+		if (!strcmp(waits->tables[i]->key, "groups"))
+			add_runq_rows(report, waits->tables[i]);
+	report_free(waits);
+	return 0;
 }
 
 /* False for null. */
@@ -91,17 +167,22 @@ static void say(struct report *report)
 
 static int overview_read(struct meter *meter, struct report **ret_report, struct err *err)
 {
-	struct meter *load = to_overview(meter)->load;
+	struct overview *o = to_overview(meter);
 	struct report *report;
 	char *command;
 	int rc;
 
-	rc = load->ops->read(load, &report, err);
+	rc = o->load->ops->read(o->load, &report, err);
 	if (rc)
 		return rc;
 	say(report);
 	if (to_overview(meter)->wake)
 		wake_say(to_overview(meter)->wake, report);
+	rc = add_runq(o, report, err);
+	if (rc) {
+		report_free(report);
+		return rc;
+	}
 	command = strdup("overview");
 	if (!command || report_check(report)) {
 		free(command);
@@ -122,11 +203,16 @@ static void overview_close(struct meter *meter)
 	if (o->wake)
 		o->wake->ops->close(o->wake);
 	free(meter);
+	if (o->runq)
+		o->runq->ops->close(o->runq);
+	free(o);
 }
 
 static const struct meter_ops overview_ops = {
 	.start = overview_start,
 	.read = overview_read,
+	.event_fd = overview_event_fd,
+	.event = overview_event,
 	.close = overview_close,
 };
 
@@ -134,6 +220,7 @@ int overview_open(struct meter **ret_meter, struct err *err)
 {
 	struct load_opts opts = {.compare = true};
 	struct wake_opts wake = {.launchers = 1u << WAKE_PASSIVE, .bare = true};
+	struct runq_opts runq = {0};
 	struct overview *o = calloc(1, sizeof(*o));
 	int rc;
 
@@ -147,6 +234,9 @@ int overview_open(struct meter **ret_meter, struct err *err)
 	}
 	if (wake_open(&wake, &o->wake, NULL))
 		o->wake = NULL;
+	/* The overview is worth having without it. */
+	if (runq_open(&runq, &o->runq, &o->why_not))
+		o->runq = NULL;
 	*ret_meter = &o->meter;
 	return 0;
 }

@@ -12,8 +12,8 @@
 #define RUNQ_NR_LE	 32
 #define RUNQ_NR_SEGS	 32 /* run segments that one core remembers; a power of two */
 #define RUNQ_NR_CACHE	 64 /* groups that one core finds without a hash; a power of two */
-#define RUNQ_CHUNK	 32 /* slots per chunk; a power of two */
-#define RUNQ_NR_CHUNKS	 1024
+#define RUNQ_CHUNK	 128 /* slots per chunk; a power of two */
+#define RUNQ_NR_CHUNKS	 256
 #define RUNQ_NR_SLOTS	 (RUNQ_CHUNK * RUNQ_NR_CHUNKS)
 #define RUNQ_NR_TASKS	 65536 /* entries of the table by pid; a power of two */
 #define RUNQ_NR_EXITS	 16384

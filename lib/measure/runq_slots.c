@@ -19,6 +19,10 @@
 /* A removed cgroup's last tasks may still wait once or twice; then it stays quiet. */
 #define QUIET_NS      (50 * NSEC_PER_MSEC)
 
+/* Slots beyond those in use: this many, and a quarter of those in use up to so many more. */
+#define SPARE_MIN  256
+#define SPARE_MORE 512
+
 struct runq_owner {
 	uint64_t key; /* 0: the slot is free */
 	struct runq_group who;
@@ -79,6 +83,7 @@ static int chunk_add(struct runq_slots *slots, int fd, struct err *err)
 
 	if (view == MAP_FAILED) {
 		rc = bpf_fail(err, -errno, "cannot map a chunk of slots");
+		/* Waits for a grace period, some 10 ms: this is why chunks are not small. */
 	} else if (bpf_map_update_elem(slots->chunks_fd, &chunk, &fd, BPF_ANY)) {
 		rc = bpf_fail(err, -errno, "cannot lay in a chunk of slots");
 		munmap(view, chunk_len(slots));
@@ -100,13 +105,14 @@ static size_t slots_laid(const struct runq_slots *slots)
 
 int runq_slots_refill(struct runq_slots *slots, size_t taken, struct err *err)
 {
-	size_t used;
+	size_t used, want;
 	int rc = 0;
 
 	slots->nr_free -= taken < slots->nr_free ? taken : slots->nr_free;
 	used = slots_laid(slots) - slots->nr_free;
 	/* Room for as many as may be created before we run again. */
-	while (!rc && slots->nr_free < 64 + used / 4 && slots->nr_chunks < RUNQ_NR_CHUNKS) {
+	want = SPARE_MIN + (used / 4 < SPARE_MORE ? used / 4 : SPARE_MORE);
+	while (!rc && slots->nr_free < want && slots->nr_chunks < RUNQ_NR_CHUNKS) {
 		int fd = runq_chunk_create(slots->stripes, slots->cpus, err);
 
 		rc = fd < 0 ? fd : chunk_add(slots, fd, err);

@@ -48,7 +48,16 @@ struct {
 	__type(value, struct runq_cpu);
 } cpus SEC(".maps");
 
-/* Chunks of slots; user space lays in new ones ahead of need. */
+/* The first slots, which most machines never go beyond: found without a look at a pointer. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, RUNQ_CHUNK);
+	__type(key, u32);
+	__type(value, struct runq_head); /* and what follows it; sized by user space */
+} first SEC(".maps");
+
+/* Further chunks of slots; user space lays in new ones ahead of need. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
 	__uint(max_entries, RUNQ_NR_CHUNKS);
@@ -158,8 +167,11 @@ static __always_inline u64 task_key(struct mode mode, struct task_struct *task, 
 static __always_inline void *slot_get(u32 slot)
 {
 	u32 chunk = slot / RUNQ_CHUNK, index = slot % RUNQ_CHUNK;
-	void *map = bpf_map_lookup_elem(&chunks, &chunk);
+	void *map;
 
+	if (slot < RUNQ_CHUNK)
+		return bpf_map_lookup_elem(&first, &slot);
+	map = bpf_map_lookup_elem(&chunks, &chunk);
 	return map ? bpf_map_lookup_elem(map, &index) : NULL;
 }
 
@@ -226,19 +238,21 @@ static __noinline u32 slot_find(struct runq_cpu *pc, u64 key, struct task_struct
 
 	known = bpf_map_lookup_elem(&slot_of, &key);
 	if (!known) {
-		if (bpf_map_pop_elem(&free_slots, &slot))
+		head = bpf_map_pop_elem(&free_slots, &slot) ? NULL : slot_get(slot);
+		if (!head) {
+			pc->table_full++;
 			return 0;
-		head = slot_get(slot);
-		if (!head)
-			return 0;
+		}
 		/* The key goes in last: whoever reads it finds the rest. */
 		head_fill(head, key, task);
 		if (bpf_map_update_elem(&slot_of, &key, &slot, BPF_NOEXIST)) {
 			head->key = 0;
 			bpf_map_push_elem(&free_slots, &slot, 0);
 			known = bpf_map_lookup_elem(&slot_of, &key);
-			if (!known)
+			if (!known) {
+				pc->table_full++;
 				return 0;
+			}
 			slot = *known;
 		}
 		event_new();
@@ -460,26 +474,28 @@ static __always_inline void wait_hold(const struct runq_cell *cell, const struct
 		w->held_from = w->from;
 }
 
-static __always_inline void hist_count(void *slot, u32 cpu, u64 wait_ns)
+/* Constants to the verifier, read once: each reading is a load and half a dozen instructions. */
+struct layout {
+	u32 cpus, stripes;
+};
+
+static __always_inline void hist_count(void *slot, struct layout layout, u32 cpu, u64 wait_ns)
 {
 	u32 bucket = hist_bucket(wait_ns) % HIST_NR, le;
-	u32 stripe = cpu & (nr_stripes - 1);
 	struct runq_hist *hist;
 
-	if (stripe >= nr_stripes)
-		return;
-	hist = slot + sizeof(struct runq_head) + stripe * sizeof(*hist);
-	le = le_in[bucket];
-	if (nr_stripes >= nr_cpus)
+	hist = slot + sizeof(struct runq_head) + (cpu & (layout.stripes - 1)) * sizeof(*hist);
+	if (layout.stripes >= layout.cpus)
 		hist->count[bucket]++;
 	else
 		__sync_fetch_and_add(&hist->count[bucket], 1);
-	if (!le || le > RUNQ_NR_LE || wait_ns > le_ns[le - 1])
+	le = le_in[bucket];
+	if (!le || wait_ns > le_ns[(le - 1) % RUNQ_NR_LE])
 		return;
-	if (nr_stripes >= nr_cpus)
-		hist->below[le - 1]++;
+	if (layout.stripes >= layout.cpus)
+		hist->below[(le - 1) % RUNQ_NR_LE]++;
 	else
-		__sync_fetch_and_add(&hist->below[le - 1], 1);
+		__sync_fetch_and_add(&hist->below[(le - 1) % RUNQ_NR_LE], 1);
 }
 
 struct dispatch {
@@ -526,6 +542,7 @@ static __always_inline void wait_charge(struct mode mode, struct runq_cpu *pc,
 	u64 wait_ns = d->now - d->from + d->moved_ns;
 	bool sampled = !mode.sample || bpf_get_prandom_u32() < sample_below;
 	bool is_long = mode.threshold && wait_ns >= threshold_ns, held;
+	struct layout layout = {.cpus = nr_cpus, .stripes = nr_stripes};
 	struct runq_cell *cell;
 	struct runq_cold *cold;
 	void *slot;
@@ -536,13 +553,13 @@ static __always_inline void wait_charge(struct mode mode, struct runq_cpu *pc,
 	if (!sampled && !is_long)
 		return;
 	slot = slot_get(d->slot);
-	if (!slot || d->cpu >= nr_cpus)
+	if (!slot || d->cpu >= layout.cpus)
 		return;
-	cell = slot + RUNQ_CELLS(nr_stripes) + d->cpu * sizeof(*cell);
-	cold = slot + RUNQ_COLDS(nr_stripes, nr_cpus) + d->cpu * sizeof(*cold);
+	cell = slot + RUNQ_CELLS(layout.stripes) + d->cpu * sizeof(*cell);
+	cold = slot + RUNQ_COLDS(layout.stripes, layout.cpus) + d->cpu * sizeof(*cold);
 	held = wait_held(mode, cell, cold, d->next, d->from, d->now);
 	if (sampled) {
-		hist_count(slot, d->cpu, wait_ns);
+		hist_count(slot, layout, d->cpu, wait_ns);
 		if (wait_ns > cell->max_ns)
 			cell->max_ns = wait_ns;
 	}
@@ -669,8 +686,6 @@ static __always_inline int on_switch(struct mode mode, u64 *ctx)
 	} else if (d.now < d.from) {
 		pc->negative++;
 	} else {
-		if (!d.slot)
-			pc->table_full++;
 		wait_charge(mode, pc, &d);
 	}
 	seg_begin(pc, d.now, d.next->flags & PF_KTHREAD ? RUNQ_WHO_KTHREAD : d.slot, d.pid);

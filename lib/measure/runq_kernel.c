@@ -117,6 +117,9 @@ static int open_skeleton(struct runq_kernel *b, const struct runq_opts *opts, bo
 		bpf_map__set_max_entries(b->skel->maps.blame, RUNQ_NR_BLAME);
 	rc = bpf_map__set_inner_map_fd(b->skel->maps.chunks, chunk_fd);
 	if (!rc)
+		rc = bpf_map__set_value_size(b->skel->maps.first,
+					     RUNQ_SLOT_SIZE(b->slots.stripes, b->slots.cpus));
+	if (!rc)
 		rc = runq_bpf__load(b->skel);
 	if (rc)
 		rc = bpf_fail(err, rc, "cannot load the runq programs");
@@ -141,24 +144,22 @@ static int map_cpus(struct runq_kernel *b, const struct runq_opts *opts, struct 
 	return 0;
 }
 
-static int open_maps(struct runq_kernel *b, const struct runq_opts *opts, int chunk_fd,
-		     size_t nr_groups, struct err *err)
+static int open_maps(struct runq_kernel *b, const struct runq_opts *opts, size_t nr_groups,
+		     struct err *err)
 {
 	struct runq_pair other = {RUNQ_KEY_OTHER, RUNQ_KEY_OTHER};
 	struct runq_charge none = {0};
 	int rc;
 
 	rc = map_cpus(b, opts, err);
-	if (rc) {
-		close(chunk_fd);
+	if (rc)
 		return rc;
-	}
 	b->slots.per = opts->per;
 	b->slots.cpu = b->cpu;
 	b->slots.chunks_fd = bpf_map__fd(b->skel->maps.chunks);
 	b->slots.free_fd = bpf_map__fd(b->skel->maps.free_slots);
 	b->slots.index_fd = bpf_map__fd(b->skel->maps.slot_of);
-	rc = runq_slots_open(&b->slots, chunk_fd, nr_groups, err);
+	rc = runq_slots_open(&b->slots, bpf_map__fd(b->skel->maps.first), nr_groups, err);
 	if (rc)
 		return rc;
 	if (opts->blame &&
@@ -186,12 +187,12 @@ int runq_kernel_open(const struct runq_opts *opts, bool cgroup_v2, size_t nr_gro
 	rc = chunk_fd = runq_chunk_create(b->slots.stripes, b->slots.cpus, err);
 	if (rc < 0)
 		goto fail;
+	/* Only its type matters here, and only until the programs are loaded. */
 	rc = open_skeleton(b, opts, cgroup_v2, chunk_fd, err);
-	if (rc) {
-		close(chunk_fd);
+	close(chunk_fd);
+	if (rc)
 		goto fail;
-	}
-	rc = open_maps(b, opts, chunk_fd, nr_groups, err);
+	rc = open_maps(b, opts, nr_groups, err);
 	if (rc)
 		goto fail;
 	rc = runq_bpf__attach(b->skel);

@@ -74,27 +74,36 @@ static int slot_free(struct runq_slots *slots, uint32_t slot, struct err *err)
 	return 0;
 }
 
-/* Takes @fd over. */
+/* The first chunk is a map that the programs know by name, the others hang in an array. */
 static int chunk_add(struct runq_slots *slots, int fd, struct err *err)
 {
 	uint32_t chunk = slots->nr_chunks;
 	void *view = mmap(NULL, chunk_len(slots), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	int rc = 0;
 
-	if (view == MAP_FAILED) {
-		rc = bpf_fail(err, -errno, "cannot map a chunk of slots");
-		/* Waits for a grace period, some 10 ms: this is why chunks are not small. */
-	} else if (bpf_map_update_elem(slots->chunks_fd, &chunk, &fd, BPF_ANY)) {
+	if (view == MAP_FAILED)
+		return bpf_fail(err, -errno, "cannot map a chunk of slots");
+	/* Waits for a grace period, some 10 ms: this is why chunks are not small. */
+	if (chunk && bpf_map_update_elem(slots->chunks_fd, &chunk, &fd, BPF_ANY)) {
 		rc = bpf_fail(err, -errno, "cannot lay in a chunk of slots");
 		munmap(view, chunk_len(slots));
-	}
-	close(fd);
-	if (rc)
 		return rc;
+	}
 	slots->chunk[slots->nr_chunks++] = view;
 	for (uint32_t i = 0; !rc && i < RUNQ_CHUNK; i++)
 		if (chunk || i) /* slot 0 is that of what finds none */
 			rc = slot_free(slots, chunk * RUNQ_CHUNK + i, err);
+	return rc;
+}
+
+static int chunk_new(struct runq_slots *slots, struct err *err)
+{
+	int fd = runq_chunk_create(slots->stripes, slots->cpus, err), rc;
+
+	if (fd < 0)
+		return fd;
+	rc = chunk_add(slots, fd, err);
+	close(fd);
 	return rc;
 }
 
@@ -112,25 +121,19 @@ int runq_slots_refill(struct runq_slots *slots, size_t taken, struct err *err)
 	used = slots_laid(slots) - slots->nr_free;
 	/* Room for as many as may be created before we run again. */
 	want = SPARE_MIN + (used / 4 < SPARE_MORE ? used / 4 : SPARE_MORE);
-	while (!rc && slots->nr_free < want && slots->nr_chunks < RUNQ_NR_CHUNKS) {
-		int fd = runq_chunk_create(slots->stripes, slots->cpus, err);
-
-		rc = fd < 0 ? fd : chunk_add(slots, fd, err);
-	}
+	while (!rc && slots->nr_free < want && slots->nr_chunks < RUNQ_NR_CHUNKS)
+		rc = chunk_new(slots, err);
 	return rc;
 }
 
-int runq_slots_open(struct runq_slots *slots, int chunk_fd, size_t nr_groups, struct err *err)
+int runq_slots_open(struct runq_slots *slots, int first_fd, size_t nr_groups, struct err *err)
 {
 	int rc;
 
 	slots->slot_size = RUNQ_SLOT_SIZE(slots->stripes, slots->cpus);
-	rc = chunk_add(slots, chunk_fd, err);
-	while (!rc && slots->nr_free < nr_groups && slots->nr_chunks < RUNQ_NR_CHUNKS) {
-		int fd = runq_chunk_create(slots->stripes, slots->cpus, err);
-
-		rc = fd < 0 ? fd : chunk_add(slots, fd, err);
-	}
+	rc = chunk_add(slots, first_fd, err);
+	while (!rc && slots->nr_free < nr_groups && slots->nr_chunks < RUNQ_NR_CHUNKS)
+		rc = chunk_new(slots, err);
 	if (!rc)
 		rc = runq_slots_refill(slots, nr_groups < slots->nr_free ? nr_groups : 0, err);
 	/* None is taken yet. */

@@ -35,8 +35,8 @@ unsigned int runq_stripes(unsigned int cpus);
 /* A chunk as a map, for libbpf to know the type before anything is loaded. */
 int runq_chunk_create(unsigned int stripes, unsigned int cpus, struct err *err);
 
-/* Takes @chunk_fd over as the first chunk. The descriptors stay the caller's. */
-int runq_slots_open(struct runq_slots *slots, int chunk_fd, size_t nr_groups, struct err *err);
+/* @first_fd is the map of the first chunk. The descriptors stay the caller's. */
+int runq_slots_open(struct runq_slots *slots, int first_fd, size_t nr_groups, struct err *err);
 void runq_slots_close(struct runq_slots *slots);
 /* @taken: slots that went out since the last call. */
 int runq_slots_refill(struct runq_slots *slots, size_t taken, struct err *err);

@@ -107,7 +107,7 @@ bool cgroups_remove(const char *path)
 	char full[PATH_MAX], line[32];
 	FILE *procs;
 
-	for (int try = 0; try < 200; try++) {
+	for (int try = 0; try < 1000; try++) {
 		full_path(path, "", full);
 		if (!rmdir(full) || errno == ENOENT)
 			return true;

@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -129,18 +130,37 @@ static bool quota_fits(const char *cgroup)
 	blamed = window_blame(report, cgroup, "(quota)");
 	live_note("quota: held %.0f ms of %.0f ms waited, %.0f ms by cpu.stat, blamed %.0f ms",
 		  held / 1e6, sum / 1e6, told / 1e6, blamed / 1e6);
-	fits = held > 0.8 * sum && fabs(held - told) < live_bound(0.1) * told && blamed == held;
+	/* Others on that core may make it wait, too; quota alone accounts for what cpu.stat has. */
+	fits = told > 0.0 && held <= sum && fabs(held - told) < live_bound(0.1) * told &&
+	       blamed == held;
 	report_free(report);
 	meter->ops->close(meter);
 	return fits;
 }
 
+/* Ticks that a core was idle so far. */
+static double idle_ticks(int cpu)
+{
+	char line[512], name[16];
+	double idle = NAN, user, nice, system;
+	FILE *file = fopen("/proc/stat", "r");
+
+	snprintf(name, sizeof(name), "cpu%d ", cpu);
+	while (file && fgets(line, sizeof(line), file))
+		if (!strncmp(line, name, strlen(name)) &&
+		    sscanf(line + strlen(name), "%lf %lf %lf %lf", &user, &nice, &system, &idle) != 4)
+			idle = NAN;
+	if (file)
+		fclose(file);
+	return idle;
+}
+
 /* Sleeps and wakes on a core that has nothing else to do. */
-static bool idle_fits(const char *cgroup, int cpu)
+static bool idle_fits(const char *cgroup, int cpu, bool *ret_busy)
 {
 	struct meter *meter = window_open(&opts);
 	struct report *report;
-	double idle, sum;
+	double idle, sum, ticks;
 	pid_t pid = fork();
 	bool fits;
 
@@ -154,7 +174,9 @@ static bool idle_fits(const char *cgroup, int cpu)
 	}
 	live_sleep_ms(50);
 	window_begin(meter);
+	ticks = idle_ticks(cpu);
 	report = window_end(meter, 1000);
+	*ret_busy = !(idle_ticks(cpu) - ticks > 10.0);
 	load_kill(pid);
 	idle = window_group(report, cgroup, "causes.idle_exit_ns");
 	sum = window_group(report, cgroup, "sum_ns");
@@ -170,7 +192,7 @@ static bool idle_fits(const char *cgroup, int cpu)
 int main(void)
 {
 	const char *waker, *wakee, *bound, *sleeper;
-	bool fits = false;
+	bool fits = false, busy = false;
 	int cpu, other;
 	pid_t pid;
 
@@ -200,7 +222,10 @@ int main(void)
 	}
 	fits = false;
 	for (int i = 0; i < 4 && !fits; i++)
-		fits = idle_fits(sleeper, cpu);
-	live_ok(fits, "waits on an idle core are the way out of idle");
+		fits = idle_fits(sleeper, cpu, &busy);
+	if (busy && !fits)
+		live_skip("idle exit", "CPU %d is never idle here", cpu);
+	else
+		live_ok(fits, "waits on an idle core are the way out of idle");
 	return live_done();
 }

@@ -10,8 +10,8 @@
 #include "abi/hist.h"
 
 #define RUNQ_NR_LE	 32
-#define RUNQ_NR_SEGS	 32 /* run segments that one core remembers; a power of two */
-#define RUNQ_NR_CACHE	 64 /* groups that one core finds without a hash; a power of two */
+#define RUNQ_NR_SEGS	 32  /* run segments that one core remembers; a power of two */
+#define RUNQ_NR_CACHE	 64  /* groups that one core finds without a hash; a power of two */
 #define RUNQ_CHUNK	 128 /* slots per chunk; a power of two */
 #define RUNQ_NR_CHUNKS	 256
 #define RUNQ_NR_SLOTS	 (RUNQ_CHUNK * RUNQ_NR_CHUNKS)
@@ -40,8 +40,8 @@ enum runq_cause {
 	RUNQ_PREEMPTED, /* the wait began with losing the core while runnable */
 	RUNQ_NR_HOT,
 	RUNQ_THROTTLED = RUNQ_NR_HOT, /* held by CPU quota */
-	RUNQ_MIGRATED,	/* queued on another core before it was moved here */
-	RUNQ_UNKNOWN,	/* longer ago than the core remembers */
+	RUNQ_MIGRATED,		      /* queued on another core before it was moved here */
+	RUNQ_UNKNOWN,		      /* longer ago than the core remembers */
 	RUNQ_NR_CAUSES,
 };
 
@@ -95,9 +95,9 @@ struct runq_cold {
 _Static_assert(sizeof(struct runq_cell) == 64 && sizeof(struct runq_cold) == 32,
 	       "in the memory formula of docs/methods/runq.md");
 
-#define RUNQ_CELLS(stripes)	   (sizeof(struct runq_head) + (stripes) * sizeof(struct runq_hist))
-#define RUNQ_COLDS(stripes, cpus)  (RUNQ_CELLS(stripes) + (cpus) * sizeof(struct runq_cell))
-#define RUNQ_SLOT_SIZE(stripes, cpus)                                                              \
+#define RUNQ_CELLS(stripes)	  (sizeof(struct runq_head) + (stripes) * sizeof(struct runq_hist))
+#define RUNQ_COLDS(stripes, cpus) (RUNQ_CELLS(stripes) + (cpus) * sizeof(struct runq_cell))
+#define RUNQ_SLOT_SIZE(stripes, cpus) \
 	((RUNQ_COLDS(stripes, cpus) + (cpus) * sizeof(struct runq_cold) + 63) / 64 * 64)
 
 /* Who ran from start_ns up to the start of the next one. */

@@ -29,11 +29,11 @@ struct mode {
 	bool by_wakeup, cgroup_v2, blame, sample, threshold;
 };
 
-#define MODE_ANY                                                                                   \
-	(struct mode)                                                                              \
-	{                                                                                          \
-		.per = per, .by_wakeup = by_wakeup, .cgroup_v2 = cgroup_v2, .blame = want_blame,   \
-		.sample = sample_below != 0, .threshold = threshold_ns != 0                        \
+#define MODE_ANY                                                                                 \
+	(struct mode)                                                                            \
+	{                                                                                        \
+		.per = per, .by_wakeup = by_wakeup, .cgroup_v2 = cgroup_v2, .blame = want_blame, \
+		.sample = sample_below != 0, .threshold = threshold_ns != 0                      \
 	}
 
 /* Run delay by the kernel's books: of tasks as of the last walk, and of those that exited. */
@@ -91,8 +91,8 @@ struct {
 	__type(value, u64);
 } tasks SEC(".maps");
 
-#define TAG_SHIFT  57
-#define WORD_MASK  ((1ULL << TAG_SHIFT) - 1)
+#define TAG_SHIFT   57
+#define WORD_MASK   ((1ULL << TAG_SHIFT) - 1)
 #define TAG_OF(pid) ((u64)((u32)(pid) / RUNQ_NR_TASKS + 1) << TAG_SHIFT)
 
 /* Tag and run delay of tasks that exit, until they are freed. */
@@ -193,7 +193,8 @@ static __always_inline void head_path(struct runq_head *head, struct kernfs_node
 		if (!up)
 			break;
 		depth = i + 1;
-		len = bpf_probe_read_kernel_str(&head->path[at], RUNQ_NAME, BPF_CORE_READ(kn, name));
+		len = bpf_probe_read_kernel_str(&head->path[at], RUNQ_NAME,
+						BPF_CORE_READ(kn, name));
 		if (len < 0 || len > RUNQ_NAME) {
 			depth = RUNQ_DEPTH;
 			break;
@@ -210,7 +211,8 @@ static __always_inline void head_fill(struct runq_head *head, u64 key, struct ta
 	struct kernfs_node *kn = BPF_CORE_READ(css, cgroup, kn);
 
 	/* A task on its way out may outlive its cgroup: then this slot ends with it, too. */
-	head->gone = per == RUNQ_PER_CGROUP && !(BPF_CORE_READ(css, cgroup, self.flags) & CSS_ONLINE);
+	head->gone =
+		per == RUNQ_PER_CGROUP && !(BPF_CORE_READ(css, cgroup, self.flags) & CSS_ONLINE);
 	head->pid = task->pid;
 	head->tgid = task->tgid;
 	bpf_probe_read_kernel(head->comm, sizeof(head->comm), task->comm);

@@ -43,7 +43,8 @@ int main(int argc, char **argv)
 		for (size_t i = 0; i < window.nr_groups; i++) {
 			const struct runq_latency_group *group = &window.groups[i];
 
-			printf("%s: %llu waits, average %.1f us, P99 %.1f us, %llu of them up to 1 ms\n",
+			printf("%s: %llu waits, average %.1f us, P99 %.1f us, %llu of them up to 1 "
+			       "ms\n",
 			       group->cgroup, (unsigned long long)group->count,
 			       runq_latency_average(group) / 1000.0,
 			       runq_latency_percentile(group, 99.0) / 1000.0,

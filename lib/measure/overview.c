@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "measure/load.h"
-#include "measure/wake.h"
 #include "measure/runq.h"
+#include "measure/wake.h"
 
 /* A difference that a person would act on. */
 #define WORTH_SAYING_RATIO 0.03
@@ -20,9 +20,9 @@
 struct overview {
 	struct meter meter;
 	struct meter *load;
+	struct meter *runq; /* NULL where it cannot be had; why_no_runq tells */
+	struct err why_no_runq;
 	struct meter *wake; /* passive; NULL where it cannot be had, and then nothing is said of it */
-	struct meter *runq; /* NULL where it does not work; why_not tells */
-	struct err why_not;
 };
 
 static struct overview *to_overview(struct meter *meter)
@@ -37,10 +37,9 @@ static int overview_start(struct meter *meter, struct err *err)
 
 	if (!rc && o->wake)
 		rc = o->wake->ops->start(o->wake, err);
+	if (!rc && o->runq)
+		rc = o->runq->ops->start(o->runq, err);
 	return rc;
-	int rc = o->runq ? o->runq->ops->start(o->runq, err) : 0;
-
-	return rc ? rc : o->load->ops->start(o->load, err);
 }
 
 /* Cgroups may come up faster than windows end. */
@@ -70,6 +69,7 @@ static void copy_number(const struct table *from, size_t row, const char *key, s
 
 static void add_runq_rows(struct report *report, const struct table *groups)
 {
+	static const char *const keys[] = {"count", "sum_ns", "avg_ns", "p99_ns", "max_ns"};
 	struct table *table = report_table(report, "runq", "longest waits for a core");
 
 	table_col(table, M_CGROUP);
@@ -82,11 +82,8 @@ static void add_runq_rows(struct report *report, const struct table *groups)
 		size_t row = table_row(table);
 
 		value_str(table_cell(table, row, 0), table_cell(groups, i, 0)->str);
-		copy_number(groups, i, "count", table_cell(table, row, 1));
-		copy_number(groups, i, "sum_ns", table_cell(table, row, 2));
-		copy_number(groups, i, "avg_ns", table_cell(table, row, 3));
-		copy_number(groups, i, "p99_ns", table_cell(table, row, 4));
-		copy_number(groups, i, "max_ns", table_cell(table, row, 5));
+		for (size_t k = 0; k < sizeof(keys) / sizeof(keys[0]); k++)
+			copy_number(groups, i, keys[k], table_cell(table, row, k + 1));
 	}
 }
 
@@ -96,8 +93,9 @@ static int add_runq(struct overview *o, struct report *report, struct err *err)
 	int rc;
 
 	if (!o->runq) {
-		report_note(report, "waits for a core are not to be had: %s%s%s", o->why_not.what,
-			    o->why_not.fix[0] ? "; fix: " : "", o->why_not.fix);
+		report_note(report, "waits for a core are not to be had: %s%s%s",
+			    o->why_no_runq.what, o->why_no_runq.fix[0] ? "; fix: " : "",
+			    o->why_no_runq.fix);
 		return 0;
 	}
 	rc = o->runq->ops->read(o->runq, &waits, err);
@@ -167,18 +165,18 @@ static void say(struct report *report)
 
 static int overview_read(struct meter *meter, struct report **ret_report, struct err *err)
 {
-	struct overview *o = to_overview(meter);
+	struct meter *load = to_overview(meter)->load;
 	struct report *report;
 	char *command;
 	int rc;
 
-	rc = o->load->ops->read(o->load, &report, err);
+	rc = load->ops->read(load, &report, err);
 	if (rc)
 		return rc;
 	say(report);
 	if (to_overview(meter)->wake)
 		wake_say(to_overview(meter)->wake, report);
-	rc = add_runq(o, report, err);
+	rc = add_runq(to_overview(meter), report, err);
 	if (rc) {
 		report_free(report);
 		return rc;
@@ -202,10 +200,9 @@ static void overview_close(struct meter *meter)
 	o->load->ops->close(o->load);
 	if (o->wake)
 		o->wake->ops->close(o->wake);
-	free(meter);
 	if (o->runq)
 		o->runq->ops->close(o->runq);
-	free(o);
+	free(meter);
 }
 
 static const struct meter_ops overview_ops = {
@@ -220,7 +217,7 @@ int overview_open(struct meter **ret_meter, struct err *err)
 {
 	struct load_opts opts = {.compare = true};
 	struct wake_opts wake = {.launchers = 1u << WAKE_PASSIVE, .bare = true};
-	struct runq_opts runq = {0};
+	struct runq_opts runq = {.per = RUNQ_PER_CGROUP};
 	struct overview *o = calloc(1, sizeof(*o));
 	int rc;
 
@@ -234,8 +231,8 @@ int overview_open(struct meter **ret_meter, struct err *err)
 	}
 	if (wake_open(&wake, &o->wake, NULL))
 		o->wake = NULL;
-	/* The overview is worth having without it. */
-	if (runq_open(&runq, &o->runq, &o->why_not))
+	/* The overview is worth having without it, too. */
+	if (runq_open(&runq, &o->runq, &o->why_no_runq))
 		o->runq = NULL;
 	*ret_meter = &o->meter;
 	return 0;

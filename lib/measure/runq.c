@@ -40,9 +40,9 @@ static struct runq_meter *to_runq(struct meter *meter)
 
 static void fill_defaults(struct runq_opts *opts)
 {
-	static const uint64_t le[] = {10000,	 20000,	   50000,    100000,	200000,	  500000,
-				      1000000,	 2000000,  5000000,  10000000,	20000000, 50000000,
-				      100000000, 200000000, 500000000, 1000000000};
+	static const uint64_t le[] = {
+		10000,	 20000,	   50000,    100000,   200000,	  500000,    1000000,	2000000,
+		5000000, 10000000, 20000000, 50000000, 100000000, 200000000, 500000000, 1000000000};
 	static const double percentiles[] = {50, 90, 99, 99.9};
 
 	if (!opts->nr_le) {
@@ -70,8 +70,9 @@ static int pick_hierarchy(struct runq_meter *m, struct err *err)
 	switch (m->opts.hierarchy) {
 	case RUNQ_HIERARCHY_V1:
 		if (!v1)
-			return err_unsupported(err, -ENOENT, "use --hierarchy v2",
-					       "no cgroup v1 hierarchy with controller cpu is mounted");
+			return err_unsupported(
+				err, -ENOENT, "use --hierarchy v2",
+				"no cgroup v1 hierarchy with controller cpu is mounted");
 		m->cgroup_v2 = false;
 		break;
 	case RUNQ_HIERARCHY_V2:
@@ -111,7 +112,8 @@ static int take_cgroup(struct runq_meter *m, const char *path, char **ret_path, 
 	for (len = strlen(own); len > 1 && own[len - 1] == '/'; len--)
 		own[len - 1] = '\0';
 	if (sys_path(mount, own, full, sizeof(full)) || access(full, F_OK)) {
-		err_set(err, -ENOENT, "no cgroup %s below %s", own, mount[0] ? mount : "(no mount)");
+		err_set(err, -ENOENT, "no cgroup %s below %s", own,
+			mount[0] ? mount : "(no mount)");
 		free(own);
 		return -ENOENT;
 	}

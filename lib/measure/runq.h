@@ -29,7 +29,7 @@ struct runq_opts {
 	enum runq_source source;
 	enum runq_hierarchy hierarchy;
 	enum runq_per per;
-	struct cpuset cpus;	   /* CPUs whose waits count; empty: all */
+	struct cpuset cpus;	    /* CPUs whose waits count; empty: all */
 	const char *const *cgroups; /* paths to report; all without */
 	size_t nr_cgroups;
 	bool tree; /* and everything below them */

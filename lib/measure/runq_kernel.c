@@ -170,7 +170,7 @@ static int open_maps(struct runq_kernel *b, const struct runq_opts *opts, size_t
 }
 
 int runq_kernel_open(const struct runq_opts *opts, bool cgroup_v2, size_t nr_groups,
-		  struct runq_kernel **ret_kernel, struct err *err)
+		     struct runq_kernel **ret_kernel, struct err *err)
 {
 	struct runq_kernel *b = calloc(1, sizeof(*b));
 	struct cpuset possible;
@@ -225,8 +225,8 @@ int runq_kernel_fd(const struct runq_kernel *b)
 	return ring_buffer__epoll_fd(b->ring);
 }
 
-int runq_kernel_events(struct runq_kernel *b, void (*fn)(const struct runq_event *, void *), void *arg,
-		    struct err *err)
+int runq_kernel_events(struct runq_kernel *b, void (*fn)(const struct runq_event *, void *),
+		       void *arg, struct err *err)
 {
 	int rc;
 
@@ -241,7 +241,7 @@ int runq_kernel_events(struct runq_kernel *b, void (*fn)(const struct runq_event
 }
 
 int runq_kernel_window(struct runq_kernel *b, struct runq_group ***ret_groups, size_t *ret_nr,
-		    struct err *err)
+		       struct err *err)
 {
 	int rc = runq_slots_window(&b->slots, err);
 
@@ -278,7 +278,8 @@ static int read_rows(int fd, struct runq_row *rows, size_t *ret_nr)
 	return 0;
 }
 
-int runq_kernel_blame(struct runq_kernel *b, struct runq_row **ret_rows, size_t *ret_nr, struct err *err)
+int runq_kernel_blame(struct runq_kernel *b, struct runq_row **ret_rows, size_t *ret_nr,
+		      struct err *err)
 {
 	int fd = bpf_map__fd(b->skel->maps.blame);
 	struct runq_row *now;
@@ -316,9 +317,9 @@ int runq_kernel_blame(struct runq_kernel *b, struct runq_row **ret_rows, size_t 
 /* Walks all tasks; the program adds up. */
 static uint64_t run_delays(struct runq_kernel *b)
 {
-	int fd = b->skel->links.runq_delays ?
-			 bpf_iter_create(bpf_link__fd(b->skel->links.runq_delays)) :
-			 -1;
+	int fd = b->skel->links.runq_delays
+			 ? bpf_iter_create(bpf_link__fd(b->skel->links.runq_delays))
+			 : -1;
 	char none[64];
 
 	if (fd < 0)
@@ -327,8 +328,7 @@ static uint64_t run_delays(struct runq_kernel *b)
 	while (read(fd, none, sizeof(none)) > 0)
 		;
 	close(fd);
-	return b->skel->bss->delay_live_ns +
-	       *(volatile uint64_t *)&b->skel->bss->delay_exited_ns;
+	return b->skel->bss->delay_live_ns + *(volatile uint64_t *)&b->skel->bss->delay_exited_ns;
 }
 
 static uint64_t wait_sum(const struct runq_kernel *b)
@@ -388,9 +388,11 @@ uint64_t runq_kernel_memory(const struct runq_kernel *b)
 	uint64_t bytes = (uint64_t)b->slots.nr_chunks * RUNQ_CHUNK * b->slots.slot_size;
 	const struct bpf_map *map;
 
-	bytes += b->nr_cpus * sizeof(struct runq_cpu) + (RUNQ_NR_TASKS + RUNQ_NR_EXITS) * sizeof(uint64_t);
+	bytes += b->nr_cpus * sizeof(struct runq_cpu) +
+		 (RUNQ_NR_TASKS + RUNQ_NR_EXITS) * sizeof(uint64_t);
 	bytes += RUNQ_NR_CHUNKS * sizeof(void *);
-	bpf_object__for_each_map(map, b->skel->obj) {
+	bpf_object__for_each_map(map, b->skel->obj)
+	{
 		uint64_t entries = bpf_map__max_entries(map);
 
 		if (bpf_map__type(map) == BPF_MAP_TYPE_HASH)

@@ -37,23 +37,23 @@ struct runq_losses {
  * @opts is taken as it is; AUTO is the caller's to resolve.
  */
 int runq_kernel_open(const struct runq_opts *opts, bool cgroup_v2, size_t nr_groups,
-		  struct runq_kernel **ret_kernel, struct err *err);
+		     struct runq_kernel **ret_kernel, struct err *err);
 void runq_kernel_close(struct runq_kernel *kernel);
 
 /* Readable when runq_kernel_events() has something to do. */
 int runq_kernel_fd(const struct runq_kernel *kernel);
 /* Lays in slots, retires those that ended, hands long waits to @fn. */
-int runq_kernel_events(struct runq_kernel *kernel, void (*fn)(const struct runq_event *, void *), void *arg,
-		    struct err *err);
+int runq_kernel_events(struct runq_kernel *kernel, void (*fn)(const struct runq_event *, void *),
+		       void *arg, struct err *err);
 /*
  * Ends the window: the groups that waited in it, largest sum first, until the next call; the
  * first is always that of what found no slot (key RUNQ_KEY_OTHER).
  */
 int runq_kernel_window(struct runq_kernel *kernel, struct runq_group ***ret_groups, size_t *ret_nr,
-		    struct err *err);
+		       struct err *err);
 /* What the window added to the blame table, unranked, until the next call. */
 int runq_kernel_blame(struct runq_kernel *kernel, struct runq_row **ret_rows, size_t *ret_nr,
-		   struct err *err);
+		      struct err *err);
 void runq_kernel_losses(struct runq_kernel *kernel, struct runq_losses *ret_losses);
 /* The path of a cgroup (the comm of a task) that was seen in this window; NULL if unknown. */
 const char *runq_kernel_name(const struct runq_kernel *kernel, uint64_t key);

@@ -46,7 +46,8 @@ static int take_opts(const struct runq_latency_opts *from, struct runq_opts *to)
 	to->nr_le = from->nr_le;
 	if (runq_le_place(to->le_ns, to->nr_le, in, &bad))
 		return err_set(&last_err, -EINVAL,
-			       "boundary %u is not above the one before it by 3.2 %% or more", bad + 1);
+			       "boundary %u is not above the one before it by 3.2 %% or more",
+			       bad + 1);
 	if (!(from->sample_ratio >= 0.0 && from->sample_ratio <= 1.0))
 		return err_set(&last_err, -EINVAL, "a sampling ratio outside 0…1");
 	source = word_index(from->source, sources, "source");
@@ -101,7 +102,8 @@ int runq_latency_open(struct runq_latency **ret, const struct runq_latency_opts 
 
 static uint64_t scaled(const struct runq_latency *ctx, uint64_t figure)
 {
-	return ctx->sample_ratio > 0.0 ? (uint64_t)llround((double)figure / ctx->sample_ratio) : figure;
+	return ctx->sample_ratio > 0.0 ? (uint64_t)llround((double)figure / ctx->sample_ratio)
+				       : figure;
 }
 
 static void group_fill(const struct runq_latency *ctx, const struct runq_group *from,
@@ -164,9 +166,9 @@ int runq_latency_read(struct runq_latency *ctx, struct runq_latency_window *ret_
 		.table_full_total = r.now.table_full,
 		.negative_total = r.now.negative,
 		.recursion_misses_total = r.now.recursion_misses,
-		.schedstat_ratio = r.now.delay_ns && r.now.delay_ns > r.was.delay_ns ?
-					   (double)(r.now.wait_ns - r.was.wait_ns) / (double)delay :
-					   -1.0,
+		.schedstat_ratio = r.now.delay_ns && r.now.delay_ns > r.was.delay_ns
+					   ? (double)(r.now.wait_ns - r.was.wait_ns) / (double)delay
+					   : -1.0,
 	};
 	return 0;
 }

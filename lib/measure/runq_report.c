@@ -46,8 +46,9 @@ bool runq_wanted(const struct runq_result *r, const char *path)
 
 static uint64_t scaled(const struct runq_result *r, uint64_t figure)
 {
-	return r->opts->sample_ratio > 0.0 ? (uint64_t)llround((double)figure / r->opts->sample_ratio) :
-					     figure;
+	return r->opts->sample_ratio > 0.0
+		       ? (uint64_t)llround((double)figure / r->opts->sample_ratio)
+		       : figure;
 }
 
 /* "p50_ns" and "p50", "p999_ns" and "p99.9". */
@@ -91,7 +92,8 @@ static void who_cols(const struct runq_result *r, struct table *table)
 static struct table *groups_table(const struct runq_result *r, struct report *report,
 				  struct cols *cols)
 {
-	static const char *const titles[] = {"waits for a core by cgroup", "waits for a core by task",
+	static const char *const titles[] = {"waits for a core by cgroup",
+					     "waits for a core by task",
 					     "waits for a core by command", "waits by core"};
 	struct table *table = report_table(report, "groups", titles[r->opts->per]);
 
@@ -120,11 +122,10 @@ static struct table *groups_table(const struct runq_result *r, struct report *re
 	for (size_t i = 0; i < table->nr_cols; i++) {
 		const struct metric *metric = table->cols[i].metric;
 
-		table->cols[i].data_only = metric == metric_get(M_CGROUP_ID) ||
-					   metric == metric_get(M_POD_UID) ||
-					   metric == metric_get(M_RUNTIME) ||
-					   metric == metric_get(M_CONTAINER_ID) ||
-					   metric == metric_get(M_ENDED);
+		table->cols[i].data_only =
+			metric == metric_get(M_CGROUP_ID) || metric == metric_get(M_POD_UID) ||
+			metric == metric_get(M_RUNTIME) || metric == metric_get(M_CONTAINER_ID) ||
+			metric == metric_get(M_ENDED);
 	}
 	return table;
 }
@@ -315,19 +316,21 @@ static void add_quality(const struct runq_result *r, struct report *report)
 static void add_notes(const struct runq_result *r, struct report *report)
 {
 	if (r->opts->source == RUNQ_SOURCE_WAKEUP)
-		report_note(report, "source wakeup: own stamps at sched_wakeup, sched_wakeup_new and "
-				    "sched_switch");
+		report_note(report,
+			    "source wakeup: own stamps at sched_wakeup, sched_wakeup_new and "
+			    "sched_switch");
 	else
-		report_note(report, "source sched_info: the kernel's own stamps, read at sched_switch");
+		report_note(report,
+			    "source sched_info: the kernel's own stamps, read at sched_switch");
 	if (r->passed_over)
 		report_note(report, "source sched_info was passed over: %s%s%s",
 			    r->passed_over->what, r->passed_over->fix[0] ? "; fix: " : "",
 			    r->passed_over->fix);
 	if (!r->held_known)
 		report_note(report, "throttled time is unsupported: %s",
-			    r->opts->per == RUNQ_PER_CGROUP ?
-				    "this kernel does not keep it (CONFIG_CFS_BANDWIDTH)" :
-				    "it belongs to cgroups, use --per cgroup");
+			    r->opts->per == RUNQ_PER_CGROUP
+				    ? "this kernel does not keep it (CONFIG_CFS_BANDWIDTH)"
+				    : "it belongs to cgroups, use --per cgroup");
 }
 
 static void add_verdict(const struct runq_result *r, struct report *report)
@@ -388,8 +391,8 @@ int runq_report(const struct runq_result *r, struct report **ret_report)
 int runq_report_events(const struct runq_result *r, const struct runq_event *events, size_t nr,
 		       struct report **ret_report)
 {
-	static const enum metric_id metrics[] = {M_CPU,	       M_WAIT_NS, M_PID,       M_TGID,
-						 M_COMM,       M_VICTIM,  M_CULPRIT,   M_CULPRIT_NS,
+	static const enum metric_id metrics[] = {M_CPU,	      M_WAIT_NS,  M_PID,     M_TGID,
+						 M_COMM,      M_VICTIM,	  M_CULPRIT, M_CULPRIT_NS,
 						 M_PREV_COMM, M_PREV_PID, M_END_NS};
 	struct report *report = report_begin(r);
 	struct table *table;

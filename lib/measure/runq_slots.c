@@ -17,7 +17,7 @@
 /* Between two scans that find nothing to hurry for. */
 #define SCAN_EVERY_NS (50 * NSEC_PER_MSEC)
 /* A removed cgroup's last tasks may still wait once or twice; then it stays quiet. */
-#define QUIET_NS      (50 * NSEC_PER_MSEC)
+#define QUIET_NS (50 * NSEC_PER_MSEC)
 
 /* Slots beyond those in use: this many, and a quarter of those in use up to so many more. */
 #define SPARE_MIN  256
@@ -411,7 +411,8 @@ static size_t groups_merge(struct runq_group **groups, size_t nr)
 
 static int name_cmp(const void *a, const void *b)
 {
-	uint64_t left = ((const struct runq_name *)a)->key, right = ((const struct runq_name *)b)->key;
+	uint64_t left = ((const struct runq_name *)a)->key,
+		 right = ((const struct runq_name *)b)->key;
 
 	return left < right ? -1 : left > right;
 }
@@ -422,8 +423,8 @@ static int names_build(struct runq_slots *slots, struct err *err)
 
 	free(slots->names);
 	slots->nr_names = 0;
-	slots->names = calloc(slots->nr_chunks * RUNQ_CHUNK + slots->nr_groups + 1,
-			      sizeof(*slots->names));
+	slots->names =
+		calloc(slots->nr_chunks * RUNQ_CHUNK + slots->nr_groups + 1, sizeof(*slots->names));
 	if (!slots->names)
 		return err_set(err, -ENOMEM, "out of memory");
 	for (size_t i = 0; i < slots->nr_chunks * RUNQ_CHUNK; i++)
@@ -442,9 +443,9 @@ const char *runq_slots_name(const struct runq_slots *slots, uint64_t key)
 {
 	const struct runq_name want = {.key = key};
 	const struct runq_name *name =
-		slots->nr_names ?
-			bsearch(&want, slots->names, slots->nr_names, sizeof(want), name_cmp) :
-			NULL;
+		slots->nr_names
+			? bsearch(&want, slots->names, slots->nr_names, sizeof(want), name_cmp)
+			: NULL;
 
 	if (name)
 		return name->text;

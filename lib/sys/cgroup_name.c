@@ -83,8 +83,11 @@ static void take_qos(const char *part, struct cgroup_name *name)
 static const struct {
 	const char *prefix, *runtime;
 } prefixes[] = {
-	{"cri-containerd-", "containerd"}, {"crio-", "cri-o"},	{"docker-", "docker"},
-	{"libpod-", "podman"},		   {"nerdctl-", "containerd"},
+	{"cri-containerd-", "containerd"},
+	{"crio-", "cri-o"},
+	{"docker-", "docker"},
+	{"libpod-", "podman"},
+	{"nerdctl-", "containerd"},
 };
 
 static bool take_id(const char *text, const char *runtime, struct cgroup_name *name)

@@ -46,13 +46,22 @@ static const struct variant variants[] = {
 };
 
 #define NR_VARIANTS (sizeof(variants) / sizeof(variants[0]))
-enum { NOTHING, EMPTY, PLAIN, BLAME, WAKEUP, SAMPLED, RUNQLAT };
+enum {
+	NOTHING,
+	EMPTY,
+	PLAIN,
+	BLAME,
+	WAKEUP,
+	SAMPLED,
+	RUNQLAT
+};
 
 static const struct {
 	const char *name, *command;
 	double per_op; /* of a second of CPU time, in the unit of the name */
 } loads[] = {
-	{"pipe, one core, CPU ns/op", "taskset -c 1 perf bench -f simple sched pipe -l 200000", 1e9 / 200000},
+	{"pipe, one core, CPU ns/op", "taskset -c 1 perf bench -f simple sched pipe -l 200000",
+	 1e9 / 200000},
 	{"pipe, any core, CPU ns/op", "perf bench -f simple sched pipe -l 50000", 1e9 / 50000},
 	{"messaging, CPU us", "perf bench -f simple sched messaging -g 4 -l 100", 1e6},
 };
@@ -129,9 +138,8 @@ static struct empty_bpf *empty_start(void)
 
 	if (!skel)
 		return NULL;
-	bpf_object__for_each_program (prog, skel->obj)
-		bpf_program__set_autoload(prog, !strcmp(bpf_program__section_name(prog),
-							"tp_btf/sched_switch"));
+	bpf_object__for_each_program(prog, skel->obj) bpf_program__set_autoload(
+		prog, !strcmp(bpf_program__section_name(prog), "tp_btf/sched_switch"));
 	if (!empty_bpf__load(skel) && !empty_bpf__attach(skel))
 		return skel;
 	empty_bpf__destroy(skel);
@@ -173,8 +181,8 @@ static bool variant_run(const struct variant *variant, double figures[NR_LOADS])
 
 	if (variant->empty && !(empty = empty_start()))
 		return false;
-	if (variant->ours && (runq_open(&variant->opts, &meter, &err) ||
-			      meter->ops->start(meter, &err))) {
+	if (variant->ours &&
+	    (runq_open(&variant->opts, &meter, &err) || meter->ops->start(meter, &err))) {
 		fprintf(stderr, "%s: %s\n", variant->name, err.what);
 		return false;
 	}
@@ -214,13 +222,14 @@ static void print_load(size_t load, double (*figures)[NR_VARIANTS][MAX_ROUNDS], 
 		total = bench_spread(all, rounds);
 		spread = bench_spread(diff, rounds);
 		added[v] = spread.median;
-		printf("  %-18s %9.0f   added %7.0f (%.0f to %.0f)\n", variants[v].name, total.median,
-		       spread.median, spread.low, spread.high);
-		json_object_set_new(rows, variants[v].name,
-				    json_pack("{s:f,s:f}", "median", total.median, "added",
-					      spread.median));
+		printf("  %-18s %9.0f   added %7.0f (%.0f to %.0f)\n", variants[v].name,
+		       total.median, spread.median, spread.low, spread.high);
+		json_object_set_new(
+			rows, variants[v].name,
+			json_pack("{s:f,s:f}", "median", total.median, "added", spread.median));
 	}
-	printf("  added by subtick runq / by the empty program: %.2f\n", added[PLAIN] / added[EMPTY]);
+	printf("  added by subtick runq / by the empty program: %.2f\n",
+	       added[PLAIN] / added[EMPTY]);
 	if (works[RUNQLAT])
 		printf("  added by runqlat / by subtick runq: %.1f; / with blame: %.1f\n",
 		       added[RUNQLAT] / added[PLAIN], added[RUNQLAT] / added[BLAME]);

@@ -72,7 +72,9 @@ static pid_t start_waker(const char *cgroup, int cpu, int in, int out, int times
 
 static bool wakee_fits(const char *waker, const char *wakee, int cpu)
 {
-	enum { TIMES = 3000 };
+	enum {
+		TIMES = 3000
+	};
 	struct meter *meter = window_open(&opts);
 	struct load_stat s0, s1;
 	struct report *report;
@@ -95,10 +97,11 @@ static bool wakee_fits(const char *waker, const char *wakee, int cpu)
 	count = window_group(report, wakee, "count");
 	sum = window_group(report, wakee, "sum_ns");
 	behind = window_blame(report, wakee, waker);
-	live_note("wakee: %.0f waits (kernel %.0f), %.2f ms (kernel %.2f), %.2f ms of it behind the "
-		  "waker; the waker's group waited %.0f times",
-		  count, s1.count - s0.count, sum / 1e6, (s1.waited_ns - s0.waited_ns) / 1e6,
-		  behind / 1e6, window_group(report, waker, "count"));
+	live_note(
+		"wakee: %.0f waits (kernel %.0f), %.2f ms (kernel %.2f), %.2f ms of it behind the "
+		"waker; the waker's group waited %.0f times",
+		count, s1.count - s0.count, sum / 1e6, (s1.waited_ns - s0.waited_ns) / 1e6,
+		behind / 1e6, window_group(report, waker, "count"));
 	/* What the waker did after waking is the least that the wakee waited behind it. */
 	fits = fabs(count - (s1.count - s0.count)) <= 2 && count >= TIMES &&
 	       fabs(sum - (s1.waited_ns - s0.waited_ns)) <= 0.01 * sum && behind > 0.5 * sum;
@@ -148,7 +151,8 @@ static double idle_ticks(int cpu)
 	snprintf(name, sizeof(name), "cpu%d ", cpu);
 	while (file && fgets(line, sizeof(line), file))
 		if (!strncmp(line, name, strlen(name)) &&
-		    sscanf(line + strlen(name), "%lf %lf %lf %lf", &user, &nice, &system, &idle) != 4)
+		    sscanf(line + strlen(name), "%lf %lf %lf %lf", &user, &nice, &system, &idle) !=
+			    4)
 			idle = NAN;
 	if (file)
 		fclose(file);
@@ -199,8 +203,8 @@ int main(void)
 	cgroups_open();
 	if (!live_two_cpus(&cpu, &other))
 		live_skip_all("needs two CPUs");
-	opts = (struct runq_opts){.blame = true,
-				  .hierarchy = cgroups_v2() ? RUNQ_HIERARCHY_V2 : RUNQ_HIERARCHY_V1};
+	opts = (struct runq_opts){
+		.blame = true, .hierarchy = cgroups_v2() ? RUNQ_HIERARCHY_V2 : RUNQ_HIERARCHY_V1};
 	waker = cgroups_make("waker");
 	wakee = cgroups_make("wakee");
 	bound = cgroups_make("bound");

@@ -110,7 +110,8 @@ int main(void)
 	meter->ops->close(meter);
 	for (int i = 0; i < NR_CGROUPS; i++)
 		nr_seen += seen[i];
-	live_note("%d of %d cgroups seen, %.0f waits without a slot; %.0f waits in rows of %.0f seen; "
+	live_note("%d of %d cgroups seen, %.0f waits without a slot; %.0f waits in rows of %.0f "
+		  "seen; "
 		  "%.1f MiB of kernel memory",
 		  nr_seen, NR_CGROUPS, full, counted, waits, memory / 1048576.0);
 	live_ok(WIFEXITED(status) && !WEXITSTATUS(status), "%d cgroups with %d tasks came and went",

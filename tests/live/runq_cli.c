@@ -37,7 +37,8 @@ static void check_refused(void)
 		struct live_run run;
 
 		live_run(refused[i], &run);
-		live_ok(run.exit_code == 64 && !*run.out && strstr(run.err, "subtick runq: ") == run.err &&
+		live_ok(run.exit_code == 64 && !*run.out &&
+				strstr(run.err, "subtick runq: ") == run.err &&
 				strchr(run.err, '\n') == run.err + strlen(run.err) - 1,
 			"refused in one line: %s %s %s", refused[i][0], refused[i][1],
 			refused[i][2] ? refused[i][2] : "");
@@ -50,9 +51,9 @@ static json_t *group_of(json_t *root, const char *cgroup)
 	json_t *row;
 	size_t i;
 
-	json_array_foreach(json_object_get(root, "groups"), i, row)
-		if (!strcmp(json_string_value(json_object_get(row, "cgroup")), cgroup))
-			return row;
+	json_array_foreach(json_object_get(root, "groups"), i,
+			   row) if (!strcmp(json_string_value(json_object_get(row, "cgroup")),
+					    cgroup)) return row;
 	return NULL;
 }
 
@@ -60,12 +61,13 @@ static void check_json(const char *cgroup)
 {
 	static const char *const keys[] = {"schema", "time_unix_ns", "window_ns", "source",
 					   "groups", "blame",	     "quality",	  "notes"};
-	static const char *const figures[] = {"count",	"sum_ns", "avg_ns", "max_ns", "p50_ns",
-					      "p90_ns", "p99_ns", "p999_ns"};
-	static const char *const losses[] = {
-		"unknown_start_total",	  "table_full_total", "negative_total",
-		"recursion_misses_total", "ring_lost_total",  "schedstat_ratio"};
-	const char *const args[] = {"runq", "--json", "--blame", "--le", "1us,1ms,1s", "1", "1", NULL};
+	static const char *const figures[] = {"count",	"sum_ns", "avg_ns", "max_ns",
+					      "p50_ns", "p90_ns", "p99_ns", "p999_ns"};
+	static const char *const losses[] = {"unknown_start_total", "table_full_total",
+					     "negative_total",	    "recursion_misses_total",
+					     "ring_lost_total",	    "schedstat_ratio"};
+	const char *const args[] = {"runq",	  "--json", "--blame", "--le",
+				    "1us,1ms,1s", "1",	    "1",       NULL};
 	json_t *root = live_json(args), *group = root ? group_of(root, cgroup) : NULL;
 	bool whole = root && group;
 	double sum = 0, below = 0;
@@ -80,10 +82,11 @@ static void check_json(const char *cgroup)
 	for (i = 0; i < sizeof(losses) / sizeof(losses[0]); i++)
 		whole = whole && json_object_get(json_object_get(root, "quality"), losses[i]);
 	live_ok(whole, "JSON has the promised keys");
-	json_object_foreach(json_object_get(group, "causes"), name, cause)
-		sum += json_number_value(cause);
+	json_object_foreach(json_object_get(group, "causes"), name, cause) sum +=
+		json_number_value(cause);
 	live_ok(group && sum == live_number(group, "sum_ns"), "causes sum to the wait exactly");
-	json_array_foreach(json_object_get(group, "le"), i, le) {
+	json_array_foreach(json_object_get(group, "le"), i, le)
+	{
 		double count = json_number_value(json_object_get(le, "count"));
 
 		live_ok(count >= below, "le counts ascend: %.0f", count);
@@ -95,8 +98,10 @@ static void check_json(const char *cgroup)
 
 static void check_verdict(const char *cgroup)
 {
-	const char *const over[] = {"runq", "-c", cgroup, "--fail-over", "p50=1ns", "0.5", "1", NULL};
-	const char *const under[] = {"runq", "-c", cgroup, "--fail-over", "p50=60s", "0.5", "1", NULL};
+	const char *const over[] = {"runq",    "-c",  cgroup, "--fail-over",
+				    "p50=1ns", "0.5", "1",    NULL};
+	const char *const under[] = {"runq",	"-c",  cgroup, "--fail-over",
+				     "p50=60s", "0.5", "1",    NULL};
 	const char *const gone[] = {"runq", "-c", "/subtick-no-such", "0.1", "1", NULL};
 	struct live_run run;
 
@@ -107,15 +112,16 @@ static void check_verdict(const char *cgroup)
 	live_ok(run.exit_code == 0, "--fail-over p50=60s exits 0");
 	live_run_free(&run);
 	live_run(gone, &run);
-	live_ok(run.exit_code == 1 && strstr(run.err, "no cgroup"), "a cgroup that is not there: 1");
+	live_ok(run.exit_code == 1 && strstr(run.err, "no cgroup"),
+		"a cgroup that is not there: 1");
 	live_run_free(&run);
 }
 
 /* Two burners on one core: every slice of the one is a long wait of the other. */
 static void check_stream(const char *victim)
 {
-	const char *const args[] = {"runq",	   "--json", "-c", victim, "--threshold",
-				    "100us", "1",    "1",  NULL};
+	const char *const args[] = {"runq",  "--json", "-c", victim, "--threshold",
+				    "100us", "1",      "1",  NULL};
 	struct live_run run;
 	int waits = 0, right = 0, named = 0, windows = 0;
 
@@ -125,16 +131,19 @@ static void check_stream(const char *victim)
 		size_t i;
 
 		windows += json_object_get(root, "groups") != NULL;
-		json_array_foreach(json_object_get(root, "waits"), i, row) {
+		json_array_foreach(json_object_get(root, "waits"), i, row)
+		{
 			waits++;
-			right += !strcmp(json_string_value(json_object_get(row, "victim")), victim) &&
+			right += !strcmp(json_string_value(json_object_get(row, "victim")),
+					 victim) &&
 				 live_number(row, "wait_ns") >= 100000.0;
 			named += live_number(row, "culprit_ns") <= live_number(row, "wait_ns") &&
 				 json_is_string(json_object_get(row, "culprit"));
 		}
 		json_decref(root);
 	}
-	live_note("%d long waits streamed, %d of the cgroup, %d with a culprit", waits, right, named);
+	live_note("%d long waits streamed, %d of the cgroup, %d with a culprit", waits, right,
+		  named);
 	/* A wait that began before the core had seen a switch has none. */
 	live_ok(waits > 10 && right == waits && named >= waits - 2 && windows == 1,
 		"--threshold streams long waits of the cgroup asked for");
@@ -158,11 +167,12 @@ static void check_forms(const char *cgroup)
 		"CSV has its header once");
 	live_run_free(&run);
 	for (size_t i = 0; i < 4; i++) {
-		const char *const args[] = {"runq", "--json", "--per", pers[i], "--blame",
-					    "0.3",  "1",      NULL};
+		const char *const args[] = {"runq",    "--json", "--per", pers[i],
+					    "--blame", "0.3",	 "1",	  NULL};
 		json_t *root = live_json(args);
 
-		live_ok(root && json_array_size(json_object_get(root, "groups")) > 0, "--per %s", pers[i]);
+		live_ok(root && json_array_size(json_object_get(root, "groups")) > 0, "--per %s",
+			pers[i]);
 		json_decref(root);
 	}
 }

@@ -126,9 +126,10 @@ static bool sample_fits(const char *cgroup, int cpu)
 	struct sampled whole = sample(cgroup, cpu, 1.0), tenth = sample(cgroup, cpu, 0.1);
 	double off = tenth.count / whole.count - 1.0;
 
-	live_note("every wait: %.0f, %.3f s of CPU; a tenth: %.0f ± %.2f %%, off by %.2f %%, %.3f s",
-		  whole.count, whole.cpu_s, tenth.count, tenth.stderr_ratio * 100, off * 100,
-		  tenth.cpu_s);
+	live_note(
+		"every wait: %.0f, %.3f s of CPU; a tenth: %.0f ± %.2f %%, off by %.2f %%, %.3f s",
+		whole.count, whole.cpu_s, tenth.count, tenth.stderr_ratio * 100, off * 100,
+		tenth.cpu_s);
 	/* Waits for other people's tasks come and go: a percent of slack. */
 	return fabs(off) <= 4.0 * tenth.stderr_ratio + 0.01 &&
 	       fabs(tenth.cpu_s / whole.cpu_s - 1.0) < live_bound(0.1);

@@ -4,8 +4,8 @@
 
 #include "sys/cgroup_name.h"
 
-#define HEX "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
-#define UID "0a1b2c3d-4e5f-6789-abcd-ef0123456789"
+#define HEX  "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+#define UID  "0a1b2c3d-4e5f-6789-abcd-ef0123456789"
 #define UID_ "0a1b2c3d_4e5f_6789_abcd_ef0123456789"
 
 static void check(const char *path, const char *uid, const char *id, const char *runtime,
@@ -46,7 +46,8 @@ static void test_kubelet_cgroupfs(void **state)
 
 static void test_colons(void **state)
 {
-	check("/system.slice/containerd.service/kubepods-burstable-pod" UID_ ".slice:cri-containerd:" HEX,
+	check("/system.slice/containerd.service/kubepods-burstable-pod" UID_
+	      ".slice:cri-containerd:" HEX,
 	      UID, HEX, "containerd", "burstable");
 	check("/kubepods-pod" UID_ ".slice:crio:" HEX, UID, HEX, "cri-o", "guaranteed");
 	check("/system.slice:docker:" HEX, "", HEX, "docker", "");
@@ -74,7 +75,8 @@ static void test_prefixes_and_escapes(void **state)
 	check("/kubelet/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod" UID_
 	      ".slice/cri-containerd-" HEX ".scope/init",
 	      UID, HEX, "containerd", "burstable");
-	check("/docker/" HEX "/kubelet/kubepods/burstable/pod" UID "/" HEX, UID, HEX, "", "burstable");
+	check("/docker/" HEX "/kubelet/kubepods/burstable/pod" UID "/" HEX, UID, HEX, "",
+	      "burstable");
 	check("/kubelet.slice/kubelet-kubepods.slice/kubelet-kubepods-burstable.slice/"
 	      "kubelet-kubepods-burstable-pod" UID_ ".slice/cri-containerd-" HEX ".scope",
 	      UID, HEX, "containerd", "burstable");

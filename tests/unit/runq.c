@@ -32,9 +32,9 @@ static void count_wait(struct runq_totals *totals, const uint64_t *le, const uin
 /* Every value around every boundary, and every boundary around every bucket edge. */
 static void test_le_is_exact(void **state)
 {
-	static const uint64_t le[] = {1,     31,      32,	100,	   1000,     10000,
-				      10239, 100000,  1000000, 1048575, 2097152, 999999999,
-				      HIST_VALUE_MAX};
+	static const uint64_t le[] = {
+		1,	31,	 32,	  100,	   1000,      10000,	     10239,
+		100000, 1000000, 1048575, 2097152, 999999999, HIST_VALUE_MAX};
 	unsigned int nr = sizeof(le) / sizeof(le[0]), bad;
 	struct runq_totals totals = {0};
 	uint64_t *waits = malloc(400000 * sizeof(*waits)), random = 88172645463325252ULL;
@@ -45,9 +45,9 @@ static void test_le_is_exact(void **state)
 	assert_int_equal(runq_le_place(le, nr, in, &bad), -EINVAL);
 	assert_int_equal(bad, 6);
 	{
-		uint64_t apart[] = {1,	    31,	     32,      100,	 1000,	    10000,
-				    20000,  100000,  1000000, 1048575, 2097152, 999999999,
-				    HIST_VALUE_MAX};
+		uint64_t apart[] = {
+			1,	31,	 32,	  100,	   1000,      10000,	     20000,
+			100000, 1000000, 1048575, 2097152, 999999999, HIST_VALUE_MAX};
 
 		assert_int_equal(runq_le_place(apart, nr, in, &bad), 0);
 		for (unsigned int i = 0; i < nr; i++)
@@ -55,10 +55,11 @@ static void test_le_is_exact(void **state)
 				if ((int64_t)apart[i] + d >= 0)
 					waits[nr_waits++] = apart[i] + d;
 		for (int i = 0; i < 200000; i++)
-			waits[nr_waits++] = next_random(&random) >> (28 + next_random(&random) % 36);
+			waits[nr_waits++] =
+				next_random(&random) >> (28 + next_random(&random) % 36);
 		for (size_t i = 0; i < nr_waits; i++)
-			count_wait(&totals, apart, in, waits[i] > HIST_VALUE_MAX ? HIST_VALUE_MAX :
-										   waits[i]);
+			count_wait(&totals, apart, in,
+				   waits[i] > HIST_VALUE_MAX ? HIST_VALUE_MAX : waits[i]);
 		for (unsigned int i = 0; i < nr; i++) {
 			uint64_t exact = 0;
 
@@ -74,7 +75,8 @@ static void test_le_is_exact(void **state)
 
 static void test_le_refused(void **state)
 {
-	const uint64_t descending[] = {2000, 1000}, same[] = {1000, 1000}, near[] = {100000, 100001};
+	const uint64_t descending[] = {2000, 1000}, same[] = {1000, 1000},
+		       near[] = {100000, 100001};
 	const uint64_t large[] = {HIST_VALUE_MAX + 1};
 	uint64_t many[RUNQ_NR_LE + 1];
 	uint8_t in[HIST_NR];
@@ -107,7 +109,10 @@ static void test_percentile_of_the_seed(void **state)
 
 static void test_slot_sum(void **state)
 {
-	enum { STRIPES = 4, CPUS = 7 };
+	enum {
+		STRIPES = 4,
+		CPUS = 7
+	};
 	char *slot = calloc(1, RUNQ_SLOT_SIZE(STRIPES, CPUS));
 	struct runq_hist *hist = (struct runq_hist *)(slot + sizeof(struct runq_head));
 	struct runq_cell *cell = (struct runq_cell *)(slot + RUNQ_CELLS(STRIPES));
@@ -121,8 +126,8 @@ static void test_slot_sum(void **state)
 	}
 	for (unsigned int i = 0; i < CPUS; i++)
 		for (int c = 0; c < RUNQ_NR_CAUSES; c++)
-			*(c < RUNQ_NR_HOT ? &cell[i].cause_ns[c] : &cold[i].cause_ns[c - RUNQ_NR_HOT]) =
-				1000 * c + i;
+			*(c < RUNQ_NR_HOT ? &cell[i].cause_ns[c]
+					  : &cold[i].cause_ns[c - RUNQ_NR_HOT]) = 1000 * c + i;
 	runq_slot_sum(slot, STRIPES, CPUS, &totals);
 	assert_int_equal(totals.count[100], 46);
 	assert_int_equal(totals.count[HIST_NR - 1], 4);
@@ -157,7 +162,10 @@ static void test_max(void **state)
 /* The stated standard error is that of many samples of the same waits. */
 static void test_sampling_error(void **state)
 {
-	enum { WAITS = 2000, TRIALS = 2000 };
+	enum {
+		WAITS = 2000,
+		TRIALS = 2000
+	};
 	const double ratio = 0.1;
 	double sums[TRIALS], mean = 0, var = 0, truth = 0, told = 0;
 	uint64_t random = 0x9e3779b97f4a7c15ULL, waits[WAITS];
@@ -188,8 +196,8 @@ static void test_sampling_error(void **state)
 static void test_blame_windows(void **state)
 {
 	struct runq_row was[] = {{{1, 2}, {100, 1}}, {{1, 3}, {50, 2}}, {{9, 9}, {7, 7}}};
-	struct runq_row now[] = {{{4, 4}, {5, 1}}, {{1, 3}, {50, 2}}, {{1, 2}, {160, 3}},
-				 {{9, 9}, {3, 1}}};
+	struct runq_row now[] = {
+		{{4, 4}, {5, 1}}, {{1, 3}, {50, 2}}, {{1, 2}, {160, 3}}, {{9, 9}, {3, 1}}};
 	size_t nr;
 
 	runq_rows_sort(now, 4);

@@ -17,9 +17,83 @@ typedef __u64 u64;
 typedef __s32 s32;
 typedef __s64 s64;
 
+#define CSS_ONLINE (1 << 1)
+#define PF_EXITING 0x00000004
 #define PF_KTHREAD 0x00200000
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct kernfs_node {
+	const char *name;
+	u64 id;
+};
+
+/* Before 6.15, __parent was parent. */
+struct kernfs_node___parent {
+	struct kernfs_node *parent;
+};
+
+struct kernfs_node___rcu {
+	struct kernfs_node *__parent;
+};
+
+struct cgroup;
+
+struct cgroup_subsys_state {
+	struct cgroup *cgroup;
+	unsigned int flags;
+	u64 serial_nr;
+};
+
+struct cgroup_root {
+	int hierarchy_id;
+};
+
+struct cgroup {
+	struct cgroup_subsys_state self;
+	struct kernfs_node *kn;
+	struct cgroup_subsys_state *subsys[1];
+	struct cgroup_root *root;
+};
+
+struct css_set {
+	struct cgroup_subsys_state *subsys[1];
+	struct cgroup *dfl_cgrp;
+};
+
+enum cgroup_subsys_id___core {
+	cpu_cgrp_id___core,
+};
+
+struct rq {
+	u64 clock;
+};
+
+struct cfs_rq {
+	struct rq *rq;
+};
+
+/* How long the group was held by its quota on this core: since 6.6, 5.19, and before. */
+struct cfs_rq___self {
+	u64 throttled_clock_self_time;
+};
+
+struct cfs_rq___pelt {
+	u64 throttled_clock_pelt_time;
+};
+
+struct cfs_rq___task {
+	u64 throttled_clock_task_time;
+};
+
+struct sched_entity {
+	struct cfs_rq *cfs_rq;
+};
+
+struct sched_info {
+	unsigned long long run_delay;
+	unsigned long long last_queued;
+};
 
 struct thread_info {
 	u32 cpu;
@@ -31,7 +105,20 @@ struct task_struct {
 	int tgid;
 	unsigned int flags;
 	unsigned int on_cpu; /* an int, then a u8 in 7.x: only unsigned fields are resized */
+	u64 start_time;
 	char comm[16];
+	struct sched_entity se;
+	struct sched_info sched_info;
+	struct css_set *cgroups;
+};
+
+/* Renamed in 5.14. */
+struct task_struct___old {
+	long state;
+};
+
+struct task_struct___new {
+	unsigned int __state;
 };
 
 /* Before 5.16, x86 kept the CPU in task_struct itself. */

@@ -17,6 +17,7 @@ int cmd_audit(int argc, char **argv);
 int cmd_load(int argc, char **argv);
 int cmd_crit(int argc, char **argv);
 int cmd_wake(int argc, char **argv);
+int cmd_runq(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 

@@ -9,6 +9,7 @@
 
 const struct command commands[] = {
 	{"load", cmd_load, "per-core busy time, split by context"},
+	{"runq", cmd_runq, "run-queue latency per cgroup, and who caused it"},
 	{"wake", cmd_wake, "idle wake latency per idle state"},
 	{"audit", cmd_audit, "how wrong the kernel's own CPU figures are here"},
 	{"crit", cmd_crit, "cost of disabling and enabling interrupts and preemption"},

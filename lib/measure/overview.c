@@ -8,14 +8,20 @@
 #include <string.h>
 
 #include "measure/load.h"
+#include "measure/runq.h"
 #include "measure/wake.h"
 
 /* A difference that a person would act on. */
 #define WORTH_SAYING_RATIO 0.03
 
+/* Groups that waited longest; the rest is for subtick runq. */
+#define RUNQ_ROWS 5
+
 struct overview {
 	struct meter meter;
 	struct meter *load;
+	struct meter *runq; /* NULL where it cannot be had; why_no_runq tells */
+	struct err why_no_runq;
 	struct meter *wake; /* passive; NULL where it cannot be had, and then nothing is said of it */
 };
 
@@ -31,7 +37,75 @@ static int overview_start(struct meter *meter, struct err *err)
 
 	if (!rc && o->wake)
 		rc = o->wake->ops->start(o->wake, err);
+	if (!rc && o->runq)
+		rc = o->runq->ops->start(o->runq, err);
 	return rc;
+}
+
+/* Cgroups may come up faster than windows end. */
+static int overview_event_fd(const struct meter *meter)
+{
+	const struct overview *o = (const struct overview *)meter;
+
+	return o->runq ? o->runq->ops->event_fd(o->runq) : -1;
+}
+
+static int overview_event(struct meter *meter, struct report **ret_report, struct err *err)
+{
+	struct meter *runq = to_overview(meter)->runq;
+
+	return runq->ops->event(runq, ret_report, err);
+}
+
+static void copy_number(const struct table *from, size_t row, const char *key, struct value *to)
+{
+	const struct value *cell = table_cell(from, row, (size_t)table_find(from, key));
+
+	if (cell->kind == VALUE_U64)
+		value_u64(to, cell->u64);
+	else if (cell->kind == VALUE_F64)
+		value_f64(to, cell->f64);
+}
+
+static void add_runq_rows(struct report *report, const struct table *groups)
+{
+	static const char *const keys[] = {"count", "sum_ns", "avg_ns", "p99_ns", "max_ns"};
+	struct table *table = report_table(report, "runq", "longest waits for a core");
+
+	table_col(table, M_CGROUP);
+	table_col(table, M_COUNT);
+	table_col(table, M_SUM_NS);
+	table_col(table, M_AVG_NS);
+	table_col_as(table, M_PERCENTILE_NS, "p99_ns", "p99");
+	table_col(table, M_MAX_NS);
+	for (size_t i = 0; i < groups->nr_rows && i < RUNQ_ROWS; i++) {
+		size_t row = table_row(table);
+
+		value_str(table_cell(table, row, 0), table_cell(groups, i, 0)->str);
+		for (size_t k = 0; k < sizeof(keys) / sizeof(keys[0]); k++)
+			copy_number(groups, i, keys[k], table_cell(table, row, k + 1));
+	}
+}
+
+static int add_runq(struct overview *o, struct report *report, struct err *err)
+{
+	struct report *waits;
+	int rc;
+
+	if (!o->runq) {
+		report_note(report, "waits for a core are not to be had: %s%s%s",
+			    o->why_no_runq.what, o->why_no_runq.fix[0] ? "; fix: " : "",
+			    o->why_no_runq.fix);
+		return 0;
+	}
+	rc = o->runq->ops->read(o->runq, &waits, err);
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < waits->nr_tables; i++)
+		if (!strcmp(waits->tables[i]->key, "groups"))
+			add_runq_rows(report, waits->tables[i]);
+	report_free(waits);
+	return 0;
 }
 
 /* False for null. */
@@ -102,6 +176,11 @@ static int overview_read(struct meter *meter, struct report **ret_report, struct
 	say(report);
 	if (to_overview(meter)->wake)
 		wake_say(to_overview(meter)->wake, report);
+	rc = add_runq(to_overview(meter), report, err);
+	if (rc) {
+		report_free(report);
+		return rc;
+	}
 	command = strdup("overview");
 	if (!command || report_check(report)) {
 		free(command);
@@ -121,12 +200,16 @@ static void overview_close(struct meter *meter)
 	o->load->ops->close(o->load);
 	if (o->wake)
 		o->wake->ops->close(o->wake);
+	if (o->runq)
+		o->runq->ops->close(o->runq);
 	free(meter);
 }
 
 static const struct meter_ops overview_ops = {
 	.start = overview_start,
 	.read = overview_read,
+	.event_fd = overview_event_fd,
+	.event = overview_event,
 	.close = overview_close,
 };
 
@@ -134,6 +217,7 @@ int overview_open(struct meter **ret_meter, struct err *err)
 {
 	struct load_opts opts = {.compare = true};
 	struct wake_opts wake = {.launchers = 1u << WAKE_PASSIVE, .bare = true};
+	struct runq_opts runq = {.per = RUNQ_PER_CGROUP};
 	struct overview *o = calloc(1, sizeof(*o));
 	int rc;
 
@@ -147,6 +231,9 @@ int overview_open(struct meter **ret_meter, struct err *err)
 	}
 	if (wake_open(&wake, &o->wake, NULL))
 		o->wake = NULL;
+	/* The overview is worth having without it, too. */
+	if (runq_open(&runq, &o->runq, &o->why_no_runq))
+		o->runq = NULL;
 	*ret_meter = &o->meter;
 	return 0;
 }

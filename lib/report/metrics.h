@@ -329,7 +329,62 @@ enum unit {
 	X(M_WAKE_PHC_DRIFT_PPB, "phc_drift_ppb", "drift", UNIT_COUNT,                              \
 	  "nic: largest rate of the card's clock against the system's, parts per 10⁹")             \
 	X(M_WAKE_PHC_HALF_NS, "phc_half_window_ns", "PHC ±", UNIT_NS,                              \
-	  "nic: half of the tightest clock reading, worst batch")
+	  "nic: half of the tightest clock reading, worst batch")                                  \
+	X(M_CGROUP, "cgroup", "cgroup", UNIT_TEXT, "control group of the tasks that waited")       \
+	X(M_CGROUP_ID, "cgroup_id", "id", UNIT_ID, "the kernel's number of the control group")     \
+	X(M_POD_UID, "pod_uid", "pod", UNIT_TEXT, "Kubernetes pod, read off the path")             \
+	X(M_CONTAINER_ID, "container_id", "container", UNIT_TEXT, "container, read off the path")  \
+	X(M_RUNTIME, "runtime", "runtime", UNIT_TEXT, "what made the container, read off the path") \
+	X(M_COMM, "comm", "command", UNIT_TEXT, "name of the task")                                \
+	X(M_PID, "pid", "PID", UNIT_ID, "thread that waited")                                      \
+	X(M_TGID, "tgid", "process", UNIT_ID, "its process")                                       \
+	X(M_ENDED, "ended", "ended", UNIT_BOOL, "whether the group was gone by the end of the window") \
+	X(M_CAUSE_IDLE_NS, "causes.idle_exit_ns", "idle exit", UNIT_NS,                            \
+	  "waited while the core was idle: the way out of idle, not contention")                   \
+	X(M_CAUSE_SAME_NS, "causes.same_group_ns", "same", UNIT_NS,                                \
+	  "waited behind tasks of the same group")                                                 \
+	X(M_CAUSE_OTHER_NS, "causes.other_group_ns", "others", UNIT_NS,                            \
+	  "waited behind tasks of other groups")                                                   \
+	X(M_CAUSE_KTHREAD_NS, "causes.kernel_thread_ns", "kthreads", UNIT_NS,                      \
+	  "waited behind kernel threads")                                                          \
+	X(M_CAUSE_PREEMPTED_NS, "causes.preempted_ns", "preempted", UNIT_NS,                       \
+	  "waited for the core to come back after losing it while runnable")                       \
+	X(M_CAUSE_THROTTLED_NS, "causes.throttled_ns", "quota", UNIT_NS, "held by CPU quota")      \
+	X(M_CAUSE_MIGRATED_NS, "causes.migrated_ns", "moved", UNIT_NS,                             \
+	  "queued on another core before being moved to the one that ran it")                      \
+	X(M_CAUSE_UNKNOWN_NS, "causes.unknown_ns", "unknown", UNIT_NS,                             \
+	  "longer ago than the core remembers who ran")                                            \
+	X(M_VICTIM, "victim", "who waited", UNIT_TEXT, "group whose tasks waited")                 \
+	X(M_CULPRIT, "culprit", "behind whom", UNIT_TEXT, "whose tasks had the core meanwhile")    \
+	X(M_WAIT_NS, "wait_ns", "waited", UNIT_NS, "time waited")                                  \
+	X(M_CULPRIT_NS, "culprit_ns", "of it", UNIT_NS, "part of the wait that the culprit ran")   \
+	X(M_PREV_COMM, "prev_comm", "ran last", UNIT_TEXT, "task that had the core just before")   \
+	X(M_PREV_PID, "prev_pid", "its PID", UNIT_ID, "its PID")                                   \
+	X(M_END_NS, "end_monotonic_ns", "at", UNIT_ID, "when the wait ended, CLOCK_MONOTONIC")     \
+	X(M_WAITS_SEEN, "waits_seen", "waits", UNIT_COUNT,                                         \
+	  "waits that ended in the window, sampled or not, of whatever group")                     \
+	X(M_HIERARCHY, "hierarchy", "hierarchy", UNIT_TEXT, "cgroup hierarchy: v1 or v2")          \
+	X(M_UNKNOWN_START_TOTAL, "unknown_start_total", "unknown starts", UNIT_COUNT,              \
+	  "dispatches whose wait began at a moment that nobody noted; not counted as waits")       \
+	X(M_NEGATIVE_TOTAL, "negative_total", "negative", UNIT_COUNT,                              \
+	  "waits that ended before they began; not counted as waits")                              \
+	X(M_TABLE_FULL_TOTAL, "table_full_total", "without a slot", UNIT_COUNT,                    \
+	  "waits of groups for which there was no room; they are in the row (other)")              \
+	X(M_BLAME_FULL_TOTAL, "blame_full_total", "blame without room", UNIT_COUNT,                \
+	  "charges that found no room in the blame table; they are in the row (other)")            \
+	X(M_RING_LOST_TOTAL, "ring_lost_total", "events lost", UNIT_COUNT,                         \
+	  "long waits that were counted but not streamed, because the reader was too slow")        \
+	X(M_SCHEDSTAT_RATIO, "schedstat_ratio", "of schedstat", UNIT_RATIO,                        \
+	  "all waits seen over what the kernel booked as run delay of all tasks")                  \
+	X(M_SAMPLE_RATIO, "sample_ratio", "sampled", UNIT_RATIO,                                   \
+	  "probability with which each wait was taken; figures are scaled by its inverse")         \
+	X(M_COUNT_STDERR_RATIO, "count_stderr_ratio", "±count", UNIT_RATIO,                        \
+	  "standard error of the count, from sampling")                                            \
+	X(M_SUM_STDERR_RATIO, "sum_stderr_ratio", "±sum", UNIT_RATIO,                              \
+	  "standard error of the sum, from sampling")                                              \
+	X(M_PERCENTILE_ERROR_RATIO, "percentile_error_ratio", "percentiles ±", UNIT_RATIO,         \
+	  "width of a histogram bucket over its lower edge: the bound of a percentile's error")    \
+	X(M_KERNEL_BYTES, "kernel_bytes", "kernel memory", UNIT_BYTES, "kernel memory in BPF maps")
 
 #define METRIC_ENUM(id, key, title, unit, help) id,
 enum metric_id { METRICS(METRIC_ENUM) METRIC_NR };

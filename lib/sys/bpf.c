@@ -89,6 +89,35 @@ bool bpf_has_tracepoint(const struct btf *btf, const char *name)
 	return btf__find_by_name_kind(btf, type, BTF_KIND_TYPEDEF) > 0;
 }
 
+/* Looks into unnamed structs and unions, too. */
+static bool find_member(const struct btf *btf, const struct btf_type *type, const char *name,
+			int depth)
+{
+	const struct btf_member *member = btf_members(type);
+
+	for (int i = 0; i < btf_vlen(type); i++, member++) {
+		const char *got = btf__name_by_offset(btf, member->name_off);
+		const struct btf_type *inner;
+
+		if (got && !strcmp(got, name))
+			return true;
+		if (got && *got)
+			continue;
+		inner = btf__type_by_id(btf, member->type);
+		if (inner && btf_is_composite(inner) && depth < 4 &&
+		    find_member(btf, inner, name, depth + 1))
+			return true;
+	}
+	return false;
+}
+
+bool bpf_has_member(const struct btf *btf, const char *type, const char *member)
+{
+	int id = btf__find_by_name_kind(btf, type, BTF_KIND_STRUCT);
+
+	return id > 0 && find_member(btf, btf__type_by_id(btf, id), member, 0);
+}
+
 bool bpf_switch_state_first(const struct btf *btf)
 {
 	const struct btf_type *type;

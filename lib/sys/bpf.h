@@ -22,6 +22,8 @@ void bpf_btf_close(struct btf *btf);
 
 /* Whether the kernel has tracepoint @name for tp_btf programs. */
 bool bpf_has_tracepoint(const struct btf *btf, const char *name);
+/* Whether the kernel's struct @type has @member. */
+bool bpf_has_member(const struct btf *btf, const char *type, const char *member);
 /*
  * Whether sched_switch passes prev_state before prev: so in 5.18 only, until the new argument
  * moved to the end.

@@ -2,7 +2,10 @@
 /* Finds the control group hierarchies among the mounts. */
 #include "sys/cgroup.h"
 
+#include <dirent.h>
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "sys/mountinfo.h"
 
@@ -48,6 +51,30 @@ int cgroup_layout(const char *root, struct cgroup_layout *ret_layout)
 		search.layout.mode = search.any_v1 ? CGROUP_V1 : CGROUP_NONE;
 	*ret_layout = search.layout;
 	return 0;
+}
+
+static size_t count_at(int dir, const char *name, int depth)
+{
+	int fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	DIR *stream = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *entry;
+	size_t nr = 1;
+
+	if (!stream) {
+		if (fd >= 0)
+			close(fd);
+		return 0;
+	}
+	while ((entry = readdir(stream)))
+		if (entry->d_type == DT_DIR && entry->d_name[0] != '.' && depth < 64)
+			nr += count_at(fd, entry->d_name, depth + 1);
+	closedir(stream);
+	return nr;
+}
+
+size_t cgroup_count(const char *path)
+{
+	return count_at(AT_FDCWD, path, 0);
 }
 
 const char *cgroup_mode_name(enum cgroup_mode mode)

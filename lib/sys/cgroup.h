@@ -5,6 +5,7 @@
 
 #include <limits.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 enum cgroup_mode {
 	CGROUP_NONE,
@@ -21,6 +22,8 @@ struct cgroup_layout {
 };
 
 int cgroup_layout(const char *root, struct cgroup_layout *ret_layout);
+/* Groups below and including the directory @path, for a first guess; those that vanish count. */
+size_t cgroup_count(const char *path);
 const char *cgroup_mode_name(enum cgroup_mode mode);
 
 #endif

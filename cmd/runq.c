@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* subtick runq: how long tasks wait for a core, per cgroup, and behind whom. */
+#include "commands.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "measure/runq.h"
+#include "opts.h"
+#include "run.h"
+#include "stats/hist.h"
+#include "stats/runq.h"
+
+#define MAX_CGROUPS 64
+
+enum {
+	ID_CPU = OPT_OWN,
+	ID_CGROUP,
+	ID_TREE,
+	ID_PER,
+	ID_HIERARCHY,
+	ID_SOURCE,
+	ID_LE,
+	ID_PERCENTILES,
+	ID_BLAME,
+	ID_BLAME_ROWS,
+	ID_SAMPLE,
+	ID_THRESHOLD,
+	ID_FAIL_OVER,
+	ID_HISTOGRAM,
+};
+
+static const struct opt options[] = {
+	{"cgroup", 'c', "PATH", "only this cgroup; may be given again", ID_CGROUP},
+	{"tree", 0, NULL, "with --cgroup: and everything below it", ID_TREE},
+	{"per", 0, "WHAT", "cgroup, task, comm or cpu (default cgroup)", ID_PER},
+	{"cpu", 'C', "LIST", "only waits on these CPUs, such as 0,2-5", ID_CPU},
+	{"le", 0, "LIST", "exact counts at these boundaries, such as 100us,500us,1ms", ID_LE},
+	{"percentiles", 'p', "LIST", "such as 50,99,99.9 (default 50,90,99,99.9)", ID_PERCENTILES},
+	{"histogram", 'H', NULL, "draw the counts between the boundaries", ID_HISTOGRAM},
+	{"blame", 'b', NULL, "who had the core while they waited", ID_BLAME},
+	{"blame-rows", 0, "N", "culprits per victim, the rest as (other) (default 8)",
+	 ID_BLAME_ROWS},
+	{"threshold", 't', "TIME", "also stream each wait of at least this", ID_THRESHOLD},
+	{"fail-over", 0, "pN=TIME", "exit 2 when a group's percentile exceeds it, such as p99=2ms",
+	 ID_FAIL_OVER},
+	{"sample", 0, "RATIO", "take each wait with this probability, such as 0.1", ID_SAMPLE},
+	{"source", 's', "NAME", "auto, sched_info or wakeup", ID_SOURCE},
+	{"hierarchy", 0, "NAME", "auto, v1 or v2: which cgroups", ID_HIERARCHY},
+	{NULL, 0, NULL, NULL, 0},
+};
+
+/* What the words of an option mean, by their place. */
+static bool take_word(const struct opts_state *state, const char *name, const char *const words[],
+		      const char *expected, int *ret_index)
+{
+	for (int i = 0; words[i]; i++)
+		if (!strcmp(state->value, words[i])) {
+			*ret_index = i;
+			return true;
+		}
+	opts_usage(state, "--%s %s: expected %s", name, state->value, expected);
+	return false;
+}
+
+/* Calls @fn with each word of a comma-separated list. */
+static bool take_list(const struct opts_state *state, struct runq_opts *runq,
+		      bool (*fn)(const struct opts_state *, struct runq_opts *, const char *))
+{
+	char *list = strdup(state->value), *rest = list, *word;
+	bool fine = list && *list;
+
+	while (fine && (word = strsep(&rest, ",")))
+		fine = fn(state, runq, word);
+	if (list && !*list)
+		opts_usage(state, "an empty list: expected values with commas between them");
+	free(list);
+	return fine;
+}
+
+static bool add_le(const struct opts_state *state, struct runq_opts *runq, const char *word)
+{
+	if (runq->nr_le == RUNQ_NR_LE) {
+		opts_usage(state, "--le: at most %d boundaries", RUNQ_NR_LE);
+		return false;
+	}
+	return opts_duration(state, "--le", word, 1, HIST_VALUE_MAX, &runq->le_ns[runq->nr_le++]);
+}
+
+static bool take_le(const struct opts_state *state, struct runq_opts *runq)
+{
+	uint8_t in[HIST_NR];
+	unsigned int bad;
+
+	runq->nr_le = 0;
+	if (!take_list(state, runq, add_le))
+		return false;
+	if (!runq_le_place(runq->le_ns, runq->nr_le, in, &bad))
+		return true;
+	opts_usage(state, "--le %s: boundary %u is not above the one before it by 3.2 %% or more",
+		   state->value, bad + 1);
+	return false;
+}
+
+static bool parse_percent(const char *word, double *ret_percent)
+{
+	char *end;
+	double percent = strtod(word, &end);
+
+	if (!isdigit((unsigned char)*word) || *end || !(percent > 0.0 && percent <= 100.0))
+		return false;
+	*ret_percent = percent;
+	return true;
+}
+
+static bool add_percentile(const struct opts_state *state, struct runq_opts *runq, const char *word)
+{
+	if (runq->nr_percentiles == RUNQ_MAX_PERCENTILES) {
+		opts_usage(state, "--percentiles: at most %d", RUNQ_MAX_PERCENTILES);
+		return false;
+	}
+	if (parse_percent(word, &runq->percentiles[runq->nr_percentiles])) {
+		runq->nr_percentiles++;
+		return true;
+	}
+	opts_usage(state, "--percentiles %s: expected numbers above 0 up to 100, such as 50,99.9",
+		   state->value);
+	return false;
+}
+
+static bool take_fail_over(const struct opts_state *state, struct runq_opts *runq)
+{
+	const char *equals = strchr(state->value, '=');
+	char percent[32];
+
+	if (equals && state->value[0] == 'p' && equals - state->value < (long)sizeof(percent)) {
+		snprintf(percent, sizeof(percent), "%.*s", (int)(equals - state->value - 1),
+			 state->value + 1);
+		if (parse_percent(percent, &runq->fail_percent))
+			return opts_duration(state, "--fail-over", equals + 1, 1, HIST_VALUE_MAX,
+					     &runq->fail_ns);
+	}
+	opts_usage(state, "--fail-over %s: expected a percentile and a time, such as p99=2ms",
+		   state->value);
+	return false;
+}
+
+static bool take_sample(const struct opts_state *state, struct runq_opts *runq)
+{
+	char *end;
+	double ratio = strtod(state->value, &end);
+
+	/* Below 2^-20 a second of the busiest machine would not leave a wait. */
+	if (isdigit((unsigned char)state->value[0]) && !*end && ratio >= 1e-6 && ratio <= 1.0) {
+		runq->sample_ratio = ratio;
+		return true;
+	}
+	opts_usage(state, "--sample %s: expected a ratio from 0.000001 to 1, such as 0.1",
+		   state->value);
+	return false;
+}
+
+static bool take_cgroup(const struct opts_state *state, struct runq_opts *runq,
+			const char *cgroups[MAX_CGROUPS])
+{
+	if (runq->nr_cgroups == MAX_CGROUPS) {
+		opts_usage(state, "--cgroup: at most %d; a common parent and --tree takes more",
+			   MAX_CGROUPS);
+		return false;
+	}
+	cgroups[runq->nr_cgroups++] = state->value;
+	return true;
+}
+
+static bool take_name(const struct opts_state *state, int id, struct runq_opts *runq)
+{
+	static const char *const pers[] = {"cgroup", "task", "comm", "cpu", NULL};
+	static const char *const sources[] = {"auto", "sched_info", "wakeup", NULL};
+	static const char *const hierarchies[] = {"auto", "v1", "v2", NULL};
+	int index = 0;
+
+	switch (id) {
+	case ID_PER:
+		if (!take_word(state, "per", pers, "cgroup, task, comm or cpu", &index))
+			return false;
+		runq->per = (enum runq_per)index;
+		return true;
+	case ID_SOURCE:
+		if (!take_word(state, "source", sources, "auto, sched_info or wakeup", &index))
+			return false;
+		runq->source = (enum runq_source)index;
+		return true;
+	default:
+		if (!take_word(state, "hierarchy", hierarchies, "auto, v1 or v2", &index))
+			return false;
+		runq->hierarchy = (enum runq_hierarchy)index;
+		return true;
+	}
+}
+
+static bool take_number(const struct opts_state *state, int id, struct runq_opts *runq)
+{
+	uint64_t number;
+
+	if (id == ID_THRESHOLD)
+		return opts_duration(state, "--threshold", state->value, 1, HIST_VALUE_MAX,
+				     &runq->threshold_ns);
+	if (!opts_u64(state, "--blame-rows", state->value, 1, RUNQ_NR_BLAME, &number))
+		return false;
+	runq->blame_rows = number;
+	return true;
+}
+
+static bool take(struct opts_state *state, int id, struct runq_opts *runq, const char **cgroups,
+		 struct opts_interval *interval)
+{
+	switch (id) {
+	case OPT_OPERAND:
+		return opts_interval(state, state->value, interval);
+	case ID_CPU:
+		return opts_cpus(state, "cpu", state->value, &runq->cpus);
+	case ID_CGROUP:
+		return take_cgroup(state, runq, cgroups);
+	case ID_TREE:
+		runq->tree = true;
+		return true;
+	case ID_LE:
+		return take_le(state, runq);
+	case ID_PERCENTILES:
+		runq->nr_percentiles = 0;
+		return take_list(state, runq, add_percentile);
+	case ID_BLAME:
+		runq->blame = true;
+		return true;
+	case ID_BLAME_ROWS:
+	case ID_THRESHOLD:
+		return take_number(state, id, runq);
+	case ID_FAIL_OVER:
+		return take_fail_over(state, runq);
+	case ID_SAMPLE:
+		return take_sample(state, runq);
+	case ID_HISTOGRAM:
+		state->view->all = true;
+		return true;
+	default:
+		return take_name(state, id, runq);
+	}
+}
+
+static bool fits(const struct opts_state *state, const struct runq_opts *runq)
+{
+	if (runq->nr_cgroups && runq->per != RUNQ_PER_CGROUP && runq->per != RUNQ_PER_TASK)
+		opts_usage(state, "--cgroup goes with --per cgroup or --per task");
+	else if (runq->tree && !runq->nr_cgroups)
+		opts_usage(state, "--tree needs --cgroup");
+	else
+		return true;
+	return false;
+}
+
+int cmd_runq(int argc, char **argv)
+{
+	struct opts_interval interval = {.interval_ns = NSEC_PER_SEC, .count = 1};
+	const char *cgroups[MAX_CGROUPS];
+	bool exceeded = false;
+	struct runq_opts runq = {.cgroups = cgroups, .ret_exceeded = &exceeded};
+	struct view view;
+	struct opts_state state = {
+		.command = "runq",
+		.synopsis = "runq [options] [interval [count]]",
+		.summary = "How long tasks wait for a core, per cgroup, and behind whom. "
+			   "Default: one window of one second.",
+		.own = options,
+		.argc = argc,
+		.argv = argv,
+		.index = 1,
+		.view = &view,
+	};
+	struct meter *meter;
+	struct err err = {0};
+	int id, code;
+
+	opts_view(&view);
+	while ((id = opts_next(&state)) != OPT_END) {
+		if (id == OPT_DONE)
+			return EXIT_FINE;
+		if (id == OPT_BAD || !take(&state, id, &runq, cgroups, &interval))
+			return EXIT_USAGE;
+	}
+	if (!fits(&state, &runq))
+		return EXIT_USAGE;
+	run_signals();
+	if (runq_open(&runq, &meter, &err))
+		return opts_fail("runq", &err);
+	code = run_meter("runq", meter, &interval, &view);
+	return code == EXIT_FINE && exceeded ? EXIT_VERDICT : code;
+}

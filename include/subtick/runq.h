@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* How long the tasks of each cgroup wait for a core, for agents that act on it. */
+#ifndef SUBTICK_RUNQ_H
+#define SUBTICK_RUNQ_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * One context belongs to one thread at a time: calls on the same context must not overlap.
+ * Different contexts are independent. See subtick-runq(8) for what is measured.
+ */
+struct runq_latency;
+
+struct runq_latency_opts {
+	/* sizeof(struct runq_latency_opts): lets the struct grow without breaking callers. */
+	uint32_t size;
+	uint32_t tree; /* also everything below @cgroups */
+	/* Paths as in /proc/PID/cgroup, or below the mount point; none: every cgroup. */
+	const char *const *cgroups;
+	size_t nr_cgroups;
+	/* Boundaries in ns, ascending, at least 3.2 % apart, at most 32; none: a default set. */
+	const uint64_t *le_ns;
+	size_t nr_le;
+	/* Each wait is taken with this probability; 0 or 1: all. */
+	double sample_ratio;
+	const char *source;    /* NULL or "auto", "sched_info", "wakeup" */
+	const char *hierarchy; /* NULL or "auto", "v1", "v2" */
+};
+
+/* Parts of sum_ns, which is their sum. */
+struct runq_latency_causes {
+	uint64_t idle_exit_ns;
+	uint64_t same_group_ns;
+	uint64_t other_group_ns;
+	uint64_t kernel_thread_ns;
+	uint64_t preempted_ns;
+	uint64_t throttled_ns;
+	uint64_t migrated_ns;
+	uint64_t unknown_ns;
+};
+
+/* One cgroup in one window; counts and sums are scaled where waits were sampled. */
+struct runq_latency_group {
+	const char *cgroup;
+	uint64_t cgroup_id;
+	uint64_t count;
+	uint64_t sum_ns;
+	uint64_t max_ns;
+	struct runq_latency_causes causes;
+	const uint64_t *le_count; /* waits up to and including each boundary, exact */
+	const void *histogram;	  /* for runq_latency_percentile() */
+	uint32_t ended;		  /* the cgroup was gone by the end of the window */
+	uint32_t reserved;
+};
+
+struct runq_latency_window {
+	uint64_t window_ns;
+	const struct runq_latency_group *groups; /* largest sum first */
+	size_t nr_groups;
+	const uint64_t *le_ns;
+	size_t nr_le;
+	/* Since the context was opened. */
+	uint64_t unknown_start_total;
+	uint64_t table_full_total;
+	uint64_t negative_total;
+	uint64_t recursion_misses_total;
+	double schedstat_ratio; /* of this window; negative if it cannot be had */
+};
+
+/* 0 or -errno; the first window begins. */
+int runq_latency_open(struct runq_latency **ret, const struct runq_latency_opts *opts);
+/*
+ * Ends the window and begins the next without a gap. What @ret_window points to stays until the
+ * next call. 0 or -errno.
+ */
+int runq_latency_read(struct runq_latency *ctx, struct runq_latency_window *ret_window);
+/* The group with that path in the window, or NULL: it had no waits. */
+const struct runq_latency_group *runq_latency_find(const struct runq_latency_window *window,
+						   const char *cgroup);
+/* ns, within 3.125 %; linear inside a bucket. Negative without waits. */
+double runq_latency_percentile(const struct runq_latency_group *group, double percent);
+/* ns; negative without waits. */
+double runq_latency_average(const struct runq_latency_group *group);
+
+/*
+ * Where hundreds of cgroups come up between two reads: poll this descriptor and call
+ * runq_latency_service() when it is readable, so that none has to share the row "(other)".
+ */
+int runq_latency_fd(const struct runq_latency *ctx);
+int runq_latency_service(struct runq_latency *ctx);
+
+/* The name of the source in use. */
+const char *runq_latency_source(const struct runq_latency *ctx);
+/* One sentence on why the last call on this thread failed. */
+const char *runq_latency_strerror(void);
+void runq_latency_close(struct runq_latency *ctx);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Sums, differences and ranks of run-queue waits. */
+#include "stats/runq.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stats/hist.h"
+
+void runq_slot_sum(const void *slot, unsigned int stripes, unsigned int cpus,
+		   struct runq_totals *ret_totals)
+{
+	const char *at = (const char *)slot + sizeof(struct runq_head);
+
+	memset(ret_totals, 0, sizeof(*ret_totals));
+	for (unsigned int i = 0; i < stripes; i++, at += sizeof(struct runq_hist)) {
+		const volatile struct runq_hist *hist = (const volatile void *)at;
+
+		for (unsigned int b = 0; b < HIST_NR; b++)
+			ret_totals->count[b] += hist->count[b];
+		for (unsigned int b = 0; b < RUNQ_NR_LE; b++)
+			ret_totals->below[b] += hist->below[b];
+	}
+	for (unsigned int cpu = 0; cpu < cpus; cpu++, at += sizeof(struct runq_cell)) {
+		const volatile struct runq_cell *cell = (const volatile void *)at;
+
+		for (int i = 0; i < RUNQ_NR_HOT; i++)
+			ret_totals->cause_ns[i] += cell->cause_ns[i];
+	}
+	for (unsigned int cpu = 0; cpu < cpus; cpu++, at += sizeof(struct runq_cold)) {
+		const volatile struct runq_cold *cold = (const volatile void *)at;
+
+		for (int i = RUNQ_NR_HOT; i < RUNQ_NR_CAUSES; i++)
+			ret_totals->cause_ns[i] += cold->cause_ns[i - RUNQ_NR_HOT];
+	}
+}
+
+void runq_totals_sub(struct runq_totals *now, const struct runq_totals *was)
+{
+	for (unsigned int i = 0; i < HIST_NR; i++)
+		now->count[i] -= was->count[i];
+	for (unsigned int i = 0; i < RUNQ_NR_LE; i++)
+		now->below[i] -= was->below[i];
+	for (unsigned int i = 0; i < RUNQ_NR_CAUSES; i++)
+		now->cause_ns[i] -= was->cause_ns[i];
+}
+
+void runq_totals_add(struct runq_totals *totals, const struct runq_totals *more)
+{
+	for (unsigned int i = 0; i < HIST_NR; i++)
+		totals->count[i] += more->count[i];
+	for (unsigned int i = 0; i < RUNQ_NR_LE; i++)
+		totals->below[i] += more->below[i];
+	for (unsigned int i = 0; i < RUNQ_NR_CAUSES; i++)
+		totals->cause_ns[i] += more->cause_ns[i];
+	if (more->max_ns > totals->max_ns)
+		totals->max_ns = more->max_ns;
+}
+
+uint64_t runq_totals_count(const struct runq_totals *totals)
+{
+	return hist_total(totals->count);
+}
+
+uint64_t runq_totals_sum_ns(const struct runq_totals *totals)
+{
+	uint64_t sum = 0;
+
+	for (unsigned int i = 0; i < RUNQ_NR_CAUSES; i++)
+		sum += totals->cause_ns[i];
+	return sum;
+}
+
+uint64_t runq_totals_max_ns(const struct runq_totals *totals)
+{
+	for (unsigned int i = HIST_NR; i-- > 0;)
+		if (totals->count[i])
+			return totals->max_ns > hist_low(i) ? totals->max_ns : hist_low(i);
+	return totals->max_ns;
+}
+
+int runq_le_place(const uint64_t *le, unsigned int nr, uint8_t in[HIST_NR], unsigned int *ret_bad)
+{
+	memset(in, 0, HIST_NR);
+	for (unsigned int i = 0; i < nr; i++) {
+		unsigned int bucket = hist_index(le[i]);
+
+		*ret_bad = i;
+		if (i >= RUNQ_NR_LE || le[i] > HIST_VALUE_MAX || in[bucket] ||
+		    (i && le[i] <= le[i - 1]))
+			return -EINVAL;
+		in[bucket] = i + 1;
+	}
+	return 0;
+}
+
+uint64_t runq_le_count(const struct runq_totals *totals, uint64_t le, unsigned int index)
+{
+	uint64_t sum = totals->below[index];
+
+	for (unsigned int i = 0; i < hist_index(le); i++)
+		sum += totals->count[i];
+	return sum;
+}
+
+double runq_count_stderr(const struct runq_totals *totals, double ratio)
+{
+	double n = (double)runq_totals_count(totals);
+
+	return n > 0.0 ? sqrt((1.0 - ratio) / n) : NAN;
+}
+
+/* Each wait is in the sample with probability p on its own: Var(Σx/p) = (1-p)/p² · Σx². */
+double runq_sum_stderr(const struct runq_totals *totals, double ratio)
+{
+	double squares = 0.0, sum = 0.0;
+
+	for (unsigned int i = 0; i < HIST_NR; i++) {
+		double middle = ((double)hist_low(i) + (double)hist_high(i) - 1.0) / 2.0;
+
+		squares += (double)totals->count[i] * middle * middle;
+		sum += (double)totals->count[i] * middle;
+	}
+	return sum > 0.0 ? sqrt((1.0 - ratio) * squares) / sum : NAN;
+}
+
+static int pair_cmp(const struct runq_pair *a, const struct runq_pair *b)
+{
+	if (a->victim != b->victim)
+		return a->victim < b->victim ? -1 : 1;
+	if (a->culprit != b->culprit)
+		return a->culprit < b->culprit ? -1 : 1;
+	return 0;
+}
+
+static int by_pair(const void *a, const void *b)
+{
+	return pair_cmp(&((const struct runq_row *)a)->pair, &((const struct runq_row *)b)->pair);
+}
+
+void runq_rows_sort(struct runq_row *rows, size_t nr)
+{
+	if (nr)
+		qsort(rows, nr, sizeof(*rows), by_pair);
+}
+
+size_t runq_rows_sub(struct runq_row *rows, size_t nr, const struct runq_row *was, size_t nr_was)
+{
+	size_t left = 0, at = 0;
+
+	for (size_t i = 0; i < nr; i++) {
+		struct runq_row row = rows[i];
+
+		while (at < nr_was && pair_cmp(&was[at].pair, &row.pair) < 0)
+			at++;
+		/* A row that is smaller than before was deleted meanwhile and came back. */
+		if (at < nr_was && !pair_cmp(&was[at].pair, &row.pair) &&
+		    row.charge.count >= was[at].charge.count) {
+			row.charge.wait_ns -= was[at].charge.wait_ns;
+			row.charge.count -= was[at].charge.count;
+		}
+		if (row.charge.count)
+			rows[left++] = row;
+	}
+	return left;
+}
+
+static int by_charge(const void *a, const void *b)
+{
+	const struct runq_row *left = a, *right = b;
+
+	if (left->charge.wait_ns != right->charge.wait_ns)
+		return left->charge.wait_ns > right->charge.wait_ns ? -1 : 1;
+	return by_pair(a, b);
+}
+
+/* Rows of one victim, with its whole wait. */
+struct victim {
+	size_t first, nr;
+	uint64_t wait_ns;
+};
+
+static int by_victim(const void *a, const void *b)
+{
+	const struct victim *left = a, *right = b;
+
+	if (left->wait_ns != right->wait_ns)
+		return left->wait_ns > right->wait_ns ? -1 : 1;
+	return left->first < right->first ? -1 : left->first > right->first;
+}
+
+/* Sorts one victim's rows and folds its tail; returns the rows left. */
+static size_t victim_fold(struct runq_row *rows, size_t nr, size_t per_victim)
+{
+	qsort(rows, nr, sizeof(*rows), by_charge);
+	if (nr <= per_victim)
+		return nr;
+	rows[per_victim - 1].pair.culprit = RUNQ_KEY_OTHER;
+	for (size_t i = per_victim; i < nr; i++) {
+		rows[per_victim - 1].charge.wait_ns += rows[i].charge.wait_ns;
+		rows[per_victim - 1].charge.count += rows[i].charge.count;
+	}
+	return per_victim;
+}
+
+size_t runq_rows_rank(struct runq_row *rows, size_t nr, size_t per_victim)
+{
+	struct victim *victims = malloc((nr + 1) * sizeof(*victims));
+	struct runq_row *copy = malloc((nr + 1) * sizeof(*copy));
+	size_t nr_victims = 0, left = 0;
+
+	if (!victims || !copy || !per_victim) {
+		free(victims);
+		free(copy);
+		return nr;
+	}
+	runq_rows_sort(rows, nr);
+	memcpy(copy, rows, nr * sizeof(*copy));
+	for (size_t i = 0; i < nr; i++) {
+		if (!i || rows[i].pair.victim != rows[i - 1].pair.victim)
+			victims[nr_victims++] = (struct victim){.first = i};
+		victims[nr_victims - 1].nr++;
+		victims[nr_victims - 1].wait_ns += rows[i].charge.wait_ns;
+	}
+	qsort(victims, nr_victims, sizeof(*victims), by_victim);
+	for (size_t i = 0; i < nr_victims; i++) {
+		size_t kept = victim_fold(&copy[victims[i].first], victims[i].nr, per_victim);
+
+		memcpy(&rows[left], &copy[victims[i].first], kept * sizeof(*rows));
+		left += kept;
+	}
+	free(victims);
+	free(copy);
+	return left;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The arithmetic of run-queue waits: windows, exact counts at boundaries, sampling, blame. */
+#ifndef SUBTICK_STATS_RUNQ_H
+#define SUBTICK_STATS_RUNQ_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "abi/runq.h"
+
+/* What is known of one group, since the beginning or in one window. */
+struct runq_totals {
+	uint64_t count[HIST_NR];
+	uint64_t below[RUNQ_NR_LE]; /* as in struct runq_hist */
+	uint64_t cause_ns[RUNQ_NR_CAUSES];
+	uint64_t max_ns;
+};
+
+/* Adds up a mapped slot; max_ns is left to the caller, who may take it. */
+void runq_slot_sum(const void *slot, unsigned int stripes, unsigned int cpus,
+		   struct runq_totals *ret_totals);
+/* @now becomes what is new since @was; max_ns stays. */
+void runq_totals_sub(struct runq_totals *now, const struct runq_totals *was);
+void runq_totals_add(struct runq_totals *totals, const struct runq_totals *more);
+uint64_t runq_totals_count(const struct runq_totals *totals);
+uint64_t runq_totals_sum_ns(const struct runq_totals *totals);
+/*
+ * The largest wait. Cores that share a stripe share no cell, so this is exact; where the cell
+ * was taken by the reader before the histogram, the lower edge of the highest bucket stands in.
+ */
+uint64_t runq_totals_max_ns(const struct runq_totals *totals);
+
+/*
+ * Which boundary splits which bucket: in[b] is 1 + its index. @le ascends. -EINVAL if it does
+ * not, or two lie in the same bucket, less than 3.2 % apart; *ret_bad is then the second one.
+ */
+int runq_le_place(const uint64_t *le, unsigned int nr, uint8_t in[HIST_NR], unsigned int *ret_bad);
+/* Waits of at most @le ns, exact; @index is that boundary's place in the list. */
+uint64_t runq_le_count(const struct runq_totals *totals, uint64_t le, unsigned int index);
+
+/*
+ * Standard error of a count and of a sum that were scaled from a sample of @ratio, relative to
+ * them; NaN without events. The sum's is taken from the histogram.
+ */
+double runq_count_stderr(const struct runq_totals *totals, double ratio);
+double runq_sum_stderr(const struct runq_totals *totals, double ratio);
+
+struct runq_row {
+	struct runq_pair pair;
+	struct runq_charge charge;
+};
+
+/* By pair, for runq_rows_sub(); by victim's whole wait, then charge, for people. */
+void runq_rows_sort(struct runq_row *rows, size_t nr);
+/* Sorted @rows minus sorted @was, rows that did not grow dropped; returns how many are left. */
+size_t runq_rows_sub(struct runq_row *rows, size_t nr, const struct runq_row *was, size_t nr_was);
+/*
+ * Largest victims first and their largest culprits first; beyond @per_victim culprits, the rest
+ * of that victim goes to RUNQ_KEY_OTHER. Returns the number of rows left.
+ */
+size_t runq_rows_rank(struct runq_row *rows, size_t nr, size_t per_victim);
+
+#endif

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Parses the paths that kubelet, container runtimes and systemd make. */
+#include "sys/cgroup_name.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#define ID_LEN	64
+#define UID_LEN 36
+
+/* systemd writes bytes it cannot have in a unit name as \xNN. */
+static void unescape(const char *from, size_t len, char *to, size_t size)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < len && at + 1 < size; i++) {
+		unsigned int byte;
+
+		if (len - i >= 4 && from[i] == '\\' && from[i + 1] == 'x' &&
+		    isxdigit((unsigned char)from[i + 2]) && isxdigit((unsigned char)from[i + 3]) &&
+		    sscanf(&from[i + 2], "%2x", &byte) == 1 && byte) {
+			to[at++] = (char)byte;
+			i += 3;
+		} else {
+			to[at++] = from[i];
+		}
+	}
+	to[at] = '\0';
+}
+
+static bool has_suffix(const char *text, const char *suffix)
+{
+	size_t len = strlen(text), part = strlen(suffix);
+
+	return len >= part && !strcmp(text + len - part, suffix);
+}
+
+static bool is_hex(const char *text, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if (!isxdigit((unsigned char)text[i]))
+			return false;
+	return true;
+}
+
+/* "0a1b…" of 36 characters with - or _ between the groups; static pods have 32 plain digits. */
+static bool take_uid(const char *text, struct cgroup_name *name)
+{
+	size_t len = strspn(text, "0123456789abcdefABCDEF-_");
+
+	if (text[len] && strcmp(text + len, ".slice"))
+		return false;
+	if (len != UID_LEN && !(len == 32 && is_hex(text, len)))
+		return false;
+	for (size_t i = 0; i < len; i++)
+		name->pod_uid[i] = text[i] == '_' ? '-' : text[i];
+	name->pod_uid[len] = '\0';
+	return true;
+}
+
+/* The pod's level: "pod<uid>", "kubepods-burstable-pod<uid>.slice", with anything before. */
+static void take_pod(const char *part, struct cgroup_name *name)
+{
+	const char *pod = part;
+
+	while ((pod = strstr(pod, "pod"))) {
+		if ((pod == part || pod[-1] == '-') && take_uid(pod + 3, name))
+			return;
+		pod++;
+	}
+}
+
+static void take_qos(const char *part, struct cgroup_name *name)
+{
+	if (!strcmp(part, "burstable") || strstr(part, "kubepods-burstable"))
+		name->qos = "burstable";
+	else if (!strcmp(part, "besteffort") || strstr(part, "kubepods-besteffort"))
+		name->qos = "besteffort";
+}
+
+static const struct {
+	const char *prefix, *runtime;
+} prefixes[] = {
+	{"cri-containerd-", "containerd"},
+	{"crio-", "cri-o"},
+	{"docker-", "docker"},
+	{"libpod-", "podman"},
+	{"nerdctl-", "containerd"},
+};
+
+static bool take_id(const char *text, const char *runtime, struct cgroup_name *name)
+{
+	size_t len = strspn(text, "0123456789abcdefABCDEF");
+
+	if (len != ID_LEN || (text[len] && strcmp(text + len, ".scope")))
+		return false;
+	memcpy(name->container_id, text, len);
+	name->container_id[len] = '\0';
+	name->runtime = runtime;
+	return true;
+}
+
+/* "…slice:cri-containerd:<id>": what containerd makes when the parent is not a slice. */
+static bool take_colons(const char *part, struct cgroup_name *name)
+{
+	const char *last = strrchr(part, ':');
+
+	if (!last)
+		return false;
+	if (last - part >= 15 && !strncmp(last - 15, ":cri-containerd", 15))
+		return take_id(last + 1, "containerd", name);
+	if (last - part >= 5 && !strncmp(last - 5, ":crio", 5))
+		return take_id(last + 1, "cri-o", name);
+	if (last - part >= 7 && !strncmp(last - 7, ":docker", 7))
+		return take_id(last + 1, "docker", name);
+	return false;
+}
+
+static void take_container(const char *part, const char *parent, struct cgroup_name *name)
+{
+	/* Monitors stand beside their container and are none themselves. */
+	if (!strncmp(part, "crio-conmon-", 12) || !strncmp(part, "libpod-conmon-", 14))
+		return;
+	if (!strncmp(part, "lxc.payload.", 12)) {
+		snprintf(name->container_id, sizeof(name->container_id), "%.128s", part + 12);
+		name->runtime = "lxc";
+		return;
+	}
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
+		size_t len = strlen(prefixes[i].prefix);
+
+		if (!strncmp(part, prefixes[i].prefix, len) &&
+		    take_id(part + len, prefixes[i].runtime, name))
+			return;
+	}
+	if (take_colons(part, name))
+		return;
+	/* A bare id: docker's and the kubelet's cgroupfs drivers. */
+	if (!has_suffix(part, ".scope"))
+		take_id(part, !strcmp(parent, "docker") ? "docker" : NULL, name);
+}
+
+void cgroup_name_parse(const char *path, struct cgroup_name *ret_name)
+{
+	char part[256], parent[256] = "";
+
+	*ret_name = (struct cgroup_name){.runtime = NULL};
+	while (*path) {
+		size_t len;
+
+		path += strspn(path, "/");
+		len = strcspn(path, "/");
+		if (!len)
+			break;
+		unescape(path, len, part, sizeof(part));
+		path += len;
+		take_qos(part, ret_name);
+		take_pod(part, ret_name);
+		take_container(part, parent, ret_name);
+		/* "kubepods-…-pod<uid>.slice:cri-containerd:<id>" names both in one part. */
+		if (!ret_name->pod_uid[0] && strchr(part, ':')) {
+			*strchr(part, ':') = '\0';
+			take_pod(part, ret_name);
+		}
+		memcpy(parent, part, sizeof(parent));
+	}
+	if (ret_name->pod_uid[0] && !ret_name->qos)
+		ret_name->qos = "guaranteed";
+}

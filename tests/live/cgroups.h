@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Control groups of a live test: made, entered, and gone on every way out. */
+#ifndef SUBTICK_TESTS_LIVE_CGROUPS_H
+#define SUBTICK_TESTS_LIVE_CGROUPS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+/* The hierarchy that governs CPU; skips the whole program where there is none. */
+void cgroups_open(void);
+bool cgroups_v2(void);
+
+/*
+ * "/subtick-PID-NAME" below the root; the text stays valid. The cgroup is removed at exit, tasks
+ * in it having been moved to the root.
+ */
+const char *cgroups_make(const char *name);
+/* The same by path, not removed at exit. */
+bool cgroups_mkdir(const char *path);
+/* 0 is the caller. */
+bool cgroups_enter(const char *path, pid_t pid);
+bool cgroups_remove(const char *path);
+bool cgroups_write(const char *path, const char *file, const char *text);
+/* A number after @word in a file such as cpu.stat; -1 without. */
+double cgroups_stat(const char *path, const char *file, const char *word);
+/* CPU quota, whatever the hierarchy calls it. */
+bool cgroups_quota(const char *path, unsigned int quota_us, unsigned int period_us);
+
+#endif

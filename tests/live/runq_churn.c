@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Thousands of cgroups that come and go with short tasks in them: each is reported, none leaks. */
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cgroups.h"
+#include "live.h"
+#include "runq_window.h"
+
+#define NR_CGROUPS    5000
+#define TASKS_IN_EACH 4
+
+static char prefix[64];
+
+/* In a process of its own, so that the meter can do its chores meanwhile. */
+static void __attribute__((noreturn)) churn(const char *root)
+{
+	char name[96], path[128];
+
+	for (int i = 0; i < NR_CGROUPS; i++) {
+		snprintf(name, sizeof(name), "%d", i);
+		snprintf(path, sizeof(path), "%s/%s", root, name);
+		if (!cgroups_mkdir(path))
+			_exit(1);
+		for (int t = 0; t < TASKS_IN_EACH; t++) {
+			pid_t pid = fork();
+
+			if (!pid) {
+				/* The move itself may have been while running: wait in it. */
+				if (cgroups_enter(path, 0))
+					usleep(50);
+				_exit(0);
+			}
+		}
+		while (wait(NULL) > 0 || errno == EINTR)
+			;
+		if (!cgroups_remove(path))
+			_exit(1);
+	}
+	_exit(0);
+}
+
+/* Rows of ours, the sum of all counts, and whether each of ours was seen to end. */
+static void add_up(const struct report *report, bool seen[NR_CGROUPS], double *ret_count)
+{
+	const struct table *table = window_table(report, "groups");
+	int count = table_find(table, "count");
+	size_t len = strlen(prefix);
+
+	for (size_t row = 0; row < table->nr_rows; row++) {
+		const char *name = table_cell(table, row, 0)->str;
+
+		*ret_count += (double)table_cell(table, row, count)->u64;
+		if (!strncmp(name, prefix, len) && name[len] == '/') {
+			int nr = atoi(name + len + 1);
+
+			if (nr >= 0 && nr < NR_CGROUPS)
+				seen[nr] = true;
+		}
+	}
+}
+
+static double waits_seen(const struct report *report)
+{
+	return (double)table_cell(report->fields, 0, table_find(report->fields, "waits_seen"))->u64;
+}
+
+int main(void)
+{
+	struct runq_opts opts = {.blame = true};
+	static bool seen[NR_CGROUPS];
+	double counted = 0, waits = 0, full = 0, memory = 0;
+	struct meter *meter;
+	const char *root;
+	int status = 0, nr_seen = 0;
+	pid_t pid;
+
+	cgroups_open();
+	opts.hierarchy = cgroups_v2() ? RUNQ_HIERARCHY_V2 : RUNQ_HIERARCHY_V1;
+	root = cgroups_make("churn");
+	snprintf(prefix, sizeof(prefix), "%s", root);
+	meter = window_open(&opts);
+	window_begin(meter);
+	pid = fork();
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		churn(root);
+	}
+	for (int windows = 0, over = 0; over < 2; windows++) {
+		struct report *report = window_end(meter, 1000);
+
+		add_up(report, seen, &counted);
+		waits += waits_seen(report);
+		full = window_quality(report, "table_full_total");
+		memory = window_quality(report, "kernel_bytes");
+		report_free(report);
+		/* One window more, for those that ended in the last one. */
+		if (over || waitpid(pid, &status, WNOHANG) == pid)
+			over++;
+		if (windows > 240)
+			break;
+	}
+	meter->ops->close(meter);
+	for (int i = 0; i < NR_CGROUPS; i++)
+		nr_seen += seen[i];
+	live_note("%d of %d cgroups seen, %.0f waits without a slot; %.0f waits in rows of %.0f "
+		  "seen; "
+		  "%.1f MiB of kernel memory",
+		  nr_seen, NR_CGROUPS, full, counted, waits, memory / 1048576.0);
+	live_ok(WIFEXITED(status) && !WEXITSTATUS(status), "%d cgroups with %d tasks came and went",
+		NR_CGROUPS, NR_CGROUPS * TASKS_IN_EACH);
+	live_ok(nr_seen == NR_CGROUPS || (full > 0 && nr_seen + full >= NR_CGROUPS),
+		"each cgroup has a row, or its waits are counted under (other)");
+	/* Waits that end while a window is being read are in the next one. */
+	live_ok(fabs(counted - waits) <= 0.001 * waits, "every wait seen is in some row");
+	live_ok(memory < 16 * 1048576.0, "what ended gave its memory back: under 16 MiB");
+	return live_done();
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* subtick runq from outside: options, formats, exit codes, the stream of long waits. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cgroups.h"
+#include "live.h"
+#include "runq_window.h"
+
+static const char *const refused[][6] = {
+	{"runq", "--le", "1ms,500us", NULL},
+	{"runq", "--le", "", NULL},
+	{"runq", "--le", "100us,100.1us", NULL},
+	{"runq", "--le", "-1ms", NULL},
+	{"runq", "--percentiles", "101", NULL},
+	{"runq", "--percentiles", "0", NULL},
+	{"runq", "--percentiles", "abc", NULL},
+	{"runq", "--sample", "0", NULL},
+	{"runq", "--sample", "1.5", NULL},
+	{"runq", "--per", "pod", NULL},
+	{"runq", "--source", "magic", NULL},
+	{"runq", "--hierarchy", "v3", NULL},
+	{"runq", "--fail-over", "99=2ms", NULL},
+	{"runq", "--fail-over", "p99", NULL},
+	{"runq", "--threshold", "soon", NULL},
+	{"runq", "--blame-rows", "0", NULL},
+	{"runq", "--tree", NULL},
+	{"runq", "--per", "cpu", "--cgroup", "/", NULL},
+	{"runq", "0", NULL},
+	{"runq", "1", "0", NULL},
+};
+
+static void check_refused(void)
+{
+	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+		struct live_run run;
+
+		live_run(refused[i], &run);
+		live_ok(run.exit_code == 64 && !*run.out &&
+				strstr(run.err, "subtick runq: ") == run.err &&
+				strchr(run.err, '\n') == run.err + strlen(run.err) - 1,
+			"refused in one line: %s %s %s", refused[i][0], refused[i][1],
+			refused[i][2] ? refused[i][2] : "");
+		live_run_free(&run);
+	}
+}
+
+static json_t *group_of(json_t *root, const char *cgroup)
+{
+	json_t *row;
+	size_t i;
+
+	json_array_foreach(json_object_get(root, "groups"), i,
+			   row) if (!strcmp(json_string_value(json_object_get(row, "cgroup")),
+					    cgroup)) return row;
+	return NULL;
+}
+
+static void check_json(const char *cgroup)
+{
+	static const char *const keys[] = {"schema", "time_unix_ns", "window_ns", "source",
+					   "groups", "blame",	     "quality",	  "notes"};
+	static const char *const figures[] = {"count",	"sum_ns", "avg_ns", "max_ns",
+					      "p50_ns", "p90_ns", "p99_ns", "p999_ns"};
+	static const char *const losses[] = {"unknown_start_total", "table_full_total",
+					     "negative_total",	    "recursion_misses_total",
+					     "ring_lost_total",	    "schedstat_ratio"};
+	const char *const args[] = {"runq",	  "--json", "--blame", "--le",
+				    "1us,1ms,1s", "1",	    "1",       NULL};
+	json_t *root = live_json(args), *group = root ? group_of(root, cgroup) : NULL;
+	bool whole = root && group;
+	double sum = 0, below = 0;
+	json_t *cause, *le;
+	const char *name;
+	size_t i;
+
+	for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		whole = whole && json_object_get(root, keys[i]);
+	for (i = 0; i < sizeof(figures) / sizeof(figures[0]); i++)
+		whole = whole && json_is_number(json_object_get(group, figures[i]));
+	for (i = 0; i < sizeof(losses) / sizeof(losses[0]); i++)
+		whole = whole && json_object_get(json_object_get(root, "quality"), losses[i]);
+	live_ok(whole, "JSON has the promised keys");
+	json_object_foreach(json_object_get(group, "causes"), name, cause) sum +=
+		json_number_value(cause);
+	live_ok(group && sum == live_number(group, "sum_ns"), "causes sum to the wait exactly");
+	json_array_foreach(json_object_get(group, "le"), i, le)
+	{
+		double count = json_number_value(json_object_get(le, "count"));
+
+		live_ok(count >= below, "le counts ascend: %.0f", count);
+		below = count;
+	}
+	live_ok(group && below == live_number(group, "count"), "and end at the count");
+	json_decref(root);
+}
+
+static void check_verdict(const char *cgroup)
+{
+	const char *const over[] = {"runq",    "-c",  cgroup, "--fail-over",
+				    "p50=1ns", "0.5", "1",    NULL};
+	const char *const under[] = {"runq",	"-c",  cgroup, "--fail-over",
+				     "p50=60s", "0.5", "1",    NULL};
+	const char *const gone[] = {"runq", "-c", "/subtick-no-such", "0.1", "1", NULL};
+	struct live_run run;
+
+	live_run(over, &run);
+	live_ok(run.exit_code == 2, "--fail-over p50=1ns exits 2");
+	live_run_free(&run);
+	live_run(under, &run);
+	live_ok(run.exit_code == 0, "--fail-over p50=60s exits 0");
+	live_run_free(&run);
+	live_run(gone, &run);
+	live_ok(run.exit_code == 1 && strstr(run.err, "no cgroup"),
+		"a cgroup that is not there: 1");
+	live_run_free(&run);
+}
+
+/* Two burners on one core: every slice of the one is a long wait of the other. */
+static void check_stream(const char *victim)
+{
+	const char *const args[] = {"runq",  "--json", "-c", victim, "--threshold",
+				    "100us", "1",      "1",  NULL};
+	struct live_run run;
+	int waits = 0, right = 0, named = 0, windows = 0;
+
+	live_run(args, &run);
+	for (char *line = strtok(run.out, "\n"); line; line = strtok(NULL, "\n")) {
+		json_t *root = json_loads(line, 0, NULL), *row;
+		size_t i;
+
+		windows += json_object_get(root, "groups") != NULL;
+		json_array_foreach(json_object_get(root, "waits"), i, row)
+		{
+			waits++;
+			right += !strcmp(json_string_value(json_object_get(row, "victim")),
+					 victim) &&
+				 live_number(row, "wait_ns") >= 100000.0;
+			named += live_number(row, "culprit_ns") <= live_number(row, "wait_ns") &&
+				 json_is_string(json_object_get(row, "culprit"));
+		}
+		json_decref(root);
+	}
+	live_note("%d long waits streamed, %d of the cgroup, %d with a culprit", waits, right,
+		  named);
+	/* A wait that began before the core had seen a switch has none. */
+	live_ok(waits > 10 && right == waits && named >= waits - 2 && windows == 1,
+		"--threshold streams long waits of the cgroup asked for");
+	live_run_free(&run);
+}
+
+static void check_forms(const char *cgroup)
+{
+	const char *const text[] = {"runq", "-H", "-c", cgroup, "0.5", "1", NULL};
+	const char *const csv[] = {"runq", "--csv", "0.5", "2", NULL};
+	static const char *const pers[] = {"cgroup", "task", "comm", "cpu"};
+	struct live_run run;
+
+	live_run(text, &run);
+	live_ok(run.exit_code == 0 && strstr(run.out, " -> ") && strstr(run.out, "|*"),
+		"-H draws a histogram");
+	live_run_free(&run);
+	live_run(csv, &run);
+	live_ok(run.exit_code == 0 && !strncmp(run.out, "time_unix_ns,", 13) &&
+			!strstr(run.out + 13, "time_unix_ns,"),
+		"CSV has its header once");
+	live_run_free(&run);
+	for (size_t i = 0; i < 4; i++) {
+		const char *const args[] = {"runq",    "--json", "--per", pers[i],
+					    "--blame", "0.3",	 "1",	  NULL};
+		json_t *root = live_json(args);
+
+		live_ok(root && json_array_size(json_object_get(root, "groups")) > 0, "--per %s",
+			pers[i]);
+		json_decref(root);
+	}
+}
+
+int main(void)
+{
+	const char *one, *two;
+	int cpu, other;
+	pid_t pids[2];
+
+	cgroups_open();
+	if (!live_two_cpus(&cpu, &other))
+		live_skip_all("needs two CPUs");
+	check_refused();
+	one = cgroups_make("one");
+	two = cgroups_make("two");
+	pids[0] = load_burner(one, cpu);
+	pids[1] = load_burner(two, cpu);
+	check_json(one);
+	check_verdict(one);
+	check_stream(one);
+	check_forms(two);
+	load_kill(pids[0]);
+	load_kill(pids[1]);
+	return live_done();
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Windows of runq and loads for its live tests. */
+#include "runq_window.h"
+
+#include <math.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "cgroups.h"
+#include "live.h"
+
+struct meter *window_open(const struct runq_opts *opts)
+{
+	struct meter *meter;
+	struct err err = {0};
+
+	if (runq_open(opts, &meter, &err))
+		live_skip_all("%s", err.what);
+	return meter;
+}
+
+void window_begin(struct meter *meter)
+{
+	struct err err = {0};
+
+	if (meter->ops->start(meter, &err))
+		live_skip_all("%s", err.what);
+}
+
+struct report *window_end(struct meter *meter, unsigned int ms)
+{
+	uint64_t end = clock_mono_ns() + ms * NSEC_PER_MSEC, now;
+	struct pollfd fd = {.fd = meter->ops->event_fd(meter), .events = POLLIN};
+	struct report *report = NULL;
+	struct err err = {0};
+
+	while ((now = clock_mono_ns()) < end) {
+		if (poll(&fd, 1, (int)((end - now) / NSEC_PER_MSEC) + 1) <= 0)
+			continue;
+		meter->ops->event(meter, &report, &err);
+		if (report)
+			report_free(report);
+		report = NULL;
+	}
+	if (meter->ops->read(meter, &report, &err))
+		live_skip_all("%s", err.what);
+	return report;
+}
+
+const struct table *window_table(const struct report *report, const char *key)
+{
+	for (size_t i = 0; i < report->nr_tables; i++)
+		if (!strcmp(report->tables[i]->key, key))
+			return report->tables[i];
+	return NULL;
+}
+
+static double number(const struct value *value)
+{
+	if (value->kind == VALUE_U64)
+		return (double)value->u64;
+	return value->kind == VALUE_F64 ? value->f64 : NAN;
+}
+
+double window_group(const struct report *report, const char *who, const char *key)
+{
+	const struct table *table = window_table(report, "groups");
+	int col = table_find(table, key);
+
+	for (size_t row = 0; table && col >= 0 && row < table->nr_rows; row++) {
+		const struct value *name = table_cell(table, row, 0);
+
+		if (name->kind == VALUE_STR && !strcmp(name->str, who))
+			return number(table_cell(table, row, col));
+	}
+	return NAN;
+}
+
+double window_quality(const struct report *report, const char *key)
+{
+	int col = table_find(report->quality, key);
+
+	return col < 0 ? NAN : number(table_cell(report->quality, 0, col));
+}
+
+double window_blame(const struct report *report, const char *victim, const char *culprit)
+{
+	const struct table *table = window_table(report, "blame");
+	double sum = 0.0;
+
+	for (size_t row = 0; table && row < table->nr_rows; row++)
+		if (!strcmp(table_cell(table, row, 0)->str, victim) &&
+		    (!culprit || !strcmp(table_cell(table, row, 1)->str, culprit)))
+			sum += number(table_cell(table, row, 2));
+	return sum;
+}
+
+pid_t load_burner(const char *cgroup, int cpu)
+{
+	pid_t parent = getpid(), pid = fork();
+
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (getppid() != parent || !cgroups_enter(cgroup, 0))
+			_exit(1);
+		live_pin(cpu);
+		for (;;)
+			__asm__ volatile("" ::: "memory");
+	}
+	/* In its cgroup and on its core before anybody measures. */
+	live_sleep_ms(100);
+	return pid;
+}
+
+void load_kill(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+struct load_stat load_schedstat(pid_t pid)
+{
+	struct load_stat stat = {NAN, NAN, NAN};
+	char path[64];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/schedstat", pid);
+	file = fopen(path, "r");
+	if (file && fscanf(file, "%lf %lf %lf", &stat.ran_ns, &stat.waited_ns, &stat.count) != 3)
+		stat.ran_ns = NAN;
+	if (file)
+		fclose(file);
+	return stat;
+}

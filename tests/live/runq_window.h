@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A window of runq inside a live test, and looking figures up in its report. */
+#ifndef SUBTICK_TESTS_LIVE_RUNQ_WINDOW_H
+#define SUBTICK_TESTS_LIVE_RUNQ_WINDOW_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "measure/runq.h"
+
+/* Skips the whole program where runq does not work. */
+struct meter *window_open(const struct runq_opts *opts);
+void window_begin(struct meter *meter);
+/* Waits, letting the meter do its chores, then ends the window. Free the report. */
+struct report *window_end(struct meter *meter, unsigned int ms);
+
+/* A figure of the group whose first column is @who; NAN without such a row or figure. */
+double window_group(const struct report *report, const char *who, const char *key);
+double window_quality(const struct report *report, const char *key);
+/* Sums of blame: of all culprits if @culprit is NULL. */
+double window_blame(const struct report *report, const char *victim, const char *culprit);
+const struct table *window_table(const struct report *report, const char *key);
+
+/* A child that burns CPU, pinned, in a cgroup; killed at exit. */
+pid_t load_burner(const char *cgroup, int cpu);
+void load_kill(pid_t pid);
+/* Of a thread, by /proc: ns run, ns waited, dispatches. */
+struct load_stat {
+	double ran_ns, waited_ns, count;
+};
+struct load_stat load_schedstat(pid_t pid);
+
+#endif

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Waits: exact counts at boundaries, windows, sampling errors, the books of blame. */
+#include "test.h"
+
+#include <math.h>
+
+#include "stats/hist.h"
+#include "stats/runq.h"
+
+static uint64_t next_random(uint64_t *state)
+{
+	*state ^= *state << 13;
+	*state ^= *state >> 7;
+	*state ^= *state << 17;
+	return *state;
+}
+
+/* What bpf/runq.bpf.c does with one wait. */
+static void count_wait(struct runq_totals *totals, const uint64_t *le, const uint8_t in[HIST_NR],
+		       uint64_t wait_ns)
+{
+	unsigned int bucket = hist_index(wait_ns);
+
+	totals->count[bucket]++;
+	if (in[bucket] && wait_ns <= le[in[bucket] - 1])
+		totals->below[in[bucket] - 1]++;
+	totals->cause_ns[RUNQ_SAME] += wait_ns;
+	if (wait_ns > totals->max_ns)
+		totals->max_ns = wait_ns;
+}
+
+/* Every value around every boundary, and every boundary around every bucket edge. */
+static void test_le_is_exact(void **state)
+{
+	static const uint64_t le[] = {
+		1,	31,	 32,	  100,	   1000,      10000,	     10239,
+		100000, 1000000, 1048575, 2097152, 999999999, HIST_VALUE_MAX};
+	unsigned int nr = sizeof(le) / sizeof(le[0]), bad;
+	struct runq_totals totals = {0};
+	uint64_t *waits = malloc(400000 * sizeof(*waits)), random = 88172645463325252ULL;
+	uint8_t in[HIST_NR];
+	size_t nr_waits = 0;
+
+	/* 10000 and 10239 share the bucket [9984, 10240): that is refused, see below. */
+	assert_int_equal(runq_le_place(le, nr, in, &bad), -EINVAL);
+	assert_int_equal(bad, 6);
+	{
+		uint64_t apart[] = {
+			1,	31,	 32,	  100,	   1000,      10000,	     20000,
+			100000, 1000000, 1048575, 2097152, 999999999, HIST_VALUE_MAX};
+
+		assert_int_equal(runq_le_place(apart, nr, in, &bad), 0);
+		for (unsigned int i = 0; i < nr; i++)
+			for (int64_t d = -70; d <= 70; d++)
+				if ((int64_t)apart[i] + d >= 0)
+					waits[nr_waits++] = apart[i] + d;
+		for (int i = 0; i < 200000; i++)
+			waits[nr_waits++] =
+				next_random(&random) >> (28 + next_random(&random) % 36);
+		for (size_t i = 0; i < nr_waits; i++)
+			count_wait(&totals, apart, in,
+				   waits[i] > HIST_VALUE_MAX ? HIST_VALUE_MAX : waits[i]);
+		for (unsigned int i = 0; i < nr; i++) {
+			uint64_t exact = 0;
+
+			for (size_t j = 0; j < nr_waits; j++)
+				exact += (waits[j] > HIST_VALUE_MAX ? HIST_VALUE_MAX : waits[j]) <=
+					 apart[i];
+			assert_int_equal(runq_le_count(&totals, apart[i], i), exact);
+		}
+		assert_int_equal(runq_totals_count(&totals), nr_waits);
+	}
+	free(waits);
+}
+
+static void test_le_refused(void **state)
+{
+	const uint64_t descending[] = {2000, 1000}, same[] = {1000, 1000},
+		       near[] = {100000, 100001};
+	const uint64_t large[] = {HIST_VALUE_MAX + 1};
+	uint64_t many[RUNQ_NR_LE + 1];
+	uint8_t in[HIST_NR];
+	unsigned int bad;
+
+	for (unsigned int i = 0; i <= RUNQ_NR_LE; i++)
+		many[i] = 1ULL << i;
+	assert_int_equal(runq_le_place(descending, 2, in, &bad), -EINVAL);
+	assert_int_equal(bad, 1);
+	assert_int_equal(runq_le_place(same, 2, in, &bad), -EINVAL);
+	assert_int_equal(runq_le_place(near, 2, in, &bad), -EINVAL);
+	assert_int_equal(runq_le_place(large, 1, in, &bad), -EINVAL);
+	assert_int_equal(runq_le_place(many, RUNQ_NR_LE, in, &bad), 0);
+	assert_int_equal(runq_le_place(many, RUNQ_NR_LE + 1, in, &bad), -EINVAL);
+	assert_int_equal(bad, RUNQ_NR_LE);
+}
+
+/* P99 of 10,000: 9,850 up to the 7th edge, 9,950 up to the 8th, edges 0.2 s apart: 1.5 s. */
+static void test_percentile_of_the_seed(void **state)
+{
+	uint64_t edge[10], count[10] = {0};
+
+	for (unsigned int i = 0; i < 10; i++)
+		edge[i] = (i + 1) * 200000000ULL;
+	count[6] = 9850;
+	count[7] = 100;
+	count[8] = 50;
+	assert_float_equal(buckets_percentile(edge, count, 10, 0, 99), 1.5e9, 1e-3);
+}
+
+static void test_slot_sum(void **state)
+{
+	enum {
+		STRIPES = 4,
+		CPUS = 7
+	};
+	char *slot = calloc(1, RUNQ_SLOT_SIZE(STRIPES, CPUS));
+	struct runq_hist *hist = (struct runq_hist *)(slot + sizeof(struct runq_head));
+	struct runq_cell *cell = (struct runq_cell *)(slot + RUNQ_CELLS(STRIPES));
+	struct runq_cold *cold = (struct runq_cold *)(slot + RUNQ_COLDS(STRIPES, CPUS));
+	struct runq_totals totals, later;
+
+	for (unsigned int i = 0; i < STRIPES; i++) {
+		hist[i].count[100] = 10 + i;
+		hist[i].count[HIST_NR - 1] = 1;
+		hist[i].below[RUNQ_NR_LE - 1] = 2 + i;
+	}
+	for (unsigned int i = 0; i < CPUS; i++)
+		for (int c = 0; c < RUNQ_NR_CAUSES; c++)
+			*(c < RUNQ_NR_HOT ? &cell[i].cause_ns[c]
+					  : &cold[i].cause_ns[c - RUNQ_NR_HOT]) = 1000 * c + i;
+	runq_slot_sum(slot, STRIPES, CPUS, &totals);
+	assert_int_equal(totals.count[100], 46);
+	assert_int_equal(totals.count[HIST_NR - 1], 4);
+	assert_int_equal(totals.below[RUNQ_NR_LE - 1], 14);
+	assert_int_equal(totals.cause_ns[RUNQ_UNKNOWN], CPUS * 7000 + 21);
+	assert_int_equal(runq_totals_sum_ns(&totals), CPUS * 28000 + 8 * 21);
+
+	hist[2].count[100]++;
+	cell[3].cause_ns[RUNQ_IDLE] += 77;
+	runq_slot_sum(slot, STRIPES, CPUS, &later);
+	runq_totals_sub(&later, &totals);
+	assert_int_equal(runq_totals_count(&later), 1);
+	assert_int_equal(runq_totals_sum_ns(&later), 77);
+	runq_totals_add(&later, &totals);
+	assert_int_equal(runq_totals_count(&later), 51);
+	free(slot);
+}
+
+/* The largest wait is never below the bucket that holds it. */
+static void test_max(void **state)
+{
+	struct runq_totals totals = {0};
+
+	assert_int_equal(runq_totals_max_ns(&totals), 0);
+	totals.count[hist_index(5000)] = 1;
+	totals.max_ns = 5000;
+	assert_int_equal(runq_totals_max_ns(&totals), 5000);
+	totals.max_ns = 17; /* taken away by the window before */
+	assert_int_equal(runq_totals_max_ns(&totals), hist_low(hist_index(5000)));
+}
+
+/* The stated standard error is that of many samples of the same waits. */
+static void test_sampling_error(void **state)
+{
+	enum {
+		WAITS = 2000,
+		TRIALS = 2000
+	};
+	const double ratio = 0.1;
+	double sums[TRIALS], mean = 0, var = 0, truth = 0, told = 0;
+	uint64_t random = 0x9e3779b97f4a7c15ULL, waits[WAITS];
+
+	for (int i = 0; i < WAITS; i++) {
+		waits[i] = 1000 + next_random(&random) % 1000000;
+		truth += (double)waits[i];
+	}
+	for (int t = 0; t < TRIALS; t++) {
+		struct runq_totals totals = {0};
+
+		sums[t] = 0;
+		for (int i = 0; i < WAITS; i++)
+			if ((double)(uint32_t)next_random(&random) < ratio * 4294967296.0) {
+				totals.count[hist_index(waits[i])]++;
+				sums[t] += (double)waits[i] / ratio;
+			}
+		mean += sums[t] / TRIALS;
+		told += runq_sum_stderr(&totals, ratio) / TRIALS;
+	}
+	for (int t = 0; t < TRIALS; t++)
+		var += (sums[t] - mean) * (sums[t] - mean) / (TRIALS - 1);
+	/* Unbiased within four standard errors of the mean, and the error told within 10 %. */
+	assert_true(fabs(mean - truth) < 4 * sqrt(var / TRIALS));
+	assert_true(fabs(told - sqrt(var) / truth) < 0.1 * sqrt(var) / truth);
+}
+
+static void test_blame_windows(void **state)
+{
+	struct runq_row was[] = {{{1, 2}, {100, 1}}, {{1, 3}, {50, 2}}, {{9, 9}, {7, 7}}};
+	struct runq_row now[] = {
+		{{4, 4}, {5, 1}}, {{1, 3}, {50, 2}}, {{1, 2}, {160, 3}}, {{9, 9}, {3, 1}}};
+	size_t nr;
+
+	runq_rows_sort(now, 4);
+	assert_int_equal(now[0].pair.culprit, 2);
+	nr = runq_rows_sub(now, 4, was, 3);
+	assert_int_equal(nr, 3);
+	assert_int_equal(now[0].charge.wait_ns, 60);
+	assert_int_equal(now[0].charge.count, 2);
+	assert_int_equal(now[1].pair.victim, 4);
+	/* Deleted meanwhile, and back: all of it is new. */
+	assert_int_equal(now[2].charge.wait_ns, 3);
+	assert_int_equal(runq_rows_sub(now, 0, was, 3), 0);
+}
+
+static void test_blame_rank(void **state)
+{
+	struct runq_row rows[] = {
+		{{1, 10}, {5, 1}},   {{2, 10}, {100, 1}}, {{1, 11}, {50, 1}}, {{1, 12}, {20, 1}},
+		{{1, 13}, {300, 1}}, {{2, 11}, {200, 4}}, {{3, 1}, {1, 1}},
+	};
+	uint64_t sum = 0;
+	size_t nr = runq_rows_rank(rows, 7, 3);
+
+	/* Victim 1 waited 375, 2 waited 300, 3 waited 1; each with at most three rows. */
+	assert_int_equal(nr, 6);
+	assert_int_equal(rows[0].pair.victim, 1);
+	assert_int_equal(rows[0].pair.culprit, 13);
+	assert_int_equal(rows[1].pair.culprit, 11);
+	assert_true(rows[2].pair.culprit == RUNQ_KEY_OTHER);
+	assert_int_equal(rows[2].charge.wait_ns, 25);
+	assert_int_equal(rows[2].charge.count, 2);
+	assert_int_equal(rows[3].pair.culprit, 11);
+	assert_int_equal(rows[5].pair.victim, 3);
+	for (size_t i = 0; i < nr; i++)
+		sum += rows[i].charge.wait_ns;
+	assert_int_equal(sum, 676);
+	assert_int_equal(runq_rows_rank(NULL, 0, 3), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_le_is_exact),
+		cmocka_unit_test(test_le_refused),
+		cmocka_unit_test(test_percentile_of_the_seed),
+		cmocka_unit_test(test_slot_sum),
+		cmocka_unit_test(test_max),
+		cmocka_unit_test(test_sampling_error),
+		cmocka_unit_test(test_blame_windows),
+		cmocka_unit_test(test_blame_rank),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -19,5 +19,6 @@ int cmd_crit(int argc, char **argv);
 int cmd_wake(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_report(int argc, char **argv);
+int cmd_serve(int argc, char **argv); /* only in builds with the exporter */
 
 #endif

@@ -21,20 +21,21 @@ enum conn_cut {
 };
 
 struct conn {
-	struct conns *all;
-	struct conn *prev, *next; /* oldest first */
-	struct bufferevent *outer, *inner;
+	struct bufferevent *bev; /* evhttp's; may be gone until the next look at the loop */
 	uint64_t since_ns; /* of the connection, then of its last request */
-	uint64_t moved_ns; /* when its output last shrank */
+	uint64_t moved_ns; /* when its output last changed */
 	size_t left;	   /* bytes of output then */
 	bool asked;	   /* has made a request */
-	bool stream;	   /* its answer does not end */
+	bool stream;	   /* its answer does not end; it is there until conns_stream_over() */
 	bool doomed;	   /* shut down, waits for the loop to notice */
 };
 
 struct conns {
-	struct conn *first, *last;
-	size_t nr;
+	struct event_base *base;
+	struct conn *list; /* oldest first */
+	size_t nr, room;
+	const void **alive; /* found by the last look */
+	size_t nr_alive, room_alive;
 	uint64_t max, timeout_ns;
 	uint64_t cut[CONN_NR_CUTS];
 	struct event *sweep;
@@ -46,5 +47,7 @@ void conns_free(struct conns *conns);
 void conns_watch(struct conns *conns, struct evhttp *http);
 /* The connection has made a whole request. */
 void conns_asked(struct conns *conns, struct evhttp_connection *connection, bool stream);
+/* A stream has ended, by us or with its connection. */
+void conns_stream_over(struct conns *conns, struct evhttp_connection *connection);
 
 #endif

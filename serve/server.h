@@ -24,11 +24,13 @@
 struct event;
 struct event_base;
 struct evhttp;
+struct evhttp_connection;
 struct evhttp_request;
 
 /* One client of /api/v1/stream. */
 struct stream {
-	struct evhttp_request *request;
+	struct evhttp_request *request; /* gone before the connection tells of its end */
+	struct evhttp_connection *connection;
 	char *only; /* names of collectors, or NULL for all */
 };
 

@@ -17,6 +17,7 @@
 
 static void forget(struct server *server, size_t i)
 {
+	conns_stream_over(&server->conns, server->streams[i].connection);
 	free(server->streams[i].only);
 	server->streams[i] = server->streams[--server->nr_streams];
 }
@@ -26,7 +27,7 @@ static void on_closed(struct evhttp_connection *connection, void *arg)
 	struct server *server = arg;
 
 	for (size_t i = 0; i < server->nr_streams; i++) {
-		if (evhttp_request_get_connection(server->streams[i].request) != connection)
+		if (server->streams[i].connection != connection)
 			continue;
 		forget(server, i);
 		return;
@@ -37,17 +38,15 @@ static void end(struct server *server, size_t i)
 {
 	struct evhttp_request *request = server->streams[i].request;
 
-	evhttp_connection_set_closecb(evhttp_request_get_connection(request), NULL, NULL);
+	evhttp_connection_set_closecb(server->streams[i].connection, NULL, NULL);
 	forget(server, i);
 	evhttp_send_reply_end(request);
 }
 
 static size_t behind(const struct stream *stream)
 {
-	struct evhttp_connection *connection = evhttp_request_get_connection(stream->request);
-
 	return evbuffer_get_length(
-		bufferevent_get_output(evhttp_connection_get_bufferevent(connection)));
+		bufferevent_get_output(evhttp_connection_get_bufferevent(stream->connection)));
 }
 
 /* The whole window as one event; JSON has no line breaks but the last. */
@@ -105,7 +104,7 @@ void stream_answer(struct server *server, struct evhttp_request *request, const 
 		return;
 	}
 	stream = &server->streams[server->nr_streams++];
-	*stream = (struct stream){.request = request};
+	*stream = (struct stream){.request = request, .connection = connection};
 	if (accept_query(query, "collect", only, sizeof(only)))
 		stream->only = strdup(only);
 	evhttp_add_header(headers, "Content-Type", "text/event-stream");

@@ -9,11 +9,11 @@
 #include "base/clock.h"
 #include "view/prom.h"
 
-static const struct collector_ops *const table[] = {
+static const struct collector_ops *const entries[] = {
 	&collector_load,
 };
 
-#define NR_COLLECTORS (sizeof(table) / sizeof(table[0]))
+#define NR_COLLECTORS (sizeof(entries) / sizeof(entries[0]))
 
 struct shared *shared_new(struct report *report)
 {
@@ -34,6 +34,21 @@ void shared_put(struct shared *shared)
 	free(shared);
 }
 
+const struct table *collector_table(const struct report *report, const char *key)
+{
+	for (size_t i = 0; i < report->nr_tables; i++)
+		if (!strcmp(report->tables[i]->key, key))
+			return report->tables[i];
+	return NULL;
+}
+
+const struct value *collector_cell(const struct table *table, size_t row, const char *key)
+{
+	int col = table_find(table, key);
+
+	return table_cell(table, row, col < 0 ? SIZE_MAX : (size_t)col);
+}
+
 size_t collector_count(void)
 {
 	return NR_COLLECTORS;
@@ -42,8 +57,8 @@ size_t collector_count(void)
 const struct collector_ops *collector_find(const char *name)
 {
 	for (size_t i = 0; i < NR_COLLECTORS; i++)
-		if (!strcmp(table[i]->name, name))
-			return table[i];
+		if (!strcmp(entries[i]->name, name))
+			return entries[i];
 	return NULL;
 }
 
@@ -53,7 +68,7 @@ char *collector_names(char separator)
 	char *names, *at;
 
 	for (size_t i = 0; i < NR_COLLECTORS; i++)
-		len += strlen(table[i]->name) + 1;
+		len += strlen(entries[i]->name) + 1;
 	names = malloc(len);
 	if (!names)
 		return NULL;
@@ -61,7 +76,7 @@ char *collector_names(char separator)
 	for (size_t i = 0; i < NR_COLLECTORS; i++) {
 		if (i)
 			*at++ = separator;
-		at = stpcpy(at, table[i]->name);
+		at = stpcpy(at, entries[i]->name);
 	}
 	*at = '\0';
 	return names;
@@ -73,14 +88,14 @@ int collectors_open(struct collector *collectors, const struct config *config, s
 
 	memset(collectors, 0, NR_COLLECTORS * sizeof(*collectors));
 	for (size_t i = 0; !rc && i < NR_COLLECTORS; i++) {
-		collectors[i].ops = table[i];
-		if (!config_list_has(config->collect, table[i]->name))
+		collectors[i].ops = entries[i];
+		if (!config_list_has(config->collect, entries[i]->name))
 			continue;
-		rc = table[i]->open(config, &collectors[i].meter, err);
+		rc = entries[i]->open(config, &collectors[i].meter, err);
 		if (!rc)
 			rc = collectors[i].meter->ops->start(collectors[i].meter, err);
 		if (rc)
-			err_prefix(err, "%s", table[i]->name);
+			err_prefix(err, "%s", entries[i]->name);
 	}
 	if (rc)
 		collectors_close(collectors);

@@ -30,6 +30,14 @@ struct collector_ops {
 
 extern const struct collector_ops collector_load;
 
+/* The table of that name, or NULL. */
+const struct table *collector_table(const struct report *report, const char *key);
+/* The cell of a row by the key of its column; null if there is none. */
+const struct value *collector_cell(const struct table *table, size_t row, const char *key);
+
+/* runq.c: groups and blame of one window. */
+void runq_absorb(struct store *store, const struct config *config, const struct report *report);
+
 struct collector {
 	const struct collector_ops *ops;
 	struct meter *meter;

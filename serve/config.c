@@ -35,6 +35,10 @@ const struct config_setting config_settings[] = {
 
 int config_init(struct config *config)
 {
+	static const uint64_t le[] = {10000,	 20000,	    50000,     100000,	  200000,   500000,
+				      1000000,	 2000000,   5000000,   10000000,  20000000, 50000000,
+				      100000000, 200000000, 500000000, 1000000000};
+
 	*config = (struct config){
 		.interval_ns = NSEC_PER_SEC,
 		.cgroup_limit = 1000,
@@ -42,6 +46,8 @@ int config_init(struct config *config)
 		.max_connections = 512,
 		.timeout_ns = 10 * NSEC_PER_SEC,
 	};
+	memcpy(config->le_ns, le, sizeof(le));
+	config->nr_le = sizeof(le) / sizeof(le[0]);
 	config->user = strdup("nobody");
 	config->collect = collector_names(',');
 	if (config->user && config->collect)

@@ -37,7 +37,7 @@ struct config {
 	char *collect;	  /* "load,runq" */
 	char *user;
 	uint64_t le_ns[CONFIG_MAX_LE];
-	unsigned int nr_le; /* 0: the measurement's own */
+	unsigned int nr_le;
 	uint64_t interval_ns;
 	uint64_t cgroup_limit;
 	uint64_t blame_limit;

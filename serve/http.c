@@ -42,9 +42,7 @@ static void common_headers(struct evhttp_request *request)
 {
 	struct evkeyvalq *headers = evhttp_request_get_output_headers(request);
 
-	evhttp_add_header(headers, "Content-Security-Policy",
-			  "default-src 'self'; base-uri 'none'; form-action 'none'; "
-			  "frame-ancestors 'none'; object-src 'none'");
+	evhttp_add_header(headers, "Content-Security-Policy", WEB_CSP);
 	evhttp_add_header(headers, "X-Content-Type-Options", "nosniff");
 	evhttp_add_header(headers, "Referrer-Policy", "no-referrer");
 	evhttp_add_header(headers, "Cross-Origin-Resource-Policy", "same-origin");

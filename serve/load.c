@@ -36,9 +36,7 @@ static int load_collector_open(const struct config *config, struct meter **ret_m
 
 static const struct value *cell(const struct row *row, enum metric_id id)
 {
-	int col = table_find(row->table, metric_get(id)->key);
-
-	return table_cell(row->table, row->at, col < 0 ? SIZE_MAX : (size_t)col);
+	return collector_cell(row->table, row->at, metric_get(id)->key);
 }
 
 static void add_share(struct store *store, const struct row *row, enum family_id id,
@@ -148,18 +146,11 @@ static void absorb_softirqs(struct store *store, const struct table *cpus,
 	}
 }
 
-static const struct table *find(const struct report *report, const char *key)
-{
-	for (size_t i = 0; i < report->nr_tables; i++)
-		if (!strcmp(report->tables[i]->key, key))
-			return report->tables[i];
-	return NULL;
-}
-
 static void load_collector_absorb(struct store *store, const struct config *config,
 				  const struct report *report)
 {
-	const struct table *cpus = find(report, "cpus"), *softirqs = find(report, "softirqs");
+	const struct table *cpus = collector_table(report, "cpus");
+	const struct table *softirqs = collector_table(report, "softirqs");
 	struct row row = {.table = cpus};
 
 	(void)config;

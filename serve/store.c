@@ -8,23 +8,27 @@
 
 int store_init(struct store *store, const uint64_t *le_ns, unsigned int nr_le)
 {
+	static const uint64_t wake_le[] = {1000,   2000,   5000,   10000,   20000,   50000,   100000,
+					   200000, 500000, 1000000, 2000000, 5000000, 10000000};
+	int rc;
+
 	memset(store, 0, sizeof(*store));
 	pthread_mutex_init(&store->lock, NULL);
-	for (int id = 0; id < FAMILY_NR; id++) {
-		int rc = series_init(&store->series[id], id, le_ns, nr_le);
-
-		if (rc) {
-			store_free(store);
-			return rc;
-		}
-	}
-	return 0;
+	rc = series_init(&store->seen, F_RUNQ_GROUPS, NULL, 0);
+	for (int id = 0; !rc && id < FAMILY_NR; id++)
+		rc = id == F_WAKE ? series_init(&store->series[id], id, wake_le,
+						sizeof(wake_le) / sizeof(wake_le[0])) :
+				    series_init(&store->series[id], id, le_ns, nr_le);
+	if (rc)
+		store_free(store);
+	return rc;
 }
 
 void store_free(struct store *store)
 {
 	for (int id = 0; id < FAMILY_NR; id++)
 		series_free(&store->series[id]);
+	series_free(&store->seen);
 	pthread_mutex_destroy(&store->lock);
 }
 

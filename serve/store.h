@@ -12,10 +12,12 @@
 struct store {
 	pthread_mutex_t lock; /* held for a window's additions or for a copy, never for rendering */
 	struct series series[FAMILY_NR];
+	struct series seen; /* cgroups with series of their own: when they last waited */
 	uint64_t generation; /* windows added so far */
 	unsigned int readers;
 };
 
+/* Boundaries of run-queue waits; those of idle wake-ups are ours. */
 int store_init(struct store *store, const uint64_t *le_ns, unsigned int nr_le);
 void store_free(struct store *store);
 

@@ -114,6 +114,22 @@ size_t series_row(struct series *s, const char *labels)
 	return row;
 }
 
+/* Empties a slot and moves up those behind it that would otherwise not be found any more. */
+static void unindex(struct series *s, size_t hole)
+{
+	size_t mask = s->index_size - 1;
+
+	for (size_t at = (hole + 1) & mask; s->index[at]; at = (at + 1) & mask) {
+		size_t home = hash(s->labels[s->index[at] - 1]) & mask;
+
+		if (((at - home) & mask) < ((at - hole) & mask))
+			continue;
+		s->index[hole] = s->index[at];
+		hole = at;
+	}
+	s->index[hole] = 0;
+}
+
 void series_remove(struct series *s, size_t row)
 {
 	char **dead = reallocarray(s->dead, s->nr_dead + 1, sizeof(*dead));
@@ -123,10 +139,13 @@ void series_remove(struct series *s, size_t row)
 		s->dead = dead;
 		dead[s->nr_dead++] = s->labels[row];
 	}
+	unindex(s, probe(s, s->labels[row]));
 	s->nr--;
+	if (row == s->nr)
+		return;
+	s->index[probe(s, s->labels[s->nr])] = row + 1;
 	s->labels[row] = s->labels[s->nr];
-	memmove(series_words(s, row), series_words(s, s->nr), s->width * sizeof(union word));
-	reindex(s);
+	memcpy(series_words(s, row), series_words(s, s->nr), s->width * sizeof(union word));
 }
 
 void series_bury(struct series *s)

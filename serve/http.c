@@ -70,6 +70,7 @@ void http_body(struct server *server, struct evhttp_request *request, const char
 {
 	struct evkeyvalq *headers = evhttp_request_get_output_headers(request);
 	struct evbuffer *buffer = evbuffer_new();
+	char length[24];
 
 	if (!buffer || body_send(body, buffer)) {
 		if (buffer)
@@ -82,6 +83,11 @@ void http_body(struct server *server, struct evhttp_request *request, const char
 	evhttp_add_header(headers, "Cache-Control", "no-store");
 	if (body->gzip)
 		evhttp_add_header(headers, "Content-Encoding", "gzip");
+	/* evhttp leaves it out where it sends no body. */
+	if (evhttp_request_get_command(request) == EVHTTP_REQ_HEAD) {
+		snprintf(length, sizeof(length), "%zu", body->len);
+		evhttp_add_header(headers, "Content-Length", length);
+	}
 	evhttp_send_reply(request, HTTP_OK, NULL, buffer);
 	http_count(server, HTTP_OK);
 	evbuffer_free(buffer);

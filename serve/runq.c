@@ -65,10 +65,12 @@ static void add_histogram(struct series *series, size_t at, const struct table *
 			  uint64_t sum_ns)
 {
 	union word *words = series_words(series, at);
+	int col_edge = le ? table_find(le, "le_ns") : -1, col_below = le ? table_find(le, "count") : -1;
 
-	for (size_t i = 0; le && i < le->nr_rows && i < series->nr_le; i++) {
-		const struct value *edge = collector_cell(le, i, "le_ns");
-		const struct value *below = collector_cell(le, i, "count");
+	for (size_t i = 0; col_edge >= 0 && col_below >= 0 && i < le->nr_rows && i < series->nr_le;
+	     i++) {
+		const struct value *edge = table_cell(le, i, col_edge);
+		const struct value *below = table_cell(le, i, col_below);
 
 		if (edge->kind == VALUE_U64 && edge->u64 == series->le_ns[i] &&
 		    below->kind == VALUE_U64)
@@ -97,19 +99,25 @@ static void note_seen(struct store *store, const char *labels, uint64_t now_ns, 
 		series_words(&store->seen, at)->u64 = ended ? now_ns + LINGER_NS - SILENT_NS : now_ns;
 }
 
-static void add_causes(struct store *store, const struct cols *cols, size_t row, const char *name)
+/* @labels is that of the cgroup; the rest of the pair is plain, so no escaping is done twice. */
+static void add_causes(struct store *store, const struct cols *cols, size_t row, const char *labels)
 {
+	size_t len = strlen(labels);
+	char *pair = malloc(len + sizeof(cols->names[0]) + sizeof(",cause=\"\""));
+
+	if (!pair)
+		return;
+	memcpy(pair, labels, len);
 	for (size_t i = 0; i < cols->nr_causes; i++) {
 		const struct value *value = table_cell(cols->table, row, cols->cause[i]);
-		char *labels;
 
 		/* Null is what this kernel cannot tell: no series, rather than one of zeros. */
 		if (value->kind != VALUE_U64)
 			continue;
-		labels = prom_labels("cgroup", name, "cause", cols->names[i], NULL);
-		store_add(store, F_RUNQ_CAUSE, labels, value->u64);
-		free(labels);
+		stpcpy(stpcpy(stpcpy(pair + len, ",cause=\""), cols->names[i]), "\"");
+		store_add(store, F_RUNQ_CAUSE, pair, value->u64);
 	}
+	free(pair);
 }
 
 static void absorb_group(struct store *store, const struct config *config, const struct cols *cols,
@@ -133,10 +141,11 @@ static void absorb_group(struct store *store, const struct config *config, const
 		note_seen(store, labels, now_ns, ended->kind == VALUE_BOOL && ended->flag);
 	}
 	at = labels ? series_row(series, labels) : SERIES_NONE;
-	if (at != SERIES_NONE)
+	if (at != SERIES_NONE) {
 		add_histogram(series, at, le->kind == VALUE_TABLE ? le->table : NULL, count,
 			      u64_at(cols, row, cols->sum));
-	add_causes(store, cols, row, name);
+		add_causes(store, cols, row, labels);
+	}
 	free(labels);
 }
 

@@ -11,6 +11,7 @@
 
 static const struct collector_ops *const entries[] = {
 	&collector_load,
+	&collector_wake,
 };
 
 #define NR_COLLECTORS (sizeof(entries) / sizeof(entries[0]))
@@ -47,6 +48,26 @@ const struct value *collector_cell(const struct table *table, size_t row, const 
 	int col = table_find(table, key);
 
 	return table_cell(table, row, col < 0 ? SIZE_MAX : (size_t)col);
+}
+
+/* Boundaries are the same on both sides, as the same settings made them; else nothing is counted. */
+void collector_histogram(struct series *series, size_t at, const struct table *le, uint64_t count,
+			 uint64_t sum_ns)
+{
+	union word *words = series_words(series, at);
+	int col_edge = le ? table_find(le, "le_ns") : -1, col_below = le ? table_find(le, "count") : -1;
+
+	for (size_t i = 0; col_edge >= 0 && col_below >= 0 && i < le->nr_rows && i < series->nr_le;
+	     i++) {
+		const struct value *edge = table_cell(le, i, col_edge);
+		const struct value *below = table_cell(le, i, col_below);
+
+		if (edge->kind == VALUE_U64 && edge->u64 == series->le_ns[i] &&
+		    below->kind == VALUE_U64)
+			words[i].u64 += below->u64;
+	}
+	words[series->nr_le].u64 += count;
+	words[series->nr_le + 1].u64 += sum_ns;
 }
 
 size_t collector_count(void)

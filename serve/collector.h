@@ -29,11 +29,16 @@ struct collector_ops {
 };
 
 extern const struct collector_ops collector_load;
+extern const struct collector_ops collector_wake;
 
 /* The table of that name, or NULL. */
 const struct table *collector_table(const struct report *report, const char *key);
 /* The cell of a row by the key of its column; null if there is none. */
 const struct value *collector_cell(const struct table *table, size_t row, const char *key);
+
+/* Adds a window's counts up to each boundary, its count and its sum to one row. */
+void collector_histogram(struct series *series, size_t at, const struct table *le, uint64_t count,
+			 uint64_t sum_ns);
 
 /* runq.c: groups and blame of one window. */
 void runq_absorb(struct store *store, const struct config *config, const struct report *report);

@@ -60,26 +60,6 @@ static uint64_t u64_at(const struct cols *cols, size_t row, int col)
 	return value->kind == VALUE_U64 ? value->u64 : 0;
 }
 
-/* Boundaries are the same on both sides, as the same settings made them; else nothing is counted. */
-static void add_histogram(struct series *series, size_t at, const struct table *le, uint64_t count,
-			  uint64_t sum_ns)
-{
-	union word *words = series_words(series, at);
-	int col_edge = le ? table_find(le, "le_ns") : -1, col_below = le ? table_find(le, "count") : -1;
-
-	for (size_t i = 0; col_edge >= 0 && col_below >= 0 && i < le->nr_rows && i < series->nr_le;
-	     i++) {
-		const struct value *edge = table_cell(le, i, col_edge);
-		const struct value *below = table_cell(le, i, col_below);
-
-		if (edge->kind == VALUE_U64 && edge->u64 == series->le_ns[i] &&
-		    below->kind == VALUE_U64)
-			words[i].u64 += below->u64;
-	}
-	words[series->nr_le].u64 += count;
-	words[series->nr_le + 1].u64 += sum_ns;
-}
-
 /* Whether the cgroup has, or may have, series of its own. */
 static bool admit(struct store *store, const struct config *config, const char *name,
 		  const char *labels)
@@ -142,8 +122,8 @@ static void absorb_group(struct store *store, const struct config *config, const
 	}
 	at = labels ? series_row(series, labels) : SERIES_NONE;
 	if (at != SERIES_NONE) {
-		add_histogram(series, at, le->kind == VALUE_TABLE ? le->table : NULL, count,
-			      u64_at(cols, row, cols->sum));
+		collector_histogram(series, at, le->kind == VALUE_TABLE ? le->table : NULL,
+				    count, u64_at(cols, row, cols->sum));
 		add_causes(store, cols, row, labels);
 	}
 	free(labels);

@@ -8,16 +8,17 @@
 
 int store_init(struct store *store, const uint64_t *le_ns, unsigned int nr_le)
 {
-	static const uint64_t wake_le[] = {1000,   2000,   5000,   10000,   20000,   50000,   100000,
-					   200000, 500000, 1000000, 2000000, 5000000, 10000000};
+	uint64_t wake_le[15];
 	int rc;
 
+	/* Just below powers of two of ns, where the kernel side's buckets end: exact. */
+	for (unsigned int i = 0; i < 15; i++)
+		wake_le[i] = (1024ULL << i) - 1;
 	memset(store, 0, sizeof(*store));
 	pthread_mutex_init(&store->lock, NULL);
 	rc = series_init(&store->seen, F_RUNQ_GROUPS, NULL, 0);
 	for (int id = 0; !rc && id < FAMILY_NR; id++)
-		rc = id == F_WAKE ? series_init(&store->series[id], id, wake_le,
-						sizeof(wake_le) / sizeof(wake_le[0])) :
+		rc = id == F_WAKE ? series_init(&store->series[id], id, wake_le, 15) :
 				    series_init(&store->series[id], id, le_ns, nr_le);
 	if (rc)
 		store_free(store);

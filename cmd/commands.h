@@ -20,5 +20,6 @@ int cmd_wake(int argc, char **argv);
 int cmd_runq(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_report(int argc, char **argv);
+int cmd_serve(int argc, char **argv); /* only in builds with the exporter */
 
 #endif

@@ -15,6 +15,9 @@ const struct command commands[] = {
 	{"crit", cmd_crit, "cost of disabling and enabling interrupts and preemption"},
 	{"doctor", cmd_doctor, "what this machine can measure, and how to fix what it can't"},
 	{"report", cmd_report, "one self-contained HTML file with plots"},
+#ifdef SUBTICK_SERVE
+	{"serve", cmd_serve, "Prometheus exporter and live page"},
+#endif
 	{NULL, NULL, NULL},
 };
 

@@ -30,6 +30,16 @@ static const struct opt common[] = {
 	{NULL, 0, NULL, NULL, 0},
 };
 
+/* Without a view there is nothing to format: --help alone. */
+static const struct opt *common_of(const struct opts_state *state)
+{
+	const struct opt *opt = common;
+
+	while (!state->view && opt->id != ID_HELP)
+		opt++;
+	return opt;
+}
+
 static void print_list(const struct opt *opt)
 {
 	char left[64];
@@ -54,7 +64,8 @@ void opts_print(const struct opt *own)
 static void print_help(const struct opts_state *state)
 {
 	printf("Usage: subtick %s\n%s\n\n", state->synopsis, state->summary);
-	opts_print(state->own);
+	print_list(state->own);
+	print_list(common_of(state));
 	printf("\nMore in subtick%s%s(8).\n", state->command ? "-" : "",
 	       state->command ? state->command : "");
 }
@@ -144,7 +155,7 @@ static int next_letter(struct opts_state *state)
 	const char *inside = NULL;
 
 	if (!opt)
-		opt = find_letter(common, letter);
+		opt = find_letter(common_of(state), letter);
 	if (!opt) {
 		opts_usage(state, "unknown option -%c", letter);
 		return OPT_BAD;
@@ -165,7 +176,7 @@ static int next_long(struct opts_state *state, const char *word)
 	const struct opt *opt = find_long(state->own, word, len);
 
 	if (!opt)
-		opt = find_long(common, word, len);
+		opt = find_long(common_of(state), word, len);
 	if (!opt) {
 		opts_usage(state, "unknown option --%.*s", (int)len, word);
 		return OPT_BAD;

@@ -47,7 +47,7 @@ struct opts_state {
 	const char *cluster; /* rest of "-abc" */
 	bool no_more;	     /* after "--" */
 	const char *value;
-	struct view *view; /* --json, --csv, --color go here */
+	struct view *view; /* --json, --csv, --color go here; NULL: the command has none of them */
 };
 
 /*

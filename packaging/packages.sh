@@ -11,6 +11,8 @@ BUILD_PACKAGES=(
 	meson ninja-build gcc libc6-dev pkg-config
 	clang llvm bpftool
 	libbpf-dev libelf-dev zlib1g-dev libjansson-dev libncurses-dev
+	libbpf-dev libelf-dev zlib1g-dev libjansson-dev
+	libevent-dev libcap-dev libseccomp-dev
 	scdoc
 )
 
@@ -22,6 +24,7 @@ TEST_PACKAGES=(
 	iproute2 procps util-linux sysstat linux-perf rt-tests
 	iproute2 procps util-linux sysstat linux-perf
 	tmux prometheus python3-yaml
+	prometheus prometheus-node-exporter python3-prometheus-client
 )
 
 # Only the suites vm and vm-all ask for these; they weigh some hundred megabytes.

@@ -57,6 +57,16 @@ static int lane_add(struct load_meter *m, struct load_source *source, struct err
 							  err_set(err, -ENOMEM, "out of memory");
 }
 
+static bool compares(const struct load_opts *opts, const char *name)
+{
+	if (!opts->compare_with)
+		return true;
+	for (const char *const *with = opts->compare_with; *with; with++)
+		if (!strcmp(*with, name))
+			return true;
+	return false;
+}
+
 /* All further sources that open; one that does not is no error, its column stays null. */
 static int open_others(struct load_meter *m, const struct load_source_opts *opts, struct err *err)
 {
@@ -66,7 +76,8 @@ static int open_others(struct load_meter *m, const struct load_source_opts *opts
 	int rc = 0;
 
 	for (const struct load_source_ops *const *ops = load_sources(); *ops && !rc; ops++) {
-		if (!strcmp((*ops)->name, main_name) || m->nr_lanes == LOAD_MAX_LANES)
+		if (!strcmp((*ops)->name, main_name) || m->nr_lanes == LOAD_MAX_LANES ||
+		    !compares(&m->opts, (*ops)->name))
 			continue;
 		if (!load_source_open((*ops)->name, opts, &source, &why))
 			rc = lane_add(m, source, err);

@@ -13,6 +13,7 @@ struct load_opts {
 	const char *event;  /* counter sources: another event, or NULL */
 	struct cpuset cpus; /* CPUs to report; empty: all that are possible */
 	bool compare;	    /* every source that works, side by side */
+	const char *const *compare_with; /* only these, NULL-terminated; NULL: all */
 	bool softirq;	    /* time by softirq vector */
 	bool bursts;	    /* distribution of busy bursts */
 };

@@ -5,6 +5,11 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "stats/hist.h"
+
+/* Boundaries of the passive histogram in the report: 1 µs to 17 ms. */
+#define LE_MIN_NS 1024
+#define LE_MAX_NS (1024 << 14)
 #define NR_POINT_STATES 16 /* more than any driver has */
 
 /* Where one row of the states table gets its figures from. */
@@ -19,7 +24,7 @@ struct row {
 
 struct cols {
 	size_t cpu, index, name, source, claimed, count, min, median, mean, stddev, p99, p999,
-		p9999, max, near, near_ratio, silent, order[3], usage, residency, verdict;
+		p9999, max, near, near_ratio, silent, order[3], usage, residency, verdict, sum, le;
 };
 
 
@@ -193,6 +198,27 @@ static bool add_point_rows(const struct wake_result *r, struct table *t, const s
 	return exceeds;
 }
 
+/* Cumulative counts below powers of two, which are bucket edges and therefore exact. */
+static void add_edges(struct table *parent, size_t row, const struct cols *c,
+		      const struct wake_hist *now, const struct wake_hist *was)
+{
+	struct table *le = table_nested(parent, row, c->le, "le");
+	size_t col_le = table_col(le, M_BURST_LE_NS), col_count = table_col(le, M_COUNT);
+	uint64_t sum = 0;
+
+	value_u64(table_cell(parent, row, c->sum), now->sum_ns - was->sum_ns);
+	for (unsigned int i = 0; i < HIST_NR && hist_high(i) <= LE_MAX_NS; i++) {
+		size_t sub;
+
+		sum += now->count[i] - was->count[i];
+		if ((i + 1) % HIST_SUB || hist_high(i) < LE_MIN_NS)
+			continue;
+		sub = table_row(le);
+		value_u64(table_cell(le, sub, col_le), hist_high(i) - 1);
+		value_u64(table_cell(le, sub, col_count), sum);
+	}
+}
+
 static bool add_passive_rows(const struct wake_result *r, struct table *t, const struct cols *c,
 			     const struct wake_worker *w)
 {
@@ -217,6 +243,7 @@ static bool add_passive_rows(const struct wake_result *r, struct table *t, const
 		/* A bucket of the histogram is up to 3.1 % wide; its maximum is exact. */
 		row.uncertainty_ns = wake_report_uncertainty(r, w);
 		exceeds |= fill_row(r, t, c, &row);
+		add_edges(t, t->nr_rows - 1, c, now, was);
 	}
 	return exceeds;
 }
@@ -230,6 +257,13 @@ bool wake_report_states(const struct wake_result *r, struct report *report)
 	if (!t)
 		return false;
 	columns(t, &c);
+	if (r->opts->launchers >> WAKE_PASSIVE & 1) {
+		c.sum = table_col(t, M_SUM_NS);
+		c.le = table_col(t, M_BUCKETS);
+		if (report->failed)
+			return false;
+		t->cols[c.sum].data_only = t->cols[c.le].data_only = true;
+	}
 	for (unsigned int i = 0; i < r->run->nr_workers && !report->failed; i++) {
 		const struct wake_worker *w = &r->run->workers[i];
 

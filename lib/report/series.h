@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Cumulative samples of one family by their labels, kept flat so that a copy costs a memcpy. */
+#ifndef SUBTICK_REPORT_SERIES_H
+#define SUBTICK_REPORT_SERIES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "report/family.h"
+
+/* UNIT_RATIO uses f64, everything else u64 (ns, bytes, counts). */
+union word {
+	uint64_t u64;
+	double f64;
+};
+
+/*
+ * A sample is one word; of a histogram one per boundary (counts up to it), then count and sum_ns.
+ * Labels are already in the form of the format: cpu="0",context="task".
+ */
+struct series {
+	const struct family *family;
+	uint64_t *le_ns;
+	unsigned int nr_le;
+	unsigned int width; /* words per sample */
+	char **labels;
+	union word *words;
+	size_t nr, room;
+	uint32_t *index; /* open addressing over labels: row + 1, 0 for none */
+	size_t index_size;
+	char **dead; /* labels of removed rows, which a copy may still point to */
+	size_t nr_dead;
+};
+
+#define SERIES_NONE ((size_t)-1)
+
+int series_init(struct series *series, enum family_id id, const uint64_t *le_ns,
+		unsigned int nr_le);
+void series_free(struct series *series);
+
+/* The row with these labels, made of zeros if there is none; SERIES_NONE when out of memory. */
+size_t series_row(struct series *series, const char *labels);
+/* The same, but never makes one. */
+size_t series_find(const struct series *series, const char *labels);
+/* Moves the last row into the place of @row. */
+void series_remove(struct series *series, size_t row);
+/* Frees labels of removed rows; only while no copy is in use. */
+void series_bury(struct series *series);
+
+static inline union word *series_words(const struct series *series, size_t row)
+{
+	return &series->words[row * series->width];
+}
+
+/*
+ * A copy to read while the original goes on: own words, borrowed labels. Its room is kept for the
+ * next copy; free it with series_copy_free().
+ */
+int series_copy(struct series *copy, const struct series *series);
+void series_copy_free(struct series *copy);
+
+#endif

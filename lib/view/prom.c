@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The two Prometheus formats, written without printf: a scrape may have a hundred thousand lines. */
+#include "view/prom.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "view/utf8.h"
+
+const char *prom_content_type(enum prom_format format)
+{
+	return format == PROM_OPENMETRICS ?
+		       "application/openmetrics-text; version=1.0.0; charset=utf-8" :
+		       "text/plain; version=0.0.4; charset=utf-8";
+}
+
+/* The q of one media range, in thousandths; 1000 without one, 0 if it makes no sense. */
+static int accept_weight(const char *params, const char *end)
+{
+	for (const char *p = params; p < end; p++) {
+		int weight = 0, digit = 100;
+
+		if (*p != ';')
+			continue;
+		do
+			p++;
+		while (p < end && isblank((unsigned char)*p));
+		if (end - p < 3 || strncasecmp(p, "q=", 2) || (p[2] != '0' && p[2] != '1'))
+			continue;
+		weight = (p[2] - '0') * 1000;
+		for (p += 3; p < end && (*p == '.' || isdigit((unsigned char)*p)); p++) {
+			if (*p == '.')
+				continue;
+			weight += (*p - '0') * digit;
+			digit /= 10;
+		}
+		return weight > 1000 ? 1000 : weight;
+	}
+	return 1000;
+}
+
+/* Only version 1.0.0 is spoken: a range that insists on another does not count. */
+static bool accept_version(const char *params, const char *end)
+{
+	static const char key[] = "version=";
+
+	for (const char *p = params; p + sizeof(key) - 1 < end; p++) {
+		if (strncasecmp(p, key, sizeof(key) - 1))
+			continue;
+		p += sizeof(key) - 1;
+		if (p < end && *p == '"')
+			p++;
+		return end - p >= 5 && !strncmp(p, "1.0.0", 5);
+	}
+	return true;
+}
+
+enum prom_format prom_accept(const char *accept)
+{
+	static const char open[] = "application/openmetrics-text", text[] = "text/plain";
+	int open_weight = 0, text_weight = 0;
+
+	while (accept && *accept) {
+		const char *end = accept + strcspn(accept, ","), *start = accept;
+		size_t name;
+
+		start += strspn(start, " \t");
+		name = strcspn(start, ";, \t");
+		if (name == sizeof(open) - 1 && !strncasecmp(start, open, name) &&
+		    accept_version(start + name, end)) {
+			int weight = accept_weight(start + name, end);
+
+			open_weight = weight > open_weight ? weight : open_weight;
+		} else if (name == sizeof(text) - 1 && !strncasecmp(start, text, name)) {
+			int weight = accept_weight(start + name, end);
+
+			text_weight = weight > text_weight ? weight : text_weight;
+		}
+		accept = *end ? end + 1 : end;
+	}
+	return open_weight && open_weight >= text_weight ? PROM_OPENMETRICS : PROM_TEXT;
+}
+
+static char *escape(char *to, const char *from)
+{
+	for (; *from; from++) {
+		if (*from == '\\' || *from == '"' || *from == '\n')
+			*to++ = '\\';
+		*to++ = *from == '\n' ? 'n' : *from;
+	}
+	return to;
+}
+
+char *prom_labels(const char *name, ...)
+{
+	char *labels = NULL, *bigger, *valid;
+	size_t len = 0;
+	va_list ap;
+
+	va_start(ap, name);
+	for (; name; name = va_arg(ap, const char *)) {
+		valid = utf8_valid(va_arg(ap, const char *));
+		bigger = valid ? realloc(labels, len + strlen(name) + 2 * strlen(valid) + 5) : NULL;
+		if (!bigger) {
+			free(valid);
+			free(labels);
+			labels = NULL;
+			break;
+		}
+		labels = bigger;
+		if (len)
+			labels[len++] = ',';
+		len = stpcpy(labels + len, name) - labels;
+		labels[len++] = '=';
+		labels[len++] = '"';
+		len = escape(labels + len, valid) - labels;
+		labels[len++] = '"';
+		labels[len] = '\0';
+		free(valid);
+	}
+	va_end(ap);
+	return labels;
+}
+
+static void flush(struct prom *p)
+{
+	if (!p->rc && p->used)
+		p->rc = p->sink(p->arg, p->block, p->used);
+	p->used = 0;
+}
+
+static void put(struct prom *p, const char *data, size_t len)
+{
+	while (len) {
+		size_t fits = sizeof(p->block) - p->used;
+
+		if (fits > len)
+			fits = len;
+		memcpy(p->block + p->used, data, fits);
+		p->used += fits;
+		data += fits;
+		len -= fits;
+		if (p->used == sizeof(p->block))
+			flush(p);
+	}
+}
+
+static void puts_(struct prom *p, const char *str)
+{
+	put(p, str, strlen(str));
+}
+
+static size_t format_u64(char *to, uint64_t value)
+{
+	char digits[20];
+	size_t nr = 0;
+
+	do
+		digits[nr++] = '0' + value % 10;
+	while (value /= 10);
+	for (size_t i = 0; i < nr; i++)
+		to[i] = digits[nr - 1 - i];
+	return nr;
+}
+
+/* Exact: a double would round a counter of some weeks, and its rate with it. */
+static size_t format_seconds(char *to, uint64_t ns)
+{
+	size_t len = format_u64(to, ns / 1000000000);
+	uint32_t rest = ns % 1000000000;
+
+	if (!rest)
+		return len;
+	to[len++] = '.';
+	for (uint32_t unit = 100000000; rest; unit /= 10) {
+		to[len++] = '0' + rest / unit;
+		rest %= unit;
+	}
+	return len;
+}
+
+static size_t format_word(char *to, const struct family *family, union word word)
+{
+	switch (family->unit) {
+	case UNIT_NS:
+		return format_seconds(to, word.u64);
+	case UNIT_RATIO:
+		return snprintf(to, 32, "%.9g", word.f64);
+	default:
+		return format_u64(to, word.u64);
+	}
+}
+
+static const char *type_name(enum family_type type, enum prom_format format)
+{
+	switch (type) {
+	case FAMILY_COUNTER:
+		return "counter";
+	case FAMILY_HISTOGRAM:
+		return "histogram";
+	case FAMILY_INFO:
+		return format == PROM_OPENMETRICS ? "info" : "gauge";
+	default:
+		return "gauge";
+	}
+}
+
+static const char *type_suffix(enum family_type type)
+{
+	return type == FAMILY_COUNTER ? "_total" : type == FAMILY_INFO ? "_info" : "";
+}
+
+static void put_meta(struct prom *p, const char *what, const char *name, const char *suffix,
+		     const char *text)
+{
+	puts_(p, "# ");
+	puts_(p, what);
+	puts_(p, name);
+	puts_(p, suffix);
+	puts_(p, " ");
+	puts_(p, text);
+	puts_(p, "\n");
+}
+
+/* In OpenMetrics the family's name has no suffix of its type; in text it is the sample's own. */
+static void put_head(struct prom *p, const struct family *f)
+{
+	bool open = p->format == PROM_OPENMETRICS;
+	const char *suffix = open ? "" : type_suffix(f->type);
+
+	if (!open)
+		put_meta(p, "HELP ", f->name, suffix, f->help);
+	put_meta(p, "TYPE ", f->name, suffix, type_name(f->type, p->format));
+	if (!open)
+		return;
+	if (f->unit == UNIT_NS)
+		put_meta(p, "UNIT ", f->name, "", "seconds");
+	else if (f->unit == UNIT_RATIO)
+		put_meta(p, "UNIT ", f->name, "", "ratio");
+	else if (f->unit == UNIT_BYTES)
+		put_meta(p, "UNIT ", f->name, "", "bytes");
+	put_meta(p, "HELP ", f->name, "", f->help);
+}
+
+static void put_line(struct prom *p, const char *head, const char *labels, const char *value,
+		     size_t len)
+{
+	puts_(p, head);
+	if (*labels) {
+		put(p, "{", 1);
+		puts_(p, labels);
+		put(p, "}", 1);
+	}
+	put(p, " ", 1);
+	put(p, value, len);
+	put(p, "\n", 1);
+}
+
+/* The le label as both formats want it: a float, so that 1 second is 1.0 in OpenMetrics. */
+static void format_le(char *to, uint64_t ns, enum prom_format format)
+{
+	size_t len = format_seconds(to, ns);
+
+	to[len] = '\0';
+	if (format == PROM_OPENMETRICS && !strchr(to, '.'))
+		strcpy(to + len, ".0");
+}
+
+static void put_bucket(struct prom *p, const char *name, const char *labels, const char *le,
+		       uint64_t count)
+{
+	char value[32];
+
+	puts_(p, name);
+	put(p, "_bucket{", 8);
+	if (*labels) {
+		puts_(p, labels);
+		put(p, ",", 1);
+	}
+	put(p, "le=\"", 4);
+	puts_(p, le);
+	put(p, "\"} ", 3);
+	put(p, value, format_u64(value, count));
+	put(p, "\n", 1);
+}
+
+static void put_histogram(struct prom *p, const struct series *s, size_t row, char (*le)[32])
+{
+	const union word *words = series_words(s, row);
+	const char *name = s->family->name, *labels = s->labels[row];
+	uint64_t count = words[s->nr_le].u64;
+	char head[128], value[32];
+
+	for (unsigned int i = 0; i < s->nr_le; i++)
+		put_bucket(p, name, labels, le[i], words[i].u64);
+	put_bucket(p, name, labels, "+Inf", count);
+	snprintf(head, sizeof(head), "%s_sum", name);
+	put_line(p, head, labels, value, format_seconds(value, words[s->nr_le + 1].u64));
+	snprintf(head, sizeof(head), "%s_count", name);
+	put_line(p, head, labels, value, format_u64(value, count));
+}
+
+void prom_write(struct prom *p, const struct series *s)
+{
+	char (*le)[32] = NULL, head[128], value[32];
+
+	if (!s->nr || p->rc)
+		return;
+	put_head(p, s->family);
+	if (s->family->type == FAMILY_HISTOGRAM) {
+		le = calloc(s->nr_le + 1, sizeof(*le));
+		if (!le) {
+			p->rc = -ENOMEM;
+			return;
+		}
+		for (unsigned int i = 0; i < s->nr_le; i++)
+			format_le(le[i], s->le_ns[i], p->format);
+	}
+	snprintf(head, sizeof(head), "%s%s", s->family->name, type_suffix(s->family->type));
+	for (size_t i = 0; i < s->nr && !p->rc; i++) {
+		if (le)
+			put_histogram(p, s, i, le);
+		else
+			put_line(p, head, s->labels[i], value,
+				 format_word(value, s->family, *series_words(s, i)));
+	}
+	free(le);
+}
+
+int prom_end(struct prom *p)
+{
+	if (p->format == PROM_OPENMETRICS)
+		puts_(p, "# EOF\n");
+	flush(p);
+	return p->rc;
+}

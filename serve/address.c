@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Parses addresses and opens listening sockets. */
+#include "address.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define BACKLOG 512
+
+static int parse_port(const char *text, in_port_t *ret_port)
+{
+	char *end;
+	unsigned long port;
+
+	if (*text < '0' || *text > '9')
+		return -EINVAL;
+	port = strtoul(text, &end, 10);
+	if (*end || port > 65535 || end - text > 5)
+		return -EINVAL;
+	*ret_port = htons(port);
+	return 0;
+}
+
+static int parse_unix(const char *path, struct address *a)
+{
+	struct sockaddr_un *sun = (struct sockaddr_un *)&a->sockaddr;
+
+	if (!*path || strlen(path) >= sizeof(sun->sun_path))
+		return -EINVAL;
+	sun->sun_family = AF_UNIX;
+	strcpy(sun->sun_path, path);
+	a->len = offsetof(struct sockaddr_un, sun_path) + strlen(path) + 1;
+	a->path = path;
+	return 0;
+}
+
+int address_parse(const char *text, struct address *a)
+{
+	struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)&a->sockaddr;
+	struct sockaddr_in *in = (struct sockaddr_in *)&a->sockaddr;
+	const char *colon = strrchr(text, ':');
+	char host[INET6_ADDRSTRLEN + 2];
+	size_t len;
+
+	memset(a, 0, sizeof(*a));
+	if (!strncmp(text, "unix:", 5))
+		return parse_unix(text + 5, a);
+	if (!colon || (size_t)(colon - text) >= sizeof(host))
+		return -EINVAL;
+	len = colon - text;
+	memcpy(host, text, len);
+	host[len] = '\0';
+	if (len > 2 && host[0] == '[' && host[len - 1] == ']') {
+		host[len - 1] = '\0';
+		in6->sin6_family = AF_INET6;
+		a->len = sizeof(*in6);
+		return inet_pton(AF_INET6, host + 1, &in6->sin6_addr) == 1 ?
+			       parse_port(colon + 1, &in6->sin6_port) :
+			       -EINVAL;
+	}
+	in->sin_family = AF_INET;
+	a->len = sizeof(*in);
+	return inet_pton(AF_INET, host, &in->sin_addr) == 1 ? parse_port(colon + 1, &in->sin_port) :
+							      -EINVAL;
+}
+
+bool address_is_local(const struct address *a)
+{
+	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)&a->sockaddr;
+	const struct sockaddr_in *in = (const struct sockaddr_in *)&a->sockaddr;
+
+	switch (a->sockaddr.ss_family) {
+	case AF_UNIX:
+		return true;
+	case AF_INET:
+		return ntohl(in->sin_addr.s_addr) >> 24 == 127;
+	default:
+		return IN6_IS_ADDR_LOOPBACK(&in6->sin6_addr);
+	}
+}
+
+/* A socket file that nobody listens on is what a killed process left. */
+static void remove_dead(const struct address *a)
+{
+	struct stat st;
+	int fd;
+
+	if (lstat(a->path, &st) || !S_ISSOCK(st.st_mode))
+		return;
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return;
+	if (connect(fd, (const struct sockaddr *)&a->sockaddr, a->len) && errno == ECONNREFUSED)
+		unlink(a->path);
+	close(fd);
+}
+
+int address_listen(const char *text, int *ret_fd, struct err *err)
+{
+	struct address a;
+	int fd, on = 1, rc;
+
+	if (address_parse(text, &a))
+		return err_set(err, -EINVAL, "%s is not an address", text);
+	fd = socket(a.sockaddr.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		return err_set(err, -errno, "cannot open a socket for %s: %s", text,
+			       strerror(errno));
+	if (a.path)
+		remove_dead(&a);
+	else
+		setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+	/* An IPv6 socket that also took IPv4 would make 0.0.0.0 beside it fail. */
+	if (a.sockaddr.ss_family == AF_INET6)
+		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on));
+	if (bind(fd, (const struct sockaddr *)&a.sockaddr, a.len) || listen(fd, BACKLOG)) {
+		rc = -errno;
+		close(fd);
+		return err_set(err, rc, "cannot listen on %s: %s", text, strerror(-rc));
+	}
+	/* The file's folder decides who may connect. */
+	if (a.path)
+		chmod(a.path, 0666);
+	*ret_fd = fd;
+	return 0;
+}

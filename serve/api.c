@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* /api/v1/NAME: the JSON of the commands, of the last window. */
+#include "server.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <event2/http.h>
+
+#include "view/view.h"
+
+#define JSON_TYPE "application/json"
+
+static struct body *json_body(const struct report *report, bool gzip)
+{
+	struct body *body = NULL;
+	char *text = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&text, &len);
+	struct view view = {.format = VIEW_JSON, .out = out};
+	int rc;
+
+	if (!out)
+		return NULL;
+	rc = view_write(&view, report);
+	if (fclose(out) || rc)
+		goto out;
+	body = body_new(gzip, gzip ? len / 8 : len);
+	if (!body)
+		goto out;
+	body_append(body, text, len);
+	if (body_finish(body)) {
+		body_put(body);
+		body = NULL;
+	}
+out:
+	free(text);
+	return body;
+}
+
+struct body *api_body(struct server *server, size_t index, bool gzip)
+{
+	struct cached *cached = &server->json[index][gzip];
+	struct shared *last = collector_last(&server->collectors[index], &server->store);
+
+	if (!last)
+		return NULL;
+	if (!cached->body || cached->generation != last->report->time_unix_ns) {
+		body_put(cached->body);
+		cached->body = json_body(last->report, gzip);
+		cached->generation = last->report->time_unix_ns;
+	}
+	shared_put(last);
+	return cached->body;
+}
+
+int api_doctor(struct server *server, struct err *err)
+{
+	struct report *report;
+	int rc = server->doctor_report ? server->doctor_report(&report, err) : -ENOSYS;
+
+	if (rc)
+		return rc;
+	for (int gzip = 0; gzip < 2; gzip++)
+		server->doctor[gzip] = json_body(report, gzip);
+	report_free(report);
+	return 0;
+}
+
+void api_answer(struct server *server, struct evhttp_request *request, const char *name)
+{
+	bool gzip = http_wants_gzip(request);
+	struct body *body;
+
+	if (!strcmp(name, "doctor") && server->doctor[gzip]) {
+		http_body(server, request, JSON_TYPE, server->doctor[gzip]);
+		return;
+	}
+	for (size_t i = 0; i < collector_count(); i++) {
+		if (strcmp(server->collectors[i].ops->name, name))
+			continue;
+		if (!server->collectors[i].meter) {
+			http_text(server, request, HTTP_NOTFOUND,
+				  "not collected; see --collect in subtick-serve(8)");
+			return;
+		}
+		body = api_body(server, i, gzip);
+		if (body)
+			http_body(server, request, JSON_TYPE, body);
+		else
+			http_text(server, request, HTTP_SERVUNAVAIL, "no window has ended yet");
+		return;
+	}
+	http_text(server, request, HTTP_NOTFOUND, "no such figures in this build");
+}
+
+void api_close(struct server *server)
+{
+	for (int gzip = 0; gzip < 2; gzip++) {
+		body_put(server->doctor[gzip]);
+		for (size_t i = 0; i < SERVER_MAX_COLLECTORS; i++)
+			body_put(server->json[i][gzip].body);
+		for (int format = 0; format < 2; format++)
+			body_put(server->metrics[format][gzip].body);
+	}
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What an answer consists of: made once, shared by all who ask for the same, compressed on request. */
+#ifndef SUBTICK_SERVE_BODY_H
+#define SUBTICK_SERVE_BODY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <zlib.h>
+
+struct evbuffer;
+
+struct body {
+	unsigned int refs; /* one thread: those of the event loop */
+	char *data;
+	size_t len, room;
+	bool gzip;
+	z_stream stream;
+	bool failed; /* out of memory; sticky */
+};
+
+/* Bytes of all bodies alive, to bound what slow readers can hold. */
+size_t body_total(void);
+
+/* @room: how much to expect. */
+struct body *body_new(bool gzip, size_t room);
+void body_put(struct body *body);
+void body_append(struct body *body, const void *data, size_t len);
+/* 0, or -ENOMEM if any step failed. */
+int body_finish(struct body *body);
+/* Adds the bytes without copying them; the buffer keeps a reference. */
+int body_send(struct body *body, struct evbuffer *buffer);
+
+#endif

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What the exporter measures: one entry per meter, and how its windows become counters. */
+#ifndef SUBTICK_SERVE_COLLECTOR_H
+#define SUBTICK_SERVE_COLLECTOR_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "config.h"
+#include "measure/meter.h"
+#include "store.h"
+
+/* A report that several answers may share. */
+struct shared {
+	atomic_uint refs;
+	struct report *report;
+};
+
+struct shared *shared_new(struct report *report);
+void shared_put(struct shared *shared);
+
+struct collector_ops {
+	const char *name; /* in --collect, and of /api/v1/NAME */
+	/* With all privileges; the meter must work without them afterwards. */
+	int (*open)(const struct config *config, struct meter **ret_meter, struct err *err);
+	/* Adds one window to the counters, with the store's lock held. */
+	void (*absorb)(struct store *store, const struct config *config,
+		       const struct report *report);
+};
+
+extern const struct collector_ops collector_load;
+extern const struct collector_ops collector_wake;
+
+/* The table of that name, or NULL. */
+const struct table *collector_table(const struct report *report, const char *key);
+/* The cell of a row by the key of its column; null if there is none. */
+const struct value *collector_cell(const struct table *table, size_t row, const char *key);
+
+/* Adds a window's counts up to each boundary, its count and its sum to one row. */
+void collector_histogram(struct series *series, size_t at, const struct table *le, uint64_t count,
+			 uint64_t sum_ns);
+
+/* runq.c: groups and blame of one window. */
+void runq_absorb(struct store *store, const struct config *config, const struct report *report);
+
+struct collector {
+	const struct collector_ops *ops;
+	struct meter *meter;
+	struct shared *last; /* the last window; under the store's lock */
+	bool failing;	     /* the last read failed, and it was said */
+};
+
+/* The entry of that name, or NULL. */
+const struct collector_ops *collector_find(const char *name);
+/* All names in a row; allocated, NULL when out of memory. */
+char *collector_names(char separator);
+size_t collector_count(void);
+
+/* Opens and starts each one that @config names. A failure closes those before it. */
+int collectors_open(struct collector *collectors, const struct config *config, struct err *err);
+void collectors_close(struct collector *collectors);
+/* Ends the window of one: reads, adds, publishes. */
+int collector_update(struct collector *collector, struct store *store,
+		     const struct config *config, struct err *err);
+/* Takes a reference to the last window; NULL if there is none yet. */
+struct shared *collector_last(struct collector *collector, struct store *store);
+
+#endif

@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Parses and checks settings. */
+#include "config.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "address.h"
+#include "base/clock.h"
+#include "collector.h"
+
+#define FILE_MAX (64 * 1024)
+
+const struct config_setting config_settings[] = {
+	{"listen", "ADDRESS", "where to listen, repeatable: HOST:PORT, [IPV6]:PORT or unix:PATH",
+	 CONFIG_RESTART},
+	{"token-file", "FILE", "ask for the bearer token in this file", CONFIG_LIVE},
+	{"collect", "LIST", "what to measure, with commas", CONFIG_RESTART},
+	{"le", "LIST", "boundaries of the histograms, such as 100us,1ms,10ms", CONFIG_RESTART},
+	{"interval", "TIME", "length of a window, such as 1s", CONFIG_LIVE},
+	{"cgroup-limit", "N", "cgroups with series of their own; the rest share one", CONFIG_LIVE},
+	{"blame-limit", "N", "victim and culprit pairs with series of their own", CONFIG_LIVE},
+	{"max-connections", "N", "connections at a time", CONFIG_LIVE},
+	{"timeout", "TIME", "for a request to arrive, and for each step of an answer", CONFIG_LIVE},
+	{"user", "NAME", "user to become once attached", CONFIG_RESTART},
+	{"no-sandbox", NULL, "serve even if privileges cannot be dropped", CONFIG_RESTART},
+	{NULL, NULL, NULL, CONFIG_LIVE},
+};
+
+int config_init(struct config *config)
+{
+	static const uint64_t le[] = {10000,	 20000,	    50000,     100000,	  200000,   500000,
+				      1000000,	 2000000,   5000000,   10000000,  20000000, 50000000,
+				      100000000, 200000000, 500000000, 1000000000};
+
+	*config = (struct config){
+		.interval_ns = NSEC_PER_SEC,
+		.cgroup_limit = 1000,
+		.blame_limit = 1000,
+		.max_connections = 512,
+		.timeout_ns = 10 * NSEC_PER_SEC,
+	};
+	memcpy(config->le_ns, le, sizeof(le));
+	config->nr_le = sizeof(le) / sizeof(le[0]);
+	config->user = strdup("nobody");
+	config->collect = collector_names(',');
+	if (config->user && config->collect)
+		return 0;
+	config_free(config);
+	return -ENOMEM;
+}
+
+void config_clear_listen(struct config *config)
+{
+	while (config->nr_listen)
+		free(config->listen[--config->nr_listen]);
+}
+
+void config_free(struct config *config)
+{
+	config_clear_listen(config);
+	free(config->token_file);
+	free(config->collect);
+	free(config->user);
+	memset(config, 0, sizeof(*config));
+}
+
+bool config_list_has(const char *list, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (; list && *list; list += strcspn(list, ","), list += *list == ',')
+		if (strcspn(list, ",") == len && !strncmp(list, name, len))
+			return true;
+	return false;
+}
+
+static int set_str(char **at, const char *value, struct err *err)
+{
+	char *copy = strdup(value);
+
+	if (!copy)
+		return err_set(err, -ENOMEM, "out of memory");
+	free(*at);
+	*at = copy;
+	return 0;
+}
+
+static int set_u64(const char *name, const char *value, uint64_t min, uint64_t max, uint64_t *at,
+		   struct err *err)
+{
+	unsigned long long got;
+	char *end;
+
+	errno = 0;
+	got = strtoull(value, &end, 10);
+	if (!isdigit((unsigned char)value[0]) || *end || errno || got < min || got > max)
+		return err_set(err, -EINVAL, "%s %.40s: expected a whole number from %llu to %llu",
+			       name, value, (unsigned long long)min, (unsigned long long)max);
+	*at = got;
+	return 0;
+}
+
+static double unit_scale(const char *unit)
+{
+	if (!*unit || !strcmp(unit, "s"))
+		return 1e9;
+	if (!strcmp(unit, "ms"))
+		return 1e6;
+	if (!strcmp(unit, "us"))
+		return 1e3;
+	return strcmp(unit, "ns") ? NAN : 1.0;
+}
+
+static int set_time(const char *name, const char *value, double min_ns, double max_ns,
+		    uint64_t *at, struct err *err)
+{
+	char *end = NULL;
+	double got = strtod(value, &end);
+	/* strtod also takes " 1", "nan", "0x1p3": only plain decimal numbers are meant. */
+	bool plain = (isdigit((unsigned char)value[0]) || value[0] == '.') && value[1] != 'x' &&
+		     value[1] != 'X';
+
+	got = plain ? got * unit_scale(end) : NAN;
+	if (!(got >= min_ns && got <= max_ns))
+		return err_set(err, -EINVAL,
+			       "%s %.40s: expected a time from %g s to %g s, such as 0.5, 200ms or 1s",
+			       name, value, min_ns / 1e9, max_ns / 1e9);
+	*at = (uint64_t)llround(got);
+	return 0;
+}
+
+static int add_listen(struct config *config, const char *value, struct err *err)
+{
+	struct address address;
+
+	if (config->nr_listen == CONFIG_MAX_LISTEN)
+		return err_set(err, -E2BIG, "listen: at most %d addresses", CONFIG_MAX_LISTEN);
+	if (address_parse(value, &address))
+		return err_set(err, -EINVAL,
+			       "listen %.80s: expected HOST:PORT with a numeric address, "
+			       "[IPV6]:PORT or unix:PATH",
+			       value);
+	config->listen[config->nr_listen] = strdup(value);
+	if (!config->listen[config->nr_listen])
+		return err_set(err, -ENOMEM, "out of memory");
+	config->nr_listen++;
+	return 0;
+}
+
+/* Calls @fn with each word of a list. */
+static int each_word(const char *value, struct config *config, struct err *err,
+		     int (*fn)(struct config *, const char *, struct err *))
+{
+	char *list = strdup(value), *rest = list, *word;
+	int rc = list ? 0 : err_set(err, -ENOMEM, "out of memory");
+
+	while (!rc && (word = strsep(&rest, ",")))
+		rc = fn(config, word, err);
+	free(list);
+	return rc;
+}
+
+static int check_collector(struct config *config, const char *word, struct err *err)
+{
+	char *known;
+
+	(void)config;
+	if (collector_find(word))
+		return 0;
+	known = collector_names(' ');
+	err_set(err, -EINVAL, "collect %.40s: this build has %s", word, known ? known : "");
+	free(known);
+	return -EINVAL;
+}
+
+static int add_le(struct config *config, const char *word, struct err *err)
+{
+	uint64_t *at = &config->le_ns[config->nr_le];
+	int rc;
+
+	if (config->nr_le == CONFIG_MAX_LE)
+		return err_set(err, -E2BIG, "le: at most %d boundaries", CONFIG_MAX_LE);
+	rc = set_time("le", word, 1e3, 1e12, at, err);
+	if (rc)
+		return rc;
+	/* One histogram bucket is 3.2 % wide and can hold one boundary. */
+	if (config->nr_le && (double)*at < 1.032 * (double)at[-1])
+		return err_set(err, -EINVAL,
+			       "le %.40s: must be above the boundary before it by 3.2 %% or more",
+			       word);
+	config->nr_le++;
+	return 0;
+}
+
+static int set_bool(const char *name, const char *value, bool *at, struct err *err)
+{
+	if (!strcmp(value, "yes"))
+		*at = true;
+	else if (!strcmp(value, "no"))
+		*at = false;
+	else
+		return err_set(err, -EINVAL, "%s %.40s: expected yes or no", name, value);
+	return 0;
+}
+
+static int set_list(struct config *config, const char *name, const char *value, struct err *err)
+{
+	int rc;
+
+	if (!strcmp(name, "le")) {
+		config->nr_le = 0;
+		return each_word(value, config, err, add_le);
+	}
+	rc = each_word(value, config, err, check_collector);
+	return rc ? rc : set_str(&config->collect, value, err);
+}
+
+int config_set(struct config *config, const char *name, const char *value, struct err *err)
+{
+	if (!strcmp(name, "listen"))
+		return add_listen(config, value, err);
+	if (!strcmp(name, "collect") || !strcmp(name, "le"))
+		return set_list(config, name, value, err);
+	if (!strcmp(name, "no-sandbox"))
+		return set_bool(name, value, &config->no_sandbox, err);
+	if (!*value)
+		return err_set(err, -EINVAL, "%s needs a value", name);
+	if (!strcmp(name, "token-file"))
+		return set_str(&config->token_file, value, err);
+	if (!strcmp(name, "user"))
+		return set_str(&config->user, value, err);
+	if (!strcmp(name, "interval"))
+		return set_time(name, value, 1e8, 3.6e12, &config->interval_ns, err);
+	if (!strcmp(name, "timeout"))
+		return set_time(name, value, 1e8, 6e11, &config->timeout_ns, err);
+	if (!strcmp(name, "cgroup-limit"))
+		return set_u64(name, value, 0, 100000, &config->cgroup_limit, err);
+	if (!strcmp(name, "blame-limit"))
+		return set_u64(name, value, 0, 100000, &config->blame_limit, err);
+	if (!strcmp(name, "max-connections"))
+		return set_u64(name, value, 1, 65536, &config->max_connections, err);
+	return err_set(err, -EINVAL, "unknown setting %.40s", name);
+}
+
+static char *trim(char *str)
+{
+	size_t len;
+
+	str += strspn(str, " \t\r");
+	for (len = strlen(str); len && strchr(" \t\r", str[len - 1]);)
+		str[--len] = '\0';
+	return str;
+}
+
+static int parse_line(struct config *config, char *line, struct err *err)
+{
+	char *name = trim(line), *value;
+
+	if (!*name || *name == '#')
+		return 0;
+	value = strchr(name, '=');
+	if (!value)
+		return err_set(err, -EINVAL, "expected name = value, found %.40s", name);
+	*value++ = '\0';
+	return config_set(config, trim(name), trim(value), err);
+}
+
+int config_parse(struct config *config, const char *text, size_t len, const char *label,
+		 struct err *err)
+{
+	char *copy, *rest, *line;
+	unsigned int number = 0;
+	int rc = 0;
+
+	if (memchr(text, '\0', len))
+		return err_set(err, -EINVAL, "%s: is not a text file", label);
+	copy = strndup(text, len);
+	if (!copy)
+		return err_set(err, -ENOMEM, "out of memory");
+	for (rest = copy; !rc && (line = strsep(&rest, "\n"));) {
+		number++;
+		rc = parse_line(config, line, err);
+	}
+	free(copy);
+	if (rc)
+		err_prefix(err, "%s:%u", label, number);
+	return rc;
+}
+
+int config_read(struct config *config, const char *path, bool optional, struct err *err)
+{
+	char *text = malloc(FILE_MAX + 1);
+	ssize_t len = 0, got = 0;
+	int fd, rc = 0;
+
+	if (!text)
+		return err_set(err, -ENOMEM, "out of memory");
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0) {
+		rc = optional && errno == ENOENT ?
+			     0 :
+			     err_set(err, -errno, "cannot open %s: %s", path, strerror(errno));
+		goto out;
+	}
+	while (len <= FILE_MAX && (got = read(fd, text + len, FILE_MAX + 1 - len)) > 0)
+		len += got;
+	if (got < 0)
+		rc = err_set(err, -errno, "cannot read %s: %s", path, strerror(errno));
+	else if (len > FILE_MAX)
+		rc = err_set(err, -EFBIG, "%s is larger than %d bytes", path, FILE_MAX);
+	close(fd);
+	if (!rc)
+		rc = config_parse(config, text, len, path, err);
+out:
+	free(text);
+	return rc;
+}
+
+static bool same(const char *a, const char *b)
+{
+	return a == b || (a && b && !strcmp(a, b));
+}
+
+const char *config_needs_restart(const struct config *old, const struct config *fresh)
+{
+	if (old->nr_listen != fresh->nr_listen)
+		return "listen";
+	for (size_t i = 0; i < old->nr_listen; i++)
+		if (!same(old->listen[i], fresh->listen[i]))
+			return "listen";
+	if (!same(old->collect, fresh->collect))
+		return "collect";
+	if (!same(old->user, fresh->user))
+		return "user";
+	if (old->nr_le != fresh->nr_le ||
+	    memcmp(old->le_ns, fresh->le_ns, old->nr_le * sizeof(old->le_ns[0])))
+		return "le";
+	return old->no_sandbox != fresh->no_sandbox ? "no-sandbox" : NULL;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Settings of the exporter: the same names on the command line and in the file. */
+#ifndef SUBTICK_SERVE_CONFIG_H
+#define SUBTICK_SERVE_CONFIG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+#define CONFIG_FILE	  "/etc/subtick.conf"
+#define CONFIG_LISTEN	  "127.0.0.1:7828" /* SUBT on a telephone */
+#define CONFIG_MAX_LISTEN 16
+#define CONFIG_MAX_LE	  32
+
+/* What a setting needs to take effect. */
+enum config_when {
+	CONFIG_LIVE,	/* SIGHUP */
+	CONFIG_RESTART, /* privileges that are gone by then */
+};
+
+struct config_setting {
+	const char *name;
+	const char *arg; /* NULL: yes or no in the file, a bare option on the command line */
+	const char *help;
+	enum config_when when;
+};
+
+/* Ended by a NULL name. */
+extern const struct config_setting config_settings[];
+
+struct config {
+	char *listen[CONFIG_MAX_LISTEN];
+	size_t nr_listen;
+	char *token_file; /* NULL: everybody may ask */
+	char *collect;	  /* "load,runq" */
+	char *user;
+	uint64_t le_ns[CONFIG_MAX_LE];
+	unsigned int nr_le;
+	uint64_t interval_ns;
+	uint64_t cgroup_limit;
+	uint64_t blame_limit;
+	uint64_t max_connections;
+	uint64_t timeout_ns;
+	bool no_sandbox;
+};
+
+int config_init(struct config *config);
+void config_free(struct config *config);
+
+/* One setting; fails with what is wrong and what is accepted. "listen" adds. */
+int config_set(struct config *config, const char *name, const char *value, struct err *err);
+/* Lines "name = value"; # begins a comment. @label names the text in errors. */
+int config_parse(struct config *config, const char *text, size_t len, const char *label,
+		 struct err *err);
+/* @optional: a missing file is fine. */
+int config_read(struct config *config, const char *path, bool optional, struct err *err);
+/* Forgets the listen addresses, for a source that overrides an earlier one. */
+void config_clear_listen(struct config *config);
+/* The first setting that differs and only a restart would change; NULL if none. */
+const char *config_needs_restart(const struct config *old, const struct config *fresh);
+/* Whether "a,b,c" has @name. */
+bool config_list_has(const char *list, const char *name);
+
+#endif

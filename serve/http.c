@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Routes requests to answers, with the limits and headers that all of them share. */
+#include "server.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include <event2/buffer.h>
+#include <event2/event.h>
+#include <event2/http.h>
+#include <event2/listener.h>
+
+#include "accept.h"
+#include "address.h"
+#include "web/assets.h"
+
+#define MAX_HEADERS 8192
+#define MAX_BODY    0
+/* Longer than a connection may live idle by conn.c, which is the one to decide. */
+#define EVHTTP_SECONDS 300
+
+void http_count(struct server *server, int code)
+{
+	char labels[32];
+
+	snprintf(labels, sizeof(labels), "code=\"%d\"", code);
+	store_add(&server->own, F_HTTP_REQUESTS, labels, 1);
+}
+
+bool http_wants_gzip(struct evhttp_request *request)
+{
+	return accept_gzip(
+		evhttp_find_header(evhttp_request_get_input_headers(request), "Accept-Encoding"));
+}
+
+/* Only our own files, nothing inline, nobody's frame. */
+static void common_headers(struct evhttp_request *request)
+{
+	struct evkeyvalq *headers = evhttp_request_get_output_headers(request);
+
+	evhttp_add_header(headers, "Content-Security-Policy", WEB_CSP);
+	evhttp_add_header(headers, "X-Content-Type-Options", "nosniff");
+	evhttp_add_header(headers, "Referrer-Policy", "no-referrer");
+	evhttp_add_header(headers, "Cross-Origin-Resource-Policy", "same-origin");
+	evhttp_add_header(headers, "Vary", "Accept, Accept-Encoding");
+}
+
+void http_text(struct server *server, struct evhttp_request *request, int code, const char *text)
+{
+	struct evbuffer *buffer = evbuffer_new();
+
+	common_headers(request);
+	evhttp_add_header(evhttp_request_get_output_headers(request), "Content-Type",
+			  "text/plain; charset=utf-8");
+	evhttp_add_header(evhttp_request_get_output_headers(request), "Cache-Control", "no-store");
+	if (buffer)
+		evbuffer_add_printf(buffer, "%s\n", text);
+	evhttp_send_reply(request, code, NULL, buffer);
+	http_count(server, code);
+	if (buffer)
+		evbuffer_free(buffer);
+}
+
+void http_body(struct server *server, struct evhttp_request *request, const char *type,
+	       struct body *body)
+{
+	struct evkeyvalq *headers = evhttp_request_get_output_headers(request);
+	struct evbuffer *buffer = evbuffer_new();
+	char length[24];
+
+	if (!buffer || body_send(body, buffer)) {
+		if (buffer)
+			evbuffer_free(buffer);
+		http_text(server, request, HTTP_SERVUNAVAIL, "out of memory");
+		return;
+	}
+	common_headers(request);
+	evhttp_add_header(headers, "Content-Type", type);
+	evhttp_add_header(headers, "Cache-Control", "no-store");
+	if (body->gzip)
+		evhttp_add_header(headers, "Content-Encoding", "gzip");
+	/* evhttp leaves it out where it sends no body. */
+	if (evhttp_request_get_command(request) == EVHTTP_REQ_HEAD) {
+		snprintf(length, sizeof(length), "%zu", body->len);
+		evhttp_add_header(headers, "Content-Length", length);
+	}
+	evhttp_send_reply(request, HTTP_OK, NULL, buffer);
+	http_count(server, HTTP_OK);
+	evbuffer_free(buffer);
+}
+
+static const struct web_asset *find_asset(const char *path)
+{
+	for (const struct web_asset *asset = web_assets; asset->path; asset++)
+		if (!strcmp(asset->path, path))
+			return asset;
+	return NULL;
+}
+
+static void asset_answer(struct server *server, struct evhttp_request *request,
+			 const struct web_asset *asset)
+{
+	struct evkeyvalq *headers = evhttp_request_get_output_headers(request);
+	struct evbuffer *buffer = evbuffer_new();
+	uint64_t hash = 0xcbf29ce484222325ULL;
+	const char *known;
+	char etag[24];
+	int code = HTTP_OK;
+
+	for (unsigned int i = 0; i < asset->size; i++)
+		hash = (hash ^ asset->data[i]) * 0x100000001b3ULL;
+	snprintf(etag, sizeof(etag), "\"%016llx\"", (unsigned long long)hash);
+	known = evhttp_find_header(evhttp_request_get_input_headers(request), "If-None-Match");
+	common_headers(request);
+	evhttp_add_header(headers, "Content-Type", asset->type);
+	evhttp_add_header(headers, "Cache-Control", "no-cache");
+	evhttp_add_header(headers, "ETag", etag);
+	if (known && strstr(known, etag))
+		code = HTTP_NOTMODIFIED;
+	else if (buffer)
+		evbuffer_add_reference(buffer, asset->data, asset->size, NULL, NULL);
+	evhttp_send_reply(request, code, NULL, buffer);
+	http_count(server, code);
+	if (buffer)
+		evbuffer_free(buffer);
+}
+
+static void ready_answer(struct server *server, struct evhttp_request *request)
+{
+	if (sampler_alive(&server->sampler))
+		http_text(server, request, HTTP_OK, "ready");
+	else
+		http_text(server, request, HTTP_SERVUNAVAIL, "no window has ended lately");
+}
+
+/* Without a page, at least a signpost. */
+static void index_answer(struct server *server, struct evhttp_request *request)
+{
+	http_text(server, request, HTTP_OK,
+		  "subtick " SUBTICK_VERSION "\n/metrics\n/healthz\n/readyz\n/api/v1/load\n"
+		  "/api/v1/runq\n/api/v1/wake\n/api/v1/doctor\n/api/v1/stream");
+}
+
+static void unauthorized(struct server *server, struct evhttp_request *request)
+{
+	evhttp_add_header(evhttp_request_get_output_headers(request), "WWW-Authenticate",
+			  "Bearer realm=\"subtick\"");
+	http_text(server, request, 401, "a bearer token is needed");
+}
+
+static void route(struct server *server, struct evhttp_request *request, const char *path,
+		  const char *query)
+{
+	static const char api[] = "/api/v1/";
+	const struct web_asset *asset = find_asset(path);
+	const char *token = evhttp_find_header(evhttp_request_get_input_headers(request),
+					       "Authorization");
+
+	/* Files of the page hold no figures; health is for those who restart us. */
+	if (asset)
+		asset_answer(server, request, asset);
+	else if (!strcmp(path, "/healthz"))
+		http_text(server, request, HTTP_OK, "ok");
+	else if (!strcmp(path, "/readyz"))
+		ready_answer(server, request);
+	else if (!auth_allows(&server->auth, token))
+		unauthorized(server, request);
+	else if (!strcmp(path, "/metrics"))
+		scrape_answer(server, request);
+	else if (!strcmp(path, "/api/v1/stream"))
+		stream_answer(server, request, query);
+	else if (!strncmp(path, api, sizeof(api) - 1))
+		api_answer(server, request, path + sizeof(api) - 1);
+	else if (!strcmp(path, "/"))
+		index_answer(server, request);
+	else
+		http_text(server, request, HTTP_NOTFOUND, "no such page");
+}
+
+static void on_request(struct evhttp_request *request, void *arg)
+{
+	const struct evhttp_uri *uri = evhttp_request_get_evhttp_uri(request);
+	const char *path = uri ? evhttp_uri_get_path(uri) : NULL;
+	struct server *server = arg;
+
+	conns_asked(&server->conns, evhttp_request_get_connection(request), false);
+	if (!path)
+		http_text(server, request, HTTP_BADREQUEST, "bad request");
+	else
+		route(server, request, *path ? path : "/", evhttp_uri_get_query(uri));
+}
+
+static void on_pause_over(evutil_socket_t fd, short what, void *listener)
+{
+	(void)fd;
+	(void)what;
+	evconnlistener_enable(listener);
+}
+
+/* Out of descriptors: pause instead of spinning on a socket that stays readable. */
+static void on_accept_error(struct evconnlistener *listener, void *arg)
+{
+	static const struct timeval pause = {.tv_usec = 200000};
+	struct event_base *base = evconnlistener_get_base(listener);
+
+	(void)arg;
+	evconnlistener_disable(listener);
+	event_base_once(base, -1, EV_TIMEOUT, on_pause_over, listener, &pause);
+}
+
+static int listen_on(struct server *server, const char *text, struct err *err)
+{
+	struct evhttp_bound_socket *bound;
+	struct address address;
+	int fd, rc;
+
+	rc = address_listen(text, &fd, err);
+	if (rc)
+		return rc;
+	bound = evhttp_accept_socket_with_handle(server->http, fd);
+	if (!bound) {
+		close(fd);
+		return err_set(err, -ENOMEM, "cannot listen on %s", text);
+	}
+	evconnlistener_set_error_cb(evhttp_bound_socket_get_listener(bound), on_accept_error);
+	address_parse(text, &address);
+	if (!address_is_local(&address) && !server->auth.needed)
+		server_log("warning: %s can be reached from outside and no token is set "
+			   "(--token-file)",
+			   text);
+	server_log("listening on %s", text);
+	return 0;
+}
+
+int http_open(struct server *server, struct err *err)
+{
+	int rc = 0;
+
+	server->http = evhttp_new(server->base);
+	if (!server->http || conns_init(&server->conns, server->base))
+		return err_set(err, -ENOMEM, "out of memory");
+	conns_watch(&server->conns, server->http);
+	evhttp_set_max_headers_size(server->http, MAX_HEADERS);
+	evhttp_set_max_body_size(server->http, MAX_BODY);
+	evhttp_set_allowed_methods(server->http, EVHTTP_REQ_GET | EVHTTP_REQ_HEAD);
+	evhttp_set_timeout(server->http, EVHTTP_SECONDS);
+	evhttp_set_gencb(server->http, on_request, server);
+	for (size_t i = 0; !rc && i < server->config.nr_listen; i++)
+		rc = listen_on(server, server->config.listen[i], err);
+	return rc;
+}
+
+void http_close(struct server *server)
+{
+	if (server->http)
+		evhttp_free(server->http);
+	server->http = NULL;
+	conns_free(&server->conns);
+}

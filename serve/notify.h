@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Tells the service manager how we are, by the sd_notify protocol. */
+#ifndef SUBTICK_SERVE_NOTIFY_H
+#define SUBTICK_SERVE_NOTIFY_H
+
+#include <stdint.h>
+
+struct notify {
+	int fd; /* -1: nobody asked */
+	uint64_t watchdog_ns; /* 0: no watchdog */
+};
+
+/* Reads NOTIFY_SOCKET and WATCHDOG_USEC; connects while that is still allowed. */
+void notify_open(struct notify *notify);
+/* "READY=1", "STOPPING=1", "WATCHDOG=1", "RELOADING=1", "STATUS=…". */
+void notify_send(const struct notify *notify, const char *state);
+void notify_close(struct notify *notify);
+
+#endif

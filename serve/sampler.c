@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* One round of windows per interval, at fixed times. */
+#include "sampler.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+#define MAX_FDS 16
+
+static uint64_t interval(const struct sampler *s)
+{
+	uint64_t ns;
+
+	pthread_mutex_lock(&s->store->lock);
+	ns = s->config->interval_ns;
+	pthread_mutex_unlock(&s->store->lock);
+	return ns;
+}
+
+static void report_failure(struct sampler *s, struct collector *c, const struct err *err)
+{
+	if (!c->failing)
+		s->log("%s: %s", c->ops->name, err->what);
+	c->failing = true;
+}
+
+static void update_all(struct sampler *s)
+{
+	uint64_t one = 1;
+
+	for (size_t i = 0; i < collector_count(); i++) {
+		struct collector *c = &s->collectors[i];
+		struct err err = {0};
+
+		if (!c->meter)
+			continue;
+		if (collector_update(c, s->store, s->config, &err)) {
+			report_failure(s, c, &err);
+			continue;
+		}
+		if (c->failing)
+			s->log("%s works again", c->ops->name);
+		c->failing = false;
+	}
+	atomic_store(&s->last_ns, clock_mono_ns());
+	if (write(s->notify_fd, &one, sizeof(one)) < 0)
+		return;
+}
+
+static void handle_event(struct sampler *s, struct collector *c)
+{
+	struct report *report = NULL;
+	struct err err = {0};
+
+	if (c->meter->ops->event(c->meter, &report, &err))
+		report_failure(s, c, &err);
+	report_free(report);
+}
+
+/* Until @until_ns; true when it is time to end. */
+static bool wait_round(struct sampler *s, uint64_t until_ns)
+{
+	struct pollfd fds[MAX_FDS] = {{.fd = s->stop_fd, .events = POLLIN}};
+	struct collector *owner[MAX_FDS] = {NULL};
+	unsigned int nr = 1;
+
+	for (size_t i = 0; i < collector_count() && nr < MAX_FDS; i++) {
+		struct collector *c = &s->collectors[i];
+
+		if (!c->meter || !c->meter->ops->event_fd || c->meter->ops->event_fd(c->meter) < 0)
+			continue;
+		owner[nr] = c;
+		fds[nr++] = (struct pollfd){.fd = c->meter->ops->event_fd(c->meter),
+					    .events = POLLIN};
+	}
+	for (;;) {
+		uint64_t now = clock_mono_ns();
+		struct timespec left;
+
+		if (now >= until_ns)
+			return false;
+		left = clock_timespec(until_ns - now);
+		if (ppoll(fds, nr, &left, NULL) <= 0)
+			continue;
+		if (fds[0].revents)
+			return true;
+		for (unsigned int i = 1; i < nr; i++)
+			if (fds[i].revents)
+				handle_event(s, owner[i]);
+	}
+}
+
+static void *run(void *arg)
+{
+	struct sampler *s = arg;
+	uint64_t next = clock_mono_ns();
+
+	for (;;) {
+		next += interval(s);
+		/* After a pause (suspend, SIGSTOP) one long window, not a burst of short ones. */
+		if (next < clock_mono_ns())
+			next = clock_mono_ns();
+		if (wait_round(s, next))
+			return NULL;
+		update_all(s);
+	}
+}
+
+int sampler_open(struct sampler *s, struct err *err)
+{
+	s->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	s->notify_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (s->stop_fd < 0 || s->notify_fd < 0)
+		return err_set(err, -errno, "cannot make an eventfd: %s", strerror(errno));
+	return 0;
+}
+
+int sampler_start(struct sampler *s, struct err *err)
+{
+	sigset_t all, old;
+	int rc;
+
+	/* Signals are the event loop's. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &old);
+	rc = pthread_create(&s->thread, NULL, run, s);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (rc)
+		return err_set(err, -rc, "cannot start the measuring thread: %s", strerror(rc));
+	s->started = true;
+	return 0;
+}
+
+void sampler_close(struct sampler *s)
+{
+	uint64_t one = 1;
+
+	if (s->started && write(s->stop_fd, &one, sizeof(one)) == sizeof(one))
+		pthread_join(s->thread, NULL);
+	s->started = false;
+	if (s->stop_fd >= 0)
+		close(s->stop_fd);
+	if (s->notify_fd >= 0)
+		close(s->notify_fd);
+}
+
+bool sampler_alive(const struct sampler *s)
+{
+	uint64_t last = atomic_load(&s->last_ns);
+
+	return last && clock_mono_ns() - last < 3 * interval(s) + NSEC_PER_SEC;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The thread that ends windows on time, whatever the scrapers do. */
+#ifndef SUBTICK_SERVE_SAMPLER_H
+#define SUBTICK_SERVE_SAMPLER_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "collector.h"
+#include "config.h"
+#include "store.h"
+
+struct sampler {
+	struct collector *collectors;
+	struct store *store;
+	const struct config *config; /* changes only under the store's lock */
+	pthread_t thread;
+	bool started;
+	int stop_fd;   /* eventfd: written to end the thread */
+	int notify_fd; /* eventfd: readable after each round of windows */
+	atomic_uint_fast64_t last_ns; /* CLOCK_MONOTONIC of the last round, 0 before the first */
+	void (*log)(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+};
+
+int sampler_open(struct sampler *sampler, struct err *err);
+int sampler_start(struct sampler *sampler, struct err *err);
+/* Ends the thread and waits for it. */
+void sampler_close(struct sampler *sampler);
+/* Whether a round ended within the last three intervals. */
+bool sampler_alive(const struct sampler *sampler);
+
+#endif

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* User, capabilities, no_new_privs and the system call filter. */
+#include "sandbox.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/bpf.h>
+#include <pwd.h>
+#include <seccomp.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/capability.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#define FIX "start as root or with CAP_SETPCAP, or accept the risk with --no-sandbox"
+
+/* From /etc/passwd alone: no name service, which a static binary would not have. */
+static int find_user(const char *name, uid_t *ret_uid, gid_t *ret_gid, struct err *err)
+{
+	FILE *file = fopen("/etc/passwd", "re");
+	struct passwd *entry;
+	int rc = -ENOENT;
+
+	while (file && rc && (entry = fgetpwent(file))) {
+		if (strcmp(entry->pw_name, name))
+			continue;
+		*ret_uid = entry->pw_uid;
+		*ret_gid = entry->pw_gid;
+		rc = 0;
+	}
+	if (file)
+		fclose(file);
+	if (rc && !strcmp(name, "nobody")) {
+		*ret_uid = *ret_gid = 65534;
+		rc = 0;
+	}
+	if (rc)
+		return err_set(err, rc, "no user %s in /etc/passwd", name);
+	if (!*ret_uid)
+		return err_set(err, -EINVAL, "user %s is root", name);
+	return 0;
+}
+
+static int become(const char *user, struct err *err)
+{
+	uid_t uid = 0;
+	gid_t gid = 0;
+	int rc;
+
+	if (geteuid() && getuid())
+		return 0;
+	rc = find_user(user, &uid, &gid, err);
+	if (rc)
+		return rc;
+	if (setgroups(0, NULL) || setresgid(gid, gid, gid) || setresuid(uid, uid, uid))
+		return err_unsupported(err, -errno, FIX, "cannot become user %s: %s", user,
+				       strerror(errno));
+	return 0;
+}
+
+/* What an exec could bring back. Without CAP_SETPCAP it stays, but no_new_privs makes it worthless. */
+static void drop_bounding(void)
+{
+	for (cap_value_t cap = 0; cap_get_bound(cap) >= 0; cap++)
+		if (cap_drop_bound(cap))
+			return;
+}
+
+static int drop_caps(struct err *err)
+{
+	cap_t none = cap_init();
+	cap_t now;
+	int rc = 0;
+
+	if (!none)
+		return err_set(err, -ENOMEM, "out of memory");
+	cap_reset_ambient();
+	if (cap_set_proc(none))
+		rc = err_unsupported(err, -errno, FIX, "cannot drop capabilities: %s",
+				     strerror(errno));
+	now = cap_get_proc();
+	if (!rc && (!now || cap_compare(none, now)))
+		rc = err_unsupported(err, -EPERM, FIX, "capabilities are left after dropping them");
+	cap_free(now);
+	cap_free(none);
+	return rc;
+}
+
+int sandbox_drop(const char *user, struct err *err)
+{
+	int rc;
+
+	drop_bounding();
+	rc = become(user, err);
+	if (!rc)
+		rc = drop_caps(err);
+	if (!rc && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+		rc = err_unsupported(err, -errno, FIX, "cannot set no_new_privs: %s",
+				     strerror(errno));
+	/* Root without capabilities still owns most files. */
+	if (!rc && (!getuid() || !geteuid()))
+		rc = err_unsupported(err, -EPERM, FIX, "still root after becoming %s", user);
+	return rc;
+}
+
+/* Names, because not every architecture has all of them. */
+static const char *const allowed[] = {
+	/* descriptors */
+	"read", "readv", "pread64", "write", "writev", "close", "lseek", "fstat", "newfstatat",
+	"statx", "fcntl", "dup",
+	/* sockets */
+	"accept", "accept4", "sendto", "sendmsg", "recvfrom", "recvmsg", "shutdown", "getsockopt",
+	"setsockopt", "getsockname", "getpeername",
+	/* waiting and time */
+	"epoll_ctl", "epoll_wait", "epoll_pwait", "epoll_pwait2", "poll", "ppoll", "timerfd_settime",
+	"clock_gettime", "clock_nanosleep", "nanosleep", "gettimeofday", "time", "restart_syscall",
+	/* memory and threads */
+	"munmap", "mremap", "madvise", "brk", "futex", "sched_yield", "exit", "exit_group",
+	"set_robust_list", "rseq", "membarrier",
+	/* signals */
+	"rt_sigaction", "rt_sigprocmask", "rt_sigreturn", "sigaltstack", "tgkill",
+	/* who and how much */
+	"getpid", "gettid", "getuid", "geteuid", "getrusage", "getrandom", "sched_getaffinity",
+	"sched_getcpu", "getcpu",
+};
+
+static int allow(scmp_filter_ctx filter, const char *name, unsigned int nr,
+		 const struct scmp_arg_cmp *args)
+{
+	int number = seccomp_syscall_resolve_name(name), rc;
+
+	if (number == __NR_SCMP_ERROR)
+		return 0;
+	rc = seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, number, nr, args);
+	/* A call that this architecture lacks needs no rule. */
+	return rc == -EDOM ? 0 : rc;
+}
+
+static int allow_with_args(scmp_filter_ctx filter)
+{
+	static const unsigned int bpf[] = {
+		BPF_MAP_LOOKUP_ELEM, BPF_MAP_UPDATE_ELEM, BPF_MAP_DELETE_ELEM, BPF_MAP_GET_NEXT_KEY,
+		BPF_MAP_LOOKUP_AND_DELETE_ELEM, BPF_MAP_LOOKUP_BATCH, BPF_MAP_LOOKUP_AND_DELETE_BATCH,
+		BPF_MAP_UPDATE_BATCH, BPF_MAP_DELETE_BATCH, BPF_OBJ_GET_INFO_BY_FD,
+	};
+	/* Memory is never made executable, files are never opened for writing. */
+	struct scmp_arg_cmp no_exec = SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0);
+	struct scmp_arg_cmp reading = SCMP_A2(SCMP_CMP_MASKED_EQ, O_ACCMODE | O_CREAT, O_RDONLY);
+	struct scmp_arg_cmp ioctls[] = {SCMP_A1(SCMP_CMP_EQ, FIONREAD), SCMP_A1(SCMP_CMP_EQ, FIONBIO)};
+	int rc = allow(filter, "mmap", 1, &no_exec);
+
+	if (!rc)
+		rc = allow(filter, "mprotect", 1, &no_exec);
+	if (!rc)
+		rc = allow(filter, "openat", 1, &reading);
+	for (size_t i = 0; !rc && i < sizeof(ioctls) / sizeof(ioctls[0]); i++)
+		rc = allow(filter, "ioctl", 1, &ioctls[i]);
+	for (size_t i = 0; !rc && i < sizeof(bpf) / sizeof(bpf[0]); i++) {
+		struct scmp_arg_cmp command = SCMP_A0(SCMP_CMP_EQ, bpf[i]);
+
+		rc = allow(filter, "bpf", 1, &command);
+	}
+	return rc;
+}
+
+int sandbox_filter(struct err *err)
+{
+	/* A refusal is an error that the caller reports, rather than the end of the service. */
+	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));
+	int rc;
+
+	if (!filter)
+		return err_set(err, -ENOMEM, "cannot make a system call filter");
+	rc = seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1);
+	for (size_t i = 0; !rc && i < sizeof(allowed) / sizeof(allowed[0]); i++)
+		rc = allow(filter, allowed[i], 0, NULL);
+	if (!rc)
+		rc = allow_with_args(filter);
+	if (!rc)
+		rc = seccomp_load(filter);
+	seccomp_release(filter);
+	if (rc)
+		return err_unsupported(err, rc, "use a kernel with CONFIG_SECCOMP_FILTER, or accept "
+						"the risk with --no-sandbox",
+				       "cannot install the system call filter: %s", strerror(-rc));
+	return 0;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* /metrics: a copy of the counters, rendered once per window and format. */
+#include "server.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include <event2/http.h>
+
+/* What slow readers of different windows may hold in all. */
+#define MAX_HELD (96 * 1024 * 1024)
+
+static int sink(void *arg, const char *data, size_t len)
+{
+	struct body *body = arg;
+
+	body_append(body, data, len);
+	return body->failed ? -ENOMEM : 0;
+}
+
+static struct body *render(struct server *server, enum prom_format format, bool gzip, size_t room)
+{
+	struct body *body = body_new(gzip, room + room / 16);
+	struct prom *prom = malloc(sizeof(*prom));
+	int rc = body && prom ? 0 : -ENOMEM;
+
+	if (!rc) {
+		prom->format = format;
+		prom->sink = sink;
+		prom->arg = body;
+		prom->used = 0;
+		prom->rc = 0;
+		/* A family is counted either by the measurement or by the event loop. */
+		for (int id = 0; id < FAMILY_NR; id++)
+			prom_write(prom, server->copy[id].nr ? &server->copy[id] :
+							       &server->own.series[id]);
+		rc = prom_end(prom);
+	}
+	if (!rc)
+		rc = body_finish(body);
+	free(prom);
+	if (!rc)
+		return body;
+	body_put(body);
+	return NULL;
+}
+
+static int refresh(struct server *server, enum prom_format format, bool gzip)
+{
+	struct cached *cached = &server->metrics[format][gzip];
+	uint64_t generation;
+
+	/* The copy is cheap and tells whether there is anything new. */
+	if (store_copy(&server->store, server->copy, &generation))
+		return -ENOMEM;
+	if (!cached->body || cached->generation != generation) {
+		/* Before making the next one: at most one of each is ours. */
+		body_put(cached->body);
+		self_collect(server);
+		cached->body = render(server, format, gzip, cached->room);
+		cached->generation = generation;
+		if (cached->body)
+			cached->room = cached->body->len;
+	}
+	store_copy_done(&server->store);
+	return cached->body ? 0 : -ENOMEM;
+}
+
+void scrape_answer(struct server *server, struct evhttp_request *request)
+{
+	const char *accept =
+		evhttp_find_header(evhttp_request_get_input_headers(request), "Accept");
+	enum prom_format format = prom_accept(accept);
+	bool gzip = http_wants_gzip(request);
+
+	if (body_total() > MAX_HELD || refresh(server, format, gzip)) {
+		http_text(server, request, HTTP_SERVUNAVAIL, "too much is being sent already");
+		return;
+	}
+	http_body(server, request, prom_content_type(format), server->metrics[format][gzip].body);
+}

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The life of the exporter: attach, drop privileges, serve, end cleanly. */
+#include "server.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <event2/event.h>
+
+#include "base/clock.h"
+#include "sandbox.h"
+
+void server_log(const char *fmt, ...)
+{
+	char line[512];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(line, sizeof(line), fmt, ap);
+	va_end(ap);
+	/* One write, so that lines of two threads do not mix. */
+	dprintf(STDERR_FILENO, "subtick serve: %s\n", line);
+}
+
+static void on_stop(evutil_socket_t signal, short what, void *arg)
+{
+	struct server *server = arg;
+
+	(void)what;
+	server_log("stopping: %s", strsignal(signal));
+	server->stopped = true;
+	event_base_loopbreak(server->base);
+}
+
+/* Swaps what can change while running; the rest keeps its value and is named. */
+static void take_live(struct server *server, struct config *fresh)
+{
+	struct config *now = &server->config;
+	const char *fixed = config_needs_restart(now, fresh);
+	char *token_file = now->token_file;
+
+	if (fixed)
+		server_log("%s changed: takes effect after a restart", fixed);
+	pthread_mutex_lock(&server->store.lock);
+	now->interval_ns = fresh->interval_ns;
+	now->cgroup_limit = fresh->cgroup_limit;
+	now->blame_limit = fresh->blame_limit;
+	now->max_connections = fresh->max_connections;
+	now->timeout_ns = fresh->timeout_ns;
+	now->token_file = fresh->token_file;
+	fresh->token_file = token_file;
+	pthread_mutex_unlock(&server->store.lock);
+	server->conns.max = now->max_connections;
+	server->conns.timeout_ns = now->timeout_ns;
+}
+
+static void on_reload(evutil_socket_t signal, short what, void *arg)
+{
+	struct server *server = arg;
+	struct config fresh;
+	struct err err = {0};
+
+	(void)signal;
+	(void)what;
+	notify_send(&server->notify, "RELOADING=1");
+	if (server->reload(server->reload_arg, &fresh, &err)) {
+		server_log("keeping the settings: %s", err.what);
+	} else if (auth_read(&server->auth, fresh.token_file, &err)) {
+		server_log("keeping the settings: %s", err.what);
+		config_free(&fresh);
+	} else {
+		take_live(server, &fresh);
+		config_free(&fresh);
+		server_log("settings read again");
+	}
+	notify_send(&server->notify, "READY=1");
+}
+
+static void on_updated(evutil_socket_t fd, short what, void *arg)
+{
+	struct server *server = arg;
+	uint64_t count;
+
+	(void)what;
+	if (read(fd, &count, sizeof(count)) == sizeof(count))
+		stream_update(server);
+}
+
+/* The manager hears from us only while windows end. */
+static void on_watchdog(evutil_socket_t fd, short what, void *arg)
+{
+	struct server *server = arg;
+
+	(void)fd;
+	(void)what;
+	if (sampler_alive(&server->sampler))
+		notify_send(&server->notify, "WATCHDOG=1");
+}
+
+static int add_event(struct event **at, struct event *event, const struct timeval *after,
+		     struct err *err)
+{
+	if (!event || event_add(event, after))
+		return err_set(err, -ENOMEM, "cannot add an event");
+	*at = event;
+	return 0;
+}
+
+static int open_events(struct server *s, struct err *err)
+{
+	uint64_t beat_ns = s->notify.watchdog_ns / 3;
+	struct timeval beat = {.tv_sec = beat_ns / NSEC_PER_SEC,
+			       .tv_usec = beat_ns % NSEC_PER_SEC / 1000};
+	int rc;
+
+	signal(SIGPIPE, SIG_IGN);
+	rc = add_event(&s->signals[0], evsignal_new(s->base, SIGTERM, on_stop, s), NULL, err);
+	if (!rc)
+		rc = add_event(&s->signals[1], evsignal_new(s->base, SIGINT, on_stop, s), NULL, err);
+	if (!rc)
+		rc = add_event(&s->signals[2], evsignal_new(s->base, SIGHUP, on_reload, s), NULL,
+			       err);
+	if (!rc)
+		rc = add_event(&s->updated,
+			       event_new(s->base, s->sampler.notify_fd, EV_READ | EV_PERSIST,
+					 on_updated, s),
+			       NULL, err);
+	if (!rc && beat_ns)
+		rc = add_event(&s->watchdog, event_new(s->base, -1, EV_PERSIST, on_watchdog, s),
+			       &beat, err);
+	return rc;
+}
+
+static void close_events(struct server *s)
+{
+	struct event *events[] = {s->signals[0], s->signals[1], s->signals[2], s->updated,
+				  s->watchdog};
+
+	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++)
+		if (events[i])
+			event_free(events[i]);
+	if (s->base)
+		event_base_free(s->base);
+}
+
+/* All that needs privileges. */
+static int attach(struct server *s, struct err *err)
+{
+	struct err why = {0};
+	int rc;
+
+	rc = auth_read(&s->auth, s->config.token_file, err);
+	if (!rc)
+		rc = collectors_open(s->collectors, &s->config, err);
+	if (rc)
+		return rc;
+	if (store_init(&s->store, s->config.le_ns, s->config.nr_le) || store_init(&s->own, NULL, 0))
+		return err_set(err, -ENOMEM, "out of memory");
+	bpf_own_find(&s->bpf);
+	s->statm_fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+	if (api_doctor(s, &why))
+		server_log("no /api/v1/doctor: %s", why.what);
+	notify_open(&s->notify);
+	s->base = event_base_new();
+	if (!s->base)
+		return err_set(err, -ENOMEM, "cannot make an event loop");
+	rc = http_open(s, err);
+	if (!rc)
+		rc = sampler_open(&s->sampler, err);
+	if (!rc)
+		rc = open_events(s, err);
+	/* What needs a look at the system happens before the filter closes. */
+	self_collect(s);
+	return rc;
+}
+
+/*
+ * Capabilities belong to threads, so they go before there is a second one; the filter is laid
+ * over all threads, so it comes after, and need not allow making more.
+ */
+static int settle(struct server *s, struct err *err)
+{
+	int rc = s->config.no_sandbox ? 0 : sandbox_drop(s->config.user, err);
+
+	if (!rc)
+		rc = sampler_start(&s->sampler, err);
+	if (!rc && !s->config.no_sandbox)
+		rc = sandbox_filter(err);
+	if (!rc && s->config.no_sandbox)
+		server_log("warning: serving with all privileges (--no-sandbox)");
+	return rc;
+}
+
+int server_run(struct server *s, struct err *err)
+{
+	int rc;
+
+	s->start_unix_ns = clock_unix_ns();
+	s->statm_fd = s->auth.fd = s->notify.fd = -1;
+	s->sampler = (struct sampler){.collectors = s->collectors,
+				      .store = &s->store,
+				      .config = &s->config,
+				      .stop_fd = -1,
+				      .notify_fd = -1,
+				      .log = server_log};
+	s->conns.max = s->config.max_connections;
+	s->conns.timeout_ns = s->config.timeout_ns;
+	rc = attach(s, err);
+	if (!rc)
+		rc = settle(s, err);
+	if (!rc) {
+		notify_send(&s->notify, "READY=1");
+		if (event_base_dispatch(s->base) < 0)
+			rc = err_set(err, -EIO, "the event loop failed");
+		notify_send(&s->notify, "STOPPING=1");
+	}
+	stream_close(s);
+	sampler_close(&s->sampler);
+	http_close(s);
+	api_close(s);
+	close_events(s);
+	collectors_close(s->collectors);
+	for (int id = 0; id < FAMILY_NR; id++)
+		series_copy_free(&s->copy[id]);
+	store_free(&s->store);
+	store_free(&s->own);
+	notify_close(&s->notify);
+	auth_close(&s->auth);
+	if (s->statm_fd >= 0)
+		close(s->statm_fd);
+	config_free(&s->config);
+	return rc;
+}

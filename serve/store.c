@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* One writer adds windows, readers take copies. */
+#include "store.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+int store_init(struct store *store, const uint64_t *le_ns, unsigned int nr_le)
+{
+	uint64_t wake_le[15];
+	int rc;
+
+	/* Just below powers of two of ns, where the kernel side's buckets end: exact. */
+	for (unsigned int i = 0; i < 15; i++)
+		wake_le[i] = (1024ULL << i) - 1;
+	memset(store, 0, sizeof(*store));
+	pthread_mutex_init(&store->lock, NULL);
+	rc = series_init(&store->seen, F_RUNQ_GROUPS, NULL, 0);
+	for (int id = 0; !rc && id < FAMILY_NR; id++)
+		rc = id == F_WAKE ? series_init(&store->series[id], id, wake_le, 15) :
+				    series_init(&store->series[id], id, le_ns, nr_le);
+	if (rc)
+		store_free(store);
+	return rc;
+}
+
+void store_free(struct store *store)
+{
+	for (int id = 0; id < FAMILY_NR; id++)
+		series_free(&store->series[id]);
+	series_free(&store->seen);
+	pthread_mutex_destroy(&store->lock);
+}
+
+static union word *word(struct store *store, enum family_id id, const char *labels)
+{
+	static union word nowhere;
+	size_t row = labels ? series_row(&store->series[id], labels) : SERIES_NONE;
+
+	return row == SERIES_NONE ? &nowhere : series_words(&store->series[id], row);
+}
+
+void store_add(struct store *store, enum family_id id, const char *labels, uint64_t delta)
+{
+	word(store, id, labels)->u64 += delta;
+}
+
+void store_set(struct store *store, enum family_id id, const char *labels, uint64_t value)
+{
+	word(store, id, labels)->u64 = value;
+}
+
+void store_set_f64(struct store *store, enum family_id id, const char *labels, double value)
+{
+	word(store, id, labels)->f64 = value;
+}
+
+int store_copy(struct store *store, struct series copy[FAMILY_NR], uint64_t *ret_generation)
+{
+	int rc = 0;
+
+	pthread_mutex_lock(&store->lock);
+	for (int id = 0; !rc && id < FAMILY_NR; id++)
+		rc = series_copy(&copy[id], &store->series[id]);
+	*ret_generation = store->generation;
+	if (!rc)
+		store->readers++;
+	pthread_mutex_unlock(&store->lock);
+	return rc;
+}
+
+void store_copy_done(struct store *store)
+{
+	pthread_mutex_lock(&store->lock);
+	if (!--store->readers)
+		for (int id = 0; id < FAMILY_NR; id++)
+			series_bury(&store->series[id]);
+	pthread_mutex_unlock(&store->lock);
+}

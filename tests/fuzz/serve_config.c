@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Settings from any bytes: refused with a reason, or within their bounds. */
+#include "fuzz.h"
+
+#include "serve/config.h"
+
+static void check(const char *text, size_t len)
+{
+	struct err err = {0};
+	struct config c;
+
+	FUZZ_CHECK(!config_init(&c));
+	if (config_parse(&c, text, len, "f", &err)) {
+		FUZZ_CHECK(err.code && err.what[0]);
+	} else {
+		FUZZ_CHECK(!err.code);
+		FUZZ_CHECK(c.nr_listen <= CONFIG_MAX_LISTEN && c.nr_le <= CONFIG_MAX_LE);
+		FUZZ_CHECK(c.interval_ns >= 100000000 && c.interval_ns <= 3600000000000ULL);
+		FUZZ_CHECK(c.max_connections >= 1 && c.max_connections <= 65536);
+		FUZZ_CHECK(c.user && c.user[0] && c.collect);
+		for (unsigned int i = 1; i < c.nr_le; i++)
+			FUZZ_CHECK(c.le_ns[i] > c.le_ns[i - 1]);
+	}
+	config_free(&c);
+}
+
+FUZZ_BYTES(check)

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Settings of the exporter: what is taken, what is refused and how it is named, addresses, headers. */
+#include "serve/config.h"
+
+#include "serve/accept.h"
+#include "serve/address.h"
+#include "test.h"
+
+static void check_good(const char *text, struct config *ret_config)
+{
+	struct err err = {0};
+
+	assert_int_equal(config_init(ret_config), 0);
+	if (config_parse(ret_config, text, strlen(text), "f", &err))
+		fail_msg("%s: %s", text, err.what);
+}
+
+static void test_file(void **state)
+{
+	struct config c;
+
+	(void)state;
+	check_good("# exporter\n"
+		   "listen = 127.0.0.1:80\r\n"
+		   "listen=[::1]:81\n"
+		   "\n  \tlisten =  unix:/run/subtick.sock  \n"
+		   "interval = 500ms\n"
+		   "le = 100us,1ms,10ms\n"
+		   "cgroup-limit = 10\n"
+		   "max-connections = 7\n"
+		   "timeout = 3s\n"
+		   "token-file = /etc/a b\n"
+		   "user = daemon\n"
+		   "collect = load\n"
+		   "no-sandbox = yes\n"
+		   "   # indented",
+		   &c);
+	assert_int_equal(c.nr_listen, 3);
+	assert_string_equal(c.listen[0], "127.0.0.1:80");
+	assert_string_equal(c.listen[1], "[::1]:81");
+	assert_string_equal(c.listen[2], "unix:/run/subtick.sock");
+	assert_int_equal(c.interval_ns, 500000000);
+	assert_int_equal(c.nr_le, 3);
+	assert_int_equal(c.le_ns[0], 100000);
+	assert_int_equal(c.le_ns[2], 10000000);
+	assert_int_equal(c.cgroup_limit, 10);
+	assert_int_equal(c.max_connections, 7);
+	assert_int_equal(c.timeout_ns, 3000000000);
+	assert_string_equal(c.token_file, "/etc/a b");
+	assert_string_equal(c.user, "daemon");
+	assert_true(c.no_sandbox);
+	config_free(&c);
+}
+
+static void test_bad(void **state)
+{
+	static const struct {
+		const char *text, *named;
+	} rows[] = {
+		{"listen = 80", "listen 80"},
+		{"listen = localhost:80", "localhost"},
+		{"listen = 1.2.3.4:99999", "99999"},
+		{"listen = 1.2.3.4:", "1.2.3.4:"},
+		{"listen = [::1]", "[::1]"},
+		{"listen = ::1:80", "::1:80"},
+		{"listen = unix:", "unix:"},
+		{"collect = load,nosuch", "nosuch"},
+		{"collect =", "collect"},
+		{"le = 1ms,1ms", "1ms"},
+		{"le = 1ms,1.01ms", "1.01ms"},
+		{"le = 10ms,1ms", "1ms"},
+		{"le = x", "x"},
+		{"interval = 0", "interval 0"},
+		{"interval = nan", "nan"},
+		{"interval = 0x10", "0x10"},
+		{"interval = 2h", "2h"},
+		{"interval =", "interval"},
+		{"cgroup-limit = -1", "-1"},
+		{"cgroup-limit = 1e3", "1e3"},
+		{"cgroup-limit = 99999999999999999999", "99999"},
+		{"max-connections = 0", "max-connections 0"},
+		{"no-sandbox = maybe", "maybe"},
+		{"nosuch = 1", "nosuch"},
+		{"listen", "listen"},
+		{"= 1", ""},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct err err = {0};
+		struct config c;
+		char text[128];
+
+		snprintf(text, sizeof(text), "interval = 1s\n%s\n", rows[i].text);
+		assert_int_equal(config_init(&c), 0);
+		if (!config_parse(&c, text, strlen(text), "f", &err))
+			fail_msg("%s is taken", rows[i].text);
+		if (!strstr(err.what, rows[i].named) || strncmp(err.what, "f:2: ", 5))
+			fail_msg("%s: says %s", rows[i].text, err.what);
+		config_free(&c);
+	}
+}
+
+static void test_bytes(void **state)
+{
+	struct err err = {0};
+	struct config c;
+
+	(void)state;
+	assert_int_equal(config_init(&c), 0);
+	assert_int_equal(config_parse(&c, "user = a\0b\n", 11, "f", &err), -EINVAL);
+	assert_int_equal(config_read(&c, "/nonexistent/file", true, &err), 0);
+	assert_int_equal(config_read(&c, "/nonexistent/file", false, &err), -ENOENT);
+	assert_int_equal(config_read(&c, "/dev/zero", false, &err), -EFBIG);
+	config_free(&c);
+}
+
+static void test_restart(void **state)
+{
+	struct config a, b;
+
+	(void)state;
+	check_good("listen = 127.0.0.1:1\ninterval = 1s", &a);
+	check_good("listen = 127.0.0.1:1\ninterval = 2s", &b);
+	assert_null(config_needs_restart(&a, &b));
+	config_free(&b);
+	check_good("listen = 127.0.0.1:2", &b);
+	assert_string_equal(config_needs_restart(&a, &b), "listen");
+	config_free(&b);
+	check_good("listen = 127.0.0.1:1\nle = 1ms", &b);
+	assert_string_equal(config_needs_restart(&a, &b), "le");
+	config_free(&b);
+	config_free(&a);
+}
+
+static void test_local(void **state)
+{
+	static const struct {
+		const char *text;
+		bool local;
+	} rows[] = {
+		{"127.0.0.1:1", true}, {"127.9.9.9:1", true},	{"0.0.0.0:1", false},
+		{"10.0.0.1:1", false}, {"[::1]:1", true},	{"[::]:1", false},
+		{"unix:/x", true},     {"[2001:db8::1]:1", false},
+	};
+	struct address address;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		assert_int_equal(address_parse(rows[i].text, &address), 0);
+		if (address_is_local(&address) != rows[i].local)
+			fail_msg("%s", rows[i].text);
+	}
+}
+
+static void test_gzip(void **state)
+{
+	static const struct {
+		const char *header;
+		bool gzip;
+	} rows[] = {
+		{NULL, false},		  {"", false},		     {"gzip", true},
+		{"deflate, GZIP", true},  {"gzip;q=0", false},	     {"gzip; q=0.000", false},
+		{"gzip;q=0.1", true},	  {"*", true},		     {"*;q=0", false},
+		{"identity", false},	  {"gzipped", false},	     {"*;q=0, gzip", true},
+		{"gzip;q=0, *", false},	  {"br;q=1.0, gzip;q=0.8", true},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (accept_gzip(rows[i].header) != rows[i].gzip)
+			fail_msg("%s", rows[i].header ? rows[i].header : "(none)");
+}
+
+static void test_query(void **state)
+{
+	char value[8];
+
+	(void)state;
+	assert_true(accept_query("a=1&collect=load", "collect", value, sizeof(value)));
+	assert_string_equal(value, "load");
+	assert_true(accept_query("collect=", "collect", value, sizeof(value)));
+	assert_string_equal(value, "");
+	assert_false(accept_query("xcollect=load", "collect", value, sizeof(value)));
+	assert_false(accept_query("collect", "collect", value, sizeof(value)));
+	assert_false(accept_query("collect=12345678", "collect", value, sizeof(value)));
+	assert_false(accept_query(NULL, "collect", value, sizeof(value)));
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_file),  cmocka_unit_test(test_bad),
+		cmocka_unit_test(test_bytes), cmocka_unit_test(test_restart),
+		cmocka_unit_test(test_local), cmocka_unit_test(test_gzip),
+		cmocka_unit_test(test_query),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

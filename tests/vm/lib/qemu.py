@@ -58,7 +58,7 @@ def command_line(entry, boot, initrd, settings, scratch):
         command += ["-dtb", str(idle.device_tree(command, boot.smp, scratch))]
     words = [f"console={CONSOLE[entry.arch]}", "panic=-1", "quiet", "printk.time=1"]
     words += [f"SUBTICK_VM_{k.upper()}={v}" for k, v in settings.items()]
-    words += [f"SUBTICK_VM_CGROUP={boot.cgroup}"]
+    words += [f"SUBTICK_VM_CGROUP={boot.cgroup}", f"SUBTICK_VM_TIME={int(time.time()) - 60}"]
     if not kvm_usable(entry.arch):
         words += ["SUBTICK_EMULATED=1"]
     return command + ["-serial", "stdio", "-kernel", str(entry.vmlinuz()),

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import apt
 import cpio
+import kbuild
 import kernels
 
 GUEST = Path(__file__).resolve().parent.parent / "guest"
@@ -65,6 +66,16 @@ def add_distribution_modules(root, entry):
     subprocess.run([depmod, "-b", root, entry.release], check=True, stderr=subprocess.DEVNULL)
 
 
+def strip(arch, programs):
+    """Debug information is half of a static program; where no strip fits, it stays."""
+    prefix = "" if arch == kernels.MACHINE else kbuild.CROSS[arch][1]
+    tool = shutil.which(f"{prefix}strip")
+    files = [p for p in programs if p.is_file() and not p.is_symlink()
+             and p.read_bytes()[:4] == b"\x7fELF"]
+    if tool and files:
+        subprocess.run([tool, *files], check=True)
+
+
 def build(entry, target, live=(), programs=(), modules=(), suites=()):
     """Writes the initramfs to target. programs go to /bin, live tests to /live, modules
     (built for this very kernel) to /modules; all are paths on this machine."""
@@ -83,6 +94,7 @@ def build(entry, target, live=(), programs=(), modules=(), suites=()):
                          ("suites", suites)):
         for path in paths:
             shutil.copy(path, root / where)
+    strip(entry.arch, [*(root / "bin").glob("[!b]*"), *(root / "live").glob("*")])
     add_distribution_modules(root, entry)
     cpio.write(root, target)
     shutil.rmtree(root)

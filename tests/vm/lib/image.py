@@ -66,6 +66,17 @@ def add_distribution_modules(root, entry):
     subprocess.run([depmod, "-b", root, entry.release], check=True, stderr=subprocess.DEVNULL)
 
 
+def add_configuration(root, entry):
+    """Where a distribution's kernel keeps it; subtick asks it what the kernel was built with."""
+    names = (f"boot/config-{entry.release}", f"usr/lib/modules/{entry.release}/config",
+             f"lib/modules/{entry.release}/config")
+    for name in names if entry.select("image") else ():
+        if (entry.image_root() / name).exists():
+            (root / "boot").mkdir()
+            shutil.copy(entry.image_root() / name, root / f"boot/config-{entry.release}")
+            return
+
+
 def strip(arch, programs):
     """Debug information is half of a static program; where no strip fits, it stays."""
     prefix = "" if arch == kernels.MACHINE else kbuild.CROSS[arch][1]
@@ -96,6 +107,7 @@ def build(entry, target, live=(), programs=(), modules=(), suites=()):
             shutil.copy(path, root / where)
     strip(entry.arch, [*(root / "bin").glob("[!b]*"), *(root / "live").glob("*")])
     add_distribution_modules(root, entry)
+    add_configuration(root, entry)
     cpio.write(root, target)
     shutil.rmtree(root)
     return Path(target)

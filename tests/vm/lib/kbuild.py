@@ -130,5 +130,5 @@ def build(entry, directory):
         failed = make_in_root(entry, base, target)
     built = sorted(target.glob("*.ko"))
     if failed or not built:
-        raise apt.Unavailable(f"{directory} does not build for {entry.name} ({entry.release})")
+        raise apt.Broken(f"{directory} does not build for {entry.name} ({entry.release})")
     return built

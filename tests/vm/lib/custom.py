@@ -13,7 +13,7 @@ import kernels
 
 FRAGMENTS = Path(__file__).resolve().parent.parent / "custom"
 TARGET = {"arm64": ("arm64", "arch/arm64/boot/Image"), "amd64": ("x86", "arch/x86/boot/bzImage")}
-NEEDS = {"flex": "flex", "bison": "bison", "bc": "bc", "pahole": "dwarves", "make": "make",
+NEEDS = {"flex": "flex", "bison": "bison", "bc": "bc", "pahole": "pahole", "make": "make",
          "gcc": "gcc", "xz": "xz-utils"}
 
 

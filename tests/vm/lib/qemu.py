@@ -73,6 +73,13 @@ def shell(entry, boot, initrd):
         return subprocess.run(command).returncode
 
 
+STOPPED = "stopped from outside"
+
+
+class Stopped(Exception):
+    """Someone wants the run to end now (raised by a signal handler)."""
+
+
 class Outcome:
     """What came over the console, and why the run must not be trusted (None: it may)."""
 
@@ -126,12 +133,14 @@ def run(entry, boot, initrd, settings, timeout_s, silence_s=120, verbose=False):
                                    stderr=subprocess.STDOUT)
         try:
             trouble = watch(process, timeout_s, silence_s, on_line)
+        except Stopped:
+            trouble = STOPPED
         finally:
             process.kill()
             process.wait()
     seconds = time.monotonic() - started
     fatal = [l for l in lines if FATAL.search(l)]
-    if fatal:
+    if fatal and trouble != STOPPED:
         trouble = f"the kernel said: {fatal[0].strip()}"
     elif not trouble and not any(l.startswith(END_MARKER) for l in lines):
         trouble = "the guest ended before its end marker"

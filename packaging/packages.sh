@@ -30,7 +30,8 @@ TEST_PACKAGES=(
 # Only the suites vm and vm-all ask for these; they weigh some hundred megabytes.
 # shellcheck disable=SC2034
 VM_PACKAGES=(
-	qemu-system-arm qemu-system-x86 busybox-static device-tree-compiler cpio xz-utils kmod make
+	qemu-system-arm qemu-system-x86 device-tree-compiler xz-utils kmod make
+	debian-archive-keyring
 )
 
 # Only vm-all: user space and modules for the other architecture, and a kernel built for the tests.

@@ -16,6 +16,14 @@ class Unavailable(Exception):
     """Something cannot be had here; the text is the reason a person reads."""
 
 
+class Broken(Exception):
+    """Something that should work does not: a failure, never a skip. tail says more."""
+
+    def __init__(self, what, tail=()):
+        super().__init__(what)
+        self.tail = list(tail)
+
+
 class Rotated(Unavailable):
     """A pinned version is no longer in the archive."""
 
@@ -177,8 +185,8 @@ Acquire::Retries "2";
             raise Rotated(f"{package} {version} ({arch}) is no longer in {self.suite}; "
                           "`tests/vm/kernels --refresh` pins what is there now")
         if records[0]["SHA256"] != checksum:
-            raise Unavailable(f"{package} {version}: {self.suite} lists checksum "
-                              f"{records[0]['SHA256']}, kernels.list pins {checksum}")
+            raise Broken(f"{package} {version}: {self.suite} lists checksum "
+                         f"{records[0]['SHA256']}, kernels.list pins {checksum}")
         stage = self.root / "stage"
         stage.mkdir(exist_ok=True)
         done = self.run("get", "download", "-q", f"{package}:{arch}={version}", cwd=stage)
@@ -190,7 +198,7 @@ Acquire::Retries "2";
             got = found
         if sha256(got) != checksum:
             got.unlink()
-            raise Unavailable(f"{package} {version}: what arrived does not match its checksum")
+            raise Broken(f"{package} {version}: what arrived does not match its checksum")
         os.replace(got, path)
 
 

@@ -22,5 +22,6 @@ ONLY = {
 }
 
 
-def suites(boot):
-    return ONLY.get(boot.name, SUITES)
+def suites(entry, boot):
+    chosen = ONLY.get(boot.name, SUITES)
+    return ["events", *chosen] if "custom" in entry.flags else chosen

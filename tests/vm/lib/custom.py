@@ -13,7 +13,7 @@ import kernels
 
 FRAGMENTS = Path(__file__).resolve().parent.parent / "custom"
 TARGET = {"arm64": ("arm64", "arch/arm64/boot/Image"), "amd64": ("x86", "arch/x86/boot/bzImage")}
-NEEDS = {"flex": "flex", "bison": "bison", "bc": "bc", "pahole": "dwarves", "make": "make",
+NEEDS = {"flex": "flex", "bison": "bison", "bc": "bc", "pahole": "pahole", "make": "make",
          "gcc": "gcc", "xz": "xz-utils"}
 
 
@@ -63,7 +63,8 @@ class Custom(kernels.Entry):
         with open(self.home / "build.log", "a") as log:
             done = subprocess.run([str(c) for c in command], stdout=log, stderr=log)
         if done.returncode:
-            raise apt.Unavailable(f"the custom kernel does not build; see {self.home}/build.log")
+            tail = (self.home / "build.log").read_text(errors="replace").splitlines()[-30:]
+            raise apt.Broken("the custom kernel does not build", tail)
 
     def unpack(self):
         deb = self.debs[0]
@@ -85,7 +86,7 @@ class Custom(kernels.Entry):
         got = set((self.tree / ".config").read_text().splitlines())
         refused = [l for l in re.findall(r"^CONFIG_\w+=.*$", wanted, re.M) if l not in got]
         if refused:
-            raise apt.Unavailable("the custom kernel refuses " + ", ".join(refused))
+            raise apt.Broken("the custom kernel refuses " + ", ".join(refused))
 
     def build(self):
         """A few minutes of every core, once per configuration."""

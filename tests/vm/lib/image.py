@@ -8,6 +8,7 @@ from pathlib import Path
 
 import apt
 import cpio
+import kbuild
 import kernels
 
 GUEST = Path(__file__).resolve().parent.parent / "guest"
@@ -61,7 +62,29 @@ def add_distribution_modules(root, entry):
         if (source / name).exists():
             shutil.copy(source / name, target)
     depmod = shutil.which("depmod") or "/sbin/depmod"
-    subprocess.run([depmod, "-b", root, entry.release], check=True)
+    # It warns of every index that a kernel does not ship; those are for other uses.
+    subprocess.run([depmod, "-b", root, entry.release], check=True, stderr=subprocess.DEVNULL)
+
+
+def add_configuration(root, entry):
+    """Where a distribution's kernel keeps it; subtick asks it what the kernel was built with."""
+    names = (f"boot/config-{entry.release}", f"usr/lib/modules/{entry.release}/config",
+             f"lib/modules/{entry.release}/config")
+    for name in names if entry.select("image") else ():
+        if (entry.image_root() / name).exists():
+            (root / "boot").mkdir()
+            shutil.copy(entry.image_root() / name, root / f"boot/config-{entry.release}")
+            return
+
+
+def strip(arch, programs):
+    """Debug information is half of a static program; where no strip fits, it stays."""
+    prefix = "" if arch == kernels.MACHINE else kbuild.CROSS[arch][1]
+    tool = shutil.which(f"{prefix}strip")
+    files = [p for p in programs if p.is_file() and not p.is_symlink()
+             and p.read_bytes()[:4] == b"\x7fELF"]
+    if tool and files:
+        subprocess.run([tool, *files], check=True)
 
 
 def build(entry, target, live=(), programs=(), modules=(), suites=()):
@@ -82,7 +105,9 @@ def build(entry, target, live=(), programs=(), modules=(), suites=()):
                          ("suites", suites)):
         for path in paths:
             shutil.copy(path, root / where)
+    strip(entry.arch, [*(root / "bin").glob("[!b]*"), *(root / "live").glob("*")])
     add_distribution_modules(root, entry)
+    add_configuration(root, entry)
     cpio.write(root, target)
     shutil.rmtree(root)
     return Path(target)

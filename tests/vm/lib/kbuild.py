@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Builds an out-of-tree kernel module against the headers of a kernel of the list."""
 
+import hashlib
 import os
 import shutil
 import subprocess
@@ -27,7 +28,9 @@ def stage(entry, directory):
     kernels neither litters the source nor mixes objects of two kernels."""
     directory = Path(directory).resolve()
     top = repository(directory)
-    base = apt.cache_dir() / "modules" / entry.name
+    # One per source directory: two work trees may build at the same time.
+    digest = hashlib.sha256(str(directory).encode()).hexdigest()[:8]
+    base = apt.cache_dir() / "modules" / f"{entry.name}-{digest}"
     target = base / (directory.relative_to(top) if top else directory.name)
     shutil.rmtree(base, ignore_errors=True)
     junk = shutil.ignore_patterns("*.o", "*.ko", "*.mod", "*.mod.c", ".*.cmd", ".git")
@@ -66,6 +69,10 @@ def build_tree(entry):
     return headers
 
 
+def run(command):
+    return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+
 def make_on_host(entry, target):
     arch, prefix = CROSS[entry.arch]
     command = ["make", "-C", build_tree(entry), f"M={target}", "CONFIG_DEBUG_INFO_BTF_MODULES="]
@@ -73,7 +80,7 @@ def make_on_host(entry, target):
         command.append(f"CC={compiler('')}")
     else:
         command += [f"ARCH={arch}", f"CROSS_COMPILE={prefix}", f"CC={compiler(prefix)}"]
-    return subprocess.run([str(c) for c in command + ["modules"]]).returncode
+    return run([str(c) for c in command + ["modules"]])
 
 
 def toolchain_root(entry):
@@ -118,17 +125,18 @@ exec chroot {root} /usr/bin/env -i PATH=/usr/sbin:/usr/bin HOME=/ \
     make -C /usr/src/linux-headers-{entry.release} M={inside} CC=gcc \
     CONFIG_DEBUG_INFO_BTF_MODULES= modules"""
     user = [] if os.geteuid() == 0 else ["--map-root-user"]
-    return subprocess.run(["unshare", "--mount", *user, "sh", "-c", script]).returncode
+    return run(["unshare", "--mount", *user, "sh", "-c", script])
 
 
 def build(entry, directory):
-    """Returns the .ko files; what make says goes to the caller's stdout and stderr."""
+    """(the .ko files, what make said)"""
     base, target = stage(entry, directory)
     if entry.toolchain == "host":
-        failed = make_on_host(entry, target)
+        done = make_on_host(entry, target)
     else:
-        failed = make_in_root(entry, base, target)
+        done = make_in_root(entry, base, target)
     built = sorted(target.glob("*.ko"))
-    if failed or not built:
-        raise apt.Unavailable(f"{directory} does not build for {entry.name} ({entry.release})")
-    return built
+    if done.returncode or not built:
+        raise apt.Broken(f"{directory} does not build for {entry.name} ({entry.release})",
+                         done.stdout.splitlines()[-60:])
+    return built, done.stdout

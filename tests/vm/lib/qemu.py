@@ -58,7 +58,7 @@ def command_line(entry, boot, initrd, settings, scratch):
         command += ["-dtb", str(idle.device_tree(command, boot.smp, scratch))]
     words = [f"console={CONSOLE[entry.arch]}", "panic=-1", "quiet", "printk.time=1"]
     words += [f"SUBTICK_VM_{k.upper()}={v}" for k, v in settings.items()]
-    words += [f"SUBTICK_VM_CGROUP={boot.cgroup}"]
+    words += [f"SUBTICK_VM_CGROUP={boot.cgroup}", f"SUBTICK_VM_TIME={int(time.time()) - 60}"]
     if not kvm_usable(entry.arch):
         words += ["SUBTICK_EMULATED=1"]
     return command + ["-serial", "stdio", "-kernel", str(entry.vmlinuz()),
@@ -71,6 +71,13 @@ def shell(entry, boot, initrd):
         command = command_line(entry, boot, initrd, settings, Path(scratch))
         command[command.index("stdio")] = "mon:stdio"
         return subprocess.run(command).returncode
+
+
+STOPPED = "stopped from outside"
+
+
+class Stopped(Exception):
+    """Someone wants the run to end now (raised by a signal handler)."""
 
 
 class Outcome:
@@ -126,12 +133,14 @@ def run(entry, boot, initrd, settings, timeout_s, silence_s=120, verbose=False):
                                    stderr=subprocess.STDOUT)
         try:
             trouble = watch(process, timeout_s, silence_s, on_line)
+        except Stopped:
+            trouble = STOPPED
         finally:
             process.kill()
             process.wait()
     seconds = time.monotonic() - started
     fatal = [l for l in lines if FATAL.search(l)]
-    if fatal:
+    if fatal and trouble != STOPPED:
         trouble = f"the kernel said: {fatal[0].strip()}"
     elif not trouble and not any(l.startswith(END_MARKER) for l in lines):
         trouble = "the guest ended before its end marker"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Numbers results as TAP, and sums them up as a table of boots and suites."""
 
-import docs
+WORDS = (("ok", "passed"), ("not ok", "failed"), ("skip", "skipped"))
 
 
 class Tally:
@@ -9,11 +9,11 @@ class Tally:
         self.count = self.failed = 0
         self.rows = {}
 
-    def report(self, entry, boot, result):
+    def report(self, row, result):
         """One TAP line, with what the guest said above it as comments when it failed."""
         self.count += 1
-        where = f"{entry.name}/{boot}: {result.suite}: {result.what}"
-        self.rows.setdefault((entry.name, boot), {}).setdefault(result.suite, []).append(result)
+        where = f"{'/'.join(row)}: {result.suite}: {result.what}"
+        self.rows.setdefault(row, []).append(result)
         if result.status == "not ok":
             self.failed += 1
             for note in result.notes[-40:]:
@@ -25,48 +25,42 @@ class Tally:
         else:
             print(f"ok {self.count} - {where}", flush=True)
 
-    @staticmethod
-    def column(suite):
-        """live/load_duty and live/load_ipi are both about load."""
-        return suite.partition("_")[0] if suite.startswith("live/") else suite
-
-    def suites(self):
-        return list(dict.fromkeys(self.column(s) for row in self.rows.values() for s in row))
-
-    def cell(self, boot, suite):
-        row = self.rows[boot]
-        results = [r for s in row if self.column(s) == suite for r in row[s]]
-        if not results:
-            return "", []
-        tally = [sum(r.status == s for r in results) for s in ("ok", "not ok", "skip")]
-        words = [f"{n} {word}" for n, word in zip(tally, ("passed", "failed", "skipped")) if n]
-        return ", ".join(words), [r for r in results if r.status != "ok"]
-
-    def table(self):
-        """Markdown: one row per boot, one line below for each skip and each failure."""
-        suites = self.suites()
-        lines = ["| kernel | boot | " + " | ".join(suites) + " |",
-                 "| --- | --- |" + " --- |" * len(suites)]
-        reasons = {}
-        for boot in self.rows:
-            cells = [self.cell(boot, s) for s in suites]
-            lines.append(f"| {boot[0]} | {boot[1]} | " + " | ".join(c[0] for c in cells) + " |")
-            for result in (r for _, others in cells for r in others):
-                kind = "skipped" if result.status == "skip" else "FAILED"
-                # Figures differ from run to run; the reason is the same one.
-                key = (kind, result.suite, result.what, result.reason)
-                reasons.setdefault(key, []).append("/".join(boot))
-        lines.append("")
-        for (kind, suite, what, reason), boots in reasons.items():
-            lines.append(f"- {kind}: {suite}: {what}" + (f": {reason}" if reason else "") +
-                         f" ({', '.join(boots)})")
-        return lines
-
-    def finish(self, write_docs):
+    def finish(self):
         print(f"1..{self.count}")
-        table = self.table()
-        for line in table:
+        for line in table(self.rows):
             print(f"# {line}" if line else "#")
-        if write_docs:
-            docs.write(table)
         return int(self.failed > 0)
+
+
+def column(suite):
+    """live/load_duty and live/load_ipi are both about load."""
+    return suite.partition("_")[0] if suite.startswith("live/") else suite
+
+
+def cell(results):
+    counts = [(sum(r.status == status for r in results), word) for status, word in WORDS]
+    return ", ".join(f"{n} {word}" for n, word in counts if n)
+
+
+def table(rows, notes=None):
+    """Markdown: one row per boot with a column per suite, then each skip and failure with its
+    reason. notes maps a row to a last column of its own."""
+    columns = list(dict.fromkeys(column(r.suite) for results in rows.values() for r in results))
+    extra = [" run at |", " --- |"] if notes else ["", ""]
+    lines = ["| kernel | boot | " + " | ".join(columns) + " |" + extra[0],
+             "| --- | --- |" + " --- |" * len(columns) + extra[1]]
+    reasons = {}
+    for row, results in rows.items():
+        cells = [cell([r for r in results if column(r.suite) == c]) for c in columns]
+        last = f" {notes[row]} |" if notes else ""
+        lines.append(f"| {row[0]} | {row[1]} | " + " | ".join(cells) + " |" + last)
+        for result in (r for r in results if r.status != "ok"):
+            kind = "skipped" if result.status == "skip" else "FAILED"
+            key = (kind, result.suite, result.what, result.reason)
+            reasons.setdefault(key, []).append("/".join(row))
+    lines.append("")
+    for (kind, suite, what, reason), boots in reasons.items():
+        about = suite if what == suite else f"{suite}: {what}"
+        lines.append(f"- {kind}: {about}" + (f": {reason}" if reason else "") +
+                     f" ({', '.join(boots)})")
+    return lines

@@ -72,15 +72,8 @@ def quietly(command):
     done = subprocess.run([str(c) for c in command], stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True)
     if done.returncode:
-        raise BuildFailed(f"{' '.join(str(c) for c in command[:2])} failed", done.stdout)
-
-
-class BuildFailed(Exception):
-    """The tree does not build for a guest: a failure of the suite, never a skip."""
-
-    def __init__(self, what, output):
-        super().__init__(what)
-        self.tail = output.strip().splitlines()[-30:]
+        raise apt.Broken(f"{' '.join(str(c) for c in command[:2])} failed",
+                         done.stdout.strip().splitlines()[-30:])
 
 
 def build(arch):
@@ -102,7 +95,7 @@ def programs(arch):
     """(subtick, live tests), as paths on this machine."""
     directory = build(arch)
     if not (directory / "subtick").exists():
-        raise BuildFailed(f"{directory.name} has no subtick", "")
+        raise apt.Broken(f"{directory.name} has no subtick")
     live = sorted(p for p in (directory / "tests/live").glob("live_*")
                   if p.is_file() and os.access(p, os.X_OK))
     return [directory / "subtick"], live

@@ -256,3 +256,34 @@ void live_sleep_ms(unsigned int ms)
 	while (nanosleep(&ts, &ts) && errno == EINTR)
 		;
 }
+
+/* Idle and iowait of one CPU, in ticks of 10 ms; -1 when it has no line. */
+static long long idle_ticks(int cpu)
+{
+	long long idle = -1, iowait = 0, one, two;
+	char line[512], name[16];
+	FILE *stat = fopen("/proc/stat", "re");
+
+	snprintf(name, sizeof(name), "cpu%d ", cpu);
+	while (stat && fgets(line, sizeof(line), stat))
+		if (!strncmp(line, name, strlen(name)) &&
+		    sscanf(line, "%*s %*d %*d %*d %lld %lld", &one, &two) == 2) {
+			idle = one;
+			iowait = two;
+		}
+	if (stat)
+		fclose(stat);
+	return idle < 0 ? -1 : idle + iowait;
+}
+
+bool live_wait_idle(int cpu)
+{
+	for (int i = 0; i < 120; i++) {
+		long long before = idle_ticks(cpu);
+
+		live_sleep_ms(500);
+		if (idle_ticks(cpu) - before >= 35)
+			return true;
+	}
+	return false;
+}

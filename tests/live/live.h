@@ -52,6 +52,11 @@ double live_number(json_t *root, const char *path);
 
 /* A CPU to measure and one for everything else; false on a machine with one core. */
 bool live_two_cpus(int *ret_measured, int *ret_other);
+/*
+ * Waits up to a minute for a stretch in which @cpu is idle most of the time by /proc/stat. Where
+ * something else keeps it busy all along, what an idle core does cannot be tested.
+ */
+bool live_wait_idle(int cpu);
 void live_pin(int cpu);
 void live_sleep_ms(unsigned int ms);
 

@@ -96,6 +96,8 @@ int main(void)
 		live_skip_all("no cyclictest (package rt-tests)");
 	if (!live_two_cpus(&cpu, &other))
 		live_skip_all("needs two CPUs");
+	if (!live_wait_idle(cpu))
+		live_skip_all("something else keeps CPU %d busy all the time", cpu);
 	snprintf(cpu_text, sizeof(cpu_text), "%d", cpu);
 	snprintf(points_path, sizeof(points_path), "/tmp/subtick-cyclictest-%d.json", getpid());
 	live_pin(other);

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The report of wake from points whose figures are known. */
+#include "test.h"
+
+#include "measure/wake_report.h"
+
+#define POINTS 200
+
+/* One core with POLL, C1 (claims 2 µs) and C6 (claims 133 µs); timer and remote points in turns. */
+struct bench {
+	struct wake_opts opts;
+	struct wake_cpu_env cpu;
+	struct wake_env env;
+	struct wake_probe probe;
+	struct wake_worker worker;
+	struct wake_run run;
+	struct wake_point points[POINTS];
+	struct wake_result result;
+};
+
+static void fill_state(struct cpuidle_state *state, const char *name, uint64_t latency_ns)
+{
+	strcpy(state->name, name);
+	state->latency_ns = latency_ns;
+	state->polls = !strcmp(name, "POLL");
+}
+
+/* Even points by timer, C1, 1000 + i ns; odd ones by another core, C6, 50 000 + i ns. */
+static int setup(void **state)
+{
+	struct bench *b = calloc(1, sizeof(*b));
+
+	if (!b)
+		return -1;
+	b->opts.launchers = 1u << WAKE_TIMER | 1u << WAKE_REMOTE;
+	b->opts.sweep = (struct wake_sweep){300000, 300000, 1.1, POINTS / 2};
+	b->opts.breakdown = true;
+	b->env = (struct wake_env){.nr_cpus = 1, .nr_states = 3, .cpus = &b->cpu, .dma_latency_ns = -1};
+	strcpy(b->env.idle.driver, "intel_idle");
+	b->cpu.nr = 3;
+	fill_state(&b->cpu.before[0], "POLL", 0);
+	fill_state(&b->cpu.before[1], "C1", 2000);
+	fill_state(&b->cpu.before[2], "C6", 133000);
+	memcpy(b->cpu.after, b->cpu.before, sizeof(b->cpu.after));
+	b->cpu.after[2].usage = 77;
+	b->cpu.after[2].time_ns = 5000000;
+	for (int i = 0; i < POINTS; i++) {
+		bool remote = i % 2;
+
+		b->points[i] = (struct wake_point){
+			.launch_ns = 1000000000ull + i,
+			.distance_ns = 300000,
+			.silent_ns = 290000,
+			.latency_ns = (remote ? 50000 : 1000) + i,
+			.exit_ns = (remote ? 50000 : 1000) + i + 60,
+			.irq_ns = (remote ? 50000 : 1000) + i + 500,
+			.user_ns = (remote ? 50000 : 1000) + i + 4000,
+			.state = remote ? 2 : 1,
+			.launcher = remote ? WAKE_REMOTE : WAKE_TIMER,
+			.order = WAKE_EXIT_FIRST,
+		};
+	}
+	b->worker = (struct wake_worker){.points = b->points, .nr = POINTS, .max = POINTS};
+	b->worker.character = (struct wake_character){
+		.known = true, .stamp = {60, 4}, .clock_step_ns = 32, .clock_read_ns = 33};
+	b->run.workers = &b->worker;
+	b->run.nr_workers = 1;
+	b->result = (struct wake_result){.opts = &b->opts,
+					 .env = &b->env,
+					 .probe = &b->probe,
+					 .run = &b->run,
+					 .window_ns = 60000000};
+	*state = b;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	free(*state);
+	return 0;
+}
+
+static const struct table *table_of(const struct report *report, const char *key)
+{
+	for (size_t i = 0; i < report->nr_tables; i++)
+		if (!strcmp(report->tables[i]->key, key))
+			return report->tables[i];
+	return NULL;
+}
+
+static uint64_t cell(const struct table *table, size_t row, const char *key)
+{
+	const struct value *value = table_cell(table, row, table_find(table, key));
+
+	assert_int_equal(value->kind, VALUE_U64);
+	return value->u64;
+}
+
+static const char *text(const struct table *table, size_t row, const char *key)
+{
+	const struct value *value = table_cell(table, row, table_find(table, key));
+
+	assert_int_equal(value->kind, VALUE_STR);
+	return value->str;
+}
+
+static void test_states(void **state)
+{
+	struct bench *b = *state;
+	struct report *report;
+	const struct table *t;
+	bool exceeds = true;
+
+	assert_int_equal(wake_report(&b->result, &report, &exceeds), 0);
+	assert_false(exceeds);
+	assert_string_equal(report->source, "timer,remote");
+	t = table_of(report, "states");
+	assert_int_equal(t->nr_rows, 2);
+	assert_string_equal(text(t, 0, "name"), "C1");
+	assert_string_equal(text(t, 0, "source"), "timer");
+	assert_string_equal(text(t, 0, "verdict"), "within");
+	assert_int_equal(cell(t, 0, "claimed_ns"), 2000);
+	assert_int_equal(cell(t, 0, "count"), POINTS / 2);
+	assert_int_equal(cell(t, 0, "min_ns"), 1000);
+	assert_int_equal(cell(t, 0, "max_ns"), 1198);
+	assert_int_equal(cell(t, 0, "median_ns"), 1099);
+	assert_int_equal(cell(t, 0, "silent_median_ns"), 290000);
+	assert_int_equal(cell(t, 0, "exit_first_total"), POINTS / 2);
+	assert_string_equal(text(t, 1, "name"), "C6");
+	assert_int_equal(cell(t, 1, "usage_total"), 77);
+	assert_int_equal(cell(t, 1, "residency_ns"), 5000000);
+	/* 100 points have no p99.9. */
+	assert_int_equal(table_cell(t, 0, table_find(t, "p999_ns"))->kind, VALUE_NULL);
+	assert_int_equal(cell(report->fields, 0, "overhead_ns"), 60);
+	/* spread 4 + step 32 + the sender's stamp 60 */
+	assert_int_equal(cell(report->fields, 0, "uncertainty_ns"), 96);
+	report_free(report);
+}
+
+static void test_rejected(void **state)
+{
+	struct bench *b = *state;
+	struct report *report;
+	bool exceeds;
+
+	b->points[0].reject = WAKE_REJ_BEFORE_IDLE;
+	b->points[2].reject = WAKE_REJ_BEFORE_IDLE;
+	b->points[4].reject = WAKE_REJ_OTHER_FIRST;
+	b->points[6].reject = WAKE_REJ_NMI;
+	assert_int_equal(wake_report(&b->result, &report, &exceeds), 0);
+	assert_int_equal(cell(report->fields, 0, "asked_total"), POINTS);
+	assert_int_equal(cell(report->fields, 0, "taken_total"), POINTS - 4);
+	assert_int_equal(cell(report->fields, 0, "rejected.before_idle_total"), 2);
+	assert_int_equal(cell(report->fields, 0, "rejected.other_first_total"), 1);
+	assert_int_equal(cell(report->fields, 0, "rejected.nmi_total"), 1);
+	assert_int_equal(cell(report->fields, 0, "rejected.lost_total"), 0);
+	assert_int_equal(cell(table_of(report, "states"), 0, "count"), POINTS / 2 - 4);
+	report_free(report);
+}
+
+static void test_exceeds(void **state)
+{
+	struct bench *b = *state;
+	struct report *report;
+	bool exceeds = false;
+
+	/* One point beyond claim plus uncertainty is enough. */
+	b->points[8].latency_ns = 2097;
+	assert_int_equal(wake_report(&b->result, &report, &exceeds), 0);
+	assert_true(exceeds);
+	assert_string_equal(text(table_of(report, "states"), 0, "verdict"), "exceeds");
+	assert_int_equal(cell(table_of(report, "states"), 0, "near_max_total"), 1);
+	report_free(report);
+}
+
+/* The same state by both sources is what pre-wake compares; the stages come in their order. */
+static void test_prewake_and_breakdown(void **state)
+{
+	struct bench *b = *state;
+	struct report *report;
+	const struct table *t;
+	bool exceeds;
+
+	for (int i = 0; i < POINTS; i++)
+		b->points[i].state = 2;
+	assert_int_equal(wake_report(&b->result, &report, &exceeds), 0);
+	t = table_of(report, "prewake");
+	assert_int_equal(t->nr_rows, 1);
+	assert_int_equal(cell(t, 0, "prewake_ns"), 49001);
+	assert_true(table_cell(t, 0, table_find(t, "significant"))->flag);
+	t = table_of(report, "breakdown");
+	assert_int_equal(t->nr_rows, 6);
+	assert_string_equal(text(t, 0, "stage"), "exit");
+	assert_string_equal(text(t, 1, "stage"), "interrupt");
+	assert_string_equal(text(t, 2, "stage"), "user");
+	assert_int_equal(cell(t, 1, "step_median_ns"), 440);
+	report_free(report);
+}
+
+/* What is not known is null, and said. */
+static void test_unknown_overhead(void **state)
+{
+	struct bench *b = *state;
+	struct report *report;
+	bool exceeds, said = false;
+	int col;
+
+	b->worker.character.known = false;
+	assert_int_equal(wake_report(&b->result, &report, &exceeds), 0);
+	col = table_find(report->fields, "overhead_ns");
+	assert_true(col >= 0);
+	assert_int_equal(table_cell(report->fields, 0, col)->kind, VALUE_NULL);
+	for (size_t i = 0; i < report->nr_notes; i++)
+		said |= strstr(report->notes[i], "overhead is not known") != NULL;
+	assert_true(said);
+	report_free(report);
+}
+
+static void test_points(void **state)
+{
+	struct bench *b = *state;
+	struct report *report;
+	const struct table *t;
+
+	b->points[3].reject = WAKE_REJ_LOST;
+	assert_int_equal(wake_report_points(&b->result, true, &report), 0);
+	t = table_of(report, "points");
+	assert_int_equal(t->nr_rows, POINTS);
+	assert_int_equal(cell(t, 0, "latency_ns"), 1000);
+	assert_string_equal(text(t, 3, "rejected"), "lost");
+	assert_int_equal(table_cell(t, 3, table_find(t, "latency_ns"))->kind, VALUE_NULL);
+	t = table_of(report, "distribution");
+	assert_int_equal(cell(t, t->nr_rows - 1, "count"), POINTS / 2 - 1);
+	report_free(report);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_states, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_rejected, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_exceeds, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_prewake_and_breakdown, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_unknown_overhead, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_points, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "measure/load.h"
+#include "measure/runq.h"
 #include "measure/wake.h"
 #include "opts.h"
 #include "run.h"
@@ -24,6 +25,13 @@ static int open_load(struct meter **ret_meter, struct err *err)
 	return load_open(&opts, ret_meter, err);
 }
 
+static int open_runq(struct meter **ret_meter, struct err *err)
+{
+	struct runq_opts opts = {.blame = true};
+
+	return runq_open(&opts, ret_meter, err);
+}
+
 /* Nothing is launched: timers that are due anyway tell how late their core was. */
 static int open_wake(struct meter **ret_meter, struct err *err)
 {
@@ -38,6 +46,7 @@ static const struct {
 	int (*open)(struct meter **ret_meter, struct err *err);
 } sources[] = {
 	{"load", open_load},
+	{"runq", open_runq},
 	{"wake", open_wake},
 };
 

@@ -8,6 +8,8 @@
 
 #include "base/clock.h"
 #include "measure/load.h"
+#include "measure/runq.h"
+#include "measure/wake.h"
 #include "opts.h"
 #include "run.h"
 #include "view/screen.h"
@@ -23,12 +25,29 @@ static int open_load(struct meter **ret_meter, struct err *err)
 	return load_open(&opts, ret_meter, err);
 }
 
+static int open_runq(struct meter **ret_meter, struct err *err)
+{
+	struct runq_opts opts = {.blame = true};
+
+	return runq_open(&opts, ret_meter, err);
+}
+
+/* Nothing is launched: timers that are due anyway tell how late their core was. */
+static int open_wake(struct meter **ret_meter, struct err *err)
+{
+	struct wake_opts opts = {.launchers = 1U << WAKE_PASSIVE, .bare = true};
+
+	return wake_open(&opts, ret_meter, err);
+}
+
 /* A line here is a pane there, or several. The first is what the screen cannot do without. */
 static const struct {
 	const char *command;
 	int (*open)(struct meter **ret_meter, struct err *err);
 } sources[] = {
 	{"load", open_load},
+	{"runq", open_runq},
+	{"wake", open_wake},
 };
 
 #define NR_SOURCES (sizeof(sources) / sizeof(sources[0]))

@@ -240,7 +240,7 @@ static void draw_info(const struct screen *screen, const struct screen_pane *pan
 		x = canvas_printf(canvas, y, x, end, STYLE_PLAIN, "source %s, ", report->source);
 	x = canvas_printf(canvas, y, x, end, STYLE_PLAIN, "window %s, ", window);
 	if (!pane->filter[0]) {
-		canvas_printf(canvas, y, x, end, STYLE_PLAIN, "%zu rows", nr);
+		canvas_printf(canvas, y, x, end, STYLE_PLAIN, "%zu row%s", nr, nr == 1 ? "" : "s");
 		return;
 	}
 	x = canvas_printf(canvas, y, x, end, STYLE_PLAIN, "%zu of %zu rows, ", nr, table->nr_rows);

@@ -61,6 +61,14 @@ packages_distribution() {
 	)
 }
 
+# Prints what the suite web needs and lacks. By command, not by package: npm often comes from elsewhere,
+# and Ubuntu's chromium is a snap that a headless test cannot drive. Without them the suite is skipped.
+packages_web() {
+	[ "$(packages_distribution)" = debian ] || return 0
+	command -v chromium >/dev/null || echo chromium
+	command -v npm >/dev/null || echo npm
+}
+
 # packages_names DISTRIBUTION PACKAGE...: the same packages as that distribution calls them.
 packages_names() {
 	local distribution=$1 package

@@ -9,6 +9,7 @@ import {Runq} from "./runq.js";
 import {Wake} from "./wake.js";
 
 const STALE_MS = 5000;
+const ASK_MS = 1500;
 const byId = (id) => document.getElementById(id);
 
 class App {
@@ -69,6 +70,15 @@ class App {
 		if (location.hash.slice(1) !== name)
 			history.replaceState(null, "", `#${name}`);
 		this.view().render();
+		this.ask();
+	}
+
+	// Most often the stream was faster. The doctor asks by itself.
+	ask() {
+		const noun = Object.keys(this.takes).find((key) => this.takes[key] === this.view());
+
+		if (noun && !this.view().report)
+			setTimeout(() => !this.takes[noun].report && this.feed.ask(noun), ASK_MS);
 	}
 
 	tabKey(event) {

@@ -45,19 +45,17 @@ export class Feed {
 		}
 	}
 
-	async first() {
-		await Promise.all(NOUNS.map(async (noun) => {
-			try {
-				this.onReport(await this.get(noun));
-			} catch (error) {
-				this.onRefusal(noun, error.message);
-			}
-		}));
+	// One report now, where the stream has brought none yet: what is refused says why.
+	async ask(noun) {
+		try {
+			this.onReport(await this.get(noun));
+		} catch (error) {
+			this.onRefusal(noun, error.message);
+		}
 	}
 
 	async run() {
 		for (;;) {
-			await this.first();
 			try {
 				await this.stream();
 				this.onState("lost");

@@ -3,7 +3,9 @@
 import {done} from "./browser.mjs";
 import {pageTests} from "./page.mjs";
 import {reportTests} from "./report.mjs";
+import {serveTests} from "./serve.mjs";
 
 await pageTests();
 await reportTests();
+await serveTests();
 process.exit(done());

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The page as the real exporter serves it: live bars under a load that we make, every view.
+import {spawn, spawnSync} from "node:child_process";
+import {createServer} from "node:net";
+import {join} from "node:path";
+import {Browser, ok, shots, skip, test} from "./browser.mjs";
+
+const SUBTICK = join(process.env.SUBTICK_BUILD, "subtick");
+const ROUNDS = 6;
+const MOVE = 0.2; // of a core
+
+async function freePort() {
+	const server = createServer();
+
+	await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+	const {port} = server.address();
+
+	await new Promise((resolve) => server.close(resolve));
+	return port;
+}
+
+async function ready(url, child) {
+	for (let i = 0; i < 100; i++) {
+		if (child.exitCode !== null)
+			throw new Error(`serve ended with ${child.exitCode}: ${child.said}`);
+		try {
+			if ((await fetch(`${url}readyz`)).ok)
+				return;
+		} catch {
+			// not listening yet
+		}
+		await new Promise((resolve) => setTimeout(resolve, 200));
+	}
+	throw new Error(`serve was not ready after 20 s: ${child.said}`);
+}
+
+// Widths of the task part of one core's bar, in shares of the bar, over some windows.
+async function share(page, cpu) {
+	const seen = [];
+
+	for (let i = 0; i < 4; i++) {
+		await page.waitForTimeout(1100);
+		seen.push(await page.evaluate((at) => {
+			const core = document.querySelectorAll(".core")[at];
+
+			return core.querySelector(".ctx-task").getBoundingClientRect().width /
+				core.querySelector(".bar").getBoundingClientRect().width;
+		}, cpu));
+	}
+	return Math.max(...seen.slice(1));
+}
+
+async function moves(page) {
+	const cpu = await page.locator(".core").count() - 1;
+	const tried = [];
+
+	for (let i = 0; i < ROUNDS; i++) {
+		const before = await share(page, cpu);
+		const burner = spawn("taskset", ["-c", String(cpu), "sh", "-c", "while :; do :; done"]);
+		const during = await share(page, cpu);
+
+		burner.kill("SIGKILL");
+		tried.push(`${before.toFixed(2)} then ${during.toFixed(2)}`);
+		if (during - before >= MOVE) {
+			ok(true, `serve: the bar of CPU ${cpu} grows under a load`);
+			return;
+		}
+	}
+	if (tried.every((line) => parseFloat(line) > 1 - MOVE))
+		skip("serve: a bar grows under a load", `other work fills CPU ${cpu}: ${tried.join(", ")}`);
+	else
+		ok(false, "serve: a bar grows under a load", tried.join("\n"));
+}
+
+async function served(browser, url) {
+	const page = await browser.page();
+	const answer = await page.goto(url);
+
+	ok(/script-src 'self'/.test(answer.headers()["content-security-policy"] ?? ""),
+		"serve: the page comes with its policy", JSON.stringify(answer.headers()));
+	await page.waitForSelector("#state:has-text('live')");
+	await page.waitForSelector(".core");
+	await moves(page);
+	for (const [view, noun] of [["cores", "load"], ["runq", "runq"], ["wake", "wake"], ["doctor", "doctor"]]) {
+		if ((await fetch(`${url}api/v1/${noun}`)).status === 404) {
+			skip(`serve: ${view} has figures`, `this exporter has no ${noun}`);
+			continue;
+		}
+		await page.click(`#tab-${view}`);
+		await page.waitForTimeout(2500);
+		const text = await page.textContent(`#view-${view} .summary`);
+
+		ok(text.length > 8 && !text.includes("Not to be had"), `serve: ${view} has figures`, text);
+		await page.screenshot({path: join(shots, `serve-${view}.png`), fullPage: true});
+	}
+	ok(!page.problems.length, "serve: no console errors", page.problems.join("\n"));
+	ok(page.requests.every((asked) => asked.startsWith(url)), "serve: the page asks its exporter only");
+	await page.close();
+}
+
+export async function serveTests() {
+	const help = spawnSync(SUBTICK, ["serve", "--help"]);
+
+	if (help.status !== 0) {
+		skip("serve: the real exporter", "this build has no subtick serve");
+		return;
+	}
+	if (process.getuid() !== 0) {
+		skip("serve: the real exporter", "needs root");
+		return;
+	}
+	const port = await freePort(), url = `http://127.0.0.1:${port}/`;
+	const child = spawn(SUBTICK, ["serve", "--listen", `127.0.0.1:${port}`], {stdio: ["ignore", "ignore", "pipe"]});
+
+	child.said = "";
+	child.stderr.on("data", (data) => { child.said += data; });
+	const browser = await Browser.open();
+
+	await test("serve: the real exporter", async () => {
+		await ready(url, child);
+		await served(browser, url);
+	});
+	await browser.close();
+	child.kill("SIGTERM");
+	await new Promise((resolve) => child.exitCode !== null ? resolve() : child.once("exit", resolve));
+	ok(child.exitCode === 0, "serve: ends cleanly with the page's connections", `${child.exitCode} ${child.said}`);
+}

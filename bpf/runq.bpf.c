@@ -160,7 +160,11 @@ static __always_inline u64 task_key(struct mode mode, struct task_struct *task, 
 	case RUNQ_PER_CPU:
 		return cpu + 1;
 	default:
-		return task_css(task, mode.cgroup_v2)->serial_nr;
+		/*
+		 * The unified root never got a number; 1 went to a controller's root at boot,
+		 * which is no cgroup of that hierarchy.
+		 */
+		return task_css(task, mode.cgroup_v2)->serial_nr ?: 1;
 	}
 }
 

@@ -318,9 +318,9 @@ static size_t drop_unwanted(struct runq_meter *m, const struct runq_result *resu
 	size_t left = 0;
 
 	for (size_t i = 0; i < m->nr_events; i++) {
-		const char *name = runq_kernel_name(m->kernel, m->events[i].key);
+		const struct runq_group *who = runq_kernel_find(m->kernel, m->events[i].key);
 
-		if (!m->opts.nr_cgroups || (name && runq_wanted(result, name)))
+		if (!m->opts.nr_cgroups || (who && runq_wanted(result, who->path)))
 			m->events[left++] = m->events[i];
 	}
 	return left;

@@ -378,9 +378,9 @@ void runq_kernel_losses(struct runq_kernel *b, struct runq_losses *ret_losses)
 	*ret_losses = sum;
 }
 
-const char *runq_kernel_name(const struct runq_kernel *b, uint64_t key)
+const struct runq_group *runq_kernel_find(const struct runq_kernel *b, uint64_t key)
 {
-	return runq_slots_name(&b->slots, key);
+	return runq_slots_find(&b->slots, key);
 }
 
 uint64_t runq_kernel_memory(const struct runq_kernel *b)

@@ -55,8 +55,8 @@ int runq_kernel_window(struct runq_kernel *kernel, struct runq_group ***ret_grou
 int runq_kernel_blame(struct runq_kernel *kernel, struct runq_row **ret_rows, size_t *ret_nr,
 		      struct err *err);
 void runq_kernel_losses(struct runq_kernel *kernel, struct runq_losses *ret_losses);
-/* The path of a cgroup (the comm of a task) that was seen in this window; NULL if unknown. */
-const char *runq_kernel_name(const struct runq_kernel *kernel, uint64_t key);
+/* A group that was seen in this window, without its figures; NULL if unknown. */
+const struct runq_group *runq_kernel_find(const struct runq_kernel *kernel, uint64_t key);
 /* Bytes of kernel memory in maps. */
 uint64_t runq_kernel_memory(const struct runq_kernel *kernel);
 

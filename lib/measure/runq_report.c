@@ -259,13 +259,20 @@ static void key_name(const struct runq_result *r, uint64_t key, struct value *ce
 {
 	static const char *const special[] = {"(idle)",	   "(kernel threads)", "(quota)",
 					      "(unknown)", "(other core)",     "(other)"};
-	const char *name;
+	const struct runq_group *who;
+	char task[32];
 
-	if (key >= RUNQ_KEY_OTHER)
-		name = special[~key];
-	else
-		name = runq_kernel_name(r->kernel, key);
-	value_str(cell, name ? name : "(gone)");
+	if (key >= RUNQ_KEY_OTHER) {
+		value_str(cell, special[~key]);
+		return;
+	}
+	who = runq_kernel_find(r->kernel, key);
+	if (who && r->opts->per == RUNQ_PER_TASK) {
+		snprintf(task, sizeof(task), "%.16s/%u", who->comm, who->pid);
+		value_str(cell, task);
+	} else {
+		value_str(cell, who ? who->path : "(gone)");
+	}
 }
 
 static void add_blame(const struct runq_result *r, struct report *report)
@@ -276,11 +283,10 @@ static void add_blame(const struct runq_result *r, struct report *report)
 
 	for (size_t i = 0; i < r->nr_rows; i++) {
 		const struct runq_row *from = &r->rows[i];
-		const char *name = runq_kernel_name(r->kernel, from->pair.victim);
+		const struct runq_group *who = runq_kernel_find(r->kernel, from->pair.victim);
 		size_t row;
 
-		if (r->opts->nr_cgroups && name && r->opts->per == RUNQ_PER_CGROUP &&
-		    !runq_wanted(r, name))
+		if (r->opts->nr_cgroups && who && !runq_wanted(r, who->path))
 			continue;
 		row = table_row(table);
 		key_name(r, from->pair.victim, table_cell(table, row, victim));

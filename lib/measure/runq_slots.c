@@ -33,7 +33,7 @@ struct runq_owner {
 
 struct runq_name {
 	uint64_t key;
-	const char *text;
+	const struct runq_group *who;
 };
 
 unsigned int runq_stripes(unsigned int cpus)
@@ -230,6 +230,7 @@ static int owner_begin(struct runq_slots *slots, size_t slot, uint64_t key, stru
 		return err_set(err, -ENOMEM, "out of memory");
 	/* Everything else was there before the key; see slot_find(). */
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	slots->nr_names = 0;
 	free(owner->who.path);
 	owner->who = (struct runq_group){
 		.key = key, .cgroup_id = head->cgroup_id, .pid = head->pid, .tgid = head->tgid};
@@ -429,17 +430,16 @@ static int names_build(struct runq_slots *slots, struct err *err)
 		return err_set(err, -ENOMEM, "out of memory");
 	for (size_t i = 0; i < slots->nr_chunks * RUNQ_CHUNK; i++)
 		if (slots->owners[i] && slots->owners[i]->key)
-			slots->names[nr++] = (struct runq_name){slots->owners[i]->key,
-								slots->owners[i]->who.path};
+			slots->names[nr++] =
+				(struct runq_name){slots->owners[i]->key, &slots->owners[i]->who};
 	for (size_t i = 0; i < slots->nr_groups; i++)
-		slots->names[nr++] =
-			(struct runq_name){slots->groups[i]->key, slots->groups[i]->path};
+		slots->names[nr++] = (struct runq_name){slots->groups[i]->key, slots->groups[i]};
 	qsort(slots->names, nr, sizeof(*slots->names), name_cmp);
 	slots->nr_names = nr;
 	return 0;
 }
 
-const char *runq_slots_name(const struct runq_slots *slots, uint64_t key)
+const struct runq_group *runq_slots_find(const struct runq_slots *slots, uint64_t key)
 {
 	const struct runq_name want = {.key = key};
 	const struct runq_name *name =
@@ -448,11 +448,11 @@ const char *runq_slots_name(const struct runq_slots *slots, uint64_t key)
 			: NULL;
 
 	if (name)
-		return name->text;
-	/* Between windows there are owners that the list does not have yet. */
+		return name->who;
+	/* Between windows the list is void as soon as a slot changes hands. */
 	for (size_t i = 0; i < slots->nr_chunks * RUNQ_CHUNK; i++)
 		if (slots->owners[i] && slots->owners[i]->key == key)
-			return slots->owners[i]->who.path;
+			return &slots->owners[i]->who;
 	return NULL;
 }
 
@@ -462,6 +462,7 @@ int runq_slots_window(struct runq_slots *slots, struct err *err)
 	int rc;
 
 	rc = runq_slots_scan(slots, true, err);
+	slots->nr_names = 0;
 	groups_free(slots->groups, slots->nr_groups);
 	slots->groups = slots->ended;
 	slots->nr_groups = slots->nr_ended;

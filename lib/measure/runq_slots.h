@@ -43,6 +43,7 @@ int runq_slots_refill(struct runq_slots *slots, size_t taken, struct err *err);
 /* Finds new owners, takes back what has ended. Does nothing if it did so a moment ago. */
 int runq_slots_scan(struct runq_slots *slots, bool now, struct err *err);
 int runq_slots_window(struct runq_slots *slots, struct err *err);
-const char *runq_slots_name(const struct runq_slots *slots, uint64_t key);
+/* Until the next scan; NULL if unknown. */
+const struct runq_group *runq_slots_find(const struct runq_slots *slots, uint64_t key);
 
 #endif

@@ -96,6 +96,30 @@ static void check_json(const char *cgroup)
 	json_decref(root);
 }
 
+/* The root has a row of its own in either hierarchy; in v2 it has no serial number. */
+static void check_roots(void)
+{
+	static const char *const hierarchies[] = {"v1", "v2"};
+
+	for (int i = 0; i < 2; i++) {
+		const char *const args[] = {"runq", "--json", "--hierarchy", hierarchies[i],
+					    "0.3",  "1",      NULL};
+		struct live_run run;
+		json_t *root;
+
+		live_run(args, &run);
+		if (run.exit_code == 77) {
+			live_skip("root", "no cgroup %s here", hierarchies[i]);
+		} else {
+			root = json_loads(run.out, 0, NULL);
+			live_ok(root && group_of(root, "/") && !group_of(root, "(other)"),
+				"%s: the root cgroup has its row", hierarchies[i]);
+			json_decref(root);
+		}
+		live_run_free(&run);
+	}
+}
+
 static void check_verdict(const char *cgroup)
 {
 	const char *const over[] = {"runq",    "-c",  cgroup, "--fail-over",
@@ -192,6 +216,7 @@ int main(void)
 	pids[0] = load_burner(one, cpu);
 	pids[1] = load_burner(two, cpu);
 	check_json(one);
+	check_roots();
 	check_verdict(one);
 	check_stream(one);
 	check_forms(two);

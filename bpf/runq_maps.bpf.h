@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* What runq.bpf.c is told by user space and what it keeps: settings, modes, maps. */
+#ifndef SUBTICK_BPF_RUNQ_MAPS_H
+#define SUBTICK_BPF_RUNQ_MAPS_H
+
+#include "kernel.bpf.h"
+#include "abi/runq.h"
+
+/* Set by user space before loading. */
+const volatile __u32 nr_cpus = 1;
+const volatile __u32 nr_stripes = 1;
+const volatile __u32 per;	   /* enum runq_per */
+const volatile __u32 sample_below; /* of 2^32; 0: every wait */
+const volatile __u64 threshold_ns; /* 0: no events */
+const volatile bool by_wakeup;	   /* own stamps instead of sched_info's */
+const volatile bool cgroup_v2;
+const volatile bool want_blame;
+const volatile bool switch_state_first;
+const volatile __u64 le_ns[RUNQ_NR_LE];
+/* 1 + which boundary lies inside that bucket; 0 for none. */
+const volatile __u8 le_in[HIST_NR];
+
+/*
+ * What the program for sched_switch shall do. Constants in the programs for the common cases,
+ * so that the compiler drops the rest; read from above in the program for all others.
+ */
+struct mode {
+	u32 per;
+	bool by_wakeup, cgroup_v2, blame, sample, threshold;
+};
+
+#define MODE_ANY                                                                                 \
+	(struct mode)                                                                            \
+	{                                                                                        \
+		.per = per, .by_wakeup = by_wakeup, .cgroup_v2 = cgroup_v2, .blame = want_blame, \
+		.sample = sample_below != 0, .threshold = threshold_ns != 0                      \
+	}
+
+/* Run delay by the kernel's books: of tasks as of the last walk, and of those that exited. */
+__u64 delay_live_ns;
+__u64 delay_exited_ns;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct runq_cpu);
+} cpus SEC(".maps");
+
+/* The first slots, which most machines never go beyond: found without a look at a pointer. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, RUNQ_CHUNK);
+	__type(key, u32);
+	__type(value, struct runq_head); /* and what follows it; sized by user space */
+} first SEC(".maps");
+
+/* Further chunks of slots; user space lays in new ones ahead of need. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, RUNQ_NR_CHUNKS);
+	__type(key, u32);
+	__type(value, u32);
+} chunks SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_QUEUE);
+	__uint(max_entries, RUNQ_NR_SLOTS);
+	__uint(key_size, 0);
+	__type(value, u32);
+} free_slots SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, RUNQ_NR_SLOTS);
+	__type(key, u64);
+	__type(value, u32);
+} slot_of SEC(".maps");
+
+/*
+ * By pid, whatever pid_max is: two tasks may share an entry, and the tag tells them apart. An
+ * entry is one word, so that cores cannot tear it. sched_info: tag and run delay at the last
+ * dispatch. by_wakeup: tag and when the task became runnable.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, RUNQ_NR_TASKS);
+	__type(key, u32);
+	__type(value, u64);
+} tasks SEC(".maps");
+
+#define TAG_SHIFT   57
+#define WORD_MASK   ((1ULL << TAG_SHIFT) - 1)
+#define TAG_OF(pid) ((u64)((u32)(pid) / RUNQ_NR_TASKS + 1) << TAG_SHIFT)
+
+/* Tag and run delay of tasks that exit, until they are freed. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, RUNQ_NR_EXITS);
+	__type(key, u32);
+	__type(value, u64);
+} exits SEC(".maps");
+
+/* Seven bits, never 0: enough to tell apart pids that share an entry, if hardly two do at once. */
+#define EXIT_TAG(pid) ((u64)((u32)(pid) / RUNQ_NR_EXITS % 127 + 1) << TAG_SHIFT)
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__type(key, struct runq_pair);
+	__type(value, struct runq_charge);
+} blame SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 256 * 1024);
+} events SEC(".maps");
+
+#endif

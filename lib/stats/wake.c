@@ -128,6 +128,9 @@ static enum wake_reject judge_cause(const struct wake_raw *raw)
 	case WAKE_TIMER:
 		if (!k->expire_ns)
 			return WAKE_REJ_ELSEWHERE;
+		/* Ran inside the window in an interrupt that began before the launch: woken ahead of it. */
+		if (!k->expire_irqs && k->expire_ns < k->tai_ns)
+			return WAKE_REJ_NEGATIVE;
 		/* Some kernels have no event for the timer's own interrupt: then irqs is 0. */
 		return k->expire_irqs > 1 || k->due_before ? WAKE_REJ_OTHER_FIRST : WAKE_TAKEN;
 	case WAKE_REMOTE:

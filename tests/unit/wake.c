@@ -158,6 +158,9 @@ static void test_filter_cause(void **state)
 	k.irqs = k.expire_irqs = 0;
 	k.ti_ns = 0;
 	assert_int_equal(reject_of(&raw), WAKE_TAKEN);
+	/* Inside the window, by an interrupt that began just before the launch. */
+	k.expire_ns = 1006000;
+	assert_int_equal(reject_of(&raw), WAKE_REJ_NEGATIVE);
 
 	raw = raw_of(WAKE_REMOTE, &k);
 	k = good_point();

@@ -84,6 +84,8 @@ struct audit_findings {
 #define AUDIT_FAIL_WINDOW_NS 1000000000ULL
 /* Stamps of columns that move on the tick only. */
 #define AUDIT_ON_TICK 0.6
+/* Others that took more of the core than this make a load another one. */
+#define AUDIT_OTHERS_MAX 0.15
 /* Columns that are never off by more are not samples. */
 #define AUDIT_EXACT_ERROR 0.03
 

@@ -75,6 +75,7 @@ struct audit_findings {
 	char worst_load[64];
 	uint64_t worst_window_ns;
 
+	bool good_disturbed; /* others used the core: that it was good would say nothing */
 	bool good_known;
 	uint64_t good_1_ns, good_01_ns; /* 0: at no window */
 	uint64_t good_longest_ns;	/* longest window that was tried */

@@ -140,8 +140,11 @@ static void take_errors(struct sources *s, enum audit_load scene, const struct a
 		snprintf(f->worst_load, sizeof(f->worst_load), "the load \"%s\"",
 			 load_names[scene]);
 	}
+	if (scene != AUDIT_RANDOM || !nr)
+		return;
 	/* On a core that others fill, any figure of it is good. */
-	if (scene != AUDIT_RANDOM || !nr || disturbed)
+	f->good_disturbed = disturbed;
+	if (disturbed)
 		return;
 	f->good_known = true;
 	f->good_longest_ns = points[nr - 1].window_ns;

@@ -110,6 +110,10 @@ static void say_rest(const struct audit_findings *f, struct report *report)
 		report_note(report, "the worst error in a window of %.3g s: %.1f points, under %s",
 			    (double)f->worst_window_ns / 1e9, f->worst_error * 100.0,
 			    f->worst_load);
+	if (f->good_disturbed)
+		report_note(report,
+			    "others used the core: from which window on /proc/stat is good could "
+			    "not be told; try again on a quieter machine");
 	if (f->good_known) {
 		say_window(f, report, "1 %", 0.01, f->good_1_ns);
 		say_window(f, report, "0.1 %", 0.001, f->good_01_ns);

@@ -75,6 +75,7 @@ struct audit_findings {
 	char worst_load[64];
 	uint64_t worst_window_ns;
 
+	bool good_disturbed; /* others used the core: that it was good would say nothing */
 	bool good_known;
 	uint64_t good_1_ns, good_01_ns; /* 0: at no window */
 	uint64_t good_longest_ns;	/* longest window that was tried */
@@ -84,6 +85,8 @@ struct audit_findings {
 #define AUDIT_FAIL_WINDOW_NS 1000000000ULL
 /* Stamps of columns that move on the tick only. */
 #define AUDIT_ON_TICK 0.6
+/* Others that took more of the core than this make a load another one. */
+#define AUDIT_OTHERS_MAX 0.15
 /* Columns that are never off by more are not samples. */
 #define AUDIT_EXACT_ERROR 0.03
 

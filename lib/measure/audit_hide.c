@@ -12,7 +12,6 @@
 #define PROBE_NS  (200 * NSEC_PER_MSEC)
 /* At most this share of the true load is shown; others on the core show theirs. */
 #define HIDDEN_SHARE 0.25
-#define OTHERS_MAX   0.15
 #define ROUNDS	     3
 
 static int probe(struct audit_lanes *lanes, double share, uint64_t period_ns,
@@ -48,7 +47,7 @@ static int probe(struct audit_lanes *lanes, double share, uint64_t period_ns,
 	audit_lanes_window(lanes, columns, 0, 1, &shown);
 	/* Others on the core would be taken for the task, or hide that it was seen. */
 	probe->valid = !((truth.flags | shown.flags) & LOAD_NO_FIGURE) &&
-		       truth.busy_ratio <= share + OTHERS_MAX;
+		       truth.busy_ratio <= share + AUDIT_OTHERS_MAX;
 	probe->true_ratio = truth.busy_ratio;
 	probe->shown_ratio = shown.busy_ratio;
 	return 0;

@@ -118,7 +118,8 @@ static int sample_scene(struct sources *s, uint64_t length_ns)
 }
 
 /* The worst of the columns, and from which window on they are good. */
-static void take_errors(struct sources *s, enum audit_load scene, const struct audit_error *errors)
+static void take_errors(struct sources *s, enum audit_load scene, const struct audit_error *errors,
+			bool disturbed)
 {
 	struct audit_findings *f = s->findings;
 	struct precision_point points[AUDIT_NR_WINDOWS];
@@ -140,6 +141,10 @@ static void take_errors(struct sources *s, enum audit_load scene, const struct a
 			 load_names[scene]);
 	}
 	if (scene != AUDIT_RANDOM || !nr)
+		return;
+	/* On a core that others fill, any figure of it is good. */
+	f->good_disturbed = disturbed;
+	if (disturbed)
 		return;
 	f->good_known = true;
 	f->good_longest_ns = points[nr - 1].window_ns;
@@ -193,8 +198,14 @@ static int finish_scene(struct sources *s, enum audit_load id, struct audit_scen
 {
 	struct audit_error errors[AUDIT_MAX_LANES][AUDIT_NR_WINDOWS] = {0};
 	int columns = audit_lanes_find(&s->lanes, "procstat"), rc = 0;
+	bool disturbed;
 
 	describe(s, scene);
+	disturbed =
+		scene->booked && scene->truth.busy_ratio > scene->thread_ratio + AUDIT_OTHERS_MAX;
+	if (disturbed)
+		report_note(s->report, "others took %.0f points of the core during the load \"%s\"",
+			    (scene->truth.busy_ratio - scene->thread_ratio) * 100.0, scene->name);
 	for (size_t lane = 1; lane < s->lanes.nr_lanes && !rc; lane++)
 		for (size_t i = 0; i < AUDIT_NR_WINDOWS && !rc; i++)
 			rc = audit_lanes_error(&s->lanes, lane, audit_windows_ns[i] / AUDIT_STEP_NS,
@@ -206,7 +217,7 @@ static int finish_scene(struct sources *s, enum audit_load id, struct audit_scen
 		audit_tables_errors(&s->tables, scene, s->lanes.lane[lane].source->ops->name,
 				    errors[lane]);
 	if (columns > 0)
-		take_errors(s, id, errors[columns]);
+		take_errors(s, id, errors[columns], disturbed);
 	if (id == AUDIT_HIDDEN)
 		take_hidden(s->findings, scene, s->opts->share);
 	if (id == AUDIT_SOFTIRQ)

@@ -11,6 +11,7 @@
 
 static const struct collector_ops *const entries[] = {
 	&collector_load,
+	&collector_runq,
 	&collector_wake,
 };
 

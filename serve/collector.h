@@ -29,6 +29,7 @@ struct collector_ops {
 };
 
 extern const struct collector_ops collector_load;
+extern const struct collector_ops collector_runq;
 extern const struct collector_ops collector_wake;
 
 /* The table of that name, or NULL. */

@@ -21,6 +21,12 @@
 
 /* A client that asked before may keep its connection for two scrapes at Prometheus' default. */
 #define KEEP_ALIVE_NS (125 * NSEC_PER_SEC)
+/*
+ * When there are too many, those who have not asked by now go: a proper client sends its request
+ * as soon as it is connected. Until then there may be this many times the maximum.
+ */
+#define GRACE_NS   (250 * NSEC_PER_MSEC)
+#define MAX_FACTOR 4
 
 static int by_address(const void *a, const void *b)
 {
@@ -102,34 +108,43 @@ static void conn_check(struct conns *conns, struct conn *conn, uint64_t now_ns)
 		conn_cut(conns, conn, CONN_CUT_SLOW);
 }
 
-/* Which to end first: those that have not asked, then idle ones, then answers under way. */
-static int rank(const struct conn *conn)
+/* Which to end first: those that have not asked, then idle ones; others only in need. */
+static int rank(const struct conn *conn, uint64_t now_ns)
 {
 	if (!conn->asked)
-		return 0;
-	return conn->stream || bytes_left(conn) ? 2 : 1;
+		return now_ns - conn->since_ns > GRACE_NS ? 0 : 2;
+	return conn->stream || bytes_left(conn) || now_ns - conn->since_ns < GRACE_NS ? 3 : 1;
 }
 
-static void enforce_max(struct conns *conns)
+static void cut_ranks(struct conns *conns, size_t over, int ranks)
 {
-	size_t over;
+	uint64_t now_ns = clock_mono_ns();
 
-	if (conns->nr <= conns->max)
-		return;
-	refresh(conns);
-	over = conns->nr > conns->max ? conns->nr - conns->max : 0;
 	for (size_t i = 0; over && i < conns->nr; i++)
 		over -= conns->list[i].doomed;
-	for (int pass = 0; over && pass < 3; pass++)
+	for (int pass = 0; over && pass < ranks; pass++)
 		for (size_t i = 0; over && i < conns->nr; i++)
-			if (rank(&conns->list[i]) == pass &&
+			if (rank(&conns->list[i], now_ns) == pass &&
 			    conn_cut(conns, &conns->list[i], CONN_CUT_FULL))
 				over--;
 }
 
+static void enforce_max(struct conns *conns)
+{
+	size_t most = conns->max * MAX_FACTOR;
+
+	if (conns->nr <= conns->max)
+		return;
+	refresh(conns);
+	if (conns->nr > conns->max)
+		cut_ranks(conns, conns->nr - conns->max, 2);
+	if (conns->nr > most)
+		cut_ranks(conns, conns->nr - most, 4);
+}
+
 static void on_sweep(evutil_socket_t fd, short what, void *arg)
 {
-	static const struct timeval second = {.tv_sec = 1};
+	static const struct timeval second = {.tv_sec = 1}, soon = {.tv_usec = 100000};
 	struct conns *conns = arg;
 	uint64_t now_ns = clock_mono_ns();
 
@@ -141,7 +156,7 @@ static void on_sweep(evutil_socket_t fd, short what, void *arg)
 	enforce_max(conns);
 	/* Without connections there is nothing to wake up for. */
 	if (conns->nr)
-		event_add(conns->sweep, &second);
+		event_add(conns->sweep, conns->nr > conns->max ? &soon : &second);
 }
 
 /* The entry of a new connection; an old one of the same address belongs to one that has ended. */
@@ -175,9 +190,7 @@ static struct bufferevent *on_connection(struct event_base *base, void *arg)
 	struct conn *conn;
 
 	/* Room is made before: the new one has no event in the loop yet and would look gone. */
-	conns->max--;
 	enforce_max(conns);
-	conns->max++;
 	bev = bufferevent_socket_new(base, -1, BEV_OPT_CLOSE_ON_FREE);
 	conn = bev ? conn_add(conns, bev) : NULL;
 	if (!conn)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "measure/runq.h"
 #include "view/prom.h"
 
 /*
@@ -221,3 +222,27 @@ void runq_absorb(struct store *store, const struct config *config, const struct 
 		absorb_blame(store, config, blame, i);
 	store_set(store, F_RUNQ_GROUPS, "", store->seen.nr);
 }
+
+/*
+ * Slots are laid in now, for as many cgroups as there may be: the right to make maps goes with the
+ * drop. Waits of cgroups beyond that are in (other), and counted as the loss table_full.
+ */
+static int runq_collector_open(const struct config *config, struct meter **ret_meter,
+			       struct err *err)
+{
+	struct runq_opts opts = {
+		.per = RUNQ_PER_CGROUP,
+		.blame = config->blame_limit > 0,
+		.nr_le = config->nr_le,
+		.reserve = config->cgroup_limit,
+	};
+
+	memcpy(opts.le_ns, config->le_ns, config->nr_le * sizeof(opts.le_ns[0]));
+	return runq_open(&opts, ret_meter, err);
+}
+
+const struct collector_ops collector_runq = {
+	.name = "runq",
+	.open = runq_collector_open,
+	.absorb = runq_absorb,
+};

@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <event2/event.h>
@@ -148,12 +149,25 @@ static void close_events(struct server *s)
 		event_base_free(s->base);
 }
 
+/* Descriptors for as many connections as there may be for a moment, and for ourselves. */
+static void raise_files(const struct config *config)
+{
+	rlim_t want = 4 * config->max_connections + 512;
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= want)
+		return;
+	limit.rlim_cur = want < limit.rlim_max ? want : limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 /* All that needs privileges. */
 static int attach(struct server *s, struct err *err)
 {
 	struct err why = {0};
 	int rc;
 
+	raise_files(&s->config);
 	rc = auth_read(&s->auth, s->config.token_file, err);
 	if (!rc)
 		rc = collectors_open(s->collectors, &s->config, err);

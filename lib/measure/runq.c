@@ -136,6 +136,11 @@ static int take_cgroups(struct runq_meter *m, struct err *err)
 /* How many groups there will be at once, to begin with. */
 static size_t first_guess(const struct runq_meter *m)
 {
+	size_t now = m->opts.reserve && mount_point(m)[0] ? cgroup_count(mount_point(m)) : 0;
+
+	/* Those that are there already need room in any case, and so do their successors. */
+	if (m->opts.reserve)
+		return m->opts.reserve > now + now / 4 ? m->opts.reserve : now + now / 4;
 	switch (m->opts.per) {
 	case RUNQ_PER_CGROUP:
 		return mount_point(m)[0] ? cgroup_count(mount_point(m)) : 1;

@@ -38,6 +38,11 @@ struct runq_opts {
 	double percentiles[RUNQ_MAX_PERCENTILES];
 	unsigned int nr_percentiles; /* 0: 50, 90, 99, 99.9 */
 	double sample_ratio;	     /* 0: every wait */
+	/*
+	 * Room for so many groups and no more, all of it at the start, for a caller that gives up the
+	 * right to make maps; 0: room grows with the groups.
+	 */
+	size_t reserve;
 	bool blame;
 	unsigned int blame_rows; /* culprits per victim; 0: 8 */
 	uint64_t threshold_ns;	 /* 0: no stream of long waits */

@@ -155,6 +155,7 @@ static int open_maps(struct runq_kernel *b, const struct runq_opts *opts, size_t
 	if (rc)
 		return rc;
 	b->slots.per = opts->per;
+	b->slots.fixed = opts->reserve > 0;
 	b->slots.cpu = b->cpu;
 	b->slots.chunks_fd = bpf_map__fd(b->skel->maps.chunks);
 	b->slots.free_fd = bpf_map__fd(b->skel->maps.free_slots);

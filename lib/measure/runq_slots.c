@@ -120,6 +120,8 @@ int runq_slots_refill(struct runq_slots *slots, size_t taken, struct err *err)
 	slots->nr_free -= taken < slots->nr_free ? taken : slots->nr_free;
 	used = slots_laid(slots) - slots->nr_free;
 	/* Room for as many as may be created before we run again. */
+	if (slots->fixed && slots->opened)
+		return 0;
 	want = SPARE_MIN + (used / 4 < SPARE_MORE ? used / 4 : SPARE_MORE);
 	while (!rc && slots->nr_free < want && slots->nr_chunks < RUNQ_NR_CHUNKS)
 		rc = chunk_new(slots, err);
@@ -138,6 +140,7 @@ int runq_slots_open(struct runq_slots *slots, int first_fd, size_t nr_groups, st
 		rc = runq_slots_refill(slots, nr_groups < slots->nr_free ? nr_groups : 0, err);
 	/* None is taken yet. */
 	slots->nr_free = slots_laid(slots);
+	slots->opened = true;
 	return rc;
 }
 

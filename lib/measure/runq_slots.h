@@ -10,6 +10,7 @@ struct runq_owner;
 struct runq_slots {
 	enum runq_per per;
 	unsigned int stripes, cpus;
+	bool fixed, opened; /* no more chunks after the start */
 	size_t slot_size;
 	int chunks_fd, free_fd, index_fd;
 	struct runq_cpu *cpu; /* mapped; their caches are cleared of what ended */

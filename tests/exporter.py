@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""An exporter to test against: starts it, asks it, ends it on every way out."""
+import contextlib
+import http.client
+import os
+import socket
+import subprocess
+import tempfile
+import time
+
+import tap
+
+# From the top of the tree, where suites start; absolute, as some of them go elsewhere.
+SUBTICK = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..",
+                       os.environ.get("SUBTICK_BUILD", "build"), "subtick")
+
+
+def free_port(host="127.0.0.1"):
+    with socket.socket() as probe:
+        probe.bind((host, 0))
+        return probe.getsockname()[1]
+
+
+class Server:
+    """One exporter for the length of a with block; ends it by its own id on every way out."""
+
+    def __init__(self, *args, netns=None, host="127.0.0.1", env=None, wait=True):
+        self.port, self.host, self.wait = free_port() if not netns else 7828, host, wait
+        self.log = tempfile.TemporaryFile(mode="w+")
+        prefix = ["ip", "netns", "exec", netns] if netns else []
+        self.argv = [*prefix, SUBTICK, "serve", "--config", "/dev/null", "--listen",
+                     f"{host}:{self.port}", "--interval", "200ms", *args]
+        self.env = {**os.environ, **(env or {})}
+
+    def __enter__(self):
+        self.child = subprocess.Popen(self.argv, stderr=self.log, stdout=subprocess.DEVNULL, env=self.env)
+        deadline = time.time() + 20
+        while self.wait:
+            if self.child.poll() == 77:
+                raise tap.Skip(self.text().strip())
+            if self.child.poll() is not None:
+                raise RuntimeError(f"exit {self.child.returncode}: {self.text().strip()}")
+            with contextlib.suppress(OSError):
+                if self.get("/readyz")[0] == 200:
+                    break
+            if time.time() > deadline:
+                raise RuntimeError("not ready after 20 s: " + self.text())
+            time.sleep(0.05)
+        return self
+
+    def __exit__(self, *_):
+        if self.child.poll() is None:
+            self.child.terminate()
+            try:
+                self.child.wait(10)
+            except subprocess.TimeoutExpired:
+                self.child.kill()
+                self.child.wait()
+        self.log.close()
+
+    def text(self):
+        self.log.seek(0)
+        return self.log.read()
+
+    def get(self, path, headers=None, method="GET", timeout=10):
+        connection = http.client.HTTPConnection(self.host, self.port, timeout=timeout)
+        try:
+            connection.request(method, path, headers=headers or {})
+            answer = connection.getresponse()
+            return answer.status, answer.headers, answer.read()
+        finally:
+            connection.close()
+
+    def metrics(self):
+        return parse(self.get("/metrics")[2].decode())
+
+
+def parse(text):
+    found = {}
+    for line in text.splitlines():
+        if line and not line.startswith("#"):
+            name, value = line.rsplit(" ", 1)
+            found[name] = float(value)
+    return found

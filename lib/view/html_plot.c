@@ -240,6 +240,20 @@ void html_heat(FILE *out, const struct table *blame)
 	}
 }
 
+static bool row_matches(const struct table *table, size_t row, const struct svg_series *series)
+{
+	const char *str;
+	char number[24];
+
+	if (!series->where)
+		return true;
+	str = html_str(table, row, series->where);
+	if (str)
+		return !strcmp(str, series->equals);
+	snprintf(number, sizeof(number), "%.15g", html_number(table, row, series->where));
+	return !strcmp(number, series->equals);
+}
+
 /* Whether all that a series names is there; a report from elsewhere may lack anything. */
 static bool series_fits(const struct report *report, const struct svg_series *series)
 {
@@ -255,6 +269,8 @@ static bool series_fits(const struct report *report, const struct svg_series *se
 		for (size_t row = 0; row < table->nr_rows; row++) {
 			const struct value *value = table_cell(table, row, nested);
 
+			if (!row_matches(table, row, series))
+				continue;
 			if (value->kind != VALUE_TABLE)
 				return false;
 			inner = value->table;
@@ -332,21 +348,43 @@ static int plot_runq(FILE *out, const struct report *report)
 	return rc;
 }
 
+/* Of the first cores; one plot of all would hide each. */
+static int plot_bursts(FILE *out, const struct report *report)
+{
+	const struct table *bursts = html_table_of(report, "bursts");
+	char cpu[MAX_GROUPS][24], label[MAX_GROUPS][32];
+	struct svg_series series[MAX_GROUPS];
+	struct svg_plot histogram = {
+		.title = "Length of busy bursts",
+		.x_label = "burst up to",
+		.y_label = "bursts",
+		.x_log = true,
+		.series = series,
+	};
+
+	for (size_t row = 0; bursts && row < bursts->nr_rows && row < MAX_GROUPS; row++) {
+		double number = html_number(bursts, row, "cpu");
+		size_t i = histogram.nr_series;
+
+		if (!(number >= 0.0 && number < 1e6))
+			continue;
+		snprintf(cpu[i], sizeof(cpu[i]), "%u", (unsigned int)number);
+		snprintf(label[i], sizeof(label[i]), "CPU %u", (unsigned int)number);
+		series[i] = (struct svg_series){
+			.table = "bursts", .where = "cpu", .equals = cpu[i], .nested = "le",
+			.x = "le_ns", .y = "count", .label = label[i], .mark = SVG_BARS_LE};
+		histogram.nr_series += series_fits(report, &series[i]);
+	}
+	return histogram.nr_series ? plot(out, report, &histogram) : 0;
+}
+
 static int plot_load(FILE *out, const struct report *report)
 {
-	static const struct svg_series bursts[] = {
-		{.table = "bursts", .x = "le_ns", .y = "count", .mark = SVG_BARS_LE}};
-	static const struct svg_plot burst_plot = {.title = "Length of busy bursts",
-						   .x_label = "burst up to",
-						   .y_label = "bursts",
-						   .x_log = true,
-						   .series = bursts,
-						   .nr_series = 1};
 	const struct table *cpus = html_table_of(report, "cpus");
 
 	if (cpus)
 		html_cores(out, cpus);
-	return plot(out, report, &burst_plot);
+	return plot_bursts(out, report);
 }
 
 static int plot_wake(FILE *out, const struct report *report)

@@ -166,8 +166,9 @@ static void say_runq(FILE *out, const struct report *report)
 		SAY(out, "No task had to wait for a core.");
 		return;
 	}
-	SAY(out, "In %s, tasks of %zu groups waited %.0f times for a core, %s in all.",
-	    NS((double)report->window_ns), groups->nr_rows, count, NS(sum));
+	SAY(out, "In %s, tasks of %zu group%s waited %.0f times for a core, %s in all.",
+	    NS((double)report->window_ns), groups->nr_rows, groups->nr_rows == 1 ? "" : "s", count,
+	    NS(sum));
 	SAY(out, "Most of it: %s, %.0f waits, %s in all; one in a hundred took longer than %s, the longest %s.",
 	    html_str(groups, row, "cgroup") ?: html_str(groups, row, "comm") ?: "(unnamed)",
 	    html_number(groups, row, "count"), NS(html_number(groups, row, "sum_ns")),
@@ -219,10 +220,10 @@ static void say_crit(FILE *out, const struct report *report)
 		if (isnan(batch) && isnan(median))
 			SAY(out, "%s: could not be measured here.", op);
 		else
-			SAY(out, "%s: a disable and enable costs %.3g %s%s; the longest took %.0f.", op,
+			SAY(out, "%s: a disable and enable costs %.3g %s%s; the longest took %.0f %s.", op,
 			    isnan(batch) ? median : batch, unit,
 			    isnan(batch) ? " (median)" : " (mean in a batch)",
-			    html_number(ops, row, "max"));
+			    html_number(ops, row, "max"), unit);
 	}
 }
 

@@ -11,7 +11,6 @@ BUILD_PACKAGES=(
 	meson ninja-build gcc libc6-dev pkg-config
 	clang llvm bpftool
 	libbpf-dev libelf-dev zlib1g-dev libjansson-dev libncurses-dev
-	libbpf-dev libelf-dev zlib1g-dev libjansson-dev
 	libevent-dev libcap-dev libseccomp-dev
 	scdoc
 )
@@ -22,9 +21,7 @@ BUILD_PACKAGES=(
 TEST_PACKAGES=(
 	libcmocka-dev libclang-rt-dev g++ python3 locales
 	iproute2 procps util-linux sysstat linux-perf rt-tests
-	iproute2 procps util-linux sysstat linux-perf
-	tmux prometheus python3-yaml
-	prometheus prometheus-node-exporter python3-prometheus-client
+	tmux prometheus prometheus-node-exporter python3-prometheus-client python3-yaml
 )
 
 # Only the suites vm and vm-all ask for these; they weigh some hundred megabytes.

@@ -21,6 +21,10 @@ ONLY = {
     "idle": ["doctor", "idle", "wake", "live", "log"],
 }
 
+# Live tests that take a minute or more in an emulated guest, where most of what they assert is
+# relaxed: ./check vm-all runs them, ./check says that it did not.
+LONG = ["audit", "load_duty", "wake_cyclictest"]
+
 
 def suites(entry, boot):
     chosen = ONLY.get(boot.name, SUITES)

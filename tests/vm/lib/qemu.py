@@ -56,7 +56,9 @@ def command_line(entry, boot, initrd, settings, scratch):
     command = machine_arguments(entry.arch, boot)
     if boot.idle_states:
         command += ["-dtb", str(idle.device_tree(command, boot.smp, scratch))]
-    words = [f"console={CONSOLE[entry.arch]}", "panic=-1", "quiet", "printk.time=1"]
+    # Only what a dying kernel says may share the console: a lesser message could come in the
+    # middle of a result. An oops raises the level itself; the suite `log` reads the rest.
+    words = [f"console={CONSOLE[entry.arch]}", "panic=-1", "loglevel=2", "printk.time=1"]
     words += [f"SUBTICK_VM_{k.upper()}={v}" for k, v in settings.items()]
     words += [f"SUBTICK_VM_CGROUP={boot.cgroup}", f"SUBTICK_VM_TIME={int(time.time()) - 60}"]
     if not kvm_usable(entry.arch):

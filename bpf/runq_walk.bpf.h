@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Lays a wait over what its core ran meanwhile: causes, blame, culprit. */
+#ifndef SUBTICK_BPF_RUNQ_WALK_H
+#define SUBTICK_BPF_RUNQ_WALK_H
+
+/* Elsewhere, which is the unit test, types and want_blame are the includer's. */
+#ifdef __bpf__
+#include "runq_maps.bpf.h"
+#endif
+#include "abi/runq.h"
+
+/* Of the program that includes this; the unit test has its own. */
+int blame_add(u64 victim, u64 culprit, u64 ns, u32 cpu);
+static u64 key_of(u32 who);
+
+static __always_inline u64 overlap(u64 from, u64 to, u64 other_from, u64 other_to)
+{
+	if (from < other_from)
+		from = other_from;
+	if (to > other_to)
+		to = other_to;
+	return from < to ? to - from : 0;
+}
+
+static __always_inline u32 cause_of(u32 ran, u32 victim)
+{
+	if (ran == victim)
+		return ran ? RUNQ_SAME : RUNQ_OTHER;
+	if (ran == RUNQ_WHO_IDLE)
+		return RUNQ_IDLE;
+	return ran == RUNQ_WHO_KTHREAD ? RUNQ_KTHREAD : RUNQ_OTHER;
+}
+
+/* One segment back; false when the wait does not reach further. */
+static __always_inline bool walk_step(struct runq_cpu *pc, u32 at, u32 cpu)
+{
+	struct runq_seg *seg = &pc->segs[at % RUNQ_NR_SEGS];
+	struct runq_walk *w = &pc->walk;
+	u64 start = seg->start_ns, from, to = w->left, ns;
+	u32 who = seg->who;
+
+	if (!start)
+		return false;
+	from = start > w->from ? start : w->from;
+	if (from < to) {
+		ns = to - from - overlap(from, to, w->held_from, w->held_to);
+		w->cause_ns[cause_of(who, w->slot) % RUNQ_NR_CAUSES] += ns;
+		w->left = from;
+		if (ns > w->culprit_ns) {
+			w->culprit_ns = ns;
+			w->culprit = who;
+		}
+		if (want_blame && ns && w->key)
+			blame_add(w->key, key_of(who), ns, cpu);
+	}
+	if (start > w->from)
+		return true;
+	if (start == w->from && pc->segs[(at - 1) % RUNQ_NR_SEGS].pid == w->pid) {
+		/* Lost the core just then: whoever ran since, that is the cause. */
+		ns = w->cause_ns[RUNQ_IDLE] + w->cause_ns[RUNQ_SAME] + w->cause_ns[RUNQ_OTHER] +
+		     w->cause_ns[RUNQ_KTHREAD];
+		w->cause_ns[RUNQ_IDLE] = w->cause_ns[RUNQ_SAME] = 0;
+		w->cause_ns[RUNQ_OTHER] = w->cause_ns[RUNQ_KTHREAD] = 0;
+		w->cause_ns[RUNQ_PREEMPTED] = ns;
+	}
+	return false;
+}
+
+/*
+ * The long way, for waits that are held, moved or longer than a segment: through every segment
+ * that the wait touches, newest first. Fills the walk of this core.
+ */
+static __always_inline void walk_all(struct runq_cpu *pc, u32 cpu)
+{
+	struct runq_walk *w = &pc->walk;
+	u64 held = w->held_to - w->held_from;
+	u32 at = pc->head;
+
+	w->left = w->to;
+	w->culprit = held ? RUNQ_WHO_QUOTA : 0;
+	w->culprit_ns = held;
+	for (int i = 0; i < RUNQ_NR_CAUSES; i++)
+		w->cause_ns[i] = 0;
+	for (int i = 0; i < RUNQ_NR_SEGS - 1; i++)
+		if (!walk_step(pc, at - i, cpu))
+			break;
+	if (w->left > w->from)
+		w->cause_ns[RUNQ_UNKNOWN] +=
+			w->left - w->from - overlap(w->from, w->left, w->held_from, w->held_to);
+	w->cause_ns[RUNQ_THROTTLED] = held;
+	w->cause_ns[RUNQ_MIGRATED] = w->moved_ns;
+	if (!want_blame || !w->key)
+		return;
+	if (w->cause_ns[RUNQ_UNKNOWN])
+		blame_add(w->key, RUNQ_KEY_UNKNOWN, w->cause_ns[RUNQ_UNKNOWN], cpu);
+	if (held)
+		blame_add(w->key, RUNQ_KEY_QUOTA, held, cpu);
+	if (w->moved_ns)
+		blame_add(w->key, RUNQ_KEY_MOVED, w->moved_ns, cpu);
+}
+
+#endif

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Blame bookkeeping: the walk over a core's last segments against a count of every nanosecond. */
+#include "test.h"
+
+#include <linux/types.h>
+
+typedef __u64 u64;
+typedef __u32 u32;
+
+static const bool want_blame = true;
+
+#include "bpf/runq_walk.bpf.h"
+
+#define VICTIM_SLOT 3
+#define VICTIM_KEY  103
+#define VICTIM_PID  33
+#define NR_WHO	    8
+
+static u64 blamed[NR_WHO], blamed_unknown, blamed_quota, blamed_moved;
+static u64 random_state = 1;
+
+static u64 key_of(u32 who)
+{
+	return who == RUNQ_WHO_IDLE ? RUNQ_KEY_IDLE : who == RUNQ_WHO_KTHREAD ? RUNQ_KEY_KTHREAD : who;
+}
+
+int blame_add(u64 victim, u64 culprit, u64 ns, u32 cpu)
+{
+	(void)cpu;
+	assert_int_equal(victim, VICTIM_KEY);
+	if (culprit == RUNQ_KEY_UNKNOWN)
+		blamed_unknown += ns;
+	else if (culprit == RUNQ_KEY_QUOTA)
+		blamed_quota += ns;
+	else if (culprit == RUNQ_KEY_MOVED)
+		blamed_moved += ns;
+	else if (culprit == RUNQ_KEY_IDLE)
+		blamed[0] += ns;
+	else if (culprit == RUNQ_KEY_KTHREAD)
+		blamed[1] += ns;
+	else
+		blamed[culprit] += ns;
+	return 0;
+}
+
+static u64 next_random(u64 below)
+{
+	random_state ^= random_state << 13;
+	random_state ^= random_state >> 7;
+	random_state ^= random_state << 17;
+	return random_state % below;
+}
+
+static void blame_reset(void)
+{
+	memset(blamed, 0, sizeof(blamed));
+	blamed_unknown = blamed_quota = blamed_moved = 0;
+}
+
+static u64 cause_sum(const struct runq_walk *w)
+{
+	u64 sum = 0;
+
+	for (int i = 0; i < RUNQ_NR_CAUSES; i++)
+		sum += w->cause_ns[i];
+	return sum;
+}
+
+static u64 blame_sum(void)
+{
+	u64 sum = blamed_unknown + blamed_quota + blamed_moved;
+
+	for (int i = 0; i < NR_WHO; i++)
+		sum += blamed[i];
+	return sum;
+}
+
+static u32 index_of(u32 who)
+{
+	return who == RUNQ_WHO_IDLE ? 0 : who == RUNQ_WHO_KTHREAD ? 1 : who;
+}
+
+/* A core with @nr segments of random length and owner; returns when the last one ends. */
+static u64 fill(struct runq_cpu *pc, unsigned int nr)
+{
+	u64 now = 1000;
+
+	memset(pc, 0, sizeof(*pc));
+	for (unsigned int i = 0; i < nr; i++) {
+		u32 pick = next_random(NR_WHO), head = pc->head + 1;
+
+		pc->head = head;
+		pc->segs[head % RUNQ_NR_SEGS] = (struct runq_seg){
+			.start_ns = now,
+			.who = pick == 0 ? RUNQ_WHO_IDLE : pick == 1 ? RUNQ_WHO_KTHREAD : pick,
+			.pid = 100 + pick,
+		};
+		now += 1 + next_random(50);
+	}
+	return now;
+}
+
+/* What the ring says ran at @ns; UINT32_MAX - 9 when it does not reach back that far. */
+static u32 who_ran(const struct runq_cpu *pc, u64 ns)
+{
+	for (u32 i = 0; i < RUNQ_NR_SEGS - 1; i++) {
+		const struct runq_seg *seg = &pc->segs[(pc->head - i) % RUNQ_NR_SEGS];
+
+		if (!seg->start_ns)
+			break;
+		if (seg->start_ns <= ns)
+			return seg->who;
+	}
+	return UINT32_MAX - 9;
+}
+
+static void test_every_nanosecond(void **state)
+{
+	static struct runq_cpu pc;
+
+	(void)state;
+	for (int round = 0; round < 20000; round++) {
+		u64 end = fill(&pc, 1 + next_random(60)), want[NR_WHO] = {0}, unknown = 0;
+		u64 from = end - 1 - next_random(end - 1), held_from = from, held_to = from;
+		struct runq_walk *w = &pc.walk;
+
+		if (round % 3 == 0) {
+			held_from = from + next_random(end - from);
+			held_to = held_from + next_random(end - held_from + 1);
+		}
+		*w = (struct runq_walk){.key = VICTIM_KEY, .pid = VICTIM_PID, .slot = VICTIM_SLOT,
+					.from = from, .to = end, .held_from = held_from,
+					.held_to = held_to, .moved_ns = next_random(2) * 77};
+		for (u64 ns = from; ns < end; ns++) {
+			u32 who = who_ran(&pc, ns);
+
+			if (ns >= held_from && ns < held_to)
+				continue;
+			if (who == UINT32_MAX - 9)
+				unknown++;
+			else
+				want[index_of(who)]++;
+		}
+		blame_reset();
+		walk_all(&pc, 0);
+		for (int i = 0; i < NR_WHO; i++)
+			assert_int_equal(blamed[i], want[i]);
+		assert_int_equal(blamed_unknown, unknown);
+		assert_int_equal(blamed_quota, held_to - held_from);
+		assert_int_equal(blamed_moved, w->moved_ns);
+		/* Rows and causes of a victim sum to its wait, to the nanosecond. */
+		assert_int_equal(blame_sum(), end - from + w->moved_ns);
+		assert_int_equal(cause_sum(w), end - from + w->moved_ns);
+		assert_int_equal(w->cause_ns[RUNQ_SAME], want[VICTIM_SLOT]);
+		assert_int_equal(w->cause_ns[RUNQ_IDLE], want[0]);
+		assert_int_equal(w->cause_ns[RUNQ_KTHREAD], want[1]);
+	}
+}
+
+/* The wait begins exactly where the victim's own segment ended: it was preempted. */
+static void test_preempted(void **state)
+{
+	static struct runq_cpu pc;
+	struct runq_walk *w = &pc.walk;
+
+	(void)state;
+	memset(&pc, 0, sizeof(pc));
+	pc.head = 3;
+	pc.segs[1] = (struct runq_seg){.start_ns = 100, .who = VICTIM_SLOT, .pid = VICTIM_PID};
+	pc.segs[2] = (struct runq_seg){.start_ns = 200, .who = 5, .pid = 55};
+	pc.segs[3] = (struct runq_seg){.start_ns = 260, .who = RUNQ_WHO_KTHREAD, .pid = 9};
+	*w = (struct runq_walk){.key = VICTIM_KEY, .pid = VICTIM_PID, .slot = VICTIM_SLOT,
+				.from = 200, .to = 300};
+	blame_reset();
+	walk_all(&pc, 0);
+	assert_int_equal(w->cause_ns[RUNQ_PREEMPTED], 100);
+	assert_int_equal(cause_sum(w), 100);
+	assert_int_equal(blamed[5], 60);
+	assert_int_equal(blamed[1], 40);
+	assert_int_equal(w->culprit, 5);
+	assert_int_equal(w->culprit_ns, 60);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_every_nanosecond),
+		cmocka_unit_test(test_preempted),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -25,8 +25,8 @@ enum load_ctx {
 };
 
 /*
- * Two partitions of the time since start_ns, kept by two kinds of programs that can interrupt
- * one another but never themselves:
+ * Two partitions of the time since start_ns, kept by two kinds of programs; those of hardirqs can
+ * interrupt the others, none can interrupt its own kind:
  *   base: which context below hardirqs; sum(base_ns) == base >> 8
  *   hirq: inside a hardirq or not;      sum(hirq_ns) + hirq_out_ns == hirq >> 8
  * The low byte of `base` is the open context, that of `hirq` the nesting depth; the rest is the
@@ -36,6 +36,14 @@ enum load_ctx {
  */
 struct load_slot {
 	__u64 base;
+	/*
+	 * Context + 1 while an edge moves `base` there. Softirqs, and the idle exit of kernels whose
+	 * idle function returns with interrupts on (every architecture before 6.3), can be cut in two
+	 * by an interrupt and by the softirqs after it. Were those to move `base` as well, the
+	 * equation would be broken for good: they leave it alone, and their time goes where the edge
+	 * under way is going.
+	 */
+	__u64 moving;
 	__u64 base_ns[LOAD_NR_CTX]; /* closed intervals, hardirqs on top included */
 	__u64 hirq;
 	__u64 hirq_ns[LOAD_NR_CTX]; /* closed hardirqs by the context under them */
@@ -63,7 +71,7 @@ struct load_slot {
 	__u64 vec_count[LOAD_NR_VECS];
 	__u64 odd_edges;   /* an exit without its entry, or a context that cannot be */
 	__u64 paused_lost; /* PREEMPT_RT: more preempted softirqs than paused[] holds */
-	__u64 pad[2];
+	__u64 pad[1];
 };
 
 _Static_assert(sizeof(struct load_slot) == 64 * 7, "whole cache lines per CPU");

@@ -106,12 +106,19 @@ static __always_inline void pmu_sample(struct load_slot *s, u64 now)
  */
 static __always_inline void base_enter(struct load_slot *s, u64 now, u32 ctx, u32 before)
 {
-	u64 base = s->base;
-	u32 was = base ? base & 0xff : before;
+	u64 base;
+	u32 was;
 
+	/* Only this CPU's interrupts look: order for the compiler is order enough. */
+	s->moving = ctx + 1;
+	barrier();
+	base = s->base;
+	was = base ? base & 0xff : before;
 	now = after(now, base);
 	s->base_ns[was & (LOAD_NR_CTX - 1)] += now - (base >> 8);
 	s->base = now << 8 | ctx;
+	barrier();
+	s->moving = 0;
 }
 
 /* The open context, LOAD_UNKNOWN before the first edge. */
@@ -305,6 +312,11 @@ int BPF_PROG(load_softirq_entry, u32 vec)
 	s = edge(&cpu, &now);
 	if (!s)
 		return 0;
+	if (s->moving) {
+		/* The interrupt that brought this softirq cut an edge in two; see abi/load.h. */
+		s->odd_edges++;
+		return 0;
+	}
 	under = base_ctx(s);
 	if (under == LOAD_UNKNOWN)
 		under = current_ctx();
@@ -339,6 +351,10 @@ int BPF_PROG(load_softirq_exit, u32 vec)
 	s = edge(&cpu, &now);
 	if (!s)
 		return 0;
+	if (s->moving) {
+		s->odd_edges++;
+		return 0;
+	}
 	was = base_ctx(s);
 	if (was == LOAD_UNKNOWN) {
 		/* In a softirq since before the start. */
@@ -383,7 +399,8 @@ static __always_inline int hirq_enter(void)
 
 	base = s->base;
 	ctx = base_ctx(s);
-	if (ctx == LOAD_TASK || ctx == LOAD_LOOP)
+	/* An edge under way has left idle already, or knows what the core does. */
+	if (ctx == LOAD_TASK || ctx == LOAD_LOOP || s->moving)
 		goto out;
 	if (ctx == LOAD_HALT) {
 		/* The handler runs inside the idle window (x86 sti;hlt): idle ends here. */
@@ -447,7 +464,10 @@ static __always_inline int hirq_leave(void)
 		s->odd_edges++;
 		return 0;
 	} else {
-		s->hirq_ns[s->base & (LOAD_NR_CTX - 1)] += ns;
+		/* The edge under way has taken its stamp: this handler lies in what it enters. */
+		u64 ctx = s->moving ? s->moving - 1 : s->base;
+
+		s->hirq_ns[ctx & (LOAD_NR_CTX - 1)] += ns;
 	}
 	s->hirq_in_ns += ns;
 	s->hirq = now << 8;

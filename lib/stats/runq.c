@@ -211,7 +211,8 @@ size_t runq_rows_rank(struct runq_row *rows, size_t nr, size_t per_victim)
 	struct runq_row *copy = malloc((nr + 1) * sizeof(*copy));
 	size_t nr_victims = 0, left = 0;
 
-	if (!victims || !copy || !per_victim) {
+	/* No rows may come as no array at all, which memcpy() and qsort() do not take. */
+	if (!victims || !copy || !per_victim || !nr) {
 		free(victims);
 		free(copy);
 		return nr;

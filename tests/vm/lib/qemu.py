@@ -18,6 +18,8 @@ QEMU = {"arm64": "qemu-system-aarch64", "amd64": "qemu-system-x86_64"}
 PACKAGE = {"arm64": "qemu-system-arm", "amd64": "qemu-system-x86"}
 MACHINE_TYPE = {"arm64": "virt", "amd64": "q35"}
 CONSOLE = {"arm64": "ttyAMA0", "amd64": "ttyS0"}
+# Longer than a suite may take (guest/lib/tap.sh): one that prints only at its end is no hang.
+SILENCE_S = 240
 END_MARKER = "subtick-vm: end of run"
 # What a kernel says when it dies or is about to; none of these may appear in a good run.
 # The prefix keeps a test's own sentence that mentions one of them from counting.
@@ -119,7 +121,7 @@ def watch(process, timeout_s, silence_s, on_line):
     return None
 
 
-def run(entry, boot, initrd, settings, timeout_s, silence_s=120, verbose=False):
+def run(entry, boot, initrd, settings, timeout_s, silence_s=SILENCE_S, verbose=False):
     """Boots once. Never raises for what the guest does; Unavailable if it cannot start."""
     lines = []
 

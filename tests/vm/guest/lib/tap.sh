@@ -7,8 +7,12 @@ suite_run() {
 	shift
 	read -r uptime _ </proc/uptime
 	echo "subtick-vm: begin $name $uptime"
-	timeout -s KILL "${SUBTICK_VM_LIMIT_S:-180}" "$@" 2>&1 </dev/null
-	code=$?
+	# Through a pipe: on a terminal, which the console is, programs show progress without newlines.
+	{
+		timeout -s KILL "${SUBTICK_VM_LIMIT_S:-180}" "$@"
+		echo $? >/run/code
+	} 2>&1 </dev/null | cat
+	code=$(cat /run/code)
 	# A program that was killed may have left an unfinished line.
 	echo
 	read -r uptime _ </proc/uptime

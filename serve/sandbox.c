@@ -151,7 +151,7 @@ static int allow_with_args(scmp_filter_ctx filter)
 	/* Memory is never made executable, files are never opened for writing. */
 	struct scmp_arg_cmp no_exec = SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0);
 	struct scmp_arg_cmp reading = SCMP_A2(SCMP_CMP_MASKED_EQ, O_ACCMODE | O_CREAT, O_RDONLY);
-	struct scmp_arg_cmp ioctls[] = {SCMP_A1(SCMP_CMP_EQ, FIONREAD), SCMP_A1(SCMP_CMP_EQ, FIONBIO)};
+	struct scmp_arg_cmp ioctls[] = {SCMP_A1(SCMP_CMP_EQ, FIONREAD, 0), SCMP_A1(SCMP_CMP_EQ, FIONBIO, 0)};
 	int rc = allow(filter, "mmap", 1, &no_exec);
 
 	if (!rc)
@@ -161,7 +161,7 @@ static int allow_with_args(scmp_filter_ctx filter)
 	for (size_t i = 0; !rc && i < sizeof(ioctls) / sizeof(ioctls[0]); i++)
 		rc = allow(filter, "ioctl", 1, &ioctls[i]);
 	for (size_t i = 0; !rc && i < sizeof(bpf) / sizeof(bpf[0]); i++) {
-		struct scmp_arg_cmp command = SCMP_A0(SCMP_CMP_EQ, bpf[i]);
+		struct scmp_arg_cmp command = SCMP_A0(SCMP_CMP_EQ, bpf[i], 0);
 
 		rc = allow(filter, "bpf", 1, &command);
 	}

@@ -23,7 +23,7 @@ ONLY = {
 
 # Live tests that take a minute or more in an emulated guest, where most of what they assert is
 # relaxed: ./check vm-all runs them, ./check says that it did not.
-LONG = ["audit", "load_duty", "runq_churn", "wake_cyclictest"]
+LONG = ["audit", "load_duty", "runq_churn", "runq_ratio", "wake_cyclictest"]
 
 
 def suites(entry, boot):

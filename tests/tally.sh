@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # shellcheck shell=bash
-# Runs test programs one after another, reads their TAP or exit status, and counts for ./check.
+# Runs test programs, reads their TAP or exit status, and counts for ./check.
 #
 # A result is one line "pass|fail|skip<TAB>test<TAB>reason" in $tally_dir/results; a program that
 # prints TAP gives one per case, any other one in all. Exit status 77 is a skip, as in automake.
 
 tally_start() {
 	tally_dir=$(mktemp -d)
-	tally_child=
+	tally_children=()
+	tally_jobs=0
 	: >"$tally_dir/results"
 	trap 'rm -rf "$tally_dir"' EXIT
 	trap 'tally_stop INT' INT
@@ -17,15 +18,17 @@ tally_start() {
 
 # timeout leads a process group of its own and passes the signal on to all of it.
 tally_stop() {
+	local child
+
 	trap '' INT TERM HUP
-	if [ -n "$tally_child" ]; then
-		kill -TERM "$tally_child" 2>/dev/null || true
-		wait "$tally_child" 2>/dev/null || true
-	fi
+	for child in "${!tally_children[@]}"; do
+		kill -TERM "$child" 2>/dev/null || true
+	done
+	wait "${!tally_children[@]}" 2>/dev/null || true
 	echo "check: stopped by SIG$1" >&2
 	rm -rf "$tally_dir"
 	trap - EXIT "$1"
-	kill -"$1" $$
+	kill -"$1" "$BASHPID"
 }
 
 tally_fail() {
@@ -40,18 +43,47 @@ tally_skip() {
 
 # tally_run NAME SECONDS COMMAND...: runs it, prints one line and, if it failed, what it said.
 tally_run() {
-	local name=$1 seconds=$2 log=$tally_dir/log new=$tally_dir/new status=0 started=$EPOCHREALTIME
+	tally_begin "$@"
+	tally_next
+}
+
+# tally_pool JOBS NAME SECONDS COMMAND...: the same in the background, JOBS at once; tally_drain waits
+# for the last. For tests that time nothing.
+tally_pool() {
+	while [ "${#tally_children[@]}" -ge "$1" ]; do
+		tally_next || true
+	done
+	tally_begin "${@:2}"
+}
+
+tally_drain() {
+	while [ "${#tally_children[@]}" -gt 0 ]; do
+		tally_next || true
+	done
+}
+
+tally_begin() {
+	local name=$1 seconds=$2 job=$tally_dir/job$((++tally_jobs))
 	shift 2
 
+	printf '%s\t%s\t%s\n' "$name" "$seconds" "$EPOCHREALTIME" >"$job"
 	# Background, so that a signal reaches us at once; bash would have it ignore SIGINT.
-	timeout -k 15 "$seconds" env --default-signal=INT,QUIT,PIPE "$@" >"$log" 2>&1 </dev/null &
-	tally_child=$!
-	wait "$tally_child" || status=$?
-	tally_child=
-	tally_parse "$name" "$status" "$seconds" <"$log" >"$new"
-	cat "$new" >>"$tally_dir/results"
-	tally_line "$name" "$started" "$new" "$log"
-	! grep -q '^fail' "$new"
+	timeout -k 15 "$seconds" env --default-signal=INT,QUIT,PIPE "$@" >"$job.log" 2>&1 </dev/null &
+	tally_children[$!]=$job
+}
+
+# Waits for the first of the children to end and tells of it; fails if it did.
+tally_next() {
+	local child job name seconds started status=0
+
+	wait -n -p child "${!tally_children[@]}" || status=$?
+	job=${tally_children[$child]}
+	unset "tally_children[$child]"
+	IFS=$'\t' read -r name seconds started <"$job"
+	tally_parse "$name" "$status" "$seconds" <"$job.log" >"$job.new"
+	cat "$job.new" >>"$tally_dir/results"
+	tally_line "$name" "$started" "$job.new" "$job.log"
+	! grep -q '^fail' "$job.new"
 }
 
 tally_parse() {

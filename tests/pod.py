@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The DaemonSet's container without Kubernetes: its arguments, its capabilities and an empty read-only root.
+
+The root, its mounts and the process are gone on every way out: mounts live in a namespace that ends with
+the process."""
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+
+import yaml
+
+# In a mount and PID namespace of its own; $1 is the root, the rest the command in it. The capability to
+# change the root is the one that a container runtime has and its container has not.
+INSIDE = """
+set -e
+root=$1 caps=$2
+shift 2
+mount --bind "$root" "$root"
+mount -t proc proc "$root/proc"
+mount -t sysfs -o ro sysfs "$root/sys"
+mount --rbind /sys/fs/cgroup "$root/sys/fs/cgroup"
+mount -o remount,bind,ro "$root"
+exec setpriv --bounding-set "-all,+sys_chroot$caps" --no-new-privs chroot "$root" "$@"
+"""
+
+
+def container(path):
+    """The one container of the DaemonSet in this file."""
+    with open(path, encoding="utf-8") as file:
+        for document in yaml.safe_load_all(file):
+            if document["kind"] == "DaemonSet":
+                return document["spec"]["template"]["spec"]["containers"][0]
+    raise LookupError(f"{path}: no DaemonSet")
+
+
+def libraries(program):
+    """What the loader needs; the real image has a static program instead."""
+    said = subprocess.run(["ldd", program], capture_output=True, text=True, check=True).stdout
+    return re.findall(r"(/\S+) \(0x", said)
+
+
+class Pod:
+    """Runs the program as the container would, at 127.0.0.1:port, for the length of a with block."""
+
+    def __init__(self, manifest, program, port, token):
+        spec = container(manifest)
+        self.caps = spec["securityContext"]["capabilities"]["add"]
+        self.args = [arg.replace("$(POD_IP):7828", f"127.0.0.1:{port}") for arg in spec["args"]]
+        self.program, self.token = program, token
+
+    def __enter__(self):
+        self.root = tempfile.mkdtemp()
+        for name in ("proc", "sys", "etc/subtick"):
+            os.makedirs(os.path.join(self.root, name))
+        for path in libraries(self.program):
+            os.makedirs(self.root + os.path.dirname(path), exist_ok=True)
+            shutil.copy(path, self.root + path)
+        shutil.copy(self.program, os.path.join(self.root, "subtick"))
+        with open(os.path.join(self.root, "etc/subtick/token"), "w", encoding="ascii") as file:
+            os.fchmod(file.fileno(), 0o400)
+            file.write(self.token)
+        os.chmod(self.root, 0o755)
+        caps = "".join(f",+{cap.lower()}" for cap in self.caps)
+        self.child = subprocess.Popen(
+            ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--propagation", "private", "sh", "-c", INSIDE,
+             "sh", self.root, caps, "/subtick", *self.args], stderr=subprocess.PIPE, text=True)
+        return self
+
+    def __exit__(self, *_):
+        # unshare passes nothing on but takes its child with it.
+        self.child.kill()
+        self.child.wait()
+        self.child.stderr.close()
+        shutil.rmtree(self.root)
+
+    def pid(self):
+        """The exporter's id: the only child of unshare."""
+        with open(f"/proc/{self.child.pid}/task/{self.child.pid}/children", encoding="ascii") as file:
+            return int(file.read().split()[0])

@@ -3,9 +3,11 @@
 
 The root, its mounts and the process are gone on every way out: mounts live in a namespace that ends with
 the process."""
+import contextlib
 import os
 import re
 import shutil
+import signal
 import subprocess
 import tempfile
 
@@ -51,7 +53,7 @@ class Pod:
         self.program, self.token = program, token
 
     def __enter__(self):
-        self.root = tempfile.mkdtemp()
+        self.root, self.log = tempfile.mkdtemp(), tempfile.TemporaryFile(mode="w+")
         for name in ("proc", "sys", "etc/subtick"):
             os.makedirs(os.path.join(self.root, name))
         for path in libraries(self.program):
@@ -64,18 +66,24 @@ class Pod:
         os.chmod(self.root, 0o755)
         caps = "".join(f",+{cap.lower()}" for cap in self.caps)
         self.child = subprocess.Popen(
-            ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--propagation", "private", "sh", "-c", INSIDE,
-             "sh", self.root, caps, "/subtick", *self.args], stderr=subprocess.PIPE, text=True)
+            ["unshare", "--mount", "--pid", "--fork", "--propagation", "private", "sh", "-c", INSIDE,
+             "sh", self.root, caps, "/subtick", *self.args], stderr=self.log)
         return self
 
     def __exit__(self, *_):
-        # unshare passes nothing on but takes its child with it.
+        # By its id: what dies with its parent no longer does once it has changed its user.
+        with contextlib.suppress(OSError, IndexError):
+            os.kill(self.pid(), signal.SIGKILL)
         self.child.kill()
         self.child.wait()
-        self.child.stderr.close()
+        self.log.close()
         shutil.rmtree(self.root)
 
     def pid(self):
         """The exporter's id: the only child of unshare."""
         with open(f"/proc/{self.child.pid}/task/{self.child.pid}/children", encoding="ascii") as file:
             return int(file.read().split()[0])
+
+    def said(self):
+        self.log.seek(0)
+        return self.log.read().strip()

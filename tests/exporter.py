@@ -82,3 +82,19 @@ def parse(text):
             name, value = line.rsplit(" ", 1)
             found[name] = float(value)
     return found
+
+
+def cgroup_root():
+    for root in ("/sys/fs/cgroup/cpu", "/sys/fs/cgroup/unified", "/sys/fs/cgroup"):
+        if os.access(os.path.join(root, "cgroup.procs"), os.W_OK):
+            return os.fsencode(root)
+    raise tap.Skip("no cgroup hierarchy to write to")
+
+
+def remove_cgroup(path):
+    """Its tasks have been killed, but may take a moment to be gone."""
+    for _ in range(100):
+        with contextlib.suppress(OSError):
+            os.rmdir(path)
+            break
+        time.sleep(0.02)

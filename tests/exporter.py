@@ -27,7 +27,8 @@ class Server:
     def __init__(self, *args, netns=None, host="127.0.0.1", env=None, wait=True):
         self.port, self.host, self.wait = free_port() if not netns else 7828, host, wait
         self.log = tempfile.TemporaryFile(mode="w+")
-        prefix = ["ip", "netns", "exec", netns] if netns else []
+        # "ip netns exec" would also mount another /sys, without the cgroups.
+        prefix = ["nsenter", f"--net=/run/netns/{netns}"] if netns else []
         self.argv = [*prefix, SUBTICK, "serve", "--config", "/dev/null", "--listen",
                      f"{host}:{self.port}", "--interval", "200ms", *args]
         self.env = {**os.environ, **(env or {})}

@@ -99,3 +99,13 @@ def remove_cgroup(path):
             os.rmdir(path)
             break
         time.sleep(0.02)
+
+
+def eventually(condition, seconds=20):
+    """Whether it comes true in that time, which is long: machines may be busy."""
+    deadline = time.time() + seconds
+    while not (found := condition()):
+        if time.time() > deadline:
+            return found
+        time.sleep(0.05)
+    return found

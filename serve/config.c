@@ -14,6 +14,7 @@
 #include "address.h"
 #include "base/clock.h"
 #include "collector.h"
+#include "stats/hist.h"
 
 #define FILE_MAX (64 * 1024)
 
@@ -190,8 +191,8 @@ static int add_le(struct config *config, const char *word, struct err *err)
 	rc = set_time("le", word, 1e3, 1e12, at, err);
 	if (rc)
 		return rc;
-	/* One histogram bucket is 3.2 % wide and can hold one boundary. */
-	if (config->nr_le && (double)*at < 1.032 * (double)at[-1])
+	/* A bucket of the histogram can hold one boundary, and is at most 3.2 % wide. */
+	if (config->nr_le && (*at <= at[-1] || hist_index(*at) == hist_index(at[-1])))
 		return err_set(err, -EINVAL,
 			       "le %.40s: must be above the boundary before it by 3.2 %% or more",
 			       word);

@@ -10,23 +10,41 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #include <event2/buffer.h>
 #include <event2/bufferevent.h>
 #include <event2/event.h>
 #include <event2/http.h>
+#include <event2/listener.h>
 
 #include "base/clock.h"
 
 /* A client that asked before may keep its connection for two scrapes at Prometheus' default. */
 #define KEEP_ALIVE_NS (125 * NSEC_PER_SEC)
 /*
- * When there are too many, those who have not asked by now go: a proper client sends its request
- * as soon as it is connected. Until then there may be this many times the maximum.
+ * When there are too many, those who have not asked by now go: a connection over TCP is accepted
+ * when its first bytes are there, and most requests are whole then. Until then there may be this
+ * many times the maximum; with all of these at work, new ones wait in the kernel.
  */
 #define GRACE_NS   (250 * NSEC_PER_MSEC)
 #define MAX_FACTOR 4
+/*
+ * More than the headers that evhttp takes. While an answer is on its way evhttp reads on, to learn
+ * of the connection's end, and keeps whatever comes.
+ */
+#define MAX_UNPARSED (16 * 1024)
+
+static const struct timeval second = {.tv_sec = 1}, soon = {.tv_usec = 100000};
+
+enum rank {
+	RANK_SILENT,
+	RANK_IDLE,
+	RANK_NEW,
+	RANK_STALLED,
+	RANK_NEVER,
+};
 
 static int by_address(const void *a, const void *b)
 {
@@ -108,20 +126,45 @@ static void conn_check(struct conns *conns, struct conn *conn, uint64_t now_ns)
 		conn_cut(conns, conn, CONN_CUT_SLOW);
 }
 
-/* Which to end first: those that have not asked, then idle ones; others only in need. */
-static int rank(const struct conn *conn, uint64_t now_ns)
+/* Bytes that we did not get round to: perhaps a request. */
+static bool has_unread(const struct conn *conn)
 {
-	if (!conn->asked)
-		return now_ns - conn->since_ns > GRACE_NS ? 0 : 2;
-	return conn->stream || bytes_left(conn) || now_ns - conn->since_ns < GRACE_NS ? 3 : 1;
+	int bytes = 0;
+
+	return !ioctl(bufferevent_getfd(conn->bev), FIONREAD, &bytes) && bytes > 0;
 }
 
+/*
+ * Which to end first: those that have not asked, then idle ones; only in need also those that may
+ * be about to ask or do not read their answer. Never one that does all that can be expected.
+ */
+static int rank(const struct conn *conn, uint64_t now_ns)
+{
+	if (conn->asked && (conn->stream || bytes_left(conn)))
+		return now_ns - conn->moved_ns > GRACE_NS ? RANK_STALLED : RANK_NEVER;
+	if (has_unread(conn))
+		return RANK_NEVER;
+	if (!conn->asked)
+		return now_ns - conn->since_ns > GRACE_NS ? RANK_SILENT : RANK_NEW;
+	return now_ns - conn->since_ns > GRACE_NS ? RANK_IDLE : RANK_NEW;
+}
+
+static size_t nr_doomed(const struct conns *conns)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < conns->nr; i++)
+		nr += conns->list[i].doomed;
+	return nr;
+}
+
+/* Those of ranks below @ranks, lowest and oldest first, until @over of all are or will be gone. */
 static void cut_ranks(struct conns *conns, size_t over, int ranks)
 {
 	uint64_t now_ns = clock_mono_ns();
+	size_t gone = nr_doomed(conns);
 
-	for (size_t i = 0; over && i < conns->nr; i++)
-		over -= conns->list[i].doomed;
+	over = over > gone ? over - gone : 0;
 	for (int pass = 0; over && pass < ranks; pass++)
 		for (size_t i = 0; over && i < conns->nr; i++)
 			if (rank(&conns->list[i], now_ns) == pass &&
@@ -129,22 +172,43 @@ static void cut_ranks(struct conns *conns, size_t over, int ranks)
 				over--;
 }
 
-static void enforce_max(struct conns *conns)
+static void set_listening(struct evhttp_bound_socket *bound, void *arg)
+{
+	struct evconnlistener *listener = evhttp_bound_socket_get_listener(bound);
+	const struct conns *conns = arg;
+
+	if (conns->paused)
+		evconnlistener_disable(listener);
+	else
+		evconnlistener_enable(listener);
+}
+
+static void pause_accepting(struct conns *conns, bool pause)
+{
+	if (!pause && !conns->paused)
+		return;
+	conns->paused = pause;
+	evhttp_foreach_bound_socket(conns->http, set_listening, conns);
+}
+
+/*
+ * A look at the loop takes time for each connection, so it is not made for every new one: on each
+ * sweep, and when all that there may be are there, and then for some at a time.
+ */
+static void make_room(struct conns *conns)
 {
 	size_t most = conns->max * MAX_FACTOR;
 
-	if (conns->nr <= conns->max)
-		return;
 	refresh(conns);
 	if (conns->nr > conns->max)
-		cut_ranks(conns, conns->nr - conns->max, 2);
-	if (conns->nr > most)
-		cut_ranks(conns, conns->nr - most, 4);
+		cut_ranks(conns, conns->nr - conns->max, RANK_NEW);
+	if (conns->nr >= most)
+		cut_ranks(conns, conns->nr - most + most / 16 + 1, RANK_NEVER);
+	pause_accepting(conns, conns->nr - nr_doomed(conns) >= most);
 }
 
 static void on_sweep(evutil_socket_t fd, short what, void *arg)
 {
-	static const struct timeval second = {.tv_sec = 1}, soon = {.tv_usec = 100000};
 	struct conns *conns = arg;
 	uint64_t now_ns = clock_mono_ns();
 
@@ -153,7 +217,7 @@ static void on_sweep(evutil_socket_t fd, short what, void *arg)
 	refresh(conns);
 	for (size_t i = 0; i < conns->nr; i++)
 		conn_check(conns, &conns->list[i], now_ns);
-	enforce_max(conns);
+	make_room(conns);
 	/* Without connections there is nothing to wake up for. */
 	if (conns->nr)
 		event_add(conns->sweep, conns->nr > conns->max ? &soon : &second);
@@ -184,19 +248,23 @@ static struct conn *conn_add(struct conns *conns, struct bufferevent *bev)
 
 static struct bufferevent *on_connection(struct event_base *base, void *arg)
 {
-	static const struct timeval second = {.tv_sec = 1};
 	struct conns *conns = arg;
 	struct bufferevent *bev;
 	struct conn *conn;
 
 	/* Room is made before: the new one has no event in the loop yet and would look gone. */
-	enforce_max(conns);
+	if (conns->nr >= conns->max * MAX_FACTOR)
+		make_room(conns);
 	bev = bufferevent_socket_new(base, -1, BEV_OPT_CLOSE_ON_FREE);
+	if (bev)
+		bufferevent_setwatermark(bev, EV_READ, 0, MAX_UNPARSED);
 	conn = bev ? conn_add(conns, bev) : NULL;
 	if (!conn)
 		return bev;
 	conn->since_ns = conn->moved_ns = clock_mono_ns();
-	if (!event_pending(conns->sweep, EV_TIMEOUT, NULL))
+	if (conns->nr == conns->max + 1)
+		event_add(conns->sweep, &soon);
+	else if (!event_pending(conns->sweep, EV_TIMEOUT, NULL))
 		event_add(conns->sweep, &second);
 	return bev;
 }
@@ -222,6 +290,7 @@ void conns_free(struct conns *conns)
 
 void conns_watch(struct conns *conns, struct evhttp *http)
 {
+	conns->http = http;
 	evhttp_set_bevcb(http, on_connection, conns);
 }
 

@@ -32,6 +32,8 @@ struct conn {
 
 struct conns {
 	struct event_base *base;
+	struct evhttp *http;
+	bool paused;	   /* new ones wait in the kernel */
 	struct conn *list; /* oldest first */
 	size_t nr, room;
 	const void **alive; /* found by the last look */

@@ -27,7 +27,8 @@ class Server:
     def __init__(self, *args, netns=None, host="127.0.0.1", env=None, wait=True):
         self.port, self.host, self.wait = free_port() if not netns else 7828, host, wait
         self.log = tempfile.TemporaryFile(mode="w+")
-        prefix = ["ip", "netns", "exec", netns] if netns else []
+        # "ip netns exec" would also mount another /sys, without the cgroups.
+        prefix = ["nsenter", f"--net=/run/netns/{netns}"] if netns else []
         self.argv = [*prefix, SUBTICK, "serve", "--config", "/dev/null", "--listen",
                      f"{host}:{self.port}", "--interval", "200ms", *args]
         self.env = {**os.environ, **(env or {})}
@@ -81,4 +82,30 @@ def parse(text):
         if line and not line.startswith("#"):
             name, value = line.rsplit(" ", 1)
             found[name] = float(value)
+    return found
+
+
+def cgroup_root():
+    for root in ("/sys/fs/cgroup/cpu", "/sys/fs/cgroup/unified", "/sys/fs/cgroup"):
+        if os.access(os.path.join(root, "cgroup.procs"), os.W_OK):
+            return os.fsencode(root)
+    raise tap.Skip("no cgroup hierarchy to write to")
+
+
+def remove_cgroup(path):
+    """Its tasks have been killed, but may take a moment to be gone."""
+    for _ in range(100):
+        with contextlib.suppress(OSError):
+            os.rmdir(path)
+            break
+        time.sleep(0.02)
+
+
+def eventually(condition, seconds=20):
+    """Whether it comes true in that time, which is long: machines may be busy."""
+    deadline = time.time() + seconds
+    while not (found := condition()):
+        if time.time() > deadline:
+            return found
+        time.sleep(0.05)
     return found

@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Clients that send nonsense, too slowly, too much or all at once."""
+import contextlib
+import gzip
+import http.client
+import os
+import socket
+import threading
+import time
+
+from exporter import Server, eventually
+
+LOAD_SECONDS = int(os.environ.get("SUBTICK_SERVE_LOAD_SECONDS", "60"))
+
+
+def raw(server, data, timeout=5):
+    with socket.create_connection((server.host, server.port), timeout) as client:
+        client.sendall(data)
+        answer = b""
+        with contextlib.suppress(OSError):
+            while chunk := client.recv(65536):
+                answer += chunk
+                if b"\r\n\r\n" in answer:
+                    break
+        return answer
+
+
+def check_bad_requests():
+    with Server("--timeout", "2s") as server:
+        for name, data in (("a huge header", b"GET / HTTP/1.1\r\nX: " + b"x" * 100000 + b"\r\n\r\n"),
+                           ("a huge path", b"GET /" + b"x" * 100000 + b" HTTP/1.1\r\n\r\n"),
+                           ("a body", b"POST /metrics HTTP/1.1\r\nContent-Length: 5\r\n\r\nhello"),
+                           ("DELETE", b"DELETE /metrics HTTP/1.1\r\nHost: x\r\n\r\n"),
+                           ("noise", bytes(range(256)) * 16), ("nothing", b"\r\n" * 100),
+                           ("a long body", b"GET / HTTP/1.1\r\nContent-Length: 99999999999\r\n\r\n")):
+            answer = b""
+            with contextlib.suppress(OSError):
+                answer = raw(server, data)
+            status = answer.split(b" ")[1:2]
+            if status and not status[0].startswith((b"4", b"5")):
+                yield f"{name}: answers {answer[:60]!r}"
+        for path in ("/nosuch", "/../etc/passwd", "/%2e%2e/etc/passwd", "/api/v1/nosuch"):
+            status, headers, _ = server.get(path)
+            if status not in (400, 404):
+                yield f"{path}: {status}"
+            if "default-src" not in (headers["Content-Security-Policy"] or ""):
+                yield f"{path}: no Content-Security-Policy"
+        if server.get("/metrics")[0] != 200:
+            yield "does not answer any more"
+
+
+def drip(clients):
+    """One byte from each; those that were cut are closed and taken out."""
+    for client in list(clients):
+        try:
+            client.send(b"x")
+        except OSError:
+            client.close()
+            clients.remove(client)
+
+
+def slow_clients(server, clients, number):
+    """As many as that which have begun a request that will not end."""
+    while len(clients) < number:
+        client = socket.create_connection((server.host, server.port), 30)
+        client.sendall(b"GET /metrics HTTP/1.1\r\nX-Slow: ")
+        client.setblocking(False)
+        clients.append(client)
+
+
+def check_slow_clients():
+    """A drop at a time does not keep a connection, and nobody's connections keep others out."""
+    with Server("--timeout", "1s", "--max-connections", "20") as server:
+        slow, was_cut = [], {}
+
+        def all_cut():
+            found = server.metrics()
+            was_cut.update({key: found[f'subtick_http_cut_total{{reason="{key}"}}'] for key in ("slow", "full")})
+            return sum(was_cut.values()) >= 60 and found["subtick_http_connections"] <= 20
+
+        try:
+            slow_clients(server, slow, 60)
+            begin = time.time()
+            while time.time() - begin < 3:
+                drip(slow)
+                if server.get("/metrics")[0] != 200:
+                    yield "a proper client is not served"
+                time.sleep(0.2)
+            if not eventually(all_cut):
+                yield f"of 60 slow connections these were cut: {was_cut}"
+        finally:
+            for client in slow:
+                client.close()
+
+
+def check_late_client():
+    """One that takes its time between connecting and asking is no bad client, however full the house is."""
+    with Server("--timeout", "1s", "--max-connections", "5") as server:
+        late, slow = socket.create_connection((server.host, server.port)), []
+        try:
+            begin = time.time()
+            while time.time() - begin < 3:
+                slow_clients(server, slow, 40)
+                drip(slow)
+                time.sleep(0.1)
+            late.settimeout(20)
+            late.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")
+            answer = late.recv(20)
+            if not answer.startswith(b"HTTP/1.1 200"):
+                yield f"asks 3 s after connecting and gets {answer!r}"
+            cut = server.metrics()['subtick_http_cut_total{reason="full"}']
+            if not cut:
+                yield "was never full: proves nothing"
+        finally:
+            for client in [late, *slow]:
+                client.close()
+
+
+def check_talkers():
+    """Who goes on sending after the request is not listened to: it costs no memory."""
+    with Server() as server:
+        before = resident(server.child.pid)
+        with socket.create_connection((server.host, server.port)) as client:
+            client.sendall(b"GET /api/v1/stream HTTP/1.1\r\nHost: x\r\n\r\n")
+            client.recv(100)
+            client.settimeout(0.5)
+            sent = 0
+            with contextlib.suppress(OSError):
+                while sent < 2**28:
+                    sent += client.send(b"x" * 2**20)
+            grown = resident(server.child.pid) - before
+        if grown > 2**24:
+            yield f"{sent} bytes after the request: {grown} bytes more"
+        if server.get("/metrics")[0] != 200:
+            yield "does not answer any more"
+
+
+# ---- the load test -------------------------------------------------------------------------------
+
+def scraper(server, stop, results):
+    while not stop.is_set():
+        begin, wrong = time.time(), None
+        try:
+            status, _, body = server.get("/metrics", {"Accept-Encoding": "gzip"}, timeout=30)
+            if status != 200 or len(gzip.decompress(body)) < 1000:
+                wrong = f"status {status}, {len(body)} bytes"
+        except (OSError, http.client.HTTPException) as error:
+            wrong = repr(error)
+        results.append((time.time() - begin, wrong))
+        stop.wait(0.5)
+
+
+def resident(pid):
+    with open(f"/proc/{pid}/statm", encoding="utf-8") as text:
+        return int(text.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def check_load():
+    """50 scrapers and 1,000 slow clients: everybody proper is served, nothing grows, no window is missed."""
+    with Server("--interval", "1s", "--timeout", "5s", "--max-connections", "300") as server:
+        stop, results, slow = threading.Event(), [], []
+        descriptors = f"/proc/{server.child.pid}/fd"
+        before_fds = len(os.listdir(descriptors)) if os.access(descriptors, os.R_OK) else None
+        threads = [threading.Thread(target=scraper, args=(server, stop, results)) for _ in range(50)]
+        updates = 'subtick_collector_updates_total{collector="load"}'
+        begin, first = time.time(), server.metrics()[updates]
+        for thread in threads:
+            thread.start()
+        peak = 0
+        try:
+            while time.time() - begin < LOAD_SECONDS:
+                slow_clients(server, slow, 1000)
+                drip(slow)
+                peak = max(peak, resident(server.child.pid))
+                time.sleep(0.5)
+        finally:
+            stop.set()
+            for thread in threads:
+                thread.join()
+            for client in slow:
+                client.close()
+        elapsed, windows = time.time() - begin, server.metrics()[updates] - first
+        failed = [wrong for _, wrong in results if wrong]
+        longest = max(took for took, _ in results)
+        print(f"# {len(results)} scrapes, {len(failed)} failed, longest {longest:.2f} s, "
+              f"peak {peak / 2**20:.1f} MiB, {windows:.0f} windows in {elapsed:.1f} s")
+        if failed:
+            yield f"{len(failed)} of {len(results)} scrapes failed: {sorted(set(failed))}"
+        if windows < int(elapsed) - 1:
+            yield f"{windows} windows of 1 s in {elapsed} s"
+        if before_fds is not None and not eventually(lambda: len(os.listdir(descriptors)) <= before_fds + 5):
+            yield f"{before_fds} descriptors before, {len(os.listdir(descriptors))} after"
+        if peak > 64 * 2**20:
+            yield f"{peak} bytes resident"

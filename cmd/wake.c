@@ -296,7 +296,7 @@ static int run_experiment(struct meter *meter, const struct asked *a, struct vie
 	uint64_t began = clock_mono_ns();
 	struct report *report = NULL;
 	struct err err = {0};
-	int rc, code = EXIT_FINE;
+	int rc;
 
 	rc = meter->ops->start(meter, &err);
 	while (!rc && !progress.finished) {
@@ -320,16 +320,31 @@ static int run_experiment(struct meter *meter, const struct asked *a, struct vie
 		rc = write_file(meter, a->points_file, false, &err);
 	if (!rc && a->plot_file)
 		rc = write_file(meter, a->plot_file, true, &err);
-	if (!rc && a->fail_on_exceeds && wake_exceeds(meter))
-		code = EXIT_VERDICT;
 	meter->ops->close(meter);
-	return rc ? opts_fail("wake", &err) : code;
+	return rc ? opts_fail("wake", &err) : EXIT_FINE;
+}
+
+/* What a run leaves behind outweighs what it found. */
+static int judge(int code, const struct asked *a, bool exceeds, unsigned int unrestored)
+{
+	if (unrestored) {
+		fprintf(stderr,
+			"subtick wake: %u settings could not be put back\n"
+			"  fix: subtick wake tries again; see /run/subtick/restore\n",
+			unrestored);
+		return EXIT_ERROR;
+	}
+	return code == EXIT_FINE && a->fail_on_exceeds && exceeds ? EXIT_VERDICT : code;
 }
 
 int cmd_wake(int argc, char **argv)
 {
+	unsigned int unrestored = 0;
+	bool exceeds = false;
 	struct asked asked = {
 		.wake = {.launchers = 1u << WAKE_TIMER,
+			 .ret_exceeds = &exceeds,
+			 .ret_unrestored = &unrestored,
 			 .sweep = {300 * NSEC_PER_USEC, 8 * NSEC_PER_MSEC, 1.1, 1500},
 			 .nic = {.irq_offset_ns = WAKE_I210_IRQ_OFFSET_NS}},
 		.interval = {.interval_ns = 5 * NSEC_PER_SEC, .count = 1},
@@ -355,8 +370,10 @@ int cmd_wake(int argc, char **argv)
 		return EXIT_USAGE;
 	run_signals();
 	if (wake_open(&asked.wake, &meter, &err))
-		return opts_fail("wake", &err);
-	if (!(asked.wake.launchers >> WAKE_PASSIVE & 1))
-		return run_experiment(meter, &asked, &view);
-	return run_meter("wake", meter, &asked.interval, &view);
+		code = opts_fail("wake", &err);
+	else if (asked.wake.launchers >> WAKE_PASSIVE & 1)
+		code = run_meter("wake", meter, &asked.interval, &view);
+	else
+		code = run_experiment(meter, &asked, &view);
+	return judge(code, &asked, exceeds, unrestored);
 }

@@ -93,25 +93,28 @@ _Static_assert(sizeof(struct wake_launch) == 64, "one cache line");
 struct wake_hist {
 	__u64 count[HIST_NR];
 	__u64 sum_ns;
-	__u64 sum_sq; /* of (ns / WAKE_SQ_UNIT)², so that 10¹² wakes of 50 µs fit */
+	__u64 sum_units; /* of ns / WAKE_SQ_UNIT, … */
+	__u64 sum_sq;	 /* … and of its square, so that 10¹² wakes of 50 µs fit */
 	__u64 min_ns; /* since the start, not per window; 0: none yet */
 	__u64 max_ns;
 	__u64 inside; /* handler before exit event */
-	__u64 pad[3];
+	__u64 pad[2];
 };
 
 #define WAKE_SQ_UNIT	16
 #define WAKE_SQ_MAX_NS	(1ull << 30)
 
-/* Passive source: idle exits of one CPU that are no points, by reason. */
+/*
+ * Passive source: idle exits of one CPU that are no points, by reason. All exits are these and the
+ * counts of the histograms; a number of their own could be read before or after its parts.
+ */
 struct wake_counts {
-	__u64 exits;
 	__u64 other;	   /* no timer ran before the core went idle again */
 	__u64 other_first; /* another interrupt came before the timer's */
 	__u64 before_idle; /* the timer was due before the core went idle */
 	__u64 early;	   /* a timer ran, but none that was due when the core woke */
 	__u64 odd_state;   /* a state number the driver does not have */
-	__u64 pad[2];
+	__u64 pad[3];
 };
 
 _Static_assert(sizeof(struct wake_counts) == 64, "one cache line");

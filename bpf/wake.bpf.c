@@ -57,6 +57,7 @@ static __always_inline void hist_take(struct wake_hist *h, u64 ns, bool inside)
 
 	h->count[hist_bucket(ns) & (HIST_NR - 1)]++;
 	h->sum_ns += ns;
+	h->sum_units += unit;
 	h->sum_sq += unit * unit;
 	h->inside += inside;
 	if (ns > h->max_ns)
@@ -74,7 +75,6 @@ static __always_inline void passive_close(struct wake_slot *s, u32 cpu)
 
 	if (!c || !s->tbi_ns)
 		return;
-	c->exits++;
 	if (!s->due_ns || (s->due_ns == NEVER && !s->one_irq)) {
 		c->other++;
 		return;

@@ -166,8 +166,9 @@ static bool take_operand(const struct opts_state *state, struct audit_cmd *cmd)
 	return true;
 }
 
-static bool take(struct opts_state *state, int id, struct audit_cmd *cmd)
+static bool take(struct opts_state *state, int id, void *arg)
 {
+	struct audit_cmd *cmd = arg;
 	struct audit_opts *opts = &cmd->opts;
 	const char *value = state->value;
 	uint64_t cpu;
@@ -367,22 +368,15 @@ int cmd_audit(int argc, char **argv)
 			   "Default: all "
 			   "three in short, about a minute, and a verdict.",
 		.own = options,
-		.argc = argc,
-		.argv = argv,
-		.index = 1,
 		.view = &cmd.view,
 	};
-	int id, code;
+	int code;
 
 	cmd = (struct audit_cmd){
 		.opts = {.duty = 0.3, .share = 0.5}, .want = DEFAULT_WANT, .fail_over = -1.0};
-	opts_view(&cmd.view);
-	while ((id = opts_next(&state)) != OPT_END) {
-		if (id == OPT_DONE)
-			return EXIT_FINE;
-		if (id == OPT_BAD || !take(&state, id, &cmd))
-			return EXIT_USAGE;
-	}
+	code = opts_walk(&state, argc, argv, take, &cmd);
+	if (code != OPTS_TAKEN)
+		return code;
 	if (!options_fit(&state, &cmd) || !choose_cpu(&state, &cmd))
 		return EXIT_USAGE;
 	/* Before the measurement: a minute later is late for a file that cannot be written. */

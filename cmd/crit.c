@@ -94,8 +94,9 @@ static bool percentiles_parse(const struct opts_state *state, struct crit_opts *
 	return true;
 }
 
-static bool take(struct opts_state *state, int id, struct crit_cmd *cmd)
+static bool take(struct opts_state *state, int id, void *arg)
 {
+	struct crit_cmd *cmd = arg;
 	struct crit_opts *crit = &cmd->crit;
 	uint64_t rounds;
 
@@ -216,20 +217,13 @@ int cmd_crit(int argc, char **argv)
 		.summary = "What disabling and enabling interrupts and preemption costs on this "
 			   "kernel.",
 		.own = options,
-		.argc = argc,
-		.argv = argv,
-		.index = 1,
 		.view = &view,
 	};
-	int id;
+	int code;
 
-	opts_view(&view);
-	while ((id = opts_next(&state)) != OPT_END) {
-		if (id == OPT_DONE)
-			return EXIT_FINE;
-		if (id == OPT_BAD || !take(&state, id, &cmd))
-			return EXIT_USAGE;
-	}
+	code = opts_walk(&state, argc, argv, take, &cmd);
+	if (code != OPTS_TAKEN)
+		return code;
 	if (isatty(STDERR_FILENO))
 		cmd.crit.progress = progress;
 	run_signals();

@@ -15,6 +15,11 @@ static const struct opt options[] = {
 	{NULL, 0, NULL, NULL, 0},
 };
 
+struct asked {
+	const char *names[MAX_COMMANDS]; /* ends with NULL */
+	size_t nr;
+};
+
 static bool command_exists(const char *name)
 {
 	for (const struct command *command = commands; command->name; command++)
@@ -45,9 +50,27 @@ static int verdict(const struct report *report, const char *const *asked)
 	return EXIT_FINE;
 }
 
+static bool take(struct opts_state *state, int id, void *arg)
+{
+	struct asked *asked = arg;
+
+	(void)id; /* there are no options of its own: every word is an operand */
+	if (!command_exists(state->value)) {
+		opts_usage(state, "%s is not a command of this build", state->value);
+		return false;
+	}
+	if (asked->nr == MAX_COMMANDS - 1) {
+		opts_usage(state, "%s: that is more commands than there are", state->value);
+		return false;
+	}
+	asked->names[asked->nr++] = state->value;
+	return true;
+}
+
 int cmd_doctor(int argc, char **argv)
 {
-	const char *names[MAX_COMMANDS], *asked[MAX_COMMANDS] = {"load"};
+	const char *names[MAX_COMMANDS];
+	struct asked asked = {.names = {"load"}};
 	struct doctor_opts doctor = {.commands = names};
 	struct view view;
 	struct opts_state state = {
@@ -57,29 +80,15 @@ int cmd_doctor(int argc, char **argv)
 			   "do.\n"
 			   "Exit code 77 if a COMMAND (default: load) cannot work here at all.",
 		.own = options,
-		.argc = argc,
-		.argv = argv,
-		.index = 1,
 		.view = &view,
 	};
 	struct report *report;
 	struct err err = {0};
-	size_t nr_asked = 0;
-	int id, rc;
+	int code, rc;
 
-	opts_view(&view);
-	while ((id = opts_next(&state)) != OPT_END) {
-		if (id == OPT_DONE)
-			return EXIT_FINE;
-		if (id == OPT_BAD)
-			return EXIT_USAGE;
-		if (!command_exists(state.value))
-			return opts_usage(&state, "%s is not a command of this build", state.value);
-		if (nr_asked == MAX_COMMANDS - 1)
-			return opts_usage(&state, "%s: that is more commands than there are",
-					  state.value);
-		asked[nr_asked++] = state.value;
-	}
+	code = opts_walk(&state, argc, argv, take, &asked);
+	if (code != OPTS_TAKEN)
+		return code;
 	command_names(names);
 	if (doctor_report(&doctor, &report, &err))
 		return opts_fail("doctor", &err);
@@ -87,7 +96,7 @@ int cmd_doctor(int argc, char **argv)
 	/* A reader that has gone is a quiet end. */
 	if (rc && rc != -EPIPE)
 		err_set(&err, rc, "cannot write: %s", strerror(-rc));
-	rc = err.code ? opts_fail("doctor", &err) : verdict(report, asked);
+	rc = err.code ? opts_fail("doctor", &err) : verdict(report, asked.names);
 	report_free(report);
 	return rc;
 }

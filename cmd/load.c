@@ -36,6 +36,11 @@ static const struct opt options[] = {
 	{NULL, 0, NULL, NULL, 0},
 };
 
+struct load_cmd {
+	struct load_opts load;
+	struct opts_interval interval;
+};
+
 static bool source_known(const char *name)
 {
 	if (!strcmp(name, "auto"))
@@ -65,12 +70,14 @@ static bool cpus_exist(const struct opts_state *state, const struct cpuset *cpus
 	return true;
 }
 
-static bool take(struct opts_state *state, int id, struct load_opts *load,
-		 struct opts_interval *interval)
+static bool take(struct opts_state *state, int id, void *arg)
 {
+	struct load_cmd *cmd = arg;
+	struct load_opts *load = &cmd->load;
+
 	switch (id) {
 	case OPT_OPERAND:
-		return opts_interval(state, state->value, interval);
+		return opts_interval(state, state->value, &cmd->interval);
 	case ID_CPU:
 		return opts_cpus(state, "cpu", state->value, &load->cpus) &&
 		       cpus_exist(state, &load->cpus);
@@ -100,33 +107,25 @@ static bool take(struct opts_state *state, int id, struct load_opts *load,
 
 int cmd_load(int argc, char **argv)
 {
-	struct opts_interval interval = {.interval_ns = NSEC_PER_SEC, .count = 1};
-	struct load_opts load = {0};
+	struct load_cmd cmd = {.interval = {.interval_ns = NSEC_PER_SEC, .count = 1}};
 	struct view view;
 	struct opts_state state = {
 		.command = "load",
 		.synopsis = "load [options] [interval [count]]",
 		.summary = "How busy each core is, and with what. Default: one window of one second.",
 		.own = options,
-		.argc = argc,
-		.argv = argv,
-		.index = 1,
 		.view = &view,
 	};
 	struct meter *meter;
 	struct err err = {0};
-	int id;
+	int code;
 
-	opts_view(&view);
-	while ((id = opts_next(&state)) != OPT_END) {
-		if (id == OPT_DONE)
-			return EXIT_FINE;
-		if (id == OPT_BAD || !take(&state, id, &load, &interval))
-			return EXIT_USAGE;
-	}
+	code = opts_walk(&state, argc, argv, take, &cmd);
+	if (code != OPTS_TAKEN)
+		return code;
 	run_signals();
-	run_avoid(&load.cpus);
-	if (load_open(&load, &meter, &err))
+	run_avoid(&cmd.load.cpus);
+	if (load_open(&cmd.load, &meter, &err))
 		return opts_fail("load", &err);
-	return run_meter("load", meter, &interval, &view);
+	return run_meter("load", meter, &cmd.interval, &view);
 }

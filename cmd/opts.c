@@ -14,6 +14,13 @@
 
 #include "base/clock.h"
 
+/* What a step of the walk comes to, beside the id of an option or operand. */
+enum {
+	OPT_END = -1,
+	OPT_BAD = -2,  /* already reported */
+	OPT_DONE = -3, /* --help was answered */
+};
+
 enum {
 	ID_JSON = 0x1000,
 	ID_CSV,
@@ -186,7 +193,7 @@ static int next_long(struct opts_state *state, const char *word)
 	return opt->id;
 }
 
-int opts_next(struct opts_state *state)
+static int next_option(struct opts_state *state)
 {
 	const char *word;
 	int id, rc;
@@ -219,6 +226,39 @@ int opts_next(struct opts_state *state)
 		if (rc)
 			return rc;
 	}
+}
+
+/* A view on stdout with what the terminal allows. */
+static void view_stdout(struct view *view)
+{
+	struct winsize size;
+	bool terminal = isatty(STDOUT_FILENO);
+	const char *no_color = getenv("NO_COLOR");
+
+	*view = (struct view){.format = VIEW_TEXT, .out = stdout};
+	view->bars = terminal;
+	view->color = terminal && (!no_color || !*no_color);
+	if (terminal && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size))
+		view->width = size.ws_col;
+}
+
+int opts_walk(struct opts_state *state, int argc, char **argv,
+	      bool (*take)(struct opts_state *state, int id, void *arg), void *arg)
+{
+	int id;
+
+	state->argc = argc;
+	state->argv = argv;
+	state->index = 1;
+	if (state->view)
+		view_stdout(state->view);
+	while ((id = next_option(state)) != OPT_END) {
+		if (id == OPT_DONE)
+			return EXIT_FINE;
+		if (id == OPT_BAD || !take(state, id, arg))
+			return EXIT_USAGE;
+	}
+	return OPTS_TAKEN;
 }
 
 bool opts_cpus(const struct opts_state *state, const char *name, const char *value,
@@ -318,19 +358,6 @@ bool opts_interval(const struct opts_state *state, const char *value, struct opt
 		opts_usage(state, "unexpected operand %s: expected [interval [count]]", value);
 		return false;
 	}
-}
-
-void opts_view(struct view *view)
-{
-	struct winsize size;
-	bool terminal = isatty(STDOUT_FILENO);
-	const char *no_color = getenv("NO_COLOR");
-
-	*view = (struct view){.format = VIEW_TEXT, .out = stdout};
-	view->bars = terminal;
-	view->color = terminal && (!no_color || !*no_color);
-	if (terminal && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size))
-		view->width = size.ws_col;
 }
 
 int opts_fail(const char *command, const struct err *err)

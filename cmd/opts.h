@@ -24,37 +24,41 @@ struct opt {
 	char letter;	  /* short name, or 0 */
 	const char *arg;  /* what the argument is called in --help, NULL for none */
 	const char *help;
-	int id; /* what opts_next() returns */
+	int id; /* what a command's take function is called with */
 };
 
-/* Ids of the options every measuring command takes; a command's own begin at OPT_OWN. */
+/* A command's own ids begin at OPT_OWN. */
 enum {
-	OPT_END = -1,
-	OPT_BAD = -2,	 /* already reported: exit EXIT_USAGE */
-	OPT_DONE = -3,	 /* --help was answered: exit EXIT_FINE */
 	OPT_OPERAND = 0, /* state->value is a word without dashes */
 	OPT_OWN = 1,
 };
+
+/* From opts_walk(), beside the exit codes: nothing stands in the way of the command's work. */
+#define OPTS_TAKEN (-1)
 
 struct opts_state {
 	const char *command; /* "load"; NULL for subtick itself */
 	const char *synopsis;
 	const char *summary;
 	const struct opt *own;
+	struct view *view; /* --json, --csv, --color go here; NULL: the command has none of them */
+	const char *value; /* of the option at hand */
+	/* The walk's own. */
 	int argc;
 	char **argv;
 	int index;
 	const char *cluster; /* rest of "-abc" */
 	bool no_more;	     /* after "--" */
-	const char *value;
-	struct view *view; /* --json, --csv, --color go here; NULL: the command has none of them */
 };
 
 /*
- * Walks argv: own options, then --json, --csv, --color and --help, which it handles itself.
+ * Walks argv from its second word: sets up state->view, answers --json, --csv, --color and --help
+ * itself and calls @take with the id of each own option and operand; @take returns false once it
+ * has said what is wrong. Returns OPTS_TAKEN, or the code to exit with.
  * "--name=value", "--name value", "-n value" and "-nvalue" are the same.
  */
-int opts_next(struct opts_state *state);
+int opts_walk(struct opts_state *state, int argc, char **argv,
+	      bool (*take)(struct opts_state *state, int id, void *arg), void *arg);
 /* Prints "subtick load: …" and a hint on stderr; returns EXIT_USAGE. */
 int opts_usage(const struct opts_state *state, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
@@ -83,8 +87,6 @@ struct opts_interval {
 
 bool opts_interval(const struct opts_state *state, const char *value, struct opts_interval *at);
 
-/* A view on stdout with what the terminal allows. */
-void opts_view(struct view *view);
 /* Prints the error and its fix on stderr; returns the exit code that goes with it. */
 int opts_fail(const char *command, const struct err *err);
 

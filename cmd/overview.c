@@ -19,39 +19,44 @@ static const struct opt options[] = {
 	{NULL, 0, NULL, NULL, 0},
 };
 
+struct overview_cmd {
+	struct opts_interval interval;
+	bool once;
+};
+
+static bool take(struct opts_state *state, int id, void *arg)
+{
+	struct overview_cmd *cmd = arg;
+
+	if (id == OPT_OPERAND)
+		return opts_interval(state, state->value, &cmd->interval);
+	cmd->once = true;
+	return true;
+}
+
 int cmd_overview(int argc, char **argv)
 {
-	struct opts_interval interval = {.interval_ns = 5 * NSEC_PER_SEC, .count = 1};
+	struct overview_cmd cmd = {.interval = {.interval_ns = 5 * NSEC_PER_SEC, .count = 1}};
 	struct view view;
 	struct opts_state state = {
 		.synopsis = "[options] [interval [count]]",
 		.summary = "What the cores do: a live screen on a terminal; elsewhere, or with an "
 			   "interval,\nas text. Default of text: one window of 5 seconds.",
 		.own = options,
-		.argc = argc,
-		.argv = argv,
-		.index = 1,
 		.view = &view,
 	};
 	struct meter *meter;
 	struct terminal *terminal;
 	struct err err = {0};
-	bool once = false;
-	int id;
+	int code;
 
-	opts_view(&view);
-	while ((id = opts_next(&state)) != OPT_END) {
-		if (id == OPT_DONE)
-			return EXIT_FINE;
-		once |= id == OPT_ONCE;
-		if (id == OPT_BAD ||
-		    (id == OPT_OPERAND && !opts_interval(&state, state.value, &interval)))
-			return EXIT_USAGE;
-	}
-	if (once && interval.given)
+	code = opts_walk(&state, argc, argv, take, &cmd);
+	if (code != OPTS_TAKEN)
+		return code;
+	if (cmd.once && cmd.interval.given)
 		return opts_usage(&state, "--once and an interval exclude each other");
 	run_signals();
-	if (!once && !interval.given && view.format == VIEW_TEXT && terminal_usable()) {
+	if (!cmd.once && !cmd.interval.given && view.format == VIEW_TEXT && terminal_usable()) {
 		run_signals_screen();
 		if (!terminal_open(view.color, &terminal, &err))
 			return screen_run(terminal);
@@ -59,5 +64,5 @@ int cmd_overview(int argc, char **argv)
 	}
 	if (overview_open(&meter, &err))
 		return opts_fail(NULL, &err);
-	return run_meter("overview", meter, &interval, &view);
+	return run_meter("overview", meter, &cmd.interval, &view);
 }

@@ -63,8 +63,10 @@ static bool take_collect(const struct opts_state *state, struct report_cmd *cmd)
 	return fine;
 }
 
-static bool take(struct opts_state *state, int id, struct report_cmd *cmd)
+static bool take(struct opts_state *state, int id, void *arg)
 {
+	struct report_cmd *cmd = arg;
+
 	switch (id) {
 	case ID_SECONDS:
 		cmd->seconds_given = true;
@@ -260,21 +262,14 @@ int cmd_report(int argc, char **argv)
 		.summary = "Measures, and writes one self-contained HTML file: summary, plots, tables, "
 			   "method.",
 		.own = options,
-		.argc = argc,
-		.argv = argv,
-		.index = 1,
 		.view = &view,
 	};
 	struct err err = {0};
-	int id;
+	int code;
 
-	opts_view(&view);
-	while ((id = opts_next(&state)) != OPT_END) {
-		if (id == OPT_DONE)
-			return EXIT_FINE;
-		if (id == OPT_BAD || !take(&state, id, &cmd))
-			return EXIT_USAGE;
-	}
+	code = opts_walk(&state, argc, argv, take, &cmd);
+	if (code != OPTS_TAKEN)
+		return code;
 	if (view.format != VIEW_TEXT)
 		return opts_usage(&state, "the report is HTML; --json and --csv are for the commands "
 					  "it runs");

@@ -54,6 +54,12 @@ static const struct opt options[] = {
 	{NULL, 0, NULL, NULL, 0},
 };
 
+struct runq_cmd {
+	struct runq_opts runq;
+	const char *cgroups[MAX_CGROUPS];
+	struct opts_interval interval;
+};
+
 /* What the words of an option mean, by their place. */
 static bool take_word(const struct opts_state *state, const char *name, const char *const words[],
 		      const char *expected, int *ret_index)
@@ -164,15 +170,16 @@ static bool take_sample(const struct opts_state *state, struct runq_opts *runq)
 	return false;
 }
 
-static bool take_cgroup(const struct opts_state *state, struct runq_opts *runq,
-			const char *cgroups[MAX_CGROUPS])
+static bool take_cgroup(const struct opts_state *state, struct runq_cmd *cmd)
 {
+	struct runq_opts *runq = &cmd->runq;
+
 	if (runq->nr_cgroups == MAX_CGROUPS) {
 		opts_usage(state, "--cgroup: at most %d; a common parent and --tree takes more",
 			   MAX_CGROUPS);
 		return false;
 	}
-	cgroups[runq->nr_cgroups++] = state->value;
+	cmd->cgroups[runq->nr_cgroups++] = state->value;
 	return true;
 }
 
@@ -215,16 +222,18 @@ static bool take_number(const struct opts_state *state, int id, struct runq_opts
 	return true;
 }
 
-static bool take(struct opts_state *state, int id, struct runq_opts *runq, const char **cgroups,
-		 struct opts_interval *interval)
+static bool take(struct opts_state *state, int id, void *arg)
 {
+	struct runq_cmd *cmd = arg;
+	struct runq_opts *runq = &cmd->runq;
+
 	switch (id) {
 	case OPT_OPERAND:
-		return opts_interval(state, state->value, interval);
+		return opts_interval(state, state->value, &cmd->interval);
 	case ID_CPU:
 		return opts_cpus(state, "cpu", state->value, &runq->cpus);
 	case ID_CGROUP:
-		return take_cgroup(state, runq, cgroups);
+		return take_cgroup(state, cmd);
 	case ID_TREE:
 		runq->tree = true;
 		return true;
@@ -264,10 +273,11 @@ static bool fits(const struct opts_state *state, const struct runq_opts *runq)
 
 int cmd_runq(int argc, char **argv)
 {
-	struct opts_interval interval = {.interval_ns = NSEC_PER_SEC, .count = 1};
-	const char *cgroups[MAX_CGROUPS];
 	bool exceeded = false;
-	struct runq_opts runq = {.cgroups = cgroups, .ret_exceeded = &exceeded};
+	struct runq_cmd cmd = {
+		.runq = {.cgroups = cmd.cgroups, .ret_exceeded = &exceeded},
+		.interval = {.interval_ns = NSEC_PER_SEC, .count = 1},
+	};
 	struct view view;
 	struct opts_state state = {
 		.command = "runq",
@@ -275,27 +285,20 @@ int cmd_runq(int argc, char **argv)
 		.summary = "How long tasks wait for a core, per cgroup, and behind whom. "
 			   "Default: one window of one second.",
 		.own = options,
-		.argc = argc,
-		.argv = argv,
-		.index = 1,
 		.view = &view,
 	};
 	struct meter *meter;
 	struct err err = {0};
-	int id, code;
+	int code;
 
-	opts_view(&view);
-	while ((id = opts_next(&state)) != OPT_END) {
-		if (id == OPT_DONE)
-			return EXIT_FINE;
-		if (id == OPT_BAD || !take(&state, id, &runq, cgroups, &interval))
-			return EXIT_USAGE;
-	}
-	if (!fits(&state, &runq))
+	code = opts_walk(&state, argc, argv, take, &cmd);
+	if (code != OPTS_TAKEN)
+		return code;
+	if (!fits(&state, &cmd.runq))
 		return EXIT_USAGE;
 	run_signals();
-	if (runq_open(&runq, &meter, &err))
+	if (runq_open(&cmd.runq, &meter, &err))
 		return opts_fail("runq", &err);
-	code = run_meter("runq", meter, &interval, &view);
+	code = run_meter("runq", meter, &cmd.interval, &view);
 	return code == EXIT_FINE && exceeded ? EXIT_VERDICT : code;
 }

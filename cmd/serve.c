@@ -27,6 +27,7 @@ struct given {
 		const char *name, *value;
 	} settings[MAX_GIVEN];
 	size_t nr;
+	bool check; /* the settings, and no more */
 };
 
 static int load_settings(void *arg, struct config *ret_config, struct err *err)
@@ -94,8 +95,10 @@ static struct opt *make_options(void)
 	return options;
 }
 
-static bool take(struct opts_state *state, int id, struct given *given, bool *check)
+static bool take(struct opts_state *state, int id, void *arg)
 {
+	struct given *given = arg;
+
 	switch (id) {
 	case OPT_OPERAND:
 		opts_usage(state, "unexpected operand %s", state->value);
@@ -105,7 +108,7 @@ static bool take(struct opts_state *state, int id, struct given *given, bool *ch
 		given->optional = false;
 		return true;
 	case ID_CHECK:
-		*check = true;
+		given->check = true;
 		return true;
 	default:
 		if (given->nr == MAX_GIVEN) {
@@ -119,7 +122,7 @@ static bool take(struct opts_state *state, int id, struct given *given, bool *ch
 	}
 }
 
-static int serve(struct given *given, bool check)
+static int serve(struct given *given)
 {
 	struct server *server = calloc(1, sizeof(*server));
 	struct err err = {0};
@@ -134,7 +137,7 @@ static int serve(struct given *given, bool check)
 		free(server);
 		return rc == -EINVAL || rc == -E2BIG ? EXIT_USAGE : EXIT_ERROR;
 	}
-	if (check) {
+	if (given->check) {
 		printf("settings are fine\n");
 		config_free(&server->config);
 		free(server);
@@ -157,23 +160,14 @@ int cmd_serve(int argc, char **argv)
 		.synopsis = "serve [options]",
 		.summary = "Prometheus exporter and live page, on " CONFIG_LISTEN " by default.",
 		.own = options,
-		.argc = argc,
-		.argv = argv,
-		.index = 1,
 	};
-	bool check = false;
-	int id, code = EXIT_USAGE;
+	int code;
 
 	if (!options)
 		return EXIT_ERROR;
-	while ((id = opts_next(&state)) != OPT_END) {
-		if (id == OPT_DONE)
-			code = EXIT_FINE;
-		if (id == OPT_DONE || id == OPT_BAD || !take(&state, id, &given, &check))
-			goto out;
-	}
-	code = serve(&given, check);
-out:
+	code = opts_walk(&state, argc, argv, take, &given);
+	if (code == OPTS_TAKEN)
+		code = serve(&given);
 	free(options);
 	return code;
 }

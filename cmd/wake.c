@@ -45,20 +45,23 @@ static const struct opt options[] = {
 	{"from", 0, "TIME", "first launch distance (default 300us)", ID_FROM},
 	{"to", 0, "TIME", "no launch distance above this (default 8ms)", ID_TO},
 	{"step", 0, "PERCENT", "growth of the launch distance per step (default 10)", ID_STEP},
-	{"points", 'n', "N|FILE", "points per step (default 1500); a file name: write every point there",
-	 ID_POINTS_STEP},
+	{"points", 'n', "N|FILE",
+	 "points per step (default 1500); a file name: write every point there", ID_POINTS_STEP},
 	{"state", 0, "NAME", "allow this idle state only, for the time of the run", ID_STATE},
 	{"deepest", 0, "NAME", "allow no deeper idle state than this", ID_DEEPEST},
 	{"alone", 0, NULL, "take the other CPUs offline for the run", ID_ALONE},
 	{"breakdown", 'b', NULL, "also from launch to idle exit, interrupt, switch, user code",
 	 ID_BREAKDOWN},
-	{"plot", 0, "FILE.svg", "draw latency by time, by silent time, and its distribution", ID_PLOT},
+	{"plot", 0, "FILE.svg", "draw latency by time, by silent time, and its distribution",
+	 ID_PLOT},
 	{"fail-on", 0, "exceeds", "exit 2 if a state takes longer than claimed", ID_FAIL_ON},
-	{"device", 0, "NAME", "nic: network device with a hardware clock and launch time", ID_DEVICE},
+	{"device", 0, "NAME", "nic: network device with a hardware clock and launch time",
+	 ID_DEVICE},
 	{"irq-offset", 0, "TIME", "nic: from DMA to interrupt (default 1800ns, the i210's)",
 	 ID_IRQ_OFFSET},
 	{"dma", 0, "TIME", "nic: DMA read time, taken off in shallow states (default 0)", ID_DMA},
-	{"software", 0, NULL, "nic: let a kernel timer play the card; tests the path only", ID_SOFTWARE},
+	{"software", 0, NULL, "nic: let a kernel timer play the card; tests the path only",
+	 ID_SOFTWARE},
 	{"root", 0, "DIR", "look for /sys and the journal below DIR (tests)", ID_ROOT},
 	{NULL, 0, NULL, NULL, 0},
 };
@@ -114,7 +117,8 @@ static bool take_step(struct opts_state *state, struct asked *a)
 	char *end;
 	double percent = strtod(state->value, &end);
 
-	if (end == state->value || (*end && strcmp(end, "%")) || !(percent >= 0.1 && percent <= 1000)) {
+	if (end == state->value || (*end && strcmp(end, "%")) ||
+	    !(percent >= 0.1 && percent <= 1000)) {
 		opts_usage(state, "--step %s: expected per cent from 0.1 to 1000", state->value);
 		return false;
 	}
@@ -152,8 +156,10 @@ static bool take_nic(struct opts_state *state, int id, struct asked *a)
 	}
 }
 
-static bool take(struct opts_state *state, int id, struct asked *a)
+static bool take(struct opts_state *state, int id, void *arg)
 {
+	struct asked *a = arg;
+
 	switch (id) {
 	case OPT_OPERAND:
 		return opts_interval(state, state->value, &a->interval);
@@ -224,8 +230,9 @@ static bool settle(struct opts_state *state, struct asked *a)
 		return false;
 	}
 	if (!passive && a->interval.given) {
-		opts_usage(state, "[interval [count]] goes with --source passive; the experiment ends "
-				  "by itself");
+		opts_usage(state,
+			   "[interval [count]] goes with --source passive; the experiment ends "
+			   "by itself");
 		return false;
 	}
 	if (a->quick && !a->points_given) {
@@ -279,8 +286,8 @@ static void show_progress(const struct wake_progress *p, uint64_t began_ns, bool
 		fprintf(stderr, "\r\033[K%llu of %llu points", (unsigned long long)p->done,
 			(unsigned long long)p->total);
 	else
-		fprintf(stderr, "\r\033[K%llu of %llu points, %.0f s left", (unsigned long long)p->done,
-			(unsigned long long)p->total, left);
+		fprintf(stderr, "\r\033[K%llu of %llu points, %.0f s left",
+			(unsigned long long)p->done, (unsigned long long)p->total, left);
 }
 
 static int run_experiment(struct meter *meter, const struct asked *a, struct view *view)
@@ -289,7 +296,7 @@ static int run_experiment(struct meter *meter, const struct asked *a, struct vie
 	uint64_t began = clock_mono_ns();
 	struct report *report = NULL;
 	struct err err = {0};
-	int rc, code = EXIT_FINE;
+	int rc;
 
 	rc = meter->ops->start(meter, &err);
 	while (!rc && !progress.finished) {
@@ -313,16 +320,31 @@ static int run_experiment(struct meter *meter, const struct asked *a, struct vie
 		rc = write_file(meter, a->points_file, false, &err);
 	if (!rc && a->plot_file)
 		rc = write_file(meter, a->plot_file, true, &err);
-	if (!rc && a->fail_on_exceeds && wake_exceeds(meter))
-		code = EXIT_VERDICT;
 	meter->ops->close(meter);
-	return rc ? opts_fail("wake", &err) : code;
+	return rc ? opts_fail("wake", &err) : EXIT_FINE;
+}
+
+/* What a run leaves behind outweighs what it found. */
+static int judge(int code, const struct asked *a, bool exceeds, unsigned int unrestored)
+{
+	if (unrestored) {
+		fprintf(stderr,
+			"subtick wake: %u settings could not be put back\n"
+			"  fix: subtick wake tries again; see /run/subtick/restore\n",
+			unrestored);
+		return EXIT_ERROR;
+	}
+	return code == EXIT_FINE && a->fail_on_exceeds && exceeds ? EXIT_VERDICT : code;
 }
 
 int cmd_wake(int argc, char **argv)
 {
+	unsigned int unrestored = 0;
+	bool exceeds = false;
 	struct asked asked = {
 		.wake = {.launchers = 1u << WAKE_TIMER,
+			 .ret_exceeds = &exceeds,
+			 .ret_unrestored = &unrestored,
 			 .sweep = {300 * NSEC_PER_USEC, 8 * NSEC_PER_MSEC, 1.1, 1500},
 			 .nic = {.irq_offset_ns = WAKE_I210_IRQ_OFFSET_NS}},
 		.interval = {.interval_ns = 5 * NSEC_PER_SEC, .count = 1},
@@ -335,29 +357,23 @@ int cmd_wake(int argc, char **argv)
 		.summary = "How long an idle core takes to wake, per idle state. Default: the full "
 			   "experiment on all\ncores, about 2 minutes; --quick: 20 s.",
 		.own = options,
-		.argc = argc,
-		.argv = argv,
-		.index = 1,
 		.view = &view,
 	};
 	struct meter *meter;
 	struct err err = {0};
-	int id, code;
+	int code;
 
-	opts_view(&view);
-	while ((id = opts_next(&state)) != OPT_END) {
-		if (id == OPT_DONE)
-			return EXIT_FINE;
-		if (id == OPT_BAD || !take(&state, id, &asked))
-			return EXIT_USAGE;
-	}
+	code = opts_walk(&state, argc, argv, take, &asked);
+	if (code != OPTS_TAKEN)
+		return code;
 	if (!settle(&state, &asked))
 		return EXIT_USAGE;
 	run_signals();
 	if (wake_open(&asked.wake, &meter, &err))
-		return opts_fail("wake", &err);
-	if (!(asked.wake.launchers >> WAKE_PASSIVE & 1))
-		return run_experiment(meter, &asked, &view);
-	code = run_meter("wake", meter, &asked.interval, &view);
-	return code;
+		code = opts_fail("wake", &err);
+	else if (asked.wake.launchers >> WAKE_PASSIVE & 1)
+		code = run_meter("wake", meter, &asked.interval, &view);
+	else
+		code = run_experiment(meter, &asked, &view);
+	return judge(code, &asked, exceeds, unrestored);
 }

@@ -21,15 +21,17 @@ struct wake_meter {
 	struct wake_env env;
 	struct restore restore;
 	bool restoring;
+	int replay_error;
 	struct wake_probe probe;
 	bool probing;
 	struct wake_run run;
 	bool running;
 	struct wake_nic *nic;
 	uint64_t start_ns, end_ns;
-	bool stopped, exceeds;
-	struct wake_hist *hists_prev;
-	struct wake_counts *counts_prev;
+	bool stopped;
+	/* Passive: the arrays as they were at the end of the window and at its beginning. */
+	struct wake_hist *hists, *hists_prev;
+	struct wake_counts *counts, *counts_prev;
 };
 
 static struct wake_meter *to_wake(struct meter *meter)
@@ -42,6 +44,16 @@ static bool has(const struct wake_meter *m, enum wake_launcher launcher)
 	return m->opts.launchers >> launcher & 1;
 }
 
+static void put_back(struct wake_meter *m)
+{
+	if (!m->restoring)
+		return;
+	restore_close(&m->restore);
+	m->restoring = false;
+	if (m->opts.ret_unrestored)
+		*m->opts.ret_unrestored = m->restore.failed;
+}
+
 static void wake_close(struct meter *meter)
 {
 	struct wake_meter *m = to_wake(meter);
@@ -51,10 +63,11 @@ static void wake_close(struct meter *meter)
 	if (m->probing)
 		wake_probe_close(&m->probe);
 	wake_nic_close(m->nic);
-	if (m->restoring)
-		restore_close(&m->restore);
+	put_back(m);
 	wake_env_close(&m->env);
+	free(m->hists);
 	free(m->hists_prev);
+	free(m->counts);
 	free(m->counts_prev);
 	free(m);
 }
@@ -113,6 +126,8 @@ static int open_restore(struct wake_meter *m, struct err *err)
 	if (!wake_force_wanted(&m->opts.force) && !has(m, WAKE_NIC)) {
 		rc = restore_replay(m->opts.root);
 		m->restore.replayed = rc > 0 ? rc : 0;
+		/* Locked: whoever made these changes is still at it, or its guard is. */
+		m->replay_error = rc < 0 && rc != -EAGAIN && rc != -EACCES ? rc : 0;
 		return 0;
 	}
 	rc = restore_open(&m->restore, m->opts.root, err);
@@ -123,13 +138,14 @@ static int open_restore(struct wake_meter *m, struct err *err)
 	return rc;
 }
 
-static int open_probe(struct wake_meter *m, struct err *err)
+/* Passive: first, unless bare, the programs that the characterisation needs; then its own. */
+static int open_probe(struct wake_meter *m, bool passive, struct err *err)
 {
 	struct wake_probe_opts opts = {
 		.nr_cpus = m->nr_cpus,
 		.nr_states = m->env.nr_states,
-		.points = !m->opts.bare,
-		.passive = has(m, WAKE_PASSIVE),
+		.points = !passive,
+		.passive = passive,
 		.remote = has(m, WAKE_REMOTE),
 		.breakdown = m->opts.breakdown,
 	};
@@ -177,12 +193,53 @@ static int open_run(struct wake_meter *m, struct err *err)
 	return rc;
 }
 
-static void keep_passive(struct wake_meter *m)
+/* One copy per window, which ends it and begins the next: no event falls in between. */
+static void copy_passive(struct wake_meter *m)
 {
 	size_t nr = (size_t)m->nr_cpus * m->probe.nr_states;
 
-	memcpy(m->hists_prev, m->probe.hists, nr * sizeof(*m->hists_prev));
-	memcpy(m->counts_prev, m->probe.counts, m->nr_cpus * sizeof(*m->counts_prev));
+	memcpy(m->hists, m->probe.hists, nr * sizeof(*m->hists));
+	memcpy(m->counts, m->probe.counts, m->nr_cpus * sizeof(*m->counts));
+}
+
+static void keep_passive(struct wake_meter *m)
+{
+	struct wake_hist *hists = m->hists_prev;
+	struct wake_counts *counts = m->counts_prev;
+
+	m->hists_prev = m->hists;
+	m->counts_prev = m->counts;
+	m->hists = hists;
+	m->counts = counts;
+}
+
+static int alloc_passive(struct wake_meter *m, struct err *err)
+{
+	size_t nr = (size_t)m->nr_cpus * m->probe.nr_states;
+
+	m->hists = calloc(nr, sizeof(*m->hists));
+	m->hists_prev = calloc(nr, sizeof(*m->hists_prev));
+	m->counts = calloc(m->nr_cpus, sizeof(*m->counts));
+	m->counts_prev = calloc(m->nr_cpus, sizeof(*m->counts_prev));
+	return m->hists && m->hists_prev && m->counts && m->counts_prev
+		       ? 0
+		       : err_set(err, -ENOMEM, "out of memory");
+}
+
+static int start_passive(struct wake_meter *m, struct err *err)
+{
+	int rc = wake_run_join(&m->run, false, err);
+
+	if (!rc && !m->opts.bare) {
+		wake_probe_close(&m->probe);
+		m->probing = false;
+		rc = open_probe(m, true, err);
+	}
+	if (rc)
+		return rc;
+	copy_passive(m);
+	keep_passive(m);
+	return 0;
 }
 
 static int wake_start(struct meter *meter, struct err *err)
@@ -191,10 +248,8 @@ static int wake_start(struct meter *meter, struct err *err)
 	int rc;
 
 	rc = m->opts.bare ? 0 : wake_run_start(&m->run, err);
-	if (!rc && has(m, WAKE_PASSIVE)) {
-		rc = wake_run_join(&m->run, false, err);
-		keep_passive(m);
-	}
+	if (!rc && has(m, WAKE_PASSIVE))
+		rc = start_passive(m, err);
 	wake_env_before(&m->env);
 	m->start_ns = clock_mono_ns();
 	return rc;
@@ -210,8 +265,10 @@ static void fill_result(const struct wake_meter *m, struct wake_result *result)
 		.window_ns = m->end_ns - m->start_ns,
 		.stopped = m->stopped,
 		.replayed = m->restore.replayed,
-		.changed = m->restore.changed,
+		.replay_error = m->replay_error,
+		.hists = m->hists,
 		.hists_prev = m->hists_prev,
+		.counts = m->counts,
 		.counts_prev = m->counts_prev,
 		.misses = wake_probe_misses(&m->probe),
 	};
@@ -221,9 +278,12 @@ static int wake_read(struct meter *meter, struct report **ret_report, struct err
 {
 	struct wake_meter *m = to_wake(meter);
 	struct wake_result result;
+	bool exceeds = false;
 	int rc;
 
-	if (!has(m, WAKE_PASSIVE)) {
+	if (has(m, WAKE_PASSIVE)) {
+		copy_passive(m);
+	} else {
 		m->stopped = !atomic_load(&m->run.finished);
 		rc = wake_run_join(&m->run, true, err);
 		if (rc)
@@ -231,10 +291,15 @@ static int wake_read(struct meter *meter, struct report **ret_report, struct err
 	}
 	wake_env_after(&m->env);
 	m->end_ns = clock_mono_ns();
+	/* Now and not at the end: whoever reads the output may take his time. */
+	if (!has(m, WAKE_PASSIVE))
+		put_back(m);
 	fill_result(m, &result);
-	rc = wake_report(&result, ret_report, &m->exceeds);
+	rc = wake_report(&result, ret_report, &exceeds);
 	if (rc)
 		return err_set(err, rc, "cannot make the report: %s", strerror(-rc));
+	if (m->opts.ret_exceeds)
+		*m->opts.ret_exceeds |= exceeds;
 	if (has(m, WAKE_PASSIVE)) {
 		keep_passive(m);
 		wake_env_before(&m->env);
@@ -259,7 +324,8 @@ static double time_share(const struct wake_sweep *sweep, uint64_t done, unsigned
 	for (uint32_t i = 0; i < step; i++)
 		ns += (double)wake_sweep_distance(sweep, i);
 	if (per_step)
-		ns += (double)wake_sweep_distance(sweep, step) * (double)(done % per_step) / per_step;
+		ns += (double)wake_sweep_distance(sweep, step) * (double)(done % per_step) /
+		      per_step;
 	return total ? ns / (double)total : 0.0;
 }
 
@@ -278,8 +344,7 @@ void wake_progress(struct meter *meter, struct wake_progress *ret_progress)
 	ret_progress->finished = atomic_load(&m->run.finished);
 }
 
-int wake_points(struct meter *meter, bool distribution, struct report **ret_report,
-		struct err *err)
+int wake_points(struct meter *meter, bool distribution, struct report **ret_report, struct err *err)
 {
 	struct wake_result result;
 	int rc;
@@ -295,25 +360,22 @@ void wake_say(struct meter *meter, struct report *into)
 	unsigned int nr = m->probe.nr_states, cpu;
 	struct wake_summary s;
 
+	copy_passive(m);
 	cpuset_for_each(cpu, &m->opts.cpus)
 		for (unsigned int i = 0; i < nr; i++) {
-			wake_summarize_hist(&m->probe.hists[cpu * nr + i], &m->hists_prev[cpu * nr + i], 0,
-					    &s);
+			wake_summarize_hist(&m->hists[cpu * nr + i], &m->hists_prev[cpu * nr + i],
+					    0, &s);
 			/* Fewer say more about chance than about the core. */
 			if (s.count < 20)
 				continue;
 			report_note(into,
-				    "CPU %u woke from %s for a timer %llu times: median %.1f us, longest "
+				    "CPU %u woke from %s for a timer %llu times: median %.1f us, "
+				    "longest "
 				    "%.1f us (subtick wake --source passive)",
-				    cpu, wake_env_name(&m->env, cpu, m->env.cpus[cpu].nr ? i : 1),
+				    cpu, wake_env_name(&m->env, cpu, m->probe.one_state ? 1 : i),
 				    (unsigned long long)s.count, s.median_ns / 1e3, s.max_ns / 1e3);
 		}
 	keep_passive(m);
-}
-
-bool wake_exceeds(const struct meter *meter)
-{
-	return ((const struct wake_meter *)meter)->exceeds;
 }
 
 unsigned int wake_passes(const struct wake_opts *opts)
@@ -357,21 +419,15 @@ int wake_open(const struct wake_opts *opts, struct meter **ret_meter, struct err
 	rc = has(m, WAKE_NIC) ? open_nic(m, err) : 0;
 	if (rc)
 		goto fail;
-	rc = open_probe(m, err);
+	rc = open_probe(m, has(m, WAKE_PASSIVE) && opts->bare, err);
 	if (rc)
 		goto fail;
 	rc = open_run(m, err);
 	if (rc)
 		goto fail;
-	if (has(m, WAKE_PASSIVE)) {
-		m->hists_prev = calloc((size_t)m->nr_cpus * m->probe.nr_states,
-				       sizeof(*m->hists_prev));
-		m->counts_prev = calloc(m->nr_cpus, sizeof(*m->counts_prev));
-		if (!m->hists_prev || !m->counts_prev) {
-			rc = err_set(err, -ENOMEM, "out of memory");
-			goto fail;
-		}
-	}
+	rc = has(m, WAKE_PASSIVE) ? alloc_passive(m, err) : 0;
+	if (rc)
+		goto fail;
 	*ret_meter = &m->meter;
 	return 0;
 fail:

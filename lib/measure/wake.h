@@ -21,6 +21,9 @@ struct wake_opts {
 	struct wake_nic_opts nic;
 	bool breakdown;
 	bool bare; /* passive: no characterisation, so no load of our own at all; nothing is taken off */
+	/* Both optional, written to until close(). */
+	bool *ret_exceeds;	      /* a state of some report took longer than claimed */
+	unsigned int *ret_unrestored; /* settings that could not be put back; the journal has them */
 };
 
 /* How often the sweep is run: twice when source remote has no core to spare for its sender. */
@@ -43,7 +46,5 @@ int wake_points(struct meter *meter, bool distribution, struct report **ret_repo
 		struct err *err);
 /* For the overview: ends the window and says in words how long wake-ups took, if there were any. */
 void wake_say(struct meter *meter, struct report *into);
-/* Whether any state of the last report exceeds its claim. */
-bool wake_exceeds(const struct meter *meter);
 
 #endif

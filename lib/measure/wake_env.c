@@ -67,9 +67,14 @@ void wake_env_before(struct wake_env *env)
 	env->nr_states = 0;
 	for (unsigned int cpu = 0; cpu < env->nr_cpus; cpu++) {
 		struct wake_cpu_env *c = &env->cpus[cpu];
-		int nr = cpuidle_states(env->root, cpu, c->before);
+		struct cpuidle_state now[CPUIDLE_MAX_STATES];
+		int nr = cpuidle_states(env->root, cpu, now);
 
-		c->nr = nr < 0 ? 0 : nr;
+		/* A CPU that is offline for a while keeps the names that its rows have. */
+		if (nr > 0) {
+			memcpy(c->before, now, nr * sizeof(*now));
+			c->nr = nr;
+		}
 		if ((unsigned int)c->nr > env->nr_states)
 			env->nr_states = c->nr;
 	}
@@ -80,9 +85,8 @@ void wake_env_after(struct wake_env *env)
 	for (unsigned int cpu = 0; cpu < env->nr_cpus; cpu++) {
 		struct wake_cpu_env *c = &env->cpus[cpu];
 
-		/* A CPU that went offline meanwhile has no figures: as many as before, or none. */
-		if (c->nr && cpuidle_states(env->root, cpu, c->after) != c->nr)
-			memcpy(c->after, c->before, sizeof(c->after));
+		/* A CPU that went offline meanwhile has no figures, and nobody knows what it did. */
+		c->counted = c->nr && cpuidle_states(env->root, cpu, c->after) == c->nr;
 	}
 }
 

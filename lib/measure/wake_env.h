@@ -14,6 +14,7 @@ struct wake_cpu_env {
 	int nr; /* states; 0 without a driver */
 	struct cpuidle_state before[CPUIDLE_MAX_STATES];
 	struct cpuidle_state after[CPUIDLE_MAX_STATES];
+	bool counted; /* after holds something */
 };
 
 struct wake_env {

@@ -38,8 +38,8 @@ static void choose(struct bpf_program *prog, bool wanted)
 /* Every program costs something at its event, so only those that are read are loaded. */
 static void choose_programs(struct wake_bpf *skel, const struct wake_probe_opts *opts)
 {
-	choose(skel->progs.wake_char_a, opts->points || opts->passive);
-	choose(skel->progs.wake_char_b, opts->points || opts->passive);
+	choose(skel->progs.wake_char_a, opts->points);
+	choose(skel->progs.wake_char_b, opts->points);
 	bpf_program__set_autoattach(skel->progs.wake_char_a, false);
 	bpf_program__set_autoattach(skel->progs.wake_char_b, false);
 	choose(skel->progs.wake_ipi_send, opts->remote);
@@ -79,7 +79,7 @@ static int open_skeleton(struct wake_probe *probe, const struct wake_probe_opts 
 	skel->rodata->want_passive = opts->passive;
 	skel->rodata->switch_state_first = bpf_switch_state_first(btf);
 	skel->rodata->nr_states = probe->nr_states;
-	skel->rodata->one_state = !opts->nr_states;
+	skel->rodata->one_state = probe->one_state;
 	bpf_map__set_max_entries(skel->maps.slots, opts->nr_cpus);
 	bpf_map__set_max_entries(skel->maps.launches, opts->nr_cpus);
 	bpf_map__set_max_entries(skel->maps.counts, opts->nr_cpus);
@@ -124,6 +124,7 @@ int wake_probe_open(struct wake_probe *probe, const struct wake_probe_opts *opts
 	memset(probe, 0, sizeof(*probe));
 	probe->nr_cpus = opts->nr_cpus;
 	probe->nr_states = opts->nr_states ? opts->nr_states : 1;
+	probe->one_state = !opts->nr_states;
 	rc = open_skeleton(probe, opts, err);
 	if (rc)
 		goto fail;

@@ -26,6 +26,7 @@ struct wake_probe {
 	struct wake_bpf *skel;
 	unsigned int nr_cpus;
 	unsigned int nr_states; /* rows per CPU in hists: at least 1 */
+	bool one_state;		/* no cpuidle driver: that row is whatever the kernel does when idle */
 	bool launch_at_waking;
 	struct wake_slot *slots;
 	struct wake_launch *launches;

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/clock.h"
 
@@ -45,12 +46,15 @@ static void add_overhead(const struct wake_result *r, struct report *report)
 
 static void add_cpus(const struct wake_result *r, struct report *report)
 {
-	struct table *t = report_table(report, "cpus", "per core: points, and what the core costs by itself");
+	struct table *t =
+		report_table(report, "cpus", "per core: points, and what the core costs by itself");
 	size_t cpu = table_col(t, M_CPU), asked = table_col(t, M_WAKE_ASKED);
 	size_t taken = table_col(t, M_WAKE_TAKEN), overhead = table_col(t, M_WAKE_OVERHEAD_NS);
 	size_t uncertainty = table_col(t, M_WAKE_UNCERTAINTY_NS);
-	size_t busy = table_col(t, M_WAKE_BUSY_MEDIAN_NS), busy_max = table_col(t, M_WAKE_BUSY_MAX_NS);
-	size_t clock = table_col(t, M_WAKE_CLOCK_READ_NS), step = table_col(t, M_WAKE_CLOCK_STEP_NS);
+	size_t busy = table_col(t, M_WAKE_BUSY_MEDIAN_NS),
+	       busy_max = table_col(t, M_WAKE_BUSY_MAX_NS);
+	size_t clock = table_col(t, M_WAKE_CLOCK_READ_NS),
+	       step = table_col(t, M_WAKE_CLOCK_STEP_NS);
 
 	for (unsigned int i = 0; i < r->run->nr_workers; i++) {
 		const struct wake_worker *w = &r->run->workers[i];
@@ -67,7 +71,8 @@ static void add_cpus(const struct wake_result *r, struct report *report)
 		}
 		if (c->known) {
 			value_u64(table_cell(t, at, overhead), c->stamp.median_ns);
-			wake_value_ns(table_cell(t, at, uncertainty), wake_report_uncertainty(r, w));
+			wake_value_ns(table_cell(t, at, uncertainty),
+				      wake_report_uncertainty(r, w));
 		}
 		if (c->busy.count) {
 			wake_value_ns(table_cell(t, at, busy), c->busy.median_ns);
@@ -107,23 +112,27 @@ static void add_rejected_points(const struct wake_result *r, struct report *repo
 
 static void add_rejected_passive(const struct wake_result *r, struct report *report)
 {
+	unsigned int nr_states = r->probe->nr_states;
 	struct wake_counts sum = {0};
+	uint64_t taken = 0;
 
 	for (unsigned int i = 0; i < r->run->nr_workers; i++) {
 		unsigned int cpu = r->run->workers[i].cpu;
-		const struct wake_counts *now = &r->probe->counts[cpu], *was = &r->counts_prev[cpu];
+		const struct wake_counts *now = &r->counts[cpu], *was = &r->counts_prev[cpu];
 
-		sum.exits += now->exits - was->exits;
+		for (unsigned int k = cpu * nr_states; k < (cpu + 1) * nr_states; k++)
+			for (unsigned int b = 0; b < HIST_NR; b++)
+				taken += r->hists[k].count[b] - r->hists_prev[k].count[b];
 		sum.other += now->other - was->other;
 		sum.other_first += now->other_first - was->other_first;
 		sum.before_idle += now->before_idle - was->before_idle;
 		sum.early += now->early - was->early;
 		sum.odd_state += now->odd_state - was->odd_state;
 	}
-	value_u64(report_field(report, M_WAKE_ASKED), sum.exits);
-	value_u64(report_field(report, M_WAKE_TAKEN), sum.exits - sum.other - sum.other_first -
-							      sum.before_idle - sum.early -
+	value_u64(report_field(report, M_WAKE_ASKED), taken + sum.other + sum.other_first +
+							      sum.before_idle + sum.early +
 							      sum.odd_state);
+	value_u64(report_field(report, M_WAKE_TAKEN), taken);
 	value_u64(report_field(report, M_WAKE_REJ_BEFORE_IDLE), sum.before_idle);
 	value_u64(report_field(report, M_WAKE_REJ_OTHER_FIRST), sum.other_first);
 	value_u64(report_field(report, M_WAKE_REJ_NEGATIVE), sum.early);
@@ -156,17 +165,21 @@ static void note_source(const struct wake_result *r, struct report *report)
 	unsigned int l = r->opts->launchers;
 
 	if (l >> WAKE_TIMER & 1)
-		report_note(report, "source timer: the core armed this timer itself and may begin to "
-				    "wake before it is due; compare --sources timer,remote");
+		report_note(report,
+			    "source timer: the core armed this timer itself and may begin to "
+			    "wake before it is due; compare --sources timer,remote");
 	if (l >> WAKE_REMOTE & 1)
-		report_note(report, "source remote: woken by another core; launch stamped %s",
-			    r->probe->launch_at_waking ?
-				    "as the wake-up began, some 100 ns to 1 us before the IPI (this "
-				    "kernel has no event at the IPI)" :
-				    "as the kernel sent the IPI, or set the flag of a polling core");
+		report_note(
+			report, "source remote: woken by another core; launch stamped %s",
+			r->probe->launch_at_waking
+				? "as the wake-up began, some 100 ns to 1 us before the IPI (this "
+				  "kernel has no event at the IPI)"
+				: "as the kernel sent the IPI, or set the flag of a polling core");
 	if (l >> WAKE_PASSIVE & 1)
-		report_note(report, "source passive: timers that were there anyway; percentiles from "
-				    "buckets of at most 3.1 %%, min and max exact");
+		report_note(report,
+			    "source passive: timers that were there anyway; percentiles, and "
+			    "after the first window min and max, from buckets of at most "
+			    "3.1 %%");
 }
 
 static void add_notes(const struct wake_result *r, struct report *report)
@@ -185,8 +198,9 @@ static void add_notes(const struct wake_result *r, struct report *report)
 		report_note(report, "no cpuidle driver: one idle state, and nobody claims anything "
 				    "for it");
 	else if (env->dma_latency_ns >= 0)
-		report_note(report, "something holds /dev/cpu_dma_latency at %lld us: deeper states "
-				    "are not entered",
+		report_note(report,
+			    "something holds /dev/cpu_dma_latency at %lld us: deeper states "
+			    "are not entered",
 			    (long long)(env->dma_latency_ns / (int64_t)NSEC_PER_USEC));
 	for (unsigned int i = 0; i < r->run->nr_workers; i++) {
 		known &= r->run->workers[i].character.known;
@@ -202,6 +216,11 @@ static void add_notes(const struct wake_result *r, struct report *report)
 	if (r->replayed)
 		report_note(report, "put back %u settings that an earlier run had left behind",
 			    r->replayed);
+	if (r->replay_error)
+		report_note(report,
+			    "settings that an earlier run left behind could not be put back "
+			    "(%s): see /run/subtick/restore",
+			    strerror(-r->replay_error));
 }
 
 int wake_report(const struct wake_result *r, struct report **ret_report, bool *ret_exceeds)

@@ -18,10 +18,11 @@ struct wake_result {
 	const struct wake_run *run; /* characters always, points for the experiment */
 	uint64_t window_ns;
 	bool stopped; /* before its end */
-	unsigned int replayed, changed;
-	/* Passive: what the arrays held when the window began. */
-	const struct wake_hist *hists_prev;
-	const struct wake_counts *counts_prev;
+	unsigned int replayed;
+	int replay_error; /* settings that an earlier run left behind and that did not go back */
+	/* Passive: what the arrays held as the window ended and as it began. */
+	const struct wake_hist *hists, *hists_prev;
+	const struct wake_counts *counts, *counts_prev;
 	uint64_t misses;
 };
 

@@ -8,8 +8,8 @@
 #include "stats/hist.h"
 
 /* Boundaries of the passive histogram in the report: 1 µs to 17 ms. */
-#define LE_MIN_NS 1024
-#define LE_MAX_NS (1024 << 14)
+#define LE_MIN_NS	1024
+#define LE_MAX_NS	(1024 << 14)
 #define NR_POINT_STATES 16 /* more than any driver has */
 
 /* Where one row of the states table gets its figures from. */
@@ -26,7 +26,6 @@ struct cols {
 	size_t cpu, index, name, source, claimed, count, min, median, mean, stddev, p99, p999,
 		p9999, max, near, near_ratio, silent, order[3], usage, residency, verdict, sum, le;
 };
-
 
 int32_t *wake_latencies(const struct wake_worker *w, enum wake_launcher launcher,
 			unsigned int state, size_t *ret_nr, struct report *report)
@@ -69,7 +68,8 @@ static void row_order(const struct wake_worker *w, struct row *row, struct repor
 	for (size_t i = 0; i < w->nr; i++) {
 		const struct wake_point *p = &w->points[i];
 
-		if (p->reject != WAKE_TAKEN || p->launcher != row->launcher || p->state != row->state)
+		if (p->reject != WAKE_TAKEN || p->launcher != row->launcher ||
+		    p->state != row->state)
 			continue;
 		row->order[p->order]++;
 		silent[nr++] = p->silent_ns;
@@ -144,6 +144,7 @@ static void fill_figures(struct table *t, size_t at, const struct cols *c,
 static bool fill_row(const struct wake_result *r, struct table *t, const struct cols *c,
 		     const struct row *row)
 {
+	static const struct cpuidle_state nothing;
 	const struct wake_cpu_env *env = &r->env->cpus[row->cpu];
 	size_t at = table_row(t);
 	enum wake_verdict verdict;
@@ -161,10 +162,13 @@ static bool fill_row(const struct wake_result *r, struct table *t, const struct 
 		value_u64(table_cell(t, at, c->order[i]), row->order[i]);
 	if (row->silent_ns > 0)
 		wake_value_ns(table_cell(t, at, c->silent), row->silent_ns);
-	if ((int)row->state < env->nr) {
+	if ((int)row->state < env->nr && env->counted) {
 		const struct cpuidle_state *was = &env->before[row->state],
 					   *is = &env->after[row->state];
 
+		/* A core that was away in between counts from 0 again. */
+		if (is->usage < was->usage || is->time_ns < was->time_ns)
+			was = &nothing;
 		value_u64(table_cell(t, at, c->usage), is->usage - was->usage);
 		value_u64(table_cell(t, at, c->residency), is->time_ns - was->time_ns);
 	}
@@ -226,21 +230,23 @@ static bool add_passive_rows(const struct wake_result *r, struct table *t, const
 	bool exceeds = false;
 
 	for (unsigned int state = 0; state < nr; state++) {
-		const struct wake_hist *now = &r->probe->hists[w->cpu * nr + state];
+		const struct wake_hist *now = &r->hists[w->cpu * nr + state];
 		const struct wake_hist *was = &r->hists_prev[w->cpu * nr + state];
 		struct row row = {
 			.cpu = w->cpu,
 			/* Without a driver there is one row, and the kernel's number for it is 1. */
-			.state = r->env->cpus[w->cpu].nr ? state : 1,
+			.state = r->probe->one_state ? 1 : state,
 			.launcher = WAKE_PASSIVE,
 		};
 
 		wake_summarize_hist(now, was, w->character.stamp.median_ns, &row.summary);
-		if (!row.summary.count && r->env->cpus[w->cpu].nr)
+		if (!row.summary.count && !r->probe->one_state)
 			continue;
 		row.order[WAKE_IRQ_FIRST] = now->inside - was->inside;
+		/* Copied while it was being written to: this may be one event ahead of the counts. */
+		if (row.order[WAKE_IRQ_FIRST] > row.summary.count)
+			row.order[WAKE_IRQ_FIRST] = row.summary.count;
 		row.order[WAKE_EXIT_FIRST] = row.summary.count - row.order[WAKE_IRQ_FIRST];
-		/* A bucket of the histogram is up to 3.1 % wide; its maximum is exact. */
 		row.uncertainty_ns = wake_report_uncertainty(r, w);
 		exceeds |= fill_row(r, t, c, &row);
 		add_edges(t, t->nr_rows - 1, c, now, was);

@@ -118,6 +118,7 @@ struct wake_summary {
 	double min_ns, median_ns, mean_ns, stddev_ns;
 	double p99_ns, p999_ns, p9999_ns, max_ns;
 	double median_error_ns; /* half of the interval that holds the true median, 99.7 % sure */
+	double max_error_ns;	/* how much lower the true maximum may be: passive, later windows */
 	uint64_t near_max; /* values above 90 % of the maximum */
 };
 

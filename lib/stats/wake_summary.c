@@ -73,7 +73,10 @@ void wake_summarize(int32_t *latency_ns, size_t nr, struct wake_summary *ret_sum
 	*ret_summary = s;
 }
 
-/* The extremes of the window: exact when they moved in it, else its outermost buckets. */
+/*
+ * The extremes of the window: exact when they moved in it, else its outermost buckets, or those of
+ * an earlier window in the same bucket.
+ */
 static void hist_extremes(const uint64_t *count, const struct wake_hist *now,
 			  const struct wake_hist *before, struct wake_summary *s)
 {
@@ -89,6 +92,25 @@ static void hist_extremes(const uint64_t *count, const struct wake_hist *now,
 		s->min_ns = (double)now->min_ns;
 	if (!before || now->max_ns != before->max_ns || hist_index(now->max_ns) == last)
 		s->max_ns = (double)now->max_ns;
+	if (before && now->max_ns == before->max_ns)
+		s->max_error_ns = s->max_ns - (double)hist_low(last);
+}
+
+/* What the rounding to WAKE_SQ_UNIT takes off mean and square alike cancels out here. */
+static double hist_stddev(const struct wake_hist *now, const struct wake_hist *before,
+			  uint64_t count)
+{
+	double units = (double)(now->sum_units - (before ? before->sum_units : 0));
+	double square = (double)(now->sum_sq - (before ? before->sum_sq : 0));
+	double mean = units / (double)count, variance = square / (double)count - mean * mean;
+
+	return variance > 0 ? sqrt(variance) * WAKE_SQ_UNIT : 0.0;
+}
+
+/* Below our own overhead there is nothing to tell; a figure that is not to be had stays so. */
+static double take_off(double ns, uint32_t overhead_ns)
+{
+	return isnan(ns) ? ns : fmax(ns - overhead_ns, 0.0);
 }
 
 static double hist_tail(const uint64_t *count, uint64_t total, double percent, double max)
@@ -105,7 +127,6 @@ void wake_summarize_hist(const struct wake_hist *now, const struct wake_hist *be
 			 uint32_t overhead_ns, struct wake_summary *ret_summary)
 {
 	struct wake_summary s = {0};
-	double sum, sum_sq, variance;
 	uint64_t count[HIST_NR];
 	unsigned int near;
 
@@ -113,27 +134,23 @@ void wake_summarize_hist(const struct wake_hist *now, const struct wake_hist *be
 		count[i] = now->count[i] - (before ? before->count[i] : 0);
 	s.count = hist_total(count);
 	if (s.count) {
-		sum = (double)(now->sum_ns - (before ? before->sum_ns : 0));
-		sum_sq = (double)(now->sum_sq - (before ? before->sum_sq : 0)) * WAKE_SQ_UNIT *
-			 WAKE_SQ_UNIT;
 		hist_extremes(count, now, before, &s);
 		near = hist_index((uint64_t)(0.9 * s.max_ns));
 		for (unsigned int i = near; i < HIST_NR; i++)
 			s.near_max += count[i];
-		s.mean_ns = sum / (double)s.count;
-		variance = sum_sq / (double)s.count - s.mean_ns * s.mean_ns;
-		s.stddev_ns = variance > 0 ? sqrt(variance) : 0.0;
+		s.mean_ns = (double)(now->sum_ns - (before ? before->sum_ns : 0)) / (double)s.count;
+		s.stddev_ns = hist_stddev(now, before, s.count);
 		s.median_ns = hist_percentile(count, 50.0);
 		s.p99_ns = hist_tail(count, s.count, 99.0, s.max_ns);
 		s.p999_ns = hist_tail(count, s.count, 99.9, s.max_ns);
 		s.p9999_ns = hist_tail(count, s.count, 99.99, s.max_ns);
-		s.min_ns = fmax(s.min_ns - overhead_ns, 0.0);
-		s.median_ns = fmax(s.median_ns - overhead_ns, 0.0);
-		s.mean_ns = fmax(s.mean_ns - overhead_ns, 0.0);
-		s.p99_ns -= overhead_ns;
-		s.p999_ns -= overhead_ns;
-		s.p9999_ns -= overhead_ns;
-		s.max_ns = fmax(s.max_ns - overhead_ns, 0.0);
+		s.min_ns = take_off(s.min_ns, overhead_ns);
+		s.median_ns = take_off(s.median_ns, overhead_ns);
+		s.mean_ns = take_off(s.mean_ns, overhead_ns);
+		s.p99_ns = take_off(s.p99_ns, overhead_ns);
+		s.p999_ns = take_off(s.p999_ns, overhead_ns);
+		s.p9999_ns = take_off(s.p9999_ns, overhead_ns);
+		s.max_ns = take_off(s.max_ns, overhead_ns);
 	}
 	*ret_summary = s;
 }
@@ -152,7 +169,9 @@ enum wake_verdict wake_verdict(bool claims, uint64_t claimed_ns, const struct wa
 		return WAKE_NO_POINTS;
 	if (!claims)
 		return WAKE_NO_CLAIM;
-	return summary->max_ns - uncertainty_ns > (double)claimed_ns ? WAKE_EXCEEDS : WAKE_WITHIN;
+	return summary->max_ns - summary->max_error_ns - uncertainty_ns > (double)claimed_ns
+		       ? WAKE_EXCEEDS
+		       : WAKE_WITHIN;
 }
 
 void wake_prewake(const struct wake_summary *timer, const struct wake_summary *remote,
@@ -167,7 +186,7 @@ void wake_prewake(const struct wake_summary *timer, const struct wake_summary *r
 		/* Each median has the stamps' uncertainty and one of its own from the sample. */
 		p.significant = timer->count > 1 && remote->count > 1 &&
 				p.ns > 2.0 * uncertainty_ns + timer->median_error_ns +
-					       remote->median_error_ns;
+						remote->median_error_ns;
 	}
 	*ret_prewake = p;
 }

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -19,13 +20,13 @@
 #include "sys/file.h"
 #include "sys/rtnl.h"
 
-#define JOURNAL_DIR  "/run/subtick"
-#define JOURNAL	     JOURNAL_DIR "/restore"
-#define JOURNAL_MAX  (1 << 20)
-#define VALUE_MAX    128
-#define NETLINK	     "netlink"
-#define LOCK_TRIES   50
-#define LOCK_NAP_NS  (20 * NSEC_PER_MSEC)
+#define JOURNAL_DIR "/run/subtick"
+#define JOURNAL	    JOURNAL_DIR "/restore"
+#define JOURNAL_MAX (16 << 20) /* ten states of 20,000 CPUs */
+#define VALUE_MAX   4096       /* what a file of sysfs can hold */
+#define NETLINK	    "netlink"
+#define LOCK_TRIES  50
+#define LOCK_NAP_NS (20 * NSEC_PER_MSEC)
 
 static int write_value(const char *root, const char *path, const char *value)
 {
@@ -47,24 +48,34 @@ static int write_value(const char *root, const char *path, const char *value)
 	return rc;
 }
 
-static char *journal_text(int fd)
+/* The whole journal; -ENOSPC and the like leave it as it is for somebody who can read it. */
+static int journal_text(int fd, char **ret_text)
 {
 	struct stat st;
+	ssize_t got = 1;
+	size_t len = 0;
 	char *text;
-	ssize_t len;
 
-	if (fstat(fd, &st) || st.st_size <= 0 || st.st_size > JOURNAL_MAX)
-		return NULL;
+	if (fstat(fd, &st))
+		return -errno;
+	if (st.st_size > JOURNAL_MAX)
+		return -ENOSPC;
 	text = malloc(st.st_size + 1);
 	if (!text)
-		return NULL;
-	len = pread(fd, text, st.st_size, 0);
-	if (len < 0) {
-		free(text);
-		return NULL;
+		return -ENOMEM;
+	while (len < (size_t)st.st_size && got) {
+		got = pread(fd, text + len, st.st_size - len, len);
+		if (got < 0 && errno != EINTR) {
+			int rc = -errno;
+
+			free(text);
+			return rc;
+		}
+		len += got > 0 ? got : 0;
 	}
 	text[len] = '\0';
-	return text;
+	*ret_text = text;
+	return 0;
 }
 
 /* A message to rtnetlink in hexadecimal. What it would undo may be gone with its device. */
@@ -87,11 +98,15 @@ static int play_netlink(const char *hex)
 
 static int play_line(const char *root, const char *path, const char *value)
 {
+	int rc;
+
 	if (!strcmp(path, NETLINK))
 		return play_netlink(value);
 	if ((strncmp(path, "/sys/", 5) && strncmp(path, "/proc/irq/", 10)) || strstr(path, ".."))
 		return -EPERM;
-	return write_value(root, path, value);
+	rc = write_value(root, path, value);
+	/* The device or driver is gone, and what we had changed with it. */
+	return rc == -ENOENT ? 0 : rc;
 }
 
 /*
@@ -101,11 +116,13 @@ static int play_line(const char *root, const char *path, const char *value)
  */
 static void play(const char *root, int fd, unsigned int *ret_done, unsigned int *ret_failed)
 {
-	char *text = journal_text(fd), *end, *line, *tab;
+	char *text = NULL, *end, *line, *tab;
 
 	*ret_done = *ret_failed = 0;
-	if (!text)
+	if (journal_text(fd, &text)) {
+		*ret_failed = 1;
 		return;
+	}
 	end = strrchr(text, '\n');
 	while (end) {
 		*end = '\0';
@@ -182,7 +199,7 @@ static void close_others(int a, int b)
 }
 
 /* Waits for the other end to say "done" or to vanish. */
-static void __attribute__((noreturn)) guard_main(const char *root, int pipe_fd, int journal_fd)
+static void __attribute__((noreturn)) guard_main(const char *root, int parent_fd, int journal_fd)
 {
 	unsigned int done, failed;
 	char byte = 0;
@@ -193,9 +210,9 @@ static void __attribute__((noreturn)) guard_main(const char *root, int pipe_fd, 
 	signal(SIGINT, SIG_IGN);
 	signal(SIGTERM, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);
-	close_others(pipe_fd, journal_fd);
+	close_others(parent_fd, journal_fd);
 	do
-		len = read(pipe_fd, &byte, 1);
+		len = read(parent_fd, &byte, 1);
 	while (len < 0 && errno == EINTR);
 	if (len != 1) {
 		play(root, journal_fd, &done, &failed);
@@ -209,8 +226,9 @@ static int guard_start(struct restore *r, struct err *err)
 {
 	int ends[2];
 
-	if (pipe2(ends, O_CLOEXEC))
-		return err_set(err, -errno, "cannot make a pipe: %s", strerror(errno));
+	/* No pipe: writing to one whose reader was killed would be the end of us. */
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
+		return err_set(err, -errno, "cannot make a socket: %s", strerror(errno));
 	r->guard_pid = fork();
 	if (!r->guard_pid) {
 		close(ends[1]);
@@ -245,7 +263,8 @@ int restore_open(struct restore *restore, const char *root, struct err *err)
 	if (rc == -EAGAIN || rc == -EACCES)
 		return err_set(err, -EBUSY,
 			       "another subtick has changed settings of this machine for its run "
-			       "(%s is locked): wait for it to end", restore->journal);
+			       "(%s is locked): wait for it to end",
+			       restore->journal);
 	if (rc < 0)
 		return err_set(err, rc, "cannot write the journal %s: %s", restore->journal,
 			       strerror(-rc));
@@ -256,7 +275,8 @@ int restore_open(struct restore *restore, const char *root, struct err *err)
 		restore->fd = -1;
 		return err_set(err, -EIO,
 			       "%u settings that an earlier run left behind cannot be put back: "
-			       "see %s", failed, restore->journal);
+			       "see %s, and remove it once they are right",
+			       failed, restore->journal);
 	}
 	journal_clear(restore->fd);
 	rc = guard_start(restore, err);
@@ -267,12 +287,28 @@ int restore_open(struct restore *restore, const char *root, struct err *err)
 	return rc;
 }
 
-/* On disk before the change: a crash in between restores what is there anyway. */
-static int journal_add(struct restore *restore, const char *line, size_t len, struct err *err)
+static void journal_cut(struct restore *restore, off_t end)
 {
-	if (lseek(restore->fd, 0, SEEK_END) < 0 || write(restore->fd, line, len) != (ssize_t)len ||
-	    fdatasync(restore->fd))
+	if (!ftruncate(restore->fd, end))
+		fdatasync(restore->fd);
+}
+
+/*
+ * On disk before the change: a crash in between restores what is there anyway. *@ret_end is where
+ * the journal ended before.
+ */
+static int journal_add(struct restore *restore, const char *line, size_t len, off_t *ret_end,
+		       struct err *err)
+{
+	off_t end = lseek(restore->fd, 0, SEEK_END);
+
+	if (end < 0 || end + (off_t)len > JOURNAL_MAX ||
+	    write(restore->fd, line, len) != (ssize_t)len || fdatasync(restore->fd)) {
+		if (end >= 0)
+			journal_cut(restore, end);
 		return err_set(err, -EIO, "cannot write the journal %s", restore->journal);
+	}
+	*ret_end = end;
 	return 0;
 }
 
@@ -281,6 +317,7 @@ int restore_set(struct restore *restore, const char *path, const char *value, st
 	const char *root = restore->root[0] ? restore->root : NULL;
 	char was[VALUE_MAX], line[PATH_MAX + VALUE_MAX];
 	int len, rc;
+	off_t end;
 
 	rc = sys_read_file(root, path, was, sizeof(was));
 	if (rc < 0)
@@ -290,12 +327,15 @@ int restore_set(struct restore *restore, const char *path, const char *value, st
 	len = snprintf(line, sizeof(line), "%s\t%s\n", path, was);
 	if (len >= (int)sizeof(line))
 		return err_set(err, -ENAMETOOLONG, "%s is too long", path);
-	rc = journal_add(restore, line, len, err);
+	rc = journal_add(restore, line, len, &end, err);
 	if (rc)
 		return rc;
 	rc = write_value(root, path, value);
-	if (rc)
+	if (rc) {
+		/* A file that refuses a value would refuse its own as well, and for ever. */
+		journal_cut(restore, end);
 		return err_set(err, rc, "cannot write %s to %s: %s", value, path, strerror(-rc));
+	}
 	restore->changed++;
 	return 0;
 }
@@ -304,6 +344,7 @@ int restore_netlink(struct restore *restore, const struct nlmsghdr *undo, struct
 {
 	char line[2 * sizeof(struct rtnl_request) + 16];
 	size_t len = sprintf(line, NETLINK "\t");
+	off_t end;
 
 	if (undo->nlmsg_len > sizeof(struct rtnl_request))
 		return err_set(err, -E2BIG, "cannot keep what was there: too many options");
@@ -311,7 +352,7 @@ int restore_netlink(struct restore *restore, const struct nlmsghdr *undo, struct
 		len += sprintf(line + len, "%02x", ((const unsigned char *)undo)[i]);
 	line[len++] = '\n';
 	restore->changed++;
-	return journal_add(restore, line, len, err);
+	return journal_add(restore, line, len, &end, err);
 }
 
 void restore_close(struct restore *restore)
@@ -325,7 +366,7 @@ void restore_close(struct restore *restore)
 		journal_clear(restore->fd);
 	if (restore->guard >= 0) {
 		/* What failed for us fails for the guard: the journal keeps it for the next one. */
-		if (write(restore->guard, "q", 1) != 1)
+		if (send(restore->guard, "q", 1, MSG_NOSIGNAL) != 1)
 			kill(restore->guard_pid, SIGKILL);
 		close(restore->guard);
 		while (waitpid(restore->guard_pid, NULL, 0) < 0 && errno == EINTR)

@@ -21,7 +21,7 @@ struct restore {
 	char root[256];
 	char journal[300];
 	int fd;	   /* the journal, locked */
-	int guard; /* our end of the pipe; its closing wakes the guard */
+	int guard; /* our end of a socket; its closing wakes the guard */
 	pid_t guard_pid;
 	unsigned int changed;  /* files changed and not yet put back */
 	unsigned int replayed; /* files put back by open(), left behind by somebody before us */

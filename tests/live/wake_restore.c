@@ -133,6 +133,19 @@ static void run_until_points(const char *const args[], struct live_run *ret_run)
 	}
 }
 
+/* The passive source's windows count as well, and not only the last of them. */
+static void test_passive_verdict(void)
+{
+	const char *args[] = {"wake", "--root", root, "--source", "passive", "--json", "--fail-on",
+			      "exceeds", "1", "2", NULL};
+	struct live_run run;
+
+	run_until_points(args, &run);
+	live_ok(run.exit_code == 2, "passive: a claim of nothing is exceeded: exit code 2, not %d",
+		run.exit_code);
+	live_run_free(&run);
+}
+
 static void test_verdicts(void)
 {
 	const char *args[] = {"wake", "--root", root, "-C",   cpu_text,	 "--from",  "300us", "--to",
@@ -149,6 +162,7 @@ static void test_verdicts(void)
 		run.exit_code);
 	live_ok(strstr(run.out, "\"exceeds\"") && strstr(run.out, "\"C1\""), "and the state is named");
 	live_run_free(&run);
+	test_passive_verdict();
 	make_machine("1000000\n");
 	run_until_points(args, &run);
 	live_ok(run.exit_code == 0 && strstr(run.out, "\"within\""), "a second is within: exit code 0");

@@ -248,6 +248,68 @@ static void test_journal_is_checked(void **state)
 	assert_int_equal(restore_replay(tree->root), -EIO);
 }
 
+/* A file that refuses the new value would refuse its old one too: it must not block the next run. */
+static void test_refused_write(void **state)
+{
+	const struct tree *tree = *state;
+	struct restore r;
+	struct err err;
+
+	tree_link(tree, CPU_DIR "/cpu0/refuses", "/proc/version");
+	assert_int_equal(restore_open(&r, tree->root, &err), 0);
+	assert_int_equal(restore_set(&r, CPU_DIR "/cpu1/online", "0", &err), 0);
+	assert_true(restore_set(&r, CPU_DIR "/cpu0/refuses", "1", &err) < 0);
+	assert_non_null(strstr(err.what, "refuses"));
+	assert_int_equal(restore_set(&r, CPU_DIR "/cpu0/online", "0", &err), 0);
+	restore_close(&r);
+	assert_int_equal(r.failed, 0);
+	online_is(tree, 0, "1");
+	online_is(tree, 1, "1");
+	journal_is_empty(tree);
+}
+
+/* What went with its device needs no way back; what cannot be read is kept, never thrown away. */
+static void test_journal_odd(void **state)
+{
+	const struct tree *tree = *state;
+	char path[128], text[8];
+	struct restore r;
+	struct err err;
+
+	tree_file(tree, "/run/subtick/restore",
+		  CPU_DIR "/cpu9/online\t1\n" CPU_DIR "/cpu0/online\t1\n");
+	assert_int_equal(restore_replay(tree->root), 2);
+	journal_is_empty(tree);
+
+	tree_file(tree, "/run/subtick/restore", CPU_DIR "/cpu0/online\t0\n");
+	snprintf(path, sizeof(path), "%s/run/subtick/restore", tree->root);
+	assert_int_equal(truncate(path, (16 << 20) + 1), 0);
+	assert_int_equal(restore_replay(tree->root), -EIO);
+	assert_int_equal(restore_open(&r, tree->root, &err), -EIO);
+	assert_non_null(strstr(err.what, "remove it"));
+	/* Longer than a few bytes: still there. */
+	assert_int_equal(sys_read_file(tree->root, "/run/subtick/restore", text, sizeof(text)),
+			 -ENOSPC);
+	online_is(tree, 0, "1");
+}
+
+/* A guard that somebody killed is no reason to die half-way through the way back. */
+static void test_guard_gone(void **state)
+{
+	const struct tree *tree = *state;
+	struct restore r;
+	struct err err;
+
+	signal(SIGPIPE, SIG_DFL);
+	assert_int_equal(restore_open(&r, tree->root, &err), 0);
+	assert_int_equal(restore_set(&r, CPU_DIR "/cpu1/online", "0", &err), 0);
+	kill(r.guard_pid, SIGKILL);
+	waitid(P_PID, r.guard_pid, NULL, WEXITED | WNOWAIT);
+	restore_close(&r);
+	online_is(tree, 1, "1");
+	journal_is_empty(tree);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -259,6 +321,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_killed_both_next_restores, machine_setup,
 						tree_teardown),
 		cmocka_unit_test_setup_teardown(test_journal_is_checked, machine_setup, tree_teardown),
+		cmocka_unit_test_setup_teardown(test_refused_write, machine_setup, tree_teardown),
+		cmocka_unit_test_setup_teardown(test_journal_odd, machine_setup, tree_teardown),
+		cmocka_unit_test_setup_teardown(test_guard_gone, machine_setup, tree_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,6 +3,7 @@
 #include "test.h"
 
 #include "measure/wake_report.h"
+#include "stats/hist.h"
 
 #define POINTS 200
 
@@ -35,13 +36,15 @@ static int setup(void **state)
 	b->opts.launchers = 1u << WAKE_TIMER | 1u << WAKE_REMOTE;
 	b->opts.sweep = (struct wake_sweep){300000, 300000, 1.1, POINTS / 2};
 	b->opts.breakdown = true;
-	b->env = (struct wake_env){.nr_cpus = 1, .nr_states = 3, .cpus = &b->cpu, .dma_latency_ns = -1};
+	b->env = (struct wake_env){
+		.nr_cpus = 1, .nr_states = 3, .cpus = &b->cpu, .dma_latency_ns = -1};
 	strcpy(b->env.idle.driver, "intel_idle");
 	b->cpu.nr = 3;
 	fill_state(&b->cpu.before[0], "POLL", 0);
 	fill_state(&b->cpu.before[1], "C1", 2000);
 	fill_state(&b->cpu.before[2], "C6", 133000);
 	memcpy(b->cpu.after, b->cpu.before, sizeof(b->cpu.after));
+	b->cpu.counted = true;
 	b->cpu.after[2].usage = 77;
 	b->cpu.after[2].time_ns = 5000000;
 	for (int i = 0; i < POINTS; i++) {
@@ -216,6 +219,65 @@ static void test_unknown_overhead(void **state)
 	report_free(report);
 }
 
+/* Windows are differences of two copies; all exits are the points and the rejected ones. */
+static void test_passive(void **state)
+{
+	static struct wake_hist hists[3], prev[3];
+	struct wake_counts counts = {.other = 12, .other_first = 3, .early = 1},
+			   counts_prev = {.other = 5};
+	struct bench *b = *state;
+	struct report *report;
+	const struct table *t;
+	bool exceeds = true;
+
+	memset(hists, 0, sizeof(hists));
+	memset(prev, 0, sizeof(prev));
+	/* Before the window 7 wake-ups from C1, in it 20 of 1.5 µs and 4 from C6 of 140 µs. */
+	prev[1].count[hist_index(1500)] = 7;
+	hists[1] = prev[1];
+	hists[1].count[hist_index(1500)] += 20;
+	hists[1].sum_ns = 20 * 1500;
+	hists[1].max_ns = hists[1].min_ns = 1500;
+	hists[1].inside = 21; /* one ahead of its counts */
+	hists[2].count[hist_index(140000)] = 4;
+	hists[2].sum_ns = 4 * 140000;
+	hists[2].max_ns = hists[2].min_ns = 140000;
+	b->opts.launchers = 1u << WAKE_PASSIVE;
+	b->worker.nr = 0;
+	b->probe.nr_states = 3;
+	b->result.hists = hists;
+	b->result.hists_prev = prev;
+	b->result.counts = &counts;
+	b->result.counts_prev = &counts_prev;
+	b->cpu.counted = true;
+	assert_int_equal(wake_report(&b->result, &report, &exceeds), 0);
+	assert_true(exceeds);
+	assert_int_equal(cell(report->fields, 0, "taken_total"), 24);
+	assert_int_equal(cell(report->fields, 0, "asked_total"), 24 + 7 + 3 + 1);
+	t = table_of(report, "states");
+	assert_int_equal(t->nr_rows, 2);
+	assert_string_equal(text(t, 0, "name"), "C1");
+	assert_int_equal(cell(t, 0, "count"), 20);
+	assert_int_equal(cell(t, 0, "irq_first_total"), 20);
+	assert_int_equal(cell(t, 0, "exit_first_total"), 0);
+	assert_string_equal(text(t, 0, "verdict"), "within");
+	assert_string_equal(text(t, 1, "verdict"), "exceeds");
+	assert_int_equal(cell(t, 1, "max_ns"), 140000 - 60);
+	assert_int_equal(cell(t, 1, "usage_total"), 77);
+	report_free(report);
+	/* A core whose counters are gone has none, not zero; one that began anew counts from 0. */
+	b->cpu.counted = false;
+	assert_int_equal(wake_report(&b->result, &report, &exceeds), 0);
+	t = table_of(report, "states");
+	assert_int_equal(table_cell(t, 1, table_find(t, "usage_total"))->kind, VALUE_NULL);
+	report_free(report);
+	b->cpu.counted = true;
+	b->cpu.before[2].usage = 1000;
+	assert_int_equal(wake_report(&b->result, &report, &exceeds), 0);
+	assert_int_equal(cell(table_of(report, "states"), 1, "usage_total"), 77);
+	report_free(report);
+}
+
 static void test_points(void **state)
 {
 	struct bench *b = *state;
@@ -242,6 +304,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_exceeds, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_prewake_and_breakdown, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_unknown_overhead, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_passive, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_points, setup, teardown),
 	};
 

@@ -68,6 +68,7 @@ static void hist_add(struct wake_hist *h, uint64_t ns)
 {
 	h->count[hist_index(ns)]++;
 	h->sum_ns += ns;
+	h->sum_units += ns / WAKE_SQ_UNIT;
 	h->sum_sq += (ns / WAKE_SQ_UNIT) * (ns / WAKE_SQ_UNIT);
 	if (ns > h->max_ns)
 		h->max_ns = ns;
@@ -108,6 +109,60 @@ static void test_summary_hist(void **state)
 	assert_int_equal(coarse.count, 0);
 }
 
+/* A narrow distribution far from 0: what rounding takes off the squares must not eat it up. */
+static void test_hist_stddev(void **state)
+{
+	static const int means[] = {6000, 70000, 1000000};
+	struct wake_summary exact, coarse;
+	static struct wake_hist now;
+	int32_t values[4000];
+	uint64_t x = 1;
+
+	for (int k = 0; k < 3; k++) {
+		memset(&now, 0, sizeof(now));
+		for (int i = 0; i < 4000; i++) {
+			x = x * 6364136223846793005ull + 1442695040888963407ull;
+			values[i] = means[k] + (int)((x >> 33) % 400);
+			hist_add(&now, values[i]);
+		}
+		wake_summarize(values, 4000, &exact);
+		wake_summarize_hist(&now, NULL, 0, &coarse);
+		assert_true(fabs(coarse.stddev_ns / exact.stddev_ns - 1) < 0.01);
+	}
+}
+
+/* In a later window the maximum is only known to a bucket: that is no accusation either. */
+static void test_hist_max_error(void **state)
+{
+	static struct wake_hist before, now;
+	struct wake_summary s;
+
+	memset(&before, 0, sizeof(before));
+	hist_add(&before, 50000000);
+	now = before;
+	hist_add(&now, 10050);
+	wake_summarize_hist(&now, &before, 0, &s);
+	assert_true(s.max_ns >= 10050 && s.max_ns - s.max_error_ns <= 10050);
+	assert_int_equal(wake_verdict(true, 10050, &s, 0), WAKE_WITHIN);
+	assert_int_equal(wake_verdict(true, (uint64_t)(s.max_ns - s.max_error_ns) - 1, &s, 0),
+			 WAKE_EXCEEDS);
+	/* The longest so far lies in the same bucket, but in another window. */
+	memset(&before, 0, sizeof(before));
+	hist_add(&before, 10080);
+	now = before;
+	hist_add(&now, 10050);
+	assert_int_equal(hist_index(10080), hist_index(10050));
+	wake_summarize_hist(&now, &before, 0, &s);
+	assert_true(s.max_ns == 10080 && s.max_ns - s.max_error_ns <= 10050);
+	/* It moved: exact. */
+	hist_add(&now, 20001);
+	wake_summarize_hist(&now, &before, 0, &s);
+	assert_true(s.max_ns == 20001 && s.max_error_ns == 0);
+	/* A tail below our own overhead is 0, not negative. */
+	wake_summarize_hist(&now, NULL, 60000, &s);
+	assert_true(s.max_ns == 0 && isnan(s.p99_ns));
+}
+
 /*
  * Table 3 (claims, µs) against table 10 (longest, ns), error ±0.7 µs. The thesis's prose says that
  * C6 stayed within on all; its own figures put Ivy Bridge 2.8 µs beyond its 80 µs.
@@ -118,13 +173,20 @@ static const struct {
 	double max_ns;
 	enum wake_verdict verdict;
 } thesis[] = {
-	{"Ivy Bridge", "C6", 80, 82794, WAKE_EXCEEDS},	{"Haswell", "C6", 133, 69727, WAKE_WITHIN},
-	{"Broadwell", "C6", 133, 74895, WAKE_WITHIN},	{"Skylake", "C6", 133, 108573, WAKE_WITHIN},
-	{"Ivy Bridge", "C3", 59, 78807, WAKE_EXCEEDS},	{"Haswell", "C3", 33, 59617, WAKE_EXCEEDS},
-	{"Broadwell", "C3", 40, 71803, WAKE_EXCEEDS},	{"Ivy Bridge", "C1E", 10, 21765, WAKE_EXCEEDS},
-	{"Haswell", "C1E", 10, 15911, WAKE_EXCEEDS},	{"Broadwell", "C1E", 10, 18661, WAKE_EXCEEDS},
-	{"Skylake", "C1E", 10, 16141, WAKE_EXCEEDS},	{"Ivy Bridge", "C1", 1, 19270, WAKE_EXCEEDS},
-	{"Haswell", "C1", 2, 14956, WAKE_EXCEEDS},	{"Broadwell", "C1", 2, 15153, WAKE_EXCEEDS},
+	{"Ivy Bridge", "C6", 80, 82794, WAKE_EXCEEDS},
+	{"Haswell", "C6", 133, 69727, WAKE_WITHIN},
+	{"Broadwell", "C6", 133, 74895, WAKE_WITHIN},
+	{"Skylake", "C6", 133, 108573, WAKE_WITHIN},
+	{"Ivy Bridge", "C3", 59, 78807, WAKE_EXCEEDS},
+	{"Haswell", "C3", 33, 59617, WAKE_EXCEEDS},
+	{"Broadwell", "C3", 40, 71803, WAKE_EXCEEDS},
+	{"Ivy Bridge", "C1E", 10, 21765, WAKE_EXCEEDS},
+	{"Haswell", "C1E", 10, 15911, WAKE_EXCEEDS},
+	{"Broadwell", "C1E", 10, 18661, WAKE_EXCEEDS},
+	{"Skylake", "C1E", 10, 16141, WAKE_EXCEEDS},
+	{"Ivy Bridge", "C1", 1, 19270, WAKE_EXCEEDS},
+	{"Haswell", "C1", 2, 14956, WAKE_EXCEEDS},
+	{"Broadwell", "C1", 2, 15153, WAKE_EXCEEDS},
 	{"Skylake", "C1", 2, 15471, WAKE_EXCEEDS},
 };
 
@@ -194,9 +256,11 @@ static void test_overhead(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_summary),	     cmocka_unit_test(test_summary_small),
-		cmocka_unit_test(test_summary_hist), cmocka_unit_test(test_verdicts),
-		cmocka_unit_test(test_median_error), cmocka_unit_test(test_prewake),	     cmocka_unit_test(test_overhead),
+		cmocka_unit_test(test_summary),	       cmocka_unit_test(test_summary_small),
+		cmocka_unit_test(test_summary_hist),   cmocka_unit_test(test_verdicts),
+		cmocka_unit_test(test_median_error),   cmocka_unit_test(test_prewake),
+		cmocka_unit_test(test_overhead),       cmocka_unit_test(test_hist_stddev),
+		cmocka_unit_test(test_hist_max_error),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -271,7 +271,8 @@ static struct world look(pid_t group)
 	return world;
 }
 
-static pid_t start(const char *const args[])
+/* In a group of its own; what it prints goes to @out. */
+static pid_t start(const char *const args[], const char *out)
 {
 	const char *path = getenv("SUBTICK") ?: SUBTICK_PATH;
 	const char *argv[16] = {path};
@@ -282,7 +283,7 @@ static pid_t start(const char *const args[])
 	pid = fork();
 	if (!pid) {
 		setpgid(0, 0);
-		freopen("/dev/null", "w", stdout);
+		freopen(out, "w", stdout);
 		freopen("/dev/null", "w", stderr);
 		execvp(path, (char *const *)argv);
 		_exit(127);
@@ -313,9 +314,34 @@ static bool flood_runs(pid_t group)
 	return found;
 }
 
+/* As a terminal does it, to the whole group; the first load has 40 s of the budget to go. */
+static void check_ctrl_c(void)
+{
+	char out[] = "/tmp/subtick-audit-XXXXXX";
+	uint64_t begin = clock_mono_ns(), took;
+	int fd = mkstemp(out), status;
+	json_t *root;
+	pid_t pid;
+
+	pid = start(ARGS("audit", "ticks", "--json", "--cpu", cpu_text, "--budget", "120s"), out);
+	live_sleep_ms(2000);
+	kill(-pid, SIGINT);
+	waitpid(pid, &status, 0);
+	took = clock_mono_ns() - begin;
+	root = json_load_file(out, 0, NULL);
+	live_ok(WIFEXITED(status) && !WEXITSTATUS(status) &&
+			row_of(root, "sets", "set", "user+system: user, nice, system"),
+		"Ctrl-C prints what was measured");
+	json_decref(root);
+	unlink(out);
+	close(fd);
+	live_ok(took < 20 * NSEC_PER_SEC, "and ends it within the load that runs: %.1f s of 120",
+		(double)took / 1e9);
+}
+
 static void check_left_behind(int number, const char *how)
 {
-	pid_t pid = start(ARGS("audit", "ticks", "--cpu", cpu_text, "--budget", "6s"));
+	pid_t pid = start(ARGS("audit", "ticks", "--cpu", cpu_text, "--budget", "6s"), "/dev/null");
 	struct world after = {.groups = 1};
 	bool flood = false, done = false;
 	int status;
@@ -364,6 +390,7 @@ int main(void)
 	check_delays();
 	check_exit("0pp", 2);
 	check_exit("100pp", 0);
+	check_ctrl_c();
 	check_left_behind(SIGKILL, "SIGKILL");
 	check_left_behind(SIGINT, "Ctrl-C");
 	for (int i = 0; i < 20; i++) {

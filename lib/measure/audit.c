@@ -17,7 +17,7 @@ enum audit_regime audit_regime(const struct audit_findings *f)
 	 * Less than all three could be a reader that was too slow, or a core that others use.
 	 */
 	if (!f->tick_known)
-		return !f->reader_starved && f->hide_tried && !f->hide_phase && f->worst_known &&
+		return !f->tick_unclear && f->hide_tried && !f->hide_phase && f->worst_known &&
 				       f->worst_error <= AUDIT_EXACT_ERROR
 			       ? AUDIT_VIRT_GEN
 			       : AUDIT_UNKNOWN;

@@ -53,7 +53,8 @@ struct audit_env {
 struct audit_findings {
 	unsigned int user_hz;
 	bool tick_looked, tick_known;
-	bool reader_starved; /* others had the reader's core: that no tick was found means nothing */
+	const char
+		*tick_unclear; /* why that none was found means nothing; NULL: it was looked for */
 	unsigned int hz;
 	uint64_t tick_ns;
 	double tick_phase_ns;

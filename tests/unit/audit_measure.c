@@ -45,7 +45,7 @@ static void no_tick(void **state)
 	struct audit_findings f = exact;
 
 	assert_int_equal(audit_regime(&f), AUDIT_VIRT_GEN);
-	f.reader_starved = true;
+	f.tick_unclear = "other tasks had the reader's core";
 	assert_int_equal(audit_regime(&f), AUDIT_UNKNOWN);
 	f = exact;
 	f.hide_phase = true;

@@ -133,12 +133,12 @@ int audit_watch(unsigned int cpu, uint64_t length_ns, bool urgent, struct incr *
 /* No tick among too few increments, or with a reader that came too late to see one, is no news. */
 static const char *tick_unclear(const struct incr *busy, const struct audit_watch *watch)
 {
+	if (watch->stopped)
+		return "it was stopped early";
 	if (watch->cpu_ns < watch->wall_ns / 2)
 		return "other tasks had the reader's core";
 	if (watch->reads && watch->wall_ns / watch->reads > SLOW_NS)
 		return "reading /proc/stat takes too long here to see ticks";
-	if (watch->stopped)
-		return "it was stopped early";
 	if (busy->nr < PERIOD_MIN_INCREMENTS)
 		return "the columns moved too seldom";
 	return NULL;

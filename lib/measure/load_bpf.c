@@ -193,7 +193,7 @@ static int open_common(const struct load_source_ops *ops, const struct load_sour
 	rc = map_views(b, opts->bursts, err);
 	if (rc)
 		goto fail;
-	/* From here on every edge counts; see start_ns in bpf/load.bpf.c. */
+	/* From here on every edge counts; see start_ns in bpf/load_slot.bpf.h. */
 	b->skel->bss->start_ns = clock_mono_ns();
 	seed(b);
 	*ret_source = &b->source;

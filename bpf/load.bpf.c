@@ -1,190 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Keeps, per CPU, how its time divides into contexts: two partitions in a mapped array. */
-#include "kernel.bpf.h"
-#include "hist.bpf.h"
-#include "abi/load.h"
+#include "load_slot.bpf.h"
+#include "load_hirq.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 #define PWR_EVENT_EXIT ((u32)-1)
-
-/* Set by user space before loading; kernel names for the types, as the skeleton repeats them. */
-const volatile bool want_bursts;
-const volatile bool want_pmu;
-/* sched_switch had prev_state before prev in 5.18 only; found by BTF, not by version. */
-const volatile bool switch_state_first;
-/* Idle context of a core that has shown no event yet: LOAD_POLL under idle=poll or nohlt. */
-const volatile __u32 first_idle = LOAD_HALT;
-
-/* Set once everything is attached: edges before it would see half of the programs. */
-__u64 start_ns;
-/* Bumped by every CPU hotplug step, so that readers look at the online mask only then. */
-__u64 hotplug_steps;
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct load_slot);
-} slots SEC(".maps");
-
-struct bursts {
-	u64 count[HIST_NR];
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct bursts);
-} bursts SEC(".maps");
-
-/* Bit n: idle state n of that CPU polls. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, u64);
-} poll_states SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct load_cpu_note);
-} notes SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, u32);
-} counters SEC(".maps");
-
-/*
- * What every edge begins with: this CPU's slot and the time, or NULL while not everything is
- * attached yet.
- */
-static __always_inline struct load_slot *edge(u32 *ret_cpu, u64 *ret_now)
-{
-	u64 start = start_ns;
-	u32 cpu = bpf_get_smp_processor_id();
-
-	if (!start)
-		return NULL;
-	*ret_cpu = cpu;
-	*ret_now = bpf_ktime_get_ns() - start;
-	return bpf_map_lookup_elem(&slots, &cpu);
-}
-
-/* The stamp of an edge: never before the last one, so that no interval is negative. */
-static __always_inline u64 after(u64 now, u64 word)
-{
-	return now < word >> 8 ? word >> 8 : now;
-}
-
-static __always_inline void pmu_sample(struct load_slot *s, u64 now)
-{
-	struct bpf_perf_event_value value = {};
-
-	if (bpf_perf_event_read_value(&counters, BPF_F_CURRENT_CPU, &value, sizeof(value))) {
-		s->pmu_errors++;
-		return;
-	}
-	/* Another core may see these three in any order; the check word tells it. */
-	s->pmu_cycles = value.counter;
-	s->pmu_ns = now;
-	s->pmu_check = value.counter ^ now;
-}
-
-/*
- * Closes the open base context and opens @ctx. @before is what an as yet unknown core must have
- * been doing for this edge to come first.
- */
-static __always_inline void base_enter(struct load_slot *s, u64 now, u32 ctx, u32 before)
-{
-	u64 base;
-	u32 was;
-
-	/* Only this CPU's interrupts look: order for the compiler is order enough. */
-	s->moving = ctx + 1;
-	barrier();
-	base = s->base;
-	was = base ? base & 0xff : before;
-	now = after(now, base);
-	s->base_ns[was & (LOAD_NR_CTX - 1)] += now - (base >> 8);
-	s->base = now << 8 | ctx;
-	barrier();
-	s->moving = 0;
-}
-
-/* The open context, LOAD_UNKNOWN before the first edge. */
-static __always_inline u32 base_ctx(const struct load_slot *s)
-{
-	return s->base ? s->base & 0xff : LOAD_UNKNOWN;
-}
-
-static __always_inline bool is_idle(u32 ctx)
-{
-	return ctx <= LOAD_LOOP;
-}
-
-static __always_inline u32 comm_ctx(const char *comm)
-{
-	/* kernel threads only: nobody else can take these names and do softirq work */
-	if (comm[0] == 'k' && comm[1] == 's' && comm[2] == 'o' && comm[3] == 'f' &&
-	    comm[4] == 't' && comm[5] == 'i')
-		return LOAD_KSOFTIRQD;
-	if (comm[0] == 'n' && comm[1] == 'a' && comm[2] == 'p' && comm[3] == 'i' && comm[4] == '/')
-		return LOAD_KSOFTIRQD;
-	return LOAD_TASK;
-}
-
-static __always_inline u32 task_ctx(struct task_struct *task)
-{
-	char comm[8];
-
-	if (!task->pid)
-		return LOAD_LOOP;
-	if (!(task->flags & PF_KTHREAD))
-		return LOAD_TASK;
-	if (bpf_probe_read_kernel(comm, sizeof(comm), task->comm))
-		return LOAD_TASK;
-	return comm_ctx(comm);
-}
-
-/* What current is, for the first edge of a core only. */
-static __noinline u32 current_ctx(void)
-{
-	char comm[16];
-
-	if (!(u32)bpf_get_current_pid_tgid())
-		return LOAD_LOOP;
-	if (bpf_get_current_comm(comm, sizeof(comm)))
-		return LOAD_TASK;
-	return comm_ctx(comm);
-}
-
-static __always_inline void burst_begin(struct load_slot *s, u64 now)
-{
-	if (want_bursts && !s->burst_start)
-		s->burst_start = now;
-}
-
-static __always_inline void burst_end(struct load_slot *s, u32 cpu, u64 now)
-{
-	struct bursts *b;
-
-	if (!want_bursts || !s->burst_start)
-		return;
-	b = bpf_map_lookup_elem(&bursts, &cpu);
-	if (b)
-		b->count[hist_bucket(now - s->burst_start) & (HIST_NR - 1)]++;
-	s->burst_start = 0;
-}
 
 SEC("tp_btf/cpu_idle")
 int BPF_PROG(load_idle, u32 state, u32 event_cpu)
@@ -254,19 +75,9 @@ static __always_inline void vec_end(struct load_slot *s, u64 now)
 	u64 ran = now - s->vec_start, hirq = s->hirq_in_ns - s->vec_hirq_in;
 	u32 vec = s->vec - 1;
 
-	if (vec < LOAD_NR_VECS && ran >= hirq)
+	/* Signed: the clock may step back by a few ns where the kernel adjusts it. */
+	if (vec < LOAD_NR_VECS && (s64)(ran - hirq) > 0)
 		s->vec_ns[vec] += ran - hirq;
-}
-
-/* No switch happens inside a handler: if one seems open, its exit was lost. Believe no more of it. */
-static __noinline void hirq_heal(struct load_slot *s, u64 now)
-{
-	u64 hirq = s->hirq;
-
-	now = after(now, hirq);
-	s->hirq_out_ns += now - (hirq >> 8);
-	s->hirq = now << 8;
-	s->odd_edges++;
 }
 
 SEC("tp_btf/sched_switch")
@@ -302,21 +113,28 @@ int load_switch(u64 *ctx)
 	return 0;
 }
 
+/* An edge that an interrupt cut in two is not for the softirqs after it; see abi/load.h. */
+static __always_inline struct load_slot *softirq_edge(u64 *ret_now)
+{
+	u32 cpu;
+	struct load_slot *s = edge(&cpu, ret_now);
+
+	if (!s || !s->moving)
+		return s;
+	s->odd_edges++;
+	return NULL;
+}
+
 SEC("tp_btf/softirq_entry")
 int BPF_PROG(load_softirq_entry, u32 vec)
 {
 	struct load_slot *s;
-	u32 cpu, under;
+	u32 under;
 	u64 now;
 
-	s = edge(&cpu, &now);
+	s = softirq_edge(&now);
 	if (!s)
 		return 0;
-	if (s->moving) {
-		/* The interrupt that brought this softirq cut an edge in two; see abi/load.h. */
-		s->odd_edges++;
-		return 0;
-	}
 	under = base_ctx(s);
 	if (under == LOAD_UNKNOWN)
 		under = current_ctx();
@@ -345,16 +163,12 @@ SEC("tp_btf/softirq_exit")
 int BPF_PROG(load_softirq_exit, u32 vec)
 {
 	struct load_slot *s;
-	u32 cpu, was;
 	u64 now;
+	u32 was;
 
-	s = edge(&cpu, &now);
+	s = softirq_edge(&now);
 	if (!s)
 		return 0;
-	if (s->moving) {
-		s->odd_edges++;
-		return 0;
-	}
 	was = base_ctx(s);
 	if (was == LOAD_UNKNOWN) {
 		/* In a softirq since before the start. */
@@ -375,102 +189,6 @@ int BPF_PROG(load_softirq_exit, u32 vec)
 	s->vec = 0;
 	if (was >= LOAD_SOFTIRQ_IDLE)
 		base_enter(s, now, s->under, was);
-	return 0;
-}
-
-static __always_inline int hirq_enter(void)
-{
-	struct load_slot *s;
-	u64 now, hirq, base;
-	u32 cpu, ctx;
-
-	s = edge(&cpu, &now);
-	if (!s)
-		return 0;
-	hirq = s->hirq;
-	if (hirq & 0xff) {
-		/* A handler inside another (arm64: ipi_entry inside irq_handler_entry). */
-		s->hirq = hirq + 1;
-		return 0;
-	}
-	now = after(now, hirq);
-	s->hirq_out_ns += now - (hirq >> 8);
-	s->hirq = now << 8 | 1;
-
-	base = s->base;
-	ctx = base_ctx(s);
-	/* An edge under way has left idle already, or knows what the core does. */
-	if (ctx == LOAD_TASK || ctx == LOAD_LOOP || s->moving)
-		goto out;
-	if (ctx == LOAD_HALT) {
-		/* The handler runs inside the idle window (x86 sti;hlt): idle ends here. */
-		base_enter(s, now, LOAD_TAIL, LOAD_HALT);
-		burst_begin(s, now);
-	} else if (ctx == LOAD_TAIL) {
-		/* Interrupted again without having left: it was halted since the last edge. */
-		u64 since = base >> 8 > hirq >> 8 ? base >> 8 : hirq >> 8;
-
-		if (since <= now) {
-			s->base_ns[LOAD_TAIL] += since - (base >> 8);
-			s->base_ns[LOAD_HALT] += now - since;
-			s->base = now << 8 | LOAD_TAIL;
-		}
-	} else if (ctx == LOAD_UNKNOWN) {
-		/* Had the core left idle first, the idle exit would have been the first edge. */
-		ctx = current_ctx();
-		if (ctx == LOAD_LOOP)
-			base_enter(s, now, LOAD_TAIL, first_idle);
-		else
-			base_enter(s, now, ctx, ctx);
-		burst_begin(s, now);
-	}
-out:
-	/* The tick comes this way: a busy core's counter is never older than that. */
-	if (want_pmu)
-		pmu_sample(s, now);
-	return 0;
-}
-
-static __always_inline int hirq_leave(void)
-{
-	struct load_slot *s;
-	u64 now, hirq, ns;
-	u32 cpu;
-
-	s = edge(&cpu, &now);
-	if (!s)
-		return 0;
-	hirq = s->hirq;
-	if ((hirq & 0xff) > 1) {
-		s->hirq = hirq - 1;
-		return 0;
-	}
-	if (!(hirq & 0xff) && hirq) {
-		s->odd_edges++;
-		return 0;
-	}
-	now = after(now, hirq);
-	ns = now - (hirq >> 8);
-	if (!hirq && !s->base) {
-		/* In this handler since before the start. */
-		u32 ctx = current_ctx();
-
-		base_enter(s, now, ctx, ctx);
-		s->hirq_ns[ctx & (LOAD_NR_CTX - 1)] += ns;
-	} else if (!hirq) {
-		/* Base edges came first, so the handler began after the start, unseen. */
-		s->hirq_out_ns += ns;
-		s->hirq = now << 8;
-		s->odd_edges++;
-		return 0;
-	} else {
-		/* The edge under way has taken its stamp: this handler lies in what it enters. */
-		u64 ctx = s->moving ? s->moving - 1 : s->base;
-
-		s->hirq_ns[ctx & (LOAD_NR_CTX - 1)] += ns;
-	}
-	s->hirq_in_ns += ns;
-	s->hirq = now << 8;
 	return 0;
 }
 

@@ -5,7 +5,7 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-/* As in load.bpf.c. */
+/* As in load_slot.bpf.h. */
 const volatile bool switch_state_first;
 __u64 start_ns;
 

@@ -347,9 +347,10 @@ static int run(struct audit_cmd *cmd)
 		return code ? opts_fail("audit", &err) : show(cmd, report, &gone);
 	}
 	cmd->opts.brief = !cmd->only;
+	cmd->findings.begin_ns = clock_mono_ns();
 	code = run_experiments(cmd, &env, &gone, &lacks);
 	if (!code && !gone && !cmd->only) {
-		if (audit_verdict(&cmd->findings, &report, &err))
+		if (audit_verdict(&cmd->opts, &cmd->findings, &report, &err))
 			return opts_fail("audit", &err);
 		code = show(cmd, report, &gone);
 	}

@@ -88,20 +88,23 @@ static bool wait_fd(uint64_t until_ns, int fd, bool *ret_readable)
 	int rc;
 
 	*ret_readable = false;
-	for (;;) {
-		now = clock_mono_ns();
+	do {
 		if (stop_signal)
 			return true;
-		if (now >= until_ns)
-			return false;
-		left = clock_timespec(until_ns - now);
-		/* Signals are let in only while waiting: no gap between test and sleep. */
-		rc = ppoll(&poll_fd, fd >= 0 ? 1 : 0, &left, &mask_outside);
+		now = clock_mono_ns();
+		/*
+		 * Signals are let in only here: no gap between test and sleep. Also when it is late
+		 * already, or who is always late could not be stopped; events then wait for the
+		 * next window, or a stream of them would put off its end for ever.
+		 */
+		left = clock_timespec(until_ns > now ? until_ns - now : 0);
+		rc = ppoll(&poll_fd, fd >= 0 && now < until_ns ? 1 : 0, &left, &mask_outside);
 		if (rc > 0) {
 			*ret_readable = true;
 			return false;
 		}
-	}
+	} while (clock_mono_ns() < until_ns);
+	return stop_signal != 0;
 }
 
 bool run_wait(uint64_t until_ns)

@@ -115,3 +115,17 @@ size_t cpuset_format(const struct cpuset *set, char *buf, size_t size)
 	}
 	return len;
 }
+
+size_t cpuset_format_mask(const struct cpuset *set, char *buf, size_t size)
+{
+	unsigned int groups = (cpuset_end(set) + 31) / 32;
+	size_t len = 0;
+
+	if (size)
+		buf[0] = '\0';
+	for (unsigned int group = groups ? groups : 1; group-- > 0;)
+		len += snprintf(buf + (len < size ? len : size), len < size ? size - len : 0,
+				len ? ",%08x" : "%x",
+				(unsigned int)(uint32_t)(set->bits[group / 2] >> group % 2 * 32));
+	return len;
+}

@@ -45,7 +45,13 @@ int cpuset_parse(const char *text, struct cpuset *ret_set);
 /* Writes the shortest list for @set; always terminates; returns the length it wanted. */
 size_t cpuset_format(const struct cpuset *set, char *buf, size_t size);
 
-#define cpuset_for_each(cpu, set)                                                                  \
-	for ((cpu) = cpuset_next((set), 0); (cpu) < CPUSET_MAX; (cpu) = cpuset_next((set), (cpu) + 1))
+/* As many characters as the mask of the largest set has, with the end. */
+#define CPUSET_MASK_SIZE (CPUSET_MAX / 32 * 9 + 1)
+/* The same as the kernel's bitmap files have it, "1,00000000": groups of 32, highest first. */
+size_t cpuset_format_mask(const struct cpuset *set, char *buf, size_t size);
+
+#define cpuset_for_each(cpu, set)                               \
+	for ((cpu) = cpuset_next((set), 0); (cpu) < CPUSET_MAX; \
+	     (cpu) = cpuset_next((set), (cpu) + 1))
 
 #endif

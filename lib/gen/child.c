@@ -12,8 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static void __attribute__((noreturn)) child_main(pid_t parent, int cpu, void *shared,
-						 void (*run)(void *, void *), void *arg)
+static void __attribute__((noreturn))
+child_main(pid_t parent, int cpu, void *shared, void (*run)(void *, void *), void *arg)
 {
 	sigset_t none;
 	cpu_set_t one;
@@ -24,8 +24,12 @@ static void __attribute__((noreturn)) child_main(pid_t parent, int cpu, void *sh
 		_exit(1);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	signal(SIGINT, SIG_DFL);
-	signal(SIGTERM, SIG_DFL);
+	/*
+	 * Ctrl-C goes to the whole group: a load that fell first would void what the parent is
+	 * about to report. It ends with the parent in any case.
+	 */
+	signal(SIGINT, SIG_IGN);
+	signal(SIGTERM, SIG_IGN);
 	if (cpu >= 0) {
 		CPU_ZERO(&one);
 		CPU_SET(cpu, &one);
@@ -67,8 +71,8 @@ bool gen_child_alive(const struct gen_child *child)
 	siginfo_t info = {0};
 
 	/* Looks without reaping: gen_child_stop() does that. */
-	return child->pid > 0 &&
-	       !waitid(P_PID, child->pid, &info, WEXITED | WNOHANG | WNOWAIT) && !info.si_pid;
+	return child->pid > 0 && !waitid(P_PID, child->pid, &info, WEXITED | WNOHANG | WNOWAIT) &&
+	       !info.si_pid;
 }
 
 void gen_child_stop(struct gen_child *child)

@@ -24,6 +24,7 @@
 #include <bpf/libbpf.h>
 
 #include "base/clock.h"
+#include "base/cpuset.h"
 #include "sys/veth.h"
 
 #define FLOOD_TX   "stflood0"
@@ -35,7 +36,11 @@
 #define FLOOD_FROM 0xc6336401u /* 198.51.100.1 */
 #define FLOOD_TO   0xc6336402u
 
-enum stage { STAGE_NEW, STAGE_RUNS, STAGE_FAILED };
+enum stage {
+	STAGE_NEW,
+	STAGE_RUNS,
+	STAGE_FAILED
+};
 
 struct shared {
 	uint32_t stage;
@@ -70,7 +75,8 @@ static uint16_t ip_checksum(const void *header)
 	return ~(sum + (sum >> 16));
 }
 
-static void make_frame(struct frame *frame, const uint8_t to[ETH_ALEN], const uint8_t from[ETH_ALEN])
+static void make_frame(struct frame *frame, const uint8_t to[ETH_ALEN],
+		       const uint8_t from[ETH_ALEN])
 {
 	memset(frame, 0, sizeof(*frame));
 	memcpy(frame->eth.h_dest, to, ETH_ALEN);
@@ -93,17 +99,16 @@ static void make_frame(struct frame *frame, const uint8_t to[ETH_ALEN], const ui
 /* sysfs shows the devices of the namespace it was mounted in: mount it anew, for us alone. */
 static int steer(int cpu)
 {
-	char path[96], mask[16 * 9] = "";
+	char path[96], mask[CPUSET_MASK_SIZE];
+	struct cpuset cpus = {0};
 	FILE *file;
 	int rc = 0;
 
 	if (mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
 	    mount("sysfs", "/sys", "sysfs", 0, NULL))
 		return -errno;
-	/* A bitmap in groups of 32, highest first. */
-	snprintf(mask, sizeof(mask), "%x", 1u << cpu % 32);
-	for (int group = cpu / 32; group > 0; group--)
-		strcat(mask, ",00000000");
+	cpuset_add(&cpus, cpu);
+	cpuset_format_mask(&cpus, mask, sizeof(mask));
 	snprintf(path, sizeof(path), "/sys/class/net/%s/queues/rx-0/rps_cpus", FLOOD_RX);
 	file = fopen(path, "w");
 	if (!file)
@@ -220,16 +225,18 @@ int flood_start(struct flood *flood, const struct flood_opts *opts, struct err *
 	if (rc)
 		return rc;
 	shared = flood->child.shared;
-	while (!(stage = __atomic_load_n(&shared->stage, __ATOMIC_ACQUIRE)) && clock_mono_ns() < end)
+	while (!(stage = __atomic_load_n(&shared->stage, __ATOMIC_ACQUIRE)) &&
+	       clock_mono_ns() < end)
 		nanosleep(&nap, NULL);
 	if (stage == STAGE_RUNS)
 		return 0;
-	rc = stage == STAGE_FAILED ?
-		     err_unsupported(err, shared->code,
-				     "run as root on a kernel with CONFIG_VETH, CONFIG_NET_NS and "
-				     "CONFIG_RPS",
-				     "%s", shared->what) :
-		     err_set(err, -ETIMEDOUT, "the packet generator did not start");
+	rc = stage == STAGE_FAILED
+		     ? err_unsupported(
+			       err, shared->code,
+			       "run as root on a kernel with CONFIG_VETH, CONFIG_NET_NS and "
+			       "CONFIG_RPS",
+			       "%s", shared->what)
+		     : err_set(err, -ETIMEDOUT, "the packet generator did not start");
 	flood_stop(flood);
 	return rc;
 }

@@ -6,7 +6,6 @@
 #include <stdio.h>
 
 #include "measure/audit_watch.h"
-#include "stats/precision.h"
 
 enum audit_regime audit_regime(const struct audit_findings *f)
 {
@@ -17,7 +16,7 @@ enum audit_regime audit_regime(const struct audit_findings *f)
 	 * Less than all three could be a reader that was too slow, or a core that others use.
 	 */
 	if (!f->tick_known)
-		return !f->reader_starved && f->hide_tried && !f->hide_phase && f->worst_known &&
+		return !f->tick_unclear && f->hide_tried && !f->hide_phase && f->worst_known &&
 				       f->worst_error <= AUDIT_EXACT_ERROR
 			       ? AUDIT_VIRT_GEN
 			       : AUDIT_UNKNOWN;
@@ -74,25 +73,35 @@ static void say_regime(const struct audit_findings *f, struct report *report)
 	}
 }
 
-static void say_window(const struct audit_findings *f, struct report *report, const char *want,
-		       double ratio, uint64_t window_ns)
+static void say_window(struct report *report, const char *want, uint64_t window_ns)
 {
-	struct precision rule;
-	char text[16], more[16];
+	char text[16];
 
-	if (window_ns) {
-		report_note(report,
-			    "under a load out of step with the tick, /proc/stat is good to %s "
-			    "from windows of %s s on",
-			    want, audit_seconds(window_ns, text));
-		return;
-	}
-	precision_rule(ratio, f->user_hz, f->tick_known ? f->hz : f->user_hz, &rule);
-	report_note(report,
-		    "under a load out of step with the tick, /proc/stat was not good to %s at any "
-		    "window up to %s s; by the rules of sampling it takes about %s s",
-		    want, audit_seconds(f->good_longest_ns, text),
-		    audit_seconds(rule.sampling_ns, more));
+	if (window_ns)
+		report_note(
+			report,
+			"under a load out of step with the tick, 95 of 100 windows of /proc/stat "
+			"are good to %s from about %s s on",
+			want, audit_seconds(window_ns, text));
+	else
+		report_note(
+			report,
+			"under a load out of step with the tick, /proc/stat is good to %s at no "
+			"window: it is off by more over all of the time",
+			want);
+}
+
+static void say_windows(const struct audit_findings *f, struct report *report)
+{
+	char text[16];
+
+	say_window(report, "1 %", f->good_1_ns);
+	say_window(report, "0.1 %", f->good_01_ns);
+	report_note(
+		report,
+		"both are estimates from its errors in windows of 0.1 to %s s (%.2f points, root "
+		"mean square, in the longest)",
+		audit_seconds(f->good_from_ns, text), f->good_error * 100.0);
 }
 
 static void say_rest(const struct audit_findings *f, struct report *report)
@@ -114,10 +123,8 @@ static void say_rest(const struct audit_findings *f, struct report *report)
 		report_note(report,
 			    "others used the core: from which window on /proc/stat is good could "
 			    "not be told; try again on a quieter machine");
-	if (f->good_known) {
-		say_window(f, report, "1 %", 0.01, f->good_1_ns);
-		say_window(f, report, "0.1 %", 0.001, f->good_01_ns);
-	}
+	if (f->good_known)
+		say_windows(f, report);
 }
 
 static void say_instead(const struct audit_findings *f, struct report *report)
@@ -149,14 +156,16 @@ static void set_ratio(struct value *value, bool known, double ratio)
 		value_null(value);
 }
 
-int audit_verdict(const struct audit_findings *f, struct report **ret_report, struct err *err)
+int audit_verdict(const struct audit_opts *opts, const struct audit_findings *f,
+		  struct report **ret_report, struct err *err)
 {
-	struct report *report = audit_report("verdict", NULL, f, 0);
+	struct report *report = audit_report("verdict", opts, f, f->begin_ns);
 	const char *regime = audit_regime_name(audit_regime(f));
 	struct value *softirq;
 
 	if (!report)
 		return err_set(err, -ENOMEM, "out of memory");
+	report_source(report, f->source);
 	if (regime)
 		value_str(report_field(report, M_REGIME), regime);
 	else

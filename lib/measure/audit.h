@@ -51,9 +51,12 @@ struct audit_env {
 
 /* What the experiments found out, for the verdict; each fills its part. */
 struct audit_findings {
+	uint64_t begin_ns;  /* CLOCK_MONOTONIC of the first experiment */
+	const char *source; /* that the errors are held against; NULL while there are none */
 	unsigned int user_hz;
 	bool tick_looked, tick_known;
-	bool reader_starved; /* others had the reader's core: that no tick was found means nothing */
+	const char
+		*tick_unclear; /* why that none was found means nothing; NULL: it was looked for */
 	unsigned int hz;
 	uint64_t tick_ns;
 	double tick_phase_ns;
@@ -77,8 +80,9 @@ struct audit_findings {
 
 	bool good_disturbed; /* others used the core: that it was good would say nothing */
 	bool good_known;
-	uint64_t good_1_ns, good_01_ns; /* 0: at no window */
-	uint64_t good_longest_ns;	/* longest window that was tried */
+	uint64_t good_1_ns, good_01_ns; /* estimates; 0: at no window */
+	uint64_t good_from_ns;		/* the longest window they rest on */
+	double good_error;		/* root mean square in it */
 };
 
 /* Below it the figures are too coarse for their error to say anything but that. */
@@ -111,7 +115,7 @@ enum audit_regime {
 enum audit_regime audit_regime(const struct audit_findings *findings);
 const char *audit_regime_name(enum audit_regime regime);
 /* The closing report: regime, worst error, windows, what to use instead. */
-int audit_verdict(const struct audit_findings *findings, struct report **ret_report,
-		  struct err *err);
+int audit_verdict(const struct audit_opts *opts, const struct audit_findings *findings,
+		  struct report **ret_report, struct err *err);
 
 #endif

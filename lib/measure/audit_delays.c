@@ -211,6 +211,7 @@ static void add_bpf(struct delays *d, const struct point *p, struct table *table
 	value_u64(table_cell(table, row, COL_BPF_BUSY), (uint64_t)busy_ns);
 	value_f64(table_cell(table, row, COL_PROCSTAT_FACTOR), shown / busy_ns);
 	value_f64(table_cell(table, row, COL_ERROR), error);
+	d->findings->source = d->bpf->ops->name;
 	take_worst(d, p, error);
 }
 

@@ -137,11 +137,14 @@ int audit_lanes_error(const struct audit_lanes *l, size_t lane, size_t steps,
 		}
 		e.true_ratio += truth.busy_ratio;
 		e.shown_ratio += shown.busy_ratio;
-		sizes[e.windows++] = fabs(shown.busy_ratio - truth.busy_ratio);
+		sizes[e.windows] = fabs(shown.busy_ratio - truth.busy_ratio);
+		e.rms += sizes[e.windows] * sizes[e.windows];
+		e.windows++;
 	}
 	e.true_ratio /= (double)e.windows;
 	e.shown_ratio /= (double)e.windows;
 	e.bias = e.shown_ratio - e.true_ratio;
+	e.rms = sqrt(e.rms / (double)e.windows);
 	series_sort(sizes, e.windows);
 	e.median = series_quantile(sizes, e.windows, 0.5);
 	e.p99 = series_quantile(sizes, e.windows, 0.99);

@@ -40,6 +40,7 @@ struct audit_error {
 	double true_ratio, shown_ratio; /* means */
 	double bias;			/* mean of shown minus true */
 	double median, p99, max;	/* of its size; NAN without windows */
+	double rms;
 };
 
 /* Over all windows of @steps samples, each beginning at another one. */

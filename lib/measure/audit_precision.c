@@ -27,6 +27,11 @@ int audit_precision(const struct audit_opts *opts, const struct audit_env *env, 
 	rc = audit_find_tick(opts->cpu, env, &findings, err);
 	if (rc)
 		return rc;
+	if (!findings.tick_known && findings.tick_unclear)
+		return err_set(err, -EAGAIN,
+			       "this kernel's HZ could not be found: %s; try again on a quieter "
+			       "machine, or give --hz",
+			       findings.tick_unclear);
 	report = audit_report("precision", hz ? NULL : opts, &findings, begin);
 	if (!report)
 		return err_set(err, -ENOMEM, "out of memory");

@@ -15,6 +15,7 @@
 #include "measure/audit_hide.h"
 #include "measure/audit_lanes.h"
 #include "measure/audit_sources_report.h"
+#include "measure/audit_sources_take.h"
 #include "measure/audit_watch.h"
 
 #define GOLDEN	    0.6180339887
@@ -117,64 +118,6 @@ static int sample_scene(struct sources *s, uint64_t length_ns)
 	return s->lanes.nr < 2 ? -EAGAIN : 0;
 }
 
-/* The worst of the columns, and from which window on they are good. */
-static void take_errors(struct sources *s, enum audit_load scene, const struct audit_error *errors,
-			bool disturbed)
-{
-	struct audit_findings *f = s->findings;
-	struct precision_point points[AUDIT_NR_WINDOWS];
-	size_t nr = 0;
-
-	for (size_t i = 0; i < AUDIT_NR_WINDOWS; i++) {
-		uint64_t window_ns = audit_windows_ns[i];
-
-		if (!errors[i].windows)
-			continue;
-		points[nr++] = (struct precision_point){window_ns, errors[i].p99};
-		if (window_ns < AUDIT_FAIL_WINDOW_NS ||
-		    (f->worst_known && errors[i].max <= f->worst_error))
-			continue;
-		f->worst_known = true;
-		f->worst_error = errors[i].max;
-		f->worst_window_ns = window_ns;
-		snprintf(f->worst_load, sizeof(f->worst_load), "the load \"%s\"",
-			 load_names[scene]);
-	}
-	if (scene != AUDIT_RANDOM || !nr)
-		return;
-	/* On a core that others fill, any figure of it is good. */
-	f->good_disturbed = disturbed;
-	if (disturbed)
-		return;
-	f->good_known = true;
-	f->good_longest_ns = points[nr - 1].window_ns;
-	f->good_1_ns = precision_measured(0.01, points, nr);
-	f->good_01_ns = precision_measured(0.001, points, nr);
-}
-
-static void take_hidden(struct audit_findings *f, const struct audit_scene *scene, double share)
-{
-	if ((scene->truth.flags | scene->columns.flags) & LOAD_NO_FIGURE)
-		return;
-	/* Whatever else the core did is in both; most of the task must be in one only. */
-	f->hide_found = scene->truth.busy_ratio - scene->columns.busy_ratio >= share / 2.0;
-	f->hidden_true = scene->truth.busy_ratio;
-	f->hidden_shown = scene->columns.busy_ratio;
-	f->hidden_phase_ns = scene->phase_ns;
-}
-
-/* How much of the softirq time on idle the idle columns took for idle. */
-static void take_softirq(struct audit_findings *f, const struct audit_scene *scene)
-{
-	double softirq = scene->truth.part_ratio[LOAD_PART_SOFTIRQ_ON_IDLE];
-
-	if (!scene->parts_known || !scene->idle_known || softirq < 0.05 ||
-	    (scene->truth.flags | scene->idle_based.flags) & LOAD_NO_FIGURE)
-		return;
-	f->softirq_known = true;
-	f->softirq_as_idle = (scene->truth.busy_ratio - scene->idle_based.busy_ratio) / softirq;
-}
-
 static void describe(struct sources *s, struct audit_scene *scene)
 {
 	const struct audit_lanes *l = &s->lanes;
@@ -217,12 +160,14 @@ static int finish_scene(struct sources *s, enum audit_load id, struct audit_scen
 		audit_tables_errors(&s->tables, scene, s->lanes.lane[lane].source->ops->name,
 				    errors[lane]);
 	if (columns > 0)
-		take_errors(s, id, errors[columns], disturbed);
+		audit_take_worst(s->findings, load_names[id], errors[columns]);
+	if (columns > 0 && id == AUDIT_RANDOM)
+		rc = audit_take_good(s->findings, &s->lanes, columns, scene, disturbed);
 	if (id == AUDIT_HIDDEN)
-		take_hidden(s->findings, scene, s->opts->share);
+		audit_take_hidden(s->findings, scene, s->opts->share);
 	if (id == AUDIT_SOFTIRQ)
-		take_softirq(s->findings, scene);
-	return 0;
+		audit_take_softirq(s->findings, scene);
+	return rc;
 }
 
 static int run_duty(struct sources *s, enum audit_load id, struct err *err)
@@ -285,6 +230,12 @@ static int run_flood(struct sources *s, enum audit_load id, struct err *err)
 	}
 	s->stopped |= audit_wait(s->env, clock_mono_ns() + SETTLE_NS);
 	rc = sample_scene(s, scene_length(s, id));
+	/* Without packets the core is idle, and any source is right about that. */
+	if (!gen_child_alive(&flood.child) || !flood_sent(&flood)) {
+		report_note(s->report, "load \"%s\" did not run: its packets could not be sent",
+			    scene.name);
+		rc = -EAGAIN;
+	}
 	flood_stop(&flood);
 	if (!rc)
 		rc = finish_scene(s, id, &scene);
@@ -366,7 +317,8 @@ int audit_sources(const struct audit_opts *opts, const struct audit_env *env,
 		audit_lanes_close(&s.lanes);
 		return err_set(err, -ENOMEM, "out of memory");
 	}
-	report_source(s.report, s.lanes.lane[0].source->ops->name);
+	findings->source = s.lanes.lane[0].source->ops->name;
+	report_source(s.report, findings->source);
 	audit_tables_init(&s.tables, s.report);
 	/* As a part of all, people get the loads; the errors are a screenful of their own. */
 	if (opts->brief && !s.report->failed)

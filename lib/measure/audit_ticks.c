@@ -111,7 +111,7 @@ static int run_load(struct ticks *t, enum load load, uint64_t length_ns, struct 
 static void take_irq(struct audit_findings *f, const struct incr *irq)
 {
 	/* Too few say nothing: 32 random stamps have a coherence of about 0.18. */
-	f->irq_known = f->tick_known && irq->nr >= 32;
+	f->irq_known = f->tick_known && irq->nr >= PERIOD_MIN_INCREMENTS;
 	if (f->irq_known)
 		f->irq_coherence = period_coherence(irq->stamps, irq->nr, (double)f->tick_ns, NULL);
 }
@@ -250,6 +250,15 @@ static void add_bins(struct table *table, const char *name, const struct bins *b
 		value_u64(table_cell(table, row, 2), middle + half);
 		value_u64(table_cell(table, row, 3), bins->count[i]);
 	}
+	/* Longer ones have no upper edge, which is null, but they are not lost. */
+	if (bins->above) {
+		size_t row = table_row(table);
+
+		value_str(table_cell(table, row, 0), name);
+		value_u64(table_cell(table, row, 1),
+			  bins->nr * bins->width_ns - bins->width_ns / 2);
+		value_u64(table_cell(table, row, 3), bins->above);
+	}
 }
 
 static int add_intervals(const struct ticks *t, struct report *report)
@@ -276,15 +285,21 @@ static void add_quality(const struct ticks *t, struct report *report)
 {
 	uint64_t blurred = 0;
 
-	for (size_t i = 0; i < NR_SETS; i++)
-		blurred += t->incrs[i].blurred;
+	/* Sets of one load are of the same readings: counted once, in the one that saw most. */
+	for (int load = 0; load < NR_LOADS; load++) {
+		uint64_t most = 0;
+
+		for (size_t i = 0; i < NR_SETS; i++)
+			if (sets[i].load == (enum load)load && t->incrs[i].blurred > most)
+				most = t->incrs[i].blurred;
+		blurred += most;
+	}
 	value_u64(report_quality(report, M_BLURRED_TOTAL), blurred);
 }
 
 static void add_notes(const struct ticks *t, struct report *report)
 {
 	const struct audit_findings *f = t->findings;
-	const struct audit_watch *w = &t->watch[LOAD_TWO_MODES];
 
 	if (f->tick_known && f->hz == f->user_hz)
 		report_note(report,
@@ -301,13 +316,8 @@ static void add_notes(const struct ticks *t, struct report *report)
 				? "a unit is no whole number of ticks, so their increments "
 				  "alternate"
 				: "a unit is a whole number of ticks, the peak of a steady load");
-	else if (f->reader_starved)
-		report_note(report,
-			    "other tasks had the reader's core: that no tick was found says "
-			    "nothing; try again on a quieter machine");
-	else if (w->reads && w->wall_ns / w->reads > 2 * NSEC_PER_MSEC)
-		report_note(report, "reading /proc/stat takes %.1f ms here, too long to see ticks",
-			    (double)w->wall_ns / 1e6 / (double)w->reads);
+	else if (f->tick_unclear)
+		report_note(report, "no tick was found, which says nothing: %s", f->tick_unclear);
 	else
 		report_note(report, "increments of user, nice and system fall on no tick");
 	if (f->irq_known)

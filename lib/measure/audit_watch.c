@@ -20,6 +20,7 @@
 #define SIGNAL_NS (50 * NSEC_PER_MSEC) /* how often the fast loop lets signals in */
 #define FIND_NS	  (1500 * NSEC_PER_MSEC)
 #define BLUR_NS	  (200 * NSEC_PER_USEC)
+#define SLOW_NS	  (2 * NSEC_PER_MSEC)
 #define SETTLE_NS (50 * NSEC_PER_MSEC)
 
 bool audit_wait(const struct audit_env *env, uint64_t until_ns)
@@ -50,7 +51,8 @@ const char *audit_seconds(uint64_t ns, char buf[16])
 {
 	double seconds = (double)ns / 1e9;
 
-	snprintf(buf, 16, seconds >= 1000.0 ? "%.0f" : "%.3g", seconds);
+	/* From what rounds to 1000 on, %g would write 1e+03. */
+	snprintf(buf, 16, seconds >= 999.5 ? "%.0f" : "%.3g", seconds);
 	return buf;
 }
 
@@ -128,13 +130,27 @@ int audit_watch(unsigned int cpu, uint64_t length_ns, bool urgent, struct incr *
 	return rc;
 }
 
+/* No tick among too few increments, or with a reader that came too late to see one, is no news. */
+static const char *tick_unclear(const struct incr *busy, const struct audit_watch *watch)
+{
+	if (watch->stopped)
+		return "it was stopped early";
+	if (watch->cpu_ns < watch->wall_ns / 2)
+		return "other tasks had the reader's core";
+	if (watch->reads && watch->wall_ns / watch->reads > SLOW_NS)
+		return "reading /proc/stat takes too long here to see ticks";
+	if (busy->nr < PERIOD_MIN_INCREMENTS)
+		return "the columns moved too seldom";
+	return NULL;
+}
+
 void audit_take_tick(struct audit_findings *f, const struct incr *busy,
 		     const struct audit_watch *watch)
 {
 	struct period period;
 
 	f->tick_looked = true;
-	f->reader_starved = watch->cpu_ns < watch->wall_ns / 2;
+	f->tick_unclear = tick_unclear(busy, watch);
 	f->tick_known = period_find(busy, &period) && period.coherence >= AUDIT_ON_TICK;
 	if (!f->tick_known)
 		return;

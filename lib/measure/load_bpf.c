@@ -11,62 +11,27 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
-#include "abi/hist.h"
-#include "arch/arch.h"
 #include "base/clock.h"
 #include "load.skel.h"
-#include "measure/hotplug.h"
+#include "measure/load_bpf_source.h"
 #include "measure/load_slot.h"
-#include "sys/bpf.h"
 #include "sys/cpuidle.h"
-#include "sys/cycles.h"
 #include "sys/file.h"
-#include "sys/perf.h"
 
-struct bpf_source {
-	struct load_source source;
-	struct load_bpf *skel;
-	struct hotplug hotplug;
-	bool hotplug_traced;
-	uint64_t hotplug_seen;
-
-	const struct load_slot *slots;
-	const struct load_cpu_note *notes;
-	const uint64_t (*bursts)[HIST_NR];
-	size_t slots_len, notes_len, bursts_len;
-	uint64_t *steps_seen; /* per CPU, hotplug steps at the last sample */
-
-	/* bpf-pmu only */
-	struct perf_event event;
-	int *fds;
-	struct pmu_seed *seeds; /* per CPU, for as long as it has shown no edge */
-	uint64_t torn;
-};
-
-/* The counter when it was opened, read from here: one interrupt to the core, at the start only. */
-struct pmu_seed {
-	uint64_t cycles;
-	uint64_t mono_ns;
-};
+#define NR_VIEWS (sizeof(((struct bpf_source *)0)->views) / sizeof(struct bpf_view))
 
 static struct bpf_source *to_bpf(struct load_source *source)
 {
 	return (struct bpf_source *)source;
 }
 
-/* Sections whose absence leaves a hole in the partition, rather than just less detail. */
+/* Those whose absence leaves a hole in the partition, rather than just less detail. */
 static int need_tracepoints(const struct btf *btf, struct err *err)
 {
 	static const char *const needed[] = {"cpu_idle", "sched_switch", "irq_handler_entry",
 					     "softirq_entry"};
 
-	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++)
-		if (!bpf_has_tracepoint(btf, needed[i]))
-			return err_unsupported(err, -EOPNOTSUPP,
-					       "use a kernel with CONFIG_TRACEPOINTS and "
-					       "CONFIG_CPU_IDLE",
-					       "the kernel has no tracepoint %s", needed[i]);
-	return 0;
+	return bpf_need_tracepoints(btf, needed, sizeof(needed) / sizeof(needed[0]), err);
 }
 
 static void set_sizes(struct bpf_source *b, unsigned int nr_cpus, bool bursts)
@@ -164,75 +129,17 @@ static void seed(struct bpf_source *b)
 
 static int map_views(struct bpf_source *b, bool bursts, struct err *err)
 {
-	const void *view;
 	int rc;
 
-	rc = bpf_map_view(b->skel->maps.slots, &view, &b->slots_len, err);
+	b->views[0].map = b->skel->maps.slots;
+	b->views[1].map = b->skel->maps.notes;
+	b->views[2].map = bursts ? b->skel->maps.bursts : NULL;
+	rc = bpf_views_open(b->views, NR_VIEWS, err);
 	if (rc)
 		return rc;
-	b->slots = view;
-	rc = bpf_map_view(b->skel->maps.notes, &view, &b->notes_len, err);
-	if (rc)
-		return rc;
-	b->notes = view;
-	if (!bursts)
-		return 0;
-	rc = bpf_map_view(b->skel->maps.bursts, &view, &b->bursts_len, err);
-	if (!rc)
-		b->bursts = view;
-	return rc;
-}
-
-/* (Re)opens the counter of one CPU and hands it to the programs there. */
-static int pmu_open_cpu(struct bpf_source *b, uint32_t cpu)
-{
-	int map = bpf_map__fd(b->skel->maps.counters);
-	int fd = perf_open_cpu(&b->event, cpu);
-	struct perf_count count;
-
-	if (fd < 0)
-		return fd;
-	if (bpf_map_update_elem(map, &cpu, &fd, BPF_ANY)) {
-		int rc = -errno;
-
-		close(fd);
-		return rc;
-	}
-	if (b->fds[cpu] >= 0)
-		close(b->fds[cpu]);
-	b->fds[cpu] = fd;
-	if (perf_read(fd, &count))
-		count.value = 0;
-	b->seeds[cpu] = (struct pmu_seed){count.value, clock_mono_ns()};
-	return 0;
-}
-
-static int pmu_open(struct bpf_source *b, const char *event, struct err *err)
-{
-	unsigned int cpu, opened = 0;
-	int rc, last = -ENODEV;
-
-	rc = perf_event_find(NULL, event, &b->event, err);
-	if (rc)
-		return rc;
-	b->seeds = calloc(b->source.nr_cpus, sizeof(*b->seeds));
-	b->fds = b->seeds ? malloc(b->source.nr_cpus * sizeof(*b->fds)) : NULL;
-	if (!b->fds)
-		return err_set(err, -ENOMEM, "out of memory");
-	for (cpu = 0; cpu < b->source.nr_cpus; cpu++)
-		b->fds[cpu] = -1;
-	cpuset_for_each(cpu, &b->hotplug.online) {
-		if (cpu >= b->source.nr_cpus)
-			break;
-		rc = pmu_open_cpu(b, cpu);
-		if (rc)
-			last = rc;
-		else
-			opened++;
-	}
-	if (!opened)
-		return perf_fail(err, last, &b->event, 0);
-	b->source.rate = 1e9 / (double)cycles_hz();
+	b->slots = b->views[0].pages;
+	b->notes = b->views[1].pages;
+	b->bursts = b->views[2].pages;
 	return 0;
 }
 
@@ -240,16 +147,10 @@ static void bpf_close(struct load_source *source)
 {
 	struct bpf_source *b = to_bpf(source);
 
-	bpf_map_unview(b->slots, b->slots_len);
-	bpf_map_unview(b->notes, b->notes_len);
-	bpf_map_unview(b->bursts, b->bursts_len);
+	bpf_views_close(b->views, NR_VIEWS);
 	load_bpf__destroy(b->skel);
-	for (unsigned int cpu = 0; b->fds && cpu < b->source.nr_cpus; cpu++)
-		if (b->fds[cpu] >= 0)
-			close(b->fds[cpu]);
+	load_bpf_pmu_close(b);
 	hotplug_close(&b->hotplug);
-	free(b->fds);
-	free(b->seeds);
 	free(b->steps_seen);
 	free(b);
 }
@@ -281,7 +182,7 @@ static int open_common(const struct load_source_ops *ops, const struct load_sour
 	rc = fill_poll_states(b, err);
 	if (rc)
 		goto fail;
-	rc = pmu ? pmu_open(b, opts->event, err) : 0;
+	rc = pmu ? load_bpf_pmu_open(b, opts->event, err) : 0;
 	if (rc)
 		goto fail;
 	rc = load_bpf__attach(b->skel);
@@ -292,7 +193,7 @@ static int open_common(const struct load_source_ops *ops, const struct load_sour
 	rc = map_views(b, opts->bursts, err);
 	if (rc)
 		goto fail;
-	/* From here on every edge counts; see start_ns in bpf/load.bpf.c. */
+	/* From here on every edge counts; see start_ns in bpf/load_slot.bpf.h. */
 	b->skel->bss->start_ns = clock_mono_ns();
 	seed(b);
 	*ret_source = &b->source;
@@ -315,38 +216,11 @@ static int bpf_pmu_open(const struct load_source_opts *opts, struct load_source 
 }
 
 /* What a CPU without events does: what the task walk saw (kept as context + 1), else idle. */
-static uint32_t seed_ctx(const struct bpf_source *b, unsigned int cpu)
+uint32_t load_bpf_seed_ctx(const struct bpf_source *b, unsigned int cpu)
 {
 	uint64_t ctx = b->notes[cpu].seed_ctx;
 
 	return ctx ? (uint32_t)ctx - 1 : b->skel->rodata->first_idle;
-}
-
-/* No edge has stored a value yet: a core that slept all along still has the one it began with. */
-static void pmu_fill_silent(struct bpf_source *b, unsigned int cpu, uint64_t now,
-			    struct load_sample *s)
-{
-	const struct pmu_seed *pmu_seed = &b->seeds[cpu];
-	uint64_t start = b->skel->bss->start_ns;
-
-	if (b->fds[cpu] < 0 || __atomic_load_n(&b->slots[cpu].pmu_check, __ATOMIC_RELAXED)) {
-		s->flags |= LOAD_READ_FAILED;
-		return;
-	}
-	s->busy = pmu_seed->cycles;
-	s->total = pmu_seed->mono_ns > start ? pmu_seed->mono_ns - start : 0;
-	if (seed_ctx(b, cpu) == LOAD_HALT)
-		s->total = now;
-}
-
-static void pmu_fill(struct bpf_source *b, unsigned int cpu, uint64_t now, struct load_sample *s)
-{
-	if (cpuset_has(&b->hotplug.returned, cpu) || b->fds[cpu] < 0)
-		pmu_open_cpu(b, cpu);
-	if (!load_slot_pmu(&b->slots[cpu], now, &s->busy, &s->total))
-		pmu_fill_silent(b, cpu, now, s);
-	if (!b->event.constant)
-		s->flags |= LOAD_NOT_CONSTANT;
 }
 
 static void bpf_sample(struct load_source *source, struct load_sample *samples)
@@ -366,19 +240,20 @@ static void bpf_sample(struct load_source *source, struct load_sample *samples)
 	now = clock_mono_ns() - start;
 	for (unsigned int cpu = 0; cpu < source->nr_cpus; cpu++) {
 		struct load_sample *s = &samples[cpu];
-		uint64_t seen = ((const volatile struct load_cpu_note *)b->notes)[cpu].hotplug_steps;
+		uint64_t seen =
+			((const volatile struct load_cpu_note *)b->notes)[cpu].hotplug_steps;
 
 		if (!cpuset_has(&b->hotplug.online, cpu)) {
 			*s = (struct load_sample){.stamp_ns = now + start, .flags = LOAD_OFFLINE};
 			b->steps_seen[cpu] = seen;
 			continue;
 		}
-		if (!load_slot_read(&b->slots[cpu], now, seed_ctx(b, cpu), s)) {
+		if (!load_slot_read(&b->slots[cpu], now, load_bpf_seed_ctx(b, cpu), s)) {
 			*s = (struct load_sample){.flags = LOAD_TORN};
 			b->torn++;
 		}
 		if (b->fds)
-			pmu_fill(b, cpu, now, s);
+			load_bpf_pmu_fill(b, cpu, now, s);
 		s->stamp_ns += start;
 		if (seen != b->steps_seen[cpu])
 			s->flags |= LOAD_HOTPLUGGED;

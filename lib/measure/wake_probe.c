@@ -11,22 +11,16 @@
 #include "sys/bpf.h"
 #include "wake.skel.h"
 
+#define NR_VIEWS (sizeof(((struct wake_probe *)0)->views) / sizeof(struct bpf_view))
+
 static int need_tracepoints(const struct btf *btf, const struct wake_probe_opts *opts,
 			    struct err *err)
 {
 	static const char *const needed[] = {"cpu_idle", "hrtimer_expire_entry",
-					     "irq_handler_entry"};
+					     "irq_handler_entry", "sched_waking"};
 
-	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++)
-		if (!bpf_has_tracepoint(btf, needed[i]))
-			return err_unsupported(err, -EOPNOTSUPP,
-					       "use a kernel with CONFIG_TRACEPOINTS and "
-					       "CONFIG_CPU_IDLE",
-					       "the kernel has no tracepoint %s", needed[i]);
-	if (opts->remote && !bpf_has_tracepoint(btf, "sched_waking"))
-		return err_unsupported(err, -EOPNOTSUPP, "use a kernel with CONFIG_TRACEPOINTS",
-				       "the kernel has no tracepoint sched_waking");
-	return 0;
+	/* The last one is the sender's. */
+	return bpf_need_tracepoints(btf, needed, opts->remote ? 4 : 3, err);
 }
 
 static void choose(struct bpf_program *prog, bool wanted)
@@ -95,26 +89,23 @@ out:
 
 static int share_maps(struct wake_probe *probe, struct err *err)
 {
-	const void *view;
-	void *shared;
+	const struct bpf_view views[NR_VIEWS] = {
+		{.map = probe->skel->maps.slots, .shared = true},
+		{.map = probe->skel->maps.launches, .shared = true},
+		{.map = probe->skel->maps.hists},
+		{.map = probe->skel->maps.counts},
+	};
 	int rc;
 
-	rc = bpf_map_share(probe->skel->maps.slots, &shared, &probe->slots_len, err);
+	memcpy(probe->views, views, sizeof(views));
+	rc = bpf_views_open(probe->views, NR_VIEWS, err);
 	if (rc)
 		return rc;
-	probe->slots = shared;
-	rc = bpf_map_share(probe->skel->maps.launches, &shared, &probe->launches_len, err);
-	if (rc)
-		return rc;
-	probe->launches = shared;
-	rc = bpf_map_view(probe->skel->maps.hists, &view, &probe->hists_len, err);
-	if (rc)
-		return rc;
-	probe->hists = view;
-	rc = bpf_map_view(probe->skel->maps.counts, &view, &probe->counts_len, err);
-	if (!rc)
-		probe->counts = view;
-	return rc;
+	probe->slots = probe->views[0].pages;
+	probe->launches = probe->views[1].pages;
+	probe->hists = probe->views[2].pages;
+	probe->counts = probe->views[3].pages;
+	return 0;
 }
 
 int wake_probe_open(struct wake_probe *probe, const struct wake_probe_opts *opts, struct err *err)
@@ -171,10 +162,7 @@ void wake_probe_close(struct wake_probe *probe)
 {
 	for (int i = 0; i < 2; i++)
 		bpf_link__destroy(probe->char_links[i]);
-	bpf_map_unview(probe->slots, probe->slots_len);
-	bpf_map_unview(probe->launches, probe->launches_len);
-	bpf_map_unview(probe->hists, probe->hists_len);
-	bpf_map_unview(probe->counts, probe->counts_len);
+	bpf_views_close(probe->views, NR_VIEWS);
 	wake_bpf__destroy(probe->skel);
 	memset(probe, 0, sizeof(*probe));
 }

@@ -9,6 +9,7 @@
 
 #include "abi/wake.h"
 #include "base/err.h"
+#include "sys/bpf.h"
 
 struct wake_bpf;
 struct bpf_link;
@@ -32,7 +33,7 @@ struct wake_probe {
 	struct wake_launch *launches;
 	const struct wake_hist *hists; /* [cpu × nr_states + state] */
 	const struct wake_counts *counts;
-	size_t slots_len, launches_len, hists_len, counts_len;
+	struct bpf_view views[4]; /* of these four, in this order */
 	struct bpf_link *char_links[2];
 };
 

@@ -227,7 +227,7 @@ enum unit {
 	X(M_WORST_ERROR_RATIO, "worst_error_ratio", "worst", UNIT_RATIO,                           \
 	  "largest error of the columns of /proc/stat in windows of a second and more")            \
 	X(M_GOOD_1_NS, "good_to_1_percent_ns", "good to 1%", UNIT_NS,                              \
-	  "smallest window from which on /proc/stat was within 1 point under a random load")       \
+	  "window from which on 95 of 100 are within 1 point under a random load, estimated")      \
 	X(M_GOOD_01_NS, "good_to_01_percent_ns", "good to 0.1%", UNIT_NS,                          \
 	  "the same for 0.1 point")                                                                \
 	X(M_WANT_RATIO, "want_ratio", "wanted", UNIT_RATIO, "wanted precision")                    \

@@ -71,6 +71,8 @@ struct period {
 	double phase_ns;
 };
 
+#define PERIOD_MIN_INCREMENTS 32
+
 /*
  * The longest period, between 50 and 1500 Hz, of which all intervals are multiples: shorter ones
  * (half, a third) fit as well. False below 32 increments or when nothing fits.

@@ -4,9 +4,8 @@
 
 #include <math.h>
 
-#define MIN_INCREMENTS 32
-#define MIN_HZ	       50
-#define MAX_HZ	       1500
+#define MIN_HZ 50
+#define MAX_HZ 1500
 /* A subharmonic that fits nearly as well as the best is the tick itself. */
 #define AS_GOOD 0.75
 #define FITS	0.5
@@ -73,7 +72,7 @@ bool period_find(const struct incr *incr, struct period *ret_period)
 	double score[MAX_HZ + 2] = {0}, best = 0.0;
 	struct period period;
 
-	if (incr->nr < MIN_INCREMENTS || incr->nr_intervals < MIN_INCREMENTS / 2)
+	if (incr->nr < PERIOD_MIN_INCREMENTS || incr->nr_intervals < PERIOD_MIN_INCREMENTS / 2)
 		return false;
 	for (int hz = MIN_HZ; hz <= MAX_HZ; hz++) {
 		score[hz] = interval_score(incr, hz);

@@ -3,9 +3,11 @@
 #include "stats/precision.h"
 
 #include <math.h>
+#include <stdbool.h>
 
 /* Two-sided 95 % of a normal distribution. */
 #define SIGMAS_95 1.959964
+#define SIGMAS_99 2.575829
 
 void precision_rule(double want, unsigned int user_hz, unsigned int hz,
 		    struct precision *ret_precision)
@@ -18,15 +20,62 @@ void precision_rule(double want, unsigned int user_hz, unsigned int hz,
 	ret_precision->sampling_ns = (uint64_t)llround(looks * 1e9 / (double)hz);
 }
 
-uint64_t precision_measured(double want, const struct precision_point *points, size_t nr)
-{
-	uint64_t window_ns = 0;
+/* Variance of the walk, in s²: rate × window + rounding. */
+struct walk {
+	double rate, rounding;
+};
 
-	for (size_t i = nr; i-- > 0;) {
-		/* A window that luck made good below one that is not proves nothing. */
-		if (!(points[i].error <= want))
-			break;
-		window_ns = points[i].window_ns;
+/*
+ * Least squares on (rms × window)². The scatter of a variance from n windows is √(2/n) of itself,
+ * hence the weights. Neither part can be negative; where one comes out so, the other is all.
+ */
+static bool walk_fit(const struct precision_point *points, size_t nr, struct walk *ret_walk)
+{
+	double w0 = 0.0, wt = 0.0, wtt = 0.0, wy = 0.0, wty = 0.0, det;
+	size_t used = 0;
+
+	for (size_t i = 0; i < nr; i++) {
+		double t = (double)points[i].window_ns / 1e9;
+		double y = points[i].rms_error * points[i].rms_error * t * t, w;
+
+		if (!(y > 0.0) || points[i].windows < PRECISION_MIN_WINDOWS)
+			continue;
+		w = points[i].windows / (y * y);
+		w0 += w;
+		wt += w * t;
+		wtt += w * t * t;
+		wy += w * y;
+		wty += w * t * y;
+		used++;
 	}
-	return window_ns;
+	if (used < 2)
+		return false;
+	det = w0 * wtt - wt * wt;
+	ret_walk->rate = (w0 * wty - wt * wy) / det;
+	ret_walk->rounding = (wtt * wy - wt * wty) / det;
+	if (ret_walk->rate < 0.0)
+		*ret_walk = (struct walk){0.0, wy / w0};
+	else if (ret_walk->rounding < 0.0)
+		*ret_walk = (struct walk){wty / wtt, 0.0};
+	return true;
+}
+
+uint64_t precision_estimate(double want, const struct precision_point *points, size_t nr,
+			    double bias, uint64_t total_ns)
+{
+	double total = (double)total_ns / 1e9, z2 = SIGMAS_95 * SIGMAS_95, window;
+	struct walk walk;
+
+	if (!total_ns || !walk_fit(points, nr, &walk))
+		return 0;
+	/* Beyond what luck does once in a hundred. */
+	bias = fabs(bias);
+	if (bias > SIGMAS_99 * sqrt(walk.rate / total + walk.rounding / (total * total)))
+		want -= bias;
+	if (want <= 0.0)
+		return 0;
+	window = (z2 * walk.rate +
+		  sqrt(z2 * z2 * walk.rate * walk.rate + 4.0 * want * want * z2 * walk.rounding)) /
+		 (2.0 * want * want);
+	return (uint64_t)llround(window * 1e9);
 }

@@ -21,16 +21,26 @@ struct precision {
 void precision_rule(double want, unsigned int user_hz, unsigned int hz,
 		    struct precision *ret_precision);
 
-/* An error that was measured at a window. */
+/* Points with fewer windows say too little. */
+#define PRECISION_MIN_WINDOWS 5
+
+/* What was measured in windows of one length. */
 struct precision_point {
 	uint64_t window_ns;
-	double error;
+	double rms_error;
+	double windows; /* that do not overlap */
 };
 
 /*
- * The shortest of the windows from which on no measured error exceeds @want; 0 for none.
- * Points ascend by window.
+ * The window from which on 95 % of errors are within @want, estimated from shorter ones; 0: at
+ * none, or not to be told from these points. @bias is the error over all of @total_ns.
+ *
+ * What the figure is off by, in seconds, is a walk: a step per look, and the rounding at both ends
+ * once. So its variance is rate × window + rounding, and both follow from windows that are short
+ * enough to be had often; a long one that was had once would only show its own luck. An error that
+ * is larger over all of the time than such a walk explains stays, however long the window.
  */
-uint64_t precision_measured(double want, const struct precision_point *points, size_t nr);
+uint64_t precision_estimate(double want, const struct precision_point *points, size_t nr,
+			    double bias, uint64_t total_ns);
 
 #endif

@@ -89,6 +89,18 @@ bool bpf_has_tracepoint(const struct btf *btf, const char *name)
 	return btf__find_by_name_kind(btf, type, BTF_KIND_TYPEDEF) > 0;
 }
 
+int bpf_need_tracepoints(const struct btf *btf, const char *const *names, size_t nr,
+			 struct err *err)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (!bpf_has_tracepoint(btf, names[i]))
+			return err_unsupported(err, -EOPNOTSUPP,
+					       "use a kernel with CONFIG_TRACEPOINTS and "
+					       "CONFIG_CPU_IDLE",
+					       "the kernel has no tracepoint %s", names[i]);
+	return 0;
+}
+
 /* Looks into unnamed structs and unions, too. */
 static bool find_member(const struct btf *btf, const struct btf_type *type, const char *name,
 			int depth)
@@ -192,6 +204,26 @@ void bpf_map_unview(const void *view, size_t len)
 {
 	if (view)
 		munmap((void *)view, len);
+}
+
+int bpf_views_open(struct bpf_view *views, size_t nr, struct err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < nr && !rc; i++)
+		if (views[i].map)
+			rc = map_pages(views[i].map,
+				       views[i].shared ? PROT_READ | PROT_WRITE : PROT_READ,
+				       &views[i].pages, &views[i].len, err);
+	return rc;
+}
+
+void bpf_views_close(struct bpf_view *views, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++) {
+		bpf_map_unview(views[i].pages, views[i].len);
+		views[i].pages = NULL;
+	}
 }
 
 uint64_t bpf_recursion_misses(const struct bpf_object *object)

@@ -22,6 +22,9 @@ void bpf_btf_close(struct btf *btf);
 
 /* Whether the kernel has tracepoint @name for tp_btf programs. */
 bool bpf_has_tracepoint(const struct btf *btf, const char *name);
+/* All of @names, or err->unsupported with the first that is missing. */
+int bpf_need_tracepoints(const struct btf *btf, const char *const *names, size_t nr,
+			 struct err *err);
 /* Whether the kernel's struct @type has @member. */
 bool bpf_has_member(const struct btf *btf, const char *type, const char *member);
 /*
@@ -47,6 +50,18 @@ int bpf_map_view(const struct bpf_map *map, const void **ret_view, size_t *ret_l
 /* The same for an array that both sides write; end it with bpf_map_unview() too. */
 int bpf_map_share(const struct bpf_map *map, void **ret_shared, size_t *ret_len, struct err *err);
 void bpf_map_unview(const void *view, size_t len);
+
+/* One of several arrays that are mapped and unmapped together. */
+struct bpf_view {
+	const struct bpf_map *map; /* NULL: none, which is no error */
+	bool shared;		   /* user space writes as well */
+	void *pages;
+	size_t len;
+};
+
+/* Maps them in turn; whatever it returns, bpf_views_close() unmaps those that were. */
+int bpf_views_open(struct bpf_view *views, size_t nr, struct err *err);
+void bpf_views_close(struct bpf_view *views, size_t nr);
 
 /* Events that the kernel dropped because a program was already running on that core. */
 uint64_t bpf_recursion_misses(const struct bpf_object *object);

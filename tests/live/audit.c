@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* subtick audit on this kernel: the tick it finds, the task that hides, the truth of delays. */
-#include <dirent.h>
-#include <errno.h>
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/utsname.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "live.h"
 #include "sys/kconfig.h"
 
@@ -22,6 +16,8 @@
 
 static char cpu_text[16];
 static int configured_hz; /* 0: not known */
+/* What the kernel was built to do, as far as it is known: the verdict must find it out. */
+static bool by_tick, by_tick_only;
 
 static void read_config(void)
 {
@@ -34,6 +30,8 @@ static void read_config(void)
 		return;
 	if (kconfig_value(&config, "HZ", value, sizeof(value)) == KCONFIG_VALUE)
 		configured_hz = atoi(value);
+	by_tick = kconfig_get(&config, "TICK_CPU_ACCOUNTING") == KCONFIG_YES;
+	by_tick_only = by_tick && kconfig_get(&config, "IRQ_TIME_ACCOUNTING") == KCONFIG_NO;
 	kconfig_close(&config);
 }
 
@@ -97,6 +95,7 @@ static int check_ticks(void)
 	if (live_emulated() && (isnan(hz) || (configured_hz && hz != configured_hz))) {
 		live_skip("the tick is found", "ticks of an emulated core come when they can");
 	} else if (isnan(hz)) {
+		live_ok(!by_tick, "the tick of a tick-accounting kernel is found");
 		/* An exact accountant shows no tick; that nothing hides from it is tested below. */
 		live_note(
 			"no tick in the figures: not a tick-accounting core, or a very noisy one");
@@ -233,123 +232,63 @@ static void check_exit(const char *limit, int code)
 	live_run_free(&run);
 }
 
-/* Network namespaces that processes live in; processes of a group. */
-struct world {
-	int groups, namespaces;
-};
-
-static bool seen_before(ino_t *seen, int nr, ino_t one)
+/* The object of @experiment among the lines that subtick printed. */
+static json_t *object_of(const char *lines, const char *experiment)
 {
-	for (int i = 0; i < nr; i++)
-		if (seen[i] == one)
-			return true;
-	return false;
+	for (const char *line = lines; line && *line;) {
+		size_t len = strcspn(line, "\n");
+		json_t *root = json_loadb(line, len, 0, NULL);
+		const char *got = json_string_value(json_object_get(root, "experiment"));
+
+		if (got && !strcmp(got, experiment))
+			return root;
+		json_decref(root);
+		line += len + (line[len] == '\n');
+	}
+	return NULL;
 }
 
-static struct world look(pid_t group)
+/* All three, in short: each gives its object, and together they find the regime out. */
+static void check_all(void)
 {
-	struct world world = {0};
-	ino_t seen[256];
-	struct dirent *entry;
-	DIR *proc = opendir("/proc");
+	static const char *const experiments[] = {"ticks", "delays", "sources", "verdict"};
+	json_t *roots[NR(experiments)] = {NULL};
+	const char *regime = "";
 
-	while (proc && (entry = readdir(proc))) {
-		int pid = atoi(entry->d_name);
-		char path[64];
-		struct stat ns;
+	for (int i = 0; i < tries(TRIES) && strcmp(regime, "tick"); i++) {
+		struct live_run run;
 
-		if (pid <= 0)
-			continue;
-		world.groups += getpgid(pid) == group;
-		snprintf(path, sizeof(path), "/proc/%d/ns/net", pid);
-		if (!stat(path, &ns) && world.namespaces < 256 &&
-		    !seen_before(seen, world.namespaces, ns.st_ino))
-			seen[world.namespaces++] = ns.st_ino;
-	}
-	if (proc)
-		closedir(proc);
-	return world;
-}
-
-static pid_t start(const char *const args[])
-{
-	const char *path = getenv("SUBTICK") ?: SUBTICK_PATH;
-	const char *argv[16] = {path};
-	pid_t pid;
-
-	for (int i = 0; args[i] && i < 14; i++)
-		argv[i + 1] = args[i];
-	pid = fork();
-	if (!pid) {
-		setpgid(0, 0);
-		freopen("/dev/null", "w", stdout);
-		freopen("/dev/null", "w", stderr);
-		execvp(path, (char *const *)argv);
-		_exit(127);
-	}
-	setpgid(pid, pid);
-	return pid;
-}
-
-/* A process in the group that has a network of its own: the packet generator. */
-static bool flood_runs(pid_t group)
-{
-	struct dirent *entry;
-	struct stat own, ns;
-	DIR *proc = opendir("/proc");
-	bool found = false;
-
-	stat("/proc/self/ns/net", &own);
-	while (proc && !found && (entry = readdir(proc))) {
-		int pid = atoi(entry->d_name);
-		char path[64];
-
-		snprintf(path, sizeof(path), "/proc/%d/ns/net", pid);
-		found = pid > 0 && getpgid(pid) == group && !stat(path, &ns) &&
-			ns.st_ino != own.st_ino;
-	}
-	if (proc)
-		closedir(proc);
-	return found;
-}
-
-static void check_left_behind(int number, const char *how)
-{
-	pid_t pid = start(ARGS("audit", "ticks", "--cpu", cpu_text, "--budget", "6s"));
-	struct world after = {.groups = 1};
-	bool flood = false, done = false;
-	int status;
-
-	for (int i = 0; i < 300 && !flood && !done; i++) {
-		live_sleep_ms(100);
-		flood = flood_runs(pid);
-		done = waitpid(pid, &status, WNOHANG) == pid;
-	}
-	if (!flood) {
-		if (!done) {
-			kill(pid, SIGKILL);
-			waitpid(pid, &status, 0);
+		live_run(ARGS("audit", "--json", "--cpu", cpu_text, "--budget", "24s"), &run);
+		for (size_t j = 0; j < NR(experiments); j++) {
+			json_decref(roots[j]);
+			roots[j] = object_of(run.out, experiments[j]);
 		}
-		live_skip(how, "this machine cannot make the load with a namespace");
-		return;
+		regime = json_string_value(json_object_get(roots[3], "regime")) ?: "";
+		live_run_free(&run);
+		if (!by_tick_only)
+			break;
 	}
-	kill(pid, number);
-	waitpid(pid, &status, 0);
-	/* The last of them may still be on its way out. */
-	for (int i = 0; i < 50 && after.groups; i++) {
-		live_sleep_ms(100);
-		after = look(pid);
-	}
-	live_ok(!after.groups, "%s leaves no process behind", how);
-	live_ok(access("/sys/class/net/stflood0", F_OK) && access("/sys/class/net/stflood1", F_OK),
-		"%s leaves no link behind", how);
-	if (number == SIGINT)
-		live_ok(WIFEXITED(status) && !WEXITSTATUS(status), "%s ends it well", how);
+	for (size_t j = 0; j < NR(experiments); j++)
+		live_ok(roots[j] && live_number(roots[j], "window_ns") > 0.0 &&
+				json_is_object(json_object_get(roots[j], "quality")),
+			"audit without an experiment gives %s", experiments[j]);
+	if (live_emulated())
+		live_skip("the regime is found", "an emulated core's time is not its own");
+	else if (!by_tick_only)
+		live_skip("the regime is the configured one",
+			  "the kernel's configuration tells no regime for certain");
+	else
+		live_ok(!strcmp(regime, "tick"), "the regime is the configured one: \"%s\"",
+			regime);
+	live_note("worst error %.3f, good to 1 %% from %.1f s on",
+		  live_number(roots[3], "worst_error_ratio"),
+		  live_number(roots[3], "good_to_1_percent_ns") / 1e9);
+	for (size_t j = 0; j < NR(experiments); j++)
+		json_decref(roots[j]);
 }
 
 int main(void)
 {
-	struct world before, after;
 	int cpu, other, hz;
 
 	if (!live_two_cpus(&cpu, &other))
@@ -357,24 +296,12 @@ int main(void)
 	live_needs(ARGS("load", "--source", "bpf", "0.01", "1"));
 	snprintf(cpu_text, sizeof(cpu_text), "%d", cpu);
 	read_config();
-	before = look(getpid());
 	hz = check_ticks();
 	check_sources(hz);
 	check_softirq();
 	check_delays();
 	check_exit("0pp", 2);
 	check_exit("100pp", 0);
-	check_left_behind(SIGKILL, "SIGKILL");
-	check_left_behind(SIGINT, "Ctrl-C");
-	for (int i = 0; i < 20; i++) {
-		after = look(getpid());
-		if (after.namespaces <= before.namespaces)
-			break;
-		/* Others may make and unmake theirs meanwhile. */
-		live_sleep_ms(500);
-	}
-	live_ok(after.namespaces <= before.namespaces,
-		"as many network namespaces as before: %d, %d", before.namespaces,
-		after.namespaces);
+	check_all();
 	return live_done();
 }

@@ -6,7 +6,6 @@
 
 #include "stats/incr.h"
 #include "stats/phase.h"
-#include "stats/precision.h"
 #include "stats/series.h"
 #include "sys/pidstat.h"
 
@@ -223,30 +222,6 @@ static void noisy_reader(void **state)
 	}
 }
 
-static void precision(void **state)
-{
-	static const struct precision_point points[] = {
-		{10 * MS, 0.004}, {100 * MS, 0.3}, {1000 * MS, 0.02}, {10000 * MS, 0.0009}};
-	struct precision p;
-
-	/* The paper: 0.1 % needs 10 s, whatever HZ is, because of the unit of 1/100 s. */
-	precision_rule(0.001, 100, 1000, &p);
-	assert_int_equal(p.rounding_ns, 10000000000ULL);
-	precision_rule(0.01, 100, 250, &p);
-	assert_int_equal(p.rounding_ns, 1000000000ULL);
-	/* 0.9604 / (0.01² × 250) s */
-	assert_true(fabs((double)p.sampling_ns / 1e9 - 38.4146) < 0.001);
-	/* A tick longer than the unit is the coarser step. */
-	precision_rule(0.01, 100, 50, &p);
-	assert_int_equal(p.rounding_ns, 2000000000ULL);
-
-	assert_int_equal(precision_measured(0.05, points, 4), 1000 * MS);
-	assert_int_equal(precision_measured(0.001, points, 4), 10000 * MS);
-	assert_int_equal(precision_measured(0.0001, points, 4), 0);
-	assert_int_equal(precision_measured(1.0, points, 4), 10 * MS);
-	assert_int_equal(precision_measured(1.0, points, 0), 0);
-}
-
 /* What the columns show of a task that burns @burn_ns from @phase_ns on in each tick. */
 static void simulate(const struct accountant *a, uint64_t burn_ns, struct phase_probe *probe)
 {
@@ -345,7 +320,6 @@ int main(void)
 		cmocka_unit_test(phase_of_the_tick),
 		cmocka_unit_test(no_period),
 		cmocka_unit_test(noisy_reader),
-		cmocka_unit_test(precision),
 		cmocka_unit_test(search),
 		cmocka_unit_test(search_in_vain),
 		cmocka_unit_test(quantiles),

@@ -7,6 +7,8 @@
 #include "measure/audit.h"
 #include "measure/audit_lanes.h"
 
+static const struct audit_opts opts = {.cpu = 3};
+
 static struct audit_findings tick_findings(void)
 {
 	return (struct audit_findings){.user_hz = 100,
@@ -45,7 +47,7 @@ static void no_tick(void **state)
 	struct audit_findings f = exact;
 
 	assert_int_equal(audit_regime(&f), AUDIT_VIRT_GEN);
-	f.reader_starved = true;
+	f.tick_unclear = "other tasks had the reader's core";
 	assert_int_equal(audit_regime(&f), AUDIT_UNKNOWN);
 	f = exact;
 	f.hide_phase = true;
@@ -95,7 +97,7 @@ static void verdict_of_nothing(void **state)
 	struct audit_findings f = {.user_hz = 100};
 	struct report *report;
 
-	assert_int_equal(audit_verdict(&f, &report, NULL), 0);
+	assert_int_equal(audit_verdict(&opts, &f, &report, NULL), 0);
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 		assert_int_equal(field(report, keys[i])->kind, VALUE_NULL);
 	assert_true(says(report, "could not be found out"));
@@ -107,6 +109,8 @@ static void verdict_of_all(void **state)
 	struct audit_findings f = tick_findings();
 	struct report *report;
 
+	f.begin_ns = 1;
+	f.source = "bpf";
 	f.softirq_known = true;
 	f.softirq_as_idle = 0.1;
 	f.hide_tried = f.hide_phase = f.hide_found = true;
@@ -117,22 +121,27 @@ static void verdict_of_all(void **state)
 	f.worst_window_ns = 1000000000;
 	strcpy(f.worst_load, "the load \"hidden\"");
 	f.good_known = true;
-	f.good_1_ns = 10000000000;
-	f.good_longest_ns = 10000000000;
-	assert_int_equal(audit_verdict(&f, &report, NULL), 0);
+	f.good_1_ns = 31000000000;
+	f.good_from_ns = 2000000000;
+	f.good_error = 0.0213;
+	assert_int_equal(audit_verdict(&opts, &f, &report, NULL), 0);
 	assert_string_equal(field(report, "regime")->str, "tick");
+	assert_int_equal(field(report, "cpu")->u64, 3);
+	assert_string_equal(report->source, "bpf");
+	assert_true(report->window_ns > 0);
 	assert_false(field(report, "softirq_counts_as_idle")->flag);
-	assert_int_equal(field(report, "good_to_1_percent_ns")->u64, 10000000000);
+	assert_int_equal(field(report, "good_to_1_percent_ns")->u64, 31000000000);
 	assert_int_equal(field(report, "good_to_01_percent_ns")->kind, VALUE_NULL);
 	assert_true(says(report, "a task hid 50.0 %"));
-	assert_true(says(report, "good to 1 % from windows of 10 s on"));
-	assert_true(says(report, "not good to 0.1 % at any window up to 10 s"));
+	assert_true(says(report, "good to 1 % from about 31 s on"));
+	assert_true(says(report, "good to 0.1 % at no window"));
+	assert_true(says(report, "windows of 0.1 to 2 s (2.13 points"));
 	assert_true(says(report, "procidle"));
 	report_free(report);
 
 	/* Where the idle column takes softirqs for idle, it is no way out either. */
 	f.softirq_as_idle = 0.9;
-	assert_int_equal(audit_verdict(&f, &report, NULL), 0);
+	assert_int_equal(audit_verdict(&opts, &f, &report, NULL), 0);
 	assert_true(field(report, "softirq_counts_as_idle")->flag);
 	assert_false(says(report, "procidle"));
 	report_free(report);

@@ -44,6 +44,34 @@ static void test_refused(void **state)
 	assert_true(set.bits[0] == 42);
 }
 
+/* What the kernel's rps_cpus and smp_affinity take. */
+static void test_mask(void **state)
+{
+	static const struct {
+		const char *list, *mask;
+	} masks[] = {
+		{"", "0"},
+		{"0", "1"},
+		{"31", "80000000"},
+		{"32", "1,00000000"},
+		{"0-33", "3,ffffffff"},
+		{"1,70", "40,00000000,00000002"},
+	};
+	char buf[CPUSET_MASK_SIZE];
+	struct cpuset set;
+
+	for (size_t i = 0; i < sizeof(masks) / sizeof(masks[0]); i++) {
+		assert_int_equal(cpuset_parse(masks[i].list, &set), 0);
+		assert_int_equal(cpuset_format_mask(&set, buf, sizeof(buf)), strlen(masks[i].mask));
+		assert_string_equal(buf, masks[i].mask);
+	}
+	/* The largest fits, and a small buffer is cut, not overrun. */
+	assert_int_equal(cpuset_parse("0-8191", &set), 0);
+	assert_int_equal(cpuset_format_mask(&set, buf, sizeof(buf)), CPUSET_MASK_SIZE - 2);
+	assert_int_equal(cpuset_format_mask(&set, buf, 8), CPUSET_MASK_SIZE - 2);
+	assert_string_equal(buf, "fffffff");
+}
+
 static void test_walk(void **state)
 {
 	struct cpuset set = {0};
@@ -55,7 +83,7 @@ static void test_walk(void **state)
 	cpuset_add(&set, 64);
 	cpuset_add(&set, CPUSET_MAX - 1);
 	cpuset_add(&set, CPUSET_MAX);
-	cpuset_for_each (cpu, &set) {
+	cpuset_for_each(cpu, &set) {
 		nr++;
 		sum += cpu;
 	}
@@ -93,6 +121,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_accepted),
 		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_mask),
 		cmocka_unit_test(test_walk),
 		cmocka_unit_test(test_format_is_bounded),
 	};

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The edges of hardirqs: the other partition of a core's time, and idle that they end. */
+#ifndef SUBTICK_BPF_LOAD_HIRQ_H
+#define SUBTICK_BPF_LOAD_HIRQ_H
+
+#include "load_slot.bpf.h"
+
+/* No switch happens inside a handler: if one seems open, its exit was lost. Believe no more of it. */
+static __noinline void hirq_heal(struct load_slot *s, u64 now)
+{
+	u64 hirq = s->hirq;
+
+	now = after(now, hirq);
+	s->hirq_out_ns += now - (hirq >> 8);
+	s->hirq = now << 8;
+	s->odd_edges++;
+}
+
+static __always_inline int hirq_enter(void)
+{
+	struct load_slot *s;
+	u64 now, hirq, base;
+	u32 cpu, ctx;
+
+	s = edge(&cpu, &now);
+	if (!s)
+		return 0;
+	hirq = s->hirq;
+	if (hirq & 0xff) {
+		/* A handler inside another (arm64: ipi_entry inside irq_handler_entry). */
+		s->hirq = hirq + 1;
+		return 0;
+	}
+	now = after(now, hirq);
+	s->hirq_out_ns += now - (hirq >> 8);
+	s->hirq = now << 8 | 1;
+
+	base = s->base;
+	ctx = base_ctx(s);
+	/* An edge under way has left idle already, or knows what the core does. */
+	if (ctx == LOAD_TASK || ctx == LOAD_LOOP || s->moving)
+		goto out;
+	if (ctx == LOAD_HALT) {
+		/* The handler runs inside the idle window (x86 sti;hlt): idle ends here. */
+		base_enter(s, now, LOAD_TAIL, LOAD_HALT);
+		burst_begin(s, now);
+	} else if (ctx == LOAD_TAIL) {
+		/* Interrupted again without having left: it was halted since the last edge. */
+		u64 since = base >> 8 > hirq >> 8 ? base >> 8 : hirq >> 8;
+
+		if (since <= now) {
+			s->base_ns[LOAD_TAIL] += since - (base >> 8);
+			s->base_ns[LOAD_HALT] += now - since;
+			s->base = now << 8 | LOAD_TAIL;
+		}
+	} else if (ctx == LOAD_UNKNOWN) {
+		/* Had the core left idle first, the idle exit would have been the first edge. */
+		ctx = current_ctx();
+		if (ctx == LOAD_LOOP)
+			base_enter(s, now, LOAD_TAIL, first_idle);
+		else
+			base_enter(s, now, ctx, ctx);
+		burst_begin(s, now);
+	}
+out:
+	/* The tick comes this way: a busy core's counter is never older than that. */
+	if (want_pmu)
+		pmu_sample(s, now);
+	return 0;
+}
+
+static __always_inline int hirq_leave(void)
+{
+	struct load_slot *s;
+	u64 now, hirq, ns;
+	u32 cpu;
+
+	s = edge(&cpu, &now);
+	if (!s)
+		return 0;
+	hirq = s->hirq;
+	if ((hirq & 0xff) > 1) {
+		s->hirq = hirq - 1;
+		return 0;
+	}
+	if (!(hirq & 0xff) && hirq) {
+		s->odd_edges++;
+		return 0;
+	}
+	now = after(now, hirq);
+	ns = now - (hirq >> 8);
+	if (!hirq && !s->base) {
+		/* In this handler since before the start. */
+		u32 ctx = current_ctx();
+
+		base_enter(s, now, ctx, ctx);
+		s->hirq_ns[ctx & (LOAD_NR_CTX - 1)] += ns;
+	} else if (!hirq) {
+		/* Base edges came first, so the handler began after the start, unseen. */
+		s->hirq_out_ns += ns;
+		s->hirq = now << 8;
+		s->odd_edges++;
+		return 0;
+	} else {
+		/* The edge under way has taken its stamp: this handler lies in what it enters. */
+		u64 ctx = s->moving ? s->moving - 1 : s->base;
+
+		s->hirq_ns[ctx & (LOAD_NR_CTX - 1)] += ns;
+	}
+	s->hirq_in_ns += ns;
+	s->hirq = now << 8;
+	return 0;
+}
+
+#endif

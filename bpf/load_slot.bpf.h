@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* A core's slot: the arrays, and what moves the base partition of its time; see abi/load.h. */
+#ifndef SUBTICK_BPF_LOAD_SLOT_H
+#define SUBTICK_BPF_LOAD_SLOT_H
+
+#include "kernel.bpf.h"
+#include "hist.bpf.h"
+#include "abi/load.h"
+
+/* Set by user space before loading; kernel names for the types, as the skeleton repeats them. */
+const volatile bool want_bursts;
+const volatile bool want_pmu;
+/* sched_switch had prev_state before prev in 5.18 only; found by BTF, not by version. */
+const volatile bool switch_state_first;
+/* Idle context of a core that has shown no event yet: LOAD_POLL under idle=poll or nohlt. */
+const volatile __u32 first_idle = LOAD_HALT;
+
+/* Set once everything is attached: edges before it would see half of the programs. */
+__u64 start_ns;
+/* Bumped by every CPU hotplug step, so that readers look at the online mask only then. */
+__u64 hotplug_steps;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct load_slot);
+} slots SEC(".maps");
+
+struct bursts {
+	u64 count[HIST_NR];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct bursts);
+} bursts SEC(".maps");
+
+/* Bit n: idle state n of that CPU polls. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, u64);
+} poll_states SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct load_cpu_note);
+} notes SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, u32);
+} counters SEC(".maps");
+
+/*
+ * What every edge begins with: this CPU's slot and the time, or NULL while not everything is
+ * attached yet.
+ */
+static __always_inline struct load_slot *edge(u32 *ret_cpu, u64 *ret_now)
+{
+	u64 start = start_ns;
+	u32 cpu = bpf_get_smp_processor_id();
+
+	if (!start)
+		return NULL;
+	*ret_cpu = cpu;
+	*ret_now = bpf_ktime_get_ns() - start;
+	return bpf_map_lookup_elem(&slots, &cpu);
+}
+
+/* The stamp of an edge: never before the last one, so that no interval is negative. */
+static __always_inline u64 after(u64 now, u64 word)
+{
+	return now < word >> 8 ? word >> 8 : now;
+}
+
+static __always_inline void pmu_sample(struct load_slot *s, u64 now)
+{
+	struct bpf_perf_event_value value = {};
+
+	if (bpf_perf_event_read_value(&counters, BPF_F_CURRENT_CPU, &value, sizeof(value))) {
+		s->pmu_errors++;
+		return;
+	}
+	/* Another core may see these three in any order; the check word tells it. */
+	s->pmu_cycles = value.counter;
+	s->pmu_ns = now;
+	s->pmu_check = value.counter ^ now;
+}
+
+/*
+ * Closes the open base context and opens @ctx. @before is what an as yet unknown core must have
+ * been doing for this edge to come first.
+ */
+static __always_inline void base_enter(struct load_slot *s, u64 now, u32 ctx, u32 before)
+{
+	u64 base;
+	u32 was;
+
+	/* Only this CPU's interrupts look: order for the compiler is order enough. */
+	s->moving = ctx + 1;
+	barrier();
+	base = s->base;
+	was = base ? base & 0xff : before;
+	now = after(now, base);
+	s->base_ns[was & (LOAD_NR_CTX - 1)] += now - (base >> 8);
+	s->base = now << 8 | ctx;
+	barrier();
+	s->moving = 0;
+}
+
+/* The open context, LOAD_UNKNOWN before the first edge. */
+static __always_inline u32 base_ctx(const struct load_slot *s)
+{
+	return s->base ? s->base & 0xff : LOAD_UNKNOWN;
+}
+
+static __always_inline bool is_idle(u32 ctx)
+{
+	return ctx <= LOAD_LOOP;
+}
+
+static __always_inline u32 comm_ctx(const char *comm)
+{
+	/* kernel threads only: nobody else can take these names and do softirq work */
+	if (comm[0] == 'k' && comm[1] == 's' && comm[2] == 'o' && comm[3] == 'f' &&
+	    comm[4] == 't' && comm[5] == 'i')
+		return LOAD_KSOFTIRQD;
+	if (comm[0] == 'n' && comm[1] == 'a' && comm[2] == 'p' && comm[3] == 'i' && comm[4] == '/')
+		return LOAD_KSOFTIRQD;
+	return LOAD_TASK;
+}
+
+static __always_inline u32 task_ctx(struct task_struct *task)
+{
+	char comm[8];
+
+	if (!task->pid)
+		return LOAD_LOOP;
+	if (!(task->flags & PF_KTHREAD))
+		return LOAD_TASK;
+	if (bpf_probe_read_kernel(comm, sizeof(comm), task->comm))
+		return LOAD_TASK;
+	return comm_ctx(comm);
+}
+
+/* What current is, for the first edge of a core only. */
+static __noinline u32 current_ctx(void)
+{
+	char comm[16];
+
+	if (!(u32)bpf_get_current_pid_tgid())
+		return LOAD_LOOP;
+	if (bpf_get_current_comm(comm, sizeof(comm)))
+		return LOAD_TASK;
+	return comm_ctx(comm);
+}
+
+static __always_inline void burst_begin(struct load_slot *s, u64 now)
+{
+	if (want_bursts && !s->burst_start)
+		s->burst_start = now;
+}
+
+static __always_inline void burst_end(struct load_slot *s, u32 cpu, u64 now)
+{
+	struct bursts *b;
+
+	if (!want_bursts || !s->burst_start)
+		return;
+	b = bpf_map_lookup_elem(&bursts, &cpu);
+	/* The clock may step back by a few ns where the kernel adjusts it. */
+	if (b && now >= s->burst_start)
+		b->count[hist_bucket(now - s->burst_start) & (HIST_NR - 1)]++;
+	s->burst_start = 0;
+}
+
+#endif

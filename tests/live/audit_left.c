@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* How subtick audit ends when it is told to, or killed: with its figures, leaving nothing. */
+#include <dirent.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "live.h"
+
+#define ARGS(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+static char cpu_text[16];
+
+/* Network namespaces that processes live in; processes of a group. */
+struct world {
+	int groups, namespaces;
+};
+
+static bool seen_before(ino_t *seen, int nr, ino_t one)
+{
+	for (int i = 0; i < nr; i++)
+		if (seen[i] == one)
+			return true;
+	return false;
+}
+
+static struct world look(pid_t group)
+{
+	struct world world = {0};
+	ino_t seen[256];
+	struct dirent *entry;
+	DIR *proc = opendir("/proc");
+
+	while (proc && (entry = readdir(proc))) {
+		int pid = atoi(entry->d_name);
+		char path[64];
+		struct stat ns;
+
+		if (pid <= 0)
+			continue;
+		world.groups += getpgid(pid) == group;
+		snprintf(path, sizeof(path), "/proc/%d/ns/net", pid);
+		if (!stat(path, &ns) && world.namespaces < 256 &&
+		    !seen_before(seen, world.namespaces, ns.st_ino))
+			seen[world.namespaces++] = ns.st_ino;
+	}
+	if (proc)
+		closedir(proc);
+	return world;
+}
+
+/* In a group of its own; what it prints goes to @out. */
+static pid_t start(const char *const args[], const char *out)
+{
+	const char *path = getenv("SUBTICK") ?: SUBTICK_PATH;
+	const char *argv[16] = {path};
+	pid_t pid;
+
+	for (int i = 0; args[i] && i < 14; i++)
+		argv[i + 1] = args[i];
+	pid = fork();
+	if (!pid) {
+		setpgid(0, 0);
+		freopen(out, "w", stdout);
+		freopen("/dev/null", "w", stderr);
+		execvp(path, (char *const *)argv);
+		_exit(127);
+	}
+	setpgid(pid, pid);
+	return pid;
+}
+
+/* A process in the group that has a network of its own: the packet generator. */
+static bool flood_runs(pid_t group)
+{
+	struct dirent *entry;
+	struct stat own, ns;
+	DIR *proc = opendir("/proc");
+	bool found = false;
+
+	stat("/proc/self/ns/net", &own);
+	while (proc && !found && (entry = readdir(proc))) {
+		int pid = atoi(entry->d_name);
+		char path[64];
+
+		snprintf(path, sizeof(path), "/proc/%d/ns/net", pid);
+		found = pid > 0 && getpgid(pid) == group && !stat(path, &ns) &&
+			ns.st_ino != own.st_ino;
+	}
+	if (proc)
+		closedir(proc);
+	return found;
+}
+
+/* As a terminal does it, to the whole group; the first load has 40 s of the budget to go. */
+static void check_ctrl_c(void)
+{
+	char out[] = "/tmp/subtick-audit-XXXXXX";
+	uint64_t begin = clock_mono_ns(), took;
+	int fd = mkstemp(out), status;
+	json_t *root;
+	pid_t pid;
+
+	pid = start(ARGS("audit", "ticks", "--json", "--cpu", cpu_text, "--budget", "120s"), out);
+	live_sleep_ms(2000);
+	kill(-pid, SIGINT);
+	waitpid(pid, &status, 0);
+	took = clock_mono_ns() - begin;
+	root = json_load_file(out, 0, NULL);
+	live_ok(WIFEXITED(status) && !WEXITSTATUS(status) &&
+			json_array_size(json_object_get(root, "sets")),
+		"Ctrl-C prints what was measured");
+	json_decref(root);
+	unlink(out);
+	close(fd);
+	live_ok(took < 20 * NSEC_PER_SEC, "and ends it within the load that runs: %.1f s of 120",
+		(double)took / 1e9);
+}
+
+static void check_left_behind(int number, const char *how)
+{
+	pid_t pid = start(ARGS("audit", "ticks", "--cpu", cpu_text, "--budget", "6s"), "/dev/null");
+	struct world after = {.groups = 1};
+	bool flood = false, done = false;
+	int status;
+
+	for (int i = 0; i < 300 && !flood && !done; i++) {
+		live_sleep_ms(100);
+		flood = flood_runs(pid);
+		done = waitpid(pid, &status, WNOHANG) == pid;
+	}
+	if (!flood) {
+		if (!done) {
+			kill(pid, SIGKILL);
+			waitpid(pid, &status, 0);
+		}
+		live_skip(how, "this machine cannot make the load with a namespace");
+		return;
+	}
+	kill(pid, number);
+	waitpid(pid, &status, 0);
+	/* The last of them may still be on its way out. */
+	for (int i = 0; i < 50 && after.groups; i++) {
+		live_sleep_ms(100);
+		after = look(pid);
+	}
+	live_ok(!after.groups, "%s leaves no process behind", how);
+	live_ok(access("/sys/class/net/stflood0", F_OK) && access("/sys/class/net/stflood1", F_OK),
+		"%s leaves no link behind", how);
+	if (number == SIGINT)
+		live_ok(WIFEXITED(status) && !WEXITSTATUS(status), "%s ends it well", how);
+}
+
+int main(void)
+{
+	struct world before, after;
+	int cpu, other;
+
+	if (!live_two_cpus(&cpu, &other))
+		live_skip_all("needs two CPUs");
+	live_needs(ARGS("load", "--source", "bpf", "0.01", "1"));
+	snprintf(cpu_text, sizeof(cpu_text), "%d", cpu);
+	before = look(getpid());
+	check_ctrl_c();
+	check_left_behind(SIGKILL, "SIGKILL");
+	check_left_behind(SIGINT, "Ctrl-C");
+	for (int i = 0; i < 20; i++) {
+		after = look(getpid());
+		if (after.namespaces <= before.namespaces)
+			break;
+		/* Others may make and unmake theirs meanwhile. */
+		live_sleep_ms(500);
+	}
+	live_ok(after.namespaces <= before.namespaces,
+		"as many network namespaces as before: %d, %d", before.namespaces,
+		after.namespaces);
+	return live_done();
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Which window a precision needs: by rule, and from errors of a simulated kernel. */
+#include "test.h"
+
+#include <math.h>
+
+#include "stats/precision.h"
+
+#define MS 1000000ULL
+
+static uint64_t next_random(uint64_t *state)
+{
+	*state = *state * 6364136223846793005ULL + 1442695040888963407ULL;
+	return *state >> 33;
+}
+
+static void rules(void **state)
+{
+	struct precision p;
+
+	/* The paper: 0.1 % needs 10 s, whatever HZ is, because of the unit of 1/100 s. */
+	precision_rule(0.001, 100, 1000, &p);
+	assert_int_equal(p.rounding_ns, 10000000000ULL);
+	precision_rule(0.01, 100, 250, &p);
+	assert_int_equal(p.rounding_ns, 1000000000ULL);
+	/* 0.9604 / (0.01² × 250) s */
+	assert_true(fabs((double)p.sampling_ns / 1e9 - 38.4146) < 0.001);
+	/* A tick longer than the unit is the coarser step. */
+	precision_rule(0.01, 100, 50, &p);
+	assert_int_equal(p.rounding_ns, 2000000000ULL);
+}
+
+/* Busy ticks of a core with a third of load, one bit of luck each; the figure in units of 10 ms. */
+static void sampled(uint64_t *busy, size_t nr)
+{
+	uint64_t random = 3;
+
+	busy[0] = 0;
+	for (size_t i = 1; i < nr; i++)
+		busy[i] = busy[i - 1] + (next_random(&random) % 1000 < 300);
+}
+
+static double sampled_error(const uint64_t *busy, size_t from, size_t ticks, double bias)
+{
+	uint64_t shown = busy[from + ticks] * 4 / 10 - busy[from] * 4 / 10;
+
+	return (double)shown * 10.0 / (4.0 * (double)ticks) - 0.3 + bias;
+}
+
+#define NR_TICKS 2500000 /* nearly three hours at HZ=250 */
+
+static size_t sampled_points(const uint64_t *busy, size_t nr, double bias,
+			     struct precision_point *points)
+{
+	static const size_t ticks[] = {25, 50, 125, 250, 500};
+
+	for (size_t i = 0; i < sizeof(ticks) / sizeof(ticks[0]); i++) {
+		double sum = 0.0;
+
+		for (size_t from = 0; from + ticks[i] < nr; from++)
+			sum += pow(sampled_error(busy, from, ticks[i], bias), 2.0);
+		points[i] = (struct precision_point){ticks[i] * 4 * MS,
+						     sqrt(sum / (double)(nr - ticks[i])),
+						     (double)nr / (double)ticks[i]};
+	}
+	return sizeof(ticks) / sizeof(ticks[0]);
+}
+
+/* The estimate from short windows against what windows of that length then do. */
+static void from_errors(void **state)
+{
+	uint64_t *busy = malloc(NR_TICKS * sizeof(*busy)), window;
+	struct precision_point points[5];
+	size_t nr, ticks, within = 0, of = 0;
+
+	assert_non_null(busy);
+	sampled(busy, NR_TICKS);
+	nr = sampled_points(busy, 100000, 0.0, points);
+	window = precision_estimate(0.01, points, nr, 0.0, 400000 * MS);
+	/* 1.96² × 0.3 × 0.7 / (0.01² × 250) s, and a little for rounding */
+	assert_true(window > 29000 * MS && window < 36000 * MS);
+	ticks = window / (4 * MS);
+	for (size_t from = 0; from + ticks < NR_TICKS; from += ticks / 8, of++)
+		within += fabs(sampled_error(busy, from, ticks, 0.0)) <= 0.01;
+	assert_true((double)within / (double)of > 0.92 && (double)within / (double)of < 0.98);
+	/* Eleven seconds, as audit has them, still tell it within a factor of two. */
+	nr = sampled_points(busy, 2750, 0.0, points);
+	window = precision_estimate(0.01, points, nr, 0.0, 11000 * MS);
+	assert_true(window > 16000 * MS && window < 64000 * MS);
+
+	/* An error that stays: one finer than it is never reached, a coarser one is, later. */
+	nr = sampled_points(busy, 100000, 0.005, points);
+	assert_int_equal(precision_estimate(0.004, points, nr, 0.005, 400000 * MS), 0);
+	assert_true(precision_estimate(0.01, points, nr, 0.005, 400000 * MS) > 100000 * MS);
+	free(busy);
+}
+
+/* Exact accounting rounds only: 10 ms at either end of the window. */
+static void of_rounding(void **state)
+{
+	static const struct precision_point points[] = {
+		{100 * MS, 0.04, 100.0}, {200 * MS, 0.02, 50.0}, {1000 * MS, 0.004, 10.0}};
+	uint64_t window = precision_estimate(0.01, points, 3, 0.0, 10000 * MS);
+
+	/* 1.96 × 4 ms / 0.01 */
+	assert_true(fabs((double)window / 1e9 - 0.784) < 0.001);
+	assert_int_equal(precision_estimate(0.01, points, 1, 0.0, 10000 * MS), 0);
+	assert_int_equal(precision_estimate(0.01, points, 3, 0.0, 0), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(rules),
+		cmocka_unit_test(from_errors),
+		cmocka_unit_test(of_rounding),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

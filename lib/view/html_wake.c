@@ -213,7 +213,8 @@ static int picture_draw(FILE *out, const struct picture *p, const char *title, c
 							       .x = "le_ns",
 							       .y = "share_ratio",
 							       .label = p->label[i],
-							       .mark = mark};
+							       .mark = mark,
+							       .color = i + 1};
 	for (size_t i = 0; i < p->nr; i++)
 		for (size_t row = 0; row < p->claims->nr_rows; row++)
 			if (!strcmp(html_str(p->claims, row, "name") ?: "", p->name[i]))

@@ -6,12 +6,11 @@
 #include <stdio.h>
 
 #include "report/report.h"
-
-#define AUDIT_NR_PLOTS 3
+#include "view/audit_figures.h"
 
 /* A file per experiment that has figures. */
 struct audit_plots {
-	FILE *file[AUDIT_NR_PLOTS];
+	FILE *file[AUDIT_NR_FIGURES];
 };
 
 /*

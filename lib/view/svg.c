@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Draws plots: frame, axes, series, legend. */
+/* Draws plots: frame, axes, legend; the series are svg_marks.c. */
 #include "view/svg.h"
 
 #include <errno.h>
 #include <locale.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "view/svg_trace.h"
 #include "view/utf8.h"
@@ -17,10 +18,15 @@
 #define MARGIN_TOP    40.0
 #define MARGIN_BOTTOM 60.0
 #define LEGEND_LINE   18.0
+#define LEGEND_GAP    6.0 /* from the title */
+#define LABEL_MAX     90  /* characters: a line of the legend */
 
-/* Okabe and Ito's palette without its yellow: told apart by colour-blind people, on white. */
+/*
+ * Okabe and Ito's palette without its yellow, and grey for its black: told apart by colour-blind
+ * people, on white and on a dark page.
+ */
 static const char *const colors[] = {
-	"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000",
+	"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#767676",
 };
 
 #define NR_COLORS (sizeof(colors) / sizeof(colors[0]))
@@ -33,24 +39,33 @@ struct plot {
 	double top;
 };
 
-static int put_text(FILE *out, const char *text)
+/* Disarmed as for a terminal: XML 1.0 has no control characters, not even escaped. */
+static int put_text(FILE *out, const char *text, size_t max)
 {
-	char *valid = utf8_valid(text);
+	char *valid = utf8_valid(text), *safe = valid ? utf8_printable(valid, max) : NULL;
 
-	if (!valid)
-		return -ENOMEM;
-	for (const char *p = valid; *p; p++) {
+	for (const char *p = safe ?: ""; *p; p++) {
 		if (*p == '<')
 			fputs("&lt;", out);
 		else if (*p == '>')
 			fputs("&gt;", out);
 		else if (*p == '&')
 			fputs("&amp;", out);
-		else /* XML 1.0 has no other control characters, not even escaped. */
-			fputc((unsigned char)*p < ' ' && *p != '\t' && *p != '\n' ? '?' : *p, out);
+		else if (!strncmp(p, "\xef\xbf\xbe", 3) || !strncmp(p, "\xef\xbf\xbf", 3)) {
+			/* U+FFFE and U+FFFF are no characters of XML either. */
+			fputs("\xef\xbf\xbd", out);
+			p += 2;
+		} else
+			fputc(*p, out);
 	}
 	free(valid);
-	return 0;
+	free(safe);
+	return safe ? 0 : -ENOMEM;
+}
+
+static const char *color_of(const struct svg_plot *plot, size_t i)
+{
+	return colors[(plot->series[i].color ? plot->series[i].color - 1 : i) % NR_COLORS];
 }
 
 /*
@@ -59,7 +74,7 @@ static int put_text(FILE *out, const char *text)
  */
 static size_t legend(const struct plot *p, FILE *out)
 {
-	double x = MARGIN_LEFT, y = p->top + MARGIN_TOP + 2.0;
+	double x = MARGIN_LEFT, y = p->top + MARGIN_TOP + 2.0 + LEGEND_GAP;
 	size_t lines = 1;
 
 	if (p->plot->nr_series < 2)
@@ -67,7 +82,8 @@ static size_t legend(const struct plot *p, FILE *out)
 	for (size_t i = 0; i < p->plot->nr_series; i++) {
 		const char *label = p->traces[i].label ?: "";
 		/* Without the font, a guess that is wide enough for most letters. */
-		double width = 36.0 + 6.8 * (double)utf8_width(label);
+		double width = 36.0 + 6.8 * fmin(LABEL_MAX, (double)utf8_width(label));
+		bool rule = p->plot->series[i].mark == SVG_RULE;
 
 		if (x > MARGIN_LEFT && x + width > WIDTH - MARGIN_RIGHT) {
 			x = MARGIN_LEFT;
@@ -75,11 +91,19 @@ static size_t legend(const struct plot *p, FILE *out)
 			lines++;
 		}
 		if (out) {
-			fprintf(out,
-				"<rect x=\"%.1f\" y=\"%.1f\" width=\"12\" height=\"12\" "
-				"fill=\"%s\"/><text x=\"%.1f\" y=\"%.1f\">",
-				x, y - 10.0, colors[i % NR_COLORS], x + 18.0, y);
-			if (put_text(out, label))
+			if (rule)
+				fprintf(out,
+					"<path d=\"M%.1f %.1fv14\" stroke=\"%s\" "
+					"stroke-width=\"2\" "
+					"stroke-dasharray=\"4 3\"/>",
+					x + 6.0, y - 11.0, color_of(p->plot, i));
+			else
+				fprintf(out,
+					"<rect x=\"%.1f\" y=\"%.1f\" width=\"12\" height=\"12\" "
+					"fill=\"%s\"/>",
+					x, y - 10.0, color_of(p->plot, i));
+			fprintf(out, "<text x=\"%.1f\" y=\"%.1f\">", x + 18.0, y);
+			if (put_text(out, label, LABEL_MAX))
 				return 0;
 			fputs("</text>\n", out);
 		}
@@ -100,12 +124,14 @@ static bool plot_axes(struct plot *p)
 		for (size_t j = 0; j < trace->nr; j++) {
 			low_x = fmin(low_x, trace->dots[j].x);
 			high_x = fmax(high_x, fmax(trace->dots[j].x, trace->dots[j].x_end));
+			if (trace->series->mark == SVG_RULE)
+				continue;
 			low_y = fmin(low_y, trace->dots[j].y);
 			high_y = fmax(high_y, trace->dots[j].y);
 		}
-		zero |= trace->series->mark == SVG_BARS || trace->series->mark == SVG_BARS_LE;
+		zero |= svg_is_bars(trace->series);
 	}
-	if (!(low_x <= high_x))
+	if (!(low_x <= high_x) || !(low_y <= high_y))
 		return false;
 	/* A bar's length means something only from 0, and a line near it is read the same way. */
 	if (!p->plot->y_log && low_y > 0.0 && (zero || low_y < high_y / 2.0))
@@ -122,14 +148,15 @@ static bool plot_axes(struct plot *p)
 	p->x_axis.at = MARGIN_LEFT;
 	p->x_axis.length = WIDTH - MARGIN_LEFT - MARGIN_RIGHT;
 	p->y_axis.at = p->top + PLOT_HEIGHT - MARGIN_BOTTOM;
-	p->y_axis.length =
-		MARGIN_TOP + LEGEND_LINE * (double)legend(p, NULL) + MARGIN_BOTTOM - PLOT_HEIGHT;
+	p->y_axis.length = MARGIN_TOP + LEGEND_LINE * (double)legend(p, NULL) +
+			   (p->plot->nr_series > 1 ? LEGEND_GAP : 0.0) + MARGIN_BOTTOM -
+			   PLOT_HEIGHT;
 	return true;
 }
 
 static int axis_title(FILE *out, const char *label, const struct svg_axis *axis)
 {
-	int rc = put_text(out, label);
+	int rc = put_text(out, label, LABEL_MAX);
 
 	if (axis->unit[0])
 		fprintf(out, " (%s)", axis->unit);
@@ -172,51 +199,6 @@ static int draw_axes(const struct plot *p, FILE *out)
 	return rc ?: axis_title(out, p->plot->y_label ?: p->first.y->title, y);
 }
 
-static void draw_bars(const struct plot *p, const struct svg_trace *trace, FILE *out)
-{
-	double base = p->plot->y_log ? p->y_axis.low : fmax(0.0, p->y_axis.low);
-
-	for (size_t i = 0; i < trace->nr; i++) {
-		const struct svg_dot *dot = &trace->dots[i];
-		double from = svg_axis_pixel(&p->x_axis, dot->x);
-		double to = svg_axis_pixel(&p->x_axis, dot->x_end);
-		double y = svg_axis_pixel(&p->y_axis, dot->y),
-		       foot = svg_axis_pixel(&p->y_axis, base);
-
-		/* Narrower than a pixel would fade; the middle stays where the value is. */
-		if (to - from < 1.5) {
-			from = (from + to) / 2.0 - 0.75;
-			to = from + 1.5;
-		}
-		fprintf(out, "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\"/>\n", from,
-			fmin(y, foot), to - from, fabs(foot - y));
-	}
-}
-
-static void draw_trace(const struct plot *p, const struct svg_trace *trace, const char *color,
-		       FILE *out)
-{
-	bool bars = trace->series->mark == SVG_BARS || trace->series->mark == SVG_BARS_LE;
-
-	fprintf(out, "<g fill=\"%s\" fill-opacity=\"%s\">\n", color,
-		bars && p->plot->nr_series > 1 ? "0.6" : "1");
-	if (bars)
-		draw_bars(p, trace, out);
-	if (trace->series->mark == SVG_LINE && trace->nr) {
-		fprintf(out, "<path fill=\"none\" stroke=\"%s\" stroke-width=\"1.5\" d=\"", color);
-		for (size_t i = 0; i < trace->nr; i++)
-			fprintf(out, "%c%.2f %.2f", i ? 'L' : 'M',
-				svg_axis_pixel(&p->x_axis, trace->dots[i].x),
-				svg_axis_pixel(&p->y_axis, trace->dots[i].y));
-		fputs("\"/>\n", out);
-	}
-	for (size_t i = 0; !bars && i < trace->nr; i++)
-		fprintf(out, "<circle cx=\"%.2f\" cy=\"%.2f\" r=\"2.5\"/>\n",
-			svg_axis_pixel(&p->x_axis, trace->dots[i].x),
-			svg_axis_pixel(&p->y_axis, trace->dots[i].y));
-	fputs("</g>\n", out);
-}
-
 static int draw(struct plot *p, const struct report *report, FILE *out)
 {
 	int rc = 0;
@@ -232,7 +214,7 @@ static int draw(struct plot *p, const struct report *report, FILE *out)
 	if (rc)
 		goto out;
 	fprintf(out, "<text class=\"title\" x=\"%.1f\" y=\"%.1f\">", MARGIN_LEFT, p->top + 26.0);
-	rc = put_text(out, p->plot->title ?: "");
+	rc = put_text(out, p->plot->title ?: "", 0);
 	fputs("</text>\n", out);
 	if (!plot_axes(p)) {
 		fprintf(out, "<text x=\"%.1f\" y=\"%.1f\">nothing was measured</text>\n",
@@ -242,7 +224,10 @@ static int draw(struct plot *p, const struct report *report, FILE *out)
 	if (!rc)
 		rc = draw_axes(p, out);
 	for (size_t i = 0; i < p->plot->nr_series; i++)
-		draw_trace(p, &p->traces[i], colors[i % NR_COLORS], out);
+		svg_trace_draw(&p->traces[i],
+			       &(struct svg_place){&p->x_axis, &p->y_axis, color_of(p->plot, i),
+						   p->plot->nr_series > 1},
+			       out);
 	if (p->plot->nr_series > 1 && !legend(p, out))
 		rc = -ENOMEM;
 out:
@@ -264,12 +249,18 @@ int svg_write(FILE *out, const struct report *report, const struct svg_plot *plo
 		return -errno;
 	old = uselocale(posix);
 	fprintf(out,
-		"<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.0f %.0f\" "
-		"width=\"%.0f\" height=\"%.0f\" font-family=\"sans-serif\" font-size=\"12\">\n"
+		"<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" viewBox=\"0 0 %.0f %.0f\" "
+		"width=\"%.0f\" height=\"%.0f\" font-family=\"sans-serif\" font-size=\"12\" "
+		"fill=\"currentColor\">\n"
 		"<style>.grid{stroke:#dddddd}.axis{stroke:#333333;fill:none}"
-		".title{font-size:15px;font-weight:bold}</style>\n"
-		"<rect width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n",
+		".title{font-size:15px;font-weight:bold}</style>\n<title>",
 		WIDTH, PLOT_HEIGHT * nr_plots, WIDTH, PLOT_HEIGHT * nr_plots);
+	for (size_t i = 0; i < nr_plots && !rc; i++) {
+		fputs(i ? "; " : "", out);
+		rc = put_text(out, plots[i].title ?: "", 0);
+	}
+	fputs("</title>\n<rect class=\"paper\" width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n",
+	      out);
 	for (size_t i = 0; i < nr_plots && !rc; i++) {
 		struct plot plot = {.plot = &plots[i], .top = PLOT_HEIGHT * i};
 

@@ -14,6 +14,7 @@ enum svg_mark {
 	SVG_LINE,    /* joined in the order of the rows, with a point on each */
 	SVG_BARS,    /* from @x to @x_end, or a thin bar on @x when that is NULL */
 	SVG_BARS_LE, /* a histogram of cumulative counts: @x is the upper edge, inclusive */
+	SVG_RULE,    /* a dashed line from top to bottom at @x; @y only has to be there */
 };
 
 /*
@@ -28,6 +29,7 @@ struct svg_series {
 	const char *x, *x_end, *y;
 	const char *label; /* in the legend; NULL: the title of column @y */
 	enum svg_mark mark;
+	unsigned int color; /* that of the series of this number, counted from 1; 0: its own */
 };
 
 struct svg_plot {
@@ -40,7 +42,7 @@ struct svg_plot {
 
 /*
  * Writes the plots one below the other. The unit of an axis is that of the first series' column,
- * scaled for people as a whole. A plot without any point says so instead of its axes. Returns 0,
+ * scaled for people: as a whole, or tick by tick where the axis is logarithmic. A plot without any point says so instead of its axes. Returns 0,
  * -EINVAL when a key names nothing, -ENOMEM, or the stream's -errno; flushes.
  */
 int svg_write(FILE *out, const struct report *report, const struct svg_plot *plots,
@@ -54,7 +56,8 @@ struct svg_axis {
 	double low, high;  /* ends of the axis */
 	double at, length; /* pixels; negative length grows upwards */
 	double scale;	   /* values are divided by it before they are written out */
-	const char *unit;  /* "ms", "%", or "" */
+	const char *unit;  /* "ms", "%", or "": then the ticks have theirs, or there is none */
+	enum unit kind;
 	double tick[SVG_MAX_TICKS];
 	size_t nr_ticks;
 	int decimals;

@@ -19,11 +19,16 @@ static const struct axis_unit units[] = {
 	{UNIT_CYCLES, 1, "cycles"},
 };
 
+#define NR_UNITS (sizeof(units) / sizeof(units[0]))
+
+static bool scales_by_tick(enum unit unit)
+{
+	return unit == UNIT_NS || unit == UNIT_HZ;
+}
+
 static void choose_unit(struct svg_axis *axis, enum unit unit, double largest)
 {
-	axis->scale = 1.0;
-	axis->unit = "";
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+	for (size_t i = 0; i < NR_UNITS; i++) {
 		if (units[i].unit != unit)
 			continue;
 		/* The first of its unit in any case, a larger one when the axis reaches two of it. */
@@ -78,14 +83,18 @@ static void log_ticks(struct svg_axis *axis)
 
 void svg_axis_init(struct svg_axis *axis, enum unit unit, bool log, double low, double high)
 {
-	*axis = (struct svg_axis){.log = log, .low = low, .high = high};
+	*axis = (struct svg_axis){.log = log, .low = low, .high = high, .kind = unit};
 	if (!(axis->high > axis->low)) {
 		double half = axis->low != 0.0 ? fabs(axis->low) / 2.0 : 1.0;
 
 		axis->low -= half;
 		axis->high += half;
 	}
-	choose_unit(axis, unit, fmax(fabs(axis->low), fabs(axis->high)));
+	axis->scale = 1.0;
+	axis->unit = "";
+	/* Over several decades one unit for all would make "0.0001" of some tick. */
+	if (!log || !scales_by_tick(unit))
+		choose_unit(axis, unit, fmax(fabs(axis->low), fabs(axis->high)));
 	if (log)
 		log_ticks(axis);
 	else
@@ -103,8 +112,14 @@ double svg_axis_pixel(const struct svg_axis *axis, double value)
 void svg_axis_label(const struct svg_axis *axis, double tick, char *buf, size_t size)
 {
 	double shown = tick / axis->scale;
+	const struct axis_unit *best = NULL;
 
-	if (axis->decimals < 0)
+	for (size_t i = 0; axis->log && !axis->unit[0] && i < NR_UNITS; i++)
+		if (units[i].unit == axis->kind && (!best || tick >= units[i].scale * (1.0 - 1e-9)))
+			best = &units[i];
+	if (best)
+		snprintf(buf, size, "%g %s", tick / best->scale, best->name);
+	else if (axis->decimals < 0)
 		snprintf(buf, size, "%g", shown);
 	else /* No "-0". */
 		snprintf(buf, size, "%.*f", axis->decimals,

@@ -25,4 +25,14 @@ struct svg_columns {
 int svg_trace_init(struct svg_trace *trace, const struct svg_plot *plot, struct svg_columns *first,
 		   const struct report *report);
 
+/* Where a series goes, and how it looks. */
+struct svg_place {
+	const struct svg_axis *x, *y;
+	const char *color;
+	bool shared; /* other series are in the same plot */
+};
+
+void svg_trace_draw(const struct svg_trace *trace, const struct svg_place *place, FILE *out);
+bool svg_is_bars(const struct svg_series *series);
+
 #endif

@@ -18,9 +18,10 @@ export function barTable(caption, heads, rows) {
 	const most = Math.max(...rows.map((row) => row[1] ?? 0), 0);
 
 	return el("table", {class: "bars"}, el("caption", {}, caption),
-		el("thead", {}, el("tr", {}, ...heads.map((head) => el("th", {scope: "col"}, head)))),
+		el("thead", {}, el("tr", {}, ...heads.map((head, i) =>
+			el("th", {scope: "col", class: i === 1 ? "number" : ""}, head)))),
 		el("tbody", {}, ...rows.map(([label, value, text]) => {
-			const bar = el("span", {class: "hbar"});
+			const bar = el("span", {class: value > 0 ? "hbar" : ""});
 
 			bar.style.width = most > 0 && known(value) ? `${value / most * 100}%` : "0";
 			return el("tr", {}, el("th", {scope: "row"}, label),

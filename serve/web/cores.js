@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The cores: a bar each, split by context, with what /proc/stat claims; and their history.
-import {el, known, notes, origin, percent, pick, points, setText} from "./dom.js";
+import {el, known, notes, origin, percent, pick, points, setText, wholePercent} from "./dom.js";
 import {Plot} from "./plot.js";
 
 // In the order in which they stack. What the parts leave free is idle.
@@ -85,19 +85,20 @@ export class Cores {
 		place.append(el("h2", {}, "What each core does"), this.summary, this.legend(), this.list,
 			this.origin, el("h2", {}, "History"), this.whole);
 		this.stack = new Plot(place, {
-			label: "Busy by context", range: [0, 1], format: percent,
+			label: "Busy by context", range: [0, 1], format: percent, axis: wholePercent,
 			series: [...CONTEXTS].reverse().map(([key, name]) =>
 				({label: name, color: `--ctx-${key}`, fill: true}))
 				.concat({label: "/proc/stat says", color: "--mark", dash: [6, 4]}),
 		});
 		this.error = new Plot(place, {
-			label: "/proc/stat against the truth", format: points, height: 180,
+			label: "/proc/stat minus the truth, in points", format: points, height: 180,
+			axis: (value) => value ? points(value).replace(/\.0 points$/, "") : "0",
 			range: (_, low, high) => {
 				const most = Math.max(0.02, Math.abs(low ?? 0), Math.abs(high ?? 0)) * 1.1;
 
 				return [-most, most];
 			},
-			series: [{label: "/proc/stat minus busy, worst core", color: "--bad"},
+			series: [{label: "worst core", color: "--bad"},
 				{label: "mean of the cores", color: "--ctx-task"}],
 		});
 		place.append(this.notes);
@@ -108,7 +109,9 @@ export class Cores {
 			...CONTEXTS.map(([key, name]) =>
 				el("li", {}, el("span", {class: `swatch ctx-${key}`}), name)),
 			el("li", {}, el("span", {class: "swatch idle"}), "idle"),
-			el("li", {}, el("span", {class: "swatch stat-mark"}), "/proc/stat says"));
+			el("li", {}, el("span", {class: "swatch stat-mark"}), "/proc/stat says"),
+			el("li", {}, el("span", {class: "stat-off"}, "12.3 %"), ` /proc/stat is more than ` +
+				`${FAR_OFF * 100} points off`));
 	}
 
 	pick(number) {

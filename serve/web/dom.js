@@ -39,7 +39,8 @@ const TAIL = 14;
 export function path(name) {
 	const letters = [...printable(name)];
 
-	if (letters.length <= TAIL)
+	// With less than that before it, the tail is the name.
+	if (letters.length <= TAIL + 6)
 		return el("span", {}, letters.join(""));
 	return el("span", {class: "path"}, el("span", {class: "head"}, letters.slice(0, -TAIL).join("")),
 		el("span", {class: "tail"}, letters.slice(-TAIL).join("")));
@@ -76,6 +77,11 @@ export function percent(value) {
 
 export function count(value) {
 	return known(value) ? value.toLocaleString("en") : "–";
+}
+
+// For axes, where the caption has the unit.
+export function wholePercent(value) {
+	return known(value) ? `${Math.round(value * 100)} %` : "";
 }
 
 export function points(value) {

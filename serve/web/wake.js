@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // How long idle cores take to wake: per idle state over all cores, then core by core.
 import {count, el, known, notes, ns, origin, printable, setText} from "./dom.js";
-import {barTable, histogram, LogScale, spread} from "./bars.js";
+import {barTable, LogScale, spread} from "./bars.js";
 import {Plot} from "./plot.js";
+import {COLORS, Spread} from "./spread.js";
 
 const PAGE = 50;
 const WINDOWS = 300;
-const COLORS = ["--ctx-task", "--ctx-hardirq", "--ctx-poll_idle", "--ctx-ksoftirqd",
-	"--ctx-softirq_on_idle", "--ctx-idle_loop"];
 
 function least(list, of) {
 	const have = list.filter(known);
@@ -49,18 +48,24 @@ function verdictCell(verdict) {
 		words[verdict] ?? printable(verdict ?? "–"));
 }
 
-const HEADS = ["state", "wake-ups", "claimed", "min", "median", "p99", "max"];
+// Those marked are left out on a phone.
+const HEADS = ["wake-ups*", "claimed", "min*", "median", "p99*", "max"];
+const only = (head) => head.endsWith("*") ? "number roomy" : "number";
 
 function line(scale, head, one) {
-	return el("tr", {}, head, ...[count(one.count), ns(one.claimed), ns(one.min), ns(one.median),
-		ns(one.p99), ns(one.max)].map((text) => el("td", {class: "number"}, text)),
-	verdictCell(one.verdict), el("td", {class: "wide"}, spread(scale, one)));
+	const cells = [count(one.count), ns(one.claimed), ns(one.min), ns(one.median), ns(one.p99), ns(one.max)];
+
+	return el("tr", {class: one.verdict === "exceeds" ? "exceeds" : ""}, head,
+		...cells.map((text, i) => el("td", {class: only(HEADS[i])}, text)),
+		verdictCell(one.verdict), el("td", {class: "wide"}, spread(scale, one)));
 }
 
-function table(caption, heads, scale, rows) {
+function table(caption, scale, rows) {
 	return el("div", {class: "scroll"}, el("table", {class: "wake"}, el("caption", {}, caption),
-		el("thead", {}, el("tr", {}, ...[...heads, "verdict"].map((head) =>
-			el("th", {scope: "col"}, head)), el("th", {scope: "col", class: "wide"}, scale.axis()))),
+		el("thead", {}, el("tr", {}, el("th", {scope: "col"}, "state"), ...HEADS.map((head) =>
+			el("th", {scope: "col", class: only(head)}, head.replace("*", ""))),
+		el("th", {scope: "col", class: "verdict"}, "verdict"),
+		el("th", {scope: "col", class: "wide", "aria-label": "spread"}, scale.axis()))),
 		el("tbody", {}, ...rows)));
 }
 
@@ -70,7 +75,7 @@ export class Wake {
 		this.limit = PAGE;
 		this.summary = el("p", {class: "summary"});
 		this.states = el("div");
-		this.histograms = el("div", {class: "columns"});
+		this.spread = new Spread();
 		this.cores = el("div");
 		this.told = el("p", {class: "muted"});
 		this.more = el("button", {type: "button", hidden: true,
@@ -80,13 +85,14 @@ export class Wake {
 		this.notes = el("ul", {class: "notes muted"});
 		this.plotPlace = el("div");
 		place.append(el("h2", {}, "How long an idle core takes to wake"), this.summary, this.states,
-			this.histograms, el("h2", {}, "History"), this.plotPlace,
+			el("h2", {}, "How it is distributed"), this.spread.node, el("h2", {}, "History"), this.plotPlace,
 			el("h2", {}, "Core by core"), this.cores, this.told, this.more,
 			el("h2", {}, "What does not count"), this.rejected, this.origin, this.notes);
 	}
 
 	restyle() {
 		this.plot?.restyle();
+		this.spread.restyle();
 	}
 
 	refuse(why) {
@@ -98,8 +104,11 @@ export class Wake {
 		if (this.report?.time_unix_ns === report.time_unix_ns)
 			return;
 		this.report = report;
+		const states = byState(report.states ?? []);
+
+		this.spread.take(states);
 		this.past.push({time: report.time_unix_ns / 1e9,
-			medians: new Map(byState(report.states ?? []).map((state) => [state.name, state.median]))});
+			medians: new Map(states.map((state) => [state.name, state.median]))});
 		if (this.past.length > WINDOWS)
 			this.past.shift();
 	}
@@ -117,10 +126,9 @@ export class Wake {
 			`${ns(least(states.map((state) => state.max), Math.max))}.` :
 			"No wake-up could be measured in this window.");
 		this.states.replaceChildren(table("By idle state: line least to most, box median to p99 of the " +
-			"worst core, mark: claimed", HEADS, scale, states.map((state) =>
+			"worst core, mark: claimed", scale, states.map((state) =>
 			line(scale, el("th", {scope: "row"}, printable(state.name)), state))));
-		this.histograms.replaceChildren(...states.filter((state) => state.list.some((s) => s.le)).map(
-			(state) => histogram(printable(state.name), Wake.merge(state.list))));
+		this.spread.draw(states, this.report.window_ns ?? 0);
 		this.renderCores(all, scale);
 		this.renderRejected();
 		this.renderPlot(states);
@@ -129,24 +137,13 @@ export class Wake {
 		notes(this.notes, this.report);
 	}
 
-	// Unlike percentiles, counts up to the same edges do add up.
-	static merge(list) {
-		const sums = new Map();
-
-		for (const state of list)
-			for (const bucket of state.le ?? [])
-				sums.set(bucket.le_ns, (sums.get(bucket.le_ns) ?? 0) + (bucket.count ?? 0));
-		return [...sums].sort((a, b) => (a[0] ?? Infinity) - (b[0] ?? Infinity))
-			.map(([le, sum]) => ({le_ns: le, count: sum}));
-	}
-
 	renderCores(all, scale) {
 		const rows = all.slice(0, this.limit).map((state) => line(scale,
 			el("th", {scope: "row"}, `CPU ${state.cpu} ${printable(state.name)}`),
 			{count: state.count, claimed: state.claimed_ns, min: state.min_ns, median: state.median_ns,
 				p99: state.p99_ns, max: state.max_ns, verdict: state.verdict}));
 
-		this.cores.replaceChildren(table("Each core and state", HEADS, scale, rows));
+		this.cores.replaceChildren(table("Each core and state", scale, rows));
 		setText(this.told, `${count(rows.length)} of ${count(all.length)}`);
 		this.more.hidden = all.length <= this.limit;
 	}
@@ -166,7 +163,7 @@ export class Wake {
 		if (key !== this.plotted) {
 			this.plotted = key;
 			this.plotPlace.replaceChildren();
-			this.plot = new Plot(this.plotPlace, {label: "Median of the worst core, by state", format: ns,
+			this.plot = new Plot(this.plotPlace, {label: "Median of the worst core, by state", format: ns, height: 160,
 				range: (_, low, high) => [0, Math.max(high ?? 0, 1) * 1.05],
 				series: names.map((name, i) => ({label: printable(name), color: COLORS[i]}))});
 		}

@@ -5,24 +5,55 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/read_json.h"
 #include "sample.h"
 #include "view/html.h"
 
-static int render(char **ret_text, size_t *ret_size)
+#define MAX_REPORTS 32
+
+/* Reports that no sample builds: as --from reads them. Returns how many, or -errno. */
+static int read_reports(const char *path, struct report **reports, size_t room)
 {
-	struct report *reports[] = {sample_load(), sample_compare(), sample_doctor(), sample_runq(),
-				    sample_edges()};
+	FILE *file = fopen(path, "r");
+	static char text[1 << 18];
+	size_t size = file ? fread(text, 1, sizeof(text), file) : 0, at = 0, used, nr = 0;
+	struct err err = {0};
+	int rc = file && size && size < sizeof(text) ? 0 : -ENODATA;
+
+	if (file)
+		fclose(file);
+	while (!rc && nr < room &&
+	       !(rc = report_read_json(text + at, size - at, &reports[nr], &used, &err))) {
+		at += used;
+		nr++;
+	}
+	if (rc != -ENODATA || !nr)
+		printf("# %s: %s\n", path, err.what);
+	return rc == -ENODATA && nr ? (int)nr : -EINVAL;
+}
+
+static int render(const char *folder, char **ret_text, size_t *ret_size)
+{
+	struct report *reports[MAX_REPORTS] = {sample_load(), sample_compare(), sample_doctor(),
+					       sample_runq(), sample_edges()};
 	const struct html_missing missing[] = {{"crit", "no \"module\" & <no> reason\n\xff"}};
 	struct html_doc doc = {
 		.machine = "host<b>, a machine",
 		.reports = (const struct report *const *)reports,
-		.nr_reports = sizeof(reports) / sizeof(reports[0]),
+		.nr_reports = 5,
 		.missing = missing,
 		.nr_missing = 1,
 	};
 	FILE *out = open_memstream(ret_text, ret_size);
-	int rc = out ? html_write(out, &doc) : -errno;
+	char path[4096];
+	int rc;
 
+	snprintf(path, sizeof(path), "%s/report-in.jsonl", folder);
+	rc = read_reports(path, reports + doc.nr_reports, MAX_REPORTS - doc.nr_reports);
+	if (rc > 0) {
+		doc.nr_reports += rc;
+		rc = out ? html_write(out, &doc) : -errno;
+	}
 	for (size_t i = 0; i < doc.nr_reports; i++)
 		report_free(reports[i]);
 	return out && fclose(out) ? -errno : rc;
@@ -69,7 +100,7 @@ int main(int argc, char **argv)
 	if (argc != 2)
 		return 64;
 	snprintf(path, sizeof(path), "%s/report.html", argv[1]);
-	ok = !render(&text, &size);
+	ok = !render(argv[1], &text, &size);
 	if (ok && rewrite) {
 		file = fopen(path, "w");
 		ok = file && fwrite(text, 1, size, file) == size && !fclose(file);

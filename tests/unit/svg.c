@@ -38,9 +38,10 @@ static void axis_log(void **state)
 	struct svg_axis axis;
 
 	svg_axis_init(&axis, UNIT_NS, true, 900.0, 2.5e6);
-	assert_string_equal(axis.unit, "ms");
-	label_is(&axis, 0, "0.0001");
-	label_is(&axis, axis.nr_ticks - 1, "10");
+	assert_string_equal(axis.unit, "");
+	label_is(&axis, 0, "100 ns");
+	label_is(&axis, 1, "1 µs");
+	label_is(&axis, axis.nr_ticks - 1, "10 ms");
 	axis.at = 0;
 	axis.length = -50;
 	assert_true(svg_axis_pixel(&axis, axis.high) == -50.0);

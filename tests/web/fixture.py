@@ -37,6 +37,10 @@ def wave(at, period, phase):
     return 0.5 + 0.5 * math.sin(2 * math.pi * at / period + phase)
 
 
+def normal(z):
+    return 0.5 * (1 + math.erf(z / math.sqrt(2)))
+
+
 def load(options, at):
     cpus = []
     for cpu in range(options.cpus):
@@ -96,12 +100,14 @@ def wake(options, at):
     for cpu in range(options.cpus):
         for index, (name, claimed) in enumerate([("POLL", 0), ("C1", 2000), ("C6", 133000)]):
             middle = (claimed or 300) * (0.6 + 0.1 * wave(at, 9, cpu))
+            le = [{"le_ns": 2 ** power - 1, "count": int(500 * normal(math.log2(2 ** power / middle) / 0.7))}
+                  for power in range(7, 20)] + [{"le_ns": None, "count": 500}]
             states.append({
                 "cpu": cpu, "source": "passive", "index": index, "name": name,
                 "claimed_ns": claimed, "count": 500, "min_ns": middle * 0.7, "median_ns": middle,
                 "mean_ns": middle * 1.1, "stddev_ns": middle * 0.2, "p99_ns": middle * 1.5,
                 "p999_ns": None, "max_ns": middle * (2.5 if index == 2 else 1.6),
-                "verdict": "exceeds" if index == 2 else "within" if index else "no-claim"})
+                "verdict": "exceeds" if index == 2 else "within" if index else "no-claim", "le": le})
     return {"source": "passive", "overhead_ns": 74, "uncertainty_ns": 44.0, "states": states,
             "rejected": {"before_idle_total": 4, "other_first_total": 13, "negative_total": 1},
             "quality": {}, "notes": ["fixture"]}

@@ -46,6 +46,7 @@ async function small(browser) {
 	await page.waitForSelector("figcaption:has-text('CPU 1')");
 	ok(await page.locator("#view-cores canvas").count() === 2, "page: history of one core on a click");
 	await views(page, "two");
+	await distribution(page);
 	await hostile(page);
 	await keyboard(page);
 	ok(!page.problems.length, "page: no console errors", page.problems.join("\n"));
@@ -53,6 +54,34 @@ async function small(browser) {
 		page.requests.filter((url) => !url.startsWith(server.url)).join("\n"));
 	await page.close();
 	server.stop();
+}
+
+// A canvas tells nothing but its pixels: each state's colour must be among them, and the claims' words.
+async function distribution(page) {
+	await page.click("#tab-wake");
+	await page.waitForSelector("#view-wake .columns canvas");
+	const found = await page.evaluate(() => {
+		const style = getComputedStyle(document.documentElement);
+		const canvas = document.querySelector("#view-wake .columns canvas");
+		const {data} = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+		const drawn = new Set();
+
+		for (let at = 0; at < data.length; at += 4)
+			if (data[at + 3] === 255)
+				drawn.add("#" + [0, 1, 2].map((i) => data[at + i].toString(16).padStart(2, "0")).join(""));
+		return {
+			labels: [...document.querySelectorAll("#view-wake .columns figure:first-child .u-series")]
+				.map((node) => node.textContent),
+			colors: ["--ctx-task", "--ctx-hardirq", "--ctx-poll_idle"].map((name) =>
+				drawn.has(style.getPropertyValue(name).trim())),
+			text: document.querySelector("#view-wake").textContent,
+		};
+	});
+
+	ok(["POLL", "C1", "C6"].every((name) => found.labels.some((label) => label.startsWith(name))) &&
+		found.colors.every(Boolean), "page: wake latency is a distribution per idle state", JSON.stringify(found));
+	ok(found.text.includes("Dashed: the exit latency that the driver claims"),
+		"page: what the driver claims is in the distribution", found.text.slice(0, 400));
 }
 
 async function hostile(page) {

@@ -31,9 +31,29 @@ async function look(browser, file, name) {
 		found.headings.join());
 	ok(found.pictures > 0 && !found.wide, `report: ${name} has pictures and fits`, JSON.stringify(found.pictures));
 	await page.screenshot({path: join(shots, `report-${name}.png`), fullPage: true});
+	await printed(page, name);
 	await page.pdf({path: join(shots, `report-${name}.pdf`), format: "A4"});
 	await page.close();
 	return found.text;
+}
+
+// As wide as A4 between the margins of the document: on paper nothing scrolls into sight.
+async function printed(page, name) {
+	const before = page.viewportSize();
+
+	await page.emulateMedia({media: "print", colorScheme: "dark"});
+	await page.setViewportSize({width: Math.floor((210 - 2 * 12) / 25.4 * 96), height: 1000});
+	const found = await page.evaluate(() => ({
+		cut: [...document.querySelectorAll("table, svg, li, p")].filter((node) =>
+			node.getBoundingClientRect().right > innerWidth + 1).map((node) => node.textContent.slice(0, 60)),
+		tall: [...document.querySelectorAll("svg")].filter((node) => node.getBoundingClientRect().height > 950).length,
+		back: getComputedStyle(document.body).backgroundColor,
+	}));
+
+	ok(!found.cut.length && !found.tall, `report: ${name} is not cut by a sheet of paper`, JSON.stringify(found));
+	ok(found.back === "rgb(255, 255, 255)", `report: ${name} prints dark on white`, found.back);
+	await page.emulateMedia({media: "screen", colorScheme: "light"});
+	await page.setViewportSize(before);
 }
 
 async function hostile(browser, folder) {

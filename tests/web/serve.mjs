@@ -4,6 +4,7 @@ import {spawn, spawnSync} from "node:child_process";
 import {createServer} from "node:net";
 import {join} from "node:path";
 import {Browser, ok, shots, skip, test} from "./browser.mjs";
+import {cgroupRoot, Cgroups, shown, tag} from "./cgroups.mjs";
 
 const SUBTICK = join(process.env.SUBTICK_BUILD, "subtick");
 const ROUNDS = 6;
@@ -72,6 +73,46 @@ async function moves(page) {
 		ok(false, "serve: a bar grows under a load", tried.join("\n"));
 }
 
+async function hostile(page) {
+	const root = cgroupRoot();
+
+	if (!root) {
+		skip("serve: real cgroups with hostile names", "no cgroup hierarchy to write to");
+		return;
+	}
+	const cgroups = new Cgroups(root);
+
+	try {
+		cgroups.make();
+		ok(!cgroups.takesNewline(), "serve: the kernel takes no cgroup with a newline in its name");
+		await page.click("#tab-runq");
+		await page.fill("#runq-filter", tag);
+		const names = () => page.evaluate(() => [...document.querySelectorAll(".runq tbody th")]
+			.map((th) => th.textContent));
+
+		await page.waitForFunction((parts) => parts.every((part) =>
+			[...document.querySelectorAll(".runq tbody th")].some((th) => th.textContent.includes(part))),
+		shown).catch(() => {});
+		const seen = await names();
+
+		for (const part of shown)
+			ok(seen.some((name) => name.includes(part)), `serve: shows the cgroup ${JSON.stringify(part.slice(0, 45))}`,
+				seen.join("\n"));
+		const found = await page.evaluate(() => ({title: document.title, scripts: document.scripts.length,
+			inside: document.querySelectorAll("main img, main b, main script, main a").length}));
+
+		ok(found.title === "subtick" && found.scripts === 2 && !found.inside,
+			"serve: names of real cgroups are text, never markup", JSON.stringify(found));
+		await page.click(".runq tbody th button >> nth=0");
+		await page.waitForSelector(".detail:visible .bars");
+		await page.screenshot({path: join(shots, "serve-hostile.png"), fullPage: true});
+		await page.keyboard.press("Escape");
+		await page.fill("#runq-filter", "");
+	} finally {
+		ok(cgroups.remove(), "serve: its cgroups are gone again", cgroups.made.join("\n"));
+	}
+}
+
 async function served(browser, url) {
 	const page = await browser.page();
 	const answer = await page.goto(url);
@@ -81,6 +122,7 @@ async function served(browser, url) {
 	await page.waitForSelector("#state:has-text('live')");
 	await page.waitForSelector(".core");
 	await moves(page);
+	await hostile(page);
 	for (const [view, noun] of [["cores", "load"], ["runq", "runq"], ["wake", "wake"], ["doctor", "doctor"]]) {
 		if ((await fetch(`${url}api/v1/${noun}`)).status === 404) {
 			skip(`serve: ${view} has figures`, `this exporter has no ${noun}`);

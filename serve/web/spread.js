@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// How wake latency is distributed, per idle state: all cores and the last minutes, beside the claims.
+import {count, el, known, ns, percent, printable, setText} from "./dom.js";
+import {Plot} from "./plot.js";
+
+export const COLORS = ["--ctx-task", "--ctx-hardirq", "--ctx-poll_idle", "--ctx-ksoftirqd",
+	"--ctx-softirq_on_idle", "--ctx-idle_loop"];
+const WINDOWS = 300;
+
+// Counts up to the same edges add up, over cores and over windows; null is above the last edge.
+function add(sums, le) {
+	for (const bucket of le ?? [])
+		sums.set(bucket.le_ns, (sums.get(bucket.le_ns) ?? 0) + (bucket.count ?? 0));
+}
+
+function decadesAround(values) {
+	const have = values.filter((value) => known(value) && value > 0).map(Math.log10);
+
+	return [10 ** Math.floor(Math.min(...have)), 10 ** Math.ceil(Math.max(...have) + 1e-9)];
+}
+
+export class Spread {
+	constructor() {
+		this.past = [];
+		this.range = [100, 1e6];
+		this.told = el("p", {class: "muted"});
+		this.place = el("div", {class: "columns"});
+		this.node = el("div", {}, this.place, this.told);
+	}
+
+	restyle() {
+		this.plots?.forEach((plot) => plot.restyle());
+	}
+
+	// states: [{name, claimed, list: [{le, count}]}] of one window.
+	take(states) {
+		const window = new Map();
+
+		for (const state of states) {
+			const sums = new Map();
+
+			state.list.forEach((one) => add(sums, one.le));
+			if (sums.size)
+				window.set(state.name, sums);
+		}
+		this.past.push(window);
+		if (this.past.length > WINDOWS)
+			this.past.shift();
+	}
+
+	// One state over the windows that are kept: edges with the counts up to them.
+	sum(name) {
+		const sums = new Map();
+
+		for (const window of this.past)
+			for (const [edge, below] of window.get(name) ?? [])
+				sums.set(edge, (sums.get(edge) ?? 0) + below);
+		const all = sums.get(null) ?? Math.max(0, ...sums.values());
+		const edges = [...sums].filter(([edge]) => known(edge) && edge > 0).sort((a, b) => a[0] - b[0]);
+
+		return {all, edges};
+	}
+
+	build(names) {
+		const key = names.join("\0");
+
+		if (key === this.key)
+			return;
+		this.key = key;
+		this.place.replaceChildren();
+		const options = {format: percent, axis: (value) => `${Math.round(value * 100)} %`,
+			x: {format: ns, range: () => this.range}};
+		const series = (faint) => names.map((name, i) => ({label: printable(name), color: COLORS[i], faint}));
+
+		this.plots = [
+			new Plot(this.place, {...options, label: "Share of the wake-ups in each bucket, by idle state",
+				steps: true, range: (_, low, high) => [0, Math.max(high ?? 0, 0.01) * 1.1], series: series(true)}),
+			new Plot(this.place, {...options, label: "Share that took no longer, by idle state",
+				range: [0, 1.02], series: series(false)}),
+		];
+	}
+
+	draw(states, windowNs) {
+		const found = states.slice(0, COLORS.length).map((state) => ({...state, ...this.sum(state.name)}))
+			.filter((state) => state.all > 0);
+		const edges = [...new Set(found.flatMap((state) => state.edges.map(([edge]) => edge)))]
+			.sort((a, b) => a - b);
+
+		this.node.hidden = !found.length;
+		if (!found.length)
+			return;
+		this.build(found.map((state) => state.name));
+		// From the last edge with nothing up to it to the first with everything.
+		const used = (edge) => found.some((state) => {
+			const at = state.edges.findIndex(([other]) => other === edge);
+			const below = state.edges[at]?.[1] ?? 0, before = state.edges[at - 1]?.[1] ?? 0;
+
+			return below > before || (state.edges[at + 1]?.[1] ?? 0) > 0 && below === 0;
+		});
+		const x = edges.filter(used);
+
+		// Nothing is known to be below the lowest edge but 0: an octave stands for it.
+		if (found.some((state) => state.edges[0][1] > 0))
+			x.unshift(x[0] / 2);
+		const rules = found.filter((state) => state.claimed > 0)
+			.map((state) => ({at: state.claimed, color: COLORS[found.indexOf(state)]}));
+
+		this.range = decadesAround([...x, ...rules.map((rule) => rule.at)]);
+		this.plots[0].draw([x, ...found.map((state) => this.shares(state, x, true))], null, rules);
+		this.plots[1].draw([x, ...found.map((state) => this.shares(state, x, false))], null, rules);
+		setText(this.told, `${count(found.reduce((sum, state) => sum + state.all, 0))} wake-ups of all cores in ` +
+			`the last ${ns(this.past.length * windowNs)}. ` + (rules.length ?
+			"Dashed: the exit latency that the driver claims." : "No driver claims an exit latency here."));
+	}
+
+	shares(state, x, inside) {
+		const below = new Map(state.edges);
+		let before = 0;
+
+		return x.map((edge) => {
+			const sum = below.get(edge) ?? before, share = (inside ? sum - before : sum) / state.all;
+
+			before = sum;
+			return share;
+		});
+	}
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Real cgroups with names that want to be markup, each with a task that waits for a core now and then.
+import {spawn} from "node:child_process";
+import {accessSync, constants, mkdirSync, rmdirSync, writeFileSync} from "node:fs";
+
+const ROOTS = ["/sys/fs/cgroup/cpu", "/sys/fs/cgroup/unified", "/sys/fs/cgroup"];
+const TRIES = 100;
+
+export const tag = `subtick-web-${process.pid}`;
+
+// A name holds no slash, so what needs one is two cgroups.
+const NAMES = [
+	["<script>document.title='owned'<", "script>"],
+	["<img src=x onerror=\"document.title='owned'\">"],
+	["quotes\"'`><b>bold<", "b>"],
+	["return\rtab\ttwo  spaces"],
+	["x".repeat(255 - Buffer.byteLength(`${tag} `))],
+	[Buffer.from([0x62, 0x61, 0x64, 0xff, 0xfe, 0x80])],
+];
+// What a name must read like on the page: text, controls as codes, invalid bytes as U+FFFD.
+export const shown = ["<script>document.title='owned'</script>", "onerror=\"document.title='owned'\">",
+	"quotes\"'`><b>bold</b>", "return\\u000dtab\\u0009two  spaces", "x".repeat(255 - tag.length - 1),
+	"bad\ufffd\ufffd\ufffd"];
+
+export function cgroupRoot() {
+	return ROOTS.find((root) => {
+		try {
+			accessSync(`${root}/cgroup.procs`, constants.W_OK);
+			return true;
+		} catch {
+			return false;
+		}
+	});
+}
+
+function join(...parts) {
+	return Buffer.concat(parts.flatMap((part, i) => i ? [Buffer.from("/"), Buffer.from(part)] : [Buffer.from(part)]));
+}
+
+export class Cgroups {
+	constructor(root) {
+		this.root = root;
+		this.made = [];
+		this.tasks = [];
+		this.stop = () => this.remove();
+		process.on("exit", this.stop);
+		this.signal = () => process.exit(1);
+		["SIGINT", "SIGTERM", "SIGHUP"].forEach((name) => process.on(name, this.signal));
+	}
+
+	make() {
+		for (const [first, ...rest] of NAMES) {
+			let path = join(this.root, Buffer.concat([Buffer.from(`${tag} `), Buffer.from(first)]));
+
+			mkdirSync(path);
+			this.made.push(path);
+			for (const name of rest) {
+				path = join(path, name);
+				mkdirSync(path);
+				this.made.push(path);
+			}
+			const task = spawn("sh", ["-c", "while :; do sleep 0.02; done"], {stdio: "ignore"});
+
+			this.tasks.push(task);
+			writeFileSync(join(path, "cgroup.procs"), String(task.pid));
+		}
+	}
+
+	// The kernel takes no name with a newline; the day it does, this test has to show one.
+	takesNewline() {
+		const path = join(this.root, `${tag} new\nline`);
+
+		try {
+			mkdirSync(path);
+			this.made.push(path);
+			return true;
+		} catch {
+			return false;
+		}
+	}
+
+	// Also called when the process ends, so it waits without giving up control.
+	remove() {
+		const clock = new Int32Array(new SharedArrayBuffer(4));
+
+		process.off("exit", this.stop);
+		["SIGINT", "SIGTERM", "SIGHUP"].forEach((name) => process.off(name, this.signal));
+		this.tasks.forEach((task) => task.kill("SIGKILL"));
+		for (let i = 0; i < TRIES && this.made.length; i++) {
+			this.made = this.made.reverse().filter((path) => {
+				try {
+					rmdirSync(path);
+					return false;
+				} catch (error) {
+					return error.code !== "ENOENT";
+				}
+			}).reverse();
+			// Their last sleep ends by itself.
+			Atomics.wait(clock, 0, 0, this.made.length ? 50 : 0);
+		}
+		return !this.made.length;
+	}
+}

@@ -4,8 +4,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define TOKEN_MIN 16
@@ -41,36 +43,70 @@ int auth_parse(struct auth *auth, const char *text, size_t len, struct err *err)
 	return 0;
 }
 
-int auth_read(struct auth *auth, const char *path, struct err *err)
+/* Whether the file of that name is no longer the one we hold open, as far as can be seen. */
+static bool replaced(const struct auth *auth, const char *path)
+{
+	struct stat held, named;
+
+	if (fstat(auth->fd, &held) || !held.st_nlink)
+		return true;
+	return !stat(path, &named) && (named.st_dev != held.st_dev || named.st_ino != held.st_ino);
+}
+
+static int open_token(const struct auth *auth, const char *path, int *ret_fd, struct err *err)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0 && errno == EACCES && auth->fd >= 0 && !strcmp(path, auth->path)) {
+		if (replaced(auth, path))
+			return err_set(err, -EACCES,
+				       "%s is another file than at the start and cannot be opened any "
+				       "more: restart, or write to the file in place",
+				       path);
+		fd = auth->fd;
+	}
+	if (fd < 0)
+		return err_set(err, -errno, "cannot open %s: %s", path, strerror(errno));
+	*ret_fd = fd;
+	return 0;
+}
+
+static int read_token(struct auth *auth, const char *path, int fd, struct err *err)
 {
 	char text[AUTH_TOKEN_MAX + 64];
-	ssize_t len;
-	int fd, rc;
+	ssize_t len = pread(fd, text, sizeof(text), 0);
+	int rc = len < 0 ? err_set(err, -errno, "cannot read it: %s", strerror(errno)) :
+			   auth_parse(auth, text, len, err);
+
+	explicit_bzero(text, sizeof(text));
+	if (rc)
+		err_prefix(err, "%s", path);
+	return rc;
+}
+
+int auth_read(struct auth *auth, const char *path, struct err *err)
+{
+	char *own;
+	int fd = -1, rc;
 
 	if (!path) {
 		auth->needed = false;
 		return 0;
 	}
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	/* Privileges may be gone: what was opened with them still shows changes made in place. */
-	if (fd < 0 && errno == EACCES && auth->fd >= 0)
-		fd = auth->fd;
-	if (fd < 0)
-		return err_set(err, -errno, "cannot open %s: %s", path, strerror(errno));
-	len = pread(fd, text, sizeof(text), 0);
-	rc = len < 0 ? err_set(err, -errno, "cannot read %s: %s", path, strerror(errno)) :
-		       auth_parse(auth, text, len, err);
-	explicit_bzero(text, sizeof(text));
-	if (rc) {
-		err_prefix(err, "%s", path);
+	rc = open_token(auth, path, &fd, err);
+	if (rc)
+		return rc;
+	own = strdup(path);
+	rc = own ? read_token(auth, path, fd, err) : err_set(err, -ENOMEM, "out of memory");
+	if (rc || fd == auth->fd) {
 		if (fd != auth->fd)
 			close(fd);
+		free(own);
 		return rc;
 	}
-	if (fd != auth->fd) {
-		auth_close(auth);
-		auth->fd = fd;
-	}
+	auth_close(auth);
+	auth->fd = fd;
+	auth->path = own;
 	return 0;
 }
 
@@ -78,7 +114,9 @@ void auth_close(struct auth *auth)
 {
 	if (auth->fd >= 0)
 		close(auth->fd);
+	free(auth->path);
 	auth->fd = -1;
+	auth->path = NULL;
 }
 
 bool auth_allows(const struct auth *auth, const char *header)

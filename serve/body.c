@@ -8,9 +8,7 @@
 
 #include <event2/buffer.h>
 
-/* Level 1: the text is so repetitive that more effort buys little. 15 + 16 means gzip. */
-#define GZIP_LEVEL 1
-#define GZIP_BITS  (15 + 16)
+#include "pack.h"
 
 static size_t total;
 
@@ -28,14 +26,15 @@ struct body *body_new(bool gzip, size_t room)
 	body->refs = 1;
 	body->room = room < 256 ? 256 : room;
 	body->data = malloc(body->room);
-	if (gzip && deflateInit2(&body->stream, GZIP_LEVEL, Z_DEFLATED, GZIP_BITS, 8,
-				 Z_DEFAULT_STRATEGY) == Z_OK)
-		body->gzip = true;
-	if (!body->data || (gzip && !body->gzip)) {
+	body->gzip = gzip;
+	body->pack = gzip ? malloc(sizeof(*body->pack)) : NULL;
+	if (!body->data || (gzip && !body->pack)) {
 		body->room = 0;
 		body_put(body);
 		return NULL;
 	}
+	if (gzip)
+		body->len = pack_begin(body->pack, (unsigned char *)body->data);
 	total += body->room;
 	return body;
 }
@@ -44,10 +43,8 @@ void body_put(struct body *body)
 {
 	if (!body || --body->refs)
 		return;
-	/* Frees nothing twice: ending an ended stream is an error code. */
-	if (body->gzip)
-		deflateEnd(&body->stream);
 	total -= body->room;
+	free(body->pack);
 	free(body->data);
 	free(body);
 }
@@ -74,33 +71,15 @@ static bool make_room(struct body *body, size_t want)
 	return true;
 }
 
-static void compress_some(struct body *body, const void *data, size_t len, int flush)
-{
-	z_stream *z = &body->stream;
-	int rc = Z_OK;
-
-	z->next_in = (Bytef *)data;
-	z->avail_in = len;
-	do {
-		if (!make_room(body, 4096))
-			return;
-		z->next_out = (Bytef *)body->data + body->len;
-		z->avail_out = body->room - body->len;
-		rc = deflate(z, flush);
-		body->len = body->room - z->avail_out;
-	} while (rc == Z_OK && (z->avail_in || flush == Z_FINISH));
-	if (rc != Z_OK && rc != Z_STREAM_END && rc != Z_BUF_ERROR)
-		body->failed = true;
-}
-
 void body_append(struct body *body, const void *data, size_t len)
 {
+	if (!make_room(body, body->gzip ? pack_bound(len) : len))
+		return;
+	body->raw_len += len;
 	if (body->gzip) {
-		compress_some(body, data, len, Z_NO_FLUSH);
+		body->len += pack_add(body->pack, data, len, (unsigned char *)body->data + body->len);
 		return;
 	}
-	if (!make_room(body, len))
-		return;
 	memcpy(body->data + body->len, data, len);
 	body->len += len;
 }
@@ -109,8 +88,10 @@ int body_finish(struct body *body)
 {
 	char *exact;
 
-	if (body->gzip)
-		compress_some(body, "", 0, Z_FINISH);
+	if (body->gzip && make_room(body, PACK_SLACK))
+		body->len += pack_end(body->pack, (unsigned char *)body->data + body->len);
+	free(body->pack);
+	body->pack = NULL;
 	if (body->failed)
 		return -ENOMEM;
 	exact = realloc(body->data, body->len ? body->len : 1);

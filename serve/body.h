@@ -6,16 +6,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include <zlib.h>
-
 struct evbuffer;
+struct pack;
 
 struct body {
 	unsigned int refs; /* one thread: those of the event loop */
 	char *data;
 	size_t len, room;
+	size_t raw_len; /* of what was appended */
 	bool gzip;
-	z_stream stream;
+	struct pack *pack; /* until it is finished */
 	bool failed; /* out of memory; sticky */
 };
 

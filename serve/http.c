@@ -131,7 +131,7 @@ static void asset_answer(struct server *server, struct evhttp_request *request,
 
 static void ready_answer(struct server *server, struct evhttp_request *request)
 {
-	if (sampler_alive(&server->sampler))
+	if (sampler_ready(&server->sampler))
 		http_text(server, request, HTTP_OK, "ready");
 	else
 		http_text(server, request, HTTP_SERVUNAVAIL, "no window has ended lately");
@@ -215,7 +215,6 @@ static void on_accept_error(struct evconnlistener *listener, void *arg)
 static int listen_on(struct server *server, const char *text, struct err *err)
 {
 	struct evhttp_bound_socket *bound;
-	struct address address;
 	int fd, rc;
 
 	rc = address_listen(text, &fd, err);
@@ -227,13 +226,19 @@ static int listen_on(struct server *server, const char *text, struct err *err)
 		return err_set(err, -ENOMEM, "cannot listen on %s", text);
 	}
 	evconnlistener_set_error_cb(evhttp_bound_socket_get_listener(bound), on_accept_error);
-	address_parse(text, &address);
-	if (!address_is_local(&address) && !server->auth.needed)
-		server_log("warning: %s can be reached from outside and no token is set "
-			   "(--token-file)",
-			   text);
 	server_log("listening on %s", text);
 	return 0;
+}
+
+void http_warn_open(const struct server *server)
+{
+	struct address address;
+
+	for (size_t i = 0; !server->auth.needed && i < server->config.nr_listen; i++)
+		if (!address_parse(server->config.listen[i], &address) && !address_is_local(&address))
+			server_log("warning: %s can be reached from outside and no token is set "
+				   "(--token-file)",
+				   server->config.listen[i]);
 }
 
 int http_open(struct server *server, struct err *err)
@@ -251,6 +256,8 @@ int http_open(struct server *server, struct err *err)
 	evhttp_set_gencb(server->http, on_request, server);
 	for (size_t i = 0; !rc && i < server->config.nr_listen; i++)
 		rc = listen_on(server, server->config.listen[i], err);
+	if (!rc)
+		http_warn_open(server);
 	return rc;
 }
 

@@ -63,10 +63,10 @@ static void handle_event(struct sampler *s, struct collector *c)
 	report_free(report);
 }
 
-/* Until @until_ns; true when it is time to end. */
-static bool wait_round(struct sampler *s, uint64_t until_ns)
+/* Until one interval after @from_ns, whatever it is by then; true when it is time to end. */
+static bool wait_round(struct sampler *s, uint64_t from_ns)
 {
-	struct pollfd fds[MAX_FDS] = {{.fd = s->stop_fd, .events = POLLIN}};
+	struct pollfd fds[MAX_FDS] = {{.fd = s->wake_fd, .events = POLLIN}};
 	struct collector *owner[MAX_FDS] = {NULL};
 	unsigned int nr = 1;
 
@@ -80,15 +80,16 @@ static bool wait_round(struct sampler *s, uint64_t until_ns)
 					    .events = POLLIN};
 	}
 	for (;;) {
-		uint64_t now = clock_mono_ns();
+		uint64_t now = clock_mono_ns(), until = from_ns + interval(s), count;
 		struct timespec left;
 
-		if (now >= until_ns)
+		if (now >= until)
 			return false;
-		left = clock_timespec(until_ns - now);
+		left = clock_timespec(until - now);
 		if (ppoll(fds, nr, &left, NULL) <= 0)
 			continue;
-		if (fds[0].revents)
+		if (fds[0].revents && read(s->wake_fd, &count, sizeof(count)) > 0 &&
+		    atomic_load(&s->stopping))
 			return true;
 		for (unsigned int i = 1; i < nr; i++)
 			if (fds[i].revents)
@@ -99,24 +100,26 @@ static bool wait_round(struct sampler *s, uint64_t until_ns)
 static void *run(void *arg)
 {
 	struct sampler *s = arg;
-	uint64_t next = clock_mono_ns();
+	uint64_t from = clock_mono_ns();
 
 	for (;;) {
-		next += interval(s);
-		/* After a pause (suspend, SIGSTOP) one long window, not a burst of short ones. */
-		if (next < clock_mono_ns())
-			next = clock_mono_ns();
-		if (wait_round(s, next))
+		uint64_t length, now;
+
+		if (wait_round(s, from))
 			return NULL;
 		update_all(s);
+		length = interval(s);
+		now = clock_mono_ns();
+		/* After a pause (suspend, SIGSTOP) one long window, not a burst of short ones. */
+		from = now - from < 2 * length ? from + length : now;
 	}
 }
 
 int sampler_open(struct sampler *s, struct err *err)
 {
-	s->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	s->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	s->notify_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (s->stop_fd < 0 || s->notify_fd < 0)
+	if (s->wake_fd < 0 || s->notify_fd < 0)
 		return err_set(err, -errno, "cannot make an eventfd: %s", strerror(errno));
 	return 0;
 }
@@ -127,6 +130,7 @@ int sampler_start(struct sampler *s, struct err *err)
 	int rc;
 
 	/* Signals are the event loop's. */
+	s->start_ns = clock_mono_ns();
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &old);
 	rc = pthread_create(&s->thread, NULL, run, s);
@@ -137,15 +141,24 @@ int sampler_start(struct sampler *s, struct err *err)
 	return 0;
 }
 
-void sampler_close(struct sampler *s)
+void sampler_wake(struct sampler *s)
 {
 	uint64_t one = 1;
 
-	if (s->started && write(s->stop_fd, &one, sizeof(one)) == sizeof(one))
+	if (write(s->wake_fd, &one, sizeof(one)) < 0)
+		return;
+}
+
+void sampler_close(struct sampler *s)
+{
+	if (s->started) {
+		atomic_store(&s->stopping, true);
+		sampler_wake(s);
 		pthread_join(s->thread, NULL);
+	}
 	s->started = false;
-	if (s->stop_fd >= 0)
-		close(s->stop_fd);
+	if (s->wake_fd >= 0)
+		close(s->wake_fd);
 	if (s->notify_fd >= 0)
 		close(s->notify_fd);
 }
@@ -154,5 +167,10 @@ bool sampler_alive(const struct sampler *s)
 {
 	uint64_t last = atomic_load(&s->last_ns);
 
-	return last && clock_mono_ns() - last < 3 * interval(s) + NSEC_PER_SEC;
+	return clock_mono_ns() - (last ? last : s->start_ns) < 3 * interval(s) + NSEC_PER_SEC;
+}
+
+bool sampler_ready(const struct sampler *s)
+{
+	return atomic_load(&s->last_ns) && sampler_alive(s);
 }

@@ -17,9 +17,11 @@ struct sampler {
 	const struct config *config; /* changes only under the store's lock */
 	pthread_t thread;
 	bool started;
-	int stop_fd;   /* eventfd: written to end the thread */
+	atomic_bool stopping;
+	int wake_fd;   /* eventfd: written to make the thread look at what is new here */
 	int notify_fd; /* eventfd: readable after each round of windows */
-	atomic_uint_fast64_t last_ns; /* CLOCK_MONOTONIC of the last round, 0 before the first */
+	uint64_t start_ns;	      /* CLOCK_MONOTONIC */
+	atomic_uint_fast64_t last_ns; /* of the last round, 0 before the first */
 	void (*log)(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 };
 
@@ -27,7 +29,11 @@ int sampler_open(struct sampler *sampler, struct err *err);
 int sampler_start(struct sampler *sampler, struct err *err);
 /* Ends the thread and waits for it. */
 void sampler_close(struct sampler *sampler);
-/* Whether a round ended within the last three intervals. */
+/* The interval is another: the window under way ends by it. */
+void sampler_wake(struct sampler *sampler);
+/* Whether a round ended, or the thread began, within the last three intervals. */
 bool sampler_alive(const struct sampler *sampler);
+/* Alive, and a round has ended. */
+bool sampler_ready(const struct sampler *sampler);
 
 #endif

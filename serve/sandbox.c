@@ -123,7 +123,7 @@ static const char *const allowed[] = {
 	"munmap", "mremap", "madvise", "brk", "futex", "sched_yield", "exit", "exit_group",
 	"set_robust_list", "rseq", "membarrier",
 	/* signals */
-	"rt_sigaction", "rt_sigprocmask", "rt_sigreturn", "sigaltstack", "tgkill",
+	"rt_sigaction", "rt_sigprocmask", "rt_sigreturn", "sigaltstack",
 	/* who and how much */
 	"getpid", "gettid", "getuid", "geteuid", "getrusage", "getrandom", "sched_getaffinity",
 	"sched_getcpu", "getcpu",
@@ -148,9 +148,12 @@ static int allow_with_args(scmp_filter_ctx filter)
 		BPF_MAP_LOOKUP_AND_DELETE_ELEM, BPF_MAP_LOOKUP_BATCH, BPF_MAP_LOOKUP_AND_DELETE_BATCH,
 		BPF_MAP_UPDATE_BATCH, BPF_MAP_DELETE_BATCH, BPF_OBJ_GET_INFO_BY_FD,
 	};
-	/* Memory is never made executable, files are never opened for writing. */
+	/* Memory is never made executable, files are never opened to change them. */
 	struct scmp_arg_cmp no_exec = SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0);
-	struct scmp_arg_cmp reading = SCMP_A2(SCMP_CMP_MASKED_EQ, O_ACCMODE | O_CREAT, O_RDONLY);
+	struct scmp_arg_cmp reading =
+		SCMP_A2(SCMP_CMP_MASKED_EQ, O_ACCMODE | O_CREAT | O_TRUNC, O_RDONLY);
+	/* For abort(); other processes of the same user are none of our business. */
+	struct scmp_arg_cmp self = SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid(), 0);
 	struct scmp_arg_cmp ioctls[] = {SCMP_A1(SCMP_CMP_EQ, FIONREAD, 0), SCMP_A1(SCMP_CMP_EQ, FIONBIO, 0)};
 	int rc = allow(filter, "mmap", 1, &no_exec);
 
@@ -158,6 +161,8 @@ static int allow_with_args(scmp_filter_ctx filter)
 		rc = allow(filter, "mprotect", 1, &no_exec);
 	if (!rc)
 		rc = allow(filter, "openat", 1, &reading);
+	if (!rc)
+		rc = allow(filter, "tgkill", 1, &self);
 	for (size_t i = 0; !rc && i < sizeof(ioctls) / sizeof(ioctls[0]); i++)
 		rc = allow(filter, "ioctl", 1, &ioctls[i]);
 	for (size_t i = 0; !rc && i < sizeof(bpf) / sizeof(bpf[0]); i++) {

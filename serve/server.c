@@ -34,7 +34,6 @@ static void on_stop(evutil_socket_t signal, short what, void *arg)
 
 	(void)what;
 	server_log("stopping: %s", strsignal(signal));
-	server->stopped = true;
 	event_base_loopbreak(server->base);
 }
 
@@ -58,6 +57,8 @@ static void take_live(struct server *server, struct config *fresh)
 	pthread_mutex_unlock(&server->store.lock);
 	server->conns.max = now->max_connections;
 	server->conns.timeout_ns = now->timeout_ns;
+	sampler_wake(&server->sampler);
+	http_warn_open(server);
 }
 
 static void on_reload(evutil_socket_t signal, short what, void *arg)
@@ -219,7 +220,7 @@ int server_run(struct server *s, struct err *err)
 	s->sampler = (struct sampler){.collectors = s->collectors,
 				      .store = &s->store,
 				      .config = &s->config,
-				      .stop_fd = -1,
+				      .wake_fd = -1,
 				      .notify_fd = -1,
 				      .log = server_log};
 	s->conns.max = s->config.max_connections;

@@ -69,8 +69,6 @@ struct server {
 	int (*reload)(void *arg, struct config *ret_config, struct err *err);
 	void *reload_arg;
 	int (*doctor_report)(struct report **ret_report, struct err *err);
-	bool listening;
-	bool stopped;
 };
 
 /* Runs until SIGTERM or SIGINT; owns @config from now on. */
@@ -82,6 +80,8 @@ void server_log(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* http.c */
 int http_open(struct server *server, struct err *err);
 void http_close(struct server *server);
+/* Says so if somebody from outside can ask without a token. */
+void http_warn_open(const struct server *server);
 void http_count(struct server *server, int code);
 /* Sends a short text. */
 void http_text(struct server *server, struct evhttp_request *request, int code, const char *text);

@@ -3,6 +3,7 @@
 import contextlib
 import http.client
 import os
+import re
 import socket
 import subprocess
 import tempfile
@@ -41,9 +42,8 @@ class Server:
                 raise tap.Skip(self.text().strip())
             if self.child.poll() is not None:
                 raise RuntimeError(f"exit {self.child.returncode}: {self.text().strip()}")
-            with contextlib.suppress(OSError):
-                if self.get("/readyz")[0] == 200:
-                    break
+            if self.ready():
+                break
             if time.time() > deadline:
                 raise RuntimeError("not ready after 20 s: " + self.text())
             time.sleep(0.05)
@@ -58,6 +58,12 @@ class Server:
                 self.child.kill()
                 self.child.wait()
         self.log.close()
+
+    def ready(self):
+        try:
+            return self.get("/readyz")[0] == 200
+        except OSError:
+            return False
 
     def text(self):
         self.log.seek(0)
@@ -83,6 +89,11 @@ def parse(text):
             name, value = line.rsplit(" ", 1)
             found[name] = float(value)
     return found
+
+
+def counters(found):
+    """Those of load, which are as old as its last window."""
+    return {k: v for k, v in found.items() if re.match(r"subtick_(cpu|softirq|procstat)\w*_total", k)}
 
 
 def cgroup_root():

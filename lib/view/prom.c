@@ -272,38 +272,50 @@ static void format_le(char *to, uint64_t ns, enum prom_format format)
 		strcpy(to + len, ".0");
 }
 
-static void put_bucket(struct prom *p, const char *name, const char *labels, const char *le,
-		       uint64_t count)
+/* Room for @len bytes in one piece, which is less than a block. */
+static char *reserve(struct prom *p, size_t len)
 {
-	char value[32];
+	if (sizeof(p->block) - p->used < len)
+		flush(p);
+	return p->block + p->used;
+}
 
-	puts_(p, name);
-	put(p, "_bucket{", 8);
-	if (*labels) {
-		puts_(p, labels);
-		put(p, ",", 1);
+/* All boundaries of one row: @prefix ends with le=", which leaves a number and a count to write. */
+static void put_buckets(struct prom *p, const char *prefix, size_t len, const union word *words,
+			unsigned int nr, char (*le)[32])
+{
+	for (unsigned int i = 0; i <= nr; i++) {
+		const char *edge = i < nr ? le[i] : "+Inf";
+		char *to = reserve(p, len + 32 + 3 + 20 + 1), *start = to;
+
+		memcpy(to, prefix, len);
+		to = stpcpy(to + len, edge);
+		memcpy(to, "\"} ", 3);
+		to += 3;
+		to += format_u64(to, words[i].u64);
+		*to++ = '\n';
+		p->used += to - start;
 	}
-	put(p, "le=\"", 4);
-	puts_(p, le);
-	put(p, "\"} ", 3);
-	put(p, value, format_u64(value, count));
-	put(p, "\n", 1);
 }
 
 static void put_histogram(struct prom *p, const struct series *s, size_t row, char (*le)[32])
 {
 	const union word *words = series_words(s, row);
 	const char *name = s->family->name, *labels = s->labels[row];
-	uint64_t count = words[s->nr_le].u64;
-	char head[128], value[32];
+	size_t need = strlen(name) + strlen(labels) + 16, len;
+	char head[128], value[32], *prefix = need < sizeof(p->block) / 2 ? malloc(need) : NULL;
 
-	for (unsigned int i = 0; i < s->nr_le; i++)
-		put_bucket(p, name, labels, le[i], words[i].u64);
-	put_bucket(p, name, labels, "+Inf", count);
+	if (!prefix) {
+		p->rc = need < sizeof(p->block) / 2 ? -ENOMEM : -EOVERFLOW;
+		return;
+	}
+	len = snprintf(prefix, need, "%s_bucket{%s%sle=\"", name, labels, *labels ? "," : "");
+	put_buckets(p, prefix, len, words, s->nr_le, le);
+	free(prefix);
 	snprintf(head, sizeof(head), "%s_sum", name);
 	put_line(p, head, labels, value, format_seconds(value, words[s->nr_le + 1].u64));
 	snprintf(head, sizeof(head), "%s_count", name);
-	put_line(p, head, labels, value, format_u64(value, count));
+	put_line(p, head, labels, value, format_u64(value, words[s->nr_le].u64));
 }
 
 void prom_write(struct prom *p, const struct series *s)

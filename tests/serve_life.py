@@ -1,0 +1,317 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The exporter's life: privileges, tokens, signals, settings, sockets, its manager."""
+import contextlib
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+
+import tap
+from exporter import SUBTICK, Server, counters, eventually, free_port
+
+TOKEN = "a-token-of-enough-characters"
+
+
+def statuses(pid):
+    for task in os.listdir(f"/proc/{pid}/task"):
+        with open(f"/proc/{pid}/task/{task}/status", encoding="utf-8") as text:
+            yield task, dict(re.findall(r"^(\w+):\t(.*)$", text.read(), re.M))
+
+
+def check_dropped():
+    if os.geteuid():
+        raise tap.Skip("needs root, to see root dropped")
+    with Server() as server:
+        server.metrics()
+        threads = list(statuses(server.child.pid))
+        if len(threads) < 2:
+            yield f"{len(threads)} threads"
+        for task, status in threads:
+            for key in ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"):
+                if int(status[key], 16):
+                    yield f"thread {task}: {key} is {status[key]}"
+            if "0" in status["Uid"].split() or "0" in status["Gid"].split() or status["Groups"].strip():
+                yield f"thread {task}: Uid {status['Uid']}, Gid {status['Gid']}, Groups {status['Groups']}"
+            if status["NoNewPrivs"] != "1" or status["Seccomp"] != "2":
+                yield f"thread {task}: NoNewPrivs {status['NoNewPrivs']}, Seccomp {status['Seccomp']}"
+        key = 'subtick_collector_updates_total{collector="load"}'
+        before = server.metrics()[key]
+        if not eventually(lambda: server.metrics()[key] > before):
+            yield "measures no more after the drop"
+        if server.metrics()['subtick_collector_up{collector="load"}'] != 1:
+            yield "is down after the drop"
+
+
+def check_refuses():
+    with Server("--user", "no-such-user", wait=False) as server:
+        if os.geteuid():
+            raise tap.Skip("needs root, to have something to drop")
+        if server.child.wait(20) != 1 or "no-such-user" not in server.text():
+            yield f"exit {server.child.returncode}: {server.text().strip()}"
+    with Server("--user", "root", wait=False) as server:
+        if server.child.wait(20) != 1:
+            yield f"--user root: exit {server.child.returncode}"
+    with Server("--no-sandbox") as server:
+        if "--no-sandbox" not in server.text():
+            yield "no warning with --no-sandbox"
+
+
+def check_token():
+    with tempfile.NamedTemporaryFile("w+") as file:
+        file.write(TOKEN + "\n")
+        file.flush()
+        with Server("--token-file", file.name) as server:
+            good = {"Authorization": f"Bearer {TOKEN}"}
+            for path in ("/metrics", "/api/v1/load", "/api/v1/stream", "/api/v1/doctor"):
+                status, headers, body = server.get(path)
+                if status != 401 or "Bearer" not in headers["WWW-Authenticate"] or b"cpu" in body:
+                    yield f"{path} without a token: {status}"
+            for wrong in (f"Bearer {TOKEN}x", f"Bearer {TOKEN[:-1]}", f"Basic {TOKEN}", "Bearer "):
+                if server.get("/metrics", {"Authorization": wrong})[0] != 401:
+                    yield f"'{wrong}' is let in"
+            if server.get("/metrics", good)[0] != 200:
+                yield "the token is refused"
+            if server.get("/healthz")[0] != 200:
+                yield "/healthz needs a token"
+            # In place, as privileges to open it again are gone.
+            file.seek(0)
+            file.write("b" + TOKEN[1:] + "\n")
+            file.flush()
+            server.child.send_signal(signal.SIGHUP)
+            if not eventually(lambda: server.get("/metrics", good)[0] == 401):
+                yield "the old token still works after SIGHUP"
+            if server.get("/metrics", {"Authorization": "Bearer b" + TOKEN[1:]})[0] != 200:
+                yield "the new token does not work: " + server.text()
+
+
+def check_token_replaced():
+    """A new file of the same name cannot be read without privileges: that is said, not passed over."""
+    if os.geteuid():
+        raise tap.Skip("needs root, to have a file that others cannot read")
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "token")
+        for name in (path, path + ".new"):
+            with open(name, "w", encoding="utf-8") as file:
+                file.write(TOKEN if name == path else "b" + TOKEN)
+            os.chmod(name, 0o600)
+        with Server("--token-file", path) as server:
+            os.rename(path + ".new", path)
+            server.child.send_signal(signal.SIGHUP)
+            if not eventually(lambda: "keeping the settings" in server.text()):
+                yield "does not say that it cannot read the new file: " + server.text()
+            if server.get("/metrics", {"Authorization": f"Bearer {TOKEN}"})[0] != 200:
+                yield "the old token does not work any more"
+
+
+def check_outside_warning():
+    with Server(host="0.0.0.0") as server:
+        if "warning" not in server.text():
+            yield "listens on 0.0.0.0 without a token and does not warn"
+    with Server() as server:
+        if "warning" in server.text():
+            yield "warns about loopback"
+
+
+def check_sigterm():
+    with Server("--timeout", "60s") as server:
+        clients = [socket.create_connection((server.host, server.port)) for _ in range(5)]
+        clients[0].sendall(b"GET /api/v1/stream HTTP/1.1\r\nHost: x\r\n\r\n")
+        clients[1].sendall(b"GET /metr")
+        clients[0].recv(100)
+        server.child.terminate()
+        # Long before the clients' time is over.
+        if server.child.wait(20):
+            yield f"exit {server.child.returncode}: {server.text()}"
+        for client in clients:
+            client.close()
+
+
+def check_sighup():
+    updates = 'subtick_collector_updates_total{collector="load"}'
+    port = free_port()
+    with tempfile.NamedTemporaryFile("w", suffix=".conf") as file:
+        server = Server()
+        server.argv, server.port = [SUBTICK, "serve", "--config", file.name], port
+
+        def settings(text):
+            os.truncate(file.name, 0)
+            file.seek(0)
+            file.write(text)
+            file.flush()
+
+        def reload(text, answer):
+            settings(text)
+            said = server.text().count(answer)
+            server.child.send_signal(signal.SIGHUP)
+            return eventually(lambda: server.text().count(answer) > said)
+
+        os.chmod(file.name, 0o644)
+        settings(f"listen = 127.0.0.1:{port}\ninterval = 200ms\n")
+        with server:
+            if not reload(f"listen = 127.0.0.1:{port}\ninterval = 60s\nle = 1ms\n", "settings read again"):
+                yield f"does not read them again: {server.text()}"
+            if "le changed" not in server.text():
+                yield f"does not say what needs a restart: {server.text()}"
+            time.sleep(0.5)
+            first = server.metrics()[updates]
+            time.sleep(1.5)
+            if server.metrics()[updates] > first:
+                yield "the longer interval is not in force"
+            if not reload("nonsense\n", "keeping the settings") or server.get("/healthz")[0] != 200:
+                yield f"a bad file: {server.text()}"
+            reload(f"listen = 127.0.0.1:{port}\ninterval = 200ms\n", "settings read again")
+            # At once: not after the minute that the window under way was to last.
+            if not eventually(lambda: server.metrics()[updates] > first + 5):
+                yield "the shorter interval is not in force"
+            if not eventually(lambda: server.get("/readyz")[0] == 200):
+                yield "not ready after a change of the interval"
+
+
+def check_config_option():
+    for text, code in (("listen = 127.0.0.1:1\n", 0), ("nonsense", 64), ("interval = x\n", 64)):
+        with tempfile.NamedTemporaryFile("w") as file:
+            file.write(text)
+            file.flush()
+            run = subprocess.run([SUBTICK, "serve", "--check-config", "--config", file.name],
+                                 capture_output=True, text=True, timeout=20, check=False)
+            if run.returncode != code or (code and file.name + ":1" not in run.stderr):
+                yield f"{text!r}: exit {run.returncode}, '{run.stderr.strip()}'"
+    for args in (["--listen", "nonsense"], ["--collect", "nosuch"], ["--le", "2ms,1ms"], ["--json"], ["extra"]):
+        run = subprocess.run([SUBTICK, "serve", "--check-config", "--config", "/dev/null", *args],
+                             capture_output=True, text=True, timeout=20, check=False)
+        if run.returncode != 64 or len(run.stderr.splitlines()) != 1:
+            yield f"{args}: exit {run.returncode}, '{run.stderr.strip()}'"
+
+
+@contextlib.contextmanager
+def manager(*args, wait=True):
+    """An exporter whose manager we are; yields it and what it says to us next."""
+    with tempfile.TemporaryDirectory() as folder, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as ear:
+        path = os.path.join(folder, "notify")
+        ear.bind(path)
+        ear.settimeout(20)
+        with Server(*args, env={"NOTIFY_SOCKET": path, "WATCHDOG_USEC": "900000"}, wait=wait) as server:
+            yield server, lambda: ear.recv(100)
+
+
+def check_notify():
+    with manager() as (server, said):
+        words = [said() for _ in range(3)]
+        if words != [b"READY=1", b"WATCHDOG=1", b"WATCHDOG=1"]:
+            yield f"says {words}"
+        server.child.terminate()
+        while (last := said()) == b"WATCHDOG=1":
+            pass
+        if last != b"STOPPING=1" or server.child.wait(20):
+            yield f"last word is {last}, exit {server.child.returncode}"
+    # A first window that is longer than the manager's patience is no failure.
+    with manager("--interval", "60s", wait=False) as (server, said):
+        words = [said() for _ in range(3)]
+        if words != [b"READY=1", b"WATCHDOG=1", b"WATCHDOG=1"]:
+            yield f"before the first window it says {words}"
+        if server.get("/readyz")[0] != 503:
+            yield "ready before the first window"
+
+
+# Runs what follows behind the filter that the names in a file make, as systemd would.
+BEHIND = """if True:
+    import ctypes, os, sys
+    lib = ctypes.CDLL("libseccomp.so.2")
+    lib.seccomp_init.restype = ctypes.c_void_p
+    lib.seccomp_rule_add.argtypes = [ctypes.c_void_p, ctypes.c_uint32, ctypes.c_int, ctypes.c_uint]
+    lib.seccomp_load.argtypes = [ctypes.c_void_p]
+    rules = lib.seccomp_init(0x00050001)
+    for name in open(sys.argv[1]).read().split():
+        number = lib.seccomp_syscall_resolve_name(name.encode())
+        if number >= 0:
+            lib.seccomp_rule_add(rules, 0x7fff0000, number, 0)
+    if lib.seccomp_load(rules):
+        sys.exit("no filter")
+    os.execv(sys.argv[2], sys.argv[2:])
+"""
+
+
+def expand(word):
+    """A name of SystemCallFilter=, or the names of a group."""
+    if not word.startswith("@"):
+        return {word}
+    text = subprocess.run(["systemd-analyze", "syscall-filter", word], capture_output=True, text=True, check=True)
+    names = [line.strip() for line in text.stdout.splitlines()[1:] if not line.strip().startswith("#")]
+    return set().union(*(expand(name) for name in names if name))
+
+
+def check_unit():
+    """Works with the system calls and the capabilities that the unit leaves it."""
+    # Not the python3 of somebody's home, which another user cannot run.
+    tools = [shutil.which(tool, path="/usr/bin") for tool in ("systemd-analyze", "setpriv", "python3")]
+    if os.geteuid() or None in tools:
+        raise tap.Skip("needs root, systemd-analyze, setpriv and /usr/bin/python3")
+    with open("packaging/systemd/subtick.service", encoding="utf-8") as file:
+        unit = re.findall(r"^(\w+)=(.*)$", file.read(), re.M)
+    allowed = expand("@default")  # always there beside a list of what is allowed
+    for line in (value for key, value in unit if key == "SystemCallFilter"):
+        names = set().union(*(expand(word) for word in line.lstrip("~").split()))
+        allowed = allowed - names if line.startswith("~") else allowed | names
+    caps = ",".join("+" + cap[4:].lower() for cap in dict(unit)["AmbientCapabilities"].split())
+    server = Server(wait=False)
+    with tempfile.NamedTemporaryFile("w") as names:
+        os.chmod(names.name, 0o644)
+        names.write("\n".join(sorted(allowed)))
+        names.flush()
+        server.argv = ["setpriv", "--reuid=61234", "--regid=61234", "--clear-groups", f"--inh-caps=-all,{caps}",
+                       f"--ambient-caps=-all,{caps}", f"--bounding-set=-all,{caps}", "--no-new-privs",
+                       tools[2], "-c", BEHIND, names.name, *server.argv]
+        with server:
+            if not eventually(lambda: server.child.poll() is not None or server.ready()):
+                yield "not ready"
+            if server.child.poll() is not None:
+                yield f"exit {server.child.returncode}: {server.text()}"
+                return
+            found = server.metrics()
+            down = [key for key, value in found.items() if key.startswith("subtick_collector_up") and value != 1]
+            if down or not any(key.startswith("subtick_cpu_seconds_total") for key in found):
+                yield f"measures nothing: {down}"
+
+
+def check_unix_socket():
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "subtick.sock")
+        for _ in range(2):  # the second finds what the first left
+            with Server("--listen", f"unix:{path}"), socket.socket(socket.AF_UNIX) as client:
+                client.connect(path)
+                client.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+                if not client.recv(100).startswith(b"HTTP/1.1 200"):
+                    yield "no answer over the unix socket"
+    with Server("--listen", "[::1]:0") as server:
+        if "[::1]" not in server.text():
+            yield "does not listen on IPv6"
+
+
+def check_hotplug():
+    switch = "/sys/devices/system/cpu/cpu1/online"
+    if not os.access(switch, os.W_OK):
+        raise tap.Skip("CPU 1 cannot be taken offline here")
+    with Server() as server, open(switch, "w", encoding="utf-8") as online:
+        try:
+            online.write("0")
+            online.flush()
+        except OSError as why:
+            raise tap.Skip(f"CPU 1 stays: {why}") from why
+        try:
+            if not eventually(lambda: server.metrics()['subtick_cpu_online{cpu="1"}'] == 0):
+                yield "an offline core is said to be online"
+        finally:
+            with open(switch, "w", encoding="utf-8") as again:
+                again.write("1")
+
+        def grown():
+            return sum(v - first.get(k, 0) for k, v in counters(server.metrics()).items()
+                       if 'cpu_seconds_total{cpu="1"' in k)
+
+        first = counters(server.metrics())
+        if not eventually(lambda: grown() > 0.5):
+            yield "a core that came back is not counted"

@@ -71,6 +71,8 @@ static int pane_add(struct screen *screen, size_t slot, const char *key)
 	/* The reader goes on looking at the same pane; at the very start there is none yet. */
 	if (screen->active >= at && screen->nr_panes)
 		screen->active++;
+	if (!screen->chosen && slot == screen->home && (!at || screen->panes[at - 1].slot != slot))
+		screen->active = at;
 	screen->nr_panes++;
 	return 0;
 }

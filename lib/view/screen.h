@@ -56,6 +56,7 @@ struct screen_pane {
 	bool follow_sort; /* the column sorted by is to be in sight */
 	char filter[SCREEN_FILTER_MAX];
 	size_t first_row, first_col;
+	size_t rows_had; /* the most since the reader last chose a pane or a filter */
 };
 
 struct screen {
@@ -65,6 +66,8 @@ struct screen {
 	size_t nr_panes;
 	struct screen_pane notes; /* comes after the others */
 	size_t active;		  /* nr_panes: the notes */
+	size_t home;		  /* slot whose first pane is active until the reader chooses */
+	bool chosen;
 	bool paused, help, editing, ascii;
 	char draft[SCREEN_FILTER_MAX]; /* the filter while it is typed */
 	uint64_t interval_ns;

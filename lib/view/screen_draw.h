@@ -20,4 +20,8 @@ void screen_cores_draw(const struct screen *screen, const struct table *table,
 int screen_pane_draw(struct screen *screen, struct screen_pane *pane, const struct table *table,
 		     const struct screen_layout *layout, struct canvas *canvas);
 
+/* The active pane, which has a table, and those after it where there is room. */
+int screen_stack_draw(struct screen *screen, const struct screen_layout *layout,
+		      struct canvas *canvas);
+
 #endif

@@ -59,6 +59,14 @@ struct screen_pane {
 	size_t rows_had; /* the most since the reader last chose a pane or a filter */
 };
 
+#define SCREEN_HISTORY 60 /* windows */
+
+/* Busy shares of the cores in the windows before, oldest first; NAN where there is none. */
+struct screen_history {
+	float *busy; /* SCREEN_HISTORY for each CPU number */
+	size_t nr_cpus;
+};
+
 struct screen {
 	struct screen_slot slots[SCREEN_MAX_SLOTS];
 	size_t nr_slots;
@@ -70,6 +78,7 @@ struct screen {
 	bool chosen;
 	bool paused, help, editing, ascii;
 	char draft[SCREEN_FILTER_MAX]; /* the filter while it is typed */
+	struct screen_history history;
 	uint64_t interval_ns;
 	size_t page; /* rows the table had when it was drawn last */
 };

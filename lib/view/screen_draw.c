@@ -242,7 +242,9 @@ static void draw_help(struct canvas *canvas)
 	row++;
 	canvas_put(
 		canvas, row++, 0, canvas->cols, STYLE_PLAIN,
-		"Behind each bar: busy as measured, then as /proc/stat claims, which top shows.");
+		"Behind each bar: busy as measured, then as /proc/stat claims, which top shows;");
+	canvas_put(canvas, row++, 0, canvas->cols, STYLE_PLAIN,
+		   "where there is room, the windows before, the latest on the right.");
 	canvas_put(
 		canvas, row++, 0, canvas->cols, STYLE_PLAIN,
 		"Red: that claim is 10 points off or more. Lost: events that no figure contains.");

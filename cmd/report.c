@@ -162,84 +162,108 @@ static void describe_machine(char *buf, size_t size)
 			 sysconf(_SC_NPROCESSORS_ONLN), SUBTICK_VERSION);
 }
 
-/* Written beside its place and then moved there: a report that is there is whole. */
-static FILE *output_open(const char *output, char *part, size_t size, struct err *err)
-{
+/*
+ * Where the document goes: written beside its place and then moved there, so that a report that is
+ * there is whole; what is no file (a terminal, /dev/null, a pipe with a name) is written to as it is.
+ */
+struct output {
+	const char *path;
+	char part[4096]; /* "" when written directly */
 	FILE *file;
-	int fd;
+};
 
-	part[0] = '\0';
-	if (!strcmp(output, "-"))
-		return stdout;
-	if (snprintf(part, size, "%s.XXXXXX", output) >= (int)size) {
-		part[0] = '\0';
-		err_set(err, -ENAMETOOLONG, "cannot write %s: the name is too long", output);
-		return NULL;
-	}
-	fd = mkostemp(part, O_CLOEXEC);
-	file = fd >= 0 ? fdopen(fd, "w") : NULL;
-	if (!file) {
-		err_set(err, -errno, "cannot write %s: %s", output, strerror(errno));
-		if (fd >= 0) {
-			close(fd);
-			unlink(part);
-		}
-		part[0] = '\0';
-		return NULL;
-	}
-	fchmod(fd, 0644);
-	return file;
+static bool is_file(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) ? errno == ENOENT : S_ISREG(st.st_mode);
 }
 
-static int output_close(FILE *file, const char *output, char *part, int rc, struct err *err)
+static int output_open(struct output *output, struct err *err)
 {
-	if (!part[0]) {
-		if (rc && rc != -EPIPE)
-			err_set(err, rc, "cannot write: %s", strerror(-rc));
-		return rc;
+	mode_t mask = umask(0);
+	int fd = -1;
+
+	umask(mask);
+	output->part[0] = '\0';
+	if (!strcmp(output->path, "-")) {
+		output->file = stdout;
+		return 0;
 	}
-	if (fclose(file) && !rc)
-		rc = -errno;
-	if (!rc && rename(part, output))
-		rc = -errno;
-	if (rc) {
-		unlink(part);
-		err_set(err, rc, "cannot write %s: %s", output, strerror(-rc));
+	if (!is_file(output->path)) {
+		output->file = fopen(output->path, "we");
+	} else if (snprintf(output->part, sizeof(output->part), "%s.XXXXXX", output->path) >=
+		   (int)sizeof(output->part)) {
+		output->part[0] = '\0';
+		errno = ENAMETOOLONG;
+	} else {
+		fd = mkostemp(output->part, O_CLOEXEC);
+		output->file = fd >= 0 ? fdopen(fd, "w") : NULL;
 	}
+	if (output->file) {
+		/* As open() would have made it; mkostemp() is for the owner only. */
+		if (fd >= 0)
+			fchmod(fd, 0666 & ~mask);
+		return 0;
+	}
+	err_set(err, -errno, "cannot write %s: %s", output->path, strerror(errno));
+	if (fd >= 0) {
+		close(fd);
+		unlink(output->part);
+	}
+	return err->code;
+}
+
+static int output_close(struct output *output, int rc, struct err *err)
+{
+	if (output->file != stdout && fclose(output->file) && !rc)
+		rc = -errno;
+	if (!rc && output->part[0] && rename(output->part, output->path))
+		rc = -errno;
+	if (rc && output->part[0])
+		unlink(output->part);
+	if (rc && rc != -EPIPE && !err->code)
+		err_set(err, rc, "cannot write %s: %s", output->path, strerror(-rc));
 	return rc;
+}
+
+/* Before a minute of measuring, not after it; and nothing lies about while that goes on. */
+static int output_try(const char *path, struct err *err)
+{
+	struct output output = {.path = path};
+
+	if (!strcmp(path, "-") || !is_file(path) || output_open(&output, err))
+		return err->code;
+	fclose(output.file);
+	unlink(output.part);
+	return 0;
 }
 
 static int run(const struct report_cmd *cmd, struct gathered *g, struct err *err)
 {
-	char machine[512], part[4096];
-	FILE *out = output_open(cmd->output, part, sizeof(part), err);
+	char machine[512];
 	struct html_doc doc = {.machine = cmd->nr_from ? NULL : machine};
-	int rc = 0;
+	struct output output = {.path = cmd->output};
+	int rc = output_try(cmd->output, err);
 
-	if (!out)
-		return err->code;
+	if (rc)
+		return rc;
 	describe_machine(machine, sizeof(machine));
 	if (cmd->nr_from)
 		rc = gather_files(g, cmd, err);
 	else if ((rc = report_run(g, cmd->seconds, cmd->collect, isatty(STDERR_FILENO))))
 		err_set(err, rc, "cannot run the measurements: %s", strerror(-rc));
-	if (!rc && !g->nr_reports) {
+	if (!rc && !g->nr_reports)
 		rc = err_unsupported(err, -ENODATA, "subtick doctor says what is missing",
 				     "nothing could be measured: %s",
 				     g->nr_missing ? g->missing[0].why : "nothing was asked for");
-	}
-	if (rc) {
-		if (part[0]) {
-			fclose(out);
-			unlink(part);
-		}
+	if (rc || (rc = output_open(&output, err)))
 		return rc;
-	}
 	doc.reports = (const struct report *const *)g->reports;
 	doc.nr_reports = g->nr_reports;
 	doc.missing = g->missing;
 	doc.nr_missing = g->nr_missing;
-	return output_close(out, cmd->output, part, html_write(out, &doc), err);
+	return output_close(&output, html_write(output.file, &doc), err);
 }
 
 static void tell(const struct report_cmd *cmd, const struct gathered *g)
@@ -259,7 +283,8 @@ int cmd_report(int argc, char **argv)
 	struct opts_state state = {
 		.command = "report",
 		.synopsis = "report [options]\n       subtick report [-o FILE] --from FILE...",
-		.summary = "Measures, and writes one self-contained HTML file: summary, plots, tables, "
+		.summary = "Measures, and writes one self-contained HTML file: summary, plots, "
+			   "tables, "
 			   "method.",
 		.own = options,
 		.view = &view,
@@ -271,8 +296,9 @@ int cmd_report(int argc, char **argv)
 	if (code != OPTS_TAKEN)
 		return code;
 	if (view.format != VIEW_TEXT)
-		return opts_usage(&state, "the report is HTML; --json and --csv are for the commands "
-					  "it runs");
+		return opts_usage(&state,
+				  "the report is HTML; --json and --csv are for the commands "
+				  "it runs");
 	if (cmd.nr_from && (cmd.seconds_given || cmd.collect))
 		return opts_usage(&state, "--seconds and --collect measure, --from does not");
 	run_signals();

@@ -51,6 +51,7 @@ static const struct {
 };
 
 #define NR_SOURCES (sizeof(sources) / sizeof(sources[0]))
+#define HOME	   1 /* the bars already show what load says; waits are what is asked next */
 
 struct live {
 	struct screen screen;
@@ -187,6 +188,7 @@ int screen_run(struct terminal *terminal)
 
 	screen_init(&live.screen, INTERVAL_NS);
 	live.screen.ascii = !terminal_utf8(terminal);
+	live.screen.home = HOME;
 	live_open(&live, &err);
 	if (!err.code)
 		live_start(&live, &err);

@@ -166,6 +166,8 @@ static int plot_bursts(FILE *out, const struct report *report)
 						.mark = SVG_BARS_LE};
 		histogram.nr_series += series_fits(report, &series[i]);
 	}
+	if (bursts && bursts->nr_rows > MAX_GROUPS)
+		histogram.title = "Length of busy bursts, first cores";
 	return histogram.nr_series ? html_plot(out, report, &histogram) : 0;
 }
 

@@ -171,9 +171,10 @@ static void say_wake(FILE *out, const struct report *report)
 		return;
 	}
 	SAY(out,
-	    "%.0f wake-ups of idle cores were measured. The longest took %s, CPU %.0f from %s, "
-	    "where half took less than %s.",
-	    count, NS(html_number(states, row, "max_ns")), html_number(states, row, "cpu"),
+	    "%.0f wake-up%s of idle cores %s measured. The longest took %s, CPU %.0f from %s, "
+	    "where the median is %s.",
+	    count, count == 1.0 ? "" : "s", count == 1.0 ? "was" : "were",
+	    NS(html_number(states, row, "max_ns")), html_number(states, row, "cpu"),
 	    html_str(states, row, "name") ?: "(unnamed)",
 	    NS(html_number(states, row, "median_ns")));
 	if (claims)

@@ -6,9 +6,10 @@
 
 #include "view/view.h"
 
-#define MAX_ROWS 100 /* of a table: enough to read, few enough to mail */
-#define SHORT	 16
-#define WIDE	 13 /* columns that fit a sheet of paper in the usual size */
+#define MAX_ROWS  100 /* of a table: enough to read, few enough to mail */
+#define MAX_PEAKS 24
+#define SHORT	  16
+#define WIDE	  13 /* columns that fit a sheet of paper in the usual size */
 
 /* JSON has no titles, and its keys are for machines. */
 static const struct {
@@ -99,10 +100,13 @@ static void put_heads(FILE *out, const struct table *table)
 
 static void put_table(FILE *out, const struct report *report, const struct table *table)
 {
-	size_t shown = table->nr_rows < MAX_ROWS ? table->nr_rows : MAX_ROWS, width = 0;
+	/* The peaks are drawn as well, and the largest are in the table of sets. */
+	size_t shown = strcmp(table->key, "peaks") ? MAX_ROWS : MAX_PEAKS, width = 0;
 
 	if (!table->nr_rows)
 		return;
+	if (shown > table->nr_rows)
+		shown = table->nr_rows;
 	for (size_t col = 0; col < table->nr_cols; col++)
 		width += !column_is_empty(table, col);
 	fprintf(out, "<div class=\"scroll\"><table%s><caption>",

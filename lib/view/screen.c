@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "view/screen_draw.h"
+
 void screen_init(struct screen *screen, uint64_t interval_ns)
 {
 	*screen = (struct screen){.interval_ns = interval_ns};
@@ -28,6 +30,7 @@ void screen_free(struct screen *screen)
 	for (size_t i = 0; i < screen->nr_panes; i++)
 		pane_free(&screen->panes[i]);
 	pane_free(&screen->notes);
+	screen_history_free(&screen->history);
 	*screen = (struct screen){0};
 }
 
@@ -71,6 +74,8 @@ static int pane_add(struct screen *screen, size_t slot, const char *key)
 	/* The reader goes on looking at the same pane; at the very start there is none yet. */
 	if (screen->active >= at && screen->nr_panes)
 		screen->active++;
+	if (!screen->chosen && slot == screen->home && (!at || screen->panes[at - 1].slot != slot))
+		screen->active = at;
 	screen->nr_panes++;
 	return 0;
 }
@@ -78,6 +83,8 @@ static int pane_add(struct screen *screen, size_t slot, const char *key)
 int screen_show(struct screen *screen, size_t slot, struct report *report)
 {
 	struct screen_slot *to = &screen->slots[slot];
+	const struct report *shown = NULL;
+	const struct table *cores;
 	int rc = report_check(report);
 
 	for (size_t i = 0; !rc && i < report->nr_tables; i++)
@@ -90,7 +97,8 @@ int screen_show(struct screen *screen, size_t slot, struct report *report)
 	}
 	report_free(to->report);
 	to->report = report;
-	return 0;
+	cores = screen_cores(screen, &shown);
+	return cores && shown == report ? screen_history_add(&screen->history, cores) : 0;
 }
 
 int screen_refuse(struct screen *screen, size_t slot, const struct err *err)

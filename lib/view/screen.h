@@ -56,6 +56,15 @@ struct screen_pane {
 	bool follow_sort; /* the column sorted by is to be in sight */
 	char filter[SCREEN_FILTER_MAX];
 	size_t first_row, first_col;
+	size_t rows_had; /* the most since the reader last chose a pane or a filter */
+};
+
+#define SCREEN_HISTORY 60 /* windows */
+
+/* Busy shares of the cores in the windows before, oldest first; NAN where there is none. */
+struct screen_history {
+	float *busy; /* SCREEN_HISTORY for each CPU number */
+	size_t nr_cpus;
 };
 
 struct screen {
@@ -65,8 +74,11 @@ struct screen {
 	size_t nr_panes;
 	struct screen_pane notes; /* comes after the others */
 	size_t active;		  /* nr_panes: the notes */
+	size_t home;		  /* slot whose first pane is active until the reader chooses */
+	bool chosen;
 	bool paused, help, editing, ascii;
 	char draft[SCREEN_FILTER_MAX]; /* the filter while it is typed */
+	struct screen_history history;
 	uint64_t interval_ns;
 	size_t page; /* rows the table had when it was drawn last */
 };

@@ -167,6 +167,10 @@ static void draw_bar(const struct screen *screen, const struct table *table, siz
 	canvas_printf(canvas, y, x, bar, STYLE_BOLD, "%*s", names, name);
 	canvas_put(canvas, y, bar, canvas->cols, STYLE_PLAIN, "[");
 	canvas_put(canvas, y, bar + cells + 1, canvas->cols, STYLE_PLAIN, "]");
+	if (layout->history_width)
+		screen_history_draw(screen, table, row, y,
+				    figures + screen_cores_figure_width(table) + 1,
+				    layout->history_width, canvas);
 	if (isnan(busy)) {
 		canvas_put(canvas, y, bar + 2, bar + cells + 1, STYLE_DIM,
 			   flag && flag->kind == VALUE_STR && *flag->str ? flag->str : "no figure");

@@ -14,7 +14,7 @@
 static const char *const help[][2] = {
 	{"q, Ctrl-C", "quit"},
 	{"p, space", "pause; measuring goes on unseen"},
-	{"Tab, Shift-Tab", "next pane, pane before"},
+	{"Tab, Shift-Tab, 1 to 9", "next pane, pane before, pane by its place"},
 	{"s, S", "sort by the next column, by the one before"},
 	{"r", "reverse the order"},
 	{"f, /", "filter rows by a text in their names"},
@@ -242,7 +242,9 @@ static void draw_help(struct canvas *canvas)
 	row++;
 	canvas_put(
 		canvas, row++, 0, canvas->cols, STYLE_PLAIN,
-		"Behind each bar: busy as measured, then as /proc/stat claims, which top shows.");
+		"Behind each bar: busy as measured, then as /proc/stat claims, which top shows;");
+	canvas_put(canvas, row++, 0, canvas->cols, STYLE_PLAIN,
+		   "where there is room, the windows before, the latest on the right.");
 	canvas_put(
 		canvas, row++, 0, canvas->cols, STYLE_PLAIN,
 		"Red: that claim is 10 points off or more. Lost: events that no figure contains.");
@@ -258,7 +260,7 @@ static int draw_pane(struct screen *screen, const struct screen_layout *layout,
 	if (!pane->key)
 		return draw_notes_pane(screen, layout, canvas);
 	if (table)
-		return screen_pane_draw(screen, pane, table, layout, canvas);
+		return screen_stack_draw(screen, layout, canvas);
 	canvas_put(canvas, layout->info_row, 0, canvas->cols, STYLE_DIM,
 		   screen->slots[pane->slot].refused ? "not measured any more; the notes say why"
 						     : "not in this window");

@@ -71,12 +71,22 @@ static enum screen_action step_sort(struct screen *screen, int step)
 	return SCREEN_REDRAW;
 }
 
+static enum screen_action choose_pane(struct screen *screen, size_t pane)
+{
+	if (pane > screen->nr_panes)
+		return SCREEN_NOTHING;
+	screen->active = pane;
+	screen->chosen = true;
+	for (size_t i = 0; i < screen->nr_panes; i++)
+		screen->panes[i].rows_had = 0;
+	return SCREEN_REDRAW;
+}
+
 static enum screen_action step_pane(struct screen *screen, bool forward)
 {
 	size_t nr = screen->nr_panes + 1;
 
-	screen->active = (screen->active + (forward ? 1 : nr - 1)) % nr;
-	return SCREEN_REDRAW;
+	return choose_pane(screen, (screen->active + (forward ? 1 : nr - 1)) % nr);
 }
 
 static void drop_last(char *text)
@@ -122,6 +132,7 @@ static enum screen_action key_editing(struct screen *screen, int key)
 	case '\r':
 		memcpy(pane->filter, screen->draft, sizeof(pane->filter));
 		pane->first_row = 0;
+		pane->rows_had = 0;
 		screen->editing = false;
 		break;
 	case KEY_ESCAPE:
@@ -240,6 +251,8 @@ enum screen_action screen_key(struct screen *screen, int key)
 		return step_interval(screen, false);
 	case CTRL('l'):
 		return SCREEN_REDRAW;
+	case '1' ... '9':
+		return choose_pane(screen, key - '1');
 	default:
 		return key_pane(screen, key);
 	}

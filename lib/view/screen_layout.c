@@ -2,10 +2,14 @@
 /* Gives the cores what they need, the table the rest, and neither less than it can use. */
 #include "view/screen_layout.h"
 
-#define BAR_MIN	  12 /* edges included: a tenth of a core is a character */
-#define TABLE_MIN 6  /* rows that stay for the table */
-#define GAP	  2
-#define FIXED	  6 /* header, losses, tabs, information, heading, footer */
+#include "view/screen.h"
+
+#define BAR_MIN	    12 /* edges included: a tenth of a core is a character */
+#define BAR_LONG    52 /* two in a hundred are a character */
+#define HISTORY_MIN 16
+#define TABLE_MIN   6 /* rows that stay for the table */
+#define GAP	    2
+#define FIXED	    6 /* header, losses, tabs, information, heading, footer */
 
 static size_t div_up(size_t a, size_t b)
 {
@@ -27,6 +31,13 @@ static bool fit_bars(const struct screen_wants *wants, int room, struct screen_l
 	layout->columns = columns;
 	layout->cell_width = (wants->cols + GAP) / columns - GAP;
 	layout->bar_width = layout->cell_width - (least - BAR_MIN);
+	/* A longer bar tells less than how the core came to be that busy. */
+	if (layout->bar_width >= BAR_LONG + HISTORY_MIN + 1) {
+		layout->history_width = layout->bar_width - BAR_LONG - 1;
+		if (layout->history_width > SCREEN_HISTORY)
+			layout->history_width = SCREEN_HISTORY;
+		layout->bar_width -= layout->history_width + 1;
+	}
 	layout->cores_rows = div_up(wants->nr_cores, columns);
 	return true;
 }

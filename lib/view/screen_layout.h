@@ -20,6 +20,7 @@ struct screen_layout {
 	enum screen_cores mode;
 	int cores_top, cores_rows;
 	int columns, cell_width, bar_width; /* bars; the width of the bar includes its edges */
+	int history_width;		    /* bars: windows before, behind the figures */
 	int per_row;			    /* map: characters in a line */
 	size_t group;			    /* map: cores that share a character */
 	int legend_top, legend_rows;

@@ -219,9 +219,9 @@ static int draw_hidden(const struct screen_pane *pane, const struct fit *fit, in
 	if (left && right)
 		snprintf(text, sizeof(text), "< %zu, %zu more columns >", left, right);
 	else if (left)
-		snprintf(text, sizeof(text), "< %zu more columns", left);
+		snprintf(text, sizeof(text), "< %zu more column%s", left, left == 1 ? "" : "s");
 	else if (right)
-		snprintf(text, sizeof(text), "%zu more columns >", right);
+		snprintf(text, sizeof(text), "%zu more column%s >", right, right == 1 ? "" : "s");
 	canvas_put(canvas, y, canvas->cols - strlen(text), canvas->cols, STYLE_DIM, text);
 	return canvas->cols - strlen(text) - 1;
 }

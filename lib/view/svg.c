@@ -18,8 +18,9 @@
 #define MARGIN_TOP    40.0
 #define MARGIN_BOTTOM 60.0
 #define LEGEND_LINE   18.0
-#define LEGEND_GAP    6.0 /* from the title */
-#define LABEL_MAX     90  /* characters: a line of the legend */
+#define WIDTH_LEAST   50.0 /* from end to end of a histogram's logarithmic axis */
+#define LEGEND_GAP    6.0  /* from the title */
+#define LABEL_MAX     90   /* characters: a line of the legend */
 
 /*
  * Okabe and Ito's palette without its yellow, and grey for its black: told apart by colour-blind
@@ -143,6 +144,9 @@ static bool plot_axes(struct plot *p)
 		low_y /= 2.0;
 	if (!p->plot->x_log && low_x > 0.0 && low_x < high_x / 2.0)
 		low_x = 0.0;
+	/* One bucket over the whole width says nothing of where it lies. */
+	if (p->plot->x_log && zero)
+		low_x = fmin(low_x, high_x / WIDTH_LEAST);
 	svg_axis_init(&p->x_axis, p->first.x->metric->unit, p->plot->x_log, low_x, high_x);
 	svg_axis_init(&p->y_axis, p->first.y->metric->unit, p->plot->y_log, low_y, high_y);
 	p->x_axis.at = MARGIN_LEFT;

@@ -34,7 +34,11 @@ static struct {
 	size_t len;
 } rescue;
 
-static const int crashes[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGQUIT};
+/* Whatever ends a process by default and is not caught elsewhere. */
+static const int crashes[] = {
+	SIGSEGV, SIGBUS,  SIGILL,  SIGFPE,  SIGABRT,   SIGQUIT, SIGTRAP, SIGSYS, SIGXCPU,
+	SIGXFSZ, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGIO,	 SIGPWR,
+};
 
 bool terminal_usable(void)
 {
@@ -58,7 +62,7 @@ static void leave_add(const char *sequence)
 {
 	size_t len = sequence && sequence != (char *)-1 ? strlen(sequence) : 0;
 
-	if (rescue.len + len > sizeof(rescue.leave))
+	if (!len || rescue.len + len > sizeof(rescue.leave))
 		return;
 	memcpy(rescue.leave + rescue.len, sequence, len);
 	rescue.len += len;

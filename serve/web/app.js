@@ -57,7 +57,8 @@ class App {
 	}
 
 	show(name) {
-		if (!this.views[name])
+		// Not "constructor", which every object has.
+		if (!Object.hasOwn(this.views, name))
 			return;
 		this.current = name;
 		for (const other of Object.keys(this.views)) {

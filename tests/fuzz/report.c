@@ -26,7 +26,7 @@ static bool tag_known(const char *tag)
 		"!doctype", "html",  "head", "meta",	"title", "style", "body", "header", "h1",  "h2",
 		"h3",	    "p",     "main", "div",	"ul",	 "li",	  "strong", "table",  "caption",
 		"thead",    "tbody", "tr",   "th",	"td",	 "svg",	  "rect", "path",   "text",
-		"g",	    "circle", "footer",
+		"g",	    "circle", "figure", "em",
 	};
 	size_t length;
 

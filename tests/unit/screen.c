@@ -130,6 +130,13 @@ static void test_layout(void **state)
 							    (l.columns - 1) * 2 <=
 						    cols);
 					assert_true(l.bar_width >= 12);
+					assert_true(l.history_width >= 0 &&
+						    l.history_width <= SCREEN_HISTORY);
+					/* Name, bar, figures, history, and the blanks between. */
+					assert_true(wants.name_width + 1 + l.bar_width + 1 + 13 +
+							    (l.history_width ? 1 + l.history_width
+									     : 0) <=
+						    l.cell_width);
 				} else {
 					assert_true((size_t)l.per_row * l.cores_rows * l.group >=
 						    nr);
@@ -536,6 +543,85 @@ static void test_scrolling(void **state)
 	screen_free(&screen);
 }
 
+/* The latest window is the rightmost, and a core that was away has a gap. */
+static void test_history(void **state)
+{
+	struct screen screen;
+	char *text, *row;
+
+	fill(&screen);
+	screen_show(&screen, 0, make_cores(1, 0.99, 0.99));
+	screen_show(&screen, 0, make_cores(2, 0.5, 0.5));
+	text = draw(&screen, 24, 100);
+	row = line(text, 1);
+	assert_non_null(strstr(row, "--▃█▅"));
+	assert_true(!strcmp(row + strlen(row) - strlen("▃█▅"), "▃█▅"));
+	free(row);
+	row = line(text, 2);
+	assert_true(!strcmp(row + strlen(row) - strlen("▃-▅"), "▃-▅"));
+	free(row);
+	free(text);
+	/* Where there is no room for it, the bar has all. */
+	text = draw(&screen, 24, 80);
+	row = line(text, 1);
+	assert_null(strstr(row, "▃█▅"));
+	free(row);
+	free(text);
+	screen_free(&screen);
+}
+
+static int line_of(struct screen *screen, const char *what)
+{
+	char *text = draw(screen, 30, 100), *at = strstr(text, what);
+	int line = at ? 0 : -1;
+
+	for (char *p = text; at && p < at; p++)
+		line += *p == '\n';
+	free(text);
+	return line;
+}
+
+/* Room below the active pane shows the next ones, and they stay where they are. */
+static void test_stack(void **state)
+{
+	const char *many[40];
+	uint64_t nr[40];
+	struct screen screen;
+	int groups, cores;
+
+	screen_init(&screen, NSEC_PER_SEC);
+	screen.home = 1;
+	screen_add(&screen, "overview");
+	screen_add(&screen, "runq");
+	assert_int_equal(screen_show(&screen, 0, make_cores(2, 0.25, 0.75)), 0);
+	assert_int_equal(screen_show(&screen, 1, make_names(names, counts, 4)), 0);
+	groups = line_of(&screen, "waits for a core by cgroup");
+	cores = line_of(&screen, "cpus: source");
+	assert_true(groups > 0 && cores == groups + 2 + 4 + 1);
+	screen_show(&screen, 1, make_names(names, counts, 1));
+	assert_int_equal(line_of(&screen, "cpus: source"), cores);
+	/* One that needs all of it gets all of it. */
+	for (size_t i = 0; i < 40; i++) {
+		many[i] = "/one";
+		nr[i] = i;
+	}
+	screen_show(&screen, 1, make_names(many, nr, 40));
+	assert_int_equal(line_of(&screen, "cpus: source"), -1);
+	/* The reader's choice holds, whatever comes. */
+	type(&screen, "1");
+	assert_int_equal(line_of(&screen, "cpus: source"), groups);
+	assert_true(line_of(&screen, "waits for a core by cgroup") > groups);
+	screen_show(&screen, 1, make_names(names, counts, 4));
+	assert_int_equal(line_of(&screen, "cpus: source"), groups);
+	/* Beyond the notes there is nothing to choose. */
+	type(&screen, "9");
+	assert_int_equal(line_of(&screen, "cpus: source"), groups);
+	type(&screen, "3");
+	assert_int_equal(line_of(&screen, "cpus: source"), -1);
+	assert_true(line_of(&screen, "a note of the overview") > 0);
+	screen_free(&screen);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -547,6 +633,7 @@ int main(void)
 		cmocka_unit_test(test_interval),   cmocka_unit_test(test_next_report),
 		cmocka_unit_test(test_refused),	   cmocka_unit_test(test_losses),
 		cmocka_unit_test(test_hostile),	   cmocka_unit_test(test_scrolling),
+		cmocka_unit_test(test_stack),	   cmocka_unit_test(test_history),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -248,10 +248,10 @@ int wake_irq_exit(void *ctx)
 	return 0;
 }
 
-#define VECTOR(name, event, kind)                                                                  \
-	SEC("tp_btf/" event) int wake_##name(void *ctx)                                            \
-	{                                                                                          \
-		return irq_enter(kind, 0);                                                         \
+#define VECTOR(name, event, kind)                       \
+	SEC("tp_btf/" event) int wake_##name(void *ctx) \
+	{                                               \
+		return irq_enter(kind, 0);              \
 	}
 
 /* arm64 */
@@ -313,8 +313,9 @@ int BPF_PROG(wake_expire, struct hrtimer *timer)
 	if (want_points)
 		point_expire(s, cpu, soft, hard, now);
 	if (want_passive && s->wake_ns) {
+		/* On a core woken through its flag, tasks run before the first interrupt. */
 		if (!s->due_ns)
-			s->one_irq = s->irqs <= 1;
+			s->one_irq = s->irqs <= 1 && !bpf_get_current_pid_tgid();
 		if (hard > s->wake_ns)
 			hard = NEVER;
 		if (!s->due_ns || hard < s->due_ns)

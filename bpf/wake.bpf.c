@@ -13,8 +13,6 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 const volatile bool want_points;
 const volatile bool want_passive;
 const volatile bool switch_state_first;
-/* A stamp at sched_waking launches only where the kernel tells nothing closer. */
-const volatile bool launch_at_waking;
 const volatile __u32 nr_states = 1;
 /* Without a cpuidle driver every window is the architecture's own: one row, whatever the number. */
 const volatile bool one_state;
@@ -371,6 +369,7 @@ int BPF_PROG(wake_ipi_raise, const struct cpumask *mask)
 	return 0;
 }
 
+/* Only where the kernel tells nothing closer. */
 SEC("tp_btf/sched_waking")
 int BPF_PROG(wake_waking, struct task_struct *task)
 {
@@ -383,13 +382,11 @@ int BPF_PROG(wake_waking, struct task_struct *task)
 	else
 		cpu = BPF_CORE_READ(task, thread_info.cpu);
 	l = bpf_map_lookup_elem(&launches, &cpu);
-	if (!l || !l->sender || (u32)task->pid != l->worker)
+	if (!l || !l->sender || (u32)task->pid != l->worker || l->launch_ns ||
+	    l->sender != (u32)bpf_get_current_pid_tgid())
 		return 0;
-	l->waking_ns = now;
-	if (launch_at_waking && !l->launch_ns && l->sender == (u32)bpf_get_current_pid_tgid()) {
-		l->how = WAKE_HOW_WAKING;
-		l->launch_ns = now;
-	}
+	l->how = WAKE_HOW_WAKING;
+	l->launch_ns = now;
 	return 0;
 }
 

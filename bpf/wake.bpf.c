@@ -207,6 +207,7 @@ static __always_inline int irq_enter(u32 kind, u32 irq)
 			s->point.irq_kind = kind;
 		return 0;
 	}
+	s->in_irq = kind == WAKE_IRQ_DEVICE;
 	if (want_passive) {
 		if (!s->wake_ns)
 			s->wake_ns = now;
@@ -225,14 +226,7 @@ static __always_inline int irq_enter(u32 kind, u32 irq)
 SEC("tp_btf/irq_handler_entry")
 int BPF_PROG(wake_irq, int irq)
 {
-	u32 cpu = bpf_get_smp_processor_id();
-	struct wake_slot *s;
-
-	irq_enter(WAKE_IRQ_DEVICE, irq);
-	s = bpf_map_lookup_elem(&slots, &cpu);
-	if (s)
-		s->in_irq = 1;
-	return 0;
+	return irq_enter(WAKE_IRQ_DEVICE, irq);
 }
 
 SEC("tp_btf/irq_handler_exit")

@@ -79,12 +79,11 @@ _Static_assert(sizeof(struct wake_slot) == 128, "whole cache lines per CPU");
  */
 struct wake_launch {
 	__u64 launch_ns; /* 0: no point is under way */
-	__u64 waking_ns; /* remote: as the wake-up of the worker began */
 	__u32 sender;	 /* remote: thread whose next wake-up of this core is the launch */
 	__u32 worker;	 /* thread on the measured core */
 	__u32 how;	 /* enum wake_how */
 	__u32 delay_ns;	 /* tests: our timer is due this much after the launch */
-	__u32 pad[8];
+	__u32 pad[10];
 };
 
 _Static_assert(sizeof(struct wake_launch) == 64, "one cache line");

@@ -13,8 +13,6 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 const volatile bool want_points;
 const volatile bool want_passive;
 const volatile bool switch_state_first;
-/* A stamp at sched_waking launches only where the kernel tells nothing closer. */
-const volatile bool launch_at_waking;
 const volatile __u32 nr_states = 1;
 /* Without a cpuidle driver every window is the architecture's own: one row, whatever the number. */
 const volatile bool one_state;
@@ -209,6 +207,7 @@ static __always_inline int irq_enter(u32 kind, u32 irq)
 			s->point.irq_kind = kind;
 		return 0;
 	}
+	s->in_irq = kind == WAKE_IRQ_DEVICE;
 	if (want_passive) {
 		if (!s->wake_ns)
 			s->wake_ns = now;
@@ -227,14 +226,7 @@ static __always_inline int irq_enter(u32 kind, u32 irq)
 SEC("tp_btf/irq_handler_entry")
 int BPF_PROG(wake_irq, int irq)
 {
-	u32 cpu = bpf_get_smp_processor_id();
-	struct wake_slot *s;
-
-	irq_enter(WAKE_IRQ_DEVICE, irq);
-	s = bpf_map_lookup_elem(&slots, &cpu);
-	if (s)
-		s->in_irq = 1;
-	return 0;
+	return irq_enter(WAKE_IRQ_DEVICE, irq);
 }
 
 SEC("tp_btf/irq_handler_exit")
@@ -248,10 +240,10 @@ int wake_irq_exit(void *ctx)
 	return 0;
 }
 
-#define VECTOR(name, event, kind)                                                                  \
-	SEC("tp_btf/" event) int wake_##name(void *ctx)                                            \
-	{                                                                                          \
-		return irq_enter(kind, 0);                                                         \
+#define VECTOR(name, event, kind)                       \
+	SEC("tp_btf/" event) int wake_##name(void *ctx) \
+	{                                               \
+		return irq_enter(kind, 0);              \
 	}
 
 /* arm64 */
@@ -313,8 +305,9 @@ int BPF_PROG(wake_expire, struct hrtimer *timer)
 	if (want_points)
 		point_expire(s, cpu, soft, hard, now);
 	if (want_passive && s->wake_ns) {
+		/* On a core woken through its flag, tasks run before the first interrupt. */
 		if (!s->due_ns)
-			s->one_irq = s->irqs <= 1;
+			s->one_irq = s->irqs <= 1 && !bpf_get_current_pid_tgid();
 		if (hard > s->wake_ns)
 			hard = NEVER;
 		if (!s->due_ns || hard < s->due_ns)
@@ -370,6 +363,7 @@ int BPF_PROG(wake_ipi_raise, const struct cpumask *mask)
 	return 0;
 }
 
+/* Only where the kernel tells nothing closer. */
 SEC("tp_btf/sched_waking")
 int BPF_PROG(wake_waking, struct task_struct *task)
 {
@@ -382,13 +376,11 @@ int BPF_PROG(wake_waking, struct task_struct *task)
 	else
 		cpu = BPF_CORE_READ(task, thread_info.cpu);
 	l = bpf_map_lookup_elem(&launches, &cpu);
-	if (!l || !l->sender || (u32)task->pid != l->worker)
+	if (!l || !l->sender || (u32)task->pid != l->worker || l->launch_ns ||
+	    l->sender != (u32)bpf_get_current_pid_tgid())
 		return 0;
-	l->waking_ns = now;
-	if (launch_at_waking && !l->launch_ns && l->sender == (u32)bpf_get_current_pid_tgid()) {
-		l->how = WAKE_HOW_WAKING;
-		l->launch_ns = now;
-	}
+	l->how = WAKE_HOW_WAKING;
+	l->launch_ns = now;
 	return 0;
 }
 

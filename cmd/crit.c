@@ -74,6 +74,24 @@ static bool percentile_parse(const char **text, uint32_t *ret_percentile)
 	return *ret_percentile && *ret_percentile <= 100 * CRIT_PERCENT && (!*p || *p == ',');
 }
 
+/* 9.99 and 99.9 have the same key, and so has anything given twice. */
+static bool percentiles_apart(const struct opts_state *state, const struct crit_opts *crit)
+{
+	char a[20], b[20];
+
+	for (unsigned int i = 0; i < crit->nr_percentiles; i++)
+		for (unsigned int k = 0; k < i; k++) {
+			crit_percentile_key(crit->percentile[i], a, sizeof(a));
+			crit_percentile_key(crit->percentile[k], b, sizeof(b));
+			if (strcmp(a, b))
+				continue;
+			opts_usage(state, "--percentiles %s: two of them would both be called %s",
+				   state->value, a);
+			return false;
+		}
+	return true;
+}
+
 static bool percentiles_parse(const struct opts_state *state, struct crit_opts *crit)
 {
 	const char *text = state->value;
@@ -91,7 +109,7 @@ static bool percentiles_parse(const struct opts_state *state, struct crit_opts *
 		nr++;
 	} while (*text++ == ',');
 	crit->nr_percentiles = nr;
-	return true;
+	return percentiles_apart(state, crit);
 }
 
 static bool take(struct opts_state *state, int id, void *arg)
@@ -180,7 +198,7 @@ static int run(struct crit_cmd *cmd, struct view *view)
 {
 	struct crit_engine *engine = NULL;
 	struct report *report = NULL;
-	struct err err = {0};
+	struct err err = {0}, left = {0};
 	int rc = 0;
 
 	/* Before anything is measured: a mistake here should not cost a run. */
@@ -190,13 +208,15 @@ static int run(struct crit_cmd *cmd, struct view *view)
 		rc = crit_open(&cmd->crit, &engine, &err);
 	if (!rc)
 		rc = measure(cmd, engine, &report, &err);
-	crit_close(engine);
+	crit_close(engine, &left);
 	if (rc)
 		return opts_fail("crit", &err);
 	rc = view_write(view, report);
 	report_free(report);
 	if (rc && rc != -EPIPE)
 		fprintf(stderr, "subtick crit: cannot write: %s\n", strerror(-rc));
+	if (left.code)
+		return opts_fail("crit", &left);
 	return rc && rc != -EPIPE ? EXIT_ERROR : EXIT_FINE;
 }
 

@@ -3,6 +3,7 @@
 #include "commands.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,6 +71,7 @@ struct asked {
 	struct wake_opts wake;
 	struct opts_interval interval;
 	const char *points_file, *plot_file;
+	const char *nic_given; /* an option that only source nic has */
 	bool quick, points_given, fail_on_exceeds;
 };
 
@@ -136,6 +138,10 @@ static bool take_nic(struct opts_state *state, int id, struct asked *a)
 {
 	uint64_t ns = 0;
 
+	a->nic_given = id == ID_DEVICE	     ? "device"
+		       : id == ID_IRQ_OFFSET ? "irq-offset"
+		       : id == ID_DMA	     ? "dma"
+					     : "software";
 	switch (id) {
 	case ID_DEVICE:
 		a->wake.nic.device = state->value;
@@ -220,6 +226,10 @@ static bool settle(struct opts_state *state, struct asked *a)
 		opts_usage(state, "--state and --deepest exclude each other");
 		return false;
 	}
+	if (a->nic_given && !(a->wake.launchers >> WAKE_NIC & 1)) {
+		opts_usage(state, "--%s goes with --source nic", a->nic_given);
+		return false;
+	}
 	if (sweep->from_ns > sweep->to_ns) {
 		opts_usage(state, "--from must not be above --to");
 		return false;
@@ -243,6 +253,21 @@ static bool settle(struct opts_state *state, struct asked *a)
 			sweep->points = 1;
 	}
 	return true;
+}
+
+/* Before the measurement: two minutes later is late for a file that cannot be written. */
+static int check_file(const char *path)
+{
+	int fd = path ? open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666) : -1;
+	struct err err = {0};
+
+	if (path && fd < 0) {
+		err_set(&err, -errno, "cannot write %s: %s", path, strerror(errno));
+		return opts_fail("wake", &err);
+	}
+	if (path)
+		close(fd);
+	return EXIT_FINE;
 }
 
 /* Every point as CSV, or JSON if the name says so; or the plots of them. */
@@ -368,6 +393,8 @@ int cmd_wake(int argc, char **argv)
 		return code;
 	if (!settle(&state, &asked))
 		return EXIT_USAGE;
+	if (check_file(asked.points_file) || check_file(asked.plot_file))
+		return EXIT_ERROR;
 	run_signals();
 	if (wake_open(&asked.wake, &meter, &err))
 		code = opts_fail("wake", &err);

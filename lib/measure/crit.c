@@ -55,10 +55,9 @@ int crit_open(const struct crit_opts *opts, struct crit_engine **ret_engine, str
 	return rc;
 }
 
-void crit_close(struct crit_engine *engine)
+int crit_close(struct crit_engine *engine, struct err *err)
 {
-	if (engine)
-		engine->ops->close(engine);
+	return engine ? engine->ops->close(engine, err) : 0;
 }
 
 void crit_result_free(struct crit_result *result)

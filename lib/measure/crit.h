@@ -15,7 +15,8 @@ struct crit_result {
 
 /* By name, or "auto"/NULL: the module if it can be had, else bpf; @err then holds both reasons. */
 int crit_open(const struct crit_opts *opts, struct crit_engine **ret_engine, struct err *err);
-void crit_close(struct crit_engine *engine);
+/* NULL is fine. An error is something that is left behind. */
+int crit_close(struct crit_engine *engine, struct err *err);
 
 /*
  * Runs opts->rounds rounds; a stop ends it with those that are complete. -ECANCELED when there is
@@ -24,6 +25,9 @@ void crit_close(struct crit_engine *engine);
 int crit_run(struct crit_engine *engine, const struct crit_opts *opts, const char *phase,
 	     struct crit_result *ret_result, struct err *err);
 void crit_result_free(struct crit_result *result);
+
+/* "p50", "p999" for 99.9: JSON keys have no dots of their own here. */
+void crit_percentile_key(uint32_t percentile, char *key, size_t size);
 
 /* One figure of the rounds, by its place in struct crit_figures. */
 struct crit_spread crit_figure(const struct crit_result *result, enum crit_op op, size_t offset);

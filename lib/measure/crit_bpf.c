@@ -13,6 +13,7 @@
 #include "measure/crit_crew.h"
 #include "sys/bpf.h"
 #include "sys/cpu.h"
+#include "sys/meminfo.h"
 
 /* The samples of all CPUs: one array per operation, CPU after CPU. */
 struct bpf_round {
@@ -66,6 +67,31 @@ static int round_alloc(struct crit_bpf_engine *b, const struct crit_opts *opts,
 		i++;
 	}
 	return 0;
+}
+
+/*
+ * As the module does: refuse what would take most of the memory before taking any of it. Memory is
+ * only really taken as the samples come, and then it is too late to say no.
+ */
+static int check_memory(const struct crit_bpf_engine *b, const struct crit_opts *opts,
+			struct err *err)
+{
+	uint64_t available, bytes = 0, per_sample = 0;
+
+	for (int op = 0; op < CRIT_NR_OPS; op++)
+		per_sample += b->prog_fd[op] >= 0 ? sizeof(u64) : 0;
+	/* A chunk's overheads, spread over its samples. */
+	per_sample += 2 * (CRIT_EMPTIES + CRIT_BATCHES) * sizeof(u64) / CRIT_CHUNK + 1;
+	if (__builtin_mul_overflow(opts->nr_samples, per_sample * b->nr_cpus, &bytes))
+		bytes = UINT64_MAX;
+	if (meminfo_available(NULL, &available) || bytes <= available / 2)
+		return 0;
+	return err_set(
+		err, -ENOMEM,
+		"--samples %llu on %u CPUs takes %llu MiB, more than half of the %llu MiB that "
+		"are available",
+		(unsigned long long)opts->nr_samples, b->nr_cpus, (unsigned long long)(bytes >> 20),
+		(unsigned long long)(available >> 20));
 }
 
 static int run_workers(struct crit_bpf_engine *b, const struct crit_opts *opts,
@@ -179,12 +205,14 @@ static void unload_programs(struct crit_bpf_engine *b)
 	b->skel = NULL;
 }
 
-static void bpf_close(struct crit_engine *engine)
+static int bpf_close(struct crit_engine *engine, struct err *err)
 {
 	struct crit_bpf_engine *b = to_bpf(engine);
 
+	(void)err;
 	unload_programs(b);
 	free(b);
+	return 0;
 }
 
 static bool has_kfuncs(const struct btf *btf, const char *first, const char *second)
@@ -302,8 +330,10 @@ static int bpf_open(const struct crit_opts *opts, struct crit_engine **ret_engin
 	b->nr_cpus = cpuset_count(&b->cpus);
 	if (!rc)
 		rc = load_programs(b, err);
+	if (!rc)
+		rc = check_memory(b, opts, err);
 	if (rc) {
-		bpf_close(&b->engine);
+		bpf_close(&b->engine, NULL);
 		return rc;
 	}
 	*ret_engine = &b->engine;

@@ -75,8 +75,8 @@ struct crit_engine_ops {
 	/* One whole benchmark. -ECANCELED without a word in @err when opts->stopped() said so. */
 	int (*round)(struct crit_engine *engine, const struct crit_opts *opts,
 		     struct crit_round *ret_round, struct err *err);
-	/* Leaves the machine as it was. */
-	void (*close)(struct crit_engine *engine);
+	/* Leaves the machine as it was, or says in @err, which may be NULL, what is left behind. */
+	int (*close)(struct crit_engine *engine, struct err *err);
 };
 
 /* First member of each engine's own struct. */

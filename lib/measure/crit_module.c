@@ -120,15 +120,21 @@ static int module_round(struct crit_engine *engine, const struct crit_opts *opts
 	return rc;
 }
 
-static void module_close(struct crit_engine *engine)
+static int module_close(struct crit_engine *engine, struct err *err)
 {
 	struct module_engine *m = (struct module_engine *)engine;
+	int rc = 0, unload;
 
 	for (size_t i = 0; i < NR_SETTINGS && m->have_before; i++)
-		tree_write(settings[i], m->before[i]);
-	if (m->loaded_by_us)
-		kmod_unload(MODULE);
+		rc = tree_set(settings[i], m->before[i], err) ?: rc;
+	unload = m->loaded_by_us ? kmod_unload(MODULE) : 0;
+	if (unload)
+		rc = err_set(err, unload,
+			     "module " MODULE " was loaded for this run and is in use by somebody "
+			     "else now: unload it with rmmod " MODULE " (%s)",
+			     strerror(-unload));
 	free(m);
+	return rc;
 }
 
 /* Why the tree of a loaded module can't be seen. */
@@ -179,7 +185,7 @@ static int module_open(const struct crit_opts *opts, struct crit_engine **ret_en
 	m->engine.ops = &crit_engine_module;
 	rc = module_prepare(m, opts, err);
 	if (rc) {
-		module_close(&m->engine);
+		module_close(&m->engine, NULL);
 		return rc;
 	}
 	*ret_engine = &m->engine;

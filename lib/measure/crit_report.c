@@ -30,25 +30,26 @@ static void set(const struct table *table, size_t row, size_t col, double value)
 		value_f64(cell, value);
 }
 
-/* "p50", "p999" for 99.9: JSON keys have no dots of their own here. */
-static void percentile_names(uint32_t percentile, char *key, size_t key_size, char *title,
-			     size_t title_size)
+static void percentile_title(uint32_t percentile, char *title, size_t size)
 {
-	char digits[16];
-	size_t len;
+	int len = snprintf(title, size, "p%u.%03u", percentile / CRIT_PERCENT,
+			   percentile % CRIT_PERCENT);
 
-	snprintf(digits, sizeof(digits), "%u.%03u", percentile / CRIT_PERCENT,
-		 percentile % CRIT_PERCENT);
-	len = strlen(digits);
-	while (digits[len - 1] == '0')
-		digits[--len] = '\0';
-	if (digits[len - 1] == '.')
-		digits[--len] = '\0';
-	snprintf(title, title_size, "p%s", digits);
-	snprintf(key, key_size, "percentiles.p");
-	for (const char *p = digits; *p; p++)
-		if (*p != '.')
-			snprintf(key + strlen(key), key_size - strlen(key), "%c", *p);
+	while (title[len - 1] == '0')
+		title[--len] = '\0';
+	if (title[len - 1] == '.')
+		title[--len] = '\0';
+}
+
+void crit_percentile_key(uint32_t percentile, char *key, size_t size)
+{
+	char title[20], *dot;
+
+	percentile_title(percentile, title, sizeof(title));
+	dot = strchr(title, '.');
+	if (dot)
+		memmove(dot, dot + 1, strlen(dot));
+	snprintf(key, size, "%s", title);
 }
 
 static void add_percentiles(const struct crit_result *result, const struct crit_opts *opts,
@@ -83,9 +84,11 @@ static void add_ops(const struct crit_engine *engine, const struct crit_opts *op
 	size_t first = table ? table->nr_cols : 0;
 
 	for (unsigned int i = 0; i < opts->nr_percentiles; i++) {
-		char key[40], title[20];
+		char name[20], key[40], title[20];
 
-		percentile_names(opts->percentile[i], key, sizeof(key), title, sizeof(title));
+		percentile_title(opts->percentile[i], title, sizeof(title));
+		crit_percentile_key(opts->percentile[i], name, sizeof(name));
+		snprintf(key, sizeof(key), "percentiles.%s", name);
 		table_col_as(table, METRIC(ns, PERCENTILE), key, title);
 	}
 	if (table && table->nr_cols > max_avg)
@@ -267,6 +270,12 @@ static void add_against(const struct crit_engine *engine, const struct crit_resu
 		set_difference(table, row, first, &baseline->op[op], &now);
 	}
 	report_note(report, "against %s", baseline->name);
+	for (int op = 0; op < CRIT_NR_OPS; op++)
+		if (baseline->op[op].rounds == 1) {
+			report_note(report, "that run had one round and no spread: any difference "
+					    "exceeds it");
+			break;
+		}
 }
 
 static void add_quality(const struct crit_engine *engine, const struct crit_result *result,

@@ -138,6 +138,19 @@ static int open_restore(struct wake_meter *m, struct err *err)
 	return rc;
 }
 
+/* The kernel's programs know threads by the machine's numbers, and here we cannot tell ours. */
+static int check_threads(const struct wake_meter *m, struct err *err)
+{
+	if (!m->env.virt.own_pid_ns || (!has(m, WAKE_REMOTE) && !m->opts.breakdown))
+		return 0;
+	return err_unsupported(
+		err, -EOPNOTSUPP,
+		"run in the machine's PID namespace (podman run --pid=host, hostPID in "
+		"Kubernetes); --source timer and passive work here",
+		"source remote and --breakdown cannot recognise their threads in a PID "
+		"namespace of their own");
+}
+
 /* Passive: first, unless bare, the programs that the characterisation needs; then its own. */
 static int open_probe(struct wake_meter *m, bool passive, struct err *err)
 {
@@ -385,7 +398,8 @@ unsigned int wake_passes(const struct wake_opts *opts)
 
 	if (!(opts->launchers >> WAKE_REMOTE & 1) || cpu_set(NULL, CPU_ONLINE, &online, NULL))
 		return 1;
-	if (!cpuset_count(&opts->cpus))
+	/* With --alone no core is left over unless one is kept for the sender of a single one. */
+	if (!cpuset_count(&opts->cpus) || (opts->force.alone && cpuset_count(&opts->cpus) > 1))
 		return 2;
 	cpuset_for_each(cpu, &online)
 		if (!cpuset_has(&opts->cpus, cpu))
@@ -414,6 +428,9 @@ int wake_open(const struct wake_opts *opts, struct meter **ret_meter, struct err
 	if (rc)
 		goto fail;
 	rc = wake_env_open(&m->env, opts->root, m->nr_cpus, err);
+	if (rc)
+		goto fail;
+	rc = check_threads(m, err);
 	if (rc)
 		goto fail;
 	rc = has(m, WAKE_NIC) ? open_nic(m, err) : 0;

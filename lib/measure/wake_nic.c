@@ -22,17 +22,18 @@
 #include "sys/txtime.h"
 
 /* Long before any launch, so that the queue hands a packet to the card at once, as in the thesis. */
-#define OFFLOAD_DELTA_NS  (500 * NSEC_PER_MSEC)
+#define OFFLOAD_DELTA_NS (500 * NSEC_PER_MSEC)
 /* Without offload the queue's own timer is the launch, and a packet late by this much is dropped. */
 #define SOFTWARE_DELTA_NS (500 * NSEC_PER_USEC)
 /* ETF compares with CLOCK_TAI what the card compares with its own clock. */
 #define MAX_TAI_OFFSET_NS (100 * (int64_t)NSEC_PER_USEC)
 /* The worker's own timer comes well after the card's interrupt. */
-#define AFTER_NS	  NSEC_PER_MSEC
-#define MAX_IRQS	  64
+#define AFTER_NS NSEC_PER_MSEC
+#define MAX_IRQS 64
 
-#define BUY                                                                                        \
-	"fit an Intel i210 (igb), i225 or i226 (igc), or use a board with enetc or stmmac, load its "  \
+#define BUY                                                                                       \
+	"fit an Intel i210 (igb), i225 or i226 (igc), or use a board with enetc or stmmac, load " \
+	"its "                                                                                    \
 	"driver, connect a cable; or --device NAME --software to test the path"
 
 struct wake_nic {
@@ -60,13 +61,13 @@ static int read_fix(struct wake_nic *nic, struct wake_clock_fix *ret_fix)
 	struct wake_clock_sample samples[PTP_MAX_READINGS];
 	int nr;
 
-	nr = nic->opts.software ? ptp_read_clock(CLOCK_TAI, readings) :
-				  ptp_read(nic->phc, readings, &nic->method);
+	nr = nic->opts.software ? ptp_read_clock(CLOCK_TAI, readings)
+				: ptp_read(nic->phc, readings, &nic->method);
 	if (nr < 0)
 		return nr;
 	for (int i = 0; i < nr; i++)
-		samples[i] = (struct wake_clock_sample){readings[i].before_ns, readings[i].device_ns,
-							readings[i].after_ns};
+		samples[i] = (struct wake_clock_sample){
+			readings[i].before_ns, readings[i].device_ns, readings[i].after_ns};
 	return wake_clock_tightest(samples, nr, ret_fix);
 }
 
@@ -107,8 +108,8 @@ static int open_clock(struct wake_nic *nic, struct err *err)
 	if (index < 0 && nic->opts.software)
 		return 0;
 	if (index < 0)
-		return err_unsupported(err, index, BUY, "%s has no hardware clock (%s)", nic->device,
-				       strerror(-index));
+		return err_unsupported(err, index, BUY, "%s has no hardware clock (%s)",
+				       nic->device, strerror(-index));
 	nic->phc = ptp_open(index, err);
 	if (nic->phc < 0)
 		return nic->phc;
@@ -122,12 +123,14 @@ static int open_clock(struct wake_nic *nic, struct err *err)
 	offset = card.device_ns - card.system_ns - tai;
 	if (llabs(offset) <= MAX_TAI_OFFSET_NS)
 		return 0;
-	snprintf(fix, sizeof(fix), "phc2sys -c %s -s CLOCK_REALTIME -O %lld, and wait until it settles",
-		 nic->device,
-		 (long long)((clock_ns(CLOCK_TAI) - clock_unix_ns() + NSEC_PER_SEC / 2) / NSEC_PER_SEC));
-	return err_unsupported(err, -ETIME, fix,
-			       "the clock of %s is %lld us from CLOCK_TAI, by which packets are queued",
-			       nic->device, (long long)(offset / 1000));
+	snprintf(fix, sizeof(fix),
+		 "phc2sys -c %s -s CLOCK_REALTIME -O %lld, and wait until it settles", nic->device,
+		 (long long)((clock_ns(CLOCK_TAI) - clock_unix_ns() + NSEC_PER_SEC / 2) /
+			     NSEC_PER_SEC));
+	return err_unsupported(
+		err, -ETIME, fix,
+		"the clock of %s is %lld us from CLOCK_TAI, by which packets are queued",
+		nic->device, (long long)(offset / 1000));
 }
 
 static int check_link(const struct wake_nic *nic, const char *root, struct err *err)
@@ -138,8 +141,9 @@ static int check_link(const struct wake_nic *nic, const char *root, struct err *
 	snprintf(path, sizeof(path), "/sys/class/net/%s/carrier", nic->device);
 	if (!sys_read_u64(root, path, &carrier) && carrier)
 		return 0;
-	return err_unsupported(err, -ENETDOWN, "bring it up (ip link set DEVICE up) and connect a cable",
-			       "%s has no link: without a partner a card sends nothing", nic->device);
+	return err_unsupported(
+		err, -ENETDOWN, "bring it up (ip link set DEVICE up) and connect a cable",
+		"%s has no link: without a partner a card sends nothing", nic->device);
 }
 
 static unsigned int count_queues(const struct wake_nic *nic, const char *root)
@@ -178,8 +182,8 @@ static int lead_irqs(struct wake_nic *nic, unsigned int cpu, const char *root,
 		closedir(dir);
 	if (set)
 		return 0;
-	return err_set(err, -EIO, "cannot lead the interrupts of %s to CPU %u (%u found)", nic->device,
-		       cpu, nic->nr_irqs);
+	return err_set(err, -EIO, "cannot lead the interrupts of %s to CPU %u (%u found)",
+		       nic->device, cpu, nic->nr_irqs);
 }
 
 static int set_queue(struct wake_nic *nic, const char *root, struct restore *restore,
@@ -252,8 +256,8 @@ int wake_nic_open(const struct wake_nic_opts *opts, unsigned int cpu, const char
 		nic->opts.irq_offset_ns = nic->opts.dma_ns = 0;
 	nic->max_batch = opts->max_batch;
 	nic->launch_dev_ns = calloc(nic->max_batch ? nic->max_batch : 1, sizeof(uint64_t));
-	rc = nic->launch_dev_ns ? open_parts(nic, cpu, root, restore, err) :
-				  err_set(err, -ENOMEM, "out of memory");
+	rc = nic->launch_dev_ns ? open_parts(nic, cpu, root, restore, err)
+				: err_set(err, -ENOMEM, "out of memory");
 	if (rc)
 		wake_nic_close(nic);
 	else
@@ -269,7 +273,8 @@ int wake_nic_batch_begin(struct wake_worker *worker)
 	nic->map.b = nic->map.a;
 	nic->nr_batch = 0;
 	return rc ? err_set(&worker->err, rc, "cannot read the clock of %s: %s", nic->device,
-			    strerror(-rc)) : 0;
+			    strerror(-rc))
+		  : 0;
 }
 
 static bool irq_ours(const struct wake_nic *nic, const struct wake_kpoint *k)
@@ -335,20 +340,27 @@ static void move_launch(struct wake_point *p, uint64_t launch_ns)
 		p->irq_ns -= by;
 	if (p->reject != WAKE_TAKEN)
 		return;
+	if ((int64_t)p->silent_ns + by <= 0) {
+		p->reject = WAKE_REJ_BEFORE_IDLE;
+		return;
+	}
 	p->silent_ns += by;
 	p->latency_ns -= by;
 	if (p->latency_ns < 0)
 		p->reject = WAKE_REJ_NEGATIVE;
 }
 
-void wake_nic_batch_end(struct wake_worker *worker, size_t first)
+int wake_nic_batch_end(struct wake_worker *worker, size_t first)
 {
 	struct wake_nic *nic = worker->run->nic;
+	int rc = read_fix(nic, &nic->map.b);
 	size_t at = 0;
 	double drift;
 
-	if (read_fix(nic, &nic->map.b))
-		nic->map.b = nic->map.a;
+	/* Without a second reading nothing bounds how far the clocks went apart meanwhile. */
+	if (rc)
+		return err_set(&worker->err, rc, "cannot read the clock of %s: %s", nic->device,
+			       strerror(-rc));
 	for (size_t i = first; i < worker->nr && at < nic->nr_batch; i++) {
 		struct wake_point *p = &worker->points[i];
 		int64_t half;
@@ -363,6 +375,7 @@ void wake_nic_batch_end(struct wake_worker *worker, size_t first)
 	drift = fabs(wake_clock_drift_ppb(&nic->map));
 	if (drift > nic->worst_drift_ppb)
 		nic->worst_drift_ppb = drift;
+	return 0;
 }
 
 double wake_nic_uncertainty(const struct wake_nic *nic)
@@ -375,7 +388,8 @@ void wake_nic_quality(const struct wake_nic *nic, struct report *report)
 	value_u64(report_quality(report, M_WAKE_PHC_HALF_NS), nic->worst_half_ns);
 	value_f64(report_quality(report, M_WAKE_PHC_DRIFT_PPB), round(nic->worst_drift_ppb));
 	report_note(report, "source nic: %s, %s; %llu packets missed their time", nic->device,
-		    nic->opts.software ? "software ETF: a kernel timer launches, no card is measured" :
-					 ptp_method_name(nic->method),
+		    nic->opts.software
+			    ? "software ETF: a kernel timer launches, no card is measured"
+			    : ptp_method_name(nic->method),
 		    (unsigned long long)nic->missed);
 }

@@ -31,7 +31,7 @@ void wake_nic_close(struct wake_nic *nic);
 
 /* Clock readings around a batch; the second pair refines the launch times of all its points. */
 int wake_nic_batch_begin(struct wake_worker *worker);
-void wake_nic_batch_end(struct wake_worker *worker, size_t first);
+int wake_nic_batch_end(struct wake_worker *worker, size_t first);
 void wake_nic_point(struct wake_worker *worker, uint64_t distance_ns, struct wake_point *ret_point);
 
 /* Worst half-window of the clock readings so far. */

@@ -30,16 +30,22 @@ static void choose(struct bpf_program *prog, bool wanted)
 }
 
 /* Every program costs something at its event, so only those that are read are loaded. */
-static void choose_programs(struct wake_bpf *skel, const struct wake_probe_opts *opts)
+static void choose_programs(struct wake_probe *probe, const struct btf *btf,
+			    const struct wake_probe_opts *opts)
 {
+	struct wake_bpf *skel = probe->skel;
+	bool send = bpf_has_tracepoint(btf, "ipi_send_cpu");
+
+	/* x86 tells of each IPI since 6.3 only; arm64 before that in another way. */
+	probe->launch_at_waking = !send && !bpf_has_tracepoint(btf, "ipi_raise");
 	choose(skel->progs.wake_char_a, opts->points);
 	choose(skel->progs.wake_char_b, opts->points);
 	bpf_program__set_autoattach(skel->progs.wake_char_a, false);
 	bpf_program__set_autoattach(skel->progs.wake_char_b, false);
 	choose(skel->progs.wake_ipi_send, opts->remote);
-	choose(skel->progs.wake_ipi_raise, opts->remote);
+	choose(skel->progs.wake_ipi_raise, opts->remote && !send);
 	choose(skel->progs.wake_flag, opts->remote);
-	choose(skel->progs.wake_waking, opts->remote);
+	choose(skel->progs.wake_waking, opts->remote && probe->launch_at_waking);
 	choose(skel->progs.wake_switch, opts->breakdown);
 	choose(skel->progs.wake_nmi, opts->points);
 }
@@ -64,11 +70,7 @@ static int open_skeleton(struct wake_probe *probe, const struct wake_probe_opts 
 		goto out;
 	}
 	bpf_autoload_present(skel->obj, btf);
-	choose_programs(skel, opts);
-	/* x86 tells of each IPI since 6.3 only; arm64 before that in another way. */
-	probe->launch_at_waking =
-		!bpf_has_tracepoint(btf, "ipi_send_cpu") && !bpf_has_tracepoint(btf, "ipi_raise");
-	skel->rodata->launch_at_waking = probe->launch_at_waking;
+	choose_programs(probe, btf, opts);
 	skel->rodata->want_points = opts->points;
 	skel->rodata->want_passive = opts->passive;
 	skel->rodata->switch_state_first = bpf_switch_state_first(btf);

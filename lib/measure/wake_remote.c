@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -13,10 +14,10 @@
 #include "base/clock.h"
 
 /* The sender's own wake-up must be over by the launch. */
-#define SPIN_NS	  (60 * NSEC_PER_USEC)
+#define SPIN_NS (60 * NSEC_PER_USEC)
 /* No sleep of the sender is longer, so that it sees every order well before it is due. */
-#define LOOK_NS	  (100 * NSEC_PER_USEC)
-#define LOST_NS	  (500 * NSEC_PER_MSEC)
+#define LOOK_NS (100 * NSEC_PER_USEC)
+#define LOST_NS (500 * NSEC_PER_MSEC)
 
 static long futex_wait(atomic_uint *word, unsigned int value, uint64_t timeout_ns)
 {
@@ -86,13 +87,22 @@ static void *sender_main(void *arg)
 	struct wake_sender *sender = arg;
 	unsigned int self = syscall(SYS_gettid);
 
-	if (wake_settle(sender->cpu, &sender->err))
+	/* Without a sender the workers would wait for ever. */
+	if (wake_settle(sender->cpu, &sender->err)) {
+		atomic_store(&sender->run->stop, true);
 		return NULL;
+	}
 	while (!atomic_load(&sender->stop)) {
 		uint64_t due = 0, now = clock_mono_ns();
 		struct wake_worker *w = earliest(sender, &due);
 		struct timespec sleep = clock_timespec(LOOK_NS);
 
+		/* Its core went offline: from a measured one it would wake nobody from outside. */
+		if (sched_getcpu() != (int)sender->cpu) {
+			sender->run->sender_moved = true;
+			atomic_store(&sender->run->stop, true);
+			break;
+		}
 		if (!w || due > now + SPIN_NS + LOOK_NS) {
 			clock_nanosleep(CLOCK_MONOTONIC, 0, &sleep, NULL);
 			continue;

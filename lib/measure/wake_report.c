@@ -208,6 +208,8 @@ static void add_notes(const struct wake_result *r, struct report *report)
 			report_note(report, "CPU %u went offline during the run",
 				    r->run->workers[i].cpu);
 	}
+	if (r->run->sender_moved)
+		report_note(report, "the sender's CPU went offline, which ended the run");
 	if (!known)
 		report_note(report, "a core never idled while its stamps were characterised: its "
 				    "overhead is not known and not taken off");

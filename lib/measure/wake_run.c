@@ -102,8 +102,8 @@ static void sweep(struct wake_worker *w)
 				break;
 			take_points(w, distance);
 		}
-		if (nic)
-			wake_nic_batch_end(w, first);
+		if (nic && wake_nic_batch_end(w, first))
+			return;
 		if (atomic_load(&w->run->stop) || w->moved)
 			return;
 	}

@@ -69,6 +69,7 @@ struct wake_run {
 	bool started;
 	atomic_bool stop;
 	atomic_bool finished;
+	bool sender_moved; /* the sender's core went offline, which ended the run */
 	struct err err;
 };
 
@@ -90,7 +91,7 @@ int wake_settle(unsigned int cpu, struct err *err);
 void wake_timer_point(struct wake_worker *worker, uint64_t distance_ns, struct wake_point *ret_point);
 void wake_remote_point(struct wake_worker *worker, uint64_t distance_ns,
 		       struct wake_point *ret_point);
-/* Serves the workers [first, end) until told to stop; runs on a core that is not measured. */
+/* Serves the workers of @targets until told to stop; runs on a core that is not measured. */
 struct wake_sender {
 	struct wake_run *run;
 	unsigned int cpu;

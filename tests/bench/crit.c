@@ -59,7 +59,7 @@ static bool bench_engine(const char *name, json_t *result)
 
 		if (crit_run(engine, &opts, "", &rounds, &err)) {
 			printf("  %-7s %s\n", name, err.what);
-			crit_close(engine);
+			crit_close(engine, NULL);
 			return false;
 		}
 		for (int op = 0; op < CRIT_NR_OPS; op++) {
@@ -69,7 +69,7 @@ static bool bench_engine(const char *name, json_t *result)
 		clock[run] = rounds.rounds[0].clock_ns;
 		crit_result_free(&rounds);
 	}
-	crit_close(engine);
+	crit_close(engine, NULL);
 	for (int op = 0; op < CRIT_NR_OPS; op++) {
 		median[op].name = "median";
 		batch[op].name = "batch";

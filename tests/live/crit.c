@@ -125,6 +125,8 @@ static void check_usage(void)
 	check_refusal("percentile 101", ARGS("crit", "-p", "50,101"), 64, "--percentiles 50,101");
 	check_refusal("percentile text", ARGS("crit", "-p", "median"), 64, "--percentiles median");
 	check_refusal("empty percentile", ARGS("crit", "-p", "50,,99"), 64, "--percentiles 50,,99");
+	check_refusal("percentile twice", ARGS("crit", "-p", "50,99,50"), 64, "both be called p50");
+	check_refusal("percentiles of one name", ARGS("crit", "-p", "9.99,99.9"), 64, "p999");
 	check_refusal("unknown engine", ARGS("crit", "-e", "magic"), 64, "magic");
 	check_refusal("operand", ARGS("crit", "1"), 64, "operand 1");
 	check_refusal("CPU list", ARGS("crit", "-C", "x"), 64, "--cpu x");
@@ -144,9 +146,9 @@ static bool save(const char *path, const char *text)
 static void check_against(const char *engine)
 {
 	char path[] = "/tmp/subtick-crit-XXXXXX", other[128];
-	int fd = mkstemp(path), beyond = 0, rows = 0;
+	int fd = mkstemp(path), beyond = 0, rows = 0, differ = 0;
 	struct live_run run;
-	json_t *root, *row;
+	json_t *root = NULL, *row;
 	size_t i;
 
 	if (fd >= 0)
@@ -154,8 +156,16 @@ static void check_against(const char *engine)
 	live_run(ARGS("crit", "--json", "-e", engine, "-r", "5", "-n", "3000"), &run);
 	if (!live_ok(!run.exit_code && save(path, run.out), "a run to compare with"))
 		goto out;
-	root = live_json(
-		ARGS("crit", "--json", "-e", engine, "-r", "5", "-n", "3000", "--against", path));
+	/* Disjoint by chance in 0.8 % of cases, more often where others load the machine. */
+	for (int try = 0; try < 10 && (!try || differ); try++) {
+		json_decref(root);
+		root = live_json(ARGS("crit", "--json", "-e", engine, "-r", "5", "-n", "3000",
+				      "--against", path));
+		differ = 0;
+		json_array_foreach(json_object_get(root, "against"), i, row) differ +=
+			json_is_true(json_object_get(row, "exceeds_spread"));
+	}
+	live_ok(root && !differ, "the same kernel against itself: no difference beyond the spread");
 	json_array_foreach(json_object_get(root, "against"), i, row)
 	{
 		rows += !isnan(live_number(row, "difference"));

@@ -1,52 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The tracerbench module as its users see it: every file, good and bad input, and under fire. */
+/* The tracerbench module as its users see it: every file, good and bad input. */
 #include "crit_module.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <math.h>
-#include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "live.h"
-
-#define CPU1 "/sys/devices/system/cpu/cpu1/online"
-
-static const char *module_path;
-static long nr_online;
-
-/* nr_samples that makes one benchmark last, and how long it then lasts. */
-static uint64_t long_samples;
-static double long_s;
-
-static bool numbers_are(uint64_t samples, uint64_t highest, uint64_t work)
-{
-	return file_u64("nr_samples") == samples && file_u64("nr_highest") == highest &&
-	       file_u64("do_work") == work;
-}
-
-static uint64_t result(const char *op, const char *stat)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), "%s/%s", op, stat);
-	return file_u64(path);
-}
-
-static int configure(uint64_t samples, uint64_t highest, uint64_t work)
-{
-	int err = file_write_u64("nr_samples", samples);
-
-	err = err ?: file_write_u64("nr_highest", highest);
-	return err ?: file_write_u64("do_work", work);
-}
 
 static void check_mode(const char *path, mode_t mode)
 {
@@ -187,175 +151,6 @@ static void test_percentile(void)
 	live_ok(!file_write("percentile", "0x32"), "hexadecimal, as everywhere in debugfs");
 }
 
-/*
- * Lengthens the run until a tenth of it is longer than a guest's scheduling hiccups. The shortest
- * of three counts: what the host did meanwhile only ever makes a run longer.
- */
-static bool calibrate(void)
-{
-	for (long_samples = 20000; long_samples < 2000000; long_samples *= 2) {
-		long_s = INFINITY;
-		for (int i = 0; i < 3 && (i == 0 || long_s > 0.7); i++) {
-			double start = now_s(), took;
-
-			if (configure(long_samples, 100, 0) || file_write("benchmark", "1"))
-				return false;
-			took = now_s() - start;
-			if (took < long_s)
-				long_s = took;
-		}
-		if (long_s > 0.7)
-			break;
-	}
-	live_note("%llu samples take %.2f s on %ld CPUs", (unsigned long long)long_samples, long_s,
-		  nr_online);
-	return true;
-}
-
-/* The most threads of that name seen until the child ends, and whether all were bound. */
-static int threads_until_end(pid_t pid, const char *prefix, bool *ret_bound, int *ret_exit)
-{
-	int most = 0, status;
-
-	*ret_bound = true;
-	while (!waitpid(pid, &status, WNOHANG)) {
-		bool bound;
-		int seen = threads_named(prefix, &bound);
-
-		if (seen > most) {
-			most = seen;
-			*ret_bound = false;
-		}
-		/* One good look is enough: a thread just born or just gone shows no binding. */
-		if (seen == most && bound)
-			*ret_bound = true;
-	}
-	*ret_exit = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-	return most;
-}
-
-static void test_threads(void)
-{
-	int most, code;
-	bool bound;
-	pid_t pid;
-
-	configure(long_samples, 100, 0);
-	most = threads_until_end(benchmark_start(), "tracerbench/", &bound, &code);
-	live_ok(!code && most == nr_online && bound, "one thread per online CPU, bound to it (%d)",
-		most);
-	most = threads_named("tracerbench/", &bound);
-	live_ok(most == 0, "none is left after the run");
-
-	pid = fork();
-	if (!pid) {
-		cpu_set_t set;
-
-		CPU_ZERO(&set);
-		CPU_SET(nr_online - 1, &set);
-		sched_setaffinity(0, sizeof(set), &set);
-		_exit(-file_write("percentile", "99\n"));
-	}
-	most = threads_until_end(pid, "tracerb_pct/", &bound, &code);
-	live_ok(!code && most == 1 && bound, "percentile runs on one CPU only (%d)", most);
-}
-
-static void test_snapshot(void)
-{
-	double start = now_s();
-	pid_t pid;
-
-	configure(long_samples, 100, 0);
-	pid = benchmark_start();
-	sleep_s(long_s / 10);
-	configure(1, 1, 1);
-	live_ok(!child_wait(pid) && now_s() - start > long_s / 2,
-		"a setting changed under way does not touch the run");
-}
-
-static void test_concurrent(void)
-{
-	uint64_t samples = long_samples / 4;
-	pid_t pids[4];
-	double start;
-	int failed = 0;
-
-	configure(samples, 100, 0);
-	start = now_s();
-	for (int i = 0; i < 4; i++)
-		pids[i] = benchmark_start();
-	sleep_s(long_s / 8);
-	file_write("percentile", "50");
-	for (int i = 0; i < 4; i++)
-		failed += !!child_wait(pids[i]);
-	live_ok(!failed, "four writers at once all succeed");
-	live_ok(now_s() - start > long_s / 2, "one after the other: %.2f s against %.2f s for one",
-		now_s() - start, long_s / 4);
-}
-
-static void test_kill(void)
-{
-	double start;
-	pid_t pid;
-
-	configure(long_samples * 4, 100, 0);
-	pid = benchmark_start();
-	sleep_s(long_s / 10);
-	start = now_s();
-	kill(pid, SIGKILL);
-	live_ok(child_wait(pid) == -SIGKILL && now_s() - start < 2 * long_s,
-		"a killed writer ends its run (%.2f s of about %.2f s)", now_s() - start,
-		4 * long_s);
-	configure(100, 10, 0);
-	live_ok(!file_write("benchmark", "1"), "and the next run is fine");
-}
-
-static pid_t hotplug_start(void)
-{
-	pid_t pid = fork();
-
-	if (pid)
-		return pid;
-	for (;;) {
-		file_write(CPU1, "0");
-		file_write(CPU1, "1");
-	}
-}
-
-static void test_hotplug(void)
-{
-	int failed = 0, err;
-	double start, waited;
-	pid_t pid;
-
-	if (access(CPU1, W_OK)) {
-		live_skip("CPU hotplug", "no CPU here can go offline");
-		return;
-	}
-	configure(long_samples, 100, 0);
-	pid = benchmark_start();
-	sleep_s(long_s / 10);
-	start = now_s();
-	err = file_write(CPU1, "0");
-	waited = now_s() - start;
-	live_ok(!err && !child_wait(pid) && waited > long_s / 4,
-		"a CPU goes offline only after the run (%.2f s)", waited);
-	configure(1000, 100, 0);
-	live_ok(!file_write("benchmark", "1") && !file_write("percentile", "99"),
-		"the run goes on without it");
-	live_ok(!file_write(CPU1, "1") && !file_write("benchmark", "1"), "and with it again");
-
-	pid = hotplug_start();
-	for (int i = 0; i < 20; i++) {
-		failed += !!file_write("benchmark", "1");
-		failed += !!file_write("percentile", "99");
-	}
-	kill(pid, SIGKILL);
-	child_wait(pid);
-	live_ok(!failed, "20 runs while a CPU goes on- and offline (%d failed)", failed);
-	live_ok(!file_write(CPU1, "1") || file_u64(CPU1) == 1, "the CPU is back");
-}
-
 /* The requirement's own example, as it is written there. */
 static void test_session(void)
 {
@@ -393,32 +188,9 @@ static void test_session(void)
 	live_ok(numbers_are(50000, 250, 1), "and leaves its settings");
 }
 
-static void test_unload(void)
-{
-	int fd, failed = 0;
-	pid_t pid;
-
-	configure(long_samples, 100, 0);
-	pid = benchmark_start();
-	sleep_s(long_s / 10);
-	live_ok(module_unload() == -EWOULDBLOCK, "it can't be unloaded during a run");
-	live_ok(!child_wait(pid), "which then ends well");
-	fd = open(TREE "irq/median", O_RDONLY | O_CLOEXEC);
-	live_ok(fd >= 0 && module_unload() == -EWOULDBLOCK, "nor while a file is open");
-	close(fd);
-	live_ok(!module_unload() && access(TREE, F_OK), "unloading removes the tree");
-	for (int i = 0; i < 10; i++) {
-		failed += !!module_load(module_path);
-		failed += !!configure(200, 10, i & 1);
-		failed += !!file_write("benchmark", "1");
-		failed += !!module_unload();
-	}
-	live_ok(!failed, "loaded, run and unloaded ten times");
-}
-
 int main(int argc, char **argv)
 {
-	const char *complaint;
+	const char *complaint, *module_path;
 	int err;
 
 	module_path = argc > 1 ? argv[1] : getenv("TRACERBENCH_KO");
@@ -433,7 +205,6 @@ int main(int argc, char **argv)
 	err = module_load(module_path);
 	if (err == -ENOSYS || err == -EPERM)
 		live_skip_all("this kernel loads no modules: %s", strerror(-err));
-	nr_online = sysconf(_SC_NPROCESSORS_ONLN);
 	if (!live_ok(!err, "%s loads (%s)", module_path, strerror(-err)))
 		return live_done();
 	live_ok(module_load(module_path) == -EEXIST, "only once");
@@ -443,15 +214,9 @@ int main(int argc, char **argv)
 	test_good_input();
 	test_benchmark();
 	test_percentile();
-	if (live_ok(calibrate(), "longer runs")) {
-		test_threads();
-		test_snapshot();
-		test_concurrent();
-		test_kill();
-		test_hotplug();
-	}
+	module_under_fire();
 	test_session();
-	test_unload();
+	module_comes_and_goes(module_path);
 
 	complaint = kernel_complaint();
 	live_ok(!complaint, "the kernel's log has no complaint%s%s", complaint ? ": " : "",

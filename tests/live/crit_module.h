@@ -23,6 +23,12 @@ int file_read_u64(const char *path, uint64_t *ret_value);
 /* UINT64_MAX when it can't be read: no test expects that figure. */
 uint64_t file_u64(const char *path);
 
+/* Whether the three settings are these, and making them so. */
+bool numbers_are(uint64_t samples, uint64_t highest, uint64_t work);
+int configure(uint64_t samples, uint64_t highest, uint64_t work);
+/* A figure of the last run. */
+uint64_t result(const char *op, const char *stat);
+
 int module_load(const char *path);
 int module_unload(void);
 
@@ -34,6 +40,9 @@ double now_s(void);
 void sleep_s(double seconds);
 /* Kernel threads whose name begins with @prefix; each must be bound to the CPU it names. */
 int threads_named(const char *prefix, bool *ret_bound);
+/* crit_module_fire.c: what happens during a run; loading and unloading, which ends unloaded. */
+void module_under_fire(void);
+void module_comes_and_goes(const char *module_path);
 /* A line of the kernel log that a test must not leave behind, or NULL. */
 const char *kernel_complaint(void);
 

@@ -215,3 +215,25 @@ const char *kernel_complaint(void)
 	}
 	return NULL;
 }
+
+bool numbers_are(uint64_t samples, uint64_t highest, uint64_t work)
+{
+	return file_u64("nr_samples") == samples && file_u64("nr_highest") == highest &&
+	       file_u64("do_work") == work;
+}
+
+uint64_t result(const char *op, const char *stat)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "%s/%s", op, stat);
+	return file_u64(path);
+}
+
+int configure(uint64_t samples, uint64_t highest, uint64_t work)
+{
+	int err = file_write_u64("nr_samples", samples);
+
+	err = err ?: file_write_u64("nr_highest", highest);
+	return err ?: file_write_u64("do_work", work);
+}

@@ -219,6 +219,51 @@ static void test_trace_drift_is_no_cost(void **state)
 	crit_trace_free(&trace);
 }
 
+static bool noted(const struct report *report, const char *what)
+{
+	for (size_t i = 0; i < report->nr_notes; i++)
+		if (strstr(report->notes[i], what))
+			return true;
+	return false;
+}
+
+/* One round has no spread, and says so wherever it stands. */
+static void test_against_one_round(void **state)
+{
+	struct crit_baseline baseline = {.name = "old.json", .engine = "fake"};
+	struct crit_result result;
+	struct report *report;
+	struct err err = {0};
+
+	baseline.op[CRIT_IRQ] = crit_spread_of(NULL, 0);
+	for (int op = CRIT_PREEMPT; op < CRIT_NR_OPS; op++)
+		baseline.op[op] = (struct crit_spread){.low = 1, .mid = 1, .high = 1, .rounds = 5};
+	assert_int_equal(crit_run(&fake, &three, "", &result, &err), 0);
+	assert_int_equal(crit_report(&fake, &three, &result, NULL, &baseline, &report), 0);
+	assert_false(noted(report, "one round"));
+	report_free(report);
+	baseline.op[CRIT_PREEMPT].rounds = 1;
+	assert_int_equal(crit_report(&fake, &three, &result, NULL, &baseline, &report), 0);
+	assert_true(noted(report, "that run had one round"));
+	report_free(report);
+	crit_result_free(&result);
+}
+
+static void test_percentile_key(void **state)
+{
+	static const struct {
+		uint32_t percentile;
+		const char *key;
+	} keys[] = {{50000, "p50"}, {99900, "p999"},   {9990, "p999"}, {100000, "p100"},
+		    {500, "p05"},   {99999, "p99999"}, {10, "p001"},   {1000, "p1"}};
+	char key[20];
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		crit_percentile_key(keys[i].percentile, key, sizeof(key));
+		assert_string_equal(key, keys[i].key);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -226,6 +271,8 @@ int main(void)
 		cmocka_unit_test_setup(test_stop_keeps_whole_rounds, reset),
 		cmocka_unit_test_setup(test_failure_is_passed_on, reset),
 		cmocka_unit_test_setup(test_against, reset),
+		cmocka_unit_test_setup(test_against_one_round, reset),
+		cmocka_unit_test_setup(test_percentile_key, reset),
 		cmocka_unit_test_setup(test_trace_drift_is_no_cost, reset),
 	};
 

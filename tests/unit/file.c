@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "sys/cpu.h"
+#include "sys/meminfo.h"
 #include "test.h"
 #include "tree.h"
 
@@ -126,6 +127,22 @@ static void test_cpu_sets(void **state)
 	cpu_online_close(&online);
 }
 
+static void test_meminfo(void **state)
+{
+	const struct tree *tree = *state;
+	uint64_t bytes = 7;
+
+	assert_int_equal(meminfo_available(tree->root, &bytes), -ENOENT);
+	tree_file(tree, "/proc/meminfo", "MemTotal:       1000 kB\nMemFree:         100 kB\n");
+	assert_int_equal(meminfo_available(tree->root, &bytes), -ENODATA);
+	tree_file(tree, "/proc/meminfo",
+		  "MemTotal:       1000 kB\nMemAvailable:    345 kB\nX: 1 kB\n");
+	assert_int_equal(meminfo_available(tree->root, &bytes), 0);
+	assert_int_equal(bytes, 345 * 1024);
+	assert_int_equal(meminfo_available(NULL, &bytes), 0);
+	assert_true(bytes > 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -134,6 +151,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_text_never_opened, tree_setup, tree_teardown),
 		cmocka_unit_test_setup_teardown(test_text_sizes, tree_setup, tree_teardown),
 		cmocka_unit_test_setup_teardown(test_cpu_sets, tree_setup, tree_teardown),
+		cmocka_unit_test_setup_teardown(test_meminfo, tree_setup, tree_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* How much memory could be had without swapping. */
+#ifndef SUBTICK_SYS_MEMINFO_H
+#define SUBTICK_SYS_MEMINFO_H
+
+#include <stdint.h>
+
+/* MemAvailable of /proc/meminfo; -ENODATA if it is not told. */
+int meminfo_available(const char *root, uint64_t *ret_bytes);
+
+#endif

@@ -24,17 +24,6 @@ struct figures {
 	double foreign; /* task time on the core that was not the generator's */
 };
 
-static struct cpu_load *open_source(const char *name)
-{
-	struct cpu_load_opts opts = {.size = sizeof(opts), .source = name};
-	struct cpu_load *load;
-	int rc = cpu_load_open(&load, &opts);
-
-	if (rc)
-		live_fail_all("%s: %s", name, cpu_load_strerror());
-	return load;
-}
-
 /*
  * Both ends are taken when a burn has just ended, so that the books and the window cover the
  * same time to within the reading itself.
@@ -135,8 +124,8 @@ int main(void)
 	live_needs((const char *const[]){"load", "--source", "bpf", "0.01", "1", NULL});
 	live_needs((const char *const[]){"load", "--source", "taskclock", "0.01", "1", NULL});
 	live_pin(other);
-	bpf = open_source("bpf");
-	tasks = open_source("taskclock");
+	bpf = live_source("bpf", true);
+	tasks = live_source("taskclock", true);
 	for (size_t p = 0; p < sizeof(periods_us) / sizeof(periods_us[0]); p++)
 		for (size_t d = 0; d < sizeof(duties) / sizeof(duties[0]); d++) {
 			struct duty_opts opts = {

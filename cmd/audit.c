@@ -76,6 +76,7 @@ struct audit_cmd {
 	struct audit_opts opts;
 	uint64_t delays_ns[MAX_DELAYS];
 	const char *only; /* ticks, delays, sources, precision; NULL: all */
+	uint32_t given;	  /* bit per option of its own */
 	bool cpu_given;
 	double want, fail_over;
 	uint64_t hz;
@@ -173,6 +174,8 @@ static bool take(struct opts_state *state, int id, void *arg)
 	const char *value = state->value;
 	uint64_t cpu;
 
+	if (id >= OPT_OWN)
+		cmd->given |= 1u << (id - OPT_OWN);
 	switch (id) {
 	case OPT_OPERAND:
 		return take_operand(state, cmd);
@@ -216,18 +219,45 @@ static bool take(struct opts_state *state, int id, void *arg)
 	}
 }
 
+/* "delays: …" in the help is for audit delays alone; NULL where it names no experiment. */
+static const char *option_of(const struct opt *option)
+{
+	size_t len = strcspn(option->help, ":");
+
+	for (size_t i = 0; i < NR_EXPERIMENTS; i++)
+		if (len == strlen(experiments[i].name) &&
+		    !strncmp(option->help, experiments[i].name, len))
+			return experiments[i].name;
+	return len == strlen("precision") && !strncmp(option->help, "precision", len) ? "precision"
+										      : NULL;
+}
+
+/* The first option that the experiment would not heed; NULL for none. All three heed theirs. */
+static const struct opt *option_unheeded(const struct audit_cmd *cmd)
+{
+	for (const struct opt *option = options; option->name; option++) {
+		const char *of = option_of(option);
+
+		if (of && cmd->given >> (option->id - OPT_OWN) & 1 &&
+		    (cmd->only ? strcmp(cmd->only, of) : !strcmp(of, "precision")))
+			return option;
+	}
+	return NULL;
+}
+
 /* Options that another experiment would have to heed are a mistake, not a wish. */
 static bool options_fit(const struct opts_state *state, const struct audit_cmd *cmd)
 {
 	bool precision = cmd->only && !strcmp(cmd->only, "precision");
 	bool ticks = cmd->only && !strcmp(cmd->only, "ticks");
+	const struct opt *unheeded = option_unheeded(cmd);
 
 	if (cmd->fail_over >= 0.0 && (precision || ticks))
 		opts_usage(state, "--fail-over: audit %s measures no error", cmd->only);
 	else if (cmd->plot && precision)
 		opts_usage(state, "--plot: audit precision has no figure");
-	else if (cmd->hz && !precision)
-		opts_usage(state, "--hz: only for audit precision");
+	else if (unheeded)
+		opts_usage(state, "--%s: only for audit %s", unheeded->name, option_of(unheeded));
 	else if (cmd->opts.phase_given && cmd->opts.period_ns &&
 		 cmd->opts.phase_ns >= cmd->opts.period_ns)
 		opts_usage(state, "--phase: must be shorter than --period");
@@ -317,7 +347,8 @@ static int judge(const struct audit_cmd *cmd)
 	if (cmd->fail_over < 0.0)
 		return EXIT_FINE;
 	if (!f->worst_known) {
-		fprintf(stderr, "subtick audit: --fail-over: no window of a second was measured\n");
+		fprintf(stderr, "subtick audit: --fail-over: no error was measured in a window "
+				"of a second or longer\n");
 		return EXIT_ERROR;
 	}
 	if (f->worst_error <= cmd->fail_over)

@@ -11,6 +11,7 @@
 #include "opts.h"
 #include "run.h"
 #include "sys/cpu.h"
+#include "sys/perf.h"
 
 enum {
 	ID_CPU = OPT_OWN,
@@ -74,6 +75,7 @@ static bool take(struct opts_state *state, int id, void *arg)
 {
 	struct load_cmd *cmd = arg;
 	struct load_opts *load = &cmd->load;
+	struct perf_event event;
 
 	switch (id) {
 	case OPT_OPERAND:
@@ -89,7 +91,12 @@ static bool take(struct opts_state *state, int id, void *arg)
 		return false;
 	case ID_EVENT:
 		load->event = state->value;
-		return true;
+		if (!perf_event_find(NULL, load->event, &event, NULL))
+			return true;
+		opts_usage(state,
+			   "--event %s: expected cycles, ref-cycles or a raw code such as r11",
+			   state->value);
+		return false;
 	case ID_COMPARE:
 		load->compare = true;
 		return true;

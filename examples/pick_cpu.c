@@ -40,15 +40,25 @@ int main(int argc, char **argv)
 		fprintf(stderr, "pick_cpu: %s: %s\n", strerror(-rc), cpu_load_strerror());
 		return 1;
 	}
-	sched_getaffinity(0, sizeof(allowed), &allowed);
+	if (sched_getaffinity(0, sizeof(allowed), &allowed)) {
+		perror("pick_cpu: sched_getaffinity");
+		cpu_load_destroy(load);
+		return 1;
+	}
 	printf("source %s\n", cpu_load_source(load));
 	while (rounds-- > 0) {
 		int cpu;
 
 		usleep(200000);
 		cpu_load_update(load);
-		for (cpu = 0; cpu < cpu_load_nr(load); cpu++)
-			printf("cpu%d %5.1f %%  ", cpu, cpu_load_get(load, cpu) * 100.0f);
+		for (cpu = 0; cpu < cpu_load_nr(load); cpu++) {
+			float busy = cpu_load_get(load, cpu);
+
+			if (busy < 0.0f)
+				printf("cpu%d     -    ", cpu);
+			else
+				printf("cpu%d %5.1f %%  ", cpu, busy * 100.0f);
+		}
 		cpu = pick_cpu(load, &allowed);
 		printf("-> cpu%d\n", cpu);
 		if (cpu < 0)

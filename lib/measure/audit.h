@@ -59,6 +59,7 @@ struct audit_findings {
 		*tick_unclear; /* why that none was found means nothing; NULL: it was looked for */
 	unsigned int hz;
 	uint64_t tick_ns;
+	bool phase_known; /* not where HZ was given */
 	double tick_phase_ns;
 	double busy_coherence; /* of user and system columns */
 	bool irq_known;

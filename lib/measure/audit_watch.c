@@ -156,6 +156,7 @@ void audit_take_tick(struct audit_findings *f, const struct incr *busy,
 		return;
 	f->hz = (unsigned int)lround(period.hz);
 	f->tick_ns = period_tick_ns(f->hz);
+	f->phase_known = true;
 	/* Once more on the kernel's own period: a rate such as 300 leaves a remainder. */
 	f->busy_coherence =
 		period_coherence(busy->stamps, busy->nr, (double)f->tick_ns, &f->tick_phase_ns);
@@ -230,12 +231,14 @@ struct report *audit_report(const char *experiment, const struct audit_opts *opt
 	if (f->tick_known) {
 		value_u64(report_field(report, M_TICK_HZ), f->hz);
 		value_u64(report_field(report, M_TICK_NS), f->tick_ns);
-		value_u64(report_field(report, M_TICK_PHASE_NS), (uint64_t)f->tick_phase_ns);
 	} else {
 		value_null(report_field(report, M_TICK_HZ));
 		value_null(report_field(report, M_TICK_NS));
-		value_null(report_field(report, M_TICK_PHASE_NS));
 	}
+	if (f->phase_known)
+		value_u64(report_field(report, M_TICK_PHASE_NS), (uint64_t)f->tick_phase_ns);
+	else
+		value_null(report_field(report, M_TICK_PHASE_NS));
 	return report;
 }
 

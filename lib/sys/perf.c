@@ -17,33 +17,44 @@
 
 #define PMU_DIR "/sys/bus/event_source/devices"
 
-/* The first PMU whose name begins with @prefix and, if asked, advertises @event. */
-static int pmu_find(const char *root, const char *prefix, const char *event, uint32_t *ret_type)
+unsigned int perf_pmu_types(const char *root, const char *prefix, const char *event,
+			    uint32_t ret_types[PERF_MAX_PMUS])
 {
-	char path[512], dir[300];
+	char path[600], dir[300];
 	struct dirent *entry;
-	int rc = -ENOENT;
+	unsigned int nr = 0;
 	uint64_t type;
 	DIR *pmus;
 
 	if (sys_path(root, PMU_DIR, dir, sizeof(dir)))
-		return -ENAMETOOLONG;
+		return 0;
 	pmus = opendir(dir);
-	if (!pmus)
-		return -errno;
-	while (rc && (entry = readdir(pmus))) {
+	while (pmus && nr < PERF_MAX_PMUS && (entry = readdir(pmus))) {
 		if (strncmp(entry->d_name, prefix, strlen(prefix)))
 			continue;
-		snprintf(path, sizeof(path), PMU_DIR "/%s/events/%s", entry->d_name, event ? event : "");
-		if (event && !sys_exists(root, path))
+		snprintf(path, sizeof(path), PMU_DIR "/%s/events/%s", entry->d_name, event);
+		if (!sys_exists(root, path))
 			continue;
 		snprintf(path, sizeof(path), PMU_DIR "/%s/type", entry->d_name);
-		rc = sys_read_u64(root, path, &type);
-		if (!rc)
-			*ret_type = type;
+		if (!sys_read_u64(root, path, &type) && type <= UINT32_MAX)
+			ret_types[nr++] = type;
 	}
-	closedir(pmus);
-	return rc;
+	if (pmus)
+		closedir(pmus);
+	return nr;
+}
+
+static bool find_pmus(const char *root, const struct arch_event *own, struct perf_event *event)
+{
+	uint32_t types[PERF_MAX_PMUS];
+	unsigned int nr = perf_pmu_types(root, own->pmu, own->pmu_event, types);
+
+	if (!nr)
+		return false;
+	event->type = types[0];
+	event->nr_more = nr - 1;
+	memcpy(event->more_types, types + 1, (nr - 1) * sizeof(types[0]));
+	return true;
 }
 
 static int find_own(const char *root, struct perf_event *event, struct err *err)
@@ -65,18 +76,18 @@ static int find_own(const char *root, struct perf_event *event, struct err *err)
 				close(fd);
 			if (fd >= 0 || fd == -EACCES || fd == -EPERM)
 				return 0;
-		} else if (!pmu_find(root, own->pmu, own->pmu_event, &event->type)) {
+		} else if (find_pmus(root, own, event)) {
 			return 0;
 		}
 	}
 	if (!wanted)
 		return err_unsupported(err, -ENODEV, "use --source bpf",
 				       "no unhalted cycle counter is known for this architecture");
-	return err_unsupported(err, -ENODEV,
-			       "use --source bpf, which needs no counter; in a VM, ask the host for "
-			       "a virtual PMU",
-			       "no hardware counter for %s (unhalted cycles at a constant rate)",
-			       wanted);
+	return err_unsupported(
+		err, -ENODEV,
+		"use --source bpf, which needs no counter; in a VM, ask the host for "
+		"a virtual PMU",
+		"no hardware counter for %s (unhalted cycles at a constant rate)", wanted);
 }
 
 int perf_event_find(const char *root, const char *name, struct perf_event *ret_event,
@@ -101,24 +112,27 @@ int perf_event_find(const char *root, const char *name, struct perf_event *ret_e
 		event.constant = true;
 	} else if (name[0] == 'r' && name[1]) {
 		event.type = PERF_TYPE_RAW;
+		errno = 0;
 		event.config = strtoull(name + 1, &end, 16);
-		if (*end)
+		/* strtoull() would take blanks, a sign and 0x as well. */
+		if (*end || errno || strspn(name + 1, "0123456789abcdefABCDEF") != strlen(name + 1))
 			return err_set(err, -EINVAL, "event %s: not a raw code such as r11", name);
 	} else {
-		return err_set(err, -EINVAL,
-			       "unknown event %s: expected cycles, ref-cycles or a raw code such as "
-			       "r11",
-			       name);
+		return err_set(
+			err, -EINVAL,
+			"unknown event %s: expected cycles, ref-cycles or a raw code such as "
+			"r11",
+			name);
 	}
 	*ret_event = event;
 	return 0;
 }
 
-int perf_open_cpu(const struct perf_event *event, unsigned int cpu)
+static int open_as(const struct perf_event *event, uint32_t type, unsigned int cpu)
 {
 	struct perf_event_attr attr = {
 		.size = sizeof(attr),
-		.type = event->type,
+		.type = type,
 		.config = event->config,
 		.pinned = 1,
 		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
@@ -126,6 +140,15 @@ int perf_open_cpu(const struct perf_event *event, unsigned int cpu)
 	int fd = syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 
 	return fd < 0 ? -errno : fd;
+}
+
+int perf_open_cpu(const struct perf_event *event, unsigned int cpu)
+{
+	int fd = open_as(event, event->type, cpu);
+
+	for (unsigned int i = 0; fd == -ENOENT && i < event->nr_more; i++)
+		fd = open_as(event, event->more_types[i], cpu);
+	return fd;
 }
 
 int perf_read(int fd, struct perf_count *ret_count)

@@ -9,10 +9,15 @@
 #include "base/cpuset.h"
 #include "base/err.h"
 
-/* A resolved event: which PMU, which code, on which CPUs. */
+#define PERF_MAX_PMUS 8
+
+/* A resolved event: which PMU, which code. */
 struct perf_event {
 	char name[32];
 	uint32_t type;
+	/* Where cores are not all alike, each kind has a PMU, which refuses the other cores. */
+	uint32_t more_types[PERF_MAX_PMUS - 1];
+	unsigned int nr_more;
 	uint64_t config;
 	bool constant; /* runs at the cycle clock's rate and stops in idle */
 };
@@ -29,6 +34,13 @@ struct perf_count {
  */
 int perf_event_find(const char *root, const char *name, struct perf_event *ret_event,
 		    struct err *err);
+
+/*
+ * The types of all PMUs whose name begins with @prefix and that advertise @event, up to
+ * PERF_MAX_PMUS; returns how many.
+ */
+unsigned int perf_pmu_types(const char *root, const char *prefix, const char *event,
+			    uint32_t ret_types[PERF_MAX_PMUS]);
 
 /* Counts everything on @cpu; pinned, so that it either runs all the time or fails. */
 int perf_open_cpu(const struct perf_event *event, unsigned int cpu);

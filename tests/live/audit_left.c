@@ -54,27 +54,6 @@ static struct world look(pid_t group)
 	return world;
 }
 
-/* In a group of its own; what it prints goes to @out. */
-static pid_t start(const char *const args[], const char *out)
-{
-	const char *path = getenv("SUBTICK") ?: SUBTICK_PATH;
-	const char *argv[16] = {path};
-	pid_t pid;
-
-	for (int i = 0; args[i] && i < 14; i++)
-		argv[i + 1] = args[i];
-	pid = fork();
-	if (!pid) {
-		setpgid(0, 0);
-		freopen(out, "w", stdout);
-		freopen("/dev/null", "w", stderr);
-		execvp(path, (char *const *)argv);
-		_exit(127);
-	}
-	setpgid(pid, pid);
-	return pid;
-}
-
 /* A process in the group that has a network of its own: the packet generator. */
 static bool flood_runs(pid_t group)
 {
@@ -97,63 +76,67 @@ static bool flood_runs(pid_t group)
 	return found;
 }
 
-/* As a terminal does it, to the whole group; the first load has 40 s of the budget to go. */
+/* The first load has 40 s of the budget, of which most is left. */
 static void check_ctrl_c(void)
 {
-	char out[] = "/tmp/subtick-audit-XXXXXX";
+	static char text[1 << 20];
 	uint64_t begin = clock_mono_ns(), took;
-	int fd = mkstemp(out), status;
 	json_t *root;
-	pid_t pid;
+	int fd, code;
+	pid_t pid = live_start(
+		ARGS("audit", "ticks", "--json", "--cpu", cpu_text, "--budget", "120s"), &fd);
 
-	pid = start(ARGS("audit", "ticks", "--json", "--cpu", cpu_text, "--budget", "120s"), out);
 	live_sleep_ms(2000);
-	kill(-pid, SIGINT);
-	waitpid(pid, &status, 0);
+	code = live_stop(pid, SIGINT, fd, text, sizeof(text));
 	took = clock_mono_ns() - begin;
-	root = json_load_file(out, 0, NULL);
-	live_ok(WIFEXITED(status) && !WEXITSTATUS(status) &&
-			json_array_size(json_object_get(root, "sets")),
+	root = json_loads(text, JSON_DISABLE_EOF_CHECK, NULL);
+	live_ok(!code && json_array_size(json_object_get(root, "sets")),
 		"Ctrl-C prints what was measured");
-	json_decref(root);
-	unlink(out);
-	close(fd);
 	live_ok(took < 20 * NSEC_PER_SEC, "and ends it within the load that runs: %.1f s of 120",
 		(double)took / 1e9);
+	json_decref(root);
 }
 
 static void check_left_behind(int number, const char *how)
 {
-	pid_t pid = start(ARGS("audit", "ticks", "--cpu", cpu_text, "--budget", "6s"), "/dev/null");
+	static char text[1 << 20];
 	struct world after = {.groups = 1};
-	bool flood = false, done = false;
-	int status;
+	bool flood = false;
+	int fd, code = 0;
+	pid_t pid = live_start(ARGS("audit", "ticks", "--cpu", cpu_text, "--budget", "6s"), &fd);
 
-	for (int i = 0; i < 300 && !flood && !done; i++) {
+	for (int i = 0; i < 300 && !flood && getpgid(pid) == pid; i++) {
+		siginfo_t info = {0};
+
 		live_sleep_ms(100);
 		flood = flood_runs(pid);
-		done = waitpid(pid, &status, WNOHANG) == pid;
+		if (!waitid(P_PID, pid, &info, WEXITED | WNOHANG | WNOWAIT) && info.si_pid)
+			break;
 	}
 	if (!flood) {
-		if (!done) {
-			kill(pid, SIGKILL);
-			waitpid(pid, &status, 0);
-		}
+		live_stop(pid, SIGKILL, fd, text, sizeof(text));
 		live_skip(how, "this machine cannot make the load with a namespace");
 		return;
 	}
-	kill(pid, number);
-	waitpid(pid, &status, 0);
+	if (number == SIGKILL) {
+		/* Only the parent: that the others go with it is what is tested. */
+		kill(pid, SIGKILL);
+		close(fd);
+		waitpid(pid, NULL, 0);
+	} else {
+		code = live_stop(pid, number, fd, text, sizeof(text));
+	}
 	/* The last of them may still be on its way out. */
 	for (int i = 0; i < 50 && after.groups; i++) {
 		live_sleep_ms(100);
 		after = look(pid);
 	}
-	live_ok(!after.groups, "%s leaves no process behind", how);
+	if (!live_ok(!after.groups, "%s leaves no process behind", how))
+		kill(-pid, SIGKILL);
 	live_ok(access("/sys/class/net/stflood0", F_OK) && access("/sys/class/net/stflood1", F_OK),
 		"%s leaves no link behind", how);
 	if (number == SIGINT)
-		live_ok(WIFEXITED(status) && !WEXITSTATUS(status), "%s ends it well", how);
+		live_ok(!code, "%s ends it well", how);
 }
 
 int main(void)

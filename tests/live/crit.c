@@ -241,39 +241,17 @@ static void check_agreement(void)
 /* Stopped in the middle, the rounds that are complete are still reported. */
 static void check_interrupt(void)
 {
-	const char *program = getenv("SUBTICK");
 	char text[65536];
-	size_t len = 0;
-	ssize_t got;
-	int fds[2], status = 0;
+	int fd, code;
+	pid_t pid = live_start(ARGS("crit", "--json", "-r", "1000", "-n", "1000"), &fd);
 	double rounds;
 	json_t *root;
-	pid_t pid;
 
-	if (pipe(fds))
-		abort();
-	fflush(stdout);
-	pid = fork();
-	if (!pid) {
-		dup2(fds[1], STDOUT_FILENO);
-		close(fds[0]);
-		close(fds[1]);
-		execlp(program ? program : SUBTICK_PATH, "subtick", "crit", "--json", "-r", "1000",
-		       "-n", "1000", NULL);
-		_exit(127);
-	}
-	close(fds[1]);
 	live_sleep_ms(live_emulated() ? 6000 : 1500);
-	kill(pid, SIGINT);
-	while (len < sizeof(text) - 1 &&
-	       (got = read(fds[0], text + len, sizeof(text) - 1 - len)) > 0)
-		len += got;
-	text[len] = '\0';
-	close(fds[0]);
-	waitpid(pid, &status, 0);
+	code = live_stop(pid, SIGINT, fd, text, sizeof(text));
 	root = json_loads(text, JSON_DISABLE_EOF_CHECK, NULL);
 	rounds = live_number(root, "rounds");
-	live_ok(WIFEXITED(status) && !WEXITSTATUS(status) && rounds >= 1 && rounds < 1000,
+	live_ok(!code && rounds >= 1 && rounds < 1000,
 		"Ctrl-C reports the %g rounds so far", rounds);
 	json_decref(root);
 }

@@ -3,9 +3,11 @@
 #include "live.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <poll.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +15,8 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "subtick/cpu_load.h"
 
 #ifndef SUBTICK_PATH
 #define SUBTICK_PATH "subtick"
@@ -136,28 +140,36 @@ static void drain(int fds[2], char *text[2])
 	}
 }
 
-void live_run(const char *const args[], struct live_run *ret_run)
+/* Every other end of a pipe closes by itself: all are opened to. */
+static pid_t launch(const char *const args[], bool own_group, int out, int err)
 {
 	const char *program = getenv("SUBTICK");
 	const char *argv[32] = {program && *program ? program : SUBTICK_PATH};
-	int out[2], err[2], status = 0;
-	char *text[2] = {strdup(""), strdup("")};
 	pid_t pid;
 
 	for (int i = 0; args[i] && i < 30; i++)
 		argv[i + 1] = args[i];
-	if (pipe(out) || pipe(err))
-		abort();
 	fflush(stdout);
 	pid = fork();
-	if (!pid) {
-		dup2(out[1], STDOUT_FILENO);
-		dup2(err[1], STDERR_FILENO);
-		close(out[0]);
-		close(err[0]);
-		execvp(argv[0], (char *const *)argv);
-		_exit(127);
-	}
+	if (pid)
+		return pid;
+	if (own_group)
+		setpgid(0, 0);
+	dup2(out, STDOUT_FILENO);
+	dup2(err, STDERR_FILENO);
+	execvp(argv[0], (char *const *)argv);
+	_exit(127);
+}
+
+void live_run(const char *const args[], struct live_run *ret_run)
+{
+	int out[2], err[2], status = 0;
+	char *text[2] = {strdup(""), strdup("")};
+	pid_t pid;
+
+	if (pipe2(out, O_CLOEXEC) || pipe2(err, O_CLOEXEC))
+		abort();
+	pid = launch(args, false, out[1], err[1]);
 	close(out[1]);
 	close(err[1]);
 	drain((int[2]){out[0], err[0]}, text);
@@ -169,6 +181,37 @@ void live_run(const char *const args[], struct live_run *ret_run)
 		.out = text[0],
 		.err = text[1],
 	};
+}
+
+pid_t live_start(const char *const args[], int *ret_fd)
+{
+	int out[2];
+	pid_t pid;
+
+	if (pipe2(out, O_CLOEXEC))
+		abort();
+	pid = launch(args, true, out[1], STDERR_FILENO);
+	/* Here as well, so that the group exists before it is signalled. */
+	setpgid(pid, pid);
+	close(out[1]);
+	*ret_fd = out[0];
+	return pid;
+}
+
+int live_stop(pid_t pid, int number, int fd, char *buf, size_t size)
+{
+	size_t len = 0;
+	int status = 0;
+	ssize_t got;
+
+	if (number)
+		kill(-pid, number);
+	while (len < size - 1 && (got = read(fd, buf + len, size - 1 - len)) > 0)
+		len += got;
+	buf[len] = '\0';
+	close(fd);
+	waitpid(pid, &status, 0);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
 void live_run_free(struct live_run *run)
@@ -286,4 +329,16 @@ bool live_wait_idle(int cpu)
 			return true;
 	}
 	return false;
+}
+
+struct cpu_load *live_source(const char *name, bool needed)
+{
+	struct cpu_load_opts opts = {.size = sizeof(opts), .source = name};
+	struct cpu_load *load;
+
+	if (!cpu_load_open(&load, &opts))
+		return load;
+	if (needed)
+		live_fail_all("%s: %s", name, cpu_load_strerror());
+	return NULL;
 }

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include <jansson.h>
 
@@ -39,6 +40,13 @@ struct live_run {
 /* Runs $SUBTICK (default: subtick in the build directory) with @args, NULL-terminated. */
 void live_run(const char *const args[], struct live_run *ret_run);
 void live_run_free(struct live_run *run);
+/* Starts it in a process group of its own, as a shell does; @ret_fd reads what it prints. */
+pid_t live_start(const char *const args[], int *ret_fd);
+/*
+ * Sends signal @number, if not 0, to the whole group, as a terminal does; reads the rest into @buf
+ * and waits. The exit code, -signal when killed.
+ */
+int live_stop(pid_t pid, int number, int fd, char *buf, size_t size);
 /*
  * What the test cannot do without: exit code 77 skips the whole program with the reason that
  * subtick gave. Any other failure is one of ours and fails it: a program that a new kernel
@@ -49,6 +57,10 @@ void live_needs(const char *const args[]);
 json_t *live_json(const char *const args[]);
 /* A member by path such as "cpus.1.busy_ratio"; NAN when missing or null. */
 double live_number(json_t *root, const char *path);
+
+struct cpu_load;
+/* Opens a load source. NULL if it is not @needed and not to be had; else fails the program. */
+struct cpu_load *live_source(const char *name, bool needed);
 
 /* A CPU to measure and one for everything else; false on a machine with one core. */
 bool live_two_cpus(int *ret_measured, int *ret_other);

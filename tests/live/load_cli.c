@@ -113,47 +113,17 @@ static void check_unprivileged(void)
 			"without privileges: exit 77 (got %d)", WEXITSTATUS(status));
 }
 
-/* Starts `subtick load` in a shell-like way and returns its pid and the end of its pipe. */
-static pid_t start(const char *interval, int *ret_fd)
-{
-	const char *program = getenv("SUBTICK");
-	int fds[2];
-	pid_t pid;
-
-	if (pipe(fds))
-		abort();
-	fflush(stdout);
-	pid = fork();
-	if (!pid) {
-		dup2(fds[1], STDOUT_FILENO);
-		close(fds[0]);
-		close(fds[1]);
-		execlp(program ? program : SUBTICK_PATH, "subtick", "load", "--json", interval, NULL);
-		_exit(127);
-	}
-	close(fds[1]);
-	*ret_fd = fds[0];
-	return pid;
-}
-
 static void check_signal(void)
 {
 	char line[65536];
-	json_error_t error;
+	int fd, code;
+	pid_t pid = live_start(ARGS("load", "--json", "60"), &fd);
 	json_t *root;
-	int fd, status;
-	ssize_t len;
-	pid_t pid = start("60", &fd);
 
 	live_sleep_ms(live_emulated() ? 8000 : 1500);
-	kill(pid, SIGINT);
-	len = read(fd, line, sizeof(line) - 1);
-	line[len > 0 ? len : 0] = '\0';
-	waitpid(pid, &status, 0);
-	close(fd);
-	root = json_loads(line, JSON_DISABLE_EOF_CHECK, &error);
-	live_ok(root && live_number(root, "window_ns") < 30e9 && WIFEXITED(status) &&
-			!WEXITSTATUS(status),
+	code = live_stop(pid, SIGINT, fd, line, sizeof(line));
+	root = json_loads(line, JSON_DISABLE_EOF_CHECK, NULL);
+	live_ok(root && live_number(root, "window_ns") < 30e9 && !code,
 		"Ctrl-C prints the window so far and exits 0");
 	json_decref(root);
 }
@@ -162,7 +132,7 @@ static void check_pipe(void)
 {
 	char byte;
 	int fd, status = 0;
-	pid_t pid = start("0.05", &fd);
+	pid_t pid = live_start(ARGS("load", "--json", "0.05"), &fd);
 
 	if (read(fd, &byte, 1) != 1)
 		live_note("nothing to read");

@@ -30,17 +30,6 @@ struct figures {
 	double others;	/* of that, what the scheduler's own books show; most of all tries */
 };
 
-static struct cpu_load *open_source(const char *name)
-{
-	struct cpu_load_opts opts = {.size = sizeof(opts), .source = name};
-	struct cpu_load *load;
-	int rc = cpu_load_open(&load, &opts);
-
-	if (rc)
-		live_fail_all("%s: %s", name, cpu_load_strerror());
-	return load;
-}
-
 /*
  * Both ends are taken when a burn has just ended, so that the books and the window cover the
  * same time to within the reading itself.
@@ -173,8 +162,8 @@ int main(void)
 	live_needs((const char *const[]){"load", "--source", "taskclock", "0.01", "1", NULL});
 	live_pin(other);
 	patience_ends_ns = clock_mono_ns() + PATIENCE_S * NSEC_PER_SEC;
-	bpf = open_source("bpf");
-	tasks = open_source("taskclock");
+	bpf = live_source("bpf", true);
+	tasks = live_source("taskclock", true);
 	for (size_t p = 0; p < sizeof(periods_us) / sizeof(periods_us[0]); p++)
 		for (size_t d = 0; d < sizeof(duties) / sizeof(duties[0]); d++) {
 			struct duty_opts opts = {

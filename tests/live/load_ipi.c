@@ -48,7 +48,6 @@ static long long calls_during(struct cpu_load *load, int cpu, int updates)
 
 int main(void)
 {
-	struct cpu_load_opts opts = {.size = sizeof(opts), .source = "bpf"};
 	long long with, without, least_with = 1LL << 40, least_without = 1LL << 40;
 	struct cpu_load *load;
 	int cpu, other;
@@ -58,8 +57,7 @@ int main(void)
 	if (function_calls(cpu) < 0)
 		live_skip_all("/proc/interrupts shows no function-call interrupts");
 	live_needs((const char *const[]){"load", "--source", "bpf", "0.01", "1", NULL});
-	if (cpu_load_open(&load, &opts))
-		live_fail_all("%s", cpu_load_strerror());
+	load = live_source("bpf", true);
 	live_pin(other);
 	/*
 	 * Others send such interrupts too, so the least of several rounds is compared: were each of

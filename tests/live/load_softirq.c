@@ -10,18 +10,6 @@
 
 #define TRIES 20
 
-static struct cpu_load *open_source(const char *name, bool needed)
-{
-	struct cpu_load_opts opts = {.size = sizeof(opts), .source = name};
-	struct cpu_load *load;
-
-	if (!cpu_load_open(&load, &opts))
-		return load;
-	if (needed)
-		live_fail_all("%s: %s", name, cpu_load_strerror());
-	return NULL;
-}
-
 static void update(struct cpu_load *load)
 {
 	if (load)
@@ -45,9 +33,9 @@ int main(void)
 	live_needs((const char *const[]){"load", "--source", "bpf", "0.01", "1", NULL});
 	live_needs((const char *const[]){"load", "--source", "taskclock", "0.01", "1", NULL});
 	live_pin(other);
-	bpf = open_source("bpf", true);
-	tasks = open_source("taskclock", true);
-	schedstat = open_source("schedstat", false);
+	bpf = live_source("bpf", true);
+	tasks = live_source("taskclock", true);
+	schedstat = live_source("schedstat", false);
 	opts.send_cpu = other;
 	opts.recv_cpu = cpu;
 	if (flood_start(&flood, &opts, &err))

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Adds up what tasks of other programs ran, from /proc. */
+#include "others.h"
+
 #include <dirent.h>
 #include <math.h>
 #include <stdbool.h>
@@ -9,7 +11,6 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "others.h"
 
 #define PF_KTHREAD 0x00200000u
 

@@ -81,7 +81,7 @@ static __always_inline void walk_all(struct runq_cpu *pc, u32 cpu)
 	w->culprit_ns = held;
 	for (int i = 0; i < RUNQ_NR_CAUSES; i++)
 		w->cause_ns[i] = 0;
-	for (int i = 0; i < RUNQ_NR_SEGS - 1; i++)
+	for (int i = 0; i < RUNQ_NR_WALK; i++)
 		if (!walk_step(pc, at - i, cpu))
 			break;
 	if (w->left > w->from)

@@ -252,7 +252,7 @@ static int owner_take(struct runq_slots *slots, size_t slot, bool ended,
 {
 	struct runq_owner *owner = slots->owners[slot];
 	struct runq_group *group = malloc(sizeof(*group));
-	char *cells = (char *)slot_head(slots, slot) + RUNQ_CELLS(slots->stripes);
+	char *cells = (char *)slot_head(slots, slot) + RUNQ_CELLS;
 
 	*ret_group = NULL;
 	if (!group)

@@ -150,24 +150,7 @@ static __always_inline int on_switch(struct mode mode, u64 *ctx)
 	return 0;
 }
 
-SEC("tp_btf/sched_switch")
-int runq_switch(u64 *ctx)
-{
-	return on_switch(MODE_ANY, ctx);
-}
-
-SEC("tp_btf/sched_switch")
-int runq_switch_v1(u64 *ctx)
-{
-	return on_switch((struct mode){.per = RUNQ_PER_CGROUP}, ctx);
-}
-
-SEC("tp_btf/sched_switch")
-int runq_switch_v2(u64 *ctx)
-{
-	return on_switch((struct mode){.per = RUNQ_PER_CGROUP, .cgroup_v2 = true}, ctx);
-}
-
+/* These come before those for sched_switch, and so are attached before them: see the start first. */
 static __always_inline int task_wakes(struct task_struct *task)
 {
 	u32 pid = task->pid;
@@ -201,6 +184,24 @@ int BPF_PROG(runq_wakeup_new, struct task_struct *task)
 	*word = 0;
 	return task_wakes(task);
 }
+
+SEC("tp_btf/sched_switch")
+int runq_switch(u64 *ctx)
+{
+	return on_switch(MODE_ANY, ctx);
+}
+
+#define RUNQ_SWITCH(name, ...)                                                             \
+	SEC("tp_btf/sched_switch")                                                         \
+	int name(u64 *ctx)                                                                 \
+	{                                                                                  \
+		return on_switch((struct mode){.per = RUNQ_PER_CGROUP, __VA_ARGS__}, ctx); \
+	}
+
+RUNQ_SWITCH(runq_switch_v1, .cgroup_v2 = false)
+RUNQ_SWITCH(runq_switch_v2, .cgroup_v2 = true)
+RUNQ_SWITCH(runq_blame_v1, .cgroup_v2 = false, .blame = true)
+RUNQ_SWITCH(runq_blame_v2, .cgroup_v2 = true, .blame = true)
 
 static __always_inline void slot_ends(u64 key)
 {

@@ -193,6 +193,15 @@ static __always_inline bool one_segment(const struct runq_cpu *pc, const struct 
 	return true;
 }
 
+/* Blame where one segment has it all. */
+static __noinline int blame_one(struct runq_cpu *pc, struct task_struct *next, u64 wait_ns)
+{
+	u32 cpu = bpf_get_smp_processor_id();
+	u32 who = pc->segs[pc->head % RUNQ_NR_SEGS].who;
+
+	return blame_add(task_key(MODE_ANY, next, cpu), key_of(who), wait_ns, cpu);
+}
+
 /*
  * The long way, again from what little the short one kept. @booked: a long wait that is not in
  * the sample is for the stream only.
@@ -243,10 +252,11 @@ static __always_inline void wait_charge(struct mode mode, struct runq_cpu *pc,
 	if (d->sampled && d->wait_ns > cell->max_ns)
 		cell->max_ns = d->wait_ns;
 	held = wait_held(mode, pc, cell, d);
-	if (!mode.blame && !is_long && !held && d->wait_ns == pc->to - pc->from &&
-	    one_segment(pc, d, &cause)) {
+	if (!is_long && !held && d->wait_ns == pc->to - pc->from && one_segment(pc, d, &cause)) {
 		if (cause < RUNQ_NR_HOT)
 			cell->cause_ns[cause] += d->wait_ns;
+		if (mode.blame && d->wait_ns)
+			blame_one(pc, d->next, d->wait_ns);
 		return;
 	}
 	pc->walk.moved_ns = d->wait_ns - (pc->to - pc->from);

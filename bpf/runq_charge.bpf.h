@@ -24,8 +24,12 @@ struct dispatch {
 __noinline int blame_add(u64 victim, u64 culprit, u64 ns, u32 cpu)
 {
 	struct runq_pair pair = {.victim = victim, .culprit = culprit};
-	struct runq_charge *charge = bpf_map_lookup_elem(&blame, &pair);
+	struct runq_charge *charge;
 
+	/* Asked here, because a question in the walk doubles the ways through it at each step. */
+	if (!victim || !ns)
+		return 0;
+	charge = bpf_map_lookup_elem(&blame, &pair);
 	if (!charge) {
 		struct runq_charge none = {};
 
@@ -56,6 +60,12 @@ static __always_inline u64 key_of(u32 who)
 		return (u64)(s64)(s32)who;
 	head = who ? slot_get(who) : NULL;
 	return head ? head->key : RUNQ_KEY_OTHER;
+}
+
+/* Global: on every way through the walk it would be more than some verifiers take. */
+__noinline int blame_who(u64 victim, u32 who, u64 ns, u32 cpu)
+{
+	return blame_add(victim, key_of(who), ns, cpu);
 }
 
 /* Global. */
@@ -199,7 +209,7 @@ static __noinline int blame_one(struct runq_cpu *pc, struct task_struct *next, u
 	u32 cpu = bpf_get_smp_processor_id();
 	u32 who = pc->segs[pc->head % RUNQ_NR_SEGS].who;
 
-	return blame_add(task_key(MODE_ANY, next, cpu), key_of(who), wait_ns, cpu);
+	return blame_who(task_key(MODE_ANY, next, cpu), who, wait_ns, cpu);
 }
 
 /*

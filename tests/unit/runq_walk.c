@@ -43,6 +43,11 @@ int blame_add(u64 victim, u64 culprit, u64 ns, u32 cpu)
 	return 0;
 }
 
+int blame_who(u64 victim, u32 who, u64 ns, u32 cpu)
+{
+	return blame_add(victim, key_of(who), ns, cpu);
+}
+
 static u64 next_random(u64 below)
 {
 	random_state ^= random_state << 13;

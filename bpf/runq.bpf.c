@@ -117,7 +117,7 @@ static __always_inline void wait_ends(struct mode mode, struct runq_cpu *pc, str
 	pc->to = d->now;
 	/*
 	 * From here on those two are read back. With 64 bytes of stack, newer kernels give the
-	 * program a stack of its own, which is not in the cache as the kernel's is.
+	 * program a stack of its own, at the price of a longer prologue.
 	 */
 	barrier();
 	wait_charge(mode, pc, d, slot, cpu);

@@ -10,7 +10,8 @@
 #include "abi/hist.h"
 
 #define RUNQ_NR_LE	 32
-#define RUNQ_NR_SEGS	 32  /* run segments that one core remembers; a power of two */
+#define RUNQ_NR_SEGS	 32  /* run segments per core, with the next one; a power of two */
+#define RUNQ_NR_WALK	 30  /* those that a walk may look at, and who ran before the last */
 #define RUNQ_NR_CACHE	 64  /* groups that one core finds without a hash; a power of two */
 #define RUNQ_CHUNK	 128 /* slots per chunk; a power of two */
 #define RUNQ_NR_CHUNKS	 256
@@ -54,7 +55,7 @@ enum runq_cause {
 #define RUNQ_KEY_OTHER	 ((__u64)-6)
 
 /*
- * A slot is one array element: head, then a histogram per stripe, then a cell per CPU. Counters
+ * A slot is one array element: head, then a cell per CPU, then a histogram per stripe. Counters
  * only ever grow; a slot that changes hands keeps them, and the reader remembers where the new
  * owner began. Slot 0 takes what found no slot.
  */
@@ -95,10 +96,17 @@ struct runq_cold {
 _Static_assert(sizeof(struct runq_cell) == 64 && sizeof(struct runq_cold) == 32,
 	       "in the memory formula of docs/methods/runq.md");
 
-#define RUNQ_CELLS(stripes)	  (sizeof(struct runq_head) + (stripes) * sizeof(struct runq_hist))
-#define RUNQ_COLDS(stripes, cpus) (RUNQ_CELLS(stripes) + (cpus) * sizeof(struct runq_cell))
-#define RUNQ_SLOT_SIZE(stripes, cpus) \
-	((RUNQ_COLDS(stripes, cpus) + (cpus) * sizeof(struct runq_cold) + 63) / 64 * 64)
+#define RUNQ_CELLS		      sizeof(struct runq_head)
+#define RUNQ_COLDS(cpus)	      (RUNQ_CELLS + (cpus) * sizeof(struct runq_cell))
+#define RUNQ_HISTS(cpus)	      ((RUNQ_COLDS(cpus) + (cpus) * sizeof(struct runq_cold) + 63) / 64 * 64)
+#define RUNQ_SLOT_SIZE(stripes, cpus) (RUNQ_HISTS(cpus) + (stripes) * sizeof(struct runq_hist))
+
+/* The same as offsets, which the programs are told rather than work out at every switch. */
+struct runq_layout {
+	__u32 cpus, stripes;
+	__u32 colds_at, hists_at;
+	__u32 shared; /* histograms, by several cores */
+};
 
 /* Who ran from start_ns up to the start of the next one. */
 struct runq_seg {
@@ -130,15 +138,20 @@ struct runq_walk {
 };
 
 struct runq_cpu {
-	__u32 skip; /* CPU not asked for */
-	__u32 head; /* segs[head % RUNQ_NR_SEGS] runs now */
+	/* One cache line for what every switch touches. */
+	__u32 skip;	/* CPU not asked for */
+	__u32 head;	/* segs[head % RUNQ_NR_SEGS] runs now */
+	__u64 switches; /* dispatches that ended a wait, sampled or not */
+	__u64 wait_ns;	/* their sum */
+	__u64 from;	/* of the last one, as in its walk; private to the programs */
+	__u64 to;
 	__u64 unknown_start;
 	__u64 negative;
 	__u64 table_full; /* waits charged to slot 0 */
+	/* And one for the rest. */
 	__u64 events_lost;
-	__u64 switches; /* dispatches that ended a wait, sampled or not */
-	__u64 wait_ns;	/* their sum */
 	__u64 blame_full;
+	__u64 pad[6];
 	struct {
 		__u64 key;
 		__u64 slot;

@@ -7,8 +7,7 @@
 #include "abi/runq.h"
 
 /* Set by user space before loading. */
-const volatile __u32 nr_cpus = 1;
-const volatile __u32 nr_stripes = 1;
+const volatile struct runq_layout layout = {.cpus = 1, .stripes = 1};
 const volatile __u32 per;	   /* enum runq_per */
 const volatile __u32 sample_below; /* of 2^32; 0: every wait */
 const volatile __u64 threshold_ns; /* 0: no events */
@@ -26,14 +25,15 @@ const volatile __u8 le_in[HIST_NR];
  */
 struct mode {
 	u32 per;
-	bool by_wakeup, cgroup_v2, blame, sample, threshold;
+	bool by_wakeup, cgroup_v2, blame, sample, threshold, state_first;
 };
 
 #define MODE_ANY                                                                                 \
 	(struct mode)                                                                            \
 	{                                                                                        \
 		.per = per, .by_wakeup = by_wakeup, .cgroup_v2 = cgroup_v2, .blame = want_blame, \
-		.sample = sample_below != 0, .threshold = threshold_ns != 0                      \
+		.sample = sample_below != 0, .threshold = threshold_ns != 0,                     \
+		.state_first = switch_state_first                                                \
 	}
 
 /* Run delay by the kernel's books: of tasks as of the last walk, and of those that exited. */

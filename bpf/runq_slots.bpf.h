@@ -47,11 +47,13 @@ static __always_inline u64 task_key(struct mode mode, struct task_struct *task, 
 	case RUNQ_PER_CPU:
 		return cpu + 1;
 	default:
+		if (!mode.cgroup_v2)
+			return task_css(task, false)->serial_nr;
 		/*
 		 * The unified root never got a number; 1 went to a controller's root at boot,
 		 * which is no cgroup of that hierarchy.
 		 */
-		return task_css(task, mode.cgroup_v2)->serial_nr ?: 1;
+		return task_css(task, true)->serial_nr ?: 1;
 	}
 }
 
@@ -64,6 +66,33 @@ static __always_inline void *slot_get(u32 slot)
 		return bpf_map_lookup_elem(&first, &slot);
 	map = bpf_map_lookup_elem(&chunks, &chunk);
 	return map ? bpf_map_lookup_elem(map, &index) : NULL;
+}
+
+static __noinline void *slot_far(u32 slot)
+{
+	return slot_get(slot);
+}
+
+/* The same where it matters: keys for the way not taken do not go on the stack. */
+static __always_inline void *slot_fast(u32 slot)
+{
+	return slot < RUNQ_CHUNK ? bpf_map_lookup_elem(&first, &slot) : slot_far(slot);
+}
+
+/* Parts of a slot; @cpu is less than layout.cpus. */
+static __always_inline struct runq_cell *slot_cell(void *slot, u32 cpu)
+{
+	return slot + sizeof(struct runq_head) + cpu * sizeof(struct runq_cell);
+}
+
+static __always_inline struct runq_cold *slot_cold(void *slot, u32 cpu)
+{
+	return slot + layout.colds_at + cpu * sizeof(struct runq_cold);
+}
+
+static __always_inline struct runq_hist *slot_hist(void *slot, u32 cpu)
+{
+	return slot + layout.hists_at + (cpu & (layout.stripes - 1)) * sizeof(struct runq_hist);
 }
 
 /* Names from the leaf up to the root, which has none. */
@@ -155,6 +184,13 @@ static __noinline u32 slot_find(struct runq_cpu *pc, u64 key, struct task_struct
 	pc->cache[key % RUNQ_NR_CACHE].key = key;
 	pc->cache[key % RUNQ_NR_CACHE].slot = slot;
 	return slot;
+}
+
+static __always_inline u32 slot_cached(struct runq_cpu *pc, u64 key, struct task_struct *task)
+{
+	if (pc->cache[key % RUNQ_NR_CACHE].key != key)
+		return slot_find(pc, key, task);
+	return pc->cache[key % RUNQ_NR_CACHE].slot;
 }
 
 #endif

@@ -11,7 +11,7 @@
 
 /* Of the program that includes this; the unit test has its own. */
 int blame_add(u64 victim, u64 culprit, u64 ns, u32 cpu);
-static u64 key_of(u32 who);
+int blame_who(u64 victim, u32 who, u64 ns, u32 cpu);
 
 static __always_inline u64 overlap(u64 from, u64 to, u64 other_from, u64 other_to)
 {
@@ -50,8 +50,8 @@ static __always_inline bool walk_step(struct runq_cpu *pc, u32 at, u32 cpu)
 			w->culprit_ns = ns;
 			w->culprit = who;
 		}
-		if (want_blame && ns && w->key)
-			blame_add(w->key, key_of(who), ns, cpu);
+		if (want_blame)
+			blame_who(w->key, who, ns, cpu);
 	}
 	if (start > w->from)
 		return true;
@@ -81,7 +81,7 @@ static __always_inline void walk_all(struct runq_cpu *pc, u32 cpu)
 	w->culprit_ns = held;
 	for (int i = 0; i < RUNQ_NR_CAUSES; i++)
 		w->cause_ns[i] = 0;
-	for (int i = 0; i < RUNQ_NR_SEGS - 1; i++)
+	for (int i = 0; i < RUNQ_NR_WALK; i++)
 		if (!walk_step(pc, at - i, cpu))
 			break;
 	if (w->left > w->from)

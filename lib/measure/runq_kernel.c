@@ -55,8 +55,13 @@ static void set_rodata(struct runq_kernel *b, const struct runq_opts *opts, bool
 	struct runq_bpf__rodata *ro = b->skel->rodata;
 	unsigned int bad;
 
-	ro->nr_cpus = b->nr_cpus;
-	ro->nr_stripes = b->slots.stripes;
+	ro->layout = (struct runq_layout){
+		.cpus = b->nr_cpus,
+		.stripes = b->slots.stripes,
+		.colds_at = RUNQ_COLDS(b->nr_cpus),
+		.hists_at = RUNQ_HISTS(b->nr_cpus),
+		.shared = b->slots.stripes < b->nr_cpus,
+	};
 	ro->per = opts->per;
 	if (opts->sample_ratio > 0.0 && opts->sample_ratio < 1.0)
 		ro->sample_below = (uint32_t)(opts->sample_ratio * 4294967296.0);
@@ -72,12 +77,23 @@ static void set_rodata(struct runq_kernel *b, const struct runq_opts *opts, bool
 /* The programs that can do one thing only do it in fewer steps. */
 static void choose_switch(struct runq_kernel *b, const struct runq_opts *opts, bool cgroup_v2)
 {
-	bool plain = opts->per == RUNQ_PER_CGROUP && opts->source != RUNQ_SOURCE_WAKEUP &&
-		     !opts->blame && !opts->threshold_ns && !b->skel->rodata->sample_below;
+	const struct runq_bpf__rodata *ro = b->skel->rodata;
+	bool usual = opts->per == RUNQ_PER_CGROUP && opts->source != RUNQ_SOURCE_WAKEUP &&
+		     !opts->threshold_ns && !ro->sample_below && !ro->switch_state_first;
+	struct {
+		struct bpf_program *program;
+		bool blame, cgroup_v2;
+	} only[] = {
+		{b->skel->progs.runq_switch_v1, false, false},
+		{b->skel->progs.runq_switch_v2, false, true},
+		{b->skel->progs.runq_blame_v1, true, false},
+		{b->skel->progs.runq_blame_v2, true, true},
+	};
 
-	bpf_program__set_autoload(b->skel->progs.runq_switch, !plain);
-	bpf_program__set_autoload(b->skel->progs.runq_switch_v1, plain && !cgroup_v2);
-	bpf_program__set_autoload(b->skel->progs.runq_switch_v2, plain && cgroup_v2);
+	bpf_program__set_autoload(b->skel->progs.runq_switch, !usual);
+	for (size_t i = 0; i < sizeof(only) / sizeof(only[0]); i++)
+		bpf_program__set_autoload(only[i].program, usual && only[i].blame == opts->blame &&
+								   only[i].cgroup_v2 == cgroup_v2);
 }
 
 static int open_skeleton(struct runq_kernel *b, const struct runq_opts *opts, bool cgroup_v2,

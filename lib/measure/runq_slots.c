@@ -12,6 +12,7 @@
 #include <bpf/bpf.h>
 
 #include "base/clock.h"
+#include "measure/runq_groups.h"
 #include "sys/bpf.h"
 
 /* Between two scans that find nothing to hurry for. */
@@ -144,15 +145,6 @@ int runq_slots_open(struct runq_slots *slots, int first_fd, size_t nr_groups, st
 	return rc;
 }
 
-static void groups_free(struct runq_group **groups, size_t nr)
-{
-	for (size_t i = 0; i < nr; i++) {
-		free(groups[i]->path);
-		free(groups[i]);
-	}
-	free(groups);
-}
-
 void runq_slots_close(struct runq_slots *slots)
 {
 	for (unsigned int i = 0; i < slots->nr_chunks; i++)
@@ -162,18 +154,10 @@ void runq_slots_close(struct runq_slots *slots)
 			free(slots->owners[i]->who.path);
 		free(slots->owners[i]);
 	}
-	groups_free(slots->groups, slots->nr_groups);
-	groups_free(slots->ended, slots->nr_ended);
+	runq_groups_free(slots->groups, slots->nr_groups);
+	runq_groups_free(slots->ended, slots->nr_ended);
 	free(slots->names);
 	free(slots->retired);
-}
-
-static void *grow(void *array, size_t nr, size_t size)
-{
-	/* Doubling at powers of two; anything between has room. */
-	if (nr & (nr - 1))
-		return array;
-	return reallocarray(array, nr ? nr * 2 : 1, size);
 }
 
 /* Leaf-first names to "/a/b"; @head may be torn only while its key changes. */
@@ -252,7 +236,7 @@ static int owner_take(struct runq_slots *slots, size_t slot, bool ended,
 {
 	struct runq_owner *owner = slots->owners[slot];
 	struct runq_group *group = malloc(sizeof(*group));
-	char *cells = (char *)slot_head(slots, slot) + RUNQ_CELLS(slots->stripes);
+	char *cells = (char *)slot_head(slots, slot) + RUNQ_CELLS;
 
 	*ret_group = NULL;
 	if (!group)
@@ -288,21 +272,6 @@ static int owner_take(struct runq_slots *slots, size_t slot, bool ended,
 	return 0;
 }
 
-static int group_keep(struct runq_group ***list, size_t *nr, struct runq_group *group,
-		      struct err *err)
-{
-	struct runq_group **more = grow(*list, *nr, sizeof(*more));
-
-	if (!more) {
-		free(group->path);
-		free(group);
-		return err_set(err, -ENOMEM, "out of memory");
-	}
-	*list = more;
-	more[(*nr)++] = group;
-	return 0;
-}
-
 /* The group is over: its last window is kept aside, its slot is for the next one. */
 static int owner_end(struct runq_slots *slots, size_t slot, struct err *err)
 {
@@ -317,8 +286,8 @@ static int owner_end(struct runq_slots *slots, size_t slot, struct err *err)
 			slots->cpu[cpu].cache[key % RUNQ_NR_CACHE].key = 0;
 	rc = owner_take(slots, slot, true, &group, err);
 	if (!rc && group)
-		rc = group_keep(&slots->ended, &slots->nr_ended, group, err);
-	retired = grow(slots->retired, slots->nr_retired, sizeof(*retired));
+		rc = runq_groups_keep(&slots->ended, &slots->nr_ended, group, err);
+	retired = runq_grow(slots->retired, slots->nr_retired, sizeof(*retired));
 	if (retired) {
 		slots->retired = retired;
 		retired[slots->nr_retired++] = key;
@@ -377,42 +346,6 @@ int runq_slots_scan(struct runq_slots *slots, bool at_once, struct err *err)
 	return rc ? rc : runq_slots_refill(slots, 0, err);
 }
 
-static int by_key(const void *a, const void *b)
-{
-	const struct runq_group *left = *(struct runq_group *const *)a,
-				*right = *(struct runq_group *const *)b;
-
-	return left->key < right->key ? -1 : left->key > right->key;
-}
-
-static int by_sum(const void *a, const void *b)
-{
-	uint64_t left = runq_totals_sum_ns(&(*(struct runq_group *const *)a)->totals);
-	uint64_t right = runq_totals_sum_ns(&(*(struct runq_group *const *)b)->totals);
-
-	return left > right ? -1 : left < right ? 1 : by_key(a, b);
-}
-
-/* A group that ended may have come back for a last wait: one row, not two. */
-static size_t groups_merge(struct runq_group **groups, size_t nr)
-{
-	size_t left = 0;
-
-	qsort(groups, nr, sizeof(*groups), by_key);
-	for (size_t i = 0; i < nr; i++) {
-		if (left && groups[left - 1]->key == groups[i]->key) {
-			runq_totals_add(&groups[left - 1]->totals, &groups[i]->totals);
-			groups[left - 1]->ended |= groups[i]->ended;
-			free(groups[i]->path);
-			free(groups[i]);
-		} else {
-			groups[left++] = groups[i];
-		}
-	}
-	qsort(groups, left, sizeof(*groups), by_sum);
-	return left;
-}
-
 static int name_cmp(const void *a, const void *b)
 {
 	uint64_t left = ((const struct runq_name *)a)->key,
@@ -466,7 +399,7 @@ int runq_slots_window(struct runq_slots *slots, struct err *err)
 
 	rc = runq_slots_scan(slots, true, err);
 	slots->nr_names = 0;
-	groups_free(slots->groups, slots->nr_groups);
+	runq_groups_free(slots->groups, slots->nr_groups);
 	slots->groups = slots->ended;
 	slots->nr_groups = slots->nr_ended;
 	slots->ended = NULL;
@@ -476,9 +409,9 @@ int runq_slots_window(struct runq_slots *slots, struct err *err)
 			continue;
 		rc = owner_take(slots, i, slots->owners[i]->gone_ns, &group, err);
 		if (!rc && group)
-			rc = group_keep(&slots->groups, &slots->nr_groups, group, err);
+			rc = runq_groups_keep(&slots->groups, &slots->nr_groups, group, err);
 	}
 	if (!rc && slots->nr_groups)
-		slots->nr_groups = groups_merge(slots->groups, slots->nr_groups);
+		slots->nr_groups = runq_groups_merge(slots->groups, slots->nr_groups);
 	return rc ? rc : names_build(slots, err);
 }

@@ -12,28 +12,24 @@
 void runq_slot_sum(const void *slot, unsigned int stripes, unsigned int cpus,
 		   struct runq_totals *ret_totals)
 {
-	const char *at = (const char *)slot + sizeof(struct runq_head);
+	const volatile struct runq_cell *cell = (const void *)((const char *)slot + RUNQ_CELLS);
+	const volatile struct runq_cold *cold =
+		(const void *)((const char *)slot + RUNQ_COLDS(cpus));
+	const volatile struct runq_hist *hist =
+		(const void *)((const char *)slot + RUNQ_HISTS(cpus));
 
 	memset(ret_totals, 0, sizeof(*ret_totals));
-	for (unsigned int i = 0; i < stripes; i++, at += sizeof(struct runq_hist)) {
-		const volatile struct runq_hist *hist = (const volatile void *)at;
-
+	for (unsigned int i = 0; i < stripes; i++) {
 		for (unsigned int b = 0; b < HIST_NR; b++)
-			ret_totals->count[b] += hist->count[b];
+			ret_totals->count[b] += hist[i].count[b];
 		for (unsigned int b = 0; b < RUNQ_NR_LE; b++)
-			ret_totals->below[b] += hist->below[b];
+			ret_totals->below[b] += hist[i].below[b];
 	}
-	for (unsigned int cpu = 0; cpu < cpus; cpu++, at += sizeof(struct runq_cell)) {
-		const volatile struct runq_cell *cell = (const volatile void *)at;
-
+	for (unsigned int cpu = 0; cpu < cpus; cpu++) {
 		for (int i = 0; i < RUNQ_NR_HOT; i++)
-			ret_totals->cause_ns[i] += cell->cause_ns[i];
-	}
-	for (unsigned int cpu = 0; cpu < cpus; cpu++, at += sizeof(struct runq_cold)) {
-		const volatile struct runq_cold *cold = (const volatile void *)at;
-
+			ret_totals->cause_ns[i] += cell[cpu].cause_ns[i];
 		for (int i = RUNQ_NR_HOT; i < RUNQ_NR_CAUSES; i++)
-			ret_totals->cause_ns[i] += cold->cause_ns[i - RUNQ_NR_HOT];
+			ret_totals->cause_ns[i] += cold[cpu].cause_ns[i - RUNQ_NR_HOT];
 	}
 }
 

@@ -60,8 +60,8 @@ static const struct {
 	const char *name, *command;
 	double per_op; /* of a second of CPU time, in the unit of the name */
 } loads[] = {
-	{"pipe, one core, CPU ns/op", "taskset -c 1 perf bench -f simple sched pipe -l 200000",
-	 1e9 / 200000},
+	{"pipe, one core, CPU ns/op", "taskset -c 1 perf bench -f simple sched pipe -l 100000",
+	 1e9 / 100000},
 	{"pipe, any core, CPU ns/op", "perf bench -f simple sched pipe -l 50000", 1e9 / 50000},
 	{"messaging, CPU us", "perf bench -f simple sched messaging -g 4 -l 100", 1e6},
 };
@@ -171,13 +171,22 @@ static bool load_run(size_t load, double *ret_figure)
 	return status == 0;
 }
 
+static bool loads_run(double figures[NR_LOADS])
+{
+	bool fine = true;
+
+	for (size_t load = 0; fine && load < NR_LOADS; load++)
+		fine = load_run(load, &figures[load]);
+	return fine;
+}
+
 static bool variant_run(const struct variant *variant, double figures[NR_LOADS])
 {
 	struct empty_bpf *empty = NULL;
 	struct meter *meter = NULL;
 	struct err err = {0};
 	pid_t tool = 0;
-	bool fine = true;
+	bool fine;
 
 	if (variant->empty && !(empty = empty_start()))
 		return false;
@@ -188,8 +197,7 @@ static bool variant_run(const struct variant *variant, double figures[NR_LOADS])
 	}
 	if (variant->argv[0] && !(tool = tool_start(variant)))
 		return false;
-	for (size_t load = 0; fine && load < NR_LOADS; load++)
-		fine = load_run(load, &figures[load]);
+	fine = loads_run(figures);
 	if (tool)
 		tool_stop(tool);
 	if (meter)
@@ -199,9 +207,13 @@ static bool variant_run(const struct variant *variant, double figures[NR_LOADS])
 	return fine;
 }
 
-/* Round by round against that round's "nothing", so that drift cancels out. */
-static void print_load(size_t load, double (*figures)[NR_VARIANTS][MAX_ROUNDS], const bool *works,
-		       int rounds, json_t *result)
+/* One variant in one round, and the mean of the loads without it just before and just after. */
+struct figure {
+	double with, without;
+};
+
+static void print_load(size_t load, struct figure (*figures)[NR_VARIANTS][MAX_ROUNDS],
+		       const bool *works, int rounds, json_t *result)
 {
 	double added[NR_VARIANTS] = {0};
 	json_t *rows = json_object();
@@ -216,8 +228,8 @@ static void print_load(size_t load, double (*figures)[NR_VARIANTS][MAX_ROUNDS], 
 			continue;
 		}
 		for (int r = 0; r < rounds; r++) {
-			all[r] = figures[load][v][r];
-			diff[r] = figures[load][v][r] - figures[load][NOTHING][r];
+			all[r] = figures[load][v][r].with;
+			diff[r] = all[r] - figures[load][v][r].without;
 		}
 		total = bench_spread(all, rounds);
 		spread = bench_spread(diff, rounds);
@@ -236,9 +248,31 @@ static void print_load(size_t load, double (*figures)[NR_VARIANTS][MAX_ROUNDS], 
 	json_object_set_new(result, loads[load].name, rows);
 }
 
+/*
+ * Each variant stands between two runs of the loads without anything, and is compared with those
+ * two: what the machine does in a minute is far more than what a program adds. Nothing itself is
+ * run so as well, which shows how much of a difference is noise.
+ */
+static void round_run(struct figure (*figures)[NR_VARIANTS][MAX_ROUNDS], bool *works, int round)
+{
+	double before[NR_LOADS], with[NR_LOADS], after[NR_LOADS];
+
+	works[NOTHING] = works[NOTHING] && loads_run(before);
+	for (size_t v = 0; works[NOTHING] && v < NR_VARIANTS; v++) {
+		works[v] = works[v] && variant_run(&variants[v], with);
+		if (!works[v])
+			continue;
+		works[NOTHING] = loads_run(after);
+		for (size_t load = 0; load < NR_LOADS; load++)
+			figures[load][v][round] =
+				(struct figure){with[load], (before[load] + after[load]) / 2};
+		memcpy(before, after, sizeof(before));
+	}
+}
+
 int main(int argc, char **argv)
 {
-	static double figures[NR_LOADS][NR_VARIANTS][MAX_ROUNDS];
+	static struct figure figures[NR_LOADS][NR_VARIANTS][MAX_ROUNDS];
 	bool json = argc > 1 && !strcmp(argv[argc - 1], "--json"), works[NR_VARIANTS];
 	int rounds = argc > 1 ? atoi(argv[1]) : 0;
 	json_t *result = json_object();
@@ -250,13 +284,7 @@ int main(int argc, char **argv)
 	if (!bench_machine_fit())
 		return 77;
 	for (int r = 0; r < rounds; r++)
-		for (size_t v = 0; v < NR_VARIANTS; v++) {
-			double one[NR_LOADS];
-
-			works[v] = works[v] && variant_run(&variants[v], one);
-			for (size_t load = 0; works[v] && load < NR_LOADS; load++)
-				figures[load][v][r] = one[load];
-		}
+		round_run(figures, works, r);
 	if (!works[NOTHING]) {
 		fprintf(stderr, "perf bench does not run here: install linux-perf\n");
 		return 1;

@@ -43,6 +43,11 @@ int blame_add(u64 victim, u64 culprit, u64 ns, u32 cpu)
 	return 0;
 }
 
+int blame_who(u64 victim, u32 who, u64 ns, u32 cpu)
+{
+	return blame_add(victim, key_of(who), ns, cpu);
+}
+
 static u64 next_random(u64 below)
 {
 	random_state ^= random_state << 13;
@@ -103,7 +108,7 @@ static u64 fill(struct runq_cpu *pc, unsigned int nr)
 /* What the ring says ran at @ns; UINT32_MAX - 9 when it does not reach back that far. */
 static u32 who_ran(const struct runq_cpu *pc, u64 ns)
 {
-	for (u32 i = 0; i < RUNQ_NR_SEGS - 1; i++) {
+	for (u32 i = 0; i < RUNQ_NR_WALK; i++) {
 		const struct runq_seg *seg = &pc->segs[(pc->head - i) % RUNQ_NR_SEGS];
 
 		if (!seg->start_ns)

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Enters one wait into the books: histogram, maximum, causes, blame, the stream of long ones. */
+#ifndef SUBTICK_BPF_RUNQ_CHARGE_H
+#define SUBTICK_BPF_RUNQ_CHARGE_H
+
+#include "runq_slots.bpf.h"
+#include "hist.bpf.h"
+#include "runq_walk.bpf.h"
+
+/* Not on the usual way: laid out of line, so that that way touches fewer lines of code. */
+#define rarely(x) __builtin_expect(!!(x), 0)
+
+struct dispatch {
+	u64 from, now, wait_ns; /* the wait is longer than [from, now] if it began elsewhere */
+	struct task_struct *prev, *next;
+	u32 slot, pid;
+	bool sampled;
+};
+
+/*
+ * Global functions, from here on where marked so, are verified on their own: once, not on every
+ * way that leads to them. They take numbers only, as kernels before 5.12 know no others.
+ */
+__noinline int blame_add(u64 victim, u64 culprit, u64 ns, u32 cpu)
+{
+	struct runq_pair pair = {.victim = victim, .culprit = culprit};
+	struct runq_charge *charge;
+
+	/* Asked here, because a question in the walk doubles the ways through it at each step. */
+	if (!victim || !ns)
+		return 0;
+	charge = bpf_map_lookup_elem(&blame, &pair);
+	if (!charge) {
+		struct runq_charge none = {};
+
+		bpf_map_update_elem(&blame, &pair, &none, BPF_NOEXIST);
+		charge = bpf_map_lookup_elem(&blame, &pair);
+	}
+	if (!charge) {
+		struct runq_cpu *pc = bpf_map_lookup_elem(&cpus, &cpu);
+
+		/* Laid in by user space, so that it is there when nothing else fits. */
+		if (pc)
+			pc->blame_full++;
+		pair.victim = pair.culprit = RUNQ_KEY_OTHER;
+		charge = bpf_map_lookup_elem(&blame, &pair);
+	}
+	if (!charge)
+		return 0;
+	__sync_fetch_and_add(&charge->wait_ns, ns);
+	__sync_fetch_and_add(&charge->count, 1);
+	return 0;
+}
+
+static __always_inline u64 key_of(u32 who)
+{
+	struct runq_head *head;
+
+	if (who >= RUNQ_WHO_QUOTA)
+		return (u64)(s64)(s32)who;
+	head = who ? slot_get(who) : NULL;
+	return head ? head->key : RUNQ_KEY_OTHER;
+}
+
+/* Global: on every way through the walk it would be more than some verifiers take. */
+__noinline int blame_who(u64 victim, u32 who, u64 ns, u32 cpu)
+{
+	return blame_add(victim, key_of(who), ns, cpu);
+}
+
+/* Global. */
+__noinline int wait_walk(u32 cpu)
+{
+	struct runq_cpu *pc = bpf_map_lookup_elem(&cpus, &cpu);
+
+	if (pc)
+		walk_all(pc, cpu);
+	return 0;
+}
+
+static __noinline int event_wait(struct runq_cpu *pc, u64 wait_ns, struct task_struct *prev,
+				 struct task_struct *next)
+{
+	struct runq_event *event = bpf_ringbuf_reserve(&events, sizeof(*event), 0);
+	u32 cpu = bpf_get_smp_processor_id();
+
+	if (!event) {
+		pc->events_lost++;
+		return 0;
+	}
+	event->kind = RUNQ_EVENT_WAIT;
+	event->cpu = cpu;
+	event->key = task_key(MODE_ANY, next, cpu);
+	event->wait_ns = wait_ns;
+	event->culprit = pc->walk.culprit_ns ? key_of(pc->walk.culprit) : 0;
+	event->culprit_ns = pc->walk.culprit_ns;
+	event->time_ns = bpf_ktime_get_ns();
+	event->pid = next->pid;
+	event->tgid = next->tgid;
+	event->prev_pid = prev->pid;
+	event->pad = 0;
+	bpf_probe_read_kernel(event->comm, sizeof(event->comm), next->comm);
+	bpf_probe_read_kernel(event->prev_comm, sizeof(event->prev_comm), prev->comm);
+	bpf_ringbuf_submit(event, 0);
+	return 0;
+}
+
+/* How long the kernel has held this group on this core so far, by the best clock it has. */
+static __always_inline bool held_clock(struct task_struct *task, u64 *ret_ns)
+{
+	struct cfs_rq *cfs_rq;
+
+	if (!bpf_core_field_exists(((struct sched_entity *)0)->cfs_rq))
+		return false;
+	cfs_rq = task->se.cfs_rq;
+	if (bpf_core_field_exists(((struct cfs_rq___self *)0)->throttled_clock_self_time))
+		*ret_ns = ((struct cfs_rq___self *)cfs_rq)->throttled_clock_self_time;
+	else if (bpf_core_field_exists(((struct cfs_rq___pelt *)0)->throttled_clock_pelt_time))
+		*ret_ns = ((struct cfs_rq___pelt *)cfs_rq)->throttled_clock_pelt_time;
+	else if (bpf_core_field_exists(((struct cfs_rq___task *)0)->throttled_clock_task_time))
+		*ret_ns = ((struct cfs_rq___task *)cfs_rq)->throttled_clock_task_time;
+	else
+		return false;
+	return true;
+}
+
+/* Finds out again what the caller knew, which therefore need not keep it. */
+static __noinline int hold_ends(u32 slot, u64 total, u64 now)
+{
+	u32 cpu = bpf_get_smp_processor_id();
+	void *books = slot_get(slot);
+	struct runq_cell *cell;
+
+	if (!books || cpu >= layout.cpus)
+		return 0;
+	cell = slot_cell(books, cpu);
+	if (cell->held_clock) {
+		slot_cold(books, cpu)->held_ns = total - cell->held_clock;
+		cell->held_end = now;
+	}
+	cell->held_clock = total;
+	return 0;
+}
+
+/*
+ * The total moves when the hold ends, and the first dispatch after it sees that. So the hold
+ * lies before that dispatch by no more than the time the dispatched task still queued for.
+ * Returns whether the last hold reaches into the wait.
+ */
+static __always_inline bool wait_held(struct mode mode, const struct runq_cpu *pc,
+				      const struct runq_cell *cell, const struct dispatch *d)
+{
+	u64 total;
+
+	if (mode.per != RUNQ_PER_CGROUP || !held_clock(d->next, &total))
+		return false;
+	total++;
+	if (rarely(cell->held_clock != total))
+		hold_ends(d->slot, total, pc->to);
+	return cell->held_end > pc->from;
+}
+
+/* Where in the wait it was held. */
+static __always_inline void wait_hold(const struct runq_cell *cell, const struct runq_cold *cold,
+				      struct runq_walk *w)
+{
+	w->held_to = cell->held_end;
+	w->held_from = w->held_to - cold->held_ns;
+	if (w->held_from < w->from || w->held_from > w->held_to)
+		w->held_from = w->from;
+}
+
+static __always_inline void hist_count(struct runq_hist *hist, u64 wait_ns)
+{
+	u32 bucket = hist_bucket(wait_ns) % HIST_NR, le;
+
+	if (layout.shared)
+		__sync_fetch_and_add(&hist->count[bucket], 1);
+	else
+		hist->count[bucket]++;
+	le = le_in[bucket];
+	if (!le || wait_ns > le_ns[(le - 1) % RUNQ_NR_LE])
+		return;
+	if (layout.shared)
+		__sync_fetch_and_add(&hist->below[(le - 1) % RUNQ_NR_LE], 1);
+	else
+		hist->below[(le - 1) % RUNQ_NR_LE]++;
+}
+
+/* Most waits lie inside the last segment, and most of the others begin with it. */
+static __always_inline bool one_segment(const struct runq_cpu *pc, const struct dispatch *d,
+					u32 *ret_cause)
+{
+	u32 head = pc->head;
+	const struct runq_seg *last = &pc->segs[head % RUNQ_NR_SEGS];
+
+	if (last->start_ns > pc->from || !last->start_ns)
+		return false;
+	*ret_cause = cause_of(last->who, d->slot);
+	if (last->start_ns == pc->from &&
+	    pc->segs[(head - 1) % RUNQ_NR_SEGS].pid == pc->segs[(head + 1) % RUNQ_NR_SEGS].pid)
+		*ret_cause = RUNQ_PREEMPTED;
+	return true;
+}
+
+/* Blame where one segment has it all. */
+static __noinline int blame_one(struct runq_cpu *pc, struct task_struct *next, u64 wait_ns)
+{
+	u32 cpu = bpf_get_smp_processor_id();
+	u32 who = pc->segs[pc->head % RUNQ_NR_SEGS].who;
+
+	return blame_who(task_key(MODE_ANY, next, cpu), who, wait_ns, cpu);
+}
+
+/*
+ * The long way, again from what little the short one kept. @booked: a long wait that is not in
+ * the sample is for the stream only.
+ */
+static __noinline int walk_charge(struct runq_cpu *pc, struct task_struct *next, u32 slot,
+				  bool held, bool booked)
+{
+	u32 cpu = bpf_get_smp_processor_id();
+	struct runq_walk *w = &pc->walk;
+	void *books = slot_get(slot);
+	struct runq_cell *cell;
+	struct runq_cold *cold;
+
+	if (!books || cpu >= layout.cpus)
+		return 0;
+	cell = slot_cell(books, cpu);
+	cold = slot_cold(books, cpu);
+	w->from = pc->from;
+	w->to = pc->to;
+	w->slot = slot;
+	w->pid = (u32)next->pid;
+	w->held_from = w->held_to = 0;
+	if (held)
+		wait_hold(cell, cold, w);
+	w->key = booked ? task_key(MODE_ANY, next, cpu) : 0;
+	wait_walk(cpu);
+	for (int i = 0; booked && i < RUNQ_NR_CAUSES; i++) {
+		if (i < RUNQ_NR_HOT)
+			cell->cause_ns[i] += w->cause_ns[i];
+		else
+			cold->cause_ns[i - RUNQ_NR_HOT] += w->cause_ns[i];
+	}
+	return 0;
+}
+
+static __always_inline void wait_charge(struct mode mode, struct runq_cpu *pc,
+					const struct dispatch *d, void *slot, u32 cpu)
+{
+	bool is_long = mode.threshold && d->wait_ns >= threshold_ns, held;
+	struct runq_cell *cell;
+	u32 cause;
+
+	if (d->sampled)
+		hist_count(slot_hist(slot, cpu), d->wait_ns);
+	else if (!is_long)
+		return;
+	cell = slot_cell(slot, cpu);
+	if (d->sampled && d->wait_ns > cell->max_ns)
+		cell->max_ns = d->wait_ns;
+	held = wait_held(mode, pc, cell, d);
+	if (!is_long && !held && d->wait_ns == pc->to - pc->from && one_segment(pc, d, &cause)) {
+		if (cause < RUNQ_NR_HOT)
+			cell->cause_ns[cause] += d->wait_ns;
+		if (mode.blame && d->wait_ns)
+			blame_one(pc, d->next, d->wait_ns);
+		return;
+	}
+	pc->walk.moved_ns = d->wait_ns - (pc->to - pc->from);
+	walk_charge(pc, d->next, d->slot, held, d->sampled);
+	if (is_long)
+		event_wait(pc, d->wait_ns, d->prev, d->next);
+}
+
+#endif

@@ -47,6 +47,14 @@ static __always_inline u64 key_of(u32 who)
 	return head ? head->key : RUNQ_KEY_OTHER;
 }
 
+/* Global: else each way through one step is verified again for each way through the next. */
+__noinline int walk_back(u32 cpu, u32 at)
+{
+	struct runq_cpu *pc = bpf_map_lookup_elem(&cpus, &cpu);
+
+	return pc && walk_step(pc, at, cpu);
+}
+
 /* Global. */
 __noinline int wait_walk(u32 cpu)
 {

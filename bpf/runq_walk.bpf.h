@@ -12,6 +12,7 @@
 /* Of the program that includes this; the unit test has its own. */
 int blame_add(u64 victim, u64 culprit, u64 ns, u32 cpu);
 static u64 key_of(u32 who);
+int walk_back(u32 cpu, u32 at); /* walk_step() of that core */
 
 static __always_inline u64 overlap(u64 from, u64 to, u64 other_from, u64 other_to)
 {
@@ -82,7 +83,7 @@ static __always_inline void walk_all(struct runq_cpu *pc, u32 cpu)
 	for (int i = 0; i < RUNQ_NR_CAUSES; i++)
 		w->cause_ns[i] = 0;
 	for (int i = 0; i < RUNQ_NR_SEGS - 1; i++)
-		if (!walk_step(pc, at - i, cpu))
+		if (!walk_back(cpu, at - i))
 			break;
 	if (w->left > w->from)
 		w->cause_ns[RUNQ_UNKNOWN] +=

@@ -18,6 +18,7 @@ static const bool want_blame = true;
 
 static u64 blamed[NR_WHO], blamed_unknown, blamed_quota, blamed_moved;
 static u64 random_state = 1;
+static struct runq_cpu pc;
 
 static u64 key_of(u32 who)
 {
@@ -41,6 +42,11 @@ int blame_add(u64 victim, u64 culprit, u64 ns, u32 cpu)
 	else
 		blamed[culprit] += ns;
 	return 0;
+}
+
+int walk_back(u32 cpu, u32 at)
+{
+	return walk_step(&pc, at, cpu);
 }
 
 static u64 next_random(u64 below)
@@ -81,16 +87,16 @@ static u32 index_of(u32 who)
 }
 
 /* A core with @nr segments of random length and owner; returns when the last one ends. */
-static u64 fill(struct runq_cpu *pc, unsigned int nr)
+static u64 fill(unsigned int nr)
 {
 	u64 now = 1000;
 
-	memset(pc, 0, sizeof(*pc));
+	memset(&pc, 0, sizeof(pc));
 	for (unsigned int i = 0; i < nr; i++) {
-		u32 pick = next_random(NR_WHO), head = pc->head + 1;
+		u32 pick = next_random(NR_WHO), head = pc.head + 1;
 
-		pc->head = head;
-		pc->segs[head % RUNQ_NR_SEGS] = (struct runq_seg){
+		pc.head = head;
+		pc.segs[head % RUNQ_NR_SEGS] = (struct runq_seg){
 			.start_ns = now,
 			.who = pick == 0 ? RUNQ_WHO_IDLE : pick == 1 ? RUNQ_WHO_KTHREAD : pick,
 			.pid = 100 + pick,
@@ -101,10 +107,10 @@ static u64 fill(struct runq_cpu *pc, unsigned int nr)
 }
 
 /* What the ring says ran at @ns; UINT32_MAX - 9 when it does not reach back that far. */
-static u32 who_ran(const struct runq_cpu *pc, u64 ns)
+static u32 who_ran(u64 ns)
 {
 	for (u32 i = 0; i < RUNQ_NR_SEGS - 1; i++) {
-		const struct runq_seg *seg = &pc->segs[(pc->head - i) % RUNQ_NR_SEGS];
+		const struct runq_seg *seg = &pc.segs[(pc.head - i) % RUNQ_NR_SEGS];
 
 		if (!seg->start_ns)
 			break;
@@ -116,11 +122,9 @@ static u32 who_ran(const struct runq_cpu *pc, u64 ns)
 
 static void test_every_nanosecond(void **state)
 {
-	static struct runq_cpu pc;
-
 	(void)state;
 	for (int round = 0; round < 20000; round++) {
-		u64 end = fill(&pc, 1 + next_random(60)), want[NR_WHO] = {0}, unknown = 0;
+		u64 end = fill(1 + next_random(60)), want[NR_WHO] = {0}, unknown = 0;
 		u64 from = end - 1 - next_random(end - 1), held_from = from, held_to = from;
 		struct runq_walk *w = &pc.walk;
 
@@ -132,7 +136,7 @@ static void test_every_nanosecond(void **state)
 					.from = from, .to = end, .held_from = held_from,
 					.held_to = held_to, .moved_ns = next_random(2) * 77};
 		for (u64 ns = from; ns < end; ns++) {
-			u32 who = who_ran(&pc, ns);
+			u32 who = who_ran(ns);
 
 			if (ns >= held_from && ns < held_to)
 				continue;
@@ -160,7 +164,6 @@ static void test_every_nanosecond(void **state)
 /* The wait begins exactly where the victim's own segment ended: it was preempted. */
 static void test_preempted(void **state)
 {
-	static struct runq_cpu pc;
 	struct runq_walk *w = &pc.walk;
 
 	(void)state;

@@ -14,7 +14,7 @@ BOOTS = {b.name: b for b in (
 SUITES = ["doctor", "live", "hotplug", "nobtf", "noprivilege", "counters",
           "modules", "wake", "log"]
 # What another boot of the same kernel cannot change is not run again: suites, and of the live
-# tests the commands.
+# tests the commands (or single ones).
 ONLY = {
     "smp8": ["doctor", "live", "hotplug", "log"],
     "cgroup1": ["doctor", "live", "log"],
@@ -23,8 +23,8 @@ ONLY = {
 }
 LIVE = {
     "smp8": ["doctor", "load", "runq", "wake"],
-    "cgroup1": ["doctor", "runq"],
-    "hybrid": ["doctor", "runq"],
+    "cgroup1": ["doctor", "runq", "wake_place"],
+    "hybrid": ["doctor", "runq", "wake_place"],
     "idle": ["doctor", "load", "wake"],
 }
 

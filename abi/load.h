@@ -38,7 +38,7 @@ struct load_slot {
 	__u64 base;
 	/*
 	 * Context + 1 while an edge moves `base` there. Softirqs, and the idle exit of kernels whose
-	 * idle function returns with interrupts on (every architecture before 6.3), can be cut in two
+	 * idle function returns with interrupts on (5.10 and 6.1; no longer 6.12), can be cut in two
 	 * by an interrupt and by the softirqs after it. Were those to move `base` as well, the
 	 * equation would be broken for good: they leave it alone, and their time goes where the edge
 	 * under way is going.

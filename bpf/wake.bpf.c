@@ -342,7 +342,7 @@ int BPF_PROG(wake_flag, int cpu)
 	return 0;
 }
 
-/* arm64 before 6.3: one mask for all, of which ours is one bit. */
+/* arm64 without ipi_send_cpu (5.10, 6.1): one mask for all, of which ours is one bit. */
 SEC("tp_btf/ipi_raise")
 int BPF_PROG(wake_ipi_raise, const struct cpumask *mask)
 {

@@ -36,7 +36,7 @@ static void choose_programs(struct wake_probe *probe, const struct btf *btf,
 	struct wake_bpf *skel = probe->skel;
 	bool send = bpf_has_tracepoint(btf, "ipi_send_cpu");
 
-	/* x86 tells of each IPI since 6.3 only; arm64 before that in another way. */
+	/* x86 6.1 tells of no IPI, 6.12 of each; arm64 6.1 does in another way. */
 	probe->launch_at_waking = !send && !bpf_has_tracepoint(btf, "ipi_raise");
 	choose(skel->progs.wake_char_a, opts->points);
 	choose(skel->progs.wake_char_b, opts->points);

@@ -115,6 +115,11 @@ uint64_t live_period(uint64_t period)
 	return live_emulated() ? period * 20 : period;
 }
 
+int live_times(int times)
+{
+	return live_emulated() ? times / 10 : times;
+}
+
 /* Reads both pipes to their ends without letting either block the child. */
 static void drain(int fds[2], char *text[2])
 {

@@ -29,6 +29,8 @@ int live_done(void);
  */
 double live_bound(double bound);
 uint64_t live_period(uint64_t period);
+/* How often to repeat what only has to happen often: a tenth, as it takes ten times as long. */
+int live_times(int times);
 bool live_emulated(void);
 
 struct live_run {

@@ -72,15 +72,13 @@ static pid_t start_waker(const char *cgroup, int cpu, int in, int out, int times
 
 static bool wakee_fits(const char *waker, const char *wakee, int cpu)
 {
-	enum {
-		TIMES = 3000
-	};
 	struct meter *meter = window_open(&opts);
 	struct load_stat s0, s1;
 	struct report *report;
 	int in[2], out[2];
 	pid_t pid, waker_pid;
 	double count, sum, behind;
+	int times = live_times(3000);
 	bool fits;
 
 	if (pipe(in) || pipe(out))
@@ -89,7 +87,7 @@ static bool wakee_fits(const char *waker, const char *wakee, int cpu)
 	live_sleep_ms(100);
 	window_begin(meter);
 	s0 = load_schedstat(pid);
-	waker_pid = start_waker(waker, cpu, in[1], out[0], TIMES);
+	waker_pid = start_waker(waker, cpu, in[1], out[0], times);
 	waitpid(waker_pid, NULL, 0);
 	s1 = load_schedstat(pid);
 	report = window_end(meter, 10);
@@ -103,7 +101,7 @@ static bool wakee_fits(const char *waker, const char *wakee, int cpu)
 		count, s1.count - s0.count, sum / 1e6, (s1.waited_ns - s0.waited_ns) / 1e6,
 		behind / 1e6, window_group(report, waker, "count"));
 	/* What the waker did after waking is the least that the wakee waited behind it. */
-	fits = fabs(count - (s1.count - s0.count)) <= 2 && count >= TIMES &&
+	fits = fabs(count - (s1.count - s0.count)) <= 2 && count >= times &&
 	       fabs(sum - (s1.waited_ns - s0.waited_ns)) <= 0.01 * sum && behind > 0.5 * sum;
 	report_free(report);
 	meter->ops->close(meter);

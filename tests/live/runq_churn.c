@@ -14,41 +14,52 @@
 #include "live.h"
 #include "runq_window.h"
 
-#define NR_CGROUPS    5000
+#define MAX_CGROUPS   5000
 #define TASKS_IN_EACH 4
 
 static char prefix[64];
+static int nr_cgroups;
+
+/*
+ * Its first task moves in, the others are born there: each move waits for a grace period of RCU.
+ * Those of a guest take tens of milliseconds.
+ */
+static void live_in(const char *path)
+{
+	if (!cgroups_enter(path, 0))
+		_exit(1);
+	for (int t = 1; t < TASKS_IN_EACH; t++)
+		if (!fork()) {
+			usleep(50);
+			_exit(0);
+		}
+	usleep(50);
+	while (wait(NULL) > 0 || errno == EINTR)
+		;
+	_exit(0);
+}
 
 /* In a process of its own, so that the meter can do its chores meanwhile. */
 static void __attribute__((noreturn)) churn(const char *root)
 {
 	char name[96], path[128];
+	int status = 0;
 
-	for (int i = 0; i < NR_CGROUPS; i++) {
+	for (int i = 0; i < nr_cgroups; i++) {
 		snprintf(name, sizeof(name), "%d", i);
 		snprintf(path, sizeof(path), "%s/%s", root, name);
 		if (!cgroups_mkdir(path))
 			_exit(1);
-		for (int t = 0; t < TASKS_IN_EACH; t++) {
-			pid_t pid = fork();
-
-			if (!pid) {
-				/* The move itself may have been while running: wait in it. */
-				if (cgroups_enter(path, 0))
-					usleep(50);
-				_exit(0);
-			}
-		}
-		while (wait(NULL) > 0 || errno == EINTR)
-			;
-		if (!cgroups_remove(path))
+		if (!fork())
+			live_in(path);
+		if (wait(&status) < 0 || status || !cgroups_remove(path))
 			_exit(1);
 	}
 	_exit(0);
 }
 
 /* Rows of ours, the sum of all counts, and whether each of ours was seen to end. */
-static void add_up(const struct report *report, bool seen[NR_CGROUPS], double *ret_count)
+static void add_up(const struct report *report, bool seen[MAX_CGROUPS], double *ret_count)
 {
 	const struct table *table = window_table(report, "groups");
 	int count = table_find(table, "count");
@@ -61,7 +72,7 @@ static void add_up(const struct report *report, bool seen[NR_CGROUPS], double *r
 		if (!strncmp(name, prefix, len) && name[len] == '/') {
 			int nr = atoi(name + len + 1);
 
-			if (nr >= 0 && nr < NR_CGROUPS)
+			if (nr >= 0 && nr < nr_cgroups)
 				seen[nr] = true;
 		}
 	}
@@ -75,13 +86,14 @@ static double waits_seen(const struct report *report)
 int main(void)
 {
 	struct runq_opts opts = {.blame = true};
-	static bool seen[NR_CGROUPS];
+	static bool seen[MAX_CGROUPS];
 	double counted = 0, waits = 0, full = 0, memory = 0;
 	struct meter *meter;
 	const char *root;
 	int status = 0, nr_seen = 0;
 	pid_t pid;
 
+	nr_cgroups = live_times(MAX_CGROUPS);
 	cgroups_open();
 	opts.hierarchy = cgroups_v2() ? RUNQ_HIERARCHY_V2 : RUNQ_HIERARCHY_V1;
 	root = cgroups_make("churn");
@@ -108,15 +120,15 @@ int main(void)
 			break;
 	}
 	meter->ops->close(meter);
-	for (int i = 0; i < NR_CGROUPS; i++)
+	for (int i = 0; i < nr_cgroups; i++)
 		nr_seen += seen[i];
 	live_note("%d of %d cgroups seen, %.0f waits without a slot; %.0f waits in rows of %.0f "
 		  "seen; "
 		  "%.1f MiB of kernel memory",
-		  nr_seen, NR_CGROUPS, full, counted, waits, memory / 1048576.0);
+		  nr_seen, nr_cgroups, full, counted, waits, memory / 1048576.0);
 	live_ok(WIFEXITED(status) && !WEXITSTATUS(status), "%d cgroups with %d tasks came and went",
-		NR_CGROUPS, NR_CGROUPS * TASKS_IN_EACH);
-	live_ok(nr_seen == NR_CGROUPS || (full > 0 && nr_seen + full >= NR_CGROUPS),
+		nr_cgroups, nr_cgroups * TASKS_IN_EACH);
+	live_ok(nr_seen == nr_cgroups || (full > 0 && nr_seen + full >= nr_cgroups),
 		"each cgroup has a row, or its waits are counted under (other)");
 	/* Waits that end while a window is being read are in the next one. */
 	live_ok(fabs(counted - waits) <= 0.001 * waits, "every wait seen is in some row");

@@ -75,6 +75,7 @@ int main(void)
 	cgroups_open();
 	if (!live_two_cpus(&cpu, &other))
 		live_skip_all("needs two CPUs");
+	live_needs((const char *const[]){"runq", "0.01", "1", NULL});
 	check_refused();
 	one = cgroups_make("api-one");
 	two = cgroups_make("api-two");
@@ -82,7 +83,7 @@ int main(void)
 	opts.nr_cgroups = 1;
 	opts.hierarchy = cgroups_v2() ? "v2" : "v1";
 	if (runq_latency_open(&ctx, &opts))
-		live_skip_all("%s", runq_latency_strerror());
+		live_fail_all("%s", runq_latency_strerror());
 	pids[0] = load_burner(one, cpu);
 	pids[1] = load_burner(two, cpu);
 	for (int i = 0; i < 4 && !fits; i++)

@@ -111,7 +111,7 @@ static struct sampled sample(const char *cgroup, int cpu, double ratio)
 	struct report *report;
 
 	window_begin(meter);
-	got.cpu_s = ping_pong(cgroup, cpu, 50000);
+	got.cpu_s = ping_pong(cgroup, cpu, live_times(50000));
 	report = window_end(meter, 10);
 	got.count = window_group(report, cgroup, "count");
 	got.stderr_ratio = ratio < 1.0 ? window_group(report, cgroup, "count_stderr_ratio") : 0.0;

@@ -8,7 +8,7 @@
 
 #include "measure/runq.h"
 
-/* Skips the whole program where runq does not work. */
+/* Skips the whole program where the machine cannot do it; fails it where runq cannot. */
 struct meter *window_open(const struct runq_opts *opts);
 void window_begin(struct meter *meter);
 /* Waits, letting the meter do its chores, then ends the window. Free the report. */

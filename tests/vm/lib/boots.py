@@ -13,12 +13,19 @@ BOOTS = {b.name: b for b in (
 
 SUITES = ["doctor", "live", "hotplug", "nobtf", "noprivilege", "counters",
           "modules", "wake", "log"]
-# What another boot of the same kernel cannot change is not run again.
+# What another boot of the same kernel cannot change is not run again: suites, and of the live
+# tests the commands (or single ones).
 ONLY = {
     "smp8": ["doctor", "live", "hotplug", "log"],
     "cgroup1": ["doctor", "live", "log"],
     "hybrid": ["doctor", "live", "log"],
     "idle": ["doctor", "idle", "wake", "live", "log"],
+}
+LIVE = {
+    "smp8": ["doctor", "load", "runq", "wake"],
+    "cgroup1": ["doctor", "runq", "wake_place"],
+    "hybrid": ["doctor", "runq", "wake_place"],
+    "idle": ["doctor", "load", "wake"],
 }
 
 # Live tests that take long in an emulated guest, where most of what they assert is relaxed:

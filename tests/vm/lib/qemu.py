@@ -7,6 +7,7 @@ import selectors
 import shutil
 import subprocess
 import tempfile
+import threading
 import time
 from pathlib import Path
 
@@ -78,10 +79,8 @@ def shell(entry, boot, initrd):
 
 
 STOPPED = "stopped from outside"
-
-
-class Stopped(Exception):
-    """Someone wants the run to end now (raised by a signal handler)."""
+# Set when someone wants the run to end now: every guest does, and what it said is still told.
+stopping = threading.Event()
 
 
 class Outcome:
@@ -99,6 +98,8 @@ def watch(process, timeout_s, silence_s, on_line):
     chooser.register(process.stdout, selectors.EVENT_READ)
     while trouble is None:
         now = time.monotonic()
+        if stopping.is_set():
+            return STOPPED
         if fatal_at and now - fatal_at > 5:
             break
         if now - started > timeout_s:
@@ -137,8 +138,6 @@ def run(entry, boot, initrd, settings, timeout_s, silence_s=SILENCE_S, verbose=F
                                    stderr=subprocess.STDOUT)
         try:
             trouble = watch(process, timeout_s, silence_s, on_line)
-        except Stopped:
-            trouble = STOPPED
         finally:
             process.kill()
             process.wait()

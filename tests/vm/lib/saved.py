@@ -14,15 +14,24 @@ def directory():
     return path
 
 
+def git(*words):
+    done = subprocess.run(["git", *words], capture_output=True, text=True,
+                          cwd=apt.__file__.rsplit("/", 1)[0])
+    return done.stdout.strip() if done.returncode == 0 else ""
+
+
 def commit():
-    """The tree that was tested, as a person would name it; a changed tree says so."""
-    done = subprocess.run(["git", "describe", "--always", "--dirty"], capture_output=True,
-                          text=True, cwd=apt.__file__.rsplit("/", 1)[0])
-    return done.stdout.strip() if done.returncode == 0 else "unknown"
+    """The tree that was tested: where it left main, as what comes after that may be rebased and
+    renamed before it lands, and how far it had come. A changed tree says so."""
+    base = git("merge-base", "HEAD", "main") or git("rev-parse", "HEAD")
+    ahead = git("rev-list", "--count", f"{base}..HEAD")
+    dirty = ", changed" if git("status", "--porcelain", "--untracked-files=no") else ""
+    name = git("rev-parse", "--short", base) or "unknown"
+    return name + (f" + {ahead}" if ahead not in ("", "0") else "") + dirty
 
 
-def write(kernel, boot, results):
-    data = {"kernel": kernel, "boot": boot, "commit": commit(),
+def write(kernel, boot, tested, results):
+    data = {"kernel": kernel, "boot": boot, "commit": tested,
             "results": [r._replace(notes=[]) for r in results]}
     (directory() / f"{kernel}_{boot}.json").write_text(json.dumps(data, indent=1))
 

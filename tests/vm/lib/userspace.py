@@ -79,15 +79,16 @@ def quietly(command):
 def build(arch):
     """Directory with the static build for arch; incremental after the first time."""
     directory = TOP / f"build-vm-{arch}"
-    if not (directory / "build.ninja").exists():
-        shutil.rmtree(directory, ignore_errors=True)
-        directory.mkdir()
-        options = ["-Dstatic=true", "-Dman=disabled", "-Ddefault_library=static",
-                   "-Dbuildtype=release", "-Dstrip=true"]
-        if arch != kernels.MACHINE:
-            options += ["--cross-file", cross_file(arch, directory)]
-        quietly(["meson", "setup", directory, TOP, *options])
-    quietly(["ninja", "-C", directory, "-j", str(os.cpu_count() or 1)])
+    with apt.locked("build"):
+        if not (directory / "build.ninja").exists():
+            shutil.rmtree(directory, ignore_errors=True)
+            directory.mkdir()
+            options = ["-Dstatic=true", "-Dman=disabled", "-Ddefault_library=static",
+                       "-Dbuildtype=release", "-Dstrip=true"]
+            if arch != kernels.MACHINE:
+                options += ["--cross-file", cross_file(arch, directory)]
+            quietly(["meson", "setup", directory, TOP, *options])
+        quietly(["ninja", "-C", directory, "-j", str(os.cpu_count() or 1)])
     return directory
 
 

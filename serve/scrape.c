@@ -79,3 +79,12 @@ void scrape_answer(struct server *server, struct evhttp_request *request)
 	}
 	http_body(server, request, prom_content_type(format), server->metrics[format][gzip].body);
 }
+
+void scrape_forget(struct server *server)
+{
+	for (int format = 0; format < 2; format++)
+		for (int gzip = 0; gzip < 2; gzip++) {
+			body_put(server->metrics[format][gzip].body);
+			server->metrics[format][gzip].body = NULL;
+		}
+}

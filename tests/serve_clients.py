@@ -5,10 +5,12 @@ import gzip
 import http.client
 import os
 import socket
+import subprocess
+import sys
 import threading
 import time
 
-from exporter import Server, eventually
+from exporter import Server, cgroup_root, eventually, remove_cgroup
 
 LOAD_SECONDS = int(os.environ.get("SUBTICK_SERVE_LOAD_SECONDS", "60"))
 
@@ -133,6 +135,54 @@ def check_talkers():
             yield f"{sent} bytes after the request: {grown} bytes more"
         if server.get("/metrics")[0] != 200:
             yield "does not answer any more"
+
+
+@contextlib.contextmanager
+def long_cgroups(number):
+    """Cgroups with series, and names so long that a scrape has some megabytes; gone on every way out."""
+    top = os.path.join(os.fsdecode(cgroup_root()), f"subtick-{os.getpid()}-long")
+    made = [os.path.join(top, f"{i:05}" + "x" * 220) for i in range(number)]
+    walker = "import os, sys, time\nfor line in sys.stdin:\n with open(line.strip(), 'w') as procs: " \
+             "procs.write(str(os.getpid()))\n time.sleep(.0001)\n"
+    try:
+        os.mkdir(top)
+        for path in made:
+            os.mkdir(path)
+        yield lambda: subprocess.run([sys.executable, "-c", walker], text=True, check=True,
+                                     input="".join(f"{path}/cgroup.procs\n" for path in made))
+    finally:
+        for path in [*made, top]:
+            with contextlib.suppress(FileNotFoundError):
+                remove_cgroup(path)
+
+
+def check_drip_readers():
+    """Who takes an answer drop by drop holds memory, but not so much that others get none."""
+    readers = []
+    with long_cgroups(600) as walk, Server("--collect", "runq", "--interval", "100ms", "--timeout", "60s") as server:
+        walk()
+        if not eventually(lambda: len(server.get("/metrics")[2]) > 2**22):
+            raise RuntimeError("no series of the cgroups")
+        size, held = len(server.get("/metrics")[2]), 0
+        try:
+            while held < 2**27:
+                client = socket.socket()
+                client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+                client.connect((server.host, server.port))
+                client.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")
+                readers.append(client)
+                held += size
+                for reader in readers:
+                    with contextlib.suppress(OSError):
+                        reader.recv(100, socket.MSG_DONTWAIT)
+                time.sleep(0.15)  # the next window
+            if not eventually(lambda: server.get("/metrics")[0] == 200):
+                yield f"{len(readers)} slow readers of {size} bytes each keep others out"
+            if server.metrics()['subtick_http_cut_total{reason="stalled"}'] < 1:
+                yield f"{held} bytes are held and nobody was cut"
+        finally:
+            for reader in readers:
+                reader.close()
 
 
 # ---- the load test -------------------------------------------------------------------------------

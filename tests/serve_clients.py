@@ -159,7 +159,7 @@ def long_cgroups(number):
 def check_drip_readers():
     """Who takes an answer drop by drop holds memory, but not so much that others get none."""
     readers = []
-    with long_cgroups(600) as walk, Server("--collect", "runq", "--interval", "100ms", "--timeout", "60s") as server:
+    with long_cgroups(900) as walk, Server("--collect", "runq", "--interval", "100ms", "--timeout", "60s") as server:
         walk()
         if not eventually(lambda: len(server.get("/metrics")[2]) > 2**22):
             raise RuntimeError("no series of the cgroups")

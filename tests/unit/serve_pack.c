@@ -78,7 +78,8 @@ static void test_texts(void **state)
 	memset(text, 'x', SIZE);
 	check_pieces(text, SIZE);
 	while (len < SIZE - 200)
-		len += sprintf((char *)text + len, "name_bucket{cgroup=\"/pod%u\",le=\"0.%u\"} %u\n",
+		len += sprintf((char *)text + len,
+			       "name_bucket{cgroup=\"/pod%u\",le=\"0.%u\"} %u\n",
 			       (unsigned int)(len / 2000), draw() % 20, draw() % 1000);
 	check_pieces(text, len);
 	test_free(text);

@@ -118,6 +118,18 @@ def check_late_client():
                 client.close()
 
 
+def check_pipelined():
+    """Requests that come before the answers to those before them: more of them than are kept at a time."""
+    number, answers = 2000, b""
+    with Server("--collect", "load") as server:
+        with socket.create_connection((server.host, server.port), 20) as client:
+            client.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n" * number)
+            while answers.count(b"HTTP/1.1 200") < number:
+                answers += client.recv(2**16) or b"HTTP/1.1 200" * number
+        if answers.count(b"ok\n") != number:
+            yield f"{answers.count(b'ok')} of {number} answers"
+
+
 def check_talkers():
     """Who goes on sending after the request is not listened to: it costs no memory."""
     with Server() as server:

@@ -96,13 +96,17 @@ void api_answer(struct server *server, struct evhttp_request *request, const cha
 	http_text(server, request, HTTP_NOTFOUND, "no such figures in this build");
 }
 
+void api_forget(struct server *server)
+{
+	for (size_t i = 0; i < SERVER_MAX_COLLECTORS; i++)
+		for (int gzip = 0; gzip < 2; gzip++) {
+			body_put(server->json[i][gzip].body);
+			server->json[i][gzip].body = NULL;
+		}
+}
+
 void api_close(struct server *server)
 {
-	for (int gzip = 0; gzip < 2; gzip++) {
+	for (int gzip = 0; gzip < 2; gzip++)
 		body_put(server->doctor[gzip]);
-		for (size_t i = 0; i < SERVER_MAX_COLLECTORS; i++)
-			body_put(server->json[i][gzip].body);
-		for (int format = 0; format < 2; format++)
-			body_put(server->metrics[format][gzip].body);
-	}
 }

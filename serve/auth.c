@@ -59,10 +59,11 @@ static int open_token(const struct auth *auth, const char *path, int *ret_fd, st
 
 	if (fd < 0 && errno == EACCES && auth->fd >= 0 && !strcmp(path, auth->path)) {
 		if (replaced(auth, path))
-			return err_set(err, -EACCES,
-				       "%s is another file than at the start and cannot be opened any "
-				       "more: restart, or write to the file in place",
-				       path);
+			return err_set(
+				err, -EACCES,
+				"%s is another file than at the start and cannot be opened any "
+				"more: restart, or write to the file in place",
+				path);
 		fd = auth->fd;
 	}
 	if (fd < 0)
@@ -75,8 +76,8 @@ static int read_token(struct auth *auth, const char *path, int fd, struct err *e
 {
 	char text[AUTH_TOKEN_MAX + 64];
 	ssize_t len = pread(fd, text, sizeof(text), 0);
-	int rc = len < 0 ? err_set(err, -errno, "cannot read it: %s", strerror(errno)) :
-			   auth_parse(auth, text, len, err);
+	int rc = len < 0 ? err_set(err, -errno, "cannot read it: %s", strerror(errno))
+			 : auth_parse(auth, text, len, err);
 
 	explicit_bzero(text, sizeof(text));
 	if (rc)

@@ -77,7 +77,8 @@ void body_append(struct body *body, const void *data, size_t len)
 		return;
 	body->raw_len += len;
 	if (body->gzip) {
-		body->len += pack_add(body->pack, data, len, (unsigned char *)body->data + body->len);
+		body->len +=
+			pack_add(body->pack, data, len, (unsigned char *)body->data + body->len);
 		return;
 	}
 	memcpy(body->data + body->len, data, len);

@@ -30,6 +30,8 @@
  */
 #define GRACE_NS   (250 * NSEC_PER_MSEC)
 #define MAX_FACTOR 4
+/* How long an answer may take when those under way hold all the memory that they may. */
+#define RELIEF_NS (2 * NSEC_PER_SEC)
 /*
  * More than the headers that evhttp takes. While an answer is on its way evhttp reads on, to learn
  * of the connection's end, and keeps whatever comes.
@@ -205,6 +207,22 @@ static void make_room(struct conns *conns)
 	if (conns->nr >= most)
 		cut_ranks(conns, conns->nr - most + most / 16 + 1, RANK_NEVER);
 	pause_accepting(conns, conns->nr - nr_doomed(conns) >= most);
+}
+
+bool conns_relieve(struct conns *conns)
+{
+	uint64_t now_ns = clock_mono_ns();
+	bool any = false;
+
+	refresh(conns);
+	for (size_t i = 0; i < conns->nr; i++) {
+		struct conn *conn = &conns->list[i];
+
+		if (conn->asked && !conn->stream && bytes_left(conn) &&
+		    now_ns - conn->since_ns > RELIEF_NS)
+			any |= conn->doomed || conn_cut(conns, conn, CONN_CUT_STALLED);
+	}
+	return any;
 }
 
 static void on_sweep(evutil_socket_t fd, short what, void *arg)

@@ -136,7 +136,8 @@ static unsigned char *pack_some(struct pack *pack, uint32_t end, unsigned char *
 			distance = pack->base + at + 1 - found;
 			/* Places from before the text was moved on are too far away, too. */
 			if (found && distance <= PACK_WINDOW && distance <= at)
-				length = same(pack->text + at - distance, pack->text + at, end - at);
+				length =
+					same(pack->text + at - distance, pack->text + at, end - at);
 		}
 		if (length < MIN_MATCH) {
 			const struct pack_code *code = &pack->literal[pack->text[at]];

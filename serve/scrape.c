@@ -73,9 +73,20 @@ void scrape_answer(struct server *server, struct evhttp_request *request)
 	enum prom_format format = prom_accept(accept);
 	bool gzip = http_wants_gzip(request);
 
-	if (body_total() > MAX_HELD || refresh(server, format, gzip)) {
+	/* Who drips through an answer must not keep others from theirs. */
+	if ((body_total() > MAX_HELD && !conns_relieve(&server->conns)) ||
+	    refresh(server, format, gzip)) {
 		http_text(server, request, HTTP_SERVUNAVAIL, "too much is being sent already");
 		return;
 	}
 	http_body(server, request, prom_content_type(format), server->metrics[format][gzip].body);
+}
+
+void scrape_forget(struct server *server)
+{
+	for (int format = 0; format < 2; format++)
+		for (int gzip = 0; gzip < 2; gzip++) {
+			body_put(server->metrics[format][gzip].body);
+			server->metrics[format][gzip].body = NULL;
+		}
 }

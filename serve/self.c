@@ -45,13 +45,15 @@ static void collect_bpf(struct server *server)
 
 static void collect_build(struct server *server)
 {
+	/* In a cluster, what the node is called there; the host name is the pod's. */
+	const char *node = getenv("NODE_NAME");
 	struct utsname name;
 	char *labels;
 
 	if (server->own.series[F_BUILD].nr || uname(&name))
 		return;
 	labels = prom_labels("version", SUBTICK_VERSION, "kernel", name.release, "machine",
-			     name.machine, NULL);
+			     name.machine, node && *node ? "node" : NULL, node, NULL);
 	store_set(&server->own, F_BUILD, labels, 1);
 	free(labels);
 }

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -89,8 +90,11 @@ static void on_updated(evutil_socket_t fd, short what, void *arg)
 	uint64_t count;
 
 	(void)what;
-	if (read(fd, &count, sizeof(count)) == sizeof(count))
-		stream_update(server);
+	if (read(fd, &count, sizeof(count)) != sizeof(count))
+		return;
+	scrape_forget(server);
+	api_forget(server);
+	stream_update(server);
 }
 
 /* The manager hears from us only while windows end. */
@@ -215,6 +219,8 @@ int server_run(struct server *s, struct err *err)
 {
 	int rc;
 
+	/* Answers may be large and rare: what they took goes back to the system. */
+	mallopt(M_MMAP_THRESHOLD, 1024 * 1024);
 	s->start_unix_ns = clock_unix_ns();
 	s->statm_fd = s->auth.fd = s->notify.fd = -1;
 	s->sampler = (struct sampler){.collectors = s->collectors,
@@ -237,6 +243,8 @@ int server_run(struct server *s, struct err *err)
 	stream_close(s);
 	sampler_close(&s->sampler);
 	http_close(s);
+	scrape_forget(s);
+	api_forget(s);
 	api_close(s);
 	close_events(s);
 	collectors_close(s->collectors);

@@ -91,6 +91,8 @@ bool http_wants_gzip(struct evhttp_request *request);
 
 /* scrape.c */
 void scrape_answer(struct server *server, struct evhttp_request *request);
+/* A window has ended: answers of the one before are of no more use. */
+void scrape_forget(struct server *server);
 /* self.c */
 void self_collect(struct server *server);
 
@@ -98,6 +100,7 @@ void self_collect(struct server *server);
 void api_answer(struct server *server, struct evhttp_request *request, const char *name);
 /* The JSON of the last window, the cache's own; NULL before the first. */
 struct body *api_body(struct server *server, size_t index, bool gzip);
+void api_forget(struct server *server);
 int api_doctor(struct server *server, struct err *err);
 void api_close(struct server *server);
 

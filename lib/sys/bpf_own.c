@@ -4,6 +4,8 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,20 +15,57 @@
 
 #include "sys/file.h"
 
-static uint64_t map_bytes(int fd)
+static uint64_t number(const char *text, const char *key, int base)
 {
-	char path[64], text[1024], *at;
+	const char *at = strstr(text, key);
 
+	return at ? strtoull(at + strlen(key), NULL, base) : 0;
+}
+
+/* Of one map by its descriptor; true in @ret_mappable if it may be mapped. */
+static uint64_t map_bytes(int fd, bool *ret_mappable)
+{
+	char path[64], text[1024];
+
+	*ret_mappable = false;
 	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
 	if (sys_read_file(NULL, path, text, sizeof(text)) < 0)
 		return 0;
-	at = strstr(text, "memlock:");
-	return at ? strtoull(at + strlen("memlock:"), NULL, 10) : 0;
+	*ret_mappable = number(text, "map_flags:", 16) & BPF_F_MMAPABLE;
+	return number(text, "memlock:", 10);
+}
+
+/* Of all that is mapped, whether or not a descriptor is left. */
+static uint64_t mapped_bytes(void)
+{
+	FILE *file = fopen("/proc/self/maps", "re");
+	uint64_t bytes = 0, from, to;
+	char line[512];
+
+	while (file && fgets(line, sizeof(line), file))
+		if (strstr(line, "anon_inode:bpf-map") &&
+		    sscanf(line, "%" SCNx64 "-%" SCNx64, &from, &to) == 2)
+			bytes += to - from;
+	if (file)
+		fclose(file);
+	return bytes;
+}
+
+static void add_map(struct bpf_own *own, int fd, uint64_t *mappable)
+{
+	bool may_map;
+	uint64_t bytes = map_bytes(fd, &may_map);
+
+	if (may_map)
+		*mappable += bytes;
+	else
+		own->map_bytes += bytes;
 }
 
 void bpf_own_find(struct bpf_own *own)
 {
 	DIR *dir = opendir("/proc/self/fd");
+	uint64_t mappable = 0, mapped = mapped_bytes();
 	struct dirent *entry;
 	char target[64];
 	ssize_t len;
@@ -40,8 +79,10 @@ void bpf_own_find(struct bpf_own *own)
 		if (!strcmp(target, "anon_inode:bpf-prog") && own->nr_progs < BPF_OWN_MAX)
 			own->progs[own->nr_progs++] = atoi(entry->d_name);
 		else if (!strcmp(target, "anon_inode:bpf-map"))
-			own->map_bytes += map_bytes(atoi(entry->d_name));
+			add_map(own, atoi(entry->d_name), &mappable);
 	}
+	/* A map that is mapped needs no descriptor: those of run-queue slots have none. */
+	own->map_bytes += mapped > mappable ? mapped : mappable;
 	if (dir)
 		closedir(dir);
 }

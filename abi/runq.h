@@ -21,8 +21,8 @@
 #define RUNQ_NR_BLAME	 16384
 #define RUNQ_MAX_STRIPES 4
 #define RUNQ_DEPTH	 12
-#define RUNQ_PATH	 768
-#define RUNQ_NAME	 128
+#define RUNQ_PATH	 720
+#define RUNQ_NAME	 256 /* the longest name a cgroup can have, and its NUL */
 
 /* What a group of tasks is. */
 enum runq_per {
@@ -68,7 +68,6 @@ struct runq_head {
 	__u32 depth; /* names in path[], from the leaf up; RUNQ_DEPTH: there may be more */
 	char comm[16];
 	char path[RUNQ_PATH + RUNQ_NAME]; /* each name ends with NUL */
-	__u64 pad[10];
 };
 
 _Static_assert(sizeof(struct runq_head) == 1024, "keeps what follows on cache lines");

@@ -42,24 +42,29 @@ static const struct section {
 
 #define NR_SECTIONS (sizeof(sections) / sizeof(sections[0]))
 
-static void put_window(FILE *out, const struct report *report)
+static const char *date(uint64_t time_unix_ns, char *buf, size_t size)
 {
-	time_t seconds = report->time_unix_ns / 1000000000;
-	char when[40] = "", length[32];
+	time_t seconds = time_unix_ns / 1000000000;
 	struct tm tm;
 
-	if (gmtime_r(&seconds, &tm))
-		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S UTC", &tm);
+	if (!gmtime_r(&seconds, &tm) || !strftime(buf, size, "%Y-%m-%d %H:%M:%S UTC", &tm))
+		snprintf(buf, size, "at an unknown time");
+	return buf;
+}
+
+static void put_window(FILE *out, const struct report *report)
+{
+	char when[40], length[32];
+
 	fputs("<p class=\"muted window\">", out);
 	html_textf(out, "subtick %s", report->command);
 	if (report->source)
 		html_textf(out, ", source %s", report->source);
-	if (report->window_ns) {
+	if (report->window_ns)
 		html_textf(out, ", window %s",
 			   html_ns((double)report->window_ns, length, sizeof(length)));
-	}
 	if (report->time_unix_ns)
-		html_textf(out, ", taken %s", when);
+		html_textf(out, ", taken %s", date(report->time_unix_ns, when, sizeof(when)));
 	fputs("</p>\n", out);
 }
 
@@ -208,6 +213,12 @@ static void put_losses(FILE *out, const struct html_doc *doc)
 
 static void put_head(FILE *out, const struct html_doc *doc)
 {
+	uint64_t first = UINT64_MAX;
+	char when[40];
+
+	for (size_t i = 0; i < doc->nr_reports; i++)
+		if (doc->reports[i]->time_unix_ns && doc->reports[i]->time_unix_ns < first)
+			first = doc->reports[i]->time_unix_ns;
 	fputs("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
 	      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
 	      "style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'\">\n"
@@ -219,6 +230,11 @@ static void put_head(FILE *out, const struct html_doc *doc)
 	if (doc->machine) {
 		fputs("<p class=\"muted\">", out);
 		html_text(out, doc->machine);
+		fputs("</p>", out);
+	}
+	if (first != UINT64_MAX) {
+		fputs("<p class=\"muted\">", out);
+		html_textf(out, "From %s on", date(first, when, sizeof(when)));
 		fputs("</p>", out);
 	}
 	fputs("</header>\n<main>\n", out);

@@ -54,6 +54,7 @@ const char html_style[] =
 	".scroll{overflow:visible}table{font-size:7.5pt;width:100%}"
 	"th,td{padding:.5mm 1mm}td.t{min-width:0}td.n,thead th{white-space:normal}"
 	"table.wide{font-size:5.6pt}table.wide th,table.wide td{padding:.4mm .5mm}"
-	"table caption{font-size:8pt}table.wide td.t{max-width:30mm}.heat th,.heat "
-	"th[scope=row]{max-width:22mm}"
+	"table caption{font-size:8pt}table.wide td.t{max-width:30mm}"
+	".heat{table-layout:fixed;font-size:6pt}.heat thead td{width:20%}"
+	".heat th,.heat th[scope=row]{max-width:none}"
 	"*{print-color-adjust:exact;-webkit-print-color-adjust:exact}}";

@@ -5,6 +5,10 @@ import {el, notes, printable, setText} from "./dom.js";
 const WORDS = {ok: "✓ ok", full: "✓ full", warn: "! warning", part: "! in part", no: "✗ no"};
 const TONE = {ok: "good", full: "good", warn: "warn", part: "warn", no: "bad"};
 
+function rank(value) {
+	return ["no", "warn"].includes(value) ? ["no", "warn"].indexOf(value) : 2;
+}
+
 function status(value) {
 	return el("td", {class: `status ${TONE[value] ?? ""}`}, WORDS[value] ?? printable(value));
 }
@@ -47,7 +51,9 @@ export class Doctor {
 	}
 
 	fill() {
-		const commands = this.report.commands ?? [], checks = this.report.checks ?? [];
+		const commands = this.report.commands ?? [];
+		// What was found comes first; otherwise the exporter's order stays.
+		const checks = [...this.report.checks ?? []].sort((a, b) => rank(a.status) - rank(b.status));
 		const bad = checks.filter((check) => check.status !== "ok").length;
 
 		setText(this.text, bad ? `${bad} of ${checks.length} checks found something.` :

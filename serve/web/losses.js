@@ -18,12 +18,18 @@ const WORDS = {
 const CLOSURE = 0.01;
 const SCHEDSTAT = 0.05;
 
+function words(key, value) {
+	const many = WORDS[key] ?? printable(key);
+
+	return value === 1 ? many.replace(/^(sample|event|wait|read|charge)s\b/, "$1") : many;
+}
+
 function findings(noun, quality) {
 	const found = [];
 
 	for (const [key, value] of Object.entries(quality ?? {}))
 		if (key.endsWith("_total") && known(value) && value > 0)
-			found.push(`${count(value)} ${WORDS[key] ?? printable(key)}`);
+			found.push(`${count(value)} ${words(key, value)}`);
 	if (quality?.closure_error_max_ratio > CLOSURE)
 		found.push(`the parts miss the whole by up to ${percent(quality.closure_error_max_ratio)}`);
 	if (known(quality?.schedstat_ratio) && Math.abs(quality.schedstat_ratio - 1) > SCHEDSTAT)

@@ -44,8 +44,18 @@ export class Plot {
 	}
 
 	fit() {
-		if (this.chart && this.place.clientWidth)
-			this.chart.setSize({width: this.width(), height: this.options.height});
+		if (!this.chart || !this.place.clientWidth)
+			return;
+		this.chart.setSize({width: this.width(), height: this.options.height});
+		this.tell();
+	}
+
+	// Nobody points at it: the legend tells the last window rather than nothing.
+	tell() {
+		const {length} = this.data[0];
+
+		if (!this.options.x && length && (this.chart.cursor.left ?? -1) < 0)
+			this.chart.setLegend({idx: length - 1});
 	}
 
 	restyle() {
@@ -124,8 +134,6 @@ export class Plot {
 			this.build();
 		else
 			this.chart.setData(data);
-		// Nobody points at it: the legend tells the last window rather than nothing.
-		if (!this.options.x && data[0].length && (this.chart.cursor.left ?? -1) < 0)
-			this.chart.setLegend({idx: data[0].length - 1});
+		this.tell();
 	}
 }

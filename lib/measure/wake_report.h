@@ -11,6 +11,9 @@
 #include "measure/wake_run.h"
 #include "report/report.h"
 
+/* More than that in one picture nobody can tell apart. */
+#define WAKE_PLOT_CORES 8
+
 struct wake_result {
 	const struct wake_opts *opts;
 	const struct wake_env *env;
@@ -28,6 +31,10 @@ struct wake_result {
 
 /* @ret_exceeds: some state takes longer than claimed. */
 int wake_report(const struct wake_result *result, struct report **ret_report, bool *ret_exceeds);
+/*
+ * Every point; @distribution: and how they are spread, per core, or with cpu null over all cores
+ * where there are several sources or more than WAKE_PLOT_CORES.
+ */
 int wake_report_points(const struct wake_result *result, bool distribution,
 		       struct report **ret_report);
 

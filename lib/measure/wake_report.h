@@ -8,6 +8,7 @@
 
 #include "measure/wake.h"
 #include "measure/wake_env.h"
+#include "measure/wake_passive.h"
 #include "measure/wake_run.h"
 #include "report/report.h"
 
@@ -23,9 +24,7 @@ struct wake_result {
 	bool stopped; /* before its end */
 	unsigned int replayed;
 	int replay_error; /* settings that an earlier run left behind and that did not go back */
-	/* Passive: what the arrays held as the window ended and as it began. */
-	const struct wake_hist *hists, *hists_prev;
-	const struct wake_counts *counts, *counts_prev;
+	const struct wake_window *window; /* passive */
 	uint64_t misses;
 };
 

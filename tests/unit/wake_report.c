@@ -226,6 +226,7 @@ static void test_passive(void **state)
 	static struct wake_hist hists[3], prev[3];
 	struct wake_counts counts = {.other = 12, .other_first = 3, .early = 1},
 			   counts_prev = {.other = 5};
+	struct wake_window window = {1, 3, hists, prev, &counts, &counts_prev};
 	struct bench *b = *state;
 	struct report *report;
 	const struct table *t;
@@ -246,10 +247,7 @@ static void test_passive(void **state)
 	b->opts.launchers = 1u << WAKE_PASSIVE;
 	b->worker.nr = 0;
 	b->probe.nr_states = 3;
-	b->result.hists = hists;
-	b->result.hists_prev = prev;
-	b->result.counts = &counts;
-	b->result.counts_prev = &counts_prev;
+	b->result.window = &window;
 	b->cpu.counted = true;
 	assert_int_equal(wake_report(&b->result, &report, &exceeds), 0);
 	assert_true(exceeds);

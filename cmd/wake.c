@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -255,19 +256,31 @@ static bool settle(struct opts_state *state, struct asked *a)
 	return true;
 }
 
-/* Before the measurement: two minutes later is late for a file that cannot be written. */
+/*
+ * Before the measurement: two minutes later is late for a file that cannot be written. Leaves no
+ * trace, as there may be nothing to write.
+ */
 static int check_file(const char *path)
 {
-	int fd = path ? open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666) : -1;
 	struct err err = {0};
+	struct stat st;
+	int fd;
 
-	if (path && fd < 0) {
-		err_set(&err, -errno, "cannot write %s: %s", path, strerror(errno));
-		return opts_fail("wake", &err);
-	}
-	if (path)
+	if (!path)
+		return EXIT_FINE;
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	if (fd >= 0) {
 		close(fd);
-	return EXIT_FINE;
+		unlink(path);
+		return EXIT_FINE;
+	}
+	if (errno == EEXIST && !access(path, W_OK) && !stat(path, &st)) {
+		if (!S_ISDIR(st.st_mode))
+			return EXIT_FINE;
+		errno = EISDIR;
+	}
+	err_set(&err, -errno, "cannot write %s: %s", path, strerror(errno));
+	return opts_fail("wake", &err);
 }
 
 /* Every point as CSV, or JSON if the name says so; or the plots of them. */

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "measure/wake_env.h"
+#include "measure/wake_passive.h"
 #include "measure/wake_report.h"
 #include "measure/wake_run.h"
 #include "sys/cpu.h"
@@ -29,9 +30,7 @@ struct wake_meter {
 	struct wake_nic *nic;
 	uint64_t start_ns, end_ns;
 	bool stopped;
-	/* Passive: the arrays as they were at the end of the window and at its beginning. */
-	struct wake_hist *hists, *hists_prev;
-	struct wake_counts *counts, *counts_prev;
+	struct wake_window window; /* passive */
 };
 
 static struct wake_meter *to_wake(struct meter *meter)
@@ -65,10 +64,7 @@ static void wake_close(struct meter *meter)
 	wake_nic_close(m->nic);
 	put_back(m);
 	wake_env_close(&m->env);
-	free(m->hists);
-	free(m->hists_prev);
-	free(m->counts);
-	free(m->counts_prev);
+	wake_window_free(&m->window);
 	free(m);
 }
 
@@ -206,39 +202,6 @@ static int open_run(struct wake_meter *m, struct err *err)
 	return rc;
 }
 
-/* One copy per window, which ends it and begins the next: no event falls in between. */
-static void copy_passive(struct wake_meter *m)
-{
-	size_t nr = (size_t)m->nr_cpus * m->probe.nr_states;
-
-	memcpy(m->hists, m->probe.hists, nr * sizeof(*m->hists));
-	memcpy(m->counts, m->probe.counts, m->nr_cpus * sizeof(*m->counts));
-}
-
-static void keep_passive(struct wake_meter *m)
-{
-	struct wake_hist *hists = m->hists_prev;
-	struct wake_counts *counts = m->counts_prev;
-
-	m->hists_prev = m->hists;
-	m->counts_prev = m->counts;
-	m->hists = hists;
-	m->counts = counts;
-}
-
-static int alloc_passive(struct wake_meter *m, struct err *err)
-{
-	size_t nr = (size_t)m->nr_cpus * m->probe.nr_states;
-
-	m->hists = calloc(nr, sizeof(*m->hists));
-	m->hists_prev = calloc(nr, sizeof(*m->hists_prev));
-	m->counts = calloc(m->nr_cpus, sizeof(*m->counts));
-	m->counts_prev = calloc(m->nr_cpus, sizeof(*m->counts_prev));
-	return m->hists && m->hists_prev && m->counts && m->counts_prev
-		       ? 0
-		       : err_set(err, -ENOMEM, "out of memory");
-}
-
 static int start_passive(struct wake_meter *m, struct err *err)
 {
 	int rc = wake_run_join(&m->run, false, err);
@@ -250,8 +213,12 @@ static int start_passive(struct wake_meter *m, struct err *err)
 	}
 	if (rc)
 		return rc;
-	copy_passive(m);
-	keep_passive(m);
+	wake_window_free(&m->window);
+	rc = wake_window_alloc(&m->window, &m->probe, err);
+	if (rc)
+		return rc;
+	wake_window_end(&m->window, &m->probe);
+	wake_window_next(&m->window);
 	return 0;
 }
 
@@ -279,10 +246,7 @@ static void fill_result(const struct wake_meter *m, struct wake_result *result)
 		.stopped = m->stopped,
 		.replayed = m->restore.replayed,
 		.replay_error = m->replay_error,
-		.hists = m->hists,
-		.hists_prev = m->hists_prev,
-		.counts = m->counts,
-		.counts_prev = m->counts_prev,
+		.window = &m->window,
 		.misses = wake_probe_misses(&m->probe),
 	};
 }
@@ -295,7 +259,7 @@ static int wake_read(struct meter *meter, struct report **ret_report, struct err
 	int rc;
 
 	if (has(m, WAKE_PASSIVE)) {
-		copy_passive(m);
+		wake_window_end(&m->window, &m->probe);
 	} else {
 		m->stopped = !atomic_load(&m->run.finished);
 		rc = wake_run_join(&m->run, true, err);
@@ -314,7 +278,7 @@ static int wake_read(struct meter *meter, struct report **ret_report, struct err
 	if (m->opts.ret_exceeds)
 		*m->opts.ret_exceeds |= exceeds;
 	if (has(m, WAKE_PASSIVE)) {
-		keep_passive(m);
+		wake_window_next(&m->window);
 		wake_env_before(&m->env);
 		m->start_ns = m->end_ns;
 	}
@@ -373,22 +337,21 @@ void wake_say(struct meter *meter, struct report *into)
 	unsigned int nr = m->probe.nr_states, cpu;
 	struct wake_summary s;
 
-	copy_passive(m);
+	wake_window_end(&m->window, &m->probe);
 	cpuset_for_each(cpu, &m->opts.cpus)
 		for (unsigned int i = 0; i < nr; i++) {
-			wake_summarize_hist(&m->hists[cpu * nr + i], &m->hists_prev[cpu * nr + i],
-					    0, &s);
+			wake_summarize_hist(&m->window.hists[cpu * nr + i],
+					    &m->window.hists_prev[cpu * nr + i], 0, &s);
 			/* Fewer say more about chance than about the core. */
 			if (s.count < 20)
 				continue;
 			report_note(into,
 				    "CPU %u woke from %s for a timer %llu times: median %.1f us, "
-				    "longest "
-				    "%.1f us (subtick wake --source passive)",
+				    "longest %.1f us (subtick wake --source passive)",
 				    cpu, wake_env_name(&m->env, cpu, m->probe.one_state ? 1 : i),
 				    (unsigned long long)s.count, s.median_ns / 1e3, s.max_ns / 1e3);
 		}
-	keep_passive(m);
+	wake_window_next(&m->window);
 }
 
 unsigned int wake_passes(const struct wake_opts *opts)
@@ -440,9 +403,6 @@ int wake_open(const struct wake_opts *opts, struct meter **ret_meter, struct err
 	if (rc)
 		goto fail;
 	rc = open_run(m, err);
-	if (rc)
-		goto fail;
-	rc = has(m, WAKE_PASSIVE) ? alloc_passive(m, err) : 0;
 	if (rc)
 		goto fail;
 	*ret_meter = &m->meter;

@@ -118,11 +118,13 @@ static void add_rejected_passive(const struct wake_result *r, struct report *rep
 
 	for (unsigned int i = 0; i < r->run->nr_workers; i++) {
 		unsigned int cpu = r->run->workers[i].cpu;
-		const struct wake_counts *now = &r->counts[cpu], *was = &r->counts_prev[cpu];
+		const struct wake_counts *now = &r->window->counts[cpu],
+					 *was = &r->window->counts_prev[cpu];
 
 		for (unsigned int k = cpu * nr_states; k < (cpu + 1) * nr_states; k++)
 			for (unsigned int b = 0; b < HIST_NR; b++)
-				taken += r->hists[k].count[b] - r->hists_prev[k].count[b];
+				taken += r->window->hists[k].count[b] -
+					 r->window->hists_prev[k].count[b];
 		sum.other += now->other - was->other;
 		sum.other_first += now->other_first - was->other_first;
 		sum.before_idle += now->before_idle - was->before_idle;

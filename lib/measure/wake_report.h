@@ -8,8 +8,12 @@
 
 #include "measure/wake.h"
 #include "measure/wake_env.h"
+#include "measure/wake_passive.h"
 #include "measure/wake_run.h"
 #include "report/report.h"
+
+/* More than that in one picture nobody can tell apart. */
+#define WAKE_PLOT_CORES 8
 
 struct wake_result {
 	const struct wake_opts *opts;
@@ -20,14 +24,16 @@ struct wake_result {
 	bool stopped; /* before its end */
 	unsigned int replayed;
 	int replay_error; /* settings that an earlier run left behind and that did not go back */
-	/* Passive: what the arrays held as the window ended and as it began. */
-	const struct wake_hist *hists, *hists_prev;
-	const struct wake_counts *counts, *counts_prev;
+	const struct wake_window *window; /* passive */
 	uint64_t misses;
 };
 
 /* @ret_exceeds: some state takes longer than claimed. */
 int wake_report(const struct wake_result *result, struct report **ret_report, bool *ret_exceeds);
+/*
+ * Every point; @distribution: and how they are spread, per core, or with cpu null over all cores
+ * where there are several sources or more than WAKE_PLOT_CORES.
+ */
 int wake_report_points(const struct wake_result *result, bool distribution,
 		       struct report **ret_report);
 

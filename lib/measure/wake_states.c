@@ -230,8 +230,8 @@ static bool add_passive_rows(const struct wake_result *r, struct table *t, const
 	bool exceeds = false;
 
 	for (unsigned int state = 0; state < nr; state++) {
-		const struct wake_hist *now = &r->hists[w->cpu * nr + state];
-		const struct wake_hist *was = &r->hists_prev[w->cpu * nr + state];
+		const struct wake_hist *now = &r->window->hists[w->cpu * nr + state];
+		const struct wake_hist *was = &r->window->hists_prev[w->cpu * nr + state];
 		struct row row = {
 			.cpu = w->cpu,
 			/* Without a driver there is one row, and the kernel's number for it is 1. */

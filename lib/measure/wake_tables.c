@@ -150,9 +150,14 @@ static void prewake_row(const struct wake_result *r, struct report *report, stru
 
 void wake_report_prewake(const struct wake_result *r, struct report *report)
 {
-	static const enum metric_id cols[] = {M_CPU,		   M_WAKE_INDEX,	 M_WAKE_NAME,
-					      M_WAKE_PRE_TIMER_NS, M_WAKE_PRE_REMOTE_NS, M_WAKE_PRE_NS,
-					      M_WAKE_PRE_RATIO,	   M_WAKE_PRE_REAL};
+	static const enum metric_id cols[] = {M_CPU,
+					      M_WAKE_INDEX,
+					      M_WAKE_NAME,
+					      M_WAKE_PRE_TIMER_NS,
+					      M_WAKE_PRE_REMOTE_NS,
+					      M_WAKE_PRE_NS,
+					      M_WAKE_PRE_RATIO,
+					      M_WAKE_PRE_REAL};
 	unsigned int both = 1u << WAKE_TIMER | 1u << WAKE_REMOTE;
 	struct table *t;
 
@@ -179,7 +184,8 @@ void wake_report_residency(const struct wake_result *r, struct report *report)
 			size_t at;
 
 			if (!t) {
-				t = report_table(report, "residency", "core states by the hardware's counters");
+				t = report_table(report, "residency",
+						 "core states by the hardware's counters");
 				table_col(t, M_CPU);
 				table_col(t, M_WAKE_HW_STATE);
 				table_col(t, M_WAKE_HW_NS);
@@ -195,10 +201,14 @@ void wake_report_residency(const struct wake_result *r, struct report *report)
 }
 
 static const enum metric_id point_cols[] = {
-	M_WAKE_POINT_NR,    M_CPU,		    M_WAKE_SOURCE,     M_WAKE_LAUNCH_NS,
-	M_WAKE_DISTANCE_NS, M_WAKE_POINT_SILENT_NS, M_WAKE_LATENCY_NS, M_WAKE_IRQ_NS,
-	M_WAKE_EXPIRE_NS,   M_WAKE_SWITCH_NS,	    M_WAKE_USER_NS,    M_WAKE_INDEX,
-	M_WAKE_NAME,	    M_WAKE_ORDER,	    M_WAKE_REJECT,
+	M_WAKE_POINT_NR,    M_CPU,
+	M_WAKE_SOURCE,	    M_WAKE_LAUNCH_NS,
+	M_WAKE_DISTANCE_NS, M_WAKE_POINT_SILENT_NS,
+	M_WAKE_LATENCY_NS,  M_WAKE_IRQ_NS,
+	M_WAKE_EXPIRE_NS,   M_WAKE_SWITCH_NS,
+	M_WAKE_USER_NS,	    M_WAKE_INDEX,
+	M_WAKE_NAME,	    M_WAKE_ORDER,
+	M_WAKE_REJECT,
 };
 
 static void fill_point(const struct wake_result *r, struct table *t, const struct wake_worker *w,
@@ -231,17 +241,22 @@ static void fill_point(const struct wake_result *r, struct table *t, const struc
 	value_str(table_cell(t, at, 14), taken ? NULL : wake_reject_name(p->reject));
 }
 
-/* Cumulative counts at the edges of the histogram's buckets, per core and source. */
-static void add_distribution(struct table *t, const struct wake_worker *w,
-			     enum wake_launcher launcher)
+/* Cumulative counts at the edges of the histogram's buckets: of @only, or of all cores together. */
+static void add_distribution(const struct wake_result *r, struct table *t,
+			     const struct wake_worker *only, enum wake_launcher launcher)
 {
-	uint64_t count[HIST_NR] = {0}, sum = 0, total = 0;
+	uint64_t count[HIST_NR + 1] = {0}, sum = 0, total = 0;
 
-	for (size_t i = 0; i < w->nr; i++)
-		if (w->points[i].reject == WAKE_TAKEN && w->points[i].launcher == launcher) {
-			count[hist_index(w->points[i].latency_ns)]++;
-			total++;
-		}
+	for (unsigned int k = 0; k < r->run->nr_workers; k++) {
+		const struct wake_worker *w = &r->run->workers[k];
+
+		for (size_t i = 0; i < w->nr && (!only || w == only); i++)
+			if (w->points[i].reject == WAKE_TAKEN &&
+			    w->points[i].launcher == launcher) {
+				count[hist_index(w->points[i].latency_ns)]++;
+				total++;
+			}
+	}
 	for (unsigned int i = 0; i < HIST_NR && sum < total; i++) {
 		size_t at;
 
@@ -250,24 +265,33 @@ static void add_distribution(struct table *t, const struct wake_worker *w,
 		if (!sum && !count[i + 1])
 			continue;
 		at = table_row(t);
-		value_u64(table_cell(t, at, 0), w->cpu);
+		if (only)
+			value_u64(table_cell(t, at, 0), only->cpu);
 		value_str(table_cell(t, at, 1), wake_launcher_name(launcher));
 		value_u64(table_cell(t, at, 2), hist_high(i) - 1);
 		value_u64(table_cell(t, at, 3), sum);
 	}
 }
 
+/* By core where that can be told apart in a picture, else by source over all cores. */
 static void add_distributions(const struct wake_result *r, struct report *report)
 {
 	struct table *t = report_table(report, "distribution", NULL);
+	bool by_core = r->run->nr_workers <= WAKE_PLOT_CORES &&
+		       __builtin_popcount(r->opts->launchers) == 1;
 
 	table_col(t, M_CPU);
 	table_col(t, M_WAKE_SOURCE);
 	table_col_as(t, M_BURST_LE_NS, "le_ns", "wake latency");
 	table_col(t, M_COUNT);
-	for (unsigned int i = 0; i < r->run->nr_workers && !report->failed; i++)
-		for (enum wake_launcher l = WAKE_TIMER; l <= WAKE_NIC; l++)
-			add_distribution(t, &r->run->workers[i], l);
+	for (enum wake_launcher l = WAKE_TIMER; l <= WAKE_NIC && !report->failed; l++) {
+		if (!(r->opts->launchers >> l & 1))
+			continue;
+		for (unsigned int i = 0; i < r->run->nr_workers && by_core; i++)
+			add_distribution(r, t, &r->run->workers[i], l);
+		if (!by_core)
+			add_distribution(r, t, NULL, l);
+	}
 }
 
 int wake_report_points(const struct wake_result *r, bool distribution, struct report **ret_report)

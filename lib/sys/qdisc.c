@@ -14,6 +14,24 @@
 /* Major number of our mqprio; the kernel's own begin at 8000:. */
 #define MQPRIO_HANDLE (0x5b71u << 16)
 
+/*
+ * Those that kind and options describe in full. Others have classes (htb, hfsc, drr, …), which
+ * show in no dump of disciplines and would be gone without a word.
+ */
+static bool kind_is_whole(const char *kind)
+{
+	static const char *const whole[] = {
+		"pfifo",    "bfifo", "pfifo_head_drop", "pfifo_fast", "noqueue", "fq",
+		"fq_codel", "codel", "fq_pie",		"pie",	      "sfq",	 "cake",
+		"etf",	    "mq",
+	};
+
+	for (size_t i = 0; i < sizeof(whole) / sizeof(whole[0]); i++)
+		if (!strcmp(kind, whole[i]))
+			return true;
+	return false;
+}
+
 int qdisc_look(const struct nlmsghdr *message, void *arg)
 {
 	struct qdisc_found *found = arg;
@@ -33,13 +51,17 @@ int qdisc_look(const struct nlmsghdr *message, void *arg)
 	found->own = tc->tcm_handle != 0;
 	if (!found->own)
 		return 0;
-	rtnl_init(&found->undo, RTM_NEWQDISC, NLM_F_ACK | NLM_F_CREATE | NLM_F_REPLACE, sizeof(*tc));
-	found->undo.tc = (struct tcmsg){
-		.tcm_ifindex = tc->tcm_ifindex, .tcm_parent = TC_H_ROOT, .tcm_handle = tc->tcm_handle};
+	rtnl_init(&found->undo, RTM_NEWQDISC, NLM_F_ACK | NLM_F_CREATE | NLM_F_REPLACE,
+		  sizeof(*tc));
+	found->undo.tc = (struct tcmsg){.tcm_ifindex = tc->tcm_ifindex,
+					.tcm_parent = TC_H_ROOT,
+					.tcm_handle = tc->tcm_handle};
 	for (const struct rtattr *a = (const void *)((const char *)tc + NLMSG_ALIGN(sizeof(*tc)));
 	     RTA_OK(a, len); a = RTA_NEXT(a, len)) {
 		if (a->rta_type != TCA_KIND && a->rta_type != TCA_OPTIONS)
 			continue;
+		if (a->rta_type == TCA_KIND && !kind_is_whole(RTA_DATA(a)))
+			found->tree = true;
 		if (found->undo.head.nlmsg_len + RTA_ALIGN(a->rta_len) > sizeof(found->undo))
 			return -E2BIG;
 		rtnl_attr(&found->undo, a->rta_type, RTA_DATA(a), RTA_PAYLOAD(a));
@@ -59,19 +81,20 @@ int qdisc_undo(int ifindex, struct rtnl_request *ret_undo, struct err *err)
 	if (rc)
 		return err_set(err, rc, "cannot list the queueing disciplines: %s", strerror(-rc));
 	if (found.own && found.tree)
-		return err_set(err, -EBUSY,
-			       "the device has queueing disciplines of its own that we could not bring "
-			       "back: delete them first (tc qdisc del dev DEVICE root)");
+		return err_set(
+			err, -EBUSY,
+			"the device has queueing disciplines of its own that we could not bring "
+			"back: delete them first (tc qdisc del dev DEVICE root)");
 	if (!found.own) {
 		rtnl_init(&found.undo, RTM_DELQDISC, NLM_F_ACK, sizeof(struct tcmsg));
-		found.undo.tc =
-			(struct tcmsg){.tcm_ifindex = ifindex, .tcm_parent = TC_H_ROOT};
+		found.undo.tc = (struct tcmsg){.tcm_ifindex = ifindex, .tcm_parent = TC_H_ROOT};
 	}
 	*ret_undo = found.undo;
 	return 0;
 }
 
-void qdisc_etf_request(const struct qdisc_etf *etf, uint32_t parent, struct rtnl_request *ret_request)
+void qdisc_etf_request(const struct qdisc_etf *etf, uint32_t parent,
+		       struct rtnl_request *ret_request)
 {
 	struct tc_etf_qopt options = {
 		.delta = etf->delta_ns,
@@ -103,9 +126,8 @@ static int set_mqprio(const struct qdisc_etf *etf)
 		options.prio_tc_map[i] = i != QDISC_ETF_PRIORITY;
 	rtnl_init(&request, RTM_NEWQDISC, NLM_F_ACK | NLM_F_CREATE | NLM_F_REPLACE,
 		  sizeof(struct tcmsg));
-	request.tc = (struct tcmsg){.tcm_ifindex = etf->ifindex,
-				    .tcm_parent = TC_H_ROOT,
-				    .tcm_handle = MQPRIO_HANDLE};
+	request.tc = (struct tcmsg){
+		.tcm_ifindex = etf->ifindex, .tcm_parent = TC_H_ROOT, .tcm_handle = MQPRIO_HANDLE};
 	rtnl_attr(&request, TCA_KIND, "mqprio", 7);
 	rtnl_attr(&request, TCA_OPTIONS, &options, sizeof(options));
 	return rtnl_talk(&request.head);
@@ -114,16 +136,17 @@ static int set_mqprio(const struct qdisc_etf *etf)
 static int fail(const struct qdisc_etf *etf, int rc, const char *kind, struct err *err)
 {
 	if (rc == -ENOENT)
-		return err_unsupported(err, rc,
-				       "modprobe sch_etf sch_mqprio, or a kernel with CONFIG_NET_SCH_ETF "
-				       "and CONFIG_NET_SCH_MQPRIO",
-				       "this kernel has no queueing discipline %s", kind);
+		return err_unsupported(
+			err, rc,
+			"modprobe sch_etf sch_mqprio, or a kernel with CONFIG_NET_SCH_ETF "
+			"and CONFIG_NET_SCH_MQPRIO",
+			"this kernel has no queueing discipline %s", kind);
 	if (rc == -EOPNOTSUPP || (rc == -EINVAL && etf->offload))
-		return err_unsupported(err, rc,
-				       "use an Intel i210 (igb), i225 or i226 (igc), or a board with "
-				       "enetc or stmmac; --software tests the path alone",
-				       "%s cannot send at a set time (ETF offload refused)",
-				       etf->device);
+		return err_unsupported(
+			err, rc,
+			"use an Intel i210 (igb), i225 or i226 (igc), or a board with "
+			"enetc or stmmac; --software tests the path alone",
+			"%s cannot send at a set time (ETF offload refused)", etf->device);
 	if (rc == -EPERM)
 		return err_unsupported(err, rc, "run as root, or with CAP_NET_ADMIN",
 				       "not permitted to set a queueing discipline");

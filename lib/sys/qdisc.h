@@ -20,7 +20,10 @@ struct qdisc_etf {
 	bool offload;
 };
 
-/* The message that brings back the root as it is now. Refuses trees, which have no such message. */
+/*
+ * The message that brings back the root as it is now. Refuses trees and what has classes, which
+ * have no such message.
+ */
 int qdisc_undo(int ifindex, struct rtnl_request *ret_undo, struct err *err);
 /* Pure part of it: kind and options from one dumped message, to be called for each. */
 struct qdisc_found {

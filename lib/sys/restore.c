@@ -166,7 +166,7 @@ static int journal_open(const char *root, char *path, size_t size)
 		return -errno;
 	/* Of the open file, not of the process: the guard holds it on when we are gone. */
 	if (fcntl(fd, F_OFD_SETLK, &lock)) {
-		rc = -errno;
+		rc = errno == EACCES ? -EAGAIN : -errno;
 		close(fd);
 		return rc;
 	}
@@ -256,11 +256,15 @@ int restore_open(struct restore *restore, const char *root, struct err *err)
 	/* The guard of a run that was just killed may still be at it. */
 	for (int i = 0; i < LOCK_TRIES; i++) {
 		rc = journal_open(root, restore->journal, sizeof(restore->journal));
-		if (rc != -EAGAIN && rc != -EACCES)
+		if (rc != -EAGAIN)
 			break;
 		nanosleep(&nap, NULL);
 	}
-	if (rc == -EAGAIN || rc == -EACCES)
+	if (rc == -EACCES || rc == -EPERM || rc == -EROFS)
+		return err_unsupported(err, rc, "run as root, where " JOURNAL_DIR " can be written",
+				       "cannot write the journal %s: %s", restore->journal,
+				       strerror(-rc));
+	if (rc == -EAGAIN)
 		return err_set(err, -EBUSY,
 			       "another subtick has changed settings of this machine for its run "
 			       "(%s is locked): wait for it to end",

@@ -10,7 +10,7 @@
 
 #define MAX_SERIES 8
 
-/* One series per source where there are several, else per core. */
+/* One series per core, or per source where the distribution is over all cores. */
 struct split {
 	const char *key;
 	char value[MAX_SERIES][16];
@@ -72,26 +72,34 @@ int wake_plot(FILE *out, const struct report *points)
 {
 	const struct table *table = find_table(points, "points");
 	struct svg_series by_time[MAX_SERIES], by_silent[MAX_SERIES], spread[MAX_SERIES];
-	struct svg_series distance = {.table = "points", .x = "point", .y = "distance_ns",
-				      .where = "cpu", .mark = SVG_POINTS};
+	struct svg_series distance = {.table = "points",
+				      .x = "point",
+				      .y = "distance_ns",
+				      .where = "cpu",
+				      .mark = SVG_POINTS};
 	struct split split, cpus;
 	struct svg_plot plots[] = {
 		{.title = "Wake latency in the order of the points", .series = by_time},
-		{.title = "Launch distance of the same points", .series = &distance, .nr_series = 1},
+		{.title = "Launch distance of the same points",
+		 .series = &distance,
+		 .nr_series = 1},
 		{.title = "Wake latency against silent time", .x_log = true, .series = by_silent},
 		{.title = "Distribution of wake latency", .x_log = true, .series = spread},
 	};
 
-	if (!table)
+	if (!table || !find_table(points, "distribution"))
 		return -EINVAL;
 	split_by(&cpus, table, "cpu");
-	split_by(&split, table, "source");
-	if (split.nr < 2)
-		split = cpus;
+	split_by(&split, find_table(points, "distribution"), "cpu");
+	if (!split.nr)
+		split_by(&split, table, "source");
 	/* All cores run the same sweep. */
 	distance.equals = cpus.nr ? cpus.value[0] : "";
-	plots[0].nr_series = series_of(&split, "points", "point", "latency_ns", SVG_POINTS, by_time);
-	plots[2].nr_series = series_of(&split, "points", "silent_ns", "latency_ns", SVG_POINTS, by_silent);
-	plots[3].nr_series = series_of(&split, "distribution", "le_ns", "count", SVG_BARS_LE, spread);
+	plots[0].nr_series =
+		series_of(&split, "points", "point", "latency_ns", SVG_POINTS, by_time);
+	plots[2].nr_series =
+		series_of(&split, "points", "silent_ns", "latency_ns", SVG_POINTS, by_silent);
+	plots[3].nr_series =
+		series_of(&split, "distribution", "le_ns", "count", SVG_BARS_LE, spread);
 	return svg_write(out, points, plots, sizeof(plots) / sizeof(plots[0]));
 }

@@ -141,7 +141,7 @@ static void test_passive_verdict(void)
 	struct live_run run;
 
 	run_until_points(args, &run);
-	live_ok(run.exit_code == 2, "passive: a claim of nothing is exceeded: exit code 2, not %d",
+	live_ok(run.exit_code == 2, "passive: a claim of nothing is exceeded: exit code 2 (got %d)",
 		run.exit_code);
 	live_run_free(&run);
 }
@@ -158,7 +158,7 @@ static void test_verdicts(void)
 	}
 	make_machine("0\n");
 	run_until_points(args, &run);
-	live_ok(run.exit_code == 2, "a claim of nothing is exceeded: exit code 2, not %d",
+	live_ok(run.exit_code == 2, "a claim of nothing is exceeded: exit code 2 (got %d)",
 		run.exit_code);
 	live_ok(strstr(run.out, "\"exceeds\"") && strstr(run.out, "\"C1\""), "and the state is named");
 	live_run_free(&run);

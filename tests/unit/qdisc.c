@@ -90,6 +90,12 @@ static void test_look(void **state)
 	message = dumped(5, 0x80020001, 0x80030000, "pfifo", NULL, 0);
 	assert_int_equal(qdisc_look(&message.head, &found), 0);
 	assert_true(found.tree);
+
+	/* Its classes show in no dump of disciplines: it could not be brought back whole. */
+	found = (struct qdisc_found){.ifindex = 5};
+	message = dumped(5, TC_H_ROOT, 0x10000, "htb", "0123456789", 10);
+	assert_int_equal(qdisc_look(&message.head, &found), 0);
+	assert_true(found.own && found.tree);
 }
 
 int main(void)

@@ -58,7 +58,8 @@ static void disables_are(const struct tree *tree, const char *want)
 	char got[9] = "", path[128], value[8];
 
 	for (int i = 0; i < 8; i++) {
-		snprintf(path, sizeof(path), CPU_DIR "/cpu%d/cpuidle/state%d/disable", i / 4, i % 4);
+		snprintf(path, sizeof(path), CPU_DIR "/cpu%d/cpuidle/state%d/disable", i / 4,
+			 i % 4);
 		assert_true(sys_read_file(tree->root, path, value, sizeof(value)) > 0);
 		got[i] = value[0];
 	}
@@ -148,6 +149,34 @@ static void test_locked(void **state)
 	restore_close(&one);
 	assert_int_equal(restore_open(&two, tree->root, &err), 0);
 	restore_close(&two);
+}
+
+/* Whoever may not write there is told so, at once, and not that somebody else is at it. */
+static void test_not_allowed(void **state)
+{
+	const struct tree *tree = *state;
+	int status;
+	pid_t pid;
+
+	if (geteuid()) {
+		print_message("needs root to become somebody else\n");
+		skip();
+	}
+	tree_file(tree, "/run/subtick/restore", "");
+	pid = fork();
+	if (!pid) {
+		struct restore r;
+		struct err err = {0};
+
+		if (setuid(65534))
+			_exit(1);
+		if (restore_open(&r, tree->root, &err) != -EACCES || !err.unsupported)
+			_exit(2);
+		_exit(strstr(err.what, "another") || !strstr(err.fix, "root") ? 3 : 0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
 }
 
 /* A child that forces C6 and dies by SIGKILL, with its guard or taking it along. */
@@ -313,17 +342,20 @@ static void test_guard_gone(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_force_and_restore, machine_setup, tree_teardown),
+		cmocka_unit_test_setup_teardown(test_force_and_restore, machine_setup,
+						tree_teardown),
 		cmocka_unit_test_setup_teardown(test_unknown_state, machine_setup, tree_teardown),
 		cmocka_unit_test_setup_teardown(test_locked, machine_setup, tree_teardown),
 		cmocka_unit_test_setup_teardown(test_killed_guard_restores, machine_setup,
 						tree_teardown),
 		cmocka_unit_test_setup_teardown(test_killed_both_next_restores, machine_setup,
 						tree_teardown),
-		cmocka_unit_test_setup_teardown(test_journal_is_checked, machine_setup, tree_teardown),
+		cmocka_unit_test_setup_teardown(test_journal_is_checked, machine_setup,
+						tree_teardown),
 		cmocka_unit_test_setup_teardown(test_refused_write, machine_setup, tree_teardown),
 		cmocka_unit_test_setup_teardown(test_journal_odd, machine_setup, tree_teardown),
 		cmocka_unit_test_setup_teardown(test_guard_gone, machine_setup, tree_teardown),
+		cmocka_unit_test_setup_teardown(test_not_allowed, machine_setup, tree_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

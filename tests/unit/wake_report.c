@@ -4,6 +4,7 @@
 
 #include "measure/wake_report.h"
 #include "stats/hist.h"
+#include "view/wake_plot.h"
 
 #define POINTS 200
 
@@ -225,6 +226,7 @@ static void test_passive(void **state)
 	static struct wake_hist hists[3], prev[3];
 	struct wake_counts counts = {.other = 12, .other_first = 3, .early = 1},
 			   counts_prev = {.other = 5};
+	struct wake_window window = {1, 3, hists, prev, &counts, &counts_prev};
 	struct bench *b = *state;
 	struct report *report;
 	const struct table *t;
@@ -245,10 +247,7 @@ static void test_passive(void **state)
 	b->opts.launchers = 1u << WAKE_PASSIVE;
 	b->worker.nr = 0;
 	b->probe.nr_states = 3;
-	b->result.hists = hists;
-	b->result.hists_prev = prev;
-	b->result.counts = &counts;
-	b->result.counts_prev = &counts_prev;
+	b->result.window = &window;
 	b->cpu.counted = true;
 	assert_int_equal(wake_report(&b->result, &report, &exceeds), 0);
 	assert_true(exceeds);
@@ -296,6 +295,79 @@ static void test_points(void **state)
 	report_free(report);
 }
 
+/* How often a cumulative count falls back, which begins another curve. */
+static unsigned int curves(const struct table *t)
+{
+	unsigned int nr = t->nr_rows > 0;
+
+	for (size_t i = 1; i < t->nr_rows; i++)
+		nr += cell(t, i, "count") < cell(t, i - 1, "count");
+	return nr;
+}
+
+static char *drawn(const struct report *report)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	assert_non_null(out);
+	assert_int_equal(wake_plot(out, report), 0);
+	fclose(out);
+	return text;
+}
+
+/* However many cores and sources: every point is in one curve, and each curve is drawn. */
+static void test_distribution(void **state)
+{
+	struct wake_worker workers[WAKE_PLOT_CORES + 4];
+	struct bench *b = *state;
+	struct report *report;
+	const struct table *t;
+	char *svg;
+
+	for (size_t i = 0; i < sizeof(workers) / sizeof(workers[0]); i++) {
+		workers[i] = b->worker;
+		workers[i].cpu = i;
+	}
+	b->env.nr_cpus = WAKE_PLOT_CORES + 4;
+	b->env.cpus = calloc(b->env.nr_cpus, sizeof(*b->env.cpus));
+	b->run.workers = workers;
+	b->run.nr_workers = 2;
+	assert_int_equal(wake_report_points(&b->result, true, &report), 0);
+	t = table_of(report, "distribution");
+	assert_int_equal(curves(t), 2);
+	assert_int_equal(cell(t, t->nr_rows - 1, "count"), POINTS);
+	svg = drawn(report);
+	assert_true(strstr(svg, "timer") && strstr(svg, "remote"));
+	free(svg);
+	report_free(report);
+
+	for (int i = 0; i < POINTS; i++)
+		b->points[i].launcher = WAKE_TIMER;
+	b->opts.launchers = 1u << WAKE_TIMER;
+	assert_int_equal(wake_report_points(&b->result, true, &report), 0);
+	t = table_of(report, "distribution");
+	assert_int_equal(curves(t), 2);
+	assert_int_equal(cell(t, t->nr_rows - 1, "count"), POINTS);
+	assert_int_equal(cell(t, t->nr_rows - 1, "cpu"), 1);
+	svg = drawn(report);
+	assert_true(strstr(svg, "CPU 0") && strstr(svg, "CPU 1"));
+	free(svg);
+	report_free(report);
+
+	b->run.nr_workers = WAKE_PLOT_CORES + 4;
+	assert_int_equal(wake_report_points(&b->result, true, &report), 0);
+	t = table_of(report, "distribution");
+	assert_int_equal(curves(t), 1);
+	assert_int_equal(cell(t, t->nr_rows - 1, "count"), POINTS * (WAKE_PLOT_CORES + 4));
+	svg = drawn(report);
+	assert_null(strstr(svg, "CPU 1"));
+	free(svg);
+	report_free(report);
+	free(b->env.cpus);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -306,6 +378,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_unknown_overhead, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_passive, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_points, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_distribution, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

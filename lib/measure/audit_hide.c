@@ -45,9 +45,13 @@ static int probe(struct audit_lanes *lanes, double share, uint64_t period_ns,
 		return rc;
 	audit_lanes_window(lanes, 0, 0, 1, &truth);
 	audit_lanes_window(lanes, columns, 0, 1, &shown);
-	/* Others on the core would be taken for the task, or hide that it was seen. */
+	/*
+	 * Others on the core would be taken for the task, or hide that it was seen; and a task that
+	 * a core going offline drove to another one is not seen because it is not there.
+	 */
 	probe->valid = !((truth.flags | shown.flags) & LOAD_NO_FIGURE) &&
-		       truth.busy_ratio <= share + AUDIT_OTHERS_MAX;
+		       truth.busy_ratio <= share + AUDIT_OTHERS_MAX &&
+		       truth.busy_ratio >= share / 2.0;
 	probe->true_ratio = truth.busy_ratio;
 	probe->shown_ratio = shown.busy_ratio;
 	return 0;

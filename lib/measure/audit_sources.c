@@ -141,7 +141,7 @@ static int finish_scene(struct sources *s, enum audit_load id, struct audit_scen
 {
 	struct audit_error errors[AUDIT_MAX_LANES][AUDIT_NR_WINDOWS] = {0};
 	int columns = audit_lanes_find(&s->lanes, "procstat"), rc = 0;
-	bool disturbed;
+	bool disturbed, strayed;
 
 	describe(s, scene);
 	disturbed =
@@ -149,6 +149,13 @@ static int finish_scene(struct sources *s, enum audit_load id, struct audit_scen
 	if (disturbed)
 		report_note(s->report, "others took %.0f points of the core during the load \"%s\"",
 			    (scene->truth.busy_ratio - scene->thread_ratio) * 100.0, scene->name);
+	/* Hotplug drives a pinned task to another core, from which it does not come back. */
+	strayed = scene->booked && !(scene->truth.flags & LOAD_NO_FIGURE) &&
+		  scene->truth.busy_ratio < scene->thread_ratio - AUDIT_STRAYED;
+	if (strayed)
+		report_note(s->report,
+			    "the load \"%s\" did not stay on CPU %u: nothing is concluded from it",
+			    scene->name, s->opts->cpu);
 	for (size_t lane = 1; lane < s->lanes.nr_lanes && !rc; lane++)
 		for (size_t i = 0; i < AUDIT_NR_WINDOWS && !rc; i++)
 			rc = audit_lanes_error(&s->lanes, lane, audit_windows_ns[i] / AUDIT_STEP_NS,
@@ -159,6 +166,8 @@ static int finish_scene(struct sources *s, enum audit_load id, struct audit_scen
 	for (size_t lane = 1; lane < s->lanes.nr_lanes; lane++)
 		audit_tables_errors(&s->tables, scene, s->lanes.lane[lane].source->ops->name,
 				    errors[lane]);
+	if (strayed)
+		return 0;
 	if (columns > 0)
 		audit_take_worst(s->findings, load_names[id], errors[columns]);
 	if (columns > 0 && id == AUDIT_RANDOM)

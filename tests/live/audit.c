@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* subtick audit on this kernel: the tick it finds, the task that hides, the truth of delays. */
 #include <math.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -232,6 +233,61 @@ static void check_exit(const char *limit, int code)
 	live_run_free(&run);
 }
 
+/* Moves what @parent has started to @cpu, as the kernel does when a core goes offline. */
+static int drive_away(pid_t parent, int cpu)
+{
+	char path[64], text[1024];
+	cpu_set_t one;
+	FILE *file;
+	int pid, moved = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)parent, (int)parent);
+	file = fopen(path, "r");
+	if (!file)
+		return 0;
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	if (fgets(text, sizeof(text), file))
+		for (char *at = text; (pid = strtol(at, &at, 10)) > 0;)
+			moved += !sched_setaffinity(pid, sizeof(one), &one);
+	fclose(file);
+	return moved;
+}
+
+static bool says(json_t *root, const char *what)
+{
+	json_t *notes = json_object_get(root, "notes");
+
+	for (size_t i = 0; i < json_array_size(notes); i++)
+		if (strstr(json_string_value(json_array_get(notes, i)), what))
+			return true;
+	return false;
+}
+
+/* A load that is not on its core any more proves nothing about the figures of that core. */
+static void check_strayed(int other)
+{
+	static char text[1 << 20];
+	json_t *root;
+	int fd, moved, code;
+	pid_t pid = live_start(ARGS("audit", "sources", "--json", "--cpu", cpu_text, "--loads",
+				    "random", "--duty", "60%", "--budget", "6s"),
+			       &fd);
+
+	/* By then the tick has been looked for, and the load runs. */
+	live_sleep_ms(live_emulated() ? 6000 : 3000);
+	moved = drive_away(pid, other);
+	code = live_stop(pid, 0, fd, text, sizeof(text));
+	root = json_loads(text, JSON_DISABLE_EOF_CHECK, NULL);
+	if (!moved || live_emulated())
+		live_skip("a load that left its core is noticed",
+			  "this kernel does not list children, or time here is not its own");
+	else
+		live_ok(!code && says(root, "did not stay on CPU"),
+			"a load that left its core is noticed");
+	json_decref(root);
+}
+
 /* The object of @experiment among the lines that subtick printed. */
 static json_t *object_of(const char *lines, const char *experiment)
 {
@@ -302,6 +358,7 @@ int main(void)
 	check_delays();
 	check_exit("0pp", 2);
 	check_exit("100pp", 0);
+	check_strayed(other);
 	check_all();
 	return live_done();
 }

@@ -283,6 +283,12 @@ static void add_notes(const struct sources *s)
 	if (s->lanes.passed_over.code)
 		report_note(s->report, "a better truth was passed over: %s",
 			    s->lanes.passed_over.what);
+	if (!f->tick_known && f->tick_unclear)
+		report_note(
+			s->report,
+			"no tick was found, which says nothing: %s; loads that should keep step "
+			"with it repeat every %.3g ms instead",
+			f->tick_unclear, (double)s->tick_ns / 1e6);
 	if (f->hide_found)
 		report_note(s->report,
 			    "a task that burns %.0f %% of each tick from %.2f ms on: the core was "

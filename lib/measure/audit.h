@@ -97,8 +97,6 @@ struct audit_findings {
 #define AUDIT_SURE_TICK 0.9
 /* Others that took more of the core than this make a load another one. */
 #define AUDIT_OTHERS_MAX 0.15
-/* A load whose task ran this much more than its core was busy was elsewhere. */
-#define AUDIT_STRAYED 0.05
 /* Columns that are never off by more are not samples. */
 #define AUDIT_EXACT_ERROR 0.03
 

@@ -105,7 +105,8 @@ static int run_point(struct delays *d, struct point *point, uint64_t length_ns, 
 			goto out;
 		}
 	}
-	rc = read_edge(d, naps.child.pid, &point->to, err);
+	rc = gen_child_on(&naps.child, opts.cpu) ? read_edge(d, naps.child.pid, &point->to, err)
+						 : audit_no_load(err, d->opts->cpu);
 	point->measured = !rc;
 out:
 	naps_stop(&naps);

@@ -141,7 +141,7 @@ static int finish_scene(struct sources *s, enum audit_load id, struct audit_scen
 {
 	struct audit_error errors[AUDIT_MAX_LANES][AUDIT_NR_WINDOWS] = {0};
 	int columns = audit_lanes_find(&s->lanes, "procstat"), rc = 0;
-	bool disturbed, strayed;
+	bool disturbed;
 
 	describe(s, scene);
 	disturbed =
@@ -149,10 +149,7 @@ static int finish_scene(struct sources *s, enum audit_load id, struct audit_scen
 	if (disturbed)
 		report_note(s->report, "others took %.0f points of the core during the load \"%s\"",
 			    (scene->truth.busy_ratio - scene->thread_ratio) * 100.0, scene->name);
-	/* Hotplug drives a pinned task to another core, from which it does not come back. */
-	strayed = scene->booked && !(scene->truth.flags & LOAD_NO_FIGURE) &&
-		  scene->truth.busy_ratio < scene->thread_ratio - AUDIT_STRAYED;
-	if (strayed)
+	if (scene->strayed)
 		report_note(s->report,
 			    "the load \"%s\" did not stay on CPU %u: nothing is concluded from it",
 			    scene->name, s->opts->cpu);
@@ -166,7 +163,7 @@ static int finish_scene(struct sources *s, enum audit_load id, struct audit_scen
 	for (size_t lane = 1; lane < s->lanes.nr_lanes; lane++)
 		audit_tables_errors(&s->tables, scene, s->lanes.lane[lane].source->ops->name,
 				    errors[lane]);
-	if (strayed)
+	if (scene->strayed)
 		return 0;
 	if (columns > 0)
 		audit_take_worst(s->findings, load_names[id], errors[columns]);
@@ -199,6 +196,7 @@ static int run_duty(struct sources *s, enum audit_load id, struct err *err)
 	booked = duty_read(&duty, &from);
 	rc = sample_scene(s, scene_length(s, id));
 	booked = booked && duty_read(&duty, &to) && to.at_ns > from.at_ns;
+	scene.strayed = !gen_child_on(&duty.child, opts.cpu);
 	if (!gen_child_alive(&duty.child))
 		rc = audit_no_load(err, s->opts->cpu);
 	duty_stop(&duty);

@@ -191,7 +191,7 @@ int audit_find_tick(unsigned int cpu, const struct audit_env *env, struct audit_
 		if (findings->tick_known)
 			break;
 	}
-	if (!rc && !gen_child_alive(&user.child))
+	if (!rc && !gen_child_on(&user.child, (int)cpu))
 		rc = audit_no_load(err, cpu);
 	mix_stop(&user);
 	mix_stop(&system);
@@ -215,10 +215,11 @@ int audit_other_cpu(unsigned int cpu)
 
 int audit_no_load(struct err *err, unsigned int cpu)
 {
-	return err_unsupported(err, -EINVAL, "choose another core with --cpu",
-			       "the load could not run on CPU %u: it is offline, or this process's "
-			       "cpuset does not hold it",
-			       cpu);
+	return err_unsupported(
+		err, -EINVAL, "choose another core with --cpu",
+		"the load could not run, or stay, on CPU %u: it is or was offline, or "
+		"this process's cpuset does not hold it",
+		cpu);
 }
 
 struct report *audit_report(const char *experiment, const struct audit_opts *opts,

@@ -254,38 +254,30 @@ static int drive_away(pid_t parent, int cpu)
 	return moved;
 }
 
-static bool says(json_t *root, const char *what)
-{
-	json_t *notes = json_object_get(root, "notes");
-
-	for (size_t i = 0; i < json_array_size(notes); i++)
-		if (strstr(json_string_value(json_array_get(notes, i)), what))
-			return true;
-	return false;
-}
-
 /* A load that is not on its core any more proves nothing about the figures of that core. */
 static void check_strayed(int other)
 {
 	static char text[1 << 20];
-	json_t *root;
-	int fd, moved, code;
-	pid_t pid = live_start(ARGS("audit", "sources", "--json", "--cpu", cpu_text, "--loads",
-				    "random", "--duty", "60%", "--budget", "6s"),
+	int fd, code, moved = 0;
+	pid_t pid = live_start(ARGS("audit", "sources", "--json", "--cpu", cpu_text, "--phase",
+				    "0ms", "--budget", "4s"),
 			       &fd);
 
-	/* By then the tick has been looked for, and the load runs. */
-	live_sleep_ms(live_emulated() ? 6000 : 3000);
-	moved = drive_away(pid, other);
+	/* Which of them is the load and which helped to find the tick cannot be told: all go. */
+	for (int i = 0; i < 20 && !moved; i++) {
+		live_sleep_ms(100);
+		moved = drive_away(pid, other);
+	}
+	/* Once more: one that had only just begun has bound itself after the first time. */
+	live_sleep_ms(200);
+	drive_away(pid, other);
 	code = live_stop(pid, 0, fd, text, sizeof(text));
-	root = json_loads(text, JSON_DISABLE_EOF_CHECK, NULL);
-	if (!moved || live_emulated())
-		live_skip("a load that left its core is noticed",
-			  "this kernel does not list children, or time here is not its own");
+	if (moved)
+		live_ok(code == 77 && !*text, "a load that left its core gives no figures: exit %d",
+			code);
 	else
-		live_ok(!code && says(root, "did not stay on CPU"),
-			"a load that left its core is noticed");
-	json_decref(root);
+		live_skip("a load that left its core gives no figures",
+			  "this kernel does not list children (CONFIG_PROC_CHILDREN)");
 }
 
 /* The object of @experiment among the lines that subtick printed. */

@@ -140,6 +140,13 @@ static void verdict_of_nothing(void **state)
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 		assert_int_equal(field(report, keys[i])->kind, VALUE_NULL);
 	assert_true(says(report, "could not be found out"));
+	assert_true(says(report, "was not found out: try again"));
+	report_free(report);
+	/* Why, where it is known. */
+	f.tick_looked = true;
+	f.tick_unclear = "it was stopped early";
+	assert_int_equal(audit_verdict(&opts, &f, &report, NULL), 0);
+	assert_true(says(report, "could not be found out: it was stopped early"));
 	report_free(report);
 }
 

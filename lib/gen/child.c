@@ -75,6 +75,14 @@ bool gen_child_alive(const struct gen_child *child)
 	       !info.si_pid;
 }
 
+bool gen_child_on(const struct gen_child *child, int cpu)
+{
+	cpu_set_t bound;
+
+	return gen_child_alive(child) && !sched_getaffinity(child->pid, sizeof(bound), &bound) &&
+	       CPU_COUNT(&bound) == 1 && CPU_ISSET(cpu, &bound);
+}
+
 void gen_child_stop(struct gen_child *child)
 {
 	if (child->pid > 0) {

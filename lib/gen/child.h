@@ -23,6 +23,8 @@ int gen_child_start(struct gen_child *child, int cpu, size_t shared_size,
 		    void (*run)(void *shared, void *arg), void *arg, struct err *err);
 /* False once it has ended by itself, which none does but on an error. */
 bool gen_child_alive(const struct gen_child *child);
+/* Alive and still bound to @cpu: when that goes offline, the kernel binds it to others for good. */
+bool gen_child_on(const struct gen_child *child, int cpu);
 /* Kills and reaps; safe to call twice. */
 void gen_child_stop(struct gen_child *child);
 

@@ -68,7 +68,8 @@ static void say_regime(const struct audit_findings *f, struct report *report)
 				    "(VIRT_CPU_ACCOUNTING): the columns are exact to their unit");
 		break;
 	case AUDIT_UNKNOWN:
-		report_note(report, "the accounting regime could not be found out");
+		report_note(report, "the accounting regime could not be found out%s%s",
+			    f->tick_unclear ? ": " : "", f->tick_unclear ?: "");
 		break;
 	}
 }
@@ -131,6 +132,10 @@ static void say_instead(const struct audit_findings *f, struct report *report)
 {
 	if (audit_regime(f) == AUDIT_VIRT_GEN && !(f->worst_known && f->worst_error > 0.01))
 		report_note(report, "use what you like; /proc/stat is right here");
+	else if (audit_regime(f) == AUDIT_UNKNOWN)
+		report_note(report,
+			    "whether /proc/stat will do here was not found out: try again on "
+			    "a quieter machine; subtick load needs no such trust");
 	else if (f->softirq_known && f->softirq_as_idle < 0.5)
 		report_note(
 			report,

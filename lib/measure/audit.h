@@ -90,6 +90,11 @@ struct audit_findings {
 #define AUDIT_FAIL_WINDOW_NS 1000000000ULL
 /* Stamps of columns that move on the tick only. */
 #define AUDIT_ON_TICK 0.6
+/*
+ * Less than this is no tick to rely on: on a machine with five tasks per core, 500 and 750 Hz fit
+ * the increments of 250 Hz with up to 0.87, where a quiet one has 0.99.
+ */
+#define AUDIT_SURE_TICK 0.9
 /* Others that took more of the core than this make a load another one. */
 #define AUDIT_OTHERS_MAX 0.15
 /* Columns that are never off by more are not samples. */

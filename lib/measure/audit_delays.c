@@ -51,6 +51,7 @@ struct delays {
 	struct load_sample *samples;
 	unsigned int nr_cpus;
 	struct err no_bpf;
+	size_t nr_disturbed; /* points during which others had much of the core */
 	bool stopped;
 };
 
@@ -105,7 +106,8 @@ static int run_point(struct delays *d, struct point *point, uint64_t length_ns, 
 			goto out;
 		}
 	}
-	rc = read_edge(d, naps.child.pid, &point->to, err);
+	rc = gen_child_on(&naps.child, opts.cpu) ? read_edge(d, naps.child.pid, &point->to, err)
+						 : audit_no_load(err, d->opts->cpu);
 	point->measured = !rc;
 out:
 	naps_stop(&naps);
@@ -206,6 +208,9 @@ static void add_bpf(struct delays *d, const struct point *p, struct table *table
 	busy_ns = w.busy_ratio * (double)w.window_ns;
 	shown = (double)cols_ns(d, p, BUSY_COLS);
 	error = (shown - busy_ns) / real;
+	if (w.part_ratio[LOAD_PART_TASK] * (double)w.window_ns - (double)p->loop.thread_ns >
+	    AUDIT_OTHERS_MAX * real)
+		d->nr_disturbed++;
 	value_u64(table_cell(table, row, COL_BPF_TASK),
 		  (uint64_t)(w.part_ratio[LOAD_PART_TASK] * (double)w.window_ns));
 	value_u64(table_cell(table, row, COL_BPF_BUSY), (uint64_t)busy_ns);
@@ -293,6 +298,12 @@ static void add_notes(const struct delays *d, struct report *report)
 	report_note(report,
 		    "delay 0 is an invalid call, which returns at once: the work without the "
 		    "sleep and without the way to idle and back");
+	if (d->nr_disturbed)
+		report_note(
+			report,
+			"others took more than %.0f points of the core during %zu of %zu delays, "
+			"which makes their loops longer and their figures look better",
+			AUDIT_OTHERS_MAX * 100.0, d->nr_disturbed, d->nr);
 	if (!d->bpf)
 		report_note(report, "the core's true busy time is not to be had: %s%s%s",
 			    d->no_bpf.what, d->no_bpf.fix[0] ? "; fix: " : "", d->no_bpf.fix);

@@ -26,6 +26,7 @@ static int probe(struct audit_lanes *lanes, double share, uint64_t period_ns,
 	int columns = audit_lanes_find(lanes, "procstat"), rc;
 	struct load_window truth, shown;
 	struct duty duty;
+	bool bound;
 
 	if (columns < 0)
 		return err_unsupported(err, -ENOENT, "mount -t proc proc /proc",
@@ -38,6 +39,7 @@ static int probe(struct audit_lanes *lanes, double share, uint64_t period_ns,
 	audit_lanes_sample(lanes);
 	*stopped |= audit_wait(env, clock_mono_ns() + PROBE_NS);
 	audit_lanes_sample(lanes);
+	bound = gen_child_on(&duty.child, opts.cpu);
 	if (!gen_child_alive(&duty.child))
 		rc = audit_no_load(err, lanes->cpu);
 	duty_stop(&duty);
@@ -46,7 +48,7 @@ static int probe(struct audit_lanes *lanes, double share, uint64_t period_ns,
 	audit_lanes_window(lanes, 0, 0, 1, &truth);
 	audit_lanes_window(lanes, columns, 0, 1, &shown);
 	/* Others on the core would be taken for the task, or hide that it was seen. */
-	probe->valid = !((truth.flags | shown.flags) & LOAD_NO_FIGURE) &&
+	probe->valid = bound && !((truth.flags | shown.flags) & LOAD_NO_FIGURE) &&
 		       truth.busy_ratio <= share + AUDIT_OTHERS_MAX;
 	probe->true_ratio = truth.busy_ratio;
 	probe->shown_ratio = shown.busy_ratio;

@@ -149,6 +149,10 @@ static int finish_scene(struct sources *s, enum audit_load id, struct audit_scen
 	if (disturbed)
 		report_note(s->report, "others took %.0f points of the core during the load \"%s\"",
 			    (scene->truth.busy_ratio - scene->thread_ratio) * 100.0, scene->name);
+	if (scene->strayed)
+		report_note(s->report,
+			    "the load \"%s\" did not stay on CPU %u: nothing is concluded from it",
+			    scene->name, s->opts->cpu);
 	for (size_t lane = 1; lane < s->lanes.nr_lanes && !rc; lane++)
 		for (size_t i = 0; i < AUDIT_NR_WINDOWS && !rc; i++)
 			rc = audit_lanes_error(&s->lanes, lane, audit_windows_ns[i] / AUDIT_STEP_NS,
@@ -159,6 +163,8 @@ static int finish_scene(struct sources *s, enum audit_load id, struct audit_scen
 	for (size_t lane = 1; lane < s->lanes.nr_lanes; lane++)
 		audit_tables_errors(&s->tables, scene, s->lanes.lane[lane].source->ops->name,
 				    errors[lane]);
+	if (scene->strayed)
+		return 0;
 	if (columns > 0)
 		audit_take_worst(s->findings, load_names[id], errors[columns]);
 	if (columns > 0 && id == AUDIT_RANDOM)
@@ -190,6 +196,7 @@ static int run_duty(struct sources *s, enum audit_load id, struct err *err)
 	booked = duty_read(&duty, &from);
 	rc = sample_scene(s, scene_length(s, id));
 	booked = booked && duty_read(&duty, &to) && to.at_ns > from.at_ns;
+	scene.strayed = !gen_child_on(&duty.child, opts.cpu);
 	if (!gen_child_alive(&duty.child))
 		rc = audit_no_load(err, s->opts->cpu);
 	duty_stop(&duty);
@@ -274,6 +281,12 @@ static void add_notes(const struct sources *s)
 	if (s->lanes.passed_over.code)
 		report_note(s->report, "a better truth was passed over: %s",
 			    s->lanes.passed_over.what);
+	if (!f->tick_known && f->tick_unclear)
+		report_note(
+			s->report,
+			"no tick was found, which says nothing: %s; loads that should keep step "
+			"with it repeat every %.3g ms instead",
+			f->tick_unclear, (double)s->tick_ns / 1e6);
 	if (f->hide_found)
 		report_note(s->report,
 			    "a task that burns %.0f %% of each tick from %.2f ms on: the core was "

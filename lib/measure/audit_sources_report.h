@@ -21,6 +21,7 @@ struct audit_scene {
 	bool phase_known;
 	uint64_t phase_ns;
 	bool booked;
+	bool strayed; /* hotplug drove the load to another core */
 	double burn_ratio, thread_ratio;
 	bool parts_known, idle_known;
 	struct load_window truth, columns, idle_based;

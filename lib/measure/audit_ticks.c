@@ -101,7 +101,7 @@ static int run_load(struct ticks *t, enum load load, uint64_t length_ns, struct 
 	if (!rc && !t->stopped)
 		rc = audit_watch(t->opts->cpu, length_ns, load != LOAD_SOFTIRQS, &t->incrs[first],
 				 nr, t->env, &t->watch[load], err);
-	if (!rc && !gen_child_alive(&loads.first.child))
+	if (!rc && !gen_child_on(&loads.first.child, (int)t->opts->cpu))
 		rc = audit_no_load(err, t->opts->cpu);
 	t->stopped |= t->watch[load].stopped;
 	loads_stop(&loads);

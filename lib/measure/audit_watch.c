@@ -19,6 +19,7 @@
 
 #define SIGNAL_NS (50 * NSEC_PER_MSEC) /* how often the fast loop lets signals in */
 #define FIND_NS	  (1500 * NSEC_PER_MSEC)
+#define LOOKS	  3 /* at most: others may go away */
 #define BLUR_NS	  (200 * NSEC_PER_USEC)
 #define SLOW_NS	  (2 * NSEC_PER_MSEC)
 #define SETTLE_NS (50 * NSEC_PER_MSEC)
@@ -133,14 +134,12 @@ int audit_watch(unsigned int cpu, uint64_t length_ns, bool urgent, struct incr *
 /* No tick among too few increments, or with a reader that came too late to see one, is no news. */
 static const char *tick_unclear(const struct incr *busy, const struct audit_watch *watch)
 {
-	if (watch->stopped)
-		return "it was stopped early";
+	if (busy->nr < PERIOD_MIN_INCREMENTS)
+		return watch->stopped ? "it was stopped early" : "the columns moved too seldom";
 	if (watch->cpu_ns < watch->wall_ns / 2)
 		return "other tasks had the reader's core";
 	if (watch->reads && watch->wall_ns / watch->reads > SLOW_NS)
 		return "reading /proc/stat takes too long here to see ticks";
-	if (busy->nr < PERIOD_MIN_INCREMENTS)
-		return "the columns moved too seldom";
 	return NULL;
 }
 
@@ -148,10 +147,14 @@ void audit_take_tick(struct audit_findings *f, const struct incr *busy,
 		     const struct audit_watch *watch)
 {
 	struct period period;
+	bool found = period_find(busy, &period);
 
 	f->tick_looked = true;
 	f->tick_unclear = tick_unclear(busy, watch);
-	f->tick_known = period_find(busy, &period) && period.coherence >= AUDIT_ON_TICK;
+	if (found && period.coherence < AUDIT_SURE_TICK && !f->tick_unclear)
+		f->tick_unclear = "the columns moved on no clear tick";
+	/* One that was found among what is not clear may be a fraction of the tick. */
+	f->tick_known = found && !f->tick_unclear;
 	if (!f->tick_known)
 		return;
 	f->hz = (unsigned int)lround(period.hz);
@@ -166,29 +169,32 @@ int audit_find_tick(unsigned int cpu, const struct audit_env *env, struct audit_
 		    struct err *err)
 {
 	struct mix user = {0}, system = {0};
-	struct audit_watch watch;
-	struct incr busy;
+	struct audit_watch watch = {0};
 	int rc;
 
 	if (findings->tick_looked)
 		return 0;
 	audit_progress(env, "finding the tick");
-	incr_init(&busy, AUDIT_BUSY_COLS);
 	rc = mix_start(&user, MIX_USER, cpu, err);
 	if (!rc)
 		rc = mix_start(&system, MIX_SYSTEM, cpu, err);
-	if (rc)
-		goto out;
-	audit_wait(env, clock_mono_ns() + SETTLE_NS);
-	rc = audit_watch(cpu, FIND_NS, true, &busy, 1, env, &watch, err);
-	if (!rc && !gen_child_alive(&user.child))
-		rc = audit_no_load(err, cpu);
 	if (!rc)
-		audit_take_tick(findings, &busy, &watch);
-out:
+		audit_wait(env, clock_mono_ns() + SETTLE_NS);
+	for (int i = 0; i < LOOKS && !rc && !watch.stopped; i++) {
+		struct incr busy;
+
+		incr_init(&busy, AUDIT_BUSY_COLS);
+		rc = audit_watch(cpu, FIND_NS, true, &busy, 1, env, &watch, err);
+		if (!rc)
+			audit_take_tick(findings, &busy, &watch);
+		incr_free(&busy);
+		if (findings->tick_known)
+			break;
+	}
+	if (!rc && !gen_child_on(&user.child, (int)cpu))
+		rc = audit_no_load(err, cpu);
 	mix_stop(&user);
 	mix_stop(&system);
-	incr_free(&busy);
 	return rc;
 }
 
@@ -209,10 +215,11 @@ int audit_other_cpu(unsigned int cpu)
 
 int audit_no_load(struct err *err, unsigned int cpu)
 {
-	return err_unsupported(err, -EINVAL, "choose another core with --cpu",
-			       "the load could not run on CPU %u: it is offline, or this process's "
-			       "cpuset does not hold it",
-			       cpu);
+	return err_unsupported(
+		err, -EINVAL, "choose another core with --cpu",
+		"the load could not run, or stay, on CPU %u: it is or was offline, or "
+		"this process's cpuset does not hold it",
+		cpu);
 }
 
 struct report *audit_report(const char *experiment, const struct audit_opts *opts,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* subtick audit on this kernel: the tick it finds, the task that hides, the truth of delays. */
 #include <math.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -232,6 +233,53 @@ static void check_exit(const char *limit, int code)
 	live_run_free(&run);
 }
 
+/* Moves what @parent has started to @cpu, as the kernel does when a core goes offline. */
+static int drive_away(pid_t parent, int cpu)
+{
+	char path[64], text[1024];
+	cpu_set_t one;
+	FILE *file;
+	int pid, moved = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)parent, (int)parent);
+	file = fopen(path, "r");
+	if (!file)
+		return 0;
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	if (fgets(text, sizeof(text), file))
+		for (char *at = text; (pid = strtol(at, &at, 10)) > 0;)
+			moved += !sched_setaffinity(pid, sizeof(one), &one);
+	fclose(file);
+	return moved;
+}
+
+/* A load that is not on its core any more proves nothing about the figures of that core. */
+static void check_strayed(int other)
+{
+	static char text[1 << 20];
+	int fd, code, moved = 0;
+	pid_t pid = live_start(ARGS("audit", "sources", "--json", "--cpu", cpu_text, "--phase",
+				    "0ms", "--budget", "4s"),
+			       &fd);
+
+	/* Which of them is the load and which helped to find the tick cannot be told: all go. */
+	for (int i = 0; i < 20 && !moved; i++) {
+		live_sleep_ms(100);
+		moved = drive_away(pid, other);
+	}
+	/* Once more: one that had only just begun has bound itself after the first time. */
+	live_sleep_ms(200);
+	drive_away(pid, other);
+	code = live_stop(pid, 0, fd, text, sizeof(text));
+	if (moved)
+		live_ok(code == 77 && !*text, "a load that left its core gives no figures: exit %d",
+			code);
+	else
+		live_skip("a load that left its core gives no figures",
+			  "this kernel does not list children (CONFIG_PROC_CHILDREN)");
+}
+
 /* The object of @experiment among the lines that subtick printed. */
 static json_t *object_of(const char *lines, const char *experiment)
 {
@@ -302,6 +350,7 @@ int main(void)
 	check_delays();
 	check_exit("0pp", 2);
 	check_exit("100pp", 0);
+	check_strayed(other);
 	check_all();
 	return live_done();
 }

@@ -6,6 +6,7 @@
 
 #include "measure/audit.h"
 #include "measure/audit_lanes.h"
+#include "measure/audit_watch.h"
 
 static const struct audit_opts opts = {.cpu = 3};
 
@@ -63,6 +64,44 @@ static void no_tick(void **state)
 	assert_int_equal(audit_regime(&f), AUDIT_UNKNOWN);
 }
 
+/* Ticks of 4 ms; every @late-th is seen anywhere within the next, as by a reader who has to wait. */
+static void take_ticks(struct audit_findings *f, size_t nr, unsigned int late, double reader)
+{
+	struct audit_watch watch = {
+		.wall_ns = 1000000000, .cpu_ns = (uint64_t)(1e9 * reader), .reads = 100000};
+	uint64_t col = 0, at = 1000000000, random = 9;
+	struct incr incr;
+
+	incr_init(&incr, 1);
+	incr_feed(&incr, &col, 1, at, false);
+	for (size_t i = 0; i < nr; i++) {
+		random = random * 6364136223846793005ULL + 1442695040888963407ULL;
+		at += 4000000 * (1 + (random >> 33) % 3);
+		col++;
+		incr_feed(&incr, &col, 1, at + (late && !(i % late) ? (random >> 40) % 4000000 : 0),
+			  false);
+	}
+	*f = (struct audit_findings){.user_hz = 100};
+	audit_take_tick(f, &incr, &watch);
+	incr_free(&incr);
+}
+
+/* A tick is named when it is clear, and one that is not is not called absent either. */
+static void clear_ticks_only(void **state)
+{
+	struct audit_findings f;
+
+	take_ticks(&f, 200, 0, 0.9);
+	assert_true(f.tick_known && f.hz == 250 && f.phase_known && !f.tick_unclear);
+	take_ticks(&f, 200, 4, 0.9);
+	assert_true(!f.tick_known && f.tick_unclear);
+	take_ticks(&f, 200, 0, 0.4);
+	assert_true(!f.tick_known && f.tick_unclear);
+	take_ticks(&f, 20, 0, 0.9);
+	assert_true(!f.tick_known && f.tick_unclear);
+	assert_int_equal(audit_regime(&f), AUDIT_UNKNOWN);
+}
+
 static const struct value *field(const struct report *report, const char *key)
 {
 	int col = table_find(report->fields, key);
@@ -101,6 +140,13 @@ static void verdict_of_nothing(void **state)
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 		assert_int_equal(field(report, keys[i])->kind, VALUE_NULL);
 	assert_true(says(report, "could not be found out"));
+	assert_true(says(report, "was not found out: try again"));
+	report_free(report);
+	/* Why, where it is known. */
+	f.tick_looked = true;
+	f.tick_unclear = "it was stopped early";
+	assert_int_equal(audit_verdict(&opts, &f, &report, NULL), 0);
+	assert_true(says(report, "could not be found out: it was stopped early"));
 	report_free(report);
 }
 
@@ -198,11 +244,9 @@ static void errors(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(regimes),
-		cmocka_unit_test(no_tick),
-		cmocka_unit_test(verdict_of_nothing),
-		cmocka_unit_test(verdict_of_all),
-		cmocka_unit_test(errors),
+		cmocka_unit_test(regimes),	    cmocka_unit_test(no_tick),
+		cmocka_unit_test(clear_ticks_only), cmocka_unit_test(verdict_of_nothing),
+		cmocka_unit_test(verdict_of_all),   cmocka_unit_test(errors),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -139,6 +139,10 @@ static __always_inline u32 comm_ctx(const char *comm)
 		return LOAD_KSOFTIRQD;
 	if (comm[0] == 'n' && comm[1] == 'a' && comm[2] == 'p' && comm[3] == 'i' && comm[4] == '/')
 		return LOAD_KSOFTIRQD;
+	/* backlog_napi/N: what RPS steers to a core, under PREEMPT_RT */
+	if (comm[0] == 'b' && comm[1] == 'a' && comm[2] == 'c' && comm[3] == 'k' &&
+	    comm[4] == 'l' && comm[5] == 'o' && comm[6] == 'g' && comm[7] == '_')
+		return LOAD_KSOFTIRQD;
 	return LOAD_TASK;
 }
 

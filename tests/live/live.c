@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -103,6 +104,13 @@ bool live_emulated(void)
 	const char *value = getenv("SUBTICK_EMULATED");
 
 	return value && !strcmp(value, "1");
+}
+
+bool live_realtime(void)
+{
+	struct utsname name;
+
+	return !uname(&name) && strstr(name.version, "PREEMPT_RT");
 }
 
 double live_bound(double bound)

@@ -32,6 +32,8 @@ uint64_t live_period(uint64_t period);
 /* How often to repeat what only has to happen often: a tenth, as it takes ten times as long. */
 int live_times(int times);
 bool live_emulated(void);
+/* PREEMPT_RT: softirqs run in threads, never on top of the idle loop. */
+bool live_realtime(void);
 
 struct live_run {
 	int exit_code; /* -signal when killed */

@@ -78,8 +78,11 @@ static void add_cpus(const struct wake_result *r, struct report *report)
 			wake_value_ns(table_cell(t, at, busy), c->busy.median_ns);
 			wake_value_ns(table_cell(t, at, busy_max), c->busy.max_ns);
 		}
-		value_u64(table_cell(t, at, clock), c->clock_read_ns);
-		value_u64(table_cell(t, at, step), c->clock_step_ns);
+		/* No clock moves by nothing: then nobody has looked at it. */
+		if (c->clock_step_ns) {
+			value_u64(table_cell(t, at, clock), c->clock_read_ns);
+			value_u64(table_cell(t, at, step), c->clock_step_ns);
+		}
 	}
 }
 

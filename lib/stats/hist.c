@@ -55,6 +55,9 @@ static double rank_of(uint64_t total, double percent)
 
 static double inside(uint64_t low, uint64_t high, double rank, double before, uint64_t count)
 {
+	/* One whole nanosecond: there is nothing between. */
+	if (high - low == 1)
+		return (double)low;
 	return (double)low + (double)(high - low) * (rank - before) / (double)count;
 }
 

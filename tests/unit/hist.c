@@ -86,6 +86,9 @@ static void test_percentiles(void **state)
 		}
 	}
 	memset(count, 0, sizeof(count));
+	count[hist_index(0)] = 7;
+	assert_true(hist_percentile(count, 50) == 0.0);
+	memset(count, 0, sizeof(count));
 	assert_true(hist_percentile(count, 50) == -1.0);
 	assert_int_equal(hist_total(count), 0);
 }

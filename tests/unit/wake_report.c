@@ -220,6 +220,27 @@ static void test_unknown_overhead(void **state)
 	report_free(report);
 }
 
+/* A core whose clock nobody has looked at, as on the live screen: null, not 0. */
+static void test_unknown_clock(void **state)
+{
+	static const char *const keys[] = {"clock_read_ns", "clock_step_ns"};
+	struct bench *b = *state;
+	struct report *report;
+	bool exceeds;
+
+	assert_int_equal(wake_report(&b->result, &report, &exceeds), 0);
+	assert_int_equal(cell(table_of(report, "cpus"), 0, "clock_step_ns"), 32);
+	report_free(report);
+	b->worker.character = (struct wake_character){0};
+	assert_int_equal(wake_report(&b->result, &report, &exceeds), 0);
+	for (int i = 0; i < 2; i++) {
+		const struct table *cpus = table_of(report, "cpus");
+
+		assert_int_equal(table_cell(cpus, 0, table_find(cpus, keys[i]))->kind, VALUE_NULL);
+	}
+	report_free(report);
+}
+
 /* Windows are differences of two copies; all exits are the points and the rejected ones. */
 static void test_passive(void **state)
 {
@@ -376,6 +397,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_exceeds, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_prewake_and_breakdown, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_unknown_overhead, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_unknown_clock, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_passive, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_points, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_distribution, setup, teardown),

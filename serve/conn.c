@@ -30,7 +30,10 @@
  */
 #define GRACE_NS   (250 * NSEC_PER_MSEC)
 #define MAX_FACTOR 4
-/* How long an answer may take when those under way hold all the memory that they may. */
+/*
+ * How long an answer may take when those under way hold all the memory that they may; with none
+ * that takes so long, the slowest goes.
+ */
 #define RELIEF_NS (2 * NSEC_PER_SEC)
 /*
  * More than the headers that evhttp takes. While an answer is on its way evhttp reads on, to learn
@@ -209,20 +212,30 @@ static void make_room(struct conns *conns)
 	pause_accepting(conns, conns->nr - nr_doomed(conns) >= most);
 }
 
+/* How long it has been reading its answer; 0 if it is not. */
+static uint64_t reading_ns(const struct conn *conn, uint64_t now_ns)
+{
+	return conn->asked && !conn->stream && bytes_left(conn) ? now_ns - conn->since_ns : 0;
+}
+
 bool conns_relieve(struct conns *conns)
 {
 	uint64_t now_ns = clock_mono_ns();
+	struct conn *slowest = NULL;
 	bool any = false;
 
 	refresh(conns);
 	for (size_t i = 0; i < conns->nr; i++) {
 		struct conn *conn = &conns->list[i];
+		uint64_t took_ns = reading_ns(conn, now_ns);
 
-		if (conn->asked && !conn->stream && bytes_left(conn) &&
-		    now_ns - conn->since_ns > RELIEF_NS)
+		if (took_ns > RELIEF_NS)
 			any |= conn->doomed || conn_cut(conns, conn, CONN_CUT_STALLED);
+		else if (took_ns > GRACE_NS && !conn->doomed &&
+			 (!slowest || took_ns > reading_ns(slowest, now_ns)))
+			slowest = conn;
 	}
-	return any;
+	return any || (slowest && conn_cut(conns, slowest, CONN_CUT_STALLED));
 }
 
 static void on_sweep(evutil_socket_t fd, short what, void *arg)

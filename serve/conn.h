@@ -47,7 +47,7 @@ int conns_init(struct conns *conns, struct event_base *base);
 void conns_free(struct conns *conns);
 /* Counts all connections of @http from now on and ends the bad ones. */
 void conns_watch(struct conns *conns, struct evhttp *http);
-/* Ends those that take long over their answer; false if there are none. */
+/* Ends those that take long over their answer, at least the slowest; false if there is none. */
 bool conns_relieve(struct conns *conns);
 /* The connection has made a whole request. */
 void conns_asked(struct conns *conns, struct evhttp_connection *connection, bool stream);

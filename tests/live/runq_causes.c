@@ -173,7 +173,8 @@ static bool idle_fits(const char *cgroup, int cpu, bool *ret_busy)
 		live_pin(cpu);
 		/* PREEMPT_RT handles the timers of other tasks in ksoftirqd: waits behind that. */
 		if (live_realtime())
-			sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){.sched_priority = 1});
+			sched_setscheduler(0, SCHED_FIFO,
+					   &(struct sched_param){.sched_priority = 1});
 		for (;;)
 			usleep(2000);
 	}

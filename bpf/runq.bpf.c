@@ -88,7 +88,7 @@ static __always_inline u64 switch_now(struct mode mode, struct task_struct *next
  * made the rest has the registers to itself.
  */
 static __always_inline void wait_ends(struct mode mode, struct runq_cpu *pc, struct dispatch *d,
-				      u32 cpu)
+				      u64 cpu)
 {
 	u64 *word = task_word(d->pid);
 	void *slot = slot_fast(d->slot);
@@ -98,7 +98,12 @@ static __always_inline void wait_ends(struct mode mode, struct runq_cpu *pc, str
 	if (!mode.by_wakeup)
 		d->now = switch_now(mode, d->next);
 	seg_write(pc, d->now, d->next->flags & PF_KTHREAD ? RUNQ_WHO_KTHREAD : d->slot, d->pid);
-	/* Neither is ever missing, but the verifier cannot know. */
+	/*
+	 * Neither is ever missing, but the verifier cannot know. The core's number is a register of
+	 * its own from here on, and of 64 bits: what is read back from the look-up's key, or from 32
+	 * bits put aside, has no bounds on 5.10 and 6.1.
+	 */
+	asm volatile("" : "+r"(cpu));
 	if (rarely(!word || !slot || cpu >= layout.cpus)) {
 		pc->table_full++;
 		return;
@@ -125,7 +130,8 @@ static __always_inline void wait_ends(struct mode mode, struct runq_cpu *pc, str
 
 static __always_inline int on_switch(struct mode mode, u64 *ctx)
 {
-	u32 cpu = bpf_get_smp_processor_id(), index = cpu;
+	u64 cpu = bpf_get_smp_processor_id();
+	u32 index = cpu;
 	struct runq_cpu *pc = bpf_map_lookup_elem(&cpus, &index);
 	struct dispatch d = {.sampled = true};
 

@@ -248,7 +248,7 @@ static __noinline int walk_charge(struct runq_cpu *pc, struct task_struct *next,
 }
 
 static __always_inline void wait_charge(struct mode mode, struct runq_cpu *pc,
-					const struct dispatch *d, void *slot, u32 cpu)
+					const struct dispatch *d, void *slot, u64 cpu)
 {
 	bool is_long = mode.threshold && d->wait_ns >= threshold_ns, held;
 	struct runq_cell *cell;

@@ -80,17 +80,17 @@ static __always_inline void *slot_fast(u32 slot)
 }
 
 /* Parts of a slot; @cpu is less than layout.cpus. */
-static __always_inline struct runq_cell *slot_cell(void *slot, u32 cpu)
+static __always_inline struct runq_cell *slot_cell(void *slot, u64 cpu)
 {
 	return slot + sizeof(struct runq_head) + cpu * sizeof(struct runq_cell);
 }
 
-static __always_inline struct runq_cold *slot_cold(void *slot, u32 cpu)
+static __always_inline struct runq_cold *slot_cold(void *slot, u64 cpu)
 {
 	return slot + layout.colds_at + cpu * sizeof(struct runq_cold);
 }
 
-static __always_inline struct runq_hist *slot_hist(void *slot, u32 cpu)
+static __always_inline struct runq_hist *slot_hist(void *slot, u64 cpu)
 {
 	return slot + layout.hists_at + (cpu & (layout.stripes - 1)) * sizeof(struct runq_hist);
 }

@@ -87,7 +87,8 @@ int main(void)
 		others_free(&before);
 		where = live_realtime() ? split.ksoftirqd : split.softirq_on_idle;
 		mostly = split.busy > 0.05f && where > split.busy / 2;
-		if (!mostly && !live_realtime() && split.ksoftirqd > split.softirq_on_idle)
+		if (split.busy > 0.1f && !live_realtime() &&
+		    split.ksoftirqd > split.softirq_on_idle)
 			slow_down(&flood, &opts);
 	}
 	live_note("sent %llu packets, last with pauses of %llu us",

@@ -171,6 +171,10 @@ static bool idle_fits(const char *cgroup, int cpu, bool *ret_busy)
 		if (!cgroups_enter(cgroup, 0))
 			_exit(1);
 		live_pin(cpu);
+		/* PREEMPT_RT handles the timers of other tasks in ksoftirqd: waits behind that. */
+		if (live_realtime())
+			sched_setscheduler(0, SCHED_FIFO,
+					   &(struct sched_param){.sched_priority = 1});
 		for (;;)
 			usleep(2000);
 	}

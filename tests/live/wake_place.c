@@ -91,13 +91,13 @@ static void test_contained(void)
 	live_ok(run_contained(breakdown) == 77, "PID namespace: --breakdown is refused");
 }
 
-/* A cpuset with the measured core only; its directory, or NULL where there are none to be had. */
-static const char *make_cpuset(void)
+/* A cpuset with the measured core only, below @base; its directory, or NULL. */
+static const char *make_cpuset(const char *base)
 {
 	static char dir[128];
 	char path[160];
 
-	snprintf(dir, sizeof(dir), "/sys/fs/cgroup/cpuset/subtick-wake-%d", getpid());
+	snprintf(dir, sizeof(dir), "%s/subtick-wake-%d", base, getpid());
 	if (mkdir(dir, 0755))
 		return NULL;
 	snprintf(path, sizeof(path), "%s/cpuset.cpus", dir);
@@ -114,7 +114,8 @@ static const char *make_cpuset(void)
 static void test_cpuset(void)
 {
 	const char *const remote[] = {"-n", "5", "--source", "remote", NULL};
-	const char *dir = make_cpuset();
+	/* cgroup v1, or v2 where its root hands cpusets on. */
+	const char *dir = make_cpuset("/sys/fs/cgroup/cpuset") ?: make_cpuset("/sys/fs/cgroup");
 	char path[160];
 	pid_t pid;
 	int code;

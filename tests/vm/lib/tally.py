@@ -42,25 +42,41 @@ def cell(results):
     return ", ".join(f"{n} {word}" for n, word in counts if n)
 
 
+def columns_of(rows):
+    """In the order in which suites run, whichever boot came first; live tests by name."""
+    seen = dict.fromkeys(column(r.suite) for results in rows.values() for r in results)
+    order = ["events", "doctor", *sorted(c for c in seen if c.startswith("live/")), "idle"]
+    return [c for c in order if c in seen] + [c for c in seen if c not in order and c != "end"] + \
+        [c for c in seen if c == "end"]
+
+
+def where(boots, rows, suite):
+    """Names of boots; one word where each that ran the suite is meant."""
+    ran = [row for row, results in rows.items() if any(r.suite == suite for r in results)]
+    if len(ran) > 1 and len(boots) == len(ran):
+        return "everywhere"
+    return ", ".join("/".join(row) for row in boots)
+
+
 def table(rows, notes=None):
     """Markdown: one row per boot with a column per suite, then each skip and failure with its
-    reason. notes maps a row to a last column of its own."""
-    columns = list(dict.fromkeys(column(r.suite) for results in rows.values() for r in results))
-    extra = [" run at |", " --- |"] if notes else ["", ""]
-    lines = ["| kernel | boot | " + " | ".join(columns) + " |" + extra[0],
-             "| --- | --- |" + " --- |" * len(columns) + extra[1]]
+    reason. notes maps a row to (title, cell) pairs of further columns."""
+    columns = columns_of(rows)
+    extra = [title for title, _ in next(iter(notes.values()))] if notes else []
+    lines = ["| " + " | ".join(["kernel", "boot", *columns, *extra]) + " |",
+             "| --- | --- |" + " --- |" * (len(columns) + len(extra))]
     reasons = {}
     for row, results in rows.items():
         cells = [cell([r for r in results if column(r.suite) == c]) for c in columns]
-        last = f" {notes[row]} |" if notes else ""
-        lines.append(f"| {row[0]} | {row[1]} | " + " | ".join(cells) + " |" + last)
+        cells += [text for _, text in notes[row]] if notes else []
+        lines.append("| " + " | ".join([*row, *cells]) + " |")
         for result in (r for r in results if r.status != "ok"):
             kind = "skipped" if result.status == "skip" else "FAILED"
             key = (kind, result.suite, result.what, result.reason)
-            reasons.setdefault(key, []).append("/".join(row))
+            reasons.setdefault(key, []).append(row)
     lines.append("")
     for (kind, suite, what, reason), boots in reasons.items():
         about = suite if what == suite else f"{suite}: {what}"
         lines.append(f"- {kind}: {about}" + (f": {reason}" if reason else "") +
-                     f" ({', '.join(boots)})")
+                     f" ({where(dict.fromkeys(boots), rows, suite)})")
     return lines

@@ -18,6 +18,7 @@ cgroup_mount() {
 	case $1 in
 	v2)
 		mount -t cgroup2 cgroup2 /sys/fs/cgroup
+		echo +cpuset >/sys/fs/cgroup/cgroup.subtree_control
 		;;
 	v1)
 		cgroup_mount_v1

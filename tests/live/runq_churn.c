@@ -20,39 +20,29 @@
 static char prefix[64];
 static int nr_cgroups;
 
-/*
- * Its first task moves in, the others are born there: each move waits for a grace period of RCU.
- * Those of a guest take tens of milliseconds.
- */
-static void live_in(const char *path)
-{
-	if (!cgroups_enter(path, 0))
-		_exit(1);
-	for (int t = 1; t < TASKS_IN_EACH; t++)
-		if (!fork()) {
-			usleep(50);
-			_exit(0);
-		}
-	usleep(50);
-	while (wait(NULL) > 0 || errno == EINTR)
-		;
-	_exit(0);
-}
-
 /* In a process of its own, so that the meter can do its chores meanwhile. */
 static void __attribute__((noreturn)) churn(const char *root)
 {
 	char name[96], path[128];
-	int status = 0;
 
 	for (int i = 0; i < nr_cgroups; i++) {
 		snprintf(name, sizeof(name), "%d", i);
 		snprintf(path, sizeof(path), "%s/%s", root, name);
 		if (!cgroups_mkdir(path))
 			_exit(1);
-		if (!fork())
-			live_in(path);
-		if (wait(&status) < 0 || status || !cgroups_remove(path))
+		for (int t = 0; t < TASKS_IN_EACH; t++) {
+			pid_t pid = fork();
+
+			if (!pid) {
+				/* The move itself may have been while running: wait in it. */
+				if (cgroups_enter(path, 0))
+					usleep(50);
+				_exit(0);
+			}
+		}
+		while (wait(NULL) > 0 || errno == EINTR)
+			;
+		if (!cgroups_remove(path))
 			_exit(1);
 	}
 	_exit(0);

@@ -19,8 +19,9 @@ QEMU = {"arm64": "qemu-system-aarch64", "amd64": "qemu-system-x86_64"}
 PACKAGE = {"arm64": "qemu-system-arm", "amd64": "qemu-system-x86"}
 MACHINE_TYPE = {"arm64": "virt", "amd64": "q35"}
 CONSOLE = {"arm64": "ttyAMA0", "amd64": "ttyS0"}
-# Longer than a suite may take (guest/lib/tap.sh): one that prints only at its end is no hang.
-SILENCE_S = 240
+# Longer than a suite may take (guest/lib/tap.sh, LIMIT_S of run): one that prints only at its end
+# is no hang.
+SILENCE_S = 360
 END_MARKER = "subtick-vm: end of run"
 # What a kernel says when it dies or is about to; none of these may appear in a good run.
 # The prefix keeps a test's own sentence that mentions one of them from counting.

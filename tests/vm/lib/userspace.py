@@ -11,6 +11,8 @@ import kernels
 
 TOP = Path(__file__).resolve().parents[3]
 TRIPLET = {"arm64": "aarch64-linux-gnu", "amd64": "x86_64-linux-gnu"}
+# Each live test carries its own copy of every library: only what it calls shall go along.
+SMALL, DROP = ["-ffunction-sections", "-fdata-sections"], "-Wl,--gc-sections"
 FAMILY = {"arm64": "aarch64", "amd64": "x86_64"}
 
 
@@ -42,7 +44,8 @@ def cross_file(arch, directory):
         raise apt.Unavailable(f"no {compiler}; install gcc-{triplet.replace('_', '-')} and "
                               f"libc6-dev-{arch}-cross")
     include = [f"-isystem{root}/usr/include", f"-isystem{root}/usr/include/{triplet}"]
-    link = [f"-L{root}/usr/lib/{triplet}"]
+    include += SMALL
+    link = [f"-L{root}/usr/lib/{triplet}", DROP]
     path = directory / f"cross-{arch}.ini"
     path.write_text(f"""\
 [binaries]
@@ -87,6 +90,8 @@ def build(arch):
                        "-Dbuildtype=release", "-Dstrip=true"]
             if arch != kernels.MACHINE:
                 options += ["--cross-file", cross_file(arch, directory)]
+            else:
+                options += [f"-Dc_args={SMALL}", f"-Dc_link_args={[DROP]}"]
             quietly(["meson", "setup", directory, TOP, *options])
         quietly(["ninja", "-C", directory, "-j", str(os.cpu_count() or 1)])
     return directory

@@ -149,7 +149,8 @@ static void check_point(struct cpu_load *bpf, struct cpu_load *tasks, int cpu,
 	else
 		live_ok(quiet && inside, "%s", what);
 	points_measured += quiet && inside;
-	live_ok(got.closure < 0.005, "closure error %.4f %% is under 0.5 %%", got.closure * 100.0);
+	live_ok(got.closure < live_bound(0.005), "closure error %.4f %% is under %.1f %%",
+		got.closure * 100.0, live_bound(0.005) * 100.0);
 }
 
 int main(void)

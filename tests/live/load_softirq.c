@@ -108,8 +108,8 @@ int main(void)
 			seen_by_tasks * 100.0f);
 	else
 		check_missed(split.busy, seen_by_tasks, seen_by_schedstat);
-	live_ok(split.closure_error < 0.005f, "closure error %.4f %% is under 0.5 %%",
-		split.closure_error * 100.0f);
+	live_ok(split.closure_error < live_bound(0.005), "closure error %.4f %% is under %.1f %%",
+		split.closure_error * 100.0, live_bound(0.005) * 100.0);
 	if (schedstat)
 		cpu_load_destroy(schedstat);
 	cpu_load_destroy(tasks);

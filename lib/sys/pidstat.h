@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* User and system time of a process as /proc/PID/stat gives them. */
+/* What /proc/PID/stat tells of a process, and /proc/PID/task/TID/stat of one of its threads. */
 #ifndef SUBTICK_SYS_PIDSTAT_H
 #define SUBTICK_SYS_PIDSTAT_H
 
 #include <stdint.h>
 #include <sys/types.h>
 
-/* In units of 1/USER_HZ s. */
 struct pidstat {
-	uint64_t user_ticks;
+	uint64_t user_ticks; /* in units of 1/USER_HZ s */
 	uint64_t system_ticks;
+	pid_t group;
+	uint32_t flags; /* PF_ of the kernel's sched.h */
+	int cpu;	/* the last one it ran on; -1 if the line ends before */
 };
 
 /* -EINVAL for text that is not such a line; the name in it may hold anything. */

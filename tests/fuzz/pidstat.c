@@ -6,7 +6,7 @@
 
 static void fuzz_pidstat(const char *text)
 {
-	struct pidstat stat = {1, 2}, other = {3, 4};
+	struct pidstat stat = {.user_ticks = 1, .system_ticks = 2}, other = {.user_ticks = 3};
 	const char *end = strrchr(text, ')');
 	int rc = pidstat_parse(text, &stat);
 	char *plain = NULL;
@@ -18,7 +18,8 @@ static void fuzz_pidstat(const char *text)
 	FUZZ_CHECK(pidstat_parse(plain, &other) == rc);
 	if (!rc)
 		FUZZ_CHECK(stat.user_ticks == other.user_ticks &&
-			   stat.system_ticks == other.system_ticks);
+			   stat.system_ticks == other.system_ticks && stat.group == other.group &&
+			   stat.flags == other.flags && stat.cpu == other.cpu);
 	free(plain);
 }
 

@@ -3,6 +3,7 @@
 #include "others.h"
 
 #include <dirent.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -11,61 +12,32 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "sys/file.h"
+#include "sys/pidstat.h"
 
 #define PF_KTHREAD 0x00200000u
 
 /* False for our own, for the kernel's, and for one that has just ended. */
-static bool is_foreign(const char *pid, const char *tid, int *ret_cpu)
+static bool read_foreign(const char *pid, struct others_task *task)
 {
-	char path[64], text[1024], *rest;
-	unsigned int flags;
-	int group, cpu;
-	size_t len;
-	FILE *file;
+	char path[64], text[1024];
+	struct pidstat stat;
 
-	snprintf(path, sizeof(path), "/proc/%.15s/task/%.15s/stat", pid, tid);
-	file = fopen(path, "re");
-	if (!file)
+	snprintf(path, sizeof(path), "/proc/%.15s/task/%d/stat", pid, task->tid);
+	if (sys_read_file(NULL, path, text, sizeof(text)) < 0 || pidstat_parse(text, &stat) ||
+	    stat.cpu < 0 || stat.flags & PF_KTHREAD || stat.group == getpgrp())
 		return false;
-	len = fread(text, 1, sizeof(text) - 1, file);
-	fclose(file);
-	text[len] = '\0';
-	/* The name may hold anything, parentheses too; nothing after it does. */
-	rest = strrchr(text, ')');
-	/* State, parent, group, session, terminal, its group, flags; 29 more; processor. */
-	if (!rest || sscanf(rest + 1, " %*c %*d %d %*d %*d %*d %u", &group, &flags) != 2)
-		return false;
-	rest++;
-	for (int field = 3; rest && field <= 39; field++) {
-		rest = strchr(rest + (field > 3), ' ');
-		if (rest && field == 39 && sscanf(rest, " %d", &cpu) == 1)
-			*ret_cpu = cpu;
-	}
-	return rest && !(flags & PF_KTHREAD) && group != getpgrp();
-}
-
-static bool read_run(const char *pid, const char *tid, uint64_t *ret_ns)
-{
-	unsigned long long ns;
-	char path[64];
-	bool good;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%.15s/task/%.15s/schedstat", pid, tid);
-	file = fopen(path, "re");
-	if (!file)
-		return false;
-	good = fscanf(file, "%llu", &ns) == 1;
-	fclose(file);
-	*ret_ns = ns;
-	return good;
+	task->cpu = stat.cpu;
+	snprintf(path, sizeof(path), "/proc/%.15s/task/%d/schedstat", pid, task->tid);
+	return sys_read_file(NULL, path, text, sizeof(text)) > 0 &&
+	       sscanf(text, "%" SCNu64, &task->run_ns) == 1;
 }
 
 static void add_task(struct others *others, const char *pid, const char *tid)
 {
 	struct others_task task = {.tid = atoi(tid)}, *grown;
 
-	if (!is_foreign(pid, tid, &task.cpu) || !read_run(pid, tid, &task.run_ns))
+	if (!read_foreign(pid, &task))
 		return;
 	grown = realloc(others->tasks, (others->nr + 1) * sizeof(*grown));
 	if (!grown)

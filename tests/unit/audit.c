@@ -305,6 +305,16 @@ static void pid_times(void **state)
 	assert_int_equal(
 		pidstat_parse("12 (x) R 99 (y) S 1 2 3 4 -1 6 7 8 9 10 123 456 20 0", &stat), 0);
 	assert_int_equal(stat.user_ticks, 123);
+	assert_int_equal(stat.cpu, -1);
+	/* Fields 3 to 39, each with its number, but for the state. */
+	assert_int_equal(
+		pidstat_parse("1 (x) S 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 "
+			      "26 27 28 29 30 31 32 33 34 35 36 37 38 39 40 41",
+			      &stat),
+		0);
+	assert_int_equal(stat.group, 5);
+	assert_int_equal(stat.flags, 9);
+	assert_int_equal(stat.cpu, 39);
 	assert_int_equal(pidstat_parse("12 (x) S 1 2 3", &stat), -EINVAL);
 	assert_int_equal(pidstat_parse("", &stat), -EINVAL);
 }

@@ -28,6 +28,7 @@ struct figures {
 	double busy, task_all, hardirq, closure;
 	double foreign; /* task time on the core that was not the generator's */
 	double others;	/* of that, what the scheduler's own books show; most of all tries */
+	double kernel;	/* and what they show of the kernel's own threads, such as that for timers */
 };
 
 /*
@@ -94,6 +95,7 @@ static bool measure_beside(struct cpu_load *bpf, struct cpu_load *tasks, int cpu
 	measured = measure(bpf, tasks, cpu, duty, truth, figures);
 	others_read(&after);
 	figures->others = fmax(most, others_share(&before, &after, cpu));
+	figures->kernel = others_kernel_share(&before, &after, cpu);
 	others_free(&after);
 	others_free(&before);
 	return measured;
@@ -103,8 +105,8 @@ static bool is_inside(const struct truth *truth, const struct figures *got)
 {
 	/* A thread's clock runs on in hardirqs, but where the kernel accounts for them. */
 	return got->busy >= truth->low - live_bound(BOUND) &&
-	       got->busy <= truth->high + live_bound(BOUND) &&
-	       got->task_all <= truth->task + live_bound(BOUND) &&
+	       got->busy <= truth->high + got->kernel + live_bound(BOUND) &&
+	       got->task_all <= truth->task + got->kernel + live_bound(BOUND) &&
 	       got->task_all + got->hardirq >= truth->task - live_bound(BOUND);
 }
 
@@ -130,7 +132,7 @@ static void check_point(struct cpu_load *bpf, struct cpu_load *tasks, int cpu,
 	for (int tries = 0; tries < TRIES; tries++) {
 		if (!measure_beside(bpf, tasks, cpu, &duty, &truth, &got))
 			continue;
-		quiet = fabs(got.foreign) < live_bound(QUIET);
+		quiet = fabs(got.foreign - got.kernel) < live_bound(QUIET);
 		inside = is_inside(&truth, &got);
 		if (quiet || clock_mono_ns() > patience_ends_ns)
 			break;

@@ -17,7 +17,7 @@
 
 #define PF_KTHREAD 0x00200000u
 
-/* False for our own, for the kernel's, and for one that has just ended. */
+/* False for our own, and for one that has just ended. */
 static bool read_foreign(const char *pid, struct others_task *task)
 {
 	char path[64], text[1024];
@@ -25,8 +25,9 @@ static bool read_foreign(const char *pid, struct others_task *task)
 
 	snprintf(path, sizeof(path), "/proc/%.15s/task/%d/stat", pid, task->tid);
 	if (sys_read_file(NULL, path, text, sizeof(text)) < 0 || pidstat_parse(text, &stat) ||
-	    stat.cpu < 0 || stat.flags & PF_KTHREAD || stat.group == getpgrp())
+	    stat.cpu < 0 || stat.group == getpgrp())
 		return false;
+	task->kernel = stat.flags & PF_KTHREAD;
 	task->cpu = stat.cpu;
 	snprintf(path, sizeof(path), "/proc/%.15s/task/%d/schedstat", pid, task->tid);
 	return sys_read_file(NULL, path, text, sizeof(text)) > 0 &&
@@ -95,15 +96,25 @@ static uint64_t run_before(const struct others *first, int tid)
 	return 0;
 }
 
-double others_share(const struct others *first, const struct others *last, int cpu)
+static double share_of(const struct others *first, const struct others *last, int cpu, bool kernel)
 {
 	uint64_t ns = 0;
 
 	for (size_t i = 0; i < last->nr; i++)
-		if (last->tasks[i].cpu == cpu)
+		if (last->tasks[i].cpu == cpu && last->tasks[i].kernel == kernel)
 			ns += last->tasks[i].run_ns - run_before(first, last->tasks[i].tid);
 	if (last->at_ns <= first->at_ns)
 		return 0.0;
 	/* A task that came from another core brings what it ran there. */
 	return fmin(1.0, (double)ns / (double)(last->at_ns - first->at_ns));
+}
+
+double others_share(const struct others *first, const struct others *last, int cpu)
+{
+	return share_of(first, last, cpu, false);
+}
+
+double others_kernel_share(const struct others *first, const struct others *last, int cpu)
+{
+	return share_of(first, last, cpu, true);
 }

@@ -10,6 +10,7 @@
 struct others_task {
 	int tid;
 	int cpu;
+	bool kernel;
 	uint64_t run_ns;
 };
 
@@ -28,5 +29,7 @@ void others_free(struct others *others);
  * tasks that came and went in between are missing, so the share may be more, hardly less.
  */
 double others_share(const struct others *first, const struct others *last, int cpu);
+/* So for the kernel's threads, which under PREEMPT_RT do what is done in interrupts elsewhere. */
+double others_kernel_share(const struct others *first, const struct others *last, int cpu);
 
 #endif

@@ -136,6 +136,25 @@ struct runq_walk {
 	__u64 pad[6];
 };
 
+/* A run queue's clock against CLOCK_MONOTONIC; private to the programs, but for its start. */
+struct runq_clock {
+	__s64 off; /* the second less the first, of a clock just updated */
+	__u64 at;  /* when that was, by CLOCK_MONOTONIC */
+	__s64 drift; /* what off grows by, in 2^-32 */
+	/* The least late look since epoch_at, or the last that was less late than off allows. */
+	__s64 low_late, low_off;
+	__u64 low_at;
+	__u64 epoch_at;
+	__u64 looks;
+	/* Whence drift is learned. */
+	__s64 anchor_off;
+	__u64 anchor_at;
+	__u64 learned;
+	__u64 pad[5];
+};
+
+#define RUNQ_CLOCK_UNSET ((__s64)1 << 62) /* as off: more than any distance */
+
 struct runq_cpu {
 	/* One cache line for what every switch touches. */
 	__u32 skip;	/* CPU not asked for */
@@ -144,13 +163,15 @@ struct runq_cpu {
 	__u64 wait_ns;	/* their sum */
 	__u64 from;	/* of the last one, as in its walk; private to the programs */
 	__u64 to;
+	__s64 unbooked_ns; /* of wait_ns, what the kernel does not book as run delay */
 	__u64 unknown_start;
-	__u64 negative;
 	__u64 table_full; /* waits charged to slot 0 */
 	/* And one for the rest. */
+	__u64 negative;
 	__u64 events_lost;
 	__u64 blame_full;
-	__u64 pad[6];
+	__u64 pad[5];
+	struct runq_clock clock;
 	struct {
 		__u64 key;
 		__u64 slot;

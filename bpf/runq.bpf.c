@@ -17,70 +17,141 @@ static __always_inline void seg_write(struct runq_cpu *pc, u64 now, u32 who, u32
 	seg->pid = pid;
 }
 
+/* Without a helper: the verifier knows what the tracepoint hands over. */
 static __always_inline bool task_runnable(struct task_struct *task)
 {
 	if (bpf_core_field_exists(((struct task_struct___new *)0)->__state))
-		return !BPF_CORE_READ((struct task_struct___new *)task, __state);
-	return !BPF_CORE_READ((struct task_struct___old *)task, state);
+		return !((struct task_struct___new *)task)->__state;
+	return !((struct task_struct___old *)task)->state;
 }
 
-/* by_wakeup: whoever leaves the core runnable waits from now on. */
-static __always_inline void prev_leaves(u64 *ctx, struct task_struct *prev, u64 now)
+static __always_inline bool sched_info_there(void)
 {
-	bool preempt = (bool)ctx[0];
-	u32 pid = prev->pid;
-	u64 *word;
+	return bpf_core_field_exists(((struct task_struct *)0)->sched_info) &&
+	       bpf_core_field_exists(((struct sched_entity *)0)->cfs_rq);
+}
 
-	if (!pid)
-		return;
-	word = task_word(pid);
+/*
+ * Whoever leaves the core runnable waits from now on, while the kernel, where its clock is late,
+ * has it wait since the clock's last update: that much longer. It is kept as if it were booked
+ * already, which sched_info_wait() then finds missing.
+ */
+static __always_inline void prev_leaves(struct runq_cpu *pc, const struct dispatch *d)
+{
+	u32 pid = d->prev->pid;
+	u64 *word = pid && !d->leaves_asleep ? delay_word(pid) : NULL;
+
 	if (!word)
 		return;
-	if (preempt || task_runnable(prev))
-		*word = TAG_OF(pid) | (now & WORD_MASK);
+	pc->unbooked_ns -= d->late_ns;
+	if ((*word & ~WORD_MASK) == TAG_OF(pid))
+		*word += d->late_ns;
+	else
+		*word = TAG_OF(pid) + d->prev->sched_info.run_delay + d->late_ns;
+}
+
+/* by_wakeup: the same by our own stamps, and also for who loses the core on the way to sleep. */
+static __always_inline void prev_stamp(u64 *ctx, const struct dispatch *d)
+{
+	u32 pid = d->prev->pid;
+	u64 *word = pid ? stamp_word(pid) : NULL;
+
+	if (!word)
+		return;
+	if (!d->leaves_asleep || (bool)ctx[0])
+		*word = TAG_OF(pid) | (d->now & WORD_MASK);
 	else if ((*word & ~WORD_MASK) == TAG_OF(pid))
 		*word = 0;
+}
+
+/*
+ * What the kernel has booked since @word was noted, which is what the task waited on other cores, and
+ * notes what it will have booked once this dispatch is through. Added, not or'ed: a carry into the
+ * tag is in both terms of the difference. With another tag it is far outside what a delay can be.
+ */
+static __always_inline s64 delay_moves(const struct dispatch *d, u64 last_ns, u64 *word)
+{
+	u64 booked = TAG_OF(d->pid) + d->next->sched_info.run_delay, was = *word;
+
+	*word = booked + last_ns;
+	return booked - was;
 }
 
 /*
  * When the wait of the dispatched task began, and what it waited on other cores before that.
  * False when nobody knows, such as after having lost the core on the way to sleep.
  */
-static __always_inline bool wait_start(struct mode mode, struct dispatch *d, u64 *word)
+static __always_inline bool sched_info_wait(struct runq_cpu *pc, struct dispatch *d, u64 *word)
 {
-	u64 tag = TAG_OF(d->pid), was = *word, booked, moved_ns;
+	u64 queued = d->next->sched_info.last_queued;
+	s64 moved_ns = delay_moves(d, queued ? d->clock - queued : 0, word);
 
-	if (mode.by_wakeup) {
-		if ((was & ~WORD_MASK) != tag)
-			return false;
-		*word = 0;
-		d->from = was & WORD_MASK;
-		d->wait_ns = d->now - d->from;
-		return true;
-	}
-	d->from = d->next->sched_info.last_queued;
-	/* Added, not or'ed: a carry into the tag is in both terms of the difference. */
-	booked = tag + d->next->sched_info.run_delay;
-	if (rarely(!d->from)) {
-		*word = booked;
+	if (rarely(!queued))
 		return false;
-	}
-	d->wait_ns = d->now - d->from;
-	/* What the kernel will have booked once this dispatch is through. */
-	*word = booked + d->wait_ns;
-	/* With another tag the difference is far outside what a delay can be. */
-	moved_ns = booked - was;
-	if (moved_ns <= WORD_MASK / 2)
+	d->from = queued;
+	d->wait_ns = d->now - queued;
+	pc->unbooked_ns += d->late_ns;
+	if (rarely(moved_ns < 0)) {
+		/* It had the core for that much longer than the kernel's clock knew. */
+		if ((u64)-moved_ns <= CLOCK_JUMP_NS && (s64)d->wait_ns >= -moved_ns) {
+			d->from -= moved_ns;
+			d->wait_ns += moved_ns;
+		}
+	} else if ((u64)moved_ns <= WORD_MASK / 2) {
 		d->wait_ns += moved_ns;
+	}
 	return true;
 }
 
-static __always_inline u64 switch_now(struct mode mode, struct task_struct *next)
+static __always_inline bool wakeup_wait(struct runq_cpu *pc, struct dispatch *d, u64 *word)
 {
-	if (mode.by_wakeup)
-		return bpf_ktime_get_ns();
-	/* What sched_info is about to subtract from; __schedule() has just updated it. */
-	return next->se.cfs_rq->rq->clock;
+	u64 *stamp = stamp_word(d->pid), was = stamp ? *stamp : 0, queued, last_ns;
+	s64 moved_ns;
+
+	if (stamp)
+		*stamp = 0;
+	d->from = was & WORD_MASK;
+	d->wait_ns = d->now - d->from;
+	if (sched_info_there()) {
+		queued = d->next->sched_info.last_queued;
+		last_ns = queued ? d->clock - queued : 0;
+		moved_ns = delay_moves(d, last_ns, word);
+		if (moved_ns > 0 && (u64)moved_ns <= WORD_MASK / 2)
+			last_ns += moved_ns;
+		if ((was & ~WORD_MASK) == TAG_OF(d->pid))
+			pc->unbooked_ns += d->wait_ns - last_ns;
+	}
+	return (was & ~WORD_MASK) == TAG_OF(d->pid);
+}
+
+/*
+ * The kernel's clock is late only where a wake-up asked for the switch. Not so where a task goes to
+ * sleep by itself and the next was queued before the clock's last update: the wake-up would have
+ * been that update. One such switch in 16 is looked at all the same, because they show what the
+ * clock is like when it is not late.
+ */
+static __always_inline bool clock_surely_fresh(const struct runq_cpu *pc, const struct dispatch *d)
+{
+	u64 queued = d->next->sched_info.last_queued;
+
+	return d->leaves_asleep && queued && queued != d->clock && pc->head % 16;
+}
+
+/* By the clock that the starts of waits are in; and how late the kernel's own is. */
+static __always_inline void switch_now(struct mode mode, struct runq_cpu *pc, struct dispatch *d)
+{
+	if (sched_info_there())
+		d->clock = d->next->se.cfs_rq->rq->clock;
+	if (!mode.by_wakeup && clock_surely_fresh(pc, d)) {
+		d->now = d->clock;
+		return;
+	}
+	d->now = bpf_ktime_get_ns();
+	if (!sched_info_there())
+		return;
+	d->late_ns = clock_late(&pc->clock, d->now, d->clock);
+	if (!mode.by_wakeup)
+		d->now = d->clock + d->late_ns;
 }
 
 /*
@@ -90,13 +161,12 @@ static __always_inline u64 switch_now(struct mode mode, struct task_struct *next
 static __always_inline void wait_ends(struct mode mode, struct runq_cpu *pc, struct dispatch *d,
 				      u64 cpu)
 {
-	u64 *word = task_word(d->pid);
+	u64 *word = delay_word(d->pid);
 	void *slot = slot_fast(d->slot);
+	bool known;
 
 	if (mode.sample)
 		d->sampled = bpf_get_prandom_u32() < sample_below;
-	if (!mode.by_wakeup)
-		d->now = switch_now(mode, d->next);
 	seg_write(pc, d->now, d->next->flags & PF_KTHREAD ? RUNQ_WHO_KTHREAD : d->slot, d->pid);
 	/*
 	 * Neither is ever missing, but the verifier cannot know. The core's number is a register of
@@ -108,7 +178,8 @@ static __always_inline void wait_ends(struct mode mode, struct runq_cpu *pc, str
 		pc->table_full++;
 		return;
 	}
-	if (rarely(!wait_start(mode, d, word))) {
+	known = mode.by_wakeup ? wakeup_wait(pc, d, word) : sched_info_wait(pc, d, word);
+	if (rarely(!known)) {
 		pc->unknown_start++;
 		return;
 	}
@@ -138,14 +209,14 @@ static __always_inline int on_switch(struct mode mode, u64 *ctx)
 	if (rarely(!pc || pc->skip))
 		return 0;
 	switch_tasks(ctx, mode.state_first, &d.prev, &d.next);
-	if (mode.by_wakeup) {
-		d.now = switch_now(mode, d.next);
-		prev_leaves(ctx, d.prev, d.now);
-	}
+	d.leaves_asleep = !task_runnable(d.prev);
+	switch_now(mode, pc, &d);
+	if (mode.by_wakeup)
+		prev_stamp(ctx, &d);
+	else
+		prev_leaves(pc, &d);
 	d.pid = d.next->pid;
 	if (!d.pid) {
-		if (!mode.by_wakeup)
-			d.now = switch_now(mode, d.next);
 		seg_write(pc, d.now, RUNQ_WHO_IDLE, 0);
 	} else {
 		d.slot = slot_cached(pc, task_key(mode, d.next, cpu), d.next);
@@ -160,7 +231,7 @@ static __always_inline int on_switch(struct mode mode, u64 *ctx)
 static __always_inline int task_wakes(struct task_struct *task)
 {
 	u32 pid = task->pid;
-	u64 *word = task_word(pid);
+	u64 *word = stamp_word(pid);
 
 	/* Woken again while it waits: the wait goes on. */
 	if (word && (*word & ~WORD_MASK) != TAG_OF(pid))
@@ -177,17 +248,17 @@ int BPF_PROG(runq_wakeup, struct task_struct *task)
 SEC("tp_btf/sched_wakeup_new")
 int BPF_PROG(runq_wakeup_new, struct task_struct *task)
 {
-	u64 *word = task_word(task->pid);
+	u64 *word = delay_word(task->pid);
 
-	if (!word)
-		return 0;
-	if (!by_wakeup) {
-		/* Nothing booked yet: should it be moved before it first runs, that shows. */
+	/* Nothing booked yet: should it be moved before it first runs, that shows. */
+	if (word)
 		*word = TAG_OF(task->pid);
+	if (!by_wakeup)
 		return 0;
-	}
 	/* Whatever is there was left by somebody who had that pid before. */
-	*word = 0;
+	word = stamp_word(task->pid);
+	if (word)
+		*word = 0;
 	return task_wakes(task);
 }
 
@@ -276,8 +347,8 @@ int runq_delays(struct bpf_iter__task *ctx)
 	if (!task)
 		return 0;
 	/* Its last run delay as of now, if it has not run since the start. */
-	word = task_word(task->pid);
-	if (!by_wakeup && word && (*word & ~WORD_MASK) != TAG_OF(task->pid))
+	word = delay_word(task->pid);
+	if (word && (*word & ~WORD_MASK) != TAG_OF(task->pid))
 		*word = TAG_OF(task->pid) | (BPF_CORE_READ(task, sched_info.run_delay) & WORD_MASK);
 	/* Also those that exited before the start and are found here for the first time. */
 	word = task->flags & PF_EXITING ? exit_word(task) : NULL;

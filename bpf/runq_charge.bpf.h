@@ -5,6 +5,7 @@
 
 #include "runq_slots.bpf.h"
 #include "hist.bpf.h"
+#include "runq_clock.bpf.h"
 #include "runq_walk.bpf.h"
 
 /* Not on the usual way: laid out of line, so that that way touches fewer lines of code. */
@@ -12,9 +13,11 @@
 
 struct dispatch {
 	u64 from, now, wait_ns; /* the wait is longer than [from, now] if it began elsewhere */
+	u64 clock, late_ns;	/* the run queue's clock at now, and how late it is */
 	struct task_struct *prev, *next;
 	u32 slot, pid;
 	bool sampled;
+	bool leaves_asleep; /* prev; the idle task never does */
 };
 
 /*

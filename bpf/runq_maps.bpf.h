@@ -81,15 +81,22 @@ struct {
 
 /*
  * By pid, whatever pid_max is: two tasks may share an entry, and the tag tells them apart. An
- * entry is one word, so that cores cannot tear it. sched_info: tag and run delay at the last
- * dispatch. by_wakeup: tag and when the task became runnable.
+ * entry is one word, so that cores cannot tear it. Tag and run delay after the last dispatch.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, RUNQ_NR_TASKS);
 	__type(key, u32);
 	__type(value, u64);
-} tasks SEC(".maps");
+} delays SEC(".maps");
+
+/* by_wakeup: so with when the task became runnable; user space gives it its size. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, u64);
+} stamps SEC(".maps");
 
 #define TAG_SHIFT   57
 #define WORD_MASK   ((1ULL << TAG_SHIFT) - 1)

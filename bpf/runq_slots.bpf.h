@@ -5,11 +5,18 @@
 
 #include "runq_maps.bpf.h"
 
-static __always_inline u64 *task_word(u32 pid)
+static __always_inline u64 *delay_word(u32 pid)
 {
 	u32 index = pid % RUNQ_NR_TASKS;
 
-	return bpf_map_lookup_elem(&tasks, &index);
+	return bpf_map_lookup_elem(&delays, &index);
+}
+
+static __always_inline u64 *stamp_word(u32 pid)
+{
+	u32 index = pid % RUNQ_NR_TASKS;
+
+	return bpf_map_lookup_elem(&stamps, &index);
 }
 
 static __always_inline struct cgroup_subsys_state *task_css(struct task_struct *task, bool v2)

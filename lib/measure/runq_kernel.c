@@ -11,10 +11,12 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "base/clock.h"
 #include "measure/runq_slots.h"
 #include "runq.skel.h"
 #include "sys/bpf.h"
 #include "sys/cpu.h"
+#include "sys/ntp.h"
 
 #define HASH_ELEM_BYTES 48 /* of the kernel, beside key and value */
 
@@ -131,6 +133,8 @@ static int open_skeleton(struct runq_kernel *b, const struct runq_opts *opts, bo
 	bpf_map__set_max_entries(b->skel->maps.cpus, b->nr_cpus);
 	if (opts->blame)
 		bpf_map__set_max_entries(b->skel->maps.blame, RUNQ_NR_BLAME);
+	if (opts->source == RUNQ_SOURCE_WAKEUP)
+		bpf_map__set_max_entries(b->skel->maps.stamps, RUNQ_NR_TASKS);
 	rc = bpf_map__set_inner_map_fd(b->skel->maps.chunks, chunk_fd);
 	if (!rc)
 		rc = bpf_map__set_value_size(b->skel->maps.first,
@@ -144,6 +148,18 @@ out:
 	return rc;
 }
 
+/*
+ * Each core learns for itself how its run queue's clock lies to CLOCK_MONOTONIC. How fast the two
+ * drift apart is known from the start, as far as it is because one of them is steered.
+ */
+static void start_clock(struct runq_clock *clock)
+{
+	*clock = (struct runq_clock){.off = RUNQ_CLOCK_UNSET,
+				     .at = clock_mono_ns(),
+				     .low_late = RUNQ_CLOCK_UNSET,
+				     .drift = (int64_t)(ntp_rate() * 0x1p32)};
+}
+
 static int map_cpus(struct runq_kernel *b, const struct runq_opts *opts, struct err *err)
 {
 	size_t page = getpagesize();
@@ -155,8 +171,10 @@ static int map_cpus(struct runq_kernel *b, const struct runq_opts *opts, struct 
 		b->cpu = NULL;
 		return bpf_fail(err, -errno, "cannot map the state of the cores");
 	}
-	for (unsigned int cpu = 0; cpu < b->nr_cpus; cpu++)
+	for (unsigned int cpu = 0; cpu < b->nr_cpus; cpu++) {
 		b->cpu[cpu].skip = cpuset_count(&opts->cpus) && !cpuset_has(&opts->cpus, cpu);
+		start_clock(&b->cpu[cpu].clock);
+	}
 	return 0;
 }
 
@@ -390,6 +408,7 @@ void runq_kernel_losses(struct runq_kernel *b, struct runq_losses *ret_losses)
 		sum.events_lost += pc->events_lost;
 		sum.blame_full += pc->blame_full;
 		sum.waits += pc->switches;
+		sum.unbooked_ns += pc->unbooked_ns;
 	}
 	sum.recursion_misses = bpf_recursion_misses(b->skel->obj);
 	*ret_losses = sum;
@@ -406,7 +425,8 @@ uint64_t runq_kernel_memory(const struct runq_kernel *b)
 	const struct bpf_map *map;
 
 	bytes += b->nr_cpus * sizeof(struct runq_cpu) +
-		 (RUNQ_NR_TASKS + RUNQ_NR_EXITS) * sizeof(uint64_t);
+		 (RUNQ_NR_TASKS + bpf_map__max_entries(b->skel->maps.stamps) + RUNQ_NR_EXITS) *
+			 sizeof(uint64_t);
 	bytes += RUNQ_NR_CHUNKS * sizeof(void *);
 	bpf_object__for_each_map(map, b->skel->obj)
 	{

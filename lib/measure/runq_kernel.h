@@ -9,6 +9,7 @@
 
 #include "base/err.h"
 #include "measure/runq.h"
+#include "measure/runq_losses.h"
 #include "stats/runq.h"
 
 struct runq_kernel;
@@ -23,13 +24,6 @@ struct runq_group {
 	char comm[16];
 	char *path; /* of the cgroup; of its task's for a task */
 	struct runq_totals totals;
-};
-
-/* Sums since the start, over all CPUs. */
-struct runq_losses {
-	uint64_t unknown_start, negative, table_full, events_lost, blame_full, recursion_misses;
-	uint64_t waits, wait_ns; /* seen, sampled or not */
-	uint64_t delay_ns;	 /* what the kernel booked as run delay, 0 if not to be had */
 };
 
 /*

@@ -136,7 +136,7 @@ int runq_latency_read(struct runq_latency *ctx, struct runq_latency_window *ret_
 {
 	struct runq_result r;
 	size_t nr = 0;
-	uint64_t delay;
+	double ratio;
 	int rc;
 
 	last_err = (struct err){0};
@@ -155,7 +155,7 @@ int runq_latency_read(struct runq_latency *ctx, struct runq_latency_window *ret_
 		group_fill(ctx, r.groups[i], &ctx->le_counts[nr * ctx->nr_le], &ctx->groups[nr]);
 		nr++;
 	}
-	delay = r.now.delay_ns - r.was.delay_ns;
+	ratio = runq_schedstat_ratio(&r.was, &r.now);
 	*ret_window = (struct runq_latency_window){
 		.window_ns = r.window_ns,
 		.groups = ctx->groups,
@@ -166,9 +166,7 @@ int runq_latency_read(struct runq_latency *ctx, struct runq_latency_window *ret_
 		.table_full_total = r.now.table_full,
 		.negative_total = r.now.negative,
 		.recursion_misses_total = r.now.recursion_misses,
-		.schedstat_ratio = r.now.delay_ns && r.now.delay_ns > r.was.delay_ns
-					   ? (double)(r.now.wait_ns - r.was.wait_ns) / (double)delay
-					   : -1.0,
+		.schedstat_ratio = isfinite(ratio) ? ratio : -1.0,
 	};
 	return 0;
 }

@@ -299,14 +299,18 @@ static void add_blame(const struct runq_result *r, struct report *report)
 static void add_quality(const struct runq_result *r, struct report *report)
 {
 	const struct runq_losses *now = &r->now;
-	uint64_t delay = now->delay_ns - r->was.delay_ns;
+	double schedstat = runq_schedstat_ratio(&r->was, now);
+	double unbooked = runq_unbooked_ratio(&r->was, now);
 
 	/* Waits on some cores only cannot be held against tasks that move among all. */
-	if (now->delay_ns && now->delay_ns > r->was.delay_ns && !cpuset_count(&r->opts->cpus))
-		value_f64(report_quality(report, M_SCHEDSTAT_RATIO),
-			  (double)(now->wait_ns - r->was.wait_ns) / (double)delay);
+	if (isfinite(schedstat) && !cpuset_count(&r->opts->cpus))
+		value_f64(report_quality(report, M_SCHEDSTAT_RATIO), schedstat);
 	else
 		value_null(report_quality(report, M_SCHEDSTAT_RATIO));
+	if (isfinite(unbooked) && now->delay_ns)
+		value_f64(report_quality(report, M_UNBOOKED_RATIO), unbooked);
+	else
+		value_null(report_quality(report, M_UNBOOKED_RATIO));
 	value_f64(report_quality(report, M_PERCENTILE_ERROR_RATIO), 1.0 / HIST_SUB);
 	value_f64(report_quality(report, M_SAMPLE_RATIO),
 		  r->opts->sample_ratio > 0.0 ? r->opts->sample_ratio : 1.0);

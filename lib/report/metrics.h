@@ -375,7 +375,9 @@ enum unit {
 	X(M_RING_LOST_TOTAL, "ring_lost_total", "events lost", UNIT_COUNT,                         \
 	  "long waits that were counted but not streamed, because the reader was too slow")        \
 	X(M_SCHEDSTAT_RATIO, "schedstat_ratio", "of schedstat", UNIT_RATIO,                        \
-	  "all waits seen over what the kernel booked as run delay of all tasks")                  \
+	  "what the kernel books of the waits seen, over the run delay it booked of all tasks")    \
+	X(M_UNBOOKED_RATIO, "unbooked_ratio", "unbooked", UNIT_RATIO,                              \
+	  "share of the time waited that the kernel's run delay leaves out: its clock was late")   \
 	X(M_SAMPLE_RATIO, "sample_ratio", "sampled", UNIT_RATIO,                                   \
 	  "probability with which each wait was taken; figures are scaled by its inverse")         \
 	X(M_COUNT_STDERR_RATIO, "count_stderr_ratio", "±count", UNIT_RATIO,                        \

@@ -98,6 +98,48 @@ static bool ratio_fits(const struct runq_opts *opts, const char *name)
 	return ratio >= 0.98 && ratio <= 1.02;
 }
 
+/*
+ * Naps on one core. Each wake-up has the core at once or preempts whoever has it, and of such waits
+ * the kernel books next to nothing: it spares itself the update of its clock. Both sources, over the
+ * same time, tell how long they were.
+ */
+static bool naps_fit(const char *cgroup, int cpu)
+{
+	struct runq_opts opts = {.hierarchy = cgroups_v2() ? RUNQ_HIERARCHY_V2 : RUNQ_HIERARCHY_V1};
+	struct meter *meters[2];
+	double median[2], count[2];
+	pid_t pid = fork();
+
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (!cgroups_enter(cgroup, 0))
+			_exit(1);
+		live_pin(cpu);
+		for (;;)
+			usleep(2000);
+	}
+	for (int i = 0; i < 2; i++) {
+		opts.source = i ? RUNQ_SOURCE_WAKEUP : RUNQ_SOURCE_SCHED_INFO;
+		meters[i] = window_open(&opts);
+	}
+	for (int i = 0; i < 2; i++)
+		window_begin(meters[i]);
+	live_sleep_ms(2000);
+	for (int i = 0; i < 2; i++) {
+		struct report *report = window_end(meters[i], 0);
+
+		median[i] = window_group(report, cgroup, "p50_ns");
+		count[i] = window_group(report, cgroup, "count");
+		report_free(report);
+		meters[i]->ops->close(meters[i]);
+	}
+	load_kill(pid);
+	live_note("naps: %.0f waits, median %.0f ns by sched_info; %.0f, %.0f ns by wakeup", count[0],
+		  median[0], count[1], median[1]);
+	return count[0] > 20 && fabs(count[0] / count[1] - 1.0) < 0.15 && median[0] > median[1] / 4 &&
+	       median[0] < median[1] * 4;
+}
+
 struct sampled {
 	double count, stderr_ratio, cpu_s;
 };
@@ -161,6 +203,10 @@ int main(void)
 	live_ok(fits, "wakeup: the waits add up to the kernel's run delay within 2 %%");
 	for (int i = 0; i < 5; i++)
 		load_kill(pids[i]);
+	fits = false;
+	for (int i = 0; i < 4 && !fits; i++)
+		fits = naps_fit(cgroup, cpu);
+	live_ok(fits, "sched_info: waits that end by preempting are there, as long as by wakeup");
 	fits = false;
 	for (int i = 0; i < 4 && !fits; i++)
 		fits = sample_fits(cgroup, cpu);

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* How late a run queue's clock is, by looks at two clocks that drift: against the truth. */
+#include "test.h"
+
+#include <linux/types.h>
+
+typedef __u64 u64;
+typedef __s64 s64;
+
+#define __noinline __attribute__((noinline))
+
+#include "bpf/runq_clock.bpf.h"
+
+#define US 1000LL
+#define MS 1000000LL
+#define S  1000000000LL
+
+/* A core whose clock is steered away from CLOCK_MONOTONIC by so many ppm. */
+struct core {
+	struct runq_clock clock;
+	double ppm;
+	u64 mono, boot_ns;
+	s64 set_ns; /* by which somebody has set the run queue's clock */
+};
+
+static u64 random_state = 1;
+
+static u64 next_random(u64 below)
+{
+	random_state ^= random_state << 13;
+	random_state ^= random_state >> 7;
+	random_state ^= random_state << 17;
+	return random_state % below;
+}
+
+static void core_start(struct core *core, double ppm, double known_ppm)
+{
+	*core = (struct core){.ppm = ppm, .mono = 123456 * (u64)S, .boot_ns = 777 * MS};
+	core->clock = (struct runq_clock){.off = RUNQ_CLOCK_UNSET,
+					  .at = core->mono,
+					  .low_late = RUNQ_CLOCK_UNSET,
+					  .drift = (s64)(known_ppm * 1e-6 * 0x1p32)};
+}
+
+static u64 run_queue_clock(const struct core *core, u64 mono)
+{
+	return (u64)((s64)mono - core->boot_ns - (s64)((double)(mono - 123456 * (u64)S) * core->ppm * 1e-6) +
+		     core->set_ns);
+}
+
+/*
+ * A switch @past after the last, whose clock was updated @late before its way to the tracepoint
+ * began, which is 200 to 900 ns long. Returns by how much the answer is off.
+ */
+static s64 look(struct core *core, u64 past, u64 late)
+{
+	u64 way = 200 + next_random(700), found;
+
+	core->mono += past + late;
+	found = clock_late(&core->clock, core->mono + way, run_queue_clock(core, core->mono - late));
+	core->mono += way;
+	return (s64)found - (s64)late;
+}
+
+/* Half of all switches are late, as on a core where each wake-up preempts a burner. */
+static s64 worst_of(struct core *core, int looks, u64 past)
+{
+	s64 worst = 0;
+
+	for (int i = 0; i < looks; i++) {
+		u64 late = i % 2 ? next_random(3 * MS) : 0;
+		s64 off = look(core, 1 + next_random(past), late);
+
+		/* The way itself, beyond the shortest, belongs to the answer. */
+		if (off > 700)
+			off -= 700;
+		else if (off > 0)
+			off = 0;
+		if ((off < 0 ? -off : off) > worst)
+			worst = off < 0 ? -off : off;
+	}
+	return worst;
+}
+
+static void test_exact_without_drift(void **state)
+{
+	struct core core;
+
+	(void)state;
+	core_start(&core, 0.0, 0.0);
+	for (int i = 0; i < 100; i++)
+		look(&core, MS, 0);
+	assert_true(worst_of(&core, 100000, MS) < 700);
+}
+
+static void test_drift_is_learned(void **state)
+{
+	static const double rates[] = {-400.0, -30.0, 12.5, 480.0};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++) {
+		struct core core;
+
+		core_start(&core, rates[i], 0.0);
+		worst_of(&core, 40000, MS);
+		/* Learned: a core that idles for a second at a time is right to some microseconds. */
+		assert_true(worst_of(&core, 200, S) < 5 * US);
+	}
+}
+
+static void test_known_drift_from_the_start(void **state)
+{
+	struct core core;
+
+	(void)state;
+	core_start(&core, 35.0, 35.0);
+	look(&core, MS, 0);
+	/* The shortest way is found in a few looks; until then it is missing. */
+	assert_true(worst_of(&core, 200, 100 * MS) < US);
+}
+
+static void test_first_look_is_not_late(void **state)
+{
+	struct core core;
+
+	(void)state;
+	core_start(&core, 0.0, 0.0);
+	/* Whatever it was: nothing is known yet, and less is claimed rather than more. */
+	assert_true(look(&core, MS, 50 * US) == -50 * US);
+	/* The next that is not late sets it right. */
+	look(&core, MS, 0);
+	assert_true(look(&core, MS, 50 * US) > -US);
+}
+
+static void test_long_silence(void **state)
+{
+	struct core core;
+
+	(void)state;
+	core_start(&core, 30.0, 29.0);
+	worst_of(&core, 1000, MS);
+	/* An isolated core that switches once in two days: no lateness is made up from the drift. */
+	assert_true(look(&core, 2 * 86400 * S, 2 * US) <= 0);
+	look(&core, MS, 0);
+	assert_true(worst_of(&core, 100, MS) < US);
+}
+
+static void test_clock_that_is_set(void **state)
+{
+	struct core core;
+
+	(void)state;
+	core_start(&core, 0.0, 0.0);
+	worst_of(&core, 1000, MS);
+	/* By an hour: seen at once, either way. */
+	core.set_ns -= 3600 * S;
+	assert_true(look(&core, MS, 0) <= 0);
+	core.set_ns += 7200 * S;
+	assert_true(look(&core, MS, 0) <= 0);
+	assert_true(worst_of(&core, 1000, MS) < US);
+	/* By 10 ms, as after a suspend: taken for lateness until the epoch ends. */
+	core.set_ns -= 10 * MS;
+	for (int i = 0; i < 3000; i++)
+		look(&core, MS, 0);
+	assert_true(worst_of(&core, 1000, MS) < US);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_exact_without_drift),
+		cmocka_unit_test(test_drift_is_learned),
+		cmocka_unit_test(test_known_drift_from_the_start),
+		cmocka_unit_test(test_first_look_is_not_late),
+		cmocka_unit_test(test_long_silence),
+		cmocka_unit_test(test_clock_that_is_set),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

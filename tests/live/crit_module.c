@@ -188,16 +188,16 @@ static void test_session(void)
 	live_ok(numbers_are(50000, 250, 1), "and leaves its settings");
 }
 
-int main(int argc, char **argv)
+int main(void)
 {
 	const char *complaint, *module_path;
 	int err;
 
-	module_path = argc > 1 ? argv[1] : getenv("TRACERBENCH_KO");
+	module_path = getenv("TRACERBENCH_KO");
 	if (!module_path && !access(MODULE_IN_GUEST, R_OK))
 		module_path = MODULE_IN_GUEST;
 	if (!module_path)
-		live_skip_all("name tracerbench.ko as the argument or in TRACERBENCH_KO");
+		live_skip_all("name tracerbench.ko in TRACERBENCH_KO");
 	if (geteuid())
 		live_skip_all("only root can load modules");
 	/* Where it is mounted already this fails with EBUSY, and that is fine. */

@@ -88,8 +88,8 @@ def strip(arch, programs):
 
 
 def build(entry, target, live=(), programs=(), modules=(), suites=()):
-    """Writes the initramfs to target. programs go to /bin, live tests to /live, modules
-    (built for this very kernel) to /modules; all are paths on this machine."""
+    """Writes the initramfs to target. programs go to /bin, modules (built for this very kernel) to
+    /modules; both are paths on this machine. live tests are names of the program live_all."""
     root = Path(target).with_suffix(".root")
     shutil.rmtree(root, ignore_errors=True)
     for directory in DIRECTORIES:
@@ -101,11 +101,12 @@ def build(entry, target, live=(), programs=(), modules=(), suites=()):
     (root / "etc/passwd").write_text("root:x:0:0::/root:/bin/sh\n"
                                      "nobody:x:65534:65534::/:/bin/sh\n")
     (root / "etc/group").write_text("root:x:0:\nnogroup:x:65534:\n")
-    for where, paths in (("bin", programs), ("live", live), ("modules", modules),
-                         ("suites", suites)):
+    for name in live:
+        (root / "live" / name).symlink_to("/bin/live_all")
+    for where, paths in (("bin", programs), ("modules", modules), ("suites", suites)):
         for path in paths:
             shutil.copy(path, root / where)
-    strip(entry.arch, [*(root / "bin").glob("[!b]*"), *(root / "live").glob("*")])
+    strip(entry.arch, (root / "bin").glob("[!b]*"))
     add_distribution_modules(root, entry)
     add_configuration(root, entry)
     cpio.write(root, target)

@@ -98,10 +98,11 @@ def build(arch):
 
 
 def programs(arch):
-    """(subtick, live tests), as paths on this machine."""
+    """(subtick and the program that is all live tests, its names), as paths on this machine."""
     directory = build(arch)
-    if not (directory / "subtick").exists():
-        raise apt.Broken(f"{directory.name} has no subtick")
-    live = sorted(p for p in (directory / "tests/live").glob("live_*")
-                  if p.is_file() and os.access(p, os.X_OK))
-    return [directory / "subtick"], live
+    found = [directory / "subtick", directory / "tests/live/live_all"]
+    for program in found:
+        if not program.exists():
+            raise apt.Broken(f"{directory.name} has no {program.name}")
+    names = (directory / "tests/live/live_names").read_text().split()
+    return found, [f"live_{name}" for name in names]

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* All live tests in one program: by the name it is called by it is that test. */
+#include <stdio.h>
+#include <string.h>
+
+/* The build says which there are, as X(name), and that their main() is main_name(). */
+#define X(name) int main_##name(void);
+LIVE_TESTS
+#undef X
+
+#define X(name) {"live_" #name, main_##name},
+static const struct {
+	const char *name;
+	int (*run)(void);
+} tests[] = {LIVE_TESTS};
+#undef X
+
+int main(int argc, char **argv)
+{
+	const char *slash = argc ? strrchr(argv[0], '/') : NULL;
+	const char *name = !argc ? "" : slash ? slash + 1 : argv[0];
+
+	for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++)
+		if (!strcmp(tests[i].name, name))
+			return tests[i].run();
+	fprintf(stderr, "%s: call it by the name of a test:\n", name);
+	for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++)
+		fprintf(stderr, "  %s\n", tests[i].name);
+	return 64;
+}

@@ -8,6 +8,7 @@
 /* Room for one more than @nr in @array; NULL if there is none, and then it stays as it was. */
 void *runq_grow(void *array, size_t nr, size_t size);
 
+void runq_group_free(struct runq_group *group);
 /* Takes @group over, also when it fails. */
 int runq_groups_keep(struct runq_group ***list, size_t *nr, struct runq_group *group,
 		     struct err *err);

@@ -10,7 +10,7 @@
 #include "base/err.h"
 #include "measure/runq.h"
 #include "measure/runq_losses.h"
-#include "stats/runq.h"
+#include "stats/runq_pack.h"
 
 struct runq_kernel;
 
@@ -23,7 +23,8 @@ struct runq_group {
 	bool ended; /* its cgroup or task was gone by the end of the window */
 	char comm[16];
 	char *path; /* of the cgroup; of its task's for a task */
-	struct runq_totals totals;
+	uint64_t sum_ns;
+	struct runq_packed *waits;
 };
 
 /*

@@ -109,24 +109,25 @@ static uint64_t scaled(const struct runq_latency *ctx, uint64_t figure)
 static void group_fill(const struct runq_latency *ctx, const struct runq_group *from,
 		       uint64_t *le_count, struct runq_latency_group *to)
 {
-	const struct runq_totals *totals = &from->totals;
 	uint64_t *cause = (uint64_t *)&to->causes;
+	struct runq_totals totals;
 
+	runq_unpack(from->waits, &totals);
 	*to = (struct runq_latency_group){
 		.cgroup = from->path,
 		.cgroup_id = from->cgroup_id,
-		.count = scaled(ctx, runq_totals_count(totals)),
-		.sum_ns = scaled(ctx, runq_totals_sum_ns(totals)),
-		.max_ns = runq_totals_max_ns(totals),
+		.count = scaled(ctx, runq_totals_count(&totals)),
+		.sum_ns = scaled(ctx, from->sum_ns),
+		.max_ns = runq_totals_max_ns(&totals),
 		.le_count = le_count,
-		.histogram = totals->count,
+		.histogram = from->waits,
 		.ended = from->ended,
 	};
 	/* The public struct has them in the order of enum runq_cause. */
 	for (int i = 0; i < RUNQ_NR_CAUSES; i++)
-		cause[i] = scaled(ctx, totals->cause_ns[i]);
+		cause[i] = scaled(ctx, totals.cause_ns[i]);
 	for (unsigned int i = 0; i < ctx->nr_le; i++)
-		le_count[i] = scaled(ctx, runq_le_count(totals, ctx->le_ns[i], i));
+		le_count[i] = scaled(ctx, runq_le_count(&totals, ctx->le_ns[i], i));
 }
 
 _Static_assert(sizeof(struct runq_latency_causes) == RUNQ_NR_CAUSES * sizeof(uint64_t),
@@ -182,8 +183,11 @@ const struct runq_latency_group *runq_latency_find(const struct runq_latency_win
 
 double runq_latency_percentile(const struct runq_latency_group *group, double percent)
 {
-	double value = hist_percentile(group->histogram, percent);
+	struct runq_totals totals;
+	double value;
 
+	runq_unpack(group->histogram, &totals);
+	value = hist_percentile(totals.count, percent);
 	return value > (double)group->max_ns ? (double)group->max_ns : value;
 }
 

@@ -195,32 +195,34 @@ static void le_fill(const struct runq_result *r, const struct runq_totals *total
 static void group_fill(const struct runq_result *r, const struct runq_group *group,
 		       const struct cols *cols, struct table *table)
 {
-	const struct runq_totals *totals = &group->totals;
-	uint64_t count = runq_totals_count(totals), sum = runq_totals_sum_ns(totals);
+	struct runq_totals totals;
+	uint64_t count, sum = group->sum_ns;
 	size_t row = table_row(table), col = cols->figures;
 
+	runq_unpack(group->waits, &totals);
+	count = runq_totals_count(&totals);
 	who_fill(r, group, table, row);
 	value_u64(table_cell(table, row, col), scaled(r, count));
 	value_u64(table_cell(table, row, col + 1), scaled(r, sum));
 	for (int i = 0; i < RUNQ_NR_CAUSES; i++)
 		if (i != RUNQ_THROTTLED || r->held_known)
 			value_u64(table_cell(table, row, cols->causes + i),
-				  scaled(r, totals->cause_ns[i]));
-	le_fill(r, totals, table, row, cols->le);
+				  scaled(r, totals.cause_ns[i]));
+	le_fill(r, &totals, table, row, cols->le);
 	if (!count)
 		return;
 	value_f64(table_cell(table, row, col + 2), (double)sum / (double)count);
-	value_u64(table_cell(table, row, col + 3), runq_totals_max_ns(totals));
+	value_u64(table_cell(table, row, col + 3), runq_totals_max_ns(&totals));
 	col = cols->percentiles;
 	for (unsigned int i = 0; i < r->opts->nr_percentiles; i++)
 		value_f64(table_cell(table, row, col++),
-			  fmin(hist_percentile(totals->count, r->opts->percentiles[i]),
-			       (double)runq_totals_max_ns(totals)));
+			  fmin(hist_percentile(totals.count, r->opts->percentiles[i]),
+			       (double)runq_totals_max_ns(&totals)));
 	if (r->opts->sample_ratio > 0.0) {
 		value_f64(table_cell(table, row, col++),
-			  runq_count_stderr(totals, r->opts->sample_ratio));
+			  runq_count_stderr(&totals, r->opts->sample_ratio));
 		value_f64(table_cell(table, row, col++),
-			  runq_sum_stderr(totals, r->opts->sample_ratio));
+			  runq_sum_stderr(&totals, r->opts->sample_ratio));
 	}
 }
 
@@ -347,8 +349,11 @@ static void add_verdict(const struct runq_result *r, struct report *report)
 {
 	for (size_t i = 0; r->opts->fail_percent > 0.0 && i < r->nr_groups; i++) {
 		const struct runq_group *group = r->groups[i];
-		double value = hist_percentile(group->totals.count, r->opts->fail_percent);
+		struct runq_totals totals;
+		double value;
 
+		runq_unpack(group->waits, &totals);
+		value = hist_percentile(totals.count, r->opts->fail_percent);
 		if (!runq_wanted(r, group->path) || value <= (double)r->opts->fail_ns)
 			continue;
 		*r->opts->ret_exceeded = true;

@@ -27,8 +27,8 @@
 struct runq_owner {
 	uint64_t key; /* 0: the slot is free */
 	struct runq_group who;
-	struct runq_totals base; /* where this owner's current window began */
-	uint64_t gone_ns;	 /* when its end was first noticed */
+	struct runq_packed *base; /* where this owner's current window began */
+	uint64_t gone_ns;	  /* when its end was first noticed */
 	uint64_t gone_count;
 };
 
@@ -150,8 +150,10 @@ void runq_slots_close(struct runq_slots *slots)
 	for (unsigned int i = 0; i < slots->nr_chunks; i++)
 		munmap(slots->chunk[i], chunk_len(slots));
 	for (size_t i = 0; i < RUNQ_NR_SLOTS; i++) {
-		if (slots->owners[i])
+		if (slots->owners[i]) {
 			free(slots->owners[i]->who.path);
+			free(slots->owners[i]->base);
+		}
 		free(slots->owners[i]);
 	}
 	runq_groups_free(slots->groups, slots->nr_groups);
@@ -230,42 +232,57 @@ static int owner_begin(struct runq_slots *slots, size_t slot, uint64_t key, stru
 	return 0;
 }
 
-/* What the owner has waited since its base; the base moves up. Counts of 0 give no group. */
+/* Adds up the slot and takes its maxima; the base is where the next window begins. */
+static int slot_take(struct runq_slots *slots, size_t slot, struct runq_totals *ret_totals,
+		     struct err *err)
+{
+	struct runq_owner *owner = slots->owners[slot];
+	struct runq_cell *cells = (void *)((char *)slot_head(slots, slot) + RUNQ_CELLS);
+	struct runq_totals was;
+	struct runq_packed *base;
+
+	runq_slot_sum(slot_head(slots, slot), slots->stripes, slots->cpus, ret_totals);
+	base = runq_pack(ret_totals);
+	if (!base)
+		return err_set(err, -ENOMEM, "out of memory");
+	runq_unpack(owner->base, &was);
+	runq_totals_sub(ret_totals, &was);
+	free(owner->base);
+	owner->base = base;
+	for (unsigned int cpu = 0; runq_totals_count(ret_totals) && cpu < slots->cpus; cpu++) {
+		uint64_t max = 0;
+
+		if (*(volatile uint64_t *)&cells[cpu].max_ns)
+			max = __atomic_exchange_n(&cells[cpu].max_ns, 0, __ATOMIC_RELAXED);
+		if (max > ret_totals->max_ns)
+			ret_totals->max_ns = max;
+	}
+	return 0;
+}
+
+/* What the owner has waited since its base. Counts of 0 give no group. */
 static int owner_take(struct runq_slots *slots, size_t slot, bool ended,
 		      struct runq_group **ret_group, struct err *err)
 {
 	struct runq_owner *owner = slots->owners[slot];
-	struct runq_group *group = malloc(sizeof(*group));
-	char *cells = (char *)slot_head(slots, slot) + RUNQ_CELLS;
+	struct runq_totals totals;
+	struct runq_group *group;
+	int rc;
 
 	*ret_group = NULL;
+	rc = slot_take(slots, slot, &totals, err);
+	if (rc || !runq_totals_count(&totals))
+		return rc;
+	group = malloc(sizeof(*group));
 	if (!group)
 		return err_set(err, -ENOMEM, "out of memory");
 	*group = owner->who;
 	group->ended = ended;
-	runq_slot_sum(slot_head(slots, slot), slots->stripes, slots->cpus, &group->totals);
-	{
-		struct runq_totals base = owner->base;
-
-		owner->base = group->totals;
-		runq_totals_sub(&group->totals, &base);
-	}
-	if (!runq_totals_count(&group->totals)) {
-		free(group);
-		return 0;
-	}
-	for (unsigned int cpu = 0; cpu < slots->cpus; cpu++) {
-		struct runq_cell *cell = (struct runq_cell *)cells + cpu;
-		uint64_t max = 0;
-
-		if (*(volatile uint64_t *)&cell->max_ns)
-			max = __atomic_exchange_n(&cell->max_ns, 0, __ATOMIC_RELAXED);
-		if (max > group->totals.max_ns)
-			group->totals.max_ns = max;
-	}
+	group->sum_ns = runq_totals_sum_ns(&totals);
+	group->waits = runq_pack(&totals);
 	group->path = strdup(owner->who.path);
-	if (!group->path) {
-		free(group);
+	if (!group->path || !group->waits) {
+		runq_group_free(group);
 		return err_set(err, -ENOMEM, "out of memory");
 	}
 	*ret_group = group;

@@ -75,7 +75,7 @@ static __always_inline u64 clock_late(struct runq_clock *c, u64 mono, u64 clock)
 		c->at = mono;
 		late = 0;
 	}
-	if (__builtin_expect(late < c->low_late, 0)) {
+	if (__builtin_expect(late <= c->low_late, 0)) {
 		c->low_late = late;
 		c->low_off = off;
 		c->low_at = mono;

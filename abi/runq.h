@@ -138,8 +138,8 @@ struct runq_walk {
 
 /* A run queue's clock against CLOCK_MONOTONIC; private to the programs, but for its start. */
 struct runq_clock {
-	__s64 off; /* the second less the first, of a clock just updated */
-	__u64 at;  /* when that was, by CLOCK_MONOTONIC */
+	__s64 off;   /* the second less the first, of a clock just updated */
+	__u64 at;    /* when that was, by CLOCK_MONOTONIC */
 	__s64 drift; /* what off grows by, in 2^-32 */
 	/* The least late look since epoch_at, or the last that was less late than off allows. */
 	__s64 low_late, low_off;

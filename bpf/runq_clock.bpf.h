@@ -81,7 +81,8 @@ static __always_inline u64 clock_late(struct runq_clock *c, u64 mono, u64 clock)
 		c->low_at = mono;
 	}
 	c->looks++;
-	if (__builtin_expect(mono - c->epoch_at > CLOCK_EPOCH_NS, 0) && c->looks >= CLOCK_EPOCH_LOOKS)
+	if (__builtin_expect(mono - c->epoch_at > CLOCK_EPOCH_NS, 0) &&
+	    c->looks >= CLOCK_EPOCH_LOOKS)
 		clock_epoch(c, mono);
 	return late;
 }

@@ -12,16 +12,16 @@
 #include "base/clock.h"
 
 /* Each sleep that was too short for the core to idle doubles the next, up to this. */
-#define CHAR_SLEEP_NS	  (100 * NSEC_PER_USEC)
+#define CHAR_SLEEP_NS	   (100 * NSEC_PER_USEC)
 #define CHAR_SLEEP_MOST_NS (10 * NSEC_PER_MSEC)
 /* A core that others keep busy idles now and then: wait for enough of that, but not for ever. */
-#define CHAR_LIMIT_NS	NSEC_PER_SEC
-#define BUSY_LAUNCH_NS	(60 * NSEC_PER_USEC)
+#define CHAR_LIMIT_NS  NSEC_PER_SEC
+#define BUSY_LAUNCH_NS (60 * NSEC_PER_USEC)
 /* So with how long to wait for the timer's handler. */
-#define BUSY_AFTER_NS	  (40 * NSEC_PER_USEC)
+#define BUSY_AFTER_NS	   (40 * NSEC_PER_USEC)
 #define BUSY_AFTER_MOST_NS (5 * NSEC_PER_MSEC)
-#define BUSY_BLIND	  8
-#define CLOCK_READS	2000
+#define BUSY_BLIND	   8
+#define CLOCK_READS	   2000
 
 static void clock_cost(struct wake_character *c)
 {
@@ -82,8 +82,8 @@ static int busy_points(struct wake_worker *w)
 
 	if (fd < 0)
 		return err_set(&w->err, -errno, "cannot make a timer: %s", strerror(errno));
-	for (int i = 0; i < WAKE_BUSY_POINTS && clock_mono_ns() < until && !atomic_load(&w->run->stop);
-	     i++) {
+	for (int i = 0;
+	     i < WAKE_BUSY_POINTS && clock_mono_ns() < until && !atomic_load(&w->run->stop); i++) {
 		uint64_t launch = clock_mono_ns() + BUSY_LAUNCH_NS;
 		struct itimerspec at = {.it_value = clock_timespec(launch)};
 

@@ -13,5 +13,6 @@ double ntp_rate(void)
 	if (adjtimex(&timex) < 0 || !timex.tick)
 		return 0.0;
 	/* freq is in ppm with 16 bits after the point, tick in microseconds of a nominal tick_us. */
-	return (double)timex.freq / 65536.0 / 1e6 + (double)(timex.tick - tick_us) / (double)tick_us;
+	return (double)timex.freq / 65536.0 / 1e6 +
+	       (double)(timex.tick - tick_us) / (double)tick_us;
 }

@@ -28,7 +28,7 @@ struct figures {
 	double busy, task_all, hardirq, closure;
 	double foreign; /* task time on the core that was not the generator's */
 	double others;	/* of that, what the scheduler's own books show; most of all tries */
-	double kernel;	/* and what they show of the kernel's own threads, such as that for timers */
+	double kernel; /* and what they show of the kernel's own threads, such as that for timers */
 };
 
 /*

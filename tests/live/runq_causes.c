@@ -102,7 +102,8 @@ static bool wakee_fits(const char *waker, const char *wakee, int cpu)
 		behind / 1e6, window_group(report, waker, "count"));
 	/* What the waker did after waking is the least that the wakee waited behind it. */
 	fits = fabs(count - (s1.count - s0.count)) <= 2 && count >= times &&
-	       fabs(sum - (s1.waited_ns - s0.waited_ns)) <= live_bound(0.05) * sum && behind > 0.5 * sum;
+	       fabs(sum - (s1.waited_ns - s0.waited_ns)) <= live_bound(0.05) * sum &&
+	       behind > 0.5 * sum;
 	report_free(report);
 	meter->ops->close(meter);
 	close(in[0]);

@@ -134,10 +134,10 @@ static bool naps_fit(const char *cgroup, int cpu)
 		meters[i]->ops->close(meters[i]);
 	}
 	load_kill(pid);
-	live_note("naps: %.0f waits, median %.0f ns by sched_info; %.0f, %.0f ns by wakeup", count[0],
-		  median[0], count[1], median[1]);
-	return count[0] > 20 && fabs(count[0] / count[1] - 1.0) < 0.15 && median[0] > median[1] / 4 &&
-	       median[0] < median[1] * 4;
+	live_note("naps: %.0f waits, median %.0f ns by sched_info; %.0f, %.0f ns by wakeup",
+		  count[0], median[0], count[1], median[1]);
+	return count[0] > 20 && fabs(count[0] / count[1] - 1.0) < 0.15 &&
+	       median[0] > median[1] / 4 && median[0] < median[1] * 4;
 }
 
 struct sampled {

@@ -44,8 +44,8 @@ static void core_start(struct core *core, double ppm, double known_ppm)
 
 static u64 run_queue_clock(const struct core *core, u64 mono)
 {
-	return (u64)((s64)mono - core->boot_ns - (s64)((double)(mono - 123456 * (u64)S) * core->ppm * 1e-6) +
-		     core->set_ns);
+	return (u64)((s64)mono - core->boot_ns -
+		     (s64)((double)(mono - 123456 * (u64)S) * core->ppm * 1e-6) + core->set_ns);
 }
 
 /*
@@ -57,7 +57,8 @@ static s64 look(struct core *core, u64 past, u64 late)
 	u64 way = 200 + next_random(700), found;
 
 	core->mono += past + late;
-	found = clock_late(&core->clock, core->mono + way, run_queue_clock(core, core->mono - late));
+	found = clock_late(&core->clock, core->mono + way,
+			   run_queue_clock(core, core->mono - late));
 	core->mono += way;
 	return (s64)found - (s64)late;
 }

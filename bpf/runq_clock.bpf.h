@@ -68,7 +68,8 @@ static __always_inline u64 clock_late(struct runq_clock *c, u64 mono, u64 clock)
 {
 	u64 past = mono - c->at;
 	s64 off = mono - clock;
-	s64 late = off - c->off - ((s64)past * c->drift >> 32);
+	/* Unsigned, because what is too large for it is thrown away below and must not trap before. */
+	s64 late = (u64)off - c->off - ((s64)(past * (u64)c->drift) >> 32);
 
 	if (__builtin_expect((u64)late > CLOCK_JUMP_NS || past > CLOCK_FORGOT_NS, 0)) {
 		c->off = off;

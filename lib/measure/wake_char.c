@@ -11,9 +11,9 @@
 
 #include "base/clock.h"
 
-/* Each sleep that was too short for the core to idle doubles the next, up to this. */
+/* Each sleep that was too short for the core to idle doubles the next, and others halve it. */
 #define CHAR_SLEEP_NS	   (100 * NSEC_PER_USEC)
-#define CHAR_SLEEP_MOST_NS (10 * NSEC_PER_MSEC)
+#define CHAR_SLEEP_MOST_NS (2 * NSEC_PER_MSEC)
 /* A core that others keep busy idles now and then: wait for enough of that, but not for ever. */
 #define CHAR_LIMIT_NS  NSEC_PER_SEC
 #define BUSY_LAUNCH_NS (60 * NSEC_PER_USEC)
@@ -56,10 +56,13 @@ static void stamp_cost(struct wake_worker *w)
 		*(volatile __u64 *)&w->slot->char_cost_ns = 0;
 		clock_nanosleep(CLOCK_MONOTONIC, 0, &sleep, NULL);
 		cost[nr] = *(volatile __u64 *)&w->slot->char_cost_ns;
-		if (cost[nr])
+		if (cost[nr]) {
 			nr++;
-		else if (sleep_ns < CHAR_SLEEP_MOST_NS) /* something kept the core from idling */
+			sleep_ns = sleep_ns > CHAR_SLEEP_NS ? sleep_ns / 2 : CHAR_SLEEP_NS;
+		} else if (sleep_ns <
+			   CHAR_SLEEP_MOST_NS) { /* something kept the core from idling */
 			sleep_ns *= 2;
+		}
 	}
 	wake_overhead(cost, nr, &w->character.stamp);
 	w->character.known = nr >= WAKE_CHAR_POINTS / 10;

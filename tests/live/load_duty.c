@@ -134,7 +134,9 @@ static void check_point(struct cpu_load *bpf, struct cpu_load *tasks, int cpu,
 			continue;
 		inside = is_inside(&truth, &got);
 		/* An emulated core's time is never its own, and nobody else runs there. */
-		quiet = live_emulated() ? inside : fabs(got.foreign - got.kernel) < QUIET;
+		quiet = live_emulated()
+				? inside
+				: fmin(fabs(got.foreign), fabs(got.foreign - got.kernel)) < QUIET;
 		if (quiet || clock_mono_ns() > patience_ends_ns)
 			break;
 	}

@@ -13,7 +13,10 @@ struct runq_losses {
 	uint64_t delay_ns;	 /* what the kernel booked as run delay, 0 if not to be had */
 };
 
-/* Of what was waited between the two, the part that the kernel books, over what it did book. NAN: unknown. */
+/*
+ * Of what was waited between the two, the part that the kernel books, over what it did book. NAN if
+ * that is unknown.
+ */
 double runq_schedstat_ratio(const struct runq_losses *was, const struct runq_losses *now);
 /* And the part that it does not book, over all. NAN without waits. */
 double runq_unbooked_ratio(const struct runq_losses *was, const struct runq_losses *now);

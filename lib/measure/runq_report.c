@@ -352,9 +352,11 @@ static void add_verdict(const struct runq_result *r, struct report *report)
 		struct runq_totals totals;
 		double value;
 
+		if (!runq_wanted(r, group->path))
+			continue;
 		runq_unpack(group->waits, &totals);
 		value = hist_percentile(totals.count, r->opts->fail_percent);
-		if (!runq_wanted(r, group->path) || value <= (double)r->opts->fail_ns)
+		if (value <= (double)r->opts->fail_ns)
 			continue;
 		*r->opts->ret_exceeded = true;
 		report_note(report, "%s: p%.9g is %.0f ns, more than %llu ns", group->path,

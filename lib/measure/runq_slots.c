@@ -232,12 +232,11 @@ static int owner_begin(struct runq_slots *slots, size_t slot, uint64_t key, stru
 	return 0;
 }
 
-/* Adds up the slot and takes its maxima; the base is where the next window begins. */
+/* What is new in the slot; the base is where the next window begins. */
 static int slot_take(struct runq_slots *slots, size_t slot, struct runq_totals *ret_totals,
 		     struct err *err)
 {
 	struct runq_owner *owner = slots->owners[slot];
-	struct runq_cell *cells = (void *)((char *)slot_head(slots, slot) + RUNQ_CELLS);
 	struct runq_totals was;
 	struct runq_packed *base;
 
@@ -249,15 +248,21 @@ static int slot_take(struct runq_slots *slots, size_t slot, struct runq_totals *
 	runq_totals_sub(ret_totals, &was);
 	free(owner->base);
 	owner->base = base;
-	for (unsigned int cpu = 0; runq_totals_count(ret_totals) && cpu < slots->cpus; cpu++) {
+	return 0;
+}
+
+static void slot_take_max(struct runq_slots *slots, size_t slot, struct runq_totals *totals)
+{
+	struct runq_cell *cells = (void *)((char *)slot_head(slots, slot) + RUNQ_CELLS);
+
+	for (unsigned int cpu = 0; cpu < slots->cpus; cpu++) {
 		uint64_t max = 0;
 
 		if (*(volatile uint64_t *)&cells[cpu].max_ns)
 			max = __atomic_exchange_n(&cells[cpu].max_ns, 0, __ATOMIC_RELAXED);
-		if (max > ret_totals->max_ns)
-			ret_totals->max_ns = max;
+		if (max > totals->max_ns)
+			totals->max_ns = max;
 	}
-	return 0;
 }
 
 /* What the owner has waited since its base. Counts of 0 give no group. */
@@ -273,6 +278,7 @@ static int owner_take(struct runq_slots *slots, size_t slot, bool ended,
 	rc = slot_take(slots, slot, &totals, err);
 	if (rc || !runq_totals_count(&totals))
 		return rc;
+	slot_take_max(slots, slot, &totals);
 	group = malloc(sizeof(*group));
 	if (!group)
 		return err_set(err, -ENOMEM, "out of memory");

@@ -55,12 +55,12 @@ static void stamp_cost(struct wake_worker *w)
 
 		*(volatile __u64 *)&w->slot->char_cost_ns = 0;
 		clock_nanosleep(CLOCK_MONOTONIC, 0, &sleep, NULL);
+		/* 0: something kept the core from idling, so nothing was measured. */
 		cost[nr] = *(volatile __u64 *)&w->slot->char_cost_ns;
 		if (cost[nr]) {
 			nr++;
 			sleep_ns = sleep_ns > CHAR_SLEEP_NS ? sleep_ns / 2 : CHAR_SLEEP_NS;
-		} else if (sleep_ns <
-			   CHAR_SLEEP_MOST_NS) { /* something kept the core from idling */
+		} else if (sleep_ns < CHAR_SLEEP_MOST_NS) {
 			sleep_ns *= 2;
 		}
 	}
@@ -77,7 +77,7 @@ static int busy_points(struct wake_worker *w)
 {
 	int32_t latency[WAKE_BUSY_POINTS];
 	uint64_t until = clock_mono_ns() + CHAR_LIMIT_NS, after = BUSY_AFTER_NS;
-	const struct sched_param none = {0}, priority = {.sched_priority = 1};
+	struct sched_param none = {0}, priority = {0};
 	struct wake_kpoint k;
 	size_t nr = 0, blind = 0;
 	int policy = sched_getscheduler(0);
@@ -85,6 +85,7 @@ static int busy_points(struct wake_worker *w)
 
 	if (fd < 0)
 		return err_set(&w->err, -errno, "cannot make a timer: %s", strerror(errno));
+	sched_getparam(0, &priority);
 	for (int i = 0;
 	     i < WAKE_BUSY_POINTS && clock_mono_ns() < until && !atomic_load(&w->run->stop); i++) {
 		uint64_t launch = clock_mono_ns() + BUSY_LAUNCH_NS;
@@ -108,8 +109,7 @@ static int busy_points(struct wake_worker *w)
 		latency[nr++] = k.ti_ns - launch;
 	}
 	close(fd);
-	if (policy == SCHED_FIFO)
-		sched_setscheduler(0, SCHED_FIFO, &priority);
+	sched_setscheduler(0, policy, &priority);
 	wake_summarize(latency, nr, &w->character.busy);
 	return 0;
 }

@@ -28,7 +28,7 @@ struct figures {
 	double busy, task_all, hardirq, closure;
 	double foreign; /* task time on the core that was not the generator's */
 	double others;	/* of that, what the scheduler's own books show; most of all tries */
-	double kernel; /* and what they show of the kernel's own threads, such as that for timers */
+	double kernel;	/* and, under PREEMPT_RT, of the kernel's threads, which serve the timers */
 };
 
 /*
@@ -95,7 +95,7 @@ static bool measure_beside(struct cpu_load *bpf, struct cpu_load *tasks, int cpu
 	measured = measure(bpf, tasks, cpu, duty, truth, figures);
 	others_read(&after);
 	figures->others = fmax(most, others_share(&before, &after, cpu));
-	figures->kernel = others_kernel_share(&before, &after, cpu);
+	figures->kernel = live_realtime() ? others_kernel_share(&before, &after, cpu) : 0.0;
 	others_free(&after);
 	others_free(&before);
 	return measured;
@@ -134,9 +134,7 @@ static void check_point(struct cpu_load *bpf, struct cpu_load *tasks, int cpu,
 			continue;
 		inside = is_inside(&truth, &got);
 		/* An emulated core's time is never its own, and nobody else runs there. */
-		quiet = live_emulated()
-				? inside
-				: fmin(fabs(got.foreign), fabs(got.foreign - got.kernel)) < QUIET;
+		quiet = live_emulated() ? inside : fabs(got.foreign - got.kernel) < QUIET;
 		/* Right to the bound though others ran is right. */
 		if (quiet || (inside && tries >= 10) || clock_mono_ns() > patience_ends_ns)
 			break;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What one run of a program of bpf/crit.bpf.c takes and leaves for lib/measure/crit_bpf.c. */
+/* What one run of a program of bpf/crit.bpf.c takes and leaves for lib/measure/crit/bpf.c. */
 #ifndef SUBTICK_ABI_CRIT_H
 #define SUBTICK_ABI_CRIT_H
 

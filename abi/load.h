@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What bpf/load*.bpf.* keep per CPU and lib/measure/load_bpf.c reads from the mapped array. */
+/* What bpf/load*.bpf.* keep per CPU and lib/measure/load/bpf.c reads from the mapped array. */
 #ifndef SUBTICK_ABI_LOAD_H
 #define SUBTICK_ABI_LOAD_H
 

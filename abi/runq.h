@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What bpf/runq.bpf.c keeps per group of tasks and per CPU, and lib/measure/runq_kernel.c reads. */
+/* What bpf/runq.bpf.c keeps per group of tasks and per CPU, and lib/measure/runq/kernel.c reads. */
 #ifndef SUBTICK_ABI_RUNQ_H
 #define SUBTICK_ABI_RUNQ_H
 

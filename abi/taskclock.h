@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Per-CPU task time between bpf/taskclock.bpf.c and lib/measure/load_taskclock.c. */
+/* Per-CPU task time between bpf/taskclock.bpf.c and lib/measure/load/taskclock.c. */
 #ifndef SUBTICK_ABI_TASKCLOCK_H
 #define SUBTICK_ABI_TASKCLOCK_H
 

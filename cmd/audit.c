@@ -11,7 +11,7 @@
 
 #include "audit_plot.h"
 #include "base/clock.h"
-#include "measure/audit.h"
+#include "measure/audit/audit.h"
 #include "opts.h"
 #include "run.h"
 #include "sys/cpu.h"

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "view/audit_figures.h"
+#include "view/svg/audit.h"
 
 static int path_of(const char *path, const char *experiment, char *buf, size_t size)
 {

@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "report/report.h"
-#include "view/audit_figures.h"
+#include "view/svg/audit.h"
 
 /* A file per experiment that has figures. */
 struct audit_plots {

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "measure/doctor.h"
+#include "doctor/doctor.h"
 #include "opts.h"
 
 #define MAX_COMMANDS 16

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "measure/load.h"
-#include "measure/load_source.h"
+#include "measure/load/load.h"
+#include "measure/load/source.h"
 #include "opts.h"
 #include "run.h"
 #include "sys/cpu.h"

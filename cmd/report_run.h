@@ -8,7 +8,7 @@
 
 #include "base/err.h"
 #include "report/report.h"
-#include "view/html.h"
+#include "view/html/html.h"
 
 /* What was gathered; the strings of @missing belong to it. */
 struct gathered {

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "measure/runq.h"
+#include "measure/runq/runq.h"
 #include "opts.h"
 #include "run.h"
 #include "stats/hist.h"

@@ -7,12 +7,12 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "measure/load.h"
-#include "measure/runq.h"
-#include "measure/wake.h"
+#include "measure/load/load.h"
+#include "measure/runq/runq.h"
+#include "measure/wake/wake.h"
 #include "opts.h"
 #include "run.h"
-#include "view/screen.h"
+#include "view/screen/screen.h"
 
 #define INTERVAL_NS NSEC_PER_SEC
 /* A picture at once; the interval is for what changes afterwards. */

@@ -3,7 +3,7 @@
 #ifndef SUBTICK_CMD_SCREEN_H
 #define SUBTICK_CMD_SCREEN_H
 
-#include "view/terminal.h"
+#include "view/screen/terminal.h"
 
 /*
  * Shows the cores, and whatever else can be measured here, until q or a signal. Closes @terminal.

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "measure/doctor.h"
+#include "doctor/doctor.h"
 #include "opts.h"
 #include "serve/server.h"
 

@@ -11,10 +11,10 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "measure/wake.h"
+#include "measure/wake/wake.h"
 #include "opts.h"
 #include "run.h"
-#include "view/wake_plot.h"
+#include "view/svg/wake.h"
 
 enum {
 	ID_CPU = OPT_OWN,

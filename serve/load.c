@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "measure/load.h"
+#include "measure/load/load.h"
 #include "view/prom.h"
 
 static const enum metric_id contexts[] = {

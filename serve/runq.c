@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "measure/runq.h"
+#include "measure/runq/runq.h"
 #include "view/prom.h"
 
 /*

@@ -29,10 +29,10 @@ static void collect_memory(struct server *server)
 static void collect_bpf(struct server *server)
 {
 	for (size_t i = 0; i < server->bpf.nr_progs; i++) {
-		struct bpf_own_cost cost;
+		struct sys_bpf_own_cost cost;
 		char *labels;
 
-		if (bpf_own_cost(server->bpf.progs[i], &cost) || !cost.runs)
+		if (sys_bpf_own_cost(server->bpf.progs[i], &cost) || !cost.runs)
 			continue;
 		labels = prom_labels("program", cost.name, NULL);
 		store_set(&server->own, F_BPF_TIME, labels, cost.run_ns);

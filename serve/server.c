@@ -180,7 +180,7 @@ static int attach(struct server *s, struct err *err)
 		return rc;
 	if (store_init(&s->store, s->config.le_ns, s->config.nr_le) || store_init(&s->own, NULL, 0))
 		return err_set(err, -ENOMEM, "out of memory");
-	bpf_own_find(&s->bpf);
+	sys_bpf_own_find(&s->bpf);
 	s->statm_fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
 	if (api_doctor(s, &why))
 		server_log("no /api/v1/doctor: %s", why.what);

@@ -48,7 +48,7 @@ struct server {
 	struct collector collectors[SERVER_MAX_COLLECTORS];
 	struct sampler sampler;
 	struct notify notify;
-	struct bpf_own bpf;
+	struct sys_bpf_own bpf;
 	int statm_fd; /* /proc/self/statm, which closes to us once we are someone else */
 	uint64_t start_unix_ns;
 

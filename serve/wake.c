@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "measure/wake.h"
+#include "measure/wake/wake.h"
 #include "view/prom.h"
 
 /* Bare: no load of our own at the start, and latencies as they were stamped. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What differs between CPU architectures: the cycle clock and the event that matches it. */
-#ifndef SUBTICK_ARCH_ARCH_H
-#define SUBTICK_ARCH_ARCH_H
+#ifndef SUBTICK_ARCH_H
+#define SUBTICK_ARCH_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "measure/load.h"
-#include "measure/runq.h"
-#include "measure/wake.h"
+#include "measure/load/load.h"
+#include "measure/runq/runq.h"
+#include "measure/wake/wake.h"
 
 /* A difference that a person would act on. */
 #define WORTH_SAYING_RATIO 0.03

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What one window yielded, free of any format: the only thing that views see. */
-#ifndef SUBTICK_REPORT_REPORT_H
-#define SUBTICK_REPORT_REPORT_H
+#ifndef SUBTICK_REPORT_H
+#define SUBTICK_REPORT_H
 
 #include <stdbool.h>
 #include <stddef.h>

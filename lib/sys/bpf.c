@@ -34,13 +34,13 @@ static int keep_log(enum libbpf_print_level level, const char *fmt, va_list ap)
 	return 0;
 }
 
-void bpf_log_begin(void)
+void sys_bpf_log_begin(void)
 {
 	last_log[0] = '\0';
 	libbpf_set_print(keep_log);
 }
 
-int bpf_fail(struct err *err, int code, const char *what)
+int sys_bpf_fail(struct err *err, int code, const char *what)
 {
 	/* EACCES is the verifier's word, not one about privileges. */
 	if (code == -EPERM)
@@ -59,11 +59,11 @@ int bpf_fail(struct err *err, int code, const char *what)
 		       last_log);
 }
 
-int bpf_btf_open(struct btf **ret_btf, struct err *err)
+int sys_bpf_btf_open(struct btf **ret_btf, struct err *err)
 {
 	struct btf *btf;
 
-	bpf_log_begin();
+	sys_bpf_log_begin();
 	btf = btf__load_vmlinux_btf();
 	if (!btf)
 		return err_unsupported(err, -errno,
@@ -76,12 +76,12 @@ int bpf_btf_open(struct btf **ret_btf, struct err *err)
 	return 0;
 }
 
-void bpf_btf_close(struct btf *btf)
+void sys_bpf_btf_close(struct btf *btf)
 {
 	btf__free(btf);
 }
 
-bool bpf_has_tracepoint(const struct btf *btf, const char *name)
+bool sys_bpf_has_tracepoint(const struct btf *btf, const char *name)
 {
 	char type[128];
 
@@ -89,11 +89,11 @@ bool bpf_has_tracepoint(const struct btf *btf, const char *name)
 	return btf__find_by_name_kind(btf, type, BTF_KIND_TYPEDEF) > 0;
 }
 
-int bpf_need_tracepoints(const struct btf *btf, const char *const *names, size_t nr,
+int sys_bpf_need_tracepoints(const struct btf *btf, const char *const *names, size_t nr,
 			 struct err *err)
 {
 	for (size_t i = 0; i < nr; i++)
-		if (!bpf_has_tracepoint(btf, names[i]))
+		if (!sys_bpf_has_tracepoint(btf, names[i]))
 			return err_unsupported(err, -EOPNOTSUPP,
 					       "use a kernel with CONFIG_TRACEPOINTS and "
 					       "CONFIG_CPU_IDLE",
@@ -123,14 +123,14 @@ static bool find_member(const struct btf *btf, const struct btf_type *type, cons
 	return false;
 }
 
-bool bpf_has_member(const struct btf *btf, const char *type, const char *member)
+bool sys_bpf_has_member(const struct btf *btf, const char *type, const char *member)
 {
 	int id = btf__find_by_name_kind(btf, type, BTF_KIND_STRUCT);
 
 	return id > 0 && find_member(btf, btf__type_by_id(btf, id), member, 0);
 }
 
-bool bpf_switch_state_first(const struct btf *btf)
+bool sys_bpf_switch_state_first(const struct btf *btf)
 {
 	const struct btf_type *type;
 	int id;
@@ -152,7 +152,7 @@ bool bpf_switch_state_first(const struct btf *btf)
 	return type && !btf_is_ptr(type);
 }
 
-int bpf_autoload_present(struct bpf_object *object, const struct btf *btf)
+int sys_bpf_autoload_present(struct bpf_object *object, const struct btf *btf)
 {
 	static const char prefix[] = "tp_btf/";
 	struct bpf_program *prog;
@@ -162,7 +162,7 @@ int bpf_autoload_present(struct bpf_object *object, const struct btf *btf)
 		const char *section = bpf_program__section_name(prog);
 
 		if (!strncmp(section, prefix, sizeof(prefix) - 1) &&
-		    !bpf_has_tracepoint(btf, section + sizeof(prefix) - 1))
+		    !sys_bpf_has_tracepoint(btf, section + sizeof(prefix) - 1))
 			bpf_program__set_autoload(prog, false);
 		if (bpf_program__autoload(prog))
 			left++;
@@ -185,7 +185,7 @@ static int map_pages(const struct bpf_map *map, int prot, void **ret_pages, size
 	return 0;
 }
 
-int bpf_map_view(const struct bpf_map *map, const void **ret_view, size_t *ret_len, struct err *err)
+int sys_bpf_map_view(const struct bpf_map *map, const void **ret_view, size_t *ret_len, struct err *err)
 {
 	void *pages;
 	int rc = map_pages(map, PROT_READ, &pages, ret_len, err);
@@ -195,18 +195,18 @@ int bpf_map_view(const struct bpf_map *map, const void **ret_view, size_t *ret_l
 	return rc;
 }
 
-int bpf_map_share(const struct bpf_map *map, void **ret_shared, size_t *ret_len, struct err *err)
+int sys_bpf_map_share(const struct bpf_map *map, void **ret_shared, size_t *ret_len, struct err *err)
 {
 	return map_pages(map, PROT_READ | PROT_WRITE, ret_shared, ret_len, err);
 }
 
-void bpf_map_unview(const void *view, size_t len)
+void sys_bpf_map_unview(const void *view, size_t len)
 {
 	if (view)
 		munmap((void *)view, len);
 }
 
-int bpf_views_open(struct bpf_view *views, size_t nr, struct err *err)
+int sys_bpf_views_open(struct sys_bpf_view *views, size_t nr, struct err *err)
 {
 	int rc = 0;
 
@@ -218,15 +218,15 @@ int bpf_views_open(struct bpf_view *views, size_t nr, struct err *err)
 	return rc;
 }
 
-void bpf_views_close(struct bpf_view *views, size_t nr)
+void sys_bpf_views_close(struct sys_bpf_view *views, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {
-		bpf_map_unview(views[i].pages, views[i].len);
+		sys_bpf_map_unview(views[i].pages, views[i].len);
 		views[i].pages = NULL;
 	}
 }
 
-uint64_t bpf_recursion_misses(const struct bpf_object *object)
+uint64_t sys_bpf_recursion_misses(const struct bpf_object *object)
 {
 	struct bpf_program *prog;
 	uint64_t misses = 0;

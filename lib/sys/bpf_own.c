@@ -51,7 +51,7 @@ static uint64_t mapped_bytes(void)
 	return bytes;
 }
 
-static void add_map(struct bpf_own *own, int fd, uint64_t *mappable)
+static void add_map(struct sys_bpf_own *own, int fd, uint64_t *mappable)
 {
 	bool may_map;
 	uint64_t bytes = map_bytes(fd, &may_map);
@@ -62,7 +62,7 @@ static void add_map(struct bpf_own *own, int fd, uint64_t *mappable)
 		own->map_bytes += bytes;
 }
 
-void bpf_own_find(struct bpf_own *own)
+void sys_bpf_own_find(struct sys_bpf_own *own)
 {
 	DIR *dir = opendir("/proc/self/fd");
 	uint64_t mappable = 0, mapped = mapped_bytes();
@@ -70,7 +70,7 @@ void bpf_own_find(struct bpf_own *own)
 	char target[64];
 	ssize_t len;
 
-	*own = (struct bpf_own){0};
+	*own = (struct sys_bpf_own){0};
 	while (dir && (entry = readdir(dir))) {
 		len = readlinkat(dirfd(dir), entry->d_name, target, sizeof(target) - 1);
 		if (len < 0)
@@ -87,7 +87,7 @@ void bpf_own_find(struct bpf_own *own)
 		closedir(dir);
 }
 
-int bpf_own_cost(int fd, struct bpf_own_cost *ret_cost)
+int sys_bpf_own_cost(int fd, struct sys_bpf_own_cost *ret_cost)
 {
 	struct bpf_prog_info info = {0};
 	__u32 len = sizeof(info);

@@ -8,21 +8,21 @@
 
 #define BPF_OWN_MAX 64
 
-struct bpf_own {
+struct sys_bpf_own {
 	int progs[BPF_OWN_MAX]; /* descriptors that stay their owners' */
 	size_t nr_progs;
 	uint64_t map_bytes;
 };
 
-struct bpf_own_cost {
+struct sys_bpf_own_cost {
 	char name[16];
 	uint64_t run_ns;
-	uint64_t runs; /* 0 as well while kernel.bpf_stats_enabled is off */
+	uint64_t runs; /* 0 as well while kernel.sys_bpf_stats_enabled is off */
 };
 
 /* Looks through this process's descriptors. */
-void bpf_own_find(struct bpf_own *ret_own);
+void sys_bpf_own_find(struct sys_bpf_own *ret_own);
 /* Needs no privilege since Linux 5.19, CAP_BPF before. */
-int bpf_own_cost(int fd, struct bpf_own_cost *ret_cost);
+int sys_bpf_own_cost(int fd, struct sys_bpf_own_cost *ret_cost);
 
 #endif

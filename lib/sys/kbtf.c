@@ -19,11 +19,11 @@ int kbtf_open(const char *root, struct btf **ret_btf, struct err *err)
 	int rc;
 
 	if (!root)
-		return bpf_btf_open(ret_btf, err);
+		return sys_bpf_btf_open(ret_btf, err);
 	rc = sys_path(root, "/sys/kernel/btf/vmlinux", path, sizeof(path));
 	if (rc)
 		return err_set(err, rc, "the root's path is too long");
-	bpf_log_begin();
+	sys_bpf_log_begin();
 	btf = btf__parse(path, NULL);
 	if (!btf)
 		return err_unsupported(err, -errno,
@@ -60,7 +60,7 @@ int kbtf_missing_traces(const struct btf *btf, const char *const *names, char *b
 	if (size)
 		buf[0] = '\0';
 	for (; *names; names++) {
-		if (bpf_has_tracepoint(btf, *names))
+		if (sys_bpf_has_tracepoint(btf, *names))
 			continue;
 		nr++;
 		if (len < size)

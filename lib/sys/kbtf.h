@@ -10,7 +10,7 @@
 
 struct btf;
 
-/* As bpf_btf_open(), and from the file under @root if there is one. */
+/* As sys_bpf_btf_open(), and from the file under @root if there is one. */
 int kbtf_open(const char *root, struct btf **ret_btf, struct err *err);
 bool kbtf_has_func(const struct btf *btf, const char *name);
 bool kbtf_has_field(const struct btf *btf, const char *type, const char *field);

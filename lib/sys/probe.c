@@ -63,13 +63,13 @@ static void probe_programs(struct probe *probe)
 	struct btf *btf;
 	int rc, id;
 
-	rc = bpf_btf_open(&btf, NULL);
+	rc = sys_bpf_btf_open(&btf, NULL);
 	if (rc) {
 		probe->bpf_prog_rc = probe->bpf_read_rc = rc;
 		return;
 	}
 	id = btf__find_by_name_kind(btf, "btf_trace_sched_switch", BTF_KIND_TYPEDEF);
-	bpf_btf_close(btf);
+	sys_bpf_btf_close(btf);
 	if (id < 0) {
 		probe->bpf_prog_rc = probe->bpf_read_rc = id;
 		return;
@@ -109,7 +109,7 @@ void probe_run(struct probe *ret_probe)
 	}
 	hz = sysconf(_SC_CLK_TCK);
 	probe.user_hz = hz > 0 ? hz : 0;
-	bpf_log_begin();
+	sys_bpf_log_begin();
 	probe.bpf_map_rc = probe_map();
 	probe_programs(&probe);
 	probe_event(&probe);

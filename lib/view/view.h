@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Prints reports; the only code of the library's side that writes to a stream. */
-#ifndef SUBTICK_VIEW_VIEW_H
-#define SUBTICK_VIEW_VIEW_H
+#ifndef SUBTICK_VIEW_H
+#define SUBTICK_VIEW_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -17,8 +17,8 @@
 #include "base/clock.h"
 #include "bench.h"
 #include "empty.skel.h"
-#include "measure/load_slot.h"
-#include "measure/load_source.h"
+#include "measure/load/slot.h"
+#include "measure/load/source.h"
 #include "subtick/cpu_load.h"
 #include "sys/bpf.h"
 #include "sys/procstat.h"
@@ -189,11 +189,11 @@ static struct empty_bpf *attach_empty(void)
 	struct empty_bpf *skel = empty_bpf__open();
 	struct btf *btf;
 
-	if (!skel || bpf_btf_open(&btf, NULL))
+	if (!skel || sys_bpf_btf_open(&btf, NULL))
 		return NULL;
-	bpf_autoload_present(skel->obj, btf);
+	sys_bpf_autoload_present(skel->obj, btf);
 	bpf_program__set_autoload(skel->progs.empty_hrtimer_expire_entry, false);
-	bpf_btf_close(btf);
+	sys_bpf_btf_close(btf);
 	if (empty_bpf__load(skel) || empty_bpf__attach(skel)) {
 		empty_bpf__destroy(skel);
 		return NULL;

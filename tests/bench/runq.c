@@ -16,7 +16,7 @@
 
 #include "bench.h"
 #include "empty.skel.h"
-#include "measure/runq.h"
+#include "measure/runq/runq.h"
 
 #define MAX_ROUNDS 99
 

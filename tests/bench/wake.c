@@ -15,8 +15,8 @@
 #include "base/clock.h"
 #include "bench.h"
 #include "empty.skel.h"
-#include "measure/wake_probe.h"
-#include "measure/wake_run.h"
+#include "measure/wake/probe.h"
+#include "measure/wake/run.h"
 #include "sys/bpf.h"
 #include "sys/cpu.h"
 
@@ -202,10 +202,10 @@ static struct empty_bpf *attach_empty(void)
 	};
 	struct btf *btf;
 
-	if (!skel || bpf_btf_open(&btf, NULL))
+	if (!skel || sys_bpf_btf_open(&btf, NULL))
 		return NULL;
-	bpf_autoload_present(skel->obj, btf);
-	bpf_btf_close(btf);
+	sys_bpf_autoload_present(skel->obj, btf);
+	sys_bpf_btf_close(btf);
 	for (size_t i = 0; i < sizeof(unused) / sizeof(unused[0]); i++)
 		bpf_program__set_autoload(unused[i], false);
 	if (empty_bpf__load(skel) || empty_bpf__attach(skel)) {

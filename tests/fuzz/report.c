@@ -3,7 +3,7 @@
 #include "fuzz.h"
 
 #include "report/read_json.h"
-#include "view/html.h"
+#include "view/html/html.h"
 #include "view/view.h"
 
 static char *to_json(const struct report *report)

@@ -7,7 +7,7 @@
 
 #include "report/read_json.h"
 #include "sample.h"
-#include "view/html.h"
+#include "view/html/html.h"
 
 #define MAX_REPORTS 32
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "sample.h"
-#include "view/svg.h"
+#include "view/svg/svg.h"
 #include "view/view.h"
 
 static const struct svg_series runq_series[] = {

@@ -13,7 +13,7 @@
 
 #include "cgroups.h"
 #include "live.h"
-#include "measure/runq_slots.h"
+#include "measure/runq/slots.h"
 #include "runq_window.h"
 
 #define MAX_CGROUPS   5000

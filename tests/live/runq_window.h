@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "measure/runq.h"
+#include "measure/runq/runq.h"
 
 /* Skips the whole program where the machine cannot do it; fails it where runq cannot. */
 struct meter *window_open(const struct runq_opts *opts);

@@ -8,8 +8,8 @@
 
 #include "gen/child.h"
 #include "live.h"
-#include "measure/wake_probe.h"
-#include "measure/wake_run.h"
+#include "measure/wake/probe.h"
+#include "measure/wake/run.h"
 #include "stats/wake.h"
 #include "sys/cpu.h"
 

@@ -10,7 +10,7 @@
 
 #include "live.h"
 #include "sys/qdisc.h"
-#include "sys/restore.h"
+#include "sys/journal.h"
 #include "sys/veth.h"
 
 struct seen {
@@ -65,17 +65,17 @@ static int set_fifo(int ifindex, const char *kind, uint32_t limit)
 static struct seen there_and_back(const char *root, int ifindex)
 {
 	struct rtnl_request undo;
-	struct restore restore;
+	struct journal journal;
 	struct err err = {0};
 
-	if (!live_ok(!restore_open(&restore, root, &err), "the journal opens %s", err.what))
+	if (!live_ok(!journal_open(&journal, root, &err), "the journal opens %s", err.what))
 		return (struct seen){0};
-	live_ok(!qdisc_undo(ifindex, &undo, &err) && !restore_netlink(&restore, &undo.head, &err),
+	live_ok(!qdisc_undo(ifindex, &undo, &err) && !journal_netlink(&journal, &undo.head, &err),
 		"what is there is kept %s", err.what);
 	live_ok(!set_fifo(ifindex, "bfifo", 5555), "another takes its place");
 	live_ok(!strcmp(root_of(ifindex).kind, "bfifo"), "and is there");
-	restore_close(&restore);
-	live_ok(!restore.failed, "nothing failed on the way back");
+	journal_close(&journal);
+	live_ok(!journal.failed, "nothing failed on the way back");
 	return root_of(ifindex);
 }
 

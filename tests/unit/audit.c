@@ -4,9 +4,9 @@
 
 #include <math.h>
 
-#include "stats/incr.h"
+#include "stats/counter_edges.h"
 #include "stats/phase.h"
-#include "stats/series.h"
+#include "stats/quantile.h"
 #include "sys/pidstat.h"
 
 #define MS 1000000ULL
@@ -25,12 +25,12 @@ static uint64_t next_random(uint64_t *state)
 }
 
 /* Reads the columns every 20 µs for @length_ns; each tick goes to one of two modes. */
-static void watch(struct incr *incr, struct accountant *a, unsigned int hz, uint64_t length_ns,
+static void watch(struct counter_edges *edges, struct accountant *a, unsigned int hz, uint64_t length_ns,
 		  double share, uint64_t jitter_ns)
 {
 	uint64_t random = 42, shown[2], next;
 
-	a->tick_ns = period_tick_ns(hz);
+	a->tick_ns = tick_fit_tick_ns(hz);
 	next = a->offset_ns;
 	for (uint64_t now = 0; now < length_ns; now += 20000) {
 		while (next <= now) {
@@ -39,7 +39,7 @@ static void watch(struct incr *incr, struct accountant *a, unsigned int hz, uint
 		}
 		for (int i = 0; i < 2; i++)
 			shown[i] = a->col_ns[i] / (10 * MS);
-		incr_feed(incr, shown, 2,
+		counter_edges_feed(edges, shown, 2,
 			  1000000000000000ULL + now +
 				  (jitter_ns ? next_random(&random) % jitter_ns : 0),
 			  false);
@@ -49,45 +49,45 @@ static void watch(struct incr *incr, struct accountant *a, unsigned int hz, uint
 static void increments(void **state)
 {
 	uint64_t cols[4] = {1, 2, 3, 4};
-	struct incr incr;
+	struct counter_edges edges;
 
-	incr_init(&incr, 0x5); /* columns 0 and 2 */
-	assert_false(incr_feed(&incr, cols, 4, 10, false));
-	assert_false(incr_feed(&incr, cols, 4, 20, false));
+	counter_edges_init(&edges, 0x5); /* columns 0 and 2 */
+	assert_false(counter_edges_feed(&edges, cols, 4, 10, false));
+	assert_false(counter_edges_feed(&edges, cols, 4, 20, false));
 	cols[1]++;
-	assert_false(incr_feed(&incr, cols, 4, 30, false));
+	assert_false(counter_edges_feed(&edges, cols, 4, 30, false));
 	cols[2]++;
-	assert_true(incr_feed(&incr, cols, 4, 40, false));
+	assert_true(counter_edges_feed(&edges, cols, 4, 40, false));
 	/* iowait and the like may go back, and may hide another column in a sum. */
 	cols[0]--;
 	cols[2]++;
-	assert_true(incr_feed(&incr, cols, 4, 70, false));
-	assert_int_equal(incr.nr, 2);
-	assert_int_equal(incr.nr_intervals, 1);
-	assert_int_equal(incr.intervals[0], 30);
+	assert_true(counter_edges_feed(&edges, cols, 4, 70, false));
+	assert_int_equal(edges.nr, 2);
+	assert_int_equal(edges.nr_intervals, 1);
+	assert_int_equal(edges.intervals[0], 30);
 	/* The reader was held up: it moved, but nobody knows when, and the next is no interval. */
 	cols[0]++;
-	assert_true(incr_feed(&incr, cols, 4, 100, true));
+	assert_true(counter_edges_feed(&edges, cols, 4, 100, true));
 	cols[0]++;
-	assert_true(incr_feed(&incr, cols, 4, 110, false));
-	assert_int_equal(incr.nr_intervals, 1);
-	assert_int_equal(incr.blurred, 1);
+	assert_true(counter_edges_feed(&edges, cols, 4, 110, false));
+	assert_int_equal(edges.nr_intervals, 1);
+	assert_int_equal(edges.blurred, 1);
 	cols[0]++;
-	assert_true(incr_feed(&incr, cols, 4, 115, false));
-	assert_int_equal(incr.intervals[1], 5);
-	assert_false(incr_feed(&incr, cols, 4, 300, true));
-	assert_int_equal(incr.blurred, 1);
-	incr_free(&incr);
+	assert_true(counter_edges_feed(&edges, cols, 4, 115, false));
+	assert_int_equal(edges.intervals[1], 5);
+	assert_false(counter_edges_feed(&edges, cols, 4, 300, true));
+	assert_int_equal(edges.blurred, 1);
+	counter_edges_free(&edges);
 }
 
-static size_t peaks_of(const struct incr *incr, struct bins_peak *peaks, size_t max)
+static size_t peaks_of(const struct counter_edges *edges, struct bins_peak *peaks, size_t max)
 {
 	struct bins bins;
 	size_t nr;
 
 	assert_int_equal(bins_init(&bins, 100000, 400), 0);
-	bins_add_intervals(&bins, incr);
-	assert_int_equal(bins.total, incr->nr_intervals);
+	bins_add_intervals(&bins, edges);
+	assert_int_equal(bins.total, edges->nr_intervals);
 	nr = bins_peaks(&bins, 0.01, peaks, max);
 	bins_free(&bins);
 	return nr;
@@ -98,14 +98,14 @@ static void peak_of_rescaling(void **state)
 {
 	struct accountant a = {.offset_ns = 300000};
 	struct bins_peak peaks[8];
-	struct incr incr;
+	struct counter_edges edges;
 
-	incr_init(&incr, 3);
-	watch(&incr, &a, 1000, 3000 * MS, 1.0, 0);
-	assert_int_equal(peaks_of(&incr, peaks, 8), 1);
+	counter_edges_init(&edges, 3);
+	watch(&edges, &a, 1000, 3000 * MS, 1.0, 0);
+	assert_int_equal(peaks_of(&edges, peaks, 8), 1);
 	assert_true(fabs(peaks[0].at_ns - 10e6) < 50000.0);
 	assert_true(peaks[0].share > 0.99);
-	incr_free(&incr);
+	counter_edges_free(&edges);
 }
 
 /* Two modes at HZ=1000: peaks at multiples of 1 ms, and that is the tick, not the 10 ms. */
@@ -113,20 +113,20 @@ static void peaks_of_two_modes(void **state)
 {
 	struct accountant a = {.offset_ns = 300000};
 	struct bins_peak peaks[32];
-	struct period period;
-	struct incr incr;
+	struct tick_fit period;
+	struct counter_edges edges;
 	size_t nr;
 
-	incr_init(&incr, 3);
-	watch(&incr, &a, 1000, 5000 * MS, 0.6, 0);
-	nr = peaks_of(&incr, peaks, 32);
+	counter_edges_init(&edges, 3);
+	watch(&edges, &a, 1000, 5000 * MS, 0.6, 0);
+	nr = peaks_of(&edges, peaks, 32);
 	assert_true(nr >= 5);
 	for (size_t i = 0; i < nr; i++)
 		assert_true(fabs(peaks[i].at_ns / 1e6 - round(peaks[i].at_ns / 1e6)) < 0.05);
-	assert_true(period_find(&incr, &period));
+	assert_true(tick_fit_find(&edges, &period));
 	assert_true(period.hz == 1000.0);
 	assert_true(period.coherence > 0.98);
-	incr_free(&incr);
+	counter_edges_free(&edges);
 }
 
 /* HZ=250: 4 ms ticks fill 10 ms units every 8 or 12 ms. */
@@ -134,13 +134,13 @@ static void peaks_of_250(void **state)
 {
 	struct accountant a = {.offset_ns = 1300000};
 	struct bins_peak peaks[8];
-	struct incr incr;
+	struct counter_edges edges;
 
-	incr_init(&incr, 3);
-	watch(&incr, &a, 250, 4000 * MS, 1.0, 0);
-	assert_int_equal(peaks_of(&incr, peaks, 8), 2);
+	counter_edges_init(&edges, 3);
+	watch(&edges, &a, 250, 4000 * MS, 1.0, 0);
+	assert_int_equal(peaks_of(&edges, peaks, 8), 2);
 	assert_true(fabs(peaks[0].at_ns - 8e6) < 50000.0 && fabs(peaks[1].at_ns - 12e6) < 50000.0);
-	incr_free(&incr);
+	counter_edges_free(&edges);
 }
 
 static void rates(void **state)
@@ -149,55 +149,55 @@ static void rates(void **state)
 
 	for (size_t i = 0; i < sizeof(hz) / sizeof(hz[0]); i++) {
 		struct accountant a = {.offset_ns = 700000};
-		struct period period;
-		struct incr incr;
+		struct tick_fit period;
+		struct counter_edges edges;
 
-		incr_init(&incr, 3);
-		watch(&incr, &a, hz[i], 3000 * MS, 0.45, 60000);
-		assert_true(period_find(&incr, &period));
+		counter_edges_init(&edges, 3);
+		watch(&edges, &a, hz[i], 3000 * MS, 0.45, 60000);
+		assert_true(tick_fit_find(&edges, &period));
 		assert_int_equal(lround(period.hz), hz[i]);
-		incr_free(&incr);
+		counter_edges_free(&edges);
 	}
 }
 
 static void phase_of_the_tick(void **state)
 {
 	struct accountant a = {.offset_ns = 1300000};
-	struct period period;
-	struct incr incr;
+	struct tick_fit period;
+	struct counter_edges edges;
 
-	incr_init(&incr, 3);
-	watch(&incr, &a, 250, 2000 * MS, 0.5, 0);
-	assert_true(period_find(&incr, &period));
+	counter_edges_init(&edges, 3);
+	watch(&edges, &a, 250, 2000 * MS, 0.5, 0);
+	assert_true(tick_fit_find(&edges, &period));
 	/* 10^15 is a multiple of 4 ms. */
 	assert_true(fabs(period.phase_ns - 1.3e6) < 30000.0);
-	incr_free(&incr);
+	counter_edges_free(&edges);
 }
 
 /* Increments at any moment have no period, and too few prove none. */
 static void no_period(void **state)
 {
 	uint64_t random = 7, col = 0, now = 1000;
-	struct period period;
-	struct incr incr;
+	struct tick_fit period;
+	struct counter_edges edges;
 
-	incr_init(&incr, 1);
+	counter_edges_init(&edges, 1);
 	for (size_t i = 0; i < 2000; i++, col++) {
 		now += 1000000 + next_random(&random) % 9000000;
-		incr_feed(&incr, &col, 1, now, false);
+		counter_edges_feed(&edges, &col, 1, now, false);
 	}
-	assert_false(period_find(&incr, &period));
-	assert_true(period_coherence(incr.stamps, incr.nr, 4e6, NULL) < 0.1);
-	incr_free(&incr);
+	assert_false(tick_fit_find(&edges, &period));
+	assert_true(tick_fit_coherence(edges.stamps, edges.nr, 4e6, NULL) < 0.1);
+	counter_edges_free(&edges);
 	for (size_t i = 0; i < 32; i++, col++)
-		incr_feed(&incr, &col, 1, now += 4000000, false);
-	assert_int_equal(incr.nr, 31);
-	assert_false(period_find(&incr, &period));
-	incr_feed(&incr, &col, 1, now += 4000000, false);
-	assert_true(period_find(&incr, &period));
+		counter_edges_feed(&edges, &col, 1, now += 4000000, false);
+	assert_int_equal(edges.nr, 31);
+	assert_false(tick_fit_find(&edges, &period));
+	counter_edges_feed(&edges, &col, 1, now += 4000000, false);
+	assert_true(tick_fit_find(&edges, &period));
 	assert_int_equal(lround(period.hz), 250);
-	incr_free(&incr);
-	assert_true(period_coherence(NULL, 0, 4e6, NULL) == 0.0);
+	counter_edges_free(&edges);
+	assert_true(tick_fit_coherence(NULL, 0, 4e6, NULL) == 0.0);
 }
 
 /* One increment in six seen late, anywhere in the next tick: still the tick, not a fraction. */
@@ -206,19 +206,19 @@ static void noisy_reader(void **state)
 	static const unsigned int hz[] = {100, 250, 300, 1000};
 
 	for (size_t i = 0; i < sizeof(hz) / sizeof(hz[0]); i++) {
-		uint64_t tick = period_tick_ns(hz[i]), random = 11, col = 0, at = 0;
-		struct period period;
-		struct incr incr;
+		uint64_t tick = tick_fit_tick_ns(hz[i]), random = 11, col = 0, at = 0;
+		struct tick_fit period;
+		struct counter_edges edges;
 
-		incr_init(&incr, 1);
+		counter_edges_init(&edges, 1);
 		for (size_t n = 0; n < 200; n++, col++) {
 			at += tick * (1 + next_random(&random) % 5);
-			incr_feed(&incr, &col, 1,
+			counter_edges_feed(&edges, &col, 1,
 				  at + next_random(&random) % (n % 6 ? 30000 : tick), false);
 		}
-		assert_true(period_find(&incr, &period));
+		assert_true(tick_fit_find(&edges, &period));
 		assert_int_equal(lround(period.hz), hz[i]);
-		incr_free(&incr);
+		counter_edges_free(&edges);
 	}
 }
 
@@ -287,12 +287,12 @@ static void quantiles(void **state)
 {
 	double values[] = {5.0, 1.0, 4.0, 2.0, 3.0};
 
-	assert_true(isnan(series_quantile(values, 0, 0.5)));
-	series_sort(values, 5);
-	assert_true(series_quantile(values, 5, 0.5) == 3.0);
-	assert_true(series_quantile(values, 5, 0.0) == 1.0);
-	assert_true(series_quantile(values, 5, 1.0) == 5.0);
-	assert_true(fabs(series_quantile(values, 5, 0.9) - 4.6) < 1e-9);
+	assert_true(isnan(quantile_of(values, 0, 0.5)));
+	quantile_sort(values, 5);
+	assert_true(quantile_of(values, 5, 0.5) == 3.0);
+	assert_true(quantile_of(values, 5, 0.0) == 1.0);
+	assert_true(quantile_of(values, 5, 1.0) == 5.0);
+	assert_true(fabs(quantile_of(values, 5, 0.9) - 4.6) < 1e-9);
 }
 
 static void pid_times(void **state)

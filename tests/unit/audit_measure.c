@@ -4,9 +4,9 @@
 
 #include <math.h>
 
-#include "measure/audit.h"
-#include "measure/audit_lanes.h"
-#include "measure/audit_watch.h"
+#include "measure/audit/audit.h"
+#include "measure/audit/source_set.h"
+#include "measure/audit/watch.h"
 
 static const struct audit_opts opts = {.cpu = 3};
 
@@ -70,20 +70,20 @@ static void take_ticks(struct audit_findings *f, size_t nr, unsigned int late, d
 	struct audit_watch watch = {
 		.wall_ns = 1000000000, .cpu_ns = (uint64_t)(1e9 * reader), .reads = 100000};
 	uint64_t col = 0, at = 1000000000, random = 9;
-	struct incr incr;
+	struct counter_edges edges;
 
-	incr_init(&incr, 1);
-	incr_feed(&incr, &col, 1, at, false);
+	counter_edges_init(&edges, 1);
+	counter_edges_feed(&edges, &col, 1, at, false);
 	for (size_t i = 0; i < nr; i++) {
 		random = random * 6364136223846793005ULL + 1442695040888963407ULL;
 		at += 4000000 * (1 + (random >> 33) % 3);
 		col++;
-		incr_feed(&incr, &col, 1, at + (late && !(i % late) ? (random >> 40) % 4000000 : 0),
+		counter_edges_feed(&edges, &col, 1, at + (late && !(i % late) ? (random >> 40) % 4000000 : 0),
 			  false);
 	}
 	*f = (struct audit_findings){.user_hz = 100};
-	audit_take_tick(f, &incr, &watch);
-	incr_free(&incr);
+	audit_take_tick(f, &edges, &watch);
+	counter_edges_free(&edges);
 }
 
 /* A tick is named when it is clear, and one that is not is not called absent either. */
@@ -201,7 +201,7 @@ static void errors(void **state)
 {
 	struct load_source source = {.rate = 1.0};
 	struct load_sample truth[NR_SAMPLES], shown[NR_SAMPLES];
-	struct audit_lanes lanes = {.lane = {{&source, truth}, {&source, shown}},
+	struct source_set lanes = {.lane = {{&source, truth}, {&source, shown}},
 				    .nr_lanes = 2,
 				    .nr = NR_SAMPLES,
 				    .room = NR_SAMPLES};
@@ -215,28 +215,28 @@ static void errors(void **state)
 		shown[i] = (struct load_sample){
 			.stamp_ns = at, .total = at, .busy = i * STEP_NS / 10 * 6};
 	}
-	assert_int_equal(audit_lanes_error(&lanes, 1, 10, &e), 0);
+	assert_int_equal(source_set_error(&lanes, 1, 10, &e), 0);
 	assert_int_equal(e.windows, NR_SAMPLES - 10);
 	assert_true(fabs(e.true_ratio - 0.5) < 1e-9 && fabs(e.bias - 0.1) < 1e-9);
 	assert_true(fabs(e.median - 0.1) < 1e-9 && fabs(e.max - 0.1) < 1e-9);
 
 	/* One sample that could not be read voids the windows that begin or end with it. */
 	shown[100].flags = LOAD_READ_FAILED;
-	assert_int_equal(audit_lanes_error(&lanes, 1, 10, &e), 0);
+	assert_int_equal(source_set_error(&lanes, 1, 10, &e), 0);
 	assert_int_equal(e.voids, 2);
 	assert_int_equal(e.windows, NR_SAMPLES - 12);
 
 	/* A jump in one place is the maximum, and not the median. */
 	for (size_t i = 200; i < NR_SAMPLES; i++)
 		shown[i].busy -= STEP_NS;
-	assert_int_equal(audit_lanes_error(&lanes, 1, 10, &e), 0);
+	assert_int_equal(source_set_error(&lanes, 1, 10, &e), 0);
 	assert_true(fabs(e.median - 0.1) < 1e-9);
 	assert_true(e.max < 0.1 + 1e-9);
-	assert_int_equal(audit_lanes_error(&lanes, 1, 1, &e), 0);
+	assert_int_equal(source_set_error(&lanes, 1, 1, &e), 0);
 	assert_true(fabs(e.max - 0.5) < 1e-9);
 
 	/* Windows longer than what was sampled: no figure, not a perfect one. */
-	assert_int_equal(audit_lanes_error(&lanes, 1, NR_SAMPLES, &e), 0);
+	assert_int_equal(source_set_error(&lanes, 1, NR_SAMPLES, &e), 0);
 	assert_int_equal(e.windows, 0);
 	assert_true(isnan(e.median) && isnan(e.max) && isnan(e.true_ratio));
 }

@@ -2,7 +2,7 @@
 /* Cells: clipping, wide characters, marks, and that nothing in a cell can steer a terminal. */
 #include "test.h"
 
-#include "view/canvas.h"
+#include "view/screen/canvas.h"
 #include "view/utf8.h"
 
 static void expect(struct canvas *canvas, const char *text)

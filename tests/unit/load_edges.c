@@ -7,7 +7,7 @@
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 #include "bpf/load.bpf.c"
 
-#include "measure/load_slot.h"
+#include "measure/load/slot.h"
 
 static struct load_slot slot;
 static struct load_cpu_note note;

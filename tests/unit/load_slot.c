@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Reading a slot: open intervals, seeds, tails, and half-written state. */
-#include "measure/load_slot.h"
+#include "measure/load/slot.h"
 
 #include <string.h>
 

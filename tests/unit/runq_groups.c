@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "measure/runq_groups.h"
+#include "measure/runq/groups.h"
 
 #define WORDS (sizeof(struct runq_totals) / sizeof(uint64_t))
 

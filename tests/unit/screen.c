@@ -5,9 +5,9 @@
 #include <math.h>
 
 #include "base/clock.h"
-#include "view/screen.h"
-#include "view/screen_layout.h"
-#include "view/screen_rows.h"
+#include "view/screen/screen.h"
+#include "view/screen/layout.h"
+#include "view/screen/rows.h"
 #include "view/utf8.h"
 
 static struct report *make_cores(size_t nr, double busy, double claim)

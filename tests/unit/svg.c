@@ -2,7 +2,7 @@
 /* Axes of plots, and keys that name nothing. */
 #include "test.h"
 
-#include "view/svg.h"
+#include "view/svg/svg.h"
 
 static void label_is(const struct svg_axis *axis, size_t tick, const char *want)
 {

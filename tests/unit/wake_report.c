@@ -2,9 +2,9 @@
 /* The report of wake from points whose figures are known. */
 #include "test.h"
 
-#include "measure/wake_report.h"
+#include "measure/wake/report.h"
 #include "stats/hist.h"
-#include "view/wake_plot.h"
+#include "view/svg/wake.h"
 
 #define POINTS 200
 

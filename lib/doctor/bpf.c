@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Doctor's checks of the kernel itself, privileges, BPF and the events it offers. */
+#include "doctor/checks.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cpuset.h"
+#include "sys/cpu.h"
+#include "sys/file.h"
+#include "sys/kbtf.h"
+
+#define FIX_ROOT "run as root: sudo subtick …"
+
+void doctor_check_kernel(const struct doctor *d, enum doctor_id id, struct doctor_row *row)
+{
+	struct cpuset online, possible;
+	struct err err;
+
+	if (cpu_set(d->root, CPU_ONLINE, &online, &err) ||
+	    cpu_set(d->root, CPU_POSSIBLE, &possible, &err)) {
+		doctor_set(row, DOCTOR_NO, err.fix, "Linux %s, %s: %s", d->probe->release,
+			   d->probe->machine, err.what);
+		return;
+	}
+	doctor_set(row, DOCTOR_OK, NULL, "Linux %s, %s, %u of %u possible CPUs online",
+		   d->probe->release, d->probe->machine, cpuset_count(&online),
+		   cpuset_count(&possible));
+}
+
+void doctor_check_config(const struct doctor *d, enum doctor_id id, struct doctor_row *row)
+{
+	char fix[sizeof(row->fix)];
+
+	if (!d->config_rc) {
+		doctor_set(row, DOCTOR_OK, NULL, "read from %s", d->config.source);
+		return;
+	}
+	snprintf(fix, sizeof(fix),
+		 "modprobe configs, or install the kernel's package for /boot/config-%s",
+		 d->probe->release);
+	doctor_set(row, DOCTOR_WARN, fix,
+		   "%s: what only the configuration tells is shown as unknown",
+		   d->config_rc == -ENOENT ? "none found" : "found, but not readable");
+}
+
+void doctor_check_privileges(const struct doctor *d, enum doctor_id id, struct doctor_row *row)
+{
+	if (d->caps_rc) {
+		doctor_set(row, DOCTOR_WARN, NULL, "cannot read the capabilities: %s",
+			   strerror(-d->caps_rc));
+		return;
+	}
+	if (!caps_bpf(&d->caps) || !caps_perfmon(&d->caps)) {
+		doctor_set(row, DOCTOR_NO, FIX_ROOT,
+			   "%s: BPF and per-CPU counters need CAP_BPF and CAP_PERFMON "
+			   "(CAP_SYS_ADMIN before Linux 5.8)",
+			   caps_bpf(&d->caps)	    ? "CAP_PERFMON is missing"
+			   : caps_perfmon(&d->caps) ? "CAP_BPF is missing"
+						    : "CAP_BPF and CAP_PERFMON are missing");
+		return;
+	}
+	if (d->caps.user_ns) {
+		doctor_set(
+			row, DOCTOR_NO, "run in the initial user namespace, as its root",
+			"in a user namespace: its capabilities do not count for BPF and counters");
+		return;
+	}
+	doctor_set(row, DOCTOR_OK, NULL, "%s",
+		   caps_has(&d->caps, CAP_NR_SYS_ADMIN) ? "CAP_SYS_ADMIN"
+							: "CAP_BPF and CAP_PERFMON");
+}
+
+void doctor_check_net_admin(const struct doctor *d, enum doctor_id id, struct doctor_row *row)
+{
+	if (!d->caps_rc && caps_has(&d->caps, CAP_NR_NET_ADMIN) &&
+	    caps_has(&d->caps, CAP_NR_SYS_ADMIN))
+		doctor_set(row, DOCTOR_OK, NULL, "CAP_NET_ADMIN and CAP_SYS_ADMIN");
+	else
+		doctor_set(row, DOCTOR_NO, FIX_ROOT,
+			   "network namespaces, veth pairs and qdiscs need CAP_NET_ADMIN and "
+			   "CAP_SYS_ADMIN");
+}
+
+void doctor_check_lockdown(const struct doctor *d, enum doctor_id id, struct doctor_row *row)
+{
+	static const char fix[] = "boot without lockdown=, or turn Secure Boot off";
+	enum lockdown level;
+	int rc = lockdown_read(d->root, &level);
+
+	if (rc) {
+		doctor_set(row, DOCTOR_WARN, NULL,
+			   "cannot understand /sys/kernel/security/lockdown: %s", strerror(-rc));
+		return;
+	}
+	switch (level) {
+	case LOCKDOWN_ABSENT:
+		if (kconfig_get(&d->config, "SECURITY_LOCKDOWN_LSM") == KCONFIG_NO)
+			doctor_set(row, DOCTOR_OK, NULL, "not in this kernel");
+		else
+			doctor_set(row, DOCTOR_WARN,
+				   "mount -t securityfs securityfs /sys/kernel/security",
+				   "unknown: /sys/kernel/security/lockdown is missing");
+		break;
+	case LOCKDOWN_NONE:
+		doctor_set(row, DOCTOR_OK, NULL, "none");
+		break;
+	case LOCKDOWN_INTEGRITY:
+		doctor_set(row, DOCTOR_WARN, fix, "integrity: modules must be signed");
+		break;
+	case LOCKDOWN_CONFIDENTIALITY:
+		doctor_set(row, DOCTOR_NO, fix,
+			   "confidentiality: BPF may not read kernel memory, tracefs is closed, "
+			   "modules must be signed");
+		break;
+	}
+}
+
+void doctor_check_btf(const struct doctor *d, enum doctor_id id, struct doctor_row *row)
+{
+	if (d->btf)
+		doctor_set(row, DOCTOR_OK, NULL, "the kernel describes its types");
+	else
+		doctor_set(row, DOCTOR_NO, d->btf_err.fix, "%s", d->btf_err.what);
+}
+
+static const char *fix_refused(const struct doctor *d)
+{
+	if (d->caps.user_ns)
+		return "run in the initial user namespace, as its root";
+	if (d->caps.seccomp)
+		return "run outside of the container's seccomp filter";
+	return FIX_ROOT;
+}
+
+static void bpf_refused(const struct doctor *d, int code, const char *what, struct doctor_row *row)
+{
+	if (code == -EPERM || code == -EACCES)
+		doctor_set(row, DOCTOR_NO, fix_refused(d), "%s: not permitted", what);
+	else if (code == -ENOSYS)
+		doctor_set(row, DOCTOR_NO, "use a kernel built with CONFIG_BPF_SYSCALL=y",
+			   "%s: the kernel has no bpf(2)", what);
+	else
+		doctor_set(
+			row, DOCTOR_NO,
+			"use a kernel built with CONFIG_BPF_EVENTS=y and CONFIG_DEBUG_INFO_BTF=y",
+			"%s: %s", what, strerror(-code));
+}
+
+void doctor_check_bpf(const struct doctor *d, enum doctor_id id, struct doctor_row *row)
+{
+	const struct probe *p = d->probe;
+	enum lockdown level;
+
+	if (p->bpf_map_rc) {
+		bpf_refused(d, p->bpf_map_rc, "creating a map", row);
+	} else if (!d->btf) {
+		doctor_set(row, DOCTOR_NO, d->btf_err.fix,
+			   "a map can be created, but tp_btf programs need BTF");
+	} else if (p->bpf_prog_rc) {
+		bpf_refused(d, p->bpf_prog_rc, "loading a tp_btf program", row);
+	} else if (p->bpf_read_rc && !lockdown_read(d->root, &level) &&
+		   level == LOCKDOWN_CONFIDENTIALITY) {
+		doctor_set(row, DOCTOR_NO, "boot without lockdown=confidentiality",
+			   "programs load, but may not read kernel memory: lockdown");
+	} else if (p->bpf_read_rc) {
+		bpf_refused(d, p->bpf_read_rc, "loading a program that reads kernel memory", row);
+	} else {
+		doctor_set(row, DOCTOR_OK, NULL,
+			   "a map was created, tp_btf programs loaded (not attached)");
+	}
+}
+
+void doctor_check_jit(const struct doctor *d, enum doctor_id id, struct doctor_row *row)
+{
+	static const char fix[] = "sysctl -w net.core.bpf_jit_enable=1";
+	uint64_t value;
+	int rc = sys_read_u64(d->root, "/proc/sys/net/core/bpf_jit_enable", &value);
+
+	if (rc && kconfig_get(&d->config, "BPF_JIT_ALWAYS_ON") == KCONFIG_YES)
+		doctor_set(row, DOCTOR_OK, NULL, "always on in this kernel");
+	else if (rc && kconfig_get(&d->config, "BPF_JIT") == KCONFIG_NO)
+		doctor_set(
+			row, DOCTOR_WARN, "use a kernel built with CONFIG_BPF_JIT=y",
+			"not in this kernel: programs are interpreted and cost several times more");
+	else if (rc)
+		doctor_set(row, DOCTOR_WARN, NULL,
+			   "unknown: net.core.bpf_jit_enable is not readable here (%s)",
+			   strerror(-rc));
+	else if (!value)
+		doctor_set(row, DOCTOR_WARN, fix,
+			   "off: programs are interpreted and cost several times more");
+	else if (value == 1)
+		doctor_set(row, DOCTOR_OK, NULL, "on");
+	else
+		doctor_set(row, DOCTOR_WARN, fix,
+			   "on, in debug mode: programs are written to the kernel log");
+}
+
+void doctor_check_unprivileged(const struct doctor *d, enum doctor_id id, struct doctor_row *row)
+{
+	uint64_t value;
+	int rc = sys_read_u64(d->root, "/proc/sys/kernel/unprivileged_bpf_disabled", &value);
+
+	if (rc)
+		doctor_set(row, DOCTOR_WARN, NULL,
+			   "kernel.unprivileged_bpf_disabled is not readable (%s)", strerror(-rc));
+	else
+		doctor_set(row, DOCTOR_OK, NULL,
+			   "kernel.unprivileged_bpf_disabled=%llu; tracing needs "
+			   "capabilities in any case",
+			   (unsigned long long)value);
+}
+
+void doctor_check_bpf_stats(const struct doctor *d, enum doctor_id id, struct doctor_row *row)
+{
+	uint64_t value;
+	int rc = sys_read_u64(d->root, "/proc/sys/kernel/sys_bpf_stats_enabled", &value);
+
+	if (rc)
+		doctor_set(row, DOCTOR_WARN, NULL,
+			   "unknown: kernel.sys_bpf_stats_enabled is not readable (%s)", strerror(-rc));
+	else if (value)
+		doctor_set(row, DOCTOR_WARN, "sysctl -w kernel.sys_bpf_stats_enabled=0",
+			   "on: the kernel times every run of a program, which adds to each event");
+	else
+		doctor_set(row, DOCTOR_OK, NULL, "off");
+}
+
+struct doctor_events {
+	const char *names[16];
+	const char *what; /* lost without them */
+	const char *fix;
+};
+
+static const char fix_tracing[] =
+	"use a kernel built with CONFIG_TRACING=y, as every distribution's is";
+
+static const struct doctor_events events[DOC_NR] = {
+	[DOC_EV_IDLE] = {{"cpu_idle"}, "idle edges", fix_tracing},
+	[DOC_EV_SWITCH] = {{"sched_switch"}, "task switches", fix_tracing},
+	[DOC_EV_IRQ] = {{"irq_handler_entry", "irq_handler_exit"},
+			"interrupt handlers",
+			fix_tracing},
+	[DOC_EV_SOFTIRQ] = {{"softirq_entry", "softirq_exit"}, "softirqs", fix_tracing},
+	[DOC_EV_HOTPLUG] = {{"cpuhp_enter", "cpuhp_exit"}, "CPUs that come and go", fix_tracing},
+	[DOC_EV_WAKEUP] = {{"sched_waking", "sched_wakeup", "sched_wakeup_new"},
+			   "wake-ups",
+			   fix_tracing},
+	[DOC_EV_IPI] = {{"ipi_send_cpu", "sched_wake_idle_without_ipi"},
+			"the moment at which another core sends a wake-up",
+			"use Linux 6.4 or newer"},
+	[DOC_EV_TIMER] = {{"hrtimer_start", "hrtimer_expire_entry", "hrtimer_expire_exit"},
+			  "timers and their lateness",
+			  fix_tracing},
+	[DOC_EV_PREEMPTIRQ] =
+		{{"irq_disable", "irq_enable", "preempt_disable", "preempt_enable"},
+		 "the cost of the irq/preempt tracepoints",
+		 "use a kernel built with CONFIG_IRQSOFF_TRACER=y and CONFIG_PREEMPT_TRACER=y"},
+};
+
+/* Vectors of these never pass irq_handler_entry. Those of rare sources are not asked for. */
+static const struct doctor_events vectors_x86 = {
+	{"local_timer_entry", "local_timer_exit", "reschedule_entry", "reschedule_exit",
+	 "call_function_entry", "call_function_exit", "call_function_single_entry",
+	 "call_function_single_exit", "irq_work_entry", "irq_work_exit"},
+	"timer and inter-processor interrupts",
+	fix_tracing,
+};
+
+static const struct doctor_events vectors_arm64 = {
+	{"ipi_entry", "ipi_exit"},
+	"inter-processor interrupts",
+	fix_tracing,
+};
+
+void doctor_check_events(const struct doctor *d, enum doctor_id id, struct doctor_row *row)
+{
+	const struct doctor_events *ev = &events[id];
+	char missing[200];
+	int nr;
+
+	if (id == DOC_EV_VECTORS) {
+		ev = d->x86 ? &vectors_x86 : d->arm64 ? &vectors_arm64 : NULL;
+		if (!ev) {
+			doctor_set(row, DOCTOR_WARN, NULL,
+				   "not known for %s: interrupts that pass no handler count as "
+				   "what they "
+				   "interrupt",
+				   d->probe->machine);
+			return;
+		}
+	}
+	if (!d->btf) {
+		doctor_set(row, DOCTOR_NO, d->btf_err.fix, "%s: not to be had without BTF",
+			   ev->what);
+		return;
+	}
+	nr = kbtf_missing_traces(d->btf, ev->names, missing, sizeof(missing));
+	if (nr)
+		doctor_set(row, DOCTOR_NO, ev->fix, "%s: the kernel lacks %s", ev->what, missing);
+	else
+		doctor_set(row, DOCTOR_OK, NULL, "%s: %s%s", ev->what, ev->names[0],
+			   ev->names[1] ? " …" : "");
+}
+
+/* Whether modules.dep names the module: it is installed for this kernel. */
+static bool crit_module_installed(const struct doctor *d)
+{
+	char path[160];
+	struct sys_text text;
+	bool found;
+
+	snprintf(path, sizeof(path), "/lib/modules/%s/modules.dep", d->probe->release);
+	if (sys_text_open(&text, d->root, path, 1 << 20))
+		return false;
+	found = !sys_text_read(&text, false) && memmem(text.buf, text.len, "/tracerbench.ko", 15);
+	sys_text_close(&text);
+	return found;
+}
+
+/* The kfuncs of engine bpf: a pair per operation, and one that does nothing to subtract. */
+static bool crit_kfuncs(const struct doctor *d, const char *disable, const char *enable)
+{
+	return d->btf && kbtf_has_func(d->btf, disable) && kbtf_has_func(d->btf, enable) &&
+	       kbtf_has_func(d->btf, "bpf_iter_num_new");
+}
+
+void doctor_check_crit(const struct doctor *d, enum doctor_id id, struct doctor_row *row)
+{
+	bool preempt = crit_kfuncs(d, "bpf_preempt_disable", "bpf_preempt_enable");
+	bool irq_save = crit_kfuncs(d, "bpf_local_irq_save", "bpf_local_irq_restore");
+	const char *too = preempt && irq_save ? ", and the kernel has the BPF kfuncs" : "";
+
+	if (sys_exists(d->root, "/sys/module/tracerbench"))
+		doctor_set(row, DOCTOR_OK, NULL, "module tracerbench is loaded%s", too);
+	else if (crit_module_installed(d))
+		doctor_set(row, DOCTOR_OK, NULL, "module tracerbench is installed%s", too);
+	else if (preempt && irq_save)
+		doctor_set(row, DOCTOR_OK, NULL,
+			   "BPF kfuncs; the module tracerbench is not installed for this kernel");
+	else if (preempt || irq_save)
+		doctor_set(row, DOCTOR_WARN,
+			   "install the module tracerbench (kmod/tracerbench, DKMS)",
+			   "BPF kfuncs for %s only; the module tracerbench is not installed",
+			   preempt ? "preempt" : "irq_save");
+	else
+		doctor_set(row, DOCTOR_NO,
+			   "install the module tracerbench (kmod/tracerbench, DKMS), or use Linux "
+			   "6.14 or newer",
+			   "neither the module tracerbench nor the BPF kfuncs for irq and preempt "
+			   "pairs");
+}

@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Runs doctor's checks and says which commands they leave standing. */
+#include "doctor/doctor.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "doctor/checks.h"
+#include "sys/bpf.h"
+#include "sys/file.h"
+#include "sys/kbtf.h"
+
+/* @commands: blank-separated, those that care; NULL: all. The rest of a build need not see it. */
+static const struct {
+	const char *name;
+	doctor_check_fn run;
+	const char *commands;
+} checks[DOC_NR] = {
+	[DOC_KERNEL] = {"kernel", doctor_check_kernel, NULL},
+	[DOC_CONFIG] = {"kernel config", doctor_check_config, NULL},
+	[DOC_PRIVILEGES] = {"privileges", doctor_check_privileges, NULL},
+	[DOC_NET_ADMIN] = {"network privileges", doctor_check_net_admin, "audit wake report"},
+	[DOC_LOCKDOWN] = {"lockdown", doctor_check_lockdown, NULL},
+	[DOC_BTF] = {"BTF", doctor_check_btf, NULL},
+	[DOC_BPF] = {"BPF", doctor_check_bpf, NULL},
+	[DOC_BPF_JIT] = {"BPF JIT", doctor_check_jit, NULL},
+	[DOC_BPF_UNPRIVILEGED] = {"unprivileged BPF", doctor_check_unprivileged, NULL},
+	[DOC_BPF_STATS] = {"BPF statistics", doctor_check_bpf_stats, NULL},
+	[DOC_EV_IDLE] = {"events: idle", doctor_check_events, NULL},
+	[DOC_EV_SWITCH] = {"events: switch", doctor_check_events, NULL},
+	[DOC_EV_IRQ] = {"events: interrupts", doctor_check_events, NULL},
+	[DOC_EV_VECTORS] = {"events: vectors", doctor_check_events, NULL},
+	[DOC_EV_SOFTIRQ] = {"events: softirqs", doctor_check_events, NULL},
+	[DOC_EV_HOTPLUG] = {"events: hotplug", doctor_check_events, NULL},
+	[DOC_EV_WAKEUP] = {"events: wake-ups", doctor_check_events, "runq wake serve report"},
+	[DOC_EV_IPI] = {"events: IPIs", doctor_check_events, "wake"},
+	[DOC_EV_TIMER] = {"events: timers", doctor_check_events, "wake serve report"},
+	[DOC_EV_PREEMPTIRQ] = {"events: preemptirq", doctor_check_events, "crit"},
+	[DOC_CRIT_ENGINE] = {"crit engine", doctor_check_crit, "crit report"},
+	[DOC_PARANOID] = {"perf_event_paranoid", doctor_check_paranoid, NULL},
+	[DOC_PMU] = {"PMU", doctor_check_pmu, NULL},
+	[DOC_TRACEFS] = {"tracefs", doctor_check_tracefs, NULL},
+	[DOC_PROC_STAT] = {"/proc/stat", doctor_check_proc_stat, NULL},
+	[DOC_SCHEDSTAT] = {"/proc/schedstat", doctor_check_schedstat, NULL},
+	[DOC_SCHED_INFO] = {"sched_info", doctor_check_feature, "runq serve report"},
+	[DOC_CGROUP] = {"cgroups", doctor_check_cgroup, NULL},
+	[DOC_CLOCKSOURCE] = {"clocksource", doctor_check_clocksource, NULL},
+	[DOC_ACCOUNTING] = {"accounting", doctor_check_accounting, NULL},
+	[DOC_HZ] = {"HZ", doctor_check_hz, NULL},
+	[DOC_USER_HZ] = {"USER_HZ", doctor_check_user_hz, NULL},
+	[DOC_NOHZ] = {"NO_HZ", doctor_check_nohz, NULL},
+	[DOC_PREEMPTION] = {"preemption", doctor_check_preemption, NULL},
+	[DOC_CPUIDLE] = {"cpuidle", doctor_check_cpuidle, NULL},
+	[DOC_VIRT] = {"virtualisation", doctor_check_virt, NULL},
+	[DOC_STEAL] = {"steal", doctor_check_steal, NULL},
+	[DOC_CONTAINER] = {"container", doctor_check_container, NULL},
+	[DOC_HRTIMERS] = {"HIGH_RES_TIMERS", doctor_check_feature, "wake audit"},
+	[DOC_BANDWIDTH] = {"CFS_BANDWIDTH", doctor_check_feature, "runq"},
+	[DOC_PSI] = {"PSI", doctor_check_feature, "runq"},
+	[DOC_VETH] = {"VETH", doctor_check_feature, "audit"},
+	[DOC_RPS] = {"RPS", doctor_check_feature, "audit"},
+	[DOC_NET_NS] = {"NET_NS", doctor_check_feature, "audit"},
+	[DOC_ETF] = {"NET_SCH_ETF", doctor_check_feature, "wake"},
+	[DOC_PTP] = {"PTP_1588_CLOCK", doctor_check_feature, "wake"},
+	[DOC_MODULES] = {"MODULES", doctor_check_feature, "crit"},
+	[DOC_OSNOISE] = {"OSNOISE_TRACER", doctor_check_feature, "crit"},
+};
+
+#define NR(array) (sizeof(array) / sizeof((array)[0]))
+#define END	  DOC_NR
+#define BPF_NEEDS DOC_BTF, DOC_BPF, DOC_EV_SWITCH
+
+struct doctor_want {
+	enum doctor_id id;
+	const char *lost;
+	bool minor; /* an alternative or a comparison: named, but the command is whole without */
+};
+
+/* Lists end at the first zero: that is DOC_KERNEL, which no command has to ask for. */
+static const struct doctor_command {
+	const char *name;
+	enum doctor_id needs[10];   /* without one of them: the fallback, or nothing */
+	enum doctor_id fallback[4]; /* any of them still gives something */
+	const char *fallback_what;
+	struct doctor_want wants[8]; /* without one of them: less */
+} command_table[] = {
+	{
+		.name = "load",
+		.needs = {BPF_NEEDS, DOC_EV_IDLE, DOC_EV_IRQ, DOC_EV_SOFTIRQ},
+		.fallback = {DOC_PROC_STAT, DOC_PMU},
+		.fallback_what = "busy time from /proc/stat or a counter, no split by context",
+		.wants = {{.id = DOC_EV_VECTORS,
+			   .lost = "some interrupts count as what they interrupt"},
+			  {.id = DOC_EV_HOTPLUG, .lost = "CPUs that come and go are noticed late"},
+			  {.id = DOC_PMU,
+			   .lost = "no sources perf-tsc, perf-calibrated and bpf-pmu",
+			   .minor = true},
+			  {.id = DOC_SCHEDSTAT, .lost = "no source schedstat", .minor = true}},
+	},
+	{
+		.name = "runq",
+		.needs = {BPF_NEEDS, DOC_EV_WAKEUP},
+		.wants = {{.id = DOC_CGROUP, .lost = "groups are shown by id"},
+			  {.id = DOC_SCHED_INFO,
+			   .lost = "wakeup hooks instead of the kernel's own stamps"},
+			  {.id = DOC_BANDWIDTH,
+			   .lost = "no cause \"throttled\", as nothing throttles"}},
+	},
+	{
+		.name = "wake",
+		.needs = {BPF_NEEDS, DOC_EV_IDLE, DOC_EV_IRQ},
+		.wants = {{.id = DOC_EV_TIMER, .lost = "no sources timer and passive"},
+			  {.id = DOC_EV_IPI,
+			   .lost = "remote launches are stamped by the sender as its wake-up begins, not at the IPI"},
+			  {.id = DOC_HRTIMERS, .lost = "timers are as coarse as the tick"},
+			  {.id = DOC_ETF, .lost = "no source nic"}},
+	},
+	{
+		.name = "audit",
+		.needs = {DOC_PROC_STAT, BPF_NEEDS, DOC_EV_IDLE, DOC_EV_IRQ, DOC_EV_SOFTIRQ},
+		.fallback = {DOC_PROC_STAT},
+		.fallback_what = "ticks, delays and precision, without the truth about the core",
+		.wants = {{.id = DOC_NET_ADMIN, .lost = "no inline softirq experiment"},
+			  {.id = DOC_VETH, .lost = "no inline softirq experiment"},
+			  {.id = DOC_NET_NS, .lost = "no inline softirq experiment"},
+			  {.id = DOC_RPS, .lost = "no inline softirq experiment"}},
+	},
+	{
+		.name = "crit",
+		.needs = {DOC_CRIT_ENGINE, DOC_PRIVILEGES},
+		.wants = {{.id = DOC_EV_PREEMPTIRQ, .lost = "no --tracepoints"},
+			  {.id = DOC_TRACEFS, .lost = "no --tracepoints"}},
+	},
+	{
+		.name = "serve",
+		.needs = {BPF_NEEDS, DOC_EV_IDLE, DOC_EV_IRQ, DOC_EV_SOFTIRQ},
+		.fallback = {DOC_PROC_STAT, DOC_PMU},
+		.fallback_what = "busy time only",
+		.wants = {{.id = DOC_EV_WAKEUP, .lost = "no run-queue latency"},
+			  {.id = DOC_EV_TIMER, .lost = "no wake latency"},
+			  {.id = DOC_CGROUP, .lost = "groups are shown by id"}},
+	},
+	{
+		.name = "report",
+		.needs = {BPF_NEEDS, DOC_EV_IDLE, DOC_EV_IRQ, DOC_EV_SOFTIRQ},
+		.fallback = {DOC_PROC_STAT, DOC_PMU},
+		.fallback_what = "busy time only",
+		.wants = {{.id = DOC_EV_WAKEUP, .lost = "no run-queue latency"},
+			  {.id = DOC_EV_TIMER, .lost = "no wake latency"},
+			  {.id = DOC_CRIT_ENGINE, .lost = "no cost of critical sections"},
+			  {.id = DOC_NET_ADMIN, .lost = "no inline softirq experiment"}},
+	},
+};
+
+void doctor_set(struct doctor_row *row, enum doctor_status status, const char *fix, const char *fmt,
+		...)
+{
+	va_list ap;
+
+	row->status = status;
+	va_start(ap, fmt);
+	vsnprintf(row->detail, sizeof(row->detail), fmt, ap);
+	va_end(ap);
+	snprintf(row->fix, sizeof(row->fix), "%s", fix ? fix : "");
+}
+
+static bool in_build(const char *const *build, const char *commands)
+{
+	size_t len;
+
+	if (!commands)
+		return true;
+	for (; *commands; commands += len + strspn(commands + len, " ")) {
+		len = strcspn(commands, " ");
+		for (const char *const *c = build; *c; c++)
+			if (strlen(*c) == len && !strncmp(*c, commands, len))
+				return true;
+	}
+	return false;
+}
+
+static void doctor_gather(struct doctor *d)
+{
+	const char *machine = d->probe->machine;
+
+	d->x86 = !strcmp(machine, "x86_64") || !strcmp(machine, "i686");
+	d->arm64 = !strcmp(machine, "aarch64");
+	d->config_rc = kconfig_open(&d->config, d->root, d->probe->release);
+	d->caps_rc = caps_read(d->root, &d->caps);
+	if (kbtf_open(d->root, &d->btf, &d->btf_err))
+		d->btf = NULL;
+	virt_read(d->root, machine, &d->virt);
+	if (sys_read_file(d->root, "/proc/cmdline", d->cmdline, sizeof(d->cmdline)) < 0)
+		d->cmdline[0] = '\0';
+	if (sys_read_file(d->root,
+			  "/sys/devices/system/clocksource/clocksource0/available_clocksource",
+			  d->clocksources, sizeof(d->clocksources)) < 0)
+		d->clocksources[0] = '\0';
+}
+
+static void doctor_fill_checks(struct doctor *d, const char *const *build, struct report *report)
+{
+	static const char *const words[] = {
+		[DOCTOR_OK] = "ok",
+		[DOCTOR_WARN] = "warn",
+		[DOCTOR_NO] = "no",
+	};
+	struct table *table = report_table(report, "checks", NULL);
+	size_t check = table_col(table, M_CHECK), status = table_col(table, M_STATUS);
+	size_t detail = table_col(table, M_DETAIL), fix = table_col(table, M_FIX);
+
+	for (enum doctor_id id = 0; id < DOC_NR; id++) {
+		struct doctor_row *r = &d->rows[id];
+		size_t row;
+
+		/* All run, for the commands' sake; shown are those that matter to this build. */
+		checks[id].run(d, id, r);
+		if (!in_build(build, checks[id].commands))
+			continue;
+		row = table_row(table);
+		value_str(table_cell(table, row, check), checks[id].name);
+		value_str(table_cell(table, row, status), words[r->status]);
+		value_str(table_cell(table, row, detail), r->detail);
+		if (r->fix[0])
+			value_str(table_cell(table, row, fix), r->fix);
+	}
+}
+
+/* The first of @ids that is not there, or END. */
+static enum doctor_id first_missing(const struct doctor *d, const enum doctor_id *ids, size_t max)
+{
+	for (size_t i = 0; i < max && ids[i]; i++)
+		if (d->rows[ids[i]].status == DOCTOR_NO)
+			return ids[i];
+	return END;
+}
+
+static bool any_present(const struct doctor *d, const enum doctor_id *ids, size_t max)
+{
+	for (size_t i = 0; i < max && ids[i]; i++)
+		if (d->rows[ids[i]].status != DOCTOR_NO)
+			return true;
+	return false;
+}
+
+/* What is lost, all of it, in @detail; returns the first check to mend, or END. */
+static enum doctor_id wants_missing(const struct doctor *d, const struct doctor_command *c,
+				    char *detail, size_t size, bool *ret_whole)
+{
+	enum doctor_id first = END;
+	size_t len = 0;
+
+	*ret_whole = true;
+	for (size_t i = 0; i < NR(c->wants) && c->wants[i].lost; i++) {
+		const struct doctor_want *want = &c->wants[i];
+
+		if (d->rows[want->id].status != DOCTOR_NO)
+			continue;
+		/* The fix shown is that of a real loss, if there is one. */
+		if (first == END || (*ret_whole && !want->minor))
+			first = want->id;
+		if (!want->minor)
+			*ret_whole = false;
+		if (len < size && !(len && strstr(detail, want->lost)))
+			len += snprintf(detail + len, size - len, "%s%s (%s)", len ? "; " : "",
+					want->lost, checks[want->id].name);
+	}
+	return first;
+}
+
+/* Returns "full", "part" or "no"; @ret_mend is the check to mend first, or END. */
+static const char *command_judge(const struct doctor *d, const struct doctor_command *c,
+				 char *detail, size_t size, enum doctor_id *ret_mend)
+{
+	enum doctor_id missing = first_missing(d, c->needs, NR(c->needs));
+	bool whole;
+
+	detail[0] = '\0';
+	if (missing == END) {
+		missing = wants_missing(d, c, detail, size, &whole);
+		*ret_mend = whole ? END : missing;
+		return whole ? "full" : "part";
+	}
+	*ret_mend = missing;
+	if (any_present(d, c->fallback, NR(c->fallback))) {
+		snprintf(detail, size, "%s; more needs %s: %s", c->fallback_what,
+			 checks[missing].name, d->rows[missing].detail);
+		return "part";
+	}
+	snprintf(detail, size, "needs %s: %s", checks[missing].name, d->rows[missing].detail);
+	return "no";
+}
+
+static void doctor_fill_commands(const struct doctor *d, const char *const *build,
+				 struct report *report)
+{
+	struct table *table = report_table(report, "commands", "commands");
+	size_t command = table_col(table, M_COMMAND), status = table_col(table, M_STATUS);
+	size_t detail = table_col(table, M_DETAIL), fix = table_col(table, M_FIX);
+	char text[640];
+
+	for (size_t i = 0; i < NR(command_table); i++) {
+		const struct doctor_command *c = &command_table[i];
+		enum doctor_id mend;
+		const char *word;
+		size_t row;
+
+		if (!in_build(build, c->name))
+			continue;
+		word = command_judge(d, c, text, sizeof(text), &mend);
+		row = table_row(table);
+		value_str(table_cell(table, row, command), c->name);
+		value_str(table_cell(table, row, status), word);
+		if (text[0])
+			value_str(table_cell(table, row, detail), text);
+		if (mend != END && d->rows[mend].fix[0])
+			value_str(table_cell(table, row, fix), d->rows[mend].fix);
+	}
+}
+
+int doctor_report(const struct doctor_opts *opts, struct report **ret_report, struct err *err)
+{
+	struct doctor *d = calloc(1, sizeof(*d));
+	struct report *report = report_new("doctor");
+	struct probe probe;
+	int rc = -ENOMEM;
+
+	if (!d || !report)
+		goto out;
+	if (!opts->probe)
+		probe_run(&probe);
+	d->root = opts->root;
+	d->probe = opts->probe ? opts->probe : &probe;
+	doctor_gather(d);
+	report->time_unix_ns = clock_unix_ns();
+	doctor_fill_checks(d, opts->commands, report);
+	doctor_fill_commands(d, opts->commands, report);
+	rc = report_check(report);
+	kconfig_close(&d->config);
+	sys_bpf_btf_close(d->btf);
+out:
+	free(d);
+	if (rc) {
+		report_free(report);
+		return err_set(err, rc, "out of memory");
+	}
+	*ret_report = report;
+	return 0;
+}
+
+const char *doctor_command_status(const struct report *report, const char *command)
+{
+	for (size_t t = 0; t < report->nr_tables; t++) {
+		const struct table *table = report->tables[t];
+		int name = table_find(table, "command"), status = table_find(table, "status");
+
+		for (size_t row = 0; name >= 0 && status >= 0 && row < table->nr_rows; row++)
+			if (!strcmp(table_cell(table, row, name)->str, command))
+				return table_cell(table, row, status)->str;
+	}
+	return NULL;
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Doctor's checks of the files, counters and kernel options that measurements draw on. */
+#include "doctor/checks.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cpuset.h"
+#include "sys/cgroup.h"
+#include "sys/file.h"
+#include "sys/mountinfo.h"
+#include "sys/pmu.h"
+#include "sys/procstat.h"
+#include "sys/schedstat.h"
+
+void doctor_check_paranoid(const struct doctor *d, enum doctor_id id, struct doctor_row *row)
+{
+	bool perfmon = !d->caps_rc && caps_perfmon(&d->caps) && !d->caps.user_ns;
+	char text[16], *end;
+	long level;
+	int rc;
+
+	rc = sys_read_file(d->root, "/proc/sys/kernel/perf_event_paranoid", text, sizeof(text));
+	if (rc < 0) {
+		doctor_set(row, DOCTOR_NO, "use a kernel built with CONFIG_PERF_EVENTS=y",
+			   "kernel.perf_event_paranoid: %s", strerror(-rc));
+		return;
+	}
+	level = strtol(text, &end, 10);
+	if (end == text || *end)
+		doctor_set(row, DOCTOR_WARN, NULL, "cannot understand \"%s\"", text);
+	else if (perfmon)
+		doctor_set(row, DOCTOR_OK, NULL, "%ld, does not bind CAP_PERFMON", level);
+	else if (level <= 0)
+		doctor_set(row, DOCTOR_OK, NULL, "%ld: anybody may count per CPU", level);
+	else
+		doctor_set(row, DOCTOR_NO, "sysctl -w kernel.perf_event_paranoid=0",
+			   "%ld: counting per CPU needs CAP_PERFMON, or 0 here", level);
+}
+
+void doctor_check_pmu(const struct doctor *d, enum doctor_id id, struct doctor_row *row)
+{
+	const struct probe *p = d->probe;
+	char list[160];
+	int nr = pmu_list(d->root, list, sizeof(list));
+
+	if (!p->event_rc)
+		doctor_set(row, DOCTOR_OK, NULL, "%s counts unhalted time (PMUs: %s)", p->event,
+			   nr > 0 ? list : "none listed");
+	else if (nr > 0)
+		doctor_set(row, DOCTOR_NO, p->event_err.fix, "%s (PMUs: %s)", p->event_err.what,
+			   list);
+	else
+		doctor_set(row, DOCTOR_NO, p->event_err.fix, "%s; the kernel knows no hardware PMU",
+			   p->event_err.what);
+}
+
+void doctor_check_tracefs(const struct doctor *d, enum doctor_id id, struct doctor_row *row)
+{
+	char point[128];
+	int rc = mountinfo_find(d->root, "tracefs", point, sizeof(point));
+
+	if (!rc)
+		doctor_set(row, DOCTOR_OK, NULL, "mounted on %s", point);
+	else if (rc == -ENOENT && sys_exists(d->root, "/sys/kernel/tracing"))
+		doctor_set(row, DOCTOR_NO, "mount -t tracefs tracefs /sys/kernel/tracing",
+			   "not mounted");
+	else if (rc == -ENOENT)
+		doctor_set(row, DOCTOR_NO,
+			   "use a kernel built with CONFIG_TRACING=y, or mount sysfs",
+			   "not in this kernel: /sys/kernel/tracing is missing");
+	else
+		doctor_set(row, DOCTOR_WARN, NULL, "cannot read /proc/self/mountinfo: %s",
+			   strerror(-rc));
+}
+
+void doctor_check_proc_stat(const struct doctor *d, enum doctor_id id, struct doctor_row *row)
+{
+	struct procstat_cpu *cpus = calloc(CPUSET_MAX, sizeof(*cpus));
+	unsigned int nr = 0, cols = PROCSTAT_NR_COLS;
+	struct procstat stat;
+	struct err err;
+	int rc;
+
+	rc = cpus ? procstat_open(&stat, d->root, &err) : err_set(&err, -ENOMEM, "out of memory");
+	if (rc) {
+		doctor_set(row, DOCTOR_NO, err.fix, "%s", err.what);
+		free(cpus);
+		return;
+	}
+	rc = procstat_read(&stat, cpus, CPUSET_MAX);
+	procstat_close(&stat);
+	for (unsigned int cpu = 0; !rc && cpu < CPUSET_MAX; cpu++) {
+		nr += cpus[cpu].nr_cols > 0;
+		if (cpus[cpu].nr_cols && cpus[cpu].nr_cols < cols)
+			cols = cpus[cpu].nr_cols;
+	}
+	free(cpus);
+	if (rc)
+		doctor_set(row, DOCTOR_NO, NULL, "cannot understand /proc/stat: %s", strerror(-rc));
+	else
+		doctor_set(row, DOCTOR_OK, NULL, "%u columns for %u CPUs", cols, nr);
+}
+
+void doctor_check_schedstat(const struct doctor *d, enum doctor_id id, struct doctor_row *row)
+{
+	struct schedstat_cpu cpu;
+	struct schedstat stat;
+	struct err err;
+	int rc;
+
+	if (schedstat_open(&stat, d->root, &err)) {
+		doctor_set(row, DOCTOR_NO, err.fix, "%s", err.what);
+		return;
+	}
+	rc = schedstat_read(&stat, &cpu, 1);
+	schedstat_close(&stat);
+	if (rc)
+		doctor_set(row, DOCTOR_NO, NULL, "cannot understand /proc/schedstat: %s",
+			   rc == -EPROTONOSUPPORT ? "its version is none of 14 to 17"
+						  : strerror(-rc));
+	else
+		doctor_set(row, DOCTOR_OK, NULL, "per-CPU run and wait times");
+}
+
+void doctor_check_cgroup(const struct doctor *d, enum doctor_id id, struct doctor_row *row)
+{
+	static const char fix[] = "mount -t cgroup2 cgroup2 /sys/fs/cgroup";
+	struct cgroup_layout *layout = malloc(sizeof(*layout));
+	int rc = layout ? cgroup_layout(d->root, layout) : -ENOMEM;
+	bool v1_only = !rc && !layout->v2[0];
+
+	if (rc)
+		doctor_set(row, DOCTOR_WARN, NULL, "cannot read /proc/self/mountinfo: %s",
+			   strerror(-rc));
+	else if (layout->mode == CGROUP_NONE)
+		doctor_set(row, DOCTOR_NO, fix,
+			   "no hierarchy is mounted: groups have ids but no names");
+	else if (v1_only && !layout->v1_cpu[0])
+		doctor_set(row, DOCTOR_NO, fix,
+			   "v1 without controller cpu, and no v2: groups have no names");
+	else
+		doctor_set(row, layout->subtree ? DOCTOR_WARN : DOCTOR_OK, NULL,
+			   "%s%s%.64s%s%.64s%s", cgroup_mode_name(layout->mode),
+			   layout->v2[0] ? ", v2 on " : "", layout->v2,
+			   layout->v1_cpu[0] ? ", cpu (v1) on " : "", layout->v1_cpu,
+			   layout->subtree ? "; only a part of it is visible from here" : "");
+	free(layout);
+}
+
+/* Something the kernel has or lacks; a file that proves it counts more than the configuration. */
+struct doctor_feature {
+	const char *symbol;
+	const char *proof; /* NULL: there is none */
+	const char *what;
+	const char *fix; /* NULL: build with the symbol */
+};
+
+static const struct doctor_feature features[DOC_NR] = {
+	[DOC_SCHED_INFO] = {.symbol = "SCHED_INFO",
+			    .proof = "/proc/self/schedstat",
+			    .what = "when each task was queued, kept by the kernel"},
+	[DOC_HRTIMERS] = {.symbol = "HIGH_RES_TIMERS", .what = "timers finer than a tick"},
+	[DOC_BANDWIDTH] = {.symbol = "CFS_BANDWIDTH", .what = "waits that a CPU quota causes"},
+	[DOC_PSI] = {.symbol = "PSI",
+		     .proof = "/proc/pressure/cpu",
+		     .what = "the kernel's own CPU pressure, to compare with",
+		     .fix = "boot with psi=1 (CONFIG_PSI=y)"},
+	[DOC_VETH] = {.symbol = "VETH", .what = "the inline softirq experiment"},
+	[DOC_RPS] = {.symbol = "RPS", .what = "the inline softirq experiment on another core"},
+	[DOC_NET_NS] = {.symbol = "NET_NS",
+			.proof = "/proc/self/ns/net",
+			.what = "network experiments apart from the machine's own"},
+	[DOC_ETF] = {.symbol = "NET_SCH_ETF", .what = "packets with a launch time (--source nic)"},
+	[DOC_PTP] = {.symbol = "PTP_1588_CLOCK",
+		     .what = "the clock of a network card (--source nic)"},
+	[DOC_MODULES] = {.symbol = "MODULES",
+			 .proof = "/proc/modules",
+			 .what = "the module engine"},
+	[DOC_OSNOISE] = {.symbol = "OSNOISE_TRACER",
+			 .what = "the kernel's own noise tracer, to compare with"},
+};
+
+void doctor_check_feature(const struct doctor *d, enum doctor_id id, struct doctor_row *row)
+{
+	const struct doctor_feature *f = &features[id];
+	enum kconfig_state state = kconfig_get(&d->config, f->symbol);
+	char build[96];
+
+	snprintf(build, sizeof(build), "use a kernel built with CONFIG_%s=y", f->symbol);
+	if (f->proof && sys_exists(d->root, f->proof))
+		doctor_set(row, DOCTOR_OK, NULL, "%s: %s", f->what, f->proof);
+	else if (f->proof)
+		doctor_set(row, DOCTOR_NO, f->fix ? f->fix : build, "%s: %s is missing%s", f->what,
+			   f->proof, state == KCONFIG_NO ? ", not built in" : "");
+	else if (state == KCONFIG_UNKNOWN)
+		doctor_set(row, DOCTOR_WARN, NULL, "%s: unknown without the kernel's configuration",
+			   f->what);
+	else if (state == KCONFIG_NO)
+		doctor_set(row, DOCTOR_NO, f->fix ? f->fix : build, "%s: CONFIG_%s is not set",
+			   f->what, f->symbol);
+	else
+		doctor_set(row, DOCTOR_OK, NULL, "%s: %s", f->what,
+			   state == KCONFIG_MODULE ? "as a module" : "built in");
+}

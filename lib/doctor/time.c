@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Doctor's checks of what shapes time on this machine: clock, ticks, idle states, hypervisor. */
+#include "doctor/checks.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "arch/arch.h"
+#include "base/clock.h"
+#include "base/cpuset.h"
+#include "sys/cpu.h"
+#include "sys/cpuidle.h"
+#include "sys/file.h"
+#include "sys/procstat.h"
+
+#define CLOCKSOURCE "/sys/devices/system/clocksource/clocksource0/current_clocksource"
+
+void doctor_check_clocksource(const struct doctor *d, enum doctor_id id, struct doctor_row *row)
+{
+	/* Read over a bus or by trapping: around a microsecond each, paid at every edge. */
+	static const char *const slow[] = {"hpet", "acpi_pm", "jiffies", "refined-jiffies", "pit"};
+	char name[64];
+	int rc = sys_read_file(d->root, CLOCKSOURCE, name, sizeof(name));
+
+	if (rc < 0) {
+		doctor_set(row, DOCTOR_WARN, NULL, "unknown: cannot read " CLOCKSOURCE ": %s",
+			   strerror(-rc));
+		return;
+	}
+	for (size_t i = 0; i < sizeof(slow) / sizeof(slow[0]); i++)
+		if (!strcmp(name, slow[i])) {
+			doctor_set(row, DOCTOR_WARN, "dmesg | grep -i -e clocksource -e tsc",
+				   "%s: slow to read, and every edge reads it; the kernel log "
+				   "tells why the "
+				   "fast one was given up",
+				   name);
+			return;
+		}
+	doctor_set(row, DOCTOR_OK, NULL, "%s", name);
+}
+
+void doctor_check_accounting(const struct doctor *d, enum doctor_id id, struct doctor_row *row)
+{
+	static const char *const means[] = {
+		[ACCT_UNKNOWN] = "the columns of /proc/stat cannot be judged",
+		[ACCT_TICK] = "the busy columns of /proc/stat are samples taken at each tick",
+		[ACCT_IRQTIME] =
+			"interrupts by clock, the task columns of /proc/stat are tick samples",
+		[ACCT_VIRT_GEN] = "by clock on nohz_full CPUs, tick samples on the others",
+		[ACCT_VIRT_NATIVE] = "all columns by clock",
+	};
+	const struct accounting_facts facts = {
+		.config = &d->config,
+		.cmdline = d->cmdline,
+		.machine = d->probe->machine,
+		.clocksources = d->clocksources,
+	};
+	enum accounting regime;
+	char why[128];
+
+	regime = accounting_regime(&facts, why, sizeof(why));
+	doctor_set(row, regime == ACCT_VIRT_NATIVE ? DOCTOR_OK : DOCTOR_WARN,
+		   regime == ACCT_VIRT_NATIVE ? NULL : "read subtick load instead of /proc/stat",
+		   "%s (%s): %s", accounting_name(regime), why, means[regime]);
+}
+
+void doctor_check_hz(const struct doctor *d, enum doctor_id id, struct doctor_row *row)
+{
+	unsigned long hz;
+	char value[16];
+
+	if (kconfig_value(&d->config, "HZ", value, sizeof(value)) != KCONFIG_VALUE ||
+	    !(hz = strtoul(value, NULL, 10))) {
+		doctor_set(row, DOCTOR_WARN,
+			   "zgrep CONFIG_HZ= /proc/config.gz /boot/config-$(uname -r)",
+			   "unknown: the kernel's configuration does not tell");
+		return;
+	}
+	doctor_set(row, DOCTOR_OK, NULL, "%lu: a tick every %.4g ms", hz, 1e3 / hz);
+}
+
+void doctor_check_user_hz(const struct doctor *d, enum doctor_id id, struct doctor_row *row)
+{
+	unsigned long hz = d->probe->user_hz;
+
+	if (!hz)
+		doctor_set(row, DOCTOR_WARN, NULL, "unknown: sysconf(_SC_CLK_TCK) fails");
+	else
+		/* One unit in a thousand: the window below which 0.1 % cannot even be written. */
+		doctor_set(row, DOCTOR_OK, NULL,
+			   "%lu: /proc/stat counts in steps of %.4g ms; 0.1 %% of a core needs "
+			   "windows of "
+			   "%.4g s or more",
+			   hz, 1e3 / hz, 1e3 / hz);
+}
+
+void doctor_check_nohz(const struct doctor *d, enum doctor_id id, struct doctor_row *row)
+{
+	char full[256] = "", nohz[16] = "";
+
+	cmdline_get(d->cmdline, "nohz", nohz, sizeof(nohz));
+	if (sys_read_file(d->root, "/sys/devices/system/cpu/nohz_full", full, sizeof(full)) < 0 ||
+	    strstr(full, "(null)"))
+		full[0] = '\0';
+	if (full[0])
+		doctor_set(row, DOCTOR_OK, NULL,
+			   "full on CPUs %s: no tick while one task runs there", full);
+	else if (!d->config.text)
+		doctor_set(row, DOCTOR_WARN, NULL,
+			   "unknown: the kernel's configuration is not to be had");
+	else if (kconfig_get(&d->config, "NO_HZ_COMMON") != KCONFIG_YES)
+		doctor_set(row, DOCTOR_WARN, "use a kernel built with CONFIG_NO_HZ_IDLE=y",
+			   "periodic: the tick wakes every idle core");
+	else if (!strcmp(nohz, "off") || !strcmp(nohz, "0"))
+		doctor_set(row, DOCTOR_WARN, "boot without nohz=off",
+			   "off by nohz=off: the tick wakes every idle core");
+	else
+		doctor_set(row, DOCTOR_OK, NULL, "idle: the tick stops on idle cores%s",
+			   kconfig_get(&d->config, "NO_HZ_FULL") == KCONFIG_YES
+				   ? " (NO_HZ_FULL sleeps without nohz_full=)"
+				   : "");
+}
+
+/* What a PREEMPT_DYNAMIC kernel does now: the word in parentheses. False if it can't be seen. */
+static bool preempt_now(const struct doctor *d, char *buf, size_t size)
+{
+	char text[64], *open, *close;
+
+	if (sys_read_file(d->root, "/sys/kernel/debug/sched/preempt", text, sizeof(text)) < 0)
+		return false;
+	open = strchr(text, '(');
+	close = open ? strchr(open, ')') : NULL;
+	if (!close)
+		return false;
+	snprintf(buf, size, "%.*s", (int)(close - open - 1), open + 1);
+	return true;
+}
+
+void doctor_check_preemption(const struct doctor *d, enum doctor_id id, struct doctor_row *row)
+{
+	bool dynamic = kconfig_get(&d->config, "PREEMPT_DYNAMIC") == KCONFIG_YES;
+	char mode[16] = "";
+	uint64_t rt;
+
+	if (kconfig_get(&d->config, "PREEMPT_RT") == KCONFIG_YES ||
+	    (!sys_read_u64(d->root, "/sys/kernel/realtime", &rt) && rt))
+		doctor_set(row, DOCTOR_OK, NULL,
+			   "PREEMPT_RT: interrupt handlers and softirqs run in tasks and are "
+			   "preempted");
+	else if (preempt_now(d, mode, sizeof(mode)))
+		doctor_set(row, DOCTOR_OK, NULL, "%s", mode);
+	else if (dynamic && cmdline_get(d->cmdline, "preempt", mode, sizeof(mode)))
+		doctor_set(row, DOCTOR_OK, NULL, "%s, by the command line", mode);
+	else if (!d->config.text)
+		doctor_set(row, DOCTOR_WARN, NULL,
+			   "unknown: the kernel's configuration is not to be had");
+	else
+		doctor_set(row, DOCTOR_OK, NULL, "%s%s",
+			   kconfig_get(&d->config, "PREEMPT") == KCONFIG_YES	    ? "full"
+			   : kconfig_get(&d->config, "PREEMPT_LAZY") == KCONFIG_YES ? "lazy"
+			   : kconfig_get(&d->config, "PREEMPT_VOLUNTARY") == KCONFIG_YES
+				   ? "voluntary"
+				   : "none",
+			   dynamic ? ", unless changed since boot (PREEMPT_DYNAMIC)" : "");
+}
+
+/* "POLL 0 us, C1 2 us, C6 133 us (off)" */
+static void idle_describe(const struct cpuidle_state *states, int nr, char *buf, size_t size)
+{
+	size_t len = 0;
+
+	buf[0] = '\0';
+	for (int i = 0; i < nr && len < size; i++)
+		len += snprintf(buf + len, size - len, "%s%s %llu us%s", i ? ", " : "",
+				states[i].name,
+				(unsigned long long)(states[i].latency_ns / NSEC_PER_USEC),
+				states[i].disabled ? " (off)" : "");
+}
+
+static bool idle_same(const struct cpuidle_state *a, int nr_a, const struct cpuidle_state *b,
+		      int nr_b)
+{
+	if (nr_a != nr_b)
+		return false;
+	for (int i = 0; i < nr_a; i++)
+		if (strcmp(a[i].name, b[i].name) || a[i].latency_ns != b[i].latency_ns ||
+		    a[i].disabled != b[i].disabled)
+			return false;
+	return true;
+}
+
+/* The first online CPU whose states are not those of @first, or CPUSET_MAX. */
+static unsigned int idle_odd_cpu(const char *root, const struct cpuset *online, unsigned int first,
+				 const struct cpuidle_state *states, int nr)
+{
+	struct cpuidle_state other[CPUIDLE_MAX_STATES];
+	unsigned int cpu;
+
+	cpuset_for_each (cpu, online) {
+		int nr_other = cpuidle_states(root, cpu, other);
+
+		if (cpu != first && !idle_same(states, nr, other, nr_other))
+			return cpu;
+	}
+	return CPUSET_MAX;
+}
+
+void doctor_check_cpuidle(const struct doctor *d, enum doctor_id id, struct doctor_row *row)
+{
+	struct cpuidle_state states[CPUIDLE_MAX_STATES];
+	char list[200], odd_text[48] = "";
+	unsigned int first, odd;
+	struct cpuset online;
+	struct cpuidle idle;
+	bool haltpoll;
+	int nr, rc;
+
+	rc = cpuidle_read(d->root, &idle);
+	if (rc || !strcmp(idle.driver, "none")) {
+		doctor_set(row, DOCTOR_WARN, NULL,
+			   "%s: one idle state (%s), without a claimed latency",
+			   rc ? "not in this kernel" : "no driver",
+			   d->x86     ? "HLT"
+			   : d->arm64 ? "WFI"
+				      : arch_idle_name());
+		return;
+	}
+	rc = cpu_set(d->root, CPU_ONLINE, &online, NULL);
+	first = rc ? 0 : cpuset_next(&online, 0);
+	nr = cpuidle_states(d->root, first, states);
+	if (nr <= 0) {
+		doctor_set(row, DOCTOR_WARN, NULL, "%s, governor %s: CPU %u shows no states",
+			   idle.driver, idle.governor[0] ? idle.governor : "unknown", first);
+		return;
+	}
+	idle_describe(states, nr, list, sizeof(list));
+	odd = rc ? CPUSET_MAX : idle_odd_cpu(d->root, &online, first, states, nr);
+	if (odd < CPUSET_MAX)
+		snprintf(odd_text, sizeof(odd_text), " on CPU %u; CPU %u differs", first, odd);
+	haltpoll = strstr(idle.driver, "haltpoll") || strstr(idle.governor, "haltpoll");
+	doctor_set(row, haltpoll ? DOCTOR_WARN : DOCTOR_OK, NULL, "%s, governor %s: %s%s%s",
+		   idle.driver, idle.governor[0] ? idle.governor : "unknown", list, odd_text,
+		   haltpoll ? "; polls before it halts: busy to a counter, idle to the kernel"
+			    : "");
+}
+
+void doctor_check_virt(const struct doctor *d, enum doctor_id id, struct doctor_row *row)
+{
+	const struct virt *v = &d->virt;
+
+	if (v->kind == VIRT_GUEST)
+		doctor_set(row, DOCTOR_WARN, NULL,
+			   "a guest%s%s (%s): the host's work shows as steal or not at all, wake "
+			   "latencies "
+			   "include its own",
+			   v->name[0] ? " of " : "", v->name, v->evidence);
+	else if (v->kind == VIRT_NONE)
+		doctor_set(row, DOCTOR_OK, NULL, "none: bare metal, as far as the processor tells");
+	else
+		doctor_set(row, DOCTOR_OK, NULL,
+			   "no sign of a hypervisor; this architecture does not have "
+			   "to show one");
+}
+
+/* The steal column of all CPUs since boot; -errno if there is none. */
+static int steal_since_boot(const struct doctor *d, uint64_t *ret_ticks)
+{
+	struct procstat_cpu *cpus = calloc(CPUSET_MAX, sizeof(*cpus));
+	struct procstat stat;
+	uint64_t sum = 0;
+	int rc;
+
+	if (!cpus)
+		return -ENOMEM;
+	rc = procstat_open(&stat, d->root, NULL);
+	if (!rc) {
+		rc = procstat_read(&stat, cpus, CPUSET_MAX);
+		procstat_close(&stat);
+	}
+	for (unsigned int cpu = 0; !rc && cpu < CPUSET_MAX; cpu++)
+		if (cpus[cpu].nr_cols > PROCSTAT_STEAL)
+			sum += cpus[cpu].ticks[PROCSTAT_STEAL];
+		else if (cpus[cpu].nr_cols)
+			rc = -ENODATA;
+	free(cpus);
+	if (!rc)
+		*ret_ticks = sum;
+	return rc;
+}
+
+void doctor_check_steal(const struct doctor *d, enum doctor_id id, struct doctor_row *row)
+{
+	uint64_t ticks;
+	int rc = steal_since_boot(d, &ticks);
+
+	if (rc)
+		doctor_set(row, DOCTOR_NO, NULL, "/proc/stat has no usable steal column: %s",
+			   strerror(-rc));
+	else if (ticks)
+		doctor_set(row, DOCTOR_OK, NULL, "accounted: the column of /proc/stat moves");
+	else if (d->virt.kind == VIRT_NONE)
+		doctor_set(row, DOCTOR_OK, NULL, "none to account: bare metal");
+	else if (cmdline_get(d->cmdline, "no-steal-acc", NULL, 0))
+		doctor_set(row, DOCTOR_NO, "boot without no-steal-acc", "off by no-steal-acc");
+	else if ((d->x86 || d->arm64) && kconfig_get(&d->config, "PARAVIRT") == KCONFIG_NO)
+		doctor_set(row, DOCTOR_NO, "use a kernel built with CONFIG_PARAVIRT=y",
+			   "not in this kernel: stolen time hides in the other parts");
+	else
+		doctor_set(row, DOCTOR_WARN, NULL,
+			   "none since boot: nothing was stolen, or the hypervisor does not tell; "
+			   "the two "
+			   "cannot be told apart");
+}
+
+void doctor_check_container(const struct doctor *d, enum doctor_id id, struct doctor_row *row)
+{
+	const struct virt *v = &d->virt;
+	const char *name = v->container[0] ? v->container : "unnamed";
+
+	if (v->own_pid_ns || v->own_cgroup_ns)
+		doctor_set(row, DOCTOR_WARN,
+			   "run on the host, or with its pid and cgroup namespaces",
+			   "in a container (%s)%s: %s%s%s", name,
+			   d->caps.seccomp ? " with a seccomp filter" : "",
+			   v->own_pid_ns ? "other processes are hidden" : "",
+			   v->own_pid_ns && v->own_cgroup_ns ? ", " : "",
+			   v->own_cgroup_ns ? "cgroup paths begin inside it" : "");
+	else if (d->caps.seccomp)
+		doctor_set(row, DOCTOR_WARN, NULL,
+			   "a seccomp filter is installed and may refuse system calls");
+	else if (v->container[0])
+		doctor_set(row, DOCTOR_OK, NULL,
+			   "traces of %s, but the machine's own pid and cgroup namespaces", name);
+	else
+		doctor_set(row, DOCTOR_OK, NULL, "none");
+}

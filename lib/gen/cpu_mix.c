@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Loops and sleeps. */
+#include "gen/cpu_mix.h"
+
+#include <stdint.h>
+#include <time.h>
+
+#include "base/clock.h"
+
+static void loop(unsigned int turns)
+{
+	for (volatile unsigned int i = 0; i < turns; i++)
+		;
+}
+
+/* More nanoseconds than a second has: into the kernel and straight back. */
+static void call(unsigned int times)
+{
+	const struct timespec bad = {.tv_nsec = 2000000000};
+
+	for (unsigned int i = 0; i < times; i++)
+		nanosleep(&bad, NULL);
+}
+
+static void run(void *shared, void *arg)
+{
+	enum cpu_mix_kind kind = *(enum cpu_mix_kind *)arg;
+	struct timespec nap;
+
+	(void)shared;
+	for (uint64_t turn = 0;; turn++) {
+		switch (kind) {
+		case CPU_MIX_USER:
+			loop(200000);
+			call(20);
+			break;
+		case CPU_MIX_SYSTEM:
+			call(2000);
+			loop(2000);
+			break;
+		case CPU_MIX_IDLE:
+			loop(200000);
+			/* 0.2 … 5 ms, so that idle ends at many places between two ticks. */
+			nap = clock_timespec((200 + turn * 367 % 4800) * NSEC_PER_USEC);
+			nanosleep(&nap, NULL);
+			break;
+		}
+	}
+}
+
+int cpu_mix_start(struct cpu_mix *mix, enum cpu_mix_kind kind, int cpu, struct err *err)
+{
+	return gen_child_start(&mix->child, cpu, sizeof(uint64_t), run, &kind, err);
+}
+
+void cpu_mix_stop(struct cpu_mix *mix)
+{
+	gen_child_stop(&mix->child);
+}

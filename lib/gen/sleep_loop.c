@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* nanosleep() in a loop. */
+#include "gen/sleep_loop.h"
+
+#include <limits.h>
+#include <linux/futex.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+struct shared {
+	uint32_t go, halt, done;
+	struct sleep_loop_result result;
+};
+
+/* Asleep without a timer: before and after the loop the core must not see us. */
+static void wait_for(uint32_t *word)
+{
+	while (!__atomic_load_n(word, __ATOMIC_ACQUIRE))
+		syscall(SYS_futex, word, FUTEX_WAIT, 0, NULL, NULL, 0);
+}
+
+static uint64_t timeval_ns(const struct timeval *tv)
+{
+	return tv->tv_sec * NSEC_PER_SEC + tv->tv_usec * NSEC_PER_USEC;
+}
+
+static void stamp(struct sleep_loop_result *at)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_THREAD, &usage);
+	at->user_ns = timeval_ns(&usage.ru_utime);
+	at->system_ns = timeval_ns(&usage.ru_stime);
+	at->thread_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	at->real_ns = clock_mono_ns();
+}
+
+/* The clock is looked at once per batch, so that it adds little to what is measured. */
+static uint64_t batch_size(const struct sleep_loop_opts *opts)
+{
+	uint64_t batch = NSEC_PER_MSEC / (opts->delay_ns + 500);
+
+	return batch ? batch : 1;
+}
+
+static void run(void *memory, void *arg)
+{
+	const struct sleep_loop_opts *opts = arg;
+	struct shared *shared = memory;
+	struct timespec delay = opts->delay_ns ? clock_timespec(opts->delay_ns)
+					       : (struct timespec){.tv_nsec = 2000000000};
+	uint64_t batch = batch_size(opts), most = opts->iterations ?: UINT64_MAX, done = 0;
+	struct sleep_loop_result from, to;
+
+	wait_for(&shared->go);
+	stamp(&from);
+	while (done < most && !__atomic_load_n(&shared->halt, __ATOMIC_RELAXED)) {
+		uint64_t some = batch < most - done ? batch : most - done;
+
+		for (uint64_t i = 0; i < some; i++)
+			nanosleep(&delay, NULL);
+		done += some;
+		if (!opts->iterations && clock_mono_ns() - from.real_ns >= opts->length_ns)
+			break;
+	}
+	stamp(&to);
+	shared->result = (struct sleep_loop_result){
+		.iterations = done,
+		.real_ns = to.real_ns - from.real_ns,
+		.user_ns = to.user_ns - from.user_ns,
+		.system_ns = to.system_ns - from.system_ns,
+		.thread_ns = to.thread_ns - from.thread_ns,
+	};
+	__atomic_store_n(&shared->done, 1, __ATOMIC_RELEASE);
+	/* Not gone yet: /proc/PID/stat is read from outside. */
+	for (;;)
+		pause();
+}
+
+int sleep_loop_start(struct sleep_loop *naps, const struct sleep_loop_opts *opts, struct err *err)
+{
+	struct sleep_loop_opts own = *opts;
+
+	return gen_child_start(&naps->child, opts->cpu, sizeof(struct shared), run, &own, err);
+}
+
+void sleep_loop_go(struct sleep_loop *naps)
+{
+	struct shared *shared = naps->child.shared;
+
+	__atomic_store_n(&shared->go, 1, __ATOMIC_RELEASE);
+	syscall(SYS_futex, &shared->go, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+void sleep_loop_halt(struct sleep_loop *naps)
+{
+	struct shared *shared = naps->child.shared;
+
+	__atomic_store_n(&shared->halt, 1, __ATOMIC_RELAXED);
+}
+
+bool sleep_loop_done(const struct sleep_loop *naps, struct sleep_loop_result *ret_result)
+{
+	const struct shared *shared = naps->child.shared;
+
+	if (!__atomic_load_n(&shared->done, __ATOMIC_ACQUIRE))
+		return false;
+	*ret_result = shared->result;
+	return true;
+}
+
+void sleep_loop_stop(struct sleep_loop *naps)
+{
+	gen_child_stop(&naps->child);
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Searches the phase at which a periodic task is not seen. */
+#include "measure/audit/hide.h"
+
+#include <errno.h>
+
+#include "base/clock.h"
+#include "gen/duty.h"
+#include "measure/audit/watch.h"
+
+#define SETTLE_NS (20 * NSEC_PER_MSEC)
+#define PROBE_NS  (200 * NSEC_PER_MSEC)
+/* At most this share of the true load is shown; others on the core show theirs. */
+#define HIDDEN_SHARE 0.25
+#define ROUNDS	     3
+
+static int probe(struct source_set *lanes, double share, uint64_t period_ns,
+		 const struct audit_env *env, struct phase_probe *probe, bool *stopped,
+		 struct err *err)
+{
+	struct duty_opts opts = {.cpu = (int)lanes->cpu,
+				 .duty = share,
+				 .period_ns = period_ns,
+				 .locked = true,
+				 .phase_ns = probe->phase_ns};
+	int columns = source_set_find(lanes, "procstat"), rc;
+	struct load_window truth, shown;
+	struct duty duty;
+	bool bound;
+
+	if (columns < 0)
+		return err_unsupported(err, -ENOENT, "mount -t proc proc /proc",
+				       "/proc/stat is missing");
+	rc = duty_start(&duty, &opts, err);
+	if (rc)
+		return rc;
+	source_set_reset(lanes);
+	*stopped = audit_wait(env, clock_mono_ns() + SETTLE_NS);
+	source_set_sample(lanes);
+	*stopped |= audit_wait(env, clock_mono_ns() + PROBE_NS);
+	source_set_sample(lanes);
+	bound = gen_child_on(&duty.child, opts.cpu);
+	if (!gen_child_alive(&duty.child))
+		rc = audit_no_load(err, lanes->cpu);
+	duty_stop(&duty);
+	if (rc || *stopped)
+		return rc;
+	source_set_window(lanes, 0, 0, 1, &truth);
+	source_set_window(lanes, columns, 0, 1, &shown);
+	/* Others on the core would be taken for the task, or hide that it was seen. */
+	probe->valid = bound && !((truth.flags | shown.flags) & LOAD_NO_FIGURE) &&
+		       truth.busy_ratio <= share + AUDIT_OTHERS_MAX;
+	probe->true_ratio = truth.busy_ratio;
+	probe->shown_ratio = shown.busy_ratio;
+	return 0;
+}
+
+int audit_hide_search(struct source_set *lanes, double share, uint64_t period_ns,
+		      const struct audit_env *env, struct audit_hide *ret_hide, struct err *err)
+{
+	struct audit_hide hide = {.period_ns = period_ns};
+	size_t nr_valid = 0;
+	int rc = 0;
+
+	phase_plan(hide.probes, AUDIT_PROBES, period_ns);
+	for (size_t i = 0; i < ROUNDS * AUDIT_PROBES && !rc && !hide.stopped; i++) {
+		struct phase_probe *at = &hide.probes[i % AUDIT_PROBES];
+
+		if (at->valid)
+			continue;
+		audit_progress(env, "sources: searching a phase to hide in, %zu of %d",
+			       i % AUDIT_PROBES + 1, AUDIT_PROBES);
+		rc = probe(lanes, share, period_ns, env, at, &hide.stopped, err);
+		nr_valid += at->valid;
+	}
+	if (rc)
+		return rc;
+	hide.enough = nr_valid > AUDIT_PROBES / 2;
+	hide.hidden = phase_hidden(hide.probes, AUDIT_PROBES, period_ns, HIDDEN_SHARE,
+				   &hide.hidden_phase_ns);
+	hide.exposed = phase_exposed(hide.probes, AUDIT_PROBES, period_ns, &hide.exposed_phase_ns);
+	*ret_hide = hide;
+	return 0;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What the loads of audit sources prove: the worst error, good windows, a task that hid. */
+#include "measure/audit/sources_judge.h"
+
+#include <stdio.h>
+
+#include "stats/precision.h"
+
+void audit_take_worst(struct audit_findings *f, const char *load,
+		      const struct audit_error errors[AUDIT_NR_WINDOWS])
+{
+	for (size_t i = 0; i < AUDIT_NR_WINDOWS; i++) {
+		uint64_t window_ns = audit_windows_ns[i];
+
+		if (!errors[i].windows || window_ns < AUDIT_FAIL_WINDOW_NS ||
+		    (f->worst_known && errors[i].max <= f->worst_error))
+			continue;
+		f->worst_known = true;
+		f->worst_error = errors[i].max;
+		f->worst_window_ns = window_ns;
+		snprintf(f->worst_load, sizeof(f->worst_load), "the load \"%s\"", load);
+	}
+}
+
+int audit_take_good(struct audit_findings *f, const struct source_set *l, size_t columns,
+		    const struct audit_scene *scene, bool disturbed)
+{
+	static const size_t steps[] = {10, 20, 50, 100, 200};
+	struct precision_point points[sizeof(steps) / sizeof(steps[0])];
+	size_t nr = 0, all = l->nr - 1;
+	double bias;
+
+	/* On a core that others fill, any figure of it is good. */
+	f->good_disturbed = disturbed;
+	if (disturbed || (scene->truth.flags | scene->columns.flags) & LOAD_NO_FIGURE)
+		return 0;
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+		struct audit_error error;
+		int rc = source_set_error(l, columns, steps[i], &error);
+
+		if (rc)
+			return rc;
+		if (all < steps[i] * PRECISION_MIN_WINDOWS || !error.windows)
+			break;
+		points[nr++] = (struct precision_point){.window_ns = steps[i] * AUDIT_STEP_NS,
+							.rms_error = error.rms,
+							.windows = (double)all / (double)steps[i]};
+	}
+	/* Below half a second there is little but rounding. */
+	if (!nr || points[nr - 1].window_ns < AUDIT_FAIL_WINDOW_NS / 2)
+		return 0;
+	bias = scene->columns.busy_ratio - scene->truth.busy_ratio;
+	f->good_known = true;
+	f->good_from_ns = points[nr - 1].window_ns;
+	f->good_error = points[nr - 1].rms_error;
+	f->good_1_ns = precision_estimate(0.01, points, nr, bias, scene->truth.window_ns);
+	f->good_01_ns = precision_estimate(0.001, points, nr, bias, scene->truth.window_ns);
+	return 0;
+}
+
+void audit_take_hidden(struct audit_findings *f, const struct audit_scene *scene, double share)
+{
+	if ((scene->truth.flags | scene->columns.flags) & LOAD_NO_FIGURE)
+		return;
+	/* Whatever else the core did is in both; most of the task must be in one only. */
+	f->hide_found = scene->truth.busy_ratio - scene->columns.busy_ratio >= share / 2.0;
+	f->hidden_true = scene->truth.busy_ratio;
+	f->hidden_shown = scene->columns.busy_ratio;
+	f->hidden_phase_ns = scene->phase_ns;
+}
+
+void audit_take_softirq(struct audit_findings *f, const struct audit_scene *scene)
+{
+	double softirq = scene->truth.part_ratio[LOAD_PART_SOFTIRQ_ON_IDLE];
+
+	if (!scene->parts_known || !scene->idle_known || softirq < 0.05 ||
+	    (scene->truth.flags | scene->idle_based.flags) & LOAD_NO_FIGURE)
+		return;
+	f->softirq_known = true;
+	f->softirq_as_idle = (scene->truth.busy_ratio - scene->idle_based.busy_ratio) / softirq;
+}

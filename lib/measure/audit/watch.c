@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Reads /proc/stat as fast as possible and finds the tick in what moves. */
+#include "measure/audit/watch.h"
+
+#include <errno.h>
+#include <math.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "gen/cpu_mix.h"
+#include "sys/cpu.h"
+
+#define SIGNAL_NS (50 * NSEC_PER_MSEC) /* how often the fast loop lets signals in */
+#define FIND_NS	  (1500 * NSEC_PER_MSEC)
+#define LOOKS	  3 /* at most: others may go away */
+#define BLUR_NS	  (200 * NSEC_PER_USEC)
+#define SLOW_NS	  (2 * NSEC_PER_MSEC)
+#define SETTLE_NS (50 * NSEC_PER_MSEC)
+
+bool audit_wait(const struct audit_env *env, uint64_t until_ns)
+{
+	struct timespec until = clock_timespec(until_ns);
+
+	if (env->wait)
+		return env->wait(until_ns);
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR)
+		;
+	return false;
+}
+
+void audit_progress(const struct audit_env *env, const char *fmt, ...)
+{
+	char text[96];
+	va_list ap;
+
+	if (!env->progress)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	env->progress(text);
+}
+
+const char *audit_seconds(uint64_t ns, char buf[16])
+{
+	double seconds = (double)ns / 1e9;
+
+	/* From what rounds to 1000 on, %g would write 1e+03. */
+	snprintf(buf, 16, seconds >= 999.5 ? "%.0f" : "%.3g", seconds);
+	return buf;
+}
+
+static int watch_loop(struct procstat *stat, struct procstat_cpu *cpus, unsigned int cpu,
+		      uint64_t length_ns, struct counter_edges *edge_sets, size_t nr,
+		      const struct audit_env *env, struct audit_watch *w)
+{
+	uint64_t begin = clock_mono_ns(), cpu_begin = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	uint64_t before = begin, after = begin, look = begin + SIGNAL_NS;
+	uint64_t last = begin, quickest = UINT64_MAX;
+	int rc = 0;
+
+	while (!rc && !w->stopped && before < begin + length_ns) {
+		bool blurred;
+
+		rc = procstat_read(stat, cpus, cpu + 1);
+		after = clock_mono_ns();
+		quickest = after - before < quickest ? after - before : quickest;
+		/* Held up by others on this core, or by a machine with very many lines to print. */
+		blurred = after - last > BLUR_NS && after - last > 4 * quickest;
+		for (size_t i = 0; !rc && i < nr; i++)
+			counter_edges_feed(&edge_sets[i], cpus[cpu].ticks, PROCSTAT_NR_COLS,
+				  before + (after - before) / 2, blurred);
+		last = after;
+		w->blurred += blurred;
+		w->reads++;
+		w->read_ns += after - before;
+		before = clock_mono_ns();
+		if (before >= look) {
+			w->stopped = audit_wait(env, before + 1);
+			look = before + SIGNAL_NS;
+		}
+	}
+	w->wall_ns = after - begin;
+	w->cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_begin;
+	if (!rc && !cpus[cpu].nr_cols)
+		rc = -ENODEV;
+	return rc;
+}
+
+int audit_watch(unsigned int cpu, uint64_t length_ns, bool urgent, struct counter_edges *edge_sets, size_t nr,
+		const struct audit_env *env, struct audit_watch *ret_watch, struct err *err)
+{
+	struct procstat_cpu *cpus = calloc(cpu + 1, sizeof(*cpus));
+	struct audit_watch watch = {0};
+	struct procstat stat;
+	int nice_before, rc;
+
+	if (!cpus)
+		return err_set(err, -ENOMEM, "out of memory");
+	/* On the audited core itself it would see only what it does between its own reads. */
+	rc = audit_other_cpu(cpu) < 0
+		     ? err_unsupported(err, -ENODEV, "run it where this process may use two cores",
+				       "the reader needs another core than CPU %u", cpu)
+		     : procstat_open(&stat, NULL, err);
+	if (!rc) {
+		/* A reader that waits for others sees late; without the privilege it has to. */
+		nice_before = getpriority(PRIO_PROCESS, 0);
+		if (urgent)
+			setpriority(PRIO_PROCESS, 0, -20);
+		rc = watch_loop(&stat, cpus, cpu, length_ns, edge_sets, nr, env, &watch);
+		if (urgent)
+			setpriority(PRIO_PROCESS, 0, nice_before);
+		if (rc)
+			err_set(err, rc, "cannot read CPU %u in /proc/stat: %s", cpu,
+				strerror(-rc));
+		procstat_close(&stat);
+	}
+	for (size_t i = 0; !rc && i < nr; i++)
+		if (edge_sets[i].out_of_memory)
+			rc = err_set(err, -ENOMEM, "out of memory");
+	free(cpus);
+	if (!rc)
+		*ret_watch = watch;
+	return rc;
+}
+
+/* No tick among too few increments, or with a reader that came too late to see one, is no news. */
+static const char *tick_unclear(const struct counter_edges *busy, const struct audit_watch *watch)
+{
+	if (busy->nr < PERIOD_MIN_INCREMENTS)
+		return watch->stopped ? "it was stopped early" : "the columns moved too seldom";
+	if (watch->cpu_ns < watch->wall_ns / 2)
+		return "other tasks had the reader's core";
+	if (watch->reads && watch->wall_ns / watch->reads > SLOW_NS)
+		return "reading /proc/stat takes too long here to see ticks";
+	return NULL;
+}
+
+void audit_take_tick(struct audit_findings *f, const struct counter_edges *busy,
+		     const struct audit_watch *watch)
+{
+	struct tick_fit period;
+	bool found = tick_fit_find(busy, &period);
+
+	f->tick_looked = true;
+	f->tick_unclear = tick_unclear(busy, watch);
+	if (found && period.coherence < AUDIT_SURE_TICK && !f->tick_unclear)
+		f->tick_unclear = "the columns moved on no clear tick";
+	/* One that was found among what is not clear may be a fraction of the tick. */
+	f->tick_known = found && !f->tick_unclear;
+	if (!f->tick_known)
+		return;
+	f->hz = (unsigned int)lround(period.hz);
+	f->tick_ns = tick_fit_tick_ns(f->hz);
+	f->phase_known = true;
+	/* Once more on the kernel's own period: a rate such as 300 leaves a remainder. */
+	f->busy_coherence =
+		tick_fit_coherence(busy->stamps, busy->nr, (double)f->tick_ns, &f->tick_phase_ns);
+}
+
+int audit_find_tick(unsigned int cpu, const struct audit_env *env, struct audit_findings *findings,
+		    struct err *err)
+{
+	struct cpu_mix user = {0}, system = {0};
+	struct audit_watch watch = {0};
+	int rc;
+
+	if (findings->tick_looked)
+		return 0;
+	audit_progress(env, "finding the tick");
+	rc = cpu_mix_start(&user, CPU_MIX_USER, cpu, err);
+	if (!rc)
+		rc = cpu_mix_start(&system, CPU_MIX_SYSTEM, cpu, err);
+	if (!rc)
+		audit_wait(env, clock_mono_ns() + SETTLE_NS);
+	for (int i = 0; i < LOOKS && !rc && !watch.stopped; i++) {
+		struct counter_edges busy;
+
+		counter_edges_init(&busy, AUDIT_BUSY_COLS);
+		rc = audit_watch(cpu, FIND_NS, true, &busy, 1, env, &watch, err);
+		if (!rc)
+			audit_take_tick(findings, &busy, &watch);
+		counter_edges_free(&busy);
+		if (findings->tick_known)
+			break;
+	}
+	if (!rc && !gen_child_on(&user.child, (int)cpu))
+		rc = audit_no_load(err, cpu);
+	cpu_mix_stop(&user);
+	cpu_mix_stop(&system);
+	return rc;
+}
+
+int audit_other_cpu(unsigned int cpu)
+{
+	struct cpuset online;
+	cpu_set_t allowed;
+	unsigned int other;
+
+	if (cpu_set(NULL, CPU_ONLINE, &online, NULL) ||
+	    sched_getaffinity(0, sizeof(allowed), &allowed))
+		return -1;
+	cpuset_for_each(other, &online)
+		if (other != cpu && other < CPU_SETSIZE && CPU_ISSET(other, &allowed))
+			return (int)other;
+	return -1;
+}
+
+int audit_no_load(struct err *err, unsigned int cpu)
+{
+	return err_unsupported(
+		err, -EINVAL, "choose another core with --cpu",
+		"the load could not run, or stay, on CPU %u: it is or was offline, or "
+		"this process's cpuset does not hold it",
+		cpu);
+}
+
+struct report *audit_report(const char *experiment, const struct audit_opts *opts,
+			    const struct audit_findings *f, uint64_t begin_ns)
+{
+	struct report *report = report_new("audit");
+
+	if (!report)
+		return NULL;
+	report->time_unix_ns = clock_unix_ns();
+	report->window_ns = begin_ns ? clock_mono_ns() - begin_ns : 0;
+	value_str(report_field(report, M_EXPERIMENT), experiment);
+	if (opts)
+		value_u64(report_field(report, M_CPU), opts->cpu);
+	value_u64(report_field(report, M_USER_HZ), f->user_hz);
+	if (f->tick_known) {
+		value_u64(report_field(report, M_TICK_HZ), f->hz);
+		value_u64(report_field(report, M_TICK_NS), f->tick_ns);
+	} else {
+		value_null(report_field(report, M_TICK_HZ));
+		value_null(report_field(report, M_TICK_NS));
+	}
+	if (f->phase_known)
+		value_u64(report_field(report, M_TICK_PHASE_NS), (uint64_t)f->tick_phase_ns);
+	else
+		value_null(report_field(report, M_TICK_PHASE_NS));
+	return report;
+}
+
+int audit_report_done(struct report *report, struct report **ret_report, struct err *err)
+{
+	if (!report || report_check(report)) {
+		report_free(report);
+		return err_set(err, -ENOMEM, "out of memory");
+	}
+	*ret_report = report;
+	return 0;
+}

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Sources bpf and bpf-pmu: the cores note their own context changes, we read what they noted. */
+#include "measure/load/bpf.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "base/clock.h"
+#include "load.skel.h"
+#include "measure/load/bpf_source.h"
+#include "measure/load/slot.h"
+#include "sys/cpuidle.h"
+#include "sys/file.h"
+
+#define NR_VIEWS (sizeof(((struct bpf_source *)0)->views) / sizeof(struct sys_bpf_view))
+
+static struct bpf_source *to_bpf(struct load_source *source)
+{
+	return (struct bpf_source *)source;
+}
+
+/* Those whose absence leaves a hole in the partition, rather than just less detail. */
+static int need_tracepoints(const struct btf *btf, struct err *err)
+{
+	static const char *const needed[] = {"cpu_idle", "sched_switch", "irq_handler_entry",
+					     "softirq_entry"};
+
+	return sys_bpf_need_tracepoints(btf, needed, sizeof(needed) / sizeof(needed[0]), err);
+}
+
+static void set_sizes(struct bpf_source *b, unsigned int nr_cpus, bool bursts)
+{
+	bpf_map__set_max_entries(b->skel->maps.slots, nr_cpus);
+	bpf_map__set_max_entries(b->skel->maps.notes, nr_cpus);
+	bpf_map__set_max_entries(b->skel->maps.poll_states, nr_cpus);
+	bpf_map__set_max_entries(b->skel->maps.counters, nr_cpus);
+	if (bursts)
+		bpf_map__set_max_entries(b->skel->maps.bursts, nr_cpus);
+}
+
+static bool idle_polls_by_force(void)
+{
+	char cmdline[4096];
+
+	if (sys_read_file(NULL, "/proc/cmdline", cmdline, sizeof(cmdline)) < 0)
+		return false;
+	return strstr(cmdline, "idle=poll") || strstr(cmdline, "nohlt");
+}
+
+static int open_skeleton(struct bpf_source *b, const struct load_source_opts *opts, bool pmu,
+			 struct err *err)
+{
+	struct btf *btf;
+	int rc;
+
+	rc = sys_bpf_btf_open(&btf, err);
+	if (rc)
+		return rc;
+	rc = need_tracepoints(btf, err);
+	if (rc)
+		goto out;
+	sys_bpf_log_begin();
+	b->skel = load_bpf__open();
+	if (!b->skel) {
+		rc = sys_bpf_fail(err, -errno, "cannot open the load programs");
+		goto out;
+	}
+	sys_bpf_autoload_present(b->skel->obj, btf);
+	b->hotplug_traced = sys_bpf_has_tracepoint(btf, "cpuhp_enter");
+	b->skel->rodata->want_bursts = opts->bursts;
+	b->skel->rodata->want_pmu = pmu;
+	b->skel->rodata->switch_state_first = sys_bpf_switch_state_first(btf);
+	if (idle_polls_by_force())
+		b->skel->rodata->first_idle = LOAD_POLL;
+	set_sizes(b, opts->nr_cpus, opts->bursts);
+	rc = load_bpf__load(b->skel);
+	if (rc)
+		rc = sys_bpf_fail(err, rc, "cannot load the load programs");
+out:
+	sys_bpf_btf_close(btf);
+	return rc;
+}
+
+/* Without a driver the idle loop itself halts (state 1) or, when told to, polls (state 0). */
+static uint64_t poll_mask(unsigned int cpu)
+{
+	struct cpuidle_state states[CPUIDLE_MAX_STATES];
+	int nr = cpuidle_states(NULL, cpu, states);
+	uint64_t mask = 0;
+
+	if (nr <= 0)
+		return 1;
+	for (int i = 0; i < nr; i++)
+		mask |= (uint64_t)states[i].polls << i;
+	return mask;
+}
+
+static int fill_poll_states(struct bpf_source *b, struct err *err)
+{
+	int fd = bpf_map__fd(b->skel->maps.poll_states);
+
+	for (uint32_t cpu = 0; cpu < b->source.nr_cpus; cpu++) {
+		uint64_t mask = poll_mask(cpu);
+
+		if (bpf_map_update_elem(fd, &cpu, &mask, BPF_ANY))
+			return sys_bpf_fail(err, -errno, "cannot name the polling idle states");
+	}
+	return 0;
+}
+
+/* Runs the task iterator once: its program notes who is on which CPU. */
+static void seed(struct bpf_source *b)
+{
+	int fd = bpf_iter_create(bpf_link__fd(b->skel->links.load_seed));
+	char none[64];
+
+	if (fd < 0)
+		return;
+	while (read(fd, none, sizeof(none)) > 0)
+		;
+	close(fd);
+}
+
+static int map_views(struct bpf_source *b, bool bursts, struct err *err)
+{
+	int rc;
+
+	b->views[0].map = b->skel->maps.slots;
+	b->views[1].map = b->skel->maps.notes;
+	b->views[2].map = bursts ? b->skel->maps.bursts : NULL;
+	rc = sys_bpf_views_open(b->views, NR_VIEWS, err);
+	if (rc)
+		return rc;
+	b->slots = b->views[0].pages;
+	b->notes = b->views[1].pages;
+	b->bursts = b->views[2].pages;
+	return 0;
+}
+
+static void bpf_close(struct load_source *source)
+{
+	struct bpf_source *b = to_bpf(source);
+
+	sys_bpf_views_close(b->views, NR_VIEWS);
+	load_bpf__destroy(b->skel);
+	load_bpf_pmu_close(b);
+	hotplug_close(&b->hotplug);
+	free(b->steps_seen);
+	free(b);
+}
+
+static int open_common(const struct load_source_ops *ops, const struct load_source_opts *opts,
+		       bool pmu, struct load_source **ret_source, struct err *err)
+{
+	struct bpf_source *b = calloc(1, sizeof(*b));
+	int rc;
+
+	if (!b)
+		return err_set(err, -ENOMEM, "out of memory");
+	b->source = (struct load_source){.ops = ops, .nr_cpus = opts->nr_cpus, .rate = 1.0};
+	b->source.parts = (1u << LOAD_NR_PARTS) - 1;
+	b->source.parts &= ~(1u << LOAD_PART_STEAL);
+	rc = hotplug_open(&b->hotplug, err);
+	if (rc) {
+		free(b);
+		return rc;
+	}
+	b->steps_seen = calloc(opts->nr_cpus, sizeof(*b->steps_seen));
+	if (!b->steps_seen) {
+		rc = err_set(err, -ENOMEM, "out of memory");
+		goto fail;
+	}
+	rc = open_skeleton(b, opts, pmu, err);
+	if (rc)
+		goto fail;
+	rc = fill_poll_states(b, err);
+	if (rc)
+		goto fail;
+	rc = pmu ? load_bpf_pmu_open(b, opts->event, err) : 0;
+	if (rc)
+		goto fail;
+	rc = load_bpf__attach(b->skel);
+	if (rc) {
+		sys_bpf_fail(err, rc, "cannot attach the load programs");
+		goto fail;
+	}
+	rc = map_views(b, opts->bursts, err);
+	if (rc)
+		goto fail;
+	/* From here on every edge counts; see start_ns in bpf/load_slot.bpf.h. */
+	b->skel->bss->start_ns = clock_mono_ns();
+	seed(b);
+	*ret_source = &b->source;
+	return 0;
+fail:
+	bpf_close(&b->source);
+	return rc;
+}
+
+static int bpf_open(const struct load_source_opts *opts, struct load_source **ret_source,
+		    struct err *err)
+{
+	return open_common(&load_source_bpf, opts, false, ret_source, err);
+}
+
+static int bpf_pmu_open(const struct load_source_opts *opts, struct load_source **ret_source,
+			struct err *err)
+{
+	return open_common(&load_source_bpf_pmu, opts, true, ret_source, err);
+}
+
+/* What a CPU without events does: what the task walk saw (kept as context + 1), else idle. */
+uint32_t load_bpf_seed_ctx(const struct bpf_source *b, unsigned int cpu)
+{
+	uint64_t ctx = b->notes[cpu].seed_ctx;
+
+	return ctx ? (uint32_t)ctx - 1 : b->skel->rodata->first_idle;
+}
+
+static void bpf_sample(struct load_source *source, struct load_sample *samples)
+{
+	struct bpf_source *b = to_bpf(source);
+	uint64_t start = b->skel->bss->start_ns;
+	uint64_t steps = *(volatile uint64_t *)&b->skel->bss->hotplug_steps;
+	uint64_t now;
+
+	/* Without a hotplug step since the last time, the mask is what it was. */
+	if (steps != b->hotplug_seen || !b->hotplug_traced) {
+		hotplug_refresh(&b->hotplug);
+		b->hotplug_seen = steps;
+	} else {
+		b->hotplug.returned = (struct cpuset){0};
+	}
+	now = clock_mono_ns() - start;
+	for (unsigned int cpu = 0; cpu < source->nr_cpus; cpu++) {
+		struct load_sample *s = &samples[cpu];
+		uint64_t seen =
+			((const volatile struct load_cpu_note *)b->notes)[cpu].hotplug_steps;
+
+		if (!cpuset_has(&b->hotplug.online, cpu)) {
+			*s = (struct load_sample){.stamp_ns = now + start, .flags = LOAD_OFFLINE};
+			b->steps_seen[cpu] = seen;
+			continue;
+		}
+		if (!load_slot_read(&b->slots[cpu], now, load_bpf_seed_ctx(b, cpu), s)) {
+			*s = (struct load_sample){.flags = LOAD_TORN};
+			b->torn++;
+		}
+		if (b->fds)
+			load_bpf_pmu_fill(b, cpu, now, s);
+		s->stamp_ns += start;
+		if (seen != b->steps_seen[cpu])
+			s->flags |= LOAD_HOTPLUGGED;
+		b->steps_seen[cpu] = seen;
+	}
+}
+
+static void bpf_vecs(struct load_source *source, unsigned int cpu, struct load_vecs *ret_vecs)
+{
+	load_slot_vecs(&to_bpf(source)->slots[cpu], ret_vecs);
+}
+
+static void bpf_quality(struct load_source *source, struct report *report)
+{
+	struct bpf_source *b = to_bpf(source);
+	uint64_t odd = 0, lost = 0, pmu = 0;
+
+	for (unsigned int cpu = 0; cpu < source->nr_cpus; cpu++) {
+		odd += b->slots[cpu].odd_edges;
+		lost += b->slots[cpu].paused_lost;
+		pmu += b->slots[cpu].pmu_errors;
+	}
+	value_u64(report_quality(report, M_TORN_TOTAL), b->torn);
+	value_u64(report_quality(report, M_ODD_EDGES_TOTAL), odd);
+	value_u64(report_quality(report, M_PAUSED_LOST_TOTAL), lost);
+	value_u64(report_quality(report, M_RECURSION_MISSES_TOTAL),
+		  sys_bpf_recursion_misses(b->skel->obj));
+	if (b->fds)
+		value_u64(report_quality(report, M_READ_ERROR_TOTAL), pmu);
+}
+
+static const uint64_t *bpf_bursts(struct load_source *source, unsigned int cpu)
+{
+	const struct bpf_source *b = to_bpf(source);
+
+	return b->bursts ? b->bursts[cpu] : NULL;
+}
+
+const struct load_source_ops load_source_bpf = {
+	.name = "bpf",
+	.what = "context edges noted by each core (BPF); no counter needed, no IPI",
+	.compare = M_CMP_BPF,
+	.open = bpf_open,
+	.sample = bpf_sample,
+	.vecs = bpf_vecs,
+	.quality = bpf_quality,
+	.bursts = bpf_bursts,
+	.close = bpf_close,
+};
+
+const struct load_source_ops load_source_bpf_pmu = {
+	.name = "bpf-pmu",
+	.what = "unhalted cycles read by each core itself at its context edges (BPF); no IPI",
+	.compare = M_CMP_BPF_PMU,
+	.open = bpf_pmu_open,
+	.sample = bpf_sample,
+	.vecs = bpf_vecs,
+	.quality = bpf_quality,
+	.bursts = bpf_bursts,
+	.close = bpf_close,
+};

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The cpu_load API on top of the load sources. */
+#include "subtick/cpu_load.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cpuset.h"
+#include "measure/load/source.h"
+#include "sys/cpu.h"
+
+struct cpu_load {
+	struct load_source *source;
+	struct load_sample *prev;
+	struct load_sample *cur;
+	unsigned int nr_cpus;
+	bool sampled; /* the window between prev and cur exists */
+};
+
+_Static_assert((int)CPU_LOAD_CLAMPED == (int)LOAD_CLAMPED &&
+		       (int)CPU_LOAD_OFFLINE == (int)LOAD_OFFLINE &&
+		       (int)CPU_LOAD_NO_TIME == (int)LOAD_NO_TIME,
+	       "the public flags are the internal ones");
+
+static __thread struct err last_err;
+
+static int alloc_samples(struct cpu_load *ctx)
+{
+	ctx->prev = calloc(ctx->nr_cpus, sizeof(*ctx->prev));
+	ctx->cur = calloc(ctx->nr_cpus, sizeof(*ctx->cur));
+	return ctx->prev && ctx->cur ? 0 : err_set(&last_err, -ENOMEM, "out of memory");
+}
+
+static int open_source(const char *source, const char *event, struct cpu_load **ret)
+{
+	struct load_source_opts opts = {.event = event};
+	struct cpu_load *ctx;
+	struct cpuset possible;
+	int rc;
+
+	last_err = (struct err){0};
+	rc = cpu_set(NULL, CPU_POSSIBLE, &possible, &last_err);
+	if (rc)
+		return rc;
+	ctx = calloc(1, sizeof(*ctx));
+	if (!ctx)
+		return err_set(&last_err, -ENOMEM, "out of memory");
+	ctx->nr_cpus = opts.nr_cpus = cpuset_end(&possible);
+	rc = alloc_samples(ctx);
+	if (!rc)
+		rc = load_source_open(source, &opts, &ctx->source, &last_err);
+	if (rc) {
+		cpu_load_destroy(ctx);
+		return rc;
+	}
+	ctx->source->ops->sample(ctx->source, ctx->cur);
+	*ret = ctx;
+	return 0;
+}
+
+/* The seed's callers test for < 0 and may look at errno. */
+static int with_errno(int rc)
+{
+	if (rc)
+		errno = -rc;
+	return rc;
+}
+
+int cpu_load_init(struct cpu_load **ctx)
+{
+	return with_errno(open_source("perf-calibrated", NULL, ctx));
+}
+
+int cpu_load_init_tsc(struct cpu_load **ctx)
+{
+	return with_errno(open_source("perf-tsc", NULL, ctx));
+}
+
+int cpu_load_open(struct cpu_load **ret, const struct cpu_load_opts *opts)
+{
+	struct cpu_load_opts own = {.size = sizeof(own)};
+
+	if (opts) {
+		/* Fields this library does not know must not have been asked for. */
+		if (opts->size > sizeof(own) || opts->size < sizeof(opts->size))
+			return with_errno(err_set(&last_err, -E2BIG,
+						  "struct cpu_load_opts of another version"));
+		memcpy(&own, opts, opts->size);
+	}
+	return with_errno(open_source(own.source, own.event, ret));
+}
+
+/* The hot path: two arrays change places and one is filled. Ratios wait until asked for. */
+void cpu_load_update(struct cpu_load *ctx)
+{
+	struct load_sample *was = ctx->prev;
+
+	ctx->prev = ctx->cur;
+	ctx->cur = was;
+	ctx->source->ops->sample(ctx->source, ctx->cur);
+	ctx->sampled = true;
+}
+
+static void window_of(struct cpu_load *ctx, unsigned int cpu, uint32_t parts,
+		      struct load_window *ret_window)
+{
+	if (ctx->sampled)
+		load_window(&ctx->prev[cpu], &ctx->cur[cpu], ctx->source->rate, parts, ret_window);
+	else
+		*ret_window = (struct load_window){.flags = LOAD_NO_TIME};
+}
+
+float cpu_load_get(struct cpu_load *ctx, int cpu)
+{
+	struct load_window w;
+
+	if (cpu < 0 || (unsigned int)cpu >= ctx->nr_cpus)
+		return -1.0f;
+	window_of(ctx, cpu, 0, &w);
+	return w.flags & LOAD_NO_FIGURE ? -1.0f : (float)w.busy_ratio;
+}
+
+int cpu_load_nr(struct cpu_load *ctx)
+{
+	return (int)ctx->nr_cpus;
+}
+
+const char *cpu_load_source(const struct cpu_load *ctx)
+{
+	return ctx->source->ops->name;
+}
+
+const char *cpu_load_strerror(void)
+{
+	return last_err.what;
+}
+
+int cpu_load_get_split(struct cpu_load *ctx, int cpu, struct cpu_load_split *ret_split)
+{
+	static const size_t offset[LOAD_NR_PARTS] = {
+		[LOAD_PART_TASK] = offsetof(struct cpu_load_split, task),
+		[LOAD_PART_HARDIRQ] = offsetof(struct cpu_load_split, hardirq),
+		[LOAD_PART_SOFTIRQ_ON_IDLE] = offsetof(struct cpu_load_split, softirq_on_idle),
+		[LOAD_PART_SOFTIRQ_ON_TASK] = offsetof(struct cpu_load_split, softirq_on_task),
+		[LOAD_PART_KSOFTIRQD] = offsetof(struct cpu_load_split, ksoftirqd),
+		[LOAD_PART_IDLE_LOOP] = offsetof(struct cpu_load_split, idle_loop),
+		[LOAD_PART_POLL_IDLE] = offsetof(struct cpu_load_split, poll_idle),
+		[LOAD_PART_IDLE] = offsetof(struct cpu_load_split, idle),
+		[LOAD_PART_UNKNOWN] = offsetof(struct cpu_load_split, unknown),
+	};
+	struct load_window w;
+	bool figure;
+
+	if (cpu < 0 || (unsigned int)cpu >= ctx->nr_cpus)
+		return -EINVAL;
+	window_of(ctx, cpu, ctx->source->parts, &w);
+	figure = !(w.flags & LOAD_NO_FIGURE);
+	for (int i = 0; i < LOAD_NR_PARTS; i++) {
+		float *share = (float *)((char *)ret_split + offset[i]);
+
+		if (offset[i])
+			*share = figure && ctx->source->parts >> i & 1 ? (float)w.part_ratio[i] : -1.0f;
+	}
+	ret_split->window_ns = w.window_ns;
+	ret_split->busy = cpu_load_get(ctx, cpu);
+	ret_split->closure_error =
+		figure && ctx->source->parts ? (float)w.closure_error_ratio : -1.0f;
+	ret_split->flags = w.flags;
+	return 0;
+}
+
+void cpu_load_destroy(struct cpu_load *ctx)
+{
+	if (!ctx)
+		return;
+	load_source_close(ctx->source);
+	free(ctx->prev);
+	free(ctx->cur);
+	free(ctx);
+}

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Opens the sources, takes a sample at each end of a window and reports what lies between. */
+#include "measure/load/load.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "measure/load/report.h"
+#include "measure/load/source.h"
+#include "sys/cpu.h"
+#include "sys/procstat.h"
+
+/* One source with the samples at both ends of its current window. */
+struct lane {
+	struct load_source *source;
+	struct load_sample *prev;
+	struct load_sample *cur;
+	struct load_window *windows;
+};
+
+struct load_meter {
+	struct meter meter;
+	struct load_opts opts;
+	unsigned int nr_cpus;
+	struct lane lanes[LOAD_MAX_LANES]; /* the first is the one reported in full */
+	unsigned int nr_lanes;
+	uint64_t start_ns;
+	struct err passed_over; /* why auto did not take a better source */
+
+	struct procstat stat; /* for the steal column only */
+	struct procstat_cpu *steal_prev, *steal_cur;
+	bool steal_open;
+	uint64_t tick_ns;
+
+	uint64_t *bursts_prev; /* nr_cpus × HIST_NR at the start of the window */
+	struct load_vecs *vecs_prev, *vecs_cur;
+};
+
+static struct load_meter *to_load(struct meter *meter)
+{
+	return (struct load_meter *)meter;
+}
+
+static int lane_add(struct load_meter *m, struct load_source *source, struct err *err)
+{
+	struct lane *lane = &m->lanes[m->nr_lanes];
+
+	lane->source = source;
+	lane->prev = calloc(m->nr_cpus, sizeof(*lane->prev));
+	lane->cur = calloc(m->nr_cpus, sizeof(*lane->cur));
+	lane->windows = calloc(m->nr_cpus, sizeof(*lane->windows));
+	m->nr_lanes++;
+	return lane->prev && lane->cur && lane->windows ? 0 :
+							  err_set(err, -ENOMEM, "out of memory");
+}
+
+static bool compares(const struct load_opts *opts, const char *name)
+{
+	if (!opts->compare_with)
+		return true;
+	for (const char *const *with = opts->compare_with; *with; with++)
+		if (!strcmp(*with, name))
+			return true;
+	return false;
+}
+
+/* All further sources that open; one that does not is no error, its column stays null. */
+static int open_others(struct load_meter *m, const struct load_source_opts *opts, struct err *err)
+{
+	const char *main_name = m->lanes[0].source->ops->name;
+	struct load_source *source;
+	struct err why;
+	int rc = 0;
+
+	for (const struct load_source_ops *const *ops = load_sources(); *ops && !rc; ops++) {
+		if (!strcmp((*ops)->name, main_name) || m->nr_lanes == LOAD_MAX_LANES ||
+		    !compares(&m->opts, (*ops)->name))
+			continue;
+		if (!load_source_open((*ops)->name, opts, &source, &why))
+			rc = lane_add(m, source, err);
+	}
+	return rc;
+}
+
+/* Stolen time has no edge to trace; the kernel's own column is the only word on it. */
+static int open_steal(struct load_meter *m, struct err *err)
+{
+	m->tick_ns = NSEC_PER_SEC / sysconf(_SC_CLK_TCK);
+	m->steal_prev = calloc(m->nr_cpus, sizeof(*m->steal_prev));
+	m->steal_cur = calloc(m->nr_cpus, sizeof(*m->steal_cur));
+	if (!m->steal_prev || !m->steal_cur)
+		return err_set(err, -ENOMEM, "out of memory");
+	m->steal_open = !procstat_open(&m->stat, NULL, NULL);
+	return 0;
+}
+
+static void load_close(struct meter *meter)
+{
+	struct load_meter *m = to_load(meter);
+
+	for (unsigned int i = 0; i < m->nr_lanes; i++) {
+		load_source_close(m->lanes[i].source);
+		free(m->lanes[i].prev);
+		free(m->lanes[i].cur);
+		free(m->lanes[i].windows);
+	}
+	if (m->steal_open)
+		procstat_close(&m->stat);
+	free(m->steal_prev);
+	free(m->steal_cur);
+	free(m->bursts_prev);
+	free(m->vecs_prev);
+	free(m->vecs_cur);
+	free(m);
+}
+
+static void sample_all(struct load_meter *m)
+{
+	for (unsigned int i = 0; i < m->nr_lanes; i++) {
+		struct lane *lane = &m->lanes[i];
+		struct load_sample *was = lane->prev;
+
+		lane->prev = lane->cur;
+		lane->cur = was;
+		lane->source->ops->sample(lane->source, lane->cur);
+	}
+	if (m->vecs_cur) {
+		struct load_vecs *was = m->vecs_prev;
+
+		m->vecs_prev = m->vecs_cur;
+		m->vecs_cur = was;
+		for (unsigned int cpu = 0; cpu < m->nr_cpus; cpu++)
+			m->lanes[0].source->ops->vecs(m->lanes[0].source, cpu, &m->vecs_cur[cpu]);
+	}
+	if (m->steal_open) {
+		struct procstat_cpu *was = m->steal_prev;
+
+		m->steal_prev = m->steal_cur;
+		m->steal_cur = was;
+		if (procstat_read(&m->stat, m->steal_cur, m->nr_cpus))
+			memset(m->steal_cur, 0, m->nr_cpus * sizeof(*m->steal_cur));
+	}
+}
+
+static void keep_bursts(struct load_meter *m)
+{
+	struct load_source *source = m->lanes[0].source;
+
+	for (unsigned int cpu = 0; m->bursts_prev && cpu < m->nr_cpus; cpu++)
+		memcpy(&m->bursts_prev[cpu * HIST_NR], source->ops->bursts(source, cpu),
+		       HIST_NR * sizeof(uint64_t));
+}
+
+static int load_start(struct meter *meter, struct err *err)
+{
+	struct load_meter *m = to_load(meter);
+
+	(void)err;
+	sample_all(m);
+	keep_bursts(m);
+	m->start_ns = clock_mono_ns();
+	return 0;
+}
+
+/*
+ * A kernel that does not account stolen time shows 0 for ever, so 0 is only believed where the
+ * column has ever moved.
+ */
+static bool steal_known(const struct load_meter *m)
+{
+	for (unsigned int cpu = 0; m->steal_open && cpu < m->nr_cpus; cpu++)
+		if (m->steal_cur[cpu].ticks[PROCSTAT_STEAL])
+			return true;
+	return false;
+}
+
+static void make_windows(struct load_meter *m, bool steal)
+{
+	for (unsigned int i = 0; i < m->nr_lanes; i++) {
+		struct lane *lane = &m->lanes[i];
+
+		for (unsigned int cpu = 0; cpu < m->nr_cpus; cpu++)
+			load_window(&lane->prev[cpu], &lane->cur[cpu], lane->source->rate,
+				    lane->source->parts, &lane->windows[cpu]);
+	}
+	for (unsigned int cpu = 0; steal && m->lanes[0].source->parts && cpu < m->nr_cpus; cpu++) {
+		uint64_t was = m->steal_prev[cpu].ticks[PROCSTAT_STEAL];
+		uint64_t is = m->steal_cur[cpu].ticks[PROCSTAT_STEAL];
+
+		if (m->steal_prev[cpu].nr_cols && is > was)
+			load_window_steal(&m->lanes[0].windows[cpu], (is - was) * m->tick_ns);
+	}
+}
+
+static int load_read(struct meter *meter, struct report **ret_report, struct err *err)
+{
+	struct load_meter *m = to_load(meter);
+	struct load_result result = {
+		.opts = &m->opts, .nr_cpus = m->nr_cpus, .nr_lanes = m->nr_lanes};
+	uint64_t end_ns;
+	int rc;
+
+	sample_all(m);
+	end_ns = clock_mono_ns();
+	result.steal_known = steal_known(m);
+	make_windows(m, result.steal_known);
+	for (unsigned int i = 0; i < m->nr_lanes; i++) {
+		result.source[i] = m->lanes[i].source;
+		result.windows[i] = m->lanes[i].windows;
+	}
+	result.window_ns = end_ns - m->start_ns;
+	result.vecs_prev = m->vecs_prev;
+	result.vecs_cur = m->vecs_cur;
+	result.bursts_prev = m->bursts_prev;
+	result.passed_over = m->passed_over.code ? &m->passed_over : NULL;
+	rc = load_report(&result, ret_report);
+	if (rc)
+		return err_set(err, rc, "cannot make the report: %s", strerror(-rc));
+	keep_bursts(m);
+	m->start_ns = end_ns;
+	return 0;
+}
+
+static const struct meter_ops load_meter_ops = {
+	.start = load_start,
+	.read = load_read,
+	.close = load_close,
+};
+
+/* Room for what only some sources see and only some users ask for. */
+static int alloc_extras(struct load_meter *m, struct load_source *source, struct err *err)
+{
+	if (m->opts.bursts && source->ops->bursts && source->ops->bursts(source, 0)) {
+		m->bursts_prev = calloc((size_t)m->nr_cpus * HIST_NR, sizeof(*m->bursts_prev));
+		if (!m->bursts_prev)
+			return err_set(err, -ENOMEM, "out of memory");
+	}
+	if (m->opts.softirq && source->ops->vecs) {
+		m->vecs_prev = calloc(m->nr_cpus, sizeof(*m->vecs_prev));
+		m->vecs_cur = calloc(m->nr_cpus, sizeof(*m->vecs_cur));
+		if (!m->vecs_prev || !m->vecs_cur)
+			return err_set(err, -ENOMEM, "out of memory");
+	}
+	return 0;
+}
+
+int load_open(const struct load_opts *opts, struct meter **ret_meter, struct err *err)
+{
+	struct load_meter *m = calloc(1, sizeof(*m));
+	struct load_source_opts source_opts = {
+		.event = opts->event, .bursts = opts->bursts};
+	struct load_source *source;
+	struct cpuset possible;
+	int rc;
+
+	if (!m)
+		return err_set(err, -ENOMEM, "out of memory");
+	m->meter.ops = &load_meter_ops;
+	m->opts = *opts;
+	rc = cpu_set(NULL, CPU_POSSIBLE, &possible, err);
+	if (rc)
+		goto fail;
+	if (!cpuset_count(&m->opts.cpus))
+		m->opts.cpus = possible;
+	m->nr_cpus = source_opts.nr_cpus = cpuset_end(&possible);
+	rc = load_source_open(opts->source, &source_opts, &source, &m->passed_over);
+	if (rc) {
+		if (err)
+			*err = m->passed_over;
+		goto fail;
+	}
+	rc = lane_add(m, source, err);
+	if (!rc && opts->compare)
+		rc = open_others(m, &source_opts, err);
+	if (!rc && source->parts)
+		rc = open_steal(m, err);
+	if (rc)
+		goto fail;
+	rc = alloc_extras(m, source, err);
+	if (rc)
+		goto fail;
+	*ret_meter = &m->meter;
+	return 0;
+fail:
+	load_close(&m->meter);
+	return rc;
+}

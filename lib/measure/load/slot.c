@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The reader's side of abi/load.h. */
+#include "measure/load/slot.h"
+
+/* An update takes some tens of ns; a reader that fails this often met something else. */
+#define SLOT_TRIES 1000
+
+/* One load each, in no particular order: the equations tell whether they fit together. */
+#define SEE(word) __atomic_load_n(&(word), __ATOMIC_RELAXED)
+
+static const uint8_t part_of[LOAD_NR_CTX] = {
+	[LOAD_HALT] = LOAD_PART_IDLE,
+	[LOAD_TAIL] = LOAD_PART_IDLE_LOOP,
+	[LOAD_POLL] = LOAD_PART_POLL_IDLE,
+	[LOAD_LOOP] = LOAD_PART_IDLE_LOOP,
+	[LOAD_TASK] = LOAD_PART_TASK,
+	[LOAD_KSOFTIRQD] = LOAD_PART_KSOFTIRQD,
+	[LOAD_SOFTIRQ_IDLE] = LOAD_PART_SOFTIRQ_ON_IDLE,
+	[LOAD_SOFTIRQ_TASK] = LOAD_PART_SOFTIRQ_ON_TASK,
+};
+
+/* Adds what is still open at @now, so that both partitions end there. */
+static inline void close_open(uint64_t *part_ns, uint64_t base, uint64_t hirq, uint32_t ctx,
+			      uint64_t now)
+{
+	uint64_t base_at = base >> 8, hirq_at = hirq >> 8, since = base_at;
+	uint32_t part = ctx < LOAD_NR_CTX ? part_of[ctx] : LOAD_PART_UNKNOWN;
+
+	if (hirq & 0xff) {
+		part_ns[LOAD_PART_HARDIRQ] += now - hirq_at;
+		part_ns[part] -= now - hirq_at;
+	} else if (ctx == LOAD_TAIL) {
+		/* No edge since the interrupt: by now it is halted again. */
+		since = base_at > hirq_at ? base_at : hirq_at;
+		part_ns[part] += since - base_at;
+		part = LOAD_PART_IDLE;
+	}
+	part_ns[part] += now - since;
+}
+
+/*
+ * Only constant indices into the local arrays: they stay in registers, and an update stays within
+ * its budget of 20 ns per CPU.
+ */
+static inline bool read_once(const struct load_slot *slot, uint64_t now, uint32_t seed_ctx,
+			     struct load_sample *s)
+{
+	uint64_t base = SEE(slot->base), hirq = SEE(slot->hirq), out = SEE(slot->hirq_out_ns);
+	uint64_t own[LOAD_NR_CTX], base_sum = 0, hirq_sum = 0;
+
+#pragma GCC unroll 8
+	for (int i = 0; i < LOAD_NR_CTX; i++) {
+		uint64_t base_ns = SEE(slot->base_ns[i]), hirq_ns = SEE(slot->hirq_ns[i]);
+
+		base_sum += base_ns;
+		hirq_sum += hirq_ns;
+		own[i] = base_ns - hirq_ns;
+	}
+	if (base_sum != base >> 8 || hirq_sum + out != hirq >> 8)
+		return false;
+	s->wall_ns = now;
+	if (now < base >> 8)
+		now = base >> 8;
+	if (now < hirq >> 8)
+		now = hirq >> 8;
+	/* Every field is written: the caller's array is used again and again. */
+	s->part_ns[LOAD_PART_TASK] = own[LOAD_TASK];
+	s->part_ns[LOAD_PART_HARDIRQ] = hirq_sum;
+	s->part_ns[LOAD_PART_SOFTIRQ_ON_IDLE] = own[LOAD_SOFTIRQ_IDLE];
+	s->part_ns[LOAD_PART_SOFTIRQ_ON_TASK] = own[LOAD_SOFTIRQ_TASK];
+	s->part_ns[LOAD_PART_KSOFTIRQD] = own[LOAD_KSOFTIRQD];
+	s->part_ns[LOAD_PART_IDLE_LOOP] = own[LOAD_LOOP] + own[LOAD_TAIL];
+	s->part_ns[LOAD_PART_STEAL] = 0;
+	s->part_ns[LOAD_PART_POLL_IDLE] = own[LOAD_POLL];
+	s->part_ns[LOAD_PART_IDLE] = own[LOAD_HALT];
+	s->part_ns[LOAD_PART_UNKNOWN] = 0;
+	close_open(s->part_ns, base, hirq, base ? base & 0xff : seed_ctx, now);
+	s->busy = now - s->part_ns[LOAD_PART_POLL_IDLE] - s->part_ns[LOAD_PART_IDLE] -
+		  s->part_ns[LOAD_PART_UNKNOWN];
+	s->stamp_ns = s->total = now;
+	s->enabled_ns = s->running_ns = 0;
+	s->flags = 0;
+	return true;
+}
+
+bool load_slot_read(const struct load_slot *slot, uint64_t now_ns, uint32_t seed_ctx,
+		    struct load_sample *ret_sample)
+{
+	/* The next CPU's lines, most likely dirty in its cache: fetch them while this one is read. */
+	__builtin_prefetch(&slot[1].base);
+	__builtin_prefetch(&slot[1].base_ns[7]);
+	__builtin_prefetch(&slot[1].hirq_ns[7]);
+	for (int try = 0; try < SLOT_TRIES; try++)
+		if (read_once(slot, now_ns, seed_ctx, ret_sample))
+			return true;
+	return false;
+}
+
+void load_slot_vecs(const struct load_slot *slot, struct load_vecs *ret_vecs)
+{
+	for (int i = 0; i < LOAD_NR_VECS; i++) {
+		ret_vecs->ns[i] = SEE(slot->vec_ns[i]);
+		ret_vecs->count[i] = SEE(slot->vec_count[i]);
+	}
+}
+
+bool load_slot_pmu(const struct load_slot *slot, uint64_t now_ns, uint64_t *ret_cycles,
+		   uint64_t *ret_ns)
+{
+	for (int try = 0; try < SLOT_TRIES; try++) {
+		uint64_t base = SEE(slot->base), check = SEE(slot->pmu_check);
+		uint64_t cycles = SEE(slot->pmu_cycles), at = SEE(slot->pmu_ns);
+
+		if (!check || (cycles ^ at) != check || SEE(slot->base) != base)
+			continue;
+		/* Halted since the stored entry: nothing was counted in between. */
+		if ((base & 0xff) == LOAD_HALT && base >> 8 <= at && at < now_ns)
+			at = now_ns;
+		*ret_cycles = cycles;
+		*ret_ns = at;
+		return true;
+	}
+	return false;
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Source taskclock: the time tasks were switched in, whatever ran on top or beside them. */
+#include "measure/load/taskclock.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include <bpf/libbpf.h>
+
+#include "abi/taskclock.h"
+#include "base/clock.h"
+#include "measure/load/hotplug.h"
+#include "sys/bpf.h"
+#include "taskclock.skel.h"
+
+#define SLOT_TRIES 1000
+
+/*
+ * perf's own task-clock event, opened for a CPU, counts wall time: its clock is that of the CPU's
+ * context, which never stops. What task clocks are meant to say per CPU is the time between each
+ * task's switch in and out, so that is what is summed here.
+ */
+struct taskclock_source {
+	struct load_source source;
+	struct taskclock_bpf *skel;
+	struct hotplug hotplug;
+	const struct taskclock_slot *slots;
+	size_t slots_len;
+	uint64_t torn;
+};
+
+static struct taskclock_source *to_taskclock(struct load_source *source)
+{
+	return (struct taskclock_source *)source;
+}
+
+static void taskclock_close(struct load_source *source)
+{
+	struct taskclock_source *t = to_taskclock(source);
+
+	sys_bpf_map_unview(t->slots, t->slots_len);
+	taskclock_bpf__destroy(t->skel);
+	hotplug_close(&t->hotplug);
+	free(t);
+}
+
+static int load_skeleton(struct taskclock_source *t, struct err *err)
+{
+	const void *view;
+	struct btf *btf;
+	int rc;
+
+	rc = sys_bpf_btf_open(&btf, err);
+	if (rc)
+		return rc;
+	sys_bpf_log_begin();
+	t->skel = taskclock_bpf__open();
+	if (t->skel)
+		t->skel->rodata->switch_state_first = sys_bpf_switch_state_first(btf);
+	sys_bpf_btf_close(btf);
+	if (!t->skel)
+		return sys_bpf_fail(err, -errno, "cannot open the task clock program");
+	bpf_map__set_max_entries(t->skel->maps.slots, t->source.nr_cpus);
+	rc = taskclock_bpf__load(t->skel);
+	if (!rc)
+		rc = taskclock_bpf__attach(t->skel);
+	if (rc)
+		return sys_bpf_fail(err, rc, "cannot load the task clock program");
+	rc = sys_bpf_map_view(t->skel->maps.slots, &view, &t->slots_len, err);
+	if (rc)
+		return rc;
+	t->slots = view;
+	t->skel->bss->start_ns = clock_mono_ns();
+	return 0;
+}
+
+static int taskclock_open(const struct load_source_opts *opts, struct load_source **ret_source,
+			  struct err *err)
+{
+	struct taskclock_source *t = calloc(1, sizeof(*t));
+	int rc;
+
+	if (!t)
+		return err_set(err, -ENOMEM, "out of memory");
+	t->source = (struct load_source){
+		.ops = &load_source_taskclock, .nr_cpus = opts->nr_cpus, .rate = 1.0};
+	rc = hotplug_open(&t->hotplug, err);
+	if (rc) {
+		free(t);
+		return rc;
+	}
+	rc = load_skeleton(t, err);
+	if (rc) {
+		taskclock_close(&t->source);
+		return rc;
+	}
+	*ret_source = &t->source;
+	return 0;
+}
+
+static bool slot_read(const volatile struct taskclock_slot *slot, uint64_t now,
+		      struct load_sample *s)
+{
+	for (int try = 0; try < SLOT_TRIES; try++) {
+		uint64_t state = slot->state, task = slot->task_ns;
+
+		if (task + slot->idle_ns != state >> 1)
+			continue;
+		if (now < state >> 1)
+			now = state >> 1;
+		s->busy = task + (state & 1 ? now - (state >> 1) : 0);
+		s->total = s->stamp_ns = now;
+		return true;
+	}
+	return false;
+}
+
+static void taskclock_sample(struct load_source *source, struct load_sample *samples)
+{
+	struct taskclock_source *t = to_taskclock(source);
+	uint64_t start = t->skel->bss->start_ns, now;
+
+	hotplug_refresh(&t->hotplug);
+	now = clock_mono_ns() - start;
+	for (unsigned int cpu = 0; cpu < source->nr_cpus; cpu++) {
+		struct load_sample *s = &samples[cpu];
+
+		*s = (struct load_sample){.stamp_ns = now};
+		if (!cpuset_has(&t->hotplug.online, cpu)) {
+			s->flags = LOAD_OFFLINE;
+		} else if (!slot_read(&t->slots[cpu], now, s)) {
+			s->flags = LOAD_TORN;
+			t->torn++;
+		}
+		s->stamp_ns += start;
+	}
+}
+
+static void taskclock_quality(struct load_source *source, struct report *report)
+{
+	struct taskclock_source *t = to_taskclock(source);
+
+	value_u64(report_quality(report, M_TORN_TOTAL), t->torn);
+	value_u64(report_quality(report, M_RECURSION_MISSES_TOTAL),
+		  sys_bpf_recursion_misses(t->skel->obj));
+}
+
+const struct load_source_ops load_source_taskclock = {
+	.name = "taskclock",
+	.what = "time tasks were switched in over wall time (BPF); blind to softirqs on idle",
+	.compare = M_CMP_TASKCLOCK,
+	.open = taskclock_open,
+	.sample = taskclock_sample,
+	.quality = taskclock_quality,
+	.close = taskclock_close,
+};

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Characterises a core before its points: cost of a stamp, of the clock, and a core that never idles. */
+#include "measure/wake/run.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+/* Each sleep that was too short for the core to idle doubles the next, and others halve it. */
+#define CHAR_SLEEP_NS	   (100 * NSEC_PER_USEC)
+#define CHAR_SLEEP_MOST_NS (2 * NSEC_PER_MSEC)
+/* A core that others keep busy idles now and then: wait for enough of that, but not for ever. */
+#define CHAR_LIMIT_NS  NSEC_PER_SEC
+#define BUSY_LAUNCH_NS (60 * NSEC_PER_USEC)
+/* So with how long to wait for the timer's handler. */
+#define BUSY_AFTER_NS	   (40 * NSEC_PER_USEC)
+#define BUSY_AFTER_MOST_NS (5 * NSEC_PER_MSEC)
+#define BUSY_BLIND	   8
+#define CLOCK_READS	   2000
+
+static void clock_cost(struct wake_character *c)
+{
+	static const uint32_t none = UINT32_MAX;
+	uint32_t cost[CLOCK_READS], step = none;
+	struct wake_overhead median;
+	uint64_t was = clock_mono_ns();
+
+	for (int i = 0; i < CLOCK_READS; i++) {
+		uint64_t now = clock_mono_ns();
+
+		cost[i] = now - was > UINT32_MAX ? UINT32_MAX : now - was;
+		if (cost[i] && cost[i] < step)
+			step = cost[i];
+		was = now;
+	}
+	wake_overhead(cost, CLOCK_READS, &median);
+	c->clock_read_ns = median.median_ns;
+	c->clock_step_ns = step == none ? 0 : step;
+}
+
+/* Each sleep ends in an idle exit on which the two programs ran one after the other. */
+static void stamp_cost(struct wake_worker *w)
+{
+	uint64_t until = clock_mono_ns() + CHAR_LIMIT_NS, sleep_ns = CHAR_SLEEP_NS;
+	uint32_t cost[WAKE_CHAR_POINTS];
+	size_t nr = 0;
+
+	while (nr < WAKE_CHAR_POINTS && clock_mono_ns() < until && !atomic_load(&w->run->stop)) {
+		struct timespec sleep = clock_timespec(sleep_ns);
+
+		*(volatile __u64 *)&w->slot->char_cost_ns = 0;
+		clock_nanosleep(CLOCK_MONOTONIC, 0, &sleep, NULL);
+		/* 0: something kept the core from idling, so nothing was measured. */
+		cost[nr] = *(volatile __u64 *)&w->slot->char_cost_ns;
+		if (cost[nr]) {
+			nr++;
+			sleep_ns = sleep_ns > CHAR_SLEEP_NS ? sleep_ns / 2 : CHAR_SLEEP_NS;
+		} else if (sleep_ns < CHAR_SLEEP_MOST_NS) {
+			sleep_ns *= 2;
+		}
+	}
+	wake_overhead(cost, nr, &w->character.stamp);
+	w->character.known = nr >= WAKE_CHAR_POINTS / 10;
+}
+
+/*
+ * Interrupt latency without any idle state in it: the core spins in user code past the launch.
+ * Under PREEMPT_RT the handler of this timer runs in a thread of our own priority, and is not seen
+ * until we step back.
+ */
+static int busy_points(struct wake_worker *w)
+{
+	int32_t latency[WAKE_BUSY_POINTS];
+	uint64_t until = clock_mono_ns() + CHAR_LIMIT_NS, after = BUSY_AFTER_NS;
+	struct sched_param none = {0}, priority = {0};
+	struct wake_kpoint k;
+	size_t nr = 0, blind = 0;
+	int policy = sched_getscheduler(0);
+	int fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
+
+	if (fd < 0)
+		return err_set(&w->err, -errno, "cannot make a timer: %s", strerror(errno));
+	sched_getparam(0, &priority);
+	for (int i = 0;
+	     i < WAKE_BUSY_POINTS && clock_mono_ns() < until && !atomic_load(&w->run->stop); i++) {
+		uint64_t launch = clock_mono_ns() + BUSY_LAUNCH_NS;
+		struct itimerspec at = {.it_value = clock_timespec(launch)};
+
+		wake_arm(w, launch);
+		timerfd_settime(fd, TFD_TIMER_ABSTIME, &at, NULL);
+		while (clock_mono_ns() < launch + after)
+			;
+		wake_take(w, &k);
+		if (!k.expire_ns) {
+			if (after < BUSY_AFTER_MOST_NS)
+				after *= 2;
+			if (++blind == BUSY_BLIND && !nr)
+				sched_setscheduler(0, SCHED_OTHER, &none);
+			continue;
+		}
+		/* A point during which the core did idle after all, or that another interrupt hit. */
+		if (k.tai_ns || !k.ti_ns || k.expire_irqs != 1)
+			continue;
+		latency[nr++] = k.ti_ns - launch;
+	}
+	close(fd);
+	sched_setscheduler(0, policy, &priority);
+	wake_summarize(latency, nr, &w->character.busy);
+	return 0;
+}
+
+int wake_characterise(struct wake_worker *worker)
+{
+	clock_cost(&worker->character);
+	stamp_cost(worker);
+	return busy_points(worker);
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Reads names, claims and usage of idle states, and what stands between us and them. */
+#include "measure/wake/env.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "arch/arch.h"
+#include "base/clock.h"
+#include "sys/file.h"
+
+/* PM_QOS_CPU_LATENCY_DEFAULT_VALUE: nobody asked for anything. */
+#define NO_LIMIT_US 2000000000
+
+static bool read_haltpoll(const struct wake_env *env)
+{
+	uint64_t poll_ns = 0;
+
+	/* The governor spins up to this long; the driver of the same name brings it in. */
+	if (sys_read_u64(env->root, "/sys/module/haltpoll/parameters/guest_halt_poll_ns", &poll_ns))
+		poll_ns = 0;
+	return (!strcmp(env->idle.governor, "haltpoll") || !strcmp(env->idle.driver, "haltpoll")) &&
+	       poll_ns;
+}
+
+static int64_t read_dma_latency(const char *root)
+{
+	int32_t limit_us;
+	int64_t ns = -1;
+	int fd = sys_open(root, "/dev/cpu_dma_latency");
+
+	if (fd < 0)
+		return -1;
+	if (read(fd, &limit_us, sizeof(limit_us)) == sizeof(limit_us) && limit_us < NO_LIMIT_US)
+		ns = (int64_t)limit_us * (int64_t)NSEC_PER_USEC;
+	close(fd);
+	return ns;
+}
+
+int wake_env_open(struct wake_env *env, const char *root, unsigned int nr_cpus, struct err *err)
+{
+	struct utsname name = {0};
+
+	memset(env, 0, sizeof(*env));
+	env->root = root;
+	env->nr_cpus = nr_cpus;
+	env->cpus = calloc(nr_cpus, sizeof(*env->cpus));
+	if (!env->cpus)
+		return err_set(err, -ENOMEM, "out of memory");
+	/* A kernel without cpuidle has no driver either. */
+	if (cpuidle_read(root, &env->idle))
+		strcpy(env->idle.driver, "none");
+	uname(&name);
+	virt_read(root, name.machine, &env->virt);
+	env->haltpoll = read_haltpoll(env);
+	env->dma_latency_ns = read_dma_latency(root);
+	wake_env_before(env);
+	return 0;
+}
+
+void wake_env_before(struct wake_env *env)
+{
+	env->nr_states = 0;
+	for (unsigned int cpu = 0; cpu < env->nr_cpus; cpu++) {
+		struct wake_cpu_env *c = &env->cpus[cpu];
+		struct cpuidle_state now[CPUIDLE_MAX_STATES];
+		int nr = cpuidle_states(env->root, cpu, now);
+
+		/* A CPU that is offline for a while keeps the names that its rows have. */
+		if (nr > 0) {
+			memcpy(c->before, now, nr * sizeof(*now));
+			c->nr = nr;
+		}
+		if ((unsigned int)c->nr > env->nr_states)
+			env->nr_states = c->nr;
+	}
+}
+
+void wake_env_after(struct wake_env *env)
+{
+	for (unsigned int cpu = 0; cpu < env->nr_cpus; cpu++) {
+		struct wake_cpu_env *c = &env->cpus[cpu];
+
+		/* A CPU that went offline meanwhile has no figures, and nobody knows what it did. */
+		c->counted = c->nr && cpuidle_states(env->root, cpu, c->after) == c->nr;
+	}
+}
+
+void wake_env_close(struct wake_env *env)
+{
+	free(env->cpus);
+	env->cpus = NULL;
+}
+
+const char *wake_env_name(const struct wake_env *env, unsigned int cpu, unsigned int state)
+{
+	const struct wake_cpu_env *c = &env->cpus[cpu];
+
+	if ((int)state < c->nr)
+		return c->before[state].name;
+	/* Without a driver the idle loop reports 1, or 0 when it was told to poll. */
+	return c->nr ? "unknown" : state ? arch_idle_name() : "POLL";
+}
+
+bool wake_env_claim(const struct wake_env *env, unsigned int cpu, unsigned int state,
+		    uint64_t *ret_claimed_ns)
+{
+	const struct wake_cpu_env *c = &env->cpus[cpu];
+
+	/* Polling has nothing to leave; its 0 claims nothing. */
+	if ((int)state >= c->nr || c->before[state].polls)
+		return false;
+	*ret_claimed_ns = c->before[state].latency_ns;
+	return true;
+}

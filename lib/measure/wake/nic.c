@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Source nic: finds the card and its clock, leads its interrupts to the core, sends on time. */
+#include "measure/wake/nic.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "measure/wake/run.h"
+#include "sys/file.h"
+#include "sys/ptp.h"
+#include "sys/qdisc.h"
+#include "sys/journal.h"
+#include "sys/txtime.h"
+
+/* Long before any launch, so that the queue hands a packet to the card at once, as in the thesis. */
+#define OFFLOAD_DELTA_NS (500 * NSEC_PER_MSEC)
+/* Without offload the queue's own timer is the launch, and a packet late by this much is dropped. */
+#define SOFTWARE_DELTA_NS (500 * NSEC_PER_USEC)
+/* ETF compares with CLOCK_TAI what the card compares with its own clock. */
+#define MAX_TAI_OFFSET_NS (100 * (int64_t)NSEC_PER_USEC)
+/* The worker's own timer comes well after the card's interrupt. */
+#define AFTER_NS NSEC_PER_MSEC
+#define MAX_IRQS 64
+
+#define BUY                                                                                       \
+	"fit an Intel i210 (igb), i225 or i226 (igc), or use a board with enetc or stmmac, load " \
+	"its "                                                                                    \
+	"driver, connect a cable; or --device NAME --software to test the path"
+
+struct wake_nic {
+	struct wake_nic_opts opts;
+	char device[IFNAMSIZ];
+	int ifindex;
+	int phc; /* descriptor, -1 without one */
+	int socket;
+	uint32_t delta_ns;
+	uint32_t irqs[MAX_IRQS];
+	unsigned int nr_irqs;
+	enum ptp_method method;
+	struct wake_clock_map map;
+	uint64_t *launch_dev_ns; /* of each point of the batch */
+	size_t nr_batch, max_batch;
+	int64_t worst_half_ns;
+	double worst_drift_ppb;
+	uint64_t missed;
+};
+
+/* One fix of the clock that launches packets. */
+static int read_fix(struct wake_nic *nic, struct wake_clock_fix *ret_fix)
+{
+	struct ptp_reading readings[PTP_MAX_READINGS];
+	struct wake_clock_sample samples[PTP_MAX_READINGS];
+	int nr;
+
+	nr = nic->opts.software ? ptp_read_clock(CLOCK_TAI, readings)
+				: ptp_read(nic->phc, readings, &nic->method);
+	if (nr < 0)
+		return nr;
+	for (int i = 0; i < nr; i++)
+		samples[i] = (struct wake_clock_sample){
+			readings[i].before_ns, readings[i].device_ns, readings[i].after_ns};
+	return wake_clock_tightest(samples, nr, ret_fix);
+}
+
+/* The first device with a hardware clock, or the one that was named. */
+static int find_device(struct wake_nic *nic, const char *root, struct err *err)
+{
+	char path[PATH_MAX];
+	struct dirent *entry;
+	int rc;
+	DIR *dir;
+
+	if (nic->opts.device) {
+		snprintf(nic->device, sizeof(nic->device), "%s", nic->opts.device);
+		return 0;
+	}
+	rc = sys_path(root, "/sys/class/net", path, sizeof(path));
+	dir = rc ? NULL : opendir(path);
+	while (dir && (entry = readdir(dir)))
+		if (entry->d_name[0] != '.' && strlen(entry->d_name) < sizeof(nic->device) &&
+		    ptp_index(entry->d_name) >= 0) {
+			strcpy(nic->device, entry->d_name);
+			break;
+		}
+	if (dir)
+		closedir(dir);
+	if (nic->device[0])
+		return 0;
+	return err_unsupported(err, -ENODEV, BUY, "no network device here has a hardware clock");
+}
+
+static int open_clock(struct wake_nic *nic, struct err *err)
+{
+	struct wake_clock_fix card;
+	int64_t tai, offset;
+	char fix[160];
+	int index = ptp_index(nic->device), rc;
+
+	if (index < 0 && nic->opts.software)
+		return 0;
+	if (index < 0)
+		return err_unsupported(err, index, BUY, "%s has no hardware clock (%s)",
+				       nic->device, strerror(-index));
+	nic->phc = ptp_open(index, err);
+	if (nic->phc < 0)
+		return nic->phc;
+	if (nic->opts.software)
+		return 0;
+	rc = read_fix(nic, &card);
+	if (rc)
+		return err_set(err, rc, "cannot read the hardware clock of %s: %s", nic->device,
+			       strerror(-rc));
+	tai = (int64_t)clock_ns(CLOCK_TAI) - (int64_t)clock_mono_ns();
+	offset = card.device_ns - card.system_ns - tai;
+	if (llabs(offset) <= MAX_TAI_OFFSET_NS)
+		return 0;
+	snprintf(fix, sizeof(fix),
+		 "phc2sys -c %s -s CLOCK_REALTIME -O %lld, and wait until it settles", nic->device,
+		 (long long)((clock_ns(CLOCK_TAI) - clock_unix_ns() + NSEC_PER_SEC / 2) /
+			     NSEC_PER_SEC));
+	return err_unsupported(
+		err, -ETIME, fix,
+		"the clock of %s is %lld us from CLOCK_TAI, by which packets are queued",
+		nic->device, (long long)(offset / 1000));
+}
+
+static int check_link(const struct wake_nic *nic, const char *root, struct err *err)
+{
+	char path[64];
+	uint64_t carrier = 0;
+
+	snprintf(path, sizeof(path), "/sys/class/net/%s/carrier", nic->device);
+	if (!sys_read_u64(root, path, &carrier) && carrier)
+		return 0;
+	return err_unsupported(
+		err, -ENETDOWN, "bring it up (ip link set DEVICE up) and connect a cable",
+		"%s has no link: without a partner a card sends nothing", nic->device);
+}
+
+static unsigned int count_queues(const struct wake_nic *nic, const char *root)
+{
+	unsigned int nr = 0;
+	char path[96];
+
+	do
+		snprintf(path, sizeof(path), "/sys/class/net/%s/queues/tx-%u", nic->device, nr);
+	while (sys_exists(root, path) && ++nr < 1024);
+	return nr ? nr : 1;
+}
+
+/* Every interrupt of the card to the measured core: which of them tells of a sent packet varies. */
+static int lead_irqs(struct wake_nic *nic, unsigned int cpu, const char *root,
+		     struct journal *journal, struct err *err)
+{
+	char path[PATH_MAX], rel[64], value[16];
+	struct dirent *entry;
+	unsigned int set = 0;
+	DIR *dir;
+
+	snprintf(value, sizeof(value), "%u", cpu);
+	snprintf(rel, sizeof(rel), "/sys/class/net/%s/device/msi_irqs", nic->device);
+	dir = sys_path(root, rel, path, sizeof(path)) ? NULL : opendir(path);
+	while (dir && (entry = readdir(dir)) && nic->nr_irqs < MAX_IRQS) {
+		if (entry->d_name[0] < '0' || entry->d_name[0] > '9')
+			continue;
+		nic->irqs[nic->nr_irqs++] = strtoul(entry->d_name, NULL, 10);
+		snprintf(rel, sizeof(rel), "/proc/irq/%u/smp_affinity_list",
+			 nic->irqs[nic->nr_irqs - 1]);
+		/* Managed interrupts refuse; enough that one can be led. */
+		set += !journal_set(journal, rel, value, err);
+	}
+	if (dir)
+		closedir(dir);
+	if (set)
+		return 0;
+	return err_set(err, -EIO, "cannot lead the interrupts of %s to CPU %u (%u found)",
+		       nic->device, cpu, nic->nr_irqs);
+}
+
+static int set_queue(struct wake_nic *nic, const char *root, struct journal *journal,
+		     struct err *err)
+{
+	struct qdisc_etf etf = {
+		.device = nic->device,
+		.ifindex = nic->ifindex,
+		.nr_queues = count_queues(nic, root),
+		.delta_ns = nic->delta_ns,
+		.offload = !nic->opts.software,
+	};
+	struct rtnl_request undo;
+	int rc;
+
+	rc = qdisc_undo(nic->ifindex, &undo, err);
+	if (!rc)
+		rc = journal_netlink(journal, &undo.head, err);
+	return rc ? rc : qdisc_etf_set(&etf, err);
+}
+
+void wake_nic_close(struct wake_nic *nic)
+{
+	if (!nic)
+		return;
+	if (nic->socket >= 0)
+		close(nic->socket);
+	if (nic->phc >= 0)
+		close(nic->phc);
+	free(nic->launch_dev_ns);
+	free(nic);
+}
+
+static int open_parts(struct wake_nic *nic, unsigned int cpu, const char *root,
+		      struct journal *journal, struct err *err)
+{
+	int rc;
+
+	rc = find_device(nic, root, err);
+	if (rc)
+		return rc;
+	nic->ifindex = if_nametoindex(nic->device);
+	if (!nic->ifindex)
+		return err_set(err, -ENODEV, "there is no network device %s", nic->device);
+	rc = open_clock(nic, err);
+	if (!rc)
+		rc = check_link(nic, root, err);
+	if (!rc && !nic->opts.software)
+		rc = lead_irqs(nic, cpu, root, journal, err);
+	if (!rc)
+		rc = set_queue(nic, root, journal, err);
+	if (rc)
+		return rc;
+	nic->socket = txtime_open(nic->ifindex, QDISC_ETF_PRIORITY, err);
+	return nic->socket < 0 ? nic->socket : 0;
+}
+
+int wake_nic_open(const struct wake_nic_opts *opts, unsigned int cpu, const char *root,
+		  struct journal *journal, struct wake_nic **ret_nic, struct err *err)
+{
+	struct wake_nic *nic = calloc(1, sizeof(*nic));
+	int rc;
+
+	if (!nic)
+		return err_set(err, -ENOMEM, "out of memory");
+	nic->opts = *opts;
+	nic->phc = nic->socket = -1;
+	nic->delta_ns = opts->software ? SOFTWARE_DELTA_NS : OFFLOAD_DELTA_NS;
+	if (opts->software)
+		nic->opts.irq_offset_ns = nic->opts.dma_ns = 0;
+	nic->max_batch = opts->max_batch;
+	nic->launch_dev_ns = calloc(nic->max_batch ? nic->max_batch : 1, sizeof(uint64_t));
+	rc = nic->launch_dev_ns ? open_parts(nic, cpu, root, journal, err)
+				: err_set(err, -ENOMEM, "out of memory");
+	if (rc)
+		wake_nic_close(nic);
+	else
+		*ret_nic = nic;
+	return rc;
+}
+
+int wake_nic_batch_begin(struct wake_worker *worker)
+{
+	struct wake_nic *nic = worker->run->nic;
+	int rc = read_fix(nic, &nic->map.a);
+
+	nic->map.b = nic->map.a;
+	nic->nr_batch = 0;
+	return rc ? err_set(&worker->err, rc, "cannot read the clock of %s: %s", nic->device,
+			    strerror(-rc))
+		  : 0;
+}
+
+static bool irq_ours(const struct wake_nic *nic, const struct wake_kpoint *k)
+{
+	/* Without a card it is the queue's timer, by whatever interrupt timers come here. */
+	if (nic->opts.software)
+		return k->irqs && k->irq_kind != WAKE_IRQ_IPI;
+	for (unsigned int i = 0; k->irq_kind == WAKE_IRQ_DEVICE && i < nic->nr_irqs; i++)
+		if (nic->irqs[i] == k->irq)
+			return true;
+	return false;
+}
+
+/* Equations 8 and 9: a deep state's wake-up contains the DMA read, a shallow one's does not. */
+static int64_t offset_of(const struct wake_nic *nic, unsigned int state)
+{
+	if (state >= nic->opts.deep_from)
+		return wake_eq8_deep_offset(0, 0, nic->opts.irq_offset_ns);
+	return wake_eq9_shallow_offset(nic->opts.dma_ns, nic->opts.irq_offset_ns);
+}
+
+void wake_nic_point(struct wake_worker *worker, uint64_t distance_ns, struct wake_point *ret_point)
+{
+	struct wake_nic *nic = worker->run->nic;
+	struct wake_kpoint k;
+	struct wake_raw raw = {
+		.launcher = WAKE_NIC,
+		.k = &k,
+		.launch_ns = clock_mono_ns() + distance_ns,
+		.distance_ns = distance_ns,
+		.overhead_ns = worker->character.stamp.median_ns,
+	};
+	uint64_t launch_dev = wake_clock_to_device(&nic->map, raw.launch_ns);
+	struct timespec until = clock_timespec(raw.launch_ns + AFTER_NS);
+	int rc;
+
+	wake_arm(worker, raw.launch_ns);
+	rc = txtime_send(nic->socket, nic->ifindex,
+			 launch_dev + (nic->opts.software ? nic->delta_ns : 0));
+	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+	wake_take(worker, &k);
+	raw.irq_ours = irq_ours(nic, &k);
+	raw.offset_ns = offset_of(nic, k.state);
+	wake_judge(&raw, ret_point);
+	/* The worker sleeps on: its switch and user stamps belong to its own timer. */
+	ret_point->switch_ns = ret_point->user_ns = 0;
+	if (rc || txtime_missed(nic->socket)) {
+		nic->missed++;
+		ret_point->reject = WAKE_REJ_LOST;
+	}
+	if (nic->nr_batch < nic->max_batch)
+		nic->launch_dev_ns[nic->nr_batch++] = launch_dev;
+}
+
+/* The line through both readings of the clock moves every launch by some nanoseconds. */
+static void move_launch(struct wake_point *p, uint64_t launch_ns)
+{
+	int64_t by = (int64_t)(launch_ns - p->launch_ns);
+
+	p->launch_ns = launch_ns;
+	p->exit_ns -= by;
+	if (p->irq_ns != INT32_MIN)
+		p->irq_ns -= by;
+	if (p->reject != WAKE_TAKEN)
+		return;
+	if ((int64_t)p->silent_ns + by <= 0) {
+		p->reject = WAKE_REJ_BEFORE_IDLE;
+		return;
+	}
+	p->silent_ns += by;
+	p->latency_ns -= by;
+	if (p->latency_ns < 0)
+		p->reject = WAKE_REJ_NEGATIVE;
+}
+
+int wake_nic_batch_end(struct wake_worker *worker, size_t first)
+{
+	struct wake_nic *nic = worker->run->nic;
+	int rc = read_fix(nic, &nic->map.b);
+	size_t at = 0;
+	double drift;
+
+	/* Without a second reading nothing bounds how far the clocks went apart meanwhile. */
+	if (rc)
+		return err_set(&worker->err, rc, "cannot read the clock of %s: %s", nic->device,
+			       strerror(-rc));
+	for (size_t i = first; i < worker->nr && at < nic->nr_batch; i++) {
+		struct wake_point *p = &worker->points[i];
+		int64_t half;
+
+		if (p->launcher != WAKE_NIC)
+			continue;
+		half = wake_clock_uncertainty(&nic->map, nic->launch_dev_ns[at]);
+		if (half > nic->worst_half_ns)
+			nic->worst_half_ns = half;
+		move_launch(p, wake_clock_to_system(&nic->map, nic->launch_dev_ns[at++]));
+	}
+	drift = fabs(wake_clock_drift_ppb(&nic->map));
+	if (drift > nic->worst_drift_ppb)
+		nic->worst_drift_ppb = drift;
+	return 0;
+}
+
+double wake_nic_uncertainty(const struct wake_nic *nic)
+{
+	return (double)nic->worst_half_ns;
+}
+
+void wake_nic_quality(const struct wake_nic *nic, struct report *report)
+{
+	value_u64(report_quality(report, M_WAKE_PHC_HALF_NS), nic->worst_half_ns);
+	value_f64(report_quality(report, M_WAKE_PHC_DRIFT_PPB), round(nic->worst_drift_ppb));
+	report_note(report, "source nic: %s, %s; %llu packets missed their time", nic->device,
+		    nic->opts.software
+			    ? "software ETF: a kernel timer launches, no card is measured"
+			    : ptp_method_name(nic->method),
+		    (unsigned long long)nic->missed);
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Loads the wake programs that a source needs, and no others. */
+#include "measure/wake/probe.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "sys/bpf.h"
+#include "wake.skel.h"
+
+#define NR_VIEWS (sizeof(((struct wake_probe *)0)->views) / sizeof(struct sys_bpf_view))
+
+static int need_tracepoints(const struct btf *btf, const struct wake_probe_opts *opts,
+			    struct err *err)
+{
+	static const char *const needed[] = {"cpu_idle", "hrtimer_expire_entry",
+					     "irq_handler_entry", "sched_waking"};
+
+	/* The last one is the sender's. */
+	return sys_bpf_need_tracepoints(btf, needed, opts->remote ? 4 : 3, err);
+}
+
+static void choose(struct bpf_program *prog, bool wanted)
+{
+	if (!wanted)
+		bpf_program__set_autoload(prog, false);
+}
+
+/* Every program costs something at its event, so only those that are read are loaded. */
+static void choose_programs(struct wake_probe *probe, const struct btf *btf,
+			    const struct wake_probe_opts *opts)
+{
+	struct wake_bpf *skel = probe->skel;
+	bool send = sys_bpf_has_tracepoint(btf, "ipi_send_cpu");
+
+	/* x86 6.1 tells of no IPI, 6.12 of each; arm64 6.1 does in another way. */
+	probe->launch_at_waking = !send && !sys_bpf_has_tracepoint(btf, "ipi_raise");
+	choose(skel->progs.wake_char_a, opts->points);
+	choose(skel->progs.wake_char_b, opts->points);
+	bpf_program__set_autoattach(skel->progs.wake_char_a, false);
+	bpf_program__set_autoattach(skel->progs.wake_char_b, false);
+	choose(skel->progs.wake_ipi_send, opts->remote);
+	choose(skel->progs.wake_ipi_raise, opts->remote && !send);
+	choose(skel->progs.wake_flag, opts->remote);
+	choose(skel->progs.wake_waking, opts->remote && probe->launch_at_waking);
+	choose(skel->progs.wake_switch, opts->breakdown);
+	choose(skel->progs.wake_nmi, opts->points);
+}
+
+static int open_skeleton(struct wake_probe *probe, const struct wake_probe_opts *opts,
+			 struct err *err)
+{
+	struct wake_bpf *skel;
+	struct btf *btf;
+	int rc;
+
+	rc = sys_bpf_btf_open(&btf, err);
+	if (rc)
+		return rc;
+	rc = need_tracepoints(btf, opts, err);
+	if (rc)
+		goto out;
+	sys_bpf_log_begin();
+	skel = probe->skel = wake_bpf__open();
+	if (!skel) {
+		rc = sys_bpf_fail(err, -errno, "cannot open the wake programs");
+		goto out;
+	}
+	sys_bpf_autoload_present(skel->obj, btf);
+	choose_programs(probe, btf, opts);
+	skel->rodata->want_points = opts->points;
+	skel->rodata->want_passive = opts->passive;
+	skel->rodata->switch_state_first = sys_bpf_switch_state_first(btf);
+	skel->rodata->nr_states = probe->nr_states;
+	skel->rodata->one_state = probe->one_state;
+	bpf_map__set_max_entries(skel->maps.slots, opts->nr_cpus);
+	bpf_map__set_max_entries(skel->maps.launches, opts->nr_cpus);
+	bpf_map__set_max_entries(skel->maps.counts, opts->nr_cpus);
+	if (opts->passive)
+		bpf_map__set_max_entries(skel->maps.hists, opts->nr_cpus * probe->nr_states);
+	rc = wake_bpf__load(skel);
+	if (rc)
+		rc = sys_bpf_fail(err, rc, "cannot load the wake programs");
+out:
+	sys_bpf_btf_close(btf);
+	return rc;
+}
+
+static int share_maps(struct wake_probe *probe, struct err *err)
+{
+	const struct sys_bpf_view views[NR_VIEWS] = {
+		{.map = probe->skel->maps.slots, .shared = true},
+		{.map = probe->skel->maps.launches, .shared = true},
+		{.map = probe->skel->maps.hists},
+		{.map = probe->skel->maps.counts},
+	};
+	int rc;
+
+	memcpy(probe->views, views, sizeof(views));
+	rc = sys_bpf_views_open(probe->views, NR_VIEWS, err);
+	if (rc)
+		return rc;
+	probe->slots = probe->views[0].pages;
+	probe->launches = probe->views[1].pages;
+	probe->hists = probe->views[2].pages;
+	probe->counts = probe->views[3].pages;
+	return 0;
+}
+
+int wake_probe_open(struct wake_probe *probe, const struct wake_probe_opts *opts, struct err *err)
+{
+	int rc;
+
+	memset(probe, 0, sizeof(*probe));
+	probe->nr_cpus = opts->nr_cpus;
+	probe->nr_states = opts->nr_states ? opts->nr_states : 1;
+	probe->one_state = !opts->nr_states;
+	rc = open_skeleton(probe, opts, err);
+	if (rc)
+		goto fail;
+	rc = share_maps(probe, err);
+	if (rc)
+		goto fail;
+	sys_bpf_log_begin();
+	rc = wake_bpf__attach(probe->skel);
+	if (rc) {
+		sys_bpf_fail(err, rc, "cannot attach the wake programs");
+		goto fail;
+	}
+	return 0;
+fail:
+	wake_probe_close(probe);
+	return rc;
+}
+
+int wake_probe_characterise(struct wake_probe *probe, bool on, struct err *err)
+{
+	struct bpf_program *progs[] = {probe->skel->progs.wake_char_a,
+				       probe->skel->progs.wake_char_b};
+
+	for (int i = 0; i < 2; i++) {
+		bpf_link__destroy(probe->char_links[i]);
+		probe->char_links[i] = NULL;
+	}
+	sys_bpf_log_begin();
+	for (int i = 0; on && i < 2; i++) {
+		/* The kernel calls them in the order in which they came. */
+		probe->char_links[i] = bpf_program__attach(progs[i]);
+		if (!probe->char_links[i])
+			return sys_bpf_fail(err, -errno, "cannot attach the characterisation");
+	}
+	return 0;
+}
+
+uint64_t wake_probe_misses(const struct wake_probe *probe)
+{
+	return sys_bpf_recursion_misses(probe->skel->obj);
+}
+
+void wake_probe_close(struct wake_probe *probe)
+{
+	for (int i = 0; i < 2; i++)
+		bpf_link__destroy(probe->char_links[i]);
+	sys_bpf_views_close(probe->views, NR_VIEWS);
+	wake_bpf__destroy(probe->skel);
+	memset(probe, 0, sizeof(*probe));
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Source remote: another core wakes the measured one, which cannot know when. */
+#include "measure/wake/run.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+/* The sender's own wake-up must be over by the launch. */
+#define SPIN_NS (60 * NSEC_PER_USEC)
+/* No sleep of the sender is longer, so that it sees every order well before it is due. */
+#define LOOK_NS (100 * NSEC_PER_USEC)
+#define LOST_NS (500 * NSEC_PER_MSEC)
+
+static long futex_wait(atomic_uint *word, unsigned int value, uint64_t timeout_ns)
+{
+	struct timespec timeout = clock_timespec(timeout_ns);
+
+	return syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, &timeout, NULL, 0);
+}
+
+void wake_remote_point(struct wake_worker *worker, uint64_t distance_ns,
+		       struct wake_point *ret_point)
+{
+	struct wake_kpoint k;
+	struct wake_raw raw = {
+		.launcher = WAKE_REMOTE,
+		.k = &k,
+		.distance_ns = distance_ns,
+		.overhead_ns = worker->character.stamp.median_ns,
+	};
+	unsigned int word = atomic_load(&worker->word);
+
+	wake_arm(worker, 0);
+	worker->order->how = WAKE_HOW_NONE;
+	atomic_store(&worker->due_ns, clock_mono_ns() + distance_ns);
+	while (atomic_load(&worker->word) == word)
+		if (futex_wait(&worker->word, word, distance_ns + LOST_NS) && errno == ETIMEDOUT)
+			break;
+	raw.user_ns = clock_mono_ns();
+	/* Not before the sender is through with this order: it writes there until then. */
+	while (atomic_load(&worker->due_ns) && !atomic_load(&worker->run->stop))
+		;
+	raw.launch_ns = *(volatile __u64 *)&worker->order->launch_ns;
+	raw.how = worker->order->how;
+	wake_take(worker, &k);
+	wake_judge(&raw, ret_point);
+	/* Without an IPI there was nobody asleep to send it to. */
+	if (!raw.launch_ns)
+		ret_point->reject = WAKE_REJ_BEFORE_IDLE;
+}
+
+static struct wake_worker *earliest(struct wake_sender *sender, uint64_t *ret_due)
+{
+	struct wake_worker *found = NULL;
+
+	for (unsigned int i = 0; i < sender->run->nr_workers; i++) {
+		struct wake_worker *w = &sender->run->workers[i];
+		uint64_t due = atomic_load(&w->due_ns);
+
+		if (!due || !cpuset_has(sender->targets, w->cpu) || (found && due >= *ret_due))
+			continue;
+		found = w;
+		*ret_due = due;
+	}
+	return found;
+}
+
+static void fire(struct wake_worker *w, unsigned int self)
+{
+	w->order->sender = self;
+	atomic_fetch_add(&w->word, 1);
+	syscall(SYS_futex, &w->word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+	w->order->sender = 0;
+	atomic_store(&w->due_ns, 0);
+}
+
+static void *sender_main(void *arg)
+{
+	struct wake_sender *sender = arg;
+	unsigned int self = syscall(SYS_gettid);
+
+	/* Without a sender the workers would wait for ever. */
+	if (wake_settle(sender->cpu, &sender->err)) {
+		atomic_store(&sender->run->stop, true);
+		return NULL;
+	}
+	while (!atomic_load(&sender->stop)) {
+		uint64_t due = 0, now = clock_mono_ns();
+		struct wake_worker *w = earliest(sender, &due);
+		struct timespec sleep = clock_timespec(LOOK_NS);
+
+		/* Its core went offline: from a measured one it would wake nobody from outside. */
+		if (sched_getcpu() != (int)sender->cpu) {
+			sender->run->sender_moved = true;
+			atomic_store(&sender->run->stop, true);
+			break;
+		}
+		if (!w || due > now + SPIN_NS + LOOK_NS) {
+			clock_nanosleep(CLOCK_MONOTONIC, 0, &sleep, NULL);
+			continue;
+		}
+		while (clock_mono_ns() < due)
+			;
+		fire(w, self);
+	}
+	return NULL;
+}
+
+int wake_sender_start(struct wake_sender *sender, struct err *err)
+{
+	int rc = pthread_create(&sender->thread, NULL, sender_main, sender);
+
+	return rc ? err_set(err, -rc, "cannot start the sender: %s", strerror(rc)) : 0;
+}
+
+void wake_sender_stop(struct wake_sender *sender)
+{
+	atomic_store(&sender->stop, true);
+	pthread_join(sender->thread, NULL);
+}

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Runs the experiment: characterise, then sweep the launch distance on every measured core. */
+#include "measure/wake/run.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "measure/wake/nic.h"
+#include "sys/cpu.h"
+
+int wake_settle(unsigned int cpu, struct err *err)
+{
+	struct sched_param priority = {.sched_priority = 1};
+	cpu_set_t *one = CPU_ALLOC(cpu + 1);
+	size_t size = CPU_ALLOC_SIZE(cpu + 1);
+	int rc = 0;
+
+	if (!one)
+		return err_set(err, -ENOMEM, "out of memory");
+	CPU_ZERO_S(size, one);
+	CPU_SET_S(cpu, size, one);
+	if (sched_setaffinity(0, size, one))
+		rc = err_set(err, -errno, "cannot run on CPU %u: %s", cpu, strerror(errno));
+	CPU_FREE(one);
+	prctl(PR_SET_TIMERSLACK, 1UL);
+	/* Keeps other tasks from standing between wake-up and user code; a courtesy, no must. */
+	sched_setscheduler(0, SCHED_FIFO, &priority);
+	return rc;
+}
+
+void wake_arm(struct wake_worker *worker, uint64_t launch_ns)
+{
+	volatile __u64 *launch = &worker->order->launch_ns;
+
+	*launch = 0;
+	/* The programs that could interrupt this run on the same core: program order is enough. */
+	atomic_signal_fence(memory_order_seq_cst);
+	memset(&worker->slot->point, 0, sizeof(worker->slot->point));
+	atomic_signal_fence(memory_order_seq_cst);
+	*launch = launch_ns;
+}
+
+void wake_take(struct wake_worker *worker, struct wake_kpoint *ret_point)
+{
+	volatile __u64 *launch = &worker->order->launch_ns;
+
+	*launch = 0;
+	atomic_signal_fence(memory_order_seq_cst);
+	memcpy(ret_point, &worker->slot->point, sizeof(*ret_point));
+}
+
+static bool still_here(struct wake_worker *w)
+{
+	int cpu = sched_getcpu();
+
+	/* Offline: the kernel moved us, and every stamp would be of another core. */
+	if (cpu >= 0 && (unsigned int)cpu != w->cpu)
+		w->moved = true;
+	return !w->moved;
+}
+
+static void take_points(struct wake_worker *w, uint64_t distance_ns)
+{
+	const struct wake_run_opts *opts = &w->run->opts;
+	struct wake_point point;
+
+	for (enum wake_launcher l = WAKE_TIMER; l <= WAKE_NIC; l++) {
+		if (!(opts->launchers >> l & 1))
+			continue;
+		if (l == WAKE_TIMER)
+			wake_timer_point(w, distance_ns, &point);
+		else if (l == WAKE_REMOTE)
+			wake_remote_point(w, distance_ns, &point);
+		else
+			wake_nic_point(w, distance_ns, &point);
+		if (w->nr < w->max)
+			w->points[w->nr++] = point;
+		atomic_fetch_add(&w->done, 1);
+	}
+}
+
+static void sweep(struct wake_worker *w)
+{
+	const struct wake_sweep *sweep = &w->run->opts.sweep;
+	bool nic = w->run->opts.launchers >> WAKE_NIC & 1;
+
+	for (uint32_t step = 0; step < wake_sweep_steps(sweep); step++) {
+		uint64_t distance = wake_sweep_distance(sweep, step);
+		size_t first = w->nr;
+
+		if (nic && wake_nic_batch_begin(w))
+			return;
+		for (uint32_t i = 0; i < sweep->points; i++) {
+			if (atomic_load(&w->run->stop) || !still_here(w))
+				break;
+			take_points(w, distance);
+		}
+		if (nic && wake_nic_batch_end(w, first))
+			return;
+		if (atomic_load(&w->run->stop) || w->moved)
+			return;
+	}
+}
+
+static void *worker_main(void *arg)
+{
+	struct wake_worker *w = arg;
+
+	if (wake_settle(w->cpu, &w->err))
+		return NULL;
+	w->order->worker = syscall(SYS_gettid);
+	w->sweep_ns = clock_mono_ns();
+	cstate_begin(&w->cstates, w->run->opts.root, w->cpu);
+	sweep(w);
+	cstate_end(&w->cstates);
+	w->sweep_ns = clock_mono_ns() - w->sweep_ns;
+	w->order->worker = 0;
+	return NULL;
+}
+
+static void *character_main(void *arg)
+{
+	struct wake_worker *w = arg;
+
+	if (!wake_settle(w->cpu, &w->err))
+		wake_characterise(w);
+	return NULL;
+}
+
+/* Starts @main on the workers of @cpus and waits for all of them. */
+static int run_workers(struct wake_run *run, const struct cpuset *cpus, void *(*main)(void *))
+{
+	int rc = 0;
+
+	for (unsigned int i = 0; i < run->nr_workers && !rc; i++) {
+		struct wake_worker *w = &run->workers[i];
+
+		if (!cpuset_has(cpus, w->cpu))
+			continue;
+		rc = -pthread_create(&w->thread, NULL, main, w);
+		w->started = !rc;
+	}
+	if (rc) {
+		err_set(&run->err, rc, "cannot start a thread: %s", strerror(-rc));
+		atomic_store(&run->stop, true);
+	}
+	for (unsigned int i = 0; i < run->nr_workers; i++) {
+		struct wake_worker *w = &run->workers[i];
+
+		if (w->started)
+			pthread_join(w->thread, NULL);
+		w->started = false;
+		if (w->err.code && !run->err.code)
+			run->err = w->err;
+	}
+	return run->err.code;
+}
+
+static int run_pass(struct wake_run *run, const struct cpuset *cpus, unsigned int sender_cpu)
+{
+	struct wake_sender sender = {.run = run, .cpu = sender_cpu, .targets = cpus};
+	int rc;
+
+	if (!cpuset_count(cpus))
+		return 0;
+	if (!(run->opts.launchers >> WAKE_REMOTE & 1))
+		return run_workers(run, cpus, worker_main);
+	rc = wake_sender_start(&sender, &run->err);
+	if (rc)
+		return rc;
+	rc = run_workers(run, cpus, worker_main);
+	wake_sender_stop(&sender);
+	if (sender.err.code && !rc) {
+		run->err = sender.err;
+		rc = sender.err.code;
+	}
+	return rc;
+}
+
+/*
+ * A core cannot be the sender and measured at once. With one that is not measured, all are taken
+ * together; else all but the sender's, and the sender's own after that.
+ */
+static int run_passes(struct wake_run *run)
+{
+	struct cpuset online, rest = run->opts.cpus, last = {0};
+	unsigned int cpu, sender = CPUSET_MAX, other;
+	int rc;
+
+	rc = cpu_set(NULL, CPU_ONLINE, &online, &run->err);
+	if (rc)
+		return rc;
+	cpuset_for_each(cpu, &online)
+		if (!cpuset_has(&run->opts.cpus, cpu) && sender == CPUSET_MAX)
+			sender = cpu;
+	if (sender != CPUSET_MAX || !(run->opts.launchers >> WAKE_REMOTE & 1))
+		return run_pass(run, &run->opts.cpus, sender);
+	sender = cpuset_next(&run->opts.cpus, 0);
+	other = cpuset_next(&run->opts.cpus, sender + 1);
+	cpuset_del(&rest, sender);
+	cpuset_add(&last, sender);
+	rc = run_pass(run, &rest, sender);
+	if (!rc && !atomic_load(&run->stop))
+		rc = run_pass(run, &last, other);
+	return rc;
+}
+
+static void *control_main(void *arg)
+{
+	struct wake_run *run = arg;
+	int rc;
+
+	rc = wake_probe_characterise(run->probe, true, &run->err);
+	if (!rc)
+		rc = run_workers(run, &run->opts.cpus, character_main);
+	if (!rc)
+		rc = wake_probe_characterise(run->probe, false, &run->err);
+	if (!rc && run->opts.sweep.points)
+		run_passes(run);
+	atomic_store(&run->finished, true);
+	return NULL;
+}
+
+int wake_run_open(struct wake_run *run, const struct wake_run_opts *opts, struct wake_probe *probe,
+		  struct err *err)
+{
+	size_t per_worker = (size_t)wake_sweep_steps(&opts->sweep) * opts->sweep.points *
+			    __builtin_popcount(opts->launchers);
+	unsigned int cpu, i = 0;
+
+	memset(run, 0, sizeof(*run));
+	run->opts = *opts;
+	run->probe = probe;
+	run->nr_workers = cpuset_count(&opts->cpus);
+	run->workers = calloc(run->nr_workers, sizeof(*run->workers));
+	if (!run->workers)
+		return err_set(err, -ENOMEM, "out of memory");
+	cpuset_for_each(cpu, &opts->cpus) {
+		struct wake_worker *w = &run->workers[i++];
+
+		w->run = run;
+		w->cpu = cpu;
+		w->slot = &probe->slots[cpu];
+		w->order = &probe->launches[cpu];
+		w->max = per_worker;
+		if (!per_worker)
+			continue;
+		w->points = malloc(per_worker * sizeof(*w->points));
+		if (!w->points) {
+			wake_run_close(run);
+			return err_set(err, -ENOMEM, "out of memory for %zu points", per_worker);
+		}
+		/* Page faults now, not in the middle of a point. */
+		memset(w->points, 0, per_worker * sizeof(*w->points));
+	}
+	run->total = (uint64_t)run->nr_workers * per_worker;
+	return 0;
+}
+
+int wake_run_start(struct wake_run *run, struct err *err)
+{
+	sigset_t all, was;
+	int rc;
+
+	/* No signal may end a sleep of the threads: they belong to whoever called us. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &was);
+	rc = pthread_create(&run->control, NULL, control_main, run);
+	pthread_sigmask(SIG_SETMASK, &was, NULL);
+	if (rc)
+		return err_set(err, -rc, "cannot start a thread: %s", strerror(rc));
+	run->started = true;
+	return 0;
+}
+
+uint64_t wake_run_done(const struct wake_run *run)
+{
+	uint64_t done = 0;
+
+	for (unsigned int i = 0; i < run->nr_workers; i++)
+		done += atomic_load(&run->workers[i].done);
+	return done;
+}
+
+int wake_run_join(struct wake_run *run, bool stop, struct err *err)
+{
+	if (stop)
+		atomic_store(&run->stop, true);
+	if (run->started)
+		pthread_join(run->control, NULL);
+	run->started = false;
+	if (run->err.code && err)
+		*err = run->err;
+	return run->err.code;
+}
+
+void wake_run_close(struct wake_run *run)
+{
+	wake_run_join(run, true, NULL);
+	for (unsigned int i = 0; i < run->nr_workers; i++)
+		free(run->workers[i].points);
+	free(run->workers);
+	memset(run, 0, sizeof(*run));
+}

@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Opens what the sources need, runs the experiment or the passive windows, and cleans up. */
+#include "measure/wake/wake.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "measure/wake/env.h"
+#include "measure/wake/passive.h"
+#include "measure/wake/report.h"
+#include "measure/wake/run.h"
+#include "sys/cpu.h"
+#include "sys/journal.h"
+
+struct wake_meter {
+	struct meter meter;
+	struct wake_opts opts;
+	unsigned int nr_cpus;
+	struct wake_env env;
+	struct journal journal;
+	bool restoring;
+	int replay_error;
+	struct wake_probe probe;
+	bool probing;
+	struct wake_run run;
+	bool running;
+	struct wake_nic *nic;
+	uint64_t start_ns, end_ns;
+	bool stopped;
+	struct wake_window window; /* passive */
+};
+
+static struct wake_meter *to_wake(struct meter *meter)
+{
+	return (struct wake_meter *)meter;
+}
+
+static bool has(const struct wake_meter *m, enum wake_launcher launcher)
+{
+	return m->opts.launchers >> launcher & 1;
+}
+
+static void put_back(struct wake_meter *m)
+{
+	if (!m->restoring)
+		return;
+	journal_close(&m->journal);
+	m->restoring = false;
+	if (m->opts.ret_unrestored)
+		*m->opts.ret_unrestored = m->journal.failed;
+}
+
+static void wake_close(struct meter *meter)
+{
+	struct wake_meter *m = to_wake(meter);
+
+	if (m->running)
+		wake_run_close(&m->run);
+	if (m->probing)
+		wake_probe_close(&m->probe);
+	wake_nic_close(m->nic);
+	put_back(m);
+	wake_env_close(&m->env);
+	wake_window_free(&m->window);
+	free(m);
+}
+
+/* The CPUs to measure: those asked for, or all that are online. */
+static int choose_cpus(struct wake_meter *m, struct err *err)
+{
+	struct cpuset online;
+	unsigned int cpu;
+	char list[64];
+	int rc;
+
+	rc = cpu_set(NULL, CPU_ONLINE, &online, err);
+	if (rc)
+		return rc;
+	cpuset_format(&online, list, sizeof(list));
+	if (!cpuset_count(&m->opts.cpus))
+		m->opts.cpus = online;
+	cpuset_for_each(cpu, &m->opts.cpus)
+		if (!cpuset_has(&online, cpu))
+			return err_set(err, -ENODEV, "CPU %u is offline; online are %s", cpu, list);
+	if (has(m, WAKE_REMOTE) && cpuset_count(&online) < 2)
+		return err_unsupported(err, -EOPNOTSUPP, "use --source timer or passive",
+				       "source remote needs a second CPU online");
+	if (has(m, WAKE_NIC) && cpuset_count(&m->opts.cpus) != 1) {
+		/* The card's interrupt goes to one core. */
+		cpu = cpuset_next(&m->opts.cpus, 0);
+		m->opts.cpus = (struct cpuset){0};
+		cpuset_add(&m->opts.cpus, cpu);
+	}
+	return 0;
+}
+
+static unsigned int sender_to_keep(const struct wake_meter *m)
+{
+	struct cpuset online;
+	unsigned int cpu;
+
+	if (!has(m, WAKE_REMOTE) || cpuset_count(&m->opts.cpus) > 1 ||
+	    cpu_set(NULL, CPU_ONLINE, &online, NULL))
+		return CPUSET_MAX;
+	cpuset_for_each(cpu, &online)
+		if (!cpuset_has(&m->opts.cpus, cpu))
+			return cpu;
+	return CPUSET_MAX;
+}
+
+/*
+ * The journal comes first of all: its guard is a copy of this process, and should hold none of
+ * what follows.
+ */
+static int open_restore(struct wake_meter *m, struct err *err)
+{
+	int rc;
+
+	if (!wake_force_wanted(&m->opts.force) && !has(m, WAKE_NIC)) {
+		rc = journal_replay(m->opts.root);
+		m->journal.replayed = rc > 0 ? rc : 0;
+		/* Locked: whoever made these changes is still at it, or its guard is. */
+		m->replay_error = rc < 0 && rc != -EAGAIN && rc != -EACCES ? rc : 0;
+		return 0;
+	}
+	rc = journal_open(&m->journal, m->opts.root, err);
+	m->restoring = !rc;
+	if (!rc)
+		rc = wake_force_apply(&m->journal, m->opts.root, &m->opts.force, &m->opts.cpus,
+				      sender_to_keep(m), err);
+	return rc;
+}
+
+/* The kernel's programs know threads by the machine's numbers, and here we cannot tell ours. */
+static int check_threads(const struct wake_meter *m, struct err *err)
+{
+	if (!m->env.virt.own_pid_ns || (!has(m, WAKE_REMOTE) && !m->opts.breakdown))
+		return 0;
+	return err_unsupported(
+		err, -EOPNOTSUPP,
+		"run in the machine's PID namespace (podman run --pid=host, hostPID in "
+		"Kubernetes); --source timer and passive work here",
+		"source remote and --breakdown cannot recognise their threads in a PID "
+		"namespace of their own");
+}
+
+/* Passive: first, unless bare, the programs that the characterisation needs; then its own. */
+static int open_probe(struct wake_meter *m, bool passive, struct err *err)
+{
+	struct wake_probe_opts opts = {
+		.nr_cpus = m->nr_cpus,
+		.nr_states = m->env.nr_states,
+		.points = !passive,
+		.passive = passive,
+		.remote = has(m, WAKE_REMOTE),
+		.breakdown = m->opts.breakdown,
+	};
+	int rc = wake_probe_open(&m->probe, &opts, err);
+
+	m->probing = !rc;
+	return rc;
+}
+
+/*
+ * Package states, whose end a DMA read has to wait for, begin behind C1E: on every driver we know
+ * those states claim more than this.
+ */
+#define SHALLOW_NS (20 * NSEC_PER_USEC)
+
+static int open_nic(struct wake_meter *m, struct err *err)
+{
+	unsigned int cpu = cpuset_next(&m->opts.cpus, 0);
+	const struct wake_cpu_env *env = &m->env.cpus[cpu];
+
+	m->opts.nic.deep_from = UINT_MAX;
+	for (int i = env->nr; i-- > 0 && env->before[i].latency_ns > SHALLOW_NS;)
+		m->opts.nic.deep_from = i;
+	m->opts.nic.max_batch = m->opts.sweep.points;
+	return wake_nic_open(&m->opts.nic, cpu, m->opts.root, &m->journal, &m->nic, err);
+}
+
+static int open_run(struct wake_meter *m, struct err *err)
+{
+	struct wake_run_opts opts = {
+		.cpus = m->opts.cpus,
+		.sweep = m->opts.sweep,
+		.launchers = m->opts.launchers,
+		.breakdown = m->opts.breakdown,
+		.root = m->opts.root,
+	};
+	int rc;
+
+	/* Passive: the characterisation alone. */
+	if (has(m, WAKE_PASSIVE))
+		opts.sweep.points = 0;
+	rc = wake_run_open(&m->run, &opts, &m->probe, err);
+	m->running = !rc;
+	m->run.nic = m->nic;
+	return rc;
+}
+
+static int start_passive(struct wake_meter *m, struct err *err)
+{
+	int rc = wake_run_join(&m->run, false, err);
+
+	if (!rc && !m->opts.bare) {
+		wake_probe_close(&m->probe);
+		m->probing = false;
+		rc = open_probe(m, true, err);
+	}
+	if (rc)
+		return rc;
+	wake_window_free(&m->window);
+	rc = wake_window_alloc(&m->window, &m->probe, err);
+	if (rc)
+		return rc;
+	wake_window_end(&m->window, &m->probe);
+	wake_window_next(&m->window);
+	return 0;
+}
+
+static int wake_start(struct meter *meter, struct err *err)
+{
+	struct wake_meter *m = to_wake(meter);
+	int rc;
+
+	rc = m->opts.bare ? 0 : wake_run_start(&m->run, err);
+	if (!rc && has(m, WAKE_PASSIVE))
+		rc = start_passive(m, err);
+	wake_env_before(&m->env);
+	m->start_ns = clock_mono_ns();
+	return rc;
+}
+
+static void fill_result(const struct wake_meter *m, struct wake_result *result)
+{
+	*result = (struct wake_result){
+		.opts = &m->opts,
+		.env = &m->env,
+		.probe = &m->probe,
+		.run = &m->run,
+		.window_ns = m->end_ns - m->start_ns,
+		.stopped = m->stopped,
+		.replayed = m->journal.replayed,
+		.replay_error = m->replay_error,
+		.window = &m->window,
+		.misses = wake_probe_misses(&m->probe),
+	};
+}
+
+static int wake_read(struct meter *meter, struct report **ret_report, struct err *err)
+{
+	struct wake_meter *m = to_wake(meter);
+	struct wake_result result;
+	bool exceeds = false;
+	int rc;
+
+	if (has(m, WAKE_PASSIVE)) {
+		wake_window_end(&m->window, &m->probe);
+	} else {
+		m->stopped = !atomic_load(&m->run.finished);
+		rc = wake_run_join(&m->run, true, err);
+		if (rc)
+			return rc;
+	}
+	wake_env_after(&m->env);
+	m->end_ns = clock_mono_ns();
+	/* Now and not at the end: whoever reads the output may take his time. */
+	if (!has(m, WAKE_PASSIVE))
+		put_back(m);
+	fill_result(m, &result);
+	rc = wake_report(&result, ret_report, &exceeds);
+	if (rc)
+		return err_set(err, rc, "cannot make the report: %s", strerror(-rc));
+	if (m->opts.ret_exceeds)
+		*m->opts.ret_exceeds |= exceeds;
+	if (has(m, WAKE_PASSIVE)) {
+		wake_window_next(&m->window);
+		wake_env_before(&m->env);
+		m->start_ns = m->end_ns;
+	}
+	return 0;
+}
+
+static const struct meter_ops wake_ops = {
+	.start = wake_start,
+	.read = wake_read,
+	.close = wake_close,
+};
+
+/* Later points take longer: by the distances that are behind a worker, not by their number. */
+static double time_share(const struct wake_sweep *sweep, uint64_t done, unsigned int sources)
+{
+	uint64_t per_step = (uint64_t)sweep->points * sources, total = wake_sweep_total_ns(sweep);
+	uint32_t step = per_step ? done / per_step : 0;
+	double ns = 0.0;
+
+	for (uint32_t i = 0; i < step; i++)
+		ns += (double)wake_sweep_distance(sweep, i);
+	if (per_step)
+		ns += (double)wake_sweep_distance(sweep, step) * (double)(done % per_step) /
+		      per_step;
+	return total ? ns / (double)total : 0.0;
+}
+
+void wake_progress(struct meter *meter, struct wake_progress *ret_progress)
+{
+	struct wake_meter *m = to_wake(meter);
+
+	ret_progress->done = wake_run_done(&m->run);
+	ret_progress->total = m->run.total;
+	ret_progress->time_ratio = 0.0;
+	for (unsigned int i = 0; i < m->run.nr_workers; i++)
+		ret_progress->time_ratio +=
+			time_share(&m->opts.sweep, atomic_load(&m->run.workers[i].done),
+				   __builtin_popcount(m->opts.launchers)) /
+			m->run.nr_workers;
+	ret_progress->finished = atomic_load(&m->run.finished);
+}
+
+int wake_points(struct meter *meter, bool distribution, struct report **ret_report, struct err *err)
+{
+	struct wake_result result;
+	int rc;
+
+	fill_result(to_wake(meter), &result);
+	rc = wake_report_points(&result, distribution, ret_report);
+	return rc ? err_set(err, rc, "cannot list the points: %s", strerror(-rc)) : 0;
+}
+
+void wake_say(struct meter *meter, struct report *into)
+{
+	struct wake_meter *m = to_wake(meter);
+	unsigned int nr = m->probe.nr_states, cpu;
+	struct wake_summary s;
+
+	wake_window_end(&m->window, &m->probe);
+	cpuset_for_each(cpu, &m->opts.cpus)
+		for (unsigned int i = 0; i < nr; i++) {
+			wake_summarize_hist(&m->window.hists[cpu * nr + i],
+					    &m->window.hists_prev[cpu * nr + i], 0, &s);
+			/* Fewer say more about chance than about the core. */
+			if (s.count < 20)
+				continue;
+			report_note(into,
+				    "CPU %u woke from %s for a timer %llu times: median %.1f us, "
+				    "longest %.1f us (subtick wake --source passive)",
+				    cpu, wake_env_name(&m->env, cpu, m->probe.one_state ? 1 : i),
+				    (unsigned long long)s.count, s.median_ns / 1e3, s.max_ns / 1e3);
+		}
+	wake_window_next(&m->window);
+}
+
+unsigned int wake_passes(const struct wake_opts *opts)
+{
+	struct cpuset online;
+	unsigned int cpu;
+
+	if (!(opts->launchers >> WAKE_REMOTE & 1) || cpu_set(NULL, CPU_ONLINE, &online, NULL))
+		return 1;
+	/* With --alone no core is left over unless one is kept for the sender of a single one. */
+	if (!cpuset_count(&opts->cpus) || (opts->force.alone && cpuset_count(&opts->cpus) > 1))
+		return 2;
+	cpuset_for_each(cpu, &online)
+		if (!cpuset_has(&opts->cpus, cpu))
+			return 1;
+	return 2;
+}
+
+int wake_open(const struct wake_opts *opts, struct meter **ret_meter, struct err *err)
+{
+	struct wake_meter *m = calloc(1, sizeof(*m));
+	struct cpuset possible;
+	int rc;
+
+	if (!m)
+		return err_set(err, -ENOMEM, "out of memory");
+	m->meter.ops = &wake_ops;
+	m->opts = *opts;
+	rc = cpu_set(NULL, CPU_POSSIBLE, &possible, err);
+	if (rc)
+		goto fail;
+	m->nr_cpus = cpuset_end(&possible);
+	rc = choose_cpus(m, err);
+	if (rc)
+		goto fail;
+	rc = open_restore(m, err);
+	if (rc)
+		goto fail;
+	rc = wake_env_open(&m->env, opts->root, m->nr_cpus, err);
+	if (rc)
+		goto fail;
+	rc = check_threads(m, err);
+	if (rc)
+		goto fail;
+	rc = has(m, WAKE_NIC) ? open_nic(m, err) : 0;
+	if (rc)
+		goto fail;
+	rc = open_probe(m, has(m, WAKE_PASSIVE) && opts->bare, err);
+	if (rc)
+		goto fail;
+	rc = open_run(m, err);
+	if (rc)
+		goto fail;
+	*ret_meter = &m->meter;
+	return 0;
+fail:
+	wake_close(&m->meter);
+	return rc;
+}

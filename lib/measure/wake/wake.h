@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* `subtick wake` as a measurement: idle wake latency per core and idle state. */
+#ifndef SUBTICK_MEASURE_WAKE_H
+#define SUBTICK_MEASURE_WAKE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/cpuset.h"
+#include "measure/meter.h"
+#include "measure/wake/force.h"
+#include "measure/wake/nic.h"
+#include "stats/wake.h"
+
+struct wake_opts {
+	const char *root;	/* another /sys, for tests; NULL: the machine's */
+	struct cpuset cpus;	/* empty: all that are online */
+	unsigned int launchers; /* bit per enum wake_launcher; WAKE_PASSIVE stands alone */
+	struct wake_sweep sweep;
+	struct wake_force force;
+	struct wake_nic_opts nic;
+	bool breakdown;
+	bool bare; /* passive: no characterisation, so no load of our own at all; nothing is taken off */
+	/* Both optional, written to until close(). */
+	bool *ret_exceeds;	      /* a state of some report took longer than claimed */
+	unsigned int *ret_unrestored; /* settings that could not be put back; the journal has them */
+};
+
+/* How often the sweep is run: twice when source remote has no core to spare for its sender. */
+unsigned int wake_passes(const struct wake_opts *opts);
+int wake_open(const struct wake_opts *opts, struct meter **ret_meter, struct err *err);
+
+/*
+ * For the command that runs the experiment rather than windows: points tried so far and in all,
+ * and whether it is over. read() ends it early if it is not.
+ */
+struct wake_progress {
+	uint64_t done, total;
+	double time_ratio; /* of the time that all points will take */
+	bool finished;
+};
+
+void wake_progress(struct meter *meter, struct wake_progress *ret_progress);
+/* Every point that was tried, for --points, and their distribution, for --plot; after read(). */
+int wake_points(struct meter *meter, bool distribution, struct report **ret_report,
+		struct err *err);
+/* For the overview: ends the window and says in words how long wake-ups took, if there were any. */
+void wake_say(struct meter *meter, struct report *into);
+
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Finds the grid that increments fall on. */
+#include "stats/counter_edges.h"
+
+#include <math.h>
+
+#define MIN_HZ 50
+#define MAX_HZ 1500
+/* A subharmonic that fits nearly as well as the best is the tick itself. */
+#define AS_GOOD 0.75
+#define FITS	0.5
+
+static const double two_pi = 6.283185307179586;
+
+double tick_fit_coherence(const uint64_t *stamps, size_t nr, double period_ns, double *ret_phase_ns)
+{
+	double x = 0.0, y = 0.0, phase;
+
+	if (!nr)
+		return 0.0;
+	for (size_t i = 0; i < nr; i++) {
+		/* From the first stamp: an uptime in ns leaves no digits for the angle. */
+		double angle =
+			two_pi * fmod((double)(stamps[i] - stamps[0]), period_ns) / period_ns;
+
+		x += cos(angle);
+		y += sin(angle);
+	}
+	if (ret_phase_ns) {
+		uint64_t whole = (uint64_t)llround(period_ns);
+
+		/* With an uneven period the phase at the first stamp is all that can be said. */
+		phase = atan2(y, x) / two_pi * period_ns + (double)(stamps[0] % whole);
+		*ret_phase_ns = fmod(phase + 2.0 * period_ns, period_ns);
+	}
+	return sqrt(x * x + y * y) / (double)nr;
+}
+
+/* 1 when every interval is a multiple of the period; a slip in one does not carry to the next. */
+static double interval_score(const struct counter_edges *edges, double hz)
+{
+	double sum = 0.0;
+
+	for (size_t i = 0; i < edges->nr_intervals; i++)
+		sum += cos(two_pi * (double)edges->intervals[i] * hz / 1e9);
+	return sum / (double)edges->nr_intervals;
+}
+
+/* Over seconds of stamps, a per mille of the rate is many turns of phase: this is exact. */
+static double refine(const uint64_t *stamps, size_t nr, double hz)
+{
+	double span_s = (double)(stamps[nr - 1] - stamps[0]) / 1e9;
+	double step = 0.1 / span_s, best_hz = hz, best = -1.0;
+
+	for (double try = hz * 0.97; try <= hz * 1.03; try += step) {
+		double coherence = tick_fit_coherence(stamps, nr, 1e9 / try, NULL);
+
+		if (coherence > best) {
+			best = coherence;
+			best_hz = try;
+		}
+	}
+	/* A rate is a whole number in every kernel: near one, it is that one. */
+	if (fabs(best_hz - round(best_hz)) <= 2.0 * step &&
+	    tick_fit_coherence(stamps, nr, 1e9 / round(best_hz), NULL) >= 0.98 * best)
+		best_hz = round(best_hz);
+	return best_hz;
+}
+
+bool tick_fit_find(const struct counter_edges *edges, struct tick_fit *ret_period)
+{
+	double score[MAX_HZ + 2] = {0}, best = 0.0;
+	struct tick_fit period;
+
+	if (edges->nr < PERIOD_MIN_INCREMENTS || edges->nr_intervals < PERIOD_MIN_INCREMENTS / 2)
+		return false;
+	for (int hz = MIN_HZ; hz <= MAX_HZ; hz++) {
+		score[hz] = interval_score(edges, hz);
+		best = fmax(best, score[hz]);
+	}
+	if (best < FITS)
+		return false;
+	for (int hz = MIN_HZ; hz <= MAX_HZ; hz++) {
+		if (score[hz] < AS_GOOD * best || score[hz] < score[hz - 1] ||
+		    score[hz] < score[hz + 1])
+			continue;
+		period.hz = refine(edges->stamps, edges->nr, hz);
+		period.period_ns = 1e9 / period.hz;
+		period.coherence = tick_fit_coherence(edges->stamps, edges->nr, period.period_ns,
+						    &period.phase_ns);
+		if (period.coherence < FITS)
+			return false;
+		*ret_period = period;
+		return true;
+	}
+	return false;
+}
+
+uint64_t tick_fit_tick_ns(unsigned int hz)
+{
+	return (1000000000ULL + hz / 2) / hz;
+}

@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The journal, its guard and the way back. */
+#include "sys/journal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "sys/file.h"
+#include "sys/rtnl.h"
+
+#define JOURNAL_DIR "/run/subtick"
+#define JOURNAL	    JOURNAL_DIR "/restore"
+#define JOURNAL_MAX (16 << 20) /* ten states of 20,000 CPUs */
+#define VALUE_MAX   4096       /* what a file of sysfs can hold */
+#define NETLINK	    "netlink"
+#define LOCK_TRIES  50
+#define LOCK_NAP_NS (20 * NSEC_PER_MSEC)
+
+static int write_value(const char *root, const char *path, const char *value)
+{
+	char full[PATH_MAX];
+	ssize_t len;
+	int fd, rc;
+
+	rc = sys_path(root, path, full, sizeof(full));
+	if (rc)
+		return rc;
+	fd = open(full, O_WRONLY | O_TRUNC | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	do
+		len = write(fd, value, strlen(value));
+	while (len < 0 && errno == EINTR);
+	rc = len < 0 ? -errno : 0;
+	close(fd);
+	return rc;
+}
+
+/* The whole journal; -ENOSPC and the like leave it as it is for somebody who can read it. */
+static int journal_text(int fd, char **ret_text)
+{
+	struct stat st;
+	ssize_t got = 1;
+	size_t len = 0;
+	char *text;
+
+	if (fstat(fd, &st))
+		return -errno;
+	if (st.st_size > JOURNAL_MAX)
+		return -ENOSPC;
+	text = malloc(st.st_size + 1);
+	if (!text)
+		return -ENOMEM;
+	while (len < (size_t)st.st_size && got) {
+		got = pread(fd, text + len, st.st_size - len, len);
+		if (got < 0 && errno != EINTR) {
+			int rc = -errno;
+
+			free(text);
+			return rc;
+		}
+		len += got > 0 ? got : 0;
+	}
+	text[len] = '\0';
+	*ret_text = text;
+	return 0;
+}
+
+/* A message to rtnetlink in hexadecimal. What it would undo may be gone with its device. */
+static int play_netlink(const char *hex)
+{
+	struct rtnl_request request = {0};
+	size_t len = strlen(hex) / 2;
+	int rc;
+
+	if (len < sizeof(request.head) || len > sizeof(request))
+		return -EINVAL;
+	for (size_t i = 0; i < len; i++)
+		if (sscanf(hex + 2 * i, "%2hhx", (unsigned char *)&request + i) != 1)
+			return -EINVAL;
+	if (request.head.nlmsg_len != len)
+		return -EINVAL;
+	rc = rtnl_talk(&request.head);
+	return rc == -ENODEV || rc == -ENOENT ? 0 : rc;
+}
+
+static int play_line(const char *root, const char *path, const char *value)
+{
+	int rc;
+
+	if (!strcmp(path, NETLINK))
+		return play_netlink(value);
+	if ((strncmp(path, "/sys/", 5) && strncmp(path, "/proc/irq/", 10)) || strstr(path, ".."))
+		return -EPERM;
+	rc = write_value(root, path, value);
+	/* The device or driver is gone, and what we had changed with it. */
+	return rc == -ENOENT ? 0 : rc;
+}
+
+/*
+ * Lines "path<TAB>value"; the last one first, so that a file changed twice ends as it began. A
+ * line cut off by a crash has no newline, and its file was not changed yet. Only the two trees we
+ * ever write to are touched.
+ */
+static void play(const char *root, int fd, unsigned int *ret_done, unsigned int *ret_failed)
+{
+	char *text = NULL, *end, *line, *tab;
+
+	*ret_done = *ret_failed = 0;
+	if (journal_text(fd, &text)) {
+		*ret_failed = 1;
+		return;
+	}
+	end = strrchr(text, '\n');
+	while (end) {
+		*end = '\0';
+		line = strrchr(text, '\n');
+		tab = strchr(line ? line + 1 : text, '\t');
+		if (tab) {
+			const char *path = line ? line + 1 : text;
+
+			*tab = '\0';
+			if (play_line(root, path, tab + 1))
+				++*ret_failed;
+			else
+				++*ret_done;
+		}
+		end = line;
+	}
+	free(text);
+}
+
+static void journal_clear(int fd)
+{
+	if (!ftruncate(fd, 0))
+		fsync(fd);
+}
+
+static int open_file(const char *root, char *path, size_t size)
+{
+	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+	char dir[PATH_MAX];
+	int rc, fd;
+
+	rc = sys_path(root, JOURNAL_DIR, dir, sizeof(dir));
+	if (!rc)
+		rc = sys_path(root, JOURNAL, path, size);
+	if (rc)
+		return rc;
+	if (mkdir(dir, 0755) && errno != EEXIST)
+		return -errno;
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0)
+		return -errno;
+	/* Of the open file, not of the process: the guard holds it on when we are gone. */
+	if (fcntl(fd, F_OFD_SETLK, &lock)) {
+		rc = errno == EACCES ? -EAGAIN : -errno;
+		close(fd);
+		return rc;
+	}
+	return fd;
+}
+
+static void close_span(unsigned int first, unsigned int last)
+{
+	if (first > last)
+		return;
+#ifdef SYS_close_range
+	if (!syscall(SYS_close_range, first, last, 0))
+		return;
+#endif
+	/* Before Linux 5.9, one by one; nobody has more than the default limit of them. */
+	for (unsigned int fd = first; fd <= last && fd < 65536; fd++)
+		close(fd);
+}
+
+/* Everything but @a and @b: a guard that kept our BPF links would keep our programs running. */
+static void close_others(int a, int b)
+{
+	int low = a < b ? a : b, high = a < b ? b : a, null = open("/dev/null", O_RDWR);
+
+	for (int fd = 0; fd < 3 && null >= 0; fd++)
+		dup2(null, fd);
+	close_span(3, low - 1);
+	close_span(low + 1, high - 1);
+	close_span(high + 1, ~0U);
+}
+
+/* Waits for the other end to say "done" or to vanish. */
+static void __attribute__((noreturn)) guard_main(const char *root, int parent_fd, int journal_fd)
+{
+	unsigned int done, failed;
+	char byte = 0;
+	ssize_t len;
+
+	/* Out of reach of the terminal's Ctrl-C and hang-up, which are meant for our parent. */
+	setsid();
+	signal(SIGINT, SIG_IGN);
+	signal(SIGTERM, SIG_IGN);
+	signal(SIGHUP, SIG_IGN);
+	close_others(parent_fd, journal_fd);
+	do
+		len = read(parent_fd, &byte, 1);
+	while (len < 0 && errno == EINTR);
+	if (len != 1) {
+		play(root, journal_fd, &done, &failed);
+		if (!failed)
+			journal_clear(journal_fd);
+	}
+	_exit(0);
+}
+
+static int guard_start(struct journal *r, struct err *err)
+{
+	int ends[2];
+
+	/* No pipe: writing to one whose reader was killed would be the end of us. */
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
+		return err_set(err, -errno, "cannot make a socket: %s", strerror(errno));
+	r->guard_pid = fork();
+	if (!r->guard_pid) {
+		close(ends[1]);
+		guard_main(r->root[0] ? r->root : NULL, ends[0], r->fd);
+	}
+	close(ends[0]);
+	if (r->guard_pid < 0) {
+		close(ends[1]);
+		return err_set(err, -errno, "cannot start the guard: %s", strerror(errno));
+	}
+	r->guard = ends[1];
+	return 0;
+}
+
+int journal_open(struct journal *journal, const char *root, struct err *err)
+{
+	struct timespec nap = clock_timespec(LOCK_NAP_NS);
+	unsigned int failed;
+	int rc = 0;
+
+	*journal = (struct journal){.fd = -1, .guard = -1};
+	if (root && strlen(root) >= sizeof(journal->root))
+		return err_set(err, -ENAMETOOLONG, "root %s is too long", root);
+	snprintf(journal->root, sizeof(journal->root), "%s", root ? root : "");
+	/* The guard of a run that was just killed may still be at it. */
+	for (int i = 0; i < LOCK_TRIES; i++) {
+		rc = open_file(root, journal->path, sizeof(journal->path));
+		if (rc != -EAGAIN)
+			break;
+		nanosleep(&nap, NULL);
+	}
+	if (rc == -EACCES || rc == -EPERM || rc == -EROFS)
+		return err_unsupported(err, rc, "run as root, where " JOURNAL_DIR " can be written",
+				       "cannot write the journal %s: %s", journal->path,
+				       strerror(-rc));
+	if (rc == -EAGAIN)
+		return err_set(err, -EBUSY,
+			       "another subtick has changed settings of this machine for its run "
+			       "(%s is locked): wait for it to end",
+			       journal->path);
+	if (rc < 0)
+		return err_set(err, rc, "cannot write the journal %s: %s", journal->path,
+			       strerror(-rc));
+	journal->fd = rc;
+	play(root, journal->fd, &journal->replayed, &failed);
+	if (failed) {
+		close(journal->fd);
+		journal->fd = -1;
+		return err_set(err, -EIO,
+			       "%u settings that an earlier run left behind cannot be put back: "
+			       "see %s, and remove it once they are right",
+			       failed, journal->path);
+	}
+	journal_clear(journal->fd);
+	rc = guard_start(journal, err);
+	if (rc) {
+		close(journal->fd);
+		journal->fd = -1;
+	}
+	return rc;
+}
+
+static void journal_cut(struct journal *journal, off_t end)
+{
+	if (!ftruncate(journal->fd, end))
+		fdatasync(journal->fd);
+}
+
+/*
+ * On disk before the change: a crash in between restores what is there anyway. *@ret_end is where
+ * the journal ended before.
+ */
+static int journal_add(struct journal *journal, const char *line, size_t len, off_t *ret_end,
+		       struct err *err)
+{
+	off_t end = lseek(journal->fd, 0, SEEK_END);
+
+	if (end < 0 || end + (off_t)len > JOURNAL_MAX ||
+	    write(journal->fd, line, len) != (ssize_t)len || fdatasync(journal->fd)) {
+		if (end >= 0)
+			journal_cut(journal, end);
+		return err_set(err, -EIO, "cannot write the journal %s", journal->path);
+	}
+	*ret_end = end;
+	return 0;
+}
+
+int journal_set(struct journal *journal, const char *path, const char *value, struct err *err)
+{
+	const char *root = journal->root[0] ? journal->root : NULL;
+	char was[VALUE_MAX], line[PATH_MAX + VALUE_MAX];
+	int len, rc;
+	off_t end;
+
+	rc = sys_read_file(root, path, was, sizeof(was));
+	if (rc < 0)
+		return err_set(err, rc, "cannot read %s: %s", path, strerror(-rc));
+	if (!strcmp(was, value))
+		return 0;
+	len = snprintf(line, sizeof(line), "%s\t%s\n", path, was);
+	if (len >= (int)sizeof(line))
+		return err_set(err, -ENAMETOOLONG, "%s is too long", path);
+	rc = journal_add(journal, line, len, &end, err);
+	if (rc)
+		return rc;
+	rc = write_value(root, path, value);
+	if (rc) {
+		/* A file that refuses a value would refuse its own as well, and for ever. */
+		journal_cut(journal, end);
+		return err_set(err, rc, "cannot write %s to %s: %s", value, path, strerror(-rc));
+	}
+	journal->changed++;
+	return 0;
+}
+
+int journal_netlink(struct journal *journal, const struct nlmsghdr *undo, struct err *err)
+{
+	char line[2 * sizeof(struct rtnl_request) + 16];
+	size_t len = sprintf(line, NETLINK "\t");
+	off_t end;
+
+	if (undo->nlmsg_len > sizeof(struct rtnl_request))
+		return err_set(err, -E2BIG, "cannot keep what was there: too many options");
+	for (size_t i = 0; i < undo->nlmsg_len; i++)
+		len += sprintf(line + len, "%02x", ((const unsigned char *)undo)[i]);
+	line[len++] = '\n';
+	journal->changed++;
+	return journal_add(journal, line, len, &end, err);
+}
+
+void journal_close(struct journal *journal)
+{
+	unsigned int done;
+
+	if (journal->fd < 0)
+		return;
+	play(journal->root[0] ? journal->root : NULL, journal->fd, &done, &journal->failed);
+	if (!journal->failed)
+		journal_clear(journal->fd);
+	if (journal->guard >= 0) {
+		/* What failed for us fails for the guard: the journal keeps it for the next one. */
+		if (send(journal->guard, "q", 1, MSG_NOSIGNAL) != 1)
+			kill(journal->guard_pid, SIGKILL);
+		close(journal->guard);
+		while (waitpid(journal->guard_pid, NULL, 0) < 0 && errno == EINTR)
+			;
+	}
+	close(journal->fd);
+	journal->fd = journal->guard = -1;
+	journal->changed = 0;
+}
+
+int journal_replay(const char *root)
+{
+	unsigned int done, failed;
+	char path[PATH_MAX];
+	struct stat st;
+	int fd;
+
+	/* Nothing was ever changed: nothing to create either. */
+	if (sys_path(root, JOURNAL, path, sizeof(path)) || stat(path, &st) || !st.st_size)
+		return 0;
+	fd = open_file(root, path, sizeof(path));
+	if (fd < 0)
+		return fd;
+	play(root, fd, &done, &failed);
+	if (!failed)
+		journal_clear(fd);
+	close(fd);
+	return failed ? -EIO : (int)done;
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The few figures that a reader looks for first, large, above the sentences. */
+#include "view/html/html.h"
+
+#include <math.h>
+#include <string.h>
+
+#define NS(value) html_ns(value, (char[32]){0}, 32)
+
+/* A figure, and what it is; both are escaped here. */
+#define TILE(out, figure, ...)                \
+	do {                                  \
+		fputs("<li><strong>", out);   \
+		html_text(out, figure);       \
+		fputs("</strong>", out);      \
+		html_textf(out, __VA_ARGS__); \
+		fputs("</li>\n", out);        \
+	} while (0)
+
+static void glance_load(FILE *out, const struct report *report)
+{
+	const struct table *cpus = html_table_of(report, "cpus");
+	size_t nr = 0, nr_stat = 0;
+	double busy = cpus ? html_mean(cpus, "busy_ratio", &nr) : NAN;
+	double stat = cpus ? html_mean(cpus, "compare.procstat_busy_ratio", &nr_stat) : NAN;
+	char figure[32];
+
+	if (!nr)
+		return;
+	snprintf(figure, sizeof(figure), "%.1f%%", busy * 100.0);
+	if (nr_stat)
+		TILE(out, figure, "busy, mean of %zu core%s; /proc/stat says %.1f%%", nr,
+		     nr == 1 ? "" : "s", stat * 100.0);
+	else
+		TILE(out, figure, "busy, mean of %zu core%s", nr, nr == 1 ? "" : "s");
+}
+
+static void glance_runq(FILE *out, const struct report *report)
+{
+	const struct table *groups = html_table_of(report, "groups");
+	size_t worst = html_largest(groups, "p99_ns");
+
+	if (worst != SIZE_MAX)
+		TILE(out, NS(html_number(groups, worst, "p99_ns")),
+		     "is what one wait for a core in a hundred exceeds, in the group that has it "
+		     "worst");
+}
+
+static void glance_wake(FILE *out, const struct report *report)
+{
+	const struct table *states = html_table_of(report, "states");
+	size_t most = html_largest(states, "max_ns"), median = html_largest(states, "median_ns");
+
+	if (most != SIZE_MAX && median != SIZE_MAX)
+		TILE(out, NS(html_number(states, most, "max_ns")),
+		     "the longest wake-up of an idle core; the median is at most %s",
+		     NS(html_number(states, median, "median_ns")));
+}
+
+/* The one that kernel code does most often. */
+static void glance_crit(FILE *out, const struct report *report)
+{
+	const struct table *ops = html_table_of(report, "ops");
+	const char *unit = html_str(report->fields, 0, "unit") ?: "";
+
+	for (size_t row = 0; ops && row < ops->nr_rows; row++) {
+		const char *op = html_str(ops, row, "op");
+		double cost = html_number(ops, row, "batch");
+		char figure[64];
+
+		if (isnan(cost))
+			cost = html_number(ops, row, "median");
+		if (!op || strcmp(op, "preempt") || isnan(cost))
+			continue;
+		snprintf(figure, sizeof(figure), "%.3g %s", cost, unit);
+		TILE(out, figure, "to disable and enable preemption once");
+	}
+}
+
+static void glance_audit(FILE *out, const struct report *report)
+{
+	const struct table *errors = html_table_of(report, "errors");
+	double most = -1.0;
+	char figure[32];
+
+	for (size_t row = 0; errors && row < errors->nr_rows; row++) {
+		const char *source = html_str(errors, row, "shown_by");
+		double error = html_number(errors, row, "error_max_ratio");
+
+		if (source && !strcmp(source, "procstat") && fabs(error) > most)
+			most = fabs(error);
+	}
+	if (most < 0.0)
+		return;
+	snprintf(figure, sizeof(figure), "%.0f points", most * 100.0);
+	TILE(out, figure, "the largest error of /proc/stat under loads of known size");
+}
+
+void html_glance(FILE *out, const struct html_doc *doc)
+{
+	static const struct {
+		const char *command;
+		void (*tile)(FILE *, const struct report *);
+	} tiles[] = {
+		{"load", glance_load}, {"runq", glance_runq},	{"wake", glance_wake},
+		{"crit", glance_crit}, {"audit", glance_audit},
+	};
+	bool seen[sizeof(tiles) / sizeof(tiles[0])] = {0};
+
+	fputs("<ul class=\"glance\">\n", out);
+	for (size_t t = 0; t < sizeof(tiles) / sizeof(tiles[0]); t++)
+		for (size_t i = 0; i < doc->nr_reports; i++) {
+			const struct report *report = doc->reports[i];
+
+			if (strcmp(tiles[t].command, report->command))
+				continue;
+			/* Of several windows the first; an audit's experiments differ. */
+			if (!seen[t] || !strcmp(report->command, "audit"))
+				tiles[t].tile(out, report);
+			seen[t] = true;
+		}
+	fputs("</ul>\n", out);
+}

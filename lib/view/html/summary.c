@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What a report says, in sentences. */
+#include "view/html/html.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "view/view.h"
+
+#define FAR_OFF	  0.05 /* of a core: where another figure is called wrong */
+#define CLOSURE	  0.01
+#define SCHEDSTAT 0.05
+
+#define NS(value) html_ns(value, (char[32]){0}, 32)
+
+/* One sentence; the text is escaped here, once. */
+#define SAY(out, ...)                         \
+	do {                                  \
+		fputs("<li>", out);           \
+		html_textf(out, __VA_ARGS__); \
+		fputs("</li>\n", out);        \
+	} while (0)
+
+static void say_procstat(FILE *out, const struct table *cpus)
+{
+	static const char key[] = "compare.procstat_busy_ratio";
+	size_t nr, wrong = 0, worst = 0;
+	double mean = html_mean(cpus, key, &nr), most = 0.0;
+
+	if (!nr) {
+		SAY(out, "What /proc/stat says was not compared.");
+		return;
+	}
+	for (size_t row = 0; row < cpus->nr_rows; row++) {
+		double off =
+			fabs(html_number(cpus, row, key) - html_number(cpus, row, "busy_ratio"));
+
+		if (!(off >= 0.0))
+			continue;
+		wrong += off > FAR_OFF;
+		if (off > most) {
+			most = off;
+			worst = row;
+		}
+	}
+	SAY(out,
+	    "/proc/stat, which top and mpstat show, says %.1f%% on average. It is off by more than "
+	    "%.0f points on %zu of %zu cores.",
+	    mean * 100.0, FAR_OFF * 100.0, wrong, nr);
+	if (most > 0.0)
+		SAY(out, "Worst: CPU %.0f, where /proc/stat says %.1f%% and %.1f%% is true.",
+		    html_number(cpus, worst, "cpu"), html_number(cpus, worst, key) * 100.0,
+		    html_number(cpus, worst, "busy_ratio") * 100.0);
+}
+
+static void say_parts(FILE *out, const struct table *cpus)
+{
+	static const struct {
+		const char *key, *name;
+	} parts[] = {
+		{"task_ratio", "tasks"},
+		{"hardirq_ratio", "interrupts"},
+		{"softirq_on_idle_ratio", "softirqs on the idle task"},
+		{"softirq_on_task_ratio", "softirqs on tasks"},
+		{"ksoftirqd_ratio", "ksoftirqd"},
+		{"idle_loop_ratio", "the idle loop"},
+		{"steal_ratio", "stolen by the hypervisor"},
+	};
+	size_t nr, said = 0;
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		double part = html_mean(cpus, parts[i].key, &nr);
+
+		if (!nr)
+			continue;
+		fputs(said++ ? ", " : "<li>Of the time of all cores: ", out);
+		html_textf(out, "%s %.1f%%", parts[i].name, part * 100.0);
+	}
+	if (said)
+		fputs(".</li>\n", out);
+	else
+		SAY(out, "The source cannot tell what the cores were busy with.");
+}
+
+static void say_load(FILE *out, const struct report *report)
+{
+	const struct table *cpus = html_table_of(report, "cpus");
+	size_t nr, busiest;
+	double mean;
+
+	if (!cpus)
+		return;
+	mean = html_mean(cpus, "busy_ratio", &nr);
+	if (!nr) {
+		SAY(out, "No core has a figure.");
+		return;
+	}
+	SAY(out, "%zu core%s, watched for %s: busy %.1f%% of the time on average.", nr,
+	    nr == 1 ? "" : "s", NS((double)report->window_ns), mean * 100.0);
+	say_parts(out, cpus);
+	busiest = html_largest(cpus, "busy_ratio");
+	if (busiest != SIZE_MAX)
+		SAY(out, "The busiest is CPU %.0f with %.1f%%.", html_number(cpus, busiest, "cpu"),
+		    html_number(cpus, busiest, "busy_ratio") * 100.0);
+	say_procstat(out, cpus);
+}
+
+/* Of a group or a row of the blame table; whoever chose it may have chosen nothing. */
+static const char *name_of(const struct table *table, size_t row, const char *key)
+{
+	const char *name = html_str(table, row, key) ?: html_str(table, row, "comm") ?: "(unnamed)";
+
+	return *name ? name : "(empty)";
+}
+
+static void say_runq(FILE *out, const struct report *report)
+{
+	const struct table *groups = html_table_of(report, "groups");
+	const struct table *blame = html_table_of(report, "blame");
+	size_t row = html_largest(groups, "sum_ns"), worst = html_largest(groups, "p99_ns");
+	double count = 0.0, sum = 0.0;
+
+	for (size_t i = 0; groups && i < groups->nr_rows; i++) {
+		count += fmax(0.0, html_number(groups, i, "count"));
+		sum += html_number(groups, i, "sum_ns");
+	}
+	if (row == SIZE_MAX)
+		row = html_largest(groups, "count");
+	if (row == SIZE_MAX && groups && groups->nr_rows) {
+		SAY(out, "How often tasks waited is not known.");
+		return;
+	}
+	if (count == 0.0) {
+		SAY(out, "No task had to wait for a core.");
+		return;
+	}
+	SAY(out, "In %s, tasks of %zu group%s waited %.0f times for a core, %s in all.",
+	    NS((double)report->window_ns), groups->nr_rows, groups->nr_rows == 1 ? "" : "s", count,
+	    NS(sum));
+	SAY(out,
+	    "Most of it: %s, %.0f waits, %s in all; one in a hundred took longer than %s, the "
+	    "longest %s.",
+	    name_of(groups, row, "cgroup"), html_number(groups, row, "count"),
+	    NS(html_number(groups, row, "sum_ns")), NS(html_number(groups, row, "p99_ns")),
+	    NS(html_number(groups, row, "max_ns")));
+	if (worst != SIZE_MAX && worst != row)
+		SAY(out, "The slowest by p99: %s, %s.", name_of(groups, worst, "cgroup"),
+		    NS(html_number(groups, worst, "p99_ns")));
+	row = html_largest(blame, "wait_ns");
+	if (row != SIZE_MAX)
+		SAY(out, "Most was waited by %s behind %s: %s.", name_of(blame, row, "victim"),
+		    name_of(blame, row, "culprit"), NS(html_number(blame, row, "wait_ns")));
+}
+
+static void say_wake(FILE *out, const struct report *report)
+{
+	const struct table *states = html_table_of(report, "states");
+	size_t row = html_largest(states, "max_ns"), exceeds = 0, claims = 0;
+	double count = 0.0;
+
+	for (size_t i = 0; states && i < states->nr_rows; i++) {
+		const char *verdict = html_str(states, i, "verdict");
+
+		exceeds += verdict && !strcmp(verdict, "exceeds");
+		claims += verdict && (!strcmp(verdict, "exceeds") || !strcmp(verdict, "within"));
+		count += fmax(0.0, html_number(states, i, "count"));
+	}
+	if (row == SIZE_MAX) {
+		SAY(out, "No wake-up could be measured: the cores were busy, or woke for other "
+			 "reasons.");
+		return;
+	}
+	SAY(out,
+	    "%.0f wake-up%s of idle cores %s measured. The longest took %s, CPU %.0f from %s, "
+	    "where the median is %s.",
+	    count, count == 1.0 ? "" : "s", count == 1.0 ? "was" : "were",
+	    NS(html_number(states, row, "max_ns")), html_number(states, row, "cpu"),
+	    html_str(states, row, "name") ?: "(unnamed)",
+	    NS(html_number(states, row, "median_ns")));
+	if (claims)
+		SAY(out,
+		    "The driver's claims are exceeded in %zu of the %zu idle states, counted core "
+		    "by "
+		    "core, that have one.",
+		    exceeds, claims);
+	else
+		SAY(out, "No driver claims a latency here, so there is nothing to hold them "
+			 "against.");
+}
+
+static void say_crit(FILE *out, const struct report *report)
+{
+	const struct table *ops = html_table_of(report, "ops");
+	const char *unit = html_str(report->fields, 0, "unit") ?: "";
+
+	for (size_t row = 0; ops && row < ops->nr_rows; row++) {
+		double batch = html_number(ops, row, "batch"),
+		       median = html_number(ops, row, "median");
+		const char *op = html_str(ops, row, "op") ?: "(unnamed)";
+
+		if (isnan(batch) && isnan(median))
+			SAY(out, "%s: could not be measured here.", op);
+		else
+			SAY(out,
+			    "%s: a disable and enable costs %.3g %s%s; the longest took %.0f %s.",
+			    op, isnan(batch) ? median : batch, unit,
+			    isnan(batch) ? " (median)" : " (mean in a batch)",
+			    html_number(ops, row, "max"), unit);
+	}
+}
+
+static void say_doctor(FILE *out, const struct report *report)
+{
+	const struct table *checks = html_table_of(report, "checks");
+	size_t found = 0;
+
+	for (size_t row = 0; checks && row < checks->nr_rows; row++) {
+		const char *status = html_str(checks, row, "status"), *fix;
+
+		if (!status || !strcmp(status, "ok"))
+			continue;
+		found++;
+		fix = html_str(checks, row, "fix");
+		fputs("<li><strong>", out);
+		html_text(out, html_str(checks, row, "check") ?: "(unnamed)");
+		fputs("</strong>: ", out);
+		html_text(out, html_str(checks, row, "detail") ?: status);
+		if (fix && *fix) {
+			fputs(". To do: <em>", out);
+			html_text(out, fix);
+			fputs("</em>", out);
+		}
+		fputs("</li>\n", out);
+	}
+	if (!found)
+		SAY(out, "Every check is fine.");
+}
+
+/* The experiments are rows of figures; their verdict is sentences already. */
+static void say_audit(FILE *out, const struct report *report)
+{
+	const char *experiment = html_str(report->fields, 0, "experiment");
+
+	if (!experiment || !strcmp(experiment, "verdict"))
+		for (size_t i = 0; i < report->nr_notes; i++)
+			SAY(out, "%s", report->notes[i]);
+}
+
+void html_summary(FILE *out, const struct report *report)
+{
+	static const struct {
+		const char *command;
+		void (*say)(FILE *, const struct report *);
+	} words[] = {
+		{"load", say_load},   {"runq", say_runq}, {"wake", say_wake},
+		{"audit", say_audit}, {"crit", say_crit}, {"doctor", say_doctor},
+	};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (!strcmp(words[i].command, report->command)) {
+			words[i].say(out, report);
+			return;
+		}
+	for (size_t i = 0; i < report->nr_notes; i++)
+		SAY(out, "%s", report->notes[i]);
+}
+
+/* Where a pair costs less than a step of the clock, half of its samples are below the overhead. */
+static bool is_no_loss(const char *key)
+{
+	return !strcmp(key, "below_overhead_total");
+}
+
+size_t html_losses(FILE *out, const struct report *report)
+{
+	const struct table *quality = report->quality;
+	double closure = html_number(quality, 0, "closure_error_max_ratio");
+	double sample = html_number(quality, 0, "sample_ratio");
+	double schedstat = html_number(quality, 0, "schedstat_ratio");
+	size_t nr = 0;
+
+	for (size_t col = 0; quality->nr_rows && col < quality->nr_cols; col++) {
+		const struct column *column = &quality->cols[col];
+		const char *end = strrchr(column->key, '_');
+		double value = html_number(quality, 0, column->key);
+
+		if (!end || strcmp(end, "_total") || !(value > 0.0) || is_no_loss(column->key))
+			continue;
+		SAY(out, "%s: %.0f %s", report->command, value,
+		    column->metric->help[0] ? column->metric->help : column->key);
+		nr++;
+	}
+	if (closure > CLOSURE) {
+		SAY(out, "%s: the parts miss the whole by up to %.1f%%", report->command,
+		    closure * 100.0);
+		nr++;
+	}
+	if (fabs(schedstat - 1.0) > SCHEDSTAT) {
+		SAY(out, "%s: waits seen are %.1f%% of what the kernel booked", report->command,
+		    schedstat * 100.0);
+		nr++;
+	}
+	if (sample < 1.0) {
+		SAY(out, "%s: only %.3g%% of the events were sampled", report->command,
+		    sample * 100.0);
+		nr++;
+	}
+	return nr;
+}

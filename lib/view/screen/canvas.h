@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A rectangle of character cells in memory: what the live screen shows, without a terminal. */
+#ifndef SUBTICK_VIEW_SCREEN_CANVAS_H
+#define SUBTICK_VIEW_SCREEN_CANVAS_H
+
+#include <stdbool.h>
+
+#include "view/bar_style.h"
+
+#define CANVAS_CELL 16 /* bytes: a character and the marks on it */
+
+struct canvas_cell {
+	char text[CANVAS_CELL]; /* "" for a blank, and for the second half of a wide character */
+	unsigned char width;	/* 0: second half of the cell before */
+	unsigned char style;	/* enum style */
+};
+
+struct canvas {
+	int rows, cols;
+	struct canvas_cell *cells;
+	bool ascii;  /* the terminal shows nothing else: other characters become "?" */
+	bool failed; /* sticky: memory ran out while drawing */
+};
+
+/* Blank. 0 or -ENOMEM. */
+int canvas_init(struct canvas *canvas, int rows, int cols);
+void canvas_free(struct canvas *canvas);
+
+/*
+ * Writes @text from @col on, disarmed as utf8_printable() does, cut with "…" before @end.
+ * Returns the column after it. Outside of the canvas nothing happens.
+ */
+int canvas_put(struct canvas *canvas, int row, int col, int end, enum style style,
+	       const char *text);
+int canvas_printf(struct canvas *canvas, int row, int col, int end, enum style style,
+		  const char *fmt, ...) __attribute__((format(printf, 6, 7)));
+/* One character, @nr times. */
+int canvas_repeat(struct canvas *canvas, int row, int col, int nr, enum style style,
+		  const char *text);
+/* Gives a stretch of a row another style and leaves what it says. */
+void canvas_paint(struct canvas *canvas, int row, int col, int end, enum style style);
+
+/* All rows as lines without the blanks at their ends. Allocated; NULL when out of memory. */
+char *canvas_text(const struct canvas *canvas);
+
+#endif

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The cores on the live screen: split bars with the claim of /proc/stat as a marker, or a map. */
+#include "view/screen/draw.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "view/utf8.h"
+#include "view/view.h"
+
+#define GAP 2
+
+static int find_metric(const struct table *table, enum metric_id id)
+{
+	for (size_t i = 0; i < table->nr_cols; i++)
+		if (table->cols[i].metric == metric_get(id))
+			return i;
+	return -1;
+}
+
+/* NaN for null. */
+static double ratio_at(const struct table *table, size_t row, int col)
+{
+	const struct value *value = col < 0 ? NULL : table_cell(table, row, col);
+
+	return value && value->kind == VALUE_F64 ? value->f64 : NAN;
+}
+
+static void core_name(const struct table *table, size_t row, char *buf, size_t size)
+{
+	view_format_value(table_cell(table, row, 0), UNIT_ID, buf, size);
+}
+
+int screen_cores_name_width(const struct table *table)
+{
+	int width = 1;
+	char name[64];
+
+	for (size_t row = 0; row < table->nr_rows; row++) {
+		core_name(table, row, name, sizeof(name));
+		if ((int)strlen(name) > width)
+			width = strlen(name);
+	}
+	return width;
+}
+
+/* " 31.4%" and, where it is known, "  59.3%" of /proc/stat. */
+int screen_cores_figure_width(const struct table *table)
+{
+	return find_metric(table, M_CMP_PROCSTAT) < 0 ? 6 : 6 + 1 + 6;
+}
+
+static bool is_shown(const struct table *table, size_t col)
+{
+	for (size_t row = 0; row < table->nr_rows; row++)
+		if (table_cell(table, row, col)->kind != VALUE_NULL)
+			return true;
+	return false;
+}
+
+static int legend_item(int cols, struct canvas *canvas, const struct screen_layout *layout, int *at,
+		       int line, struct bar_style glyph, bool ascii, const char *title)
+{
+	const char *shape = ascii ? glyph.ascii : glyph.shape;
+	int width = utf8_width(shape) + 1 + utf8_width(title);
+
+	if (*at && *at + GAP + width > cols) {
+		line++;
+		*at = 0;
+	}
+	*at += *at ? GAP : 0;
+	if (canvas) {
+		int row = layout->legend_top + line;
+		int next = canvas_put(canvas, row, *at, canvas->cols, glyph.style, shape);
+
+		canvas_put(canvas, row, next + 1, canvas->cols, STYLE_PLAIN, title);
+	}
+	*at += width;
+	return line;
+}
+
+int screen_cores_legend(const struct screen *screen, const struct table *table,
+			const struct screen_layout *layout, int cols, struct canvas *canvas)
+{
+	static const struct bar_style mark = {"┃", "|", STYLE_BOLD};
+	int at = 0, line = 0;
+
+	if (layout->mode == SCREEN_CORES_MAP) {
+		if (canvas && layout->group > 1)
+			canvas_printf(canvas, layout->legend_top, 0, cols, STYLE_DIM,
+				      "busiest of %zu cores each; %s", layout->group,
+				      "reversed: /proc/stat is 10 points off or more");
+		else if (canvas)
+			canvas_put(canvas, layout->legend_top, 0, cols, STYLE_DIM,
+				   screen->ascii ? "busy tenths, 0 to 9; reversed: /proc/stat is "
+						   "10 points off or more"
+						 : "busy eighths, ▁ to █; reversed: /proc/stat is "
+						   "10 points off or more");
+		return 1;
+	}
+	for (size_t col = table->bar_first; col < table->bar_end; col++) {
+		char letter[2];
+		struct bar_style glyph = bar_style_of(table, col, letter);
+
+		if (is_shown(table, col))
+			line = legend_item(cols, canvas, layout, &at, line, glyph, screen->ascii,
+					   table->cols[col].title);
+	}
+	if (find_metric(table, M_CMP_PROCSTAT) >= 0)
+		line = legend_item(cols, canvas, layout, &at, line, mark, screen->ascii,
+				   "/proc/stat claims");
+	return line + 1;
+}
+
+static void draw_parts(const struct screen *screen, const struct table *table, size_t row, int y,
+		       int x, int cells, struct canvas *canvas)
+{
+	double sum = 0;
+	int at = 0;
+
+	for (size_t col = table->bar_first; col < table->bar_end; col++) {
+		double ratio = ratio_at(table, row, col);
+		char letter[2];
+		struct bar_style glyph = bar_style_of(table, col, letter);
+		int end;
+
+		if (!(ratio > 0))
+			continue;
+		/* Rounding the running sum, not the parts, keeps the whole bar true. */
+		sum += ratio;
+		end = sum >= 1 ? cells : (int)lrint(sum * cells);
+		canvas_repeat(canvas, y, x + at, end - at, glyph.style,
+			      screen->ascii ? glyph.ascii : glyph.shape);
+		at = end;
+	}
+}
+
+/* A source without parts still knows how busy the core was. */
+static void draw_whole(const struct screen *screen, double busy, int y, int x, int cells,
+		       struct canvas *canvas)
+{
+	int nr = busy >= 1 ? cells : (int)lrint(busy * cells);
+
+	canvas_repeat(canvas, y, x, nr, STYLE_GREEN, screen->ascii ? "#" : "█");
+}
+
+static void draw_figure(double ratio, int y, int x, enum style style, struct canvas *canvas)
+{
+	char text[16];
+
+	view_format_ratio(ratio, text, sizeof(text));
+	canvas_printf(canvas, y, x, canvas->cols, style, "%6s", text);
+}
+
+static void draw_bar(const struct screen *screen, const struct table *table, size_t row, int y,
+		     int x, const struct screen_layout *layout, struct canvas *canvas)
+{
+	double busy = ratio_at(table, row, find_metric(table, M_BUSY_RATIO));
+	double claim = ratio_at(table, row, find_metric(table, M_CMP_PROCSTAT));
+	int names = screen_cores_name_width(table), cells = layout->bar_width - 2;
+	int flags = find_metric(table, M_FLAGS);
+	const struct value *flag = flags < 0 ? NULL : table_cell(table, row, flags);
+	char name[64];
+	int bar = x + names + 1, figures = bar + cells + 2 + 1;
+
+	core_name(table, row, name, sizeof(name));
+	canvas_printf(canvas, y, x, bar, STYLE_BOLD, "%*s", names, name);
+	canvas_put(canvas, y, bar, canvas->cols, STYLE_PLAIN, "[");
+	canvas_put(canvas, y, bar + cells + 1, canvas->cols, STYLE_PLAIN, "]");
+	if (layout->history_width)
+		screen_history_draw(screen, table, row, y,
+				    figures + screen_cores_figure_width(table) + 1,
+				    layout->history_width, canvas);
+	if (isnan(busy)) {
+		canvas_put(canvas, y, bar + 2, bar + cells + 1, STYLE_DIM,
+			   flag && flag->kind == VALUE_STR && *flag->str ? flag->str : "no figure");
+		return;
+	}
+	if (table_cell(table, row, table->bar_first)->kind == VALUE_NULL)
+		draw_whole(screen, busy, y, bar + 1, cells, canvas);
+	else
+		draw_parts(screen, table, row, y, bar + 1, cells, canvas);
+	draw_figure(busy, y, figures, STYLE_BOLD, canvas);
+	if (isnan(claim))
+		return;
+	canvas_put(canvas, y, bar + 1 + (claim >= 1 ? cells - 1 : (int)(claim * cells)),
+		   canvas->cols, STYLE_BOLD, screen->ascii ? "|" : "┃");
+	draw_figure(claim, y, figures + 7,
+		    fabs(claim - busy) >= SCREEN_OFF_RATIO ? STYLE_ALARM : STYLE_DIM, canvas);
+}
+
+static void draw_bars(const struct screen *screen, const struct table *table,
+		      const struct screen_layout *layout, struct canvas *canvas)
+{
+	/* Downwards first, as a list is read. */
+	for (size_t row = 0; row < table->nr_rows; row++) {
+		int column = row / layout->cores_rows, line = row % layout->cores_rows;
+
+		draw_bar(screen, table, row, layout->cores_top + line,
+			 column * (layout->cell_width + GAP), layout, canvas);
+	}
+}
+
+static void draw_map_cell(const struct screen *screen, const struct table *table, size_t first,
+			  size_t group, int y, int x, struct canvas *canvas)
+{
+	static const char *const eighths[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+	static const char *const tenths[] = {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"};
+	int col_busy = find_metric(table, M_BUSY_RATIO),
+	    col_claim = find_metric(table, M_CMP_PROCSTAT);
+	double most = NAN;
+	bool off = false;
+	int nr = screen->ascii ? 10 : 8, level;
+
+	for (size_t row = first; row < first + group && row < table->nr_rows; row++) {
+		double busy = ratio_at(table, row, col_busy);
+
+		if (!isnan(busy) && !(most >= busy))
+			most = busy;
+		off |= fabs(busy - ratio_at(table, row, col_claim)) >= SCREEN_OFF_RATIO;
+	}
+	if (isnan(most)) {
+		canvas_put(canvas, y, x, canvas->cols, STYLE_DIM, "-");
+		return;
+	}
+	level = most >= 1 ? nr - 1 : (int)(most * nr);
+	canvas_put(canvas, y, x, canvas->cols,
+		   off		   ? STYLE_REVERSE
+		   : most >= 0.875 ? STYLE_RED
+		   : most >= 0.5   ? STYLE_YELLOW
+				   : STYLE_GREEN,
+		   screen->ascii ? tenths[level] : eighths[level]);
+}
+
+static void draw_map(const struct screen *screen, const struct table *table,
+		     const struct screen_layout *layout, struct canvas *canvas)
+{
+	int names = screen_cores_name_width(table), label = 2 * names + 1 + 1;
+	size_t line_cores = layout->per_row * layout->group;
+
+	for (size_t row = 0; row < table->nr_rows; row += line_cores) {
+		size_t last = row + line_cores < table->nr_rows ? row + line_cores : table->nr_rows;
+		int y = layout->cores_top + row / line_cores, x = label;
+		char from[64], to[64];
+
+		core_name(table, row, from, sizeof(from));
+		core_name(table, last - 1, to, sizeof(to));
+		canvas_printf(canvas, y, 0, label, STYLE_BOLD, "%*s-%s", names, from, to);
+		canvas_put(canvas, y, x++, canvas->cols, STYLE_PLAIN, "[");
+		for (size_t at = row; at < last; at += layout->group)
+			draw_map_cell(screen, table, at, layout->group, y, x++, canvas);
+		canvas_put(canvas, y, x, canvas->cols, STYLE_PLAIN, "]");
+	}
+}
+
+void screen_cores_draw(const struct screen *screen, const struct table *table,
+		       const struct screen_layout *layout, struct canvas *canvas)
+{
+	if (layout->mode == SCREEN_CORES_BARS)
+		draw_bars(screen, table, layout, canvas);
+	else if (layout->mode == SCREEN_CORES_MAP)
+		draw_map(screen, table, layout, canvas);
+	screen_cores_legend(screen, table, layout, canvas->cols, canvas);
+}

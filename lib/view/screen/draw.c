@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Draws the live screen: header, cores, losses, panes, notes, help. */
+#include "view/screen/draw.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "view/text/text.h"
+#include "view/utf8.h"
+
+static const char *const help[][2] = {
+	{"q, Ctrl-C", "quit"},
+	{"p, space", "pause; measuring goes on unseen"},
+	{"Tab, Shift-Tab, 1 to 9", "next pane, pane before, pane by its place"},
+	{"s, S", "sort by the next column, by the one before"},
+	{"r", "reverse the order"},
+	{"f, /", "filter rows by a text in their names"},
+	{"arrows, PgUp, PgDn, Home, End", "scroll rows and columns"},
+	{"a", "all columns, or those for people"},
+	{"+, -", "longer interval, shorter interval"},
+	{"h, ?", "this help; any key leaves it"},
+};
+
+static int draw_wrapped(struct canvas *canvas, int row, int end, size_t skip, size_t *line,
+			enum style style, const char *text)
+{
+	char *safe = utf8_printable(text, 0), *at = safe;
+	int x = 0;
+
+	if (!safe)
+		return -ENOMEM;
+	while (*at) {
+		size_t len = strcspn(at, " ");
+		int width = utf8_width_of(at, len);
+		char keep = at[len];
+
+		if (x && x + 1 + width > canvas->cols) {
+			(*line)++;
+			x = 0;
+		}
+		x += x ? 1 : 0;
+		at[len] = '\0';
+		if (*line >= skip && row + (int)(*line - skip) < end)
+			canvas_put(canvas, row + (*line - skip), x, canvas->cols, style, at);
+		at[len] = keep;
+		x += width;
+		at += len;
+		at += strspn(at, " ");
+	}
+	(*line)++;
+	free(safe);
+	return 0;
+}
+
+/* Everything that reports say in words, and what is not measured here. Returns the lines. */
+static int draw_notes(const struct screen *screen, size_t skip, int row, int end,
+		      struct canvas *canvas, size_t *ret_lines)
+{
+	size_t line = 0;
+	int rc = 0;
+
+	for (size_t i = 0; i < screen->nr_slots && !rc; i++) {
+		const struct screen_slot *slot = &screen->slots[i];
+
+		rc = draw_wrapped(canvas, row, end, skip, &line, STYLE_BOLD, slot->command);
+		if (!rc && slot->refused) {
+			rc = draw_wrapped(canvas, row, end, skip, &line, STYLE_ALARM,
+					  "not measured:");
+			rc = rc ? rc
+				: draw_wrapped(canvas, row, end, skip, &line, STYLE_PLAIN,
+					       slot->refused);
+		}
+		if (!rc && slot->refused && *slot->fix) {
+			rc = draw_wrapped(canvas, row, end, skip, &line, STYLE_BOLD, "fix:");
+			rc = rc ? rc
+				: draw_wrapped(canvas, row, end, skip, &line, STYLE_PLAIN,
+					       slot->fix);
+		}
+		for (size_t j = 0; slot->report && j < slot->report->nr_notes && !rc; j++)
+			rc = draw_wrapped(canvas, row, end, skip, &line, STYLE_PLAIN,
+					  slot->report->notes[j]);
+	}
+	*ret_lines = line;
+	return rc;
+}
+
+static int draw_notes_pane(struct screen *screen, const struct screen_layout *layout,
+			   struct canvas *canvas)
+{
+	int top = layout->info_row;
+	size_t room = layout->footer_row - top, lines = 0;
+	int rc;
+
+	/* Once beyond the end, to count; then what is in sight. */
+	rc = draw_notes(screen, SIZE_MAX, top, layout->footer_row, canvas, &lines);
+	if (rc)
+		return rc;
+	screen->notes.first_row =
+		screen_scroll(screen->notes.first_row, screen->notes.first_row, lines, room);
+	return draw_notes(screen, screen->notes.first_row, top, layout->footer_row, canvas, &lines);
+}
+
+static void draw_header(const struct screen *screen, const struct report *report,
+			struct canvas *canvas)
+{
+	char clock[16] = "", window[32], every[32];
+	time_t seconds = report ? report->time_unix_ns / 1000000000 : 0;
+	struct tm tm;
+	int x, right;
+
+	if (report && localtime_r(&seconds, &tm))
+		strftime(clock, sizeof(clock), "%H:%M:%S", &tm);
+	x = canvas_put(canvas, 0, 0, canvas->cols, STYLE_BOLD, "subtick");
+	x = canvas_printf(canvas, 0, x + 1, canvas->cols, STYLE_PLAIN, "%s", clock);
+	if (report) {
+		const struct table *quality = report->quality;
+
+		view_format_ns(report->window_ns, window, sizeof(window));
+		x = canvas_printf(canvas, 0, x + 1, canvas->cols, STYLE_PLAIN,
+				  "source %s, window %s", report->source ? report->source : "-",
+				  window);
+		for (size_t i = 0; i < quality->nr_cols; i++) {
+			const struct value *value = table_cell(quality, 0, i);
+			char number[32];
+
+			if (quality->cols[i].metric->unit != UNIT_RATIO || value->kind != VALUE_F64)
+				continue;
+			view_format_ratio_fine(value->f64, number, sizeof(number));
+			x = canvas_printf(canvas, 0, x, canvas->cols, STYLE_PLAIN, ", %s %s",
+					  quality->cols[i].title, number);
+		}
+	} else {
+		x = canvas_put(canvas, 0, x + 1, canvas->cols, STYLE_DIM, "first window ...");
+	}
+	view_format_ns(screen->interval_ns, every, sizeof(every));
+	right = canvas->cols - (int)strlen(every) - 6;
+	if (right > x)
+		canvas_printf(canvas, 0, right, canvas->cols, STYLE_DIM, "every %s", every);
+	if (screen->paused)
+		canvas_put(canvas, 0, right - 8, right - 1, STYLE_ALARM, "PAUSED ");
+}
+
+static int draw_slot_losses(const struct screen_slot *slot, int row, int x, bool *any,
+			    struct canvas *canvas)
+{
+	const struct table *quality = slot->report ? slot->report->quality : NULL;
+
+	for (size_t i = 0; quality && i < quality->nr_cols; i++) {
+		const struct value *value = table_cell(quality, 0, i);
+		char number[64];
+
+		if (quality->cols[i].data_only || !text_is_loss(&quality->cols[i], value) ||
+		    text_is_zero(value))
+			continue;
+		view_format_value(value, quality->cols[i].metric->unit, number, sizeof(number));
+		x = canvas_printf(canvas, row, x, canvas->cols, STYLE_YELLOW, "%s%s %s %s",
+				  *any ? ", " : "lost: ", slot->command, quality->cols[i].title,
+				  number);
+		*any = true;
+	}
+	return x;
+}
+
+static void draw_losses(const struct screen *screen, int row, struct canvas *canvas)
+{
+	bool any = false;
+	int x = 0;
+
+	for (size_t i = 0; i < screen->nr_slots; i++)
+		if (screen->slots[i].refused)
+			x = canvas_printf(canvas, row, x, canvas->cols, STYLE_ALARM,
+					  "%s not measured (see notes)  ",
+					  screen->slots[i].command);
+	for (size_t i = 0; i < screen->nr_slots; i++)
+		x = draw_slot_losses(&screen->slots[i], row, x, &any, canvas);
+	if (!any && screen->nr_slots && screen->slots[0].report)
+		canvas_put(canvas, row, x, canvas->cols, STYLE_GREEN, "lost: nothing");
+}
+
+static void tab_label(const struct screen *screen, size_t i, char *buf, size_t size)
+{
+	if (i == screen->nr_panes)
+		snprintf(buf, size, " notes ");
+	else
+		snprintf(buf, size, " %s %s ", screen->slots[screen->panes[i].slot].command,
+			 screen->panes[i].key);
+}
+
+static void draw_tabs(const struct screen *screen, int row, struct canvas *canvas)
+{
+	size_t first = 0;
+	char label[96];
+	int x = 0;
+
+	/* The active one must be in sight, however many come before it. */
+	for (size_t i = 0; i <= screen->active; i++) {
+		tab_label(screen, i, label, sizeof(label));
+		x += utf8_width(label) + 1;
+		while (x > canvas->cols && first < i) {
+			tab_label(screen, first++, label, sizeof(label));
+			x -= utf8_width(label) + 1;
+		}
+	}
+	x = 0;
+	for (size_t i = first; i <= screen->nr_panes; i++) {
+		tab_label(screen, i, label, sizeof(label));
+		x = canvas_put(canvas, row, x, canvas->cols,
+			       i == screen->active ? STYLE_REVERSE : STYLE_DIM, label) +
+		    1;
+	}
+}
+
+static void draw_footer(const struct screen *screen, int row, struct canvas *canvas)
+{
+	int x;
+
+	if (!screen->editing) {
+		canvas_put(canvas, row, 0, canvas->cols, STYLE_DIM,
+			   "q quit  p pause  Tab pane  s/S sort  r reverse  f filter  +/- interval "
+			   " h help");
+		return;
+	}
+	x = canvas_put(canvas, row, 0, canvas->cols, STYLE_BOLD, "filter: ");
+	x = canvas_put(canvas, row, x, canvas->cols, STYLE_PLAIN, screen->draft);
+	x = canvas_put(canvas, row, x, canvas->cols, STYLE_REVERSE, " ");
+	canvas_put(canvas, row, x + 2, canvas->cols, STYLE_DIM, "Enter keeps it, Esc does not");
+}
+
+static void draw_help(struct canvas *canvas)
+{
+	int row = 0;
+
+	canvas_put(canvas, row, 0, canvas->cols, STYLE_BOLD, "subtick: keys");
+	row += 2;
+	for (size_t i = 0; i < sizeof(help) / sizeof(help[0]); i++, row++) {
+		canvas_put(canvas, row, 2, canvas->cols, STYLE_BOLD, help[i][0]);
+		canvas_put(canvas, row, 34, canvas->cols, STYLE_PLAIN, help[i][1]);
+	}
+	row++;
+	canvas_put(
+		canvas, row++, 0, canvas->cols, STYLE_PLAIN,
+		"Behind each bar: busy as measured, then as /proc/stat claims, which top shows;");
+	canvas_put(canvas, row++, 0, canvas->cols, STYLE_PLAIN,
+		   "where there is room, the windows before, the latest on the right.");
+	canvas_put(
+		canvas, row++, 0, canvas->cols, STYLE_PLAIN,
+		"Red: that claim is 10 points off or more. Lost: events that no figure contains.");
+	canvas_put(canvas, row, 0, canvas->cols, STYLE_PLAIN, "More in subtick(8).");
+}
+
+static int draw_pane(struct screen *screen, const struct screen_layout *layout,
+		     struct canvas *canvas)
+{
+	struct screen_pane *pane = screen_active(screen);
+	const struct table *table = screen_table(screen, pane);
+
+	if (!pane->key)
+		return draw_notes_pane(screen, layout, canvas);
+	if (table)
+		return screen_stack_draw(screen, layout, canvas);
+	canvas_put(canvas, layout->info_row, 0, canvas->cols, STYLE_DIM,
+		   screen->slots[pane->slot].refused ? "not measured any more; the notes say why"
+						     : "not in this window");
+	return 0;
+}
+
+int screen_draw(struct screen *screen, struct canvas *canvas)
+{
+	const struct report *report = NULL;
+	const struct table *cores = screen_cores(screen, &report);
+	struct screen_wants wants = {.rows = canvas->rows, .cols = canvas->cols};
+	struct screen_layout layout = {0};
+	int rc;
+
+	canvas->ascii = screen->ascii;
+	if (cores) {
+		wants.nr_cores = cores->nr_rows;
+		wants.name_width = screen_cores_name_width(cores);
+		wants.figure_width = screen_cores_figure_width(cores);
+		wants.legend_rows = screen_cores_legend(screen, cores, &layout, canvas->cols, NULL);
+	}
+	screen_layout(&wants, &layout);
+	if (layout.too_small) {
+		canvas_printf(canvas, 0, 0, canvas->cols, STYLE_BOLD, "subtick needs %d x %d",
+			      SCREEN_MIN_COLS, SCREEN_MIN_ROWS);
+		canvas_printf(canvas, 1, 0, canvas->cols, STYLE_PLAIN, "this is %d x %d",
+			      canvas->cols, canvas->rows);
+		canvas_put(canvas, 2, 0, canvas->cols, STYLE_PLAIN, "q quits");
+		return canvas->failed ? -ENOMEM : 0;
+	}
+	screen->page = layout.table_rows;
+	if (screen->help) {
+		draw_help(canvas);
+		return canvas->failed ? -ENOMEM : 0;
+	}
+	if (!report && screen->nr_slots)
+		report = screen->slots[0].report;
+	draw_header(screen, report, canvas);
+	if (cores)
+		screen_cores_draw(screen, cores, &layout, canvas);
+	draw_losses(screen, layout.loss_row, canvas);
+	draw_tabs(screen, layout.tabs_row, canvas);
+	rc = draw_pane(screen, &layout, canvas);
+	draw_footer(screen, layout.footer_row, canvas);
+	return rc ? rc : canvas->failed ? -ENOMEM : 0;
+}

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* One table of a report on the live screen: the columns that fit, the rows in sight. */
+#include "view/screen/draw.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "view/screen/rows.h"
+#include "view/utf8.h"
+#include "view/view.h"
+
+#define GAP	 2
+#define NAME_MIN 16
+
+/* The columns for people: those that name the row first, always in sight. */
+struct fit {
+	const struct table *table;
+	size_t *cols;
+	int *widths;
+	size_t nr, nr_keys;
+	size_t first, end; /* of the others, those in sight */
+};
+
+static bool is_left(const struct table *table, size_t col)
+{
+	enum unit unit = table->cols[col].metric->unit;
+
+	return unit == UNIT_TEXT || unit == UNIT_BOOL;
+}
+
+/* A text that is empty in every row, such as flags when there are none, says nothing. */
+static bool is_blank(const struct table *table, size_t col)
+{
+	for (size_t row = 0; row < table->nr_rows; row++) {
+		const struct value *value = table_cell(table, row, col);
+
+		if (value->kind != VALUE_STR || *value->str)
+			return false;
+	}
+	return table->nr_rows > 0;
+}
+
+static char *cell_text(const struct table *table, size_t row, size_t col, int max)
+{
+	const struct value *value = table_cell(table, row, col);
+	char number[64];
+
+	if (value->kind == VALUE_STR)
+		return utf8_printable(value->str, max);
+	view_format_value(value, table->cols[col].metric->unit, number, sizeof(number));
+	return strdup(number);
+}
+
+/* So that columns do not dance from one window to the next. */
+static int least_width(enum unit unit)
+{
+	switch (unit) {
+	case UNIT_RATIO:
+		return strlen("100.0%");
+	case UNIT_NS:
+		return strlen("1.23 ms");
+	case UNIT_COUNT:
+		return strlen("123456");
+	default:
+		return 1;
+	}
+}
+
+static int col_width(const struct table *table, size_t col, const size_t *rows, size_t nr_rows,
+		     int max, int *ret_width)
+{
+	/* One more for the arrow of the order. */
+	int width = utf8_width(table->cols[col].title) + 1;
+
+	if (width < least_width(table->cols[col].metric->unit))
+		width = least_width(table->cols[col].metric->unit);
+	for (size_t i = 0; i < nr_rows; i++) {
+		char *text = cell_text(table, rows[i], col, max);
+
+		if (!text)
+			return -ENOMEM;
+		if ((int)utf8_width(text) > width)
+			width = utf8_width(text);
+		free(text);
+	}
+	*ret_width = width;
+	return 0;
+}
+
+static void fit_free(struct fit *fit)
+{
+	free(fit->cols);
+	free(fit->widths);
+}
+
+static int fit_init(struct fit *fit, const struct screen_pane *pane, const struct table *table,
+		    const size_t *rows, size_t nr_rows, int cols)
+{
+	int max = cols / 3 < NAME_MIN ? NAME_MIN : cols / 3, rc = 0;
+	bool keys = true;
+
+	*fit = (struct fit){.table = table};
+	fit->cols = calloc(table->nr_cols + 1, sizeof(*fit->cols));
+	fit->widths = calloc(table->nr_cols + 1, sizeof(*fit->widths));
+	if (!fit->cols || !fit->widths)
+		rc = -ENOMEM;
+	for (size_t col = 0; !rc && col < table->nr_cols; col++) {
+		enum unit unit = table->cols[col].metric->unit;
+
+		if (!screen_col_shown(table, col, pane->all) || is_blank(table, col))
+			continue;
+		keys = keys && (unit == UNIT_ID || unit == UNIT_TEXT) && fit->nr_keys < 2;
+		fit->nr_keys += keys;
+		fit->cols[fit->nr] = col;
+		rc = col_width(table, col, rows, nr_rows, max, &fit->widths[fit->nr]);
+		fit->nr++;
+	}
+	if (rc)
+		fit_free(fit);
+	return rc;
+}
+
+static size_t fit_end(const struct fit *fit, size_t first, int cols)
+{
+	size_t i;
+
+	for (i = 0; i < fit->nr_keys; i++)
+		cols -= fit->widths[i] + GAP;
+	for (i = first; i < fit->nr && fit->widths[i] <= cols; i++)
+		cols -= fit->widths[i] + GAP;
+	return i;
+}
+
+/* Brings the columns asked for into range, and the one sorted by into sight. */
+static void fit_scroll(struct fit *fit, struct screen_pane *pane, int sort, int cols)
+{
+	size_t others = fit->nr - fit->nr_keys;
+
+	if (pane->first_col >= others)
+		pane->first_col = others ? others - 1 : 0;
+	for (size_t i = fit->nr_keys; pane->follow_sort && sort >= 0 && i < fit->nr; i++) {
+		if (fit->cols[i] != (size_t)sort)
+			continue;
+		if (i < fit->nr_keys + pane->first_col)
+			pane->first_col = i - fit->nr_keys;
+		while (fit_end(fit, fit->nr_keys + pane->first_col, cols) <= i &&
+		       pane->first_col < i - fit->nr_keys)
+			pane->first_col++;
+	}
+	/* No room is left empty on the right while columns are hidden on the left. */
+	while (pane->first_col && fit_end(fit, fit->nr_keys + pane->first_col - 1, cols) == fit->nr)
+		pane->first_col--;
+	fit->first = fit->nr_keys + pane->first_col;
+	fit->end = fit_end(fit, fit->first, cols);
+}
+
+static void put_aligned(struct canvas *canvas, int row, int col, int width, bool left,
+			enum style style, const char *text)
+{
+	int needs = utf8_width(text);
+
+	if (!left && needs < width)
+		col += width - needs, width = needs;
+	canvas_put(canvas, row, col, col + width, style, text);
+}
+
+static void draw_heading(const struct screen *screen, const struct screen_pane *pane,
+			 const struct fit *fit, int sort, int y, struct canvas *canvas)
+{
+	const char *down = screen->ascii ? "v" : "▼", *up = screen->ascii ? "^" : "▲";
+	int x = 0;
+
+	for (size_t i = 0; i < fit->end; i++) {
+		size_t col = fit->cols[i];
+		bool sorted = sort >= 0 && col == (size_t)sort;
+		char title[128];
+
+		if (i >= fit->nr_keys && i < fit->first)
+			continue;
+		snprintf(title, sizeof(title), "%s%s", fit->table->cols[col].title,
+			 !sorted	    ? ""
+			 : pane->descending ? down
+					    : up);
+		put_aligned(canvas, y, x, fit->widths[i], is_left(fit->table, col),
+			    sorted ? STYLE_REVERSE : STYLE_BOLD, title);
+		x += fit->widths[i] + GAP;
+	}
+}
+
+static int draw_row(const struct fit *fit, size_t row, int y, struct canvas *canvas)
+{
+	int x = 0;
+
+	for (size_t i = 0; i < fit->end; i++) {
+		char *text;
+
+		if (i >= fit->nr_keys && i < fit->first)
+			continue;
+		text = cell_text(fit->table, row, fit->cols[i], fit->widths[i]);
+		if (!text)
+			return -ENOMEM;
+		put_aligned(canvas, y, x, fit->widths[i], is_left(fit->table, fit->cols[i]),
+			    STYLE_PLAIN, text);
+		free(text);
+		x += fit->widths[i] + GAP;
+	}
+	return 0;
+}
+
+/* On the right: columns that did not fit, and on which side they are. */
+static int draw_hidden(const struct screen_pane *pane, const struct fit *fit, int y,
+		       struct canvas *canvas)
+{
+	size_t right = fit->nr - fit->end, left = pane->first_col;
+	char text[64] = "";
+
+	if (left && right)
+		snprintf(text, sizeof(text), "< %zu, %zu more columns >", left, right);
+	else if (left)
+		snprintf(text, sizeof(text), "< %zu more column%s", left, left == 1 ? "" : "s");
+	else if (right)
+		snprintf(text, sizeof(text), "%zu more column%s >", right, right == 1 ? "" : "s");
+	canvas_put(canvas, y, canvas->cols - strlen(text), canvas->cols, STYLE_DIM, text);
+	return canvas->cols - strlen(text) - 1;
+}
+
+static void draw_info(const struct screen *screen, const struct screen_pane *pane,
+		      const struct table *table, size_t nr, int y, int end, struct canvas *canvas)
+{
+	const struct report *report = screen->slots[pane->slot].report;
+	char window[32];
+	int x;
+
+	view_format_ns(report->window_ns, window, sizeof(window));
+	x = canvas_printf(canvas, y, 0, end, STYLE_PLAIN,
+			  "%s: ", table->title ? table->title : table->key);
+	if (report->source)
+		x = canvas_printf(canvas, y, x, end, STYLE_PLAIN, "source %s, ", report->source);
+	x = canvas_printf(canvas, y, x, end, STYLE_PLAIN, "window %s, ", window);
+	if (!pane->filter[0]) {
+		canvas_printf(canvas, y, x, end, STYLE_PLAIN, "%zu row%s", nr, nr == 1 ? "" : "s");
+		return;
+	}
+	x = canvas_printf(canvas, y, x, end, STYLE_PLAIN, "%zu of %zu rows, ", nr, table->nr_rows);
+	canvas_printf(canvas, y, x, end, STYLE_YELLOW, "filter \"%s\"", pane->filter);
+}
+
+int screen_pane_draw(struct screen *screen, struct screen_pane *pane, const struct table *table,
+		     const struct screen_layout *layout, struct canvas *canvas)
+{
+	int sort = pane->sort ? table_find(table, pane->sort) : SCREEN_OWN_ORDER;
+	size_t *rows = NULL, room = layout->table_rows;
+	long nr = screen_rows(table, pane->filter, sort, pane->descending, &rows);
+	struct fit fit;
+	int rc;
+
+	if (nr < 0)
+		return nr;
+	rc = fit_init(&fit, pane, table, rows, nr, canvas->cols);
+	if (rc) {
+		free(rows);
+		return rc;
+	}
+	fit_scroll(&fit, pane, sort, canvas->cols);
+	pane->first_row = screen_scroll(pane->first_row, pane->first_row, nr, room);
+	draw_info(screen, pane, table, nr, layout->info_row,
+		  draw_hidden(pane, &fit, layout->info_row, canvas), canvas);
+	draw_heading(screen, pane, &fit, sort, layout->heading_row, canvas);
+	for (size_t i = 0; !rc && i < room && pane->first_row + i < (size_t)nr; i++)
+		rc = draw_row(&fit, rows[pane->first_row + i], layout->table_top + i, canvas);
+	if (!nr)
+		canvas_put(canvas, layout->table_top, 0, canvas->cols, STYLE_DIM,
+			   pane->filter[0] ? "no row matches the filter" : "none in this window");
+	fit_free(&fit);
+	free(rows);
+	return rc;
+}

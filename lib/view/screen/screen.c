@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Keeps the last report of each measurement and a pane for each of its tables. */
+#include "view/screen/screen.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "view/screen/draw.h"
+
+void screen_init(struct screen *screen, uint64_t interval_ns)
+{
+	*screen = (struct screen){.interval_ns = interval_ns};
+}
+
+static void pane_free(struct screen_pane *pane)
+{
+	free(pane->key);
+	free(pane->sort);
+}
+
+void screen_free(struct screen *screen)
+{
+	for (size_t i = 0; i < screen->nr_slots; i++) {
+		free(screen->slots[i].command);
+		free(screen->slots[i].refused);
+		free(screen->slots[i].fix);
+		report_free(screen->slots[i].report);
+	}
+	for (size_t i = 0; i < screen->nr_panes; i++)
+		pane_free(&screen->panes[i]);
+	pane_free(&screen->notes);
+	screen_history_free(&screen->history);
+	*screen = (struct screen){0};
+}
+
+int screen_add(struct screen *screen, const char *command)
+{
+	char *copy;
+
+	if (screen->nr_slots == SCREEN_MAX_SLOTS)
+		return -1;
+	copy = strdup(command);
+	if (!copy)
+		return -1;
+	screen->slots[screen->nr_slots] = (struct screen_slot){.command = copy};
+	return screen->nr_slots++;
+}
+
+static struct screen_pane *pane_find(struct screen *screen, size_t slot, const char *key)
+{
+	for (size_t i = 0; i < screen->nr_panes; i++)
+		if (screen->panes[i].slot == slot && !strcmp(screen->panes[i].key, key))
+			return &screen->panes[i];
+	return NULL;
+}
+
+/* Panes stay in the order of the slots, so that Tab does not jump about. */
+static int pane_add(struct screen *screen, size_t slot, const char *key)
+{
+	size_t at = screen->nr_panes;
+	char *copy;
+
+	if (screen->nr_panes == SCREEN_MAX_PANES)
+		return 0;
+	copy = strdup(key);
+	if (!copy)
+		return -ENOMEM;
+	while (at && screen->panes[at - 1].slot > slot)
+		at--;
+	memmove(&screen->panes[at + 1], &screen->panes[at],
+		(screen->nr_panes - at) * sizeof(screen->panes[0]));
+	screen->panes[at] = (struct screen_pane){.slot = slot, .key = copy};
+	/* The reader goes on looking at the same pane; at the very start there is none yet. */
+	if (screen->active >= at && screen->nr_panes)
+		screen->active++;
+	if (!screen->chosen && slot == screen->home && (!at || screen->panes[at - 1].slot != slot))
+		screen->active = at;
+	screen->nr_panes++;
+	return 0;
+}
+
+int screen_show(struct screen *screen, size_t slot, struct report *report)
+{
+	struct screen_slot *to = &screen->slots[slot];
+	const struct report *shown = NULL;
+	const struct table *cores;
+	int rc = report_check(report);
+
+	for (size_t i = 0; !rc && i < report->nr_tables; i++)
+		if (!report->tables[i]->text_hidden &&
+		    !pane_find(screen, slot, report->tables[i]->key))
+			rc = pane_add(screen, slot, report->tables[i]->key);
+	if (rc) {
+		report_free(report);
+		return rc;
+	}
+	report_free(to->report);
+	to->report = report;
+	cores = screen_cores(screen, &shown);
+	return cores && shown == report ? screen_history_add(&screen->history, cores) : 0;
+}
+
+int screen_refuse(struct screen *screen, size_t slot, const struct err *err)
+{
+	struct screen_slot *to = &screen->slots[slot];
+	char *refused = strdup(err->what), *fix = strdup(err->fix);
+
+	if (!refused || !fix) {
+		free(refused);
+		free(fix);
+		return -ENOMEM;
+	}
+	free(to->refused);
+	free(to->fix);
+	to->refused = refused;
+	to->fix = fix;
+	report_free(to->report);
+	to->report = NULL;
+	return 0;
+}
+
+struct screen_pane *screen_active(struct screen *screen)
+{
+	return screen->active < screen->nr_panes ? &screen->panes[screen->active] : &screen->notes;
+}
+
+const struct table *screen_table(const struct screen *screen, const struct screen_pane *pane)
+{
+	const struct report *report = pane->key ? screen->slots[pane->slot].report : NULL;
+
+	for (size_t i = 0; report && i < report->nr_tables; i++)
+		if (!strcmp(report->tables[i]->key, pane->key))
+			return report->tables[i];
+	return NULL;
+}
+
+const struct table *screen_cores(const struct screen *screen, const struct report **ret_report)
+{
+	for (size_t i = 0; i < screen->nr_slots; i++) {
+		const struct report *report = screen->slots[i].report;
+
+		for (size_t j = 0; report && j < report->nr_tables; j++) {
+			const struct table *table = report->tables[j];
+
+			if (table->bar_first >= table->bar_end || table->bar_end > table->nr_cols)
+				continue;
+			*ret_report = report;
+			return table;
+		}
+	}
+	return NULL;
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The live screen as state, keys and pictures; terminals are terminal.h's, measuring is the caller's. */
+#ifndef SUBTICK_VIEW_SCREEN_H
+#define SUBTICK_VIEW_SCREEN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "report/report.h"
+#include "view/screen/canvas.h"
+
+#define SCREEN_MAX_SLOTS  8
+#define SCREEN_MAX_PANES  32
+#define SCREEN_FILTER_MAX 64
+/* A difference of /proc/stat from the truth that the map of cores points out. */
+#define SCREEN_OFF_RATIO 0.1
+
+/* Keys are code points; those that type nothing come after the last one. */
+enum {
+	SCREEN_KEY_NONE = 0,
+	SCREEN_KEY_UP = 0x110000,
+	SCREEN_KEY_DOWN,
+	SCREEN_KEY_LEFT,
+	SCREEN_KEY_RIGHT,
+	SCREEN_KEY_PAGE_UP,
+	SCREEN_KEY_PAGE_DOWN,
+	SCREEN_KEY_HOME,
+	SCREEN_KEY_END,
+	SCREEN_KEY_BACK_TAB,
+	SCREEN_KEY_BACKSPACE,
+};
+
+enum screen_action {
+	SCREEN_NOTHING,
+	SCREEN_REDRAW,
+	SCREEN_INTERVAL, /* interval_ns is another one */
+	SCREEN_QUIT,
+};
+
+/* One measurement: its last report, or why there is none. */
+struct screen_slot {
+	char *command;
+	struct report *report;
+	char *refused, *fix;
+};
+
+/* A table of a report, and how its reader wants to see it. */
+struct screen_pane {
+	size_t slot;
+	char *key;  /* of the table, found anew in every report */
+	char *sort; /* key of a column; NULL: as the report has it */
+	bool descending;
+	bool all;	  /* also columns that text leaves out */
+	bool follow_sort; /* the column sorted by is to be in sight */
+	char filter[SCREEN_FILTER_MAX];
+	size_t first_row, first_col;
+	size_t rows_had; /* the most since the reader last chose a pane or a filter */
+};
+
+#define SCREEN_HISTORY 60 /* windows */
+
+/* Busy shares of the cores in the windows before, oldest first; NAN where there is none. */
+struct screen_history {
+	float *busy; /* SCREEN_HISTORY for each CPU number */
+	size_t nr_cpus;
+};
+
+struct screen {
+	struct screen_slot slots[SCREEN_MAX_SLOTS];
+	size_t nr_slots;
+	struct screen_pane panes[SCREEN_MAX_PANES];
+	size_t nr_panes;
+	struct screen_pane notes; /* comes after the others */
+	size_t active;		  /* nr_panes: the notes */
+	size_t home;		  /* slot whose first pane is active until the reader chooses */
+	bool chosen;
+	bool paused, help, editing, ascii;
+	char draft[SCREEN_FILTER_MAX]; /* the filter while it is typed */
+	struct screen_history history;
+	uint64_t interval_ns;
+	size_t page; /* rows the table had when it was drawn last */
+};
+
+void screen_init(struct screen *screen, uint64_t interval_ns);
+void screen_free(struct screen *screen);
+
+/* A place for the reports of @command; -1 when there is none left or no memory. */
+int screen_add(struct screen *screen, const char *command);
+/* Takes @report, and frees the one before. 0 or -ENOMEM. */
+int screen_show(struct screen *screen, size_t slot, struct report *report);
+/* Says so where the figures would be; the figures shown so far go. */
+int screen_refuse(struct screen *screen, size_t slot, const struct err *err);
+
+/* The pane that keys act on, and its table in the last report: NULL for the notes, or if it has none. */
+struct screen_pane *screen_active(struct screen *screen);
+const struct table *screen_table(const struct screen *screen, const struct screen_pane *pane);
+/* The first table that is drawn as bars, or NULL. */
+const struct table *screen_cores(const struct screen *screen, const struct report **ret_report);
+
+enum screen_action screen_key(struct screen *screen, int key);
+
+/* Draws onto a blank canvas of any size; scroll positions are brought into range. */
+int screen_draw(struct screen *screen, struct canvas *canvas);
+
+#endif

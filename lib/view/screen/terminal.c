@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Terminals by ncurses: the only file that knows it. */
+#include "view/screen/terminal.h"
+
+#include <errno.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <unistd.h>
+
+#define NCURSES_WIDECHAR 1
+#include <curses.h>
+#include <term.h>
+
+#include "view/screen/screen.h"
+
+struct terminal {
+	SCREEN *screen;
+	FILE *out;
+	bool color, utf8;
+	struct sigaction old[NSIG];
+	bool caught[NSIG];
+};
+
+/* What a crash needs to give the terminal back: ncurses may not be called from there. */
+static struct {
+	struct termios modes;
+	char leave[128];
+	size_t len;
+} rescue;
+
+/* Whatever ends a process by default and is not caught elsewhere. */
+static const int crashes[] = {
+	SIGSEGV, SIGBUS,  SIGILL,  SIGFPE,  SIGABRT,   SIGQUIT, SIGTRAP, SIGSYS, SIGXCPU,
+	SIGXFSZ, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGIO,	 SIGPWR,
+};
+
+bool terminal_usable(void)
+{
+	const char *name = getenv("TERM");
+
+	return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && name && *name &&
+	       strcmp(name, "dumb") && strcmp(name, "unknown");
+}
+
+static void on_crash(int number)
+{
+	ssize_t written = write(STDOUT_FILENO, rescue.leave, rescue.len);
+
+	(void)written;
+	tcsetattr(STDIN_FILENO, TCSANOW, &rescue.modes);
+	/* SA_RESETHAND has put the default back; the signal is unblocked on return. */
+	raise(number);
+}
+
+static void leave_add(const char *sequence)
+{
+	size_t len = sequence && sequence != (char *)-1 ? strlen(sequence) : 0;
+
+	if (!len || rescue.len + len > sizeof(rescue.leave))
+		return;
+	memcpy(rescue.leave + rescue.len, sequence, len);
+	rescue.len += len;
+}
+
+static void catch_crashes(struct terminal *terminal)
+{
+	struct sigaction action = {.sa_handler = on_crash, .sa_flags = SA_RESETHAND};
+
+	rescue.len = 0;
+	leave_add(exit_attribute_mode);
+	leave_add(keypad_local);
+	leave_add(cursor_normal);
+	leave_add(exit_ca_mode);
+	for (size_t i = 0; i < sizeof(crashes) / sizeof(crashes[0]); i++) {
+		int number = crashes[i];
+
+		/* Somebody else's handler, such as a sanitizer's, has more to say. */
+		if (sigaction(number, NULL, &terminal->old[number]) ||
+		    terminal->old[number].sa_handler != SIG_DFL)
+			continue;
+		terminal->caught[number] = !sigaction(number, &action, NULL);
+	}
+}
+
+static void start_colors(struct terminal *terminal)
+{
+	static const short colors[STYLE_NR] = {
+		[STYLE_RED] = COLOR_RED,	 [STYLE_GREEN] = COLOR_GREEN,
+		[STYLE_YELLOW] = COLOR_YELLOW,	 [STYLE_BLUE] = COLOR_BLUE,
+		[STYLE_MAGENTA] = COLOR_MAGENTA, [STYLE_CYAN] = COLOR_CYAN,
+		[STYLE_BRIGHT_RED] = COLOR_RED,	 [STYLE_BRIGHT_MAGENTA] = COLOR_MAGENTA,
+		[STYLE_ALARM] = COLOR_RED,
+	};
+
+	if (!terminal->color || !has_colors() || start_color() == ERR) {
+		terminal->color = false;
+		return;
+	}
+	use_default_colors();
+	for (int i = 0; i < STYLE_NR; i++)
+		if (colors[i])
+			init_pair(i, colors[i], -1);
+}
+
+int terminal_open(bool color, struct terminal **ret_terminal, struct err *err)
+{
+	struct terminal *terminal = calloc(1, sizeof(*terminal));
+
+	if (!terminal)
+		return err_set(err, -ENOMEM, "out of memory");
+	terminal->color = color;
+	/* Characters only: figures keep their decimal point. */
+	setlocale(LC_CTYPE, "");
+	terminal->utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8");
+	tcgetattr(STDIN_FILENO, &rescue.modes);
+	terminal->out = fdopen(dup(STDOUT_FILENO), "w");
+	/* newterm() and not initscr(), which exits when it does not know the terminal. */
+	terminal->screen = terminal->out ? newterm(NULL, terminal->out, stdin) : NULL;
+	if (!terminal->screen) {
+		if (terminal->out)
+			fclose(terminal->out);
+		free(terminal);
+		return err_unsupported(err, -ENODEV,
+				       "install the package ncurses-term, or set TERM",
+				       "no description of terminal %s", getenv("TERM"));
+	}
+	catch_crashes(terminal);
+	start_colors(terminal);
+	cbreak();
+	noecho();
+	nonl();
+	curs_set(0);
+	keypad(stdscr, TRUE);
+	nodelay(stdscr, TRUE);
+	/* A lone Escape is one after 50 ms; long enough for any line that is not a telephone's. */
+	set_escdelay(50);
+	*ret_terminal = terminal;
+	return 0;
+}
+
+void terminal_close(struct terminal *terminal)
+{
+	if (!terminal)
+		return;
+	endwin();
+	for (int number = 1; number < NSIG; number++)
+		if (terminal->caught[number])
+			sigaction(number, &terminal->old[number], NULL);
+	delscreen(terminal->screen);
+	fclose(terminal->out);
+	free(terminal);
+}
+
+bool terminal_utf8(const struct terminal *terminal)
+{
+	return terminal->utf8;
+}
+
+void terminal_size(struct terminal *terminal, int *ret_rows, int *ret_cols)
+{
+	struct winsize size;
+
+	if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_row && size.ws_col &&
+	    (size.ws_row != LINES || size.ws_col != COLS))
+		resizeterm(size.ws_row, size.ws_col);
+	*ret_rows = LINES;
+	*ret_cols = COLS;
+}
+
+int terminal_key(struct terminal *terminal)
+{
+	wint_t key;
+	int rc = get_wch(&key);
+
+	if (rc == OK)
+		return key;
+	if (rc != KEY_CODE_YES)
+		return SCREEN_KEY_NONE;
+	switch (key) {
+	case KEY_UP:
+		return SCREEN_KEY_UP;
+	case KEY_DOWN:
+		return SCREEN_KEY_DOWN;
+	case KEY_LEFT:
+		return SCREEN_KEY_LEFT;
+	case KEY_RIGHT:
+		return SCREEN_KEY_RIGHT;
+	case KEY_PPAGE:
+		return SCREEN_KEY_PAGE_UP;
+	case KEY_NPAGE:
+		return SCREEN_KEY_PAGE_DOWN;
+	case KEY_HOME:
+		return SCREEN_KEY_HOME;
+	case KEY_END:
+		return SCREEN_KEY_END;
+	case KEY_BTAB:
+		return SCREEN_KEY_BACK_TAB;
+	case KEY_BACKSPACE:
+		return SCREEN_KEY_BACKSPACE;
+	case KEY_ENTER:
+		return '\n';
+	default:
+		/* A key without a meaning here; not "nothing", there may be more behind it. */
+		return SCREEN_KEY_BACKSPACE + 1;
+	}
+}
+
+static attr_t style_attr(enum style style)
+{
+	switch (style) {
+	case STYLE_BOLD:
+	case STYLE_BRIGHT_RED:
+	case STYLE_BRIGHT_MAGENTA:
+	case STYLE_ALARM:
+		return A_BOLD;
+	case STYLE_DIM:
+		return A_DIM;
+	case STYLE_REVERSE:
+		return A_REVERSE;
+	default:
+		return A_NORMAL;
+	}
+}
+
+void terminal_paint(struct terminal *terminal, const struct canvas *canvas, bool again)
+{
+	erase();
+	for (int row = 0; row < canvas->rows && row < LINES; row++)
+		for (int col = 0; col < canvas->cols && col < COLS; col++) {
+			const struct canvas_cell *cell =
+				&canvas->cells[(size_t)row * canvas->cols + col];
+
+			if (!cell->width || !cell->text[0])
+				continue;
+			attr_set(style_attr(cell->style), terminal->color ? cell->style : 0, NULL);
+			mvaddstr(row, col, cell->text);
+		}
+	attr_set(A_NORMAL, 0, NULL);
+	if (again)
+		clearok(stdscr, TRUE);
+	refresh();
+}

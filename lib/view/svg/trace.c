@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* From the cells that a series names to the numbers that are drawn. */
+#include "view/svg/trace.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool cell_number(const struct value *value, double *ret_number)
+{
+	if (value->kind == VALUE_U64)
+		*ret_number = (double)value->u64;
+	else if (value->kind == VALUE_F64)
+		*ret_number = value->f64;
+	else
+		return false;
+	return true;
+}
+
+static bool cell_reads(const struct value *value, const char *text)
+{
+	char number[32];
+
+	if (value->kind == VALUE_STR)
+		return !strcmp(value->str, text);
+	snprintf(number, sizeof(number), "%" PRIu64, value->u64);
+	return value->kind == VALUE_U64 && !strcmp(number, text);
+}
+
+static int trace_add(struct svg_trace *trace, struct svg_dot dot)
+{
+	struct svg_dot *dots;
+
+	if (trace->nr == trace->room) {
+		size_t room = trace->room ? 2 * trace->room : 64;
+
+		dots = reallocarray(trace->dots, room, sizeof(*dots));
+		if (!dots)
+			return -ENOMEM;
+		trace->dots = dots;
+		trace->room = room;
+	}
+	trace->dots[trace->nr++] = dot;
+	return 0;
+}
+
+/* One row as it is drawn; false when it is not. */
+static bool row_dot(const struct svg_plot *plot, const struct svg_series *s,
+		    const struct table *table, size_t row, const int col[3],
+		    struct svg_dot *ret_dot)
+{
+	struct svg_dot dot;
+
+	if (!cell_number(table_cell(table, row, col[0]), &dot.x) ||
+	    !cell_number(table_cell(table, row, col[2]), &dot.y))
+		return false;
+	dot.x_end = dot.x;
+	if (s->x_end && !cell_number(table_cell(table, row, col[1]), &dot.x_end))
+		return false;
+	/* A cumulative count is judged after the one before it was taken off. */
+	if ((plot->x_log && !(dot.x > 0.0)) ||
+	    (plot->y_log && !(dot.y > 0.0) && s->mark != SVG_BARS_LE))
+		return false;
+	*ret_dot = dot;
+	return true;
+}
+
+static int trace_table(const struct svg_plot *plot, struct svg_columns *first,
+		       struct svg_trace *trace, const struct table *table, bool rows_all,
+		       size_t only)
+{
+	const struct svg_series *s = trace->series;
+	const int col[3] = {table_find(table, s->x), s->x_end ? table_find(table, s->x_end) : 0,
+			    table_find(table, s->y)};
+	size_t from = rows_all ? 0 : only, end = rows_all ? table->nr_rows : only + 1;
+	struct svg_dot dot;
+	int rc = 0;
+
+	if (col[0] < 0 || col[1] < 0 || col[2] < 0)
+		return -EINVAL;
+	if (!first->x) {
+		first->x = &table->cols[col[0]];
+		first->y = &table->cols[col[2]];
+	}
+	if (!trace->label)
+		trace->label = s->label ?: table->cols[col[2]].title;
+	for (size_t row = from; row < end && !rc; row++)
+		if (row_dot(plot, s, table, row, col, &dot))
+			rc = trace_add(trace, dot);
+	return rc;
+}
+
+/* From cumulative counts up to an edge to counts between two edges. */
+static void trace_uncumulate(const struct svg_plot *plot, struct svg_trace *trace)
+{
+	double edge = 0.0, below = 0.0;
+	size_t nr = 0;
+
+	for (size_t i = 0; i < trace->nr; i++) {
+		struct svg_dot dot = {
+			.x = edge, .x_end = trace->dots[i].x, .y = trace->dots[i].y - below};
+
+		edge = trace->dots[i].x;
+		below = trace->dots[i].y;
+		/* On a logarithmic axis the first bucket begins an octave below its edge. */
+		if (plot->x_log && dot.x <= 0.0)
+			dot.x = dot.x_end / 2.0;
+		if (dot.y > 0.0)
+			trace->dots[nr++] = dot;
+	}
+	trace->nr = nr;
+}
+
+int svg_trace_init(struct svg_trace *trace, const struct svg_plot *plot, struct svg_columns *first,
+		   const struct report *report)
+{
+	const struct svg_series *s = trace->series;
+	const struct table *table = NULL;
+	int where = -1, nested = -1, rc = 0;
+
+	for (size_t i = 0; i < report->nr_tables; i++)
+		if (!strcmp(report->tables[i]->key, s->table))
+			table = report->tables[i];
+	if (table && s->where)
+		where = table_find(table, s->where);
+	if (table && s->nested)
+		nested = table_find(table, s->nested);
+	if (!table || (s->where && where < 0) || (s->nested && nested < 0))
+		return -EINVAL;
+	for (size_t row = 0; row < table->nr_rows && !rc; row++) {
+		const struct value *cell;
+
+		if (s->where && !cell_reads(table_cell(table, row, where), s->equals))
+			continue;
+		if (!s->nested) {
+			rc = trace_table(plot, first, trace, table, false, row);
+			continue;
+		}
+		cell = table_cell(table, row, nested);
+		if (cell->kind == VALUE_TABLE)
+			rc = trace_table(plot, first, trace, cell->table, true, 0);
+	}
+	if (!rc && s->mark == SVG_BARS_LE)
+		trace_uncumulate(plot, trace);
+	return rc;
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Names the cells that svg_write() draws for `subtick wake`. */
+#include "view/svg/wake.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "view/svg/svg.h"
+
+#define MAX_SERIES 8
+
+/* One series per core, or per source where the distribution is over all cores. */
+struct split {
+	const char *key;
+	char value[MAX_SERIES][16];
+	char label[MAX_SERIES][24];
+	size_t nr;
+};
+
+static const struct table *find_table(const struct report *report, const char *key)
+{
+	for (size_t i = 0; i < report->nr_tables; i++)
+		if (!strcmp(report->tables[i]->key, key))
+			return report->tables[i];
+	return NULL;
+}
+
+static void split_add(struct split *split, const struct value *cell)
+{
+	char text[16] = "";
+
+	if (cell->kind == VALUE_U64)
+		snprintf(text, sizeof(text), "%llu", (unsigned long long)cell->u64);
+	else if (cell->kind == VALUE_STR)
+		snprintf(text, sizeof(text), "%s", cell->str);
+	for (size_t i = 0; i < split->nr; i++)
+		if (!strcmp(split->value[i], text))
+			return;
+	if (split->nr == MAX_SERIES || !text[0])
+		return;
+	strcpy(split->value[split->nr], text);
+	snprintf(split->label[split->nr], sizeof(split->label[0]),
+		 cell->kind == VALUE_U64 ? "CPU %s" : "%s", text);
+	split->nr++;
+}
+
+static void split_by(struct split *split, const struct table *table, const char *key)
+{
+	int col = table_find(table, key);
+
+	*split = (struct split){.key = key};
+	for (size_t row = 0; col >= 0 && row < table->nr_rows; row++)
+		split_add(split, table_cell(table, row, col));
+}
+
+static size_t series_of(const struct split *split, const char *table, const char *x, const char *y,
+			enum svg_mark mark, struct svg_series *series)
+{
+	for (size_t i = 0; i < split->nr; i++)
+		series[i] = (struct svg_series){.table = table,
+						.where = split->key,
+						.equals = split->value[i],
+						.x = x,
+						.y = y,
+						.label = split->label[i],
+						.mark = mark};
+	return split->nr;
+}
+
+int wake_plot(FILE *out, const struct report *points)
+{
+	const struct table *table = find_table(points, "points");
+	struct svg_series by_time[MAX_SERIES], by_silent[MAX_SERIES], spread[MAX_SERIES];
+	struct svg_series distance = {.table = "points",
+				      .x = "point",
+				      .y = "distance_ns",
+				      .where = "cpu",
+				      .mark = SVG_POINTS};
+	struct split split, cpus;
+	struct svg_plot plots[] = {
+		{.title = "Wake latency in the order of the points", .series = by_time},
+		{.title = "Launch distance of the same points",
+		 .series = &distance,
+		 .nr_series = 1},
+		{.title = "Wake latency against silent time", .x_log = true, .series = by_silent},
+		{.title = "Distribution of wake latency", .x_log = true, .series = spread},
+	};
+
+	if (!table || !find_table(points, "distribution"))
+		return -EINVAL;
+	split_by(&cpus, table, "cpu");
+	split_by(&split, find_table(points, "distribution"), "cpu");
+	if (!split.nr)
+		split_by(&split, table, "source");
+	/* All cores run the same sweep. */
+	distance.equals = cpus.nr ? cpus.value[0] : "";
+	plots[0].nr_series =
+		series_of(&split, "points", "point", "latency_ns", SVG_POINTS, by_time);
+	plots[2].nr_series =
+		series_of(&split, "points", "silent_ns", "latency_ns", SVG_POINTS, by_silent);
+	plots[3].nr_series =
+		series_of(&split, "distribution", "le_ns", "count", SVG_BARS_LE, spread);
+	return svg_write(out, points, plots, sizeof(plots) / sizeof(plots[0]));
+}

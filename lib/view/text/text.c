@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Reports for people: a line on where the figures come from, tables, losses, notes. */
+#include "view/text/text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "view/utf8.h"
+
+#define HEADING_EVERY 20 /* reports, while they are short enough to scroll as one table */
+#define COMPACT_ROWS  4
+
+void text_put(const struct view *view, const char *sgr, const char *text)
+{
+	bool paint = view->color && *sgr;
+
+	fprintf(view->out, "%s%s%s", paint ? sgr : "", text, paint ? SGR_RESET : "");
+}
+
+uint64_t text_hash(uint64_t hash, const char *text)
+{
+	/* FNV-1a; the NUL counts, so that "a","bc" is not "ab","c". */
+	do {
+		hash = (hash ^ (unsigned char)*text) * 0x100000001b3ULL;
+	} while (*text++);
+	return hash;
+}
+
+void text_wrap(const struct view *view, const char *text, size_t indent)
+{
+	/* Where hardly anything fits, the terminal breaks lines better than this would. */
+	size_t room = view->width > (int)indent + 20 ? view->width - indent : 0;
+	size_t at = 0;
+
+	while (*text) {
+		size_t len = strcspn(text, " ");
+		size_t width = utf8_width_of(text, len);
+
+		if (at && room && at + 1 + width > room) {
+			fprintf(view->out, "\n%*s", (int)indent, "");
+			at = 0;
+		} else if (at) {
+			fputc(' ', view->out);
+			at++;
+		}
+		fwrite(text, 1, len, view->out);
+		at += width;
+		text += len;
+		text += strspn(text, " ");
+	}
+	fputc('\n', view->out);
+}
+
+static void text_pair(const struct view *view, const struct column *col, const struct value *value,
+		      const char *between)
+{
+	char number[64];
+
+	fprintf(view->out, "%s%s", between, col->title);
+	if (value->kind == VALUE_BOOL && value->flag)
+		return;
+	fputc(' ', view->out);
+	if (value->kind == VALUE_STR) {
+		utf8_print(view->out, value->str);
+		return;
+	}
+	if (col->metric->unit == UNIT_RATIO && value->kind == VALUE_F64)
+		view_format_ratio_fine(value->f64, number, sizeof(number));
+	else
+		view_format_value(value, col->metric->unit, number, sizeof(number));
+	fputs(number, view->out);
+}
+
+bool text_is_loss(const struct column *col, const struct value *value)
+{
+	return col->metric->unit == UNIT_COUNT && value->kind != VALUE_NULL;
+}
+
+bool text_is_zero(const struct value *value)
+{
+	return (value->kind == VALUE_U64 && !value->u64) ||
+	       (value->kind == VALUE_F64 && value->f64 == 0) ||
+	       (value->kind == VALUE_BOOL && !value->flag);
+}
+
+/* "02:03:04 load: source bpf, window 1.00 s, closure 0.0004%" */
+static void text_head(struct view *view, const struct report *report)
+{
+	const struct table *quality = report->quality;
+	const char *between = ": ";
+	time_t seconds = report->time_unix_ns / 1000000000;
+	char clock[16], window[32];
+	struct tm tm;
+
+	if (report->window_ns && localtime_r(&seconds, &tm)) {
+		strftime(clock, sizeof(clock), "%H:%M:%S", &tm);
+		fprintf(view->out, "%s ", clock);
+	}
+	text_put(view, SGR_BOLD, report->command);
+	if (report->source) {
+		fprintf(view->out, "%ssource ", between);
+		utf8_print(view->out, report->source);
+		between = ", ";
+	}
+	if (report->window_ns) {
+		view_format_ns(report->window_ns, window, sizeof(window));
+		fprintf(view->out, "%swindow %s", between, window);
+		between = ", ";
+	}
+	for (size_t i = 0; i < quality->nr_cols; i++) {
+		const struct value *value = table_cell(quality, 0, i);
+
+		if (quality->cols[i].data_only || value->kind == VALUE_TABLE ||
+		    text_is_loss(&quality->cols[i], value) ||
+		    (text_is_zero(value) && quality->cols[i].metric->unit != UNIT_RATIO))
+			continue;
+		text_pair(view, &quality->cols[i], value, between);
+		between = ", ";
+	}
+	fputc('\n', view->out);
+}
+
+static void text_fields(struct view *view, const struct report *report)
+{
+	const struct table *fields = report->fields;
+	const char *between = "";
+
+	for (size_t i = 0; i < fields->nr_cols; i++) {
+		const struct value *value = table_cell(fields, 0, i);
+
+		if (fields->cols[i].data_only || value->kind == VALUE_TABLE)
+			continue;
+		text_pair(view, &fields->cols[i], value, between);
+		between = ", ";
+	}
+	if (*between)
+		fputc('\n', view->out);
+}
+
+static void text_losses(struct view *view, const struct report *report)
+{
+	const struct table *quality = report->quality;
+	const char *between = " ";
+	bool any = false;
+
+	for (size_t i = 0; i < quality->nr_cols; i++) {
+		const struct value *value = table_cell(quality, 0, i);
+
+		if (quality->cols[i].data_only || !text_is_loss(&quality->cols[i], value) ||
+		    text_is_zero(value))
+			continue;
+		if (!any)
+			text_put(view, SGR_YELLOW, "lost:");
+		any = true;
+		text_pair(view, &quality->cols[i], value, between);
+		between = ", ";
+	}
+	if (any)
+		fputc('\n', view->out);
+}
+
+/* A note stands until it changes; saying it every second would bury the figures. */
+static int text_notes(struct view *view, const struct report *report)
+{
+	uint64_t hash = TEXT_HASH_START;
+
+	for (size_t i = 0; i < report->nr_notes; i++)
+		hash = text_hash(hash, report->notes[i]);
+	if (hash == view->seen.notes)
+		return 0;
+	view->seen.notes = hash;
+	for (size_t i = 0; i < report->nr_notes; i++) {
+		char *note = utf8_printable(report->notes[i], 0);
+
+		if (!note)
+			return -ENOMEM;
+		text_wrap(view, note, 0);
+		free(note);
+	}
+	return 0;
+}
+
+static bool is_visible(const struct view *view, const struct table *table)
+{
+	return !table->text_hidden || view->all;
+}
+
+/* Histograms inside cells, on request, each under the name of its row. */
+static void text_nested(struct view *view, const struct grid *grid)
+{
+	const struct table *table = grid->table;
+
+	for (size_t i = 0; view->all && i < table->nr_rows * table->nr_cols; i++) {
+		const struct value *value = &table->cells[i];
+		size_t row = i / table->nr_cols;
+
+		if (value->kind != VALUE_TABLE || !text_is_hist(value->table))
+			continue;
+		fputc('\n', view->out);
+		for (size_t k = 0; k < grid->nr_keys; k++) {
+			size_t col = grid->items[k].col;
+
+			fprintf(view->out, "%s%s %s", k ? ", " : "", table->cols[col].title,
+				grid->cells[row * table->nr_cols + col]);
+		}
+		fputs(grid->nr_keys ? ":\n" : "", view->out);
+		text_hist(view, value->table);
+	}
+}
+
+/*
+ * Reports that are one table of a few rows scroll as one long table: the heading stands for all
+ * of them while it stays true, which a change of columns, source or window ends.
+ */
+static bool heading_due(struct view *view, const struct report *report, const struct grid *grid,
+			bool compact)
+{
+	uint64_t hash = grid_hash(grid, text_hash(TEXT_HASH_START, report->source ?: ""));
+	uint64_t window = view->seen.window_ns;
+	bool same_window = report->window_ns >= window - window / 20 &&
+			   report->window_ns <= window + window / 20;
+	bool due = !compact || !view->written || hash != view->seen.columns || !same_window ||
+		   view->seen.age >= HEADING_EVERY;
+
+	view->seen.age = due ? 1 : view->seen.age + 1;
+	view->seen.columns = hash;
+	if (due)
+		view->seen.window_ns = report->window_ns;
+	return due;
+}
+
+static int text_table(struct view *view, const struct report *report, const struct table *table,
+		      bool first, bool only)
+{
+	struct grid grid;
+	bool heading = true;
+	int rc = grid_init(&grid, view, table);
+
+	if (rc)
+		return rc;
+	if (first) {
+		bool compact = only && table->nr_rows && table->nr_rows <= COMPACT_ROWS &&
+			       grid.nr_blocks == 1 && !report->fields->nr_cols && !view->all;
+
+		heading = heading_due(view, report, &grid, compact);
+		/* A blank line also between groups of rows, so that the eye finds them. */
+		if (view->written && (heading || table->nr_rows > 1))
+			fputc('\n', view->out);
+		if (heading) {
+			text_head(view, report);
+			text_fields(view, report);
+		}
+	} else {
+		fputc('\n', view->out);
+	}
+	if (text_is_hist(table)) {
+		if (table->title)
+			fprintf(view->out, "%s:\n", table->title);
+		text_hist(view, table);
+	} else {
+		grid_print(&grid, view, heading);
+		text_nested(view, &grid);
+	}
+	grid_free(&grid);
+	return 0;
+}
+
+int view_text(struct view *view, const struct report *report)
+{
+	size_t nr = 0, at = 0;
+	int rc;
+
+	for (size_t i = 0; i < report->nr_tables; i++)
+		nr += is_visible(view, report->tables[i]);
+	if (!nr) {
+		if (view->written)
+			fputc('\n', view->out);
+		text_head(view, report);
+		text_fields(view, report);
+	}
+	for (size_t i = 0; i < report->nr_tables; i++) {
+		if (!is_visible(view, report->tables[i]))
+			continue;
+		rc = text_table(view, report, report->tables[i], at == 0, nr == 1);
+		if (rc)
+			return rc;
+		at++;
+	}
+	text_losses(view, report);
+	return text_notes(view, report);
+}

@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Settings that come back: normal end, SIGKILL with and without a guard, and forcing idle states. */
+#include "test.h"
+#include "tree.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "measure/wake/force.h"
+#include "sys/file.h"
+#include "sys/journal.h"
+
+#define CPU_DIR "/sys/devices/system/cpu"
+
+/* A machine with POLL, C1, C1E and C6 on two CPUs, C1E of CPU 1 disabled by its owner. */
+static int machine_setup(void **state)
+{
+	static const char *const names[] = {"POLL", "C1", "C1E", "C6"};
+	static const char *const latency[] = {"0", "2", "10", "133"};
+	struct tree *tree;
+	char path[128];
+
+	if (tree_setup(state))
+		return -1;
+	tree = *state;
+	tree_file(tree, CPU_DIR "/online", "0-1\n");
+	tree_file(tree, CPU_DIR "/possible", "0-1\n");
+	tree_file(tree, CPU_DIR "/cpuidle/current_driver", "intel_idle\n");
+	tree_file(tree, "/run/keep", "");
+	for (int cpu = 0; cpu < 2; cpu++) {
+		snprintf(path, sizeof(path), CPU_DIR "/cpu%d/online", cpu);
+		tree_file(tree, path, "1\n");
+		for (int i = 0; i < 4; i++) {
+			char dir[96];
+			const char *zero = "0\n";
+
+			snprintf(dir, sizeof(dir), CPU_DIR "/cpu%d/cpuidle/state%d", cpu, i);
+			snprintf(path, sizeof(path), "%s/name", dir);
+			tree_file(tree, path, names[i]);
+			snprintf(path, sizeof(path), "%s/latency", dir);
+			tree_file(tree, path, latency[i]);
+			snprintf(path, sizeof(path), "%s/disable", dir);
+			tree_file(tree, path, cpu == 1 && i == 2 ? "1\n" : "0\n");
+			snprintf(path, sizeof(path), "%s/usage", dir);
+			tree_file(tree, path, zero);
+			snprintf(path, sizeof(path), "%s/time", dir);
+			tree_file(tree, path, zero);
+		}
+	}
+	return 0;
+}
+
+static void disables_are(const struct tree *tree, const char *want)
+{
+	char got[9] = "", path[128], value[8];
+
+	for (int i = 0; i < 8; i++) {
+		snprintf(path, sizeof(path), CPU_DIR "/cpu%d/cpuidle/state%d/disable", i / 4,
+			 i % 4);
+		assert_true(sys_read_file(tree->root, path, value, sizeof(value)) > 0);
+		got[i] = value[0];
+	}
+	assert_string_equal(got, want);
+}
+
+static void online_is(const struct tree *tree, int cpu, const char *want)
+{
+	char path[64], value[8];
+
+	snprintf(path, sizeof(path), CPU_DIR "/cpu%d/online", cpu);
+	assert_true(sys_read_file(tree->root, path, value, sizeof(value)) > 0);
+	assert_string_equal(value, want);
+}
+
+static void journal_is_empty(const struct tree *tree)
+{
+	char text[8];
+
+	assert_int_equal(sys_read_file(tree->root, "/run/subtick/restore", text, sizeof(text)), 0);
+}
+
+static int apply(struct journal *r, const struct tree *tree, const struct wake_force *force,
+		 const char *cpus, struct err *err)
+{
+	struct cpuset set;
+
+	assert_int_equal(cpuset_parse(cpus, &set), 0);
+	return wake_force_apply(r, tree->root, force, &set, CPUSET_MAX, err);
+}
+
+static void test_force_and_restore(void **state)
+{
+	const struct tree *tree = *state;
+	struct wake_force force = {.state = "c6"};
+	struct journal r;
+	struct err err;
+
+	assert_int_equal(journal_open(&r, tree->root, &err), 0);
+	assert_int_equal(apply(&r, tree, &force, "0-1", &err), 0);
+	disables_are(tree, "11101110");
+	journal_close(&r);
+	disables_are(tree, "00000010");
+	journal_is_empty(tree);
+
+	/* What its owner had disabled above the deepest stays as it was. */
+	force = (struct wake_force){.deepest = "C1"};
+	assert_int_equal(journal_open(&r, tree->root, &err), 0);
+	assert_int_equal(apply(&r, tree, &force, "1", &err), 0);
+	disables_are(tree, "00000011");
+	journal_close(&r);
+	disables_are(tree, "00000010");
+
+	force = (struct wake_force){.alone = true};
+	assert_int_equal(journal_open(&r, tree->root, &err), 0);
+	assert_int_equal(apply(&r, tree, &force, "1", &err), 0);
+	online_is(tree, 0, "0");
+	online_is(tree, 1, "1");
+	journal_close(&r);
+	online_is(tree, 0, "1");
+}
+
+static void test_unknown_state(void **state)
+{
+	const struct tree *tree = *state;
+	struct wake_force force = {.state = "C9"};
+	struct journal r;
+	struct err err;
+
+	assert_int_equal(journal_open(&r, tree->root, &err), 0);
+	assert_int_equal(apply(&r, tree, &force, "0", &err), -ENOENT);
+	assert_true(err.unsupported);
+	assert_non_null(strstr(err.what, "POLL, C1, C1E, C6"));
+	journal_close(&r);
+	disables_are(tree, "00000010");
+}
+
+/* Two runs at once would take each other's changes for the original. */
+static void test_locked(void **state)
+{
+	const struct tree *tree = *state;
+	struct journal one, two;
+	struct err err;
+
+	assert_int_equal(journal_open(&one, tree->root, &err), 0);
+	assert_int_equal(journal_open(&two, tree->root, &err), -EBUSY);
+	journal_close(&one);
+	assert_int_equal(journal_open(&two, tree->root, &err), 0);
+	journal_close(&two);
+}
+
+/* Whoever may not write there is told so, at once, and not that somebody else is at it. */
+static void test_not_allowed(void **state)
+{
+	const struct tree *tree = *state;
+	int status;
+	pid_t pid;
+
+	if (geteuid()) {
+		print_message("needs root to become somebody else\n");
+		skip();
+	}
+	tree_file(tree, "/run/subtick/restore", "");
+	pid = fork();
+	if (!pid) {
+		struct journal r;
+		struct err err = {0};
+
+		if (setuid(65534))
+			_exit(1);
+		if (journal_open(&r, tree->root, &err) != -EACCES || !err.unsupported)
+			_exit(2);
+		_exit(strstr(err.what, "another") || !strstr(err.fix, "root") ? 3 : 0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+/* A child that forces C6 and dies by SIGKILL, with its guard or taking it along. */
+static void killed_child(const struct tree *tree, bool kill_guard)
+{
+	struct wake_force force = {.state = "C6", .alone = true};
+	int ready[2], status;
+	char byte;
+	pid_t pid;
+
+	assert_int_equal(pipe(ready), 0);
+	pid = fork();
+	if (!pid) {
+		struct cpuset set = {0};
+		struct journal r;
+
+		cpuset_add(&set, 1);
+		if (journal_open(&r, tree->root, NULL) ||
+		    wake_force_apply(&r, tree->root, &force, &set, CPUSET_MAX, NULL))
+			_exit(1);
+		if (kill_guard) {
+			kill(r.guard_pid, SIGKILL);
+			waitpid(r.guard_pid, NULL, 0);
+		}
+		if (write(ready[1], "x", 1) != 1)
+			_exit(1);
+		pause();
+		_exit(1);
+	}
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	close(ready[0]);
+	close(ready[1]);
+	disables_are(tree, "00001110");
+	online_is(tree, 0, "0");
+	kill(pid, SIGKILL);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFSIGNALED(status));
+}
+
+static void test_killed_guard_restores(void **state)
+{
+	const struct tree *tree = *state;
+	struct timespec nap = clock_timespec(10 * NSEC_PER_MSEC);
+	char value[8] = "0";
+
+	killed_child(tree, false);
+	/* The guard needs a moment; nobody else touches the files. */
+	for (int i = 0; i < 500 && value[0] != '1'; i++) {
+		nanosleep(&nap, NULL);
+		sys_read_file(tree->root, CPU_DIR "/cpu0/online", value, sizeof(value));
+	}
+	for (int i = 0; i < 100; i++) {
+		char text[4096];
+
+		if (!sys_read_file(tree->root, "/run/subtick/restore", text, sizeof(text)))
+			break;
+		nanosleep(&nap, NULL);
+	}
+	disables_are(tree, "00000010");
+	online_is(tree, 0, "1");
+	journal_is_empty(tree);
+}
+
+static void test_killed_both_next_restores(void **state)
+{
+	const struct tree *tree = *state;
+	struct journal r;
+	struct err err;
+
+	killed_child(tree, true);
+	disables_are(tree, "00001110");
+	assert_true(journal_replay(tree->root) > 0);
+	disables_are(tree, "00000010");
+	online_is(tree, 0, "1");
+	assert_int_equal(journal_replay(tree->root), 0);
+
+	killed_child(tree, true);
+	assert_int_equal(journal_open(&r, tree->root, &err), 0);
+	assert_true(r.replayed > 0);
+	disables_are(tree, "00000010");
+	journal_close(&r);
+}
+
+/* A journal is data: other trees are never written to, a torn last line is not played. */
+static void test_journal_is_checked(void **state)
+{
+	const struct tree *tree = *state;
+
+	tree_file(tree, "/etc/passwd", "root\n");
+	tree_file(tree, "/run/subtick/restore",
+		  CPU_DIR "/cpu0/online\t7\n" CPU_DIR "/cpu1/online\t8");
+	assert_int_equal(journal_replay(tree->root), 1);
+	online_is(tree, 0, "7");
+	online_is(tree, 1, "1");
+	tree_file(tree, "/run/subtick/restore", "/etc/passwd\tx\n");
+	assert_int_equal(journal_replay(tree->root), -EIO);
+	tree_file(tree, "/run/subtick/restore", "/sys/../etc/passwd\tx\n");
+	assert_int_equal(journal_replay(tree->root), -EIO);
+}
+
+/* A file that refuses the new value would refuse its old one too: it must not block the next run. */
+static void test_refused_write(void **state)
+{
+	const struct tree *tree = *state;
+	struct journal r;
+	struct err err;
+
+	tree_link(tree, CPU_DIR "/cpu0/refuses", "/proc/version");
+	assert_int_equal(journal_open(&r, tree->root, &err), 0);
+	assert_int_equal(journal_set(&r, CPU_DIR "/cpu1/online", "0", &err), 0);
+	assert_true(journal_set(&r, CPU_DIR "/cpu0/refuses", "1", &err) < 0);
+	assert_non_null(strstr(err.what, "refuses"));
+	assert_int_equal(journal_set(&r, CPU_DIR "/cpu0/online", "0", &err), 0);
+	journal_close(&r);
+	assert_int_equal(r.failed, 0);
+	online_is(tree, 0, "1");
+	online_is(tree, 1, "1");
+	journal_is_empty(tree);
+}
+
+/* What went with its device needs no way back; what cannot be read is kept, never thrown away. */
+static void test_journal_odd(void **state)
+{
+	const struct tree *tree = *state;
+	char path[128], text[8];
+	struct journal r;
+	struct err err;
+
+	tree_file(tree, "/run/subtick/restore",
+		  CPU_DIR "/cpu9/online\t1\n" CPU_DIR "/cpu0/online\t1\n");
+	assert_int_equal(journal_replay(tree->root), 2);
+	journal_is_empty(tree);
+
+	tree_file(tree, "/run/subtick/restore", CPU_DIR "/cpu0/online\t0\n");
+	snprintf(path, sizeof(path), "%s/run/subtick/restore", tree->root);
+	assert_int_equal(truncate(path, (16 << 20) + 1), 0);
+	assert_int_equal(journal_replay(tree->root), -EIO);
+	assert_int_equal(journal_open(&r, tree->root, &err), -EIO);
+	assert_non_null(strstr(err.what, "remove it"));
+	/* Longer than a few bytes: still there. */
+	assert_int_equal(sys_read_file(tree->root, "/run/subtick/restore", text, sizeof(text)),
+			 -ENOSPC);
+	online_is(tree, 0, "1");
+}
+
+/* A guard that somebody killed is no reason to die half-way through the way back. */
+static void test_guard_gone(void **state)
+{
+	const struct tree *tree = *state;
+	struct journal r;
+	struct err err;
+
+	signal(SIGPIPE, SIG_DFL);
+	assert_int_equal(journal_open(&r, tree->root, &err), 0);
+	assert_int_equal(journal_set(&r, CPU_DIR "/cpu1/online", "0", &err), 0);
+	kill(r.guard_pid, SIGKILL);
+	waitid(P_PID, r.guard_pid, NULL, WEXITED | WNOWAIT);
+	journal_close(&r);
+	online_is(tree, 1, "1");
+	journal_is_empty(tree);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_force_and_restore, machine_setup,
+						tree_teardown),
+		cmocka_unit_test_setup_teardown(test_unknown_state, machine_setup, tree_teardown),
+		cmocka_unit_test_setup_teardown(test_locked, machine_setup, tree_teardown),
+		cmocka_unit_test_setup_teardown(test_killed_guard_restores, machine_setup,
+						tree_teardown),
+		cmocka_unit_test_setup_teardown(test_killed_both_next_restores, machine_setup,
+						tree_teardown),
+		cmocka_unit_test_setup_teardown(test_journal_is_checked, machine_setup,
+						tree_teardown),
+		cmocka_unit_test_setup_teardown(test_refused_write, machine_setup, tree_teardown),
+		cmocka_unit_test_setup_teardown(test_journal_odd, machine_setup, tree_teardown),
+		cmocka_unit_test_setup_teardown(test_guard_gone, machine_setup, tree_teardown),
+		cmocka_unit_test_setup_teardown(test_not_allowed, machine_setup, tree_teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -170,7 +170,7 @@ static void absorb_all(struct collector *c, struct store *store, const struct co
 		store_add(store, F_UPDATES, labels, 1);
 		store_set(store, F_UPDATE_TIME, labels, report->time_unix_ns);
 		store_set(store, F_SOURCE, source, 1);
-		c->ops->absorb(store, config, report);
+		c->ops->absorb(store, config, c->meter, report);
 		absorb_losses(store, c->ops->name, report);
 	}
 	store->generation++;

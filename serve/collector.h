@@ -23,9 +23,9 @@ struct collector_ops {
 	const char *name; /* in --collect, and of /api/v1/NAME */
 	/* With all privileges; the meter must work without them afterwards. */
 	int (*open)(const struct config *config, struct meter **ret_meter, struct err *err);
-	/* Adds one window to the counters, with the store's lock held. */
+	/* Adds the window that @meter read last to the counters, with the store's lock held. */
 	void (*absorb)(struct store *store, const struct config *config,
-		       const struct report *report);
+		       const struct meter *meter, const struct report *report);
 };
 
 extern const struct collector_ops collector_load;

@@ -147,13 +147,14 @@ static void absorb_softirqs(struct store *store, const struct table *cpus,
 }
 
 static void load_collector_absorb(struct store *store, const struct config *config,
-				  const struct report *report)
+				  const struct meter *meter, const struct report *report)
 {
 	const struct table *cpus = collector_table(report, "cpus");
 	const struct table *softirqs = collector_table(report, "softirqs");
 	struct row row = {.table = cpus};
 
 	(void)config;
+	(void)meter;
 	for (; cpus && row.at < cpus->nr_rows; row.at++)
 		absorb_cpu(store, &row);
 	if (cpus && softirqs)

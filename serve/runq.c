@@ -241,8 +241,15 @@ static int runq_collector_open(const struct config *config, struct meter **ret_m
 	return runq_open(&opts, ret_meter, err);
 }
 
+static void runq_collector_absorb(struct store *store, const struct config *config,
+				  const struct meter *meter, const struct report *report)
+{
+	(void)meter;
+	runq_absorb(store, config, report);
+}
+
 const struct collector_ops collector_runq = {
 	.name = "runq",
 	.open = runq_collector_open,
-	.absorb = runq_absorb,
+	.absorb = runq_collector_absorb,
 };

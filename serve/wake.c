@@ -41,11 +41,12 @@ static void absorb_state(struct series *series, const struct table *states, size
 }
 
 static void wake_collector_absorb(struct store *store, const struct config *config,
-				  const struct report *report)
+				  const struct meter *meter, const struct report *report)
 {
 	const struct table *states = collector_table(report, "states");
 
 	(void)config;
+	(void)meter;
 	for (size_t i = 0; states && i < states->nr_rows; i++)
 		absorb_state(&store->series[F_WAKE], states, i);
 }

@@ -15,7 +15,10 @@ struct meter;
 struct meter_ops {
 	/* Begins the first window. */
 	int (*start)(struct meter *meter, struct err *err);
-	/* Ends the window, reports it and begins the next without a gap. */
+	/*
+	 * Ends the window and begins the next without a gap. The window just ended is the meter's
+	 * X_window() until the next read; @ret_report, if not NULL, gets it for views.
+	 */
 	int (*read)(struct meter *meter, struct report **ret_report, struct err *err);
 	/* Optional: a descriptor to poll between reads, and what to do when it is readable. */
 	int (*event_fd)(const struct meter *meter);

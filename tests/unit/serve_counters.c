@@ -57,7 +57,7 @@ static struct report *load_window(uint64_t window_ns, double task, double idle, 
 
 static void absorb_load(struct report *report)
 {
-	collector_find("load")->absorb(&store, &config, report);
+	collector_find("load")->absorb(&store, &config, NULL, report);
 	report_free(report);
 }
 

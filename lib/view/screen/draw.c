@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "view/text/text.h"
+#include "view/text/put.h"
 #include "view/utf8.h"
 
 static const char *const help[][2] = {

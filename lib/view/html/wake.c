@@ -66,7 +66,7 @@ static int spread_row(struct spread *s, const struct table *states, size_t row)
 	};
 	int nested = table_find(states, "le"), rc = 0;
 	const struct value *cell = nested < 0 ? NULL : table_cell(states, row, nested);
-	double count = html_number(states, row, "count");
+	double count = table_number(states, row, "count");
 
 	if (!(count > 0.0))
 		return 0;
@@ -74,8 +74,8 @@ static int spread_row(struct spread *s, const struct table *states, size_t row)
 	s->total += count;
 	if (cell && cell->kind == VALUE_TABLE && cell->table->nr_rows) {
 		for (size_t i = 0; i < cell->table->nr_rows && !rc; i++) {
-			double le = html_number(cell->table, i, "le_ns");
-			double below = html_number(cell->table, i, "count");
+			double le = table_number(cell->table, i, "le_ns");
+			double below = table_number(cell->table, i, "count");
 
 			if (le > 0.0 && below >= 0.0)
 				rc = spread_add(s, le, below);
@@ -83,7 +83,7 @@ static int spread_row(struct spread *s, const struct table *states, size_t row)
 		return rc;
 	}
 	for (size_t i = 0; i < sizeof(points) / sizeof(points[0]) && !rc; i++) {
-		double value = html_number(states, row, points[i].key);
+		double value = table_number(states, row, points[i].key);
 
 		if (value > 0.0)
 			rc = spread_add(s, value, points[i].share * count);
@@ -135,10 +135,10 @@ static int picture_state(struct picture *p, const struct table *states, const ch
 	int rc = 0;
 
 	for (size_t i = 0; i < states->nr_rows && !rc; i++) {
-		if (strcmp(html_str(states, i, "name") ?: "(unnamed)", name))
+		if (strcmp(table_str(states, i, "name") ?: "(unnamed)", name))
 			continue;
 		rc = spread_row(&spread, states, i);
-		claimed = fmax(claimed, html_number(states, i, "claimed_ns"));
+		claimed = fmax(claimed, table_number(states, i, "claimed_ns"));
 	}
 	if (!rc && spread.rows) {
 		snprintf(p->name[p->nr], NAME_SIZE, "%s", name);
@@ -162,7 +162,7 @@ static int picture_state(struct picture *p, const struct table *states, const ch
 static bool seen_before(const struct table *states, size_t row, const char *name)
 {
 	for (size_t i = 0; i < row; i++)
-		if (!strcmp(html_str(states, i, "name") ?: "(unnamed)", name))
+		if (!strcmp(table_str(states, i, "name") ?: "(unnamed)", name))
 			return true;
 	return false;
 }
@@ -172,7 +172,7 @@ static int picture_fill(struct picture *p, const struct table *states)
 	int le = table_find(states, "le"), rc = 0;
 
 	for (size_t row = 0; row < states->nr_rows && !rc; row++) {
-		const char *name = html_str(states, row, "name") ?: "(unnamed)";
+		const char *name = table_str(states, row, "name") ?: "(unnamed)";
 
 		p->histograms |= le >= 0 && table_cell(states, row, le)->kind == VALUE_TABLE;
 		if (seen_before(states, row, name))
@@ -217,7 +217,7 @@ static int picture_draw(FILE *out, const struct picture *p, const char *title, c
 							       .color = i + 1};
 	for (size_t i = 0; i < p->nr; i++)
 		for (size_t row = 0; row < p->claims->nr_rows; row++)
-			if (!strcmp(html_str(p->claims, row, "name") ?: "", p->name[i]))
+			if (!strcmp(table_str(p->claims, row, "name") ?: "", p->name[i]))
 				series[plot.nr_series++] = (struct svg_series){.table = "claims",
 									       .where = "name",
 									       .equals = p->name[i],
@@ -231,7 +231,7 @@ static int picture_draw(FILE *out, const struct picture *p, const char *title, c
 
 int html_wake(FILE *out, const struct report *report)
 {
-	const struct table *states = html_table_of(report, "states");
+	const struct table *states = report_find(report, "states");
 	struct picture p = {.report = report_new("wake")};
 	int rc;
 

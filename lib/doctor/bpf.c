@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Doctor's checks of the kernel itself, privileges, BPF and the events it offers. */
-#include "doctor/checks.h"
+#include "doctor/bpf.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -3,13 +3,14 @@
 #include "doctor/doctor.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
-#include "doctor/checks.h"
+#include "doctor/bpf.h"
+#include "doctor/sources.h"
+#include "doctor/time.h"
 #include "sys/bpf.h"
 #include "sys/file.h"
 #include "sys/kbtf.h"
@@ -155,18 +156,6 @@ static const struct doctor_command {
 			  {.id = DOC_NET_ADMIN, .lost = "no inline softirq experiment"}},
 	},
 };
-
-void doctor_set(struct doctor_row *row, enum doctor_status status, const char *fix, const char *fmt,
-		...)
-{
-	va_list ap;
-
-	row->status = status;
-	va_start(ap, fmt);
-	vsnprintf(row->detail, sizeof(row->detail), fmt, ap);
-	va_end(ap);
-	snprintf(row->fix, sizeof(row->fix), "%s", fix ? fix : "");
-}
 
 static bool in_build(const char *const *build, const char *commands)
 {

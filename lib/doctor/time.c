@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Doctor's checks of what shapes time on this machine: clock, ticks, idle states, hypervisor. */
-#include "doctor/checks.h"
+#include "doctor/time.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -93,7 +93,8 @@ static const struct doctor_command {
 		.name = "load",
 		.needs = {BPF_NEEDS, DOC_EV_IDLE, DOC_EV_IRQ, DOC_EV_SOFTIRQ},
 		.fallback = {DOC_PROC_STAT, DOC_PMU},
-		.fallback_what = "busy time from /proc/stat or a counter, no split by context",
+		.fallback_what = "only with --source procstat or a counter source: busy time, no split "
+				 "by context",
 		.wants = {{.id = DOC_EV_VECTORS,
 			   .lost = "some interrupts count as what they interrupt"},
 			  {.id = DOC_EV_HOTPLUG, .lost = "CPUs that come and go are noticed late"},
@@ -139,8 +140,6 @@ static const struct doctor_command {
 	{
 		.name = "serve",
 		.needs = {BPF_NEEDS, DOC_EV_IDLE, DOC_EV_IRQ, DOC_EV_SOFTIRQ},
-		.fallback = {DOC_PROC_STAT, DOC_PMU},
-		.fallback_what = "busy time only",
 		.wants = {{.id = DOC_EV_WAKEUP, .lost = "no run-queue latency"},
 			  {.id = DOC_EV_TIMER, .lost = "no wake latency"},
 			  {.id = DOC_CGROUP, .lost = "groups are shown by id"}},
@@ -148,8 +147,8 @@ static const struct doctor_command {
 	{
 		.name = "report",
 		.needs = {BPF_NEEDS, DOC_EV_IDLE, DOC_EV_IRQ, DOC_EV_SOFTIRQ},
-		.fallback = {DOC_PROC_STAT, DOC_PMU},
-		.fallback_what = "busy time only",
+		.fallback = {DOC_PROC_STAT},
+		.fallback_what = "only ticks and delays of the audit",
 		.wants = {{.id = DOC_EV_WAKEUP, .lost = "no run-queue latency"},
 			  {.id = DOC_EV_TIMER, .lost = "no wake latency"},
 			  {.id = DOC_CRIT_ENGINE, .lost = "no cost of critical sections"},

@@ -169,7 +169,10 @@ static void test_without_btf(void **state)
 	expect(report, "BTF", "no", "no BTF", "CONFIG_DEBUG_INFO_BTF=y");
 	expect(report, "BPF", "no", "need BTF", "CONFIG_DEBUG_INFO_BTF=y");
 	expect(report, "events: idle", "no", "without BTF", "CONFIG_DEBUG_INFO_BTF=y");
-	expect_command(report, "load", "part", "no split by context");
+	/* Free to choose, load is refused here as well: the user must name the other source. */
+	expect_command(report, "load", "part", "only with --source procstat");
+	expect_command(report, "serve", "no", "needs BTF");
+	expect_command(report, "report", "part", "only ticks and delays");
 	expect_command(report, "runq", "no", "needs BTF");
 	expect_command(report, "audit", "part", "ticks, delays and precision");
 	report_free(report);

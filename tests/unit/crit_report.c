@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "measure/crit/crit.h"
+#include "measure/crit/report.h"
 
 static unsigned int rounds_done, stop_after;
 static int fail_with;

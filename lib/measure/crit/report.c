@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Turns rounds into a report: figures, per CPU, tracepoints, comparison, what to know. */
-#include "measure/crit/crit.h"
+#include "measure/crit/report.h"
 
 #include <errno.h>
 #include <math.h>

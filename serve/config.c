@@ -13,10 +13,12 @@
 
 #include "address.h"
 #include "base/clock.h"
-#include "collector.h"
 #include "stats/hist.h"
 
 #define FILE_MAX (64 * 1024)
+
+#define COLLECTOR_NAME(name) "," #name
+#define ALL_COLLECTORS	     (&(COLLECTORS(COLLECTOR_NAME))[1])
 
 const struct config_setting config_settings[] = {
 	{"listen", "ADDRESS", "where to listen, repeatable: HOST:PORT, [IPV6]:PORT or unix:PATH",
@@ -50,7 +52,7 @@ int config_init(struct config *config)
 	memcpy(config->le_ns, le, sizeof(le));
 	config->nr_le = sizeof(le) / sizeof(le[0]);
 	config->user = strdup("nobody");
-	config->collect = collector_names(',');
+	config->collect = strdup(ALL_COLLECTORS);
 	if (config->user && config->collect)
 		return 0;
 	config_free(config);
@@ -170,15 +172,10 @@ static int each_word(const char *value, struct config *config, struct err *err,
 
 static int check_collector(struct config *config, const char *word, struct err *err)
 {
-	char *known;
-
 	(void)config;
-	if (collector_find(word))
+	if (config_list_has(ALL_COLLECTORS, word))
 		return 0;
-	known = collector_names(' ');
-	err_set(err, -EINVAL, "collect %.40s: this build has %s", word, known ? known : "");
-	free(known);
-	return -EINVAL;
+	return err_set(err, -EINVAL, "collect %.40s: this build has %s", word, ALL_COLLECTORS);
 }
 
 static int add_le(struct config *config, const char *word, struct err *err)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Windows of load as counters: shares of a window times its length, added up. */
-#include "collector.h"
+#include "collectors.h"
 
 #include <math.h>
 #include <stdio.h>

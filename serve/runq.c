@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Windows of run-queue waits as histograms and counters, in a bounded number of series. */
-#include "collector.h"
+#include "collectors.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "collectors.h"
 
 #define MAX_FDS 16
 

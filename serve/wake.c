@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Windows of passive wake latency as histograms. */
-#include "collector.h"
+#include "collectors.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "bench.h"
 #include "serve/body.h"
-#include "serve/collector.h"
+#include "serve/collectors.h"
 #include "view/prom.h"
 
 #define ROUNDS 7

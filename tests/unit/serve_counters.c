@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Windows become counters: sums are exact, never fall, are bounded in number, and end with their cgroup. */
-#include "serve/collector.h"
+#include "serve/collectors.h"
 
 #include "base/clock.h"
 #include "test.h"

@@ -5,7 +5,6 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 
 #include "address.h"
 #include "base/clock.h"
+#include "base/duration.h"
 #include "stats/hist.h"
 
 #define FILE_MAX (64 * 1024)
@@ -110,33 +110,14 @@ static int set_u64(const char *name, const char *value, uint64_t min, uint64_t m
 	return 0;
 }
 
-static double unit_scale(const char *unit)
-{
-	if (!*unit || !strcmp(unit, "s"))
-		return 1e9;
-	if (!strcmp(unit, "ms"))
-		return 1e6;
-	if (!strcmp(unit, "us"))
-		return 1e3;
-	return strcmp(unit, "ns") ? NAN : 1.0;
-}
-
-static int set_time(const char *name, const char *value, double min_ns, double max_ns,
+static int set_time(const char *name, const char *value, uint64_t min_ns, uint64_t max_ns,
 		    uint64_t *at, struct err *err)
 {
-	char *end = NULL;
-	double got = strtod(value, &end);
-	/* strtod also takes " 1", "nan", "0x1p3": only plain decimal numbers are meant. */
-	bool plain = (isdigit((unsigned char)value[0]) || value[0] == '.') && value[1] != 'x' &&
-		     value[1] != 'X';
-
-	got = plain ? got * unit_scale(end) : NAN;
-	if (!(got >= min_ns && got <= max_ns))
-		return err_set(err, -EINVAL,
-			       "%s %.40s: expected a time from %g s to %g s, such as 0.5, 200ms or 1s",
-			       name, value, min_ns / 1e9, max_ns / 1e9);
-	*at = (uint64_t)llround(got);
-	return 0;
+	if (duration_parse(value, min_ns, max_ns, at))
+		return 0;
+	return err_set(err, -EINVAL,
+		       "%s %.40s: expected a time from %g s to %g s, such as 0.5, 200ms or 1s",
+		       name, value, (double)min_ns / 1e9, (double)max_ns / 1e9);
 }
 
 static int add_listen(struct config *config, const char *value, struct err *err)

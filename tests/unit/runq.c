@@ -94,19 +94,6 @@ static void test_le_refused(void **state)
 	assert_int_equal(bad, RUNQ_NR_LE);
 }
 
-/* P99 of 10,000: 9,850 up to the 7th edge, 9,950 up to the 8th, edges 0.2 s apart: 1.5 s. */
-static void test_percentile_of_the_seed(void **state)
-{
-	uint64_t edge[10], count[10] = {0};
-
-	for (unsigned int i = 0; i < 10; i++)
-		edge[i] = (i + 1) * 200000000ULL;
-	count[6] = 9850;
-	count[7] = 100;
-	count[8] = 50;
-	assert_float_equal(buckets_percentile(edge, count, 10, 0, 99), 1.5e9, 1e-3);
-}
-
 static void test_slot_sum(void **state)
 {
 	enum {
@@ -242,7 +229,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_le_is_exact),
 		cmocka_unit_test(test_le_refused),
-		cmocka_unit_test(test_percentile_of_the_seed),
 		cmocka_unit_test(test_slot_sum),
 		cmocka_unit_test(test_max),
 		cmocka_unit_test(test_sampling_error),

@@ -80,7 +80,6 @@ static void bars_frame(FILE *out, const struct bars *b, const struct svg_axis *a
 		       const char *unit)
 {
 	double x = LEFT;
-	char label[32];
 
 	fprintf(out,
 		"<text class=\"title\" x=\"%.0f\" y=\"20\" font-size=\"15\" "
@@ -93,15 +92,7 @@ static void bars_frame(FILE *out, const struct bars *b, const struct svg_axis *a
 			x, b->bars[i].color, x + 18, b->bars[i].name);
 		x += 36.0 + 6.8 * (double)strlen(b->bars[i].name);
 	}
-	for (size_t i = 0; i < axis->nr_ticks; i++) {
-		double y = svg_axis_pixel(axis, axis->tick[i]);
-
-		svg_axis_label(axis, axis->tick[i], label, sizeof(label));
-		fprintf(out,
-			"<path class=\"grid\" stroke=\"#dddddd\" d=\"M%.1f %.1fH%.1f\"/>"
-			"<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\">%s</text>\n",
-			LEFT, y, WIDTH - RIGHT, LEFT - 6, y + 4, label);
-	}
+	svg_axis_rows(axis, out, LEFT, WIDTH - RIGHT);
 	fprintf(out,
 		"<text transform=\"translate(20 %.1f) rotate(-90)\" text-anchor=\"middle\">cost (",
 		axis->at + axis->length / 2.0);

@@ -3,7 +3,6 @@
 #include "commands.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +13,7 @@
 #include "measure/audit/audit.h"
 #include "opts.h"
 #include "run.h"
+#include "sys/affinity.h"
 #include "sys/cpu.h"
 
 #define MAX_DELAYS   256
@@ -269,13 +269,11 @@ static bool options_fit(const struct opts_state *state, const struct audit_cmd *
 /* The last core that we may use: the first ones have most of the interrupts. */
 static bool choose_cpu(const struct opts_state *state, struct audit_cmd *cmd)
 {
-	struct cpuset online;
-	cpu_set_t allowed;
+	struct cpuset online, allowed;
 	unsigned int cpu;
 	char list[64];
 
-	if (cpu_set(NULL, CPU_ONLINE, &online, NULL) ||
-	    sched_getaffinity(0, sizeof(allowed), &allowed))
+	if (cpu_set(NULL, CPU_ONLINE, &online, NULL) || affinity_get(0, &allowed))
 		return true;
 	if (cmd->cpu_given) {
 		if (cpuset_has(&online, cmd->opts.cpu))
@@ -285,7 +283,7 @@ static bool choose_cpu(const struct opts_state *state, struct audit_cmd *cmd)
 		return false;
 	}
 	cpuset_for_each(cpu, &online)
-		if (cpu < CPU_SETSIZE && CPU_ISSET(cpu, &allowed))
+		if (cpuset_has(&allowed, cpu))
 			cmd->opts.cpu = cpu;
 	return true;
 }

@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 #include "gen/cpu_mix.h"
+#include "sys/affinity.h"
 #include "sys/cpu.h"
 
 #define SIGNAL_NS (50 * NSEC_PER_MSEC) /* how often the fast loop lets signals in */
@@ -201,14 +202,13 @@ int audit_find_tick(unsigned int cpu, const struct audit_env *env, struct audit_
 int audit_other_cpu(unsigned int cpu)
 {
 	struct cpuset online;
-	cpu_set_t allowed;
+	struct cpuset allowed;
 	unsigned int other;
 
-	if (cpu_set(NULL, CPU_ONLINE, &online, NULL) ||
-	    sched_getaffinity(0, sizeof(allowed), &allowed))
+	if (cpu_set(NULL, CPU_ONLINE, &online, NULL) || affinity_get(0, &allowed))
 		return -1;
 	cpuset_for_each(other, &online)
-		if (other != cpu && other < CPU_SETSIZE && CPU_ISSET(other, &allowed))
+		if (other != cpu && cpuset_has(&allowed, other))
 			return (int)other;
 	return -1;
 }

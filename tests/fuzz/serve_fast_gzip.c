@@ -4,29 +4,29 @@
 
 #include <zlib.h>
 
-#include "../serve/pack.h"
+#include "../serve/fast_gzip.h"
 
 /* The first byte says in pieces of what size it comes and how often, so that it gets long. */
 static void fuzz_pack(const char *text, size_t len)
 {
 	size_t piece = len ? 1 + (unsigned char)text[0] * 7 : 1, rounds = 1 + len % 40;
-	size_t room = rounds * (pack_bound(len) + (len / piece + 1) * PACK_SLACK) + 2 * PACK_SLACK;
+	size_t room = rounds * (fast_gzip_bound(len) + (len / piece + 1) * FAST_GZIP_SLACK) + 2 * FAST_GZIP_SLACK;
 	unsigned char *out = malloc(room), *back = malloc(rounds * len + 1);
-	struct pack *pack = malloc(sizeof(*pack));
+	struct fast_gzip *pack = malloc(sizeof(*pack));
 	z_stream z = {0};
 	size_t used;
 
 	FUZZ_CHECK(out && back && pack);
-	used = pack_begin(pack, out);
+	used = fast_gzip_begin(pack, out);
 	for (size_t round = 0; round < rounds; round++)
 		for (size_t at = 0; at < len; at += piece) {
 			size_t now = len - at < piece ? len - at : piece;
-			size_t got = pack_add(pack, text + at, now, out + used);
+			size_t got = fast_gzip_add(pack, text + at, now, out + used);
 
-			FUZZ_CHECK(got <= pack_bound(now));
+			FUZZ_CHECK(got <= fast_gzip_bound(now));
 			used += got;
 		}
-	used += pack_end(pack, out + used);
+	used += fast_gzip_end(pack, out + used);
 	z.next_in = out;
 	z.avail_in = used;
 	z.next_out = back;

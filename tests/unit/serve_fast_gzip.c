@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Packed text unpacks to itself, whatever it is and in whatever pieces it comes. */
-#include "serve/pack.h"
+#include "serve/fast_gzip.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,17 +19,17 @@ static uint32_t draw(void)
 
 static size_t pack_all(const unsigned char *text, size_t len, size_t piece, unsigned char *out)
 {
-	struct pack *pack = test_malloc(sizeof(*pack));
-	size_t used = pack_begin(pack, out);
+	struct fast_gzip *pack = test_malloc(sizeof(*pack));
+	size_t used = fast_gzip_begin(pack, out);
 
 	for (size_t at = 0; at < len; at += piece) {
 		size_t now = len - at < piece ? len - at : piece;
-		size_t got = pack_add(pack, text + at, now, out + used);
+		size_t got = fast_gzip_add(pack, text + at, now, out + used);
 
-		assert_true(got <= pack_bound(now));
+		assert_true(got <= fast_gzip_bound(now));
 		used += got;
 	}
-	used += pack_end(pack, out + used);
+	used += fast_gzip_end(pack, out + used);
 	test_free(pack);
 	return used;
 }
@@ -37,7 +37,7 @@ static size_t pack_all(const unsigned char *text, size_t len, size_t piece, unsi
 /* By zlib, which also checks the sum and the length at the end. */
 static void check(const unsigned char *text, size_t len, size_t piece)
 {
-	unsigned char *out = test_malloc(len + len / 8 + (len / piece + 3) * PACK_SLACK);
+	unsigned char *out = test_malloc(len + len / 8 + (len / piece + 3) * FAST_GZIP_SLACK);
 	unsigned char *back = test_malloc(len + 1);
 	z_stream z = {0};
 

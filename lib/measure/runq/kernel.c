@@ -51,8 +51,7 @@ static int on_event(void *ctx, void *data, size_t len)
 	return 0;
 }
 
-static void set_rodata(struct runq_kernel *b, const struct runq_opts *opts, bool cgroup_v2,
-		       bool state_first)
+static void set_rodata(struct runq_kernel *b, const struct runq_opts *opts, bool state_first)
 {
 	struct runq_bpf__rodata *ro = b->skel->rodata;
 	unsigned int bad;
@@ -69,7 +68,7 @@ static void set_rodata(struct runq_kernel *b, const struct runq_opts *opts, bool
 		ro->sample_below = (uint32_t)(opts->sample_ratio * 4294967296.0);
 	ro->threshold_ns = opts->threshold_ns;
 	ro->by_wakeup = opts->source == RUNQ_SOURCE_WAKEUP;
-	ro->cgroup_v2 = cgroup_v2;
+	ro->cgroup_v2 = opts->hierarchy == RUNQ_HIERARCHY_V2;
 	ro->want_blame = opts->blame;
 	ro->switch_state_first = state_first;
 	memcpy((void *)ro->le_ns, opts->le_ns, sizeof(ro->le_ns));
@@ -77,7 +76,7 @@ static void set_rodata(struct runq_kernel *b, const struct runq_opts *opts, bool
 }
 
 /* The programs that can do one thing only do it in fewer steps. */
-static void choose_switch(struct runq_kernel *b, const struct runq_opts *opts, bool cgroup_v2)
+static void choose_switch(struct runq_kernel *b, const struct runq_opts *opts)
 {
 	const struct runq_bpf__rodata *ro = b->skel->rodata;
 	bool usual = opts->per == RUNQ_PER_CGROUP && opts->source != RUNQ_SOURCE_WAKEUP &&
@@ -94,12 +93,13 @@ static void choose_switch(struct runq_kernel *b, const struct runq_opts *opts, b
 
 	bpf_program__set_autoload(b->skel->progs.runq_switch, !usual);
 	for (size_t i = 0; i < sizeof(only) / sizeof(only[0]); i++)
-		bpf_program__set_autoload(only[i].program, usual && only[i].blame == opts->blame &&
-								   only[i].cgroup_v2 == cgroup_v2);
+		bpf_program__set_autoload(only[i].program,
+					  usual && only[i].blame == opts->blame &&
+						  only[i].cgroup_v2 == ro->cgroup_v2);
 }
 
-static int open_skeleton(struct runq_kernel *b, const struct runq_opts *opts, bool cgroup_v2,
-			 int chunk_fd, struct err *err)
+static int open_skeleton(struct runq_kernel *b, const struct runq_opts *opts, int chunk_fd,
+			 struct err *err)
 {
 	struct btf *btf;
 	int rc;
@@ -119,8 +119,8 @@ static int open_skeleton(struct runq_kernel *b, const struct runq_opts *opts, bo
 				     "the kernel has no tracepoint sched_switch");
 		goto out;
 	}
-	set_rodata(b, opts, cgroup_v2, sys_bpf_switch_state_first(btf));
-	choose_switch(b, opts, cgroup_v2);
+	set_rodata(b, opts, sys_bpf_switch_state_first(btf));
+	choose_switch(b, opts);
 	if (opts->source != RUNQ_SOURCE_WAKEUP)
 		bpf_program__set_autoload(b->skel->progs.runq_wakeup, false);
 	if (!sys_bpf_has_member(btf, "sched_info", "run_delay")) {
@@ -204,7 +204,7 @@ static int open_maps(struct runq_kernel *b, const struct runq_opts *opts, size_t
 	return b->ring ? 0 : sys_bpf_fail(err, -errno, "cannot map the ring of events");
 }
 
-int runq_kernel_open(const struct runq_opts *opts, bool cgroup_v2, size_t nr_groups,
+int runq_kernel_open(const struct runq_opts *opts, size_t nr_groups,
 		     struct runq_kernel **ret_kernel, struct err *err)
 {
 	struct runq_kernel *b = calloc(1, sizeof(*b));
@@ -223,7 +223,7 @@ int runq_kernel_open(const struct runq_opts *opts, bool cgroup_v2, size_t nr_gro
 	if (rc < 0)
 		goto fail;
 	/* Only its type matters here, and only until the programs are loaded. */
-	rc = open_skeleton(b, opts, cgroup_v2, chunk_fd, err);
+	rc = open_skeleton(b, opts, chunk_fd, err);
 	close(chunk_fd);
 	if (rc)
 		goto fail;
@@ -275,15 +275,14 @@ int runq_kernel_events(struct runq_kernel *b, void (*fn)(const struct runq_event
 	return rc ? rc : runq_slots_scan(&b->slots, false, err);
 }
 
-int runq_kernel_window(struct runq_kernel *b, struct runq_group ***ret_groups, size_t *ret_nr,
+int runq_kernel_window(struct runq_kernel *b, const struct runq_waits_list **ret_list,
 		       struct err *err)
 {
 	int rc = runq_slots_window(&b->slots, err);
 
 	if (rc)
 		return rc;
-	*ret_groups = b->slots.groups;
-	*ret_nr = b->slots.nr_groups;
+	*ret_list = &b->slots.waits;
 	return 0;
 }
 
@@ -414,9 +413,9 @@ void runq_kernel_losses(struct runq_kernel *b, struct runq_losses *ret_losses)
 	*ret_losses = sum;
 }
 
-const struct runq_group *runq_kernel_find(const struct runq_kernel *b, uint64_t key)
+struct runq_party runq_kernel_party(const struct runq_kernel *b, uint64_t key)
 {
-	return runq_slots_find(&b->slots, key);
+	return runq_party_of(key, key < RUNQ_KEY_OTHER ? runq_slots_find(&b->slots, key) : NULL);
 }
 
 uint64_t runq_kernel_memory(const struct runq_kernel *b)

@@ -12,7 +12,6 @@
 #include <bpf/bpf.h>
 
 #include "base/clock.h"
-#include "measure/runq/groups.h"
 #include "sys/bpf.h"
 
 /* Between two scans that find nothing to hurry for. */
@@ -26,15 +25,10 @@
 
 struct runq_owner {
 	uint64_t key; /* 0: the slot is free */
-	struct runq_group who;
+	struct runq_group *group;
 	struct runq_packed *base; /* where this owner's current window began */
 	uint64_t gone_ns;	  /* when its end was first noticed */
 	uint64_t gone_count;
-};
-
-struct runq_name {
-	uint64_t key;
-	const struct runq_group *who;
 };
 
 unsigned int runq_stripes(unsigned int cpus)
@@ -145,20 +139,28 @@ int runq_slots_open(struct runq_slots *slots, int first_fd, size_t nr_groups, st
 	return rc;
 }
 
+static void names_clear(struct runq_slots *slots)
+{
+	while (slots->nr_names)
+		runq_group_put(slots->names[--slots->nr_names]);
+	free(slots->names);
+	slots->names = NULL;
+}
+
 void runq_slots_close(struct runq_slots *slots)
 {
 	for (unsigned int i = 0; i < slots->nr_chunks; i++)
 		munmap(slots->chunk[i], chunk_len(slots));
 	for (size_t i = 0; i < RUNQ_NR_SLOTS; i++) {
 		if (slots->owners[i]) {
-			free(slots->owners[i]->who.path);
+			runq_group_put(slots->owners[i]->group);
 			free(slots->owners[i]->base);
 		}
 		free(slots->owners[i]);
 	}
-	runq_groups_free(slots->groups, slots->nr_groups);
-	runq_groups_free(slots->ended, slots->nr_ended);
-	free(slots->names);
+	runq_waits_clear(&slots->waits);
+	runq_waits_clear(&slots->ended);
+	names_clear(slots);
 	free(slots->retired);
 }
 
@@ -212,6 +214,8 @@ static int owner_begin(struct runq_slots *slots, size_t slot, uint64_t key, stru
 {
 	const struct runq_head *head = slot_head(slots, slot);
 	struct runq_owner *owner = slots->owners[slot];
+	struct runq_group group = {.key = key};
+	char *name;
 
 	if (!owner)
 		owner = slots->owners[slot] = calloc(1, sizeof(*owner));
@@ -219,13 +223,17 @@ static int owner_begin(struct runq_slots *slots, size_t slot, uint64_t key, stru
 		return err_set(err, -ENOMEM, "out of memory");
 	/* Everything else was there before the key; see slot_find(). */
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	slots->nr_names = 0;
-	free(owner->who.path);
-	owner->who = (struct runq_group){
-		.key = key, .cgroup_id = head->cgroup_id, .pid = head->pid, .tgid = head->tgid};
-	memcpy(owner->who.comm, head->comm, sizeof(owner->who.comm));
-	owner->who.path = slot ? head_name(slots, head) : strdup("(other)");
-	if (!owner->who.path)
+	group.cgroup_id = head->cgroup_id;
+	group.cpu = slots->per == RUNQ_PER_CPU ? key - 1 : 0;
+	group.pid = head->pid;
+	group.tgid = head->tgid;
+	memcpy(group.comm, head->comm, sizeof(head->comm));
+	name = slot ? head_name(slots, head) : strdup("(other)");
+	runq_group_put(owner->group);
+	owner->key = 0;
+	owner->group = name ? runq_group_new(&group, name) : NULL;
+	free(name);
+	if (!owner->group)
 		return err_set(err, -ENOMEM, "out of memory");
 	owner->gone_ns = 0;
 	owner->key = key;
@@ -265,41 +273,24 @@ static void slot_take_max(struct runq_slots *slots, size_t slot, struct runq_tot
 	}
 }
 
-/* What the owner has waited since its base. Counts of 0 give no group. */
+/* Adds what the owner has waited since its base to the list; nothing if that is no wait. */
 static int owner_take(struct runq_slots *slots, size_t slot, bool ended,
-		      struct runq_group **ret_group, struct err *err)
+		      struct runq_waits_list *list, struct err *err)
 {
-	struct runq_owner *owner = slots->owners[slot];
 	struct runq_totals totals;
-	struct runq_group *group;
 	int rc;
 
-	*ret_group = NULL;
 	rc = slot_take(slots, slot, &totals, err);
 	if (rc || !runq_totals_count(&totals))
 		return rc;
 	slot_take_max(slots, slot, &totals);
-	group = malloc(sizeof(*group));
-	if (!group)
-		return err_set(err, -ENOMEM, "out of memory");
-	*group = owner->who;
-	group->ended = ended;
-	group->sum_ns = runq_totals_sum_ns(&totals);
-	group->waits = runq_pack(&totals);
-	group->path = strdup(owner->who.path);
-	if (!group->path || !group->waits) {
-		runq_group_free(group);
-		return err_set(err, -ENOMEM, "out of memory");
-	}
-	*ret_group = group;
-	return 0;
+	return runq_waits_add(list, slots->owners[slot]->group, ended, &totals, err);
 }
 
 /* The group is over: its last window is kept aside, its slot is for the next one. */
 static int owner_end(struct runq_slots *slots, size_t slot, struct err *err)
 {
 	struct runq_owner *owner = slots->owners[slot];
-	struct runq_group *group;
 	uint64_t *retired, key = owner->key;
 	int rc;
 
@@ -307,9 +298,7 @@ static int owner_end(struct runq_slots *slots, size_t slot, struct err *err)
 	for (unsigned int cpu = 0; cpu < slots->cpus; cpu++)
 		if (slots->cpu[cpu].cache[key % RUNQ_NR_CACHE].key == key)
 			slots->cpu[cpu].cache[key % RUNQ_NR_CACHE].key = 0;
-	rc = owner_take(slots, slot, true, &group, err);
-	if (!rc && group)
-		rc = runq_groups_keep(&slots->ended, &slots->nr_ended, group, err);
+	rc = owner_take(slots, slot, true, &slots->ended, err);
 	retired = runq_grow(slots->retired, slots->nr_retired, sizeof(*retired));
 	if (retired) {
 		slots->retired = retired;
@@ -369,72 +358,61 @@ int runq_slots_scan(struct runq_slots *slots, bool at_once, struct err *err)
 	return rc ? rc : runq_slots_refill(slots, 0, err);
 }
 
-static int name_cmp(const void *a, const void *b)
+static int by_key(const void *a, const void *b)
 {
-	uint64_t left = ((const struct runq_name *)a)->key,
-		 right = ((const struct runq_name *)b)->key;
+	uint64_t left = (*(struct runq_group *const *)a)->key;
+	uint64_t right = (*(struct runq_group *const *)b)->key;
 
 	return left < right ? -1 : left > right;
 }
 
+/* Holds every group of the window, so that what blame names stays until the next one. */
 static int names_build(struct runq_slots *slots, struct err *err)
 {
 	size_t nr = 0;
 
-	free(slots->names);
-	slots->nr_names = 0;
+	names_clear(slots);
 	slots->names =
-		calloc(slots->nr_chunks * RUNQ_CHUNK + slots->nr_groups + 1, sizeof(*slots->names));
+		calloc(slots->nr_chunks * RUNQ_CHUNK + slots->waits.nr + 1, sizeof(*slots->names));
 	if (!slots->names)
 		return err_set(err, -ENOMEM, "out of memory");
 	for (size_t i = 0; i < slots->nr_chunks * RUNQ_CHUNK; i++)
 		if (slots->owners[i] && slots->owners[i]->key)
-			slots->names[nr++] =
-				(struct runq_name){slots->owners[i]->key, &slots->owners[i]->who};
-	for (size_t i = 0; i < slots->nr_groups; i++)
-		slots->names[nr++] = (struct runq_name){slots->groups[i]->key, slots->groups[i]};
-	qsort(slots->names, nr, sizeof(*slots->names), name_cmp);
+			slots->names[nr++] = runq_group_get(slots->owners[i]->group);
+	for (size_t i = 0; i < slots->waits.nr; i++)
+		slots->names[nr++] = runq_group_get(slots->waits.waits[i].group);
+	qsort(slots->names, nr, sizeof(*slots->names), by_key);
 	slots->nr_names = nr;
 	return 0;
 }
 
 const struct runq_group *runq_slots_find(const struct runq_slots *slots, uint64_t key)
 {
-	const struct runq_name want = {.key = key};
-	const struct runq_name *name =
-		slots->nr_names
-			? bsearch(&want, slots->names, slots->nr_names, sizeof(want), name_cmp)
-			: NULL;
+	const struct runq_group want = {.key = key}, *at = &want;
+	struct runq_group **name = slots->nr_names ? bsearch(&at, slots->names, slots->nr_names,
+							     sizeof(*slots->names), by_key)
+						   : NULL;
 
 	if (name)
-		return name->who;
-	/* Between windows the list is void as soon as a slot changes hands. */
+		return *name;
+	/* Who came since the last window. */
 	for (size_t i = 0; i < slots->nr_chunks * RUNQ_CHUNK; i++)
 		if (slots->owners[i] && slots->owners[i]->key == key)
-			return &slots->owners[i]->who;
+			return slots->owners[i]->group;
 	return NULL;
 }
 
 int runq_slots_window(struct runq_slots *slots, struct err *err)
 {
-	struct runq_group *group;
 	int rc;
 
 	rc = runq_slots_scan(slots, true, err);
-	slots->nr_names = 0;
-	runq_groups_free(slots->groups, slots->nr_groups);
-	slots->groups = slots->ended;
-	slots->nr_groups = slots->nr_ended;
-	slots->ended = NULL;
-	slots->nr_ended = 0;
-	for (size_t i = 0; !rc && i < slots->nr_chunks * RUNQ_CHUNK; i++) {
-		if (!slots->owners[i] || !slots->owners[i]->key)
-			continue;
-		rc = owner_take(slots, i, slots->owners[i]->gone_ns, &group, err);
-		if (!rc && group)
-			rc = runq_groups_keep(&slots->groups, &slots->nr_groups, group, err);
-	}
-	if (!rc && slots->nr_groups)
-		slots->nr_groups = runq_groups_merge(slots->groups, slots->nr_groups);
+	runq_waits_clear(&slots->waits);
+	slots->waits = slots->ended;
+	slots->ended = (struct runq_waits_list){0};
+	for (size_t i = 0; !rc && i < slots->nr_chunks * RUNQ_CHUNK; i++)
+		if (slots->owners[i] && slots->owners[i]->key)
+			rc = owner_take(slots, i, slots->owners[i]->gone_ns, &slots->waits, err);
+	runq_waits_merge(&slots->waits);
 	return rc ? rc : names_build(slots, err);
 }

@@ -3,7 +3,7 @@
 #ifndef SUBTICK_MEASURE_RUNQ_SLOTS_H
 #define SUBTICK_MEASURE_RUNQ_SLOTS_H
 
-#include "measure/runq/kernel.h"
+#include "measure/runq/waits.h"
 
 struct runq_owner;
 
@@ -21,11 +21,9 @@ struct runq_slots {
 	size_t nr_free; /* in the queue, as far as known */
 	uint64_t scan_ns;
 
-	struct runq_group **ended; /* since the last window */
-	size_t nr_ended;
-	struct runq_group **groups; /* of the last window */
-	size_t nr_groups;
-	struct runq_name *names;
+	struct runq_waits_list ended; /* since the last window */
+	struct runq_waits_list waits; /* of the last window */
+	struct runq_group **names;    /* owners and groups of the last window, by key */
 	size_t nr_names;
 	uint64_t *retired; /* keys that the blame table may forget */
 	size_t nr_retired;
@@ -44,7 +42,7 @@ int runq_slots_refill(struct runq_slots *slots, size_t taken, struct err *err);
 /* Finds new owners, takes back what has ended. Does nothing if it did so a moment ago. */
 int runq_slots_scan(struct runq_slots *slots, bool now, struct err *err);
 int runq_slots_window(struct runq_slots *slots, struct err *err);
-/* Until the next scan; NULL if unknown. */
+/* Groups of the last window stay until the next, others until the next scan; NULL if unknown. */
 const struct runq_group *runq_slots_find(const struct runq_slots *slots, uint64_t key);
 
 #endif

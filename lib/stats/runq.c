@@ -77,6 +77,11 @@ uint64_t runq_totals_max_ns(const struct runq_totals *totals)
 	return totals->max_ns;
 }
 
+double runq_totals_percentile(const struct runq_totals *totals, double percent)
+{
+	return fmin(hist_percentile(totals->count, percent), (double)runq_totals_max_ns(totals));
+}
+
 int runq_le_place(const uint64_t *le, unsigned int nr, uint8_t in[HIST_NR], unsigned int *ret_bad)
 {
 	memset(in, 0, HIST_NR);

@@ -29,6 +29,8 @@ uint64_t runq_totals_sum_ns(const struct runq_totals *totals);
  * was taken by the reader before the histogram, the lower edge of the highest bucket stands in.
  */
 uint64_t runq_totals_max_ns(const struct runq_totals *totals);
+/* Of all waits, as hist_percentile(), but never above the largest; -1.0 without waits. */
+double runq_totals_percentile(const struct runq_totals *totals, double percent);
 
 /*
  * Which boundary splits which bucket: in[b] is 1 + its index. @le ascends. -EINVAL if it does

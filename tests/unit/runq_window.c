@@ -177,6 +177,27 @@ static void test_verdict(void **state)
 	assert_int_equal(window.windows_exceeded, 1);
 }
 
+/* Linear inside its bucket, a percentile can lie above every wait: neither shown nor judged so. */
+static void test_verdict_is_of_what_is_shown(void **state)
+{
+	const struct runq_group_window *group;
+
+	(void)state;
+	waited(7, "/a", 100, 5000);
+	window.limit_percent = 99;
+	window.limit_ns = 5050;
+	close_window();
+	group = &window.groups[0];
+	assert_true(hist_high(hist_index(5000)) > window.limit_ns);
+	assert_float_equal(group->percentile_ns[1], 5000, 0);
+	assert_false(group->exceeded);
+	window.limit_ns = 4999;
+	close_window();
+	group = &window.groups[0];
+	assert_true(group->exceeded);
+	assert_float_equal(group->judged_ns, group->percentile_ns[1], 0);
+}
+
 static const struct value *cell(const struct report *report, const char *table, size_t row,
 				const char *key)
 {
@@ -230,6 +251,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_sampled, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_asked_for, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_verdict, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_verdict_is_of_what_is_shown, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_report, setup, teardown),
 	};
 

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "measure/runq/runq.h"
-#include "stats/hist.h"
 
 struct runq_latency {
 	struct meter *meter;
@@ -161,11 +160,9 @@ const struct runq_latency_group *runq_latency_find(const struct runq_latency_win
 double runq_latency_percentile(const struct runq_latency_group *group, double percent)
 {
 	struct runq_totals totals;
-	double value;
 
 	runq_unpack(group->histogram, &totals);
-	value = hist_percentile(totals.count, percent);
-	return value > (double)group->max_ns ? (double)group->max_ns : value;
+	return runq_totals_percentile(&totals, percent);
 }
 
 double runq_latency_average(const struct runq_latency_group *group)

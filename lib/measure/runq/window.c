@@ -10,7 +10,6 @@
 #include "measure/runq/filter.h"
 #include "measure/runq/kernel.h"
 #include "measure/runq/waits.h"
-#include "stats/hist.h"
 
 static uint64_t scaled(const struct runq_window *w, uint64_t figure)
 {
@@ -45,11 +44,9 @@ static void group_fill(const struct runq_window *w, const struct runq_waits *wai
 	for (unsigned int i = 0; i < w->nr_le; i++)
 		le_count[i] = scaled(w, runq_le_count(&totals, w->le_ns[i], i));
 	for (unsigned int i = 0; i < w->nr_percentiles; i++)
-		percentile_ns[i] = count ? fmin(hist_percentile(totals.count, w->percentiles[i]),
-						(double)group->max_ns)
-					 : NAN;
+		percentile_ns[i] = count ? runq_totals_percentile(&totals, w->percentiles[i]) : NAN;
 	if (count && w->limit_percent > 0.0)
-		group->judged_ns = hist_percentile(totals.count, w->limit_percent);
+		group->judged_ns = runq_totals_percentile(&totals, w->limit_percent);
 	if (w->sample_ratio < 1.0) {
 		group->count_stderr_ratio = runq_count_stderr(&totals, w->sample_ratio);
 		group->sum_stderr_ratio = runq_sum_stderr(&totals, w->sample_ratio);

@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "collector.h"
 #include "stats/hist.h"
+#include "stats/runq.h"
 
 #define FILE_MAX (64 * 1024)
 
@@ -36,9 +37,7 @@ const struct config_setting config_settings[] = {
 
 int config_init(struct config *config)
 {
-	static const uint64_t le[] = {10000,	 20000,	    50000,     100000,	  200000,   500000,
-				      1000000,	 2000000,   5000000,   10000000,  20000000, 50000000,
-				      100000000, 200000000, 500000000, 1000000000};
+	static const uint64_t le[] = RUNQ_LE_DEFAULT_NS;
 
 	*config = (struct config){
 		.interval_ns = NSEC_PER_SEC,

@@ -189,6 +189,7 @@ static int runq_collector_open(const struct config *config, struct meter **ret_m
 		.reserve = config->cgroup_limit,
 	};
 
+	_Static_assert(CONFIG_MAX_LE <= RUNQ_NR_LE, "as many as the programs can count at");
 	memcpy(opts.le_ns, config->le_ns, config->nr_le * sizeof(opts.le_ns[0]));
 	return runq_open(&opts, ret_meter, err);
 }

@@ -32,6 +32,13 @@ uint64_t runq_totals_max_ns(const struct runq_totals *totals);
 /* Of all waits, as hist_percentile(), but never above the largest; -1.0 without waits. */
 double runq_totals_percentile(const struct runq_totals *totals, double percent);
 
+/* Boundaries unless others are asked for: 10 us to 1 s in steps of 1, 2, 5. */
+#define RUNQ_LE_DEFAULT_NS                                                                        \
+	{                                                                                         \
+		10000, 20000, 50000, 100000, 200000, 500000, 1000000, 2000000, 5000000, 10000000, \
+			20000000, 50000000, 100000000, 200000000, 500000000, 1000000000           \
+	}
+
 /*
  * Which boundary splits which bucket: in[b] is 1 + its index. @le ascends. -EINVAL if it does
  * not, or two lie in the same bucket, less than 3.2 % apart; *ret_bad is then the second one.

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "stats/runq.h"
+
 #define BLAME_ROWS 8
 
 const char *const runq_per_names[] = {"cgroup", "task", "comm", "cpu", NULL};
@@ -12,9 +14,7 @@ const char *const runq_hierarchy_names[] = {"auto", "v1", "v2", NULL};
 
 void runq_opts_defaults(struct runq_opts *opts)
 {
-	static const uint64_t le[] = {
-		10000,	 20000,	   50000,    100000,   200000,	  500000,    1000000,	2000000,
-		5000000, 10000000, 20000000, 50000000, 100000000, 200000000, 500000000, 1000000000};
+	static const uint64_t le[] = RUNQ_LE_DEFAULT_NS;
 	static const double percentiles[] = {50, 90, 99, 99.9};
 
 	if (!opts->nr_le) {

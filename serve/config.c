@@ -187,7 +187,7 @@ static int add_le(struct config *config, const char *word, struct err *err)
 
 	if (config->nr_le == CONFIG_MAX_LE)
 		return err_set(err, -E2BIG, "le: at most %d boundaries", CONFIG_MAX_LE);
-	rc = set_time("le", word, 1e3, 1e12, at, err);
+	rc = set_time("le", word, 1e3, HIST_VALUE_MAX, at, err);
 	if (rc)
 		return rc;
 	/* A bucket of the histogram can hold one boundary, and is at most 3.2 % wide. */

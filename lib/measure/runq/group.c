@@ -2,8 +2,12 @@
 /* Groups by reference, and the words for what is no group. */
 #include "measure/runq/group.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* All names of a path, a slash before each, and the mark of one that is deeper. */
+#define PATH_SIZE (sizeof(((struct runq_head *)0)->path) + RUNQ_DEPTH + 8)
 
 struct runq_group *runq_group_new(const struct runq_group *from, const char *path)
 {
@@ -16,6 +20,48 @@ struct runq_group *runq_group_new(const struct runq_group *from, const char *pat
 	group->path = memcpy(group + 1, path, len);
 	group->refs = 1;
 	return group;
+}
+
+/* The head has names from the leaf up, each with its NUL: "b\0a\0" is "/a/b". */
+static void path_read(const struct runq_head *head, char ret_path[PATH_SIZE])
+{
+	const char *part[RUNQ_DEPTH], *at = head->path, *end = at + sizeof(head->path);
+	unsigned int nr = 0;
+	/* Deeper than the programs look: say so, rather than begin in the middle. */
+	char *to = stpcpy(ret_path, head->depth >= RUNQ_DEPTH ? "/…" : "");
+
+	while (nr < head->depth && nr < RUNQ_DEPTH && at < end && *at) {
+		part[nr++] = at;
+		at += strnlen(at, end - at) + 1;
+	}
+	if (!nr && to == ret_path)
+		to = stpcpy(to, "/");
+	while (nr--)
+		to += sprintf(to, "/%.*s", (int)(end - part[nr]), part[nr]);
+}
+
+struct runq_group *runq_group_read(enum runq_per per, uint64_t key, const struct runq_head *head)
+{
+	/* A copy, because the programs may give the slot to another group meanwhile. */
+	struct runq_head copy = *head;
+	struct runq_group group = {
+		.key = key, .cgroup_id = copy.cgroup_id, .pid = copy.pid, .tgid = copy.tgid};
+	char path[PATH_SIZE];
+
+	memcpy(group.comm, copy.comm, sizeof(copy.comm));
+	if (key == RUNQ_KEY_OTHER)
+		return runq_group_new(&group, "(other)");
+	switch (per) {
+	case RUNQ_PER_COMM:
+		return runq_group_new(&group, group.comm);
+	case RUNQ_PER_CPU:
+		group.cpu = key - 1;
+		snprintf(path, sizeof(path), "CPU %u", group.cpu);
+		return runq_group_new(&group, path);
+	default:
+		path_read(&copy, path);
+		return runq_group_new(&group, path);
+	}
 }
 
 struct runq_group *runq_group_get(struct runq_group *group)

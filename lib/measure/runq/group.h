@@ -24,6 +24,8 @@ struct runq_group {
 
 /* A copy of @from and of @path with one reference; NULL if there is no memory. */
 struct runq_group *runq_group_new(const struct runq_group *from, const char *path);
+/* The group that a slot belongs to, as its head describes it. */
+struct runq_group *runq_group_read(enum runq_per per, uint64_t key, const struct runq_head *head);
 struct runq_group *runq_group_get(struct runq_group *group);
 /* NULL is fine. */
 void runq_group_put(struct runq_group *group);

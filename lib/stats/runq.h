@@ -44,8 +44,9 @@ double runq_totals_percentile(const struct runq_totals *totals, double percent);
  * not, or two lie in the same bucket, less than 3.2 % apart; *ret_bad is then the second one.
  */
 int runq_le_place(const uint64_t *le, unsigned int nr, uint8_t in[HIST_NR], unsigned int *ret_bad);
-/* Waits of at most @le ns, exact; @index is that boundary's place in the list. */
-uint64_t runq_le_count(const struct runq_totals *totals, uint64_t le, unsigned int index);
+/* Waits of at most each boundary of @le, exact. */
+void runq_le_counts(const struct runq_totals *totals, const uint64_t *le, unsigned int nr,
+		    uint64_t *ret_counts);
 
 /*
  * Standard error of a count and of a sum that were scaled from a sample of @ratio, relative to

@@ -41,8 +41,9 @@ static void group_fill(const struct runq_window *w, const struct runq_waits *wai
 	};
 	for (int i = 0; i < RUNQ_NR_CAUSES; i++)
 		group->cause_ns[i] = scaled(w, totals.cause_ns[i]);
+	runq_le_counts(&totals, w->le_ns, w->nr_le, le_count);
 	for (unsigned int i = 0; i < w->nr_le; i++)
-		le_count[i] = scaled(w, runq_le_count(&totals, w->le_ns[i], i));
+		le_count[i] = scaled(w, le_count[i]);
 	for (unsigned int i = 0; i < w->nr_percentiles; i++)
 		percentile_ns[i] = count ? runq_totals_percentile(&totals, w->percentiles[i]) : NAN;
 	if (count && w->limit_percent > 0.0)

@@ -20,58 +20,7 @@ struct dispatch {
 	bool leaves_asleep; /* prev; the idle task never does */
 };
 
-/*
- * Global functions, from here on where marked so, are verified on their own: once, not on every
- * way that leads to them. They take numbers only, as kernels before 5.12 know no others.
- */
-__noinline int blame_add(u64 victim, u64 culprit, u64 ns, u32 cpu)
-{
-	struct runq_pair pair = {.victim = victim, .culprit = culprit};
-	struct runq_charge *charge;
-
-	/* Asked here, because a question in the walk doubles the ways through it at each step. */
-	if (!victim || !ns)
-		return 0;
-	charge = bpf_map_lookup_elem(&blame, &pair);
-	if (!charge) {
-		struct runq_charge none = {};
-
-		bpf_map_update_elem(&blame, &pair, &none, BPF_NOEXIST);
-		charge = bpf_map_lookup_elem(&blame, &pair);
-	}
-	if (!charge) {
-		struct runq_cpu *pc = bpf_map_lookup_elem(&cpus, &cpu);
-
-		/* Laid in by user space, so that it is there when nothing else fits. */
-		if (pc)
-			pc->blame_full++;
-		pair.victim = pair.culprit = RUNQ_KEY_OTHER;
-		charge = bpf_map_lookup_elem(&blame, &pair);
-	}
-	if (!charge)
-		return 0;
-	__sync_fetch_and_add(&charge->wait_ns, ns);
-	__sync_fetch_and_add(&charge->count, 1);
-	return 0;
-}
-
-static __always_inline u64 key_of(u32 who)
-{
-	struct runq_head *head;
-
-	if (who >= RUNQ_WHO_QUOTA)
-		return (u64)(s64)(s32)who;
-	head = who ? slot_get(who) : NULL;
-	return head ? head->key : RUNQ_KEY_OTHER;
-}
-
-/* Global: on every way through the walk it would be more than some verifiers take. */
-__noinline int blame_who(u64 victim, u32 who, u64 ns, u32 cpu)
-{
-	return blame_add(victim, key_of(who), ns, cpu);
-}
-
-/* Global. */
+/* Global, as blame_add() is. */
 __noinline int wait_walk(u32 cpu)
 {
 	struct runq_cpu *pc = bpf_map_lookup_elem(&cpus, &cpu);

@@ -3,15 +3,11 @@
 #ifndef SUBTICK_BPF_RUNQ_WALK_H
 #define SUBTICK_BPF_RUNQ_WALK_H
 
-/* Elsewhere, which is the unit test, types and want_blame are the includer's. */
+/* The unit test, which is not for BPF, has types, want_blame and the two functions of its own. */
 #ifdef __bpf__
-#include "runq_maps.bpf.h"
+#include "runq_blame.bpf.h"
 #endif
 #include "abi/runq.h"
-
-/* Of the program that includes this; the unit test has its own. */
-int blame_add(u64 victim, u64 culprit, u64 ns, u32 cpu);
-int blame_who(u64 victim, u32 who, u64 ns, u32 cpu);
 
 static __always_inline u64 overlap(u64 from, u64 to, u64 other_from, u64 other_to)
 {

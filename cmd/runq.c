@@ -185,24 +185,21 @@ static bool take_cgroup(const struct opts_state *state, struct runq_cmd *cmd)
 
 static bool take_name(const struct opts_state *state, int id, struct runq_opts *runq)
 {
-	static const char *const pers[] = {"cgroup", "task", "comm", "cpu", NULL};
-	static const char *const sources[] = {"auto", "sched_info", "wakeup", NULL};
-	static const char *const hierarchies[] = {"auto", "v1", "v2", NULL};
 	int index = 0;
 
 	switch (id) {
 	case ID_PER:
-		if (!take_word(state, "per", pers, "cgroup, task, comm or cpu", &index))
+		if (!take_word(state, "per", runq_per_names, "cgroup, task, comm or cpu", &index))
 			return false;
 		runq->per = (enum runq_per)index;
 		return true;
 	case ID_SOURCE:
-		if (!take_word(state, "source", sources, "auto, sched_info or wakeup", &index))
+		if (!take_word(state, "source", runq_source_names, "auto, sched_info or wakeup", &index))
 			return false;
 		runq->source = (enum runq_source)index;
 		return true;
 	default:
-		if (!take_word(state, "hierarchy", hierarchies, "auto, v1 or v2", &index))
+		if (!take_word(state, "hierarchy", runq_hierarchy_names, "auto, v1 or v2", &index))
 			return false;
 		runq->hierarchy = (enum runq_hierarchy)index;
 		return true;
@@ -273,9 +270,8 @@ static bool fits(const struct opts_state *state, const struct runq_opts *runq)
 
 int cmd_runq(int argc, char **argv)
 {
-	bool exceeded = false;
 	struct runq_cmd cmd = {
-		.runq = {.cgroups = cmd.cgroups, .ret_exceeded = &exceeded},
+		.runq = {.cgroups = cmd.cgroups},
 		.interval = {.interval_ns = NSEC_PER_SEC, .count = 1},
 	};
 	struct view view;
@@ -299,6 +295,9 @@ int cmd_runq(int argc, char **argv)
 	run_signals();
 	if (runq_open(&cmd.runq, &meter, &err))
 		return opts_fail("runq", &err);
-	code = run_meter("runq", meter, &cmd.interval, &view);
-	return code == EXIT_FINE && exceeded ? EXIT_VERDICT : code;
+	code = run_windows("runq", meter, &cmd.interval, &view);
+	if (code == EXIT_FINE && runq_window(meter)->windows_exceeded)
+		code = EXIT_VERDICT;
+	meter->ops->close(meter);
+	return code;
 }

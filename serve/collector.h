@@ -37,8 +37,10 @@ const struct value *collector_cell(const struct table *table, size_t row, const 
 void collector_histogram(struct series *series, size_t at, const struct table *le, uint64_t count,
 			 uint64_t sum_ns);
 
-/* runq.c: groups and blame of one window. */
-void runq_absorb(struct store *store, const struct config *config, const struct report *report);
+struct runq_window;
+/* runq.c: adds groups and blame of one window. */
+void runq_absorb(struct store *store, const struct config *config,
+		 const struct runq_window *window);
 
 struct collector {
 	const struct collector_ops *ops;

@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/duration.h"
 #include "stats/hist.h"
+#include "stats/runq.h"
 
 #define FILE_MAX (64 * 1024)
 
@@ -38,9 +39,7 @@ const struct config_setting config_settings[] = {
 
 int config_init(struct config *config)
 {
-	static const uint64_t le[] = {10000,	 20000,	    50000,     100000,	  200000,   500000,
-				      1000000,	 2000000,   5000000,   10000000,  20000000, 50000000,
-				      100000000, 200000000, 500000000, 1000000000};
+	static const uint64_t le[] = RUNQ_LE_DEFAULT_NS;
 
 	*config = (struct config){
 		.interval_ns = NSEC_PER_SEC,
@@ -166,7 +165,7 @@ static int add_le(struct config *config, const char *word, struct err *err)
 
 	if (config->nr_le == CONFIG_MAX_LE)
 		return err_set(err, -E2BIG, "le: at most %d boundaries", CONFIG_MAX_LE);
-	rc = set_time("le", word, 1e3, 1e12, at, err);
+	rc = set_time("le", word, 1e3, HIST_VALUE_MAX, at, err);
 	if (rc)
 		return rc;
 	/* A bucket of the histogram can hold one boundary, and is at most 3.2 % wide. */

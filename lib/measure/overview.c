@@ -57,19 +57,8 @@ static int overview_event(struct meter *meter, struct report **ret_report, struc
 	return runq->ops->event(runq, ret_report, err);
 }
 
-static void copy_number(const struct table *from, size_t row, const char *key, struct value *to)
+static void add_runq_rows(struct report *report, const struct runq_window *w)
 {
-	const struct value *cell = table_cell(from, row, (size_t)table_find(from, key));
-
-	if (cell->kind == VALUE_U64)
-		value_u64(to, cell->u64);
-	else if (cell->kind == VALUE_F64)
-		value_f64(to, cell->f64);
-}
-
-static void add_runq_rows(struct report *report, const struct table *groups)
-{
-	static const char *const keys[] = {"count", "sum_ns", "avg_ns", "p99_ns", "max_ns"};
 	struct table *table = report_table(report, "runq", "longest waits for a core");
 
 	table_col(table, M_CGROUP);
@@ -78,18 +67,21 @@ static void add_runq_rows(struct report *report, const struct table *groups)
 	table_col(table, M_AVG_NS);
 	table_col_as(table, M_PERCENTILE_NS, "p99_ns", "p99");
 	table_col(table, M_MAX_NS);
-	for (size_t i = 0; i < groups->nr_rows && i < RUNQ_ROWS; i++) {
+	for (size_t i = 0; i < w->nr_groups && i < RUNQ_ROWS; i++) {
+		const struct runq_group_window *group = &w->groups[i];
 		size_t row = table_row(table);
 
-		value_str(table_cell(table, row, 0), table_cell(groups, i, 0)->str);
-		for (size_t k = 0; k < sizeof(keys) / sizeof(keys[0]); k++)
-			copy_number(groups, i, keys[k], table_cell(table, row, k + 1));
+		value_str(table_cell(table, row, 0), runq_party_path(&group->party));
+		value_u64(table_cell(table, row, 1), group->count);
+		value_u64(table_cell(table, row, 2), group->sum_ns);
+		value_f64(table_cell(table, row, 3), group->avg_ns);
+		value_f64(table_cell(table, row, 4), group->percentile_ns[0]);
+		value_u64(table_cell(table, row, 5), group->max_ns);
 	}
 }
 
 static int add_runq(struct overview *o, struct report *report, struct err *err)
 {
-	struct report *waits;
 	int rc;
 
 	if (!o->runq) {
@@ -98,14 +90,10 @@ static int add_runq(struct overview *o, struct report *report, struct err *err)
 			    o->why_no_runq.fix);
 		return 0;
 	}
-	rc = o->runq->ops->read(o->runq, &waits, err);
-	if (rc)
-		return rc;
-	for (size_t i = 0; i < waits->nr_tables; i++)
-		if (!strcmp(waits->tables[i]->key, "groups"))
-			add_runq_rows(report, waits->tables[i]);
-	report_free(waits);
-	return 0;
+	rc = o->runq->ops->read(o->runq, NULL, err);
+	if (!rc)
+		add_runq_rows(report, runq_window(o->runq));
+	return rc;
 }
 
 /* False for null. */
@@ -217,7 +205,7 @@ int overview_open(struct meter **ret_meter, struct err *err)
 {
 	struct load_opts opts = {.compare = true};
 	struct wake_opts wake = {.launchers = 1u << WAKE_PASSIVE, .bare = true};
-	struct runq_opts runq = {.per = RUNQ_PER_CGROUP};
+	struct runq_opts runq = {.per = RUNQ_PER_CGROUP, .percentiles = {99}, .nr_percentiles = 1};
 	struct overview *o = calloc(1, sizeof(*o));
 	int rc;
 

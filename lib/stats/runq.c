@@ -77,6 +77,11 @@ uint64_t runq_totals_max_ns(const struct runq_totals *totals)
 	return totals->max_ns;
 }
 
+double runq_totals_percentile(const struct runq_totals *totals, double percent)
+{
+	return fmin(hist_percentile(totals->count, percent), (double)runq_totals_max_ns(totals));
+}
+
 int runq_le_place(const uint64_t *le, unsigned int nr, uint8_t in[HIST_NR], unsigned int *ret_bad)
 {
 	memset(in, 0, HIST_NR);
@@ -92,13 +97,17 @@ int runq_le_place(const uint64_t *le, unsigned int nr, uint8_t in[HIST_NR], unsi
 	return 0;
 }
 
-uint64_t runq_le_count(const struct runq_totals *totals, uint64_t le, unsigned int index)
+void runq_le_counts(const struct runq_totals *totals, const uint64_t *le, unsigned int nr,
+		    uint64_t *ret_counts)
 {
-	uint64_t sum = totals->below[index];
+	unsigned int bucket = 0;
+	uint64_t sum = 0;
 
-	for (unsigned int i = 0; i < hist_index(le); i++)
-		sum += totals->count[i];
-	return sum;
+	for (unsigned int i = 0; i < nr; i++) {
+		for (unsigned int end = hist_index(le[i]); bucket < end; bucket++)
+			sum += totals->count[bucket];
+		ret_counts[i] = sum + totals->below[i];
+	}
 }
 
 double runq_count_stderr(const struct runq_totals *totals, double ratio)

@@ -29,14 +29,24 @@ uint64_t runq_totals_sum_ns(const struct runq_totals *totals);
  * was taken by the reader before the histogram, the lower edge of the highest bucket stands in.
  */
 uint64_t runq_totals_max_ns(const struct runq_totals *totals);
+/* Of all waits, as hist_percentile(), but never above the largest; -1.0 without waits. */
+double runq_totals_percentile(const struct runq_totals *totals, double percent);
+
+/* Boundaries unless others are asked for: 10 us to 1 s in steps of 1, 2, 5. */
+#define RUNQ_LE_DEFAULT_NS                                                                        \
+	{                                                                                         \
+		10000, 20000, 50000, 100000, 200000, 500000, 1000000, 2000000, 5000000, 10000000, \
+			20000000, 50000000, 100000000, 200000000, 500000000, 1000000000           \
+	}
 
 /*
  * Which boundary splits which bucket: in[b] is 1 + its index. @le ascends. -EINVAL if it does
  * not, or two lie in the same bucket, less than 3.2 % apart; *ret_bad is then the second one.
  */
 int runq_le_place(const uint64_t *le, unsigned int nr, uint8_t in[HIST_NR], unsigned int *ret_bad);
-/* Waits of at most @le ns, exact; @index is that boundary's place in the list. */
-uint64_t runq_le_count(const struct runq_totals *totals, uint64_t le, unsigned int index);
+/* Waits of at most each boundary of @le, exact. */
+void runq_le_counts(const struct runq_totals *totals, const uint64_t *le, unsigned int nr,
+		    uint64_t *ret_counts);
 
 /*
  * Standard error of a count and of a sum that were scaled from a sample of @ratio, relative to

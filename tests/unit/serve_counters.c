@@ -3,6 +3,7 @@
 #include "serve/collectors.h"
 
 #include "base/clock.h"
+#include "measure/runq/window.h"
 #include "test.h"
 
 static struct config config;
@@ -85,61 +86,53 @@ struct group {
 	uint64_t count, sum_ns;
 };
 
-/* Every wait between the 4th and the 5th boundary. */
-static struct report *runq_window(uint64_t time_ns, const struct group *groups, size_t nr)
-{
-	struct report *report = report_new("runq");
-	struct table *table = report_table(report, "groups", NULL);
-	struct table *blame;
-
-	report->time_unix_ns = time_ns;
-	table_col_as(table, M_DETAIL, "cgroup", NULL);
-	table_col_as(table, M_ONLINE, "ended", NULL);
-	table_col(table, M_COUNT);
-	table_col(table, M_SUM_NS);
-	table_col_as(table, M_SUM_NS, "causes.idle_exit_ns", NULL);
-	table_col_as(table, M_SUM_NS, "causes.throttled_ns", NULL);
-	table_col(table, M_BUCKETS);
-	for (size_t i = 0; i < nr; i++) {
-		struct table *le;
-
-		table_row(table);
-		value_str(table_cell(table, i, 0), groups[i].cgroup);
-		value_bool(table_cell(table, i, 1), groups[i].ended);
-		value_u64(table_cell(table, i, 2), groups[i].count);
-		value_u64(table_cell(table, i, 3), groups[i].sum_ns);
-		value_u64(table_cell(table, i, 4), groups[i].sum_ns);
-		le = table_nested(table, i, 6, "le");
-		table_col(le, M_BURST_LE_NS);
-		table_col(le, M_COUNT);
-		for (unsigned int j = 0; j < config.nr_le; j++) {
-			table_row(le);
-			value_u64(table_cell(le, j, 0), config.le_ns[j]);
-			value_u64(table_cell(le, j, 1), j >= 4 ? groups[i].count : 0);
-		}
-	}
-	blame = report_table(report, "blame", NULL);
-	table_col_as(blame, M_DETAIL, "victim", NULL);
-	table_col_as(blame, M_FIX, "culprit", NULL);
-	table_col_as(blame, M_SUM_NS, "wait_ns", NULL);
-	table_col(blame, M_COUNT);
-	for (size_t i = 0; i < nr; i++) {
-		table_row(blame);
-		value_str(table_cell(blame, i, 0), groups[i].cgroup);
-		value_str(table_cell(blame, i, 1), groups[(i + 1) % nr].cgroup);
-		value_u64(table_cell(blame, i, 2), groups[i].sum_ns);
-		value_u64(table_cell(blame, i, 3), groups[i].count);
-	}
-	return report;
-}
-
+/*
+ * A window in which every wait was between the 4th and the 5th boundary, on an idle core, and each
+ * group was blamed on the next; this kernel does not tell throttled time.
+ */
 static void absorb_runq(uint64_t time_ns, const struct group *groups, size_t nr)
 {
-	struct report *report = runq_window(time_ns, groups, nr);
+	struct runq_group *names = calloc(nr, sizeof(*names));
+	struct runq_group_window *rows = calloc(nr, sizeof(*rows));
+	struct runq_blame *blame = calloc(nr, sizeof(*blame));
+	uint64_t *le_counts = calloc(nr * config.nr_le, sizeof(*le_counts));
+	struct runq_window window = {
+		.time_unix_ns = time_ns,
+		.le_ns = config.le_ns,
+		.nr_le = config.nr_le,
+		.causes_known = 1u << RUNQ_IDLE,
+		.groups = rows,
+		.nr_groups = nr,
+		.blame = blame,
+		.nr_blame = nr,
+	};
 
-	assert_int_equal(report_check(report), 0);
-	runq_absorb(&store, &config, report);
-	report_free(report);
+	for (size_t i = 0; i < nr; i++) {
+		uint64_t *le_count = &le_counts[i * config.nr_le];
+
+		names[i].path = groups[i].cgroup;
+		for (unsigned int j = 4; j < config.nr_le; j++)
+			le_count[j] = groups[i].count;
+		rows[i] = (struct runq_group_window){
+			.party = {.group = &names[i]},
+			.ended = groups[i].ended,
+			.count = groups[i].count,
+			.sum_ns = groups[i].sum_ns,
+			.cause_ns = {[RUNQ_IDLE] = groups[i].sum_ns, [RUNQ_THROTTLED] = 1},
+			.le_count = le_count,
+		};
+		blame[i] = (struct runq_blame){
+			.victim = {.group = &names[i]},
+			.culprit = {.group = &names[(i + 1) % nr]},
+			.wait_ns = groups[i].sum_ns,
+			.count = groups[i].count,
+		};
+	}
+	runq_absorb(&store, &config, &window);
+	free(names);
+	free(rows);
+	free(blame);
+	free(le_counts);
 }
 
 static void test_runq(void **state)
@@ -159,6 +152,49 @@ static void test_runq(void **state)
 			 SERIES_NONE);
 	assert_int_equal(word(F_RUNQ_BLAME, "victim=\"/a\",culprit=\"/\\\"b\\\"\\n\"", 0), 2000);
 	assert_int_equal(word(F_RUNQ_GROUPS, "", 0), 2);
+}
+
+/* What is no cgroup keeps its word, is not counted among the cgroups and never folded. */
+static void test_parties(void **state)
+{
+	static const struct {
+		enum runq_party_kind kind;
+		const char *label;
+	} parties[] = {
+		{RUNQ_PARTY_GONE, "(gone)"},	   {RUNQ_PARTY_IDLE, "(idle)"},
+		{RUNQ_PARTY_QUOTA, "(quota)"},	   {RUNQ_PARTY_KTHREADS, "(kernel threads)"},
+		{RUNQ_PARTY_UNKNOWN, "(unknown)"}, {RUNQ_PARTY_OTHER_CORE, "(other core)"},
+		{RUNQ_PARTY_OTHER, "(other)"},
+	};
+	struct runq_group a = {.path = "/a"}, strange = {.path = "/(idle)"};
+	uint64_t le_count[16] = {0};
+	struct runq_group_window rows[] = {
+		{.party = {.group = &a}, .count = 1, .sum_ns = 10, .le_count = le_count},
+		{.party = {.kind = RUNQ_PARTY_OTHER}, .count = 2, .sum_ns = 20, .le_count = le_count},
+	};
+	struct runq_blame blame[] = {{.victim = {.group = &a}, .wait_ns = 5, .count = 1},
+				     {.victim = {.group = &a},
+				      .culprit = {.group = &strange},
+				      .wait_ns = 7,
+				      .count = 1}};
+	struct runq_window window = {.time_unix_ns = 1, .groups = rows, .nr_groups = 2};
+	char labels[64];
+
+	(void)state;
+	window.blame = blame;
+	window.nr_blame = 1;
+	for (size_t i = 0; i < sizeof(parties) / sizeof(parties[0]); i++) {
+		blame[0].culprit.kind = parties[i].kind;
+		runq_absorb(&store, &config, &window);
+		snprintf(labels, sizeof(labels), "victim=\"/a\",culprit=\"%s\"", parties[i].label);
+		assert_int_equal(word(F_RUNQ_BLAME, labels, 0), 5);
+	}
+	assert_int_equal(word(F_RUNQ_GROUPS, "", 0), 1);
+	assert_int_equal(word(F_RUNQ, "cgroup=\"(other)\"", config.nr_le), 14);
+	/* A cgroup without series of its own goes to the rest, whatever its name is. */
+	window.blame = &blame[1];
+	runq_absorb(&store, &config, &window);
+	assert_int_equal(word(F_RUNQ_BLAME, "victim=\"/a\",culprit=\"(other)\"", 0), 12);
 }
 
 static void test_limit(void **state)
@@ -214,6 +250,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_load, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_runq, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_parties, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_limit, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_ended, setup, teardown),
 	};

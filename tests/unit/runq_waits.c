@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What is kept of groups: packed totals come back as they were, groups that came back are one. */
+/* What groups waited: packed totals come back as they were, groups that came back are one. */
 #include "test.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "measure/runq/groups.h"
+#include "measure/runq/waits.h"
 
 #define WORDS (sizeof(struct runq_totals) / sizeof(uint64_t))
 
@@ -50,46 +50,44 @@ static void test_unpack_nothing(void **state)
 	assert_int_equal(runq_totals_max_ns(&totals), 0);
 }
 
-static struct runq_group *group_new(uint64_t key, const char *path, uint64_t ns, bool ended)
+/* Two waits of @ns together. */
+static void add(struct runq_waits_list *list, uint64_t key, const char *path, uint64_t ns,
+		bool ended)
 {
-	struct runq_group *group = calloc(1, sizeof(*group));
+	struct runq_group *group = runq_group_new(&(struct runq_group){.key = key}, path);
 	struct runq_totals totals = {0};
+	struct err err = {0};
 
 	totals.count[key] = 2;
 	totals.cause_ns[RUNQ_SAME] = ns;
 	totals.max_ns = ns;
-	group->key = key;
-	group->path = strdup(path);
-	group->sum_ns = ns;
-	group->ended = ended;
-	group->waits = runq_pack(&totals);
-	return group;
+	assert_non_null(group);
+	assert_int_equal(runq_waits_add(list, group, ended, &totals, &err), 0);
+	runq_group_put(group);
 }
 
 static void test_merge(void **state)
 {
-	struct runq_group **groups = NULL;
+	struct runq_waits_list list = {0};
 	struct runq_totals totals;
-	struct err err = {0};
-	size_t nr = 0;
 
 	(void)state;
 	/* One that ended, and waited a last time under its old key. */
-	assert_int_equal(runq_groups_keep(&groups, &nr, group_new(7, "/a", 30, true), &err), 0);
-	assert_int_equal(runq_groups_keep(&groups, &nr, group_new(5, "/b", 40, false), &err), 0);
-	assert_int_equal(runq_groups_keep(&groups, &nr, group_new(7, "/a", 20, false), &err), 0);
-	nr = runq_groups_merge(groups, nr);
-	assert_int_equal(nr, 2);
-	assert_string_equal(groups[0]->path, "/a");
-	assert_int_equal(groups[0]->sum_ns, 50);
-	assert_true(groups[0]->ended);
-	runq_unpack(groups[0]->waits, &totals);
+	add(&list, 7, "/a", 30, true);
+	add(&list, 5, "/b", 40, false);
+	add(&list, 7, "/a", 20, false);
+	runq_waits_merge(&list);
+	assert_int_equal(list.nr, 2);
+	assert_string_equal(list.waits[0].group->path, "/a");
+	assert_int_equal(list.waits[0].sum_ns, 50);
+	assert_true(list.waits[0].ended);
+	runq_unpack(list.waits[0].totals, &totals);
 	assert_int_equal(runq_totals_count(&totals), 4);
 	assert_int_equal(runq_totals_sum_ns(&totals), 50);
 	assert_int_equal(totals.max_ns, 30);
-	assert_string_equal(groups[1]->path, "/b");
-	assert_false(groups[1]->ended);
-	runq_groups_free(groups, nr);
+	assert_string_equal(list.waits[1].group->path, "/b");
+	assert_false(list.waits[1].ended);
+	runq_waits_clear(&list);
 }
 
 int main(void)

@@ -35,7 +35,7 @@ struct load_meter {
 	bool steal_open;
 	uint64_t tick_ns;
 
-	uint64_t *bursts_prev; /* nr_cpus × HIST_NR at the start of the window */
+	uint64_t *bursts_prev, *bursts_cur; /* nr_cpus × HIST_NR at both ends of the window */
 	struct load_vecs *vecs_prev, *vecs_cur;
 };
 
@@ -112,9 +112,26 @@ static void load_close(struct meter *meter)
 	free(m->steal_prev);
 	free(m->steal_cur);
 	free(m->bursts_prev);
+	free(m->bursts_cur);
 	free(m->vecs_prev);
 	free(m->vecs_cur);
 	free(m);
+}
+
+/* Read once per window: its end is the next one's beginning, so no burst falls in between. */
+static void sample_bursts(struct load_meter *m)
+{
+	struct load_source *source = m->lanes[0].source;
+	uint64_t *was = m->bursts_prev;
+
+	m->bursts_prev = m->bursts_cur;
+	m->bursts_cur = was;
+	for (unsigned int cpu = 0; cpu < m->nr_cpus; cpu++) {
+		const volatile uint64_t *now = source->ops->bursts(source, cpu);
+
+		for (unsigned int i = 0; i < HIST_NR; i++)
+			m->bursts_cur[cpu * HIST_NR + i] = now[i];
+	}
 }
 
 static void sample_all(struct load_meter *m)
@@ -135,6 +152,8 @@ static void sample_all(struct load_meter *m)
 		for (unsigned int cpu = 0; cpu < m->nr_cpus; cpu++)
 			m->lanes[0].source->ops->vecs(m->lanes[0].source, cpu, &m->vecs_cur[cpu]);
 	}
+	if (m->bursts_cur)
+		sample_bursts(m);
 	if (m->steal_open) {
 		struct procstat_cpu *was = m->steal_prev;
 
@@ -145,22 +164,12 @@ static void sample_all(struct load_meter *m)
 	}
 }
 
-static void keep_bursts(struct load_meter *m)
-{
-	struct load_source *source = m->lanes[0].source;
-
-	for (unsigned int cpu = 0; m->bursts_prev && cpu < m->nr_cpus; cpu++)
-		memcpy(&m->bursts_prev[cpu * HIST_NR], source->ops->bursts(source, cpu),
-		       HIST_NR * sizeof(uint64_t));
-}
-
 static int load_start(struct meter *meter, struct err *err)
 {
 	struct load_meter *m = to_load(meter);
 
 	(void)err;
 	sample_all(m);
-	keep_bursts(m);
 	m->start_ns = clock_mono_ns();
 	return 0;
 }
@@ -215,11 +224,11 @@ static int load_read(struct meter *meter, struct report **ret_report, struct err
 	result.vecs_prev = m->vecs_prev;
 	result.vecs_cur = m->vecs_cur;
 	result.bursts_prev = m->bursts_prev;
+	result.bursts_cur = m->bursts_cur;
 	result.passed_over = m->passed_over.code ? &m->passed_over : NULL;
 	rc = load_report(&result, ret_report);
 	if (rc)
 		return err_set(err, rc, "cannot make the report: %s", strerror(-rc));
-	keep_bursts(m);
 	m->start_ns = end_ns;
 	return 0;
 }
@@ -235,7 +244,8 @@ static int alloc_extras(struct load_meter *m, struct load_source *source, struct
 {
 	if (m->opts.bursts && source->ops->bursts && source->ops->bursts(source, 0)) {
 		m->bursts_prev = calloc((size_t)m->nr_cpus * HIST_NR, sizeof(*m->bursts_prev));
-		if (!m->bursts_prev)
+		m->bursts_cur = calloc((size_t)m->nr_cpus * HIST_NR, sizeof(*m->bursts_cur));
+		if (!m->bursts_prev || !m->bursts_cur)
 			return err_set(err, -ENOMEM, "out of memory");
 	}
 	if (m->opts.softirq && source->ops->vecs) {

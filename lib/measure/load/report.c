@@ -191,15 +191,13 @@ static void add_bursts(const struct load_result *r, struct report *report)
 		col_p[i] = table_col_as(table, M_PERCENTILE_NS, points[i].key, points[i].title);
 	col_le = table_col(table, M_BUCKETS);
 	cpuset_for_each(cpu, &r->opts->cpus) {
-		const uint64_t *now;
 		uint64_t count[HIST_NR];
 		size_t row;
 
 		if (cpu >= r->nr_cpus)
 			break;
-		now = r->source[0]->ops->bursts(r->source[0], cpu);
 		for (unsigned int i = 0; i < HIST_NR; i++)
-			count[i] = ((const volatile uint64_t *)now)[i] -
+			count[i] = r->bursts_cur[cpu * HIST_NR + i] -
 				   r->bursts_prev[cpu * HIST_NR + i];
 		row = table_row(table);
 		value_u64(table_cell(table, row, col_cpu), cpu);

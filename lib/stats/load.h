@@ -59,27 +59,39 @@ struct load_vecs {
 	uint64_t count[LOAD_NR_VECS];
 };
 
-struct load_window {
-	uint64_t window_ns;
-	double busy_ratio; /* valid unless flags & LOAD_NO_FIGURE */
-	double part_ratio[LOAD_NR_PARTS];
+/*
+ * One window of one CPU, as one source saw it. With a flag of LOAD_NO_FIGURE only window_ns and
+ * flags count, the rest is 0.
+ */
+struct load_cpu_window {
+	uint64_t window_ns; /* by this CPU's own stamps */
+	uint64_t busy_ns;   /* of it; what the source counts, scaled to the window */
+	uint64_t part_ns[LOAD_NR_PARTS];
+	double busy_ratio;	    /* the source's own figure: Δbusy / Δtotal × rate */
 	double closure_error_ratio; /* |sum of parts - wall time by the reader's clock| over it */
 	uint32_t flags;
 };
 
 /*
- * @rate turns busy into units of total (1.0 for most; 1e9/base frequency in calibrated mode).
- * @parts has a bit per part that the source knows; without any, no closure is computed.
+ * The window between two samples. @rate turns busy into units of total (1.0 for most; 1e9/base
+ * frequency in calibrated mode). @parts has a bit per part that the source knows; without any, no
+ * closure is computed.
  */
-void load_window(const struct load_sample *prev, const struct load_sample *cur, double rate,
-		 uint32_t parts, struct load_window *ret_window);
+void load_subtract(const struct load_sample *prev, const struct load_sample *cur, double rate,
+		   uint32_t parts, struct load_cpu_window *ret_window);
 
 /*
- * Takes @steal_ns out of the parts in which the core was not halted, in proportion: stolen time
+ * Moves @steal_ns out of the parts in which the core was not halted, in proportion: stolen time
  * passes while one of them is open, and nothing says which. Keeps the sum.
  */
-void load_window_steal(struct load_window *window, uint64_t steal_ns);
+void load_move_steal(struct load_cpu_window *window, uint64_t steal_ns);
 
+/* A part as a share of the window, 0…1. */
+double load_part_ratio(const struct load_cpu_window *window, enum load_part part);
+
+/* "softirq_on_idle", and "NET_RX" of a softirq vector. */
+const char *load_part_name(enum load_part part);
+const char *load_vec_name(unsigned int vec);
 /* "multiplexed,offline": the flags' names, "" for none. */
 void load_flags_format(uint32_t flags, char *buf, unsigned int size);
 

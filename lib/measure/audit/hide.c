@@ -24,7 +24,7 @@ static int probe(struct source_set *lanes, double share, uint64_t period_ns,
 				 .locked = true,
 				 .phase_ns = probe->phase_ns};
 	int columns = source_set_find(lanes, "procstat"), rc;
-	struct load_window truth, shown;
+	struct load_cpu_window truth, shown;
 	struct duty duty;
 	bool bound;
 

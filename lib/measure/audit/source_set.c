@@ -102,12 +102,12 @@ void source_set_sample(struct source_set *l)
 }
 
 void source_set_window(const struct source_set *l, size_t lane, size_t from, size_t to,
-			struct load_window *ret_window)
+		       struct load_cpu_window *ret_window)
 {
 	const struct source_set_member *at = &l->lane[lane];
 
-	load_window(&at->kept[from], &at->kept[to], at->source->rate, at->source->parts,
-		    ret_window);
+	load_subtract(&at->kept[from], &at->kept[to], at->source->rate, at->source->parts,
+		      ret_window);
 }
 
 int source_set_find(const struct source_set *l, const char *name)
@@ -127,7 +127,7 @@ int source_set_error(const struct source_set *l, size_t lane, size_t steps,
 	if (!sizes)
 		return -ENOMEM;
 	for (size_t from = 0; from + steps < l->nr; from++) {
-		struct load_window truth, shown;
+		struct load_cpu_window truth, shown;
 
 		source_set_window(l, 0, from, from + steps, &truth);
 		source_set_window(l, lane, from, from + steps, &shown);

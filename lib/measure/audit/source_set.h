@@ -31,7 +31,7 @@ void source_set_reset(struct source_set *lanes);
 /* One more sample of every lane; nothing when there is no room. */
 void source_set_sample(struct source_set *lanes);
 void source_set_window(const struct source_set *lanes, size_t lane, size_t from, size_t to,
-			struct load_window *ret_window);
+		       struct load_cpu_window *ret_window);
 /* By the source's name; -1 for none. */
 int source_set_find(const struct source_set *lanes, const char *name);
 

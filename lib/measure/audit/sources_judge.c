@@ -71,7 +71,7 @@ void audit_take_hidden(struct audit_findings *f, const struct audit_scene *scene
 
 void audit_take_softirq(struct audit_findings *f, const struct audit_scene *scene)
 {
-	double softirq = scene->truth.part_ratio[LOAD_PART_SOFTIRQ_ON_IDLE];
+	double softirq = load_part_ratio(&scene->truth, LOAD_PART_SOFTIRQ_ON_IDLE);
 
 	if (!scene->parts_known || !scene->idle_known || softirq < 0.05 ||
 	    (scene->truth.flags | scene->idle_based.flags) & LOAD_NO_FIGURE)

@@ -24,7 +24,7 @@ struct audit_scene {
 	bool strayed; /* hotplug drove the load to another core */
 	double burn_ratio, thread_ratio;
 	bool parts_known, idle_known;
-	struct load_window truth, columns, idle_based;
+	struct load_cpu_window truth, columns, idle_based;
 	double columns_sum;
 };
 

@@ -18,7 +18,7 @@ struct lane {
 	struct load_source *source;
 	struct load_sample *prev;
 	struct load_sample *cur;
-	struct load_window *windows;
+	struct load_cpu_window *windows;
 };
 
 struct load_meter {
@@ -192,15 +192,15 @@ static void make_windows(struct load_meter *m, bool steal)
 		struct lane *lane = &m->lanes[i];
 
 		for (unsigned int cpu = 0; cpu < m->nr_cpus; cpu++)
-			load_window(&lane->prev[cpu], &lane->cur[cpu], lane->source->rate,
-				    lane->source->parts, &lane->windows[cpu]);
+			load_subtract(&lane->prev[cpu], &lane->cur[cpu], lane->source->rate,
+				      lane->source->parts, &lane->windows[cpu]);
 	}
 	for (unsigned int cpu = 0; steal && m->lanes[0].source->parts && cpu < m->nr_cpus; cpu++) {
 		uint64_t was = m->steal_prev[cpu].ticks[PROCSTAT_STEAL];
 		uint64_t is = m->steal_cur[cpu].ticks[PROCSTAT_STEAL];
 
 		if (m->steal_prev[cpu].nr_cols && is > was)
-			load_window_steal(&m->lanes[0].windows[cpu], (is - was) * m->tick_ns);
+			load_move_steal(&m->lanes[0].windows[cpu], (is - was) * m->tick_ns);
 	}
 }
 

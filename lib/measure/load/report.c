@@ -46,11 +46,12 @@ static bool knows(const struct load_result *r, enum load_part part)
 }
 
 static void fill_parts(const struct load_result *r, struct table *table, size_t row, size_t col,
-		       const struct load_window *w)
+		       const struct load_cpu_window *w)
 {
 	for (size_t i = 0; i < NR_PARTS; i++)
 		if (knows(r, parts[i].part))
-			value_f64(table_cell(table, row, col + i), w->part_ratio[parts[i].part]);
+			value_f64(table_cell(table, row, col + i),
+				  load_part_ratio(w, parts[i].part));
 	if (r->source[0]->parts)
 		value_f64(table_cell(table, row, col + NR_PARTS), w->closure_error_ratio);
 }
@@ -60,7 +61,7 @@ static void fill_compare(const struct load_result *r, struct table *table, size_
 {
 	for (size_t i = 0; i < sizeof(compare_cols) / sizeof(compare_cols[0]); i++)
 		for (unsigned int lane = 0; lane < r->nr_lanes; lane++) {
-			const struct load_window *w = &r->windows[lane][cpu];
+			const struct load_cpu_window *w = &r->windows[lane][cpu];
 
 			if (r->source[lane]->ops->compare == compare_cols[i] &&
 			    !(w->flags & LOAD_NO_FIGURE))
@@ -105,7 +106,7 @@ static void add_cpus(const struct load_result *r, struct report *report)
 	table->cols[col_part + NR_PARTS].data_only = r->opts->compare || !r->source[0]->parts;
 
 	cpuset_for_each(cpu, &r->opts->cpus) {
-		const struct load_window *w;
+		const struct load_cpu_window *w;
 		char flags[96];
 		size_t row;
 
@@ -136,7 +137,7 @@ static void add_softirqs(const struct load_result *r, struct report *report)
 	unsigned int cpu;
 
 	cpuset_for_each(cpu, &r->opts->cpus) {
-		const struct load_window *w;
+		const struct load_cpu_window *w;
 
 		if (cpu >= r->nr_cpus)
 			break;

@@ -19,7 +19,7 @@ struct load_result {
 	uint64_t window_ns;
 	unsigned int nr_lanes;
 	struct load_source *source[LOAD_MAX_LANES];
-	const struct load_window *windows[LOAD_MAX_LANES];
+	const struct load_cpu_window *windows[LOAD_MAX_LANES];
 	const struct load_vecs *vecs_prev, *vecs_cur; /* per CPU, or NULL */
 	const uint64_t *bursts_prev, *bursts_cur; /* nr_cpus × HIST_NR, or NULL */
 	const struct err *passed_over; /* why auto took no better source, or NULL */

@@ -40,7 +40,7 @@ struct load_source {
 	const struct load_source_ops *ops;
 	unsigned int nr_cpus;
 	uint32_t parts; /* bit per load_part that it knows */
-	double rate;	/* see load_window() */
+	double rate;	/* see load_subtract() */
 };
 
 /* All sources, best first; NULL-terminated. */

@@ -59,6 +59,17 @@ struct load_vecs {
 	uint64_t count[LOAD_NR_VECS];
 };
 
+/* What a source lost since it was opened. LOAD_NO_LOSS: it has no such loss. */
+struct load_losses {
+	uint64_t torn;		   /* samples given up: the core changed faster than it was read */
+	uint64_t odd_edges;	   /* context exits without their entry, or the reverse */
+	uint64_t paused_lost;	   /* preempted softirqs beyond those that one core can remember */
+	uint64_t recursion_misses; /* events that the kernel did not hand to the programs */
+	uint64_t read_errors;
+};
+
+#define LOAD_NO_LOSS UINT64_MAX
+
 /*
  * One window of one CPU, as one source saw it. With a flag of LOAD_NO_FIGURE only window_ns and
  * flags count, the rest is 0.

@@ -2,7 +2,7 @@
 /* The load meter on a source of the test's own: what happens in between is in exactly one window. */
 #include "measure/load/load.h"
 
-#include "measure/load/source.h"
+#include "measure/load/sources.h"
 #include "test.h"
 
 #include "abi/hist.h"
@@ -37,6 +37,12 @@ static const uint64_t *fake_bursts(struct load_source *source, unsigned int cpu)
 	return counts;
 }
 
+static void fake_losses(struct load_source *source, struct load_losses *losses)
+{
+	(void)source;
+	losses->torn = 5;
+}
+
 static void fake_close(struct load_source *source)
 {
 	(void)source;
@@ -47,6 +53,7 @@ static const struct load_source_ops fake_ops = {
 	.what = "a source of the test's own",
 	.open = fake_open,
 	.sample = fake_sample,
+	.losses = fake_losses,
 	.bursts = fake_bursts,
 	.close = fake_close,
 };
@@ -100,10 +107,30 @@ static void test_bursts(void **state)
 	meter->ops->close(meter);
 }
 
+/* What the source cannot lose is no key at all: a zero would be a promise. */
+static void test_losses(void **state)
+{
+	struct load_opts opts = {0};
+	struct report *report;
+	struct meter *meter;
+
+	(void)state;
+	assert_int_equal(load_open(&opts, &meter, NULL), 0);
+	assert_int_equal(meter->ops->start(meter, NULL), 0);
+	assert_int_equal(meter->ops->read(meter, &report, NULL), 0);
+	assert_int_equal(
+		table_cell(report->quality, 0, table_find(report->quality, "torn_total"))->u64, 5);
+	assert_int_equal(table_find(report->quality, "odd_edges_total"), -1);
+	assert_int_equal(table_find(report->quality, "read_error_total"), -1);
+	report_free(report);
+	meter->ops->close(meter);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_bursts),
+		cmocka_unit_test(test_losses),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,7 +12,8 @@
 #include "base/clock.h"
 #include "gen/sleep_loop.h"
 #include "measure/audit/watch.h"
-#include "measure/load/source.h"
+#include "measure/load/report.h"
+#include "measure/load/sources.h"
 #include "sys/cpu.h"
 #include "sys/pidstat.h"
 
@@ -366,8 +367,12 @@ int audit_delays(const struct audit_opts *opts, const struct audit_env *env,
 		if (report) {
 			report_source(report, d.bpf ? "bpf" : "thread-clock");
 			add_table(&d, report);
-			if (d.bpf && d.bpf->ops->quality)
-				d.bpf->ops->quality(d.bpf, report);
+			if (d.bpf) {
+				struct load_losses losses;
+
+				load_source_losses(d.bpf, &losses);
+				load_report_losses(&losses, report);
+			}
 			add_notes(&d, report);
 		}
 		rc = audit_report_done(report, ret_report, err);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "measure/load/sources.h"
 #include "stats/quantile.h"
 #include "sys/cpu.h"
 

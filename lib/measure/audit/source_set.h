@@ -3,6 +3,8 @@
 #ifndef SUBTICK_MEASURE_AUDIT_SOURCE_SET_H
 #define SUBTICK_MEASURE_AUDIT_SOURCE_SET_H
 
+#include <stddef.h>
+
 #include "base/err.h"
 #include "measure/load/source.h"
 

@@ -17,6 +17,8 @@
 #include "measure/audit/sources_report.h"
 #include "measure/audit/sources_judge.h"
 #include "measure/audit/watch.h"
+#include "measure/load/report.h"
+#include "measure/load/sources.h"
 
 #define GOLDEN	    0.6180339887
 #define SETTLE_NS   (100 * NSEC_PER_MSEC)
@@ -338,8 +340,12 @@ int audit_sources(const struct audit_opts *opts, const struct audit_env *env,
 		s.tables.errors->text_hidden = true;
 	rc = run_all(&s, err);
 	s.report->window_ns = clock_mono_ns() - begin;
-	if (!rc && s.lanes.lane[0].source->ops->quality)
-		s.lanes.lane[0].source->ops->quality(s.lanes.lane[0].source, s.report);
+	if (!rc) {
+		struct load_losses losses;
+
+		load_source_losses(s.lanes.lane[0].source, &losses);
+		load_report_losses(&losses, s.report);
+	}
 	add_notes(&s);
 	source_set_close(&s.lanes);
 	if (rc) {

@@ -266,23 +266,21 @@ static void bpf_vecs(struct load_source *source, unsigned int cpu, struct load_v
 	load_slot_vecs(&to_bpf(source)->slots[cpu], ret_vecs);
 }
 
-static void bpf_quality(struct load_source *source, struct report *report)
+static void bpf_losses(struct load_source *source, struct load_losses *losses)
 {
 	struct bpf_source *b = to_bpf(source);
-	uint64_t odd = 0, lost = 0, pmu = 0;
+	uint64_t read_errors = 0;
 
+	losses->torn = b->torn;
+	losses->odd_edges = losses->paused_lost = 0;
 	for (unsigned int cpu = 0; cpu < source->nr_cpus; cpu++) {
-		odd += b->slots[cpu].odd_edges;
-		lost += b->slots[cpu].paused_lost;
-		pmu += b->slots[cpu].pmu_errors;
+		losses->odd_edges += b->slots[cpu].odd_edges;
+		losses->paused_lost += b->slots[cpu].paused_lost;
+		read_errors += b->slots[cpu].pmu_errors;
 	}
-	value_u64(report_quality(report, M_TORN_TOTAL), b->torn);
-	value_u64(report_quality(report, M_ODD_EDGES_TOTAL), odd);
-	value_u64(report_quality(report, M_PAUSED_LOST_TOTAL), lost);
-	value_u64(report_quality(report, M_RECURSION_MISSES_TOTAL),
-		  sys_bpf_recursion_misses(b->skel->obj));
+	losses->recursion_misses = sys_bpf_recursion_misses(b->skel->obj);
 	if (b->fds)
-		value_u64(report_quality(report, M_READ_ERROR_TOTAL), pmu);
+		losses->read_errors = read_errors;
 }
 
 static const uint64_t *bpf_bursts(struct load_source *source, unsigned int cpu)
@@ -295,11 +293,10 @@ static const uint64_t *bpf_bursts(struct load_source *source, unsigned int cpu)
 const struct load_source_ops load_source_bpf = {
 	.name = "bpf",
 	.what = "context edges noted by each core (BPF); no counter needed, no IPI",
-	.compare = M_CMP_BPF,
 	.open = bpf_open,
 	.sample = bpf_sample,
 	.vecs = bpf_vecs,
-	.quality = bpf_quality,
+	.losses = bpf_losses,
 	.bursts = bpf_bursts,
 	.close = bpf_close,
 };
@@ -307,11 +304,10 @@ const struct load_source_ops load_source_bpf = {
 const struct load_source_ops load_source_bpf_pmu = {
 	.name = "bpf-pmu",
 	.what = "unhalted cycles read by each core itself at its context edges (BPF); no IPI",
-	.compare = M_CMP_BPF_PMU,
 	.open = bpf_pmu_open,
 	.sample = bpf_sample,
 	.vecs = bpf_vecs,
-	.quality = bpf_quality,
+	.losses = bpf_losses,
 	.bursts = bpf_bursts,
 	.close = bpf_close,
 };

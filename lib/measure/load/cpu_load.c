@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/cpuset.h"
-#include "measure/load/source.h"
+#include "measure/load/sources.h"
 #include "sys/cpu.h"
 
 struct cpu_load {

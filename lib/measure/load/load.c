@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "measure/load/report.h"
-#include "measure/load/source.h"
+#include "measure/load/sources.h"
 #include "sys/cpu.h"
 #include "sys/procstat.h"
 

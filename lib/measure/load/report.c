@@ -4,8 +4,11 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/clock.h"
+#include "measure/load/sources.h"
+#include "report/columns.h"
 #include "stats/hist.h"
 
 /* In the order in which the bar stacks them. */
@@ -33,9 +36,18 @@ static const char *const vec_names[LOAD_NR_VECS] = {
 };
 
 /* A source in its own column of the comparison; without one, null. */
-static const enum metric_id compare_cols[] = {
-	M_CMP_BPF,	  M_CMP_PROCSTAT, M_CMP_PROCIDLE, M_CMP_SCHEDSTAT,
-	M_CMP_TASKCLOCK,  M_CMP_PERF_TSC, M_CMP_PERF_CAL, M_CMP_BPF_PMU,
+static const struct {
+	const char *source;
+	enum metric_id metric;
+} compare_cols[] = {
+	{"bpf", M_CMP_BPF},
+	{"procstat", M_CMP_PROCSTAT},
+	{"procidle", M_CMP_PROCIDLE},
+	{"schedstat", M_CMP_SCHEDSTAT},
+	{"taskclock", M_CMP_TASKCLOCK},
+	{"perf-tsc", M_CMP_PERF_TSC},
+	{"perf-calibrated", M_CMP_PERF_CAL},
+	{"bpf-pmu", M_CMP_BPF_PMU},
 };
 
 static bool knows(const struct load_result *r, enum load_part part)
@@ -63,7 +75,7 @@ static void fill_compare(const struct load_result *r, struct table *table, size_
 		for (unsigned int lane = 0; lane < r->nr_lanes; lane++) {
 			const struct load_cpu_window *w = &r->windows[lane][cpu];
 
-			if (r->source[lane]->ops->compare == compare_cols[i] &&
+			if (!strcmp(r->source[lane]->ops->name, compare_cols[i].source) &&
 			    !(w->flags & LOAD_NO_FIGURE))
 				value_f64(table_cell(table, row, col + i), w->busy_ratio);
 		}
@@ -89,7 +101,7 @@ static void add_cpus(const struct load_result *r, struct report *report)
 	col_flags = table_col(table, M_FLAGS);
 	for (size_t i = 0; r->opts->compare && i < sizeof(compare_cols) / sizeof(compare_cols[0]);
 	     i++) {
-		size_t col = table_col(table, compare_cols[i]);
+		size_t col = table_col(table, compare_cols[i].metric);
 
 		if (!i)
 			col_compare = col;
@@ -225,8 +237,24 @@ static void add_notes(const struct load_result *r, struct report *report)
 			    r->source[0]->ops->name);
 }
 
+void load_report_losses(const struct load_losses *losses, struct report *report)
+{
+#define LOSS(metric, member) COLUMN(struct load_losses, metric, member, .flags = COLUMN_OPTIONAL)
+	static const struct column_spec specs[] = {
+		LOSS(M_TORN_TOTAL, torn),
+		LOSS(M_ODD_EDGES_TOTAL, odd_edges),
+		LOSS(M_PAUSED_LOST_TOTAL, paused_lost),
+		LOSS(M_RECURSION_MISSES_TOTAL, recursion_misses),
+		LOSS(M_READ_ERROR_TOTAL, read_errors),
+	};
+#undef LOSS
+
+	columns_quality(report, COLUMNS(specs), losses);
+}
+
 int load_report(const struct load_result *r, struct report **ret_report)
 {
+	struct load_losses losses;
 	struct report *report = report_new("load");
 	double closure = 0.0;
 	unsigned int cpu;
@@ -248,8 +276,8 @@ int load_report(const struct load_result *r, struct report **ret_report)
 	if (r->source[0]->parts)
 		value_f64(report_quality(report, M_CLOSURE_MAX_RATIO), closure);
 	value_bool(report_quality(report, M_STEAL_KNOWN), r->steal_known);
-	if (r->source[0]->ops->quality)
-		r->source[0]->ops->quality(r->source[0], report);
+	load_source_losses(r->source[0], &losses);
+	load_report_losses(&losses, report);
 	add_notes(r, report);
 	rc = report_check(report);
 	if (rc) {

@@ -26,6 +26,8 @@ struct load_result {
 	bool steal_known;
 };
 
+/* The losses of a source as keys of the report's quality. */
+void load_report_losses(const struct load_losses *losses, struct report *report);
 int load_report(const struct load_result *result, struct report **ret_report);
 
 #endif

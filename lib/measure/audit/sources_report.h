@@ -3,7 +3,7 @@
 #ifndef SUBTICK_MEASURE_AUDIT_SOURCES_REPORT_H
 #define SUBTICK_MEASURE_AUDIT_SOURCES_REPORT_H
 
-#include "measure/audit/source_set.h"
+#include "measure/audit/samples.h"
 #include "report/report.h"
 #include "stats/load.h"
 #include "stats/phase.h"

@@ -9,13 +9,12 @@
 
 #include "base/clock.h"
 #include "measure/load/report.h"
-#include "measure/load/sources.h"
+#include "measure/load/source_set.h"
 #include "sys/cpu.h"
 #include "sys/procstat.h"
 
-/* One source with the samples at both ends of its current window. */
-struct lane {
-	struct load_source *source;
+/* The samples of one source at both ends of its current window, and what lies between. */
+struct ends {
 	struct load_sample *prev;
 	struct load_sample *cur;
 	struct load_cpu_window *windows;
@@ -25,10 +24,9 @@ struct load_meter {
 	struct meter meter;
 	struct load_opts opts;
 	unsigned int nr_cpus;
-	struct lane lanes[LOAD_MAX_LANES]; /* the first is the one reported in full */
-	unsigned int nr_lanes;
+	struct source_set set; /* the first is the one reported in full */
+	struct ends ends[SOURCE_SET_MAX];
 	uint64_t start_ns;
-	struct err passed_over; /* why auto did not take a better source */
 
 	struct procstat stat; /* for the steal column only */
 	struct procstat_cpu *steal_prev, *steal_cur;
@@ -44,45 +42,18 @@ static struct load_meter *to_load(struct meter *meter)
 	return (struct load_meter *)meter;
 }
 
-static int lane_add(struct load_meter *m, struct load_source *source, struct err *err)
+static int alloc_ends(struct load_meter *m)
 {
-	struct lane *lane = &m->lanes[m->nr_lanes];
+	for (unsigned int i = 0; i < m->set.nr; i++) {
+		struct ends *ends = &m->ends[i];
 
-	lane->source = source;
-	lane->prev = calloc(m->nr_cpus, sizeof(*lane->prev));
-	lane->cur = calloc(m->nr_cpus, sizeof(*lane->cur));
-	lane->windows = calloc(m->nr_cpus, sizeof(*lane->windows));
-	m->nr_lanes++;
-	return lane->prev && lane->cur && lane->windows ? 0 :
-							  err_set(err, -ENOMEM, "out of memory");
-}
-
-static bool compares(const struct load_opts *opts, const char *name)
-{
-	if (!opts->compare_with)
-		return true;
-	for (const char *const *with = opts->compare_with; *with; with++)
-		if (!strcmp(*with, name))
-			return true;
-	return false;
-}
-
-/* All further sources that open; one that does not is no error, its column stays null. */
-static int open_others(struct load_meter *m, const struct load_source_opts *opts, struct err *err)
-{
-	const char *main_name = m->lanes[0].source->ops->name;
-	struct load_source *source;
-	struct err why;
-	int rc = 0;
-
-	for (const struct load_source_ops *const *ops = load_sources(); *ops && !rc; ops++) {
-		if (!strcmp((*ops)->name, main_name) || m->nr_lanes == LOAD_MAX_LANES ||
-		    !compares(&m->opts, (*ops)->name))
-			continue;
-		if (!load_source_open((*ops)->name, opts, &source, &why))
-			rc = lane_add(m, source, err);
+		ends->prev = calloc(m->nr_cpus, sizeof(*ends->prev));
+		ends->cur = calloc(m->nr_cpus, sizeof(*ends->cur));
+		ends->windows = calloc(m->nr_cpus, sizeof(*ends->windows));
+		if (!ends->prev || !ends->cur || !ends->windows)
+			return -ENOMEM;
 	}
-	return rc;
+	return 0;
 }
 
 /* Stolen time has no edge to trace; the kernel's own column is the only word on it. */
@@ -101,12 +72,12 @@ static void load_close(struct meter *meter)
 {
 	struct load_meter *m = to_load(meter);
 
-	for (unsigned int i = 0; i < m->nr_lanes; i++) {
-		load_source_close(m->lanes[i].source);
-		free(m->lanes[i].prev);
-		free(m->lanes[i].cur);
-		free(m->lanes[i].windows);
+	for (unsigned int i = 0; i < m->set.nr; i++) {
+		free(m->ends[i].prev);
+		free(m->ends[i].cur);
+		free(m->ends[i].windows);
 	}
+	source_set_close(&m->set);
 	if (m->steal_open)
 		procstat_close(&m->stat);
 	free(m->steal_prev);
@@ -121,7 +92,7 @@ static void load_close(struct meter *meter)
 /* Read once per window: its end is the next one's beginning, so no burst falls in between. */
 static void sample_bursts(struct load_meter *m)
 {
-	struct load_source *source = m->lanes[0].source;
+	struct load_source *source = m->set.source[0];
 	uint64_t *was = m->bursts_prev;
 
 	m->bursts_prev = m->bursts_cur;
@@ -136,13 +107,13 @@ static void sample_bursts(struct load_meter *m)
 
 static void sample_all(struct load_meter *m)
 {
-	for (unsigned int i = 0; i < m->nr_lanes; i++) {
-		struct lane *lane = &m->lanes[i];
-		struct load_sample *was = lane->prev;
+	for (unsigned int i = 0; i < m->set.nr; i++) {
+		struct load_source *source = m->set.source[i];
+		struct load_sample *was = m->ends[i].prev;
 
-		lane->prev = lane->cur;
-		lane->cur = was;
-		lane->source->ops->sample(lane->source, lane->cur);
+		m->ends[i].prev = m->ends[i].cur;
+		m->ends[i].cur = was;
+		source->ops->sample(source, m->ends[i].cur);
 	}
 	if (m->vecs_cur) {
 		struct load_vecs *was = m->vecs_prev;
@@ -150,7 +121,7 @@ static void sample_all(struct load_meter *m)
 		m->vecs_prev = m->vecs_cur;
 		m->vecs_cur = was;
 		for (unsigned int cpu = 0; cpu < m->nr_cpus; cpu++)
-			m->lanes[0].source->ops->vecs(m->lanes[0].source, cpu, &m->vecs_cur[cpu]);
+			m->set.source[0]->ops->vecs(m->set.source[0], cpu, &m->vecs_cur[cpu]);
 	}
 	if (m->bursts_cur)
 		sample_bursts(m);
@@ -188,19 +159,20 @@ static bool steal_known(const struct load_meter *m)
 
 static void make_windows(struct load_meter *m, bool steal)
 {
-	for (unsigned int i = 0; i < m->nr_lanes; i++) {
-		struct lane *lane = &m->lanes[i];
+	for (unsigned int i = 0; i < m->set.nr; i++) {
+		const struct load_source *source = m->set.source[i];
+		struct ends *ends = &m->ends[i];
 
 		for (unsigned int cpu = 0; cpu < m->nr_cpus; cpu++)
-			load_subtract(&lane->prev[cpu], &lane->cur[cpu], lane->source->rate,
-				      lane->source->parts, &lane->windows[cpu]);
+			load_subtract(&ends->prev[cpu], &ends->cur[cpu], source->rate,
+				      source->parts, &ends->windows[cpu]);
 	}
-	for (unsigned int cpu = 0; steal && m->lanes[0].source->parts && cpu < m->nr_cpus; cpu++) {
+	for (unsigned int cpu = 0; steal && m->set.source[0]->parts && cpu < m->nr_cpus; cpu++) {
 		uint64_t was = m->steal_prev[cpu].ticks[PROCSTAT_STEAL];
 		uint64_t is = m->steal_cur[cpu].ticks[PROCSTAT_STEAL];
 
 		if (m->steal_prev[cpu].nr_cols && is > was)
-			load_move_steal(&m->lanes[0].windows[cpu], (is - was) * m->tick_ns);
+			load_move_steal(&m->ends[0].windows[cpu], (is - was) * m->tick_ns);
 	}
 }
 
@@ -208,7 +180,7 @@ static int load_read(struct meter *meter, struct report **ret_report, struct err
 {
 	struct load_meter *m = to_load(meter);
 	struct load_result result = {
-		.opts = &m->opts, .nr_cpus = m->nr_cpus, .nr_lanes = m->nr_lanes};
+		.opts = &m->opts, .nr_cpus = m->nr_cpus, .nr_lanes = m->set.nr};
 	uint64_t end_ns;
 	int rc;
 
@@ -216,16 +188,16 @@ static int load_read(struct meter *meter, struct report **ret_report, struct err
 	end_ns = clock_mono_ns();
 	result.steal_known = steal_known(m);
 	make_windows(m, result.steal_known);
-	for (unsigned int i = 0; i < m->nr_lanes; i++) {
-		result.source[i] = m->lanes[i].source;
-		result.windows[i] = m->lanes[i].windows;
+	for (unsigned int i = 0; i < m->set.nr; i++) {
+		result.source[i] = m->set.source[i];
+		result.windows[i] = m->ends[i].windows;
 	}
 	result.window_ns = end_ns - m->start_ns;
 	result.vecs_prev = m->vecs_prev;
 	result.vecs_cur = m->vecs_cur;
 	result.bursts_prev = m->bursts_prev;
 	result.bursts_cur = m->bursts_cur;
-	result.passed_over = m->passed_over.code ? &m->passed_over : NULL;
+	result.passed_over = m->set.passed_over.code ? &m->set.passed_over : NULL;
 	rc = load_report(&result, ret_report);
 	if (rc)
 		return err_set(err, rc, "cannot make the report: %s", strerror(-rc));
@@ -260,9 +232,7 @@ static int alloc_extras(struct load_meter *m, struct load_source *source, struct
 int load_open(const struct load_opts *opts, struct meter **ret_meter, struct err *err)
 {
 	struct load_meter *m = calloc(1, sizeof(*m));
-	struct load_source_opts source_opts = {
-		.event = opts->event, .bursts = opts->bursts};
-	struct load_source *source;
+	struct load_source_opts source_opts = {.event = opts->event, .bursts = opts->bursts};
 	struct cpuset possible;
 	int rc;
 
@@ -276,20 +246,16 @@ int load_open(const struct load_opts *opts, struct meter **ret_meter, struct err
 	if (!cpuset_count(&m->opts.cpus))
 		m->opts.cpus = possible;
 	m->nr_cpus = source_opts.nr_cpus = cpuset_end(&possible);
-	rc = load_source_open(opts->source, &source_opts, &source, &m->passed_over);
-	if (rc) {
-		if (err)
-			*err = m->passed_over;
-		goto fail;
-	}
-	rc = lane_add(m, source, err);
-	if (!rc && opts->compare)
-		rc = open_others(m, &source_opts, err);
-	if (!rc && source->parts)
-		rc = open_steal(m, err);
+	rc = source_set_open(&m->set, opts->source, &source_opts, err);
 	if (rc)
 		goto fail;
-	rc = alloc_extras(m, source, err);
+	if (opts->compare)
+		source_set_add(&m->set, opts->compare_with, &source_opts);
+	rc = alloc_ends(m) ? err_set(err, -ENOMEM, "out of memory") : 0;
+	if (!rc && m->set.source[0]->parts)
+		rc = open_steal(m, err);
+	if (!rc)
+		rc = alloc_extras(m, m->set.source[0], err);
 	if (rc)
 		goto fail;
 	*ret_meter = &m->meter;

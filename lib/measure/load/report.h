@@ -9,17 +9,15 @@
 #include "abi/hist.h"
 #include "base/err.h"
 #include "measure/load/load.h"
-#include "measure/load/source.h"
-
-#define LOAD_MAX_LANES 8
+#include "measure/load/source_set.h"
 
 struct load_result {
 	const struct load_opts *opts;
 	unsigned int nr_cpus;
 	uint64_t window_ns;
 	unsigned int nr_lanes;
-	struct load_source *source[LOAD_MAX_LANES];
-	const struct load_cpu_window *windows[LOAD_MAX_LANES];
+	struct load_source *source[SOURCE_SET_MAX];
+	const struct load_cpu_window *windows[SOURCE_SET_MAX];
 	const struct load_vecs *vecs_prev, *vecs_cur; /* per CPU, or NULL */
 	const uint64_t *bursts_prev, *bursts_cur; /* nr_cpus × HIST_NR, or NULL */
 	const struct err *passed_over; /* why auto took no better source, or NULL */

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Opens the sources, takes a sample at each end of a window and reports what lies between. */
+/* Opens the sources, samples them at each end of a window and keeps what lies between. */
 #include "measure/load/load.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "measure/load/report.h"
-#include "measure/load/source_set.h"
+#include "measure/load/sources.h"
 #include "sys/cpu.h"
 #include "sys/procstat.h"
 
@@ -22,24 +23,30 @@ struct ends {
 
 struct load_meter {
 	struct meter meter;
-	struct load_opts opts;
 	unsigned int nr_cpus;
 	struct source_set set; /* the first is the one reported in full */
 	struct ends ends[SOURCE_SET_MAX];
 	uint64_t start_ns;
+	struct load_window window;
 
 	struct procstat stat; /* for the steal column only */
 	struct procstat_cpu *steal_prev, *steal_cur;
 	bool steal_open;
 	uint64_t tick_ns;
 
-	uint64_t *bursts_prev, *bursts_cur; /* nr_cpus × HIST_NR at both ends of the window */
-	struct load_vecs *vecs_prev, *vecs_cur;
+	/* Cumulative as last read, and the difference to the reading before; NULL: not wanted. */
+	struct load_vecs *vecs_read, *vecs;
+	uint64_t (*bursts_read)[HIST_NR], (*bursts)[HIST_NR];
 };
 
 static struct load_meter *to_load(struct meter *meter)
 {
 	return (struct load_meter *)meter;
+}
+
+const struct load_window *load_window(const struct meter *meter)
+{
+	return &((const struct load_meter *)meter)->window;
 }
 
 static int alloc_ends(struct load_meter *m)
@@ -56,15 +63,35 @@ static int alloc_ends(struct load_meter *m)
 	return 0;
 }
 
-/* Stolen time has no edge to trace; the kernel's own column is the only word on it. */
-static int open_steal(struct load_meter *m, struct err *err)
+/* Stolen time has no edge to trace: the kernel's own column is the only source of it. */
+static int open_steal(struct load_meter *m)
 {
 	m->tick_ns = NSEC_PER_SEC / sysconf(_SC_CLK_TCK);
 	m->steal_prev = calloc(m->nr_cpus, sizeof(*m->steal_prev));
 	m->steal_cur = calloc(m->nr_cpus, sizeof(*m->steal_cur));
 	if (!m->steal_prev || !m->steal_cur)
-		return err_set(err, -ENOMEM, "out of memory");
+		return -ENOMEM;
 	m->steal_open = !procstat_open(&m->stat, NULL, NULL);
+	return 0;
+}
+
+/* Room for what only some sources see and only some users ask for. */
+static int alloc_extras(struct load_meter *m, const struct load_opts *opts)
+{
+	struct load_source *source = m->set.source[0];
+
+	if (opts->bursts && source->ops->bursts && source->ops->bursts(source, 0)) {
+		m->bursts_read = calloc(m->nr_cpus, sizeof(*m->bursts_read));
+		m->bursts = calloc(m->nr_cpus, sizeof(*m->bursts));
+		if (!m->bursts_read || !m->bursts)
+			return -ENOMEM;
+	}
+	if (opts->softirq && source->ops->vecs) {
+		m->vecs_read = calloc(m->nr_cpus, sizeof(*m->vecs_read));
+		m->vecs = calloc(m->nr_cpus, sizeof(*m->vecs));
+		if (!m->vecs_read || !m->vecs)
+			return -ENOMEM;
+	}
 	return 0;
 }
 
@@ -82,27 +109,46 @@ static void load_close(struct meter *meter)
 		procstat_close(&m->stat);
 	free(m->steal_prev);
 	free(m->steal_cur);
-	free(m->bursts_prev);
-	free(m->bursts_cur);
-	free(m->vecs_prev);
-	free(m->vecs_cur);
+	free(m->bursts_read);
+	free(m->bursts);
+	free(m->vecs_read);
+	free(m->vecs);
 	free(m);
 }
 
 /* Read once per window: its end is the next one's beginning, so no burst falls in between. */
-static void sample_bursts(struct load_meter *m)
+static void sample_bursts(struct load_meter *m, unsigned int cpu)
 {
-	struct load_source *source = m->set.source[0];
-	uint64_t *was = m->bursts_prev;
+	const volatile uint64_t *counts = m->set.source[0]->ops->bursts(m->set.source[0], cpu);
 
-	m->bursts_prev = m->bursts_cur;
-	m->bursts_cur = was;
-	for (unsigned int cpu = 0; cpu < m->nr_cpus; cpu++) {
-		const volatile uint64_t *now = source->ops->bursts(source, cpu);
+	for (unsigned int i = 0; i < HIST_NR; i++) {
+		uint64_t now = counts[i];
 
-		for (unsigned int i = 0; i < HIST_NR; i++)
-			m->bursts_cur[cpu * HIST_NR + i] = now[i];
+		m->bursts[cpu][i] = now - m->bursts_read[cpu][i];
+		m->bursts_read[cpu][i] = now;
 	}
+}
+
+static void sample_vecs(struct load_meter *m, unsigned int cpu)
+{
+	struct load_vecs now, *was = &m->vecs_read[cpu];
+
+	m->set.source[0]->ops->vecs(m->set.source[0], cpu, &now);
+	for (int i = 0; i < LOAD_NR_VECS; i++) {
+		m->vecs[cpu].ns[i] = now.ns[i] - was->ns[i];
+		m->vecs[cpu].count[i] = now.count[i] - was->count[i];
+	}
+	*was = now;
+}
+
+static void sample_steal(struct load_meter *m)
+{
+	struct procstat_cpu *was = m->steal_prev;
+
+	m->steal_prev = m->steal_cur;
+	m->steal_cur = was;
+	if (procstat_read(&m->stat, m->steal_cur, m->nr_cpus))
+		memset(m->steal_cur, 0, m->nr_cpus * sizeof(*m->steal_cur));
 }
 
 static void sample_all(struct load_meter *m)
@@ -115,24 +161,12 @@ static void sample_all(struct load_meter *m)
 		m->ends[i].cur = was;
 		source->ops->sample(source, m->ends[i].cur);
 	}
-	if (m->vecs_cur) {
-		struct load_vecs *was = m->vecs_prev;
-
-		m->vecs_prev = m->vecs_cur;
-		m->vecs_cur = was;
-		for (unsigned int cpu = 0; cpu < m->nr_cpus; cpu++)
-			m->set.source[0]->ops->vecs(m->set.source[0], cpu, &m->vecs_cur[cpu]);
-	}
-	if (m->bursts_cur)
-		sample_bursts(m);
-	if (m->steal_open) {
-		struct procstat_cpu *was = m->steal_prev;
-
-		m->steal_prev = m->steal_cur;
-		m->steal_cur = was;
-		if (procstat_read(&m->stat, m->steal_cur, m->nr_cpus))
-			memset(m->steal_cur, 0, m->nr_cpus * sizeof(*m->steal_cur));
-	}
+	for (unsigned int cpu = 0; m->vecs && cpu < m->nr_cpus; cpu++)
+		sample_vecs(m, cpu);
+	for (unsigned int cpu = 0; m->bursts && cpu < m->nr_cpus; cpu++)
+		sample_bursts(m, cpu);
+	if (m->steal_open)
+		sample_steal(m);
 }
 
 static int load_start(struct meter *meter, struct err *err)
@@ -157,17 +191,9 @@ static bool steal_known(const struct load_meter *m)
 	return false;
 }
 
-static void make_windows(struct load_meter *m, bool steal)
+static void move_steal(struct load_meter *m)
 {
-	for (unsigned int i = 0; i < m->set.nr; i++) {
-		const struct load_source *source = m->set.source[i];
-		struct ends *ends = &m->ends[i];
-
-		for (unsigned int cpu = 0; cpu < m->nr_cpus; cpu++)
-			load_subtract(&ends->prev[cpu], &ends->cur[cpu], source->rate,
-				      source->parts, &ends->windows[cpu]);
-	}
-	for (unsigned int cpu = 0; steal && m->set.source[0]->parts && cpu < m->nr_cpus; cpu++) {
+	for (unsigned int cpu = 0; cpu < m->nr_cpus; cpu++) {
 		uint64_t was = m->steal_prev[cpu].ticks[PROCSTAT_STEAL];
 		uint64_t is = m->steal_cur[cpu].ticks[PROCSTAT_STEAL];
 
@@ -176,33 +202,52 @@ static void make_windows(struct load_meter *m, bool steal)
 	}
 }
 
+static double closure_max(const struct load_window *w)
+{
+	double most = 0.0;
+	unsigned int cpu;
+
+	cpuset_for_each(cpu, &w->cpus)
+		if (w->cpu[cpu].closure_error_ratio > most)
+			most = w->cpu[cpu].closure_error_ratio;
+	return most;
+}
+
+static void end_window(struct load_meter *m, uint64_t end_ns)
+{
+	struct load_source *first = m->set.source[0];
+	struct load_window *w = &m->window;
+
+	w->time_unix_ns = clock_unix_ns();
+	w->window_ns = end_ns - m->start_ns;
+	m->start_ns = end_ns;
+	for (unsigned int i = 0; i < m->set.nr; i++) {
+		const struct load_source *source = m->set.source[i];
+		struct ends *ends = &m->ends[i];
+
+		for (unsigned int cpu = 0; cpu < m->nr_cpus; cpu++)
+			load_subtract(&ends->prev[cpu], &ends->cur[cpu], source->rate,
+				      source->parts, &ends->windows[cpu]);
+	}
+	w->parts = first->parts;
+	w->steal_known = steal_known(m);
+	if (first->parts && w->steal_known) {
+		w->parts |= 1u << LOAD_PART_STEAL;
+		move_steal(m);
+	}
+	w->closure_max_ratio = first->parts ? closure_max(w) : NAN;
+	load_source_losses(first, &w->losses);
+}
+
 static int load_read(struct meter *meter, struct report **ret_report, struct err *err)
 {
 	struct load_meter *m = to_load(meter);
-	struct load_result result = {
-		.opts = &m->opts, .nr_cpus = m->nr_cpus, .nr_lanes = m->set.nr};
-	uint64_t end_ns;
 	int rc;
 
 	sample_all(m);
-	end_ns = clock_mono_ns();
-	result.steal_known = steal_known(m);
-	make_windows(m, result.steal_known);
-	for (unsigned int i = 0; i < m->set.nr; i++) {
-		result.source[i] = m->set.source[i];
-		result.windows[i] = m->ends[i].windows;
-	}
-	result.window_ns = end_ns - m->start_ns;
-	result.vecs_prev = m->vecs_prev;
-	result.vecs_cur = m->vecs_cur;
-	result.bursts_prev = m->bursts_prev;
-	result.bursts_cur = m->bursts_cur;
-	result.passed_over = m->set.passed_over.code ? &m->set.passed_over : NULL;
-	rc = load_report(&result, ret_report);
-	if (rc)
-		return err_set(err, rc, "cannot make the report: %s", strerror(-rc));
-	m->start_ns = end_ns;
-	return 0;
+	end_window(m, clock_mono_ns());
+	rc = ret_report ? load_report(&m->window, ret_report) : 0;
+	return rc ? err_set(err, rc, "cannot make the report: %s", strerror(-rc)) : 0;
 }
 
 static const struct meter_ops load_meter_ops = {
@@ -211,22 +256,31 @@ static const struct meter_ops load_meter_ops = {
 	.close = load_close,
 };
 
-/* Room for what only some sources see and only some users ask for. */
-static int alloc_extras(struct load_meter *m, struct load_source *source, struct err *err)
+/* What is the same in every window. */
+static void fill_window(struct load_meter *m, const struct load_opts *opts,
+			const struct cpuset *possible)
 {
-	if (m->opts.bursts && source->ops->bursts && source->ops->bursts(source, 0)) {
-		m->bursts_prev = calloc((size_t)m->nr_cpus * HIST_NR, sizeof(*m->bursts_prev));
-		m->bursts_cur = calloc((size_t)m->nr_cpus * HIST_NR, sizeof(*m->bursts_cur));
-		if (!m->bursts_prev || !m->bursts_cur)
-			return err_set(err, -ENOMEM, "out of memory");
+	struct load_window *w = &m->window;
+
+	/* No CPU that the arrays do not hold. */
+	w->cpus = *possible;
+	if (cpuset_count(&opts->cpus))
+		for (size_t i = 0; i < sizeof(w->cpus.bits) / sizeof(w->cpus.bits[0]); i++)
+			w->cpus.bits[i] &= opts->cpus.bits[i];
+	w->source = m->set.source[0]->ops->name;
+	w->what = m->set.source[0]->ops->what;
+	w->cpu = m->ends[0].windows;
+	w->passed_over = m->set.passed_over.code ? &m->set.passed_over : NULL;
+	w->compare = opts->compare;
+	for (unsigned int i = 0; i < m->set.nr; i++) {
+		w->shown[i].source = m->set.source[i]->ops->name;
+		w->shown[i].cpu = m->ends[i].windows;
 	}
-	if (m->opts.softirq && source->ops->vecs) {
-		m->vecs_prev = calloc(m->nr_cpus, sizeof(*m->vecs_prev));
-		m->vecs_cur = calloc(m->nr_cpus, sizeof(*m->vecs_cur));
-		if (!m->vecs_prev || !m->vecs_cur)
-			return err_set(err, -ENOMEM, "out of memory");
-	}
-	return 0;
+	w->nr_shown = m->set.nr;
+	w->softirq = opts->softirq;
+	w->bursts = opts->bursts;
+	w->cpu_vecs = m->vecs;
+	w->cpu_bursts = (const uint64_t(*)[HIST_NR])m->bursts;
 }
 
 int load_open(const struct load_opts *opts, struct meter **ret_meter, struct err *err)
@@ -239,25 +293,20 @@ int load_open(const struct load_opts *opts, struct meter **ret_meter, struct err
 	if (!m)
 		return err_set(err, -ENOMEM, "out of memory");
 	m->meter.ops = &load_meter_ops;
-	m->opts = *opts;
 	rc = cpu_set(NULL, CPU_POSSIBLE, &possible, err);
 	if (rc)
 		goto fail;
-	if (!cpuset_count(&m->opts.cpus))
-		m->opts.cpus = possible;
 	m->nr_cpus = source_opts.nr_cpus = cpuset_end(&possible);
 	rc = source_set_open(&m->set, opts->source, &source_opts, err);
 	if (rc)
 		goto fail;
 	if (opts->compare)
 		source_set_add(&m->set, opts->compare_with, &source_opts);
-	rc = alloc_ends(m) ? err_set(err, -ENOMEM, "out of memory") : 0;
-	if (!rc && m->set.source[0]->parts)
-		rc = open_steal(m, err);
-	if (!rc)
-		rc = alloc_extras(m, m->set.source[0], err);
-	if (rc)
+	if (alloc_ends(m) || (m->set.source[0]->parts && open_steal(m)) || alloc_extras(m, opts)) {
+		rc = err_set(err, -ENOMEM, "out of memory");
 		goto fail;
+	}
+	fill_window(m, opts, &possible);
 	*ret_meter = &m->meter;
 	return 0;
 fail:

@@ -7,7 +7,10 @@
 
 #include "abi/load.h"
 
-/* The parts of a core's wall time. Every source knows some of them, source bpf nearly all. */
+/*
+ * The parts of a core's wall time, in the order in which views stack them; up to IDLE_LOOP the core
+ * was not halted. Every source knows some of them, source bpf nearly all.
+ */
 enum load_part {
 	LOAD_PART_TASK,
 	LOAD_PART_HARDIRQ,
@@ -16,9 +19,9 @@ enum load_part {
 	LOAD_PART_KSOFTIRQD,
 	LOAD_PART_IDLE_LOOP,
 	LOAD_PART_STEAL,
+	LOAD_PART_UNKNOWN,
 	LOAD_PART_POLL_IDLE,
 	LOAD_PART_IDLE,
-	LOAD_PART_UNKNOWN,
 	LOAD_NR_PARTS,
 };
 

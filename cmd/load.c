@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "measure/load/load.h"
-#include "measure/load/source.h"
+#include "measure/load/sources.h"
 #include "opts.h"
 #include "run.h"
 #include "sys/cpu.h"

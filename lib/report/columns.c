@@ -85,7 +85,7 @@ size_t columns_row(struct table *table, const struct column_spec *specs, size_t 
 	return row;
 }
 
-static void singles(struct report *report,
+static void singles(struct report *report, struct table *table,
 		    struct value *(*single)(struct report *report, enum metric_id id),
 		    const struct column_spec *specs, size_t nr, const void *from)
 {
@@ -93,20 +93,24 @@ static void singles(struct report *report,
 		struct value value = {0};
 
 		set(&value, &specs[i], from);
+		if (value.kind == VALUE_NULL && specs[i].flags & COLUMN_OPTIONAL)
+			continue;
 		/* The cell takes over what the value holds. */
-		if (value.kind != VALUE_NULL || !(specs[i].flags & COLUMN_OPTIONAL))
-			*single(report, specs[i].metric) = value;
+		*single(report, specs[i].metric) = value;
+		if (!report->failed)
+			table->cols[table->nr_cols - 1].data_only =
+				specs[i].flags & COLUMN_DATA_ONLY;
 	}
 }
 
 void columns_quality(struct report *report, const struct column_spec *specs, size_t nr,
 		     const void *from)
 {
-	singles(report, report_quality, specs, nr, from);
+	singles(report, report->quality, report_quality, specs, nr, from);
 }
 
 void columns_fields(struct report *report, const struct column_spec *specs, size_t nr,
 		    const void *from)
 {
-	singles(report, report_field, specs, nr, from);
+	singles(report, report->fields, report_field, specs, nr, from);
 }

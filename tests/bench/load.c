@@ -18,7 +18,7 @@
 #include "bench.h"
 #include "empty.skel.h"
 #include "measure/load/slot.h"
-#include "measure/load/source.h"
+#include "measure/load/sources.h"
 #include "subtick/cpu_load.h"
 #include "sys/bpf.h"
 #include "sys/procstat.h"

@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "measure/audit/audit.h"
-#include "measure/audit/source_set.h"
+#include "measure/audit/samples.h"
 #include "measure/audit/watch.h"
 
 static const struct audit_opts opts = {.cpu = 3};
@@ -201,10 +201,10 @@ static void errors(void **state)
 {
 	struct load_source source = {.rate = 1.0};
 	struct load_sample truth[NR_SAMPLES], shown[NR_SAMPLES];
-	struct source_set lanes = {.lane = {{&source, truth}, {&source, shown}},
-				    .nr_lanes = 2,
-				    .nr = NR_SAMPLES,
-				    .room = NR_SAMPLES};
+	struct audit_samples samples = {.set = {.source = {&source, &source}, .nr = 2},
+					.kept = {truth, shown},
+					.nr = NR_SAMPLES,
+					.room = NR_SAMPLES};
 	struct audit_error e;
 
 	for (size_t i = 0; i < NR_SAMPLES; i++) {
@@ -215,28 +215,28 @@ static void errors(void **state)
 		shown[i] = (struct load_sample){
 			.stamp_ns = at, .total = at, .busy = i * STEP_NS / 10 * 6};
 	}
-	assert_int_equal(source_set_error(&lanes, 1, 10, &e), 0);
+	assert_int_equal(audit_samples_error(&samples, 1, 10, &e), 0);
 	assert_int_equal(e.windows, NR_SAMPLES - 10);
 	assert_true(fabs(e.true_ratio - 0.5) < 1e-9 && fabs(e.bias - 0.1) < 1e-9);
 	assert_true(fabs(e.median - 0.1) < 1e-9 && fabs(e.max - 0.1) < 1e-9);
 
 	/* One sample that could not be read voids the windows that begin or end with it. */
 	shown[100].flags = LOAD_READ_FAILED;
-	assert_int_equal(source_set_error(&lanes, 1, 10, &e), 0);
+	assert_int_equal(audit_samples_error(&samples, 1, 10, &e), 0);
 	assert_int_equal(e.voids, 2);
 	assert_int_equal(e.windows, NR_SAMPLES - 12);
 
 	/* A jump in one place is the maximum, and not the median. */
 	for (size_t i = 200; i < NR_SAMPLES; i++)
 		shown[i].busy -= STEP_NS;
-	assert_int_equal(source_set_error(&lanes, 1, 10, &e), 0);
+	assert_int_equal(audit_samples_error(&samples, 1, 10, &e), 0);
 	assert_true(fabs(e.median - 0.1) < 1e-9);
 	assert_true(e.max < 0.1 + 1e-9);
-	assert_int_equal(source_set_error(&lanes, 1, 1, &e), 0);
+	assert_int_equal(audit_samples_error(&samples, 1, 1, &e), 0);
 	assert_true(fabs(e.max - 0.5) < 1e-9);
 
 	/* Windows longer than what was sampled: no figure, not a perfect one. */
-	assert_int_equal(source_set_error(&lanes, 1, NR_SAMPLES, &e), 0);
+	assert_int_equal(audit_samples_error(&samples, 1, NR_SAMPLES, &e), 0);
 	assert_int_equal(e.windows, 0);
 	assert_true(isnan(e.median) && isnan(e.max) && isnan(e.true_ratio));
 }

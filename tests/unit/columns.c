@@ -145,7 +145,7 @@ static void test_quality(void **state)
 {
 	static const struct column_spec losses[] = {
 		COLUMN(struct row, M_TORN_TOTAL, count, .flags = COLUMN_OPTIONAL),
-		COLUMN(struct row, M_CLOSURE_MAX_RATIO, ratio[0]),
+		COLUMN(struct row, M_CLOSURE_MAX_RATIO, ratio[0], .flags = COLUMN_DATA_ONLY),
 	};
 	struct row row = {.count = 3, .ratio = {NAN, 0}};
 	struct report *report = report_new("load");
@@ -154,6 +154,8 @@ static void test_quality(void **state)
 	assert_int_equal(report->quality->nr_cols, 2);
 	assert_int_equal(table_cell(report->quality, 0, 0)->u64, 3);
 	assert_int_equal(table_cell(report->quality, 0, 1)->kind, VALUE_NULL);
+	assert_false(report->quality->cols[0].data_only);
+	assert_true(report->quality->cols[1].data_only);
 	/* What a source cannot lose is no key; what it could not measure is null. */
 	row.count = UINT64_MAX;
 	columns_fields(report, COLUMNS(losses), &row);

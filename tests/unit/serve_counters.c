@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "measure/runq/window.h"
+#include "serve/load.h"
 #include "test.h"
 
 static struct config config;
@@ -32,52 +33,77 @@ static uint64_t word(enum family_id id, const char *labels, unsigned int nr)
 	return series_words(&store.series[id], row)[nr].u64;
 }
 
-static struct report *load_window(uint64_t window_ns, double task, double idle, const char *flags)
+/* One CPU, number 3; without a flag it did tasks for @task_ns, and /proc/stat shows all as busy. */
+static void absorb_load(uint64_t window_ns, uint64_t task_ns, uint32_t flags)
 {
-	struct report *report = report_new("load");
-	struct table *cpus = report_table(report, "cpus", NULL);
-	static const enum metric_id ids[] = {M_CPU,	    M_ONLINE,	M_BUSY_RATIO,
-					     M_TASK_RATIO,  M_IDLE_RATIO, M_STEAL_RATIO,
-					     M_CPU_WINDOW_NS, M_FLAGS,	M_CMP_PROCSTAT};
+	struct load_cpu_window cpu[4] = {0}, shown[4] = {0};
+	struct load_vecs vecs[4] = {0};
+	struct load_window w = {
+		.parts = 1u << LOAD_PART_TASK | 1u << LOAD_PART_IDLE,
+		.cpu = cpu,
+		.shown = {{"bpf", cpu}, {"procstat", shown}},
+		.nr_shown = 2,
+		.cpu_vecs = vecs,
+	};
 
-	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++)
-		table_col(cpus, ids[i]);
-	table_row(cpus);
-	value_u64(table_cell(cpus, 0, 0), 3);
-	value_bool(table_cell(cpus, 0, 1), true);
-	value_str(table_cell(cpus, 0, 7), flags);
-	if (*flags)
-		return report;
-	value_f64(table_cell(cpus, 0, 2), task);
-	value_f64(table_cell(cpus, 0, 3), task);
-	value_f64(table_cell(cpus, 0, 4), idle);
-	value_u64(table_cell(cpus, 0, 6), window_ns);
-	value_f64(table_cell(cpus, 0, 8), 1.0);
-	return report;
-}
-
-static void absorb_load(struct report *report)
-{
-	collector_find("load")->absorb(&store, &config, NULL, report);
-	report_free(report);
+	cpuset_add(&w.cpus, 3);
+	cpu[3] = (struct load_cpu_window){.window_ns = window_ns, .flags = flags};
+	if (!(flags & LOAD_NO_FIGURE)) {
+		cpu[3].busy_ns = cpu[3].part_ns[LOAD_PART_TASK] = task_ns;
+		cpu[3].part_ns[LOAD_PART_IDLE] = window_ns - task_ns;
+		cpu[3].busy_ratio = (double)task_ns / (double)window_ns;
+		cpu[3].closure_error_ratio = 0.125;
+	}
+	shown[3] = (struct load_cpu_window){.window_ns = window_ns, .busy_ratio = 1.0};
+	vecs[3].ns[3] = 70;
+	vecs[3].count[3] = 2;
+	load_absorb(&store, &config, &w);
+	/* The same core as a source without parts sees it. */
+	w.parts = 0;
+	w.nr_shown = 0;
+	w.cpu_vecs = NULL;
+	cpuset_del(&w.cpus, 3);
+	cpuset_add(&w.cpus, 2);
+	cpu[2] = cpu[3];
+	load_absorb(&store, &config, &w);
 }
 
 static void test_load(void **state)
 {
+	/* Odd figures, which a share of a window would round. */
+	const uint64_t day = 86400ULL * NSEC_PER_SEC;
+	double error;
+
 	(void)state;
-	absorb_load(load_window(1000000000, 0.25, 0.75, ""));
-	absorb_load(load_window(2000000000, 0.5, 0.5, ""));
-	assert_int_equal(word(F_CPU, "cpu=\"3\",context=\"task\"", 0), 1250000000);
-	assert_int_equal(word(F_CPU, "cpu=\"3\",context=\"idle\"", 0), 1750000000);
-	assert_int_equal(word(F_PROCSTAT_BUSY, "cpu=\"3\"", 0), 3000000000);
+	absorb_load(day + 1, 7777777777777, 0);
+	absorb_load(day + 3, 3, 0);
+	assert_true(word(F_CPU, "cpu=\"3\",context=\"task\"", 0) == 7777777777780);
+	assert_true(word(F_CPU, "cpu=\"3\",context=\"idle\"", 0) == 2 * day + 4 - 7777777777780);
+	assert_true(word(F_CPU, "cpu=\"2\",context=\"busy\"", 0) == 7777777777780);
+	assert_true(word(F_CPU, "cpu=\"2\",context=\"idle\"", 0) == 2 * day + 4 - 7777777777780);
+	assert_true(word(F_PROCSTAT_BUSY, "cpu=\"3\"", 0) == 2 * day + 4);
+	error = series_words(&store.series[F_PROCSTAT_ERROR],
+			     series_find(&store.series[F_PROCSTAT_ERROR], "cpu=\"3\""))
+			->f64;
+	assert_true(error > 0.999 && error < 1.0);
+	assert_int_equal(word(F_SOFTIRQ, "cpu=\"3\",vec=\"NET_RX\"", 0), 140);
+	assert_int_equal(word(F_SOFTIRQ_RUNS, "cpu=\"3\",vec=\"NET_RX\"", 0), 4);
+	assert_int_equal(word(F_CPU_ONLINE, "cpu=\"3\"", 0), 1);
 	/* What the source cannot tell has no series. */
-	assert_int_equal(series_find(&store.series[F_CPU], "cpu=\"3\",context=\"steal\""), SERIES_NONE);
+	assert_int_equal(series_find(&store.series[F_CPU], "cpu=\"3\",context=\"steal\""),
+			 SERIES_NONE);
+	assert_int_equal(series_find(&store.series[F_CPU_CLOSURE], "cpu=\"2\""), SERIES_NONE);
+	assert_int_equal(store.series[F_SOFTIRQ].nr, 1);
 	/* A window without a figure adds nothing but is counted. */
-	absorb_load(load_window(1000000000, 0, 0, "torn"));
-	assert_int_equal(word(F_CPU, "cpu=\"3\",context=\"task\"", 0), 1250000000);
+	absorb_load(1000000000, 0, LOAD_TORN);
+	assert_true(word(F_CPU, "cpu=\"3\",context=\"task\"", 0) == 7777777777780);
+	assert_true(word(F_PROCSTAT_BUSY, "cpu=\"3\"", 0) == 2 * day + 4);
+	assert_int_equal(word(F_SOFTIRQ_RUNS, "cpu=\"3\",vec=\"NET_RX\"", 0), 4);
 	assert_int_equal(word(F_CPU_VOID, "cpu=\"3\",reason=\"torn\"", 0), 1);
-	absorb_load(load_window(1000000000, 0, 0, "offline"));
-	assert_int_equal(store.series[F_CPU_VOID].nr, 1);
+	/* One that is offline is not even that. */
+	absorb_load(1000000000, 0, LOAD_OFFLINE);
+	assert_int_equal(store.series[F_CPU_VOID].nr, 2);
+	assert_int_equal(word(F_CPU_ONLINE, "cpu=\"3\"", 0), 0);
 }
 
 struct group {

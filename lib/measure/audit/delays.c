@@ -12,7 +12,8 @@
 #include "base/clock.h"
 #include "gen/sleep_loop.h"
 #include "measure/audit/watch.h"
-#include "measure/load/source.h"
+#include "measure/load/report.h"
+#include "measure/load/sources.h"
 #include "sys/cpu.h"
 #include "sys/pidstat.h"
 
@@ -200,19 +201,17 @@ static const struct {
 static void add_bpf(struct delays *d, const struct point *p, struct table *table, size_t row)
 {
 	double busy_ns, real = (double)p->loop.real_ns, shown, error;
-	struct load_window w;
+	struct load_cpu_window w;
 
-	load_window(&p->from.bpf, &p->to.bpf, d->bpf->rate, d->bpf->parts, &w);
+	load_subtract(&p->from.bpf, &p->to.bpf, d->bpf->rate, d->bpf->parts, &w);
 	if (w.flags & LOAD_NO_FIGURE)
 		return;
-	busy_ns = w.busy_ratio * (double)w.window_ns;
+	busy_ns = (double)w.busy_ns;
 	shown = (double)cols_ns(d, p, BUSY_COLS);
 	error = (shown - busy_ns) / real;
-	if (w.part_ratio[LOAD_PART_TASK] * (double)w.window_ns - (double)p->loop.thread_ns >
-	    AUDIT_OTHERS_MAX * real)
+	if ((double)w.part_ns[LOAD_PART_TASK] - (double)p->loop.thread_ns > AUDIT_OTHERS_MAX * real)
 		d->nr_disturbed++;
-	value_u64(table_cell(table, row, COL_BPF_TASK),
-		  (uint64_t)(w.part_ratio[LOAD_PART_TASK] * (double)w.window_ns));
+	value_u64(table_cell(table, row, COL_BPF_TASK), w.part_ns[LOAD_PART_TASK]);
 	value_u64(table_cell(table, row, COL_BPF_BUSY), (uint64_t)busy_ns);
 	value_f64(table_cell(table, row, COL_PROCSTAT_FACTOR), shown / busy_ns);
 	value_f64(table_cell(table, row, COL_ERROR), error);
@@ -368,8 +367,12 @@ int audit_delays(const struct audit_opts *opts, const struct audit_env *env,
 		if (report) {
 			report_source(report, d.bpf ? "bpf" : "thread-clock");
 			add_table(&d, report);
-			if (d.bpf && d.bpf->ops->quality)
-				d.bpf->ops->quality(d.bpf, report);
+			if (d.bpf) {
+				struct load_losses losses;
+
+				load_source_losses(d.bpf, &losses);
+				load_report_losses(&losses, report);
+			}
 			add_notes(&d, report);
 		}
 		rc = audit_report_done(report, ret_report, err);

@@ -13,10 +13,12 @@
 #include "gen/duty.h"
 #include "gen/flood.h"
 #include "measure/audit/hide.h"
-#include "measure/audit/source_set.h"
+#include "measure/audit/samples.h"
 #include "measure/audit/sources_report.h"
 #include "measure/audit/sources_judge.h"
 #include "measure/audit/watch.h"
+#include "measure/load/report.h"
+#include "measure/load/sources.h"
 
 #define GOLDEN	    0.6180339887
 #define SETTLE_NS   (100 * NSEC_PER_MSEC)
@@ -42,7 +44,7 @@ struct sources {
 	const struct audit_opts *opts;
 	const struct audit_env *env;
 	struct audit_findings *findings;
-	struct source_set lanes;
+	struct audit_samples samples;
 	struct audit_hide hide;
 	bool hide_done;
 	uint64_t period_ns, tick_ns;
@@ -108,39 +110,40 @@ static int sample_scene(struct sources *s, uint64_t length_ns)
 {
 	uint64_t next = clock_mono_ns(), end = next + length_ns;
 
-	source_set_reset(&s->lanes);
-	source_set_sample(&s->lanes);
+	audit_samples_reset(&s->samples);
+	audit_samples_add(&s->samples);
 	while (!s->stopped && next < end) {
 		next += AUDIT_STEP_NS;
 		s->stopped = audit_wait(s->env, next);
-		source_set_sample(&s->lanes);
+		audit_samples_add(&s->samples);
 	}
-	return s->lanes.nr < 2 ? -EAGAIN : 0;
+	return s->samples.nr < 2 ? -EAGAIN : 0;
 }
 
 static void describe(struct sources *s, struct audit_scene *scene)
 {
-	const struct source_set *l = &s->lanes;
-	int columns = source_set_find(l, "procstat"), idle = source_set_find(l, "procidle");
-	size_t last = l->nr - 1;
+	const struct audit_samples *samples = &s->samples;
+	const struct source_set *set = &samples->set;
+	int columns = source_set_find(set, "procstat"), idle = source_set_find(set, "procidle");
+	size_t last = samples->nr - 1;
 
-	source_set_window(l, 0, 0, last, &scene->truth);
-	scene->parts_known = l->lane[0].source->parts >> LOAD_PART_SOFTIRQ_ON_IDLE & 1;
+	audit_samples_window(samples, 0, 0, last, &scene->truth);
+	scene->parts_known = set->source[0]->parts >> LOAD_PART_SOFTIRQ_ON_IDLE & 1;
 	scene->idle_known = idle >= 0;
 	if (idle >= 0)
-		source_set_window(l, idle, 0, last, &scene->idle_based);
+		audit_samples_window(samples, idle, 0, last, &scene->idle_based);
 	if (columns < 0)
 		return;
-	source_set_window(l, columns, 0, last, &scene->columns);
+	audit_samples_window(samples, columns, 0, last, &scene->columns);
 	scene->columns_sum =
-		(double)(l->lane[columns].kept[last].total - l->lane[columns].kept[0].total) * 1e9 /
-		s->findings->user_hz / (double)scene->columns.window_ns;
+		(double)(samples->kept[columns][last].total - samples->kept[columns][0].total) *
+		1e9 / s->findings->user_hz / (double)scene->columns.window_ns;
 }
 
 static int finish_scene(struct sources *s, enum audit_load id, struct audit_scene *scene)
 {
 	struct audit_error errors[SOURCE_SET_MAX][AUDIT_NR_WINDOWS] = {0};
-	int columns = source_set_find(&s->lanes, "procstat"), rc = 0;
+	int columns = source_set_find(&s->samples.set, "procstat"), rc = 0;
 	bool disturbed;
 
 	describe(s, scene);
@@ -153,22 +156,23 @@ static int finish_scene(struct sources *s, enum audit_load id, struct audit_scen
 		report_note(s->report,
 			    "the load \"%s\" did not stay on CPU %u: nothing is concluded from it",
 			    scene->name, s->opts->cpu);
-	for (size_t lane = 1; lane < s->lanes.nr_lanes && !rc; lane++)
+	for (size_t at = 1; at < s->samples.set.nr && !rc; at++)
 		for (size_t i = 0; i < AUDIT_NR_WINDOWS && !rc; i++)
-			rc = source_set_error(&s->lanes, lane, audit_windows_ns[i] / AUDIT_STEP_NS,
-					       &errors[lane][i]);
+			rc = audit_samples_error(&s->samples, at,
+						 audit_windows_ns[i] / AUDIT_STEP_NS,
+						 &errors[at][i]);
 	if (rc)
 		return rc;
 	audit_tables_scene(&s->tables, scene);
-	for (size_t lane = 1; lane < s->lanes.nr_lanes; lane++)
-		audit_tables_errors(&s->tables, scene, s->lanes.lane[lane].source->ops->name,
-				    errors[lane]);
+	for (size_t at = 1; at < s->samples.set.nr; at++)
+		audit_tables_errors(&s->tables, scene, s->samples.set.source[at]->ops->name,
+				    errors[at]);
 	if (scene->strayed)
 		return 0;
 	if (columns > 0)
 		audit_take_worst(s->findings, load_names[id], errors[columns]);
 	if (columns > 0 && id == AUDIT_RANDOM)
-		rc = audit_take_good(s->findings, &s->lanes, columns, scene, disturbed);
+		rc = audit_take_good(s->findings, &s->samples, columns, scene, disturbed);
 	if (id == AUDIT_HIDDEN)
 		audit_take_hidden(s->findings, scene, s->opts->share);
 	if (id == AUDIT_SOFTIRQ)
@@ -254,7 +258,7 @@ static int run_all(struct sources *s, struct err *err)
 	int rc = 0;
 
 	if (!s->opts->phase_given && (!s->opts->loads || s->opts->loads & SEARCHED)) {
-		rc = audit_hide_search(&s->lanes, s->opts->share, s->tick_ns, s->env, &s->hide,
+		rc = audit_hide_search(&s->samples, s->opts->share, s->tick_ns, s->env, &s->hide,
 				       err);
 		s->hide_done = !rc;
 		s->stopped |= s->hide.stopped;
@@ -277,10 +281,10 @@ static void add_notes(const struct sources *s)
 	const struct audit_findings *f = s->findings;
 
 	report_note(s->report, "truth: source %s; errors are in points of load",
-		    s->lanes.lane[0].source->ops->name);
-	if (s->lanes.passed_over.code)
+		    s->samples.set.source[0]->ops->name);
+	if (s->samples.set.passed_over.code)
 		report_note(s->report, "a better truth was passed over: %s",
-			    s->lanes.passed_over.what);
+			    s->samples.set.passed_over.what);
 	if (!f->tick_known && f->tick_unclear)
 		report_note(
 			s->report,
@@ -322,15 +326,15 @@ int audit_sources(const struct audit_opts *opts, const struct audit_env *env,
 		return rc;
 	s.tick_ns = findings->tick_known ? findings->tick_ns : NO_TICK_NS;
 	s.period_ns = opts->period_ns ?: s.tick_ns;
-	rc = source_set_open(&s.lanes, opts->cpu, longest / AUDIT_STEP_NS + 8, err);
+	rc = audit_samples_open(&s.samples, opts->cpu, longest / AUDIT_STEP_NS + 8, err);
 	if (rc)
 		return rc;
 	s.report = audit_report("sources", opts, findings, begin);
 	if (!s.report) {
-		source_set_close(&s.lanes);
+		audit_samples_close(&s.samples);
 		return err_set(err, -ENOMEM, "out of memory");
 	}
-	findings->source = s.lanes.lane[0].source->ops->name;
+	findings->source = s.samples.set.source[0]->ops->name;
 	report_source(s.report, findings->source);
 	audit_tables_init(&s.tables, s.report);
 	/* As a part of all, people get the loads; the errors are a screenful of their own. */
@@ -338,10 +342,14 @@ int audit_sources(const struct audit_opts *opts, const struct audit_env *env,
 		s.tables.errors->text_hidden = true;
 	rc = run_all(&s, err);
 	s.report->window_ns = clock_mono_ns() - begin;
-	if (!rc && s.lanes.lane[0].source->ops->quality)
-		s.lanes.lane[0].source->ops->quality(s.lanes.lane[0].source, s.report);
+	if (!rc) {
+		struct load_losses losses;
+
+		load_source_losses(s.samples.set.source[0], &losses);
+		load_report_losses(&losses, s.report);
+	}
 	add_notes(&s);
-	source_set_close(&s.lanes);
+	audit_samples_close(&s.samples);
 	if (rc) {
 		report_free(s.report);
 		return rc;

@@ -22,12 +22,12 @@ void audit_take_worst(struct audit_findings *f, const char *load,
 	}
 }
 
-int audit_take_good(struct audit_findings *f, const struct source_set *l, size_t columns,
+int audit_take_good(struct audit_findings *f, const struct audit_samples *samples, size_t columns,
 		    const struct audit_scene *scene, bool disturbed)
 {
 	static const size_t steps[] = {10, 20, 50, 100, 200};
 	struct precision_point points[sizeof(steps) / sizeof(steps[0])];
-	size_t nr = 0, all = l->nr - 1;
+	size_t nr = 0, all = samples->nr - 1;
 	double bias;
 
 	/* On a core that others fill, any figure of it is good. */
@@ -36,7 +36,7 @@ int audit_take_good(struct audit_findings *f, const struct source_set *l, size_t
 		return 0;
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
 		struct audit_error error;
-		int rc = source_set_error(l, columns, steps[i], &error);
+		int rc = audit_samples_error(samples, columns, steps[i], &error);
 
 		if (rc)
 			return rc;
@@ -71,7 +71,7 @@ void audit_take_hidden(struct audit_findings *f, const struct audit_scene *scene
 
 void audit_take_softirq(struct audit_findings *f, const struct audit_scene *scene)
 {
-	double softirq = scene->truth.part_ratio[LOAD_PART_SOFTIRQ_ON_IDLE];
+	double softirq = load_part_ratio(&scene->truth, LOAD_PART_SOFTIRQ_ON_IDLE);
 
 	if (!scene->parts_known || !scene->idle_known || softirq < 0.05 ||
 	    (scene->truth.flags | scene->idle_based.flags) & LOAD_NO_FIGURE)

@@ -4,7 +4,7 @@
 #define SUBTICK_MEASURE_AUDIT_SOURCES_JUDGE_H
 
 #include "measure/audit/audit.h"
-#include "measure/audit/source_set.h"
+#include "measure/audit/samples.h"
 #include "measure/audit/sources_report.h"
 
 /* The largest error of the columns in windows from AUDIT_FAIL_WINDOW_NS on, if it is the worst. */
@@ -14,7 +14,7 @@ void audit_take_worst(struct audit_findings *f, const char *load,
  * From which window on the columns are good, under a load that keeps no step with the tick; not
  * if @disturbed by others. 0 or -ENOMEM.
  */
-int audit_take_good(struct audit_findings *f, const struct source_set *l, size_t columns,
+int audit_take_good(struct audit_findings *f, const struct audit_samples *samples, size_t columns,
 		    const struct audit_scene *scene, bool disturbed);
 void audit_take_hidden(struct audit_findings *f, const struct audit_scene *scene, double share);
 /* How much of the softirq time on idle the idle columns took for idle. */

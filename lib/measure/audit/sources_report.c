@@ -60,7 +60,7 @@ void audit_tables_scene(struct audit_tables *t, const struct audit_scene *scene)
 	set_ratio(t->loads, row, 5, scene->booked, scene->thread_ratio);
 	set_ratio(t->loads, row, 6, truth, scene->truth.busy_ratio);
 	set_ratio(t->loads, row, 7, truth && scene->parts_known,
-		  scene->truth.part_ratio[LOAD_PART_SOFTIRQ_ON_IDLE]);
+		  load_part_ratio(&scene->truth, LOAD_PART_SOFTIRQ_ON_IDLE));
 	set_ratio(t->loads, row, 8, columns, scene->columns.busy_ratio);
 	set_ratio(t->loads, row, 9, columns, scene->columns_sum);
 }

@@ -3,7 +3,7 @@
 #ifndef SUBTICK_MEASURE_AUDIT_SOURCES_REPORT_H
 #define SUBTICK_MEASURE_AUDIT_SOURCES_REPORT_H
 
-#include "measure/audit/source_set.h"
+#include "measure/audit/samples.h"
 #include "report/report.h"
 #include "stats/load.h"
 #include "stats/phase.h"
@@ -24,7 +24,7 @@ struct audit_scene {
 	bool strayed; /* hotplug drove the load to another core */
 	double burn_ratio, thread_ratio;
 	bool parts_known, idle_known;
-	struct load_window truth, columns, idle_based;
+	struct load_cpu_window truth, columns, idle_based;
 	double columns_sum;
 };
 

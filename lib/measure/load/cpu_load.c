@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/cpuset.h"
-#include "measure/load/source.h"
+#include "measure/load/sources.h"
 #include "sys/cpu.h"
 
 struct cpu_load {
@@ -104,17 +104,18 @@ void cpu_load_update(struct cpu_load *ctx)
 }
 
 static void window_of(struct cpu_load *ctx, unsigned int cpu, uint32_t parts,
-		      struct load_window *ret_window)
+		      struct load_cpu_window *ret_window)
 {
 	if (ctx->sampled)
-		load_window(&ctx->prev[cpu], &ctx->cur[cpu], ctx->source->rate, parts, ret_window);
+		load_subtract(&ctx->prev[cpu], &ctx->cur[cpu], ctx->source->rate, parts,
+			      ret_window);
 	else
-		*ret_window = (struct load_window){.flags = LOAD_NO_TIME};
+		*ret_window = (struct load_cpu_window){.flags = LOAD_NO_TIME};
 }
 
 float cpu_load_get(struct cpu_load *ctx, int cpu)
 {
-	struct load_window w;
+	struct load_cpu_window w;
 
 	if (cpu < 0 || (unsigned int)cpu >= ctx->nr_cpus)
 		return -1.0f;
@@ -150,7 +151,7 @@ int cpu_load_get_split(struct cpu_load *ctx, int cpu, struct cpu_load_split *ret
 		[LOAD_PART_IDLE] = offsetof(struct cpu_load_split, idle),
 		[LOAD_PART_UNKNOWN] = offsetof(struct cpu_load_split, unknown),
 	};
-	struct load_window w;
+	struct load_cpu_window w;
 	bool figure;
 
 	if (cpu < 0 || (unsigned int)cpu >= ctx->nr_cpus)
@@ -161,7 +162,9 @@ int cpu_load_get_split(struct cpu_load *ctx, int cpu, struct cpu_load_split *ret
 		float *share = (float *)((char *)ret_split + offset[i]);
 
 		if (offset[i])
-			*share = figure && ctx->source->parts >> i & 1 ? (float)w.part_ratio[i] : -1.0f;
+			*share = figure && ctx->source->parts >> i & 1
+					 ? (float)load_part_ratio(&w, i)
+					 : -1.0f;
 	}
 	ret_split->window_ns = w.window_ns;
 	ret_split->busy = cpu_load_get(ctx, cpu);

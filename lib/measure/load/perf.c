@@ -172,18 +172,17 @@ static void perf_sample(struct load_source *source, struct load_sample *samples)
 	}
 }
 
-static void perf_quality(struct load_source *source, struct report *report)
+static void perf_losses(struct load_source *source, struct load_losses *losses)
 {
-	value_u64(report_quality(report, M_READ_ERROR_TOTAL), to_perf(source)->read_errors);
+	losses->read_errors = to_perf(source)->read_errors;
 }
 
 const struct load_source_ops load_source_perf_tsc = {
 	.name = "perf-tsc",
 	.what = "unhalted cycles over the cycle clock (perf); an IPI to each core per sample",
-	.compare = M_CMP_PERF_TSC,
 	.open = open_tsc,
 	.sample = perf_sample,
-	.quality = perf_quality,
+	.losses = perf_losses,
 	.close = perf_close,
 };
 
@@ -191,9 +190,8 @@ const struct load_source_ops load_source_perf_calibrated = {
 	.name = "perf-calibrated",
 	.what = "unhalted cycles over enabled time at a measured rate (perf); an IPI to each core "
 		"per sample",
-	.compare = M_CMP_PERF_CAL,
 	.open = open_calibrated,
 	.sample = perf_sample,
-	.quality = perf_quality,
+	.losses = perf_losses,
 	.close = perf_close,
 };

@@ -136,21 +136,19 @@ static void taskclock_sample(struct load_source *source, struct load_sample *sam
 	}
 }
 
-static void taskclock_quality(struct load_source *source, struct report *report)
+static void taskclock_losses(struct load_source *source, struct load_losses *losses)
 {
 	struct taskclock_source *t = to_taskclock(source);
 
-	value_u64(report_quality(report, M_TORN_TOTAL), t->torn);
-	value_u64(report_quality(report, M_RECURSION_MISSES_TOTAL),
-		  sys_bpf_recursion_misses(t->skel->obj));
+	losses->torn = t->torn;
+	losses->recursion_misses = sys_bpf_recursion_misses(t->skel->obj);
 }
 
 const struct load_source_ops load_source_taskclock = {
 	.name = "taskclock",
 	.what = "time tasks were switched in over wall time (BPF); blind to softirqs on idle",
-	.compare = M_CMP_TASKCLOCK,
 	.open = taskclock_open,
 	.sample = taskclock_sample,
-	.quality = taskclock_quality,
+	.losses = taskclock_losses,
 	.close = taskclock_close,
 };

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The list of load sources, and the choice among them. */
-#include "measure/load/source.h"
+#include "measure/load/sources.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "measure/load/bpf.h"
@@ -16,9 +15,15 @@
  * about halting but pays for a counter read at each edge, so it is taken only when asked for.
  */
 static const struct load_source_ops *const sources[] = {
-	&load_source_bpf,	&load_source_bpf_pmu,  &load_source_perf_tsc,
-	&load_source_perf_calibrated, &load_source_procidle, &load_source_schedstat,
-	&load_source_taskclock, &load_source_procstat, NULL,
+	&load_source_bpf,
+	&load_source_bpf_pmu,
+	&load_source_perf_tsc,
+	&load_source_perf_calibrated,
+	&load_source_procidle,
+	&load_source_schedstat,
+	&load_source_taskclock,
+	&load_source_procstat,
+	NULL,
 };
 
 const struct load_source_ops *const *load_sources(void)
@@ -66,4 +71,10 @@ void load_source_close(struct load_source *source)
 {
 	if (source)
 		source->ops->close(source);
+}
+
+void load_source_losses(struct load_source *source, struct load_losses *ret_losses)
+{
+	memset(ret_losses, 0xff, sizeof(*ret_losses)); /* LOAD_NO_LOSS in each */
+	source->ops->losses(source, ret_losses);
 }

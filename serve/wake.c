@@ -13,7 +13,7 @@
 static int wake_collector_open(const struct config *config, struct meter **ret_meter,
 			       struct err *err)
 {
-	struct wake_opts opts = {.launchers = 1u << WAKE_PASSIVE, .bare = true};
+	struct wake_opts opts = {.sources = 1u << WAKE_PASSIVE, .bare = true};
 
 	(void)config;
 	return wake_open(&opts, ret_meter, err);
@@ -32,7 +32,8 @@ static void absorb_state(struct series *series, const struct table *states, size
 	if (cpu->kind != VALUE_U64 || count->kind != VALUE_U64)
 		return;
 	snprintf(number, sizeof(number), "%llu", (unsigned long long)cpu->u64);
-	labels = prom_labels("cpu", number, "state", name->kind == VALUE_STR ? name->str : "", NULL);
+	labels =
+		prom_labels("cpu", number, "state", name->kind == VALUE_STR ? name->str : "", NULL);
 	at = labels ? series_row(series, labels) : SERIES_NONE;
 	if (at != SERIES_NONE)
 		collector_histogram(series, at, le->kind == VALUE_TABLE ? le->table : NULL,

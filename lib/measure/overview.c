@@ -216,7 +216,7 @@ static const struct meter_ops overview_ops = {
 int overview_open(struct meter **ret_meter, struct err *err)
 {
 	struct load_opts opts = {.compare = true};
-	struct wake_opts wake = {.launchers = 1u << WAKE_PASSIVE, .bare = true};
+	struct wake_opts wake = {.sources = 1u << WAKE_PASSIVE, .bare = true};
 	struct runq_opts runq = {.per = RUNQ_PER_CGROUP};
 	struct overview *o = calloc(1, sizeof(*o));
 	int rc;

@@ -108,7 +108,7 @@ static double hist_stddev(const struct wake_hist *now, const struct wake_hist *b
 }
 
 /* Below our own overhead there is nothing to tell; a figure that is not to be had stays so. */
-static double take_off(double ns, uint32_t overhead_ns)
+static double subtract(double ns, uint32_t overhead_ns)
 {
 	return isnan(ns) ? ns : fmax(ns - overhead_ns, 0.0);
 }
@@ -144,13 +144,13 @@ void wake_summarize_hist(const struct wake_hist *now, const struct wake_hist *be
 		s.p99_ns = hist_tail(count, s.count, 99.0, s.max_ns);
 		s.p999_ns = hist_tail(count, s.count, 99.9, s.max_ns);
 		s.p9999_ns = hist_tail(count, s.count, 99.99, s.max_ns);
-		s.min_ns = take_off(s.min_ns, overhead_ns);
-		s.median_ns = take_off(s.median_ns, overhead_ns);
-		s.mean_ns = take_off(s.mean_ns, overhead_ns);
-		s.p99_ns = take_off(s.p99_ns, overhead_ns);
-		s.p999_ns = take_off(s.p999_ns, overhead_ns);
-		s.p9999_ns = take_off(s.p9999_ns, overhead_ns);
-		s.max_ns = take_off(s.max_ns, overhead_ns);
+		s.min_ns = subtract(s.min_ns, overhead_ns);
+		s.median_ns = subtract(s.median_ns, overhead_ns);
+		s.mean_ns = subtract(s.mean_ns, overhead_ns);
+		s.p99_ns = subtract(s.p99_ns, overhead_ns);
+		s.p999_ns = subtract(s.p999_ns, overhead_ns);
+		s.p9999_ns = subtract(s.p9999_ns, overhead_ns);
+		s.max_ns = subtract(s.max_ns, overhead_ns);
 	}
 	*ret_summary = s;
 }

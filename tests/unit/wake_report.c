@@ -34,7 +34,7 @@ static int setup(void **state)
 
 	if (!b)
 		return -1;
-	b->opts.launchers = 1u << WAKE_TIMER | 1u << WAKE_REMOTE;
+	b->opts.sources = 1u << WAKE_TIMER | 1u << WAKE_REMOTE;
 	b->opts.sweep = (struct wake_sweep){300000, 300000, 1.1, POINTS / 2};
 	b->opts.breakdown = true;
 	b->env = (struct wake_env){
@@ -60,12 +60,12 @@ static int setup(void **state)
 			.irq_ns = (remote ? 50000 : 1000) + i + 500,
 			.user_ns = (remote ? 50000 : 1000) + i + 4000,
 			.state = remote ? 2 : 1,
-			.launcher = remote ? WAKE_REMOTE : WAKE_TIMER,
+			.source = remote ? WAKE_REMOTE : WAKE_TIMER,
 			.order = WAKE_EXIT_FIRST,
 		};
 	}
 	b->worker = (struct wake_worker){.points = b->points, .nr = POINTS, .max = POINTS};
-	b->worker.character = (struct wake_character){
+	b->worker.calibration = (struct wake_calibration){
 		.known = true, .stamp = {60, 4}, .clock_step_ns = 32, .clock_read_ns = 33};
 	b->run.workers = &b->worker;
 	b->run.nr_workers = 1;
@@ -209,7 +209,7 @@ static void test_unknown_overhead(void **state)
 	bool exceeds, said = false;
 	int col;
 
-	b->worker.character.known = false;
+	b->worker.calibration.known = false;
 	assert_int_equal(wake_report(&b->result, &report, &exceeds), 0);
 	col = table_find(report->fields, "overhead_ns");
 	assert_true(col >= 0);
@@ -231,7 +231,7 @@ static void test_unknown_clock(void **state)
 	assert_int_equal(wake_report(&b->result, &report, &exceeds), 0);
 	assert_int_equal(cell(table_of(report, "cpus"), 0, "clock_step_ns"), 32);
 	report_free(report);
-	b->worker.character = (struct wake_character){0};
+	b->worker.calibration = (struct wake_calibration){0};
 	assert_int_equal(wake_report(&b->result, &report, &exceeds), 0);
 	for (int i = 0; i < 2; i++) {
 		const struct table *cpus = table_of(report, "cpus");
@@ -265,7 +265,7 @@ static void test_passive(void **state)
 	hists[2].count[hist_index(140000)] = 4;
 	hists[2].sum_ns = 4 * 140000;
 	hists[2].max_ns = hists[2].min_ns = 140000;
-	b->opts.launchers = 1u << WAKE_PASSIVE;
+	b->opts.sources = 1u << WAKE_PASSIVE;
 	b->worker.nr = 0;
 	b->probe.nr_states = 3;
 	b->result.window = &window;
@@ -365,8 +365,8 @@ static void test_distribution(void **state)
 	report_free(report);
 
 	for (int i = 0; i < POINTS; i++)
-		b->points[i].launcher = WAKE_TIMER;
-	b->opts.launchers = 1u << WAKE_TIMER;
+		b->points[i].source = WAKE_TIMER;
+	b->opts.sources = 1u << WAKE_TIMER;
 	assert_int_equal(wake_report_points(&b->result, true, &report), 0);
 	t = table_of(report, "distribution");
 	assert_int_equal(curves(t), 2);

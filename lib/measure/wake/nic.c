@@ -158,8 +158,8 @@ static unsigned int count_queues(const struct wake_nic *nic, const char *root)
 }
 
 /* Every interrupt of the card to the measured core: which of them tells of a sent packet varies. */
-static int lead_irqs(struct wake_nic *nic, unsigned int cpu, const char *root,
-		     struct journal *journal, struct err *err)
+static int set_irq_affinity(struct wake_nic *nic, unsigned int cpu, const char *root,
+			    struct journal *journal, struct err *err)
 {
 	char path[PATH_MAX], rel[64], value[16];
 	struct dirent *entry;
@@ -232,7 +232,7 @@ static int open_parts(struct wake_nic *nic, unsigned int cpu, const char *root,
 	if (!rc)
 		rc = check_link(nic, root, err);
 	if (!rc && !nic->opts.software)
-		rc = lead_irqs(nic, cpu, root, journal, err);
+		rc = set_irq_affinity(nic, cpu, root, journal, err);
 	if (!rc)
 		rc = set_queue(nic, root, journal, err);
 	if (rc)
@@ -288,24 +288,16 @@ static bool irq_ours(const struct wake_nic *nic, const struct wake_kpoint *k)
 	return false;
 }
 
-/* Equations 8 and 9: a deep state's wake-up contains the DMA read, a shallow one's does not. */
-static int64_t offset_of(const struct wake_nic *nic, unsigned int state)
-{
-	if (state >= nic->opts.deep_from)
-		return wake_eq8_deep_offset(0, 0, nic->opts.irq_offset_ns);
-	return wake_eq9_shallow_offset(nic->opts.dma_ns, nic->opts.irq_offset_ns);
-}
-
 void wake_nic_point(struct wake_worker *worker, uint64_t distance_ns, struct wake_point *ret_point)
 {
 	struct wake_nic *nic = worker->run->nic;
 	struct wake_kpoint k;
 	struct wake_raw raw = {
-		.launcher = WAKE_NIC,
+		.source = WAKE_NIC,
 		.k = &k,
 		.launch_ns = clock_mono_ns() + distance_ns,
 		.distance_ns = distance_ns,
-		.overhead_ns = worker->character.stamp.median_ns,
+		.overhead_ns = worker->calibration.stamp.median_ns,
 	};
 	uint64_t launch_dev = wake_clock_to_device(&nic->map, raw.launch_ns);
 	struct timespec until = clock_timespec(raw.launch_ns + AFTER_NS);
@@ -315,9 +307,10 @@ void wake_nic_point(struct wake_worker *worker, uint64_t distance_ns, struct wak
 	rc = txtime_send(nic->socket, nic->ifindex,
 			 launch_dev + (nic->opts.software ? nic->delta_ns : 0));
 	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
-	wake_take(worker, &k);
+	wake_disarm(worker, &k);
 	raw.irq_ours = irq_ours(nic, &k);
-	raw.offset_ns = offset_of(nic, k.state);
+	raw.offset_ns = wake_nic_offset(k.state >= nic->opts.deep_from, nic->opts.dma_ns,
+					nic->opts.irq_offset_ns);
 	wake_judge(&raw, ret_point);
 	/* The worker sleeps on: its switch and user stamps belong to its own timer. */
 	ret_point->switch_ns = ret_point->user_ns = 0;
@@ -365,7 +358,7 @@ int wake_nic_batch_end(struct wake_worker *worker, size_t first)
 		struct wake_point *p = &worker->points[i];
 		int64_t half;
 
-		if (p->launcher != WAKE_NIC)
+		if (p->source != WAKE_NIC)
 			continue;
 		half = wake_clock_uncertainty(&nic->map, nic->launch_dev_ns[at]);
 		if (half > nic->worst_half_ns)

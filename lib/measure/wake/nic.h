@@ -16,12 +16,13 @@ struct wake_nic;
 struct wake_worker;
 
 struct wake_nic_opts {
-	const char *device;	/* network device; NULL: none was named */
-	int64_t irq_offset_ns;	/* from the end of the DMA read to the interrupt, equations 8 and 9 */
-	int64_t dma_ns;		/* DMA read time, taken off in shallow states only (9) */
-	unsigned int deep_from; /* index of the first state whose wake-up includes the DMA read (8) */
-	size_t max_batch;	/* points between two readings of the clock */
-	bool software;		/* ETF without offload: a timer of the kernel plays the card */
+	const char *device;    /* network device; NULL: none was named */
+	int64_t irq_offset_ns; /* from the end of the DMA read to the interrupt, equations 8 and 9 */
+	int64_t dma_ns;	       /* DMA read time, taken off in shallow states only (9) */
+	unsigned int
+		deep_from; /* index of the first state whose wake-up includes the DMA read (8) */
+	size_t max_batch;  /* points between two readings of the clock */
+	bool software;	   /* ETF without offload: a timer of the kernel plays the card */
 };
 
 /* @cpu: the measured one, to which the card's interrupts are led through @restore. */

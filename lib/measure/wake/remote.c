@@ -31,10 +31,10 @@ void wake_remote_point(struct wake_worker *worker, uint64_t distance_ns,
 {
 	struct wake_kpoint k;
 	struct wake_raw raw = {
-		.launcher = WAKE_REMOTE,
+		.source = WAKE_REMOTE,
 		.k = &k,
 		.distance_ns = distance_ns,
-		.overhead_ns = worker->character.stamp.median_ns,
+		.overhead_ns = worker->calibration.stamp.median_ns,
 	};
 	unsigned int word = atomic_load(&worker->word);
 
@@ -50,7 +50,7 @@ void wake_remote_point(struct wake_worker *worker, uint64_t distance_ns,
 		;
 	raw.launch_ns = *(volatile __u64 *)&worker->order->launch_ns;
 	raw.how = worker->order->how;
-	wake_take(worker, &k);
+	wake_disarm(worker, &k);
 	wake_judge(&raw, ret_point);
 	/* Without an IPI there was nobody asleep to send it to. */
 	if (!raw.launch_ns)
@@ -88,7 +88,7 @@ static void *sender_main(void *arg)
 	unsigned int self = syscall(SYS_gettid);
 
 	/* Without a sender the workers would wait for ever. */
-	if (wake_settle(sender->cpu, &sender->err)) {
+	if (wake_pin(sender->cpu, &sender->err)) {
 		atomic_store(&sender->run->stop, true);
 		return NULL;
 	}

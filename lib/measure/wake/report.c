@@ -11,13 +11,13 @@
 
 double wake_report_uncertainty(const struct wake_result *r, const struct wake_worker *w)
 {
-	const struct wake_character *c = &w->character;
+	const struct wake_calibration *c = &w->calibration;
 	double ns = c->stamp.spread_ns + c->clock_step_ns;
 
 	/* The sender's stamp is taken before the IPI goes out, by the rest of that program. */
-	if (r->opts->launchers >> WAKE_REMOTE & 1)
+	if (wake_has(r->opts->sources, WAKE_REMOTE))
 		ns += c->stamp.median_ns;
-	if (r->opts->launchers >> WAKE_NIC & 1)
+	if (wake_has(r->opts->sources, WAKE_NIC))
 		ns += wake_nic_uncertainty(r->run->nic);
 	return ns;
 }
@@ -33,8 +33,8 @@ static void add_overhead(const struct wake_result *r, struct report *report)
 	for (unsigned int i = 0; i < r->run->nr_workers; i++) {
 		const struct wake_worker *w = &r->run->workers[i];
 
-		known &= w->character.known;
-		most = fmax(most, w->character.stamp.median_ns);
+		known &= w->calibration.known;
+		most = fmax(most, w->calibration.stamp.median_ns);
 		spread = fmax(spread, wake_report_uncertainty(r, w));
 	}
 	if (known)
@@ -58,14 +58,14 @@ static void add_cpus(const struct wake_result *r, struct report *report)
 
 	for (unsigned int i = 0; i < r->run->nr_workers; i++) {
 		const struct wake_worker *w = &r->run->workers[i];
-		const struct wake_character *c = &w->character;
+		const struct wake_calibration *c = &w->calibration;
 		size_t at = table_row(t);
 		uint64_t nr = 0;
 
 		for (size_t p = 0; p < w->nr; p++)
 			nr += w->points[p].reject == WAKE_TAKEN;
 		value_u64(table_cell(t, at, cpu), w->cpu);
-		if (!(r->opts->launchers >> WAKE_PASSIVE & 1)) {
+		if (!wake_has(r->opts->sources, WAKE_PASSIVE)) {
 			value_u64(table_cell(t, at, asked), w->nr);
 			value_u64(table_cell(t, at, taken), nr);
 		}
@@ -167,20 +167,20 @@ static void add_sweep(const struct wake_result *r, struct report *report)
 
 static void note_source(const struct wake_result *r, struct report *report)
 {
-	unsigned int l = r->opts->launchers;
+	unsigned int sources = r->opts->sources;
 
-	if (l >> WAKE_TIMER & 1)
+	if (wake_has(sources, WAKE_TIMER))
 		report_note(report,
 			    "source timer: the core armed this timer itself and may begin to "
 			    "wake before it is due; compare --sources timer,remote");
-	if (l >> WAKE_REMOTE & 1)
+	if (wake_has(sources, WAKE_REMOTE))
 		report_note(
 			report, "source remote: woken by another core; launch stamped %s",
 			r->probe->launch_at_waking
 				? "as the wake-up began, some 100 ns to 1 us before the IPI (this "
 				  "kernel has no event at the IPI)"
 				: "as the kernel sent the IPI, or set the flag of a polling core");
-	if (l >> WAKE_PASSIVE & 1)
+	if (wake_has(sources, WAKE_PASSIVE))
 		report_note(report,
 			    "source passive: timers that were there anyway; percentiles, and "
 			    "after the first window min and max, from buckets of at most "
@@ -208,7 +208,7 @@ static void add_notes(const struct wake_result *r, struct report *report)
 			    "are not entered",
 			    (long long)(env->dma_latency_ns / (int64_t)NSEC_PER_USEC));
 	for (unsigned int i = 0; i < r->run->nr_workers; i++) {
-		known &= r->run->workers[i].character.known;
+		known &= r->run->workers[i].calibration.known;
 		if (r->run->workers[i].moved)
 			report_note(report, "CPU %u went offline during the run",
 				    r->run->workers[i].cpu);
@@ -233,19 +233,19 @@ static void add_notes(const struct wake_result *r, struct report *report)
 int wake_report(const struct wake_result *r, struct report **ret_report, bool *ret_exceeds)
 {
 	struct report *report = report_new("wake");
-	bool passive = r->opts->launchers >> WAKE_PASSIVE & 1;
-	char source[48] = "";
+	bool passive = wake_has(r->opts->sources, WAKE_PASSIVE);
+	char sources[48] = "";
 	int rc, len = 0;
 
 	if (!report)
 		return -ENOMEM;
 	report->time_unix_ns = clock_unix_ns();
 	report->window_ns = r->window_ns;
-	for (enum wake_launcher l = WAKE_TIMER; l < WAKE_NR_LAUNCHERS; l++)
-		if (r->opts->launchers >> l & 1)
-			len += snprintf(source + len, sizeof(source) - len, "%s%s", len ? "," : "",
-					wake_launcher_name(l));
-	report_source(report, source);
+	for (enum wake_source source = WAKE_TIMER; source < WAKE_NR_SOURCES; source++)
+		if (wake_has(r->opts->sources, source))
+			len += snprintf(sources + len, sizeof(sources) - len, "%s%s",
+					len ? "," : "", wake_source_name(source));
+	report_source(report, sources);
 	add_overhead(r, report);
 	add_machine(r, report);
 	if (passive) {
@@ -263,7 +263,7 @@ int wake_report(const struct wake_result *r, struct report **ret_report, bool *r
 	}
 	add_cpus(r, report);
 	value_u64(report_quality(report, M_RECURSION_MISSES_TOTAL), r->misses);
-	if (r->opts->launchers >> WAKE_NIC & 1)
+	if (wake_has(r->opts->sources, WAKE_NIC))
 		wake_nic_quality(r->run->nic, report);
 	add_notes(r, report);
 	rc = report_check(report);

@@ -54,7 +54,7 @@ void wake_report_prewake(const struct wake_result *result, struct report *report
  * The latencies of one core, source and state that count, in their order; free() the result.
  * NULL for none or without memory, which sets report->failed.
  */
-int32_t *wake_latencies(const struct wake_worker *worker, enum wake_launcher launcher,
+int32_t *wake_latencies(const struct wake_worker *worker, enum wake_source source,
 			unsigned int state, size_t *ret_nr, struct report *report);
 
 #endif

@@ -15,7 +15,7 @@
 #include "measure/wake/nic.h"
 #include "sys/cpu.h"
 
-int wake_settle(unsigned int cpu, struct err *err)
+int wake_pin(unsigned int cpu, struct err *err)
 {
 	struct sched_param priority = {.sched_priority = 1};
 	cpu_set_t *one = CPU_ALLOC(cpu + 1);
@@ -47,7 +47,7 @@ void wake_arm(struct wake_worker *worker, uint64_t launch_ns)
 	*launch = launch_ns;
 }
 
-void wake_take(struct wake_worker *worker, struct wake_kpoint *ret_point)
+void wake_disarm(struct wake_worker *worker, struct wake_kpoint *ret_point)
 {
 	volatile __u64 *launch = &worker->order->launch_ns;
 
@@ -71,12 +71,12 @@ static void take_points(struct wake_worker *w, uint64_t distance_ns)
 	const struct wake_run_opts *opts = &w->run->opts;
 	struct wake_point point;
 
-	for (enum wake_launcher l = WAKE_TIMER; l <= WAKE_NIC; l++) {
-		if (!(opts->launchers >> l & 1))
+	for (enum wake_source source = WAKE_TIMER; source <= WAKE_NIC; source++) {
+		if (!wake_has(opts->sources, source))
 			continue;
-		if (l == WAKE_TIMER)
+		if (source == WAKE_TIMER)
 			wake_timer_point(w, distance_ns, &point);
-		else if (l == WAKE_REMOTE)
+		else if (source == WAKE_REMOTE)
 			wake_remote_point(w, distance_ns, &point);
 		else
 			wake_nic_point(w, distance_ns, &point);
@@ -89,7 +89,7 @@ static void take_points(struct wake_worker *w, uint64_t distance_ns)
 static void sweep(struct wake_worker *w)
 {
 	const struct wake_sweep *sweep = &w->run->opts.sweep;
-	bool nic = w->run->opts.launchers >> WAKE_NIC & 1;
+	bool nic = wake_has(w->run->opts.sources, WAKE_NIC);
 
 	for (uint32_t step = 0; step < wake_sweep_steps(sweep); step++) {
 		uint64_t distance = wake_sweep_distance(sweep, step);
@@ -113,7 +113,7 @@ static void *worker_main(void *arg)
 {
 	struct wake_worker *w = arg;
 
-	if (wake_settle(w->cpu, &w->err))
+	if (wake_pin(w->cpu, &w->err))
 		return NULL;
 	w->order->worker = syscall(SYS_gettid);
 	w->sweep_ns = clock_mono_ns();
@@ -125,12 +125,12 @@ static void *worker_main(void *arg)
 	return NULL;
 }
 
-static void *character_main(void *arg)
+static void *calibrate_main(void *arg)
 {
 	struct wake_worker *w = arg;
 
-	if (!wake_settle(w->cpu, &w->err))
-		wake_characterise(w);
+	if (!wake_pin(w->cpu, &w->err))
+		wake_calibrate(w);
 	return NULL;
 }
 
@@ -170,7 +170,7 @@ static int run_pass(struct wake_run *run, const struct cpuset *cpus, unsigned in
 
 	if (!cpuset_count(cpus))
 		return 0;
-	if (!(run->opts.launchers >> WAKE_REMOTE & 1))
+	if (!wake_has(run->opts.sources, WAKE_REMOTE))
 		return run_workers(run, cpus, worker_main);
 	rc = wake_sender_start(&sender, &run->err);
 	if (rc)
@@ -200,7 +200,7 @@ static int run_passes(struct wake_run *run)
 	cpuset_for_each(cpu, &online)
 		if (!cpuset_has(&run->opts.cpus, cpu) && sender == CPUSET_MAX)
 			sender = cpu;
-	if (sender != CPUSET_MAX || !(run->opts.launchers >> WAKE_REMOTE & 1))
+	if (sender != CPUSET_MAX || !wake_has(run->opts.sources, WAKE_REMOTE))
 		return run_pass(run, &run->opts.cpus, sender);
 	sender = cpuset_next(&run->opts.cpus, 0);
 	other = cpuset_next(&run->opts.cpus, sender + 1);
@@ -217,11 +217,11 @@ static void *control_main(void *arg)
 	struct wake_run *run = arg;
 	int rc;
 
-	rc = wake_probe_characterise(run->probe, true, &run->err);
+	rc = wake_probe_calibrate(run->probe, true, &run->err);
 	if (!rc)
-		rc = run_workers(run, &run->opts.cpus, character_main);
+		rc = run_workers(run, &run->opts.cpus, calibrate_main);
 	if (!rc)
-		rc = wake_probe_characterise(run->probe, false, &run->err);
+		rc = wake_probe_calibrate(run->probe, false, &run->err);
 	if (!rc && run->opts.sweep.points)
 		run_passes(run);
 	atomic_store(&run->finished, true);
@@ -232,7 +232,7 @@ int wake_run_open(struct wake_run *run, const struct wake_run_opts *opts, struct
 		  struct err *err)
 {
 	size_t per_worker = (size_t)wake_sweep_steps(&opts->sweep) * opts->sweep.points *
-			    __builtin_popcount(opts->launchers);
+			    __builtin_popcount(opts->sources);
 	unsigned int cpu, i = 0;
 
 	memset(run, 0, sizeof(*run));

@@ -14,22 +14,19 @@
 #include "stats/wake.h"
 #include "sys/cstate.h"
 
-#define WAKE_CHAR_POINTS 200
-#define WAKE_BUSY_POINTS 200
-
 struct wake_nic;
 
 struct wake_run_opts {
 	struct cpuset cpus;
 	struct wake_sweep sweep;
-	unsigned int launchers; /* bit per enum wake_launcher */
+	unsigned int sources; /* bit per enum wake_source */
 	bool breakdown;
 	const char *root;
 	uint32_t delay_ns; /* tests: timers are due this much after what we take for the launch */
 };
 
 /* What a core costs by itself, found before the first point. */
-struct wake_character {
+struct wake_calibration {
 	bool known;
 	struct wake_overhead stamp; /* from the idle exit event to its stamp */
 	uint32_t clock_step_ns;	    /* smallest step of the clock that was seen */
@@ -46,12 +43,12 @@ struct wake_worker {
 	struct wake_launch *order;
 	struct wake_point *points;
 	size_t nr, max;
-	struct wake_character character;
+	struct wake_calibration calibration;
 	atomic_uint_fast64_t done; /* points tried, for the progress line */
 	struct err err;
 	struct cstate_set cstates; /* the hardware's own residency during the sweep */
 	uint64_t sweep_ns;	   /* how long that took */
-	bool moved; /* the core went offline under the worker */
+	bool moved;		   /* the core went offline under the worker */
 
 	/* Remote: what the worker asks of the sender, and the word it sleeps on. */
 	atomic_uint_fast64_t due_ns; /* 0: nothing asked */
@@ -84,11 +81,12 @@ void wake_run_close(struct wake_run *run);
 /* For the sources. Clears the stamps of the core the caller runs on, then arms a launch. */
 void wake_arm(struct wake_worker *worker, uint64_t launch_ns);
 /* Disarms and takes the stamps over. */
-void wake_take(struct wake_worker *worker, struct wake_kpoint *ret_point);
+void wake_disarm(struct wake_worker *worker, struct wake_kpoint *ret_point);
 /* Pins the calling thread, gives it no timer slack and, where allowed, real-time priority. */
-int wake_settle(unsigned int cpu, struct err *err);
+int wake_pin(unsigned int cpu, struct err *err);
 
-void wake_timer_point(struct wake_worker *worker, uint64_t distance_ns, struct wake_point *ret_point);
+void wake_timer_point(struct wake_worker *worker, uint64_t distance_ns,
+		      struct wake_point *ret_point);
 void wake_remote_point(struct wake_worker *worker, uint64_t distance_ns,
 		       struct wake_point *ret_point);
 /* Serves the workers of @targets until told to stop; runs on a core that is not measured. */
@@ -104,7 +102,7 @@ struct wake_sender {
 int wake_sender_start(struct wake_sender *sender, struct err *err);
 void wake_sender_stop(struct wake_sender *sender);
 
-/* Fills worker->character; the probe characterises meanwhile. */
-int wake_characterise(struct wake_worker *worker);
+/* Fills worker->calibration; the probe characterises meanwhile. */
+int wake_calibrate(struct wake_worker *worker);
 
 #endif

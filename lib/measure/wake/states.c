@@ -15,7 +15,7 @@
 /* Where one row of the states table gets its figures from. */
 struct row {
 	unsigned int cpu, state;
-	enum wake_launcher launcher;
+	enum wake_source source;
 	struct wake_summary summary;
 	uint64_t order[3];
 	double silent_ns;
@@ -27,8 +27,8 @@ struct cols {
 		p9999, max, near, near_ratio, silent, order[3], usage, residency, verdict, sum, le;
 };
 
-int32_t *wake_latencies(const struct wake_worker *w, enum wake_launcher launcher,
-			unsigned int state, size_t *ret_nr, struct report *report)
+int32_t *wake_latencies(const struct wake_worker *w, enum wake_source source, unsigned int state,
+			size_t *ret_nr, struct report *report)
 {
 	int32_t *latency;
 
@@ -43,7 +43,7 @@ int32_t *wake_latencies(const struct wake_worker *w, enum wake_launcher launcher
 	for (size_t i = 0; i < w->nr; i++) {
 		const struct wake_point *p = &w->points[i];
 
-		if (p->reject == WAKE_TAKEN && p->launcher == launcher && p->state == state)
+		if (p->reject == WAKE_TAKEN && p->source == source && p->state == state)
 			latency[(*ret_nr)++] = p->latency_ns;
 	}
 	return latency;
@@ -68,8 +68,7 @@ static void row_order(const struct wake_worker *w, struct row *row, struct repor
 	for (size_t i = 0; i < w->nr; i++) {
 		const struct wake_point *p = &w->points[i];
 
-		if (p->reject != WAKE_TAKEN || p->launcher != row->launcher ||
-		    p->state != row->state)
+		if (p->reject != WAKE_TAKEN || p->source != row->source || p->state != row->state)
 			continue;
 		row->order[p->order]++;
 		silent[nr++] = p->silent_ns;
@@ -152,7 +151,7 @@ static bool fill_row(const struct wake_result *r, struct table *t, const struct 
 	bool claims = wake_env_claim(r->env, row->cpu, row->state, &claimed);
 
 	value_u64(table_cell(t, at, c->cpu), row->cpu);
-	value_str(table_cell(t, at, c->source), wake_launcher_name(row->launcher));
+	value_str(table_cell(t, at, c->source), wake_source_name(row->source));
 	value_u64(table_cell(t, at, c->index), row->state);
 	value_str(table_cell(t, at, c->name), wake_env_name(r->env, row->cpu, row->state));
 	if (claims)
@@ -182,13 +181,13 @@ static bool add_point_rows(const struct wake_result *r, struct table *t, const s
 {
 	bool exceeds = false;
 
-	for (enum wake_launcher l = WAKE_TIMER; l <= WAKE_NIC; l++) {
-		if (!(r->opts->launchers >> l & 1))
+	for (enum wake_source source = WAKE_TIMER; source <= WAKE_NIC; source++) {
+		if (!wake_has(r->opts->sources, source))
 			continue;
 		for (unsigned int state = 0; state < NR_POINT_STATES; state++) {
-			struct row row = {.cpu = w->cpu, .state = state, .launcher = l};
+			struct row row = {.cpu = w->cpu, .state = state, .source = source};
 			size_t nr;
-			int32_t *latency = wake_latencies(w, l, state, &nr, report);
+			int32_t *latency = wake_latencies(w, source, state, &nr, report);
 
 			if (nr) {
 				wake_summarize(latency, nr, &row.summary);
@@ -236,10 +235,10 @@ static bool add_passive_rows(const struct wake_result *r, struct table *t, const
 			.cpu = w->cpu,
 			/* Without a driver there is one row, and the kernel's number for it is 1. */
 			.state = r->probe->one_state ? 1 : state,
-			.launcher = WAKE_PASSIVE,
+			.source = WAKE_PASSIVE,
 		};
 
-		wake_summarize_hist(now, was, w->character.stamp.median_ns, &row.summary);
+		wake_summarize_hist(now, was, w->calibration.stamp.median_ns, &row.summary);
 		if (!row.summary.count && !r->probe->one_state)
 			continue;
 		row.order[WAKE_IRQ_FIRST] = now->inside - was->inside;
@@ -263,7 +262,7 @@ bool wake_report_states(const struct wake_result *r, struct report *report)
 	if (!t)
 		return false;
 	columns(t, &c);
-	if (r->opts->launchers >> WAKE_PASSIVE & 1) {
+	if (wake_has(r->opts->sources, WAKE_PASSIVE)) {
 		c.sum = table_col(t, M_SUM_NS);
 		c.le = table_col(t, M_BUCKETS);
 		if (report->failed)
@@ -273,7 +272,7 @@ bool wake_report_states(const struct wake_result *r, struct report *report)
 	for (unsigned int i = 0; i < r->run->nr_workers && !report->failed; i++) {
 		const struct wake_worker *w = &r->run->workers[i];
 
-		if (r->opts->launchers >> WAKE_PASSIVE & 1)
+		if (wake_has(r->opts->sources, WAKE_PASSIVE))
 			exceeds |= add_passive_rows(r, t, &c, w);
 		else
 			exceeds |= add_point_rows(r, t, &c, w, report);

@@ -58,7 +58,7 @@ static int by_median(const void *a, const void *b)
 }
 
 /* The stages of one core and source, in the order in which the median point reached them. */
-static size_t stage_rows(const struct wake_worker *w, enum wake_launcher l, int32_t *scratch,
+static size_t stage_rows(const struct wake_worker *w, enum wake_source source, int32_t *scratch,
 			 struct stage_row *rows)
 {
 	size_t nr_rows = 0;
@@ -67,7 +67,7 @@ static size_t stage_rows(const struct wake_worker *w, enum wake_launcher l, int3
 		size_t nr = 0;
 
 		for (size_t i = 0; i < w->nr; i++)
-			if (w->points[i].reject == WAKE_TAKEN && w->points[i].launcher == l)
+			if (w->points[i].reject == WAKE_TAKEN && w->points[i].source == source)
 				nr += stage_of(&w->points[i], stage, &scratch[nr]);
 		if (!nr)
 			continue;
@@ -81,7 +81,7 @@ static size_t stage_rows(const struct wake_worker *w, enum wake_launcher l, int3
 void wake_report_breakdown(const struct wake_result *r, struct report *report)
 {
 	struct table *t = report_table(report, "breakdown", "from launch to each stage");
-	size_t cpu = table_col(t, M_CPU), source = table_col(t, M_WAKE_SOURCE);
+	size_t cpu = table_col(t, M_CPU), source_col = table_col(t, M_WAKE_SOURCE);
 	size_t stage = table_col(t, M_WAKE_STAGE), count = table_col(t, M_WAKE_COUNT);
 	size_t min = table_col(t, M_WAKE_MIN_NS), median = table_col(t, M_WAKE_MEDIAN_NS);
 	size_t p99 = table_col_as(t, M_PERCENTILE_NS, "p99_ns", "p99");
@@ -95,9 +95,9 @@ void wake_report_breakdown(const struct wake_result *r, struct report *report)
 			report->failed = true;
 			return;
 		}
-		for (enum wake_launcher l = WAKE_TIMER; l <= WAKE_NIC; l++) {
+		for (enum wake_source source = WAKE_TIMER; source <= WAKE_NIC; source++) {
 			struct stage_row rows[NR_STAGES];
-			size_t nr = stage_rows(w, l, scratch, rows);
+			size_t nr = stage_rows(w, source, scratch, rows);
 			double before = 0.0;
 
 			for (size_t k = 0; k < nr; k++) {
@@ -105,7 +105,7 @@ void wake_report_breakdown(const struct wake_result *r, struct report *report)
 				size_t at = table_row(t);
 
 				value_u64(table_cell(t, at, cpu), w->cpu);
-				value_str(table_cell(t, at, source), wake_launcher_name(l));
+				value_str(table_cell(t, at, source_col), wake_source_name(source));
 				value_str(table_cell(t, at, stage), stage_names[rows[k].stage]);
 				value_u64(table_cell(t, at, count), s->count);
 				wake_value_ns(table_cell(t, at, min), s->min_ns);
@@ -161,7 +161,7 @@ void wake_report_prewake(const struct wake_result *r, struct report *report)
 	unsigned int both = 1u << WAKE_TIMER | 1u << WAKE_REMOTE;
 	struct table *t;
 
-	if ((r->opts->launchers & both) != both)
+	if ((r->opts->sources & both) != both)
 		return;
 	t = report_table(report, "prewake", "how much earlier the timer wakes the core");
 	for (size_t i = 0; i < sizeof(cols) / sizeof(cols[0]); i++)
@@ -219,7 +219,7 @@ static void fill_point(const struct wake_result *r, struct table *t, const struc
 
 	value_u64(table_cell(t, at, 0), p - w->points);
 	value_u64(table_cell(t, at, 1), w->cpu);
-	value_str(table_cell(t, at, 2), wake_launcher_name(p->launcher));
+	value_str(table_cell(t, at, 2), wake_source_name(p->source));
 	if (p->launch_ns)
 		value_u64(table_cell(t, at, 3), p->launch_ns);
 	value_u64(table_cell(t, at, 4), p->distance_ns);
@@ -243,7 +243,7 @@ static void fill_point(const struct wake_result *r, struct table *t, const struc
 
 /* Cumulative counts at the edges of the histogram's buckets: of @only, or of all cores together. */
 static void add_distribution(const struct wake_result *r, struct table *t,
-			     const struct wake_worker *only, enum wake_launcher launcher)
+			     const struct wake_worker *only, enum wake_source source)
 {
 	uint64_t count[HIST_NR + 1] = {0}, sum = 0, total = 0;
 
@@ -251,8 +251,7 @@ static void add_distribution(const struct wake_result *r, struct table *t,
 		const struct wake_worker *w = &r->run->workers[k];
 
 		for (size_t i = 0; i < w->nr && (!only || w == only); i++)
-			if (w->points[i].reject == WAKE_TAKEN &&
-			    w->points[i].launcher == launcher) {
+			if (w->points[i].reject == WAKE_TAKEN && w->points[i].source == source) {
 				count[hist_index(w->points[i].latency_ns)]++;
 				total++;
 			}
@@ -267,7 +266,7 @@ static void add_distribution(const struct wake_result *r, struct table *t,
 		at = table_row(t);
 		if (only)
 			value_u64(table_cell(t, at, 0), only->cpu);
-		value_str(table_cell(t, at, 1), wake_launcher_name(launcher));
+		value_str(table_cell(t, at, 1), wake_source_name(source));
 		value_u64(table_cell(t, at, 2), hist_high(i) - 1);
 		value_u64(table_cell(t, at, 3), sum);
 	}
@@ -277,20 +276,21 @@ static void add_distribution(const struct wake_result *r, struct table *t,
 static void add_distributions(const struct wake_result *r, struct report *report)
 {
 	struct table *t = report_table(report, "distribution", NULL);
-	bool by_core = r->run->nr_workers <= WAKE_PLOT_CORES &&
-		       __builtin_popcount(r->opts->launchers) == 1;
+	bool by_core =
+		r->run->nr_workers <= WAKE_PLOT_CORES && __builtin_popcount(r->opts->sources) == 1;
 
 	table_col(t, M_CPU);
 	table_col(t, M_WAKE_SOURCE);
 	table_col_as(t, M_BURST_LE_NS, "le_ns", "wake latency");
 	table_col(t, M_COUNT);
-	for (enum wake_launcher l = WAKE_TIMER; l <= WAKE_NIC && !report->failed; l++) {
-		if (!(r->opts->launchers >> l & 1))
+	for (enum wake_source source = WAKE_TIMER; source <= WAKE_NIC && !report->failed;
+	     source++) {
+		if (!wake_has(r->opts->sources, source))
 			continue;
 		for (unsigned int i = 0; i < r->run->nr_workers && by_core; i++)
-			add_distribution(r, t, &r->run->workers[i], l);
+			add_distribution(r, t, &r->run->workers[i], source);
 		if (!by_core)
-			add_distribution(r, t, NULL, l);
+			add_distribution(r, t, NULL, source);
 	}
 }
 

@@ -6,15 +6,16 @@
 
 #include "base/clock.h"
 
-void wake_timer_point(struct wake_worker *worker, uint64_t distance_ns, struct wake_point *ret_point)
+void wake_timer_point(struct wake_worker *worker, uint64_t distance_ns,
+		      struct wake_point *ret_point)
 {
 	struct wake_kpoint k;
 	struct wake_raw raw = {
-		.launcher = WAKE_TIMER,
+		.source = WAKE_TIMER,
 		.k = &k,
 		.launch_ns = clock_mono_ns() + distance_ns,
 		.distance_ns = distance_ns,
-		.overhead_ns = worker->character.stamp.median_ns,
+		.overhead_ns = worker->calibration.stamp.median_ns,
 	};
 	/* A known delay that the method must find again; 0 but in tests. */
 	uint32_t delay_ns = worker->run->opts.delay_ns;
@@ -24,6 +25,6 @@ void wake_timer_point(struct wake_worker *worker, uint64_t distance_ns, struct w
 	wake_arm(worker, raw.launch_ns);
 	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
 	raw.user_ns = clock_mono_ns();
-	wake_take(worker, &k);
+	wake_disarm(worker, &k);
 	wake_judge(&raw, ret_point);
 }

@@ -38,9 +38,9 @@ static struct wake_meter *to_wake(struct meter *meter)
 	return (struct wake_meter *)meter;
 }
 
-static bool has(const struct wake_meter *m, enum wake_launcher launcher)
+static bool has(const struct wake_meter *m, enum wake_source source)
 {
-	return m->opts.launchers >> launcher & 1;
+	return wake_has(m->opts.sources, source);
 }
 
 static void put_back(struct wake_meter *m)
@@ -187,7 +187,7 @@ static int open_run(struct wake_meter *m, struct err *err)
 	struct wake_run_opts opts = {
 		.cpus = m->opts.cpus,
 		.sweep = m->opts.sweep,
-		.launchers = m->opts.launchers,
+		.sources = m->opts.sources,
 		.breakdown = m->opts.breakdown,
 		.root = m->opts.root,
 	};
@@ -316,7 +316,7 @@ void wake_progress(struct meter *meter, struct wake_progress *ret_progress)
 	for (unsigned int i = 0; i < m->run.nr_workers; i++)
 		ret_progress->time_ratio +=
 			time_share(&m->opts.sweep, atomic_load(&m->run.workers[i].done),
-				   __builtin_popcount(m->opts.launchers)) /
+				   __builtin_popcount(m->opts.sources)) /
 			m->run.nr_workers;
 	ret_progress->finished = atomic_load(&m->run.finished);
 }
@@ -359,7 +359,7 @@ unsigned int wake_passes(const struct wake_opts *opts)
 	struct cpuset online;
 	unsigned int cpu;
 
-	if (!(opts->launchers >> WAKE_REMOTE & 1) || cpu_set(NULL, CPU_ONLINE, &online, NULL))
+	if (!wake_has(opts->sources, WAKE_REMOTE) || cpu_set(NULL, CPU_ONLINE, &online, NULL))
 		return 1;
 	/* With --alone no core is left over unless one is kept for the sender of a single one. */
 	if (!cpuset_count(&opts->cpus) || (opts->force.alone && cpuset_count(&opts->cpus) > 1))

@@ -13,17 +13,18 @@
 #include "stats/wake.h"
 
 struct wake_opts {
-	const char *root;	/* another /sys, for tests; NULL: the machine's */
-	struct cpuset cpus;	/* empty: all that are online */
-	unsigned int launchers; /* bit per enum wake_launcher; WAKE_PASSIVE stands alone */
+	const char *root;     /* another /sys, for tests; NULL: the machine's */
+	struct cpuset cpus;   /* empty: all that are online */
+	unsigned int sources; /* bit per enum wake_source; WAKE_PASSIVE stands alone */
 	struct wake_sweep sweep;
 	struct wake_force force;
 	struct wake_nic_opts nic;
 	bool breakdown;
 	bool bare; /* passive: no characterisation, so no load of our own at all; nothing is taken off */
 	/* Both optional, written to until close(). */
-	bool *ret_exceeds;	      /* a state of some report took longer than claimed */
-	unsigned int *ret_unrestored; /* settings that could not be put back; the journal has them */
+	bool *ret_exceeds; /* a state of some report took longer than claimed */
+	unsigned int
+		*ret_unrestored; /* settings that could not be put back; the journal has them */
 };
 
 /* How often the sweep is run: twice when source remote has no core to spare for its sender. */

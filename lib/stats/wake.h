@@ -153,6 +153,15 @@ struct wake_overhead {
 /* Sorts @cost_ns. */
 void wake_overhead(uint32_t *cost_ns, size_t nr, struct wake_overhead *ret_overhead);
 
+/* What measuring costs on one core, found before its first point. */
+struct wake_calibration {
+	bool known;
+	struct wake_overhead stamp; /* from the idle exit event to its stamp */
+	uint32_t clock_step_ns;	    /* smallest step of the clock that was seen */
+	uint32_t clock_read_ns;	    /* median cost of reading it in user code */
+	struct wake_summary busy;   /* interrupt latency while the core is never idle */
+};
+
 /* Two clocks seen together: the card's time between two readings of the system's. */
 struct wake_clock_sample {
 	int64_t before_ns;

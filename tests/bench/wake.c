@@ -36,7 +36,7 @@ struct outcome {
 	struct wake_calibration calibration;
 };
 
-static bool run_points(const struct wake_run_opts *opts, struct outcome *ret_outcome)
+static bool run_points(const struct wake_plan *opts, struct outcome *ret_outcome)
 {
 	struct wake_probe_opts probe_opts = {.nr_cpus = nr_cpus, .points = true};
 	struct wake_probe probe;
@@ -74,9 +74,9 @@ static bool run_points(const struct wake_run_opts *opts, struct outcome *ret_out
 	return true;
 }
 
-static struct wake_run_opts points_of(unsigned int cpu, uint64_t distance_ns, uint32_t points)
+static struct wake_plan points_of(unsigned int cpu, uint64_t distance_ns, uint32_t points)
 {
-	struct wake_run_opts opts = {.sweep = {distance_ns, distance_ns, 1.1, points},
+	struct wake_plan opts = {.sweep = {distance_ns, distance_ns, 1.1, points},
 				     .sources = 1u << WAKE_TIMER};
 
 	cpuset_add(&opts.cpus, cpu);
@@ -85,7 +85,7 @@ static struct wake_run_opts points_of(unsigned int cpu, uint64_t distance_ns, ui
 
 static bool bench_points(unsigned int cpu, json_t *result)
 {
-	struct wake_run_opts one = points_of(cpu, 50000, 8000), all = one;
+	struct wake_plan one = points_of(cpu, 50000, 8000), all = one;
 	struct outcome a, b;
 
 	all.cpus = online;
@@ -110,7 +110,7 @@ static bool bench_points(unsigned int cpu, json_t *result)
 /* Again while something else keeps the core from idling: no points are no figure, least of all 0. */
 static bool measure_delay(unsigned int cpu, uint32_t delay_ns, double *ret_median_ns)
 {
-	struct wake_run_opts opts = points_of(cpu, 150000, DELAY_POINTS);
+	struct wake_plan opts = points_of(cpu, 150000, DELAY_POINTS);
 	struct outcome o;
 
 	opts.delay_ns = delay_ns;

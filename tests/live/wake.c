@@ -201,7 +201,7 @@ static void test_two_cores(void)
 /* Both watch the same timers: the programs of one load, points and histogram side by side. */
 static bool passive_agrees(double *ret_timer, double *ret_passive, double *ret_allowed)
 {
-	struct wake_run_opts opts = {.sweep = {7 * from_ns / 3, 7 * from_ns / 3, 1.1, 400}, .sources = 1u << WAKE_TIMER};
+	struct wake_plan opts = {.sweep = {7 * from_ns / 3, 7 * from_ns / 3, 1.1, 400}, .sources = 1u << WAKE_TIMER};
 	struct wake_probe_opts probe_opts = {.points = true, .passive = true};
 	static struct wake_hist before;
 	struct wake_summary points, passive;

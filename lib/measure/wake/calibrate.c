@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Characterises a core before its points: cost of a stamp, of the clock, and a core that never idles. */
-#include "measure/wake/run.h"
+#include "measure/wake/calibrate.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -52,7 +52,7 @@ static void stamp_cost(struct wake_worker *w)
 	uint32_t cost[STAMP_POINTS];
 	size_t nr = 0;
 
-	while (nr < STAMP_POINTS && clock_mono_ns() < until && !atomic_load(&w->run->stop)) {
+	while (nr < STAMP_POINTS && clock_mono_ns() < until && !atomic_load(w->stop)) {
 		struct timespec sleep = clock_timespec(sleep_ns);
 
 		*(volatile __u64 *)&w->slot->char_cost_ns = 0;
@@ -88,8 +88,7 @@ static int busy_points(struct wake_worker *w)
 	if (fd < 0)
 		return err_set(&w->err, -errno, "cannot make a timer: %s", strerror(errno));
 	sched_getparam(0, &priority);
-	for (int i = 0; i < BUSY_POINTS && clock_mono_ns() < until && !atomic_load(&w->run->stop);
-	     i++) {
+	for (int i = 0; i < BUSY_POINTS && clock_mono_ns() < until && !atomic_load(w->stop); i++) {
 		uint64_t launch = clock_mono_ns() + BUSY_LAUNCH_NS;
 		struct itimerspec at = {.it_value = clock_timespec(launch)};
 

@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "measure/wake/run.h"
 #include "sys/file.h"
 #include "sys/ptp.h"
 #include "sys/qdisc.h"
@@ -265,9 +264,9 @@ int wake_nic_open(const struct wake_nic_opts *opts, unsigned int cpu, const char
 	return rc;
 }
 
-int wake_nic_batch_begin(struct wake_worker *worker)
+static int batch_begin(struct wake_worker *worker)
 {
-	struct wake_nic *nic = worker->run->nic;
+	struct wake_nic *nic = worker->plan->nic;
 	int rc = read_fix(nic, &nic->map.a);
 
 	nic->map.b = nic->map.a;
@@ -288,9 +287,10 @@ static bool irq_ours(const struct wake_nic *nic, const struct wake_kpoint *k)
 	return false;
 }
 
-void wake_nic_point(struct wake_worker *worker, uint64_t distance_ns, struct wake_point *ret_point)
+static void nic_point(struct wake_worker *worker, uint64_t distance_ns,
+		      struct wake_point *ret_point)
 {
-	struct wake_nic *nic = worker->run->nic;
+	struct wake_nic *nic = worker->plan->nic;
 	struct wake_kpoint k;
 	struct wake_raw raw = {
 		.source = WAKE_NIC,
@@ -343,9 +343,9 @@ static void move_launch(struct wake_point *p, uint64_t launch_ns)
 		p->reject = WAKE_REJ_NEGATIVE;
 }
 
-int wake_nic_batch_end(struct wake_worker *worker, size_t first)
+static int batch_end(struct wake_worker *worker, size_t first)
 {
-	struct wake_nic *nic = worker->run->nic;
+	struct wake_nic *nic = worker->plan->nic;
 	int rc = read_fix(nic, &nic->map.b);
 	size_t at = 0;
 	double drift;
@@ -370,6 +370,12 @@ int wake_nic_batch_end(struct wake_worker *worker, size_t first)
 		nic->worst_drift_ppb = drift;
 	return 0;
 }
+
+const struct wake_source_ops wake_nic_ops = {
+	.point = nic_point,
+	.batch_begin = batch_begin,
+	.batch_end = batch_end,
+};
 
 double wake_nic_uncertainty(const struct wake_nic *nic)
 {

@@ -8,12 +8,10 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "measure/wake/worker.h"
 #include "report/report.h"
-#include "stats/wake.h"
 
 struct journal;
-struct wake_nic;
-struct wake_worker;
 
 struct wake_nic_opts {
 	const char *device;    /* network device; NULL: none was named */
@@ -30,10 +28,7 @@ int wake_nic_open(const struct wake_nic_opts *opts, unsigned int cpu, const char
 		  struct journal *journal, struct wake_nic **ret_nic, struct err *err);
 void wake_nic_close(struct wake_nic *nic);
 
-/* Clock readings around a batch; the second pair refines the launch times of all its points. */
-int wake_nic_batch_begin(struct wake_worker *worker);
-int wake_nic_batch_end(struct wake_worker *worker, size_t first);
-void wake_nic_point(struct wake_worker *worker, uint64_t distance_ns, struct wake_point *ret_point);
+extern const struct wake_source_ops wake_nic_ops;
 
 /* Worst half-window of the clock readings so far. */
 double wake_nic_uncertainty(const struct wake_nic *nic);

@@ -18,7 +18,7 @@ double wake_report_uncertainty(const struct wake_result *r, const struct wake_wo
 	if (wake_has(r->opts->sources, WAKE_REMOTE))
 		ns += c->stamp.median_ns;
 	if (wake_has(r->opts->sources, WAKE_NIC))
-		ns += wake_nic_uncertainty(r->run->nic);
+		ns += wake_nic_uncertainty(r->run->plan.nic);
 	return ns;
 }
 
@@ -264,7 +264,7 @@ int wake_report(const struct wake_result *r, struct report **ret_report, bool *r
 	add_cpus(r, report);
 	value_u64(report_quality(report, M_RECURSION_MISSES_TOTAL), r->misses);
 	if (wake_has(r->opts->sources, WAKE_NIC))
-		wake_nic_quality(r->run->nic, report);
+		wake_nic_quality(r->run->plan.nic, report);
 	add_notes(r, report);
 	rc = report_check(report);
 	if (rc)

@@ -184,21 +184,20 @@ static int open_nic(struct wake_meter *m, struct err *err)
 
 static int open_run(struct wake_meter *m, struct err *err)
 {
-	struct wake_run_opts opts = {
+	struct wake_plan plan = {
 		.cpus = m->opts.cpus,
 		.sweep = m->opts.sweep,
 		.sources = m->opts.sources,
-		.breakdown = m->opts.breakdown,
+		.nic = m->nic,
 		.root = m->opts.root,
 	};
 	int rc;
 
-	/* Passive: the characterisation alone. */
+	/* Passive: the calibration alone. */
 	if (has(m, WAKE_PASSIVE))
-		opts.sweep.points = 0;
-	rc = wake_run_open(&m->run, &opts, &m->probe, err);
+		plan.sweep.points = 0;
+	rc = wake_run_open(&m->run, &plan, &m->probe, err);
 	m->running = !rc;
-	m->run.nic = m->nic;
 	return rc;
 }
 

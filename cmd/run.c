@@ -164,8 +164,8 @@ static int wait_window(const char *command, struct meter *meter, uint64_t until_
 	}
 }
 
-int run_meter(const char *command, struct meter *meter, const struct opts_interval *interval,
-	      struct view *view)
+int run_windows(const char *command, struct meter *meter, const struct opts_interval *interval,
+		struct view *view)
 {
 	struct report *report = NULL;
 	struct err err = {0};
@@ -187,8 +187,16 @@ int run_meter(const char *command, struct meter *meter, const struct opts_interv
 		if (clock_mono_ns() > next + interval->interval_ns)
 			next = clock_mono_ns();
 	}
-	meter->ops->close(meter);
 	if (err.code)
 		return opts_fail(command, &err);
 	return rc && rc != -EPIPE ? EXIT_ERROR : EXIT_FINE;
+}
+
+int run_meter(const char *command, struct meter *meter, const struct opts_interval *interval,
+	      struct view *view)
+{
+	int code = run_windows(command, meter, interval, view);
+
+	meter->ops->close(meter);
+	return code;
 }

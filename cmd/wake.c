@@ -352,31 +352,26 @@ static int run_experiment(struct meter *meter, const struct asked *a, struct vie
 		rc = write_file(meter, a->points_file, false, &err);
 	if (!rc && a->plot_file)
 		rc = write_file(meter, a->plot_file, true, &err);
-	meter->ops->close(meter);
 	return rc ? opts_fail("wake", &err) : EXIT_FINE;
 }
 
 /* What a run leaves behind outweighs what it found. */
-static int exit_code(int code, const struct asked *a, bool exceeds, unsigned int unrestored)
+static int exit_code(int code, const struct asked *a, const struct wake_window *window)
 {
-	if (unrestored) {
+	if (window->unrestored) {
 		fprintf(stderr,
 			"subtick wake: %u settings could not be put back\n"
 			"  fix: subtick wake tries again; see /run/subtick/restore\n",
-			unrestored);
+			window->unrestored);
 		return EXIT_ERROR;
 	}
-	return code == EXIT_FINE && a->fail_on_exceeds && exceeds ? EXIT_VERDICT : code;
+	return code == EXIT_FINE && a->fail_on_exceeds && window->exceeded ? EXIT_VERDICT : code;
 }
 
 int cmd_wake(int argc, char **argv)
 {
-	unsigned int unrestored = 0;
-	bool exceeds = false;
 	struct asked asked = {
 		.wake = {.sources = 1u << WAKE_TIMER,
-			 .ret_exceeds = &exceeds,
-			 .ret_unrestored = &unrestored,
 			 .sweep = {300 * NSEC_PER_USEC, 8 * NSEC_PER_MSEC, 1.1, 1500},
 			 .nic = {.irq_offset_ns = WAKE_I210_IRQ_OFFSET_NS}},
 		.interval = {.interval_ns = 5 * NSEC_PER_SEC, .count = 1},
@@ -404,10 +399,13 @@ int cmd_wake(int argc, char **argv)
 		return EXIT_ERROR;
 	run_signals();
 	if (wake_open(&asked.wake, &meter, &err))
-		code = opts_fail("wake", &err);
-	else if (wake_has(asked.wake.sources, WAKE_PASSIVE))
-		code = run_meter("wake", meter, &asked.interval, &view);
+		return opts_fail("wake", &err);
+	if (wake_has(asked.wake.sources, WAKE_PASSIVE))
+		code = run_windows("wake", meter, &asked.interval, &view);
 	else
 		code = run_experiment(meter, &asked, &view);
-	return exit_code(code, &asked, exceeds, unrestored);
+	wake_restore(meter);
+	code = exit_code(code, &asked, wake_window(meter));
+	meter->ops->close(meter);
+	return code;
 }

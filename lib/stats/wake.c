@@ -31,7 +31,7 @@ const char *wake_order_name(enum wake_order order)
 {
 	static const char *const names[] = {"exit-first", "irq-first", "no-irq"};
 
-	return order <= WAKE_NO_IRQ ? names[order] : "unknown";
+	return order < WAKE_NR_ORDERS ? names[order] : "unknown";
 }
 
 int64_t wake_nic_offset(bool deep, int64_t dma_ns, int64_t irq_offset_ns)

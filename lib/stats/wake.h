@@ -46,6 +46,7 @@ enum wake_order {
 	WAKE_EXIT_FIRST,
 	WAKE_IRQ_FIRST,
 	WAKE_NO_IRQ, /* polling or mwait: woken without an interrupt */
+	WAKE_NR_ORDERS,
 };
 
 const char *wake_order_name(enum wake_order order);
@@ -116,7 +117,10 @@ struct wake_summary {
 	uint64_t near_max;	/* values above 90 % of the maximum */
 };
 
-/* Sorts @latency_ns. A percentile that needs more values than there are is NAN. */
+/*
+ * Sorts @latency_ns. A percentile that needs more values than there are is NAN, and so is every
+ * figure without any value.
+ */
 void wake_summarize(int32_t *latency_ns, size_t nr, struct wake_summary *ret_summary);
 /* The passive source's: @now minus @before, which may be NULL. */
 void wake_summarize_hist(const struct wake_hist *now, const struct wake_hist *before,
@@ -150,6 +154,8 @@ struct wake_overhead {
 	uint32_t spread_ns; /* half of p10…p90 */
 };
 
+/* The middle one of @nr > 0 values, which are sorted. */
+uint32_t wake_median(uint32_t *values, size_t nr);
 /* Sorts @cost_ns. */
 void wake_overhead(uint32_t *cost_ns, size_t nr, struct wake_overhead *ret_overhead);
 
@@ -161,6 +167,10 @@ struct wake_calibration {
 	uint32_t clock_read_ns;	    /* median cost of reading it in user code */
 	struct wake_summary busy;   /* interrupt latency while the core is never idle */
 };
+
+/* How far a latency may be off. @card_ns: source nic's half-window of the clock readings. */
+double wake_uncertainty(const struct wake_calibration *calibration, unsigned int sources,
+			double card_ns);
 
 /* Two clocks seen together: the card's time between two readings of the system's. */
 struct wake_clock_sample {

@@ -377,18 +377,14 @@ const struct wake_source_ops wake_nic_ops = {
 	.batch_end = batch_end,
 };
 
-double wake_nic_uncertainty(const struct wake_nic *nic)
+void wake_nic_card(const struct wake_nic *nic, struct wake_card *ret_card)
 {
-	return (double)nic->worst_half_ns;
-}
-
-void wake_nic_quality(const struct wake_nic *nic, struct report *report)
-{
-	value_u64(report_quality(report, M_WAKE_PHC_HALF_NS), nic->worst_half_ns);
-	value_f64(report_quality(report, M_WAKE_PHC_DRIFT_PPB), round(nic->worst_drift_ppb));
-	report_note(report, "source nic: %s, %s; %llu packets missed their time", nic->device,
-		    nic->opts.software
-			    ? "software ETF: a kernel timer launches, no card is measured"
-			    : ptp_method_name(nic->method),
-		    (unsigned long long)nic->missed);
+	*ret_card = (struct wake_card){
+		.software = nic->opts.software,
+		.method = ptp_method_name(nic->method),
+		.half_window_ns = nic->worst_half_ns,
+		.drift_ppb = nic->worst_drift_ppb,
+		.missed = nic->missed,
+	};
+	strcpy(ret_card->device, nic->device);
 }

@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "measure/wake/window.h"
 #include "measure/wake/worker.h"
-#include "report/report.h"
 
 struct journal;
 
@@ -30,8 +30,7 @@ void wake_nic_close(struct wake_nic *nic);
 
 extern const struct wake_source_ops wake_nic_ops;
 
-/* Worst half-window of the clock readings so far. */
-double wake_nic_uncertainty(const struct wake_nic *nic);
-void wake_nic_quality(const struct wake_nic *nic, struct report *report);
+/* What the points so far say of the card. */
+void wake_nic_card(const struct wake_nic *nic, struct wake_card *ret_card);
 
 #endif

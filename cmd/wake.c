@@ -76,23 +76,23 @@ struct asked {
 	bool quick, points_given, fail_on_exceeds;
 };
 
-static bool take_source(struct opts_state *state, struct asked *a, bool several)
+static bool parse_source(struct opts_state *state, struct asked *a, bool several)
 {
 	char word[64], *save = NULL, *name;
 
 	snprintf(word, sizeof(word), "%s", state->value);
-	a->wake.launchers = 0;
+	a->wake.sources = 0;
 	for (name = strtok_r(word, ",", &save); name; name = strtok_r(NULL, ",", &save)) {
-		enum wake_launcher l = WAKE_TIMER;
+		enum wake_source source = WAKE_TIMER;
 
-		while (l < WAKE_NR_LAUNCHERS && strcmp(name, wake_launcher_name(l)))
-			l++;
-		if (l == WAKE_NR_LAUNCHERS)
+		while (source < WAKE_NR_SOURCES && strcmp(name, wake_source_name(source)))
+			source++;
+		if (source == WAKE_NR_SOURCES)
 			break;
-		a->wake.launchers |= 1u << l;
+		a->wake.sources |= 1u << source;
 	}
-	if (!name && a->wake.launchers && !(several && a->wake.launchers >> WAKE_PASSIVE & 1) &&
-	    (several || !(a->wake.launchers & (a->wake.launchers - 1))))
+	if (!name && a->wake.sources && !(several && wake_has(a->wake.sources, WAKE_PASSIVE)) &&
+	    (several || !(a->wake.sources & (a->wake.sources - 1))))
 		return true;
 	opts_usage(state, "--%s %s: expected %s", several ? "sources" : "source", state->value,
 		   several ? "a list of timer, remote and nic" : "timer, remote, passive or nic");
@@ -100,7 +100,7 @@ static bool take_source(struct opts_state *state, struct asked *a, bool several)
 }
 
 /* One option for both, as people mean it: a number is a number, anything else a file. */
-static bool take_points(struct opts_state *state, struct asked *a)
+static bool parse_points(struct opts_state *state, struct asked *a)
 {
 	uint64_t nr;
 
@@ -115,7 +115,7 @@ static bool take_points(struct opts_state *state, struct asked *a)
 	return true;
 }
 
-static bool take_step(struct opts_state *state, struct asked *a)
+static bool parse_step(struct opts_state *state, struct asked *a)
 {
 	char *end;
 	double percent = strtod(state->value, &end);
@@ -129,13 +129,7 @@ static bool take_step(struct opts_state *state, struct asked *a)
 	return true;
 }
 
-static bool take_time(struct opts_state *state, const char *name, uint64_t min_ns, uint64_t max_ns,
-		      uint64_t *ret_ns)
-{
-	return opts_duration(state, name, state->value, min_ns, max_ns, ret_ns);
-}
-
-static bool take_nic(struct opts_state *state, int id, struct asked *a)
+static bool parse_nic(struct opts_state *state, int id, struct asked *a)
 {
 	uint64_t ns = 0;
 
@@ -148,12 +142,12 @@ static bool take_nic(struct opts_state *state, int id, struct asked *a)
 		a->wake.nic.device = state->value;
 		return true;
 	case ID_IRQ_OFFSET:
-		if (!take_time(state, "--irq-offset", 0, NSEC_PER_MSEC, &ns))
+		if (!opts_duration(state, "--irq-offset", state->value, 0, NSEC_PER_MSEC, &ns))
 			return false;
 		a->wake.nic.irq_offset_ns = ns;
 		return true;
 	case ID_DMA:
-		if (!take_time(state, "--dma", 0, NSEC_PER_MSEC, &ns))
+		if (!opts_duration(state, "--dma", state->value, 0, NSEC_PER_MSEC, &ns))
 			return false;
 		a->wake.nic.dma_ns = ns;
 		return true;
@@ -163,7 +157,7 @@ static bool take_nic(struct opts_state *state, int id, struct asked *a)
 	}
 }
 
-static bool take(struct opts_state *state, int id, void *arg)
+static bool parse(struct opts_state *state, int id, void *arg)
 {
 	struct asked *a = arg;
 
@@ -174,20 +168,20 @@ static bool take(struct opts_state *state, int id, void *arg)
 		return opts_cpus(state, "cpu", state->value, &a->wake.cpus);
 	case ID_SOURCE:
 	case ID_SOURCES:
-		return take_source(state, a, id == ID_SOURCES);
+		return parse_source(state, a, id == ID_SOURCES);
 	case ID_QUICK:
 		a->quick = true;
 		return true;
 	case ID_FROM:
-		return take_time(state, "--from", 10 * NSEC_PER_USEC, NSEC_PER_SEC,
-				 &a->wake.sweep.from_ns);
+		return opts_duration(state, "--from", state->value, 10 * NSEC_PER_USEC,
+				     NSEC_PER_SEC, &a->wake.sweep.from_ns);
 	case ID_TO:
-		return take_time(state, "--to", 10 * NSEC_PER_USEC, NSEC_PER_SEC,
-				 &a->wake.sweep.to_ns);
+		return opts_duration(state, "--to", state->value, 10 * NSEC_PER_USEC, NSEC_PER_SEC,
+				     &a->wake.sweep.to_ns);
 	case ID_STEP:
-		return take_step(state, a);
+		return parse_step(state, a);
 	case ID_POINTS_STEP:
-		return take_points(state, a);
+		return parse_points(state, a);
 	case ID_STATE:
 		a->wake.force.state = state->value;
 		return true;
@@ -212,22 +206,22 @@ static bool take(struct opts_state *state, int id, void *arg)
 		a->wake.root = state->value;
 		return true;
 	default:
-		return take_nic(state, id, a);
+		return parse_nic(state, id, a);
 	}
 }
 
 /* What does not go together, and what --quick means for the rest. */
-static bool settle(struct opts_state *state, struct asked *a)
+static bool check_options(struct opts_state *state, struct asked *a)
 {
 	struct wake_sweep *sweep = &a->wake.sweep;
-	bool passive = a->wake.launchers >> WAKE_PASSIVE & 1;
-	unsigned int sources = __builtin_popcount(a->wake.launchers);
+	bool passive = wake_has(a->wake.sources, WAKE_PASSIVE);
+	unsigned int sources = __builtin_popcount(a->wake.sources);
 
 	if (a->wake.force.state && a->wake.force.deepest) {
 		opts_usage(state, "--state and --deepest exclude each other");
 		return false;
 	}
-	if (a->nic_given && !(a->wake.launchers >> WAKE_NIC & 1)) {
+	if (a->nic_given && !wake_has(a->wake.sources, WAKE_NIC)) {
 		opts_usage(state, "--%s goes with --source nic", a->nic_given);
 		return false;
 	}
@@ -358,31 +352,26 @@ static int run_experiment(struct meter *meter, const struct asked *a, struct vie
 		rc = write_file(meter, a->points_file, false, &err);
 	if (!rc && a->plot_file)
 		rc = write_file(meter, a->plot_file, true, &err);
-	meter->ops->close(meter);
 	return rc ? opts_fail("wake", &err) : EXIT_FINE;
 }
 
 /* What a run leaves behind outweighs what it found. */
-static int judge(int code, const struct asked *a, bool exceeds, unsigned int unrestored)
+static int exit_code(int code, const struct asked *a, const struct wake_window *window)
 {
-	if (unrestored) {
+	if (window->unrestored) {
 		fprintf(stderr,
 			"subtick wake: %u settings could not be put back\n"
 			"  fix: subtick wake tries again; see /run/subtick/restore\n",
-			unrestored);
+			window->unrestored);
 		return EXIT_ERROR;
 	}
-	return code == EXIT_FINE && a->fail_on_exceeds && exceeds ? EXIT_VERDICT : code;
+	return code == EXIT_FINE && a->fail_on_exceeds && window->exceeded ? EXIT_VERDICT : code;
 }
 
 int cmd_wake(int argc, char **argv)
 {
-	unsigned int unrestored = 0;
-	bool exceeds = false;
 	struct asked asked = {
-		.wake = {.launchers = 1u << WAKE_TIMER,
-			 .ret_exceeds = &exceeds,
-			 .ret_unrestored = &unrestored,
+		.wake = {.sources = 1u << WAKE_TIMER,
 			 .sweep = {300 * NSEC_PER_USEC, 8 * NSEC_PER_MSEC, 1.1, 1500},
 			 .nic = {.irq_offset_ns = WAKE_I210_IRQ_OFFSET_NS}},
 		.interval = {.interval_ns = 5 * NSEC_PER_SEC, .count = 1},
@@ -401,19 +390,22 @@ int cmd_wake(int argc, char **argv)
 	struct err err = {0};
 	int code;
 
-	code = opts_walk(&state, argc, argv, take, &asked);
+	code = opts_walk(&state, argc, argv, parse, &asked);
 	if (code != OPTS_TAKEN)
 		return code;
-	if (!settle(&state, &asked))
+	if (!check_options(&state, &asked))
 		return EXIT_USAGE;
 	if (check_file(asked.points_file) || check_file(asked.plot_file))
 		return EXIT_ERROR;
 	run_signals();
 	if (wake_open(&asked.wake, &meter, &err))
-		code = opts_fail("wake", &err);
-	else if (asked.wake.launchers >> WAKE_PASSIVE & 1)
-		code = run_meter("wake", meter, &asked.interval, &view);
+		return opts_fail("wake", &err);
+	if (wake_has(asked.wake.sources, WAKE_PASSIVE))
+		code = run_windows("wake", meter, &asked.interval, &view);
 	else
 		code = run_experiment(meter, &asked, &view);
-	return judge(code, &asked, exceeds, unrestored);
+	wake_restore(meter);
+	code = exit_code(code, &asked, wake_window(meter));
+	meter->ops->close(meter);
+	return code;
 }

@@ -151,6 +151,31 @@ static void say(struct report *report)
 			    WORTH_SAYING_RATIO * 100.0);
 }
 
+/* How long wake-ups took; fewer than 20 say more about chance than about the core. */
+static void say_wake(struct report *report, const struct wake_window *w)
+{
+	for (size_t i = 0; i < w->nr_states; i++) {
+		const struct wake_state *s = &w->states[i];
+
+		if (s->summary.count < 20)
+			continue;
+		report_note(report,
+			    "CPU %u woke from %s for a timer %llu times: median %.1f us, longest "
+			    "%.1f us (subtick wake --source passive)",
+			    s->cpu, s->name, (unsigned long long)s->summary.count,
+			    s->summary.median_ns / 1e3, s->summary.max_ns / 1e3);
+	}
+}
+
+static int add_wake(struct overview *o, struct report *report, struct err *err)
+{
+	int rc = o->wake ? o->wake->ops->read(o->wake, NULL, err) : 0;
+
+	if (o->wake && !rc)
+		say_wake(report, wake_window(o->wake));
+	return rc;
+}
+
 static int overview_read(struct meter *meter, struct report **ret_report, struct err *err)
 {
 	struct meter *load = to_overview(meter)->load;
@@ -162,9 +187,9 @@ static int overview_read(struct meter *meter, struct report **ret_report, struct
 	if (rc)
 		return rc;
 	say(report);
-	if (to_overview(meter)->wake)
-		wake_say(to_overview(meter)->wake, report);
-	rc = add_runq(to_overview(meter), report, err);
+	rc = add_wake(to_overview(meter), report, err);
+	if (!rc)
+		rc = add_runq(to_overview(meter), report, err);
 	if (rc) {
 		report_free(report);
 		return rc;
@@ -204,7 +229,7 @@ static const struct meter_ops overview_ops = {
 int overview_open(struct meter **ret_meter, struct err *err)
 {
 	struct load_opts opts = {.compare = true};
-	struct wake_opts wake = {.launchers = 1u << WAKE_PASSIVE, .bare = true};
+	struct wake_opts wake = {.sources = 1u << WAKE_PASSIVE, .bare = true};
 	struct runq_opts runq = {.per = RUNQ_PER_CGROUP, .percentiles = {99}, .nr_percentiles = 1};
 	struct overview *o = calloc(1, sizeof(*o));
 	int rc;

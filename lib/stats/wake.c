@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Points: the equations, the sweep and the filter. */
+/* Single points: names, the sweep of launch distances, and which points count. */
 #include "stats/wake.h"
 
 #include <limits.h>
 
-const char *wake_launcher_name(enum wake_launcher launcher)
+const char *wake_source_name(enum wake_source source)
 {
 	static const char *const names[] = {"timer", "remote", "nic", "passive"};
 
-	return launcher < WAKE_NR_LAUNCHERS ? names[launcher] : "unknown";
+	return source < WAKE_NR_SOURCES ? names[source] : "unknown";
 }
 
 const char *wake_reject_name(enum wake_reject reject)
@@ -31,43 +31,12 @@ const char *wake_order_name(enum wake_order order)
 {
 	static const char *const names[] = {"exit-first", "irq-first", "no-irq"};
 
-	return order <= WAKE_NO_IRQ ? names[order] : "unknown";
+	return order < WAKE_NR_ORDERS ? names[order] : "unknown";
 }
 
-int64_t wake_eq5_mwait(int64_t tbi, int64_t host_tbi1, int64_t host_tbi2)
+int64_t wake_nic_offset(bool deep, int64_t dma_ns, int64_t irq_offset_ns)
 {
-	return host_tbi2 + (tbi - host_tbi1);
-}
-
-int64_t wake_eq6_wake_time(int64_t tai, int64_t host_tai1, int64_t host_tai2)
-{
-	return tai - (host_tai2 - host_tai1) / 2;
-}
-
-int64_t wake_eq3_deep(int64_t wake_time, int64_t latch_offset, int64_t launch, int64_t irq_offset)
-{
-	return wake_time - latch_offset - launch - irq_offset;
-}
-
-int64_t wake_eq4_shallow(int64_t wake_time, int64_t latch_offset, int64_t launch, int64_t dma,
-			 int64_t irq_offset)
-{
-	return wake_time - latch_offset - launch - dma - irq_offset;
-}
-
-int64_t wake_eq7_ideal(int64_t wake_time, int64_t irq_time)
-{
-	return wake_time - irq_time;
-}
-
-int64_t wake_eq8_deep_offset(int64_t dma_start, int64_t launch, int64_t irq_offset_nic)
-{
-	return dma_start - launch + irq_offset_nic;
-}
-
-int64_t wake_eq9_shallow_offset(int64_t dma, int64_t irq_offset_nic)
-{
-	return dma + irq_offset_nic;
+	return deep ? irq_offset_ns : dma_ns + irq_offset_ns;
 }
 
 uint64_t wake_sweep_distance(const struct wake_sweep *sweep, uint32_t step)
@@ -124,7 +93,7 @@ static enum wake_reject judge_cause(const struct wake_raw *raw)
 {
 	const struct wake_kpoint *k = raw->k;
 
-	switch (raw->launcher) {
+	switch (raw->source) {
 	case WAKE_TIMER:
 		if (!k->expire_ns)
 			return WAKE_REJ_ELSEWHERE;
@@ -166,14 +135,15 @@ void wake_judge(const struct wake_raw *raw, struct wake_point *ret_point)
 		.distance_ns = raw->distance_ns,
 		.irq_ns = INT32_MIN,
 		.state = k->state,
-		.launcher = raw->launcher,
+		.source = raw->source,
 		.how = raw->how,
 		.reject = judge(raw),
 	};
 	int64_t latency;
 
-	p.order = !k->ti_ns ? WAKE_NO_IRQ :
-		  k->tai_ns && k->ti_ns < k->tai_ns ? WAKE_IRQ_FIRST : WAKE_EXIT_FIRST;
+	p.order = !k->ti_ns			      ? WAKE_NO_IRQ
+		  : k->tai_ns && k->ti_ns < k->tai_ns ? WAKE_IRQ_FIRST
+						      : WAKE_EXIT_FIRST;
 	if (k->ti_ns)
 		p.irq_ns = clamp_s32((int64_t)(k->ti_ns - raw->launch_ns));
 	if (k->tai_ns)

@@ -23,7 +23,8 @@ static bool read_haltpoll(const struct wake_env *env)
 	/* The governor spins up to this long; the driver of the same name brings it in. */
 	if (sys_read_u64(env->root, "/sys/module/haltpoll/parameters/guest_halt_poll_ns", &poll_ns))
 		poll_ns = 0;
-	return (!strcmp(env->idle.governor, "haltpoll") || !strcmp(env->idle.driver, "haltpoll")) &&
+	return (!strcmp(env->machine.idle.governor, "haltpoll") ||
+		!strcmp(env->machine.idle.driver, "haltpoll")) &&
 	       poll_ns;
 }
 
@@ -52,19 +53,19 @@ int wake_env_open(struct wake_env *env, const char *root, unsigned int nr_cpus, 
 	if (!env->cpus)
 		return err_set(err, -ENOMEM, "out of memory");
 	/* A kernel without cpuidle has no driver either. */
-	if (cpuidle_read(root, &env->idle))
-		strcpy(env->idle.driver, "none");
+	if (cpuidle_read(root, &env->machine.idle))
+		strcpy(env->machine.idle.driver, "none");
 	uname(&name);
-	virt_read(root, name.machine, &env->virt);
-	env->haltpoll = read_haltpoll(env);
-	env->dma_latency_ns = read_dma_latency(root);
+	virt_read(root, name.machine, &env->machine.virt);
+	env->machine.haltpoll = read_haltpoll(env);
+	env->machine.dma_latency_ns = read_dma_latency(root);
 	wake_env_before(env);
 	return 0;
 }
 
 void wake_env_before(struct wake_env *env)
 {
-	env->nr_states = 0;
+	env->machine.nr_states = 0;
 	for (unsigned int cpu = 0; cpu < env->nr_cpus; cpu++) {
 		struct wake_cpu_env *c = &env->cpus[cpu];
 		struct cpuidle_state now[CPUIDLE_MAX_STATES];
@@ -75,8 +76,8 @@ void wake_env_before(struct wake_env *env)
 			memcpy(c->before, now, nr * sizeof(*now));
 			c->nr = nr;
 		}
-		if ((unsigned int)c->nr > env->nr_states)
-			env->nr_states = c->nr;
+		if ((unsigned int)c->nr > env->machine.nr_states)
+			env->machine.nr_states = c->nr;
 	}
 }
 

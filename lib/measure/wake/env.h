@@ -17,15 +17,19 @@ struct wake_cpu_env {
 	bool counted; /* after holds something */
 };
 
-struct wake_env {
-	const char *root;
-	unsigned int nr_cpus;
-	unsigned int nr_states; /* most of any CPU */
-	struct wake_cpu_env *cpus;
+struct wake_machine {
+	unsigned int nr_states; /* idle states, most of any CPU; 0 without a driver */
 	struct cpuidle idle;
 	struct virt virt;
 	bool haltpoll;
 	int64_t dma_latency_ns; /* what /dev/cpu_dma_latency allows; -1 when not known or no limit */
+};
+
+struct wake_env {
+	const char *root;
+	unsigned int nr_cpus;
+	struct wake_cpu_env *cpus;
+	struct wake_machine machine;
 };
 
 int wake_env_open(struct wake_env *env, const char *root, unsigned int nr_cpus, struct err *err);

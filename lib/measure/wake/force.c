@@ -44,11 +44,11 @@ static int force_cpu(struct journal *journal, const char *root, const struct wak
 		return err_set(err, nr, "cannot read the idle states of CPU %u: %s", cpu,
 			       strerror(-nr));
 	if (!nr)
-		return err_unsupported(err, -EOPNOTSUPP,
-				       "run on a machine with a cpuidle driver (see subtick doctor); in "
-				       "a guest the host decides",
-				       "CPU %u has no idle states to choose from: no cpuidle driver",
-				       cpu);
+		return err_unsupported(
+			err, -EOPNOTSUPP,
+			"run on a machine with a cpuidle driver (see subtick doctor); in "
+			"a guest the host decides",
+			"CPU %u has no idle states to choose from: no cpuidle driver", cpu);
 	wanted = find_state(states, nr, name, cpu, err);
 	if (wanted < 0)
 		return wanted;
@@ -56,8 +56,8 @@ static int force_cpu(struct journal *journal, const char *root, const struct wak
 		bool off = force->state ? i != wanted : i > wanted;
 		char path[128];
 
-		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%u/cpuidle/state%d/disable",
-			 cpu, i);
+		snprintf(path, sizeof(path),
+			 "/sys/devices/system/cpu/cpu%u/cpuidle/state%d/disable", cpu, i);
 		/* With --deepest, what the user had turned off below it stays off. */
 		if (off || i == wanted)
 			rc = journal_set(journal, path, off ? "1" : "0", err);

@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "measure/wake/run.h"
 #include "sys/file.h"
 #include "sys/ptp.h"
 #include "sys/qdisc.h"
@@ -158,8 +157,8 @@ static unsigned int count_queues(const struct wake_nic *nic, const char *root)
 }
 
 /* Every interrupt of the card to the measured core: which of them tells of a sent packet varies. */
-static int lead_irqs(struct wake_nic *nic, unsigned int cpu, const char *root,
-		     struct journal *journal, struct err *err)
+static int set_irq_affinity(struct wake_nic *nic, unsigned int cpu, const char *root,
+			    struct journal *journal, struct err *err)
 {
 	char path[PATH_MAX], rel[64], value[16];
 	struct dirent *entry;
@@ -232,7 +231,7 @@ static int open_parts(struct wake_nic *nic, unsigned int cpu, const char *root,
 	if (!rc)
 		rc = check_link(nic, root, err);
 	if (!rc && !nic->opts.software)
-		rc = lead_irqs(nic, cpu, root, journal, err);
+		rc = set_irq_affinity(nic, cpu, root, journal, err);
 	if (!rc)
 		rc = set_queue(nic, root, journal, err);
 	if (rc)
@@ -265,9 +264,9 @@ int wake_nic_open(const struct wake_nic_opts *opts, unsigned int cpu, const char
 	return rc;
 }
 
-int wake_nic_batch_begin(struct wake_worker *worker)
+static int batch_begin(struct wake_worker *worker)
 {
-	struct wake_nic *nic = worker->run->nic;
+	struct wake_nic *nic = worker->plan->nic;
 	int rc = read_fix(nic, &nic->map.a);
 
 	nic->map.b = nic->map.a;
@@ -288,24 +287,17 @@ static bool irq_ours(const struct wake_nic *nic, const struct wake_kpoint *k)
 	return false;
 }
 
-/* Equations 8 and 9: a deep state's wake-up contains the DMA read, a shallow one's does not. */
-static int64_t offset_of(const struct wake_nic *nic, unsigned int state)
+static void nic_point(struct wake_worker *worker, uint64_t distance_ns,
+		      struct wake_point *ret_point)
 {
-	if (state >= nic->opts.deep_from)
-		return wake_eq8_deep_offset(0, 0, nic->opts.irq_offset_ns);
-	return wake_eq9_shallow_offset(nic->opts.dma_ns, nic->opts.irq_offset_ns);
-}
-
-void wake_nic_point(struct wake_worker *worker, uint64_t distance_ns, struct wake_point *ret_point)
-{
-	struct wake_nic *nic = worker->run->nic;
+	struct wake_nic *nic = worker->plan->nic;
 	struct wake_kpoint k;
 	struct wake_raw raw = {
-		.launcher = WAKE_NIC,
+		.source = WAKE_NIC,
 		.k = &k,
 		.launch_ns = clock_mono_ns() + distance_ns,
 		.distance_ns = distance_ns,
-		.overhead_ns = worker->character.stamp.median_ns,
+		.overhead_ns = worker->calibration.stamp.median_ns,
 	};
 	uint64_t launch_dev = wake_clock_to_device(&nic->map, raw.launch_ns);
 	struct timespec until = clock_timespec(raw.launch_ns + AFTER_NS);
@@ -315,9 +307,10 @@ void wake_nic_point(struct wake_worker *worker, uint64_t distance_ns, struct wak
 	rc = txtime_send(nic->socket, nic->ifindex,
 			 launch_dev + (nic->opts.software ? nic->delta_ns : 0));
 	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
-	wake_take(worker, &k);
+	wake_disarm(worker, &k);
 	raw.irq_ours = irq_ours(nic, &k);
-	raw.offset_ns = offset_of(nic, k.state);
+	raw.offset_ns = wake_nic_offset(k.state >= nic->opts.deep_from, nic->opts.dma_ns,
+					nic->opts.irq_offset_ns);
 	wake_judge(&raw, ret_point);
 	/* The worker sleeps on: its switch and user stamps belong to its own timer. */
 	ret_point->switch_ns = ret_point->user_ns = 0;
@@ -350,9 +343,9 @@ static void move_launch(struct wake_point *p, uint64_t launch_ns)
 		p->reject = WAKE_REJ_NEGATIVE;
 }
 
-int wake_nic_batch_end(struct wake_worker *worker, size_t first)
+static int batch_end(struct wake_worker *worker, size_t first)
 {
-	struct wake_nic *nic = worker->run->nic;
+	struct wake_nic *nic = worker->plan->nic;
 	int rc = read_fix(nic, &nic->map.b);
 	size_t at = 0;
 	double drift;
@@ -365,7 +358,7 @@ int wake_nic_batch_end(struct wake_worker *worker, size_t first)
 		struct wake_point *p = &worker->points[i];
 		int64_t half;
 
-		if (p->launcher != WAKE_NIC)
+		if (p->source != WAKE_NIC)
 			continue;
 		half = wake_clock_uncertainty(&nic->map, nic->launch_dev_ns[at]);
 		if (half > nic->worst_half_ns)
@@ -378,18 +371,20 @@ int wake_nic_batch_end(struct wake_worker *worker, size_t first)
 	return 0;
 }
 
-double wake_nic_uncertainty(const struct wake_nic *nic)
-{
-	return (double)nic->worst_half_ns;
-}
+const struct wake_source_ops wake_nic_ops = {
+	.point = nic_point,
+	.batch_begin = batch_begin,
+	.batch_end = batch_end,
+};
 
-void wake_nic_quality(const struct wake_nic *nic, struct report *report)
+void wake_nic_card(const struct wake_nic *nic, struct wake_card *ret_card)
 {
-	value_u64(report_quality(report, M_WAKE_PHC_HALF_NS), nic->worst_half_ns);
-	value_f64(report_quality(report, M_WAKE_PHC_DRIFT_PPB), round(nic->worst_drift_ppb));
-	report_note(report, "source nic: %s, %s; %llu packets missed their time", nic->device,
-		    nic->opts.software
-			    ? "software ETF: a kernel timer launches, no card is measured"
-			    : ptp_method_name(nic->method),
-		    (unsigned long long)nic->missed);
+	*ret_card = (struct wake_card){
+		.software = nic->opts.software,
+		.method = ptp_method_name(nic->method),
+		.half_window_ns = nic->worst_half_ns,
+		.drift_ppb = nic->worst_drift_ppb,
+		.missed = nic->missed,
+	};
+	strcpy(ret_card->device, nic->device);
 }

@@ -136,20 +136,20 @@ fail:
 	return rc;
 }
 
-int wake_probe_characterise(struct wake_probe *probe, bool on, struct err *err)
+int wake_probe_calibrate(struct wake_probe *probe, bool on, struct err *err)
 {
 	struct bpf_program *progs[] = {probe->skel->progs.wake_char_a,
 				       probe->skel->progs.wake_char_b};
 
 	for (int i = 0; i < 2; i++) {
-		bpf_link__destroy(probe->char_links[i]);
-		probe->char_links[i] = NULL;
+		bpf_link__destroy(probe->calibrate_links[i]);
+		probe->calibrate_links[i] = NULL;
 	}
 	sys_bpf_log_begin();
 	for (int i = 0; on && i < 2; i++) {
 		/* The kernel calls them in the order in which they came. */
-		probe->char_links[i] = bpf_program__attach(progs[i]);
-		if (!probe->char_links[i])
+		probe->calibrate_links[i] = bpf_program__attach(progs[i]);
+		if (!probe->calibrate_links[i])
 			return sys_bpf_fail(err, -errno, "cannot attach the characterisation");
 	}
 	return 0;
@@ -163,7 +163,7 @@ uint64_t wake_probe_misses(const struct wake_probe *probe)
 void wake_probe_close(struct wake_probe *probe)
 {
 	for (int i = 0; i < 2; i++)
-		bpf_link__destroy(probe->char_links[i]);
+		bpf_link__destroy(probe->calibrate_links[i]);
 	sys_bpf_views_close(probe->views, NR_VIEWS);
 	wake_bpf__destroy(probe->skel);
 	memset(probe, 0, sizeof(*probe));

@@ -10,20 +10,18 @@
 #include "measure/meter.h"
 #include "measure/wake/force.h"
 #include "measure/wake/nic.h"
+#include "measure/wake/window.h"
 #include "stats/wake.h"
 
 struct wake_opts {
-	const char *root;	/* another /sys, for tests; NULL: the machine's */
-	struct cpuset cpus;	/* empty: all that are online */
-	unsigned int launchers; /* bit per enum wake_launcher; WAKE_PASSIVE stands alone */
+	const char *root;     /* another /sys, for tests; NULL: the machine's */
+	struct cpuset cpus;   /* empty: all that are online */
+	unsigned int sources; /* bit per enum wake_source; WAKE_PASSIVE stands alone */
 	struct wake_sweep sweep;
 	struct wake_force force;
 	struct wake_nic_opts nic;
 	bool breakdown;
 	bool bare; /* passive: no characterisation, so no load of our own at all; nothing is taken off */
-	/* Both optional, written to until close(). */
-	bool *ret_exceeds;	      /* a state of some report took longer than claimed */
-	unsigned int *ret_unrestored; /* settings that could not be put back; the journal has them */
 };
 
 /* How often the sweep is run: twice when source remote has no core to spare for its sender. */
@@ -44,7 +42,9 @@ void wake_progress(struct meter *meter, struct wake_progress *ret_progress);
 /* Every point that was tried, for --points, and their distribution, for --plot; after read(). */
 int wake_points(struct meter *meter, bool distribution, struct report **ret_report,
 		struct err *err);
-/* For the overview: ends the window and says in words how long wake-ups took, if there were any. */
-void wake_say(struct meter *meter, struct report *into);
+/* The window that was read last, until the next read. */
+const struct wake_window *wake_window(const struct meter *meter);
+/* Puts changed settings back, as close() does; then the window's unrestored is known. */
+void wake_restore(struct meter *meter);
 
 #endif

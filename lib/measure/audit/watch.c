@@ -49,15 +49,6 @@ void audit_progress(const struct audit_env *env, const char *fmt, ...)
 	env->progress(text);
 }
 
-const char *audit_seconds(uint64_t ns, char buf[16])
-{
-	double seconds = (double)ns / 1e9;
-
-	/* From what rounds to 1000 on, %g would write 1e+03. */
-	snprintf(buf, 16, seconds >= 999.5 ? "%.0f" : "%.3g", seconds);
-	return buf;
-}
-
 static int watch_loop(struct procstat *stat, struct procstat_cpu *cpus, unsigned int cpu,
 		      uint64_t length_ns, struct counter_edges *edge_sets, size_t nr,
 		      const struct audit_env *env, struct audit_watch *w)
@@ -144,7 +135,7 @@ static const char *tick_unclear(const struct counter_edges *busy, const struct a
 	return NULL;
 }
 
-void audit_take_tick(struct audit_findings *f, const struct counter_edges *busy,
+void audit_judge_tick(struct audit_findings *f, const struct counter_edges *busy,
 		     const struct audit_watch *watch)
 {
 	struct tick_fit period;
@@ -187,7 +178,7 @@ int audit_find_tick(unsigned int cpu, const struct audit_env *env, struct audit_
 		counter_edges_init(&busy, AUDIT_BUSY_COLS);
 		rc = audit_watch(cpu, FIND_NS, true, &busy, 1, env, &watch, err);
 		if (!rc)
-			audit_take_tick(findings, &busy, &watch);
+			audit_judge_tick(findings, &busy, &watch);
 		counter_edges_free(&busy);
 		if (findings->tick_known)
 			break;
@@ -220,41 +211,4 @@ int audit_no_load(struct err *err, unsigned int cpu)
 		"the load could not run, or stay, on CPU %u: it is or was offline, or "
 		"this process's cpuset does not hold it",
 		cpu);
-}
-
-struct report *audit_report(const char *experiment, const struct audit_opts *opts,
-			    const struct audit_findings *f, uint64_t begin_ns)
-{
-	struct report *report = report_new("audit");
-
-	if (!report)
-		return NULL;
-	report->time_unix_ns = clock_unix_ns();
-	report->window_ns = begin_ns ? clock_mono_ns() - begin_ns : 0;
-	value_str(report_field(report, M_EXPERIMENT), experiment);
-	if (opts)
-		value_u64(report_field(report, M_CPU), opts->cpu);
-	value_u64(report_field(report, M_USER_HZ), f->user_hz);
-	if (f->tick_known) {
-		value_u64(report_field(report, M_TICK_HZ), f->hz);
-		value_u64(report_field(report, M_TICK_NS), f->tick_ns);
-	} else {
-		value_null(report_field(report, M_TICK_HZ));
-		value_null(report_field(report, M_TICK_NS));
-	}
-	if (f->phase_known)
-		value_u64(report_field(report, M_TICK_PHASE_NS), (uint64_t)f->tick_phase_ns);
-	else
-		value_null(report_field(report, M_TICK_PHASE_NS));
-	return report;
-}
-
-int audit_report_done(struct report *report, struct report **ret_report, struct err *err)
-{
-	if (!report || report_check(report)) {
-		report_free(report);
-		return err_set(err, -ENOMEM, "out of memory");
-	}
-	*ret_report = report;
-	return 0;
 }

@@ -329,7 +329,7 @@ int doctor_report(const struct doctor_opts *opts, struct report **ret_report, st
 	doctor_fill_commands(d, opts->commands, report);
 	rc = report_check(report);
 	kconfig_close(&d->config);
-	sys_bpf_btf_close(d->btf);
+	kbtf_close(d->btf);
 out:
 	free(d);
 	if (rc) {

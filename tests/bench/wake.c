@@ -18,6 +18,7 @@
 #include "measure/wake/probe.h"
 #include "measure/wake/run.h"
 #include "sys/bpf.h"
+#include "sys/kbtf.h"
 #include "sys/cpu.h"
 
 #define IDLE_ROUNDS  25
@@ -202,10 +203,10 @@ static struct empty_bpf *attach_empty(void)
 	};
 	struct btf *btf;
 
-	if (!skel || sys_bpf_btf_open(&btf, NULL))
+	if (!skel || kbtf_open(NULL, &btf, NULL))
 		return NULL;
 	sys_bpf_autoload_present(skel->obj, btf);
-	sys_bpf_btf_close(btf);
+	kbtf_close(btf);
 	for (size_t i = 0; i < sizeof(unused) / sizeof(unused[0]); i++)
 		bpf_program__set_autoload(unused[i], false);
 	if (empty_bpf__load(skel) || empty_bpf__attach(skel)) {

@@ -17,6 +17,7 @@
 #include "measure/load/hotplug.h"
 #include "measure/load/slot.h"
 #include "sys/bpf.h"
+#include "sys/kbtf.h"
 #include "sys/cpuidle.h"
 #include "sys/file.h"
 
@@ -50,7 +51,7 @@ static int need_tracepoints(const struct btf *btf, struct err *err)
 	static const char *const needed[] = {"cpu_idle", "sched_switch", "irq_handler_entry",
 					     "softirq_entry"};
 
-	return sys_bpf_need_tracepoints(btf, needed, sizeof(needed) / sizeof(needed[0]), err);
+	return kbtf_need_tracepoints(btf, needed, sizeof(needed) / sizeof(needed[0]), err);
 }
 
 static void set_sizes(struct bpf_source *b, unsigned int nr_cpus, bool bursts)
@@ -78,7 +79,7 @@ static int open_skeleton(struct bpf_source *b, const struct load_source_opts *op
 	struct btf *btf;
 	int rc;
 
-	rc = sys_bpf_btf_open(&btf, err);
+	rc = kbtf_open(NULL, &btf, err);
 	if (rc)
 		return rc;
 	rc = need_tracepoints(btf, err);
@@ -91,10 +92,10 @@ static int open_skeleton(struct bpf_source *b, const struct load_source_opts *op
 		goto out;
 	}
 	sys_bpf_autoload_present(b->skel->obj, btf);
-	b->hotplug_traced = sys_bpf_has_tracepoint(btf, "cpuhp_enter");
+	b->hotplug_traced = kbtf_has_tracepoint(btf, "cpuhp_enter");
 	b->skel->rodata->want_bursts = opts->bursts;
 	b->skel->rodata->want_pmu = pmu;
-	b->skel->rodata->switch_state_first = sys_bpf_switch_state_first(btf);
+	b->skel->rodata->switch_state_first = kbtf_switch_state_first(btf);
 	if (idle_polls_by_force())
 		b->skel->rodata->first_idle = LOAD_POLL;
 	set_sizes(b, opts->nr_cpus, opts->bursts);
@@ -102,7 +103,7 @@ static int open_skeleton(struct bpf_source *b, const struct load_source_opts *op
 	if (rc)
 		rc = sys_bpf_fail(err, rc, "cannot load the load programs");
 out:
-	sys_bpf_btf_close(btf);
+	kbtf_close(btf);
 	return rc;
 }
 

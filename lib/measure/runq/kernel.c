@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
@@ -28,7 +27,7 @@ struct runq_kernel {
 	struct runq_slots slots;
 	unsigned int nr_cpus;
 	struct runq_cpu *cpu;
-	size_t cpu_len;
+	struct sys_bpf_view view; /* of the cores' state */
 
 	struct runq_blame_table blame; /* unused without --blame */
 
@@ -66,15 +65,13 @@ static void start_clock(struct runq_clock *clock)
 
 static int map_cpus(struct runq_kernel *k, const struct runq_opts *opts, struct err *err)
 {
-	size_t page = getpagesize();
+	int rc;
 
-	k->cpu_len = (k->nr_cpus * sizeof(*k->cpu) + page - 1) / page * page;
-	k->cpu = mmap(NULL, k->cpu_len, PROT_READ | PROT_WRITE, MAP_SHARED,
-		      bpf_map__fd(k->skel->maps.cpus), 0);
-	if (k->cpu == MAP_FAILED) {
-		k->cpu = NULL;
-		return sys_bpf_fail(err, -errno, "cannot map the state of the cores");
-	}
+	k->view = (struct sys_bpf_view){.map = k->skel->maps.cpus, .shared = true};
+	rc = sys_bpf_views_open(&k->view, 1, err);
+	if (rc)
+		return rc;
+	k->cpu = k->view.pages;
 	for (unsigned int cpu = 0; cpu < k->nr_cpus; cpu++) {
 		k->cpu[cpu].skip = cpuset_count(&opts->cpus) && !cpuset_has(&opts->cpus, cpu);
 		start_clock(&k->cpu[cpu].clock);
@@ -143,8 +140,7 @@ void runq_kernel_close(struct runq_kernel *k)
 	/* Programs first: nothing may look at a slot that is being unmapped. */
 	runq_bpf__destroy(k->skel);
 	runq_slots_close(&k->slots);
-	if (k->cpu)
-		munmap(k->cpu, k->cpu_len);
+	sys_bpf_views_close(&k->view, 1);
 	runq_blame_close(&k->blame);
 	free(k);
 }

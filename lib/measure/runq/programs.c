@@ -12,6 +12,7 @@
 #include "runq.skel.h"
 #include "stats/runq.h"
 #include "sys/bpf.h"
+#include "sys/kbtf.h"
 
 static void set_rodata(struct runq_bpf *skel, const struct runq_opts *opts, unsigned int cpus,
 		       unsigned int stripes)
@@ -65,7 +66,7 @@ static void choose_others(struct runq_bpf *skel, const struct runq_opts *opts,
 {
 	if (opts->source != RUNQ_SOURCE_WAKEUP)
 		bpf_program__set_autoload(skel->progs.runq_wakeup, false);
-	if (!sys_bpf_has_member(btf, "sched_info", "run_delay")) {
+	if (!kbtf_has_member(btf, "sched_info", "run_delay")) {
 		bpf_program__set_autoload(skel->progs.runq_delays, false);
 		bpf_program__set_autoload(skel->progs.runq_exit, false);
 		bpf_program__set_autoload(skel->progs.runq_free, opts->per == RUNQ_PER_TASK);
@@ -107,7 +108,7 @@ int runq_programs_load(const struct runq_opts *opts, unsigned int cpus, unsigned
 	struct btf *btf;
 	int rc;
 
-	rc = sys_bpf_btf_open(&btf, err);
+	rc = kbtf_open(NULL, &btf, err);
 	if (rc)
 		return rc;
 	sys_bpf_log_begin();
@@ -123,7 +124,7 @@ int runq_programs_load(const struct runq_opts *opts, unsigned int cpus, unsigned
 		goto out;
 	}
 	set_rodata(skel, opts, cpus, stripes);
-	skel->rodata->switch_state_first = sys_bpf_switch_state_first(btf);
+	skel->rodata->switch_state_first = kbtf_switch_state_first(btf);
 	choose_switch(skel, opts);
 	choose_others(skel, opts, btf);
 	rc = size_maps(skel, opts, cpus, stripes);
@@ -132,7 +133,7 @@ int runq_programs_load(const struct runq_opts *opts, unsigned int cpus, unsigned
 	else
 		rc = load_with_chunk(skel, cpus, stripes, err);
 out:
-	sys_bpf_btf_close(btf);
+	kbtf_close(btf);
 	if (rc)
 		runq_bpf__destroy(skel);
 	else

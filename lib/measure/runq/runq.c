@@ -14,6 +14,7 @@
 #include "measure/runq/kernel.h"
 #include "measure/runq/report.h"
 #include "sys/bpf.h"
+#include "sys/kbtf.h"
 #include "sys/cgroup.h"
 
 #define EVENTS_AT_ONCE 1024
@@ -87,14 +88,14 @@ static size_t first_guess(const struct runq_meter *m)
 /* Why sched_info cannot serve here; 0 if it can, as far as types tell. */
 static int sched_info_there(const struct btf *btf, struct err *err)
 {
-	if (!sys_bpf_has_member(btf, "task_struct", "sched_info") ||
-	    !sys_bpf_has_member(btf, "sched_info", "last_queued"))
+	if (!kbtf_has_member(btf, "task_struct", "sched_info") ||
+	    !kbtf_has_member(btf, "sched_info", "last_queued"))
 		return err_unsupported(err, -EOPNOTSUPP,
 				       "use a kernel with CONFIG_SCHED_INFO "
 				       "(CONFIG_SCHEDSTATS or CONFIG_TASK_DELAY_ACCT)",
 				       "the kernel keeps no sched_info");
-	if (!sys_bpf_has_member(btf, "sched_entity", "cfs_rq") ||
-	    !sys_bpf_has_member(btf, "rq", "clock"))
+	if (!kbtf_has_member(btf, "sched_entity", "cfs_rq") ||
+	    !kbtf_has_member(btf, "rq", "clock"))
 		return err_unsupported(err, -EOPNOTSUPP,
 				       "use a kernel with CONFIG_FAIR_GROUP_SCHED",
 				       "the run queue's clock cannot be reached from a task");
@@ -103,9 +104,9 @@ static int sched_info_there(const struct btf *btf, struct err *err)
 
 static bool held_there(const struct btf *btf)
 {
-	return sys_bpf_has_member(btf, "cfs_rq", "throttled_clock_self_time") ||
-	       sys_bpf_has_member(btf, "cfs_rq", "throttled_clock_pelt_time") ||
-	       sys_bpf_has_member(btf, "cfs_rq", "throttled_clock_task_time");
+	return kbtf_has_member(btf, "cfs_rq", "throttled_clock_self_time") ||
+	       kbtf_has_member(btf, "cfs_rq", "throttled_clock_pelt_time") ||
+	       kbtf_has_member(btf, "cfs_rq", "throttled_clock_task_time");
 }
 
 /*
@@ -138,7 +139,7 @@ static int pick_source(struct runq_meter *m, struct err *err)
 	struct btf *btf;
 	int rc;
 
-	rc = sys_bpf_btf_open(&btf, err);
+	rc = kbtf_open(NULL, &btf, err);
 	if (rc)
 		return rc;
 	m->held_known = held_there(btf) && m->opts.per == RUNQ_PER_CGROUP;
@@ -146,7 +147,7 @@ static int pick_source(struct runq_meter *m, struct err *err)
 		rc = sched_info_there(btf, &m->passed_over);
 		m->opts.source = rc ? RUNQ_SOURCE_WAKEUP : RUNQ_SOURCE_SCHED_INFO;
 	}
-	sys_bpf_btf_close(btf);
+	kbtf_close(btf);
 	if (rc && !automatic) {
 		*err = m->passed_over;
 		return rc;

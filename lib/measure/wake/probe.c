@@ -9,6 +9,7 @@
 #include <bpf/libbpf.h>
 
 #include "sys/bpf.h"
+#include "sys/kbtf.h"
 #include "wake.skel.h"
 
 #define NR_VIEWS (sizeof(((struct wake_probe *)0)->views) / sizeof(struct sys_bpf_view))
@@ -20,7 +21,7 @@ static int need_tracepoints(const struct btf *btf, const struct wake_probe_opts 
 					     "irq_handler_entry", "sched_waking"};
 
 	/* The last one is the sender's. */
-	return sys_bpf_need_tracepoints(btf, needed, opts->remote ? 4 : 3, err);
+	return kbtf_need_tracepoints(btf, needed, opts->remote ? 4 : 3, err);
 }
 
 static void choose(struct bpf_program *prog, bool wanted)
@@ -34,10 +35,10 @@ static void choose_programs(struct wake_probe *probe, const struct btf *btf,
 			    const struct wake_probe_opts *opts)
 {
 	struct wake_bpf *skel = probe->skel;
-	bool send = sys_bpf_has_tracepoint(btf, "ipi_send_cpu");
+	bool send = kbtf_has_tracepoint(btf, "ipi_send_cpu");
 
 	/* x86 6.1 tells of no IPI, 6.12 of each; arm64 6.1 does in another way. */
-	probe->launch_at_waking = !send && !sys_bpf_has_tracepoint(btf, "ipi_raise");
+	probe->launch_at_waking = !send && !kbtf_has_tracepoint(btf, "ipi_raise");
 	choose(skel->progs.wake_char_a, opts->points);
 	choose(skel->progs.wake_char_b, opts->points);
 	bpf_program__set_autoattach(skel->progs.wake_char_a, false);
@@ -57,7 +58,7 @@ static int open_skeleton(struct wake_probe *probe, const struct wake_probe_opts 
 	struct btf *btf;
 	int rc;
 
-	rc = sys_bpf_btf_open(&btf, err);
+	rc = kbtf_open(NULL, &btf, err);
 	if (rc)
 		return rc;
 	rc = need_tracepoints(btf, opts, err);
@@ -73,7 +74,7 @@ static int open_skeleton(struct wake_probe *probe, const struct wake_probe_opts 
 	choose_programs(probe, btf, opts);
 	skel->rodata->want_points = opts->points;
 	skel->rodata->want_passive = opts->passive;
-	skel->rodata->switch_state_first = sys_bpf_switch_state_first(btf);
+	skel->rodata->switch_state_first = kbtf_switch_state_first(btf);
 	skel->rodata->nr_states = probe->nr_states;
 	skel->rodata->one_state = probe->one_state;
 	bpf_map__set_max_entries(skel->maps.slots, opts->nr_cpus);
@@ -85,7 +86,7 @@ static int open_skeleton(struct wake_probe *probe, const struct wake_probe_opts 
 	if (rc)
 		rc = sys_bpf_fail(err, rc, "cannot load the wake programs");
 out:
-	sys_bpf_btf_close(btf);
+	kbtf_close(btf);
 	return rc;
 }
 

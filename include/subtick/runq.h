@@ -69,7 +69,7 @@ struct runq_latency_window {
 	uint64_t table_full_total;
 	uint64_t negative_total;
 	uint64_t recursion_misses_total;
-	double schedstat_ratio; /* of this window; negative if it cannot be had */
+	double schedstat_ratio; /* of this window; negative if unavailable */
 };
 
 /* 0 or -errno; the first window begins. */

@@ -294,7 +294,7 @@ void doctor_check_events(const struct doctor *d, enum doctor_id id, struct docto
 		}
 	}
 	if (!d->btf) {
-		doctor_set(row, DOCTOR_NO, d->btf_err.fix, "%s: not to be had without BTF",
+		doctor_set(row, DOCTOR_NO, d->btf_err.fix, "%s: unavailable without BTF",
 			   ev->what);
 		return;
 	}

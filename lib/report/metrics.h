@@ -365,7 +365,7 @@ enum unit {
 	  "waits that ended in the window, sampled or not, of whatever group")                     \
 	X(M_HIERARCHY, "hierarchy", "hierarchy", UNIT_TEXT, "cgroup hierarchy: v1 or v2")          \
 	X(M_UNKNOWN_START_TOTAL, "unknown_start_total", "unknown starts", UNIT_COUNT,              \
-	  "dispatches whose wait began at a moment that nobody noted; not counted as waits")       \
+	  "dispatches whose wait has an unknown start; not counted as waits")       \
 	X(M_NEGATIVE_TOTAL, "negative_total", "negative", UNIT_COUNT,                              \
 	  "waits that ended before they began; not counted as waits")                              \
 	X(M_TABLE_FULL_TOTAL, "table_full_total", "without a slot", UNIT_COUNT,                    \

@@ -122,7 +122,7 @@ static double hist_stddev(const struct wake_hist *now, const struct wake_hist *b
 	return variance > 0 ? sqrt(variance) * WAKE_SQ_UNIT : 0.0;
 }
 
-/* Below our own overhead there is nothing to tell; a figure that is not to be had stays so. */
+/* Below our own overhead there is nothing to tell; an unavailable figure stays null. */
 static double subtract(double ns, uint32_t overhead_ns)
 {
 	return isnan(ns) ? ns : fmax(ns - overhead_ns, 0.0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Asks the kernel by trying: a BPF map, BPF programs that are never attached, a counter. */
+/* Tries what the kernel allows: a BPF map, BPF programs that are never attached, a counter. */
 #include "sys/probe.h"
 
 #include <errno.h>

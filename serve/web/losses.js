@@ -9,7 +9,7 @@ const WORDS = {
 	recursion_misses_total: "events that the kernel dropped",
 	multiplexed_total: "counter reads in which the counter did not run all the time",
 	read_error_total: "reads that failed",
-	unknown_start_total: "waits whose beginning nobody noted",
+	unknown_start_total: "waits with an unknown start",
 	table_full_total: "waits of groups for which there was no room",
 	blame_full_total: "charges that found no room in the blame table",
 	negative_total: "waits that ended before they began",

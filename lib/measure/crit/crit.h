@@ -12,7 +12,7 @@ struct crit_result {
 	uint64_t window_ns;
 };
 
-/* By name, or "auto"/NULL: the module if it can be had, else bpf; @err then holds both reasons. */
+/* By name, or "auto"/NULL: the module if it works here, else bpf; @err then holds both reasons. */
 int crit_open(const struct crit_opts *opts, struct crit_engine **ret_engine, struct err *err);
 /* NULL is fine. An error is something that is left behind. */
 int crit_close(struct crit_engine *engine, struct err *err);

@@ -19,7 +19,7 @@ static bool in_ns(const struct crit_engine *engine)
 	return !strcmp(engine->ops->unit, "ns");
 }
 
-/* Whole figures stay integers; what is not to be had stays null. */
+/* Whole figures stay integers; unavailable ones stay null. */
 static void set(const struct table *table, size_t row, size_t col, double value)
 {
 	struct value *cell = table_cell(table, row, col);

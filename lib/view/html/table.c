@@ -147,7 +147,7 @@ static void put_single(FILE *out, const struct table *table, const char *title)
 		html_text(out, table->cols[col].key);
 		fputs("</th>", out);
 		if (value->kind == VALUE_NULL) {
-			fputs("<td class=\"n\">not to be had</td>", out);
+			fputs("<td class=\"n\">unavailable</td>", out);
 		} else if (value->kind == VALUE_F64 &&
 			   table->cols[col].metric->unit == UNIT_RATIO) {
 			view_format_ratio_fine(value->f64, number, sizeof(number));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Lays a wait over what its core ran meanwhile: causes, blame, culprit. */
+/* Compares a wait with what its core ran meanwhile: causes, blame, culprit. */
 #ifndef SUBTICK_BPF_RUNQ_WALK_H
 #define SUBTICK_BPF_RUNQ_WALK_H
 
@@ -27,7 +27,7 @@ static __always_inline u32 cause_of(u32 ran, u32 victim)
 	return ran == RUNQ_WHO_KTHREAD ? RUNQ_KTHREAD : RUNQ_OTHER;
 }
 
-/* One segment back; false when the wait does not reach further. */
+/* Charges one segment; false if the wait does not reach further back. */
 static __always_inline bool walk_step(struct runq_cpu *pc, u32 at, u32 cpu)
 {
 	struct runq_seg *seg = &pc->segs[at % RUNQ_NR_SEGS];
@@ -52,7 +52,7 @@ static __always_inline bool walk_step(struct runq_cpu *pc, u32 at, u32 cpu)
 	if (start > w->from)
 		return true;
 	if (start == w->from && pc->segs[(at - 1) % RUNQ_NR_SEGS].pid == w->pid) {
-		/* Lost the core just then: whoever ran since, that is the cause. */
+		/* The task lost the core just then: all of it is cause preempted. */
 		ns = w->cause_ns[RUNQ_IDLE] + w->cause_ns[RUNQ_SAME] + w->cause_ns[RUNQ_OTHER] +
 		     w->cause_ns[RUNQ_KTHREAD];
 		w->cause_ns[RUNQ_IDLE] = w->cause_ns[RUNQ_SAME] = 0;
@@ -63,8 +63,8 @@ static __always_inline bool walk_step(struct runq_cpu *pc, u32 at, u32 cpu)
 }
 
 /*
- * The long way, for waits that are held, moved or longer than a segment: through every segment
- * that the wait touches, newest first. Fills the walk of this core.
+ * For waits that are throttled, moved or longer than a segment: goes through every segment that the
+ * wait overlaps, newest first, and fills pc->walk.
  */
 static __always_inline void walk_all(struct runq_cpu *pc, u32 cpu)
 {

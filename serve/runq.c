@@ -10,11 +10,13 @@
 #include "view/prom.h"
 
 /*
- * Series of a cgroup that has ended stay long enough for every scraper to see the last of it; a
- * silent one makes room after an hour, and begins anew when it waits again.
+ * Series of a cgroup that has ended stay long enough for every scraper to see the last values. Those
+ * of a cgroup that has not waited for an hour go too; they start at 0 if it waits again.
  */
 #define LINGER_NS (5 * 60 * NSEC_PER_SEC)
 #define SILENT_NS (60 * 60 * NSEC_PER_SEC)
+
+#define CAUSE_LABEL_SIZE 32
 
 static const char *const cause_labels[RUNQ_NR_CAUSES] = {
 	[RUNQ_IDLE] = ",cause=\"idle_exit\"",	   [RUNQ_SAME] = ",cause=\"same_group\"",
@@ -41,18 +43,18 @@ static void note_seen(struct store *store, const char *labels, uint64_t now_ns, 
 			ended ? now_ns + LINGER_NS - SILENT_NS : now_ns;
 }
 
-/* @labels is that of the cgroup; the rest of the pair is plain, so no escaping is done twice. */
+/* @labels is that of the cgroup, escaped already; the cause needs no escaping. */
 static void add_causes(struct store *store, const struct runq_window *w,
 		       const struct runq_group_window *group, const char *labels)
 {
 	size_t len = strlen(labels);
-	char *pair = malloc(len + 40);
+	char *pair = malloc(len + CAUSE_LABEL_SIZE);
 
 	if (!pair)
 		return;
 	memcpy(pair, labels, len);
 	for (int i = 0; i < RUNQ_NR_CAUSES; i++) {
-		/* What this kernel cannot tell has no series, rather than one of zeros. */
+		/* No series for what this kernel does not tell, rather than one of zeros. */
 		if (!(w->causes_known >> i & 1))
 			continue;
 		strcpy(pair + len, cause_labels[i]);
@@ -66,7 +68,7 @@ static void add_histogram(struct series *series, size_t at, const struct runq_wi
 {
 	union word *words = series_words(series, at);
 
-	/* The same settings made both; what did not come from them is not counted. */
+	/* The same settings made both lists. */
 	for (unsigned int i = 0; i < w->nr_le && i < series->nr_le; i++)
 		if (w->le_ns[i] == series->le_ns[i])
 			words[i].u64 += group->le_count[i];
@@ -130,7 +132,7 @@ static void absorb_blame(struct store *store, const struct config *config,
 	free(labels);
 }
 
-/* @labels is cgroup="X"; of blame go those with X on either side. */
+/* @labels is cgroup="X". Of blame, those with X as victim or as culprit go. */
 static void remove_cgroup(struct store *store, const char *labels)
 {
 	const char *value = strchr(labels, '=');
@@ -176,8 +178,8 @@ void runq_absorb(struct store *store, const struct config *config, const struct 
 }
 
 /*
- * Slots are laid in now, for as many cgroups as there may be: the right to make maps goes with the
- * drop. Waits of cgroups beyond that are in (other), and counted as the loss table_full.
+ * Room for as many cgroups as there may be is made at once: later there is no privilege to make
+ * maps. Waits of cgroups beyond that are in (other), and counted as the loss table_full.
  */
 static int runq_collector_open(const struct config *config, struct meter **ret_meter,
 			       struct err *err)

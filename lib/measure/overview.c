@@ -85,7 +85,7 @@ static int add_runq(struct overview *o, struct report *report, struct err *err)
 	int rc;
 
 	if (!o->runq) {
-		report_note(report, "waits for a core are not to be had: %s%s%s",
+		report_note(report, "run-queue latency is unavailable: %s%s%s",
 			    o->why_no_runq.what, o->why_no_runq.fix[0] ? "; fix: " : "",
 			    o->why_no_runq.fix);
 		return 0;

@@ -36,7 +36,7 @@ enum family_type {
 	X(F_RUNQ, "subtick_runqueue_latency_seconds", FAMILY_HISTOGRAM, UNIT_NS,                   \
 	  "Waits of runnable tasks for a core, by cgroup; every boundary is exact.")               \
 	X(F_RUNQ_CAUSE, "subtick_runqueue_cause_seconds", FAMILY_COUNTER, UNIT_NS,                 \
-	  "The same waits by what passed meanwhile.")                                              \
+	  "The same waits by cause.")                                              \
 	X(F_RUNQ_BLAME, "subtick_runqueue_blame_seconds", FAMILY_COUNTER, UNIT_NS,                 \
 	  "Time the tasks of one cgroup waited while those of another had the core.")              \
 	X(F_RUNQ_FOLDED, "subtick_runqueue_folded", FAMILY_COUNTER, UNIT_COUNT,                    \

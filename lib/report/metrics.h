@@ -353,33 +353,33 @@ enum unit {
 	X(M_CAUSE_MIGRATED_NS, "causes.migrated_ns", "moved", UNIT_NS,                             \
 	  "queued on another core before being moved to the one that ran it")                      \
 	X(M_CAUSE_UNKNOWN_NS, "causes.unknown_ns", "unknown", UNIT_NS,                             \
-	  "longer ago than the core remembers who ran")                                            \
+	  "before the oldest switch that the core remembers")                                            \
 	X(M_VICTIM, "victim", "who waited", UNIT_TEXT, "group whose tasks waited")                 \
-	X(M_CULPRIT, "culprit", "behind whom", UNIT_TEXT, "whose tasks had the core meanwhile")    \
+	X(M_CULPRIT, "culprit", "behind whom", UNIT_TEXT, "who had the core meanwhile")    \
 	X(M_WAIT_NS, "wait_ns", "waited", UNIT_NS, "time waited")                                  \
 	X(M_CULPRIT_NS, "culprit_ns", "of it", UNIT_NS, "part of the wait that the culprit ran")   \
 	X(M_PREV_COMM, "prev_comm", "ran last", UNIT_TEXT, "task that had the core just before")   \
 	X(M_PREV_PID, "prev_pid", "its PID", UNIT_ID, "its PID")                                   \
 	X(M_END_NS, "end_monotonic_ns", "at", UNIT_ID, "when the wait ended, CLOCK_MONOTONIC")     \
 	X(M_WAITS_SEEN, "waits_seen", "waits", UNIT_COUNT,                                         \
-	  "waits that ended in the window, sampled or not, of whatever group")                     \
+	  "waits that ended in the window, of all groups, sampled or not")                     \
 	X(M_HIERARCHY, "hierarchy", "hierarchy", UNIT_TEXT, "cgroup hierarchy: v1 or v2")          \
 	X(M_UNKNOWN_START_TOTAL, "unknown_start_total", "unknown starts", UNIT_COUNT,              \
-	  "dispatches whose wait has an unknown start; not counted as waits")       \
+	  "dispatches with an unknown start of the wait; not counted as waits")       \
 	X(M_NEGATIVE_TOTAL, "negative_total", "negative", UNIT_COUNT,                              \
 	  "waits that ended before they began; not counted as waits")                              \
 	X(M_TABLE_FULL_TOTAL, "table_full_total", "without a slot", UNIT_COUNT,                    \
-	  "waits of groups for which there was no room; they are in the row (other)")              \
+	  "waits of groups that got no slot; they are in the row (other)")              \
 	X(M_BLAME_FULL_TOTAL, "blame_full_total", "blame without room", UNIT_COUNT,                \
-	  "charges that found no room in the blame table; they are in the row (other)")            \
+	  "charges that did not fit into the blame table; they are in the row (other)")            \
 	X(M_RING_LOST_TOTAL, "ring_lost_total", "events lost", UNIT_COUNT,                         \
 	  "long waits that were counted but not streamed, because the reader was too slow")        \
 	X(M_SCHEDSTAT_RATIO, "schedstat_ratio", "of schedstat", UNIT_RATIO,                        \
-	  "what the kernel books of the waits seen, over the run delay it booked of all tasks")    \
+	  "accounted part of the observed waits ÷ kernel run_delay of all tasks")    \
 	X(M_UNBOOKED_RATIO, "unbooked_ratio", "unbooked", UNIT_RATIO,                              \
-	  "share of the time waited that the kernel's run delay leaves out: its clock was late")   \
+	  "share of the observed waits that the kernel's run_delay omits")   \
 	X(M_SAMPLE_RATIO, "sample_ratio", "sampled", UNIT_RATIO,                                   \
-	  "probability with which each wait was taken; figures are scaled by its inverse")         \
+	  "probability with which each wait is counted; figures are scaled by its inverse")         \
 	X(M_COUNT_STDERR_RATIO, "count_stderr_ratio", "±count", UNIT_RATIO,                        \
 	  "standard error of the count, from sampling")                                            \
 	X(M_SUM_STDERR_RATIO, "sum_stderr_ratio", "±sum", UNIT_RATIO,                              \

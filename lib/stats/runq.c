@@ -117,7 +117,7 @@ double runq_count_stderr(const struct runq_totals *totals, double ratio)
 	return n > 0.0 ? sqrt((1.0 - ratio) / n) : NAN;
 }
 
-/* Each wait is in the sample with probability p on its own: Var(Σx/p) = (1-p)/p² · Σx². */
+/* Each wait is sampled independently with probability p: Var(Σx/p) = (1-p)/p² · Σx². */
 double runq_sum_stderr(const struct runq_totals *totals, double ratio)
 {
 	double squares = 0.0, sum = 0.0;
@@ -160,7 +160,7 @@ size_t runq_rows_sub(struct runq_row *rows, size_t nr, const struct runq_row *wa
 
 		while (at < nr_was && pair_cmp(&was[at].pair, &row.pair) < 0)
 			at++;
-		/* A row that is smaller than before was deleted meanwhile and came back. */
+		/* A row that is smaller than before was deleted and made again meanwhile. */
 		if (at < nr_was && !pair_cmp(&was[at].pair, &row.pair) &&
 		    row.charge.count >= was[at].charge.count) {
 			row.charge.wait_ns -= was[at].charge.wait_ns;
@@ -196,7 +196,7 @@ static int by_victim(const void *a, const void *b)
 	return left->first < right->first ? -1 : left->first > right->first;
 }
 
-/* Sorts one victim's rows and folds its tail; returns the rows left. */
+/* Sorts one victim's rows and adds up those beyond @per_victim; returns how many are left. */
 static size_t victim_fold(struct runq_row *rows, size_t nr, size_t per_victim)
 {
 	qsort(rows, nr, sizeof(*rows), by_charge);
@@ -216,7 +216,7 @@ size_t runq_rows_rank(struct runq_row *rows, size_t nr, size_t per_victim)
 	struct runq_row *copy = malloc((nr + 1) * sizeof(*copy));
 	size_t nr_victims = 0, left = 0;
 
-	/* No rows may come as no array at all, which memcpy() and qsort() do not take. */
+	/* Without rows @rows may be NULL, which memcpy() and qsort() do not accept. */
 	if (!victims || !copy || !per_victim || !nr) {
 		free(victims);
 		free(copy);

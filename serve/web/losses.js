@@ -33,7 +33,7 @@ function findings(noun, quality) {
 	if (quality?.closure_error_max_ratio > CLOSURE)
 		found.push(`the parts miss the whole by up to ${percent(quality.closure_error_max_ratio)}`);
 	if (known(quality?.schedstat_ratio) && Math.abs(quality.schedstat_ratio - 1) > SCHEDSTAT)
-		found.push(`waits seen are ${percent(quality.schedstat_ratio)} of what the kernel booked`);
+		found.push(`observed waits are ${percent(quality.schedstat_ratio)} of the kernel's run_delay`);
 	if (known(quality?.sample_ratio) && quality.sample_ratio < 1)
 		found.push(`only ${percent(quality.sample_ratio)} of the waits were sampled`);
 	return found.map((text) => `${noun}: ${text}`);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Waits: exact counts at boundaries, windows, sampling errors, the books of blame. */
+/* Waits: exact counts at boundaries, windows, sampling errors, rows of blame. */
 #include "test.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The kernel side of runq: programs, slots that grow with the groups, events, blame. */
+/* The kernel side of runq: programs, slots, events, blame, losses. */
 #ifndef SUBTICK_MEASURE_RUNQ_KERNEL_H
 #define SUBTICK_MEASURE_RUNQ_KERNEL_H
 
@@ -15,8 +15,8 @@
 struct runq_kernel;
 
 /*
- * @nr_groups: how many there are about now, so that the first moments find room. Whatever is in
- * @opts is taken as it is; AUTO is the caller's to resolve.
+ * @nr_groups: how many groups to make room for at once. Source and hierarchy of @opts are those to
+ * use, never AUTO.
  */
 int runq_kernel_open(const struct runq_opts *opts, size_t nr_groups,
 		     struct runq_kernel **ret_kernel, struct err *err);
@@ -24,7 +24,7 @@ void runq_kernel_close(struct runq_kernel *kernel);
 
 /* Readable when runq_kernel_events() has something to do. */
 int runq_kernel_fd(const struct runq_kernel *kernel);
-/* Lays in slots, retires those that ended, hands long waits to @fn. */
+/* Makes room for more groups, frees slots of those that ended, hands long waits to @fn. */
 int runq_kernel_events(struct runq_kernel *kernel, void (*fn)(const struct runq_event *, void *),
 		       void *arg, struct err *err);
 /*

@@ -38,8 +38,8 @@ struct runq_opts {
 	unsigned int nr_percentiles; /* 0: 50, 90, 99, 99.9 */
 	double sample_ratio;	     /* 0: every wait */
 	/*
-	 * Room for so many groups and no more, all of it at the start, for a caller that gives up the
-	 * right to make maps; 0: room grows with the groups.
+	 * Room for so many groups, all of it at the start, for a caller that then drops the privilege to
+	 * make maps; 0: room grows with the groups.
 	 */
 	size_t reserve;
 	bool blame;

@@ -284,16 +284,15 @@ static void add_verdict(const struct runq_window *w, struct report *report)
 static void add_notes(const struct runq_window *w, struct report *report)
 {
 	if (w->source == RUNQ_SOURCE_WAKEUP)
-		report_note(report,
-			    "source wakeup: own stamps at sched_wakeup, sched_wakeup_new and "
-			    "sched_switch");
+		report_note(report, "source wakeup: subtick's own timestamps at sched_wakeup, "
+				    "sched_wakeup_new and sched_switch");
 	else
 		report_note(report,
-			    "source sched_info: the kernel's own stamps, read at sched_switch");
-	if (w->passed_over)
-		report_note(report, "source sched_info was passed over: %s%s%s",
-			    w->passed_over->what, w->passed_over->fix[0] ? "; fix: " : "",
-			    w->passed_over->fix);
+			    "source sched_info: the kernel's own timestamps, read at sched_switch");
+	if (w->sched_info_err)
+		report_note(report, "source sched_info is unavailable: %s%s%s",
+			    w->sched_info_err->what, w->sched_info_err->fix[0] ? "; fix: " : "",
+			    w->sched_info_err->fix);
 	if (!(w->causes_known >> RUNQ_THROTTLED & 1))
 		report_note(report, "throttled time is unsupported: %s",
 			    w->per == RUNQ_PER_CGROUP

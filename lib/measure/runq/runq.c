@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Picks source and hierarchy, takes windows of waits and streams long ones. */
+/* The meter of runq: picks source and hierarchy, ends windows, streams long waits. */
 #include "measure/runq/runq.h"
 
 #include <errno.h>
@@ -25,14 +25,14 @@ struct runq_meter {
 	struct cgroup_layout layout;
 	struct runq_filter filter;
 	struct runq_kernel *kernel;
-	struct err passed_over;
-	bool held_known; /* the kernel tells how long quota held a group */
+	struct err sched_info_err; /* why it is unavailable; code 0 if it is not */
+	bool throttled_known;	   /* the kernel tells how long quota throttled a group */
 	uint64_t start_ns;
 	struct runq_losses was;
 	struct runq_window window;
 	struct runq_event *events; /* of the call to event() under way */
 	size_t nr_events;
-	uint64_t events_over; /* more at once than we pass on */
+	uint64_t events_dropped; /* beyond EVENTS_AT_ONCE */
 };
 
 static struct runq_meter *to_runq(struct meter *meter)
@@ -41,8 +41,8 @@ static struct runq_meter *to_runq(struct meter *meter)
 }
 
 /*
- * The hierarchy that governs CPU: with controller cpu mounted as v1 that is the one, unless it
- * holds nothing but its root while the unified one is in use.
+ * AUTO is the hierarchy that controls the CPU: v1 if controller cpu is mounted there, unless that
+ * has no cgroup but its root while v2 has some.
  */
 static int pick_hierarchy(struct runq_meter *m, struct err *err)
 {
@@ -67,12 +67,12 @@ static const char *mount_point(const struct runq_meter *m)
 	return m->opts.hierarchy == RUNQ_HIERARCHY_V2 ? m->layout.v2 : m->layout.v1_cpu;
 }
 
-/* How many groups there will be at once, to begin with. */
-static size_t first_guess(const struct runq_meter *m)
+/* How many groups to make room for at the start. */
+static size_t expected_groups(const struct runq_meter *m)
 {
 	size_t now = m->opts.reserve && mount_point(m)[0] ? cgroup_count(mount_point(m)) : 0;
 
-	/* Those that are there already need room in any case, and so do their successors. */
+	/* At least as many as there are now, and a quarter more: they cannot be added later. */
 	if (m->opts.reserve)
 		return m->opts.reserve > now + now / 4 ? m->opts.reserve : now + now / 4;
 	switch (m->opts.per) {
@@ -85,8 +85,8 @@ static size_t first_guess(const struct runq_meter *m)
 	}
 }
 
-/* Why sched_info cannot serve here; 0 if it can, as far as types tell. */
-static int sched_info_there(const struct btf *btf, struct err *err)
+/* Whether this kernel's types allow source sched_info. */
+static int check_sched_info(const struct btf *btf, struct err *err)
 {
 	if (!kbtf_has_member(btf, "task_struct", "sched_info") ||
 	    !kbtf_has_member(btf, "sched_info", "last_queued"))
@@ -98,11 +98,12 @@ static int sched_info_there(const struct btf *btf, struct err *err)
 	    !kbtf_has_member(btf, "rq", "clock"))
 		return err_unsupported(err, -EOPNOTSUPP,
 				       "use a kernel with CONFIG_FAIR_GROUP_SCHED",
-				       "the run queue's clock cannot be reached from a task");
+				       "the run queue's clock is not reachable from a task");
 	return 0;
 }
 
-static bool held_there(const struct btf *btf)
+/* Whether the kernel adds up how long a group is throttled on a core. */
+static bool tells_throttled(const struct btf *btf)
 {
 	return kbtf_has_member(btf, "cfs_rq", "throttled_clock_self_time") ||
 	       kbtf_has_member(btf, "cfs_rq", "throttled_clock_pelt_time") ||
@@ -110,27 +111,27 @@ static bool held_there(const struct btf *btf)
 }
 
 /*
- * Before 5.14 the kernel fills sched_info only when told to, and zeros there look like waits
- * without a start. Our own sleeps make some that must have one.
+ * Before Linux 5.14 the kernel fills sched_info only if it is told to; the zeros that it has
+ * otherwise look like waits with an unknown start. Our own sleeps cause waits with a known one.
  */
-static bool sched_info_alive(struct runq_meter *m)
+static bool sched_info_filled(struct runq_meter *m)
 {
-	struct timespec nap = clock_timespec(NSEC_PER_MSEC);
+	struct timespec pause = clock_timespec(NSEC_PER_MSEC);
 	struct runq_losses losses;
 
 	for (int i = 0; i < 20; i++) {
-		nanosleep(&nap, NULL);
+		nanosleep(&pause, NULL);
 		runq_kernel_losses(m->kernel, &losses);
 		if (losses.waits)
 			return true;
 	}
-	/* Nothing at all, not even unknown starts: the CPUs asked for are idle. */
+	/* No waits and no unknown starts either: the CPUs asked for are idle. */
 	return !losses.unknown_start;
 }
 
 static int open_kernel(struct runq_meter *m, struct err *err)
 {
-	return runq_kernel_open(&m->opts, first_guess(m), &m->kernel, err);
+	return runq_kernel_open(&m->opts, expected_groups(m), &m->kernel, err);
 }
 
 static int pick_source(struct runq_meter *m, struct err *err)
@@ -142,26 +143,26 @@ static int pick_source(struct runq_meter *m, struct err *err)
 	rc = kbtf_open(NULL, &btf, err);
 	if (rc)
 		return rc;
-	m->held_known = held_there(btf) && m->opts.per == RUNQ_PER_CGROUP;
+	m->throttled_known = tells_throttled(btf) && m->opts.per == RUNQ_PER_CGROUP;
 	if (m->opts.source != RUNQ_SOURCE_WAKEUP) {
-		rc = sched_info_there(btf, &m->passed_over);
+		rc = check_sched_info(btf, &m->sched_info_err);
 		m->opts.source = rc ? RUNQ_SOURCE_WAKEUP : RUNQ_SOURCE_SCHED_INFO;
 	}
 	kbtf_close(btf);
 	if (rc && !automatic) {
-		*err = m->passed_over;
+		*err = m->sched_info_err;
 		return rc;
 	}
 	rc = open_kernel(m, err);
-	if (rc || m->opts.source == RUNQ_SOURCE_WAKEUP || sched_info_alive(m))
+	if (rc || m->opts.source == RUNQ_SOURCE_WAKEUP || sched_info_filled(m))
 		return rc;
 	runq_kernel_close(m->kernel);
 	m->kernel = NULL;
-	rc = err_unsupported(&m->passed_over, -EOPNOTSUPP,
+	rc = err_unsupported(&m->sched_info_err, -EOPNOTSUPP,
 			     "boot with delayacct, or use Linux 5.14 or later",
 			     "the kernel does not fill sched_info");
 	if (!automatic) {
-		*err = m->passed_over;
+		*err = m->sched_info_err;
 		return rc;
 	}
 	m->opts.source = RUNQ_SOURCE_WAKEUP;
@@ -175,21 +176,21 @@ static void window_init(struct runq_meter *m)
 	m->window = (struct runq_window){
 		.per = m->opts.per,
 		.source = m->opts.source,
-		.passed_over = m->passed_over.code ? &m->passed_over : NULL,
+		.sched_info_err = m->sched_info_err.code ? &m->sched_info_err : NULL,
 		.hierarchy = m->opts.hierarchy,
 		.sample_ratio = m->opts.sample_ratio > 0.0 ? m->opts.sample_ratio : 1.0,
 		.le_ns = m->opts.le_ns,
 		.nr_le = m->opts.nr_le,
 		.percentiles = m->opts.percentiles,
 		.nr_percentiles = m->opts.nr_percentiles,
-		.causes_known = m->held_known ? causes : causes & ~(1u << RUNQ_THROTTLED),
+		.causes_known = m->throttled_known ? causes : causes & ~(1u << RUNQ_THROTTLED),
 		.has_blame = m->opts.blame,
 		.limit_percent = m->opts.fail_percent,
 		.limit_ns = m->opts.fail_ns,
 	};
 }
 
-/* Everything before the first window is thrown away. */
+/* What was counted before the first window is dropped. */
 static int runq_start(struct meter *meter, struct err *err)
 {
 	struct runq_meter *m = to_runq(meter);
@@ -216,9 +217,9 @@ static void window_losses(struct runq_meter *m)
 	struct runq_window *w = &m->window;
 
 	runq_kernel_losses(m->kernel, &w->losses);
-	w->losses.events_lost += m->events_over;
+	w->losses.events_lost += m->events_dropped;
 	w->waits_seen = w->losses.waits - m->was.waits;
-	/* Waits on some cores only cannot be held against tasks that move among all. */
+	/* With --cpu only some waits are seen, while run_delay is that of all CPUs. */
 	w->schedstat_ratio =
 		cpuset_count(&m->opts.cpus) ? NAN : runq_schedstat_ratio(&m->was, &w->losses);
 	w->unbooked_ratio = w->losses.delay_ns ? runq_unbooked_ratio(&m->was, &w->losses) : NAN;
@@ -233,7 +234,7 @@ static int window_end(struct runq_meter *m, struct err *err)
 	uint64_t end_ns;
 	int rc;
 
-	/* What it points to goes with the kernel's last window. */
+	/* It points into the last reading, which goes now. */
 	runq_window_clear(w);
 	rc = runq_kernel_window(m->kernel, &list, err);
 	end_ns = clock_mono_ns();
@@ -274,7 +275,7 @@ static void on_wait(const struct runq_event *event, void *arg)
 	if (m->nr_events < EVENTS_AT_ONCE)
 		m->events[m->nr_events++] = *event;
 	else
-		m->events_over++;
+		m->events_dropped++;
 }
 
 static void long_wait_fill(const struct runq_meter *m, const struct runq_event *event,
@@ -311,7 +312,7 @@ static int runq_event(struct meter *meter, struct report **ret_report, struct er
 	waits = calloc(m->nr_events, sizeof(*waits));
 	if (!waits)
 		return err_set(err, -ENOMEM, "out of memory");
-	/* Only now, because groups that are new were found after the events were read. */
+	/* Only now: groups that are new were found after the events were read. */
 	for (size_t i = 0; i < m->nr_events; i++) {
 		long_wait_fill(m, &m->events[i], &waits[nr]);
 		nr += runq_filter_passes(&m->filter, runq_party_path(&waits[nr].victim));
@@ -354,7 +355,7 @@ int runq_open(const struct runq_opts *opts, struct meter **ret_meter, struct err
 	m->events = calloc(EVENTS_AT_ONCE, sizeof(*m->events));
 	rc = m->events ? cgroup_layout(NULL, &m->layout) : -ENOMEM;
 	if (rc)
-		err_set(err, rc, "cannot find out where cgroups are mounted: %s", strerror(-rc));
+		err_set(err, rc, "cannot find where cgroups are mounted: %s", strerror(-rc));
 	if (!rc)
 		rc = pick_hierarchy(m, err);
 	if (!rc)

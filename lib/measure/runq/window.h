@@ -43,10 +43,10 @@ struct runq_window {
 	uint64_t window_ns;
 
 	enum runq_per per;
-	enum runq_source source;       /* in use */
-	const struct err *passed_over; /* why source auto did not take sched_info; NULL if it did */
-	enum runq_hierarchy hierarchy; /* in use */
-	double sample_ratio;	       /* 1: every wait */
+	enum runq_source source;	  /* in use */
+	const struct err *sched_info_err; /* why it is unavailable; NULL if it is not */
+	enum runq_hierarchy hierarchy;	  /* in use */
+	double sample_ratio;		  /* 1: every wait */
 	const uint64_t *le_ns;
 	unsigned int nr_le;
 	const double *percentiles;
@@ -67,8 +67,8 @@ struct runq_window {
 	uint64_t windows_exceeded;
 
 	uint64_t waits_seen;	   /* of all groups, sampled or not */
-	double schedstat_ratio;	   /* NAN if it cannot be told */
-	double unbooked_ratio;	   /* NAN if it cannot be told */
+	double schedstat_ratio;	   /* see losses.h; NAN if unknown */
+	double unbooked_ratio;	   /* NAN if unknown */
 	struct runq_losses losses; /* since the start */
 	uint64_t kernel_bytes;
 };

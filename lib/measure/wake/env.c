@@ -63,22 +63,32 @@ int wake_env_open(struct wake_env *env, const char *root, unsigned int nr_cpus, 
 	return 0;
 }
 
-void wake_env_before(struct wake_env *env)
+static void read_before(const struct wake_env *env, unsigned int cpu)
+{
+	struct wake_cpu_env *c = &env->cpus[cpu];
+	struct cpuidle_state now[CPUIDLE_MAX_STATES];
+	int nr = cpuidle_states(env->root, cpu, now);
+
+	/* A CPU that is offline for a while keeps the names that its rows have. */
+	if (nr > 0) {
+		memcpy(c->before, now, nr * sizeof(*now));
+		c->nr = nr;
+	}
+}
+
+static void count_states(struct wake_env *env)
 {
 	env->machine.nr_states = 0;
-	for (unsigned int cpu = 0; cpu < env->nr_cpus; cpu++) {
-		struct wake_cpu_env *c = &env->cpus[cpu];
-		struct cpuidle_state now[CPUIDLE_MAX_STATES];
-		int nr = cpuidle_states(env->root, cpu, now);
+	for (unsigned int cpu = 0; cpu < env->nr_cpus; cpu++)
+		if ((unsigned int)env->cpus[cpu].nr > env->machine.nr_states)
+			env->machine.nr_states = env->cpus[cpu].nr;
+}
 
-		/* A CPU that is offline for a while keeps the names that its rows have. */
-		if (nr > 0) {
-			memcpy(c->before, now, nr * sizeof(*now));
-			c->nr = nr;
-		}
-		if ((unsigned int)c->nr > env->machine.nr_states)
-			env->machine.nr_states = c->nr;
-	}
+void wake_env_before(struct wake_env *env)
+{
+	for (unsigned int cpu = 0; cpu < env->nr_cpus; cpu++)
+		read_before(env, cpu);
+	count_states(env);
 }
 
 void wake_env_after(struct wake_env *env)
@@ -89,6 +99,19 @@ void wake_env_after(struct wake_env *env)
 		/* A CPU that went offline meanwhile has no figures, and nobody knows what it did. */
 		c->counted = c->nr && cpuidle_states(env->root, cpu, c->after) == c->nr;
 	}
+}
+
+void wake_env_next(struct wake_env *env)
+{
+	for (unsigned int cpu = 0; cpu < env->nr_cpus; cpu++) {
+		struct wake_cpu_env *c = &env->cpus[cpu];
+
+		if (c->counted)
+			memcpy(c->before, c->after, sizeof(c->before));
+		else
+			read_before(env, cpu);
+	}
+	count_states(env);
 }
 
 void wake_env_close(struct wake_env *env)

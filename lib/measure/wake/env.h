@@ -33,8 +33,11 @@ struct wake_env {
 };
 
 int wake_env_open(struct wake_env *env, const char *root, unsigned int nr_cpus, struct err *err);
+/* As a window begins, and as it ends. */
 void wake_env_before(struct wake_env *env);
 void wake_env_after(struct wake_env *env);
+/* What was read as a window ended begins the next, so that no idle time falls in between. */
+void wake_env_next(struct wake_env *env);
 void wake_env_close(struct wake_env *env);
 
 /* What a state is called on that CPU, and whether and what exit latency is claimed for it. */

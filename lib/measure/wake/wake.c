@@ -279,7 +279,7 @@ static int wake_read(struct meter *meter, struct report **ret_report, struct err
 	w->exceeded |= w->exceeds;
 	if (passive) {
 		wake_passive_next(&m->passive);
-		wake_env_before(&m->env);
+		wake_env_next(&m->env);
 		m->start_ns = end_ns;
 	}
 	rc = ret_report ? wake_report(w, ret_report) : 0;

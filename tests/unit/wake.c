@@ -86,7 +86,7 @@ static void test_taken(void **state)
 	assert_int_equal(p.user_ns, 15000);
 	assert_int_equal(p.state, 2);
 	assert_int_equal(p.order, WAKE_EXIT_FIRST);
-	/* The handler inside the window is the first sign of life. */
+	/* A handler inside the window counts as awake. */
 	k.ti_ns = 1003000;
 	k.inside = 1;
 	wake_judge(&raw, &p);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reads names, claims and usage of idle states, and what stands between us and them. */
+/* Reads names, claims and counters of idle states, and what limits or hides them. */
 #include "measure/wake/env.h"
 
 #include <errno.h>
@@ -13,14 +13,14 @@
 #include "base/clock.h"
 #include "sys/file.h"
 
-/* PM_QOS_CPU_LATENCY_DEFAULT_VALUE: nobody asked for anything. */
+/* PM_QOS_CPU_LATENCY_DEFAULT_VALUE: no process asked for a limit. */
 #define NO_LIMIT_US 2000000000
 
 static bool read_haltpoll(const struct wake_env *env)
 {
 	uint64_t poll_ns = 0;
 
-	/* The governor spins up to this long; the driver of the same name brings it in. */
+	/* The governor spins up to this long; the driver of the same name selects it. */
 	if (sys_read_u64(env->root, "/sys/module/haltpoll/parameters/guest_halt_poll_ns", &poll_ns))
 		poll_ns = 0;
 	return (!strcmp(env->machine.idle.governor, "haltpoll") ||
@@ -69,7 +69,7 @@ static void read_before(const struct wake_env *env, unsigned int cpu)
 	struct cpuidle_state now[CPUIDLE_MAX_STATES];
 	int nr = cpuidle_states(env->root, cpu, now);
 
-	/* A CPU that is offline for a while keeps the names that its rows have. */
+	/* A CPU that is offline for now keeps the names of its states. */
 	if (nr > 0) {
 		memcpy(c->before, now, nr * sizeof(*now));
 		c->nr = nr;
@@ -96,7 +96,7 @@ void wake_env_after(struct wake_env *env)
 	for (unsigned int cpu = 0; cpu < env->nr_cpus; cpu++) {
 		struct wake_cpu_env *c = &env->cpus[cpu];
 
-		/* A CPU that went offline meanwhile has no figures, and nobody knows what it did. */
+		/* A CPU that went offline has no counters: what it did is unknown. */
 		c->counted = c->nr && cpuidle_states(env->root, cpu, c->after) == c->nr;
 	}
 }
@@ -135,7 +135,7 @@ bool wake_env_claim(const struct wake_env *env, unsigned int cpu, unsigned int s
 {
 	const struct wake_cpu_env *c = &env->cpus[cpu];
 
-	/* Polling has nothing to leave; its 0 claims nothing. */
+	/* POLL has no exit latency; its 0 is no claim. */
 	if ((int)state >= c->nr || c->before[state].polls)
 		return false;
 	*ret_claimed_ns = c->before[state].latency_ns;

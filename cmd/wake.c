@@ -3,18 +3,16 @@
 #include "commands.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "measure/wake/wake.h"
 #include "opts.h"
 #include "run.h"
-#include "view/svg/wake.h"
+#include "wake_file.h"
 
 enum {
 	ID_CPU = OPT_OWN,
@@ -251,59 +249,6 @@ static bool check_options(struct opts_state *state, struct asked *a)
 	return true;
 }
 
-/*
- * Whether a file can be written, before a measurement of two minutes. Leaves no file behind, as
- * the measurement may fail.
- */
-static int check_file(const char *path)
-{
-	struct err err = {0};
-	struct stat st;
-	int fd;
-
-	if (!path)
-		return EXIT_FINE;
-	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-	if (fd >= 0) {
-		close(fd);
-		unlink(path);
-		return EXIT_FINE;
-	}
-	if (errno == EEXIST && !access(path, W_OK) && !stat(path, &st)) {
-		if (!S_ISDIR(st.st_mode))
-			return EXIT_FINE;
-		errno = EISDIR;
-	}
-	err_set(&err, -errno, "cannot write %s: %s", path, strerror(errno));
-	return opts_fail("wake", &err);
-}
-
-/* Every point as CSV, or as JSON if the name ends so; or their plots. */
-static int write_file(struct meter *meter, const char *path, bool plot, struct err *err)
-{
-	const char *dot = strrchr(path, '.');
-	struct view view = {.format = dot && !strcmp(dot, ".json") ? VIEW_JSON : VIEW_CSV};
-	struct report *points;
-	int rc;
-
-	rc = wake_points(meter, plot, &points, err);
-	if (rc)
-		return rc;
-	view.out = fopen(path, "we");
-	if (!view.out) {
-		rc = err_set(err, -errno, "cannot write %s: %s", path, strerror(errno));
-		goto out;
-	}
-	rc = plot ? wake_plot(view.out, points) : view_write(&view, points);
-	if (fclose(view.out) && !rc)
-		rc = -errno;
-	if (rc)
-		err_set(err, rc, "cannot write %s: %s", path, strerror(-rc));
-out:
-	report_free(points);
-	return rc;
-}
-
 static void show_progress(const struct wake_progress *p, uint64_t began_ns, bool last)
 {
 	double share = p->time_ratio;
@@ -350,9 +295,9 @@ static int run_experiment(struct meter *meter, const struct asked *a, struct vie
 	}
 	report_free(report);
 	if (!rc && a->points_file)
-		rc = write_file(meter, a->points_file, false, &err);
+		rc = wake_file_write(meter, a->points_file, false, &err);
 	if (!rc && a->plot_file)
-		rc = write_file(meter, a->plot_file, true, &err);
+		rc = wake_file_write(meter, a->plot_file, true, &err);
 	return rc ? opts_fail("wake", &err) : EXIT_FINE;
 }
 
@@ -397,8 +342,8 @@ int cmd_wake(int argc, char **argv)
 		return code;
 	if (!check_options(&state, &asked))
 		return EXIT_USAGE;
-	if (check_file(asked.points_file) || check_file(asked.plot_file))
-		return EXIT_ERROR;
+	if (wake_file_check(asked.points_file, &err) || wake_file_check(asked.plot_file, &err))
+		return opts_fail("wake", &err);
 	run_signals();
 	if (wake_open(&asked.wake, &meter, &err))
 		return opts_fail("wake", &err);

@@ -70,6 +70,21 @@ uint64_t wake_sweep_total_ns(const struct wake_sweep *sweep)
 	return total;
 }
 
+/* By the distances, not by the number of points: later points take longer. */
+double wake_sweep_share(const struct wake_sweep *sweep, uint64_t done, unsigned int sources)
+{
+	uint64_t per_step = (uint64_t)sweep->points * sources, total = wake_sweep_total_ns(sweep);
+	double ns = 0.0;
+
+	if (!per_step || !total)
+		return 0.0;
+	for (uint32_t step = 0; step < done / per_step; step++)
+		ns += (double)wake_sweep_distance(sweep, step);
+	ns += (double)wake_sweep_distance(sweep, done / per_step) * (double)(done % per_step) /
+	      (double)per_step;
+	return ns / (double)total;
+}
+
 static uint32_t clamp_u32(uint64_t from, uint64_t to)
 {
 	if (!to || to < from)

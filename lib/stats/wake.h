@@ -106,6 +106,8 @@ uint32_t wake_sweep_steps(const struct wake_sweep *sweep);
 uint64_t wake_sweep_distance(const struct wake_sweep *sweep, uint32_t step);
 /* Sum of the distances of one point per step. */
 uint64_t wake_sweep_total_ns(const struct wake_sweep *sweep);
+/* Share of the time of the sweep that @done points take, with points by each of @sources. */
+double wake_sweep_share(const struct wake_sweep *sweep, uint64_t done, unsigned int sources);
 
 /* One state's latencies of one core and source. */
 struct wake_summary {

@@ -297,21 +297,6 @@ static const struct meter_ops wake_ops = {
 	.close = wake_close,
 };
 
-/* Later points take longer: by the distances that are behind a worker, not by their number. */
-static double time_share(const struct wake_sweep *sweep, uint64_t done, unsigned int sources)
-{
-	uint64_t per_step = (uint64_t)sweep->points * sources, total = wake_sweep_total_ns(sweep);
-	uint32_t step = per_step ? done / per_step : 0;
-	double ns = 0.0;
-
-	for (uint32_t i = 0; i < step; i++)
-		ns += (double)wake_sweep_distance(sweep, i);
-	if (per_step)
-		ns += (double)wake_sweep_distance(sweep, step) * (double)(done % per_step) /
-		      per_step;
-	return total ? ns / (double)total : 0.0;
-}
-
 void wake_progress(struct meter *meter, struct wake_progress *ret_progress)
 {
 	struct wake_meter *m = to_wake(meter);
@@ -321,8 +306,8 @@ void wake_progress(struct meter *meter, struct wake_progress *ret_progress)
 	ret_progress->time_ratio = 0.0;
 	for (unsigned int i = 0; i < m->run.nr_workers; i++)
 		ret_progress->time_ratio +=
-			time_share(&m->opts.sweep, atomic_load(&m->run.workers[i].done),
-				   __builtin_popcount(m->opts.sources)) /
+			wake_sweep_share(&m->opts.sweep, atomic_load(&m->run.workers[i].done),
+					 __builtin_popcount(m->opts.sources)) /
 			m->run.nr_workers;
 	ret_progress->finished = atomic_load(&m->run.finished);
 }

@@ -3,18 +3,16 @@
 #include "commands.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "measure/wake/wake.h"
 #include "opts.h"
 #include "run.h"
-#include "view/svg/wake.h"
+#include "wake_file.h"
 
 enum {
 	ID_CPU = OPT_OWN,
@@ -42,18 +40,19 @@ enum {
 static const struct opt options[] = {
 	{"cpu", 'C', "LIST", "only these CPUs, such as 0,2-5", ID_CPU},
 	{"source", 's', "NAME", "timer (default), remote, passive or nic", ID_SOURCE},
-	{"sources", 0, "LIST", "several at once, point by point: timer,remote", ID_SOURCES},
+	{"sources", 0, "LIST", "several sources in turns, point by point: timer,remote",
+	 ID_SOURCES},
 	{"quick", 'q', NULL, "fewer points, about 20 s in all", ID_QUICK},
 	{"from", 0, "TIME", "first launch distance (default 300us)", ID_FROM},
 	{"to", 0, "TIME", "no launch distance above this (default 8ms)", ID_TO},
 	{"step", 0, "PERCENT", "growth of the launch distance per step (default 10)", ID_STEP},
 	{"points", 'n', "N|FILE",
 	 "points per step (default 1500); a file name: write every point there", ID_POINTS_STEP},
-	{"state", 0, "NAME", "allow this idle state only, for the time of the run", ID_STATE},
+	{"state", 0, "NAME", "allow this idle state only, during the run", ID_STATE},
 	{"deepest", 0, "NAME", "allow no deeper idle state than this", ID_DEEPEST},
-	{"alone", 0, NULL, "take the other CPUs offline for the run", ID_ALONE},
-	{"breakdown", 'b', NULL, "also from launch to idle exit, interrupt, switch, user code",
-	 ID_BREAKDOWN},
+	{"alone", 0, NULL, "take the other CPUs offline during the run", ID_ALONE},
+	{"breakdown", 'b', NULL,
+	 "also show the time from launch to interrupt, switch and user code", ID_BREAKDOWN},
 	{"plot", 0, "FILE.svg", "draw latency by time, by silent time, and its distribution",
 	 ID_PLOT},
 	{"fail-on", 0, "exceeds", "exit 2 if a state takes longer than claimed", ID_FAIL_ON},
@@ -61,8 +60,8 @@ static const struct opt options[] = {
 	 ID_DEVICE},
 	{"irq-offset", 0, "TIME", "nic: from DMA to interrupt (default 1800ns, the i210's)",
 	 ID_IRQ_OFFSET},
-	{"dma", 0, "TIME", "nic: DMA read time, taken off in shallow states (default 0)", ID_DMA},
-	{"software", 0, NULL, "nic: let a kernel timer play the card; tests the path only",
+	{"dma", 0, "TIME", "nic: DMA read time, subtracted in shallow states (default 0)", ID_DMA},
+	{"software", 0, NULL, "nic: a kernel timer sends, no card; tests the path only",
 	 ID_SOFTWARE},
 	{"root", 0, "DIR", "look for /sys and the journal below DIR (tests)", ID_ROOT},
 	{NULL, 0, NULL, NULL, 0},
@@ -99,7 +98,7 @@ static bool parse_source(struct opts_state *state, struct asked *a, bool several
 	return false;
 }
 
-/* One option for both, as people mean it: a number is a number, anything else a file. */
+/* A number is points per step, anything else a file. */
 static bool parse_points(struct opts_state *state, struct asked *a)
 {
 	uint64_t nr;
@@ -210,7 +209,7 @@ static bool parse(struct opts_state *state, int id, void *arg)
 	}
 }
 
-/* What does not go together, and what --quick means for the rest. */
+/* Options that exclude each other, and the points of --quick. */
 static bool check_options(struct opts_state *state, struct asked *a)
 {
 	struct wake_sweep *sweep = &a->wake.sweep;
@@ -230,14 +229,14 @@ static bool check_options(struct opts_state *state, struct asked *a)
 		return false;
 	}
 	if (passive && (a->points_file || a->plot_file || a->wake.breakdown || a->quick)) {
-		opts_usage(state, "--source passive keeps no single points: no --points, --plot, "
-				  "--breakdown or --quick");
+		opts_usage(state, "--source passive keeps no single points: it excludes --points, "
+				  "--plot, --breakdown and --quick");
 		return false;
 	}
 	if (!passive && a->interval.given) {
 		opts_usage(state,
-			   "[interval [count]] goes with --source passive; the experiment ends "
-			   "by itself");
+			   "[interval [count]] goes with --source passive; other sources end "
+			   "by themselves");
 		return false;
 	}
 	if (a->quick && !a->points_given) {
@@ -250,59 +249,6 @@ static bool check_options(struct opts_state *state, struct asked *a)
 	return true;
 }
 
-/*
- * Before the measurement: two minutes later is late for a file that cannot be written. Leaves no
- * trace, as there may be nothing to write.
- */
-static int check_file(const char *path)
-{
-	struct err err = {0};
-	struct stat st;
-	int fd;
-
-	if (!path)
-		return EXIT_FINE;
-	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-	if (fd >= 0) {
-		close(fd);
-		unlink(path);
-		return EXIT_FINE;
-	}
-	if (errno == EEXIST && !access(path, W_OK) && !stat(path, &st)) {
-		if (!S_ISDIR(st.st_mode))
-			return EXIT_FINE;
-		errno = EISDIR;
-	}
-	err_set(&err, -errno, "cannot write %s: %s", path, strerror(errno));
-	return opts_fail("wake", &err);
-}
-
-/* Every point as CSV, or JSON if the name says so; or the plots of them. */
-static int write_file(struct meter *meter, const char *path, bool plot, struct err *err)
-{
-	const char *dot = strrchr(path, '.');
-	struct view view = {.format = dot && !strcmp(dot, ".json") ? VIEW_JSON : VIEW_CSV};
-	struct report *points;
-	int rc;
-
-	rc = wake_points(meter, plot, &points, err);
-	if (rc)
-		return rc;
-	view.out = fopen(path, "we");
-	if (!view.out) {
-		rc = err_set(err, -errno, "cannot write %s: %s", path, strerror(errno));
-		goto out;
-	}
-	rc = plot ? wake_plot(view.out, points) : view_write(&view, points);
-	if (fclose(view.out) && !rc)
-		rc = -errno;
-	if (rc)
-		err_set(err, rc, "cannot write %s: %s", path, strerror(-rc));
-out:
-	report_free(points);
-	return rc;
-}
-
 static void show_progress(const struct wake_progress *p, uint64_t began_ns, bool last)
 {
 	double share = p->time_ratio;
@@ -313,7 +259,7 @@ static void show_progress(const struct wake_progress *p, uint64_t began_ns, bool
 	if (last)
 		fprintf(stderr, "\r\033[K");
 	else if (!p->done)
-		fprintf(stderr, "\r\033[Kcharacterising ...");
+		fprintf(stderr, "\r\033[Kcalibrating ...");
 	else if (share < 0.01)
 		fprintf(stderr, "\r\033[K%llu of %llu points", (unsigned long long)p->done,
 			(unsigned long long)p->total);
@@ -349,19 +295,19 @@ static int run_experiment(struct meter *meter, const struct asked *a, struct vie
 	}
 	report_free(report);
 	if (!rc && a->points_file)
-		rc = write_file(meter, a->points_file, false, &err);
+		rc = wake_file_write(meter, a->points_file, false, &err);
 	if (!rc && a->plot_file)
-		rc = write_file(meter, a->plot_file, true, &err);
+		rc = wake_file_write(meter, a->plot_file, true, &err);
 	return rc ? opts_fail("wake", &err) : EXIT_FINE;
 }
 
-/* What a run leaves behind outweighs what it found. */
+/* Settings left changed outweigh a verdict. */
 static int exit_code(int code, const struct asked *a, const struct wake_window *window)
 {
 	if (window->unrestored) {
 		fprintf(stderr,
-			"subtick wake: %u settings could not be put back\n"
-			"  fix: subtick wake tries again; see /run/subtick/restore\n",
+			"subtick wake: %u settings could not be restored\n"
+			"  fix: run subtick wake again, which retries; see /run/subtick/restore\n",
 			window->unrestored);
 		return EXIT_ERROR;
 	}
@@ -381,8 +327,9 @@ int cmd_wake(int argc, char **argv)
 		.command = "wake",
 		.synopsis = "wake [options]\n       subtick wake --source passive [options] "
 			    "[interval [count]]",
-		.summary = "How long an idle core takes to wake, per idle state. Default: the full "
-			   "experiment on all\ncores, about 2 minutes; --quick: 20 s.",
+		.summary =
+			"How long an idle core takes to wake, per idle state. By default the full "
+			"experiment on all\ncores, about 2 minutes; --quick: 20 s.",
 		.own = options,
 		.view = &view,
 	};
@@ -395,8 +342,8 @@ int cmd_wake(int argc, char **argv)
 		return code;
 	if (!check_options(&state, &asked))
 		return EXIT_USAGE;
-	if (check_file(asked.points_file) || check_file(asked.plot_file))
-		return EXIT_ERROR;
+	if (wake_file_check(asked.points_file, &err) || wake_file_check(asked.plot_file, &err))
+		return opts_fail("wake", &err);
 	run_signals();
 	if (wake_open(&asked.wake, &meter, &err))
 		return opts_fail("wake", &err);

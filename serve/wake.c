@@ -8,7 +8,7 @@
 #include "collectors.h"
 #include "view/prom.h"
 
-/* Bare: no load of our own at the start, and latencies as they were stamped. */
+/* Bare: no calibration load at the start; our overhead is not subtracted. */
 static int wake_collector_open(const struct config *config, struct meter **ret_meter,
 			       struct err *err)
 {

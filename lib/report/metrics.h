@@ -268,7 +268,7 @@ enum unit {
 	X(M_WAKE_ASKED, "asked_total", "asked", UNIT_COUNT, "points that were tried")              \
 	X(M_WAKE_TAKEN, "taken_total", "taken", UNIT_COUNT, "points that count")                   \
 	X(M_WAKE_OVERHEAD_NS, "overhead_ns", "overhead", UNIT_NS,                                  \
-	  "cost of our own stamp on the way out of idle, already taken off")                       \
+	  "cost of our own stamp at the idle exit, already subtracted")                            \
 	X(M_WAKE_UNCERTAINTY_NS, "uncertainty_ns", "uncertainty", UNIT_NS,                         \
 	  "how far a latency may be off: spread of the overhead, step of the clock, launch stamp") \
 	X(M_WAKE_BUSY_MEDIAN_NS, "busy_median_ns", "busy irq", UNIT_NS,                            \
@@ -301,7 +301,7 @@ enum unit {
 	X(M_WAKE_PRE_REMOTE_NS, "remote_median_ns", "remote", UNIT_NS,                             \
 	  "median wake latency by another core")                                                   \
 	X(M_WAKE_PRE_NS, "prewake_ns", "pre-wake", UNIT_NS,                                        \
-	  "how much earlier the timer's wake-up is, as the core knows its own timer")              \
+	  "how much shorter the latency by timer is, because the core knows its own timer")         \
 	X(M_WAKE_PRE_RATIO, "prewake_ratio", "share", UNIT_RATIO, "pre-wake over the remote median") \
 	X(M_WAKE_PRE_REAL, "significant", "significant", UNIT_BOOL,                                \
 	  "whether the pre-wake is beyond the uncertainty of both medians")                        \
@@ -312,14 +312,15 @@ enum unit {
 	X(M_WAKE_HALTPOLL, "haltpoll", "haltpoll", UNIT_BOOL,                                      \
 	  "whether the guest spins before it halts")                                               \
 	X(M_WAKE_FROM_NS, "from_ns", "from", UNIT_NS, "shortest launch distance")                  \
-	X(M_WAKE_TO_NS, "to_ns", "to", UNIT_NS, "launch distances end here")                       \
+	X(M_WAKE_TO_NS, "to_ns", "to", UNIT_NS, "no launch distance is longer")                    \
 	X(M_WAKE_STEP_RATIO, "step_ratio", "step", UNIT_RATIO, "growth of the launch distance per step") \
 	X(M_WAKE_POINTS_STEP, "points_per_step_total", "points/step", UNIT_COUNT, "points asked per step") \
 	X(M_WAKE_POINT_NR, "point", "point", UNIT_ID, "number of the point, in the order in which it was taken") \
 	X(M_WAKE_LAUNCH_NS, "launch_ns", "launch", UNIT_NS, "launch time, CLOCK_MONOTONIC")        \
 	X(M_WAKE_DISTANCE_NS, "distance_ns", "launch distance", UNIT_NS, "launch distance asked for") \
 	X(M_WAKE_POINT_SILENT_NS, "silent_ns", "silent time", UNIT_NS, "from going idle to the launch") \
-	X(M_WAKE_LATENCY_NS, "latency_ns", "wake latency", UNIT_NS, "from launch to the first sign of life") \
+	X(M_WAKE_LATENCY_NS, "latency_ns", "wake latency", UNIT_NS,                                \
+	  "from launch to the idle exit or the interrupt handler, whichever came first")           \
 	X(M_WAKE_IRQ_NS, "irq_ns", "interrupt", UNIT_NS, "from launch to the interrupt handler")   \
 	X(M_WAKE_EXPIRE_NS, "timer_ns", "timer", UNIT_NS, "from launch to the timer's own handler") \
 	X(M_WAKE_SWITCH_NS, "switch_ns", "switch", UNIT_NS, "from launch to the switch to the worker") \
@@ -329,7 +330,7 @@ enum unit {
 	X(M_WAKE_PHC_DRIFT_PPB, "phc_drift_ppb", "drift", UNIT_COUNT,                              \
 	  "nic: largest rate of the card's clock against the system's, parts per 10⁹")             \
 	X(M_WAKE_PHC_HALF_NS, "phc_half_window_ns", "PHC ±", UNIT_NS,                              \
-	  "nic: half of the tightest clock reading, worst batch")                                  \
+	  "nic: half the width of the tightest clock reading, in the worst batch")                 \
 	X(M_CGROUP, "cgroup", "cgroup", UNIT_TEXT, "control group of the tasks that waited")       \
 	X(M_CGROUP_ID, "cgroup_id", "id", UNIT_ID, "the kernel's number of the control group")     \
 	X(M_POD_UID, "pod_uid", "pod", UNIT_TEXT, "Kubernetes pod, read off the path")             \

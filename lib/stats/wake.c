@@ -53,7 +53,7 @@ uint32_t wake_sweep_steps(const struct wake_sweep *sweep)
 	double distance = (double)sweep->from_ns;
 	uint32_t steps = 0;
 
-	/* A step that does not grow would never end. */
+	/* A factor of 1 or less would never end. */
 	if (!(sweep->step > 1.0))
 		return sweep->from_ns <= sweep->to_ns;
 	for (; distance <= (double)sweep->to_ns; distance *= sweep->step)
@@ -70,6 +70,21 @@ uint64_t wake_sweep_total_ns(const struct wake_sweep *sweep)
 	return total;
 }
 
+/* By the distances, not by the number of points: later points take longer. */
+double wake_sweep_share(const struct wake_sweep *sweep, uint64_t done, unsigned int sources)
+{
+	uint64_t per_step = (uint64_t)sweep->points * sources, total = wake_sweep_total_ns(sweep);
+	double ns = 0.0;
+
+	if (!per_step || !total)
+		return 0.0;
+	for (uint32_t step = 0; step < done / per_step; step++)
+		ns += (double)wake_sweep_distance(sweep, step);
+	ns += (double)wake_sweep_distance(sweep, done / per_step) * (double)(done % per_step) /
+	      (double)per_step;
+	return ns / (double)total;
+}
+
 static uint32_t clamp_u32(uint64_t from, uint64_t to)
 {
 	if (!to || to < from)
@@ -82,13 +97,13 @@ static int32_t clamp_s32(int64_t ns)
 	return ns > INT32_MAX ? INT32_MAX : ns < -INT32_MAX ? -INT32_MAX : ns;
 }
 
-/* The first sign of life: the exit event, or the handler where it runs inside the window. */
-static uint64_t first_sign(const struct wake_kpoint *k)
+/* When the core was awake: at the idle exit, or in the handler if that came first. */
+static uint64_t awake_ns(const struct wake_kpoint *k)
 {
 	return k->ti_ns && k->ti_ns < k->tai_ns ? k->ti_ns : k->tai_ns;
 }
 
-/* Whether the interrupt that came first is the one the launch was to raise. */
+/* Whether the first interrupt is the one that the launch caused. */
 static enum wake_reject judge_cause(const struct wake_raw *raw)
 {
 	const struct wake_kpoint *k = raw->k;
@@ -97,7 +112,7 @@ static enum wake_reject judge_cause(const struct wake_raw *raw)
 	case WAKE_TIMER:
 		if (!k->expire_ns)
 			return WAKE_REJ_ELSEWHERE;
-		/* Ran inside the window in an interrupt that began before the launch: woken ahead of it. */
+		/* The interrupt began before the launch: the core woke ahead of its timer. */
 		if (!k->expire_irqs && k->expire_ns < k->tai_ns)
 			return WAKE_REJ_NEGATIVE;
 		/* Some kernels have no event for the timer's own interrupt: then irqs is 0. */
@@ -117,10 +132,10 @@ static enum wake_reject judge(const struct wake_raw *raw)
 
 	if (!raw->launch_ns)
 		return WAKE_REJ_LOST;
-	/* TBI < LT < TAI, or the window was not ours. */
+	/* The launch must fall into the idle window: TBI < LT < TAI. */
 	if (!k->tai_ns || k->tbi_ns >= raw->launch_ns)
 		return k->early_exits ? WAKE_REJ_WOKEN_EARLY : WAKE_REJ_BEFORE_IDLE;
-	if (first_sign(k) <= raw->launch_ns)
+	if (awake_ns(k) <= raw->launch_ns)
 		return WAKE_REJ_NEGATIVE;
 	if (k->nmis)
 		return WAKE_REJ_NMI;
@@ -153,8 +168,8 @@ void wake_judge(const struct wake_raw *raw, struct wake_point *ret_point)
 	p.user_ns = clamp_u32(raw->launch_ns, raw->user_ns);
 	if (p.reject == WAKE_TAKEN) {
 		p.silent_ns = clamp_u32(k->tbi_ns, raw->launch_ns);
-		latency = (int64_t)(first_sign(k) - raw->launch_ns) - raw->overhead_ns -
-			  raw->offset_ns;
+		latency =
+			(int64_t)(awake_ns(k) - raw->launch_ns) - raw->overhead_ns - raw->offset_ns;
 		p.latency_ns = clamp_s32(latency);
 		if (latency < 0)
 			p.reject = WAKE_REJ_NEGATIVE;

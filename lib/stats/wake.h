@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The arithmetic of wake latency: equations, filters, clock mapping, summaries, verdicts. */
+/* The arithmetic of wake latency: which points count, clock mapping, summaries, verdicts. */
 #ifndef SUBTICK_STATS_WAKE_H
 #define SUBTICK_STATS_WAKE_H
 
@@ -38,7 +38,7 @@ enum wake_reject {
 	WAKE_NR_REJECTS,
 };
 
-/* The key in rejected:{…} without its suffix, and a sentence for people. */
+/* The key in rejected:{…} without its suffix. */
 const char *wake_reject_name(enum wake_reject reject);
 
 /* What happened first: the idle exit event or the interrupt handler. */
@@ -56,8 +56,8 @@ struct wake_point {
 	uint64_t launch_ns;
 	uint32_t distance_ns; /* asked for */
 	uint32_t silent_ns;   /* LT − TBI */
-	int32_t latency_ns;   /* wake latency, own overhead taken off; meaningless if rejected */
-	int32_t exit_ns;      /* TAI − LT, nothing taken off */
+	int32_t latency_ns;   /* wake latency without our overhead; meaningless if rejected */
+	int32_t exit_ns;      /* TAI − LT, overhead included */
 	int32_t irq_ns;	      /* TI − LT; INT32_MIN when no interrupt was seen */
 	uint32_t expire_ns;   /* our timer's handler − LT, 0 when not seen */
 	uint32_t switch_ns;   /* 0 when not asked for */
@@ -70,7 +70,7 @@ struct wake_point {
 	uint8_t pad[6];
 };
 
-/* What the stamps of one point say; pure. */
+/* The stamps of one point, from which wake_judge() makes it. */
 struct wake_raw {
 	enum wake_source source;
 	const struct wake_kpoint *k;
@@ -78,7 +78,7 @@ struct wake_raw {
 	uint64_t distance_ns;
 	uint64_t user_ns;     /* stamp in user code, 0 if none */
 	uint32_t overhead_ns; /* of the idle exit stamp */
-	int64_t offset_ns; /* nic: from launch to the interrupt being raised, taken off as well */
+	int64_t offset_ns;    /* nic: from launch to the interrupt, subtracted as well */
 	uint32_t how;
 	bool irq_ours; /* nic: the interrupt belongs to the card; others: ignored */
 };
@@ -106,6 +106,8 @@ uint32_t wake_sweep_steps(const struct wake_sweep *sweep);
 uint64_t wake_sweep_distance(const struct wake_sweep *sweep, uint32_t step);
 /* Sum of the distances of one point per step. */
 uint64_t wake_sweep_total_ns(const struct wake_sweep *sweep);
+/* Share of the time of the sweep that @done points take, with points by each of @sources. */
+double wake_sweep_share(const struct wake_sweep *sweep, uint64_t done, unsigned int sources);
 
 /* One state's latencies of one core and source. */
 struct wake_summary {
@@ -134,11 +136,11 @@ enum wake_verdict {
 };
 
 const char *wake_verdict_name(enum wake_verdict verdict);
-/* As in the thesis: the largest value against the claim; what the uncertainty leaves open passes. */
+/* As in the thesis: the maximum against the claim; within the uncertainty it passes. */
 enum wake_verdict wake_verdict(bool claims, uint64_t claimed_ns, const struct wake_summary *summary,
 			       double uncertainty_ns);
 
-/* How much earlier the timer's wake is: what the core hides by knowing its own timer. */
+/* Pre-wake: how much less a timer's wake latency is, because the core knows its own timer. */
 struct wake_prewake {
 	double ns;
 	double ratio;	  /* of the remote latency */
@@ -159,7 +161,7 @@ uint32_t wake_median(uint32_t *values, size_t nr);
 /* Sorts @cost_ns. */
 void wake_overhead(uint32_t *cost_ns, size_t nr, struct wake_overhead *ret_overhead);
 
-/* What measuring costs on one core, found before its first point. */
+/* What measuring costs on one core. */
 struct wake_calibration {
 	bool known;
 	struct wake_overhead stamp; /* from the idle exit event to its stamp */
@@ -191,8 +193,8 @@ int wake_clock_tightest(const struct wake_clock_sample *samples, size_t nr,
 			struct wake_clock_fix *ret_fix);
 
 /*
- * The device's clock on the line through two fixes. With @ret_drift_ppb the rate against the
- * system's. One fix alone (b == a) assumes equal rates.
+ * The line through two fixes converts between the device's clock and the system's. One fix alone
+ * (b == a) assumes equal rates.
  */
 struct wake_clock_map {
 	struct wake_clock_fix a, b;
@@ -201,7 +203,7 @@ struct wake_clock_map {
 int64_t wake_clock_to_system(const struct wake_clock_map *map, int64_t device_ns);
 int64_t wake_clock_to_device(const struct wake_clock_map *map, int64_t system_ns);
 double wake_clock_drift_ppb(const struct wake_clock_map *map);
-/* Half-window at @device_ns: the ends' own, in proportion; beyond them it grows with the distance. */
+/* Half-window at @device_ns: interpolated between the fixes, growing with distance beyond them. */
 int64_t wake_clock_uncertainty(const struct wake_clock_map *map, int64_t device_ns);
 
 #endif

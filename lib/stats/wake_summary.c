@@ -52,8 +52,8 @@ static double percentile(const int32_t *sorted, size_t nr, double percent)
 }
 
 /*
- * By ranks, so that one wake-up of milliseconds does not blur the median of thousands: the median
- * lies between the values 1.5 √n ranks to either side of the middle with 99.7 %.
+ * By ranks, so that one outlier does not matter: with 99.7 % probability the true median lies
+ * between the values 1.5 √n ranks to either side of the middle.
  */
 static double median_error(const int32_t *sorted, size_t nr)
 {
@@ -89,8 +89,8 @@ void wake_summarize(int32_t *latency_ns, size_t nr, struct wake_summary *ret_sum
 }
 
 /*
- * The extremes of the window: exact when they moved in it, else its outermost buckets, or those of
- * an earlier window in the same bucket.
+ * The kernel keeps the extremes since the start. They are this window's if they changed in it, or
+ * fall into its outermost bucket; else only that bucket is known.
  */
 static void hist_extremes(const uint64_t *count, const struct wake_hist *now,
 			  const struct wake_hist *before, struct wake_summary *s)
@@ -111,7 +111,7 @@ static void hist_extremes(const uint64_t *count, const struct wake_hist *now,
 		s->max_error_ns = s->max_ns - (double)hist_low(last);
 }
 
-/* What the rounding to WAKE_SQ_UNIT takes off mean and square alike cancels out here. */
+/* Mean and squares are rounded to WAKE_SQ_UNIT alike, so the rounding cancels out. */
 static double hist_stddev(const struct wake_hist *now, const struct wake_hist *before,
 			  uint64_t count)
 {
@@ -122,7 +122,7 @@ static double hist_stddev(const struct wake_hist *now, const struct wake_hist *b
 	return variance > 0 ? sqrt(variance) * WAKE_SQ_UNIT : 0.0;
 }
 
-/* Below our own overhead there is nothing to tell; an unavailable figure stays null. */
+/* Never below 0; NAN stays NAN. */
 static double subtract(double ns, uint32_t overhead_ns)
 {
 	return isnan(ns) ? ns : fmax(ns - overhead_ns, 0.0);
@@ -198,7 +198,7 @@ void wake_prewake(const struct wake_summary *timer, const struct wake_summary *r
 		p.ns = remote->median_ns - timer->median_ns;
 		if (remote->median_ns > 0)
 			p.ratio = p.ns / remote->median_ns;
-		/* Each median has the stamps' uncertainty and one of its own from the sample. */
+		/* Each median has the uncertainty of the stamps and its own sampling error. */
 		p.significant = timer->count > 1 && remote->count > 1 &&
 				p.ns > 2.0 * uncertainty_ns + timer->median_error_ns +
 						remote->median_error_ns;
@@ -227,7 +227,7 @@ double wake_uncertainty(const struct wake_calibration *c, unsigned int sources, 
 {
 	double ns = c->stamp.spread_ns + c->clock_step_ns;
 
-	/* The sender's stamp is taken before the IPI goes out, by the rest of that program. */
+	/* The sender stamps before the IPI goes out, earlier by the rest of that program. */
 	if (wake_has(sources, WAKE_REMOTE))
 		ns += c->stamp.median_ns;
 	if (wake_has(sources, WAKE_NIC))

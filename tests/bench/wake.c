@@ -56,7 +56,7 @@ static bool run_points(const struct wake_plan *opts, struct outcome *ret_outcome
 		return false;
 	}
 	wake_run_start(&run, &err);
-	/* The characterisation does not count. */
+	/* The calibration does not count. */
 	while (!wake_run_done(&run) && !atomic_load(&run.finished))
 		usleep(200);
 	start = clock_mono_ns();
@@ -108,7 +108,7 @@ static bool bench_points(unsigned int cpu, json_t *result)
 	return true;
 }
 
-/* Again while something else keeps the core from idling: no points are no figure, least of all 0. */
+/* Again while something else keeps the core from idling: without points there is no figure. */
 static bool measure_delay(unsigned int cpu, uint32_t delay_ns, double *ret_median_ns)
 {
 	struct wake_plan opts = points_of(cpu, 150000, DELAY_POINTS);

@@ -221,7 +221,7 @@ static bool passive_agrees(double *ret_timer, double *ret_passive, double *ret_a
 		return false;
 	}
 	wake_run_start(&run, NULL);
-	/* The naps of the characterisation are timers too, of another length. */
+	/* The sleeps of the calibration are timers too, of another length. */
 	while (!wake_run_done(&run) && !atomic_load(&run.finished))
 		usleep(100);
 	before = probe.hists[cpu * probe.nr_states];

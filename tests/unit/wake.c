@@ -3,6 +3,7 @@
 #include "test.h"
 
 #include <limits.h>
+#include <math.h>
 
 #include "stats/wake.h"
 
@@ -32,6 +33,21 @@ static void test_sweep(void **state)
 	assert_int_equal(wake_sweep_steps(&sweep), 0);
 	sweep = (struct wake_sweep){300000, 8000000, 1.0, 10};
 	assert_int_equal(wake_sweep_steps(&sweep), 1);
+}
+
+/* By time: of distances 100 and 200 µs the first half of the points takes a third. */
+static void test_sweep_share(void **state)
+{
+	struct wake_sweep sweep = {100000, 200000, 2.0, 10}, none = {300000, 200000, 2.0, 10};
+
+	assert_true(wake_sweep_share(&sweep, 0, 2) == 0.0);
+	assert_true(fabs(wake_sweep_share(&sweep, 10, 2) - 1.0 / 6) < 1e-9);
+	assert_true(fabs(wake_sweep_share(&sweep, 20, 2) - 1.0 / 3) < 1e-9);
+	assert_true(fabs(wake_sweep_share(&sweep, 30, 2) - 2.0 / 3) < 1e-9);
+	assert_true(fabs(wake_sweep_share(&sweep, 40, 2) - 1.0) < 1e-9);
+	assert_true(wake_sweep_share(&none, 5, 1) == 0.0);
+	sweep.points = 0;
+	assert_true(wake_sweep_share(&sweep, 5, 1) == 0.0);
 }
 
 /* Launch at 1 000 000, idle from 700 000, awake at 1 007 000, handler at 1 008 000. */
@@ -86,7 +102,7 @@ static void test_taken(void **state)
 	assert_int_equal(p.user_ns, 15000);
 	assert_int_equal(p.state, 2);
 	assert_int_equal(p.order, WAKE_EXIT_FIRST);
-	/* The handler inside the window is the first sign of life. */
+	/* A handler inside the window counts as awake. */
 	k.ti_ns = 1003000;
 	k.inside = 1;
 	wake_judge(&raw, &p);
@@ -182,9 +198,10 @@ static void test_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_nic_offset),   cmocka_unit_test(test_sweep),
-		cmocka_unit_test(test_taken),	     cmocka_unit_test(test_filter_window),
-		cmocka_unit_test(test_filter_cause), cmocka_unit_test(test_names),
+		cmocka_unit_test(test_nic_offset),    cmocka_unit_test(test_sweep),
+		cmocka_unit_test(test_sweep_share),   cmocka_unit_test(test_taken),
+		cmocka_unit_test(test_filter_window), cmocka_unit_test(test_filter_cause),
+		cmocka_unit_test(test_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

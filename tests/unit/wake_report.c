@@ -229,7 +229,7 @@ static void test_unknown_overhead(void **state)
 	assert_true(col >= 0);
 	assert_int_equal(table_cell(report->fields, 0, col)->kind, VALUE_NULL);
 	for (size_t i = 0; i < report->nr_notes; i++)
-		said |= strstr(report->notes[i], "overhead is not known") != NULL;
+		said |= strstr(report->notes[i], "overhead of our stamp is unknown") != NULL;
 	assert_true(said);
 	report_free(report);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Characterises a core before its points: cost of a stamp, of the clock, and a core that never idles. */
+/* Calibrates a core: the cost of a stamp, the clock, and the interrupt latency without idling. */
 #include "measure/wake/calibrate.h"
 
 #include <errno.h>
@@ -12,14 +12,14 @@
 #include "base/clock.h"
 
 #define STAMP_POINTS 200
-/* Each sleep that was too short for the core to idle doubles the next, and others halve it. */
+/* A sleep too short for the core to go idle doubles the next one; any other halves it. */
 #define STAMP_SLEEP_NS	    (100 * NSEC_PER_USEC)
 #define STAMP_SLEEP_MOST_NS (2 * NSEC_PER_MSEC)
-/* A core that others keep busy idles now and then: wait for enough of that, but not for ever. */
+/* Other tasks may keep the core busy: wait this long for enough idle exits, then give up. */
 #define CALIBRATE_LIMIT_NS NSEC_PER_SEC
 #define BUSY_POINTS	   200
 #define BUSY_LAUNCH_NS	   (60 * NSEC_PER_USEC)
-/* So with how long to wait for the timer's handler. */
+/* How long to spin for the timer's handler; doubled after each point that missed it. */
 #define BUSY_AFTER_NS	   (40 * NSEC_PER_USEC)
 #define BUSY_AFTER_MOST_NS (5 * NSEC_PER_MSEC)
 #define BUSY_BLIND	   8
@@ -45,7 +45,7 @@ static void clock_cost(struct wake_calibration *c)
 	c->clock_step_ns = step == none ? 0 : step;
 }
 
-/* Each sleep ends in an idle exit on which the two programs ran one after the other. */
+/* Each sleep ends in an idle exit, on which two programs run one right after the other. */
 static void stamp_cost(struct wake_worker *w)
 {
 	uint64_t until = clock_mono_ns() + CALIBRATE_LIMIT_NS, sleep_ns = STAMP_SLEEP_NS;
@@ -57,7 +57,7 @@ static void stamp_cost(struct wake_worker *w)
 
 		*(volatile __u64 *)&w->slot->char_cost_ns = 0;
 		clock_nanosleep(CLOCK_MONOTONIC, 0, &sleep, NULL);
-		/* 0: something kept the core from idling, so nothing was measured. */
+		/* 0: the core did not go idle, so nothing was measured. */
 		cost[nr] = *(volatile __u64 *)&w->slot->char_cost_ns;
 		if (cost[nr]) {
 			nr++;
@@ -71,9 +71,9 @@ static void stamp_cost(struct wake_worker *w)
 }
 
 /*
- * Interrupt latency without any idle state in it: the core spins in user code past the launch.
- * Under PREEMPT_RT the handler of this timer runs in a thread of our own priority, and is not seen
- * until we step back.
+ * Interrupt latency without an idle state: the core spins in user code until after the launch.
+ * Under PREEMPT_RT the timer's handler runs in a thread that has our own priority. If the first
+ * points do not see it, give up our priority so that the thread can run.
  */
 static int busy_points(struct wake_worker *w)
 {
@@ -104,7 +104,7 @@ static int busy_points(struct wake_worker *w)
 				sched_setscheduler(0, SCHED_OTHER, &none);
 			continue;
 		}
-		/* A point during which the core did idle after all, or that another interrupt hit. */
+		/* The core went idle after all, or another interrupt came in between. */
 		if (k.tai_ns || !k.ti_ns || k.expire_irqs != 1)
 			continue;
 		latency[nr++] = k.ti_ns - launch;

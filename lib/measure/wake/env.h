@@ -14,7 +14,7 @@ struct wake_cpu_env {
 	int nr; /* states; 0 without a driver */
 	struct cpuidle_state before[CPUIDLE_MAX_STATES];
 	struct cpuidle_state after[CPUIDLE_MAX_STATES];
-	bool counted; /* after holds something */
+	bool counted; /* after was read */
 };
 
 struct wake_machine {
@@ -33,11 +33,14 @@ struct wake_env {
 };
 
 int wake_env_open(struct wake_env *env, const char *root, unsigned int nr_cpus, struct err *err);
+/* At the begin and at the end of a window. */
 void wake_env_before(struct wake_env *env);
 void wake_env_after(struct wake_env *env);
+/* The counters read at the end of a window also begin the next: no gap. */
+void wake_env_next(struct wake_env *env);
 void wake_env_close(struct wake_env *env);
 
-/* What a state is called on that CPU, and whether and what exit latency is claimed for it. */
+/* Name of a state on that CPU; the exit latency claimed for it, false if none is. */
 const char *wake_env_name(const struct wake_env *env, unsigned int cpu, unsigned int state);
 bool wake_env_claim(const struct wake_env *env, unsigned int cpu, unsigned int state,
 		    uint64_t *ret_claimed_ns);

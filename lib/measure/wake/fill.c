@@ -10,7 +10,7 @@
 #include "measure/wake/stages.h"
 #include "measure/wake/states.h"
 
-/* Of one core. What is not known stays so: no clock has a step of 0. */
+/* Of one core. A clock step of 0 means that the clock was not examined. */
 static void fill_calibration(struct wake_cpu *cpu, const struct wake_calibration *c,
 			     double uncertainty_ns)
 {
@@ -79,7 +79,7 @@ static void fill_passive(struct wake_window *w, struct wake_cpu *cpu, const stru
 	w->asked = w->taken + rejected;
 }
 
-/* Counts begin at 0; what the source cannot tell is unknown. */
+/* Counts begin at 0; what the source cannot tell is set to unknown. */
 static void begin(struct wake_window *w, const struct wake_plan *plan, bool passive)
 {
 	wake_window_clear(w);

@@ -9,8 +9,8 @@
 #include "measure/wake/window.h"
 
 /*
- * Everything that the measurement itself tells; what the meter knows (times, losses, settings,
- * whether stages are wanted) is there already and stays. @passive: its copies, or NULL for points.
+ * Sets all that follows from the measurement. Times, losses, settings and whether stages are
+ * wanted are the meter's and stay as they are. @passive: NULL for the sources with points.
  */
 int wake_fill(struct wake_window *window, const struct wake_env *env, const struct wake_run *run,
 	      const struct wake_passive *passive);

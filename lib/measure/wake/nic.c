@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Source nic: finds the card and its clock, leads its interrupts to the core, sends on time. */
+/* Source nic: finds the card and its clock, sets its IRQ affinity and queue, sends on time. */
 #include "measure/wake/nic.h"
 
 #include <dirent.h>
@@ -20,20 +20,19 @@
 #include "sys/journal.h"
 #include "sys/txtime.h"
 
-/* Long before any launch, so that the queue hands a packet to the card at once, as in the thesis. */
+/* Longer than any launch distance: the queue hands a packet to the card at once, as in the thesis. */
 #define OFFLOAD_DELTA_NS (500 * NSEC_PER_MSEC)
-/* Without offload the queue's own timer is the launch, and a packet late by this much is dropped. */
+/* Without offload the queue's timer sends the packet this long before its time. */
 #define SOFTWARE_DELTA_NS (500 * NSEC_PER_USEC)
-/* ETF compares with CLOCK_TAI what the card compares with its own clock. */
+/* ETF checks launch times against CLOCK_TAI, the card against its own clock. */
 #define MAX_TAI_OFFSET_NS (100 * (int64_t)NSEC_PER_USEC)
-/* The worker's own timer comes well after the card's interrupt. */
+/* The worker's own timer is due well after the card's interrupt. */
 #define AFTER_NS NSEC_PER_MSEC
 #define MAX_IRQS 64
 
-#define BUY                                                                                       \
-	"fit an Intel i210 (igb), i225 or i226 (igc), or use a board with enetc or stmmac, load " \
-	"its "                                                                                    \
-	"driver, connect a cable; or --device NAME --software to test the path"
+#define CARD                                                                                     \
+	"install an Intel i210 (igb), i225 or i226 (igc), or use a board with enetc or stmmac, " \
+	"load its driver, connect a cable; or test the path with --device NAME --software"
 
 struct wake_nic {
 	struct wake_nic_opts opts;
@@ -53,7 +52,7 @@ struct wake_nic {
 	uint64_t missed;
 };
 
-/* One fix of the clock that launches packets. */
+/* One reading of the clock that launches packets. */
 static int read_fix(struct wake_nic *nic, struct wake_clock_fix *ret_fix)
 {
 	struct ptp_reading readings[PTP_MAX_READINGS];
@@ -94,7 +93,7 @@ static int find_device(struct wake_nic *nic, const char *root, struct err *err)
 		closedir(dir);
 	if (nic->device[0])
 		return 0;
-	return err_unsupported(err, -ENODEV, BUY, "no network device here has a hardware clock");
+	return err_unsupported(err, -ENODEV, CARD, "no network device here has a hardware clock");
 }
 
 static int open_clock(struct wake_nic *nic, struct err *err)
@@ -107,7 +106,7 @@ static int open_clock(struct wake_nic *nic, struct err *err)
 	if (index < 0 && nic->opts.software)
 		return 0;
 	if (index < 0)
-		return err_unsupported(err, index, BUY, "%s has no hardware clock (%s)",
+		return err_unsupported(err, index, CARD, "%s has no hardware clock (%s)",
 				       nic->device, strerror(-index));
 	nic->phc = ptp_open(index, err);
 	if (nic->phc < 0)
@@ -128,7 +127,7 @@ static int open_clock(struct wake_nic *nic, struct err *err)
 			     NSEC_PER_SEC));
 	return err_unsupported(
 		err, -ETIME, fix,
-		"the clock of %s is %lld us from CLOCK_TAI, by which packets are queued",
+		"the clock of %s differs from CLOCK_TAI, which the packet queue uses, by %lld us",
 		nic->device, (long long)(offset / 1000));
 }
 
@@ -142,7 +141,7 @@ static int check_link(const struct wake_nic *nic, const char *root, struct err *
 		return 0;
 	return err_unsupported(
 		err, -ENETDOWN, "bring it up (ip link set DEVICE up) and connect a cable",
-		"%s has no link: without a partner a card sends nothing", nic->device);
+		"%s has no link, and a card without a link sends nothing", nic->device);
 }
 
 static unsigned int count_queues(const struct wake_nic *nic, const char *root)
@@ -156,7 +155,7 @@ static unsigned int count_queues(const struct wake_nic *nic, const char *root)
 	return nr ? nr : 1;
 }
 
-/* Every interrupt of the card to the measured core: which of them tells of a sent packet varies. */
+/* All interrupts of the card: which of them reports a sent packet depends on the driver. */
 static int set_irq_affinity(struct wake_nic *nic, unsigned int cpu, const char *root,
 			    struct journal *journal, struct err *err)
 {
@@ -174,14 +173,15 @@ static int set_irq_affinity(struct wake_nic *nic, unsigned int cpu, const char *
 		nic->irqs[nic->nr_irqs++] = strtoul(entry->d_name, NULL, 10);
 		snprintf(rel, sizeof(rel), "/proc/irq/%u/smp_affinity_list",
 			 nic->irqs[nic->nr_irqs - 1]);
-		/* Managed interrupts refuse; enough that one can be led. */
+		/* The kernel refuses this for managed interrupts; one that accepts it is enough. */
 		set += !journal_set(journal, rel, value, err);
 	}
 	if (dir)
 		closedir(dir);
 	if (set)
 		return 0;
-	return err_set(err, -EIO, "cannot lead the interrupts of %s to CPU %u (%u found)",
+	return err_set(err, -EIO,
+		       "cannot set the IRQ affinity of %s to CPU %u (%u interrupts found)",
 		       nic->device, cpu, nic->nr_irqs);
 }
 
@@ -226,7 +226,7 @@ static int open_parts(struct wake_nic *nic, unsigned int cpu, const char *root,
 		return rc;
 	nic->ifindex = if_nametoindex(nic->device);
 	if (!nic->ifindex)
-		return err_set(err, -ENODEV, "there is no network device %s", nic->device);
+		return err_set(err, -ENODEV, "no network device %s", nic->device);
 	rc = open_clock(nic, err);
 	if (!rc)
 		rc = check_link(nic, root, err);
@@ -278,7 +278,7 @@ static int batch_begin(struct wake_worker *worker)
 
 static bool irq_ours(const struct wake_nic *nic, const struct wake_kpoint *k)
 {
-	/* Without a card it is the queue's timer, by whatever interrupt timers come here. */
+	/* In software it is the queue's timer, whose interrupt differs by architecture. */
 	if (nic->opts.software)
 		return k->irqs && k->irq_kind != WAKE_IRQ_IPI;
 	for (unsigned int i = 0; k->irq_kind == WAKE_IRQ_DEVICE && i < nic->nr_irqs; i++)
@@ -312,7 +312,7 @@ static void nic_point(struct wake_worker *worker, uint64_t distance_ns,
 	raw.offset_ns = wake_nic_offset(k.state >= nic->opts.deep_from, nic->opts.dma_ns,
 					nic->opts.irq_offset_ns);
 	wake_judge(&raw, ret_point);
-	/* The worker sleeps on: its switch and user stamps belong to its own timer. */
+	/* The worker sleeps until its own timer, so its switch and user stamps say nothing here. */
 	ret_point->switch_ns = ret_point->user_ns = 0;
 	if (rc || txtime_missed(nic->socket)) {
 		nic->missed++;
@@ -322,7 +322,7 @@ static void nic_point(struct wake_worker *worker, uint64_t distance_ns,
 		nic->launch_dev_ns[nic->nr_batch++] = launch_dev;
 }
 
-/* The line through both readings of the clock moves every launch by some nanoseconds. */
+/* The second reading of the clock corrects every launch time by some nanoseconds. */
 static void move_launch(struct wake_point *p, uint64_t launch_ns)
 {
 	int64_t by = (int64_t)(launch_ns - p->launch_ns);
@@ -350,7 +350,7 @@ static int batch_end(struct wake_worker *worker, size_t first)
 	size_t at = 0;
 	double drift;
 
-	/* Without a second reading nothing bounds how far the clocks went apart meanwhile. */
+	/* Without a second reading the drift of the clocks is unknown. */
 	if (rc)
 		return err_set(&worker->err, rc, "cannot read the clock of %s: %s", nic->device,
 			       strerror(-rc));

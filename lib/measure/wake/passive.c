@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Copies of the passive source's arrays, two of each that take turns. */
+/* Two copies of each array of source passive, swapped at the end of a window. */
 #include "measure/wake/passive.h"
 
 #include <errno.h>

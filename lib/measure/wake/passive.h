@@ -16,8 +16,7 @@ struct wake_passive {
 int wake_passive_alloc(struct wake_passive *passive, const struct wake_probe *probe,
 		       struct err *err);
 /*
- * One copy ends a window; after next() the same copy begins the following one, so that no event
- * falls in between.
+ * end() copies the arrays. After next() the same copy begins the following window: no gap.
  */
 void wake_passive_end(struct wake_passive *passive, const struct wake_probe *probe);
 void wake_passive_next(struct wake_passive *passive);

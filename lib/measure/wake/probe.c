@@ -20,7 +20,7 @@ static int need_tracepoints(const struct btf *btf, const struct wake_probe_opts 
 	static const char *const needed[] = {"cpu_idle", "hrtimer_expire_entry",
 					     "irq_handler_entry", "sched_waking"};
 
-	/* The last one is the sender's. */
+	/* The last one is for source remote. */
 	return kbtf_need_tracepoints(btf, needed, opts->remote ? 4 : 3, err);
 }
 
@@ -30,14 +30,14 @@ static void choose(struct bpf_program *prog, bool wanted)
 		bpf_program__set_autoload(prog, false);
 }
 
-/* Every program costs something at its event, so only those that are read are loaded. */
+/* Every program costs time at its event, so only those in use are loaded. */
 static void choose_programs(struct wake_probe *probe, const struct btf *btf,
 			    const struct wake_probe_opts *opts)
 {
 	struct wake_bpf *skel = probe->skel;
 	bool send = kbtf_has_tracepoint(btf, "ipi_send_cpu");
 
-	/* x86 6.1 tells of no IPI, 6.12 of each; arm64 6.1 does in another way. */
+	/* ipi_send_cpu came after 6.1; before, arm64 has ipi_raise and x86 has nothing. */
 	probe->launch_at_waking = !send && !kbtf_has_tracepoint(btf, "ipi_raise");
 	choose(skel->progs.wake_char_a, opts->points);
 	choose(skel->progs.wake_char_b, opts->points);
@@ -148,10 +148,10 @@ int wake_probe_calibrate(struct wake_probe *probe, bool on, struct err *err)
 	}
 	sys_bpf_log_begin();
 	for (int i = 0; on && i < 2; i++) {
-		/* The kernel calls them in the order in which they came. */
+		/* The kernel runs them in the order in which they were attached. */
 		probe->calibrate_links[i] = bpf_program__attach(progs[i]);
 		if (!probe->calibrate_links[i])
-			return sys_bpf_fail(err, -errno, "cannot attach the characterisation");
+			return sys_bpf_fail(err, -errno, "cannot attach the calibration programs");
 	}
 	return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Source remote: another core wakes the measured one, which cannot know when. */
+/* Source remote: a sender on another core wakes the measured one, which cannot know when. */
 #include "measure/wake/remote.h"
 
 #include <errno.h>
@@ -13,9 +13,9 @@
 
 #include "base/clock.h"
 
-/* The sender's own wake-up must be over by the launch. */
+/* The sender wakes up this long before the launch and spins until then. */
 #define SPIN_NS (60 * NSEC_PER_USEC)
-/* No sleep of the sender is longer, so that it sees every order well before it is due. */
+/* The sender looks for requests at least this often, so that it sees each before it is due. */
 #define LOOK_NS (100 * NSEC_PER_USEC)
 #define LOST_NS (500 * NSEC_PER_MSEC)
 
@@ -45,14 +45,14 @@ static void remote_point(struct wake_worker *worker, uint64_t distance_ns,
 		if (futex_wait(&worker->word, word, distance_ns + LOST_NS) && errno == ETIMEDOUT)
 			break;
 	raw.user_ns = clock_mono_ns();
-	/* Not before the sender is through with this order: it writes there until then. */
+	/* The sender writes to the launch until it has cleared due_ns. */
 	while (atomic_load(&worker->due_ns) && !atomic_load(worker->stop))
 		;
 	raw.launch_ns = *(volatile __u64 *)&worker->launch->launch_ns;
 	raw.how = worker->launch->how;
 	wake_disarm(worker, &k);
 	wake_judge(&raw, ret_point);
-	/* Without an IPI there was nobody asleep to send it to. */
+	/* No IPI was sent: the core was not idle. */
 	if (!raw.launch_ns)
 		ret_point->reject = WAKE_REJ_BEFORE_IDLE;
 }
@@ -98,7 +98,7 @@ static void *sender_main(void *arg)
 		struct wake_worker *w = earliest(sender, &due);
 		struct timespec sleep = clock_timespec(LOOK_NS);
 
-		/* Its core went offline: from a measured one it would wake nobody from outside. */
+		/* Its core went offline, and the kernel may have moved it to a measured one. */
 		if (sched_getcpu() != (int)sender->cpu) {
 			sender->moved = true;
 			atomic_store(sender->run_stop, true);

@@ -14,7 +14,7 @@ struct wake_sender {
 	const struct cpuset *targets;
 	struct wake_worker *workers;
 	unsigned int nr_workers;
-	atomic_bool *run_stop; /* ends the run: without a sender the workers would wait for ever */
+	atomic_bool *run_stop; /* the run's: without a sender the workers would wait for ever */
 	bool moved;	       /* its core went offline, which ended the run */
 	atomic_bool stop;
 	pthread_t thread;

@@ -216,35 +216,35 @@ static void add_tables(const struct wake_window *w, struct report *report)
 		add_table(report, "residency", "core states by the hardware's counters",
 			  COLUMNS(residency_columns), w->residencies, w->nr_residencies,
 			  sizeof(*w->residencies));
-	add_table(report, "cpus", "per core: points, and what the core costs by itself",
+	add_table(report, "cpus", "per core: points, and what measuring costs",
 		  COLUMNS(cpu_columns), w->cpus, w->nr_cpus, sizeof(*w->cpus));
 }
 
 static void note_sources(const struct wake_window *w, struct report *report)
 {
 	if (wake_has(w->sources, WAKE_NIC))
-		report_note(report, "source nic: %s, %s; %llu packets missed their time",
+		report_note(report, "source nic: %s, %s; %llu packets missed their launch time",
 			    w->card.device,
 			    w->card.software
-				    ? "software ETF: a kernel timer launches, no card is measured"
+				    ? "software ETF: a kernel timer sends, no card is measured"
 				    : w->card.method,
 			    (unsigned long long)w->card.missed);
 	if (wake_has(w->sources, WAKE_TIMER))
-		report_note(report,
-			    "source timer: the core armed this timer itself and may begin to "
-			    "wake before it is due; compare --sources timer,remote");
+		report_note(report, "source timer: the core set this timer itself and may start to "
+				    "wake before it is due; compare --sources timer,remote");
 	if (wake_has(w->sources, WAKE_REMOTE))
 		report_note(
-			report, "source remote: woken by another core; launch stamped %s",
+			report, "source remote: another core wakes it; the launch is stamped %s",
 			w->launch_at_waking
-				? "as the wake-up began, some 100 ns to 1 us before the IPI (this "
-				  "kernel has no event at the IPI)"
-				: "as the kernel sent the IPI, or set the flag of a polling core");
+				? "as the wake-up begins, some 100 ns to 1 us before the IPI (this "
+				  "kernel has no event for the IPI)"
+				: "when the kernel sends the IPI or sets the flag of a polling "
+				  "core");
 	if (wake_has(w->sources, WAKE_PASSIVE))
 		report_note(report,
-			    "source passive: timers that were there anyway; percentiles, and "
-			    "after the first window min and max, from buckets of at most "
-			    "3.1 %%");
+			    "source passive: timers that other programs and the kernel set; "
+			    "percentiles, and after the first window min and max, come from "
+			    "buckets at most 3.1 %% wide");
 }
 
 static void note_machine(const struct wake_window *w, struct report *report)
@@ -255,15 +255,15 @@ static void note_machine(const struct wake_window *w, struct report *report)
 		report_note(report, "this is a guest (%s): the exit latency is mostly the host's",
 			    m->virt.evidence);
 	if (m->haltpoll)
-		report_note(report, "haltpoll spins before it halts: short idle times show no exit "
-				    "latency at all");
+		report_note(report, "haltpoll spins before it halts: short idle times have no exit "
+				    "latency");
 	if (!m->nr_states)
-		report_note(report, "no cpuidle driver: one idle state, and nobody claims anything "
-				    "for it");
+		report_note(report, "no cpuidle driver: one idle state, without a claimed exit "
+				    "latency");
 	else if (m->dma_latency_ns >= 0)
 		report_note(report,
-			    "something holds /dev/cpu_dma_latency at %lld us: deeper states "
-			    "are not entered",
+			    "a process holds /dev/cpu_dma_latency at %lld us: states with a "
+			    "longer exit latency are not entered",
 			    (long long)(m->dma_latency_ns / (int64_t)NSEC_PER_USEC));
 }
 
@@ -275,16 +275,16 @@ static void note_run(const struct wake_window *w, struct report *report)
 	if (w->sender_offline)
 		report_note(report, "the sender's CPU went offline, which ended the run");
 	if (w->overhead_ns == WAKE_UNKNOWN)
-		report_note(report, "a core never idled while its stamps were characterised: its "
-				    "overhead is not known and not taken off");
+		report_note(report, "%s: the overhead of our stamp is unknown and not subtracted",
+			    w->bare ? "not calibrated" : "a core never idled during calibration");
 	if (w->stopped)
-		report_note(report, "stopped before the end");
+		report_note(report, "stopped before the end of the run");
 	if (w->replayed)
-		report_note(report, "put back %u settings that an earlier run had left behind",
+		report_note(report, "restored %u settings that an earlier run had left changed",
 			    w->replayed);
 	if (w->replay_error)
 		report_note(report,
-			    "settings that an earlier run left behind could not be put back "
+			    "settings that an earlier run left changed could not be restored "
 			    "(%s): see /run/subtick/restore",
 			    strerror(-w->replay_error));
 }

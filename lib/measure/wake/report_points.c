@@ -9,7 +9,7 @@
 #include "report/columns.h"
 #include "stats/hist.h"
 
-/* A point with nulls where it has no stamp. */
+/* One point; null where it has no stamp. */
 struct point_row {
 	uint64_t point, launch_ns, distance_ns, silent_ns, expire_ns, switch_ns, user_ns;
 	double latency_ns, irq_ns;
@@ -35,7 +35,7 @@ static const struct column_spec point_columns[] = {
 	COLUMN(struct point_row, M_WAKE_REJECT, rejected),
 };
 
-/* A point that counts has its state among those of its core. */
+/* Every state of a point that counts has a row. */
 static const char *state_name(const struct wake_window *w, const struct wake_cpu *cpu,
 			      unsigned int index)
 {
@@ -107,7 +107,7 @@ static void add_distribution(const struct wake_window *w, struct table *t,
 	}
 	for (unsigned int i = 0; i < HIST_NR && row.count < total; i++) {
 		row.count += count[i];
-		/* The edge before the first bucket that holds something begins the picture. */
+		/* Skip empty buckets, but for the one before the first that holds something. */
 		if (!row.count && !count[i + 1])
 			continue;
 		row.le_ns = hist_high(i) - 1;
@@ -115,7 +115,7 @@ static void add_distribution(const struct wake_window *w, struct table *t,
 	}
 }
 
-/* By core where that can be told apart in a picture, else by source over all cores. */
+/* Per core if there are few cores and one source, else per source over all cores. */
 static void add_distributions(const struct wake_window *w, struct report *report)
 {
 	struct table *t = report_table(report, "distribution", NULL);

@@ -8,7 +8,7 @@
 #include "measure/wake/window.h"
 #include "report/report.h"
 
-/* More curves than that in one picture cannot be told apart. */
+/* More curves than this are unreadable in one plot. */
 #define WAKE_PLOT_CORES 8
 
 /*

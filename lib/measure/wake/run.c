@@ -21,7 +21,7 @@ static bool still_here(struct wake_worker *w)
 {
 	int cpu = sched_getcpu();
 
-	/* Offline: the kernel moved us, and every stamp would be of another core. */
+	/* The core went offline and the kernel moved us: stamps would be of another core. */
 	if (cpu >= 0 && (unsigned int)cpu != w->cpu)
 		w->moved = true;
 	return !w->moved;
@@ -162,8 +162,8 @@ static int run_pass(struct wake_run *run, const struct cpuset *cpus, unsigned in
 }
 
 /*
- * A core cannot be the sender and measured at once. With one that is not measured, all are taken
- * together; else all but the sender's, and the sender's own after that.
+ * Source remote: the sender needs a core of its own. If one is not measured, it sends and one pass
+ * is enough. Else a first pass leaves out one core, which sends, and a second measures that core.
  */
 static int run_passes(struct wake_run *run)
 {
@@ -235,7 +235,7 @@ int wake_run_open(struct wake_run *run, const struct wake_plan *plan, struct wak
 			wake_run_close(run);
 			return err_set(err, -ENOMEM, "out of memory for %zu points", per_worker);
 		}
-		/* Page faults now, not in the middle of a point. */
+		/* Page faults now, not during a point. */
 		memset(w->points, 0, per_worker * sizeof(*w->points));
 	}
 	run->total = (uint64_t)run->nr_workers * per_worker;
@@ -247,7 +247,7 @@ int wake_run_start(struct wake_run *run, struct err *err)
 	sigset_t all, was;
 	int rc;
 
-	/* No signal may end a sleep of the threads: they belong to whoever called us. */
+	/* Signals are the caller's: they must not end a sleep of these threads. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &was);
 	rc = pthread_create(&run->control, NULL, control_main, run);

@@ -31,7 +31,7 @@ int wake_run_open(struct wake_run *run, const struct wake_plan *plan, struct wak
 		  struct err *err);
 int wake_run_start(struct wake_run *run, struct err *err);
 uint64_t wake_run_done(const struct wake_run *run);
-/* Waits for the end, sooner if told to @stop; 0 or the first worker's error. */
+/* Waits for the end, which @stop brings about early; 0 or the first worker's error. */
 int wake_run_join(struct wake_run *run, bool stop, struct err *err);
 void wake_run_close(struct wake_run *run);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The way from launch to user code in stages, pre-wake by state, and the hardware's residency. */
+/* Stages from launch to user code, pre-wake by state, and the hardware's residency. */
 #include "measure/wake/stages.h"
 
 #include <limits.h>
@@ -49,7 +49,7 @@ static int by_median(const void *a, const void *b)
 	       (x->summary.median_ns < y->summary.median_ns);
 }
 
-/* In the order in which the median point reached them. */
+/* Sorted by median: the order in which a typical point reached them. */
 static void add_stages(struct wake_window *w, const struct wake_worker *worker,
 		       enum wake_source source, int32_t *scratch)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the experiment finds beside the idle states: stages, pre-wake, the hardware's residency. */
+/* What only the sources with points have: stages, pre-wake, the hardware's residency. */
 #ifndef SUBTICK_MEASURE_WAKE_STAGES_H
 #define SUBTICK_MEASURE_WAKE_STAGES_H
 

@@ -29,7 +29,7 @@ static void describe(struct wake_state *s, const struct wake_env *env)
 	s->residency_ns = is->time_ns - was->time_ns;
 }
 
-/* @figures: all but what the machine knows about the state. */
+/* @figures: a row without what describe() and the verdict add. */
 static void add_state(struct wake_window *w, const struct wake_env *env,
 		      const struct wake_state *figures, double uncertainty_ns)
 {
@@ -118,7 +118,7 @@ void wake_states_passive(struct wake_window *w, const struct wake_env *env,
 		const struct wake_hist *now = &passive->hists[at], *was = &passive->hists_prev[at];
 		struct wake_state s = {
 			.cpu = worker->cpu,
-			/* Without a driver there is one row, and the kernel's number for it is 1. */
+			/* Without a driver the kernel reports state 1. */
 			.index = passive->one_state ? 1 : i,
 			.source = WAKE_PASSIVE,
 			.silent_median_ns = NAN,
@@ -128,7 +128,7 @@ void wake_states_passive(struct wake_window *w, const struct wake_env *env,
 		wake_summarize_hist(now, was, worker->calibration.stamp.median_ns, &s.summary);
 		if (!s.summary.count && !passive->one_state)
 			continue;
-		/* Copied while it was being written to: this may be one event ahead of the counts. */
+		/* The kernel writes during the copy: this may be one event ahead of the counts. */
 		s.order[WAKE_IRQ_FIRST] = inside < s.summary.count ? inside : s.summary.count;
 		s.order[WAKE_EXIT_FIRST] = s.summary.count - s.order[WAKE_IRQ_FIRST];
 		count_le(&s, now, was);

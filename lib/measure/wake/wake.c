@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Opens what the sources need, runs the experiment or the passive windows, and cleans up. */
+/* The meter of `subtick wake`: opens what the sources need, ends windows, restores settings. */
 #include "measure/wake/wake.h"
 
 #include <errno.h>
@@ -115,8 +115,8 @@ static unsigned int sender_to_keep(const struct wake_meter *m)
 }
 
 /*
- * The journal comes first of all: its guard is a copy of this process, and should hold none of
- * what follows.
+ * Before anything else is opened: the journal's guard is a fork of this process and should not
+ * inherit the rest.
  */
 static int open_journal(struct wake_meter *m, struct err *err)
 {
@@ -125,7 +125,7 @@ static int open_journal(struct wake_meter *m, struct err *err)
 	if (!wake_force_wanted(&m->opts.force) && !has(m, WAKE_NIC)) {
 		rc = journal_replay(m->opts.root);
 		m->window.replayed = rc > 0 ? rc : 0;
-		/* Locked: whoever made these changes is still at it, or its guard is. */
+		/* -EAGAIN: another run holds the lock, so these changes are not left over. */
 		m->window.replay_error = rc < 0 && rc != -EAGAIN && rc != -EACCES ? rc : 0;
 		return 0;
 	}
@@ -138,20 +138,20 @@ static int open_journal(struct wake_meter *m, struct err *err)
 	return rc;
 }
 
-/* The kernel's programs know threads by the machine's numbers, and here we cannot tell ours. */
+/* BPF programs see global thread IDs, and here we only know those of our own PID namespace. */
 static int check_threads(const struct wake_meter *m, struct err *err)
 {
 	if (!m->env.machine.virt.own_pid_ns || (!has(m, WAKE_REMOTE) && !m->opts.breakdown))
 		return 0;
 	return err_unsupported(
 		err, -EOPNOTSUPP,
-		"run in the machine's PID namespace (podman run --pid=host, hostPID in "
+		"run in the host's PID namespace (podman run --pid=host, hostPID in "
 		"Kubernetes); --source timer and passive work here",
-		"source remote and --breakdown cannot recognise their threads in a PID "
-		"namespace of their own");
+		"source remote and --breakdown cannot recognise their own threads inside a "
+		"PID namespace");
 }
 
-/* Passive: first, unless bare, the programs that the characterisation needs; then its own. */
+/* Source passive, unless bare, first loads the programs for the calibration, then its own. */
 static int open_probe(struct wake_meter *m, bool passive, struct err *err)
 {
 	struct wake_probe_opts opts = {
@@ -169,8 +169,8 @@ static int open_probe(struct wake_meter *m, bool passive, struct err *err)
 }
 
 /*
- * Package states, whose end a DMA read has to wait for, begin behind C1E: on every driver we know
- * those states claim more than this.
+ * A DMA read has to wait for the package to wake up, in states deeper than C1E. On every driver
+ * we know those claim more than this.
  */
 #define SHALLOW_NS (20 * NSEC_PER_USEC)
 
@@ -197,7 +197,7 @@ static int open_run(struct wake_meter *m, struct err *err)
 	};
 	int rc;
 
-	/* Passive: the calibration alone. */
+	/* Passive: no points, only the calibration. */
 	if (has(m, WAKE_PASSIVE))
 		plan.sweep.points = 0;
 	rc = wake_run_open(&m->run, &plan, &m->probe, err);
@@ -238,7 +238,7 @@ static int wake_start(struct meter *meter, struct err *err)
 	return rc;
 }
 
-/* Ends the measuring; the time at which it did. */
+/* Stops measuring and reads the counters; tells when. */
 static int end_window(struct wake_meter *m, uint64_t *ret_end_ns, struct err *err)
 {
 	int rc = 0;
@@ -253,7 +253,7 @@ static int end_window(struct wake_meter *m, uint64_t *ret_end_ns, struct err *er
 		return rc;
 	wake_env_after(&m->env);
 	*ret_end_ns = clock_mono_ns();
-	/* Now and not at the end: whoever reads the output may take his time. */
+	/* Now rather than in close(): writing the output may block for long. */
 	if (!has(m, WAKE_PASSIVE))
 		wake_restore(&m->meter);
 	return 0;
@@ -279,7 +279,7 @@ static int wake_read(struct meter *meter, struct report **ret_report, struct err
 	w->exceeded |= w->exceeds;
 	if (passive) {
 		wake_passive_next(&m->passive);
-		wake_env_before(&m->env);
+		wake_env_next(&m->env);
 		m->start_ns = end_ns;
 	}
 	rc = ret_report ? wake_report(w, ret_report) : 0;
@@ -297,21 +297,6 @@ static const struct meter_ops wake_ops = {
 	.close = wake_close,
 };
 
-/* Later points take longer: by the distances that are behind a worker, not by their number. */
-static double time_share(const struct wake_sweep *sweep, uint64_t done, unsigned int sources)
-{
-	uint64_t per_step = (uint64_t)sweep->points * sources, total = wake_sweep_total_ns(sweep);
-	uint32_t step = per_step ? done / per_step : 0;
-	double ns = 0.0;
-
-	for (uint32_t i = 0; i < step; i++)
-		ns += (double)wake_sweep_distance(sweep, i);
-	if (per_step)
-		ns += (double)wake_sweep_distance(sweep, step) * (double)(done % per_step) /
-		      per_step;
-	return total ? ns / (double)total : 0.0;
-}
-
 void wake_progress(struct meter *meter, struct wake_progress *ret_progress)
 {
 	struct wake_meter *m = to_wake(meter);
@@ -321,8 +306,8 @@ void wake_progress(struct meter *meter, struct wake_progress *ret_progress)
 	ret_progress->time_ratio = 0.0;
 	for (unsigned int i = 0; i < m->run.nr_workers; i++)
 		ret_progress->time_ratio +=
-			time_share(&m->opts.sweep, atomic_load(&m->run.workers[i].done),
-				   __builtin_popcount(m->opts.sources)) /
+			wake_sweep_share(&m->opts.sweep, atomic_load(&m->run.workers[i].done),
+					 __builtin_popcount(m->opts.sources)) /
 			m->run.nr_workers;
 	ret_progress->finished = atomic_load(&m->run.finished);
 }
@@ -341,7 +326,7 @@ unsigned int wake_passes(const struct wake_opts *opts)
 
 	if (!wake_has(opts->sources, WAKE_REMOTE) || cpu_set(NULL, CPU_ONLINE, &online, NULL))
 		return 1;
-	/* With --alone no core is left over unless one is kept for the sender of a single one. */
+	/* With --alone a core is kept online for the sender only if one core is measured. */
 	if (!cpuset_count(&opts->cpus) || (opts->force.alone && cpuset_count(&opts->cpus) > 1))
 		return 2;
 	cpuset_for_each(cpu, &online)
@@ -391,9 +376,9 @@ int wake_open(const struct wake_opts *opts, struct meter **ret_meter, struct err
 	return 0;
 fail:
 	wake_restore(&m->meter);
-	/* What is left behind outweighs why: it is an error also where the machine lacks something. */
+	/* Settings left changed are an error, even where the reason is a missing feature. */
 	if (m->window.unrestored && err) {
-		err_prefix(err, "%u settings could not be put back, see /run/subtick/restore",
+		err_prefix(err, "%u settings could not be restored, see /run/subtick/restore",
 			   m->window.unrestored);
 		err->unsupported = false;
 	}

@@ -16,25 +16,25 @@
 struct wake_opts {
 	const char *root;     /* another /sys, for tests; NULL: the machine's */
 	struct cpuset cpus;   /* empty: all that are online */
-	unsigned int sources; /* bit per enum wake_source; WAKE_PASSIVE stands alone */
+	unsigned int sources; /* bit per enum wake_source; WAKE_PASSIVE only by itself */
 	struct wake_sweep sweep;
 	struct wake_force force;
 	struct wake_nic_opts nic;
 	bool breakdown;
-	bool bare; /* passive: no characterisation, so no load of our own at all; nothing is taken off */
+	bool bare; /* passive: no calibration, so no load of our own; the overhead is not subtracted */
 };
 
-/* How often the sweep is run: twice when source remote has no core to spare for its sender. */
+/* How often the sweep runs: twice if source remote has no spare core for its sender. */
 unsigned int wake_passes(const struct wake_opts *opts);
 int wake_open(const struct wake_opts *opts, struct meter **ret_meter, struct err *err);
 
 /*
- * For the command that runs the experiment rather than windows: points tried so far and in all,
- * and whether it is over. read() ends it early if it is not.
+ * For the sources with points: how many were tried, of how many, and whether all were. read()
+ * ends the run early if not.
  */
 struct wake_progress {
 	uint64_t done, total;
-	double time_ratio; /* of the time that all points will take */
+	double time_ratio; /* of the time that all points take */
 	bool finished;
 };
 
@@ -44,7 +44,7 @@ int wake_points(struct meter *meter, bool distribution, struct report **ret_repo
 		struct err *err);
 /* The window that was read last, until the next read. */
 const struct wake_window *wake_window(const struct meter *meter);
-/* Puts changed settings back, as close() does; then the window's unrestored is known. */
+/* Restores changed settings, as close() does, and sets the window's unrestored. */
 void wake_restore(struct meter *meter);
 
 #endif

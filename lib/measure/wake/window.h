@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What one window of `subtick wake` found, as plain numbers; everything shown is derived from it. */
+/* One window of `subtick wake` as plain numbers, from which all output is derived. */
 #ifndef SUBTICK_MEASURE_WAKE_WINDOW_H
 #define SUBTICK_MEASURE_WAKE_WINDOW_H
 
@@ -11,13 +11,13 @@
 #include "measure/wake/env.h"
 #include "stats/wake.h"
 
-/* For counts and nanoseconds that are not known; NAN for figures. */
+/* A count or time that is not known; for doubles NAN. */
 #define WAKE_UNKNOWN UINT64_MAX
 
 /* Boundaries of the histogram that the exporter and JSON show: 1 µs to 17 ms. */
 #define WAKE_NR_LE 15
 
-/* Just below powers of two, where the buckets of the kernel side end: exact. */
+/* Just below powers of two, where the BPF side's buckets end: counts are exact. */
 static inline uint64_t wake_le_ns(unsigned int i)
 {
 	return (1024ull << i) - 1;
@@ -54,7 +54,7 @@ struct wake_cpu {
 	size_t first_state, end_state; /* its rows in the states of the window */
 };
 
-/* The same core and idle state by timer and by another core. */
+/* One core and idle state by timer and by another core, compared. */
 struct wake_pair {
 	uint32_t cpu;
 	uint32_t index;
@@ -63,7 +63,7 @@ struct wake_pair {
 	struct wake_prewake prewake;
 };
 
-/* From launch to one stage of the way to user code, by core and source. */
+/* Time from launch to one stage on the way to user code, by core and source. */
 struct wake_stage {
 	uint32_t cpu;
 	enum wake_source source;
@@ -72,7 +72,7 @@ struct wake_stage {
 	double step_ns; /* since the stage before */
 };
 
-/* Time of one core in a state of its hardware, by the hardware's counters. */
+/* Time of one core in a C-state, by the hardware's counter. */
 struct wake_residency {
 	uint32_t cpu;
 	char name[8];
@@ -83,7 +83,7 @@ struct wake_residency {
 /* The card of source nic. */
 struct wake_card {
 	char device[IFNAMSIZ];
-	bool software;		 /* a timer of the kernel played the card */
+	bool software;		 /* a kernel timer sent the packets */
 	const char *method;	 /* how its clock was read */
 	uint64_t half_window_ns; /* worst half-window of these readings */
 	double drift_ppb;	 /* worst drift of its clock */
@@ -94,18 +94,17 @@ struct wake_window {
 	uint64_t time_unix_ns, window_ns;
 	unsigned int sources; /* bit per enum wake_source */
 	bool breakdown;	      /* stages were asked for */
-	bool bare;	      /* no calibration: the overhead is not known */
+	bool bare;	      /* no calibration was wanted */
 
 	/* The sweep; unknown for passive. */
 	uint64_t from_ns, to_ns, points_per_step;
 	double step_ratio;
 
-	uint64_t overhead_ns,
-		uncertainty_ns; /* of the core with the most; unknown if any core's is */
+	uint64_t overhead_ns, uncertainty_ns; /* largest of any core; unknown if any is */
 	uint64_t asked, taken;
 	uint64_t rejected[WAKE_NR_REJECTS]; /* unknown: the source cannot tell */
 	uint64_t not_a_timer, odd_state;    /* passive: further reasons */
-	uint64_t recursion_misses;	    /* events the kernel did not hand to our programs */
+	uint64_t recursion_misses;	    /* events for which the kernel skipped our programs */
 	bool exceeds;			    /* a state took longer than claimed */
 	bool exceeded;			    /* in this window or one before */
 
@@ -114,9 +113,9 @@ struct wake_window {
 	bool launch_at_waking;	 /* remote: this kernel has no event at the IPI */
 	bool sender_offline;	 /* the sender's core went offline, which ended the run */
 	bool stopped;		 /* before its end */
-	unsigned int replayed;	 /* settings of an earlier run that were put back */
-	int replay_error;	 /* … or why they could not be */
-	unsigned int unrestored; /* settings of this run that could not be put back */
+	unsigned int replayed;	 /* settings of an earlier run that were restored */
+	int replay_error;	 /* -errno if that failed */
+	unsigned int unrestored; /* settings of this run that could not be restored */
 
 	struct wake_state *states;
 	struct wake_cpu *cpus;

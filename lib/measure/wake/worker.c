@@ -22,7 +22,7 @@ int wake_pin(unsigned int cpu, struct err *err)
 		rc = err_set(err, -errno, "cannot run on CPU %u: %s", cpu, strerror(errno));
 	CPU_FREE(one);
 	prctl(PR_SET_TIMERSLACK, 1UL);
-	/* Keeps other tasks from standing between wake-up and user code; a courtesy, no must. */
+	/* So that no other task runs between wake-up and user code; best effort. */
 	sched_setscheduler(0, SCHED_FIFO, &priority);
 	return rc;
 }
@@ -32,7 +32,7 @@ void wake_arm(struct wake_worker *worker, uint64_t launch_ns)
 	volatile __u64 *launch = &worker->launch->launch_ns;
 
 	*launch = 0;
-	/* The programs that could interrupt this run on the same core: program order is enough. */
+	/* The BPF programs that could interrupt this run on the same core: program order is enough. */
 	atomic_signal_fence(memory_order_seq_cst);
 	memset(&worker->slot->point, 0, sizeof(worker->slot->point));
 	atomic_signal_fence(memory_order_seq_cst);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A thread on a measured core: what a source needs to launch a point there and to collect it. */
+/* The thread on a measured core, and what sources use there: pin, arm, disarm. */
 #ifndef SUBTICK_MEASURE_WAKE_WORKER_H
 #define SUBTICK_MEASURE_WAKE_WORKER_H
 
@@ -42,7 +42,7 @@ struct wake_worker {
 	struct err err;
 	struct cstate_set cstates; /* the hardware's own residency during the sweep */
 	uint64_t sweep_ns;	   /* how long that took */
-	bool moved;		   /* the core went offline under the worker */
+	bool moved;		   /* the core went offline and the kernel moved the worker */
 
 	/* Source remote: what the worker asks of the sender, and the word it sleeps on. */
 	atomic_uint_fast64_t due_ns; /* 0: nothing asked */

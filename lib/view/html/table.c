@@ -22,7 +22,7 @@ static const struct {
 	{"runq", "blame", "Who had the core while they waited"},
 	{"runq", "waits", "Long waits, one by one"},
 	{"wake", "states", "Wake latency by core and idle state"},
-	{"wake", "cpus", "Per core: points, and what the core costs by itself"},
+	{"wake", "cpus", "Per core: points, and what measuring costs"},
 	{"wake", "breakdown", "From launch to each stage"},
 	{"wake", "prewake", "How much earlier the timer wakes the core"},
 	{"wake", "residency", "Core states by the hardware's counters"},

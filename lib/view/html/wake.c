@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* How long wake-ups take, as a distribution per idle state, with what the driver claims beside it. */
+/* The distribution of wake latency per idle state, beside the exit latency that the driver claims. */
 #include "view/html/html.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 #define MAX_STATES 6
 #define NAME_SIZE  96
 
-/* Counts up to an edge, summed over cores; @rows tells how many of them have that edge. */
+/* Wake-ups up to an edge, summed over cores; @rows: how many cores have that edge. */
 struct edge {
 	double le_ns, count;
 	size_t rows;
@@ -91,12 +91,12 @@ static int spread_row(struct spread *s, const struct table *states, size_t row)
 	return rc;
 }
 
-/* As rows of @table from the last empty edge to the first that holds all. */
+/* As rows of @table, from the last edge with no wake-up to the first with all. */
 static void spread_put(struct spread *s, const char *name, struct table *table)
 {
 	size_t first = 0, last = 0, nr = 0;
 
-	/* Counts up to an edge that some core lacks do not add up. */
+	/* An edge that some core lacks cannot be summed. */
 	for (size_t i = 0; i < s->nr; i++)
 		if (s->edges[i].rows == s->rows)
 			s->edges[nr++] = s->edges[i];

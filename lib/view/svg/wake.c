@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Names the cells that svg_write() draws for `subtick wake`. */
+/* Which columns `subtick wake --plot` draws, and as what. */
 #include "view/svg/wake.h"
 
 #include <errno.h>

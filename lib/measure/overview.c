@@ -108,56 +108,37 @@ static int add_runq(struct overview *o, struct report *report, struct err *err)
 	return 0;
 }
 
-/* False for null. */
-static bool ratio_of(const struct table *table, size_t row, const char *key, double *ret_ratio)
+/* True if there was something to say of that core. */
+static bool say_core(struct report *report, const struct load_window *w, unsigned int cpu)
 {
-	int col = table_find(table, key);
-	const struct value *cell;
+	const struct load_cpu_window *c = &w->cpu[cpu], *shown = load_shown(w, "procstat", cpu);
+	bool softirqs = w->parts >> LOAD_PART_SOFTIRQ_ON_IDLE & 1, said = false;
+	double softirq = load_part_ratio(c, LOAD_PART_SOFTIRQ_ON_IDLE);
 
-	if (col < 0)
+	if (c->flags & LOAD_NO_FIGURE)
 		return false;
-	cell = table_cell(table, row, col);
-	if (cell->kind != VALUE_F64)
-		return false;
-	*ret_ratio = cell->f64;
-	return true;
-}
-
-static void say_difference(struct report *report, const struct table *cpus, size_t row,
-			   bool *said)
-{
-	unsigned long long cpu = table_cell(cpus, row, 0)->u64;
-	double busy, columns, softirq;
-
-	if (!ratio_of(cpus, row, "busy_ratio", &busy))
-		return;
-	if (ratio_of(cpus, row, "compare.procstat_busy_ratio", &columns) &&
-	    fabs(busy - columns) >= WORTH_SAYING_RATIO) {
-		report_note(report, "CPU %llu was %.1f %% busy; top, mpstat and htop show %.1f %%", cpu,
-			    busy * 100.0, columns * 100.0);
-		*said = true;
+	if (shown && fabs(c->busy_ratio - shown->busy_ratio) >= WORTH_SAYING_RATIO) {
+		report_note(report, "CPU %u was %.1f %% busy; top, mpstat and htop show %.1f %%",
+			    cpu, c->busy_ratio * 100.0, shown->busy_ratio * 100.0);
+		said = true;
 	}
-	if (ratio_of(cpus, row, "softirq_on_idle_ratio", &softirq) && softirq >= WORTH_SAYING_RATIO) {
+	if (softirqs && softirq >= WORTH_SAYING_RATIO) {
 		report_note(report,
-			    "CPU %llu spent %.1f %% in softirqs while no task ran: no task's time "
+			    "CPU %u spent %.1f %% in softirqs while no task ran: no task's time "
 			    "shows that",
 			    cpu, softirq * 100.0);
-		*said = true;
+		said = true;
 	}
+	return said;
 }
 
-static void say(struct report *report)
+static void say_load(struct report *report, const struct load_window *w)
 {
 	bool said = false;
+	unsigned int cpu;
 
-	for (size_t i = 0; i < report->nr_tables; i++) {
-		const struct table *cpus = report->tables[i];
-
-		if (strcmp(cpus->key, "cpus"))
-			continue;
-		for (size_t row = 0; row < cpus->nr_rows; row++)
-			say_difference(report, cpus, row, &said);
-	}
+	cpuset_for_each(cpu, &w->cpus)
+		said |= say_core(report, w, cpu);
 	if (!said)
 		report_note(report, "in this window /proc/stat was within %.0f points of the truth",
 			    WORTH_SAYING_RATIO * 100.0);
@@ -173,7 +154,7 @@ static int overview_read(struct meter *meter, struct report **ret_report, struct
 	rc = load->ops->read(load, &report, err);
 	if (rc)
 		return rc;
-	say(report);
+	say_load(report, load_window(load));
 	if (to_overview(meter)->wake)
 		wake_say(to_overview(meter)->wake, report);
 	rc = add_runq(to_overview(meter), report, err);

@@ -167,7 +167,7 @@ int cpu_load_get_split(struct cpu_load *ctx, int cpu, struct cpu_load_split *ret
 					 : -1.0f;
 	}
 	ret_split->window_ns = w.window_ns;
-	ret_split->busy = cpu_load_get(ctx, cpu);
+	ret_split->busy = figure ? (float)w.busy_ratio : -1.0f;
 	ret_split->closure_error =
 		figure && ctx->source->parts ? (float)w.closure_error_ratio : -1.0f;
 	ret_split->flags = w.flags;

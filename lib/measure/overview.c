@@ -3,16 +3,13 @@
 #include "measure/overview.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "measure/load/load.h"
 #include "measure/runq/runq.h"
 #include "measure/wake/wake.h"
-
-/* A difference that a person would act on. */
-#define WORTH_SAYING_RATIO 0.03
+#include "report/load_wrong.h"
 
 /* Groups that waited longest; the rest is for subtick runq. */
 #define RUNQ_ROWS 5
@@ -108,40 +105,39 @@ static int add_runq(struct overview *o, struct report *report, struct err *err)
 	return 0;
 }
 
-/* True if there was something to say of that core. */
-static bool say_core(struct report *report, const struct load_window *w, unsigned int cpu)
+static void say_core(struct report *report, unsigned int cpu, const struct load_cpu_window *c,
+		     const struct load_cpu_window *shown)
 {
-	const struct load_cpu_window *c = &w->cpu[cpu], *shown = load_shown(w, "procstat", cpu);
-	bool softirqs = w->parts >> LOAD_PART_SOFTIRQ_ON_IDLE & 1, said = false;
 	double softirq = load_part_ratio(c, LOAD_PART_SOFTIRQ_ON_IDLE);
 
-	if (c->flags & LOAD_NO_FIGURE)
-		return false;
-	if (shown && fabs(c->busy_ratio - shown->busy_ratio) >= WORTH_SAYING_RATIO) {
+	if (shown && load_is_wrong(shown->busy_ratio, c->busy_ratio))
 		report_note(report, "CPU %u was %.1f %% busy; top, mpstat and htop show %.1f %%",
 			    cpu, c->busy_ratio * 100.0, shown->busy_ratio * 100.0);
-		said = true;
-	}
-	if (softirqs && softirq >= WORTH_SAYING_RATIO) {
+	/* To whoever adds up tasks the core was idle meanwhile. */
+	if (load_is_wrong(0.0, softirq))
 		report_note(report,
 			    "CPU %u spent %.1f %% in softirqs while no task ran: no task's time "
 			    "shows that",
 			    cpu, softirq * 100.0);
-		said = true;
-	}
-	return said;
 }
 
 static void say_load(struct report *report, const struct load_window *w)
 {
-	bool said = false;
+	size_t before = report->nr_notes, compared = 0;
 	unsigned int cpu;
 
-	cpuset_for_each(cpu, &w->cpus)
-		said |= say_core(report, w, cpu);
-	if (!said)
+	cpuset_for_each(cpu, &w->cpus) {
+		const struct load_cpu_window *c = &w->cpu[cpu];
+		const struct load_cpu_window *shown = load_shown(w, "procstat", cpu);
+
+		if (c->flags & LOAD_NO_FIGURE)
+			continue;
+		compared += shown != NULL;
+		say_core(report, cpu, c, shown);
+	}
+	if (compared && report->nr_notes == before)
 		report_note(report, "in this window /proc/stat was within %.0f points of the truth",
-			    WORTH_SAYING_RATIO * 100.0);
+			    LOAD_WRONG_RATIO * 100.0);
 }
 
 static int overview_read(struct meter *meter, struct report **ret_report, struct err *err)

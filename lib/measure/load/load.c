@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "measure/load/report.h"
 #include "measure/load/sources.h"
+#include "report/load_wrong.h"
 #include "sys/cpu.h"
 #include "sys/procstat.h"
 
@@ -272,6 +273,7 @@ static void fill_window(struct load_meter *m, const struct load_opts *opts,
 	w->cpu = m->ends[0].windows;
 	w->passed_over = m->set.passed_over.code ? &m->set.passed_over : NULL;
 	w->compare = opts->compare;
+	w->wrong_ratio = opts->compare ? LOAD_WRONG_RATIO : NAN;
 	for (unsigned int i = 0; i < m->set.nr; i++) {
 		w->shown[i].source = m->set.source[i]->ops->name;
 		w->shown[i].cpu = m->ends[i].windows;

@@ -29,6 +29,7 @@ struct load_window {
 
 	/* With --compare: every source that could be opened, the one above first. */
 	bool compare;
+	double wrong_ratio; /* a figure further from the truth is called wrong; NaN without others */
 	unsigned int nr_shown;
 	struct {
 		const char *source;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Drives the load measurement with every source beside it, and says in words what stands out. */
+/* Runs load with all sources, runq and passive wake together, and says in words what stands out. */
 #include "measure/overview.h"
 
 #include <errno.h>
@@ -17,9 +17,9 @@
 struct overview {
 	struct meter meter;
 	struct meter *load;
-	struct meter *runq; /* NULL where it cannot be had; why_no_runq tells */
+	struct meter *runq; /* NULL: unavailable, for the reason in why_no_runq */
 	struct err why_no_runq;
-	struct meter *wake; /* passive; NULL where it cannot be had, and then nothing is said of it */
+	struct meter *wake; /* passive; NULL: unavailable, and not mentioned */
 };
 
 static struct overview *to_overview(struct meter *meter)
@@ -90,9 +90,8 @@ static int add_runq(struct overview *o, struct report *report, struct err *err)
 	int rc;
 
 	if (!o->runq) {
-		report_note(report, "waits for a core are not to be had: %s%s%s",
-			    o->why_no_runq.what, o->why_no_runq.fix[0] ? "; fix: " : "",
-			    o->why_no_runq.fix);
+		report_note(report, "run-queue latency is unavailable: %s%s%s", o->why_no_runq.what,
+			    o->why_no_runq.fix[0] ? "; fix: " : "", o->why_no_runq.fix);
 		return 0;
 	}
 	rc = o->runq->ops->read(o->runq, &waits, err);
@@ -113,12 +112,13 @@ static void say_core(struct report *report, unsigned int cpu, const struct load_
 	if (shown && load_is_wrong(shown->busy_ratio, c->busy_ratio))
 		report_note(report, "CPU %u was %.1f %% busy; top, mpstat and htop show %.1f %%",
 			    cpu, c->busy_ratio * 100.0, shown->busy_ratio * 100.0);
-	/* To whoever adds up tasks the core was idle meanwhile. */
+	/* Tools that add up the CPU time of tasks show the core as idle meanwhile. */
 	if (load_is_wrong(0.0, softirq))
-		report_note(report,
-			    "CPU %u spent %.1f %% in softirqs while no task ran: no task's time "
-			    "shows that",
-			    cpu, softirq * 100.0);
+		report_note(
+			report,
+			"CPU %u spent %.1f %% in softirqs on top of idle, which is in no task's "
+			"CPU time",
+			cpu, softirq * 100.0);
 }
 
 static void say_load(struct report *report, const struct load_window *w)
@@ -136,8 +136,10 @@ static void say_load(struct report *report, const struct load_window *w)
 		say_core(report, cpu, c, shown);
 	}
 	if (compared && report->nr_notes == before)
-		report_note(report, "in this window /proc/stat was within %.0f points of the truth",
-			    LOAD_WRONG_RATIO * 100.0);
+		report_note(
+			report,
+			"in this window /proc/stat was right to within %.0f points on every core",
+			LOAD_WRONG_RATIO * 100.0);
 }
 
 static int overview_read(struct meter *meter, struct report **ret_report, struct err *err)
@@ -208,7 +210,7 @@ int overview_open(struct meter **ret_meter, struct err *err)
 	}
 	if (wake_open(&wake, &o->wake, NULL))
 		o->wake = NULL;
-	/* The overview is worth having without it, too. */
+	/* The overview is useful without it, too. */
 	if (runq_open(&runq, &o->runq, &o->why_no_runq))
 		o->runq = NULL;
 	*ret_meter = &o->meter;

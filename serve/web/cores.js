@@ -141,7 +141,7 @@ export class Cores {
 	refuse(why) {
 		this.refused = why;
 		if (!this.report)
-			setText(this.summary, `Not to be had: ${why}`);
+			setText(this.summary, `Unavailable: ${why}`);
 	}
 
 	take(report) {

@@ -181,8 +181,8 @@ static int load_start(struct meter *meter, struct err *err)
 }
 
 /*
- * A kernel that does not account stolen time shows 0 for ever, so 0 is only believed where the
- * column has ever moved.
+ * A kernel that does not account stolen time always shows 0, so steal counts as known only once the
+ * column is not 0 on some CPU.
  */
 static bool steal_known(const struct load_meter *m)
 {

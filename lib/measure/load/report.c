@@ -247,7 +247,7 @@ static void add_notes(const struct load_window *w, struct report *report)
 
 	report_note(report, "source %s: %s", w->source, w->what);
 	if (better)
-		report_note(report, "a better source was passed over: %s%s%s", better->what,
+		report_note(report, "a better source is unavailable: %s%s%s", better->what,
 			    better->fix[0] ? "; fix: " : "", better->fix);
 	if (w->softirq && !w->cpu_vecs)
 		report_note(report, "source %s does not see softirq vectors: use --source bpf",

@@ -63,6 +63,8 @@ enum unit {
 	X(M_CMP_BPF, "compare.bpf_busy_ratio", "bpf", UNIT_RATIO, "busy ratio of source bpf")      \
 	X(M_CMP_BPF_PMU, "compare.bpf_pmu_busy_ratio", "bpf-pmu", UNIT_RATIO,                      \
 	  "busy ratio of source bpf-pmu")                                                          \
+	X(M_WRONG_RATIO, "wrong_ratio", "wrong from", UNIT_RATIO,                                  \
+	  "a source whose figure is further than this from the truth is called wrong")             \
 	X(M_SOFTIRQ_VEC, "vec", "softirq", UNIT_TEXT, "softirq vector")                            \
 	X(M_SOFTIRQ_RATIO, "softirq_ratio", "time", UNIT_RATIO, "share spent in this softirq vector") \
 	X(M_SOFTIRQ_COUNT, "softirq_total", "runs", UNIT_COUNT, "times the vector's handler ran")  \
@@ -82,8 +84,6 @@ enum unit {
 	  "preempted softirqs beyond those that one core can remember")                            \
 	X(M_RECURSION_MISSES_TOTAL, "recursion_misses_total", "misses", UNIT_COUNT,                \
 	  "events the kernel dropped because the program was already running on that core")        \
-	X(M_MULTIPLEXED_TOTAL, "multiplexed_total", "multiplexed", UNIT_COUNT,                     \
-	  "counter reads in which the counter did not run all the time")                           \
 	X(M_READ_ERROR_TOTAL, "read_error_total", "read errors", UNIT_COUNT, "reads that failed")  \
 	X(M_CLOSURE_MAX_RATIO, "closure_error_max_ratio", "closure", UNIT_RATIO,                   \
 	  "largest closure error of any CPU")                                                      \

@@ -7,7 +7,6 @@ const WORDS = {
 	odd_edges_total: "context exits without their entry, or the reverse",
 	paused_softirq_lost_total: "preempted softirqs beyond what a core remembers",
 	recursion_misses_total: "events that the kernel dropped",
-	multiplexed_total: "counter reads in which the counter did not run all the time",
 	read_error_total: "reads that failed",
 	unknown_start_total: "waits with an unknown start",
 	table_full_total: "waits of groups for which there was no room",

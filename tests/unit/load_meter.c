@@ -205,6 +205,7 @@ static void test_report(void **state)
 	/* What the source does not know is null; what it cannot lose is no key: 0 would be a promise. */
 	assert_int_equal(cell(report->tables[0], "hardirq_ratio")->kind, VALUE_NULL);
 	assert_true(cell(report->tables[0], "compare.procstat_busy_ratio")->f64 == 0.5);
+	assert_true(cell(report->fields, "wrong_ratio")->f64 == w->wrong_ratio);
 	assert_int_equal(cell(report->tables[0], "compare.bpf_pmu_busy_ratio")->kind, VALUE_NULL);
 	assert_int_equal(quality(report, "torn_total")->u64, 5);
 	assert_null(quality(report, "odd_edges_total"));

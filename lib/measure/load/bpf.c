@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Sources bpf and bpf-pmu: the cores note their own context changes, we read what they noted. */
+/* Sources bpf and bpf-pmu: each core records its own context changes, and we read the records. */
 #include "measure/load/bpf.h"
 
 #include <errno.h>
@@ -45,7 +45,7 @@ static struct bpf_source *to_bpf(struct load_source *source)
 	return (struct bpf_source *)source;
 }
 
-/* Those whose absence leaves a hole in the partition, rather than just less detail. */
+/* Without one of these some time would be counted as the wrong part. */
 static int need_tracepoints(const struct btf *btf, struct err *err)
 {
 	static const char *const needed[] = {"cpu_idle", "sched_switch", "irq_handler_entry",
@@ -129,12 +129,13 @@ static int fill_poll_states(struct bpf_source *b, struct err *err)
 		uint64_t mask = poll_mask(cpu);
 
 		if (bpf_map_update_elem(fd, &cpu, &mask, BPF_ANY))
-			return sys_bpf_fail(err, -errno, "cannot name the polling idle states");
+			return sys_bpf_fail(err, -errno,
+					    "cannot tell the programs which idle states poll");
 	}
 	return 0;
 }
 
-/* Runs the task iterator once: its program notes who is on which CPU. */
+/* Runs the task iterator once: its program records which task is on which CPU. */
 static void seed(struct bpf_source *b)
 {
 	int fd = bpf_iter_create(bpf_link__fd(b->skel->links.load_seed));
@@ -240,7 +241,7 @@ static int bpf_pmu_open(const struct load_source_opts *opts, struct load_source 
 	return open_common(&load_source_bpf_pmu, opts, true, ret_source, err);
 }
 
-/* What a CPU without events does: what the task walk saw (kept as context + 1), else idle. */
+/* What a CPU does that had no event yet: what the task iterator saw there, stored as context + 1, else idle. */
 static uint32_t seed_ctx(const struct bpf_source *b, unsigned int cpu)
 {
 	uint64_t ctx = b->notes[cpu].seed_ctx;
@@ -320,7 +321,7 @@ static const uint64_t *bpf_bursts(struct load_source *source, unsigned int cpu)
 
 const struct load_source_ops load_source_bpf = {
 	.name = "bpf",
-	.what = "context edges noted by each core (BPF); no counter needed, no IPI",
+	.what = "each core records its own context changes (BPF); needs no counter, sends no IPI",
 	.open = bpf_open,
 	.sample = bpf_sample,
 	.vecs = bpf_vecs,
@@ -331,7 +332,7 @@ const struct load_source_ops load_source_bpf = {
 
 const struct load_source_ops load_source_bpf_pmu = {
 	.name = "bpf-pmu",
-	.what = "unhalted cycles read by each core itself at its context edges (BPF); no IPI",
+	.what = "each core reads its unhalted cycles at its context changes (BPF); sends no IPI",
 	.open = bpf_pmu_open,
 	.sample = bpf_sample,
 	.vecs = bpf_vecs,

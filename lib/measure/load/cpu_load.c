@@ -83,7 +83,7 @@ int cpu_load_open(struct cpu_load **ret, const struct cpu_load_opts *opts)
 	struct cpu_load_opts own = {.size = sizeof(own)};
 
 	if (opts) {
-		/* Fields this library does not know must not have been asked for. */
+		/* A caller with more fields than this library knows may rely on them. */
 		if (opts->size > sizeof(own) || opts->size < sizeof(opts->size))
 			return with_errno(err_set(&last_err, -E2BIG,
 						  "struct cpu_load_opts of another version"));
@@ -92,7 +92,7 @@ int cpu_load_open(struct cpu_load **ret, const struct cpu_load_opts *opts)
 	return with_errno(open_source(own.source, own.event, ret));
 }
 
-/* The hot path: two arrays change places and one is filled. Ratios wait until asked for. */
+/* The hot path: swap two arrays and fill one. Ratios are computed when asked for. */
 void cpu_load_update(struct cpu_load *ctx)
 {
 	struct load_sample *was = ctx->prev;
@@ -167,7 +167,7 @@ int cpu_load_get_split(struct cpu_load *ctx, int cpu, struct cpu_load_split *ret
 					 : -1.0f;
 	}
 	ret_split->window_ns = w.window_ns;
-	ret_split->busy = cpu_load_get(ctx, cpu);
+	ret_split->busy = figure ? (float)w.busy_ratio : -1.0f;
 	ret_split->closure_error =
 		figure && ctx->source->parts ? (float)w.closure_error_ratio : -1.0f;
 	ret_split->flags = w.flags;

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "measure/load/report.h"
 #include "measure/load/sources.h"
+#include "report/load_wrong.h"
 #include "sys/cpu.h"
 #include "sys/procstat.h"
 
@@ -180,8 +181,8 @@ static int load_start(struct meter *meter, struct err *err)
 }
 
 /*
- * A kernel that does not account stolen time shows 0 for ever, so 0 is only believed where the
- * column has ever moved.
+ * A kernel that does not account stolen time always shows 0, so steal counts as known only once the
+ * column is not 0 on some CPU.
  */
 static bool steal_known(const struct load_meter *m)
 {
@@ -272,6 +273,7 @@ static void fill_window(struct load_meter *m, const struct load_opts *opts,
 	w->cpu = m->ends[0].windows;
 	w->passed_over = m->set.passed_over.code ? &m->set.passed_over : NULL;
 	w->compare = opts->compare;
+	w->wrong_ratio = opts->compare ? LOAD_WRONG_RATIO : NAN;
 	for (unsigned int i = 0; i < m->set.nr; i++) {
 		w->shown[i].source = m->set.source[i]->ops->name;
 		w->shown[i].cpu = m->ends[i].windows;

@@ -179,7 +179,7 @@ static void perf_losses(struct load_source *source, struct load_losses *losses)
 
 const struct load_source_ops load_source_perf_tsc = {
 	.name = "perf-tsc",
-	.what = "unhalted cycles over the cycle clock (perf); an IPI to each core per sample",
+	.what = "unhalted cycles over the cycle clock (perf); sends an IPI to each core per sample",
 	.open = open_tsc,
 	.sample = perf_sample,
 	.losses = perf_losses,
@@ -188,8 +188,8 @@ const struct load_source_ops load_source_perf_tsc = {
 
 const struct load_source_ops load_source_perf_calibrated = {
 	.name = "perf-calibrated",
-	.what = "unhalted cycles over enabled time at a measured rate (perf); an IPI to each core "
-		"per sample",
+	.what = "unhalted cycles over enabled time at a measured rate (perf); sends an IPI to each "
+		"core per sample",
 	.open = open_calibrated,
 	.sample = perf_sample,
 	.losses = perf_losses,

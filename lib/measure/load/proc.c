@@ -209,7 +209,7 @@ const struct load_source_ops load_source_procidle = {
 
 const struct load_source_ops load_source_schedstat = {
 	.name = "schedstat",
-	.what = "time tasks ran by /proc/schedstat over wall time; blind to softirqs on idle",
+	.what = "time tasks ran by /proc/schedstat over wall time; does not see softirqs on idle",
 	.open = schedstat_source_open,
 	.sample = schedstat_sample,
 	.losses = schedstat_losses,

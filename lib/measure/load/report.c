@@ -247,7 +247,7 @@ static void add_notes(const struct load_window *w, struct report *report)
 
 	report_note(report, "source %s: %s", w->source, w->what);
 	if (better)
-		report_note(report, "a better source was passed over: %s%s%s", better->what,
+		report_note(report, "a better source is unavailable: %s%s%s", better->what,
 			    better->fix[0] ? "; fix: " : "", better->fix);
 	if (w->softirq && !w->cpu_vecs)
 		report_note(report, "source %s does not see softirq vectors: use --source bpf",
@@ -279,6 +279,10 @@ int load_report(const struct load_window *w, struct report **ret_report)
 		       .flags = COLUMN_OPTIONAL),
 		COLUMN(struct load_window, M_STEAL_KNOWN, steal_known),
 	};
+	static const struct column_spec fields[] = {
+		COLUMN(struct load_window, M_WRONG_RATIO, wrong_ratio,
+		       .flags = COLUMN_OPTIONAL | COLUMN_DATA_ONLY),
+	};
 	struct report *report = report_new("load");
 	int rc;
 
@@ -287,6 +291,7 @@ int load_report(const struct load_window *w, struct report **ret_report)
 	report->time_unix_ns = w->time_unix_ns;
 	report->window_ns = w->window_ns;
 	report_source(report, w->source);
+	columns_fields(report, COLUMNS(fields), w);
 	add_cpus(w, report);
 	if (w->cpu_vecs)
 		add_softirqs(w, report);

@@ -10,7 +10,8 @@
 struct source_set {
 	struct load_source *source[SOURCE_SET_MAX]; /* the first is the truth */
 	unsigned int nr;
-	struct err passed_over; /* why auto chose no better first one; code 0: it did */
+	struct err
+		passed_over; /* auto: why a better first one is unavailable; code 0: it is the best */
 };
 
 /* Opens the first: by name, or "auto"/NULL. On failure the set is empty. */

@@ -11,8 +11,8 @@
 #include "measure/load/taskclock.h"
 
 /*
- * Best first: the edges know every context and disturb no core. The counter variant is more exact
- * about halting but pays for a counter read at each edge, so it is taken only when asked for.
+ * Best first: context changes tell every part and disturb no core. The variant with a counter is
+ * more exact about halting but reads the counter at each change, so it is used only when named.
  */
 static const struct load_source_ops *const sources[] = {
 	&load_source_bpf,
@@ -34,7 +34,7 @@ const struct load_source_ops *const *load_sources(void)
 static int open_auto(const struct load_source_opts *opts, struct load_source **ret_source,
 		     struct err *err)
 {
-	/* The rest can be wrong without showing it, which only who names them may want. */
+	/* The others can be wrong without any sign of it, so they are used only when named. */
 	static const struct load_source_ops *const automatic[] = {&load_source_bpf,
 								  &load_source_perf_tsc};
 	struct err first = {0};
@@ -43,7 +43,7 @@ static int open_auto(const struct load_source_opts *opts, struct load_source **r
 	for (size_t i = 0; i < sizeof(automatic) / sizeof(automatic[0]); i++) {
 		rc = automatic[i]->open(opts, ret_source, err);
 		if (!rc) {
-			/* Success, but @err still says why a better one was passed over. */
+			/* Success, but @err still says why a better one is unavailable. */
 			if (err)
 				*err = first;
 			return 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Source taskclock: the time tasks were switched in, whatever ran on top or beside them. */
+/* Source taskclock: the time tasks were switched in, interrupts and softirqs on top included. */
 #include "measure/load/taskclock.h"
 
 #include <errno.h>
@@ -147,7 +147,7 @@ static void taskclock_losses(struct load_source *source, struct load_losses *los
 
 const struct load_source_ops load_source_taskclock = {
 	.name = "taskclock",
-	.what = "time tasks were switched in over wall time (BPF); blind to softirqs on idle",
+	.what = "time tasks were switched in over wall time (BPF); does not see softirqs on idle",
 	.open = taskclock_open,
 	.sample = taskclock_sample,
 	.losses = taskclock_losses,

@@ -20,7 +20,7 @@ struct load_window {
 	struct cpuset cpus; /* that were asked for */
 
 	const char *source, *what;	   /* name and one line on it */
-	const struct err *passed_over;	   /* why no better source was chosen, or NULL */
+	const struct err *passed_over;	   /* why a better source is unavailable, or NULL */
 	const struct load_cpu_window *cpu; /* what that source saw */
 	uint32_t parts;			   /* bit per load_part that has figures */
 	bool steal_known;		   /* this kernel accounts stolen time */
@@ -29,6 +29,7 @@ struct load_window {
 
 	/* With --compare: every source that could be opened, the one above first. */
 	bool compare;
+	double wrong_ratio; /* a figure further from the truth is called wrong; NaN without others */
 	unsigned int nr_shown;
 	struct {
 		const char *source;

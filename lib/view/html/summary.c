@@ -5,9 +5,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "report/load_wrong.h"
 #include "view/view.h"
 
-#define FAR_OFF	  0.05 /* of a core: where another figure is called wrong */
 #define CLOSURE	  0.01
 #define SCHEDSTAT 0.05
 
@@ -32,12 +32,10 @@ static void say_procstat(FILE *out, const struct table *cpus)
 		return;
 	}
 	for (size_t row = 0; row < cpus->nr_rows; row++) {
-		double off =
-			fabs(table_number(cpus, row, key) - table_number(cpus, row, "busy_ratio"));
+		double shown = table_number(cpus, row, key);
+		double truth = table_number(cpus, row, "busy_ratio"), off = fabs(shown - truth);
 
-		if (!(off >= 0.0))
-			continue;
-		wrong += off > FAR_OFF;
+		wrong += load_is_wrong(shown, truth);
 		if (off > most) {
 			most = off;
 			worst = row;
@@ -46,7 +44,7 @@ static void say_procstat(FILE *out, const struct table *cpus)
 	SAY(out,
 	    "/proc/stat, which top and mpstat show, says %.1f%% on average. It is off by more than "
 	    "%.0f points on %zu of %zu cores.",
-	    mean * 100.0, FAR_OFF * 100.0, wrong, nr);
+	    mean * 100.0, LOAD_WRONG_RATIO * 100.0, wrong, nr);
 	if (most > 0.0)
 		SAY(out, "Worst: CPU %.0f, where /proc/stat says %.1f%% and %.1f%% is true.",
 		    table_number(cpus, worst, "cpu"), table_number(cpus, worst, key) * 100.0,

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "measure/runq/window.h"
 #include "serve/load.h"
+#include "serve/runq.h"
 #include "test.h"
 
 static struct config config;
@@ -44,6 +45,7 @@ static void absorb_load(uint64_t window_ns, uint64_t task_ns, uint32_t flags)
 		.shown = {{"bpf", cpu}, {"procstat", shown}},
 		.nr_shown = 2,
 		.cpu_vecs = vecs,
+		.losses = {5, 6, LOAD_NO_LOSS, 8, LOAD_NO_LOSS},
 	};
 
 	cpuset_add(&w.cpus, 3);
@@ -94,6 +96,11 @@ static void test_load(void **state)
 			 SERIES_NONE);
 	assert_int_equal(series_find(&store.series[F_CPU_CLOSURE], "cpu=\"2\""), SERIES_NONE);
 	assert_int_equal(store.series[F_SOFTIRQ].nr, 1);
+	/* Losses are totals already, and only of what the source can lose. */
+	assert_int_equal(word(F_LOSS, "collector=\"load\",kind=\"torn\"", 0), 5);
+	assert_int_equal(word(F_LOSS, "collector=\"load\",kind=\"odd_edges\"", 0), 6);
+	assert_int_equal(word(F_LOSS, "collector=\"load\",kind=\"recursion_misses\"", 0), 8);
+	assert_int_equal(store.series[F_LOSS].nr, 3);
 	/* A window without a figure adds nothing but is counted. */
 	absorb_load(1000000000, 0, LOAD_TORN);
 	assert_true(word(F_CPU, "cpu=\"3\",context=\"task\"", 0) == 7777777777780);

@@ -100,8 +100,9 @@ tally_parse() {
 		if (toupper($0) ~ /# *SKIP/) {
 			sub(/[ \t]*# *[sS][kK][iI][pP].*/, "", name)
 			sub(/.*# *[sS][kK][iI][pP][a-zA-Z]*:?[ \t]*/, "", reason)
-			# cmocka writes "not ok N # SKIP name"; the reason is what the test said before.
-			if (/^not/) {
+			# cmocka writes "not ok N # SKIP name", in 1.1.7 "ok N # SKIP name"; the reason is
+			# what the test said before.
+			if (/^not/ || (name == "" && said != "")) {
 				name = reason
 				reason = said
 			}

@@ -10,6 +10,7 @@ from pathlib import Path
 import apt
 import kernels
 
+TOP = Path(__file__).resolve().parents[3]
 CROSS = {"arm64": ("arm64", "aarch64-linux-gnu-"), "amd64": ("x86", "x86_64-linux-gnu-")}
 # What a module build runs beside kbuild's own programs.
 ROOT_PACKAGES = ["base-files", "dash", "bash", "coreutils", "diffutils", "findutils", "sed",
@@ -18,9 +19,9 @@ ROOT_PACKAGES = ["base-files", "dash", "bash", "coreutils", "diffutils", "findut
 
 
 def repository(directory):
-    done = subprocess.run(["git", "-C", directory, "rev-parse", "--show-toplevel"],
-                          capture_output=True, text=True)
-    return Path(done.stdout.strip()) if done.returncode == 0 else None
+    """The top of the tree that the directory is in; git itself may be missing here."""
+    found = [p for p in directory.parents if p == TOP or (p / ".git").exists()]
+    return found[0] if found else None
 
 
 def stage(entry, directory):

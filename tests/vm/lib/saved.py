@@ -2,6 +2,7 @@
 """Keeps the results of each boot, so that one table can be made of runs on different days."""
 
 import json
+import shutil
 import subprocess
 
 import apt
@@ -15,6 +16,8 @@ def directory():
 
 
 def git(*words):
+    if not shutil.which("git"):
+        return ""
     done = subprocess.run(["git", *words], capture_output=True, text=True,
                           cwd=apt.__file__.rsplit("/", 1)[0])
     return done.stdout.strip() if done.returncode == 0 else ""

@@ -81,7 +81,7 @@ void load_window_steal(struct load_window *w, uint64_t steal_ns)
 	keep = (unhalted - steal) / unhalted;
 	for (int i = 0; i <= LOAD_PART_IDLE_LOOP; i++)
 		w->part_ratio[i] *= keep;
-	w->part_ratio[LOAD_PART_STEAL] = steal;
+	w->part_ratio[LOAD_PART_STEAL] += steal;
 	w->busy_ratio *= keep;
 }
 

@@ -76,7 +76,8 @@ void load_window(const struct load_sample *prev, const struct load_sample *cur, 
 
 /*
  * Takes @steal_ns out of the parts in which the core was not halted, in proportion: stolen time
- * passes while one of them is open, and nothing says which. Keeps the sum.
+ * passes while one of them is open, and nothing says which. Adds to what was stolen already, and
+ * keeps the sum.
  */
 void load_window_steal(struct load_window *window, uint64_t steal_ns);
 

@@ -313,8 +313,7 @@ void live_sleep_ms(unsigned int ms)
 		;
 }
 
-/* Idle and iowait of one CPU, in ticks of 10 ms; -1 when it has no line. */
-static long long idle_ticks(int cpu)
+long long live_idle_ticks(int cpu)
 {
 	long long idle = -1, iowait = 0, one, two;
 	char line[512], name[16];
@@ -335,10 +334,10 @@ static long long idle_ticks(int cpu)
 bool live_wait_idle(int cpu)
 {
 	for (int i = 0; i < 120; i++) {
-		long long before = idle_ticks(cpu);
+		long long before = live_idle_ticks(cpu);
 
 		live_sleep_ms(500);
-		if (idle_ticks(cpu) - before >= 35)
+		if (live_idle_ticks(cpu) - before >= 35)
 			return true;
 	}
 	return false;

@@ -73,6 +73,8 @@ bool live_two_cpus(int *ret_measured, int *ret_other);
  * something else keeps it busy all along, what an idle core does cannot be tested.
  */
 bool live_wait_idle(int cpu);
+/* Idle and iowait of one CPU by /proc/stat, in ticks of 10 ms; -1 when it has no line. */
+long long live_idle_ticks(int cpu);
 void live_pin(int cpu);
 void live_sleep_ms(unsigned int ms);
 

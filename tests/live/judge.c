@@ -24,7 +24,8 @@ struct docket {
 	char why[600]; /* what disturbed the last try that did not count */
 };
 
-static void add_claim(struct verdict *verdict, bool good, bool always, const char *fmt, va_list ap)
+static struct claim *add_claim(struct verdict *verdict, bool good, bool always, const char *fmt,
+			       va_list ap)
 {
 	struct claim *claim = &verdict->claims[verdict->nr];
 
@@ -34,6 +35,7 @@ static void add_claim(struct verdict *verdict, bool good, bool always, const cha
 	claim->good = good;
 	claim->always = always;
 	vsnprintf(claim->text, sizeof(claim->text), fmt, ap);
+	return claim;
 }
 
 void verdict_figure(struct verdict *verdict, bool good, const char *fmt, ...)
@@ -52,6 +54,17 @@ void verdict_always(struct verdict *verdict, bool good, const char *fmt, ...)
 	va_start(ap, fmt);
 	add_claim(verdict, good, true, fmt, ap);
 	va_end(ap);
+}
+
+void verdict_unknown(struct verdict *verdict, const char *why, const char *fmt, ...)
+{
+	struct claim *claim;
+	va_list ap;
+
+	va_start(ap, fmt);
+	claim = add_claim(verdict, true, true, fmt, ap);
+	va_end(ap);
+	snprintf(claim->unknown, sizeof(claim->unknown), "%s", why);
 }
 
 void verdict_disturbed(struct verdict *verdict, const char *fmt, ...)
@@ -143,6 +156,9 @@ static enum judged print_all(const struct docket *docket, bool emulated)
 
 		if (emulated && !claim->always) {
 			live_skip(claim->text, "ran, not judged: emulated");
+			judged = judged == JUDGED_OK ? NOT_JUDGED : judged;
+		} else if (claim->unknown[0]) {
+			live_skip(claim->text, "not judged: %s", claim->unknown);
 			judged = judged == JUDGED_OK ? NOT_JUDGED : judged;
 		} else if (docket->states[i] == OPEN) {
 			live_skip(claim->text, "not judged: no undisturbed try: %s", docket->why);

@@ -29,7 +29,8 @@
 
 struct claim {
 	bool good;
-	bool always; /* no disturbance excuses it */
+	bool always;	   /* no disturbance excuses it */
+	char unknown[120]; /* why it cannot be judged here at all; "" if it can */
 	char text[280];
 };
 
@@ -44,6 +45,9 @@ void verdict_figure(struct verdict *verdict, bool good, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 /* What must hold in any try on any machine. */
 void verdict_always(struct verdict *verdict, bool good, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+/* A claim that this machine gives no means to judge: "not judged", with the reason. */
+void verdict_unknown(struct verdict *verdict, const char *why, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 /*
  * Evidence of a disturbance that only the test can see. Not by subtick's own figures: it must owe

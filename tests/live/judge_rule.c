@@ -12,7 +12,8 @@
 
 /*
  * One letter per try: g for a good figure, b for a bad one, i for a good one with a broken
- * invariant; a capital where the witness says that the try was disturbed.
+ * invariant, u for one that cannot be judged; a capital where the witness says that the try was
+ * disturbed.
  */
 struct script {
 	const char *tries;
@@ -29,7 +30,10 @@ static void measure(void *arg, struct verdict *verdict)
 		_exit(3);
 	}
 	script->at++;
-	verdict_figure(verdict, tolower(letter) != 'b', "the figure");
+	if (tolower(letter) == 'u')
+		verdict_unknown(verdict, "no means", "the figure");
+	else
+		verdict_figure(verdict, tolower(letter) != 'b', "the figure");
 	verdict_always(verdict, tolower(letter) != 'i', "the invariant");
 }
 
@@ -119,6 +123,7 @@ static const struct {
 	{"I", false, 1, "ok", "not ok", "and no disturbance excuses it"},
 	{"BI", false, 2, "not judged: no undisturbed try: somebody else", "not ok",
 	 "nor that an earlier try kept it"},
+	{"u", false, 1, "not judged: no means", "ok", "no means to judge: not judged"},
 	{"g", true, 1, "ran, not judged: emulated", "ok", "emulated: good is not judged either"},
 	{"b", true, 1, "ran, not judged: emulated", "ok", "emulated: bad, once, not judged"},
 	{"i", true, 1, "ran, not judged: emulated", "not ok", "emulated: invariants are judged"},

@@ -24,8 +24,8 @@ struct docket {
 	char why[600]; /* what disturbed the last try that did not count */
 };
 
-static struct claim *add_claim(struct verdict *verdict, bool good, bool always, const char *fmt,
-			       va_list ap)
+static struct claim *add_claim(struct verdict *verdict, enum claim_kind kind, bool good,
+			       const char *fmt, va_list ap)
 {
 	struct claim *claim = &verdict->claims[verdict->nr];
 
@@ -33,7 +33,7 @@ static struct claim *add_claim(struct verdict *verdict, bool good, bool always, 
 		live_fail_all("more than %d claims in one verdict", JUDGE_MOST);
 	verdict->nr++;
 	claim->good = good;
-	claim->always = always;
+	claim->kind = kind;
 	vsnprintf(claim->text, sizeof(claim->text), fmt, ap);
 	return claim;
 }
@@ -43,7 +43,16 @@ void verdict_figure(struct verdict *verdict, bool good, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	add_claim(verdict, good, false, fmt, ap);
+	add_claim(verdict, CLAIM_FIGURE, good, fmt, ap);
+	va_end(ap);
+}
+
+void verdict_count(struct verdict *verdict, bool good, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	add_claim(verdict, CLAIM_COUNT, good, fmt, ap);
 	va_end(ap);
 }
 
@@ -52,7 +61,7 @@ void verdict_always(struct verdict *verdict, bool good, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	add_claim(verdict, good, true, fmt, ap);
+	add_claim(verdict, CLAIM_ALWAYS, good, fmt, ap);
 	va_end(ap);
 }
 
@@ -62,7 +71,7 @@ void verdict_unknown(struct verdict *verdict, const char *why, const char *fmt, 
 	va_list ap;
 
 	va_start(ap, fmt);
-	claim = add_claim(verdict, true, true, fmt, ap);
+	claim = add_claim(verdict, CLAIM_ALWAYS, true, fmt, ap);
 	va_end(ap);
 	snprintf(claim->unknown, sizeof(claim->unknown), "%s", why);
 }
@@ -100,8 +109,24 @@ static bool try_once(const struct judge_opts *opts, struct witness *witness,
 	return true;
 }
 
+static bool is_emulated(const struct claim *claim)
+{
+	return claim->kind == CLAIM_FIGURE && live_emulated();
+}
+
+/* What a try says of a claim that was in @state before it. */
+static enum state decide_one(const struct claim *claim, enum state state, bool disturbed,
+			     bool first)
+{
+	bool counts = claim->kind == CLAIM_ALWAYS || !disturbed;
+
+	if (state == BROKEN || (!claim->good && counts))
+		return BROKEN;
+	return claim->good && (counts || first) ? HELD : state;
+}
+
 /* A try decides what it may decide; returns whether a claim is still open. */
-static bool decide(struct docket *docket, const struct verdict *verdict, bool counts, bool first)
+static bool decide(struct docket *docket, const struct verdict *verdict, bool disturbed, bool first)
 {
 	bool open = false;
 
@@ -111,16 +136,13 @@ static bool decide(struct docket *docket, const struct verdict *verdict, bool co
 	docket->nr = verdict->nr;
 	for (int i = 0; i < verdict->nr; i++) {
 		const struct claim *claim = &verdict->claims[i];
-		enum state state = docket->states[i];
+		enum state was = docket->states[i];
 
-		if (!claim->good && (claim->always || counts))
-			state = BROKEN;
-		else if (claim->good && state == OPEN && (claim->always || counts || first))
-			state = HELD;
-		if (state == OPEN || state != docket->states[i])
+		if (!is_emulated(claim))
+			docket->states[i] = decide_one(claim, was, disturbed, first);
+		if (was == OPEN || docket->states[i] != was)
 			docket->claims[i] = *claim;
-		docket->states[i] = docket->states[i] == BROKEN ? BROKEN : state;
-		open = open || docket->states[i] == OPEN;
+		open = open || (docket->states[i] == OPEN && !is_emulated(claim));
 	}
 	return open;
 }
@@ -139,7 +161,7 @@ static void tell_try(const struct verdict *verdict, int number, int tries, const
 
 	live_note("try %d of %d was disturbed: %s", number, tries, why);
 	for (int i = 0; i < verdict->nr; i++)
-		if (!verdict->claims[i].good) {
+		if (!verdict->claims[i].good && !is_emulated(&verdict->claims[i])) {
 			live_note("  not so: %s", verdict->claims[i].text);
 			all_good = false;
 		}
@@ -147,14 +169,14 @@ static void tell_try(const struct verdict *verdict, int number, int tries, const
 		live_note("  all as promised");
 }
 
-static enum judged print_all(const struct docket *docket, bool emulated)
+static enum judged print_all(const struct docket *docket)
 {
 	enum judged judged = JUDGED_OK;
 
 	for (int i = 0; i < docket->nr; i++) {
 		const struct claim *claim = &docket->claims[i];
 
-		if (emulated && !claim->always) {
+		if (is_emulated(claim)) {
 			live_skip(claim->text, "ran, not judged: emulated");
 			judged = judged == JUDGED_OK ? NOT_JUDGED : judged;
 		} else if (claim->unknown[0]) {
@@ -173,13 +195,11 @@ static enum judged print_all(const struct docket *docket, bool emulated)
 enum judged judge(const struct judge_opts *opts)
 {
 	int tries = opts->tries ? opts->tries : JUDGE_TRIES;
-	bool emulated = live_emulated(), open = true;
+	bool open = true;
 	struct witness witness = {0};
 	struct docket docket = {0};
 	struct verdict verdict;
 
-	if (emulated)
-		tries = 1;
 	if (!opts->fake_witness)
 		witness_open(&witness, opts->cpu, &opts->limits);
 	for (int i = 0; i < tries && open && !any_broken(&docket); i++) {
@@ -188,9 +208,9 @@ enum judged judge(const struct judge_opts *opts)
 
 		if (i && !opts->fake_witness)
 			live_sleep_ms(PAUSE_MS);
-		disturbed = try_once(opts, &witness, &verdict, why, sizeof(why)) || emulated;
-		open = decide(&docket, &verdict, !disturbed, !i);
-		if (!disturbed || emulated)
+		disturbed = try_once(opts, &witness, &verdict, why, sizeof(why));
+		open = decide(&docket, &verdict, disturbed, !i);
+		if (!disturbed)
 			continue;
 		if (open || i)
 			tell_try(&verdict, i + 1, tries, why);
@@ -198,5 +218,5 @@ enum judged judge(const struct judge_opts *opts)
 	}
 	if (!opts->fake_witness)
 		witness_close(&witness);
-	return print_all(&docket, emulated);
+	return print_all(&docket);
 }

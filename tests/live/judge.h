@@ -20,16 +20,22 @@
  * - If there is no undisturbed try, the claim is "not judged", with the reason, and is a skip.
  * - What no disturbance excuses (an invariant, an exact count) is judged in every try, and one
  *   violation fails.
- * - Under emulation (SUBTICK_EMULATED=1) time is nobody's: figures are "ran, not judged". What no
- *   disturbance excuses is judged as everywhere.
+ * - Under emulation (SUBTICK_EMULATED=1) time is nobody's: figures are "ran, not judged". Counts
+ *   and what no disturbance excuses are judged as everywhere.
  */
 
 #define JUDGE_TRIES 6 /* unless the test says otherwise */
 #define JUDGE_MOST  16
 
+enum claim_kind {
+	CLAIM_FIGURE, /* noise and emulation may be to blame */
+	CLAIM_COUNT,  /* noise may be, emulation not */
+	CLAIM_ALWAYS, /* neither */
+};
+
 struct claim {
+	enum claim_kind kind;
 	bool good;
-	bool always;	   /* no disturbance excuses it */
 	char unknown[120]; /* why it cannot be judged here at all; "" if it can */
 	char text[280];
 };
@@ -42,6 +48,9 @@ struct verdict {
 
 /* A figure: noise may be to blame. The same claims in the same order in each try. */
 void verdict_figure(struct verdict *verdict, bool good, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+/* What others may disturb, but not how long anything takes: emulated machines are held to it. */
+void verdict_count(struct verdict *verdict, bool good, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 /* What must hold in any try on any machine. */
 void verdict_always(struct verdict *verdict, bool good, const char *fmt, ...)

@@ -91,6 +91,7 @@ static bool try_once(const struct judge_opts *opts, struct witness *witness,
 {
 	struct witness_seen seen;
 	bool disturbed;
+	char text[400];
 
 	*verdict = (struct verdict){0};
 	if (!opts->fake_witness)
@@ -100,6 +101,8 @@ static bool try_once(const struct judge_opts *opts, struct witness *witness,
 		disturbed = opts->fake_witness(opts->arg, why, size);
 	} else {
 		witness_end(witness, &seen);
+		witness_format(&seen, text, sizeof(text));
+		live_note("witness, %s", text);
 		disturbed = witness_disturbed(&opts->limits, &seen, why, size);
 	}
 	if (!verdict->disturbed[0])

@@ -123,6 +123,13 @@ static void stop_stranger(void)
 	live_sleep_ms(20);
 }
 
+/* Burns for a while and is gone before anybody looks. */
+static void burn_and_go(void)
+{
+	live_sleep_ms(300);
+	burn(400 * NSEC_PER_MSEC);
+}
+
 static struct witness_seen watch(const struct witness_limits *limits, void (*meanwhile)(void))
 {
 	struct witness witness;
@@ -239,6 +246,25 @@ static void test_short_tasks(void)
 
 static volatile bool over;
 static volatile uint64_t spun_ns; /* what the thread had of the core so far */
+
+static void test_gone(void)
+{
+	struct witness_limits limits = strict;
+	struct witness_seen seen;
+	char why[600];
+
+	start_stranger(cpu, burn_and_go);
+	/* Known to the second look only by the time that the core was not idle. */
+	seen = watch(&limits, NULL);
+	if (isnan(seen.idle))
+		live_skip("gone", "this kernel does not say how long a core is idle");
+	else if (1.0 - seen.idle - seen.others - seen.threads - seen.steal < 0.2)
+		live_skip("gone", "not judged: other programs had the core for %.0f %%",
+			  seen.others * 100.0);
+	else
+		live_ok(witness_disturbed(&limits, &seen, why, sizeof(why)) && seen.gone > 0.1,
+			"a burner that has gone: %s", why);
+}
 
 static void *spin(void *arg)
 {
@@ -365,6 +391,7 @@ int main(void)
 	test_waiting();
 	test_late();
 	test_short_tasks();
+	test_gone();
 	test_interrupts();
 	test_judge();
 	return live_done();

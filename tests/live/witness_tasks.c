@@ -127,8 +127,11 @@ void witness_tasks_between(const struct witness_tasks *first, const struct witne
 		bool here = cpu < 0 || now->cpu == cpu || (was && was->cpu == cpu);
 
 		work.born += !was;
+		/* Where all cores are meant, tasks of ours may wait for each other: not the test itself. */
+		if (now->own && (cpu < 0 ? now->pid == getpid() : !here))
+			work.waited_ns += waited;
 		if (now->own)
-			work.waited_ns += now->cpu != cpu ? waited : 0;
+			work.own_ns += here ? ran : 0;
 		else if (here && now->kernel)
 			work.threads_ns += ran;
 		else if (here)

@@ -29,8 +29,10 @@ void witness_tasks_free(struct witness_tasks *tasks);
 struct witness_work {
 	uint64_t others_ns;  /* tasks of other programs ran on the core */
 	uint64_t threads_ns; /* threads of the kernel ran on it */
-	uint64_t waited_ns;  /* tasks of ours elsewhere were ready to run and did not */
-	unsigned int born;   /* tasks that the second reading has and the first has not */
+	uint64_t own_ns;     /* tasks of ours ran on it */
+	uint64_t
+		waited_ns; /* tasks of ours elsewhere (for all cores: the test itself) had to wait */
+	unsigned int born; /* tasks that the second reading has and the first has not */
 };
 
 /*

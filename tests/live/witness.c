@@ -251,13 +251,12 @@ void witness_format(const struct witness_seen *seen, char *ret_text, size_t size
 	snprintf(ret_text, size,
 		 "%.2f s: %.2f %% of the core taken (other programs %.2f, kernel threads %.2f, "
 		 "steal "
-		 "%.2f, %" PRIu64 " interrupts %.2f, %" PRIu64
-		 " short tasks %.2f), the test itself waited %.2f %%, the core came %.2f ms late, "
-		 "idle %.2f %%",
+		 "%.2f, %" PRIu64
+		 " interrupts %.2f, tasks that have gone %.2f), the test itself waited "
+		 "%.2f %%, the core came %.2f ms late, idle %.2f %%",
 		 seen->seconds, seen->taken * 100.0, seen->others * 100.0, seen->threads * 100.0,
-		 seen->steal * 100.0, seen->nr_irqs, seen->irqs * 100.0, seen->nr_gone,
-		 seen->gone * 100.0, seen->waited * 100.0, (double)seen->late_ns / 1e6,
-		 seen->idle * 100.0);
+		 seen->steal * 100.0, seen->nr_irqs, seen->irqs * 100.0, seen->gone * 100.0,
+		 seen->waited * 100.0, (double)seen->late_ns / 1e6, seen->idle * 100.0);
 }
 
 bool witness_disturbed(const struct witness_limits *limits, const struct witness_seen *seen,

@@ -66,13 +66,16 @@ struct cpu_load;
 /* Opens a load source. NULL if it is not @needed and not to be had; else fails the program. */
 struct cpu_load *live_source(const char *name, bool needed);
 
-/* A CPU to measure and one for everything else; false on a machine with one core. */
+/*
+ * A CPU to measure, the one that others use least just now, and one for everything else; false on
+ * a machine with one core.
+ */
 bool live_two_cpus(int *ret_measured, int *ret_other);
 /*
- * Waits up to a minute for a stretch in which @cpu is idle most of the time by /proc/stat. Where
- * something else keeps it busy all along, what an idle core does cannot be tested.
+ * Gives the caller real-time priority, so that a reader does not come late where others have its
+ * core; what it starts has not.
  */
-bool live_wait_idle(int cpu);
+void live_first(void);
 /* Idle and iowait of one CPU by /proc/stat, in ticks of 10 ms; -1 when it has no line. */
 long long live_idle_ticks(int cpu);
 void live_pin(int cpu);

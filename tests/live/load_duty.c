@@ -260,6 +260,7 @@ int main(void)
 		live_skip_all("needs two CPUs");
 	live_needs((const char *const[]){"load", "--source", "bpf", "0.01", "1", NULL});
 	live_pin(other);
+	live_first();
 	point.bpf = live_source("bpf", true);
 	/* After ours. */
 	if (idle_log_open(&idle, cpu, &err))

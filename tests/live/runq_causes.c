@@ -220,6 +220,7 @@ int main(void)
 	scene.bound = cgroups_make("bound");
 	scene.sleeper = cgroups_make("sleeper");
 	live_pin(other);
+	live_first();
 	judge(&wakee);
 	if (!cgroups_quota(scene.bound, 10000, 50000)) {
 		live_skip("quota", "no CPU quota here");

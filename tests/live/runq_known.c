@@ -111,6 +111,7 @@ int main(void)
 	scene.victim = cgroups_make("victim");
 	scene.hog = cgroups_make("hog");
 	live_pin(other);
+	live_first();
 	scene.hog_pid = load_burner(scene.hog, opts.cpu);
 	scene.victim_pid = load_burner(scene.victim, opts.cpu);
 

@@ -127,6 +127,7 @@ int main(void)
 	if (runq_latency_open(&ctx, &opts))
 		live_fail_all("%s", runq_latency_strerror());
 	live_pin(other);
+	live_first();
 	pids[0] = load_burner(one, cpu);
 	pids[1] = load_burner(two, cpu);
 	scene = (struct scene){.ctx = ctx, .cgroup = one, .pid = pids[0]};

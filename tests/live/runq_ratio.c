@@ -2,7 +2,6 @@
 /* On a mixed load: our sum against the kernel's books, and samples against the whole. */
 #include <limits.h>
 #include <math.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -200,7 +199,6 @@ static void measure_sample(void *arg, struct verdict *verdict)
 
 int main(void)
 {
-	const struct sched_param first = {.sched_priority = 1};
 	struct runq_opts runq = {.source = RUNQ_SOURCE_SCHED_INFO};
 	struct scene scene;
 	/*
@@ -232,9 +230,7 @@ int main(void)
 		pids[i] = start(burn_and_nap);
 	for (int i = 3; i < 5; i++)
 		pids[i] = start(fork_many);
-	/* Before the load that it measures, or it would read late; what it starts is not. */
-	if (sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &first))
-		live_note("no real-time priority for the reader");
+	live_first();
 	judge(&ratio);
 	runq.source = RUNQ_SOURCE_WAKEUP;
 	judge(&ratio);

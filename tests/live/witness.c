@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/sysinfo.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -25,8 +26,10 @@ static void read_stat(int cpu, struct witness_reading *reading)
 
 	while (file && fgets(line, sizeof(line), file)) {
 		if (sscanf(line, "cpu%d %*u %*u %*u %*u %*u %*u %*u %" SCNu64, &nr, &steal) == 2 &&
-		    (cpu < 0 || nr == cpu))
+		    (cpu < 0 || nr == cpu)) {
 			reading->steal_ns += steal * tick_ns;
+			reading->online = true;
+		}
 		sscanf(line, "processes %" SCNu64, &reading->forks);
 	}
 	if (file)
@@ -115,23 +118,30 @@ static uint64_t idle_of(int cpu)
 }
 
 /*
- * A stretch of idle is booked when it ends. So the core is asked from itself, where it is not idle,
- * and then left again.
+ * A stretch of idle is booked when it ends. So a core is asked from itself, where it is not idle,
+ * and then left again. 0 if one of those that are meant cannot be asked.
  */
 static uint64_t read_idle(int cpu)
 {
-	cpu_set_t mine, there;
-	uint64_t idle;
+	uint64_t sum = 0, one;
+	cpu_set_t mine;
+	int nr = get_nprocs_conf();
 
-	if (cpu < 0 || sched_getaffinity(0, sizeof(mine), &mine))
+	if (sched_getaffinity(0, sizeof(mine), &mine))
 		return 0;
-	CPU_ZERO(&there);
-	CPU_SET(cpu, &there);
-	if (sched_setaffinity(0, sizeof(there), &there))
-		return 0;
-	idle = idle_of(cpu);
+	for (int at = 0; at < nr; at++) {
+		if (cpu >= 0 && at != cpu)
+			continue;
+		live_pin(at);
+		one = sched_getcpu() == at ? idle_of(at) : 0;
+		if (!one) {
+			sum = 0;
+			break;
+		}
+		sum += one;
+	}
 	sched_setaffinity(0, sizeof(mine), &mine);
-	return idle;
+	return sum;
 }
 
 static uint64_t children_ns(void)
@@ -172,7 +182,7 @@ static double unseen(const struct witness *witness, const struct witness_reading
 			 irqs * WITNESS_IRQ_NS) /
 		window;
 	known += seen->others + seen->threads + seen->steal;
-	return fmax(0.0, 1.0 - seen->idle - known);
+	return fmax(0.0, (witness->cpu < 0 ? get_nprocs_conf() : 1) - seen->idle - known);
 }
 
 void witness_open(struct witness *witness, int cpu, const struct witness_limits *limits)
@@ -215,11 +225,15 @@ void witness_end(struct witness *witness, struct witness_seen *ret_seen)
 	seen.others = (double)work.others_ns / window;
 	/* Under PREEMPT_RT threads of the kernel serve the test's own timers. */
 	seen.threads = live_realtime() ? 0.0 : (double)work.threads_ns / window;
-	seen.steal = (double)(last.steal_ns - first->steal_ns) / window;
+	/* It may step back where a core went offline. */
+	if (last.steal_ns > first->steal_ns)
+		seen.steal = (double)(last.steal_ns - first->steal_ns) / window;
 	seen.irqs = (double)seen.nr_irqs * WITNESS_IRQ_NS / window;
 	seen.gone = fmax((double)seen.nr_gone * WITNESS_GONE_NS / window,
 			 unseen(witness, &last, &work, &seen));
 	seen.taken = seen.others + seen.threads + seen.steal + seen.irqs + seen.gone;
+	if (!first->online || !last.online)
+		seen.taken = fmax(1.0, seen.taken);
 	seen.waited = (double)work.waited_ns / window;
 	witness_tasks_free(&last.tasks);
 	*ret_seen = seen;

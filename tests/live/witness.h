@@ -42,7 +42,7 @@ struct witness_limits {
 struct witness_seen {
 	double seconds;
 	double others, threads, steal, irqs, gone;
-	double taken; /* their sum */
+	double taken; /* their sum; all of it if the core was offline at either end */
 	double waited;
 	uint64_t nr_irqs, nr_gone;
 	uint64_t late_ns;
@@ -51,6 +51,7 @@ struct witness_seen {
 
 struct witness_reading {
 	uint64_t at_ns;
+	bool online;
 	uint64_t steal_ns;
 	uint64_t irqs, timers;
 	uint64_t idle_ns;

@@ -113,11 +113,6 @@ bool live_realtime(void)
 	return !uname(&name) && strstr(name.version, "PREEMPT_RT");
 }
 
-double live_bound(double bound)
-{
-	return live_emulated() ? bound * 20.0 : bound;
-}
-
 uint64_t live_period(uint64_t period)
 {
 	return live_emulated() ? period * 20 : period;

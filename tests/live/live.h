@@ -23,11 +23,10 @@ void live_fail_all(const char *fmt, ...) __attribute__((format(printf, 1, 2), no
 int live_done(void);
 
 /*
- * The only place where bounds are relaxed: under emulation (SUBTICK_EMULATED=1, set by the VM
- * suite) a guest core's time is not its own, so bounds on time shares are multiplied; and a timer
- * with its wake-up costs a good part of a millisecond, so periods to keep are stretched.
+ * Under emulation (SUBTICK_EMULATED=1, set by the VM suite) no bound is relaxed: what depends on time
+ * is not judged (judge.h). A timer with its wake-up costs a good part of a millisecond there, so
+ * periods to keep are stretched.
  */
-double live_bound(double bound);
 uint64_t live_period(uint64_t period);
 /* How often to repeat what only has to happen often: a tenth, as it takes ten times as long. */
 int live_times(int times);

@@ -30,7 +30,7 @@ LIVE = {
 
 # Live tests that take long in an emulated guest, where most of what they assert is relaxed:
 # ./check vm-all runs them, ./check says that it did not. What is left keeps two guests within 6 minutes.
-LONG = ["audit", "audit_left", "crit", "load_duty", "runq_causes", "runq_churn", "runq_cli", "runq_latency",
+LONG = ["audit", "audit_delays", "audit_left", "crit", "load_duty", "runq_causes", "runq_churn", "runq_cli", "runq_latency",
         "runq_ratio", "wake", "wake_cyclictest"]
 
 

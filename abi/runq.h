@@ -10,9 +10,9 @@
 #include "abi/hist.h"
 
 #define RUNQ_NR_LE	 32
-#define RUNQ_NR_SEGS	 32  /* run segments per core, with the next one; a power of two */
-#define RUNQ_NR_WALK	 30  /* those that a walk may look at, and who ran before the last */
-#define RUNQ_NR_CACHE	 64  /* groups that one core finds without a hash; a power of two */
+#define RUNQ_NR_SEGS	 32  /* run segments per core, the next one included; a power of two */
+#define RUNQ_NR_WALK	 30  /* those that a walk looks at; the one before them must be valid too */
+#define RUNQ_NR_CACHE	 64  /* groups that a core finds without a hash map; a power of two */
 #define RUNQ_CHUNK	 128 /* slots per chunk; a power of two */
 #define RUNQ_NR_CHUNKS	 256
 #define RUNQ_NR_SLOTS	 (RUNQ_CHUNK * RUNQ_NR_CHUNKS)
@@ -24,7 +24,7 @@
 #define RUNQ_PATH	 720
 #define RUNQ_NAME	 256 /* the longest name a cgroup can have, and its NUL */
 
-/* What a group of tasks is. */
+/* What makes tasks a group. */
 enum runq_per {
 	RUNQ_PER_CGROUP,
 	RUNQ_PER_TASK,
@@ -32,21 +32,21 @@ enum runq_per {
 	RUNQ_PER_CPU,
 };
 
-/* Why the time passed: a partition of every wait. Order is ABI between the two halves only. */
+/* What happened while a task waited: every wait is split into these. */
 enum runq_cause {
-	RUNQ_IDLE,	/* the core was idle: the way out of idle, not contention */
+	RUNQ_IDLE,	/* the core was idle: leaving the idle state, not contention */
 	RUNQ_SAME,	/* behind tasks of the same group */
 	RUNQ_OTHER,	/* behind tasks of another group */
 	RUNQ_KTHREAD,	/* behind kernel threads */
-	RUNQ_PREEMPTED, /* the wait began with losing the core while runnable */
+	RUNQ_PREEMPTED, /* the wait began when the task lost the core while runnable */
 	RUNQ_NR_HOT,
-	RUNQ_THROTTLED = RUNQ_NR_HOT, /* held by CPU quota */
+	RUNQ_THROTTLED = RUNQ_NR_HOT, /* by CPU quota */
 	RUNQ_MIGRATED,		      /* queued on another core before it was moved here */
-	RUNQ_UNKNOWN,		      /* longer ago than the core remembers */
+	RUNQ_UNKNOWN,		      /* before the oldest switch that the core remembers */
 	RUNQ_NR_CAUSES,
 };
 
-/* Keys of no group; real ones are smaller. 0 is nobody. */
+/* Keys that are no group; those of groups are smaller. 0 is nobody. */
 #define RUNQ_KEY_IDLE	 ((__u64)-1)
 #define RUNQ_KEY_KTHREAD ((__u64)-2)
 #define RUNQ_KEY_QUOTA	 ((__u64)-3)
@@ -55,35 +55,35 @@ enum runq_cause {
 #define RUNQ_KEY_OTHER	 ((__u64)-6)
 
 /*
- * A slot is one array element: head, then a cell per CPU, then a histogram per stripe. Counters
- * only ever grow; a slot that changes hands keeps them, and the reader remembers where the new
- * owner began. Slot 0 takes what found no slot.
+ * A slot is one array element: the head, a cell per CPU, a cold part per CPU, a histogram per
+ * stripe. Counters only grow; when a slot gets a new owner they go on, and the reader remembers
+ * their values at that time. Slot 0 is for groups that find no free slot.
  */
 struct runq_head {
-	__u64 key; /* 0: nobody's */
+	__u64 key; /* 0: free */
 	__u64 cgroup_id;
 	__u32 gone; /* its cgroup was removed */
 	__u32 pid;
 	__u32 tgid;
-	__u32 depth; /* names in path[], from the leaf up; RUNQ_DEPTH: there may be more */
+	__u32 depth; /* names in path[], from the leaf up; RUNQ_DEPTH: there may be more above */
 	char comm[16];
 	char path[RUNQ_PATH + RUNQ_NAME]; /* each name ends with NUL */
 };
 
-_Static_assert(sizeof(struct runq_head) == 1024, "keeps what follows on cache lines");
+_Static_assert(sizeof(struct runq_head) == 1024, "what follows begins on a cache line");
 
 struct runq_hist {
 	__u64 count[HIST_NR];
-	/* Of the bucket that holds le boundary i, how many were not above it. */
+	/* Of the bucket in which le boundary i lies: waits not above the boundary. */
 	__u64 below[RUNQ_NR_LE];
 };
 
-/* One cache line for what almost every wait touches, and half of one for the rest. */
+/* One cache line for what almost every wait touches; the rest is in struct runq_cold. */
 struct runq_cell {
 	__u64 cause_ns[RUNQ_NR_HOT];
-	__u64 max_ns; /* the reader takes it and leaves 0 */
-	/* The last throttling seen on this core; private to the programs. */
-	__u64 held_clock; /* the kernel's total + 1 */
+	__u64 max_ns; /* the reader sets it back to 0 */
+	/* The last throttling seen on this core; only for the programs. */
+	__u64 held_clock; /* the kernel's total of throttled time, + 1 */
 	__u64 held_end;
 };
 
@@ -100,73 +100,73 @@ _Static_assert(sizeof(struct runq_cell) == 64 && sizeof(struct runq_cold) == 32,
 #define RUNQ_HISTS(cpus)	      ((RUNQ_COLDS(cpus) + (cpus) * sizeof(struct runq_cold) + 63) / 64 * 64)
 #define RUNQ_SLOT_SIZE(stripes, cpus) (RUNQ_HISTS(cpus) + (stripes) * sizeof(struct runq_hist))
 
-/* The same as offsets, which the programs are told rather than work out at every switch. */
+/* The same as offsets, computed once by user space rather than at every switch. */
 struct runq_layout {
 	__u32 cpus, stripes;
 	__u32 colds_at, hists_at;
-	__u32 shared; /* histograms, by several cores */
+	__u32 shared; /* several cores share a histogram */
 };
 
-/* Who ran from start_ns up to the start of the next one. */
+/* Who ran from start_ns until the next segment starts. */
 struct runq_seg {
 	__u64 start_ns; /* 0: nothing known */
-	__u32 who;	/* slot, or one of RUNQ_WHO_ */
+	__u32 who;	/* the group's slot, or one of RUNQ_WHO_ */
 	__u32 pid;
 };
 
-/* Who runs without being of a group; keys of the same are in the same order. */
+/* What runs and is no group, in the order of the keys above. */
 #define RUNQ_WHO_IDLE	 ((__u32)-1)
 #define RUNQ_WHO_KTHREAD ((__u32)-2)
 #define RUNQ_WHO_QUOTA	 ((__u32)-3)
 
-/* One wait on its way through the segments; private to the programs. */
+/* One wait while it is compared with the segments; only for the programs. */
 struct runq_walk {
 	__u64 key;
 	__u64 pid;
-	__u64 from; /* queued here, or the start of the wait with source wakeup */
+	__u64 from; /* when it was queued on this core; with source wakeup, the start of the wait */
 	__u64 to;
 	__u64 held_from; /* throttled inside the wait; equal for not at all */
 	__u64 held_to;
-	__u64 left; /* up to here nobody was charged yet */
+	__u64 left; /* the time before this is not charged to anybody yet */
 	__u64 moved_ns;
 	__u64 cause_ns[RUNQ_NR_CAUSES];
 	__u64 culprit_ns;
-	__u32 culprit; /* as in segments; 0: nobody */
+	__u32 culprit; /* as runq_seg.who; 0: nobody */
 	__u32 slot;
 	__u64 pad[6];
 };
 
-/* A run queue's clock against CLOCK_MONOTONIC; private to the programs, but for its start. */
+/* A run queue's clock against CLOCK_MONOTONIC; user space only sets the start. */
 struct runq_clock {
-	__s64 off;   /* the second less the first, of a clock just updated */
+	__s64 off;   /* CLOCK_MONOTONIC minus the run queue's clock just after its update */
 	__u64 at;    /* when that was, by CLOCK_MONOTONIC */
-	__s64 drift; /* what off grows by, in 2^-32 */
-	/* The least late look since epoch_at, or the last that was less late than off allows. */
+	__s64 drift; /* growth of off, in 2^-32 ns per ns */
+	/* The reading with the least lag since epoch_at. */
 	__s64 low_late, low_off;
 	__u64 low_at;
 	__u64 epoch_at;
 	__u64 looks;
-	/* Whence drift is learned. */
+	/* Where drift is learned from. */
 	__s64 anchor_off;
 	__u64 anchor_at;
 	__u64 learned;
 	__u64 pad[5];
 };
 
-#define RUNQ_CLOCK_UNSET ((__s64)1 << 62) /* as off: more than any distance */
+#define RUNQ_CLOCK_UNSET ((__s64)1 << 62) /* as off: greater than any real one */
 
 struct runq_cpu {
 	/* One cache line for what every switch touches. */
-	__u32 skip;	/* CPU not asked for */
+	__u32 skip;	/* not selected with --cpu */
 	__u32 head;	/* segs[head % RUNQ_NR_SEGS] runs now */
 	__u64 switches; /* dispatches that ended a wait, sampled or not */
 	__u64 wait_ns;	/* their sum */
-	__u64 from;	/* of the last one, as in its walk; private to the programs */
+	__u64 from;	/* of the last wait, as in runq_walk; only for the programs */
 	__u64 to;
-	__s64 unbooked_ns; /* of wait_ns, what the kernel does not book as run delay */
+	__s64 unbooked_ns; /* of wait_ns, what the kernel does not add to run_delay */
 	__u64 unknown_start;
-	__u64 table_full; /* waits charged to slot 0 */
-	/* And one for the rest. */
+	__u64 table_full; /* waits counted in slot 0 */
+	/* The rest. */
 	__u64 negative;
 	__u64 events_lost;
 	__u64 blame_full;
@@ -193,7 +193,7 @@ struct runq_charge {
 };
 
 enum runq_event_kind {
-	RUNQ_EVENT_NEW, /* a slot was taken: time to lay in more */
+	RUNQ_EVENT_NEW, /* a group got a slot: user space may have to add more */
 	RUNQ_EVENT_WAIT,
 };
 

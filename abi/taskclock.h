@@ -7,7 +7,7 @@
 #include <linux/types.h>
 #endif
 
-/* As in abi/load.h, the equation task_ns + idle_ns == state >> 1 tells a torn read. */
+/* As in abi/load.h: a read for which task_ns + idle_ns != state >> 1 is torn. */
 struct taskclock_slot {
 	__u64 state; /* stamp, ns since start << 1 | a task runs */
 	__u64 task_ns;

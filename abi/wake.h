@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What bpf/wake.bpf.c notes per CPU and lib/measure/wake*.c reads from the mapped arrays. */
+/* What bpf/wake.bpf.c records per CPU and lib/measure/wake/ reads from the mapped arrays. */
 #ifndef SUBTICK_ABI_WAKE_H
 #define SUBTICK_ABI_WAKE_H
 
@@ -11,9 +11,9 @@
 
 #define WAKE_NO_STATE (~0u)
 
-/* The interrupt that came first after a launch. */
+/* The first interrupt after a launch. */
 enum wake_irq {
-	WAKE_IRQ_NONE,	/* none was seen: polling, or woken through a flag (mwait) */
+	WAKE_IRQ_NONE,	/* none was seen: polling, or woken by a flag (mwait) */
 	WAKE_IRQ_TIMER, /* x86: the local timer's vector */
 	WAKE_IRQ_IPI,
 	WAKE_IRQ_DEVICE, /* irq_handler_entry; point.irq is its number */
@@ -23,25 +23,25 @@ enum wake_irq {
 /* How a remote launch was stamped. */
 enum wake_how {
 	WAKE_HOW_NONE,
-	WAKE_HOW_IPI,	  /* as the IPI was sent */
+	WAKE_HOW_IPI,	  /* when the IPI was sent */
 	WAKE_HOW_FLAG,	  /* a polling or mwait core: the flag it watches was set, no IPI */
-	WAKE_HOW_WAKING,  /* kernels without those events: as the wake-up began */
+	WAKE_HOW_WAKING,  /* kernels without these events: when the wake-up began */
 };
 
 /*
- * One point, from its launch on. All stamps are CLOCK_MONOTONIC. Written by programs on the
- * measured core and read by the worker on that same core, so there is no other order to mind.
+ * One point, from its launch on. All stamps are CLOCK_MONOTONIC. Programs on the measured core
+ * write it and the worker on that same core reads it, so no memory barriers are needed.
  */
 struct wake_kpoint {
-	__u64 tbi_ns; /* idle entry of the window that the launch fell into; 0: none did */
+	__u64 tbi_ns; /* idle entry of the window that the launch fell into; 0: not idle */
 	__u64 tai_ns; /* its exit */
 	__u64 ti_ns;  /* entry of the first interrupt handler at or after the launch */
 	__u64 expire_ns; /* our own timer's handler */
 	__u64 switch_ns; /* switch to the worker */
 	__u32 state;	 /* requested idle state of that window */
 	__u32 irq;	 /* number behind WAKE_IRQ_DEVICE */
-	__u16 irqs;	   /* handlers entered from the launch on */
-	__u16 expire_irqs; /* of these, up to our timer's */
+	__u16 irqs;	   /* handlers entered since the launch */
+	__u16 expire_irqs; /* of these, until our timer's handler */
 	__u16 early_exits; /* idle exits between arming and launch */
 	__u16 nmis;
 	__u8 irq_kind;
@@ -52,16 +52,16 @@ struct wake_kpoint {
 
 _Static_assert(sizeof(struct wake_kpoint) == 64, "one cache line");
 
-/* What one core remembers; the rest of it is the program's own. */
+/* State of the programs on one core; user space reads the point and the calibration. */
 struct wake_slot {
 	struct wake_kpoint point;
 
 	/* The idle window that is open, or the last one. */
 	__u64 tbi_ns;
 	__u64 tai_ns; /* 0 while it is open */
-	__u64 wake_ns; /* passive: first sign of life, min(TAI, TI) */
+	__u64 wake_ns; /* passive: awake, min(TAI, TI) */
 	__u64 due_ns;  /* passive: earliest timer among those that ran since */
-	__u64 char_ns; /* characterisation: stamp of the first of two programs */
+	__u64 char_ns; /* calibration: stamp of the first of two programs */
 	__u64 char_cost_ns;
 	__u32 state;
 	__u32 irqs;	/* handlers since the window began, inside or after it */
@@ -74,11 +74,11 @@ struct wake_slot {
 _Static_assert(sizeof(struct wake_slot) == 128, "whole cache lines per CPU");
 
 /*
- * Orders for one measured core. Written by the worker there (timer, nic) or, for a remote launch,
- * by the sender's core: a line of its own, so that the sender touches nothing else.
+ * The launch on one measured core. Written by the worker there (timer, nic) or, for source remote,
+ * by the sender's core: a cache line of its own, so that the sender touches nothing else.
  */
 struct wake_launch {
-	__u64 launch_ns; /* 0: no point is under way */
+	__u64 launch_ns; /* 0: no launch is armed */
 	__u32 sender;	 /* remote: thread whose next wake-up of this core is the launch */
 	__u32 worker;	 /* thread on the measured core */
 	__u32 how;	 /* enum wake_how */
@@ -92,9 +92,9 @@ _Static_assert(sizeof(struct wake_launch) == 64, "one cache line");
 struct wake_hist {
 	__u64 count[HIST_NR];
 	__u64 sum_ns;
-	__u64 sum_units; /* of ns / WAKE_SQ_UNIT, … */
+	__u64 sum_units; /* of ns / WAKE_SQ_UNIT … */
 	__u64 sum_sq;	 /* … and of its square, so that 10¹² wakes of 50 µs fit */
-	__u64 min_ns; /* since the start, not per window; 0: none yet */
+	__u64 min_ns; /* since the start, not per window; 0: no wake-up yet */
 	__u64 max_ns;
 	__u64 inside; /* handler before exit event */
 	__u64 pad[2];
@@ -104,15 +104,15 @@ struct wake_hist {
 #define WAKE_SQ_MAX_NS	(1ull << 30)
 
 /*
- * Passive source: idle exits of one CPU that are no points, by reason. All exits are these and the
- * counts of the histograms; a number of their own could be read before or after its parts.
+ * Passive source: idle exits of one CPU that do not count, by reason. These and the counts of the
+ * histograms are all exits; a total of its own could disagree with its parts while it is read.
  */
 struct wake_counts {
-	__u64 other;	   /* no timer ran before the core went idle again */
+	__u64 other;	   /* no timer ran until the core went idle again */
 	__u64 other_first; /* another interrupt came before the timer's */
 	__u64 before_idle; /* the timer was due before the core went idle */
-	__u64 early;	   /* a timer ran, but none that was due when the core woke */
-	__u64 odd_state;   /* a state number the driver does not have */
+	__u64 early;	   /* the core woke before the timer was due */
+	__u64 odd_state;   /* an index that the driver does not have */
 	__u64 pad[3];
 };
 

@@ -100,7 +100,7 @@ int load_switch(u64 *ctx)
 	}
 	to = task_ctx(next);
 	base_enter(s, now, to, s->base ? LOAD_TASK : task_ctx(prev));
-	/* Only a preempted softirq leaves anything in paused[]; one load tells the common case. */
+	/* Only a preempted softirq leaves anything in paused[]; the common case is one test. */
 	if ((s->paused[0].pid | s->paused[1].pid | s->paused[2].pid | s->paused[3].pid) &&
 	    to != LOAD_LOOP && softirq_resume(s, next->pid)) {
 		vec_begin(s, now);
@@ -238,8 +238,8 @@ int BPF_PROG(load_hotplug_exit, u32 target)
 }
 
 /*
- * A NO_HZ core may show no event for seconds. Whoever is on a CPU while the tasks are walked was
- * running there all along if that CPU still has no event; a CPU on which nobody was is idle.
+ * A NO_HZ core may show no event for seconds. If a CPU has had none when it is read, the task that
+ * this walk found there has run all along; where it found no task, the CPU is idle.
  */
 SEC("iter/task")
 int load_seed(struct bpf_iter__task *ctx)

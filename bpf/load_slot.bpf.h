@@ -93,7 +93,7 @@ static __always_inline void pmu_sample(struct load_slot *s, u64 now)
 		s->pmu_errors++;
 		return;
 	}
-	/* Another core may see these three in any order; the check word tells it. */
+	/* Another core may see these three in any order; the check word shows a mix of two. */
 	s->pmu_cycles = value.counter;
 	s->pmu_ns = now;
 	s->pmu_check = value.counter ^ now;
@@ -131,9 +131,9 @@ static __always_inline bool is_idle(u32 ctx)
 	return ctx <= LOAD_LOOP;
 }
 
+/* Any task can have such a name; only current_ctx() has no PF_KTHREAD to check first. */
 static __always_inline u32 comm_ctx(const char *comm)
 {
-	/* kernel threads only: nobody else can take these names and do softirq work */
 	if (comm[0] == 'k' && comm[1] == 's' && comm[2] == 'o' && comm[3] == 'f' &&
 	    comm[4] == 't' && comm[5] == 'i')
 		return LOAD_KSOFTIRQD;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Charges every wait for a core to the group of the task that waited, and to what it waited for. */
+/* Counts every wait for a core in the group of the task that waited, by cause and by culprit. */
 #include "runq_charge.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 /*
- * Who runs from now on. Written before the wait is charged, so that nothing of it must be kept
- * until then, and valid once pc->head has moved on.
+ * Notes who runs from now on. Written before the wait is charged, so that its values need no
+ * registers until then; it is valid once pc->head is incremented.
  */
 static __always_inline void seg_write(struct runq_cpu *pc, u64 now, u32 who, u32 pid)
 {
@@ -17,7 +17,7 @@ static __always_inline void seg_write(struct runq_cpu *pc, u64 now, u32 who, u32
 	seg->pid = pid;
 }
 
-/* Without a helper: the verifier knows what the tracepoint hands over. */
+/* A plain load: the verifier knows the type of the tracepoint's argument. */
 static __always_inline bool task_runnable(struct task_struct *task)
 {
 	if (bpf_core_field_exists(((struct task_struct___new *)0)->__state))
@@ -32,9 +32,9 @@ static __always_inline bool sched_info_there(void)
 }
 
 /*
- * Whoever leaves the core runnable waits from now on, while the kernel, where its clock is late,
- * has it wait since the clock's last update: that much longer. It is kept as if it were booked
- * already, which sched_info_wait() then finds missing.
+ * A task that leaves the core while runnable waits from now on. The kernel counts its wait from the
+ * last update of its clock: longer by the clock's lag. The lag is added to the stored run_delay,
+ * so that sched_info_wait() subtracts it from the wait.
  */
 static __always_inline void prev_leaves(struct runq_cpu *pc, const struct dispatch *d)
 {
@@ -50,7 +50,7 @@ static __always_inline void prev_leaves(struct runq_cpu *pc, const struct dispat
 		*word = TAG_OF(pid) + d->prev->sched_info.run_delay + d->late_ns;
 }
 
-/* by_wakeup: the same by our own stamps, and also for who loses the core on the way to sleep. */
+/* by_wakeup: the same with our own timestamps, also for a task preempted on its way to sleep. */
 static __always_inline void prev_stamp(u64 *ctx, const struct dispatch *d)
 {
 	u32 pid = d->prev->pid;
@@ -65,9 +65,9 @@ static __always_inline void prev_stamp(u64 *ctx, const struct dispatch *d)
 }
 
 /*
- * What the kernel has booked since @word was noted, which is what the task waited on other cores, and
- * notes what it will have booked once this dispatch is through. Added, not or'ed: a carry into the
- * tag is in both terms of the difference. With another tag it is far outside what a delay can be.
+ * What run_delay grew by since @word was stored, which is what the task waited on other cores.
+ * Stores what run_delay will be after this dispatch. Added to the tag, not or'ed: a carry into the
+ * tag is in both terms of the difference. With another tag the result is too large for a delay.
  */
 static __always_inline s64 delay_moves(const struct dispatch *d, u64 last_ns, u64 *word)
 {
@@ -78,8 +78,8 @@ static __always_inline s64 delay_moves(const struct dispatch *d, u64 last_ns, u6
 }
 
 /*
- * When the wait of the dispatched task began, and what it waited on other cores before that.
- * False when nobody knows, such as after having lost the core on the way to sleep.
+ * When the wait of the dispatched task began, and how long it waited on other cores before that.
+ * False if the start is unknown, such as for a task that was preempted on its way to sleep.
  */
 static __always_inline bool sched_info_wait(struct runq_cpu *pc, struct dispatch *d, u64 *word)
 {
@@ -92,7 +92,7 @@ static __always_inline bool sched_info_wait(struct runq_cpu *pc, struct dispatch
 	d->wait_ns = d->now - queued;
 	pc->unbooked_ns += d->late_ns;
 	if (rarely(moved_ns < 0)) {
-		/* It had the core for that much longer than the kernel's clock knew. */
+		/* It had the core longer than by the kernel's clock, by that clock's lag. */
 		if ((u64)-moved_ns <= CLOCK_JUMP_NS && (s64)d->wait_ns >= -moved_ns) {
 			d->from -= moved_ns;
 			d->wait_ns += moved_ns;
@@ -125,10 +125,9 @@ static __always_inline bool wakeup_wait(struct runq_cpu *pc, struct dispatch *d,
 }
 
 /*
- * The kernel's clock is late only where a wake-up asked for the switch. Not so where a task goes to
- * sleep by itself and the next was queued before the clock's last update: the wake-up would have
- * been that update. One such switch in 16 is looked at all the same, because they show what the
- * clock is like when it is not late.
+ * The kernel's clock lags only if a wake-up requested the switch. It does not if a task goes to
+ * sleep by itself and the next one was queued before the clock's last update: a wake-up would have
+ * updated it. One such switch in 16 is measured all the same, to learn the distance without lag.
  */
 static __always_inline bool clock_surely_fresh(const struct runq_cpu *pc, const struct dispatch *d)
 {
@@ -137,7 +136,7 @@ static __always_inline bool clock_surely_fresh(const struct runq_cpu *pc, const 
 	return d->leaves_asleep && queued && queued != d->clock && pc->head % 16;
 }
 
-/* By the clock that the starts of waits are in; and how late the kernel's own is. */
+/* The time of the switch, by the clock that starts of waits are in, and the kernel clock's lag. */
 static __always_inline void switch_now(struct mode mode, struct runq_cpu *pc, struct dispatch *d)
 {
 	if (sched_info_there())
@@ -155,8 +154,8 @@ static __always_inline void switch_now(struct mode mode, struct runq_cpu *pc, st
 }
 
 /*
- * All look-ups come first: each is a call to the compiler, if not to the kernel, and once they are
- * made the rest has the registers to itself.
+ * All look-ups come first: the compiler treats each as a call, which clobbers registers; after
+ * them the rest has all registers.
  */
 static __always_inline void wait_ends(struct mode mode, struct runq_cpu *pc, struct dispatch *d,
 				      u64 cpu)
@@ -169,9 +168,9 @@ static __always_inline void wait_ends(struct mode mode, struct runq_cpu *pc, str
 		d->sampled = bpf_get_prandom_u32() < sample_below;
 	seg_write(pc, d->now, d->next->flags & PF_KTHREAD ? RUNQ_WHO_KTHREAD : d->slot, d->pid);
 	/*
-	 * Neither is ever missing, but the verifier cannot know. The core's number is a register of
-	 * its own from here on, and of 64 bits: what is read back from the look-up's key, or from 32
-	 * bits put aside, has no bounds on 5.10 and 6.1.
+	 * Neither is ever missing, but the verifier cannot know. The CPU number is kept in a 64-bit
+	 * register from here on: read back from the look-up's key, or from 32 bits on the stack, it
+	 * has no bounds for the verifiers of 5.10 and 6.1.
 	 */
 	asm volatile("" : "+r"(cpu));
 	if (rarely(!word || !slot || cpu >= layout.cpus)) {
@@ -192,8 +191,8 @@ static __always_inline void wait_ends(struct mode mode, struct runq_cpu *pc, str
 	pc->from = d->from;
 	pc->to = d->now;
 	/*
-	 * From here on those two are read back. With 64 bytes of stack, newer kernels give the
-	 * program a stack of its own, at the price of a longer prologue.
+	 * From here on those two are read back from memory. With 64 bytes of stack or more, newer
+	 * kernels give the program a private stack, which costs a longer prologue.
 	 */
 	barrier();
 	wait_charge(mode, pc, d, slot, cpu);
@@ -227,7 +226,7 @@ static __always_inline int on_switch(struct mode mode, u64 *ctx)
 	return 0;
 }
 
-/* These come before those for sched_switch, and so are attached before them: see the start first. */
+/* Before the programs for sched_switch, so that they are attached first and see the starts. */
 static __always_inline int task_wakes(struct task_struct *task)
 {
 	u32 pid = task->pid;
@@ -250,12 +249,12 @@ int BPF_PROG(runq_wakeup_new, struct task_struct *task)
 {
 	u64 *word = delay_word(task->pid);
 
-	/* Nothing booked yet: should it be moved before it first runs, that shows. */
+	/* run_delay is 0 still: if the task is moved before it first runs, the difference shows. */
 	if (word)
 		*word = TAG_OF(task->pid);
 	if (!by_wakeup)
 		return 0;
-	/* Whatever is there was left by somebody who had that pid before. */
+	/* What is there belongs to an earlier task with that pid. */
 	word = stamp_word(task->pid);
 	if (word)
 		*word = 0;
@@ -305,9 +304,9 @@ int BPF_PROG(runq_rmdir, struct cgroup *cgroup)
 }
 
 /*
- * What the kernel itself has booked as run delay, to hold our sum against. A task leaves the
- * walk some time after it exits and before it is freed: so it is booked when it exits, and what
- * it waits after that is added where it is found, in the walk or at its end.
+ * The kernel's own run_delay of all tasks, to compare our sum with. The iterator stops showing a
+ * task some time after it exits and before it is freed. So its run_delay is added when it exits,
+ * and what it waits after that is added by the iterator, or when it is freed.
  */
 static __always_inline u64 *exit_word(struct task_struct *task)
 {
@@ -316,7 +315,7 @@ static __always_inline u64 *exit_word(struct task_struct *task)
 	return bpf_map_lookup_elem(&exits, &index);
 }
 
-/* What the task has waited since it was booked; books it if that is due. */
+/* run_delay since the task's exit was noted; notes it if that was not done yet. */
 static __always_inline u64 exit_rest(struct task_struct *task, u64 *word)
 {
 	u64 delay = BPF_CORE_READ(task, sched_info.run_delay);
@@ -346,7 +345,7 @@ int runq_delays(struct bpf_iter__task *ctx)
 
 	if (!task)
 		return 0;
-	/* Its last run delay as of now, if it has not run since the start. */
+	/* If it has not run since the start: its run_delay as of now. */
 	word = delay_word(task->pid);
 	if (word && (*word & ~WORD_MASK) != TAG_OF(task->pid))
 		*word = TAG_OF(task->pid) | (BPF_CORE_READ(task, sched_info.run_delay) & WORD_MASK);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Enters one wait into the books: histogram, maximum, causes, blame, the stream of long ones. */
+/* Counts one wait: histogram, maximum, causes, blame, and the event of a long one. */
 #ifndef SUBTICK_BPF_RUNQ_CHARGE_H
 #define SUBTICK_BPF_RUNQ_CHARGE_H
 
@@ -8,70 +8,19 @@
 #include "runq_clock.bpf.h"
 #include "runq_walk.bpf.h"
 
-/* Not on the usual way: laid out of line, so that that way touches fewer lines of code. */
+/* For unlikely branches: moved out of line, so that the usual path is fewer cache lines. */
 #define rarely(x) __builtin_expect(!!(x), 0)
 
 struct dispatch {
-	u64 from, now, wait_ns; /* the wait is longer than [from, now] if it began elsewhere */
-	u64 clock, late_ns;	/* the run queue's clock at now, and how late it is */
+	u64 from, now, wait_ns; /* wait_ns is more than now - from if it began on another core */
+	u64 clock, late_ns;	/* the run queue's clock at now, and its lag */
 	struct task_struct *prev, *next;
 	u32 slot, pid;
 	bool sampled;
 	bool leaves_asleep; /* prev; the idle task never does */
 };
 
-/*
- * Global functions, from here on where marked so, are verified on their own: once, not on every
- * way that leads to them. They take numbers only, as kernels before 5.12 know no others.
- */
-__noinline int blame_add(u64 victim, u64 culprit, u64 ns, u32 cpu)
-{
-	struct runq_pair pair = {.victim = victim, .culprit = culprit};
-	struct runq_charge *charge;
-
-	/* Asked here, because a question in the walk doubles the ways through it at each step. */
-	if (!victim || !ns)
-		return 0;
-	charge = bpf_map_lookup_elem(&blame, &pair);
-	if (!charge) {
-		struct runq_charge none = {};
-
-		bpf_map_update_elem(&blame, &pair, &none, BPF_NOEXIST);
-		charge = bpf_map_lookup_elem(&blame, &pair);
-	}
-	if (!charge) {
-		struct runq_cpu *pc = bpf_map_lookup_elem(&cpus, &cpu);
-
-		/* Laid in by user space, so that it is there when nothing else fits. */
-		if (pc)
-			pc->blame_full++;
-		pair.victim = pair.culprit = RUNQ_KEY_OTHER;
-		charge = bpf_map_lookup_elem(&blame, &pair);
-	}
-	if (!charge)
-		return 0;
-	__sync_fetch_and_add(&charge->wait_ns, ns);
-	__sync_fetch_and_add(&charge->count, 1);
-	return 0;
-}
-
-static __always_inline u64 key_of(u32 who)
-{
-	struct runq_head *head;
-
-	if (who >= RUNQ_WHO_QUOTA)
-		return (u64)(s64)(s32)who;
-	head = who ? slot_get(who) : NULL;
-	return head ? head->key : RUNQ_KEY_OTHER;
-}
-
-/* Global: on every way through the walk it would be more than some verifiers take. */
-__noinline int blame_who(u64 victim, u32 who, u64 ns, u32 cpu)
-{
-	return blame_add(victim, key_of(who), ns, cpu);
-}
-
-/* Global. */
+/* Global, as blame_add() is. */
 __noinline int wait_walk(u32 cpu)
 {
 	struct runq_cpu *pc = bpf_map_lookup_elem(&cpus, &cpu);
@@ -108,7 +57,7 @@ static __noinline int event_wait(struct runq_cpu *pc, u64 wait_ns, struct task_s
 	return 0;
 }
 
-/* How long the kernel has held this group on this core so far, by the best clock it has. */
+/* The kernel's total of time that this group was throttled on this core. */
 static __always_inline bool held_clock(struct task_struct *task, u64 *ret_ns)
 {
 	struct cfs_rq *cfs_rq;
@@ -127,7 +76,7 @@ static __always_inline bool held_clock(struct task_struct *task, u64 *ret_ns)
 	return true;
 }
 
-/* Finds out again what the caller knew, which therefore need not keep it. */
+/* Looks its arguments up again, so that the caller need not keep them in registers. */
 static __noinline int hold_ends(u32 slot, u64 total, u64 now)
 {
 	u32 cpu = bpf_get_smp_processor_id();
@@ -146,9 +95,9 @@ static __noinline int hold_ends(u32 slot, u64 total, u64 now)
 }
 
 /*
- * The total moves when the hold ends, and the first dispatch after it sees that. So the hold
- * lies before that dispatch by no more than the time the dispatched task still queued for.
- * Returns whether the last hold reaches into the wait.
+ * The total grows when throttling ends, and the first dispatch after that sees it. So throttling
+ * ended before that dispatch by no more than the dispatched task still waited in the queue.
+ * Returns whether the last throttling reaches into the wait.
  */
 static __always_inline bool wait_held(struct mode mode, const struct runq_cpu *pc,
 				      const struct runq_cell *cell, const struct dispatch *d)
@@ -163,7 +112,7 @@ static __always_inline bool wait_held(struct mode mode, const struct runq_cpu *p
 	return cell->held_end > pc->from;
 }
 
-/* Where in the wait it was held. */
+/* From when to when in the wait the group was throttled. */
 static __always_inline void wait_hold(const struct runq_cell *cell, const struct runq_cold *cold,
 				      struct runq_walk *w)
 {
@@ -190,7 +139,7 @@ static __always_inline void hist_count(struct runq_hist *hist, u64 wait_ns)
 		hist->below[(le - 1) % RUNQ_NR_LE]++;
 }
 
-/* Most waits lie inside the last segment, and most of the others begin with it. */
+/* Most waits lie within the last segment, or begin exactly with it. */
 static __always_inline bool one_segment(const struct runq_cpu *pc, const struct dispatch *d,
 					u32 *ret_cause)
 {
@@ -206,7 +155,7 @@ static __always_inline bool one_segment(const struct runq_cpu *pc, const struct 
 	return true;
 }
 
-/* Blame where one segment has it all. */
+/* Blame for a wait within one segment. */
 static __noinline int blame_one(struct runq_cpu *pc, struct task_struct *next, u64 wait_ns)
 {
 	u32 cpu = bpf_get_smp_processor_id();
@@ -216,8 +165,8 @@ static __noinline int blame_one(struct runq_cpu *pc, struct task_struct *next, u
 }
 
 /*
- * The long way, again from what little the short one kept. @booked: a long wait that is not in
- * the sample is for the stream only.
+ * The slow path; looks up again what the fast path did not keep. Without @booked nothing is
+ * counted: a long wait that is not in the sample is for the stream only.
  */
 static __noinline int walk_charge(struct runq_cpu *pc, struct task_struct *next, u32 slot,
 				  bool held, bool booked)

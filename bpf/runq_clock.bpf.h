@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * How late a run queue's clock is. The kernel sets it when it begins to switch, except where a
- * wake-up has asked for the switch: then it spares itself the update, and what has passed since,
- * be it an interrupt's way to a core or a long stretch without preemption, is in none of its books.
- * CLOCK_MONOTONIC is never late, and the least distance between the two is that to a fresh clock.
+ * The lag of a run queue's clock. The kernel updates that clock when it begins to switch, except if
+ * a wake-up requested the switch: then it skips the update, and the time since the wake-up, be it
+ * an interrupt's way to a core or a long stretch without preemption, is missing from run_delay.
+ * CLOCK_MONOTONIC has no lag. The least distance between the two is that to an updated clock; the
+ * excess over it is the clock's lag.
  */
 #ifndef SUBTICK_BPF_RUNQ_CLOCK_H
 #define SUBTICK_BPF_RUNQ_CLOCK_H
@@ -14,15 +15,15 @@
 #endif
 #include "abi/runq.h"
 
-#define CLOCK_JUMP_NS	  (4ULL << 30) /* no clock is that late: somebody has set one of the two */
-#define CLOCK_FORGOT_NS	  (1ULL << 35) /* the drift not learned has made the distance worthless */
+#define CLOCK_JUMP_NS	  (4ULL << 30) /* more than any lag: one of the two clocks was set */
+#define CLOCK_FORGOT_NS	  (1ULL << 35) /* after that the known distance is of no use: drift */
 #define CLOCK_EPOCH_NS	  (1ULL << 30)
 #define CLOCK_EPOCH_LOOKS 16
 #define CLOCK_LEARN_NS	  (1ULL << 32)
 
 /*
- * How fast the two drift apart, from the least distances of two epochs some seconds from each
- * other. A distance that moved by more than 0.4 % of the time was set, and teaches nothing.
+ * Learns how fast the two drift apart from the least distances of two epochs some seconds apart. A
+ * distance that changed by more than 0.4 % of the time is no drift: a clock was set.
  */
 static __always_inline void clock_learn(struct runq_clock *c)
 {
@@ -47,8 +48,8 @@ static __always_inline void clock_learn(struct runq_clock *c)
 }
 
 /*
- * Ends an epoch: its least distance is the one to go by from here on, also where it is greater
- * than the one before, because the drift was not quite what we took it for.
+ * Ends an epoch: its least distance is the reference from here on, also if it is greater than the
+ * one before, because the drift is not known exactly.
  */
 static __noinline int clock_epoch(struct runq_clock *c, u64 mono)
 {
@@ -63,12 +64,12 @@ static __noinline int clock_epoch(struct runq_clock *c, u64 mono)
 	return 0;
 }
 
-/* How late @clock, that of the run queue, is at @mono. */
+/* The lag of the run queue's @clock at @mono. */
 static __always_inline u64 clock_late(struct runq_clock *c, u64 mono, u64 clock)
 {
 	u64 past = mono - c->at;
 	s64 off = mono - clock;
-	/* Unsigned, because what is too large for it is thrown away below and must not trap before. */
+	/* Unsigned, so that it cannot overflow; a result that is too large is discarded below. */
 	s64 late = (u64)off - c->off - ((s64)(past * (u64)c->drift) >> 32);
 
 	if (__builtin_expect((u64)late > CLOCK_JUMP_NS || past > CLOCK_FORGOT_NS, 0)) {

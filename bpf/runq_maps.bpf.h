@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What runq.bpf.c is told by user space and what it keeps: settings, modes, maps. */
+/* Settings, modes and maps of runq.bpf.c. */
 #ifndef SUBTICK_BPF_RUNQ_MAPS_H
 #define SUBTICK_BPF_RUNQ_MAPS_H
 
@@ -11,7 +11,7 @@ const volatile struct runq_layout layout = {.cpus = 1, .stripes = 1};
 const volatile __u32 per;	   /* enum runq_per */
 const volatile __u32 sample_below; /* of 2^32; 0: every wait */
 const volatile __u64 threshold_ns; /* 0: no events */
-const volatile bool by_wakeup;	   /* own stamps instead of sched_info's */
+const volatile bool by_wakeup;	   /* our own timestamps instead of sched_info's */
 const volatile bool cgroup_v2;
 const volatile bool want_blame;
 const volatile bool switch_state_first;
@@ -20,8 +20,8 @@ const volatile __u64 le_ns[RUNQ_NR_LE];
 const volatile __u8 le_in[HIST_NR];
 
 /*
- * What the program for sched_switch shall do. Constants in the programs for the common cases,
- * so that the compiler drops the rest; read from above in the program for all others.
+ * What a program for sched_switch does. Constant in the programs for the common cases, so that the
+ * compiler drops the rest; MODE_ANY, read from the settings, in the program for all others.
  */
 struct mode {
 	u32 per;
@@ -36,7 +36,7 @@ struct mode {
 		.state_first = switch_state_first                                                \
 	}
 
-/* Run delay by the kernel's books: of tasks as of the last walk, and of those that exited. */
+/* The kernel's run_delay: of tasks as of the last iteration, and of those that exited. */
 __u64 delay_live_ns;
 __u64 delay_exited_ns;
 
@@ -48,16 +48,16 @@ struct {
 	__type(value, struct runq_cpu);
 } cpus SEC(".maps");
 
-/* The first slots, which most machines never go beyond: found without a look at a pointer. */
+/* The first chunk of slots, enough for most machines: found with one look-up. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, RUNQ_CHUNK);
 	__type(key, u32);
-	__type(value, struct runq_head); /* and what follows it; sized by user space */
+	__type(value, struct runq_head); /* and the rest of the slot; user space sets the size */
 } first SEC(".maps");
 
-/* Further chunks of slots; user space lays in new ones ahead of need. */
+/* Further chunks of slots; user space adds them ahead of need. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
 	__uint(max_entries, RUNQ_NR_CHUNKS);
@@ -80,8 +80,8 @@ struct {
 } slot_of SEC(".maps");
 
 /*
- * By pid, whatever pid_max is: two tasks may share an entry, and the tag tells them apart. An
- * entry is one word, so that cores cannot tear it. Tag and run delay after the last dispatch.
+ * run_delay after the last dispatch, by pid modulo the size: two tasks may share an entry, and a
+ * tag tells them apart. An entry is one word, so that cores cannot tear it.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -90,7 +90,7 @@ struct {
 	__type(value, u64);
 } delays SEC(".maps");
 
-/* by_wakeup: so with when the task became runnable; user space gives it its size. */
+/* by_wakeup: likewise, when the task became runnable; user space sets the size. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -102,7 +102,7 @@ struct {
 #define WORD_MASK   ((1ULL << TAG_SHIFT) - 1)
 #define TAG_OF(pid) ((u64)((u32)(pid) / RUNQ_NR_TASKS + 1) << TAG_SHIFT)
 
-/* Tag and run delay of tasks that exit, until they are freed. */
+/* Tag and run_delay of tasks at their exit, until they are freed. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, RUNQ_NR_EXITS);
@@ -110,7 +110,7 @@ struct {
 	__type(value, u64);
 } exits SEC(".maps");
 
-/* Seven bits, never 0: enough to tell apart pids that share an entry, if hardly two do at once. */
+/* Seven bits, never 0: enough for pids that share an entry, as hardly two exit at once. */
 #define EXIT_TAG(pid) ((u64)((u32)(pid) / RUNQ_NR_EXITS % 127 + 1) << TAG_SHIFT)
 
 struct {

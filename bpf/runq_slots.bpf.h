@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* From a task to the key of its group, and from there to the slot that counts for it. */
+/* From a task to the key of its group, and from the key to the group's slot. */
 #ifndef SUBTICK_BPF_RUNQ_SLOTS_H
 #define SUBTICK_BPF_RUNQ_SLOTS_H
 
@@ -37,12 +37,12 @@ static __always_inline u64 comm_key(struct task_struct *task)
 
 	bpf_probe_read_kernel(word, sizeof(word), task->comm);
 	key = (word[0] ^ word[1] * 0x9e3779b97f4a7c15ULL) * 0xff51afd7ed558ccdULL;
-	return (key ^ key >> 32) >> 2 | 1; /* not 0, and below the keys of no group */
+	return (key ^ key >> 32) >> 2 | 1; /* not 0, and below the keys that are no group */
 }
 
 /*
- * What never comes again while the machine is up: the serial number of the cgroup's css, which
- * is two loads nearer than the cgroup's id; pid and start time.
+ * A number that is not reused while the machine is up: the serial number of the cgroup's css, which
+ * takes two loads less than the cgroup's id; or pid and start time.
  */
 static __always_inline u64 task_key(struct mode mode, struct task_struct *task, u32 cpu)
 {
@@ -57,8 +57,8 @@ static __always_inline u64 task_key(struct mode mode, struct task_struct *task, 
 		if (!mode.cgroup_v2)
 			return task_css(task, false)->serial_nr;
 		/*
-		 * The unified root never got a number; 1 went to a controller's root at boot,
-		 * which is no cgroup of that hierarchy.
+		 * The root of v2 has number 0; 1 is that of a controller's root, which is no cgroup
+		 * of that hierarchy.
 		 */
 		return task_css(task, true)->serial_nr ?: 1;
 	}
@@ -80,7 +80,7 @@ static __noinline void *slot_far(u32 slot)
 	return slot_get(slot);
 }
 
-/* The same where it matters: keys for the way not taken do not go on the stack. */
+/* The same for the fast path: keys of the other path are not put on the stack. */
 static __always_inline void *slot_fast(u32 slot)
 {
 	return slot < RUNQ_CHUNK ? bpf_map_lookup_elem(&first, &slot) : slot_far(slot);
@@ -102,7 +102,7 @@ static __always_inline struct runq_hist *slot_hist(void *slot, u64 cpu)
 	return slot + layout.hists_at + (cpu & (layout.stripes - 1)) * sizeof(struct runq_hist);
 }
 
-/* Names from the leaf up to the root, which has none. */
+/* Names from the leaf up, without that of the root. */
 static __always_inline void head_path(struct runq_head *head, struct kernfs_node *kn)
 {
 	u32 at = 0, depth = 0;
@@ -137,7 +137,7 @@ static __always_inline void head_fill(struct runq_head *head, u64 key, struct ta
 	struct cgroup_subsys_state *css = task_css(task, cgroup_v2);
 	struct kernfs_node *kn = BPF_CORE_READ(css, cgroup, kn);
 
-	/* A task on its way out may outlive its cgroup: then this slot ends with it, too. */
+	/* A task that exits may outlive its cgroup: then the slot ends at once. */
 	head->gone =
 		per == RUNQ_PER_CGROUP && !(BPF_CORE_READ(css, cgroup, self.flags) & CSS_ONLINE);
 	head->pid = task->pid;
@@ -152,14 +152,14 @@ static __noinline void event_new(void)
 {
 	struct runq_event *event = bpf_ringbuf_reserve(&events, sizeof(*event), 0);
 
-	/* Only a knock on the door: user space looks for itself. */
+	/* Only wakes user space, which looks at the slots itself. */
 	if (!event)
 		return;
 	event->kind = RUNQ_EVENT_NEW;
 	bpf_ringbuf_submit(event, 0);
 }
 
-/* A group that this core has not met lately. 0 when there is no slot left. */
+/* The slot of a group that is not in this core's cache; 0 if no slot is free. */
 static __noinline u32 slot_find(struct runq_cpu *pc, u64 key, struct task_struct *task)
 {
 	struct runq_head *head;
@@ -172,7 +172,7 @@ static __noinline u32 slot_find(struct runq_cpu *pc, u64 key, struct task_struct
 			pc->table_full++;
 			return 0;
 		}
-		/* The key goes in last: whoever reads it finds the rest. */
+		/* head_fill() writes the key last: a reader that sees it finds the rest. */
 		head_fill(head, key, task);
 		if (bpf_map_update_elem(&slot_of, &key, &slot, BPF_NOEXIST)) {
 			head->key = 0;

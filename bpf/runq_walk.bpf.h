@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Lays a wait over what its core ran meanwhile: causes, blame, culprit. */
+/* Compares a wait with what its core ran meanwhile: causes, blame, culprit. */
 #ifndef SUBTICK_BPF_RUNQ_WALK_H
 #define SUBTICK_BPF_RUNQ_WALK_H
 
-/* Elsewhere, which is the unit test, types and want_blame are the includer's. */
+/* The unit test, which is not for BPF, has types, want_blame and the two functions of its own. */
 #ifdef __bpf__
-#include "runq_maps.bpf.h"
+#include "runq_blame.bpf.h"
 #endif
 #include "abi/runq.h"
-
-/* Of the program that includes this; the unit test has its own. */
-int blame_add(u64 victim, u64 culprit, u64 ns, u32 cpu);
-int blame_who(u64 victim, u32 who, u64 ns, u32 cpu);
 
 static __always_inline u64 overlap(u64 from, u64 to, u64 other_from, u64 other_to)
 {
@@ -31,7 +27,7 @@ static __always_inline u32 cause_of(u32 ran, u32 victim)
 	return ran == RUNQ_WHO_KTHREAD ? RUNQ_KTHREAD : RUNQ_OTHER;
 }
 
-/* One segment back; false when the wait does not reach further. */
+/* Charges one segment; false if the wait does not reach further back. */
 static __always_inline bool walk_step(struct runq_cpu *pc, u32 at, u32 cpu)
 {
 	struct runq_seg *seg = &pc->segs[at % RUNQ_NR_SEGS];
@@ -56,7 +52,7 @@ static __always_inline bool walk_step(struct runq_cpu *pc, u32 at, u32 cpu)
 	if (start > w->from)
 		return true;
 	if (start == w->from && pc->segs[(at - 1) % RUNQ_NR_SEGS].pid == w->pid) {
-		/* Lost the core just then: whoever ran since, that is the cause. */
+		/* The task lost the core just then: all of it is cause preempted. */
 		ns = w->cause_ns[RUNQ_IDLE] + w->cause_ns[RUNQ_SAME] + w->cause_ns[RUNQ_OTHER] +
 		     w->cause_ns[RUNQ_KTHREAD];
 		w->cause_ns[RUNQ_IDLE] = w->cause_ns[RUNQ_SAME] = 0;
@@ -67,8 +63,8 @@ static __always_inline bool walk_step(struct runq_cpu *pc, u32 at, u32 cpu)
 }
 
 /*
- * The long way, for waits that are held, moved or longer than a segment: through every segment
- * that the wait touches, newest first. Fills the walk of this core.
+ * For waits that are throttled, moved or longer than a segment: goes through every segment that the
+ * wait overlaps, newest first, and fills pc->walk.
  */
 static __always_inline void walk_all(struct runq_cpu *pc, u32 cpu)
 {

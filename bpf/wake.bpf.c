@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Stamps idle windows, the interrupts that end them and the timers or IPIs behind those. */
+/* Stamps idle entry and exit, the interrupts that end idling and the timers or IPIs behind them. */
 #include "kernel.bpf.h"
 #include "hist.bpf.h"
 #include "abi/wake.h"
@@ -9,12 +9,12 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 #define PWR_EVENT_EXIT ((u32)-1)
 #define NEVER	       (~0ull)
 
-/* Set before loading. Points and the passive source can run together. */
+/* Set before loading. Points and source passive can run together. */
 const volatile bool want_points;
 const volatile bool want_passive;
 const volatile bool switch_state_first;
 const volatile __u32 nr_states = 1;
-/* Without a cpuidle driver every window is the architecture's own: one row, whatever the number. */
+/* Without a cpuidle driver there is one row, whatever index the kernel reports. */
 const volatile bool one_state;
 
 struct {
@@ -64,7 +64,7 @@ static __always_inline void hist_take(struct wake_hist *h, u64 ns, bool inside)
 		h->min_ns = ns ? ns : 1;
 }
 
-/* The window is over and the core about to sleep again: what ended it is known by now. */
+/* The core is about to go idle again: by now all timers that ended the last window have run. */
 static __always_inline void passive_close(struct wake_slot *s, u32 cpu)
 {
 	struct wake_counts *c = bpf_map_lookup_elem(&counts, &cpu);
@@ -96,7 +96,7 @@ static __always_inline void passive_close(struct wake_slot *s, u32 cpu)
 		c->odd_state++;
 		return;
 	}
-	/* tai_ns is later than the handler where that ran inside the window */
+	/* wake_ns is the handler's stamp if that came before the idle exit. */
 	hist_take(h, s->wake_ns - s->due_ns, s->wake_ns != s->tai_ns);
 }
 
@@ -121,7 +121,7 @@ static __always_inline void point_exit(struct wake_slot *s, u32 cpu, u64 now)
 SEC("tp_btf/cpu_idle")
 int BPF_PROG(wake_idle, u32 state, u32 event_cpu)
 {
-	/* Before anything else: on the way out this is the stamp. */
+	/* First of all: at an idle exit this is the stamp. */
 	u64 now = bpf_ktime_get_ns();
 	u32 cpu = bpf_get_smp_processor_id();
 	struct wake_slot *s = bpf_map_lookup_elem(&slots, &cpu);
@@ -145,14 +145,14 @@ int BPF_PROG(wake_idle, u32 state, u32 event_cpu)
 	s->due_ns = 0;
 	s->irqs = 0;
 	s->idle = 1;
-	/* Again, now that our own work before the idle state is done. */
+	/* Stamped last, so that our own work does not count as idle time. */
 	s->tbi_ns = bpf_ktime_get_ns();
 	return 0;
 }
 
 /*
- * Two programs behind one another on the same event: from one stamp to the next is what the
- * kernel takes to call a program and the program to take its stamp.
+ * Calibration: two programs run one right after the other on the same event. The time from one
+ * stamp to the next is the cost of calling a program and of its stamp.
  */
 SEC("tp_btf/cpu_idle")
 int BPF_PROG(wake_char_a, u32 state, u32 event_cpu)
@@ -202,7 +202,7 @@ static __always_inline int irq_enter(u32 kind, u32 irq)
 	if (!s)
 		return 0;
 	if (s->in_irq) {
-		/* arm64: an IPI is an interrupt of its own, and then says that it is an IPI. */
+		/* arm64: irq_handler_entry comes first, then ipi_entry for the same interrupt. */
 		if (s->point.irqs == 1)
 			s->point.irq_kind = kind;
 		return 0;
@@ -211,7 +211,7 @@ static __always_inline int irq_enter(u32 kind, u32 irq)
 	if (want_passive) {
 		if (!s->wake_ns)
 			s->wake_ns = now;
-		/* In the window: the first may be over and the core asleep again. */
+		/* Still idle: the earlier interrupt did not end the idle state. */
 		else if (s->idle && !s->due_ns) {
 			s->wake_ns = now;
 			s->irqs = 0;
@@ -248,7 +248,7 @@ int wake_irq_exit(void *ctx)
 
 /* arm64 */
 VECTOR(ipi, "ipi_entry", WAKE_IRQ_IPI)
-/* x86: vectors that irq_handler_entry does not see */
+/* x86: vectors without irq_handler_entry */
 VECTOR(local_timer, "local_timer_entry", WAKE_IRQ_TIMER)
 VECTOR(reschedule, "reschedule_entry", WAKE_IRQ_IPI)
 VECTOR(call_function, "call_function_entry", WAKE_IRQ_IPI)
@@ -261,7 +261,7 @@ VECTOR(deferred_error, "deferred_error_apic_entry", WAKE_IRQ_OTHER)
 VECTOR(error_apic, "error_apic_entry", WAKE_IRQ_OTHER)
 VECTOR(spurious_apic, "spurious_apic_entry", WAKE_IRQ_OTHER)
 
-/* x86; never in the way of a point that it did not hit. */
+/* x86 */
 SEC("tp_btf/nmi_handler")
 int wake_nmi(void *ctx)
 {
@@ -298,14 +298,14 @@ int BPF_PROG(wake_expire, struct hrtimer *timer)
 
 	if (!s)
 		return 0;
-	/* Other clocks than CLOCK_MONOTONIC keep their distance to it here. */
+	/* Offset of the timer's clock from CLOCK_MONOTONIC. */
 	offset = timer->base->offset;
 	hard = timer->node.expires - offset;
 	soft = timer->_softexpires - offset;
 	if (want_points)
 		point_expire(s, cpu, soft, hard, now);
 	if (want_passive && s->wake_ns) {
-		/* On a core woken through its flag, tasks run before the first interrupt. */
+		/* Woken by its flag a core runs tasks before the first interrupt: then current is a task. */
 		if (!s->due_ns)
 			s->one_irq = s->irqs <= 1 && !bpf_get_current_pid_tgid();
 		if (hard > s->wake_ns)
@@ -316,7 +316,7 @@ int BPF_PROG(wake_expire, struct hrtimer *timer)
 	return 0;
 }
 
-/* Remote launches: whoever comes first in the sender's wake-up of the worker. */
+/* Source remote: the first of these events in the sender's wake-up of the worker is the launch. */
 static __always_inline void launch(u32 cpu, u32 how)
 {
 	u64 now = bpf_ktime_get_ns();
@@ -342,7 +342,7 @@ int BPF_PROG(wake_flag, int cpu)
 	return 0;
 }
 
-/* arm64 without ipi_send_cpu (5.10, 6.1): one mask for all, of which ours is one bit. */
+/* arm64 without ipi_send_cpu (5.10, 6.1): the event has a CPU mask. */
 SEC("tp_btf/ipi_raise")
 int BPF_PROG(wake_ipi_raise, const struct cpumask *mask)
 {
@@ -353,7 +353,7 @@ int BPF_PROG(wake_ipi_raise, const struct cpumask *mask)
 
 		if (bpf_probe_read_kernel(&word, sizeof(word), (const char *)mask + 8 * i) || !word)
 			continue;
-		/* A wake-up goes to one CPU. */
+		/* A wake-up goes to one CPU only. */
 		if (word & (word - 1))
 			return 0;
 		cpu = 64 * i + hist_msb(word);
@@ -363,7 +363,7 @@ int BPF_PROG(wake_ipi_raise, const struct cpumask *mask)
 	return 0;
 }
 
-/* Only where the kernel tells nothing closer. */
+/* Only for kernels without an event for the IPI. */
 SEC("tp_btf/sched_waking")
 int BPF_PROG(wake_waking, struct task_struct *task)
 {

@@ -3,7 +3,6 @@
 #include "commands.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,9 +10,10 @@
 
 #include "audit_plot.h"
 #include "base/clock.h"
-#include "measure/audit/audit.h"
+#include "measure/audit/report.h"
 #include "opts.h"
 #include "run.h"
+#include "sys/affinity.h"
 #include "sys/cpu.h"
 
 #define MAX_DELAYS   256
@@ -59,15 +59,55 @@ static const struct opt options[] = {
 typedef int (*experiment_fn)(const struct audit_opts *, const struct audit_env *,
 			     struct audit_findings *, struct report **, struct err *);
 
+static int run_ticks(const struct audit_opts *opts, const struct audit_env *env,
+		     struct audit_findings *findings, struct report **ret_report, struct err *err)
+{
+	struct audit_ticks ticks;
+	int rc = audit_ticks(opts, env, findings, &ticks, err);
+
+	if (!rc)
+		rc = audit_ticks_report(opts, findings, &ticks, ret_report, err);
+	audit_ticks_free(&ticks);
+	return rc;
+}
+
+static int run_delays(const struct audit_opts *opts, const struct audit_env *env,
+		      struct audit_findings *findings, struct report **ret_report, struct err *err)
+{
+	struct audit_delays delays;
+	int rc = audit_delays(opts, env, findings, &delays, err);
+
+	if (!rc)
+		rc = audit_delays_report(opts, findings, &delays, ret_report, err);
+	audit_delays_free(&delays);
+	return rc;
+}
+
+static int run_sources(const struct audit_opts *opts, const struct audit_env *env,
+		       struct audit_findings *findings, struct report **ret_report,
+		       struct err *err)
+{
+	struct audit_sources *sources = malloc(sizeof(*sources));
+	int rc;
+
+	if (!sources)
+		return err_set(err, -ENOMEM, "out of memory");
+	rc = audit_sources(opts, env, findings, sources, err);
+	if (!rc)
+		rc = audit_sources_report(opts, findings, sources, ret_report, err);
+	free(sources);
+	return rc;
+}
+
 /* Share: of the budget when all run. */
 static const struct experiment {
 	const char *name;
 	experiment_fn run;
 	double share;
 } experiments[] = {
-	{"ticks", audit_ticks, 0.14},
-	{"delays", audit_delays, 0.18},
-	{"sources", audit_sources, 0.68},
+	{"ticks", run_ticks, 0.14},
+	{"delays", run_delays, 0.18},
+	{"sources", run_sources, 0.68},
 };
 
 #define NR_EXPERIMENTS (sizeof(experiments) / sizeof(experiments[0]))
@@ -97,7 +137,7 @@ static void clear_progress(const struct audit_env *env)
 		fputs("\r\033[K", stderr);
 }
 
-static bool take_delays(const struct opts_state *state, struct audit_cmd *cmd)
+static bool parse_delays(const struct opts_state *state, struct audit_cmd *cmd)
 {
 	const char *at = state->value;
 	char one[24];
@@ -123,7 +163,7 @@ static bool take_delays(const struct opts_state *state, struct audit_cmd *cmd)
 	return true;
 }
 
-static bool take_loads(const struct opts_state *state, struct audit_opts *opts)
+static bool parse_loads(const struct opts_state *state, struct audit_opts *opts)
 {
 	const char *at = state->value;
 
@@ -150,7 +190,7 @@ static bool take_loads(const struct opts_state *state, struct audit_opts *opts)
 	return true;
 }
 
-static bool take_operand(const struct opts_state *state, struct audit_cmd *cmd)
+static bool parse_operand(const struct opts_state *state, struct audit_cmd *cmd)
 {
 	bool known = !strcmp(state->value, "precision");
 
@@ -167,7 +207,7 @@ static bool take_operand(const struct opts_state *state, struct audit_cmd *cmd)
 	return true;
 }
 
-static bool take(struct opts_state *state, int id, void *arg)
+static bool parse(struct opts_state *state, int id, void *arg)
 {
 	struct audit_cmd *cmd = arg;
 	struct audit_opts *opts = &cmd->opts;
@@ -178,7 +218,7 @@ static bool take(struct opts_state *state, int id, void *arg)
 		cmd->given |= 1u << (id - OPT_OWN);
 	switch (id) {
 	case OPT_OPERAND:
-		return take_operand(state, cmd);
+		return parse_operand(state, cmd);
 	case ID_CPU:
 		cmd->cpu_given = true;
 		if (!opts_u64(state, "--cpu", value, 0, CPUSET_MAX - 1, &cpu))
@@ -189,7 +229,7 @@ static bool take(struct opts_state *state, int id, void *arg)
 		return opts_duration(state, "--budget", value, NSEC_PER_SEC, 86400 * NSEC_PER_SEC,
 				     &opts->budget_ns);
 	case ID_DELAYS:
-		return take_delays(state, cmd);
+		return parse_delays(state, cmd);
 	case ID_ITERATIONS:
 		return opts_u64(state, "--iterations", value, 1, UINT32_MAX, &opts->iterations);
 	case ID_DUTY:
@@ -203,7 +243,7 @@ static bool take(struct opts_state *state, int id, void *arg)
 	case ID_SHARE:
 		return opts_ratio(state, "--share", value, "%", 0.01, 0.95, &opts->share);
 	case ID_LOADS:
-		return take_loads(state, opts);
+		return parse_loads(state, opts);
 	case ID_WANT:
 		return opts_ratio(state, "--want", value, "%", 1e-6, 1.0, &cmd->want);
 	case ID_HZ:
@@ -219,24 +259,32 @@ static bool take(struct opts_state *state, int id, void *arg)
 	}
 }
 
-/* "delays: …" in the help is for audit delays alone; NULL where it names no experiment. */
-static const char *option_of(const struct opt *option)
+/* The one experiment that an option is for; NULL: all of them. */
+static const char *option_of(int id)
 {
-	size_t len = strcspn(option->help, ":");
-
-	for (size_t i = 0; i < NR_EXPERIMENTS; i++)
-		if (len == strlen(experiments[i].name) &&
-		    !strncmp(option->help, experiments[i].name, len))
-			return experiments[i].name;
-	return len == strlen("precision") && !strncmp(option->help, "precision", len) ? "precision"
-										      : NULL;
+	switch (id) {
+	case ID_DELAYS:
+	case ID_ITERATIONS:
+		return "delays";
+	case ID_DUTY:
+	case ID_PERIOD:
+	case ID_PHASE:
+	case ID_SHARE:
+	case ID_LOADS:
+		return "sources";
+	case ID_WANT:
+	case ID_HZ:
+		return "precision";
+	default:
+		return NULL;
+	}
 }
 
 /* The first option that the experiment would not heed; NULL for none. All three heed theirs. */
 static const struct opt *option_unheeded(const struct audit_cmd *cmd)
 {
 	for (const struct opt *option = options; option->name; option++) {
-		const char *of = option_of(option);
+		const char *of = option_of(option->id);
 
 		if (of && cmd->given >> (option->id - OPT_OWN) & 1 &&
 		    (cmd->only ? strcmp(cmd->only, of) : !strcmp(of, "precision")))
@@ -257,7 +305,8 @@ static bool options_fit(const struct opts_state *state, const struct audit_cmd *
 	else if (cmd->plot && precision)
 		opts_usage(state, "--plot: audit precision has no figure");
 	else if (unheeded)
-		opts_usage(state, "--%s: only for audit %s", unheeded->name, option_of(unheeded));
+		opts_usage(state, "--%s: only for audit %s", unheeded->name,
+			   option_of(unheeded->id));
 	else if (cmd->opts.phase_given && cmd->opts.period_ns &&
 		 cmd->opts.phase_ns >= cmd->opts.period_ns)
 		opts_usage(state, "--phase: must be shorter than --period");
@@ -269,13 +318,11 @@ static bool options_fit(const struct opts_state *state, const struct audit_cmd *
 /* The last core that we may use: the first ones have most of the interrupts. */
 static bool choose_cpu(const struct opts_state *state, struct audit_cmd *cmd)
 {
-	struct cpuset online;
-	cpu_set_t allowed;
+	struct cpuset online, allowed;
 	unsigned int cpu;
 	char list[64];
 
-	if (cpu_set(NULL, CPU_ONLINE, &online, NULL) ||
-	    sched_getaffinity(0, sizeof(allowed), &allowed))
+	if (cpu_set(NULL, CPU_ONLINE, &online, NULL) || affinity_get(0, &allowed))
 		return true;
 	if (cmd->cpu_given) {
 		if (cpuset_has(&online, cmd->opts.cpu))
@@ -285,7 +332,7 @@ static bool choose_cpu(const struct opts_state *state, struct audit_cmd *cmd)
 		return false;
 	}
 	cpuset_for_each(cpu, &online)
-		if (cpu < CPU_SETSIZE && CPU_ISSET(cpu, &allowed))
+		if (cpuset_has(&allowed, cpu))
 			cmd->opts.cpu = cpu;
 	return true;
 }
@@ -365,6 +412,8 @@ static int run(struct audit_cmd *cmd)
 				.progress = isatty(STDERR_FILENO) ? show_progress : NULL};
 	struct report *report;
 	struct cpuset audited = {0};
+	struct audit_precision precision;
+	uint64_t begin = clock_mono_ns();
 	struct err err = {0};
 	bool gone = false, lacks = false;
 	int code;
@@ -373,15 +422,17 @@ static int run(struct audit_cmd *cmd)
 	cpuset_add(&audited, cmd->opts.cpu);
 	run_avoid(&audited);
 	if (cmd->only && !strcmp(cmd->only, "precision")) {
-		code = audit_precision(&cmd->opts, &env, cmd->want, cmd->hz, &report, &err);
+		code = audit_precision(&cmd->opts, &env, cmd->want, cmd->hz, &precision, &err);
 		clear_progress(&env);
+		if (!code)
+			code = audit_precision_report(&cmd->opts, &precision, &report, &err);
 		return code ? opts_fail("audit", &err) : show(cmd, report, &gone);
 	}
 	cmd->opts.brief = !cmd->only;
-	cmd->findings.begin_ns = clock_mono_ns();
 	code = run_experiments(cmd, &env, &gone, &lacks);
 	if (!code && !gone && !cmd->only) {
-		if (audit_verdict(&cmd->opts, &cmd->findings, &report, &err))
+		if (audit_verdict_report(&cmd->opts, &cmd->findings, clock_mono_ns() - begin,
+					 &report, &err))
 			return opts_fail("audit", &err);
 		code = show(cmd, report, &gone);
 	}
@@ -406,7 +457,7 @@ int cmd_audit(int argc, char **argv)
 
 	cmd = (struct audit_cmd){
 		.opts = {.duty = 0.3, .share = 0.5}, .want = DEFAULT_WANT, .fail_over = -1.0};
-	code = opts_walk(&state, argc, argv, take, &cmd);
+	code = opts_walk(&state, argc, argv, parse, &cmd);
 	if (code != OPTS_TAKEN)
 		return code;
 	if (!options_fit(&state, &cmd) || !choose_cpu(&state, &cmd))

@@ -3,23 +3,32 @@
 #ifndef SUBTICK_CMD_COMMANDS_H
 #define SUBTICK_CMD_COMMANDS_H
 
-struct command {
-	const char *name;
-	int (*run)(int argc, char **argv);
-	const char *summary;
-};
+#include <stdbool.h>
 
-/* Ended by a NULL name. */
-extern const struct command commands[];
+/* The one list: X(name, summary). The exporter may be left out of a build. */
+#ifdef SUBTICK_SERVE
+#define COMMANDS_SERVE(X) X(serve, "Prometheus exporter and live page")
+#else
+#define COMMANDS_SERVE(X)
+#endif
+#define COMMANDS(X)                                                                                \
+	X(load, "per-core busy time, split by context")                                            \
+	X(runq, "run-queue latency per cgroup, and who caused it")                                 \
+	X(wake, "idle wake latency per idle state")                                                \
+	X(audit, "how wrong the kernel's own CPU figures are here")                                \
+	X(crit, "cost of disabling and enabling interrupts and preemption")                        \
+	X(doctor, "what this machine can measure, and how to fix what it can't")                   \
+	X(report, "one self-contained HTML file with plots")                                       \
+	COMMANDS_SERVE(X)
+
+#define COMMAND_DECLARE(name, summary) int cmd_##name(int argc, char **argv);
+COMMANDS(COMMAND_DECLARE)
+#undef COMMAND_DECLARE
 
 int cmd_overview(int argc, char **argv);
-int cmd_audit(int argc, char **argv);
-int cmd_load(int argc, char **argv);
-int cmd_crit(int argc, char **argv);
-int cmd_wake(int argc, char **argv);
-int cmd_runq(int argc, char **argv);
-int cmd_doctor(int argc, char **argv);
-int cmd_report(int argc, char **argv);
-int cmd_serve(int argc, char **argv); /* only in builds with the exporter */
+
+/* Names of the commands of this build, NULL-terminated. */
+extern const char *const command_names[];
+bool command_exists(const char *name);
 
 #endif

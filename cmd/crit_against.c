@@ -3,93 +3,84 @@
 #include "crit_against.h"
 
 #include <errno.h>
-#include <jansson.h>
-#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#define SCHEMA "subtick.crit/1"
+#include "input.h"
+#include "report/find.h"
+#include "report/read_json.h"
 
-static double number(const json_t *row, const char *key)
+static struct crit_spread spread(const struct table *ops, size_t row, const char *key,
+				 unsigned int rounds)
 {
-	const json_t *value = json_object_get(row, key);
-
-	return json_is_number(value) ? json_number_value(value) : NAN;
-}
-
-static struct crit_spread spread(const json_t *row, const char *key, unsigned int rounds)
-{
-	struct crit_spread s = {.mid = number(row, key), .rounds = rounds};
+	struct crit_spread s = {.mid = table_number(ops, row, key), .rounds = rounds};
 	char name[32];
 
 	snprintf(name, sizeof(name), "%s_low", key);
-	s.low = number(row, name);
+	s.low = table_number(ops, row, name);
 	snprintf(name, sizeof(name), "%s_high", key);
-	s.high = number(row, name);
+	s.high = table_number(ops, row, name);
 	if (!(s.low <= s.mid && s.mid <= s.high))
 		s = crit_spread_of(NULL, 0);
 	return s;
 }
 
-static int read_ops(const json_t *root, struct crit_baseline *baseline)
+static int read_ops(const struct table *ops, double rounds, struct crit_baseline *baseline)
 {
-	const json_t *ops = json_object_get(root, "ops"), *row;
-	double rounds = number(root, "rounds");
-	size_t i;
-
-	if (!json_is_array(ops) || !(rounds >= 1 && rounds <= CRIT_MAX_ROUNDS))
+	if (!ops || !(rounds >= 1 && rounds <= CRIT_MAX_ROUNDS))
 		return -EINVAL;
 	for (int op = 0; op < CRIT_NR_OPS; op++)
 		baseline->op[op] = crit_spread_of(NULL, 0);
-	json_array_foreach((json_t *)ops, i, row)
-	{
-		const char *name = json_string_value(json_object_get(row, "op"));
+	for (size_t row = 0; row < ops->nr_rows; row++) {
+		const char *name = table_str(ops, row, "op");
 
 		for (int op = 0; name && op < CRIT_NR_OPS; op++) {
 			if (strcmp(name, crit_op_names[op]))
 				continue;
-			baseline->op[op] = spread(row, "batch", rounds);
+			baseline->op[op] = spread(ops, row, "batch", rounds);
 			if (!baseline->op[op].rounds)
-				baseline->op[op] = spread(row, "median", rounds);
+				baseline->op[op] = spread(ops, row, "median", rounds);
 		}
 	}
 	return 0;
 }
 
-static int read_root(const json_t *root, struct crit_baseline *baseline)
+static int read_report(const struct report *report, struct crit_baseline *baseline)
 {
-	const char *schema = json_string_value(json_object_get(root, "schema"));
-	const char *engine = json_string_value(json_object_get(root, "engine"));
+	const char *engine = table_str(report->fields, 0, "engine");
+	const struct value *work = table_get(report->fields, 0, "do_work");
 
-	if (!schema || strcmp(schema, SCHEMA) || !engine)
+	if (strcmp(report->command, "crit") || !engine)
 		return -EINVAL;
 	snprintf(baseline->engine, sizeof(baseline->engine), "%s", engine);
-	baseline->work = json_is_true(json_object_get(root, "do_work"));
-	return read_ops(root, baseline);
+	baseline->work = work->kind == VALUE_BOOL && work->flag;
+	return read_ops(report_find(report, "ops"), table_number(report->fields, 0, "rounds"),
+			baseline);
 }
 
 int crit_against_read(const char *path, struct crit_baseline *ret_baseline, struct err *err)
 {
 	struct crit_baseline baseline = {0};
-	json_error_t reason;
-	json_t *root;
-	FILE *file;
+	struct report *report = NULL;
+	size_t size, used;
+	char *text;
 	int rc;
 
-	file = fopen(path, "re");
-	if (!file)
-		return err_set(err, -errno, "--against %s: %s", path, strerror(errno));
-	root = json_loadf(file, JSON_DISABLE_EOF_CHECK, &reason);
-	fclose(file);
-	if (!root)
-		return err_set(err, -EINVAL, "--against %s: not JSON: line %d: %s", path,
-			       reason.line, reason.text);
-	snprintf(baseline.name, sizeof(baseline.name), "%s", path);
-	rc = read_root(root, &baseline);
-	json_decref(root);
+	text = input_read(path, &size, err);
+	if (!text)
+		return err_prefix(err, "--against");
+	rc = report_read_json(text, size, &report, &used, err);
+	free(text);
+	if (rc == -ENODATA)
+		return err_set(err, rc, "--against %s: there is nothing in it", path);
 	if (rc)
-		return err_set(err, rc, "--against %s: not an object of subtick crit --json (%s)",
-			       path, SCHEMA);
+		return err_prefix(err, "--against %s", path);
+	snprintf(baseline.name, sizeof(baseline.name), "%s", path);
+	rc = read_report(report, &baseline);
+	report_free(report);
+	if (rc)
+		return err_set(err, rc, "--against %s: not an object of subtick crit --json", path);
 	*ret_baseline = baseline;
 	return 0;
 }

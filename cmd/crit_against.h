@@ -4,7 +4,7 @@
 #define SUBTICK_CMD_CRIT_AGAINST_H
 
 #include "base/err.h"
-#include "measure/crit/crit.h"
+#include "measure/crit/report.h"
 
 /* The first object of @path; what it did not measure has no rounds. */
 int crit_against_read(const char *path, struct crit_baseline *ret_baseline, struct err *err);

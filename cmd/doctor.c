@@ -20,24 +20,6 @@ struct asked {
 	size_t nr;
 };
 
-static bool command_exists(const char *name)
-{
-	for (const struct command *command = commands; command->name; command++)
-		if (!strcmp(command->name, name))
-			return true;
-	return false;
-}
-
-static void command_names(const char **names)
-{
-	size_t nr = 0;
-
-	for (const struct command *command = commands; command->name && nr < MAX_COMMANDS - 1;
-	     command++)
-		names[nr++] = command->name;
-	names[nr] = NULL;
-}
-
 /* 77 if one of the commands asked for cannot work here at all. */
 static int verdict(const struct report *report, const char *const *asked)
 {
@@ -69,9 +51,8 @@ static bool take(struct opts_state *state, int id, void *arg)
 
 int cmd_doctor(int argc, char **argv)
 {
-	const char *names[MAX_COMMANDS];
 	struct asked asked = {.names = {"load"}};
-	struct doctor_opts doctor = {.commands = names};
+	struct doctor_opts doctor = {.commands = command_names};
 	struct view view;
 	struct opts_state state = {
 		.command = "doctor",
@@ -89,7 +70,6 @@ int cmd_doctor(int argc, char **argv)
 	code = opts_walk(&state, argc, argv, take, &asked);
 	if (code != OPTS_TAKEN)
 		return code;
-	command_names(names);
 	if (doctor_report(&doctor, &report, &err))
 		return opts_fail("doctor", &err);
 	rc = view_write(&view, report);

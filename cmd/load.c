@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "measure/load/load.h"
-#include "measure/load/source.h"
+#include "measure/load/sources.h"
 #include "opts.h"
 #include "run.h"
 #include "sys/cpu.h"
@@ -23,11 +23,13 @@ enum {
 	ID_HISTOGRAM,
 };
 
+#define SOURCES                                                                             \
+	"auto, bpf, bpf-pmu, perf-tsc, perf-calibrated, procidle, schedstat, taskclock or " \
+	"procstat"
+
 static const struct opt options[] = {
 	{"cpu", 'C', "LIST", "only these CPUs, such as 0,2-5", ID_CPU},
-	{"source", 's', "NAME",
-	 "auto, bpf, bpf-pmu, perf-tsc, perf-calibrated, procidle, schedstat, taskclock or procstat",
-	 ID_SOURCE},
+	{"source", 's', "NAME", SOURCES, ID_SOURCE},
 	{"compare", 0, NULL, "every source that works here, side by side", ID_COMPARE},
 	{"softirq", 0, NULL, "also time in softirqs by vector", ID_SOFTIRQ},
 	{"bursts", 0, NULL, "also the distribution of busy bursts", ID_BURSTS},
@@ -71,7 +73,7 @@ static bool cpus_exist(const struct opts_state *state, const struct cpuset *cpus
 	return true;
 }
 
-static bool take(struct opts_state *state, int id, void *arg)
+static bool parse_option(struct opts_state *state, int id, void *arg)
 {
 	struct load_cmd *cmd = arg;
 	struct load_opts *load = &cmd->load;
@@ -87,7 +89,7 @@ static bool take(struct opts_state *state, int id, void *arg)
 		load->source = state->value;
 		if (source_known(load->source))
 			return true;
-		opts_usage(state, "--source %s: expected %s", state->value, options[1].help);
+		opts_usage(state, "--source %s: expected " SOURCES, state->value);
 		return false;
 	case ID_EVENT:
 		load->event = state->value;
@@ -127,7 +129,7 @@ int cmd_load(int argc, char **argv)
 	struct err err = {0};
 	int code;
 
-	code = opts_walk(&state, argc, argv, take, &cmd);
+	code = opts_walk(&state, argc, argv, parse_option, &cmd);
 	if (code != OPTS_TAKEN)
 		return code;
 	run_signals();

@@ -7,19 +7,13 @@
 
 #include "opts.h"
 
-const struct command commands[] = {
-	{"load", cmd_load, "per-core busy time, split by context"},
-	{"runq", cmd_runq, "run-queue latency per cgroup, and who caused it"},
-	{"wake", cmd_wake, "idle wake latency per idle state"},
-	{"audit", cmd_audit, "how wrong the kernel's own CPU figures are here"},
-	{"crit", cmd_crit, "cost of disabling and enabling interrupts and preemption"},
-	{"doctor", cmd_doctor, "what this machine can measure, and how to fix what it can't"},
-	{"report", cmd_report, "one self-contained HTML file with plots"},
-#ifdef SUBTICK_SERVE
-	{"serve", cmd_serve, "Prometheus exporter and live page"},
-#endif
-	{NULL, NULL, NULL},
-};
+#define COMMAND_ENTRY(name, summary) {#name, cmd_##name, summary},
+
+static const struct command {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	const char *summary;
+} commands[] = {COMMANDS(COMMAND_ENTRY){NULL, NULL, NULL}};
 
 static const struct opt options[] = {
 	{"once", 0, NULL, "one summary of 5 seconds, also on a terminal", 0},

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/duration.h"
 
 /* What a step of the walk comes to, beside the id of an option or operand. */
 enum {
@@ -291,39 +292,18 @@ bool opts_u64(const struct opts_state *state, const char *name, const char *valu
 	return true;
 }
 
-static double unit_scale(const char *unit)
-{
-	if (!*unit || !strcmp(unit, "s"))
-		return 1e9;
-	if (!strcmp(unit, "ms"))
-		return 1e6;
-	if (!strcmp(unit, "us") || !strcmp(unit, "µs"))
-		return 1e3;
-	if (!strcmp(unit, "ns"))
-		return 1.0;
-	return NAN;
-}
-
 bool opts_duration(const struct opts_state *state, const char *name, const char *value,
 		   uint64_t min_ns, uint64_t max_ns, uint64_t *ret_ns)
 {
-	char low[32], high[32], *end = NULL;
-	double got = strtod(value, &end);
-	/* strtod also takes " 1", "nan", "0x1p3": only plain decimal numbers are meant. */
-	bool plain = isdigit((unsigned char)value[0]) || value[0] == '.';
+	char low[32], high[32];
 
-	if (plain && (value[1] == 'x' || value[1] == 'X'))
-		plain = false;
-	got = plain ? got * unit_scale(end) : NAN;
-	if (!(got >= (double)min_ns && got <= (double)max_ns)) {
-		view_format_ns((double)min_ns, low, sizeof(low));
-		view_format_ns((double)max_ns, high, sizeof(high));
-		opts_usage(state, "%s %s: expected a time from %s to %s, such as 0.5, 200ms or 1s",
-			   name, value, low, high);
-		return false;
-	}
-	*ret_ns = (uint64_t)llround(got);
-	return true;
+	if (duration_parse(value, min_ns, max_ns, ret_ns))
+		return true;
+	view_format_ns((double)min_ns, low, sizeof(low));
+	view_format_ns((double)max_ns, high, sizeof(high));
+	opts_usage(state, "%s %s: expected a time from %s to %s, such as 0.5, 200ms or 1s", name,
+		   value, low, high);
+	return false;
 }
 
 bool opts_ratio(const struct opts_state *state, const char *name, const char *value,

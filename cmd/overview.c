@@ -24,7 +24,7 @@ struct overview_cmd {
 	bool once;
 };
 
-static bool take(struct opts_state *state, int id, void *arg)
+static bool parse_option(struct opts_state *state, int id, void *arg)
 {
 	struct overview_cmd *cmd = arg;
 
@@ -50,7 +50,7 @@ int cmd_overview(int argc, char **argv)
 	struct err err = {0};
 	int code;
 
-	code = opts_walk(&state, argc, argv, take, &cmd);
+	code = opts_walk(&state, argc, argv, parse_option, &cmd);
 	if (code != OPTS_TAKEN)
 		return code;
 	if (cmd.once && cmd.interval.given)

@@ -11,6 +11,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "input.h"
 #include "opts.h"
 #include "report_run.h"
 #include "run.h"
@@ -18,7 +19,6 @@
 #define DEFAULT_FILE "subtick-report.html"
 #define MAX_FROM     64
 #define MAX_SECONDS  86400
-#define MAX_INPUT    (256L << 20)
 
 enum {
 	ID_SECONDS = OPT_OWN,
@@ -96,46 +96,11 @@ static bool take(struct opts_state *state, int id, void *arg)
 	}
 }
 
-static char *read_file(const char *path, size_t *ret_size, struct err *err)
-{
-	FILE *file = fopen(path, "re");
-	char *text = NULL;
-	size_t size = 0;
-	struct stat st;
-
-	if (!file || fstat(fileno(file), &st)) {
-		err_set(err, -errno, "cannot read %s: %s", path, strerror(errno));
-	} else if (S_ISDIR(st.st_mode) || st.st_size > MAX_INPUT) {
-		err_set(err, -EFBIG, "cannot read %s: not a file of less than 256 MiB", path);
-	} else {
-		/* Pipes and /proc have no size; grow as it comes. */
-		do {
-			char *more = realloc(text, size + (1 << 16) + 1);
-
-			if (!more) {
-				err_set(err, -ENOMEM, "out of memory");
-				break;
-			}
-			text = more;
-			size += fread(text + size, 1, 1 << 16, file);
-		} while (!feof(file) && !ferror(file) && size < MAX_INPUT);
-		if (ferror(file))
-			err_set(err, -EIO, "cannot read %s: %s", path, strerror(errno));
-	}
-	if (file)
-		fclose(file);
-	*ret_size = size;
-	if (!err->code)
-		return text;
-	free(text);
-	return NULL;
-}
-
 static int gather_files(struct gathered *g, const struct report_cmd *cmd, struct err *err)
 {
 	for (size_t i = 0; i < cmd->nr_from; i++) {
 		size_t size, before = g->nr_reports;
-		char *text = read_file(cmd->from[i], &size, err);
+		char *text = input_read(cmd->from[i], &size, err);
 		int rc;
 
 		if (!text)

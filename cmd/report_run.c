@@ -116,14 +116,6 @@ void gathered_free(struct gathered *g)
 	free(g->missing);
 }
 
-static bool command_exists(const char *name)
-{
-	for (const struct command *command = commands; command->name; command++)
-		if (!strcmp(command->name, name))
-			return true;
-	return false;
-}
-
 static bool in_list(const char *list, const char *name)
 {
 	size_t length = strlen(name);

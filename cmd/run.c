@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "sys/affinity.h"
 
 static volatile sig_atomic_t stop_signal;
 static sigset_t mask_outside;
@@ -116,20 +116,15 @@ bool run_wait(uint64_t until_ns)
 
 void run_avoid(const struct cpuset *measured)
 {
-	cpu_set_t allowed, rest;
-	int nr = 0;
+	struct cpuset rest;
+	unsigned int cpu;
 
-	if (!cpuset_count(measured) || sched_getaffinity(0, sizeof(allowed), &allowed))
+	if (!cpuset_count(measured) || affinity_get(0, &rest))
 		return;
-	CPU_ZERO(&rest);
-	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
-		if (!CPU_ISSET(cpu, &allowed) || cpuset_has(measured, cpu))
-			continue;
-		CPU_SET(cpu, &rest);
-		nr++;
-	}
-	if (nr)
-		sched_setaffinity(0, sizeof(rest), &rest);
+	cpuset_for_each(cpu, measured)
+		cpuset_del(&rest, cpu);
+	if (cpuset_count(&rest))
+		affinity_set(0, &rest);
 }
 
 static int show(const char *command, struct view *view, struct report *report)
@@ -164,8 +159,8 @@ static int wait_window(const char *command, struct meter *meter, uint64_t until_
 	}
 }
 
-int run_meter(const char *command, struct meter *meter, const struct opts_interval *interval,
-	      struct view *view)
+int run_windows(const char *command, struct meter *meter, const struct opts_interval *interval,
+		struct view *view)
 {
 	struct report *report = NULL;
 	struct err err = {0};
@@ -187,8 +182,16 @@ int run_meter(const char *command, struct meter *meter, const struct opts_interv
 		if (clock_mono_ns() > next + interval->interval_ns)
 			next = clock_mono_ns();
 	}
-	meter->ops->close(meter);
 	if (err.code)
 		return opts_fail(command, &err);
 	return rc && rc != -EPIPE ? EXIT_ERROR : EXIT_FINE;
+}
+
+int run_meter(const char *command, struct meter *meter, const struct opts_interval *interval,
+	      struct view *view)
+{
+	int code = run_windows(command, meter, interval, view);
+
+	meter->ops->close(meter);
+	return code;
 }

@@ -25,9 +25,12 @@ bool run_wait_input(uint64_t until_ns, struct pollfd *input);
 void run_avoid(const struct cpuset *measured);
 
 /*
- * Starts @meter, prints a report per interval and closes the meter. A signal ends the window
- * early and prints it. Returns the exit code; a reader that has gone is a quiet end.
+ * Starts @meter and prints a report per interval. A signal ends the window early and prints it.
+ * Returns the exit code; a reader that has gone is a quiet end.
  */
+int run_windows(const char *command, struct meter *meter, const struct opts_interval *interval,
+		struct view *view);
+/* The same, and closes the meter. */
 int run_meter(const char *command, struct meter *meter, const struct opts_interval *interval,
 	      struct view *view);
 

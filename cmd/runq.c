@@ -42,13 +42,14 @@ static const struct opt options[] = {
 	{"le", 0, "LIST", "exact counts at these boundaries, such as 100us,500us,1ms", ID_LE},
 	{"percentiles", 'p', "LIST", "such as 50,99,99.9 (default 50,90,99,99.9)", ID_PERCENTILES},
 	{"histogram", 'H', NULL, "draw the counts between the boundaries", ID_HISTOGRAM},
-	{"blame", 'b', NULL, "who had the core while they waited", ID_BLAME},
+	{"blame", 'b', NULL, "show who had the core while they waited", ID_BLAME},
 	{"blame-rows", 0, "N", "culprits per victim, the rest as (other) (default 8)",
 	 ID_BLAME_ROWS},
-	{"threshold", 't', "TIME", "also stream each wait of at least this", ID_THRESHOLD},
-	{"fail-over", 0, "pN=TIME", "exit 2 when a group's percentile exceeds it, such as p99=2ms",
+	{"threshold", 't', "TIME", "also print each wait of at least this as it ends",
+	 ID_THRESHOLD},
+	{"fail-over", 0, "pN=TIME", "exit 2 if a group's percentile exceeds it, such as p99=2ms",
 	 ID_FAIL_OVER},
-	{"sample", 0, "RATIO", "take each wait with this probability, such as 0.1", ID_SAMPLE},
+	{"sample", 0, "RATIO", "count each wait with this probability, such as 0.1", ID_SAMPLE},
 	{"source", 's', "NAME", "auto, sched_info or wakeup", ID_SOURCE},
 	{"hierarchy", 0, "NAME", "auto, v1 or v2: which cgroups", ID_HIERARCHY},
 	{NULL, 0, NULL, NULL, 0},
@@ -60,9 +61,9 @@ struct runq_cmd {
 	struct opts_interval interval;
 };
 
-/* What the words of an option mean, by their place. */
-static bool take_word(const struct opts_state *state, const char *name, const char *const words[],
-		      const char *expected, int *ret_index)
+/* The index of the option's value in @words. */
+static bool parse_word(const struct opts_state *state, const char *name, const char *const words[],
+		       const char *expected, int *ret_index)
 {
 	for (int i = 0; words[i]; i++)
 		if (!strcmp(state->value, words[i])) {
@@ -74,8 +75,8 @@ static bool take_word(const struct opts_state *state, const char *name, const ch
 }
 
 /* Calls @fn with each word of a comma-separated list. */
-static bool take_list(const struct opts_state *state, struct runq_opts *runq,
-		      bool (*fn)(const struct opts_state *, struct runq_opts *, const char *))
+static bool parse_list(const struct opts_state *state, struct runq_opts *runq,
+		       bool (*fn)(const struct opts_state *, struct runq_opts *, const char *))
 {
 	char *list = strdup(state->value), *rest = list, *word;
 	bool fine = list && *list;
@@ -83,7 +84,7 @@ static bool take_list(const struct opts_state *state, struct runq_opts *runq,
 	while (fine && (word = strsep(&rest, ",")))
 		fine = fn(state, runq, word);
 	if (list && !*list)
-		opts_usage(state, "an empty list: expected values with commas between them");
+		opts_usage(state, "an empty list: expected values separated by commas");
 	free(list);
 	return fine;
 }
@@ -97,13 +98,13 @@ static bool add_le(const struct opts_state *state, struct runq_opts *runq, const
 	return opts_duration(state, "--le", word, 1, HIST_VALUE_MAX, &runq->le_ns[runq->nr_le++]);
 }
 
-static bool take_le(const struct opts_state *state, struct runq_opts *runq)
+static bool parse_le(const struct opts_state *state, struct runq_opts *runq)
 {
 	uint8_t in[HIST_NR];
 	unsigned int bad;
 
 	runq->nr_le = 0;
-	if (!take_list(state, runq, add_le))
+	if (!parse_list(state, runq, add_le))
 		return false;
 	if (!runq_le_place(runq->le_ns, runq->nr_le, in, &bad))
 		return true;
@@ -138,7 +139,7 @@ static bool add_percentile(const struct opts_state *state, struct runq_opts *run
 	return false;
 }
 
-static bool take_fail_over(const struct opts_state *state, struct runq_opts *runq)
+static bool parse_fail_over(const struct opts_state *state, struct runq_opts *runq)
 {
 	const char *equals = strchr(state->value, '=');
 	char percent[32];
@@ -155,12 +156,12 @@ static bool take_fail_over(const struct opts_state *state, struct runq_opts *run
 	return false;
 }
 
-static bool take_sample(const struct opts_state *state, struct runq_opts *runq)
+static bool parse_sample(const struct opts_state *state, struct runq_opts *runq)
 {
 	char *end;
 	double ratio = strtod(state->value, &end);
 
-	/* Below 2^-20 a second of the busiest machine would not leave a wait. */
+	/* With less, a second of the busiest machine would have no wait in the sample. */
 	if (isdigit((unsigned char)state->value[0]) && !*end && ratio >= 1e-6 && ratio <= 1.0) {
 		runq->sample_ratio = ratio;
 		return true;
@@ -170,12 +171,12 @@ static bool take_sample(const struct opts_state *state, struct runq_opts *runq)
 	return false;
 }
 
-static bool take_cgroup(const struct opts_state *state, struct runq_cmd *cmd)
+static bool parse_cgroup(const struct opts_state *state, struct runq_cmd *cmd)
 {
 	struct runq_opts *runq = &cmd->runq;
 
 	if (runq->nr_cgroups == MAX_CGROUPS) {
-		opts_usage(state, "--cgroup: at most %d; a common parent and --tree takes more",
+		opts_usage(state, "--cgroup: at most %d; use a common parent and --tree for more",
 			   MAX_CGROUPS);
 		return false;
 	}
@@ -183,33 +184,31 @@ static bool take_cgroup(const struct opts_state *state, struct runq_cmd *cmd)
 	return true;
 }
 
-static bool take_name(const struct opts_state *state, int id, struct runq_opts *runq)
+static bool parse_name(const struct opts_state *state, int id, struct runq_opts *runq)
 {
-	static const char *const pers[] = {"cgroup", "task", "comm", "cpu", NULL};
-	static const char *const sources[] = {"auto", "sched_info", "wakeup", NULL};
-	static const char *const hierarchies[] = {"auto", "v1", "v2", NULL};
 	int index = 0;
 
 	switch (id) {
 	case ID_PER:
-		if (!take_word(state, "per", pers, "cgroup, task, comm or cpu", &index))
+		if (!parse_word(state, "per", runq_per_names, "cgroup, task, comm or cpu", &index))
 			return false;
 		runq->per = (enum runq_per)index;
 		return true;
 	case ID_SOURCE:
-		if (!take_word(state, "source", sources, "auto, sched_info or wakeup", &index))
+		if (!parse_word(state, "source", runq_source_names, "auto, sched_info or wakeup",
+				&index))
 			return false;
 		runq->source = (enum runq_source)index;
 		return true;
 	default:
-		if (!take_word(state, "hierarchy", hierarchies, "auto, v1 or v2", &index))
+		if (!parse_word(state, "hierarchy", runq_hierarchy_names, "auto, v1 or v2", &index))
 			return false;
 		runq->hierarchy = (enum runq_hierarchy)index;
 		return true;
 	}
 }
 
-static bool take_number(const struct opts_state *state, int id, struct runq_opts *runq)
+static bool parse_number(const struct opts_state *state, int id, struct runq_opts *runq)
 {
 	uint64_t number;
 
@@ -222,7 +221,7 @@ static bool take_number(const struct opts_state *state, int id, struct runq_opts
 	return true;
 }
 
-static bool take(struct opts_state *state, int id, void *arg)
+static bool parse(struct opts_state *state, int id, void *arg)
 {
 	struct runq_cmd *cmd = arg;
 	struct runq_opts *runq = &cmd->runq;
@@ -233,30 +232,30 @@ static bool take(struct opts_state *state, int id, void *arg)
 	case ID_CPU:
 		return opts_cpus(state, "cpu", state->value, &runq->cpus);
 	case ID_CGROUP:
-		return take_cgroup(state, cmd);
+		return parse_cgroup(state, cmd);
 	case ID_TREE:
 		runq->tree = true;
 		return true;
 	case ID_LE:
-		return take_le(state, runq);
+		return parse_le(state, runq);
 	case ID_PERCENTILES:
 		runq->nr_percentiles = 0;
-		return take_list(state, runq, add_percentile);
+		return parse_list(state, runq, add_percentile);
 	case ID_BLAME:
 		runq->blame = true;
 		return true;
 	case ID_BLAME_ROWS:
 	case ID_THRESHOLD:
-		return take_number(state, id, runq);
+		return parse_number(state, id, runq);
 	case ID_FAIL_OVER:
-		return take_fail_over(state, runq);
+		return parse_fail_over(state, runq);
 	case ID_SAMPLE:
-		return take_sample(state, runq);
+		return parse_sample(state, runq);
 	case ID_HISTOGRAM:
 		state->view->all = true;
 		return true;
 	default:
-		return take_name(state, id, runq);
+		return parse_name(state, id, runq);
 	}
 }
 
@@ -273,9 +272,8 @@ static bool fits(const struct opts_state *state, const struct runq_opts *runq)
 
 int cmd_runq(int argc, char **argv)
 {
-	bool exceeded = false;
 	struct runq_cmd cmd = {
-		.runq = {.cgroups = cmd.cgroups, .ret_exceeded = &exceeded},
+		.runq = {.cgroups = cmd.cgroups},
 		.interval = {.interval_ns = NSEC_PER_SEC, .count = 1},
 	};
 	struct view view;
@@ -291,7 +289,7 @@ int cmd_runq(int argc, char **argv)
 	struct err err = {0};
 	int code;
 
-	code = opts_walk(&state, argc, argv, take, &cmd);
+	code = opts_walk(&state, argc, argv, parse, &cmd);
 	if (code != OPTS_TAKEN)
 		return code;
 	if (!fits(&state, &cmd.runq))
@@ -299,6 +297,9 @@ int cmd_runq(int argc, char **argv)
 	run_signals();
 	if (runq_open(&cmd.runq, &meter, &err))
 		return opts_fail("runq", &err);
-	code = run_meter("runq", meter, &cmd.interval, &view);
-	return code == EXIT_FINE && exceeded ? EXIT_VERDICT : code;
+	code = run_windows("runq", meter, &cmd.interval, &view);
+	if (code == EXIT_FINE && runq_window(meter)->windows_exceeded)
+		code = EXIT_VERDICT;
+	meter->ops->close(meter);
+	return code;
 }

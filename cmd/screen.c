@@ -35,7 +35,7 @@ static int open_runq(struct meter **ret_meter, struct err *err)
 /* Nothing is launched: timers that are due anyway tell how late their core was. */
 static int open_wake(struct meter **ret_meter, struct err *err)
 {
-	struct wake_opts opts = {.launchers = 1U << WAKE_PASSIVE, .bare = true};
+	struct wake_opts opts = {.sources = 1U << WAKE_PASSIVE, .bare = true};
 
 	return wake_open(&opts, ret_meter, err);
 }

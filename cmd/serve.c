@@ -61,12 +61,8 @@ static int load_settings(void *arg, struct config *ret_config, struct err *err)
 
 static int doctor(struct report **ret_report, struct err *err)
 {
-	const char *names[16] = {NULL};
-	struct doctor_opts opts = {.commands = names};
-	size_t nr = 0;
+	struct doctor_opts opts = {.commands = command_names};
 
-	for (const struct command *command = commands; command->name && nr < 15; command++)
-		names[nr++] = command->name;
 	return doctor_report(&opts, ret_report, err);
 }
 

@@ -3,18 +3,16 @@
 #include "commands.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "measure/wake/wake.h"
 #include "opts.h"
 #include "run.h"
-#include "view/svg/wake.h"
+#include "wake_file.h"
 
 enum {
 	ID_CPU = OPT_OWN,
@@ -42,18 +40,19 @@ enum {
 static const struct opt options[] = {
 	{"cpu", 'C', "LIST", "only these CPUs, such as 0,2-5", ID_CPU},
 	{"source", 's', "NAME", "timer (default), remote, passive or nic", ID_SOURCE},
-	{"sources", 0, "LIST", "several at once, point by point: timer,remote", ID_SOURCES},
+	{"sources", 0, "LIST", "several sources in turns, point by point: timer,remote",
+	 ID_SOURCES},
 	{"quick", 'q', NULL, "fewer points, about 20 s in all", ID_QUICK},
 	{"from", 0, "TIME", "first launch distance (default 300us)", ID_FROM},
 	{"to", 0, "TIME", "no launch distance above this (default 8ms)", ID_TO},
 	{"step", 0, "PERCENT", "growth of the launch distance per step (default 10)", ID_STEP},
 	{"points", 'n', "N|FILE",
 	 "points per step (default 1500); a file name: write every point there", ID_POINTS_STEP},
-	{"state", 0, "NAME", "allow this idle state only, for the time of the run", ID_STATE},
+	{"state", 0, "NAME", "allow this idle state only, during the run", ID_STATE},
 	{"deepest", 0, "NAME", "allow no deeper idle state than this", ID_DEEPEST},
-	{"alone", 0, NULL, "take the other CPUs offline for the run", ID_ALONE},
-	{"breakdown", 'b', NULL, "also from launch to idle exit, interrupt, switch, user code",
-	 ID_BREAKDOWN},
+	{"alone", 0, NULL, "take the other CPUs offline during the run", ID_ALONE},
+	{"breakdown", 'b', NULL,
+	 "also show the time from launch to interrupt, switch and user code", ID_BREAKDOWN},
 	{"plot", 0, "FILE.svg", "draw latency by time, by silent time, and its distribution",
 	 ID_PLOT},
 	{"fail-on", 0, "exceeds", "exit 2 if a state takes longer than claimed", ID_FAIL_ON},
@@ -61,8 +60,8 @@ static const struct opt options[] = {
 	 ID_DEVICE},
 	{"irq-offset", 0, "TIME", "nic: from DMA to interrupt (default 1800ns, the i210's)",
 	 ID_IRQ_OFFSET},
-	{"dma", 0, "TIME", "nic: DMA read time, taken off in shallow states (default 0)", ID_DMA},
-	{"software", 0, NULL, "nic: let a kernel timer play the card; tests the path only",
+	{"dma", 0, "TIME", "nic: DMA read time, subtracted in shallow states (default 0)", ID_DMA},
+	{"software", 0, NULL, "nic: a kernel timer sends, no card; tests the path only",
 	 ID_SOFTWARE},
 	{"root", 0, "DIR", "look for /sys and the journal below DIR (tests)", ID_ROOT},
 	{NULL, 0, NULL, NULL, 0},
@@ -76,31 +75,31 @@ struct asked {
 	bool quick, points_given, fail_on_exceeds;
 };
 
-static bool take_source(struct opts_state *state, struct asked *a, bool several)
+static bool parse_source(struct opts_state *state, struct asked *a, bool several)
 {
 	char word[64], *save = NULL, *name;
 
 	snprintf(word, sizeof(word), "%s", state->value);
-	a->wake.launchers = 0;
+	a->wake.sources = 0;
 	for (name = strtok_r(word, ",", &save); name; name = strtok_r(NULL, ",", &save)) {
-		enum wake_launcher l = WAKE_TIMER;
+		enum wake_source source = WAKE_TIMER;
 
-		while (l < WAKE_NR_LAUNCHERS && strcmp(name, wake_launcher_name(l)))
-			l++;
-		if (l == WAKE_NR_LAUNCHERS)
+		while (source < WAKE_NR_SOURCES && strcmp(name, wake_source_name(source)))
+			source++;
+		if (source == WAKE_NR_SOURCES)
 			break;
-		a->wake.launchers |= 1u << l;
+		a->wake.sources |= 1u << source;
 	}
-	if (!name && a->wake.launchers && !(several && a->wake.launchers >> WAKE_PASSIVE & 1) &&
-	    (several || !(a->wake.launchers & (a->wake.launchers - 1))))
+	if (!name && a->wake.sources && !(several && wake_has(a->wake.sources, WAKE_PASSIVE)) &&
+	    (several || !(a->wake.sources & (a->wake.sources - 1))))
 		return true;
 	opts_usage(state, "--%s %s: expected %s", several ? "sources" : "source", state->value,
 		   several ? "a list of timer, remote and nic" : "timer, remote, passive or nic");
 	return false;
 }
 
-/* One option for both, as people mean it: a number is a number, anything else a file. */
-static bool take_points(struct opts_state *state, struct asked *a)
+/* A number is points per step, anything else a file. */
+static bool parse_points(struct opts_state *state, struct asked *a)
 {
 	uint64_t nr;
 
@@ -115,7 +114,7 @@ static bool take_points(struct opts_state *state, struct asked *a)
 	return true;
 }
 
-static bool take_step(struct opts_state *state, struct asked *a)
+static bool parse_step(struct opts_state *state, struct asked *a)
 {
 	char *end;
 	double percent = strtod(state->value, &end);
@@ -129,13 +128,7 @@ static bool take_step(struct opts_state *state, struct asked *a)
 	return true;
 }
 
-static bool take_time(struct opts_state *state, const char *name, uint64_t min_ns, uint64_t max_ns,
-		      uint64_t *ret_ns)
-{
-	return opts_duration(state, name, state->value, min_ns, max_ns, ret_ns);
-}
-
-static bool take_nic(struct opts_state *state, int id, struct asked *a)
+static bool parse_nic(struct opts_state *state, int id, struct asked *a)
 {
 	uint64_t ns = 0;
 
@@ -148,12 +141,12 @@ static bool take_nic(struct opts_state *state, int id, struct asked *a)
 		a->wake.nic.device = state->value;
 		return true;
 	case ID_IRQ_OFFSET:
-		if (!take_time(state, "--irq-offset", 0, NSEC_PER_MSEC, &ns))
+		if (!opts_duration(state, "--irq-offset", state->value, 0, NSEC_PER_MSEC, &ns))
 			return false;
 		a->wake.nic.irq_offset_ns = ns;
 		return true;
 	case ID_DMA:
-		if (!take_time(state, "--dma", 0, NSEC_PER_MSEC, &ns))
+		if (!opts_duration(state, "--dma", state->value, 0, NSEC_PER_MSEC, &ns))
 			return false;
 		a->wake.nic.dma_ns = ns;
 		return true;
@@ -163,7 +156,7 @@ static bool take_nic(struct opts_state *state, int id, struct asked *a)
 	}
 }
 
-static bool take(struct opts_state *state, int id, void *arg)
+static bool parse(struct opts_state *state, int id, void *arg)
 {
 	struct asked *a = arg;
 
@@ -174,20 +167,20 @@ static bool take(struct opts_state *state, int id, void *arg)
 		return opts_cpus(state, "cpu", state->value, &a->wake.cpus);
 	case ID_SOURCE:
 	case ID_SOURCES:
-		return take_source(state, a, id == ID_SOURCES);
+		return parse_source(state, a, id == ID_SOURCES);
 	case ID_QUICK:
 		a->quick = true;
 		return true;
 	case ID_FROM:
-		return take_time(state, "--from", 10 * NSEC_PER_USEC, NSEC_PER_SEC,
-				 &a->wake.sweep.from_ns);
+		return opts_duration(state, "--from", state->value, 10 * NSEC_PER_USEC,
+				     NSEC_PER_SEC, &a->wake.sweep.from_ns);
 	case ID_TO:
-		return take_time(state, "--to", 10 * NSEC_PER_USEC, NSEC_PER_SEC,
-				 &a->wake.sweep.to_ns);
+		return opts_duration(state, "--to", state->value, 10 * NSEC_PER_USEC, NSEC_PER_SEC,
+				     &a->wake.sweep.to_ns);
 	case ID_STEP:
-		return take_step(state, a);
+		return parse_step(state, a);
 	case ID_POINTS_STEP:
-		return take_points(state, a);
+		return parse_points(state, a);
 	case ID_STATE:
 		a->wake.force.state = state->value;
 		return true;
@@ -212,22 +205,22 @@ static bool take(struct opts_state *state, int id, void *arg)
 		a->wake.root = state->value;
 		return true;
 	default:
-		return take_nic(state, id, a);
+		return parse_nic(state, id, a);
 	}
 }
 
-/* What does not go together, and what --quick means for the rest. */
-static bool settle(struct opts_state *state, struct asked *a)
+/* Options that exclude each other, and the points of --quick. */
+static bool check_options(struct opts_state *state, struct asked *a)
 {
 	struct wake_sweep *sweep = &a->wake.sweep;
-	bool passive = a->wake.launchers >> WAKE_PASSIVE & 1;
-	unsigned int sources = __builtin_popcount(a->wake.launchers);
+	bool passive = wake_has(a->wake.sources, WAKE_PASSIVE);
+	unsigned int sources = __builtin_popcount(a->wake.sources);
 
 	if (a->wake.force.state && a->wake.force.deepest) {
 		opts_usage(state, "--state and --deepest exclude each other");
 		return false;
 	}
-	if (a->nic_given && !(a->wake.launchers >> WAKE_NIC & 1)) {
+	if (a->nic_given && !wake_has(a->wake.sources, WAKE_NIC)) {
 		opts_usage(state, "--%s goes with --source nic", a->nic_given);
 		return false;
 	}
@@ -236,14 +229,14 @@ static bool settle(struct opts_state *state, struct asked *a)
 		return false;
 	}
 	if (passive && (a->points_file || a->plot_file || a->wake.breakdown || a->quick)) {
-		opts_usage(state, "--source passive keeps no single points: no --points, --plot, "
-				  "--breakdown or --quick");
+		opts_usage(state, "--source passive keeps no single points: it excludes --points, "
+				  "--plot, --breakdown and --quick");
 		return false;
 	}
 	if (!passive && a->interval.given) {
 		opts_usage(state,
-			   "[interval [count]] goes with --source passive; the experiment ends "
-			   "by itself");
+			   "[interval [count]] goes with --source passive; other sources end "
+			   "by themselves");
 		return false;
 	}
 	if (a->quick && !a->points_given) {
@@ -256,59 +249,6 @@ static bool settle(struct opts_state *state, struct asked *a)
 	return true;
 }
 
-/*
- * Before the measurement: two minutes later is late for a file that cannot be written. Leaves no
- * trace, as there may be nothing to write.
- */
-static int check_file(const char *path)
-{
-	struct err err = {0};
-	struct stat st;
-	int fd;
-
-	if (!path)
-		return EXIT_FINE;
-	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-	if (fd >= 0) {
-		close(fd);
-		unlink(path);
-		return EXIT_FINE;
-	}
-	if (errno == EEXIST && !access(path, W_OK) && !stat(path, &st)) {
-		if (!S_ISDIR(st.st_mode))
-			return EXIT_FINE;
-		errno = EISDIR;
-	}
-	err_set(&err, -errno, "cannot write %s: %s", path, strerror(errno));
-	return opts_fail("wake", &err);
-}
-
-/* Every point as CSV, or JSON if the name says so; or the plots of them. */
-static int write_file(struct meter *meter, const char *path, bool plot, struct err *err)
-{
-	const char *dot = strrchr(path, '.');
-	struct view view = {.format = dot && !strcmp(dot, ".json") ? VIEW_JSON : VIEW_CSV};
-	struct report *points;
-	int rc;
-
-	rc = wake_points(meter, plot, &points, err);
-	if (rc)
-		return rc;
-	view.out = fopen(path, "we");
-	if (!view.out) {
-		rc = err_set(err, -errno, "cannot write %s: %s", path, strerror(errno));
-		goto out;
-	}
-	rc = plot ? wake_plot(view.out, points) : view_write(&view, points);
-	if (fclose(view.out) && !rc)
-		rc = -errno;
-	if (rc)
-		err_set(err, rc, "cannot write %s: %s", path, strerror(-rc));
-out:
-	report_free(points);
-	return rc;
-}
-
 static void show_progress(const struct wake_progress *p, uint64_t began_ns, bool last)
 {
 	double share = p->time_ratio;
@@ -319,7 +259,7 @@ static void show_progress(const struct wake_progress *p, uint64_t began_ns, bool
 	if (last)
 		fprintf(stderr, "\r\033[K");
 	else if (!p->done)
-		fprintf(stderr, "\r\033[Kcharacterising ...");
+		fprintf(stderr, "\r\033[Kcalibrating ...");
 	else if (share < 0.01)
 		fprintf(stderr, "\r\033[K%llu of %llu points", (unsigned long long)p->done,
 			(unsigned long long)p->total);
@@ -355,34 +295,29 @@ static int run_experiment(struct meter *meter, const struct asked *a, struct vie
 	}
 	report_free(report);
 	if (!rc && a->points_file)
-		rc = write_file(meter, a->points_file, false, &err);
+		rc = wake_file_write(meter, a->points_file, false, &err);
 	if (!rc && a->plot_file)
-		rc = write_file(meter, a->plot_file, true, &err);
-	meter->ops->close(meter);
+		rc = wake_file_write(meter, a->plot_file, true, &err);
 	return rc ? opts_fail("wake", &err) : EXIT_FINE;
 }
 
-/* What a run leaves behind outweighs what it found. */
-static int judge(int code, const struct asked *a, bool exceeds, unsigned int unrestored)
+/* Settings left changed outweigh a verdict. */
+static int exit_code(int code, const struct asked *a, const struct wake_window *window)
 {
-	if (unrestored) {
+	if (window->unrestored) {
 		fprintf(stderr,
-			"subtick wake: %u settings could not be put back\n"
-			"  fix: subtick wake tries again; see /run/subtick/restore\n",
-			unrestored);
+			"subtick wake: %u settings could not be restored\n"
+			"  fix: run subtick wake again, which retries; see /run/subtick/restore\n",
+			window->unrestored);
 		return EXIT_ERROR;
 	}
-	return code == EXIT_FINE && a->fail_on_exceeds && exceeds ? EXIT_VERDICT : code;
+	return code == EXIT_FINE && a->fail_on_exceeds && window->exceeded ? EXIT_VERDICT : code;
 }
 
 int cmd_wake(int argc, char **argv)
 {
-	unsigned int unrestored = 0;
-	bool exceeds = false;
 	struct asked asked = {
-		.wake = {.launchers = 1u << WAKE_TIMER,
-			 .ret_exceeds = &exceeds,
-			 .ret_unrestored = &unrestored,
+		.wake = {.sources = 1u << WAKE_TIMER,
 			 .sweep = {300 * NSEC_PER_USEC, 8 * NSEC_PER_MSEC, 1.1, 1500},
 			 .nic = {.irq_offset_ns = WAKE_I210_IRQ_OFFSET_NS}},
 		.interval = {.interval_ns = 5 * NSEC_PER_SEC, .count = 1},
@@ -392,8 +327,9 @@ int cmd_wake(int argc, char **argv)
 		.command = "wake",
 		.synopsis = "wake [options]\n       subtick wake --source passive [options] "
 			    "[interval [count]]",
-		.summary = "How long an idle core takes to wake, per idle state. Default: the full "
-			   "experiment on all\ncores, about 2 minutes; --quick: 20 s.",
+		.summary =
+			"How long an idle core takes to wake, per idle state. By default the full "
+			"experiment on all\ncores, about 2 minutes; --quick: 20 s.",
 		.own = options,
 		.view = &view,
 	};
@@ -401,19 +337,22 @@ int cmd_wake(int argc, char **argv)
 	struct err err = {0};
 	int code;
 
-	code = opts_walk(&state, argc, argv, take, &asked);
+	code = opts_walk(&state, argc, argv, parse, &asked);
 	if (code != OPTS_TAKEN)
 		return code;
-	if (!settle(&state, &asked))
+	if (!check_options(&state, &asked))
 		return EXIT_USAGE;
-	if (check_file(asked.points_file) || check_file(asked.plot_file))
-		return EXIT_ERROR;
+	if (wake_file_check(asked.points_file, &err) || wake_file_check(asked.plot_file, &err))
+		return opts_fail("wake", &err);
 	run_signals();
 	if (wake_open(&asked.wake, &meter, &err))
-		code = opts_fail("wake", &err);
-	else if (asked.wake.launchers >> WAKE_PASSIVE & 1)
-		code = run_meter("wake", meter, &asked.interval, &view);
+		return opts_fail("wake", &err);
+	if (wake_has(asked.wake.sources, WAKE_PASSIVE))
+		code = run_windows("wake", meter, &asked.interval, &view);
 	else
 		code = run_experiment(meter, &asked, &view);
-	return judge(code, &asked, exceeds, unrestored);
+	wake_restore(meter);
+	code = exit_code(code, &asked, wake_window(meter));
+	meter->ops->close(meter);
+	return code;
 }

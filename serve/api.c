@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* /api/v1/NAME: the JSON of the commands, of the last window. */
-#include "server.h"
+#include "api.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -9,6 +9,8 @@
 
 #include <event2/http.h>
 
+#include "answer.h"
+#include "collectors.h"
 #include "view/view.h"
 
 #define JSON_TYPE "application/json"
@@ -71,29 +73,29 @@ int api_doctor(struct server *server, struct err *err)
 
 void api_answer(struct server *server, struct evhttp_request *request, const char *name)
 {
-	bool gzip = http_wants_gzip(request);
+	bool gzip = answer_wants_gzip(request);
 	struct body *body;
 
 	if (!strcmp(name, "doctor") && server->doctor[gzip]) {
-		http_body(server, request, JSON_TYPE, server->doctor[gzip]);
+		answer_body(server, request, JSON_TYPE, server->doctor[gzip]);
 		return;
 	}
 	for (size_t i = 0; i < collector_count(); i++) {
 		if (strcmp(server->collectors[i].ops->name, name))
 			continue;
 		if (!server->collectors[i].meter) {
-			http_text(server, request, HTTP_NOTFOUND,
+			answer_text(server, request, HTTP_NOTFOUND,
 				  "not collected; see --collect in subtick-serve(8)");
 			return;
 		}
 		body = api_body(server, i, gzip);
 		if (body)
-			http_body(server, request, JSON_TYPE, body);
+			answer_body(server, request, JSON_TYPE, body);
 		else
-			http_text(server, request, HTTP_SERVUNAVAIL, "no window has ended yet");
+			answer_text(server, request, HTTP_SERVUNAVAIL, "no window has ended yet");
 		return;
 	}
-	http_text(server, request, HTTP_NOTFOUND, "no such figures in this build");
+	answer_text(server, request, HTTP_NOTFOUND, "no such figures in this build");
 }
 
 void api_forget(struct server *server)

@@ -8,7 +8,7 @@
 
 #include <event2/buffer.h>
 
-#include "pack.h"
+#include "fast_gzip.h"
 
 static size_t total;
 
@@ -27,14 +27,14 @@ struct body *body_new(bool gzip, size_t room)
 	body->room = room < 256 ? 256 : room;
 	body->data = malloc(body->room);
 	body->gzip = gzip;
-	body->pack = gzip ? malloc(sizeof(*body->pack)) : NULL;
-	if (!body->data || (gzip && !body->pack)) {
+	body->gz = gzip ? malloc(sizeof(*body->gz)) : NULL;
+	if (!body->data || (gzip && !body->gz)) {
 		body->room = 0;
 		body_put(body);
 		return NULL;
 	}
 	if (gzip)
-		body->len = pack_begin(body->pack, (unsigned char *)body->data);
+		body->len = fast_gzip_begin(body->gz, (unsigned char *)body->data);
 	total += body->room;
 	return body;
 }
@@ -44,7 +44,7 @@ void body_put(struct body *body)
 	if (!body || --body->refs)
 		return;
 	total -= body->room;
-	free(body->pack);
+	free(body->gz);
 	free(body->data);
 	free(body);
 }
@@ -73,12 +73,12 @@ static bool make_room(struct body *body, size_t want)
 
 void body_append(struct body *body, const void *data, size_t len)
 {
-	if (!make_room(body, body->gzip ? pack_bound(len) : len))
+	if (!make_room(body, body->gzip ? fast_gzip_bound(len) : len))
 		return;
 	body->raw_len += len;
 	if (body->gzip) {
 		body->len +=
-			pack_add(body->pack, data, len, (unsigned char *)body->data + body->len);
+			fast_gzip_add(body->gz, data, len, (unsigned char *)body->data + body->len);
 		return;
 	}
 	memcpy(body->data + body->len, data, len);
@@ -89,10 +89,10 @@ int body_finish(struct body *body)
 {
 	char *exact;
 
-	if (body->gzip && make_room(body, PACK_SLACK))
-		body->len += pack_end(body->pack, (unsigned char *)body->data + body->len);
-	free(body->pack);
-	body->pack = NULL;
+	if (body->gzip && make_room(body, FAST_GZIP_SLACK))
+		body->len += fast_gzip_end(body->gz, (unsigned char *)body->data + body->len);
+	free(body->gz);
+	body->gz = NULL;
 	if (body->failed)
 		return -ENOMEM;
 	exact = realloc(body->data, body->len ? body->len : 1);

@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 struct evbuffer;
-struct pack;
+struct fast_gzip;
 
 struct body {
 	unsigned int refs; /* one thread: those of the event loop */
@@ -15,7 +15,7 @@ struct body {
 	size_t len, room;
 	size_t raw_len; /* of what was appended */
 	bool gzip;
-	struct pack *pack; /* until it is finished */
+	struct fast_gzip *gz; /* until it is finished */
 	bool failed; /* out of memory; sticky */
 };
 

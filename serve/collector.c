@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Opens, reads and closes the meters of the exporter. */
+/* Reads one meter, adds its window to the counters, publishes its report. */
 #include "collector.h"
 
 #include <errno.h>
@@ -8,14 +8,6 @@
 
 #include "base/clock.h"
 #include "view/prom.h"
-
-static const struct collector_ops *const entries[] = {
-	&collector_load,
-	&collector_runq,
-	&collector_wake,
-};
-
-#define NR_COLLECTORS (sizeof(entries) / sizeof(entries[0]))
 
 struct shared *shared_new(struct report *report)
 {
@@ -69,70 +61,6 @@ void collector_histogram(struct series *series, size_t at, const struct table *l
 	}
 	words[series->nr_le].u64 += count;
 	words[series->nr_le + 1].u64 += sum_ns;
-}
-
-size_t collector_count(void)
-{
-	return NR_COLLECTORS;
-}
-
-const struct collector_ops *collector_find(const char *name)
-{
-	for (size_t i = 0; i < NR_COLLECTORS; i++)
-		if (!strcmp(entries[i]->name, name))
-			return entries[i];
-	return NULL;
-}
-
-char *collector_names(char separator)
-{
-	size_t len = 1;
-	char *names, *at;
-
-	for (size_t i = 0; i < NR_COLLECTORS; i++)
-		len += strlen(entries[i]->name) + 1;
-	names = malloc(len);
-	if (!names)
-		return NULL;
-	at = names;
-	for (size_t i = 0; i < NR_COLLECTORS; i++) {
-		if (i)
-			*at++ = separator;
-		at = stpcpy(at, entries[i]->name);
-	}
-	*at = '\0';
-	return names;
-}
-
-int collectors_open(struct collector *collectors, const struct config *config, struct err *err)
-{
-	int rc = 0;
-
-	memset(collectors, 0, NR_COLLECTORS * sizeof(*collectors));
-	for (size_t i = 0; !rc && i < NR_COLLECTORS; i++) {
-		collectors[i].ops = entries[i];
-		if (!config_list_has(config->collect, entries[i]->name))
-			continue;
-		rc = entries[i]->open(config, &collectors[i].meter, err);
-		if (!rc)
-			rc = collectors[i].meter->ops->start(collectors[i].meter, err);
-		if (rc)
-			err_prefix(err, "%s", entries[i]->name);
-	}
-	if (rc)
-		collectors_close(collectors);
-	return rc;
-}
-
-void collectors_close(struct collector *collectors)
-{
-	for (size_t i = 0; i < NR_COLLECTORS; i++) {
-		if (collectors[i].meter)
-			collectors[i].meter->ops->close(collectors[i].meter);
-		shared_put(collectors[i].last);
-		collectors[i].meter = NULL;
-		collectors[i].last = NULL;
-	}
 }
 
 /* Every total in the quality is a loss, counted since the start: new ones need no code here. */

@@ -28,10 +28,6 @@ struct collector_ops {
 		       const struct meter *meter, const struct report *report);
 };
 
-extern const struct collector_ops collector_load;
-extern const struct collector_ops collector_runq;
-extern const struct collector_ops collector_wake;
-
 /* The table of that name, or NULL. */
 const struct table *collector_table(const struct report *report, const char *key);
 /* The cell of a row by the key of its column; null if there is none. */
@@ -41,8 +37,10 @@ const struct value *collector_cell(const struct table *table, size_t row, const 
 void collector_histogram(struct series *series, size_t at, const struct table *le, uint64_t count,
 			 uint64_t sum_ns);
 
-/* runq.c: groups and blame of one window. */
-void runq_absorb(struct store *store, const struct config *config, const struct report *report);
+struct runq_window;
+/* runq.c: adds groups and blame of one window. */
+void runq_absorb(struct store *store, const struct config *config,
+		 const struct runq_window *window);
 
 struct collector {
 	const struct collector_ops *ops;
@@ -51,15 +49,6 @@ struct collector {
 	bool failing;	     /* the last read failed, and it was said */
 };
 
-/* The entry of that name, or NULL. */
-const struct collector_ops *collector_find(const char *name);
-/* All names in a row; allocated, NULL when out of memory. */
-char *collector_names(char separator);
-size_t collector_count(void);
-
-/* Opens and starts each one that @config names. A failure closes those before it. */
-int collectors_open(struct collector *collectors, const struct config *config, struct err *err);
-void collectors_close(struct collector *collectors);
 /* Ends the window of one: reads, adds, publishes. */
 int collector_update(struct collector *collector, struct store *store,
 		     const struct config *config, struct err *err);

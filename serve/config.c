@@ -5,7 +5,6 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,10 +12,14 @@
 
 #include "address.h"
 #include "base/clock.h"
-#include "collector.h"
+#include "base/duration.h"
 #include "stats/hist.h"
+#include "stats/runq.h"
 
 #define FILE_MAX (64 * 1024)
+
+#define COLLECTOR_NAME(name) "," #name
+#define ALL_COLLECTORS	     (&(COLLECTORS(COLLECTOR_NAME))[1])
 
 const struct config_setting config_settings[] = {
 	{"listen", "ADDRESS", "where to listen, repeatable: HOST:PORT, [IPV6]:PORT or unix:PATH",
@@ -36,9 +39,7 @@ const struct config_setting config_settings[] = {
 
 int config_init(struct config *config)
 {
-	static const uint64_t le[] = {10000,	 20000,	    50000,     100000,	  200000,   500000,
-				      1000000,	 2000000,   5000000,   10000000,  20000000, 50000000,
-				      100000000, 200000000, 500000000, 1000000000};
+	static const uint64_t le[] = RUNQ_LE_DEFAULT_NS;
 
 	*config = (struct config){
 		.interval_ns = NSEC_PER_SEC,
@@ -50,7 +51,7 @@ int config_init(struct config *config)
 	memcpy(config->le_ns, le, sizeof(le));
 	config->nr_le = sizeof(le) / sizeof(le[0]);
 	config->user = strdup("nobody");
-	config->collect = collector_names(',');
+	config->collect = strdup(ALL_COLLECTORS);
 	if (config->user && config->collect)
 		return 0;
 	config_free(config);
@@ -108,33 +109,14 @@ static int set_u64(const char *name, const char *value, uint64_t min, uint64_t m
 	return 0;
 }
 
-static double unit_scale(const char *unit)
-{
-	if (!*unit || !strcmp(unit, "s"))
-		return 1e9;
-	if (!strcmp(unit, "ms"))
-		return 1e6;
-	if (!strcmp(unit, "us"))
-		return 1e3;
-	return strcmp(unit, "ns") ? NAN : 1.0;
-}
-
-static int set_time(const char *name, const char *value, double min_ns, double max_ns,
+static int set_time(const char *name, const char *value, uint64_t min_ns, uint64_t max_ns,
 		    uint64_t *at, struct err *err)
 {
-	char *end = NULL;
-	double got = strtod(value, &end);
-	/* strtod also takes " 1", "nan", "0x1p3": only plain decimal numbers are meant. */
-	bool plain = (isdigit((unsigned char)value[0]) || value[0] == '.') && value[1] != 'x' &&
-		     value[1] != 'X';
-
-	got = plain ? got * unit_scale(end) : NAN;
-	if (!(got >= min_ns && got <= max_ns))
-		return err_set(err, -EINVAL,
-			       "%s %.40s: expected a time from %g s to %g s, such as 0.5, 200ms or 1s",
-			       name, value, min_ns / 1e9, max_ns / 1e9);
-	*at = (uint64_t)llround(got);
-	return 0;
+	if (duration_parse(value, min_ns, max_ns, at))
+		return 0;
+	return err_set(err, -EINVAL,
+		       "%s %.40s: expected a time from %g s to %g s, such as 0.5, 200ms or 1s",
+		       name, value, (double)min_ns / 1e9, (double)max_ns / 1e9);
 }
 
 static int add_listen(struct config *config, const char *value, struct err *err)
@@ -170,15 +152,10 @@ static int each_word(const char *value, struct config *config, struct err *err,
 
 static int check_collector(struct config *config, const char *word, struct err *err)
 {
-	char *known;
-
 	(void)config;
-	if (collector_find(word))
+	if (config_list_has(ALL_COLLECTORS, word))
 		return 0;
-	known = collector_names(' ');
-	err_set(err, -EINVAL, "collect %.40s: this build has %s", word, known ? known : "");
-	free(known);
-	return -EINVAL;
+	return err_set(err, -EINVAL, "collect %.40s: this build has %s", word, ALL_COLLECTORS);
 }
 
 static int add_le(struct config *config, const char *word, struct err *err)
@@ -188,7 +165,7 @@ static int add_le(struct config *config, const char *word, struct err *err)
 
 	if (config->nr_le == CONFIG_MAX_LE)
 		return err_set(err, -E2BIG, "le: at most %d boundaries", CONFIG_MAX_LE);
-	rc = set_time("le", word, 1e3, 1e12, at, err);
+	rc = set_time("le", word, 1e3, HIST_VALUE_MAX, at, err);
 	if (rc)
 		return rc;
 	/* A bucket of the histogram can hold one boundary, and is at most 3.2 % wide. */

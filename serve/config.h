@@ -14,6 +14,9 @@
 #define CONFIG_MAX_LISTEN 16
 #define CONFIG_MAX_LE	  32
 
+/* The collectors that there are, X(name); collectors.c has their code. */
+#define COLLECTORS(X) X(load) X(runq) X(wake)
+
 /* What a setting needs to take effect. */
 enum config_when {
 	CONFIG_LIVE,	/* SIGHUP */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Routes requests to answers, with the limits and headers that all of them share. */
-#include "server.h"
+/* Listens, and routes requests to answers. */
+#include "http.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -14,84 +14,18 @@
 #include <event2/http.h>
 #include <event2/listener.h>
 
-#include "accept.h"
 #include "address.h"
+#include "answer.h"
+#include "api.h"
+#include "log.h"
+#include "scrape.h"
+#include "stream.h"
 #include "web/assets.h"
 
 #define MAX_HEADERS 8192
 #define MAX_BODY    0
 /* Longer than a connection may live idle by conn.c, which is the one to decide. */
 #define EVHTTP_SECONDS 300
-
-void http_count(struct server *server, int code)
-{
-	char labels[32];
-
-	snprintf(labels, sizeof(labels), "code=\"%d\"", code);
-	store_add(&server->own, F_HTTP_REQUESTS, labels, 1);
-}
-
-bool http_wants_gzip(struct evhttp_request *request)
-{
-	return accept_gzip(
-		evhttp_find_header(evhttp_request_get_input_headers(request), "Accept-Encoding"));
-}
-
-/* Only our own files, nothing inline, nobody's frame. */
-static void common_headers(struct evhttp_request *request)
-{
-	struct evkeyvalq *headers = evhttp_request_get_output_headers(request);
-
-	evhttp_add_header(headers, "Content-Security-Policy", WEB_CSP);
-	evhttp_add_header(headers, "X-Content-Type-Options", "nosniff");
-	evhttp_add_header(headers, "Referrer-Policy", "no-referrer");
-	evhttp_add_header(headers, "Cross-Origin-Resource-Policy", "same-origin");
-	evhttp_add_header(headers, "Vary", "Accept, Accept-Encoding");
-}
-
-void http_text(struct server *server, struct evhttp_request *request, int code, const char *text)
-{
-	struct evbuffer *buffer = evbuffer_new();
-
-	common_headers(request);
-	evhttp_add_header(evhttp_request_get_output_headers(request), "Content-Type",
-			  "text/plain; charset=utf-8");
-	evhttp_add_header(evhttp_request_get_output_headers(request), "Cache-Control", "no-store");
-	if (buffer)
-		evbuffer_add_printf(buffer, "%s\n", text);
-	evhttp_send_reply(request, code, NULL, buffer);
-	http_count(server, code);
-	if (buffer)
-		evbuffer_free(buffer);
-}
-
-void http_body(struct server *server, struct evhttp_request *request, const char *type,
-	       struct body *body)
-{
-	struct evkeyvalq *headers = evhttp_request_get_output_headers(request);
-	struct evbuffer *buffer = evbuffer_new();
-	char length[24];
-
-	if (!buffer || body_send(body, buffer)) {
-		if (buffer)
-			evbuffer_free(buffer);
-		http_text(server, request, HTTP_SERVUNAVAIL, "out of memory");
-		return;
-	}
-	common_headers(request);
-	evhttp_add_header(headers, "Content-Type", type);
-	evhttp_add_header(headers, "Cache-Control", "no-store");
-	if (body->gzip)
-		evhttp_add_header(headers, "Content-Encoding", "gzip");
-	/* evhttp leaves it out where it sends no body. */
-	if (evhttp_request_get_command(request) == EVHTTP_REQ_HEAD) {
-		snprintf(length, sizeof(length), "%zu", body->len);
-		evhttp_add_header(headers, "Content-Length", length);
-	}
-	evhttp_send_reply(request, HTTP_OK, NULL, buffer);
-	http_count(server, HTTP_OK);
-	evbuffer_free(buffer);
-}
 
 static const struct web_asset *find_asset(const char *path)
 {
@@ -115,7 +49,7 @@ static void asset_answer(struct server *server, struct evhttp_request *request,
 		hash = (hash ^ asset->data[i]) * 0x100000001b3ULL;
 	snprintf(etag, sizeof(etag), "\"%016llx\"", (unsigned long long)hash);
 	known = evhttp_find_header(evhttp_request_get_input_headers(request), "If-None-Match");
-	common_headers(request);
+	answer_headers(request);
 	evhttp_add_header(headers, "Content-Type", asset->type);
 	evhttp_add_header(headers, "Cache-Control", "no-cache");
 	evhttp_add_header(headers, "ETag", etag);
@@ -124,7 +58,7 @@ static void asset_answer(struct server *server, struct evhttp_request *request,
 	else if (buffer)
 		evbuffer_add_reference(buffer, asset->data, asset->size, NULL, NULL);
 	evhttp_send_reply(request, code, NULL, buffer);
-	http_count(server, code);
+	answer_count(server, code);
 	if (buffer)
 		evbuffer_free(buffer);
 }
@@ -132,15 +66,15 @@ static void asset_answer(struct server *server, struct evhttp_request *request,
 static void ready_answer(struct server *server, struct evhttp_request *request)
 {
 	if (sampler_ready(&server->sampler))
-		http_text(server, request, HTTP_OK, "ready");
+		answer_text(server, request, HTTP_OK, "ready");
 	else
-		http_text(server, request, HTTP_SERVUNAVAIL, "no window has ended lately");
+		answer_text(server, request, HTTP_SERVUNAVAIL, "no window has ended lately");
 }
 
 /* Without a page, at least a signpost. */
 static void index_answer(struct server *server, struct evhttp_request *request)
 {
-	http_text(server, request, HTTP_OK,
+	answer_text(server, request, HTTP_OK,
 		  "subtick " SUBTICK_VERSION "\n/metrics\n/healthz\n/readyz\n/api/v1/load\n"
 		  "/api/v1/runq\n/api/v1/wake\n/api/v1/doctor\n/api/v1/stream");
 }
@@ -149,7 +83,7 @@ static void unauthorized(struct server *server, struct evhttp_request *request)
 {
 	evhttp_add_header(evhttp_request_get_output_headers(request), "WWW-Authenticate",
 			  "Bearer realm=\"subtick\"");
-	http_text(server, request, 401, "a bearer token is needed");
+	answer_text(server, request, 401, "a bearer token is needed");
 }
 
 static void route(struct server *server, struct evhttp_request *request, const char *path,
@@ -164,7 +98,7 @@ static void route(struct server *server, struct evhttp_request *request, const c
 	if (asset)
 		asset_answer(server, request, asset);
 	else if (!strcmp(path, "/healthz"))
-		http_text(server, request, HTTP_OK, "ok");
+		answer_text(server, request, HTTP_OK, "ok");
 	else if (!strcmp(path, "/readyz"))
 		ready_answer(server, request);
 	else if (!auth_allows(&server->auth, token))
@@ -178,7 +112,7 @@ static void route(struct server *server, struct evhttp_request *request, const c
 	else if (!strcmp(path, "/"))
 		index_answer(server, request);
 	else
-		http_text(server, request, HTTP_NOTFOUND, "no such page");
+		answer_text(server, request, HTTP_NOTFOUND, "no such page");
 }
 
 static void on_request(struct evhttp_request *request, void *arg)
@@ -189,7 +123,7 @@ static void on_request(struct evhttp_request *request, void *arg)
 
 	conns_asked(&server->conns, evhttp_request_get_connection(request), false);
 	if (!path)
-		http_text(server, request, HTTP_BADREQUEST, "bad request");
+		answer_text(server, request, HTTP_BADREQUEST, "bad request");
 	else
 		route(server, request, *path ? path : "/", evhttp_uri_get_query(uri));
 }
@@ -226,7 +160,7 @@ static int listen_on(struct server *server, const char *text, struct err *err)
 		return err_set(err, -ENOMEM, "cannot listen on %s", text);
 	}
 	evconnlistener_set_error_cb(evhttp_bound_socket_get_listener(bound), on_accept_error);
-	server_log("listening on %s", text);
+	log_line("listening on %s", text);
 	return 0;
 }
 
@@ -236,7 +170,7 @@ void http_warn_open(const struct server *server)
 
 	for (size_t i = 0; !server->auth.needed && i < server->config.nr_listen; i++)
 		if (!address_parse(server->config.listen[i], &address) && !address_is_local(&address))
-			server_log("warning: %s can be reached from outside and no token is set "
+			log_line("warning: %s can be reached from outside and no token is set "
 				   "(--token-file)",
 				   server->config.listen[i]);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Windows of run-queue waits as histograms and counters, in a bounded number of series. */
-#include "collector.h"
+#include "collectors.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,66 +10,28 @@
 #include "view/prom.h"
 
 /*
- * Series of a cgroup that has ended stay long enough for every scraper to see the last of it; a
- * silent one makes room after an hour, and begins anew when it waits again.
+ * Series of a cgroup that has ended stay long enough for every scraper to see the last values. Those
+ * of a cgroup that has not waited for an hour go too; they start at 0 if it waits again.
  */
 #define LINGER_NS (5 * 60 * NSEC_PER_SEC)
 #define SILENT_NS (60 * 60 * NSEC_PER_SEC)
 
-#define OTHER "(other)"
+#define CAUSE_LABEL_SIZE 32
 
-/* Columns of the groups, found once per window. */
-struct cols {
-	const struct table *table;
-	int cgroup, ended, count, sum, le;
-	int cause[16];
-	char names[16][32];
-	size_t nr_causes;
+static const char *const cause_labels[RUNQ_NR_CAUSES] = {
+	[RUNQ_IDLE] = ",cause=\"idle_exit\"",	   [RUNQ_SAME] = ",cause=\"same_group\"",
+	[RUNQ_OTHER] = ",cause=\"other_group\"",   [RUNQ_KTHREAD] = ",cause=\"kernel_thread\"",
+	[RUNQ_PREEMPTED] = ",cause=\"preempted\"", [RUNQ_THROTTLED] = ",cause=\"throttled\"",
+	[RUNQ_MIGRATED] = ",cause=\"migrated\"",   [RUNQ_UNKNOWN] = ",cause=\"unknown\"",
 };
 
-static void find_cols(struct cols *cols, const struct table *table)
-{
-	static const char prefix[] = "causes.", suffix[] = "_ns";
-
-	*cols = (struct cols){
-		.table = table,
-		.cgroup = table_find(table, "cgroup"),
-		.ended = table_find(table, "ended"),
-		.count = table_find(table, "count"),
-		.sum = table_find(table, "sum_ns"),
-		.le = table_find(table, "le"),
-	};
-	for (size_t i = 0; i < table->nr_cols && cols->nr_causes < 16; i++) {
-		const char *key = table->cols[i].key;
-		size_t len = strlen(key);
-		char *name = cols->names[cols->nr_causes];
-
-		if (strncmp(key, prefix, sizeof(prefix) - 1) || len < sizeof(prefix) + sizeof(suffix) ||
-		    len >= sizeof(cols->names[0]))
-			continue;
-		len -= sizeof(prefix) - 1 + sizeof(suffix) - 1;
-		memcpy(name, key + sizeof(prefix) - 1, len);
-		name[len] = '\0';
-		cols->cause[cols->nr_causes++] = i;
-	}
-}
-
-static uint64_t u64_at(const struct cols *cols, size_t row, int col)
-{
-	const struct value *value = table_cell(cols->table, row, col < 0 ? SIZE_MAX : (size_t)col);
-
-	return value->kind == VALUE_U64 ? value->u64 : 0;
-}
+static const struct runq_party other = {.kind = RUNQ_PARTY_OTHER};
 
 /* Whether the cgroup has, or may have, series of its own. */
-static bool admit(struct store *store, const struct config *config, const char *name,
-		  const char *labels)
+static bool admit(struct store *store, const struct config *config, const char *labels)
 {
-	if (!strcmp(name, OTHER))
-		return true;
-	if (series_find(&store->seen, labels) != SERIES_NONE)
-		return true;
-	return store->seen.nr < config->cgroup_limit;
+	return series_find(&store->seen, labels) != SERIES_NONE ||
+	       store->seen.nr < config->cgroup_limit;
 }
 
 static void note_seen(struct store *store, const char *labels, uint64_t now_ns, bool ended)
@@ -77,100 +39,100 @@ static void note_seen(struct store *store, const char *labels, uint64_t now_ns, 
 	size_t at = series_row(&store->seen, labels);
 
 	if (at != SERIES_NONE)
-		series_words(&store->seen, at)->u64 = ended ? now_ns + LINGER_NS - SILENT_NS : now_ns;
+		series_words(&store->seen, at)->u64 =
+			ended ? now_ns + LINGER_NS - SILENT_NS : now_ns;
 }
 
-/* @labels is that of the cgroup; the rest of the pair is plain, so no escaping is done twice. */
-static void add_causes(struct store *store, const struct cols *cols, size_t row, const char *labels)
+/* @labels is that of the cgroup, escaped already; the cause needs no escaping. */
+static void add_causes(struct store *store, const struct runq_window *w,
+		       const struct runq_group_window *group, const char *labels)
 {
 	size_t len = strlen(labels);
-	char *pair = malloc(len + sizeof(cols->names[0]) + sizeof(",cause=\"\""));
+	char *pair = malloc(len + CAUSE_LABEL_SIZE);
 
 	if (!pair)
 		return;
 	memcpy(pair, labels, len);
-	for (size_t i = 0; i < cols->nr_causes; i++) {
-		const struct value *value = table_cell(cols->table, row, cols->cause[i]);
-
-		/* Null is what this kernel cannot tell: no series, rather than one of zeros. */
-		if (value->kind != VALUE_U64)
+	for (int i = 0; i < RUNQ_NR_CAUSES; i++) {
+		/* No series for what this kernel does not tell, rather than one of zeros. */
+		if (!(w->causes_known >> i & 1))
 			continue;
-		stpcpy(stpcpy(stpcpy(pair + len, ",cause=\""), cols->names[i]), "\"");
-		store_add(store, F_RUNQ_CAUSE, pair, value->u64);
+		strcpy(pair + len, cause_labels[i]);
+		store_add(store, F_RUNQ_CAUSE, pair, group->cause_ns[i]);
 	}
 	free(pair);
 }
 
-static void absorb_group(struct store *store, const struct config *config, const struct cols *cols,
-			 size_t row, uint64_t now_ns)
+static void add_histogram(struct series *series, size_t at, const struct runq_window *w,
+			  const struct runq_group_window *group)
+{
+	union word *words = series_words(series, at);
+
+	/* The same settings made both lists. */
+	for (unsigned int i = 0; i < w->nr_le && i < series->nr_le; i++)
+		if (w->le_ns[i] == series->le_ns[i])
+			words[i].u64 += group->le_count[i];
+	words[series->nr_le].u64 += group->count;
+	words[series->nr_le + 1].u64 += group->sum_ns;
+}
+
+static void absorb_group(struct store *store, const struct config *config,
+			 const struct runq_window *w, const struct runq_group_window *group)
 {
 	struct series *series = &store->series[F_RUNQ];
-	const struct value *path = table_cell(cols->table, row, cols->cgroup);
-	const struct value *le = table_cell(cols->table, row, cols->le);
-	const struct value *ended = table_cell(cols->table, row, cols->ended);
-	const char *name = path->kind == VALUE_STR ? path->str : OTHER;
-	uint64_t count = u64_at(cols, row, cols->count);
-	char *labels = prom_labels("cgroup", name, NULL);
+	char *labels = prom_labels("cgroup", runq_party_path(&group->party), NULL);
 	size_t at;
 
-	if (labels && !admit(store, config, name, labels)) {
-		store_add(store, F_RUNQ_FOLDED, "kind=\"waits\"", count);
-		free(labels);
-		name = OTHER;
-		labels = prom_labels("cgroup", name, NULL);
-	} else if (labels && strcmp(name, OTHER)) {
-		note_seen(store, labels, now_ns, ended->kind == VALUE_BOOL && ended->flag);
+	if (labels && group->party.kind == RUNQ_PARTY_GROUP) {
+		if (admit(store, config, labels)) {
+			note_seen(store, labels, w->time_unix_ns, group->ended);
+		} else {
+			store_add(store, F_RUNQ_FOLDED, "kind=\"waits\"", group->count);
+			free(labels);
+			labels = prom_labels("cgroup", runq_party_path(&other), NULL);
+		}
 	}
 	at = labels ? series_row(series, labels) : SERIES_NONE;
 	if (at != SERIES_NONE) {
-		collector_histogram(series, at, le->kind == VALUE_TABLE ? le->table : NULL,
-				    count, u64_at(cols, row, cols->sum));
-		add_causes(store, cols, row, labels);
+		add_histogram(series, at, w, group);
+		add_causes(store, w, group, labels);
 	}
 	free(labels);
 }
 
 /* A cgroup without series of its own has none as a victim or culprit either. */
-static const char *folded(struct store *store, const char *name)
+static const char *blame_label(struct store *store, const struct runq_party *party)
 {
 	char *labels;
 	bool known;
 
-	/* "(idle)", "(kernel threads)": no cgroups. */
-	if (name[0] == '(')
-		return name;
-	labels = prom_labels("cgroup", name, NULL);
+	if (party->kind != RUNQ_PARTY_GROUP)
+		return runq_party_path(party);
+	labels = prom_labels("cgroup", party->group->path, NULL);
 	known = labels && series_find(&store->seen, labels) != SERIES_NONE;
 	free(labels);
-	return known ? name : OTHER;
+	return runq_party_path(known ? party : &other);
 }
 
 static void absorb_blame(struct store *store, const struct config *config,
-			 const struct table *table, size_t row)
+			 const struct runq_blame *blame)
 {
-	const struct value *victim = collector_cell(table, row, "victim");
-	const struct value *culprit = collector_cell(table, row, "culprit");
-	const struct value *wait = collector_cell(table, row, "wait_ns");
-	const struct value *count = collector_cell(table, row, "count");
 	struct series *series = &store->series[F_RUNQ_BLAME];
-	char *labels;
+	char *labels = prom_labels("victim", blame_label(store, &blame->victim), "culprit",
+				   blame_label(store, &blame->culprit), NULL);
 
-	if (victim->kind != VALUE_STR || culprit->kind != VALUE_STR || wait->kind != VALUE_U64)
-		return;
-	labels = prom_labels("victim", folded(store, victim->str), "culprit",
-			     folded(store, culprit->str), NULL);
 	if (labels && series_find(series, labels) == SERIES_NONE &&
 	    series->nr >= config->blame_limit) {
 		free(labels);
-		labels = prom_labels("victim", OTHER, "culprit", OTHER, NULL);
-		store_add(store, F_RUNQ_FOLDED, "kind=\"blame\"",
-			  count->kind == VALUE_U64 ? count->u64 : 1);
+		labels = prom_labels("victim", runq_party_path(&other), "culprit",
+				     runq_party_path(&other), NULL);
+		store_add(store, F_RUNQ_FOLDED, "kind=\"blame\"", blame->count);
 	}
-	store_add(store, F_RUNQ_BLAME, labels, wait->u64);
+	store_add(store, F_RUNQ_BLAME, labels, blame->wait_ns);
 	free(labels);
 }
 
-/* @labels is cgroup="X"; of blame go those with X on either side. */
+/* @labels is cgroup="X". Of blame, those with X as victim or as culprit go. */
 static void remove_cgroup(struct store *store, const char *labels)
 {
 	const char *value = strchr(labels, '=');
@@ -205,27 +167,19 @@ static void expire(struct store *store, uint64_t now_ns)
 	series_bury(&store->seen);
 }
 
-void runq_absorb(struct store *store, const struct config *config, const struct report *report)
+void runq_absorb(struct store *store, const struct config *config, const struct runq_window *w)
 {
-	const struct table *groups = collector_table(report, "groups");
-	const struct table *blame = collector_table(report, "blame");
-	uint64_t now_ns = report->time_unix_ns;
-	struct cols cols;
-
-	if (!groups || !groups->nr_cols)
-		return;
-	expire(store, now_ns);
-	find_cols(&cols, groups);
-	for (size_t i = 0; i < groups->nr_rows; i++)
-		absorb_group(store, config, &cols, i, now_ns);
-	for (size_t i = 0; blame && i < blame->nr_rows; i++)
-		absorb_blame(store, config, blame, i);
+	expire(store, w->time_unix_ns);
+	for (size_t i = 0; i < w->nr_groups; i++)
+		absorb_group(store, config, w, &w->groups[i]);
+	for (size_t i = 0; i < w->nr_blame; i++)
+		absorb_blame(store, config, &w->blame[i]);
 	store_set(store, F_RUNQ_GROUPS, "", store->seen.nr);
 }
 
 /*
- * Slots are laid in now, for as many cgroups as there may be: the right to make maps goes with the
- * drop. Waits of cgroups beyond that are in (other), and counted as the loss table_full.
+ * Room for as many cgroups as there may be is made at once: later there is no privilege to make
+ * maps. Waits of cgroups beyond that are in (other), and counted as the loss table_full.
  */
 static int runq_collector_open(const struct config *config, struct meter **ret_meter,
 			       struct err *err)
@@ -237,6 +191,7 @@ static int runq_collector_open(const struct config *config, struct meter **ret_m
 		.reserve = config->cgroup_limit,
 	};
 
+	_Static_assert(CONFIG_MAX_LE <= RUNQ_NR_LE, "as many as the programs can count at");
 	memcpy(opts.le_ns, config->le_ns, config->nr_le * sizeof(opts.le_ns[0]));
 	return runq_open(&opts, ret_meter, err);
 }
@@ -244,8 +199,8 @@ static int runq_collector_open(const struct config *config, struct meter **ret_m
 static void runq_collector_absorb(struct store *store, const struct config *config,
 				  const struct meter *meter, const struct report *report)
 {
-	(void)meter;
-	runq_absorb(store, config, report);
+	(void)report;
+	runq_absorb(store, config, runq_window(meter));
 }
 
 const struct collector_ops collector_runq = {

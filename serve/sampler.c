@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "collectors.h"
 
 #define MAX_FDS 16
 
@@ -33,6 +34,7 @@ static void report_failure(struct sampler *s, struct collector *c, const struct 
 static void update_all(struct sampler *s)
 {
 	uint64_t one = 1;
+	bool any = false;
 
 	for (size_t i = 0; i < collector_count(); i++) {
 		struct collector *c = &s->collectors[i];
@@ -47,8 +49,11 @@ static void update_all(struct sampler *s)
 		if (c->failing)
 			s->log("%s works again", c->ops->name);
 		c->failing = false;
+		any = true;
 	}
-	atomic_store(&s->last_ns, clock_mono_ns());
+	atomic_store(&s->round_ns, clock_mono_ns());
+	if (any)
+		atomic_store(&s->window_ns, clock_mono_ns());
 	if (write(s->notify_fd, &one, sizeof(one)) < 0)
 		return;
 }
@@ -163,14 +168,21 @@ void sampler_close(struct sampler *s)
 		close(s->notify_fd);
 }
 
+static bool is_fresh(const struct sampler *s, uint64_t at_ns)
+{
+	return clock_mono_ns() - at_ns < 3 * interval(s) + NSEC_PER_SEC;
+}
+
 bool sampler_alive(const struct sampler *s)
 {
-	uint64_t last = atomic_load(&s->last_ns);
+	uint64_t round = atomic_load(&s->round_ns);
 
-	return clock_mono_ns() - (last ? last : s->start_ns) < 3 * interval(s) + NSEC_PER_SEC;
+	return is_fresh(s, round ? round : s->start_ns);
 }
 
 bool sampler_ready(const struct sampler *s)
 {
-	return atomic_load(&s->last_ns) && sampler_alive(s);
+	uint64_t window = atomic_load(&s->window_ns);
+
+	return window && is_fresh(s, window);
 }

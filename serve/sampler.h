@@ -20,8 +20,9 @@ struct sampler {
 	atomic_bool stopping;
 	int wake_fd;   /* eventfd: written to make the thread look at what is new here */
 	int notify_fd; /* eventfd: readable after each round of windows */
-	uint64_t start_ns;	      /* CLOCK_MONOTONIC */
-	atomic_uint_fast64_t last_ns; /* of the last round, 0 before the first */
+	uint64_t start_ns;		/* CLOCK_MONOTONIC */
+	atomic_uint_fast64_t round_ns;	/* of the last round, 0 before the first */
+	atomic_uint_fast64_t window_ns; /* of the last round that gave a window */
 	void (*log)(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 };
 
@@ -33,7 +34,7 @@ void sampler_close(struct sampler *sampler);
 void sampler_wake(struct sampler *sampler);
 /* Whether a round ended, or the thread began, within the last three intervals. */
 bool sampler_alive(const struct sampler *sampler);
-/* Alive, and a round has ended. */
+/* The same of a round in which at least one window ended well; the start does not count. */
 bool sampler_ready(const struct sampler *sampler);
 
 #endif

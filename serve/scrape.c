@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* /metrics: a copy of the counters, rendered once per window and format. */
-#include "server.h"
+#include "scrape.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 #include <event2/http.h>
+
+#include "answer.h"
+#include "self.h"
 
 /* What slow readers of different windows may hold in all. */
 #define MAX_HELD (96 * 1024 * 1024)
@@ -71,15 +74,15 @@ void scrape_answer(struct server *server, struct evhttp_request *request)
 	const char *accept =
 		evhttp_find_header(evhttp_request_get_input_headers(request), "Accept");
 	enum prom_format format = prom_accept(accept);
-	bool gzip = http_wants_gzip(request);
+	bool gzip = answer_wants_gzip(request);
 
 	/* Who drips through an answer must not keep others from theirs. */
 	if ((body_total() > MAX_HELD && !conns_relieve(&server->conns)) ||
 	    refresh(server, format, gzip)) {
-		http_text(server, request, HTTP_SERVUNAVAIL, "too much is being sent already");
+		answer_text(server, request, HTTP_SERVUNAVAIL, "too much is being sent already");
 		return;
 	}
-	http_body(server, request, prom_content_type(format), server->metrics[format][gzip].body);
+	answer_body(server, request, prom_content_type(format), server->metrics[format][gzip].body);
 }
 
 void scrape_forget(struct server *server)

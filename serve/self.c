@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What the exporter itself costs and refuses. */
-#include "server.h"
+#include "self.h"
 
 #include <stdio.h>
 #include <stdlib.h>

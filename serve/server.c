@@ -14,27 +14,22 @@
 
 #include <event2/event.h>
 
+#include "api.h"
 #include "base/clock.h"
+#include "collectors.h"
+#include "http.h"
+#include "log.h"
 #include "sandbox.h"
-
-void server_log(const char *fmt, ...)
-{
-	char line[512];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(line, sizeof(line), fmt, ap);
-	va_end(ap);
-	/* One write, so that lines of two threads do not mix. */
-	dprintf(STDERR_FILENO, "subtick serve: %s\n", line);
-}
+#include "scrape.h"
+#include "self.h"
+#include "stream.h"
 
 static void on_stop(evutil_socket_t signal, short what, void *arg)
 {
 	struct server *server = arg;
 
 	(void)what;
-	server_log("stopping: %s", strsignal(signal));
+	log_line("stopping: %s", strsignal(signal));
 	event_base_loopbreak(server->base);
 }
 
@@ -46,7 +41,7 @@ static void take_live(struct server *server, struct config *fresh)
 	char *token_file = now->token_file;
 
 	if (fixed)
-		server_log("%s changed: takes effect after a restart", fixed);
+		log_line("%s changed: takes effect after a restart", fixed);
 	pthread_mutex_lock(&server->store.lock);
 	now->interval_ns = fresh->interval_ns;
 	now->cgroup_limit = fresh->cgroup_limit;
@@ -72,14 +67,14 @@ static void on_reload(evutil_socket_t signal, short what, void *arg)
 	(void)what;
 	notify_send(&server->notify, "RELOADING=1");
 	if (server->reload(server->reload_arg, &fresh, &err)) {
-		server_log("keeping the settings: %s", err.what);
+		log_line("keeping the settings: %s", err.what);
 	} else if (auth_read(&server->auth, fresh.token_file, &err)) {
-		server_log("keeping the settings: %s", err.what);
+		log_line("keeping the settings: %s", err.what);
 		config_free(&fresh);
 	} else {
 		take_live(server, &fresh);
 		config_free(&fresh);
-		server_log("settings read again");
+		log_line("settings read again");
 	}
 	notify_send(&server->notify, "READY=1");
 }
@@ -183,7 +178,7 @@ static int attach(struct server *s, struct err *err)
 	sys_bpf_own_find(&s->bpf);
 	s->statm_fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
 	if (api_doctor(s, &why))
-		server_log("no /api/v1/doctor: %s", why.what);
+		log_line("no /api/v1/doctor: %s", why.what);
 	notify_open(&s->notify);
 	s->base = event_base_new();
 	if (!s->base)
@@ -211,7 +206,7 @@ static int settle(struct server *s, struct err *err)
 	if (!rc && !s->config.no_sandbox)
 		rc = sandbox_filter(err);
 	if (!rc && s->config.no_sandbox)
-		server_log("warning: serving with all privileges (--no-sandbox)");
+		log_line("warning: serving with all privileges (--no-sandbox)");
 	return rc;
 }
 
@@ -228,7 +223,7 @@ int server_run(struct server *s, struct err *err)
 				      .config = &s->config,
 				      .wake_fd = -1,
 				      .notify_fd = -1,
-				      .log = server_log};
+				      .log = log_line};
 	s->conns.max = s->config.max_connections;
 	s->conns.timeout_ns = s->config.timeout_ns;
 	rc = attach(s, err);

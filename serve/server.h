@@ -74,40 +74,4 @@ struct server {
 /* Runs until SIGTERM or SIGINT; owns @config from now on. */
 int server_run(struct server *server, struct err *err);
 
-/* To stderr, one line. */
-void server_log(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-
-/* http.c */
-int http_open(struct server *server, struct err *err);
-void http_close(struct server *server);
-/* Says so if somebody from outside can ask without a token. */
-void http_warn_open(const struct server *server);
-void http_count(struct server *server, int code);
-/* Sends a short text. */
-void http_text(struct server *server, struct evhttp_request *request, int code, const char *text);
-void http_body(struct server *server, struct evhttp_request *request, const char *type,
-	       struct body *body);
-bool http_wants_gzip(struct evhttp_request *request);
-
-/* scrape.c */
-void scrape_answer(struct server *server, struct evhttp_request *request);
-/* A window has ended: answers of the one before are of no more use. */
-void scrape_forget(struct server *server);
-/* self.c */
-void self_collect(struct server *server);
-
-/* api.c */
-void api_answer(struct server *server, struct evhttp_request *request, const char *name);
-/* The JSON of the last window, the cache's own; NULL before the first. */
-struct body *api_body(struct server *server, size_t index, bool gzip);
-void api_forget(struct server *server);
-int api_doctor(struct server *server, struct err *err);
-void api_close(struct server *server);
-
-/* stream.c */
-void stream_answer(struct server *server, struct evhttp_request *request, const char *query);
-/* New windows: sends them to all. */
-void stream_update(struct server *server);
-void stream_close(struct server *server);
-
 #endif

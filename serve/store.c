@@ -6,19 +6,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "measure/wake/wake.h"
+
 int store_init(struct store *store, const uint64_t *le_ns, unsigned int nr_le)
 {
-	uint64_t wake_le[15];
+	uint64_t wake_le[WAKE_NR_LE];
 	int rc;
 
-	/* Just below powers of two of ns, where the kernel side's buckets end: exact. */
-	for (unsigned int i = 0; i < 15; i++)
-		wake_le[i] = (1024ULL << i) - 1;
+	for (unsigned int i = 0; i < WAKE_NR_LE; i++)
+		wake_le[i] = wake_le_ns(i);
 	memset(store, 0, sizeof(*store));
 	pthread_mutex_init(&store->lock, NULL);
 	rc = series_init(&store->seen, F_RUNQ_GROUPS, NULL, 0);
 	for (int id = 0; !rc && id < FAMILY_NR; id++)
-		rc = id == F_WAKE ? series_init(&store->series[id], id, wake_le, 15) :
+		rc = id == F_WAKE ? series_init(&store->series[id], id, wake_le, WAKE_NR_LE) :
 				    series_init(&store->series[id], id, le_ns, nr_le);
 	if (rc)
 		store_free(store);

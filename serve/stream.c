@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* /api/v1/stream: each window as a server-sent event, to all who listen. */
-#include "server.h"
+#include "stream.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +11,9 @@
 #include <event2/http.h>
 
 #include "accept.h"
+#include "answer.h"
+#include "api.h"
+#include "collectors.h"
 
 /* A client this far behind will not catch up. */
 #define MAX_BEHIND (8 * 1024 * 1024)
@@ -96,11 +99,11 @@ void stream_answer(struct server *server, struct evhttp_request *request, const 
 	char only[128];
 
 	if (evhttp_request_get_command(request) != EVHTTP_REQ_GET) {
-		http_text(server, request, HTTP_BADMETHOD, "a stream has no head");
+		answer_text(server, request, HTTP_BADMETHOD, "a stream has no head");
 		return;
 	}
 	if (server->nr_streams == SERVER_MAX_STREAMS) {
-		http_text(server, request, HTTP_SERVUNAVAIL, "too many streams");
+		answer_text(server, request, HTTP_SERVUNAVAIL, "too many streams");
 		return;
 	}
 	stream = &server->streams[server->nr_streams++];
@@ -113,7 +116,7 @@ void stream_answer(struct server *server, struct evhttp_request *request, const 
 	conns_asked(&server->conns, connection, true);
 	evhttp_connection_set_closecb(connection, on_closed, server);
 	evhttp_send_reply_start(request, HTTP_OK, NULL);
-	http_count(server, HTTP_OK);
+	answer_count(server, HTTP_OK);
 	send_all(server, stream);
 }
 

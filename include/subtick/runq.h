@@ -26,7 +26,7 @@ struct runq_latency_opts {
 	/* Boundaries in ns, ascending, at least 3.2 % apart, at most 32; none: a default set. */
 	const uint64_t *le_ns;
 	size_t nr_le;
-	/* Each wait is taken with this probability; 0 or 1: all. */
+	/* Each wait is counted with this probability; 0 or 1: all. */
 	double sample_ratio;
 	const char *source;    /* NULL or "auto", "sched_info", "wakeup" */
 	const char *hierarchy; /* NULL or "auto", "v1", "v2" */
@@ -69,7 +69,11 @@ struct runq_latency_window {
 	uint64_t table_full_total;
 	uint64_t negative_total;
 	uint64_t recursion_misses_total;
-	double schedstat_ratio; /* of this window; negative if it cannot be had */
+	/*
+	 * Of this window: accounted part of the observed waits ÷ kernel run_delay of all tasks; near 1
+	 * if no wait was missed. Negative if unknown.
+	 */
+	double schedstat_ratio;
 };
 
 /* 0 or -errno; the first window begins. */
@@ -79,17 +83,18 @@ int runq_latency_open(struct runq_latency **ret, const struct runq_latency_opts 
  * next call. 0 or -errno.
  */
 int runq_latency_read(struct runq_latency *ctx, struct runq_latency_window *ret_window);
-/* The group with that path in the window, or NULL: it had no waits. */
+/* The group with that path in the window; NULL if it had no waits. */
 const struct runq_latency_group *runq_latency_find(const struct runq_latency_window *window,
 						   const char *cgroup);
-/* ns, within 3.125 %; linear inside a bucket. Negative without waits. */
+/* ns, within 3.125 % and never above max_ns. Negative without waits. */
 double runq_latency_percentile(const struct runq_latency_group *group, double percent);
 /* ns; negative without waits. */
 double runq_latency_average(const struct runq_latency_group *group);
 
 /*
- * Where hundreds of cgroups come up between two reads: poll this descriptor and call
- * runq_latency_service() when it is readable, so that none has to share the row "(other)".
+ * For machines on which hundreds of cgroups are created between two reads: poll this descriptor and
+ * call runq_latency_service() when it is readable. It makes room for them; without it, the waits of
+ * groups beyond the room are added up in the group "(other)".
  */
 int runq_latency_fd(const struct runq_latency *ctx);
 int runq_latency_service(struct runq_latency *ctx);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Doctor's checks of the kernel itself, privileges, BPF and the events it offers. */
-#include "doctor/checks.h"
+#include "doctor/bpf.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -217,13 +217,13 @@ void doctor_check_unprivileged(const struct doctor *d, enum doctor_id id, struct
 void doctor_check_bpf_stats(const struct doctor *d, enum doctor_id id, struct doctor_row *row)
 {
 	uint64_t value;
-	int rc = sys_read_u64(d->root, "/proc/sys/kernel/sys_bpf_stats_enabled", &value);
+	int rc = sys_read_u64(d->root, "/proc/sys/kernel/bpf_stats_enabled", &value);
 
 	if (rc)
 		doctor_set(row, DOCTOR_WARN, NULL,
-			   "unknown: kernel.sys_bpf_stats_enabled is not readable (%s)", strerror(-rc));
+			   "unknown: kernel.bpf_stats_enabled is not readable (%s)", strerror(-rc));
 	else if (value)
-		doctor_set(row, DOCTOR_WARN, "sysctl -w kernel.sys_bpf_stats_enabled=0",
+		doctor_set(row, DOCTOR_WARN, "sysctl -w kernel.bpf_stats_enabled=0",
 			   "on: the kernel times every run of a program, which adds to each event");
 	else
 		doctor_set(row, DOCTOR_OK, NULL, "off");
@@ -294,7 +294,7 @@ void doctor_check_events(const struct doctor *d, enum doctor_id id, struct docto
 		}
 	}
 	if (!d->btf) {
-		doctor_set(row, DOCTOR_NO, d->btf_err.fix, "%s: not to be had without BTF",
+		doctor_set(row, DOCTOR_NO, d->btf_err.fix, "%s: unavailable without BTF",
 			   ev->what);
 		return;
 	}

@@ -3,13 +3,14 @@
 #include "doctor/doctor.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
-#include "doctor/checks.h"
+#include "doctor/bpf.h"
+#include "doctor/sources.h"
+#include "doctor/time.h"
 #include "sys/bpf.h"
 #include "sys/file.h"
 #include "sys/kbtf.h"
@@ -92,7 +93,8 @@ static const struct doctor_command {
 		.name = "load",
 		.needs = {BPF_NEEDS, DOC_EV_IDLE, DOC_EV_IRQ, DOC_EV_SOFTIRQ},
 		.fallback = {DOC_PROC_STAT, DOC_PMU},
-		.fallback_what = "busy time from /proc/stat or a counter, no split by context",
+		.fallback_what = "only with --source procstat or a counter source: busy time, no split "
+				 "by context",
 		.wants = {{.id = DOC_EV_VECTORS,
 			   .lost = "some interrupts count as what they interrupt"},
 			  {.id = DOC_EV_HOTPLUG, .lost = "CPUs that come and go are noticed late"},
@@ -138,8 +140,6 @@ static const struct doctor_command {
 	{
 		.name = "serve",
 		.needs = {BPF_NEEDS, DOC_EV_IDLE, DOC_EV_IRQ, DOC_EV_SOFTIRQ},
-		.fallback = {DOC_PROC_STAT, DOC_PMU},
-		.fallback_what = "busy time only",
 		.wants = {{.id = DOC_EV_WAKEUP, .lost = "no run-queue latency"},
 			  {.id = DOC_EV_TIMER, .lost = "no wake latency"},
 			  {.id = DOC_CGROUP, .lost = "groups are shown by id"}},
@@ -147,26 +147,14 @@ static const struct doctor_command {
 	{
 		.name = "report",
 		.needs = {BPF_NEEDS, DOC_EV_IDLE, DOC_EV_IRQ, DOC_EV_SOFTIRQ},
-		.fallback = {DOC_PROC_STAT, DOC_PMU},
-		.fallback_what = "busy time only",
+		.fallback = {DOC_PROC_STAT},
+		.fallback_what = "only ticks and delays of the audit",
 		.wants = {{.id = DOC_EV_WAKEUP, .lost = "no run-queue latency"},
 			  {.id = DOC_EV_TIMER, .lost = "no wake latency"},
 			  {.id = DOC_CRIT_ENGINE, .lost = "no cost of critical sections"},
 			  {.id = DOC_NET_ADMIN, .lost = "no inline softirq experiment"}},
 	},
 };
-
-void doctor_set(struct doctor_row *row, enum doctor_status status, const char *fix, const char *fmt,
-		...)
-{
-	va_list ap;
-
-	row->status = status;
-	va_start(ap, fmt);
-	vsnprintf(row->detail, sizeof(row->detail), fmt, ap);
-	va_end(ap);
-	snprintf(row->fix, sizeof(row->fix), "%s", fix ? fix : "");
-}
 
 static bool in_build(const char *const *build, const char *commands)
 {
@@ -341,7 +329,7 @@ int doctor_report(const struct doctor_opts *opts, struct report **ret_report, st
 	doctor_fill_commands(d, opts->commands, report);
 	rc = report_check(report);
 	kconfig_close(&d->config);
-	sys_bpf_btf_close(d->btf);
+	kbtf_close(d->btf);
 out:
 	free(d);
 	if (rc) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Doctor's checks of what shapes time on this machine: clock, ticks, idle states, hypervisor. */
-#include "doctor/checks.h"
+#include "doctor/time.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -109,7 +109,7 @@ void doctor_check_nohz(const struct doctor *d, enum doctor_id id, struct doctor_
 			   "full on CPUs %s: no tick while one task runs there", full);
 	else if (!d->config.text)
 		doctor_set(row, DOCTOR_WARN, NULL,
-			   "unknown: the kernel's configuration is not to be had");
+			   "unknown: the kernel's configuration is unavailable");
 	else if (kconfig_get(&d->config, "NO_HZ_COMMON") != KCONFIG_YES)
 		doctor_set(row, DOCTOR_WARN, "use a kernel built with CONFIG_NO_HZ_IDLE=y",
 			   "periodic: the tick wakes every idle core");
@@ -155,7 +155,7 @@ void doctor_check_preemption(const struct doctor *d, enum doctor_id id, struct d
 		doctor_set(row, DOCTOR_OK, NULL, "%s, by the command line", mode);
 	else if (!d->config.text)
 		doctor_set(row, DOCTOR_WARN, NULL,
-			   "unknown: the kernel's configuration is not to be had");
+			   "unknown: the kernel's configuration is unavailable");
 	else
 		doctor_set(row, DOCTOR_OK, NULL, "%s%s",
 			   kconfig_get(&d->config, "PREEMPT") == KCONFIG_YES	    ? "full"

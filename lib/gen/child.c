@@ -12,11 +12,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "sys/affinity.h"
+
 static void __attribute__((noreturn))
 child_main(pid_t parent, int cpu, void *shared, void (*run)(void *, void *), void *arg)
 {
 	sigset_t none;
-	cpu_set_t one;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	/* The parent may have died before the line above took effect. */
@@ -30,12 +31,8 @@ child_main(pid_t parent, int cpu, void *shared, void (*run)(void *, void *), voi
 	 */
 	signal(SIGINT, SIG_IGN);
 	signal(SIGTERM, SIG_IGN);
-	if (cpu >= 0) {
-		CPU_ZERO(&one);
-		CPU_SET(cpu, &one);
-		if (sched_setaffinity(0, sizeof(one), &one))
-			_exit(1);
-	}
+	if (cpu >= 0 && affinity_pin(0, cpu))
+		_exit(1);
 	prctl(PR_SET_TIMERSLACK, 1UL);
 	run(shared, arg);
 	_exit(0);
@@ -77,10 +74,10 @@ bool gen_child_alive(const struct gen_child *child)
 
 bool gen_child_on(const struct gen_child *child, int cpu)
 {
-	cpu_set_t bound;
+	struct cpuset bound;
 
-	return gen_child_alive(child) && !sched_getaffinity(child->pid, sizeof(bound), &bound) &&
-	       CPU_COUNT(&bound) == 1 && CPU_ISSET(cpu, &bound);
+	return gen_child_alive(child) && !affinity_get(child->pid, &bound) &&
+	       cpuset_count(&bound) == 1 && cpuset_has(&bound, cpu);
 }
 
 void gen_child_stop(struct gen_child *child)

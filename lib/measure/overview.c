@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Drives the load measurement with every source beside it, and says in words what stands out. */
+/* Runs load with all sources, runq and passive wake together, and says in words what stands out. */
 #include "measure/overview.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "measure/load/load.h"
 #include "measure/runq/runq.h"
 #include "measure/wake/wake.h"
-
-/* A difference that a person would act on. */
-#define WORTH_SAYING_RATIO 0.03
+#include "report/load_wrong.h"
 
 /* Groups that waited longest; the rest is for subtick runq. */
 #define RUNQ_ROWS 5
@@ -20,9 +17,9 @@
 struct overview {
 	struct meter meter;
 	struct meter *load;
-	struct meter *runq; /* NULL where it cannot be had; why_no_runq tells */
+	struct meter *runq; /* NULL: unavailable, for the reason in why_no_runq */
 	struct err why_no_runq;
-	struct meter *wake; /* passive; NULL where it cannot be had, and then nothing is said of it */
+	struct meter *wake; /* passive; NULL: unavailable, and not mentioned */
 };
 
 static struct overview *to_overview(struct meter *meter)
@@ -57,19 +54,8 @@ static int overview_event(struct meter *meter, struct report **ret_report, struc
 	return runq->ops->event(runq, ret_report, err);
 }
 
-static void copy_number(const struct table *from, size_t row, const char *key, struct value *to)
+static void add_runq_rows(struct report *report, const struct runq_window *w)
 {
-	const struct value *cell = table_cell(from, row, (size_t)table_find(from, key));
-
-	if (cell->kind == VALUE_U64)
-		value_u64(to, cell->u64);
-	else if (cell->kind == VALUE_F64)
-		value_f64(to, cell->f64);
-}
-
-static void add_runq_rows(struct report *report, const struct table *groups)
-{
-	static const char *const keys[] = {"count", "sum_ns", "avg_ns", "p99_ns", "max_ns"};
 	struct table *table = report_table(report, "runq", "longest waits for a core");
 
 	table_col(table, M_CGROUP);
@@ -78,89 +64,95 @@ static void add_runq_rows(struct report *report, const struct table *groups)
 	table_col(table, M_AVG_NS);
 	table_col_as(table, M_PERCENTILE_NS, "p99_ns", "p99");
 	table_col(table, M_MAX_NS);
-	for (size_t i = 0; i < groups->nr_rows && i < RUNQ_ROWS; i++) {
+	for (size_t i = 0; i < w->nr_groups && i < RUNQ_ROWS; i++) {
+		const struct runq_group_window *group = &w->groups[i];
 		size_t row = table_row(table);
 
-		value_str(table_cell(table, row, 0), table_cell(groups, i, 0)->str);
-		for (size_t k = 0; k < sizeof(keys) / sizeof(keys[0]); k++)
-			copy_number(groups, i, keys[k], table_cell(table, row, k + 1));
+		value_str(table_cell(table, row, 0), runq_party_path(&group->party));
+		value_u64(table_cell(table, row, 1), group->count);
+		value_u64(table_cell(table, row, 2), group->sum_ns);
+		value_f64(table_cell(table, row, 3), group->avg_ns);
+		value_f64(table_cell(table, row, 4), group->percentile_ns[0]);
+		value_u64(table_cell(table, row, 5), group->max_ns);
 	}
 }
 
 static int add_runq(struct overview *o, struct report *report, struct err *err)
 {
-	struct report *waits;
 	int rc;
 
 	if (!o->runq) {
-		report_note(report, "waits for a core are not to be had: %s%s%s",
-			    o->why_no_runq.what, o->why_no_runq.fix[0] ? "; fix: " : "",
-			    o->why_no_runq.fix);
+		report_note(report, "run-queue latency is unavailable: %s%s%s", o->why_no_runq.what,
+			    o->why_no_runq.fix[0] ? "; fix: " : "", o->why_no_runq.fix);
 		return 0;
 	}
-	rc = o->runq->ops->read(o->runq, &waits, err);
-	if (rc)
-		return rc;
-	for (size_t i = 0; i < waits->nr_tables; i++)
-		if (!strcmp(waits->tables[i]->key, "groups"))
-			add_runq_rows(report, waits->tables[i]);
-	report_free(waits);
-	return 0;
+	rc = o->runq->ops->read(o->runq, NULL, err);
+	if (!rc)
+		add_runq_rows(report, runq_window(o->runq));
+	return rc;
 }
 
-/* False for null. */
-static bool ratio_of(const struct table *table, size_t row, const char *key, double *ret_ratio)
+static void say_core(struct report *report, unsigned int cpu, const struct load_cpu_window *c,
+		     const struct load_cpu_window *shown)
 {
-	int col = table_find(table, key);
-	const struct value *cell;
+	double softirq = load_part_ratio(c, LOAD_PART_SOFTIRQ_ON_IDLE);
 
-	if (col < 0)
-		return false;
-	cell = table_cell(table, row, col);
-	if (cell->kind != VALUE_F64)
-		return false;
-	*ret_ratio = cell->f64;
-	return true;
+	if (shown && load_is_wrong(shown->busy_ratio, c->busy_ratio))
+		report_note(report, "CPU %u was %.1f %% busy; top, mpstat and htop show %.1f %%",
+			    cpu, c->busy_ratio * 100.0, shown->busy_ratio * 100.0);
+	/* Tools that add up the CPU time of tasks show the core as idle meanwhile. */
+	if (load_is_wrong(0.0, softirq))
+		report_note(
+			report,
+			"CPU %u spent %.1f %% in softirqs on top of idle, which is in no task's "
+			"CPU time",
+			cpu, softirq * 100.0);
 }
 
-static void say_difference(struct report *report, const struct table *cpus, size_t row,
-			   bool *said)
+static void say_load(struct report *report, const struct load_window *w)
 {
-	unsigned long long cpu = table_cell(cpus, row, 0)->u64;
-	double busy, columns, softirq;
+	size_t before = report->nr_notes, compared = 0;
+	unsigned int cpu;
 
-	if (!ratio_of(cpus, row, "busy_ratio", &busy))
-		return;
-	if (ratio_of(cpus, row, "compare.procstat_busy_ratio", &columns) &&
-	    fabs(busy - columns) >= WORTH_SAYING_RATIO) {
-		report_note(report, "CPU %llu was %.1f %% busy; top, mpstat and htop show %.1f %%", cpu,
-			    busy * 100.0, columns * 100.0);
-		*said = true;
-	}
-	if (ratio_of(cpus, row, "softirq_on_idle_ratio", &softirq) && softirq >= WORTH_SAYING_RATIO) {
-		report_note(report,
-			    "CPU %llu spent %.1f %% in softirqs while no task ran: no task's time "
-			    "shows that",
-			    cpu, softirq * 100.0);
-		*said = true;
-	}
-}
+	cpuset_for_each(cpu, &w->cpus) {
+		const struct load_cpu_window *c = &w->cpu[cpu];
+		const struct load_cpu_window *shown = load_shown(w, "procstat", cpu);
 
-static void say(struct report *report)
-{
-	bool said = false;
-
-	for (size_t i = 0; i < report->nr_tables; i++) {
-		const struct table *cpus = report->tables[i];
-
-		if (strcmp(cpus->key, "cpus"))
+		if (c->flags & LOAD_NO_FIGURE)
 			continue;
-		for (size_t row = 0; row < cpus->nr_rows; row++)
-			say_difference(report, cpus, row, &said);
+		compared += shown != NULL;
+		say_core(report, cpu, c, shown);
 	}
-	if (!said)
-		report_note(report, "in this window /proc/stat was within %.0f points of the truth",
-			    WORTH_SAYING_RATIO * 100.0);
+	if (compared && report->nr_notes == before)
+		report_note(
+			report,
+			"in this window /proc/stat was right to within %.0f points on every core",
+			LOAD_WRONG_RATIO * 100.0);
+}
+
+/* How long wake-ups took; fewer than 20 say more about chance than about the core. */
+static void say_wake(struct report *report, const struct wake_window *w)
+{
+	for (size_t i = 0; i < w->nr_states; i++) {
+		const struct wake_state *s = &w->states[i];
+
+		if (s->summary.count < 20)
+			continue;
+		report_note(report,
+			    "CPU %u woke from %s for a timer %llu times: median %.1f us, longest "
+			    "%.1f us (subtick wake --source passive)",
+			    s->cpu, s->name, (unsigned long long)s->summary.count,
+			    s->summary.median_ns / 1e3, s->summary.max_ns / 1e3);
+	}
+}
+
+static int add_wake(struct overview *o, struct report *report, struct err *err)
+{
+	int rc = o->wake ? o->wake->ops->read(o->wake, NULL, err) : 0;
+
+	if (o->wake && !rc)
+		say_wake(report, wake_window(o->wake));
+	return rc;
 }
 
 static int overview_read(struct meter *meter, struct report **ret_report, struct err *err)
@@ -173,10 +165,10 @@ static int overview_read(struct meter *meter, struct report **ret_report, struct
 	rc = load->ops->read(load, &report, err);
 	if (rc)
 		return rc;
-	say(report);
-	if (to_overview(meter)->wake)
-		wake_say(to_overview(meter)->wake, report);
-	rc = add_runq(to_overview(meter), report, err);
+	say_load(report, load_window(load));
+	rc = add_wake(to_overview(meter), report, err);
+	if (!rc)
+		rc = add_runq(to_overview(meter), report, err);
 	if (rc) {
 		report_free(report);
 		return rc;
@@ -216,8 +208,8 @@ static const struct meter_ops overview_ops = {
 int overview_open(struct meter **ret_meter, struct err *err)
 {
 	struct load_opts opts = {.compare = true};
-	struct wake_opts wake = {.launchers = 1u << WAKE_PASSIVE, .bare = true};
-	struct runq_opts runq = {.per = RUNQ_PER_CGROUP};
+	struct wake_opts wake = {.sources = 1u << WAKE_PASSIVE, .bare = true};
+	struct runq_opts runq = {.per = RUNQ_PER_CGROUP, .percentiles = {99}, .nr_percentiles = 1};
 	struct overview *o = calloc(1, sizeof(*o));
 	int rc;
 
@@ -231,7 +223,7 @@ int overview_open(struct meter **ret_meter, struct err *err)
 	}
 	if (wake_open(&wake, &o->wake, NULL))
 		o->wake = NULL;
-	/* The overview is worth having without it, too. */
+	/* The overview is useful without it, too. */
 	if (runq_open(&runq, &o->runq, &o->why_no_runq))
 		o->runq = NULL;
 	*ret_meter = &o->meter;

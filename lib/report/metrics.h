@@ -63,6 +63,8 @@ enum unit {
 	X(M_CMP_BPF, "compare.bpf_busy_ratio", "bpf", UNIT_RATIO, "busy ratio of source bpf")      \
 	X(M_CMP_BPF_PMU, "compare.bpf_pmu_busy_ratio", "bpf-pmu", UNIT_RATIO,                      \
 	  "busy ratio of source bpf-pmu")                                                          \
+	X(M_WRONG_RATIO, "wrong_ratio", "wrong from", UNIT_RATIO,                                  \
+	  "a source whose figure is further than this from the truth is called wrong")             \
 	X(M_SOFTIRQ_VEC, "vec", "softirq", UNIT_TEXT, "softirq vector")                            \
 	X(M_SOFTIRQ_RATIO, "softirq_ratio", "time", UNIT_RATIO, "share spent in this softirq vector") \
 	X(M_SOFTIRQ_COUNT, "softirq_total", "runs", UNIT_COUNT, "times the vector's handler ran")  \
@@ -82,8 +84,6 @@ enum unit {
 	  "preempted softirqs beyond those that one core can remember")                            \
 	X(M_RECURSION_MISSES_TOTAL, "recursion_misses_total", "misses", UNIT_COUNT,                \
 	  "events the kernel dropped because the program was already running on that core")        \
-	X(M_MULTIPLEXED_TOTAL, "multiplexed_total", "multiplexed", UNIT_COUNT,                     \
-	  "counter reads in which the counter did not run all the time")                           \
 	X(M_READ_ERROR_TOTAL, "read_error_total", "read errors", UNIT_COUNT, "reads that failed")  \
 	X(M_CLOSURE_MAX_RATIO, "closure_error_max_ratio", "closure", UNIT_RATIO,                   \
 	  "largest closure error of any CPU")                                                      \
@@ -268,7 +268,7 @@ enum unit {
 	X(M_WAKE_ASKED, "asked_total", "asked", UNIT_COUNT, "points that were tried")              \
 	X(M_WAKE_TAKEN, "taken_total", "taken", UNIT_COUNT, "points that count")                   \
 	X(M_WAKE_OVERHEAD_NS, "overhead_ns", "overhead", UNIT_NS,                                  \
-	  "cost of our own stamp on the way out of idle, already taken off")                       \
+	  "cost of our own stamp at the idle exit, already subtracted")                            \
 	X(M_WAKE_UNCERTAINTY_NS, "uncertainty_ns", "uncertainty", UNIT_NS,                         \
 	  "how far a latency may be off: spread of the overhead, step of the clock, launch stamp") \
 	X(M_WAKE_BUSY_MEDIAN_NS, "busy_median_ns", "busy irq", UNIT_NS,                            \
@@ -301,7 +301,7 @@ enum unit {
 	X(M_WAKE_PRE_REMOTE_NS, "remote_median_ns", "remote", UNIT_NS,                             \
 	  "median wake latency by another core")                                                   \
 	X(M_WAKE_PRE_NS, "prewake_ns", "pre-wake", UNIT_NS,                                        \
-	  "how much earlier the timer's wake-up is, as the core knows its own timer")              \
+	  "how much shorter the latency by timer is, because the core knows its own timer")         \
 	X(M_WAKE_PRE_RATIO, "prewake_ratio", "share", UNIT_RATIO, "pre-wake over the remote median") \
 	X(M_WAKE_PRE_REAL, "significant", "significant", UNIT_BOOL,                                \
 	  "whether the pre-wake is beyond the uncertainty of both medians")                        \
@@ -312,14 +312,15 @@ enum unit {
 	X(M_WAKE_HALTPOLL, "haltpoll", "haltpoll", UNIT_BOOL,                                      \
 	  "whether the guest spins before it halts")                                               \
 	X(M_WAKE_FROM_NS, "from_ns", "from", UNIT_NS, "shortest launch distance")                  \
-	X(M_WAKE_TO_NS, "to_ns", "to", UNIT_NS, "launch distances end here")                       \
+	X(M_WAKE_TO_NS, "to_ns", "to", UNIT_NS, "no launch distance is longer")                    \
 	X(M_WAKE_STEP_RATIO, "step_ratio", "step", UNIT_RATIO, "growth of the launch distance per step") \
 	X(M_WAKE_POINTS_STEP, "points_per_step_total", "points/step", UNIT_COUNT, "points asked per step") \
 	X(M_WAKE_POINT_NR, "point", "point", UNIT_ID, "number of the point, in the order in which it was taken") \
 	X(M_WAKE_LAUNCH_NS, "launch_ns", "launch", UNIT_NS, "launch time, CLOCK_MONOTONIC")        \
 	X(M_WAKE_DISTANCE_NS, "distance_ns", "launch distance", UNIT_NS, "launch distance asked for") \
 	X(M_WAKE_POINT_SILENT_NS, "silent_ns", "silent time", UNIT_NS, "from going idle to the launch") \
-	X(M_WAKE_LATENCY_NS, "latency_ns", "wake latency", UNIT_NS, "from launch to the first sign of life") \
+	X(M_WAKE_LATENCY_NS, "latency_ns", "wake latency", UNIT_NS,                                \
+	  "from launch to the idle exit or the interrupt handler, whichever came first")           \
 	X(M_WAKE_IRQ_NS, "irq_ns", "interrupt", UNIT_NS, "from launch to the interrupt handler")   \
 	X(M_WAKE_EXPIRE_NS, "timer_ns", "timer", UNIT_NS, "from launch to the timer's own handler") \
 	X(M_WAKE_SWITCH_NS, "switch_ns", "switch", UNIT_NS, "from launch to the switch to the worker") \
@@ -329,7 +330,7 @@ enum unit {
 	X(M_WAKE_PHC_DRIFT_PPB, "phc_drift_ppb", "drift", UNIT_COUNT,                              \
 	  "nic: largest rate of the card's clock against the system's, parts per 10⁹")             \
 	X(M_WAKE_PHC_HALF_NS, "phc_half_window_ns", "PHC ±", UNIT_NS,                              \
-	  "nic: half of the tightest clock reading, worst batch")                                  \
+	  "nic: half the width of the tightest clock reading, in the worst batch")                 \
 	X(M_CGROUP, "cgroup", "cgroup", UNIT_TEXT, "control group of the tasks that waited")       \
 	X(M_CGROUP_ID, "cgroup_id", "id", UNIT_ID, "the kernel's number of the control group")     \
 	X(M_POD_UID, "pod_uid", "pod", UNIT_TEXT, "Kubernetes pod, read off the path")             \
@@ -353,33 +354,33 @@ enum unit {
 	X(M_CAUSE_MIGRATED_NS, "causes.migrated_ns", "moved", UNIT_NS,                             \
 	  "queued on another core before being moved to the one that ran it")                      \
 	X(M_CAUSE_UNKNOWN_NS, "causes.unknown_ns", "unknown", UNIT_NS,                             \
-	  "longer ago than the core remembers who ran")                                            \
+	  "before the oldest switch that the core remembers")                                            \
 	X(M_VICTIM, "victim", "who waited", UNIT_TEXT, "group whose tasks waited")                 \
-	X(M_CULPRIT, "culprit", "behind whom", UNIT_TEXT, "whose tasks had the core meanwhile")    \
+	X(M_CULPRIT, "culprit", "behind whom", UNIT_TEXT, "who had the core meanwhile")    \
 	X(M_WAIT_NS, "wait_ns", "waited", UNIT_NS, "time waited")                                  \
 	X(M_CULPRIT_NS, "culprit_ns", "of it", UNIT_NS, "part of the wait that the culprit ran")   \
 	X(M_PREV_COMM, "prev_comm", "ran last", UNIT_TEXT, "task that had the core just before")   \
 	X(M_PREV_PID, "prev_pid", "its PID", UNIT_ID, "its PID")                                   \
 	X(M_END_NS, "end_monotonic_ns", "at", UNIT_ID, "when the wait ended, CLOCK_MONOTONIC")     \
 	X(M_WAITS_SEEN, "waits_seen", "waits", UNIT_COUNT,                                         \
-	  "waits that ended in the window, sampled or not, of whatever group")                     \
+	  "waits that ended in the window, of all groups, sampled or not")                     \
 	X(M_HIERARCHY, "hierarchy", "hierarchy", UNIT_TEXT, "cgroup hierarchy: v1 or v2")          \
 	X(M_UNKNOWN_START_TOTAL, "unknown_start_total", "unknown starts", UNIT_COUNT,              \
-	  "dispatches whose wait began at a moment that nobody noted; not counted as waits")       \
+	  "dispatches with an unknown start of the wait; not counted as waits")       \
 	X(M_NEGATIVE_TOTAL, "negative_total", "negative", UNIT_COUNT,                              \
 	  "waits that ended before they began; not counted as waits")                              \
 	X(M_TABLE_FULL_TOTAL, "table_full_total", "without a slot", UNIT_COUNT,                    \
-	  "waits of groups for which there was no room; they are in the row (other)")              \
+	  "waits of groups that got no slot; they are in the row (other)")              \
 	X(M_BLAME_FULL_TOTAL, "blame_full_total", "blame without room", UNIT_COUNT,                \
-	  "charges that found no room in the blame table; they are in the row (other)")            \
+	  "charges that did not fit into the blame table; they are in the row (other)")            \
 	X(M_RING_LOST_TOTAL, "ring_lost_total", "events lost", UNIT_COUNT,                         \
 	  "long waits that were counted but not streamed, because the reader was too slow")        \
 	X(M_SCHEDSTAT_RATIO, "schedstat_ratio", "of schedstat", UNIT_RATIO,                        \
-	  "what the kernel books of the waits seen, over the run delay it booked of all tasks")    \
+	  "accounted part of the observed waits ÷ kernel run_delay of all tasks")    \
 	X(M_UNBOOKED_RATIO, "unbooked_ratio", "unbooked", UNIT_RATIO,                              \
-	  "share of the time waited that the kernel's run delay leaves out: its clock was late")   \
+	  "share of the observed waits that the kernel's run_delay omits")   \
 	X(M_SAMPLE_RATIO, "sample_ratio", "sampled", UNIT_RATIO,                                   \
-	  "probability with which each wait was taken; figures are scaled by its inverse")         \
+	  "probability with which each wait is counted; figures are scaled by its inverse")         \
 	X(M_COUNT_STDERR_RATIO, "count_stderr_ratio", "±count", UNIT_RATIO,                        \
 	  "standard error of the count, from sampling")                                            \
 	X(M_SUM_STDERR_RATIO, "sum_stderr_ratio", "±sum", UNIT_RATIO,                              \

@@ -10,7 +10,7 @@
 #include "report/metrics.h"
 
 enum value_kind {
-	VALUE_NULL, /* not to be had: JSON null, never 0 */
+	VALUE_NULL, /* unavailable: JSON null, never 0 */
 	VALUE_U64,
 	VALUE_F64,
 	VALUE_BOOL,

@@ -4,9 +4,9 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 
 #include "kmod/tracerbench/stats.h"
+#include "stats/quantile.h"
 
 double crit_midmean(uint64_t *values, size_t nr)
 {
@@ -21,13 +21,6 @@ double crit_midmean(uint64_t *values, size_t nr)
 	return sum / (double)(nr - 2 * skip);
 }
 
-static int compare(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 struct crit_spread crit_spread_of(double *values, size_t nr)
 {
 	size_t known = 0;
@@ -37,10 +30,10 @@ struct crit_spread crit_spread_of(double *values, size_t nr)
 			values[known++] = values[i];
 	if (!known)
 		return (struct crit_spread){.low = NAN, .mid = NAN, .high = NAN};
-	qsort(values, known, sizeof(*values), compare);
+	quantile_sort(values, known);
 	return (struct crit_spread){
 		.low = values[0],
-		.mid = (values[(known - 1) / 2] + values[known / 2]) / 2,
+		.mid = quantile_of(values, known, 0.5),
 		.high = values[known - 1],
 		.rounds = known,
 	};

@@ -19,7 +19,7 @@ struct crit_spread {
 	double low;
 	double mid; /* median of the rounds */
 	double high;
-	unsigned int rounds; /* 0: not to be had, the rest is NaN */
+	unsigned int rounds; /* 0: unavailable, the rest is NaN */
 };
 
 /* Sorts @values; NaNs among them do not count. */

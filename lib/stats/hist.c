@@ -76,22 +76,3 @@ double hist_percentile(const uint64_t count[HIST_NR], double percent)
 	}
 	return last == HIST_NR ? -1.0 : (double)hist_high(last);
 }
-
-double buckets_percentile(const uint64_t *edge, const uint64_t *count, unsigned int nr,
-			  uint64_t above, double percent)
-{
-	uint64_t total = above;
-	double rank, before = 0.0;
-
-	for (unsigned int i = 0; i < nr; i++)
-		total += count[i];
-	if (!total || !nr)
-		return -1.0;
-	rank = rank_of(total, percent);
-	for (unsigned int i = 0; i < nr; i++) {
-		if (count[i] && before + (double)count[i] >= rank)
-			return inside(i ? edge[i - 1] : 0, edge[i], rank, before, count[i]);
-		before += (double)count[i];
-	}
-	return (double)edge[nr - 1];
-}

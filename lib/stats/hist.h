@@ -20,12 +20,4 @@ uint64_t hist_total(const uint64_t count[HIST_NR]);
  */
 double hist_percentile(const uint64_t count[HIST_NR], double percent);
 
-/*
- * The same rule on any buckets: @edge[i] is the upper edge of bucket i, whose lower edge is
- * edge[i-1] (0 for the first); counts are per bucket, not cumulative. What lies above the last
- * edge is @above; a percentile that falls there is the last edge.
- */
-double buckets_percentile(const uint64_t *edge, const uint64_t *count, unsigned int nr,
-			  uint64_t above, double percent);
-
 #endif

@@ -21,27 +21,34 @@ static double delta(uint64_t cur, uint64_t prev)
 	return (double)(int64_t)(cur - prev);
 }
 
+static uint64_t within(double ns, uint64_t window_ns)
+{
+	return ns < 0.0 ? 0 : ns > (double)window_ns ? window_ns : (uint64_t)(ns + 0.5);
+}
+
 static void window_parts(const struct load_sample *prev, const struct load_sample *cur,
-			 uint32_t parts, struct load_window *w)
+			 uint32_t parts, struct load_cpu_window *w)
 {
 	double wall_ns = delta(cur->wall_ns, prev->wall_ns), sum_ns = 0.0;
 
 	for (int i = 0; i < LOAD_NR_PARTS; i++) {
+		double ns = delta(cur->part_ns[i], prev->part_ns[i]);
+
 		if (!(parts >> i & 1))
 			continue;
-		sum_ns += delta(cur->part_ns[i], prev->part_ns[i]);
-		w->part_ratio[i] = delta(cur->part_ns[i], prev->part_ns[i]) / w->window_ns;
+		sum_ns += ns;
 		/* An interrupt at the very edge of two contexts may leave one short by its length. */
-		w->part_ratio[i] = clamp(w->part_ratio[i], &w->flags);
+		clamp(ns / (double)w->window_ns, &w->flags);
+		w->part_ns[i] = within(ns, w->window_ns);
 	}
 	w->closure_error_ratio = wall_ns > 0.0 ? fabs(sum_ns - wall_ns) / wall_ns : 1.0;
 }
 
-void load_window(const struct load_sample *prev, const struct load_sample *cur, double rate,
-		 uint32_t parts, struct load_window *ret_window)
+void load_subtract(const struct load_sample *prev, const struct load_sample *cur, double rate,
+		   uint32_t parts, struct load_cpu_window *ret_window)
 {
-	struct load_window w = {0};
-	double total;
+	struct load_cpu_window w = {0};
+	double busy, total;
 
 	w.flags = cur->flags;
 	/* A window needs both ends: what voids the earlier sample voids it as well. */
@@ -57,32 +64,73 @@ void load_window(const struct load_sample *prev, const struct load_sample *cur, 
 
 	if (cur->enabled_ns - prev->enabled_ns != cur->running_ns - prev->running_ns)
 		w.flags |= LOAD_MULTIPLEXED;
-	w.busy_ratio = clamp(delta(cur->busy, prev->busy) * rate / total, &w.flags);
+	busy = delta(cur->busy, prev->busy) * rate;
+	w.busy_ratio = clamp(busy / total, &w.flags);
+	/* Where the source counts ns of this very window the factor is 1 and busy stays exact. */
+	w.busy_ns = within(busy * ((double)w.window_ns / total), w.window_ns);
 	if (parts)
 		window_parts(prev, cur, parts, &w);
 out:
 	*ret_window = w;
 }
 
-void load_window_steal(struct load_window *w, uint64_t steal_ns)
+void load_move_steal(struct load_cpu_window *w, uint64_t steal_ns)
 {
-	double steal, unhalted = 0.0, keep;
+	uint64_t unhalted = 0, moved = 0;
+	double share;
 
-	if ((w->flags & LOAD_NO_FIGURE) || !w->window_ns)
-		return;
-	steal = (double)steal_ns / w->window_ns;
 	for (int i = 0; i <= LOAD_PART_IDLE_LOOP; i++)
-		unhalted += w->part_ratio[i];
+		unhalted += w->part_ns[i];
 	/* The column moves in whole ticks, and may be ahead of what this window holds. */
-	if (steal > unhalted)
-		steal = unhalted;
-	if (steal <= 0.0)
+	if (steal_ns > unhalted)
+		steal_ns = unhalted;
+	if (!steal_ns)
 		return;
-	keep = (unhalted - steal) / unhalted;
-	for (int i = 0; i <= LOAD_PART_IDLE_LOOP; i++)
-		w->part_ratio[i] *= keep;
-	w->part_ratio[LOAD_PART_STEAL] = steal;
-	w->busy_ratio *= keep;
+	share = (double)steal_ns / (double)unhalted;
+	for (int i = 0; i <= LOAD_PART_IDLE_LOOP; i++) {
+		uint64_t part = (uint64_t)((double)w->part_ns[i] * share);
+
+		w->part_ns[i] -= part;
+		moved += part;
+	}
+	/* Short of @steal_ns by what was rounded down, a few ns: the sum stays exact. */
+	w->part_ns[LOAD_PART_STEAL] += moved;
+	w->busy_ns -= (uint64_t)((double)w->busy_ns * share);
+	w->busy_ratio *= 1.0 - share;
+}
+
+double load_part_ratio(const struct load_cpu_window *w, enum load_part part)
+{
+	return w->window_ns ? (double)w->part_ns[part] / (double)w->window_ns : 0.0;
+}
+
+const char *load_part_name(enum load_part part)
+{
+	static const char *const names[LOAD_NR_PARTS] = {
+		[LOAD_PART_TASK] = "task",
+		[LOAD_PART_HARDIRQ] = "hardirq",
+		[LOAD_PART_SOFTIRQ_ON_IDLE] = "softirq_on_idle",
+		[LOAD_PART_SOFTIRQ_ON_TASK] = "softirq_on_task",
+		[LOAD_PART_KSOFTIRQD] = "ksoftirqd",
+		[LOAD_PART_IDLE_LOOP] = "idle_loop",
+		[LOAD_PART_STEAL] = "steal",
+		[LOAD_PART_POLL_IDLE] = "poll_idle",
+		[LOAD_PART_IDLE] = "idle",
+		[LOAD_PART_UNKNOWN] = "unknown",
+	};
+
+	return names[part];
+}
+
+/* In the order of the kernel's enum since 2.6.31. */
+const char *load_vec_name(unsigned int vec)
+{
+	static const char *const names[LOAD_NR_VECS] = {
+		"HI",	    "TIMER",   "NET_TX", "NET_RX",  "BLOCK",
+		"IRQ_POLL", "TASKLET", "SCHED",	 "HRTIMER", "RCU",
+	};
+
+	return names[vec];
 }
 
 void load_flags_format(uint32_t flags, char *buf, unsigned int size)

@@ -7,7 +7,10 @@
 
 #include "abi/load.h"
 
-/* The parts of a core's wall time. Every source knows some of them, source bpf nearly all. */
+/*
+ * The parts of a core's wall time, in the order in which views stack them; up to IDLE_LOOP the core
+ * was not halted. Every source knows some of them, source bpf nearly all.
+ */
 enum load_part {
 	LOAD_PART_TASK,
 	LOAD_PART_HARDIRQ,
@@ -16,9 +19,9 @@ enum load_part {
 	LOAD_PART_KSOFTIRQD,
 	LOAD_PART_IDLE_LOOP,
 	LOAD_PART_STEAL,
+	LOAD_PART_UNKNOWN,
 	LOAD_PART_POLL_IDLE,
 	LOAD_PART_IDLE,
-	LOAD_PART_UNKNOWN,
 	LOAD_NR_PARTS,
 };
 
@@ -59,27 +62,50 @@ struct load_vecs {
 	uint64_t count[LOAD_NR_VECS];
 };
 
-struct load_window {
-	uint64_t window_ns;
-	double busy_ratio; /* valid unless flags & LOAD_NO_FIGURE */
-	double part_ratio[LOAD_NR_PARTS];
+/* What a source lost since it was opened. LOAD_NO_LOSS: it has no such loss. */
+struct load_losses {
+	uint64_t torn;		   /* samples given up: the core changed faster than it was read */
+	uint64_t odd_edges;	   /* context exits without their entry, or the reverse */
+	uint64_t paused_lost;	   /* preempted softirqs beyond those that one core can remember */
+	uint64_t recursion_misses; /* events that the kernel did not hand to the programs */
+	uint64_t read_errors;
+};
+
+#define LOAD_NO_LOSS UINT64_MAX
+
+/*
+ * One window of one CPU, as one source saw it. With a flag of LOAD_NO_FIGURE only window_ns and
+ * flags count, the rest is 0.
+ */
+struct load_cpu_window {
+	uint64_t window_ns; /* by this CPU's own stamps */
+	uint64_t busy_ns;   /* of it; what the source counts, scaled to the window */
+	uint64_t part_ns[LOAD_NR_PARTS];
+	double busy_ratio;	    /* the source's own figure: Δbusy / Δtotal × rate */
 	double closure_error_ratio; /* |sum of parts - wall time by the reader's clock| over it */
 	uint32_t flags;
 };
 
 /*
- * @rate turns busy into units of total (1.0 for most; 1e9/base frequency in calibrated mode).
- * @parts has a bit per part that the source knows; without any, no closure is computed.
+ * The window between two samples. @rate turns busy into units of total (1.0 for most; 1e9/base
+ * frequency in calibrated mode). @parts has a bit per part that the source knows; without any, no
+ * closure is computed.
  */
-void load_window(const struct load_sample *prev, const struct load_sample *cur, double rate,
-		 uint32_t parts, struct load_window *ret_window);
+void load_subtract(const struct load_sample *prev, const struct load_sample *cur, double rate,
+		   uint32_t parts, struct load_cpu_window *ret_window);
 
 /*
- * Takes @steal_ns out of the parts in which the core was not halted, in proportion: stolen time
+ * Moves @steal_ns out of the parts in which the core was not halted, in proportion: stolen time
  * passes while one of them is open, and nothing says which. Keeps the sum.
  */
-void load_window_steal(struct load_window *window, uint64_t steal_ns);
+void load_move_steal(struct load_cpu_window *window, uint64_t steal_ns);
 
+/* A part as a share of the window, 0…1. */
+double load_part_ratio(const struct load_cpu_window *window, enum load_part part);
+
+/* "softirq_on_idle", and "NET_RX" of a softirq vector. */
+const char *load_part_name(enum load_part part);
+const char *load_vec_name(unsigned int vec);
 /* "multiplexed,offline": the flags' names, "" for none. */
 void load_flags_format(uint32_t flags, char *buf, unsigned int size);
 

@@ -77,6 +77,11 @@ uint64_t runq_totals_max_ns(const struct runq_totals *totals)
 	return totals->max_ns;
 }
 
+double runq_totals_percentile(const struct runq_totals *totals, double percent)
+{
+	return fmin(hist_percentile(totals->count, percent), (double)runq_totals_max_ns(totals));
+}
+
 int runq_le_place(const uint64_t *le, unsigned int nr, uint8_t in[HIST_NR], unsigned int *ret_bad)
 {
 	memset(in, 0, HIST_NR);
@@ -92,13 +97,17 @@ int runq_le_place(const uint64_t *le, unsigned int nr, uint8_t in[HIST_NR], unsi
 	return 0;
 }
 
-uint64_t runq_le_count(const struct runq_totals *totals, uint64_t le, unsigned int index)
+void runq_le_counts(const struct runq_totals *totals, const uint64_t *le, unsigned int nr,
+		    uint64_t *ret_counts)
 {
-	uint64_t sum = totals->below[index];
+	unsigned int bucket = 0;
+	uint64_t sum = 0;
 
-	for (unsigned int i = 0; i < hist_index(le); i++)
-		sum += totals->count[i];
-	return sum;
+	for (unsigned int i = 0; i < nr; i++) {
+		for (unsigned int end = hist_index(le[i]); bucket < end; bucket++)
+			sum += totals->count[bucket];
+		ret_counts[i] = sum + totals->below[i];
+	}
 }
 
 double runq_count_stderr(const struct runq_totals *totals, double ratio)
@@ -108,7 +117,7 @@ double runq_count_stderr(const struct runq_totals *totals, double ratio)
 	return n > 0.0 ? sqrt((1.0 - ratio) / n) : NAN;
 }
 
-/* Each wait is in the sample with probability p on its own: Var(Σx/p) = (1-p)/p² · Σx². */
+/* Each wait is sampled independently with probability p: Var(Σx/p) = (1-p)/p² · Σx². */
 double runq_sum_stderr(const struct runq_totals *totals, double ratio)
 {
 	double squares = 0.0, sum = 0.0;
@@ -151,7 +160,7 @@ size_t runq_rows_sub(struct runq_row *rows, size_t nr, const struct runq_row *wa
 
 		while (at < nr_was && pair_cmp(&was[at].pair, &row.pair) < 0)
 			at++;
-		/* A row that is smaller than before was deleted meanwhile and came back. */
+		/* A row that is smaller than before was deleted and made again meanwhile. */
 		if (at < nr_was && !pair_cmp(&was[at].pair, &row.pair) &&
 		    row.charge.count >= was[at].charge.count) {
 			row.charge.wait_ns -= was[at].charge.wait_ns;
@@ -187,7 +196,7 @@ static int by_victim(const void *a, const void *b)
 	return left->first < right->first ? -1 : left->first > right->first;
 }
 
-/* Sorts one victim's rows and folds its tail; returns the rows left. */
+/* Sorts one victim's rows and adds up those beyond @per_victim; returns how many are left. */
 static size_t victim_fold(struct runq_row *rows, size_t nr, size_t per_victim)
 {
 	qsort(rows, nr, sizeof(*rows), by_charge);
@@ -207,7 +216,7 @@ size_t runq_rows_rank(struct runq_row *rows, size_t nr, size_t per_victim)
 	struct runq_row *copy = malloc((nr + 1) * sizeof(*copy));
 	size_t nr_victims = 0, left = 0;
 
-	/* No rows may come as no array at all, which memcpy() and qsort() do not take. */
+	/* Without rows @rows may be NULL, which memcpy() and qsort() do not accept. */
 	if (!victims || !copy || !per_victim || !nr) {
 		free(victims);
 		free(copy);

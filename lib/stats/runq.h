@@ -8,7 +8,7 @@
 
 #include "abi/runq.h"
 
-/* What is known of one group, since the beginning or in one window. */
+/* Counters of one group, since the start or of one window. */
 struct runq_totals {
 	uint64_t count[HIST_NR];
 	uint64_t below[RUNQ_NR_LE]; /* as in struct runq_hist */
@@ -16,7 +16,7 @@ struct runq_totals {
 	uint64_t max_ns;
 };
 
-/* Adds up a mapped slot; max_ns is left to the caller, who may take it. */
+/* Adds up a mapped slot, but for max_ns, which is 0. */
 void runq_slot_sum(const void *slot, unsigned int stripes, unsigned int cpus,
 		   struct runq_totals *ret_totals);
 /* @now becomes what is new since @was; max_ns stays. */
@@ -25,22 +25,33 @@ void runq_totals_add(struct runq_totals *totals, const struct runq_totals *more)
 uint64_t runq_totals_count(const struct runq_totals *totals);
 uint64_t runq_totals_sum_ns(const struct runq_totals *totals);
 /*
- * The largest wait. Cores that share a stripe share no cell, so this is exact; where the cell
- * was taken by the reader before the histogram, the lower edge of the highest bucket stands in.
+ * The largest wait. Exact, because each core has a maximum of its own. Only where a wait ended
+ * between the reading of the maximum and that of the histogram, it is the lower edge of the highest
+ * bucket.
  */
 uint64_t runq_totals_max_ns(const struct runq_totals *totals);
+/* Of all waits, as hist_percentile(), but never above the largest; -1.0 without waits. */
+double runq_totals_percentile(const struct runq_totals *totals, double percent);
+
+/* Boundaries unless others are asked for: 10 us to 1 s in steps of 1, 2, 5. */
+#define RUNQ_LE_DEFAULT_NS                                                                        \
+	{                                                                                         \
+		10000, 20000, 50000, 100000, 200000, 500000, 1000000, 2000000, 5000000, 10000000, \
+			20000000, 50000000, 100000000, 200000000, 500000000, 1000000000           \
+	}
 
 /*
- * Which boundary splits which bucket: in[b] is 1 + its index. @le ascends. -EINVAL if it does
- * not, or two lie in the same bucket, less than 3.2 % apart; *ret_bad is then the second one.
+ * Which boundary lies in which bucket: in[b] is 1 + its index, 0 for none. -EINVAL if @le does not
+ * ascend or two lie in the same bucket, less than 3.2 % apart; *ret_bad is then the second one.
  */
 int runq_le_place(const uint64_t *le, unsigned int nr, uint8_t in[HIST_NR], unsigned int *ret_bad);
-/* Waits of at most @le ns, exact; @index is that boundary's place in the list. */
-uint64_t runq_le_count(const struct runq_totals *totals, uint64_t le, unsigned int index);
+/* Waits of at most each boundary of @le, exact. */
+void runq_le_counts(const struct runq_totals *totals, const uint64_t *le, unsigned int nr,
+		    uint64_t *ret_counts);
 
 /*
  * Standard error of a count and of a sum that were scaled from a sample of @ratio, relative to
- * them; NaN without events. The sum's is taken from the histogram.
+ * them; NAN without waits. That of the sum is estimated from the histogram.
  */
 double runq_count_stderr(const struct runq_totals *totals, double ratio);
 double runq_sum_stderr(const struct runq_totals *totals, double ratio);
@@ -50,13 +61,13 @@ struct runq_row {
 	struct runq_charge charge;
 };
 
-/* By pair, for runq_rows_sub(); by victim's whole wait, then charge, for people. */
+/* By victim, then culprit, as runq_rows_sub() needs it. */
 void runq_rows_sort(struct runq_row *rows, size_t nr);
-/* Sorted @rows minus sorted @was, rows that did not grow dropped; returns how many are left. */
+/* Sorted @rows minus sorted @was, without rows that did not grow; returns how many are left. */
 size_t runq_rows_sub(struct runq_row *rows, size_t nr, const struct runq_row *was, size_t nr_was);
 /*
- * Largest victims first and their largest culprits first; beyond @per_victim culprits, the rest
- * of that victim goes to RUNQ_KEY_OTHER. Returns the number of rows left.
+ * Victims by their whole wait, largest first, and their culprits likewise; beyond @per_victim
+ * culprits, the rest of that victim goes to RUNQ_KEY_OTHER. Returns the number of rows left.
  */
 size_t runq_rows_rank(struct runq_row *rows, size_t nr, size_t per_victim);
 

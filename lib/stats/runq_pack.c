@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A bit for each word of the totals, and the words that are not 0. */
+/* One bit per word of the totals, and the words that are not 0. */
 #include "stats/runq_pack.h"
 
 #include <stdlib.h>

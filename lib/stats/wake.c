@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Points: the equations, the sweep and the filter. */
+/* Single points: names, the sweep of launch distances, and which points count. */
 #include "stats/wake.h"
 
 #include <limits.h>
 
-const char *wake_launcher_name(enum wake_launcher launcher)
+const char *wake_source_name(enum wake_source source)
 {
 	static const char *const names[] = {"timer", "remote", "nic", "passive"};
 
-	return launcher < WAKE_NR_LAUNCHERS ? names[launcher] : "unknown";
+	return source < WAKE_NR_SOURCES ? names[source] : "unknown";
 }
 
 const char *wake_reject_name(enum wake_reject reject)
@@ -31,43 +31,12 @@ const char *wake_order_name(enum wake_order order)
 {
 	static const char *const names[] = {"exit-first", "irq-first", "no-irq"};
 
-	return order <= WAKE_NO_IRQ ? names[order] : "unknown";
+	return order < WAKE_NR_ORDERS ? names[order] : "unknown";
 }
 
-int64_t wake_eq5_mwait(int64_t tbi, int64_t host_tbi1, int64_t host_tbi2)
+int64_t wake_nic_offset(bool deep, int64_t dma_ns, int64_t irq_offset_ns)
 {
-	return host_tbi2 + (tbi - host_tbi1);
-}
-
-int64_t wake_eq6_wake_time(int64_t tai, int64_t host_tai1, int64_t host_tai2)
-{
-	return tai - (host_tai2 - host_tai1) / 2;
-}
-
-int64_t wake_eq3_deep(int64_t wake_time, int64_t latch_offset, int64_t launch, int64_t irq_offset)
-{
-	return wake_time - latch_offset - launch - irq_offset;
-}
-
-int64_t wake_eq4_shallow(int64_t wake_time, int64_t latch_offset, int64_t launch, int64_t dma,
-			 int64_t irq_offset)
-{
-	return wake_time - latch_offset - launch - dma - irq_offset;
-}
-
-int64_t wake_eq7_ideal(int64_t wake_time, int64_t irq_time)
-{
-	return wake_time - irq_time;
-}
-
-int64_t wake_eq8_deep_offset(int64_t dma_start, int64_t launch, int64_t irq_offset_nic)
-{
-	return dma_start - launch + irq_offset_nic;
-}
-
-int64_t wake_eq9_shallow_offset(int64_t dma, int64_t irq_offset_nic)
-{
-	return dma + irq_offset_nic;
+	return deep ? irq_offset_ns : dma_ns + irq_offset_ns;
 }
 
 uint64_t wake_sweep_distance(const struct wake_sweep *sweep, uint32_t step)
@@ -84,7 +53,7 @@ uint32_t wake_sweep_steps(const struct wake_sweep *sweep)
 	double distance = (double)sweep->from_ns;
 	uint32_t steps = 0;
 
-	/* A step that does not grow would never end. */
+	/* A factor of 1 or less would never end. */
 	if (!(sweep->step > 1.0))
 		return sweep->from_ns <= sweep->to_ns;
 	for (; distance <= (double)sweep->to_ns; distance *= sweep->step)
@@ -101,6 +70,21 @@ uint64_t wake_sweep_total_ns(const struct wake_sweep *sweep)
 	return total;
 }
 
+/* By the distances, not by the number of points: later points take longer. */
+double wake_sweep_share(const struct wake_sweep *sweep, uint64_t done, unsigned int sources)
+{
+	uint64_t per_step = (uint64_t)sweep->points * sources, total = wake_sweep_total_ns(sweep);
+	double ns = 0.0;
+
+	if (!per_step || !total)
+		return 0.0;
+	for (uint32_t step = 0; step < done / per_step; step++)
+		ns += (double)wake_sweep_distance(sweep, step);
+	ns += (double)wake_sweep_distance(sweep, done / per_step) * (double)(done % per_step) /
+	      (double)per_step;
+	return ns / (double)total;
+}
+
 static uint32_t clamp_u32(uint64_t from, uint64_t to)
 {
 	if (!to || to < from)
@@ -113,22 +97,22 @@ static int32_t clamp_s32(int64_t ns)
 	return ns > INT32_MAX ? INT32_MAX : ns < -INT32_MAX ? -INT32_MAX : ns;
 }
 
-/* The first sign of life: the exit event, or the handler where it runs inside the window. */
-static uint64_t first_sign(const struct wake_kpoint *k)
+/* When the core was awake: at the idle exit, or in the handler if that came first. */
+static uint64_t awake_ns(const struct wake_kpoint *k)
 {
 	return k->ti_ns && k->ti_ns < k->tai_ns ? k->ti_ns : k->tai_ns;
 }
 
-/* Whether the interrupt that came first is the one the launch was to raise. */
+/* Whether the first interrupt is the one that the launch caused. */
 static enum wake_reject judge_cause(const struct wake_raw *raw)
 {
 	const struct wake_kpoint *k = raw->k;
 
-	switch (raw->launcher) {
+	switch (raw->source) {
 	case WAKE_TIMER:
 		if (!k->expire_ns)
 			return WAKE_REJ_ELSEWHERE;
-		/* Ran inside the window in an interrupt that began before the launch: woken ahead of it. */
+		/* The interrupt began before the launch: the core woke ahead of its timer. */
 		if (!k->expire_irqs && k->expire_ns < k->tai_ns)
 			return WAKE_REJ_NEGATIVE;
 		/* Some kernels have no event for the timer's own interrupt: then irqs is 0. */
@@ -148,10 +132,10 @@ static enum wake_reject judge(const struct wake_raw *raw)
 
 	if (!raw->launch_ns)
 		return WAKE_REJ_LOST;
-	/* TBI < LT < TAI, or the window was not ours. */
+	/* The launch must fall into the idle window: TBI < LT < TAI. */
 	if (!k->tai_ns || k->tbi_ns >= raw->launch_ns)
 		return k->early_exits ? WAKE_REJ_WOKEN_EARLY : WAKE_REJ_BEFORE_IDLE;
-	if (first_sign(k) <= raw->launch_ns)
+	if (awake_ns(k) <= raw->launch_ns)
 		return WAKE_REJ_NEGATIVE;
 	if (k->nmis)
 		return WAKE_REJ_NMI;
@@ -166,14 +150,15 @@ void wake_judge(const struct wake_raw *raw, struct wake_point *ret_point)
 		.distance_ns = raw->distance_ns,
 		.irq_ns = INT32_MIN,
 		.state = k->state,
-		.launcher = raw->launcher,
+		.source = raw->source,
 		.how = raw->how,
 		.reject = judge(raw),
 	};
 	int64_t latency;
 
-	p.order = !k->ti_ns ? WAKE_NO_IRQ :
-		  k->tai_ns && k->ti_ns < k->tai_ns ? WAKE_IRQ_FIRST : WAKE_EXIT_FIRST;
+	p.order = !k->ti_ns			      ? WAKE_NO_IRQ
+		  : k->tai_ns && k->ti_ns < k->tai_ns ? WAKE_IRQ_FIRST
+						      : WAKE_EXIT_FIRST;
 	if (k->ti_ns)
 		p.irq_ns = clamp_s32((int64_t)(k->ti_ns - raw->launch_ns));
 	if (k->tai_ns)
@@ -183,8 +168,8 @@ void wake_judge(const struct wake_raw *raw, struct wake_point *ret_point)
 	p.user_ns = clamp_u32(raw->launch_ns, raw->user_ns);
 	if (p.reject == WAKE_TAKEN) {
 		p.silent_ns = clamp_u32(k->tbi_ns, raw->launch_ns);
-		latency = (int64_t)(first_sign(k) - raw->launch_ns) - raw->overhead_ns -
-			  raw->offset_ns;
+		latency =
+			(int64_t)(awake_ns(k) - raw->launch_ns) - raw->overhead_ns - raw->offset_ns;
 		p.latency_ns = clamp_s32(latency);
 		if (latency < 0)
 			p.reject = WAKE_REJ_NEGATIVE;

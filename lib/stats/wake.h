@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The arithmetic of wake latency: equations, filters, clock mapping, summaries, verdicts. */
+/* The arithmetic of wake latency: which points count, clock mapping, summaries, verdicts. */
 #ifndef SUBTICK_STATS_WAKE_H
 #define SUBTICK_STATS_WAKE_H
 
@@ -9,15 +9,21 @@
 
 #include "abi/wake.h"
 
-enum wake_launcher {
+enum wake_source {
 	WAKE_TIMER,
 	WAKE_REMOTE,
 	WAKE_NIC,
 	WAKE_PASSIVE,
-	WAKE_NR_LAUNCHERS,
+	WAKE_NR_SOURCES,
 };
 
-const char *wake_launcher_name(enum wake_launcher launcher);
+const char *wake_source_name(enum wake_source source);
+
+/* Whether a set of sources, a bit for each, has this one. */
+static inline bool wake_has(unsigned int sources, enum wake_source source)
+{
+	return sources >> source & 1;
+}
 
 /* Why a point does not count. WAKE_TAKEN is not a reason. */
 enum wake_reject {
@@ -32,7 +38,7 @@ enum wake_reject {
 	WAKE_NR_REJECTS,
 };
 
-/* The key in rejected:{…} without its suffix, and a sentence for people. */
+/* The key in rejected:{…} without its suffix. */
 const char *wake_reject_name(enum wake_reject reject);
 
 /* What happened first: the idle exit event or the interrupt handler. */
@@ -40,6 +46,7 @@ enum wake_order {
 	WAKE_EXIT_FIRST,
 	WAKE_IRQ_FIRST,
 	WAKE_NO_IRQ, /* polling or mwait: woken without an interrupt */
+	WAKE_NR_ORDERS,
 };
 
 const char *wake_order_name(enum wake_order order);
@@ -49,55 +56,43 @@ struct wake_point {
 	uint64_t launch_ns;
 	uint32_t distance_ns; /* asked for */
 	uint32_t silent_ns;   /* LT − TBI */
-	int32_t latency_ns;   /* wake latency, own overhead taken off; meaningless if rejected */
-	int32_t exit_ns;      /* TAI − LT, nothing taken off */
+	int32_t latency_ns;   /* wake latency without our overhead; meaningless if rejected */
+	int32_t exit_ns;      /* TAI − LT, overhead included */
 	int32_t irq_ns;	      /* TI − LT; INT32_MIN when no interrupt was seen */
 	uint32_t expire_ns;   /* our timer's handler − LT, 0 when not seen */
 	uint32_t switch_ns;   /* 0 when not asked for */
 	uint32_t user_ns;
 	uint16_t state;
-	uint8_t launcher;
+	uint8_t source;
 	uint8_t order;
 	uint8_t reject;
 	uint8_t how; /* enum wake_how */
 	uint8_t pad[6];
 };
 
-/* What the stamps of one point say; pure. */
+/* The stamps of one point, from which wake_judge() makes it. */
 struct wake_raw {
-	enum wake_launcher launcher;
+	enum wake_source source;
 	const struct wake_kpoint *k;
 	uint64_t launch_ns;
 	uint64_t distance_ns;
 	uint64_t user_ns;     /* stamp in user code, 0 if none */
 	uint32_t overhead_ns; /* of the idle exit stamp */
-	int64_t offset_ns;    /* nic: from launch to the interrupt being raised, taken off as well */
+	int64_t offset_ns;    /* nic: from launch to the interrupt, subtracted as well */
 	uint32_t how;
 	bool irq_ours; /* nic: the interrupt belongs to the card; others: ignored */
 };
 
 void wake_judge(const struct wake_raw *raw, struct wake_point *ret_point);
 
-/*
- * Equations of the thesis this method comes from (docs/methods/wake.md). The i210 there: latch
- * 1.4 µs, latch offset half of it, interrupt offset 1.8 µs.
- */
-#define WAKE_I210_LATCH_NS	1400
+/* Interrupt offset of the Intel i210, from the thesis (docs/methods/wake.md). */
 #define WAKE_I210_IRQ_OFFSET_NS 1800
 
-/* (5): when the idle instruction was called, in the card's time. */
-int64_t wake_eq5_mwait(int64_t tbi, int64_t host_tbi1, int64_t host_tbi2);
-/* (6): wake-up time: the card's stamp was latched half-way between the host's two. */
-int64_t wake_eq6_wake_time(int64_t tai, int64_t host_tai1, int64_t host_tai2);
-/* (3) and (4). Shallow states (C1, C1E) have the DMA read taken off, deep ones contain it. */
-int64_t wake_eq3_deep(int64_t wake_time, int64_t latch_offset, int64_t launch, int64_t irq_offset);
-int64_t wake_eq4_shallow(int64_t wake_time, int64_t latch_offset, int64_t launch, int64_t dma,
-			 int64_t irq_offset);
-/* (7): the ideal, with the time the interrupt reached the core. */
-int64_t wake_eq7_ideal(int64_t wake_time, int64_t irq_time);
-/* (8) and (9): total interrupt offset of deep and of shallow states. */
-int64_t wake_eq8_deep_offset(int64_t dma_start, int64_t launch, int64_t irq_offset_nic);
-int64_t wake_eq9_shallow_offset(int64_t dma, int64_t irq_offset_nic);
+/*
+ * Source nic, from the launch to the interrupt: equation 8 of the thesis for a deep state, whose
+ * wake-up overlaps the DMA read, and equation 9 for a shallow one, which the read precedes.
+ */
+int64_t wake_nic_offset(bool deep, int64_t dma_ns, int64_t irq_offset_ns);
 
 /* The launch distances: @from, each step @step (1.1 = +10 %) longer, none above @to. */
 struct wake_sweep {
@@ -111,18 +106,23 @@ uint32_t wake_sweep_steps(const struct wake_sweep *sweep);
 uint64_t wake_sweep_distance(const struct wake_sweep *sweep, uint32_t step);
 /* Sum of the distances of one point per step. */
 uint64_t wake_sweep_total_ns(const struct wake_sweep *sweep);
+/* Share of the time of the sweep that @done points take, with points by each of @sources. */
+double wake_sweep_share(const struct wake_sweep *sweep, uint64_t done, unsigned int sources);
 
-/* One state's latencies of one core and launcher. */
+/* One state's latencies of one core and source. */
 struct wake_summary {
 	uint64_t count;
 	double min_ns, median_ns, mean_ns, stddev_ns;
 	double p99_ns, p999_ns, p9999_ns, max_ns;
 	double median_error_ns; /* half of the interval that holds the true median, 99.7 % sure */
 	double max_error_ns;	/* how much lower the true maximum may be: passive, later windows */
-	uint64_t near_max; /* values above 90 % of the maximum */
+	uint64_t near_max;	/* values above 90 % of the maximum */
 };
 
-/* Sorts @latency_ns. A percentile that needs more values than there are is NAN. */
+/*
+ * Sorts @latency_ns. A percentile that needs more values than there are is NAN, and so is every
+ * figure without any value.
+ */
 void wake_summarize(int32_t *latency_ns, size_t nr, struct wake_summary *ret_summary);
 /* The passive source's: @now minus @before, which may be NULL. */
 void wake_summarize_hist(const struct wake_hist *now, const struct wake_hist *before,
@@ -136,14 +136,14 @@ enum wake_verdict {
 };
 
 const char *wake_verdict_name(enum wake_verdict verdict);
-/* As in the thesis: the largest value against the claim; what the uncertainty leaves open passes. */
+/* As in the thesis: the maximum against the claim; within the uncertainty it passes. */
 enum wake_verdict wake_verdict(bool claims, uint64_t claimed_ns, const struct wake_summary *summary,
 			       double uncertainty_ns);
 
-/* How much earlier the timer's wake is: what the core hides by knowing its own timer. */
+/* Pre-wake: how much less a timer's wake latency is, because the core knows its own timer. */
 struct wake_prewake {
 	double ns;
-	double ratio; /* of the remote latency */
+	double ratio;	  /* of the remote latency */
 	bool significant; /* beyond the uncertainty */
 };
 
@@ -156,8 +156,23 @@ struct wake_overhead {
 	uint32_t spread_ns; /* half of p10…p90 */
 };
 
+/* The middle one of @nr > 0 values, which are sorted. */
+uint32_t wake_median(uint32_t *values, size_t nr);
 /* Sorts @cost_ns. */
 void wake_overhead(uint32_t *cost_ns, size_t nr, struct wake_overhead *ret_overhead);
+
+/* What measuring costs on one core. */
+struct wake_calibration {
+	bool known;
+	struct wake_overhead stamp; /* from the idle exit event to its stamp */
+	uint32_t clock_step_ns;	    /* smallest step of the clock that was seen */
+	uint32_t clock_read_ns;	    /* median cost of reading it in user code */
+	struct wake_summary busy;   /* interrupt latency while the core is never idle */
+};
+
+/* How far a latency may be off. @card_ns: source nic's half-window of the clock readings. */
+double wake_uncertainty(const struct wake_calibration *calibration, unsigned int sources,
+			double card_ns);
 
 /* Two clocks seen together: the card's time between two readings of the system's. */
 struct wake_clock_sample {
@@ -178,8 +193,8 @@ int wake_clock_tightest(const struct wake_clock_sample *samples, size_t nr,
 			struct wake_clock_fix *ret_fix);
 
 /*
- * The device's clock on the line through two fixes. With @ret_drift_ppb the rate against the
- * system's. One fix alone (b == a) assumes equal rates.
+ * The line through two fixes converts between the device's clock and the system's. One fix alone
+ * (b == a) assumes equal rates.
  */
 struct wake_clock_map {
 	struct wake_clock_fix a, b;
@@ -188,7 +203,7 @@ struct wake_clock_map {
 int64_t wake_clock_to_system(const struct wake_clock_map *map, int64_t device_ns);
 int64_t wake_clock_to_device(const struct wake_clock_map *map, int64_t system_ns);
 double wake_clock_drift_ppb(const struct wake_clock_map *map);
-/* Half-window at @device_ns: the ends' own, in proportion; beyond them it grows with the distance. */
+/* Half-window at @device_ns: interpolated between the fixes, growing with distance beyond them. */
 int64_t wake_clock_uncertainty(const struct wake_clock_map *map, int64_t device_ns);
 
 #endif

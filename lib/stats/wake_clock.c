@@ -12,7 +12,7 @@ int wake_clock_tightest(const struct wake_clock_sample *samples, size_t nr,
 	for (size_t i = 0; i < nr; i++) {
 		const struct wake_clock_sample *s = &samples[i];
 
-		/* A clock that was stepped in between says nothing. */
+		/* The clock was set back in between. */
 		if (s->after_ns < s->before_ns)
 			continue;
 		if (!best || s->after_ns - s->before_ns < best->after_ns - best->before_ns)
@@ -77,6 +77,6 @@ int64_t wake_clock_uncertainty(const struct wake_clock_map *map, int64_t device_
 	else if (at <= 1)
 		return round_ns((1 - at) * (double)map->a.half_window_ns +
 				at * (double)map->b.half_window_ns);
-	/* Outside, the line's own tilt adds up. */
+	/* Outside, the error of the slope adds up. */
 	return round_ns((1 + at) * (double)(map->a.half_window_ns + map->b.half_window_ns));
 }

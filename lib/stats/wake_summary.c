@@ -23,6 +23,21 @@ static int compare_u32(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+static struct wake_summary summary_of(uint64_t count)
+{
+	return (struct wake_summary){
+		.count = count,
+		.min_ns = NAN,
+		.median_ns = NAN,
+		.mean_ns = NAN,
+		.stddev_ns = NAN,
+		.p99_ns = NAN,
+		.p999_ns = NAN,
+		.p9999_ns = NAN,
+		.max_ns = NAN,
+	};
+}
+
 /* Linear between the two nearest ranks; NAN where the tail beyond it holds no value. */
 static double percentile(const int32_t *sorted, size_t nr, double percent)
 {
@@ -37,8 +52,8 @@ static double percentile(const int32_t *sorted, size_t nr, double percent)
 }
 
 /*
- * By ranks, so that one wake-up of milliseconds does not blur the median of thousands: the median
- * lies between the values 1.5 √n ranks to either side of the middle with 99.7 %.
+ * By ranks, so that one outlier does not matter: with 99.7 % probability the true median lies
+ * between the values 1.5 √n ranks to either side of the middle.
  */
 static double median_error(const int32_t *sorted, size_t nr)
 {
@@ -51,7 +66,7 @@ static double median_error(const int32_t *sorted, size_t nr)
 
 void wake_summarize(int32_t *latency_ns, size_t nr, struct wake_summary *ret_summary)
 {
-	struct wake_summary s = {.count = nr};
+	struct wake_summary s = summary_of(nr);
 	struct moments moments = {0};
 
 	if (nr) {
@@ -74,8 +89,8 @@ void wake_summarize(int32_t *latency_ns, size_t nr, struct wake_summary *ret_sum
 }
 
 /*
- * The extremes of the window: exact when they moved in it, else its outermost buckets, or those of
- * an earlier window in the same bucket.
+ * The kernel keeps the extremes since the start. They are this window's if they changed in it, or
+ * fall into its outermost bucket; else only that bucket is known.
  */
 static void hist_extremes(const uint64_t *count, const struct wake_hist *now,
 			  const struct wake_hist *before, struct wake_summary *s)
@@ -96,7 +111,7 @@ static void hist_extremes(const uint64_t *count, const struct wake_hist *now,
 		s->max_error_ns = s->max_ns - (double)hist_low(last);
 }
 
-/* What the rounding to WAKE_SQ_UNIT takes off mean and square alike cancels out here. */
+/* Mean and squares are rounded to WAKE_SQ_UNIT alike, so the rounding cancels out. */
 static double hist_stddev(const struct wake_hist *now, const struct wake_hist *before,
 			  uint64_t count)
 {
@@ -107,8 +122,8 @@ static double hist_stddev(const struct wake_hist *now, const struct wake_hist *b
 	return variance > 0 ? sqrt(variance) * WAKE_SQ_UNIT : 0.0;
 }
 
-/* Below our own overhead there is nothing to tell; a figure that is not to be had stays so. */
-static double take_off(double ns, uint32_t overhead_ns)
+/* Never below 0; NAN stays NAN. */
+static double subtract(double ns, uint32_t overhead_ns)
 {
 	return isnan(ns) ? ns : fmax(ns - overhead_ns, 0.0);
 }
@@ -126,13 +141,13 @@ static double hist_tail(const uint64_t *count, uint64_t total, double percent, d
 void wake_summarize_hist(const struct wake_hist *now, const struct wake_hist *before,
 			 uint32_t overhead_ns, struct wake_summary *ret_summary)
 {
-	struct wake_summary s = {0};
+	struct wake_summary s;
 	uint64_t count[HIST_NR];
 	unsigned int near;
 
 	for (unsigned int i = 0; i < HIST_NR; i++)
 		count[i] = now->count[i] - (before ? before->count[i] : 0);
-	s.count = hist_total(count);
+	s = summary_of(hist_total(count));
 	if (s.count) {
 		hist_extremes(count, now, before, &s);
 		near = hist_index((uint64_t)(0.9 * s.max_ns));
@@ -144,13 +159,13 @@ void wake_summarize_hist(const struct wake_hist *now, const struct wake_hist *be
 		s.p99_ns = hist_tail(count, s.count, 99.0, s.max_ns);
 		s.p999_ns = hist_tail(count, s.count, 99.9, s.max_ns);
 		s.p9999_ns = hist_tail(count, s.count, 99.99, s.max_ns);
-		s.min_ns = take_off(s.min_ns, overhead_ns);
-		s.median_ns = take_off(s.median_ns, overhead_ns);
-		s.mean_ns = take_off(s.mean_ns, overhead_ns);
-		s.p99_ns = take_off(s.p99_ns, overhead_ns);
-		s.p999_ns = take_off(s.p999_ns, overhead_ns);
-		s.p9999_ns = take_off(s.p9999_ns, overhead_ns);
-		s.max_ns = take_off(s.max_ns, overhead_ns);
+		s.min_ns = subtract(s.min_ns, overhead_ns);
+		s.median_ns = subtract(s.median_ns, overhead_ns);
+		s.mean_ns = subtract(s.mean_ns, overhead_ns);
+		s.p99_ns = subtract(s.p99_ns, overhead_ns);
+		s.p999_ns = subtract(s.p999_ns, overhead_ns);
+		s.p9999_ns = subtract(s.p9999_ns, overhead_ns);
+		s.max_ns = subtract(s.max_ns, overhead_ns);
 	}
 	*ret_summary = s;
 }
@@ -183,7 +198,7 @@ void wake_prewake(const struct wake_summary *timer, const struct wake_summary *r
 		p.ns = remote->median_ns - timer->median_ns;
 		if (remote->median_ns > 0)
 			p.ratio = p.ns / remote->median_ns;
-		/* Each median has the stamps' uncertainty and one of its own from the sample. */
+		/* Each median has the uncertainty of the stamps and its own sampling error. */
 		p.significant = timer->count > 1 && remote->count > 1 &&
 				p.ns > 2.0 * uncertainty_ns + timer->median_error_ns +
 						remote->median_error_ns;
@@ -191,14 +206,31 @@ void wake_prewake(const struct wake_summary *timer, const struct wake_summary *r
 	*ret_prewake = p;
 }
 
+uint32_t wake_median(uint32_t *values, size_t nr)
+{
+	qsort(values, nr, sizeof(*values), compare_u32);
+	return values[nr / 2];
+}
+
 void wake_overhead(uint32_t *cost_ns, size_t nr, struct wake_overhead *ret_overhead)
 {
 	struct wake_overhead o = {0};
 
 	if (nr) {
-		qsort(cost_ns, nr, sizeof(*cost_ns), compare_u32);
-		o.median_ns = cost_ns[nr / 2];
+		o.median_ns = wake_median(cost_ns, nr);
 		o.spread_ns = (cost_ns[nr * 9 / 10] - cost_ns[nr / 10] + 1) / 2;
 	}
 	*ret_overhead = o;
+}
+
+double wake_uncertainty(const struct wake_calibration *c, unsigned int sources, double card_ns)
+{
+	double ns = c->stamp.spread_ns + c->clock_step_ns;
+
+	/* The sender stamps before the IPI goes out, earlier by the rest of that program. */
+	if (wake_has(sources, WAKE_REMOTE))
+		ns += c->stamp.median_ns;
+	if (wake_has(sources, WAKE_NIC))
+		ns += card_ns;
+	return ns;
 }

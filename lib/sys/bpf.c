@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* libbpf and BTF, with errors a user can act on. */
+/* libbpf, with errors a user can act on. */
 #include "sys/bpf.h"
 
 #include <errno.h>
@@ -10,8 +10,9 @@
 #include <unistd.h>
 
 #include <bpf/bpf.h>
-#include <bpf/btf.h>
 #include <bpf/libbpf.h>
+
+#include "sys/kbtf.h"
 
 #define PAGE_UP(n, page) (((n) + (page)-1) / (page) * (page))
 
@@ -59,99 +60,6 @@ int sys_bpf_fail(struct err *err, int code, const char *what)
 		       last_log);
 }
 
-int sys_bpf_btf_open(struct btf **ret_btf, struct err *err)
-{
-	struct btf *btf;
-
-	sys_bpf_log_begin();
-	btf = btf__load_vmlinux_btf();
-	if (!btf)
-		return err_unsupported(err, -errno,
-				       "use a kernel built with CONFIG_DEBUG_INFO_BTF=y "
-				       "(Debian's and Ubuntu's are)",
-				       "the kernel has no BTF type information "
-				       "(/sys/kernel/btf/vmlinux: %s)",
-				       strerror(errno));
-	*ret_btf = btf;
-	return 0;
-}
-
-void sys_bpf_btf_close(struct btf *btf)
-{
-	btf__free(btf);
-}
-
-bool sys_bpf_has_tracepoint(const struct btf *btf, const char *name)
-{
-	char type[128];
-
-	snprintf(type, sizeof(type), "btf_trace_%s", name);
-	return btf__find_by_name_kind(btf, type, BTF_KIND_TYPEDEF) > 0;
-}
-
-int sys_bpf_need_tracepoints(const struct btf *btf, const char *const *names, size_t nr,
-			 struct err *err)
-{
-	for (size_t i = 0; i < nr; i++)
-		if (!sys_bpf_has_tracepoint(btf, names[i]))
-			return err_unsupported(err, -EOPNOTSUPP,
-					       "use a kernel with CONFIG_TRACEPOINTS and "
-					       "CONFIG_CPU_IDLE",
-					       "the kernel has no tracepoint %s", names[i]);
-	return 0;
-}
-
-/* Looks into unnamed structs and unions, too. */
-static bool find_member(const struct btf *btf, const struct btf_type *type, const char *name,
-			int depth)
-{
-	const struct btf_member *member = btf_members(type);
-
-	for (int i = 0; i < btf_vlen(type); i++, member++) {
-		const char *got = btf__name_by_offset(btf, member->name_off);
-		const struct btf_type *inner;
-
-		if (got && !strcmp(got, name))
-			return true;
-		if (got && *got)
-			continue;
-		inner = btf__type_by_id(btf, member->type);
-		if (inner && btf_is_composite(inner) && depth < 4 &&
-		    find_member(btf, inner, name, depth + 1))
-			return true;
-	}
-	return false;
-}
-
-bool sys_bpf_has_member(const struct btf *btf, const char *type, const char *member)
-{
-	int id = btf__find_by_name_kind(btf, type, BTF_KIND_STRUCT);
-
-	return id > 0 && find_member(btf, btf__type_by_id(btf, id), member, 0);
-}
-
-bool sys_bpf_switch_state_first(const struct btf *btf)
-{
-	const struct btf_type *type;
-	int id;
-
-	id = btf__find_by_name_kind(btf, "btf_trace_sched_switch", BTF_KIND_TYPEDEF);
-	if (id < 0)
-		return false;
-	/* typedef → pointer → prototype: (void *data, bool preempt, X, …), X a task or a state */
-	for (int step = 0; step < 2; step++) {
-		type = btf__type_by_id(btf, id);
-		if (!type)
-			return false;
-		id = type->type;
-	}
-	type = btf__type_by_id(btf, id);
-	if (!type || !btf_is_func_proto(type) || btf_vlen(type) < 3)
-		return false;
-	type = btf__type_by_id(btf, btf_params(type)[2].type);
-	return type && !btf_is_ptr(type);
-}
-
 int sys_bpf_autoload_present(struct bpf_object *object, const struct btf *btf)
 {
 	static const char prefix[] = "tp_btf/";
@@ -162,7 +70,7 @@ int sys_bpf_autoload_present(struct bpf_object *object, const struct btf *btf)
 		const char *section = bpf_program__section_name(prog);
 
 		if (!strncmp(section, prefix, sizeof(prefix) - 1) &&
-		    !sys_bpf_has_tracepoint(btf, section + sizeof(prefix) - 1))
+		    !kbtf_has_tracepoint(btf, section + sizeof(prefix) - 1))
 			bpf_program__set_autoload(prog, false);
 		if (bpf_program__autoload(prog))
 			left++;
@@ -185,27 +93,6 @@ static int map_pages(const struct bpf_map *map, int prot, void **ret_pages, size
 	return 0;
 }
 
-int sys_bpf_map_view(const struct bpf_map *map, const void **ret_view, size_t *ret_len, struct err *err)
-{
-	void *pages;
-	int rc = map_pages(map, PROT_READ, &pages, ret_len, err);
-
-	if (!rc)
-		*ret_view = pages;
-	return rc;
-}
-
-int sys_bpf_map_share(const struct bpf_map *map, void **ret_shared, size_t *ret_len, struct err *err)
-{
-	return map_pages(map, PROT_READ | PROT_WRITE, ret_shared, ret_len, err);
-}
-
-void sys_bpf_map_unview(const void *view, size_t len)
-{
-	if (view)
-		munmap((void *)view, len);
-}
-
 int sys_bpf_views_open(struct sys_bpf_view *views, size_t nr, struct err *err)
 {
 	int rc = 0;
@@ -221,7 +108,8 @@ int sys_bpf_views_open(struct sys_bpf_view *views, size_t nr, struct err *err)
 void sys_bpf_views_close(struct sys_bpf_view *views, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {
-		sys_bpf_map_unview(views[i].pages, views[i].len);
+		if (views[i].pages)
+			munmap(views[i].pages, views[i].len);
 		views[i].pages = NULL;
 	}
 }

@@ -21,7 +21,7 @@ struct cstate_set {
 	uint64_t cycles[CSTATE_MAX]; /* since begin */
 };
 
-/* All on the CPU itself, so that reading it is no IPI. Counters that cannot be had are left out. */
+/* All on the CPU itself, so that reading it is no IPI. Unavailable counters are left out. */
 void cstate_begin(struct cstate_set *set, const char *root, unsigned int cpu);
 void cstate_end(struct cstate_set *set);
 

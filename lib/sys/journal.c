@@ -5,14 +5,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -173,74 +169,15 @@ static int open_file(const char *root, char *path, size_t size)
 	return fd;
 }
 
-static void close_span(unsigned int first, unsigned int last)
+static int undo_journal(const void *arg)
 {
-	if (first > last)
-		return;
-#ifdef SYS_close_range
-	if (!syscall(SYS_close_range, first, last, 0))
-		return;
-#endif
-	/* Before Linux 5.9, one by one; nobody has more than the default limit of them. */
-	for (unsigned int fd = first; fd <= last && fd < 65536; fd++)
-		close(fd);
-}
-
-/* Everything but @a and @b: a guard that kept our BPF links would keep our programs running. */
-static void close_others(int a, int b)
-{
-	int low = a < b ? a : b, high = a < b ? b : a, null = open("/dev/null", O_RDWR);
-
-	for (int fd = 0; fd < 3 && null >= 0; fd++)
-		dup2(null, fd);
-	close_span(3, low - 1);
-	close_span(low + 1, high - 1);
-	close_span(high + 1, ~0U);
-}
-
-/* Waits for the other end to say "done" or to vanish. */
-static void __attribute__((noreturn)) guard_main(const char *root, int parent_fd, int journal_fd)
-{
+	const struct journal *journal = arg;
 	unsigned int done, failed;
-	char byte = 0;
-	ssize_t len;
 
-	/* Out of reach of the terminal's Ctrl-C and hang-up, which are meant for our parent. */
-	setsid();
-	signal(SIGINT, SIG_IGN);
-	signal(SIGTERM, SIG_IGN);
-	signal(SIGHUP, SIG_IGN);
-	close_others(parent_fd, journal_fd);
-	do
-		len = read(parent_fd, &byte, 1);
-	while (len < 0 && errno == EINTR);
-	if (len != 1) {
-		play(root, journal_fd, &done, &failed);
-		if (!failed)
-			journal_clear(journal_fd);
-	}
-	_exit(0);
-}
-
-static int guard_start(struct journal *r, struct err *err)
-{
-	int ends[2];
-
-	/* No pipe: writing to one whose reader was killed would be the end of us. */
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
-		return err_set(err, -errno, "cannot make a socket: %s", strerror(errno));
-	r->guard_pid = fork();
-	if (!r->guard_pid) {
-		close(ends[1]);
-		guard_main(r->root[0] ? r->root : NULL, ends[0], r->fd);
-	}
-	close(ends[0]);
-	if (r->guard_pid < 0) {
-		close(ends[1]);
-		return err_set(err, -errno, "cannot start the guard: %s", strerror(errno));
-	}
-	r->guard = ends[1];
-	return 0;
+	play(journal->root[0] ? journal->root : NULL, journal->fd, &done, &failed);
+	if (!failed)
+		journal_clear(journal->fd);
+	return failed ? -EIO : 0;
 }
 
 int journal_open(struct journal *journal, const char *root, struct err *err)
@@ -249,7 +186,7 @@ int journal_open(struct journal *journal, const char *root, struct err *err)
 	unsigned int failed;
 	int rc = 0;
 
-	*journal = (struct journal){.fd = -1, .guard = -1};
+	*journal = (struct journal){.fd = -1};
 	if (root && strlen(root) >= sizeof(journal->root))
 		return err_set(err, -ENAMETOOLONG, "root %s is too long", root);
 	snprintf(journal->root, sizeof(journal->root), "%s", root ? root : "");
@@ -283,12 +220,12 @@ int journal_open(struct journal *journal, const char *root, struct err *err)
 			       failed, journal->path);
 	}
 	journal_clear(journal->fd);
-	rc = guard_start(journal, err);
-	if (rc) {
-		close(journal->fd);
-		journal->fd = -1;
-	}
-	return rc;
+	rc = guard_start(&journal->guard, journal->fd, undo_journal, journal);
+	if (!rc)
+		return 0;
+	close(journal->fd);
+	journal->fd = -1;
+	return err_set(err, rc, "cannot start the guard of changed settings: %s", strerror(-rc));
 }
 
 static void journal_cut(struct journal *journal, off_t end)
@@ -368,16 +305,10 @@ void journal_close(struct journal *journal)
 	play(journal->root[0] ? journal->root : NULL, journal->fd, &done, &journal->failed);
 	if (!journal->failed)
 		journal_clear(journal->fd);
-	if (journal->guard >= 0) {
-		/* What failed for us fails for the guard: the journal keeps it for the next one. */
-		if (send(journal->guard, "q", 1, MSG_NOSIGNAL) != 1)
-			kill(journal->guard_pid, SIGKILL);
-		close(journal->guard);
-		while (waitpid(journal->guard_pid, NULL, 0) < 0 && errno == EINTR)
-			;
-	}
+	/* What failed for us fails for the guard: the journal keeps it for the next one. */
+	guard_dismiss(&journal->guard);
 	close(journal->fd);
-	journal->fd = journal->guard = -1;
+	journal->fd = -1;
 	journal->changed = 0;
 }
 

@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 #include "base/err.h"
+#include "sys/guard.h"
 
 struct nlmsghdr;
 
@@ -21,8 +22,7 @@ struct journal {
 	char root[256];
 	char path[300];
 	int fd;	   /* the journal, locked */
-	int guard; /* our end of a socket; its closing wakes the guard */
-	pid_t guard_pid;
+	struct guard guard;
 	unsigned int changed;  /* files changed and not yet put back */
 	unsigned int replayed; /* files put back by open(), left behind by somebody before us */
 	unsigned int failed;   /* files that could not be put back */

@@ -4,13 +4,23 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include <bpf/btf.h>
+#include <bpf/libbpf.h>
 
-#include "sys/bpf.h"
 #include "sys/file.h"
+
+/* The caller tells the user; libbpf's own words would go to stderr. */
+static int quiet(enum libbpf_print_level level, const char *fmt, va_list ap)
+{
+	(void)level;
+	(void)fmt;
+	(void)ap;
+	return 0;
+}
 
 int kbtf_open(const char *root, struct btf **ret_btf, struct err *err)
 {
@@ -18,16 +28,15 @@ int kbtf_open(const char *root, struct btf **ret_btf, struct err *err)
 	struct btf *btf;
 	int rc;
 
-	if (!root)
-		return sys_bpf_btf_open(ret_btf, err);
 	rc = sys_path(root, "/sys/kernel/btf/vmlinux", path, sizeof(path));
 	if (rc)
 		return err_set(err, rc, "the root's path is too long");
-	sys_bpf_log_begin();
-	btf = btf__parse(path, NULL);
+	libbpf_set_print(quiet);
+	btf = root ? btf__parse(path, NULL) : btf__load_vmlinux_btf();
 	if (!btf)
 		return err_unsupported(err, -errno,
-				       "use a kernel built with CONFIG_DEBUG_INFO_BTF=y",
+				       "use a kernel built with CONFIG_DEBUG_INFO_BTF=y "
+				       "(Debian's and Ubuntu's are)",
 				       "the kernel has no BTF type information "
 				       "(/sys/kernel/btf/vmlinux: %s)",
 				       strerror(errno));
@@ -35,21 +44,85 @@ int kbtf_open(const char *root, struct btf **ret_btf, struct err *err)
 	return 0;
 }
 
+void kbtf_close(struct btf *btf)
+{
+	btf__free(btf);
+}
+
+bool kbtf_has_tracepoint(const struct btf *btf, const char *name)
+{
+	char type[128];
+
+	snprintf(type, sizeof(type), "btf_trace_%s", name);
+	return btf__find_by_name_kind(btf, type, BTF_KIND_TYPEDEF) > 0;
+}
+
+int kbtf_need_tracepoints(const struct btf *btf, const char *const *names, size_t nr,
+			  struct err *err)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (!kbtf_has_tracepoint(btf, names[i]))
+			return err_unsupported(err, -EOPNOTSUPP,
+					       "use a kernel with CONFIG_TRACEPOINTS and "
+					       "CONFIG_CPU_IDLE",
+					       "the kernel has no tracepoint %s", names[i]);
+	return 0;
+}
+
+/* Looks into unnamed structs and unions, too. */
+static bool find_member(const struct btf *btf, const struct btf_type *type, const char *name,
+			int depth)
+{
+	const struct btf_member *member = btf_members(type);
+
+	for (int i = 0; i < btf_vlen(type); i++, member++) {
+		const char *got = btf__name_by_offset(btf, member->name_off);
+		const struct btf_type *inner;
+
+		if (got && !strcmp(got, name))
+			return true;
+		if (got && *got)
+			continue;
+		inner = btf__type_by_id(btf, member->type);
+		if (inner && btf_is_composite(inner) && depth < 4 &&
+		    find_member(btf, inner, name, depth + 1))
+			return true;
+	}
+	return false;
+}
+
+bool kbtf_has_member(const struct btf *btf, const char *type, const char *member)
+{
+	int id = btf__find_by_name_kind(btf, type, BTF_KIND_STRUCT);
+
+	return id > 0 && find_member(btf, btf__type_by_id(btf, id), member, 0);
+}
+
+bool kbtf_switch_state_first(const struct btf *btf)
+{
+	const struct btf_type *type;
+	int id;
+
+	id = btf__find_by_name_kind(btf, "btf_trace_sched_switch", BTF_KIND_TYPEDEF);
+	if (id < 0)
+		return false;
+	/* typedef → pointer → prototype: (void *data, bool preempt, X, …), X a task or a state */
+	for (int step = 0; step < 2; step++) {
+		type = btf__type_by_id(btf, id);
+		if (!type)
+			return false;
+		id = type->type;
+	}
+	type = btf__type_by_id(btf, id);
+	if (!type || !btf_is_func_proto(type) || btf_vlen(type) < 3)
+		return false;
+	type = btf__type_by_id(btf, btf_params(type)[2].type);
+	return type && !btf_is_ptr(type);
+}
+
 bool kbtf_has_func(const struct btf *btf, const char *name)
 {
 	return btf__find_by_name_kind(btf, name, BTF_KIND_FUNC) > 0;
-}
-
-bool kbtf_has_field(const struct btf *btf, const char *type, const char *field)
-{
-	int id = btf__find_by_name_kind(btf, type, BTF_KIND_STRUCT);
-	const struct btf_type *t = id > 0 ? btf__type_by_id(btf, id) : NULL;
-	const struct btf_member *m = t ? btf_members(t) : NULL;
-
-	for (int i = 0; t && i < btf_vlen(t); i++)
-		if (!strcmp(btf__name_by_offset(btf, m[i].name_off), field))
-			return true;
-	return false;
 }
 
 int kbtf_missing_traces(const struct btf *btf, const char *const *names, char *buf, size_t size)
@@ -60,7 +133,7 @@ int kbtf_missing_traces(const struct btf *btf, const char *const *names, char *b
 	if (size)
 		buf[0] = '\0';
 	for (; *names; names++) {
-		if (sys_bpf_has_tracepoint(btf, *names))
+		if (kbtf_has_tracepoint(btf, *names))
 			continue;
 		nr++;
 		if (len < size)

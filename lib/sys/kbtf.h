@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Questions to the kernel's type information beyond those of sys/bpf.h, under any root. */
+/* What the kernel's type information (BTF) says of this kernel. */
 #ifndef SUBTICK_SYS_KBTF_H
 #define SUBTICK_SYS_KBTF_H
 
@@ -10,11 +10,25 @@
 
 struct btf;
 
-/* As sys_bpf_btf_open(), and from the file under @root if there is one. */
+/*
+ * From this machine, or from the file under @root if it is not NULL. err->unsupported with the reason
+ * and the fix when there is none.
+ */
 int kbtf_open(const char *root, struct btf **ret_btf, struct err *err);
+void kbtf_close(struct btf *btf);
 bool kbtf_has_func(const struct btf *btf, const char *name);
-bool kbtf_has_field(const struct btf *btf, const char *type, const char *field);
-
+/* Whether the kernel has tracepoint @name for tp_btf programs. */
+bool kbtf_has_tracepoint(const struct btf *btf, const char *name);
+/* All of @names, or err->unsupported with the first that is missing. */
+int kbtf_need_tracepoints(const struct btf *btf, const char *const *names, size_t nr,
+			  struct err *err);
+/* Whether the kernel's struct @type has @member. */
+bool kbtf_has_member(const struct btf *btf, const char *type, const char *member);
+/*
+ * Whether sched_switch passes prev_state before prev: so in 5.18 only, until the new argument
+ * moved to the end.
+ */
+bool kbtf_switch_state_first(const struct btf *btf);
 /*
  * Which of the NULL-terminated tracepoints @names are missing, as "a, b" in @buf. Returns how
  * many.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The configuration the running kernel was built with, where it can be had. */
+/* The configuration the running kernel was built with, where it is readable. */
 #ifndef SUBTICK_SYS_KCONFIG_H
 #define SUBTICK_SYS_KCONFIG_H
 

@@ -111,7 +111,7 @@ enum accounting accounting_regime(const struct accounting_facts *facts, char *wh
 	const struct kconfig *config = facts->config;
 
 	if (!config->text) {
-		snprintf(why, size, "the kernel's configuration is not to be had");
+		snprintf(why, size, "the kernel's configuration is unavailable");
 		return ACCT_UNKNOWN;
 	}
 	if (kconfig_get(config, "VIRT_CPU_ACCOUNTING_NATIVE") == KCONFIG_YES) {

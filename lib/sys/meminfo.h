@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* How much memory could be had without swapping. */
+/* How much memory is available without swapping. */
 #ifndef SUBTICK_SYS_MEMINFO_H
 #define SUBTICK_SYS_MEMINFO_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Asks the kernel by trying: a BPF map, BPF programs that are never attached, a counter. */
+/* Tries what the kernel allows: a BPF map, BPF programs that are never attached, a counter. */
 #include "sys/probe.h"
 
 #include <errno.h>
@@ -14,6 +14,7 @@
 #include <bpf/btf.h>
 
 #include "sys/bpf.h"
+#include "sys/kbtf.h"
 #include "sys/perf.h"
 
 #define INSN(c, dst, src, o, i)                                                         \
@@ -63,13 +64,13 @@ static void probe_programs(struct probe *probe)
 	struct btf *btf;
 	int rc, id;
 
-	rc = sys_bpf_btf_open(&btf, NULL);
+	rc = kbtf_open(NULL, &btf, NULL);
 	if (rc) {
 		probe->bpf_prog_rc = probe->bpf_read_rc = rc;
 		return;
 	}
 	id = btf__find_by_name_kind(btf, "btf_trace_sched_switch", BTF_KIND_TYPEDEF);
-	sys_bpf_btf_close(btf);
+	kbtf_close(btf);
 	if (id < 0) {
 		probe->bpf_prog_rc = probe->bpf_read_rc = id;
 		return;

@@ -6,13 +6,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "sys/file.h"
@@ -125,52 +121,9 @@ static int instance_remove(const struct trace_instance *instance)
 	return -errno;
 }
 
-/*
- * A process of its own, because nothing in a process runs after its SIGKILL. Its own session and
- * no descriptors of ours: neither Ctrl-C nor a reader waiting for our output may concern it.
- */
-static void guard_main(const struct trace_instance *instance, int fd)
+static int undo_instance(const void *arg)
 {
-	char byte;
-	int null;
-
-	setsid();
-	for (int sig = 1; sig < 32; sig++)
-		signal(sig, SIG_IGN);
-	signal(SIGCHLD, SIG_DFL);
-	prctl(PR_SET_NAME, "subtick-guard");
-	dup2(fd, 3);
-	if (syscall(SYS_close_range, 4U, ~0U, 0U))
-		for (int i = 4; i < 1024; i++)
-			close(i);
-	null = open("/dev/null", O_RDWR);
-	for (int i = 0; i < 3; i++)
-		dup2(null, i);
-	if (null > 3)
-		close(null);
-	while (read(3, &byte, 1) < 0 && errno == EINTR)
-		;
-	_exit(instance_remove(instance) ? 1 : 0);
-}
-
-static int guard_start(struct trace_instance *instance)
-{
-	int fds[2];
-
-	if (pipe2(fds, O_CLOEXEC))
-		return -errno;
-	instance->guard = fork();
-	if (!instance->guard) {
-		close(fds[1]);
-		guard_main(instance, fds[0]);
-	}
-	close(fds[0]);
-	if (instance->guard < 0) {
-		close(fds[1]);
-		return -errno;
-	}
-	instance->guard_fd = fds[1];
-	return 0;
+	return instance_remove(arg);
 }
 
 int trace_instance_open(struct trace_instance *instance, const char *root, const char *group,
@@ -178,11 +131,11 @@ int trace_instance_open(struct trace_instance *instance, const char *root, const
 {
 	int rc;
 
-	*instance = (struct trace_instance){.guard = -1, .guard_fd = -1};
+	*instance = (struct trace_instance){0};
 	snprintf(instance->path, sizeof(instance->path), "%.60s/instances/subtick-%d", root,
 		 (int)getpid());
 	snprintf(instance->group, sizeof(instance->group), "%s", group);
-	rc = guard_start(instance);
+	rc = guard_start(&instance->guard, -1, undo_instance, instance);
 	if (rc)
 		return err_set(err, rc, "cannot start the guard of the trace events: %s",
 			       strerror(-rc));
@@ -208,14 +161,6 @@ int trace_instance_enable(struct trace_instance *instance, bool on, struct err *
 
 int trace_instance_close(struct trace_instance *instance)
 {
-	int status = -1;
-
-	if (instance->guard_fd >= 0)
-		close(instance->guard_fd);
-	if (instance->guard > 0)
-		while (waitpid(instance->guard, &status, 0) < 0 && errno == EINTR)
-			;
-	instance->guard = instance->guard_fd = -1;
 	/* The guard has done it unless it was killed itself. */
-	return WIFEXITED(status) && !WEXITSTATUS(status) ? 0 : instance_remove(instance);
+	return guard_undo(&instance->guard) ? instance_remove(instance) : 0;
 }

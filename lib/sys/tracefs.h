@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 #include "base/err.h"
+#include "sys/guard.h"
 
 #define TRACEFS_PATH 128
 
@@ -23,8 +24,7 @@ int tracefs_group_unused(const char *root, const char *group, struct err *err);
 struct trace_instance {
 	char path[TRACEFS_PATH];
 	char group[32];
-	pid_t guard;
-	int guard_fd; /* closed by us or by our death: the guard then cleans up */
+	struct guard guard; /* removes it when we are gone */
 };
 
 /* An instance with a small buffer and nothing enabled. */

@@ -1,179 +1,216 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reports as JSON Lines: one object per report, keys in a fixed order. */
+/* Reports as JSON Lines: one object per report, keys in a fixed order, written as they come. */
 #include "view/view.h"
 
-#include <errno.h>
-#include <jansson.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "view/utf8.h"
 
-static json_t *json_rows(const struct table *table);
-
-static json_t *json_text(const char *str)
+/*
+ * ASCII only: U+009B is valid UTF-8 and starts an escape sequence on a terminal, and a cgroup may be
+ * named so. Invalid bytes become U+FFFD.
+ */
+static void put_char(FILE *out, uint32_t code)
 {
-	char *valid = utf8_valid(str);
-	json_t *json = valid ? json_string(valid) : NULL;
+	static const char escaped[] = "\"\\\b\f\n\r\t", letters[] = "\"\\bfnrt";
+	const char *at = code && code < 0x80 ? strchr(escaped, (int)code) : NULL;
 
-	free(valid);
-	return json;
+	if (at)
+		fprintf(out, "\\%c", letters[at - escaped]);
+	else if (code >= 0x20 && code < 0x80)
+		putc_unlocked((int)code, out);
+	else if (code < 0x10000)
+		fprintf(out, "\\u%04X", code);
+	else
+		fprintf(out, "\\u%04X\\u%04X", 0xd800 + ((code - 0x10000) >> 10),
+			0xdc00 + ((code - 0x10000) & 0x3ff));
+}
+
+static void put_text(FILE *out, const char *str)
+{
+	uint32_t code;
+
+	putc_unlocked('"', out);
+	while (*str) {
+		size_t len = 0;
+
+		/* Nearly all of it: keys and paths. */
+		while (str[len] >= 0x20 && str[len] < 0x7f && str[len] != '"' && str[len] != '\\')
+			len++;
+		if (len) {
+			fwrite_unlocked(str, 1, len, out);
+		} else {
+			len = utf8_decode(str, &code);
+			put_char(out, len ? code : 0xfffd);
+		}
+		str += len ?: 1;
+	}
+	putc_unlocked('"', out);
+}
+
+/* Nine digits; what looks like an integer gets ".0", so that its kind does not change by chance. */
+static void put_real(FILE *out, double value)
+{
+	char text[32];
+	char *exponent;
+
+	snprintf(text, sizeof(text), "%.9g", value);
+	exponent = strchr(text, 'e');
+	if (!exponent) {
+		fprintf(out, "%s%s", text, strchr(text, '.') ? "" : ".0");
+		return;
+	}
+	/* 1e+09 is 1e9, 1e-05 is 1e-5. */
+	fprintf(out, "%.*se%d", (int)(exponent - text), text, atoi(exponent + 1));
 }
 
 /*
- * jansson's integers are signed. Beyond them an identifier is written as a string, which keeps
- * every digit, and a measure as a real, which keeps it a number.
+ * Readers take integers for signed ones. Beyond them an identifier is written as a string, which
+ * keeps every digit, and a measure as a real, which keeps it a number.
  */
-static json_t *json_u64(uint64_t u64, enum unit unit)
+static void put_u64(FILE *out, uint64_t u64, enum unit unit)
 {
-	char digits[24];
+	char digits[20], *at = digits + sizeof(digits);
 
+	/* By hand: a window of 10,000 cgroups has half a million of them. */
+	for (uint64_t left = u64; at == digits + sizeof(digits) || left; left /= 10)
+		*--at = (char)('0' + left % 10);
 	if (u64 <= INT64_MAX)
-		return json_integer(u64);
-	if (unit != UNIT_ID)
-		return json_real(u64);
-	snprintf(digits, sizeof(digits), "%llu", (unsigned long long)u64);
-	return json_string(digits);
+		fwrite_unlocked(at, 1, (size_t)(digits + sizeof(digits) - at), out);
+	else if (unit == UNIT_ID)
+		fprintf(out, "\"%" PRIu64 "\"", u64);
+	else
+		put_real(out, (double)u64);
 }
 
-static json_t *json_value(const struct value *value, enum unit unit)
+static void put_rows(FILE *out, const struct table *table);
+
+static void put_value(FILE *out, const struct value *value, enum unit unit)
 {
 	switch (value->kind) {
 	case VALUE_NULL:
 		break;
 	case VALUE_U64:
-		return json_u64(value->u64, unit);
+		put_u64(out, value->u64, unit);
+		return;
 	case VALUE_F64:
-		return view_is_whole(value, unit) ? json_integer(llround(value->f64))
-						  : json_real(value->f64);
+		if (view_is_whole(value, unit))
+			fprintf(out, "%lld", llround(value->f64));
+		else
+			put_real(out, value->f64);
+		return;
 	case VALUE_BOOL:
-		return json_boolean(value->flag);
+		fputs(value->flag ? "true" : "false", out);
+		return;
 	case VALUE_STR:
-		return json_text(value->str);
+		put_text(out, value->str);
+		return;
 	case VALUE_TABLE:
-		return json_rows(value->table);
+		put_rows(out, value->table);
+		return;
 	}
-	return json_null();
+	fputs("null", out);
 }
 
-/* Takes @value over. "a.b" goes into the object a, unless a is taken by something else. */
-static int json_put(json_t *object, const char *key, json_t *value)
+/* The length of "a" in "a.b"; 0 where there is no such object, or another column is called "a". */
+static size_t object_of(const struct table *table, const char *key)
 {
-	const char *dot = strchr(key, '.');
-	json_t *inner;
+	size_t len = strcspn(key, ".");
 
-	if (!value)
-		return -ENOMEM;
-	if (dot && dot > key && dot[1]) {
-		inner = json_object_getn(object, key, dot - key);
-		if (!inner && json_object_setn_new(object, key, dot - key, inner = json_object())) {
-			json_decref(value);
-			return -ENOMEM;
+	if (!len || !key[len] || !key[len + 1])
+		return 0;
+	for (size_t i = 0; i < table->nr_cols; i++)
+		if (!strncmp(table->cols[i].key, key, len) && !table->cols[i].key[len])
+			return 0;
+	return len;
+}
+
+/* Columns of one object are neighbours: it opens with the first and closes after the last. */
+static void put_row(FILE *out, const struct table *table, size_t row, bool comma)
+{
+	const char *object = "";
+	size_t len = 0;
+
+	for (size_t i = 0; i < table->nr_cols; i++) {
+		const char *key = table->cols[i].key;
+		bool inside = len && !strncmp(key, object, len) && key[len] == '.';
+
+		if (len && !inside)
+			putc_unlocked('}', out);
+		if (comma)
+			putc_unlocked(',', out);
+		if (!inside) {
+			object = key;
+			len = object_of(table, key);
+			if (len)
+				fprintf(out, "\"%.*s\":{", (int)len, key);
 		}
-		if (json_is_object(inner))
-			return json_put(inner, dot + 1, value);
+		put_text(out, len ? key + len + 1 : key);
+		putc_unlocked(':', out);
+		put_value(out, table_cell(table, row, i), table->cols[i].metric->unit);
+		comma = true;
 	}
-	return json_object_set_new(object, key, value) ? -ENOMEM : 0;
+	if (len)
+		putc_unlocked('}', out);
 }
 
-static int json_put_row(json_t *object, const struct table *table, size_t row)
+static void put_rows(FILE *out, const struct table *table)
 {
-	int rc = 0;
-
-	for (size_t i = 0; !rc && i < table->nr_cols; i++)
-		rc = json_put(object, table->cols[i].key,
-			      json_value(table_cell(table, row, i), table->cols[i].metric->unit));
-	return rc;
-}
-
-static json_t *json_rows(const struct table *table)
-{
-	json_t *rows = json_array();
-
-	for (size_t i = 0; rows && i < table->nr_rows; i++) {
-		json_t *row = json_object();
-
-		if (!row || json_put_row(row, table, i) || json_array_append(rows, row)) {
-			json_decref(rows);
-			rows = NULL;
-		}
-		json_decref(row);
+	putc_unlocked('[', out);
+	for (size_t i = 0; i < table->nr_rows; i++) {
+		fputs(i ? ",{" : "{", out);
+		put_row(out, table, i, false);
+		putc_unlocked('}', out);
 	}
-	return rows;
+	putc_unlocked(']', out);
 }
 
-static json_t *json_quality(const struct report *report)
+static void put_head(FILE *out, const struct report *report)
 {
-	json_t *quality = json_object();
-
-	if (quality && report->quality->nr_rows && json_put_row(quality, report->quality, 0)) {
-		json_decref(quality);
-		return NULL;
-	}
-	return quality;
+	fputs("{\"schema\":\"subtick.", out);
+	for (const char *at = report->command; *at; at++)
+		put_char(out, (unsigned char)*at);
+	fputs("/1\",\"time_unix_ns\":", out);
+	put_u64(out, report->time_unix_ns, UNIT_NS);
+	/* Without a window there is no length to tell: null, as for anything unavailable. */
+	fputs(",\"window_ns\":", out);
+	if (report->window_ns)
+		put_u64(out, report->window_ns, UNIT_NS);
+	else
+		fputs("null", out);
+	fputs(",\"source\":", out);
+	if (report->source)
+		put_text(out, report->source);
+	else
+		fputs("null", out);
 }
 
-static json_t *json_notes(const struct report *report)
-{
-	json_t *notes = json_array();
-
-	for (size_t i = 0; notes && i < report->nr_notes; i++) {
-		if (json_array_append_new(notes, json_text(report->notes[i]))) {
-			json_decref(notes);
-			return NULL;
-		}
-	}
-	return notes;
-}
-
-static int json_put_head(json_t *object, const struct report *report)
-{
-	char schema[64];
-	int rc;
-
-	snprintf(schema, sizeof(schema), "subtick.%s/1", report->command);
-	rc = json_put(object, "schema", json_text(schema));
-	if (!rc)
-		rc = json_put(object, "time_unix_ns", json_u64(report->time_unix_ns, UNIT_NS));
-	/* Without a window there is no length to tell: null, as for anything not to be had. */
-	if (!rc)
-		rc = json_put(object, "window_ns",
-			      report->window_ns ? json_u64(report->window_ns, UNIT_NS)
-						: json_null());
-	if (!rc)
-		rc = json_put(object, "source",
-			      report->source ? json_text(report->source) : json_null());
-	return rc;
-}
-
+/* Write errors stay with the stream: view_write() looks. */
 int view_json(struct view *view, const struct report *report)
 {
-	json_t *object = json_object();
-	int rc;
+	FILE *out = view->out;
 
-	if (!object)
-		return -ENOMEM;
-	rc = json_put_head(object, report);
-	if (!rc && report->fields->nr_rows)
-		rc = json_put_row(object, report->fields, 0);
-	for (size_t i = 0; !rc && i < report->nr_tables; i++)
-		rc = json_put(object, report->tables[i]->key, json_rows(report->tables[i]));
-	if (!rc)
-		rc = json_put(object, "quality", json_quality(report));
-	if (!rc)
-		rc = json_put(object, "notes", json_notes(report));
-	/*
-	 * ASCII only: U+009B is valid UTF-8 and starts an escape sequence on a terminal, and a
-	 * cgroup may be named so.
-	 */
-	if (!rc) {
-		errno = 0;
-		if (json_dumpf(object, view->out,
-			       JSON_COMPACT | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(9)) ||
-		    fputc('\n', view->out) == EOF)
-			rc = errno ? -errno : -ENOMEM;
+	put_head(out, report);
+	if (report->fields->nr_rows)
+		put_row(out, report->fields, 0, true);
+	for (size_t i = 0; i < report->nr_tables; i++) {
+		putc_unlocked(',', out);
+		put_text(out, report->tables[i]->key);
+		putc_unlocked(':', out);
+		put_rows(out, report->tables[i]);
 	}
-	json_decref(object);
-	return rc;
+	fputs(",\"quality\":{", out);
+	if (report->quality->nr_rows)
+		put_row(out, report->quality, 0, false);
+	fputs("},\"notes\":[", out);
+	for (size_t i = 0; i < report->nr_notes; i++) {
+		if (i)
+			putc_unlocked(',', out);
+		put_text(out, report->notes[i]);
+	}
+	fputs("]}\n", out);
+	return 0;
 }

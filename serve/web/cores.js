@@ -17,7 +17,6 @@ const CONTEXTS = [
 ];
 const STAT = "compare.procstat_busy_ratio";
 const WINDOWS = 300;
-const FAR_OFF = 0.05; // of a core: where /proc/stat is marked as wrong
 const MANY = 32;
 
 function parts(cpu) {
@@ -27,6 +26,17 @@ function parts(cpu) {
 	if (!split.some(known))
 		split[0] = cpu.busy_ratio;
 	return split;
+}
+
+// The threshold comes with the figures: it is the same in every view of subtick.
+function isWrong(cpu, wrong) {
+	const stat = pick(cpu, STAT);
+
+	return known(stat) && known(cpu.busy_ratio) && known(wrong) && Math.abs(stat - cpu.busy_ratio) > wrong;
+}
+
+function wholePoints(ratio) {
+	return `${Math.round(ratio * 100)} points`;
 }
 
 function mean(list) {
@@ -48,9 +58,8 @@ class Row {
 		this.node = el("li", {}, this.button);
 	}
 
-	update(cpu, picked) {
-		const stat = pick(cpu, STAT), off = known(stat) && known(cpu.busy_ratio) &&
-			Math.abs(stat - cpu.busy_ratio) > FAR_OFF;
+	update(cpu, picked, wrong) {
+		const stat = pick(cpu, STAT), off = isWrong(cpu, wrong);
 
 		parts(cpu).forEach((share, i) => {
 			this.parts[i].style.width = known(share) ? `${Math.max(0, share) * 100}%` : "0";
@@ -105,13 +114,14 @@ export class Cores {
 	}
 
 	legend() {
+		this.wrongFrom = el("span", {});
+		this.wrong = el("li", {hidden: true}, el("span", {class: "stat-off"}, "12.3 %"), this.wrongFrom);
 		return el("ul", {class: "legend", "aria-label": "Colours"},
 			...CONTEXTS.map(([key, name]) =>
 				el("li", {}, el("span", {class: `swatch ctx-${key}`}), name)),
 			el("li", {}, el("span", {class: "swatch idle"}), "idle"),
 			el("li", {}, el("span", {class: "swatch stat-mark"}), "/proc/stat says"),
-			el("li", {}, el("span", {class: "stat-off"}, "12.3 %"), ` /proc/stat is more than ` +
-				`${FAR_OFF * 100} points off`));
+			this.wrong);
 	}
 
 	pick(number) {
@@ -131,7 +141,7 @@ export class Cores {
 	refuse(why) {
 		this.refused = why;
 		if (!this.report)
-			setText(this.summary, `Not to be had: ${why}`);
+			setText(this.summary, `Unavailable: ${why}`);
 	}
 
 	take(report) {
@@ -160,7 +170,7 @@ export class Cores {
 				this.rows.set(cpu.cpu, row);
 				this.list.append(row.node);
 			}
-			this.rows.get(cpu.cpu).update(cpu, this.picked === cpu.cpu);
+			this.rows.get(cpu.cpu).update(cpu, this.picked === cpu.cpu, this.report.wrong_ratio);
 		}
 		this.renderSummary(cpus.filter((cpu) => cpu.online !== false));
 		setText(this.origin, origin(this.report));
@@ -172,12 +182,17 @@ export class Cores {
 	renderSummary(cpus) {
 		const busy = mean(cpus.map((cpu) => cpu.busy_ratio));
 		const stat = mean(cpus.map((cpu) => pick(cpu, STAT)));
-		const wrong = cpus.filter((cpu) => known(pick(cpu, STAT)) && known(cpu.busy_ratio) &&
-			Math.abs(pick(cpu, STAT) - cpu.busy_ratio) > FAR_OFF).length;
+		const limit = this.report.wrong_ratio;
+		const wrong = cpus.filter((cpu) => isWrong(cpu, limit)).length;
+		const verdict = !known(limit) ? "" : wrong ?
+			`, and is off by more than ${wholePoints(limit)} on ${wrong}` :
+			`, and is within ${wholePoints(limit)} on every core`;
 
+		this.wrong.hidden = !known(limit);
+		if (known(limit))
+			setText(this.wrongFrom, ` /proc/stat is more than ${wholePoints(limit)} off`);
 		setText(this.summary, `${cpus.length} core${cpus.length === 1 ? "" : "s"} online, busy ` +
-			`${percent(busy)} on average` + (known(stat) ? `; /proc/stat says ${percent(stat)}, and ` +
-			(wrong ? `is off by more than 5 points on ${wrong}.` : "is within 5 points on every core.") :
+			`${percent(busy)} on average` + (known(stat) ? `; /proc/stat says ${percent(stat)}${verdict}.` :
 			"."));
 	}
 

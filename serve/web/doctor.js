@@ -45,7 +45,7 @@ export class Doctor {
 			this.report = await this.feed.get("doctor");
 			this.fill();
 		} catch (error) {
-			setText(this.text, `Not to be had: ${error.message}`);
+			setText(this.text, `Unavailable: ${error.message}`);
 		}
 		this.asking = false;
 	}

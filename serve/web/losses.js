@@ -7,9 +7,8 @@ const WORDS = {
 	odd_edges_total: "context exits without their entry, or the reverse",
 	paused_softirq_lost_total: "preempted softirqs beyond what a core remembers",
 	recursion_misses_total: "events that the kernel dropped",
-	multiplexed_total: "counter reads in which the counter did not run all the time",
 	read_error_total: "reads that failed",
-	unknown_start_total: "waits whose beginning nobody noted",
+	unknown_start_total: "waits with an unknown start",
 	table_full_total: "waits of groups for which there was no room",
 	blame_full_total: "charges that found no room in the blame table",
 	negative_total: "waits that ended before they began",
@@ -33,7 +32,7 @@ function findings(noun, quality) {
 	if (quality?.closure_error_max_ratio > CLOSURE)
 		found.push(`the parts miss the whole by up to ${percent(quality.closure_error_max_ratio)}`);
 	if (known(quality?.schedstat_ratio) && Math.abs(quality.schedstat_ratio - 1) > SCHEDSTAT)
-		found.push(`waits seen are ${percent(quality.schedstat_ratio)} of what the kernel booked`);
+		found.push(`observed waits are ${percent(quality.schedstat_ratio)} of the kernel's run_delay`);
 	if (known(quality?.sample_ratio) && quality.sample_ratio < 1)
 		found.push(`only ${percent(quality.sample_ratio)} of the waits were sampled`);
 	return found.map((text) => `${noun}: ${text}`);

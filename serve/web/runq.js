@@ -119,7 +119,7 @@ export class Runq {
 
 	refuse(why) {
 		if (!this.report)
-			setText(this.summary, `Not to be had: ${why}`);
+			setText(this.summary, `Run-queue latency is unavailable: ${why}`);
 	}
 
 	take(report) {

@@ -97,7 +97,7 @@ export class Wake {
 
 	refuse(why) {
 		if (!this.report)
-			setText(this.summary, `Not to be had: ${why}`);
+			setText(this.summary, `Unavailable: ${why}`);
 	}
 
 	take(report) {

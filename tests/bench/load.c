@@ -18,9 +18,10 @@
 #include "bench.h"
 #include "empty.skel.h"
 #include "measure/load/slot.h"
-#include "measure/load/source.h"
+#include "measure/load/sources.h"
 #include "subtick/cpu_load.h"
 #include "sys/bpf.h"
+#include "sys/kbtf.h"
 #include "sys/procstat.h"
 
 #define MAX_CPUS      256
@@ -189,11 +190,11 @@ static struct empty_bpf *attach_empty(void)
 	struct empty_bpf *skel = empty_bpf__open();
 	struct btf *btf;
 
-	if (!skel || sys_bpf_btf_open(&btf, NULL))
+	if (!skel || kbtf_open(NULL, &btf, NULL))
 		return NULL;
 	sys_bpf_autoload_present(skel->obj, btf);
 	bpf_program__set_autoload(skel->progs.empty_hrtimer_expire_entry, false);
-	sys_bpf_btf_close(btf);
+	kbtf_close(btf);
 	if (empty_bpf__load(skel) || empty_bpf__attach(skel)) {
 		empty_bpf__destroy(skel);
 		return NULL;

@@ -7,8 +7,9 @@
 
 #include "base/clock.h"
 #include "bench.h"
+#include "measure/runq/window.h"
 #include "serve/body.h"
-#include "serve/collector.h"
+#include "serve/collectors.h"
 #include "view/prom.h"
 
 #define ROUNDS 7
@@ -24,49 +25,57 @@ static double median(double *values)
 	return bench_spread(values, ROUNDS).median;
 }
 
-/* A window in which every cgroup waited, with paths as long as those of pods. */
-static struct report *window(const struct config *config, unsigned int nr)
+/* A window and what it points to. */
+struct fixture {
+	struct runq_window window;
+	struct runq_group *names;
+	char (*paths)[160];
+	uint64_t *le_counts;
+};
+
+/* In which every cgroup waited, with paths as long as those of pods. */
+static void fixture_init(struct fixture *f, const struct config *config, unsigned int nr)
 {
-	static const char *const causes[] = {"causes.idle_exit_ns",  "causes.same_group_ns",
-					     "causes.other_group_ns", "causes.kernel_thread_ns",
-					     "causes.preempted_ns",  "causes.throttled_ns",
-					     "causes.migrated_ns",   "causes.unknown_ns"};
-	struct report *report = report_new("runq");
-	struct table *table = report_table(report, "groups", NULL);
-	char path[160];
+	struct runq_group_window *groups = calloc(nr, sizeof(*groups));
 
-	report->time_unix_ns = clock_unix_ns();
-	table_col_as(table, M_DETAIL, "cgroup", NULL);
-	table_col_as(table, M_ONLINE, "ended", NULL);
-	table_col(table, M_COUNT);
-	table_col(table, M_SUM_NS);
-	for (size_t i = 0; i < 8; i++)
-		table_col_as(table, M_SUM_NS, causes[i], NULL);
-	table_col(table, M_BUCKETS);
+	*f = (struct fixture){
+		.window = {.time_unix_ns = clock_unix_ns(),
+			   .le_ns = config->le_ns,
+			   .nr_le = config->nr_le,
+			   .causes_known = (1u << RUNQ_NR_CAUSES) - 1,
+			   .groups = groups,
+			   .nr_groups = nr},
+		.names = calloc(nr, sizeof(*f->names)),
+		.paths = calloc(nr, sizeof(*f->paths)),
+		.le_counts = calloc(nr * config->nr_le, sizeof(*f->le_counts)),
+	};
 	for (unsigned int i = 0; i < nr; i++) {
-		struct table *le;
+		uint64_t *le_count = &f->le_counts[i * config->nr_le];
 
-		table_row(table);
-		snprintf(path, sizeof(path),
+		snprintf(f->paths[i], sizeof(f->paths[i]),
 			 "/kubepods.slice/kubepods-burstable.slice/"
 			 "kubepods-burstable-pod%08x_0000_4000_8000_%012x.slice",
 			 i * 2654435761u, i);
-		value_str(table_cell(table, i, 0), path);
-		value_bool(table_cell(table, i, 1), false);
-		value_u64(table_cell(table, i, 2), 1000 + i);
-		value_u64(table_cell(table, i, 3), 1234567890ULL + i * 997);
-		for (size_t j = 0; j < 8; j++)
-			value_u64(table_cell(table, i, 4 + j), 123456789ULL + i * 31 + j);
-		le = table_nested(table, i, 12, "le");
-		table_col(le, M_BURST_LE_NS);
-		table_col(le, M_COUNT);
-		for (unsigned int j = 0; j < config->nr_le; j++) {
-			table_row(le);
-			value_u64(table_cell(le, j, 0), config->le_ns[j]);
-			value_u64(table_cell(le, j, 1), (1000 + i) * (j + 1) / config->nr_le);
-		}
+		f->names[i].path = f->paths[i];
+		groups[i] = (struct runq_group_window){
+			.party = {.group = &f->names[i]},
+			.count = 1000 + i,
+			.sum_ns = 1234567890ULL + i * 997,
+			.le_count = le_count,
+		};
+		for (int j = 0; j < RUNQ_NR_CAUSES; j++)
+			groups[i].cause_ns[j] = 123456789ULL + i * 31 + j;
+		for (unsigned int j = 0; j < config->nr_le; j++)
+			le_count[j] = (1000 + i) * (j + 1) / config->nr_le;
 	}
-	return report;
+}
+
+static void fixture_free(struct fixture *f)
+{
+	free(f->window.groups);
+	free(f->names);
+	free(f->paths);
+	free(f->le_counts);
 }
 
 static int sink(void *arg, const char *data, size_t len)
@@ -105,13 +114,15 @@ static void bench_size(unsigned int nr)
 		return;
 	config.cgroup_limit = nr;
 	for (int i = 0; i < ROUNDS; i++) {
-		struct report *report = window(&config, nr);
+		struct fixture fixture;
 		struct body *body;
-		uint64_t start = cpu_ns();
+		uint64_t start;
 
-		runq_absorb(&store, &config, report);
+		fixture_init(&fixture, &config, nr);
+		start = cpu_ns();
+		runq_absorb(&store, &config, &fixture.window);
 		add[i] = (cpu_ns() - start) / 1e6;
-		report_free(report);
+		fixture_free(&fixture);
 		start = cpu_ns();
 		if (store_copy(&store, copy, &generation))
 			return;

@@ -18,6 +18,7 @@
 #include "measure/wake/probe.h"
 #include "measure/wake/run.h"
 #include "sys/bpf.h"
+#include "sys/kbtf.h"
 #include "sys/cpu.h"
 
 #define IDLE_ROUNDS  25
@@ -33,10 +34,10 @@ struct outcome {
 	double seconds;
 	uint64_t asked;
 	struct wake_summary summary; /* of the first core */
-	struct wake_character character;
+	struct wake_calibration calibration;
 };
 
-static bool take(const struct wake_run_opts *opts, struct outcome *ret_outcome)
+static bool run_points(const struct wake_plan *opts, struct outcome *ret_outcome)
 {
 	struct wake_probe_opts probe_opts = {.nr_cpus = nr_cpus, .points = true};
 	struct wake_probe probe;
@@ -55,14 +56,14 @@ static bool take(const struct wake_run_opts *opts, struct outcome *ret_outcome)
 		return false;
 	}
 	wake_run_start(&run, &err);
-	/* The characterisation does not count. */
+	/* The calibration does not count. */
 	while (!wake_run_done(&run) && !atomic_load(&run.finished))
 		usleep(200);
 	start = clock_mono_ns();
 	wake_run_join(&run, false, &err);
 	ret_outcome->seconds = (double)(clock_mono_ns() - start) / 1e9;
 	ret_outcome->asked = wake_run_done(&run);
-	ret_outcome->character = run.workers[0].character;
+	ret_outcome->calibration = run.workers[0].calibration;
 	latency = malloc((run.workers[0].nr + 1) * sizeof(*latency));
 	for (size_t i = 0; i < run.workers[0].nr; i++)
 		if (run.workers[0].points[i].reject == WAKE_TAKEN)
@@ -74,10 +75,10 @@ static bool take(const struct wake_run_opts *opts, struct outcome *ret_outcome)
 	return true;
 }
 
-static struct wake_run_opts points_of(unsigned int cpu, uint64_t distance_ns, uint32_t points)
+static struct wake_plan points_of(unsigned int cpu, uint64_t distance_ns, uint32_t points)
 {
-	struct wake_run_opts opts = {.sweep = {distance_ns, distance_ns, 1.1, points},
-				     .launchers = 1u << WAKE_TIMER};
+	struct wake_plan opts = {.sweep = {distance_ns, distance_ns, 1.1, points},
+				     .sources = 1u << WAKE_TIMER};
 
 	cpuset_add(&opts.cpus, cpu);
 	return opts;
@@ -85,14 +86,14 @@ static struct wake_run_opts points_of(unsigned int cpu, uint64_t distance_ns, ui
 
 static bool bench_points(unsigned int cpu, json_t *result)
 {
-	struct wake_run_opts one = points_of(cpu, 50000, 8000), all = one;
+	struct wake_plan one = points_of(cpu, 50000, 8000), all = one;
 	struct outcome a, b;
 
 	all.cpus = online;
-	if (!take(&one, &a) || !take(&all, &b))
+	if (!run_points(&one, &a) || !run_points(&all, &b))
 		return false;
 	printf("stamp on the way out of idle: %u ns (+-%u), clock read %u ns\n",
-	       a.character.stamp.median_ns, a.character.stamp.spread_ns, a.character.clock_read_ns);
+	       a.calibration.stamp.median_ns, a.calibration.stamp.spread_ns, a.calibration.clock_read_ns);
 	printf("points per second at a launch distance of 50 us: %.0f on one core, %.0f on all "
 	       "%u\n",
 	       (double)a.asked / a.seconds, (double)b.asked / b.seconds, cpuset_count(&online));
@@ -100,22 +101,22 @@ static bool bench_points(unsigned int cpu, json_t *result)
 	       a.seconds * 1e6 / (double)a.asked - 50.0);
 	json_object_set_new(result, "points",
 			    json_pack("{s:i,s:i,s:f,s:f}", "overhead_ns",
-				      (int)a.character.stamp.median_ns, "overhead_spread_ns",
-				      (int)a.character.stamp.spread_ns, "per_second",
+				      (int)a.calibration.stamp.median_ns, "overhead_spread_ns",
+				      (int)a.calibration.stamp.spread_ns, "per_second",
 				      (double)a.asked / a.seconds, "per_second_all",
 				      (double)b.asked / b.seconds));
 	return true;
 }
 
-/* Again while something else keeps the core from idling: no points are no figure, least of all 0. */
-static bool take_delay(unsigned int cpu, uint32_t delay_ns, double *ret_median_ns)
+/* Again while something else keeps the core from idling: without points there is no figure. */
+static bool measure_delay(unsigned int cpu, uint32_t delay_ns, double *ret_median_ns)
 {
-	struct wake_run_opts opts = points_of(cpu, 150000, DELAY_POINTS);
+	struct wake_plan opts = points_of(cpu, 150000, DELAY_POINTS);
 	struct outcome o;
 
 	opts.delay_ns = delay_ns;
 	for (int i = 0; i < DELAY_TRIES; i++) {
-		if (!take(&opts, &o))
+		if (!run_points(&opts, &o))
 			return false;
 		if (o.summary.count >= DELAY_POINTS / 2) {
 			*ret_median_ns = o.summary.median_ns;
@@ -135,7 +136,7 @@ static bool bench_delay(unsigned int cpu, json_t *result)
 
 	for (int r = 0; r < DELAY_ROUNDS; r++)
 		for (int d = 0; d < 4; d++)
-			if (!take_delay(cpu, delays[d], &found[d][r]))
+			if (!measure_delay(cpu, delays[d], &found[d][r]))
 				return false;
 	printf("a known delay found again (medians of %d points, %d rounds in turns)\n",
 	       DELAY_POINTS, DELAY_ROUNDS);
@@ -202,10 +203,10 @@ static struct empty_bpf *attach_empty(void)
 	};
 	struct btf *btf;
 
-	if (!skel || sys_bpf_btf_open(&btf, NULL))
+	if (!skel || kbtf_open(NULL, &btf, NULL))
 		return NULL;
 	sys_bpf_autoload_present(skel->obj, btf);
-	sys_bpf_btf_close(btf);
+	kbtf_close(btf);
 	for (size_t i = 0; i < sizeof(unused) / sizeof(unused[0]); i++)
 		bpf_program__set_autoload(unused[i], false);
 	if (empty_bpf__load(skel) || empty_bpf__attach(skel)) {

@@ -118,7 +118,7 @@ struct report *sample_doctor(void)
 		{"BTF", "ok", "type information of the running kernel is there", NULL},
 		{"PMU", "no",
 		 "no cycle counter: this guest was given no PMU, so unhalted cycles cannot be "
-		 "counted and source perf is not to be had",
+		 "counted and source perf is unavailable",
 		 "start the guest with a virtual PMU (-cpu host,pmu=on)"},
 		{"schedstat", "warn", "/proc/schedstat is off",
 		 "sysctl -w kernel.sched_schedstats=1"},

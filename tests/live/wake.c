@@ -201,7 +201,7 @@ static void test_two_cores(void)
 /* Both watch the same timers: the programs of one load, points and histogram side by side. */
 static bool passive_agrees(double *ret_timer, double *ret_passive, double *ret_allowed)
 {
-	struct wake_run_opts opts = {.sweep = {7 * from_ns / 3, 7 * from_ns / 3, 1.1, 400}, .launchers = 1u << WAKE_TIMER};
+	struct wake_plan opts = {.sweep = {7 * from_ns / 3, 7 * from_ns / 3, 1.1, 400}, .sources = 1u << WAKE_TIMER};
 	struct wake_probe_opts probe_opts = {.points = true, .passive = true};
 	static struct wake_hist before;
 	struct wake_summary points, passive;
@@ -221,7 +221,7 @@ static bool passive_agrees(double *ret_timer, double *ret_passive, double *ret_a
 		return false;
 	}
 	wake_run_start(&run, NULL);
-	/* The naps of the characterisation are timers too, of another length. */
+	/* The sleeps of the calibration are timers too, of another length. */
 	while (!wake_run_done(&run) && !atomic_load(&run.finished))
 		usleep(100);
 	before = probe.hists[cpu * probe.nr_states];
@@ -231,11 +231,11 @@ static bool passive_agrees(double *ret_timer, double *ret_passive, double *ret_a
 			latency[nr++] = run.workers[0].points[i].latency_ns;
 	wake_summarize(latency, nr, &points);
 	wake_summarize_hist(&probe.hists[cpu * probe.nr_states], &before,
-			    run.workers[0].character.stamp.median_ns, &passive);
+			    run.workers[0].calibration.stamp.median_ns, &passive);
 	*ret_timer = points.median_ns;
 	*ret_passive = passive.median_ns;
-	*ret_allowed = points.median_ns / HIST_SUB + 2.0 * run.workers[0].character.stamp.spread_ns +
-		       2.0 * run.workers[0].character.clock_step_ns;
+	*ret_allowed = points.median_ns / HIST_SUB + 2.0 * run.workers[0].calibration.stamp.spread_ns +
+		       2.0 * run.workers[0].calibration.clock_step_ns;
 	*ret_allowed = live_bound(*ret_allowed);
 	live_note("%zu points, %llu passive wake-ups", nr, (unsigned long long)passive.count);
 	wake_run_close(&run);

@@ -4,8 +4,8 @@
 
 #include <math.h>
 
-#include "measure/audit/audit.h"
-#include "measure/audit/source_set.h"
+#include "measure/audit/report.h"
+#include "measure/audit/samples.h"
 #include "measure/audit/watch.h"
 
 static const struct audit_opts opts = {.cpu = 3};
@@ -82,7 +82,7 @@ static void take_ticks(struct audit_findings *f, size_t nr, unsigned int late, d
 			  false);
 	}
 	*f = (struct audit_findings){.user_hz = 100};
-	audit_take_tick(f, &edges, &watch);
+	audit_judge_tick(f, &edges, &watch);
 	counter_edges_free(&edges);
 }
 
@@ -136,7 +136,7 @@ static void verdict_of_nothing(void **state)
 	struct audit_findings f = {.user_hz = 100};
 	struct report *report;
 
-	assert_int_equal(audit_verdict(&opts, &f, &report, NULL), 0);
+	assert_int_equal(audit_verdict_report(&opts, &f, 1, &report, NULL), 0);
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 		assert_int_equal(field(report, keys[i])->kind, VALUE_NULL);
 	assert_true(says(report, "could not be found out"));
@@ -145,7 +145,7 @@ static void verdict_of_nothing(void **state)
 	/* Why, where it is known. */
 	f.tick_looked = true;
 	f.tick_unclear = "it was stopped early";
-	assert_int_equal(audit_verdict(&opts, &f, &report, NULL), 0);
+	assert_int_equal(audit_verdict_report(&opts, &f, 1, &report, NULL), 0);
 	assert_true(says(report, "could not be found out: it was stopped early"));
 	report_free(report);
 }
@@ -155,7 +155,6 @@ static void verdict_of_all(void **state)
 	struct audit_findings f = tick_findings();
 	struct report *report;
 
-	f.begin_ns = 1;
 	f.source = "bpf";
 	f.softirq_known = true;
 	f.softirq_as_idle = 0.1;
@@ -170,7 +169,7 @@ static void verdict_of_all(void **state)
 	f.good_1_ns = 31000000000;
 	f.good_from_ns = 2000000000;
 	f.good_error = 0.0213;
-	assert_int_equal(audit_verdict(&opts, &f, &report, NULL), 0);
+	assert_int_equal(audit_verdict_report(&opts, &f, 1, &report, NULL), 0);
 	assert_string_equal(field(report, "regime")->str, "tick");
 	assert_int_equal(field(report, "cpu")->u64, 3);
 	assert_string_equal(report->source, "bpf");
@@ -180,14 +179,14 @@ static void verdict_of_all(void **state)
 	assert_int_equal(field(report, "good_to_01_percent_ns")->kind, VALUE_NULL);
 	assert_true(says(report, "a task hid 50.0 %"));
 	assert_true(says(report, "good to 1 % from about 31 s on"));
-	assert_true(says(report, "good to 0.1 % at no window"));
+	assert_true(says(report, "never accurate to 0.1 %"));
 	assert_true(says(report, "windows of 0.1 to 2 s (2.13 points"));
 	assert_true(says(report, "procidle"));
 	report_free(report);
 
 	/* Where the idle column takes softirqs for idle, it is no way out either. */
 	f.softirq_as_idle = 0.9;
-	assert_int_equal(audit_verdict(&opts, &f, &report, NULL), 0);
+	assert_int_equal(audit_verdict_report(&opts, &f, 1, &report, NULL), 0);
 	assert_true(field(report, "softirq_counts_as_idle")->flag);
 	assert_false(says(report, "procidle"));
 	report_free(report);
@@ -201,10 +200,10 @@ static void errors(void **state)
 {
 	struct load_source source = {.rate = 1.0};
 	struct load_sample truth[NR_SAMPLES], shown[NR_SAMPLES];
-	struct source_set lanes = {.lane = {{&source, truth}, {&source, shown}},
-				    .nr_lanes = 2,
-				    .nr = NR_SAMPLES,
-				    .room = NR_SAMPLES};
+	struct audit_samples samples = {.set = {.source = {&source, &source}, .nr = 2},
+					.kept = {truth, shown},
+					.nr = NR_SAMPLES,
+					.room = NR_SAMPLES};
 	struct audit_error e;
 
 	for (size_t i = 0; i < NR_SAMPLES; i++) {
@@ -215,28 +214,28 @@ static void errors(void **state)
 		shown[i] = (struct load_sample){
 			.stamp_ns = at, .total = at, .busy = i * STEP_NS / 10 * 6};
 	}
-	assert_int_equal(source_set_error(&lanes, 1, 10, &e), 0);
+	assert_int_equal(audit_samples_error(&samples, 1, 10, &e), 0);
 	assert_int_equal(e.windows, NR_SAMPLES - 10);
 	assert_true(fabs(e.true_ratio - 0.5) < 1e-9 && fabs(e.bias - 0.1) < 1e-9);
 	assert_true(fabs(e.median - 0.1) < 1e-9 && fabs(e.max - 0.1) < 1e-9);
 
 	/* One sample that could not be read voids the windows that begin or end with it. */
 	shown[100].flags = LOAD_READ_FAILED;
-	assert_int_equal(source_set_error(&lanes, 1, 10, &e), 0);
+	assert_int_equal(audit_samples_error(&samples, 1, 10, &e), 0);
 	assert_int_equal(e.voids, 2);
 	assert_int_equal(e.windows, NR_SAMPLES - 12);
 
 	/* A jump in one place is the maximum, and not the median. */
 	for (size_t i = 200; i < NR_SAMPLES; i++)
 		shown[i].busy -= STEP_NS;
-	assert_int_equal(source_set_error(&lanes, 1, 10, &e), 0);
+	assert_int_equal(audit_samples_error(&samples, 1, 10, &e), 0);
 	assert_true(fabs(e.median - 0.1) < 1e-9);
 	assert_true(e.max < 0.1 + 1e-9);
-	assert_int_equal(source_set_error(&lanes, 1, 1, &e), 0);
+	assert_int_equal(audit_samples_error(&samples, 1, 1, &e), 0);
 	assert_true(fabs(e.max - 0.5) < 1e-9);
 
 	/* Windows longer than what was sampled: no figure, not a perfect one. */
-	assert_int_equal(source_set_error(&lanes, 1, NR_SAMPLES, &e), 0);
+	assert_int_equal(audit_samples_error(&samples, 1, NR_SAMPLES, &e), 0);
 	assert_int_equal(e.windows, 0);
 	assert_true(isnan(e.median) && isnan(e.max) && isnan(e.true_ratio));
 }

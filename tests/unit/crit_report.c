@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "measure/crit/crit.h"
+#include "measure/crit/report.h"
 
 static unsigned int rounds_done, stop_after;
 static int fail_with;
@@ -14,7 +14,7 @@ static bool fake_stopped(void)
 	return stop_after && rounds_done >= stop_after;
 }
 
-/* Round k of operation o: median 10·o + k, batch a tenth of it; irq is not to be had. */
+/* Round k of operation o: median 10·o + k, batch a tenth of it; irq is unavailable. */
 static int fake_round(struct crit_engine *engine, const struct crit_opts *opts,
 		      struct crit_round *ret_round, struct err *err)
 {

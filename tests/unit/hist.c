@@ -102,21 +102,6 @@ static void test_percentiles(void **state)
 	assert_int_equal(hist_total(count), 0);
 }
 
-/* The example of the run-queue proposal: rank 9,900 lies half-way in the eighth bucket. */
-static void test_bucket_rule(void **state)
-{
-	uint64_t edge[10], count[10] = {9000, 300, 200, 100, 100, 100, 50, 100, 25, 25};
-	double p99;
-
-	(void)state;
-	for (int i = 0; i < 10; i++)
-		edge[i] = (i + 1) * 200000000ULL;
-	p99 = buckets_percentile(edge, count, 10, 0, 99.0);
-	assert_true(fabs(p99 - 1.5e9) < 1.0);
-	assert_true(buckets_percentile(edge, count, 10, 1000000, 99.0) == 2e9);
-	assert_true(buckets_percentile(edge, count, 0, 0, 99.0) == -1.0);
-}
-
 static void test_moments(void **state)
 {
 	enum { NR = 10000 };
@@ -147,8 +132,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_edges),	    cmocka_unit_test(test_kernel_half),
-		cmocka_unit_test(test_kernel_msb),
-		cmocka_unit_test(test_percentiles), cmocka_unit_test(test_bucket_rule),
+		cmocka_unit_test(test_kernel_msb),  cmocka_unit_test(test_percentiles),
 		cmocka_unit_test(test_moments),
 	};
 

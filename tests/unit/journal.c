@@ -198,8 +198,8 @@ static void killed_child(const struct tree *tree, bool kill_guard)
 		    wake_force_apply(&r, tree->root, &force, &set, CPUSET_MAX, NULL))
 			_exit(1);
 		if (kill_guard) {
-			kill(r.guard_pid, SIGKILL);
-			waitpid(r.guard_pid, NULL, 0);
+			kill(r.guard.pid, SIGKILL);
+			waitpid(r.guard.pid, NULL, 0);
 		}
 		if (write(ready[1], "x", 1) != 1)
 			_exit(1);
@@ -332,8 +332,8 @@ static void test_guard_gone(void **state)
 	signal(SIGPIPE, SIG_DFL);
 	assert_int_equal(journal_open(&r, tree->root, &err), 0);
 	assert_int_equal(journal_set(&r, CPU_DIR "/cpu1/online", "0", &err), 0);
-	kill(r.guard_pid, SIGKILL);
-	waitid(P_PID, r.guard_pid, NULL, WEXITED | WNOWAIT);
+	kill(r.guard.pid, SIGKILL);
+	waitid(P_PID, r.guard.pid, NULL, WEXITED | WNOWAIT);
 	journal_close(&r);
 	online_is(tree, 1, "1");
 	journal_is_empty(tree);

@@ -22,23 +22,23 @@ static struct load_sample fake(uint64_t ns, uint64_t busy_ns, uint64_t offset)
 	};
 }
 
-static struct load_window tsc_window(struct load_sample prev, struct load_sample cur)
+static struct load_cpu_window tsc_window(struct load_sample prev, struct load_sample cur)
 {
-	struct load_window w;
+	struct load_cpu_window w;
 
 	prev.total = prev.stamp_ns / 1000 * (HZ_TSC / 1000000);
 	cur.total = cur.stamp_ns / 1000 * (HZ_TSC / 1000000);
-	load_window(&prev, &cur, 1.0, 0, &w);
+	load_subtract(&prev, &cur, 1.0, 0, &w);
 	return w;
 }
 
-static struct load_window calibrated_window(struct load_sample prev, struct load_sample cur)
+static struct load_cpu_window calibrated_window(struct load_sample prev, struct load_sample cur)
 {
-	struct load_window w;
+	struct load_cpu_window w;
 
 	prev.total = prev.enabled_ns;
 	cur.total = cur.enabled_ns;
-	load_window(&prev, &cur, 1e9 / (double)HZ_TSC, 0, &w);
+	load_subtract(&prev, &cur, 1e9 / (double)HZ_TSC, 0, &w);
 	return w;
 }
 
@@ -50,7 +50,8 @@ static void test_formulas(void **state)
 	for (size_t i = 0; i < sizeof(shares) / sizeof(shares[0]); i++) {
 		struct load_sample prev = fake(7 * SEC, SEC, 0);
 		struct load_sample cur = fake(8 * SEC, SEC + shares[i] * SEC, 0);
-		struct load_window tsc = tsc_window(prev, cur), cal = calibrated_window(prev, cur);
+		struct load_cpu_window tsc = tsc_window(prev, cur),
+				       cal = calibrated_window(prev, cur);
 
 		assert_true(fabs(tsc.busy_ratio - shares[i]) < 1e-6);
 		assert_true(fabs(cal.busy_ratio - shares[i]) < 1e-6);
@@ -84,13 +85,13 @@ static void test_multiplexed(void **state)
 static void test_zero_delta(void **state)
 {
 	struct load_sample prev = fake(SEC, 0, 0), cur = prev;
-	struct load_window w;
+	struct load_cpu_window w;
 
 	(void)state;
 	assert_true(tsc_window(prev, cur).flags & LOAD_NO_TIME);
 	/* The reader's clock moved but the source's did not: /proc/stat within one tick. */
 	cur.stamp_ns += 1000000;
-	load_window(&prev, &cur, 1.0, 0, &w);
+	load_subtract(&prev, &cur, 1.0, 0, &w);
 	assert_true(w.flags & LOAD_NO_TIME);
 	assert_true(w.busy_ratio == 0.0);
 }
@@ -142,45 +143,104 @@ static void test_closure(void **state)
 {
 	struct load_sample prev = {.stamp_ns = SEC, .wall_ns = SEC, .total = SEC};
 	struct load_sample cur = {.stamp_ns = 2 * SEC, .wall_ns = 2 * SEC, .total = 2 * SEC};
-	struct load_window w;
+	struct load_cpu_window w;
 
 	(void)state;
 	cur.part_ns[LOAD_PART_TASK] = SEC / 4;
 	cur.part_ns[LOAD_PART_IDLE] = SEC / 2;
-	load_window(&prev, &cur, 1.0, (1u << LOAD_NR_PARTS) - 1, &w);
+	load_subtract(&prev, &cur, 1.0, (1u << LOAD_NR_PARTS) - 1, &w);
 	assert_true(fabs(w.closure_error_ratio - 0.25) < 1e-9);
 	cur.part_ns[LOAD_PART_HARDIRQ] = SEC / 4;
-	load_window(&prev, &cur, 1.0, (1u << LOAD_NR_PARTS) - 1, &w);
+	load_subtract(&prev, &cur, 1.0, (1u << LOAD_NR_PARTS) - 1, &w);
 	assert_true(w.closure_error_ratio < 1e-9);
-	assert_true(fabs(w.part_ratio[LOAD_PART_TASK] - 0.25) < 1e-9);
+	assert_int_equal(w.part_ns[LOAD_PART_TASK], SEC / 4);
+	assert_true(fabs(load_part_ratio(&w, LOAD_PART_TASK) - 0.25) < 1e-9);
+	/* What the source does not know is not added, neither to the parts nor to the sum. */
+	load_subtract(&prev, &cur, 1.0, 1u << LOAD_PART_IDLE, &w);
+	assert_int_equal(w.part_ns[LOAD_PART_TASK], 0);
+	assert_true(fabs(w.closure_error_ratio - 0.5) < 1e-9);
 }
 
-static double part_sum(const struct load_window *w)
+/* Figures in ns are what the source counted, to the last one, also beyond a float's precision. */
+static void test_exact_ns(void **state)
 {
-	double sum = 0.0;
+	const uint64_t window = 86399ULL * SEC + 123456789, busy = 12345ULL * SEC + 987654321;
+	struct load_sample prev = {.stamp_ns = 77, .wall_ns = 77, .total = 5, .busy = 3};
+	struct load_sample cur = {.stamp_ns = 77 + window,
+				  .wall_ns = 77 + window,
+				  .total = 5 + window,
+				  .busy = 3 + busy};
+	struct load_cpu_window w;
+
+	(void)state;
+	cur.part_ns[LOAD_PART_TASK] = busy;
+	cur.part_ns[LOAD_PART_IDLE] = window - busy;
+	load_subtract(&prev, &cur, 1.0, (1u << LOAD_NR_PARTS) - 1, &w);
+	assert_true(w.busy_ns == busy);
+	assert_true(w.part_ns[LOAD_PART_TASK] == busy);
+	assert_true(w.part_ns[LOAD_PART_IDLE] == window - busy);
+	/* A source whose clock ran at another rate: scaled to the window. */
+	cur.total = 5 + window / 4;
+	cur.busy = 3 + window / 8;
+	load_subtract(&prev, &cur, 1.0, 0, &w);
+	assert_true(w.busy_ns > window / 2 - 10 && w.busy_ns < window / 2 + 10);
+	/* Clamped like the ratio. */
+	cur.busy = 3 + window;
+	cur.part_ns[LOAD_PART_TASK] = 2 * window;
+	prev.part_ns[LOAD_PART_IDLE] = window;
+	cur.part_ns[LOAD_PART_IDLE] = 0;
+	load_subtract(&prev, &cur, 1.0, (1u << LOAD_NR_PARTS) - 1, &w);
+	assert_true(w.busy_ns == window && w.part_ns[LOAD_PART_TASK] == window);
+	assert_true(w.part_ns[LOAD_PART_IDLE] == 0);
+	assert_true(w.flags & LOAD_CLAMPED);
+}
+
+static uint64_t part_sum(const struct load_cpu_window *w)
+{
+	uint64_t sum = 0;
 
 	for (int i = 0; i < LOAD_NR_PARTS; i++)
-		sum += w->part_ratio[i];
+		sum += w->part_ns[i];
 	return sum;
 }
 
 static void test_steal(void **state)
 {
-	struct load_window w = {.window_ns = SEC, .busy_ratio = 0.8};
+	struct load_cpu_window w = {.window_ns = SEC, .busy_ns = 8 * SEC / 10, .busy_ratio = 0.8};
 
 	(void)state;
-	w.part_ratio[LOAD_PART_TASK] = 0.6;
-	w.part_ratio[LOAD_PART_HARDIRQ] = 0.2;
-	w.part_ratio[LOAD_PART_IDLE] = 0.2;
-	load_window_steal(&w, SEC / 5);
-	assert_true(fabs(w.part_ratio[LOAD_PART_STEAL] - 0.2) < 1e-9);
-	assert_true(fabs(w.part_ratio[LOAD_PART_TASK] - 0.45) < 1e-9);
+	w.part_ns[LOAD_PART_TASK] = 6 * SEC / 10;
+	w.part_ns[LOAD_PART_HARDIRQ] = 2 * SEC / 10;
+	w.part_ns[LOAD_PART_IDLE] = 2 * SEC / 10;
+	load_move_steal(&w, SEC / 5);
+	assert_int_equal(w.part_ns[LOAD_PART_STEAL], SEC / 5);
+	assert_int_equal(w.part_ns[LOAD_PART_TASK], 45 * SEC / 100);
+	assert_int_equal(w.busy_ns, 6 * SEC / 10);
 	assert_true(fabs(w.busy_ratio - 0.6) < 1e-9);
-	assert_true(fabs(part_sum(&w) - 1.0) < 1e-9);
+	assert_int_equal(part_sum(&w), SEC);
+	/* What does not divide evenly is still in one of the parts. */
+	w.part_ns[LOAD_PART_STEAL] = 0;
+	w.part_ns[LOAD_PART_TASK] = SEC / 3;
+	w.part_ns[LOAD_PART_HARDIRQ] = SEC / 7;
+	w.part_ns[LOAD_PART_IDLE] = SEC - SEC / 3 - SEC / 7;
+	load_move_steal(&w, SEC / 11);
+	assert_int_equal(part_sum(&w), SEC);
+	assert_in_range(w.part_ns[LOAD_PART_STEAL], SEC / 11 - 6, SEC / 11);
 	/* A column ahead of the window takes what there is, not more. */
-	load_window_steal(&w, 10 * SEC);
-	assert_true(fabs(part_sum(&w) - 0.8) < 1e-9 || fabs(part_sum(&w) - 1.0) < 1e-9);
-	assert_true(w.part_ratio[LOAD_PART_TASK] >= 0.0);
+	load_move_steal(&w, 10 * SEC);
+	assert_int_equal(part_sum(&w), SEC);
+	assert_int_equal(w.part_ns[LOAD_PART_TASK], 0);
+	assert_int_equal(w.busy_ns, 0);
+}
+
+static void test_names(void **state)
+{
+	(void)state;
+	for (int i = 0; i < LOAD_NR_PARTS; i++)
+		assert_non_null(load_part_name(i));
+	assert_string_equal(load_part_name(LOAD_PART_SOFTIRQ_ON_IDLE), "softirq_on_idle");
+	assert_string_equal(load_vec_name(3), "NET_RX");
+	assert_string_equal(load_vec_name(LOAD_NR_VECS - 1), "RCU");
 }
 
 static void test_flags_format(void **state)
@@ -199,11 +259,12 @@ static void test_flags_format(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_formulas),     cmocka_unit_test(test_wrap),
-		cmocka_unit_test(test_multiplexed),  cmocka_unit_test(test_zero_delta),
-		cmocka_unit_test(test_failed_read),  cmocka_unit_test(test_hotplug),
-		cmocka_unit_test(test_clamp),	     cmocka_unit_test(test_closure),
-		cmocka_unit_test(test_steal),	     cmocka_unit_test(test_flags_format),
+		cmocka_unit_test(test_formulas),    cmocka_unit_test(test_wrap),
+		cmocka_unit_test(test_multiplexed), cmocka_unit_test(test_zero_delta),
+		cmocka_unit_test(test_failed_read), cmocka_unit_test(test_hotplug),
+		cmocka_unit_test(test_clamp),	    cmocka_unit_test(test_closure),
+		cmocka_unit_test(test_exact_ns),    cmocka_unit_test(test_steal),
+		cmocka_unit_test(test_names),	    cmocka_unit_test(test_flags_format),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -235,7 +235,8 @@ static void test_view_without_memory(void **state)
 			fclose(view.out);
 			free(text);
 		}
-		assert_true(at > 5);
+		/* JSON is written as it comes and needs no memory of its own. */
+		assert_true(format == VIEW_JSON ? at == 1 : at > 5);
 	}
 	report_free(report);
 }

@@ -28,6 +28,7 @@ static void bpf_ringbuf_submit(void *data, u64 flags);
 #pragma GCC diagnostic ignored "-Wpointer-arith"
 /* What user space sets before loading is constant to the programs and must not be to the tests. */
 #define const
+#include "bpf/runq_blame.bpf.h"
 #include "bpf/runq.bpf.c"
 #undef const
 #pragma GCC diagnostic pop

@@ -230,6 +230,7 @@ static void boundaries(void **state)
 {
 	static const uint64_t le[] = {1000, 1000000};
 	struct runq_totals totals;
+	uint64_t counts[2];
 	unsigned int bad;
 
 	le_ns[0] = le[0];
@@ -246,8 +247,9 @@ static void boundaries(void **state)
 	le_ns[RUNQ_NR_LE - 1] = 0;
 	totals = sum_of(1);
 	assert_int_equal(totals.below[RUNQ_NR_LE - 1], 0);
-	assert_int_equal(runq_le_count(&totals, 1000, 0), 2 + 1);
-	assert_int_equal(runq_le_count(&totals, 1000000, 1), 3 + 1);
+	runq_le_counts(&totals, le, 2, counts);
+	assert_int_equal(counts[0], 2 + 1);
+	assert_int_equal(counts[1], 3 + 1);
 	assert_int_equal(totals.max_ns, 1001);
 }
 

@@ -312,6 +312,7 @@ static void check_group(u32 group)
 	const struct truth *truth = &sim.truth[group];
 	struct runq_head *head = fake_head(key_of_group(group));
 	struct runq_totals totals;
+	uint64_t counts[NR_LE];
 
 	assert_non_null(head);
 	assert_int_equal(head->cgroup_id, 1000 + group);
@@ -328,8 +329,9 @@ static void check_group(u32 group)
 		assert_int_equal(totals.cause_ns[i], truth->cause_ns[i]);
 	for (u32 i = 0; i < HIST_NR; i++)
 		assert_int_equal(totals.count[i], truth->bucket[i]);
+	runq_le_counts(&totals, le, NR_LE, counts);
 	for (u32 i = 0; i < NR_LE; i++)
-		assert_int_equal(runq_le_count(&totals, le[i], i), truth->le[i]);
+		assert_int_equal(counts[i], truth->le[i]);
 	for (u32 i = 0; want_blame && i < truth->nr_rows; i++) {
 		const struct runq_row *row =
 			fake_row(key_of_group(group), truth->row[i].pair.culprit);

@@ -7,9 +7,7 @@
 typedef __u64 u64;
 typedef __u32 u32;
 
-static const bool want_blame = true;
-
-#include "bpf/runq_walk.bpf.h"
+#include "abi/runq.h"
 
 #define VICTIM_SLOT 3
 #define VICTIM_KEY  103
@@ -24,7 +22,7 @@ static u64 key_of(u32 who)
 	return who == RUNQ_WHO_IDLE ? RUNQ_KEY_IDLE : who == RUNQ_WHO_KTHREAD ? RUNQ_KEY_KTHREAD : who;
 }
 
-int blame_add(u64 victim, u64 culprit, u64 ns, u32 cpu)
+static int blame_add(u64 victim, u64 culprit, u64 ns, u32 cpu)
 {
 	(void)cpu;
 	assert_int_equal(victim, VICTIM_KEY);
@@ -43,10 +41,14 @@ int blame_add(u64 victim, u64 culprit, u64 ns, u32 cpu)
 	return 0;
 }
 
-int blame_who(u64 victim, u32 who, u64 ns, u32 cpu)
+static int blame_who(u64 victim, u32 who, u64 ns, u32 cpu)
 {
 	return blame_add(victim, key_of(who), ns, cpu);
 }
+
+static const bool want_blame = true;
+
+#include "bpf/runq_walk.bpf.h"
 
 static u64 next_random(u64 below)
 {

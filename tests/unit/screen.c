@@ -296,16 +296,20 @@ static void test_many_cores(void **state)
 	assert_non_null(strstr(text, "\n  0 ["));
 	assert_non_null(strstr(text, "255 ["));
 	free(text);
-	/* A core that /proc/stat is wrong about stands out by its style. */
-	screen_show(&screen, 0, make_cores(256, 0.5, 0.1));
-	{
-		struct canvas canvas;
+	/* A core that /proc/stat is wrong about stands out by its style, from the same error on. */
+	for (int sign = -1; sign <= 1; sign += 2)
+		for (int points = 4; points <= 6; points += 2) {
+			struct canvas canvas;
 
-		assert_int_equal(canvas_init(&canvas, 24, 80), 0);
-		assert_int_equal(screen_draw(&screen, &canvas), 0);
-		assert_int_equal(canvas.cells[80 + 9].style, STYLE_REVERSE);
-		canvas_free(&canvas);
-	}
+			screen_show(&screen, 0, make_cores(256, 0.5, 0.5 + sign * points / 100.0));
+			assert_int_equal(canvas_init(&canvas, 24, 80), 0);
+			assert_int_equal(screen_draw(&screen, &canvas), 0);
+			assert_int_equal(canvas.cells[80 + 9].style == STYLE_REVERSE, points > 5);
+			canvas_free(&canvas);
+		}
+	text = draw(&screen, 24, 80);
+	assert_non_null(strstr(text, "more than 5 points off"));
+	free(text);
 	screen_free(&screen);
 }
 

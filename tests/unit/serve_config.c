@@ -70,6 +70,7 @@ static void test_bad(void **state)
 		{"le = 1ms,1.01ms", "1.01ms"},
 		{"le = 10ms,1ms", "1ms"},
 		{"le = x", "x"},
+		{"le = 1ms,100s", "100s"}, /* more than a histogram holds */
 		{"interval = 0", "interval 0"},
 		{"interval = nan", "nan"},
 		{"interval = 0x10", "0x10"},

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Windows become counters: sums are exact, never fall, are bounded in number, and end with their cgroup. */
-#include "serve/collector.h"
+#include "serve/collectors.h"
 
 #include "base/clock.h"
+#include "measure/runq/window.h"
+#include "serve/load.h"
 #include "test.h"
 
 static struct config config;
@@ -31,52 +33,77 @@ static uint64_t word(enum family_id id, const char *labels, unsigned int nr)
 	return series_words(&store.series[id], row)[nr].u64;
 }
 
-static struct report *load_window(uint64_t window_ns, double task, double idle, const char *flags)
+/* One CPU, number 3; without a flag it did tasks for @task_ns, and /proc/stat shows all as busy. */
+static void absorb_load(uint64_t window_ns, uint64_t task_ns, uint32_t flags)
 {
-	struct report *report = report_new("load");
-	struct table *cpus = report_table(report, "cpus", NULL);
-	static const enum metric_id ids[] = {M_CPU,	    M_ONLINE,	M_BUSY_RATIO,
-					     M_TASK_RATIO,  M_IDLE_RATIO, M_STEAL_RATIO,
-					     M_CPU_WINDOW_NS, M_FLAGS,	M_CMP_PROCSTAT};
+	struct load_cpu_window cpu[4] = {0}, shown[4] = {0};
+	struct load_vecs vecs[4] = {0};
+	struct load_window w = {
+		.parts = 1u << LOAD_PART_TASK | 1u << LOAD_PART_IDLE,
+		.cpu = cpu,
+		.shown = {{"bpf", cpu}, {"procstat", shown}},
+		.nr_shown = 2,
+		.cpu_vecs = vecs,
+	};
 
-	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++)
-		table_col(cpus, ids[i]);
-	table_row(cpus);
-	value_u64(table_cell(cpus, 0, 0), 3);
-	value_bool(table_cell(cpus, 0, 1), true);
-	value_str(table_cell(cpus, 0, 7), flags);
-	if (*flags)
-		return report;
-	value_f64(table_cell(cpus, 0, 2), task);
-	value_f64(table_cell(cpus, 0, 3), task);
-	value_f64(table_cell(cpus, 0, 4), idle);
-	value_u64(table_cell(cpus, 0, 6), window_ns);
-	value_f64(table_cell(cpus, 0, 8), 1.0);
-	return report;
-}
-
-static void absorb_load(struct report *report)
-{
-	collector_find("load")->absorb(&store, &config, NULL, report);
-	report_free(report);
+	cpuset_add(&w.cpus, 3);
+	cpu[3] = (struct load_cpu_window){.window_ns = window_ns, .flags = flags};
+	if (!(flags & LOAD_NO_FIGURE)) {
+		cpu[3].busy_ns = cpu[3].part_ns[LOAD_PART_TASK] = task_ns;
+		cpu[3].part_ns[LOAD_PART_IDLE] = window_ns - task_ns;
+		cpu[3].busy_ratio = (double)task_ns / (double)window_ns;
+		cpu[3].closure_error_ratio = 0.125;
+	}
+	shown[3] = (struct load_cpu_window){.window_ns = window_ns, .busy_ratio = 1.0};
+	vecs[3].ns[3] = 70;
+	vecs[3].count[3] = 2;
+	load_absorb(&store, &config, &w);
+	/* The same core as a source without parts sees it. */
+	w.parts = 0;
+	w.nr_shown = 0;
+	w.cpu_vecs = NULL;
+	cpuset_del(&w.cpus, 3);
+	cpuset_add(&w.cpus, 2);
+	cpu[2] = cpu[3];
+	load_absorb(&store, &config, &w);
 }
 
 static void test_load(void **state)
 {
+	/* Odd figures, which a share of a window would round. */
+	const uint64_t day = 86400ULL * NSEC_PER_SEC;
+	double error;
+
 	(void)state;
-	absorb_load(load_window(1000000000, 0.25, 0.75, ""));
-	absorb_load(load_window(2000000000, 0.5, 0.5, ""));
-	assert_int_equal(word(F_CPU, "cpu=\"3\",context=\"task\"", 0), 1250000000);
-	assert_int_equal(word(F_CPU, "cpu=\"3\",context=\"idle\"", 0), 1750000000);
-	assert_int_equal(word(F_PROCSTAT_BUSY, "cpu=\"3\"", 0), 3000000000);
+	absorb_load(day + 1, 7777777777777, 0);
+	absorb_load(day + 3, 3, 0);
+	assert_true(word(F_CPU, "cpu=\"3\",context=\"task\"", 0) == 7777777777780);
+	assert_true(word(F_CPU, "cpu=\"3\",context=\"idle\"", 0) == 2 * day + 4 - 7777777777780);
+	assert_true(word(F_CPU, "cpu=\"2\",context=\"busy\"", 0) == 7777777777780);
+	assert_true(word(F_CPU, "cpu=\"2\",context=\"idle\"", 0) == 2 * day + 4 - 7777777777780);
+	assert_true(word(F_PROCSTAT_BUSY, "cpu=\"3\"", 0) == 2 * day + 4);
+	error = series_words(&store.series[F_PROCSTAT_ERROR],
+			     series_find(&store.series[F_PROCSTAT_ERROR], "cpu=\"3\""))
+			->f64;
+	assert_true(error > 0.999 && error < 1.0);
+	assert_int_equal(word(F_SOFTIRQ, "cpu=\"3\",vec=\"NET_RX\"", 0), 140);
+	assert_int_equal(word(F_SOFTIRQ_RUNS, "cpu=\"3\",vec=\"NET_RX\"", 0), 4);
+	assert_int_equal(word(F_CPU_ONLINE, "cpu=\"3\"", 0), 1);
 	/* What the source cannot tell has no series. */
-	assert_int_equal(series_find(&store.series[F_CPU], "cpu=\"3\",context=\"steal\""), SERIES_NONE);
+	assert_int_equal(series_find(&store.series[F_CPU], "cpu=\"3\",context=\"steal\""),
+			 SERIES_NONE);
+	assert_int_equal(series_find(&store.series[F_CPU_CLOSURE], "cpu=\"2\""), SERIES_NONE);
+	assert_int_equal(store.series[F_SOFTIRQ].nr, 1);
 	/* A window without a figure adds nothing but is counted. */
-	absorb_load(load_window(1000000000, 0, 0, "torn"));
-	assert_int_equal(word(F_CPU, "cpu=\"3\",context=\"task\"", 0), 1250000000);
+	absorb_load(1000000000, 0, LOAD_TORN);
+	assert_true(word(F_CPU, "cpu=\"3\",context=\"task\"", 0) == 7777777777780);
+	assert_true(word(F_PROCSTAT_BUSY, "cpu=\"3\"", 0) == 2 * day + 4);
+	assert_int_equal(word(F_SOFTIRQ_RUNS, "cpu=\"3\",vec=\"NET_RX\"", 0), 4);
 	assert_int_equal(word(F_CPU_VOID, "cpu=\"3\",reason=\"torn\"", 0), 1);
-	absorb_load(load_window(1000000000, 0, 0, "offline"));
-	assert_int_equal(store.series[F_CPU_VOID].nr, 1);
+	/* One that is offline is not even that. */
+	absorb_load(1000000000, 0, LOAD_OFFLINE);
+	assert_int_equal(store.series[F_CPU_VOID].nr, 2);
+	assert_int_equal(word(F_CPU_ONLINE, "cpu=\"3\"", 0), 0);
 }
 
 struct group {
@@ -85,61 +112,53 @@ struct group {
 	uint64_t count, sum_ns;
 };
 
-/* Every wait between the 4th and the 5th boundary. */
-static struct report *runq_window(uint64_t time_ns, const struct group *groups, size_t nr)
-{
-	struct report *report = report_new("runq");
-	struct table *table = report_table(report, "groups", NULL);
-	struct table *blame;
-
-	report->time_unix_ns = time_ns;
-	table_col_as(table, M_DETAIL, "cgroup", NULL);
-	table_col_as(table, M_ONLINE, "ended", NULL);
-	table_col(table, M_COUNT);
-	table_col(table, M_SUM_NS);
-	table_col_as(table, M_SUM_NS, "causes.idle_exit_ns", NULL);
-	table_col_as(table, M_SUM_NS, "causes.throttled_ns", NULL);
-	table_col(table, M_BUCKETS);
-	for (size_t i = 0; i < nr; i++) {
-		struct table *le;
-
-		table_row(table);
-		value_str(table_cell(table, i, 0), groups[i].cgroup);
-		value_bool(table_cell(table, i, 1), groups[i].ended);
-		value_u64(table_cell(table, i, 2), groups[i].count);
-		value_u64(table_cell(table, i, 3), groups[i].sum_ns);
-		value_u64(table_cell(table, i, 4), groups[i].sum_ns);
-		le = table_nested(table, i, 6, "le");
-		table_col(le, M_BURST_LE_NS);
-		table_col(le, M_COUNT);
-		for (unsigned int j = 0; j < config.nr_le; j++) {
-			table_row(le);
-			value_u64(table_cell(le, j, 0), config.le_ns[j]);
-			value_u64(table_cell(le, j, 1), j >= 4 ? groups[i].count : 0);
-		}
-	}
-	blame = report_table(report, "blame", NULL);
-	table_col_as(blame, M_DETAIL, "victim", NULL);
-	table_col_as(blame, M_FIX, "culprit", NULL);
-	table_col_as(blame, M_SUM_NS, "wait_ns", NULL);
-	table_col(blame, M_COUNT);
-	for (size_t i = 0; i < nr; i++) {
-		table_row(blame);
-		value_str(table_cell(blame, i, 0), groups[i].cgroup);
-		value_str(table_cell(blame, i, 1), groups[(i + 1) % nr].cgroup);
-		value_u64(table_cell(blame, i, 2), groups[i].sum_ns);
-		value_u64(table_cell(blame, i, 3), groups[i].count);
-	}
-	return report;
-}
-
+/*
+ * A window in which every wait was between the 4th and the 5th boundary, on an idle core, and each
+ * group was blamed on the next; this kernel does not tell throttled time.
+ */
 static void absorb_runq(uint64_t time_ns, const struct group *groups, size_t nr)
 {
-	struct report *report = runq_window(time_ns, groups, nr);
+	struct runq_group *names = calloc(nr, sizeof(*names));
+	struct runq_group_window *rows = calloc(nr, sizeof(*rows));
+	struct runq_blame *blame = calloc(nr, sizeof(*blame));
+	uint64_t *le_counts = calloc(nr * config.nr_le, sizeof(*le_counts));
+	struct runq_window window = {
+		.time_unix_ns = time_ns,
+		.le_ns = config.le_ns,
+		.nr_le = config.nr_le,
+		.causes_known = 1u << RUNQ_IDLE,
+		.groups = rows,
+		.nr_groups = nr,
+		.blame = blame,
+		.nr_blame = nr,
+	};
 
-	assert_int_equal(report_check(report), 0);
-	runq_absorb(&store, &config, report);
-	report_free(report);
+	for (size_t i = 0; i < nr; i++) {
+		uint64_t *le_count = &le_counts[i * config.nr_le];
+
+		names[i].path = groups[i].cgroup;
+		for (unsigned int j = 4; j < config.nr_le; j++)
+			le_count[j] = groups[i].count;
+		rows[i] = (struct runq_group_window){
+			.party = {.group = &names[i]},
+			.ended = groups[i].ended,
+			.count = groups[i].count,
+			.sum_ns = groups[i].sum_ns,
+			.cause_ns = {[RUNQ_IDLE] = groups[i].sum_ns, [RUNQ_THROTTLED] = 1},
+			.le_count = le_count,
+		};
+		blame[i] = (struct runq_blame){
+			.victim = {.group = &names[i]},
+			.culprit = {.group = &names[(i + 1) % nr]},
+			.wait_ns = groups[i].sum_ns,
+			.count = groups[i].count,
+		};
+	}
+	runq_absorb(&store, &config, &window);
+	free(names);
+	free(rows);
+	free(blame);
+	free(le_counts);
 }
 
 static void test_runq(void **state)
@@ -159,6 +178,49 @@ static void test_runq(void **state)
 			 SERIES_NONE);
 	assert_int_equal(word(F_RUNQ_BLAME, "victim=\"/a\",culprit=\"/\\\"b\\\"\\n\"", 0), 2000);
 	assert_int_equal(word(F_RUNQ_GROUPS, "", 0), 2);
+}
+
+/* What is no cgroup keeps its word, is not counted among the cgroups and never folded. */
+static void test_parties(void **state)
+{
+	static const struct {
+		enum runq_party_kind kind;
+		const char *label;
+	} parties[] = {
+		{RUNQ_PARTY_GONE, "(gone)"},	   {RUNQ_PARTY_IDLE, "(idle)"},
+		{RUNQ_PARTY_QUOTA, "(quota)"},	   {RUNQ_PARTY_KTHREADS, "(kernel threads)"},
+		{RUNQ_PARTY_UNKNOWN, "(unknown)"}, {RUNQ_PARTY_OTHER_CORE, "(other core)"},
+		{RUNQ_PARTY_OTHER, "(other)"},
+	};
+	struct runq_group a = {.path = "/a"}, strange = {.path = "/(idle)"};
+	uint64_t le_count[16] = {0};
+	struct runq_group_window rows[] = {
+		{.party = {.group = &a}, .count = 1, .sum_ns = 10, .le_count = le_count},
+		{.party = {.kind = RUNQ_PARTY_OTHER}, .count = 2, .sum_ns = 20, .le_count = le_count},
+	};
+	struct runq_blame blame[] = {{.victim = {.group = &a}, .wait_ns = 5, .count = 1},
+				     {.victim = {.group = &a},
+				      .culprit = {.group = &strange},
+				      .wait_ns = 7,
+				      .count = 1}};
+	struct runq_window window = {.time_unix_ns = 1, .groups = rows, .nr_groups = 2};
+	char labels[64];
+
+	(void)state;
+	window.blame = blame;
+	window.nr_blame = 1;
+	for (size_t i = 0; i < sizeof(parties) / sizeof(parties[0]); i++) {
+		blame[0].culprit.kind = parties[i].kind;
+		runq_absorb(&store, &config, &window);
+		snprintf(labels, sizeof(labels), "victim=\"/a\",culprit=\"%s\"", parties[i].label);
+		assert_int_equal(word(F_RUNQ_BLAME, labels, 0), 5);
+	}
+	assert_int_equal(word(F_RUNQ_GROUPS, "", 0), 1);
+	assert_int_equal(word(F_RUNQ, "cgroup=\"(other)\"", config.nr_le), 14);
+	/* A cgroup without series of its own goes to the rest, whatever its name is. */
+	window.blame = &blame[1];
+	runq_absorb(&store, &config, &window);
+	assert_int_equal(word(F_RUNQ_BLAME, "victim=\"/a\",culprit=\"(other)\"", 0), 12);
 }
 
 static void test_limit(void **state)
@@ -214,6 +276,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_load, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_runq, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_parties, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_limit, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_ended, setup, teardown),
 	};

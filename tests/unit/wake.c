@@ -1,29 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Wake points: the thesis's equations on its own numbers, the sweep, every way to reject a point. */
+/* Wake points: the card's offset, the sweep, every way to reject a point. */
 #include "test.h"
 
 #include <limits.h>
+#include <math.h>
 
 #include "stats/wake.h"
 
-/* Numbers of the thesis: latch 1.4 µs, time after idle read 1.3 + 2.6 µs, interrupt offset 1.8 µs. */
-static void test_equations(void **state)
+/* Equations 8 and 9 with the thesis's interrupt offset of 1.8 µs and a DMA read of 0.9 µs. */
+static void test_nic_offset(void **state)
 {
-	/* 5: Tbi 10 000, host 5 000 before and 6 400 after the latch: mwait 1.4 µs after Tbi. */
-	assert_int_equal(wake_eq5_mwait(10000, 5000, 6400), 11400);
-	/* 6: latched half-way, so the error is ±0.7 µs. */
-	assert_int_equal(wake_eq6_wake_time(100000, 70000, 70000 + WAKE_I210_LATCH_NS), 99300);
-	/* 3: a C6 wake-up of 81 642 ns (Broadwell, table 6) seen through latch and interrupt offset. */
-	assert_int_equal(wake_eq3_deep(81642 + 700 + 1800 + 5000, 700, 5000, 1800), 81642);
-	/* 4: C1 also has the DMA read taken off. */
-	assert_int_equal(wake_eq4_shallow(15153 + 700 + 1800 + 900 + 5000, 700, 5000, 900, 1800), 15153);
-	assert_int_equal(wake_eq7_ideal(20000, 5000), 15000);
-	/* 8 and 9: deep states count from the start of the DMA read, shallow ones from its end. */
-	assert_int_equal(wake_eq8_deep_offset(5200, 5000, WAKE_I210_IRQ_OFFSET_NS), 2000);
-	assert_int_equal(wake_eq9_shallow_offset(900, WAKE_I210_IRQ_OFFSET_NS), 2700);
-	/* 4 is 7 with the interrupt time of 9. */
-	assert_int_equal(wake_eq4_shallow(30000, 0, 5000, 900, 1800),
-			 wake_eq7_ideal(30000, 5000 + wake_eq9_shallow_offset(900, 1800)));
+	assert_int_equal(wake_nic_offset(true, 900, WAKE_I210_IRQ_OFFSET_NS), 1800);
+	assert_int_equal(wake_nic_offset(false, 900, WAKE_I210_IRQ_OFFSET_NS), 2700);
 }
 
 /* 35 steps of 1500: with 15 combinations of core and state the 525 sets of the thesis. */
@@ -37,13 +25,29 @@ static void test_sweep(void **state)
 	assert_int_equal(wake_sweep_distance(&sweep, 1), 330000);
 	assert_true(wake_sweep_distance(&sweep, 34) <= 8000000);
 	assert_true(wake_sweep_distance(&sweep, 35) > 8000000);
-	assert_true(wake_sweep_total_ns(&sweep) > 81000000 && wake_sweep_total_ns(&sweep) < 82000000);
+	assert_true(wake_sweep_total_ns(&sweep) > 81000000 &&
+		    wake_sweep_total_ns(&sweep) < 82000000);
 	sweep.to_ns = 300000;
 	assert_int_equal(wake_sweep_steps(&sweep), 1);
 	sweep.to_ns = 200000;
 	assert_int_equal(wake_sweep_steps(&sweep), 0);
 	sweep = (struct wake_sweep){300000, 8000000, 1.0, 10};
 	assert_int_equal(wake_sweep_steps(&sweep), 1);
+}
+
+/* By time: of distances 100 and 200 µs the first half of the points takes a third. */
+static void test_sweep_share(void **state)
+{
+	struct wake_sweep sweep = {100000, 200000, 2.0, 10}, none = {300000, 200000, 2.0, 10};
+
+	assert_true(wake_sweep_share(&sweep, 0, 2) == 0.0);
+	assert_true(fabs(wake_sweep_share(&sweep, 10, 2) - 1.0 / 6) < 1e-9);
+	assert_true(fabs(wake_sweep_share(&sweep, 20, 2) - 1.0 / 3) < 1e-9);
+	assert_true(fabs(wake_sweep_share(&sweep, 30, 2) - 2.0 / 3) < 1e-9);
+	assert_true(fabs(wake_sweep_share(&sweep, 40, 2) - 1.0) < 1e-9);
+	assert_true(wake_sweep_share(&none, 5, 1) == 0.0);
+	sweep.points = 0;
+	assert_true(wake_sweep_share(&sweep, 5, 1) == 0.0);
 }
 
 /* Launch at 1 000 000, idle from 700 000, awake at 1 007 000, handler at 1 008 000. */
@@ -62,9 +66,9 @@ static struct wake_kpoint good_point(void)
 	};
 }
 
-static struct wake_raw raw_of(enum wake_launcher launcher, const struct wake_kpoint *k)
+static struct wake_raw raw_of(enum wake_source source, const struct wake_kpoint *k)
 {
-	return (struct wake_raw){.launcher = launcher,
+	return (struct wake_raw){.source = source,
 				 .k = k,
 				 .launch_ns = 1000000,
 				 .distance_ns = 310000,
@@ -98,14 +102,14 @@ static void test_taken(void **state)
 	assert_int_equal(p.user_ns, 15000);
 	assert_int_equal(p.state, 2);
 	assert_int_equal(p.order, WAKE_EXIT_FIRST);
-	/* The handler inside the window is the first sign of life. */
+	/* A handler inside the window counts as awake. */
 	k.ti_ns = 1003000;
 	k.inside = 1;
 	wake_judge(&raw, &p);
 	assert_int_equal(p.latency_ns, 2940);
 	assert_int_equal(p.order, WAKE_IRQ_FIRST);
 	/* The card's offset comes off as well. */
-	raw.launcher = WAKE_NIC;
+	raw.source = WAKE_NIC;
 	raw.offset_ns = 1800;
 	wake_judge(&raw, &p);
 	assert_int_equal(p.latency_ns, 1140);
@@ -185,18 +189,19 @@ static void test_names(void **state)
 	for (int i = 0; i < WAKE_NR_REJECTS; i++)
 		for (int k = 0; k < i; k++)
 			assert_string_not_equal(wake_reject_name(i), wake_reject_name(k));
-	for (int i = 0; i < WAKE_NR_LAUNCHERS; i++)
-		assert_non_null(wake_launcher_name(i));
-	assert_string_equal(wake_launcher_name(WAKE_PASSIVE), "passive");
+	for (int i = 0; i < WAKE_NR_SOURCES; i++)
+		assert_non_null(wake_source_name(i));
+	assert_string_equal(wake_source_name(WAKE_PASSIVE), "passive");
 	assert_string_equal(wake_order_name(WAKE_IRQ_FIRST), "irq-first");
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_equations),     cmocka_unit_test(test_sweep),
-		cmocka_unit_test(test_taken),	      cmocka_unit_test(test_filter_window),
-		cmocka_unit_test(test_filter_cause), cmocka_unit_test(test_names),
+		cmocka_unit_test(test_nic_offset),    cmocka_unit_test(test_sweep),
+		cmocka_unit_test(test_sweep_share),   cmocka_unit_test(test_taken),
+		cmocka_unit_test(test_filter_window), cmocka_unit_test(test_filter_cause),
+		cmocka_unit_test(test_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -81,7 +81,8 @@ static void test_drift_and_jitter(void **state)
 				int64_t allowed = wake_clock_uncertainty(&map, device) + 2;
 
 				assert_true(off <= allowed && -off <= allowed);
-				off = wake_clock_to_device(&map, wake_clock_to_system(&map, device)) -
+				off = wake_clock_to_device(&map,
+							   wake_clock_to_system(&map, device)) -
 				      device;
 				assert_true(off <= 1 && -off <= 1);
 			}

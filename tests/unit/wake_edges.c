@@ -7,9 +7,9 @@
 static struct task_struct sender = {.pid = SENDER, .tgid = SENDER}, other = {.pid = 60, .tgid = 60};
 
 /* What the worker makes of its point; our own overhead is none here. */
-static struct wake_point judge_point(enum wake_launcher launcher)
+static struct wake_point judge_point(enum wake_source source)
 {
-	struct wake_raw raw = {.launcher = launcher,
+	struct wake_raw raw = {.source = source,
 			       .k = &slot[HERE].point,
 			       .launch_ns = order[HERE].launch_ns,
 			       .how = order[HERE].how,

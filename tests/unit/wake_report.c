@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The report of wake from points whose figures are known. */
+/* The window of wake from points whose figures are known, and its report. */
 #include "test.h"
 
+#include "measure/wake/fill.h"
 #include "measure/wake/report.h"
+#include "measure/wake/report_points.h"
 #include "stats/hist.h"
 #include "view/svg/wake.h"
 
@@ -10,14 +12,13 @@
 
 /* One core with POLL, C1 (claims 2 µs) and C6 (claims 133 µs); timer and remote points in turns. */
 struct bench {
-	struct wake_opts opts;
 	struct wake_cpu_env cpu;
 	struct wake_env env;
 	struct wake_probe probe;
 	struct wake_worker worker;
 	struct wake_run run;
 	struct wake_point points[POINTS];
-	struct wake_result result;
+	struct wake_window window;
 };
 
 static void fill_state(struct cpuidle_state *state, const char *name, uint64_t latency_ns)
@@ -34,12 +35,12 @@ static int setup(void **state)
 
 	if (!b)
 		return -1;
-	b->opts.launchers = 1u << WAKE_TIMER | 1u << WAKE_REMOTE;
-	b->opts.sweep = (struct wake_sweep){300000, 300000, 1.1, POINTS / 2};
-	b->opts.breakdown = true;
-	b->env = (struct wake_env){
-		.nr_cpus = 1, .nr_states = 3, .cpus = &b->cpu, .dma_latency_ns = -1};
-	strcpy(b->env.idle.driver, "intel_idle");
+	b->run.plan.sources = 1u << WAKE_TIMER | 1u << WAKE_REMOTE;
+	b->run.plan.sweep = (struct wake_sweep){300000, 300000, 1.1, POINTS / 2};
+	b->window.breakdown = true;
+	b->env = (struct wake_env){.nr_cpus = 1, .cpus = &b->cpu};
+	b->env.machine = (struct wake_machine){.nr_states = 3, .dma_latency_ns = -1};
+	strcpy(b->env.machine.idle.driver, "intel_idle");
 	b->cpu.nr = 3;
 	fill_state(&b->cpu.before[0], "POLL", 0);
 	fill_state(&b->cpu.before[1], "C1", 2000);
@@ -60,28 +61,45 @@ static int setup(void **state)
 			.irq_ns = (remote ? 50000 : 1000) + i + 500,
 			.user_ns = (remote ? 50000 : 1000) + i + 4000,
 			.state = remote ? 2 : 1,
-			.launcher = remote ? WAKE_REMOTE : WAKE_TIMER,
+			.source = remote ? WAKE_REMOTE : WAKE_TIMER,
 			.order = WAKE_EXIT_FIRST,
 		};
 	}
 	b->worker = (struct wake_worker){.points = b->points, .nr = POINTS, .max = POINTS};
-	b->worker.character = (struct wake_character){
+	b->worker.calibration = (struct wake_calibration){
 		.known = true, .stamp = {60, 4}, .clock_step_ns = 32, .clock_read_ns = 33};
 	b->run.workers = &b->worker;
 	b->run.nr_workers = 1;
-	b->result = (struct wake_result){.opts = &b->opts,
-					 .env = &b->env,
-					 .probe = &b->probe,
-					 .run = &b->run,
-					 .window_ns = 60000000};
+	b->run.probe = &b->probe;
 	*state = b;
 	return 0;
 }
 
 static int teardown(void **state)
 {
-	free(*state);
+	struct bench *b = *state;
+
+	wake_window_free(&b->window);
+	free(b);
 	return 0;
+}
+
+static struct report *report_of(struct bench *b, const struct wake_passive *passive)
+{
+	struct report *report = NULL;
+
+	assert_int_equal(wake_fill(&b->window, &b->env, &b->run, passive), 0);
+	assert_int_equal(wake_report(&b->window, &report), 0);
+	return report;
+}
+
+static struct report *points_of(struct bench *b)
+{
+	struct report *report = NULL;
+
+	assert_int_equal(wake_fill(&b->window, &b->env, &b->run, NULL), 0);
+	assert_int_equal(wake_report_points(&b->window, true, &report), 0);
+	return report;
 }
 
 static const struct table *table_of(const struct report *report, const char *key)
@@ -113,10 +131,9 @@ static void test_states(void **state)
 	struct bench *b = *state;
 	struct report *report;
 	const struct table *t;
-	bool exceeds = true;
 
-	assert_int_equal(wake_report(&b->result, &report, &exceeds), 0);
-	assert_false(exceeds);
+	report = report_of(b, NULL);
+	assert_false(b->window.exceeds);
 	assert_string_equal(report->source, "timer,remote");
 	t = table_of(report, "states");
 	assert_int_equal(t->nr_rows, 2);
@@ -145,13 +162,12 @@ static void test_rejected(void **state)
 {
 	struct bench *b = *state;
 	struct report *report;
-	bool exceeds;
 
 	b->points[0].reject = WAKE_REJ_BEFORE_IDLE;
 	b->points[2].reject = WAKE_REJ_BEFORE_IDLE;
 	b->points[4].reject = WAKE_REJ_OTHER_FIRST;
 	b->points[6].reject = WAKE_REJ_NMI;
-	assert_int_equal(wake_report(&b->result, &report, &exceeds), 0);
+	report = report_of(b, NULL);
 	assert_int_equal(cell(report->fields, 0, "asked_total"), POINTS);
 	assert_int_equal(cell(report->fields, 0, "taken_total"), POINTS - 4);
 	assert_int_equal(cell(report->fields, 0, "rejected.before_idle_total"), 2);
@@ -166,12 +182,11 @@ static void test_exceeds(void **state)
 {
 	struct bench *b = *state;
 	struct report *report;
-	bool exceeds = false;
 
 	/* One point beyond claim plus uncertainty is enough. */
 	b->points[8].latency_ns = 2097;
-	assert_int_equal(wake_report(&b->result, &report, &exceeds), 0);
-	assert_true(exceeds);
+	report = report_of(b, NULL);
+	assert_true(b->window.exceeds);
 	assert_string_equal(text(table_of(report, "states"), 0, "verdict"), "exceeds");
 	assert_int_equal(cell(table_of(report, "states"), 0, "near_max_total"), 1);
 	report_free(report);
@@ -183,11 +198,10 @@ static void test_prewake_and_breakdown(void **state)
 	struct bench *b = *state;
 	struct report *report;
 	const struct table *t;
-	bool exceeds;
 
 	for (int i = 0; i < POINTS; i++)
 		b->points[i].state = 2;
-	assert_int_equal(wake_report(&b->result, &report, &exceeds), 0);
+	report = report_of(b, NULL);
 	t = table_of(report, "prewake");
 	assert_int_equal(t->nr_rows, 1);
 	assert_int_equal(cell(t, 0, "prewake_ns"), 49001);
@@ -206,16 +220,16 @@ static void test_unknown_overhead(void **state)
 {
 	struct bench *b = *state;
 	struct report *report;
-	bool exceeds, said = false;
+	bool said = false;
 	int col;
 
-	b->worker.character.known = false;
-	assert_int_equal(wake_report(&b->result, &report, &exceeds), 0);
+	b->worker.calibration.known = false;
+	report = report_of(b, NULL);
 	col = table_find(report->fields, "overhead_ns");
 	assert_true(col >= 0);
 	assert_int_equal(table_cell(report->fields, 0, col)->kind, VALUE_NULL);
 	for (size_t i = 0; i < report->nr_notes; i++)
-		said |= strstr(report->notes[i], "overhead is not known") != NULL;
+		said |= strstr(report->notes[i], "overhead of our stamp is unknown") != NULL;
 	assert_true(said);
 	report_free(report);
 }
@@ -226,13 +240,12 @@ static void test_unknown_clock(void **state)
 	static const char *const keys[] = {"clock_read_ns", "clock_step_ns"};
 	struct bench *b = *state;
 	struct report *report;
-	bool exceeds;
 
-	assert_int_equal(wake_report(&b->result, &report, &exceeds), 0);
+	report = report_of(b, NULL);
 	assert_int_equal(cell(table_of(report, "cpus"), 0, "clock_step_ns"), 32);
 	report_free(report);
-	b->worker.character = (struct wake_character){0};
-	assert_int_equal(wake_report(&b->result, &report, &exceeds), 0);
+	b->worker.calibration = (struct wake_calibration){0};
+	report = report_of(b, NULL);
 	for (int i = 0; i < 2; i++) {
 		const struct table *cpus = table_of(report, "cpus");
 
@@ -247,11 +260,10 @@ static void test_passive(void **state)
 	static struct wake_hist hists[3], prev[3];
 	struct wake_counts counts = {.other = 12, .other_first = 3, .early = 1},
 			   counts_prev = {.other = 5};
-	struct wake_window window = {1, 3, hists, prev, &counts, &counts_prev};
+	struct wake_passive passive = {1, 3, false, hists, prev, &counts, &counts_prev};
 	struct bench *b = *state;
 	struct report *report;
 	const struct table *t;
-	bool exceeds = true;
 
 	memset(hists, 0, sizeof(hists));
 	memset(prev, 0, sizeof(prev));
@@ -265,13 +277,12 @@ static void test_passive(void **state)
 	hists[2].count[hist_index(140000)] = 4;
 	hists[2].sum_ns = 4 * 140000;
 	hists[2].max_ns = hists[2].min_ns = 140000;
-	b->opts.launchers = 1u << WAKE_PASSIVE;
+	b->run.plan.sources = 1u << WAKE_PASSIVE;
+	b->window.breakdown = false;
 	b->worker.nr = 0;
-	b->probe.nr_states = 3;
-	b->result.window = &window;
 	b->cpu.counted = true;
-	assert_int_equal(wake_report(&b->result, &report, &exceeds), 0);
-	assert_true(exceeds);
+	report = report_of(b, &passive);
+	assert_true(b->window.exceeds);
 	assert_int_equal(cell(report->fields, 0, "taken_total"), 24);
 	assert_int_equal(cell(report->fields, 0, "asked_total"), 24 + 7 + 3 + 1);
 	t = table_of(report, "states");
@@ -287,14 +298,24 @@ static void test_passive(void **state)
 	report_free(report);
 	/* A core whose counters are gone has none, not zero; one that began anew counts from 0. */
 	b->cpu.counted = false;
-	assert_int_equal(wake_report(&b->result, &report, &exceeds), 0);
+	report = report_of(b, &passive);
 	t = table_of(report, "states");
 	assert_int_equal(table_cell(t, 1, table_find(t, "usage_total"))->kind, VALUE_NULL);
 	report_free(report);
 	b->cpu.counted = true;
 	b->cpu.before[2].usage = 1000;
-	assert_int_equal(wake_report(&b->result, &report, &exceeds), 0);
+	report = report_of(b, &passive);
 	assert_int_equal(cell(table_of(report, "states"), 1, "usage_total"), 77);
+	report_free(report);
+	/* A state without wake-ups is shown where it is the only one, and has no figures. */
+	passive.one_state = true;
+	report = report_of(b, &passive);
+	t = table_of(report, "states");
+	assert_int_equal(t->nr_rows, 3);
+	assert_int_equal(cell(t, 0, "count"), 0);
+	assert_int_equal(table_cell(t, 0, table_find(t, "min_ns"))->kind, VALUE_NULL);
+	assert_int_equal(table_cell(t, 0, table_find(t, "near_max_total"))->kind, VALUE_NULL);
+	assert_int_equal(table_cell(t, 0, table_find(t, "near_max_ratio"))->kind, VALUE_NULL);
 	report_free(report);
 }
 
@@ -305,12 +326,13 @@ static void test_points(void **state)
 	const struct table *t;
 
 	b->points[3].reject = WAKE_REJ_LOST;
-	assert_int_equal(wake_report_points(&b->result, true, &report), 0);
+	report = points_of(b);
 	t = table_of(report, "points");
 	assert_int_equal(t->nr_rows, POINTS);
 	assert_int_equal(cell(t, 0, "latency_ns"), 1000);
 	assert_string_equal(text(t, 3, "rejected"), "lost");
 	assert_int_equal(table_cell(t, 3, table_find(t, "latency_ns"))->kind, VALUE_NULL);
+	assert_int_equal(table_cell(t, 3, table_find(t, "index"))->kind, VALUE_NULL);
 	t = table_of(report, "distribution");
 	assert_int_equal(cell(t, t->nr_rows - 1, "count"), POINTS / 2 - 1);
 	report_free(report);
@@ -355,7 +377,7 @@ static void test_distribution(void **state)
 	b->env.cpus = calloc(b->env.nr_cpus, sizeof(*b->env.cpus));
 	b->run.workers = workers;
 	b->run.nr_workers = 2;
-	assert_int_equal(wake_report_points(&b->result, true, &report), 0);
+	report = points_of(b);
 	t = table_of(report, "distribution");
 	assert_int_equal(curves(t), 2);
 	assert_int_equal(cell(t, t->nr_rows - 1, "count"), POINTS);
@@ -365,9 +387,9 @@ static void test_distribution(void **state)
 	report_free(report);
 
 	for (int i = 0; i < POINTS; i++)
-		b->points[i].launcher = WAKE_TIMER;
-	b->opts.launchers = 1u << WAKE_TIMER;
-	assert_int_equal(wake_report_points(&b->result, true, &report), 0);
+		b->points[i].source = WAKE_TIMER;
+	b->run.plan.sources = 1u << WAKE_TIMER;
+	report = points_of(b);
 	t = table_of(report, "distribution");
 	assert_int_equal(curves(t), 2);
 	assert_int_equal(cell(t, t->nr_rows - 1, "count"), POINTS);
@@ -378,7 +400,7 @@ static void test_distribution(void **state)
 	report_free(report);
 
 	b->run.nr_workers = WAKE_PLOT_CORES + 4;
-	assert_int_equal(wake_report_points(&b->result, true, &report), 0);
+	report = points_of(b);
 	t = table_of(report, "distribution");
 	assert_int_equal(curves(t), 1);
 	assert_int_equal(cell(t, t->nr_rows - 1, "count"), POINTS * (WAKE_PLOT_CORES + 4));

@@ -45,7 +45,7 @@ static void test_median_error(void **state)
 	assert_true(s.median_error_ns == 2);
 }
 
-/* A percentile whose tail would hold less than one value is not to be had. */
+/* A percentile with less than one value above it is NAN. */
 static void test_summary_small(void **state)
 {
 	int32_t values[100] = {0};

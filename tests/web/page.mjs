@@ -39,6 +39,9 @@ async function small(browser) {
 		document.querySelector(".core .ctx-task").getBoundingClientRect().width - was) > 3, before);
 	ok(true, "page: the bars move with the stream");
 	ok(await page.locator(".core .mark:visible").count() === 2, "page: what /proc/stat claims is marked");
+	ok((await page.textContent("#view-cores .legend")).includes("more than 7 points off") &&
+		/7 points on/.test(await page.textContent("#view-cores .summary")),
+	"page: where /proc/stat is called wrong comes with the figures", await page.textContent("#view-cores"));
 	ok((await page.textContent("#losses")).includes("12 waits of groups") &&
 		(await page.textContent("#losses")).includes("3 samples given up"),
 	"page: losses are named above every view", await page.textContent("#losses"));

@@ -8,7 +8,6 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "report/report.h"
 
 struct audit_opts {
 	unsigned int cpu;   /* the core that is loaded and audited */
@@ -39,9 +38,6 @@ enum audit_load {
 	AUDIT_NR_LOADS,
 };
 
-/* "random"; NULL from AUDIT_NR_LOADS on. */
-const char *audit_load_name(unsigned int load);
-
 /* How an experiment waits and tells where it is; both may be NULL. */
 struct audit_env {
 	/* Until CLOCK_MONOTONIC @until_ns; true when it is time to stop and report what there is. */
@@ -51,7 +47,6 @@ struct audit_env {
 
 /* What the experiments found out, for the verdict; each fills its part. */
 struct audit_findings {
-	uint64_t begin_ns;  /* CLOCK_MONOTONIC of the first experiment */
 	const char *source; /* that the errors are held against; NULL while there are none */
 	unsigned int user_hz;
 	bool tick_looked, tick_known;
@@ -100,16 +95,6 @@ struct audit_findings {
 /* Columns that are never off by more are not samples. */
 #define AUDIT_EXACT_ERROR 0.03
 
-int audit_ticks(const struct audit_opts *opts, const struct audit_env *env,
-		struct audit_findings *findings, struct report **ret_report, struct err *err);
-int audit_delays(const struct audit_opts *opts, const struct audit_env *env,
-		 struct audit_findings *findings, struct report **ret_report, struct err *err);
-int audit_sources(const struct audit_opts *opts, const struct audit_env *env,
-		  struct audit_findings *findings, struct report **ret_report, struct err *err);
-/* @hz 0: found by a short experiment. */
-int audit_precision(const struct audit_opts *opts, const struct audit_env *env, double want,
-		    unsigned int hz, struct report **ret_report, struct err *err);
-
 enum audit_regime {
 	AUDIT_UNKNOWN,
 	AUDIT_TICK,	/* all busy columns move on the tick only */
@@ -120,8 +105,5 @@ enum audit_regime {
 
 enum audit_regime audit_regime(const struct audit_findings *findings);
 const char *audit_regime_name(enum audit_regime regime);
-/* The closing report: regime, worst error, windows, what to use instead. */
-int audit_verdict(const struct audit_opts *opts, const struct audit_findings *findings,
-		  struct report **ret_report, struct err *err);
 
 #endif

@@ -14,17 +14,17 @@
 #define HIDDEN_SHARE 0.25
 #define ROUNDS	     3
 
-static int probe(struct source_set *lanes, double share, uint64_t period_ns,
+static int probe(struct audit_samples *samples, double share, uint64_t period_ns,
 		 const struct audit_env *env, struct phase_probe *probe, bool *stopped,
 		 struct err *err)
 {
-	struct duty_opts opts = {.cpu = (int)lanes->cpu,
+	struct duty_opts opts = {.cpu = (int)samples->cpu,
 				 .duty = share,
 				 .period_ns = period_ns,
 				 .locked = true,
 				 .phase_ns = probe->phase_ns};
-	int columns = source_set_find(lanes, "procstat"), rc;
-	struct load_window truth, shown;
+	int columns = source_set_find(&samples->set, "procstat"), rc;
+	struct load_cpu_window truth, shown;
 	struct duty duty;
 	bool bound;
 
@@ -34,19 +34,19 @@ static int probe(struct source_set *lanes, double share, uint64_t period_ns,
 	rc = duty_start(&duty, &opts, err);
 	if (rc)
 		return rc;
-	source_set_reset(lanes);
+	audit_samples_reset(samples);
 	*stopped = audit_wait(env, clock_mono_ns() + SETTLE_NS);
-	source_set_sample(lanes);
+	audit_samples_add(samples);
 	*stopped |= audit_wait(env, clock_mono_ns() + PROBE_NS);
-	source_set_sample(lanes);
+	audit_samples_add(samples);
 	bound = gen_child_on(&duty.child, opts.cpu);
 	if (!gen_child_alive(&duty.child))
-		rc = audit_no_load(err, lanes->cpu);
+		rc = audit_no_load(err, samples->cpu);
 	duty_stop(&duty);
 	if (rc || *stopped)
 		return rc;
-	source_set_window(lanes, 0, 0, 1, &truth);
-	source_set_window(lanes, columns, 0, 1, &shown);
+	audit_samples_window(samples, 0, 0, 1, &truth);
+	audit_samples_window(samples, columns, 0, 1, &shown);
 	/* Others on the core would be taken for the task, or hide that it was seen. */
 	probe->valid = bound && !((truth.flags | shown.flags) & LOAD_NO_FIGURE) &&
 		       truth.busy_ratio <= share + AUDIT_OTHERS_MAX;
@@ -55,7 +55,7 @@ static int probe(struct source_set *lanes, double share, uint64_t period_ns,
 	return 0;
 }
 
-int audit_hide_search(struct source_set *lanes, double share, uint64_t period_ns,
+int audit_hide_search(struct audit_samples *samples, double share, uint64_t period_ns,
 		      const struct audit_env *env, struct audit_hide *ret_hide, struct err *err)
 {
 	struct audit_hide hide = {.period_ns = period_ns};
@@ -70,7 +70,7 @@ int audit_hide_search(struct source_set *lanes, double share, uint64_t period_ns
 			continue;
 		audit_progress(env, "sources: searching a phase to hide in, %zu of %d",
 			       i % AUDIT_PROBES + 1, AUDIT_PROBES);
-		rc = probe(lanes, share, period_ns, env, at, &hide.stopped, err);
+		rc = probe(samples, share, period_ns, env, at, &hide.stopped, err);
 		nr_valid += at->valid;
 	}
 	if (rc)

@@ -4,7 +4,7 @@
 #define SUBTICK_MEASURE_AUDIT_HIDE_H
 
 #include "measure/audit/audit.h"
-#include "measure/audit/source_set.h"
+#include "measure/audit/samples.h"
 #include "stats/phase.h"
 
 #define AUDIT_PROBES 16
@@ -22,7 +22,7 @@ struct audit_hide {
  * Tries phases of a burn of @share in every @period_ns and picks the best and the worst. A probe
  * during which others had much of the core is tried again, twice at most.
  */
-int audit_hide_search(struct source_set *lanes, double share, uint64_t period_ns,
+int audit_hide_search(struct audit_samples *samples, double share, uint64_t period_ns,
 		      const struct audit_env *env, struct audit_hide *ret_hide, struct err *err);
 
 #endif

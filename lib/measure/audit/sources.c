@@ -1,22 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* audit sources: every source of load side by side, under loads that are hard to see. */
-#include "measure/audit/audit.h"
+/* Runs the loads of audit sources and samples every source meanwhile. */
+#include "measure/audit/sources.h"
 
 #include <errno.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "gen/duty.h"
 #include "gen/flood.h"
-#include "measure/audit/hide.h"
-#include "measure/audit/source_set.h"
-#include "measure/audit/sources_report.h"
 #include "measure/audit/sources_judge.h"
 #include "measure/audit/watch.h"
+#include "measure/load/sources.h"
 
 #define GOLDEN	    0.6180339887
 #define SETTLE_NS   (100 * NSEC_PER_MSEC)
@@ -42,229 +37,191 @@ struct sources {
 	const struct audit_opts *opts;
 	const struct audit_env *env;
 	struct audit_findings *findings;
-	struct source_set lanes;
-	struct audit_hide hide;
-	bool hide_done;
-	uint64_t period_ns, tick_ns;
-	struct report *report;
-	struct audit_tables tables;
-	bool stopped;
+	struct audit_samples samples;
+	uint64_t period_ns;
+	struct audit_sources *result;
 };
 
-static bool scene_wanted(const struct sources *s, enum audit_load scene)
+static bool run_wanted(const struct sources *s, enum audit_load load)
 {
 	if (s->opts->phase_given)
-		return scene == AUDIT_LOCKED;
-	if (scene == AUDIT_LOCKED || (s->opts->loads && !(s->opts->loads >> scene & 1)))
+		return load == AUDIT_LOCKED;
+	if (load == AUDIT_LOCKED || (s->opts->loads && !(s->opts->loads >> load & 1)))
 		return false;
-	if (scene == AUDIT_HIDDEN)
-		return s->hide.hidden;
-	if (scene == AUDIT_EXPOSED)
-		return s->hide.exposed;
+	if (load == AUDIT_HIDDEN)
+		return s->result->hide.hidden;
+	if (load == AUDIT_EXPOSED)
+		return s->result->hide.exposed;
 	return true;
 }
 
-static void scene_duty(const struct sources *s, enum audit_load scene, struct duty_opts *duty)
+static void run_duty_opts(const struct sources *s, enum audit_load load, struct duty_opts *duty)
 {
 	*duty = (struct duty_opts){.cpu = (int)s->opts->cpu,
 				   .duty = s->opts->duty,
 				   .period_ns = s->period_ns,
-				   .locked = scene != AUDIT_RANDOM,
+				   .locked = load != AUDIT_RANDOM,
 				   .phase_ns = s->opts->phase_ns};
 	/*
 	 * A period of whole ticks would keep each burn, wherever it begins, on one side of a tick
 	 * that falls on its edge. This ratio is as far from any step with it as can be.
 	 */
-	if (scene == AUDIT_RANDOM && !s->opts->period_ns)
-		duty->period_ns = (uint64_t)((double)s->tick_ns * GOLDEN);
+	if (load == AUDIT_RANDOM && !s->opts->period_ns)
+		duty->period_ns = (uint64_t)((double)s->result->tick_ns * GOLDEN);
 	/* One part in 64 too long: the burn moves across the tick and comes round. */
-	if (scene == AUDIT_SWEPT)
-		duty->period_ns += s->tick_ns / 64;
-	if (scene == AUDIT_HIDDEN || scene == AUDIT_EXPOSED) {
-		duty->period_ns = s->tick_ns;
+	if (load == AUDIT_SWEPT)
+		duty->period_ns += s->result->tick_ns / 64;
+	if (load == AUDIT_HIDDEN || load == AUDIT_EXPOSED) {
+		duty->period_ns = s->result->tick_ns;
 		duty->phase_ns =
-			scene == AUDIT_HIDDEN ? s->hide.hidden_phase_ns : s->hide.exposed_phase_ns;
+			load == AUDIT_HIDDEN ? s->result->hide.hidden_phase_ns : s->result->hide.exposed_phase_ns;
 		duty->duty = s->opts->share;
 	}
 }
 
-static uint64_t scene_length(const struct sources *s, enum audit_load scene)
+static uint64_t run_length(const struct sources *s, enum audit_load load)
 {
 	size_t nr = 0;
 
 	for (int i = 0; i < AUDIT_NR_LOADS; i++)
-		nr += scene_wanted(s, i);
+		nr += run_wanted(s, i);
 	if (s->opts->budget_ns) {
-		uint64_t search = s->hide_done ? SEARCH_NS : 0;
+		uint64_t search = s->result->hide_searched ? SEARCH_NS : 0;
 		uint64_t left = s->opts->budget_ns > search ? s->opts->budget_ns - search : 0;
 
 		left /= nr;
 		return left < SHORTEST_NS ? SHORTEST_NS : left > LONGEST_NS ? LONGEST_NS : left;
 	}
-	return s->opts->brief && scene != AUDIT_RANDOM ? BRIEF_NS : LONG_NS;
+	return s->opts->brief && load != AUDIT_RANDOM ? BRIEF_NS : LONG_NS;
 }
 
-static int sample_scene(struct sources *s, uint64_t length_ns)
+/* -EAGAIN when it was stopped at once. */
+static int sample_run(struct sources *s, uint64_t length_ns)
 {
 	uint64_t next = clock_mono_ns(), end = next + length_ns;
 
-	source_set_reset(&s->lanes);
-	source_set_sample(&s->lanes);
-	while (!s->stopped && next < end) {
+	audit_samples_reset(&s->samples);
+	audit_samples_add(&s->samples);
+	while (!s->result->stopped && next < end) {
 		next += AUDIT_STEP_NS;
-		s->stopped = audit_wait(s->env, next);
-		source_set_sample(&s->lanes);
+		s->result->stopped = audit_wait(s->env, next);
+		audit_samples_add(&s->samples);
 	}
-	return s->lanes.nr < 2 ? -EAGAIN : 0;
+	return s->samples.nr < 2 ? -EAGAIN : 0;
 }
 
-static void describe(struct sources *s, struct audit_scene *scene)
+/* What the run proves, unless it was not where it should have been. */
+static int judge_run(struct sources *s, enum audit_load load, const struct audit_load_run *run)
 {
-	const struct source_set *l = &s->lanes;
-	int columns = source_set_find(l, "procstat"), idle = source_set_find(l, "procidle");
-	size_t last = l->nr - 1;
+	int columns = source_set_find(&s->samples.set, "procstat"), rc = 0;
 
-	source_set_window(l, 0, 0, last, &scene->truth);
-	scene->parts_known = l->lane[0].source->parts >> LOAD_PART_SOFTIRQ_ON_IDLE & 1;
-	scene->idle_known = idle >= 0;
-	if (idle >= 0)
-		source_set_window(l, idle, 0, last, &scene->idle_based);
-	if (columns < 0)
-		return;
-	source_set_window(l, columns, 0, last, &scene->columns);
-	scene->columns_sum =
-		(double)(l->lane[columns].kept[last].total - l->lane[columns].kept[0].total) * 1e9 /
-		s->findings->user_hz / (double)scene->columns.window_ns;
-}
-
-static int finish_scene(struct sources *s, enum audit_load id, struct audit_scene *scene)
-{
-	struct audit_error errors[SOURCE_SET_MAX][AUDIT_NR_WINDOWS] = {0};
-	int columns = source_set_find(&s->lanes, "procstat"), rc = 0;
-	bool disturbed;
-
-	describe(s, scene);
-	disturbed =
-		scene->booked && scene->truth.busy_ratio > scene->thread_ratio + AUDIT_OTHERS_MAX;
-	if (disturbed)
-		report_note(s->report, "others took %.0f points of the core during the load \"%s\"",
-			    (scene->truth.busy_ratio - scene->thread_ratio) * 100.0, scene->name);
-	if (scene->strayed)
-		report_note(s->report,
-			    "the load \"%s\" did not stay on CPU %u: nothing is concluded from it",
-			    scene->name, s->opts->cpu);
-	for (size_t lane = 1; lane < s->lanes.nr_lanes && !rc; lane++)
-		for (size_t i = 0; i < AUDIT_NR_WINDOWS && !rc; i++)
-			rc = source_set_error(&s->lanes, lane, audit_windows_ns[i] / AUDIT_STEP_NS,
-					       &errors[lane][i]);
-	if (rc)
-		return rc;
-	audit_tables_scene(&s->tables, scene);
-	for (size_t lane = 1; lane < s->lanes.nr_lanes; lane++)
-		audit_tables_errors(&s->tables, scene, s->lanes.lane[lane].source->ops->name,
-				    errors[lane]);
-	if (scene->strayed)
+	if (run->strayed)
 		return 0;
 	if (columns > 0)
-		audit_take_worst(s->findings, load_names[id], errors[columns]);
-	if (columns > 0 && id == AUDIT_RANDOM)
-		rc = audit_take_good(s->findings, &s->lanes, columns, scene, disturbed);
-	if (id == AUDIT_HIDDEN)
-		audit_take_hidden(s->findings, scene, s->opts->share);
-	if (id == AUDIT_SOFTIRQ)
-		audit_take_softirq(s->findings, scene);
+		audit_judge_worst(s->findings, run->name, run->errors[columns]);
+	if (columns > 0 && load == AUDIT_RANDOM)
+		rc = audit_judge_good(s->findings, &s->samples, columns, run);
+	if (load == AUDIT_HIDDEN)
+		audit_judge_hidden(s->findings, run, s->opts->share);
+	if (load == AUDIT_SOFTIRQ)
+		audit_judge_softirq(s->findings, run);
 	return rc;
 }
 
-static int run_duty(struct sources *s, enum audit_load id, struct err *err)
+static int finish_run(struct sources *s, enum audit_load load, struct err *err)
 {
-	struct audit_scene scene = {.name = load_names[id]};
+	struct audit_load_run *run = &s->result->runs[load];
+	int rc = audit_load_run_sum(run, &s->samples, s->findings->user_hz);
+
+	if (!rc)
+		rc = judge_run(s, load, run);
+	if (rc)
+		return err_set(err, rc, "out of memory");
+	run->state = AUDIT_MEASURED;
+	return 0;
+}
+
+static int run_duty(struct sources *s, enum audit_load load, struct err *err)
+{
+	struct audit_load_run *run = &s->result->runs[load];
 	struct duty_books from, to;
 	struct duty_opts opts;
 	struct duty duty;
-	bool booked;
 	int rc;
 
-	scene_duty(s, id, &opts);
-	scene.period_ns = opts.period_ns;
-	scene.phase_known = opts.locked && id != AUDIT_SWEPT;
-	scene.phase_ns = opts.phase_ns;
+	run_duty_opts(s, load, &opts);
+	run->period_ns = opts.period_ns;
+	run->phase_known = opts.locked && load != AUDIT_SWEPT;
+	run->phase_ns = opts.phase_ns;
 	rc = duty_start(&duty, &opts, err);
 	if (rc)
 		return rc;
-	s->stopped |= audit_wait(s->env, clock_mono_ns() + SETTLE_NS);
-	booked = duty_read(&duty, &from);
-	rc = sample_scene(s, scene_length(s, id));
-	booked = booked && duty_read(&duty, &to) && to.at_ns > from.at_ns;
-	scene.strayed = !gen_child_on(&duty.child, opts.cpu);
+	s->result->stopped |= audit_wait(s->env, clock_mono_ns() + SETTLE_NS);
+	run->booked = duty_read(&duty, &from);
+	rc = sample_run(s, run_length(s, load));
+	run->booked = run->booked && duty_read(&duty, &to) && to.at_ns > from.at_ns;
+	run->strayed = !gen_child_on(&duty.child, opts.cpu);
 	if (!gen_child_alive(&duty.child))
 		rc = audit_no_load(err, s->opts->cpu);
 	duty_stop(&duty);
+	run->state = AUDIT_TOO_SHORT;
 	if (rc)
 		return rc == -EAGAIN ? 0 : rc;
-	if (booked) {
+	if (run->booked) {
 		double wall = (double)(to.at_ns - from.at_ns);
 
-		scene.booked = true;
-		scene.burn_ratio = (double)(to.burn_ns - from.burn_ns) / wall;
-		scene.thread_ratio = (double)(to.cpu_ns - from.cpu_ns) / wall;
+		run->burn_ratio = (double)(to.burn_ns - from.burn_ns) / wall;
+		run->thread_ratio = (double)(to.cpu_ns - from.cpu_ns) / wall;
 	}
-	rc = finish_scene(s, id, &scene);
-	return rc ? err_set(err, rc, "out of memory") : 0;
+	return finish_run(s, load, err);
 }
 
-static int run_flood(struct sources *s, enum audit_load id, struct err *err)
+static int run_flood(struct sources *s, enum audit_load load, struct err *err)
 {
-	struct audit_scene scene = {.name = load_names[id]};
+	struct audit_load_run *run = &s->result->runs[load];
 	struct flood_opts opts = {.send_cpu = audit_other_cpu(s->opts->cpu),
 				  .recv_cpu = (int)s->opts->cpu,
 				  .burst = 32,
 				  .pause_ns = 50000,
-				  .xdp_drop = id == AUDIT_XDP_DROP};
+				  .xdp_drop = load == AUDIT_XDP_DROP};
 	struct flood flood;
-	struct err why = {0};
 	int rc;
 
+	run->state = AUDIT_NOT_TRIED;
 	if (opts.send_cpu < 0)
-		rc = err_unsupported(&why, -ENODEV, "run it on a machine with two cores",
+		rc = err_unsupported(&run->why, -ENODEV, "run it on a machine with two cores",
 				     "packets for one core must come from another");
 	else
-		rc = flood_start(&flood, &opts, &why);
-	if (rc) {
-		report_note(s->report, "load \"%s\" was not tried: %s%s%s", scene.name, why.what,
-			    why.fix[0] ? "; fix: " : "", why.fix);
+		rc = flood_start(&flood, &opts, &run->why);
+	if (rc)
 		return 0;
-	}
-	s->stopped |= audit_wait(s->env, clock_mono_ns() + SETTLE_NS);
-	rc = sample_scene(s, scene_length(s, id));
+	s->result->stopped |= audit_wait(s->env, clock_mono_ns() + SETTLE_NS);
+	run->state = AUDIT_TOO_SHORT;
+	rc = sample_run(s, run_length(s, load));
 	/* Without packets the core is idle, and any source is right about that. */
 	if (!gen_child_alive(&flood.child) || !flood_sent(&flood)) {
-		report_note(s->report, "load \"%s\" did not run: its packets could not be sent",
-			    scene.name);
+		run->state = AUDIT_NOT_SENT;
 		rc = -EAGAIN;
 	}
 	flood_stop(&flood);
-	if (!rc)
-		rc = finish_scene(s, id, &scene);
-	return rc && rc != -EAGAIN ? err_set(err, rc, "out of memory") : 0;
+	return rc ? 0 : finish_run(s, load, err);
 }
 
 static int run_all(struct sources *s, struct err *err)
 {
+	struct audit_sources *r = s->result;
 	int rc = 0;
 
 	if (!s->opts->phase_given && (!s->opts->loads || s->opts->loads & SEARCHED)) {
-		rc = audit_hide_search(&s->lanes, s->opts->share, s->tick_ns, s->env, &s->hide,
+		rc = audit_hide_search(&s->samples, s->opts->share, r->tick_ns, s->env, &r->hide,
 				       err);
-		s->hide_done = !rc;
-		s->stopped |= s->hide.stopped;
-		s->findings->hide_tried = !rc && !s->hide.stopped && s->hide.enough;
-		s->findings->hide_phase = !rc && s->hide.hidden;
-		if (!rc)
-			audit_tables_probes(&s->tables, s->hide.probes, AUDIT_PROBES);
+		r->hide_searched = !rc;
+		r->stopped |= r->hide.stopped;
+		s->findings->hide_tried = !rc && !r->hide.stopped && r->hide.enough;
+		s->findings->hide_phase = !rc && r->hide.hidden;
 	}
-	for (int i = 0; i < AUDIT_NR_LOADS && !rc && !s->stopped; i++) {
-		if (!scene_wanted(s, i))
+	for (int i = 0; i < AUDIT_NR_LOADS && !rc && !r->stopped; i++) {
+		if (!run_wanted(s, i))
 			continue;
 		audit_progress(s->env, "sources: load %s", load_names[i]);
 		rc = i >= AUDIT_SOFTIRQ ? run_flood(s, i, err) : run_duty(s, i, err);
@@ -272,79 +229,35 @@ static int run_all(struct sources *s, struct err *err)
 	return rc;
 }
 
-static void add_notes(const struct sources *s)
-{
-	const struct audit_findings *f = s->findings;
-
-	report_note(s->report, "truth: source %s; errors are in points of load",
-		    s->lanes.lane[0].source->ops->name);
-	if (s->lanes.passed_over.code)
-		report_note(s->report, "a better truth was passed over: %s",
-			    s->lanes.passed_over.what);
-	if (!f->tick_known && f->tick_unclear)
-		report_note(
-			s->report,
-			"no tick was found, which says nothing: %s; loads that should keep step "
-			"with it repeat every %.3g ms instead",
-			f->tick_unclear, (double)s->tick_ns / 1e6);
-	if (f->hide_found)
-		report_note(s->report,
-			    "a task that burns %.0f %% of each tick from %.2f ms on: the core was "
-			    "%.1f %% busy, the columns of /proc/stat show %.1f %%",
-			    s->opts->share * 100.0, (double)f->hidden_phase_ns / 1e6,
-			    f->hidden_true * 100.0, f->hidden_shown * 100.0);
-	else if (f->hide_tried && f->hidden_true > 0.0)
-		report_note(s->report,
-			    "a task hid at %.2f ms while the phases were tried, but not later: the "
-			    "core "
-			    "was %.1f %% busy, the columns show %.1f %%; others may have used it",
-			    (double)f->hidden_phase_ns / 1e6, f->hidden_true * 100.0,
-			    f->hidden_shown * 100.0);
-	else if (f->hide_tried && !f->hide_phase)
-		report_note(s->report, "no phase was found at which a task hides from /proc/stat");
-	else if (s->hide_done && !s->hide.enough && !s->hide.stopped)
-		report_note(s->report,
-			    "others kept the core too busy to search a phase to hide in");
-	if (s->stopped)
-		report_note(s->report, "stopped early");
-}
-
 int audit_sources(const struct audit_opts *opts, const struct audit_env *env,
-		  struct audit_findings *findings, struct report **ret_report, struct err *err)
+		  struct audit_findings *findings, struct audit_sources *ret_sources,
+		  struct err *err)
 {
-	struct sources s = {.opts = opts, .env = env, .findings = findings};
+	struct sources s = {.opts = opts, .env = env, .findings = findings, .result = ret_sources};
 	uint64_t begin = clock_mono_ns(), longest = opts->budget_ns ? LONGEST_NS : LONG_NS;
+	struct audit_sources *r = ret_sources;
 	int rc;
 
+	memset(r, 0, sizeof(*r));
+	for (int i = 0; i < AUDIT_NR_LOADS; i++)
+		r->runs[i].name = load_names[i];
 	findings->user_hz = sysconf(_SC_CLK_TCK);
 	rc = audit_find_tick(opts->cpu, env, findings, err);
 	if (rc)
 		return rc;
-	s.tick_ns = findings->tick_known ? findings->tick_ns : NO_TICK_NS;
-	s.period_ns = opts->period_ns ?: s.tick_ns;
-	rc = source_set_open(&s.lanes, opts->cpu, longest / AUDIT_STEP_NS + 8, err);
+	r->tick_ns = findings->tick_known ? findings->tick_ns : NO_TICK_NS;
+	s.period_ns = opts->period_ns ?: r->tick_ns;
+	rc = audit_samples_open(&s.samples, opts->cpu, longest / AUDIT_STEP_NS + 8, err);
 	if (rc)
 		return rc;
-	s.report = audit_report("sources", opts, findings, begin);
-	if (!s.report) {
-		source_set_close(&s.lanes);
-		return err_set(err, -ENOMEM, "out of memory");
-	}
-	findings->source = s.lanes.lane[0].source->ops->name;
-	report_source(s.report, findings->source);
-	audit_tables_init(&s.tables, s.report);
-	/* As a part of all, people get the loads; the errors are a screenful of their own. */
-	if (opts->brief && !s.report->failed)
-		s.tables.errors->text_hidden = true;
+	r->nr_sources = s.samples.set.nr;
+	for (unsigned int i = 0; i < r->nr_sources; i++)
+		r->names[i] = s.samples.set.source[i]->ops->name;
+	r->passed_over = s.samples.set.passed_over;
+	findings->source = r->names[0];
 	rc = run_all(&s, err);
-	s.report->window_ns = clock_mono_ns() - begin;
-	if (!rc && s.lanes.lane[0].source->ops->quality)
-		s.lanes.lane[0].source->ops->quality(s.lanes.lane[0].source, s.report);
-	add_notes(&s);
-	source_set_close(&s.lanes);
-	if (rc) {
-		report_free(s.report);
-		return rc;
-	}
-	return audit_report_done(s.report, ret_report, err);
+	load_source_losses(s.samples.set.source[0], &r->losses);
+	audit_samples_close(&s.samples);
+	r->window_ns = clock_mono_ns() - begin;
+	return rc;
 }

@@ -6,8 +6,8 @@
 
 #include "stats/precision.h"
 
-void audit_take_worst(struct audit_findings *f, const char *load,
-		      const struct audit_error errors[AUDIT_NR_WINDOWS])
+void audit_judge_worst(struct audit_findings *f, const char *load,
+		       const struct audit_error errors[AUDIT_NR_WINDOWS])
 {
 	for (size_t i = 0; i < AUDIT_NR_WINDOWS; i++) {
 		uint64_t window_ns = audit_windows_ns[i];
@@ -22,21 +22,21 @@ void audit_take_worst(struct audit_findings *f, const char *load,
 	}
 }
 
-int audit_take_good(struct audit_findings *f, const struct source_set *l, size_t columns,
-		    const struct audit_scene *scene, bool disturbed)
+int audit_judge_good(struct audit_findings *f, const struct audit_samples *samples, size_t columns,
+		     const struct audit_load_run *run)
 {
 	static const size_t steps[] = {10, 20, 50, 100, 200};
 	struct precision_point points[sizeof(steps) / sizeof(steps[0])];
-	size_t nr = 0, all = l->nr - 1;
+	size_t nr = 0, all = samples->nr - 1;
 	double bias;
 
 	/* On a core that others fill, any figure of it is good. */
-	f->good_disturbed = disturbed;
-	if (disturbed || (scene->truth.flags | scene->columns.flags) & LOAD_NO_FIGURE)
+	f->good_disturbed = run->disturbed;
+	if (run->disturbed || (run->truth.flags | run->columns.flags) & LOAD_NO_FIGURE)
 		return 0;
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
 		struct audit_error error;
-		int rc = source_set_error(l, columns, steps[i], &error);
+		int rc = audit_samples_error(samples, columns, steps[i], &error);
 
 		if (rc)
 			return rc;
@@ -49,33 +49,33 @@ int audit_take_good(struct audit_findings *f, const struct source_set *l, size_t
 	/* Below half a second there is little but rounding. */
 	if (!nr || points[nr - 1].window_ns < AUDIT_FAIL_WINDOW_NS / 2)
 		return 0;
-	bias = scene->columns.busy_ratio - scene->truth.busy_ratio;
+	bias = run->columns.busy_ratio - run->truth.busy_ratio;
 	f->good_known = true;
 	f->good_from_ns = points[nr - 1].window_ns;
 	f->good_error = points[nr - 1].rms_error;
-	f->good_1_ns = precision_estimate(0.01, points, nr, bias, scene->truth.window_ns);
-	f->good_01_ns = precision_estimate(0.001, points, nr, bias, scene->truth.window_ns);
+	f->good_1_ns = precision_estimate(0.01, points, nr, bias, run->truth.window_ns);
+	f->good_01_ns = precision_estimate(0.001, points, nr, bias, run->truth.window_ns);
 	return 0;
 }
 
-void audit_take_hidden(struct audit_findings *f, const struct audit_scene *scene, double share)
+void audit_judge_hidden(struct audit_findings *f, const struct audit_load_run *run, double share)
 {
-	if ((scene->truth.flags | scene->columns.flags) & LOAD_NO_FIGURE)
+	if ((run->truth.flags | run->columns.flags) & LOAD_NO_FIGURE)
 		return;
 	/* Whatever else the core did is in both; most of the task must be in one only. */
-	f->hide_found = scene->truth.busy_ratio - scene->columns.busy_ratio >= share / 2.0;
-	f->hidden_true = scene->truth.busy_ratio;
-	f->hidden_shown = scene->columns.busy_ratio;
-	f->hidden_phase_ns = scene->phase_ns;
+	f->hide_found = run->truth.busy_ratio - run->columns.busy_ratio >= share / 2.0;
+	f->hidden_true = run->truth.busy_ratio;
+	f->hidden_shown = run->columns.busy_ratio;
+	f->hidden_phase_ns = run->phase_ns;
 }
 
-void audit_take_softirq(struct audit_findings *f, const struct audit_scene *scene)
+void audit_judge_softirq(struct audit_findings *f, const struct audit_load_run *run)
 {
-	double softirq = scene->truth.part_ratio[LOAD_PART_SOFTIRQ_ON_IDLE];
+	double softirq = load_part_ratio(&run->truth, LOAD_PART_SOFTIRQ_ON_IDLE);
 
-	if (!scene->parts_known || !scene->idle_known || softirq < 0.05 ||
-	    (scene->truth.flags | scene->idle_based.flags) & LOAD_NO_FIGURE)
+	if (!run->parts_known || !run->idle_known || softirq < 0.05 ||
+	    (run->truth.flags | run->idle_based.flags) & LOAD_NO_FIGURE)
 		return;
 	f->softirq_known = true;
-	f->softirq_as_idle = (scene->truth.busy_ratio - scene->idle_based.busy_ratio) / softirq;
+	f->softirq_as_idle = (run->truth.busy_ratio - run->idle_based.busy_ratio) / softirq;
 }

@@ -1,105 +1,203 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Fills the tables of audit sources. */
-#include "measure/audit/sources_report.h"
+/* The report of audit sources. */
+#include "measure/audit/report.h"
 
-const uint64_t audit_windows_ns[AUDIT_NR_WINDOWS] = {10000000, 100000000, 1000000000, 10000000000};
+#include <math.h>
 
-static void add_cols(struct table *table, const enum metric_id *ids, size_t nr)
+#include "measure/load/report.h"
+#include "report/columns.h"
+
+/* One load as a whole. */
+struct load_row {
+	const char *name;
+	uint64_t window_ns, period_ns, phase_ns;
+	double burn, thread, truth, softirq, shown, columns_sum;
+};
+
+static const struct column_spec load_columns[] = {
+	COLUMN(struct load_row, M_AUDIT_LOAD, name),
+	COLUMN(struct load_row, M_CPU_WINDOW_NS, window_ns),
+	COLUMN(struct load_row, M_PERIOD_NS, period_ns),
+	COLUMN(struct load_row, M_PHASE_NS, phase_ns),
+	COLUMN(struct load_row, M_BURN_RATIO, burn),
+	COLUMN(struct load_row, M_THREAD_RATIO, thread),
+	COLUMN(struct load_row, M_TRUE_RATIO, truth),
+	COLUMN(struct load_row, M_SOFTIRQ_ON_IDLE_RATIO, softirq),
+	COLUMN(struct load_row, M_SHOWN_RATIO, shown),
+	COLUMN(struct load_row, M_COLUMNS_SUM_RATIO, columns_sum),
+};
+
+static void add_load(struct table *table, const struct audit_load_run *run)
 {
-	for (size_t i = 0; i < nr; i++)
-		table_col(table, ids[i]);
-}
-
-#define ADD_COLS(table, ids) add_cols(table, ids, sizeof(ids) / sizeof((ids)[0]))
-
-void audit_tables_init(struct audit_tables *t, struct report *report)
-{
-	static const enum metric_id loads[] = {
-		M_AUDIT_LOAD,  M_CPU_WINDOW_NS,	    M_PERIOD_NS,  M_PHASE_NS,
-		M_BURN_RATIO,  M_THREAD_RATIO,	    M_TRUE_RATIO, M_SOFTIRQ_ON_IDLE_RATIO,
-		M_SHOWN_RATIO, M_COLUMNS_SUM_RATIO,
+	bool truth = !(run->truth.flags & LOAD_NO_FIGURE);
+	bool columns = run->columns.window_ns && !(run->columns.flags & LOAD_NO_FIGURE);
+	const struct load_row row = {
+		.name = run->name,
+		.window_ns = run->truth.window_ns,
+		.period_ns = run->period_ns ? run->period_ns : UINT64_MAX,
+		.phase_ns = run->phase_known ? run->phase_ns : UINT64_MAX,
+		.burn = run->booked ? run->burn_ratio : NAN,
+		.thread = run->booked ? run->thread_ratio : NAN,
+		.truth = truth ? run->truth.busy_ratio : NAN,
+		.softirq = truth && run->parts_known ?
+				   load_part_ratio(&run->truth, LOAD_PART_SOFTIRQ_ON_IDLE) :
+				   NAN,
+		.shown = columns ? run->columns.busy_ratio : NAN,
+		.columns_sum = columns ? run->columns_sum : NAN,
 	};
-	static const enum metric_id errors[] = {
-		M_AUDIT_LOAD,	      M_AUDIT_SOURCE,	 M_ERROR_WINDOW_NS, M_WINDOWS_TOTAL,
-		M_VOID_TOTAL,	      M_TRUE_RATIO,	 M_SHOWN_RATIO,	    M_ERROR_RATIO,
-		M_ERROR_MEDIAN_RATIO, M_ERROR_P99_RATIO, M_ERROR_MAX_RATIO,
-	};
-	static const enum metric_id probes[] = {M_PHASE_NS, M_TRUE_RATIO, M_SHOWN_RATIO};
 
-	t->loads = report_table(report, "loads", "the loads, and what /proc/stat shows of them");
-	t->errors = report_table(report, "errors", "errors of each source, in points of load");
-	t->probes = report_table(report, "phases", "what is shown of a locked burn, by its phase");
-	ADD_COLS(t->loads, loads);
-	ADD_COLS(t->errors, errors);
-	ADD_COLS(t->probes, probes);
-	if (!report->failed) {
-		t->probes->text_hidden = true;
-		t->errors->cols[4].data_only = true;
-	}
+	columns_row(table, COLUMNS(load_columns), &row);
 }
 
-static void set_ratio(struct table *table, size_t row, size_t col, bool known, double ratio)
-{
-	if (known)
-		value_f64(table_cell(table, row, col), ratio);
-}
+/* One source under one load, over all windows of one length. */
+struct error_row {
+	const char *load, *source;
+	uint64_t window_ns, windows, voids;
+	double truth, shown, bias, median, p99, max; /* NaN, and so null, where all were void */
+};
 
-void audit_tables_scene(struct audit_tables *t, const struct audit_scene *scene)
-{
-	bool truth = !(scene->truth.flags & LOAD_NO_FIGURE);
-	bool columns = scene->columns.window_ns && !(scene->columns.flags & LOAD_NO_FIGURE);
-	size_t row = table_row(t->loads);
+static const struct column_spec error_columns[] = {
+	COLUMN(struct error_row, M_AUDIT_LOAD, load),
+	COLUMN(struct error_row, M_AUDIT_SOURCE, source),
+	COLUMN(struct error_row, M_ERROR_WINDOW_NS, window_ns),
+	COLUMN(struct error_row, M_WINDOWS_TOTAL, windows),
+	COLUMN(struct error_row, M_VOID_TOTAL, voids, .flags = COLUMN_DATA_ONLY),
+	COLUMN(struct error_row, M_TRUE_RATIO, truth),
+	COLUMN(struct error_row, M_SHOWN_RATIO, shown),
+	COLUMN(struct error_row, M_ERROR_RATIO, bias),
+	COLUMN(struct error_row, M_ERROR_MEDIAN_RATIO, median),
+	COLUMN(struct error_row, M_ERROR_P99_RATIO, p99),
+	COLUMN(struct error_row, M_ERROR_MAX_RATIO, max),
+};
 
-	value_str(table_cell(t->loads, row, 0), scene->name);
-	value_u64(table_cell(t->loads, row, 1), scene->truth.window_ns);
-	if (scene->period_ns)
-		value_u64(table_cell(t->loads, row, 2), scene->period_ns);
-	if (scene->phase_known)
-		value_u64(table_cell(t->loads, row, 3), scene->phase_ns);
-	set_ratio(t->loads, row, 4, scene->booked, scene->burn_ratio);
-	set_ratio(t->loads, row, 5, scene->booked, scene->thread_ratio);
-	set_ratio(t->loads, row, 6, truth, scene->truth.busy_ratio);
-	set_ratio(t->loads, row, 7, truth && scene->parts_known,
-		  scene->truth.part_ratio[LOAD_PART_SOFTIRQ_ON_IDLE]);
-	set_ratio(t->loads, row, 8, columns, scene->columns.busy_ratio);
-	set_ratio(t->loads, row, 9, columns, scene->columns_sum);
-}
-
-void audit_tables_errors(struct audit_tables *t, const struct audit_scene *scene,
-			 const char *source, const struct audit_error errors[AUDIT_NR_WINDOWS])
+static void add_errors(struct table *table, const struct audit_load_run *run, const char *source,
+		       const struct audit_error errors[AUDIT_NR_WINDOWS])
 {
 	for (size_t i = 0; i < AUDIT_NR_WINDOWS; i++) {
 		const struct audit_error *e = &errors[i];
-		size_t row;
+		const struct error_row row = {
+			.load = run->name,
+			.source = source,
+			.window_ns = audit_windows_ns[i],
+			.windows = e->windows,
+			.voids = e->voids,
+			.truth = e->true_ratio,
+			.shown = e->shown_ratio,
+			.bias = e->bias,
+			.median = e->median,
+			.p99 = e->p99,
+			.max = e->max,
+		};
 
-		if (!e->windows && !e->voids)
-			continue;
-		row = table_row(t->errors);
-		value_str(table_cell(t->errors, row, 0), scene->name);
-		value_str(table_cell(t->errors, row, 1), source);
-		value_u64(table_cell(t->errors, row, 2), audit_windows_ns[i]);
-		value_u64(table_cell(t->errors, row, 3), e->windows);
-		value_u64(table_cell(t->errors, row, 4), e->voids);
-		/* Not a number, and so null, where every window was void. */
-		value_f64(table_cell(t->errors, row, 5), e->true_ratio);
-		value_f64(table_cell(t->errors, row, 6), e->shown_ratio);
-		value_f64(table_cell(t->errors, row, 7), e->bias);
-		value_f64(table_cell(t->errors, row, 8), e->median);
-		value_f64(table_cell(t->errors, row, 9), e->p99);
-		value_f64(table_cell(t->errors, row, 10), e->max);
+		/* None was long enough. */
+		if (e->windows || e->voids)
+			columns_row(table, COLUMNS(error_columns), &row);
 	}
 }
 
-void audit_tables_probes(struct audit_tables *t, const struct phase_probe *probes, size_t nr)
-{
-	for (size_t i = 0; i < nr; i++) {
-		size_t row;
+static const struct column_spec phase_columns[] = {
+	COLUMN(struct phase_probe, M_PHASE_NS, phase_ns),
+	COLUMN(struct phase_probe, M_TRUE_RATIO, true_ratio),
+	COLUMN(struct phase_probe, M_SHOWN_RATIO, shown_ratio),
+};
 
-		if (!probes[i].valid)
+static void add_tables(const struct audit_opts *opts, const struct audit_sources *s,
+		       struct report *report)
+{
+	struct table *loads, *errors, *phases;
+
+	loads = report_table(report, "loads", "the loads, and what /proc/stat shows of them");
+	errors = report_table(report, "errors", "errors of each source, in points of load");
+	phases = report_table(report, "phases", "what is shown of a locked burn, by its phase");
+	columns_add(loads, COLUMNS(load_columns));
+	columns_add(errors, COLUMNS(error_columns));
+	columns_add(phases, COLUMNS(phase_columns));
+	if (report->failed)
+		return;
+	phases->text_hidden = true;
+	/* As a part of all, people get the loads; the errors are a screenful of their own. */
+	errors->text_hidden = opts->brief;
+	for (size_t i = 0; i < AUDIT_PROBES && s->hide_searched; i++)
+		if (s->hide.probes[i].valid)
+			columns_row(phases, COLUMNS(phase_columns), &s->hide.probes[i]);
+	for (size_t i = 0; i < AUDIT_NR_LOADS; i++) {
+		if (s->runs[i].state != AUDIT_MEASURED)
 			continue;
-		row = table_row(t->probes);
-		value_u64(table_cell(t->probes, row, 0), probes[i].phase_ns);
-		value_f64(table_cell(t->probes, row, 1), probes[i].true_ratio);
-		value_f64(table_cell(t->probes, row, 2), probes[i].shown_ratio);
+		add_load(loads, &s->runs[i]);
+		for (unsigned int at = 1; at < s->nr_sources; at++)
+			add_errors(errors, &s->runs[i], s->names[at], s->runs[i].errors[at]);
 	}
+}
+
+static void say_run(const struct audit_load_run *run, unsigned int cpu, struct report *report)
+{
+	if (run->state == AUDIT_NOT_TRIED)
+		report_note(report, "load \"%s\" was not tried: %s%s%s", run->name, run->why.what,
+			    run->why.fix[0] ? "; fix: " : "", run->why.fix);
+	if (run->state == AUDIT_NOT_SENT)
+		report_note(report, "load \"%s\" did not run: its packets could not be sent",
+			    run->name);
+	if (run->state != AUDIT_MEASURED)
+		return;
+	if (run->disturbed)
+		report_note(report, "others took %.0f points of the core during the load \"%s\"",
+			    (run->truth.busy_ratio - run->thread_ratio) * 100.0, run->name);
+	if (run->strayed)
+		report_note(report,
+			    "the load \"%s\" did not stay on CPU %u: nothing is concluded from it",
+			    run->name, cpu);
+}
+
+static void say_hidden(const struct audit_opts *opts, const struct audit_findings *f,
+		       const struct audit_sources *s, struct report *report)
+{
+	if (f->hide_found)
+		report_note(report,
+			    "a task that burns %.0f %% of each tick from %.2f ms on: the core was "
+			    "%.1f %% busy, the columns of /proc/stat show %.1f %%",
+			    opts->share * 100.0, (double)f->hidden_phase_ns / 1e6,
+			    f->hidden_true * 100.0, f->hidden_shown * 100.0);
+	else if (f->hide_tried && f->hidden_true > 0.0)
+		report_note(report,
+			    "a task hid at %.2f ms while the phases were tried, but not later: the "
+			    "core was %.1f %% busy, the columns show %.1f %%; others may have used it",
+			    (double)f->hidden_phase_ns / 1e6, f->hidden_true * 100.0,
+			    f->hidden_shown * 100.0);
+	else if (f->hide_tried && !f->hide_phase)
+		report_note(report, "no phase was found at which a task hides from /proc/stat");
+	else if (s->hide_searched && !s->hide.enough && !s->hide.stopped)
+		report_note(report, "others kept the core too busy to search a phase to hide in");
+}
+
+static void add_notes(const struct audit_opts *opts, const struct audit_findings *f,
+		      const struct audit_sources *s, struct report *report)
+{
+	for (size_t i = 0; i < AUDIT_NR_LOADS; i++)
+		say_run(&s->runs[i], opts->cpu, report);
+	report_note(report, "truth: source %s; errors are in points of load", s->names[0]);
+	if (s->passed_over.code)
+		report_note(report, "a better truth was passed over: %s", s->passed_over.what);
+	if (!f->tick_known && f->tick_unclear)
+		report_note(report,
+			    "no tick was found, which says nothing: %s; loads that should keep "
+			    "step with it repeat every %.3g ms instead",
+			    f->tick_unclear, (double)s->tick_ns / 1e6);
+	say_hidden(opts, f, s, report);
+	if (s->stopped)
+		report_note(report, "stopped early");
+}
+
+int audit_sources_report(const struct audit_opts *opts, const struct audit_findings *findings,
+			 const struct audit_sources *sources, struct report **ret_report,
+			 struct err *err)
+{
+	struct report *report = audit_report("sources", opts, findings, sources->window_ns);
+
+	if (report) {
+		report_source(report, sources->names[0]);
+		add_tables(opts, sources, report);
+		load_report_losses(&sources->losses, report);
+		add_notes(opts, findings, sources, report);
+	}
+	return audit_report_done(report, ret_report, err);
 }

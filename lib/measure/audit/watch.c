@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 #include "gen/cpu_mix.h"
+#include "sys/affinity.h"
 #include "sys/cpu.h"
 
 #define SIGNAL_NS (50 * NSEC_PER_MSEC) /* how often the fast loop lets signals in */
@@ -46,15 +47,6 @@ void audit_progress(const struct audit_env *env, const char *fmt, ...)
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
 	env->progress(text);
-}
-
-const char *audit_seconds(uint64_t ns, char buf[16])
-{
-	double seconds = (double)ns / 1e9;
-
-	/* From what rounds to 1000 on, %g would write 1e+03. */
-	snprintf(buf, 16, seconds >= 999.5 ? "%.0f" : "%.3g", seconds);
-	return buf;
 }
 
 static int watch_loop(struct procstat *stat, struct procstat_cpu *cpus, unsigned int cpu,
@@ -143,7 +135,7 @@ static const char *tick_unclear(const struct counter_edges *busy, const struct a
 	return NULL;
 }
 
-void audit_take_tick(struct audit_findings *f, const struct counter_edges *busy,
+void audit_judge_tick(struct audit_findings *f, const struct counter_edges *busy,
 		     const struct audit_watch *watch)
 {
 	struct tick_fit period;
@@ -186,7 +178,7 @@ int audit_find_tick(unsigned int cpu, const struct audit_env *env, struct audit_
 		counter_edges_init(&busy, AUDIT_BUSY_COLS);
 		rc = audit_watch(cpu, FIND_NS, true, &busy, 1, env, &watch, err);
 		if (!rc)
-			audit_take_tick(findings, &busy, &watch);
+			audit_judge_tick(findings, &busy, &watch);
 		counter_edges_free(&busy);
 		if (findings->tick_known)
 			break;
@@ -201,14 +193,13 @@ int audit_find_tick(unsigned int cpu, const struct audit_env *env, struct audit_
 int audit_other_cpu(unsigned int cpu)
 {
 	struct cpuset online;
-	cpu_set_t allowed;
+	struct cpuset allowed;
 	unsigned int other;
 
-	if (cpu_set(NULL, CPU_ONLINE, &online, NULL) ||
-	    sched_getaffinity(0, sizeof(allowed), &allowed))
+	if (cpu_set(NULL, CPU_ONLINE, &online, NULL) || affinity_get(0, &allowed))
 		return -1;
 	cpuset_for_each(other, &online)
-		if (other != cpu && other < CPU_SETSIZE && CPU_ISSET(other, &allowed))
+		if (other != cpu && cpuset_has(&allowed, other))
 			return (int)other;
 	return -1;
 }
@@ -220,41 +211,4 @@ int audit_no_load(struct err *err, unsigned int cpu)
 		"the load could not run, or stay, on CPU %u: it is or was offline, or "
 		"this process's cpuset does not hold it",
 		cpu);
-}
-
-struct report *audit_report(const char *experiment, const struct audit_opts *opts,
-			    const struct audit_findings *f, uint64_t begin_ns)
-{
-	struct report *report = report_new("audit");
-
-	if (!report)
-		return NULL;
-	report->time_unix_ns = clock_unix_ns();
-	report->window_ns = begin_ns ? clock_mono_ns() - begin_ns : 0;
-	value_str(report_field(report, M_EXPERIMENT), experiment);
-	if (opts)
-		value_u64(report_field(report, M_CPU), opts->cpu);
-	value_u64(report_field(report, M_USER_HZ), f->user_hz);
-	if (f->tick_known) {
-		value_u64(report_field(report, M_TICK_HZ), f->hz);
-		value_u64(report_field(report, M_TICK_NS), f->tick_ns);
-	} else {
-		value_null(report_field(report, M_TICK_HZ));
-		value_null(report_field(report, M_TICK_NS));
-	}
-	if (f->phase_known)
-		value_u64(report_field(report, M_TICK_PHASE_NS), (uint64_t)f->tick_phase_ns);
-	else
-		value_null(report_field(report, M_TICK_PHASE_NS));
-	return report;
-}
-
-int audit_report_done(struct report *report, struct report **ret_report, struct err *err)
-{
-	if (!report || report_check(report)) {
-		report_free(report);
-		return err_set(err, -ENOMEM, "out of memory");
-	}
-	*ret_report = report;
-	return 0;
 }

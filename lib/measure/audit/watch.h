@@ -15,9 +15,6 @@ bool audit_wait(const struct audit_env *env, uint64_t until_ns);
 void audit_progress(const struct audit_env *env, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* For sentences: "10", "0.86", "3841"; returns @buf. */
-const char *audit_seconds(uint64_t ns, char buf[16]);
-
 /* The reader's own books. */
 struct audit_watch {
 	uint64_t wall_ns;
@@ -36,7 +33,7 @@ int audit_watch(unsigned int cpu, uint64_t length_ns, bool urgent, struct counte
 		const struct audit_env *env, struct audit_watch *ret_watch, struct err *err);
 
 /* Looks for the tick in what was watched under a load of several modes. */
-void audit_take_tick(struct audit_findings *findings, const struct counter_edges *busy,
+void audit_judge_tick(struct audit_findings *findings, const struct counter_edges *busy,
 		     const struct audit_watch *watch);
 /* A short look of its own, for experiments that need the tick first; no-op when it was done. */
 int audit_find_tick(unsigned int cpu, const struct audit_env *env, struct audit_findings *findings,
@@ -46,11 +43,5 @@ int audit_find_tick(unsigned int cpu, const struct audit_env *env, struct audit_
 int audit_other_cpu(unsigned int cpu);
 /* Says why a load did not run where it should. */
 int audit_no_load(struct err *err, unsigned int cpu);
-
-/* A report with what all of them have. */
-struct report *audit_report(const char *experiment, const struct audit_opts *opts,
-			    const struct audit_findings *findings, uint64_t begin_ns);
-/* Hands the report over if it is whole. */
-int audit_report_done(struct report *report, struct report **ret_report, struct err *err);
 
 #endif

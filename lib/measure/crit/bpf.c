@@ -12,6 +12,7 @@
 
 #include "measure/crit/pinned.h"
 #include "sys/bpf.h"
+#include "sys/kbtf.h"
 #include "sys/cpu.h"
 #include "sys/meminfo.h"
 
@@ -199,7 +200,7 @@ static int combine(struct crit_bpf_engine *b, const struct crit_opts *opts, stru
 
 static void unload_programs(struct crit_bpf_engine *b)
 {
-	sys_bpf_map_unview(b->slots, b->slots_len);
+	sys_bpf_views_close(&b->view, 1);
 	crit_bpf__destroy(b->skel);
 	b->slots = NULL;
 	b->skel = NULL;
@@ -228,13 +229,13 @@ static int choose_programs(struct crit_bpf *skel, struct err *err)
 	bool empty, irq_save, preempt;
 	int rc;
 
-	rc = sys_bpf_btf_open(&btf, err);
+	rc = kbtf_open(NULL, &btf, err);
 	if (rc)
 		return rc;
 	empty = has_kfuncs(btf, "bpf_iter_num_new", "bpf_iter_num_destroy");
 	irq_save = empty && has_kfuncs(btf, "bpf_local_irq_save", "bpf_local_irq_restore");
 	preempt = empty && has_kfuncs(btf, "bpf_preempt_disable", "bpf_preempt_enable");
-	sys_bpf_btf_close(btf);
+	kbtf_close(btf);
 	bpf_program__set_autoload(skel->progs.crit_irq_save, irq_save);
 	bpf_program__set_autoload(skel->progs.crit_preempt, preempt);
 	if (irq_save || preempt)
@@ -252,7 +253,6 @@ static int program_fd(const struct bpf_program *prog)
 
 static int load_programs(struct crit_bpf_engine *b, struct err *err)
 {
-	const void *view;
 	int rc;
 
 	sys_bpf_log_begin();
@@ -267,10 +267,11 @@ static int load_programs(struct crit_bpf_engine *b, struct err *err)
 	rc = crit_bpf__load(b->skel);
 	if (rc)
 		return sys_bpf_fail(err, rc, "cannot load its programs");
-	rc = sys_bpf_map_view(b->skel->maps.slots, &view, &b->slots_len, err);
+	b->view.map = b->skel->maps.slots;
+	rc = sys_bpf_views_open(&b->view, 1, err);
 	if (rc)
 		return rc;
-	b->slots = view;
+	b->slots = b->view.pages;
 	b->prog_fd[CRIT_IRQ] = -1;
 	b->prog_fd[CRIT_PREEMPT] = program_fd(b->skel->progs.crit_preempt);
 	b->prog_fd[CRIT_IRQ_SAVE] = program_fd(b->skel->progs.crit_irq_save);

@@ -6,12 +6,13 @@
 #include "abi/crit.h"
 #include "crit.skel.h"
 #include "measure/crit/engine.h"
+#include "sys/bpf.h"
 
 struct crit_bpf_engine {
 	struct crit_engine engine;
 	struct crit_bpf *skel;
 	const struct crit_slot *slots;
-	size_t slots_len;
+	struct sys_bpf_view view; /* of the slots */
 	struct cpuset cpus;
 	unsigned int nr_cpus;
 	int prog_fd[CRIT_NR_OPS]; /* -1: no such program */

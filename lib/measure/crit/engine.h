@@ -39,7 +39,7 @@ struct crit_opts {
 	void (*progress)(const char *phase, unsigned int done, unsigned int total);
 };
 
-/* One operation in one round, over all its CPUs; NaN is "not to be had". */
+/* One operation in one round, over all its CPUs; NaN is "unavailable". */
 struct crit_figures {
 	double median;
 	double average;

@@ -16,7 +16,7 @@ struct pinned_job {
 /*
  * Calls @run(arg, stop) for each job on its CPU and returns when all have. *stop turns true once
  * @stopped (optional) says so on the caller's thread; the jobs are to end soon then. Fails before
- * any job has run when a thread can't be had or pinned.
+ * any job has run when a thread cannot be created or pinned.
  */
 int pinned_run(const struct pinned_job *jobs, size_t nr,
 	     void (*run)(void *arg, const volatile bool *stop), bool (*stopped)(void),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Turns rounds into a report: figures, per CPU, tracepoints, comparison, what to know. */
-#include "measure/crit/crit.h"
+#include "measure/crit/report.h"
 
 #include <errno.h>
 #include <math.h>
@@ -19,7 +19,7 @@ static bool in_ns(const struct crit_engine *engine)
 	return !strcmp(engine->ops->unit, "ns");
 }
 
-/* Whole figures stay integers; what is not to be had stays null. */
+/* Whole figures stay integers; unavailable ones stay null. */
 static void set(const struct table *table, size_t row, size_t col, double value)
 {
 	struct value *cell = table_cell(table, row, col);

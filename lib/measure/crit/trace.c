@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What enabling the irq and preempt tracepoints costs: off, on, off again. */
-#include "measure/crit/crit.h"
+#include "measure/crit/trace.h"
 
 #include <errno.h>
 #include <string.h>

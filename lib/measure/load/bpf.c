@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Sources bpf and bpf-pmu: the cores note their own context changes, we read what they noted. */
+/* Sources bpf and bpf-pmu: each core records its own context changes, and we read the records. */
 #include "measure/load/bpf.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,27 +10,48 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "abi/hist.h"
 #include "base/clock.h"
 #include "load.skel.h"
-#include "measure/load/bpf_source.h"
+#include "measure/load/bpf_pmu.h"
+#include "measure/load/hotplug.h"
 #include "measure/load/slot.h"
+#include "sys/bpf.h"
+#include "sys/kbtf.h"
 #include "sys/cpuidle.h"
 #include "sys/file.h"
 
-#define NR_VIEWS (sizeof(((struct bpf_source *)0)->views) / sizeof(struct sys_bpf_view))
+#define NR_VIEWS 3
+
+struct bpf_source {
+	struct load_source source;
+	struct load_bpf *skel;
+	struct hotplug hotplug;
+	bool hotplug_traced;
+	uint64_t hotplug_seen;
+
+	const struct load_slot *slots;
+	const struct load_cpu_note *notes;
+	const uint64_t (*bursts)[HIST_NR];
+	struct sys_bpf_view views[NR_VIEWS]; /* of these three, in this order */
+	uint64_t *steps_seen;		     /* per CPU, hotplug steps at the last sample */
+	uint64_t torn;
+	bool has_pmu; /* source bpf-pmu */
+	struct load_bpf_pmu pmu;
+};
 
 static struct bpf_source *to_bpf(struct load_source *source)
 {
 	return (struct bpf_source *)source;
 }
 
-/* Those whose absence leaves a hole in the partition, rather than just less detail. */
+/* Without one of these some time would be counted as the wrong part. */
 static int need_tracepoints(const struct btf *btf, struct err *err)
 {
 	static const char *const needed[] = {"cpu_idle", "sched_switch", "irq_handler_entry",
 					     "softirq_entry"};
 
-	return sys_bpf_need_tracepoints(btf, needed, sizeof(needed) / sizeof(needed[0]), err);
+	return kbtf_need_tracepoints(btf, needed, sizeof(needed) / sizeof(needed[0]), err);
 }
 
 static void set_sizes(struct bpf_source *b, unsigned int nr_cpus, bool bursts)
@@ -59,7 +79,7 @@ static int open_skeleton(struct bpf_source *b, const struct load_source_opts *op
 	struct btf *btf;
 	int rc;
 
-	rc = sys_bpf_btf_open(&btf, err);
+	rc = kbtf_open(NULL, &btf, err);
 	if (rc)
 		return rc;
 	rc = need_tracepoints(btf, err);
@@ -72,10 +92,10 @@ static int open_skeleton(struct bpf_source *b, const struct load_source_opts *op
 		goto out;
 	}
 	sys_bpf_autoload_present(b->skel->obj, btf);
-	b->hotplug_traced = sys_bpf_has_tracepoint(btf, "cpuhp_enter");
+	b->hotplug_traced = kbtf_has_tracepoint(btf, "cpuhp_enter");
 	b->skel->rodata->want_bursts = opts->bursts;
 	b->skel->rodata->want_pmu = pmu;
-	b->skel->rodata->switch_state_first = sys_bpf_switch_state_first(btf);
+	b->skel->rodata->switch_state_first = kbtf_switch_state_first(btf);
 	if (idle_polls_by_force())
 		b->skel->rodata->first_idle = LOAD_POLL;
 	set_sizes(b, opts->nr_cpus, opts->bursts);
@@ -83,7 +103,7 @@ static int open_skeleton(struct bpf_source *b, const struct load_source_opts *op
 	if (rc)
 		rc = sys_bpf_fail(err, rc, "cannot load the load programs");
 out:
-	sys_bpf_btf_close(btf);
+	kbtf_close(btf);
 	return rc;
 }
 
@@ -109,12 +129,13 @@ static int fill_poll_states(struct bpf_source *b, struct err *err)
 		uint64_t mask = poll_mask(cpu);
 
 		if (bpf_map_update_elem(fd, &cpu, &mask, BPF_ANY))
-			return sys_bpf_fail(err, -errno, "cannot name the polling idle states");
+			return sys_bpf_fail(err, -errno,
+					    "cannot tell the programs which idle states poll");
 	}
 	return 0;
 }
 
-/* Runs the task iterator once: its program notes who is on which CPU. */
+/* Runs the task iterator once: its program records which task is on which CPU. */
 static void seed(struct bpf_source *b)
 {
 	int fd = bpf_iter_create(bpf_link__fd(b->skel->links.load_seed));
@@ -149,7 +170,7 @@ static void bpf_close(struct load_source *source)
 
 	sys_bpf_views_close(b->views, NR_VIEWS);
 	load_bpf__destroy(b->skel);
-	load_bpf_pmu_close(b);
+	load_bpf_pmu_close(&b->pmu);
 	hotplug_close(&b->hotplug);
 	free(b->steps_seen);
 	free(b);
@@ -164,6 +185,7 @@ static int open_common(const struct load_source_ops *ops, const struct load_sour
 	if (!b)
 		return err_set(err, -ENOMEM, "out of memory");
 	b->source = (struct load_source){.ops = ops, .nr_cpus = opts->nr_cpus, .rate = 1.0};
+	b->has_pmu = pmu;
 	b->source.parts = (1u << LOAD_NR_PARTS) - 1;
 	b->source.parts &= ~(1u << LOAD_PART_STEAL);
 	rc = hotplug_open(&b->hotplug, err);
@@ -182,9 +204,13 @@ static int open_common(const struct load_source_ops *ops, const struct load_sour
 	rc = fill_poll_states(b, err);
 	if (rc)
 		goto fail;
-	rc = pmu ? load_bpf_pmu_open(b, opts->event, err) : 0;
-	if (rc)
-		goto fail;
+	if (pmu) {
+		rc = load_bpf_pmu_open(&b->pmu, bpf_map__fd(b->skel->maps.counters), opts->nr_cpus,
+				       &b->hotplug.online, opts->event, err);
+		if (rc)
+			goto fail;
+		b->source.rate = load_bpf_pmu_rate();
+	}
 	rc = load_bpf__attach(b->skel);
 	if (rc) {
 		sys_bpf_fail(err, rc, "cannot attach the load programs");
@@ -194,7 +220,7 @@ static int open_common(const struct load_source_ops *ops, const struct load_sour
 	if (rc)
 		goto fail;
 	/* From here on every edge counts; see start_ns in bpf/load_slot.bpf.h. */
-	b->skel->bss->start_ns = clock_mono_ns();
+	b->skel->bss->start_ns = b->pmu.start_ns = clock_mono_ns();
 	seed(b);
 	*ret_source = &b->source;
 	return 0;
@@ -215,8 +241,8 @@ static int bpf_pmu_open(const struct load_source_opts *opts, struct load_source 
 	return open_common(&load_source_bpf_pmu, opts, true, ret_source, err);
 }
 
-/* What a CPU without events does: what the task walk saw (kept as context + 1), else idle. */
-uint32_t load_bpf_seed_ctx(const struct bpf_source *b, unsigned int cpu)
+/* What a CPU does that had no event yet: what the task iterator saw there, stored as context + 1, else idle. */
+static uint32_t seed_ctx(const struct bpf_source *b, unsigned int cpu)
 {
 	uint64_t ctx = b->notes[cpu].seed_ctx;
 
@@ -242,18 +268,21 @@ static void bpf_sample(struct load_source *source, struct load_sample *samples)
 		struct load_sample *s = &samples[cpu];
 		uint64_t seen =
 			((const volatile struct load_cpu_note *)b->notes)[cpu].hotplug_steps;
+		uint32_t ctx = seed_ctx(b, cpu);
 
 		if (!cpuset_has(&b->hotplug.online, cpu)) {
 			*s = (struct load_sample){.stamp_ns = now + start, .flags = LOAD_OFFLINE};
 			b->steps_seen[cpu] = seen;
 			continue;
 		}
-		if (!load_slot_read(&b->slots[cpu], now, load_bpf_seed_ctx(b, cpu), s)) {
+		if (!load_slot_read(&b->slots[cpu], now, ctx, s)) {
 			*s = (struct load_sample){.flags = LOAD_TORN};
 			b->torn++;
 		}
-		if (b->fds)
-			load_bpf_pmu_fill(b, cpu, now, s);
+		if (b->has_pmu) {
+			load_bpf_pmu_refresh(&b->pmu, cpu, cpuset_has(&b->hotplug.returned, cpu));
+			load_bpf_pmu_fill(&b->pmu, cpu, &b->slots[cpu], now, ctx, s);
+		}
 		s->stamp_ns += start;
 		if (seen != b->steps_seen[cpu])
 			s->flags |= LOAD_HOTPLUGGED;
@@ -266,23 +295,21 @@ static void bpf_vecs(struct load_source *source, unsigned int cpu, struct load_v
 	load_slot_vecs(&to_bpf(source)->slots[cpu], ret_vecs);
 }
 
-static void bpf_quality(struct load_source *source, struct report *report)
+static void bpf_losses(struct load_source *source, struct load_losses *losses)
 {
 	struct bpf_source *b = to_bpf(source);
-	uint64_t odd = 0, lost = 0, pmu = 0;
+	uint64_t read_errors = 0;
 
+	losses->torn = b->torn;
+	losses->odd_edges = losses->paused_lost = 0;
 	for (unsigned int cpu = 0; cpu < source->nr_cpus; cpu++) {
-		odd += b->slots[cpu].odd_edges;
-		lost += b->slots[cpu].paused_lost;
-		pmu += b->slots[cpu].pmu_errors;
+		losses->odd_edges += b->slots[cpu].odd_edges;
+		losses->paused_lost += b->slots[cpu].paused_lost;
+		read_errors += b->slots[cpu].pmu_errors;
 	}
-	value_u64(report_quality(report, M_TORN_TOTAL), b->torn);
-	value_u64(report_quality(report, M_ODD_EDGES_TOTAL), odd);
-	value_u64(report_quality(report, M_PAUSED_LOST_TOTAL), lost);
-	value_u64(report_quality(report, M_RECURSION_MISSES_TOTAL),
-		  sys_bpf_recursion_misses(b->skel->obj));
-	if (b->fds)
-		value_u64(report_quality(report, M_READ_ERROR_TOTAL), pmu);
+	losses->recursion_misses = sys_bpf_recursion_misses(b->skel->obj);
+	if (b->has_pmu)
+		losses->read_errors = read_errors;
 }
 
 static const uint64_t *bpf_bursts(struct load_source *source, unsigned int cpu)
@@ -294,24 +321,22 @@ static const uint64_t *bpf_bursts(struct load_source *source, unsigned int cpu)
 
 const struct load_source_ops load_source_bpf = {
 	.name = "bpf",
-	.what = "context edges noted by each core (BPF); no counter needed, no IPI",
-	.compare = M_CMP_BPF,
+	.what = "each core records its own context changes (BPF); needs no counter, sends no IPI",
 	.open = bpf_open,
 	.sample = bpf_sample,
 	.vecs = bpf_vecs,
-	.quality = bpf_quality,
+	.losses = bpf_losses,
 	.bursts = bpf_bursts,
 	.close = bpf_close,
 };
 
 const struct load_source_ops load_source_bpf_pmu = {
 	.name = "bpf-pmu",
-	.what = "unhalted cycles read by each core itself at its context edges (BPF); no IPI",
-	.compare = M_CMP_BPF_PMU,
+	.what = "each core reads its unhalted cycles at its context changes (BPF); sends no IPI",
 	.open = bpf_pmu_open,
 	.sample = bpf_sample,
 	.vecs = bpf_vecs,
-	.quality = bpf_quality,
+	.losses = bpf_losses,
 	.bursts = bpf_bursts,
 	.close = bpf_close,
 };

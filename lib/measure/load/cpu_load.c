@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/cpuset.h"
-#include "measure/load/source.h"
+#include "measure/load/sources.h"
 #include "sys/cpu.h"
 
 struct cpu_load {
@@ -83,7 +83,7 @@ int cpu_load_open(struct cpu_load **ret, const struct cpu_load_opts *opts)
 	struct cpu_load_opts own = {.size = sizeof(own)};
 
 	if (opts) {
-		/* Fields this library does not know must not have been asked for. */
+		/* A caller with more fields than this library knows may rely on them. */
 		if (opts->size > sizeof(own) || opts->size < sizeof(opts->size))
 			return with_errno(err_set(&last_err, -E2BIG,
 						  "struct cpu_load_opts of another version"));
@@ -92,7 +92,7 @@ int cpu_load_open(struct cpu_load **ret, const struct cpu_load_opts *opts)
 	return with_errno(open_source(own.source, own.event, ret));
 }
 
-/* The hot path: two arrays change places and one is filled. Ratios wait until asked for. */
+/* The hot path: swap two arrays and fill one. Ratios are computed when asked for. */
 void cpu_load_update(struct cpu_load *ctx)
 {
 	struct load_sample *was = ctx->prev;
@@ -104,17 +104,18 @@ void cpu_load_update(struct cpu_load *ctx)
 }
 
 static void window_of(struct cpu_load *ctx, unsigned int cpu, uint32_t parts,
-		      struct load_window *ret_window)
+		      struct load_cpu_window *ret_window)
 {
 	if (ctx->sampled)
-		load_window(&ctx->prev[cpu], &ctx->cur[cpu], ctx->source->rate, parts, ret_window);
+		load_subtract(&ctx->prev[cpu], &ctx->cur[cpu], ctx->source->rate, parts,
+			      ret_window);
 	else
-		*ret_window = (struct load_window){.flags = LOAD_NO_TIME};
+		*ret_window = (struct load_cpu_window){.flags = LOAD_NO_TIME};
 }
 
 float cpu_load_get(struct cpu_load *ctx, int cpu)
 {
-	struct load_window w;
+	struct load_cpu_window w;
 
 	if (cpu < 0 || (unsigned int)cpu >= ctx->nr_cpus)
 		return -1.0f;
@@ -150,7 +151,7 @@ int cpu_load_get_split(struct cpu_load *ctx, int cpu, struct cpu_load_split *ret
 		[LOAD_PART_IDLE] = offsetof(struct cpu_load_split, idle),
 		[LOAD_PART_UNKNOWN] = offsetof(struct cpu_load_split, unknown),
 	};
-	struct load_window w;
+	struct load_cpu_window w;
 	bool figure;
 
 	if (cpu < 0 || (unsigned int)cpu >= ctx->nr_cpus)
@@ -161,10 +162,12 @@ int cpu_load_get_split(struct cpu_load *ctx, int cpu, struct cpu_load_split *ret
 		float *share = (float *)((char *)ret_split + offset[i]);
 
 		if (offset[i])
-			*share = figure && ctx->source->parts >> i & 1 ? (float)w.part_ratio[i] : -1.0f;
+			*share = figure && ctx->source->parts >> i & 1
+					 ? (float)load_part_ratio(&w, i)
+					 : -1.0f;
 	}
 	ret_split->window_ns = w.window_ns;
-	ret_split->busy = cpu_load_get(ctx, cpu);
+	ret_split->busy = figure ? (float)w.busy_ratio : -1.0f;
 	ret_split->closure_error =
 		figure && ctx->source->parts ? (float)w.closure_error_ratio : -1.0f;
 	ret_split->flags = w.flags;

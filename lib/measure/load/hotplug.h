@@ -16,7 +16,7 @@ struct hotplug {
 };
 
 int hotplug_open(struct hotplug *hotplug, struct err *err);
-/* Reads the mask again: one system call, whatever the number of CPUs. Keeps it on failure. */
+/* Reads the mask again: one system call for any number of CPUs. Keeps the old mask on failure. */
 void hotplug_refresh(struct hotplug *hotplug);
 void hotplug_close(struct hotplug *hotplug);
 

@@ -1,42 +1,43 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Opens the sources, takes a sample at each end of a window and reports what lies between. */
+/* Opens the sources, samples them at each end of a window and keeps what lies between. */
 #include "measure/load/load.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "measure/load/report.h"
-#include "measure/load/source.h"
+#include "measure/load/sources.h"
+#include "report/load_wrong.h"
 #include "sys/cpu.h"
 #include "sys/procstat.h"
 
-/* One source with the samples at both ends of its current window. */
-struct lane {
-	struct load_source *source;
+/* The samples of one source at both ends of its current window, and what lies between. */
+struct ends {
 	struct load_sample *prev;
 	struct load_sample *cur;
-	struct load_window *windows;
+	struct load_cpu_window *windows;
 };
 
 struct load_meter {
 	struct meter meter;
-	struct load_opts opts;
 	unsigned int nr_cpus;
-	struct lane lanes[LOAD_MAX_LANES]; /* the first is the one reported in full */
-	unsigned int nr_lanes;
+	struct source_set set; /* the first is the one reported in full */
+	struct ends ends[SOURCE_SET_MAX];
 	uint64_t start_ns;
-	struct err passed_over; /* why auto did not take a better source */
+	struct load_window window;
 
 	struct procstat stat; /* for the steal column only */
 	struct procstat_cpu *steal_prev, *steal_cur;
 	bool steal_open;
 	uint64_t tick_ns;
 
-	uint64_t *bursts_prev; /* nr_cpus × HIST_NR at the start of the window */
-	struct load_vecs *vecs_prev, *vecs_cur;
+	/* Cumulative as last read, and the difference to the reading before; NULL: not wanted. */
+	struct load_vecs *vecs_read, *vecs;
+	uint64_t (*bursts_read)[HIST_NR], (*bursts)[HIST_NR];
 };
 
 static struct load_meter *to_load(struct meter *meter)
@@ -44,56 +45,54 @@ static struct load_meter *to_load(struct meter *meter)
 	return (struct load_meter *)meter;
 }
 
-static int lane_add(struct load_meter *m, struct load_source *source, struct err *err)
+const struct load_window *load_window(const struct meter *meter)
 {
-	struct lane *lane = &m->lanes[m->nr_lanes];
-
-	lane->source = source;
-	lane->prev = calloc(m->nr_cpus, sizeof(*lane->prev));
-	lane->cur = calloc(m->nr_cpus, sizeof(*lane->cur));
-	lane->windows = calloc(m->nr_cpus, sizeof(*lane->windows));
-	m->nr_lanes++;
-	return lane->prev && lane->cur && lane->windows ? 0 :
-							  err_set(err, -ENOMEM, "out of memory");
+	return &((const struct load_meter *)meter)->window;
 }
 
-static bool compares(const struct load_opts *opts, const char *name)
+static int alloc_ends(struct load_meter *m)
 {
-	if (!opts->compare_with)
-		return true;
-	for (const char *const *with = opts->compare_with; *with; with++)
-		if (!strcmp(*with, name))
-			return true;
-	return false;
-}
+	for (unsigned int i = 0; i < m->set.nr; i++) {
+		struct ends *ends = &m->ends[i];
 
-/* All further sources that open; one that does not is no error, its column stays null. */
-static int open_others(struct load_meter *m, const struct load_source_opts *opts, struct err *err)
-{
-	const char *main_name = m->lanes[0].source->ops->name;
-	struct load_source *source;
-	struct err why;
-	int rc = 0;
-
-	for (const struct load_source_ops *const *ops = load_sources(); *ops && !rc; ops++) {
-		if (!strcmp((*ops)->name, main_name) || m->nr_lanes == LOAD_MAX_LANES ||
-		    !compares(&m->opts, (*ops)->name))
-			continue;
-		if (!load_source_open((*ops)->name, opts, &source, &why))
-			rc = lane_add(m, source, err);
+		ends->prev = calloc(m->nr_cpus, sizeof(*ends->prev));
+		ends->cur = calloc(m->nr_cpus, sizeof(*ends->cur));
+		ends->windows = calloc(m->nr_cpus, sizeof(*ends->windows));
+		if (!ends->prev || !ends->cur || !ends->windows)
+			return -ENOMEM;
 	}
-	return rc;
+	return 0;
 }
 
-/* Stolen time has no edge to trace; the kernel's own column is the only word on it. */
-static int open_steal(struct load_meter *m, struct err *err)
+/* Stolen time has no edge to trace: the kernel's own column is the only source of it. */
+static int open_steal(struct load_meter *m)
 {
 	m->tick_ns = NSEC_PER_SEC / sysconf(_SC_CLK_TCK);
 	m->steal_prev = calloc(m->nr_cpus, sizeof(*m->steal_prev));
 	m->steal_cur = calloc(m->nr_cpus, sizeof(*m->steal_cur));
 	if (!m->steal_prev || !m->steal_cur)
-		return err_set(err, -ENOMEM, "out of memory");
+		return -ENOMEM;
 	m->steal_open = !procstat_open(&m->stat, NULL, NULL);
+	return 0;
+}
+
+/* Room for what only some sources see and only some users ask for. */
+static int alloc_extras(struct load_meter *m, const struct load_opts *opts)
+{
+	struct load_source *source = m->set.source[0];
+
+	if (opts->bursts && source->ops->bursts && source->ops->bursts(source, 0)) {
+		m->bursts_read = calloc(m->nr_cpus, sizeof(*m->bursts_read));
+		m->bursts = calloc(m->nr_cpus, sizeof(*m->bursts));
+		if (!m->bursts_read || !m->bursts)
+			return -ENOMEM;
+	}
+	if (opts->softirq && source->ops->vecs) {
+		m->vecs_read = calloc(m->nr_cpus, sizeof(*m->vecs_read));
+		m->vecs = calloc(m->nr_cpus, sizeof(*m->vecs));
+		if (!m->vecs_read || !m->vecs)
+			return -ENOMEM;
+	}
 	return 0;
 }
 
@@ -101,57 +100,74 @@ static void load_close(struct meter *meter)
 {
 	struct load_meter *m = to_load(meter);
 
-	for (unsigned int i = 0; i < m->nr_lanes; i++) {
-		load_source_close(m->lanes[i].source);
-		free(m->lanes[i].prev);
-		free(m->lanes[i].cur);
-		free(m->lanes[i].windows);
+	for (unsigned int i = 0; i < m->set.nr; i++) {
+		free(m->ends[i].prev);
+		free(m->ends[i].cur);
+		free(m->ends[i].windows);
 	}
+	source_set_close(&m->set);
 	if (m->steal_open)
 		procstat_close(&m->stat);
 	free(m->steal_prev);
 	free(m->steal_cur);
-	free(m->bursts_prev);
-	free(m->vecs_prev);
-	free(m->vecs_cur);
+	free(m->bursts_read);
+	free(m->bursts);
+	free(m->vecs_read);
+	free(m->vecs);
 	free(m);
+}
+
+/* Read once per window: its end is the next one's beginning, so no burst falls in between. */
+static void sample_bursts(struct load_meter *m, unsigned int cpu)
+{
+	const volatile uint64_t *counts = m->set.source[0]->ops->bursts(m->set.source[0], cpu);
+
+	for (unsigned int i = 0; i < HIST_NR; i++) {
+		uint64_t now = counts[i];
+
+		m->bursts[cpu][i] = now - m->bursts_read[cpu][i];
+		m->bursts_read[cpu][i] = now;
+	}
+}
+
+static void sample_vecs(struct load_meter *m, unsigned int cpu)
+{
+	struct load_vecs now, *was = &m->vecs_read[cpu];
+
+	m->set.source[0]->ops->vecs(m->set.source[0], cpu, &now);
+	for (int i = 0; i < LOAD_NR_VECS; i++) {
+		m->vecs[cpu].ns[i] = now.ns[i] - was->ns[i];
+		m->vecs[cpu].count[i] = now.count[i] - was->count[i];
+	}
+	*was = now;
+}
+
+static void sample_steal(struct load_meter *m)
+{
+	struct procstat_cpu *was = m->steal_prev;
+
+	m->steal_prev = m->steal_cur;
+	m->steal_cur = was;
+	if (procstat_read(&m->stat, m->steal_cur, m->nr_cpus))
+		memset(m->steal_cur, 0, m->nr_cpus * sizeof(*m->steal_cur));
 }
 
 static void sample_all(struct load_meter *m)
 {
-	for (unsigned int i = 0; i < m->nr_lanes; i++) {
-		struct lane *lane = &m->lanes[i];
-		struct load_sample *was = lane->prev;
+	for (unsigned int i = 0; i < m->set.nr; i++) {
+		struct load_source *source = m->set.source[i];
+		struct load_sample *was = m->ends[i].prev;
 
-		lane->prev = lane->cur;
-		lane->cur = was;
-		lane->source->ops->sample(lane->source, lane->cur);
+		m->ends[i].prev = m->ends[i].cur;
+		m->ends[i].cur = was;
+		source->ops->sample(source, m->ends[i].cur);
 	}
-	if (m->vecs_cur) {
-		struct load_vecs *was = m->vecs_prev;
-
-		m->vecs_prev = m->vecs_cur;
-		m->vecs_cur = was;
-		for (unsigned int cpu = 0; cpu < m->nr_cpus; cpu++)
-			m->lanes[0].source->ops->vecs(m->lanes[0].source, cpu, &m->vecs_cur[cpu]);
-	}
-	if (m->steal_open) {
-		struct procstat_cpu *was = m->steal_prev;
-
-		m->steal_prev = m->steal_cur;
-		m->steal_cur = was;
-		if (procstat_read(&m->stat, m->steal_cur, m->nr_cpus))
-			memset(m->steal_cur, 0, m->nr_cpus * sizeof(*m->steal_cur));
-	}
-}
-
-static void keep_bursts(struct load_meter *m)
-{
-	struct load_source *source = m->lanes[0].source;
-
-	for (unsigned int cpu = 0; m->bursts_prev && cpu < m->nr_cpus; cpu++)
-		memcpy(&m->bursts_prev[cpu * HIST_NR], source->ops->bursts(source, cpu),
-		       HIST_NR * sizeof(uint64_t));
+	for (unsigned int cpu = 0; m->vecs && cpu < m->nr_cpus; cpu++)
+		sample_vecs(m, cpu);
+	for (unsigned int cpu = 0; m->bursts && cpu < m->nr_cpus; cpu++)
+		sample_bursts(m, cpu);
+	if (m->steal_open)
+		sample_steal(m);
 }
 
 static int load_start(struct meter *meter, struct err *err)
@@ -160,14 +176,13 @@ static int load_start(struct meter *meter, struct err *err)
 
 	(void)err;
 	sample_all(m);
-	keep_bursts(m);
 	m->start_ns = clock_mono_ns();
 	return 0;
 }
 
 /*
- * A kernel that does not account stolen time shows 0 for ever, so 0 is only believed where the
- * column has ever moved.
+ * A kernel that does not account stolen time always shows 0, so steal counts as known only once the
+ * column is not 0 on some CPU.
  */
 static bool steal_known(const struct load_meter *m)
 {
@@ -177,51 +192,63 @@ static bool steal_known(const struct load_meter *m)
 	return false;
 }
 
-static void make_windows(struct load_meter *m, bool steal)
+static void move_steal(struct load_meter *m)
 {
-	for (unsigned int i = 0; i < m->nr_lanes; i++) {
-		struct lane *lane = &m->lanes[i];
-
-		for (unsigned int cpu = 0; cpu < m->nr_cpus; cpu++)
-			load_window(&lane->prev[cpu], &lane->cur[cpu], lane->source->rate,
-				    lane->source->parts, &lane->windows[cpu]);
-	}
-	for (unsigned int cpu = 0; steal && m->lanes[0].source->parts && cpu < m->nr_cpus; cpu++) {
+	for (unsigned int cpu = 0; cpu < m->nr_cpus; cpu++) {
 		uint64_t was = m->steal_prev[cpu].ticks[PROCSTAT_STEAL];
 		uint64_t is = m->steal_cur[cpu].ticks[PROCSTAT_STEAL];
 
 		if (m->steal_prev[cpu].nr_cols && is > was)
-			load_window_steal(&m->lanes[0].windows[cpu], (is - was) * m->tick_ns);
+			load_move_steal(&m->ends[0].windows[cpu], (is - was) * m->tick_ns);
 	}
+}
+
+static double closure_max(const struct load_window *w)
+{
+	double most = 0.0;
+	unsigned int cpu;
+
+	cpuset_for_each(cpu, &w->cpus)
+		if (w->cpu[cpu].closure_error_ratio > most)
+			most = w->cpu[cpu].closure_error_ratio;
+	return most;
+}
+
+static void end_window(struct load_meter *m, uint64_t end_ns)
+{
+	struct load_source *first = m->set.source[0];
+	struct load_window *w = &m->window;
+
+	w->time_unix_ns = clock_unix_ns();
+	w->window_ns = end_ns - m->start_ns;
+	m->start_ns = end_ns;
+	for (unsigned int i = 0; i < m->set.nr; i++) {
+		const struct load_source *source = m->set.source[i];
+		struct ends *ends = &m->ends[i];
+
+		for (unsigned int cpu = 0; cpu < m->nr_cpus; cpu++)
+			load_subtract(&ends->prev[cpu], &ends->cur[cpu], source->rate,
+				      source->parts, &ends->windows[cpu]);
+	}
+	w->parts = first->parts;
+	w->steal_known = steal_known(m);
+	if (first->parts && w->steal_known) {
+		w->parts |= 1u << LOAD_PART_STEAL;
+		move_steal(m);
+	}
+	w->closure_max_ratio = first->parts ? closure_max(w) : NAN;
+	load_source_losses(first, &w->losses);
 }
 
 static int load_read(struct meter *meter, struct report **ret_report, struct err *err)
 {
 	struct load_meter *m = to_load(meter);
-	struct load_result result = {
-		.opts = &m->opts, .nr_cpus = m->nr_cpus, .nr_lanes = m->nr_lanes};
-	uint64_t end_ns;
 	int rc;
 
 	sample_all(m);
-	end_ns = clock_mono_ns();
-	result.steal_known = steal_known(m);
-	make_windows(m, result.steal_known);
-	for (unsigned int i = 0; i < m->nr_lanes; i++) {
-		result.source[i] = m->lanes[i].source;
-		result.windows[i] = m->lanes[i].windows;
-	}
-	result.window_ns = end_ns - m->start_ns;
-	result.vecs_prev = m->vecs_prev;
-	result.vecs_cur = m->vecs_cur;
-	result.bursts_prev = m->bursts_prev;
-	result.passed_over = m->passed_over.code ? &m->passed_over : NULL;
-	rc = load_report(&result, ret_report);
-	if (rc)
-		return err_set(err, rc, "cannot make the report: %s", strerror(-rc));
-	keep_bursts(m);
-	m->start_ns = end_ns;
-	return 0;
+	end_window(m, clock_mono_ns());
+	rc = ret_report ? load_report(&m->window, ret_report) : 0;
+	return rc ? err_set(err, rc, "cannot make the report: %s", strerror(-rc)) : 0;
 }
 
 static const struct meter_ops load_meter_ops = {
@@ -230,58 +257,58 @@ static const struct meter_ops load_meter_ops = {
 	.close = load_close,
 };
 
-/* Room for what only some sources see and only some users ask for. */
-static int alloc_extras(struct load_meter *m, struct load_source *source, struct err *err)
+/* What is the same in every window. */
+static void fill_window(struct load_meter *m, const struct load_opts *opts,
+			const struct cpuset *possible)
 {
-	if (m->opts.bursts && source->ops->bursts && source->ops->bursts(source, 0)) {
-		m->bursts_prev = calloc((size_t)m->nr_cpus * HIST_NR, sizeof(*m->bursts_prev));
-		if (!m->bursts_prev)
-			return err_set(err, -ENOMEM, "out of memory");
+	struct load_window *w = &m->window;
+
+	/* No CPU that the arrays do not hold. */
+	w->cpus = *possible;
+	if (cpuset_count(&opts->cpus))
+		for (size_t i = 0; i < sizeof(w->cpus.bits) / sizeof(w->cpus.bits[0]); i++)
+			w->cpus.bits[i] &= opts->cpus.bits[i];
+	w->source = m->set.source[0]->ops->name;
+	w->what = m->set.source[0]->ops->what;
+	w->cpu = m->ends[0].windows;
+	w->passed_over = m->set.passed_over.code ? &m->set.passed_over : NULL;
+	w->compare = opts->compare;
+	w->wrong_ratio = opts->compare ? LOAD_WRONG_RATIO : NAN;
+	for (unsigned int i = 0; i < m->set.nr; i++) {
+		w->shown[i].source = m->set.source[i]->ops->name;
+		w->shown[i].cpu = m->ends[i].windows;
 	}
-	if (m->opts.softirq && source->ops->vecs) {
-		m->vecs_prev = calloc(m->nr_cpus, sizeof(*m->vecs_prev));
-		m->vecs_cur = calloc(m->nr_cpus, sizeof(*m->vecs_cur));
-		if (!m->vecs_prev || !m->vecs_cur)
-			return err_set(err, -ENOMEM, "out of memory");
-	}
-	return 0;
+	w->nr_shown = m->set.nr;
+	w->softirq = opts->softirq;
+	w->bursts = opts->bursts;
+	w->cpu_vecs = m->vecs;
+	w->cpu_bursts = (const uint64_t(*)[HIST_NR])m->bursts;
 }
 
 int load_open(const struct load_opts *opts, struct meter **ret_meter, struct err *err)
 {
 	struct load_meter *m = calloc(1, sizeof(*m));
-	struct load_source_opts source_opts = {
-		.event = opts->event, .bursts = opts->bursts};
-	struct load_source *source;
+	struct load_source_opts source_opts = {.event = opts->event, .bursts = opts->bursts};
 	struct cpuset possible;
 	int rc;
 
 	if (!m)
 		return err_set(err, -ENOMEM, "out of memory");
 	m->meter.ops = &load_meter_ops;
-	m->opts = *opts;
 	rc = cpu_set(NULL, CPU_POSSIBLE, &possible, err);
 	if (rc)
 		goto fail;
-	if (!cpuset_count(&m->opts.cpus))
-		m->opts.cpus = possible;
 	m->nr_cpus = source_opts.nr_cpus = cpuset_end(&possible);
-	rc = load_source_open(opts->source, &source_opts, &source, &m->passed_over);
-	if (rc) {
-		if (err)
-			*err = m->passed_over;
+	rc = source_set_open(&m->set, opts->source, &source_opts, err);
+	if (rc)
+		goto fail;
+	if (opts->compare)
+		source_set_add(&m->set, opts->compare_with, &source_opts);
+	if (alloc_ends(m) || (m->set.source[0]->parts && open_steal(m)) || alloc_extras(m, opts)) {
+		rc = err_set(err, -ENOMEM, "out of memory");
 		goto fail;
 	}
-	rc = lane_add(m, source, err);
-	if (!rc && opts->compare)
-		rc = open_others(m, &source_opts, err);
-	if (!rc && source->parts)
-		rc = open_steal(m, err);
-	if (rc)
-		goto fail;
-	rc = alloc_extras(m, source, err);
-	if (rc)
-		goto fail;
+	fill_window(m, opts, &possible);
 	*ret_meter = &m->meter;
 	return 0;
 fail:

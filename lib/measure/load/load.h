@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "base/cpuset.h"
+#include "measure/load/window.h"
 #include "measure/meter.h"
 
 struct load_opts {
@@ -19,5 +20,7 @@ struct load_opts {
 };
 
 int load_open(const struct load_opts *opts, struct meter **ret_meter, struct err *err);
+/* The window that the last read ended; it stays until the next. */
+const struct load_window *load_window(const struct meter *meter);
 
 #endif

@@ -172,28 +172,26 @@ static void perf_sample(struct load_source *source, struct load_sample *samples)
 	}
 }
 
-static void perf_quality(struct load_source *source, struct report *report)
+static void perf_losses(struct load_source *source, struct load_losses *losses)
 {
-	value_u64(report_quality(report, M_READ_ERROR_TOTAL), to_perf(source)->read_errors);
+	losses->read_errors = to_perf(source)->read_errors;
 }
 
 const struct load_source_ops load_source_perf_tsc = {
 	.name = "perf-tsc",
-	.what = "unhalted cycles over the cycle clock (perf); an IPI to each core per sample",
-	.compare = M_CMP_PERF_TSC,
+	.what = "unhalted cycles over the cycle clock (perf); sends an IPI to each core per sample",
 	.open = open_tsc,
 	.sample = perf_sample,
-	.quality = perf_quality,
+	.losses = perf_losses,
 	.close = perf_close,
 };
 
 const struct load_source_ops load_source_perf_calibrated = {
 	.name = "perf-calibrated",
-	.what = "unhalted cycles over enabled time at a measured rate (perf); an IPI to each core "
-		"per sample",
-	.compare = M_CMP_PERF_CAL,
+	.what = "unhalted cycles over enabled time at a measured rate (perf); sends an IPI to each "
+		"core per sample",
 	.open = open_calibrated,
 	.sample = perf_sample,
-	.quality = perf_quality,
+	.losses = perf_losses,
 	.close = perf_close,
 };

@@ -117,9 +117,9 @@ static void procidle_sample(struct load_source *source, struct load_sample *samp
 	}
 }
 
-static void stat_quality(struct load_source *source, struct report *report)
+static void stat_losses(struct load_source *source, struct load_losses *losses)
 {
-	value_u64(report_quality(report, M_READ_ERROR_TOTAL), to_stat(source)->read_errors);
+	losses->read_errors = to_stat(source)->read_errors;
 }
 
 struct sched_source {
@@ -184,37 +184,34 @@ static void schedstat_sample(struct load_source *source, struct load_sample *sam
 	}
 }
 
-static void schedstat_quality(struct load_source *source, struct report *report)
+static void schedstat_losses(struct load_source *source, struct load_losses *losses)
 {
-	value_u64(report_quality(report, M_READ_ERROR_TOTAL), to_sched(source)->read_errors);
+	losses->read_errors = to_sched(source)->read_errors;
 }
 
 const struct load_source_ops load_source_procstat = {
 	.name = "procstat",
 	.what = "busy columns of /proc/stat over all columns, as mpstat and htop",
-	.compare = M_CMP_PROCSTAT,
 	.open = procstat_source_open,
 	.sample = procstat_sample,
-	.quality = stat_quality,
+	.losses = stat_losses,
 	.close = stat_close,
 };
 
 const struct load_source_ops load_source_procidle = {
 	.name = "procidle",
 	.what = "one minus the idle columns of /proc/stat over wall time",
-	.compare = M_CMP_PROCIDLE,
 	.open = procidle_source_open,
 	.sample = procidle_sample,
-	.quality = stat_quality,
+	.losses = stat_losses,
 	.close = stat_close,
 };
 
 const struct load_source_ops load_source_schedstat = {
 	.name = "schedstat",
-	.what = "time tasks ran by /proc/schedstat over wall time; blind to softirqs on idle",
-	.compare = M_CMP_SCHEDSTAT,
+	.what = "time tasks ran by /proc/schedstat over wall time; does not see softirqs on idle",
 	.open = schedstat_source_open,
 	.sample = schedstat_sample,
-	.quality = schedstat_quality,
+	.losses = schedstat_losses,
 	.close = schedstat_source_close,
 };

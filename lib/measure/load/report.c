@@ -3,159 +3,190 @@
 #include "measure/load/report.h"
 
 #include <errno.h>
-#include <stdio.h>
+#include <math.h>
 
-#include "base/clock.h"
+#include "report/columns.h"
 #include "stats/hist.h"
 
-/* In the order in which the bar stacks them. */
-static const struct {
-	enum load_part part;
-	enum metric_id metric;
-} parts[] = {
-	{LOAD_PART_TASK, M_TASK_RATIO},
-	{LOAD_PART_HARDIRQ, M_HARDIRQ_RATIO},
-	{LOAD_PART_SOFTIRQ_ON_IDLE, M_SOFTIRQ_ON_IDLE_RATIO},
-	{LOAD_PART_SOFTIRQ_ON_TASK, M_SOFTIRQ_ON_TASK_RATIO},
-	{LOAD_PART_KSOFTIRQD, M_KSOFTIRQD_RATIO},
-	{LOAD_PART_IDLE_LOOP, M_IDLE_LOOP_RATIO},
-	{LOAD_PART_STEAL, M_STEAL_RATIO},
-	{LOAD_PART_UNKNOWN, M_UNKNOWN_RATIO},
-	{LOAD_PART_POLL_IDLE, M_POLL_IDLE_RATIO},
-	{LOAD_PART_IDLE, M_IDLE_RATIO},
+/* Sources in the order of their columns. */
+enum shown {
+	SHOWN_BPF,
+	SHOWN_PROCSTAT,
+	SHOWN_PROCIDLE,
+	SHOWN_SCHEDSTAT,
+	SHOWN_TASKCLOCK,
+	SHOWN_PERF_TSC,
+	SHOWN_PERF_CALIBRATED,
+	SHOWN_BPF_PMU,
+	NR_SHOWN,
 };
 
-#define NR_PARTS (sizeof(parts) / sizeof(parts[0]))
-
-/* Names of the kernel's softirqs, in the order of its enum since 2.6.31. */
-static const char *const vec_names[LOAD_NR_VECS] = {
-	"HI", "TIMER", "NET_TX", "NET_RX", "BLOCK", "IRQ_POLL", "TASKLET", "SCHED", "HRTIMER", "RCU",
+static const char *const shown_names[NR_SHOWN] = {
+	[SHOWN_BPF] = "bpf",
+	[SHOWN_PROCSTAT] = "procstat",
+	[SHOWN_PROCIDLE] = "procidle",
+	[SHOWN_SCHEDSTAT] = "schedstat",
+	[SHOWN_TASKCLOCK] = "taskclock",
+	[SHOWN_PERF_TSC] = "perf-tsc",
+	[SHOWN_PERF_CALIBRATED] = "perf-calibrated",
+	[SHOWN_BPF_PMU] = "bpf-pmu",
 };
 
-/* A source in its own column of the comparison; without one, null. */
-static const enum metric_id compare_cols[] = {
-	M_CMP_BPF,	  M_CMP_PROCSTAT, M_CMP_PROCIDLE, M_CMP_SCHEDSTAT,
-	M_CMP_TASKCLOCK,  M_CMP_PERF_TSC, M_CMP_PERF_CAL, M_CMP_BPF_PMU,
+struct cpu_row {
+	uint32_t cpu;
+	bool online;
+	double busy_ratio;
+	double part_ratio[LOAD_NR_PARTS];
+	double closure_error_ratio;
+	uint64_t window_ns;
+	char flags[96];
+	double shown_ratio[NR_SHOWN];
 };
 
-static bool knows(const struct load_result *r, enum load_part part)
+#define CPU(id, member, ...) COLUMN(struct cpu_row, id, member, __VA_ARGS__)
+
+static const struct column_spec cpu_columns[] = {
+	CPU(M_CPU, cpu),
+	CPU(M_ONLINE, online, .flags = COLUMN_DATA_ONLY),
+	CPU(M_BUSY_RATIO, busy_ratio),
+	/* In the order in which the bar stacks them. */
+	CPU(M_TASK_RATIO, part_ratio[LOAD_PART_TASK]),
+	CPU(M_HARDIRQ_RATIO, part_ratio[LOAD_PART_HARDIRQ]),
+	CPU(M_SOFTIRQ_ON_IDLE_RATIO, part_ratio[LOAD_PART_SOFTIRQ_ON_IDLE]),
+	CPU(M_SOFTIRQ_ON_TASK_RATIO, part_ratio[LOAD_PART_SOFTIRQ_ON_TASK]),
+	CPU(M_KSOFTIRQD_RATIO, part_ratio[LOAD_PART_KSOFTIRQD]),
+	CPU(M_IDLE_LOOP_RATIO, part_ratio[LOAD_PART_IDLE_LOOP]),
+	CPU(M_STEAL_RATIO, part_ratio[LOAD_PART_STEAL]),
+	CPU(M_UNKNOWN_RATIO, part_ratio[LOAD_PART_UNKNOWN]),
+	CPU(M_POLL_IDLE_RATIO, part_ratio[LOAD_PART_POLL_IDLE]),
+	CPU(M_IDLE_RATIO, part_ratio[LOAD_PART_IDLE]),
+	CPU(M_CLOSURE_ERROR_RATIO, closure_error_ratio),
+	CPU(M_CPU_WINDOW_NS, window_ns, .flags = COLUMN_DATA_ONLY),
+	CPU(M_FLAGS, flags),
+};
+
+/* A source that this machine lacks is a column of nulls. */
+static const struct column_spec shown_columns[] = {
+	CPU(M_CMP_BPF, shown_ratio[SHOWN_BPF]),
+	CPU(M_CMP_PROCSTAT, shown_ratio[SHOWN_PROCSTAT]),
+	CPU(M_CMP_PROCIDLE, shown_ratio[SHOWN_PROCIDLE]),
+	CPU(M_CMP_SCHEDSTAT, shown_ratio[SHOWN_SCHEDSTAT]),
+	CPU(M_CMP_TASKCLOCK, shown_ratio[SHOWN_TASKCLOCK]),
+	CPU(M_CMP_PERF_TSC, shown_ratio[SHOWN_PERF_TSC]),
+	CPU(M_CMP_PERF_CAL, shown_ratio[SHOWN_PERF_CALIBRATED]),
+	CPU(M_CMP_BPF_PMU, shown_ratio[SHOWN_BPF_PMU]),
+};
+
+/* Which part a column holds; from LOAD_NR_PARTS on: none. */
+static unsigned int part_of(const struct column_spec *spec)
 {
-	if (part == LOAD_PART_STEAL)
-		return r->source[0]->parts && r->steal_known;
-	return r->source[0]->parts >> part & 1;
+	size_t first = offsetof(struct cpu_row, part_ratio);
+
+	return spec->offset < first ? LOAD_NR_PARTS : (spec->offset - first) / sizeof(double);
 }
 
-static void fill_parts(const struct load_result *r, struct table *table, size_t row, size_t col,
-		       const struct load_window *w)
+/* What the source cannot tell is no column for people; a comparison has enough without parts. */
+static void hide_parts(const struct load_window *w, struct table *table)
 {
-	for (size_t i = 0; i < NR_PARTS; i++)
-		if (knows(r, parts[i].part))
-			value_f64(table_cell(table, row, col + i), w->part_ratio[parts[i].part]);
-	if (r->source[0]->parts)
-		value_f64(table_cell(table, row, col + NR_PARTS), w->closure_error_ratio);
-}
+	for (size_t i = 0; i < sizeof(cpu_columns) / sizeof(cpu_columns[0]); i++) {
+		unsigned int part = part_of(&cpu_columns[i]);
 
-static void fill_compare(const struct load_result *r, struct table *table, size_t row, size_t col,
-			 unsigned int cpu)
-{
-	for (size_t i = 0; i < sizeof(compare_cols) / sizeof(compare_cols[0]); i++)
-		for (unsigned int lane = 0; lane < r->nr_lanes; lane++) {
-			const struct load_window *w = &r->windows[lane][cpu];
-
-			if (r->source[lane]->ops->compare == compare_cols[i] &&
-			    !(w->flags & LOAD_NO_FIGURE))
-				value_f64(table_cell(table, row, col + i), w->busy_ratio);
+		if (part < LOAD_NR_PARTS) {
+			table->cols[i].data_only = w->compare || !(w->parts >> part & 1);
+			if (!table->bar_end)
+				table->bar_first = i;
+			table->bar_end = i + 1;
+		} else if (cpu_columns[i].metric == M_CLOSURE_ERROR_RATIO) {
+			table->cols[i].data_only = w->compare || !w->parts;
 		}
+	}
 }
 
-static void add_cpus(const struct load_result *r, struct report *report)
+static void fill_row(const struct load_window *w, unsigned int cpu, struct cpu_row *row)
+{
+	const struct load_cpu_window *c = &w->cpu[cpu];
+	bool figure = !(c->flags & LOAD_NO_FIGURE);
+
+	row->cpu = cpu;
+	row->online = !(c->flags & LOAD_OFFLINE);
+	row->busy_ratio = figure ? c->busy_ratio : NAN;
+	row->window_ns = figure ? c->window_ns : UINT64_MAX;
+	row->closure_error_ratio = figure && w->parts ? c->closure_error_ratio : NAN;
+	for (int i = 0; i < LOAD_NR_PARTS; i++)
+		row->part_ratio[i] = figure && w->parts >> i & 1 ? load_part_ratio(c, i) : NAN;
+	load_flags_format(c->flags, row->flags, sizeof(row->flags));
+	for (int i = 0; i < NR_SHOWN; i++) {
+		const struct load_cpu_window *shown = load_shown(w, shown_names[i], cpu);
+
+		row->shown_ratio[i] = shown ? shown->busy_ratio : NAN;
+	}
+}
+
+static void add_cpus(const struct load_window *w, struct report *report)
 {
 	struct table *table = report_table(report, "cpus", NULL);
-	size_t col_cpu = table_col(table, M_CPU);
-	size_t col_online = table_col(table, M_ONLINE);
-	size_t col_busy = table_col(table, M_BUSY_RATIO);
-	size_t col_part = SIZE_MAX, col_compare = SIZE_MAX, col_window, col_flags;
+	size_t first_shown = SIZE_MAX;
 	unsigned int cpu;
 
-	for (size_t i = 0; i < NR_PARTS; i++) {
-		size_t col = table_col(table, parts[i].metric);
-
-		if (!i)
-			col_part = col;
-	}
-	table_col(table, M_CLOSURE_ERROR_RATIO);
-	col_window = table_col(table, M_CPU_WINDOW_NS);
-	col_flags = table_col(table, M_FLAGS);
-	for (size_t i = 0; r->opts->compare && i < sizeof(compare_cols) / sizeof(compare_cols[0]);
-	     i++) {
-		size_t col = table_col(table, compare_cols[i]);
-
-		if (!i)
-			col_compare = col;
-	}
-	if (!table || report->failed)
+	columns_add(table, COLUMNS(cpu_columns));
+	if (w->compare)
+		first_shown = columns_add(table, COLUMNS(shown_columns));
+	if (report->failed)
 		return;
-	table->bar_first = col_part;
-	table->bar_end = col_part + NR_PARTS;
-	table->cols[col_online].data_only = true;
-	table->cols[col_window].data_only = true;
-	/* What the source cannot tell is no column for people. */
-	for (size_t i = 0; i < NR_PARTS; i++)
-		table->cols[col_part + i].data_only = r->opts->compare || !knows(r, parts[i].part);
-	table->cols[col_part + NR_PARTS].data_only = r->opts->compare || !r->source[0]->parts;
+	hide_parts(w, table);
+	cpuset_for_each(cpu, &w->cpus) {
+		struct cpu_row row;
+		size_t at;
 
-	cpuset_for_each(cpu, &r->opts->cpus) {
-		const struct load_window *w;
-		char flags[96];
-		size_t row;
-
-		if (cpu >= r->nr_cpus)
-			break;
-		w = &r->windows[0][cpu];
-		row = table_row(table);
-		value_u64(table_cell(table, row, col_cpu), cpu);
-		value_bool(table_cell(table, row, col_online), !(w->flags & LOAD_OFFLINE));
-		load_flags_format(w->flags, flags, sizeof(flags));
-		value_str(table_cell(table, row, col_flags), flags);
-		if (r->opts->compare)
-			fill_compare(r, table, row, col_compare, cpu);
-		if (w->flags & LOAD_NO_FIGURE)
-			continue;
-		value_f64(table_cell(table, row, col_busy), w->busy_ratio);
-		value_u64(table_cell(table, row, col_window), w->window_ns);
-		fill_parts(r, table, row, col_part, w);
+		fill_row(w, cpu, &row);
+		at = columns_row(table, COLUMNS(cpu_columns), &row);
+		if (w->compare)
+			columns_fill(table, at, first_shown, COLUMNS(shown_columns), &row);
 	}
 }
 
-static void add_softirqs(const struct load_result *r, struct report *report)
+struct vec_row {
+	uint32_t cpu;
+	const char *vec;
+	double ratio;
+	uint64_t count;
+};
+
+static void add_softirqs(const struct load_window *w, struct report *report)
 {
+	static const struct column_spec columns[] = {
+		COLUMN(struct vec_row, M_CPU, cpu),
+		COLUMN(struct vec_row, M_SOFTIRQ_VEC, vec),
+		COLUMN(struct vec_row, M_SOFTIRQ_RATIO, ratio),
+		COLUMN(struct vec_row, M_SOFTIRQ_COUNT, count),
+	};
 	struct table *table = report_table(report, "softirqs", "softirqs by vector");
-	size_t col_cpu = table_col(table, M_CPU), col_vec = table_col(table, M_SOFTIRQ_VEC);
-	size_t col_ratio = table_col(table, M_SOFTIRQ_RATIO);
-	size_t col_count = table_col(table, M_SOFTIRQ_COUNT);
 	unsigned int cpu;
 
-	cpuset_for_each(cpu, &r->opts->cpus) {
-		const struct load_window *w;
+	columns_add(table, COLUMNS(columns));
+	cpuset_for_each(cpu, &w->cpus) {
+		const struct load_vecs *vecs = &w->cpu_vecs[cpu];
 
-		if (cpu >= r->nr_cpus)
-			break;
-		w = &r->windows[0][cpu];
-		for (int vec = 0; vec < LOAD_NR_VECS && !(w->flags & LOAD_NO_FIGURE); vec++) {
-			uint64_t ns = r->vecs_cur[cpu].ns[vec] - r->vecs_prev[cpu].ns[vec];
-			uint64_t count = r->vecs_cur[cpu].count[vec] - r->vecs_prev[cpu].count[vec];
-			size_t row;
+		if (w->cpu[cpu].flags & LOAD_NO_FIGURE)
+			continue;
+		for (int i = 0; i < LOAD_NR_VECS; i++) {
+			struct vec_row row = {
+				.cpu = cpu,
+				.vec = load_vec_name(i),
+				.ratio = (double)vecs->ns[i] / (double)w->cpu[cpu].window_ns,
+				.count = vecs->count[i],
+			};
 
-			if (!count && !ns)
-				continue;
-			row = table_row(table);
-			value_u64(table_cell(table, row, col_cpu), cpu);
-			value_str(table_cell(table, row, col_vec), vec_names[vec]);
-			value_f64(table_cell(table, row, col_ratio), (double)ns / (double)w->window_ns);
-			value_u64(table_cell(table, row, col_count), count);
+			if (vecs->count[i] || vecs->ns[i])
+				columns_row(table, COLUMNS(columns), &row);
 		}
 	}
 }
+
+struct burst_row {
+	uint32_t cpu;
+	uint64_t count, p50_ns, p90_ns, p99_ns;
+};
 
 /* Cumulative counts at powers of two, which are bucket edges and therefore exact. */
 static void add_burst_edges(struct table *parent, size_t row, size_t col, const uint64_t *count)
@@ -176,87 +207,103 @@ static void add_burst_edges(struct table *parent, size_t row, size_t col, const 
 	}
 }
 
-static void add_bursts(const struct load_result *r, struct report *report)
+static void add_bursts(const struct load_window *w, struct report *report)
 {
-	static const struct {
-		double percent;
-		const char *key, *title;
-	} points[] = {{50, "p50_ns", "p50"}, {90, "p90_ns", "p90"}, {99, "p99_ns", "p99"}};
-	struct table *table = report_table(report, "bursts", "busy bursts between two idle periods");
-	size_t col_cpu = table_col(table, M_CPU), col_count = table_col(table, M_COUNT), col_p[3];
+#define PERCENTILE(member, name) \
+	COLUMN(struct burst_row, M_PERCENTILE_NS, member, .key = #member, .title = name)
+	static const struct column_spec columns[] = {
+		COLUMN(struct burst_row, M_CPU, cpu),
+		COLUMN(struct burst_row, M_COUNT, count),
+		PERCENTILE(p50_ns, "p50"),
+		PERCENTILE(p90_ns, "p90"),
+		PERCENTILE(p99_ns, "p99"),
+	};
+#undef PERCENTILE
+	struct table *table =
+		report_table(report, "bursts", "busy bursts between two idle periods");
 	size_t col_le;
 	unsigned int cpu;
 
-	for (size_t i = 0; i < 3; i++)
-		col_p[i] = table_col_as(table, M_PERCENTILE_NS, points[i].key, points[i].title);
+	columns_add(table, COLUMNS(columns));
 	col_le = table_col(table, M_BUCKETS);
-	cpuset_for_each(cpu, &r->opts->cpus) {
-		const uint64_t *now;
-		uint64_t count[HIST_NR];
-		size_t row;
+	cpuset_for_each(cpu, &w->cpus) {
+		const uint64_t *bursts = w->cpu_bursts[cpu];
+		uint64_t count = hist_total(bursts);
+		struct burst_row row = {
+			.cpu = cpu,
+			.count = count,
+			.p50_ns = count ? hist_percentile(bursts, 50) : UINT64_MAX,
+			.p90_ns = count ? hist_percentile(bursts, 90) : UINT64_MAX,
+			.p99_ns = count ? hist_percentile(bursts, 99) : UINT64_MAX,
+		};
 
-		if (cpu >= r->nr_cpus)
-			break;
-		now = r->source[0]->ops->bursts(r->source[0], cpu);
-		for (unsigned int i = 0; i < HIST_NR; i++)
-			count[i] = ((const volatile uint64_t *)now)[i] -
-				   r->bursts_prev[cpu * HIST_NR + i];
-		row = table_row(table);
-		value_u64(table_cell(table, row, col_cpu), cpu);
-		value_u64(table_cell(table, row, col_count), hist_total(count));
-		for (size_t i = 0; i < 3 && hist_total(count); i++)
-			value_u64(table_cell(table, row, col_p[i]),
-				  hist_percentile(count, points[i].percent));
-		add_burst_edges(table, row, col_le, count);
+		add_burst_edges(table, columns_row(table, COLUMNS(columns), &row), col_le, bursts);
 	}
 }
 
-static void add_notes(const struct load_result *r, struct report *report)
+static void add_notes(const struct load_window *w, struct report *report)
 {
-	report_note(report, "source %s: %s", r->source[0]->ops->name, r->source[0]->ops->what);
-	if (r->passed_over)
-		report_note(report, "a better source was passed over: %s%s%s",
-			    r->passed_over->what, r->passed_over->fix[0] ? "; fix: " : "",
-			    r->passed_over->fix);
-	if (r->opts->softirq && !r->vecs_cur)
+	const struct err *better = w->passed_over;
+
+	report_note(report, "source %s: %s", w->source, w->what);
+	if (better)
+		report_note(report, "a better source is unavailable: %s%s%s", better->what,
+			    better->fix[0] ? "; fix: " : "", better->fix);
+	if (w->softirq && !w->cpu_vecs)
 		report_note(report, "source %s does not see softirq vectors: use --source bpf",
-			    r->source[0]->ops->name);
-	if (r->opts->bursts && !r->bursts_prev)
+			    w->source);
+	if (w->bursts && !w->cpu_bursts)
 		report_note(report, "source %s does not see busy bursts: use --source bpf",
-			    r->source[0]->ops->name);
+			    w->source);
 }
 
-int load_report(const struct load_result *r, struct report **ret_report)
+void load_report_losses(const struct load_losses *losses, struct report *report)
 {
+#define LOSS(id, member) COLUMN(struct load_losses, id, member, .flags = COLUMN_OPTIONAL)
+	static const struct column_spec specs[] = {
+		LOSS(M_TORN_TOTAL, torn),
+		LOSS(M_ODD_EDGES_TOTAL, odd_edges),
+		LOSS(M_PAUSED_LOST_TOTAL, paused_lost),
+		LOSS(M_RECURSION_MISSES_TOTAL, recursion_misses),
+		LOSS(M_READ_ERROR_TOTAL, read_errors),
+	};
+#undef LOSS
+
+	columns_quality(report, COLUMNS(specs), losses);
+}
+
+int load_report(const struct load_window *w, struct report **ret_report)
+{
+	static const struct column_spec quality[] = {
+		COLUMN(struct load_window, M_CLOSURE_MAX_RATIO, closure_max_ratio,
+		       .flags = COLUMN_OPTIONAL),
+		COLUMN(struct load_window, M_STEAL_KNOWN, steal_known),
+	};
+	static const struct column_spec fields[] = {
+		COLUMN(struct load_window, M_WRONG_RATIO, wrong_ratio,
+		       .flags = COLUMN_OPTIONAL | COLUMN_DATA_ONLY),
+	};
 	struct report *report = report_new("load");
-	double closure = 0.0;
-	unsigned int cpu;
 	int rc;
 
 	if (!report)
 		return -ENOMEM;
-	report->time_unix_ns = clock_unix_ns();
-	report->window_ns = r->window_ns;
-	report_source(report, r->source[0]->ops->name);
-	add_cpus(r, report);
-	if (r->vecs_cur)
-		add_softirqs(r, report);
-	if (r->bursts_prev)
-		add_bursts(r, report);
-	cpuset_for_each(cpu, &r->opts->cpus)
-		if (cpu < r->nr_cpus && r->windows[0][cpu].closure_error_ratio > closure)
-			closure = r->windows[0][cpu].closure_error_ratio;
-	if (r->source[0]->parts)
-		value_f64(report_quality(report, M_CLOSURE_MAX_RATIO), closure);
-	value_bool(report_quality(report, M_STEAL_KNOWN), r->steal_known);
-	if (r->source[0]->ops->quality)
-		r->source[0]->ops->quality(r->source[0], report);
-	add_notes(r, report);
+	report->time_unix_ns = w->time_unix_ns;
+	report->window_ns = w->window_ns;
+	report_source(report, w->source);
+	columns_fields(report, COLUMNS(fields), w);
+	add_cpus(w, report);
+	if (w->cpu_vecs)
+		add_softirqs(w, report);
+	if (w->cpu_bursts)
+		add_bursts(w, report);
+	columns_quality(report, COLUMNS(quality), w);
+	load_report_losses(&w->losses, report);
+	add_notes(w, report);
 	rc = report_check(report);
-	if (rc) {
+	if (rc)
 		report_free(report);
-		return rc;
-	}
-	*ret_report = report;
-	return 0;
+	else
+		*ret_report = report;
+	return rc;
 }

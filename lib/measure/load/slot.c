@@ -2,10 +2,10 @@
 /* The reader's side of abi/load.h. */
 #include "measure/load/slot.h"
 
-/* An update takes some tens of ns; a reader that fails this often met something else. */
+/* An update lasts some tens of ns: after so many failures the slot is not just being updated. */
 #define SLOT_TRIES 1000
 
-/* One load each, in no particular order: the equations tell whether they fit together. */
+/* One load each, in any order: the equations of abi/load.h show whether they belong together. */
 #define SEE(word) __atomic_load_n(&(word), __ATOMIC_RELAXED)
 
 static const uint8_t part_of[LOAD_NR_CTX] = {

@@ -10,8 +10,8 @@
 #include "stats/load.h"
 
 /*
- * @now_ns and the sample's stamp are ns since the programs' start. @seed_ctx is what a CPU
- * without any event is taken to be doing. The sample ends at the later of @now_ns and the slot's
+ * @now_ns and the sample's stamp are ns since the programs' start. @seed_ctx is the context of a
+ * CPU without any event. The sample ends at the later of @now_ns and the slot's
  * own last edge, so numerator and denominator always cover the same time.
  * Returns false, and leaves the sample alone, if the slot changed under every attempt to read it.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A source of per-CPU load: how every way of knowing it looks to cpu_load and `subtick load`. */
+/* A source of per-CPU load: what every way to measure it offers; sources.h lists them. */
 #ifndef SUBTICK_MEASURE_LOAD_SOURCE_H
 #define SUBTICK_MEASURE_LOAD_SOURCE_H
 
@@ -7,7 +7,6 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "report/report.h"
 #include "stats/load.h"
 
 struct load_source;
@@ -19,18 +18,17 @@ struct load_source_opts {
 };
 
 struct load_source_ops {
-	const char *name;     /* as in --source */
-	const char *what;     /* one line for people */
-	enum metric_id compare; /* its column beside the others */
+	const char *name; /* as in --source */
+	const char *what; /* one line for people */
 	/* Fails with err->unsupported when this machine lacks what it needs. */
 	int (*open)(const struct load_source_opts *opts, struct load_source **ret, struct err *err);
 	/* Fills samples[0 … nr_cpus-1]; a CPU that can't be read is flagged, never left as it was. */
 	void (*sample)(struct load_source *source, struct load_sample *samples);
-	/* Optional: softirq time of one CPU by vector. */
+	/* Fills in those losses that the source can have; the others are LOAD_NO_LOSS before. */
+	void (*losses)(struct load_source *source, struct load_losses *losses);
+	/* Optional: softirq time of one CPU by vector, cumulative. */
 	void (*vecs)(struct load_source *source, unsigned int cpu, struct load_vecs *ret_vecs);
-	/* Optional: adds the source's losses to the report's quality. */
-	void (*quality)(struct load_source *source, struct report *report);
-	/* Optional: cumulative burst counts of one CPU, HIST_NR buckets. */
+	/* Optional: cumulative burst counts of one CPU, HIST_NR buckets, which go on changing. */
 	const uint64_t *(*bursts)(struct load_source *source, unsigned int cpu);
 	void (*close)(struct load_source *source);
 };
@@ -40,14 +38,7 @@ struct load_source {
 	const struct load_source_ops *ops;
 	unsigned int nr_cpus;
 	uint32_t parts; /* bit per load_part that it knows */
-	double rate;	/* see load_window() */
+	double rate;	/* see load_subtract() */
 };
-
-/* All sources, best first; NULL-terminated. */
-const struct load_source_ops *const *load_sources(void);
-/* By name, or "auto"/NULL: the best that opens; @err then holds why none did. */
-int load_source_open(const char *name, const struct load_source_opts *opts,
-		     struct load_source **ret_source, struct err *err);
-void load_source_close(struct load_source *source);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Source taskclock: the time tasks were switched in, whatever ran on top or beside them. */
+/* Source taskclock: the time tasks were switched in, interrupts and softirqs on top included. */
 #include "measure/load/taskclock.h"
 
 #include <errno.h>
@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "measure/load/hotplug.h"
 #include "sys/bpf.h"
+#include "sys/kbtf.h"
 #include "taskclock.skel.h"
 
 #define SLOT_TRIES 1000
@@ -25,7 +26,7 @@ struct taskclock_source {
 	struct taskclock_bpf *skel;
 	struct hotplug hotplug;
 	const struct taskclock_slot *slots;
-	size_t slots_len;
+	struct sys_bpf_view view; /* of the slots */
 	uint64_t torn;
 };
 
@@ -38,7 +39,7 @@ static void taskclock_close(struct load_source *source)
 {
 	struct taskclock_source *t = to_taskclock(source);
 
-	sys_bpf_map_unview(t->slots, t->slots_len);
+	sys_bpf_views_close(&t->view, 1);
 	taskclock_bpf__destroy(t->skel);
 	hotplug_close(&t->hotplug);
 	free(t);
@@ -46,18 +47,17 @@ static void taskclock_close(struct load_source *source)
 
 static int load_skeleton(struct taskclock_source *t, struct err *err)
 {
-	const void *view;
 	struct btf *btf;
 	int rc;
 
-	rc = sys_bpf_btf_open(&btf, err);
+	rc = kbtf_open(NULL, &btf, err);
 	if (rc)
 		return rc;
 	sys_bpf_log_begin();
 	t->skel = taskclock_bpf__open();
 	if (t->skel)
-		t->skel->rodata->switch_state_first = sys_bpf_switch_state_first(btf);
-	sys_bpf_btf_close(btf);
+		t->skel->rodata->switch_state_first = kbtf_switch_state_first(btf);
+	kbtf_close(btf);
 	if (!t->skel)
 		return sys_bpf_fail(err, -errno, "cannot open the task clock program");
 	bpf_map__set_max_entries(t->skel->maps.slots, t->source.nr_cpus);
@@ -66,10 +66,11 @@ static int load_skeleton(struct taskclock_source *t, struct err *err)
 		rc = taskclock_bpf__attach(t->skel);
 	if (rc)
 		return sys_bpf_fail(err, rc, "cannot load the task clock program");
-	rc = sys_bpf_map_view(t->skel->maps.slots, &view, &t->slots_len, err);
+	t->view.map = t->skel->maps.slots;
+	rc = sys_bpf_views_open(&t->view, 1, err);
 	if (rc)
 		return rc;
-	t->slots = view;
+	t->slots = t->view.pages;
 	t->skel->bss->start_ns = clock_mono_ns();
 	return 0;
 }
@@ -136,21 +137,19 @@ static void taskclock_sample(struct load_source *source, struct load_sample *sam
 	}
 }
 
-static void taskclock_quality(struct load_source *source, struct report *report)
+static void taskclock_losses(struct load_source *source, struct load_losses *losses)
 {
 	struct taskclock_source *t = to_taskclock(source);
 
-	value_u64(report_quality(report, M_TORN_TOTAL), t->torn);
-	value_u64(report_quality(report, M_RECURSION_MISSES_TOTAL),
-		  sys_bpf_recursion_misses(t->skel->obj));
+	losses->torn = t->torn;
+	losses->recursion_misses = sys_bpf_recursion_misses(t->skel->obj);
 }
 
 const struct load_source_ops load_source_taskclock = {
 	.name = "taskclock",
-	.what = "time tasks were switched in over wall time (BPF); blind to softirqs on idle",
-	.compare = M_CMP_TASKCLOCK,
+	.what = "time tasks were switched in over wall time (BPF); does not see softirqs on idle",
 	.open = taskclock_open,
 	.sample = taskclock_sample,
-	.quality = taskclock_quality,
+	.losses = taskclock_losses,
 	.close = taskclock_close,
 };

@@ -7,27 +7,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "measure/runq/report.h"
-#include "stats/hist.h"
+#include "measure/runq/runq.h"
 
 struct runq_latency {
 	struct meter *meter;
-	double sample_ratio;
-	uint64_t le_ns[RUNQ_NR_LE];
-	unsigned int nr_le;
-	enum runq_source source;
+	bool all; /* no cgroup was asked for by name */
 	struct runq_latency_group *groups;
-	uint64_t *le_counts;
 };
 
 static __thread struct err last_err;
 
-static const char *const sources[] = {"auto", "sched_info", "wakeup"};
-static const char *const hierarchies[] = {"auto", "v1", "v2"};
-
 static int word_index(const char *word, const char *const *words, const char *what)
 {
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; words[i]; i++)
 		if (!word || !strcmp(word, words[i]))
 			return i;
 	return err_set(&last_err, -EINVAL, "unknown %s %s", what, word);
@@ -50,8 +42,8 @@ static int take_opts(const struct runq_latency_opts *from, struct runq_opts *to)
 			       bad + 1);
 	if (!(from->sample_ratio >= 0.0 && from->sample_ratio <= 1.0))
 		return err_set(&last_err, -EINVAL, "a sampling ratio outside 0…1");
-	source = word_index(from->source, sources, "source");
-	hierarchy = word_index(from->hierarchy, hierarchies, "hierarchy");
+	source = word_index(from->source, runq_source_names, "source");
+	hierarchy = word_index(from->hierarchy, runq_hierarchy_names, "hierarchy");
 	if (source < 0 || hierarchy < 0)
 		return -EINVAL;
 	to->source = (enum runq_source)source;
@@ -91,83 +83,67 @@ int runq_latency_open(struct runq_latency **ret, const struct runq_latency_opts 
 		runq_latency_close(ctx);
 		return rc;
 	}
-	runq_used(ctx->meter, &runq);
-	ctx->source = runq.source;
-	ctx->sample_ratio = runq.sample_ratio;
-	ctx->nr_le = runq.nr_le;
-	memcpy(ctx->le_ns, runq.le_ns, sizeof(ctx->le_ns));
+	ctx->all = !runq.nr_cgroups;
 	*ret = ctx;
 	return 0;
 }
 
-static uint64_t scaled(const struct runq_latency *ctx, uint64_t figure)
+static void group_fill(const struct runq_group_window *from, struct runq_latency_group *to)
 {
-	return ctx->sample_ratio > 0.0 ? (uint64_t)llround((double)figure / ctx->sample_ratio)
-				       : figure;
-}
-
-static void group_fill(const struct runq_latency *ctx, const struct runq_group *from,
-		       uint64_t *le_count, struct runq_latency_group *to)
-{
-	uint64_t *cause = (uint64_t *)&to->causes;
-	struct runq_totals totals;
-
-	runq_unpack(from->waits, &totals);
 	*to = (struct runq_latency_group){
-		.cgroup = from->path,
-		.cgroup_id = from->cgroup_id,
-		.count = scaled(ctx, runq_totals_count(&totals)),
-		.sum_ns = scaled(ctx, from->sum_ns),
-		.max_ns = runq_totals_max_ns(&totals),
-		.le_count = le_count,
-		.histogram = from->waits,
+		.cgroup = runq_party_path(&from->party),
+		.cgroup_id = from->party.group ? from->party.group->cgroup_id : 0,
+		.count = from->count,
+		.sum_ns = from->sum_ns,
+		.max_ns = from->max_ns,
+		.causes =
+			{
+				.idle_exit_ns = from->cause_ns[RUNQ_IDLE],
+				.same_group_ns = from->cause_ns[RUNQ_SAME],
+				.other_group_ns = from->cause_ns[RUNQ_OTHER],
+				.kernel_thread_ns = from->cause_ns[RUNQ_KTHREAD],
+				.preempted_ns = from->cause_ns[RUNQ_PREEMPTED],
+				.throttled_ns = from->cause_ns[RUNQ_THROTTLED],
+				.migrated_ns = from->cause_ns[RUNQ_MIGRATED],
+				.unknown_ns = from->cause_ns[RUNQ_UNKNOWN],
+			},
+		.le_count = from->le_count,
+		.histogram = from->totals,
 		.ended = from->ended,
 	};
-	/* The public struct has them in the order of enum runq_cause. */
-	for (int i = 0; i < RUNQ_NR_CAUSES; i++)
-		cause[i] = scaled(ctx, totals.cause_ns[i]);
-	for (unsigned int i = 0; i < ctx->nr_le; i++)
-		le_count[i] = scaled(ctx, runq_le_count(&totals, ctx->le_ns[i], i));
 }
-
-_Static_assert(sizeof(struct runq_latency_causes) == RUNQ_NR_CAUSES * sizeof(uint64_t),
-	       "one public field per cause");
 
 int runq_latency_read(struct runq_latency *ctx, struct runq_latency_window *ret_window)
 {
-	struct runq_result r;
+	const struct runq_window *w = runq_window(ctx->meter);
 	size_t nr = 0;
-	double ratio;
 	int rc;
 
 	last_err = (struct err){0};
-	rc = runq_window(ctx->meter, &r, &last_err);
+	rc = ctx->meter->ops->read(ctx->meter, NULL, &last_err);
 	if (rc)
 		return rc;
 	free(ctx->groups);
-	free(ctx->le_counts);
-	ctx->groups = calloc(r.nr_groups + 1, sizeof(*ctx->groups));
-	ctx->le_counts = calloc(r.nr_groups * ctx->nr_le + 1, sizeof(*ctx->le_counts));
-	if (!ctx->groups || !ctx->le_counts)
+	ctx->groups = calloc(w->nr_groups + 1, sizeof(*ctx->groups));
+	if (!ctx->groups)
 		return err_set(&last_err, -ENOMEM, "out of memory");
-	for (size_t i = 0; i < r.nr_groups; i++) {
-		if (!runq_wanted(&r, r.groups[i]->path))
-			continue;
-		group_fill(ctx, r.groups[i], &ctx->le_counts[nr * ctx->nr_le], &ctx->groups[nr]);
-		nr++;
+	for (size_t i = 0; i < w->nr_groups; i++) {
+		bool other = w->groups[i].party.kind == RUNQ_PARTY_OTHER;
+
+		if (w->groups[i].count && (ctx->all || !other))
+			group_fill(&w->groups[i], &ctx->groups[nr++]);
 	}
-	ratio = runq_schedstat_ratio(&r.was, &r.now);
 	*ret_window = (struct runq_latency_window){
-		.window_ns = r.window_ns,
+		.window_ns = w->window_ns,
 		.groups = ctx->groups,
 		.nr_groups = nr,
-		.le_ns = ctx->le_ns,
-		.nr_le = ctx->nr_le,
-		.unknown_start_total = r.now.unknown_start,
-		.table_full_total = r.now.table_full,
-		.negative_total = r.now.negative,
-		.recursion_misses_total = r.now.recursion_misses,
-		.schedstat_ratio = isfinite(ratio) ? ratio : -1.0,
+		.le_ns = w->le_ns,
+		.nr_le = w->nr_le,
+		.unknown_start_total = w->losses.unknown_start,
+		.table_full_total = w->losses.table_full,
+		.negative_total = w->losses.negative,
+		.recursion_misses_total = w->losses.recursion_misses,
+		.schedstat_ratio = isfinite(w->schedstat_ratio) ? w->schedstat_ratio : -1.0,
 	};
 	return 0;
 }
@@ -184,11 +160,9 @@ const struct runq_latency_group *runq_latency_find(const struct runq_latency_win
 double runq_latency_percentile(const struct runq_latency_group *group, double percent)
 {
 	struct runq_totals totals;
-	double value;
 
 	runq_unpack(group->histogram, &totals);
-	value = hist_percentile(totals.count, percent);
-	return value > (double)group->max_ns ? (double)group->max_ns : value;
+	return runq_totals_percentile(&totals, percent);
 }
 
 double runq_latency_average(const struct runq_latency_group *group)
@@ -211,7 +185,7 @@ int runq_latency_service(struct runq_latency *ctx)
 
 const char *runq_latency_source(const struct runq_latency *ctx)
 {
-	return runq_source_name(ctx->source);
+	return runq_source_names[runq_window(ctx->meter)->source];
 }
 
 const char *runq_latency_strerror(void)
@@ -226,6 +200,5 @@ void runq_latency_close(struct runq_latency *ctx)
 	if (ctx->meter)
 		ctx->meter->ops->close(ctx->meter);
 	free(ctx->groups);
-	free(ctx->le_counts);
 	free(ctx);
 }

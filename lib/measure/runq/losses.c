@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Our sums of a window against the kernel's. */
+/* The waits that runq observed against the kernel's run_delay. */
 #include "measure/runq/losses.h"
 
 #include <math.h>
 
 double runq_schedstat_ratio(const struct runq_losses *was, const struct runq_losses *now)
 {
-	double booked = (double)(now->wait_ns - was->wait_ns) -
-			(double)(now->unbooked_ns - was->unbooked_ns);
+	double accounted = (double)(now->wait_ns - was->wait_ns) -
+			   (double)(now->unbooked_ns - was->unbooked_ns);
 
 	if (!now->delay_ns || now->delay_ns <= was->delay_ns)
 		return NAN;
-	return booked / (double)(now->delay_ns - was->delay_ns);
+	return accounted / (double)(now->delay_ns - was->delay_ns);
 }
 
 double runq_unbooked_ratio(const struct runq_losses *was, const struct runq_losses *now)

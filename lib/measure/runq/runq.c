@@ -1,36 +1,38 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Picks source and hierarchy, takes windows of waits and streams long ones. */
+/* The meter of runq: picks source and hierarchy, ends windows, streams long waits. */
 #include "measure/runq/runq.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "measure/runq/filter.h"
+#include "measure/runq/kernel.h"
 #include "measure/runq/report.h"
 #include "sys/bpf.h"
+#include "sys/kbtf.h"
 #include "sys/cgroup.h"
-#include "sys/file.h"
 
 #define EVENTS_AT_ONCE 1024
-#define BLAME_ROWS     8
 
 struct runq_meter {
 	struct meter meter;
 	struct runq_opts opts;
 	struct cgroup_layout layout;
-	bool cgroup_v2;
-	char **cgroups;
+	struct runq_filter filter;
 	struct runq_kernel *kernel;
-	struct err passed_over;
-	bool held_known;
+	struct err sched_info_err; /* why it is unavailable; code 0 if it is not */
+	bool throttled_known;	   /* the kernel tells how long quota throttled a group */
 	uint64_t start_ns;
 	struct runq_losses was;
+	struct runq_window window;
 	struct runq_event *events; /* of the call to event() under way */
 	size_t nr_events;
-	uint64_t events_over; /* more at once than we pass on */
+	uint64_t events_dropped; /* beyond EVENTS_AT_ONCE */
 };
 
 static struct runq_meter *to_runq(struct meter *meter)
@@ -38,107 +40,39 @@ static struct runq_meter *to_runq(struct meter *meter)
 	return (struct runq_meter *)meter;
 }
 
-static void fill_defaults(struct runq_opts *opts)
-{
-	static const uint64_t le[] = {
-		10000,	 20000,	   50000,    100000,   200000,	  500000,    1000000,	2000000,
-		5000000, 10000000, 20000000, 50000000, 100000000, 200000000, 500000000, 1000000000};
-	static const double percentiles[] = {50, 90, 99, 99.9};
-
-	if (!opts->nr_le) {
-		memcpy(opts->le_ns, le, sizeof(le));
-		opts->nr_le = sizeof(le) / sizeof(le[0]);
-	}
-	if (!opts->nr_percentiles) {
-		memcpy(opts->percentiles, percentiles, sizeof(percentiles));
-		opts->nr_percentiles = 4;
-	}
-	if (opts->sample_ratio >= 1.0)
-		opts->sample_ratio = 0.0;
-	if (!opts->blame_rows)
-		opts->blame_rows = BLAME_ROWS;
-}
-
 /*
- * The hierarchy that governs CPU: with controller cpu mounted as v1 that is the one, unless it
- * holds nothing but its root while the unified one is in use.
+ * AUTO is the hierarchy that controls the CPU: v1 if controller cpu is mounted there, unless that
+ * has no cgroup but its root while v2 has some.
  */
 static int pick_hierarchy(struct runq_meter *m, struct err *err)
 {
 	bool v1 = m->layout.v1_cpu[0], v2 = m->layout.v2[0];
 
-	switch (m->opts.hierarchy) {
-	case RUNQ_HIERARCHY_V1:
-		if (!v1)
-			return err_unsupported(
-				err, -ENOENT, "use --hierarchy v2",
-				"no cgroup v1 hierarchy with controller cpu is mounted");
-		m->cgroup_v2 = false;
-		break;
-	case RUNQ_HIERARCHY_V2:
-		if (!v2)
-			return err_unsupported(err, -ENOENT, "use --hierarchy v1",
-					       "no cgroup v2 hierarchy is mounted");
-		m->cgroup_v2 = true;
-		break;
-	default:
-		m->cgroup_v2 = !v1;
-		if (v1 && v2 && cgroup_count(m->layout.v1_cpu) <= 1)
-			m->cgroup_v2 = cgroup_count(m->layout.v2) > 1;
-	}
+	if (m->opts.hierarchy == RUNQ_HIERARCHY_V1 && !v1)
+		return err_unsupported(err, -ENOENT, "use --hierarchy v2",
+				       "no cgroup v1 hierarchy with controller cpu is mounted");
+	if (m->opts.hierarchy == RUNQ_HIERARCHY_V2 && !v2)
+		return err_unsupported(err, -ENOENT, "use --hierarchy v1",
+				       "no cgroup v2 hierarchy is mounted");
+	if (m->opts.hierarchy != RUNQ_HIERARCHY_AUTO)
+		return 0;
+	m->opts.hierarchy = v1 ? RUNQ_HIERARCHY_V1 : RUNQ_HIERARCHY_V2;
+	if (v1 && v2 && cgroup_count(m->layout.v1_cpu) <= 1 && cgroup_count(m->layout.v2) > 1)
+		m->opts.hierarchy = RUNQ_HIERARCHY_V2;
 	return 0;
 }
 
 static const char *mount_point(const struct runq_meter *m)
 {
-	return m->cgroup_v2 ? m->layout.v2 : m->layout.v1_cpu;
+	return m->opts.hierarchy == RUNQ_HIERARCHY_V2 ? m->layout.v2 : m->layout.v1_cpu;
 }
 
-/* "/sys/fs/cgroup/cpu/a/", "/a" and "a" are the same. */
-static int take_cgroup(struct runq_meter *m, const char *path, char **ret_path, struct err *err)
-{
-	const char *mount = mount_point(m);
-	size_t len = strlen(mount);
-	char full[PATH_MAX], *own;
-
-	if (len && !strncmp(path, mount, len) && (path[len] == '/' || !path[len]))
-		path += len;
-	path += strspn(path, "/");
-	own = malloc(strlen(path) + 2);
-	if (!own)
-		return err_set(err, -ENOMEM, "out of memory");
-	own[0] = '/';
-	strcpy(own + 1, path);
-	for (len = strlen(own); len > 1 && own[len - 1] == '/'; len--)
-		own[len - 1] = '\0';
-	if (sys_path(mount, own, full, sizeof(full)) || access(full, F_OK)) {
-		err_set(err, -ENOENT, "no cgroup %s below %s", own,
-			mount[0] ? mount : "(no mount)");
-		free(own);
-		return -ENOENT;
-	}
-	*ret_path = own;
-	return 0;
-}
-
-static int take_cgroups(struct runq_meter *m, struct err *err)
-{
-	int rc = 0;
-
-	m->cgroups = calloc(m->opts.nr_cgroups + 1, sizeof(*m->cgroups));
-	if (!m->cgroups)
-		return err_set(err, -ENOMEM, "out of memory");
-	for (size_t i = 0; !rc && i < m->opts.nr_cgroups; i++)
-		rc = take_cgroup(m, m->opts.cgroups[i], &m->cgroups[i], err);
-	return rc;
-}
-
-/* How many groups there will be at once, to begin with. */
-static size_t first_guess(const struct runq_meter *m)
+/* How many groups to make room for at the start. */
+static size_t expected_groups(const struct runq_meter *m)
 {
 	size_t now = m->opts.reserve && mount_point(m)[0] ? cgroup_count(mount_point(m)) : 0;
 
-	/* Those that are there already need room in any case, and so do their successors. */
+	/* At least as many as there are now, and a quarter more: they cannot be added later. */
 	if (m->opts.reserve)
 		return m->opts.reserve > now + now / 4 ? m->opts.reserve : now + now / 4;
 	switch (m->opts.per) {
@@ -151,51 +85,53 @@ static size_t first_guess(const struct runq_meter *m)
 	}
 }
 
-/* Why sched_info cannot serve here; 0 if it can, as far as types tell. */
-static int sched_info_there(const struct btf *btf, struct err *err)
+/* Whether this kernel's types allow source sched_info. */
+static int check_sched_info(const struct btf *btf, struct err *err)
 {
-	if (!sys_bpf_has_member(btf, "task_struct", "sched_info") ||
-	    !sys_bpf_has_member(btf, "sched_info", "last_queued"))
+	if (!kbtf_has_member(btf, "task_struct", "sched_info") ||
+	    !kbtf_has_member(btf, "sched_info", "last_queued"))
 		return err_unsupported(err, -EOPNOTSUPP,
 				       "use a kernel with CONFIG_SCHED_INFO "
 				       "(CONFIG_SCHEDSTATS or CONFIG_TASK_DELAY_ACCT)",
 				       "the kernel keeps no sched_info");
-	if (!sys_bpf_has_member(btf, "sched_entity", "cfs_rq") || !sys_bpf_has_member(btf, "rq", "clock"))
+	if (!kbtf_has_member(btf, "sched_entity", "cfs_rq") ||
+	    !kbtf_has_member(btf, "rq", "clock"))
 		return err_unsupported(err, -EOPNOTSUPP,
 				       "use a kernel with CONFIG_FAIR_GROUP_SCHED",
-				       "the run queue's clock cannot be reached from a task");
+				       "the run queue's clock is not reachable from a task");
 	return 0;
 }
 
-static bool held_there(const struct btf *btf)
+/* Whether the kernel adds up how long a group is throttled on a core. */
+static bool tells_throttled(const struct btf *btf)
 {
-	return sys_bpf_has_member(btf, "cfs_rq", "throttled_clock_self_time") ||
-	       sys_bpf_has_member(btf, "cfs_rq", "throttled_clock_pelt_time") ||
-	       sys_bpf_has_member(btf, "cfs_rq", "throttled_clock_task_time");
+	return kbtf_has_member(btf, "cfs_rq", "throttled_clock_self_time") ||
+	       kbtf_has_member(btf, "cfs_rq", "throttled_clock_pelt_time") ||
+	       kbtf_has_member(btf, "cfs_rq", "throttled_clock_task_time");
 }
 
 /*
- * Before 5.14 the kernel fills sched_info only when told to, and zeros there look like waits
- * without a start. Our own sleeps make some that must have one.
+ * Before Linux 5.14 the kernel fills sched_info only if it is told to; the zeros that it has
+ * otherwise look like waits with an unknown start. Our own sleeps cause waits with a known one.
  */
-static bool sched_info_alive(struct runq_meter *m)
+static bool sched_info_filled(struct runq_meter *m)
 {
-	struct timespec nap = clock_timespec(NSEC_PER_MSEC);
+	struct timespec pause = clock_timespec(NSEC_PER_MSEC);
 	struct runq_losses losses;
 
 	for (int i = 0; i < 20; i++) {
-		nanosleep(&nap, NULL);
+		nanosleep(&pause, NULL);
 		runq_kernel_losses(m->kernel, &losses);
 		if (losses.waits)
 			return true;
 	}
-	/* Nothing at all, not even unknown starts: the CPUs asked for are idle. */
+	/* No waits and no unknown starts either: the CPUs asked for are idle. */
 	return !losses.unknown_start;
 }
 
 static int open_kernel(struct runq_meter *m, struct err *err)
 {
-	return runq_kernel_open(&m->opts, m->cgroup_v2, first_guess(m), &m->kernel, err);
+	return runq_kernel_open(&m->opts, expected_groups(m), &m->kernel, err);
 }
 
 static int pick_source(struct runq_meter *m, struct err *err)
@@ -204,57 +140,66 @@ static int pick_source(struct runq_meter *m, struct err *err)
 	struct btf *btf;
 	int rc;
 
-	rc = sys_bpf_btf_open(&btf, err);
+	rc = kbtf_open(NULL, &btf, err);
 	if (rc)
 		return rc;
-	m->held_known = held_there(btf) && m->opts.per == RUNQ_PER_CGROUP;
+	m->throttled_known = tells_throttled(btf) && m->opts.per == RUNQ_PER_CGROUP;
 	if (m->opts.source != RUNQ_SOURCE_WAKEUP) {
-		rc = sched_info_there(btf, &m->passed_over);
+		rc = check_sched_info(btf, &m->sched_info_err);
 		m->opts.source = rc ? RUNQ_SOURCE_WAKEUP : RUNQ_SOURCE_SCHED_INFO;
 	}
-	sys_bpf_btf_close(btf);
+	kbtf_close(btf);
 	if (rc && !automatic) {
-		*err = m->passed_over;
+		*err = m->sched_info_err;
 		return rc;
 	}
 	rc = open_kernel(m, err);
-	if (rc || m->opts.source == RUNQ_SOURCE_WAKEUP || sched_info_alive(m))
+	if (rc || m->opts.source == RUNQ_SOURCE_WAKEUP || sched_info_filled(m))
 		return rc;
 	runq_kernel_close(m->kernel);
 	m->kernel = NULL;
-	rc = err_unsupported(&m->passed_over, -EOPNOTSUPP,
+	rc = err_unsupported(&m->sched_info_err, -EOPNOTSUPP,
 			     "boot with delayacct, or use Linux 5.14 or later",
 			     "the kernel does not fill sched_info");
 	if (!automatic) {
-		*err = m->passed_over;
+		*err = m->sched_info_err;
 		return rc;
 	}
 	m->opts.source = RUNQ_SOURCE_WAKEUP;
 	return open_kernel(m, err);
 }
 
-static void result_init(struct runq_meter *m, struct runq_result *ret_result)
+static void window_init(struct runq_meter *m)
 {
-	*ret_result = (struct runq_result){
-		.opts = &m->opts,
-		.kernel = m->kernel,
-		.hierarchy = m->cgroup_v2 ? "v2" : "v1",
-		.cgroups = (const char *const *)m->cgroups,
-		.held_known = m->held_known,
-		.passed_over = m->passed_over.code ? &m->passed_over : NULL,
-		.was = m->was,
+	uint32_t causes = (1u << RUNQ_NR_CAUSES) - 1;
+
+	m->window = (struct runq_window){
+		.per = m->opts.per,
+		.source = m->opts.source,
+		.sched_info_err = m->sched_info_err.code ? &m->sched_info_err : NULL,
+		.hierarchy = m->opts.hierarchy,
+		.sample_ratio = m->opts.sample_ratio > 0.0 ? m->opts.sample_ratio : 1.0,
+		.le_ns = m->opts.le_ns,
+		.nr_le = m->opts.nr_le,
+		.percentiles = m->opts.percentiles,
+		.nr_percentiles = m->opts.nr_percentiles,
+		.causes_known = m->throttled_known ? causes : causes & ~(1u << RUNQ_THROTTLED),
+		.has_blame = m->opts.blame,
+		.limit_percent = m->opts.fail_percent,
+		.limit_ns = m->opts.fail_ns,
 	};
 }
 
+/* What was counted before the first window is dropped. */
 static int runq_start(struct meter *meter, struct err *err)
 {
 	struct runq_meter *m = to_runq(meter);
-	struct runq_group **groups;
+	const struct runq_waits_list *list;
 	struct runq_row *rows;
 	size_t nr;
 	int rc;
 
-	rc = runq_kernel_window(m->kernel, &groups, &nr, err);
+	rc = runq_kernel_window(m->kernel, &list, err);
 	if (!rc && m->opts.blame)
 		rc = runq_kernel_blame(m->kernel, &rows, &nr, err);
 	runq_kernel_losses(m->kernel, &m->was);
@@ -262,43 +207,59 @@ static int runq_start(struct meter *meter, struct err *err)
 	return rc;
 }
 
-void runq_used(const struct meter *meter, struct runq_opts *ret_opts)
+const struct runq_window *runq_window(const struct meter *meter)
 {
-	*ret_opts = ((const struct runq_meter *)meter)->opts;
+	return &((const struct runq_meter *)meter)->window;
 }
 
-int runq_window(struct meter *meter, struct runq_result *ret_result, struct err *err)
+static void window_losses(struct runq_meter *m)
 {
-	struct runq_meter *m = to_runq(meter);
+	struct runq_window *w = &m->window;
+
+	runq_kernel_losses(m->kernel, &w->losses);
+	w->losses.events_lost += m->events_dropped;
+	w->waits_seen = w->losses.waits - m->was.waits;
+	/* With --cpu only some waits are seen, while run_delay is that of all CPUs. */
+	w->schedstat_ratio =
+		cpuset_count(&m->opts.cpus) ? NAN : runq_schedstat_ratio(&m->was, &w->losses);
+	w->unbooked_ratio = w->losses.delay_ns ? runq_unbooked_ratio(&m->was, &w->losses) : NAN;
+	w->kernel_bytes = runq_kernel_memory(m->kernel);
+	m->was = w->losses;
+}
+
+static int window_end(struct runq_meter *m, struct err *err)
+{
+	const struct runq_waits_list *list;
+	struct runq_window *w = &m->window;
 	uint64_t end_ns;
 	int rc;
 
-	result_init(m, ret_result);
-	rc = runq_kernel_window(m->kernel, &ret_result->groups, &ret_result->nr_groups, err);
+	/* It points into the last reading, which goes now. */
+	runq_window_clear(w);
+	rc = runq_kernel_window(m->kernel, &list, err);
 	end_ns = clock_mono_ns();
-	if (!rc && m->opts.blame)
-		rc = runq_kernel_blame(m->kernel, &ret_result->rows, &ret_result->nr_rows, err);
+	w->time_unix_ns = clock_unix_ns();
+	if (!rc)
+		rc = runq_window_groups(w, list, &m->filter, err);
+	if (!rc && w->has_blame)
+		rc = runq_window_blame(w, m->kernel, &m->filter, m->opts.blame_rows, err);
 	if (rc)
 		return rc;
-	ret_result->nr_rows =
-		runq_rows_rank(ret_result->rows, ret_result->nr_rows, m->opts.blame_rows);
-	runq_kernel_losses(m->kernel, &ret_result->now);
-	ret_result->now.events_lost += m->events_over;
-	ret_result->window_ns = end_ns - m->start_ns;
-	m->was = ret_result->now;
+	window_losses(m);
+	w->window_ns = end_ns - m->start_ns;
 	m->start_ns = end_ns;
 	return 0;
 }
 
 static int runq_read(struct meter *meter, struct report **ret_report, struct err *err)
 {
-	struct runq_result result;
+	struct runq_meter *m = to_runq(meter);
 	int rc;
 
-	rc = runq_window(meter, &result, err);
-	if (rc)
+	rc = window_end(m, err);
+	if (rc || !ret_report)
 		return rc;
-	rc = runq_report(&result, ret_report);
+	rc = runq_report(&m->window, ret_report);
 	return rc ? err_set(err, rc, "cannot make the report: %s", strerror(-rc)) : 0;
 }
 
@@ -314,37 +275,50 @@ static void on_wait(const struct runq_event *event, void *arg)
 	if (m->nr_events < EVENTS_AT_ONCE)
 		m->events[m->nr_events++] = *event;
 	else
-		m->events_over++;
+		m->events_dropped++;
 }
 
-/* Events of groups that were not asked for stay inside. */
-static size_t drop_unwanted(struct runq_meter *m, const struct runq_result *result)
+static void long_wait_fill(const struct runq_meter *m, const struct runq_event *event,
+			   struct runq_long_wait *wait)
 {
-	size_t left = 0;
-
-	for (size_t i = 0; i < m->nr_events; i++) {
-		const struct runq_group *who = runq_kernel_find(m->kernel, m->events[i].key);
-
-		if (!m->opts.nr_cgroups || (who && runq_wanted(result, who->path)))
-			m->events[left++] = m->events[i];
-	}
-	return left;
+	*wait = (struct runq_long_wait){
+		.cpu = event->cpu,
+		.pid = event->pid,
+		.tgid = event->tgid,
+		.prev_pid = event->prev_pid,
+		.victim = runq_kernel_party(m->kernel, event->key),
+		.wait_ns = event->wait_ns,
+		.end_ns = event->time_ns,
+	};
+	memcpy(wait->comm, event->comm, sizeof(event->comm));
+	memcpy(wait->prev_comm, event->prev_comm, sizeof(event->prev_comm));
+	if (!event->culprit)
+		return;
+	wait->culprit = runq_kernel_party(m->kernel, event->culprit);
+	wait->culprit_ns = event->culprit_ns;
 }
 
 static int runq_event(struct meter *meter, struct report **ret_report, struct err *err)
 {
 	struct runq_meter *m = to_runq(meter);
-	struct runq_result result;
-	size_t nr;
+	struct runq_long_wait *waits;
+	size_t nr = 0;
 	int rc;
 
 	m->nr_events = 0;
 	rc = runq_kernel_events(m->kernel, on_wait, m, err);
 	if (rc || !m->nr_events)
 		return rc;
-	result_init(m, &result);
-	nr = drop_unwanted(m, &result);
-	rc = nr ? runq_report_events(&result, m->events, nr, ret_report) : 0;
+	waits = calloc(m->nr_events, sizeof(*waits));
+	if (!waits)
+		return err_set(err, -ENOMEM, "out of memory");
+	/* Only now: groups that are new were found after the events were read. */
+	for (size_t i = 0; i < m->nr_events; i++) {
+		long_wait_fill(m, &m->events[i], &waits[nr]);
+		nr += runq_filter_passes(&m->filter, runq_party_path(&waits[nr].victim));
+	}
+	rc = nr ? runq_report_waits(&m->window, waits, nr, ret_report) : 0;
+	free(waits);
 	return rc ? err_set(err, rc, "cannot make the report: %s", strerror(-rc)) : 0;
 }
 
@@ -352,11 +326,10 @@ static void runq_close(struct meter *meter)
 {
 	struct runq_meter *m = to_runq(meter);
 
+	runq_window_clear(&m->window);
 	if (m->kernel)
 		runq_kernel_close(m->kernel);
-	for (size_t i = 0; m->cgroups && i < m->opts.nr_cgroups; i++)
-		free(m->cgroups[i]);
-	free(m->cgroups);
+	runq_filter_close(&m->filter);
 	free(m->events);
 	free(m);
 }
@@ -378,21 +351,23 @@ int runq_open(const struct runq_opts *opts, struct meter **ret_meter, struct err
 		return err_set(err, -ENOMEM, "out of memory");
 	m->meter.ops = &runq_meter_ops;
 	m->opts = *opts;
-	fill_defaults(&m->opts);
+	runq_opts_defaults(&m->opts);
 	m->events = calloc(EVENTS_AT_ONCE, sizeof(*m->events));
 	rc = m->events ? cgroup_layout(NULL, &m->layout) : -ENOMEM;
 	if (rc)
-		err_set(err, rc, "cannot find out where cgroups are mounted: %s", strerror(-rc));
+		err_set(err, rc, "cannot find where cgroups are mounted: %s", strerror(-rc));
 	if (!rc)
 		rc = pick_hierarchy(m, err);
 	if (!rc)
-		rc = take_cgroups(m, err);
+		rc = runq_filter_open(&m->filter, mount_point(m), m->opts.cgroups,
+				      m->opts.nr_cgroups, m->opts.tree, err);
 	if (!rc)
 		rc = pick_source(m, err);
 	if (rc) {
 		runq_close(&m->meter);
 		return rc;
 	}
+	window_init(m);
 	*ret_meter = &m->meter;
 	return 0;
 }

@@ -3,55 +3,15 @@
 #ifndef SUBTICK_MEASURE_RUNQ_H
 #define SUBTICK_MEASURE_RUNQ_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "abi/runq.h"
-#include "base/cpuset.h"
 #include "measure/meter.h"
-
-#define RUNQ_MAX_PERCENTILES 16
-
-enum runq_source {
-	RUNQ_SOURCE_AUTO,
-	RUNQ_SOURCE_SCHED_INFO,
-	RUNQ_SOURCE_WAKEUP,
-};
-
-enum runq_hierarchy {
-	RUNQ_HIERARCHY_AUTO,
-	RUNQ_HIERARCHY_V1,
-	RUNQ_HIERARCHY_V2,
-};
-
-struct runq_opts {
-	enum runq_source source;
-	enum runq_hierarchy hierarchy;
-	enum runq_per per;
-	struct cpuset cpus;	    /* CPUs whose waits count; empty: all */
-	const char *const *cgroups; /* paths to report; all without */
-	size_t nr_cgroups;
-	bool tree; /* and everything below them */
-	uint64_t le_ns[RUNQ_NR_LE];
-	unsigned int nr_le; /* 0: the default set */
-	double percentiles[RUNQ_MAX_PERCENTILES];
-	unsigned int nr_percentiles; /* 0: 50, 90, 99, 99.9 */
-	double sample_ratio;	     /* 0: every wait */
-	/*
-	 * Room for so many groups and no more, all of it at the start, for a caller that gives up the
-	 * right to make maps; 0: room grows with the groups.
-	 */
-	size_t reserve;
-	bool blame;
-	unsigned int blame_rows; /* culprits per victim; 0: 8 */
-	uint64_t threshold_ns;	 /* 0: no stream of long waits */
-	/* A group whose percentile exceeds the limit sets *ret_exceeded. */
-	double fail_percent; /* 0: no verdict */
-	uint64_t fail_ns;
-	bool *ret_exceeded;
-};
+#include "measure/runq/opts.h"
+#include "measure/runq/window.h"
 
 int runq_open(const struct runq_opts *opts, struct meter **ret_meter, struct err *err);
+/*
+ * The last window of a meter that runq_open() made. Before the first read it has no figures, but
+ * which source, boundaries and percentiles are in use.
+ */
+const struct runq_window *runq_window(const struct meter *meter);
 
 #endif

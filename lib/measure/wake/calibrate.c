@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Characterises a core before its points: cost of a stamp, of the clock, and a core that never idles. */
-#include "measure/wake/run.h"
+/* Calibrates a core: the cost of a stamp, the clock, and the interrupt latency without idling. */
+#include "measure/wake/calibrate.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -11,19 +11,21 @@
 
 #include "base/clock.h"
 
-/* Each sleep that was too short for the core to idle doubles the next, and others halve it. */
-#define CHAR_SLEEP_NS	   (100 * NSEC_PER_USEC)
-#define CHAR_SLEEP_MOST_NS (2 * NSEC_PER_MSEC)
-/* A core that others keep busy idles now and then: wait for enough of that, but not for ever. */
-#define CHAR_LIMIT_NS  NSEC_PER_SEC
-#define BUSY_LAUNCH_NS (60 * NSEC_PER_USEC)
-/* So with how long to wait for the timer's handler. */
+#define STAMP_POINTS 200
+/* A sleep too short for the core to go idle doubles the next one; any other halves it. */
+#define STAMP_SLEEP_NS	    (100 * NSEC_PER_USEC)
+#define STAMP_SLEEP_MOST_NS (2 * NSEC_PER_MSEC)
+/* Other tasks may keep the core busy: wait this long for enough idle exits, then give up. */
+#define CALIBRATE_LIMIT_NS NSEC_PER_SEC
+#define BUSY_POINTS	   200
+#define BUSY_LAUNCH_NS	   (60 * NSEC_PER_USEC)
+/* How long to spin for the timer's handler; doubled after each point that missed it. */
 #define BUSY_AFTER_NS	   (40 * NSEC_PER_USEC)
 #define BUSY_AFTER_MOST_NS (5 * NSEC_PER_MSEC)
 #define BUSY_BLIND	   8
 #define CLOCK_READS	   2000
 
-static void clock_cost(struct wake_character *c)
+static void clock_cost(struct wake_calibration *c)
 {
 	static const uint32_t none = UINT32_MAX;
 	uint32_t cost[CLOCK_READS], step = none;
@@ -43,40 +45,40 @@ static void clock_cost(struct wake_character *c)
 	c->clock_step_ns = step == none ? 0 : step;
 }
 
-/* Each sleep ends in an idle exit on which the two programs ran one after the other. */
+/* Each sleep ends in an idle exit, on which two programs run one right after the other. */
 static void stamp_cost(struct wake_worker *w)
 {
-	uint64_t until = clock_mono_ns() + CHAR_LIMIT_NS, sleep_ns = CHAR_SLEEP_NS;
-	uint32_t cost[WAKE_CHAR_POINTS];
+	uint64_t until = clock_mono_ns() + CALIBRATE_LIMIT_NS, sleep_ns = STAMP_SLEEP_NS;
+	uint32_t cost[STAMP_POINTS];
 	size_t nr = 0;
 
-	while (nr < WAKE_CHAR_POINTS && clock_mono_ns() < until && !atomic_load(&w->run->stop)) {
+	while (nr < STAMP_POINTS && clock_mono_ns() < until && !atomic_load(w->stop)) {
 		struct timespec sleep = clock_timespec(sleep_ns);
 
 		*(volatile __u64 *)&w->slot->char_cost_ns = 0;
 		clock_nanosleep(CLOCK_MONOTONIC, 0, &sleep, NULL);
-		/* 0: something kept the core from idling, so nothing was measured. */
+		/* 0: the core did not go idle, so nothing was measured. */
 		cost[nr] = *(volatile __u64 *)&w->slot->char_cost_ns;
 		if (cost[nr]) {
 			nr++;
-			sleep_ns = sleep_ns > CHAR_SLEEP_NS ? sleep_ns / 2 : CHAR_SLEEP_NS;
-		} else if (sleep_ns < CHAR_SLEEP_MOST_NS) {
+			sleep_ns = sleep_ns > STAMP_SLEEP_NS ? sleep_ns / 2 : STAMP_SLEEP_NS;
+		} else if (sleep_ns < STAMP_SLEEP_MOST_NS) {
 			sleep_ns *= 2;
 		}
 	}
-	wake_overhead(cost, nr, &w->character.stamp);
-	w->character.known = nr >= WAKE_CHAR_POINTS / 10;
+	wake_overhead(cost, nr, &w->calibration.stamp);
+	w->calibration.known = nr >= STAMP_POINTS / 10;
 }
 
 /*
- * Interrupt latency without any idle state in it: the core spins in user code past the launch.
- * Under PREEMPT_RT the handler of this timer runs in a thread of our own priority, and is not seen
- * until we step back.
+ * Interrupt latency without an idle state: the core spins in user code until after the launch.
+ * Under PREEMPT_RT the timer's handler runs in a thread that has our own priority. If the first
+ * points do not see it, give up our priority so that the thread can run.
  */
 static int busy_points(struct wake_worker *w)
 {
-	int32_t latency[WAKE_BUSY_POINTS];
-	uint64_t until = clock_mono_ns() + CHAR_LIMIT_NS, after = BUSY_AFTER_NS;
+	int32_t latency[BUSY_POINTS];
+	uint64_t until = clock_mono_ns() + CALIBRATE_LIMIT_NS, after = BUSY_AFTER_NS;
 	struct sched_param none = {0}, priority = {0};
 	struct wake_kpoint k;
 	size_t nr = 0, blind = 0;
@@ -86,8 +88,7 @@ static int busy_points(struct wake_worker *w)
 	if (fd < 0)
 		return err_set(&w->err, -errno, "cannot make a timer: %s", strerror(errno));
 	sched_getparam(0, &priority);
-	for (int i = 0;
-	     i < WAKE_BUSY_POINTS && clock_mono_ns() < until && !atomic_load(&w->run->stop); i++) {
+	for (int i = 0; i < BUSY_POINTS && clock_mono_ns() < until && !atomic_load(w->stop); i++) {
 		uint64_t launch = clock_mono_ns() + BUSY_LAUNCH_NS;
 		struct itimerspec at = {.it_value = clock_timespec(launch)};
 
@@ -95,7 +96,7 @@ static int busy_points(struct wake_worker *w)
 		timerfd_settime(fd, TFD_TIMER_ABSTIME, &at, NULL);
 		while (clock_mono_ns() < launch + after)
 			;
-		wake_take(w, &k);
+		wake_disarm(w, &k);
 		if (!k.expire_ns) {
 			if (after < BUSY_AFTER_MOST_NS)
 				after *= 2;
@@ -103,20 +104,20 @@ static int busy_points(struct wake_worker *w)
 				sched_setscheduler(0, SCHED_OTHER, &none);
 			continue;
 		}
-		/* A point during which the core did idle after all, or that another interrupt hit. */
+		/* The core went idle after all, or another interrupt came in between. */
 		if (k.tai_ns || !k.ti_ns || k.expire_irqs != 1)
 			continue;
 		latency[nr++] = k.ti_ns - launch;
 	}
 	close(fd);
 	sched_setscheduler(0, policy, &priority);
-	wake_summarize(latency, nr, &w->character.busy);
+	wake_summarize(latency, nr, &w->calibration.busy);
 	return 0;
 }
 
-int wake_characterise(struct wake_worker *worker)
+int wake_calibrate(struct wake_worker *worker)
 {
-	clock_cost(&worker->character);
+	clock_cost(&worker->calibration);
 	stamp_cost(worker);
 	return busy_points(worker);
 }

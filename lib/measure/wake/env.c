@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reads names, claims and usage of idle states, and what stands between us and them. */
+/* Reads names, claims and counters of idle states, and what limits or hides them. */
 #include "measure/wake/env.h"
 
 #include <errno.h>
@@ -13,17 +13,18 @@
 #include "base/clock.h"
 #include "sys/file.h"
 
-/* PM_QOS_CPU_LATENCY_DEFAULT_VALUE: nobody asked for anything. */
+/* PM_QOS_CPU_LATENCY_DEFAULT_VALUE: no process asked for a limit. */
 #define NO_LIMIT_US 2000000000
 
 static bool read_haltpoll(const struct wake_env *env)
 {
 	uint64_t poll_ns = 0;
 
-	/* The governor spins up to this long; the driver of the same name brings it in. */
+	/* The governor spins up to this long; the driver of the same name selects it. */
 	if (sys_read_u64(env->root, "/sys/module/haltpoll/parameters/guest_halt_poll_ns", &poll_ns))
 		poll_ns = 0;
-	return (!strcmp(env->idle.governor, "haltpoll") || !strcmp(env->idle.driver, "haltpoll")) &&
+	return (!strcmp(env->machine.idle.governor, "haltpoll") ||
+		!strcmp(env->machine.idle.driver, "haltpoll")) &&
 	       poll_ns;
 }
 
@@ -52,32 +53,42 @@ int wake_env_open(struct wake_env *env, const char *root, unsigned int nr_cpus, 
 	if (!env->cpus)
 		return err_set(err, -ENOMEM, "out of memory");
 	/* A kernel without cpuidle has no driver either. */
-	if (cpuidle_read(root, &env->idle))
-		strcpy(env->idle.driver, "none");
+	if (cpuidle_read(root, &env->machine.idle))
+		strcpy(env->machine.idle.driver, "none");
 	uname(&name);
-	virt_read(root, name.machine, &env->virt);
-	env->haltpoll = read_haltpoll(env);
-	env->dma_latency_ns = read_dma_latency(root);
+	virt_read(root, name.machine, &env->machine.virt);
+	env->machine.haltpoll = read_haltpoll(env);
+	env->machine.dma_latency_ns = read_dma_latency(root);
 	wake_env_before(env);
 	return 0;
 }
 
+static void read_before(const struct wake_env *env, unsigned int cpu)
+{
+	struct wake_cpu_env *c = &env->cpus[cpu];
+	struct cpuidle_state now[CPUIDLE_MAX_STATES];
+	int nr = cpuidle_states(env->root, cpu, now);
+
+	/* A CPU that is offline for now keeps the names of its states. */
+	if (nr > 0) {
+		memcpy(c->before, now, nr * sizeof(*now));
+		c->nr = nr;
+	}
+}
+
+static void count_states(struct wake_env *env)
+{
+	env->machine.nr_states = 0;
+	for (unsigned int cpu = 0; cpu < env->nr_cpus; cpu++)
+		if ((unsigned int)env->cpus[cpu].nr > env->machine.nr_states)
+			env->machine.nr_states = env->cpus[cpu].nr;
+}
+
 void wake_env_before(struct wake_env *env)
 {
-	env->nr_states = 0;
-	for (unsigned int cpu = 0; cpu < env->nr_cpus; cpu++) {
-		struct wake_cpu_env *c = &env->cpus[cpu];
-		struct cpuidle_state now[CPUIDLE_MAX_STATES];
-		int nr = cpuidle_states(env->root, cpu, now);
-
-		/* A CPU that is offline for a while keeps the names that its rows have. */
-		if (nr > 0) {
-			memcpy(c->before, now, nr * sizeof(*now));
-			c->nr = nr;
-		}
-		if ((unsigned int)c->nr > env->nr_states)
-			env->nr_states = c->nr;
-	}
+	for (unsigned int cpu = 0; cpu < env->nr_cpus; cpu++)
+		read_before(env, cpu);
+	count_states(env);
 }
 
 void wake_env_after(struct wake_env *env)
@@ -85,9 +96,22 @@ void wake_env_after(struct wake_env *env)
 	for (unsigned int cpu = 0; cpu < env->nr_cpus; cpu++) {
 		struct wake_cpu_env *c = &env->cpus[cpu];
 
-		/* A CPU that went offline meanwhile has no figures, and nobody knows what it did. */
+		/* A CPU that went offline has no counters: what it did is unknown. */
 		c->counted = c->nr && cpuidle_states(env->root, cpu, c->after) == c->nr;
 	}
+}
+
+void wake_env_next(struct wake_env *env)
+{
+	for (unsigned int cpu = 0; cpu < env->nr_cpus; cpu++) {
+		struct wake_cpu_env *c = &env->cpus[cpu];
+
+		if (c->counted)
+			memcpy(c->before, c->after, sizeof(c->before));
+		else
+			read_before(env, cpu);
+	}
+	count_states(env);
 }
 
 void wake_env_close(struct wake_env *env)
@@ -111,7 +135,7 @@ bool wake_env_claim(const struct wake_env *env, unsigned int cpu, unsigned int s
 {
 	const struct wake_cpu_env *c = &env->cpus[cpu];
 
-	/* Polling has nothing to leave; its 0 claims nothing. */
+	/* POLL has no exit latency; its 0 is no claim. */
 	if ((int)state >= c->nr || c->before[state].polls)
 		return false;
 	*ret_claimed_ns = c->before[state].latency_ns;

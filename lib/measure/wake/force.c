@@ -29,8 +29,8 @@ static int find_state(const struct cpuidle_state *states, int nr, const char *na
 			len += snprintf(list + len, sizeof(list) - len, "%s%s", i ? ", " : "",
 					states[i].name);
 	}
-	return err_unsupported(err, -ENOENT, "name one of these, or another CPU",
-			       "CPU %u has no idle state %s: it has %s", cpu, name, list);
+	return err_unsupported(err, -ENOENT, "name one of these, or choose another CPU with -C",
+			       "CPU %u has no idle state %s; it has %s", cpu, name, list);
 }
 
 static int force_cpu(struct journal *journal, const char *root, const struct wake_force *force,
@@ -44,11 +44,11 @@ static int force_cpu(struct journal *journal, const char *root, const struct wak
 		return err_set(err, nr, "cannot read the idle states of CPU %u: %s", cpu,
 			       strerror(-nr));
 	if (!nr)
-		return err_unsupported(err, -EOPNOTSUPP,
-				       "run on a machine with a cpuidle driver (see subtick doctor); in "
-				       "a guest the host decides",
-				       "CPU %u has no idle states to choose from: no cpuidle driver",
-				       cpu);
+		return err_unsupported(
+			err, -EOPNOTSUPP,
+			"run on a machine with a cpuidle driver (see subtick doctor); a "
+			"guest often has none",
+			"CPU %u has no cpuidle driver, so no idle state can be chosen", cpu);
 	wanted = find_state(states, nr, name, cpu, err);
 	if (wanted < 0)
 		return wanted;
@@ -56,9 +56,9 @@ static int force_cpu(struct journal *journal, const char *root, const struct wak
 		bool off = force->state ? i != wanted : i > wanted;
 		char path[128];
 
-		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%u/cpuidle/state%d/disable",
-			 cpu, i);
-		/* With --deepest, what the user had turned off below it stays off. */
+		snprintf(path, sizeof(path),
+			 "/sys/devices/system/cpu/cpu%u/cpuidle/state%d/disable", cpu, i);
+		/* With --deepest, shallower states that the user had disabled stay disabled. */
 		if (off || i == wanted)
 			rc = journal_set(journal, path, off ? "1" : "0", err);
 	}
@@ -82,7 +82,7 @@ static int take_offline(struct journal *journal, const char *root, const struct 
 			continue;
 		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%u/online", cpu);
 		rc = journal_set(journal, path, "0", err);
-		/* The boot CPU of many machines has no such file: it stays, and the report shows it. */
+		/* The boot CPU of many machines has no such file and stays online. */
 		if (rc == -ENOENT && !cpu)
 			rc = 0;
 		if (rc)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Which idle states a run may use, and whether other cores are to be off meanwhile. */
+/* Which idle states a run may use, and whether the other CPUs go offline during it. */
 #ifndef SUBTICK_MEASURE_WAKE_FORCE_H
 #define SUBTICK_MEASURE_WAKE_FORCE_H
 
@@ -11,7 +11,7 @@
 
 struct wake_force {
 	const char *state;   /* only this one, or NULL */
-	const char *deepest; /* none beyond this one, or NULL */
+	const char *deepest; /* none deeper than this one, or NULL */
 	bool alone;	     /* all CPUs but the measured ones go offline */
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Source nic: finds the card and its clock, leads its interrupts to the core, sends on time. */
+/* Source nic: finds the card and its clock, sets its IRQ affinity and queue, sends on time. */
 #include "measure/wake/nic.h"
 
 #include <dirent.h>
@@ -14,27 +14,25 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "measure/wake/run.h"
 #include "sys/file.h"
 #include "sys/ptp.h"
 #include "sys/qdisc.h"
 #include "sys/journal.h"
 #include "sys/txtime.h"
 
-/* Long before any launch, so that the queue hands a packet to the card at once, as in the thesis. */
+/* Longer than any launch distance: the queue hands a packet to the card at once, as in the thesis. */
 #define OFFLOAD_DELTA_NS (500 * NSEC_PER_MSEC)
-/* Without offload the queue's own timer is the launch, and a packet late by this much is dropped. */
+/* Without offload the queue's timer sends the packet this long before its time. */
 #define SOFTWARE_DELTA_NS (500 * NSEC_PER_USEC)
-/* ETF compares with CLOCK_TAI what the card compares with its own clock. */
+/* ETF checks launch times against CLOCK_TAI, the card against its own clock. */
 #define MAX_TAI_OFFSET_NS (100 * (int64_t)NSEC_PER_USEC)
-/* The worker's own timer comes well after the card's interrupt. */
+/* The worker's own timer is due well after the card's interrupt. */
 #define AFTER_NS NSEC_PER_MSEC
 #define MAX_IRQS 64
 
-#define BUY                                                                                       \
-	"fit an Intel i210 (igb), i225 or i226 (igc), or use a board with enetc or stmmac, load " \
-	"its "                                                                                    \
-	"driver, connect a cable; or --device NAME --software to test the path"
+#define CARD                                                                                     \
+	"install an Intel i210 (igb), i225 or i226 (igc), or use a board with enetc or stmmac, " \
+	"load its driver, connect a cable; or test the path with --device NAME --software"
 
 struct wake_nic {
 	struct wake_nic_opts opts;
@@ -54,7 +52,7 @@ struct wake_nic {
 	uint64_t missed;
 };
 
-/* One fix of the clock that launches packets. */
+/* One reading of the clock that launches packets. */
 static int read_fix(struct wake_nic *nic, struct wake_clock_fix *ret_fix)
 {
 	struct ptp_reading readings[PTP_MAX_READINGS];
@@ -95,7 +93,7 @@ static int find_device(struct wake_nic *nic, const char *root, struct err *err)
 		closedir(dir);
 	if (nic->device[0])
 		return 0;
-	return err_unsupported(err, -ENODEV, BUY, "no network device here has a hardware clock");
+	return err_unsupported(err, -ENODEV, CARD, "no network device here has a hardware clock");
 }
 
 static int open_clock(struct wake_nic *nic, struct err *err)
@@ -108,7 +106,7 @@ static int open_clock(struct wake_nic *nic, struct err *err)
 	if (index < 0 && nic->opts.software)
 		return 0;
 	if (index < 0)
-		return err_unsupported(err, index, BUY, "%s has no hardware clock (%s)",
+		return err_unsupported(err, index, CARD, "%s has no hardware clock (%s)",
 				       nic->device, strerror(-index));
 	nic->phc = ptp_open(index, err);
 	if (nic->phc < 0)
@@ -129,7 +127,7 @@ static int open_clock(struct wake_nic *nic, struct err *err)
 			     NSEC_PER_SEC));
 	return err_unsupported(
 		err, -ETIME, fix,
-		"the clock of %s is %lld us from CLOCK_TAI, by which packets are queued",
+		"the clock of %s differs from CLOCK_TAI, which the packet queue uses, by %lld us",
 		nic->device, (long long)(offset / 1000));
 }
 
@@ -143,7 +141,7 @@ static int check_link(const struct wake_nic *nic, const char *root, struct err *
 		return 0;
 	return err_unsupported(
 		err, -ENETDOWN, "bring it up (ip link set DEVICE up) and connect a cable",
-		"%s has no link: without a partner a card sends nothing", nic->device);
+		"%s has no link, and a card without a link sends nothing", nic->device);
 }
 
 static unsigned int count_queues(const struct wake_nic *nic, const char *root)
@@ -157,9 +155,9 @@ static unsigned int count_queues(const struct wake_nic *nic, const char *root)
 	return nr ? nr : 1;
 }
 
-/* Every interrupt of the card to the measured core: which of them tells of a sent packet varies. */
-static int lead_irqs(struct wake_nic *nic, unsigned int cpu, const char *root,
-		     struct journal *journal, struct err *err)
+/* All interrupts of the card: which of them reports a sent packet depends on the driver. */
+static int set_irq_affinity(struct wake_nic *nic, unsigned int cpu, const char *root,
+			    struct journal *journal, struct err *err)
 {
 	char path[PATH_MAX], rel[64], value[16];
 	struct dirent *entry;
@@ -175,14 +173,15 @@ static int lead_irqs(struct wake_nic *nic, unsigned int cpu, const char *root,
 		nic->irqs[nic->nr_irqs++] = strtoul(entry->d_name, NULL, 10);
 		snprintf(rel, sizeof(rel), "/proc/irq/%u/smp_affinity_list",
 			 nic->irqs[nic->nr_irqs - 1]);
-		/* Managed interrupts refuse; enough that one can be led. */
+		/* The kernel refuses this for managed interrupts; one that accepts it is enough. */
 		set += !journal_set(journal, rel, value, err);
 	}
 	if (dir)
 		closedir(dir);
 	if (set)
 		return 0;
-	return err_set(err, -EIO, "cannot lead the interrupts of %s to CPU %u (%u found)",
+	return err_set(err, -EIO,
+		       "cannot set the IRQ affinity of %s to CPU %u (%u interrupts found)",
 		       nic->device, cpu, nic->nr_irqs);
 }
 
@@ -227,12 +226,12 @@ static int open_parts(struct wake_nic *nic, unsigned int cpu, const char *root,
 		return rc;
 	nic->ifindex = if_nametoindex(nic->device);
 	if (!nic->ifindex)
-		return err_set(err, -ENODEV, "there is no network device %s", nic->device);
+		return err_set(err, -ENODEV, "no network device %s", nic->device);
 	rc = open_clock(nic, err);
 	if (!rc)
 		rc = check_link(nic, root, err);
 	if (!rc && !nic->opts.software)
-		rc = lead_irqs(nic, cpu, root, journal, err);
+		rc = set_irq_affinity(nic, cpu, root, journal, err);
 	if (!rc)
 		rc = set_queue(nic, root, journal, err);
 	if (rc)
@@ -265,9 +264,9 @@ int wake_nic_open(const struct wake_nic_opts *opts, unsigned int cpu, const char
 	return rc;
 }
 
-int wake_nic_batch_begin(struct wake_worker *worker)
+static int batch_begin(struct wake_worker *worker)
 {
-	struct wake_nic *nic = worker->run->nic;
+	struct wake_nic *nic = worker->plan->nic;
 	int rc = read_fix(nic, &nic->map.a);
 
 	nic->map.b = nic->map.a;
@@ -279,7 +278,7 @@ int wake_nic_batch_begin(struct wake_worker *worker)
 
 static bool irq_ours(const struct wake_nic *nic, const struct wake_kpoint *k)
 {
-	/* Without a card it is the queue's timer, by whatever interrupt timers come here. */
+	/* In software it is the queue's timer, whose interrupt differs by architecture. */
 	if (nic->opts.software)
 		return k->irqs && k->irq_kind != WAKE_IRQ_IPI;
 	for (unsigned int i = 0; k->irq_kind == WAKE_IRQ_DEVICE && i < nic->nr_irqs; i++)
@@ -288,24 +287,17 @@ static bool irq_ours(const struct wake_nic *nic, const struct wake_kpoint *k)
 	return false;
 }
 
-/* Equations 8 and 9: a deep state's wake-up contains the DMA read, a shallow one's does not. */
-static int64_t offset_of(const struct wake_nic *nic, unsigned int state)
+static void nic_point(struct wake_worker *worker, uint64_t distance_ns,
+		      struct wake_point *ret_point)
 {
-	if (state >= nic->opts.deep_from)
-		return wake_eq8_deep_offset(0, 0, nic->opts.irq_offset_ns);
-	return wake_eq9_shallow_offset(nic->opts.dma_ns, nic->opts.irq_offset_ns);
-}
-
-void wake_nic_point(struct wake_worker *worker, uint64_t distance_ns, struct wake_point *ret_point)
-{
-	struct wake_nic *nic = worker->run->nic;
+	struct wake_nic *nic = worker->plan->nic;
 	struct wake_kpoint k;
 	struct wake_raw raw = {
-		.launcher = WAKE_NIC,
+		.source = WAKE_NIC,
 		.k = &k,
 		.launch_ns = clock_mono_ns() + distance_ns,
 		.distance_ns = distance_ns,
-		.overhead_ns = worker->character.stamp.median_ns,
+		.overhead_ns = worker->calibration.stamp.median_ns,
 	};
 	uint64_t launch_dev = wake_clock_to_device(&nic->map, raw.launch_ns);
 	struct timespec until = clock_timespec(raw.launch_ns + AFTER_NS);
@@ -315,11 +307,12 @@ void wake_nic_point(struct wake_worker *worker, uint64_t distance_ns, struct wak
 	rc = txtime_send(nic->socket, nic->ifindex,
 			 launch_dev + (nic->opts.software ? nic->delta_ns : 0));
 	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
-	wake_take(worker, &k);
+	wake_disarm(worker, &k);
 	raw.irq_ours = irq_ours(nic, &k);
-	raw.offset_ns = offset_of(nic, k.state);
+	raw.offset_ns = wake_nic_offset(k.state >= nic->opts.deep_from, nic->opts.dma_ns,
+					nic->opts.irq_offset_ns);
 	wake_judge(&raw, ret_point);
-	/* The worker sleeps on: its switch and user stamps belong to its own timer. */
+	/* The worker sleeps until its own timer, so its switch and user stamps say nothing here. */
 	ret_point->switch_ns = ret_point->user_ns = 0;
 	if (rc || txtime_missed(nic->socket)) {
 		nic->missed++;
@@ -329,7 +322,7 @@ void wake_nic_point(struct wake_worker *worker, uint64_t distance_ns, struct wak
 		nic->launch_dev_ns[nic->nr_batch++] = launch_dev;
 }
 
-/* The line through both readings of the clock moves every launch by some nanoseconds. */
+/* The second reading of the clock corrects every launch time by some nanoseconds. */
 static void move_launch(struct wake_point *p, uint64_t launch_ns)
 {
 	int64_t by = (int64_t)(launch_ns - p->launch_ns);
@@ -350,14 +343,14 @@ static void move_launch(struct wake_point *p, uint64_t launch_ns)
 		p->reject = WAKE_REJ_NEGATIVE;
 }
 
-int wake_nic_batch_end(struct wake_worker *worker, size_t first)
+static int batch_end(struct wake_worker *worker, size_t first)
 {
-	struct wake_nic *nic = worker->run->nic;
+	struct wake_nic *nic = worker->plan->nic;
 	int rc = read_fix(nic, &nic->map.b);
 	size_t at = 0;
 	double drift;
 
-	/* Without a second reading nothing bounds how far the clocks went apart meanwhile. */
+	/* Without a second reading the drift of the clocks is unknown. */
 	if (rc)
 		return err_set(&worker->err, rc, "cannot read the clock of %s: %s", nic->device,
 			       strerror(-rc));
@@ -365,7 +358,7 @@ int wake_nic_batch_end(struct wake_worker *worker, size_t first)
 		struct wake_point *p = &worker->points[i];
 		int64_t half;
 
-		if (p->launcher != WAKE_NIC)
+		if (p->source != WAKE_NIC)
 			continue;
 		half = wake_clock_uncertainty(&nic->map, nic->launch_dev_ns[at]);
 		if (half > nic->worst_half_ns)
@@ -378,18 +371,20 @@ int wake_nic_batch_end(struct wake_worker *worker, size_t first)
 	return 0;
 }
 
-double wake_nic_uncertainty(const struct wake_nic *nic)
-{
-	return (double)nic->worst_half_ns;
-}
+const struct wake_source_ops wake_nic_ops = {
+	.point = nic_point,
+	.batch_begin = batch_begin,
+	.batch_end = batch_end,
+};
 
-void wake_nic_quality(const struct wake_nic *nic, struct report *report)
+void wake_nic_card(const struct wake_nic *nic, struct wake_card *ret_card)
 {
-	value_u64(report_quality(report, M_WAKE_PHC_HALF_NS), nic->worst_half_ns);
-	value_f64(report_quality(report, M_WAKE_PHC_DRIFT_PPB), round(nic->worst_drift_ppb));
-	report_note(report, "source nic: %s, %s; %llu packets missed their time", nic->device,
-		    nic->opts.software
-			    ? "software ETF: a kernel timer launches, no card is measured"
-			    : ptp_method_name(nic->method),
-		    (unsigned long long)nic->missed);
+	*ret_card = (struct wake_card){
+		.software = nic->opts.software,
+		.method = ptp_method_name(nic->method),
+		.half_window_ns = nic->worst_half_ns,
+		.drift_ppb = nic->worst_drift_ppb,
+		.missed = nic->missed,
+	};
+	strcpy(ret_card->device, nic->device);
 }

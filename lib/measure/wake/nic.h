@@ -8,34 +8,29 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "report/report.h"
-#include "stats/wake.h"
+#include "measure/wake/window.h"
+#include "measure/wake/worker.h"
 
 struct journal;
-struct wake_nic;
-struct wake_worker;
 
 struct wake_nic_opts {
-	const char *device;	/* network device; NULL: none was named */
-	int64_t irq_offset_ns;	/* from the end of the DMA read to the interrupt, equations 8 and 9 */
-	int64_t dma_ns;		/* DMA read time, taken off in shallow states only (9) */
-	unsigned int deep_from; /* index of the first state whose wake-up includes the DMA read (8) */
-	size_t max_batch;	/* points between two readings of the clock */
-	bool software;		/* ETF without offload: a timer of the kernel plays the card */
+	const char *device;    /* network device; NULL: the first with a hardware clock */
+	int64_t irq_offset_ns; /* from the end of the DMA read to the interrupt, equations 8 and 9 */
+	int64_t dma_ns;	       /* DMA read time, subtracted in shallow states only (9) */
+	unsigned int
+		deep_from; /* index of the first state whose wake-up includes the DMA read (8) */
+	size_t max_batch;  /* points between two readings of the clock */
+	bool software;	   /* ETF without offload: a kernel timer sends, no card is measured */
 };
 
-/* @cpu: the measured one, to which the card's interrupts are led through @restore. */
+/* Sets the card's IRQ affinity to @cpu, the measured one, and its queue, through @journal. */
 int wake_nic_open(const struct wake_nic_opts *opts, unsigned int cpu, const char *root,
 		  struct journal *journal, struct wake_nic **ret_nic, struct err *err);
 void wake_nic_close(struct wake_nic *nic);
 
-/* Clock readings around a batch; the second pair refines the launch times of all its points. */
-int wake_nic_batch_begin(struct wake_worker *worker);
-int wake_nic_batch_end(struct wake_worker *worker, size_t first);
-void wake_nic_point(struct wake_worker *worker, uint64_t distance_ns, struct wake_point *ret_point);
+extern const struct wake_source_ops wake_nic_ops;
 
-/* Worst half-window of the clock readings so far. */
-double wake_nic_uncertainty(const struct wake_nic *nic);
-void wake_nic_quality(const struct wake_nic *nic, struct report *report);
+/* Facts about the card for the window. */
+void wake_nic_card(const struct wake_nic *nic, struct wake_card *ret_card);
 
 #endif

@@ -1,51 +1,53 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Copies of the passive source's arrays, two of each that take turns. */
+/* Two copies of each array of source passive, swapped at the end of a window. */
 #include "measure/wake/passive.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-static size_t nr_hists(const struct wake_window *w)
+static size_t nr_hists(const struct wake_passive *p)
 {
-	return (size_t)w->nr_cpus * w->nr_states;
+	return (size_t)p->nr_cpus * p->nr_states;
 }
 
-int wake_window_alloc(struct wake_window *w, const struct wake_probe *probe, struct err *err)
+int wake_passive_alloc(struct wake_passive *p, const struct wake_probe *probe, struct err *err)
 {
-	*w = (struct wake_window){.nr_cpus = probe->nr_cpus, .nr_states = probe->nr_states};
-	w->hists = calloc(nr_hists(w), sizeof(*w->hists));
-	w->hists_prev = calloc(nr_hists(w), sizeof(*w->hists_prev));
-	w->counts = calloc(w->nr_cpus, sizeof(*w->counts));
-	w->counts_prev = calloc(w->nr_cpus, sizeof(*w->counts_prev));
-	if (w->hists && w->hists_prev && w->counts && w->counts_prev)
+	*p = (struct wake_passive){.nr_cpus = probe->nr_cpus,
+				   .nr_states = probe->nr_states,
+				   .one_state = probe->one_state};
+	p->hists = calloc(nr_hists(p), sizeof(*p->hists));
+	p->hists_prev = calloc(nr_hists(p), sizeof(*p->hists_prev));
+	p->counts = calloc(p->nr_cpus, sizeof(*p->counts));
+	p->counts_prev = calloc(p->nr_cpus, sizeof(*p->counts_prev));
+	if (p->hists && p->hists_prev && p->counts && p->counts_prev)
 		return 0;
-	wake_window_free(w);
+	wake_passive_free(p);
 	return err_set(err, -ENOMEM, "out of memory");
 }
 
-void wake_window_end(struct wake_window *w, const struct wake_probe *probe)
+void wake_passive_end(struct wake_passive *p, const struct wake_probe *probe)
 {
-	memcpy(w->hists, probe->hists, nr_hists(w) * sizeof(*w->hists));
-	memcpy(w->counts, probe->counts, w->nr_cpus * sizeof(*w->counts));
+	memcpy(p->hists, probe->hists, nr_hists(p) * sizeof(*p->hists));
+	memcpy(p->counts, probe->counts, p->nr_cpus * sizeof(*p->counts));
 }
 
-void wake_window_next(struct wake_window *w)
+void wake_passive_next(struct wake_passive *p)
 {
-	struct wake_hist *hists = w->hists_prev;
-	struct wake_counts *counts = w->counts_prev;
+	struct wake_hist *hists = p->hists_prev;
+	struct wake_counts *counts = p->counts_prev;
 
-	w->hists_prev = w->hists;
-	w->counts_prev = w->counts;
-	w->hists = hists;
-	w->counts = counts;
+	p->hists_prev = p->hists;
+	p->counts_prev = p->counts;
+	p->hists = hists;
+	p->counts = counts;
 }
 
-void wake_window_free(struct wake_window *w)
+void wake_passive_free(struct wake_passive *p)
 {
-	free(w->hists);
-	free(w->hists_prev);
-	free(w->counts);
-	free(w->counts_prev);
-	*w = (struct wake_window){0};
+	free(p->hists);
+	free(p->hists_prev);
+	free(p->counts);
+	free(p->counts_prev);
+	*p = (struct wake_passive){0};
 }

@@ -9,6 +9,7 @@
 #include <bpf/libbpf.h>
 
 #include "sys/bpf.h"
+#include "sys/kbtf.h"
 #include "wake.skel.h"
 
 #define NR_VIEWS (sizeof(((struct wake_probe *)0)->views) / sizeof(struct sys_bpf_view))
@@ -19,8 +20,8 @@ static int need_tracepoints(const struct btf *btf, const struct wake_probe_opts 
 	static const char *const needed[] = {"cpu_idle", "hrtimer_expire_entry",
 					     "irq_handler_entry", "sched_waking"};
 
-	/* The last one is the sender's. */
-	return sys_bpf_need_tracepoints(btf, needed, opts->remote ? 4 : 3, err);
+	/* The last one is for source remote. */
+	return kbtf_need_tracepoints(btf, needed, opts->remote ? 4 : 3, err);
 }
 
 static void choose(struct bpf_program *prog, bool wanted)
@@ -29,15 +30,15 @@ static void choose(struct bpf_program *prog, bool wanted)
 		bpf_program__set_autoload(prog, false);
 }
 
-/* Every program costs something at its event, so only those that are read are loaded. */
+/* Every program costs time at its event, so only those in use are loaded. */
 static void choose_programs(struct wake_probe *probe, const struct btf *btf,
 			    const struct wake_probe_opts *opts)
 {
 	struct wake_bpf *skel = probe->skel;
-	bool send = sys_bpf_has_tracepoint(btf, "ipi_send_cpu");
+	bool send = kbtf_has_tracepoint(btf, "ipi_send_cpu");
 
-	/* x86 6.1 tells of no IPI, 6.12 of each; arm64 6.1 does in another way. */
-	probe->launch_at_waking = !send && !sys_bpf_has_tracepoint(btf, "ipi_raise");
+	/* ipi_send_cpu came after 6.1; before, arm64 has ipi_raise and x86 has nothing. */
+	probe->launch_at_waking = !send && !kbtf_has_tracepoint(btf, "ipi_raise");
 	choose(skel->progs.wake_char_a, opts->points);
 	choose(skel->progs.wake_char_b, opts->points);
 	bpf_program__set_autoattach(skel->progs.wake_char_a, false);
@@ -57,7 +58,7 @@ static int open_skeleton(struct wake_probe *probe, const struct wake_probe_opts 
 	struct btf *btf;
 	int rc;
 
-	rc = sys_bpf_btf_open(&btf, err);
+	rc = kbtf_open(NULL, &btf, err);
 	if (rc)
 		return rc;
 	rc = need_tracepoints(btf, opts, err);
@@ -73,7 +74,7 @@ static int open_skeleton(struct wake_probe *probe, const struct wake_probe_opts 
 	choose_programs(probe, btf, opts);
 	skel->rodata->want_points = opts->points;
 	skel->rodata->want_passive = opts->passive;
-	skel->rodata->switch_state_first = sys_bpf_switch_state_first(btf);
+	skel->rodata->switch_state_first = kbtf_switch_state_first(btf);
 	skel->rodata->nr_states = probe->nr_states;
 	skel->rodata->one_state = probe->one_state;
 	bpf_map__set_max_entries(skel->maps.slots, opts->nr_cpus);
@@ -85,7 +86,7 @@ static int open_skeleton(struct wake_probe *probe, const struct wake_probe_opts 
 	if (rc)
 		rc = sys_bpf_fail(err, rc, "cannot load the wake programs");
 out:
-	sys_bpf_btf_close(btf);
+	kbtf_close(btf);
 	return rc;
 }
 
@@ -136,21 +137,21 @@ fail:
 	return rc;
 }
 
-int wake_probe_characterise(struct wake_probe *probe, bool on, struct err *err)
+int wake_probe_calibrate(struct wake_probe *probe, bool on, struct err *err)
 {
 	struct bpf_program *progs[] = {probe->skel->progs.wake_char_a,
 				       probe->skel->progs.wake_char_b};
 
 	for (int i = 0; i < 2; i++) {
-		bpf_link__destroy(probe->char_links[i]);
-		probe->char_links[i] = NULL;
+		bpf_link__destroy(probe->calibrate_links[i]);
+		probe->calibrate_links[i] = NULL;
 	}
 	sys_bpf_log_begin();
 	for (int i = 0; on && i < 2; i++) {
-		/* The kernel calls them in the order in which they came. */
-		probe->char_links[i] = bpf_program__attach(progs[i]);
-		if (!probe->char_links[i])
-			return sys_bpf_fail(err, -errno, "cannot attach the characterisation");
+		/* The kernel runs them in the order in which they were attached. */
+		probe->calibrate_links[i] = bpf_program__attach(progs[i]);
+		if (!probe->calibrate_links[i])
+			return sys_bpf_fail(err, -errno, "cannot attach the calibration programs");
 	}
 	return 0;
 }
@@ -163,7 +164,7 @@ uint64_t wake_probe_misses(const struct wake_probe *probe)
 void wake_probe_close(struct wake_probe *probe)
 {
 	for (int i = 0; i < 2; i++)
-		bpf_link__destroy(probe->char_links[i]);
+		bpf_link__destroy(probe->calibrate_links[i]);
 	sys_bpf_views_close(probe->views, NR_VIEWS);
 	wake_bpf__destroy(probe->skel);
 	memset(probe, 0, sizeof(*probe));

@@ -18,7 +18,7 @@ struct wake_probe_opts {
 	unsigned int nr_cpus;
 	unsigned int nr_states; /* most of any CPU; 0 without a cpuidle driver */
 	bool points;		/* stamps of single points: timer, remote, nic */
-	bool passive;		/* histograms of whatever timers there are */
+	bool passive;		/* histograms of all timers */
 	bool remote;		/* stamps of the sender's IPI */
 	bool breakdown;		/* stamp of the switch to the worker */
 };
@@ -27,20 +27,20 @@ struct wake_probe {
 	struct wake_bpf *skel;
 	unsigned int nr_cpus;
 	unsigned int nr_states; /* rows per CPU in hists: at least 1 */
-	bool one_state;		/* no cpuidle driver: that row is whatever the kernel does when idle */
+	bool one_state;		/* no cpuidle driver: one row for the architecture's own idle */
 	bool launch_at_waking;
 	struct wake_slot *slots;
 	struct wake_launch *launches;
 	const struct wake_hist *hists; /* [cpu × nr_states + state] */
 	const struct wake_counts *counts;
 	struct sys_bpf_view views[4]; /* of these four, in this order */
-	struct bpf_link *char_links[2];
+	struct bpf_link *calibrate_links[2];
 };
 
 int wake_probe_open(struct wake_probe *probe, const struct wake_probe_opts *opts, struct err *err);
-/* Two more programs on every idle exit, for as long as the cost of a stamp is being measured. */
-int wake_probe_characterise(struct wake_probe *probe, bool on, struct err *err);
-/* Events the kernel did not hand to our programs. */
+/* Two more programs on every idle exit while the cost of a stamp is measured. */
+int wake_probe_calibrate(struct wake_probe *probe, bool on, struct err *err);
+/* Events for which the kernel skipped our programs. */
 uint64_t wake_probe_misses(const struct wake_probe *probe);
 void wake_probe_close(struct wake_probe *probe);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Source remote: another core wakes the measured one, which cannot know when. */
-#include "measure/wake/run.h"
+/* Source remote: a sender on another core wakes the measured one, which cannot know when. */
+#include "measure/wake/remote.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -13,9 +13,9 @@
 
 #include "base/clock.h"
 
-/* The sender's own wake-up must be over by the launch. */
+/* The sender wakes up this long before the launch and spins until then. */
 #define SPIN_NS (60 * NSEC_PER_USEC)
-/* No sleep of the sender is longer, so that it sees every order well before it is due. */
+/* The sender looks for requests at least this often, so that it sees each before it is due. */
 #define LOOK_NS (100 * NSEC_PER_USEC)
 #define LOST_NS (500 * NSEC_PER_MSEC)
 
@@ -26,43 +26,45 @@ static long futex_wait(atomic_uint *word, unsigned int value, uint64_t timeout_n
 	return syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, &timeout, NULL, 0);
 }
 
-void wake_remote_point(struct wake_worker *worker, uint64_t distance_ns,
-		       struct wake_point *ret_point)
+static void remote_point(struct wake_worker *worker, uint64_t distance_ns,
+			 struct wake_point *ret_point)
 {
 	struct wake_kpoint k;
 	struct wake_raw raw = {
-		.launcher = WAKE_REMOTE,
+		.source = WAKE_REMOTE,
 		.k = &k,
 		.distance_ns = distance_ns,
-		.overhead_ns = worker->character.stamp.median_ns,
+		.overhead_ns = worker->calibration.stamp.median_ns,
 	};
 	unsigned int word = atomic_load(&worker->word);
 
 	wake_arm(worker, 0);
-	worker->order->how = WAKE_HOW_NONE;
+	worker->launch->how = WAKE_HOW_NONE;
 	atomic_store(&worker->due_ns, clock_mono_ns() + distance_ns);
 	while (atomic_load(&worker->word) == word)
 		if (futex_wait(&worker->word, word, distance_ns + LOST_NS) && errno == ETIMEDOUT)
 			break;
 	raw.user_ns = clock_mono_ns();
-	/* Not before the sender is through with this order: it writes there until then. */
-	while (atomic_load(&worker->due_ns) && !atomic_load(&worker->run->stop))
+	/* The sender writes to the launch until it has cleared due_ns. */
+	while (atomic_load(&worker->due_ns) && !atomic_load(worker->stop))
 		;
-	raw.launch_ns = *(volatile __u64 *)&worker->order->launch_ns;
-	raw.how = worker->order->how;
-	wake_take(worker, &k);
+	raw.launch_ns = *(volatile __u64 *)&worker->launch->launch_ns;
+	raw.how = worker->launch->how;
+	wake_disarm(worker, &k);
 	wake_judge(&raw, ret_point);
-	/* Without an IPI there was nobody asleep to send it to. */
+	/* No IPI was sent: the core was not idle. */
 	if (!raw.launch_ns)
 		ret_point->reject = WAKE_REJ_BEFORE_IDLE;
 }
+
+const struct wake_source_ops wake_remote_ops = {.point = remote_point};
 
 static struct wake_worker *earliest(struct wake_sender *sender, uint64_t *ret_due)
 {
 	struct wake_worker *found = NULL;
 
-	for (unsigned int i = 0; i < sender->run->nr_workers; i++) {
-		struct wake_worker *w = &sender->run->workers[i];
+	for (unsigned int i = 0; i < sender->nr_workers; i++) {
+		struct wake_worker *w = &sender->workers[i];
 		uint64_t due = atomic_load(&w->due_ns);
 
 		if (!due || !cpuset_has(sender->targets, w->cpu) || (found && due >= *ret_due))
@@ -75,10 +77,10 @@ static struct wake_worker *earliest(struct wake_sender *sender, uint64_t *ret_du
 
 static void fire(struct wake_worker *w, unsigned int self)
 {
-	w->order->sender = self;
+	w->launch->sender = self;
 	atomic_fetch_add(&w->word, 1);
 	syscall(SYS_futex, &w->word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
-	w->order->sender = 0;
+	w->launch->sender = 0;
 	atomic_store(&w->due_ns, 0);
 }
 
@@ -87,9 +89,8 @@ static void *sender_main(void *arg)
 	struct wake_sender *sender = arg;
 	unsigned int self = syscall(SYS_gettid);
 
-	/* Without a sender the workers would wait for ever. */
-	if (wake_settle(sender->cpu, &sender->err)) {
-		atomic_store(&sender->run->stop, true);
+	if (wake_pin(sender->cpu, &sender->err)) {
+		atomic_store(sender->run_stop, true);
 		return NULL;
 	}
 	while (!atomic_load(&sender->stop)) {
@@ -97,10 +98,10 @@ static void *sender_main(void *arg)
 		struct wake_worker *w = earliest(sender, &due);
 		struct timespec sleep = clock_timespec(LOOK_NS);
 
-		/* Its core went offline: from a measured one it would wake nobody from outside. */
+		/* Its core went offline, and the kernel may have moved it to a measured one. */
 		if (sched_getcpu() != (int)sender->cpu) {
-			sender->run->sender_moved = true;
-			atomic_store(&sender->run->stop, true);
+			sender->moved = true;
+			atomic_store(sender->run_stop, true);
 			break;
 		}
 		if (!w || due > now + SPIN_NS + LOOK_NS) {

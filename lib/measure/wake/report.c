@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The report of `subtick wake`: cores, rejected points, the machine, what to know about them. */
+/* The tables of `subtick wake`: idle states, stages, pre-wake, cores. */
 #include "measure/wake/report.h"
 
 #include <errno.h>
@@ -8,264 +8,312 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "report/columns.h"
 
-double wake_report_uncertainty(const struct wake_result *r, const struct wake_worker *w)
-{
-	const struct wake_character *c = &w->character;
-	double ns = c->stamp.spread_ns + c->clock_step_ns;
-
-	/* The sender's stamp is taken before the IPI goes out, by the rest of that program. */
-	if (r->opts->launchers >> WAKE_REMOTE & 1)
-		ns += c->stamp.median_ns;
-	if (r->opts->launchers >> WAKE_NIC & 1)
-		ns += wake_nic_uncertainty(r->run->nic);
-	return ns;
-}
-
-/* The largest of any core; null unless every core's is known. */
-static void add_overhead(const struct wake_result *r, struct report *report)
-{
-	struct value *overhead = report_field(report, M_WAKE_OVERHEAD_NS);
-	struct value *uncertainty;
-	double most = 0.0, spread = 0.0;
-	bool known = r->run->nr_workers > 0;
-
-	for (unsigned int i = 0; i < r->run->nr_workers; i++) {
-		const struct wake_worker *w = &r->run->workers[i];
-
-		known &= w->character.known;
-		most = fmax(most, w->character.stamp.median_ns);
-		spread = fmax(spread, wake_report_uncertainty(r, w));
-	}
-	if (known)
-		value_u64(overhead, (uint64_t)most);
-	uncertainty = report_field(report, M_WAKE_UNCERTAINTY_NS);
-	if (known)
-		value_u64(uncertainty, (uint64_t)spread);
-}
-
-static void add_cpus(const struct wake_result *r, struct report *report)
-{
-	struct table *t =
-		report_table(report, "cpus", "per core: points, and what the core costs by itself");
-	size_t cpu = table_col(t, M_CPU), asked = table_col(t, M_WAKE_ASKED);
-	size_t taken = table_col(t, M_WAKE_TAKEN), overhead = table_col(t, M_WAKE_OVERHEAD_NS);
-	size_t uncertainty = table_col(t, M_WAKE_UNCERTAINTY_NS);
-	size_t busy = table_col(t, M_WAKE_BUSY_MEDIAN_NS),
-	       busy_max = table_col(t, M_WAKE_BUSY_MAX_NS);
-	size_t clock = table_col(t, M_WAKE_CLOCK_READ_NS),
-	       step = table_col(t, M_WAKE_CLOCK_STEP_NS);
-
-	for (unsigned int i = 0; i < r->run->nr_workers; i++) {
-		const struct wake_worker *w = &r->run->workers[i];
-		const struct wake_character *c = &w->character;
-		size_t at = table_row(t);
-		uint64_t nr = 0;
-
-		for (size_t p = 0; p < w->nr; p++)
-			nr += w->points[p].reject == WAKE_TAKEN;
-		value_u64(table_cell(t, at, cpu), w->cpu);
-		if (!(r->opts->launchers >> WAKE_PASSIVE & 1)) {
-			value_u64(table_cell(t, at, asked), w->nr);
-			value_u64(table_cell(t, at, taken), nr);
-		}
-		if (c->known) {
-			value_u64(table_cell(t, at, overhead), c->stamp.median_ns);
-			wake_value_ns(table_cell(t, at, uncertainty),
-				      wake_report_uncertainty(r, w));
-		}
-		if (c->busy.count) {
-			wake_value_ns(table_cell(t, at, busy), c->busy.median_ns);
-			wake_value_ns(table_cell(t, at, busy_max), c->busy.max_ns);
-		}
-		/* No clock moves by nothing: then nobody has looked at it. */
-		if (c->clock_step_ns) {
-			value_u64(table_cell(t, at, clock), c->clock_read_ns);
-			value_u64(table_cell(t, at, step), c->clock_step_ns);
-		}
-	}
-}
-
-static const enum metric_id reject_metrics[WAKE_NR_REJECTS] = {
-	[WAKE_REJ_BEFORE_IDLE] = M_WAKE_REJ_BEFORE_IDLE,
-	[WAKE_REJ_WOKEN_EARLY] = M_WAKE_REJ_WOKEN_EARLY,
-	[WAKE_REJ_OTHER_FIRST] = M_WAKE_REJ_OTHER_FIRST,
-	[WAKE_REJ_NEGATIVE] = M_WAKE_REJ_NEGATIVE,
-	[WAKE_REJ_ELSEWHERE] = M_WAKE_REJ_ELSEWHERE,
-	[WAKE_REJ_NMI] = M_WAKE_REJ_NMI,
-	[WAKE_REJ_LOST] = M_WAKE_REJ_LOST,
+static const struct column_spec overhead_fields[] = {
+	COLUMN(struct wake_window, M_WAKE_OVERHEAD_NS, overhead_ns),
+	COLUMN(struct wake_window, M_WAKE_UNCERTAINTY_NS, uncertainty_ns),
+	COLUMN(struct wake_window, M_WAKE_DRIVER, machine.idle.driver),
 };
 
-static void add_rejected_points(const struct wake_result *r, struct report *report)
+static const struct column_spec point_fields[] = {
+	COLUMN(struct wake_window, M_WAKE_HALTPOLL, machine.haltpoll),
+	COLUMN(struct wake_window, M_WAKE_FROM_NS, from_ns, .flags = COLUMN_OPTIONAL),
+	COLUMN(struct wake_window, M_WAKE_TO_NS, to_ns, .flags = COLUMN_OPTIONAL),
+	COLUMN(struct wake_window, M_WAKE_STEP_RATIO, step_ratio, .flags = COLUMN_OPTIONAL),
+	COLUMN(struct wake_window, M_WAKE_POINTS_STEP, points_per_step, .flags = COLUMN_OPTIONAL),
+	COLUMN(struct wake_window, M_WAKE_ASKED, asked),
+	COLUMN(struct wake_window, M_WAKE_TAKEN, taken),
+#define REJECTED(id, reject) \
+	COLUMN(struct wake_window, id, rejected[reject], .flags = COLUMN_OPTIONAL)
+	REJECTED(M_WAKE_REJ_BEFORE_IDLE, WAKE_REJ_BEFORE_IDLE),
+	REJECTED(M_WAKE_REJ_WOKEN_EARLY, WAKE_REJ_WOKEN_EARLY),
+	REJECTED(M_WAKE_REJ_OTHER_FIRST, WAKE_REJ_OTHER_FIRST),
+	REJECTED(M_WAKE_REJ_NEGATIVE, WAKE_REJ_NEGATIVE),
+	REJECTED(M_WAKE_REJ_ELSEWHERE, WAKE_REJ_ELSEWHERE),
+	REJECTED(M_WAKE_REJ_NMI, WAKE_REJ_NMI),
+	REJECTED(M_WAKE_REJ_LOST, WAKE_REJ_LOST),
+#undef REJECTED
+	COLUMN(struct wake_window, M_WAKE_REJ_OTHER, not_a_timer, .flags = COLUMN_OPTIONAL),
+	COLUMN(struct wake_window, M_WAKE_REJ_ODD, odd_state, .flags = COLUMN_OPTIONAL),
+};
+
+static void add_fields(const struct wake_window *w, struct report *report)
 {
-	uint64_t nr[WAKE_NR_REJECTS] = {0}, asked = 0;
+	const struct wake_machine *m = &w->machine;
 
-	for (unsigned int i = 0; i < r->run->nr_workers; i++) {
-		const struct wake_worker *w = &r->run->workers[i];
-
-		asked += w->nr;
-		for (size_t p = 0; p < w->nr; p++)
-			nr[w->points[p].reject]++;
-	}
-	value_u64(report_field(report, M_WAKE_ASKED), asked);
-	value_u64(report_field(report, M_WAKE_TAKEN), nr[WAKE_TAKEN]);
-	for (enum wake_reject reject = WAKE_TAKEN + 1; reject < WAKE_NR_REJECTS; reject++)
-		value_u64(report_field(report, reject_metrics[reject]), nr[reject]);
-}
-
-static void add_rejected_passive(const struct wake_result *r, struct report *report)
-{
-	unsigned int nr_states = r->probe->nr_states;
-	struct wake_counts sum = {0};
-	uint64_t taken = 0;
-
-	for (unsigned int i = 0; i < r->run->nr_workers; i++) {
-		unsigned int cpu = r->run->workers[i].cpu;
-		const struct wake_counts *now = &r->window->counts[cpu],
-					 *was = &r->window->counts_prev[cpu];
-
-		for (unsigned int k = cpu * nr_states; k < (cpu + 1) * nr_states; k++)
-			for (unsigned int b = 0; b < HIST_NR; b++)
-				taken += r->window->hists[k].count[b] -
-					 r->window->hists_prev[k].count[b];
-		sum.other += now->other - was->other;
-		sum.other_first += now->other_first - was->other_first;
-		sum.before_idle += now->before_idle - was->before_idle;
-		sum.early += now->early - was->early;
-		sum.odd_state += now->odd_state - was->odd_state;
-	}
-	value_u64(report_field(report, M_WAKE_ASKED), taken + sum.other + sum.other_first +
-							      sum.before_idle + sum.early +
-							      sum.odd_state);
-	value_u64(report_field(report, M_WAKE_TAKEN), taken);
-	value_u64(report_field(report, M_WAKE_REJ_BEFORE_IDLE), sum.before_idle);
-	value_u64(report_field(report, M_WAKE_REJ_OTHER_FIRST), sum.other_first);
-	value_u64(report_field(report, M_WAKE_REJ_NEGATIVE), sum.early);
-	value_u64(report_field(report, M_WAKE_REJ_OTHER), sum.other);
-	value_u64(report_field(report, M_WAKE_REJ_ODD), sum.odd_state);
-}
-
-static void add_machine(const struct wake_result *r, struct report *report)
-{
-	const struct wake_env *env = r->env;
-
-	value_str(report_field(report, M_WAKE_DRIVER), env->idle.driver);
+	columns_fields(report, COLUMNS(overhead_fields), w);
 	value_str(report_field(report, M_WAKE_GOVERNOR),
-		  env->idle.governor[0] ? env->idle.governor : NULL);
+		  m->idle.governor[0] ? m->idle.governor : NULL);
 	value_str(report_field(report, M_WAKE_GUEST),
-		  env->virt.kind == VIRT_GUEST ? env->virt.name[0] ? env->virt.name : "yes" : NULL);
-	value_bool(report_field(report, M_WAKE_HALTPOLL), env->haltpoll);
+		  m->virt.kind == VIRT_GUEST ? m->virt.name[0] ? m->virt.name : "yes" : NULL);
+	columns_fields(report, COLUMNS(point_fields), w);
 }
 
-static void add_sweep(const struct wake_result *r, struct report *report)
+struct state_row {
+	struct wake_state s;
+	const char *source, *verdict;
+	uint64_t near_max;
+	double near_max_ratio;
+};
+
+#define STATE(id, member, ...)	COLUMN(struct state_row, id, member, __VA_ARGS__)
+#define FIGURE(id, member, ...) STATE(id, s.summary.member, .flags = COLUMN_ROUND, __VA_ARGS__)
+
+static const struct column_spec state_columns[] = {
+	STATE(M_CPU, s.cpu),
+	STATE(M_WAKE_SOURCE, source),
+	STATE(M_WAKE_INDEX, s.index, .flags = COLUMN_DATA_ONLY),
+	STATE(M_WAKE_NAME, s.name),
+	STATE(M_WAKE_CLAIMED_NS, s.claimed_ns),
+	STATE(M_WAKE_COUNT, s.summary.count),
+	FIGURE(M_WAKE_MIN_NS, min_ns),
+	FIGURE(M_WAKE_MEDIAN_NS, median_ns),
+	FIGURE(M_WAKE_MEAN_NS, mean_ns),
+	FIGURE(M_WAKE_STDDEV_NS, stddev_ns),
+	FIGURE(M_PERCENTILE_NS, p99_ns, .key = "p99_ns", .title = "p99"),
+	FIGURE(M_PERCENTILE_NS, p999_ns, .key = "p999_ns", .title = "p99.9"),
+	FIGURE(M_PERCENTILE_NS, p9999_ns, .key = "p9999_ns", .title = "p99.99"),
+	FIGURE(M_WAKE_MAX_NS, max_ns),
+	STATE(M_WAKE_NEAR_MAX_TOTAL, near_max, .flags = COLUMN_DATA_ONLY),
+	STATE(M_WAKE_NEAR_MAX_RATIO, near_max_ratio),
+	STATE(M_WAKE_SILENT_NS, s.silent_median_ns, .flags = COLUMN_DATA_ONLY | COLUMN_ROUND),
+	STATE(M_WAKE_EXIT_FIRST, s.order[WAKE_EXIT_FIRST], .flags = COLUMN_DATA_ONLY),
+	STATE(M_WAKE_IRQ_FIRST, s.order[WAKE_IRQ_FIRST], .flags = COLUMN_DATA_ONLY),
+	STATE(M_WAKE_NO_IRQ, s.order[WAKE_NO_IRQ], .flags = COLUMN_DATA_ONLY),
+	STATE(M_WAKE_USAGE, s.usage, .flags = COLUMN_DATA_ONLY),
+	STATE(M_WAKE_RESIDENCY_NS, s.residency_ns, .flags = COLUMN_DATA_ONLY),
+	STATE(M_WAKE_VERDICT, verdict),
+};
+
+static const struct column_spec passive_columns[] = {
+	STATE(M_SUM_NS, s.sum_ns, .flags = COLUMN_DATA_ONLY),
+	COLUMN_NESTED(M_BUCKETS, .flags = COLUMN_DATA_ONLY),
+};
+
+static void add_le(struct table *parent, size_t row, size_t col, const struct wake_state *s)
 {
-	value_u64(report_field(report, M_WAKE_FROM_NS), r->opts->sweep.from_ns);
-	value_u64(report_field(report, M_WAKE_TO_NS), r->opts->sweep.to_ns);
-	value_f64(report_field(report, M_WAKE_STEP_RATIO), r->opts->sweep.step - 1.0);
-	value_u64(report_field(report, M_WAKE_POINTS_STEP), r->opts->sweep.points);
-}
+	struct table *le = table_nested(parent, row, col, "le");
+	size_t col_le = table_col(le, M_BURST_LE_NS), col_count = table_col(le, M_COUNT);
 
-static void note_source(const struct wake_result *r, struct report *report)
-{
-	unsigned int l = r->opts->launchers;
+	for (unsigned int i = 0; i < WAKE_NR_LE; i++) {
+		size_t at = table_row(le);
 
-	if (l >> WAKE_TIMER & 1)
-		report_note(report,
-			    "source timer: the core armed this timer itself and may begin to "
-			    "wake before it is due; compare --sources timer,remote");
-	if (l >> WAKE_REMOTE & 1)
-		report_note(
-			report, "source remote: woken by another core; launch stamped %s",
-			r->probe->launch_at_waking
-				? "as the wake-up began, some 100 ns to 1 us before the IPI (this "
-				  "kernel has no event at the IPI)"
-				: "as the kernel sent the IPI, or set the flag of a polling core");
-	if (l >> WAKE_PASSIVE & 1)
-		report_note(report,
-			    "source passive: timers that were there anyway; percentiles, and "
-			    "after the first window min and max, from buckets of at most "
-			    "3.1 %%");
-}
-
-static void add_notes(const struct wake_result *r, struct report *report)
-{
-	const struct wake_env *env = r->env;
-	bool known = true;
-
-	note_source(r, report);
-	if (env->virt.kind == VIRT_GUEST)
-		report_note(report, "this is a guest (%s): the exit latency is mostly the host's",
-			    env->virt.evidence);
-	if (env->haltpoll)
-		report_note(report, "haltpoll spins before it halts: short idle times show no exit "
-				    "latency at all");
-	if (!env->nr_states)
-		report_note(report, "no cpuidle driver: one idle state, and nobody claims anything "
-				    "for it");
-	else if (env->dma_latency_ns >= 0)
-		report_note(report,
-			    "something holds /dev/cpu_dma_latency at %lld us: deeper states "
-			    "are not entered",
-			    (long long)(env->dma_latency_ns / (int64_t)NSEC_PER_USEC));
-	for (unsigned int i = 0; i < r->run->nr_workers; i++) {
-		known &= r->run->workers[i].character.known;
-		if (r->run->workers[i].moved)
-			report_note(report, "CPU %u went offline during the run",
-				    r->run->workers[i].cpu);
+		value_u64(table_cell(le, at, col_le), wake_le_ns(i));
+		value_u64(table_cell(le, at, col_count), s->le[i]);
 	}
-	if (r->run->sender_moved)
-		report_note(report, "the sender's CPU went offline, which ended the run");
-	if (!known)
-		report_note(report, "a core never idled while its stamps were characterised: its "
-				    "overhead is not known and not taken off");
-	if (r->stopped)
-		report_note(report, "stopped before the end");
-	if (r->replayed)
-		report_note(report, "put back %u settings that an earlier run had left behind",
-			    r->replayed);
-	if (r->replay_error)
-		report_note(report,
-			    "settings that an earlier run left behind could not be put back "
-			    "(%s): see /run/subtick/restore",
-			    strerror(-r->replay_error));
 }
 
-int wake_report(const struct wake_result *r, struct report **ret_report, bool *ret_exceeds)
+static void add_states(const struct wake_window *w, struct report *report)
+{
+	struct table *t = report_table(report, "states", NULL);
+	bool passive = wake_has(w->sources, WAKE_PASSIVE);
+	size_t more = 0;
+
+	columns_add(t, COLUMNS(state_columns));
+	if (passive)
+		more = columns_add(t, COLUMNS(passive_columns));
+	for (size_t i = 0; i < w->nr_states && !report->failed; i++) {
+		const struct wake_summary *s = &w->states[i].summary;
+		struct state_row row = {
+			.s = w->states[i],
+			.source = wake_source_name(w->states[i].source),
+			.verdict = wake_verdict_name(w->states[i].verdict),
+			.near_max = s->count ? s->near_max : WAKE_UNKNOWN,
+			.near_max_ratio = (double)s->near_max / (double)s->count,
+		};
+		size_t at = columns_row(t, COLUMNS(state_columns), &row);
+
+		if (!passive || report->failed)
+			continue;
+		columns_fill(t, at, more, COLUMNS(passive_columns), &row);
+		add_le(t, at, more + 1, &row.s);
+	}
+}
+
+struct stage_row {
+	struct wake_stage s;
+	const char *source;
+};
+
+static const struct column_spec stage_columns[] = {
+#define STAGE(id, member, ...) \
+	COLUMN(struct stage_row, id, s.member, .flags = COLUMN_ROUND, __VA_ARGS__)
+	STAGE(M_CPU, cpu),
+	COLUMN(struct stage_row, M_WAKE_SOURCE, source),
+	STAGE(M_WAKE_STAGE, name),
+	STAGE(M_WAKE_COUNT, summary.count),
+	STAGE(M_WAKE_MIN_NS, summary.min_ns),
+	STAGE(M_WAKE_MEDIAN_NS, summary.median_ns),
+	STAGE(M_PERCENTILE_NS, summary.p99_ns, .key = "p99_ns", .title = "p99"),
+	STAGE(M_WAKE_MAX_NS, summary.max_ns),
+	STAGE(M_WAKE_STEP_NS, step_ns),
+#undef STAGE
+};
+
+static void add_stages(const struct wake_window *w, struct report *report)
+{
+	struct table *t = report_table(report, "breakdown", "from launch to each stage");
+
+	columns_add(t, COLUMNS(stage_columns));
+	for (size_t i = 0; i < w->nr_stages; i++) {
+		struct stage_row row = {w->stages[i], wake_source_name(w->stages[i].source)};
+
+		columns_row(t, COLUMNS(stage_columns), &row);
+	}
+}
+
+static const struct column_spec pair_columns[] = {
+	COLUMN(struct wake_pair, M_CPU, cpu),
+	COLUMN(struct wake_pair, M_WAKE_INDEX, index),
+	COLUMN(struct wake_pair, M_WAKE_NAME, name),
+	COLUMN(struct wake_pair, M_WAKE_PRE_TIMER_NS, timer_median_ns, .flags = COLUMN_ROUND),
+	COLUMN(struct wake_pair, M_WAKE_PRE_REMOTE_NS, remote_median_ns, .flags = COLUMN_ROUND),
+	COLUMN(struct wake_pair, M_WAKE_PRE_NS, prewake.ns, .flags = COLUMN_ROUND),
+	COLUMN(struct wake_pair, M_WAKE_PRE_RATIO, prewake.ratio),
+	COLUMN(struct wake_pair, M_WAKE_PRE_REAL, prewake.significant),
+};
+
+static const struct column_spec residency_columns[] = {
+	COLUMN(struct wake_residency, M_CPU, cpu),
+	COLUMN(struct wake_residency, M_WAKE_HW_STATE, name),
+	COLUMN(struct wake_residency, M_WAKE_HW_NS, ns, .flags = COLUMN_ROUND),
+	COLUMN(struct wake_residency, M_WAKE_HW_RATIO, ratio),
+};
+
+static const struct column_spec cpu_columns[] = {
+	COLUMN(struct wake_cpu, M_CPU, cpu),
+	COLUMN(struct wake_cpu, M_WAKE_ASKED, asked),
+	COLUMN(struct wake_cpu, M_WAKE_TAKEN, taken),
+	COLUMN(struct wake_cpu, M_WAKE_OVERHEAD_NS, overhead_ns),
+	COLUMN(struct wake_cpu, M_WAKE_UNCERTAINTY_NS, uncertainty_ns, .flags = COLUMN_ROUND),
+	COLUMN(struct wake_cpu, M_WAKE_BUSY_MEDIAN_NS, busy_median_ns, .flags = COLUMN_ROUND),
+	COLUMN(struct wake_cpu, M_WAKE_BUSY_MAX_NS, busy_max_ns, .flags = COLUMN_ROUND),
+	COLUMN(struct wake_cpu, M_WAKE_CLOCK_READ_NS, clock_read_ns),
+	COLUMN(struct wake_cpu, M_WAKE_CLOCK_STEP_NS, clock_step_ns),
+};
+
+static void add_table(struct report *report, const char *key, const char *title,
+		      const struct column_spec *specs, size_t nr_specs, const void *rows,
+		      size_t nr_rows, size_t size)
+{
+	struct table *t = report_table(report, key, title);
+
+	columns_add(t, specs, nr_specs);
+	for (size_t i = 0; i < nr_rows; i++)
+		columns_row(t, specs, nr_specs, (const char *)rows + i * size);
+}
+
+static void add_tables(const struct wake_window *w, struct report *report)
+{
+	add_states(w, report);
+	if (w->breakdown)
+		add_stages(w, report);
+	if (wake_has(w->sources, WAKE_TIMER) && wake_has(w->sources, WAKE_REMOTE))
+		add_table(report, "prewake", "how much earlier the timer wakes the core",
+			  COLUMNS(pair_columns), w->pairs, w->nr_pairs, sizeof(*w->pairs));
+	if (w->nr_residencies)
+		add_table(report, "residency", "core states by the hardware's counters",
+			  COLUMNS(residency_columns), w->residencies, w->nr_residencies,
+			  sizeof(*w->residencies));
+	add_table(report, "cpus", "per core: points, and what measuring costs",
+		  COLUMNS(cpu_columns), w->cpus, w->nr_cpus, sizeof(*w->cpus));
+}
+
+static void note_sources(const struct wake_window *w, struct report *report)
+{
+	if (wake_has(w->sources, WAKE_NIC))
+		report_note(report, "source nic: %s, %s; %llu packets missed their launch time",
+			    w->card.device,
+			    w->card.software
+				    ? "software ETF: a kernel timer sends, no card is measured"
+				    : w->card.method,
+			    (unsigned long long)w->card.missed);
+	if (wake_has(w->sources, WAKE_TIMER))
+		report_note(report, "source timer: the core set this timer itself and may start to "
+				    "wake before it is due; compare --sources timer,remote");
+	if (wake_has(w->sources, WAKE_REMOTE))
+		report_note(
+			report, "source remote: another core wakes it; the launch is stamped %s",
+			w->launch_at_waking
+				? "as the wake-up begins, some 100 ns to 1 us before the IPI (this "
+				  "kernel has no event for the IPI)"
+				: "when the kernel sends the IPI or sets the flag of a polling "
+				  "core");
+	if (wake_has(w->sources, WAKE_PASSIVE))
+		report_note(report,
+			    "source passive: timers that other programs and the kernel set; "
+			    "percentiles, and after the first window min and max, come from "
+			    "buckets at most 3.1 %% wide");
+}
+
+static void note_machine(const struct wake_window *w, struct report *report)
+{
+	const struct wake_machine *m = &w->machine;
+
+	if (m->virt.kind == VIRT_GUEST)
+		report_note(report, "this is a guest (%s): the exit latency is mostly the host's",
+			    m->virt.evidence);
+	if (m->haltpoll)
+		report_note(report, "haltpoll spins before it halts: short idle times have no exit "
+				    "latency");
+	if (!m->nr_states)
+		report_note(report, "no cpuidle driver: one idle state, without a claimed exit "
+				    "latency");
+	else if (m->dma_latency_ns >= 0)
+		report_note(report,
+			    "a process holds /dev/cpu_dma_latency at %lld us: states with a "
+			    "longer exit latency are not entered",
+			    (long long)(m->dma_latency_ns / (int64_t)NSEC_PER_USEC));
+}
+
+static void note_run(const struct wake_window *w, struct report *report)
+{
+	for (size_t i = 0; i < w->nr_cpus; i++)
+		if (w->cpus[i].offline)
+			report_note(report, "CPU %u went offline during the run", w->cpus[i].cpu);
+	if (w->sender_offline)
+		report_note(report, "the sender's CPU went offline, which ended the run");
+	if (w->overhead_ns == WAKE_UNKNOWN)
+		report_note(report, "%s: the overhead of our stamp is unknown and not subtracted",
+			    w->bare ? "not calibrated" : "a core never idled during calibration");
+	if (w->stopped)
+		report_note(report, "stopped before the end of the run");
+	if (w->replayed)
+		report_note(report, "restored %u settings that an earlier run had left changed",
+			    w->replayed);
+	if (w->replay_error)
+		report_note(report,
+			    "settings that an earlier run left changed could not be restored "
+			    "(%s): see /run/subtick/restore",
+			    strerror(-w->replay_error));
+}
+
+int wake_report(const struct wake_window *w, struct report **ret_report)
 {
 	struct report *report = report_new("wake");
-	bool passive = r->opts->launchers >> WAKE_PASSIVE & 1;
-	char source[48] = "";
+	char sources[48] = "";
 	int rc, len = 0;
 
 	if (!report)
 		return -ENOMEM;
-	report->time_unix_ns = clock_unix_ns();
-	report->window_ns = r->window_ns;
-	for (enum wake_launcher l = WAKE_TIMER; l < WAKE_NR_LAUNCHERS; l++)
-		if (r->opts->launchers >> l & 1)
-			len += snprintf(source + len, sizeof(source) - len, "%s%s", len ? "," : "",
-					wake_launcher_name(l));
-	report_source(report, source);
-	add_overhead(r, report);
-	add_machine(r, report);
-	if (passive) {
-		add_rejected_passive(r, report);
-	} else {
-		add_sweep(r, report);
-		add_rejected_points(r, report);
+	report->time_unix_ns = w->time_unix_ns;
+	report->window_ns = w->window_ns;
+	for (enum wake_source source = WAKE_TIMER; source < WAKE_NR_SOURCES; source++)
+		if (wake_has(w->sources, source))
+			len += snprintf(sources + len, sizeof(sources) - len, "%s%s",
+					len ? "," : "", wake_source_name(source));
+	report_source(report, sources);
+	add_fields(w, report);
+	add_tables(w, report);
+	value_u64(report_quality(report, M_RECURSION_MISSES_TOTAL), w->recursion_misses);
+	if (wake_has(w->sources, WAKE_NIC)) {
+		value_u64(report_quality(report, M_WAKE_PHC_HALF_NS), w->card.half_window_ns);
+		value_f64(report_quality(report, M_WAKE_PHC_DRIFT_PPB), round(w->card.drift_ppb));
 	}
-	*ret_exceeds = wake_report_states(r, report);
-	if (!passive && r->opts->breakdown)
-		wake_report_breakdown(r, report);
-	if (!passive) {
-		wake_report_prewake(r, report);
-		wake_report_residency(r, report);
-	}
-	add_cpus(r, report);
-	value_u64(report_quality(report, M_RECURSION_MISSES_TOTAL), r->misses);
-	if (r->opts->launchers >> WAKE_NIC & 1)
-		wake_nic_quality(r->run->nic, report);
-	add_notes(r, report);
+	note_sources(w, report);
+	note_machine(w, report);
+	note_run(w, report);
 	rc = report_check(report);
 	if (rc)
 		report_free(report);

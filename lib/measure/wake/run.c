@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Runs the experiment: characterise, then sweep the launch distance on every measured core. */
+/* Runs the experiment: calibrate, then sweep the launch distance on every measured core. */
 #include "measure/wake/run.h"
 
 #include <errno.h>
@@ -7,130 +7,100 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "measure/wake/calibrate.h"
 #include "measure/wake/nic.h"
+#include "measure/wake/remote.h"
+#include "measure/wake/timer.h"
 #include "sys/cpu.h"
-
-int wake_settle(unsigned int cpu, struct err *err)
-{
-	struct sched_param priority = {.sched_priority = 1};
-	cpu_set_t *one = CPU_ALLOC(cpu + 1);
-	size_t size = CPU_ALLOC_SIZE(cpu + 1);
-	int rc = 0;
-
-	if (!one)
-		return err_set(err, -ENOMEM, "out of memory");
-	CPU_ZERO_S(size, one);
-	CPU_SET_S(cpu, size, one);
-	if (sched_setaffinity(0, size, one))
-		rc = err_set(err, -errno, "cannot run on CPU %u: %s", cpu, strerror(errno));
-	CPU_FREE(one);
-	prctl(PR_SET_TIMERSLACK, 1UL);
-	/* Keeps other tasks from standing between wake-up and user code; a courtesy, no must. */
-	sched_setscheduler(0, SCHED_FIFO, &priority);
-	return rc;
-}
-
-void wake_arm(struct wake_worker *worker, uint64_t launch_ns)
-{
-	volatile __u64 *launch = &worker->order->launch_ns;
-
-	*launch = 0;
-	/* The programs that could interrupt this run on the same core: program order is enough. */
-	atomic_signal_fence(memory_order_seq_cst);
-	memset(&worker->slot->point, 0, sizeof(worker->slot->point));
-	atomic_signal_fence(memory_order_seq_cst);
-	*launch = launch_ns;
-}
-
-void wake_take(struct wake_worker *worker, struct wake_kpoint *ret_point)
-{
-	volatile __u64 *launch = &worker->order->launch_ns;
-
-	*launch = 0;
-	atomic_signal_fence(memory_order_seq_cst);
-	memcpy(ret_point, &worker->slot->point, sizeof(*ret_point));
-}
 
 static bool still_here(struct wake_worker *w)
 {
 	int cpu = sched_getcpu();
 
-	/* Offline: the kernel moved us, and every stamp would be of another core. */
+	/* The core went offline and the kernel moved us: stamps would be of another core. */
 	if (cpu >= 0 && (unsigned int)cpu != w->cpu)
 		w->moved = true;
 	return !w->moved;
 }
 
-static void take_points(struct wake_worker *w, uint64_t distance_ns)
+/* Sources with points, in the order in which they take turns. */
+static const struct wake_source_ops *const ops_of[] = {
+	[WAKE_TIMER] = &wake_timer_ops,
+	[WAKE_REMOTE] = &wake_remote_ops,
+	[WAKE_NIC] = &wake_nic_ops,
+};
+
+#define NR_POINT_SOURCES (sizeof(ops_of) / sizeof(ops_of[0]))
+
+/* One point by each source. */
+static void run_points(struct wake_worker *w, uint64_t distance_ns)
 {
-	const struct wake_run_opts *opts = &w->run->opts;
 	struct wake_point point;
 
-	for (enum wake_launcher l = WAKE_TIMER; l <= WAKE_NIC; l++) {
-		if (!(opts->launchers >> l & 1))
+	for (size_t i = 0; i < NR_POINT_SOURCES; i++) {
+		if (!wake_has(w->plan->sources, i))
 			continue;
-		if (l == WAKE_TIMER)
-			wake_timer_point(w, distance_ns, &point);
-		else if (l == WAKE_REMOTE)
-			wake_remote_point(w, distance_ns, &point);
-		else
-			wake_nic_point(w, distance_ns, &point);
+		ops_of[i]->point(w, distance_ns, &point);
 		if (w->nr < w->max)
 			w->points[w->nr++] = point;
 		atomic_fetch_add(&w->done, 1);
 	}
 }
 
-static void sweep(struct wake_worker *w)
+/* All points of one launch distance. */
+static int run_batch(struct wake_worker *w, uint64_t distance_ns)
 {
-	const struct wake_sweep *sweep = &w->run->opts.sweep;
-	bool nic = w->run->opts.launchers >> WAKE_NIC & 1;
+	uint32_t points = w->plan->sweep.points;
+	size_t first = w->nr;
+	int rc = 0;
 
-	for (uint32_t step = 0; step < wake_sweep_steps(sweep); step++) {
-		uint64_t distance = wake_sweep_distance(sweep, step);
-		size_t first = w->nr;
+	for (size_t i = 0; i < NR_POINT_SOURCES && !rc; i++)
+		if (wake_has(w->plan->sources, i) && ops_of[i]->batch_begin)
+			rc = ops_of[i]->batch_begin(w);
+	for (uint32_t i = 0; i < points && !rc && !atomic_load(w->stop) && still_here(w); i++)
+		run_points(w, distance_ns);
+	for (size_t i = 0; i < NR_POINT_SOURCES && !rc; i++)
+		if (wake_has(w->plan->sources, i) && ops_of[i]->batch_end)
+			rc = ops_of[i]->batch_end(w, first);
+	return rc;
+}
 
-		if (nic && wake_nic_batch_begin(w))
-			return;
-		for (uint32_t i = 0; i < sweep->points; i++) {
-			if (atomic_load(&w->run->stop) || !still_here(w))
-				break;
-			take_points(w, distance);
-		}
-		if (nic && wake_nic_batch_end(w, first))
-			return;
-		if (atomic_load(&w->run->stop) || w->moved)
-			return;
-	}
+static void run_sweep(struct wake_worker *w)
+{
+	const struct wake_sweep *sweep = &w->plan->sweep;
+	uint32_t steps = wake_sweep_steps(sweep);
+	int rc = 0;
+
+	for (uint32_t step = 0; step < steps && !rc && !atomic_load(w->stop) && !w->moved; step++)
+		rc = run_batch(w, wake_sweep_distance(sweep, step));
 }
 
 static void *worker_main(void *arg)
 {
 	struct wake_worker *w = arg;
 
-	if (wake_settle(w->cpu, &w->err))
+	if (wake_pin(w->cpu, &w->err))
 		return NULL;
-	w->order->worker = syscall(SYS_gettid);
+	w->launch->worker = syscall(SYS_gettid);
 	w->sweep_ns = clock_mono_ns();
-	cstate_begin(&w->cstates, w->run->opts.root, w->cpu);
-	sweep(w);
+	cstate_begin(&w->cstates, w->plan->root, w->cpu);
+	run_sweep(w);
 	cstate_end(&w->cstates);
 	w->sweep_ns = clock_mono_ns() - w->sweep_ns;
-	w->order->worker = 0;
+	w->launch->worker = 0;
 	return NULL;
 }
 
-static void *character_main(void *arg)
+static void *calibrate_main(void *arg)
 {
 	struct wake_worker *w = arg;
 
-	if (!wake_settle(w->cpu, &w->err))
-		wake_characterise(w);
+	if (!wake_pin(w->cpu, &w->err))
+		wake_calibrate(w);
 	return NULL;
 }
 
@@ -165,18 +135,25 @@ static int run_workers(struct wake_run *run, const struct cpuset *cpus, void *(*
 
 static int run_pass(struct wake_run *run, const struct cpuset *cpus, unsigned int sender_cpu)
 {
-	struct wake_sender sender = {.run = run, .cpu = sender_cpu, .targets = cpus};
+	struct wake_sender sender = {
+		.cpu = sender_cpu,
+		.targets = cpus,
+		.workers = run->workers,
+		.nr_workers = run->nr_workers,
+		.run_stop = &run->stop,
+	};
 	int rc;
 
 	if (!cpuset_count(cpus))
 		return 0;
-	if (!(run->opts.launchers >> WAKE_REMOTE & 1))
+	if (!wake_has(run->plan.sources, WAKE_REMOTE))
 		return run_workers(run, cpus, worker_main);
 	rc = wake_sender_start(&sender, &run->err);
 	if (rc)
 		return rc;
 	rc = run_workers(run, cpus, worker_main);
 	wake_sender_stop(&sender);
+	run->sender_moved |= sender.moved;
 	if (sender.err.code && !rc) {
 		run->err = sender.err;
 		rc = sender.err.code;
@@ -185,12 +162,12 @@ static int run_pass(struct wake_run *run, const struct cpuset *cpus, unsigned in
 }
 
 /*
- * A core cannot be the sender and measured at once. With one that is not measured, all are taken
- * together; else all but the sender's, and the sender's own after that.
+ * Source remote: the sender needs a core of its own. If one is not measured, it sends and one pass
+ * is enough. Else a first pass leaves out one core, which sends, and a second measures that core.
  */
 static int run_passes(struct wake_run *run)
 {
-	struct cpuset online, rest = run->opts.cpus, last = {0};
+	struct cpuset online, rest = run->plan.cpus, last = {0};
 	unsigned int cpu, sender = CPUSET_MAX, other;
 	int rc;
 
@@ -198,12 +175,12 @@ static int run_passes(struct wake_run *run)
 	if (rc)
 		return rc;
 	cpuset_for_each(cpu, &online)
-		if (!cpuset_has(&run->opts.cpus, cpu) && sender == CPUSET_MAX)
+		if (!cpuset_has(&run->plan.cpus, cpu) && sender == CPUSET_MAX)
 			sender = cpu;
-	if (sender != CPUSET_MAX || !(run->opts.launchers >> WAKE_REMOTE & 1))
-		return run_pass(run, &run->opts.cpus, sender);
-	sender = cpuset_next(&run->opts.cpus, 0);
-	other = cpuset_next(&run->opts.cpus, sender + 1);
+	if (sender != CPUSET_MAX || !wake_has(run->plan.sources, WAKE_REMOTE))
+		return run_pass(run, &run->plan.cpus, sender);
+	sender = cpuset_next(&run->plan.cpus, 0);
+	other = cpuset_next(&run->plan.cpus, sender + 1);
 	cpuset_del(&rest, sender);
 	cpuset_add(&last, sender);
 	rc = run_pass(run, &rest, sender);
@@ -217,38 +194,39 @@ static void *control_main(void *arg)
 	struct wake_run *run = arg;
 	int rc;
 
-	rc = wake_probe_characterise(run->probe, true, &run->err);
+	rc = wake_probe_calibrate(run->probe, true, &run->err);
 	if (!rc)
-		rc = run_workers(run, &run->opts.cpus, character_main);
+		rc = run_workers(run, &run->plan.cpus, calibrate_main);
 	if (!rc)
-		rc = wake_probe_characterise(run->probe, false, &run->err);
-	if (!rc && run->opts.sweep.points)
+		rc = wake_probe_calibrate(run->probe, false, &run->err);
+	if (!rc && run->plan.sweep.points)
 		run_passes(run);
 	atomic_store(&run->finished, true);
 	return NULL;
 }
 
-int wake_run_open(struct wake_run *run, const struct wake_run_opts *opts, struct wake_probe *probe,
+int wake_run_open(struct wake_run *run, const struct wake_plan *plan, struct wake_probe *probe,
 		  struct err *err)
 {
-	size_t per_worker = (size_t)wake_sweep_steps(&opts->sweep) * opts->sweep.points *
-			    __builtin_popcount(opts->launchers);
+	size_t per_worker = (size_t)wake_sweep_steps(&plan->sweep) * plan->sweep.points *
+			    __builtin_popcount(plan->sources);
 	unsigned int cpu, i = 0;
 
 	memset(run, 0, sizeof(*run));
-	run->opts = *opts;
+	run->plan = *plan;
 	run->probe = probe;
-	run->nr_workers = cpuset_count(&opts->cpus);
+	run->nr_workers = cpuset_count(&plan->cpus);
 	run->workers = calloc(run->nr_workers, sizeof(*run->workers));
 	if (!run->workers)
 		return err_set(err, -ENOMEM, "out of memory");
-	cpuset_for_each(cpu, &opts->cpus) {
+	cpuset_for_each(cpu, &plan->cpus) {
 		struct wake_worker *w = &run->workers[i++];
 
-		w->run = run;
+		w->plan = &run->plan;
+		w->stop = &run->stop;
 		w->cpu = cpu;
 		w->slot = &probe->slots[cpu];
-		w->order = &probe->launches[cpu];
+		w->launch = &probe->launches[cpu];
 		w->max = per_worker;
 		if (!per_worker)
 			continue;
@@ -257,7 +235,7 @@ int wake_run_open(struct wake_run *run, const struct wake_run_opts *opts, struct
 			wake_run_close(run);
 			return err_set(err, -ENOMEM, "out of memory for %zu points", per_worker);
 		}
-		/* Page faults now, not in the middle of a point. */
+		/* Page faults now, not during a point. */
 		memset(w->points, 0, per_worker * sizeof(*w->points));
 	}
 	run->total = (uint64_t)run->nr_workers * per_worker;
@@ -269,7 +247,7 @@ int wake_run_start(struct wake_run *run, struct err *err)
 	sigset_t all, was;
 	int rc;
 
-	/* No signal may end a sleep of the threads: they belong to whoever called us. */
+	/* Signals are the caller's: they must not end a sleep of these threads. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &was);
 	rc = pthread_create(&run->control, NULL, control_main, run);

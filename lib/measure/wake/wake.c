@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Opens what the sources need, runs the experiment or the passive windows, and cleans up. */
+/* The meter of `subtick wake`: opens what the sources need, ends windows, restores settings. */
 #include "measure/wake/wake.h"
 
 #include <errno.h>
@@ -9,8 +9,10 @@
 
 #include "base/clock.h"
 #include "measure/wake/env.h"
+#include "measure/wake/fill.h"
 #include "measure/wake/passive.h"
 #include "measure/wake/report.h"
+#include "measure/wake/report_points.h"
 #include "measure/wake/run.h"
 #include "sys/cpu.h"
 #include "sys/journal.h"
@@ -22,15 +24,14 @@ struct wake_meter {
 	struct wake_env env;
 	struct journal journal;
 	bool restoring;
-	int replay_error;
 	struct wake_probe probe;
 	bool probing;
 	struct wake_run run;
 	bool running;
 	struct wake_nic *nic;
-	uint64_t start_ns, end_ns;
-	bool stopped;
-	struct wake_window window; /* passive */
+	uint64_t start_ns;
+	struct wake_passive passive;
+	struct wake_window window;
 };
 
 static struct wake_meter *to_wake(struct meter *meter)
@@ -38,19 +39,20 @@ static struct wake_meter *to_wake(struct meter *meter)
 	return (struct wake_meter *)meter;
 }
 
-static bool has(const struct wake_meter *m, enum wake_launcher launcher)
+static bool has(const struct wake_meter *m, enum wake_source source)
 {
-	return m->opts.launchers >> launcher & 1;
+	return wake_has(m->opts.sources, source);
 }
 
-static void put_back(struct wake_meter *m)
+void wake_restore(struct meter *meter)
 {
+	struct wake_meter *m = to_wake(meter);
+
 	if (!m->restoring)
 		return;
 	journal_close(&m->journal);
 	m->restoring = false;
-	if (m->opts.ret_unrestored)
-		*m->opts.ret_unrestored = m->journal.failed;
+	m->window.unrestored = m->journal.failed;
 }
 
 static void wake_close(struct meter *meter)
@@ -62,8 +64,9 @@ static void wake_close(struct meter *meter)
 	if (m->probing)
 		wake_probe_close(&m->probe);
 	wake_nic_close(m->nic);
-	put_back(m);
+	wake_restore(meter);
 	wake_env_close(&m->env);
+	wake_passive_free(&m->passive);
 	wake_window_free(&m->window);
 	free(m);
 }
@@ -112,47 +115,48 @@ static unsigned int sender_to_keep(const struct wake_meter *m)
 }
 
 /*
- * The journal comes first of all: its guard is a copy of this process, and should hold none of
- * what follows.
+ * Before anything else is opened: the journal's guard is a fork of this process and should not
+ * inherit the rest.
  */
-static int open_restore(struct wake_meter *m, struct err *err)
+static int open_journal(struct wake_meter *m, struct err *err)
 {
 	int rc;
 
 	if (!wake_force_wanted(&m->opts.force) && !has(m, WAKE_NIC)) {
 		rc = journal_replay(m->opts.root);
-		m->journal.replayed = rc > 0 ? rc : 0;
-		/* Locked: whoever made these changes is still at it, or its guard is. */
-		m->replay_error = rc < 0 && rc != -EAGAIN && rc != -EACCES ? rc : 0;
+		m->window.replayed = rc > 0 ? rc : 0;
+		/* -EAGAIN: another run holds the lock, so these changes are not left over. */
+		m->window.replay_error = rc < 0 && rc != -EAGAIN && rc != -EACCES ? rc : 0;
 		return 0;
 	}
 	rc = journal_open(&m->journal, m->opts.root, err);
 	m->restoring = !rc;
+	m->window.replayed = m->journal.replayed;
 	if (!rc)
 		rc = wake_force_apply(&m->journal, m->opts.root, &m->opts.force, &m->opts.cpus,
 				      sender_to_keep(m), err);
 	return rc;
 }
 
-/* The kernel's programs know threads by the machine's numbers, and here we cannot tell ours. */
+/* BPF programs see global thread IDs, and here we only know those of our own PID namespace. */
 static int check_threads(const struct wake_meter *m, struct err *err)
 {
-	if (!m->env.virt.own_pid_ns || (!has(m, WAKE_REMOTE) && !m->opts.breakdown))
+	if (!m->env.machine.virt.own_pid_ns || (!has(m, WAKE_REMOTE) && !m->opts.breakdown))
 		return 0;
 	return err_unsupported(
 		err, -EOPNOTSUPP,
-		"run in the machine's PID namespace (podman run --pid=host, hostPID in "
+		"run in the host's PID namespace (podman run --pid=host, hostPID in "
 		"Kubernetes); --source timer and passive work here",
-		"source remote and --breakdown cannot recognise their threads in a PID "
-		"namespace of their own");
+		"source remote and --breakdown cannot recognise their own threads inside a "
+		"PID namespace");
 }
 
-/* Passive: first, unless bare, the programs that the characterisation needs; then its own. */
+/* Source passive, unless bare, first loads the programs for the calibration, then its own. */
 static int open_probe(struct wake_meter *m, bool passive, struct err *err)
 {
 	struct wake_probe_opts opts = {
 		.nr_cpus = m->nr_cpus,
-		.nr_states = m->env.nr_states,
+		.nr_states = m->env.machine.nr_states,
 		.points = !passive,
 		.passive = passive,
 		.remote = has(m, WAKE_REMOTE),
@@ -165,8 +169,8 @@ static int open_probe(struct wake_meter *m, bool passive, struct err *err)
 }
 
 /*
- * Package states, whose end a DMA read has to wait for, begin behind C1E: on every driver we know
- * those states claim more than this.
+ * A DMA read has to wait for the package to wake up, in states deeper than C1E. On every driver
+ * we know those claim more than this.
  */
 #define SHALLOW_NS (20 * NSEC_PER_USEC)
 
@@ -184,21 +188,20 @@ static int open_nic(struct wake_meter *m, struct err *err)
 
 static int open_run(struct wake_meter *m, struct err *err)
 {
-	struct wake_run_opts opts = {
+	struct wake_plan plan = {
 		.cpus = m->opts.cpus,
 		.sweep = m->opts.sweep,
-		.launchers = m->opts.launchers,
-		.breakdown = m->opts.breakdown,
+		.sources = m->opts.sources,
+		.nic = m->nic,
 		.root = m->opts.root,
 	};
 	int rc;
 
-	/* Passive: the characterisation alone. */
+	/* Passive: no points, only the calibration. */
 	if (has(m, WAKE_PASSIVE))
-		opts.sweep.points = 0;
-	rc = wake_run_open(&m->run, &opts, &m->probe, err);
+		plan.sweep.points = 0;
+	rc = wake_run_open(&m->run, &plan, &m->probe, err);
 	m->running = !rc;
-	m->run.nic = m->nic;
 	return rc;
 }
 
@@ -213,12 +216,12 @@ static int start_passive(struct wake_meter *m, struct err *err)
 	}
 	if (rc)
 		return rc;
-	wake_window_free(&m->window);
-	rc = wake_window_alloc(&m->window, &m->probe, err);
+	wake_passive_free(&m->passive);
+	rc = wake_passive_alloc(&m->passive, &m->probe, err);
 	if (rc)
 		return rc;
-	wake_window_end(&m->window, &m->probe);
-	wake_window_next(&m->window);
+	wake_passive_end(&m->passive, &m->probe);
+	wake_passive_next(&m->passive);
 	return 0;
 }
 
@@ -235,54 +238,57 @@ static int wake_start(struct meter *meter, struct err *err)
 	return rc;
 }
 
-static void fill_result(const struct wake_meter *m, struct wake_result *result)
+/* Stops measuring and reads the counters; tells when. */
+static int end_window(struct wake_meter *m, uint64_t *ret_end_ns, struct err *err)
 {
-	*result = (struct wake_result){
-		.opts = &m->opts,
-		.env = &m->env,
-		.probe = &m->probe,
-		.run = &m->run,
-		.window_ns = m->end_ns - m->start_ns,
-		.stopped = m->stopped,
-		.replayed = m->journal.replayed,
-		.replay_error = m->replay_error,
-		.window = &m->window,
-		.misses = wake_probe_misses(&m->probe),
-	};
+	int rc = 0;
+
+	if (has(m, WAKE_PASSIVE)) {
+		wake_passive_end(&m->passive, &m->probe);
+	} else {
+		m->window.stopped = !atomic_load(&m->run.finished);
+		rc = wake_run_join(&m->run, true, err);
+	}
+	if (rc)
+		return rc;
+	wake_env_after(&m->env);
+	*ret_end_ns = clock_mono_ns();
+	/* Now rather than in close(): writing the output may block for long. */
+	if (!has(m, WAKE_PASSIVE))
+		wake_restore(&m->meter);
+	return 0;
 }
 
 static int wake_read(struct meter *meter, struct report **ret_report, struct err *err)
 {
 	struct wake_meter *m = to_wake(meter);
-	struct wake_result result;
-	bool exceeds = false;
+	struct wake_window *w = &m->window;
+	bool passive = has(m, WAKE_PASSIVE);
+	uint64_t end_ns;
 	int rc;
 
-	if (has(m, WAKE_PASSIVE)) {
-		wake_window_end(&m->window, &m->probe);
-	} else {
-		m->stopped = !atomic_load(&m->run.finished);
-		rc = wake_run_join(&m->run, true, err);
-		if (rc)
-			return rc;
-	}
-	wake_env_after(&m->env);
-	m->end_ns = clock_mono_ns();
-	/* Now and not at the end: whoever reads the output may take his time. */
-	if (!has(m, WAKE_PASSIVE))
-		put_back(m);
-	fill_result(m, &result);
-	rc = wake_report(&result, ret_report, &exceeds);
+	rc = end_window(m, &end_ns, err);
 	if (rc)
-		return err_set(err, rc, "cannot make the report: %s", strerror(-rc));
-	if (m->opts.ret_exceeds)
-		*m->opts.ret_exceeds |= exceeds;
-	if (has(m, WAKE_PASSIVE)) {
-		wake_window_next(&m->window);
-		wake_env_before(&m->env);
-		m->start_ns = m->end_ns;
+		return rc;
+	w->time_unix_ns = clock_unix_ns();
+	w->window_ns = end_ns - m->start_ns;
+	w->recursion_misses = wake_probe_misses(&m->probe);
+	rc = wake_fill(w, &m->env, &m->run, passive ? &m->passive : NULL);
+	if (rc)
+		return err_set(err, rc, "out of memory");
+	w->exceeded |= w->exceeds;
+	if (passive) {
+		wake_passive_next(&m->passive);
+		wake_env_next(&m->env);
+		m->start_ns = end_ns;
 	}
-	return 0;
+	rc = ret_report ? wake_report(w, ret_report) : 0;
+	return rc ? err_set(err, rc, "cannot make the report: %s", strerror(-rc)) : 0;
+}
+
+const struct wake_window *wake_window(const struct meter *meter)
+{
+	return &((const struct wake_meter *)meter)->window;
 }
 
 static const struct meter_ops wake_ops = {
@@ -290,21 +296,6 @@ static const struct meter_ops wake_ops = {
 	.read = wake_read,
 	.close = wake_close,
 };
-
-/* Later points take longer: by the distances that are behind a worker, not by their number. */
-static double time_share(const struct wake_sweep *sweep, uint64_t done, unsigned int sources)
-{
-	uint64_t per_step = (uint64_t)sweep->points * sources, total = wake_sweep_total_ns(sweep);
-	uint32_t step = per_step ? done / per_step : 0;
-	double ns = 0.0;
-
-	for (uint32_t i = 0; i < step; i++)
-		ns += (double)wake_sweep_distance(sweep, i);
-	if (per_step)
-		ns += (double)wake_sweep_distance(sweep, step) * (double)(done % per_step) /
-		      per_step;
-	return total ? ns / (double)total : 0.0;
-}
 
 void wake_progress(struct meter *meter, struct wake_progress *ret_progress)
 {
@@ -315,43 +306,17 @@ void wake_progress(struct meter *meter, struct wake_progress *ret_progress)
 	ret_progress->time_ratio = 0.0;
 	for (unsigned int i = 0; i < m->run.nr_workers; i++)
 		ret_progress->time_ratio +=
-			time_share(&m->opts.sweep, atomic_load(&m->run.workers[i].done),
-				   __builtin_popcount(m->opts.launchers)) /
+			wake_sweep_share(&m->opts.sweep, atomic_load(&m->run.workers[i].done),
+					 __builtin_popcount(m->opts.sources)) /
 			m->run.nr_workers;
 	ret_progress->finished = atomic_load(&m->run.finished);
 }
 
 int wake_points(struct meter *meter, bool distribution, struct report **ret_report, struct err *err)
 {
-	struct wake_result result;
-	int rc;
+	int rc = wake_report_points(wake_window(meter), distribution, ret_report);
 
-	fill_result(to_wake(meter), &result);
-	rc = wake_report_points(&result, distribution, ret_report);
 	return rc ? err_set(err, rc, "cannot list the points: %s", strerror(-rc)) : 0;
-}
-
-void wake_say(struct meter *meter, struct report *into)
-{
-	struct wake_meter *m = to_wake(meter);
-	unsigned int nr = m->probe.nr_states, cpu;
-	struct wake_summary s;
-
-	wake_window_end(&m->window, &m->probe);
-	cpuset_for_each(cpu, &m->opts.cpus)
-		for (unsigned int i = 0; i < nr; i++) {
-			wake_summarize_hist(&m->window.hists[cpu * nr + i],
-					    &m->window.hists_prev[cpu * nr + i], 0, &s);
-			/* Fewer say more about chance than about the core. */
-			if (s.count < 20)
-				continue;
-			report_note(into,
-				    "CPU %u woke from %s for a timer %llu times: median %.1f us, "
-				    "longest %.1f us (subtick wake --source passive)",
-				    cpu, wake_env_name(&m->env, cpu, m->probe.one_state ? 1 : i),
-				    (unsigned long long)s.count, s.median_ns / 1e3, s.max_ns / 1e3);
-		}
-	wake_window_next(&m->window);
 }
 
 unsigned int wake_passes(const struct wake_opts *opts)
@@ -359,9 +324,9 @@ unsigned int wake_passes(const struct wake_opts *opts)
 	struct cpuset online;
 	unsigned int cpu;
 
-	if (!(opts->launchers >> WAKE_REMOTE & 1) || cpu_set(NULL, CPU_ONLINE, &online, NULL))
+	if (!wake_has(opts->sources, WAKE_REMOTE) || cpu_set(NULL, CPU_ONLINE, &online, NULL))
 		return 1;
-	/* With --alone no core is left over unless one is kept for the sender of a single one. */
+	/* With --alone a core is kept online for the sender only if one core is measured. */
 	if (!cpuset_count(&opts->cpus) || (opts->force.alone && cpuset_count(&opts->cpus) > 1))
 		return 2;
 	cpuset_for_each(cpu, &online)
@@ -380,6 +345,8 @@ int wake_open(const struct wake_opts *opts, struct meter **ret_meter, struct err
 		return err_set(err, -ENOMEM, "out of memory");
 	m->meter.ops = &wake_ops;
 	m->opts = *opts;
+	m->window.breakdown = opts->breakdown && !has(m, WAKE_PASSIVE);
+	m->window.bare = opts->bare;
 	rc = cpu_set(NULL, CPU_POSSIBLE, &possible, err);
 	if (rc)
 		goto fail;
@@ -387,7 +354,7 @@ int wake_open(const struct wake_opts *opts, struct meter **ret_meter, struct err
 	rc = choose_cpus(m, err);
 	if (rc)
 		goto fail;
-	rc = open_restore(m, err);
+	rc = open_journal(m, err);
 	if (rc)
 		goto fail;
 	rc = wake_env_open(&m->env, opts->root, m->nr_cpus, err);
@@ -408,6 +375,13 @@ int wake_open(const struct wake_opts *opts, struct meter **ret_meter, struct err
 	*ret_meter = &m->meter;
 	return 0;
 fail:
+	wake_restore(&m->meter);
+	/* Settings left changed are an error, even where the reason is a missing feature. */
+	if (m->window.unrestored && err) {
+		err_prefix(err, "%u settings could not be restored, see /run/subtick/restore",
+			   m->window.unrestored);
+		err->unsupported = false;
+	}
 	wake_close(&m->meter);
 	return rc;
 }

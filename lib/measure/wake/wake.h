@@ -10,33 +10,31 @@
 #include "measure/meter.h"
 #include "measure/wake/force.h"
 #include "measure/wake/nic.h"
+#include "measure/wake/window.h"
 #include "stats/wake.h"
 
 struct wake_opts {
-	const char *root;	/* another /sys, for tests; NULL: the machine's */
-	struct cpuset cpus;	/* empty: all that are online */
-	unsigned int launchers; /* bit per enum wake_launcher; WAKE_PASSIVE stands alone */
+	const char *root;     /* another /sys, for tests; NULL: the machine's */
+	struct cpuset cpus;   /* empty: all that are online */
+	unsigned int sources; /* bit per enum wake_source; WAKE_PASSIVE only by itself */
 	struct wake_sweep sweep;
 	struct wake_force force;
 	struct wake_nic_opts nic;
 	bool breakdown;
-	bool bare; /* passive: no characterisation, so no load of our own at all; nothing is taken off */
-	/* Both optional, written to until close(). */
-	bool *ret_exceeds;	      /* a state of some report took longer than claimed */
-	unsigned int *ret_unrestored; /* settings that could not be put back; the journal has them */
+	bool bare; /* passive: no calibration, so no load of our own; the overhead is not subtracted */
 };
 
-/* How often the sweep is run: twice when source remote has no core to spare for its sender. */
+/* How often the sweep runs: twice if source remote has no spare core for its sender. */
 unsigned int wake_passes(const struct wake_opts *opts);
 int wake_open(const struct wake_opts *opts, struct meter **ret_meter, struct err *err);
 
 /*
- * For the command that runs the experiment rather than windows: points tried so far and in all,
- * and whether it is over. read() ends it early if it is not.
+ * For the sources with points: how many were tried, of how many, and whether all were. read()
+ * ends the run early if not.
  */
 struct wake_progress {
 	uint64_t done, total;
-	double time_ratio; /* of the time that all points will take */
+	double time_ratio; /* of the time that all points take */
 	bool finished;
 };
 
@@ -44,7 +42,9 @@ void wake_progress(struct meter *meter, struct wake_progress *ret_progress);
 /* Every point that was tried, for --points, and their distribution, for --plot; after read(). */
 int wake_points(struct meter *meter, bool distribution, struct report **ret_report,
 		struct err *err);
-/* For the overview: ends the window and says in words how long wake-ups took, if there were any. */
-void wake_say(struct meter *meter, struct report *into);
+/* The window that was read last, until the next read. */
+const struct wake_window *wake_window(const struct meter *meter);
+/* Restores changed settings, as close() does, and sets the window's unrestored. */
+void wake_restore(struct meter *meter);
 
 #endif

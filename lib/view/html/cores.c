@@ -39,11 +39,11 @@ static double share(double value)
 
 static void core_parts(FILE *out, const struct table *cpus, size_t row, const struct cell *cell)
 {
-	double x = cell->bar, busy = html_number(cpus, row, "busy_ratio");
+	double x = cell->bar, busy = table_number(cpus, row, "busy_ratio");
 	bool split = false;
 
 	for (size_t i = 0; i < NR(contexts); i++) {
-		double part = html_number(cpus, row, contexts[i].key), width;
+		double part = table_number(cpus, row, contexts[i].key), width;
 
 		split |= !isnan(part);
 		width = fmin(share(part) * cell->width, cell->bar + cell->width - x);
@@ -77,7 +77,7 @@ static void core_figure(FILE *out, const struct cell *cell, double busy, double 
 
 static void core_bar(FILE *out, const struct table *cpus, size_t row, const struct cell *cell)
 {
-	double stat = html_number(cpus, row, "compare.procstat_busy_ratio");
+	double stat = table_number(cpus, row, "compare.procstat_busy_ratio");
 	double at = cell->bar + share(stat) * cell->width;
 
 	fprintf(out,
@@ -85,7 +85,7 @@ static void core_bar(FILE *out, const struct table *cpus, size_t row, const stru
 		"<rect class=\"idle\" x=\"%.0f\" y=\"%zu\" width=\"%.0f\" height=\"%zu\" "
 		"fill=\"#e3e7eb\"/>",
 		cell->bar - 6, cell->y + cell->height - 5, cell->few ? "CPU " : "",
-		html_number(cpus, row, "cpu"), cell->bar, cell->y + 2, cell->width,
+		table_number(cpus, row, "cpu"), cell->bar, cell->y + 2, cell->width,
 		cell->height - 4);
 	core_parts(out, cpus, row, cell);
 	if (!isnan(stat))
@@ -96,7 +96,7 @@ static void core_bar(FILE *out, const struct table *cpus, size_t row, const stru
 			"stroke-width=\"%d\"/>",
 			at, cell->y + 1, cell->height - 2, at, cell->y + 1, cell->height - 2,
 			cell->few ? 3 : 2);
-	core_figure(out, cell, html_number(cpus, row, "busy_ratio"), stat);
+	core_figure(out, cell, table_number(cpus, row, "busy_ratio"), stat);
 }
 
 /* Returns the height it takes; without @out only that. Contexts that no core was in are left out. */

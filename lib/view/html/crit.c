@@ -60,7 +60,7 @@ static bool bars_axis(const struct bars *b, const struct table *table, struct sv
 
 	for (size_t row = 0; row < table->nr_rows; row++)
 		for (size_t i = 0; i < b->nr; i++) {
-			double value = html_number(table, row, b->bars[i].key);
+			double value = table_number(table, row, b->bars[i].key);
 
 			if (value > 0.0) {
 				low = fmin(low, value);
@@ -80,7 +80,6 @@ static void bars_frame(FILE *out, const struct bars *b, const struct svg_axis *a
 		       const char *unit)
 {
 	double x = LEFT;
-	char label[32];
 
 	fprintf(out,
 		"<text class=\"title\" x=\"%.0f\" y=\"20\" font-size=\"15\" "
@@ -93,15 +92,7 @@ static void bars_frame(FILE *out, const struct bars *b, const struct svg_axis *a
 			x, b->bars[i].color, x + 18, b->bars[i].name);
 		x += 36.0 + 6.8 * (double)strlen(b->bars[i].name);
 	}
-	for (size_t i = 0; i < axis->nr_ticks; i++) {
-		double y = svg_axis_pixel(axis, axis->tick[i]);
-
-		svg_axis_label(axis, axis->tick[i], label, sizeof(label));
-		fprintf(out,
-			"<path class=\"grid\" stroke=\"#dddddd\" d=\"M%.1f %.1fH%.1f\"/>"
-			"<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\">%s</text>\n",
-			LEFT, y, WIDTH - RIGHT, LEFT - 6, y + 4, label);
-	}
+	svg_axis_rows(axis, out, LEFT, WIDTH - RIGHT);
 	fprintf(out,
 		"<text transform=\"translate(20 %.1f) rotate(-90)\" text-anchor=\"middle\">cost (",
 		axis->at + axis->length / 2.0);
@@ -118,7 +109,7 @@ static void bars_group(FILE *out, const struct bars *b, const struct table *tabl
 	size_t measured = 0;
 
 	for (size_t i = 0; i < b->nr; i++, x += step) {
-		double value = html_number(table, row, b->bars[i].key), y = axis->at;
+		double value = table_number(table, row, b->bars[i].key), y = axis->at;
 
 		if (isnan(value))
 			continue;
@@ -142,7 +133,7 @@ static void bars_group(FILE *out, const struct bars *b, const struct table *tabl
 			left + width / 2, axis->at - 8);
 	fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\" font-weight=\"bold\">",
 		left + width / 2, axis->at + 20);
-	html_text(out, html_str(table, row, "op") ?: "(unnamed)");
+	html_text(out, table_str(table, row, "op") ?: "(unnamed)");
 	fputs("</text>\n", out);
 }
 
@@ -172,10 +163,10 @@ static void bars_draw(FILE *out, const struct bars *b, const struct table *table
 
 int html_crit(FILE *out, const struct report *report)
 {
-	const char *unit = html_str(report->fields, 0, "unit") ?: "unit not known";
+	const char *unit = table_str(report->fields, 0, "unit") ?: "unit not known";
 
 	for (size_t i = 0; i < NR(pictures); i++) {
-		const struct table *table = html_table_of(report, pictures[i].table);
+		const struct table *table = report_find(report, pictures[i].table);
 
 		if (table && table->nr_rows)
 			bars_draw(out, &pictures[i], table, unit);

@@ -19,7 +19,7 @@
 
 static void glance_load(FILE *out, const struct report *report)
 {
-	const struct table *cpus = html_table_of(report, "cpus");
+	const struct table *cpus = report_find(report, "cpus");
 	size_t nr = 0, nr_stat = 0;
 	double busy = cpus ? html_mean(cpus, "busy_ratio", &nr) : NAN;
 	double stat = cpus ? html_mean(cpus, "compare.procstat_busy_ratio", &nr_stat) : NAN;
@@ -37,39 +37,39 @@ static void glance_load(FILE *out, const struct report *report)
 
 static void glance_runq(FILE *out, const struct report *report)
 {
-	const struct table *groups = html_table_of(report, "groups");
+	const struct table *groups = report_find(report, "groups");
 	size_t worst = html_largest(groups, "p99_ns");
 
 	if (worst != SIZE_MAX)
-		TILE(out, NS(html_number(groups, worst, "p99_ns")),
+		TILE(out, NS(table_number(groups, worst, "p99_ns")),
 		     "is what one wait for a core in a hundred exceeds, in the group that has it "
 		     "worst");
 }
 
 static void glance_wake(FILE *out, const struct report *report)
 {
-	const struct table *states = html_table_of(report, "states");
+	const struct table *states = report_find(report, "states");
 	size_t most = html_largest(states, "max_ns"), median = html_largest(states, "median_ns");
 
 	if (most != SIZE_MAX && median != SIZE_MAX)
-		TILE(out, NS(html_number(states, most, "max_ns")),
+		TILE(out, NS(table_number(states, most, "max_ns")),
 		     "the longest wake-up of an idle core; the median is at most %s",
-		     NS(html_number(states, median, "median_ns")));
+		     NS(table_number(states, median, "median_ns")));
 }
 
 /* The one that kernel code does most often. */
 static void glance_crit(FILE *out, const struct report *report)
 {
-	const struct table *ops = html_table_of(report, "ops");
-	const char *unit = html_str(report->fields, 0, "unit") ?: "";
+	const struct table *ops = report_find(report, "ops");
+	const char *unit = table_str(report->fields, 0, "unit") ?: "";
 
 	for (size_t row = 0; ops && row < ops->nr_rows; row++) {
-		const char *op = html_str(ops, row, "op");
-		double cost = html_number(ops, row, "batch");
+		const char *op = table_str(ops, row, "op");
+		double cost = table_number(ops, row, "batch");
 		char figure[64];
 
 		if (isnan(cost))
-			cost = html_number(ops, row, "median");
+			cost = table_number(ops, row, "median");
 		if (!op || strcmp(op, "preempt") || isnan(cost))
 			continue;
 		snprintf(figure, sizeof(figure), "%.3g %s", cost, unit);
@@ -79,13 +79,13 @@ static void glance_crit(FILE *out, const struct report *report)
 
 static void glance_audit(FILE *out, const struct report *report)
 {
-	const struct table *errors = html_table_of(report, "errors");
+	const struct table *errors = report_find(report, "errors");
 	double most = -1.0;
 	char figure[32];
 
 	for (size_t row = 0; errors && row < errors->nr_rows; row++) {
-		const char *source = html_str(errors, row, "shown_by");
-		double error = html_number(errors, row, "error_max_ratio");
+		const char *source = table_str(errors, row, "shown_by");
+		double error = table_number(errors, row, "error_max_ratio");
 
 		if (source && !strcmp(source, "procstat") && fabs(error) > most)
 			most = fabs(error);

@@ -41,8 +41,8 @@ static int heat_names(struct heat *heat, const struct table *blame, const char *
 	if (!all)
 		return -ENOMEM;
 	for (size_t row = 0; row < blame->nr_rows; row++)
-		all[row] = (struct named){html_str(blame, row, key) ?: "",
-					  fmax(0.0, html_number(blame, row, "wait_ns"))};
+		all[row] = (struct named){table_str(blame, row, key) ?: "",
+					  fmax(0.0, table_number(blame, row, "wait_ns"))};
 	qsort(all, blame->nr_rows, sizeof(*all), by_name);
 	for (size_t row = 0; row < blame->nr_rows; row++) {
 		if (nr && !strcmp(all[nr - 1].name, all[row].name))
@@ -64,9 +64,9 @@ static double heat_sum(const struct table *blame, const char *victim, const char
 	double sum = 0.0;
 
 	for (size_t row = 0; row < blame->nr_rows; row++)
-		if (!strcmp(html_str(blame, row, "victim") ?: "", victim) &&
-		    !strcmp(html_str(blame, row, "culprit") ?: "", culprit))
-			sum += fmax(0.0, html_number(blame, row, "wait_ns"));
+		if (!strcmp(table_str(blame, row, "victim") ?: "", victim) &&
+		    !strcmp(table_str(blame, row, "culprit") ?: "", culprit))
+			sum += fmax(0.0, table_number(blame, row, "wait_ns"));
 	return sum;
 }
 

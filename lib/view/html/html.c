@@ -26,9 +26,9 @@ static const struct section {
 	 "histogram bucket; percentile_error_ratio bounds their error. Counts up to a boundary are "
 	 "exact."},
 	{"wake", "How long an idle core takes to wake",
-	 "From the moment a timer was due to the first sign of life of the core, without the cost "
-	 "of our "
-	 "own stamp. What does not count, and why, is in the list of rejected wake-ups."},
+	 "From the time a timer was due to the idle exit or the interrupt handler, whichever came "
+	 "first, without the cost of our own stamp. Wake-ups that do not count are rejected, by "
+	 "reason."},
 	{"audit", "How wrong the kernel's own figures are",
 	 "Loads whose truth is known are run on one core, and the kernel's figures are held "
 	 "against "

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "report/find.h"
 #include "report/report.h"
 #include "view/svg/svg.h"
 
@@ -42,10 +43,6 @@ void html_textf(FILE *out, const char *fmt, ...) __attribute__((format(printf, 2
 void html_format(const struct value *value, enum unit unit, char *buf, size_t size);
 const char *html_ns(double ns, char *buf, size_t size);
 
-/* By keys; NULL or NAN where there is none. */
-const struct table *html_table_of(const struct report *report, const char *key);
-const char *html_str(const struct table *table, size_t row, const char *key);
-double html_number(const struct table *table, size_t row, const char *key);
 /* Over the rows that have a figure, and how many have. */
 double html_mean(const struct table *table, const char *key, size_t *ret_nr);
 /* The row with the largest figure; SIZE_MAX when none has one, or without a table. */
@@ -60,6 +57,8 @@ size_t html_losses(FILE *out, const struct report *report);
 
 /* Pictures of one report, none for some. 0 or -errno. */
 int html_plots(FILE *out, const struct report *report);
+/* Whether all that a series names is there, and a row of it; a report from elsewhere may lack anything. */
+bool html_series_fits(const struct report *report, const struct svg_series *series);
 /* Draws the series that the report can fill; nothing when there is none. */
 int html_plot(FILE *out, const struct report *report, const struct svg_plot *wanted);
 int html_crit(FILE *out, const struct report *report);

@@ -5,9 +5,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "report/load_wrong.h"
 #include "view/view.h"
 
-#define FAR_OFF	  0.05 /* of a core: where another figure is called wrong */
 #define CLOSURE	  0.01
 #define SCHEDSTAT 0.05
 
@@ -32,12 +32,10 @@ static void say_procstat(FILE *out, const struct table *cpus)
 		return;
 	}
 	for (size_t row = 0; row < cpus->nr_rows; row++) {
-		double off =
-			fabs(html_number(cpus, row, key) - html_number(cpus, row, "busy_ratio"));
+		double shown = table_number(cpus, row, key);
+		double truth = table_number(cpus, row, "busy_ratio"), off = fabs(shown - truth);
 
-		if (!(off >= 0.0))
-			continue;
-		wrong += off > FAR_OFF;
+		wrong += load_is_wrong(shown, truth);
 		if (off > most) {
 			most = off;
 			worst = row;
@@ -46,11 +44,11 @@ static void say_procstat(FILE *out, const struct table *cpus)
 	SAY(out,
 	    "/proc/stat, which top and mpstat show, says %.1f%% on average. It is off by more than "
 	    "%.0f points on %zu of %zu cores.",
-	    mean * 100.0, FAR_OFF * 100.0, wrong, nr);
+	    mean * 100.0, LOAD_WRONG_RATIO * 100.0, wrong, nr);
 	if (most > 0.0)
 		SAY(out, "Worst: CPU %.0f, where /proc/stat says %.1f%% and %.1f%% is true.",
-		    html_number(cpus, worst, "cpu"), html_number(cpus, worst, key) * 100.0,
-		    html_number(cpus, worst, "busy_ratio") * 100.0);
+		    table_number(cpus, worst, "cpu"), table_number(cpus, worst, key) * 100.0,
+		    table_number(cpus, worst, "busy_ratio") * 100.0);
 }
 
 static void say_parts(FILE *out, const struct table *cpus)
@@ -84,7 +82,7 @@ static void say_parts(FILE *out, const struct table *cpus)
 
 static void say_load(FILE *out, const struct report *report)
 {
-	const struct table *cpus = html_table_of(report, "cpus");
+	const struct table *cpus = report_find(report, "cpus");
 	size_t nr, busiest;
 	double mean;
 
@@ -100,29 +98,29 @@ static void say_load(FILE *out, const struct report *report)
 	say_parts(out, cpus);
 	busiest = html_largest(cpus, "busy_ratio");
 	if (busiest != SIZE_MAX)
-		SAY(out, "The busiest is CPU %.0f with %.1f%%.", html_number(cpus, busiest, "cpu"),
-		    html_number(cpus, busiest, "busy_ratio") * 100.0);
+		SAY(out, "The busiest is CPU %.0f with %.1f%%.", table_number(cpus, busiest, "cpu"),
+		    table_number(cpus, busiest, "busy_ratio") * 100.0);
 	say_procstat(out, cpus);
 }
 
 /* Of a group or a row of the blame table; whoever chose it may have chosen nothing. */
 static const char *name_of(const struct table *table, size_t row, const char *key)
 {
-	const char *name = html_str(table, row, key) ?: html_str(table, row, "comm") ?: "(unnamed)";
+	const char *name = table_str(table, row, key) ?: table_str(table, row, "comm") ?: "(unnamed)";
 
 	return *name ? name : "(empty)";
 }
 
 static void say_runq(FILE *out, const struct report *report)
 {
-	const struct table *groups = html_table_of(report, "groups");
-	const struct table *blame = html_table_of(report, "blame");
+	const struct table *groups = report_find(report, "groups");
+	const struct table *blame = report_find(report, "blame");
 	size_t row = html_largest(groups, "sum_ns"), worst = html_largest(groups, "p99_ns");
 	double count = 0.0, sum = 0.0;
 
 	for (size_t i = 0; groups && i < groups->nr_rows; i++) {
-		count += fmax(0.0, html_number(groups, i, "count"));
-		sum += html_number(groups, i, "sum_ns");
+		count += fmax(0.0, table_number(groups, i, "count"));
+		sum += table_number(groups, i, "sum_ns");
 	}
 	if (row == SIZE_MAX)
 		row = html_largest(groups, "count");
@@ -140,30 +138,30 @@ static void say_runq(FILE *out, const struct report *report)
 	SAY(out,
 	    "Most of it: %s, %.0f waits, %s in all; one in a hundred took longer than %s, the "
 	    "longest %s.",
-	    name_of(groups, row, "cgroup"), html_number(groups, row, "count"),
-	    NS(html_number(groups, row, "sum_ns")), NS(html_number(groups, row, "p99_ns")),
-	    NS(html_number(groups, row, "max_ns")));
+	    name_of(groups, row, "cgroup"), table_number(groups, row, "count"),
+	    NS(table_number(groups, row, "sum_ns")), NS(table_number(groups, row, "p99_ns")),
+	    NS(table_number(groups, row, "max_ns")));
 	if (worst != SIZE_MAX && worst != row)
 		SAY(out, "The slowest by p99: %s, %s.", name_of(groups, worst, "cgroup"),
-		    NS(html_number(groups, worst, "p99_ns")));
+		    NS(table_number(groups, worst, "p99_ns")));
 	row = html_largest(blame, "wait_ns");
 	if (row != SIZE_MAX)
 		SAY(out, "Most was waited by %s behind %s: %s.", name_of(blame, row, "victim"),
-		    name_of(blame, row, "culprit"), NS(html_number(blame, row, "wait_ns")));
+		    name_of(blame, row, "culprit"), NS(table_number(blame, row, "wait_ns")));
 }
 
 static void say_wake(FILE *out, const struct report *report)
 {
-	const struct table *states = html_table_of(report, "states");
+	const struct table *states = report_find(report, "states");
 	size_t row = html_largest(states, "max_ns"), exceeds = 0, claims = 0;
 	double count = 0.0;
 
 	for (size_t i = 0; states && i < states->nr_rows; i++) {
-		const char *verdict = html_str(states, i, "verdict");
+		const char *verdict = table_str(states, i, "verdict");
 
 		exceeds += verdict && !strcmp(verdict, "exceeds");
 		claims += verdict && (!strcmp(verdict, "exceeds") || !strcmp(verdict, "within"));
-		count += fmax(0.0, html_number(states, i, "count"));
+		count += fmax(0.0, table_number(states, i, "count"));
 	}
 	if (row == SIZE_MAX) {
 		SAY(out, "No wake-up could be measured: the cores were busy, or woke for other "
@@ -174,9 +172,9 @@ static void say_wake(FILE *out, const struct report *report)
 	    "%.0f wake-up%s of idle cores %s measured. The longest took %s, CPU %.0f from %s, "
 	    "where the median is %s.",
 	    count, count == 1.0 ? "" : "s", count == 1.0 ? "was" : "were",
-	    NS(html_number(states, row, "max_ns")), html_number(states, row, "cpu"),
-	    html_str(states, row, "name") ?: "(unnamed)",
-	    NS(html_number(states, row, "median_ns")));
+	    NS(table_number(states, row, "max_ns")), table_number(states, row, "cpu"),
+	    table_str(states, row, "name") ?: "(unnamed)",
+	    NS(table_number(states, row, "median_ns")));
 	if (claims)
 		SAY(out,
 		    "The driver's claims are exceeded in %zu of the %zu idle states, counted core "
@@ -190,13 +188,13 @@ static void say_wake(FILE *out, const struct report *report)
 
 static void say_crit(FILE *out, const struct report *report)
 {
-	const struct table *ops = html_table_of(report, "ops");
-	const char *unit = html_str(report->fields, 0, "unit") ?: "";
+	const struct table *ops = report_find(report, "ops");
+	const char *unit = table_str(report->fields, 0, "unit") ?: "";
 
 	for (size_t row = 0; ops && row < ops->nr_rows; row++) {
-		double batch = html_number(ops, row, "batch"),
-		       median = html_number(ops, row, "median");
-		const char *op = html_str(ops, row, "op") ?: "(unnamed)";
+		double batch = table_number(ops, row, "batch"),
+		       median = table_number(ops, row, "median");
+		const char *op = table_str(ops, row, "op") ?: "(unnamed)";
 
 		if (isnan(batch) && isnan(median))
 			SAY(out, "%s: could not be measured here.", op);
@@ -205,26 +203,26 @@ static void say_crit(FILE *out, const struct report *report)
 			    "%s: a disable and enable costs %.3g %s%s; the longest took %.0f %s.",
 			    op, isnan(batch) ? median : batch, unit,
 			    isnan(batch) ? " (median)" : " (mean in a batch)",
-			    html_number(ops, row, "max"), unit);
+			    table_number(ops, row, "max"), unit);
 	}
 }
 
 static void say_doctor(FILE *out, const struct report *report)
 {
-	const struct table *checks = html_table_of(report, "checks");
+	const struct table *checks = report_find(report, "checks");
 	size_t found = 0;
 
 	for (size_t row = 0; checks && row < checks->nr_rows; row++) {
-		const char *status = html_str(checks, row, "status"), *fix;
+		const char *status = table_str(checks, row, "status"), *fix;
 
 		if (!status || !strcmp(status, "ok"))
 			continue;
 		found++;
-		fix = html_str(checks, row, "fix");
+		fix = table_str(checks, row, "fix");
 		fputs("<li><strong>", out);
-		html_text(out, html_str(checks, row, "check") ?: "(unnamed)");
+		html_text(out, table_str(checks, row, "check") ?: "(unnamed)");
 		fputs("</strong>: ", out);
-		html_text(out, html_str(checks, row, "detail") ?: status);
+		html_text(out, table_str(checks, row, "detail") ?: status);
 		if (fix && *fix) {
 			fputs(". To do: <em>", out);
 			html_text(out, fix);
@@ -239,7 +237,7 @@ static void say_doctor(FILE *out, const struct report *report)
 /* The experiments are rows of figures; their verdict is sentences already. */
 static void say_audit(FILE *out, const struct report *report)
 {
-	const char *experiment = html_str(report->fields, 0, "experiment");
+	const char *experiment = table_str(report->fields, 0, "experiment");
 
 	if (!experiment || !strcmp(experiment, "verdict"))
 		for (size_t i = 0; i < report->nr_notes; i++)
@@ -274,15 +272,15 @@ static bool is_no_loss(const char *key)
 size_t html_losses(FILE *out, const struct report *report)
 {
 	const struct table *quality = report->quality;
-	double closure = html_number(quality, 0, "closure_error_max_ratio");
-	double sample = html_number(quality, 0, "sample_ratio");
-	double schedstat = html_number(quality, 0, "schedstat_ratio");
+	double closure = table_number(quality, 0, "closure_error_max_ratio");
+	double sample = table_number(quality, 0, "sample_ratio");
+	double schedstat = table_number(quality, 0, "schedstat_ratio");
 	size_t nr = 0;
 
 	for (size_t col = 0; quality->nr_rows && col < quality->nr_cols; col++) {
 		const struct column *column = &quality->cols[col];
 		const char *end = strrchr(column->key, '_');
-		double value = html_number(quality, 0, column->key);
+		double value = table_number(quality, 0, column->key);
 
 		if (!end || strcmp(end, "_total") || !(value > 0.0) || is_no_loss(column->key))
 			continue;

@@ -22,7 +22,7 @@ static const struct {
 	{"runq", "blame", "Who had the core while they waited"},
 	{"runq", "waits", "Long waits, one by one"},
 	{"wake", "states", "Wake latency by core and idle state"},
-	{"wake", "cpus", "Per core: points, and what the core costs by itself"},
+	{"wake", "cpus", "Per core: points, and what measuring costs"},
 	{"wake", "breakdown", "From launch to each stage"},
 	{"wake", "prewake", "How much earlier the timer wakes the core"},
 	{"wake", "residency", "Core states by the hardware's counters"},
@@ -147,7 +147,7 @@ static void put_single(FILE *out, const struct table *table, const char *title)
 		html_text(out, table->cols[col].key);
 		fputs("</th>", out);
 		if (value->kind == VALUE_NULL) {
-			fputs("<td class=\"n\">not to be had</td>", out);
+			fputs("<td class=\"n\">unavailable</td>", out);
 		} else if (value->kind == VALUE_F64 &&
 			   table->cols[col].metric->unit == UNIT_RATIO) {
 			view_format_ratio_fine(value->f64, number, sizeof(number));

@@ -58,44 +58,13 @@ void html_textf(FILE *out, const char *fmt, ...)
 	free(text);
 }
 
-const struct table *html_table_of(const struct report *report, const char *key)
-{
-	for (size_t i = 0; i < report->nr_tables; i++)
-		if (!strcmp(report->tables[i]->key, key))
-			return report->tables[i];
-	return NULL;
-}
-
-static const struct value *cell_of(const struct table *table, size_t row, const char *key)
-{
-	int col = table_find(table, key);
-
-	return col < 0 ? NULL : table_cell(table, row, col);
-}
-
-const char *html_str(const struct table *table, size_t row, const char *key)
-{
-	const struct value *value = cell_of(table, row, key);
-
-	return value && value->kind == VALUE_STR ? value->str : NULL;
-}
-
-double html_number(const struct table *table, size_t row, const char *key)
-{
-	const struct value *value = cell_of(table, row, key);
-
-	if (value && value->kind == VALUE_U64)
-		return (double)value->u64;
-	return value && value->kind == VALUE_F64 ? value->f64 : NAN;
-}
-
 double html_mean(const struct table *table, const char *key, size_t *ret_nr)
 {
 	double sum = 0.0;
 	size_t nr = 0;
 
 	for (size_t row = 0; row < table->nr_rows; row++) {
-		double value = html_number(table, row, key);
+		double value = table_number(table, row, key);
 
 		if (isnan(value))
 			continue;
@@ -112,7 +81,7 @@ size_t html_largest(const struct table *table, const char *key)
 	double most = -INFINITY;
 
 	for (size_t row = 0; table && row < table->nr_rows; row++) {
-		double value = html_number(table, row, key);
+		double value = table_number(table, row, key);
 
 		if (value > most) {
 			most = value;

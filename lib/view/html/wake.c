@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* How long wake-ups take, as a distribution per idle state, with what the driver claims beside it. */
+/* The distribution of wake latency per idle state, beside the exit latency that the driver claims. */
 #include "view/html/html.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 #define MAX_STATES 6
 #define NAME_SIZE  96
 
-/* Counts up to an edge, summed over cores; @rows tells how many of them have that edge. */
+/* Wake-ups up to an edge, summed over cores; @rows: how many cores have that edge. */
 struct edge {
 	double le_ns, count;
 	size_t rows;
@@ -66,7 +66,7 @@ static int spread_row(struct spread *s, const struct table *states, size_t row)
 	};
 	int nested = table_find(states, "le"), rc = 0;
 	const struct value *cell = nested < 0 ? NULL : table_cell(states, row, nested);
-	double count = html_number(states, row, "count");
+	double count = table_number(states, row, "count");
 
 	if (!(count > 0.0))
 		return 0;
@@ -74,8 +74,8 @@ static int spread_row(struct spread *s, const struct table *states, size_t row)
 	s->total += count;
 	if (cell && cell->kind == VALUE_TABLE && cell->table->nr_rows) {
 		for (size_t i = 0; i < cell->table->nr_rows && !rc; i++) {
-			double le = html_number(cell->table, i, "le_ns");
-			double below = html_number(cell->table, i, "count");
+			double le = table_number(cell->table, i, "le_ns");
+			double below = table_number(cell->table, i, "count");
 
 			if (le > 0.0 && below >= 0.0)
 				rc = spread_add(s, le, below);
@@ -83,7 +83,7 @@ static int spread_row(struct spread *s, const struct table *states, size_t row)
 		return rc;
 	}
 	for (size_t i = 0; i < sizeof(points) / sizeof(points[0]) && !rc; i++) {
-		double value = html_number(states, row, points[i].key);
+		double value = table_number(states, row, points[i].key);
 
 		if (value > 0.0)
 			rc = spread_add(s, value, points[i].share * count);
@@ -91,12 +91,12 @@ static int spread_row(struct spread *s, const struct table *states, size_t row)
 	return rc;
 }
 
-/* As rows of @table from the last empty edge to the first that holds all. */
+/* As rows of @table, from the last edge with no wake-up to the first with all. */
 static void spread_put(struct spread *s, const char *name, struct table *table)
 {
 	size_t first = 0, last = 0, nr = 0;
 
-	/* Counts up to an edge that some core lacks do not add up. */
+	/* An edge that some core lacks cannot be summed. */
 	for (size_t i = 0; i < s->nr; i++)
 		if (s->edges[i].rows == s->rows)
 			s->edges[nr++] = s->edges[i];
@@ -135,10 +135,10 @@ static int picture_state(struct picture *p, const struct table *states, const ch
 	int rc = 0;
 
 	for (size_t i = 0; i < states->nr_rows && !rc; i++) {
-		if (strcmp(html_str(states, i, "name") ?: "(unnamed)", name))
+		if (strcmp(table_str(states, i, "name") ?: "(unnamed)", name))
 			continue;
 		rc = spread_row(&spread, states, i);
-		claimed = fmax(claimed, html_number(states, i, "claimed_ns"));
+		claimed = fmax(claimed, table_number(states, i, "claimed_ns"));
 	}
 	if (!rc && spread.rows) {
 		snprintf(p->name[p->nr], NAME_SIZE, "%s", name);
@@ -162,7 +162,7 @@ static int picture_state(struct picture *p, const struct table *states, const ch
 static bool seen_before(const struct table *states, size_t row, const char *name)
 {
 	for (size_t i = 0; i < row; i++)
-		if (!strcmp(html_str(states, i, "name") ?: "(unnamed)", name))
+		if (!strcmp(table_str(states, i, "name") ?: "(unnamed)", name))
 			return true;
 	return false;
 }
@@ -172,7 +172,7 @@ static int picture_fill(struct picture *p, const struct table *states)
 	int le = table_find(states, "le"), rc = 0;
 
 	for (size_t row = 0; row < states->nr_rows && !rc; row++) {
-		const char *name = html_str(states, row, "name") ?: "(unnamed)";
+		const char *name = table_str(states, row, "name") ?: "(unnamed)";
 
 		p->histograms |= le >= 0 && table_cell(states, row, le)->kind == VALUE_TABLE;
 		if (seen_before(states, row, name))
@@ -217,7 +217,7 @@ static int picture_draw(FILE *out, const struct picture *p, const char *title, c
 							       .color = i + 1};
 	for (size_t i = 0; i < p->nr; i++)
 		for (size_t row = 0; row < p->claims->nr_rows; row++)
-			if (!strcmp(html_str(p->claims, row, "name") ?: "", p->name[i]))
+			if (!strcmp(table_str(p->claims, row, "name") ?: "", p->name[i]))
 				series[plot.nr_series++] = (struct svg_series){.table = "claims",
 									       .where = "name",
 									       .equals = p->name[i],
@@ -231,7 +231,7 @@ static int picture_draw(FILE *out, const struct picture *p, const char *title, c
 
 int html_wake(FILE *out, const struct report *report)
 {
-	const struct table *states = html_table_of(report, "states");
+	const struct table *states = report_find(report, "states");
 	struct picture p = {.report = report_new("wake")};
 	int rc;
 

@@ -148,14 +148,6 @@ int canvas_repeat(struct canvas *canvas, int row, int col, int nr, enum style st
 	return col;
 }
 
-void canvas_paint(struct canvas *canvas, int row, int col, int end, enum style style)
-{
-	if (row < 0 || row >= canvas->rows)
-		return;
-	for (col = col < 0 ? 0 : col; col < end && col < canvas->cols; col++)
-		cell_at(canvas, row, col)->style = style;
-}
-
 char *canvas_text(const struct canvas *canvas)
 {
 	char *text = NULL;

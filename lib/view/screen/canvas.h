@@ -37,8 +37,6 @@ int canvas_printf(struct canvas *canvas, int row, int col, int end, enum style s
 /* One character, @nr times. */
 int canvas_repeat(struct canvas *canvas, int row, int col, int nr, enum style style,
 		  const char *text);
-/* Gives a stretch of a row another style and leaves what it says. */
-void canvas_paint(struct canvas *canvas, int row, int col, int end, enum style style);
 
 /* All rows as lines without the blanks at their ends. Allocated; NULL when out of memory. */
 char *canvas_text(const struct canvas *canvas);

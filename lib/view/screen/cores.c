@@ -3,8 +3,10 @@
 #include "view/screen/draw.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "report/load_wrong.h"
 #include "view/utf8.h"
 #include "view/view.h"
 
@@ -86,16 +88,16 @@ int screen_cores_legend(const struct screen *screen, const struct table *table,
 	int at = 0, line = 0;
 
 	if (layout->mode == SCREEN_CORES_MAP) {
-		if (canvas && layout->group > 1)
+		char group[48];
+
+		snprintf(group, sizeof(group), "busiest of %zu cores each", layout->group);
+		if (canvas)
 			canvas_printf(canvas, layout->legend_top, 0, cols, STYLE_DIM,
-				      "busiest of %zu cores each; %s", layout->group,
-				      "reversed: /proc/stat is 10 points off or more");
-		else if (canvas)
-			canvas_put(canvas, layout->legend_top, 0, cols, STYLE_DIM,
-				   screen->ascii ? "busy tenths, 0 to 9; reversed: /proc/stat is "
-						   "10 points off or more"
-						 : "busy eighths, ▁ to █; reversed: /proc/stat is "
-						   "10 points off or more");
+				      "%s; reversed: /proc/stat is more than %.0f points off",
+				      layout->group > 1 ? group
+				      : screen->ascii	? "busy tenths, 0 to 9"
+							: "busy eighths, ▁ to █",
+				      LOAD_WRONG_RATIO * 100.0);
 		return 1;
 	}
 	for (size_t col = table->bar_first; col < table->bar_end; col++) {
@@ -185,8 +187,8 @@ static void draw_bar(const struct screen *screen, const struct table *table, siz
 		return;
 	canvas_put(canvas, y, bar + 1 + (claim >= 1 ? cells - 1 : (int)(claim * cells)),
 		   canvas->cols, STYLE_BOLD, screen->ascii ? "|" : "┃");
-	draw_figure(claim, y, figures + 7,
-		    fabs(claim - busy) >= SCREEN_OFF_RATIO ? STYLE_ALARM : STYLE_DIM, canvas);
+	draw_figure(claim, y, figures + 7, load_is_wrong(claim, busy) ? STYLE_ALARM : STYLE_DIM,
+		    canvas);
 }
 
 static void draw_bars(const struct screen *screen, const struct table *table,
@@ -217,7 +219,7 @@ static void draw_map_cell(const struct screen *screen, const struct table *table
 
 		if (!isnan(busy) && !(most >= busy))
 			most = busy;
-		off |= fabs(busy - ratio_at(table, row, col_claim)) >= SCREEN_OFF_RATIO;
+		off |= load_is_wrong(ratio_at(table, row, col_claim), busy);
 	}
 	if (isnan(most)) {
 		canvas_put(canvas, y, x, canvas->cols, STYLE_DIM, "-");

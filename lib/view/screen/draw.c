@@ -8,7 +8,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "view/text/text.h"
+#include "report/load_wrong.h"
+#include "view/text/put.h"
 #include "view/utf8.h"
 
 static const char *const help[][2] = {
@@ -245,9 +246,10 @@ static void draw_help(struct canvas *canvas)
 		"Behind each bar: busy as measured, then as /proc/stat claims, which top shows;");
 	canvas_put(canvas, row++, 0, canvas->cols, STYLE_PLAIN,
 		   "where there is room, the windows before, the latest on the right.");
-	canvas_put(
-		canvas, row++, 0, canvas->cols, STYLE_PLAIN,
-		"Red: that claim is 10 points off or more. Lost: events that no figure contains.");
+	canvas_printf(canvas, row++, 0, canvas->cols, STYLE_PLAIN,
+		      "Red: that claim is more than %.0f points off. Lost: events that no figure "
+		      "contains.",
+		      LOAD_WRONG_RATIO * 100.0);
 	canvas_put(canvas, row, 0, canvas->cols, STYLE_PLAIN, "More in subtick(8).");
 }
 

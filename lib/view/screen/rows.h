@@ -17,7 +17,7 @@ bool screen_col_descends(const struct table *table, size_t col);
 
 /*
  * Rows in which @filter occurs, in any name, whatever its case; by column @sort, or as the
- * report has them. What is not to be had comes last either way. Rows that are equal keep the
+ * report has them. Unavailable values come last either way. Rows that are equal keep the
  * order of the report. Returns their number, or -ENOMEM.
  */
 long screen_rows(const struct table *table, const char *filter, int sort, bool descending,

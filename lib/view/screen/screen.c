@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/find.h"
 #include "view/screen/draw.h"
 
 void screen_init(struct screen *screen, uint64_t interval_ns)
@@ -127,12 +128,7 @@ struct screen_pane *screen_active(struct screen *screen)
 
 const struct table *screen_table(const struct screen *screen, const struct screen_pane *pane)
 {
-	const struct report *report = pane->key ? screen->slots[pane->slot].report : NULL;
-
-	for (size_t i = 0; report && i < report->nr_tables; i++)
-		if (!strcmp(report->tables[i]->key, pane->key))
-			return report->tables[i];
-	return NULL;
+	return pane->key ? report_find(screen->slots[pane->slot].report, pane->key) : NULL;
 }
 
 const struct table *screen_cores(const struct screen *screen, const struct report **ret_report)

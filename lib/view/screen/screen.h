@@ -14,8 +14,6 @@
 #define SCREEN_MAX_SLOTS  8
 #define SCREEN_MAX_PANES  32
 #define SCREEN_FILTER_MAX 64
-/* A difference of /proc/stat from the truth that the map of cores points out. */
-#define SCREEN_OFF_RATIO 0.1
 
 /* Keys are code points; those that type nothing come after the last one. */
 enum {

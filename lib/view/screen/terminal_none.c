@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Stands in for terminal.c where ncurses is not to be had: no terminal is one that can show a screen. */
+/* Stands in for terminal.c in builds without ncurses: no terminal can show the screen. */
 #include "view/screen/terminal.h"
 
 #include <errno.h>

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "report/audit_sets.h"
+
 #define NR(x) (sizeof(x) / sizeof((x)[0]))
 #define PLOT(s, ...)                                         \
 	{                                                    \
@@ -16,9 +18,9 @@
 		.x_end = "interval_end_ns", .y = "count", .mark = SVG_BARS                    \
 	}
 
-static const struct svg_series two_modes[] = {INTERVALS("user+system: user, nice, system")};
-static const struct svg_series with_idle[] = {INTERVALS("user+idle: all")};
-static const struct svg_series irqs[] = {INTERVALS("user+softirq: irq, softirq")};
+static const struct svg_series two_modes[] = {INTERVALS(SET_TWO_MODES_BUSY)};
+static const struct svg_series with_idle[] = {INTERVALS(SET_WITH_IDLE_ALL)};
+static const struct svg_series irqs[] = {INTERVALS(SET_SOFTIRQS)};
 
 static const struct svg_plot ticks[] = {
 	PLOT(two_modes,

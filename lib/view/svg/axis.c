@@ -125,3 +125,18 @@ void svg_axis_label(const struct svg_axis *axis, double tick, char *buf, size_t 
 		snprintf(buf, size, "%.*f", axis->decimals,
 			 fabs(shown) < 0.5 * pow(10.0, -axis->decimals) ? 0.0 : shown);
 }
+
+void svg_axis_rows(const struct svg_axis *axis, FILE *out, double left, double right)
+{
+	char label[32];
+
+	for (size_t i = 0; i < axis->nr_ticks; i++) {
+		double at = svg_axis_pixel(axis, axis->tick[i]);
+
+		svg_axis_label(axis, axis->tick[i], label, sizeof(label));
+		fprintf(out,
+			"<path class=\"grid\" d=\"M%.1f %.1fH%.1f\"/>"
+			"<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\">%s</text>\n",
+			left, at, right, left - 6.0, at + 4.0, label);
+	}
+}

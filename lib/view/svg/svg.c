@@ -184,15 +184,7 @@ static int draw_axes(const struct plot *p, FILE *out)
 			"<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%s</text>\n",
 			at, y->at, upper, at, y->at + 18.0, label);
 	}
-	for (size_t i = 0; i < y->nr_ticks; i++) {
-		double at = svg_axis_pixel(y, y->tick[i]);
-
-		svg_axis_label(y, y->tick[i], label, sizeof(label));
-		fprintf(out,
-			"<path class=\"grid\" d=\"M%.1f %.1fH%.1f\"/>"
-			"<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\">%s</text>\n",
-			x->at, at, right, x->at - 6.0, at + 4.0, label);
-	}
+	svg_axis_rows(y, out, x->at, right);
 	fprintf(out, "<path class=\"axis\" d=\"M%.1f %.1fV%.1fH%.1f\"/>\n", x->at, upper, y->at,
 		right);
 	fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">", (x->at + right) / 2.0,

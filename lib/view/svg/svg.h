@@ -67,5 +67,7 @@ struct svg_axis {
 void svg_axis_init(struct svg_axis *axis, enum unit unit, bool log, double low, double high);
 double svg_axis_pixel(const struct svg_axis *axis, double value);
 void svg_axis_label(const struct svg_axis *axis, double tick, char *buf, size_t size);
+/* The lines and labels of a vertical axis between @left and @right. */
+void svg_axis_rows(const struct svg_axis *axis, FILE *out, double left, double right);
 
 #endif

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/find.h"
+
 static bool cell_number(const struct value *value, double *ret_number)
 {
 	if (value->kind == VALUE_U64)
@@ -116,12 +118,9 @@ int svg_trace_init(struct svg_trace *trace, const struct svg_plot *plot, struct 
 		   const struct report *report)
 {
 	const struct svg_series *s = trace->series;
-	const struct table *table = NULL;
+	const struct table *table = report_find(report, s->table);
 	int where = -1, nested = -1, rc = 0;
 
-	for (size_t i = 0; i < report->nr_tables; i++)
-		if (!strcmp(report->tables[i]->key, s->table))
-			table = report->tables[i];
 	if (table && s->where)
 		where = table_find(table, s->where);
 	if (table && s->nested)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Names the cells that svg_write() draws for `subtick wake`. */
+/* Which columns `subtick wake --plot` draws, and as what. */
 #include "view/svg/wake.h"
 
 #include <errno.h>
 #include <stdbool.h>
 #include <string.h>
 
+#include "report/find.h"
 #include "view/svg/svg.h"
 
 #define MAX_SERIES 8
@@ -17,14 +18,6 @@ struct split {
 	char label[MAX_SERIES][24];
 	size_t nr;
 };
-
-static const struct table *find_table(const struct report *report, const char *key)
-{
-	for (size_t i = 0; i < report->nr_tables; i++)
-		if (!strcmp(report->tables[i]->key, key))
-			return report->tables[i];
-	return NULL;
-}
 
 static void split_add(struct split *split, const struct value *cell)
 {
@@ -70,7 +63,7 @@ static size_t series_of(const struct split *split, const char *table, const char
 
 int wake_plot(FILE *out, const struct report *points)
 {
-	const struct table *table = find_table(points, "points");
+	const struct table *table = report_find(points, "points");
 	struct svg_series by_time[MAX_SERIES], by_silent[MAX_SERIES], spread[MAX_SERIES];
 	struct svg_series distance = {.table = "points",
 				      .x = "point",
@@ -87,10 +80,10 @@ int wake_plot(FILE *out, const struct report *points)
 		{.title = "Distribution of wake latency", .x_log = true, .series = spread},
 	};
 
-	if (!table || !find_table(points, "distribution"))
+	if (!table || !report_find(points, "distribution"))
 		return -EINVAL;
 	split_by(&cpus, table, "cpu");
-	split_by(&split, find_table(points, "distribution"), "cpu");
+	split_by(&split, report_find(points, "distribution"), "cpu");
 	if (!split.nr)
 		split_by(&split, table, "source");
 	/* All cores run the same sweep. */

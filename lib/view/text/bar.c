@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Pictures in text: stacked bars for shares of a whole, stars for histograms. */
-#include "view/text/text.h"
+#include "view/text/bar.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "view/bar_style.h"
+#include "view/text/put.h"
 #include "view/utf8.h"
 
 #define HIST_STARS 40

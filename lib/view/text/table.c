@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Lays tables out for a terminal: aligned, folded into blocks of columns where it is narrow. */
-#include "view/text/text.h"
+#include "view/text/table.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "view/text/bar.h"
+#include "view/text/put.h"
 #include "view/utf8.h"
 
 #define GAP	      2

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Reads a whole file. */
+#include "input.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define MAX_INPUT    (256L << 20)
+
+char *input_read(const char *path, size_t *ret_size, struct err *err)
+{
+	FILE *file = fopen(path, "re");
+	char *text = NULL;
+	size_t size = 0;
+	struct stat st;
+
+	if (!file || fstat(fileno(file), &st)) {
+		err_set(err, -errno, "cannot read %s: %s", path, strerror(errno));
+	} else if (S_ISDIR(st.st_mode) || st.st_size > MAX_INPUT) {
+		err_set(err, -EFBIG, "cannot read %s: not a file of less than 256 MiB", path);
+	} else {
+		/* Pipes and /proc have no size; grow as it comes. */
+		do {
+			char *more = realloc(text, size + (1 << 16) + 1);
+
+			if (!more) {
+				err_set(err, -ENOMEM, "out of memory");
+				break;
+			}
+			text = more;
+			size += fread(text + size, 1, 1 << 16, file);
+		} while (!feof(file) && !ferror(file) && size < MAX_INPUT);
+		if (ferror(file))
+			err_set(err, -EIO, "cannot read %s: %s", path, strerror(errno));
+	}
+	if (file)
+		fclose(file);
+	*ret_size = size;
+	if (!err->code)
+		return text;
+	free(text);
+	return NULL;
+}

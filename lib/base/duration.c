@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Parses times. */
+#include "base/duration.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+static double unit_ns(const char *unit)
+{
+	static const struct {
+		const char *name;
+		double ns;
+	} units[] = {{"", 1e9}, {"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"µs", 1e3}, {"ns", 1.0}};
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (!strcmp(unit, units[i].name))
+			return units[i].ns;
+	return NAN;
+}
+
+bool duration_parse(const char *text, uint64_t min_ns, uint64_t max_ns, uint64_t *ret_ns)
+{
+	char *end = NULL;
+	double ns;
+
+	/* strtod also takes " 1", "nan", "0x1p3": only plain decimal numbers are meant. */
+	if (!isdigit((unsigned char)text[0]) && text[0] != '.')
+		return false;
+	if (text[1] == 'x' || text[1] == 'X')
+		return false;
+	ns = strtod(text, &end);
+	ns *= unit_ns(end);
+	if (!(ns >= (double)min_ns && ns <= (double)max_ns))
+		return false;
+	*ret_ns = (uint64_t)llround(ns);
+	return true;
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What the checks of doctor share: what was gathered, and the row that each fills. */
+#ifndef SUBTICK_DOCTOR_CHECK_H
+#define SUBTICK_DOCTOR_CHECK_H
+
+#include <stdbool.h>
+
+#include "base/err.h"
+#include "sys/caps.h"
+#include "sys/kconfig.h"
+#include "sys/kernel.h"
+#include "sys/probe.h"
+#include "sys/virt.h"
+
+enum doctor_status {
+	DOCTOR_OK,
+	DOCTOR_WARN, /* works, but there is something to know */
+	DOCTOR_NO,
+};
+
+/* In the order in which they are shown. */
+enum doctor_id {
+	DOC_KERNEL,
+	DOC_CONFIG,
+	DOC_PRIVILEGES,
+	DOC_NET_ADMIN,
+	DOC_LOCKDOWN,
+	DOC_BTF,
+	DOC_BPF,
+	DOC_BPF_JIT,
+	DOC_BPF_UNPRIVILEGED,
+	DOC_BPF_STATS,
+	DOC_EV_IDLE,
+	DOC_EV_SWITCH,
+	DOC_EV_IRQ,
+	DOC_EV_VECTORS,
+	DOC_EV_SOFTIRQ,
+	DOC_EV_HOTPLUG,
+	DOC_EV_WAKEUP,
+	DOC_EV_IPI,
+	DOC_EV_TIMER,
+	DOC_EV_PREEMPTIRQ,
+	DOC_CRIT_ENGINE,
+	DOC_PARANOID,
+	DOC_PMU,
+	DOC_TRACEFS,
+	DOC_PROC_STAT,
+	DOC_SCHEDSTAT,
+	DOC_SCHED_INFO,
+	DOC_CGROUP,
+	DOC_CLOCKSOURCE,
+	DOC_ACCOUNTING,
+	DOC_HZ,
+	DOC_USER_HZ,
+	DOC_NOHZ,
+	DOC_PREEMPTION,
+	DOC_CPUIDLE,
+	DOC_VIRT,
+	DOC_STEAL,
+	DOC_CONTAINER,
+	DOC_HRTIMERS,
+	DOC_BANDWIDTH,
+	DOC_PSI,
+	DOC_VETH,
+	DOC_RPS,
+	DOC_NET_NS,
+	DOC_ETF,
+	DOC_PTP,
+	DOC_MODULES,
+	DOC_OSNOISE,
+	DOC_NR,
+};
+
+struct doctor_row {
+	enum doctor_status status;
+	char detail[320];
+	char fix[224];
+};
+
+struct btf;
+
+/* Gathered once; each check fills its own row from it. */
+struct doctor {
+	const char *root;
+	const struct probe *probe;
+	struct kconfig config;
+	int config_rc;
+	struct caps caps;
+	int caps_rc;
+	struct btf *btf;
+	struct err btf_err;
+	struct virt virt;
+	char cmdline[4096];
+	char clocksources[256]; /* available; "" if not known */
+	bool x86;
+	bool arm64;
+	struct doctor_row rows[DOC_NR];
+};
+
+/* @fix may be NULL. */
+void doctor_set(struct doctor_row *row, enum doctor_status status, const char *fix, const char *fmt,
+		...) __attribute__((format(printf, 4, 5)));
+
+typedef void (*doctor_check_fn)(const struct doctor *doctor, enum doctor_id id,
+				struct doctor_row *row);
+
+#endif

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The report of audit delays. */
+#include "measure/audit/report.h"
+
+#include <math.h>
+
+#include "measure/load/report.h"
+#include "report/columns.h"
+
+#define ROW(metric, member, ...) COLUMN(struct audit_delay, metric, member, __VA_ARGS__)
+
+/* People get the comparison; all the clocks are in JSON and CSV. */
+static const struct column_spec columns[] = {
+	ROW(M_DELAY_NS, delay_ns),
+	ROW(M_ITERATIONS_TOTAL, iterations),
+	ROW(M_REAL_NS, real_ns),
+	ROW(M_EXPECTED_NS, expected_ns),
+	ROW(M_RUSAGE_USER_NS, rusage_user_ns),
+	ROW(M_RUSAGE_SYSTEM_NS, rusage_system_ns),
+	ROW(M_PIDSTAT_USER_NS, pidstat_user_ns, .flags = COLUMN_DATA_ONLY),
+	ROW(M_PIDSTAT_SYSTEM_NS, pidstat_system_ns, .flags = COLUMN_DATA_ONLY),
+	ROW(M_PROCSTAT_USER_NS, procstat_user_ns, .flags = COLUMN_DATA_ONLY),
+	ROW(M_PROCSTAT_SYSTEM_NS, procstat_system_ns, .flags = COLUMN_DATA_ONLY),
+	ROW(M_PROCSTAT_BUSY_NS, procstat_busy_ns),
+	ROW(M_THREAD_CLOCK_NS, thread_ns),
+	ROW(M_BPF_TASK_NS, bpf_task_ns, .flags = COLUMN_DATA_ONLY),
+	ROW(M_BPF_BUSY_NS, bpf_busy_ns),
+	ROW(M_REAL_EACH_NS, real_each_ns, .flags = COLUMN_DATA_ONLY),
+	ROW(M_USER_EACH_NS, user_each_ns, .flags = COLUMN_DATA_ONLY),
+	ROW(M_SYSTEM_EACH_NS, system_each_ns, .flags = COLUMN_DATA_ONLY),
+	ROW(M_PROCSTAT_EACH_NS, procstat_each_ns, .flags = COLUMN_DATA_ONLY),
+	ROW(M_TRUE_EACH_NS, true_each_ns),
+	ROW(M_RUSAGE_FACTOR_RATIO, rusage_factor),
+	ROW(M_PROCSTAT_FACTOR_RATIO, procstat_factor),
+	ROW(M_ERROR_RATIO, error),
+};
+
+static void add_notes(const struct audit_delays *d, struct report *report)
+{
+	double low = INFINITY, high = 0.0;
+
+	for (size_t i = 0; i < d->nr; i++) {
+		if (!d->rows[i].delay_ns || isnan(d->rows[i].true_each_ns))
+			continue;
+		low = fmin(low, d->rows[i].true_each_ns);
+		high = fmax(high, d->rows[i].true_each_ns);
+	}
+	if (high > 0.0)
+		report_note(report, "one turn of the loop with a sleep truly takes %.2f to %.2f us",
+			    low / 1e3, high / 1e3);
+	report_note(report,
+		    "delay 0 is an invalid call, which returns at once: the work without the "
+		    "sleep and without the way to idle and back");
+	if (d->nr_disturbed)
+		report_note(
+			report,
+			"others took more than %.0f points of the core during %zu of %zu delays, "
+			"which makes their loops longer and their figures look better",
+			AUDIT_OTHERS_MAX * 100.0, d->nr_disturbed, d->nr_asked);
+	if (!d->truth)
+		report_note(report, "the core's true busy time is unavailable: %s%s%s",
+			    d->no_truth.what, d->no_truth.fix[0] ? "; fix: " : "", d->no_truth.fix);
+	if (d->stopped)
+		report_note(report, "stopped early");
+}
+
+int audit_delays_report(const struct audit_opts *opts, const struct audit_findings *findings,
+			const struct audit_delays *delays, struct report **ret_report,
+			struct err *err)
+{
+	struct report *report = audit_report("delays", opts, findings, delays->window_ns);
+	struct table *table;
+
+	if (report) {
+		report_source(report, delays->truth ? delays->truth : "thread-clock");
+		table = report_table(report, "delays", "a loop of sleeps, as accounted");
+		columns_add(table, COLUMNS(columns));
+		for (size_t i = 0; i < delays->nr; i++)
+			columns_row(table, COLUMNS(columns), &delays->rows[i]);
+		if (delays->truth)
+			load_report_losses(&delays->losses, report);
+		add_notes(delays, report);
+	}
+	return audit_report_done(report, ret_report, err);
+}

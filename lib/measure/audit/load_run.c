@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Sums up one load of audit sources. */
+#include "measure/audit/load_run.h"
+
+#include "measure/audit/audit.h"
+
+const uint64_t audit_windows_ns[AUDIT_NR_WINDOWS] = {10000000, 100000000, 1000000000, 10000000000};
+
+static void describe(struct audit_load_run *run, const struct audit_samples *samples,
+		     unsigned int user_hz)
+{
+	const struct source_set *set = &samples->set;
+	int columns = source_set_find(set, "procstat"), idle = source_set_find(set, "procidle");
+	size_t last = samples->nr - 1;
+
+	audit_samples_window(samples, 0, 0, last, &run->truth);
+	run->parts_known = set->source[0]->parts >> LOAD_PART_SOFTIRQ_ON_IDLE & 1;
+	run->idle_known = idle >= 0;
+	if (idle >= 0)
+		audit_samples_window(samples, idle, 0, last, &run->idle_based);
+	if (columns < 0)
+		return;
+	audit_samples_window(samples, columns, 0, last, &run->columns);
+	run->columns_sum =
+		(double)(samples->kept[columns][last].total - samples->kept[columns][0].total) *
+		1e9 / user_hz / (double)run->columns.window_ns;
+}
+
+int audit_load_run_sum(struct audit_load_run *run, const struct audit_samples *samples,
+		       unsigned int user_hz)
+{
+	int rc = 0;
+
+	describe(run, samples, user_hz);
+	run->disturbed =
+		run->booked && run->truth.busy_ratio > run->thread_ratio + AUDIT_OTHERS_MAX;
+	for (size_t at = 1; at < samples->set.nr && !rc; at++)
+		for (size_t i = 0; i < AUDIT_NR_WINDOWS && !rc; i++)
+			rc = audit_samples_error(samples, at, audit_windows_ns[i] / AUDIT_STEP_NS,
+						 &run->errors[at][i]);
+	return rc;
+}

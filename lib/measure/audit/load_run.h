@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* One load of audit sources: the truth, the columns, and what its generator says. */
+#ifndef SUBTICK_MEASURE_AUDIT_LOAD_RUN_H
+#define SUBTICK_MEASURE_AUDIT_LOAD_RUN_H
+
+#include "measure/audit/samples.h"
+#include "stats/load.h"
+
+#define AUDIT_STEP_NS	 10000000ULL
+#define AUDIT_NR_WINDOWS 4
+
+extern const uint64_t audit_windows_ns[AUDIT_NR_WINDOWS];
+
+enum audit_run_state {
+	AUDIT_NOT_WANTED,
+	AUDIT_NOT_TRIED, /* why says why */
+	AUDIT_NOT_SENT,	 /* the packets could not be sent */
+	AUDIT_TOO_SHORT, /* stopped before there were two samples */
+	AUDIT_MEASURED,
+};
+
+struct audit_load_run {
+	const char *name;
+	enum audit_run_state state;
+	struct err why;
+	uint64_t period_ns; /* 0: not periodic */
+	bool phase_known;
+	uint64_t phase_ns;
+	bool booked;
+	bool strayed;	/* hotplug drove the load to another core */
+	bool disturbed; /* others had much of the core */
+	double burn_ratio, thread_ratio;
+	bool parts_known, idle_known;
+	struct load_cpu_window truth, columns, idle_based;
+	double columns_sum;
+	struct audit_error errors[SOURCE_SET_MAX][AUDIT_NR_WINDOWS]; /* by source, but the first */
+};
+
+/* From the samples that were kept: the whole of the run, and the errors of every source. */
+int audit_load_run_sum(struct audit_load_run *run, const struct audit_samples *samples,
+		       unsigned int user_hz);
+
+#endif

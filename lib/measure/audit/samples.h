@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Samples of every source on one core, kept, so that windows of any length can be made of them. */
+#ifndef SUBTICK_MEASURE_AUDIT_SAMPLES_H
+#define SUBTICK_MEASURE_AUDIT_SAMPLES_H
+
+#include <stddef.h>
+
+#include "base/err.h"
+#include "measure/load/source_set.h"
+
+struct audit_samples {
+	struct source_set set;			  /* the first source is the truth */
+	struct load_sample *kept[SOURCE_SET_MAX]; /* per source, of the audited core */
+	size_t nr, room;			  /* samples kept per source */
+	unsigned int cpu;
+	struct load_sample *scratch; /* of all CPUs */
+};
+
+/* err->unsupported when there is no source to hold the others against. */
+int audit_samples_open(struct audit_samples *samples, unsigned int cpu, size_t room,
+		       struct err *err);
+void audit_samples_close(struct audit_samples *samples);
+/* Forgets the samples. */
+void audit_samples_reset(struct audit_samples *samples);
+/* One more sample of every source; nothing when there is no room. */
+void audit_samples_add(struct audit_samples *samples);
+/* The window of source @at between two samples. */
+void audit_samples_window(const struct audit_samples *samples, size_t at, size_t from, size_t to,
+			  struct load_cpu_window *ret_window);
+
+struct audit_error {
+	size_t windows, voids;
+	double true_ratio, shown_ratio; /* means */
+	double bias;			/* mean of shown minus true */
+	double median, p99, max;	/* of its size; NAN without windows */
+	double rms;
+};
+
+/* Of source @at, over all windows of @steps samples, each beginning at another one. */
+int audit_samples_error(const struct audit_samples *samples, size_t at, size_t steps,
+			struct audit_error *ret_error);
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* audit ticks: the time between two changes of the figures, and the tick that it betrays. */
+#ifndef SUBTICK_MEASURE_AUDIT_TICKS_H
+#define SUBTICK_MEASURE_AUDIT_TICKS_H
+
+#include "measure/audit/watch.h"
+
+enum audit_ticks_load {
+	AUDIT_TICKS_TWO_MODES, /* user and system, mixed */
+	AUDIT_TICKS_WITH_IDLE,
+	AUDIT_TICKS_SOFTIRQS,
+	AUDIT_TICKS_NR_LOADS,
+};
+
+/* Which columns are watched under which load; the first two are the paper's figures. */
+enum audit_ticks_set {
+	AUDIT_SET_TWO_MODES_BUSY,
+	AUDIT_SET_TWO_MODES_ALL,
+	AUDIT_SET_WITH_IDLE_BUSY,
+	AUDIT_SET_WITH_IDLE_ALL,
+	AUDIT_SET_SOFTIRQS,
+	AUDIT_NR_SETS,
+};
+
+struct audit_ticks {
+	struct counter_edges edges[AUDIT_NR_SETS];
+	struct audit_watch watch[AUDIT_TICKS_NR_LOADS];
+	struct err skipped; /* why the softirq load did not run */
+	bool stopped;
+	uint64_t window_ns;
+};
+
+enum audit_ticks_load audit_ticks_load_of(enum audit_ticks_set set);
+/* Whatever it returns, audit_ticks_free() is due. */
+int audit_ticks(const struct audit_opts *opts, const struct audit_env *env,
+		struct audit_findings *findings, struct audit_ticks *ret_ticks, struct err *err);
+void audit_ticks_free(struct audit_ticks *ticks);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The report of `subtick crit`. */
+#ifndef SUBTICK_MEASURE_CRIT_REPORT_H
+#define SUBTICK_MEASURE_CRIT_REPORT_H
+
+#include "measure/crit/trace.h"
+#include "report/report.h"
+
+/* A run read back from a file, as far as comparing needs it. */
+struct crit_baseline {
+	char name[256]; /* of the file */
+	char engine[16];
+	bool work;
+	struct crit_spread op[CRIT_NR_OPS];
+};
+
+/* "p50", "p999" for 99.9: JSON keys have no dots of their own here. */
+void crit_percentile_key(uint32_t percentile, char *key, size_t size);
+
+/*
+ * @baseline and @trace are optional; with @trace, @result is its off_before. The report's figures
+ * are each round's typical one: the median over the rounds, but the maximum of the maxima.
+ */
+int crit_report(const struct crit_engine *engine, const struct crit_opts *opts,
+		const struct crit_result *result, const struct crit_trace *trace,
+		const struct crit_baseline *baseline, struct report **ret_report);
+
+#endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The list of load sources, and the choice among them. */
+#include "measure/load/sources.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "measure/load/bpf.h"
+#include "measure/load/perf.h"
+#include "measure/load/proc.h"
+#include "measure/load/taskclock.h"
+
+/*
+ * Best first: context changes tell every part and disturb no core. The variant with a counter is
+ * more exact about halting but reads the counter at each change, so it is used only when named.
+ */
+static const struct load_source_ops *const sources[] = {
+	&load_source_bpf,
+	&load_source_bpf_pmu,
+	&load_source_perf_tsc,
+	&load_source_perf_calibrated,
+	&load_source_procidle,
+	&load_source_schedstat,
+	&load_source_taskclock,
+	&load_source_procstat,
+	NULL,
+};
+
+const struct load_source_ops *const *load_sources(void)
+{
+	return sources;
+}
+
+static int open_auto(const struct load_source_opts *opts, struct load_source **ret_source,
+		     struct err *err)
+{
+	/* The others can be wrong without any sign of it, so they are used only when named. */
+	static const struct load_source_ops *const automatic[] = {&load_source_bpf,
+								  &load_source_perf_tsc};
+	struct err first = {0};
+	int rc = -ENODEV;
+
+	for (size_t i = 0; i < sizeof(automatic) / sizeof(automatic[0]); i++) {
+		rc = automatic[i]->open(opts, ret_source, err);
+		if (!rc) {
+			/* Success, but @err still says why a better one is unavailable. */
+			if (err)
+				*err = first;
+			return 0;
+		}
+		if (err && !first.code)
+			first = *err;
+	}
+	if (err)
+		*err = first;
+	return rc;
+}
+
+int load_source_open(const char *name, const struct load_source_opts *opts,
+		     struct load_source **ret_source, struct err *err)
+{
+	if (!name || !strcmp(name, "auto"))
+		return open_auto(opts, ret_source, err);
+	for (const struct load_source_ops *const *ops = sources; *ops; ops++)
+		if (!strcmp((*ops)->name, name))
+			return (*ops)->open(opts, ret_source, err);
+	return err_set(err, -EINVAL, "unknown source %s", name);
+}
+
+void load_source_close(struct load_source *source)
+{
+	if (source)
+		source->ops->close(source);
+}
+
+void load_source_losses(struct load_source *source, struct load_losses *ret_losses)
+{
+	memset(ret_losses, 0xff, sizeof(*ret_losses)); /* LOAD_NO_LOSS in each */
+	source->ops->losses(source, ret_losses);
+}

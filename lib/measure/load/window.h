@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A window of load: what the report, the exporter and the overview are derived from. */
+#ifndef SUBTICK_MEASURE_LOAD_WINDOW_H
+#define SUBTICK_MEASURE_LOAD_WINDOW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "abi/hist.h"
+#include "base/cpuset.h"
+#include "base/err.h"
+#include "measure/load/source_set.h"
+#include "stats/load.h"
+
+/* Arrays are indexed by CPU number and belong to the meter, until it is read again. */
+struct load_window {
+	uint64_t time_unix_ns; /* of its end */
+	uint64_t window_ns;
+	struct cpuset cpus; /* that were asked for */
+
+	const char *source, *what;	   /* name and one line on it */
+	const struct err *passed_over;	   /* why a better source is unavailable, or NULL */
+	const struct load_cpu_window *cpu; /* what that source saw */
+	uint32_t parts;			   /* bit per load_part that has figures */
+	bool steal_known;		   /* this kernel accounts stolen time */
+	double closure_max_ratio; /* of the CPUs asked for; NaN for a source without parts */
+	struct load_losses losses;
+
+	/* With --compare: every source that could be opened, the one above first. */
+	bool compare;
+	double wrong_ratio; /* a figure further from the truth is called wrong; NaN without others */
+	unsigned int nr_shown;
+	struct {
+		const char *source;
+		const struct load_cpu_window *cpu;
+	} shown[SOURCE_SET_MAX];
+
+	/* What only some sources see; NULL: not asked for, or the source does not see it. */
+	bool softirq, bursts;		       /* asked for */
+	const struct load_vecs *cpu_vecs;      /* softirqs by vector */
+	const uint64_t (*cpu_bursts)[HIST_NR]; /* busy bursts by length */
+};
+
+/* What @source shows of a CPU in the same window; NULL if it has no figure. */
+static inline const struct load_cpu_window *load_shown(const struct load_window *w,
+						       const char *source, unsigned int cpu)
+{
+	for (unsigned int i = 0; i < w->nr_shown; i++)
+		if (!strcmp(w->shown[i].source, source))
+			return w->shown[i].cpu[cpu].flags & LOAD_NO_FIGURE ? NULL
+									   : &w->shown[i].cpu[cpu];
+	return NULL;
+}
+
+#endif

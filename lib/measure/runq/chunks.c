@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Makes and maps chunks of slots, and keeps enough free slots in the programs' queue. */
+#include "measure/runq/chunks.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+
+#include "sys/bpf.h"
+
+/* Free slots to keep: so many, and a quarter of those in use up to so many more. */
+#define SPARE_MIN  256
+#define SPARE_MORE 512
+
+unsigned int runq_stripes(unsigned int cpus)
+{
+	unsigned int stripes = 1;
+
+	while (stripes < cpus && stripes < RUNQ_MAX_STRIPES)
+		stripes *= 2;
+	return stripes;
+}
+
+int runq_chunk_create(unsigned int stripes, unsigned int cpus, struct err *err)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
+	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "runq_chunk", sizeof(uint32_t),
+				RUNQ_SLOT_SIZE(stripes, cpus), RUNQ_CHUNK, &opts);
+
+	return fd < 0 ? sys_bpf_fail(err, -errno, "cannot make a map for groups of tasks") : fd;
+}
+
+static size_t chunk_len(const struct runq_chunks *chunks)
+{
+	size_t page = getpagesize();
+
+	return (chunks->slot_size * RUNQ_CHUNK + page - 1) / page * page;
+}
+
+size_t runq_chunks_slots(const struct runq_chunks *chunks)
+{
+	return (size_t)chunks->nr * RUNQ_CHUNK;
+}
+
+struct runq_head *runq_chunks_slot(const struct runq_chunks *chunks, size_t slot)
+{
+	return (void *)(chunks->mapped[slot / RUNQ_CHUNK] + slot % RUNQ_CHUNK * chunks->slot_size);
+}
+
+int runq_chunks_free_slot(struct runq_chunks *chunks, uint32_t slot, struct err *err)
+{
+	if (bpf_map_update_elem(chunks->free_fd, NULL, &slot, BPF_ANY))
+		return sys_bpf_fail(err, -errno, "cannot put a slot into the queue of free ones");
+	chunks->nr_free++;
+	return 0;
+}
+
+/* The programs know the first chunk by name; the others hang in an array of maps. */
+static int chunk_add(struct runq_chunks *chunks, int fd, struct err *err)
+{
+	uint32_t chunk = chunks->nr;
+	void *mapped = mmap(NULL, chunk_len(chunks), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	int rc = 0;
+
+	if (mapped == MAP_FAILED)
+		return sys_bpf_fail(err, -errno, "cannot map a chunk of slots");
+	/* Waits for a grace period, some 10 ms: this is why chunks are not small. */
+	if (chunk && bpf_map_update_elem(chunks->chunks_fd, &chunk, &fd, BPF_ANY)) {
+		rc = sys_bpf_fail(err, -errno, "cannot add a chunk of slots");
+		munmap(mapped, chunk_len(chunks));
+		return rc;
+	}
+	chunks->mapped[chunks->nr++] = mapped;
+	for (uint32_t i = 0; !rc && i < RUNQ_CHUNK; i++)
+		if (chunk || i) /* slot 0 is for groups that find no free one */
+			rc = runq_chunks_free_slot(chunks, chunk * RUNQ_CHUNK + i, err);
+	return rc;
+}
+
+static int chunk_new(struct runq_chunks *chunks, struct err *err)
+{
+	int fd = runq_chunk_create(chunks->stripes, chunks->cpus, err), rc;
+
+	if (fd < 0)
+		return fd;
+	rc = chunk_add(chunks, fd, err);
+	close(fd);
+	return rc;
+}
+
+/* Slots that a group can have: all but slot 0. */
+static size_t slots_usable(const struct runq_chunks *chunks)
+{
+	return chunks->nr ? runq_chunks_slots(chunks) - 1 : 0;
+}
+
+int runq_chunks_refill(struct runq_chunks *chunks, size_t taken, struct err *err)
+{
+	size_t used, want;
+	int rc = 0;
+
+	chunks->nr_free -= taken < chunks->nr_free ? taken : chunks->nr_free;
+	used = slots_usable(chunks) - chunks->nr_free;
+	if (chunks->fixed && chunks->opened)
+		return 0;
+	/* Room for as many groups as may be created before we run again. */
+	want = SPARE_MIN + (used / 4 < SPARE_MORE ? used / 4 : SPARE_MORE);
+	while (!rc && chunks->nr_free < want && chunks->nr < RUNQ_NR_CHUNKS)
+		rc = chunk_new(chunks, err);
+	return rc;
+}
+
+int runq_chunks_recount(struct runq_chunks *chunks, size_t used, struct err *err)
+{
+	if (used <= slots_usable(chunks))
+		chunks->nr_free = slots_usable(chunks) - used;
+	return runq_chunks_refill(chunks, 0, err);
+}
+
+int runq_chunks_open(struct runq_chunks *chunks, int first_fd, size_t nr_groups, struct err *err)
+{
+	int rc;
+
+	chunks->slot_size = RUNQ_SLOT_SIZE(chunks->stripes, chunks->cpus);
+	rc = chunk_add(chunks, first_fd, err);
+	while (!rc && chunks->nr_free < nr_groups && chunks->nr < RUNQ_NR_CHUNKS)
+		rc = chunk_new(chunks, err);
+	if (!rc)
+		rc = runq_chunks_refill(chunks, nr_groups < chunks->nr_free ? nr_groups : 0, err);
+	/* None is taken yet. */
+	chunks->nr_free = slots_usable(chunks);
+	chunks->opened = true;
+	return rc;
+}
+
+void runq_chunks_close(struct runq_chunks *chunks)
+{
+	for (unsigned int i = 0; i < chunks->nr; i++)
+		munmap(chunks->mapped[i], chunk_len(chunks));
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The memory of runq's slots: BPF maps of RUNQ_CHUNK slots each, made ahead of need. */
+#ifndef SUBTICK_MEASURE_RUNQ_CHUNKS_H
+#define SUBTICK_MEASURE_RUNQ_CHUNKS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "abi/runq.h"
+#include "base/err.h"
+
+struct runq_chunks {
+	/* Set before runq_chunks_open(). */
+	unsigned int stripes, cpus;
+	bool fixed;		/* no more chunks after the start */
+	int chunks_fd, free_fd; /* the programs' maps: chunks after the first, free slots */
+
+	size_t slot_size;
+	char *mapped[RUNQ_NR_CHUNKS];
+	unsigned int nr;
+	size_t nr_free; /* slots in the queue of free ones, as far as known */
+	bool opened;
+};
+
+/* Histograms per slot: one per CPU, rounded up to a power of two, at most RUNQ_MAX_STRIPES. */
+unsigned int runq_stripes(unsigned int cpus);
+/* A map for one chunk: its descriptor, or -errno. */
+int runq_chunk_create(unsigned int stripes, unsigned int cpus, struct err *err);
+
+/* Room for @nr_groups and some more. @first_fd is the map of the first chunk; it stays open. */
+int runq_chunks_open(struct runq_chunks *chunks, int first_fd, size_t nr_groups, struct err *err);
+void runq_chunks_close(struct runq_chunks *chunks);
+
+/* Slots in all chunks, used or not. */
+size_t runq_chunks_slots(const struct runq_chunks *chunks);
+struct runq_head *runq_chunks_slot(const struct runq_chunks *chunks, size_t slot);
+/* Puts a slot back into the queue of free ones. */
+int runq_chunks_free_slot(struct runq_chunks *chunks, uint32_t slot, struct err *err);
+/* Makes more chunks if, with @taken slots less than before, too few are free. */
+int runq_chunks_refill(struct runq_chunks *chunks, size_t taken, struct err *err);
+/* The same, with the number of slots in use as counted. */
+int runq_chunks_recount(struct runq_chunks *chunks, size_t used, struct err *err);
+
+#endif

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Checks the cgroups asked for, and tells whether another is one of them. */
+#include "measure/runq/filter.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sys/file.h"
+
+/* "/sys/fs/cgroup/cpu/a/", "/a" and "a" are the same. */
+static int normalize(const char *mount, const char *path, char ret_path[PATH_MAX])
+{
+	size_t len = strlen(mount);
+
+	if (len && !strncmp(path, mount, len) && (path[len] == '/' || !path[len]))
+		path += len;
+	path += strspn(path, "/");
+	len = strlen(path);
+	while (len && path[len - 1] == '/')
+		len--;
+	if (len + 2 > PATH_MAX)
+		return -ENAMETOOLONG;
+	ret_path[0] = '/';
+	memcpy(ret_path + 1, path, len);
+	ret_path[len + 1] = '\0';
+	return 0;
+}
+
+int runq_filter_open(struct runq_filter *filter, const char *mount, const char *const *paths,
+		     size_t nr, bool tree, struct err *err)
+{
+	char path[PATH_MAX], full[PATH_MAX];
+
+	filter->tree = tree;
+	filter->asked = calloc(nr + 1, sizeof(*filter->asked));
+	if (!filter->asked)
+		return err_set(err, -ENOMEM, "out of memory");
+	for (size_t i = 0; i < nr; i++) {
+		if (normalize(mount, paths[i], path))
+			return err_set(err, -ENAMETOOLONG, "the path of a cgroup is too long");
+		if (sys_path(mount, path, full, sizeof(full)) || access(full, F_OK))
+			return err_set(err, -ENOENT, "no cgroup %s below %s", path,
+				       mount[0] ? mount : "(no mount)");
+		filter->asked[i] = runq_group_new(&(struct runq_group){0}, path);
+		if (!filter->asked[i])
+			return err_set(err, -ENOMEM, "out of memory");
+		filter->nr++;
+	}
+	return 0;
+}
+
+void runq_filter_close(struct runq_filter *filter)
+{
+	for (size_t i = 0; i < filter->nr; i++)
+		runq_group_put(filter->asked[i]);
+	free(filter->asked);
+}
+
+bool runq_filter_passes(const struct runq_filter *filter, const char *path)
+{
+	for (size_t i = 0; i < filter->nr; i++) {
+		const char *asked = filter->asked[i]->path;
+		size_t len = strlen(asked);
+
+		if (!strcmp(path, asked))
+			return true;
+		if (filter->tree && !strncmp(path, asked, len) && (path[len] == '/' || len == 1))
+			return true;
+	}
+	return !filter->nr;
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Groups by reference, and the words for what is no group. */
+#include "measure/runq/group.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* All names of a path, a slash before each, and the mark of one that is deeper. */
+#define PATH_SIZE (sizeof(((struct runq_head *)0)->path) + RUNQ_DEPTH + 8)
+
+struct runq_group *runq_group_new(const struct runq_group *from, const char *path)
+{
+	size_t len = strlen(path) + 1;
+	struct runq_group *group = malloc(sizeof(*group) + len);
+
+	if (!group)
+		return NULL;
+	*group = *from;
+	group->path = memcpy(group + 1, path, len);
+	group->refs = 1;
+	return group;
+}
+
+/* The head has names from the leaf up, each with its NUL: "b\0a\0" is "/a/b". */
+static void path_read(const struct runq_head *head, char ret_path[PATH_SIZE])
+{
+	const char *part[RUNQ_DEPTH], *at = head->path, *end = at + sizeof(head->path);
+	unsigned int nr = 0;
+	/* Deeper than the programs look: say so, rather than begin in the middle. */
+	char *to = stpcpy(ret_path, head->depth >= RUNQ_DEPTH ? "/…" : "");
+
+	while (nr < head->depth && nr < RUNQ_DEPTH && at < end && *at) {
+		part[nr++] = at;
+		at += strnlen(at, end - at) + 1;
+	}
+	if (!nr && to == ret_path)
+		to = stpcpy(to, "/");
+	while (nr--)
+		to += sprintf(to, "/%.*s", (int)(end - part[nr]), part[nr]);
+}
+
+struct runq_group *runq_group_read(enum runq_per per, uint64_t key, const struct runq_head *head)
+{
+	/* A copy, because the programs may give the slot to another group meanwhile. */
+	struct runq_head copy = *head;
+	struct runq_group group = {
+		.key = key, .cgroup_id = copy.cgroup_id, .pid = copy.pid, .tgid = copy.tgid};
+	char path[PATH_SIZE];
+
+	memcpy(group.comm, copy.comm, sizeof(copy.comm));
+	if (key == RUNQ_KEY_OTHER)
+		return runq_group_new(&group, "(other)");
+	switch (per) {
+	case RUNQ_PER_COMM:
+		return runq_group_new(&group, group.comm);
+	case RUNQ_PER_CPU:
+		group.cpu = key - 1;
+		snprintf(path, sizeof(path), "CPU %u", group.cpu);
+		return runq_group_new(&group, path);
+	default:
+		path_read(&copy, path);
+		return runq_group_new(&group, path);
+	}
+}
+
+struct runq_group *runq_group_get(struct runq_group *group)
+{
+	group->refs++;
+	return group;
+}
+
+void runq_group_put(struct runq_group *group)
+{
+	if (group && !--group->refs)
+		free(group);
+}
+
+struct runq_party runq_party_of(uint64_t key, const struct runq_group *group)
+{
+	switch (key) {
+	case RUNQ_KEY_IDLE:
+		return (struct runq_party){RUNQ_PARTY_IDLE, NULL};
+	case RUNQ_KEY_KTHREAD:
+		return (struct runq_party){RUNQ_PARTY_KTHREADS, NULL};
+	case RUNQ_KEY_QUOTA:
+		return (struct runq_party){RUNQ_PARTY_QUOTA, NULL};
+	case RUNQ_KEY_UNKNOWN:
+		return (struct runq_party){RUNQ_PARTY_UNKNOWN, NULL};
+	case RUNQ_KEY_MOVED:
+		return (struct runq_party){RUNQ_PARTY_OTHER_CORE, NULL};
+	case RUNQ_KEY_OTHER:
+		return (struct runq_party){RUNQ_PARTY_OTHER, NULL};
+	default:
+		return (struct runq_party){group ? RUNQ_PARTY_GROUP : RUNQ_PARTY_GONE, group};
+	}
+}
+
+const char *runq_party_path(const struct runq_party *party)
+{
+	static const char *const words[] = {
+		[RUNQ_PARTY_GONE] = "(gone)",
+		[RUNQ_PARTY_IDLE] = "(idle)",
+		[RUNQ_PARTY_KTHREADS] = "(kernel threads)",
+		[RUNQ_PARTY_QUOTA] = "(quota)",
+		[RUNQ_PARTY_UNKNOWN] = "(unknown)",
+		[RUNQ_PARTY_OTHER_CORE] = "(other core)",
+		[RUNQ_PARTY_OTHER] = "(other)",
+	};
+
+	return party->kind == RUNQ_PARTY_GROUP ? party->group->path : words[party->kind];
+}

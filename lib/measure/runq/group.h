@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Who waits and who has the core: groups of tasks, and what is no group. */
+#ifndef SUBTICK_MEASURE_RUNQ_GROUP_H
+#define SUBTICK_MEASURE_RUNQ_GROUP_H
+
+#include <stdint.h>
+
+#include "abi/runq.h"
+
+/*
+ * A cgroup, a task, the tasks of one name or those of one CPU. Slots, windows and rows of blame
+ * share one object, so that each path is in memory once.
+ */
+struct runq_group {
+	uint64_t key; /* as in the maps; 0: asked for and not seen yet */
+	uint64_t cgroup_id;
+	uint32_t cpu; /* of groups that are a CPU */
+	uint32_t pid;
+	uint32_t tgid;
+	char comm[17];
+	const char *path; /* of the cgroup, also of a task's; else the name of the group */
+	unsigned int refs;
+};
+
+/* A copy of @from and of @path with one reference; NULL if there is no memory. */
+struct runq_group *runq_group_new(const struct runq_group *from, const char *path);
+/* The group that a slot belongs to, as its head describes it. */
+struct runq_group *runq_group_read(enum runq_per per, uint64_t key, const struct runq_head *head);
+struct runq_group *runq_group_get(struct runq_group *group);
+/* NULL is fine. */
+void runq_group_put(struct runq_group *group);
+
+enum runq_party_kind {
+	RUNQ_PARTY_GROUP,
+	RUNQ_PARTY_GONE, /* a group that ended before anybody read its name */
+	RUNQ_PARTY_IDLE,
+	RUNQ_PARTY_KTHREADS,
+	RUNQ_PARTY_QUOTA,
+	RUNQ_PARTY_UNKNOWN,
+	RUNQ_PARTY_OTHER_CORE, /* the wait passed on another core's queue */
+	RUNQ_PARTY_OTHER,      /* groups without a row of their own */
+};
+
+/* One side of a wait. */
+struct runq_party {
+	enum runq_party_kind kind;
+	const struct runq_group *group; /* of RUNQ_PARTY_GROUP */
+};
+
+/* Who a key of the maps means; @group is what is known of it, or NULL. */
+struct runq_party runq_party_of(uint64_t key, const struct runq_group *group);
+/* The group's path, or the word for what is no group: "(idle)". */
+const char *runq_party_path(const struct runq_party *party);
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Defaults and names of what `subtick runq` can be asked for. */
+#include "measure/runq/opts.h"
+
+#include <string.h>
+
+#include "stats/runq.h"
+
+#define BLAME_ROWS 8
+
+const char *const runq_per_names[] = {"cgroup", "task", "comm", "cpu", NULL};
+const char *const runq_source_names[] = {"auto", "sched_info", "wakeup", NULL};
+const char *const runq_hierarchy_names[] = {"auto", "v1", "v2", NULL};
+
+void runq_opts_defaults(struct runq_opts *opts)
+{
+	static const uint64_t le[] = RUNQ_LE_DEFAULT_NS;
+	static const double percentiles[] = {50, 90, 99, 99.9};
+
+	if (!opts->nr_le) {
+		memcpy(opts->le_ns, le, sizeof(le));
+		opts->nr_le = sizeof(le) / sizeof(le[0]);
+	}
+	if (!opts->nr_percentiles) {
+		memcpy(opts->percentiles, percentiles, sizeof(percentiles));
+		opts->nr_percentiles = sizeof(percentiles) / sizeof(percentiles[0]);
+	}
+	if (opts->sample_ratio >= 1.0)
+		opts->sample_ratio = 0.0;
+	if (!opts->blame_rows)
+		opts->blame_rows = BLAME_ROWS;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Loading the BPF programs of runq. */
+#ifndef SUBTICK_MEASURE_RUNQ_PROGRAMS_H
+#define SUBTICK_MEASURE_RUNQ_PROGRAMS_H
+
+#include "base/err.h"
+#include "measure/runq/opts.h"
+
+struct runq_bpf;
+
+/*
+ * Loads what @opts asks for, without attaching it. @cpus is the number of possible CPUs, @stripes
+ * that of histograms per slot.
+ */
+int runq_programs_load(const struct runq_opts *opts, unsigned int cpus, unsigned int stripes,
+		       struct runq_bpf **ret_skel, struct err *err);
+
+#endif

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* From what the kernel side counted to the figures of a window. */
+#include "measure/runq/window.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "measure/runq/filter.h"
+#include "measure/runq/kernel.h"
+#include "measure/runq/waits.h"
+
+static uint64_t scaled(const struct runq_window *w, uint64_t figure)
+{
+	return w->sample_ratio < 1.0 ? (uint64_t)llround((double)figure / w->sample_ratio) : figure;
+}
+
+/* @le_count and @percentile_ns are the group's, to be filled. */
+static void group_fill(const struct runq_window *w, const struct runq_waits *waits,
+		       uint64_t *le_count, double *percentile_ns, struct runq_group_window *group)
+{
+	struct runq_totals totals;
+	uint64_t count;
+
+	runq_unpack(waits->totals, &totals);
+	count = runq_totals_count(&totals);
+	*group = (struct runq_group_window){
+		.party = runq_party_of(waits->group->key, waits->group),
+		.ended = waits->ended,
+		.count = scaled(w, count),
+		.sum_ns = scaled(w, waits->sum_ns),
+		.avg_ns = count ? (double)waits->sum_ns / (double)count : NAN,
+		.max_ns = runq_totals_max_ns(&totals),
+		.le_count = le_count,
+		.percentile_ns = percentile_ns,
+		.judged_ns = NAN,
+		.count_stderr_ratio = NAN,
+		.sum_stderr_ratio = NAN,
+		.totals = waits->totals,
+	};
+	for (int i = 0; i < RUNQ_NR_CAUSES; i++)
+		group->cause_ns[i] = scaled(w, totals.cause_ns[i]);
+	runq_le_counts(&totals, w->le_ns, w->nr_le, le_count);
+	for (unsigned int i = 0; i < w->nr_le; i++)
+		le_count[i] = scaled(w, le_count[i]);
+	for (unsigned int i = 0; i < w->nr_percentiles; i++)
+		percentile_ns[i] = count ? runq_totals_percentile(&totals, w->percentiles[i]) : NAN;
+	if (count && w->limit_percent > 0.0)
+		group->judged_ns = runq_totals_percentile(&totals, w->limit_percent);
+	if (w->sample_ratio < 1.0) {
+		group->count_stderr_ratio = runq_count_stderr(&totals, w->sample_ratio);
+		group->sum_stderr_ratio = runq_sum_stderr(&totals, w->sample_ratio);
+	}
+}
+
+static void group_judge(struct runq_window *w, struct runq_group_window *group)
+{
+	group->exceeded = group->judged_ns > (double)w->limit_ns;
+	w->nr_exceeded += group->exceeded;
+}
+
+/* Whether the list has what the cgroup waited. */
+static bool list_has(const struct runq_waits_list *list, const char *path)
+{
+	for (size_t i = 0; i < list->nr; i++)
+		if (!strcmp(list->waits[i].group->path, path))
+			return true;
+	return false;
+}
+
+int runq_window_groups(struct runq_window *w, const struct runq_waits_list *list,
+		       const struct runq_filter *filter, struct err *err)
+{
+	size_t room = list->nr + filter->nr;
+	/* One block: groups, then the boundaries of all of them, then their percentiles. */
+	struct runq_group_window *groups =
+		calloc(room + 1, sizeof(*groups) + w->nr_le * sizeof(uint64_t) +
+					 w->nr_percentiles * sizeof(double));
+	uint64_t *le_count = (uint64_t *)(groups + room);
+	double *percentile_ns = (double *)(le_count + room * w->nr_le);
+	size_t nr = 0;
+
+	if (!groups)
+		return err_set(err, -ENOMEM, "out of memory");
+	free(w->groups);
+	w->groups = groups;
+	w->nr_exceeded = 0;
+	for (size_t i = 0; i < list->nr; i++) {
+		const struct runq_waits *waits = &list->waits[i];
+		bool other = waits->group->key == RUNQ_KEY_OTHER;
+		bool passes = runq_filter_passes(filter, waits->group->path);
+
+		if (!passes && !other)
+			continue;
+		group_fill(w, waits, le_count, percentile_ns, &groups[nr]);
+		/* What found no slot is shown in any case, and judged only where all are asked for. */
+		if (passes)
+			group_judge(w, &groups[nr]);
+		nr++;
+		le_count += w->nr_le;
+		percentile_ns += w->nr_percentiles;
+	}
+	/* A cgroup asked for by name that had no wait is a row of zeros, not a missing one. */
+	for (size_t i = 0; i < filter->nr && w->per == RUNQ_PER_CGROUP; i++) {
+		struct runq_waits none = {.group = filter->asked[i]};
+
+		if (list_has(list, none.group->path))
+			continue;
+		group_fill(w, &none, le_count, percentile_ns, &groups[nr++]);
+		le_count += w->nr_le;
+		percentile_ns += w->nr_percentiles;
+	}
+	w->nr_groups = nr;
+	w->windows_exceeded += w->nr_exceeded > 0;
+	return 0;
+}
+
+int runq_window_blame(struct runq_window *w, struct runq_kernel *kernel,
+		      const struct runq_filter *filter, unsigned int per_victim, struct err *err)
+{
+	struct runq_blame *blame;
+	struct runq_row *rows;
+	size_t nr, left = 0;
+	int rc;
+
+	rc = runq_kernel_blame(kernel, &rows, &nr, err);
+	if (rc)
+		return rc;
+	nr = runq_rows_rank(rows, nr, per_victim);
+	blame = calloc(nr + 1, sizeof(*blame));
+	if (!blame)
+		return err_set(err, -ENOMEM, "out of memory");
+	for (size_t i = 0; i < nr; i++) {
+		struct runq_party victim = runq_kernel_party(kernel, rows[i].pair.victim);
+
+		if (victim.kind != RUNQ_PARTY_GONE &&
+		    !runq_filter_passes(filter, runq_party_path(&victim)))
+			continue;
+		blame[left++] = (struct runq_blame){
+			.victim = victim,
+			.culprit = runq_kernel_party(kernel, rows[i].pair.culprit),
+			.wait_ns = scaled(w, rows[i].charge.wait_ns),
+			.count = scaled(w, rows[i].charge.count),
+		};
+	}
+	free(w->blame);
+	w->blame = blame;
+	w->nr_blame = left;
+	return 0;
+}
+
+void runq_window_clear(struct runq_window *w)
+{
+	free(w->groups);
+	free(w->blame);
+	w->groups = NULL;
+	w->blame = NULL;
+	w->nr_groups = w->nr_blame = 0;
+}

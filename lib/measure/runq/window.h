@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* One window of run-queue waits in plain numbers: what report, exporter and library are made of. */
+#ifndef SUBTICK_MEASURE_RUNQ_WINDOW_H
+#define SUBTICK_MEASURE_RUNQ_WINDOW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "measure/runq/group.h"
+#include "measure/runq/losses.h"
+#include "measure/runq/opts.h"
+#include "stats/runq_pack.h"
+
+/* One group in one window. Counts and sums are scaled where waits are sampled. */
+struct runq_group_window {
+	struct runq_party party; /* RUNQ_PARTY_GROUP, or RUNQ_PARTY_OTHER: those without a slot */
+	bool ended;		 /* its cgroup or task was gone by the end of the window */
+	bool exceeded;		 /* judged_ns is above the limit */
+	uint64_t count;
+	uint64_t sum_ns;
+	double avg_ns; /* NAN without waits */
+	uint64_t max_ns;
+	uint64_t cause_ns[RUNQ_NR_CAUSES]; /* parts of sum_ns; see causes_known */
+	const uint64_t *le_count;	   /* waits up to and including each of le_ns, exact */
+	const double *percentile_ns;	   /* each of percentiles; NAN without waits */
+	double judged_ns;	   /* the percentile that the limit is for; NAN without one */
+	double count_stderr_ratio; /* of a sample; NAN where every wait counts */
+	double sum_stderr_ratio;
+	const struct runq_packed *totals; /* the histogram */
+};
+
+struct runq_blame {
+	struct runq_party victim, culprit;
+	uint64_t wait_ns;
+	uint64_t count;
+};
+
+/* Valid until the meter's next read. */
+struct runq_window {
+	uint64_t time_unix_ns; /* when it ended */
+	uint64_t window_ns;
+
+	enum runq_per per;
+	enum runq_source source;	  /* in use */
+	const struct err *sched_info_err; /* why it is unavailable; NULL if it is not */
+	enum runq_hierarchy hierarchy;	  /* in use */
+	double sample_ratio;		  /* 1: every wait */
+	const uint64_t *le_ns;
+	unsigned int nr_le;
+	const double *percentiles;
+	unsigned int nr_percentiles;
+
+	uint32_t causes_known; /* bit N: the kernel tells cause N */
+	struct runq_group_window
+		*groups; /* largest sum first, then those asked for without waits */
+	size_t nr_groups;
+	bool has_blame; /* it was asked for */
+	struct runq_blame *blame;
+	size_t nr_blame;
+
+	/* The limit, 0 for none; groups that exceeded it here, and windows since the start. */
+	double limit_percent;
+	uint64_t limit_ns;
+	size_t nr_exceeded;
+	uint64_t windows_exceeded;
+
+	uint64_t waits_seen;	   /* of all groups, sampled or not */
+	double schedstat_ratio;	   /* see losses.h; NAN if unknown */
+	double unbooked_ratio;	   /* NAN if unknown */
+	struct runq_losses losses; /* since the start */
+	uint64_t kernel_bytes;
+};
+
+/* A wait that reached the threshold. */
+struct runq_long_wait {
+	uint32_t cpu;
+	uint32_t pid;
+	uint32_t tgid;
+	uint32_t prev_pid; /* who ran last */
+	char comm[17];
+	char prev_comm[17];
+	struct runq_party victim;
+	struct runq_party culprit; /* who ran for the largest part of it */
+	uint64_t culprit_ns;	   /* 0: nobody is known to have run */
+	uint64_t wait_ns;
+	uint64_t end_ns; /* CLOCK_MONOTONIC */
+};
+
+struct runq_filter;
+struct runq_kernel;
+struct runq_waits_list;
+
+/* Replaces the groups by those of @list that pass @filter, which @list must outlive, and judges. */
+int runq_window_groups(struct runq_window *window, const struct runq_waits_list *list,
+		       const struct runq_filter *filter, struct err *err);
+/* Replaces blame by what @kernel has charged since it was last read. */
+int runq_window_blame(struct runq_window *window, struct runq_kernel *kernel,
+		      const struct runq_filter *filter, unsigned int per_victim, struct err *err);
+void runq_window_clear(struct runq_window *window);
+
+#endif

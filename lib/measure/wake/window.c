@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The rows of a window: appended, cleared, freed. */
+#include "measure/wake/window.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* @rows with room for one more than @nr: full at every power of two, and then doubled. */
+static void *grow(void *rows, size_t nr, size_t size)
+{
+	return nr & (nr - 1) ? rows : reallocarray(rows, nr ? 2 * nr : 1, size);
+}
+
+#define ADD(name, type, rows)                                                \
+	type *name(struct wake_window *w)                                    \
+	{                                                                    \
+		type *grown = grow(w->rows, w->nr_##rows, sizeof(*w->rows)); \
+                                                                             \
+		if (!grown) {                                                \
+			w->failed = true;                                    \
+			return NULL;                                         \
+		}                                                            \
+		w->rows = grown;                                             \
+		return memset(&grown[w->nr_##rows++], 0, sizeof(*grown));    \
+	}
+
+ADD(wake_window_state, struct wake_state, states)
+ADD(wake_window_cpu, struct wake_cpu, cpus)
+ADD(wake_window_pair, struct wake_pair, pairs)
+ADD(wake_window_stage, struct wake_stage, stages)
+ADD(wake_window_residency, struct wake_residency, residencies)
+
+void wake_window_clear(struct wake_window *w)
+{
+	w->nr_states = w->nr_cpus = w->nr_pairs = w->nr_stages = w->nr_residencies = 0;
+	w->failed = false;
+}
+
+void wake_window_free(struct wake_window *w)
+{
+	free(w->states);
+	free(w->cpus);
+	free(w->pairs);
+	free(w->stages);
+	free(w->residencies);
+	*w = (struct wake_window){0};
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* One window of `subtick wake` as plain numbers, from which all output is derived. */
+#ifndef SUBTICK_MEASURE_WAKE_WINDOW_H
+#define SUBTICK_MEASURE_WAKE_WINDOW_H
+
+#include <net/if.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "measure/wake/env.h"
+#include "stats/wake.h"
+
+/* A count or time that is not known; for doubles NAN. */
+#define WAKE_UNKNOWN UINT64_MAX
+
+/* Boundaries of the histogram that the exporter and JSON show: 1 µs to 17 ms. */
+#define WAKE_NR_LE 15
+
+/* Just below powers of two, where the BPF side's buckets end: counts are exact. */
+static inline uint64_t wake_le_ns(unsigned int i)
+{
+	return (1024ull << i) - 1;
+}
+
+/* One core, source and idle state. */
+struct wake_state {
+	uint32_t cpu;
+	uint32_t index; /* of the idle state that was requested */
+	enum wake_source source;
+	char name[32];
+	uint64_t claimed_ns; /* exit latency by the driver */
+	struct wake_summary summary;
+	enum wake_verdict verdict;
+	double silent_median_ns; /* from going idle to the launch */
+	uint64_t order[WAKE_NR_ORDERS];
+	uint64_t usage, residency_ns; /* the kernel's own counters over the window */
+	/* Passive. */
+	uint64_t sum_ns;
+	uint64_t le[WAKE_NR_LE]; /* wake-ups up to each boundary */
+};
+
+/* One measured core. */
+struct wake_cpu {
+	uint32_t cpu;
+	bool offline;	       /* it went offline during the run */
+	uint64_t asked, taken; /* points; unknown for passive */
+	uint64_t overhead_ns;  /* of our stamp, subtracted from the latencies */
+	double uncertainty_ns;
+	double busy_median_ns, busy_max_ns; /* interrupt latency while it never idles */
+	uint64_t clock_read_ns, clock_step_ns;
+	const struct wake_point *points; /* in their order; valid as long as the window */
+	size_t nr_points;
+	size_t first_state, end_state; /* its rows in the states of the window */
+};
+
+/* One core and idle state by timer and by another core, compared. */
+struct wake_pair {
+	uint32_t cpu;
+	uint32_t index;
+	char name[32];
+	double timer_median_ns, remote_median_ns;
+	struct wake_prewake prewake;
+};
+
+/* Time from launch to one stage on the way to user code, by core and source. */
+struct wake_stage {
+	uint32_t cpu;
+	enum wake_source source;
+	const char *name;
+	struct wake_summary summary;
+	double step_ns; /* since the stage before */
+};
+
+/* Time of one core in a C-state, by the hardware's counter. */
+struct wake_residency {
+	uint32_t cpu;
+	char name[8];
+	double ns;
+	double ratio; /* of the sweep */
+};
+
+/* The card of source nic. */
+struct wake_card {
+	char device[IFNAMSIZ];
+	bool software;		 /* a kernel timer sent the packets */
+	const char *method;	 /* how its clock was read */
+	uint64_t half_window_ns; /* worst half-window of these readings */
+	double drift_ppb;	 /* worst drift of its clock */
+	uint64_t missed;	 /* packets that missed their time */
+};
+
+struct wake_window {
+	uint64_t time_unix_ns, window_ns;
+	unsigned int sources; /* bit per enum wake_source */
+	bool breakdown;	      /* stages were asked for */
+	bool bare;	      /* no calibration was wanted */
+
+	/* The sweep; unknown for passive. */
+	uint64_t from_ns, to_ns, points_per_step;
+	double step_ratio;
+
+	uint64_t overhead_ns, uncertainty_ns; /* largest of any core; unknown if any is */
+	uint64_t asked, taken;
+	uint64_t rejected[WAKE_NR_REJECTS]; /* unknown: the source cannot tell */
+	uint64_t not_a_timer, odd_state;    /* passive: further reasons */
+	uint64_t recursion_misses;	    /* events for which the kernel skipped our programs */
+	bool exceeds;			    /* a state took longer than claimed */
+	bool exceeded;			    /* in this window or one before */
+
+	struct wake_machine machine;
+	struct wake_card card;
+	bool launch_at_waking;	 /* remote: this kernel has no event at the IPI */
+	bool sender_offline;	 /* the sender's core went offline, which ended the run */
+	bool stopped;		 /* before its end */
+	unsigned int replayed;	 /* settings of an earlier run that were restored */
+	int replay_error;	 /* -errno if that failed */
+	unsigned int unrestored; /* settings of this run that could not be restored */
+
+	struct wake_state *states;
+	struct wake_cpu *cpus;
+	struct wake_pair *pairs;
+	struct wake_stage *stages;
+	struct wake_residency *residencies;
+	size_t nr_states, nr_cpus, nr_pairs, nr_stages, nr_residencies;
+	bool failed; /* sticky: out of memory */
+};
+
+/* A new row, zeroed; NULL without memory, which sets failed. */
+struct wake_state *wake_window_state(struct wake_window *window);
+struct wake_cpu *wake_window_cpu(struct wake_window *window);
+struct wake_pair *wake_window_pair(struct wake_window *window);
+struct wake_stage *wake_window_stage(struct wake_window *window);
+struct wake_residency *wake_window_residency(struct wake_window *window);
+
+/* No rows; the memory is kept for the next window. */
+void wake_window_clear(struct wake_window *window);
+void wake_window_free(struct wake_window *window);
+
+#endif

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The thread on a measured core, and what sources use there: pin, arm, disarm. */
+#ifndef SUBTICK_MEASURE_WAKE_WORKER_H
+#define SUBTICK_MEASURE_WAKE_WORKER_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "abi/wake.h"
+#include "base/cpuset.h"
+#include "base/err.h"
+#include "stats/wake.h"
+#include "sys/cstate.h"
+
+struct wake_nic;
+
+/* What all workers of a run measure. */
+struct wake_plan {
+	struct cpuset cpus;
+	struct wake_sweep sweep;
+	unsigned int sources; /* bit per enum wake_source */
+	struct wake_nic *nic; /* source nic; else NULL */
+	const char *root;
+	uint32_t delay_ns; /* tests: our timer is due this much after the launch */
+};
+
+struct wake_worker {
+	const struct wake_plan *plan;
+	unsigned int cpu;
+	pthread_t thread;
+	bool started;
+	const atomic_bool *stop; /* the run's: no further points */
+	struct wake_slot *slot;
+	struct wake_launch *launch;
+	struct wake_point *points;
+	size_t nr, max;
+	struct wake_calibration calibration;
+	atomic_uint_fast64_t done; /* points tried, for the progress line */
+	struct err err;
+	struct cstate_set cstates; /* the hardware's own residency during the sweep */
+	uint64_t sweep_ns;	   /* how long that took */
+	bool moved;		   /* the core went offline and the kernel moved the worker */
+
+	/* Source remote: what the worker asks of the sender, and the word it sleeps on. */
+	atomic_uint_fast64_t due_ns; /* 0: nothing asked */
+	atomic_uint word;
+};
+
+/* What a source does on the worker's thread. */
+struct wake_source_ops {
+	void (*point)(struct wake_worker *worker, uint64_t distance_ns,
+		      struct wake_point *ret_point);
+	/* Optional: around all points of one launch distance; @first is the first of them. */
+	int (*batch_begin)(struct wake_worker *worker);
+	int (*batch_end)(struct wake_worker *worker, size_t first);
+};
+
+/* Pins the calling thread, gives it no timer slack and, where allowed, real-time priority. */
+int wake_pin(unsigned int cpu, struct err *err);
+/* Clears the stamps of the core that the caller runs on, then arms a launch. */
+void wake_arm(struct wake_worker *worker, uint64_t launch_ns);
+/* Disarms and copies the stamps. */
+void wake_disarm(struct wake_worker *worker, struct wake_kpoint *ret_point);
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A table laid out for a terminal: widths, blocks of columns, headings. */
+#ifndef SUBTICK_VIEW_TEXT_TABLE_H
+#define SUBTICK_VIEW_TEXT_TABLE_H
+
+#include "view/view.h"
+
+/* A table laid out: the cells as text, their widths, and which line each column goes to. */
+struct grid_item {
+	size_t col; /* GRID_BAR for the bar */
+	size_t width;
+	size_t block; /* a table too wide for the terminal is folded into blocks of columns */
+	bool left;
+};
+
+#define GRID_BAR  SIZE_MAX
+#define GRID_NONE (SIZE_MAX - 1)
+
+struct grid {
+	const struct table *table;
+	char **cells; /* nr_rows × nr_cols; NULL where text shows nothing */
+	struct grid_item *items;
+	size_t nr_items;
+	size_t nr_keys; /* leading items that name the row: in every block */
+	size_t nr_blocks;
+	size_t sentence, fix; /* columns of prose, GRID_NONE without */
+};
+
+int grid_init(struct grid *grid, const struct view *view, const struct table *table);
+void grid_free(struct grid *grid);
+void grid_print(const struct grid *grid, struct view *view, bool heading);
+/* Changes when a heading printed before no longer fits the rows. */
+uint64_t grid_hash(const struct grid *grid, uint64_t hash);
+
+#endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* /api/v1: the commands' JSON over HTTP. */
+#ifndef SUBTICK_SERVE_API_H
+#define SUBTICK_SERVE_API_H
+
+#include "server.h"
+
+void api_answer(struct server *server, struct evhttp_request *request, const char *name);
+/* The JSON of the last window, the cache's own; NULL before the first. */
+struct body *api_body(struct server *server, size_t index, bool gzip);
+void api_forget(struct server *server);
+int api_doctor(struct server *server, struct err *err);
+void api_close(struct server *server);
+
+#endif

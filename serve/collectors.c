@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* All that the exporter can measure: opens and closes the meters. */
+#include "collectors.h"
+
+#include <string.h>
+
+#define COLLECTOR_ENTRY(name) &collector_##name,
+static const struct collector_ops *const entries[] = {COLLECTORS(COLLECTOR_ENTRY)};
+
+#define NR_COLLECTORS (sizeof(entries) / sizeof(entries[0]))
+
+size_t collector_count(void)
+{
+	return NR_COLLECTORS;
+}
+
+const struct collector_ops *collector_find(const char *name)
+{
+	for (size_t i = 0; i < NR_COLLECTORS; i++)
+		if (!strcmp(entries[i]->name, name))
+			return entries[i];
+	return NULL;
+}
+
+int collectors_open(struct collector *collectors, const struct config *config, struct err *err)
+{
+	int rc = 0;
+
+	memset(collectors, 0, NR_COLLECTORS * sizeof(*collectors));
+	for (size_t i = 0; !rc && i < NR_COLLECTORS; i++) {
+		collectors[i].ops = entries[i];
+		if (!config_list_has(config->collect, entries[i]->name))
+			continue;
+		rc = entries[i]->open(config, &collectors[i].meter, err);
+		if (!rc)
+			rc = collectors[i].meter->ops->start(collectors[i].meter, err);
+		if (rc)
+			err_prefix(err, "%s", entries[i]->name);
+	}
+	if (rc)
+		collectors_close(collectors);
+	return rc;
+}
+
+void collectors_close(struct collector *collectors)
+{
+	for (size_t i = 0; i < NR_COLLECTORS; i++) {
+		if (collectors[i].meter)
+			collectors[i].meter->ops->close(collectors[i].meter);
+		shared_put(collectors[i].last);
+		collectors[i].meter = NULL;
+		collectors[i].last = NULL;
+	}
+}

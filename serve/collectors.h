@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* All that the exporter can measure. */
+#ifndef SUBTICK_SERVE_COLLECTORS_H
+#define SUBTICK_SERVE_COLLECTORS_H
+
+#include <stddef.h>
+
+#include "collector.h"
+
+/* Each in the file of its name. */
+#define COLLECTOR_DECLARE(name) extern const struct collector_ops collector_##name;
+COLLECTORS(COLLECTOR_DECLARE)
+#undef COLLECTOR_DECLARE
+
+/* The entry of that name, or NULL. */
+const struct collector_ops *collector_find(const char *name);
+size_t collector_count(void);
+
+/* Opens and starts each one that @config names. A failure closes those before it. */
+int collectors_open(struct collector *collectors, const struct config *config, struct err *err);
+void collectors_close(struct collector *collectors);
+
+#endif

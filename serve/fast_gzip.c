@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Greedy search for the last string with the same beginning, written as one block of RFC 1951. */
+#include "fast_gzip.h"
+
+#include <endian.h>
+#include <string.h>
+
+#include <zlib.h>
+
+#define MIN_MATCH 6u /* as many bytes as are hashed */
+#define MAX_MATCH 258u
+
+/* The first byte lowest, whatever the machine's order. */
+static uint64_t load64(const unsigned char *at)
+{
+	uint64_t value;
+
+	memcpy(&value, at, sizeof(value));
+	return le64toh(value);
+}
+
+static uint32_t reverse(uint32_t code, unsigned int bits)
+{
+	uint32_t turned = 0;
+
+	for (unsigned int i = 0; i < bits; i++)
+		turned |= (code >> i & 1) << (bits - 1 - i);
+	return turned;
+}
+
+/* The fixed code of a literal or length symbol; section 3.2.6. */
+static struct fast_gzip_code symbol(unsigned int s)
+{
+	if (s < 144)
+		return (struct fast_gzip_code){reverse(0x30 + s, 8), 8};
+	if (s < 256)
+		return (struct fast_gzip_code){reverse(0x190 + s - 144, 9), 9};
+	if (s < 280)
+		return (struct fast_gzip_code){reverse(s - 256, 7), 7};
+	return (struct fast_gzip_code){reverse(0xc0 + s - 280, 8), 8};
+}
+
+/* A length with its extra bits; section 3.2.5. */
+static struct fast_gzip_code length_code(unsigned int length)
+{
+	unsigned int l = length - 3, extra = 0;
+	struct fast_gzip_code code;
+
+	if (length == MAX_MATCH)
+		return symbol(285);
+	if (l >= 8)
+		extra = 31 - __builtin_clz(l) - 2;
+	code = symbol(257 + 4 * extra + (l >> extra));
+	code.value |= (l & ((1u << extra) - 1)) << code.bits;
+	code.bits += extra;
+	return code;
+}
+
+static struct fast_gzip_code distance_code(unsigned int distance)
+{
+	unsigned int d = distance - 1, extra = 0;
+	struct fast_gzip_code code = {.bits = 5};
+
+	if (d >= 4)
+		extra = 31 - __builtin_clz(d) - 1;
+	code.value = reverse(2 * extra + (d >> extra), 5) | (d & ((1u << extra) - 1)) << 5;
+	code.bits += extra;
+	return code;
+}
+
+/* At most 32 bits at a time: there are always fewer than 32 left over. */
+static unsigned char *put(struct fast_gzip *gz, unsigned char *out, uint32_t value, unsigned int bits)
+{
+	gz->acc |= (uint64_t)value << gz->nr_bits;
+	gz->nr_bits += bits;
+	if (gz->nr_bits >= 32) {
+		uint32_t full = htole32((uint32_t)gz->acc);
+
+		memcpy(out, &full, sizeof(full));
+		out += sizeof(full);
+		gz->acc >>= 32;
+		gz->nr_bits -= 32;
+	}
+	return out;
+}
+
+static unsigned char *put_match(struct fast_gzip *gz, unsigned char *out, uint32_t length,
+				uint32_t distance)
+{
+	struct fast_gzip_code where = distance_code(distance);
+
+	while (length) {
+		/* What is left must be a match again. */
+		uint32_t now = length > MAX_MATCH && length < MAX_MATCH + 3 ? length - 3 : length;
+
+		now = now > MAX_MATCH ? MAX_MATCH : now;
+		out = put(gz, out, gz->length[now].value, gz->length[now].bits);
+		out = put(gz, out, where.value, where.bits);
+		length -= now;
+	}
+	return out;
+}
+
+static uint32_t *place(struct fast_gzip *gz, uint32_t at)
+{
+	uint64_t six = load64(gz->text + at) << 16;
+
+	return &gz->last[six * 0x9e3779b97f4a7c15ULL >> 51];
+}
+
+static uint32_t same(const unsigned char *a, const unsigned char *b, uint32_t most)
+{
+	uint32_t length = 0;
+
+	for (; length + 8 <= most; length += 8) {
+		uint64_t differ = load64(a + length) ^ load64(b + length);
+
+		if (differ)
+			return length + __builtin_ctzll(differ) / 8;
+	}
+	while (length < most && a[length] == b[length])
+		length++;
+	return length;
+}
+
+/* All up to @end; the last bytes, which are no string of their own, as they are. */
+static unsigned char *pack_some(struct fast_gzip *gz, uint32_t end, unsigned char *out)
+{
+	while (gz->at < end) {
+		uint32_t at = gz->at, length = 0, distance = 0;
+
+		if (end - at >= MIN_MATCH) {
+			uint32_t *slot = place(gz, at), found = *slot;
+
+			*slot = gz->base + at + 1;
+			distance = gz->base + at + 1 - found;
+			/* Places from before the text was moved on are too far away, too. */
+			if (found && distance <= FAST_GZIP_WINDOW && distance <= at)
+				length =
+					same(gz->text + at - distance, gz->text + at, end - at);
+		}
+		if (length < MIN_MATCH) {
+			const struct fast_gzip_code *code = &gz->literal[gz->text[at]];
+
+			out = put(gz, out, code->value, code->bits);
+			gz->at++;
+			continue;
+		}
+		/* So that the next line finds this one even if it comes after another byte. */
+		if (length > MIN_MATCH + 2) {
+			*place(gz, at + 1) = gz->base + at + 2;
+			*place(gz, at + 2) = gz->base + at + 3;
+		}
+		out = put_match(gz, out, length, distance);
+		gz->at += length;
+	}
+	return out;
+}
+
+size_t fast_gzip_begin(struct fast_gzip *gz, unsigned char *out)
+{
+	static const unsigned char head[10] = {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 4, 255};
+
+	/* Not the text, which is long and written before it is read. */
+	memset(gz, 0, offsetof(struct fast_gzip, text));
+	for (unsigned int i = 0; i < 256; i++)
+		gz->literal[i] = symbol(i);
+	for (unsigned int i = 3; i <= MAX_MATCH; i++)
+		gz->length[i] = length_code(i);
+	gz->crc = crc32(0, NULL, 0);
+	memcpy(out, head, sizeof(head));
+	/* The last block, and the first: fixed code. */
+	gz->acc = 3;
+	gz->nr_bits = 3;
+	return sizeof(head);
+}
+
+size_t fast_gzip_add(struct fast_gzip *gz, const void *data, size_t len, unsigned char *out)
+{
+	const unsigned char *from = data, *start = out;
+
+	gz->crc = crc32(gz->crc, data, len);
+	gz->total += len;
+	while (len) {
+		size_t fits = sizeof(gz->text) - 8 - gz->at;
+
+		if (!fits) {
+			uint32_t gone = gz->at - FAST_GZIP_WINDOW;
+
+			memmove(gz->text, gz->text + gone, FAST_GZIP_WINDOW);
+			gz->base += gone;
+			gz->at = FAST_GZIP_WINDOW;
+			continue;
+		}
+		fits = fits < len ? fits : len;
+		memcpy(gz->text + gz->at, from, fits);
+		out = pack_some(gz, gz->at + fits, out);
+		from += fits;
+		len -= fits;
+	}
+	return out - start;
+}
+
+size_t fast_gzip_end(struct fast_gzip *gz, unsigned char *out)
+{
+	unsigned char *start = out;
+
+	out = put(gz, out, symbol(256).value, symbol(256).bits);
+	while (gz->nr_bits) {
+		*out++ = gz->acc;
+		gz->acc >>= 8;
+		gz->nr_bits -= gz->nr_bits < 8 ? gz->nr_bits : 8;
+	}
+	for (int i = 0; i < 4; i++)
+		*out++ = gz->crc >> 8 * i;
+	for (int i = 0; i < 4; i++)
+		*out++ = gz->total >> 8 * i;
+	return out - start;
+}

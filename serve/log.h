@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What the exporter tells its operator. */
+#ifndef SUBTICK_SERVE_LOG_H
+#define SUBTICK_SERVE_LOG_H
+
+/* To stderr, one line. */
+void log_line(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

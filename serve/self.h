@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What the exporter costs itself. */
+#ifndef SUBTICK_SERVE_SELF_H
+#define SUBTICK_SERVE_SELF_H
+
+#include "server.h"
+
+void self_collect(struct server *server);
+
+#endif

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* /api/v1/stream: each window as a server-sent event. */
+#ifndef SUBTICK_SERVE_STREAM_H
+#define SUBTICK_SERVE_STREAM_H
+
+#include "server.h"
+
+void stream_answer(struct server *server, struct evhttp_request *request, const char *query);
+/* New windows: sends them to all. */
+void stream_update(struct server *server);
+void stream_close(struct server *server);
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Times as people write them, the same in options and settings. */
+#include "test.h"
+
+#include "base/duration.h"
+
+#define NONE UINT64_MAX
+
+static uint64_t parsed(const char *text)
+{
+	uint64_t ns = NONE;
+
+	if (!duration_parse(text, 1, 86400000000000ULL, &ns))
+		assert_int_equal(ns, NONE);
+	return ns;
+}
+
+static void test_units(void **state)
+{
+	(void)state;
+	assert_int_equal(parsed("2"), 2000000000);
+	assert_int_equal(parsed("0.5"), 500000000);
+	assert_int_equal(parsed(".5s"), 500000000);
+	assert_int_equal(parsed("200ms"), 200000000);
+	assert_int_equal(parsed("100us"), 100000);
+	assert_int_equal(parsed("100µs"), 100000);
+	assert_int_equal(parsed("7ns"), 7);
+}
+
+static void test_refused(void **state)
+{
+	static const char *const bad[] = {"",	  " 1",	    "1 ",  "-1",  "+1", "nan", "inf",  "0x10",
+					  "0X1p3", "1min", "1sec", "1m",  "s",	"0",   "0ns", "86401",
+					  "1e30", "..5",   "1.5.2"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		if (parsed(bad[i]) != NONE)
+			fail_msg("\"%s\" was taken", bad[i]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_units),
+		cmocka_unit_test(test_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The guard undoes when it should: on request and after SIGKILL, not after a dismissal. */
+#include "test.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "sys/guard.h"
+
+static char done_path[64];
+
+/* Leaves a mark: descriptor @arg was kept, and nothing else of the parent's. */
+static int leave_mark(const void *arg)
+{
+	const int *kept = arg;
+	char new_path[80];
+	int fd;
+
+	snprintf(new_path, sizeof(new_path), "%s.new", done_path);
+	fd = open(new_path, O_WRONLY | O_CREAT, 0600);
+	if (fd < 0)
+		return -EIO;
+	if (*kept >= 0 && fcntl(*kept, F_GETFD) < 0)
+		return -EBADF;
+	for (int other = 3; other < 64; other++)
+		if (other != *kept && other != fd && fcntl(other, F_GETFD) >= 0 &&
+		    write(fd, "open\n", 5) < 0)
+			return -EIO;
+	close(fd);
+	/* Whole at once, for those who wait for it. */
+	return rename(new_path, done_path) ? -errno : 0;
+}
+
+static int always_fails(const void *arg)
+{
+	(void)arg;
+	return -EIO;
+}
+
+static bool is_marked(void)
+{
+	return !access(done_path, F_OK);
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	snprintf(done_path, sizeof(done_path), "/tmp/subtick-guard-test-%d", getpid());
+	unlink(done_path);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	unlink(done_path);
+	return 0;
+}
+
+static void test_on_request(void **state)
+{
+	struct guard guard = {0};
+	int none = -1;
+
+	(void)state;
+	assert_int_equal(guard_start(&guard, -1, leave_mark, &none), 0);
+	assert_false(is_marked());
+	assert_int_equal(guard_undo(&guard), 0);
+	assert_true(is_marked());
+	/* There is none any more. */
+	assert_int_equal(guard_undo(&guard), -EIO);
+	assert_int_equal(guard_start(&guard, -1, always_fails, NULL), 0);
+	assert_int_equal(guard_undo(&guard), -EIO);
+}
+
+static void test_dismissed(void **state)
+{
+	struct guard guard = {0};
+	int none = -1;
+
+	(void)state;
+	assert_int_equal(guard_start(&guard, -1, leave_mark, &none), 0);
+	guard_dismiss(&guard);
+	assert_false(is_marked());
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+}
+
+static void test_after_sigkill(void **state)
+{
+	char text[16] = "";
+	int ready[2], kept;
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(pipe(ready), 0);
+	pid = fork();
+	if (!pid) {
+		struct guard guard = {0};
+
+		kept = dup(ready[0]);
+		if (guard_start(&guard, kept, leave_mark, &kept) || write(ready[1], "x", 1) != 1)
+			_exit(1);
+		pause();
+		_exit(1);
+	}
+	assert_int_equal(read(ready[0], text, 1), 1);
+	assert_false(is_marked());
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	/* The guard is no child of ours: its mark is all there is to wait for. */
+	for (int i = 0; i < 1000 && !is_marked(); i++)
+		usleep(10000);
+	assert_true(is_marked());
+	kept = open(done_path, O_RDONLY);
+	/* The socket to the dead parent is the only other descriptor. */
+	assert_int_equal(read(kept, text, sizeof(text)), 5);
+	close(kept);
+	close(ready[0]);
+	close(ready[1]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_on_request, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_dismissed, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_after_sigkill, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The load meter on sources of the test's own: what its window holds, and the report of it. */
+#include "measure/load/load.h"
+
+#include <math.h>
+
+#include "measure/load/sources.h"
+#include "test.h"
+
+#define BURST 40 /* the bucket that every burst of the fake falls into */
+#define VEC   3
+#define MSEC  1000000ULL
+
+/* Linked instead of the one that looks at this machine; see meson.build. */
+int __wrap_load_source_open(const char *name, const struct load_source_opts *opts,
+			    struct load_source **ret_source, struct err *err);
+
+/* Cumulative, as a kernel's are. A quarter of each ms is a task, the rest idle. */
+static uint64_t now_ns, bursts[HIST_NR], vec_ns;
+static uint32_t next_flags;
+
+static void fake_sample(struct load_source *source, struct load_sample *samples)
+{
+	now_ns += MSEC;
+	vec_ns += 10;
+	for (unsigned int cpu = 0; cpu < source->nr_cpus; cpu++) {
+		struct load_sample *s = &samples[cpu];
+
+		*s = (struct load_sample){.stamp_ns = now_ns,
+					  .wall_ns = now_ns,
+					  .total = now_ns,
+					  .busy = now_ns / 4,
+					  .flags = next_flags};
+		s->part_ns[LOAD_PART_TASK] = now_ns / 4;
+		s->part_ns[LOAD_PART_IDLE] = now_ns - now_ns / 4;
+	}
+}
+
+/* A burst ends just before each look: whoever looks twice per window loses one. */
+static const uint64_t *fake_bursts(struct load_source *source, unsigned int cpu)
+{
+	(void)source;
+	if (!cpu)
+		bursts[BURST]++;
+	return bursts;
+}
+
+static void fake_vecs(struct load_source *source, unsigned int cpu, struct load_vecs *ret_vecs)
+{
+	(void)source;
+	(void)cpu;
+	*ret_vecs = (struct load_vecs){.ns[VEC] = vec_ns, .count[VEC] = vec_ns / 10};
+}
+
+static void fake_losses(struct load_source *source, struct load_losses *losses)
+{
+	(void)source;
+	losses->torn = 5;
+}
+
+static void fake_close(struct load_source *source)
+{
+	(void)source;
+}
+
+static const struct load_source_ops fake_ops = {
+	.name = "bpf",
+	.what = "a source of the test's own",
+	.sample = fake_sample,
+	.losses = fake_losses,
+	.vecs = fake_vecs,
+	.bursts = fake_bursts,
+	.close = fake_close,
+};
+
+/* Beside it: a /proc/stat that shows twice as much, and knows no parts. */
+static void stat_sample(struct load_source *source, struct load_sample *samples)
+{
+	for (unsigned int cpu = 0; cpu < source->nr_cpus; cpu++)
+		samples[cpu] = (struct load_sample){
+			.stamp_ns = now_ns, .total = now_ns / MSEC * 10, .busy = now_ns / MSEC * 5};
+}
+
+static const struct load_source_ops stat_ops = {
+	.name = "procstat",
+	.what = "another",
+	.sample = stat_sample,
+	.losses = fake_losses,
+	.close = fake_close,
+};
+
+static struct load_source fake = {
+	.ops = &fake_ops, .rate = 1.0, .parts = 1u << LOAD_PART_TASK | 1u << LOAD_PART_IDLE};
+static struct load_source stat = {.ops = &stat_ops, .rate = 1.0};
+
+int __wrap_load_source_open(const char *name, const struct load_source_opts *opts,
+			    struct load_source **ret_source, struct err *err)
+{
+	(void)err;
+	fake.nr_cpus = stat.nr_cpus = opts->nr_cpus;
+	if (name && strcmp(name, "procstat"))
+		return -ENOENT;
+	*ret_source = name ? &stat : &fake;
+	return 0;
+}
+
+static struct meter *open_started(const struct load_opts *opts)
+{
+	struct meter *meter;
+
+	assert_int_equal(load_open(opts, &meter, NULL), 0);
+	assert_int_equal(meter->ops->start(meter, NULL), 0);
+	return meter;
+}
+
+/* Each burst since the start is in one window. */
+static void test_bursts(void **state)
+{
+	struct meter *meter = open_started(&(struct load_opts){.bursts = true});
+	uint64_t first = bursts[BURST], seen = 0;
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(meter->ops->read(meter, NULL, NULL), 0);
+		seen += load_window(meter)->cpu_bursts[0][BURST];
+	}
+	assert_int_equal(seen, bursts[BURST] - first);
+	assert_true(seen >= 3);
+	meter->ops->close(meter);
+}
+
+static void test_window(void **state)
+{
+	struct meter *meter = open_started(&(struct load_opts){.softirq = true});
+	const struct load_window *w = load_window(meter);
+
+	(void)state;
+	assert_int_equal(meter->ops->read(meter, NULL, NULL), 0);
+	assert_string_equal(w->source, "bpf");
+	assert_null(w->passed_over);
+	assert_true(cpuset_count(&w->cpus) >= 1);
+	assert_int_equal(w->cpu[0].window_ns, MSEC);
+	assert_int_equal(w->cpu[0].busy_ns + w->cpu[0].part_ns[LOAD_PART_STEAL], MSEC / 4);
+	assert_int_equal(w->cpu[0].part_ns[LOAD_PART_IDLE], MSEC - MSEC / 4);
+	assert_true(w->closure_max_ratio < 1e-9);
+	assert_int_equal(w->parts & ~(1u << LOAD_PART_STEAL), fake.parts);
+	assert_int_equal(w->parts >> LOAD_PART_STEAL & 1, w->steal_known);
+	assert_int_equal(w->cpu_vecs[0].ns[VEC], 10);
+	assert_int_equal(w->cpu_vecs[0].count[VEC], 1);
+	assert_null(w->cpu_bursts);
+	assert_int_equal(w->losses.torn, 5);
+	assert_true(w->losses.odd_edges == LOAD_NO_LOSS);
+	/* A source that was not asked for shows nothing. */
+	assert_null(load_shown(w, "procstat", 0));
+	meter->ops->close(meter);
+}
+
+static void test_shown(void **state)
+{
+	struct meter *meter = open_started(&(struct load_opts){.compare = true});
+	const struct load_window *w = load_window(meter);
+
+	(void)state;
+	assert_int_equal(meter->ops->read(meter, NULL, NULL), 0);
+	assert_true(fabs(load_shown(w, "procstat", 0)->busy_ratio - 0.5) < 1e-9);
+	assert_ptr_equal(load_shown(w, "bpf", 0), &w->cpu[0]);
+	assert_null(load_shown(w, "schedstat", 0));
+	/* Without a figure it shows nothing either. */
+	next_flags = LOAD_TORN;
+	assert_int_equal(meter->ops->read(meter, NULL, NULL), 0);
+	next_flags = 0;
+	assert_null(load_shown(w, "bpf", 0));
+	assert_non_null(load_shown(w, "procstat", 0));
+	meter->ops->close(meter);
+}
+
+static const struct value *quality(const struct report *report, const char *key)
+{
+	int col = table_find(report->quality, key);
+
+	return col < 0 ? NULL : table_cell(report->quality, 0, col);
+}
+
+static const struct value *cell(const struct table *table, const char *key)
+{
+	int col = table_find(table, key);
+
+	assert_true(col >= 0);
+	return table_cell(table, 0, col);
+}
+
+static void test_report(void **state)
+{
+	struct meter *meter =
+		open_started(&(struct load_opts){.compare = true, .softirq = true, .bursts = true});
+	const struct load_window *w = load_window(meter);
+	struct report *report;
+
+	(void)state;
+	assert_int_equal(meter->ops->read(meter, &report, NULL), 0);
+	assert_int_equal(report->window_ns, w->window_ns);
+	assert_string_equal(report->tables[0]->key, "cpus");
+	assert_true(cell(report->tables[0], "task_ratio")->f64 ==
+		    load_part_ratio(&w->cpu[0], LOAD_PART_TASK));
+	/* What the source does not know is null; what it cannot lose is no key: 0 would be a promise. */
+	assert_int_equal(cell(report->tables[0], "hardirq_ratio")->kind, VALUE_NULL);
+	assert_true(cell(report->tables[0], "compare.procstat_busy_ratio")->f64 == 0.5);
+	assert_true(cell(report->fields, "wrong_ratio")->f64 == w->wrong_ratio);
+	assert_int_equal(cell(report->tables[0], "compare.bpf_pmu_busy_ratio")->kind, VALUE_NULL);
+	assert_int_equal(quality(report, "torn_total")->u64, 5);
+	assert_null(quality(report, "odd_edges_total"));
+	assert_null(quality(report, "read_error_total"));
+	assert_string_equal(report->tables[1]->key, "softirqs");
+	assert_string_equal(cell(report->tables[1], "vec")->str, "NET_RX");
+	assert_true(cell(report->tables[1], "softirq_ratio")->f64 == 10.0 / MSEC);
+	assert_string_equal(report->tables[2]->key, "bursts");
+	assert_int_equal(cell(report->tables[2], "count")->u64, w->cpu_bursts[0][BURST]);
+	report_free(report);
+	meter->ops->close(meter);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_bursts),
+		cmocka_unit_test(test_window),
+		cmocka_unit_test(test_shown),
+		cmocka_unit_test(test_report),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* From what was read to the figures of a window, and from those to the report. */
+#include "test.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "measure/runq/filter.h"
+#include "measure/runq/report.h"
+#include "measure/runq/waits.h"
+#include "measure/runq/window.h"
+#include "stats/hist.h"
+
+static const uint64_t le_ns[] = {1000, 100000};
+static const double percentiles[] = {50, 99};
+
+static struct runq_window window;
+static struct runq_waits_list list;
+static struct runq_filter filter;
+
+static int setup(void **state)
+{
+	(void)state;
+	window = (struct runq_window){
+		.per = RUNQ_PER_CGROUP,
+		.source = RUNQ_SOURCE_SCHED_INFO,
+		.hierarchy = RUNQ_HIERARCHY_V2,
+		.sample_ratio = 1.0,
+		.le_ns = le_ns,
+		.nr_le = 2,
+		.percentiles = percentiles,
+		.nr_percentiles = 2,
+		.causes_known = (1u << RUNQ_NR_CAUSES) - 1,
+	};
+	list = (struct runq_waits_list){0};
+	filter = (struct runq_filter){0};
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	runq_window_clear(&window);
+	runq_waits_clear(&list);
+	runq_filter_close(&filter);
+	return 0;
+}
+
+/* @nr waits of @ns each. */
+static void waited(uint64_t key, const char *path, uint64_t nr, uint64_t ns)
+{
+	struct runq_group *group = runq_group_new(
+		&(struct runq_group){.key = key, .cgroup_id = key * 10, .comm = "comm"}, path);
+	struct runq_totals totals = {.max_ns = ns};
+	struct err err = {0};
+
+	totals.count[hist_index(ns)] = nr;
+	totals.cause_ns[RUNQ_SAME] = nr * ns;
+	for (unsigned int i = 0; i < 2; i++)
+		if (hist_index(le_ns[i]) == hist_index(ns) && ns <= le_ns[i])
+			totals.below[i] = nr;
+	assert_int_equal(runq_waits_add(&list, group, false, &totals, &err), 0);
+	runq_group_put(group);
+}
+
+static void ask_for(const char *const *paths, size_t nr, bool tree)
+{
+	filter.asked = calloc(nr, sizeof(*filter.asked));
+	for (filter.nr = 0; filter.nr < nr; filter.nr++)
+		filter.asked[filter.nr] = runq_group_new(&(struct runq_group){0}, paths[filter.nr]);
+	filter.tree = tree;
+}
+
+static void close_window(void)
+{
+	struct err err = {0};
+
+	assert_int_equal(runq_window_groups(&window, &list, &filter, &err), 0);
+}
+
+static void test_figures(void **state)
+{
+	const struct runq_group_window *group;
+
+	(void)state;
+	waited(7, "/a", 100, 50000);
+	waited(9, "/b", 3, 700);
+	close_window();
+	assert_int_equal(window.nr_groups, 2);
+	group = &window.groups[0];
+	assert_int_equal(group->party.kind, RUNQ_PARTY_GROUP);
+	assert_string_equal(group->party.group->path, "/a");
+	assert_int_equal(group->count, 100);
+	assert_int_equal(group->sum_ns, 5000000);
+	assert_float_equal(group->avg_ns, 50000, 0);
+	assert_int_equal(group->max_ns, 50000);
+	assert_int_equal(group->cause_ns[RUNQ_SAME], 5000000);
+	assert_int_equal(group->le_count[0], 0);
+	assert_int_equal(group->le_count[1], 100);
+	assert_true(fabs(group->percentile_ns[0] - 50000) <= 50000.0 / HIST_SUB);
+	assert_true(isnan(group->count_stderr_ratio) && isnan(group->sum_stderr_ratio));
+	assert_int_equal(window.groups[1].le_count[0], 3);
+	assert_int_equal(window.groups[1].le_count[1], 3);
+}
+
+static void test_sampled(void **state)
+{
+	(void)state;
+	window.sample_ratio = 0.25;
+	waited(7, "/a", 100, 50000);
+	close_window();
+	assert_int_equal(window.groups[0].count, 400);
+	assert_int_equal(window.groups[0].sum_ns, 20000000);
+	assert_int_equal(window.groups[0].cause_ns[RUNQ_SAME], 20000000);
+	assert_int_equal(window.groups[0].le_count[1], 400);
+	/* Neither a maximum nor an average grows with the number of waits. */
+	assert_int_equal(window.groups[0].max_ns, 50000);
+	assert_float_equal(window.groups[0].avg_ns, 50000, 0);
+	assert_float_equal(window.groups[0].count_stderr_ratio, sqrt(0.75 / 100), 1e-12);
+	assert_true(window.groups[0].sum_stderr_ratio > 0.0);
+}
+
+static bool has(const char *path)
+{
+	for (size_t i = 0; i < window.nr_groups; i++)
+		if (!strcmp(runq_party_path(&window.groups[i].party), path))
+			return true;
+	return false;
+}
+
+static void test_asked_for(void **state)
+{
+	static const char *const asked[] = {"/a", "/silent"};
+
+	(void)state;
+	ask_for(asked, 2, false);
+	waited(7, "/a", 1, 1000);
+	waited(8, "/a/b", 1, 1000);
+	waited(9, "/ab", 1, 1000);
+	waited(RUNQ_KEY_OTHER, "(other)", 1, 1000);
+	close_window();
+	/* What found no slot may be of any cgroup; one without waits is a row all the same. */
+	assert_int_equal(window.nr_groups, 3);
+	assert_true(has("/a") && has("(other)") && has("/silent"));
+	assert_int_equal(window.groups[2].count, 0);
+	assert_true(isnan(window.groups[2].avg_ns) && isnan(window.groups[2].percentile_ns[0]));
+	filter.tree = true;
+	close_window();
+	assert_int_equal(window.nr_groups, 4);
+	assert_true(has("/a/b") && !has("/ab"));
+}
+
+static void test_verdict(void **state)
+{
+	static const char *const asked[] = {"/a", "/b"};
+
+	(void)state;
+	window.limit_percent = 99;
+	window.limit_ns = 10000;
+	ask_for(asked, 2, false);
+	waited(RUNQ_KEY_OTHER, "(other)", 1, 90000);
+	waited(7, "/a", 1, 90000);
+	waited(8, "/b", 1, 900);
+	waited(9, "/c", 1, 90000);
+	close_window();
+	/* Only what was asked for is judged. */
+	assert_int_equal(window.nr_exceeded, 1);
+	assert_false(window.groups[0].exceeded);
+	assert_true(window.groups[1].exceeded);
+	assert_false(window.groups[2].exceeded);
+	assert_int_equal(window.windows_exceeded, 1);
+	window.limit_ns = 95000;
+	close_window();
+	/* A window that is fine does not make up for one that was not. */
+	assert_int_equal(window.nr_exceeded, 0);
+	assert_int_equal(window.windows_exceeded, 1);
+}
+
+/* Linear inside its bucket, a percentile can lie above every wait: neither shown nor judged so. */
+static void test_verdict_is_of_what_is_shown(void **state)
+{
+	const struct runq_group_window *group;
+
+	(void)state;
+	waited(7, "/a", 100, 5000);
+	window.limit_percent = 99;
+	window.limit_ns = 5050;
+	close_window();
+	group = &window.groups[0];
+	assert_true(hist_high(hist_index(5000)) > window.limit_ns);
+	assert_float_equal(group->percentile_ns[1], 5000, 0);
+	assert_false(group->exceeded);
+	window.limit_ns = 4999;
+	close_window();
+	group = &window.groups[0];
+	assert_true(group->exceeded);
+	assert_float_equal(group->judged_ns, group->percentile_ns[1], 0);
+}
+
+static const struct value *cell(const struct report *report, const char *table, size_t row,
+				const char *key)
+{
+	for (size_t i = 0; i < report->nr_tables; i++)
+		if (!strcmp(report->tables[i]->key, table))
+			return table_cell(report->tables[i], row,
+					  (size_t)table_find(report->tables[i], key));
+	fail_msg("no table %s", table);
+	return NULL;
+}
+
+static void test_report(void **state)
+{
+	static const char *const asked[] = {"/silent"};
+	struct report *report;
+
+	(void)state;
+	window.causes_known &= ~(1u << RUNQ_THROTTLED);
+	window.schedstat_ratio = 0.5;
+	window.unbooked_ratio = NAN;
+	waited(7, "/a", 2, 50000);
+	waited(8, "/a", 2, 200000);
+	close_window();
+	assert_int_equal(runq_report(&window, &report), 0);
+	assert_int_equal(cell(report, "groups", 0, "cgroup_id")->u64, 70);
+	assert_int_equal(cell(report, "groups", 0, "sum_ns")->u64, 100000);
+	assert_int_equal(cell(report, "groups", 0, "causes.same_group_ns")->u64, 100000);
+	assert_int_equal(cell(report, "groups", 0, "causes.throttled_ns")->kind, VALUE_NULL);
+	/* Above the last boundary there is a row without an edge, if there are such waits. */
+	assert_int_equal(cell(report, "groups", 0, "le")->table->nr_rows, 2);
+	assert_int_equal(cell(report, "groups", 1, "le")->table->nr_rows, 3);
+	assert_int_equal(table_cell(cell(report, "groups", 1, "le")->table, 2, 0)->kind,
+			 VALUE_NULL);
+	assert_int_equal(table_cell(cell(report, "groups", 1, "le")->table, 2, 1)->u64, 2);
+	report_free(report);
+	ask_for(asked, 1, false);
+	close_window();
+	assert_int_equal(runq_report(&window, &report), 0);
+	assert_int_equal(cell(report, "groups", 0, "count")->u64, 0);
+	assert_int_equal(cell(report, "groups", 0, "cgroup_id")->kind, VALUE_NULL);
+	assert_int_equal(cell(report, "groups", 0, "ended")->kind, VALUE_NULL);
+	assert_int_equal(cell(report, "groups", 0, "max_ns")->kind, VALUE_NULL);
+	assert_int_equal(cell(report, "groups", 0, "p99_ns")->kind, VALUE_NULL);
+	report_free(report);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_figures, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_sampled, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_asked_for, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_verdict, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_verdict_is_of_what_is_shown, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_report, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

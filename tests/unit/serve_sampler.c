@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The exporter is ready only while windows end well; a thread that fails is alive, not ready. */
+#include "test.h"
+
+#include <stdatomic.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "serve/collectors.h"
+#include "serve/sampler.h"
+
+static atomic_bool broken;
+
+static int fake_read(struct meter *meter, struct report **ret_report, struct err *err)
+{
+	(void)meter;
+	if (atomic_load(&broken))
+		return err_set(err, -EIO, "broken on purpose");
+	if (ret_report)
+		*ret_report = report_new("fake");
+	return 0;
+}
+
+static void fake_absorb(struct store *store, const struct config *config,
+			const struct meter *meter, const struct report *report)
+{
+	(void)store;
+	(void)config;
+	(void)meter;
+	(void)report;
+}
+
+static void quiet(const char *fmt, ...)
+{
+	(void)fmt;
+}
+
+static const struct meter_ops fake_meter_ops = {.read = fake_read};
+static struct meter fake_meter = {.ops = &fake_meter_ops};
+static const struct collector_ops fake_ops = {.name = "fake", .absorb = fake_absorb};
+
+/* Up to five seconds: a loaded machine is late, and only an answer that never comes is wrong. */
+static bool becomes(const struct sampler *sampler, bool ready)
+{
+	const struct timespec ms = {.tv_nsec = 1000000};
+
+	for (int i = 0; i < 5000; i++) {
+		if (sampler_ready(sampler) == ready)
+			return true;
+		nanosleep(&ms, NULL);
+	}
+	return false;
+}
+
+static void wait_rounds(struct sampler *sampler)
+{
+	uint64_t count;
+	const struct timespec ms = {.tv_nsec = 1000000};
+
+	for (int rounds = 0; rounds < 3;) {
+		if (read(sampler->notify_fd, &count, sizeof(count)) > 0)
+			rounds++;
+		nanosleep(&ms, NULL);
+	}
+}
+
+static void test_ready(void **state)
+{
+	struct collector collectors[8] = {{.ops = &fake_ops, .meter = &fake_meter}};
+	struct config config;
+	struct store store;
+	struct err err = {0};
+	struct sampler sampler = {.collectors = collectors,
+				  .store = &store,
+				  .config = &config,
+				  .log = quiet};
+
+	(void)state;
+	assert_int_equal(config_init(&config), 0);
+	config.interval_ns = NSEC_PER_MSEC;
+	assert_int_equal(store_init(&store, config.le_ns, config.nr_le), 0);
+	atomic_store(&broken, true);
+	assert_int_equal(sampler_open(&sampler, &err), 0);
+	assert_int_equal(sampler_start(&sampler, &err), 0);
+	wait_rounds(&sampler);
+	assert_false(sampler_ready(&sampler));
+	assert_true(sampler_alive(&sampler));
+	atomic_store(&broken, false);
+	assert_true(becomes(&sampler, true));
+	/* A second and three intervals after the last good window. */
+	atomic_store(&broken, true);
+	assert_true(becomes(&sampler, false));
+	assert_true(sampler_alive(&sampler));
+	sampler_close(&sampler);
+	for (size_t i = 0; i < collector_count(); i++)
+		shared_put(collectors[i].last);
+	store_free(&store);
+	config_free(&config);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_ready),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

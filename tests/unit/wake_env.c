@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The kernel's counters of idle states around windows: no gap between two, and CPUs that come and go. */
+#include "test.h"
+#include "tree.h"
+
+#include "measure/wake/env.h"
+
+static void set(const struct tree *tree, int cpu, const char *name, const char *value)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/cpuidle/%s", cpu, name);
+	tree_file(tree, path, value);
+}
+
+/* POLL and C1. */
+static void plug(const struct tree *tree, int cpu)
+{
+	static const char *const zeros[] = {"state0/latency", "state0/disable", "state0/usage",
+					    "state0/time",    "state1/disable", "state1/usage",
+					    "state1/time"};
+
+	for (size_t i = 0; i < sizeof(zeros) / sizeof(zeros[0]); i++)
+		set(tree, cpu, zeros[i], "0\n");
+	set(tree, cpu, "state0/name", "POLL\n");
+	set(tree, cpu, "state1/name", "C1\n");
+	set(tree, cpu, "state1/latency", "2\n");
+}
+
+static uint64_t used(const struct wake_env *env, int cpu)
+{
+	return env->cpus[cpu].after[1].usage - env->cpus[cpu].before[1].usage;
+}
+
+static void test_windows(void **state)
+{
+	const struct tree *tree = *state;
+	struct wake_env env;
+
+	plug(tree, 0);
+	set(tree, 0, "state1/usage", "10\n");
+	assert_int_equal(wake_env_open(&env, tree->root, 2, NULL), 0);
+	assert_int_equal(env.machine.nr_states, 2);
+	set(tree, 0, "state1/usage", "15\n");
+	wake_env_after(&env);
+	assert_true(env.cpus[0].counted);
+	assert_false(env.cpus[1].counted);
+	assert_int_equal(used(&env, 0), 5);
+	/* While the window is being shown. */
+	set(tree, 0, "state1/usage", "17\n");
+	plug(tree, 1);
+	set(tree, 1, "state1/usage", "100\n");
+	wake_env_next(&env);
+	set(tree, 0, "state1/usage", "20\n");
+	set(tree, 1, "state1/usage", "101\n");
+	wake_env_after(&env);
+	assert_int_equal(used(&env, 0), 5);
+	/* A CPU that came in between begins with what it has. */
+	assert_true(env.cpus[1].counted);
+	assert_int_equal(used(&env, 1), 1);
+	wake_env_close(&env);
+}
+
+static void test_offline(void **state)
+{
+	const struct tree *tree = *state;
+	struct wake_env env;
+	uint64_t claimed_ns = 7;
+
+	plug(tree, 0);
+	assert_int_equal(wake_env_open(&env, tree->root, 1, NULL), 0);
+	tree_remove(tree, "/sys/devices/system/cpu/cpu0/cpuidle/state0/name");
+	wake_env_after(&env);
+	assert_false(env.cpus[0].counted);
+	wake_env_next(&env);
+	/* Its name and claim stay known. */
+	assert_string_equal(wake_env_name(&env, 0, 1), "C1");
+	assert_false(wake_env_claim(&env, 0, 0, &claimed_ns));
+	assert_int_equal(claimed_ns, 7);
+	assert_true(wake_env_claim(&env, 0, 1, &claimed_ns));
+	assert_int_equal(claimed_ns, 2000);
+	wake_env_close(&env);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_windows, tree_setup, tree_teardown),
+		cmocka_unit_test_setup_teardown(test_offline, tree_setup, tree_teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

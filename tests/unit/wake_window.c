@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A window of wake as plain numbers: histograms, what is not known, and every allocation failing. */
+#include "test.h"
+#include "oom.h"
+
+#include <math.h>
+
+#include "measure/wake/fill.h"
+#include "stats/hist.h"
+
+#define POINTS 40
+
+/* Two cores without a cpuidle driver: WFI, the kernel's state 1. */
+struct bench {
+	struct wake_cpu_env cpus[2];
+	struct wake_env env;
+	struct wake_probe probe;
+	struct wake_worker workers[2];
+	struct wake_run run;
+	struct wake_point points[POINTS];
+	struct wake_window window;
+};
+
+static int setup(void **state)
+{
+	struct bench *b = calloc(1, sizeof(*b));
+
+	if (!b)
+		return -1;
+	b->env = (struct wake_env){.nr_cpus = 2, .cpus = b->cpus};
+	b->run = (struct wake_run){.probe = &b->probe, .workers = b->workers, .nr_workers = 2};
+	b->run.plan.sources = 1u << WAKE_TIMER | 1u << WAKE_REMOTE;
+	b->run.plan.sweep = (struct wake_sweep){300000, 400000, 1.1, POINTS / 2};
+	for (int i = 0; i < POINTS; i++)
+		b->points[i] = (struct wake_point){
+			.latency_ns = i % 2 ? 5000 : 1000,
+			.user_ns = 9000,
+			.irq_ns = INT32_MIN,
+			.state = 1,
+			.source = i % 2 ? WAKE_REMOTE : WAKE_TIMER,
+		};
+	for (int i = 0; i < 2; i++) {
+		b->workers[i].cpu = i;
+		b->workers[i].points = b->points;
+		b->workers[i].nr = POINTS;
+		b->workers[i].calibration = (struct wake_calibration){
+			.known = true, .stamp = {50 + i, 4}, .clock_step_ns = 32};
+	}
+	*state = b;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct bench *b = *state;
+
+	wake_window_free(&b->window);
+	free(b);
+	return 0;
+}
+
+static void test_points(void **state)
+{
+	struct bench *b = *state;
+	struct wake_window *w = &b->window;
+
+	w->breakdown = true;
+	assert_int_equal(wake_fill(w, &b->env, &b->run, NULL), 0);
+	assert_int_equal(w->nr_cpus, 2);
+	assert_int_equal(w->nr_states, 4);
+	assert_int_equal(w->cpus[1].first_state, 2);
+	assert_int_equal(w->states[2].cpu, 1);
+	assert_int_equal(w->states[2].source, WAKE_TIMER);
+	assert_int_equal(w->states[3].source, WAKE_REMOTE);
+	assert_int_equal(w->states[0].claimed_ns, WAKE_UNKNOWN);
+	assert_int_equal(w->states[0].usage, WAKE_UNKNOWN);
+	assert_int_equal(w->states[0].verdict, WAKE_NO_CLAIM);
+	assert_int_equal(w->nr_pairs, 2);
+	assert_true(w->pairs[1].cpu == 1 && w->pairs[1].prewake.ns == 4000);
+	/* Exit and user, by each source on each core. */
+	assert_int_equal(w->nr_stages, 8);
+	assert_int_equal(w->nr_residencies, 0);
+	assert_int_equal(w->overhead_ns, 51);
+	assert_int_equal(w->uncertainty_ns, 4 + 32 + 51);
+	assert_int_equal(w->not_a_timer, WAKE_UNKNOWN);
+	assert_true(isnan(w->cpus[0].busy_median_ns));
+	/* One core that never idled: nothing can be said for all of them. */
+	b->workers[0].calibration.known = false;
+	assert_int_equal(wake_fill(w, &b->env, &b->run, NULL), 0);
+	assert_int_equal(w->nr_cpus, 2);
+	assert_int_equal(w->overhead_ns, WAKE_UNKNOWN);
+	assert_int_equal(w->cpus[0].overhead_ns, WAKE_UNKNOWN);
+	assert_int_equal(w->uncertainty_ns, WAKE_UNKNOWN);
+	assert_int_equal(w->cpus[1].overhead_ns, 51);
+}
+
+/* Counts up to a boundary are exact: 1023 ns is the first one's, 1024 the second's. */
+static void test_histogram(void **state)
+{
+	static struct wake_hist hists[2], prev[2];
+	struct wake_counts counts[2] = {{.other = 4}, {.odd_state = 1}}, counts_prev[2] = {0};
+	struct wake_passive passive = {2, 1, true, hists, prev, counts, counts_prev};
+	struct bench *b = *state;
+	struct wake_window *w = &b->window;
+
+	memset(hists, 0, sizeof(hists));
+	memset(prev, 0, sizeof(prev));
+	prev[0].count[hist_index(5)] = hists[0].count[hist_index(5)] = 100;
+	prev[0].sum_ns = 500;
+	hists[0].count[hist_index(1023)] += 3;
+	hists[0].count[hist_index(1024)] += 2;
+	hists[0].count[hist_index(20000000)] += 1;
+	hists[0].sum_ns = 500 + 3 * 1023 + 2 * 1024 + 20000000;
+	hists[0].min_ns = 5;
+	hists[0].max_ns = 20000000;
+	b->run.plan.sources = 1u << WAKE_PASSIVE;
+	assert_int_equal(wake_fill(w, &b->env, &b->run, &passive), 0);
+	/* Without a driver a core has its row even if it never woke. */
+	assert_int_equal(w->nr_states, 2);
+	assert_int_equal(w->states[0].index, 1);
+	assert_int_equal(w->states[0].summary.count, 6);
+	assert_int_equal(w->states[0].le[0], 3);
+	assert_int_equal(w->states[0].le[1], 5);
+	assert_int_equal(w->states[0].le[WAKE_NR_LE - 1], 5);
+	assert_int_equal(w->states[0].sum_ns, 3 * 1023 + 2 * 1024 + 20000000);
+	assert_int_equal(w->states[1].summary.count, 0);
+	assert_true(isnan(w->states[1].summary.max_ns));
+	assert_int_equal(w->states[1].verdict, WAKE_NO_POINTS);
+	assert_int_equal(w->taken, 6);
+	assert_int_equal(w->asked, 6 + 4 + 1);
+	assert_int_equal(w->rejected[WAKE_REJ_BEFORE_IDLE], 0);
+	assert_int_equal(w->rejected[WAKE_REJ_LOST], WAKE_UNKNOWN);
+	assert_int_equal(w->from_ns, WAKE_UNKNOWN);
+}
+
+static void test_without_memory(void **state)
+{
+	struct bench *b = *state;
+	unsigned long failed = 1, at;
+
+	b->window.breakdown = true;
+	for (at = 0; failed; at++) {
+		int rc;
+
+		wake_window_free(&b->window);
+		b->window.breakdown = true;
+		oom_arm(at, false);
+		rc = wake_fill(&b->window, &b->env, &b->run, NULL);
+		failed = oom_disarm();
+		assert_int_equal(rc, failed ? -ENOMEM : 0);
+	}
+	assert_true(at > 10);
+	assert_int_equal(b->window.nr_states, 4);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_points, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_histogram, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_without_memory, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

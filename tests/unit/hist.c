@@ -56,6 +56,15 @@ static void test_kernel_half(void **state)
 	}
 }
 
+static void test_kernel_msb(void **state)
+{
+	(void)state;
+	for (unsigned int bit = 0; bit < 64; bit++) {
+		assert_int_equal(hist_msb(1ULL << bit), bit);
+		assert_int_equal(hist_msb((1ULL << bit) | ((1ULL << bit) - 1)), bit);
+	}
+}
+
 static int compare_u64(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
@@ -123,7 +132,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_edges),	    cmocka_unit_test(test_kernel_half),
-		cmocka_unit_test(test_percentiles),
+		cmocka_unit_test(test_kernel_msb),  cmocka_unit_test(test_percentiles),
 		cmocka_unit_test(test_moments),
 	};
 

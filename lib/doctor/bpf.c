@@ -217,13 +217,13 @@ void doctor_check_unprivileged(const struct doctor *d, enum doctor_id id, struct
 void doctor_check_bpf_stats(const struct doctor *d, enum doctor_id id, struct doctor_row *row)
 {
 	uint64_t value;
-	int rc = sys_read_u64(d->root, "/proc/sys/kernel/sys_bpf_stats_enabled", &value);
+	int rc = sys_read_u64(d->root, "/proc/sys/kernel/bpf_stats_enabled", &value);
 
 	if (rc)
 		doctor_set(row, DOCTOR_WARN, NULL,
-			   "unknown: kernel.sys_bpf_stats_enabled is not readable (%s)", strerror(-rc));
+			   "unknown: kernel.bpf_stats_enabled is not readable (%s)", strerror(-rc));
 	else if (value)
-		doctor_set(row, DOCTOR_WARN, "sysctl -w kernel.sys_bpf_stats_enabled=0",
+		doctor_set(row, DOCTOR_WARN, "sysctl -w kernel.bpf_stats_enabled=0",
 			   "on: the kernel times every run of a program, which adds to each event");
 	else
 		doctor_set(row, DOCTOR_OK, NULL, "off");

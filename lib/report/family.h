@@ -53,9 +53,9 @@ enum family_type {
 	X(F_UPDATE_TIME, "subtick_collector_last_update_seconds", FAMILY_GAUGE, UNIT_NS,           \
 	  "When the last window ended, Unix time.")                                                \
 	X(F_BPF_TIME, "subtick_bpf_run_seconds", FAMILY_COUNTER, UNIT_NS,                          \
-	  "Time in our programs inside the kernel; needs kernel.sys_bpf_stats_enabled.")               \
+	  "Time in our programs inside the kernel; needs kernel.bpf_stats_enabled.")               \
 	X(F_BPF_RUNS, "subtick_bpf_runs", FAMILY_COUNTER, UNIT_COUNT,                              \
-	  "Runs of our programs inside the kernel; needs kernel.sys_bpf_stats_enabled.")               \
+	  "Runs of our programs inside the kernel; needs kernel.bpf_stats_enabled.")               \
 	X(F_BPF_MEMORY, "subtick_bpf_map_bytes", FAMILY_GAUGE, UNIT_BYTES, "Kernel memory of our BPF maps at the start.") \
 	X(F_HTTP_REQUESTS, "subtick_http_requests", FAMILY_COUNTER, UNIT_COUNT, "Answers by status code.") \
 	X(F_HTTP_CONNECTIONS, "subtick_http_connections", FAMILY_GAUGE, UNIT_COUNT, "Open connections.") \

@@ -17,7 +17,7 @@ struct sys_bpf_own {
 struct sys_bpf_own_cost {
 	char name[16];
 	uint64_t run_ns;
-	uint64_t runs; /* 0 as well while kernel.sys_bpf_stats_enabled is off */
+	uint64_t runs; /* 0 as well while kernel.bpf_stats_enabled is off */
 };
 
 /* Looks through this process's descriptors. */

@@ -49,13 +49,13 @@ static int foreign_programs(void)
 
 bool bench_machine_fit(void)
 {
-	FILE *file = fopen("/proc/sys/kernel/sys_bpf_stats_enabled", "r");
+	FILE *file = fopen("/proc/sys/kernel/bpf_stats_enabled", "r");
 	int stats = 0;
 
 	if (file) {
 		if (fscanf(file, "%d", &stats) == 1 && stats)
-			fprintf(stderr, "kernel.sys_bpf_stats_enabled is on: sysctl "
-					"kernel.sys_bpf_stats_enabled=0\n");
+			fprintf(stderr, "kernel.bpf_stats_enabled is on: sysctl "
+					"kernel.bpf_stats_enabled=0\n");
 		fclose(file);
 	}
 	return !foreign_programs() && !stats;

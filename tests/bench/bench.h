@@ -15,7 +15,7 @@ struct bench_spread {
 struct bench_spread bench_spread(double *values, size_t nr);
 
 /*
- * Foreign BPF programs on scheduler or interrupt events, or sys_bpf_stats_enabled, would be measured
+ * Foreign BPF programs on scheduler or interrupt events, or bpf_stats_enabled, would be measured
  * along: prints which, returns false.
  */
 bool bench_machine_fit(void);

@@ -328,7 +328,7 @@ static void test_times(void **state)
 	tree_file(tree, "/sys/devices/system/cpu/nohz_full", "1-3\n");
 	tree_file(tree, "/proc/cmdline", "nohz_full=1-3 preempt=full\n");
 	tree_file(tree, "/proc/sys/net/core/bpf_jit_enable", "0\n");
-	tree_file(tree, "/proc/sys/kernel/sys_bpf_stats_enabled", "1\n");
+	tree_file(tree, "/proc/sys/kernel/bpf_stats_enabled", "1\n");
 	tree_file(tree, "/sys/devices/system/cpu/cpu1/cpuidle/state1/latency", "3\n");
 	report = look(tree, &probe, all);
 	expect(report, "clocksource", "warn", "hpet: slow", "dmesg");
@@ -336,7 +336,7 @@ static void test_times(void **state)
 	expect(report, "accounting", "warn", "VIRT_GEN (booted with nohz_full=)", "");
 	expect(report, "preemption", "ok", "full, by the command line", "");
 	expect(report, "BPF JIT", "warn", "interpreted", "sysctl -w net.core.bpf_jit_enable=1");
-	expect(report, "BPF statistics", "warn", "adds", "sysctl -w kernel.sys_bpf_stats_enabled=0");
+	expect(report, "BPF statistics", "warn", "adds", "sysctl -w kernel.bpf_stats_enabled=0");
 	expect(report, "cpuidle", "ok", "on CPU 0; CPU 1 differs", "");
 	report_free(report);
 

@@ -63,7 +63,7 @@ static void machine_common(const struct tree *tree, struct probe *probe)
 	tree_file(tree, "/proc/self/schedstat", "1 2 3\n");
 	tree_file(tree, "/proc/sys/net/core/bpf_jit_enable", "1\n");
 	tree_file(tree, "/proc/sys/kernel/unprivileged_bpf_disabled", "2\n");
-	tree_file(tree, "/proc/sys/kernel/sys_bpf_stats_enabled", "0\n");
+	tree_file(tree, "/proc/sys/kernel/bpf_stats_enabled", "0\n");
 	tree_file(tree, "/proc/modules", "");
 	tree_link(tree, "/proc/self/ns/pid", "pid:[4026531836]");
 	tree_link(tree, "/proc/self/ns/cgroup", "cgroup:[4026531835]");

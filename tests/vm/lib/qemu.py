@@ -31,15 +31,21 @@ FATAL = re.compile(r"^\[ *\d+\.\d+\].*(Kernel panic|Oops|BUG:|Unable to handle k
 
 
 class Boot:
-    """How a guest is started: processors, cgroup layout, idle states, memory."""
+    """How a guest is started: processors, cgroup layout, idle states, memory. With icount its clock
+    counts executed instructions, each 2^icount ns: virtual time, which the host's load cannot move."""
 
-    def __init__(self, name, smp=2, cgroup="v2", idle_states=False, memory_mb=512, says=""):
-        self.name, self.smp, self.cgroup = name, smp, cgroup
+    def __init__(self, name, smp=2, cgroup="v2", idle_states=False, memory_mb=512, icount=None,
+                 says=""):
+        self.name, self.smp, self.cgroup, self.icount = name, smp, cgroup, icount
         self.idle_states, self.memory_mb, self.says = idle_states, memory_mb, says
 
 
 def kvm_usable(arch):
     return arch == kernels.MACHINE and os.access("/dev/kvm", os.R_OK | os.W_OK)
+
+
+def on_kvm(arch, boot):
+    return boot.icount is None and kvm_usable(arch)
 
 
 def machine_arguments(arch, boot):
@@ -48,12 +54,16 @@ def machine_arguments(arch, boot):
         raise apt.Unavailable(f"no {QEMU[arch]}; install {PACKAGE[arch]}")
     command = [program, "-M", MACHINE_TYPE[arch], "-smp", str(boot.smp),
                "-m", str(boot.memory_mb), "-nographic", "-no-reboot", "-nodefaults"]
-    if kvm_usable(arch):
+    if on_kvm(arch, boot):
         return command + ["-accel", "kvm", "-cpu", "host"]
     # pauth-impdef: the architected pointer authentication is so slow to emulate that it
     # alone makes an arm64 guest two to four times slower.
     cpu = "max,pauth-impdef=on" if arch == "arm64" else "max"
-    return command + ["-accel", "tcg", "-cpu", cpu]
+    if boot.icount is None:
+        return command + ["-accel", "tcg", "-cpu", cpu]
+    # sleep=off: an idle guest jumps to its next timer. The clock chip must not follow the host.
+    return command + ["-accel", "tcg,thread=single", "-cpu", cpu, "-rtc", "clock=vm",
+                      "-icount", f"shift={boot.icount},sleep=off"]
 
 
 def command_line(entry, boot, initrd, settings, scratch):
@@ -65,7 +75,9 @@ def command_line(entry, boot, initrd, settings, scratch):
     words = [f"console={CONSOLE[entry.arch]}", "panic=-1", "loglevel=2", "printk.time=1"]
     words += [f"SUBTICK_VM_{k.upper()}={v}" for k, v in settings.items()]
     words += [f"SUBTICK_VM_CGROUP={boot.cgroup}", f"SUBTICK_VM_TIME={int(time.time()) - 60}"]
-    if not kvm_usable(entry.arch):
+    if boot.icount is not None:
+        words += [f"SUBTICK_VIRTUAL_TIME={1 << boot.icount}"]
+    elif not kvm_usable(entry.arch):
         words += ["SUBTICK_EMULATED=1"]
     return command + ["-serial", "stdio", "-kernel", str(entry.vmlinuz()),
                       "-initrd", str(initrd), "-append", " ".join(words)]

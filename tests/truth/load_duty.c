@@ -17,6 +17,7 @@
 #define WINDOW_MS 100 /* and at least so many periods: */
 #define PERIODS	  5
 #define BOUND	  0.001 /* a tenth of a point */
+#define CLOSURE	  1e-3	/* an interrupt between the clock and the slot is in one of them */
 /*
  * Instructions per idle cycle between the stamp of the way into idle and the halt, and between the
  * halt and the stamp of the way out: docs/methods/load.md lists them. Counted as idle, yet executed.
@@ -59,7 +60,7 @@ static bool closes(const struct cpu_load_split *split)
 		       split->softirq_on_task + split->ksoftirqd + split->idle_loop;
 
 	return fabs(sum - 1.0) < 1e-6 && fabs(parts - split->busy) < 1e-6 &&
-	       split->closure_error < 1e-6 && !split->flags;
+	       split->closure_error < CLOSURE && !split->flags;
 }
 
 /* False if the window does not close; what it says of busy is a result of its own. */

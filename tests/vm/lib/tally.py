@@ -34,7 +34,7 @@ class Tally:
 
 def column(suite):
     """live/load_duty and live/load_ipi are both about load."""
-    return suite.partition("_")[0] if suite.startswith("live/") else suite
+    return suite.partition("_")[0] if suite.startswith(("live/", "truth/")) else suite
 
 
 def cell(results):

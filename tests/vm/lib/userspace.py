@@ -97,6 +97,16 @@ def build(arch):
     return directory
 
 
+def truth(arch):
+    """(subtick and the program that is all tests in virtual time, their names by boot)"""
+    directory = build(arch)
+    names = {}
+    for line in (directory / "tests/truth/truth_names").read_text().splitlines():
+        boot, name = line.split()
+        names.setdefault(boot, []).append(name)
+    return [directory / "subtick", directory / "tests/truth/truth_all"], names
+
+
 def programs(arch):
     """(subtick and the program that is all live tests, its names), as paths on this machine."""
     directory = build(arch)

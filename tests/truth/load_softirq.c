@@ -8,7 +8,7 @@
 #include "ftrace.h"
 #include "gen/flood.h"
 #include "live.h"
-#include "measure/load_source.h"
+#include "measure/load/sources.h"
 #include "truth.h"
 
 #define MEASURED 1 /* CPU */
@@ -61,7 +61,7 @@ static void check_counts(const struct edge *first, const struct edge *last,
 		(unsigned long long)books->vec_count[NET_RX]);
 }
 
-static void check_share(const char *what, double ratio, uint64_t ns, const struct load_window *w)
+static void check_share(const char *what, double ratio, uint64_t ns, const struct load_cpu_window *w)
 {
 	double truth = (double)ns / (double)w->window_ns;
 
@@ -71,12 +71,12 @@ static void check_share(const char *what, double ratio, uint64_t ns, const struc
 
 /* What runs on top of the idle task, and what the idle task does after it, is no task's time. */
 static void check_tasks(const struct sources *s, const struct edge *first, const struct edge *last,
-			const struct load_window *w)
+			const struct load_cpu_window *w)
 {
-	double tasks = w->part_ratio[LOAD_PART_TASK] + w->part_ratio[LOAD_PART_KSOFTIRQD];
-	struct load_window sched;
+	double tasks = load_part_ratio(w, LOAD_PART_TASK) + load_part_ratio(w, LOAD_PART_KSOFTIRQD);
+	struct load_cpu_window sched;
 
-	load_window(&first->sched[MEASURED], &last->sched[MEASURED], s->sched->rate,
+	load_subtract(&first->sched[MEASURED], &last->sched[MEASURED], s->sched->rate,
 		    s->sched->parts, &sched);
 	live_ok(tasks <= sched.busy_ratio + BOUND, "tasks %.3f %%, by schedstat %.3f %%",
 		tasks * 100.0, sched.busy_ratio * 100.0);
@@ -88,7 +88,7 @@ static void check_flood(const struct sources *s, struct flood_opts *opts)
 	struct edge first = {0}, last = {0};
 	struct ftrace_books books;
 	struct flood flood = {0};
-	struct load_window w;
+	struct load_cpu_window w;
 	struct err err = {0};
 	double sum = 0.0;
 
@@ -103,19 +103,19 @@ static void check_flood(const struct sources *s, struct flood_opts *opts)
 	live_sleep_ms(50);
 	read_edge(s, &last);
 	ftrace_stop(first.samples[MEASURED].stamp_ns, last.samples[MEASURED].stamp_ns, &books);
-	load_window(&first.samples[MEASURED], &last.samples[MEASURED], s->bpf->rate,
+	load_subtract(&first.samples[MEASURED], &last.samples[MEASURED], s->bpf->rate,
 		    s->bpf->parts, &w);
 	for (int i = 0; i < LOAD_NR_PARTS; i++)
-		sum += w.part_ratio[i];
+		sum += load_part_ratio(&w, i);
 	check_counts(&first, &last, &books);
-	live_ok(w.part_ratio[LOAD_PART_SOFTIRQ_ON_IDLE] > 0.02,
+	live_ok(load_part_ratio(&w, LOAD_PART_SOFTIRQ_ON_IDLE) > 0.02,
 		"they ran inline on the idle core: %.3f %% of the window",
-		w.part_ratio[LOAD_PART_SOFTIRQ_ON_IDLE] * 100.0);
-	check_share("softirqs on idle", w.part_ratio[LOAD_PART_SOFTIRQ_ON_IDLE],
+		load_part_ratio(&w, LOAD_PART_SOFTIRQ_ON_IDLE) * 100.0);
+	check_share("softirqs on idle", load_part_ratio(&w, LOAD_PART_SOFTIRQ_ON_IDLE),
 		    books.softirq_on_idle_ns, &w);
-	check_share("softirqs on tasks", w.part_ratio[LOAD_PART_SOFTIRQ_ON_TASK],
+	check_share("softirqs on tasks", load_part_ratio(&w, LOAD_PART_SOFTIRQ_ON_TASK),
 		    books.softirq_on_task_ns, &w);
-	check_share("hardirqs", w.part_ratio[LOAD_PART_HARDIRQ], books.hardirq_ns, &w);
+	check_share("hardirqs", load_part_ratio(&w, LOAD_PART_HARDIRQ), books.hardirq_ns, &w);
 	check_share("NET_RX alone",
 		    (double)(last.vecs.ns[NET_RX] - first.vecs.ns[NET_RX]) / (double)w.window_ns,
 		    books.vec_ns[NET_RX], &w);

@@ -3,6 +3,7 @@
 
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -63,10 +64,12 @@ def build_tree(entry):
         entry.build()
         return entry.tree
     root, headers = headers_root(entry)
+    # Absolute in the package; the cache may also have been moved since.
     makefile = headers / "Makefile"
     text = makefile.read_text()
-    if f"{root}/usr/src/" not in text:
-        makefile.write_text(text.replace("/usr/src/", f"{root}/usr/src/"))
+    placed = re.sub(r"\S*/usr/src/linux-headers", f"{root}/usr/src/linux-headers", text)
+    if placed != text:
+        makefile.write_text(placed)
     return headers
 
 

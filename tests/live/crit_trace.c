@@ -23,10 +23,12 @@
 static void check_refusal(const char *what, const char *const args[], int code, const char *says)
 {
 	struct live_run run;
+	bool right;
 
 	live_run(args, &run);
-	live_ok(run.exit_code == code && strstr(run.err, says) && !*run.out,
-		"%s: exit %d, one clear line (%s)", what, run.exit_code,
+	/* Before strtok() cuts it: which argument is evaluated first is the compiler's choice. */
+	right = run.exit_code == code && strstr(run.err, says) && !*run.out;
+	live_ok(right, "%s: exit %d, one clear line (%s)", what, run.exit_code,
 		strtok(run.err, "\n") ?: "");
 	live_run_free(&run);
 }

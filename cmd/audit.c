@@ -207,7 +207,7 @@ static bool parse_operand(const struct opts_state *state, struct audit_cmd *cmd)
 	return true;
 }
 
-static bool parse(struct opts_state *state, int id, void *arg)
+static bool parse_option(struct opts_state *state, int id, void *arg)
 {
 	struct audit_cmd *cmd = arg;
 	struct audit_opts *opts = &cmd->opts;
@@ -457,8 +457,8 @@ int cmd_audit(int argc, char **argv)
 
 	cmd = (struct audit_cmd){
 		.opts = {.duty = 0.3, .share = 0.5}, .want = DEFAULT_WANT, .fail_over = -1.0};
-	code = opts_walk(&state, argc, argv, parse, &cmd);
-	if (code != OPTS_TAKEN)
+	code = opts_walk(&state, argc, argv, parse_option, &cmd);
+	if (code != OPTS_PARSED)
 		return code;
 	if (!options_fit(&state, &cmd) || !choose_cpu(&state, &cmd))
 		return EXIT_USAGE;

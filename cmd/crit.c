@@ -112,7 +112,7 @@ static bool percentiles_parse(const struct opts_state *state, struct crit_opts *
 	return percentiles_apart(state, crit);
 }
 
-static bool take(struct opts_state *state, int id, void *arg)
+static bool parse_option(struct opts_state *state, int id, void *arg)
 {
 	struct crit_cmd *cmd = arg;
 	struct crit_opts *crit = &cmd->crit;
@@ -241,8 +241,8 @@ int cmd_crit(int argc, char **argv)
 	};
 	int code;
 
-	code = opts_walk(&state, argc, argv, take, &cmd);
-	if (code != OPTS_TAKEN)
+	code = opts_walk(&state, argc, argv, parse_option, &cmd);
+	if (code != OPTS_PARSED)
 		return code;
 	if (isatty(STDERR_FILENO))
 		cmd.crit.progress = progress;

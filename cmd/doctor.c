@@ -32,7 +32,7 @@ static int verdict(const struct report *report, const char *const *asked)
 	return EXIT_FINE;
 }
 
-static bool take(struct opts_state *state, int id, void *arg)
+static bool parse_option(struct opts_state *state, int id, void *arg)
 {
 	struct asked *asked = arg;
 
@@ -67,8 +67,8 @@ int cmd_doctor(int argc, char **argv)
 	struct err err = {0};
 	int code, rc;
 
-	code = opts_walk(&state, argc, argv, take, &asked);
-	if (code != OPTS_TAKEN)
+	code = opts_walk(&state, argc, argv, parse_option, &asked);
+	if (code != OPTS_PARSED)
 		return code;
 	if (doctor_report(&doctor, &report, &err))
 		return opts_fail("doctor", &err);

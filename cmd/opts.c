@@ -121,7 +121,7 @@ static int set_color(struct opts_state *state)
 }
 
 /* Answers the common options; 0 when the walk goes on. */
-static int take_common(struct opts_state *state, int id)
+static int apply_common(struct opts_state *state, int id)
 {
 	switch (id) {
 	case ID_JSON:
@@ -139,7 +139,7 @@ static int take_common(struct opts_state *state, int id)
 }
 
 /* The option's argument, from the same word or the next one. */
-static int take_value(struct opts_state *state, const struct opt *opt, const char *inside)
+static int option_value(struct opts_state *state, const struct opt *opt, const char *inside)
 {
 	state->value = inside;
 	if (!opt->arg && inside) {
@@ -172,7 +172,7 @@ static int next_letter(struct opts_state *state)
 		inside = state->cluster;
 		state->cluster = "";
 	}
-	if (take_value(state, opt, inside))
+	if (option_value(state, opt, inside))
 		return OPT_BAD;
 	return opt->id;
 }
@@ -189,7 +189,7 @@ static int next_long(struct opts_state *state, const char *word)
 		opts_usage(state, "unknown option --%.*s", (int)len, word);
 		return OPT_BAD;
 	}
-	if (take_value(state, opt, equals ? equals + 1 : NULL))
+	if (option_value(state, opt, equals ? equals + 1 : NULL))
 		return OPT_BAD;
 	return opt->id;
 }
@@ -223,7 +223,7 @@ static int next_option(struct opts_state *state)
 		}
 		if (id < ID_JSON)
 			return id;
-		rc = take_common(state, id);
+		rc = apply_common(state, id);
 		if (rc)
 			return rc;
 	}
@@ -244,7 +244,7 @@ static void view_stdout(struct view *view)
 }
 
 int opts_walk(struct opts_state *state, int argc, char **argv,
-	      bool (*take)(struct opts_state *state, int id, void *arg), void *arg)
+	      bool (*parse)(struct opts_state *state, int id, void *arg), void *arg)
 {
 	int id;
 
@@ -256,10 +256,10 @@ int opts_walk(struct opts_state *state, int argc, char **argv,
 	while ((id = next_option(state)) != OPT_END) {
 		if (id == OPT_DONE)
 			return EXIT_FINE;
-		if (id == OPT_BAD || !take(state, id, arg))
+		if (id == OPT_BAD || !parse(state, id, arg))
 			return EXIT_USAGE;
 	}
-	return OPTS_TAKEN;
+	return OPTS_PARSED;
 }
 
 bool opts_cpus(const struct opts_state *state, const char *name, const char *value,

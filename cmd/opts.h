@@ -24,7 +24,7 @@ struct opt {
 	char letter;	  /* short name, or 0 */
 	const char *arg;  /* what the argument is called in --help, NULL for none */
 	const char *help;
-	int id; /* what a command's take function is called with */
+	int id; /* passed to the command's parse function */
 };
 
 /* A command's own ids begin at OPT_OWN. */
@@ -34,7 +34,7 @@ enum {
 };
 
 /* From opts_walk(), beside the exit codes: nothing stands in the way of the command's work. */
-#define OPTS_TAKEN (-1)
+#define OPTS_PARSED (-1)
 
 struct opts_state {
 	const char *command; /* "load"; NULL for subtick itself */
@@ -53,12 +53,12 @@ struct opts_state {
 
 /*
  * Walks argv from its second word: sets up state->view, answers --json, --csv, --color and --help
- * itself and calls @take with the id of each own option and operand; @take returns false once it
- * has said what is wrong. Returns OPTS_TAKEN, or the code to exit with.
+ * itself and calls @parse with the id of each own option and operand; @parse returns false once it
+ * has said what is wrong. Returns OPTS_PARSED, or the code to exit with.
  * "--name=value", "--name value", "-n value" and "-nvalue" are the same.
  */
 int opts_walk(struct opts_state *state, int argc, char **argv,
-	      bool (*take)(struct opts_state *state, int id, void *arg), void *arg);
+	      bool (*parse)(struct opts_state *state, int id, void *arg), void *arg);
 /* Prints "subtick load: …" and a hint on stderr; returns EXIT_USAGE. */
 int opts_usage(const struct opts_state *state, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));

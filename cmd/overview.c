@@ -51,7 +51,7 @@ int cmd_overview(int argc, char **argv)
 	int code;
 
 	code = opts_walk(&state, argc, argv, parse_option, &cmd);
-	if (code != OPTS_TAKEN)
+	if (code != OPTS_PARSED)
 		return code;
 	if (cmd.once && cmd.interval.given)
 		return opts_usage(&state, "--once and an interval exclude each other");

@@ -45,7 +45,7 @@ struct report_cmd {
 	bool seconds_given;
 };
 
-static bool take_collect(const struct opts_state *state, struct report_cmd *cmd)
+static bool parse_collect(const struct opts_state *state, struct report_cmd *cmd)
 {
 	char *list = strdup(state->value), *rest = list, *word;
 	bool fine = list;
@@ -63,7 +63,7 @@ static bool take_collect(const struct opts_state *state, struct report_cmd *cmd)
 	return fine;
 }
 
-static bool take(struct opts_state *state, int id, void *arg)
+static bool parse_option(struct opts_state *state, int id, void *arg)
 {
 	struct report_cmd *cmd = arg;
 
@@ -78,7 +78,7 @@ static bool take(struct opts_state *state, int id, void *arg)
 		opts_usage(state, "--output: expected the name of a file, or -");
 		return false;
 	case ID_COLLECT:
-		return take_collect(state, cmd);
+		return parse_collect(state, cmd);
 	case OPT_OPERAND:
 		if (!cmd->nr_from) {
 			opts_usage(state, "unexpected operand %s: files to draw go after --from",
@@ -257,8 +257,8 @@ int cmd_report(int argc, char **argv)
 	struct err err = {0};
 	int code;
 
-	code = opts_walk(&state, argc, argv, take, &cmd);
-	if (code != OPTS_TAKEN)
+	code = opts_walk(&state, argc, argv, parse_option, &cmd);
+	if (code != OPTS_PARSED)
 		return code;
 	if (view.format != VIEW_TEXT)
 		return opts_usage(&state,

@@ -91,7 +91,7 @@ static struct opt *make_options(void)
 	return options;
 }
 
-static bool take(struct opts_state *state, int id, void *arg)
+static bool parse_option(struct opts_state *state, int id, void *arg)
 {
 	struct given *given = arg;
 
@@ -161,8 +161,8 @@ int cmd_serve(int argc, char **argv)
 
 	if (!options)
 		return EXIT_ERROR;
-	code = opts_walk(&state, argc, argv, take, &given);
-	if (code == OPTS_TAKEN)
+	code = opts_walk(&state, argc, argv, parse_option, &given);
+	if (code == OPTS_PARSED)
 		code = serve(&given);
 	free(options);
 	return code;

@@ -34,7 +34,7 @@ static void on_stop(evutil_socket_t signal, short what, void *arg)
 }
 
 /* Swaps what can change while running; the rest keeps its value and is named. */
-static void take_live(struct server *server, struct config *fresh)
+static void apply_live(struct server *server, struct config *fresh)
 {
 	struct config *now = &server->config;
 	const char *fixed = config_needs_restart(now, fresh);
@@ -72,7 +72,7 @@ static void on_reload(evutil_socket_t signal, short what, void *arg)
 		log_line("keeping the settings: %s", err.what);
 		config_free(&fresh);
 	} else {
-		take_live(server, &fresh);
+		apply_live(server, &fresh);
 		config_free(&fresh);
 		log_line("settings read again");
 	}

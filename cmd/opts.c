@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Walks the command line, prints help and usage errors. */
+/* Parses the command line, prints help and usage errors. */
 #include "opts.h"
 
 #include <ctype.h>
@@ -15,11 +15,11 @@
 #include "base/clock.h"
 #include "base/duration.h"
 
-/* What a step of the walk comes to, beside the id of an option or operand. */
+/* next_option() returns the id of an option or operand, or one of these. */
 enum {
 	OPT_END = -1,
-	OPT_BAD = -2,  /* already reported */
-	OPT_DONE = -3, /* --help was answered */
+	OPT_BAD = -2,  /* a usage error was printed */
+	OPT_DONE = -3, /* --help was printed */
 };
 
 enum {
@@ -34,11 +34,11 @@ static const struct opt common[] = {
 	{"csv", 0, NULL, "comma-separated values, header once", ID_CSV},
 	{"color", 0, "WHEN", "auto, always or never (default auto; NO_COLOR is respected)",
 	 ID_COLOR},
-	{"help", 'h', NULL, "this help", ID_HELP},
+	{"help", 'h', NULL, "show this help", ID_HELP},
 	{NULL, 0, NULL, NULL, 0},
 };
 
-/* Without a view there is nothing to format: --help alone. */
+/* Without a view there is no output to format: of the common options only --help is left. */
 static const struct opt *common_of(const struct opts_state *state)
 {
 	const struct opt *opt = common;
@@ -120,7 +120,7 @@ static int set_color(struct opts_state *state)
 	return 0;
 }
 
-/* Answers the common options; 0 when the walk goes on. */
+/* Applies a common option; 0 to go on with the next. */
 static int apply_common(struct opts_state *state, int id)
 {
 	switch (id) {
@@ -229,7 +229,7 @@ static int next_option(struct opts_state *state)
 	}
 }
 
-/* A view on stdout with what the terminal allows. */
+/* A view on stdout that uses what the terminal supports. */
 static void view_stdout(struct view *view)
 {
 	struct winsize size;
@@ -328,7 +328,7 @@ bool opts_interval(const struct opts_state *state, const char *value, struct opt
 {
 	switch (at->given++) {
 	case 0:
-		/* An interval without a count goes on until stopped, as in vmstat and mpstat. */
+		/* Without a count it runs until stopped, as vmstat and mpstat do. */
 		at->count = 0;
 		return opts_duration(state, "interval", value, NSEC_PER_MSEC, 86400 * NSEC_PER_SEC,
 				     &at->interval_ns);

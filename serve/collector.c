@@ -43,7 +43,7 @@ const struct value *collector_cell(const struct table *table, size_t row, const 
 	return table_cell(table, row, col < 0 ? SIZE_MAX : (size_t)col);
 }
 
-/* Boundaries are the same on both sides, as the same settings made them; else nothing is counted. */
+/* The boundaries on both sides come from the same settings; one that differs is not counted. */
 void collector_histogram(struct series *series, size_t at, const struct table *le, uint64_t count,
 			 uint64_t sum_ns)
 {
@@ -63,7 +63,7 @@ void collector_histogram(struct series *series, size_t at, const struct table *l
 	words[series->nr_le + 1].u64 += sum_ns;
 }
 
-/* Every total in the quality is a loss, counted since the start: new ones need no code here. */
+/* Every *_total of the quality is a loss, counted since the start: new ones need no code here. */
 static void absorb_losses(struct store *store, const char *name, const struct report *report)
 {
 	static const char suffix[] = "_total";

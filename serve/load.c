@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Windows of load as counters: the ns of each window, added up. */
+/* Adds the nanoseconds of load windows to the counters. */
 #include "load.h"
 
 #include <math.h>
@@ -32,14 +32,14 @@ static void absorb_contexts(struct store *store, const char *cpu, uint32_t parts
 	for (int i = 0; i < LOAD_NR_PARTS; i++)
 		if (parts >> i & 1)
 			add_context(store, cpu, load_part_name(i), c->part_ns[i]);
-	/* A source that knows how busy but not with what. */
+	/* A source that knows how busy a core is, but not with what. */
 	if (!parts) {
 		add_context(store, cpu, "busy", c->busy_ns);
 		add_context(store, cpu, "idle", c->window_ns - c->busy_ns);
 	}
 }
 
-/* A share is all that /proc/stat shows; of the core's own window, so that the two compare. */
+/* The busy share of /proc/stat times the core's own window, so that the two can be compared. */
 static void absorb_procstat(struct store *store, const char *cpu,
 			    const struct load_cpu_window *shown, const struct load_cpu_window *c)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* One writer adds windows, readers take copies. */
+/* One writer adds windows, readers copy. */
 #include "store.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Windows of passive wake latency as histograms. */
+/* Passive wake latency windows as histograms. */
 #include "wake.h"
 
 #include <stdio.h>

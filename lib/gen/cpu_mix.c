@@ -25,7 +25,7 @@ static void call(unsigned int times)
 static void run(void *shared, void *arg)
 {
 	enum cpu_mix_kind kind = *(enum cpu_mix_kind *)arg;
-	struct timespec nap;
+	struct timespec delay;
 
 	(void)shared;
 	for (uint64_t turn = 0;; turn++) {
@@ -41,8 +41,8 @@ static void run(void *shared, void *arg)
 		case CPU_MIX_IDLE:
 			loop(200000);
 			/* 0.2 … 5 ms, so that idle ends at many places between two ticks. */
-			nap = clock_timespec((200 + turn * 367 % 4800) * NSEC_PER_USEC);
-			nanosleep(&nap, NULL);
+			delay = clock_timespec((200 + turn * 367 % 4800) * NSEC_PER_USEC);
+			nanosleep(&delay, NULL);
 			break;
 		}
 	}

@@ -175,14 +175,14 @@ static void send_forever(struct shared *shared, const struct flood_opts *opts, i
 			 const struct frame *frame, int ifindex)
 {
 	struct sockaddr_ll to = {.sll_family = AF_PACKET, .sll_ifindex = ifindex, .sll_halen = 6};
-	struct timespec pause = clock_timespec(opts->pause_ns);
+	struct timespec delay = clock_timespec(opts->pause_ns);
 
 	for (;;) {
 		for (unsigned int i = 0; i < opts->burst; i++)
 			if (sendto(fd, frame, sizeof(*frame), 0, (void *)&to, sizeof(to)) > 0)
 				shared->sent++;
 		if (opts->pause_ns)
-			nanosleep(&pause, NULL);
+			nanosleep(&delay, NULL);
 	}
 }
 
@@ -216,7 +216,7 @@ int flood_start(struct flood *flood, const struct flood_opts *opts, struct err *
 {
 	uint64_t end = clock_mono_ns() + START_NS;
 	struct flood_opts own = *opts;
-	struct timespec nap = clock_timespec(NSEC_PER_MSEC);
+	struct timespec delay = clock_timespec(NSEC_PER_MSEC);
 	struct shared *shared;
 	uint32_t stage;
 	int rc;
@@ -227,7 +227,7 @@ int flood_start(struct flood *flood, const struct flood_opts *opts, struct err *
 	shared = flood->child.shared;
 	while (!(stage = __atomic_load_n(&shared->stage, __ATOMIC_ACQUIRE)) &&
 	       clock_mono_ns() < end)
-		nanosleep(&nap, NULL);
+		nanosleep(&delay, NULL);
 	if (stage == STAGE_RUNS)
 		return 0;
 	rc = stage == STAGE_FAILED

@@ -30,12 +30,12 @@ struct sleep_loop {
 };
 
 /* Starts the process, which then sleeps until sleep_loop_go(). */
-int sleep_loop_start(struct sleep_loop *naps, const struct sleep_loop_opts *opts, struct err *err);
-void sleep_loop_go(struct sleep_loop *naps);
+int sleep_loop_start(struct sleep_loop *loop, const struct sleep_loop_opts *opts, struct err *err);
+void sleep_loop_go(struct sleep_loop *loop);
 /* Ends a loop early: Ctrl-C prints what there is. */
-void sleep_loop_halt(struct sleep_loop *naps);
+void sleep_loop_halt(struct sleep_loop *loop);
 /* True when the loop has ended and the figures are there; the process sleeps until stopped. */
-bool sleep_loop_done(const struct sleep_loop *naps, struct sleep_loop_result *ret_result);
-void sleep_loop_stop(struct sleep_loop *naps);
+bool sleep_loop_done(const struct sleep_loop *loop, struct sleep_loop_result *ret_result);
+void sleep_loop_stop(struct sleep_loop *loop);
 
 #endif

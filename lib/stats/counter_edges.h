@@ -77,7 +77,7 @@ struct tick_fit {
  * The longest period, between 50 and 1500 Hz, of which all intervals are multiples: shorter ones
  * (half, a third) fit as well. False below 32 increments or when nothing fits.
  */
-bool tick_fit_find(const struct counter_edges *edges, struct tick_fit *ret_period);
+bool tick_fit_find(const struct counter_edges *edges, struct tick_fit *ret_fit);
 
 /* The kernel's tick for a rate: TICK_NSEC is the second over HZ, rounded. */
 uint64_t tick_fit_tick_ns(unsigned int hz);

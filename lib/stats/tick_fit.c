@@ -67,10 +67,10 @@ static double refine(const uint64_t *stamps, size_t nr, double hz)
 	return best_hz;
 }
 
-bool tick_fit_find(const struct counter_edges *edges, struct tick_fit *ret_period)
+bool tick_fit_find(const struct counter_edges *edges, struct tick_fit *ret_fit)
 {
 	double score[MAX_HZ + 2] = {0}, best = 0.0;
-	struct tick_fit period;
+	struct tick_fit fit;
 
 	if (edges->nr < PERIOD_MIN_INCREMENTS || edges->nr_intervals < PERIOD_MIN_INCREMENTS / 2)
 		return false;
@@ -84,13 +84,13 @@ bool tick_fit_find(const struct counter_edges *edges, struct tick_fit *ret_perio
 		if (score[hz] < AS_GOOD * best || score[hz] < score[hz - 1] ||
 		    score[hz] < score[hz + 1])
 			continue;
-		period.hz = refine(edges->stamps, edges->nr, hz);
-		period.period_ns = 1e9 / period.hz;
-		period.coherence = tick_fit_coherence(edges->stamps, edges->nr, period.period_ns,
-						    &period.phase_ns);
-		if (period.coherence < FITS)
+		fit.hz = refine(edges->stamps, edges->nr, hz);
+		fit.period_ns = 1e9 / fit.hz;
+		fit.coherence =
+			tick_fit_coherence(edges->stamps, edges->nr, fit.period_ns, &fit.phase_ns);
+		if (fit.coherence < FITS)
 			return false;
-		*ret_period = period;
+		*ret_fit = fit;
 		return true;
 	}
 	return false;

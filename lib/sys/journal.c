@@ -22,7 +22,7 @@
 #define VALUE_MAX   4096       /* what a file of sysfs can hold */
 #define NETLINK	    "netlink"
 #define LOCK_TRIES  50
-#define LOCK_NAP_NS (20 * NSEC_PER_MSEC)
+#define LOCK_RETRY_NS (20 * NSEC_PER_MSEC)
 
 static int write_value(const char *root, const char *path, const char *value)
 {
@@ -182,7 +182,7 @@ static int undo_journal(const void *arg)
 
 int journal_open(struct journal *journal, const char *root, struct err *err)
 {
-	struct timespec nap = clock_timespec(LOCK_NAP_NS);
+	struct timespec delay = clock_timespec(LOCK_RETRY_NS);
 	unsigned int failed;
 	int rc = 0;
 
@@ -195,7 +195,7 @@ int journal_open(struct journal *journal, const char *root, struct err *err)
 		rc = open_file(root, journal->path, sizeof(journal->path));
 		if (rc != -EAGAIN)
 			break;
-		nanosleep(&nap, NULL);
+		nanosleep(&delay, NULL);
 	}
 	if (rc == -EACCES || rc == -EPERM || rc == -EROFS)
 		return err_unsupported(err, rc, "run as root, where " JOURNAL_DIR " can be written",

@@ -15,7 +15,7 @@
 #define NR_CPUS	 2
 #define NET_RX	 3
 #define BOUND	 0.001 /* a tenth of a point */
-#define CLOSURE	 1e-3 /* an interrupt between the clock and the slot is in one of them */
+#define CLOSURE	 1e-3  /* an interrupt between the clock and the slot is in one of them */
 
 struct sources {
 	struct load_source *bpf, *sched;
@@ -103,8 +103,8 @@ static void check_flood(const struct sources *s, struct flood_opts *opts)
 	live_sleep_ms(50);
 	read_edge(s, &last);
 	ftrace_stop(first.samples[MEASURED].stamp_ns, last.samples[MEASURED].stamp_ns, &books);
-	load_window(&first.samples[MEASURED], &last.samples[MEASURED], s->bpf->rate,
-		    s->bpf->parts, &w);
+	load_window(&first.samples[MEASURED], &last.samples[MEASURED], s->bpf->rate, s->bpf->parts,
+		    &w);
 	for (int i = 0; i < LOAD_NR_PARTS; i++)
 		sum += w.part_ratio[i];
 	check_counts(&first, &last, &books);

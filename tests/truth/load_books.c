@@ -123,8 +123,7 @@ static bool check_point(const struct sources *s, const struct truth_duty_opts *o
 	tasks = split->task + split->softirq_on_task + split->ksoftirqd;
 	rest = split->hardirq + split->softirq_on_idle + split->idle_loop;
 	live_ok(b.sched >= tasks - BOUND && b.sched <= tasks + rest + BOUND &&
-			b.tasks >= tasks - BOUND &&
-			b.tasks <= tasks + split->hardirq + BOUND,
+			b.tasks >= tasks - BOUND && b.tasks <= tasks + split->hardirq + BOUND,
 		"%s: tasks %.3f %%, by schedstat %.3f %%, by task clocks %.3f %%, interrupts and "
 		"idle loop %.3f %%",
 		what, tasks * 100.0, b.sched * 100.0, b.tasks * 100.0, rest * 100.0);

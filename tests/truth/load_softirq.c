@@ -15,7 +15,7 @@
 #define NR_CPUS	 2
 #define NET_RX	 3
 #define BOUND	 0.001 /* a tenth of a point */
-#define CLOSURE	 1e-3 /* an interrupt between the clock and the slot is in one of them */
+#define CLOSURE	 1e-3  /* an interrupt between the clock and the slot is in one of them */
 
 struct sources {
 	struct load_source *bpf, *sched;

@@ -6,9 +6,9 @@
 
 #include "base/clock.h"
 
-/* Two copies of the books and which one is whole: the reader never waits for the writer. */
+/* Two copies, and which one is complete: the reader never waits for the writer. */
 struct shared {
-	uint64_t version; /* even; books[version / 2 % 2] is whole */
+	uint64_t version; /* even; books[version / 2 % 2] is complete */
 	struct duty_books books[2];
 	struct duty_nap naps[]; /* DUTY_NAPS of them, if asked for */
 };
@@ -21,7 +21,7 @@ static void publish(struct shared *shared, const struct duty_books *books)
 	__atomic_store_n(&shared->version, next, __ATOMIC_RELEASE);
 }
 
-/* xorshift64: the burns must not keep step with anything, nothing more. */
+/* xorshift64: good enough, as the burns only must not be synchronous with anything. */
 static uint64_t next_random(uint64_t *state)
 {
 	*state ^= *state << 13;
@@ -68,15 +68,16 @@ static void run(void *memory, void *arg)
 		if (opts->log)
 			shared->naps[books.cycles % DUTY_NAPS] =
 				(struct duty_nap){.call_ns = call, .due_ns = due, .woke_ns = woke};
-		/* A late wake-up shortens nothing: the burn is what was asked for. */
+		/* A late wake-up does not shorten the burn. */
 		books.at_ns = burn_until(woke + burn_ns);
 		books.burn_ns += books.at_ns - woke;
 		books.cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 		books.cycles++;
 		publish(shared, &books);
 		/*
-		 * Fell behind: keep to the grid rather than chase it. The grid of a locked burn
-		 * begins at its phase: one that runs past the end of the period is not late.
+		 * If we are late, skip periods instead of catching up. Periods of a locked burn
+		 * begin at its phase, so a burn past the end of a multiple of the period is not
+		 * late.
 		 */
 		if ((books.at_ns - phase_ns) / opts->period_ns > period)
 			period = (books.at_ns - phase_ns) / opts->period_ns;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A load of known size: burns a share of every period on one core, and keeps the books. */
+/* A load of known size: burns a share of every period on one core and records what it used. */
 #ifndef SUBTICK_GEN_DUTY_H
 #define SUBTICK_GEN_DUTY_H
 
@@ -14,9 +14,9 @@ struct duty_opts {
 	double duty; /* 0…1 */
 	uint64_t period_ns;
 	/*
-	 * Locked: each burn begins @phase_ns after a multiple of the period on CLOCK_MONOTONIC,
-	 * so that a period of some ticks keeps its place against the tick. Otherwise each period
-	 * begins at a random place within itself.
+	 * Locked: each burn begins @phase_ns after a multiple of the period on CLOCK_MONOTONIC, so
+	 * that with a period of whole ticks it keeps its phase relative to the tick. Otherwise each
+	 * burn begins at a random time within its period.
 	 */
 	bool locked;
 	uint64_t phase_ns;
@@ -47,7 +47,7 @@ struct duty {
 };
 
 int duty_start(struct duty *duty, const struct duty_opts *opts, struct err *err);
-/* The books as of the last period that ended; false if the generator is not running yet. */
+/* What it used up to the end of its last burn; false if the generator is not running yet. */
 bool duty_read(const struct duty *duty, struct duty_books *ret_books);
 /* The sleep before the burn with that number, of which books->cycles counts; only with opts->log. */
 struct duty_nap duty_nap(const struct duty *duty, uint64_t cycle);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* nanosleep() in a loop. */
+/* Runs nanosleep() in a loop. */
 #include "gen/sleep_loop.h"
 
 #include <limits.h>
@@ -17,7 +17,7 @@ struct shared {
 	struct sleep_loop_result result;
 };
 
-/* Asleep without a timer: before and after the loop the core must not see us. */
+/* Sleeps without a timer: before and after the loop we must not load the core. */
 static void wait_for(uint32_t *word)
 {
 	while (!__atomic_load_n(word, __ATOMIC_ACQUIRE))
@@ -40,7 +40,7 @@ static void stamp(struct sleep_loop_result *at)
 	at->real_ns = clock_mono_ns();
 }
 
-/* The clock is looked at once per batch, so that it adds little to what is measured. */
+/* The clock is read once per batch, so that it adds little to the measured time. */
 static uint64_t batch_size(const struct sleep_loop_opts *opts)
 {
 	uint64_t batch = NSEC_PER_MSEC / (opts->delay_ns + 500);
@@ -77,7 +77,7 @@ static void run(void *memory, void *arg)
 		.thread_ns = to.thread_ns - from.thread_ns,
 	};
 	__atomic_store_n(&shared->done, 1, __ATOMIC_RELEASE);
-	/* Not gone yet: /proc/PID/stat is read from outside. */
+	/* Stay: the parent still reads /proc/PID/stat. */
 	for (;;)
 		pause();
 }

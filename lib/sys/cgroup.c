@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Finds the control group hierarchies among the mounts. */
+/* Finds the cgroup hierarchies among the mounts. */
 #include "sys/cgroup.h"
 
 #include <dirent.h>
@@ -16,7 +16,7 @@ struct cgroup_search {
 
 static void cgroup_note_mount(struct cgroup_layout *layout, const struct mount *mount, char *point)
 {
-	/* The first mount counts: later ones are bind mounts for services. */
+	/* Use the first mount: later ones are bind mounts for services. */
 	if (point[0])
 		return;
 	strcpy(point, mount->point);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Parses the paths that kubelet, container runtimes and systemd make. */
+/* Parses the cgroup paths of kubelet, container runtimes and systemd. */
 #include "sys/cgroup_name.h"
 
 #include <ctype.h>
@@ -10,7 +10,7 @@
 #define ID_LEN	64
 #define UID_LEN 36
 
-/* systemd writes bytes it cannot have in a unit name as \xNN. */
+/* systemd writes bytes that a unit name must not contain as \xNN. */
 static void unescape(const char *from, size_t len, char *to, size_t size)
 {
 	size_t at = 0;
@@ -45,7 +45,7 @@ static bool is_hex(const char *text, size_t len)
 	return true;
 }
 
-/* "0a1b…" of 36 characters with - or _ between the groups; static pods have 32 plain digits. */
+/* "0a1b…": 36 characters with - or _ between the groups, or 32 hex digits for static pods. */
 static bool parse_uid(const char *text, struct cgroup_name *name)
 {
 	size_t len = strspn(text, "0123456789abcdefABCDEF-_");
@@ -60,7 +60,7 @@ static bool parse_uid(const char *text, struct cgroup_name *name)
 	return true;
 }
 
-/* The pod's level: "pod<uid>", "kubepods-burstable-pod<uid>.slice", with anything before. */
+/* The level of the pod: "pod<uid>" or "kubepods-burstable-pod<uid>.slice", with any prefix. */
 static void parse_pod(const char *part, struct cgroup_name *name)
 {
 	const char *pod = part;
@@ -102,7 +102,7 @@ static bool parse_id(const char *text, const char *runtime, struct cgroup_name *
 	return true;
 }
 
-/* "…slice:cri-containerd:<id>": what containerd makes when the parent is not a slice. */
+/* "…slice:cri-containerd:<id>": containerd's name if the parent is not a slice. */
 static bool parse_colons(const char *part, struct cgroup_name *name)
 {
 	const char *last = strrchr(part, ':');
@@ -120,7 +120,7 @@ static bool parse_colons(const char *part, struct cgroup_name *name)
 
 static void parse_container(const char *part, const char *parent, struct cgroup_name *name)
 {
-	/* Monitors stand beside their container and are none themselves. */
+	/* Monitor processes have a cgroup beside their container's; they are not containers. */
 	if (!strncmp(part, "crio-conmon-", 12) || !strncmp(part, "libpod-conmon-", 14))
 		return;
 	if (!strncmp(part, "lxc.payload.", 12)) {
@@ -137,7 +137,7 @@ static void parse_container(const char *part, const char *parent, struct cgroup_
 	}
 	if (parse_colons(part, name))
 		return;
-	/* A bare id: docker's and the kubelet's cgroupfs drivers. */
+	/* An id without prefix: the cgroupfs drivers of docker and kubelet. */
 	if (!has_suffix(part, ".scope"))
 		parse_id(part, !strcmp(parent, "docker") ? "docker" : NULL, name);
 }
@@ -159,7 +159,7 @@ void cgroup_name_parse(const char *path, struct cgroup_name *ret_name)
 		parse_qos(part, ret_name);
 		parse_pod(part, ret_name);
 		parse_container(part, parent, ret_name);
-		/* "kubepods-…-pod<uid>.slice:cri-containerd:<id>" names both in one part. */
+		/* "kubepods-…-pod<uid>.slice:cri-containerd:<id>" has both in one part. */
 		if (!ret_name->pod_uid[0] && strchr(part, ':')) {
 			*strchr(part, ':') = '\0';
 			parse_pod(part, ret_name);

@@ -11,7 +11,7 @@
 
 int pidstat_parse(const char *text, struct pidstat *ret_stat)
 {
-	/* The name is in parentheses and may hold more of them: only the last one ends it. */
+	/* The name is in parentheses and may contain more of them: only the last one ends it. */
 	const char *rest = strrchr(text, ')');
 	struct pidstat stat = {.cpu = -1};
 	int got;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Trace instances, and the guard that outlives us to remove them. */
+/* Trace instances, and the guard process that removes them if we die. */
 #include "sys/tracefs.h"
 
 #include <dirent.h>
@@ -56,7 +56,7 @@ int tracefs_root(char *root, size_t size, struct err *err)
 	}
 	if (geteuid())
 		return err_unsupported(err, -EACCES, "run as root",
-				       "the trace events can't be reached as this user");
+				       "this user may not access tracefs");
 	return err_unsupported(err, -ENOENT, "mount -t tracefs tracefs /sys/kernel/tracing",
 			       "tracefs is not mounted, or this kernel has no CONFIG_TRACING");
 }
@@ -123,7 +123,7 @@ static int instance_enable(const struct trace_instance *instance, bool on)
 	return instance_write(instance, file, on ? "1" : "0");
 }
 
-/* The directory is busy for a moment while an event is being switched off or a file is open. */
+/* Retries: the directory is busy while an event is being switched off or a file is open. */
 static int instance_remove(const struct trace_instance *instance)
 {
 	for (int try = 0; try < REMOVE_TRIES; try++) {
@@ -151,7 +151,8 @@ int trace_instance_open(struct trace_instance *instance, const char *root, const
 	snprintf(instance->group, sizeof(instance->group), "%s", group);
 	rc = guard_start(&instance->guard, -1, undo_instance, instance);
 	if (rc)
-		return err_set(err, rc, "cannot start the guard of the trace events: %s",
+		return err_set(err, rc,
+			       "cannot start the process that removes the trace instance: %s",
 			       strerror(-rc));
 	if (mkdir(instance->path, 0700)) {
 		rc = -errno;
@@ -175,6 +176,6 @@ int trace_instance_enable(struct trace_instance *instance, bool on, struct err *
 
 int trace_instance_close(struct trace_instance *instance)
 {
-	/* The guard has done it unless it was killed itself. */
+	/* The guard removes it; if the guard was killed, we do. */
 	return guard_undo(&instance->guard) ? instance_remove(instance) : 0;
 }

@@ -315,7 +315,7 @@ static void test_journal_odd(void **state)
 	assert_int_equal(truncate(path, (16 << 20) + 1), 0);
 	assert_int_equal(journal_replay(tree->root), -EIO);
 	assert_int_equal(journal_open(&r, tree->root, &err), -EIO);
-	assert_non_null(strstr(err.what, "remove it"));
+	assert_non_null(strstr(err.what, "remove that file"));
 	/* Longer than a few bytes: still there. */
 	assert_int_equal(sys_read_file(tree->root, "/run/subtick/restore", text, sizeof(text)),
 			 -ENOSPC);

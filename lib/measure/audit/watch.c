@@ -126,7 +126,7 @@ int audit_watch(unsigned int cpu, uint64_t length_ns, bool urgent, struct counte
 /* No tick among too few increments, or with a reader that came too late to see one, is no news. */
 static const char *tick_unclear(const struct counter_edges *busy, const struct audit_watch *watch)
 {
-	if (busy->nr < PERIOD_MIN_INCREMENTS)
+	if (busy->nr < TICK_FIT_MIN_INCREMENTS)
 		return watch->stopped ? "it was stopped early" : "the columns moved too seldom";
 	if (watch->cpu_ns < watch->wall_ns / 2)
 		return "other tasks had the reader's core";

@@ -27,8 +27,17 @@ static void test_all_columns(void **state)
 			       "intr 12345 0 0\nctxt 99\n",
 			       cpus, 2),
 			 0);
-	for (int col = 0; col < PROCSTAT_NR_COLS; col++)
-		assert_int_equal(cpus[0].ticks[col], col + 1);
+	/* In the kernel's order, each by its name. */
+	assert_int_equal(cpus[0].ticks[PROCSTAT_USER], 1);
+	assert_int_equal(cpus[0].ticks[PROCSTAT_NICE], 2);
+	assert_int_equal(cpus[0].ticks[PROCSTAT_SYSTEM], 3);
+	assert_int_equal(cpus[0].ticks[PROCSTAT_IDLE], 4);
+	assert_int_equal(cpus[0].ticks[PROCSTAT_IOWAIT], 5);
+	assert_int_equal(cpus[0].ticks[PROCSTAT_IRQ], 6);
+	assert_int_equal(cpus[0].ticks[PROCSTAT_SOFTIRQ], 7);
+	assert_int_equal(cpus[0].ticks[PROCSTAT_STEAL], 8);
+	assert_int_equal(cpus[0].ticks[PROCSTAT_GUEST], 9);
+	assert_int_equal(cpus[0].ticks[PROCSTAT_GUEST_NICE], 10);
 	assert_int_equal(cpus[0].nr_cols, 10);
 	assert_int_equal(cpus[1].ticks[PROCSTAT_USER], 2);
 	assert_true(cpus[1].ticks[PROCSTAT_GUEST_NICE] == UINT64_MAX);

@@ -54,7 +54,13 @@ static void test_offline_gap(void **state)
 	for (int cpu = 1; cpu < 5; cpu++)
 		assert_int_equal(cpus[cpu].nr_cols, 0);
 	assert_int_equal(cpus[5].ticks[PROCSTAT_IDLE], 9);
-	/* A caller with room for fewer gets those, and the others are still checked. */
+	/* A caller with room for fewer gets those, and nothing is written beyond them. */
+	memset(cpus, 0xff, sizeof(cpus));
+	assert_int_equal(parse("cpu0 1 2 3 4\ncpu1 6 7 8 9\ncpu2 6 7 8 9\n", cpus, 1), 0);
+	assert_int_equal(cpus[0].nr_cols, 4);
+	assert_int_equal(cpus[1].nr_cols, 0xff);
+	assert_int_equal(cpus[2].nr_cols, 0xff);
+	/* The others are still checked. */
 	assert_int_equal(parse("cpu0 1 2 3 4\ncpu5 6 7 8 9\n", cpus, 1), 0);
 	assert_int_equal(parse("cpu0 1 2 3 4\ncpu5 6 7 8 x\n", cpus, 1), -EINVAL);
 }

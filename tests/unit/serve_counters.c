@@ -113,6 +113,66 @@ static void test_load(void **state)
 	assert_int_equal(word(F_CPU_ONLINE, "cpu=\"3\"", 0), 0);
 }
 
+static bool meter_fails;
+
+/* A meter that has lost 5 and 7 since its start, and knows one thing that is no loss. */
+static int lossy_read(struct meter *meter, struct report **ret_report, struct err *err)
+{
+	struct report *report;
+
+	(void)meter;
+	if (meter_fails)
+		return err_set(err, -EIO, "broken on purpose");
+	report = report_new("lossy");
+	report_source(report, "made up");
+	report->time_unix_ns = 77;
+	value_u64(report_quality(report, M_TORN_TOTAL), 5);
+	value_u64(report_quality(report, M_TABLE_FULL_TOTAL), 7);
+	value_f64(report_quality(report, M_CLOSURE_MAX_RATIO), 0.5);
+	report_quality(report, M_ODD_EDGES_TOTAL);
+	*ret_report = report;
+	return 0;
+}
+
+static void nothing(struct store *to, const struct config *from, const struct meter *meter,
+		    const struct report *report)
+{
+	(void)to;
+	(void)from;
+	(void)meter;
+	(void)report;
+}
+
+/* Losses are totals already: set, not added up. What is unknown is not 0. */
+static void test_losses(void **state)
+{
+	static const struct meter_ops ops = {.read = lossy_read};
+	static const struct collector_ops lossy = {.name = "lossy", .absorb = nothing};
+	struct meter meter = {.ops = &ops};
+	struct collector collector = {.ops = &lossy, .meter = &meter};
+	struct err err = {0};
+
+	(void)state;
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(collector_update(&collector, &store, &config, &err), 0);
+	assert_int_equal(store.series[F_LOSS].nr, 2);
+	assert_int_equal(word(F_LOSS, "collector=\"lossy\",kind=\"torn\"", 0), 5);
+	assert_int_equal(word(F_LOSS, "collector=\"lossy\",kind=\"table_full\"", 0), 7);
+	assert_int_equal(word(F_UPDATES, "collector=\"lossy\"", 0), 3);
+	assert_int_equal(word(F_UP, "collector=\"lossy\"", 0), 1);
+	assert_int_equal(word(F_UPDATE_TIME, "collector=\"lossy\"", 0), 77);
+	assert_int_equal(store.generation, 3);
+	/* One that fails is down and keeps what it had. */
+	meter_fails = true;
+	assert_int_equal(collector_update(&collector, &store, &config, &err), -EIO);
+	meter_fails = false;
+	assert_int_equal(word(F_UP, "collector=\"lossy\"", 0), 0);
+	assert_int_equal(word(F_UPDATES, "collector=\"lossy\"", 0), 3);
+	assert_int_equal(word(F_LOSS, "collector=\"lossy\",kind=\"torn\"", 0), 5);
+	assert_int_equal(store.generation, 4);
+	shared_put(collector.last);
+}
+
 struct group {
 	const char *cgroup;
 	bool ended;
@@ -278,14 +338,47 @@ static void test_ended(void **state)
 	assert_int_equal(word(F_RUNQ, "cgroup=\"/b\"", config.nr_le), 3);
 }
 
+/* Names that begin alike are others. One that waits again stays; an hour of silence ends it. */
+static void test_expire(void **state)
+{
+	static const struct group three[] = {
+		{"/a", false, 1, 10}, {"/a/b", false, 1, 10}, {"/ab", false, 1, 10}};
+	static const struct group ended[] = {{"/a", true, 1, 10}};
+	const uint64_t minute = 60 * NSEC_PER_SEC;
+
+	(void)state;
+	absorb_runq(minute, three, 3);
+	absorb_runq(2 * minute, ended, 1);
+	absorb_runq(8 * minute, &three[1], 1);
+	assert_int_equal(series_find(&store.series[F_RUNQ], "cgroup=\"/a\""), SERIES_NONE);
+	assert_int_equal(word(F_RUNQ, "cgroup=\"/a/b\"", config.nr_le), 2);
+	assert_int_equal(word(F_RUNQ, "cgroup=\"/ab\"", config.nr_le), 1);
+	assert_int_equal(store.series[F_RUNQ_CAUSE].nr, 2);
+	/* The blame of /a and on /a is gone, that between the others is not. */
+	assert_int_equal(word(F_RUNQ_BLAME, "victim=\"/a/b\",culprit=\"/ab\"", 0), 10);
+	assert_int_equal(store.series[F_RUNQ_BLAME].nr, 2);
+	assert_int_equal(word(F_RUNQ_GROUPS, "", 0), 2);
+	/* /ab was last seen in the first minute. */
+	absorb_runq(60 * minute, &three[1], 1);
+	assert_int_equal(word(F_RUNQ, "cgroup=\"/ab\"", config.nr_le), 1);
+	absorb_runq(61 * minute, &three[1], 1);
+	assert_int_equal(series_find(&store.series[F_RUNQ], "cgroup=\"/ab\""), SERIES_NONE);
+	assert_int_equal(word(F_RUNQ, "cgroup=\"/a/b\"", config.nr_le), 4);
+	/* An old name with a new cgroup behind it begins at 0. */
+	absorb_runq(62 * minute, ended, 1);
+	assert_int_equal(word(F_RUNQ, "cgroup=\"/a\"", config.nr_le), 1);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_load, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_losses, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_runq, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_parties, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_limit, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_ended, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_expire, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,7 +10,8 @@
 #include "truth.h"
 
 #define AROUND_NS (50 * NSEC_PER_MSEC)
-static const struct runq_scene *const scenes[] = {&runq_waits};
+static const struct runq_scene *const scenes[] = {&runq_waits, &runq_preempt, &runq_share,
+						  &runq_quota, &runq_kthread};
 
 #define NR_SCENES (sizeof(scenes) / sizeof(scenes[0]))
 

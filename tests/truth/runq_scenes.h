@@ -23,6 +23,6 @@ struct runq_scene {
 /* The boundaries that runq_waits wants for --le. */
 const char *runq_waits_le(void);
 
-extern const struct runq_scene runq_waits;
+extern const struct runq_scene runq_waits, runq_preempt, runq_share, runq_quota, runq_kthread;
 
 #endif

@@ -10,8 +10,12 @@
 #include "truth.h"
 
 #define AROUND_NS (50 * NSEC_PER_MSEC)
+/* Two runs of subtick attach before the first scene begins. */
+#define LEAD_NS (2 * MEASURED_LEAD_NS)
+
+/* The last one is for the sample, and once is enough. */
 static const struct runq_scene *const scenes[] = {&runq_waits, &runq_preempt, &runq_share,
-						  &runq_quota, &runq_kthread};
+						  &runq_quota, &runq_kthread, &runq_sample};
 
 #define NR_SCENES (sizeof(scenes) / sizeof(scenes[0]))
 
@@ -22,7 +26,7 @@ struct act {
 
 static void start_all(struct act *acts, size_t nr)
 {
-	uint64_t at = clock_mono_ns() + MEASURED_LEAD_NS;
+	uint64_t at = clock_mono_ns() + LEAD_NS;
 
 	for (size_t i = 0; i < nr; i++) {
 		acts[i].begin_ns = at + AROUND_NS;
@@ -59,30 +63,41 @@ static void judge_quality(const char *source, json_t *root)
 		  live_number(root, "quality.unknown_start_total"));
 }
 
-static void judge(const char *source)
+static void judge(const char *source, bool sample)
 {
 	const char *const args[] = {"runq",	     "--json", "--blame",     "--source",
 				    source,	     "-p",     "30,55,90,97", "--le",
-				    runq_waits_le(), "4.5",    "1",	      NULL};
+				    runq_waits_le(), "5.5",    "1",	      NULL};
+	const char *const sample_args[] = {"runq", "--json", "--sample", "0.1", "4.5", "1", NULL};
+	size_t nr = sample ? NR_SCENES : NR_SCENES - 1;
+	struct measured measured, sampling;
 	struct act acts[NR_SCENES];
-	struct measured measured;
-	json_t *root;
+	json_t *root, *sampled = NULL;
 
-	start_all(acts, NR_SCENES);
+	start_all(acts, nr);
 	measured_start(&measured, args);
-	watch_all(acts, NR_SCENES);
-	root = measured_end(&measured, acts[0].begin_ns, acts[NR_SCENES - 1].end_ns);
-	for (size_t i = 0; i < NR_SCENES; i++)
+	if (sample) {
+		live_sleep_ms(1000);
+		measured_start(&sampling, sample_args);
+	}
+	watch_all(acts, nr);
+	if (sample)
+		sampled = measured_end(&sampling, acts[0].begin_ns, acts[nr - 1].end_ns);
+	root = measured_end(&measured, acts[0].begin_ns, acts[nr - 1].end_ns);
+	if (sample)
+		runq_sample_judge(acts[nr - 1].state, 0.1, root, sampled);
+	for (size_t i = 0; i < nr; i++)
 		scenes[i]->judge(acts[i].state, source, root);
 	judge_quality(source, root);
 	json_decref(root);
+	json_decref(sampled);
 }
 
 int main(void)
 {
 	truth_begin(1);
 	cgroups_open();
-	judge("sched_info");
-	judge("wakeup");
+	judge("sched_info", true);
+	judge("wakeup", false);
 	return live_done();
 }

@@ -23,6 +23,10 @@ struct runq_scene {
 /* The boundaries that runq_waits wants for --le. */
 const char *runq_waits_le(void);
 
-extern const struct runq_scene runq_waits, runq_preempt, runq_share, runq_quota, runq_kthread;
+/* What a run with --sample @ratio says, against one in full over the same time. */
+void runq_sample_judge(void *state, double ratio, json_t *full, json_t *sampled);
+
+extern const struct runq_scene runq_waits, runq_preempt, runq_share, runq_quota, runq_kthread,
+	runq_sample;
 
 #endif

@@ -29,8 +29,8 @@ int main(void)
 	}
 	for (int i = 0; i < BURNS; i++)
 		same += took[i] <= least + CLOCK_STEP;
-	live_ok(least >= BURN_NS && least < BURN_NS + 1000, "a burn of %d ns takes %llu ns", BURN_NS,
-		(unsigned long long)least);
+	live_ok(least >= BURN_NS && least < BURN_NS + 1000, "a burn of %d ns takes %llu ns",
+		BURN_NS, (unsigned long long)least);
 	/* 200 burns take 2 ms: a tick or two fall into them. */
 	live_ok(same >= BURNS - 3, "%d of %d burns take the same time", same, BURNS);
 	begin = clock_mono_ns();

@@ -22,4 +22,11 @@ double truth_loop_ns(void);
 void truth_burn(uint64_t ns);
 void truth_sleep_until(uint64_t mono_ns);
 
+/*
+ * While two processors are busy they take turns, each up to its next timer: a tick, which is
+ * milliseconds. Between these two calls a timer of each makes turns of some tens of microseconds.
+ */
+void truth_turns_start(void);
+void truth_turns_stop(void);
+
 #endif

@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "live.h"
-#include "measure/audit/audit.h"
+#include "measure/audit/report.h"
 #include "sys/kconfig.h"
 #include "truth.h"
 #include "view/view.h"
@@ -69,15 +69,19 @@ static void check_ticks(int hz, struct audit_findings *f)
 {
 	struct audit_opts opts = {.cpu = AUDITED, .budget_ns = 1500 * NSEC_PER_MSEC};
 	struct audit_env env = {0};
+	struct audit_ticks ticks;
 	struct report *report;
 	struct err err = {0};
 	double tick_ns = 1e9 / hz;
 	json_t *root;
 
 	truth_turns_start();
-	if (audit_ticks(&opts, &env, f, &report, &err))
+	if (audit_ticks(&opts, &env, f, &ticks, &err))
 		live_fail_all("audit ticks: %s", err.what);
 	truth_turns_stop();
+	if (audit_ticks_report(&opts, f, &ticks, &report, &err))
+		live_fail_all("audit ticks: %s", err.what);
+	audit_ticks_free(&ticks);
 	root = as_json(report);
 	live_ok(live_number(root, "tick_hz") == hz, "HZ found: %.0f, configured: %d",
 		live_number(root, "tick_hz"), hz);
@@ -116,11 +120,13 @@ static void check_sources(int hz, struct audit_findings *f)
 	};
 	struct audit_env env = {0};
 	uint64_t tick_ns = NSEC_PER_SEC / (uint64_t)hz;
+	static struct audit_sources sources;
 	struct report *report;
 	struct err err = {0};
 	json_t *root;
 
-	if (audit_sources(&opts, &env, f, &report, &err))
+	if (audit_sources(&opts, &env, f, &sources, &err) ||
+	    audit_sources_report(&opts, f, &sources, &report, &err))
 		live_fail_all("audit sources: %s", err.what);
 	root = as_json(report);
 	live_ok(f->hide_found && f->hidden_phase_ns > 0 &&
@@ -145,12 +151,15 @@ static void check_delays(void)
 	struct audit_findings f = {0};
 	struct audit_env env = {0};
 	double low = INFINITY, high = 0.0;
+	struct audit_delays delays;
 	struct report *report;
 	struct err err = {0};
 	json_t *root, *rows;
 
-	if (audit_delays(&opts, &env, &f, &report, &err))
+	if (audit_delays(&opts, &env, &f, &delays, &err) ||
+	    audit_delays_report(&opts, &f, &delays, &report, &err))
 		live_fail_all("audit delays: %s", err.what);
+	audit_delays_free(&delays);
 	root = as_json(report);
 	rows = json_object_get(root, "delays");
 	for (size_t i = 0; i < opts.nr_delays; i++) {

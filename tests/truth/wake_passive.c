@@ -96,7 +96,10 @@ static void window_ends(const struct idle *idle, struct exits *exits)
 	exits->taken++;
 }
 
-/* All windows that the core closed, by idling again, in [from_ns, to_ns]. */
+/*
+ * All idle periods that began in [from_ns, to_ns] and that the core closed, by idling again, in it.
+ * The programs are attached just before from_ns: one that began before is not theirs.
+ */
 static struct exits list_exits(const struct witness *w, const struct told *told, size_t nr,
 			       uint64_t from_ns, uint64_t to_ns)
 {
@@ -107,7 +110,7 @@ static struct exits list_exits(const struct witness *w, const struct told *told,
 		const struct told *t = &told[i];
 
 		if (told_idle(w, t, false)) {
-			if (idle.seen && t->low_ns >= from_ns && t->low_ns <= to_ns)
+			if (idle.seen && idle.from_ns >= from_ns && t->low_ns <= to_ns)
 				window_ends(&idle, &exits);
 			idle = (struct idle){.open = true, .seen = true, .from_ns = t->high_ns};
 		} else if (told_idle(w, t, true)) {

@@ -49,7 +49,7 @@ struct {
 	__type(value, struct wake_counts);
 } counts SEC(".maps");
 
-static __always_inline void hist_take(struct wake_hist *h, u64 ns, bool inside)
+static __always_inline void hist_record(struct wake_hist *h, u64 ns, bool inside)
 {
 	u64 unit = (ns < WAKE_SQ_MAX_NS ? ns : WAKE_SQ_MAX_NS) / WAKE_SQ_UNIT;
 
@@ -97,7 +97,7 @@ static __always_inline void passive_close(struct wake_slot *s, u32 cpu)
 		return;
 	}
 	/* wake_ns is the handler's stamp if that came before the idle exit. */
-	hist_take(h, s->wake_ns - s->due_ns, s->wake_ns != s->tai_ns);
+	hist_record(h, s->wake_ns - s->due_ns, s->wake_ns != s->tai_ns);
 }
 
 static __always_inline void point_exit(struct wake_slot *s, u32 cpu, u64 now)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* subtick audit: how wrong the kernel's own CPU figures are here. */
+/* subtick audit: how wrong the kernel's own CPU figures are on this machine. */
 #include "commands.h"
 
 #include <errno.h>
@@ -38,21 +38,22 @@ enum {
 
 static const struct opt options[] = {
 	{"cpu", 'C', "N", "the core to load and audit (default: the last one)", ID_CPU},
-	{"budget", 0, "TIME", "about how long to take, such as 30s", ID_BUDGET},
-	{"plot", 0, "FILE.svg", "also draw the figures", ID_PLOT},
-	{"fail-over", 0, "N pp", "exit 2 if /proc/stat is wrong by more points, such as 5pp",
-	 ID_FAIL_OVER},
-	{"all", 'a', NULL, "text: also the long tables", ID_ALL},
+	{"budget", 0, "TIME", "how long to take, approximately, such as 30s", ID_BUDGET},
+	{"plot", 0, "FILE.svg", "also plot the results", ID_PLOT},
+	{"fail-over", 0, "N pp",
+	 "exit 2 if /proc/stat is off by more percentage points, such as 5pp", ID_FAIL_OVER},
+	{"all", 'a', NULL, "text: also print the long tables", ID_ALL},
 	{"delays", 0, "LIST", "delays: lengths in microseconds, such as 0,1,5,1000", ID_DELAYS},
-	{"iterations", 0, "N", "delays: loops per delay, however long it takes", ID_ITERATIONS},
-	{"duty", 0, "N%", "sources: share of each period that is burnt (default 30%)", ID_DUTY},
-	{"period", 0, "TIME", "sources: period of the burns (default: the tick)", ID_PERIOD},
-	{"phase", 0, "TIME", "sources: one load only, locked at this place in its period",
+	{"iterations", 0, "N", "delays: loops per delay, however long that takes", ID_ITERATIONS},
+	{"duty", 0, "N%", "sources: busy share of each period (default 30%)", ID_DUTY},
+	{"period", 0, "TIME", "sources: period of the loads (default: one tick)", ID_PERIOD},
+	{"phase", 0, "TIME", "sources: one load only, locked at this phase of its period",
 	 ID_PHASE},
-	{"share", 0, "N%", "sources: share of the task that hides (default 50%)", ID_SHARE},
-	{"loads", 0, "LIST", "sources: only these, such as random,hidden,softirq", ID_LOADS},
-	{"want", 0, "N%", "precision: what is wanted (default 0.1%)", ID_WANT},
-	{"hz", 0, "N", "precision: compute for this HZ instead of finding it", ID_HZ},
+	{"share", 0, "N%", "sources: share of the core that the hidden task uses (default 50%)",
+	 ID_SHARE},
+	{"loads", 0, "LIST", "sources: only these loads, such as random,hidden,softirq", ID_LOADS},
+	{"want", 0, "N%", "precision: the wanted precision (default 0.1%)", ID_WANT},
+	{"hz", 0, "N", "precision: compute for this HZ instead of measuring it", ID_HZ},
 	{NULL, 0, NULL, NULL, 0},
 };
 
@@ -99,7 +100,7 @@ static int run_sources(const struct audit_opts *opts, const struct audit_env *en
 	return rc;
 }
 
-/* Share: of the budget when all run. */
+/* share: the part of the budget that the experiment gets if all run. */
 static const struct experiment {
 	const char *name;
 	experiment_fn run;
@@ -173,7 +174,7 @@ static bool parse_loads(const struct opts_state *state, struct audit_opts *opts)
 		unsigned int load = 0;
 		const char *name;
 
-		/* "locked" comes with --phase, which says where. */
+		/* Load "locked" needs --phase and is selected by it. */
 		while ((name = audit_load_name(load)) &&
 		       (load == AUDIT_LOCKED || strlen(name) != len || strncmp(name, at, len)))
 			load++;
@@ -207,7 +208,7 @@ static bool parse_operand(const struct opts_state *state, struct audit_cmd *cmd)
 	return true;
 }
 
-static bool parse(struct opts_state *state, int id, void *arg)
+static bool parse_option(struct opts_state *state, int id, void *arg)
 {
 	struct audit_cmd *cmd = arg;
 	struct audit_opts *opts = &cmd->opts;
@@ -280,8 +281,11 @@ static const char *option_of(int id)
 	}
 }
 
-/* The first option that the experiment would not heed; NULL for none. All three heed theirs. */
-static const struct opt *option_unheeded(const struct audit_cmd *cmd)
+/*
+ * The first option given that no experiment of this run uses; NULL if there is none. Without an
+ * experiment on the command line all three run, and only options of precision are unused.
+ */
+static const struct opt *option_unused(const struct audit_cmd *cmd)
 {
 	for (const struct opt *option = options; option->name; option++) {
 		const char *of = option_of(option->id);
@@ -293,20 +297,19 @@ static const struct opt *option_unheeded(const struct audit_cmd *cmd)
 	return NULL;
 }
 
-/* Options that another experiment would have to heed are a mistake, not a wish. */
+/* An option that this run would ignore is a mistake. */
 static bool options_fit(const struct opts_state *state, const struct audit_cmd *cmd)
 {
 	bool precision = cmd->only && !strcmp(cmd->only, "precision");
 	bool ticks = cmd->only && !strcmp(cmd->only, "ticks");
-	const struct opt *unheeded = option_unheeded(cmd);
+	const struct opt *unused = option_unused(cmd);
 
 	if (cmd->fail_over >= 0.0 && (precision || ticks))
 		opts_usage(state, "--fail-over: audit %s measures no error", cmd->only);
 	else if (cmd->plot && precision)
-		opts_usage(state, "--plot: audit precision has no figure");
-	else if (unheeded)
-		opts_usage(state, "--%s: only for audit %s", unheeded->name,
-			   option_of(unheeded->id));
+		opts_usage(state, "--plot: audit precision has no plot");
+	else if (unused)
+		opts_usage(state, "--%s: only for audit %s", unused->name, option_of(unused->id));
 	else if (cmd->opts.phase_given && cmd->opts.period_ns &&
 		 cmd->opts.phase_ns >= cmd->opts.period_ns)
 		opts_usage(state, "--phase: must be shorter than --period");
@@ -315,7 +318,7 @@ static bool options_fit(const struct opts_state *state, const struct audit_cmd *
 	return false;
 }
 
-/* The last core that we may use: the first ones have most of the interrupts. */
+/* The default is the last core that we may use: the first ones handle most interrupts. */
 static bool choose_cpu(const struct opts_state *state, struct audit_cmd *cmd)
 {
 	struct cpuset online, allowed;
@@ -328,7 +331,7 @@ static bool choose_cpu(const struct opts_state *state, struct audit_cmd *cmd)
 		if (cpuset_has(&online, cmd->opts.cpu))
 			return true;
 		cpuset_format(&online, list, sizeof(list));
-		opts_usage(state, "--cpu %u: not online; this machine has %s", cmd->opts.cpu, list);
+		opts_usage(state, "--cpu %u: not online; CPUs %s are", cmd->opts.cpu, list);
 		return false;
 	}
 	cpuset_for_each(cpu, &online)
@@ -337,7 +340,7 @@ static bool choose_cpu(const struct opts_state *state, struct audit_cmd *cmd)
 	return true;
 }
 
-/* Prints, frees; 0, or the exit code. @ret_gone: the reader has, so stop quietly. */
+/* Prints and frees the report; 0, or the exit code. @ret_gone: the reader closed the pipe; stop. */
 static int show(struct audit_cmd *cmd, struct report *report, bool *ret_gone)
 {
 	int rc = view_write(&cmd->view, report);
@@ -370,7 +373,7 @@ static int run_experiments(struct audit_cmd *cmd, const struct audit_env *env, b
 		if (e->run(&cmd->opts, env, &cmd->findings, &report, &err)) {
 			clear_progress(env);
 			code = opts_fail("audit", &err);
-			/* What the machine lacks for one, the others may do without. */
+			/* The other experiments may not need what the machine lacks. */
 			if (cmd->only || code != EXIT_UNSUPPORTED)
 				return code;
 			*ret_lacks = true;
@@ -378,7 +381,7 @@ static int run_experiments(struct audit_cmd *cmd, const struct audit_env *env, b
 			continue;
 		}
 		clear_progress(env);
-		/* A plot that fails must not cost what was measured. */
+		/* Print the results even if the plot failed. */
 		undrawn = audit_plot_draw(&cmd->plots, e->name, report) != 0;
 		code = show(cmd, report, ret_gone);
 		if (!code && undrawn)
@@ -394,14 +397,14 @@ static int judge(const struct audit_cmd *cmd)
 	if (cmd->fail_over < 0.0)
 		return EXIT_FINE;
 	if (!f->worst_known) {
-		fprintf(stderr, "subtick audit: --fail-over: no error was measured in a window "
-				"of a second or longer\n");
+		fprintf(stderr, "subtick audit: --fail-over: no error was measured in windows of a "
+				"second or longer; try a longer --budget\n");
 		return EXIT_ERROR;
 	}
 	if (f->worst_error <= cmd->fail_over)
 		return EXIT_FINE;
 	fprintf(stderr,
-		"subtick audit: /proc/stat was wrong by %.1f points, more than %g, under %s\n",
+		"subtick audit: /proc/stat was off by %.1f points, more than %g, under load %s\n",
 		f->worst_error * 100.0, cmd->fail_over * 100.0, f->worst_load);
 	return EXIT_VERDICT;
 }
@@ -447,9 +450,9 @@ int cmd_audit(int argc, char **argv)
 	struct opts_state state = {
 		.command = "audit",
 		.synopsis = "audit [ticks|delays|sources|precision] [options]",
-		.summary = "How wrong the kernel's own CPU figures are here, by experiment. "
-			   "Default: all "
-			   "three in short, about a minute, and a verdict.",
+		.summary = "How wrong the kernel's own CPU figures are on this machine, by "
+			   "experiment.\nDefault: short versions of ticks, delays and sources, and "
+			   "a verdict; about a minute.",
 		.own = options,
 		.view = &cmd.view,
 	};
@@ -457,12 +460,12 @@ int cmd_audit(int argc, char **argv)
 
 	cmd = (struct audit_cmd){
 		.opts = {.duty = 0.3, .share = 0.5}, .want = DEFAULT_WANT, .fail_over = -1.0};
-	code = opts_walk(&state, argc, argv, parse, &cmd);
-	if (code != OPTS_TAKEN)
+	code = opts_walk(&state, argc, argv, parse_option, &cmd);
+	if (code != OPTS_PARSED)
 		return code;
 	if (!options_fit(&state, &cmd) || !choose_cpu(&state, &cmd))
 		return EXIT_USAGE;
-	/* Before the measurement: a minute later is late for a file that cannot be written. */
+	/* Open the files first: an error should show before a minute of measuring, not after it. */
 	code = cmd.plot && audit_plot_open(&cmd.plots, cmd.plot, cmd.only) ? EXIT_ERROR : run(&cmd);
 	audit_plot_close(&cmd.plots);
 	return code;

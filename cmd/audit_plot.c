@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The figures of `subtick audit` as files: which file each experiment gets. */
+/* Opens, draws and closes the plot files of `subtick audit`, one per experiment. */
 #include "audit_plot.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The figures of `subtick audit` as SVG files. */
+/* The plots of `subtick audit` as SVG files. */
 #ifndef SUBTICK_CMD_AUDIT_PLOT_H
 #define SUBTICK_CMD_AUDIT_PLOT_H
 
@@ -8,17 +8,17 @@
 #include "report/report.h"
 #include "view/svg/audit.h"
 
-/* A file per experiment that has figures. */
+/* One file per experiment that has plots. */
 struct audit_plots {
 	FILE *file[AUDIT_NR_FIGURES];
 };
 
 /*
- * Opens the file at @path for experiment @only, or for each experiment one beside it: "x.svg"
- * makes "x-ticks.svg". Prints what goes wrong; 0 or -errno, as all of them.
+ * Opens @path for experiment @only, or one file per experiment if that is NULL: "x.svg" becomes
+ * "x-ticks.svg" and so on. These functions print their errors and return 0 or -errno.
  */
 int audit_plot_open(struct audit_plots *plots, const char *path, const char *only);
-/* Draws the figures of the report's experiment, if its file is open, and closes it. */
+/* Draws the plots of @experiment if its file is open, and closes the file. */
 int audit_plot_draw(struct audit_plots *plots, const char *experiment, const struct report *report);
 void audit_plot_close(struct audit_plots *plots);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Which subcommands this build has, for those that name others. */
+/* The names of the subcommands of this build. */
 #include "commands.h"
 
 #include <stddef.h>

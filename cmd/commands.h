@@ -5,20 +5,20 @@
 
 #include <stdbool.h>
 
-/* The one list: X(name, summary). The exporter may be left out of a build. */
+/* The one list of commands: X(name, summary). A build may leave out the exporter. */
 #ifdef SUBTICK_SERVE
 #define COMMANDS_SERVE(X) X(serve, "Prometheus exporter and live page")
 #else
 #define COMMANDS_SERVE(X)
 #endif
-#define COMMANDS(X)                                                                                \
-	X(load, "per-core busy time, split by context")                                            \
-	X(runq, "run-queue latency per cgroup, and who caused it")                                 \
-	X(wake, "idle wake latency per idle state")                                                \
-	X(audit, "how wrong the kernel's own CPU figures are here")                                \
-	X(crit, "cost of disabling and enabling interrupts and preemption")                        \
-	X(doctor, "what this machine can measure, and how to fix what it can't")                   \
-	X(report, "one self-contained HTML file with plots")                                       \
+#define COMMANDS(X)                                                              \
+	X(load, "per-core busy time, split by context")                          \
+	X(runq, "run-queue latency per cgroup, and who caused it")               \
+	X(wake, "idle wake latency per idle state")                              \
+	X(audit, "how wrong the kernel's own CPU figures are on this machine")   \
+	X(crit, "cost of disabling and enabling interrupts and preemption")      \
+	X(doctor, "what this machine can measure, and how to fix what it can't") \
+	X(report, "one self-contained HTML file with plots")                     \
 	COMMANDS_SERVE(X)
 
 #define COMMAND_DECLARE(name, summary) int cmd_##name(int argc, char **argv);

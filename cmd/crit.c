@@ -31,14 +31,15 @@ static const struct opt options[] = {
 	{"engine", 'e', "NAME", "auto, module or bpf (default auto)", ID_ENGINE},
 	{"samples", 'n', "N", "pairs to time per CPU, operation and round (default 10000)",
 	 ID_SAMPLES},
-	{"highest", 0, "N", "samples that max_avg is the average of (default 100)", ID_HIGHEST},
+	{"highest", 0, "N", "max_avg is the average of the N highest samples (default 100)",
+	 ID_HIGHEST},
 	{"work", 'w', NULL, "do some work inside the pairs; its cost is subtracted", ID_WORK},
 	{"percentiles", 'p', "LIST", "percentiles to show (default 50,99,99.9)", ID_PERCENTILES},
-	{"rounds", 'r', "N", "whole benchmarks, for the spread (default 5)", ID_ROUNDS},
+	{"rounds", 'r', "N", "how many times to run the benchmark (default 5)", ID_ROUNDS},
 	{"cpu", 'C', "LIST", "only these CPUs, such as 0,2-5 (engine bpf)", ID_CPU},
-	{"tracepoints", 't', NULL, "what enabling the irq and preempt tracepoints adds",
+	{"tracepoints", 't', NULL, "show what enabling the irq and preempt tracepoints adds",
 	 ID_TRACEPOINTS},
-	{"against", 0, "FILE", "compare with an earlier run's --json output", ID_AGAINST},
+	{"against", 0, "FILE", "compare with the --json output of an earlier run", ID_AGAINST},
 	{NULL, 0, NULL, NULL, 0},
 };
 
@@ -54,7 +55,7 @@ static bool engine_known(const char *name)
 	return !strcmp(name, "auto") || !strcmp(name, "module") || !strcmp(name, "bpf");
 }
 
-/* One number of the list in thousandths of a per cent; false unless it is plain and in (0, 100]. */
+/* Parses one number of the list, in 0.001 %; false unless it is plain decimal and in (0, 100]. */
 static bool percentile_parse(const char **text, uint32_t *ret_percentile)
 {
 	const char *p = *text;
@@ -74,8 +75,8 @@ static bool percentile_parse(const char **text, uint32_t *ret_percentile)
 	return *ret_percentile && *ret_percentile <= 100 * CRIT_PERCENT && (!*p || *p == ',');
 }
 
-/* 9.99 and 99.9 have the same key, and so has anything given twice. */
-static bool percentiles_apart(const struct opts_state *state, const struct crit_opts *crit)
+/* Keys must be unique: 9.99 and 99.9 have the same one, and so has a number given twice. */
+static bool percentiles_unique(const struct opts_state *state, const struct crit_opts *crit)
 {
 	char a[20], b[20];
 
@@ -85,7 +86,7 @@ static bool percentiles_apart(const struct opts_state *state, const struct crit_
 			crit_percentile_key(crit->percentile[k], b, sizeof(b));
 			if (strcmp(a, b))
 				continue;
-			opts_usage(state, "--percentiles %s: two of them would both be called %s",
+			opts_usage(state, "--percentiles %s: two of them would have the key %s",
 				   state->value, a);
 			return false;
 		}
@@ -109,10 +110,10 @@ static bool percentiles_parse(const struct opts_state *state, struct crit_opts *
 		nr++;
 	} while (*text++ == ',');
 	crit->nr_percentiles = nr;
-	return percentiles_apart(state, crit);
+	return percentiles_unique(state, crit);
 }
 
-static bool take(struct opts_state *state, int id, void *arg)
+static bool parse_option(struct opts_state *state, int id, void *arg)
 {
 	struct crit_cmd *cmd = arg;
 	struct crit_opts *crit = &cmd->crit;
@@ -153,7 +154,7 @@ static bool take(struct opts_state *state, int id, void *arg)
 	}
 }
 
-/* Signals are let in only while waiting, so look for them by waiting as briefly as possible. */
+/* Signals are unblocked only while waiting, so wait as briefly as possible to check for one. */
 static bool stopped(void)
 {
 	return run_wait(clock_mono_ns() + 50 * NSEC_PER_USEC);
@@ -201,7 +202,7 @@ static int run(struct crit_cmd *cmd, struct view *view)
 	struct err err = {0}, left = {0};
 	int rc = 0;
 
-	/* Before anything is measured: a mistake here should not cost a run. */
+	/* Check the file first: a mistake should show before the measurement, not after it. */
 	if (cmd->against)
 		rc = crit_against_read(cmd->against, &cmd->baseline, &err);
 	if (!rc)
@@ -241,8 +242,8 @@ int cmd_crit(int argc, char **argv)
 	};
 	int code;
 
-	code = opts_walk(&state, argc, argv, take, &cmd);
-	if (code != OPTS_TAKEN)
+	code = opts_walk(&state, argc, argv, parse_option, &cmd);
+	if (code != OPTS_PARSED)
 		return code;
 	if (isatty(STDERR_FILENO))
 		cmd.crit.progress = progress;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* An earlier run from its JSON: only what comparing needs, and nothing taken on trust. */
+/* Reads an earlier run from its JSON: only what the comparison needs, and every value is checked. */
 #include "crit_against.h"
 
 #include <errno.h>
@@ -73,14 +73,15 @@ int crit_against_read(const char *path, struct crit_baseline *ret_baseline, stru
 	rc = report_read_json(text, size, &report, &used, err);
 	free(text);
 	if (rc == -ENODATA)
-		return err_set(err, rc, "--against %s: there is nothing in it", path);
+		return err_set(err, rc, "--against %s: the file is empty", path);
 	if (rc)
 		return err_prefix(err, "--against %s", path);
 	snprintf(baseline.name, sizeof(baseline.name), "%s", path);
 	rc = read_report(report, &baseline);
 	report_free(report);
 	if (rc)
-		return err_set(err, rc, "--against %s: not an object of subtick crit --json", path);
+		return err_set(err, rc, "--against %s: not the output of subtick crit --json",
+			       path);
 	*ret_baseline = baseline;
 	return 0;
 }
@@ -90,14 +91,14 @@ int crit_against_check(const struct crit_baseline *baseline, const struct crit_e
 {
 	if (strcmp(baseline->engine, engine->ops->name))
 		return err_set(err, -EINVAL,
-			       "--against %s: it was measured by engine %s, this run by %s: use "
+			       "--against %s: measured by engine %s, but this run uses %s; use "
 			       "--engine %s",
 			       baseline->name, baseline->engine, engine->ops->name,
 			       baseline->engine);
 	if (baseline->work != opts->work)
 		return err_set(err, -EINVAL,
-			       "--against %s: it was measured with%s --work, this run with%s",
+			       "--against %s: measured with%s --work; run this one with%s it, too",
 			       baseline->name, baseline->work ? "" : "out",
-			       opts->work ? "" : "out");
+			       baseline->work ? "" : "out");
 	return 0;
 }

@@ -6,9 +6,9 @@
 #include "base/err.h"
 #include "measure/crit/report.h"
 
-/* The first object of @path; what it did not measure has no rounds. */
+/* The first object of @path; an operation that it did not measure has 0 rounds. */
 int crit_against_read(const char *path, struct crit_baseline *ret_baseline, struct err *err);
-/* Whether @engine's figures can be held against it: same engine, hence unit, and same work. */
+/* 0 if @engine's figures can be compared with it: same engine, hence same unit, and same work. */
 int crit_against_check(const struct crit_baseline *baseline, const struct crit_engine *engine,
 		       const struct crit_opts *opts, struct err *err);
 

@@ -20,7 +20,7 @@ struct asked {
 	size_t nr;
 };
 
-/* 77 if one of the commands asked for cannot work here at all. */
+/* 77 if one of the commands asked for does not work here at all. */
 static int verdict(const struct report *report, const char *const *asked)
 {
 	for (; *asked; asked++) {
@@ -32,17 +32,17 @@ static int verdict(const struct report *report, const char *const *asked)
 	return EXIT_FINE;
 }
 
-static bool take(struct opts_state *state, int id, void *arg)
+static bool parse_option(struct opts_state *state, int id, void *arg)
 {
 	struct asked *asked = arg;
 
-	(void)id; /* there are no options of its own: every word is an operand */
+	(void)id; /* doctor has no options of its own: every word is an operand */
 	if (!command_exists(state->value)) {
-		opts_usage(state, "%s is not a command of this build", state->value);
+		opts_usage(state, "%s: this build has no such command", state->value);
 		return false;
 	}
 	if (asked->nr == MAX_COMMANDS - 1) {
-		opts_usage(state, "%s: that is more commands than there are", state->value);
+		opts_usage(state, "%s: at most %d commands", state->value, MAX_COMMANDS - 1);
 		return false;
 	}
 	asked->names[asked->nr++] = state->value;
@@ -57,9 +57,9 @@ int cmd_doctor(int argc, char **argv)
 	struct opts_state state = {
 		.command = "doctor",
 		.synopsis = "doctor [options] [COMMAND...]",
-		.summary = "What this machine can measure and, for what it can't, why and what to "
-			   "do.\n"
-			   "Exit code 77 if a COMMAND (default: load) cannot work here at all.",
+		.summary = "What this machine can measure; for each thing it can't, why, and the "
+			   "fix.\n"
+			   "Exit code 77 if a COMMAND (default: load) does not work here at all.",
 		.own = options,
 		.view = &view,
 	};
@@ -67,13 +67,13 @@ int cmd_doctor(int argc, char **argv)
 	struct err err = {0};
 	int code, rc;
 
-	code = opts_walk(&state, argc, argv, take, &asked);
-	if (code != OPTS_TAKEN)
+	code = opts_walk(&state, argc, argv, parse_option, &asked);
+	if (code != OPTS_PARSED)
 		return code;
 	if (doctor_report(&doctor, &report, &err))
 		return opts_fail("doctor", &err);
 	rc = view_write(&view, report);
-	/* A reader that has gone is a quiet end. */
+	/* If the reader closed the pipe, end without a message. */
 	if (rc && rc != -EPIPE)
 		err_set(&err, rc, "cannot write: %s", strerror(-rc));
 	rc = err.code ? opts_fail("doctor", &err) : verdict(report, asked.names);

@@ -20,9 +20,10 @@ char *input_read(const char *path, size_t *ret_size, struct err *err)
 	if (!file || fstat(fileno(file), &st)) {
 		err_set(err, -errno, "cannot read %s: %s", path, strerror(errno));
 	} else if (S_ISDIR(st.st_mode) || st.st_size > MAX_INPUT) {
-		err_set(err, -EFBIG, "cannot read %s: not a file of less than 256 MiB", path);
+		err_set(err, -EFBIG, "cannot read %s: %s", path,
+			S_ISDIR(st.st_mode) ? "it is a directory" : "it is larger than 256 MiB");
 	} else {
-		/* Pipes and /proc have no size; grow as it comes. */
+		/* Pipes and /proc files have no size, so grow the buffer while reading. */
 		do {
 			char *more = realloc(text, size + (1 << 16) + 1);
 

@@ -7,7 +7,7 @@
 
 #include "base/err.h"
 
-/* The whole of a file of less than 256 MiB, also a pipe; allocated. NULL with the reason in @err. */
+/* The content of a file or pipe of less than 256 MiB, allocated; NULL with the reason in @err. */
 char *input_read(const char *path, size_t *ret_size, struct err *err);
 
 #endif

@@ -130,7 +130,7 @@ int cmd_load(int argc, char **argv)
 	int code;
 
 	code = opts_walk(&state, argc, argv, parse_option, &cmd);
-	if (code != OPTS_TAKEN)
+	if (code != OPTS_PARSED)
 		return code;
 	run_signals();
 	run_avoid(&cmd.load.cpus);

@@ -16,8 +16,8 @@ static const struct command {
 } commands[] = {COMMANDS(COMMAND_ENTRY){NULL, NULL, NULL}};
 
 static const struct opt options[] = {
-	{"once", 0, NULL, "one summary of 5 seconds, also on a terminal", 0},
-	{"version", 'V', NULL, "the version", 0},
+	{"once", 0, NULL, "print one summary of 5 seconds, even on a terminal", 0},
+	{"version", 'V', NULL, "show the version", 0},
 	{NULL, 0, NULL, NULL, 0},
 };
 
@@ -29,7 +29,7 @@ static int help(void)
 	       "(none)");
 	for (const struct command *command = commands; command->name; command++)
 		printf("  %-10s %s\n", command->name, command->summary);
-	printf("\nOptions without a command; subtick COMMAND --help tells those of a command:\n");
+	printf("\nOptions without a command (subtick COMMAND --help shows those of a command):\n");
 	opts_print(options);
 	printf("\nMore in subtick(8).\n");
 	return EXIT_FINE;
@@ -50,7 +50,7 @@ int main(int argc, char **argv)
 	for (const struct command *command = commands; command->name; command++)
 		if (!strcmp(word, command->name))
 			return command->run(argc - 1, argv + 1);
-	/* Options and an interval alone belong to the overview. */
+	/* Without a command, options and an interval are the overview's. */
 	if (word[0] == '-' || (word[0] >= '0' && word[0] <= '9') || word[0] == '.')
 		return cmd_overview(argc, argv);
 	fprintf(stderr, "subtick: unknown command %s (see subtick --help)\n", word);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Walks the command line, prints help and usage errors. */
+/* Parses the command line, prints help and usage errors. */
 #include "opts.h"
 
 #include <ctype.h>
@@ -15,11 +15,11 @@
 #include "base/clock.h"
 #include "base/duration.h"
 
-/* What a step of the walk comes to, beside the id of an option or operand. */
+/* next_option() returns the id of an option or operand, or one of these. */
 enum {
 	OPT_END = -1,
-	OPT_BAD = -2,  /* already reported */
-	OPT_DONE = -3, /* --help was answered */
+	OPT_BAD = -2,  /* a usage error was printed */
+	OPT_DONE = -3, /* --help was printed */
 };
 
 enum {
@@ -34,11 +34,11 @@ static const struct opt common[] = {
 	{"csv", 0, NULL, "comma-separated values, header once", ID_CSV},
 	{"color", 0, "WHEN", "auto, always or never (default auto; NO_COLOR is respected)",
 	 ID_COLOR},
-	{"help", 'h', NULL, "this help", ID_HELP},
+	{"help", 'h', NULL, "show this help", ID_HELP},
 	{NULL, 0, NULL, NULL, 0},
 };
 
-/* Without a view there is nothing to format: --help alone. */
+/* Without a view there is no output to format: of the common options only --help is left. */
 static const struct opt *common_of(const struct opts_state *state)
 {
 	const struct opt *opt = common;
@@ -120,8 +120,8 @@ static int set_color(struct opts_state *state)
 	return 0;
 }
 
-/* Answers the common options; 0 when the walk goes on. */
-static int take_common(struct opts_state *state, int id)
+/* Applies a common option; 0 to go on with the next. */
+static int apply_common(struct opts_state *state, int id)
 {
 	switch (id) {
 	case ID_JSON:
@@ -139,7 +139,7 @@ static int take_common(struct opts_state *state, int id)
 }
 
 /* The option's argument, from the same word or the next one. */
-static int take_value(struct opts_state *state, const struct opt *opt, const char *inside)
+static int option_value(struct opts_state *state, const struct opt *opt, const char *inside)
 {
 	state->value = inside;
 	if (!opt->arg && inside) {
@@ -172,7 +172,7 @@ static int next_letter(struct opts_state *state)
 		inside = state->cluster;
 		state->cluster = "";
 	}
-	if (take_value(state, opt, inside))
+	if (option_value(state, opt, inside))
 		return OPT_BAD;
 	return opt->id;
 }
@@ -189,7 +189,7 @@ static int next_long(struct opts_state *state, const char *word)
 		opts_usage(state, "unknown option --%.*s", (int)len, word);
 		return OPT_BAD;
 	}
-	if (take_value(state, opt, equals ? equals + 1 : NULL))
+	if (option_value(state, opt, equals ? equals + 1 : NULL))
 		return OPT_BAD;
 	return opt->id;
 }
@@ -223,13 +223,13 @@ static int next_option(struct opts_state *state)
 		}
 		if (id < ID_JSON)
 			return id;
-		rc = take_common(state, id);
+		rc = apply_common(state, id);
 		if (rc)
 			return rc;
 	}
 }
 
-/* A view on stdout with what the terminal allows. */
+/* A view on stdout that uses what the terminal supports. */
 static void view_stdout(struct view *view)
 {
 	struct winsize size;
@@ -244,7 +244,7 @@ static void view_stdout(struct view *view)
 }
 
 int opts_walk(struct opts_state *state, int argc, char **argv,
-	      bool (*take)(struct opts_state *state, int id, void *arg), void *arg)
+	      bool (*parse)(struct opts_state *state, int id, void *arg), void *arg)
 {
 	int id;
 
@@ -256,10 +256,10 @@ int opts_walk(struct opts_state *state, int argc, char **argv,
 	while ((id = next_option(state)) != OPT_END) {
 		if (id == OPT_DONE)
 			return EXIT_FINE;
-		if (id == OPT_BAD || !take(state, id, arg))
+		if (id == OPT_BAD || !parse(state, id, arg))
 			return EXIT_USAGE;
 	}
-	return OPTS_TAKEN;
+	return OPTS_PARSED;
 }
 
 bool opts_cpus(const struct opts_state *state, const char *name, const char *value,
@@ -328,7 +328,7 @@ bool opts_interval(const struct opts_state *state, const char *value, struct opt
 {
 	switch (at->given++) {
 	case 0:
-		/* An interval without a count goes on until stopped, as in vmstat and mpstat. */
+		/* Without a count it runs until stopped, as vmstat and mpstat do. */
 		at->count = 0;
 		return opts_duration(state, "interval", value, NSEC_PER_MSEC, 86400 * NSEC_PER_SEC,
 				     &at->interval_ns);

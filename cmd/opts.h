@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Options that commands share, and how a command line goes wrong. */
+/* Parses command lines: options that all commands share, values, usage errors. */
 #ifndef SUBTICK_CMD_OPTS_H
 #define SUBTICK_CMD_OPTS_H
 
@@ -24,17 +24,17 @@ struct opt {
 	char letter;	  /* short name, or 0 */
 	const char *arg;  /* what the argument is called in --help, NULL for none */
 	const char *help;
-	int id; /* what a command's take function is called with */
+	int id; /* passed to the command's parse function */
 };
 
 /* A command's own ids begin at OPT_OWN. */
 enum {
-	OPT_OPERAND = 0, /* state->value is a word without dashes */
+	OPT_OPERAND = 0, /* state->value is the operand */
 	OPT_OWN = 1,
 };
 
-/* From opts_walk(), beside the exit codes: nothing stands in the way of the command's work. */
-#define OPTS_TAKEN (-1)
+/* opts_walk() returns an exit code, or this: the command line is valid, run the command. */
+#define OPTS_PARSED (-1)
 
 struct opts_state {
 	const char *command; /* "load"; NULL for subtick itself */
@@ -42,8 +42,8 @@ struct opts_state {
 	const char *summary;
 	const struct opt *own;
 	struct view *view; /* --json, --csv, --color go here; NULL: the command has none of them */
-	const char *value; /* of the option at hand */
-	/* The walk's own. */
+	const char *value; /* of the current option or operand */
+	/* State of opts_walk(). */
 	int argc;
 	char **argv;
 	int index;
@@ -52,21 +52,22 @@ struct opts_state {
 };
 
 /*
- * Walks argv from its second word: sets up state->view, answers --json, --csv, --color and --help
- * itself and calls @take with the id of each own option and operand; @take returns false once it
- * has said what is wrong. Returns OPTS_TAKEN, or the code to exit with.
- * "--name=value", "--name value", "-n value" and "-nvalue" are the same.
+ * Parses argv from its second word: sets up state->view, handles --json, --csv, --color and --help,
+ * and calls @parse with the id of each of the command's own options and with OPT_OPERAND for
+ * operands. @parse prints its usage error and returns false if the value is invalid. Returns
+ * OPTS_PARSED, or the code to exit with.
+ * "--name=value", "--name value", "-n value" and "-nvalue" are equivalent.
  */
 int opts_walk(struct opts_state *state, int argc, char **argv,
-	      bool (*take)(struct opts_state *state, int id, void *arg), void *arg);
+	      bool (*parse)(struct opts_state *state, int id, void *arg), void *arg);
 /* Prints "subtick load: …" and a hint on stderr; returns EXIT_USAGE. */
 int opts_usage(const struct opts_state *state, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* The lines of --help: a command's own options, then those that all share. */
+/* Prints the option lines of --help: the command's own options, then the common ones. */
 void opts_print(const struct opt *own);
 
-/* Each prints its own usage line and returns false when the value is no good. */
+/* Each prints a usage error and returns false if the value is invalid. */
 bool opts_cpus(const struct opts_state *state, const char *name, const char *value,
 	       struct cpuset *ret_cpus);
 bool opts_u64(const struct opts_state *state, const char *name, const char *value, uint64_t min,
@@ -74,7 +75,7 @@ bool opts_u64(const struct opts_state *state, const char *name, const char *valu
 /* "100us", "2ms", "1.5s", "300ns"; a bare number is in seconds. */
 bool opts_duration(const struct opts_state *state, const char *name, const char *value,
 		   uint64_t min_ns, uint64_t max_ns, uint64_t *ret_ns);
-/* "5%" or "0.1%"; points of load ("5pp") where @suffix is "pp". */
+/* "5%" or "0.1%"; percentage points ("5pp") if @suffix is "pp". */
 bool opts_ratio(const struct opts_state *state, const char *name, const char *value,
 		const char *suffix, double min, double max, double *ret_ratio);
 
@@ -82,12 +83,12 @@ bool opts_ratio(const struct opts_state *state, const char *name, const char *va
 struct opts_interval {
 	uint64_t interval_ns;
 	uint64_t count; /* 0: until stopped */
-	int given;	/* operands so far */
+	int given;	/* number of operands so far */
 };
 
 bool opts_interval(const struct opts_state *state, const char *value, struct opts_interval *at);
 
-/* Prints the error and its fix on stderr; returns the exit code that goes with it. */
+/* Prints the error and its fix on stderr; returns the exit code for it. */
 int opts_fail(const char *command, const struct err *err);
 
 #endif

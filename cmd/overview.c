@@ -15,7 +15,7 @@ enum {
 };
 
 static const struct opt options[] = {
-	{"once", 0, NULL, "one summary of 5 seconds, also on a terminal", OPT_ONCE},
+	{"once", 0, NULL, "print one summary of 5 seconds, even on a terminal", OPT_ONCE},
 	{NULL, 0, NULL, NULL, 0},
 };
 
@@ -40,8 +40,8 @@ int cmd_overview(int argc, char **argv)
 	struct view view;
 	struct opts_state state = {
 		.synopsis = "[options] [interval [count]]",
-		.summary = "What the cores do: a live screen on a terminal; elsewhere, or with an "
-			   "interval,\nas text. Default of text: one window of 5 seconds.",
+		.summary = "What the cores do: the live screen on a terminal, else or with an "
+			   "interval: text.\nDefault for text: one window of 5 seconds.",
 		.own = options,
 		.view = &view,
 	};
@@ -51,7 +51,7 @@ int cmd_overview(int argc, char **argv)
 	int code;
 
 	code = opts_walk(&state, argc, argv, parse_option, &cmd);
-	if (code != OPTS_TAKEN)
+	if (code != OPTS_PARSED)
 		return code;
 	if (cmd.once && cmd.interval.given)
 		return opts_usage(&state, "--once and an interval exclude each other");
@@ -60,7 +60,7 @@ int cmd_overview(int argc, char **argv)
 		run_signals_screen();
 		if (!terminal_open(view.color, &terminal, &err))
 			return screen_run(terminal);
-		fprintf(stderr, "subtick: %s; text instead of the live screen\n", err.what);
+		fprintf(stderr, "subtick: no live screen: %s; printing text instead\n", err.what);
 	}
 	if (overview_open(&meter, &err))
 		return opts_fail(NULL, &err);

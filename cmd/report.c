@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* subtick report: all of it as one HTML file that can be mailed. */
+/* subtick report: all measurements as one HTML file that can be mailed. */
 #include "commands.h"
 
 #include <errno.h>
@@ -28,11 +28,12 @@ enum {
 };
 
 static const struct opt options[] = {
-	{"seconds", 0, "N", "how long load, runq and wake watch (default 10)", ID_SECONDS},
+	{"seconds", 0, "N", "how long load, runq and wake observe (default 10)", ID_SECONDS},
 	{"output", 'o', "FILE", "where to write, - for standard output (default " DEFAULT_FILE ")",
 	 ID_OUTPUT},
 	{"collect", 0, "LIST", "only these: doctor,load,runq,wake,audit,crit", ID_COLLECT},
-	{"from", 0, "FILE", "draw saved --json output instead; more files may follow", ID_FROM},
+	{"from", 0, "FILE", "use saved --json output, measure nothing; more files may follow",
+	 ID_FROM},
 	{NULL, 0, NULL, NULL, 0},
 };
 
@@ -45,7 +46,7 @@ struct report_cmd {
 	bool seconds_given;
 };
 
-static bool take_collect(const struct opts_state *state, struct report_cmd *cmd)
+static bool parse_collect(const struct opts_state *state, struct report_cmd *cmd)
 {
 	char *list = strdup(state->value), *rest = list, *word;
 	bool fine = list;
@@ -63,7 +64,7 @@ static bool take_collect(const struct opts_state *state, struct report_cmd *cmd)
 	return fine;
 }
 
-static bool take(struct opts_state *state, int id, void *arg)
+static bool parse_option(struct opts_state *state, int id, void *arg)
 {
 	struct report_cmd *cmd = arg;
 
@@ -78,10 +79,10 @@ static bool take(struct opts_state *state, int id, void *arg)
 		opts_usage(state, "--output: expected the name of a file, or -");
 		return false;
 	case ID_COLLECT:
-		return take_collect(state, cmd);
+		return parse_collect(state, cmd);
 	case OPT_OPERAND:
 		if (!cmd->nr_from) {
-			opts_usage(state, "unexpected operand %s: files to draw go after --from",
+			opts_usage(state, "unexpected operand %s: input files go after --from",
 				   state->value);
 			return false;
 		}
@@ -110,7 +111,10 @@ static int gather_files(struct gathered *g, const struct report_cmd *cmd, struct
 		if (rc)
 			return err_prefix(err, "%s", cmd->from[i]);
 		if (g->nr_reports == before)
-			return err_set(err, -ENODATA, "%s holds no report", cmd->from[i]);
+			return err_set(err, -ENODATA,
+				       "%s contains no report: save the output of a command with "
+				       "--json",
+				       cmd->from[i]);
 	}
 	return 0;
 }
@@ -120,7 +124,7 @@ static void describe_machine(char *buf, size_t size)
 	struct utsname name;
 
 	if (uname(&name))
-		snprintf(buf, size, "a machine whose name is not known");
+		snprintf(buf, size, "unknown machine");
 	else
 		snprintf(buf, size, "%s, %s %s, %s, %ld CPUs online; measured by subtick %s",
 			 name.nodename, name.sysname, name.release, name.machine,
@@ -128,8 +132,8 @@ static void describe_machine(char *buf, size_t size)
 }
 
 /*
- * Where the document goes: written beside its place and then moved there, so that a report that is
- * there is whole; what is no file (a terminal, /dev/null, a pipe with a name) is written to as it is.
+ * Where the document goes. A file is written under a temporary name and then renamed, so that it is
+ * always complete. A terminal, device or named pipe is written to directly.
  */
 struct output {
 	const char *path;
@@ -166,7 +170,7 @@ static int output_open(struct output *output, struct err *err)
 		output->file = fd >= 0 ? fdopen(fd, "w") : NULL;
 	}
 	if (output->file) {
-		/* As open() would have made it; mkostemp() is for the owner only. */
+		/* The mode that open() would give; mkostemp() gives the owner access only. */
 		if (fd >= 0)
 			fchmod(fd, 0666 & ~mask);
 		return 0;
@@ -192,7 +196,7 @@ static int output_close(struct output *output, int rc, struct err *err)
 	return rc;
 }
 
-/* Before a minute of measuring, not after it; and nothing lies about while that goes on. */
+/* Checks before the measurement that the file can be written, and leaves no file behind. */
 static int output_try(const char *path, struct err *err)
 {
 	struct output output = {.path = path};
@@ -219,9 +223,9 @@ static int run(const struct report_cmd *cmd, struct gathered *g, struct err *err
 	else if ((rc = report_run(g, cmd->seconds, cmd->collect, isatty(STDERR_FILENO))))
 		err_set(err, rc, "cannot run the measurements: %s", strerror(-rc));
 	if (!rc && !g->nr_reports)
-		rc = err_unsupported(err, -ENODATA, "subtick doctor says what is missing",
+		rc = err_unsupported(err, -ENODATA, "run subtick doctor to see what is missing",
 				     "nothing could be measured: %s",
-				     g->nr_missing ? g->missing[0].why : "nothing was asked for");
+				     g->nr_missing ? g->missing[0].why : "nothing was selected");
 	if (rc || (rc = output_open(&output, err)))
 		return rc;
 	doc.reports = (const struct report *const *)g->reports;
@@ -231,7 +235,7 @@ static int run(const struct report_cmd *cmd, struct gathered *g, struct err *err
 	return output_close(&output, html_write(output.file, &doc), err);
 }
 
-static void tell(const struct report_cmd *cmd, const struct gathered *g)
+static void print_result(const struct report_cmd *cmd, const struct gathered *g)
 {
 	for (size_t i = 0; i < g->nr_missing; i++)
 		fprintf(stderr, "subtick report: without %s: %s\n", g->missing[i].command,
@@ -248,28 +252,28 @@ int cmd_report(int argc, char **argv)
 	struct opts_state state = {
 		.command = "report",
 		.synopsis = "report [options]\n       subtick report [-o FILE] --from FILE...",
-		.summary = "Measures, and writes one self-contained HTML file: summary, plots, "
-			   "tables, "
-			   "method.",
+		.summary = "Measures and writes one self-contained HTML file: summary, plots, "
+			   "tables, method.",
 		.own = options,
 		.view = &view,
 	};
 	struct err err = {0};
 	int code;
 
-	code = opts_walk(&state, argc, argv, take, &cmd);
-	if (code != OPTS_TAKEN)
+	code = opts_walk(&state, argc, argv, parse_option, &cmd);
+	if (code != OPTS_PARSED)
 		return code;
 	if (view.format != VIEW_TEXT)
 		return opts_usage(&state,
-				  "the report is HTML; --json and --csv are for the commands "
-				  "it runs");
+				  "--json and --csv: the report is HTML; use them with load, runq "
+				  "and the other commands");
 	if (cmd.nr_from && (cmd.seconds_given || cmd.collect))
-		return opts_usage(&state, "--seconds and --collect measure, --from does not");
+		return opts_usage(&state, "--from measures nothing: it excludes --seconds and "
+					  "--collect");
 	run_signals();
 	run(&cmd, &gathered, &err);
 	if (!err.code)
-		tell(&cmd, &gathered);
+		print_result(&cmd, &gathered);
 	gathered_free(&gathered);
 	return err.code ? opts_fail("report", &err) : EXIT_FINE;
 }

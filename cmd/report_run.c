@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Runs each measurement as a process of its own: those that watch can then share one window, one that
- * fails takes nothing with it, and what is drawn is exactly what --json gives.
+ * Runs each measurement as a process of its own. So those that only observe can share one window, a
+ * failure does not affect the others, and the report shows exactly what --json prints.
  */
 #include "report_run.h"
 
@@ -26,9 +26,12 @@
 #define MAX_ARGS   12
 #define MAX_OUTPUT (256u << 20)
 #define POLL_NS	   (250 * NSEC_PER_MSEC)
-#define GRACE_NS   (10 * NSEC_PER_SEC) /* to print what was measured, after a stop */
+#define GRACE_NS   (10 * NSEC_PER_SEC) /* after a stop, to print what was measured */
 
-/* "%" stands for the seconds. Steps run one after another: what loads a core disturbs what watches. */
+/*
+ * "%" is replaced by the seconds. Collectors of one step run at the same time, steps one after
+ * another: a collector that puts load on a core would disturb those that observe.
+ */
 static const struct collector {
 	const char *name;
 	int step;
@@ -134,7 +137,7 @@ static void child_exec(const struct child *child, const char *seconds, pid_t par
 
 	for (const char *const *arg = child->collector->args; *arg; arg++)
 		args[nr++] = strcmp(*arg, "%") ? *arg : seconds;
-	/* However we end, nothing that we started goes on measuring. */
+	/* However we end, our children must not go on measuring. */
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != parent || dup2(child->out, STDOUT_FILENO) < 0 ||
 	    dup2(child->err, STDERR_FILENO) < 0)
@@ -150,7 +153,7 @@ static int child_start(struct child *child, unsigned int seconds)
 	int rc;
 
 	snprintf(text, sizeof(text), "%u", seconds);
-	/* Files rather than pipes: whoever writes much never waits for us. */
+	/* Files, not pipes: a child with much output never has to wait for us. */
 	child->out = memfd_create("subtick-out", MFD_CLOEXEC);
 	child->err = memfd_create("subtick-err", MFD_CLOEXEC);
 	if (child->out < 0 || child->err < 0)
@@ -188,7 +191,7 @@ static char *read_fd(int fd, size_t *ret_size)
 	return text;
 }
 
-/* The command's own words without "subtick load: " and without line ends. */
+/* Strips "subtick load: " and line ends from the command's error message. */
 static void tidy(char *text, const char *name)
 {
 	char prefix[48];
@@ -221,17 +224,17 @@ static int child_collect(struct gathered *g, const struct child *child)
 	if (gathered_read(g, out, out_size, &err))
 		rc = gathered_miss(g, name, "its output could not be read: %s", err.what);
 	else if (WIFSIGNALED(child->status))
-		rc = gathered_miss(g, name, "ended by signal %d", WTERMSIG(child->status));
+		rc = gathered_miss(g, name, "killed by signal %d", WTERMSIG(child->status));
 	else if (WEXITSTATUS(child->status) || g->nr_reports == before)
 		rc = gathered_miss(g, name, "%s",
-				   *words ? words : "it ended without a figure and without a reason");
+				   *words ? words : "it printed neither a result nor an error");
 out:
 	free(out);
 	free(words);
 	return rc;
 }
 
-/* True while any runs. */
+/* True while a child runs. */
 static bool children_reap(struct child *children, size_t nr)
 {
 	bool running = false;
@@ -263,7 +266,7 @@ static void show_progress(const struct child *children, size_t nr, uint64_t sinc
 	fprintf(stderr, "%.0f s", (double)(clock_mono_ns() - since_ns) / NSEC_PER_SEC);
 }
 
-/* Until all have ended. A stop is passed on: they print what they have. */
+/* Waits for all children. Passes a stop on to them, so that they print what they have. */
 static void children_wait(struct child *children, size_t nr, bool progress)
 {
 	uint64_t since = clock_mono_ns(), deadline = 0;
@@ -279,7 +282,7 @@ static void children_wait(struct child *children, size_t nr, bool progress)
 		}
 		if (clock_mono_ns() > deadline)
 			children_kill(children, nr, SIGKILL);
-		/* Stopped, run_wait() does not wait any more. */
+		/* After a stop run_wait() returns at once. */
 		usleep(POLL_NS / NSEC_PER_USEC);
 	}
 	if (progress)
@@ -303,7 +306,7 @@ static int run_step(struct gathered *g, int step, unsigned int seconds, const ch
 			continue;
 		}
 		if (run_stopped()) {
-			rc = gathered_miss(g, c->name, "stopped before it began");
+			rc = gathered_miss(g, c->name, "the run was stopped before it began");
 			continue;
 		}
 		children[nr] = (struct child){.collector = c, .out = -1, .err = -1};

@@ -10,7 +10,7 @@
 #include "report/report.h"
 #include "view/html/html.h"
 
-/* What was gathered; the strings of @missing belong to it. */
+/* The reports gathered, and what is missing with the reason; owns the strings of @missing. */
 struct gathered {
 	struct report **reports;
 	size_t nr_reports;
@@ -18,11 +18,11 @@ struct gathered {
 	size_t nr_missing;
 };
 
-/* Takes @report over. Both -ENOMEM or 0. */
+/* Owns @report from here on, also on failure. Both return 0 or -ENOMEM. */
 int gathered_add(struct gathered *g, struct report *report);
 int gathered_miss(struct gathered *g, const char *command, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
-/* Every report of a JSON text. */
+/* Adds every report of a JSON text. */
 int gathered_read(struct gathered *g, const char *text, size_t size, struct err *err);
 void gathered_free(struct gathered *g);
 
@@ -30,8 +30,9 @@ void gathered_free(struct gathered *g);
 extern const char *const report_collectors[];
 
 /*
- * Runs the collectors that @list names, with commas between them (NULL: all), those that only watch at the same time. One that
- * this build lacks or that fails is among the missing, with its own words. 0 or -ENOMEM.
+ * Runs the collectors of the comma-separated @list (NULL: all); those that only observe run at the
+ * same time. A collector that this build lacks or that fails is added to the missing, with its
+ * error message. 0 or -ENOMEM.
  */
 int report_run(struct gathered *g, unsigned int seconds, const char *list, bool progress);
 

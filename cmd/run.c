@@ -30,20 +30,20 @@ void run_signals(void)
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
 	sigprocmask(SIG_BLOCK, &set, &mask_outside);
-	/* Whoever started us with these blocked still wants to be able to stop us. */
+	/* Our parent may have blocked these; the user must still be able to stop us. */
 	sigdelset(&mask_outside, SIGINT);
 	sigdelset(&mask_outside, SIGTERM);
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
-	/* A closed pipe shows as EPIPE on the write, where it can end things quietly. */
+	/* A closed pipe then shows as EPIPE on the write, and we end without a message. */
 	signal(SIGPIPE, SIG_IGN);
-	/* Windows of a millisecond cannot bear the default slack of 50 µs. */
+	/* The default timer slack of 50 µs is too much for windows of 1 ms. */
 	prctl(PR_SET_TIMERSLACK, 1UL);
 }
 
 static void on_resize(int number)
 {
-	/* Interrupting the wait is all it has to do. */
+	/* Nothing to do: the signal only has to interrupt the wait. */
 }
 
 void run_signals_screen(void)
@@ -93,9 +93,10 @@ static bool wait_fd(uint64_t until_ns, int fd, bool *ret_readable)
 			return true;
 		now = clock_mono_ns();
 		/*
-		 * Signals are let in only here: no gap between test and sleep. Also when it is late
-		 * already, or who is always late could not be stopped; events then wait for the
-		 * next window, or a stream of them would put off its end for ever.
+		 * Signals are unblocked only here, so none is lost between the test and the sleep.
+		 * Poll even if the window is already late, or a run that is always late could not
+		 * be stopped. Events then wait for the next window: a stream of them would delay
+		 * the end of this one forever.
 		 */
 		left = clock_timespec(until_ns > now ? until_ns - now : 0);
 		rc = ppoll(&poll_fd, fd >= 0 && now < until_ns ? 1 : 0, &left, &mask_outside);
@@ -137,7 +138,7 @@ static int show(const char *command, struct view *view, struct report *report)
 	return rc;
 }
 
-/* Until the window ends; shows what the meter has to say meanwhile. */
+/* Waits until the window ends and shows the reports of the meter's events meanwhile. */
 static int wait_window(const char *command, struct meter *meter, uint64_t until_ns,
 		       struct view *view, struct err *err, bool *ret_stop)
 {
@@ -178,7 +179,7 @@ int run_windows(const char *command, struct meter *meter, const struct opts_inte
 			rc = meter->ops->read(meter, &report, &err);
 		if (!rc)
 			rc = show(command, view, report);
-		/* A window that came late must not make the next ones short. */
+		/* A window that ended late must not make the next ones shorter. */
 		if (clock_mono_ns() > next + interval->interval_ns)
 			next = clock_mono_ns();
 	}

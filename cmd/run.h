@@ -16,17 +16,17 @@ void run_signals(void);
 bool run_wait(uint64_t until_ns);
 bool run_stopped(void);
 
-/* Also stops at the end of the terminal, and wakes when it changes its size. */
+/* Also stops when the terminal hangs up, and wakes when its size changes. */
 void run_signals_screen(void);
-/* One wait until @until_ns, a signal or @input; returns true when it is time to stop. */
+/* Waits until @until_ns, a signal or @input; returns true when it is time to stop. */
 bool run_wait_input(uint64_t until_ns, struct pollfd *input);
 
-/* Moves this process off @measured when other CPUs are allowed, so as not to measure itself. */
+/* Moves this process off @measured if it may use other CPUs, so that it does not measure itself. */
 void run_avoid(const struct cpuset *measured);
 
 /*
  * Starts @meter and prints a report per interval. A signal ends the window early and prints it.
- * Returns the exit code; a reader that has gone is a quiet end.
+ * Returns the exit code; if the reader of stdout has closed the pipe, it ends without a message.
  */
 int run_windows(const char *command, struct meter *meter, const struct opts_interval *interval,
 		struct view *view);

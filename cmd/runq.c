@@ -221,7 +221,7 @@ static bool parse_number(const struct opts_state *state, int id, struct runq_opt
 	return true;
 }
 
-static bool parse(struct opts_state *state, int id, void *arg)
+static bool parse_option(struct opts_state *state, int id, void *arg)
 {
 	struct runq_cmd *cmd = arg;
 	struct runq_opts *runq = &cmd->runq;
@@ -289,8 +289,8 @@ int cmd_runq(int argc, char **argv)
 	struct err err = {0};
 	int code;
 
-	code = opts_walk(&state, argc, argv, parse, &cmd);
-	if (code != OPTS_TAKEN)
+	code = opts_walk(&state, argc, argv, parse_option, &cmd);
+	if (code != OPTS_PARSED)
 		return code;
 	if (!fits(&state, &cmd.runq))
 		return EXIT_USAGE;

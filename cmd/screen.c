@@ -15,7 +15,7 @@
 #include "view/screen/screen.h"
 
 #define INTERVAL_NS NSEC_PER_SEC
-/* A picture at once; the interval is for what changes afterwards. */
+/* The first window is short, so that the screen shows figures at once. */
 #define FIRST_NS (200 * NSEC_PER_MSEC)
 
 static int open_load(struct meter **ret_meter, struct err *err)
@@ -32,7 +32,7 @@ static int open_runq(struct meter **ret_meter, struct err *err)
 	return runq_open(&opts, ret_meter, err);
 }
 
-/* Nothing is launched: timers that are due anyway tell how late their core was. */
+/* Passive: the timers that other programs set show how late their core wakes. */
 static int open_wake(struct meter **ret_meter, struct err *err)
 {
 	struct wake_opts opts = {.sources = 1U << WAKE_PASSIVE, .bare = true};
@@ -40,7 +40,7 @@ static int open_wake(struct meter **ret_meter, struct err *err)
 	return wake_open(&opts, ret_meter, err);
 }
 
-/* A line here is a pane there, or several. The first is what the screen cannot do without. */
+/* Each measurement has one or more panes. The screen needs the first; the others may be refused. */
 static const struct {
 	const char *command;
 	int (*open)(struct meter **ret_meter, struct err *err);
@@ -51,7 +51,7 @@ static const struct {
 };
 
 #define NR_SOURCES (sizeof(sources) / sizeof(sources[0]))
-#define HOME	   1 /* the bars already show what load says; waits are what is asked next */
+#define HOME	   1 /* first pane: runq, as the bars already show load */
 
 struct live {
 	struct screen screen;
@@ -99,7 +99,7 @@ static void live_start(struct live *live, struct err *err)
 	live->next_ns = live->began_ns + FIRST_NS;
 }
 
-/* While paused the windows go by unseen, so that the next one shown is not a long one. */
+/* While paused, windows are read but not shown, so that the next one shown is not longer. */
 static void live_read(struct live *live, struct err *err)
 {
 	for (size_t i = 0; i < live->screen.nr_slots && !err->code; i++) {
@@ -140,7 +140,7 @@ static void live_draw(struct live *live, bool again, struct err *err)
 	canvas_free(&canvas);
 }
 
-/* True when it is time to go. */
+/* True if it is time to quit. */
 static bool live_keys(struct live *live, bool *ret_again)
 {
 	int key;
@@ -169,7 +169,7 @@ static void live_loop(struct live *live, struct err *err)
 
 		live_draw(live, again, err);
 		again = false;
-		/* A key, a new size, a stop or the end of the window: whichever comes first. */
+		/* Until a key, a new size, a signal to stop or the end of the window. */
 		if (err->code || run_wait_input(live->next_ns, &input))
 			return;
 		if (input.revents & (POLLHUP | POLLERR | POLLNVAL))
@@ -198,7 +198,7 @@ int screen_run(struct terminal *terminal)
 		if (live.meters[i])
 			live.meters[i]->ops->close(live.meters[i]);
 	screen_free(&live.screen);
-	/* Before anything is said: it is to be read on the terminal as it was. */
+	/* First restore the terminal, so that the message is readable. */
 	terminal_close(terminal);
 	return err.code ? opts_fail(NULL, &err) : EXIT_FINE;
 }

@@ -6,7 +6,7 @@
 #include "view/screen/terminal.h"
 
 /*
- * Shows the cores, and whatever else can be measured here, until q or a signal. Closes @terminal.
+ * Shows the cores, and what else this machine can measure, until q or a signal. Closes @terminal.
  * Returns the exit code.
  */
 int screen_run(struct terminal *terminal);

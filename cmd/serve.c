@@ -19,7 +19,7 @@ enum {
 	ID_SETTING, /* and one more for each of config_settings[] */
 };
 
-/* What the command line said, to be said again over a file that was read anew. */
+/* The settings of the command line, kept to apply them again after the file is read again. */
 struct given {
 	const char *path;
 	bool optional;
@@ -27,7 +27,7 @@ struct given {
 		const char *name, *value;
 	} settings[MAX_GIVEN];
 	size_t nr;
-	bool check; /* the settings, and no more */
+	bool check; /* only check the settings */
 };
 
 static int load_settings(void *arg, struct config *ret_config, struct err *err)
@@ -66,11 +66,11 @@ static int doctor(struct report **ret_report, struct err *err)
 	return doctor_report(&opts, ret_report, err);
 }
 
-/* The table of options is that of the settings, plus two that a file cannot have. */
+/* The options are the settings of the file, plus two that only the command line has. */
 static struct opt *make_options(void)
 {
 	static const struct opt first[] = {
-		{"config", 0, "FILE", "settings, default " CONFIG_FILE, ID_CONFIG},
+		{"config", 0, "FILE", "settings file (default " CONFIG_FILE ")", ID_CONFIG},
 		{"check-config", 0, NULL, "check the settings and exit", ID_CHECK},
 	};
 	size_t nr = 0;
@@ -91,7 +91,7 @@ static struct opt *make_options(void)
 	return options;
 }
 
-static bool take(struct opts_state *state, int id, void *arg)
+static bool parse_option(struct opts_state *state, int id, void *arg)
 {
 	struct given *given = arg;
 
@@ -127,14 +127,14 @@ static int serve(struct given *given)
 	if (!server)
 		return EXIT_ERROR;
 	rc = load_settings(given, &server->config, &err);
-	/* The settings are the command line, wherever they stand. */
+	/* A bad setting is a usage error, on the command line and in the file. */
 	if (rc) {
 		fprintf(stderr, "subtick serve: %s\n", err.what);
 		free(server);
 		return rc == -EINVAL || rc == -E2BIG ? EXIT_USAGE : EXIT_ERROR;
 	}
 	if (given->check) {
-		printf("settings are fine\n");
+		printf("the settings are valid\n");
 		config_free(&server->config);
 		free(server);
 		return EXIT_FINE;
@@ -161,8 +161,8 @@ int cmd_serve(int argc, char **argv)
 
 	if (!options)
 		return EXIT_ERROR;
-	code = opts_walk(&state, argc, argv, take, &given);
-	if (code == OPTS_TAKEN)
+	code = opts_walk(&state, argc, argv, parse_option, &given);
+	if (code == OPTS_PARSED)
 		code = serve(&given);
 	free(options);
 	return code;

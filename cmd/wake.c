@@ -156,7 +156,7 @@ static bool parse_nic(struct opts_state *state, int id, struct asked *a)
 	}
 }
 
-static bool parse(struct opts_state *state, int id, void *arg)
+static bool parse_option(struct opts_state *state, int id, void *arg)
 {
 	struct asked *a = arg;
 
@@ -337,8 +337,8 @@ int cmd_wake(int argc, char **argv)
 	struct err err = {0};
 	int code;
 
-	code = opts_walk(&state, argc, argv, parse, &asked);
-	if (code != OPTS_TAKEN)
+	code = opts_walk(&state, argc, argv, parse_option, &asked);
+	if (code != OPTS_PARSED)
 		return code;
 	if (!check_options(&state, &asked))
 		return EXIT_USAGE;

@@ -9,8 +9,8 @@
 #include "measure/meter.h"
 
 /*
- * Whether @path, NULL for none, can be written, before a measurement of two minutes. Leaves no file
- * behind, as the measurement may fail.
+ * Checks before a measurement of two minutes that @path (NULL: none) can be written. Leaves no file
+ * behind, because the measurement may fail.
  */
 int wake_file_check(const char *path, struct err *err);
 /* Every point of @meter as CSV, or as JSON if the name ends so; or their plots. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reads the few headers and query keys that matter. */
+/* Parses the request headers and query keys that the server uses. */
 #include "accept.h"
 
 #include <stddef.h>

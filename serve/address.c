@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #define BACKLOG 512
-/* How long the kernel may keep a connection to itself that has sent nothing. */
+/* How long the kernel may hold back a connection that has sent nothing. */
 #define DEFER_SECONDS 10
 
 static int parse_port(const char *text, in_port_t *ret_port)
@@ -90,7 +90,7 @@ bool address_is_local(const struct address *a)
 	}
 }
 
-/* A socket file that nobody listens on is what a killed process left. */
+/* Removes a socket file that nobody listens on: a killed process left it. */
 static void remove_dead(const struct address *a)
 {
 	struct stat st;
@@ -98,7 +98,7 @@ static void remove_dead(const struct address *a)
 
 	if (lstat(a->path, &st) || !S_ISSOCK(st.st_mode))
 		return;
-	/* A living one with a full backlog would make a blocking connect() wait. */
+	/* Non-blocking: connect() to a live socket with a full backlog would wait. */
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return;
@@ -113,7 +113,9 @@ int address_listen(const char *text, int *ret_fd, struct err *err)
 	int fd, on = 1, defer = DEFER_SECONDS, rc;
 
 	if (address_parse(text, &a))
-		return err_set(err, -EINVAL, "%s is not an address", text);
+		return err_set(err, -EINVAL,
+			       "%s is not an address: expected HOST:PORT, [IPV6]:PORT or unix:PATH",
+			       text);
 	fd = socket(a.sockaddr.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return err_set(err, -errno, "cannot open a socket for %s: %s", text,
@@ -122,7 +124,7 @@ int address_listen(const char *text, int *ret_fd, struct err *err)
 		remove_dead(&a);
 	else
 		setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-	/* An IPv6 socket that also took IPv4 would make 0.0.0.0 beside it fail. */
+	/* An IPv6 socket that also accepts IPv4 would make a bind to 0.0.0.0 fail. */
 	if (a.sockaddr.ss_family == AF_INET6)
 		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on));
 	if (bind(fd, (const struct sockaddr *)&a.sockaddr, a.len) || listen(fd, BACKLOG)) {
@@ -130,10 +132,10 @@ int address_listen(const char *text, int *ret_fd, struct err *err)
 		close(fd);
 		return err_set(err, rc, "cannot listen on %s: %s", text, strerror(-rc));
 	}
-	/* The file's folder decides who may connect. */
+	/* The permissions of the directory decide who may connect. */
 	if (a.path)
 		chmod(a.path, 0666);
-	/* Who is slow to send costs us nothing, and is not taken for a bad client. */
+	/* A client that has sent nothing costs nothing, and its time limit does not run yet. */
 	else
 		setsockopt(fd, IPPROTO_TCP, TCP_DEFER_ACCEPT, &defer, sizeof(defer));
 	*ret_fd = fd;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Sends answers, with the headers that all of them share. */
+/* Sends responses, with the headers that all of them share. */
 #include "answer.h"
 
 #include <stdio.h>
@@ -69,7 +69,7 @@ void answer_body(struct server *server, struct evhttp_request *request, const ch
 	evhttp_add_header(headers, "Cache-Control", "no-store");
 	if (body->gzip)
 		evhttp_add_header(headers, "Content-Encoding", "gzip");
-	/* evhttp leaves it out where it sends no body. */
+	/* evhttp omits it in a response without a body. */
 	if (evhttp_request_get_command(request) == EVHTTP_REQ_HEAD) {
 		snprintf(length, sizeof(length), "%zu", body->len);
 		evhttp_add_header(headers, "Content-Length", length);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* How every answer is sent and counted. */
+/* Sends and counts responses. */
 #ifndef SUBTICK_SERVE_ANSWER_H
 #define SUBTICK_SERVE_ANSWER_H
 
 #include "server.h"
 
-/* Only our own files, nothing inline, nobody's frame. */
+/* The security headers: only our own files, nothing inline, no framing by other sites. */
 void answer_headers(struct evhttp_request *request);
 void answer_count(struct server *server, int code);
 /* Sends a short text. */

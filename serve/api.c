@@ -95,7 +95,7 @@ void api_answer(struct server *server, struct evhttp_request *request, const cha
 			answer_text(server, request, HTTP_SERVUNAVAIL, "no window has ended yet");
 		return;
 	}
-	answer_text(server, request, HTTP_NOTFOUND, "no such figures in this build");
+	answer_text(server, request, HTTP_NOTFOUND, "this build has no such collector");
 }
 
 void api_forget(struct server *server)

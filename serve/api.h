@@ -6,7 +6,7 @@
 #include "server.h"
 
 void api_answer(struct server *server, struct evhttp_request *request, const char *name);
-/* The JSON of the last window, the cache's own; NULL before the first. */
+/* The JSON of the last window, owned by the cache; NULL before the first window. */
 struct body *api_body(struct server *server, size_t index, bool gzip);
 void api_forget(struct server *server);
 int api_doctor(struct server *server, struct err *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reads the token and compares without telling by time how much of it was right. */
+/* Reads the token and compares tokens in constant time. */
 #include "auth.h"
 
 #include <errno.h>
@@ -30,12 +30,12 @@ int auth_parse(struct auth *auth, const char *text, size_t len, struct err *err)
 	while (len && blank(text[len - 1]))
 		len--;
 	if (len < TOKEN_MIN || len > AUTH_TOKEN_MAX)
-		return err_set(err, -EINVAL, "a token has %d to %d characters, this one %zu",
-			       TOKEN_MIN, AUTH_TOKEN_MAX, len);
+		return err_set(err, -EINVAL, "the token has %zu characters, it must have %d to %d",
+			       len, TOKEN_MIN, AUTH_TOKEN_MAX);
 	for (size_t i = 0; i < len; i++)
 		if (text[i] <= ' ' || text[i] > '~')
 			return err_set(err, -EINVAL,
-				       "a token is made of printable ASCII without blanks");
+				       "the token must be printable ASCII without blanks");
 	memset(auth->token, 0, sizeof(auth->token));
 	memcpy(auth->token, text, len);
 	auth->len = len;
@@ -43,7 +43,7 @@ int auth_parse(struct auth *auth, const char *text, size_t len, struct err *err)
 	return 0;
 }
 
-/* Whether the file of that name is no longer the one we hold open, as far as can be seen. */
+/* Whether @path is no longer the file that we hold open. If we may not stat() it, assume it is. */
 static bool replaced(const struct auth *auth, const char *path)
 {
 	struct stat held, named;
@@ -61,8 +61,8 @@ static int open_token(const struct auth *auth, const char *path, int *ret_fd, st
 		if (replaced(auth, path))
 			return err_set(
 				err, -EACCES,
-				"%s is another file than at the start and cannot be opened any "
-				"more: restart, or write to the file in place",
+				"%s was replaced, and opening it needs the privileges that were "
+				"dropped: restart, or write to the old file in place",
 				path);
 		fd = auth->fd;
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Bearer tokens: who may ask. */
+/* Bearer tokens. */
 #ifndef SUBTICK_SERVE_AUTH_H
 #define SUBTICK_SERVE_AUTH_H
 
@@ -14,18 +14,18 @@ struct auth {
 	bool needed;
 	size_t len;
 	char token[AUTH_TOKEN_MAX]; /* padded with NULs */
-	int fd; /* of the file, for a re-read without the right to open it; -1 for none */
+	int fd; /* of the file, to read it again without the right to open it; -1: none */
 	char *path;
 };
 
-/* The file's first line, without blanks around it; of printable ASCII, 16 characters or more. */
+/* Parses the first line, without blanks around it: printable ASCII, 16 to 512 characters. */
 int auth_parse(struct auth *auth, const char *text, size_t len, struct err *err);
 /*
- * Keeps what was there on failure. @path NULL: nobody needs a token. Without the right to open the
- * file any more, the one that was opened with it is read again; not if it was replaced meanwhile.
+ * On failure the old token stays. @path NULL: no token is required. If we may no longer open the
+ * file, the descriptor that is still open is read again; this fails if the file was replaced.
  */
 int auth_read(struct auth *auth, const char *path, struct err *err);
-/* The value of an Authorization header, or NULL. Takes as long for a wrong token as for any other. */
+/* @header is the value of the Authorization header, or NULL. The comparison is in constant time. */
 bool auth_allows(const struct auth *auth, const char *header);
 void auth_close(struct auth *auth);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Growing, compressing, counting references. */
+/* The memory, compression and references of response bodies. */
 #include "body.h"
 
 #include <errno.h>

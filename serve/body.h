@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What an answer consists of: made once, shared by all who ask for the same, compressed on request. */
+/* The body of a response: made once, shared by all requests for the same, optionally compressed. */
 #ifndef SUBTICK_SERVE_BODY_H
 #define SUBTICK_SERVE_BODY_H
 
@@ -10,19 +10,19 @@ struct evbuffer;
 struct fast_gzip;
 
 struct body {
-	unsigned int refs; /* one thread: those of the event loop */
+	unsigned int refs; /* not atomic: only the event loop's thread uses bodies */
 	char *data;
 	size_t len, room;
-	size_t raw_len; /* of what was appended */
+	size_t raw_len; /* bytes appended, before compression */
 	bool gzip;
 	struct fast_gzip *gz; /* until it is finished */
 	bool failed; /* out of memory; sticky */
 };
 
-/* Bytes of all bodies alive, to bound what slow readers can hold. */
+/* Bytes of all bodies in memory, to limit what slow readers can hold. */
 size_t body_total(void);
 
-/* @room: how much to expect. */
+/* @room: the expected size. */
 struct body *body_new(bool gzip, size_t room);
 void body_put(struct body *body);
 void body_append(struct body *body, const void *data, size_t len);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the exporter measures: one entry per meter, and how its windows become counters. */
+/* A collector: how to open a meter, and how its windows become counters. */
 #ifndef SUBTICK_SERVE_COLLECTOR_H
 #define SUBTICK_SERVE_COLLECTOR_H
 
@@ -10,7 +10,7 @@
 #include "measure/meter.h"
 #include "store.h"
 
-/* A report that several answers may share. */
+/* A report that several responses may share. */
 struct shared {
 	atomic_uint refs;
 	struct report *report;
@@ -21,38 +21,24 @@ void shared_put(struct shared *shared);
 
 struct collector_ops {
 	const char *name; /* in --collect, and of /api/v1/NAME */
-	/* With all privileges; the meter must work without them afterwards. */
+	/* Called with all privileges; afterwards the meter must work without them. */
 	int (*open)(const struct config *config, struct meter **ret_meter, struct err *err);
 	/* Adds the window that @meter read last to the counters, with the store's lock held. */
 	void (*absorb)(struct store *store, const struct config *config,
-		       const struct meter *meter, const struct report *report);
+		       const struct meter *meter);
 };
-
-/* The table of that name, or NULL. */
-const struct table *collector_table(const struct report *report, const char *key);
-/* The cell of a row by the key of its column; null if there is none. */
-const struct value *collector_cell(const struct table *table, size_t row, const char *key);
-
-/* Adds a window's counts up to each boundary, its count and its sum to one row. */
-void collector_histogram(struct series *series, size_t at, const struct table *le, uint64_t count,
-			 uint64_t sum_ns);
-
-struct runq_window;
-/* runq.c: adds groups and blame of one window. */
-void runq_absorb(struct store *store, const struct config *config,
-		 const struct runq_window *window);
 
 struct collector {
 	const struct collector_ops *ops;
 	struct meter *meter;
 	struct shared *last; /* the last window; under the store's lock */
-	bool failing;	     /* the last read failed, and it was said */
+	bool failing;	     /* the last read failed, and that was logged */
 };
 
-/* Ends the window of one: reads, adds, publishes. */
+/* Ends the window: reads the meter, adds to the counters, publishes the report. */
 int collector_update(struct collector *collector, struct store *store,
 		     const struct config *config, struct err *err);
-/* Takes a reference to the last window; NULL if there is none yet. */
+/* A new reference to the last window; NULL if there is none yet. */
 struct shared *collector_last(struct collector *collector, struct store *store);
 
 #endif

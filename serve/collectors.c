@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* All that the exporter can measure: opens and closes the meters. */
+/* The list of collectors: opens and closes their meters. */
 #include "collectors.h"
 
 #include <string.h>

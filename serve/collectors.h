@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* All that the exporter can measure. */
+/* The list of collectors. */
 #ifndef SUBTICK_SERVE_COLLECTORS_H
 #define SUBTICK_SERVE_COLLECTORS_H
 
@@ -7,7 +7,7 @@
 
 #include "collector.h"
 
-/* Each in the file of its name. */
+/* Each is defined in the file of its name. */
 #define COLLECTOR_DECLARE(name) extern const struct collector_ops collector_##name;
 COLLECTORS(COLLECTOR_DECLARE)
 #undef COLLECTOR_DECLARE
@@ -16,7 +16,7 @@ COLLECTORS(COLLECTOR_DECLARE)
 const struct collector_ops *collector_find(const char *name);
 size_t collector_count(void);
 
-/* Opens and starts each one that @config names. A failure closes those before it. */
+/* Opens and starts the collectors that @config names. On failure all are closed. */
 int collectors_open(struct collector *collectors, const struct config *config, struct err *err);
 void collectors_close(struct collector *collectors);
 

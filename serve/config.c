@@ -22,18 +22,24 @@
 #define ALL_COLLECTORS	     (&(COLLECTORS(COLLECTOR_NAME))[1])
 
 const struct config_setting config_settings[] = {
-	{"listen", "ADDRESS", "where to listen, repeatable: HOST:PORT, [IPV6]:PORT or unix:PATH",
+	{"listen", "ADDRESS",
+	 "where to listen: HOST:PORT, [IPV6]:PORT or unix:PATH; may be given several times",
 	 CONFIG_RESTART},
-	{"token-file", "FILE", "ask for the bearer token in this file", CONFIG_LIVE},
-	{"collect", "LIST", "what to measure, with commas", CONFIG_RESTART},
-	{"le", "LIST", "boundaries of the histograms, such as 100us,1ms,10ms", CONFIG_RESTART},
-	{"interval", "TIME", "length of a window, such as 1s", CONFIG_LIVE},
-	{"cgroup-limit", "N", "cgroups with series of their own; the rest share one", CONFIG_LIVE},
-	{"blame-limit", "N", "victim and culprit pairs with series of their own", CONFIG_LIVE},
-	{"max-connections", "N", "connections at a time", CONFIG_LIVE},
-	{"timeout", "TIME", "for a request to arrive, and for each step of an answer", CONFIG_LIVE},
-	{"user", "NAME", "user to become once attached", CONFIG_RESTART},
-	{"no-sandbox", NULL, "serve even if privileges cannot be dropped", CONFIG_RESTART},
+	{"token-file", "FILE", "require the bearer token in this file", CONFIG_LIVE},
+	{"collect", "LIST", "what to measure, separated by commas (default: all)", CONFIG_RESTART},
+	{"le", "LIST", "boundaries of the run-queue histograms, such as 100us,1ms,10ms",
+	 CONFIG_RESTART},
+	{"interval", "TIME", "length of a window (default 1s)", CONFIG_LIVE},
+	{"cgroup-limit", "N", "cgroups with series of their own; the rest share one (default 1000)",
+	 CONFIG_LIVE},
+	{"blame-limit", "N", "pairs of victim and culprit with series of their own (default 1000)",
+	 CONFIG_LIVE},
+	{"max-connections", "N", "limit of simultaneous connections (default 512)", CONFIG_LIVE},
+	{"timeout", "TIME",
+	 "time limit for a request, and for progress of a response (default 10s)", CONFIG_LIVE},
+	{"user", "NAME", "user to become after attaching, if started as root (default nobody)",
+	 CONFIG_RESTART},
+	{"no-sandbox", NULL, "keep all privileges, for debugging only", CONFIG_RESTART},
 	{NULL, NULL, NULL, CONFIG_LIVE},
 };
 
@@ -155,7 +161,7 @@ static int check_collector(struct config *config, const char *word, struct err *
 	(void)config;
 	if (config_list_has(ALL_COLLECTORS, word))
 		return 0;
-	return err_set(err, -EINVAL, "collect %.40s: this build has %s", word, ALL_COLLECTORS);
+	return err_set(err, -EINVAL, "collect %.40s: expected some of %s", word, ALL_COLLECTORS);
 }
 
 static int add_le(struct config *config, const char *word, struct err *err)
@@ -168,7 +174,7 @@ static int add_le(struct config *config, const char *word, struct err *err)
 	rc = set_time("le", word, 1e3, HIST_VALUE_MAX, at, err);
 	if (rc)
 		return rc;
-	/* A bucket of the histogram can hold one boundary, and is at most 3.2 % wide. */
+	/* A bucket of the histogram can contain one boundary, and is at most 3.2 % wide. */
 	if (config->nr_le && (*at <= at[-1] || hist_index(*at) == hist_index(at[-1])))
 		return err_set(err, -EINVAL,
 			       "le %.40s: must be above the boundary before it by 3.2 %% or more",
@@ -258,7 +264,7 @@ int config_parse(struct config *config, const char *text, size_t len, const char
 	int rc = 0;
 
 	if (memchr(text, '\0', len))
-		return err_set(err, -EINVAL, "%s: is not a text file", label);
+		return err_set(err, -EINVAL, "%s: not a text file", label);
 	copy = strndup(text, len);
 	if (!copy)
 		return err_set(err, -ENOMEM, "out of memory");

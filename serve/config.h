@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Settings of the exporter: the same names on the command line and in the file. */
+/* Settings of the exporter; the command line and the file use the same names. */
 #ifndef SUBTICK_SERVE_CONFIG_H
 #define SUBTICK_SERVE_CONFIG_H
 
@@ -14,13 +14,13 @@
 #define CONFIG_MAX_LISTEN 16
 #define CONFIG_MAX_LE	  32
 
-/* The collectors that there are, X(name); collectors.c has their code. */
+/* The list of collectors, X(name); collectors.c has their code. */
 #define COLLECTORS(X) X(load) X(runq) X(wake)
 
-/* What a setting needs to take effect. */
+/* When a changed setting takes effect. */
 enum config_when {
-	CONFIG_LIVE,	/* SIGHUP */
-	CONFIG_RESTART, /* privileges that are gone by then */
+	CONFIG_LIVE,	/* on SIGHUP */
+	CONFIG_RESTART, /* after a restart: it needs privileges that were dropped */
 };
 
 struct config_setting {
@@ -36,7 +36,7 @@ extern const struct config_setting config_settings[];
 struct config {
 	char *listen[CONFIG_MAX_LISTEN];
 	size_t nr_listen;
-	char *token_file; /* NULL: everybody may ask */
+	char *token_file; /* NULL: no token is required */
 	char *collect;	  /* "load,runq" */
 	char *user;
 	uint64_t le_ns[CONFIG_MAX_LE];
@@ -52,16 +52,16 @@ struct config {
 int config_init(struct config *config);
 void config_free(struct config *config);
 
-/* One setting; fails with what is wrong and what is accepted. "listen" adds. */
+/* Sets one value; on failure @err says what is wrong and what is accepted. "listen" adds one. */
 int config_set(struct config *config, const char *name, const char *value, struct err *err);
-/* Lines "name = value"; # begins a comment. @label names the text in errors. */
+/* Parses lines "name = value"; # begins a comment. @label names the text in errors. */
 int config_parse(struct config *config, const char *text, size_t len, const char *label,
 		 struct err *err);
-/* @optional: a missing file is fine. */
+/* @optional: a missing file is no error. */
 int config_read(struct config *config, const char *path, bool optional, struct err *err);
-/* Forgets the listen addresses, for a source that overrides an earlier one. */
+/* Removes the listen addresses: those of the command line replace those of the file. */
 void config_clear_listen(struct config *config);
-/* The first setting that differs and only a restart would change; NULL if none. */
+/* The first changed setting that needs a restart; NULL if there is none. */
 const char *config_needs_restart(const struct config *old, const struct config *fresh);
 /* Whether "a,b,c" has @name. */
 bool config_list_has(const char *list, const char *name);

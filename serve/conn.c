@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * evhttp limits neither connections nor the whole time of a request: a byte now and then keeps a
- * connection for ever. It tells of each one's beginning, when it asks for a bufferevent, but not
- * of the end; that shows in the loop, which then has no event of that bufferevent any more. Those
- * to be ended are shut down, and evhttp cleans up after them.
+ * Limits connections. evhttp limits neither their number nor the total time of a request: a client
+ * that sends a byte now and then keeps its connection forever. evhttp has a callback for new
+ * connections (it asks for a bufferevent), but none for closed ones. A connection is closed if the
+ * event loop has no event of its bufferevent any more. To close a connection we shut down its
+ * socket; evhttp then cleans up.
  */
 #include "conn.h"
 
@@ -21,23 +22,24 @@
 
 #include "base/clock.h"
 
-/* A client that asked before may keep its connection for two scrapes at Prometheus' default. */
+/* An idle client may keep its connection for two scrapes at Prometheus' default interval of 1 min. */
 #define KEEP_ALIVE_NS (125 * NSEC_PER_SEC)
 /*
- * When there are too many, those who have not asked by now go: a connection over TCP is accepted
- * when its first bytes are there, and most requests are whole then. Until then there may be this
- * many times the maximum; with all of these at work, new ones wait in the kernel.
+ * If there are more connections than the maximum, those whose request is still incomplete after
+ * this time are closed. A TCP connection is accepted when its first bytes are there, and most
+ * requests are complete then. During that time there may be MAX_FACTOR times the maximum; if all
+ * of these are busy, new ones wait in the kernel.
  */
 #define GRACE_NS   (250 * NSEC_PER_MSEC)
 #define MAX_FACTOR 4
 /*
- * How long an answer may take when those under way hold all the memory that they may; with none
- * that takes so long, the slowest goes.
+ * How long a response may take to send when responses being sent use all the memory allowed. If
+ * none takes that long, the slowest connection is closed.
  */
 #define RELIEF_NS (2 * NSEC_PER_SEC)
 /*
- * More than the headers that evhttp takes. While an answer is on its way evhttp reads on, to learn
- * of the connection's end, and keeps whatever comes.
+ * More than the header size that evhttp accepts. While it sends a response, evhttp goes on reading
+ * to notice a close, and keeps everything that it reads.
  */
 #define MAX_UNPARSED (16 * 1024)
 
@@ -78,15 +80,15 @@ static int note_alive(const struct event_base *base, const struct event *event, 
 }
 
 /*
- * Between two callbacks every connection waits for its peer and so has an event, but for a stream
- * with nothing to send.
+ * Drops the entries of closed connections. Between two callbacks every connection waits for its
+ * peer and so has an event, except a stream with nothing to send.
  */
 static void refresh(struct conns *conns)
 {
 	size_t left = 0;
 
 	conns->nr_alive = 0;
-	/* Without memory nobody is known to be gone. */
+	/* Out of memory: then assume that all are still open. */
 	if (event_base_foreach_event(conns->base, note_alive, conns))
 		return;
 	qsort(conns->alive, conns->nr_alive, sizeof(*conns->alive), by_address);
@@ -98,7 +100,7 @@ static void refresh(struct conns *conns)
 	conns->nr = left;
 }
 
-/* Only right after a refresh: the bufferevent must be there. */
+/* Call only right after refresh(): the bufferevent must still exist. */
 static bool conn_cut(struct conns *conns, struct conn *conn, enum conn_cut why)
 {
 	int fd = conn->doomed ? -1 : bufferevent_getfd(conn->bev);
@@ -131,7 +133,7 @@ static void conn_check(struct conns *conns, struct conn *conn, uint64_t now_ns)
 		conn_cut(conns, conn, CONN_CUT_SLOW);
 }
 
-/* Bytes that we did not get round to: perhaps a request. */
+/* Whether the socket has bytes that we have not read yet: they may be a request. */
 static bool has_unread(const struct conn *conn)
 {
 	int bytes = 0;
@@ -140,8 +142,8 @@ static bool has_unread(const struct conn *conn)
 }
 
 /*
- * Which to end first: those that have not asked, then idle ones; only in need also those that may
- * be about to ask or do not read their answer. Never one that does all that can be expected.
+ * Which to close first: those without a complete request, then idle ones. Only at the hard limit
+ * also new ones and those that do not read their response. Never a connection that makes progress.
  */
 static int rank(const struct conn *conn, uint64_t now_ns)
 {
@@ -163,7 +165,10 @@ static size_t nr_doomed(const struct conns *conns)
 	return nr;
 }
 
-/* Those of ranks below @ranks, lowest and oldest first, until @over of all are or will be gone. */
+/*
+ * Closes connections of ranks below @ranks, lowest rank and oldest first, until @over of them are
+ * closed, including those already shut down.
+ */
 static void cut_ranks(struct conns *conns, size_t over, int ranks)
 {
 	uint64_t now_ns = clock_mono_ns();
@@ -197,8 +202,8 @@ static void pause_accepting(struct conns *conns, bool pause)
 }
 
 /*
- * A look at the loop takes time for each connection, so it is not made for every new one: on each
- * sweep, and when all that there may be are there, and then for some at a time.
+ * refresh() takes time for each connection, so it is not called for every new one: only on each
+ * sweep and at the hard limit, where 1/16 of the connections is closed at once.
  */
 static void make_room(struct conns *conns)
 {
@@ -212,7 +217,7 @@ static void make_room(struct conns *conns)
 	pause_accepting(conns, conns->nr - nr_doomed(conns) >= most);
 }
 
-/* How long it has been reading its answer; 0 if it is not. */
+/* How long the client has been reading its response; 0 if it is not reading one. */
 static uint64_t reading_ns(const struct conn *conn, uint64_t now_ns)
 {
 	return conn->asked && !conn->stream && bytes_left(conn) ? now_ns - conn->since_ns : 0;
@@ -249,12 +254,12 @@ static void on_sweep(evutil_socket_t fd, short what, void *arg)
 	for (size_t i = 0; i < conns->nr; i++)
 		conn_check(conns, &conns->list[i], now_ns);
 	make_room(conns);
-	/* Without connections there is nothing to wake up for. */
+	/* Without connections the timer stops. */
 	if (conns->nr)
 		event_add(conns->sweep, conns->nr > conns->max ? &soon : &second);
 }
 
-/* The entry of a new connection; an old one of the same address belongs to one that has ended. */
+/* Adds a new connection. An entry with the same bufferevent address is of a closed one; drop it. */
 static struct conn *conn_add(struct conns *conns, struct bufferevent *bev)
 {
 	for (size_t i = 0; i < conns->nr; i++) {
@@ -283,7 +288,7 @@ static struct bufferevent *on_connection(struct event_base *base, void *arg)
 	struct bufferevent *bev;
 	struct conn *conn;
 
-	/* Room is made before: the new one has no event in the loop yet and would look gone. */
+	/* Make room first: the new connection has no event yet and would look closed. */
 	if (conns->nr >= conns->max * MAX_FACTOR)
 		make_room(conns);
 	bev = bufferevent_socket_new(base, -1, BEV_OPT_CLOSE_ON_FREE);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Greedy search for the last string with the same beginning, written as one block of RFC 1951. */
+/* Greedy search for the last match of the next six bytes, written as one block of RFC 1951. */
 #include "fast_gzip.h"
 
 #include <endian.h>
@@ -10,7 +10,7 @@
 #define MIN_MATCH 6u /* as many bytes as are hashed */
 #define MAX_MATCH 258u
 
-/* The first byte lowest, whatever the machine's order. */
+/* Little-endian on every machine. */
 static uint64_t load64(const unsigned char *at)
 {
 	uint64_t value;
@@ -68,7 +68,7 @@ static struct fast_gzip_code distance_code(unsigned int distance)
 	return code;
 }
 
-/* At most 32 bits at a time: there are always fewer than 32 left over. */
+/* At most 32 bits at a time: the accumulator always has fewer than 32 before. */
 static unsigned char *put(struct fast_gzip *gz, unsigned char *out, uint32_t value, unsigned int bits)
 {
 	gz->acc |= (uint64_t)value << gz->nr_bits;
@@ -90,7 +90,7 @@ static unsigned char *put_match(struct fast_gzip *gz, unsigned char *out, uint32
 	struct fast_gzip_code where = distance_code(distance);
 
 	while (length) {
-		/* What is left must be a match again. */
+		/* The rest must be long enough for a match, at least 3 bytes. */
 		uint32_t now = length > MAX_MATCH && length < MAX_MATCH + 3 ? length - 3 : length;
 
 		now = now > MAX_MATCH ? MAX_MATCH : now;
@@ -123,8 +123,8 @@ static uint32_t same(const unsigned char *a, const unsigned char *b, uint32_t mo
 	return length;
 }
 
-/* All up to @end; the last bytes, which are no string of their own, as they are. */
-static unsigned char *pack_some(struct fast_gzip *gz, uint32_t end, unsigned char *out)
+/* Compresses up to @end; the last bytes are too few to match and are written as literals. */
+static unsigned char *compress_until(struct fast_gzip *gz, uint32_t end, unsigned char *out)
 {
 	while (gz->at < end) {
 		uint32_t at = gz->at, length = 0, distance = 0;
@@ -134,7 +134,7 @@ static unsigned char *pack_some(struct fast_gzip *gz, uint32_t end, unsigned cha
 
 			*slot = gz->base + at + 1;
 			distance = gz->base + at + 1 - found;
-			/* Places from before the text was moved on are too far away, too. */
+			/* Matches in text that was moved out of the buffer are too far away, too. */
 			if (found && distance <= FAST_GZIP_WINDOW && distance <= at)
 				length =
 					same(gz->text + at - distance, gz->text + at, end - at);
@@ -146,7 +146,7 @@ static unsigned char *pack_some(struct fast_gzip *gz, uint32_t end, unsigned cha
 			gz->at++;
 			continue;
 		}
-		/* So that the next line finds this one even if it comes after another byte. */
+		/* Also index the next two bytes, so that a later line matches at an offset. */
 		if (length > MIN_MATCH + 2) {
 			*place(gz, at + 1) = gz->base + at + 2;
 			*place(gz, at + 2) = gz->base + at + 3;
@@ -161,7 +161,7 @@ size_t fast_gzip_begin(struct fast_gzip *gz, unsigned char *out)
 {
 	static const unsigned char head[10] = {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 4, 255};
 
-	/* Not the text, which is long and written before it is read. */
+	/* The text buffer is large and always written before it is read: leave it as it is. */
 	memset(gz, 0, offsetof(struct fast_gzip, text));
 	for (unsigned int i = 0; i < 256; i++)
 		gz->literal[i] = symbol(i);
@@ -169,7 +169,7 @@ size_t fast_gzip_begin(struct fast_gzip *gz, unsigned char *out)
 		gz->length[i] = length_code(i);
 	gz->crc = crc32(0, NULL, 0);
 	memcpy(out, head, sizeof(head));
-	/* The last block, and the first: fixed code. */
+	/* Header of the first and only block: last block, fixed codes. */
 	gz->acc = 3;
 	gz->nr_bits = 3;
 	return sizeof(head);
@@ -194,7 +194,7 @@ size_t fast_gzip_add(struct fast_gzip *gz, const void *data, size_t len, unsigne
 		}
 		fits = fits < len ? fits : len;
 		memcpy(gz->text + gz->at, from, fits);
-		out = pack_some(gz, gz->at + fits, out);
+		out = compress_until(gz, gz->at + fits, out);
 		from += fits;
 		len -= fits;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * gzip for text made of lines that resemble each other, several times as fast as zlib's fastest
- * level and not as small: one pass, the code that the format fixes, the last place of each string.
+ * gzip for text of similar lines. Twice as fast as zlib's fastest level; the result is larger. One
+ * pass, the fixed Huffman codes of the format, and only the last occurrence of each string as match.
  */
 #ifndef SUBTICK_SERVE_FAST_GZIP_H
 #define SUBTICK_SERVE_FAST_GZIP_H
@@ -12,7 +12,7 @@
 #define FAST_GZIP_WINDOW 32768u
 #define FAST_GZIP_BLOCK  65536u
 #define FAST_GZIP_HASHES 8192u
-/* What the beginning, the end and bits not yet written may take besides the text. */
+/* Room for the header, the trailer and bits not yet written. */
 #define FAST_GZIP_SLACK 64u
 
 struct fast_gzip_code {
@@ -24,15 +24,15 @@ struct fast_gzip {
 	uint64_t acc; /* bits not yet written */
 	unsigned int nr_bits;
 	uint32_t crc;
-	uint32_t total; /* bytes taken, modulo 2^32 as the format has it */
-	uint32_t at;	/* in @text: what is before it has been packed */
-	uint32_t base;	/* added to a place in @text: its place in all, so that places stay */
+	uint32_t total; /* bytes of input, modulo 2^32 as in the trailer */
+	uint32_t at;	/* index into @text: everything before it is compressed */
+	uint32_t base;	/* position of text[0] in the whole input */
 	struct fast_gzip_code literal[256], length[259];
-	uint32_t last[FAST_GZIP_HASHES]; /* place + 1 of the last string of that hash, 0 for none */
+	uint32_t last[FAST_GZIP_HASHES]; /* position + 1 of the last string of that hash, 0: none */
 	unsigned char text[FAST_GZIP_WINDOW + FAST_GZIP_BLOCK + 8];
 };
 
-/* Bytes that @len more may become at most, wherever they are put. */
+/* The largest output for @len bytes of input. */
 static inline size_t fast_gzip_bound(size_t len)
 {
 	return len + len / 8 + FAST_GZIP_SLACK;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Listens, and routes requests to answers. */
+/* Listens, and routes requests to the functions that answer them. */
 #include "http.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@
 
 #define MAX_HEADERS 8192
 #define MAX_BODY    0
-/* Longer than a connection may live idle by conn.c, which is the one to decide. */
+/* Longer than the limits of conn.c, so that those apply. */
 #define EVHTTP_SECONDS 300
 
 static const struct web_asset *find_asset(const char *path)
@@ -68,10 +68,11 @@ static void ready_answer(struct server *server, struct evhttp_request *request)
 	if (sampler_ready(&server->sampler))
 		answer_text(server, request, HTTP_OK, "ready");
 	else
-		answer_text(server, request, HTTP_SERVUNAVAIL, "no window has ended lately");
+		answer_text(server, request, HTTP_SERVUNAVAIL,
+			    "no window has ended in the last three intervals; see the log");
 }
 
-/* Without a page, at least a signpost. */
+/* A build without the page lists the paths. */
 static void index_answer(struct server *server, struct evhttp_request *request)
 {
 	answer_text(server, request, HTTP_OK,
@@ -83,7 +84,7 @@ static void unauthorized(struct server *server, struct evhttp_request *request)
 {
 	evhttp_add_header(evhttp_request_get_output_headers(request), "WWW-Authenticate",
 			  "Bearer realm=\"subtick\"");
-	answer_text(server, request, 401, "a bearer token is needed");
+	answer_text(server, request, 401, "a bearer token is required");
 }
 
 static void route(struct server *server, struct evhttp_request *request, const char *path,
@@ -94,7 +95,7 @@ static void route(struct server *server, struct evhttp_request *request, const c
 	const char *token = evhttp_find_header(evhttp_request_get_input_headers(request),
 					       "Authorization");
 
-	/* Files of the page hold no figures; health is for those who restart us. */
+	/* No token: the page's files contain no figures, and service managers check health. */
 	if (asset)
 		asset_answer(server, request, asset);
 	else if (!strcmp(path, "/healthz"))
@@ -112,7 +113,8 @@ static void route(struct server *server, struct evhttp_request *request, const c
 	else if (!strcmp(path, "/"))
 		index_answer(server, request);
 	else
-		answer_text(server, request, HTTP_NOTFOUND, "no such page");
+		answer_text(server, request, HTTP_NOTFOUND,
+			    "no such path; / lists them or is the page");
 }
 
 static void on_request(struct evhttp_request *request, void *arg)
@@ -135,7 +137,7 @@ static void on_pause_over(evutil_socket_t fd, short what, void *listener)
 	evconnlistener_enable(listener);
 }
 
-/* Out of descriptors: pause instead of spinning on a socket that stays readable. */
+/* Out of descriptors: the socket stays readable, so pause instead of spinning on it. */
 static void on_accept_error(struct evconnlistener *listener, void *arg)
 {
 	static const struct timeval pause = {.tv_usec = 200000};
@@ -170,9 +172,9 @@ void http_warn_open(const struct server *server)
 
 	for (size_t i = 0; !server->auth.needed && i < server->config.nr_listen; i++)
 		if (!address_parse(server->config.listen[i], &address) && !address_is_local(&address))
-			log_line("warning: %s can be reached from outside and no token is set "
-				   "(--token-file)",
-				   server->config.listen[i]);
+			log_line("warning: other machines can reach %s without a token; set "
+				 "--token-file",
+				 server->config.listen[i]);
 }
 
 int http_open(struct server *server, struct err *err)

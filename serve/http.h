@@ -7,7 +7,7 @@
 
 int http_open(struct server *server, struct err *err);
 void http_close(struct server *server);
-/* Says so if somebody from outside can ask without a token. */
+/* Logs a warning if other machines can reach us without a token. */
 void http_warn_open(const struct server *server);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Windows of load as counters: the ns of each window, added up. */
+/* Adds the nanoseconds of load windows to the counters. */
 #include "load.h"
 
 #include <math.h>
@@ -32,14 +32,14 @@ static void absorb_contexts(struct store *store, const char *cpu, uint32_t parts
 	for (int i = 0; i < LOAD_NR_PARTS; i++)
 		if (parts >> i & 1)
 			add_context(store, cpu, load_part_name(i), c->part_ns[i]);
-	/* A source that knows how busy but not with what. */
+	/* A source that knows how busy a core is, but not with what. */
 	if (!parts) {
 		add_context(store, cpu, "busy", c->busy_ns);
 		add_context(store, cpu, "idle", c->window_ns - c->busy_ns);
 	}
 }
 
-/* A share is all that /proc/stat shows; of the core's own window, so that the two compare. */
+/* The busy share of /proc/stat times the core's own window, so that the two can be compared. */
 static void absorb_procstat(struct store *store, const char *cpu,
 			    const struct load_cpu_window *shown, const struct load_cpu_window *c)
 {
@@ -73,6 +73,25 @@ static void absorb_vecs(struct store *store, const char *cpu, const struct load_
 	}
 }
 
+/* A source without such a loss has no series of it. */
+static void absorb_losses(struct store *store, const struct load_losses *losses)
+{
+	const struct {
+		const char *kind;
+		uint64_t total;
+	} all[] = {
+		{"torn", losses->torn},
+		{"odd_edges", losses->odd_edges},
+		{"paused_softirq_lost", losses->paused_lost},
+		{"recursion_misses", losses->recursion_misses},
+		{"read_error", losses->read_errors},
+	};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		if (all[i].total != LOAD_NO_LOSS)
+			store_loss(store, "load", all[i].kind, all[i].total);
+}
+
 void load_absorb(struct store *store, const struct config *config, const struct load_window *w)
 {
 	unsigned int at;
@@ -95,12 +114,12 @@ void load_absorb(struct store *store, const struct config *config, const struct 
 		if (w->cpu_vecs)
 			absorb_vecs(store, cpu, &w->cpu_vecs[at]);
 	}
+	absorb_losses(store, &w->losses);
 }
 
 static void load_collector_absorb(struct store *store, const struct config *config,
-				  const struct meter *meter, const struct report *report)
+				  const struct meter *meter)
 {
-	(void)report;
 	load_absorb(store, config, load_window(meter));
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* How a window of load becomes counters. */
+/* Load windows as counters. */
 #ifndef SUBTICK_SERVE_LOAD_H
 #define SUBTICK_SERVE_LOAD_H
 

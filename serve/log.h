@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the exporter tells its operator. */
+/* The log of the exporter. */
 #ifndef SUBTICK_SERVE_LOG_H
 #define SUBTICK_SERVE_LOG_H
 

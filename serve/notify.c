@@ -21,7 +21,7 @@ void notify_open(struct notify *notify)
 		return;
 	strcpy(sun.sun_path, path);
 	len = offsetof(struct sockaddr_un, sun_path) + strlen(path);
-	/* @ stands for the NUL that begins an abstract name. */
+	/* @ is written for the NUL that begins an abstract name. */
 	if (path[0] == '@')
 		sun.sun_path[0] = '\0';
 	notify->fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);

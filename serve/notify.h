@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tells the service manager how we are, by the sd_notify protocol. */
+/* Reports our state to the service manager, by the sd_notify protocol. */
 #ifndef SUBTICK_SERVE_NOTIFY_H
 #define SUBTICK_SERVE_NOTIFY_H
 
 #include <stdint.h>
 
 struct notify {
-	int fd; /* -1: nobody asked */
+	int fd;		      /* -1: no service manager to notify */
 	uint64_t watchdog_ns; /* 0: no watchdog */
 };
 

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Windows of run-queue waits as histograms and counters, in a bounded number of series. */
-#include "collectors.h"
+/* Run-queue windows as histograms and counters, in a limited number of series. */
+#include "runq.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
+#include "collectors.h"
 #include "measure/runq/runq.h"
 #include "view/prom.h"
 
 /*
- * Series of a cgroup that has ended stay long enough for every scraper to see the last values. Those
- * of a cgroup that has not waited for an hour go too; they start at 0 if it waits again.
+ * The series of a cgroup that ended stay long enough for every scraper to see the last values. The
+ * series of a cgroup without a wait for an hour are dropped too; they start at 0 if it waits again.
  */
 #define LINGER_NS (5 * 60 * NSEC_PER_SEC)
 #define SILENT_NS (60 * 60 * NSEC_PER_SEC)
@@ -54,7 +55,7 @@ static void add_causes(struct store *store, const struct runq_window *w,
 		return;
 	memcpy(pair, labels, len);
 	for (int i = 0; i < RUNQ_NR_CAUSES; i++) {
-		/* No series for what this kernel does not tell, rather than one of zeros. */
+		/* A cause that this kernel does not report has no series, not one of zeros. */
 		if (!(w->causes_known >> i & 1))
 			continue;
 		strcpy(pair + len, cause_labels[i]);
@@ -68,7 +69,7 @@ static void add_histogram(struct series *series, size_t at, const struct runq_wi
 {
 	union word *words = series_words(series, at);
 
-	/* The same settings made both lists. */
+	/* Both lists come from the same settings. */
 	for (unsigned int i = 0; i < w->nr_le && i < series->nr_le; i++)
 		if (w->le_ns[i] == series->le_ns[i])
 			words[i].u64 += group->le_count[i];
@@ -132,7 +133,7 @@ static void absorb_blame(struct store *store, const struct config *config,
 	free(labels);
 }
 
-/* @labels is cgroup="X". Of blame, those with X as victim or as culprit go. */
+/* @labels is cgroup="X". Also removes the blame series with X as victim or culprit. */
 static void remove_cgroup(struct store *store, const char *labels)
 {
 	const char *value = strchr(labels, '=');
@@ -175,11 +176,17 @@ void runq_absorb(struct store *store, const struct config *config, const struct 
 	for (size_t i = 0; i < w->nr_blame; i++)
 		absorb_blame(store, config, &w->blame[i]);
 	store_set(store, F_RUNQ_GROUPS, "", store->seen.nr);
+	store_loss(store, "runq", "unknown_start", w->losses.unknown_start);
+	store_loss(store, "runq", "negative", w->losses.negative);
+	store_loss(store, "runq", "table_full", w->losses.table_full);
+	store_loss(store, "runq", "blame_full", w->losses.blame_full);
+	store_loss(store, "runq", "recursion_misses", w->losses.recursion_misses);
+	store_loss(store, "runq", "ring_lost", w->losses.events_lost);
 }
 
 /*
- * Room for as many cgroups as there may be is made at once: later there is no privilege to make
- * maps. Waits of cgroups beyond that are in (other), and counted as the loss table_full.
+ * Maps for all cgroups are created at the start, because creating maps later needs privileges that
+ * were dropped. Waits of cgroups beyond that are in (other), and counted as the loss table_full.
  */
 static int runq_collector_open(const struct config *config, struct meter **ret_meter,
 			       struct err *err)
@@ -191,15 +198,14 @@ static int runq_collector_open(const struct config *config, struct meter **ret_m
 		.reserve = config->cgroup_limit,
 	};
 
-	_Static_assert(CONFIG_MAX_LE <= RUNQ_NR_LE, "as many as the programs can count at");
+	_Static_assert(CONFIG_MAX_LE <= RUNQ_NR_LE, "more boundaries than the BPF programs have");
 	memcpy(opts.le_ns, config->le_ns, config->nr_le * sizeof(opts.le_ns[0]));
 	return runq_open(&opts, ret_meter, err);
 }
 
 static void runq_collector_absorb(struct store *store, const struct config *config,
-				  const struct meter *meter, const struct report *report)
+				  const struct meter *meter)
 {
-	(void)report;
 	runq_absorb(store, config, runq_window(meter));
 }
 

@@ -68,7 +68,10 @@ static void handle_event(struct sampler *s, struct collector *c)
 	report_free(report);
 }
 
-/* Until one interval after @from_ns, whatever it is by then; true when it is time to end. */
+/*
+ * Waits until one interval after @from_ns; the interval may change meanwhile. True when it is time
+ * to end.
+ */
 static bool wait_round(struct sampler *s, uint64_t from_ns)
 {
 	struct pollfd fds[MAX_FDS] = {{.fd = s->wake_fd, .events = POLLIN}};
@@ -115,7 +118,7 @@ static void *run(void *arg)
 		update_all(s);
 		length = interval(s);
 		now = clock_mono_ns();
-		/* After a pause (suspend, SIGSTOP) one long window, not a burst of short ones. */
+		/* After a suspend or SIGSTOP: one long window, not a burst of short ones. */
 		from = now - from < 2 * length ? from + length : now;
 	}
 }
@@ -125,7 +128,7 @@ int sampler_open(struct sampler *s, struct err *err)
 	s->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	s->notify_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (s->wake_fd < 0 || s->notify_fd < 0)
-		return err_set(err, -errno, "cannot make an eventfd: %s", strerror(errno));
+		return err_set(err, -errno, "cannot create an eventfd: %s", strerror(errno));
 	return 0;
 }
 
@@ -134,7 +137,7 @@ int sampler_start(struct sampler *s, struct err *err)
 	sigset_t all, old;
 	int rc;
 
-	/* Signals are the event loop's. */
+	/* The event loop's thread handles all signals. */
 	s->start_ns = clock_mono_ns();
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &old);

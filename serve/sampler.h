@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The thread that ends windows on time, whatever the scrapers do. */
+/* The thread that ends windows on time, independent of scrapes. */
 #ifndef SUBTICK_SERVE_SAMPLER_H
 #define SUBTICK_SERVE_SAMPLER_H
 
@@ -18,11 +18,11 @@ struct sampler {
 	pthread_t thread;
 	bool started;
 	atomic_bool stopping;
-	int wake_fd;   /* eventfd: written to make the thread look at what is new here */
+	int wake_fd;   /* eventfd: wakes the thread to check @stopping and the interval */
 	int notify_fd; /* eventfd: readable after each round of windows */
 	uint64_t start_ns;		/* CLOCK_MONOTONIC */
 	atomic_uint_fast64_t round_ns;	/* of the last round, 0 before the first */
-	atomic_uint_fast64_t window_ns; /* of the last round that gave a window */
+	atomic_uint_fast64_t window_ns; /* of the last round in which a window was read */
 	void (*log)(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 };
 
@@ -30,11 +30,11 @@ int sampler_open(struct sampler *sampler, struct err *err);
 int sampler_start(struct sampler *sampler, struct err *err);
 /* Ends the thread and waits for it. */
 void sampler_close(struct sampler *sampler);
-/* The interval is another: the window under way ends by it. */
+/* The interval has changed: it applies to the current window already. */
 void sampler_wake(struct sampler *sampler);
-/* Whether a round ended, or the thread began, within the last three intervals. */
+/* Whether a round ended, or the thread started, within the last three intervals. */
 bool sampler_alive(const struct sampler *sampler);
-/* The same of a round in which at least one window ended well; the start does not count. */
+/* Whether a round in which at least one window was read ended within the last three intervals. */
 bool sampler_ready(const struct sampler *sampler);
 
 #endif

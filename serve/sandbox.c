@@ -19,7 +19,7 @@
 
 #define FIX "start as root or with CAP_SETPCAP, or accept the risk with --no-sandbox"
 
-/* From /etc/passwd alone: no name service, which a static binary would not have. */
+/* Reads /etc/passwd only: a static binary has no name service. */
 static int find_user(const char *name, uid_t *ret_uid, gid_t *ret_gid, struct err *err)
 {
 	FILE *file = fopen("/etc/passwd", "re");
@@ -40,9 +40,9 @@ static int find_user(const char *name, uid_t *ret_uid, gid_t *ret_gid, struct er
 		rc = 0;
 	}
 	if (rc)
-		return err_set(err, rc, "no user %s in /etc/passwd", name);
+		return err_set(err, rc, "user %s is not in /etc/passwd; set --user", name);
 	if (!*ret_uid)
-		return err_set(err, -EINVAL, "user %s is root", name);
+		return err_set(err, -EINVAL, "--user %s has uid 0; use an unprivileged user", name);
 	return 0;
 }
 
@@ -63,7 +63,10 @@ static int become(const char *user, struct err *err)
 	return 0;
 }
 
-/* What an exec could bring back. Without CAP_SETPCAP it stays, but no_new_privs makes it worthless. */
+/*
+ * Drops the bounding set, which exec could regain. Without CAP_SETPCAP it stays, but no_new_privs
+ * makes it useless.
+ */
 static void drop_bounding(void)
 {
 	for (cap_value_t cap = 0; cap_get_bound(cap) >= 0; cap++)
@@ -85,7 +88,8 @@ static int drop_caps(struct err *err)
 				     strerror(errno));
 	now = cap_get_proc();
 	if (!rc && (!now || cap_compare(none, now)))
-		rc = err_unsupported(err, -EPERM, FIX, "capabilities are left after dropping them");
+		rc = err_unsupported(err, -EPERM, FIX,
+				     "some capabilities are still set after dropping all");
 	cap_free(now);
 	cap_free(none);
 	return rc;
@@ -102,31 +106,80 @@ int sandbox_drop(const char *user, struct err *err)
 	if (!rc && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 		rc = err_unsupported(err, -errno, FIX, "cannot set no_new_privs: %s",
 				     strerror(errno));
-	/* Root without capabilities still owns most files. */
+	/* uid 0 without capabilities still owns most files. */
 	if (!rc && (!getuid() || !geteuid()))
 		rc = err_unsupported(err, -EPERM, FIX, "still root after becoming %s", user);
 	return rc;
 }
 
-/* Names, because not every architecture has all of them. */
+/* By name, because not every architecture has all of them. */
 static const char *const allowed[] = {
 	/* descriptors */
-	"read", "readv", "pread64", "write", "writev", "close", "lseek", "fstat", "newfstatat",
-	"statx", "fcntl", "dup",
+	"read",
+	"readv",
+	"pread64",
+	"write",
+	"writev",
+	"close",
+	"lseek",
+	"fstat",
+	"newfstatat",
+	"statx",
+	"fcntl",
+	"dup",
 	/* sockets */
-	"accept", "accept4", "sendto", "sendmsg", "recvfrom", "recvmsg", "shutdown", "getsockopt",
-	"setsockopt", "getsockname", "getpeername",
+	"accept",
+	"accept4",
+	"sendto",
+	"sendmsg",
+	"recvfrom",
+	"recvmsg",
+	"shutdown",
+	"getsockopt",
+	"setsockopt",
+	"getsockname",
+	"getpeername",
 	/* waiting and time */
-	"epoll_ctl", "epoll_wait", "epoll_pwait", "epoll_pwait2", "poll", "ppoll", "timerfd_settime",
-	"clock_gettime", "clock_nanosleep", "nanosleep", "gettimeofday", "time", "restart_syscall",
+	"epoll_ctl",
+	"epoll_wait",
+	"epoll_pwait",
+	"epoll_pwait2",
+	"poll",
+	"ppoll",
+	"timerfd_settime",
+	"clock_gettime",
+	"clock_nanosleep",
+	"nanosleep",
+	"gettimeofday",
+	"time",
+	"restart_syscall",
 	/* memory and threads */
-	"munmap", "mremap", "madvise", "brk", "futex", "sched_yield", "exit", "exit_group",
-	"set_robust_list", "rseq", "membarrier",
+	"munmap",
+	"mremap",
+	"madvise",
+	"brk",
+	"futex",
+	"sched_yield",
+	"exit",
+	"exit_group",
+	"set_robust_list",
+	"rseq",
+	"membarrier",
 	/* signals */
-	"rt_sigaction", "rt_sigprocmask", "rt_sigreturn", "sigaltstack",
-	/* who and how much */
-	"getpid", "gettid", "getuid", "geteuid", "getrusage", "getrandom", "sched_getaffinity",
-	"sched_getcpu", "getcpu",
+	"rt_sigaction",
+	"rt_sigprocmask",
+	"rt_sigreturn",
+	"sigaltstack",
+	/* identity and usage */
+	"getpid",
+	"gettid",
+	"getuid",
+	"geteuid",
+	"getrusage",
+	"getrandom",
+	"sched_getaffinity",
+	"sched_getcpu",
+	"getcpu",
 };
 
 static int allow(scmp_filter_ctx filter, const char *name, unsigned int nr,
@@ -148,11 +201,11 @@ static int allow_with_args(scmp_filter_ctx filter)
 		BPF_MAP_LOOKUP_AND_DELETE_ELEM, BPF_MAP_LOOKUP_BATCH, BPF_MAP_LOOKUP_AND_DELETE_BATCH,
 		BPF_MAP_UPDATE_BATCH, BPF_MAP_DELETE_BATCH, BPF_OBJ_GET_INFO_BY_FD,
 	};
-	/* Memory is never made executable, files are never opened to change them. */
+	/* No executable memory, no files open for writing. */
 	struct scmp_arg_cmp no_exec = SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0);
 	struct scmp_arg_cmp reading =
 		SCMP_A2(SCMP_CMP_MASKED_EQ, O_ACCMODE | O_CREAT | O_TRUNC, O_RDONLY);
-	/* For abort(); other processes of the same user are none of our business. */
+	/* For abort(): signals to ourselves only, not to other processes of the same user. */
 	struct scmp_arg_cmp self = SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid(), 0);
 	struct scmp_arg_cmp ioctls[] = {SCMP_A1(SCMP_CMP_EQ, FIONREAD, 0), SCMP_A1(SCMP_CMP_EQ, FIONBIO, 0)};
 	int rc = allow(filter, "mmap", 1, &no_exec);
@@ -175,12 +228,12 @@ static int allow_with_args(scmp_filter_ctx filter)
 
 int sandbox_filter(struct err *err)
 {
-	/* A refusal is an error that the caller reports, rather than the end of the service. */
+	/* A refused call returns EPERM, which its caller reports; it does not kill the service. */
 	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));
 	int rc;
 
 	if (!filter)
-		return err_set(err, -ENOMEM, "cannot make a system call filter");
+		return err_set(err, -ENOMEM, "cannot create the seccomp filter: out of memory");
 	rc = seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1);
 	for (size_t i = 0; !rc && i < sizeof(allowed) / sizeof(allowed[0]); i++)
 		rc = allow(filter, allowed[i], 0, NULL);
@@ -190,8 +243,9 @@ int sandbox_filter(struct err *err)
 		rc = seccomp_load(filter);
 	seccomp_release(filter);
 	if (rc)
-		return err_unsupported(err, rc, "use a kernel with CONFIG_SECCOMP_FILTER, or accept "
-						"the risk with --no-sandbox",
-				       "cannot install the system call filter: %s", strerror(-rc));
+		return err_unsupported(err, rc,
+				       "use a kernel with CONFIG_SECCOMP_FILTER, or accept "
+				       "the risk with --no-sandbox",
+				       "cannot install the seccomp filter: %s", strerror(-rc));
 	return 0;
 }

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Gives up every privilege that serving does not need. */
+/* Drops every privilege that serving does not need. */
 #ifndef SUBTICK_SERVE_SANDBOX_H
 #define SUBTICK_SERVE_SANDBOX_H
 
 #include "base/err.h"
 
 /*
- * Becomes @user where this process is root, drops all capabilities for good and checks that they
- * are gone. One thread only: capabilities belong to threads.
+ * Becomes @user if this process is root, drops all capabilities for good and checks that they are
+ * gone. Call it before there is a second thread: capabilities belong to threads.
  */
 int sandbox_drop(const char *user, struct err *err);
-/* Limits all threads to the system calls that serving makes. */
+/* Installs a seccomp filter on all threads: only the system calls that serving makes. */
 int sandbox_filter(struct err *err);
 
 #endif

@@ -10,7 +10,7 @@
 #include "answer.h"
 #include "self.h"
 
-/* What slow readers of different windows may hold in all. */
+/* Limit of the memory of all responses being sent, which slow readers hold. */
 #define MAX_HELD (96 * 1024 * 1024)
 
 static int sink(void *arg, const char *data, size_t len)
@@ -53,11 +53,11 @@ static int refresh(struct server *server, enum prom_format format, bool gzip)
 	struct cached *cached = &server->metrics[format][gzip];
 	uint64_t generation;
 
-	/* The copy is cheap and tells whether there is anything new. */
+	/* The copy is cheap and shows whether there is a new window. */
 	if (store_copy(&server->store, server->copy, &generation))
 		return -ENOMEM;
 	if (!cached->body || cached->generation != generation) {
-		/* Before making the next one: at most one of each is ours. */
+		/* Drop the old one before rendering the next: the cache keeps at most one. */
 		body_put(cached->body);
 		self_collect(server);
 		cached->body = render(server, format, gzip, cached->room);
@@ -76,10 +76,11 @@ void scrape_answer(struct server *server, struct evhttp_request *request)
 	enum prom_format format = prom_accept(accept);
 	bool gzip = answer_wants_gzip(request);
 
-	/* Who drips through an answer must not keep others from theirs. */
+	/* A client that reads slowly must not block the others. */
 	if ((body_total() > MAX_HELD && !conns_relieve(&server->conns)) ||
 	    refresh(server, format, gzip)) {
-		answer_text(server, request, HTTP_SERVUNAVAIL, "too much is being sent already");
+		answer_text(server, request, HTTP_SERVUNAVAIL,
+			    "out of memory for responses; try again later");
 		return;
 	}
 	answer_body(server, request, prom_content_type(format), server->metrics[format][gzip].body);

@@ -6,7 +6,7 @@
 #include "server.h"
 
 void scrape_answer(struct server *server, struct evhttp_request *request);
-/* A window has ended: answers of the one before are of no more use. */
+/* A window has ended: drops the rendered text of the one before. */
 void scrape_forget(struct server *server);
 
 #endif

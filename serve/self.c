@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the exporter itself costs and refuses. */
+/* Metrics about the exporter itself. */
 #include "self.h"
 
 #include <stdio.h>
@@ -25,7 +25,7 @@ static void collect_memory(struct server *server)
 	store_set(&server->own, F_PROC_RSS, "", resident * page);
 }
 
-/* Absent rather than zero while the kernel does not count. */
+/* While the kernel does not count (kernel.bpf_stats_enabled is off), there are no series. */
 static void collect_bpf(struct server *server)
 {
 	for (size_t i = 0; i < server->bpf.nr_progs; i++) {
@@ -45,7 +45,7 @@ static void collect_bpf(struct server *server)
 
 static void collect_build(struct server *server)
 {
-	/* In a cluster, what the node is called there; the host name is the pod's. */
+	/* The node's name in a cluster; the host name would be the pod's. */
 	const char *node = getenv("NODE_NAME");
 	struct utsname name;
 	char *labels;

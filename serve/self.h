@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the exporter costs itself. */
+/* Metrics about the exporter itself. */
 #ifndef SUBTICK_SERVE_SELF_H
 #define SUBTICK_SERVE_SELF_H
 

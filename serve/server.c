@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The life of the exporter: attach, drop privileges, serve, end cleanly. */
+/* Runs the exporter: attach, drop privileges, serve, stop. */
 #include "server.h"
 
 #include <errno.h>
@@ -29,19 +29,19 @@ static void on_stop(evutil_socket_t signal, short what, void *arg)
 	struct server *server = arg;
 
 	(void)what;
-	log_line("stopping: %s", strsignal(signal));
+	log_line("stopping on signal: %s", strsignal(signal));
 	event_base_loopbreak(server->base);
 }
 
-/* Swaps what can change while running; the rest keeps its value and is named. */
-static void take_live(struct server *server, struct config *fresh)
+/* Applies settings that can change while running; logs the first one that needs a restart. */
+static void apply_live(struct server *server, struct config *fresh)
 {
 	struct config *now = &server->config;
 	const char *fixed = config_needs_restart(now, fresh);
 	char *token_file = now->token_file;
 
 	if (fixed)
-		log_line("%s changed: takes effect after a restart", fixed);
+		log_line("%s was changed; restart to apply it", fixed);
 	pthread_mutex_lock(&server->store.lock);
 	now->interval_ns = fresh->interval_ns;
 	now->cgroup_limit = fresh->cgroup_limit;
@@ -67,14 +67,14 @@ static void on_reload(evutil_socket_t signal, short what, void *arg)
 	(void)what;
 	notify_send(&server->notify, "RELOADING=1");
 	if (server->reload(server->reload_arg, &fresh, &err)) {
-		log_line("keeping the settings: %s", err.what);
+		log_line("reload failed, keeping the old settings: %s", err.what);
 	} else if (auth_read(&server->auth, fresh.token_file, &err)) {
-		log_line("keeping the settings: %s", err.what);
+		log_line("reload failed, keeping the old settings: %s", err.what);
 		config_free(&fresh);
 	} else {
-		take_live(server, &fresh);
+		apply_live(server, &fresh);
 		config_free(&fresh);
-		log_line("settings read again");
+		log_line("reloaded the settings");
 	}
 	notify_send(&server->notify, "READY=1");
 }
@@ -92,7 +92,7 @@ static void on_updated(evutil_socket_t fd, short what, void *arg)
 	stream_update(server);
 }
 
-/* The manager hears from us only while windows end. */
+/* Notifies the service manager's watchdog only while windows end. */
 static void on_watchdog(evutil_socket_t fd, short what, void *arg)
 {
 	struct server *server = arg;
@@ -149,7 +149,7 @@ static void close_events(struct server *s)
 		event_base_free(s->base);
 }
 
-/* Descriptors for as many connections as there may be for a moment, and for ourselves. */
+/* Allows descriptors for the largest number of connections, and for our own files. */
 static void raise_files(const struct config *config)
 {
 	rlim_t want = 4 * config->max_connections + 512;
@@ -161,7 +161,7 @@ static void raise_files(const struct config *config)
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-/* All that needs privileges. */
+/* Everything that needs privileges. */
 static int attach(struct server *s, struct err *err)
 {
 	struct err why = {0};
@@ -182,22 +182,22 @@ static int attach(struct server *s, struct err *err)
 	notify_open(&s->notify);
 	s->base = event_base_new();
 	if (!s->base)
-		return err_set(err, -ENOMEM, "cannot make an event loop");
+		return err_set(err, -ENOMEM, "cannot create the event loop");
 	rc = http_open(s, err);
 	if (!rc)
 		rc = sampler_open(&s->sampler, err);
 	if (!rc)
 		rc = open_events(s, err);
-	/* What needs a look at the system happens before the filter closes. */
+	/* The first call uses system calls that the filter will not allow. */
 	self_collect(s);
 	return rc;
 }
 
 /*
- * Capabilities belong to threads, so they go before there is a second one; the filter is laid
- * over all threads, so it comes after, and need not allow making more.
+ * Capabilities belong to threads, so they are dropped before there is a second thread. The filter
+ * is installed on all threads, so it comes after that and need not allow creating threads.
  */
-static int settle(struct server *s, struct err *err)
+static int drop_privileges(struct server *s, struct err *err)
 {
 	int rc = s->config.no_sandbox ? 0 : sandbox_drop(s->config.user, err);
 
@@ -206,7 +206,7 @@ static int settle(struct server *s, struct err *err)
 	if (!rc && !s->config.no_sandbox)
 		rc = sandbox_filter(err);
 	if (!rc && s->config.no_sandbox)
-		log_line("warning: serving with all privileges (--no-sandbox)");
+		log_line("warning: running with all privileges, because of --no-sandbox");
 	return rc;
 }
 
@@ -214,7 +214,7 @@ int server_run(struct server *s, struct err *err)
 {
 	int rc;
 
-	/* Answers may be large and rare: what they took goes back to the system. */
+	/* Responses may be large and rare: return their memory to the system when freed. */
 	mallopt(M_MMAP_THRESHOLD, 1024 * 1024);
 	s->start_unix_ns = clock_unix_ns();
 	s->statm_fd = s->auth.fd = s->notify.fd = -1;
@@ -228,7 +228,7 @@ int server_run(struct server *s, struct err *err)
 	s->conns.timeout_ns = s->config.timeout_ns;
 	rc = attach(s, err);
 	if (!rc)
-		rc = settle(s, err);
+		rc = drop_privileges(s, err);
 	if (!rc) {
 		notify_send(&s->notify, "READY=1");
 		if (event_base_dispatch(s->base) < 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Everything that one running exporter holds. */
+/* The state of a running exporter. */
 #ifndef SUBTICK_SERVE_SERVER_H
 #define SUBTICK_SERVE_SERVER_H
 
@@ -29,16 +29,16 @@ struct evhttp_request;
 
 /* One client of /api/v1/stream. */
 struct stream {
-	struct evhttp_request *request; /* gone before the connection tells of its end */
+	struct evhttp_request *request; /* freed before the connection's close callback runs */
 	struct evhttp_connection *connection;
 	char *only; /* names of collectors, or NULL for all */
 };
 
-/* An answer that holds until the next window. */
+/* A response that is valid until the next window. */
 struct cached {
 	struct body *body;
 	uint64_t generation;
-	size_t room; /* of the last one: what to expect of the next */
+	size_t room; /* size of the last one: the estimate for the next */
 };
 
 struct server {
@@ -49,7 +49,7 @@ struct server {
 	struct sampler sampler;
 	struct notify notify;
 	struct sys_bpf_own bpf;
-	int statm_fd; /* /proc/self/statm, which closes to us once we are someone else */
+	int statm_fd; /* /proc/self/statm, opened while we still may: later we are another user */
 	uint64_t start_unix_ns;
 
 	struct event_base *base;
@@ -59,19 +59,19 @@ struct server {
 	struct stream streams[SERVER_MAX_STREAMS];
 	size_t nr_streams;
 
-	struct series copy[FAMILY_NR]; /* of the store, kept for the room in it */
-	struct store own;	       /* what the event loop itself counts */
+	struct series copy[FAMILY_NR]; /* of the store; kept to reuse its memory */
+	struct store own;	       /* counters of the event loop's thread */
 	struct cached metrics[2][2];   /* by prom_format and gzip */
 	struct cached json[SERVER_MAX_COLLECTORS][2];
 	struct body *doctor[2];
 
-	/* How to read the settings again; set by the command. */
+	/* Reads the settings again; set by the command. */
 	int (*reload)(void *arg, struct config *ret_config, struct err *err);
 	void *reload_arg;
 	int (*doctor_report)(struct report **ret_report, struct err *err);
 };
 
-/* Runs until SIGTERM or SIGINT; owns @config from now on. */
+/* Runs until SIGTERM or SIGINT; owns and frees server->config. */
 int server_run(struct server *server, struct err *err);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* /api/v1/stream: each window as a server-sent event, to all who listen. */
+/* /api/v1/stream: sends each window as a server-sent event to all clients. */
 #include "stream.h"
 
 #include <stdio.h>
@@ -15,7 +15,7 @@
 #include "api.h"
 #include "collectors.h"
 
-/* A client this far behind will not catch up. */
+/* A client that is this many bytes behind is disconnected: it will not catch up. */
 #define MAX_BEHIND (8 * 1024 * 1024)
 
 static void forget(struct server *server, size_t i)
@@ -52,7 +52,7 @@ static size_t behind(const struct stream *stream)
 		bufferevent_get_output(evhttp_connection_get_bufferevent(stream->connection)));
 }
 
-/* The whole window as one event; JSON has no line breaks but the last. */
+/* The whole window as one event: the JSON's only line break is at its end. */
 static void send_event(struct server *server, struct stream *stream, size_t index)
 {
 	struct body *body = api_body(server, index, false);
@@ -99,11 +99,12 @@ void stream_answer(struct server *server, struct evhttp_request *request, const 
 	char only[128];
 
 	if (evhttp_request_get_command(request) != EVHTTP_REQ_GET) {
-		answer_text(server, request, HTTP_BADMETHOD, "a stream has no head");
+		answer_text(server, request, HTTP_BADMETHOD, "use GET for a stream");
 		return;
 	}
 	if (server->nr_streams == SERVER_MAX_STREAMS) {
-		answer_text(server, request, HTTP_SERVUNAVAIL, "too many streams");
+		answer_text(server, request, HTTP_SERVUNAVAIL,
+			    "too many streams are open; try again later");
 		return;
 	}
 	stream = &server->streams[server->nr_streams++];

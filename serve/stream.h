@@ -6,7 +6,7 @@
 #include "server.h"
 
 void stream_answer(struct server *server, struct evhttp_request *request, const char *query);
-/* New windows: sends them to all. */
+/* Sends new windows to all clients. */
 void stream_update(struct server *server);
 void stream_close(struct server *server);
 

@@ -101,7 +101,7 @@ def check_token_replaced():
         with Server("--token-file", path) as server:
             os.rename(path + ".new", path)
             server.child.send_signal(signal.SIGHUP)
-            if not eventually(lambda: "keeping the settings" in server.text()):
+            if not eventually(lambda: "keeping the old settings" in server.text()):
                 yield "does not say that it cannot read the new file: " + server.text()
             if server.get("/metrics", {"Authorization": f"Bearer {TOKEN}"})[0] != 200:
                 yield "the old token does not work any more"
@@ -152,18 +152,18 @@ def check_sighup():
         os.chmod(file.name, 0o644)
         settings(f"listen = 127.0.0.1:{port}\ninterval = 200ms\n")
         with server:
-            if not reload(f"listen = 127.0.0.1:{port}\ninterval = 60s\nle = 1ms\n", "settings read again"):
+            if not reload(f"listen = 127.0.0.1:{port}\ninterval = 60s\nle = 1ms\n", "reloaded the settings"):
                 yield f"does not read them again: {server.text()}"
-            if "le changed" not in server.text():
+            if "le was changed" not in server.text():
                 yield f"does not say what needs a restart: {server.text()}"
             time.sleep(0.5)
             first = server.metrics()[updates]
             time.sleep(1.5)
             if server.metrics()[updates] > first:
                 yield "the longer interval is not in force"
-            if not reload("nonsense\n", "keeping the settings") or server.get("/healthz")[0] != 200:
+            if not reload("nonsense\n", "keeping the old settings") or server.get("/healthz")[0] != 200:
                 yield f"a bad file: {server.text()}"
-            reload(f"listen = 127.0.0.1:{port}\ninterval = 200ms\n", "settings read again")
+            reload(f"listen = 127.0.0.1:{port}\ninterval = 200ms\n", "reloaded the settings")
             # At once: not after the minute that the window under way was to last.
             if not eventually(lambda: server.metrics()[updates] > first + 5):
                 yield "the shorter interval is not in force"
@@ -286,6 +286,14 @@ def check_unix_socket():
                 client.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
                 if not client.recv(100).startswith(b"HTTP/1.1 200"):
                     yield "no answer over the unix socket"
+
+
+def check_ipv6():
+    try:
+        with socket.socket(socket.AF_INET6) as probe:
+            probe.bind(("::1", 0))
+    except OSError as why:
+        raise tap.Skip(f"this machine has no IPv6 loopback: {why}") from why
     with Server("--listen", "[::1]:0") as server:
         if "[::1]" not in server.text():
             yield "does not listen on IPv6"

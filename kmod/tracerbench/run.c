@@ -81,7 +81,7 @@ static void run_on_this_cpu(unsigned int cpu)
 	wait_for_completion(&run->start);
 
 	if (!err && !READ_ONCE(run->stop)) {
-		err = tb_samples_take(&samples, run->config->do_work, &run->stop);
+		err = tb_samples_collect(&samples, run->config->do_work, &run->stop);
 		if (!err)
 			err = run_summarise(run, &samples, slot);
 		if (err)
@@ -261,7 +261,7 @@ static int single_measure(struct tb_single *single)
 	err = tb_samples_alloc(&samples, single->config->nr_samples);
 	if (err)
 		return err;
-	err = tb_samples_take(&samples, single->config->do_work, &single->stop);
+	err = tb_samples_collect(&samples, single->config->do_work, &single->stop);
 	for (op = 0; op < TB_NR_OPS && !err; op++) {
 		tb_sort_descending(samples.value[op], samples.nr);
 		err = tb_percentile_sorted(samples.value[op], samples.nr, single->percent, 100,

@@ -84,8 +84,8 @@ static __always_inline u64 time_nothing(bool work)
  * changes under way, such as the core's frequency, then touches both alike.
  * Inlined with a constant time_pair: no call may stand between the clock reads.
  */
-static __always_inline int take(u64 *value, struct tb_samples *samples, bool work, const bool *stop,
-				u64 (*time_pair)(bool work))
+static __always_inline int collect(u64 *value, struct tb_samples *samples, bool work,
+				   const bool *stop, u64 (*time_pair)(bool work))
 {
 	size_t i, nr = samples->nr, stride = nr / TB_OVERHEAD_MAX + 1, until_overhead = 1;
 
@@ -105,19 +105,19 @@ static __always_inline int take(u64 *value, struct tb_samples *samples, bool wor
 	return 0;
 }
 
-static noinline int take_irq(struct tb_samples *samples, bool work, const bool *stop)
+static noinline int collect_irq(struct tb_samples *samples, bool work, const bool *stop)
 {
-	return take(samples->value[TB_IRQ], samples, work, stop, time_irq);
+	return collect(samples->value[TB_IRQ], samples, work, stop, time_irq);
 }
 
-static noinline int take_preempt(struct tb_samples *samples, bool work, const bool *stop)
+static noinline int collect_preempt(struct tb_samples *samples, bool work, const bool *stop)
 {
-	return take(samples->value[TB_PREEMPT], samples, work, stop, time_preempt);
+	return collect(samples->value[TB_PREEMPT], samples, work, stop, time_preempt);
 }
 
-static noinline int take_irq_save(struct tb_samples *samples, bool work, const bool *stop)
+static noinline int collect_irq_save(struct tb_samples *samples, bool work, const bool *stop)
 {
-	return take(samples->value[TB_IRQ_SAVE], samples, work, stop, time_irq_save);
+	return collect(samples->value[TB_IRQ_SAVE], samples, work, stop, time_irq_save);
 }
 
 /*
@@ -135,17 +135,17 @@ static void subtract_overhead(u64 *value, struct tb_samples *samples)
 		value[i] = value[i] > overhead ? value[i] - overhead : 0;
 }
 
-int tb_samples_take(struct tb_samples *samples, bool work, const bool *stop)
+int tb_samples_collect(struct tb_samples *samples, bool work, const bool *stop)
 {
-	static int (*const take_op[TB_NR_OPS])(struct tb_samples *, bool, const bool *) = {
-		[TB_IRQ] = take_irq,
-		[TB_PREEMPT] = take_preempt,
-		[TB_IRQ_SAVE] = take_irq_save,
+	static int (*const collect_op[TB_NR_OPS])(struct tb_samples *, bool, const bool *) = {
+		[TB_IRQ] = collect_irq,
+		[TB_PREEMPT] = collect_preempt,
+		[TB_IRQ_SAVE] = collect_irq_save,
 	};
 	int op, err;
 
 	for (op = 0; op < TB_NR_OPS; op++) {
-		err = take_op[op](samples, work, stop);
+		err = collect_op[op](samples, work, stop);
 		if (err)
 			return err;
 		subtract_overhead(samples->value[op], samples);

@@ -45,7 +45,7 @@ struct tb_samples {
 
 int tb_samples_alloc(struct tb_samples *samples, u64 nr);
 void tb_samples_free(struct tb_samples *samples);
-int tb_samples_take(struct tb_samples *samples, bool work, const bool *stop);
+int tb_samples_collect(struct tb_samples *samples, bool work, const bool *stop);
 
 /* Each fills only the figures that are its own; the caller serialises them. */
 int tb_run_benchmark(const struct tb_config *config, struct tb_figures *figures);

@@ -10,8 +10,8 @@
 struct arch_event {
 	const char *name;
 	const char *pmu; /* name, or prefix of the names, under /sys/bus/event_source/devices */
-	const char *pmu_event; /* must be advertised under the PMU's events/; NULL: no such test */
-	bool generic;	 /* PERF_TYPE_HARDWARE; pmu is not looked at */
+	const char *pmu_event; /* must be listed in the PMU's events/; NULL: not required */
+	bool generic;	       /* PERF_TYPE_HARDWARE; pmu is not used */
 	uint64_t config;
 };
 
@@ -20,11 +20,11 @@ const struct arch_event *arch_unhalted_events(void);
 
 /* Whether the architecture has a cycle clock that user space can read. */
 bool arch_has_cycles(void);
-/* The cycle clock; 0 where there is none. Constant rate, the same on all cores. */
+/* The cycle clock; 0 if there is none. It has a constant rate and is the same on all cores. */
 uint64_t arch_cycles(void);
-/* Its frequency where the hardware tells it, 0 where it has to be measured. */
+/* Its frequency if the hardware reports it; 0 if it has to be measured. */
 uint64_t arch_cycles_hz(void);
-/* What a core without a cpuidle driver does when it is idle: "HLT", "WFI" or "halt". */
+/* The idle instruction of a core without a cpuidle driver: "HLT", "WFI" or "halt". */
 const char *arch_idle_name(void);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* arm64: the virtual counter, and CNT_CYCLES that ticks with it outside WFI and WFE. */
+/* arm64: the virtual counter, and CNT_CYCLES, which counts at its rate except in WFI and WFE. */
 #include "arch/arch.h"
 
 #if defined(__aarch64__)
@@ -10,7 +10,7 @@ const struct arch_event *arch_unhalted_events(void)
 {
 	static const struct arch_event events[] = {
 		/*
-		 * The kernel maps no generic event to it. CPU_CYCLES would not do: its rate
+		 * No generic event of the kernel maps to it. CPU_CYCLES is not usable: its rate
 		 * changes with the core's frequency.
 		 */
 		{.name = "cnt_cycles",
@@ -32,7 +32,7 @@ uint64_t arch_cycles(void)
 {
 	uint64_t cycles;
 
-	/* The barrier keeps the read from being taken early. */
+	/* The barrier stops the core from reading the counter early. */
 	__asm__ volatile("isb; mrs %0, cntvct_el0" : "=r"(cycles)::"memory");
 	return cycles;
 }

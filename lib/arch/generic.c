@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Architectures we know no cycle counter of: the counter sources are refused there. */
+/* Architectures without a known cycle counter: counter sources are refused. */
 #include "arch/arch.h"
 
 #if !defined(__x86_64__) && !defined(__i386__) && !defined(__aarch64__)

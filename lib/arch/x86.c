@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* x86: the TSC, and reference cycles that tick with it while the core is not halted. */
+/* x86: the TSC, and reference cycles, which count at its rate while the core is not halted. */
 #include "arch/arch.h"
 
 #if defined(__x86_64__) || defined(__i386__)
@@ -30,13 +30,13 @@ uint64_t arch_cycles(void)
 {
 	unsigned int aux;
 
-	/* rdtscp waits for earlier loads: the stamp cannot drift before the read it belongs to. */
+	/* rdtscp waits for earlier loads, so the stamp is not taken before the read it belongs to. */
 	return __rdtscp(&aux);
 }
 
 uint64_t arch_cycles_hz(void)
 {
-	/* CPUID leaf 0x15 gives nominal values on some parts only: measure instead. */
+	/* CPUID leaf 0x15 has nominal values, and only on some CPUs: measure instead. */
 	return 0;
 }
 

@@ -18,7 +18,7 @@ static inline uint64_t clock_ns(clockid_t id)
 	return ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
 }
 
-/* The clock of bpf_ktime_get_ns(), so user-space and BPF stamps can be subtracted. */
+/* The clock of bpf_ktime_get_ns(), so stamps of user space and of BPF can be subtracted. */
 static inline uint64_t clock_mono_ns(void)
 {
 	return clock_ns(CLOCK_MONOTONIC);

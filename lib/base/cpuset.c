@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* CPU sets: parsing, formatting, walking. */
+/* Parses, formats and iterates CPU sets. */
 #include "base/cpuset.h"
 
 #include <ctype.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A set of CPU numbers, and the "0,2-5" notation that users and the kernel write it in. */
+/* A set of CPU numbers, and its text form "0,2-5", as in the kernel's files. */
 #ifndef SUBTICK_BASE_CPUSET_H
 #define SUBTICK_BASE_CPUSET_H
 
@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* NR_CPUS of the largest configurations in use (x86-64 MAXSMP) is 8192. */
+/* The largest NR_CPUS in use (x86-64 MAXSMP) is 8192. */
 #define CPUSET_MAX 8192
 
 struct cpuset {
@@ -31,23 +31,23 @@ static inline bool cpuset_has(const struct cpuset *set, unsigned int cpu)
 	return cpu < CPUSET_MAX && (set->bits[cpu / 64] >> (cpu % 64) & 1);
 }
 
-/* The first member that is not below @from, or CPUSET_MAX. */
+/* The first member from @from on, or CPUSET_MAX. */
 unsigned int cpuset_next(const struct cpuset *set, unsigned int from);
 unsigned int cpuset_count(const struct cpuset *set);
-/* One more than the largest member, 0 for an empty set. */
+/* The largest member plus one; 0 for an empty set. */
 unsigned int cpuset_end(const struct cpuset *set);
 
 /*
  * Accepts "0", "0-3", "1,3,5-7" with optional blanks and a final newline; an empty list is the
- * empty set. Returns -EINVAL for anything else and -ERANGE for a number from CPUSET_MAX on.
+ * empty set. Returns -EINVAL for anything else and -ERANGE for numbers of CPUSET_MAX or more.
  */
 int cpuset_parse(const char *text, struct cpuset *ret_set);
-/* Writes the shortest list for @set; always terminates; returns the length it wanted. */
+/* Writes @set as the shortest list, always terminated; returns the length as snprintf() does. */
 size_t cpuset_format(const struct cpuset *set, char *buf, size_t size);
 
-/* As many characters as the mask of the largest set has, with the end. */
+/* The length of the largest set's mask, with the terminating NUL. */
 #define CPUSET_MASK_SIZE (CPUSET_MAX / 32 * 9 + 1)
-/* The same as the kernel's bitmap files have it, "1,00000000": groups of 32, highest first. */
+/* The format of the kernel's bitmap files, "1,00000000": groups of 32 bits, highest first. */
 size_t cpuset_format_mask(const struct cpuset *set, char *buf, size_t size);
 
 #define cpuset_for_each(cpu, set)                               \

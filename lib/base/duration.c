@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Parses times. */
+/* Parses durations. */
 #include "base/duration.h"
 
 #include <ctype.h>
@@ -26,7 +26,7 @@ bool duration_parse(const char *text, uint64_t min_ns, uint64_t max_ns, uint64_t
 	char *end = NULL;
 	double ns;
 
-	/* strtod also takes " 1", "nan", "0x1p3": only plain decimal numbers are meant. */
+	/* strtod() also accepts " 1", "nan" and "0x1p3"; only decimal numbers are valid here. */
 	if (!isdigit((unsigned char)text[0]) && text[0] != '.')
 		return false;
 	if (text[1] == 'x' || text[1] == 'X')

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Times as people write them: 0.5, 200ms, 1s. */
+/* Durations in text form: 0.5, 200ms, 1s. */
 #ifndef SUBTICK_BASE_DURATION_H
 #define SUBTICK_BASE_DURATION_H
 
@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 /*
- * A plain decimal number with s, ms, us, µs or ns behind it, or seconds without. False, and
+ * A decimal number with the unit s, ms, us, µs or ns; without a unit it is in seconds. False, and
  * @ret_ns untouched, for anything else and for times outside @min_ns … @max_ns.
  */
 bool duration_parse(const char *text, uint64_t min_ns, uint64_t max_ns, uint64_t *ret_ns);

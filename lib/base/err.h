@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* An error on its way up: errno, one sentence of context, and the fix where there is one. */
+/* An error: errno, one sentence of context, and the fix if there is one. */
 #ifndef SUBTICK_BASE_ERR_H
 #define SUBTICK_BASE_ERR_H
 
 #include <stdbool.h>
 
 struct err {
-	int code;	  /* -errno, 0 when nothing went wrong */
-	bool unsupported; /* this machine can't do it: cmd/ exits 77 */
+	int code;	  /* -errno; 0: no error */
+	bool unsupported; /* this machine does not support it: cmd/ exits 77 */
 	char what[256];	  /* one sentence, no trailing newline or full stop */
 	char fix[192];	  /* what the user can do about it, often a command; "" if nothing */
 };
@@ -15,12 +15,12 @@ struct err {
 /*
  * All return @code so that a failing function can end with
  *	return err_set(err, -EIO, "cannot read %s", path);
- * @err may be NULL where the caller only wants the code.
+ * @err may be NULL if the caller only needs the code.
  */
 int err_set(struct err *err, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 int err_unsupported(struct err *err, int code, const char *fix, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
-/* Puts "prefix: " before what is already there: context is added where it is known. */
+/* Puts "prefix: " before the sentence: callers add the context that they know. */
 int err_prefix(struct err *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

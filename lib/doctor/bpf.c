@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Doctor's checks of the kernel itself, privileges, BPF and the events it offers. */
+/* Doctor's checks of the kernel, privileges, BPF and trace events. */
 #include "doctor/bpf.h"
 
 #include <errno.h>
@@ -39,11 +39,11 @@ void doctor_check_config(const struct doctor *d, enum doctor_id id, struct docto
 		return;
 	}
 	snprintf(fix, sizeof(fix),
-		 "modprobe configs, or install the kernel's package for /boot/config-%s",
+		 "modprobe configs, or install the kernel package that has /boot/config-%s",
 		 d->probe->release);
 	doctor_set(row, DOCTOR_WARN, fix,
-		   "%s: what only the configuration tells is shown as unknown",
-		   d->config_rc == -ENOENT ? "none found" : "found, but not readable");
+		   "%s: properties that only the configuration shows are unknown",
+		   d->config_rc == -ENOENT ? "not found" : "not readable");
 }
 
 void doctor_check_privileges(const struct doctor *d, enum doctor_id id, struct doctor_row *row)
@@ -63,9 +63,9 @@ void doctor_check_privileges(const struct doctor *d, enum doctor_id id, struct d
 		return;
 	}
 	if (d->caps.user_ns) {
-		doctor_set(
-			row, DOCTOR_NO, "run in the initial user namespace, as its root",
-			"in a user namespace: its capabilities do not count for BPF and counters");
+		doctor_set(row, DOCTOR_NO, "run in the initial user namespace, as its root",
+			   "in a user namespace: BPF and counters need capabilities of the initial "
+			   "one");
 		return;
 	}
 	doctor_set(row, DOCTOR_OK, NULL, "%s",
@@ -91,8 +91,8 @@ void doctor_check_lockdown(const struct doctor *d, enum doctor_id id, struct doc
 	int rc = lockdown_read(d->root, &level);
 
 	if (rc) {
-		doctor_set(row, DOCTOR_WARN, NULL,
-			   "cannot understand /sys/kernel/security/lockdown: %s", strerror(-rc));
+		doctor_set(row, DOCTOR_WARN, NULL, "cannot parse /sys/kernel/security/lockdown: %s",
+			   strerror(-rc));
 		return;
 	}
 	switch (level) {
@@ -112,8 +112,8 @@ void doctor_check_lockdown(const struct doctor *d, enum doctor_id id, struct doc
 		break;
 	case LOCKDOWN_CONFIDENTIALITY:
 		doctor_set(row, DOCTOR_NO, fix,
-			   "confidentiality: BPF may not read kernel memory, tracefs is closed, "
-			   "modules must be signed");
+			   "confidentiality: BPF must not read kernel memory, tracefs is not "
+			   "accessible, modules must be signed");
 		break;
 	}
 }
@@ -121,7 +121,7 @@ void doctor_check_lockdown(const struct doctor *d, enum doctor_id id, struct doc
 void doctor_check_btf(const struct doctor *d, enum doctor_id id, struct doctor_row *row)
 {
 	if (d->btf)
-		doctor_set(row, DOCTOR_OK, NULL, "the kernel describes its types");
+		doctor_set(row, DOCTOR_OK, NULL, "/sys/kernel/btf/vmlinux");
 	else
 		doctor_set(row, DOCTOR_NO, d->btf_err.fix, "%s", d->btf_err.what);
 }
@@ -131,7 +131,7 @@ static const char *fix_refused(const struct doctor *d)
 	if (d->caps.user_ns)
 		return "run in the initial user namespace, as its root";
 	if (d->caps.seccomp)
-		return "run outside of the container's seccomp filter";
+		return "run outside the container, or with a seccomp profile that allows bpf(2)";
 	return FIX_ROOT;
 }
 
@@ -164,12 +164,12 @@ void doctor_check_bpf(const struct doctor *d, enum doctor_id id, struct doctor_r
 	} else if (p->bpf_read_rc && !lockdown_read(d->root, &level) &&
 		   level == LOCKDOWN_CONFIDENTIALITY) {
 		doctor_set(row, DOCTOR_NO, "boot without lockdown=confidentiality",
-			   "programs load, but may not read kernel memory: lockdown");
+			   "programs load, but lockdown forbids them to read kernel memory");
 	} else if (p->bpf_read_rc) {
 		bpf_refused(d, p->bpf_read_rc, "loading a program that reads kernel memory", row);
 	} else {
 		doctor_set(row, DOCTOR_OK, NULL,
-			   "a map was created, tp_btf programs loaded (not attached)");
+			   "creating a map and loading tp_btf programs works");
 	}
 }
 
@@ -184,19 +184,18 @@ void doctor_check_jit(const struct doctor *d, enum doctor_id id, struct doctor_r
 	else if (rc && kconfig_get(&d->config, "BPF_JIT") == KCONFIG_NO)
 		doctor_set(
 			row, DOCTOR_WARN, "use a kernel built with CONFIG_BPF_JIT=y",
-			"not in this kernel: programs are interpreted and cost several times more");
+			"not in this kernel: BPF programs are interpreted, several times slower");
 	else if (rc)
 		doctor_set(row, DOCTOR_WARN, NULL,
-			   "unknown: net.core.bpf_jit_enable is not readable here (%s)",
-			   strerror(-rc));
+			   "unknown: net.core.bpf_jit_enable is not readable (%s)", strerror(-rc));
 	else if (!value)
 		doctor_set(row, DOCTOR_WARN, fix,
-			   "off: programs are interpreted and cost several times more");
+			   "off: BPF programs are interpreted, several times slower");
 	else if (value == 1)
 		doctor_set(row, DOCTOR_OK, NULL, "on");
 	else
 		doctor_set(row, DOCTOR_WARN, fix,
-			   "on, in debug mode: programs are written to the kernel log");
+			   "on, in debug mode: the kernel writes all programs to its log");
 }
 
 void doctor_check_unprivileged(const struct doctor *d, enum doctor_id id, struct doctor_row *row)
@@ -206,11 +205,12 @@ void doctor_check_unprivileged(const struct doctor *d, enum doctor_id id, struct
 
 	if (rc)
 		doctor_set(row, DOCTOR_WARN, NULL,
-			   "kernel.unprivileged_bpf_disabled is not readable (%s)", strerror(-rc));
+			   "unknown: kernel.unprivileged_bpf_disabled is not readable (%s)",
+			   strerror(-rc));
 	else
 		doctor_set(row, DOCTOR_OK, NULL,
-			   "kernel.unprivileged_bpf_disabled=%llu; tracing needs "
-			   "capabilities in any case",
+			   "kernel.unprivileged_bpf_disabled=%llu; tracing always needs "
+			   "capabilities",
 			   (unsigned long long)value);
 }
 
@@ -224,36 +224,38 @@ void doctor_check_bpf_stats(const struct doctor *d, enum doctor_id id, struct do
 			   "unknown: kernel.bpf_stats_enabled is not readable (%s)", strerror(-rc));
 	else if (value)
 		doctor_set(row, DOCTOR_WARN, "sysctl -w kernel.bpf_stats_enabled=0",
-			   "on: the kernel times every run of a program, which adds to each event");
+			   "on: the kernel times every run of a BPF program, which adds to the "
+			   "cost of "
+			   "each event");
 	else
 		doctor_set(row, DOCTOR_OK, NULL, "off");
 }
 
 struct doctor_events {
 	const char *names[16];
-	const char *what; /* lost without them */
+	const char *what; /* what they are for */
 	const char *fix;
 };
 
 static const char fix_tracing[] =
-	"use a kernel built with CONFIG_TRACING=y, as every distribution's is";
+	"use a kernel built with CONFIG_TRACING=y, such as any distribution's";
 
 static const struct doctor_events events[DOC_NR] = {
-	[DOC_EV_IDLE] = {{"cpu_idle"}, "idle edges", fix_tracing},
+	[DOC_EV_IDLE] = {{"cpu_idle"}, "idle entry and exit", fix_tracing},
 	[DOC_EV_SWITCH] = {{"sched_switch"}, "task switches", fix_tracing},
 	[DOC_EV_IRQ] = {{"irq_handler_entry", "irq_handler_exit"},
 			"interrupt handlers",
 			fix_tracing},
 	[DOC_EV_SOFTIRQ] = {{"softirq_entry", "softirq_exit"}, "softirqs", fix_tracing},
-	[DOC_EV_HOTPLUG] = {{"cpuhp_enter", "cpuhp_exit"}, "CPUs that come and go", fix_tracing},
+	[DOC_EV_HOTPLUG] = {{"cpuhp_enter", "cpuhp_exit"}, "CPU hotplug", fix_tracing},
 	[DOC_EV_WAKEUP] = {{"sched_waking", "sched_wakeup", "sched_wakeup_new"},
 			   "wake-ups",
 			   fix_tracing},
 	[DOC_EV_IPI] = {{"ipi_send_cpu", "sched_wake_idle_without_ipi"},
-			"the moment at which another core sends a wake-up",
+			"the time at which a core sends an IPI",
 			"use Linux 6.4 or newer"},
 	[DOC_EV_TIMER] = {{"hrtimer_start", "hrtimer_expire_entry", "hrtimer_expire_exit"},
-			  "timers and their lateness",
+			  "when timers are due and when they run",
 			  fix_tracing},
 	[DOC_EV_PREEMPTIRQ] =
 		{{"irq_disable", "irq_enable", "preempt_disable", "preempt_enable"},
@@ -261,7 +263,7 @@ static const struct doctor_events events[DOC_NR] = {
 		 "use a kernel built with CONFIG_IRQSOFF_TRACER=y and CONFIG_PREEMPT_TRACER=y"},
 };
 
-/* Vectors of these never pass irq_handler_entry. Those of rare sources are not asked for. */
+/* irq_handler_entry does not fire for these vectors. Rare ones are not checked. */
 static const struct doctor_events vectors_x86 = {
 	{"local_timer_entry", "local_timer_exit", "reschedule_entry", "reschedule_exit",
 	 "call_function_entry", "call_function_exit", "call_function_single_entry",
@@ -285,11 +287,11 @@ void doctor_check_events(const struct doctor *d, enum doctor_id id, struct docto
 	if (id == DOC_EV_VECTORS) {
 		ev = d->x86 ? &vectors_x86 : d->arm64 ? &vectors_arm64 : NULL;
 		if (!ev) {
-			doctor_set(row, DOCTOR_WARN, NULL,
-				   "not known for %s: interrupts that pass no handler count as "
-				   "what they "
-				   "interrupt",
-				   d->probe->machine);
+			doctor_set(
+				row, DOCTOR_WARN, NULL,
+				"unknown for %s: time in interrupts without irq_handler events is "
+				"charged to the interrupted context",
+				d->probe->machine);
 			return;
 		}
 	}
@@ -321,7 +323,7 @@ static bool crit_module_installed(const struct doctor *d)
 	return found;
 }
 
-/* The kfuncs of engine bpf: a pair per operation, and one that does nothing to subtract. */
+/* The kfuncs of engine bpf: the pair of an operation, and a cheap one for the overhead. */
 static bool crit_kfuncs(const struct doctor *d, const char *disable, const char *enable)
 {
 	return d->btf && kbtf_has_func(d->btf, disable) && kbtf_has_func(d->btf, enable) &&
@@ -332,7 +334,7 @@ void doctor_check_crit(const struct doctor *d, enum doctor_id id, struct doctor_
 {
 	bool preempt = crit_kfuncs(d, "bpf_preempt_disable", "bpf_preempt_enable");
 	bool irq_save = crit_kfuncs(d, "bpf_local_irq_save", "bpf_local_irq_restore");
-	const char *too = preempt && irq_save ? ", and the kernel has the BPF kfuncs" : "";
+	const char *too = preempt && irq_save ? "; the kernel has the BPF kfuncs, too" : "";
 
 	if (sys_exists(d->root, "/sys/module/tracerbench"))
 		doctor_set(row, DOCTOR_OK, NULL, "module tracerbench is loaded%s", too);
@@ -340,16 +342,16 @@ void doctor_check_crit(const struct doctor *d, enum doctor_id id, struct doctor_
 		doctor_set(row, DOCTOR_OK, NULL, "module tracerbench is installed%s", too);
 	else if (preempt && irq_save)
 		doctor_set(row, DOCTOR_OK, NULL,
-			   "BPF kfuncs; the module tracerbench is not installed for this kernel");
+			   "the kernel has the BPF kfuncs; module tracerbench is not installed");
 	else if (preempt || irq_save)
-		doctor_set(row, DOCTOR_WARN,
-			   "install the module tracerbench (kmod/tracerbench, DKMS)",
-			   "BPF kfuncs for %s only; the module tracerbench is not installed",
+		doctor_set(row, DOCTOR_WARN, "install module tracerbench (kmod/tracerbench, DKMS)",
+			   "the kernel has BPF kfuncs for %s only; module tracerbench is not "
+			   "installed",
 			   preempt ? "preempt" : "irq_save");
 	else
-		doctor_set(row, DOCTOR_NO,
-			   "install the module tracerbench (kmod/tracerbench, DKMS), or use Linux "
-			   "6.14 or newer",
-			   "neither the module tracerbench nor the BPF kfuncs for irq and preempt "
-			   "pairs");
+		doctor_set(
+			row, DOCTOR_NO,
+			"install module tracerbench (kmod/tracerbench, DKMS), or use Linux 6.14 or "
+			"newer",
+			"none: neither module tracerbench nor the BPF kfuncs for irq and preempt");
 }

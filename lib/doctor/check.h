@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the checks of doctor share: what was gathered, and the row that each fills. */
+/* What the checks of doctor share: the facts gathered, and the row that each check fills. */
 #ifndef SUBTICK_DOCTOR_CHECK_H
 #define SUBTICK_DOCTOR_CHECK_H
 
@@ -14,7 +14,7 @@
 
 enum doctor_status {
 	DOCTOR_OK,
-	DOCTOR_WARN, /* works, but there is something to know */
+	DOCTOR_WARN, /* works, with a limitation */
 	DOCTOR_NO,
 };
 
@@ -79,7 +79,7 @@ struct doctor_row {
 
 struct btf;
 
-/* Gathered once; each check fills its own row from it. */
+/* The facts, gathered once; each check fills its own row from them. */
 struct doctor {
 	const char *root;
 	const struct probe *probe;
@@ -91,7 +91,7 @@ struct doctor {
 	struct err btf_err;
 	struct virt virt;
 	char cmdline[4096];
-	char clocksources[256]; /* available; "" if not known */
+	char clocksources[256]; /* available ones; "" if unknown */
 	bool x86;
 	bool arm64;
 	struct doctor_row rows[DOC_NR];

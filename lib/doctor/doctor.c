@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Runs doctor's checks and says which commands they leave standing. */
+/* Runs doctor's checks and judges which commands work. */
 #include "doctor/doctor.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 #include "sys/file.h"
 #include "sys/kbtf.h"
 
-/* @commands: blank-separated, those that care; NULL: all. The rest of a build need not see it. */
+/* @commands: blank-separated list of those that need the check; NULL: all. */
 static const struct {
 	const char *name;
 	doctor_check_fn run;
@@ -78,26 +78,27 @@ static const struct {
 struct doctor_want {
 	enum doctor_id id;
 	const char *lost;
-	bool minor; /* an alternative or a comparison: named, but the command is whole without */
+	bool minor; /* an alternative source or a comparison: listed, but the command counts as full */
 };
 
-/* Lists end at the first zero: that is DOC_KERNEL, which no command has to ask for. */
+/* Lists end at the first zero, which is DOC_KERNEL: no command lists that. */
 static const struct doctor_command {
 	const char *name;
-	enum doctor_id needs[10];   /* without one of them: the fallback, or nothing */
-	enum doctor_id fallback[4]; /* any of them still gives something */
+	enum doctor_id needs[10];   /* if one is missing: the fallback, or nothing */
+	enum doctor_id fallback[4]; /* any of them still makes the command work in part */
 	const char *fallback_what;
-	struct doctor_want wants[8]; /* without one of them: less */
+	struct doctor_want wants[8]; /* if one is missing, the command works in part */
 } command_table[] = {
 	{
 		.name = "load",
 		.needs = {BPF_NEEDS, DOC_EV_IDLE, DOC_EV_IRQ, DOC_EV_SOFTIRQ},
 		.fallback = {DOC_PROC_STAT, DOC_PMU},
-		.fallback_what = "only with --source procstat or a counter source: busy time, no split "
-				 "by context",
+		.fallback_what =
+			"only with --source procstat or a counter source: busy time, no split "
+			"by context",
 		.wants = {{.id = DOC_EV_VECTORS,
-			   .lost = "some interrupts count as what they interrupt"},
-			  {.id = DOC_EV_HOTPLUG, .lost = "CPUs that come and go are noticed late"},
+			   .lost = "time in some interrupts is charged to the interrupted context"},
+			  {.id = DOC_EV_HOTPLUG, .lost = "CPU hotplug is noticed late"},
 			  {.id = DOC_PMU,
 			   .lost = "no sources perf-tsc, perf-calibrated and bpf-pmu",
 			   .minor = true},
@@ -108,16 +109,18 @@ static const struct doctor_command {
 		.needs = {BPF_NEEDS, DOC_EV_WAKEUP},
 		.wants = {{.id = DOC_CGROUP, .lost = "groups are shown by id"},
 			  {.id = DOC_SCHED_INFO,
-			   .lost = "wakeup hooks instead of the kernel's own stamps"},
+			   .lost = "source wakeup instead of sched_info, at a higher cost"},
 			  {.id = DOC_BANDWIDTH,
-			   .lost = "no cause \"throttled\", as nothing throttles"}},
+			   .lost = "no cause \"throttled\": this kernel has no CPU quota"}},
 	},
 	{
 		.name = "wake",
 		.needs = {BPF_NEEDS, DOC_EV_IDLE, DOC_EV_IRQ},
 		.wants = {{.id = DOC_EV_TIMER, .lost = "no sources timer and passive"},
 			  {.id = DOC_EV_IPI,
-			   .lost = "remote launches are stamped by the sender as its wake-up begins, not at the IPI"},
+			   .lost = "source remote stamps the launch at the start of the wake-up, "
+				   "not at "
+				   "the IPI"},
 			  {.id = DOC_HRTIMERS, .lost = "timers are as coarse as the tick"},
 			  {.id = DOC_ETF, .lost = "no source nic"}},
 	},
@@ -125,11 +128,11 @@ static const struct doctor_command {
 		.name = "audit",
 		.needs = {DOC_PROC_STAT, BPF_NEEDS, DOC_EV_IDLE, DOC_EV_IRQ, DOC_EV_SOFTIRQ},
 		.fallback = {DOC_PROC_STAT},
-		.fallback_what = "ticks, delays and precision, without the truth about the core",
-		.wants = {{.id = DOC_NET_ADMIN, .lost = "no inline softirq experiment"},
-			  {.id = DOC_VETH, .lost = "no inline softirq experiment"},
-			  {.id = DOC_NET_NS, .lost = "no inline softirq experiment"},
-			  {.id = DOC_RPS, .lost = "no inline softirq experiment"}},
+		.fallback_what = "only ticks, delays and precision, without the core's true load",
+		.wants = {{.id = DOC_NET_ADMIN, .lost = "no softirq loads"},
+			  {.id = DOC_VETH, .lost = "no softirq loads"},
+			  {.id = DOC_NET_NS, .lost = "no softirq loads"},
+			  {.id = DOC_RPS, .lost = "no softirq loads"}},
 	},
 	{
 		.name = "crit",
@@ -152,7 +155,7 @@ static const struct doctor_command {
 		.wants = {{.id = DOC_EV_WAKEUP, .lost = "no run-queue latency"},
 			  {.id = DOC_EV_TIMER, .lost = "no wake latency"},
 			  {.id = DOC_CRIT_ENGINE, .lost = "no cost of critical sections"},
-			  {.id = DOC_NET_ADMIN, .lost = "no inline softirq experiment"}},
+			  {.id = DOC_NET_ADMIN, .lost = "no softirq loads in the audit"}},
 	},
 };
 
@@ -205,7 +208,7 @@ static void doctor_fill_checks(struct doctor *d, const char *const *build, struc
 		struct doctor_row *r = &d->rows[id];
 		size_t row;
 
-		/* All run, for the commands' sake; shown are those that matter to this build. */
+		/* Run all, because the commands depend on them; show those that matter to this build. */
 		checks[id].run(d, id, r);
 		if (!in_build(build, checks[id].commands))
 			continue;
@@ -218,7 +221,7 @@ static void doctor_fill_checks(struct doctor *d, const char *const *build, struc
 	}
 }
 
-/* The first of @ids that is not there, or END. */
+/* The first of @ids that is missing, or END. */
 static enum doctor_id first_missing(const struct doctor *d, const enum doctor_id *ids, size_t max)
 {
 	for (size_t i = 0; i < max && ids[i]; i++)
@@ -235,7 +238,7 @@ static bool any_present(const struct doctor *d, const enum doctor_id *ids, size_
 	return false;
 }
 
-/* What is lost, all of it, in @detail; returns the first check to mend, or END. */
+/* Writes everything that is lost to @detail; returns the first check to fix, or END. */
 static enum doctor_id wants_missing(const struct doctor *d, const struct doctor_command *c,
 				    char *detail, size_t size, bool *ret_whole)
 {
@@ -248,7 +251,7 @@ static enum doctor_id wants_missing(const struct doctor *d, const struct doctor_
 
 		if (d->rows[want->id].status != DOCTOR_NO)
 			continue;
-		/* The fix shown is that of a real loss, if there is one. */
+		/* Show the fix of a loss that is not minor, if there is one. */
 		if (first == END || (*ret_whole && !want->minor))
 			first = want->id;
 		if (!want->minor)
@@ -260,9 +263,9 @@ static enum doctor_id wants_missing(const struct doctor *d, const struct doctor_
 	return first;
 }
 
-/* Returns "full", "part" or "no"; @ret_mend is the check to mend first, or END. */
+/* Returns "full", "part" or "no"; @ret_fix is the check to fix first, or END. */
 static const char *command_judge(const struct doctor *d, const struct doctor_command *c,
-				 char *detail, size_t size, enum doctor_id *ret_mend)
+				 char *detail, size_t size, enum doctor_id *ret_fix)
 {
 	enum doctor_id missing = first_missing(d, c->needs, NR(c->needs));
 	bool whole;
@@ -270,12 +273,12 @@ static const char *command_judge(const struct doctor *d, const struct doctor_com
 	detail[0] = '\0';
 	if (missing == END) {
 		missing = wants_missing(d, c, detail, size, &whole);
-		*ret_mend = whole ? END : missing;
+		*ret_fix = whole ? END : missing;
 		return whole ? "full" : "part";
 	}
-	*ret_mend = missing;
+	*ret_fix = missing;
 	if (any_present(d, c->fallback, NR(c->fallback))) {
-		snprintf(detail, size, "%s; more needs %s: %s", c->fallback_what,
+		snprintf(detail, size, "%s; the rest needs %s: %s", c->fallback_what,
 			 checks[missing].name, d->rows[missing].detail);
 		return "part";
 	}
@@ -293,20 +296,20 @@ static void doctor_fill_commands(const struct doctor *d, const char *const *buil
 
 	for (size_t i = 0; i < NR(command_table); i++) {
 		const struct doctor_command *c = &command_table[i];
-		enum doctor_id mend;
+		enum doctor_id fix_id;
 		const char *word;
 		size_t row;
 
 		if (!in_build(build, c->name))
 			continue;
-		word = command_judge(d, c, text, sizeof(text), &mend);
+		word = command_judge(d, c, text, sizeof(text), &fix_id);
 		row = table_row(table);
 		value_str(table_cell(table, row, command), c->name);
 		value_str(table_cell(table, row, status), word);
 		if (text[0])
 			value_str(table_cell(table, row, detail), text);
-		if (mend != END && d->rows[mend].fix[0])
-			value_str(table_cell(table, row, fix), d->rows[mend].fix);
+		if (fix_id != END && d->rows[fix_id].fix[0])
+			value_str(table_cell(table, row, fix), d->rows[fix_id].fix);
 	}
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Doctor's checks of the files, counters and kernel options that measurements draw on. */
+/* Doctor's checks of the files, counters and kernel options that measurements use. */
 #include "doctor/sources.h"
 
 #include <errno.h>
@@ -10,10 +10,10 @@
 #include "base/cpuset.h"
 #include "sys/cgroup.h"
 #include "sys/file.h"
-#include "sys/mountinfo.h"
 #include "sys/pmu.h"
 #include "sys/procstat.h"
 #include "sys/schedstat.h"
+#include "sys/tracefs.h"
 
 void doctor_check_paranoid(const struct doctor *d, enum doctor_id id, struct doctor_row *row)
 {
@@ -30,14 +30,15 @@ void doctor_check_paranoid(const struct doctor *d, enum doctor_id id, struct doc
 	}
 	level = strtol(text, &end, 10);
 	if (end == text || *end)
-		doctor_set(row, DOCTOR_WARN, NULL, "cannot understand \"%s\"", text);
+		doctor_set(row, DOCTOR_WARN, NULL, "cannot parse \"%s\"", text);
 	else if (perfmon)
-		doctor_set(row, DOCTOR_OK, NULL, "%ld, does not bind CAP_PERFMON", level);
+		doctor_set(row, DOCTOR_OK, NULL, "%ld; no limit with CAP_PERFMON", level);
 	else if (level <= 0)
-		doctor_set(row, DOCTOR_OK, NULL, "%ld: anybody may count per CPU", level);
+		doctor_set(row, DOCTOR_OK, NULL, "%ld: every user may open per-CPU counters",
+			   level);
 	else
 		doctor_set(row, DOCTOR_NO, "sysctl -w kernel.perf_event_paranoid=0",
-			   "%ld: counting per CPU needs CAP_PERFMON, or 0 here", level);
+			   "%ld: per-CPU counters need CAP_PERFMON, or a value of 0", level);
 }
 
 void doctor_check_pmu(const struct doctor *d, enum doctor_id id, struct doctor_row *row)
@@ -53,14 +54,14 @@ void doctor_check_pmu(const struct doctor *d, enum doctor_id id, struct doctor_r
 		doctor_set(row, DOCTOR_NO, p->event_err.fix, "%s (PMUs: %s)", p->event_err.what,
 			   list);
 	else
-		doctor_set(row, DOCTOR_NO, p->event_err.fix, "%s; the kernel knows no hardware PMU",
+		doctor_set(row, DOCTOR_NO, p->event_err.fix, "%s; the kernel has no hardware PMU",
 			   p->event_err.what);
 }
 
 void doctor_check_tracefs(const struct doctor *d, enum doctor_id id, struct doctor_row *row)
 {
 	char point[128];
-	int rc = mountinfo_find(d->root, "tracefs", point, sizeof(point));
+	int rc = tracefs_find(d->root, point, sizeof(point));
 
 	if (!rc)
 		doctor_set(row, DOCTOR_OK, NULL, "mounted on %s", point);
@@ -99,7 +100,7 @@ void doctor_check_proc_stat(const struct doctor *d, enum doctor_id id, struct do
 	}
 	free(cpus);
 	if (rc)
-		doctor_set(row, DOCTOR_NO, NULL, "cannot understand /proc/stat: %s", strerror(-rc));
+		doctor_set(row, DOCTOR_NO, NULL, "cannot parse /proc/stat: %s", strerror(-rc));
 	else
 		doctor_set(row, DOCTOR_OK, NULL, "%u columns for %u CPUs", cols, nr);
 }
@@ -118,8 +119,8 @@ void doctor_check_schedstat(const struct doctor *d, enum doctor_id id, struct do
 	rc = schedstat_read(&stat, &cpu, 1);
 	schedstat_close(&stat);
 	if (rc)
-		doctor_set(row, DOCTOR_NO, NULL, "cannot understand /proc/schedstat: %s",
-			   rc == -EPROTONOSUPPORT ? "its version is none of 14 to 17"
+		doctor_set(row, DOCTOR_NO, NULL, "cannot parse /proc/schedstat: %s",
+			   rc == -EPROTONOSUPPORT ? "its version is not one of 14 to 17"
 						  : strerror(-rc));
 	else
 		doctor_set(row, DOCTOR_OK, NULL, "per-CPU run and wait times");
@@ -136,51 +137,50 @@ void doctor_check_cgroup(const struct doctor *d, enum doctor_id id, struct docto
 		doctor_set(row, DOCTOR_WARN, NULL, "cannot read /proc/self/mountinfo: %s",
 			   strerror(-rc));
 	else if (layout->mode == CGROUP_NONE)
-		doctor_set(row, DOCTOR_NO, fix,
-			   "no hierarchy is mounted: groups have ids but no names");
+		doctor_set(row, DOCTOR_NO, fix, "no hierarchy is mounted: cgroups are shown by id");
 	else if (v1_only && !layout->v1_cpu[0])
 		doctor_set(row, DOCTOR_NO, fix,
-			   "v1 without controller cpu, and no v2: groups have no names");
+			   "v1 without controller cpu, and no v2: cgroups are shown by id");
 	else
 		doctor_set(row, layout->subtree ? DOCTOR_WARN : DOCTOR_OK, NULL,
 			   "%s%s%.64s%s%.64s%s", cgroup_mode_name(layout->mode),
 			   layout->v2[0] ? ", v2 on " : "", layout->v2,
 			   layout->v1_cpu[0] ? ", cpu (v1) on " : "", layout->v1_cpu,
-			   layout->subtree ? "; only a part of it is visible from here" : "");
+			   layout->subtree ? "; only a part of the hierarchy is visible" : "");
 	free(layout);
 }
 
-/* Something the kernel has or lacks; a file that proves it counts more than the configuration. */
+/* A kernel option. If a file proves that the kernel has it, the file decides, not the configuration. */
 struct doctor_feature {
 	const char *symbol;
-	const char *proof; /* NULL: there is none */
-	const char *what;
-	const char *fix; /* NULL: build with the symbol */
+	const char *proof; /* the file; NULL: there is none */
+	const char *what;  /* what it is for */
+	const char *fix;   /* NULL: build with the symbol */
 };
 
 static const struct doctor_feature features[DOC_NR] = {
 	[DOC_SCHED_INFO] = {.symbol = "SCHED_INFO",
 			    .proof = "/proc/self/schedstat",
-			    .what = "when each task was queued, kept by the kernel"},
+			    .what = "the kernel's timestamps of when tasks were queued"},
 	[DOC_HRTIMERS] = {.symbol = "HIGH_RES_TIMERS", .what = "timers finer than a tick"},
 	[DOC_BANDWIDTH] = {.symbol = "CFS_BANDWIDTH", .what = "waits that a CPU quota causes"},
 	[DOC_PSI] = {.symbol = "PSI",
 		     .proof = "/proc/pressure/cpu",
-		     .what = "the kernel's own CPU pressure, to compare with",
+		     .what = "the kernel's CPU pressure, for comparison",
 		     .fix = "boot with psi=1 (CONFIG_PSI=y)"},
-	[DOC_VETH] = {.symbol = "VETH", .what = "the inline softirq experiment"},
-	[DOC_RPS] = {.symbol = "RPS", .what = "the inline softirq experiment on another core"},
+	[DOC_VETH] = {.symbol = "VETH", .what = "the softirq loads of audit"},
+	[DOC_RPS] = {.symbol = "RPS", .what = "the softirq loads of audit"},
 	[DOC_NET_NS] = {.symbol = "NET_NS",
 			.proof = "/proc/self/ns/net",
-			.what = "network experiments apart from the machine's own"},
+			.what = "the softirq loads of audit, apart from the machine's network"},
 	[DOC_ETF] = {.symbol = "NET_SCH_ETF", .what = "packets with a launch time (--source nic)"},
 	[DOC_PTP] = {.symbol = "PTP_1588_CLOCK",
 		     .what = "the clock of a network card (--source nic)"},
 	[DOC_MODULES] = {.symbol = "MODULES",
 			 .proof = "/proc/modules",
-			 .what = "the module engine"},
+			 .what = "engine module of crit"},
 	[DOC_OSNOISE] = {.symbol = "OSNOISE_TRACER",
-			 .what = "the kernel's own noise tracer, to compare with"},
+			 .what = "the kernel's noise tracer, for comparison"},
 };
 
 void doctor_check_feature(const struct doctor *d, enum doctor_id id, struct doctor_row *row)
@@ -194,7 +194,7 @@ void doctor_check_feature(const struct doctor *d, enum doctor_id id, struct doct
 		doctor_set(row, DOCTOR_OK, NULL, "%s: %s", f->what, f->proof);
 	else if (f->proof)
 		doctor_set(row, DOCTOR_NO, f->fix ? f->fix : build, "%s: %s is missing%s", f->what,
-			   f->proof, state == KCONFIG_NO ? ", not built in" : "");
+			   f->proof, state == KCONFIG_NO ? " (not built in)" : "");
 	else if (state == KCONFIG_UNKNOWN)
 		doctor_set(row, DOCTOR_WARN, NULL, "%s: unknown without the kernel's configuration",
 			   f->what);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Doctor's checks of what shapes time on this machine: clock, ticks, idle states, hypervisor. */
+/* Doctor's checks of clock, ticks, idle states and hypervisor. */
 #include "doctor/time.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@
 
 void doctor_check_clocksource(const struct doctor *d, enum doctor_id id, struct doctor_row *row)
 {
-	/* Read over a bus or by trapping: around a microsecond each, paid at every edge. */
+	/* Read over a bus or by trapping: about a microsecond, at every context change. */
 	static const char *const slow[] = {"hpet", "acpi_pm", "jiffies", "refined-jiffies", "pit"};
 	char name[64];
 	int rc = sys_read_file(d->root, CLOCKSOURCE, name, sizeof(name));
@@ -32,9 +32,8 @@ void doctor_check_clocksource(const struct doctor *d, enum doctor_id id, struct 
 	for (size_t i = 0; i < sizeof(slow) / sizeof(slow[0]); i++)
 		if (!strcmp(name, slow[i])) {
 			doctor_set(row, DOCTOR_WARN, "dmesg | grep -i -e clocksource -e tsc",
-				   "%s: slow to read, and every edge reads it; the kernel log "
-				   "tells why the "
-				   "fast one was given up",
+				   "%s: slow to read, and BPF programs read it at every event; the "
+				   "kernel log says why it does not use a faster one",
 				   name);
 			return;
 		}
@@ -44,12 +43,14 @@ void doctor_check_clocksource(const struct doctor *d, enum doctor_id id, struct 
 void doctor_check_accounting(const struct doctor *d, enum doctor_id id, struct doctor_row *row)
 {
 	static const char *const means[] = {
-		[ACCT_UNKNOWN] = "the columns of /proc/stat cannot be judged",
-		[ACCT_TICK] = "the busy columns of /proc/stat are samples taken at each tick",
-		[ACCT_IRQTIME] =
-			"interrupts by clock, the task columns of /proc/stat are tick samples",
-		[ACCT_VIRT_GEN] = "by clock on nohz_full CPUs, tick samples on the others",
-		[ACCT_VIRT_NATIVE] = "all columns by clock",
+		[ACCT_UNKNOWN] = "how accurate /proc/stat is, is unknown",
+		[ACCT_TICK] = "the tick samples the busy columns of /proc/stat",
+		[ACCT_IRQTIME] = "the tick samples the task columns of /proc/stat; interrupts are "
+				 "measured by a clock",
+		[ACCT_VIRT_GEN] =
+			"measured by a clock on nohz_full CPUs, sampled by the tick on the "
+			"others",
+		[ACCT_VIRT_NATIVE] = "all columns are measured by a clock",
 	};
 	const struct accounting_facts facts = {
 		.config = &d->config,
@@ -62,7 +63,7 @@ void doctor_check_accounting(const struct doctor *d, enum doctor_id id, struct d
 
 	regime = accounting_regime(&facts, why, sizeof(why));
 	doctor_set(row, regime == ACCT_VIRT_NATIVE ? DOCTOR_OK : DOCTOR_WARN,
-		   regime == ACCT_VIRT_NATIVE ? NULL : "read subtick load instead of /proc/stat",
+		   regime == ACCT_VIRT_NATIVE ? NULL : "use subtick load instead of /proc/stat",
 		   "%s (%s): %s", accounting_name(regime), why, means[regime]);
 }
 
@@ -75,7 +76,7 @@ void doctor_check_hz(const struct doctor *d, enum doctor_id id, struct doctor_ro
 	    !(hz = strtoul(value, NULL, 10))) {
 		doctor_set(row, DOCTOR_WARN,
 			   "zgrep CONFIG_HZ= /proc/config.gz /boot/config-$(uname -r)",
-			   "unknown: the kernel's configuration does not tell");
+			   "unknown: the kernel's configuration does not say");
 		return;
 	}
 	doctor_set(row, DOCTOR_OK, NULL, "%lu: a tick every %.4g ms", hz, 1e3 / hz);
@@ -88,12 +89,12 @@ void doctor_check_user_hz(const struct doctor *d, enum doctor_id id, struct doct
 	if (!hz)
 		doctor_set(row, DOCTOR_WARN, NULL, "unknown: sysconf(_SC_CLK_TCK) fails");
 	else
-		/* One unit in a thousand: the window below which 0.1 % cannot even be written. */
-		doctor_set(row, DOCTOR_OK, NULL,
-			   "%lu: /proc/stat counts in steps of %.4g ms; 0.1 %% of a core needs "
-			   "windows of "
-			   "%.4g s or more",
-			   hz, 1e3 / hz, 1e3 / hz);
+		/* A window of 1000 units: in a shorter one, one unit is more than 0.1 %. */
+		doctor_set(
+			row, DOCTOR_OK, NULL,
+			"%lu: /proc/stat counts in steps of %.4g ms; for a precision of 0.1 %% it "
+			"needs windows of %.4g s or more",
+			hz, 1e3 / hz, 1e3 / hz);
 }
 
 void doctor_check_nohz(const struct doctor *d, enum doctor_id id, struct doctor_row *row)
@@ -106,7 +107,7 @@ void doctor_check_nohz(const struct doctor *d, enum doctor_id id, struct doctor_
 		full[0] = '\0';
 	if (full[0])
 		doctor_set(row, DOCTOR_OK, NULL,
-			   "full on CPUs %s: no tick while one task runs there", full);
+			   "full on CPUs %s: the tick stops there while only one task runs", full);
 	else if (!d->config.text)
 		doctor_set(row, DOCTOR_WARN, NULL,
 			   "unknown: the kernel's configuration is unavailable");
@@ -115,15 +116,15 @@ void doctor_check_nohz(const struct doctor *d, enum doctor_id id, struct doctor_
 			   "periodic: the tick wakes every idle core");
 	else if (!strcmp(nohz, "off") || !strcmp(nohz, "0"))
 		doctor_set(row, DOCTOR_WARN, "boot without nohz=off",
-			   "off by nohz=off: the tick wakes every idle core");
+			   "switched off by nohz=off: the tick wakes every idle core");
 	else
 		doctor_set(row, DOCTOR_OK, NULL, "idle: the tick stops on idle cores%s",
 			   kconfig_get(&d->config, "NO_HZ_FULL") == KCONFIG_YES
-				   ? " (NO_HZ_FULL sleeps without nohz_full=)"
+				   ? " (NO_HZ_FULL is inactive without nohz_full=)"
 				   : "");
 }
 
-/* What a PREEMPT_DYNAMIC kernel does now: the word in parentheses. False if it can't be seen. */
+/* The current mode of a PREEMPT_DYNAMIC kernel: the word in parentheses. False if not readable. */
 static bool preempt_now(const struct doctor *d, char *buf, size_t size)
 {
 	char text[64], *open, *close;
@@ -147,12 +148,12 @@ void doctor_check_preemption(const struct doctor *d, enum doctor_id id, struct d
 	if (kconfig_get(&d->config, "PREEMPT_RT") == KCONFIG_YES ||
 	    (!sys_read_u64(d->root, "/sys/kernel/realtime", &rt) && rt))
 		doctor_set(row, DOCTOR_OK, NULL,
-			   "PREEMPT_RT: interrupt handlers and softirqs run in tasks and are "
+			   "PREEMPT_RT: interrupt handlers and softirqs run in threads and can be "
 			   "preempted");
 	else if (preempt_now(d, mode, sizeof(mode)))
 		doctor_set(row, DOCTOR_OK, NULL, "%s", mode);
 	else if (dynamic && cmdline_get(d->cmdline, "preempt", mode, sizeof(mode)))
-		doctor_set(row, DOCTOR_OK, NULL, "%s, by the command line", mode);
+		doctor_set(row, DOCTOR_OK, NULL, "%s, set by the kernel command line", mode);
 	else if (!d->config.text)
 		doctor_set(row, DOCTOR_WARN, NULL,
 			   "unknown: the kernel's configuration is unavailable");
@@ -231,7 +232,7 @@ void doctor_check_cpuidle(const struct doctor *d, enum doctor_id id, struct doct
 	first = rc ? 0 : cpuset_next(&online, 0);
 	nr = cpuidle_states(d->root, first, states);
 	if (nr <= 0) {
-		doctor_set(row, DOCTOR_WARN, NULL, "%s, governor %s: CPU %u shows no states",
+		doctor_set(row, DOCTOR_WARN, NULL, "%s, governor %s: CPU %u has no idle states",
 			   idle.driver, idle.governor[0] ? idle.governor : "unknown", first);
 		return;
 	}
@@ -251,17 +252,17 @@ void doctor_check_virt(const struct doctor *d, enum doctor_id id, struct doctor_
 	const struct virt *v = &d->virt;
 
 	if (v->kind == VIRT_GUEST)
-		doctor_set(row, DOCTOR_WARN, NULL,
-			   "a guest%s%s (%s): the host's work shows as steal or not at all, wake "
-			   "latencies "
-			   "include its own",
-			   v->name[0] ? " of " : "", v->name, v->evidence);
+		doctor_set(
+			row, DOCTOR_WARN, NULL,
+			"a guest%s%s (%s): time that the host takes shows as steal or not at all; "
+			"wake latency includes the host's",
+			v->name[0] ? " of " : "", v->name, v->evidence);
 	else if (v->kind == VIRT_NONE)
-		doctor_set(row, DOCTOR_OK, NULL, "none: bare metal, as far as the processor tells");
+		doctor_set(row, DOCTOR_OK, NULL, "none: the processor reports bare metal");
 	else
 		doctor_set(row, DOCTOR_OK, NULL,
-			   "no sign of a hypervisor; this architecture does not have "
-			   "to show one");
+			   "no sign of a hypervisor; on this architecture there may be one "
+			   "without a sign");
 }
 
 /* The steal column of all CPUs since boot; -errno if there is none. */
@@ -299,19 +300,20 @@ void doctor_check_steal(const struct doctor *d, enum doctor_id id, struct doctor
 		doctor_set(row, DOCTOR_NO, NULL, "/proc/stat has no usable steal column: %s",
 			   strerror(-rc));
 	else if (ticks)
-		doctor_set(row, DOCTOR_OK, NULL, "accounted: the column of /proc/stat moves");
+		doctor_set(row, DOCTOR_OK, NULL,
+			   "accounted: the steal column of /proc/stat is not 0");
 	else if (d->virt.kind == VIRT_NONE)
-		doctor_set(row, DOCTOR_OK, NULL, "none to account: bare metal");
+		doctor_set(row, DOCTOR_OK, NULL, "none: bare metal");
 	else if (cmdline_get(d->cmdline, "no-steal-acc", NULL, 0))
-		doctor_set(row, DOCTOR_NO, "boot without no-steal-acc", "off by no-steal-acc");
+		doctor_set(row, DOCTOR_NO, "boot without no-steal-acc",
+			   "switched off by no-steal-acc");
 	else if ((d->x86 || d->arm64) && kconfig_get(&d->config, "PARAVIRT") == KCONFIG_NO)
 		doctor_set(row, DOCTOR_NO, "use a kernel built with CONFIG_PARAVIRT=y",
-			   "not in this kernel: stolen time hides in the other parts");
+			   "not in this kernel: stolen time is part of the other columns");
 	else
 		doctor_set(row, DOCTOR_WARN, NULL,
-			   "none since boot: nothing was stolen, or the hypervisor does not tell; "
-			   "the two "
-			   "cannot be told apart");
+			   "unknown: 0 since boot, so either nothing was stolen or the hypervisor "
+			   "does not report it");
 }
 
 void doctor_check_container(const struct doctor *d, enum doctor_id id, struct doctor_row *row)
@@ -321,18 +323,18 @@ void doctor_check_container(const struct doctor *d, enum doctor_id id, struct do
 
 	if (v->own_pid_ns || v->own_cgroup_ns)
 		doctor_set(row, DOCTOR_WARN,
-			   "run on the host, or with its pid and cgroup namespaces",
+			   "run on the host, or with the host's pid and cgroup namespaces",
 			   "in a container (%s)%s: %s%s%s", name,
 			   d->caps.seccomp ? " with a seccomp filter" : "",
 			   v->own_pid_ns ? "other processes are hidden" : "",
 			   v->own_pid_ns && v->own_cgroup_ns ? ", " : "",
-			   v->own_cgroup_ns ? "cgroup paths begin inside it" : "");
+			   v->own_cgroup_ns ? "cgroup paths are relative to the container" : "");
 	else if (d->caps.seccomp)
 		doctor_set(row, DOCTOR_WARN, NULL,
-			   "a seccomp filter is installed and may refuse system calls");
+			   "not in a container, but a seccomp filter may refuse system calls");
 	else if (v->container[0])
 		doctor_set(row, DOCTOR_OK, NULL,
-			   "traces of %s, but the machine's own pid and cgroup namespaces", name);
+			   "files of %s, but in the host's pid and cgroup namespaces", name);
 	else
 		doctor_set(row, DOCTOR_OK, NULL, "none");
 }

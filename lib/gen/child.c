@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Forks, pins and reaps generators. */
+/* Forks, pins and reaps load generators. */
 #include "gen/child.h"
 
 #include <errno.h>
@@ -26,8 +26,8 @@ child_main(pid_t parent, int cpu, void *shared, void (*run)(void *, void *), voi
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	/*
-	 * Ctrl-C goes to the whole group: a load that fell first would void what the parent is
-	 * about to report. It ends with the parent in any case.
+	 * Ctrl-C goes to the whole process group: if the load ended first, the parent's last
+	 * window would be wrong. The load ends with the parent anyway.
 	 */
 	signal(SIGINT, SIG_IGN);
 	signal(SIGTERM, SIG_IGN);
@@ -67,7 +67,7 @@ bool gen_child_alive(const struct gen_child *child)
 {
 	siginfo_t info = {0};
 
-	/* Looks without reaping: gen_child_stop() does that. */
+	/* WNOWAIT: gen_child_stop() reaps it. */
 	return child->pid > 0 && !waitid(P_PID, child->pid, &info, WEXITED | WNOHANG | WNOWAIT) &&
 	       !info.si_pid;
 }

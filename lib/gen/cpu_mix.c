@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Loops and sleeps. */
+/* Runs loops, failing system calls and sleeps. */
 #include "gen/cpu_mix.h"
 
 #include <stdint.h>
@@ -13,7 +13,7 @@ static void loop(unsigned int turns)
 		;
 }
 
-/* More nanoseconds than a second has: into the kernel and straight back. */
+/* An invalid time: the call enters the kernel and returns at once. */
 static void call(unsigned int times)
 {
 	const struct timespec bad = {.tv_nsec = 2000000000};
@@ -25,7 +25,7 @@ static void call(unsigned int times)
 static void run(void *shared, void *arg)
 {
 	enum cpu_mix_kind kind = *(enum cpu_mix_kind *)arg;
-	struct timespec nap;
+	struct timespec delay;
 
 	(void)shared;
 	for (uint64_t turn = 0;; turn++) {
@@ -40,9 +40,9 @@ static void run(void *shared, void *arg)
 			break;
 		case CPU_MIX_IDLE:
 			loop(200000);
-			/* 0.2 … 5 ms, so that idle ends at many places between two ticks. */
-			nap = clock_timespec((200 + turn * 367 % 4800) * NSEC_PER_USEC);
-			nanosleep(&nap, NULL);
+			/* 0.2 … 5 ms, so that idle ends at many phases of the tick. */
+			delay = clock_timespec((200 + turn * 367 % 4800) * NSEC_PER_USEC);
+			nanosleep(&delay, NULL);
 			break;
 		}
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Mixtures of user, system and idle time, to make the columns of /proc/stat move. */
+/* Loads that mix user, system and idle time, so that the columns of /proc/stat change. */
 #ifndef SUBTICK_GEN_CPU_MIX_H
 #define SUBTICK_GEN_CPU_MIX_H
 
@@ -7,9 +7,9 @@
 #include "gen/child.h"
 
 enum cpu_mix_kind {
-	CPU_MIX_USER,   /* an empty loop, now and then a system call that fails at once */
-	CPU_MIX_SYSTEM, /* mostly such calls, now and then an empty loop */
-	CPU_MIX_IDLE,   /* an empty loop and real sleeps, of changing lengths */
+	CPU_MIX_USER,	/* mostly an empty loop, some system calls that fail at once */
+	CPU_MIX_SYSTEM, /* mostly such calls, some empty loops */
+	CPU_MIX_IDLE,	/* an empty loop, and sleeps of changing lengths */
 };
 
 struct cpu_mix {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Sends UDP frames into one end of a veth pair whose other end RPS moves to another core. */
+/* Sends UDP frames into a veth pair; RPS steers the receiving end to another core. */
 #include "gen/flood.h"
 
 #include <arpa/inet.h>
@@ -32,7 +32,7 @@
 #define FLOOD_PORT 9 /* discard */
 #define START_NS   (5 * NSEC_PER_SEC)
 
-/* Documentation addresses: they are nobody's, and here they stay inside the namespace. */
+/* Documentation addresses (RFC 5737): unassigned, and the packets stay inside the namespace. */
 #define FLOOD_FROM 0xc6336401u /* 198.51.100.1 */
 #define FLOOD_TO   0xc6336402u
 
@@ -96,7 +96,7 @@ static void make_frame(struct frame *frame, const uint8_t to[ETH_ALEN],
 	frame->udp.len = htons(sizeof(frame->udp) + sizeof(frame->data));
 }
 
-/* sysfs shows the devices of the namespace it was mounted in: mount it anew, for us alone. */
+/* sysfs shows the devices of the namespace in which it was mounted, so mount our own. */
 static int steer(int cpu)
 {
 	char path[96], mask[CPUSET_MASK_SIZE];
@@ -121,8 +121,8 @@ static int steer(int cpu)
 }
 
 /*
- * Generic XDP runs after RPS has moved the packet (since Linux 5.2); veth's own would run on the
- * sender's core. The device holds the program, and goes with the namespace.
+ * Generic XDP runs after RPS has moved the packet (since Linux 5.2); native XDP of veth would run
+ * on the sender's core. The program is freed with the device, and that with the namespace.
  */
 static int drop_all(int ifindex)
 {
@@ -143,10 +143,10 @@ static int open_links(struct veth *veth, int recv_cpu, const char **ret_what)
 {
 	int rc;
 
-	*ret_what = "cannot make a network namespace";
+	*ret_what = "cannot create a network namespace";
 	if (unshare(CLONE_NEWNET | CLONE_NEWNS))
 		return -errno;
-	*ret_what = "cannot make a veth pair";
+	*ret_what = "cannot create a veth pair";
 	rc = veth_create(FLOOD_TX, FLOOD_RX, veth);
 	if (rc)
 		return rc;
@@ -156,11 +156,11 @@ static int open_links(struct veth *veth, int recv_cpu, const char **ret_what)
 		rc = veth_up(FLOOD_RX, FLOOD_TO);
 	if (rc)
 		return rc;
-	*ret_what = "cannot steer receive work with RPS";
+	*ret_what = "cannot steer received packets with RPS";
 	return steer(recv_cpu);
 }
 
-/* A socket that takes the packets and is never read: the whole receive path runs, then drops. */
+/* A socket that is never read: the whole receive path runs, then the packets are dropped. */
 static int open_sink(void)
 {
 	struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons(FLOOD_PORT)};
@@ -175,14 +175,14 @@ static void send_forever(struct shared *shared, const struct flood_opts *opts, i
 			 const struct frame *frame, int ifindex)
 {
 	struct sockaddr_ll to = {.sll_family = AF_PACKET, .sll_ifindex = ifindex, .sll_halen = 6};
-	struct timespec pause = clock_timespec(opts->pause_ns);
+	struct timespec delay = clock_timespec(opts->pause_ns);
 
 	for (;;) {
 		for (unsigned int i = 0; i < opts->burst; i++)
 			if (sendto(fd, frame, sizeof(*frame), 0, (void *)&to, sizeof(to)) > 0)
 				shared->sent++;
 		if (opts->pause_ns)
-			nanosleep(&pause, NULL);
+			nanosleep(&delay, NULL);
 	}
 }
 
@@ -216,7 +216,7 @@ int flood_start(struct flood *flood, const struct flood_opts *opts, struct err *
 {
 	uint64_t end = clock_mono_ns() + START_NS;
 	struct flood_opts own = *opts;
-	struct timespec nap = clock_timespec(NSEC_PER_MSEC);
+	struct timespec delay = clock_timespec(NSEC_PER_MSEC);
 	struct shared *shared;
 	uint32_t stage;
 	int rc;
@@ -227,7 +227,7 @@ int flood_start(struct flood *flood, const struct flood_opts *opts, struct err *
 	shared = flood->child.shared;
 	while (!(stage = __atomic_load_n(&shared->stage, __ATOMIC_ACQUIRE)) &&
 	       clock_mono_ns() < end)
-		nanosleep(&nap, NULL);
+		nanosleep(&delay, NULL);
 	if (stage == STAGE_RUNS)
 		return 0;
 	rc = stage == STAGE_FAILED
@@ -236,7 +236,7 @@ int flood_start(struct flood *flood, const struct flood_opts *opts, struct err *
 			       "run as root on a kernel with CONFIG_VETH, CONFIG_NET_NS and "
 			       "CONFIG_RPS",
 			       "%s", shared->what)
-		     : err_set(err, -ETIMEDOUT, "the packet generator did not start");
+		     : err_set(err, -ETIMEDOUT, "the packet generator did not start within 5 s");
 	flood_stop(flood);
 	return rc;
 }

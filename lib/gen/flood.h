@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Inline softirq work on a chosen core: packets over a veth pair in a namespace of its own. */
+/* Inline softirq work on a chosen core: packets over a veth pair in its own network namespace. */
 #ifndef SUBTICK_GEN_FLOOD_H
 #define SUBTICK_GEN_FLOOD_H
 
@@ -14,7 +14,7 @@ struct flood_opts {
 	int recv_cpu;	       /* RPS steers the receive work here */
 	unsigned int burst;    /* packets per burst */
 	uint64_t pause_ns;     /* sleep between bursts, 0 to send without pause */
-	bool xdp_drop;	       /* an XDP program drops each packet first thing on @recv_cpu */
+	bool xdp_drop;	       /* an XDP program drops each packet on arrival at @recv_cpu */
 };
 
 struct flood {
@@ -22,9 +22,9 @@ struct flood {
 };
 
 /*
- * Namespace and links belong to the sending process alone, so they vanish with it on every way
- * out, SIGKILL included. Needs CAP_SYS_ADMIN and CAP_NET_ADMIN; err->unsupported without them or
- * without veth or RPS.
+ * The namespace and the links belong to the sending process only, so they are gone when it ends,
+ * even by SIGKILL. Needs CAP_SYS_ADMIN and CAP_NET_ADMIN; err->unsupported without them or without
+ * veth or RPS.
  */
 int flood_start(struct flood *flood, const struct flood_opts *opts, struct err *err);
 uint64_t flood_sent(const struct flood *flood);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* nanosleep() in a loop. */
+/* Runs nanosleep() in a loop. */
 #include "gen/sleep_loop.h"
 
 #include <limits.h>
@@ -17,7 +17,7 @@ struct shared {
 	struct sleep_loop_result result;
 };
 
-/* Asleep without a timer: before and after the loop the core must not see us. */
+/* Sleeps without a timer: before and after the loop we must not load the core. */
 static void wait_for(uint32_t *word)
 {
 	while (!__atomic_load_n(word, __ATOMIC_ACQUIRE))
@@ -40,7 +40,7 @@ static void stamp(struct sleep_loop_result *at)
 	at->real_ns = clock_mono_ns();
 }
 
-/* The clock is looked at once per batch, so that it adds little to what is measured. */
+/* The clock is read once per batch, so that it adds little to the measured time. */
 static uint64_t batch_size(const struct sleep_loop_opts *opts)
 {
 	uint64_t batch = NSEC_PER_MSEC / (opts->delay_ns + 500);
@@ -77,36 +77,36 @@ static void run(void *memory, void *arg)
 		.thread_ns = to.thread_ns - from.thread_ns,
 	};
 	__atomic_store_n(&shared->done, 1, __ATOMIC_RELEASE);
-	/* Not gone yet: /proc/PID/stat is read from outside. */
+	/* Stay: the parent still reads /proc/PID/stat. */
 	for (;;)
 		pause();
 }
 
-int sleep_loop_start(struct sleep_loop *naps, const struct sleep_loop_opts *opts, struct err *err)
+int sleep_loop_start(struct sleep_loop *loop, const struct sleep_loop_opts *opts, struct err *err)
 {
 	struct sleep_loop_opts own = *opts;
 
-	return gen_child_start(&naps->child, opts->cpu, sizeof(struct shared), run, &own, err);
+	return gen_child_start(&loop->child, opts->cpu, sizeof(struct shared), run, &own, err);
 }
 
-void sleep_loop_go(struct sleep_loop *naps)
+void sleep_loop_go(struct sleep_loop *loop)
 {
-	struct shared *shared = naps->child.shared;
+	struct shared *shared = loop->child.shared;
 
 	__atomic_store_n(&shared->go, 1, __ATOMIC_RELEASE);
 	syscall(SYS_futex, &shared->go, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
-void sleep_loop_halt(struct sleep_loop *naps)
+void sleep_loop_halt(struct sleep_loop *loop)
 {
-	struct shared *shared = naps->child.shared;
+	struct shared *shared = loop->child.shared;
 
 	__atomic_store_n(&shared->halt, 1, __ATOMIC_RELAXED);
 }
 
-bool sleep_loop_done(const struct sleep_loop *naps, struct sleep_loop_result *ret_result)
+bool sleep_loop_done(const struct sleep_loop *loop, struct sleep_loop_result *ret_result)
 {
-	const struct shared *shared = naps->child.shared;
+	const struct shared *shared = loop->child.shared;
 
 	if (!__atomic_load_n(&shared->done, __ATOMIC_ACQUIRE))
 		return false;
@@ -114,7 +114,7 @@ bool sleep_loop_done(const struct sleep_loop *naps, struct sleep_loop_result *re
 	return true;
 }
 
-void sleep_loop_stop(struct sleep_loop *naps)
+void sleep_loop_stop(struct sleep_loop *loop)
 {
-	gen_child_stop(&naps->child);
+	gen_child_stop(&loop->child);
 }

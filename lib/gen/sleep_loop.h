@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The same work again and again with a delay between: what accounting makes of it. */
+/* A loop of sleeps: the same work in each turn, to see how the kernel accounts it. */
 #ifndef SUBTICK_GEN_SLEEP_LOOP_H
 #define SUBTICK_GEN_SLEEP_LOOP_H
 
@@ -11,12 +11,12 @@
 
 struct sleep_loop_opts {
 	int cpu;
-	uint64_t delay_ns;   /* 0: a call that fails at once, all the work but the sleep */
+	uint64_t delay_ns;   /* 0: a call that fails at once, so the work without the sleep */
 	uint64_t iterations; /* 0: as many as fit into @length_ns */
 	uint64_t length_ns;
 };
 
-/* From the child's own clocks at both ends of its loop. */
+/* By the child's own clocks at the start and the end of its loop. */
 struct sleep_loop_result {
 	uint64_t iterations;
 	uint64_t real_ns;
@@ -29,13 +29,13 @@ struct sleep_loop {
 	struct gen_child child;
 };
 
-/* Starts the process, which then sleeps until sleep_loop_go(). */
-int sleep_loop_start(struct sleep_loop *naps, const struct sleep_loop_opts *opts, struct err *err);
-void sleep_loop_go(struct sleep_loop *naps);
-/* Ends a loop early: Ctrl-C prints what there is. */
-void sleep_loop_halt(struct sleep_loop *naps);
-/* True when the loop has ended and the figures are there; the process sleeps until stopped. */
-bool sleep_loop_done(const struct sleep_loop *naps, struct sleep_loop_result *ret_result);
-void sleep_loop_stop(struct sleep_loop *naps);
+/* Starts the process; it sleeps until sleep_loop_go(). */
+int sleep_loop_start(struct sleep_loop *loop, const struct sleep_loop_opts *opts, struct err *err);
+void sleep_loop_go(struct sleep_loop *loop);
+/* Ends the loop early, on Ctrl-C. */
+void sleep_loop_halt(struct sleep_loop *loop);
+/* True if the loop has ended and *@ret_result is set; the process then sleeps until stopped. */
+bool sleep_loop_done(const struct sleep_loop *loop, struct sleep_loop_result *ret_result);
+void sleep_loop_stop(struct sleep_loop *loop);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Increments and the histogram of the intervals between them. */
+/* Collects increments, and the histogram of the intervals between them. */
 #include "stats/counter_edges.h"
 
 #include <errno.h>
@@ -56,7 +56,7 @@ bool counter_edges_feed(struct counter_edges *edges, const uint64_t *cols, unsig
 {
 	bool moved = false;
 
-	/* Column by column: in a sum, iowait going back could hide another going on. */
+	/* Column by column: in a sum, a falling iowait could hide a rise of another column. */
 	for (unsigned int i = 0; i < nr_cols && i < COUNTER_EDGES_MAX_COLS; i++) {
 		if (!(edges->mask >> i & 1))
 			continue;
@@ -83,7 +83,7 @@ void bins_free(struct bins *bins)
 	bins->count = NULL;
 }
 
-/* Centred on multiples of the width, so that jitter around a tick does not fall into two bins. */
+/* Bins are centred on multiples of the width, so that jitter around a tick stays in one bin. */
 void bins_add(struct bins *bins, uint64_t value_ns)
 {
 	size_t bin = (value_ns + bins->width_ns / 2) / bins->width_ns;
@@ -101,7 +101,7 @@ void bins_add_intervals(struct bins *bins, const struct counter_edges *edges)
 		bins_add(bins, edges->intervals[i]);
 }
 
-/* Bins within two of @bin, and whether it is the top of them; the first of equals is. */
+/* True if @bin is the highest (first of equals) within two bins; sums these up in @peak. */
 static bool peak_at(const struct bins *bins, size_t bin, struct bins_peak *peak)
 {
 	size_t from = bin >= 2 ? bin - 2 : 0, to = bin + 2 < bins->nr ? bin + 2 : bins->nr - 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* When counters moved: increments of a stream of readings, their intervals, and their period. */
+/* When counters change: increments in a stream of readings, their intervals, and the tick. */
 #ifndef SUBTICK_STATS_COUNTER_EDGES_H
 #define SUBTICK_STATS_COUNTER_EDGES_H
 
@@ -10,26 +10,27 @@
 #define COUNTER_EDGES_MAX_COLS 16
 
 /*
- * Watches the columns in @mask; any of them moving is one increment. A reader that was held up
- * sees an increment too late: such a one has no stamp, and no interval to either side.
+ * The increments of the columns in @mask: a change of any of them is one increment. If the reader
+ * was delayed, the time of the increment is unknown (blurred): it has no stamp, and no interval
+ * before or after it.
  */
 struct counter_edges {
 	uint32_t mask;
 	bool primed;
 	uint64_t last[COUNTER_EDGES_MAX_COLS];
-	uint64_t last_stamp_ns; /* of the last increment, 0 when that was blurred */
+	uint64_t last_stamp_ns; /* of the last increment, 0 if that was blurred */
 	uint64_t *stamps;	/* owned */
 	uint64_t *intervals;	/* owned; at most nr - 1 */
 	size_t nr, nr_intervals, room;
 	uint64_t blurred;
-	bool out_of_memory; /* some were left out */
+	bool out_of_memory; /* some increments are missing */
 };
 
 void counter_edges_init(struct counter_edges *edges, uint32_t mask);
 void counter_edges_free(struct counter_edges *edges);
 /*
- * True if a watched column differs from the reading before; the first reading only primes.
- * @blurred: the reading before is so long ago that nobody knows when it moved.
+ * True if a watched column differs from the previous reading; the first reading has none.
+ * @blurred: the previous reading is so long ago that the time of the change is unknown.
  */
 bool counter_edges_feed(struct counter_edges *edges, const uint64_t *cols, unsigned int nr_cols, uint64_t stamp_ns,
 	       bool blurred);
@@ -46,21 +47,21 @@ struct bins {
 int bins_init(struct bins *bins, uint64_t width_ns, size_t nr);
 void bins_free(struct bins *bins);
 void bins_add(struct bins *bins, uint64_t value_ns);
-/* Intervals between neighbouring increments. */
+/* Adds the intervals between successive increments. */
 void bins_add_intervals(struct bins *bins, const struct counter_edges *edges);
 
 struct bins_peak {
-	double at_ns; /* mean of the bins around the top, weighted */
+	double at_ns; /* weighted mean of the bins around the peak */
 	uint64_t count;
 	double share;
 };
 
-/* Tops that hold at least @share of all within two bins either side; in order of place. */
+/* Peaks that have at least @share of all values within two bins of them, in ascending order. */
 size_t bins_peaks(const struct bins *bins, double share, struct bins_peak *peaks, size_t max);
 
 /*
- * How well stamps fall on a grid of @period_ns: 1 all on one phase, near 0 (about 1/√nr) spread
- * evenly. @ret_phase_ns is the place within the period, may be NULL.
+ * How well stamps fit a period of @period_ns: 1 if all are at one phase, about 1/√nr if they are
+ * spread evenly. @ret_phase_ns is the phase; may be NULL.
  */
 double tick_fit_coherence(const uint64_t *stamps, size_t nr, double period_ns, double *ret_phase_ns);
 
@@ -71,15 +72,15 @@ struct tick_fit {
 	double phase_ns;
 };
 
-#define PERIOD_MIN_INCREMENTS 32
+#define TICK_FIT_MIN_INCREMENTS 32
 
 /*
- * The longest period, between 50 and 1500 Hz, of which all intervals are multiples: shorter ones
- * (half, a third) fit as well. False below 32 increments or when nothing fits.
+ * The tick: the longest period, between 50 and 1500 Hz, of which all intervals are multiples (half
+ * and a third of it fit as well). False if there are fewer than 32 increments or nothing fits.
  */
-bool tick_fit_find(const struct counter_edges *edges, struct tick_fit *ret_period);
+bool tick_fit_find(const struct counter_edges *edges, struct tick_fit *ret_fit);
 
-/* The kernel's tick for a rate: TICK_NSEC is the second over HZ, rounded. */
+/* The kernel's TICK_NSEC: one second divided by HZ, rounded. */
 uint64_t tick_fit_tick_ns(unsigned int hz);
 
 #endif

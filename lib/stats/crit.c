@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Batches, spreads and comparisons of crit. */
+/* Means of batches, spreads and comparisons of crit. */
 #include "stats/crit.h"
 
 #include <errno.h>

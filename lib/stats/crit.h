@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What user space adds to kmod/tracerbench/stats.h: means of batches, spreads, comparisons. */
+/* Statistics of crit beyond kmod/tracerbench/stats.h: means of batches, spreads, comparisons. */
 #ifndef SUBTICK_STATS_CRIT_H
 #define SUBTICK_STATS_CRIT_H
 
@@ -8,13 +8,13 @@
 #include <stdint.h>
 
 /*
- * The mean of the middle half (rounded up to at least one value): interrupts in the upper
- * quarter do not move it, and unlike a median it is finer than the clock's step. Sorts @values;
- * NaN for none.
+ * The mean of the middle half, of at least one value. Interrupts are in the upper quarter and do
+ * not affect it, and unlike a median it is finer than the clock's step. Sorts @values; NaN if
+ * there are none.
  */
 double crit_midmean(uint64_t *values, size_t nr);
 
-/* The same figure of several rounds: how far it repeats is how far it can be trusted. */
+/* The same figure of several rounds; the spread shows how well it repeats. */
 struct crit_spread {
 	double low;
 	double mid; /* median of the rounds */
@@ -22,14 +22,14 @@ struct crit_spread {
 	unsigned int rounds; /* 0: unavailable, the rest is NaN */
 };
 
-/* Sorts @values; NaNs among them do not count. */
+/* Sorts @values; NaNs are ignored. */
 struct crit_spread crit_spread_of(double *values, size_t nr);
 
 struct crit_difference {
 	double value; /* b - a */
-	double low;   /* what the rounds allow at least and at most */
+	double low;   /* the smallest and the largest difference of any two rounds */
 	double high;
-	bool exceeds; /* no round of one is within the range of the other's rounds */
+	bool exceeds; /* the ranges of the rounds do not overlap */
 };
 
 /* -ENODATA unless both have rounds. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reads log-linear histograms. */
+/* Evaluates log-linear histograms. */
 #include "stats/hist.h"
 
 #include <stddef.h>
@@ -41,8 +41,8 @@ uint64_t hist_total(const uint64_t count[HIST_NR])
 }
 
 /*
- * Where in the ordered values the percentile lies: a real number of values from the low end, so
- * that 99 % of 10,000 is 9,900.0 and nothing is lost to integer division.
+ * The rank of the percentile among the sorted values, as a real number: 99 % of 10,000 is 9,900.0.
+ * Integer division would lose the fraction.
  */
 static double rank_of(uint64_t total, double percent)
 {
@@ -55,7 +55,7 @@ static double rank_of(uint64_t total, double percent)
 
 static double inside(uint64_t low, uint64_t high, double rank, double before, uint64_t count)
 {
-	/* One whole nanosecond: there is nothing between. */
+	/* A bucket of one nanosecond: nothing to interpolate. */
 	if (high - low == 1)
 		return (double)low;
 	return (double)low + (double)(high - low) * (rank - before) / (double)count;

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Reads of a moving counter round; beyond this, clamping would hide an error. */
+/* Tolerance for rounding; a larger deviation is flagged as clamped, as it may be an error. */
 #define CLAMP_TOLERANCE 0.001
 
 static double clamp(double ratio, uint32_t *flags)
@@ -15,7 +15,7 @@ static double clamp(double ratio, uint32_t *flags)
 	return ratio < 0.0 ? 0.0 : ratio > 1.0 ? 1.0 : ratio;
 }
 
-/* Unsigned subtraction is right across a wrap of the counter as well. */
+/* Unsigned subtraction is also right if the counter wrapped. */
 static double delta(uint64_t cur, uint64_t prev)
 {
 	return (double)(int64_t)(cur - prev);
@@ -37,7 +37,7 @@ static void window_parts(const struct load_sample *prev, const struct load_sampl
 		if (!(parts >> i & 1))
 			continue;
 		sum_ns += ns;
-		/* An interrupt at the very edge of two contexts may leave one short by its length. */
+		/* An interrupt between two contexts may make one of them too short by its length. */
 		clamp(ns / (double)w->window_ns, &w->flags);
 		w->part_ns[i] = within(ns, w->window_ns);
 	}
@@ -51,7 +51,7 @@ void load_subtract(const struct load_sample *prev, const struct load_sample *cur
 	double busy, total;
 
 	w.flags = cur->flags;
-	/* A window needs both ends: what voids the earlier sample voids it as well. */
+	/* A window needs both samples: a void earlier one makes it void, too. */
 	if (prev->flags & LOAD_OFFLINE)
 		w.flags |= LOAD_HOTPLUGGED;
 	w.flags |= prev->flags & (LOAD_READ_FAILED | LOAD_TORN);
@@ -66,7 +66,7 @@ void load_subtract(const struct load_sample *prev, const struct load_sample *cur
 		w.flags |= LOAD_MULTIPLEXED;
 	busy = delta(cur->busy, prev->busy) * rate;
 	w.busy_ratio = clamp(busy / total, &w.flags);
-	/* Where the source counts ns of this very window the factor is 1 and busy stays exact. */
+	/* If the source counts ns of this window, the factor is 1 and busy_ns stays exact. */
 	w.busy_ns = within(busy * ((double)w.window_ns / total), w.window_ns);
 	if (parts)
 		window_parts(prev, cur, parts, &w);
@@ -81,7 +81,7 @@ void load_move_steal(struct load_cpu_window *w, uint64_t steal_ns)
 
 	for (int i = 0; i <= LOAD_PART_IDLE_LOOP; i++)
 		unhalted += w->part_ns[i];
-	/* The column moves in whole ticks, and may be ahead of what this window holds. */
+	/* The column moves in steps of 1/USER_HZ and may be more than this window has. */
 	if (steal_ns > unhalted)
 		steal_ns = unhalted;
 	if (!steal_ns)
@@ -93,7 +93,7 @@ void load_move_steal(struct load_cpu_window *w, uint64_t steal_ns)
 		w->part_ns[i] -= part;
 		moved += part;
 	}
-	/* Short of @steal_ns by what was rounded down, a few ns: the sum stays exact. */
+	/* Rounding makes this a few ns less than @steal_ns; so the sum stays exact. */
 	w->part_ns[LOAD_PART_STEAL] += moved;
 	w->busy_ns -= (uint64_t)((double)w->busy_ns * share);
 	w->busy_ratio *= 1.0 - share;

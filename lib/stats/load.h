@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* From two samples of a core to its load: arithmetic only, the same for every source. */
+/* The load of a core from two samples: arithmetic only, the same for every source. */
 #ifndef SUBTICK_STATS_LOAD_H
 #define SUBTICK_STATS_LOAD_H
 
@@ -30,10 +30,10 @@ enum load_flag {
 	LOAD_READ_FAILED = 1 << 1,  /* no figure */
 	LOAD_OFFLINE = 1 << 2,	    /* no figure */
 	LOAD_HOTPLUGGED = 1 << 3,   /* went off- or online inside the window: no figure */
-	LOAD_TORN = 1 << 4,	    /* changed faster than it could be read: no figure */
-	LOAD_NO_TIME = 1 << 5,	    /* the source's clock did not move in the window: no figure */
-	LOAD_NOT_CONSTANT = 1 << 6, /* the event's rate is not known to be that of the clock */
-	LOAD_CLAMPED = 1 << 7,	    /* outside 0…1 by more than a per mille, shown at the edge */
+	LOAD_TORN = 1 << 4,	    /* changed during every attempt to read it: no figure */
+	LOAD_NO_TIME = 1 << 5,	    /* the source's clock did not advance: no figure */
+	LOAD_NOT_CONSTANT = 1 << 6, /* the event is not known to run at the clock's rate */
+	LOAD_CLAMPED = 1 << 7,	    /* outside 0…1 by more than 0.1 %, shown as 0 or 1 */
 };
 
 /* The sample itself is void: no window may begin or end with it. */
@@ -46,8 +46,8 @@ enum load_flag {
  * source's own unit: the load of a window is Δbusy / Δtotal × rate.
  */
 struct load_sample {
-	uint64_t stamp_ns; /* CLOCK_MONOTONIC at which this very CPU was read */
-	uint64_t wall_ns;  /* the reader's own clock at that moment, for the closure error */
+	uint64_t stamp_ns; /* CLOCK_MONOTONIC at which this CPU was read */
+	uint64_t wall_ns;  /* the reader's clock at that time, for the closure error */
 	uint64_t busy;
 	uint64_t total;
 	uint64_t enabled_ns; /* counter sources: multiplexed when these two differ */
@@ -56,7 +56,7 @@ struct load_sample {
 	uint32_t flags;
 };
 
-/* Softirq time by vector, cumulative; apart from the sample, which every update fills anew. */
+/* Softirq time by vector, cumulative; not part of the sample, as only --softirq reads it. */
 struct load_vecs {
 	uint64_t ns[LOAD_NR_VECS];
 	uint64_t count[LOAD_NR_VECS];
@@ -64,10 +64,10 @@ struct load_vecs {
 
 /* What a source lost since it was opened. LOAD_NO_LOSS: it has no such loss. */
 struct load_losses {
-	uint64_t torn;		   /* samples given up: the core changed faster than it was read */
+	uint64_t torn;		   /* samples given up: changed during every attempt to read */
 	uint64_t odd_edges;	   /* context exits without their entry, or the reverse */
-	uint64_t paused_lost;	   /* preempted softirqs beyond those that one core can remember */
-	uint64_t recursion_misses; /* events that the kernel did not hand to the programs */
+	uint64_t paused_lost;	   /* preempted softirqs beyond the four that a slot can store */
+	uint64_t recursion_misses; /* events that the kernel did not pass to the programs */
 	uint64_t read_errors;
 };
 
@@ -79,10 +79,10 @@ struct load_losses {
  */
 struct load_cpu_window {
 	uint64_t window_ns; /* by this CPU's own stamps */
-	uint64_t busy_ns;   /* of it; what the source counts, scaled to the window */
+	uint64_t busy_ns;   /* the busy part of it: the source's count, scaled to the window */
 	uint64_t part_ns[LOAD_NR_PARTS];
 	double busy_ratio;	    /* the source's own figure: Δbusy / Δtotal × rate */
-	double closure_error_ratio; /* |sum of parts - wall time by the reader's clock| over it */
+	double closure_error_ratio; /* |sum of parts − wall time by the reader| ÷ that wall time */
 	uint32_t flags;
 };
 
@@ -95,8 +95,8 @@ void load_subtract(const struct load_sample *prev, const struct load_sample *cur
 		   uint32_t parts, struct load_cpu_window *ret_window);
 
 /*
- * Moves @steal_ns out of the parts in which the core was not halted, in proportion: stolen time
- * passes while one of them is open, and nothing says which. Keeps the sum.
+ * Moves @steal_ns out of the parts in which the core was not halted, in proportion, because the
+ * hypervisor does not say in which part it stole the time. Keeps the sum.
  */
 void load_move_steal(struct load_cpu_window *window, uint64_t steal_ns);
 

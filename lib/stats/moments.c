@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* One-pass moments. */
+/* Computes moments in one pass. */
 #include "stats/moments.h"
 
 #include <math.h>

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-/* Welford's update: no catastrophic cancellation for large, close values such as stamps. */
+/* Welford's update: no loss of precision for large values that are close to each other. */
 struct moments {
 	uint64_t count;
 	double mean;
@@ -15,7 +15,7 @@ struct moments {
 };
 
 void moments_add(struct moments *moments, double value);
-/* Of the sample (n - 1); 0 below two values. */
+/* The standard deviation of the sample (n - 1); 0 for fewer than two values. */
 double moments_stddev(const struct moments *moments);
 
 #endif

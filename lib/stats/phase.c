@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Longest runs around the circle. */
+/* Finds the longest run of probes around the circle of phases. */
 #include "stats/phase.h"
 
 void phase_plan(struct phase_probe *probes, size_t nr, uint64_t period_ns)
@@ -13,7 +13,7 @@ static bool is_hidden(const struct phase_probe *probe, double hidden)
 	return probe->valid && probe->shown_ratio <= hidden * probe->true_ratio;
 }
 
-/* Clearly more than the truth: a whole tick for a part of one. */
+/* Shown clearly more than the true load: a whole tick is charged for a part of one. */
 static bool is_exposed(const struct phase_probe *probe, double factor)
 {
 	return probe->valid && probe->true_ratio > 0.0 &&
@@ -38,7 +38,7 @@ static bool longest_run(const struct phase_probe *probes, size_t nr, uint64_t pe
 	}
 	if (!best)
 		return false;
-	/* In half steps, so that a run of two has its middle between them. */
+	/* In half steps: the middle of a run of two is between them. */
 	*ret_phase_ns = (2 * best_first + best - 1) * period_ns / (2 * nr) % period_ns;
 	return true;
 }

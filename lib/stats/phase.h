@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Where against the tick a periodic task is not seen: the arithmetic of the search. */
+/* The search for the phase of the tick at which a periodic task does not show in /proc/stat. */
 #ifndef SUBTICK_STATS_PHASE_H
 #define SUBTICK_STATS_PHASE_H
 
@@ -18,13 +18,12 @@ struct phase_probe {
 void phase_plan(struct phase_probe *probes, size_t nr, uint64_t period_ns);
 
 /*
- * The middle of the longest run of probes, around the circle, of which at most @hidden of the true
- * load is shown: the place with the most room for a late wake-up on either side. False when no
- * probe is hidden.
+ * The middle of the longest run of probes, around the circle, that show at most @hidden of the true
+ * load. The middle leaves the most room for late wake-ups. False if no probe is hidden.
  */
 bool phase_hidden(const struct phase_probe *probes, size_t nr, uint64_t period_ns, double hidden,
 		  uint64_t *ret_phase_ns);
-/* The middle of the longest run that shows more than the truth. False when none does. */
+/* The middle of the longest run of probes that show more than the true load; false if none does. */
 bool phase_exposed(const struct phase_probe *probes, size_t nr, uint64_t period_ns,
 		   uint64_t *ret_phase_ns);
 

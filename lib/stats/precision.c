@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The rounding rule, the sampling rule, and what was seen. */
+/* Window lengths by the rounding rule, by the sampling rule, and from measured errors. */
 #include "stats/precision.h"
 
 #include <math.h>
@@ -13,21 +13,22 @@ void precision_rule(double want, unsigned int user_hz, unsigned int hz,
 		    struct precision *ret_precision)
 {
 	double step_ns = 1e9 / (double)(user_hz < hz ? user_hz : hz);
-	double looks = SIGMAS_95 * SIGMAS_95 * 0.25 / (want * want);
+	double samples = SIGMAS_95 * SIGMAS_95 * 0.25 / (want * want);
 
-	/* A wanted 0.1 % is not a binary number: 10 s must not become 10.000000001. */
+	/* Round: 0.1 % is not a binary number, and 10 s must not become 10.000000001 s. */
 	ret_precision->rounding_ns = (uint64_t)llround(step_ns / want);
-	ret_precision->sampling_ns = (uint64_t)llround(looks * 1e9 / (double)hz);
+	ret_precision->sampling_ns = (uint64_t)llround(samples * 1e9 / (double)hz);
 }
 
-/* Variance of the walk, in s²: rate × window + rounding. */
+/* The variance of the error as a random walk, in s²: rate × window + rounding. */
 struct walk {
 	double rate, rounding;
 };
 
 /*
- * Least squares on (rms × window)². The scatter of a variance from n windows is √(2/n) of itself,
- * hence the weights. Neither part can be negative; where one comes out so, the other is all.
+ * Least squares on (rms × window)². A variance from n windows has a relative standard error of
+ * √(2/n), hence the weights. Neither part can be negative: if one comes out negative, it is 0 and
+ * the other is fitted alone.
  */
 static bool walk_fit(const struct precision_point *points, size_t nr, struct walk *ret_walk)
 {
@@ -68,7 +69,7 @@ uint64_t precision_estimate(double want, const struct precision_point *points, s
 
 	if (!total_ns || !walk_fit(points, nr, &walk))
 		return 0;
-	/* Beyond what luck does once in a hundred. */
+	/* A bias that a random walk would exceed in 1 % of cases only: it is systematic. */
 	bias = fabs(bias);
 	if (bias > SIGMAS_99 * sqrt(walk.rate / total + walk.rounding / (total * total)))
 		want -= bias;

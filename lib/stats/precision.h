@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Which window tick-accounted CPU usage needs for a wanted precision. */
+/* How long a window must be for a wanted precision of tick-accounted CPU usage. */
 #ifndef SUBTICK_STATS_PRECISION_H
 #define SUBTICK_STATS_PRECISION_H
 
@@ -7,12 +7,12 @@
 #include <stdint.h>
 
 struct precision {
-	/* One step of the figures, 1/USER_HZ or the tick if that is longer, is @want of it. */
+	/* In this window one step of the figures (1/USER_HZ, or the tick if longer) is @want. */
 	uint64_t rounding_ns;
 	/*
-	 * Each tick is one look at whether the core is busy. For a load that keeps no step with it,
-	 * 95 % of windows of this length are within @want of the truth at half load, the worst.
-	 * For a load that does keep step no window is long enough.
+	 * Each tick is one sample of whether the core is busy. For a load that is not synchronous
+	 * with the tick, 95 % of windows of this length are within @want of the truth at half load,
+	 * which is the worst case. For a synchronous load no window is long enough.
 	 */
 	uint64_t sampling_ns;
 };
@@ -21,24 +21,25 @@ struct precision {
 void precision_rule(double want, unsigned int user_hz, unsigned int hz,
 		    struct precision *ret_precision);
 
-/* Points with fewer windows say too little. */
+/* Points with fewer windows are not used. */
 #define PRECISION_MIN_WINDOWS 5
 
-/* What was measured in windows of one length. */
+/* The errors measured in windows of one length. */
 struct precision_point {
 	uint64_t window_ns;
 	double rms_error;
-	double windows; /* that do not overlap */
+	double windows; /* number of windows that do not overlap */
 };
 
 /*
- * The window from which on 95 % of errors are within @want, estimated from shorter ones; 0: at
- * none, or not to be told from these points. @bias is the error over all of @total_ns.
+ * The window length from which on 95 % of errors are within @want, estimated from shorter windows.
+ * 0 if no window is long enough, or if the points are too few. @bias is the error over all of
+ * @total_ns.
  *
- * What the figure is off by, in seconds, is a walk: a step per look, and the rounding at both ends
- * once. So its variance is rate × window + rounding, and both follow from windows that are short
- * enough to be had often; a long one that was had once would only show its own luck. An error that
- * is larger over all of the time than such a walk explains stays, however long the window.
+ * The error in seconds is a random walk: one step per tick, plus the rounding at both ends. So its
+ * variance is rate × window + rounding. Both terms are fitted to short windows, of which there are
+ * many; the error of a single long window would be random. If the error over all of the time is
+ * larger than the walk explains, it is systematic and does not shrink with the window.
  */
 uint64_t precision_estimate(double want, const struct precision_point *points, size_t nr,
 			    double bias, uint64_t total_ns);

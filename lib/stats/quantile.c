@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Sorts, and looks up by rank. */
+/* Sorts, and interpolates between ranks. */
 #include "stats/quantile.h"
 
 #include <math.h>

@@ -160,7 +160,7 @@ size_t runq_rows_sub(struct runq_row *rows, size_t nr, const struct runq_row *wa
 
 		while (at < nr_was && pair_cmp(&was[at].pair, &row.pair) < 0)
 			at++;
-		/* A row that is smaller than before was deleted and made again meanwhile. */
+		/* A row that is smaller than before was deleted and created again. */
 		if (at < nr_was && !pair_cmp(&was[at].pair, &row.pair) &&
 		    row.charge.count >= was[at].charge.count) {
 			row.charge.wait_ns -= was[at].charge.wait_ns;

@@ -16,24 +16,23 @@ struct runq_totals {
 	uint64_t max_ns;
 };
 
-/* Adds up a mapped slot, but for max_ns, which is 0. */
+/* Adds up a mapped slot; max_ns is 0. */
 void runq_slot_sum(const void *slot, unsigned int stripes, unsigned int cpus,
 		   struct runq_totals *ret_totals);
-/* @now becomes what is new since @was; max_ns stays. */
+/* Subtracts @was from @now; max_ns stays. */
 void runq_totals_sub(struct runq_totals *now, const struct runq_totals *was);
 void runq_totals_add(struct runq_totals *totals, const struct runq_totals *more);
 uint64_t runq_totals_count(const struct runq_totals *totals);
 uint64_t runq_totals_sum_ns(const struct runq_totals *totals);
 /*
- * The largest wait. Exact, because each core has a maximum of its own. Only where a wait ended
- * between the reading of the maximum and that of the histogram, it is the lower edge of the highest
- * bucket.
+ * The largest wait. Exact, because each core keeps its own maximum. Only if a wait ended between
+ * reading the maximum and reading the histogram, it is the lower edge of the highest bucket.
  */
 uint64_t runq_totals_max_ns(const struct runq_totals *totals);
 /* Of all waits, as hist_percentile(), but never above the largest; -1.0 without waits. */
 double runq_totals_percentile(const struct runq_totals *totals, double percent);
 
-/* Boundaries unless others are asked for: 10 us to 1 s in steps of 1, 2, 5. */
+/* The default boundaries: 10 us to 1 s in steps of 1, 2, 5. */
 #define RUNQ_LE_DEFAULT_NS                                                                        \
 	{                                                                                         \
 		10000, 20000, 50000, 100000, 200000, 500000, 1000000, 2000000, 5000000, 10000000, \
@@ -41,8 +40,8 @@ double runq_totals_percentile(const struct runq_totals *totals, double percent);
 	}
 
 /*
- * Which boundary lies in which bucket: in[b] is 1 + its index, 0 for none. -EINVAL if @le does not
- * ascend or two lie in the same bucket, less than 3.2 % apart; *ret_bad is then the second one.
+ * Which boundary is in which bucket: in[b] is 1 + its index, 0 for none. -EINVAL if @le is not
+ * ascending or two are in the same bucket, less than 3.2 % apart; *ret_bad is then the second one.
  */
 int runq_le_place(const uint64_t *le, unsigned int nr, uint8_t in[HIST_NR], unsigned int *ret_bad);
 /* Waits of at most each boundary of @le, exact. */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Finds the grid that increments fall on. */
+/* Finds the tick: the period of which the intervals between increments are multiples. */
 #include "stats/counter_edges.h"
 
 #include <math.h>
 
 #define MIN_HZ 50
 #define MAX_HZ 1500
-/* A subharmonic that fits nearly as well as the best is the tick itself. */
+/* The best fit may be a harmonic of the tick; a lower rate that fits this well is the tick. */
 #define AS_GOOD 0.75
 #define FITS	0.5
 
@@ -19,7 +19,7 @@ double tick_fit_coherence(const uint64_t *stamps, size_t nr, double period_ns, d
 	if (!nr)
 		return 0.0;
 	for (size_t i = 0; i < nr; i++) {
-		/* From the first stamp: an uptime in ns leaves no digits for the angle. */
+		/* Relative to the first stamp: an uptime in ns has too many digits for a double. */
 		double angle =
 			two_pi * fmod((double)(stamps[i] - stamps[0]), period_ns) / period_ns;
 
@@ -29,14 +29,14 @@ double tick_fit_coherence(const uint64_t *stamps, size_t nr, double period_ns, d
 	if (ret_phase_ns) {
 		uint64_t whole = (uint64_t)llround(period_ns);
 
-		/* With an uneven period the phase at the first stamp is all that can be said. */
+		/* If the period is not a whole number of ns, this is the phase at the first stamp. */
 		phase = atan2(y, x) / two_pi * period_ns + (double)(stamps[0] % whole);
 		*ret_phase_ns = fmod(phase + 2.0 * period_ns, period_ns);
 	}
 	return sqrt(x * x + y * y) / (double)nr;
 }
 
-/* 1 when every interval is a multiple of the period; a slip in one does not carry to the next. */
+/* 1 if every interval is a multiple of the period; an error in one does not affect the next. */
 static double interval_score(const struct counter_edges *edges, double hz)
 {
 	double sum = 0.0;
@@ -46,7 +46,7 @@ static double interval_score(const struct counter_edges *edges, double hz)
 	return sum / (double)edges->nr_intervals;
 }
 
-/* Over seconds of stamps, a per mille of the rate is many turns of phase: this is exact. */
+/* Refines the rate: over seconds of stamps even 0.1 % of it is a large change of phase. */
 static double refine(const uint64_t *stamps, size_t nr, double hz)
 {
 	double span_s = (double)(stamps[nr - 1] - stamps[0]) / 1e9;
@@ -60,19 +60,20 @@ static double refine(const uint64_t *stamps, size_t nr, double hz)
 			best_hz = try;
 		}
 	}
-	/* A rate is a whole number in every kernel: near one, it is that one. */
+	/* HZ is a whole number: if the rate is close to one, use that. */
 	if (fabs(best_hz - round(best_hz)) <= 2.0 * step &&
 	    tick_fit_coherence(stamps, nr, 1e9 / round(best_hz), NULL) >= 0.98 * best)
 		best_hz = round(best_hz);
 	return best_hz;
 }
 
-bool tick_fit_find(const struct counter_edges *edges, struct tick_fit *ret_period)
+bool tick_fit_find(const struct counter_edges *edges, struct tick_fit *ret_fit)
 {
 	double score[MAX_HZ + 2] = {0}, best = 0.0;
-	struct tick_fit period;
+	struct tick_fit fit;
 
-	if (edges->nr < PERIOD_MIN_INCREMENTS || edges->nr_intervals < PERIOD_MIN_INCREMENTS / 2)
+	if (edges->nr < TICK_FIT_MIN_INCREMENTS ||
+	    edges->nr_intervals < TICK_FIT_MIN_INCREMENTS / 2)
 		return false;
 	for (int hz = MIN_HZ; hz <= MAX_HZ; hz++) {
 		score[hz] = interval_score(edges, hz);
@@ -84,13 +85,13 @@ bool tick_fit_find(const struct counter_edges *edges, struct tick_fit *ret_perio
 		if (score[hz] < AS_GOOD * best || score[hz] < score[hz - 1] ||
 		    score[hz] < score[hz + 1])
 			continue;
-		period.hz = refine(edges->stamps, edges->nr, hz);
-		period.period_ns = 1e9 / period.hz;
-		period.coherence = tick_fit_coherence(edges->stamps, edges->nr, period.period_ns,
-						    &period.phase_ns);
-		if (period.coherence < FITS)
+		fit.hz = refine(edges->stamps, edges->nr, hz);
+		fit.period_ns = 1e9 / fit.hz;
+		fit.coherence =
+			tick_fit_coherence(edges->stamps, edges->nr, fit.period_ns, &fit.phase_ns);
+		if (fit.coherence < FITS)
 			return false;
-		*ret_period = period;
+		*ret_fit = fit;
 		return true;
 	}
 	return false;

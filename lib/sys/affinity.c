@@ -6,7 +6,7 @@
 #include <sched.h>
 
 union mask {
-	cpu_set_t set; /* for the type alone: it is smaller */
+	cpu_set_t set; /* only for the type that the calls expect; it is smaller */
 	unsigned char room[CPUSET_MAX / 8];
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Which CPUs a task may run on; cpu_set_t ends at 1,024 of them, the kernel does not. */
+/* Which CPUs a task may run on. Unlike cpu_set_t, not limited to 1,024 CPUs. */
 #ifndef SUBTICK_SYS_AFFINITY_H
 #define SUBTICK_SYS_AFFINITY_H
 
@@ -10,7 +10,7 @@
 /* @pid 0: the calling thread. Both return 0 or -errno. */
 int affinity_get(pid_t pid, struct cpuset *ret_cpus);
 int affinity_set(pid_t pid, const struct cpuset *cpus);
-/* To one CPU alone. */
+/* Pins to one CPU. */
 int affinity_pin(pid_t pid, unsigned int cpu);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* libbpf, with errors a user can act on. */
+/* Wraps libbpf: error messages with a fix, mapped arrays, losses. */
 #include "sys/bpf.h"
 
 #include <errno.h>
@@ -29,7 +29,7 @@ static int keep_log(enum libbpf_print_level level, const char *fmt, va_list ap)
 	vsnprintf(line, sizeof(line), fmt, ap);
 	len = strcspn(line, "\n");
 	line[len] = '\0';
-	/* The verifier's log follows in lines of its own; the first warning names the program. */
+	/* Keep the first warning: it names the program. The verifier's log comes after it. */
 	if (len && !last_log[0])
 		memcpy(last_log, line, len + 1);
 	return 0;
@@ -43,7 +43,7 @@ void sys_bpf_log_begin(void)
 
 int sys_bpf_fail(struct err *err, int code, const char *what)
 {
-	/* EACCES is the verifier's word, not one about privileges. */
+	/* Only EPERM means privileges: the verifier returns EACCES. */
 	if (code == -EPERM)
 		return err_unsupported(err, code,
 				       "run as root, or with CAP_BPF and CAP_PERFMON "
@@ -51,11 +51,12 @@ int sys_bpf_fail(struct err *err, int code, const char *what)
 				       "%s: not permitted to use BPF%s%s", what,
 				       last_log[0] ? ": " : "", last_log);
 	if (code == -ENOSYS || code == -EOPNOTSUPP || code == -524 /* ENOTSUPP of the kernel */)
-		return err_unsupported(err, code,
-				       "use a kernel with CONFIG_BPF_SYSCALL, CONFIG_BPF_EVENTS and "
-				       "CONFIG_DEBUG_INFO_BTF",
-				       "%s: this kernel lacks the BPF feature%s%s", what,
-				       last_log[0] ? ": " : "", last_log);
+		return err_unsupported(
+			err, code,
+			"use a kernel with CONFIG_BPF_SYSCALL, CONFIG_BPF_EVENTS and "
+			"CONFIG_DEBUG_INFO_BTF",
+			"%s: this kernel lacks a BPF feature%s%s", what, last_log[0] ? ": " : "",
+			last_log);
 	return err_set(err, code, "%s: %s%s%s", what, strerror(-code), last_log[0] ? ": " : "",
 		       last_log);
 }

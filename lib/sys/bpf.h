@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What every BPF measurement needs of libbpf. */
+/* What every BPF measurement needs from libbpf. */
 #ifndef SUBTICK_SYS_BPF_H
 #define SUBTICK_SYS_BPF_H
 
@@ -14,25 +14,25 @@ struct bpf_object;
 struct btf;
 
 /*
- * Turns off loading of every tp_btf program whose tracepoint the kernel lacks. Returns how many
- * are left.
+ * Disables every tp_btf program whose tracepoint the kernel lacks. Returns how many programs are
+ * left.
  */
 int sys_bpf_autoload_present(struct bpf_object *object, const struct btf *btf);
 
-/* libbpf's last words go into @err; call around open, load and attach. */
+/* Starts to keep libbpf's warning for sys_bpf_fail(); call before open, load and attach. */
 void sys_bpf_log_begin(void);
-/* Maps a failed bpf(2) to a sentence and a fix: privileges, lockdown, memory, verifier. */
+/* Sets @err for a failed bpf(2): a sentence, libbpf's warning, and the fix. */
 int sys_bpf_fail(struct err *err, int code, const char *what);
 
-/* An mmap-able array, mapped as a whole; several are mapped and unmapped together. */
+/* An mmap-able BPF array. Several are mapped and unmapped together. */
 struct sys_bpf_view {
-	const struct bpf_map *map; /* NULL: none, which is no error */
-	bool shared;		   /* user space writes as well */
+	const struct bpf_map *map; /* NULL: skipped */
+	bool shared;		   /* user space writes, too */
 	void *pages;
 	size_t len;
 };
 
-/* Maps them in turn; whatever it returns, sys_bpf_views_close() unmaps those that were. */
+/* Maps all of them. Call sys_bpf_views_close() even if it fails: some may be mapped. */
 int sys_bpf_views_open(struct sys_bpf_view *views, size_t nr, struct err *err);
 void sys_bpf_views_close(struct sys_bpf_view *views, size_t nr);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Finds this process's BPF descriptors by what /proc says of them. */
+/* Finds this process's BPF programs and maps through /proc/self. */
 #include "sys/bpf_own.h"
 
 #include <dirent.h>
@@ -22,7 +22,7 @@ static uint64_t number(const char *text, const char *key, int base)
 	return at ? strtoull(at + strlen(key), NULL, base) : 0;
 }
 
-/* Of one map by its descriptor; true in @ret_mappable if it may be mapped. */
+/* The size of one map, and whether it can be mapped into memory. */
 static uint64_t map_bytes(int fd, bool *ret_mappable)
 {
 	char path[64], text[1024];
@@ -35,7 +35,7 @@ static uint64_t map_bytes(int fd, bool *ret_mappable)
 	return number(text, "memlock:", 10);
 }
 
-/* Of all that is mapped, whether or not a descriptor is left. */
+/* The size of all maps that are mapped, also those without an open descriptor. */
 static uint64_t mapped_bytes(void)
 {
 	FILE *file = fopen("/proc/self/maps", "re");
@@ -81,7 +81,7 @@ void sys_bpf_own_find(struct sys_bpf_own *own)
 		else if (!strcmp(target, "anon_inode:bpf-map"))
 			add_map(own, atoi(entry->d_name), &mappable);
 	}
-	/* A map that is mapped needs no descriptor: those of run-queue slots have none. */
+	/* A mapped map needs no descriptor: runq closes those of its slots. */
 	own->map_bytes += mapped > mappable ? mapped : mappable;
 	if (dir)
 		closedir(dir);

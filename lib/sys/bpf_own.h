@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the BPF programs and maps of this very process cost. */
+/* The cost of this process's own BPF programs and maps. */
 #ifndef SUBTICK_SYS_BPF_OWN_H
 #define SUBTICK_SYS_BPF_OWN_H
 
@@ -9,7 +9,7 @@
 #define BPF_OWN_MAX 64
 
 struct sys_bpf_own {
-	int progs[BPF_OWN_MAX]; /* descriptors that stay their owners' */
+	int progs[BPF_OWN_MAX]; /* descriptors, owned by others */
 	size_t nr_progs;
 	uint64_t map_bytes;
 };
@@ -17,12 +17,12 @@ struct sys_bpf_own {
 struct sys_bpf_own_cost {
 	char name[16];
 	uint64_t run_ns;
-	uint64_t runs; /* 0 as well while kernel.bpf_stats_enabled is off */
+	uint64_t runs; /* also 0 while kernel.bpf_stats_enabled is off */
 };
 
-/* Looks through this process's descriptors. */
+/* Searches this process's descriptors. */
 void sys_bpf_own_find(struct sys_bpf_own *ret_own);
-/* Needs no privilege since Linux 5.19, CAP_BPF before. */
+/* Needs CAP_BPF before Linux 5.19, no privilege since. */
 int sys_bpf_own_cost(int fd, struct sys_bpf_own_cost *ret_cost);
 
 #endif

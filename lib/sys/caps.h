@@ -17,7 +17,7 @@ enum cap_nr {
 
 struct caps {
 	uint64_t effective; /* bit per cap_nr */
-	bool user_ns;	    /* not in the initial user namespace: the bits are worth little */
+	bool user_ns;	    /* not in the initial user namespace: BPF and perf ignore the bits */
 	bool user_ns_known;
 	bool seccomp; /* a filter is installed and may refuse system calls */
 	bool no_new_privs;
@@ -30,7 +30,7 @@ static inline bool caps_has(const struct caps *caps, enum cap_nr nr)
 	return caps->effective >> nr & 1;
 }
 
-/* CAP_SYS_ADMIN stands for both, as before Linux 5.8. */
+/* CAP_SYS_ADMIN includes both, as before Linux 5.8. */
 static inline bool caps_bpf(const struct caps *caps)
 {
 	return caps_has(caps, CAP_NR_SYS_ADMIN) || caps_has(caps, CAP_NR_BPF);

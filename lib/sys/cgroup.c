@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Finds the control group hierarchies among the mounts. */
+/* Finds the cgroup hierarchies among the mounts. */
 #include "sys/cgroup.h"
 
 #include <dirent.h>
@@ -14,9 +14,9 @@ struct cgroup_search {
 	bool any_v1;
 };
 
-static void cgroup_take(struct cgroup_layout *layout, const struct mount *mount, char *point)
+static void cgroup_note_mount(struct cgroup_layout *layout, const struct mount *mount, char *point)
 {
-	/* The first mount counts: later ones are bind mounts for services. */
+	/* Use the first mount: later ones are bind mounts for services. */
 	if (point[0])
 		return;
 	strcpy(point, mount->point);
@@ -29,11 +29,11 @@ static int cgroup_visit(const struct mount *mount, void *arg)
 	struct cgroup_search *search = arg;
 
 	if (!strcmp(mount->fstype, "cgroup2"))
-		cgroup_take(&search->layout, mount, search->layout.v2);
+		cgroup_note_mount(&search->layout, mount, search->layout.v2);
 	if (!strcmp(mount->fstype, "cgroup")) {
 		search->any_v1 = true;
 		if (mount_has_option(mount->options, "cpu"))
-			cgroup_take(&search->layout, mount, search->layout.v1_cpu);
+			cgroup_note_mount(&search->layout, mount, search->layout.v1_cpu);
 	}
 	return 0;
 }

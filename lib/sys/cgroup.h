@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Which control group hierarchies are mounted, and where. */
+/* Which cgroup hierarchies are mounted, and where. */
 #ifndef SUBTICK_SYS_CGROUP_H
 #define SUBTICK_SYS_CGROUP_H
 
@@ -18,11 +18,11 @@ struct cgroup_layout {
 	enum cgroup_mode mode;
 	char v2[PATH_MAX];     /* mount point of the unified hierarchy, "" if none */
 	char v1_cpu[PATH_MAX]; /* mount point of the v1 hierarchy with controller cpu, "" if none */
-	bool subtree;	       /* only a part of a hierarchy is mounted: a container's view */
+	bool subtree;	       /* only a part of a hierarchy is mounted, as in a container */
 };
 
 int cgroup_layout(const char *root, struct cgroup_layout *ret_layout);
-/* Groups below and including the directory @path, for a first guess; those that vanish count. */
+/* An estimate of how many cgroups there are: the directory @path and all below it. */
 size_t cgroup_count(const char *path);
 const char *cgroup_mode_name(enum cgroup_mode mode);
 

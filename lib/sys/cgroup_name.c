@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Parses the paths that kubelet, container runtimes and systemd make. */
+/* Parses the cgroup paths of kubelet, container runtimes and systemd. */
 #include "sys/cgroup_name.h"
 
 #include <ctype.h>
@@ -10,7 +10,7 @@
 #define ID_LEN	64
 #define UID_LEN 36
 
-/* systemd writes bytes it cannot have in a unit name as \xNN. */
+/* systemd writes bytes that a unit name must not contain as \xNN. */
 static void unescape(const char *from, size_t len, char *to, size_t size)
 {
 	size_t at = 0;
@@ -45,8 +45,8 @@ static bool is_hex(const char *text, size_t len)
 	return true;
 }
 
-/* "0a1b…" of 36 characters with - or _ between the groups; static pods have 32 plain digits. */
-static bool take_uid(const char *text, struct cgroup_name *name)
+/* "0a1b…": 36 characters with - or _ between the groups, or 32 hex digits for static pods. */
+static bool parse_uid(const char *text, struct cgroup_name *name)
 {
 	size_t len = strspn(text, "0123456789abcdefABCDEF-_");
 
@@ -60,19 +60,19 @@ static bool take_uid(const char *text, struct cgroup_name *name)
 	return true;
 }
 
-/* The pod's level: "pod<uid>", "kubepods-burstable-pod<uid>.slice", with anything before. */
-static void take_pod(const char *part, struct cgroup_name *name)
+/* The level of the pod: "pod<uid>" or "kubepods-burstable-pod<uid>.slice", with any prefix. */
+static void parse_pod(const char *part, struct cgroup_name *name)
 {
 	const char *pod = part;
 
 	while ((pod = strstr(pod, "pod"))) {
-		if ((pod == part || pod[-1] == '-') && take_uid(pod + 3, name))
+		if ((pod == part || pod[-1] == '-') && parse_uid(pod + 3, name))
 			return;
 		pod++;
 	}
 }
 
-static void take_qos(const char *part, struct cgroup_name *name)
+static void parse_qos(const char *part, struct cgroup_name *name)
 {
 	if (!strcmp(part, "burstable") || strstr(part, "kubepods-burstable"))
 		name->qos = "burstable";
@@ -90,7 +90,7 @@ static const struct {
 	{"nerdctl-", "containerd"},
 };
 
-static bool take_id(const char *text, const char *runtime, struct cgroup_name *name)
+static bool parse_id(const char *text, const char *runtime, struct cgroup_name *name)
 {
 	size_t len = strspn(text, "0123456789abcdefABCDEF");
 
@@ -102,25 +102,25 @@ static bool take_id(const char *text, const char *runtime, struct cgroup_name *n
 	return true;
 }
 
-/* "…slice:cri-containerd:<id>": what containerd makes when the parent is not a slice. */
-static bool take_colons(const char *part, struct cgroup_name *name)
+/* "…slice:cri-containerd:<id>": containerd's name if the parent is not a slice. */
+static bool parse_colons(const char *part, struct cgroup_name *name)
 {
 	const char *last = strrchr(part, ':');
 
 	if (!last)
 		return false;
 	if (last - part >= 15 && !strncmp(last - 15, ":cri-containerd", 15))
-		return take_id(last + 1, "containerd", name);
+		return parse_id(last + 1, "containerd", name);
 	if (last - part >= 5 && !strncmp(last - 5, ":crio", 5))
-		return take_id(last + 1, "cri-o", name);
+		return parse_id(last + 1, "cri-o", name);
 	if (last - part >= 7 && !strncmp(last - 7, ":docker", 7))
-		return take_id(last + 1, "docker", name);
+		return parse_id(last + 1, "docker", name);
 	return false;
 }
 
-static void take_container(const char *part, const char *parent, struct cgroup_name *name)
+static void parse_container(const char *part, const char *parent, struct cgroup_name *name)
 {
-	/* Monitors stand beside their container and are none themselves. */
+	/* Monitor processes have a cgroup beside their container's; they are not containers. */
 	if (!strncmp(part, "crio-conmon-", 12) || !strncmp(part, "libpod-conmon-", 14))
 		return;
 	if (!strncmp(part, "lxc.payload.", 12)) {
@@ -132,14 +132,14 @@ static void take_container(const char *part, const char *parent, struct cgroup_n
 		size_t len = strlen(prefixes[i].prefix);
 
 		if (!strncmp(part, prefixes[i].prefix, len) &&
-		    take_id(part + len, prefixes[i].runtime, name))
+		    parse_id(part + len, prefixes[i].runtime, name))
 			return;
 	}
-	if (take_colons(part, name))
+	if (parse_colons(part, name))
 		return;
-	/* A bare id: docker's and the kubelet's cgroupfs drivers. */
+	/* An id without prefix: the cgroupfs drivers of docker and kubelet. */
 	if (!has_suffix(part, ".scope"))
-		take_id(part, !strcmp(parent, "docker") ? "docker" : NULL, name);
+		parse_id(part, !strcmp(parent, "docker") ? "docker" : NULL, name);
 }
 
 void cgroup_name_parse(const char *path, struct cgroup_name *ret_name)
@@ -156,13 +156,13 @@ void cgroup_name_parse(const char *path, struct cgroup_name *ret_name)
 			break;
 		unescape(path, len, part, sizeof(part));
 		path += len;
-		take_qos(part, ret_name);
-		take_pod(part, ret_name);
-		take_container(part, parent, ret_name);
-		/* "kubepods-…-pod<uid>.slice:cri-containerd:<id>" names both in one part. */
+		parse_qos(part, ret_name);
+		parse_pod(part, ret_name);
+		parse_container(part, parent, ret_name);
+		/* "kubepods-…-pod<uid>.slice:cri-containerd:<id>" has both in one part. */
 		if (!ret_name->pod_uid[0] && strchr(part, ':')) {
 			*strchr(part, ':') = '\0';
-			take_pod(part, ret_name);
+			parse_pod(part, ret_name);
 		}
 		memcpy(parent, part, sizeof(parent));
 	}

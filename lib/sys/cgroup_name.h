@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What a control group's path tells of the container and the pod in it. */
+/* The container and the pod that a cgroup path names. */
 #ifndef SUBTICK_SYS_CGROUP_NAME_H
 #define SUBTICK_SYS_CGROUP_NAME_H
 
@@ -11,8 +11,8 @@ struct cgroup_name {
 };
 
 /*
- * Knows the systemd and the cgroupfs driver of the kubelet, with prefixes before them; docker,
- * podman, LXC; and \x2d escapes. A path holds no names of pods: those need the runtime's socket.
+ * Knows the systemd and the cgroupfs driver of the kubelet, with any prefix; docker, podman, LXC;
+ * and \x2d escapes. A path does not contain the names of pods: only the runtime knows those.
  */
 void cgroup_name_parse(const char *path, struct cgroup_name *ret_name);
 

@@ -14,7 +14,7 @@ static const char *const cpu_files[] = {
 static int cpu_file_open(struct sys_text *text, const char *root, enum cpu_kind kind,
 			 struct err *err)
 {
-	/* Twice a page of sysfs, so that one read always holds the list. */
+	/* Two pages, more than a sysfs file can have, so that one read gets the whole list. */
 	int rc = sys_text_open(text, root, cpu_files[kind], 8192);
 
 	if (rc == -ENOENT)
@@ -33,7 +33,7 @@ static int cpu_file_read(struct sys_text *text, struct cpuset *ret_set)
 	rc = sys_text_read(text, true);
 	if (!rc)
 		rc = cpuset_parse(text->buf, &set);
-	/* Some CPU runs this: an empty list is a broken file, not a fact. */
+	/* At least the CPU that runs this exists, so an empty list is a broken file. */
 	if (!rc && !cpuset_count(&set))
 		rc = -EINVAL;
 	if (!rc)
@@ -51,7 +51,7 @@ int cpu_set(const char *root, enum cpu_kind kind, struct cpuset *ret_set, struct
 		return rc;
 	rc = cpu_file_read(&text, ret_set);
 	if (rc)
-		err_set(err, rc, "cannot understand %s: %s", cpu_files[kind], strerror(-rc));
+		err_set(err, rc, "cannot parse %s: %s", cpu_files[kind], strerror(-rc));
 	sys_text_close(&text);
 	return rc;
 }

@@ -18,7 +18,7 @@ int cpuidle_read(const char *root, struct cpuidle *ret_idle)
 			   sizeof(idle.driver));
 	if (rc < 0)
 		return rc;
-	/* The first is writable and came to all kernels in 5.10, the second was there before. */
+	/* The first file is in all kernels since 5.10; older ones have the second. */
 	rc = sys_read_file(root, "/sys/devices/system/cpu/cpuidle/current_governor", idle.governor,
 			   sizeof(idle.governor));
 	if (rc < 0)

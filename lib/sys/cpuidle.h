@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The idle states of the cores as the kernel knows them. */
+/* The idle states of the cores, from the kernel's cpuidle. */
 #ifndef SUBTICK_SYS_CPUIDLE_H
 #define SUBTICK_SYS_CPUIDLE_H
 
@@ -12,7 +12,7 @@ struct cpuidle_state {
 	char name[32];
 	char desc[64];
 	uint64_t latency_ns;   /* claimed exit latency */
-	uint64_t residency_ns; /* shortest stay that pays */
+	uint64_t residency_ns; /* target residency: the shortest stay that saves energy */
 	uint64_t usage;	       /* times entered */
 	uint64_t time_ns;
 	bool residency_known; /* sysfs has it since Linux 4.5 */
@@ -21,8 +21,8 @@ struct cpuidle_state {
 };
 
 struct cpuidle {
-	char driver[32];   /* "none" without one; "" when the kernel lacks cpuidle */
-	char governor[32]; /* "" when not known */
+	char driver[32];   /* "none" without one; "" if the kernel lacks cpuidle */
+	char governor[32]; /* "" if unknown */
 };
 
 /* -ENOENT if the kernel was built without cpuidle. */

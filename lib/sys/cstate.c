@@ -12,7 +12,7 @@
 
 #define PMU_DIR "/sys/bus/event_source/devices/cstate_core"
 
-/* The file holds "event=0x02". */
+/* The file contains "event=0x02". */
 static int read_config(const char *root, const char *path, uint64_t *ret_config)
 {
 	char text[32], *end;

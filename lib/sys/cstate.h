@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Intel's residency counters of core C-states: what the hardware did, not what was asked of it. */
+/* Intel's residency counters of core C-states: the states entered, not those requested. */
 #ifndef SUBTICK_SYS_CSTATE_H
 #define SUBTICK_SYS_CSTATE_H
 
@@ -9,10 +9,10 @@
 
 #define CSTATE_MAX 8
 
-/* The counters of the cstate_core PMU, named "C1", "C6", …; how many, 0 where there is no such PMU. */
+/* The counters of the cstate_core PMU, named "C1", "C6", …. Returns how many; 0 without that PMU. */
 int cstate_list(const char *root, struct perf_event events[CSTATE_MAX]);
 
-/* Open counters of one CPU. They tick with the cycle clock while the core is in their state. */
+/* Open counters of one CPU. They count cycles of the cycle clock while the core is in their state. */
 struct cstate_set {
 	int nr;
 	char name[CSTATE_MAX][8];
@@ -21,7 +21,7 @@ struct cstate_set {
 	uint64_t cycles[CSTATE_MAX]; /* since begin */
 };
 
-/* All on the CPU itself, so that reading it is no IPI. Unavailable counters are left out. */
+/* Call both on the CPU itself, so that reading sends no IPI. Unavailable counters are left out. */
 void cstate_begin(struct cstate_set *set, const char *root, unsigned int cpu);
 void cstate_end(struct cstate_set *set);
 

@@ -9,7 +9,7 @@
 
 #define CALIBRATE_NS (20 * NSEC_PER_MSEC)
 
-/* The two clocks read as one: of three tries, the one with the least time in between. */
+/* Reads both clocks together: of three tries, the one with the least time in between. */
 static void read_both(uint64_t *ret_ns, uint64_t *ret_cycles)
 {
 	uint64_t best = UINT64_MAX;

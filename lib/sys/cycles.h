@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /*
- * What the hardware says, else measured against CLOCK_MONOTONIC over 20 ms. 0 without a cycle
- * clock. The error of the measurement is two clock reads in 20 ms, below 10 ppm.
+ * The rate that the hardware reports, else measured with CLOCK_MONOTONIC over 20 ms. 0 without a
+ * cycle clock. The error of the measurement is two clock reads in 20 ms, below 10 ppm.
  */
 uint64_t cycles_hz(void);
 

@@ -57,7 +57,7 @@ int sys_read_file(const char *root, const char *path, char *buf, size_t size)
 	fd = sys_open(root, path);
 	if (fd < 0)
 		return fd;
-	/* Up to the end of file, not up to a short read: seq_files are short before their end. */
+	/* Read to the end of file: a seq_file can return short reads before its end. */
 	do {
 		got = pread_retry(fd, buf + len, size - len, len);
 		if (got > 0)
@@ -83,7 +83,7 @@ int sys_read_u64(const char *root, const char *path, uint64_t *ret_value)
 	rc = sys_read_file(root, path, buf, sizeof(buf));
 	if (rc < 0)
 		return rc;
-	/* strtoull() would take blanks and a sign. */
+	/* strtoull() would accept blanks and a sign. */
 	if (buf[0] < '0' || buf[0] > '9')
 		return -EINVAL;
 	errno = 0;
@@ -139,7 +139,7 @@ int sys_text_read(struct sys_text *text, bool one_read)
 			rc = sys_text_grow(text);
 			if (rc)
 				return rc;
-			/* What follows would be of a later moment: begin anew in the larger buffer. */
+			/* The rest would be newer than the start: read all again into the larger buffer. */
 			len = 0;
 		} else if (!got || (one_read && text->buf[len - 1] == '\n')) {
 			break;
@@ -152,7 +152,7 @@ int sys_text_read(struct sys_text *text, bool one_read)
 
 void sys_text_close(struct sys_text *text)
 {
-	/* Not the descriptor: one that was never opened may be 0 in a cleared struct. */
+	/* Test the buffer: in a cleared struct the descriptor is 0, although never opened. */
 	if (text->buf)
 		close(text->fd);
 	free(text->buf);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Small text files of /proc and /sys, under a root that tests can move. */
+/* Small text files of /proc and /sys, under a root that tests can change. */
 #ifndef SUBTICK_SYS_FILE_H
 #define SUBTICK_SYS_FILE_H
 
@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 /*
- * Every function that takes @root looks for @path (absolute) below it; NULL means the machine's
- * own tree. A tree of files on disk is thus all that a test needs to play another machine.
+ * Every function with a @root looks for @path (absolute) below it; NULL is the machine's own root.
+ * So a test can simulate another machine with a tree of files.
  */
 int sys_path(const char *root, const char *path, char *buf, size_t size);
 /* A read-only, close-on-exec descriptor, or -errno. */
@@ -17,14 +17,14 @@ int sys_open(const char *root, const char *path);
 bool sys_exists(const char *root, const char *path);
 
 /*
- * Reads the file whole into @buf and terminates it; trailing newlines are cut off. Returns the
- * length, -ENOSPC if it does not fit, or another -errno.
+ * Reads the whole file into @buf as a string without trailing newlines. Returns the length,
+ * -ENOSPC if it does not fit, or another -errno.
  */
 int sys_read_file(const char *root, const char *path, char *buf, size_t size);
-/* Decimal, or hexadecimal after 0x; -EINVAL if the file holds anything else. */
+/* Decimal, or hexadecimal after 0x; -EINVAL if the file contains anything else. */
 int sys_read_u64(const char *root, const char *path, uint64_t *ret_value);
 
-/* A file that is read again and again through one descriptor into a buffer that grows. */
+/* A file that is read repeatedly through one descriptor into a buffer that grows. */
 struct sys_text {
 	int fd;
 	char *buf;
@@ -34,8 +34,8 @@ struct sys_text {
 
 int sys_text_open(struct sys_text *text, const char *root, const char *path, size_t size_hint);
 /*
- * Reads from the start. @one_read: the kernel gives such a file in one piece (/proc/stat, any
- * sysfs attribute), so that a short read is the end and one system call is enough.
+ * Reads from the start. @one_read: the kernel returns the whole file in one read (/proc/stat, any
+ * sysfs attribute), so a short read is the end and one system call is enough.
  */
 int sys_text_read(struct sys_text *text, bool one_read);
 void sys_text_close(struct sys_text *text);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Forks the guard, and what it does. */
+/* Forks the guard process and runs it. */
 #include "sys/guard.h"
 
 #include <errno.h>
@@ -19,12 +19,12 @@ static void close_span(unsigned int first, unsigned int last)
 	if (!syscall(SYS_close_range, first, last, 0))
 		return;
 #endif
-	/* Before Linux 5.9, one by one; nobody has more than the default limit of them. */
+	/* Before Linux 5.9: one by one, up to more than the default limit of descriptors. */
 	for (unsigned int fd = first; fd <= last && fd < 65536; fd++)
 		close(fd);
 }
 
-/* Everything but @a and @b, which may be -1. */
+/* Closes all descriptors but @a and @b, which may be -1. */
 static void close_others(int a, int b)
 {
 	int low = a < b ? a : b, high = a < b ? b : a, null = open("/dev/null", O_RDWR);
@@ -38,14 +38,14 @@ static void close_others(int a, int b)
 	close_span(high + 1, ~0U);
 }
 
-/* Waits for the other end to say "done" or to vanish. */
+/* Waits until the parent dismisses us or dies. */
 static void __attribute__((noreturn))
 guard_main(int parent_fd, int fd, int (*undo)(const void *arg), const void *arg)
 {
 	char byte = 0;
 	ssize_t len;
 
-	/* Out of reach of the terminal's Ctrl-C and hang-up, which are meant for our parent. */
+	/* A new session: the terminal's Ctrl-C and hang-up are meant for our parent. */
 	setsid();
 	for (int sig = 1; sig < 32; sig++)
 		signal(sig, SIG_IGN);
@@ -63,7 +63,7 @@ int guard_start(struct guard *guard, int fd, int (*undo)(const void *arg), const
 	int ends[2], rc;
 	pid_t pid;
 
-	/* No pipe: writing to one whose reader was killed would be the end of us. */
+	/* A socket, not a pipe: writing to a pipe whose reader died would kill us with SIGPIPE. */
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
 		return -errno;
 	pid = fork();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A process that undoes what we changed once we are gone, even by SIGKILL. */
+/* A process that undoes our changes when we die, even by SIGKILL. */
 #ifndef SUBTICK_SYS_GUARD_H
 #define SUBTICK_SYS_GUARD_H
 
@@ -7,18 +7,18 @@
 
 struct guard {
 	pid_t pid; /* 0: none */
-	int fd;	   /* our end of a socket; closing it, or our death, wakes the guard */
+	int fd;	   /* our end of a socket; the guard wakes when it is closed or we die */
 };
 
 /*
- * Forks. The guard keeps @fd (or -1) and no other descriptor: one that kept our BPF links would keep
- * our programs running. When we are gone it calls @undo(@arg), which returns 0 or -errno, on the copy
- * that it has of our memory.
+ * Forks the guard. It keeps @fd (or -1) and no other descriptor: with our BPF links open it would
+ * keep our programs running. When we die it calls @undo(@arg), which returns 0 or -errno, in its
+ * copy of our memory.
  */
 int guard_start(struct guard *guard, int fd, int (*undo)(const void *arg), const void *arg);
-/* Ends it without undoing anything. */
+/* Ends the guard without undoing anything. */
 void guard_dismiss(struct guard *guard);
-/* Has it undo now, and waits. -EIO when it failed or was killed before. */
+/* Makes the guard undo now, and waits. -EIO if that failed or the guard was killed before. */
 int guard_undo(struct guard *guard);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The journal, its guard and the way back. */
+/* Writes and plays back the journal of changed settings. */
 #include "sys/journal.h"
 
 #include <errno.h>
@@ -18,11 +18,11 @@
 
 #define JOURNAL_DIR "/run/subtick"
 #define JOURNAL	    JOURNAL_DIR "/restore"
-#define JOURNAL_MAX (16 << 20) /* ten states of 20,000 CPUs */
-#define VALUE_MAX   4096       /* what a file of sysfs can hold */
+#define JOURNAL_MAX   (16 << 20) /* enough for ten idle states of 20,000 CPUs */
+#define VALUE_MAX     4096	 /* the largest sysfs file */
 #define NETLINK	    "netlink"
 #define LOCK_TRIES  50
-#define LOCK_NAP_NS (20 * NSEC_PER_MSEC)
+#define LOCK_RETRY_NS (20 * NSEC_PER_MSEC)
 
 static int write_value(const char *root, const char *path, const char *value)
 {
@@ -44,7 +44,7 @@ static int write_value(const char *root, const char *path, const char *value)
 	return rc;
 }
 
-/* The whole journal; -ENOSPC and the like leave it as it is for somebody who can read it. */
+/* Reads the whole journal. On an error the journal stays, for a person to read. */
 static int journal_text(int fd, char **ret_text)
 {
 	struct stat st;
@@ -74,7 +74,7 @@ static int journal_text(int fd, char **ret_text)
 	return 0;
 }
 
-/* A message to rtnetlink in hexadecimal. What it would undo may be gone with its device. */
+/* Sends an rtnetlink message, given in hexadecimal. A missing device is no error. */
 static int play_netlink(const char *hex)
 {
 	struct rtnl_request request = {0};
@@ -101,14 +101,14 @@ static int play_line(const char *root, const char *path, const char *value)
 	if ((strncmp(path, "/sys/", 5) && strncmp(path, "/proc/irq/", 10)) || strstr(path, ".."))
 		return -EPERM;
 	rc = write_value(root, path, value);
-	/* The device or driver is gone, and what we had changed with it. */
+	/* The device or driver is gone, and our change with it. */
 	return rc == -ENOENT ? 0 : rc;
 }
 
 /*
- * Lines "path<TAB>value"; the last one first, so that a file changed twice ends as it began. A
- * line cut off by a crash has no newline, and its file was not changed yet. Only the two trees we
- * ever write to are touched.
+ * Restores lines "path<TAB>value", the last one first, so that a file that was changed twice gets
+ * its first value. A line that a crash cut off has no newline, and its file was not changed yet.
+ * Writes only below the two directories that we ever change.
  */
 static void play(const char *root, int fd, unsigned int *ret_done, unsigned int *ret_failed)
 {
@@ -160,7 +160,7 @@ static int open_file(const char *root, char *path, size_t size)
 	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
 		return -errno;
-	/* Of the open file, not of the process: the guard holds it on when we are gone. */
+	/* A lock of the open file, not of the process: the guard keeps it when we die. */
 	if (fcntl(fd, F_OFD_SETLK, &lock)) {
 		rc = errno == EACCES ? -EAGAIN : -errno;
 		close(fd);
@@ -182,7 +182,7 @@ static int undo_journal(const void *arg)
 
 int journal_open(struct journal *journal, const char *root, struct err *err)
 {
-	struct timespec nap = clock_timespec(LOCK_NAP_NS);
+	struct timespec delay = clock_timespec(LOCK_RETRY_NS);
 	unsigned int failed;
 	int rc = 0;
 
@@ -190,21 +190,21 @@ int journal_open(struct journal *journal, const char *root, struct err *err)
 	if (root && strlen(root) >= sizeof(journal->root))
 		return err_set(err, -ENAMETOOLONG, "root %s is too long", root);
 	snprintf(journal->root, sizeof(journal->root), "%s", root ? root : "");
-	/* The guard of a run that was just killed may still be at it. */
+	/* The guard of a run that was just killed may still be restoring. */
 	for (int i = 0; i < LOCK_TRIES; i++) {
 		rc = open_file(root, journal->path, sizeof(journal->path));
 		if (rc != -EAGAIN)
 			break;
-		nanosleep(&nap, NULL);
+		nanosleep(&delay, NULL);
 	}
 	if (rc == -EACCES || rc == -EPERM || rc == -EROFS)
-		return err_unsupported(err, rc, "run as root, where " JOURNAL_DIR " can be written",
+		return err_unsupported(err, rc, "run as root, with " JOURNAL_DIR " writable",
 				       "cannot write the journal %s: %s", journal->path,
 				       strerror(-rc));
 	if (rc == -EAGAIN)
 		return err_set(err, -EBUSY,
-			       "another subtick has changed settings of this machine for its run "
-			       "(%s is locked): wait for it to end",
+			       "another subtick is running with changed settings (%s is locked): "
+			       "wait until it ends",
 			       journal->path);
 	if (rc < 0)
 		return err_set(err, rc, "cannot write the journal %s: %s", journal->path,
@@ -215,8 +215,8 @@ int journal_open(struct journal *journal, const char *root, struct err *err)
 		close(journal->fd);
 		journal->fd = -1;
 		return err_set(err, -EIO,
-			       "%u settings that an earlier run left behind cannot be put back: "
-			       "see %s, and remove it once they are right",
+			       "%u settings that an earlier run left changed cannot be restored: "
+			       "restore those listed in %s, then remove that file",
 			       failed, journal->path);
 	}
 	journal_clear(journal->fd);
@@ -225,7 +225,8 @@ int journal_open(struct journal *journal, const char *root, struct err *err)
 		return 0;
 	close(journal->fd);
 	journal->fd = -1;
-	return err_set(err, rc, "cannot start the guard of changed settings: %s", strerror(-rc));
+	return err_set(err, rc, "cannot start the process that restores settings: %s",
+		       strerror(-rc));
 }
 
 static void journal_cut(struct journal *journal, off_t end)
@@ -235,8 +236,8 @@ static void journal_cut(struct journal *journal, off_t end)
 }
 
 /*
- * On disk before the change: a crash in between restores what is there anyway. *@ret_end is where
- * the journal ended before.
+ * The line is on disk before the change. After a crash in between, the file is restored to the
+ * value that it still has. *@ret_end is the journal's end before the line.
  */
 static int journal_add(struct journal *journal, const char *line, size_t len, off_t *ret_end,
 		       struct err *err)
@@ -273,7 +274,7 @@ int journal_set(struct journal *journal, const char *path, const char *value, st
 		return rc;
 	rc = write_value(root, path, value);
 	if (rc) {
-		/* A file that refuses a value would refuse its own as well, and for ever. */
+		/* Drop the line: the file would refuse its old value as well, every time. */
 		journal_cut(journal, end);
 		return err_set(err, rc, "cannot write %s to %s: %s", value, path, strerror(-rc));
 	}
@@ -288,7 +289,9 @@ int journal_netlink(struct journal *journal, const struct nlmsghdr *undo, struct
 	off_t end;
 
 	if (undo->nlmsg_len > sizeof(struct rtnl_request))
-		return err_set(err, -E2BIG, "cannot keep what was there: too many options");
+		return err_set(err, -E2BIG,
+			       "the old queueing discipline has too many options to restore it: "
+			       "delete it first (tc qdisc del dev DEVICE root)");
 	for (size_t i = 0; i < undo->nlmsg_len; i++)
 		len += sprintf(line + len, "%02x", ((const unsigned char *)undo)[i]);
 	line[len++] = '\n';
@@ -305,7 +308,7 @@ void journal_close(struct journal *journal)
 	play(journal->root[0] ? journal->root : NULL, journal->fd, &done, &journal->failed);
 	if (!journal->failed)
 		journal_clear(journal->fd);
-	/* What failed for us fails for the guard: the journal keeps it for the next one. */
+	/* What we could not restore the guard cannot either: it stays in the journal. */
 	guard_dismiss(&journal->guard);
 	close(journal->fd);
 	journal->fd = -1;
@@ -319,7 +322,7 @@ int journal_replay(const char *root)
 	struct stat st;
 	int fd;
 
-	/* Nothing was ever changed: nothing to create either. */
+	/* Nothing to restore: do not create the journal. */
 	if (sys_path(root, JOURNAL, path, sizeof(path)) || stat(path, &st) || !st.st_size)
 		return 0;
 	fd = open_file(root, path, sizeof(path));

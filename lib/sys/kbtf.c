@@ -13,7 +13,7 @@
 
 #include "sys/file.h"
 
-/* The caller tells the user; libbpf's own words would go to stderr. */
+/* The caller reports the error; libbpf would print to stderr. */
 static int quiet(enum libbpf_print_level level, const char *fmt, va_list ap)
 {
 	(void)level;
@@ -69,7 +69,7 @@ int kbtf_need_tracepoints(const struct btf *btf, const char *const *names, size_
 	return 0;
 }
 
-/* Looks into unnamed structs and unions, too. */
+/* Searches unnamed structs and unions, too. */
 static bool find_member(const struct btf *btf, const struct btf_type *type, const char *name,
 			int depth)
 {

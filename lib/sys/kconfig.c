@@ -14,7 +14,7 @@
 #include "sys/file.h"
 #include "sys/scan.h"
 
-/* allmodconfig is below 1 MiB; a file of zeros must not fill the memory. */
+/* A limit, so that a bad file cannot use up the memory; allmodconfig is below 1 MiB. */
 #define KCONFIG_MAX (8U << 20)
 
 static int kconfig_inflate(int fd, char **ret_text, size_t *ret_len)
@@ -24,7 +24,7 @@ static int kconfig_inflate(int fd, char **ret_text, size_t *ret_len)
 	gzFile gz;
 	int got, rc = 0;
 
-	/* Reads plain text as well. Owns fd from here on. */
+	/* gzread() reads plain text, too. The gzFile owns fd from here on. */
 	gz = gzdopen(fd, "rb");
 	if (!gz) {
 		close(fd);
@@ -45,7 +45,7 @@ static int kconfig_inflate(int fd, char **ret_text, size_t *ret_len)
 		}
 		len += got;
 	} while (len == size);
-	/* Only gzclose() tells that the stream ended in the middle. */
+	/* Only gzclose() reports that the stream was truncated. */
 	if (gzclose_r(gz) != Z_OK && !rc)
 		rc = -EINVAL;
 	if (rc) {

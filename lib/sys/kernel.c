@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Finds out how the running kernel was told to behave. */
+/* Reads the kernel's command line, lockdown mode and accounting regime. */
 #include "sys/kernel.h"
 
 #include <errno.h>
@@ -119,7 +119,7 @@ enum accounting accounting_regime(const struct accounting_facts *facts, char *wh
 		return ACCT_VIRT_NATIVE;
 	}
 	if (kconfig_get(config, "VIRT_CPU_ACCOUNTING_GEN") == KCONFIG_YES) {
-		/* Compiled in by every distribution; asleep until context tracking is on. */
+		/* Every distribution compiles it in; it is inactive until context tracking is on. */
 		if (kconfig_get(config, "CONTEXT_TRACKING_USER_FORCE") == KCONFIG_YES ||
 		    kconfig_get(config, "CONTEXT_TRACKING_FORCE") == KCONFIG_YES) {
 			snprintf(why, size, "context tracking is forced on");
@@ -134,7 +134,7 @@ enum accounting accounting_regime(const struct accounting_facts *facts, char *wh
 		return irqtime_active(facts, why, size) ? ACCT_IRQTIME : ACCT_TICK;
 	snprintf(why, size, "%s",
 		 kconfig_get(config, "VIRT_CPU_ACCOUNTING_GEN") == KCONFIG_YES
-			 ? "VIRT_CPU_ACCOUNTING_GEN sleeps without nohz_full="
+			 ? "VIRT_CPU_ACCOUNTING_GEN is inactive without nohz_full="
 			 : "CONFIG_TICK_CPU_ACCOUNTING");
 	return ACCT_TICK;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* How the running kernel was told to behave: command line, lockdown, clock, accounting. */
+/* Settings of the running kernel: command line, lockdown, accounting regime. */
 #ifndef SUBTICK_SYS_KERNEL_H
 #define SUBTICK_SYS_KERNEL_H
 
@@ -9,8 +9,8 @@
 #include "sys/kconfig.h"
 
 /*
- * Pure: whether the kernel saw @key in @cmdline, and its last value ("" for a bare word). Dashes
- * and underscores are the same, and what follows " -- " is init's. @buf may be NULL.
+ * Whether @cmdline has @key, and its last value ("" for a word without value); pure. Dashes and
+ * underscores are the same. Words after " -- " are for init. @buf may be NULL.
  */
 bool cmdline_get(const char *cmdline, const char *key, char *buf, size_t size);
 
@@ -21,26 +21,26 @@ enum lockdown {
 	LOCKDOWN_CONFIDENTIALITY,
 };
 
-/* -EINVAL for a level this program does not know. */
+/* -EINVAL for an unknown level. */
 int lockdown_read(const char *root, enum lockdown *ret_level);
 
-/* What decides the columns of /proc/stat. */
+/* How the kernel fills the columns of /proc/stat. */
 enum accounting {
 	ACCT_UNKNOWN,
-	ACCT_TICK,	  /* whatever the tick interrupts gets the whole tick */
-	ACCT_IRQTIME,	  /* the same for tasks; interrupts and softirqs by clock */
-	ACCT_VIRT_GEN,	  /* user and system by clock on nohz_full CPUs, tick on the others */
-	ACCT_VIRT_NATIVE, /* everything by clock (s390, POWER) */
+	ACCT_TICK,	  /* the context that the tick interrupts is charged the whole tick */
+	ACCT_IRQTIME,	  /* the same for tasks; a clock measures interrupts and softirqs */
+	ACCT_VIRT_GEN,	  /* a clock measures user and system on nohz_full CPUs; else tick */
+	ACCT_VIRT_NATIVE, /* a clock measures everything (s390, POWER) */
 };
 
 struct accounting_facts {
 	const struct kconfig *config;
 	const char *cmdline;
 	const char *machine;	  /* as uname(2) names it */
-	const char *clocksources; /* those available; "" if not known */
+	const char *clocksources; /* the available ones; "" if unknown */
 };
 
-/* Pure. @why is one clause for people. */
+/* Pure. @why is the reason, for people. */
 enum accounting accounting_regime(const struct accounting_facts *facts, char *why, size_t size);
 const char *accounting_name(enum accounting regime);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Modules: modprobe to load, the system call to unload. */
+/* Loads modules with modprobe, unloads them with the system call. */
 #include "sys/kmod.h"
 
 #include <errno.h>
@@ -21,7 +21,7 @@ bool kmod_loaded(const char *name)
 	return sys_exists(NULL, path);
 }
 
-/* Only full paths: what runs as root must not depend on the caller's PATH. */
+/* Only absolute paths: as root we must not depend on the caller's PATH. */
 static void run_modprobe(const char *name, int words)
 {
 	static const char *const paths[] = {"/usr/sbin/modprobe", "/sbin/modprobe",
@@ -36,7 +36,7 @@ static void run_modprobe(const char *name, int words)
 	_exit(127);
 }
 
-/* modprobe's last line is its reason. */
+/* The last line of modprobe's output is the reason. */
 static void last_line(int fd, char *line, size_t size)
 {
 	char text[1024];
@@ -62,7 +62,7 @@ int kmod_load(const char *name, struct err *err)
 
 	if (!sys_exists(NULL, "/proc/modules"))
 		return err_unsupported(err, -ENOSYS, "use a kernel with CONFIG_MODULES",
-				       "this kernel loads no modules");
+				       "this kernel cannot load modules");
 	if (pipe2(words, O_CLOEXEC))
 		return err_set(err, -errno, "cannot create a pipe: %s", strerror(errno));
 	pid = fork();
@@ -80,8 +80,8 @@ int kmod_load(const char *name, struct err *err)
 	if (WIFEXITED(status) && !WEXITSTATUS(status))
 		return 0;
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
-		return err_unsupported(err, -ENOENT, "install kmod, or load the module yourself",
-				       "there is no modprobe to load module %s", name);
+		return err_unsupported(err, -ENOENT, "install kmod, or load the module with insmod",
+				       "modprobe is missing, so module %s cannot be loaded", name);
 	return err_unsupported(err, -ENOENT,
 			       "install the module (packaged for DKMS) and run as root",
 			       "module %s is not loaded and modprobe failed: %s", name, reason);

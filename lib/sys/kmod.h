@@ -7,14 +7,14 @@
 
 #include "base/err.h"
 
-/* Whether it is loaded now, or built in with parameters. */
+/* Whether it is loaded, or built in with parameters. */
 bool kmod_loaded(const char *name);
 /*
- * Loads the installed module through modprobe, which knows compression, signatures and blacklists.
- * err->unsupported when there is none, the kernel takes none, or we may not.
+ * Loads the installed module with modprobe, which handles compression, signatures and blacklists.
+ * err->unsupported if there is no such module, the kernel has no modules, or we lack privileges.
  */
 int kmod_load(const char *name, struct err *err);
-/* Never waits: -EWOULDBLOCK when it is in use. */
+/* Does not wait: -EWOULDBLOCK if the module is in use. */
 int kmod_unload(const char *name);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-/* MemAvailable of /proc/meminfo; -ENODATA if it is not told. */
+/* MemAvailable of /proc/meminfo; -ENODATA if the kernel does not report it. */
 int meminfo_available(const char *root, uint64_t *ret_bytes);
 
 #endif

@@ -82,11 +82,11 @@ static int mount_parse_line(struct scan line, struct mount *mount)
 	rc = mount_unescape(field, mount->fstype, sizeof(mount->fstype));
 	if (rc)
 		return rc;
-	/* The source may be empty: then two blanks follow each other. */
+	/* The source may be empty: then there are two blanks in a row. */
 	mount_field(&line, &field);
 	if (!mount_field(&line, &field))
 		return -EINVAL;
-	/* Overlays list their layers here; what does not fit is none of what we look for. */
+	/* Overlays list their layers here; cutting those off does no harm. */
 	snprintf(mount->options, sizeof(mount->options), "%.*s", (int)(field.end - field.pos),
 		 field.pos);
 	return 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* adjtimex(2), of which only the rate is read. */
+/* Reads the rate correction with adjtimex(2). */
 #include "sys/ntp.h"
 
 #include <sys/timex.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Hardware counters: finding the event, opening, reading. */
+/* Finds, opens and reads hardware counters. */
 #include "sys/perf.h"
 
 #include <dirent.h>
@@ -67,9 +67,9 @@ static int find_own(const char *root, struct perf_event *event, struct err *err)
 		event->config = own->config;
 		event->type = PERF_TYPE_HARDWARE;
 		event->constant = true;
-		/* A generic event may still be refused when opened; then the next one is due. */
+		/* Only opening shows whether a generic event works; if not, try the next. */
 		if (own->generic) {
-			/* On the CPU we are on: no interrupt to another just for asking. */
+			/* On our own CPU: opening on another one would interrupt it. */
 			int fd = perf_open_cpu(event, sched_getcpu());
 
 			if (fd >= 0)
@@ -81,7 +81,7 @@ static int find_own(const char *root, struct perf_event *event, struct err *err)
 		}
 	}
 	if (!wanted)
-		return err_unsupported(err, -ENODEV, "use --source bpf",
+		return err_unsupported(err, -ENODEV, "use --source bpf, which needs no counter",
 				       "no unhalted cycle counter is known for this architecture");
 	return err_unsupported(
 		err, -ENODEV,
@@ -114,7 +114,7 @@ int perf_event_find(const char *root, const char *name, struct perf_event *ret_e
 		event.type = PERF_TYPE_RAW;
 		errno = 0;
 		event.config = strtoull(name + 1, &end, 16);
-		/* strtoull() would take blanks, a sign and 0x as well. */
+		/* strtoull() would accept blanks, a sign and 0x as well. */
 		if (*end || errno || strspn(name + 1, "0123456789abcdefABCDEF") != strlen(name + 1))
 			return err_set(err, -EINVAL, "event %s: not a raw code such as r11", name);
 	} else {
@@ -158,7 +158,7 @@ int perf_read(int fd, struct perf_count *ret_count)
 
 	if (len < 0)
 		return -errno;
-	/* The kernel's word for a pinned event in error state is end of file. */
+	/* A pinned event in error state reads as end of file. */
 	if (len != sizeof(raw))
 		return len ? -EIO : -EBUSY;
 	*ret_count = (struct perf_count){raw[0], raw[1], raw[2]};

@@ -15,7 +15,7 @@
 struct perf_event {
 	char name[32];
 	uint32_t type;
-	/* Where cores are not all alike, each kind has a PMU, which refuses the other cores. */
+	/* On a machine with different kinds of cores each kind has its own PMU. */
 	uint32_t more_types[PERF_MAX_PMUS - 1];
 	unsigned int nr_more;
 	uint64_t config;
@@ -30,7 +30,7 @@ struct perf_count {
 
 /*
  * @name: NULL for the architecture's own unhalted event, "cycles", "ref-cycles", or a raw code
- * such as "r11". Other events than the architecture's own are taken but not constant.
+ * such as "r11". Only the architecture's own event and "ref-cycles" count as constant.
  */
 int perf_event_find(const char *root, const char *name, struct perf_event *ret_event,
 		    struct err *err);
@@ -42,12 +42,12 @@ int perf_event_find(const char *root, const char *name, struct perf_event *ret_e
 unsigned int perf_pmu_types(const char *root, const char *prefix, const char *event,
 			    uint32_t ret_types[PERF_MAX_PMUS]);
 
-/* Counts everything on @cpu; pinned, so that it either runs all the time or fails. */
+/* Counts all contexts on @cpu. The event is pinned: it runs all the time or fails. */
 int perf_open_cpu(const struct perf_event *event, unsigned int cpu);
 /* 0, or -errno; a pinned event that lost its counter reads as -EBUSY. */
 int perf_read(int fd, struct perf_count *ret_count);
 
-/* Turns -errno of perf_open_cpu() into a sentence and a fix. */
+/* Sets @err for a -errno of perf_open_cpu(), with the fix. */
 int perf_fail(struct err *err, int code, const struct perf_event *event, unsigned int cpu);
 
 #endif

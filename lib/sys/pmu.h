@@ -6,8 +6,8 @@
 #include <stddef.h>
 
 /*
- * Names of the event sources that stand for hardware, sorted, as "a b c". Returns how many, or
- * -errno; -ENOENT when the kernel has no perf events.
+ * The names of the hardware event sources, sorted, as "a b c". Returns how many, or -errno;
+ * -ENOENT if the kernel has no perf events.
  */
 int pmu_list(const char *root, char *buf, size_t size);
 

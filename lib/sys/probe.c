@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tries what the kernel allows: a BPF map, BPF programs that are never attached, a counter. */
+/* Tests what the kernel allows: a BPF map, BPF programs (never attached), a counter. */
 #include "sys/probe.h"
 
 #include <errno.h>
@@ -88,7 +88,7 @@ static void probe_event(struct probe *probe)
 	if (probe->event_rc)
 		return;
 	snprintf(probe->event, sizeof(probe->event), "%s", event.name);
-	/* Here, and not on another core: opening there would interrupt it. */
+	/* On our own CPU: opening on another one would interrupt it. */
 	cpu = sched_getcpu();
 	fd = perf_open_cpu(&event, cpu < 0 ? 0 : cpu);
 	if (fd < 0) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What only system calls can tell about the machine; harmless, nothing stays behind. */
+/* Properties of the machine that only system calls show; the probe leaves nothing behind. */
 #ifndef SUBTICK_SYS_PROBE_H
 #define SUBTICK_SYS_PROBE_H
 
@@ -13,8 +13,8 @@ struct probe {
 	int bpf_prog_rc;      /* loading an empty tp_btf program, never attached */
 	int bpf_read_rc;      /* the same with a call of bpf_probe_read_kernel() */
 	char event[32];	      /* counter of unhalted cycles, "" if none was found */
-	int event_rc;	      /* opening it on the CPU this runs on */
-	struct err event_err; /* why, when event_rc is not 0 */
+	int event_rc;	      /* opening it on the current CPU */
+	struct err event_err; /* the reason if event_rc is not 0 */
 };
 
 void probe_run(struct probe *ret_probe);

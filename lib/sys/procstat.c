@@ -8,7 +8,7 @@
 #include "base/cpuset.h"
 #include "sys/scan.h"
 
-/* user, nice, system and idle are there since the first Linux; the rest came one by one. */
+/* Every kernel has user, nice, system and idle; the other columns came later. */
 #define PROCSTAT_MIN_COLS 4
 
 static int procstat_parse_cpu(struct scan *line, struct procstat_cpu *cpus, unsigned int nr_cpus)
@@ -44,7 +44,7 @@ int procstat_parse(const char *text, size_t len, struct procstat_cpu *cpus, unsi
 
 	memset(cpus, 0, nr_cpus * sizeof(*cpus));
 	while (scan_line(&rest, &line, &cut)) {
-		/* The CPU lines come first and together; the long intr line after them is not ours. */
+		/* The CPU lines come first; stop there, before the long intr line. */
 		if (!scan_word(&line, "cpu"))
 			break;
 		if (cut)

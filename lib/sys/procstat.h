@@ -26,7 +26,7 @@ enum procstat_col {
 /* In units of 1/USER_HZ s: sysconf(_SC_CLK_TCK). */
 struct procstat_cpu {
 	uint64_t ticks[PROCSTAT_NR_COLS];
-	uint8_t nr_cols; /* how many the kernel gave; 0: the CPU has no line, it is offline */
+	uint8_t nr_cols; /* how many columns the kernel has; 0: no line, the CPU is offline */
 };
 
 struct procstat {
@@ -35,13 +35,13 @@ struct procstat {
 
 /*
  * Fills cpus[0 … nr_cpus-1]; lines of higher CPUs are checked and left out. -EINVAL for text that
- * is not /proc/stat, is cut off, or names a CPU twice; -ERANGE for a number beyond 64 bits. @cpus
- * is then void.
+ * is not /proc/stat, is cut off, or has a CPU twice; -ERANGE for a number beyond 64 bits. On
+ * failure the content of @cpus is undefined.
  */
 int procstat_parse(const char *text, size_t len, struct procstat_cpu *cpus, unsigned int nr_cpus);
 
 int procstat_open(struct procstat *stat, const char *root, struct err *err);
-/* One pread() of the kept-open file, and a parse. */
+/* Reads the open file with one pread() and parses it. */
 int procstat_read(struct procstat *stat, struct procstat_cpu *cpus, unsigned int nr_cpus);
 void procstat_close(struct procstat *stat);
 

@@ -48,11 +48,13 @@ int ptp_open(int index, struct err *err)
 	int fd;
 
 	snprintf(path, sizeof(path), "/dev/ptp%d", index);
-	/* Reading needs no more; setting the clock is phc2sys's job. */
+	/* Read-only: phc2sys sets the clock, not we. */
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return err_unsupported(err, -errno, "run as root, with CONFIG_PTP_1588_CLOCK and devtmpfs",
-				       "cannot open the hardware clock %s: %s", path, strerror(errno));
+		return err_unsupported(
+			err, -errno,
+			"run as root on a kernel with CONFIG_PTP_1588_CLOCK and devtmpfs",
+			"cannot open the hardware clock %s: %s", path, strerror(errno));
 	return fd;
 }
 
@@ -61,7 +63,7 @@ static int64_t ptp_ns(const struct ptp_clock_time *t)
 	return t->sec * (int64_t)NSEC_PER_SEC + t->nsec;
 }
 
-/* CLOCK_REALTIME − CLOCK_MONOTONIC, the tightest of some tries, and how wide that was. */
+/* CLOCK_REALTIME − CLOCK_MONOTONIC: the narrowest of 8 readings, and its width. */
 static int64_t real_offset(int64_t *ret_width)
 {
 	int64_t best = INT64_MAX, offset = 0;
@@ -101,7 +103,7 @@ static int read_extended(int fd, struct ptp_reading *readings)
 
 	if (ioctl(fd, PTP_SYS_OFFSET_EXTENDED, &extended))
 		return -errno;
-	/* Both run at the same rate; only a step between the two calls would tell, and shows as one. */
+	/* Both clocks run at the same rate; a step between the two calls shows as a step here. */
 	offset = real_offset(&width);
 	for (int i = 0; i < PTP_MAX_READINGS; i++)
 		readings[i] = (struct ptp_reading){

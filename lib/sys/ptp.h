@@ -13,8 +13,8 @@
 /* How the two clocks were read together, best first. */
 enum ptp_method {
 	PTP_PRECISE,  /* by the hardware itself */
-	PTP_EXTENDED, /* system, card, system: the card's register read is all that lies between */
-	PTP_BASIC,    /* the same with the driver's whole call in between */
+	PTP_EXTENDED, /* system, card, system: only the card's register read in between */
+	PTP_BASIC,    /* the same, with the driver's whole call in between */
 };
 
 const char *ptp_method_name(enum ptp_method method);
@@ -25,13 +25,13 @@ struct ptp_reading {
 	int64_t after_ns;
 };
 
-/* The clock of @device: its index, or -ENODEV, -EOPNOTSUPP when it has none. */
+/* The index of @device's clock; -ENODEV if there is no such device, -EOPNOTSUPP without a clock. */
 int ptp_index(const char *device);
 /* Opens /dev/ptpN. */
 int ptp_open(int index, struct err *err);
 /*
- * Reads both clocks several times. PTP_PRECISE gives one reading whose width is that of our own
- * step from CLOCK_REALTIME to CLOCK_MONOTONIC. Returns how many, or -errno.
+ * Reads both clocks several times. PTP_PRECISE gives one reading, whose width is that of our
+ * conversion from CLOCK_REALTIME to CLOCK_MONOTONIC. Returns how many, or -errno.
  */
 int ptp_read(int fd, struct ptp_reading readings[PTP_MAX_READINGS], enum ptp_method *ret_method);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Sets ETF through rtnetlink and knows how to undo it. */
+/* Sets ETF through rtnetlink, and builds the message that undoes it. */
 #include "sys/qdisc.h"
 
 #include <errno.h>
@@ -11,12 +11,12 @@
 #define CLOCK_TAI 11
 #endif
 
-/* Major number of our mqprio; the kernel's own begin at 8000:. */
+/* Major number of our mqprio; those that the kernel assigns begin at 8000:. */
 #define MQPRIO_HANDLE (0x5b71u << 16)
 
 /*
- * Those that kind and options describe in full. Others have classes (htb, hfsc, drr, …), which
- * show in no dump of disciplines and would be gone without a word.
+ * Disciplines that kind and options describe completely. Others have classes (htb, hfsc, drr, …),
+ * which a dump of disciplines does not show, so that they would be lost.
  */
 static bool kind_is_whole(const char *kind)
 {
@@ -41,13 +41,13 @@ int qdisc_look(const struct nlmsghdr *message, void *arg)
 	if (message->nlmsg_type != RTM_NEWQDISC || tc->tcm_ifindex != found->ifindex)
 		return 0;
 	if (tc->tcm_parent != TC_H_ROOT) {
-		/* clsact and ingress hang beside the tree and do not touch what we set. */
+		/* clsact and ingress are not part of the egress tree that we change. */
 		if (TC_H_MAJ(tc->tcm_handle) && tc->tcm_parent != TC_H_INGRESS)
 			found->tree = true;
 		return 0;
 	}
 	found->root = true;
-	/* Handle 0: the kernel's default, which deleting ours brings back. */
+	/* Handle 0 is the kernel's default, which comes back when ours is deleted. */
 	found->own = tc->tcm_handle != 0;
 	if (!found->own)
 		return 0;
@@ -83,8 +83,8 @@ int qdisc_undo(int ifindex, struct rtnl_request *ret_undo, struct err *err)
 	if (found.own && found.tree)
 		return err_set(
 			err, -EBUSY,
-			"the device has queueing disciplines of its own that we could not bring "
-			"back: delete them first (tc qdisc del dev DEVICE root)");
+			"the device has a tree of queueing disciplines that could not be restored: "
+			"delete it first (tc qdisc del dev DEVICE root)");
 	if (!found.own) {
 		rtnl_init(&found.undo, RTM_DELQDISC, NLM_F_ACK, sizeof(struct tcmsg));
 		found.undo.tc = (struct tcmsg){.tcm_ifindex = ifindex, .tcm_parent = TC_H_ROOT};
@@ -112,7 +112,7 @@ void qdisc_etf_request(const struct qdisc_etf *etf, uint32_t parent,
 	rtnl_nest_end(ret_request, nest);
 }
 
-/* Queue 0 for our priority, the others for everybody else: nobody's packets wait behind ours. */
+/* Queue 0 for our priority, the others for all other packets, so that none waits behind ours. */
 static int set_mqprio(const struct qdisc_etf *etf)
 {
 	struct tc_mqprio_qopt options = {
@@ -145,8 +145,8 @@ static int fail(const struct qdisc_etf *etf, int rc, const char *kind, struct er
 		return err_unsupported(
 			err, rc,
 			"use an Intel i210 (igb), i225 or i226 (igc), or a board with "
-			"enetc or stmmac; --software tests the path alone",
-			"%s cannot send at a set time (ETF offload refused)", etf->device);
+			"enetc or stmmac; --software tests the path without a card",
+			"%s cannot send at a set time: it refuses ETF offload", etf->device);
 	if (rc == -EPERM)
 		return err_unsupported(err, rc, "run as root, or with CAP_NET_ADMIN",
 				       "not permitted to set a queueing discipline");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The ETF queueing discipline on one queue of a network device, and what was there before. */
+/* Sets the ETF queueing discipline on one queue of a network device, and how to undo that. */
 #ifndef SUBTICK_SYS_QDISC_H
 #define SUBTICK_SYS_QDISC_H
 
@@ -9,7 +9,7 @@
 #include "base/err.h"
 #include "sys/rtnl.h"
 
-/* Packets of sockets with this SO_PRIORITY go through ETF where a device has several queues. */
+/* On a device with several queues, packets of sockets with this SO_PRIORITY go through ETF. */
 #define QDISC_ETF_PRIORITY 3
 
 struct qdisc_etf {
@@ -21,11 +21,11 @@ struct qdisc_etf {
 };
 
 /*
- * The message that brings back the root as it is now. Refuses trees and what has classes, which
- * have no such message.
+ * Builds the message that restores the current root discipline. Refuses trees and disciplines with
+ * classes, because one message cannot restore them.
  */
 int qdisc_undo(int ifindex, struct rtnl_request *ret_undo, struct err *err);
-/* Pure part of it: kind and options from one dumped message, to be called for each. */
+/* The pure part of it: call qdisc_look() for each dumped message. */
 struct qdisc_found {
 	int ifindex;
 	bool root, own, tree;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Talks to rtnetlink. */
+/* Sends requests to rtnetlink and reads the replies. */
 #include "sys/rtnl.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* One request to rtnetlink and its answer. */
+/* Requests to rtnetlink and their replies. */
 #ifndef SUBTICK_SYS_RTNL_H
 #define SUBTICK_SYS_RTNL_H
 
@@ -23,9 +23,9 @@ void rtnl_init(struct rtnl_request *request, int type, int flags, size_t body);
 struct rtattr *rtnl_attr(struct rtnl_request *request, int type, const void *data, size_t len);
 void rtnl_nest_end(struct rtnl_request *request, struct rtattr *nest);
 
-/* Sends @message, which asks for an acknowledgement, and returns the kernel's 0 or -errno. */
+/* Sends @message, which must ask for an acknowledgement; returns the kernel's 0 or -errno. */
 int rtnl_talk(const struct nlmsghdr *message);
-/* Sends a dump request and hands every message to @each until it returns other than 0. */
+/* Sends a dump request and calls @each for every message until it returns nonzero. */
 int rtnl_dump(const struct nlmsghdr *message,
 	      int (*each)(const struct nlmsghdr *message, void *arg), void *arg);
 

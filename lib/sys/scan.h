@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reading numbers off a bounded line, strictly: what the parsers of this room share. */
+/* Strict parsing of words and numbers in a bounded line, shared by the parsers here. */
 #ifndef SUBTICK_SYS_SCAN_H
 #define SUBTICK_SYS_SCAN_H
 
@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* What is left of a line; @pos == @end when it is used up. */
+/* The unread part of a line; @pos == @end at its end. */
 struct scan {
 	const char *pos;
 	const char *end;
@@ -56,8 +56,8 @@ static inline int scan_u64(struct scan *scan, uint64_t *ret_value)
 }
 
 /*
- * Takes the next line off @text, without its newline. False at the end; a last line without a
- * newline was cut off somewhere in a number and sets @ret_cut.
+ * Reads the next line of @text, without its newline. False at the end. @ret_cut: the last line has
+ * no newline, so it may be cut off in the middle of a number.
  */
 static inline bool scan_line(struct scan *text, struct scan *ret_line, bool *ret_cut)
 {
@@ -74,8 +74,8 @@ static inline bool scan_line(struct scan *text, struct scan *ret_line, bool *ret
 }
 
 /*
- * The blank-separated numbers up to the end of the line. The first @max are stored; more are
- * checked and counted. Returns how many there were, or -errno.
+ * Reads the blank-separated numbers up to the end of the line. Stores the first @max; more are
+ * checked and counted. Returns how many there are, or -errno.
  */
 static inline int scan_columns(struct scan *line, uint64_t *cols, int max)
 {

@@ -9,8 +9,8 @@
 #include "sys/scan.h"
 
 /*
- * Versions 15 to 17 differ in the domain lines only; 14 had three more sched_yield counters in
- * front of the others (Documentation/scheduler/sched-stats.rst).
+ * Versions 15 to 17 differ in the domain lines only; 14 has three more sched_yield counters before
+ * the others (Documentation/scheduler/sched-stats.rst).
  */
 #define SCHEDSTAT_COLS	   9
 #define SCHEDSTAT_COLS_V14 12
@@ -77,7 +77,7 @@ int schedstat_parse(const char *text, size_t len, struct schedstat_cpu *cpus, un
 	while (scan_line(&rest, &line, &cut)) {
 		if (cut)
 			return -EINVAL;
-		/* The timestamp and the domain lines are not ours. */
+		/* Skip the timestamp and the domain lines. */
 		if (!scan_word(&line, "cpu"))
 			continue;
 		rc = schedstat_parse_cpu(&line, nr_cols, cpus, nr_cpus);
@@ -103,7 +103,7 @@ int schedstat_open(struct schedstat *stat, const char *root, struct err *err)
 
 int schedstat_read(struct schedstat *stat, struct schedstat_cpu *cpus, unsigned int nr_cpus)
 {
-	/* The kernel gives one page at most per read. */
+	/* The kernel returns at most one page per read. */
 	int rc = sys_text_read(&stat->text, false);
 
 	return rc ? rc : schedstat_parse(stat->text.buf, stat->text.len, cpus, nr_cpus);

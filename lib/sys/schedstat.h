@@ -11,8 +11,8 @@
 #include "sys/file.h"
 
 struct schedstat_cpu {
-	uint64_t run_ns;  /* tasks other than idle ran; interrupts on top of them included */
-	uint64_t wait_ns; /* tasks waited to run; many at once add up */
+	uint64_t run_ns;  /* time that tasks other than idle ran, including interrupts on top */
+	uint64_t wait_ns; /* time that tasks waited to run, summed over tasks */
 	uint64_t slices;
 	bool present; /* false: the CPU has no line, it is offline */
 };
@@ -24,7 +24,7 @@ struct schedstat {
 /*
  * Fills cpus[0 … nr_cpus-1]; lines of higher CPUs are checked and left out. -EINVAL for text that
  * is not /proc/schedstat or is cut off, -EPROTONOSUPPORT for a version other than 14–17, -ERANGE
- * for a number beyond 64 bits. @cpus is then void.
+ * for a number beyond 64 bits. On failure the content of @cpus is undefined.
  */
 int schedstat_parse(const char *text, size_t len, struct schedstat_cpu *cpus, unsigned int nr_cpus);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Trace instances, and the guard that outlives us to remove them. */
+/* Trace instances, and the guard process that removes them if we die. */
 #include "sys/tracefs.h"
 
 #include <dirent.h>
@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "sys/file.h"
+#include "sys/mountinfo.h"
 
 #define BUFFER_KB    "64"
 #define REMOVE_TRIES 200 /* of 10 ms */
@@ -28,21 +29,34 @@ static int write_text(const char *path, const char *text)
 	return rc;
 }
 
-int tracefs_root(char *root, size_t size, struct err *err)
+int tracefs_find(const char *root, char *buf, size_t size)
 {
-	static const char *const roots[] = {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"};
+	/* Debugfs mounts it below itself as soon as somebody looks for a file in it. */
+	static const char *const usual[] = {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"};
 	char path[TRACEFS_PATH];
 
-	for (size_t i = 0; i < sizeof(roots) / sizeof(*roots); i++) {
-		snprintf(path, sizeof(path), "%s/events", roots[i]);
-		if (sys_exists(NULL, path)) {
-			snprintf(root, size, "%s", roots[i]);
+	for (size_t i = 0; i < sizeof(usual) / sizeof(*usual); i++) {
+		snprintf(path, sizeof(path), "%s/events", usual[i]);
+		if (sys_exists(root, path)) {
+			snprintf(buf, size, "%s", usual[i]);
 			return 0;
 		}
 	}
+	return mountinfo_find(root, "tracefs", buf, size);
+}
+
+int tracefs_root(char *root, size_t size, struct err *err)
+{
+	char path[2 * TRACEFS_PATH];
+
+	if (!tracefs_find(NULL, root, size)) {
+		snprintf(path, sizeof(path), "%s/events", root);
+		if (sys_exists(NULL, path))
+			return 0;
+	}
 	if (geteuid())
 		return err_unsupported(err, -EACCES, "run as root",
-				       "the trace events can't be reached as this user");
+				       "this user may not access tracefs");
 	return err_unsupported(err, -ENOENT, "mount -t tracefs tracefs /sys/kernel/tracing",
 			       "tracefs is not mounted, or this kernel has no CONFIG_TRACING");
 }
@@ -109,7 +123,7 @@ static int instance_enable(const struct trace_instance *instance, bool on)
 	return instance_write(instance, file, on ? "1" : "0");
 }
 
-/* The directory is busy for a moment while an event is being switched off or a file is open. */
+/* Retries: the directory is busy while an event is being switched off or a file is open. */
 static int instance_remove(const struct trace_instance *instance)
 {
 	for (int try = 0; try < REMOVE_TRIES; try++) {
@@ -137,7 +151,8 @@ int trace_instance_open(struct trace_instance *instance, const char *root, const
 	snprintf(instance->group, sizeof(instance->group), "%s", group);
 	rc = guard_start(&instance->guard, -1, undo_instance, instance);
 	if (rc)
-		return err_set(err, rc, "cannot start the guard of the trace events: %s",
+		return err_set(err, rc,
+			       "cannot start the process that removes the trace instance: %s",
 			       strerror(-rc));
 	if (mkdir(instance->path, 0700)) {
 		rc = -errno;
@@ -161,6 +176,6 @@ int trace_instance_enable(struct trace_instance *instance, bool on, struct err *
 
 int trace_instance_close(struct trace_instance *instance)
 {
-	/* The guard has done it unless it was killed itself. */
+	/* The guard removes it; if the guard was killed, we do. */
 	return guard_undo(&instance->guard) ? instance_remove(instance) : 0;
 }

@@ -12,14 +12,14 @@
 #include <time.h>
 #include <unistd.h>
 
-/* IEEE 802.1 local experimental EtherType 1: no protocol takes it for its own. */
+/* IEEE 802.1 local experimental EtherType 1: no protocol uses it. */
 #define TXTIME_ETHERTYPE 0x88b5
 
 int txtime_open(int ifindex, int priority, struct err *err)
 {
 	struct sock_txtime txtime = {.clockid = CLOCK_TAI, .flags = SOF_TXTIME_REPORT_ERRORS};
 	struct sockaddr_ll address = {.sll_family = AF_PACKET, .sll_ifindex = ifindex};
-	/* Protocol 0: sends, and receives nothing that would wake anybody. */
+	/* Protocol 0: the socket only sends; receiving would wake a core. */
 	int fd = socket(AF_PACKET, SOCK_DGRAM | SOCK_CLOEXEC, 0), rc;
 
 	if (fd < 0 && errno == EPERM)

@@ -8,11 +8,11 @@
 
 #include "base/err.h"
 
-/* A packet socket on @ifindex whose packets carry a time of CLOCK_TAI. */
+/* Opens a packet socket on @ifindex whose packets carry a launch time of CLOCK_TAI. */
 int txtime_open(int ifindex, int priority, struct err *err);
 /* Queues one small packet; it leaves at @launch_tai_ns. */
 int txtime_send(int fd, int ifindex, uint64_t launch_tai_ns);
-/* How many packets since the last call were dropped because they came too late or too early. */
+/* How many packets since the last call were dropped because they missed their launch time. */
 int txtime_missed(int fd);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Makes veth pairs through rtnetlink, so that no ip(8) is needed in a guest or container. */
+/* Creates veth pairs through rtnetlink: a guest or container may not have ip(8). */
 #include "sys/veth.h"
 
 #include <arpa/inet.h>

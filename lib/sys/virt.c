@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Finds out about hypervisors and containers from what they leave in /proc and /sys. */
+/* Detects hypervisors and containers by their traces in /proc, /sys and /run. */
 #include "sys/virt.h"
 
 #include <limits.h>
@@ -25,7 +25,7 @@ static bool has_word(const char *text, const char *end, const char *word)
 	return false;
 }
 
-/* 1 if the processor says that it is virtual, 0 if not, negative if it says nothing. */
+/* 1 if the processor reports a hypervisor, 0 if not, negative if unknown. */
 static int virt_cpuinfo(const char *root)
 {
 	struct sys_text text;
@@ -50,15 +50,15 @@ static int virt_cpuinfo(const char *root)
 static bool virt_found(struct virt *virt, const char *name, const char *evidence)
 {
 	virt->kind = VIRT_GUEST;
-	/* A device tree may say more than fits; its beginning names the hypervisor. */
+	/* The text of a device tree may be longer; its beginning names the hypervisor. */
 	snprintf(virt->name, sizeof(virt->name), "%.*s", (int)sizeof(virt->name) - 1, name);
 	snprintf(virt->evidence, sizeof(virt->evidence), "%s", evidence);
 	return true;
 }
 
 /*
- * Clouds put their names on their bare-metal machines too: DMI names a hypervisor that is known
- * to be there, and is proof by itself only for vendors that sell nothing but virtual machines.
+ * The name of a hypervisor by DMI. Only the names of hypervisors prove that there is one. Clouds
+ * put their names on bare-metal machines, too, so those count only if a hypervisor is known.
  */
 static bool virt_dmi(const char *root, struct virt *virt)
 {
@@ -109,7 +109,7 @@ static bool virt_device_tree(const char *root, struct virt *virt)
 	if (sys_read_file(root, "/proc/device-tree/compatible", text, sizeof(text)) > 0 &&
 	    !strcmp(text, "linux,dummy-virt"))
 		return virt_found(virt, "", "device tree: linux,dummy-virt");
-	/* Firmware is called with SMC; HVC calls a hypervisor. */
+	/* PSCI calls go to firmware with SMC, to a hypervisor with HVC. */
 	if (sys_read_file(root, "/proc/device-tree/psci/method", text, sizeof(text)) > 0 &&
 	    !strcmp(text, "hvc"))
 		return virt_found(virt, "", "device tree: psci by hvc");
@@ -166,7 +166,7 @@ void virt_read(const char *root, const char *machine, struct virt *ret_virt)
 		virt_found(&virt, "", "/proc/cpuinfo: hypervisor");
 	else if (flag == 0)
 		virt.kind = VIRT_NONE;
-	/* Xen's dom0 has no hypervisor flag and yet shares its cores. */
+	/* Xen's dom0 has no hypervisor flag, but shares its cores. */
 	if (sys_read_file(root, "/sys/hypervisor/type", text, sizeof(text)) > 0)
 		virt_found(&virt, !strcmp(text, "xen") ? "Xen" : text, "/sys/hypervisor/type");
 	else if (flag != 0 && !virt_dmi(root, &virt))

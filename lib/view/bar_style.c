@@ -4,8 +4,8 @@
 
 static const struct {
 	enum metric_id id;
-	struct bar_style glyph;
-} glyphs[] = {
+	struct bar_style look;
+} known[] = {
 	{M_TASK_RATIO, {"█", "#", STYLE_GREEN}},
 	{M_HARDIRQ_RATIO, {"▓", "%", STYLE_RED}},
 	{M_SOFTIRQ_ON_IDLE_RATIO, {"▒", "=", STYLE_YELLOW}},
@@ -23,9 +23,9 @@ struct bar_style bar_style_of(const struct table *table, size_t col, char letter
 	static const enum style styles[] = {STYLE_GREEN,   STYLE_RED,  STYLE_YELLOW,
 					    STYLE_MAGENTA, STYLE_BLUE, STYLE_CYAN};
 
-	for (size_t i = 0; i < sizeof(glyphs) / sizeof(glyphs[0]); i++)
-		if (table->cols[col].metric == metric_get(glyphs[i].id))
-			return glyphs[i].glyph;
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (table->cols[col].metric == metric_get(known[i].id))
+			return known[i].look;
 	letter[0] = 'A' + (col - table->bar_first) % 26;
 	letter[1] = '\0';
 	return (struct bar_style){letter, letter, styles[(col - table->bar_first) % 6]};

@@ -31,7 +31,7 @@ struct bar_style {
 	enum style style;
 };
 
-/* What has no glyph of its own gets a letter, written to @letter, in the order of the columns. */
+/* What has no look of its own gets a letter, written to @letter, in the order of the columns. */
 struct bar_style bar_style_of(const struct table *table, size_t col, char letter[2]);
 
 /* The escape sequence that begins @style; "" for STYLE_PLAIN. */

@@ -136,7 +136,7 @@ static int csv_find(const struct csv *csv, const char *key)
 	return -1;
 }
 
-static bool csv_key_taken(const struct report *report, const char *key)
+static bool csv_key_used(const struct report *report, const char *key)
 {
 	return !strcmp(key, "time_unix_ns") || !strcmp(key, "window_ns") ||
 	       !strcmp(key, "source") || (report->nr_tables > 1 && !strcmp(key, "table")) ||
@@ -161,7 +161,7 @@ static int csv_collect(struct csv *csv, const struct report *report)
 			if (csv_find(csv, key) >= 0)
 				continue;
 			csv->cols[csv->nr++] = (struct csv_col){
-				.prefix = csv_key_taken(report, key) ? table->key : NULL,
+				.prefix = csv_key_used(report, key) ? table->key : NULL,
 				.key = key,
 			};
 		}

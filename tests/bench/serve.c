@@ -10,6 +10,7 @@
 #include "measure/runq/window.h"
 #include "serve/body.h"
 #include "serve/collectors.h"
+#include "serve/runq.h"
 #include "view/prom.h"
 
 #define ROUNDS 7
@@ -103,7 +104,7 @@ static struct body *render(const struct series *copy, enum prom_format format, b
 
 static void bench_size(unsigned int nr)
 {
-	double add[ROUNDS], copying[ROUNDS], text[ROUNDS], packed[ROUNDS];
+	double add[ROUNDS], copying[ROUNDS], text[ROUNDS], gzipped[ROUNDS];
 	size_t bytes = 0, small = 0, before = mallinfo2().uordblks, held;
 	struct series copy[FAMILY_NR] = {0};
 	struct config config;
@@ -134,14 +135,14 @@ static void bench_size(unsigned int nr)
 		body_put(body);
 		start = cpu_ns();
 		body = render(copy, PROM_OPENMETRICS, true);
-		packed[i] = (cpu_ns() - start) / 1e6;
+		gzipped[i] = (cpu_ns() - start) / 1e6;
 		small = body ? body->len : 0;
 		body_put(body);
 		store_copy_done(&store);
 	}
 	held = mallinfo2().uordblks - before;
-	printf("%7u %12zu %12zu %10.2f %10.2f %10.2f %10.2f %10.1f\n", nr, bytes, small, median(add),
-	       median(copying), median(text), median(packed), held / 1048576.0);
+	printf("%7u %12zu %12zu %10.2f %10.2f %10.2f %10.2f %10.1f\n", nr, bytes, small,
+	       median(add), median(copying), median(text), median(gzipped), held / 1048576.0);
 	for (int id = 0; id < FAMILY_NR; id++)
 		series_copy_free(&copy[id]);
 	store_free(&store);

@@ -12,21 +12,21 @@ static void fuzz_pack(const char *text, size_t len)
 	size_t piece = len ? 1 + (unsigned char)text[0] * 7 : 1, rounds = 1 + len % 40;
 	size_t room = rounds * (fast_gzip_bound(len) + (len / piece + 1) * FAST_GZIP_SLACK) + 2 * FAST_GZIP_SLACK;
 	unsigned char *out = malloc(room), *back = malloc(rounds * len + 1);
-	struct fast_gzip *pack = malloc(sizeof(*pack));
+	struct fast_gzip *gzip = malloc(sizeof(*gzip));
 	z_stream z = {0};
 	size_t used;
 
-	FUZZ_CHECK(out && back && pack);
-	used = fast_gzip_begin(pack, out);
+	FUZZ_CHECK(out && back && gzip);
+	used = fast_gzip_begin(gzip, out);
 	for (size_t round = 0; round < rounds; round++)
 		for (size_t at = 0; at < len; at += piece) {
 			size_t now = len - at < piece ? len - at : piece;
-			size_t got = fast_gzip_add(pack, text + at, now, out + used);
+			size_t got = fast_gzip_add(gzip, text + at, now, out + used);
 
 			FUZZ_CHECK(got <= fast_gzip_bound(now));
 			used += got;
 		}
-	used += fast_gzip_end(pack, out + used);
+	used += fast_gzip_end(gzip, out + used);
 	z.next_in = out;
 	z.avail_in = used;
 	z.next_out = back;
@@ -37,7 +37,7 @@ static void fuzz_pack(const char *text, size_t len)
 	for (size_t round = 0; len && round < rounds; round++)
 		FUZZ_CHECK(!memcmp(back + round * len, text, len));
 	inflateEnd(&z);
-	free(pack);
+	free(gzip);
 	free(back);
 	free(out);
 }

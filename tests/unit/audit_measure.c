@@ -65,7 +65,7 @@ static void no_tick(void **state)
 }
 
 /* Ticks of 4 ms; every @late-th is seen anywhere within the next, as by a reader who has to wait. */
-static void take_ticks(struct audit_findings *f, size_t nr, unsigned int late, double reader)
+static void collect_ticks(struct audit_findings *f, size_t nr, unsigned int late, double reader)
 {
 	struct audit_watch watch = {
 		.wall_ns = 1000000000, .cpu_ns = (uint64_t)(1e9 * reader), .reads = 100000};
@@ -91,13 +91,13 @@ static void clear_ticks_only(void **state)
 {
 	struct audit_findings f;
 
-	take_ticks(&f, 200, 0, 0.9);
+	collect_ticks(&f, 200, 0, 0.9);
 	assert_true(f.tick_known && f.hz == 250 && f.phase_known && !f.tick_unclear);
-	take_ticks(&f, 200, 4, 0.9);
+	collect_ticks(&f, 200, 4, 0.9);
 	assert_true(!f.tick_known && f.tick_unclear);
-	take_ticks(&f, 200, 0, 0.4);
+	collect_ticks(&f, 200, 0, 0.4);
 	assert_true(!f.tick_known && f.tick_unclear);
-	take_ticks(&f, 20, 0, 0.9);
+	collect_ticks(&f, 20, 0, 0.9);
 	assert_true(!f.tick_known && f.tick_unclear);
 	assert_int_equal(audit_regime(&f), AUDIT_UNKNOWN);
 }

@@ -16,7 +16,7 @@ static struct cpu_load *open_procidle(void)
 	return load;
 }
 
-static void nap(void)
+static void sleep_50ms(void)
 {
 	struct timespec ts = {.tv_nsec = 50000000};
 
@@ -33,7 +33,7 @@ static void test_figures(void **state)
 	assert_true(cpu_load_nr(load) >= 1);
 	/* One sample is no window. */
 	assert_true(cpu_load_get(load, 0) == -1.0f);
-	nap();
+	sleep_50ms();
 	cpu_load_update(load);
 	for (int cpu = 0; cpu < cpu_load_nr(load); cpu++) {
 		float busy = cpu_load_get(load, cpu);
@@ -51,7 +51,7 @@ static void test_range(void **state)
 	struct cpu_load_split split;
 
 	(void)state;
-	nap();
+	sleep_50ms();
 	cpu_load_update(load);
 	assert_true(cpu_load_get(load, -1) == -1.0f);
 	assert_true(cpu_load_get(load, cpu_load_nr(load)) == -1.0f);

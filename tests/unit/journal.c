@@ -219,13 +219,13 @@ static void killed_child(const struct tree *tree, bool kill_guard)
 static void test_killed_guard_restores(void **state)
 {
 	const struct tree *tree = *state;
-	struct timespec nap = clock_timespec(10 * NSEC_PER_MSEC);
+	struct timespec delay = clock_timespec(10 * NSEC_PER_MSEC);
 	char value[8] = "0";
 
 	killed_child(tree, false);
 	/* The guard needs a moment; nobody else touches the files. */
 	for (int i = 0; i < 500 && value[0] != '1'; i++) {
-		nanosleep(&nap, NULL);
+		nanosleep(&delay, NULL);
 		sys_read_file(tree->root, CPU_DIR "/cpu0/online", value, sizeof(value));
 	}
 	for (int i = 0; i < 100; i++) {
@@ -233,7 +233,7 @@ static void test_killed_guard_restores(void **state)
 
 		if (!sys_read_file(tree->root, "/run/subtick/restore", text, sizeof(text)))
 			break;
-		nanosleep(&nap, NULL);
+		nanosleep(&delay, NULL);
 	}
 	disables_are(tree, "00000010");
 	online_is(tree, 0, "1");
@@ -315,7 +315,7 @@ static void test_journal_odd(void **state)
 	assert_int_equal(truncate(path, (16 << 20) + 1), 0);
 	assert_int_equal(journal_replay(tree->root), -EIO);
 	assert_int_equal(journal_open(&r, tree->root, &err), -EIO);
-	assert_non_null(strstr(err.what, "remove it"));
+	assert_non_null(strstr(err.what, "remove that file"));
 	/* Longer than a few bytes: still there. */
 	assert_int_equal(sys_read_file(tree->root, "/run/subtick/restore", text, sizeof(text)),
 			 -ENOSPC);

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "measure/runq/window.h"
 #include "serve/load.h"
+#include "serve/runq.h"
 #include "test.h"
 
 static struct config config;
@@ -44,6 +45,7 @@ static void absorb_load(uint64_t window_ns, uint64_t task_ns, uint32_t flags)
 		.shown = {{"bpf", cpu}, {"procstat", shown}},
 		.nr_shown = 2,
 		.cpu_vecs = vecs,
+		.losses = {5, 6, LOAD_NO_LOSS, 8, LOAD_NO_LOSS},
 	};
 
 	cpuset_add(&w.cpus, 3);
@@ -94,6 +96,11 @@ static void test_load(void **state)
 			 SERIES_NONE);
 	assert_int_equal(series_find(&store.series[F_CPU_CLOSURE], "cpu=\"2\""), SERIES_NONE);
 	assert_int_equal(store.series[F_SOFTIRQ].nr, 1);
+	/* Losses are totals already, and only of what the source can lose. */
+	assert_int_equal(word(F_LOSS, "collector=\"load\",kind=\"torn\"", 0), 5);
+	assert_int_equal(word(F_LOSS, "collector=\"load\",kind=\"odd_edges\"", 0), 6);
+	assert_int_equal(word(F_LOSS, "collector=\"load\",kind=\"recursion_misses\"", 0), 8);
+	assert_int_equal(store.series[F_LOSS].nr, 3);
 	/* A window without a figure adds nothing but is counted. */
 	absorb_load(1000000000, 0, LOAD_TORN);
 	assert_true(word(F_CPU, "cpu=\"3\",context=\"task\"", 0) == 7777777777780);
@@ -108,7 +115,7 @@ static void test_load(void **state)
 
 static bool meter_fails;
 
-/* A meter that has lost 5 and 7 since its start, and knows one thing that is no loss. */
+/* A meter that has lost 5 and 7 since its start. */
 static int lossy_read(struct meter *meter, struct report **ret_report, struct err *err)
 {
 	struct report *report;
@@ -119,28 +126,23 @@ static int lossy_read(struct meter *meter, struct report **ret_report, struct er
 	report = report_new("lossy");
 	report_source(report, "made up");
 	report->time_unix_ns = 77;
-	value_u64(report_quality(report, M_TORN_TOTAL), 5);
-	value_u64(report_quality(report, M_TABLE_FULL_TOTAL), 7);
-	value_f64(report_quality(report, M_CLOSURE_MAX_RATIO), 0.5);
-	report_quality(report, M_ODD_EDGES_TOTAL);
 	*ret_report = report;
 	return 0;
 }
 
-static void nothing(struct store *to, const struct config *from, const struct meter *meter,
-		    const struct report *report)
+static void lossy_absorb(struct store *to, const struct config *from, const struct meter *meter)
 {
-	(void)to;
 	(void)from;
 	(void)meter;
-	(void)report;
+	store_loss(to, "lossy", "torn", 5);
+	store_loss(to, "lossy", "table_full", 7);
 }
 
-/* Losses are totals already: set, not added up. What is unknown is not 0. */
+/* Losses are totals already: set, not added up. */
 static void test_losses(void **state)
 {
 	static const struct meter_ops ops = {.read = lossy_read};
-	static const struct collector_ops lossy = {.name = "lossy", .absorb = nothing};
+	static const struct collector_ops lossy = {.name = "lossy", .absorb = lossy_absorb};
 	struct meter meter = {.ops = &ops};
 	struct collector collector = {.ops = &lossy, .meter = &meter};
 	struct err err = {0};

@@ -19,18 +19,18 @@ static uint32_t draw(void)
 
 static size_t pack_all(const unsigned char *text, size_t len, size_t piece, unsigned char *out)
 {
-	struct fast_gzip *pack = test_malloc(sizeof(*pack));
-	size_t used = fast_gzip_begin(pack, out);
+	struct fast_gzip *gzip = test_malloc(sizeof(*gzip));
+	size_t used = fast_gzip_begin(gzip, out);
 
 	for (size_t at = 0; at < len; at += piece) {
 		size_t now = len - at < piece ? len - at : piece;
-		size_t got = fast_gzip_add(pack, text + at, now, out + used);
+		size_t got = fast_gzip_add(gzip, text + at, now, out + used);
 
 		assert_true(got <= fast_gzip_bound(now));
 		used += got;
 	}
-	used += fast_gzip_end(pack, out + used);
-	test_free(pack);
+	used += fast_gzip_end(gzip, out + used);
+	test_free(gzip);
 	return used;
 }
 

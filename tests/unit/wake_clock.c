@@ -28,7 +28,7 @@ static int64_t card_at(const struct card *card, int64_t system_ns)
 }
 
 /* Readings of random width, the card latched anywhere within each. */
-static void take_fix(const struct card *card, int64_t at, int64_t width, struct wake_clock_fix *fix)
+static void read_fix(const struct card *card, int64_t at, int64_t width, struct wake_clock_fix *fix)
 {
 	struct wake_clock_sample samples[SAMPLES];
 
@@ -72,8 +72,8 @@ static void test_drift_and_jitter(void **state)
 			struct wake_clock_map map;
 
 			end = begin + 4000000000ll;
-			take_fix(&card, begin, 1400, &map.a);
-			take_fix(&card, end, 1400, &map.b);
+			read_fix(&card, begin, 1400, &map.a);
+			read_fix(&card, end, 1400, &map.b);
 			for (int i = 0; i < 100; i++) {
 				int64_t system = begin + random_below(end - begin);
 				int64_t device = card_at(&card, system);

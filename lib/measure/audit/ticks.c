@@ -91,7 +91,7 @@ static int run_load(const struct audit_opts *opts, const struct audit_env *env,
 static void judge_irq(struct audit_findings *f, const struct counter_edges *irq)
 {
 	/* Too few say nothing: 32 random stamps have a coherence of about 0.18. */
-	f->irq_known = f->tick_known && irq->nr >= PERIOD_MIN_INCREMENTS;
+	f->irq_known = f->tick_known && irq->nr >= TICK_FIT_MIN_INCREMENTS;
 	if (f->irq_known)
 		f->irq_coherence = tick_fit_coherence(irq->stamps, irq->nr, (double)f->tick_ns, NULL);
 }

@@ -126,7 +126,7 @@ int audit_watch(unsigned int cpu, uint64_t length_ns, bool urgent, struct counte
 /* No tick among too few increments, or with a reader that came too late to see one, is no news. */
 static const char *tick_unclear(const struct counter_edges *busy, const struct audit_watch *watch)
 {
-	if (busy->nr < PERIOD_MIN_INCREMENTS)
+	if (busy->nr < TICK_FIT_MIN_INCREMENTS)
 		return watch->stopped ? "it was stopped early" : "the columns moved too seldom";
 	if (watch->cpu_ns < watch->wall_ns / 2)
 		return "other tasks had the reader's core";
@@ -138,18 +138,18 @@ static const char *tick_unclear(const struct counter_edges *busy, const struct a
 void audit_judge_tick(struct audit_findings *f, const struct counter_edges *busy,
 		     const struct audit_watch *watch)
 {
-	struct tick_fit period;
-	bool found = tick_fit_find(busy, &period);
+	struct tick_fit fit;
+	bool found = tick_fit_find(busy, &fit);
 
 	f->tick_looked = true;
 	f->tick_unclear = tick_unclear(busy, watch);
-	if (found && period.coherence < AUDIT_SURE_TICK && !f->tick_unclear)
+	if (found && fit.coherence < AUDIT_SURE_TICK && !f->tick_unclear)
 		f->tick_unclear = "the columns moved on no clear tick";
 	/* One that was found among what is not clear may be a fraction of the tick. */
 	f->tick_known = found && !f->tick_unclear;
 	if (!f->tick_known)
 		return;
-	f->hz = (unsigned int)lround(period.hz);
+	f->hz = (unsigned int)lround(fit.hz);
 	f->tick_ns = tick_fit_tick_ns(f->hz);
 	f->phase_known = true;
 	/* Once more on the kernel's own period: a rate such as 300 leaves a remainder. */

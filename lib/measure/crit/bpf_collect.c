@@ -41,7 +41,7 @@ static void subtract_overhead(struct crit_worker *w, enum crit_op op, size_t nr_
 }
 
 /* Everything is copied as it comes: the slot belongs to the next chunk. */
-static int take(struct crit_worker *w, enum crit_op op, const volatile bool *stop)
+static int collect(struct crit_worker *w, enum crit_op op, const volatile bool *stop)
 {
 	const struct crit_slot *slot = &w->engine->slots[w->index];
 	size_t nr = w->opts->nr_samples, nr_empty = 0, nr_batch = 0;
@@ -73,7 +73,7 @@ void crit_worker_run(void *worker, const volatile bool *stop)
 
 	for (int op = 0; op < CRIT_NR_OPS && !w->err; op++)
 		if (w->engine->prog_fd[op] >= 0)
-			w->err = take(w, op, stop);
+			w->err = collect(w, op, stop);
 	for (int op = 0; op < CRIT_NR_OPS && !w->err; op++)
 		if (w->engine->prog_fd[op] >= 0)
 			w->err = tb_summarise(w->value[op], w->opts->nr_samples, &w->summary[op]);

@@ -19,7 +19,7 @@ enum gate {
 	GATE_CANCELLED,
 };
 
-struct crew {
+struct pinned_threads {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	enum gate gate;
@@ -28,31 +28,31 @@ struct crew {
 	void (*run)(void *arg, const volatile bool *stop);
 };
 
-struct member {
-	struct crew *crew;
+struct pinned_thread {
+	struct pinned_threads *threads;
 	pthread_t thread;
 	void *arg;
 };
 
-static void *member_main(void *data)
+static void *thread_main(void *data)
 {
-	struct member *member = data;
-	struct crew *crew = member->crew;
+	struct pinned_thread *self = data;
+	struct pinned_threads *threads = self->threads;
 	enum gate gate;
 
-	pthread_mutex_lock(&crew->lock);
-	crew->waiting++;
-	pthread_cond_broadcast(&crew->changed);
-	while (crew->gate == GATE_SHUT)
-		pthread_cond_wait(&crew->changed, &crew->lock);
-	gate = crew->gate;
-	pthread_mutex_unlock(&crew->lock);
+	pthread_mutex_lock(&threads->lock);
+	threads->waiting++;
+	pthread_cond_broadcast(&threads->changed);
+	while (threads->gate == GATE_SHUT)
+		pthread_cond_wait(&threads->changed, &threads->lock);
+	gate = threads->gate;
+	pthread_mutex_unlock(&threads->lock);
 	if (gate == GATE_OPEN)
-		crew->run(member->arg, &crew->stop);
+		threads->run(self->arg, &threads->stop);
 	return NULL;
 }
 
-static int member_start(struct member *member, unsigned int cpu)
+static int thread_start(struct pinned_thread *self, unsigned int cpu)
 {
 	size_t size = CPU_ALLOC_SIZE(CPUSET_MAX);
 	cpu_set_t *set = CPU_ALLOC(CPUSET_MAX);
@@ -66,41 +66,42 @@ static int member_start(struct member *member, unsigned int cpu)
 	pthread_attr_init(&attr);
 	rc = pthread_attr_setaffinity_np(&attr, size, set);
 	if (!rc)
-		rc = pthread_create(&member->thread, &attr, member_main, member);
+		rc = pthread_create(&self->thread, &attr, thread_main, self);
 	pthread_attr_destroy(&attr);
 	CPU_FREE(set);
 	return -rc;
 }
 
 /* Opens only once every thread has arrived, so that none starts late for having been created late. */
-static void gate_open(struct crew *crew, size_t nr)
+static void gate_open(struct pinned_threads *threads, size_t nr)
 {
-	pthread_mutex_lock(&crew->lock);
-	while (crew->waiting < nr)
-		pthread_cond_wait(&crew->changed, &crew->lock);
-	crew->gate = GATE_OPEN;
-	pthread_cond_broadcast(&crew->changed);
-	pthread_mutex_unlock(&crew->lock);
+	pthread_mutex_lock(&threads->lock);
+	while (threads->waiting < nr)
+		pthread_cond_wait(&threads->changed, &threads->lock);
+	threads->gate = GATE_OPEN;
+	pthread_cond_broadcast(&threads->changed);
+	pthread_mutex_unlock(&threads->lock);
 }
 
-static void gate_cancel(struct crew *crew)
+static void gate_cancel(struct pinned_threads *threads)
 {
-	pthread_mutex_lock(&crew->lock);
-	crew->gate = GATE_CANCELLED;
-	pthread_cond_broadcast(&crew->changed);
-	pthread_mutex_unlock(&crew->lock);
+	pthread_mutex_lock(&threads->lock);
+	threads->gate = GATE_CANCELLED;
+	pthread_cond_broadcast(&threads->changed);
+	pthread_mutex_unlock(&threads->lock);
 }
 
-static void join(struct crew *crew, struct member *members, size_t nr, bool (*stopped)(void))
+static void join(struct pinned_threads *threads, struct pinned_thread *list, size_t nr,
+		 bool (*stopped)(void))
 {
 	for (size_t i = 0; i < nr; i++) {
 		for (;;) {
 			struct timespec until = clock_timespec(clock_unix_ns() + STOP_POLL_NS);
 
-			if (pthread_timedjoin_np(members[i].thread, NULL, &until) != ETIMEDOUT)
+			if (pthread_timedjoin_np(list[i].thread, NULL, &until) != ETIMEDOUT)
 				break;
 			if (stopped && stopped())
-				crew->stop = true;
+				threads->stop = true;
 		}
 	}
 }
@@ -109,18 +110,19 @@ int pinned_run(const struct pinned_job *jobs, size_t nr,
 	     void (*run)(void *arg, const volatile bool *stop), bool (*stopped)(void),
 	     struct err *err)
 {
-	struct crew crew = {.run = run};
-	struct member *members = calloc(nr, sizeof(*members));
+	struct pinned_threads threads = {.run = run};
+	struct pinned_thread *list = calloc(nr, sizeof(*list));
 	size_t started;
 	int rc = 0;
 
-	if (!members)
+	if (!list)
 		return err_set(err, -ENOMEM, "out of memory");
-	pthread_mutex_init(&crew.lock, NULL);
-	pthread_cond_init(&crew.changed, NULL);
+	pthread_mutex_init(&threads.lock, NULL);
+	pthread_cond_init(&threads.changed, NULL);
 	for (started = 0; started < nr; started++) {
-		members[started] = (struct member){.crew = &crew, .arg = jobs[started].arg};
-		rc = member_start(&members[started], jobs[started].cpu);
+		list[started] =
+			(struct pinned_thread){.threads = &threads, .arg = jobs[started].arg};
+		rc = thread_start(&list[started], jobs[started].cpu);
 		if (rc) {
 			err_set(err, rc, "cannot run on CPU %u: %s%s", jobs[started].cpu,
 				strerror(-rc), rc == -EINVAL ? " (is it online and allowed?)" : "");
@@ -128,12 +130,12 @@ int pinned_run(const struct pinned_job *jobs, size_t nr,
 		}
 	}
 	if (rc)
-		gate_cancel(&crew);
+		gate_cancel(&threads);
 	else
-		gate_open(&crew, nr);
-	join(&crew, members, started, stopped);
-	pthread_cond_destroy(&crew.changed);
-	pthread_mutex_destroy(&crew.lock);
-	free(members);
+		gate_open(&threads, nr);
+	join(&threads, list, started, stopped);
+	pthread_cond_destroy(&threads.changed);
+	pthread_mutex_destroy(&threads.lock);
+	free(list);
 	return rc;
 }

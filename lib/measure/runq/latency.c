@@ -25,7 +25,7 @@ static int word_index(const char *word, const char *const *words, const char *wh
 	return err_set(&last_err, -EINVAL, "unknown %s %s", what, word);
 }
 
-static int take_opts(const struct runq_latency_opts *from, struct runq_opts *to)
+static int convert_opts(const struct runq_latency_opts *from, struct runq_opts *to)
 {
 	uint8_t in[HIST_NR];
 	unsigned int bad;
@@ -70,7 +70,7 @@ int runq_latency_open(struct runq_latency **ret, const struct runq_latency_opts 
 				       "struct runq_latency_opts of another version");
 		memcpy(&own, opts, opts->size);
 	}
-	rc = take_opts(&own, &runq);
+	rc = convert_opts(&own, &runq);
 	if (rc)
 		return rc;
 	ctx = calloc(1, sizeof(*ctx));

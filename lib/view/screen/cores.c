@@ -61,9 +61,9 @@ static bool is_shown(const struct table *table, size_t col)
 }
 
 static int legend_item(int cols, struct canvas *canvas, const struct screen_layout *layout, int *at,
-		       int line, struct bar_style glyph, bool ascii, const char *title)
+		       int line, struct bar_style look, bool ascii, const char *title)
 {
-	const char *shape = ascii ? glyph.ascii : glyph.shape;
+	const char *shape = ascii ? look.ascii : look.shape;
 	int width = utf8_width(shape) + 1 + utf8_width(title);
 
 	if (*at && *at + GAP + width > cols) {
@@ -73,7 +73,7 @@ static int legend_item(int cols, struct canvas *canvas, const struct screen_layo
 	*at += *at ? GAP : 0;
 	if (canvas) {
 		int row = layout->legend_top + line;
-		int next = canvas_put(canvas, row, *at, canvas->cols, glyph.style, shape);
+		int next = canvas_put(canvas, row, *at, canvas->cols, look.style, shape);
 
 		canvas_put(canvas, row, next + 1, canvas->cols, STYLE_PLAIN, title);
 	}
@@ -102,10 +102,10 @@ int screen_cores_legend(const struct screen *screen, const struct table *table,
 	}
 	for (size_t col = table->bar_first; col < table->bar_end; col++) {
 		char letter[2];
-		struct bar_style glyph = bar_style_of(table, col, letter);
+		struct bar_style look = bar_style_of(table, col, letter);
 
 		if (is_shown(table, col))
-			line = legend_item(cols, canvas, layout, &at, line, glyph, screen->ascii,
+			line = legend_item(cols, canvas, layout, &at, line, look, screen->ascii,
 					   table->cols[col].title);
 	}
 	if (find_metric(table, M_CMP_PROCSTAT) >= 0)
@@ -123,7 +123,7 @@ static void draw_parts(const struct screen *screen, const struct table *table, s
 	for (size_t col = table->bar_first; col < table->bar_end; col++) {
 		double ratio = ratio_at(table, row, col);
 		char letter[2];
-		struct bar_style glyph = bar_style_of(table, col, letter);
+		struct bar_style look = bar_style_of(table, col, letter);
 		int end;
 
 		if (!(ratio > 0))
@@ -131,8 +131,8 @@ static void draw_parts(const struct screen *screen, const struct table *table, s
 		/* Rounding the running sum, not the parts, keeps the whole bar true. */
 		sum += ratio;
 		end = sum >= 1 ? cells : (int)lrint(sum * cells);
-		canvas_repeat(canvas, y, x + at, end - at, glyph.style,
-			      screen->ascii ? glyph.ascii : glyph.shape);
+		canvas_repeat(canvas, y, x + at, end - at, look.style,
+			      screen->ascii ? look.ascii : look.shape);
 		at = end;
 	}
 }

@@ -27,7 +27,7 @@ void text_bar(const struct view *view, const struct table *table, size_t row, si
 	for (size_t col = table->bar_first; col < table->bar_end; col++) {
 		const struct value *value = table_cell(table, row, col);
 		char letter[2];
-		struct bar_style glyph = bar_style_of(table, col, letter);
+		struct bar_style look = bar_style_of(table, col, letter);
 		size_t end;
 
 		if (value->kind != VALUE_F64 || !(value->f64 > 0))
@@ -37,8 +37,8 @@ void text_bar(const struct view *view, const struct table *table, size_t row, si
 		end = sum >= 1 ? cells : (size_t)lrint(sum * cells);
 		if (end == at)
 			continue;
-		fputs(view->color ? style_sgr(glyph.style) : "", view->out);
-		put_many(view, glyph.shape, end - at);
+		fputs(view->color ? style_sgr(look.style) : "", view->out);
+		put_many(view, look.shape, end - at);
 		fputs(view->color ? SGR_RESET : "", view->out);
 		at = end;
 	}
@@ -60,7 +60,7 @@ void text_bar_legend(struct view *view, const struct table *table)
 		const char *title = table->cols[col].title;
 		size_t width = utf8_width(title) + 2;
 		char letter[2];
-		struct bar_style glyph = bar_style_of(table, col, letter);
+		struct bar_style look = bar_style_of(table, col, letter);
 
 		if (at && view->width > 0 && at + 2 + width > (size_t)view->width) {
 			fputc('\n', view->out);
@@ -69,7 +69,7 @@ void text_bar_legend(struct view *view, const struct table *table)
 			fputs("  ", view->out);
 			at += 2;
 		}
-		text_put(view, style_sgr(glyph.style), glyph.shape);
+		text_put(view, style_sgr(look.style), look.shape);
 		fprintf(view->out, " %s", title);
 		at += width;
 	}

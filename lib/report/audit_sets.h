@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Names of the sets of columns that audit ticks watches: values of "set", which plots choose by. */
+/* Names of the sets of columns that audit ticks watches; plots select rows by them. */
 #ifndef SUBTICK_REPORT_AUDIT_SETS_H
 #define SUBTICK_REPORT_AUDIT_SETS_H
 

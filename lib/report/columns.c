@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* From a plain struct to the cells of a row, as the specifications of its columns say. */
+/* Fills the cells of a row from a plain struct, by the column specifications. */
 #include "report/columns.h"
 
 #include <math.h>
 
-/* Whole numbers stay integers in JSON and CSV; beyond 2^63 a double knows no neighbours anyway. */
+/* Whole numbers become integers in JSON and CSV; from 2^63 on a double is not exact anyway. */
 static void set_f64(struct value *value, double f64, unsigned int flags)
 {
 	if (flags & COLUMN_ROUND)
@@ -95,7 +95,7 @@ static void singles(struct report *report, struct table *table,
 		set(&value, &specs[i], from);
 		if (value.kind == VALUE_NULL && specs[i].flags & COLUMN_OPTIONAL)
 			continue;
-		/* The cell takes over what the value holds. */
+		/* The cell now owns the value's memory. */
 		*single(report, specs[i].metric) = value;
 		if (!report->failed)
 			table->cols[table->nr_cols - 1].data_only =

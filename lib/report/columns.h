@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Columns of a table and where each lies in a plain struct, so that a row is filled in one call. */
+/* Column specifications: which member of a plain struct each column shows. */
 #ifndef SUBTICK_REPORT_COLUMNS_H
 #define SUBTICK_REPORT_COLUMNS_H
 
@@ -9,9 +9,9 @@
 
 #include "report/report.h"
 
-/* What lies at the offset, and which value of it stands for null. */
+/* The type of the member, and which value of it means null. */
 enum column_kind {
-	COLUMN_TABLE, /* nothing: the cell is filled by hand, with table_nested() */
+	COLUMN_TABLE, /* no member: the caller fills the cell with table_nested() */
 	COLUMN_U32,   /* UINT32_MAX is null */
 	COLUMN_U64,   /* UINT64_MAX is null */
 	COLUMN_F64,   /* NaN and infinities are null */
@@ -23,9 +23,9 @@ enum column_kind {
 
 enum column_flag {
 	COLUMN_DATA_ONLY = 1 << 0, /* in JSON and CSV, not in text */
-	COLUMN_INTEGER = 1 << 1,   /* doubles: a whole number from 0 on becomes an integer */
-	COLUMN_ROUND = 1 << 2,	   /* the same, rounded to a whole number first */
-	COLUMN_OPTIONAL = 1 << 3,  /* columns_quality(), columns_fields(): no key instead of null */
+	COLUMN_INTEGER = 1 << 1,   /* doubles: a whole number of 0 or more becomes an integer */
+	COLUMN_ROUND = 1 << 2,	   /* the same, after rounding */
+	COLUMN_OPTIONAL = 1 << 3,  /* columns_quality(), columns_fields(): no key if it is null */
 };
 
 struct column_spec {
@@ -33,7 +33,7 @@ struct column_spec {
 	enum column_kind kind;
 	size_t offset;
 	unsigned int flags;
-	const char *key, *title; /* instead of the metric's: "p99_ns", "p99" */
+	const char *key, *title; /* override the metric's: "p99_ns", "p99" */
 };
 
 #define COLUMN_KIND(type, member) \
@@ -61,19 +61,19 @@ struct column_spec {
 	{                                                         \
 		.metric = (id), .kind = COLUMN_TABLE, __VA_ARGS__ \
 	}
-/* An array of specifications as two arguments: itself and its length. */
+/* An array of specifications and its length, as two arguments. */
 #define COLUMNS(specs) (specs), sizeof(specs) / sizeof((specs)[0])
 
-/* Appends the columns; the number of the first, SIZE_MAX if that failed. */
+/* Appends the columns; returns the number of the first, SIZE_MAX on failure. */
 size_t columns_add(struct table *table, const struct column_spec *specs, size_t nr);
-/* Fills the cells of @row that columns_add() made from @first on. */
+/* Fills the cells of @row; @first is the return value of columns_add(). */
 void columns_fill(struct table *table, size_t row, size_t first, const struct column_spec *specs,
 		  size_t nr, const void *from);
-/* A new row of a table that has these columns first; its number, SIZE_MAX if that failed. */
+/* Adds a row to a table that begins with these columns; returns its number, SIZE_MAX on failure. */
 size_t columns_row(struct table *table, const struct column_spec *specs, size_t nr,
 		   const void *from);
 
-/* Keys of the report's quality, and at its top level. */
+/* Set keys of the report's quality, and at its top level. */
 void columns_quality(struct report *report, const struct column_spec *specs, size_t nr,
 		     const void *from);
 void columns_fields(struct report *report, const struct column_spec *specs, size_t nr,

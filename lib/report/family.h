@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The one list of what the exporter shows: names, types, units and help texts of its families. */
+/* The one list of the exporter's metric families: names, types, units and help texts. */
 #ifndef SUBTICK_REPORT_FAMILY_H
 #define SUBTICK_REPORT_FAMILY_H
 
@@ -13,8 +13,8 @@ enum family_type {
 };
 
 /*
- * X(id, name, type, unit, help). The name lacks the suffix of its type (_total, _info), which the
- * format adds, and ends in its unit: UNIT_NS is shown in seconds.
+ * X(id, name, type, unit, help). The name ends in its unit (UNIT_NS is shown in seconds) and has no
+ * suffix for its type (_total, _info): the format adds that.
  */
 #define FAMILIES(X)                                                                                \
 	X(F_BUILD, "subtick_build", FAMILY_INFO, UNIT_TEXT, "Version of subtick and of the kernel it measures.") \
@@ -27,40 +27,42 @@ enum family_type {
 	X(F_CPU_CLOSURE, "subtick_closure_error_ratio", FAMILY_GAUGE, UNIT_RATIO,                  \
 	  "How far the contexts of the core were from summing to the last window.")                \
 	X(F_PROCSTAT_BUSY, "subtick_procstat_busy_seconds", FAMILY_COUNTER, UNIT_NS,               \
-	  "Busy time of each core as the columns of /proc/stat have it, for comparison.")          \
+	  "Busy time of each core by the columns of /proc/stat, for comparison.")                  \
 	X(F_PROCSTAT_ERROR, "subtick_procstat_error_ratio", FAMILY_GAUGE, UNIT_RATIO,              \
-	  "Busy share by /proc/stat minus the measured one, last window.")                         \
+	  "Busy share by /proc/stat minus the measured one, in the last window.")                  \
 	X(F_SOFTIRQ, "subtick_softirq_seconds", FAMILY_COUNTER, UNIT_NS, "Time in softirqs by vector.") \
 	X(F_SOFTIRQ_RUNS, "subtick_softirq_runs", FAMILY_COUNTER, UNIT_COUNT,                      \
-	  "Times the handler of a softirq vector ran.")                                            \
+	  "How many times the handler of a softirq vector ran.")                                   \
 	X(F_RUNQ, "subtick_runqueue_latency_seconds", FAMILY_HISTOGRAM, UNIT_NS,                   \
-	  "Waits of runnable tasks for a core, by cgroup; every boundary is exact.")               \
+	  "Run-queue latency: waits of runnable tasks for a core, by cgroup; counts at boundaries are exact.") \
 	X(F_RUNQ_CAUSE, "subtick_runqueue_cause_seconds", FAMILY_COUNTER, UNIT_NS,                 \
-	  "The same waits by cause.")                                              \
+	  "Time of the same waits, by cause.")                                                     \
 	X(F_RUNQ_BLAME, "subtick_runqueue_blame_seconds", FAMILY_COUNTER, UNIT_NS,                 \
-	  "Time the tasks of one cgroup waited while those of another had the core.")              \
+	  "Time that the tasks of one cgroup waited while those of another had the core.")         \
 	X(F_RUNQ_FOLDED, "subtick_runqueue_folded", FAMILY_COUNTER, UNIT_COUNT,                    \
-	  "Waits (kind waits) and charges (kind blame) put into the series (other), to bound their number.") \
-	X(F_RUNQ_GROUPS, "subtick_runqueue_cgroups", FAMILY_GAUGE, UNIT_COUNT, "Cgroups that have series of their own.") \
+	  "Waits (kind waits) and charges (kind blame) in the series (other), because of the limits.") \
+	X(F_RUNQ_GROUPS, "subtick_runqueue_cgroups", FAMILY_GAUGE, UNIT_COUNT,                     \
+	  "Number of cgroups with series of their own.")                                           \
 	X(F_WAKE, "subtick_idle_wake_latency_seconds", FAMILY_HISTOGRAM, UNIT_NS,                  \
-	  "From a timer's due time to the core's first sign of life, by requested idle state.")    \
+	  "Wake latency: time from when a timer was due until the idle core ran, by requested idle state.") \
 	X(F_LOSS, "subtick_losses", FAMILY_COUNTER, UNIT_COUNT,                                    \
-	  "What a collector missed, dropped or doubts, by kind; see the key of that name in the JSON.") \
+	  "What a collector lost or doubts, by kind; the JSON has a key of the same name.")        \
 	X(F_UP, "subtick_collector_up", FAMILY_GAUGE, UNIT_BOOL, "Whether the collector works.")   \
 	X(F_UPDATES, "subtick_collector_updates", FAMILY_COUNTER, UNIT_COUNT, "Windows read.")     \
 	X(F_UPDATE_COST, "subtick_collector_cpu_seconds", FAMILY_COUNTER, UNIT_NS,                 \
-	  "CPU time spent on reading windows.")                                                    \
+	  "CPU time spent reading windows.")                                                       \
 	X(F_UPDATE_TIME, "subtick_collector_last_update_seconds", FAMILY_GAUGE, UNIT_NS,           \
 	  "When the last window ended, Unix time.")                                                \
 	X(F_BPF_TIME, "subtick_bpf_run_seconds", FAMILY_COUNTER, UNIT_NS,                          \
-	  "Time in our programs inside the kernel; needs kernel.bpf_stats_enabled.")               \
+	  "Run time of our BPF programs; needs kernel.bpf_stats_enabled.")                         \
 	X(F_BPF_RUNS, "subtick_bpf_runs", FAMILY_COUNTER, UNIT_COUNT,                              \
-	  "Runs of our programs inside the kernel; needs kernel.bpf_stats_enabled.")               \
+	  "Runs of our BPF programs; needs kernel.bpf_stats_enabled.")                             \
 	X(F_BPF_MEMORY, "subtick_bpf_map_bytes", FAMILY_GAUGE, UNIT_BYTES, "Kernel memory of our BPF maps at the start.") \
-	X(F_HTTP_REQUESTS, "subtick_http_requests", FAMILY_COUNTER, UNIT_COUNT, "Answers by status code.") \
+	X(F_HTTP_REQUESTS, "subtick_http_requests", FAMILY_COUNTER, UNIT_COUNT,                    \
+	  "Responses by status code.")                                                             \
 	X(F_HTTP_CONNECTIONS, "subtick_http_connections", FAMILY_GAUGE, UNIT_COUNT, "Open connections.") \
 	X(F_HTTP_CUT, "subtick_http_cut", FAMILY_COUNTER, UNIT_COUNT,                              \
-	  "Connections ended by us: slow (no request in time), full (too many), stalled (does not read).") \
+	  "Connections closed by us: slow (no request in time), full (too many), stalled (does not read).") \
 	X(F_PROC_CPU, "process_cpu_seconds", FAMILY_COUNTER, UNIT_NS, "CPU time of this process, user and system.") \
 	X(F_PROC_RSS, "process_resident_memory_bytes", FAMILY_GAUGE, UNIT_BYTES, "Resident memory of this process.") \
 	X(F_PROC_VIRTUAL, "process_virtual_memory_bytes", FAMILY_GAUGE, UNIT_BYTES, "Virtual memory of this process.") \

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tables and cells of a report by their keys, for views: reports from files may lack any of them. */
+/* Looks up tables and cells of a report by key, for views; a report from a file may lack any. */
 #ifndef SUBTICK_REPORT_FIND_H
 #define SUBTICK_REPORT_FIND_H
 
 #include "report/report.h"
 
-/* NULL where there is none; @report may be NULL. */
+/* NULL if there is none; @report may be NULL. */
 const struct table *report_find(const struct report *report, const char *key);
-/* Never NULL: a null value where there is no such row or column. */
+/* Never NULL: a null value if there is no such row or column. */
 const struct value *table_get(const struct table *table, size_t row, const char *key);
 /* NULL unless it is text. */
 const char *table_str(const struct table *table, size_t row, const char *key);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The one list of names, units and help texts that every view draws from. */
+/* The one list of metrics for all views: names, units and help texts. */
 #ifndef SUBTICK_REPORT_METRICS_H
 #define SUBTICK_REPORT_METRICS_H
 
@@ -7,19 +7,18 @@ enum unit {
 	UNIT_TEXT,
 	UNIT_BOOL,
 	UNIT_COUNT,
-	UNIT_ID,    /* a number that names something: never scaled or summed */
+	UNIT_ID,    /* an identifier: never scaled or summed */
 	UNIT_NS,
 	UNIT_RATIO, /* 0…1; views for people show per cent */
 	UNIT_CYCLES,
 	UNIT_HZ,
 	UNIT_BYTES,
-	UNIT_TABLE, /* the cell holds a table of its own */
+	UNIT_TABLE, /* the cell is a nested table */
 };
 
 /*
- * X(id, key, title, unit, help). The key is what JSON and CSV show and what Prometheus names are
- * made from; it ends in its unit. A dot makes a nested JSON object ("compare.x" is compare:{x}).
- * The title heads a column in text.
+ * X(id, key, title, unit, help). The key is the name in JSON and CSV; it ends in its unit. A dot
+ * makes a nested JSON object ("compare.x" is compare:{x}). The title is the column heading in text.
  */
 #define METRICS(X)                                                                                 \
 	X(M_CPU, "cpu", "CPU", UNIT_ID, "CPU number")                                              \
@@ -43,23 +42,25 @@ enum unit {
 	X(M_STEAL_RATIO, "steal_ratio", "steal", UNIT_RATIO,                                       \
 	  "share in which the hypervisor ran something else although the core had work")           \
 	X(M_UNKNOWN_RATIO, "unknown_ratio", "unknown", UNIT_RATIO,                                 \
-	  "share whose context is not known, such as before the first event of a core")            \
+	  "share whose context is unknown, such as before the first event of a core")              \
 	X(M_CLOSURE_ERROR_RATIO, "closure_error_ratio", "closure", UNIT_RATIO,                     \
 	  "how far the parts are from summing to the window")                                      \
-	X(M_CPU_WINDOW_NS, "window_ns", "window", UNIT_NS, "the window of this CPU, by its own stamps") \
-	X(M_FLAGS, "flags", "flags", UNIT_TEXT, "what to know about this figure; empty when nothing") \
+	X(M_CPU_WINDOW_NS, "window_ns", "window", UNIT_NS,                                         \
+	  "the window of this CPU, by its own timestamps")                                         \
+	X(M_FLAGS, "flags", "flags", UNIT_TEXT,                                                    \
+	  "caveats about this figure; empty if there are none")                                    \
 	X(M_CMP_PROCSTAT, "compare.procstat_busy_ratio", "procstat", UNIT_RATIO,                   \
-	  "busy columns of /proc/stat over the sum of its columns, as mpstat and htop show it")    \
+	  "busy columns of /proc/stat ÷ the sum of its columns, as mpstat and htop show it")       \
 	X(M_CMP_PROCIDLE, "compare.procidle_busy_ratio", "procidle", UNIT_RATIO,                   \
-	  "one minus the idle columns of /proc/stat over wall time")                               \
+	  "1 − idle columns of /proc/stat ÷ wall time")                                            \
 	X(M_CMP_SCHEDSTAT, "compare.schedstat_busy_ratio", "schedstat", UNIT_RATIO,                \
-	  "time tasks ran by /proc/schedstat over wall time")                                      \
+	  "time that tasks ran (/proc/schedstat) ÷ wall time")                                    \
 	X(M_CMP_TASKCLOCK, "compare.taskclock_busy_ratio", "taskclock", UNIT_RATIO,                \
-	  "time between a task's switch in and out over wall time: what task clocks sum to")       \
+	  "time between each task's switch in and out ÷ wall time, as task clocks count it")       \
 	X(M_CMP_PERF_TSC, "compare.perf_tsc_busy_ratio", "perf-tsc", UNIT_RATIO,                   \
-	  "unhalted constant-rate cycles over the cycle clock")                                    \
+	  "unhalted constant-rate cycles ÷ cycle clock")                                           \
 	X(M_CMP_PERF_CAL, "compare.perf_calibrated_busy_ratio", "perf-cal", UNIT_RATIO,            \
-	  "unhalted constant-rate cycles over enabled time at a calibrated rate")                  \
+	  "unhalted constant-rate cycles ÷ (enabled time × calibrated rate)")                      \
 	X(M_CMP_BPF, "compare.bpf_busy_ratio", "bpf", UNIT_RATIO, "busy ratio of source bpf")      \
 	X(M_CMP_BPF_PMU, "compare.bpf_pmu_busy_ratio", "bpf-pmu", UNIT_RATIO,                      \
 	  "busy ratio of source bpf-pmu")                                                          \
@@ -71,42 +72,41 @@ enum unit {
 	X(M_BURST_LE_NS, "le_ns", "up to", UNIT_NS, "upper edge of the bucket, inclusive")         \
 	X(M_COUNT, "count", "count", UNIT_COUNT, "number of events")                               \
 	X(M_MIN_NS, "min_ns", "min", UNIT_NS, "smallest")                                          \
-	X(M_AVG_NS, "avg_ns", "avg", UNIT_NS, "sum over count")                                    \
+	X(M_AVG_NS, "avg_ns", "avg", UNIT_NS, "sum ÷ count")                                       \
 	X(M_MAX_NS, "max_ns", "max", UNIT_NS, "largest")                                           \
 	X(M_SUM_NS, "sum_ns", "sum", UNIT_NS, "sum")                                               \
 	X(M_PERCENTILE_NS, "percentile_ns", "p", UNIT_NS, "percentile, linear inside its bucket")  \
 	X(M_BUCKETS, "le", "le", UNIT_TABLE, "histogram: counts up to each edge")                  \
 	X(M_TORN_TOTAL, "torn_total", "torn", UNIT_COUNT,                                          \
-	  "samples given up because a core changed state faster than it could be read")            \
+	  "samples given up because the core's data changed during every attempt to read it")      \
 	X(M_ODD_EDGES_TOTAL, "odd_edges_total", "odd edges", UNIT_COUNT,                           \
 	  "context exits without their entry, or the reverse")                                     \
 	X(M_PAUSED_LOST_TOTAL, "paused_softirq_lost_total", "lost pauses", UNIT_COUNT,             \
-	  "preempted softirqs beyond those that one core can remember")                            \
+	  "preempted softirqs beyond the four that one core can store")                            \
 	X(M_RECURSION_MISSES_TOTAL, "recursion_misses_total", "misses", UNIT_COUNT,                \
-	  "events the kernel dropped because the program was already running on that core")        \
+	  "events that the kernel dropped because the program was already running on that core")   \
 	X(M_READ_ERROR_TOTAL, "read_error_total", "read errors", UNIT_COUNT, "reads that failed")  \
 	X(M_CLOSURE_MAX_RATIO, "closure_error_max_ratio", "closure", UNIT_RATIO,                   \
 	  "largest closure error of any CPU")                                                      \
 	X(M_STEAL_KNOWN, "steal_known", "steal known", UNIT_BOOL,                                  \
 	  "whether this kernel accounts stolen time; if not, steal_ratio is null")                 \
-	X(M_CHECK, "check", "check", UNIT_TEXT, "what was looked at")                              \
+	X(M_CHECK, "check", "check", UNIT_TEXT, "what was checked")                                \
 	X(M_STATUS, "status", "status", UNIT_TEXT, "ok, warn or no; for commands full, part or no") \
-	X(M_DETAIL, "detail", "detail", UNIT_TEXT, "what was found, and why it matters")           \
+	X(M_DETAIL, "detail", "detail", UNIT_TEXT, "what was found, and what it means")            \
 	X(M_FIX, "fix", "fix", UNIT_TEXT, "what to do about it")                                   \
 	X(M_COMMAND, "command", "command", UNIT_TEXT, "subcommand")                                \
 	X(M_CRIT_ENGINE, "engine", "engine", UNIT_TEXT, "module or bpf")                           \
-	X(M_CRIT_UNIT, "unit", "unit", UNIT_TEXT,                                                  \
-	  "unit of every figure of the engine: ns or cycles")                                      \
+	X(M_CRIT_UNIT, "unit", "unit", UNIT_TEXT, "unit of the engine's figures: ns or cycles")    \
 	X(M_CRIT_NR_SAMPLES, "nr_samples", "samples", UNIT_COUNT,                                  \
 	  "pairs timed per CPU, operation and round")                                              \
 	X(M_CRIT_NR_HIGHEST, "nr_highest", "highest", UNIT_COUNT,                                  \
-	  "samples that max_avg is the average of")                                                \
+	  "max_avg is the average of this many highest samples")                                   \
 	X(M_CRIT_DO_WORK, "do_work", "work", UNIT_BOOL,                                            \
 	  "whether the pairs enclosed simulated work")                                             \
 	X(M_CRIT_ROUNDS, "rounds", "rounds", UNIT_COUNT,                                           \
-	  "whole benchmarks run; low and high are their extremes")                                 \
+	  "how many times the benchmark ran; low and high are the lowest and highest round")       \
 	X(M_CRIT_OP, "op", "operation", UNIT_TEXT,                                                 \
-	  "irq, preempt or irq_save: a disable and an enable")                                     \
+	  "irq, preempt or irq_save: a pair of disable and enable")                                \
 	X(M_CRIT_MEDIAN_NS, "median", "median", UNIT_NS, "median cost of a pair")                  \
 	X(M_CRIT_MEDIAN_CYCLES, "median", "median", UNIT_CYCLES, "median cost of a pair")          \
 	X(M_CRIT_AVERAGE_NS, "average", "average", UNIT_NS, "average cost of a pair")              \
@@ -122,53 +122,52 @@ enum unit {
 	X(M_CRIT_PERCENTILE_CYCLES, "percentile", "p", UNIT_CYCLES,                                \
 	  "percentile of the cost of a pair, nearest rank")                                        \
 	X(M_CRIT_BATCH_NS, "batch", "batch", UNIT_NS,                                              \
-	  "cost of a pair when many run between two clock reads; finer than the clock")            \
+	  "cost of a pair if many run between two clock reads; finer than the clock's step")       \
 	X(M_CRIT_BATCH_CYCLES, "batch", "batch", UNIT_CYCLES,                                      \
-	  "cost of a pair when many run between two clock reads; finer than the clock")            \
-	X(M_CRIT_DIFFERENCE_NS, "difference", "difference", UNIT_NS,                               \
-	  "by how much the cost differs")                                                          \
+	  "cost of a pair if many run between two clock reads; finer than the clock's step")       \
+	X(M_CRIT_DIFFERENCE_NS, "difference", "difference", UNIT_NS, "difference of the costs")    \
 	X(M_CRIT_DIFFERENCE_CYCLES, "difference", "difference", UNIT_CYCLES,                       \
-	  "by how much the cost differs")                                                          \
+	  "difference of the costs")                                                               \
 	X(M_CRIT_EXCEEDS, "exceeds_spread", "beyond spread", UNIT_BOOL,                            \
-	  "whether no round of one side is within the range of the other's")                       \
+	  "whether the ranges of the rounds do not overlap")                                       \
 	X(M_CRIT_CLOCK_NS, "clock_ns", "clock", UNIT_NS,                                           \
 	  "two clock reads with nothing between them")                                             \
 	X(M_CRIT_CALL_NS, "call_ns", "empty calls", UNIT_NS,                                       \
-	  "a pair of kfunc calls that do next to nothing")                                         \
+	  "a pair of kfunc calls that do almost nothing")                                          \
 	X(M_CRIT_STEP_NS, "clock_step_ns", "clock step", UNIT_NS,                                  \
-	  "one step of the clock, or one cycle of engine module")                                  \
+	  "one step of the clock; for engine module, one cycle")                                   \
 	X(M_CRIT_BELOW_TOTAL, "below_overhead_total", "below overhead", UNIT_COUNT,                \
 	  "samples shorter than the overhead, counted as 0")                                       \
 	X(M_EXPERIMENT, "experiment", "experiment", UNIT_TEXT,                                     \
-	  "audit: ticks, delays or sources; verdict and precision are computed from them")         \
+	  "ticks, delays or sources; or verdict or precision, which are computed from them")       \
 	X(M_USER_HZ, "user_hz", "USER_HZ", UNIT_HZ, "units per second of the figures in /proc")    \
 	X(M_TICK_HZ, "tick_hz", "HZ", UNIT_HZ,                                                     \
-	  "ticks per second, inferred from the moments at which the figures move")                 \
-	X(M_TICK_NS, "tick_ns", "tick", UNIT_NS, "one over tick_hz")                               \
+	  "ticks per second, from the times at which the figures change")                          \
+	X(M_TICK_NS, "tick_ns", "tick", UNIT_NS, "1 ÷ tick_hz")                                    \
 	X(M_TICK_PHASE_NS, "tick_phase_ns", "tick at", UNIT_NS,                                    \
-	  "place of the tick within a period, on CLOCK_MONOTONIC")                                 \
+	  "phase of the tick on CLOCK_MONOTONIC")                                                  \
 	X(M_COHERENCE_RATIO, "coherence_ratio", "on tick", UNIT_RATIO,                             \
-	  "how well increments fall on one phase of the tick: 100 % all, near 0 anywhere")         \
+	  "how well increments fall on one phase of the tick: 100 % if all do, near 0 if they are spread evenly") \
 	X(M_AUDIT_SET, "set", "load: columns", UNIT_TEXT, "load, and which columns were watched")  \
-	X(M_AUDIT_LOAD, "load", "load", UNIT_TEXT, "what the audited core was given to do")        \
+	X(M_AUDIT_LOAD, "load", "load", UNIT_TEXT, "load on the audited core")                     \
 	X(M_INCREMENTS_TOTAL, "increments_total", "increments", UNIT_COUNT,                        \
-	  "readings in which a watched column had moved")                                          \
+	  "readings in which a watched column had changed")                                        \
 	X(M_TOP_PEAKS, "top_peaks", "most frequent intervals", UNIT_TEXT,                          \
-	  "the highest peaks of the time between increments, for people")                          \
+	  "the most frequent times between increments, for people")                                \
 	X(M_BLURRED_TOTAL, "blurred_total", "blurred", UNIT_COUNT,                                 \
-	  "increments left out because the reader was held up before it saw them")                 \
+	  "increments left out because the reader was delayed, so that their time is unknown")     \
 	X(M_READ_HZ, "read_hz", "reads/s", UNIT_HZ, "readings of /proc/stat per second")           \
-	X(M_READ_NS, "read_ns", "a read", UNIT_NS, "what one reading takes")                       \
+	X(M_READ_NS, "read_ns", "a read", UNIT_NS, "duration of one read")                         \
 	X(M_READER_RATIO, "reader_busy_ratio", "reader", UNIT_RATIO,                               \
-	  "share of another core that the reader used")                                            \
+	  "share of its own core that the reader used")                                            \
 	X(M_INTERVAL_NS, "interval_ns", "interval", UNIT_NS, "time between two increments")        \
 	X(M_INTERVAL_END_NS, "interval_end_ns", "to", UNIT_NS, "upper edge of the bin, exclusive") \
-	X(M_INTERVAL_TICKS, "interval_ticks", "ticks", UNIT_COUNT, "interval over tick")           \
-	X(M_SHARE_RATIO, "share_ratio", "share", UNIT_RATIO, "share of all")                       \
-	X(M_DELAY_NS, "delay_ns", "delay", UNIT_NS, "what nanosleep was asked for; 0: an invalid call") \
+	X(M_INTERVAL_TICKS, "interval_ticks", "ticks", UNIT_COUNT, "interval ÷ tick")              \
+	X(M_SHARE_RATIO, "share_ratio", "share", UNIT_RATIO, "share of all intervals")             \
+	X(M_DELAY_NS, "delay_ns", "delay", UNIT_NS, "argument of nanosleep; 0: an invalid call")   \
 	X(M_ITERATIONS_TOTAL, "iterations_total", "loops", UNIT_COUNT, "calls made")               \
 	X(M_REAL_NS, "real_ns", "real", UNIT_NS, "wall time of the loop")                          \
-	X(M_EXPECTED_NS, "expected_ns", "expected", UNIT_NS, "delay times iterations")             \
+	X(M_EXPECTED_NS, "expected_ns", "expected", UNIT_NS, "delay × iterations")                 \
 	X(M_RUSAGE_USER_NS, "rusage_user_ns", "user", UNIT_NS, "user time by getrusage")           \
 	X(M_RUSAGE_SYSTEM_NS, "rusage_system_ns", "system", UNIT_NS, "system time by getrusage")   \
 	X(M_PIDSTAT_USER_NS, "pidstat_user_ns", "pid user", UNIT_NS, "user time by /proc/PID/stat") \
@@ -181,60 +180,65 @@ enum unit {
 	X(M_PROCSTAT_BUSY_NS, "procstat_busy_ns", "cpu busy", UNIT_NS,                             \
 	  "all busy columns of the core in /proc/stat")                                            \
 	X(M_THREAD_CLOCK_NS, "thread_clock_ns", "true", UNIT_NS,                                   \
-	  "CPU time of the loop by its thread clock, which is kept at each switch, not each tick") \
+	  "CPU time of the loop by its thread clock, which is updated at each switch, not at each tick") \
 	X(M_BPF_TASK_NS, "bpf_task_ns", "bpf task", UNIT_NS, "time in tasks on the core by source bpf") \
 	X(M_BPF_BUSY_NS, "bpf_busy_ns", "bpf busy", UNIT_NS, "busy time of the core by source bpf") \
-	X(M_REAL_EACH_NS, "real_per_iteration_ns", "real/loop", UNIT_NS, "wall time over iterations") \
+	X(M_REAL_EACH_NS, "real_per_iteration_ns", "real/loop", UNIT_NS, "wall time ÷ iterations") \
 	X(M_USER_EACH_NS, "user_per_iteration_ns", "user/loop", UNIT_NS,                           \
-	  "getrusage's user time over iterations")                                                 \
+	  "user time by getrusage ÷ iterations")                                                   \
 	X(M_SYSTEM_EACH_NS, "system_per_iteration_ns", "system/loop", UNIT_NS,                     \
-	  "getrusage's system time over iterations")                                               \
+	  "system time by getrusage ÷ iterations")                                                 \
 	X(M_PROCSTAT_EACH_NS, "procstat_per_iteration_ns", "cpu/loop", UNIT_NS,                    \
-	  "busy columns of the core over iterations")                                              \
+	  "busy columns of the core ÷ iterations")                                                 \
 	X(M_TRUE_EACH_NS, "true_per_iteration_ns", "true/loop", UNIT_NS,                           \
-	  "thread clock over iterations")                                                          \
+	  "thread clock ÷ iterations")                                                             \
 	X(M_RUSAGE_FACTOR_RATIO, "rusage_factor_ratio", "rusage/true", UNIT_RATIO,                 \
-	  "getrusage's user and system time over the thread clock")                                \
+	  "user and system time by getrusage ÷ thread clock")                                      \
 	X(M_PROCSTAT_FACTOR_RATIO, "procstat_factor_ratio", "cpu/true", UNIT_RATIO,                \
-	  "busy columns over the core's true busy time")                                           \
-	X(M_ERROR_RATIO, "error_ratio", "error", UNIT_RATIO, "shown minus true, in points of load") \
-	X(M_AUDIT_SOURCE, "shown_by", "source", UNIT_TEXT, "source of load, as in subtick load")   \
+	  "busy columns ÷ true busy time of the core")                                             \
+	X(M_ERROR_RATIO, "error_ratio", "error", UNIT_RATIO,                                       \
+	  "shown minus true, in percentage points")                                                \
+	X(M_AUDIT_SOURCE, "shown_by", "source", UNIT_TEXT, "source, as in subtick load")           \
 	X(M_ERROR_WINDOW_NS, "length_ns", "window", UNIT_NS, "length of the windows")              \
-	X(M_WINDOWS_TOTAL, "windows_total", "windows", UNIT_COUNT, "windows, which overlap")       \
+	X(M_WINDOWS_TOTAL, "windows_total", "windows", UNIT_COUNT,                                 \
+	  "number of windows; they overlap")                                                       \
 	X(M_VOID_TOTAL, "void_total", "void", UNIT_COUNT, "windows in which the source had no figure") \
-	X(M_TRUE_RATIO, "true_ratio", "true", UNIT_RATIO, "busy ratio by the source that is the truth") \
+	X(M_TRUE_RATIO, "true_ratio", "true", UNIT_RATIO,                                          \
+	  "true busy ratio, by the reference source")                                              \
 	X(M_SHOWN_RATIO, "shown_ratio", "shown", UNIT_RATIO, "busy ratio by the audited source")   \
 	X(M_ERROR_MEDIAN_RATIO, "error_median_ratio", "median", UNIT_RATIO,                        \
-	  "median of the errors' size, in points of load")                                         \
-	X(M_ERROR_P99_RATIO, "error_p99_ratio", "p99", UNIT_RATIO, "99th percentile of it")        \
-	X(M_ERROR_MAX_RATIO, "error_max_ratio", "max", UNIT_RATIO, "largest of it")                \
+	  "median of the absolute errors, in percentage points")                                   \
+	X(M_ERROR_P99_RATIO, "error_p99_ratio", "p99", UNIT_RATIO,                                 \
+	  "99th percentile of the absolute errors")                                                \
+	X(M_ERROR_MAX_RATIO, "error_max_ratio", "max", UNIT_RATIO, "largest absolute error")       \
 	X(M_PERIOD_NS, "period_ns", "period", UNIT_NS, "period of the generated load")             \
-	X(M_PHASE_NS, "phase_ns", "phase", UNIT_NS, "place of the burn within the period")         \
-	X(M_BURN_RATIO, "burn_ratio", "burnt", UNIT_RATIO, "load by the generator's own books")    \
+	X(M_PHASE_NS, "phase_ns", "phase", UNIT_NS, "phase of the burn within the period")         \
+	X(M_BURN_RATIO, "burn_ratio", "burnt", UNIT_RATIO,                                         \
+	  "load by the generator's own timestamps")                                                \
 	X(M_THREAD_RATIO, "thread_ratio", "thread", UNIT_RATIO, "load by the generator's thread clock") \
 	X(M_COLUMNS_SUM_RATIO, "columns_sum_ratio", "sum/wall", UNIT_RATIO,                        \
-	  "sum of all columns of the core over wall time: 100 % if they were right")               \
+	  "sum of all columns of the core ÷ wall time: 100 % if they are right")                   \
 	X(M_REGIME, "regime", "regime", UNIT_TEXT,                                                 \
-	  "tick, irqtime (interrupts exact, tasks by tick) or virt-gen (all exact)")               \
+	  "tick, irqtime (interrupts exact, tasks by the tick) or virt-gen (all exact)")           \
 	X(M_IRQ_COHERENCE_RATIO, "irq_coherence_ratio", "irq on tick", UNIT_RATIO,                 \
 	  "coherence of the irq and softirq columns")                                              \
 	X(M_SOFTIRQ_IS_IDLE, "softirq_counts_as_idle", "softirq idle", UNIT_BOOL,                  \
-	  "whether softirqs inline on the idle task count as idle time")                           \
+	  "whether softirqs that run inline on the idle task count as idle time")                  \
 	X(M_HIDDEN_TRUE_RATIO, "hidden_true_ratio", "hidden", UNIT_RATIO,                          \
-	  "true load of the core under the task that hides")                                       \
+	  "true load of the core under load hidden")                                               \
 	X(M_HIDDEN_SHOWN_RATIO, "hidden_shown_ratio", "hidden shown", UNIT_RATIO,                  \
-	  "what the columns of /proc/stat show of it")                                             \
+	  "load by the columns of /proc/stat under load hidden")                                   \
 	X(M_WORST_ERROR_RATIO, "worst_error_ratio", "worst", UNIT_RATIO,                           \
-	  "largest error of the columns of /proc/stat in windows of a second and more")            \
+	  "largest error of the columns of /proc/stat in windows of a second and longer")          \
 	X(M_GOOD_1_NS, "good_to_1_percent_ns", "good to 1%", UNIT_NS,                              \
-	  "window from which on 95 of 100 are within 1 point under a random load, estimated")      \
+	  "window length from which on 95 of 100 are within 1 point under a random load; an estimate") \
 	X(M_GOOD_01_NS, "good_to_01_percent_ns", "good to 0.1%", UNIT_NS,                          \
 	  "the same for 0.1 point")                                                                \
 	X(M_WANT_RATIO, "want_ratio", "wanted", UNIT_RATIO, "wanted precision")                    \
 	X(M_ROUNDING_WINDOW_NS, "rounding_window_ns", "by rounding", UNIT_NS,                      \
-	  "window at which one unit of the figures is the wanted precision")                       \
+	  "window in which one unit of the figures is the wanted precision")                       \
 	X(M_SAMPLING_WINDOW_NS, "sampling_window_ns", "by sampling", UNIT_NS,                      \
-	  "window at which 95 % of figures of a half-loaded core are within the wanted precision") \
+	  "window in which 95 % of figures of a half-loaded core are within the wanted precision") \
 	X(M_WAKE_INDEX, "index", "idx", UNIT_ID, "idle state that was requested, by its number")   \
 	X(M_WAKE_NAME, "name", "state", UNIT_TEXT, "idle state that was requested")                \
 	X(M_WAKE_SOURCE, "source", "source", UNIT_TEXT, "what woke the core: timer, remote, nic or passive") \
@@ -261,10 +265,11 @@ enum unit {
 	X(M_WAKE_USAGE, "usage_total", "entered", UNIT_COUNT,                                      \
 	  "times the kernel entered the state during the run")                                     \
 	X(M_WAKE_RESIDENCY_NS, "residency_ns", "resident", UNIT_NS,                                \
-	  "time the kernel says it spent in the state during the run")                             \
+	  "time in the state during the run, by the kernel's counter")                             \
 	X(M_WAKE_HW_STATE, "name", "state", UNIT_TEXT, "core C-state that the hardware counts")    \
 	X(M_WAKE_HW_NS, "hardware_ns", "time", UNIT_NS, "time the core spent there, by its residency counter") \
-	X(M_WAKE_HW_RATIO, "hardware_ratio", "share", UNIT_RATIO, "that time over the sweep's")    \
+	X(M_WAKE_HW_RATIO, "hardware_ratio", "share", UNIT_RATIO,                                  \
+	  "that time ÷ the time of the sweep")                                                     \
 	X(M_WAKE_ASKED, "asked_total", "asked", UNIT_COUNT, "points that were tried")              \
 	X(M_WAKE_TAKEN, "taken_total", "taken", UNIT_COUNT, "points that count")                   \
 	X(M_WAKE_OVERHEAD_NS, "overhead_ns", "overhead", UNIT_NS,                                  \
@@ -291,33 +296,37 @@ enum unit {
 	X(M_WAKE_REJ_LOST, "rejected.lost_total", "lost", UNIT_COUNT,                              \
 	  "no launch was stamped, or no interrupt came")                                           \
 	X(M_WAKE_REJ_OTHER, "rejected.not_a_timer_total", "not a timer", UNIT_COUNT,               \
-	  "passive: idle exits without a timer behind them")                                       \
+	  "passive: idle exits that no timer caused")                                              \
 	X(M_WAKE_REJ_ODD, "rejected.odd_state_total", "odd state", UNIT_COUNT,                     \
 	  "wake-ups from a state number that the driver does not have")                            \
 	X(M_WAKE_STAGE, "stage", "stage", UNIT_TEXT,                                               \
 	  "what the core had reached: exit, interrupt, timer, switch or user")                     \
-	X(M_WAKE_STEP_NS, "step_median_ns", "step", UNIT_NS, "median time since the stage before") \
+	X(M_WAKE_STEP_NS, "step_median_ns", "step", UNIT_NS,                                       \
+	  "median time since the previous stage")                                                  \
 	X(M_WAKE_PRE_TIMER_NS, "timer_median_ns", "timer", UNIT_NS, "median wake latency by timer") \
 	X(M_WAKE_PRE_REMOTE_NS, "remote_median_ns", "remote", UNIT_NS,                             \
 	  "median wake latency by another core")                                                   \
 	X(M_WAKE_PRE_NS, "prewake_ns", "pre-wake", UNIT_NS,                                        \
 	  "how much shorter the latency by timer is, because the core knows its own timer")         \
-	X(M_WAKE_PRE_RATIO, "prewake_ratio", "share", UNIT_RATIO, "pre-wake over the remote median") \
+	X(M_WAKE_PRE_RATIO, "prewake_ratio", "share", UNIT_RATIO, "pre-wake ÷ remote median")      \
 	X(M_WAKE_PRE_REAL, "significant", "significant", UNIT_BOOL,                                \
-	  "whether the pre-wake is beyond the uncertainty of both medians")                        \
+	  "whether the pre-wake exceeds the uncertainty of both medians")                          \
 	X(M_WAKE_DRIVER, "driver", "driver", UNIT_TEXT, "cpuidle driver, none without one")        \
 	X(M_WAKE_GOVERNOR, "governor", "governor", UNIT_TEXT, "cpuidle governor")                  \
 	X(M_WAKE_GUEST, "guest", "guest", UNIT_TEXT,                                               \
 	  "hypervisor, if this is a guest: its exit latencies are mostly the host's")              \
 	X(M_WAKE_HALTPOLL, "haltpoll", "haltpoll", UNIT_BOOL,                                      \
 	  "whether the guest spins before it halts")                                               \
-	X(M_WAKE_FROM_NS, "from_ns", "from", UNIT_NS, "shortest launch distance")                  \
-	X(M_WAKE_TO_NS, "to_ns", "to", UNIT_NS, "no launch distance is longer")                    \
+	X(M_WAKE_FROM_NS, "from_ns", "from", UNIT_NS, "smallest launch distance")                  \
+	X(M_WAKE_TO_NS, "to_ns", "to", UNIT_NS, "largest launch distance")                         \
 	X(M_WAKE_STEP_RATIO, "step_ratio", "step", UNIT_RATIO, "growth of the launch distance per step") \
-	X(M_WAKE_POINTS_STEP, "points_per_step_total", "points/step", UNIT_COUNT, "points asked per step") \
-	X(M_WAKE_POINT_NR, "point", "point", UNIT_ID, "number of the point, in the order in which it was taken") \
+	X(M_WAKE_POINTS_STEP, "points_per_step_total", "points/step", UNIT_COUNT,                  \
+	  "points per step")                                                                       \
+	X(M_WAKE_POINT_NR, "point", "point", UNIT_ID,                                              \
+	  "number of the point, in the order of the measurement")                                  \
 	X(M_WAKE_LAUNCH_NS, "launch_ns", "launch", UNIT_NS, "launch time, CLOCK_MONOTONIC")        \
-	X(M_WAKE_DISTANCE_NS, "distance_ns", "launch distance", UNIT_NS, "launch distance asked for") \
+	X(M_WAKE_DISTANCE_NS, "distance_ns", "launch distance", UNIT_NS,                           \
+	  "requested launch distance")                                                             \
 	X(M_WAKE_POINT_SILENT_NS, "silent_ns", "silent time", UNIT_NS, "from going idle to the launch") \
 	X(M_WAKE_LATENCY_NS, "latency_ns", "wake latency", UNIT_NS,                                \
 	  "from launch to the idle exit or the interrupt handler, whichever came first")           \
@@ -328,20 +337,23 @@ enum unit {
 	X(M_WAKE_ORDER, "order", "order", UNIT_TEXT, "exit-first, irq-first or no-irq")            \
 	X(M_WAKE_REJECT, "rejected", "rejected", UNIT_TEXT, "why the point does not count; null if it does") \
 	X(M_WAKE_PHC_DRIFT_PPB, "phc_drift_ppb", "drift", UNIT_COUNT,                              \
-	  "nic: largest rate of the card's clock against the system's, parts per 10⁹")             \
+	  "nic: largest drift of the card's clock relative to the system's, parts per 10⁹")        \
 	X(M_WAKE_PHC_HALF_NS, "phc_half_window_ns", "PHC ±", UNIT_NS,                              \
 	  "nic: half the width of the tightest clock reading, in the worst batch")                 \
-	X(M_CGROUP, "cgroup", "cgroup", UNIT_TEXT, "control group of the tasks that waited")       \
-	X(M_CGROUP_ID, "cgroup_id", "id", UNIT_ID, "the kernel's number of the control group")     \
-	X(M_POD_UID, "pod_uid", "pod", UNIT_TEXT, "Kubernetes pod, read off the path")             \
-	X(M_CONTAINER_ID, "container_id", "container", UNIT_TEXT, "container, read off the path")  \
-	X(M_RUNTIME, "runtime", "runtime", UNIT_TEXT, "what made the container, read off the path") \
+	X(M_CGROUP, "cgroup", "cgroup", UNIT_TEXT, "cgroup of the tasks that waited")              \
+	X(M_CGROUP_ID, "cgroup_id", "id", UNIT_ID, "the kernel's id of the cgroup")                \
+	X(M_POD_UID, "pod_uid", "pod", UNIT_TEXT,                                                  \
+	  "UID of the Kubernetes pod, from the cgroup path")                                       \
+	X(M_CONTAINER_ID, "container_id", "container", UNIT_TEXT,                                  \
+	  "id of the container, from the cgroup path")                                             \
+	X(M_RUNTIME, "runtime", "runtime", UNIT_TEXT, "container runtime, from the cgroup path")   \
 	X(M_COMM, "comm", "command", UNIT_TEXT, "name of the task")                                \
 	X(M_PID, "pid", "PID", UNIT_ID, "thread that waited")                                      \
 	X(M_TGID, "tgid", "process", UNIT_ID, "its process")                                       \
-	X(M_ENDED, "ended", "ended", UNIT_BOOL, "whether the group was gone by the end of the window") \
+	X(M_ENDED, "ended", "ended", UNIT_BOOL,                                                    \
+	  "whether the group had ended at the end of the window")                                  \
 	X(M_CAUSE_IDLE_NS, "causes.idle_exit_ns", "idle exit", UNIT_NS,                            \
-	  "waited while the core was idle: the way out of idle, not contention")                   \
+	  "the core was idle: the time to leave its idle state, not contention")                   \
 	X(M_CAUSE_SAME_NS, "causes.same_group_ns", "same", UNIT_NS,                                \
 	  "waited behind tasks of the same group")                                                 \
 	X(M_CAUSE_OTHER_NS, "causes.other_group_ns", "others", UNIT_NS,                            \
@@ -349,14 +361,14 @@ enum unit {
 	X(M_CAUSE_KTHREAD_NS, "causes.kernel_thread_ns", "kthreads", UNIT_NS,                      \
 	  "waited behind kernel threads")                                                          \
 	X(M_CAUSE_PREEMPTED_NS, "causes.preempted_ns", "preempted", UNIT_NS,                       \
-	  "waited for the core to come back after losing it while runnable")                       \
-	X(M_CAUSE_THROTTLED_NS, "causes.throttled_ns", "quota", UNIT_NS, "held by CPU quota")      \
+	  "waited for the core again after losing it while runnable")                              \
+	X(M_CAUSE_THROTTLED_NS, "causes.throttled_ns", "quota", UNIT_NS, "throttled by CPU quota") \
 	X(M_CAUSE_MIGRATED_NS, "causes.migrated_ns", "moved", UNIT_NS,                             \
 	  "queued on another core before being moved to the one that ran it")                      \
 	X(M_CAUSE_UNKNOWN_NS, "causes.unknown_ns", "unknown", UNIT_NS,                             \
 	  "before the oldest switch that the core remembers")                                            \
 	X(M_VICTIM, "victim", "who waited", UNIT_TEXT, "group whose tasks waited")                 \
-	X(M_CULPRIT, "culprit", "behind whom", UNIT_TEXT, "who had the core meanwhile")    \
+	X(M_CULPRIT, "culprit", "behind whom", UNIT_TEXT, "who had the core meanwhile")            \
 	X(M_WAIT_NS, "wait_ns", "waited", UNIT_NS, "time waited")                                  \
 	X(M_CULPRIT_NS, "culprit_ns", "of it", UNIT_NS, "part of the wait that the culprit ran")   \
 	X(M_PREV_COMM, "prev_comm", "ran last", UNIT_TEXT, "task that had the core just before")   \
@@ -386,7 +398,7 @@ enum unit {
 	X(M_SUM_STDERR_RATIO, "sum_stderr_ratio", "±sum", UNIT_RATIO,                              \
 	  "standard error of the sum, from sampling")                                              \
 	X(M_PERCENTILE_ERROR_RATIO, "percentile_error_ratio", "percentiles ±", UNIT_RATIO,         \
-	  "width of a histogram bucket over its lower edge: the bound of a percentile's error")    \
+	  "width of a histogram bucket ÷ its lower edge: the bound of a percentile's error")       \
 	X(M_KERNEL_BYTES, "kernel_bytes", "kernel memory", UNIT_BYTES, "kernel memory in BPF maps")
 
 #define METRIC_ENUM(id, key, title, unit, help) id,
@@ -402,8 +414,8 @@ struct metric {
 
 const struct metric *metric_get(enum metric_id id);
 /*
- * The first metric with that key, for reading back what a view wrote; of several the one in @unit, if
- * there is such. METRIC_NR without any.
+ * The metric with that key, for reading JSON back. If there are several, the one in @unit, else the
+ * first. METRIC_NR if there is none.
  */
 enum metric_id metric_find(const char *key, enum unit unit);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Builds a report from JSON that anybody may have written: nothing in it is trusted. */
+/* Builds a report from JSON. The input is not trusted: everything is checked. */
 #include "report/read_json.h"
 
 #include <ctype.h>
@@ -15,7 +15,7 @@
 #define SCHEMA_START "subtick."
 #define SCHEMA_END   "/1"
 
-/* For keys that are not in the list: the unit is in the key's last word. */
+/* The unit of a key that is not in the list of metrics: by the key's suffix. */
 static const struct metric generic[] = {
 	{"_ns", "", UNIT_NS, ""},	  {"_ratio", "", UNIT_RATIO, ""},
 	{"_total", "", UNIT_COUNT, ""},	  {"_cycles", "", UNIT_CYCLES, ""},
@@ -26,7 +26,7 @@ static const struct metric no_unit = {"", "", UNIT_TEXT, ""};
 struct reader {
 	struct report *report;
 	struct err *err;
-	enum unit unit; /* of figures whose key does not say */
+	enum unit unit; /* of figures whose key has no unit suffix */
 };
 
 static int bad(const struct reader *r, const char *what)
@@ -60,7 +60,7 @@ static const struct metric *metric_guess(const struct reader *r, const char *key
 	return r->unit == UNIT_CYCLES ? &generic[3] : &no_unit;
 }
 
-/* Where the list has no such key, the column takes the place of any other and is then named. */
+/* For an unknown key: adds a column of some metric of that unit and renames it. */
 static size_t column_add(const struct reader *r, struct table *table, const char *key)
 {
 	enum metric_id id = metric_find(key, r->unit);
@@ -188,7 +188,7 @@ static int read_rows(struct reader *r, struct table *table, json_t *rows, int de
 		return bad(r, "it is nested too deeply");
 	json_array_foreach (rows, i, json) {
 		if (!json_is_object(json))
-			return bad(r, "a list holds something else than objects");
+			return bad(r, "a list contains something other than objects");
 		rc = find_columns(r, table, "", json, depth);
 		if (rc)
 			return rc;
@@ -196,7 +196,7 @@ static int read_rows(struct reader *r, struct table *table, json_t *rows, int de
 	json_array_foreach (rows, i, json) {
 		size_t row;
 
-		/* Objects without keys make a table without columns, which can hold no rows. */
+		/* Objects without keys give a table without columns, which cannot have rows. */
 		if (!table->nr_cols)
 			return 0;
 		row = table_row(table);
@@ -209,7 +209,7 @@ static int read_rows(struct reader *r, struct table *table, json_t *rows, int de
 	return 0;
 }
 
-/* A table of one row: its columns all at once, then the row. */
+/* A table of one row: adds all columns first, then the row. */
 static int read_single(struct reader *r, struct table *table, json_t *object)
 {
 	size_t row;
@@ -228,7 +228,7 @@ static int read_notes(struct reader *r, json_t *notes)
 
 	json_array_foreach (notes, i, note) {
 		if (!json_is_string(note))
-			return bad(r, "a note is not a text");
+			return bad(r, "a note is not a string");
 		report_note(r->report, "%s", json_string_value(note));
 	}
 	return 0;
@@ -252,7 +252,7 @@ static bool is_head(const char *name)
 	return false;
 }
 
-/* Lists of objects are tables; all else that is not the head is a field. */
+/* Lists of objects are tables; every other key beyond the common head is a field. */
 static int read_body(struct reader *r, json_t *top)
 {
 	json_t *fields = json_object(), *json;
@@ -291,7 +291,7 @@ static int read_head(struct reader *r, json_t *top)
 	return 0;
 }
 
-/* "load" of "subtick.load/1": lower case letters only, so that it can name things. */
+/* "load" of "subtick.load/1": lower case letters only, because views use it as a name. */
 static bool command_of(json_t *top, char *buf, size_t size)
 {
 	const char *schema = json_string_value(json_object_get(top, "schema"));
@@ -316,7 +316,7 @@ static int read_top(json_t *top, struct report **ret_report, struct err *err)
 	int rc;
 
 	if (!command_of(top, command, sizeof(command)))
-		return bad(&r, "it has no schema of a subtick command, such as subtick.load/1");
+		return bad(&r, "not a report of subtick: it has no schema such as subtick.load/1");
 	r.report = report_new(command);
 	if (!r.report)
 		return err_set(err, -ENOMEM, "out of memory");

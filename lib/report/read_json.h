@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reports read back from the JSON that the views wrote. */
+/* Reads reports back from the JSON of the views. */
 #ifndef SUBTICK_REPORT_READ_JSON_H
 #define SUBTICK_REPORT_READ_JSON_H
 
@@ -9,10 +9,10 @@
 #include "report/report.h"
 
 /*
- * Reads the first report of @text; @ret_used says how much of it that was, so that the next one can be
- * read from there. -ENODATA when only blanks are left, -EINVAL with a reason in @err when it is not a
- * report. Keys find their metrics in the one list; a key that is not there gets its unit from its end.
- * What JSON does not carry (titles of tables, hints for text) is lost.
+ * Reads the first report of @text; @ret_used is its length, so that the next one can be read from
+ * there. -ENODATA if only blanks are left, -EINVAL with the reason in @err if it is not a report.
+ * A key that is not in the list of metrics gets its unit from its suffix. Titles of tables and
+ * hints for text are not in JSON and are lost.
  */
 int report_read_json(const char *text, size_t size, struct report **ret_report, size_t *ret_used,
 		     struct err *err);

@@ -9,14 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where writes go that have no place; never read. */
+/* Target of writes that have no cell; never read. */
 static __thread struct value scrap;
 
 static void *grow(void *array, size_t nr, size_t size, bool *failed)
 {
 	void *bigger;
 
-	/* Doubling at powers of two keeps no separate capacity to get out of step. */
+	/* Growing at powers of two needs no separate variable for the capacity. */
 	if (nr & (nr - 1))
 		return array;
 	bigger = reallocarray(array, nr ? nr * 2 : 1, size);
@@ -90,7 +90,7 @@ void value_f64(struct value *value, double f64)
 	if (!isfinite(f64))
 		return;
 	value->kind = VALUE_F64;
-	value->f64 = f64 == 0 ? 0 : f64; /* no minus zero, which reads as an error */
+	value->f64 = f64 == 0 ? 0 : f64; /* no minus zero, which would look like an error */
 }
 
 void value_bool(struct value *value, bool flag)
@@ -107,7 +107,7 @@ void value_str(struct value *value, const char *str)
 	value_null(value);
 	if (!str)
 		return;
-	/* A failed copy stays as a text without characters, which report_check() finds. */
+	/* A failed copy stays as a string with a NULL pointer, which report_check() finds. */
 	value->kind = VALUE_STR;
 	value->str = copy;
 }
@@ -229,7 +229,7 @@ size_t table_col_as(struct table *table, enum metric_id id, const char *key, con
 	const struct metric *metric = metric_get(id);
 	struct column *cols;
 
-	/* A column after the first row would shift every cell. */
+	/* Adding a column after the first row would shift every cell. */
 	if (!table || !metric || table->nr_rows)
 		return SIZE_MAX;
 	cols = grow(table->cols, table->nr_cols, sizeof(*cols), table->failed);
@@ -282,7 +282,7 @@ int table_find(const struct table *table, const char *key)
 	return -1;
 }
 
-/* Appends one column to a table of at most one row; cells first, so that a failure adds nothing. */
+/* Appends a column to a table of at most one row. Allocates the cell first, so a failure adds nothing. */
 static struct value *single(struct table *table, enum metric_id id)
 {
 	struct value *cells;

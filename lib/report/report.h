@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What one window yielded, free of any format: the only thing that views see. */
+/* The result of one window, independent of the output format: the only input of views. */
 #ifndef SUBTICK_REPORT_H
 #define SUBTICK_REPORT_H
 
@@ -31,7 +31,7 @@ struct value {
 
 struct column {
 	const struct metric *metric;
-	char *key;	/* the metric's, unless named anew: "p99_ns" */
+	char *key; /* the metric's, unless renamed: "p99_ns" */
 	char *title;
 	bool data_only; /* in JSON and CSV, not in text */
 };
@@ -49,54 +49,54 @@ struct table {
 	 * terminal may draw as one stacked bar per row. Equal: no bar.
 	 */
 	size_t bar_first, bar_end;
-	bool text_hidden; /* data for machines; people get it on request */
-	bool *failed;	  /* the owner's sticky out-of-memory flag */
+	bool text_hidden; /* in text only on request, such as with --all */
+	bool *failed;	  /* the out-of-memory flag of the report */
 };
 
 struct report {
 	char *command; /* schema is "subtick.<command>/1" */
-	char *source;  /* where the figures came from; NULL where it makes no sense */
+	char *source;  /* where the figures come from; NULL if that does not apply */
 	uint64_t time_unix_ns;
 	uint64_t window_ns;
 	struct table *fields;  /* one row: further top-level keys */
 	struct table *quality; /* one row: losses, errors, flags */
 	struct table **tables;
 	size_t nr_tables;
-	char **notes; /* sentences for people: which source and why, what is missing */
+	char **notes; /* sentences for people, such as which source and why */
 	size_t nr_notes;
-	bool failed; /* sticky: set when memory ran out */
+	bool failed; /* an allocation failed; never reset */
 };
 
 /*
- * Building never fails half-way: setters after an allocation failure do nothing and
- * report_check() tells at the end.
+ * After an allocation failure the setters do nothing, so callers need not check each step:
+ * report_check() reports the failure at the end.
  */
 struct report *report_new(const char *command);
 void report_free(struct report *report);
-/* 0, or -ENOMEM if any step of building failed. */
+/* 0, or -ENOMEM if any allocation failed. */
 int report_check(const struct report *report);
 void report_source(struct report *report, const char *source);
 void report_note(struct report *report, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Top-level keys and quality keys, each set once. */
+/* Cells of top-level keys and of quality keys; set each key once. */
 struct value *report_field(struct report *report, enum metric_id id);
 struct value *report_quality(struct report *report, enum metric_id id);
 
 struct table *report_table(struct report *report, const char *key, const char *title);
-/* A table that is the value of a cell; freed with it. */
+/* Makes a table the value of a cell; it is freed with the cell. */
 struct table *table_nested(struct table *parent, size_t row, size_t col, const char *key);
 size_t table_col(struct table *table, enum metric_id id);
 /* The same metric under another key and title, for families such as percentiles. */
 size_t table_col_as(struct table *table, enum metric_id id, const char *key, const char *title);
 size_t table_row(struct table *table);
-/* Never NULL: after a failure, or out of range, a cell that nobody reads. */
+/* Never NULL: after a failure, or out of range, a dummy cell. */
 struct value *table_cell(const struct table *table, size_t row, size_t col);
 /* The column with that key, or -1. */
 int table_find(const struct table *table, const char *key);
 
 void value_null(struct value *value);
 void value_u64(struct value *value, uint64_t u64);
-/* NaN and infinities become null: JSON has no word for them. */
+/* NaN and infinities become null: JSON cannot express them. */
 void value_f64(struct value *value, double f64);
 void value_bool(struct value *value, bool flag);
 void value_str(struct value *value, const char *str);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Rows by label, in flat arrays. */
+/* Samples by label, in flat arrays. */
 #include "report/series.h"
 
 #include <errno.h>
@@ -66,7 +66,7 @@ static int grow(struct series *s)
 	char **labels;
 	void *words;
 
-	/* Each array is taken over as soon as it has grown: a failure further on loses nothing. */
+	/* Store each array as soon as it has grown, so that a later failure loses nothing. */
 	labels = reallocarray(s->labels, room, sizeof(*labels));
 	if (!labels)
 		return -ENOMEM;
@@ -114,7 +114,7 @@ size_t series_row(struct series *s, const char *labels)
 	return row;
 }
 
-/* Empties a slot and moves up those behind it that would otherwise not be found any more. */
+/* Empties a slot and moves up later ones that a lookup would otherwise not find any more. */
 static void unindex(struct series *s, size_t hole)
 {
 	size_t mask = s->index_size - 1;
@@ -134,7 +134,7 @@ void series_remove(struct series *s, size_t row)
 {
 	char **dead = reallocarray(s->dead, s->nr_dead + 1, sizeof(*dead));
 
-	/* Without room to remember the label, better lose its bytes than free them under a reader. */
+	/* Out of memory: leak the label, because a reader may still use it. */
 	if (dead) {
 		s->dead = dead;
 		dead[s->nr_dead++] = s->labels[row];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Cumulative samples of one family by their labels, kept flat so that a copy costs a memcpy. */
+/* Cumulative samples of one metric family by label, in flat arrays that are fast to copy. */
 #ifndef SUBTICK_REPORT_SERIES_H
 #define SUBTICK_REPORT_SERIES_H
 
@@ -15,8 +15,8 @@ union word {
 };
 
 /*
- * A sample is one word; of a histogram one per boundary (counts up to it), then count and sum_ns.
- * Labels are already in the form of the format: cpu="0",context="task".
+ * A sample is one word; a histogram has one word per boundary (count up to it), then count and
+ * sum_ns. Labels are in the form of the output format: cpu="0",context="task".
  */
 struct series {
 	const struct family *family;
@@ -28,7 +28,7 @@ struct series {
 	size_t nr, room;
 	uint32_t *index; /* open addressing over labels: row + 1, 0 for none */
 	size_t index_size;
-	char **dead; /* labels of removed rows, which a copy may still point to */
+	char **dead; /* labels of removed rows, which a copy may still use */
 	size_t nr_dead;
 };
 
@@ -38,11 +38,11 @@ int series_init(struct series *series, enum family_id id, const uint64_t *le_ns,
 		unsigned int nr_le);
 void series_free(struct series *series);
 
-/* The row with these labels, made of zeros if there is none; SERIES_NONE when out of memory. */
+/* The row with these labels; adds one of zeros if there is none. SERIES_NONE if out of memory. */
 size_t series_row(struct series *series, const char *labels);
-/* The same, but never makes one. */
+/* The same, but never adds one. */
 size_t series_find(const struct series *series, const char *labels);
-/* Moves the last row into the place of @row. */
+/* Removes @row; the last row moves into its place. */
 void series_remove(struct series *series, size_t row);
 /* Frees labels of removed rows; only while no copy is in use. */
 void series_bury(struct series *series);
@@ -53,8 +53,8 @@ static inline union word *series_words(const struct series *series, size_t row)
 }
 
 /*
- * A copy to read while the original goes on: own words, borrowed labels. Its room is kept for the
- * next copy; free it with series_copy_free().
+ * A copy to read while the original changes. It has its own words and shares the labels. Its memory
+ * is reused for the next copy; free it with series_copy_free().
  */
 int series_copy(struct series *copy, const struct series *series);
 void series_copy_free(struct series *copy);

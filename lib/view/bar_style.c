@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The table of shapes and colours for the parts of a core's time. */
+/* The shapes and colours for the parts of a core's time. */
 #include "view/bar_style.h"
 
 static const struct {

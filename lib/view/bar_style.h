@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* How the parts of a stacked bar look, in text and on the live screen alike. */
+/* The look of the parts of a stacked bar, for text and for the live screen. */
 #ifndef SUBTICK_VIEW_BAR_STYLE_H
 #define SUBTICK_VIEW_BAR_STYLE_H
 
@@ -19,19 +19,19 @@ enum style {
 	STYLE_CYAN,
 	STYLE_BRIGHT_RED,
 	STYLE_BRIGHT_MAGENTA,
-	STYLE_REVERSE, /* the live screen alone: what is chosen */
-	STYLE_ALARM,   /* the live screen alone: what must not be overlooked */
+	STYLE_REVERSE, /* live screen only: the selection */
+	STYLE_ALARM,   /* live screen only: losses and errors */
 	STYLE_NR,
 };
 
-/* Shapes differ as well as colours: not everybody sees both. */
+/* Parts differ in shape and in colour, for colour-blind people and terminals without colours. */
 struct bar_style {
 	const char *shape;
-	const char *ascii; /* for terminals that do not speak UTF-8 */
+	const char *ascii; /* for terminals without UTF-8 */
 	enum style style;
 };
 
-/* What has no look of its own gets a letter, written to @letter, in the order of the columns. */
+/* A column without a look of its own gets a letter, by its order, which is written to @letter. */
 struct bar_style bar_style_of(const struct table *table, size_t col, char letter[2]);
 
 /* The escape sequence that begins @style; "" for STYLE_PLAIN. */

@@ -5,9 +5,9 @@
  * Columns, in this order:
  *   time_unix_ns, window_ns, source	of the report
  *   its fields
- *   table				which table the row is of; only if there are several
- *   the columns of all tables		a key that several tables share is one column; a key that is
- *					taken by a column before it gets the table's name in front
+ *   table				the table of the row; only if there are several
+ *   the columns of all tables		a key that several tables share is one column; a key that
+ *					an earlier column has gets the table's name as prefix
  *   quality.*				of the report, so that losses stay next to the figures
  * A report without tables is one line. The header comes first, and again when the columns change.
  * Null is an empty field; a table in a cell is "le=count;le=count".
@@ -34,8 +34,8 @@ struct csv {
 };
 
 /*
- * An empty text, to tell it from null; blanks and controls, which some readers strip or stumble
- * over; ";", which some take for the separator.
+ * What needs quotes: an empty string, to distinguish it from null; blanks and control characters,
+ * which some readers strip or reject; ";", which some readers take for the separator.
  */
 static bool csv_needs_quotes(const char *str)
 {
@@ -118,7 +118,7 @@ static int csv_value(FILE *out, const struct table *table, size_t row, size_t co
 		csv_raw(out, value, table->cols[col].metric->unit);
 		return 0;
 	}
-	/* Through a buffer, so that the list is quoted as the one field it is. */
+	/* Through a buffer, so that the whole list is quoted as one field. */
 	mem = open_memstream(&text, &size);
 	if (!mem)
 		return -ENOMEM;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reports as JSON Lines: one object per report, keys in a fixed order, written as they come. */
+/* Writes reports as JSON Lines: one object per report, keys in a fixed order, without a tree. */
 #include "view/view.h"
 
 #include <inttypes.h>
@@ -10,8 +10,8 @@
 #include "view/utf8.h"
 
 /*
- * ASCII only: U+009B is valid UTF-8 and starts an escape sequence on a terminal, and a cgroup may be
- * named so. Invalid bytes become U+FFFD.
+ * Writes ASCII only: U+009B is valid UTF-8 and starts an escape sequence on a terminal, and the name
+ * of a cgroup may contain it. Invalid bytes become U+FFFD.
  */
 static void put_char(FILE *out, uint32_t code)
 {
@@ -37,7 +37,7 @@ static void put_text(FILE *out, const char *str)
 	while (*str) {
 		size_t len = 0;
 
-		/* Nearly all of it: keys and paths. */
+		/* The common case: keys and paths. */
 		while (str[len] >= 0x20 && str[len] < 0x7f && str[len] != '"' && str[len] != '\\')
 			len++;
 		if (len) {
@@ -51,7 +51,7 @@ static void put_text(FILE *out, const char *str)
 	putc_unlocked('"', out);
 }
 
-/* Nine digits; what looks like an integer gets ".0", so that its kind does not change by chance. */
+/* Nine digits; a whole number gets ".0", so that the type of a key never changes. */
 static void put_real(FILE *out, double value)
 {
 	char text[32];
@@ -68,14 +68,14 @@ static void put_real(FILE *out, double value)
 }
 
 /*
- * Readers take integers for signed ones. Beyond them an identifier is written as a string, which
- * keeps every digit, and a measure as a real, which keeps it a number.
+ * Readers treat integers as signed 64-bit numbers. A larger identifier is written as a string,
+ * which keeps every digit, and a larger measure as a real, so that it stays a number.
  */
 static void put_u64(FILE *out, uint64_t u64, enum unit unit)
 {
 	char digits[20], *at = digits + sizeof(digits);
 
-	/* By hand: a window of 10,000 cgroups has half a million of them. */
+	/* Without printf(), for speed: a window of 10,000 cgroups has half a million numbers. */
 	for (uint64_t left = u64; at == digits + sizeof(digits) || left; left /= 10)
 		*--at = (char)('0' + left % 10);
 	if (u64 <= INT64_MAX)
@@ -115,7 +115,7 @@ static void put_value(FILE *out, const struct value *value, enum unit unit)
 	fputs("null", out);
 }
 
-/* The length of "a" in "a.b"; 0 where there is no such object, or another column is called "a". */
+/* The length of "a" in "a.b"; 0 if the key has no dot, or another column has the key "a". */
 static size_t object_of(const struct table *table, const char *key)
 {
 	size_t len = strcspn(key, ".");
@@ -128,7 +128,7 @@ static size_t object_of(const struct table *table, const char *key)
 	return len;
 }
 
-/* Columns of one object are neighbours: it opens with the first and closes after the last. */
+/* Columns of one object are adjacent: it opens with the first and closes after the last. */
 static void put_row(FILE *out, const struct table *table, size_t row, bool comma)
 {
 	const char *object = "";
@@ -175,7 +175,7 @@ static void put_head(FILE *out, const struct report *report)
 		put_char(out, (unsigned char)*at);
 	fputs("/1\",\"time_unix_ns\":", out);
 	put_u64(out, report->time_unix_ns, UNIT_NS);
-	/* Without a window there is no length to tell: null, as for anything unavailable. */
+	/* A report without a window has no length: null, as for everything unavailable. */
 	fputs(",\"window_ns\":", out);
 	if (report->window_ns)
 		put_u64(out, report->window_ns, UNIT_NS);
@@ -188,7 +188,7 @@ static void put_head(FILE *out, const struct report *report)
 		fputs("null", out);
 }
 
-/* Write errors stay with the stream: view_write() looks. */
+/* view_write() checks the stream for write errors. */
 int view_json(struct view *view, const struct report *report)
 {
 	FILE *out = view->out;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The two Prometheus formats, written without printf: a scrape may have a hundred thousand lines. */
+/* Writes the two Prometheus formats, without printf(): a scrape may have 100,000 lines. */
 #include "view/prom.h"
 
 #include <ctype.h>
@@ -20,7 +20,7 @@ const char *prom_content_type(enum prom_format format)
 		       "text/plain; version=0.0.4; charset=utf-8";
 }
 
-/* The q of one media range, in thousandths; 1000 without one, 0 if it makes no sense. */
+/* The weight (q) of one media range, in thousandths; 1000 if there is none, 0 if it is invalid. */
 static int accept_weight(const char *params, const char *end)
 {
 	for (const char *p = params; p < end; p++) {
@@ -45,7 +45,7 @@ static int accept_weight(const char *params, const char *end)
 	return 1000;
 }
 
-/* Only version 1.0.0 is spoken: a range that insists on another does not count. */
+/* We support only version 1.0.0: a range with another version does not match. */
 static bool accept_version(const char *params, const char *end)
 {
 	static const char key[] = "version=";
@@ -169,7 +169,7 @@ static size_t format_u64(char *to, uint64_t value)
 	return nr;
 }
 
-/* Exact: a double would round a counter of some weeks, and its rate with it. */
+/* Exact: a double would round a counter after some weeks, and so its rate. */
 static size_t format_seconds(char *to, uint64_t ns)
 {
 	size_t len = format_u64(to, ns / 1000000000);
@@ -228,7 +228,7 @@ static void put_meta(struct prom *p, const char *what, const char *name, const c
 	puts_(p, "\n");
 }
 
-/* In OpenMetrics the family's name has no suffix of its type; in text it is the sample's own. */
+/* In OpenMetrics a family's name has no type suffix; in text format it has the samples' suffix. */
 static void put_head(struct prom *p, const struct family *f)
 {
 	bool open = p->format == PROM_OPENMETRICS;
@@ -262,7 +262,7 @@ static void put_line(struct prom *p, const char *head, const char *labels, const
 	put(p, "\n", 1);
 }
 
-/* The le label as both formats want it: a float, so that 1 second is 1.0 in OpenMetrics. */
+/* The le label is a float in both formats: one second is 1.0 in OpenMetrics. */
 static void format_le(char *to, uint64_t ns, enum prom_format format)
 {
 	size_t len = format_seconds(to, ns);
@@ -272,7 +272,7 @@ static void format_le(char *to, uint64_t ns, enum prom_format format)
 		strcpy(to + len, ".0");
 }
 
-/* Room for @len bytes in one piece, which is less than a block. */
+/* Makes room for @len contiguous bytes, less than a block. */
 static char *reserve(struct prom *p, size_t len)
 {
 	if (sizeof(p->block) - p->used < len)
@@ -280,7 +280,7 @@ static char *reserve(struct prom *p, size_t len)
 	return p->block + p->used;
 }
 
-/* All boundaries of one row: @prefix ends with le=", which leaves a number and a count to write. */
+/* Writes all boundaries of one row; @prefix ends with le=", only number and count vary. */
 static void put_buckets(struct prom *p, const char *prefix, size_t len, const union word *words,
 			unsigned int nr, char (*le)[32])
 {

@@ -14,13 +14,13 @@ enum prom_format {
 
 /* For the Content-Type header. */
 const char *prom_content_type(enum prom_format format);
-/* What an Accept header asks for; text unless OpenMetrics has a higher or equal weight. */
+/* The format that an Accept header asks for: text unless OpenMetrics has at least its weight. */
 enum prom_format prom_accept(const char *accept);
 
-/* name="value" pairs with commas between them, escaped; ends with NULL. Allocated, or NULL. */
+/* Allocates name="value" pairs, escaped, separated by commas; the arguments end with NULL. */
 char *prom_labels(const char *name, ...) __attribute__((sentinel));
 
-/* Called with each full block; non-zero stops and is returned. */
+/* Called with each full block; a nonzero result stops the output and is returned. */
 typedef int prom_sink(void *arg, const char *data, size_t len);
 
 struct prom {
@@ -32,9 +32,9 @@ struct prom {
 	char block[64 * 1024];
 };
 
-/* All samples of one family; each family once. One without samples is left out. */
+/* Writes all samples of one family; call it once per family. A family without samples is left out. */
 void prom_write(struct prom *prom, const struct series *series);
-/* What is left in the block, and OpenMetrics' end mark; 0 or what the sink returned. */
+/* Writes the rest of the block and the end mark of OpenMetrics; 0 or the sink's result. */
 int prom_end(struct prom *prom);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Numbers for people: scaled, with their unit, and as many digits as can be read at a glance. */
+/* Formats numbers for people: scaled, with unit, three significant digits. */
 #include "view/view.h"
 
 #include <inttypes.h>
@@ -10,7 +10,7 @@ struct scale {
 	const char *unit;
 };
 
-/* "us", not with a Greek mu: it must be readable on a serial console. */
+/* "us", not "µs": it must be readable on a serial console. */
 static const struct scale ns_scales[] = {{1, "ns"}, {1e3, "us"}, {1e6, "ms"}, {1e9, "s"}};
 static const struct scale hz_scales[] = {{1, "Hz"}, {1e3, "kHz"}, {1e6, "MHz"}, {1e9, "GHz"}};
 static const struct scale byte_scales[] = {
@@ -18,7 +18,7 @@ static const struct scale byte_scales[] = {
 
 #define SCALES(x) x, sizeof(x) / sizeof((x)[0])
 
-/* Decimals that make three significant digits of @abs. */
+/* The number of decimals for three significant digits of @abs. */
 static int scale_decimals(double abs)
 {
 	if (abs >= 99.95)
@@ -35,11 +35,11 @@ static void scale_format(double x, const struct scale *scales, size_t nr, char *
 		snprintf(buf, size, "-");
 		return;
 	}
-	/* The next unit from where the rounding would show four digits. */
+	/* Use the next unit if rounding would give four digits. */
 	while (i + 1 < nr && abs / scales[i].factor >= 999.5 &&
 	       (abs >= scales[i + 1].factor || scales[i + 1].factor == scales[i].factor * 1000))
 		i++;
-	/* A whole number of the smallest unit is exact; decimals would pretend to more. */
+	/* A whole number of the smallest unit is exact: no decimals. */
 	if (i == 0 && abs == floor(abs))
 		snprintf(buf, size, "%.0f %s", abs > 0 ? x : 0, scales[i].unit);
 	else

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Decodes, measures and disarms UTF-8 text of unknown origin. */
+/* Decodes, measures and escapes UTF-8 text of unknown origin. */
 #include "view/utf8.h"
 
 #include <stdbool.h>
@@ -10,7 +10,7 @@ struct range {
 	uint32_t first, last;
 };
 
-/* Controls, and what moves, hides or reorders the text around it. */
+/* Control characters, and characters that move, hide or reorder the text around them. */
 static const struct range harmful[] = {
 	{0x0000, 0x001f}, {0x007f, 0x009f}, {0x00ad, 0x00ad},	{0x061c, 0x061c},
 	{0x180e, 0x180e}, {0x200b, 0x200f}, {0x2028, 0x202e},	{0x2060, 0x206f},
@@ -94,7 +94,7 @@ size_t utf8_width(const char *str)
 	return utf8_width_of(str, strlen(str));
 }
 
-/* Cuts @out, which has room for the ellipsis, so that it takes @max columns. */
+/* Cuts @out, which has room for the ellipsis, to @max columns. */
 static void cut(char *out, size_t max)
 {
 	size_t width = 0, pos = 0, len;
@@ -110,7 +110,7 @@ static void cut(char *out, size_t max)
 	memcpy(out + pos, "…", sizeof("…"));
 }
 
-/* Disarms the character at *@pos into @buf, moves on, and returns the bytes written. */
+/* Writes the character at *@pos, escaped if needed, to @buf and advances; returns the length. */
 static size_t disarm(const char **pos, char buf[static PRINTABLE_MAX])
 {
 	uint32_t code;

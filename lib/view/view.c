@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Picks the format, and sees to it that a report reaches the reader whole or as an error. */
+/* Selects the format and checks that a report is written completely. */
 #include "view/view.h"
 
 #include <errno.h>
@@ -25,7 +25,7 @@ int view_write(struct view *view, const struct report *report)
 
 	if (rc)
 		return rc;
-	/* A decimal comma would break CSV, and text is compared by people across machines. */
+	/* A decimal comma would break CSV, and people compare text of different machines. */
 	posix = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
 	if (!posix)
 		return -errno;
@@ -33,7 +33,7 @@ int view_write(struct view *view, const struct report *report)
 
 	errno = 0;
 	rc = view_dispatch(view, report);
-	/* Most write errors show only here; those before it left their errno. */
+	/* Most write errors show only at the flush; earlier ones have set errno. */
 	before = errno;
 	if (!rc && fflush(view->out))
 		rc = -errno;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Prints reports; the only code of the library's side that writes to a stream. */
+/* Prints reports; the only code in lib/ that writes to a stream. */
 #ifndef SUBTICK_VIEW_H
 #define SUBTICK_VIEW_H
 
@@ -22,9 +22,9 @@ struct view {
 	bool color;
 	bool bars;	       /* text: draw stacked bars (a terminal that can show them) */
 	bool all;	       /* text: also tables marked text_hidden */
-	int width;	       /* text: columns of the terminal, 0 when not one */
+	int width;	       /* text: columns of the terminal, 0 if there is none */
 	unsigned long written; /* reports so far */
-	/* Private to the views: what the reader has seen, so that it is not said again. */
+	/* Private to the views: what was printed last, so that it is not repeated. */
 	struct {
 		uint64_t columns, legend, notes; /* hashes */
 		uint64_t window_ns;
@@ -33,8 +33,9 @@ struct view {
 };
 
 /*
- * 0, -EPIPE when the reader has gone, -ENOMEM also when building @report ran out of memory (part
- * of a report is not printed), or another -errno of the stream; flushes. SIGPIPE is the caller's.
+ * Prints a report and flushes. Returns 0, -EPIPE if the reader closed the pipe, -ENOMEM also if
+ * @report is incomplete because memory ran out (it is not printed), or another -errno of the
+ * stream. The caller must ignore SIGPIPE.
  */
 int view_write(struct view *view, const struct report *report);
 
@@ -47,18 +48,18 @@ int view_csv(struct view *view, const struct report *report);
 void view_format_ns(double ns, char *buf, size_t size);
 /* "12.3%", one decimal. */
 void view_format_ratio(double ratio, char *buf, size_t size);
-/* "0.0004%": the same, but a small share does not become 0. */
+/* "0.0004%": the same, but a small share is not shown as 0. */
 void view_format_ratio_fine(double ratio, char *buf, size_t size);
 /* "2.40 GHz"; three significant digits. */
 void view_format_hz(double hz, char *buf, size_t size);
 /* "1.50 MiB"; three significant digits. */
 void view_format_bytes(double bytes, char *buf, size_t size);
-/* Any value but text and tables, for people; null is "-". */
+/* Formats any value but strings and tables for people; null is "-". */
 void view_format_value(const struct value *value, enum unit unit, char *buf, size_t size);
 
 /*
- * Whether the data formats write a real as an integer: nanoseconds and counts from a million on,
- * whose fraction says nothing, while the nine digits of a real could lose whole ones.
+ * Whether the data formats write a real as an integer: nanoseconds and counts of a million or more.
+ * Their fraction does not matter, and the nine digits of a real could cut off whole units.
  */
 bool view_is_whole(const struct value *value, enum unit unit);
 

@@ -301,7 +301,7 @@ static enum judged judge_it(void (*measure)(void *, struct verdict *), struct fo
 					     .late_ns = late_ns,
 					     .own_forks = UINT_MAX,
 					     .own_irqs = UINT_MAX,
-					     .own_softirqs = measure != measure_sources},
+					     .own_interrupts = measure != measure_sources},
 				  .tries = measure == measure_all ? 2 : 3, /* they take long */
 				  .measure = measure,
 				  .arg = found};

@@ -363,11 +363,14 @@ static enum judged judge_wrong(const struct witness_limits *limits)
 static void test_judge(void)
 {
 	const struct witness_limits lenient = {.taken = INFINITY, .waited = -1};
+	enum judged judged;
 
-	live_ok(judge_wrong(&lenient) == JUDGED_FAILED && tries_made == 1,
+	judged = judge_wrong(&lenient);
+	live_ok(judged == JUDGED_FAILED && tries_made == 1,
 		"wrong and undisturbed fails after %d try", tries_made);
 	start_stranger(cpu, burn_always);
-	live_ok(judge_wrong(&strict) == NOT_JUDGED && tries_made == 3,
+	judged = judge_wrong(&strict);
+	live_ok(judged == NOT_JUDGED && tries_made == 3,
 		"wrong beside a burner is not judged after %d tries", tries_made);
 	stop_stranger();
 }

@@ -24,7 +24,7 @@
  * the core are the test's own.
  */
 static const struct witness_limits limits = {
-	.taken = LEAST_BUSY / 2, .waited = 0.25, .own_irqs = UINT_MAX, .own_softirqs = true};
+	.taken = LEAST_BUSY / 2, .waited = 0.25, .own_irqs = UINT_MAX, .own_interrupts = true};
 
 struct scene {
 	struct cpu_load *bpf, *tasks, *schedstat;

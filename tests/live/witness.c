@@ -160,7 +160,9 @@ static void read_all(int cpu, struct witness_reading *reading)
 	read_stat(cpu, reading);
 	read_irqs(cpu, reading);
 	reading->children_ns = children_ns();
+	reading->hop_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	reading->idle_ns = read_idle(cpu);
+	reading->hop_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - reading->hop_ns;
 	reading->at_ns = clock_mono_ns();
 }
 
@@ -176,11 +178,9 @@ static double unseen(const struct witness *witness, const struct witness_reading
 	if (!first->idle_ns || !last->idle_ns)
 		return 0.0;
 	seen->idle = (double)(last->idle_ns - first->idle_ns) / window;
-	if (witness->limits.own_softirqs)
+	if (witness->limits.own_interrupts)
 		return 0.0;
-	known = (double)(work->own_ns + last->children_ns - first->children_ns +
-			 irqs * WITNESS_IRQ_NS) /
-		window;
+	known = seen->own + (double)(irqs * WITNESS_IRQ_NS + first->hop_ns + last->hop_ns) / window;
 	known += seen->others + seen->threads + seen->steal;
 	return fmax(0.0, (witness->cpu < 0 ? get_nprocs_conf() : 1) - seen->idle - known);
 }
@@ -229,7 +229,9 @@ void witness_end(struct witness *witness, struct witness_seen *ret_seen)
 	if (last.steal_ns > first->steal_ns)
 		seen.steal = (double)(last.steal_ns - first->steal_ns) / window;
 	seen.irqs = (double)seen.nr_irqs * WITNESS_IRQ_NS / window;
-	seen.gone = fmax((double)seen.nr_gone * WITNESS_GONE_NS / window,
+	seen.own = (double)(work.own_ns + last.children_ns - first->children_ns) / window;
+	seen.gone = fmax((double)(seen.nr_gone * WITNESS_GONE_NS + work.died * WITNESS_DIED_NS) /
+				 window,
 			 unseen(witness, &last, &work, &seen));
 	seen.taken = seen.others + seen.threads + seen.steal + seen.irqs + seen.gone;
 	if (!first->online || !last.online)
@@ -265,12 +267,12 @@ void witness_format(const struct witness_seen *seen, char *ret_text, size_t size
 	snprintf(ret_text, size,
 		 "%.2f s: %.2f %% of the core taken (other programs %.2f, kernel threads %.2f, "
 		 "steal "
-		 "%.2f, %" PRIu64
-		 " interrupts %.2f, tasks that have gone %.2f), the test itself waited "
-		 "%.2f %%, the core came %.2f ms late, idle %.2f %%",
+		 "%.2f, %llu interrupts %.2f, tasks that have gone %.2f), the test itself waited "
+		 "%.2f %%, the core came %.2f ms late, own tasks %.2f %%, idle %.2f %%",
 		 seen->seconds, seen->taken * 100.0, seen->others * 100.0, seen->threads * 100.0,
-		 seen->steal * 100.0, seen->nr_irqs, seen->irqs * 100.0, seen->gone * 100.0,
-		 seen->waited * 100.0, (double)seen->late_ns / 1e6, seen->idle * 100.0);
+		 seen->steal * 100.0, (unsigned long long)seen->nr_irqs, seen->irqs * 100.0,
+		 seen->gone * 100.0, seen->waited * 100.0, (double)seen->late_ns / 1e6,
+		 seen->own * 100.0, seen->idle * 100.0);
 }
 
 bool witness_disturbed(const struct witness_limits *limits, const struct witness_seen *seen,

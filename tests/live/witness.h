@@ -12,9 +12,10 @@
 
 #define WITNESS_ALL_CPUS (-1)
 
-/* What an interrupt and a task that came and went are taken to have cost the core. */
+/* What an interrupt, a task that came and went, and one that ended are taken to have cost the core. */
 #define WITNESS_IRQ_NS	5000
 #define WITNESS_GONE_NS 1000000
+#define WITNESS_DIED_NS 10000000
 
 /* Stated per test and derived from its bound: less than this cannot move the figure beyond it. */
 struct witness_limits {
@@ -34,8 +35,11 @@ struct witness_limits {
 	uint64_t late_ns;
 	/* What the try itself causes: tasks that it starts and ends, interrupts that are not timers. */
 	unsigned int own_forks, own_irqs;
-	/* The try itself has work done on the core that is no task's: softirqs on idle. */
-	bool own_softirqs;
+	/*
+	 * The try itself has the core do much that is no task's: softirqs on idle, ten thousand
+	 * timers a second. What is left of the time then says nothing.
+	 */
+	bool own_interrupts;
 };
 
 /* Shares of the try. */
@@ -46,6 +50,7 @@ struct witness_seen {
 	double waited;
 	uint64_t nr_irqs, nr_gone;
 	uint64_t late_ns;
+	double own;  /* tasks of ours ran on the core, or ended meanwhile */
 	double idle; /* NAN where the kernel does not say */
 };
 
@@ -56,6 +61,7 @@ struct witness_reading {
 	uint64_t irqs, timers;
 	uint64_t idle_ns;
 	uint64_t children_ns; /* what children of ours had used when they ended */
+	uint64_t hop_ns;      /* what this very look took of the core */
 	uint64_t forks;
 	struct witness_tasks tasks;
 };

@@ -137,5 +137,12 @@ void witness_tasks_between(const struct witness_tasks *first, const struct witne
 		else if (here)
 			work.others_ns += ran;
 	}
+	for (size_t i = 0; i < first->nr; i++) {
+		const struct witness_task *was = &first->tasks[i];
+
+		if (!was->own && !was->kernel && (cpu < 0 || was->cpu == cpu) &&
+		    !find(last, was->pid, was->tid))
+			work.died++;
+	}
 	*ret_work = work;
 }

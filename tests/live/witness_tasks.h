@@ -30,9 +30,9 @@ struct witness_work {
 	uint64_t others_ns;  /* tasks of other programs ran on the core */
 	uint64_t threads_ns; /* threads of the kernel ran on it */
 	uint64_t own_ns;     /* tasks of ours ran on it */
-	uint64_t
-		waited_ns; /* tasks of ours elsewhere (for all cores: the test itself) had to wait */
-	unsigned int born; /* tasks that the second reading has and the first has not */
+	uint64_t waited_ns;  /* tasks of ours had to wait, off the core; or the test itself */
+	unsigned int born;   /* tasks that the second reading has and the first has not */
+	unsigned int died;   /* of other programs, seen on the core by the first reading only */
 };
 
 /*

@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "live.h"
-#include "measure/audit.h"
+#include "measure/audit/audit.h"
 #include "sys/kconfig.h"
 #include "truth.h"
 #include "view/view.h"

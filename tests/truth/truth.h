@@ -23,6 +23,12 @@ void truth_burn(uint64_t ns);
 void truth_sleep_until(uint64_t mono_ns);
 
 /*
+ * No ordinary task comes between two readings of the caller, not even the load on the same core;
+ * its children are ordinary tasks.
+ */
+void truth_urgent(void);
+
+/*
  * While two processors are busy they take turns, each up to its next timer: a tick, which is
  * milliseconds. Between these two calls a timer of each makes turns of some tens of microseconds.
  */

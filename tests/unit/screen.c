@@ -479,7 +479,7 @@ static void test_refused(void **state)
 	assert_true(drawn(&screen, "/a/db"));
 	assert_int_equal(screen_refuse(&screen, 1, &err), 0);
 	assert_false(drawn(&screen, "/a/db"));
-	assert_true(drawn(&screen, "not measured any more"));
+	assert_true(drawn(&screen, "no longer measured"));
 	screen_free(&screen);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The cores as bars, split by context, with what /proc/stat says as a mark. */
+/* The cores as bars, split by context, with the busy share of /proc/stat as a mark. */
 #include "view/html/html.h"
 
 #include <math.h>
@@ -25,7 +25,7 @@ static const struct {
 	{"poll_idle_ratio", "polling idle", "#009e73"},
 };
 
-/* Where one core goes: many of them stand in columns, so that a sheet of paper holds 256. */
+/* The place of one core; many cores are in several columns, so that 256 fit on a page. */
 struct cell {
 	double left, bar, width; /* of the name, of the bar */
 	size_t y, height;
@@ -54,7 +54,7 @@ static void core_parts(FILE *out, const struct table *cpus, size_t row, const st
 			cell->y + 2, width, cell->height - 4, contexts[i].color);
 		x += width;
 	}
-	/* A source that cannot tell contexts apart knows busy only. */
+	/* A source without contexts knows only how busy the core is. */
 	if (!split && !isnan(busy))
 		fprintf(out,
 			"<rect x=\"%.2f\" y=\"%zu\" width=\"%.2f\" height=\"%zu\" fill=\"%s\"/>",
@@ -99,7 +99,7 @@ static void core_bar(FILE *out, const struct table *cpus, size_t row, const stru
 	core_figure(out, cell, table_number(cpus, row, "busy_ratio"), stat);
 }
 
-/* Returns the height it takes; without @out only that. Contexts that no core was in are left out. */
+/* Draws the legend, unless @out is NULL, and returns its height. Leaves out unused contexts. */
 static size_t core_legend(FILE *out, const struct table *cpus, size_t top)
 {
 	size_t y = top, nr;
@@ -107,7 +107,7 @@ static size_t core_legend(FILE *out, const struct table *cpus, size_t top)
 
 	for (size_t i = 0; i <= NR(contexts); i++) {
 		bool mark = i == NR(contexts);
-		const char *name = mark ? "/proc/stat says" : contexts[i].name;
+		const char *name = mark ? "busy by /proc/stat" : contexts[i].name;
 		double width = 34.0 + 6.6 * (double)strlen(name);
 
 		html_mean(cpus, mark ? "compare.procstat_busy_ratio" : contexts[i].key, &nr);
@@ -154,7 +154,7 @@ void html_cores(FILE *out, const struct table *cpus)
 		"context</title>\n",
 		WIDTH, height, WIDTH, height, cell.few ? 12 : 10);
 	for (size_t row = 0; row < nr; row++) {
-		/* Downwards first, as a list is read. */
+		/* Fill columns from top to bottom, as a list is read. */
 		cell.left = (double)(row / lines) * column;
 		cell.y = row % lines * cell.height;
 		cell.bar = cell.left + (cell.few ? 56.0 : 26.0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What disabling and enabling costs: bars by operation, from the usual cost to the worst. */
+/* The cost of disabling and enabling: bars by operation, from the typical cost to the worst. */
 #include "view/html/html.h"
 
 #include <math.h>
@@ -26,7 +26,7 @@ struct bars {
 	size_t nr;
 };
 
-/* From what the pair costs as a rule to what it cost at worst. */
+/* From the typical cost of a pair to the worst. */
 static const struct bar costs[] = {
 	{"batch", "mean in a batch", "#0072b2"},
 	{"median", "median", "#56b4e9"},
@@ -46,14 +46,12 @@ static const struct bar versus[] = {
 };
 
 static const struct bars pictures[] = {
-	{"Cost of one pair of disable and enable, from the usual to the worst", "ops", costs,
-	 NR(costs)},
-	{"What the tracepoints add: events off, on, and off again", "tracepoints", switched,
-	 NR(switched)},
-	{"Against the earlier run", "against", versus, NR(versus)},
+	{"Cost of one pair of disable and enable, from typical to worst", "ops", costs, NR(costs)},
+	{"Cost with the tracepoints off, on, and off again", "tracepoints", switched, NR(switched)},
+	{"Compared with the earlier run", "against", versus, NR(versus)},
 };
 
-/* An axis around all that is there; false when that is nothing. */
+/* An axis for all values; false if there are none. */
 static bool bars_axis(const struct bars *b, const struct table *table, struct svg_axis *ret_axis)
 {
 	double low = INFINITY, high = 0.0;
@@ -69,7 +67,7 @@ static bool bars_axis(const struct bars *b, const struct table *table, struct sv
 		}
 	if (!(high > 0.0))
 		return false;
-	/* A bar needs some length even if its value is a whole decade. */
+	/* Extend the axis, so that a bar at the lower end has some length. */
 	svg_axis_init(ret_axis, UNIT_COUNT, true, low / 1.5, high);
 	ret_axis->at = HEIGHT - BOTTOM;
 	ret_axis->length = TOP + BOTTOM - HEIGHT;
@@ -100,7 +98,7 @@ static void bars_frame(FILE *out, const struct bars *b, const struct svg_axis *a
 	fputs(")</text>\n", out);
 }
 
-/* One operation, from @left on. What was not measured says so; 0 has no place on a logarithm. */
+/* Draws one operation at @left; says so if it was not measured. 0 is not on a logarithmic axis. */
 static void bars_group(FILE *out, const struct bars *b, const struct table *table, size_t row,
 		       const struct svg_axis *axis, double left, double width)
 {
@@ -163,7 +161,7 @@ static void bars_draw(FILE *out, const struct bars *b, const struct table *table
 
 int html_crit(FILE *out, const struct report *report)
 {
-	const char *unit = table_str(report->fields, 0, "unit") ?: "unit not known";
+	const char *unit = table_str(report->fields, 0, "unit") ?: "unknown unit";
 
 	for (size_t i = 0; i < NR(pictures); i++) {
 		const struct table *table = report_find(report, pictures[i].table);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The few figures that a reader looks for first, large, above the sentences. */
+/* The most important figures, as tiles above the summary. */
 #include "view/html/html.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 
 #define NS(value) html_ns(value, (char[32]){0}, 32)
 
-/* A figure, and what it is; both are escaped here. */
+/* A figure and its description; both are escaped here. */
 #define TILE(out, figure, ...)                \
 	do {                                  \
 		fputs("<li><strong>", out);   \
@@ -29,7 +29,7 @@ static void glance_load(FILE *out, const struct report *report)
 		return;
 	snprintf(figure, sizeof(figure), "%.1f%%", busy * 100.0);
 	if (nr_stat)
-		TILE(out, figure, "busy, mean of %zu core%s; /proc/stat says %.1f%%", nr,
+		TILE(out, figure, "busy, mean of %zu core%s; /proc/stat shows %.1f%%", nr,
 		     nr == 1 ? "" : "s", stat * 100.0);
 	else
 		TILE(out, figure, "busy, mean of %zu core%s", nr, nr == 1 ? "" : "s");
@@ -42,8 +42,7 @@ static void glance_runq(FILE *out, const struct report *report)
 
 	if (worst != SIZE_MAX)
 		TILE(out, NS(table_number(groups, worst, "p99_ns")),
-		     "is what one wait for a core in a hundred exceeds, in the group that has it "
-		     "worst");
+		     "highest p99 of any group: one in a hundred waits for a core takes longer");
 }
 
 static void glance_wake(FILE *out, const struct report *report)
@@ -53,11 +52,11 @@ static void glance_wake(FILE *out, const struct report *report)
 
 	if (most != SIZE_MAX && median != SIZE_MAX)
 		TILE(out, NS(table_number(states, most, "max_ns")),
-		     "the longest wake-up of an idle core; the median is at most %s",
+		     "longest wake-up of an idle core; the median is at most %s",
 		     NS(table_number(states, median, "median_ns")));
 }
 
-/* The one that kernel code does most often. */
+/* Shows preemption, the pair that kernel code uses most often. */
 static void glance_crit(FILE *out, const struct report *report)
 {
 	const struct table *ops = report_find(report, "ops");
@@ -93,7 +92,7 @@ static void glance_audit(FILE *out, const struct report *report)
 	if (most < 0.0)
 		return;
 	snprintf(figure, sizeof(figure), "%.0f points", most * 100.0);
-	TILE(out, figure, "the largest error of /proc/stat under loads of known size");
+	TILE(out, figure, "largest error of /proc/stat under loads of known size");
 }
 
 void html_glance(FILE *out, const struct html_doc *doc)
@@ -114,7 +113,7 @@ void html_glance(FILE *out, const struct html_doc *doc)
 
 			if (strcmp(tiles[t].command, report->command))
 				continue;
-			/* Of several windows the first; an audit's experiments differ. */
+			/* Only the first of several windows, but every experiment of an audit. */
 			if (!seen[t] || !strcmp(report->command, "audit"))
 				tiles[t].tile(out, report);
 			seen[t] = true;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Who waited behind whom: victims against culprits as a table whose colour is the time waited. */
+/* Heat map of the blame table: victims and culprits; the colour is the time waited. */
 #include "view/html/html.h"
 
 #include <errno.h>
@@ -94,7 +94,7 @@ static void heat_rows(FILE *out, const struct table *blame, const struct heat *v
 		fputs("<tr>", out);
 		heat_head(out, "row", victims->name[v]);
 		for (size_t c = 0; c < culprits->nr; c++) {
-			/* The square root lets small waits be seen beside large ones. */
+			/* The square root makes small waits visible beside large ones. */
 			double heat = most > 0.0 ? sqrt(cell[v][c] / most) : 0.0;
 
 			html_ns(cell[v][c], text, sizeof(text));
@@ -124,9 +124,11 @@ void html_heat(FILE *out, const struct table *blame)
 	fputs("</tbody></table></div>\n", out);
 	if (victims.left_out || culprits.left_out) {
 		fputs("<p class=\"muted\">", out);
-		html_textf(out,
-			   "Not shown: %zu victims and %zu culprits with less; the table has them.",
-			   victims.left_out, culprits.left_out);
+		html_textf(
+			out,
+			"Not shown: %zu victims and %zu culprits with shorter waits; the table has "
+			"them.",
+			victims.left_out, culprits.left_out);
 		fputs("</p>\n", out);
 	}
 }

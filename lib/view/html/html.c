@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The document around the reports: head, order of its parts, notes. */
+/* Writes the HTML document: head, order of the sections, notes. */
 #include "view/html/html.h"
 
 #include <errno.h>
@@ -8,36 +8,32 @@
 #include <string.h>
 #include <time.h>
 
-/* The order people ask in; whatever else there is comes after. */
+/* The sections in their order; reports of other commands come last. */
 static const struct section {
 	const char *command;
 	const char *title;
 	const char *method;
 } sections[] = {
 	{"load", "How busy each core is",
-	 "Each core stamps its own changes of context; the parts of a window must sum to the "
-	 "window, and "
-	 "the closure error says how far they miss. The columns beside it are what other sources "
-	 "say of "
-	 "the same window. docs/methods/load.md has the formulas and the error bounds."},
+	 "Each core records its own context changes. The parts of a window should sum to the "
+	 "window; the closure error is how far they are from that. The columns beside it are the "
+	 "figures of other sources for the same window. docs/methods/load.md has the formulas and "
+	 "the error bounds."},
 	{"runq", "How long tasks wait for a core",
-	 "A wait begins when a task could run and ends when it does. Percentiles are linear inside "
-	 "a "
-	 "histogram bucket; percentile_error_ratio bounds their error. Counts up to a boundary are "
-	 "exact."},
+	 "A wait begins when a task can run and ends when it runs. Percentiles are interpolated in "
+	 "a histogram bucket; percentile_error_ratio bounds their error. Counts up to a boundary "
+	 "are exact."},
 	{"wake", "How long an idle core takes to wake",
-	 "From the time a timer was due to the idle exit or the interrupt handler, whichever came "
-	 "first, without the cost of our own stamp. Wake-ups that do not count are rejected, by "
-	 "reason."},
+	 "The time from when a timer was due to the idle exit or the interrupt handler, whichever "
+	 "came first, without the cost of our own stamp. Wake-ups that do not count are rejected "
+	 "and counted by reason."},
 	{"audit", "How wrong the kernel's own figures are",
-	 "Loads whose truth is known are run on one core, and the kernel's figures are held "
-	 "against "
-	 "them."},
+	 "Loads of known size run on one core, and the kernel's figures are compared with the true "
+	 "ones."},
 	{"crit", "What disabling interrupts and preemption costs",
-	 "Pairs of disable and enable are timed, alone and in batches; the cost of an empty pair "
-	 "and of "
-	 "the clock is subtracted."},
-	{"doctor", "What this machine can measure", "Each check looks and disturbs nothing."},
+	 "Pairs of disable and enable are timed, singly and in batches. The cost of an empty pair "
+	 "and of reading the clock is subtracted."},
+	{"doctor", "What this machine can measure", "The checks measure and change nothing."},
 };
 
 #define NR_SECTIONS (sizeof(sections) / sizeof(sections[0]))
@@ -64,7 +60,7 @@ static void put_window(FILE *out, const struct report *report)
 		html_textf(out, ", window %s",
 			   html_ns((double)report->window_ns, length, sizeof(length)));
 	if (report->time_unix_ns)
-		html_textf(out, ", taken %s", date(report->time_unix_ns, when, sizeof(when)));
+		html_textf(out, ", measured %s", date(report->time_unix_ns, when, sizeof(when)));
 	fputs("</p>\n", out);
 }
 
@@ -76,10 +72,10 @@ static size_t section_of(const struct report *report)
 	return NR_SECTIONS;
 }
 
-/* One report's piece of a part of the document; @first: of its section. 0 or -errno. */
+/* Writes the piece of one report; @first: it is the first of its section. 0 or -errno. */
 typedef int part_fn(FILE *out, const struct report *report, bool first);
 
-/* What @fn writes of a report, below a heading where a section begins; nothing stays without one. */
+/* Calls @fn for a report; writes the section's heading before the first piece that is not empty. */
 static int put_part(FILE *out, const struct report *report, bool *begun, part_fn *fn)
 {
 	size_t part = section_of(report), size = 0;
@@ -116,7 +112,7 @@ static int for_each_report(FILE *out, const struct html_doc *doc, part_fn *fn)
 	return rc;
 }
 
-/* @body as @head says, unless it is empty. */
+/* Writes @head, @body and @tail, unless the body is empty. */
 static int put_unless_empty(FILE *out, const struct report *report, const char *head,
 			    const char *tail, int (*body)(FILE *, const struct report *),
 			    bool window)
@@ -145,7 +141,7 @@ static int body_summary(FILE *out, const struct report *report)
 	return 0;
 }
 
-/* An experiment of several may have nothing to say by itself, and some have no picture. */
+/* Single experiments of an audit have no summary, and some reports have no plots. */
 static int part_summary(FILE *out, const struct report *report, bool first)
 {
 	return put_unless_empty(out, report, "<ul>\n", "</ul>\n", body_summary, false);
@@ -200,7 +196,7 @@ static void put_losses(FILE *out, const struct html_doc *doc)
 		fputs("</li>\n", list);
 	}
 	if (!list || fclose(list))
-		fputs("<p class=\"loss\">Out of memory: losses cannot be listed.</p>\n", out);
+		fputs("<p class=\"loss\">Out of memory: the losses are not listed.</p>\n", out);
 	else if (nr)
 		fprintf(out,
 			"<div class=\"loss\"><strong>Lost, doubtful or "
@@ -234,7 +230,7 @@ static void put_head(FILE *out, const struct html_doc *doc)
 	}
 	if (first != UINT64_MAX) {
 		fputs("<p class=\"muted\">", out);
-		html_textf(out, "From %s on", date(first, when, sizeof(when)));
+		html_textf(out, "First measurement: %s", date(first, when, sizeof(when)));
 		fputs("</p>", out);
 	}
 	fputs("</header>\n<main>\n", out);

@@ -18,7 +18,7 @@ struct html_missing {
 };
 
 struct html_doc {
-	const char *machine; /* one line on where this was measured; NULL: not known */
+	const char *machine; /* one line that describes the machine; NULL: unknown */
 	const struct report *const *reports;
 	size_t nr_reports;
 	const struct html_missing *missing;
@@ -26,12 +26,12 @@ struct html_doc {
 };
 
 /*
- * Summary in plain words, plots, tables, method notes; no script, nothing from outside. Names appear
- * as text whatever they hold. 0, -ENOMEM, or the stream's -errno; flushes.
+ * Writes summary, plots, tables and notes on the method; no script, nothing from the network. Names
+ * always appear as text. 0, -ENOMEM, or the stream's -errno; flushes.
  */
 int html_write(FILE *out, const struct html_doc *doc);
 
-/* What the parts of the document share. */
+/* Shared by the parts of the document. */
 
 extern const char html_style[];
 
@@ -39,27 +39,27 @@ extern const char html_style[];
 void html_text(FILE *out, const char *text);
 /* printf() whose result is escaped. */
 void html_textf(FILE *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* Figures for people, as the text view has them, but in µs. */
+/* Figures for people as in the text view, but with µs. */
 void html_format(const struct value *value, enum unit unit, char *buf, size_t size);
 const char *html_ns(double ns, char *buf, size_t size);
 
-/* Over the rows that have a figure, and how many have. */
+/* The mean over the rows that have a figure, and how many have one. */
 double html_mean(const struct table *table, const char *key, size_t *ret_nr);
-/* The row with the largest figure; SIZE_MAX when none has one, or without a table. */
+/* The row with the largest figure; SIZE_MAX if none has one, or without a table. */
 size_t html_largest(const struct table *table, const char *key);
 
-/* The figures people look for first. */
+/* The most important figures, as tiles. */
 void html_glance(FILE *out, const struct html_doc *doc);
-/* Sentences as list items: what one report says, and what it lost. */
+/* The summary of one report and its losses, in sentences, as list items. */
 void html_summary(FILE *out, const struct report *report);
-/* How many losses it named. */
+/* Returns the number of losses listed. */
 size_t html_losses(FILE *out, const struct report *report);
 
-/* Pictures of one report, none for some. 0 or -errno. */
+/* The plots of one report, if it has any. 0 or -errno. */
 int html_plots(FILE *out, const struct report *report);
-/* Whether all that a series names is there, and a row of it; a report from elsewhere may lack anything. */
+/* Whether the report has the table, the columns and a row of a series; one from a file may not. */
 bool html_series_fits(const struct report *report, const struct svg_series *series);
-/* Draws the series that the report can fill; nothing when there is none. */
+/* Draws the series for which the report has data; nothing if there is none. */
 int html_plot(FILE *out, const struct report *report, const struct svg_plot *wanted);
 int html_crit(FILE *out, const struct report *report);
 int html_wake(FILE *out, const struct report *report);

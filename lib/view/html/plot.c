@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* One picture of a report, of the series that it can fill. */
+/* Draws one plot of a report, with the series that the report has. */
 #include "view/html/html.h"
 
 #include <math.h>

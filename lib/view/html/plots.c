@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Which report gets which pictures. */
+/* Which report gets which plots. */
 #include "view/html/html.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 #define MAX_GROUPS 4
 #define MAX_SERIES 16
 
-/* The row with the largest figure under @below; SIZE_MAX when there is none. */
+/* The row with the largest figure below @below; SIZE_MAX if there is none. */
 static size_t next_below(const struct table *table, const char *key, double below)
 {
 	size_t best = SIZE_MAX;
@@ -35,7 +35,7 @@ static int plot_runq(FILE *out, const struct report *report)
 	const struct table *blame = report_find(report, "blame");
 	struct svg_series series[MAX_GROUPS];
 	struct svg_plot histogram = {
-		.title = "How long tasks waited, the groups that waited most",
+		.title = "How long tasks waited: the groups that waited most",
 		.x_label = "wait up to",
 		.y_label = "waits",
 		.x_log = true,
@@ -67,7 +67,7 @@ static int plot_runq(FILE *out, const struct report *report)
 	return rc;
 }
 
-/* Of the first cores; one plot of all would hide each. */
+/* Only the first cores: in one plot of all, none could be seen. */
 static int plot_bursts(FILE *out, const struct report *report)
 {
 	const struct table *bursts = report_find(report, "bursts");

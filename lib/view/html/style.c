@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* How the document looks: on a screen in light and dark, and on paper. */
+/* The style sheet: screen in light and dark, and paper. */
 #include "view/html/html.h"
 
 const char html_style[] =
@@ -36,7 +36,7 @@ const char html_style[] =
 	"tbody th{font-weight:400;white-space:nowrap}"
 	"td.t{min-width:10rem;max-width:26rem;overflow-wrap:anywhere}"
 	"td.n,th.n{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}"
-	/* Long names would make a heat map of it; the tables have them whole. */
+	/* Shorten long names in the heat map; the tables have the whole names. */
 	".heat th{max-width:9rem;overflow:hidden;text-overflow:ellipsis;white-space:nowrap}"
 	".heat th[scope=row]{max-width:16rem}"
 	"@page{margin:14mm 12mm}"
@@ -44,12 +44,12 @@ const char html_style[] =
 	"body{max-width:none;margin:0;padding:0;font-size:9.5pt;line-height:1.4}"
 	"h2{margin-top:0}h2.sheet{break-before:page}h2,h3,caption,.window{break-after:avoid}"
 	"figure,svg,tr,.loss,.glance{break-inside:avoid}"
-	/* A heading of a table is no use without its first lines. */
+	/* Keep the heading of a table together with its first rows. */
 	"thead{display:table-header-group;break-after:avoid}"
 	"tbody tr:nth-child(-n+3){break-before:avoid}"
-	/* A line or two of a list left behind reads as if it were all. */
+	/* Do not break a list so that one or two lines stay on a page. */
 	"p,li{orphans:3;widows:3}"
-	/* Two figures to a sheet. */
+	/* Two plots per page. */
 	"svg{max-width:165mm}"
 	".scroll{overflow:visible}table{font-size:7.5pt;width:100%}"
 	"th,td{padding:.5mm 1mm}td.t{min-width:0}td.n,thead th{white-space:normal}"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What a report says, in sentences. */
+/* The summary of a report, in sentences. */
 #include "view/html/html.h"
 
 #include <math.h>
@@ -28,7 +28,7 @@ static void say_procstat(FILE *out, const struct table *cpus)
 	double mean = html_mean(cpus, key, &nr), most = 0.0;
 
 	if (!nr) {
-		SAY(out, "What /proc/stat says was not compared.");
+		SAY(out, "/proc/stat was not compared.");
 		return;
 	}
 	for (size_t row = 0; row < cpus->nr_rows; row++) {
@@ -42,11 +42,11 @@ static void say_procstat(FILE *out, const struct table *cpus)
 		}
 	}
 	SAY(out,
-	    "/proc/stat, which top and mpstat show, says %.1f%% on average. It is off by more than "
+	    "/proc/stat, which top and mpstat use, shows %.1f%% on average. It is off by more than "
 	    "%.0f points on %zu of %zu cores.",
 	    mean * 100.0, LOAD_WRONG_RATIO * 100.0, wrong, nr);
 	if (most > 0.0)
-		SAY(out, "Worst: CPU %.0f, where /proc/stat says %.1f%% and %.1f%% is true.",
+		SAY(out, "Worst: CPU %.0f, where /proc/stat shows %.1f%% and the truth is %.1f%%.",
 		    table_number(cpus, worst, "cpu"), table_number(cpus, worst, key) * 100.0,
 		    table_number(cpus, worst, "busy_ratio") * 100.0);
 }
@@ -77,7 +77,7 @@ static void say_parts(FILE *out, const struct table *cpus)
 	if (said)
 		fputs(".</li>\n", out);
 	else
-		SAY(out, "The source cannot tell what the cores were busy with.");
+		SAY(out, "The source does not measure what the cores were busy with.");
 }
 
 static void say_load(FILE *out, const struct report *report)
@@ -93,7 +93,7 @@ static void say_load(FILE *out, const struct report *report)
 		SAY(out, "No core has a figure.");
 		return;
 	}
-	SAY(out, "%zu core%s, watched for %s: busy %.1f%% of the time on average.", nr,
+	SAY(out, "%zu core%s, observed for %s: busy %.1f%% of the time on average.", nr,
 	    nr == 1 ? "" : "s", NS((double)report->window_ns), mean * 100.0);
 	say_parts(out, cpus);
 	busiest = html_largest(cpus, "busy_ratio");
@@ -103,7 +103,7 @@ static void say_load(FILE *out, const struct report *report)
 	say_procstat(out, cpus);
 }
 
-/* Of a group or a row of the blame table; whoever chose it may have chosen nothing. */
+/* The name of a group or of a row of the blame table; it may be missing or empty. */
 static const char *name_of(const struct table *table, size_t row, const char *key)
 {
 	const char *name = table_str(table, row, key) ?: table_str(table, row, "comm") ?: "(unnamed)";
@@ -125,29 +125,30 @@ static void say_runq(FILE *out, const struct report *report)
 	if (row == SIZE_MAX)
 		row = html_largest(groups, "count");
 	if (row == SIZE_MAX && groups && groups->nr_rows) {
-		SAY(out, "How often tasks waited is not known.");
+		SAY(out, "How often tasks waited is unknown.");
 		return;
 	}
 	if (count == 0.0) {
 		SAY(out, "No task had to wait for a core.");
 		return;
 	}
-	SAY(out, "In %s, tasks of %zu group%s waited %.0f times for a core, %s in all.",
+	SAY(out, "In %s, tasks of %zu group%s waited %.0f times for a core, %s in total.",
 	    NS((double)report->window_ns), groups->nr_rows, groups->nr_rows == 1 ? "" : "s", count,
 	    NS(sum));
 	SAY(out,
-	    "Most of it: %s, %.0f waits, %s in all; one in a hundred took longer than %s, the "
-	    "longest %s.",
+	    "The group that waited most: %s, %.0f waits, %s in total; one in a hundred took longer "
+	    "than %s, the longest took %s.",
 	    name_of(groups, row, "cgroup"), table_number(groups, row, "count"),
 	    NS(table_number(groups, row, "sum_ns")), NS(table_number(groups, row, "p99_ns")),
 	    NS(table_number(groups, row, "max_ns")));
 	if (worst != SIZE_MAX && worst != row)
-		SAY(out, "The slowest by p99: %s, %s.", name_of(groups, worst, "cgroup"),
-		    NS(table_number(groups, worst, "p99_ns")));
+		SAY(out, "The group with the highest p99: %s, %s.",
+		    name_of(groups, worst, "cgroup"), NS(table_number(groups, worst, "p99_ns")));
 	row = html_largest(blame, "wait_ns");
 	if (row != SIZE_MAX)
-		SAY(out, "Most was waited by %s behind %s: %s.", name_of(blame, row, "victim"),
-		    name_of(blame, row, "culprit"), NS(table_number(blame, row, "wait_ns")));
+		SAY(out, "The longest wait behind others: %s waited behind %s for %s in total.",
+		    name_of(blame, row, "victim"), name_of(blame, row, "culprit"),
+		    NS(table_number(blame, row, "wait_ns")));
 }
 
 static void say_wake(FILE *out, const struct report *report)
@@ -164,26 +165,24 @@ static void say_wake(FILE *out, const struct report *report)
 		count += fmax(0.0, table_number(states, i, "count"));
 	}
 	if (row == SIZE_MAX) {
-		SAY(out, "No wake-up could be measured: the cores were busy, or woke for other "
-			 "reasons.");
+		SAY(out, "No wake-up could be measured: the cores were busy, or no timer woke "
+			 "them.");
 		return;
 	}
 	SAY(out,
-	    "%.0f wake-up%s of idle cores %s measured. The longest took %s, CPU %.0f from %s, "
-	    "where the median is %s.",
+	    "%.0f wake-up%s of idle cores %s measured. The longest took %s: CPU %.0f from state "
+	    "%s, whose median is %s.",
 	    count, count == 1.0 ? "" : "s", count == 1.0 ? "was" : "were",
 	    NS(table_number(states, row, "max_ns")), table_number(states, row, "cpu"),
 	    table_str(states, row, "name") ?: "(unnamed)",
 	    NS(table_number(states, row, "median_ns")));
 	if (claims)
 		SAY(out,
-		    "The driver's claims are exceeded in %zu of the %zu idle states, counted core "
-		    "by "
-		    "core, that have one.",
+		    "%zu of %zu idle states (counted per core) took longer than the cpuidle driver "
+		    "claims.",
 		    exceeds, claims);
 	else
-		SAY(out, "No driver claims a latency here, so there is nothing to hold them "
-			 "against.");
+		SAY(out, "There is no claimed exit latency to compare with.");
 }
 
 static void say_crit(FILE *out, const struct report *report)
@@ -197,10 +196,10 @@ static void say_crit(FILE *out, const struct report *report)
 		const char *op = table_str(ops, row, "op") ?: "(unnamed)";
 
 		if (isnan(batch) && isnan(median))
-			SAY(out, "%s: could not be measured here.", op);
+			SAY(out, "%s: not available on this machine.", op);
 		else
 			SAY(out,
-			    "%s: a disable and enable costs %.3g %s%s; the longest took %.0f %s.",
+			    "%s: one disable and enable costs %.3g %s%s; the longest took %.0f %s.",
 			    op, isnan(batch) ? median : batch, unit,
 			    isnan(batch) ? " (median)" : " (mean in a batch)",
 			    table_number(ops, row, "max"), unit);
@@ -224,17 +223,17 @@ static void say_doctor(FILE *out, const struct report *report)
 		fputs("</strong>: ", out);
 		html_text(out, table_str(checks, row, "detail") ?: status);
 		if (fix && *fix) {
-			fputs(". To do: <em>", out);
+			fputs(". Fix: <em>", out);
 			html_text(out, fix);
 			fputs("</em>", out);
 		}
 		fputs("</li>\n", out);
 	}
 	if (!found)
-		SAY(out, "Every check is fine.");
+		SAY(out, "All checks are ok.");
 }
 
-/* The experiments are rows of figures; their verdict is sentences already. */
+/* Only the verdict has sentences; the experiments are tables. */
 static void say_audit(FILE *out, const struct report *report)
 {
 	const char *experiment = table_str(report->fields, 0, "experiment");
@@ -263,7 +262,7 @@ void html_summary(FILE *out, const struct report *report)
 		SAY(out, "%s", report->notes[i]);
 }
 
-/* Where a pair costs less than a step of the clock, half of its samples are below the overhead. */
+/* If a pair costs less than one step of the clock, half of its samples are below the overhead. */
 static bool is_no_loss(const char *key)
 {
 	return !strcmp(key, "below_overhead_total");
@@ -289,13 +288,13 @@ size_t html_losses(FILE *out, const struct report *report)
 		nr++;
 	}
 	if (closure > CLOSURE) {
-		SAY(out, "%s: the parts miss the whole by up to %.1f%%", report->command,
-		    closure * 100.0);
+		SAY(out, "%s: the parts are up to %.1f%% away from summing to the window",
+		    report->command, closure * 100.0);
 		nr++;
 	}
 	if (fabs(schedstat - 1.0) > SCHEDSTAT) {
-		SAY(out, "%s: waits seen are %.1f%% of what the kernel booked", report->command,
-		    schedstat * 100.0);
+		SAY(out, "%s: the observed waits are %.1f%% of the kernel's run_delay",
+		    report->command, schedstat * 100.0);
 		nr++;
 	}
 	if (sample < 1.0) {

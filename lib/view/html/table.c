@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The tables of a report: all figures, with what they mean. */
+/* The tables of a report: all figures, with their help texts. */
 #include "view/html/html.h"
 
 #include <string.h>
@@ -9,9 +9,9 @@
 #define MAX_ROWS  100 /* of a table: enough to read, few enough to mail */
 #define MAX_PEAKS 24
 #define SHORT	  16
-#define WIDE	  13 /* columns that fit a sheet of paper in the usual size */
+#define WIDE	  13 /* columns that fit on a page in the normal font size */
 
-/* JSON has no titles, and its keys are for machines. */
+/* Titles of tables: the JSON that reports are read from has none. */
 static const struct {
 	const char *command, *key, *title;
 } titles[] = {
@@ -28,14 +28,14 @@ static const struct {
 	{"wake", "residency", "Core states by the hardware's counters"},
 	{"audit", "sets", "Increments of /proc/stat"},
 	{"audit", "peaks", "Peaks of the time between increments"},
-	{"audit", "delays", "A loop of sleeps, as accounted"},
-	{"audit", "loads", "The loads, and what /proc/stat shows of them"},
-	{"audit", "errors", "Errors of each source, in points of load"},
-	{"audit", "phases", "What is shown of a locked burn, by its phase"},
+	{"audit", "delays", "A loop of sleeps: accounted and true CPU time"},
+	{"audit", "loads", "The loads, and what /proc/stat shows"},
+	{"audit", "errors", "Errors of each source, in percentage points"},
+	{"audit", "phases", "Shown and true load of a locked burn, by phase"},
 	{"crit", "ops", "Cost of a pair of disable and enable"},
-	{"crit", "per_cpu", "The same, core by core"},
+	{"crit", "per_cpu", "The same for each core"},
 	{"crit", "tracepoints", "Cost of enabling the tracepoints"},
-	{"crit", "against", "Against the earlier run"},
+	{"crit", "against", "Compared with the earlier run"},
 	{"doctor", "checks", "Checks"},
 	{"doctor", "commands", "Commands"},
 };
@@ -69,7 +69,7 @@ static void put_cell(FILE *out, const struct value *value, enum unit unit)
 	char number[64];
 
 	if (value->kind == VALUE_STR) {
-		/* Short words need no room of their own. */
+		/* A column of short words needs no minimum width. */
 		fputs(strlen(value->str) > SHORT ? "<td class=\"t\">" : "<td>", out);
 		html_text(out, value->str);
 	} else {
@@ -100,7 +100,7 @@ static void put_heads(FILE *out, const struct table *table)
 
 static void put_table(FILE *out, const struct report *report, const struct table *table)
 {
-	/* The peaks are drawn as well, and the largest are in the table of sets. */
+	/* The plot shows the peaks, too, and the table of sets has the largest. */
 	size_t shown = strcmp(table->key, "peaks") ? MAX_ROWS : MAX_PEAKS, width = 0;
 
 	if (!table->nr_rows)
@@ -128,7 +128,7 @@ static void put_table(FILE *out, const struct report *report, const struct table
 	fputs("</tbody></table></div>\n", out);
 }
 
-/* Fields and quality: one line per key, with what it means. */
+/* Fields and quality: one line per key, with its help text. */
 static void put_single(FILE *out, const struct table *table, const char *title)
 {
 	char number[64];
@@ -162,7 +162,7 @@ static void put_single(FILE *out, const struct table *table, const char *title)
 	fputs("</tbody></table>\n", out);
 }
 
-/* Bins of a histogram that is drawn whole: as rows they would hide the tables that are read. */
+/* The plot shows this whole histogram; as rows it would bury the other tables. */
 static bool is_drawn(const struct report *report, const struct table *table)
 {
 	return !strcmp(report->command, "audit") && !strcmp(table->key, "intervals");
@@ -175,12 +175,13 @@ void html_tables(FILE *out, const struct report *report)
 			put_table(out, report, report->tables[i]);
 		} else if (report->tables[i]->nr_rows) {
 			fputs("<p class=\"muted\">", out);
-			html_textf(out,
-				   "The %zu bins of the time between increments are drawn above.",
-				   report->tables[i]->nr_rows);
+			html_textf(
+				out,
+				"The plot above shows the %zu bins of the time between increments.",
+				report->tables[i]->nr_rows);
 			fputs("</p>\n", out);
 		}
 	}
-	put_single(out, report->fields, "Figures of the whole");
+	put_single(out, report->fields, "Overall figures");
 	put_single(out, report->quality, "Quality: errors and losses");
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Text, cells and figures as HTML: the only way in which anything of a report enters the document. */
+/* Escapes text, cells and figures: everything of a report enters the document through here. */
 #include "view/html/html.h"
 
 #include <math.h>
@@ -91,7 +91,7 @@ size_t html_largest(const struct table *table, const char *key)
 	return best;
 }
 
-/* Terminals may lack a Greek mu; a document does not. */
+/* "µs": a document can show it, a terminal may not. */
 static void use_mu(char *text, size_t size)
 {
 	size_t length = strlen(text);

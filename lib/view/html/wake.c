@@ -12,7 +12,7 @@
 #define MAX_STATES 6
 #define NAME_SIZE  96
 
-/* Wake-ups up to an edge, summed over cores; @rows: how many cores have that edge. */
+/* Wake-ups up to an edge, summed over cores; rows: how many cores have that edge. */
 struct edge {
 	double le_ns, count;
 	size_t rows;
@@ -54,7 +54,7 @@ static int by_edge(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* One core and state: its histogram, or the percentiles, which are points of the same curve. */
+/* Adds one core and state: its histogram, or its percentiles, which are points of the same curve. */
 static int spread_row(struct spread *s, const struct table *states, size_t row)
 {
 	static const struct {
@@ -91,7 +91,7 @@ static int spread_row(struct spread *s, const struct table *states, size_t row)
 	return rc;
 }
 
-/* As rows of @table, from the last edge with no wake-up to the first with all. */
+/* Writes rows to @table, from the last edge with no wake-up to the first edge with all. */
 static void spread_put(struct spread *s, const char *name, struct table *table)
 {
 	size_t first = 0, last = 0, nr = 0;
@@ -116,7 +116,7 @@ static void spread_put(struct spread *s, const char *name, struct table *table)
 	}
 }
 
-/* What is drawn, as a report of its own: the states over all cores. */
+/* The data of the plot as a report of its own: the states over all cores. */
 struct picture {
 	struct report *report;
 	struct table *spreads, *claims;
@@ -242,7 +242,7 @@ int html_wake(FILE *out, const struct report *report)
 	rc = states ? picture_fill(&p, states) : 0;
 	rc = rc ?: report_check(p.report);
 	if (!rc && p.nr && p.histograms)
-		rc = picture_draw(out, &p, "How wake latency is distributed, by idle state",
+		rc = picture_draw(out, &p, "Distribution of wake latency, by idle state",
 				  "share of the state's wake-ups", SVG_BARS_LE);
 	if (!rc && p.nr)
 		rc = picture_draw(out, &p, "Share of wake-ups that took no longer, by idle state",
@@ -253,7 +253,7 @@ int html_wake(FILE *out, const struct report *report)
 			   "All cores together. Points are counted; the lines between them are "
 			   "not. %s",
 			   p.claims->nr_rows ? "Dashed: the exit latency that the driver claims."
-					     : "No driver claims an exit latency here.");
+					     : "There is no claimed exit latency.");
 		if (p.left_out)
 			html_textf(out, " %zu more states are in the table.", p.left_out);
 		fputs("</p>\n", out);

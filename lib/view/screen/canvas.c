@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Cells, clipped and disarmed: nothing that reaches a cell can steer a terminal. */
+/* Draws into cells: text is clipped and escaped, so no cell can control the terminal. */
 #include "view/screen/canvas.h"
 
 #include <errno.h>
@@ -34,7 +34,7 @@ static struct canvas_cell *cell_at(struct canvas *canvas, int row, int col)
 	return &canvas->cells[(size_t)row * canvas->cols + col];
 }
 
-/* A wide character of which one half is overwritten is gone as a whole. */
+/* If one half of a wide character is overwritten, the other half becomes blank. */
 static void cell_clear(struct canvas *canvas, int row, int col)
 {
 	struct canvas_cell *cell = cell_at(canvas, row, col);
@@ -46,7 +46,7 @@ static void cell_clear(struct canvas *canvas, int row, int col)
 	*cell = (struct canvas_cell){.width = 1};
 }
 
-/* A mark goes onto the character before it, if it still fits there. */
+/* Adds a combining mark to the previous character, if it fits there. */
 static void cell_mark(struct canvas *canvas, int row, int col, const char *mark, size_t len)
 {
 	struct canvas_cell *cell = cell_at(canvas, row, col);
@@ -74,7 +74,7 @@ static void cell_set(struct canvas *canvas, int row, int col, const char *text, 
 	*cell_at(canvas, row, col + 1) = (struct canvas_cell){.width = 0, .style = style};
 }
 
-/* @text is disarmed and fits. */
+/* @text is escaped already and fits. */
 static int put_cells(struct canvas *canvas, int row, int col, enum style style, const char *text)
 {
 	int last = -1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A rectangle of character cells in memory: what the live screen shows, without a terminal. */
+/* A rectangle of character cells in memory: the live screen, independent of a terminal. */
 #ifndef SUBTICK_VIEW_SCREEN_CANVAS_H
 #define SUBTICK_VIEW_SCREEN_CANVAS_H
 
@@ -7,28 +7,28 @@
 
 #include "view/bar_style.h"
 
-#define CANVAS_CELL 16 /* bytes: a character and the marks on it */
+#define CANVAS_CELL 16 /* bytes: a character and its combining marks */
 
 struct canvas_cell {
 	char text[CANVAS_CELL]; /* "" for a blank, and for the second half of a wide character */
-	unsigned char width;	/* 0: second half of the cell before */
+	unsigned char width;	/* 0: second half of the previous cell */
 	unsigned char style;	/* enum style */
 };
 
 struct canvas {
 	int rows, cols;
 	struct canvas_cell *cells;
-	bool ascii;  /* the terminal shows nothing else: other characters become "?" */
-	bool failed; /* sticky: memory ran out while drawing */
+	bool ascii;  /* the terminal shows ASCII only: other characters become "?" */
+	bool failed; /* memory ran out while drawing; never reset */
 };
 
-/* Blank. 0 or -ENOMEM. */
+/* Makes a blank canvas. 0 or -ENOMEM. */
 int canvas_init(struct canvas *canvas, int rows, int cols);
 void canvas_free(struct canvas *canvas);
 
 /*
- * Writes @text from @col on, disarmed as utf8_printable() does, cut with "…" before @end.
- * Returns the column after it. Outside of the canvas nothing happens.
+ * Writes @text from @col on, escaped as by utf8_printable() and cut with "…" before @end. Returns
+ * the column after it. Writes nothing outside the canvas.
  */
 int canvas_put(struct canvas *canvas, int row, int col, int end, enum style style,
 	       const char *text);
@@ -38,7 +38,7 @@ int canvas_printf(struct canvas *canvas, int row, int col, int end, enum style s
 int canvas_repeat(struct canvas *canvas, int row, int col, int nr, enum style style,
 		  const char *text);
 
-/* All rows as lines without the blanks at their ends. Allocated; NULL when out of memory. */
+/* All rows as lines without trailing blanks. Allocated; NULL if out of memory. */
 char *canvas_text(const struct canvas *canvas);
 
 #endif

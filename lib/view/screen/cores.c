@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The cores on the live screen: split bars with the claim of /proc/stat as a marker, or a map. */
+/* Draws the cores: split bars with the busy share of /proc/stat as a marker, or a map. */
 #include "view/screen/draw.h"
 
 #include <math.h>
@@ -46,7 +46,7 @@ int screen_cores_name_width(const struct table *table)
 	return width;
 }
 
-/* " 31.4%" and, where it is known, "  59.3%" of /proc/stat. */
+/* " 31.4%" and, if known, "  59.3%" of /proc/stat. */
 int screen_cores_figure_width(const struct table *table)
 {
 	return find_metric(table, M_CMP_PROCSTAT) < 0 ? 6 : 6 + 1 + 6;
@@ -110,7 +110,7 @@ int screen_cores_legend(const struct screen *screen, const struct table *table,
 	}
 	if (find_metric(table, M_CMP_PROCSTAT) >= 0)
 		line = legend_item(cols, canvas, layout, &at, line, mark, screen->ascii,
-				   "/proc/stat claims");
+				   "busy by /proc/stat");
 	return line + 1;
 }
 
@@ -128,7 +128,7 @@ static void draw_parts(const struct screen *screen, const struct table *table, s
 
 		if (!(ratio > 0))
 			continue;
-		/* Rounding the running sum, not the parts, keeps the whole bar true. */
+		/* Round the running sum, not each part, so that the whole bar has the right length. */
 		sum += ratio;
 		end = sum >= 1 ? cells : (int)lrint(sum * cells);
 		canvas_repeat(canvas, y, x + at, end - at, look.style,
@@ -137,7 +137,7 @@ static void draw_parts(const struct screen *screen, const struct table *table, s
 	}
 }
 
-/* A source without parts still knows how busy the core was. */
+/* A source without parts: only the busy share. */
 static void draw_whole(const struct screen *screen, double busy, int y, int x, int cells,
 		       struct canvas *canvas)
 {
@@ -194,7 +194,7 @@ static void draw_bar(const struct screen *screen, const struct table *table, siz
 static void draw_bars(const struct screen *screen, const struct table *table,
 		      const struct screen_layout *layout, struct canvas *canvas)
 {
-	/* Downwards first, as a list is read. */
+	/* Fill columns from top to bottom, as a list is read. */
 	for (size_t row = 0; row < table->nr_rows; row++) {
 		int column = row / layout->cores_rows, line = row % layout->cores_rows;
 

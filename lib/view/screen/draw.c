@@ -14,15 +14,15 @@
 
 static const char *const help[][2] = {
 	{"q, Ctrl-C", "quit"},
-	{"p, space", "pause; measuring goes on unseen"},
-	{"Tab, Shift-Tab, 1 to 9", "next pane, pane before, pane by its place"},
-	{"s, S", "sort by the next column, by the one before"},
+	{"p, space", "pause the display; measuring goes on"},
+	{"Tab, Shift-Tab, 1 to 9", "next pane, previous pane, pane by number"},
+	{"s, S", "sort by the next column, by the previous column"},
 	{"r", "reverse the order"},
-	{"f, /", "filter rows by a text in their names"},
+	{"f, /", "show only rows whose names contain a text"},
 	{"arrows, PgUp, PgDn, Home, End", "scroll rows and columns"},
-	{"a", "all columns, or those for people"},
-	{"+, -", "longer interval, shorter interval"},
-	{"h, ?", "this help; any key leaves it"},
+	{"a", "show all columns, or only the most useful ones"},
+	{"+, -", "lengthen or shorten the interval"},
+	{"h, ?", "this help; any key closes it"},
 };
 
 static int draw_wrapped(struct canvas *canvas, int row, int end, size_t skip, size_t *line,
@@ -56,7 +56,7 @@ static int draw_wrapped(struct canvas *canvas, int row, int end, size_t skip, si
 	return 0;
 }
 
-/* Everything that reports say in words, and what is not measured here. Returns the lines. */
+/* Draws the notes of all reports, and what is not measured with the reason and the fix. */
 static int draw_notes(const struct screen *screen, size_t skip, int row, int end,
 		      struct canvas *canvas, size_t *ret_lines)
 {
@@ -95,7 +95,7 @@ static int draw_notes_pane(struct screen *screen, const struct screen_layout *la
 	size_t room = layout->footer_row - top, lines = 0;
 	int rc;
 
-	/* Once beyond the end, to count; then what is in sight. */
+	/* First pass: beyond the end, only to count the lines. Second pass: the visible lines. */
 	rc = draw_notes(screen, SIZE_MAX, top, layout->footer_row, canvas, &lines);
 	if (rc)
 		return rc;
@@ -196,7 +196,7 @@ static void draw_tabs(const struct screen *screen, int row, struct canvas *canva
 	char label[96];
 	int x = 0;
 
-	/* The active one must be in sight, however many come before it. */
+	/* The active pane's tab must be visible. */
 	for (size_t i = 0; i <= screen->active; i++) {
 		tab_label(screen, i, label, sizeof(label));
 		x += utf8_width(label) + 1;
@@ -227,7 +227,7 @@ static void draw_footer(const struct screen *screen, int row, struct canvas *can
 	x = canvas_put(canvas, row, 0, canvas->cols, STYLE_BOLD, "filter: ");
 	x = canvas_put(canvas, row, x, canvas->cols, STYLE_PLAIN, screen->draft);
 	x = canvas_put(canvas, row, x, canvas->cols, STYLE_REVERSE, " ");
-	canvas_put(canvas, row, x + 2, canvas->cols, STYLE_DIM, "Enter keeps it, Esc does not");
+	canvas_put(canvas, row, x + 2, canvas->cols, STYLE_DIM, "Enter keeps it, Esc discards it");
 }
 
 static void draw_help(struct canvas *canvas)
@@ -241,13 +241,13 @@ static void draw_help(struct canvas *canvas)
 		canvas_put(canvas, row, 34, canvas->cols, STYLE_PLAIN, help[i][1]);
 	}
 	row++;
-	canvas_put(
-		canvas, row++, 0, canvas->cols, STYLE_PLAIN,
-		"Behind each bar: busy as measured, then as /proc/stat claims, which top shows;");
 	canvas_put(canvas, row++, 0, canvas->cols, STYLE_PLAIN,
-		   "where there is room, the windows before, the latest on the right.");
+		   "After each bar: the measured busy share, then that of /proc/stat, which top "
+		   "shows;");
+	canvas_put(canvas, row++, 0, canvas->cols, STYLE_PLAIN,
+		   "if there is room, earlier windows, the latest on the right.");
 	canvas_printf(canvas, row++, 0, canvas->cols, STYLE_PLAIN,
-		      "Red: that claim is more than %.0f points off. Lost: events that no figure "
+		      "Red: /proc/stat is more than %.0f points off. Lost: events that no figure "
 		      "contains.",
 		      LOAD_WRONG_RATIO * 100.0);
 	canvas_put(canvas, row, 0, canvas->cols, STYLE_PLAIN, "More in subtick(8).");
@@ -264,7 +264,7 @@ static int draw_pane(struct screen *screen, const struct screen_layout *layout,
 	if (table)
 		return screen_stack_draw(screen, layout, canvas);
 	canvas_put(canvas, layout->info_row, 0, canvas->cols, STYLE_DIM,
-		   screen->slots[pane->slot].refused ? "not measured any more; the notes say why"
+		   screen->slots[pane->slot].refused ? "no longer measured; the notes say why"
 						     : "not in this window");
 	return 0;
 }

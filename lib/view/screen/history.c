@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* How busy each core was in the windows before: kept by the core's number, drawn behind its bar. */
+/* The busy share of each core in earlier windows: kept by CPU number, drawn after the bar. */
 #include "view/screen/draw.h"
 
 #include <errno.h>
@@ -39,7 +39,7 @@ int screen_history_add(struct screen_history *history, const struct table *cores
 {
 	int col = table_find(cores, metric_get(M_BUSY_RATIO)->key), rc = 0;
 
-	/* A core that is not in this window has a gap, not its last figure. */
+	/* A core without a figure in this window gets a gap. */
 	for (size_t cpu = 0; cpu < history->nr_cpus; cpu++) {
 		float *busy = &history->busy[cpu * SCREEN_HISTORY];
 

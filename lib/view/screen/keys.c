@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What each key of the live screen does. */
+/* The keys of the live screen. */
 #include "view/screen/screen.h"
 
 #include <stdlib.h>
@@ -39,7 +39,7 @@ static enum screen_action step_interval(struct screen *screen, bool longer)
 	return SCREEN_INTERVAL;
 }
 
-/* The report's own order is one of the stations, between the last column and the first. */
+/* Between the last column and the first comes the report's own order. */
 static enum screen_action step_sort(struct screen *screen, int step)
 {
 	struct screen_pane *pane = screen_active(screen);
@@ -154,7 +154,7 @@ static enum screen_action key_editing(struct screen *screen, int key)
 	return SCREEN_REDRAW;
 }
 
-/* Scrolls too far are brought back into range by drawing, which knows what fits. */
+/* May scroll too far: drawing corrects that, because it knows what fits. */
 static bool key_scroll(struct screen *screen, int key)
 {
 	struct screen_pane *pane = screen_active(screen);
@@ -225,7 +225,7 @@ enum screen_action screen_key(struct screen *screen, int key)
 	if (screen->editing)
 		return key_editing(screen, key);
 	if (screen->help && key != 'q') {
-		/* Any key leaves the help; one that was pressed to leave it does nothing more. */
+		/* Any key closes the help and has no other effect. */
 		screen->help = false;
 		return SCREEN_REDRAW;
 	}

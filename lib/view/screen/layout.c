@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Gives the cores what they need, the table the rest, and neither less than it can use. */
+/* Divides the screen between the cores and the tables. */
 #include "view/screen/layout.h"
 
 #include "view/screen/screen.h"
 
-#define BAR_MIN	    12 /* edges included: a tenth of a core is a character */
-#define BAR_LONG    52 /* two in a hundred are a character */
+#define BAR_MIN	    12 /* with edges: 10 % per character */
+#define BAR_LONG    52 /* with edges: 2 % per character */
 #define HISTORY_MIN 16
-#define TABLE_MIN   6 /* rows that stay for the table */
+#define TABLE_MIN   6 /* least rows for the table */
 #define GAP	    2
 #define FIXED	    6 /* header, losses, tabs, information, heading, footer */
 
@@ -16,7 +16,7 @@ static size_t div_up(size_t a, size_t b)
 	return (a + b - 1) / b;
 }
 
-/* As few columns as fit the height: long bars are read more precisely than short ones. */
+/* As few columns as the height allows: long bars are more precise than short ones. */
 static bool fit_bars(const struct screen_wants *wants, int room, struct screen_layout *layout)
 {
 	int least = wants->name_width + 1 + BAR_MIN + 1 + wants->figure_width;
@@ -31,7 +31,7 @@ static bool fit_bars(const struct screen_wants *wants, int room, struct screen_l
 	layout->columns = columns;
 	layout->cell_width = (wants->cols + GAP) / columns - GAP;
 	layout->bar_width = layout->cell_width - (least - BAR_MIN);
-	/* A longer bar tells less than how the core came to be that busy. */
+	/* Beyond this length the history of the core is more useful than a longer bar. */
 	if (layout->bar_width >= BAR_LONG + HISTORY_MIN + 1) {
 		layout->history_width = layout->bar_width - BAR_LONG - 1;
 		if (layout->history_width > SCREEN_HISTORY)
@@ -42,7 +42,7 @@ static bool fit_bars(const struct screen_wants *wants, int room, struct screen_l
 	return true;
 }
 
-/* "123-186 |…|": a power of two in a line, so that cores are easy to count. */
+/* "123-186 |…|": a power of two per line, so that cores are easy to count. */
 static void fit_map(const struct screen_wants *wants, int room, struct screen_layout *layout)
 {
 	int label = 2 * wants->name_width + 1 + 1, per_row = 8;

@@ -20,9 +20,9 @@ struct screen_layout {
 	enum screen_cores mode;
 	int cores_top, cores_rows;
 	int columns, cell_width, bar_width; /* bars; the width of the bar includes its edges */
-	int history_width;		    /* bars: windows before, behind the figures */
-	int per_row;			    /* map: characters in a line */
-	size_t group;			    /* map: cores that share a character */
+	int history_width;		    /* bars: earlier windows, after the figures */
+	int per_row;			    /* map: characters per line */
+	size_t group;			    /* map: cores per character */
 	int legend_top, legend_rows;
 	int loss_row, tabs_row, info_row, heading_row;
 	int table_top, table_rows;
@@ -33,15 +33,15 @@ struct screen_wants {
 	int rows, cols;
 	size_t nr_cores;
 	int name_width;	  /* of a core's number */
-	int figure_width; /* of what stands behind a bar */
+	int figure_width; /* of the figures after a bar */
 	int legend_rows;
 };
 
 void screen_layout(const struct screen_wants *wants, struct screen_layout *ret_layout);
 
 /*
- * The first of @nr items to show in @room so that @at is among them and the window moves no
- * further from @first than it must.
+ * The first of @nr items to show in @room, so that @at is visible and the view moves as little as
+ * possible from @first.
  */
 size_t screen_scroll(size_t first, size_t at, size_t nr, size_t room);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* One table of a report on the live screen: the columns that fit, the rows in sight. */
+/* Draws one table of a report: the columns that fit and the visible rows. */
 #include "view/screen/draw.h"
 
 #include <errno.h>
@@ -14,13 +14,13 @@
 #define GAP	 2
 #define NAME_MIN 16
 
-/* The columns for people: those that name the row first, always in sight. */
+/* The columns shown; those that name the row come first and are always visible. */
 struct fit {
 	const struct table *table;
 	size_t *cols;
 	int *widths;
 	size_t nr, nr_keys;
-	size_t first, end; /* of the others, those in sight */
+	size_t first, end; /* the visible ones of the others */
 };
 
 static bool is_left(const struct table *table, size_t col)
@@ -30,7 +30,7 @@ static bool is_left(const struct table *table, size_t col)
 	return unit == UNIT_TEXT || unit == UNIT_BOOL;
 }
 
-/* A text that is empty in every row, such as flags when there are none, says nothing. */
+/* Leave out a column that is empty in every row, such as flags if there are none. */
 static bool is_blank(const struct table *table, size_t col)
 {
 	for (size_t row = 0; row < table->nr_rows; row++) {
@@ -53,7 +53,7 @@ static char *cell_text(const struct table *table, size_t row, size_t col, int ma
 	return strdup(number);
 }
 
-/* So that columns do not dance from one window to the next. */
+/* A minimum width, so that columns do not move from one window to the next. */
 static int least_width(enum unit unit)
 {
 	switch (unit) {
@@ -71,7 +71,7 @@ static int least_width(enum unit unit)
 static int col_width(const struct table *table, size_t col, const size_t *rows, size_t nr_rows,
 		     int max, int *ret_width)
 {
-	/* One more for the arrow of the order. */
+	/* One more for the arrow of the sort order. */
 	int width = utf8_width(table->cols[col].title) + 1;
 
 	if (width < least_width(table->cols[col].metric->unit))
@@ -133,7 +133,7 @@ static size_t fit_end(const struct fit *fit, size_t first, int cols)
 	return i;
 }
 
-/* Brings the columns asked for into range, and the one sorted by into sight. */
+/* Corrects the scroll position, and makes the sort column visible. */
 static void fit_scroll(struct fit *fit, struct screen_pane *pane, int sort, int cols)
 {
 	size_t others = fit->nr - fit->nr_keys;
@@ -149,7 +149,7 @@ static void fit_scroll(struct fit *fit, struct screen_pane *pane, int sort, int 
 		       pane->first_col < i - fit->nr_keys)
 			pane->first_col++;
 	}
-	/* No room is left empty on the right while columns are hidden on the left. */
+	/* If there is room on the right, show hidden columns of the left. */
 	while (pane->first_col && fit_end(fit, fit->nr_keys + pane->first_col - 1, cols) == fit->nr)
 		pane->first_col--;
 	fit->first = fit->nr_keys + pane->first_col;
@@ -209,7 +209,7 @@ static int draw_row(const struct fit *fit, size_t row, int y, struct canvas *can
 	return 0;
 }
 
-/* On the right: columns that did not fit, and on which side they are. */
+/* Shows on the right how many columns are hidden, and on which side. */
 static int draw_hidden(const struct screen_pane *pane, const struct fit *fit, int y,
 		       struct canvas *canvas)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Sorts and filters rows by number, so that the report itself stays as it was made. */
+/* Sorts and filters row numbers; the report itself stays unchanged. */
 #include "view/screen/rows.h"
 
 #include <errno.h>
@@ -42,7 +42,7 @@ static bool matches(const struct table *table, size_t row, const char *filter)
 			return true;
 		if (table->cols[col].metric->unit != UNIT_ID || value->kind != VALUE_U64)
 			continue;
-		/* A number that names something is named whole: "1" is not CPU 10. */
+		/* An identifier must match as a whole: "1" does not match CPU 10. */
 		view_format_value(value, UNIT_ID, number, sizeof(number));
 		if (!strcmp(number, filter))
 			return true;
@@ -67,7 +67,7 @@ static int value_compare(const struct value *a, const struct value *b)
 	if (a->kind == VALUE_STR || b->kind == VALUE_STR)
 		return a->kind == b->kind ? strcmp(a->str, b->str)
 					  : (a->kind == VALUE_STR) - (b->kind == VALUE_STR);
-	/* Whole numbers beyond 2^53 differ where their nearest reals do not. */
+	/* Compare as integers: beyond 2^53 different integers can be the same double. */
 	if (a->kind == VALUE_U64 && b->kind == VALUE_U64)
 		return (a->u64 > b->u64) - (a->u64 < b->u64);
 	return (number_of(a) > number_of(b)) - (number_of(a) < number_of(b));

@@ -10,15 +10,15 @@
 
 #define SCREEN_OWN_ORDER (-1)
 
-/* Whether a column is for people; @all adds those that are only in the data formats. */
+/* Whether a column is shown; with @all also those of the data formats only. */
 bool screen_col_shown(const struct table *table, size_t col, bool all);
-/* Largest first is what is looked for in figures; names and numbers of things go upwards. */
+/* The default order: figures descending, names and identifiers ascending. */
 bool screen_col_descends(const struct table *table, size_t col);
 
 /*
- * Rows in which @filter occurs, in any name, whatever its case; by column @sort, or as the
- * report has them. Unavailable values come last either way. Rows that are equal keep the
- * order of the report. Returns their number, or -ENOMEM.
+ * The rows whose names contain @filter, in upper or lower case, sorted by column @sort or in the
+ * report's order. Unavailable values are always last. Equal rows keep the report's order. Returns
+ * their number, or -ENOMEM.
  */
 long screen_rows(const struct table *table, const char *filter, int sort, bool descending,
 		 size_t **ret_rows);

@@ -56,7 +56,7 @@ static struct screen_pane *pane_find(struct screen *screen, size_t slot, const c
 	return NULL;
 }
 
-/* Panes stay in the order of the slots, so that Tab does not jump about. */
+/* Panes stay in the order of the slots, so that the order of Tab does not change. */
 static int pane_add(struct screen *screen, size_t slot, const char *key)
 {
 	size_t at = screen->nr_panes;
@@ -72,7 +72,7 @@ static int pane_add(struct screen *screen, size_t slot, const char *key)
 	memmove(&screen->panes[at + 1], &screen->panes[at],
 		(screen->nr_panes - at) * sizeof(screen->panes[0]));
 	screen->panes[at] = (struct screen_pane){.slot = slot, .key = copy};
-	/* The reader goes on looking at the same pane; at the very start there is none yet. */
+	/* Keep the same pane active; at the start there is none yet. */
 	if (screen->active >= at && screen->nr_panes)
 		screen->active++;
 	if (!screen->chosen && slot == screen->home && (!at || screen->panes[at - 1].slot != slot))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The live screen as state, keys and pictures; terminals are terminal.h's, measuring is the caller's. */
+/* The live screen: state, keys and drawing, without the terminal and without the measurements. */
 #ifndef SUBTICK_VIEW_SCREEN_H
 #define SUBTICK_VIEW_SCREEN_H
 
@@ -15,7 +15,7 @@
 #define SCREEN_MAX_PANES  32
 #define SCREEN_FILTER_MAX 64
 
-/* Keys are code points; those that type nothing come after the last one. */
+/* Keys are code points; special keys have numbers above the last code point. */
 enum {
 	SCREEN_KEY_NONE = 0,
 	SCREEN_KEY_UP = 0x110000,
@@ -33,33 +33,33 @@ enum {
 enum screen_action {
 	SCREEN_NOTHING,
 	SCREEN_REDRAW,
-	SCREEN_INTERVAL, /* interval_ns is another one */
+	SCREEN_INTERVAL, /* interval_ns has changed */
 	SCREEN_QUIT,
 };
 
-/* One measurement: its last report, or why there is none. */
+/* One measurement: its last report, or the reason why there is none. */
 struct screen_slot {
 	char *command;
 	struct report *report;
 	char *refused, *fix;
 };
 
-/* A table of a report, and how its reader wants to see it. */
+/* A table of a report, and the reader's settings for it. */
 struct screen_pane {
 	size_t slot;
-	char *key;  /* of the table, found anew in every report */
-	char *sort; /* key of a column; NULL: as the report has it */
+	char *key;  /* of the table, looked up in every report */
+	char *sort; /* key of a column; NULL: the report's order */
 	bool descending;
 	bool all;	  /* also columns that text leaves out */
-	bool follow_sort; /* the column sorted by is to be in sight */
+	bool follow_sort; /* make the sort column visible */
 	char filter[SCREEN_FILTER_MAX];
 	size_t first_row, first_col;
-	size_t rows_had; /* the most since the reader last chose a pane or a filter */
+	size_t rows_had; /* the most rows since the reader last selected a pane or a filter */
 };
 
 #define SCREEN_HISTORY 60 /* windows */
 
-/* Busy shares of the cores in the windows before, oldest first; NAN where there is none. */
+/* Busy shares of the cores in earlier windows, oldest first; NAN if there is none. */
 struct screen_history {
 	float *busy; /* SCREEN_HISTORY for each CPU number */
 	size_t nr_cpus;
@@ -72,26 +72,26 @@ struct screen {
 	size_t nr_panes;
 	struct screen_pane notes; /* comes after the others */
 	size_t active;		  /* nr_panes: the notes */
-	size_t home;		  /* slot whose first pane is active until the reader chooses */
+	size_t home;		  /* slot whose first pane is active until the reader selects one */
 	bool chosen;
 	bool paused, help, editing, ascii;
 	char draft[SCREEN_FILTER_MAX]; /* the filter while it is typed */
 	struct screen_history history;
 	uint64_t interval_ns;
-	size_t page; /* rows the table had when it was drawn last */
+	size_t page; /* visible rows of the table when it was last drawn */
 };
 
 void screen_init(struct screen *screen, uint64_t interval_ns);
 void screen_free(struct screen *screen);
 
-/* A place for the reports of @command; -1 when there is none left or no memory. */
+/* Adds a slot for the reports of @command; -1 if there are too many or no memory. */
 int screen_add(struct screen *screen, const char *command);
-/* Takes @report, and frees the one before. 0 or -ENOMEM. */
+/* Owns @report from here on, and frees the previous one. 0 or -ENOMEM. */
 int screen_show(struct screen *screen, size_t slot, struct report *report);
-/* Says so where the figures would be; the figures shown so far go. */
+/* Shows @why instead of the figures, and drops the figures shown so far. */
 int screen_refuse(struct screen *screen, size_t slot, const struct err *err);
 
-/* The pane that keys act on, and its table in the last report: NULL for the notes, or if it has none. */
+/* The active pane, and its table in the last report; NULL for the notes or if there is none. */
 struct screen_pane *screen_active(struct screen *screen);
 const struct table *screen_table(const struct screen *screen, const struct screen_pane *pane);
 /* The first table that is drawn as bars, or NULL. */
@@ -99,7 +99,7 @@ const struct table *screen_cores(const struct screen *screen, const struct repor
 
 enum screen_action screen_key(struct screen *screen, int key);
 
-/* Draws onto a blank canvas of any size; scroll positions are brought into range. */
+/* Draws onto a blank canvas of any size; corrects scroll positions. */
 int screen_draw(struct screen *screen, struct canvas *canvas);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The active pane, and below it those that come after, as far as there is room for them. */
+/* Draws the active pane and, as far as there is room, the panes after it. */
 #include "view/screen/draw.h"
 
 #include <stdlib.h>
@@ -7,11 +7,11 @@
 #include "view/screen/rows.h"
 
 #define HEAD  2 /* information and heading */
-#define LEAST 2 /* rows worth a heading */
+#define LEAST 2 /* least rows of a pane */
 
 /*
- * Rows that a pane wants: the most it had, since panes below that jump up and down with every window
- * cannot be read. -ENOMEM.
+ * The rows for a pane: the most it had so far, so that the panes below do not move with every
+ * window. Or -ENOMEM.
  */
 static long wanted_rows(struct screen_pane *pane, const struct table *table)
 {
@@ -43,7 +43,7 @@ static int draw_at(struct screen *screen, struct screen_pane *pane, int top, int
 
 	if (wanted < 0)
 		return wanted;
-	/* What is left must be worth something, or it is better given to this one. */
+	/* If the rest is too small for another pane, this one gets it. */
 	if (wanted < part.table_rows - 1 - HEAD - LEAST)
 		part.table_rows = wanted;
 	rc = screen_pane_draw(screen, pane, table, &part, canvas);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Terminals by ncurses: the only file that knows it. */
+/* The terminal, with ncurses; no other file uses ncurses. */
 #include "view/screen/terminal.h"
 
 #include <errno.h>
@@ -27,14 +27,14 @@ struct terminal {
 	bool caught[NSIG];
 };
 
-/* What a crash needs to give the terminal back: ncurses may not be called from there. */
+/* What a crash handler needs to restore the terminal: it must not call ncurses. */
 static struct {
 	struct termios modes;
 	char leave[128];
 	size_t len;
 } rescue;
 
-/* Whatever ends a process by default and is not caught elsewhere. */
+/* Signals that end a process by default and are not handled elsewhere. */
 static const int crashes[] = {
 	SIGSEGV, SIGBUS,  SIGILL,  SIGFPE,  SIGABRT,   SIGQUIT, SIGTRAP, SIGSYS, SIGXCPU,
 	SIGXFSZ, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGIO,	 SIGPWR,
@@ -54,7 +54,7 @@ static void on_crash(int number)
 
 	(void)written;
 	tcsetattr(STDIN_FILENO, TCSANOW, &rescue.modes);
-	/* SA_RESETHAND has put the default back; the signal is unblocked on return. */
+	/* SA_RESETHAND has restored the default action; it applies after the return. */
 	raise(number);
 }
 
@@ -80,7 +80,7 @@ static void catch_crashes(struct terminal *terminal)
 	for (size_t i = 0; i < sizeof(crashes) / sizeof(crashes[0]); i++) {
 		int number = crashes[i];
 
-		/* Somebody else's handler, such as a sanitizer's, has more to say. */
+		/* Keep the handler of others, such as a sanitizer's. */
 		if (sigaction(number, NULL, &terminal->old[number]) ||
 		    terminal->old[number].sa_handler != SIG_DFL)
 			continue;
@@ -115,12 +115,12 @@ int terminal_open(bool color, struct terminal **ret_terminal, struct err *err)
 	if (!terminal)
 		return err_set(err, -ENOMEM, "out of memory");
 	terminal->color = color;
-	/* Characters only: figures keep their decimal point. */
+	/* Only LC_CTYPE: figures keep their decimal point. */
 	setlocale(LC_CTYPE, "");
 	terminal->utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8");
 	tcgetattr(STDIN_FILENO, &rescue.modes);
 	terminal->out = fdopen(dup(STDOUT_FILENO), "w");
-	/* newterm() and not initscr(), which exits when it does not know the terminal. */
+	/* newterm(), because initscr() exits if it does not know the terminal. */
 	terminal->screen = terminal->out ? newterm(NULL, terminal->out, stdin) : NULL;
 	if (!terminal->screen) {
 		if (terminal->out)
@@ -128,7 +128,7 @@ int terminal_open(bool color, struct terminal **ret_terminal, struct err *err)
 		free(terminal);
 		return err_unsupported(err, -ENODEV,
 				       "install the package ncurses-term, or set TERM",
-				       "no description of terminal %s", getenv("TERM"));
+				       "terminfo has no entry for TERM=%s", getenv("TERM"));
 	}
 	catch_crashes(terminal);
 	start_colors(terminal);
@@ -138,7 +138,7 @@ int terminal_open(bool color, struct terminal **ret_terminal, struct err *err)
 	curs_set(0);
 	keypad(stdscr, TRUE);
 	nodelay(stdscr, TRUE);
-	/* A lone Escape is one after 50 ms; long enough for any line that is not a telephone's. */
+	/* After 50 ms Escape is a key of its own, not the start of a sequence; enough for ssh. */
 	set_escdelay(50);
 	*ret_terminal = terminal;
 	return 0;
@@ -206,7 +206,7 @@ int terminal_key(struct terminal *terminal)
 	case KEY_ENTER:
 		return '\n';
 	default:
-		/* A key without a meaning here; not "nothing", there may be more behind it. */
+		/* An unused key. Not SCREEN_KEY_NONE: more keys may follow. */
 		return SCREEN_KEY_BACKSPACE + 1;
 	}
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Stands in for terminal.c in builds without ncurses: no terminal can show the screen. */
+/* Replaces terminal.c in builds without ncurses: there is no live screen. */
 #include "view/screen/terminal.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@ bool terminal_usable(void)
 int terminal_open(bool color, struct terminal **ret_terminal, struct err *err)
 {
 	return err_unsupported(err, -ENOSYS, "build it with ncurses (-Dscreen=enabled)",
-			       "built without the live screen");
+			       "this build has no live screen");
 }
 
 void terminal_close(struct terminal *terminal)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Which columns of an audit's reports make which figure: for `subtick audit --plot` and the document. */
+/* The plots of an audit and the columns they show, for `subtick audit --plot` and HTML. */
 #include "view/svg/audit.h"
 
 #include <string.h>
@@ -47,15 +47,15 @@ static const struct svg_series modes[] = {
 	DELAY("true_per_iteration_ns", "true: thread clock"),
 };
 static const struct svg_series factors[] = {
-	DELAY("procstat_factor_ratio", "busy columns of the core over its true busy time"),
-	DELAY("rusage_factor_ratio", "getrusage over thread clock"),
+	DELAY("procstat_factor_ratio", "busy columns ÷ true busy time of the core"),
+	DELAY("rusage_factor_ratio", "getrusage ÷ thread clock"),
 };
 
 static const struct svg_plot delays[] = {
 	PLOT(run_time, .title = "Run time of one loop", .x_label = "delay", .y_label = "time"),
-	PLOT(modes, .title = "CPU time of one loop, as accounted and true", .x_label = "delay",
+	PLOT(modes, .title = "CPU time of one loop, accounted and true", .x_label = "delay",
 	     .y_label = "CPU time"),
-	PLOT(factors, .title = "Accounted over true", .x_label = "delay", .y_label = "factor"),
+	PLOT(factors, .title = "Accounted ÷ true", .x_label = "delay", .y_label = "factor"),
 };
 
 static const struct svg_series phases[] = {
@@ -82,7 +82,7 @@ static const struct svg_plot sources[] = {
 	PLOT(phases, .title = "Load of a core under a locked burn, by the phase of the burn",
 	     .x_label = "phase", .y_label = "load"),
 	PLOT(errors, .title = "Largest error of each source, all loads", .x_label = "window",
-	     .y_label = "error, points of load", .x_log = true),
+	     .y_label = "error, points", .x_log = true),
 };
 
 const struct audit_figures audit_figures[AUDIT_NR_FIGURES] = {

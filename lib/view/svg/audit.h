@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The figures of `subtick audit`, by experiment. */
+/* The plots of `subtick audit`, by experiment. */
 #ifndef SUBTICK_VIEW_SVG_AUDIT_H
 #define SUBTICK_VIEW_SVG_AUDIT_H
 
@@ -15,7 +15,7 @@ struct audit_figures {
 
 extern const struct audit_figures audit_figures[AUDIT_NR_FIGURES];
 
-/* NULL for an experiment without figures. */
+/* NULL for an experiment without plots. */
 const struct audit_figures *audit_figures_of(const char *experiment);
 
 #endif

@@ -10,7 +10,7 @@ struct axis_unit {
 	const char *name;
 };
 
-/* Smallest first within a unit. */
+/* Within a kind of unit, smallest first. */
 static const struct axis_unit units[] = {
 	{UNIT_NS, 1, "ns"},	    {UNIT_NS, 1e3, "µs"},      {UNIT_NS, 1e6, "ms"},
 	{UNIT_NS, 1e9, "s"},	    {UNIT_RATIO, 0.01, "%"},   {UNIT_HZ, 1, "Hz"},
@@ -31,7 +31,7 @@ static void choose_unit(struct svg_axis *axis, enum unit unit, double largest)
 	for (size_t i = 0; i < NR_UNITS; i++) {
 		if (units[i].unit != unit)
 			continue;
-		/* The first of its unit in any case, a larger one when the axis reaches two of it. */
+		/* Use a larger unit if the axis reaches two of it; else the smallest. */
 		if (!axis->unit[0] || largest >= 2.0 * units[i].scale) {
 			axis->scale = units[i].scale;
 			axis->unit = units[i].name;
@@ -44,7 +44,7 @@ static double round_step(double rough)
 {
 	double power = pow(10.0, floor(log10(rough))), lead = rough / power;
 
-	/* The tiny excess of a quotient must not cost a whole step. */
+	/* A rounding error of the division must not choose the next larger step. */
 	return power * (lead <= 1.0 + 1e-9   ? 1.0
 			: lead <= 2.0 + 1e-9 ? 2.0
 			: lead <= 5.0 + 1e-9 ? 5.0
@@ -64,7 +64,7 @@ static void linear_ticks(struct svg_axis *axis)
 		axis->tick[axis->nr_ticks++] = i * step * axis->scale;
 }
 
-/* Decades; every second or third where there are too many. */
+/* One tick per decade; every second or third decade if there are too many. */
 static void log_ticks(struct svg_axis *axis)
 {
 	double low = axis->low / axis->scale, high = axis->high / axis->scale;
@@ -92,7 +92,7 @@ void svg_axis_init(struct svg_axis *axis, enum unit unit, bool log, double low, 
 	}
 	axis->scale = 1.0;
 	axis->unit = "";
-	/* Over several decades one unit for all would make "0.0001" of some tick. */
+	/* A logarithmic axis has a unit per tick: one for all would give labels like "0.0001". */
 	if (!log || !scales_by_tick(unit))
 		choose_unit(axis, unit, fmax(fabs(axis->low), fabs(axis->high)));
 	if (log)

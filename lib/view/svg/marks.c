@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* How one series is drawn: points, lines, bars, outlines of histograms, rules. */
+/* Draws one series: points, lines, bars, outlines of histograms, rules. */
 #include "view/svg/trace.h"
 
 #include <math.h>
@@ -19,7 +19,7 @@ static struct bar bar_of(const struct svg_place *place, const struct svg_dot *do
 	struct bar bar = {svg_axis_pixel(place->x, dot->x), svg_axis_pixel(place->x, dot->x_end),
 			  svg_axis_pixel(place->y, dot->y), svg_axis_pixel(place->y, base)};
 
-	/* Narrower than a pixel would fade; the middle stays where the value is. */
+	/* At least a pixel wide, or it would fade; the middle stays at the value. */
 	if (bar.to - bar.from < 1.5) {
 		bar.from = (bar.from + bar.to) / 2.0 - 0.75;
 		bar.to = bar.from + 1.5;
@@ -38,7 +38,7 @@ static void draw_bars(const struct svg_trace *trace, const struct svg_place *pla
 	}
 }
 
-/* Several histograms on one another: outlines show what solid bars would hide. */
+/* Several histograms in one plot: outlines do not hide each other as solid bars would. */
 static void draw_outline(const struct svg_trace *trace, const struct svg_place *place, FILE *out)
 {
 	double end = NAN;
@@ -52,7 +52,7 @@ static void draw_outline(const struct svg_trace *trace, const struct svg_place *
 	for (size_t i = 0; i < trace->nr; i++) {
 		struct bar bar = bar_of(place, &trace->dots[i]);
 
-		/* An empty bucket between two ends one outline and begins the next. */
+		/* An empty bucket ends an outline; a new one begins after it. */
 		if (!(fabs(bar.from - end) < 0.01)) {
 			if (i)
 				fprintf(out, "V%.2f", bar.foot);

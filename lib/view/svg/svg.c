@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Draws plots: frame, axes, legend; the series are svg_marks.c. */
+/* Draws plots: frame, axes, legend; marks.c draws the series. */
 #include "view/svg/svg.h"
 
 #include <errno.h>
@@ -18,13 +18,13 @@
 #define MARGIN_TOP    40.0
 #define MARGIN_BOTTOM 60.0
 #define LEGEND_LINE   18.0
-#define WIDTH_LEAST   50.0 /* from end to end of a histogram's logarithmic axis */
+#define WIDTH_LEAST   50.0 /* least factor between the ends of a histogram's logarithmic axis */
 #define LEGEND_GAP    6.0  /* from the title */
-#define LABEL_MAX     90   /* characters: a line of the legend */
+#define LABEL_MAX     90   /* characters in a line of the legend */
 
 /*
- * Okabe and Ito's palette without its yellow, and grey for its black: told apart by colour-blind
- * people, on white and on a dark page.
+ * The palette of Okabe and Ito without yellow, and with grey for black: colour-blind people can
+ * tell the colours apart, on a white and on a dark page.
  */
 static const char *const colors[] = {
 	"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#767676",
@@ -40,7 +40,7 @@ struct plot {
 	double top;
 };
 
-/* Disarmed as for a terminal: XML 1.0 has no control characters, not even escaped. */
+/* Escapes control characters as for a terminal: XML 1.0 does not allow them in any form. */
 static int put_text(FILE *out, const char *text, size_t max)
 {
 	char *valid = utf8_valid(text), *safe = valid ? utf8_printable(valid, max) : NULL;
@@ -53,7 +53,7 @@ static int put_text(FILE *out, const char *text, size_t max)
 		else if (*p == '&')
 			fputs("&amp;", out);
 		else if (!strncmp(p, "\xef\xbf\xbe", 3) || !strncmp(p, "\xef\xbf\xbf", 3)) {
-			/* U+FFFE and U+FFFF are no characters of XML either. */
+			/* XML does not allow U+FFFE and U+FFFF either. */
 			fputs("\xef\xbf\xbd", out);
 			p += 2;
 		} else
@@ -70,8 +70,8 @@ static const char *color_of(const struct svg_plot *plot, size_t i)
 }
 
 /*
- * Between title and plot, in as many lines as it takes: inside it would hide what is measured.
- * Without @out only counts the lines.
+ * Draws the legend between title and plot, where it hides nothing, in as many lines as needed.
+ * Without @out it only counts the lines.
  */
 static size_t legend(const struct plot *p, FILE *out)
 {
@@ -82,7 +82,7 @@ static size_t legend(const struct plot *p, FILE *out)
 		return 0;
 	for (size_t i = 0; i < p->plot->nr_series; i++) {
 		const char *label = p->traces[i].label ?: "";
-		/* Without the font, a guess that is wide enough for most letters. */
+		/* The width of the text is an estimate: the font is unknown. */
 		double width = 36.0 + 6.8 * fmin(LABEL_MAX, (double)utf8_width(label));
 		bool rule = p->plot->series[i].mark == SVG_RULE;
 
@@ -113,7 +113,7 @@ static size_t legend(const struct plot *p, FILE *out)
 	return lines;
 }
 
-/* The axes around all that is drawn; false when that is nothing. */
+/* The axes for all series; false if there is nothing to draw. */
 static bool plot_axes(struct plot *p)
 {
 	double low_x = INFINITY, high_x = -INFINITY, low_y = INFINITY, high_y = -INFINITY;
@@ -134,17 +134,17 @@ static bool plot_axes(struct plot *p)
 	}
 	if (!(low_x <= high_x) || !(low_y <= high_y))
 		return false;
-	/* A bar's length means something only from 0, and a line near it is read the same way. */
+	/* Begin at 0: otherwise the length of a bar means nothing. Same for lines near 0. */
 	if (!p->plot->y_log && low_y > 0.0 && (zero || low_y < high_y / 2.0))
 		low_y = 0.0;
 	if (!p->plot->y_log && zero && high_y < 0.0)
 		high_y = 0.0;
-	/* A bar of one stands on the axis unless that begins below it. */
+	/* Begin below the lowest bar: else it would have no height. */
 	if (p->plot->y_log && zero)
 		low_y /= 2.0;
 	if (!p->plot->x_log && low_x > 0.0 && low_x < high_x / 2.0)
 		low_x = 0.0;
-	/* One bucket over the whole width says nothing of where it lies. */
+	/* Widen the axis: a single bucket over the whole width shows nothing. */
 	if (p->plot->x_log && zero)
 		low_x = fmin(low_x, high_x / WIDTH_LEAST);
 	svg_axis_init(&p->x_axis, p->first.x->metric->unit, p->plot->x_log, low_x, high_x);

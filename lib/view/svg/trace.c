@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* From the cells that a series names to the numbers that are drawn. */
+/* Converts the cells of a series to the numbers that are drawn. */
 #include "view/svg/trace.h"
 
 #include <errno.h>
@@ -47,7 +47,7 @@ static int trace_add(struct svg_trace *trace, struct svg_dot dot)
 	return 0;
 }
 
-/* One row as it is drawn; false when it is not. */
+/* The point of one row; false if it is not drawn. */
 static bool row_dot(const struct svg_plot *plot, const struct svg_series *s,
 		    const struct table *table, size_t row, const int col[3],
 		    struct svg_dot *ret_dot)
@@ -60,7 +60,7 @@ static bool row_dot(const struct svg_plot *plot, const struct svg_series *s,
 	dot.x_end = dot.x;
 	if (s->x_end && !cell_number(table_cell(table, row, col[1]), &dot.x_end))
 		return false;
-	/* A cumulative count is judged after the one before it was taken off. */
+	/* A cumulative count is checked later, after subtracting the previous one. */
 	if ((plot->x_log && !(dot.x > 0.0)) ||
 	    (plot->y_log && !(dot.y > 0.0) && s->mark != SVG_BARS_LE))
 		return false;
@@ -93,7 +93,7 @@ static int trace_table(const struct svg_plot *plot, struct svg_columns *first,
 	return rc;
 }
 
-/* From cumulative counts up to an edge to counts between two edges. */
+/* Converts cumulative counts to counts between two edges. */
 static void trace_uncumulate(const struct svg_plot *plot, struct svg_trace *trace)
 {
 	double edge = 0.0, below = 0.0;
@@ -105,7 +105,7 @@ static void trace_uncumulate(const struct svg_plot *plot, struct svg_trace *trac
 
 		edge = trace->dots[i].x;
 		below = trace->dots[i].y;
-		/* On a logarithmic axis the first bucket begins an octave below its edge. */
+		/* On a logarithmic axis the first bucket begins at half of its upper edge. */
 		if (plot->x_log && dot.x <= 0.0)
 			dot.x = dot.x_end / 2.0;
 		if (dot.y > 0.0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the parts of the plots share. */
+/* Shared by the parts that draw plots. */
 #ifndef SUBTICK_VIEW_SVG_TRACE_H
 #define SUBTICK_VIEW_SVG_TRACE_H
 
@@ -21,11 +21,11 @@ struct svg_columns {
 	const struct column *x, *y;
 };
 
-/* Fills the dots; @first gets the columns unless a series before has set them. */
+/* Fills the dots; sets @first to the columns unless an earlier series has set it. */
 int svg_trace_init(struct svg_trace *trace, const struct svg_plot *plot, struct svg_columns *first,
 		   const struct report *report);
 
-/* Where a series goes, and how it looks. */
+/* Position and style of a series. */
 struct svg_place {
 	const struct svg_axis *x, *y;
 	const char *color;

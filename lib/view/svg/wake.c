@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Which columns `subtick wake --plot` draws, and as what. */
+/* The plots of `subtick wake --plot` and the columns they show. */
 #include "view/svg/wake.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 
 #define MAX_SERIES 8
 
-/* One series per core, or per source where the distribution is over all cores. */
+/* One series per core; for the distribution, one per source over all cores. */
 struct split {
 	const char *key;
 	char value[MAX_SERIES][16];

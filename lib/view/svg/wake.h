@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The figures of `subtick wake --plot`. */
+/* The plots of `subtick wake --plot`. */
 #ifndef SUBTICK_VIEW_SVG_WAKE_H
 #define SUBTICK_VIEW_SVG_WAKE_H
 
@@ -8,8 +8,8 @@
 #include "report/report.h"
 
 /*
- * From the report that lists the points: latency and launch distance in the order of the points,
- * latency against silent time, and the distribution. Returns as svg_write() does.
+ * Draws from the report that lists the points: latency and launch distance in the order of the
+ * points, latency by silent time, and the distribution. Returns as svg_write() does.
  */
 int wake_plot(FILE *out, const struct report *points);
 

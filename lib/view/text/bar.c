@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Pictures in text: stacked bars for shares of a whole, stars for histograms. */
+/* Draws stacked bars and histograms in text. */
 #include "view/text/bar.h"
 
 #include <math.h>
@@ -32,7 +32,7 @@ void text_bar(const struct view *view, const struct table *table, size_t row, si
 
 		if (value->kind != VALUE_F64 || !(value->f64 > 0))
 			continue;
-		/* Rounding the running sum, not the parts, keeps the whole bar true. */
+		/* Round the running sum, not each part, so that the whole bar has the right length. */
 		sum += value->f64;
 		end = sum >= 1 ? cells : (size_t)lrint(sum * cells);
 		if (end == at)
@@ -82,7 +82,7 @@ bool text_is_hist(const struct table *table)
 	       table_find(table, "count") == 1;
 }
 
-/* Counts are of all events up to the edge: a bucket is the difference to the one before. */
+/* Counts are cumulative: a bucket is the difference from the previous count. */
 static double hist_bucket(const struct table *table, size_t row)
 {
 	const struct value *below = row ? table_cell(table, row - 1, 1) : NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Prints words, colours and broken lines for the text view. */
+/* Prints text, colours and wrapped lines for the text view. */
 #include "view/text/put.h"
 
 #include <string.h>
@@ -15,7 +15,7 @@ void text_put(const struct view *view, const char *sgr, const char *text)
 
 uint64_t text_hash(uint64_t hash, const char *text)
 {
-	/* FNV-1a; the NUL counts, so that "a","bc" is not "ab","c". */
+	/* FNV-1a, including the NUL, so that "a","bc" differs from "ab","c". */
 	do {
 		hash = (hash ^ (unsigned char)*text) * 0x100000001b3ULL;
 	} while (*text++);
@@ -24,7 +24,7 @@ uint64_t text_hash(uint64_t hash, const char *text)
 
 void text_wrap(const struct view *view, const char *text, size_t indent)
 {
-	/* Where hardly anything fits, the terminal breaks lines better than this would. */
+	/* On a very narrow terminal, let the terminal wrap the lines. */
 	size_t room = view->width > (int)indent + 20 ? view->width - indent : 0;
 	size_t at = 0;
 

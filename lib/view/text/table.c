@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Lays tables out for a terminal: aligned, folded into blocks of columns where it is narrow. */
+/* Lays out tables for a terminal: aligned, and folded into blocks of columns if it is narrow. */
 #include "view/text/table.h"
 
 #include <errno.h>
@@ -11,10 +11,10 @@
 #include "view/utf8.h"
 
 #define GAP	      2
-#define NAME_MIN      16 /* columns that a name keeps, however narrow the terminal */
-#define SENTENCE_ROOM 30 /* columns for prose, or it gets a block of its own */
+#define NAME_MIN      16 /* least width of a name, on any terminal */
+#define SENTENCE_ROOM 30 /* least width of prose; with less it gets a block of its own */
 
-/* A sentence about the row, broken over lines rather than cut. */
+/* A sentence about the row is wrapped, not cut. */
 static size_t find_metric(const struct table *table, enum metric_id id)
 {
 	for (size_t i = 0; i < table->nr_cols; i++)
@@ -23,7 +23,7 @@ static size_t find_metric(const struct table *table, enum metric_id id)
 	return GRID_NONE;
 }
 
-/* A text that is empty in every row, such as flags when there are none, says nothing. */
+/* Leave out a column that is empty in every row, such as flags if there are none. */
 static bool is_blank(const struct table *table, size_t col)
 {
 	for (size_t row = 0; row < table->nr_rows; row++) {
@@ -76,7 +76,7 @@ static int grid_cells(struct grid *grid, const struct view *view)
 	return 0;
 }
 
-/* So that figures of the next report stay under the same heading. */
+/* A minimum width, so that figures of the next report fit under the same heading. */
 static size_t min_width(enum unit unit)
 {
 	switch (unit) {
@@ -142,7 +142,7 @@ static void grid_items(struct grid *grid, const struct view *view)
 		grid_add(grid, GRID_BAR);
 }
 
-/* Fills each block as far as the terminal reaches; what is left after the bar widens it. */
+/* Fills each block up to the width of the terminal; the bar gets the rest of its block. */
 static void grid_fold(struct grid *grid, const struct view *view)
 {
 	size_t width = view->width > 0 ? (size_t)view->width : SIZE_MAX / 2;
@@ -229,7 +229,7 @@ static const char *cell_sgr(const struct grid *grid, size_t col, const char *tex
 	return strcmp(text, "no") ? SGR_YELLOW : SGR_RED;
 }
 
-/* @blanks are owed from the cells before; only text pays them, so that no line ends in blanks. */
+/* @blanks are pending from earlier cells and printed only before text: no line ends in blanks. */
 static void print_cell(const struct grid_item *item, const struct view *view, const char *sgr,
 		       const char *text, size_t *blanks)
 {
@@ -265,7 +265,7 @@ static void print_heading(const struct grid *grid, const struct view *view, size
 	fputc('\n', view->out);
 }
 
-/* Ends the line; the fix follows below, so that it can be copied whole. */
+/* Ends the line; the fix is on a line of its own, so that it can be copied. */
 static void print_sentence(const struct grid *grid, const struct view *view, size_t row,
 			   size_t indent)
 {

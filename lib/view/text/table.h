@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A table laid out for a terminal: widths, blocks of columns, headings. */
+/* The layout of a table on a terminal: widths, blocks of columns, headings. */
 #ifndef SUBTICK_VIEW_TEXT_TABLE_H
 #define SUBTICK_VIEW_TEXT_TABLE_H
 
 #include "view/view.h"
 
-/* A table laid out: the cells as text, their widths, and which line each column goes to. */
+/* The layout: the cells as text, their widths, and the block of each column. */
 struct grid_item {
 	size_t col; /* GRID_BAR for the bar */
 	size_t width;
@@ -18,10 +18,10 @@ struct grid_item {
 
 struct grid {
 	const struct table *table;
-	char **cells; /* nr_rows × nr_cols; NULL where text shows nothing */
+	char **cells; /* nr_rows × nr_cols; NULL if the text view shows nothing */
 	struct grid_item *items;
 	size_t nr_items;
-	size_t nr_keys; /* leading items that name the row: in every block */
+	size_t nr_keys; /* leading items that name the row; they are in every block */
 	size_t nr_blocks;
 	size_t sentence, fix; /* columns of prose, GRID_NONE without */
 };
@@ -29,7 +29,7 @@ struct grid {
 int grid_init(struct grid *grid, const struct view *view, const struct table *table);
 void grid_free(struct grid *grid);
 void grid_print(const struct grid *grid, struct view *view, bool heading);
-/* Changes when a heading printed before no longer fits the rows. */
+/* A hash that changes if a heading printed earlier no longer fits the rows. */
 uint64_t grid_hash(const struct grid *grid, uint64_t hash);
 
 #endif

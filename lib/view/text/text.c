@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reports for people: a line on where the figures come from, tables, losses, notes. */
+/* Prints reports for people: a line with the source, tables, losses, notes. */
 #include "view/view.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include "view/text/table.h"
 #include "view/utf8.h"
 
-#define HEADING_EVERY 20 /* reports, while they are short enough to scroll as one table */
+#define HEADING_EVERY 20 /* repeat the heading after this many reports that scroll as one table */
 #define COMPACT_ROWS  4
 
 static void text_pair(const struct view *view, const struct column *col, const struct value *value,
@@ -111,7 +111,7 @@ static void text_losses(struct view *view, const struct report *report)
 		fputc('\n', view->out);
 }
 
-/* A note stands until it changes; saying it every second would bury the figures. */
+/* Prints a note only when it changes; every second it would bury the figures. */
 static int text_notes(struct view *view, const struct report *report)
 {
 	uint64_t hash = TEXT_HASH_START;
@@ -137,7 +137,7 @@ static bool is_visible(const struct view *view, const struct table *table)
 	return !table->text_hidden || view->all;
 }
 
-/* Histograms inside cells, on request, each under the name of its row. */
+/* With --all or --histogram: the histograms in cells, each under the name of its row. */
 static void text_nested(struct view *view, const struct grid *grid)
 {
 	const struct table *table = grid->table;
@@ -161,8 +161,8 @@ static void text_nested(struct view *view, const struct grid *grid)
 }
 
 /*
- * Reports that are one table of a few rows scroll as one long table: the heading stands for all
- * of them while it stays true, which a change of columns, source or window ends.
+ * Reports that are one table of a few rows scroll as one long table. They share a heading until
+ * the columns, the source or the window change.
  */
 static bool heading_due(struct view *view, const struct report *report, const struct grid *grid,
 			bool compact)
@@ -195,7 +195,7 @@ static int text_table(struct view *view, const struct report *report, const stru
 			       grid.nr_blocks == 1 && !report->fields->nr_cols && !view->all;
 
 		heading = heading_due(view, report, &grid, compact);
-		/* A blank line also between groups of rows, so that the eye finds them. */
+		/* A blank line between the rows of two reports. */
 		if (view->written && (heading || table->nr_rows > 1))
 			fputc('\n', view->out);
 		if (heading) {

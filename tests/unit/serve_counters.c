@@ -189,6 +189,12 @@ static void absorb_runq(uint64_t time_ns, const struct group *groups, size_t nr)
 		.le_ns = config.le_ns,
 		.nr_le = config.nr_le,
 		.causes_known = 1u << RUNQ_IDLE,
+		.losses = {.unknown_start = 1,
+			   .negative = 2,
+			   .table_full = 3,
+			   .events_lost = 4,
+			   .blame_full = 5,
+			   .recursion_misses = 6},
 		.groups = rows,
 		.nr_groups = nr,
 		.blame = blame,
@@ -240,6 +246,14 @@ static void test_runq(void **state)
 			 SERIES_NONE);
 	assert_int_equal(word(F_RUNQ_BLAME, "victim=\"/a\",culprit=\"/\\\"b\\\"\\n\"", 0), 2000);
 	assert_int_equal(word(F_RUNQ_GROUPS, "", 0), 2);
+	/* Totals since the start, each under its own name. */
+	assert_int_equal(store.series[F_LOSS].nr, 6);
+	assert_int_equal(word(F_LOSS, "collector=\"runq\",kind=\"unknown_start\"", 0), 1);
+	assert_int_equal(word(F_LOSS, "collector=\"runq\",kind=\"negative\"", 0), 2);
+	assert_int_equal(word(F_LOSS, "collector=\"runq\",kind=\"table_full\"", 0), 3);
+	assert_int_equal(word(F_LOSS, "collector=\"runq\",kind=\"ring_lost\"", 0), 4);
+	assert_int_equal(word(F_LOSS, "collector=\"runq\",kind=\"blame_full\"", 0), 5);
+	assert_int_equal(word(F_LOSS, "collector=\"runq\",kind=\"recursion_misses\"", 0), 6);
 }
 
 /* What is no cgroup keeps its word, is not counted among the cgroups and never folded. */

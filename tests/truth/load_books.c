@@ -16,6 +16,7 @@
 #define MEASURED  1   /* CPU */
 #define WINDOW_MS 100 /* and at least so many periods: */
 #define PERIODS	  5
+#define LONG_MS	  5000
 #define BOUND	  0.001 /* a tenth of a point; where nothing is known of the difference, three: */
 #define RAW_BOUND 0.003
 #define CLOSURE	  1e-3 /* an interrupt between the clock and the slot is in one of them */
@@ -131,6 +132,34 @@ static void check_point(const struct sources *s, const struct truth_duty_opts *o
 			split->flags);
 }
 
+/* The idle columns of /proc/stat are the kernel's idle time in units of 10 ms. */
+static void check_procidle(void)
+{
+	struct truth_duty_opts opts = {
+		.cpu = MEASURED, .duty = 0.05, .period_ns = 20 * NSEC_PER_MSEC};
+	struct cpu_load *load = live_source("procidle", true);
+	struct gen_child child = {0};
+	struct cpu_load_split split;
+	double not_idle, unit;
+	uint64_t idle;
+
+	truth_duty_start(&opts, &child);
+	live_sleep_ms(50);
+	cpu_load_update(load);
+	idle = idle_ns(MEASURED);
+	live_sleep_ms(LONG_MS);
+	cpu_load_update(load);
+	idle = idle_ns(MEASURED) - idle;
+	gen_child_stop(&child);
+	cpu_load_get_split(load, MEASURED, &split);
+	not_idle = 1.0 - (double)idle / (double)split.window_ns;
+	unit = 10.0 * NSEC_PER_MSEC / (double)split.window_ns;
+	live_ok(fabs(split.busy - not_idle) <= unit + BOUND,
+		"procidle: busy %.3f %%, by the kernel's idle time %.3f %%, and a unit is %.3f %%",
+		split.busy * 100.0, not_idle * 100.0, unit * 100.0);
+	cpu_load_destroy(load);
+}
+
 int main(void)
 {
 	static const double duties[] = {0.01, 0.30, 0.70, 0.99};
@@ -159,6 +188,7 @@ int main(void)
 
 			check_point(&s, &opts, between);
 		}
+	check_procidle();
 	cpu_load_destroy(s.tasks);
 	cpu_load_destroy(s.sched);
 	cpu_load_destroy(s.bpf);

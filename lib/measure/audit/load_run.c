@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Sums up one load of audit sources. */
+/* Summarises one load of audit sources. */
 #include "measure/audit/load_run.h"
 
 #include "measure/audit/audit.h"

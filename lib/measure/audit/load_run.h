@@ -26,7 +26,7 @@ struct audit_load_run {
 	uint64_t period_ns; /* 0: not periodic */
 	bool phase_known;
 	uint64_t phase_ns;
-	bool booked;
+	bool recorded;	/* the generator recorded what it used */
 	bool strayed;	/* hotplug moved the load to another core */
 	bool disturbed; /* other tasks used much of the core */
 	double burn_ratio, thread_ratio;

@@ -158,9 +158,9 @@ static int run_duty(struct sources *s, enum audit_load load, struct err *err)
 	if (rc)
 		return rc;
 	s->result->stopped |= audit_wait(s->env, clock_mono_ns() + SETTLE_NS);
-	run->booked = duty_read(&duty, &from);
+	run->recorded = duty_read(&duty, &from);
 	rc = sample_run(s, run_length(s, load));
-	run->booked = run->booked && duty_read(&duty, &to) && to.at_ns > from.at_ns;
+	run->recorded = run->recorded && duty_read(&duty, &to) && to.at_ns > from.at_ns;
 	run->strayed = !gen_child_on(&duty.child, opts.cpu);
 	if (!gen_child_alive(&duty.child))
 		rc = audit_no_load(err, s->opts->cpu);
@@ -168,7 +168,7 @@ static int run_duty(struct sources *s, enum audit_load load, struct err *err)
 	run->state = AUDIT_TOO_SHORT;
 	if (rc)
 		return rc == -EAGAIN ? 0 : rc;
-	if (run->booked) {
+	if (run->recorded) {
 		double wall = (double)(to.at_ns - from.at_ns);
 
 		run->burn_ratio = (double)(to.burn_ns - from.burn_ns) / wall;

@@ -36,12 +36,12 @@ static void add_load(struct table *table, const struct audit_load_run *run)
 		.window_ns = run->truth.window_ns,
 		.period_ns = run->period_ns ? run->period_ns : UINT64_MAX,
 		.phase_ns = run->phase_known ? run->phase_ns : UINT64_MAX,
-		.burn = run->booked ? run->burn_ratio : NAN,
-		.thread = run->booked ? run->thread_ratio : NAN,
+		.burn = run->recorded ? run->burn_ratio : NAN,
+		.thread = run->recorded ? run->thread_ratio : NAN,
 		.truth = truth ? run->truth.busy_ratio : NAN,
-		.softirq = truth && run->parts_known ?
-				   load_part_ratio(&run->truth, LOAD_PART_SOFTIRQ_ON_IDLE) :
-				   NAN,
+		.softirq = truth && run->parts_known
+				   ? load_part_ratio(&run->truth, LOAD_PART_SOFTIRQ_ON_IDLE)
+				   : NAN,
 		.shown = columns ? run->columns.busy_ratio : NAN,
 		.columns_sum = columns ? run->columns_sum : NAN,
 	};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What enabling the irq and preempt tracepoints costs: off, on, off again. */
+/* Measures the cost of the irq and preempt tracepoints: off, on, off again. */
 #include "measure/crit/trace.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 
 #define GROUP "preemptirq"
 
-/* "CONFIG_X is not set" is a fact when the configuration can be read, else a guess: say which. */
+/* "likely": without a readable configuration the missing events are the only evidence. */
 static const char *option_state(const char *symbol)
 {
 	enum kconfig_state state = KCONFIG_UNKNOWN;
@@ -34,7 +34,7 @@ static int find_events(const char *root, struct crit_trace *trace, struct err *e
 	if (trace->has_irq || trace->has_preempt)
 		return 0;
 	return err_unsupported(err, -EOPNOTSUPP,
-			       "build the kernel with CONFIG_IRQSOFF_TRACER=y and "
+			       "use a kernel built with CONFIG_IRQSOFF_TRACER=y and "
 			       "CONFIG_PREEMPT_TRACER=y",
 			       "this kernel has no " GROUP " events: CONFIG_IRQSOFF_TRACER %s, "
 			       "CONFIG_PREEMPT_TRACER %s",
@@ -77,7 +77,7 @@ int crit_trace_run(struct crit_engine *engine, const struct crit_opts *opts,
 		return rc;
 	rc = run_phases(engine, opts, &instance, &trace, err);
 	removed = trace_instance_close(&instance);
-	/* What was measured before a stop is still worth telling. */
+	/* If it was stopped, report what was measured so far. */
 	if (rc == -ECANCELED && trace.off_before.nr_rounds)
 		rc = 0;
 	if (!rc && removed)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What one run of a program of bpf/crit.bpf.c takes and leaves for lib/measure/crit/bpf.c. */
+/* Arguments and results of the programs of bpf/crit.bpf.c, for lib/measure/crit/bpf.c. */
 #ifndef SUBTICK_ABI_CRIT_H
 #define SUBTICK_ABI_CRIT_H
 
@@ -7,10 +7,10 @@
 #include <linux/types.h>
 #endif
 
-#define CRIT_CHUNK   1024 /* pairs per run: some 50 us, so that a stop is felt at once */
+#define CRIT_CHUNK   1024 /* pairs per run: about 50 us, so that it stops quickly */
 #define CRIT_STRIDE  8	  /* pairs per overhead sample */
 #define CRIT_EMPTIES (CRIT_CHUNK / CRIT_STRIDE)
-#define CRIT_BATCH   32 /* pairs between two clock reads where only the mean counts */
+#define CRIT_BATCH   32 /* pairs between two clock reads, for the mean */
 #define CRIT_BATCHES 32 /* such batches per run */
 
 struct crit_args {
@@ -22,10 +22,10 @@ struct crit_args {
 
 _Static_assert(sizeof(struct crit_args) == 16, "context of the programs");
 
-/* All in ns as read from the clock: nothing is subtracted yet. */
+/* All in ns by the clock, before the overhead is subtracted. */
 struct crit_slot {
 	__u64 pair_ns[CRIT_CHUNK];
-	__u64 empty_ns[CRIT_EMPTIES]; /* the same with a pair of kfuncs that do nothing */
+	__u64 empty_ns[CRIT_EMPTIES]; /* the same with a pair of kfuncs that do almost nothing */
 	__u64 clock_ns[CRIT_EMPTIES]; /* two clock reads with nothing between them */
 	__u64 batch_pair_ns[CRIT_BATCHES];
 	__u64 batch_empty_ns[CRIT_BATCHES];

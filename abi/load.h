@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What bpf/load*.bpf.* keep per CPU and lib/measure/load/bpf.c reads from the mapped array. */
+/* The per-CPU data of bpf/load*.bpf.*, which lib/measure/load/bpf.c reads from the mapped array. */
 #ifndef SUBTICK_ABI_LOAD_H
 #define SUBTICK_ABI_LOAD_H
 
@@ -7,13 +7,13 @@
 #include <linux/types.h>
 #endif
 
-#define LOAD_NR_VECS   10 /* NR_SOFTIRQS of every kernel so far; more would be counted as odd */
+#define LOAD_NR_VECS   10 /* NR_SOFTIRQS of every kernel so far; others count as odd edges */
 #define LOAD_NR_PAUSED 4
 
-/* What a core does below its hardirqs. Order is ABI between the two halves only. */
+/* The context of a core below its hardirqs. The order matters to these two halves only. */
 enum load_ctx {
 	LOAD_HALT,
-	LOAD_TAIL, /* idle window, after an interrupt inside it: halted again, or about to leave */
+	LOAD_TAIL, /* idle, after an interrupt: halted again, or about to leave idle */
 	LOAD_POLL,
 	LOAD_LOOP, /* the idle task, not halted */
 	LOAD_TASK,
@@ -21,34 +21,34 @@ enum load_ctx {
 	LOAD_SOFTIRQ_IDLE,
 	LOAD_SOFTIRQ_TASK,
 	LOAD_NR_CTX, /* a power of two, so that a mask proves the bound to the verifier */
-	LOAD_UNKNOWN = LOAD_NR_CTX, /* what `base` == 0 stands for: no event since the start */
+	LOAD_UNKNOWN = LOAD_NR_CTX, /* `base` == 0: no event since the start */
 };
 
 /*
- * Two partitions of the time since start_ns, kept by two kinds of programs; those of hardirqs can
- * interrupt the others, none can interrupt its own kind:
+ * Two partitions of the time since start_ns, each kept by its own kind of programs. Programs of
+ * hardirqs can interrupt the others; no program can interrupt its own kind:
  *   base: which context below hardirqs; sum(base_ns) == base >> 8
  *   hirq: inside a hardirq or not;      sum(hirq_ns) + hirq_out_ns == hirq >> 8
  * The low byte of `base` is the open context, that of `hirq` the nesting depth; the rest is the
- * stamp, ns since start. The two equations hold exactly whenever no update is under way, so a
- * reader on another core checks them instead of a sequence count: the writer needs no barrier,
- * whatever the memory model, and no atomic.
+ * stamp, ns since start. The two equations hold exactly unless an update is in progress, so a
+ * reader on another core checks them instead of a sequence count. The writer needs no barrier and
+ * no atomic operation, under any memory model.
  */
 struct load_slot {
 	__u64 base;
 	/*
-	 * Context + 1 while an edge moves `base` there. Softirqs, and the idle exit of kernels whose
-	 * idle function returns with interrupts on (5.10 and 6.1; no longer 6.12), can be cut in two
-	 * by an interrupt and by the softirqs after it. Were those to move `base` as well, the
-	 * equation would be broken for good: they leave it alone, and their time goes where the edge
-	 * under way is going.
+	 * Context + 1 while a program moves `base` to that context. An interrupt and the softirqs
+	 * after it can interrupt the programs of softirqs and, on kernels whose idle function
+	 * returns with interrupts on (5.10 and 6.1; no longer 6.12), that of the idle exit. If they
+	 * moved `base` as well, the equation would never hold again. So they leave `base` alone, and
+	 * their time counts for the new context.
 	 */
 	__u64 moving;
-	__u64 base_ns[LOAD_NR_CTX]; /* closed intervals, hardirqs on top included */
+	__u64 base_ns[LOAD_NR_CTX]; /* closed intervals, including hardirqs on top */
 	__u64 hirq;
 	__u64 hirq_ns[LOAD_NR_CTX]; /* closed hardirqs by the context under them */
 	__u64 hirq_out_ns;
-	__u64 hirq_in_ns; /* sum of hirq_ns, so that softirq programs need not add it up */
+	__u64 hirq_in_ns; /* sum of hirq_ns, so that softirq programs need not compute it */
 
 	/* Counter sample of source bpf-pmu; torn unless pmu_check == pmu_cycles ^ pmu_ns. */
 	__u64 pmu_cycles;
@@ -69,17 +69,17 @@ struct load_slot {
 
 	__u64 vec_ns[LOAD_NR_VECS]; /* closed softirq runs, without hardirqs on top */
 	__u64 vec_count[LOAD_NR_VECS];
-	__u64 odd_edges;   /* an exit without its entry, or a context that cannot be */
-	__u64 paused_lost; /* PREEMPT_RT: more preempted softirqs than paused[] holds */
+	__u64 odd_edges;   /* exits without their entry, or impossible contexts */
+	__u64 paused_lost; /* PREEMPT_RT: preempted softirqs that did not fit into paused[] */
 	__u64 pad[1];
 };
 
 _Static_assert(sizeof(struct load_slot) == 64 * 7, "whole cache lines per CPU");
 
-/* Written rarely, so kept apart from the slots that every edge dirties. */
+/* Written rarely, so kept apart from the slots, which every context change writes. */
 struct load_cpu_note {
 	__u64 hotplug_steps;
-	__u64 seed_ctx; /* context + 1 of what ran there when the tasks were walked; 0: nothing did */
+	__u64 seed_ctx; /* context + 1 of the task there when the tasks were walked; 0: none */
 };
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Times pairs of kfuncs that disable and enable interrupts or preemption on the calling CPU. */
+/* Times pairs of kfuncs that disable and enable interrupts or preemption, on the current CPU. */
 #include "kernel.bpf.h"
 
 #include "abi/crit.h"
@@ -36,7 +36,7 @@ struct run {
 	u32 work;
 };
 
-/* The module's simulated critical section: read, change, write, branch, look at the task. */
+/* The simulated critical section of the module: read, change, write, branch, read the task. */
 static __noinline int crit_work(struct crit_slot *slot)
 {
 	u64 state = slot->work_state;
@@ -73,8 +73,8 @@ static __noinline int crit_work(struct crit_slot *slot)
 	} while (0)
 
 /*
- * The kernel has no kfunc that does nothing. A numeric iterator from 0 to 0 comes nearest: one
- * call compares and stores, the other stores, and both take a pointer to the stack as
+ * The kernel has no kfunc that does nothing. A numeric iterator from 0 to 0 is the closest: one
+ * call compares and stores, the other stores, and both have a pointer to the stack as argument, as
  * bpf_local_irq_* do. Measured on 6.18 arm64, the pair takes 5.9 ns; two bpf_dynptr_is_null()
  * take 6.4 ns, more than irq save and restore themselves.
  */
@@ -103,8 +103,8 @@ static __noinline int crit_work(struct crit_slot *slot)
 	})
 
 /*
- * One program per operation. The overheads are sampled in between the pairs, so that whatever
- * changes under way, such as the core's frequency, touches all three alike.
+ * One program per operation. The overheads are sampled between the pairs, so that a change such as
+ * that of the core's frequency affects all three equally.
  */
 #define CRIT_PROGRAM(op)                                                                           \
 	static long single_##op(u32 i, struct run *run)                                            \

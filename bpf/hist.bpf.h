@@ -3,7 +3,7 @@
 #ifndef SUBTICK_BPF_HIST_H
 #define SUBTICK_BPF_HIST_H
 
-/* Not kernel.bpf.h: the unit test compiles this for the machine as well. */
+/* Does not include kernel.bpf.h, because the unit test compiles this file for user space, too. */
 #include <linux/types.h>
 
 #include "abi/hist.h"
@@ -51,9 +51,9 @@ static const __u8 hist_msb_of[256] = {
 };
 
 /*
- * Two or three branches that hardly ever change sides, then a table: a search by halves down to
- * the bit, as in hist_msb(), has a dozen. Saves 3 to 20 ns per call in runq on a Neoverse N1, the
- * more the fuller the machine, which looks like branches mispredicted; no counter was there to ask.
+ * Two or three predictable branches, then a table; a binary search down to the bit, as in
+ * hist_msb(), has a dozen branches. Saves 3 to 20 ns per call in runq on a Neoverse N1, more on a
+ * busy machine: probably mispredicted branches, but the machine has no counters to confirm it.
  */
 static __always_inline __u32 hist_bucket(__u64 v)
 {
@@ -71,7 +71,7 @@ static __always_inline __u32 hist_bucket(__u64 v)
 		byte = v < 1ULL << 32 ? 24 : 32;
 	}
 	shift = byte + hist_msb_of[(v >> byte) & 0xff] - HIST_SUB_BITS;
-	/* The highest of the bits that are left counts as one more HIST_SUB. */
+	/* The highest bit that is left adds one HIST_SUB. */
 	return shift * HIST_SUB + (v >> shift);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The kernel types that the programs touch, and only the fields they use; CO-RE does the rest. */
+/* The kernel types that the programs use, with only the fields in use; CO-RE does the rest. */
 #ifndef SUBTICK_BPF_KERNEL_H
 #define SUBTICK_BPF_KERNEL_H
 
@@ -76,7 +76,7 @@ struct cfs_rq {
 	struct rq *rq;
 };
 
-/* How long the group was held by its quota on this core: since 6.6, 5.19, and before. */
+/* How long the group was throttled by its quota on this core: since 6.6, since 5.19, and before. */
 struct cfs_rq___self {
 	u64 throttled_clock_self_time;
 };
@@ -162,7 +162,7 @@ struct bpf_iter__task {
 
 #pragma clang attribute pop
 
-/* One argument of a tp_btf program, at a constant offset whatever the compiler would prefer. */
+/* One argument of a tp_btf program, at a constant offset, which the compiler cannot change. */
 #define TP_ARG(args, offset)                                                                         \
 	({                                                                                         \
 		u64 __arg;                                                                         \
@@ -171,7 +171,7 @@ struct bpf_iter__task {
 	})
 
 /*
- * The two tasks of sched_switch. In plain C, clang merges the two ways into one load at a
+ * The two tasks of sched_switch. In plain C, clang merges the two cases into one load at a
  * computed offset, which the verifier forbids on a context.
  */
 static __always_inline void switch_tasks(u64 *args, bool state_first, struct task_struct **ret_prev,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Keeps, per CPU, how its time divides into contexts: two partitions in a mapped array. */
+/* Sums the time of each CPU by context: two partitions in a mapped array. */
 #include "load_slot.bpf.h"
 #include "load_hirq.bpf.h"
 
@@ -20,7 +20,7 @@ int BPF_PROG(load_idle, u32 state, u32 event_cpu)
 			return 0;
 		base_enter(s, now, LOAD_LOOP, first_idle);
 		burst_begin(s, now);
-		/* A halted counter stood still, so the value at entry still holds here. */
+		/* The counter stops while halted, so the value at idle entry is still right. */
 		return 0;
 	}
 	/* The stamp comes last: what this program does before it is work, and counts as such. */
@@ -41,8 +41,8 @@ int BPF_PROG(load_idle, u32 state, u32 event_cpu)
 }
 
 /*
- * PREEMPT_RT runs softirqs in threads that can be preempted: the running vector goes with its
- * task and comes back with it.
+ * PREEMPT_RT runs softirqs in threads that can be preempted: the running vector is saved when its
+ * task is switched out and restored when it runs again.
  */
 static __always_inline void softirq_pause(struct load_slot *s, u32 pid)
 {
@@ -82,7 +82,7 @@ static __always_inline void vec_end(struct load_slot *s, u64 now)
 	u64 ran = now - s->vec_start, hirq = s->hirq_in_ns - s->vec_hirq_in;
 	u32 vec = s->vec - 1;
 
-	/* Signed: the clock may step back by a few ns where the kernel adjusts it. */
+	/* Signed: the clock may step back by a few ns when the kernel adjusts it. */
 	if (vec < LOAD_NR_VECS && (s64)(ran - hirq) > 0)
 		s->vec_ns[vec] += ran - hirq;
 }
@@ -107,7 +107,7 @@ int load_switch(u64 *ctx)
 	}
 	to = task_ctx(next);
 	base_enter(s, now, to, s->base ? LOAD_TASK : task_ctx(prev));
-	/* Only a preempted softirq leaves anything in paused[]; the common case is one test. */
+	/* paused[] is empty unless a softirq was preempted; the common case is one test. */
 	if ((s->paused[0].pid | s->paused[1].pid | s->paused[2].pid | s->paused[3].pid) &&
 	    to != LOAD_LOOP && softirq_resume(s, next->pid)) {
 		vec_begin(s, now);
@@ -120,7 +120,7 @@ int load_switch(u64 *ctx)
 	return 0;
 }
 
-/* An edge that an interrupt cut in two is not for the softirqs after it; see abi/load.h. */
+/* Softirqs that interrupt an update of the base partition must not touch it; see abi/load.h. */
 static __always_inline struct load_slot *softirq_edge(u64 *ret_now)
 {
 	u32 cpu;
@@ -146,7 +146,7 @@ int BPF_PROG(load_softirq_entry, u32 vec)
 	if (under == LOAD_UNKNOWN)
 		under = current_ctx();
 	if (under == LOAD_SOFTIRQ_IDLE || under == LOAD_SOFTIRQ_TASK) {
-		/* An exit got lost: stay in the softirq that is open. */
+		/* An exit was lost: stay in the open softirq. */
 		s->odd_edges++;
 		under = s->under;
 	} else {
@@ -178,7 +178,7 @@ int BPF_PROG(load_softirq_exit, u32 vec)
 		return 0;
 	was = base_ctx(s);
 	if (was == LOAD_UNKNOWN) {
-		/* In a softirq since before the start. */
+		/* The softirq began before the measurement. */
 		u32 under = current_ctx();
 
 		base_enter(s, now, under,
@@ -239,14 +239,14 @@ int BPF_PROG(load_hotplug_enter, u32 target)
 SEC("tp_btf/cpuhp_exit")
 int BPF_PROG(load_hotplug_exit, u32 target)
 {
-	/* The mask changes between the two: count both, or a reader could stop too early. */
+	/* The online mask changes between the two: count both, or a reader could miss the change. */
 	__sync_fetch_and_add(&hotplug_steps, 1);
 	return 0;
 }
 
 /*
- * A NO_HZ core may show no event for seconds. If a CPU has had none when it is read, the task that
- * this walk found there has run all along; where it found no task, the CPU is idle.
+ * A NO_HZ core may have no event for seconds. If a CPU has had none when it is read, the task that
+ * this walk found there has been running all the time; if it found no task, the CPU is idle.
  */
 SEC("iter/task")
 int load_seed(struct bpf_iter__task *ctx)

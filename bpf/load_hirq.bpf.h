@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The edges of hardirqs: the other partition of a core's time, and idle that they end. */
+/* Hardirq entry and exit: the hirq partition of a core's time, and the end of idle by a hardirq. */
 #ifndef SUBTICK_BPF_LOAD_HIRQ_H
 #define SUBTICK_BPF_LOAD_HIRQ_H
 
 #include "load_slot.bpf.h"
 
-/* No switch happens inside a handler: if one seems open, its exit was lost. Believe no more of it. */
+/* A task switch cannot happen inside a handler: if one seems open, its exit was lost; close it. */
 static __noinline void hirq_heal(struct load_slot *s, u64 now)
 {
 	u64 hirq = s->hirq;
@@ -27,7 +27,7 @@ static __always_inline int hirq_enter(void)
 		return 0;
 	hirq = s->hirq;
 	if (hirq & 0xff) {
-		/* A handler inside another (arm64: ipi_entry inside irq_handler_entry). */
+		/* A nested handler (arm64: ipi_entry inside irq_handler_entry). */
 		s->hirq = hirq + 1;
 		return 0;
 	}
@@ -37,7 +37,7 @@ static __always_inline int hirq_enter(void)
 
 	base = s->base;
 	ctx = base_ctx(s);
-	/* An edge under way has left idle already, or knows what the core does. */
+	/* An update in progress has left idle already, or sets the context itself. */
 	if (ctx == LOAD_TASK || ctx == LOAD_LOOP || s->moving)
 		goto out;
 	if (ctx == LOAD_HALT) {
@@ -45,7 +45,7 @@ static __always_inline int hirq_enter(void)
 		base_enter(s, now, LOAD_TAIL, LOAD_HALT);
 		burst_begin(s, now);
 	} else if (ctx == LOAD_TAIL) {
-		/* Interrupted again without having left: it was halted since the last edge. */
+		/* Interrupted again without leaving idle: it was halted since the last change. */
 		u64 since = base >> 8 > hirq >> 8 ? base >> 8 : hirq >> 8;
 
 		if (since <= now) {
@@ -54,7 +54,7 @@ static __always_inline int hirq_enter(void)
 			s->base = now << 8 | LOAD_TAIL;
 		}
 	} else if (ctx == LOAD_UNKNOWN) {
-		/* Had the core left idle first, the idle exit would have been the first edge. */
+		/* The first event of this core: it was idle, or the idle exit would have come first. */
 		ctx = current_ctx();
 		if (ctx == LOAD_LOOP)
 			base_enter(s, now, LOAD_TAIL, first_idle);
@@ -63,7 +63,7 @@ static __always_inline int hirq_enter(void)
 		burst_begin(s, now);
 	}
 out:
-	/* The tick comes this way: a busy core's counter is never older than that. */
+	/* The tick passes here, so the counter value of a busy core is at most a tick old. */
 	if (want_pmu)
 		pmu_sample(s, now);
 	return 0;
@@ -90,19 +90,19 @@ static __always_inline int hirq_leave(void)
 	now = after(now, hirq);
 	ns = now - (hirq >> 8);
 	if (!hirq && !s->base) {
-		/* In this handler since before the start. */
+		/* The handler began before the measurement. */
 		u32 ctx = current_ctx();
 
 		base_enter(s, now, ctx, ctx);
 		s->hirq_ns[ctx & (LOAD_NR_CTX - 1)] += ns;
 	} else if (!hirq) {
-		/* Base edges came first, so the handler began after the start, unseen. */
+		/* Base changes came first, so the handler began after the start, and its entry was lost. */
 		s->hirq_out_ns += ns;
 		s->hirq = now << 8;
 		s->odd_edges++;
 		return 0;
 	} else {
-		/* The edge under way has taken its stamp: this handler lies in what it enters. */
+		/* The update in progress has its stamp already: this handler is in the new context. */
 		u64 ctx = s->moving ? s->moving - 1 : s->base;
 
 		s->hirq_ns[ctx & (LOAD_NR_CTX - 1)] += ns;

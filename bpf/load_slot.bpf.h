@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* A core's slot: the arrays, and what moves the base partition of its time; see abi/load.h. */
+/* The slot of a core: the arrays, and the changes of its base partition; see abi/load.h. */
 #ifndef SUBTICK_BPF_LOAD_SLOT_H
 #define SUBTICK_BPF_LOAD_SLOT_H
 
@@ -7,17 +7,17 @@
 #include "hist.bpf.h"
 #include "abi/load.h"
 
-/* Set by user space before loading; kernel names for the types, as the skeleton repeats them. */
+/* Set by user space before loading; with kernel type names, because the skeleton repeats them. */
 const volatile bool want_bursts;
 const volatile bool want_pmu;
-/* sched_switch had prev_state before prev in 5.18 only; found by BTF, not by version. */
+/* In 5.18 only, sched_switch had prev_state before prev; BTF shows it, not the version. */
 const volatile bool switch_state_first;
-/* Idle context of a core that has shown no event yet: LOAD_POLL under idle=poll or nohlt. */
+/* The idle context of a core without an event yet: LOAD_POLL under idle=poll or nohlt. */
 const volatile __u32 first_idle = LOAD_HALT;
 
-/* Set once everything is attached: edges before it would see half of the programs. */
+/* Set when everything is attached: before that, some of the programs are missing. */
 __u64 start_ns;
-/* Bumped by every CPU hotplug step, so that readers look at the online mask only then. */
+/* Incremented by every CPU hotplug step, so that readers check the online mask only then. */
 __u64 hotplug_steps;
 
 struct {
@@ -64,8 +64,8 @@ struct {
 } counters SEC(".maps");
 
 /*
- * What every edge begins with: this CPU's slot and the time, or NULL while not everything is
- * attached yet.
+ * The start of every program: this CPU's slot and the time, or NULL while not everything is
+ * attached.
  */
 static __always_inline struct load_slot *edge(u32 *ret_cpu, u64 *ret_now)
 {
@@ -79,7 +79,7 @@ static __always_inline struct load_slot *edge(u32 *ret_cpu, u64 *ret_now)
 	return bpf_map_lookup_elem(&slots, &cpu);
 }
 
-/* The stamp of an edge: never before the last one, so that no interval is negative. */
+/* The stamp of a change: never before the previous one, so that no interval is negative. */
 static __always_inline u64 after(u64 now, u64 word)
 {
 	return now < word >> 8 ? word >> 8 : now;
@@ -93,22 +93,22 @@ static __always_inline void pmu_sample(struct load_slot *s, u64 now)
 		s->pmu_errors++;
 		return;
 	}
-	/* Another core may see these three in any order; the check word shows a mix of two. */
+	/* Another core may see these three stores in any order; the check word reveals a mix. */
 	s->pmu_cycles = value.counter;
 	s->pmu_ns = now;
 	s->pmu_check = value.counter ^ now;
 }
 
 /*
- * Closes the open base context and opens @ctx. @before is what an as yet unknown core must have
- * been doing for this edge to come first.
+ * Closes the open base context and opens @ctx. @before is the context of a core before its first
+ * event: what it must have been doing for this event to come first.
  */
 static __always_inline void base_enter(struct load_slot *s, u64 now, u32 ctx, u32 before)
 {
 	u64 base;
 	u32 was;
 
-	/* Only this CPU's interrupts look: order for the compiler is order enough. */
+	/* Only interrupts of this CPU read it, so a compiler barrier is enough. */
 	s->moving = ctx + 1;
 	barrier();
 	base = s->base;
@@ -120,7 +120,7 @@ static __always_inline void base_enter(struct load_slot *s, u64 now, u32 ctx, u3
 	s->moving = 0;
 }
 
-/* The open context, LOAD_UNKNOWN before the first edge. */
+/* The open context; LOAD_UNKNOWN before the first event. */
 static __always_inline u32 base_ctx(const struct load_slot *s)
 {
 	return s->base ? s->base & 0xff : LOAD_UNKNOWN;
@@ -131,7 +131,7 @@ static __always_inline bool is_idle(u32 ctx)
 	return ctx <= LOAD_LOOP;
 }
 
-/* Any task can have such a name; only current_ctx() has no PF_KTHREAD to check first. */
+/* Any task can have such a name, so callers check PF_KTHREAD first; current_ctx() cannot. */
 static __always_inline u32 comm_ctx(const char *comm)
 {
 	if (comm[0] == 'k' && comm[1] == 's' && comm[2] == 'o' && comm[3] == 'f' &&
@@ -139,7 +139,7 @@ static __always_inline u32 comm_ctx(const char *comm)
 		return LOAD_KSOFTIRQD;
 	if (comm[0] == 'n' && comm[1] == 'a' && comm[2] == 'p' && comm[3] == 'i' && comm[4] == '/')
 		return LOAD_KSOFTIRQD;
-	/* backlog_napi/N: what RPS steers to a core, under PREEMPT_RT */
+	/* backlog_napi/N: handles packets that RPS steers to a core, under PREEMPT_RT */
 	if (comm[0] == 'b' && comm[1] == 'a' && comm[2] == 'c' && comm[3] == 'k' &&
 	    comm[4] == 'l' && comm[5] == 'o' && comm[6] == 'g' && comm[7] == '_')
 		return LOAD_KSOFTIRQD;
@@ -159,7 +159,7 @@ static __always_inline u32 task_ctx(struct task_struct *task)
 	return comm_ctx(comm);
 }
 
-/* What current is, for the first edge of a core only. */
+/* The context of the current task, for the first event of a core only. */
 static __noinline u32 current_ctx(void)
 {
 	char comm[16];
@@ -184,7 +184,7 @@ static __always_inline void burst_end(struct load_slot *s, u32 cpu, u64 now)
 	if (!want_bursts || !s->burst_start)
 		return;
 	b = bpf_map_lookup_elem(&bursts, &cpu);
-	/* The clock may step back by a few ns where the kernel adjusts it. */
+	/* The clock may step back by a few ns when the kernel adjusts it. */
 	if (b && now >= s->burst_start)
 		b->count[hist_bucket(now - s->burst_start) & (HIST_NR - 1)]++;
 	s->burst_start = 0;

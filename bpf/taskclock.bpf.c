@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Sums, per CPU, the time between each task's switch in and out: what task clocks can see. */
+/* Sums, per CPU, the time between each task's switch in and out, as task clocks do. */
 #include "kernel.bpf.h"
 #include "abi/taskclock.h"
 

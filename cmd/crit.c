@@ -86,7 +86,7 @@ static bool percentiles_unique(const struct opts_state *state, const struct crit
 			crit_percentile_key(crit->percentile[k], b, sizeof(b));
 			if (strcmp(a, b))
 				continue;
-			opts_usage(state, "--percentiles %s: two of them would have the key %s",
+			opts_usage(state, "--percentiles %s: two of them would both be called %s",
 				   state->value, a);
 			return false;
 		}

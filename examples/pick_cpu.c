@@ -18,7 +18,7 @@ static int pick_cpu(struct cpu_load *load, const cpu_set_t *allowed)
 		float busy = cpu_load_get(load, cpu);
 
 		if (busy < 0.0f || !CPU_ISSET(cpu, allowed))
-			continue; /* offline, not readable, or not ours */
+			continue; /* offline, not readable, or not allowed */
 		if (busy < least) {
 			least = busy;
 			best = cpu;

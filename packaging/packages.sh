@@ -2,9 +2,9 @@
 # shellcheck shell=bash
 # Which packages the build, the tests and the virtual machines need, and how to install the missing ones.
 #
-# Sourced by quickstart and check. The names hold for Debian 12, Debian 13 and Ubuntu 24.04; where
-# they differ, packages_names says so. dpkg-query answers for all of them in one call, so a machine
-# that has everything pays some hundredths of a second.
+# Sourced by quickstart and check. The names are those of Debian 12, Debian 13 and Ubuntu 24.04;
+# packages_names handles the differences. One call of dpkg-query checks all of them, so on a machine
+# that has everything this takes some hundredths of a second.
 
 # shellcheck disable=SC2034 # the lists are for those who source this file
 BUILD_PACKAGES=(
@@ -15,8 +15,8 @@ BUILD_PACKAGES=(
 	scdoc
 )
 
-# g++ proves that the installed header is C++ too; libclang-rt-dev holds the sanitizers and libFuzzer
-# for whichever clang the distribution prefers.
+# g++ tests that the installed header works in C++; libclang-rt-dev has the sanitizers and libFuzzer for
+# the distribution's default clang.
 # shellcheck disable=SC2034
 TEST_PACKAGES=(
 	libcmocka-dev libclang-rt-dev g++ python3 locales patch
@@ -24,7 +24,7 @@ TEST_PACKAGES=(
 	tmux prometheus prometheus-node-exporter python3-prometheus-client python3-yaml
 )
 
-# Only the suites vm and vm-all ask for these; they weigh some hundred megabytes.
+# Only for the suites vm and vm-all; several hundred megabytes.
 # shellcheck disable=SC2034
 VM_PACKAGES=(
 	qemu-system-arm qemu-system-x86 device-tree-compiler xz-utils kmod make
@@ -43,7 +43,7 @@ die() {
 	exit 1
 }
 
-# Prints debian or ubuntu if the package names above are known to hold here, nothing otherwise.
+# Prints debian or ubuntu if the package names above are valid on this system, nothing otherwise.
 packages_distribution() {
 	local os_release=${OS_RELEASE:-/etc/os-release}
 
@@ -58,33 +58,33 @@ packages_distribution() {
 	)
 }
 
-# Prints what the suite web needs and lacks. By command, not by package: npm often comes from elsewhere,
-# and Ubuntu's chromium is a snap that a headless test cannot drive. Without them the suite is skipped.
+# Prints what the suite web lacks. Checks commands, not packages: npm is often not from the distribution,
+# and Ubuntu's chromium is a snap, which a headless test cannot use. Without them the suite is skipped.
 packages_web() {
 	[ "$(packages_distribution)" = debian ] || return 0
 	command -v chromium >/dev/null || echo chromium
 	command -v npm >/dev/null || echo npm
 }
 
-# packages_names DISTRIBUTION PACKAGE...: the same packages as that distribution calls them.
+# packages_names DISTRIBUTION PACKAGE...: the names of the packages in that distribution.
 packages_names() {
 	local distribution=$1 package
 	shift
 
 	for package; do
 		case $distribution-$package in
-		# A wrapper in -common runs the tool that -generic brings; perf comes the same way.
+		# A wrapper in -common runs the tool of -generic; the same for perf.
 		ubuntu-bpftool | ubuntu-linux-perf) printf '%s\n' linux-tools-common linux-tools-generic ;;
 		*) printf '%s\n' "$package" ;;
 		esac
 	done | sort -u
 }
 
-# packages_missing PACKAGE...: those that are not installed.
+# packages_missing PACKAGE...: prints those that are not installed.
 packages_missing() {
 	local installed
 
-	# Fails as soon as one of the names is unknown to dpkg, which is the case we are here for.
+	# Fails if dpkg does not know one of the names, which is the case that we look for.
 	# shellcheck disable=SC2016
 	installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' "$@" 2>/dev/null |
 		sed -n 's/^installed //p' | sort -u) || true
@@ -97,7 +97,7 @@ packages_as_root() {
 	elif command -v sudo >/dev/null; then
 		sudo "$@"
 	else
-		die "needs root, and there is no sudo to become it: $*"
+		die "run as root, or install sudo; needs root for: $*"
 	fi
 }
 
@@ -115,9 +115,9 @@ packages_install() {
 		die "packages are missing and there is no sudo; as root: apt-get install ${missing[*]}"
 	fi
 	echo "installing: ${missing[*]}"
-	# Stale lists matter only if the install fails, and then it says so itself.
+	# If the lists are too old, the install fails and says so.
 	packages_as_root apt-get -q update >/dev/null ||
-		echo "${0##*/}: apt-get update failed, trying with the package lists at hand" >&2
+		echo "${0##*/}: apt-get update failed, trying with the existing package lists" >&2
 	packages_as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y \
 		-o DPkg::Lock::Timeout=600 -o Dpkg::Use-Pty=0 \
 		install --no-install-recommends "${missing[@]}" >/dev/null ||
@@ -126,7 +126,7 @@ packages_install() {
 
 packages_refuse() {
 	cat >&2 <<-END
-	${0##*/}: this is neither Debian 12 or 13 nor Ubuntu 24.04, so package names are not known here.
+	${0##*/}: this is neither Debian 12 or 13 nor Ubuntu 24.04, so the package names are unknown.
 	Install these (Debian's names; versions: meson 1.0, clang 14, libbpf 1.1, or newer):
 	  $*
 	and then build with
@@ -135,8 +135,8 @@ packages_refuse() {
 	exit 1
 }
 
-# Prints a bpftool that runs. Ubuntu's wrapper refuses when the running kernel is not the packaged
-# one (containers, custom kernels), though any version generates the same skeletons.
+# Prints a bpftool that works. Ubuntu's wrapper fails if the running kernel is not the packaged one
+# (containers, custom kernels), although every version generates the same skeletons.
 packages_bpftool() {
 	local tool
 
@@ -146,5 +146,5 @@ packages_bpftool() {
 			return 0
 		fi
 	done
-	die "no bpftool runs here, though its package is installed"
+	die "no bpftool works, although its package is installed"
 }

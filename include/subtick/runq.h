@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* How long the tasks of each cgroup wait for a core, for agents that act on it. */
+/* Run-queue latency: how long the tasks of each cgroup wait for a core, for agents that act on it. */
 #ifndef SUBTICK_RUNQ_H
 #define SUBTICK_RUNQ_H
 
@@ -44,7 +44,7 @@ struct runq_latency_causes {
 	uint64_t unknown_ns;
 };
 
-/* One cgroup in one window; counts and sums are scaled where waits were sampled. */
+/* One cgroup in one window; counts and sums are scaled if waits were sampled. */
 struct runq_latency_group {
 	const char *cgroup;
 	uint64_t cgroup_id;
@@ -54,7 +54,7 @@ struct runq_latency_group {
 	struct runq_latency_causes causes;
 	const uint64_t *le_count; /* waits up to and including each boundary, exact */
 	const void *histogram;	  /* for runq_latency_percentile() */
-	uint32_t ended;		  /* the cgroup was gone by the end of the window */
+	uint32_t ended;		  /* the cgroup had ended at the end of the window */
 	uint32_t reserved;
 };
 
@@ -76,11 +76,11 @@ struct runq_latency_window {
 	double schedstat_ratio;
 };
 
-/* 0 or -errno; the first window begins. */
+/* Opens a context and begins the first window. 0 or -errno. */
 int runq_latency_open(struct runq_latency **ret, const struct runq_latency_opts *opts);
 /*
- * Ends the window and begins the next without a gap. What @ret_window points to stays until the
- * next call. 0 or -errno.
+ * Ends the window and begins the next without a gap. *@ret_window is valid until the next call. 0
+ * or -errno.
  */
 int runq_latency_read(struct runq_latency *ctx, struct runq_latency_window *ret_window);
 /* The group with that path in the window; NULL if it had no waits. */
@@ -101,7 +101,7 @@ int runq_latency_service(struct runq_latency *ctx);
 
 /* The name of the source in use. */
 const char *runq_latency_source(const struct runq_latency *ctx);
-/* One sentence on why the last call on this thread failed. */
+/* One sentence that says why the last call on this thread failed. */
 const char *runq_latency_strerror(void);
 void runq_latency_close(struct runq_latency *ctx);
 

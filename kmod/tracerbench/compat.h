@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The one place that knows kernel versions, and kernel from user space for stats.h. */
+/* Differences between kernel versions, and between kernel and user space for stats.h. */
 #ifndef TRACERBENCH_COMPAT_H
 #define TRACERBENCH_COMPAT_H
 
@@ -12,7 +12,7 @@
 #include <linux/sched.h>
 #include <linux/types.h>
 
-/* A long sort must not hold a CPU on kernels that preempt only where asked to. */
+/* A long sort must not block a CPU on kernels without full preemption. */
 static inline void tb_yield(void)
 {
 	cond_resched();

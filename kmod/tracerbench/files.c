@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The debugfs tree: settings in, triggers, figures out. */
+/* The debugfs tree: settings, triggers, results. */
 #include <linux/debugfs.h>
 #include <linux/fs.h>
 #include <linux/kernel.h>
@@ -9,7 +9,7 @@
 
 #include "tracerbench.h"
 
-/* A figure is readable once a run has produced it; until then there is no data, not a zero. */
+/* Before the first run a result reads as ENODATA, not as 0. */
 struct tb_result {
 	u64 value;
 	bool valid;
@@ -19,9 +19,9 @@ static struct tb_result results[TB_NR_OPS][TB_NR_STATS];
 static struct tb_config config = {.nr_samples = 10000, .nr_highest = 100};
 static struct dentry *root;
 
-/* One run at a time, benchmark or percentile: two would measure each other. */
+/* One run at a time, benchmark or percentile: two would disturb each other. */
 static DEFINE_MUTEX(run_lock);
-/* Guards config and results; never held during a run, so both stay readable. */
+/* Protects config and results; not held during a run, so both stay readable. */
 static DEFINE_MUTEX(data_lock);
 
 static ssize_t read_u64(char __user *to, size_t count, loff_t *pos, u64 value)
@@ -181,7 +181,7 @@ static void create_results(const char *name, struct tb_result *result)
 		debugfs_create_file(file[stat], 0444, dir, &result[stat], &result_fops);
 }
 
-/* Without the tree the module could do nothing, so only its root is worth an error. */
+/* Only the root directory is checked: without it the module is useless. */
 int tb_files_create(void)
 {
 	root = debugfs_create_dir("tracerbench", NULL);

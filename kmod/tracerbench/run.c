@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Runs the sampling on every online CPU at once, or on one, and combines what they found. */
+/* Runs the sampling on all online CPUs at the same time, or on one, and combines the results. */
 #include <linux/atomic.h>
 #include <linux/completion.h>
 #include <linux/cpu.h>
@@ -17,16 +17,16 @@
 struct tb_run {
 	const struct tb_config *config;
 	bool stop;
-	int err; /* the first one, whichever CPU had it */
+	int err; /* the first error of any CPU */
 
-	/* The CPUs prepare, start together, and finish; the last at each gate opens it. */
+	/* The CPUs prepare, start together, and finish; the last one at each gate opens it. */
 	atomic_t nr_preparing;
 	atomic_t nr_running;
 	struct completion prepared;
 	struct completion start;
 	struct completion finished;
 
-	struct mutex heap_lock; /* the heaps, fed by every CPU */
+	struct mutex heap_lock; /* protects the heaps, which all CPUs fill */
 	struct tb_heap heap[TB_NR_OPS];
 	struct tb_summary *summary[TB_NR_OPS]; /* one per participating CPU */
 	u64 *scratch;
@@ -61,8 +61,8 @@ static int run_summarise(struct tb_run *run, struct tb_samples *samples, unsigne
 }
 
 /*
- * A CPU that cannot go on still passes every gate, so that the others and the
- * writer are never left waiting for it.
+ * A CPU with an error still passes every gate, so that the other CPUs and the
+ * writer do not wait for it forever.
  */
 static void run_on_this_cpu(unsigned int cpu)
 {
@@ -98,9 +98,9 @@ static int run_assigned(unsigned int cpu)
 }
 
 /*
- * Self-parking: the threads stay parked, and hotplug leaves them alone, but for
- * the run itself. That also keeps kernels before 6.12 from warning about the
- * end: there kthread_stop() expects a per-CPU thread to be parked.
+ * Self-parking: except during a run the threads stay parked, and hotplug does
+ * not touch them. It also avoids a warning of kernels before 6.12, whose
+ * kthread_stop() expects a per-CPU thread to be parked.
  */
 static struct smp_hotplug_thread tb_threads = {
 	.store = &tb_thread,
@@ -110,7 +110,7 @@ static struct smp_hotplug_thread tb_threads = {
 	.thread_comm = "tracerbench/%u",
 };
 
-/* A fatal signal ends the run early; anything less does not, as the write promises. */
+/* Only a fatal signal ends the run early: a write returns when the run is complete. */
 static void run_wait(struct tb_run *run, struct completion *gate)
 {
 	if (wait_for_completion_killable(gate)) {
@@ -119,7 +119,7 @@ static void run_wait(struct tb_run *run, struct completion *gate)
 	}
 }
 
-/* Called with hotplug held off: the CPUs that start are the CPUs that finish. */
+/* Called with hotplug disabled, so that the set of CPUs does not change. */
 static void run_all_cpus(struct tb_run *run)
 {
 	unsigned int cpu, slot = 0;
@@ -140,8 +140,8 @@ static void run_all_cpus(struct tb_run *run)
 }
 
 /*
- * Refuse what would take most of the memory before taking any of it: the
- * samples of a benchmark live on all CPUs at once.
+ * Refuses a run that would need more than half of the available memory: the
+ * samples of all CPUs are in memory at the same time.
  */
 static int run_check_memory(const struct tb_config *config, unsigned int nr_cpus)
 {
@@ -225,7 +225,7 @@ int tb_run_benchmark(const struct tb_config *config, struct tb_figures *figures)
 	err = run_init(run, config);
 	if (err)
 		goto free_run;
-	/* Registering takes the hotplug lock itself, so it cannot be done while holding it. */
+	/* Registering takes the hotplug lock, so do it before we take that lock. */
 	err = smpboot_register_percpu_thread(&tb_threads);
 	if (err)
 		goto free_buffers;
@@ -277,7 +277,7 @@ static int single_thread(void *data)
 	int err = single_measure(single);
 
 	complete(&single->done);
-	/* kthread_stop() is what guarantees that no thread is left in code being unloaded. */
+	/* kthread_stop() guarantees that no thread runs in code that is unloaded. */
 	for (;;) {
 		set_current_state(TASK_INTERRUPTIBLE);
 		if (kthread_should_stop())
@@ -289,8 +289,8 @@ static int single_thread(void *data)
 }
 
 /*
- * On a thread bound to the writer's CPU and not in the writer itself: binding
- * a user's task would change its affinity behind its back, and disabling
+ * Runs on a thread bound to the writer's CPU, not in the writer itself: binding
+ * the writer would change the affinity of a user's task, and disabling
  * preemption would change what is measured.
  */
 int tb_run_percentile(const struct tb_config *config, unsigned int percent,

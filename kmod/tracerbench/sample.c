@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Times one disable+enable pair after another on the CPU it is called on. */
+/* Times pairs of disable and enable on the current CPU. */
 #include <linux/compiler.h>
 #include <linux/irqflags.h>
 #include <linux/mm.h>
@@ -10,18 +10,18 @@
 
 #include "tracerbench.h"
 
-/* Enough for a median that one interrupt does not move. */
+/* Enough samples that an interrupt does not affect the median. */
 #define TB_OVERHEAD_MAX 1001
 
-/* Between two looks at the stop flag: some ten microseconds on any machine. */
+/* Pairs between two checks of the stop flag: about ten microseconds on any machine. */
 #define TB_CHECK_EVERY 256
 
 static DEFINE_PER_CPU(unsigned long, tb_work_state);
 
 /*
- * What a short critical section does: read, change and write a per-CPU
- * variable, branch on it, look at the current task. The barrier keeps the
- * compiler from turning the branch into a conditional select.
+ * A short critical section: read, change and write a per-CPU variable, branch
+ * on it, read the current task. The barrier keeps the compiler from turning the
+ * branch into a conditional select.
  */
 static noinline void simulate_critical_section(void)
 {
@@ -36,7 +36,7 @@ static noinline void simulate_critical_section(void)
 	raw_cpu_write(tb_work_state, state + current->pid);
 }
 
-/* lock is local_irq or preempt: pasted to lock_disable() and lock_enable(). */
+/* lock is local_irq or preempt; gives lock_disable() and lock_enable(). */
 #define time_diff(lock, work)                        \
 	({                                           \
 		cycles_t start_ = get_cycles();      \
@@ -69,7 +69,7 @@ static __always_inline u64 time_irq_save(bool work)
 	return get_cycles() - start;
 }
 
-/* All that a sample holds besides the pair: the clock, and the work where there is any. */
+/* Everything in a sample besides the pair: the clock reads, and the work if there is any. */
 static __always_inline u64 time_nothing(bool work)
 {
 	cycles_t start = get_cycles();
@@ -80,9 +80,9 @@ static __always_inline u64 time_nothing(bool work)
 }
 
 /*
- * The overhead is sampled in between the pairs, evenly over the run: whatever
- * changes under way, such as the core's frequency, then touches both alike.
- * Inlined with a constant time_pair: no call may stand between the clock reads.
+ * The overhead is sampled between the pairs, evenly over the run, so that a
+ * change such as that of the core's frequency affects both equally. Inlined
+ * with a constant time_pair: there must be no call between the clock reads.
  */
 static __always_inline int collect(u64 *value, struct tb_samples *samples, bool work,
 				   const bool *stop, u64 (*time_pair)(bool work))
@@ -121,8 +121,8 @@ static noinline int collect_irq_save(struct tb_samples *samples, bool work, cons
 }
 
 /*
- * A pair that came out below the median overhead cost nothing that this clock
- * can show, so it is 0 rather than a wrapped difference.
+ * A pair below the median overhead costs less than this clock can resolve, so
+ * it counts as 0; the difference would wrap.
  */
 static void subtract_overhead(u64 *value, struct tb_samples *samples)
 {
@@ -154,8 +154,8 @@ int tb_samples_collect(struct tb_samples *samples, bool work, const bool *stop)
 }
 
 /*
- * All three operations have their own buffer, so that no CPU sorts while
- * another still samples.
+ * Each of the three operations has its own buffer, so that no CPU sorts while
+ * another one still samples.
  */
 int tb_samples_alloc(struct tb_samples *samples, u64 nr)
 {

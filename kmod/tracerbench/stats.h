@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The statistics of the benchmark, one piece of code for the module and for user space. */
+/* The statistics of the benchmark, shared by the module and user space. */
 #ifndef TRACERBENCH_STATS_H
 #define TRACERBENCH_STATS_H
 
 #include "compat.h"
 
 /*
- * Everything here orders with one min-heap sift: the top-N heap keeps its
- * smallest value at the root, and a heapsort with a min-heap leaves the values
- * in descending order. Hence "sorted" means highest first throughout, and the
- * top N of a sorted array are its first N.
+ * All sorting uses one min-heap sift: the top-N heap keeps its smallest value at
+ * the root, and a heapsort with a min-heap sorts in descending order. So
+ * "sorted" always means highest first, and the top N of a sorted array are its
+ * first N.
  */
 static inline void tb_sift_down(u64 *value, size_t nr, size_t pos)
 {
 	u64 moving = value[pos];
 
-	/* pos < nr / 2 is "has a left child", written so that it cannot overflow. */
+	/* pos < nr / 2: has a left child; this form cannot overflow. */
 	while (pos < nr / 2) {
 		size_t child = 2 * pos + 1;
 
@@ -59,8 +59,7 @@ static inline u64 tb_median_sorted(const u64 *value, size_t nr)
 
 /*
  * Nearest rank: the smallest sample that at least num/den of all samples do
- * not exceed. It is always a value that was measured, and num == den is the
- * maximum.
+ * not exceed. It is always a measured value; num == den gives the maximum.
  */
 static inline int tb_percentile_sorted(const u64 *value, size_t nr, u64 num, u64 den,
 				       u64 *ret_value)
@@ -78,7 +77,7 @@ static inline int tb_percentile_sorted(const u64 *value, size_t nr, u64 num, u64
 	return 0;
 }
 
-/* The arithmetic mean rounded to nearest. A sum that wraps is an error, never a figure. */
+/* The arithmetic mean, rounded to nearest. A sum that overflows is an error. */
 static inline int tb_mean(const u64 *value, size_t nr, u64 *ret_mean)
 {
 	u64 sum = 0, mean, rest;
@@ -94,14 +93,14 @@ static inline int tb_mean(const u64 *value, size_t nr, u64 *ret_mean)
 	return 0;
 }
 
-/* Keeps the highest values it is fed, at most as many as it has room for. */
+/* Keeps the highest of the values added, as many as it has room for. */
 struct tb_heap {
 	u64 *value;
 	size_t nr;
 	size_t room;
 };
 
-/* Whether the value was among the highest so far and is kept. */
+/* Returns whether the value is among the highest so far and was kept. */
 static inline bool tb_heap_feed(struct tb_heap *heap, u64 value)
 {
 	size_t pos;
@@ -124,7 +123,7 @@ static inline bool tb_heap_feed(struct tb_heap *heap, u64 value)
 	return true;
 }
 
-/* Highest first, so the first sample that is not kept ends it: the rest are no higher. */
+/* Samples are sorted, highest first: stop at the first one that is not kept. */
 static inline void tb_heap_feed_sorted(struct tb_heap *heap, const u64 *value, size_t nr)
 {
 	size_t i;
@@ -134,14 +133,14 @@ static inline void tb_heap_feed_sorted(struct tb_heap *heap, const u64 *value, s
 			break;
 }
 
-/* What one CPU's samples of one operation come to. */
+/* The summary of one CPU's samples of one operation. */
 struct tb_summary {
 	u64 median;
 	u64 average;
 	u64 max;
 };
 
-/* Sorts the samples on the way. */
+/* Also sorts the samples. */
 static inline int tb_summarise(u64 *value, size_t nr, struct tb_summary *ret_summary)
 {
 	u64 average;
@@ -160,9 +159,9 @@ static inline int tb_summarise(u64 *value, size_t nr, struct tb_summary *ret_sum
 }
 
 /*
- * Median of medians, mean of means, max of maxes. The mean of means is the mean
- * of all samples because every CPU contributes equally many. The scratch array
- * has room for nr values.
+ * Median of medians, mean of means, maximum of maxima. The mean of means is the
+ * mean of all samples, because every CPU has the same number of samples. The
+ * scratch array has room for nr values.
  */
 static inline int tb_combine(const struct tb_summary *cpu, size_t nr, u64 *scratch,
 			     struct tb_summary *ret_all)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the files of the module share: the operations, a run's settings, the results. */
+/* Shared by the files of the module: the operations, a run's settings, the results. */
 #ifndef TRACERBENCH_H
 #define TRACERBENCH_H
 
 #include "stats.h"
 
-/* A count that does not fit in memory is the writer's error: it must not wake the OOM killer. */
+/* A count that does not fit in memory is the writer's error: it must not start the OOM killer. */
 #define TB_GFP_LARGE (GFP_KERNEL | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
 
 enum tb_op {
@@ -24,7 +24,7 @@ enum tb_stat {
 	TB_NR_STATS,
 };
 
-/* The writable files, copied at the start of a run so that a run cannot change under way. */
+/* The settings, copied at the start of a run, so that they do not change during the run. */
 struct tb_config {
 	u64 nr_samples;
 	u64 nr_highest;
@@ -35,11 +35,11 @@ struct tb_figures {
 	u64 value[TB_NR_OPS][TB_NR_STATS];
 };
 
-/* One CPU's samples in cycles, free of overhead once they are taken. */
+/* The samples of one CPU in cycles; the overhead is subtracted after sampling. */
 struct tb_samples {
 	u64 *value[TB_NR_OPS];
 	size_t nr;
-	u64 *overhead; /* what clock and work cost, of the operation taken last */
+	u64 *overhead; /* cost of clock and work, of the operation sampled last */
 	size_t nr_overhead;
 };
 
@@ -47,7 +47,7 @@ int tb_samples_alloc(struct tb_samples *samples, u64 nr);
 void tb_samples_free(struct tb_samples *samples);
 int tb_samples_collect(struct tb_samples *samples, bool work, const bool *stop);
 
-/* Each fills only the figures that are its own; the caller serialises them. */
+/* Each sets only its own results; the caller serialises the calls. */
 int tb_run_benchmark(const struct tb_config *config, struct tb_figures *figures);
 int tb_run_percentile(const struct tb_config *config, unsigned int percent,
 		      struct tb_figures *figures);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What every measurement offers to the run loop of the CLI and to the exporter. */
+/* The operations of every measurement, for the run loop of the CLI and for the exporter. */
 #ifndef SUBTICK_MEASURE_METER_H
 #define SUBTICK_MEASURE_METER_H
 
@@ -10,7 +10,7 @@ struct meter;
 
 /*
  * Each measurement has its own X_open(const struct X_opts *, struct meter **, struct err *);
- * from there on this table drives it. All calls come from one thread.
+ * after that it is driven by this table. All calls come from one thread.
  */
 struct meter_ops {
 	/* Begins the first window. */
@@ -20,10 +20,10 @@ struct meter_ops {
 	 * X_window() until the next read; @ret_report, if not NULL, gets it for views.
 	 */
 	int (*read)(struct meter *meter, struct report **ret_report, struct err *err);
-	/* Optional: a descriptor to poll between reads, and what to do when it is readable. */
+	/* Optional: a descriptor to poll between reads, and the function to call if it is readable. */
 	int (*event_fd)(const struct meter *meter);
 	int (*event)(struct meter *meter, struct report **ret_report, struct err *err);
-	/* Detaches and frees; never fails, leaves the machine as it was. */
+	/* Detaches, restores settings and frees; never fails. */
 	void (*close)(struct meter *meter);
 };
 

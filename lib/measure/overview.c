@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Runs load with all sources, runq and passive wake together, and says in words what stands out. */
+/* Runs load with all sources, runq and passive wake together, and states the findings in sentences. */
 #include "measure/overview.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include "report/columns.h"
 #include "report/load_wrong.h"
 
-/* Groups that waited longest; the rest is for subtick runq. */
+/* How many of the groups that waited longest are shown; subtick runq shows all. */
 #define RUNQ_ROWS 5
 
 struct overview {
@@ -20,7 +20,7 @@ struct overview {
 	struct meter *load;
 	struct meter *runq; /* NULL: unavailable, for the reason in why_no_runq */
 	struct err why_no_runq;
-	struct meter *wake; /* passive; NULL: unavailable, and not mentioned */
+	struct meter *wake; /* passive; NULL: unavailable, which is not reported */
 };
 
 static struct overview *to_overview(struct meter *meter)
@@ -40,7 +40,7 @@ static int overview_start(struct meter *meter, struct err *err)
 	return rc;
 }
 
-/* Cgroups may come up faster than windows end. */
+/* Handles runq's events: new cgroups may need slots before the window ends. */
 static int overview_event_fd(const struct meter *meter)
 {
 	const struct overview *o = (const struct overview *)meter;
@@ -113,7 +113,7 @@ static void say_core(struct report *report, unsigned int cpu, const struct load_
 	if (shown && load_is_wrong(shown->busy_ratio, c->busy_ratio))
 		report_note(report, "CPU %u was %.1f %% busy; top, mpstat and htop show %.1f %%",
 			    cpu, c->busy_ratio * 100.0, shown->busy_ratio * 100.0);
-	/* Tools that add up the CPU time of tasks show the core as idle meanwhile. */
+	/* Tools that sum the CPU time of tasks show the core as idle during that time. */
 	if (load_is_wrong(0.0, softirq))
 		report_note(
 			report,
@@ -143,7 +143,7 @@ static void say_load(struct report *report, const struct load_window *w)
 			LOAD_WRONG_RATIO * 100.0);
 }
 
-/* How long wake-ups took; fewer than 20 say more about chance than about the core. */
+/* Reports wake latency of a state with at least 20 wake-ups; fewer give no reliable median. */
 static void say_wake(struct report *report, const struct wake_window *w)
 {
 	for (size_t i = 0; i < w->nr_states; i++) {
@@ -236,7 +236,7 @@ int overview_open(struct meter **ret_meter, struct err *err)
 	}
 	if (wake_open(&wake, &o->wake, NULL))
 		o->wake = NULL;
-	/* The overview is useful without it, too. */
+	/* The overview also works without wake. */
 	if (runq_open(&runq, &o->runq, &o->why_no_runq))
 		o->runq = NULL;
 	*ret_meter = &o->meter;

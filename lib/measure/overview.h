@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The overview: what the cores did, beside what the kernel's own figures claim. */
+/* The overview: what the cores did, beside the kernel's own figures. */
 #ifndef SUBTICK_MEASURE_OVERVIEW_H
 #define SUBTICK_MEASURE_OVERVIEW_H
 

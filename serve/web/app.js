@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Ties the page together: tabs, keys, pause, and which view gets which report.
+// The page: tabs, keys, pause, and which view gets which report.
 import {setText} from "./dom.js";
 import {Feed, nounOf} from "./feed.js";
 import {Cores} from "./cores.js";
@@ -26,7 +26,7 @@ class App {
 			wake: new Wake(byId("view-wake")),
 			doctor: new Doctor(byId("view-doctor"), this.feed),
 		};
-		this.takes = {load: this.views.cores, runq: this.views.runq, wake: this.views.wake};
+		this.viewOf = {load: this.views.cores, runq: this.views.runq, wake: this.views.wake};
 		setText(byId("host"), location.host);
 		this.bind();
 		this.show(location.hash.slice(1) || "cores");
@@ -57,7 +57,7 @@ class App {
 	}
 
 	show(name) {
-		// Not "constructor", which every object has.
+		// hasOwn: every object inherits "constructor" and the like.
 		if (!Object.hasOwn(this.views, name))
 			return;
 		this.current = name;
@@ -74,12 +74,12 @@ class App {
 		this.ask();
 	}
 
-	// Most often the stream was faster. The doctor asks by itself.
+	// Requests the report of the view if the stream has not brought it soon. Doctor does this itself.
 	ask() {
-		const noun = Object.keys(this.takes).find((key) => this.takes[key] === this.view());
+		const noun = Object.keys(this.viewOf).find((key) => this.viewOf[key] === this.view());
 
 		if (noun && !this.view().report)
-			setTimeout(() => !this.takes[noun].report && this.feed.ask(noun), ASK_MS);
+			setTimeout(() => !this.viewOf[noun].report && this.feed.ask(noun), ASK_MS);
 	}
 
 	tabKey(event) {
@@ -120,22 +120,22 @@ class App {
 			this.view().render();
 	}
 
-	// History goes on while paused; only the picture stands still.
+	// While paused the history goes on; only the display stops.
 	report(report) {
-		const noun = nounOf(report), view = this.takes[noun];
+		const noun = nounOf(report), view = this.viewOf[noun];
 
 		if (!view)
 			return;
 		this.lastMs = Date.now();
-		this.losses.take(noun, report);
-		view.take(report);
+		this.losses.add(noun, report);
+		view.add(report);
 		if (!this.paused && view === this.view())
 			view.render();
 	}
 
 	refusal(noun, why) {
-		if (this.takes[noun])
-			this.takes[noun].refuse(why);
+		if (this.viewOf[noun])
+			this.viewOf[noun].refuse(why);
 		else
 			this.losses.problem(noun, why);
 	}
@@ -151,7 +151,7 @@ class App {
 
 	tick() {
 		const words = {connecting: "connecting", live: "live", token: "needs a token",
-			lost: "connection lost, trying again"};
+			lost: "connection lost, reconnecting"};
 		const quiet = Date.now() - this.lastMs;
 		let text = words[this.state];
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Small pictures in tables: histograms, lines of the recent past, spreads on a common scale.
+// Small plots in tables: histograms, recent history as a line, spreads on a common scale.
 import {count, el, known, ns} from "./dom.js";
 
 const SVG = "http://www.w3.org/2000/svg";
@@ -29,7 +29,7 @@ export function barTable(caption, heads, rows) {
 		})));
 }
 
-// Counts up to each edge, as the exporter sends them, to counts between edges.
+// Converts cumulative counts, as the exporter sends them, to counts between edges.
 export function histogram(caption, le) {
 	let below = 0, edge = null;
 	const rows = (le ?? []).map((bucket) => {
@@ -54,7 +54,7 @@ export class Sparkline {
 			preserveAspectRatio: "none"}, this.line);
 	}
 
-	// points: [[x 0…1, value]]; the scale is the line's own.
+	// points: [[x 0…1, value]]; each line has its own scale.
 	draw(points) {
 		const most = Math.max(...points.map((point) => point[1]), 1e-9);
 
@@ -63,7 +63,7 @@ export class Sparkline {
 	}
 }
 
-// Decades around everything that is drawn on it.
+// A logarithmic scale of whole decades that contains all values.
 export class LogScale {
 	constructor(values) {
 		const have = values.filter((value) => known(value) && value > 0);
@@ -92,7 +92,7 @@ export class LogScale {
 	}
 }
 
-// Least to most as a line, median to p99 as a box, the claim as a mark.
+// Minimum to maximum as a line, median to p99 as a box, the claim as a mark.
 export function spread(scale, {min, median, p99, max, claimed}) {
 	const node = svg("svg", {viewBox: "0 0 1000 20", class: "spread", preserveAspectRatio: "none",
 		"aria-hidden": "true"});

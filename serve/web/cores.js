@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The cores: a bar each, split by context, with what /proc/stat claims; and their history.
+// The cores: one bar each, split by context, with the busy share of /proc/stat; and their history.
 import {el, known, notes, origin, percent, pick, points, setText, wholePercent} from "./dom.js";
 import {Plot} from "./plot.js";
 
-// In the order in which they stack. What the parts leave free is idle.
+// In the order of the stack. The rest of the bar is idle.
 const CONTEXTS = [
 	["task", "tasks"],
 	["hardirq", "interrupts"],
@@ -22,7 +22,7 @@ const MANY = 32;
 function parts(cpu) {
 	const split = CONTEXTS.map(([key]) => cpu[`${key}_ratio`]);
 
-	// A source that cannot tell contexts apart knows busy only.
+	// A source without contexts knows only how busy the core is.
 	if (!split.some(known))
 		split[0] = cpu.busy_ratio;
 	return split;
@@ -73,7 +73,7 @@ class Row {
 		setText(this.busy, cpu.online === false ? "offline" : percent(cpu.busy_ratio));
 		setText(this.stat, known(stat) ? `stat ${percent(stat)}` : "stat –");
 		this.button.setAttribute("aria-label", `CPU ${cpu.cpu}: ` + (cpu.online === false ? "offline" :
-			`busy ${percent(cpu.busy_ratio)}, /proc/stat says ${percent(stat)}` +
+			`busy ${percent(cpu.busy_ratio)}, /proc/stat shows ${percent(stat)}` +
 			(cpu.flags ? `, ${cpu.flags}` : "")));
 		this.button.title = cpu.flags || "";
 	}
@@ -97,7 +97,7 @@ export class Cores {
 			label: "Busy by context", range: [0, 1], format: percent, axis: wholePercent,
 			series: [...CONTEXTS].reverse().map(([key, name]) =>
 				({label: name, color: `--ctx-${key}`, fill: true}))
-				.concat({label: "/proc/stat says", color: "--mark", dash: [6, 4]}),
+				.concat({label: "busy by /proc/stat", color: "--mark", dash: [6, 4]}),
 		});
 		this.error = new Plot(place, {
 			label: "/proc/stat minus the truth, in points", format: points, height: 180,
@@ -120,7 +120,7 @@ export class Cores {
 			...CONTEXTS.map(([key, name]) =>
 				el("li", {}, el("span", {class: `swatch ctx-${key}`}), name)),
 			el("li", {}, el("span", {class: "swatch idle"}), "idle"),
-			el("li", {}, el("span", {class: "swatch stat-mark"}), "/proc/stat says"),
+			el("li", {}, el("span", {class: "swatch stat-mark"}), "busy by /proc/stat"),
 			this.wrong);
 	}
 
@@ -141,10 +141,10 @@ export class Cores {
 	refuse(why) {
 		this.refused = why;
 		if (!this.report)
-			setText(this.summary, `Unavailable: ${why}`);
+			setText(this.summary, `Busy time is unavailable: ${why}`);
 	}
 
-	take(report) {
+	add(report) {
 		if (this.report?.time_unix_ns === report.time_unix_ns)
 			return;
 		this.report = report;
@@ -185,14 +185,14 @@ export class Cores {
 		const limit = this.report.wrong_ratio;
 		const wrong = cpus.filter((cpu) => isWrong(cpu, limit)).length;
 		const verdict = !known(limit) ? "" : wrong ?
-			`, and is off by more than ${wholePoints(limit)} on ${wrong}` :
-			`, and is within ${wholePoints(limit)} on every core`;
+			` and is off by more than ${wholePoints(limit)} on ${wrong}` :
+			` and is within ${wholePoints(limit)} on every core`;
 
 		this.wrong.hidden = !known(limit);
 		if (known(limit))
 			setText(this.wrongFrom, ` /proc/stat is more than ${wholePoints(limit)} off`);
 		setText(this.summary, `${cpus.length} core${cpus.length === 1 ? "" : "s"} online, busy ` +
-			`${percent(busy)} on average` + (known(stat) ? `; /proc/stat says ${percent(stat)}${verdict}.` :
+			`${percent(busy)} on average` + (known(stat) ? `; /proc/stat shows ${percent(stat)}${verdict}.` :
 			"."));
 	}
 
@@ -202,7 +202,7 @@ export class Cores {
 			[window.cpus.get(this.picked)].filter(Boolean);
 		const split = CONTEXTS.map((_, i) =>
 			this.past.map((window) => mean(at(window).map((cpu) => cpu.parts[i]))));
-		// From the top of the stack down, each painted over the one before.
+		// From the top of the stack down: each series is painted over the previous one.
 		const sums = [], shown = [null];
 		let below = this.past.map(() => 0);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What the machine can measure and how to fix what it can't, as the exporter's doctor found it.
+// The exporter's doctor report: what the machine can measure, and how to fix what it can't.
 import {el, notes, printable, setText} from "./dom.js";
 
 const WORDS = {ok: "✓ ok", full: "✓ full", warn: "! warning", part: "! in part", no: "✗ no"};
@@ -52,12 +52,12 @@ export class Doctor {
 
 	fill() {
 		const commands = this.report.commands ?? [];
-		// What was found comes first; otherwise the exporter's order stays.
+		// Problems first; otherwise the exporter's order.
 		const checks = [...this.report.checks ?? []].sort((a, b) => rank(a.status) - rank(b.status));
 		const bad = checks.filter((check) => check.status !== "ok").length;
 
-		setText(this.text, bad ? `${bad} of ${checks.length} checks found something.` :
-			`All ${checks.length} checks are fine.`);
+		setText(this.text, bad ? `${bad} of ${checks.length} checks are not ok.` :
+			`All ${checks.length} checks are ok.`);
 		this.tables.replaceChildren(table("Commands", "command", commands),
 			table("Checks", "check", checks));
 		notes(this.notes, this.report);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Elements and figures as text. Names that others chose enter the page only through text nodes.
+// Makes elements and formats figures. Names of cgroups and tasks enter the page only as text nodes.
 
 export function el(tag, attributes = {}, ...children) {
 	const node = document.createElement(tag);
@@ -23,7 +23,7 @@ export function setText(node, text) {
 		node.textContent = text;
 }
 
-// Control characters would vanish and bidirectional ones would reorder the line: shown as codes.
+// Shows control and bidirectional characters as codes: they would vanish or reorder the line.
 const HIDDEN = /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
 
 export function printable(name) {
@@ -35,11 +35,11 @@ export function printable(name) {
 
 const TAIL = 14;
 
-// A long path loses its middle, not its end, which is what tells siblings apart.
+// Cuts the middle out of a long path: its end is what distinguishes siblings.
 export function path(name) {
 	const letters = [...printable(name)];
 
-	// With less than that before it, the tail is the name.
+	// If little is left before the tail, the tail is the whole name.
 	if (letters.length <= TAIL + 6)
 		return el("span", {}, letters.join(""));
 	return el("span", {class: "path"}, el("span", {class: "head"}, letters.slice(0, -TAIL).join("")),
@@ -79,7 +79,7 @@ export function count(value) {
 	return known(value) ? value.toLocaleString("en") : "–";
 }
 
-// For axes, where the caption has the unit.
+// For axes.
 export function wholePercent(value) {
 	return known(value) ? `${Math.round(value * 100)} %` : "";
 }
@@ -104,7 +104,7 @@ export function notes(list, report) {
 	list.replaceChildren(...lines.map((line) => el("li", {}, line)));
 }
 
-// One line on where the figures come from.
+// One line with the source and the window.
 export function origin(report) {
 	const window = report.window_ns ? `window ${ns(report.window_ns)}` : "no window";
 

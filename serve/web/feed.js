@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Gets reports from the exporter: the event stream, or polling where that does not work.
+// Gets reports from the exporter: by the event stream, or by polling if that does not work.
 
 export const NOUNS = ["load", "runq", "wake"];
 const RETRY_MS = 2000;
 const POLL_MS = 2000;
 
-// EventSource cannot send the token, so the stream is read by fetch.
+// Reads the stream with fetch(), because EventSource cannot send the token.
 export class Feed {
 	constructor(onReport, onState, onRefusal) {
 		this.onReport = onReport;
@@ -34,7 +34,7 @@ export class Feed {
 		return JSON.parse(text);
 	}
 
-	// The exporter's own sentence where it sent one.
+	// The exporter's message if it sent one.
 	static reason(answer, text) {
 		try {
 			const body = JSON.parse(text);
@@ -45,7 +45,7 @@ export class Feed {
 		}
 	}
 
-	// One report now, where the stream has brought none yet: what is refused says why.
+	// Gets one report now; if the exporter refuses it, shows the reason.
 	async ask(noun) {
 		try {
 			this.onReport(await this.get(noun));
@@ -95,7 +95,7 @@ export class Feed {
 		}
 		this.onState("live");
 		const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
-		// Pieces are joined only at an event's end: a long event comes in many of them.
+		// Join the chunks only at the end of an event: a long event has many of them.
 		let pieces = [];
 
 		for (;;) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Who waited behind whom: victims against culprits as a table whose colour is the time waited.
+// Heat map of the blame table: victims and culprits; the colour is the time waited.
 import {count, el, ns, path, printable} from "./dom.js";
 
-const MOST = 16; // rows and columns; what is beyond is summed, and said
+const MOST = 16; // rows and columns; the rest is summed in one more
 const REST = Symbol("rest");
 
 function add(map, key, value) {
@@ -24,7 +24,7 @@ function head(scope, name) {
 export class Heat {
 	constructor() {
 		this.node = el("div", {class: "scroll"});
-		this.told = el("p", {class: "muted"});
+		this.caption = el("p", {class: "muted"});
 	}
 
 	draw(blame) {
@@ -46,10 +46,10 @@ export class Heat {
 			add(cells.get(victim), culprit, row.wait_ns ?? 0);
 		}
 		this.table(rows, cols, cells);
-		this.told.textContent = blame.length ? "Colour: time waited. " +
+		this.caption.textContent = blame.length ? "Colour: time waited. " +
 			(rows.more || cols.more ? `${count(rows.more)} victims and ${count(cols.more)} culprits ` +
-			"with less are summed in the last row and column." : "") :
-			"Nobody waited behind anybody, or the exporter does not collect blame.";
+			"with shorter waits are summed in the last row and column." : "") :
+			"No task waited behind another, or the exporter does not collect blame (--blame-limit 0).";
 	}
 
 	table({names: rows, more: moreRows}, {names: cols, more: moreCols}, cells) {
@@ -58,7 +58,7 @@ export class Heat {
 			const value = cells.get(victim)?.get(culprit) ?? 0;
 			const node = el("td", {class: "heat"}, value ? ns(value) : "");
 
-			// The square root lets small waits be seen beside large ones.
+			// The square root makes small waits visible beside large ones.
 			if (value && most) {
 				node.style.setProperty("--heat", Math.sqrt(value / most).toFixed(3));
 				node.classList.toggle("hot", value / most > 0.3);

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What was lost or is doubtful, in one strip above every view: silence here means nothing was.
+// What was lost or is doubtful, in one strip above every view.
 import {count, el, known, percent, printable} from "./dom.js";
 
 const WORDS = {
-	torn_total: "samples given up because a core changed state too fast",
+	torn_total: "samples given up because the core's data changed during every attempt to read it",
 	odd_edges_total: "context exits without their entry, or the reverse",
-	paused_softirq_lost_total: "preempted softirqs beyond what a core remembers",
+	paused_softirq_lost_total: "preempted softirqs beyond the four that one core can store",
 	recursion_misses_total: "events that the kernel dropped",
 	read_error_total: "reads that failed",
 	unknown_start_total: "waits with an unknown start",
-	table_full_total: "waits of groups for which there was no room",
-	blame_full_total: "charges that found no room in the blame table",
+	table_full_total: "waits of groups that got no slot",
+	blame_full_total: "charges that did not fit into the blame table",
 	negative_total: "waits that ended before they began",
 	ring_lost_total: "long waits counted but not streamed",
 };
@@ -30,7 +30,7 @@ function findings(noun, quality) {
 		if (key.endsWith("_total") && known(value) && value > 0)
 			found.push(`${count(value)} ${words(key, value)}`);
 	if (quality?.closure_error_max_ratio > CLOSURE)
-		found.push(`the parts miss the whole by up to ${percent(quality.closure_error_max_ratio)}`);
+		found.push(`the parts are up to ${percent(quality.closure_error_max_ratio)} away from summing to the window`);
 	if (known(quality?.schedstat_ratio) && Math.abs(quality.schedstat_ratio - 1) > SCHEDSTAT)
 		found.push(`observed waits are ${percent(quality.schedstat_ratio)} of the kernel's run_delay`);
 	if (known(quality?.sample_ratio) && quality.sample_ratio < 1)
@@ -46,7 +46,7 @@ export class Losses {
 		this.draw();
 	}
 
-	take(noun, report) {
+	add(noun, report) {
 		this.found.set(noun, findings(noun, report.quality));
 		this.draw();
 	}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Plots: uPlot with the page's colours, kept as wide as their place.
+// Plots with uPlot, in the page's colours, as wide as their container.
 /* global uPlot */
 import {el, setText} from "./dom.js";
 
@@ -7,22 +7,22 @@ export function color(name) {
 	return getComputedStyle(document.documentElement).getPropertyValue(name).trim() || "#888";
 }
 
-// Ticks below a second would all read alike.
+// Whole seconds only: labels of shorter ticks would all be the same.
 const SECONDS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600];
 
 function clock(seconds) {
 	return seconds === null ? "–" : new Date(seconds * 1000).toLocaleTimeString("en-GB");
 }
 
-// The ticks of a decade have no room for labels of their own.
+// Only decades have labels: there is no room for those in between.
 function decades(ticks, format) {
 	return ticks.map((tick) => tick !== null && Math.abs(Math.log10(tick) % 1) < 1e-6 ? format(tick) : "");
 }
 
 export class Plot {
 	// series: [{label, color: "--name", fill, dash, faint}]; format: value to text; axis: the same,
-	// short, for the ticks; label: for readers. x: {format, range} where x is no time but a
-	// logarithmic scale, its series outlines of histograms (steps) or lines.
+	// short, for the ticks; label: for readers. x: {format, range} if x is not time but a logarithmic
+	// scale; its series are outlines of histograms (steps) or lines.
 	constructor(place, {label, series, format, axis = format, range, x = null, steps = false, height = 200}) {
 		this.options = {label, series, format, axis, range, x, steps, height};
 		this.canvas = el("div", {role: "img", "aria-label": label});
@@ -50,7 +50,7 @@ export class Plot {
 		this.tell();
 	}
 
-	// Nobody points at it: the legend tells the last window rather than nothing.
+	// While the pointer is elsewhere, the legend shows the last window.
 	tell() {
 		const {length} = this.data[0];
 
@@ -104,7 +104,7 @@ export class Plot {
 		}, this.data, this.canvas);
 	}
 
-	// Values to hold what is drawn against: dashed lines from top to bottom.
+	// Values to compare with: dashed vertical lines.
 	drawRules(chart) {
 		const {ctx, bbox} = chart;
 
@@ -123,7 +123,7 @@ export class Plot {
 		ctx.restore();
 	}
 
-	// shown: for stacked series, what the legend tells instead of the sums, by series number.
+	// shown: for stacked series, what the legend shows instead of the sums, by series number.
 	draw(data, shown = null, rules = []) {
 		this.data = data;
 		this.shown = shown;

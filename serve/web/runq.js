@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Waits for a core per cgroup: a table that sorts and filters, one group in detail, the heat map.
+// Run-queue latency per cgroup: a table to sort and filter, one group in detail, the heat map.
 import {count, el, known, notes, ns, origin, path, percent, printable, setText} from "./dom.js";
 import {barTable, histogram, Sparkline} from "./bars.js";
 import {Heat} from "./heat.js";
@@ -17,10 +17,10 @@ const COLUMNS = [
 	["max_ns", "max", ns],
 ];
 const CAUSES = {
-	idle_exit_ns: "the way out of idle", same_group_ns: "behind its own group",
+	idle_exit_ns: "core leaving its idle state", same_group_ns: "behind its own group",
 	other_group_ns: "behind other groups", kernel_thread_ns: "behind kernel threads",
-	preempted_ns: "lost the core while runnable", throttled_ns: "held by CPU quota",
-	migrated_ns: "queued on another core", unknown_ns: "not known",
+	preempted_ns: "preempted while runnable", throttled_ns: "throttled by CPU quota",
+	migrated_ns: "queued on another core", unknown_ns: "unknown",
 };
 const PAGE = 50;
 const WINDOWS = 120;
@@ -58,7 +58,7 @@ export class Runq {
 		this.summary = el("p", {class: "summary"});
 		this.filter = el("input", {type: "search", id: "runq-filter", autocomplete: "off",
 			oninput: () => { this.limit = PAGE; this.render(); }});
-		this.told = el("p", {class: "muted", role: "status"});
+		this.caption = el("p", {class: "muted", role: "status"});
 		this.more = el("button", {type: "button", hidden: true,
 			onclick: () => { this.limit += PAGE; this.render(); }}, `Show ${PAGE} more`);
 		this.detail = el("section", {class: "detail", hidden: true, "aria-label": "One group"});
@@ -73,8 +73,8 @@ export class Runq {
 				el("caption", {class: "hidden"}, "Waits by group in the last window"),
 				el("thead", {}, el("tr", {}, ...this.heads, el("th", {scope: "col",
 					class: "col-trend"}, "p99 lately"))), this.body)),
-			this.told, this.more, el("h2", {}, "Who waited behind whom"), this.heat.node,
-			this.heat.told, this.origin, this.notes);
+			this.caption, this.more, el("h2", {}, "Who waited behind whom"), this.heat.node,
+			this.heat.caption, this.origin, this.notes);
 		this.buildDetail();
 	}
 
@@ -122,7 +122,7 @@ export class Runq {
 			setText(this.summary, `Run-queue latency is unavailable: ${why}`);
 	}
 
-	take(report) {
+	add(report) {
 		if (this.report?.time_unix_ns === report.time_unix_ns)
 			return;
 		this.report = report;
@@ -139,7 +139,7 @@ export class Runq {
 			if (past.length > WINDOWS)
 				past.shift();
 		}
-		// Groups come and go by the thousand; those long gone leave no trace.
+		// Groups come and go by the thousand, so drop the history of those long gone.
 		for (const [name, past] of this.past)
 			if (past.at(-1).window + WINDOWS < this.window)
 				this.past.delete(name);
@@ -174,8 +174,8 @@ export class Runq {
 		this.heads.forEach((head, i) => head.setAttribute("aria-sort",
 			COLUMNS[i][0] !== this.sort.key ? "none" : this.sort.down ? "descending" : "ascending"));
 		this.renderRows(found.slice(0, this.limit));
-		setText(this.told, `${count(Math.min(found.length, this.limit))} of ${count(found.length)} groups` +
-			(found.length < all.length ? ` that match, of ${count(all.length)} in all` : ""));
+		setText(this.caption, `${count(Math.min(found.length, this.limit))} of ${count(found.length)} groups` +
+			(found.length < all.length ? ` that match, ${count(all.length)} in total` : ""));
 		this.more.hidden = found.length <= this.limit;
 		this.renderDetail(all.find((group) => nameOf(group) === this.picked));
 		this.heat.draw(this.report.blame ?? []);
@@ -189,8 +189,8 @@ export class Runq {
 		const worst = groups.reduce((a, b) => (b.p99_ns ?? 0) > (a?.p99_ns ?? 0) ? b : a, null);
 
 		setText(this.summary, waits ? `${count(waits)} waits in ${ns(this.report.window_ns)}, ` +
-			`${ns(waited)} in all. Longest p99: ${ns(worst?.p99_ns)}, ` +
-			`${printable(worst ? nameOf(worst) : null)}.` : "Nobody waited for a core.");
+			`${ns(waited)} in total. Highest p99: ${ns(worst?.p99_ns)}, ` +
+			`${printable(worst ? nameOf(worst) : null)}.` : "No task waited for a core.");
 	}
 
 	renderRows(groups) {
@@ -214,7 +214,7 @@ export class Runq {
 			if (this.body.children[place] !== row.node)
 				this.body.insertBefore(row.node, this.body.children[place] ?? null);
 		});
-		// A row that moves would lose the keyboard.
+		// Move only rows in the wrong place: a row that moves loses the keyboard focus.
 		if (focus?.isConnected && focus !== document.activeElement)
 			focus.focus({preventScroll: true});
 	}
@@ -227,7 +227,7 @@ export class Runq {
 
 		setText(this.detailTitle, printable(this.picked));
 		if (!group) {
-			setText(this.detailText, "No task of it waited in the last window.");
+			setText(this.detailText, "No task of this group waited in the last window.");
 			this.detailBars.replaceChildren();
 		} else {
 			const causes = Object.entries(group.causes ?? {}).filter(([, value]) => known(value));
@@ -239,7 +239,7 @@ export class Runq {
 					causes.sort((a, b) => b[1] - a[1]).map(([key, value]) =>
 						[CAUSES[key] ?? key, value, `${ns(value)} ` +
 						`(${percent(group.sum_ns ? value / group.sum_ns : null)})`])) :
-					el("p", {class: "muted"}, "Causes are not known."));
+					el("p", {class: "muted"}, "The causes are unknown."));
 		}
 		this.plot.draw([past.map((p) => p.time), past.map((p) => p.p50 ?? null),
 			past.map((p) => p.p99 ?? null), past.map((p) => p.max ?? null)]);

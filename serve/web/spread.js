@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// How wake latency is distributed, per idle state: all cores and the last minutes, beside the claims.
+// The distribution of wake latency per idle state, over all cores and the last minutes, with claims.
 import {count, el, known, ns, percent, printable, setText} from "./dom.js";
 import {Plot} from "./plot.js";
 
@@ -7,7 +7,7 @@ export const COLORS = ["--ctx-task", "--ctx-hardirq", "--ctx-poll_idle", "--ctx-
 	"--ctx-softirq_on_idle", "--ctx-idle_loop"];
 const WINDOWS = 300;
 
-// Counts up to the same edges add up, over cores and over windows; null is above the last edge.
+// Adds cumulative counts at the same edges over cores and windows; null: above the last edge.
 function add(sums, le) {
 	for (const bucket of le ?? [])
 		sums.set(bucket.le_ns, (sums.get(bucket.le_ns) ?? 0) + (bucket.count ?? 0));
@@ -23,9 +23,9 @@ export class Spread {
 	constructor() {
 		this.past = [];
 		this.range = [100, 1e6];
-		this.told = el("p", {class: "muted"});
+		this.caption = el("p", {class: "muted"});
 		this.place = el("div", {class: "columns"});
-		this.node = el("div", {}, this.place, this.told);
+		this.node = el("div", {}, this.place, this.caption);
 	}
 
 	restyle() {
@@ -33,7 +33,7 @@ export class Spread {
 	}
 
 	// states: [{name, claimed, list: [{le, count}]}] of one window.
-	take(states) {
+	add(states) {
 		const window = new Map();
 
 		for (const state of states) {
@@ -48,7 +48,7 @@ export class Spread {
 			this.past.shift();
 	}
 
-	// One state over the windows that are kept: edges with the counts up to them.
+	// One state over all windows kept: edges with cumulative counts.
 	sum(name) {
 		const sums = new Map();
 
@@ -90,7 +90,7 @@ export class Spread {
 		if (!found.length)
 			return;
 		this.build(found.map((state) => state.name));
-		// From the last edge with nothing up to it to the first with everything.
+		// From the last edge with no wake-up to the first edge with all.
 		const used = (edge) => found.some((state) => {
 			const at = state.edges.findIndex(([other]) => other === edge);
 			const below = state.edges[at]?.[1] ?? 0, before = state.edges[at - 1]?.[1] ?? 0;
@@ -99,7 +99,7 @@ export class Spread {
 		});
 		const x = edges.filter(used);
 
-		// Nothing is known to be below the lowest edge but 0: an octave stands for it.
+		// The first bucket begins at 0, which a logarithmic axis lacks: begin at half of its edge.
 		if (found.some((state) => state.edges[0][1] > 0))
 			x.unshift(x[0] / 2);
 		const rules = found.filter((state) => state.claimed > 0)
@@ -108,9 +108,9 @@ export class Spread {
 		this.range = decadesAround([...x, ...rules.map((rule) => rule.at)]);
 		this.plots[0].draw([x, ...found.map((state) => this.shares(state, x, true))], null, rules);
 		this.plots[1].draw([x, ...found.map((state) => this.shares(state, x, false))], null, rules);
-		setText(this.told, `${count(found.reduce((sum, state) => sum + state.all, 0))} wake-ups of all cores in ` +
+		setText(this.caption, `${count(found.reduce((sum, state) => sum + state.all, 0))} wake-ups of all cores in ` +
 			`the last ${ns(this.past.length * windowNs)}. ` + (rules.length ?
-			"Dashed: the exit latency that the driver claims." : "No driver claims an exit latency here."));
+			"Dashed: the exit latency that the driver claims." : "There is no claimed exit latency."));
 	}
 
 	shares(state, x, inside) {

@@ -14,7 +14,7 @@ function least(list, of) {
 	return have.length ? of(...have) : null;
 }
 
-// Percentiles of cores cannot be added up; the worst core's is a bound that holds for all.
+// Percentiles of cores cannot be averaged; that of the worst core is an upper bound for all.
 function byState(states) {
 	const found = new Map();
 
@@ -48,7 +48,7 @@ function verdictCell(verdict) {
 		words[verdict] ?? printable(verdict ?? "–"));
 }
 
-// Those marked are left out on a phone.
+// Columns marked with * are left out on a phone.
 const HEADS = ["wake-ups*", "claimed", "min*", "median", "p99*", "max"];
 const only = (head) => head.endsWith("*") ? "number roomy" : "number";
 
@@ -77,7 +77,7 @@ export class Wake {
 		this.states = el("div");
 		this.spread = new Spread();
 		this.cores = el("div");
-		this.told = el("p", {class: "muted"});
+		this.caption = el("p", {class: "muted"});
 		this.more = el("button", {type: "button", hidden: true,
 			onclick: () => { this.limit += PAGE; this.render(); }}, `Show ${PAGE} more`);
 		this.rejected = el("div");
@@ -85,9 +85,9 @@ export class Wake {
 		this.notes = el("ul", {class: "notes muted"});
 		this.plotPlace = el("div");
 		place.append(el("h2", {}, "How long an idle core takes to wake"), this.summary, this.states,
-			el("h2", {}, "How it is distributed"), this.spread.node, el("h2", {}, "History"), this.plotPlace,
-			el("h2", {}, "Core by core"), this.cores, this.told, this.more,
-			el("h2", {}, "What does not count"), this.rejected, this.origin, this.notes);
+			el("h2", {}, "Distribution"), this.spread.node, el("h2", {}, "History"), this.plotPlace,
+			el("h2", {}, "Per core"), this.cores, this.caption, this.more,
+			el("h2", {}, "Rejected wake-ups"), this.rejected, this.origin, this.notes);
 	}
 
 	restyle() {
@@ -97,16 +97,16 @@ export class Wake {
 
 	refuse(why) {
 		if (!this.report)
-			setText(this.summary, `Unavailable: ${why}`);
+			setText(this.summary, `Wake latency is unavailable: ${why}`);
 	}
 
-	take(report) {
+	add(report) {
 		if (this.report?.time_unix_ns === report.time_unix_ns)
 			return;
 		this.report = report;
 		const states = byState(report.states ?? []);
 
-		this.spread.take(states);
+		this.spread.add(states);
 		this.past.push({time: report.time_unix_ns / 1e9,
 			medians: new Map(states.map((state) => [state.name, state.median]))});
 		if (this.past.length > WINDOWS)
@@ -125,15 +125,15 @@ export class Wake {
 			`${ns(this.report.window_ns)}; the longest took ` +
 			`${ns(least(states.map((state) => state.max), Math.max))}.` :
 			"No wake-up could be measured in this window.");
-		this.states.replaceChildren(table("By idle state: line least to most, box median to p99 of the " +
-			"worst core, mark: claimed", scale, states.map((state) =>
+		this.states.replaceChildren(table("By idle state. Line: minimum to maximum; box: median to p99 of the " +
+			"worst core; mark: claimed", scale, states.map((state) =>
 			line(scale, el("th", {scope: "row"}, printable(state.name)), state))));
 		this.spread.draw(states, this.report.window_ns ?? 0);
 		this.renderCores(all, scale);
 		this.renderRejected();
 		this.renderPlot(states);
 		setText(this.origin, origin(this.report) + `; uncertainty ${ns(this.report.uncertainty_ns)}, ` +
-			`own overhead taken off ${ns(this.report.overhead_ns)}`);
+			`own overhead subtracted ${ns(this.report.overhead_ns)}`);
 		notes(this.notes, this.report);
 	}
 
@@ -144,17 +144,17 @@ export class Wake {
 				p99: state.p99_ns, max: state.max_ns, verdict: state.verdict}));
 
 		this.cores.replaceChildren(table("Each core and state", scale, rows));
-		setText(this.told, `${count(rows.length)} of ${count(all.length)}`);
+		setText(this.caption, `${count(rows.length)} of ${count(all.length)}`);
 		this.more.hidden = all.length <= this.limit;
 	}
 
 	renderRejected() {
 		const rows = Object.entries(this.report.rejected ?? {}).filter(([, value]) => known(value));
 
-		this.rejected.replaceChildren(rows.length ? barTable("Wake-ups left out, by reason",
+		this.rejected.replaceChildren(rows.length ? barTable("Rejected wake-ups, by reason",
 			["reason", "count", "share"], rows.map(([key, value]) =>
 				[key.replace(/_total$/, "").replaceAll("_", " "), value, count(value)])) :
-			el("p", {class: "muted"}, "The exporter names nothing that was left out."));
+			el("p", {class: "muted"}, "The exporter reports no rejected wake-ups."));
 	}
 
 	renderPlot(states) {

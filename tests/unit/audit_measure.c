@@ -139,14 +139,14 @@ static void verdict_of_nothing(void **state)
 	assert_int_equal(audit_verdict_report(&opts, &f, 1, &report, NULL), 0);
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 		assert_int_equal(field(report, keys[i])->kind, VALUE_NULL);
-	assert_true(says(report, "could not be found out"));
-	assert_true(says(report, "was not found out: try again"));
+	assert_true(says(report, "accounts CPU time is unknown"));
+	assert_true(says(report, "is unknown; try again"));
 	report_free(report);
 	/* Why, where it is known. */
 	f.tick_looked = true;
 	f.tick_unclear = "it was stopped early";
 	assert_int_equal(audit_verdict_report(&opts, &f, 1, &report, NULL), 0);
-	assert_true(says(report, "could not be found out: it was stopped early"));
+	assert_true(says(report, "accounts CPU time is unknown: it was stopped early"));
 	report_free(report);
 }
 
@@ -177,10 +177,11 @@ static void verdict_of_all(void **state)
 	assert_false(field(report, "softirq_counts_as_idle")->flag);
 	assert_int_equal(field(report, "good_to_1_percent_ns")->u64, 31000000000);
 	assert_int_equal(field(report, "good_to_01_percent_ns")->kind, VALUE_NULL);
-	assert_true(says(report, "a task hid 50.0 %"));
-	assert_true(says(report, "good to 1 % from about 31 s on"));
+	assert_true(says(report, "the core was 50.0 % busy"));
+	assert_true(says(report, "accurate to 1 % in 95 of 100 windows of about 31 s"));
 	assert_true(says(report, "never accurate to 0.1 %"));
-	assert_true(says(report, "windows of 0.1 to 2 s (2.13 points"));
+	assert_true(says(report,
+			 "windows of 0.1 to 2 s (root mean square in the longest: 2.13 points"));
 	assert_true(says(report, "procidle"));
 	report_free(report);
 

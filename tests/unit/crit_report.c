@@ -244,7 +244,7 @@ static void test_against_one_round(void **state)
 	report_free(report);
 	baseline.op[CRIT_PREEMPT].rounds = 1;
 	assert_int_equal(crit_report(&fake, &three, &result, NULL, &baseline, &report), 0);
-	assert_true(noted(report, "that run had one round"));
+	assert_true(noted(report, "the earlier run has only one round"));
 	report_free(report);
 	crit_result_free(&result);
 }

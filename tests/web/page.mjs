@@ -38,7 +38,7 @@ async function small(browser) {
 	await page.waitForFunction((was) => Math.abs(
 		document.querySelector(".core .ctx-task").getBoundingClientRect().width - was) > 3, before);
 	ok(true, "page: the bars move with the stream");
-	ok(await page.locator(".core .mark:visible").count() === 2, "page: what /proc/stat claims is marked");
+	ok(await page.locator(".core .mark:visible").count() === 2, "page: the busy share of /proc/stat is marked");
 	ok((await page.textContent("#view-cores .legend")).includes("more than 7 points off") &&
 		/7 points on/.test(await page.textContent("#view-cores .summary")),
 	"page: where /proc/stat is called wrong comes with the figures", await page.textContent("#view-cores"));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the experiments say together: how this kernel accounts CPU time. */
+/* Concludes from all experiments how this kernel accounts CPU time. */
 #include "measure/audit/audit.h"
 
 #include <stddef.h>
@@ -9,8 +9,9 @@ enum audit_regime audit_regime(const struct audit_findings *f)
 	if (!f->tick_looked)
 		return AUDIT_UNKNOWN;
 	/*
-	 * No tick in the increments, no place to hide and no large error: measured at each switch.
-	 * Less than all three could be a reader that was too slow, or a core that others use.
+	 * No tick in the increments, no phase that hides a task and no large error: the kernel
+	 * measures at each switch. All three are needed: a slow reader, or other tasks on the core,
+	 * can cause one of them.
 	 */
 	if (!f->tick_known)
 		return !f->tick_unclear && f->hide_tried && !f->hide_phase && f->worst_known &&

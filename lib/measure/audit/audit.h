@@ -11,8 +11,8 @@
 
 struct audit_opts {
 	unsigned int cpu;   /* the core that is loaded and audited */
-	uint64_t budget_ns; /* about how long the experiment may take; 0: its own default */
-	bool brief;	    /* as a part of all: fewer points, shorter windows */
+	uint64_t budget_ns; /* how long the experiment may take, approximately; 0: its default */
+	bool brief;	    /* all experiments run: fewer points, shorter windows */
 
 	const uint64_t *delays_ns; /* NULL: those of the paper */
 	size_t nr_delays;
@@ -20,17 +20,17 @@ struct audit_opts {
 
 	double duty;	    /* of the duty-cycle loads */
 	uint64_t period_ns; /* 0: one tick */
-	bool phase_given;   /* one load, locked at phase_ns, instead of all */
+	bool phase_given;   /* only one load, locked at phase_ns */
 	uint64_t phase_ns;
-	double share;	/* of the core that the task that hides takes */
+	double share;	/* share of the core that the hidden task uses */
 	uint32_t loads; /* bit per audit_load of sources; 0: all */
 };
 
 /* Loads of audit sources. */
 enum audit_load {
-	AUDIT_RANDOM, /* first: the one with long windows in the brief form */
+	AUDIT_RANDOM, /* the first, as only it has long windows in a brief run */
 	AUDIT_SWEPT,
-	AUDIT_LOCKED, /* at the phase asked for */
+	AUDIT_LOCKED, /* at the phase of --phase */
 	AUDIT_EXPOSED,
 	AUDIT_HIDDEN,
 	AUDIT_SOFTIRQ,
@@ -38,69 +38,69 @@ enum audit_load {
 	AUDIT_NR_LOADS,
 };
 
-/* How an experiment waits and tells where it is; both may be NULL. */
+/* How an experiment waits and shows its progress; both may be NULL. */
 struct audit_env {
-	/* Until CLOCK_MONOTONIC @until_ns; true when it is time to stop and report what there is. */
+	/* Waits until CLOCK_MONOTONIC @until_ns; true if it is time to stop and report so far. */
 	bool (*wait)(uint64_t until_ns);
 	void (*progress)(const char *what);
 };
 
-/* What the experiments found out, for the verdict; each fills its part. */
+/* The findings of the experiments, for the verdict; each experiment fills its part. */
 struct audit_findings {
-	const char *source; /* that the errors are held against; NULL while there are none */
+	const char *source; /* the reference for the errors; NULL while there are none */
 	unsigned int user_hz;
 	bool tick_looked, tick_known;
-	const char
-		*tick_unclear; /* why that none was found means nothing; NULL: it was looked for */
+	const char *
+		tick_unclear; /* why the search for a tick is inconclusive; NULL: it is conclusive */
 	unsigned int hz;
 	uint64_t tick_ns;
-	bool phase_known; /* not where HZ was given */
+	bool phase_known; /* false if HZ was given */
 	double tick_phase_ns;
 	double busy_coherence; /* of user and system columns */
 	bool irq_known;
 	double irq_coherence; /* of irq and softirq columns */
 
 	bool softirq_known;
-	double softirq_as_idle; /* share of softirq time on idle that the idle column took */
+	double softirq_as_idle; /* share of softirq time on idle that is in the idle columns */
 
 	bool hide_tried; /* all phases were tried */
-	bool hide_phase; /* one of them hid the task while it was tried */
-	bool hide_found; /* and for the length of the load as well */
+	bool hide_phase; /* one of them hid the task during the search */
+	bool hide_found; /* and also during the whole load */
 	double hidden_true, hidden_shown;
 	uint64_t hidden_phase_ns;
 
 	bool worst_known;
-	double worst_error; /* of the columns, in windows from AUDIT_FAIL_WINDOW_NS on */
+	double worst_error; /* of the columns, in windows of AUDIT_FAIL_WINDOW_NS and longer */
 	char worst_load[64];
 	uint64_t worst_window_ns;
 
-	bool good_disturbed; /* others used the core: that it was good would say nothing */
+	bool good_disturbed; /* other tasks used the core, so there is no estimate */
 	bool good_known;
-	uint64_t good_1_ns, good_01_ns; /* estimates; 0: at no window */
-	uint64_t good_from_ns;		/* the longest window they rest on */
-	double good_error;		/* root mean square in it */
+	uint64_t good_1_ns, good_01_ns; /* estimated window lengths; 0: no window is long enough */
+	uint64_t good_from_ns;		/* the longest window used for the estimate */
+	double good_error;		/* root mean square of the errors in it */
 };
 
-/* Below it the figures are too coarse for their error to say anything but that. */
+/* In shorter windows the unit of the figures dominates their error. */
 #define AUDIT_FAIL_WINDOW_NS 1000000000ULL
-/* Stamps of columns that move on the tick only. */
+/* Least coherence of columns that change on the tick only. */
 #define AUDIT_ON_TICK 0.6
 /*
- * Less than this is no tick to rely on: on a machine with five tasks per core, 500 and 750 Hz fit
- * the increments of 250 Hz with up to 0.87, where a quiet one has 0.99.
+ * A tick with a lower coherence is not reliable: on a machine with five tasks per core, 500 and
+ * 750 Hz fit the increments of 250 Hz with up to 0.87; on a quiet machine the tick has 0.99.
  */
 #define AUDIT_SURE_TICK 0.9
-/* Others that took more of the core than this make a load another one. */
+/* If other tasks use more of the core than this, the load is disturbed. */
 #define AUDIT_OTHERS_MAX 0.15
-/* Columns that are never off by more are not samples. */
+/* Columns that are never off by more than this are not sampled by the tick. */
 #define AUDIT_EXACT_ERROR 0.03
 
 enum audit_regime {
 	AUDIT_UNKNOWN,
-	AUDIT_TICK,	/* all busy columns move on the tick only */
-	AUDIT_IRQTIME,	/* user and system on the tick, interrupts at any time */
-	AUDIT_VIRT_GEN, /* all at any time: VIRT_CPU_ACCOUNTING */
-	AUDIT_SAMPLED,	/* user and system on the tick; interrupts could not be tried */
+	AUDIT_TICK,	/* all busy columns change on the tick only */
+	AUDIT_IRQTIME,	/* user and system change on the tick only, interrupts at any time */
+	AUDIT_VIRT_GEN, /* all change at any time: VIRT_CPU_ACCOUNTING */
+	AUDIT_SAMPLED,	/* user and system change on the tick only; interrupts are unknown */
 };
 
 enum audit_regime audit_regime(const struct audit_findings *findings);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Runs the loops of audit delays and subtracts what every clock says before and after. */
+/* Runs the loops of audit delays, and reads all clocks before and after each. */
 #include "measure/audit/delays.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@
 #define SETTLE_NS (30 * NSEC_PER_MSEC)
 #define POLL_NS	  (5 * NSEC_PER_MSEC)
 
-/* Those of the paper's table. */
+/* The delays of the paper's table. */
 static const uint64_t paper_us[] = {0,	1,  5,	10,  20,  30,  40,  50,	 60,
 				    70, 80, 90, 100, 150, 200, 700, 750, 1000};
 static const uint64_t brief_us[] = {0, 1, 10, 50, 100, 200, 500, 1000};
@@ -31,7 +31,7 @@ struct edge {
 	struct load_sample bpf;
 };
 
-/* What the loop says of itself, and the machine before and after. */
+/* The loop's own figures, and those of the machine before and after it. */
 struct point {
 	struct sleep_loop_result loop;
 	struct edge from, to;
@@ -95,13 +95,13 @@ static int run_loop(struct delays *d, uint64_t delay_ns, uint64_t length_ns, str
 		goto out;
 	sleep_loop_go(&loop);
 	while (!sleep_loop_done(&loop, &ret_point->loop)) {
-		/* Polling is on another core, and rare: it is not what is measured. */
+		/* We poll rarely and on another core, so that it does not affect the figures. */
 		if (audit_wait(d->env, clock_mono_ns() + POLL_NS)) {
 			*stopped = true;
 			sleep_loop_halt(&loop);
 		}
 		if (!gen_child_alive(&loop.child)) {
-			rc = err_set(err, -ECHILD, "the loop ended before its time");
+			rc = err_set(err, -ECHILD, "the sleep loop died before its end");
 			goto out;
 		}
 	}
@@ -135,7 +135,7 @@ static void judge_worst(struct audit_findings *f, const struct audit_delay *row)
 		 (unsigned long long)row->delay_ns / 1000);
 }
 
-/* /proc/stat against the core's true busy time; its other tasks are in both. */
+/* Compares /proc/stat with the core's true busy time; both include the core's other tasks. */
 static void subtract_truth(struct delays *d, const struct point *p, struct audit_delay *row)
 {
 	double real = (double)row->real_ns, shown = (double)row->procstat_busy_ns;
@@ -190,7 +190,7 @@ static void subtract_point(struct delays *d, uint64_t delay_ns, const struct poi
 		subtract_truth(d, p, row);
 }
 
-/* The delays asked for, or those of the paper; how many. */
+/* The delays of --delays, or those of the paper; returns how many. */
 static size_t choose_delays(const struct audit_opts *opts, const uint64_t **ret_us)
 {
 	*ret_us = opts->brief ? brief_us : paper_us;
@@ -252,7 +252,7 @@ int audit_delays(const struct audit_opts *opts, const struct audit_env *env,
 		if (!rc)
 			subtract_point(&d, delay_ns, &point);
 	}
-	/* Told to stop: what there is is the result. */
+	/* If it was stopped, the result has what was measured so far. */
 	if (rc == -ECANCELED && ret_delays->stopped)
 		rc = 0;
 	if (d.bpf) {

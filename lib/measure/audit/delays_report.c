@@ -9,7 +9,7 @@
 
 #define ROW(metric, member, ...) COLUMN(struct audit_delay, metric, member, __VA_ARGS__)
 
-/* People get the comparison; all the clocks are in JSON and CSV. */
+/* Text shows the comparison; JSON and CSV have all clocks. */
 static const struct column_spec columns[] = {
 	ROW(M_DELAY_NS, delay_ns),
 	ROW(M_ITERATIONS_TOTAL, iterations),
@@ -46,17 +46,16 @@ static void add_notes(const struct audit_delays *d, struct report *report)
 		high = fmax(high, d->rows[i].true_each_ns);
 	}
 	if (high > 0.0)
-		report_note(report, "one turn of the loop with a sleep truly takes %.2f to %.2f us",
+		report_note(report, "the true CPU time of one loop with a sleep is %.2f to %.2f us",
 			    low / 1e3, high / 1e3);
-	report_note(report,
-		    "delay 0 is an invalid call, which returns at once: the work without the "
-		    "sleep and without the way to idle and back");
+	report_note(
+		report,
+		"delay 0 is an invalid call, which returns at once: the loop without the sleep");
 	if (d->nr_disturbed)
-		report_note(
-			report,
-			"others took more than %.0f points of the core during %zu of %zu delays, "
-			"which makes their loops longer and their figures look better",
-			AUDIT_OTHERS_MAX * 100.0, d->nr_disturbed, d->nr_asked);
+		report_note(report,
+			    "other tasks used more than %.0f points of the core during %zu of %zu "
+			    "delays, which makes these loops longer and their figures look better",
+			    AUDIT_OTHERS_MAX * 100.0, d->nr_disturbed, d->nr_asked);
 	if (!d->truth)
 		report_note(report, "the core's true busy time is unavailable: %s%s%s",
 			    d->no_truth.what, d->no_truth.fix[0] ? "; fix: " : "", d->no_truth.fix);
@@ -73,7 +72,8 @@ int audit_delays_report(const struct audit_opts *opts, const struct audit_findin
 
 	if (report) {
 		report_source(report, delays->truth ? delays->truth : "thread-clock");
-		table = report_table(report, "delays", "a loop of sleeps, as accounted");
+		table = report_table(report, "delays",
+				     "a loop of sleeps: accounted and true CPU time");
 		columns_add(table, COLUMNS(columns));
 		for (size_t i = 0; i < delays->nr; i++)
 			columns_row(table, COLUMNS(columns), &delays->rows[i]);

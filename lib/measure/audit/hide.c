@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Searches the phase at which a periodic task is not seen. */
+/* Searches for the phase of the tick at which a periodic task does not show in /proc/stat. */
 #include "measure/audit/hide.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 
 #define SETTLE_NS (20 * NSEC_PER_MSEC)
 #define PROBE_NS  (200 * NSEC_PER_MSEC)
-/* At most this share of the true load is shown; others on the core show theirs. */
+/* Hidden: at most this share of the true load shows. Not 0, as other tasks on the core show. */
 #define HIDDEN_SHARE 0.25
 #define ROUNDS	     3
 
@@ -47,7 +47,7 @@ static int probe(struct audit_samples *samples, double share, uint64_t period_ns
 		return rc;
 	audit_samples_window(samples, 0, 0, 1, &truth);
 	audit_samples_window(samples, columns, 0, 1, &shown);
-	/* Others on the core would be taken for the task, or hide that it was seen. */
+	/* If other tasks used the core, the figures say nothing about our task. */
 	probe->valid = bound && !((truth.flags | shown.flags) & LOAD_NO_FIGURE) &&
 		       truth.busy_ratio <= share + AUDIT_OTHERS_MAX;
 	probe->true_ratio = truth.busy_ratio;
@@ -68,7 +68,7 @@ int audit_hide_search(struct audit_samples *samples, double share, uint64_t peri
 
 		if (at->valid)
 			continue;
-		audit_progress(env, "sources: searching a phase to hide in, %zu of %d",
+		audit_progress(env, "sources: searching for a phase that hides a task, %zu of %d",
 			       i % AUDIT_PROBES + 1, AUDIT_PROBES);
 		rc = probe(samples, share, period_ns, env, at, &hide.stopped, err);
 		nr_valid += at->valid;

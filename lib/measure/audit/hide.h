@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The task that takes a share of a core and is not seen by tick accounting. */
+/* The hidden task: it uses a share of a core, and tick accounting does not see it. */
 #ifndef SUBTICK_MEASURE_AUDIT_HIDE_H
 #define SUBTICK_MEASURE_AUDIT_HIDE_H
 
@@ -12,15 +12,15 @@
 struct audit_hide {
 	uint64_t period_ns;
 	struct phase_probe probes[AUDIT_PROBES];
-	bool enough; /* most probes could be had: that none hides means something */
+	bool enough; /* most probes are valid, so the result is conclusive */
 	bool hidden, exposed;
-	uint64_t hidden_phase_ns, exposed_phase_ns; /* where it is seen least, and most */
+	uint64_t hidden_phase_ns, exposed_phase_ns; /* where it shows least, and most */
 	bool stopped;
 };
 
 /*
- * Tries phases of a burn of @share in every @period_ns and picks the best and the worst. A probe
- * during which others had much of the core is tried again, twice at most.
+ * Tries phases of a burn of @share in every @period_ns, and finds those at which it shows least and
+ * most. A probe during which other tasks used much of the core is tried again, at most twice.
  */
 int audit_hide_search(struct audit_samples *samples, double share, uint64_t period_ns,
 		      const struct audit_env *env, struct audit_hide *ret_hide, struct err *err);

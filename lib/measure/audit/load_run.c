@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Sums up one load of audit sources. */
+/* Summarises one load of audit sources. */
 #include "measure/audit/load_run.h"
 
 #include "measure/audit/audit.h"
@@ -33,7 +33,7 @@ int audit_load_run_sum(struct audit_load_run *run, const struct audit_samples *s
 
 	describe(run, samples, user_hz);
 	run->disturbed =
-		run->booked && run->truth.busy_ratio > run->thread_ratio + AUDIT_OTHERS_MAX;
+		run->recorded && run->truth.busy_ratio > run->thread_ratio + AUDIT_OTHERS_MAX;
 	for (size_t at = 1; at < samples->set.nr && !rc; at++)
 		for (size_t i = 0; i < AUDIT_NR_WINDOWS && !rc; i++)
 			rc = audit_samples_error(samples, at, audit_windows_ns[i] / AUDIT_STEP_NS,

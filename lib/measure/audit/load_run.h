@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* One load of audit sources: the truth, the columns, and what its generator says. */
+/* One load of audit sources: the truth, the columns, and the generator's own figures. */
 #ifndef SUBTICK_MEASURE_AUDIT_LOAD_RUN_H
 #define SUBTICK_MEASURE_AUDIT_LOAD_RUN_H
 
@@ -13,7 +13,7 @@ extern const uint64_t audit_windows_ns[AUDIT_NR_WINDOWS];
 
 enum audit_run_state {
 	AUDIT_NOT_WANTED,
-	AUDIT_NOT_TRIED, /* why says why */
+	AUDIT_NOT_TRIED, /* the reason is in @why */
 	AUDIT_NOT_SENT,	 /* the packets could not be sent */
 	AUDIT_TOO_SHORT, /* stopped before there were two samples */
 	AUDIT_MEASURED,
@@ -26,17 +26,18 @@ struct audit_load_run {
 	uint64_t period_ns; /* 0: not periodic */
 	bool phase_known;
 	uint64_t phase_ns;
-	bool booked;
-	bool strayed;	/* hotplug drove the load to another core */
-	bool disturbed; /* others had much of the core */
+	bool recorded;	/* the generator recorded what it used */
+	bool strayed;	/* hotplug moved the load to another core */
+	bool disturbed; /* other tasks used much of the core */
 	double burn_ratio, thread_ratio;
 	bool parts_known, idle_known;
 	struct load_cpu_window truth, columns, idle_based;
 	double columns_sum;
-	struct audit_error errors[SOURCE_SET_MAX][AUDIT_NR_WINDOWS]; /* by source, but the first */
+	struct audit_error errors[SOURCE_SET_MAX]
+				 [AUDIT_NR_WINDOWS]; /* by source, except the first */
 };
 
-/* From the samples that were kept: the whole of the run, and the errors of every source. */
+/* Computes the figures of the whole run and the errors of every source from the samples. */
 int audit_load_run_sum(struct audit_load_run *run, const struct audit_samples *samples,
 		       unsigned int user_hz);
 

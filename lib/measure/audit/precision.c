@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Finds HZ, if it was not given, and applies the rule. */
+/* Measures HZ, unless it is given, and applies the rules of precision. */
 #include "measure/audit/precision.h"
 
 #include <errno.h>
@@ -27,10 +27,10 @@ int audit_precision(const struct audit_opts *opts, const struct audit_env *env, 
 		return rc;
 	if (!f->tick_known && f->tick_unclear)
 		return err_set(err, -EAGAIN,
-			       "this kernel's HZ could not be found: %s; try again on a quieter "
-			       "machine, or give --hz",
+			       "this kernel's HZ could not be measured: %s; try again on a quieter "
+			       "machine, or set --hz",
 			       f->tick_unclear);
-	/* Exact accounting rounds only to its unit. */
+	/* Exact accounting only has the rounding of its unit. */
 	precision_rule(want, f->user_hz, f->tick_known ? f->hz : f->user_hz, &p.rule);
 	p.window_ns = hz ? 0 : clock_mono_ns() - begin;
 	*ret_precision = p;

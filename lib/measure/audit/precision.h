@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* audit precision: the window that a wanted precision needs on this kernel. */
+/* audit precision: how long a window must be for a wanted precision on this kernel. */
 #ifndef SUBTICK_MEASURE_AUDIT_PRECISION_H
 #define SUBTICK_MEASURE_AUDIT_PRECISION_H
 
@@ -9,12 +9,12 @@
 struct audit_precision {
 	struct audit_findings findings;
 	double want;
-	bool given; /* HZ was, so that nothing was measured */
+	bool given; /* HZ was given, so nothing was measured */
 	struct precision rule;
 	uint64_t window_ns;
 };
 
-/* @hz 0: found by a short experiment. */
+/* @hz 0: measured by a short experiment. */
 int audit_precision(const struct audit_opts *opts, const struct audit_env *env, double want,
 		    unsigned int hz, struct audit_precision *ret_precision, struct err *err);
 

@@ -6,12 +6,15 @@ static void say_rule(const struct audit_precision *p, struct report *report)
 {
 	char text[16];
 
-	report_note(report, "below %s s a single unit of /proc/stat is more than %.3g %% of the window",
-		    audit_seconds(p->rule.rounding_ns, text), p->want * 100.0);
 	report_note(report,
-		    "each tick is one look at the core: a load out of step with it is known to "
-		    "%.3g %% in 95 of 100 windows of %s s; one in step with it never",
-		    p->want * 100.0, audit_seconds(p->rule.sampling_ns, text));
+		    "rounding: in a window shorter than %s s one unit of /proc/stat is more than "
+		    "%.3g %%",
+		    audit_seconds(p->rule.rounding_ns, text), p->want * 100.0);
+	report_note(
+		report,
+		"sampling: each tick is one sample; a load that is not synchronous with the tick "
+		"is accurate to %.3g %% in 95 of 100 windows of %s s, a synchronous load never",
+		p->want * 100.0, audit_seconds(p->rule.sampling_ns, text));
 }
 
 int audit_precision_report(const struct audit_opts *opts, const struct audit_precision *p,
@@ -29,8 +32,10 @@ int audit_precision_report(const struct audit_opts *opts, const struct audit_pre
 			say_rule(p, report);
 		} else {
 			value_null(report_field(report, M_SAMPLING_WINDOW_NS));
-			report_note(report,
-				    "no tick was found in the figures: only their unit rounds them");
+			report_note(
+				report,
+				"the figures do not change on a tick: they only have the rounding "
+				"of their unit");
 		}
 	}
 	return audit_report_done(report, ret_report, err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What every report of audit has. */
+/* Shared by the reports of audit. */
 #include "measure/audit/report.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@ const char *audit_seconds(uint64_t ns, char buf[16])
 {
 	double seconds = (double)ns / 1e9;
 
-	/* From what rounds to 1000 on, %g would write 1e+03. */
+	/* %g would write 1e+03 for values that round to 1000. */
 	snprintf(buf, 16, seconds >= 999.5 ? "%.0f" : "%.3g", seconds);
 	return buf;
 }

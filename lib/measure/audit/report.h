@@ -20,16 +20,16 @@ int audit_sources_report(const struct audit_opts *opts, const struct audit_findi
 			 struct err *err);
 int audit_precision_report(const struct audit_opts *opts, const struct audit_precision *precision,
 			   struct report **ret_report, struct err *err);
-/* The closing report: regime, worst error, windows, what to use instead. */
+/* The verdict: regime, worst error, window lengths, what to use instead. */
 int audit_verdict_report(const struct audit_opts *opts, const struct audit_findings *findings,
 			 uint64_t window_ns, struct report **ret_report, struct err *err);
 
-/* For sentences: "10", "0.86", "3841"; returns @buf. */
+/* Formats seconds for sentences: "10", "0.86", "3841"; returns @buf. */
 const char *audit_seconds(uint64_t ns, char buf[16]);
-/* A report with what all of them have. */
+/* A new report with the fields that all of them have. */
 struct report *audit_report(const char *experiment, const struct audit_opts *opts,
 			    const struct audit_findings *findings, uint64_t window_ns);
-/* Hands the report over if it is whole. */
+/* Returns the report through @ret_report if it is complete. */
 int audit_report_done(struct report *report, struct report **ret_report, struct err *err);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Keeps the samples of all sources and holds them against the first. */
+/* Keeps the samples of all sources and compares them with those of the first. */
 #include "measure/audit/samples.h"
 
 #include <errno.h>
@@ -22,7 +22,7 @@ int audit_samples_open(struct audit_samples *s, unsigned int cpu, size_t room, s
 	opts.nr_cpus = cpuset_end(&possible);
 	rc = source_set_open(&s->set, NULL, &opts, err);
 	if (rc) {
-		err_prefix(err, "no source to hold /proc/stat against");
+		err_prefix(err, "no source for the true load");
 		return rc;
 	}
 	source_set_add(&s->set, NULL, &opts);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Runs the loads of audit sources and samples every source meanwhile. */
+/* Runs the loads of audit sources and samples every source during them. */
 #include "measure/audit/sources.h"
 
 #include <errno.h>
@@ -15,12 +15,12 @@
 
 #define GOLDEN	    0.6180339887
 #define SETTLE_NS   (100 * NSEC_PER_MSEC)
-#define NO_TICK_NS  (4 * NSEC_PER_MSEC) /* period of the loads where no tick was found */
-#define LONG_NS	    (11 * NSEC_PER_SEC) /* room for windows of 10 s */
+#define NO_TICK_NS  (4 * NSEC_PER_MSEC) /* period of the loads if no tick was found */
+#define LONG_NS	    (11 * NSEC_PER_SEC) /* long enough for windows of 10 s */
 #define SHORTEST_NS (250 * NSEC_PER_MSEC)
-#define LONGEST_NS  (120 * NSEC_PER_SEC) /* all samples are kept */
+#define LONGEST_NS  (120 * NSEC_PER_SEC) /* a limit, as all samples are kept in memory */
 #define BRIEF_NS    (3500 * NSEC_PER_MSEC)
-/* Loads whose phase has to be searched first. */
+/* Loads that need the search for a phase first. */
 #define SEARCHED  (1u << AUDIT_EXPOSED | 1u << AUDIT_HIDDEN)
 #define SEARCH_NS (4 * NSEC_PER_SEC)
 
@@ -63,12 +63,13 @@ static void run_duty_opts(const struct sources *s, enum audit_load load, struct 
 				   .locked = load != AUDIT_RANDOM,
 				   .phase_ns = s->opts->phase_ns};
 	/*
-	 * A period of whole ticks would keep each burn, wherever it begins, on one side of a tick
-	 * that falls on its edge. This ratio is as far from any step with it as can be.
+	 * With a period of whole ticks the burns would be synchronous with the tick. The golden
+	 * ratio is the number that is hardest to approximate by fractions, so this load is the
+	 * least synchronous.
 	 */
 	if (load == AUDIT_RANDOM && !s->opts->period_ns)
 		duty->period_ns = (uint64_t)((double)s->result->tick_ns * GOLDEN);
-	/* One part in 64 too long: the burn moves across the tick and comes round. */
+	/* 1/64 longer than the tick: the burn moves through all phases of the tick. */
 	if (load == AUDIT_SWEPT)
 		duty->period_ns += s->result->tick_ns / 64;
 	if (load == AUDIT_HIDDEN || load == AUDIT_EXPOSED) {
@@ -95,7 +96,7 @@ static uint64_t run_length(const struct sources *s, enum audit_load load)
 	return s->opts->brief && load != AUDIT_RANDOM ? BRIEF_NS : LONG_NS;
 }
 
-/* -EAGAIN when it was stopped at once. */
+/* -EAGAIN if it was stopped at once. */
 static int sample_run(struct sources *s, uint64_t length_ns)
 {
 	uint64_t next = clock_mono_ns(), end = next + length_ns;
@@ -110,7 +111,7 @@ static int sample_run(struct sources *s, uint64_t length_ns)
 	return s->samples.nr < 2 ? -EAGAIN : 0;
 }
 
-/* What the run proves, unless it was not where it should have been. */
+/* Adds the run to the findings, unless the load left its core. */
 static int judge_run(struct sources *s, enum audit_load load, const struct audit_load_run *run)
 {
 	int columns = source_set_find(&s->samples.set, "procstat"), rc = 0;
@@ -157,9 +158,9 @@ static int run_duty(struct sources *s, enum audit_load load, struct err *err)
 	if (rc)
 		return rc;
 	s->result->stopped |= audit_wait(s->env, clock_mono_ns() + SETTLE_NS);
-	run->booked = duty_read(&duty, &from);
+	run->recorded = duty_read(&duty, &from);
 	rc = sample_run(s, run_length(s, load));
-	run->booked = run->booked && duty_read(&duty, &to) && to.at_ns > from.at_ns;
+	run->recorded = run->recorded && duty_read(&duty, &to) && to.at_ns > from.at_ns;
 	run->strayed = !gen_child_on(&duty.child, opts.cpu);
 	if (!gen_child_alive(&duty.child))
 		rc = audit_no_load(err, s->opts->cpu);
@@ -167,7 +168,7 @@ static int run_duty(struct sources *s, enum audit_load load, struct err *err)
 	run->state = AUDIT_TOO_SHORT;
 	if (rc)
 		return rc == -EAGAIN ? 0 : rc;
-	if (run->booked) {
+	if (run->recorded) {
 		double wall = (double)(to.at_ns - from.at_ns);
 
 		run->burn_ratio = (double)(to.burn_ns - from.burn_ns) / wall;
@@ -190,7 +191,7 @@ static int run_flood(struct sources *s, enum audit_load load, struct err *err)
 	run->state = AUDIT_NOT_TRIED;
 	if (opts.send_cpu < 0)
 		rc = err_unsupported(&run->why, -ENODEV, "run it on a machine with two cores",
-				     "packets for one core must come from another");
+				     "packets to one core must be sent from another");
 	else
 		rc = flood_start(&flood, &opts, &run->why);
 	if (rc)
@@ -198,7 +199,7 @@ static int run_flood(struct sources *s, enum audit_load load, struct err *err)
 	s->result->stopped |= audit_wait(s->env, clock_mono_ns() + SETTLE_NS);
 	run->state = AUDIT_TOO_SHORT;
 	rc = sample_run(s, run_length(s, load));
-	/* Without packets the core is idle, and any source is right about that. */
+	/* Without packets the core is idle, and every source is right. */
 	if (!gen_child_alive(&flood.child) || !flood_sent(&flood)) {
 		run->state = AUDIT_NOT_SENT;
 		rc = -EAGAIN;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* audit sources: every source of load side by side, under loads that are hard to see. */
+/* audit sources: every source of load side by side, under loads that are hard to measure. */
 #ifndef SUBTICK_MEASURE_AUDIT_SOURCES_H
 #define SUBTICK_MEASURE_AUDIT_SOURCES_H
 
@@ -8,20 +8,21 @@
 
 struct audit_sources {
 	struct audit_load_run runs[AUDIT_NR_LOADS];
-	const char *names[SOURCE_SET_MAX]; /* of the sources; the first is the truth */
+	const char *names[SOURCE_SET_MAX]; /* of the sources; the first is the reference */
 	unsigned int nr_sources;
-	struct err passed_over; /* why there is no better truth; code 0: there is none better */
+	struct err
+		passed_over; /* why a better reference is unavailable; code 0: this is the best */
 	struct load_losses losses;
 	bool hide_searched;
 	struct audit_hide hide;
-	uint64_t tick_ns; /* period of the loads that keep step with the tick */
+	uint64_t tick_ns; /* period of the loads that are synchronous with the tick */
 	bool stopped;
 	uint64_t window_ns;
 };
 
-/* "random"; NULL from AUDIT_NR_LOADS on. */
+/* The name, such as "random"; NULL for AUDIT_NR_LOADS and above. */
 const char *audit_load_name(unsigned int load);
-/* @ret_sources is large: not for the stack. */
+/* @ret_sources is large: do not put it on the stack. */
 int audit_sources(const struct audit_opts *opts, const struct audit_env *env,
 		  struct audit_findings *findings, struct audit_sources *ret_sources,
 		  struct err *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the loads of audit sources prove: the worst error, good windows, a task that hid. */
+/* The findings of audit sources: the worst error, window lengths, the hidden task. */
 #include "measure/audit/sources_judge.h"
 
 #include <stdio.h>
@@ -30,7 +30,7 @@ int audit_judge_good(struct audit_findings *f, const struct audit_samples *sampl
 	size_t nr = 0, all = samples->nr - 1;
 	double bias;
 
-	/* On a core that others fill, any figure of it is good. */
+	/* On a core that other tasks fill, every figure is right. */
 	f->good_disturbed = run->disturbed;
 	if (run->disturbed || (run->truth.flags | run->columns.flags) & LOAD_NO_FIGURE)
 		return 0;
@@ -46,7 +46,7 @@ int audit_judge_good(struct audit_findings *f, const struct audit_samples *sampl
 							.rms_error = error.rms,
 							.windows = (double)all / (double)steps[i]};
 	}
-	/* Below half a second there is little but rounding. */
+	/* In windows below half a second the error is mostly rounding. */
 	if (!nr || points[nr - 1].window_ns < AUDIT_FAIL_WINDOW_NS / 2)
 		return 0;
 	bias = run->columns.busy_ratio - run->truth.busy_ratio;
@@ -62,7 +62,7 @@ void audit_judge_hidden(struct audit_findings *f, const struct audit_load_run *r
 {
 	if ((run->truth.flags | run->columns.flags) & LOAD_NO_FIGURE)
 		return;
-	/* Whatever else the core did is in both; most of the task must be in one only. */
+	/* Other work is in both figures; most of our task must be in the true one only. */
 	f->hide_found = run->truth.busy_ratio - run->columns.busy_ratio >= share / 2.0;
 	f->hidden_true = run->truth.busy_ratio;
 	f->hidden_shown = run->columns.busy_ratio;

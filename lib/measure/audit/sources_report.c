@@ -36,12 +36,12 @@ static void add_load(struct table *table, const struct audit_load_run *run)
 		.window_ns = run->truth.window_ns,
 		.period_ns = run->period_ns ? run->period_ns : UINT64_MAX,
 		.phase_ns = run->phase_known ? run->phase_ns : UINT64_MAX,
-		.burn = run->booked ? run->burn_ratio : NAN,
-		.thread = run->booked ? run->thread_ratio : NAN,
+		.burn = run->recorded ? run->burn_ratio : NAN,
+		.thread = run->recorded ? run->thread_ratio : NAN,
 		.truth = truth ? run->truth.busy_ratio : NAN,
-		.softirq = truth && run->parts_known ?
-				   load_part_ratio(&run->truth, LOAD_PART_SOFTIRQ_ON_IDLE) :
-				   NAN,
+		.softirq = truth && run->parts_known
+				   ? load_part_ratio(&run->truth, LOAD_PART_SOFTIRQ_ON_IDLE)
+				   : NAN,
 		.shown = columns ? run->columns.busy_ratio : NAN,
 		.columns_sum = columns ? run->columns_sum : NAN,
 	};
@@ -53,7 +53,7 @@ static void add_load(struct table *table, const struct audit_load_run *run)
 struct error_row {
 	const char *load, *source;
 	uint64_t window_ns, windows, voids;
-	double truth, shown, bias, median, p99, max; /* NaN, and so null, where all were void */
+	double truth, shown, bias, median, p99, max; /* NaN, so null, if all windows are void */
 };
 
 static const struct column_spec error_columns[] = {
@@ -89,7 +89,7 @@ static void add_errors(struct table *table, const struct audit_load_run *run, co
 			.max = e->max,
 		};
 
-		/* None was long enough. */
+		/* The load was too short for windows of this length. */
 		if (e->windows || e->voids)
 			columns_row(table, COLUMNS(error_columns), &row);
 	}
@@ -106,16 +106,16 @@ static void add_tables(const struct audit_opts *opts, const struct audit_sources
 {
 	struct table *loads, *errors, *phases;
 
-	loads = report_table(report, "loads", "the loads, and what /proc/stat shows of them");
-	errors = report_table(report, "errors", "errors of each source, in points of load");
-	phases = report_table(report, "phases", "what is shown of a locked burn, by its phase");
+	loads = report_table(report, "loads", "the loads, and what /proc/stat shows");
+	errors = report_table(report, "errors", "errors of each source, in percentage points");
+	phases = report_table(report, "phases", "shown and true load of a locked burn, by phase");
 	columns_add(loads, COLUMNS(load_columns));
 	columns_add(errors, COLUMNS(error_columns));
 	columns_add(phases, COLUMNS(phase_columns));
 	if (report->failed)
 		return;
 	phases->text_hidden = true;
-	/* As a part of all, people get the loads; the errors are a screenful of their own. */
+	/* In a brief run text shows only the loads; the errors would fill a screen. */
 	errors->text_hidden = opts->brief;
 	for (size_t i = 0; i < AUDIT_PROBES && s->hide_searched; i++)
 		if (s->hide.probes[i].valid)
@@ -132,19 +132,18 @@ static void add_tables(const struct audit_opts *opts, const struct audit_sources
 static void say_run(const struct audit_load_run *run, unsigned int cpu, struct report *report)
 {
 	if (run->state == AUDIT_NOT_TRIED)
-		report_note(report, "load \"%s\" was not tried: %s%s%s", run->name, run->why.what,
+		report_note(report, "load \"%s\" was left out: %s%s%s", run->name, run->why.what,
 			    run->why.fix[0] ? "; fix: " : "", run->why.fix);
 	if (run->state == AUDIT_NOT_SENT)
-		report_note(report, "load \"%s\" did not run: its packets could not be sent",
+		report_note(report, "load \"%s\" was left out: its packets could not be sent",
 			    run->name);
 	if (run->state != AUDIT_MEASURED)
 		return;
 	if (run->disturbed)
-		report_note(report, "others took %.0f points of the core during the load \"%s\"",
+		report_note(report, "other tasks used %.0f points of the core during load \"%s\"",
 			    (run->truth.busy_ratio - run->thread_ratio) * 100.0, run->name);
 	if (run->strayed)
-		report_note(report,
-			    "the load \"%s\" did not stay on CPU %u: nothing is concluded from it",
+		report_note(report, "load \"%s\" did not stay on CPU %u: the verdict ignores it",
 			    run->name, cpu);
 }
 
@@ -153,20 +152,22 @@ static void say_hidden(const struct audit_opts *opts, const struct audit_finding
 {
 	if (f->hide_found)
 		report_note(report,
-			    "a task that burns %.0f %% of each tick from %.2f ms on: the core was "
+			    "a task that burns %.0f %% of each tick at phase %.2f ms: the core was "
 			    "%.1f %% busy, the columns of /proc/stat show %.1f %%",
 			    opts->share * 100.0, (double)f->hidden_phase_ns / 1e6,
 			    f->hidden_true * 100.0, f->hidden_shown * 100.0);
 	else if (f->hide_tried && f->hidden_true > 0.0)
-		report_note(report,
-			    "a task hid at %.2f ms while the phases were tried, but not later: the "
-			    "core was %.1f %% busy, the columns show %.1f %%; others may have used it",
-			    (double)f->hidden_phase_ns / 1e6, f->hidden_true * 100.0,
-			    f->hidden_shown * 100.0);
+		report_note(
+			report,
+			"phase %.2f ms hid a task during the search, but not later: the core was "
+			"%.1f %% busy, the columns show %.1f %%; other tasks may have used it",
+			(double)f->hidden_phase_ns / 1e6, f->hidden_true * 100.0,
+			f->hidden_shown * 100.0);
 	else if (f->hide_tried && !f->hide_phase)
-		report_note(report, "no phase was found at which a task hides from /proc/stat");
+		report_note(report, "no phase hides a task from /proc/stat");
 	else if (s->hide_searched && !s->hide.enough && !s->hide.stopped)
-		report_note(report, "others kept the core too busy to search a phase to hide in");
+		report_note(report, "the search for a phase that hides a task failed: other tasks "
+				    "kept the core too busy");
 }
 
 static void add_notes(const struct audit_opts *opts, const struct audit_findings *f,
@@ -174,14 +175,17 @@ static void add_notes(const struct audit_opts *opts, const struct audit_findings
 {
 	for (size_t i = 0; i < AUDIT_NR_LOADS; i++)
 		say_run(&s->runs[i], opts->cpu, report);
-	report_note(report, "truth: source %s; errors are in points of load", s->names[0]);
+	report_note(report, "the true load is that of source %s; errors are in percentage points",
+		    s->names[0]);
 	if (s->passed_over.code)
-		report_note(report, "a better truth was passed over: %s", s->passed_over.what);
+		report_note(report, "a better source for the true load is unavailable: %s",
+			    s->passed_over.what);
 	if (!f->tick_known && f->tick_unclear)
-		report_note(report,
-			    "no tick was found, which says nothing: %s; loads that should keep "
-			    "step with it repeat every %.3g ms instead",
-			    f->tick_unclear, (double)s->tick_ns / 1e6);
+		report_note(
+			report,
+			"the tick is unknown: %s; loads that should be synchronous with it have a "
+			"period of %.3g ms instead",
+			f->tick_unclear, (double)s->tick_ns / 1e6);
 	say_hidden(opts, f, s, report);
 	if (s->stopped)
 		report_note(report, "stopped early");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* audit ticks: the time between two changes of the figures, and the tick that it betrays. */
+/* audit ticks: measures the time between two changes of the figures, and finds the tick. */
 #include "measure/audit/ticks.h"
 
 #include <errno.h>
@@ -43,7 +43,7 @@ static int loads_start(struct loads *loads, enum audit_ticks_load load, int cpu,
 
 	if (load == AUDIT_TICKS_SOFTIRQS && flood.send_cpu < 0)
 		return err_unsupported(err, -ENODEV, "run it on a machine with two cores",
-				       "packets for one core must come from another");
+				       "packets to one core must be sent from another");
 	rc = cpu_mix_start(&loads->first, load == AUDIT_TICKS_WITH_IDLE ? CPU_MIX_IDLE : CPU_MIX_USER, cpu, err);
 	if (!rc && load == AUDIT_TICKS_TWO_MODES)
 		rc = cpu_mix_start(&loads->second, CPU_MIX_SYSTEM, cpu, err);
@@ -90,7 +90,7 @@ static int run_load(const struct audit_opts *opts, const struct audit_env *env,
 
 static void judge_irq(struct audit_findings *f, const struct counter_edges *irq)
 {
-	/* Too few say nothing: 32 random stamps have a coherence of about 0.18. */
+	/* Enough increments are needed: 32 random times have a coherence of about 0.18. */
 	f->irq_known = f->tick_known && irq->nr >= TICK_FIT_MIN_INCREMENTS;
 	if (f->irq_known)
 		f->irq_coherence = tick_fit_coherence(irq->stamps, irq->nr, (double)f->tick_ns, NULL);
@@ -112,7 +112,7 @@ int audit_ticks(const struct audit_opts *opts, const struct audit_env *env,
 		struct err why = {0};
 
 		rc = run_load(opts, env, t, load, budget / AUDIT_TICKS_NR_LOADS, &why);
-		/* Packets need more than the rest does; without them the rest still stands. */
+		/* Only the packets need privileges; the rest of the experiment works without. */
 		if (rc && load == AUDIT_TICKS_SOFTIRQS) {
 			t->skipped = why;
 			rc = 0;

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* audit ticks: the time between two changes of the figures, and the tick that it betrays. */
+/* audit ticks: the time between two changes of the figures, and the tick. */
 #ifndef SUBTICK_MEASURE_AUDIT_TICKS_H
 #define SUBTICK_MEASURE_AUDIT_TICKS_H
 
 #include "measure/audit/watch.h"
 
 enum audit_ticks_load {
-	AUDIT_TICKS_TWO_MODES, /* user and system, mixed */
+	AUDIT_TICKS_TWO_MODES, /* user and system time, mixed */
 	AUDIT_TICKS_WITH_IDLE,
 	AUDIT_TICKS_SOFTIRQS,
 	AUDIT_TICKS_NR_LOADS,
 };
 
-/* Which columns are watched under which load; the first two are the paper's figures. */
+/* Which columns are watched under which load; the first two are those of the paper. */
 enum audit_ticks_set {
 	AUDIT_SET_TWO_MODES_BUSY,
 	AUDIT_SET_TWO_MODES_ALL,
@@ -31,7 +31,7 @@ struct audit_ticks {
 };
 
 enum audit_ticks_load audit_ticks_load_of(enum audit_ticks_set set);
-/* Whatever it returns, audit_ticks_free() is due. */
+/* Call audit_ticks_free() also on failure. */
 int audit_ticks(const struct audit_opts *opts, const struct audit_env *env,
 		struct audit_findings *findings, struct audit_ticks *ret_ticks, struct err *err);
 void audit_ticks_free(struct audit_ticks *ticks);

@@ -169,7 +169,7 @@ static void add_bins(struct table *table, const char *set, const struct bins *bi
 		if (row.count)
 			columns_row(table, COLUMNS(interval_columns), &row);
 	}
-	/* Longer ones have no upper edge, which is null, but they are not lost. */
+	/* Intervals beyond the last bin: the upper edge is null. */
 	if (bins->above)
 		columns_row(table, COLUMNS(interval_columns),
 			    &(struct interval_row){.set = set,
@@ -206,7 +206,7 @@ static void add_quality(const struct audit_ticks *t, struct report *report)
 {
 	uint64_t blurred = 0;
 
-	/* Sets of one load are of the same readings: counted once, in the one that saw most. */
+	/* Sets of one load share the same readings: count them once, by the largest set. */
 	for (int load = 0; load < AUDIT_TICKS_NR_LOADS; load++) {
 		uint64_t most = 0;
 
@@ -222,32 +222,33 @@ static void add_notes(const struct audit_ticks *t, const struct audit_findings *
 		      struct report *report)
 {
 	if (f->tick_known && f->hz == f->user_hz)
-		report_note(report,
-			    "tick and unit are both 1/%u s, or the load's modes did not mix: "
-			    "a shorter tick would show as peaks below 10 ms",
-			    f->hz);
+		report_note(
+			report,
+			"either tick and unit are both 1/%u s, or the load did not mix user and "
+			"system time: a shorter tick would show as peaks below 10 ms",
+			f->hz);
 	else if (f->tick_known)
 		report_note(
 			report,
-			"user, nice and system move on a tick of 1/%u s, and are shown in units "
-			"of 1/%u s: %s",
+			"user, nice and system change on a tick of 1/%u s, in units of 1/%u s: %s",
 			f->hz, f->user_hz,
 			f->hz % f->user_hz
-				? "a unit is no whole number of ticks, so their increments "
+				? "a unit is not a whole number of ticks, so the intervals "
 				  "alternate"
-				: "a unit is a whole number of ticks, the peak of a steady load");
+				: "a unit is a whole number of ticks, so a steady load has one "
+				  "peak");
 	else if (f->tick_unclear)
-		report_note(report, "no tick was found, which says nothing: %s", f->tick_unclear);
+		report_note(report, "the tick is unknown: %s", f->tick_unclear);
 	else
-		report_note(report, "increments of user, nice and system fall on no tick");
+		report_note(report, "user, nice and system do not change on a tick");
 	if (f->irq_known)
-		report_note(report, "irq and softirq move %s",
+		report_note(report, "irq and softirq change %s",
 			    f->irq_coherence >= AUDIT_ON_TICK
-				    ? "on the same tick: they are samples too"
+				    ? "on the same tick: the tick samples them, too"
 				    : "between ticks: this kernel measures interrupts");
 	if (t->skipped.code)
-		report_note(report, "irq and softirq columns were not tried: %s%s%s",
-			    t->skipped.what, t->skipped.fix[0] ? "; fix: " : "", t->skipped.fix);
+		report_note(report, "irq and softirq were not measured: %s%s%s", t->skipped.what,
+			    t->skipped.fix[0] ? "; fix: " : "", t->skipped.fix);
 	if (t->stopped)
 		report_note(report, "stopped early");
 }

@@ -9,14 +9,15 @@ static void say_regime(const struct audit_findings *f, struct report *report)
 	switch (audit_regime(f)) {
 	case AUDIT_TICK:
 		report_note(report,
-			    "this kernel accounts CPU time by the tick: %u times a second it looks "
-			    "what runs, interrupts included, and charges the whole tick to it",
+			    "this kernel accounts CPU time by the tick: %u times a second it "
+			    "charges the "
+			    "whole tick to the task or interrupt that runs then",
 			    f->hz);
 		break;
 	case AUDIT_SAMPLED:
 		report_note(report,
 			    "this kernel accounts tasks by the tick, %u times a second; whether it "
-			    "measures interrupts could not be tried",
+			    "measures interrupts is unknown",
 			    f->hz);
 		break;
 	case AUDIT_IRQTIME:
@@ -31,7 +32,7 @@ static void say_regime(const struct audit_findings *f, struct report *report)
 				    "(VIRT_CPU_ACCOUNTING): the columns are exact to their unit");
 		break;
 	case AUDIT_UNKNOWN:
-		report_note(report, "the accounting regime could not be found out%s%s",
+		report_note(report, "how this kernel accounts CPU time is unknown%s%s",
 			    f->tick_unclear ? ": " : "", f->tick_unclear ?: "");
 		break;
 	}
@@ -42,16 +43,16 @@ static void say_window(struct report *report, const char *want, uint64_t window_
 	char text[16];
 
 	if (window_ns)
-		report_note(
-			report,
-			"under a load out of step with the tick, 95 of 100 windows of /proc/stat "
-			"are good to %s from about %s s on",
-			want, audit_seconds(window_ns, text));
+		report_note(report,
+			    "under a load that is not synchronous with the tick, /proc/stat is "
+			    "accurate to "
+			    "%s in 95 of 100 windows of about %s s",
+			    want, audit_seconds(window_ns, text));
 	else
 		report_note(
 			report,
-			"under a load out of step with the tick, /proc/stat is never accurate to "
-			"%s, however long the window",
+			"under a load that is not synchronous with the tick, /proc/stat is never "
+			"accurate to %s, however long the window",
 			want);
 }
 
@@ -61,32 +62,36 @@ static void say_windows(const struct audit_findings *f, struct report *report)
 
 	say_window(report, "1 %", f->good_1_ns);
 	say_window(report, "0.1 %", f->good_01_ns);
-	report_note(
-		report,
-		"both are estimates from its errors in windows of 0.1 to %s s (%.2f points, root "
-		"mean square, in the longest)",
-		audit_seconds(f->good_from_ns, text), f->good_error * 100.0);
+	report_note(report,
+		    "both are estimates from its errors in windows of 0.1 to %s s (root mean "
+		    "square in the "
+		    "longest: %.2f points)",
+		    audit_seconds(f->good_from_ns, text), f->good_error * 100.0);
 }
 
 static void say_rest(const struct audit_findings *f, struct report *report)
 {
 	if (f->softirq_known)
 		report_note(report, "softirqs that run inline on the idle task %s",
-			    f->softirq_as_idle >= 0.5 ? "count as idle time here: the idle column "
-							"is wrong under network load"
-						      : "do not count as idle time here: one minus "
-							"the idle column sees them");
+			    f->softirq_as_idle >= 0.5
+				    ? "count as idle time: the idle column is wrong "
+				      "under network load"
+				    : "do not count as idle time: 1 − the idle "
+				      "column includes them");
 	if (f->hide_found)
-		report_note(report, "a task hid %.1f %% of the core: the columns showed %.1f %%",
+		report_note(report,
+			    "with a hidden task the core was %.1f %% busy, and the columns showed "
+			    "%.1f %%",
 			    f->hidden_true * 100.0, f->hidden_shown * 100.0);
 	if (f->worst_known)
 		report_note(report, "the worst error in a window of %.3g s: %.1f points, under %s",
 			    (double)f->worst_window_ns / 1e9, f->worst_error * 100.0,
 			    f->worst_load);
 	if (f->good_disturbed)
-		report_note(report,
-			    "others used the core: from which window on /proc/stat is good could "
-			    "not be told; try again on a quieter machine");
+		report_note(
+			report,
+			"how long a window must be is unknown, because other tasks used the core; "
+			"try again on a quieter machine");
 	if (f->good_known)
 		say_windows(f, report);
 }
@@ -94,16 +99,15 @@ static void say_rest(const struct audit_findings *f, struct report *report)
 static void say_instead(const struct audit_findings *f, struct report *report)
 {
 	if (audit_regime(f) == AUDIT_VIRT_GEN && !(f->worst_known && f->worst_error > 0.01))
-		report_note(report, "use what you like; /proc/stat is right here");
+		report_note(report, "/proc/stat is accurate on this machine; use any tool");
 	else if (audit_regime(f) == AUDIT_UNKNOWN)
 		report_note(report,
-			    "whether /proc/stat will do here was not found out: try again on "
-			    "a quieter machine; subtick load needs no such trust");
+			    "whether /proc/stat is accurate is unknown; try again on a quieter "
+			    "machine, or use subtick load");
 	else if (f->softirq_known && f->softirq_as_idle < 0.5)
-		report_note(
-			report,
-			"use subtick load; where it cannot run, one minus the idle columns "
-			"over wall time (subtick load --source procidle), not the busy columns");
+		report_note(report, "use subtick load; if it does not work on a machine, use 1 − "
+				    "idle columns ÷ wall "
+				    "time (subtick load --source procidle), not the busy columns");
 	else
 		report_note(report, "use subtick load instead of the columns of /proc/stat");
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reads /proc/stat as fast as possible and finds the tick in what moves. */
+/* Reads /proc/stat as fast as possible and finds the tick in its changes. */
 #include "measure/audit/watch.h"
 
 #include <errno.h>
@@ -18,9 +18,9 @@
 #include "sys/affinity.h"
 #include "sys/cpu.h"
 
-#define SIGNAL_NS (50 * NSEC_PER_MSEC) /* how often the fast loop lets signals in */
+#define SIGNAL_NS (50 * NSEC_PER_MSEC) /* how often the fast loop checks for signals */
 #define FIND_NS	  (1500 * NSEC_PER_MSEC)
-#define LOOKS	  3 /* at most: others may go away */
+#define TRIES	  3 /* other tasks may end meanwhile */
 #define BLUR_NS	  (200 * NSEC_PER_USEC)
 #define SLOW_NS	  (2 * NSEC_PER_MSEC)
 #define SETTLE_NS (50 * NSEC_PER_MSEC)
@@ -64,7 +64,7 @@ static int watch_loop(struct procstat *stat, struct procstat_cpu *cpus, unsigned
 		rc = procstat_read(stat, cpus, cpu + 1);
 		after = clock_mono_ns();
 		quickest = after - before < quickest ? after - before : quickest;
-		/* Held up by others on this core, or by a machine with very many lines to print. */
+		/* Delayed: by other tasks on this core, or because /proc/stat is very long. */
 		blurred = after - last > BLUR_NS && after - last > 4 * quickest;
 		for (size_t i = 0; !rc && i < nr; i++)
 			counter_edges_feed(&edge_sets[i], cpus[cpu].ticks, PROCSTAT_NR_COLS,
@@ -96,13 +96,14 @@ int audit_watch(unsigned int cpu, uint64_t length_ns, bool urgent, struct counte
 
 	if (!cpus)
 		return err_set(err, -ENOMEM, "out of memory");
-	/* On the audited core itself it would see only what it does between its own reads. */
+	/* On the audited core the reader would mostly measure itself. */
 	rc = audit_other_cpu(cpu) < 0
 		     ? err_unsupported(err, -ENODEV, "run it where this process may use two cores",
-				       "the reader needs another core than CPU %u", cpu)
+				       "the reader of /proc/stat needs a core other than CPU %u",
+				       cpu)
 		     : procstat_open(&stat, NULL, err);
 	if (!rc) {
-		/* A reader that waits for others sees late; without the privilege it has to. */
+		/* Highest nice priority, so that the reader is not delayed; best effort. */
 		nice_before = getpriority(PRIO_PROCESS, 0);
 		if (urgent)
 			setpriority(PRIO_PROCESS, 0, -20);
@@ -123,15 +124,16 @@ int audit_watch(unsigned int cpu, uint64_t length_ns, bool urgent, struct counte
 	return rc;
 }
 
-/* No tick among too few increments, or with a reader that came too late to see one, is no news. */
+/* Why the search for a tick is inconclusive: too few increments, or a delayed reader. */
 static const char *tick_unclear(const struct counter_edges *busy, const struct audit_watch *watch)
 {
 	if (busy->nr < TICK_FIT_MIN_INCREMENTS)
-		return watch->stopped ? "it was stopped early" : "the columns moved too seldom";
+		return watch->stopped ? "the measurement was stopped early"
+				      : "the columns changed too rarely";
 	if (watch->cpu_ns < watch->wall_ns / 2)
-		return "other tasks had the reader's core";
+		return "other tasks used the reader's core";
 	if (watch->reads && watch->wall_ns / watch->reads > SLOW_NS)
-		return "reading /proc/stat takes too long here to see ticks";
+		return "reading /proc/stat takes too long to see ticks";
 	return NULL;
 }
 
@@ -144,15 +146,15 @@ void audit_judge_tick(struct audit_findings *f, const struct counter_edges *busy
 	f->tick_looked = true;
 	f->tick_unclear = tick_unclear(busy, watch);
 	if (found && fit.coherence < AUDIT_SURE_TICK && !f->tick_unclear)
-		f->tick_unclear = "the columns moved on no clear tick";
-	/* One that was found among what is not clear may be a fraction of the tick. */
+		f->tick_unclear = "the columns did not change on a clear tick";
+	/* A tick with a low coherence may be a fraction of the real one. */
 	f->tick_known = found && !f->tick_unclear;
 	if (!f->tick_known)
 		return;
 	f->hz = (unsigned int)lround(fit.hz);
 	f->tick_ns = tick_fit_tick_ns(f->hz);
 	f->phase_known = true;
-	/* Once more on the kernel's own period: a rate such as 300 leaves a remainder. */
+	/* Again with the kernel's own period: for a rate such as 300 it is rounded. */
 	f->busy_coherence =
 		tick_fit_coherence(busy->stamps, busy->nr, (double)f->tick_ns, &f->tick_phase_ns);
 }
@@ -166,13 +168,13 @@ int audit_find_tick(unsigned int cpu, const struct audit_env *env, struct audit_
 
 	if (findings->tick_looked)
 		return 0;
-	audit_progress(env, "finding the tick");
+	audit_progress(env, "measuring the tick");
 	rc = cpu_mix_start(&user, CPU_MIX_USER, cpu, err);
 	if (!rc)
 		rc = cpu_mix_start(&system, CPU_MIX_SYSTEM, cpu, err);
 	if (!rc)
 		audit_wait(env, clock_mono_ns() + SETTLE_NS);
-	for (int i = 0; i < LOOKS && !rc && !watch.stopped; i++) {
+	for (int i = 0; i < TRIES && !rc && !watch.stopped; i++) {
 		struct counter_edges busy;
 
 		counter_edges_init(&busy, AUDIT_BUSY_COLS);
@@ -208,7 +210,7 @@ int audit_no_load(struct err *err, unsigned int cpu)
 {
 	return err_unsupported(
 		err, -EINVAL, "choose another core with --cpu",
-		"the load could not run, or stay, on CPU %u: it is or was offline, or "
-		"this process's cpuset does not hold it",
+		"the load could not run, or did not stay, on CPU %u: the CPU is or was offline, or "
+		"is not in this process's cpuset",
 		cpu);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the experiments of audit share: waiting, reading fast, finding the tick. */
+/* Shared by the experiments of audit: waiting, reading fast, finding the tick. */
 #ifndef SUBTICK_MEASURE_AUDIT_WATCH_H
 #define SUBTICK_MEASURE_AUDIT_WATCH_H
 
@@ -15,33 +15,33 @@ bool audit_wait(const struct audit_env *env, uint64_t until_ns);
 void audit_progress(const struct audit_env *env, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* The reader's own books. */
+/* Statistics of the reader. */
 struct audit_watch {
 	uint64_t wall_ns;
 	uint64_t reads;
-	uint64_t blurred; /* reads that came too late to say when something moved */
-	uint64_t read_ns; /* in all reads together */
+	uint64_t blurred; /* reads that were delayed, so that the time of a change is unknown */
+	uint64_t read_ns; /* of all reads together */
 	uint64_t cpu_ns;  /* of the reader */
 	bool stopped;
 };
 
 /*
- * Reads the line of @cpu as fast as it can for @length_ns and feeds every reading to @edge_sets.
- * @urgent: before others on the reader's core, if it may; not where one of them is the load.
+ * Reads the line of @cpu as fast as possible for @length_ns and adds every reading to @edge_sets.
+ * @urgent: with the highest nice priority if permitted; not if the load runs on the reader's core.
  */
 int audit_watch(unsigned int cpu, uint64_t length_ns, bool urgent, struct counter_edges *edge_sets, size_t nr,
 		const struct audit_env *env, struct audit_watch *ret_watch, struct err *err);
 
-/* Looks for the tick in what was watched under a load of several modes. */
+/* Finds the tick in the increments under a load of several modes. */
 void audit_judge_tick(struct audit_findings *findings, const struct counter_edges *busy,
 		     const struct audit_watch *watch);
-/* A short look of its own, for experiments that need the tick first; no-op when it was done. */
+/* Measures the tick for experiments that need it; does nothing if it is known already. */
 int audit_find_tick(unsigned int cpu, const struct audit_env *env, struct audit_findings *findings,
 		    struct err *err);
 
 /* A core for a task that must not run on @cpu; -1 if there is none. */
 int audit_other_cpu(unsigned int cpu);
-/* Says why a load did not run where it should. */
+/* Sets @err for a load that did not run on its core. */
 int audit_no_load(struct err *err, unsigned int cpu);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Engine bpf: runs the programs of bpf/crit.bpf.c on every CPU at once. */
+/* Engine bpf: runs the programs of bpf/crit.bpf.c on all CPUs at the same time. */
 #include "measure/crit/bpf.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 #include "sys/cpu.h"
 #include "sys/meminfo.h"
 
-/* The samples of all CPUs: one array per operation, CPU after CPU. */
+/* The samples of all CPUs: one array per operation, ordered by CPU. */
 struct bpf_round {
 	struct crit_worker *workers;
 	u64 *value[CRIT_NR_OPS];
@@ -71,8 +71,8 @@ static int round_alloc(struct crit_bpf_engine *b, const struct crit_opts *opts,
 }
 
 /*
- * As the module does: refuse what would take most of the memory before taking any of it. Memory is
- * only really taken as the samples come, and then it is too late to say no.
+ * As the module does: refuses a run that would need more than half of the available memory. The
+ * kernel allocates the pages only when the samples are written, when it is too late to refuse.
  */
 static int check_memory(const struct crit_bpf_engine *b, const struct crit_opts *opts,
 			struct err *err)
@@ -81,7 +81,7 @@ static int check_memory(const struct crit_bpf_engine *b, const struct crit_opts 
 
 	for (int op = 0; op < CRIT_NR_OPS; op++)
 		per_sample += b->prog_fd[op] >= 0 ? sizeof(u64) : 0;
-	/* A chunk's overheads, spread over its samples. */
+	/* The overheads of a chunk, per sample. */
 	per_sample += 2 * (CRIT_EMPTIES + CRIT_BATCHES) * sizeof(u64) / CRIT_CHUNK + 1;
 	if (__builtin_mul_overflow(opts->nr_samples, per_sample * b->nr_cpus, &bytes))
 		bytes = UINT64_MAX;
@@ -89,8 +89,8 @@ static int check_memory(const struct crit_bpf_engine *b, const struct crit_opts 
 		return 0;
 	return err_set(
 		err, -ENOMEM,
-		"--samples %llu on %u CPUs takes %llu MiB, more than half of the %llu MiB that "
-		"are available",
+		"--samples %llu on %u CPUs needs %llu MiB, more than half of the available %llu "
+		"MiB: use fewer samples",
 		(unsigned long long)opts->nr_samples, b->nr_cpus, (unsigned long long)(bytes >> 20),
 		(unsigned long long)(available >> 20));
 }
@@ -118,7 +118,7 @@ static int run_workers(struct crit_bpf_engine *b, const struct crit_opts *opts,
 	return rc;
 }
 
-/* The highest of all CPUs: each CPU's samples are sorted, highest first. */
+/* The highest samples of all CPUs; the samples of each CPU are sorted, highest first. */
 static int highest_mean(struct crit_bpf_engine *b, const struct crit_opts *opts, const u64 *value,
 			double *ret_mean)
 {
@@ -222,7 +222,7 @@ static bool has_kfuncs(const struct btf *btf, const char *first, const char *sec
 	       btf__find_by_name_kind(btf, second, BTF_KIND_FUNC) > 0;
 }
 
-/* Leaves out the programs whose kfuncs the kernel lacks, and refuses when that is all of them. */
+/* Leaves out programs whose kfuncs the kernel lacks; fails if no program is left. */
 static int choose_programs(struct crit_bpf *skel, struct err *err)
 {
 	struct btf *btf;
@@ -258,7 +258,7 @@ static int load_programs(struct crit_bpf_engine *b, struct err *err)
 	sys_bpf_log_begin();
 	b->skel = crit_bpf__open();
 	if (!b->skel)
-		return sys_bpf_fail(err, -errno, "cannot open its programs");
+		return sys_bpf_fail(err, -errno, "cannot open its BPF programs");
 	rc = choose_programs(b->skel, err);
 	if (rc)
 		return rc;
@@ -266,7 +266,7 @@ static int load_programs(struct crit_bpf_engine *b, struct err *err)
 	bpf_map__set_max_entries(b->skel->maps.slots, b->nr_cpus);
 	rc = crit_bpf__load(b->skel);
 	if (rc)
-		return sys_bpf_fail(err, rc, "cannot load its programs");
+		return sys_bpf_fail(err, rc, "cannot load its BPF programs");
 	b->view.map = b->skel->maps.slots;
 	rc = sys_bpf_views_open(&b->view, 1, err);
 	if (rc)
@@ -279,9 +279,9 @@ static int load_programs(struct crit_bpf_engine *b, struct err *err)
 }
 
 /*
- * Where the compiled programs lie in memory moves the figures: measured on 6.18 arm64, the batch
- * of irq_save comes out as 0.74, 0.94 or 1.14 ns depending on the load, and within 0.1 ns as
- * long as it stays loaded. Loading anew for each round puts that into the spread.
+ * The figures depend on where the compiled programs are in memory: measured on 6.18 arm64, the
+ * batch of irq_save is 0.74, 0.94 or 1.14 ns depending on the load, and stays within 0.1 ns as long
+ * as the programs are loaded. Loading them again for each round makes this part of the spread.
  */
 static int reload_programs(struct crit_bpf_engine *b, struct err *err)
 {
@@ -344,8 +344,9 @@ static int bpf_open(const struct crit_opts *opts, struct crit_engine **ret_engin
 const struct crit_engine_ops crit_engine_bpf = {
 	.name = "bpf",
 	.unit = "ns",
-	.what = "kfuncs called from BPF programs on every CPU at once; an empty kfunc pair and the "
-		"clock are subtracted",
+	.what = "kfuncs called from BPF programs on all CPUs at the same time; the cost of an "
+		"empty "
+		"kfunc pair and of the clock is subtracted",
 	.ops = 1 << CRIT_PREEMPT | 1 << CRIT_IRQ_SAVE,
 	.open = bpf_open,
 	.round = bpf_round,

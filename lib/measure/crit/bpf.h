@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the two files of engine bpf share. */
+/* Shared by the two files of engine bpf. */
 #ifndef SUBTICK_MEASURE_CRIT_BPF_H
 #define SUBTICK_MEASURE_CRIT_BPF_H
 
@@ -16,10 +16,10 @@ struct crit_bpf_engine {
 	struct cpuset cpus;
 	unsigned int nr_cpus;
 	int prog_fd[CRIT_NR_OPS]; /* -1: no such program */
-	bool used;		  /* a round was measured with this load of the programs */
+	bool used;		  /* a round was measured since the programs were loaded */
 };
 
-/* One CPU's part of a round. */
+/* The part of one CPU in a round. */
 struct crit_worker {
 	struct crit_bpf_engine *engine;
 	const struct crit_opts *opts;
@@ -36,7 +36,7 @@ struct crit_worker {
 	int err;
 };
 
-/* Samples every operation on the CPU it is called on, then sorts; w->err tells how it went. */
+/* Samples every operation on the current CPU, then sorts; the result is in w->err. */
 void crit_worker_run(void *worker, const volatile bool *stop);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Engine bpf on one CPU: runs the programs chunk by chunk and subtracts what is not the pair. */
+/* Engine bpf on one CPU: runs the programs in chunks and subtracts the overhead. */
 #include "measure/crit/bpf.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@ static int run_chunk(struct crit_worker *w, enum crit_op op, uint32_t nr)
 		return rc;
 	if (run.retval)
 		return -EPROTO;
-	/* Hotplug moves a pinned thread away; its samples would be another CPU's. */
+	/* Hotplug moves a pinned thread to another CPU; its samples are not valid then. */
 	return args.cpu == w->cpu ? 0 : -EXDEV;
 }
 
@@ -40,7 +40,7 @@ static void subtract_overhead(struct crit_worker *w, enum crit_op op, size_t nr_
 	}
 }
 
-/* Everything is copied as it comes: the slot belongs to the next chunk. */
+/* Copies the results of each chunk, because the next chunk overwrites the slot. */
 static int collect(struct crit_worker *w, enum crit_op op, const volatile bool *stop)
 {
 	const struct crit_slot *slot = &w->engine->slots[w->index];
@@ -66,7 +66,7 @@ static int collect(struct crit_worker *w, enum crit_op op, const volatile bool *
 	return 0;
 }
 
-/* All operations are sampled before any is sorted, so that no CPU sorts while another samples. */
+/* Samples all operations before it sorts, so that no CPU sorts while another one samples. */
 void crit_worker_run(void *worker, const volatile bool *stop)
 {
 	struct crit_worker *w = worker;

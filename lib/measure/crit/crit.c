@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Chooses the engine, runs the rounds, tells what they have in common. */
+/* Chooses the engine, runs the rounds, computes the spread. */
 #include "measure/crit/crit.h"
 
 #include <errno.h>

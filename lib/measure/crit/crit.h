@@ -12,24 +12,24 @@ struct crit_result {
 	uint64_t window_ns;
 };
 
-/* By name, or "auto"/NULL: the module if it works here, else bpf; @err then holds both reasons. */
+/* By name, or "auto"/NULL: the module if it works, else bpf; if neither does, @err has both reasons. */
 int crit_open(const struct crit_opts *opts, struct crit_engine **ret_engine, struct err *err);
-/* NULL is fine. An error is something that is left behind. */
+/* @engine may be NULL. @err is set if something could not be restored. */
 int crit_close(struct crit_engine *engine, struct err *err);
 
 /*
- * Runs opts->rounds rounds; a stop ends it with those that are complete. -ECANCELED when there is
- * none. @phase is for progress only.
+ * Runs opts->rounds rounds; if it is stopped, the complete rounds are the result, -ECANCELED if
+ * there is none. @phase is for the progress display.
  */
 int crit_run(struct crit_engine *engine, const struct crit_opts *opts, const char *phase,
 	     struct crit_result *ret_result, struct err *err);
 void crit_result_free(struct crit_result *result);
 
-/* One figure of the rounds, by its place in struct crit_figures. */
+/* The spread of one figure over the rounds; the offset is that in struct crit_figures. */
 struct crit_spread crit_figure(const struct crit_result *result, enum crit_op op, size_t offset);
 #define CRIT_FIGURE(result, op, member) \
 	crit_figure(result, op, offsetof(struct crit_figures, member))
-/* What two runs are compared by: the mean in batches where there is one, else the median. */
+/* The figure to compare runs by: the mean in batches if there is one, else the median. */
 struct crit_spread crit_compared(const struct crit_result *result, enum crit_op op);
 
 #endif

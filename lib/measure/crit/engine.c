@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the engines of crit share: names of the operations, a round without figures. */
+/* Shared by the engines of crit: names of the operations, an empty round. */
 #include "measure/crit/engine.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* An engine of crit: how the module and the BPF programs look to the measurement. */
+/* The interface of an engine of crit. */
 #ifndef SUBTICK_MEASURE_CRIT_ENGINE_H
 #define SUBTICK_MEASURE_CRIT_ENGINE_H
 
@@ -11,7 +11,7 @@
 #include "base/err.h"
 #include "kmod/tracerbench/stats.h"
 
-/* Named as the module's directories. */
+/* The names are those of the module's directories. */
 enum crit_op {
 	CRIT_IRQ,
 	CRIT_PREEMPT,
@@ -23,7 +23,7 @@ extern const char *const crit_op_names[CRIT_NR_OPS];
 
 #define CRIT_MAX_PERCENTILES 16
 #define CRIT_MAX_ROUNDS	     1000
-#define CRIT_PERCENT	     1000 /* a percentile is in thousandths of a per cent */
+#define CRIT_PERCENT	     1000 /* percentiles are in 0.001 % */
 
 struct crit_opts {
 	const char *engine; /* "auto" or NULL, "module", "bpf" */
@@ -31,15 +31,15 @@ struct crit_opts {
 	uint64_t nr_highest;
 	bool work;
 	unsigned int rounds; /* at most CRIT_MAX_ROUNDS */
-	struct cpuset cpus;  /* empty: all that are online */
+	struct cpuset cpus;  /* empty: all online CPUs */
 	uint32_t percentile[CRIT_MAX_PERCENTILES];
 	unsigned int nr_percentiles;
-	/* Both optional. Asked and told between and during rounds, on the caller's thread. */
+	/* Both optional. Called between and during rounds, on the caller's thread. */
 	bool (*stopped)(void);
 	void (*progress)(const char *phase, unsigned int done, unsigned int total);
 };
 
-/* One operation in one round, over all its CPUs; NaN is "unavailable". */
+/* One operation in one round, over all CPUs; NaN: unavailable. */
 struct crit_figures {
 	double median;
 	double average;
@@ -60,7 +60,7 @@ struct crit_round {
 	struct crit_cpu *cpus; /* nr_cpus of them; the caller frees */
 	unsigned int nr_cpus;
 	uint64_t below_overhead; /* samples shorter than the overhead, counted as 0 */
-	double clock_ns;	 /* two clock reads; NaN where the engine does not tell */
+	double clock_ns;	 /* two clock reads; NaN if the engine does not report it */
 	double call_ns;		 /* two empty calls */
 };
 
@@ -70,12 +70,12 @@ struct crit_engine_ops {
 	const char *name;
 	const char *unit; /* "ns" or "cycles" */
 	const char *what; /* one line for people */
-	uint32_t ops;	  /* bit per crit_op that it can measure at all */
+	uint32_t ops;	  /* bit per crit_op that the engine supports */
 	int (*open)(const struct crit_opts *opts, struct crit_engine **ret_engine, struct err *err);
-	/* One whole benchmark. -ECANCELED without a word in @err when opts->stopped() said so. */
+	/* Runs one benchmark. -ECANCELED, with @err unset, if opts->stopped() returned true. */
 	int (*round)(struct crit_engine *engine, const struct crit_opts *opts,
 		     struct crit_round *ret_round, struct err *err);
-	/* Leaves the machine as it was, or says in @err, which may be NULL, what is left behind. */
+	/* Restores the machine; sets @err, which may be NULL, if something could not be restored. */
 	int (*close)(struct crit_engine *engine, struct err *err);
 };
 
@@ -86,7 +86,7 @@ struct crit_engine {
 
 extern const struct crit_engine_ops crit_engine_module, crit_engine_bpf;
 
-/* All NaN, no CPUs. */
+/* A round with all figures NaN and no CPUs. */
 void crit_round_clear(struct crit_round *round);
 
 #endif

@@ -24,7 +24,7 @@ struct module_engine {
 	struct crit_engine engine;
 	bool loaded_by_us;
 	bool have_before;
-	uint64_t before[NR_SETTINGS]; /* what the files said when we came */
+	uint64_t before[NR_SETTINGS]; /* the settings before our run */
 };
 
 static int tree_write(const char *file, uint64_t value)
@@ -83,7 +83,7 @@ static int read_figures(struct crit_round *round, struct err *err)
 	return rc;
 }
 
-/* The module takes whole per cents only; others stay unknown. */
+/* The module supports whole percentiles only; others stay unavailable. */
 static int read_percentiles(const struct crit_opts *opts, struct crit_round *round, struct err *err)
 {
 	int rc = 0;
@@ -108,7 +108,7 @@ static int module_round(struct crit_engine *engine, const struct crit_opts *opts
 	if (opts->stopped && opts->stopped())
 		return -ECANCELED;
 	crit_round_clear(&round);
-	/* Each time: another user of the module may have changed them in between. */
+	/* Before each round: another user of the module may have changed them. */
 	rc = tree_set("nr_samples", opts->nr_samples, err);
 	rc = rc ?: tree_set("nr_highest", opts->nr_highest, err);
 	rc = rc ?: tree_set("do_work", opts->work, err);
@@ -130,21 +130,22 @@ static int module_close(struct crit_engine *engine, struct err *err)
 	unload = m->loaded_by_us ? kmod_unload(MODULE) : 0;
 	if (unload)
 		rc = err_set(err, unload,
-			     "module " MODULE " was loaded for this run and is in use by somebody "
-			     "else now: unload it with rmmod " MODULE " (%s)",
+			     "module " MODULE
+			     " was loaded for this run and another process uses it "
+			     "now: unload it later with rmmod " MODULE " (%s)",
 			     strerror(-unload));
 	free(m);
 	return rc;
 }
 
-/* Why the tree of a loaded module can't be seen. */
+/* Why the debugfs directory of a loaded module is not accessible. */
 static int no_tree(struct err *err)
 {
 	if (access("/sys/kernel/debug", X_OK))
 		return err_unsupported(err, -EACCES, "run as root",
-				       "/sys/kernel/debug can't be searched: %s", strerror(errno));
+				       "cannot access /sys/kernel/debug: %s", strerror(errno));
 	return err_unsupported(err, -ENOENT, "mount -t debugfs none /sys/kernel/debug",
-			       "module " MODULE " is loaded but " TREE " is not there");
+			       "module " MODULE " is loaded, but " TREE " is missing");
 }
 
 static int module_prepare(struct module_engine *m, const struct crit_opts *opts, struct err *err)
@@ -153,7 +154,7 @@ static int module_prepare(struct module_engine *m, const struct crit_opts *opts,
 
 	if (cpuset_count(&opts->cpus))
 		return err_unsupported(err, -EOPNOTSUPP, "use --engine bpf, or leave out --cpu",
-				       "it measures every online CPU, not a choice of them");
+				       "it measures all online CPUs and has no --cpu");
 	if (!kmod_loaded(MODULE)) {
 		rc = kmod_load(MODULE, err);
 		if (rc)
@@ -195,8 +196,8 @@ static int module_open(const struct crit_opts *opts, struct crit_engine **ret_en
 const struct crit_engine_ops crit_engine_module = {
 	.name = "module",
 	.unit = "cycles",
-	.what = "module " MODULE ": inline pairs on every online CPU at once, in cycles of "
-		"get_cycles(); clock and work are subtracted",
+	.what = "module " MODULE ": inline pairs on all online CPUs at the same time, in cycles of "
+		"get_cycles(); the cost of clock and work is subtracted",
 	.ops = 1 << CRIT_IRQ | 1 << CRIT_PREEMPT | 1 << CRIT_IRQ_SAVE,
 	.open = module_open,
 	.round = module_round,

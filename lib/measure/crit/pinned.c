@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Pinned threads behind a gate. */
+/* Creates pinned threads and starts them at the same time. */
 #include "measure/crit/pinned.h"
 
 #include <errno.h>
@@ -72,7 +72,7 @@ static int thread_start(struct pinned_thread *self, unsigned int cpu)
 	return -rc;
 }
 
-/* Opens only once every thread has arrived, so that none starts late for having been created late. */
+/* Waits until every thread is ready, so that threads that were created late do not start late. */
 static void gate_open(struct pinned_threads *threads, size_t nr)
 {
 	pthread_mutex_lock(&threads->lock);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* One thread per CPU, pinned to it, all let go at the same moment. */
+/* One pinned thread per CPU, all started at the same time. */
 #ifndef SUBTICK_MEASURE_CRIT_PINNED_H
 #define SUBTICK_MEASURE_CRIT_PINNED_H
 
@@ -14,9 +14,9 @@ struct pinned_job {
 };
 
 /*
- * Calls @run(arg, stop) for each job on its CPU and returns when all have. *stop turns true once
- * @stopped (optional) says so on the caller's thread; the jobs are to end soon then. Fails before
- * any job has run when a thread cannot be created or pinned.
+ * Calls @run(arg, stop) for each job on its CPU and returns when all have returned. *stop becomes
+ * true when @stopped (optional), called on the caller's thread, returns true; the jobs should end
+ * soon then. If a thread cannot be created or pinned, it fails before any job runs.
  */
 int pinned_run(const struct pinned_job *jobs, size_t nr,
 	     void (*run)(void *arg, const volatile bool *stop), bool (*stopped)(void),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Turns rounds into a report: figures, per CPU, tracepoints, comparison, what to know. */
+/* Makes the report from the rounds: figures, per CPU, tracepoints, comparison, notes. */
 #include "measure/crit/report.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "sys/cycles.h"
 
-/* A metric exists once per unit, so that every view knows what it shows. */
+/* Each metric exists in ns and in cycles, so that views know the unit. */
 #define METRIC(ns, name) ((ns) ? M_CRIT_##name##_NS : M_CRIT_##name##_CYCLES)
 
 static bool in_ns(const struct crit_engine *engine)
@@ -19,7 +19,7 @@ static bool in_ns(const struct crit_engine *engine)
 	return !strcmp(engine->ops->unit, "ns");
 }
 
-/* Whole figures stay integers; unavailable ones stay null. */
+/* Whole numbers become integers; unavailable figures stay null. */
 static void set(const struct table *table, size_t row, size_t col, double value)
 {
 	struct value *cell = table_cell(table, row, col);
@@ -59,7 +59,7 @@ static void add_percentiles(const struct crit_result *result, const struct crit_
 		set(table, row, first + i, CRIT_FIGURE(result, op, percentile[i]).mid);
 }
 
-/* People get the spread of the figure that runs are compared by; machines get all. */
+/* Text shows only the spread of the figure that runs are compared by; JSON and CSV have all. */
 static void hide(struct table *table, size_t first, size_t last)
 {
 	for (size_t i = first; i <= last; i++)
@@ -112,7 +112,7 @@ static void add_ops(const struct crit_engine *engine, const struct crit_opts *op
 	}
 }
 
-/* The median over the rounds of one CPU; rounds hold the same CPUs in the same order. */
+/* The median over the rounds for one CPU; all rounds have the same CPUs in the same order. */
 static struct crit_spread cpu_figure(const struct crit_result *result, unsigned int index,
 				     double (*get)(const struct crit_cpu *cpu, enum crit_op op),
 				     enum crit_op op)
@@ -198,7 +198,7 @@ static size_t add_difference_cols(struct table *table, bool ns, const char *key,
 	return first;
 }
 
-/* Both off phases together: a drift over the run then widens the range instead of hiding. */
+/* Both off phases together: a drift during the run widens the range. */
 static struct crit_spread both_off(const struct crit_trace *trace, enum crit_op op)
 {
 	struct crit_spread a = crit_compared(&trace->off_before, op);
@@ -239,12 +239,11 @@ static void add_trace(const struct crit_engine *engine, const struct crit_trace 
 		set_difference(table, row, cost, &off, &enabled);
 	}
 	if (!trace->has_irq)
-		report_note(report,
-			    "this kernel has no irq_disable and irq_enable events "
-			    "(CONFIG_IRQSOFF_TRACER): irq and irq_save show no cost of them");
+		report_note(report, "this kernel has no irq_disable and irq_enable events "
+				    "(CONFIG_IRQSOFF_TRACER), so irq and irq_save show no cost");
 	if (!trace->has_preempt)
 		report_note(report, "this kernel has no preempt_disable and preempt_enable events "
-				    "(CONFIG_PREEMPT_TRACER): preempt shows no cost of them");
+				    "(CONFIG_PREEMPT_TRACER), so preempt shows no cost");
 	if (!trace->on.nr_rounds || !trace->off_after.nr_rounds)
 		report_note(report, "stopped before all three phases were measured");
 }
@@ -252,7 +251,7 @@ static void add_trace(const struct crit_engine *engine, const struct crit_trace 
 static void add_against(const struct crit_engine *engine, const struct crit_result *result,
 			const struct crit_baseline *baseline, struct report *report)
 {
-	struct table *table = report_table(report, "against", "against the earlier run");
+	struct table *table = report_table(report, "against", "compared with the earlier run");
 	bool ns = in_ns(engine);
 	enum metric_id id = ns ? M_CRIT_BATCH_NS : M_CRIT_MEDIAN_CYCLES;
 	size_t op_col = table_col(table, M_CRIT_OP);
@@ -269,11 +268,12 @@ static void add_against(const struct crit_engine *engine, const struct crit_resu
 		set(table, row, is, now.mid);
 		set_difference(table, row, first, &baseline->op[op], &now);
 	}
-	report_note(report, "against %s", baseline->name);
+	report_note(report, "compared with %s", baseline->name);
 	for (int op = 0; op < CRIT_NR_OPS; op++)
 		if (baseline->op[op].rounds == 1) {
-			report_note(report, "that run had one round and no spread: any difference "
-					    "exceeds it");
+			report_note(report,
+				    "the earlier run has only one round, so no spread: every "
+				    "difference exceeds it");
 			break;
 		}
 }
@@ -299,14 +299,15 @@ static void add_quality(const struct crit_engine *engine, const struct crit_resu
 	value_f64(report_quality(report, M_CRIT_CALL_NS),
 		  crit_spread_of(call, result->nr_rounds).mid);
 	value_u64(report_quality(report, M_CRIT_BELOW_TOTAL), below);
-	/* No loss: about half of all samples are, where a pair costs less than a clock step. */
+	/* Not a loss: if a pair costs less than a clock step, this is about half of all samples. */
 	if (report->quality->nr_cols)
 		report->quality->cols[report->quality->nr_cols - 1].data_only = true;
 	if (step > 1)
-		report_note(report,
-			    "the clock advances by %.3g ns: single pairs can't be told apart any "
-			    "finer, the batch can",
-			    step);
+		report_note(
+			report,
+			"one step of the clock is %.3g ns: the cost of a single pair has no finer "
+			"resolution; the batch has",
+			step);
 }
 
 static void add_notes(const struct crit_engine *engine, const struct crit_opts *opts,
@@ -316,22 +317,23 @@ static void add_notes(const struct crit_engine *engine, const struct crit_opts *
 	for (int op = 0; op < CRIT_NR_OPS; op++)
 		if (isnan(result->rounds[0].op[op].median))
 			report_note(report, "%s: %s", crit_op_names[op],
-				    op == CRIT_IRQ ? "there is no kfunc for it: use --engine module"
-						   : "this kernel has no kfunc for it");
+				    op == CRIT_IRQ
+					    ? "no kernel has a kfunc for it; use --engine module"
+					    : "this kernel has no kfunc for it");
 	for (unsigned int i = 0; i < opts->nr_percentiles && !in_ns(engine); i++)
 		if (opts->percentile[i] % CRIT_PERCENT) {
-			report_note(report, "the module knows whole percentiles only");
+			report_note(report, "the module supports whole percentiles only");
 			break;
 		}
 	if (!result->rounds[0].nr_cpus)
-		report_note(report,
-			    "the module tells no figures per CPU; its percentiles are of one "
-			    "CPU only");
+		report_note(
+			report,
+			"the module has no figures per CPU, and its percentiles are of one CPU");
 	if (result->nr_rounds < opts->rounds)
 		report_note(report, "stopped after %u of %u rounds", result->nr_rounds,
 			    opts->rounds);
 	if (result->nr_rounds == 1)
-		report_note(report, "one round has no spread: low and high are the figure itself");
+		report_note(report, "one round has no spread: low and high equal the figure");
 }
 
 int crit_report(const struct crit_engine *engine, const struct crit_opts *opts,

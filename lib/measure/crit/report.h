@@ -6,7 +6,7 @@
 #include "measure/crit/trace.h"
 #include "report/report.h"
 
-/* A run read back from a file, as far as comparing needs it. */
+/* What the comparison needs of an earlier run, read from its file. */
 struct crit_baseline {
 	char name[256]; /* of the file */
 	char engine[16];
@@ -14,12 +14,12 @@ struct crit_baseline {
 	struct crit_spread op[CRIT_NR_OPS];
 };
 
-/* "p50", "p999" for 99.9: JSON keys have no dots of their own here. */
+/* "p50", or "p999" for 99.9: a dot would make a nested JSON object. */
 void crit_percentile_key(uint32_t percentile, char *key, size_t size);
 
 /*
- * @baseline and @trace are optional; with @trace, @result is its off_before. The report's figures
- * are each round's typical one: the median over the rounds, but the maximum of the maxima.
+ * @baseline and @trace are optional; with @trace, @result is its off_before. The figures are the
+ * median over the rounds; max is the maximum of all rounds.
  */
 int crit_report(const struct crit_engine *engine, const struct crit_opts *opts,
 		const struct crit_result *result, const struct crit_trace *trace,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What enabling the irq and preempt tracepoints costs: off, on, off again. */
+/* Measures the cost of the irq and preempt tracepoints: off, on, off again. */
 #include "measure/crit/trace.h"
 
 #include <errno.h>
@@ -100,7 +100,7 @@ int crit_trace_run(struct crit_engine *engine, const struct crit_opts *opts,
 		return rc;
 	rc = run_phases(engine, opts, &instance, &trace, err);
 	removed = trace_instance_close(&instance);
-	/* What was measured before a stop is still worth telling. */
+	/* If it was stopped, report what was measured so far. */
 	if (rc == -ECANCELED && trace.off_before.nr_rounds)
 		rc = 0;
 	if (!rc && removed)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What enabling the irq and preempt tracepoints adds to the cost. */
+/* The cost that enabling the irq and preempt tracepoints adds. */
 #ifndef SUBTICK_MEASURE_CRIT_TRACE_H
 #define SUBTICK_MEASURE_CRIT_TRACE_H
 
@@ -16,8 +16,8 @@ struct crit_trace {
 
 /*
  * Measures with the preemptirq events off, on and off again. They are enabled in a trace instance
- * of our own, which a guard process removes however we end. Refuses with err->unsupported where
- * the kernel lacks the events, and with -EBUSY where somebody else has them enabled.
+ * of our own, which a guard process removes however we end. err->unsupported if the kernel lacks
+ * the events, -EBUSY if another process has enabled them.
  */
 int crit_trace_run(struct crit_engine *engine, const struct crit_opts *opts,
 		   struct crit_trace *ret_trace, struct err *err);

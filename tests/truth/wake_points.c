@@ -15,7 +15,9 @@
 
 #define POINTS_FILE "/tmp/points.json"
 /* From the stamp of the entry event to TBI: instructions of the rest of subtick's program. */
-#define TBI_NS 1500
+#define TBI_NS	    1500
+/* The same where the other processor had a turn before. */
+#define JUST_NS	    10000
 
 const char *const *wake_points_events(void)
 {
@@ -165,14 +167,20 @@ static void judge_summary(const char *source, json_t *root, double *latency, siz
 		latency[0], median, mean, latency[nr - 1]);
 }
 
-/* Of points that do not count because the core did not idle at the launch, it did not. */
+/*
+ * Of points that do not count because the core did not idle at the launch, it did not; or it had
+ * only just told the witnesses that it would.
+ */
 static bool reject_fits(const struct judged *j, json_t *point, const char *reason)
 {
 	uint64_t launch = (uint64_t)json_integer_value(json_object_get(point, "launch_ns"));
+	const struct told *entry = idle_entry(j, launch);
 
-	if (!launch || (strcmp(reason, "before_idle") && strcmp(reason, "woken_early")))
+	if (!launch || (strcmp(reason, "before_idle") && strcmp(reason, "woken_early")) || !entry)
 		return true;
-	return !idle_entry(j, launch);
+	live_note("%s: the core went idle %llu ns before the launch", reason,
+		  (unsigned long long)(launch - entry->low_ns));
+	return launch - entry->low_ns <= JUST_NS;
 }
 
 /* Points that do not count, by reason, are as many as the report says of each. */

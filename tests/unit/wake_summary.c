@@ -109,7 +109,7 @@ static void test_summary_hist(void **state)
 	assert_int_equal(coarse.count, 0);
 }
 
-/* A narrow distribution far from 0: what rounding takes off the squares must not eat it up. */
+/* A narrow distribution far from 0: rounding of the squares must not make the spread 0. */
 static void test_hist_stddev(void **state)
 {
 	static const int means[] = {6000, 70000, 1000000};
@@ -131,7 +131,7 @@ static void test_hist_stddev(void **state)
 	}
 }
 
-/* In a later window the maximum is only known to a bucket: that is no accusation either. */
+/* In a later window the maximum is known to a bucket only: that is not enough for "exceeds". */
 static void test_hist_max_error(void **state)
 {
 	static struct wake_hist before, now;
@@ -199,7 +199,7 @@ static void test_verdicts(void **state)
 		assert_int_equal(wake_verdict(true, thesis[i].claimed_us * 1000, &s, 700),
 				 thesis[i].verdict);
 	}
-	/* What the uncertainty leaves open is no accusation. */
+	/* Within the uncertainty the verdict is "within". */
 	s.max_ns = 10700;
 	assert_int_equal(wake_verdict(true, 10000, &s, 700), WAKE_WITHIN);
 	s.max_ns = 10701;

@@ -6,20 +6,22 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-/*
- * Weak, so that the object opens on every kernel; user space loads only the programs whose
- * kfuncs exist. bpf_preempt_*: from 6.10, bpf_local_irq_*: from 6.14, bpf_iter_num_*: from 6.4.
- */
-struct bpf_iter_num___local {
+/* A full definition: libbpf compares it with the kernel's, and a mere declaration would differ. */
+struct bpf_iter_num {
 	u64 opaque;
 } __attribute__((aligned(8)));
 
+/*
+ * Weak, so that the object opens on every kernel; user space loads only the programs whose
+ * kfuncs exist. bpf_preempt_*: from 6.10, bpf_local_irq_*: from 6.14, bpf_iter_num_*: from 6.4.
+ * libbpf 1.3 and later declare the last two as well, with the same types.
+ */
 extern void bpf_local_irq_save(unsigned long *flags) __weak __ksym;
 extern void bpf_local_irq_restore(unsigned long *flags) __weak __ksym;
 extern void bpf_preempt_disable(void) __weak __ksym;
 extern void bpf_preempt_enable(void) __weak __ksym;
-extern int bpf_iter_num_new(struct bpf_iter_num___local *it, int start, int end) __weak __ksym;
-extern void bpf_iter_num_destroy(struct bpf_iter_num___local *it) __weak __ksym;
+extern int bpf_iter_num_new(struct bpf_iter_num *it, int start, int end) __weak __ksym;
+extern void bpf_iter_num_destroy(struct bpf_iter_num *it) __weak __ksym;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -78,7 +80,7 @@ static __noinline int crit_work(struct crit_slot *slot)
  */
 #define PAIR_empty(run)                                                                            \
 	do {                                                                                       \
-		struct bpf_iter_num___local it_;                                                   \
+		struct bpf_iter_num it_;                                                           \
 		bpf_iter_num_new(&it_, 0, 0);                                                      \
 		WORK(run);                                                                         \
 		bpf_iter_num_destroy(&it_);                                                        \

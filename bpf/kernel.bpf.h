@@ -3,7 +3,10 @@
 #ifndef SUBTICK_BPF_KERNEL_H
 #define SUBTICK_BPF_KERNEL_H
 
+/* Headers of Linux 6.4 and later define it, older ones do not: hide theirs, have one of our own. */
+#define bpf_iter_num bpf_iter_num___uapi
 #include <linux/bpf.h>
+#undef bpf_iter_num
 #include <stdbool.h>
 
 #include <bpf/bpf_helpers.h>

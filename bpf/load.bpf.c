@@ -11,21 +11,28 @@ SEC("tp_btf/cpu_idle")
 int BPF_PROG(load_idle, u32 state, u32 event_cpu)
 {
 	struct load_slot *s;
-	u64 now, *polls;
+	u64 now, start, *polls;
 	u32 cpu, to = LOAD_HALT;
 
-	s = edge(&cpu, &now);
-	if (!s)
-		return 0;
 	if (state == PWR_EVENT_EXIT) {
+		s = edge(&cpu, &now);
+		if (!s)
+			return 0;
 		base_enter(s, now, LOAD_LOOP, first_idle);
 		burst_begin(s, now);
 		/* The counter stops while halted, so the value at idle entry is still right. */
 		return 0;
 	}
+	/* The stamp comes last: what this program does before it is work, and counts as such. */
+	start = start_ns;
+	cpu = bpf_get_smp_processor_id();
+	s = bpf_map_lookup_elem(&slots, &cpu);
+	if (!start || !s)
+		return 0;
 	polls = bpf_map_lookup_elem(&poll_states, &cpu);
 	if (polls && state < 64 && (*polls >> state & 1))
 		to = LOAD_POLL;
+	now = bpf_ktime_get_ns() - start;
 	base_enter(s, now, to, LOAD_LOOP);
 	burst_end(s, cpu, now);
 	if (want_pmu)

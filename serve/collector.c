@@ -28,63 +28,6 @@ void shared_put(struct shared *shared)
 	free(shared);
 }
 
-const struct table *collector_table(const struct report *report, const char *key)
-{
-	for (size_t i = 0; i < report->nr_tables; i++)
-		if (!strcmp(report->tables[i]->key, key))
-			return report->tables[i];
-	return NULL;
-}
-
-const struct value *collector_cell(const struct table *table, size_t row, const char *key)
-{
-	int col = table_find(table, key);
-
-	return table_cell(table, row, col < 0 ? SIZE_MAX : (size_t)col);
-}
-
-/* The boundaries on both sides come from the same settings; one that differs is not counted. */
-void collector_histogram(struct series *series, size_t at, const struct table *le, uint64_t count,
-			 uint64_t sum_ns)
-{
-	union word *words = series_words(series, at);
-	int col_edge = le ? table_find(le, "le_ns") : -1, col_below = le ? table_find(le, "count") : -1;
-
-	for (size_t i = 0; col_edge >= 0 && col_below >= 0 && i < le->nr_rows && i < series->nr_le;
-	     i++) {
-		const struct value *edge = table_cell(le, i, col_edge);
-		const struct value *below = table_cell(le, i, col_below);
-
-		if (edge->kind == VALUE_U64 && edge->u64 == series->le_ns[i] &&
-		    below->kind == VALUE_U64)
-			words[i].u64 += below->u64;
-	}
-	words[series->nr_le].u64 += count;
-	words[series->nr_le + 1].u64 += sum_ns;
-}
-
-/* Every *_total of the quality is a loss, counted since the start: new ones need no code here. */
-static void absorb_losses(struct store *store, const char *name, const struct report *report)
-{
-	static const char suffix[] = "_total";
-	const struct table *quality = report->quality;
-
-	for (size_t i = 0; quality->nr_rows && i < quality->nr_cols; i++) {
-		const struct value *value = table_cell(quality, 0, i);
-		size_t len = strlen(quality->cols[i].key);
-		char kind[64], *labels;
-
-		if (value->kind != VALUE_U64 || len >= sizeof(kind) || len < sizeof(suffix) ||
-		    strcmp(quality->cols[i].key + len - sizeof(suffix) + 1, suffix))
-			continue;
-		memcpy(kind, quality->cols[i].key, len + 1);
-		kind[len - sizeof(suffix) + 1] = '\0';
-		labels = prom_labels("collector", name, "kind", kind, NULL);
-		store_set(store, F_LOSS, labels, value->u64);
-		free(labels);
-	}
-}
-
 static void absorb_all(struct collector *c, struct store *store, const struct config *config,
 		       const struct report *report, uint64_t cost_ns)
 {
@@ -98,8 +41,7 @@ static void absorb_all(struct collector *c, struct store *store, const struct co
 		store_add(store, F_UPDATES, labels, 1);
 		store_set(store, F_UPDATE_TIME, labels, report->time_unix_ns);
 		store_set(store, F_SOURCE, source, 1);
-		c->ops->absorb(store, config, c->meter, report);
-		absorb_losses(store, c->ops->name, report);
+		c->ops->absorb(store, config, c->meter);
 	}
 	store->generation++;
 	free(labels);

@@ -25,22 +25,8 @@ struct collector_ops {
 	int (*open)(const struct config *config, struct meter **ret_meter, struct err *err);
 	/* Adds the window that @meter read last to the counters, with the store's lock held. */
 	void (*absorb)(struct store *store, const struct config *config,
-		       const struct meter *meter, const struct report *report);
+		       const struct meter *meter);
 };
-
-/* The table of that name, or NULL. */
-const struct table *collector_table(const struct report *report, const char *key);
-/* The cell of a row by the key of its column; null if there is none. */
-const struct value *collector_cell(const struct table *table, size_t row, const char *key);
-
-/* Adds a window's counts up to each boundary, its count and its sum to one row. */
-void collector_histogram(struct series *series, size_t at, const struct table *le, uint64_t count,
-			 uint64_t sum_ns);
-
-struct runq_window;
-/* runq.c: adds groups and blame of one window. */
-void runq_absorb(struct store *store, const struct config *config,
-		 const struct runq_window *window);
 
 struct collector {
 	const struct collector_ops *ops;

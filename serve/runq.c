@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Run-queue windows as histograms and counters, in a limited number of series. */
-#include "collectors.h"
+#include "runq.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
+#include "collectors.h"
 #include "measure/runq/runq.h"
 #include "view/prom.h"
 
@@ -175,6 +176,12 @@ void runq_absorb(struct store *store, const struct config *config, const struct 
 	for (size_t i = 0; i < w->nr_blame; i++)
 		absorb_blame(store, config, &w->blame[i]);
 	store_set(store, F_RUNQ_GROUPS, "", store->seen.nr);
+	store_loss(store, "runq", "unknown_start", w->losses.unknown_start);
+	store_loss(store, "runq", "negative", w->losses.negative);
+	store_loss(store, "runq", "table_full", w->losses.table_full);
+	store_loss(store, "runq", "blame_full", w->losses.blame_full);
+	store_loss(store, "runq", "recursion_misses", w->losses.recursion_misses);
+	store_loss(store, "runq", "ring_lost", w->losses.events_lost);
 }
 
 /*
@@ -197,9 +204,8 @@ static int runq_collector_open(const struct config *config, struct meter **ret_m
 }
 
 static void runq_collector_absorb(struct store *store, const struct config *config,
-				  const struct meter *meter, const struct report *report)
+				  const struct meter *meter)
 {
-	(void)report;
 	runq_absorb(store, config, runq_window(meter));
 }
 

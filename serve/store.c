@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "measure/wake/wake.h"
@@ -55,6 +56,14 @@ void store_set(struct store *store, enum family_id id, const char *labels, uint6
 void store_set_f64(struct store *store, enum family_id id, const char *labels, double value)
 {
 	word(store, id, labels)->f64 = value;
+}
+
+void store_loss(struct store *store, const char *collector, const char *kind, uint64_t total)
+{
+	char labels[96];
+
+	snprintf(labels, sizeof(labels), "collector=\"%s\",kind=\"%s\"", collector, kind);
+	store_set(store, F_LOSS, labels, total);
 }
 
 int store_copy(struct store *store, struct series copy[FAMILY_NR], uint64_t *ret_generation)

@@ -6,7 +6,6 @@
 #include <pthread.h>
 #include <stdint.h>
 
-#include "report/report.h"
 #include "report/series.h"
 
 struct store {
@@ -25,6 +24,8 @@ void store_free(struct store *store);
 void store_add(struct store *store, enum family_id id, const char *labels, uint64_t delta);
 void store_set(struct store *store, enum family_id id, const char *labels, uint64_t value);
 void store_set_f64(struct store *store, enum family_id id, const char *labels, double value);
+/* Losses are counted since the start by the measurement itself. */
+void store_loss(struct store *store, const char *collector, const char *kind, uint64_t total);
 
 /* A consistent copy of all families and its generation; call store_copy_done() soon. */
 int store_copy(struct store *store, struct series copy[FAMILY_NR], uint64_t *ret_generation);

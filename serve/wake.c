@@ -43,12 +43,12 @@ void wake_absorb(struct store *store, const struct config *config,
 	(void)config;
 	for (size_t i = 0; i < window->nr_states; i++)
 		absorb_state(&store->series[F_WAKE], &window->states[i]);
+	store_loss(store, "wake", "recursion_misses", window->recursion_misses);
 }
 
 static void wake_collector_absorb(struct store *store, const struct config *config,
-				  const struct meter *meter, const struct report *report)
+				  const struct meter *meter)
 {
-	(void)report;
 	wake_absorb(store, config, wake_window(meter));
 }
 

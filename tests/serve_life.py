@@ -286,6 +286,14 @@ def check_unix_socket():
                 client.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
                 if not client.recv(100).startswith(b"HTTP/1.1 200"):
                     yield "no answer over the unix socket"
+
+
+def check_ipv6():
+    try:
+        with socket.socket(socket.AF_INET6) as probe:
+            probe.bind(("::1", 0))
+    except OSError as why:
+        raise tap.Skip(f"this machine has no IPv6 loopback: {why}") from why
     with Server("--listen", "[::1]:0") as server:
         if "[::1]" not in server.text():
             yield "does not listen on IPv6"

@@ -10,10 +10,10 @@
 #include "base/cpuset.h"
 #include "sys/cgroup.h"
 #include "sys/file.h"
-#include "sys/mountinfo.h"
 #include "sys/pmu.h"
 #include "sys/procstat.h"
 #include "sys/schedstat.h"
+#include "sys/tracefs.h"
 
 void doctor_check_paranoid(const struct doctor *d, enum doctor_id id, struct doctor_row *row)
 {
@@ -61,7 +61,7 @@ void doctor_check_pmu(const struct doctor *d, enum doctor_id id, struct doctor_r
 void doctor_check_tracefs(const struct doctor *d, enum doctor_id id, struct doctor_row *row)
 {
 	char point[128];
-	int rc = mountinfo_find(d->root, "tracefs", point, sizeof(point));
+	int rc = tracefs_find(d->root, point, sizeof(point));
 
 	if (!rc)
 		doctor_set(row, DOCTOR_OK, NULL, "mounted on %s", point);

@@ -10,6 +10,7 @@
 struct shared {
 	uint64_t version; /* even; books[version / 2 % 2] is complete */
 	struct duty_books books[2];
+	struct duty_nap naps[]; /* DUTY_NAPS of them, if asked for */
 };
 
 static void publish(struct shared *shared, const struct duty_books *books)
@@ -42,6 +43,7 @@ static uint64_t burn_until(uint64_t end)
 static void run(void *memory, void *arg)
 {
 	const struct duty_opts *opts = arg;
+	struct shared *shared = memory;
 	struct duty_books books = {0};
 	uint64_t burn_ns = opts->duty * (double)opts->period_ns;
 	uint64_t slack_ns = opts->period_ns - burn_ns;
@@ -50,7 +52,7 @@ static void run(void *memory, void *arg)
 	uint64_t period = clock_mono_ns() / opts->period_ns + 1;
 
 	for (;; period++) {
-		uint64_t begin = period * opts->period_ns, call, woke;
+		uint64_t begin = period * opts->period_ns, call, due = 0, woke;
 		struct timespec deadline;
 
 		begin += opts->locked ? opts->phase_ns
@@ -60,15 +62,18 @@ static void run(void *memory, void *arg)
 		if (call < begin) {
 			deadline = clock_timespec(begin);
 			clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &deadline, NULL);
-			books.asleep_ns += begin - call;
+			due = begin;
 		}
 		woke = clock_mono_ns();
+		if (opts->log)
+			shared->naps[books.cycles % DUTY_NAPS] =
+				(struct duty_nap){.call_ns = call, .due_ns = due, .woke_ns = woke};
 		/* A late wake-up does not shorten the burn. */
 		books.at_ns = burn_until(woke + burn_ns);
 		books.burn_ns += books.at_ns - woke;
 		books.cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 		books.cycles++;
-		publish(memory, &books);
+		publish(shared, &books);
 		/*
 		 * If we are late, skip periods instead of catching up. Periods of a locked burn
 		 * begin at its phase, so a burn past the end of a multiple of the period is not
@@ -81,9 +86,10 @@ static void run(void *memory, void *arg)
 
 int duty_start(struct duty *duty, const struct duty_opts *opts, struct err *err)
 {
+	size_t log = opts->log ? DUTY_NAPS * sizeof(struct duty_nap) : 0;
 	struct duty_opts own = *opts;
 
-	return gen_child_start(&duty->child, opts->cpu, sizeof(struct shared), run, &own, err);
+	return gen_child_start(&duty->child, opts->cpu, sizeof(struct shared) + log, run, &own, err);
 }
 
 bool duty_read(const struct duty *duty, struct duty_books *ret_books)
@@ -98,6 +104,13 @@ bool duty_read(const struct duty *duty, struct duty_books *ret_books)
 		after = __atomic_load_n(&shared->version, __ATOMIC_RELAXED);
 	} while (after > before);
 	return after != 0;
+}
+
+struct duty_nap duty_nap(const struct duty *duty, uint64_t cycle)
+{
+	const struct shared *shared = duty->child.shared;
+
+	return shared->naps[(cycle - 1) % DUTY_NAPS];
 }
 
 void duty_stop(struct duty *duty)

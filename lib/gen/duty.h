@@ -20,19 +20,26 @@ struct duty_opts {
 	 */
 	bool locked;
 	uint64_t phase_ns;
+	bool log; /* keep the stamps of the last DUTY_NAPS sleeps */
 };
 
 /*
- * What the generator used, cumulative, by its own stamps. It certainly ran for burn_ns, and
- * certainly did not run for asleep_ns (from the call to sleep up to the deadline). The rest is the
- * way into and out of the kernel, which its stamps do not cover.
+ * What the generator knows of itself, cumulative, from its own stamps. The core was surely busy
+ * for burn_ns. It was not idle all the time that it slept: from the call to sleep the core has to
+ * go through the kernel until it halts, and from the deadline on back.
  */
 struct duty_books {
 	uint64_t at_ns; /* CLOCK_MONOTONIC of these figures */
 	uint64_t burn_ns;
-	uint64_t asleep_ns;
 	uint64_t cpu_ns; /* CLOCK_THREAD_CPUTIME_ID */
 	uint64_t cycles;
+};
+
+#define DUTY_NAPS 32768
+
+/* One sleep: the call, when it was to end, and the first stamp after it. due_ns 0: no sleep. */
+struct duty_nap {
+	uint64_t call_ns, due_ns, woke_ns;
 };
 
 struct duty {
@@ -42,6 +49,8 @@ struct duty {
 int duty_start(struct duty *duty, const struct duty_opts *opts, struct err *err);
 /* What it used up to the end of its last burn; false if the generator is not running yet. */
 bool duty_read(const struct duty *duty, struct duty_books *ret_books);
+/* The sleep before the burn with that number, of which books->cycles counts; only with opts->log. */
+struct duty_nap duty_nap(const struct duty *duty, uint64_t cycle);
 void duty_stop(struct duty *duty);
 
 #endif

@@ -9,6 +9,7 @@
 #include "measure/load/load.h"
 #include "measure/runq/runq.h"
 #include "measure/wake/wake.h"
+#include "report/columns.h"
 #include "report/load_wrong.h"
 
 /* How many of the groups that waited longest are shown; subtick runq shows all. */
@@ -54,26 +55,38 @@ static int overview_event(struct meter *meter, struct report **ret_report, struc
 	return runq->ops->event(runq, ret_report, err);
 }
 
+struct wait_row {
+	const char *cgroup;
+	uint64_t count, sum_ns;
+	double avg_ns, p99_ns;
+	uint64_t max_ns;
+};
+
 static void add_runq_rows(struct report *report, const struct runq_window *w)
 {
+	static const struct column_spec columns[] = {
+		COLUMN(struct wait_row, M_CGROUP, cgroup),
+		COLUMN(struct wait_row, M_COUNT, count),
+		COLUMN(struct wait_row, M_SUM_NS, sum_ns),
+		COLUMN(struct wait_row, M_AVG_NS, avg_ns),
+		COLUMN(struct wait_row, M_PERCENTILE_NS, p99_ns, .key = "p99_ns", .title = "p99"),
+		COLUMN(struct wait_row, M_MAX_NS, max_ns),
+	};
 	struct table *table = report_table(report, "runq", "longest waits for a core");
 
-	table_col(table, M_CGROUP);
-	table_col(table, M_COUNT);
-	table_col(table, M_SUM_NS);
-	table_col(table, M_AVG_NS);
-	table_col_as(table, M_PERCENTILE_NS, "p99_ns", "p99");
-	table_col(table, M_MAX_NS);
+	columns_add(table, COLUMNS(columns));
 	for (size_t i = 0; i < w->nr_groups && i < RUNQ_ROWS; i++) {
 		const struct runq_group_window *group = &w->groups[i];
-		size_t row = table_row(table);
+		struct wait_row row = {
+			.cgroup = runq_party_path(&group->party),
+			.count = group->count,
+			.sum_ns = group->sum_ns,
+			.avg_ns = group->avg_ns,
+			.p99_ns = group->percentile_ns[0],
+			.max_ns = group->max_ns,
+		};
 
-		value_str(table_cell(table, row, 0), runq_party_path(&group->party));
-		value_u64(table_cell(table, row, 1), group->count);
-		value_u64(table_cell(table, row, 2), group->sum_ns);
-		value_f64(table_cell(table, row, 3), group->avg_ns);
-		value_f64(table_cell(table, row, 4), group->percentile_ns[0]);
-		value_u64(table_cell(table, row, 5), group->max_ns);
+		columns_row(table, COLUMNS(columns), &row);
 	}
 }
 

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "sys/file.h"
+#include "sys/mountinfo.h"
 
 #define BUFFER_KB    "64"
 #define REMOVE_TRIES 200 /* of 10 ms */
@@ -28,17 +29,30 @@ static int write_text(const char *path, const char *text)
 	return rc;
 }
 
-int tracefs_root(char *root, size_t size, struct err *err)
+int tracefs_find(const char *root, char *buf, size_t size)
 {
-	static const char *const roots[] = {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"};
+	/* Debugfs mounts it below itself as soon as somebody looks for a file in it. */
+	static const char *const usual[] = {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"};
 	char path[TRACEFS_PATH];
 
-	for (size_t i = 0; i < sizeof(roots) / sizeof(*roots); i++) {
-		snprintf(path, sizeof(path), "%s/events", roots[i]);
-		if (sys_exists(NULL, path)) {
-			snprintf(root, size, "%s", roots[i]);
+	for (size_t i = 0; i < sizeof(usual) / sizeof(*usual); i++) {
+		snprintf(path, sizeof(path), "%s/events", usual[i]);
+		if (sys_exists(root, path)) {
+			snprintf(buf, size, "%s", usual[i]);
 			return 0;
 		}
+	}
+	return mountinfo_find(root, "tracefs", buf, size);
+}
+
+int tracefs_root(char *root, size_t size, struct err *err)
+{
+	char path[2 * TRACEFS_PATH];
+
+	if (!tracefs_find(NULL, root, size)) {
+		snprintf(path, sizeof(path), "%s/events", root);
+		if (sys_exists(NULL, path))
+			return 0;
 	}
 	if (geteuid())
 		return err_unsupported(err, -EACCES, "run as root",

@@ -12,7 +12,9 @@
 
 #define TRACEFS_PATH 128
 
-/* Where tracefs is mounted; err->unsupported with the mount command if it is not. */
+/* Where tracefs is mounted, below debugfs too; -ENOENT if nowhere. It may still be closed to us. */
+int tracefs_find(const char *root, char *buf, size_t size);
+/* The same, and its events can be reached; err->unsupported with the mount command when there is none. */
 int tracefs_root(char *root, size_t size, struct err *err);
 bool tracefs_has_event(const char *root, const char *group, const char *event);
 /*

@@ -10,6 +10,7 @@
 #include "measure/runq/window.h"
 #include "serve/body.h"
 #include "serve/collectors.h"
+#include "serve/runq.h"
 #include "view/prom.h"
 
 #define ROUNDS 7

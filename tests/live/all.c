@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* All live tests in one program: by the name it is called by it is that test. */
+/* All live tests (or tests/truth) in one program: by the name it is called by it is that test. */
 #include <stdio.h>
 #include <string.h>
 
-/* The build says which there are, as X(name), and that their main() is main_name(). */
+/* The build says which there are, as X(name), that their main() is main_name(), and the prefix. */
 #define X(name) int main_##name(void);
 LIVE_TESTS
 #undef X
 
-#define X(name) {"live_" #name, main_##name},
+#define X(name) {LIVE_PREFIX #name, main_##name},
 static const struct {
 	const char *name;
 	int (*run)(void);

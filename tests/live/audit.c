@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* subtick audit on this kernel: the tick it finds, the task that hides, the truth of delays. */
+#include <limits.h>
 #include <math.h>
 #include <sched.h>
 #include <stdio.h>
@@ -8,12 +9,15 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "judge.h"
 #include "live.h"
 #include "sys/kconfig.h"
 
 #define ARGS(...) ((const char *const[]){__VA_ARGS__, NULL})
-#define TRIES	  4
-#define NR(x)	  (sizeof(x) / sizeof((x)[0]))
+/* Of the truth: what docs/methods/audit.md calls hidden. */
+#define HIDDEN 0.25
+#define SHARE  0.30
+#define NR(x)  (sizeof(x) / sizeof((x)[0]))
 
 static char cpu_text[16];
 static int configured_hz; /* 0: not known */
@@ -34,12 +38,6 @@ static void read_config(void)
 	by_tick = kconfig_get(&config, "TICK_CPU_ACCOUNTING") == KCONFIG_YES;
 	by_tick_only = by_tick && kconfig_get(&config, "IRQ_TIME_ACCOUNTING") == KCONFIG_NO;
 	kconfig_close(&config);
-}
-
-/* What emulation disturbs it disturbs every time. */
-static int tries(int most)
-{
-	return live_emulated() ? 1 : most;
 }
 
 /* The row whose @key reads @name. */
@@ -71,157 +69,114 @@ static bool is_svg(const char *path)
 	return whole;
 }
 
-/* Returns the rate that was found, 0 for none. */
-static int check_ticks(void)
+/* What the first experiment finds and the next ones build on. */
+struct found {
+	double hz;
+};
+
+static void measure_ticks(void *arg, struct verdict *verdict)
 {
 	char plot[] = "/tmp/subtick-audit-XXXXXX";
-	double hz = NAN, on_tick = NAN, reads = NAN;
+	struct found *found = arg;
+	double on_tick, reads;
 	int fd = mkstemp(plot);
+	json_t *root, *row;
 
 	close(fd);
-	for (int i = 0; i < tries(TRIES) && (isnan(hz) || (configured_hz && hz != configured_hz));
-	     i++) {
-		json_t *root = live_json(ARGS("audit", "ticks", "--json", "--cpu", cpu_text,
-					      "--budget", live_emulated() ? "3s" : "6s", "--plot", plot));
-		json_t *row = row_of(root, "sets", "set", "user+system: user, nice, system");
-
-		hz = live_number(root, "tick_hz");
-		on_tick = live_number(row, "coherence_ratio");
-		reads = live_number(row, "read_hz");
-		json_decref(root);
-	}
-	live_ok(is_svg(plot), "--plot writes a whole SVG file");
+	root = live_json(ARGS("audit", "ticks", "--json", "--cpu", cpu_text, "--budget",
+			      live_emulated() ? "3s" : "6s", "--plot", plot));
+	row = row_of(root, "sets", "set", "user+system: user, nice, system");
+	found->hz = live_number(root, "tick_hz");
+	on_tick = live_number(row, "coherence_ratio");
+	reads = live_number(row, "read_hz");
+	json_decref(root);
+	verdict_always(verdict, is_svg(plot), "--plot writes a whole SVG file");
 	unlink(plot);
-	live_ok(reads > 0.0, "the columns were read %.0f times a second", reads);
-	if (live_emulated() && (isnan(hz) || (configured_hz && hz != configured_hz))) {
-		live_skip("the tick is found", "ticks of an emulated core come when they can");
-	} else if (isnan(hz)) {
-		live_ok(!by_tick, "the tick of a tick-accounting kernel is found");
-		/* An exact accountant shows no tick; that nothing hides from it is tested below. */
-		live_note(
-			"no tick in the figures: not a tick-accounting core, or a very noisy one");
-	} else {
-		live_ok(on_tick >= 0.6, "increments fall on the tick: %.1f %%", on_tick * 100.0);
-		if (configured_hz)
-			live_ok(hz == configured_hz, "the inferred HZ, %.0f, is the configured %d",
-				hz, configured_hz);
-		else
-			live_skip("the inferred HZ is the configured one",
-				  "the kernel's configuration is not to be had");
-	}
-	return isnan(hz) ? 0 : (int)hz;
+	verdict_always(verdict, reads > 0.0, "the columns were read %.0f times a second", reads);
+	/* An exact accountant shows no tick; that nothing hides from it is tested below. */
+	verdict_figure(verdict, !by_tick || !isnan(found->hz),
+		       "the tick of a tick-accounting kernel is found: %.0f Hz", found->hz);
+	verdict_figure(verdict, isnan(found->hz) || on_tick >= 0.6,
+		       "increments fall on the tick: %.1f %%", on_tick * 100.0);
+	if (configured_hz)
+		verdict_figure(verdict, isnan(found->hz) || found->hz == configured_hz,
+			       "no HZ but the configured %d is named: %.0f", configured_hz,
+			       found->hz);
+	else
+		verdict_unknown(verdict, "the kernel's configuration is not known",
+				"the inferred HZ is the configured one");
 }
 
-static void check_hidden(const json_t *row, double busy, double shown)
+/* Under tick accounting: at the phase that was found the columns show little of what is true. */
+static void claim_hidden(struct verdict *verdict, json_t *root)
 {
-	live_ok(row != NULL, "a phase was found at which a task hides");
-	live_ok(busy >= 0.20, "the hidden task's core is busy: %.1f %%", busy * 100.0);
-	live_ok(shown < 0.02, "and the columns show %.2f %%", shown * 100.0);
+	json_t *row = row_of(root, "loads", "load", "hidden");
+	double busy = live_number(row, "true_ratio"), shown = live_number(row, "shown_ratio");
+	double burnt = live_number(row, "burn_ratio");
+
+	verdict_figure(verdict, row != NULL, "a phase was found at which a task hides");
+	verdict_figure(verdict, busy >= SHARE - 0.1, "the hidden task's core is busy: %.1f %%",
+		       busy * 100.0);
+	verdict_figure(verdict, shown <= HIDDEN * busy,
+		       "and the columns show %.2f %%, a quarter of that at most", shown * 100.0);
+	verdict_figure(verdict, fabs(burnt - SHARE) < 0.02, "its own books agree: %.1f %%",
+		       burnt * 100.0);
 }
 
 /* What an exact regime promises: the same share at any phase. */
-static void check_not_hidden(json_t *root)
+static void claim_not_hidden(struct verdict *verdict, json_t *root)
 {
 	json_t *row = row_of(root, "errors", "shown_by", "procstat");
+	double error = live_number(row, "error_ratio");
 
-	live_ok(!row_of(root, "loads", "load", "hidden"),
-		"no phase hides a task from exact columns");
-	live_ok(fabs(live_number(row, "error_ratio")) < 0.05, "the columns are right on average");
+	verdict_figure(verdict, root && !row_of(root, "loads", "load", "hidden"),
+		       "no phase hides a task from exact columns");
+	verdict_figure(verdict, fabs(error) < 0.05, "the columns are right on average: %.3f off",
+		       error);
 }
 
-static void check_softirq(void)
+static void measure_sources(void *arg, struct verdict *verdict)
 {
-	static const char *const loads[] = {"softirq", "xdp-drop"};
-	double on_idle[NR(loads)] = {NAN, NAN};
+	const struct found *found = arg;
+	bool hides = by_tick || !isnan(found->hz);
+	json_t *root = live_json(ARGS("audit", "sources", "--json", "--cpu", cpu_text, "--loads",
+				      hides ? "hidden" : "random,hidden", "--budget",
+				      live_emulated() ? "3s" : "6s", "--share", "30%"));
+	const char *name = json_string_value(json_object_get(root, "experiment"));
 
-	for (int i = 0; i < tries(3 * TRIES) && !(on_idle[0] > 0.01 && on_idle[1] > 0.01); i++) {
-		json_t *root = live_json(ARGS("audit", "sources", "--json", "--cpu", cpu_text,
-					      "--loads", "softirq,xdp-drop", "--budget", "2s"));
-
-		for (size_t j = 0; j < NR(loads); j++)
-			/* On a core that others use they run on top of tasks: the best of all. */
-			on_idle[j] = fmax(on_idle[j],
-					  live_number(row_of(root, "loads", "load", loads[j]),
-						      "softirq_on_idle_ratio"));
-		json_decref(root);
-		if (isnan(on_idle[0]))
-			break;
-	}
-	for (size_t j = 0; j < NR(loads); j++)
-		if (isnan(on_idle[j]))
-			live_skip(loads[j], "this machine cannot make that load");
-		else if (live_realtime())
-			live_ok(on_idle[j] < 0.01, "PREEMPT_RT: load %s runs none on idle: %.1f %%",
-				loads[j], on_idle[j] * 100.0);
-		else
-			live_ok(on_idle[j] > 0.01, "load %s runs softirqs on idle: %.1f %%",
-				loads[j], on_idle[j] * 100.0);
-}
-
-static void check_sources(int hz)
-{
-	double busy = 0.0, shown = 1.0, burnt = NAN;
-	json_t *root = NULL, *row = NULL;
-
-	/* Others on the core show, and late wake-ups run into the tick: not what is tested. */
-	for (int i = 0; i < tries(2 * TRIES) && !(busy >= 0.20 && shown < 0.02); i++) {
-		json_decref(root);
-		root = live_json(ARGS("audit", "sources", "--json", "--cpu", cpu_text, "--loads",
-				      hz ? "hidden" : "random,hidden", "--budget", live_emulated() ? "3s" : "6s", "--share",
-				      "30%"));
-		row = row_of(root, "loads", "load", "hidden");
-		busy = live_number(row, "true_ratio");
-		shown = live_number(row, "shown_ratio");
-		burnt = live_number(row, "burn_ratio");
-		if (!hz)
-			break;
-	}
-	if (!live_ok(root != NULL, "audit sources gives an object"))
-		return;
-	live_ok(!strcmp(json_string_value(json_object_get(root, "experiment")) ?: "", "sources"),
-		"experiment is sources");
-	if (live_emulated()) {
-		live_skip("a task hides", "an emulated core's time is not its own");
-	} else if (hz) {
-		check_hidden(row, busy, shown);
-		live_ok(fabs(burnt - 0.30) < 0.02, "its own books agree: %.1f %%", burnt * 100.0);
-	} else {
-		check_not_hidden(root);
-	}
+	verdict_always(verdict, name && !strcmp(name, "sources"),
+		       "audit sources gives an object of its own");
+	if (hides)
+		claim_hidden(verdict, root);
+	else
+		claim_not_hidden(verdict, root);
 	json_decref(root);
 }
 
-static void check_delays(void)
+static void measure_softirq(void *arg, struct verdict *verdict)
 {
-	double best[5] = {INFINITY, INFINITY, INFINITY, INFINITY, INFINITY}, low, high,
-	       spread = INFINITY;
+	static const char *const loads[] = {"softirq", "xdp-drop"};
+	json_t *root = live_json(ARGS("audit", "sources", "--json", "--cpu", cpu_text, "--loads",
+				      "softirq,xdp-drop", "--budget", "2s"));
 
-	if (live_emulated()) {
-		live_skip("true time per loop is stable", "an emulated core's time is not its own");
-		return;
+	(void)arg;
+	for (size_t j = 0; j < NR(loads); j++) {
+		double on_idle = live_number(row_of(root, "loads", "load", loads[j]),
+					     "softirq_on_idle_ratio");
+
+		if (isnan(on_idle))
+			verdict_unknown(verdict, "this machine cannot make that load",
+					"load %s runs softirqs on idle", loads[j]);
+		else if (live_realtime())
+			verdict_figure(verdict, on_idle < 0.01,
+				       "PREEMPT_RT: load %s runs none on idle: %.1f %%", loads[j],
+				       on_idle * 100.0);
+		else
+			verdict_figure(verdict, on_idle > 0.01,
+				       "load %s runs softirqs on idle: %.1f %%", loads[j],
+				       on_idle * 100.0);
 	}
-	/* Caches that others cooled are not the loop's: the least of several runs is compared. */
-	for (int i = 0; i < 2 * TRIES && !(spread <= 2.0); i++) {
-		json_t *root = live_json(ARGS("audit", "delays", "--json", "--cpu", cpu_text,
-					      "--delays", "1,10,100,500,1000", "--budget", "4s"));
-		json_t *rows = json_object_get(root, "delays");
-
-		low = INFINITY;
-		high = 0.0;
-		for (size_t j = 0; j < NR(best); j++) {
-			double each = live_number(json_array_get(rows, j), "true_per_iteration_ns");
-
-			best[j] = fmin(best[j], each);
-			low = fmin(low, best[j]);
-			high = fmax(high, best[j]);
-		}
-		spread = high / low;
-		json_decref(root);
-	}
-	for (size_t j = 0; j < NR(best); j++)
-		live_note("true time per loop: %.0f ns", best[j]);
-	live_ok(spread <= 2.0, "true time per loop is stable over all delays: within %.2f times",
-		spread);
+	json_decref(root);
 }
 
 static void check_exit(const char *limit, int code)
@@ -300,60 +255,82 @@ static json_t *object_of(const char *lines, const char *experiment)
 }
 
 /* All three, in short: each gives its object, and together they find the regime out. */
-static void check_all(void)
+static void measure_all(void *arg, struct verdict *verdict)
 {
 	static const char *const experiments[] = {"ticks", "delays", "sources", "verdict"};
-	json_t *roots[NR(experiments)] = {NULL};
-	const char *regime = "";
+	json_t *roots[NR(experiments)];
+	const char *regime;
+	struct live_run run;
 
-	for (int i = 0; i < tries(TRIES) && strcmp(regime, "tick"); i++) {
-		struct live_run run;
-
-		live_run(ARGS("audit", "--json", "--cpu", cpu_text, "--budget", live_emulated() ? "12s" : "24s"), &run);
-		for (size_t j = 0; j < NR(experiments); j++) {
-			json_decref(roots[j]);
-			roots[j] = object_of(run.out, experiments[j]);
-		}
-		regime = json_string_value(json_object_get(roots[3], "regime")) ?: "";
-		live_run_free(&run);
-		if (!by_tick_only)
-			break;
+	(void)arg;
+	live_run(ARGS("audit", "--json", "--cpu", cpu_text, "--budget",
+		      live_emulated() ? "12s" : "24s"),
+		 &run);
+	for (size_t j = 0; j < NR(experiments); j++) {
+		roots[j] = object_of(run.out, experiments[j]);
+		verdict_count(verdict,
+			      roots[j] && live_number(roots[j], "window_ns") > 0.0 &&
+				      json_is_object(json_object_get(roots[j], "quality")),
+			      "audit without an experiment gives %s", experiments[j]);
 	}
-	for (size_t j = 0; j < NR(experiments); j++)
-		live_ok(roots[j] && live_number(roots[j], "window_ns") > 0.0 &&
-				json_is_object(json_object_get(roots[j], "quality")),
-			"audit without an experiment gives %s", experiments[j]);
-	if (live_emulated())
-		live_skip("the regime is found", "an emulated core's time is not its own");
-	else if (!by_tick_only)
-		live_skip("the regime is the configured one",
-			  "the kernel's configuration tells no regime for certain");
+	regime = json_string_value(json_object_get(roots[3], "regime")) ?: "";
+	if (by_tick_only)
+		verdict_figure(verdict, !strcmp(regime, "tick"),
+			       "the regime is the configured one: \"%s\"", regime);
 	else
-		live_ok(!strcmp(regime, "tick"), "the regime is the configured one: \"%s\"",
-			regime);
+		verdict_unknown(verdict, "the kernel's configuration tells no regime for certain",
+				"the regime is the configured one: \"%s\"", regime);
 	live_note("worst error %.3f, good to 1 %% from %.1f s on",
 		  live_number(roots[3], "worst_error_ratio"),
 		  live_number(roots[3], "good_to_1_percent_ns") / 1e9);
 	for (size_t j = 0; j < NR(experiments); j++)
 		json_decref(roots[j]);
+	live_run_free(&run);
+}
+
+/*
+ * Audit needs the audited core and one to read from: all cores are meant. It tries probes again by
+ * itself that others disturbed by more than 15 points. Its children and interrupts are our own.
+ */
+static enum judged judge_it(void (*measure)(void *, struct verdict *), struct found *found, int on,
+			    double taken, uint64_t late_ns)
+{
+	struct judge_opts opts = {.cpu = on,
+				  .limits = {.taken = taken,
+					     .waited = -1,
+					     .late_ns = late_ns,
+					     .own_forks = UINT_MAX,
+					     .own_irqs = UINT_MAX,
+					     .own_interrupts = measure != measure_sources},
+				  .tries = measure == measure_all ? 2 : 3, /* they take long */
+				  .measure = measure,
+				  .arg = found};
+
+	return judge(&opts);
 }
 
 int main(void)
 {
-	int cpu, other, hz;
+	struct found found = {NAN};
+	uint64_t margin_ns;
+	int cpu, other;
 
 	if (!live_two_cpus(&cpu, &other))
 		live_skip_all("needs two CPUs");
 	live_needs(ARGS("load", "--source", "bpf", "0.01", "1"));
 	snprintf(cpu_text, sizeof(cpu_text), "%d", cpu);
 	read_config();
-	hz = check_ticks();
-	check_sources(hz);
-	check_softirq();
-	check_delays();
+	judge_it(measure_ticks, &found, WITNESS_ALL_CPUS, 0.15, 0);
+	/*
+	 * A burn that hides has half of the rest of the tick on either side: one that begins later
+	 * than that is found by the tick. And what others take of the core shows.
+	 */
+	margin_ns = (1.0 - SHARE) / 2.0 * 1e9 / (configured_hz ? configured_hz : 1000);
+	judge_it(measure_sources, &found, cpu, SHARE * HIDDEN / 3, margin_ns);
+	judge_it(measure_softirq, NULL, WITNESS_ALL_CPUS, 0.15, 0);
 	check_exit("0pp", 2);
 	check_exit("100pp", 0);
 	check_strayed(other);
-	check_all();
+	judge_it(measure_all, NULL, WITNESS_ALL_CPUS, 0.15, 0);
 	return live_done();
 }

@@ -14,7 +14,7 @@
 #include "live.h"
 #include "sys/cgroup.h"
 
-#define MAX_MADE 16
+#define MAX_MADE 64
 
 static struct cgroup_layout layout;
 static char *made[MAX_MADE];
@@ -68,6 +68,11 @@ const char *cgroups_make(const char *name)
 
 	if (nr_made == MAX_MADE || asprintf(&path, "/subtick-%d-%s", getpid(), name) < 0)
 		live_skip_all("too many cgroups");
+	for (int i = 0; i < nr_made; i++)
+		if (!strcmp(made[i], path)) {
+			free(path);
+			return made[i];
+		}
 	made[nr_made++] = path;
 	if (!full_path(path, "", full) || (mkdir(full, 0755) && errno != EEXIST))
 		live_skip_all("cannot make cgroup %s: %s", full, strerror(errno));

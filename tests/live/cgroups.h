@@ -12,8 +12,8 @@ void cgroups_open(void);
 bool cgroups_v2(void);
 
 /*
- * "/subtick-PID-NAME" below the root; the text stays valid. The cgroup is removed at exit, tasks
- * in it having been moved to the root.
+ * "/subtick-PID-NAME" below the root, made if it is not there yet; the text stays valid. The cgroup
+ * is removed at exit, tasks in it having been moved to the root.
  */
 const char *cgroups_make(const char *name);
 /* The same by path, not removed at exit. */

@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Doctor on this machine: its word agrees with what the commands then do, and nothing stays. */
+/* Doctor on this machine: its word agrees with what can be done here, tried without it. */
 #include "live.h"
 
+#include <fcntl.h>
+#include <inttypes.h>
+#include <linux/capability.h>
+#include <linux/magic.h>
+#include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/statfs.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -110,60 +117,275 @@ static void test_nothing_stays(json_t *root)
 	live_ok(tries < 50, "no probe stays in the kernel");
 }
 
-/* Without any capability, yet still the owner of its files. */
-static void test_without_capabilities(void)
+/* What a process can do here, found out by doing it: doctor is held against this. */
+struct tried {
+	bool privileges;     /* by the kernel's own list of ours */
+	bool bpf;	     /* a map and a program */
+	bool idle, switches; /* that program on the event */
+	bool counter;	     /* any hardware counter of a core */
+	bool stat, schedstat, sched_info, tracefs;
+	int load_bpf, load_procidle; /* exit codes of the command, run as doctor is */
+};
+
+static bool file_begins(const char *path, const char *with)
 {
-	static const char *const args[] = {"doctor", "--json", NULL};
-	json_t *root;
-	int status;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char text[64] = "";
+	ssize_t got = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+
+	if (fd >= 0)
+		close(fd);
+	return got > 0 && !strncmp(text, with, strlen(with));
+}
+
+static void try_bpf(struct tried *tried)
+{
+	const struct bpf_insn nothing[] = {
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .imm = 0},
+		{.code = BPF_JMP | BPF_EXIT},
+	};
+	int map = bpf_map_create(BPF_MAP_TYPE_ARRAY, "test_doctor", 4, 4, 1, NULL);
+	int prog =
+		bpf_prog_load(BPF_PROG_TYPE_RAW_TRACEPOINT, "test_doctor", "GPL", nothing, 2, NULL);
+	int idle = prog < 0 ? -1 : bpf_raw_tracepoint_open("cpu_idle", prog);
+	int switches = prog < 0 ? -1 : bpf_raw_tracepoint_open("sched_switch", prog);
+
+	tried->bpf = map >= 0 && prog >= 0;
+	tried->idle = idle >= 0;
+	tried->switches = switches >= 0;
+	for (size_t i = 0; i < 4; i++) {
+		int fd = (int[]){map, prog, idle, switches}[i];
+
+		if (fd >= 0)
+			close(fd);
+	}
+}
+
+static bool try_counter(void)
+{
+	struct perf_event_attr attr = {.type = PERF_TYPE_HARDWARE,
+				       .size = sizeof(attr),
+				       .config = PERF_COUNT_HW_CPU_CYCLES};
+	int fd = syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+/* CAP_SYS_ADMIN, or since 5.8 CAP_BPF and CAP_PERFMON; in a user namespace none of them counts. */
+static bool try_privileges(void)
+{
+	unsigned long long inside = 1, outside = 1, nr = 0;
+	char line[128];
+	uint64_t caps = 0;
+	FILE *file = fopen("/proc/self/status", "re");
+
+	while (file && fgets(line, sizeof(line), file))
+		sscanf(line, "CapEff: %" SCNx64, &caps);
+	if (file)
+		fclose(file);
+	file = fopen("/proc/self/uid_map", "re");
+	if (file && fscanf(file, "%llu %llu %llu", &inside, &outside, &nr) != 3)
+		nr = 0;
+	if (file)
+		fclose(file);
+	/* A kernel without such namespaces has no map. */
+	if (file && (inside || outside || nr != UINT32_MAX))
+		return false;
+	return caps >> 21 & 1 || (caps >> 38 & 1 && caps >> 39 & 1);
+}
+
+static bool is_tracefs(const char *path)
+{
+	struct statfs fs;
+
+	return !statfs(path, &fs) && fs.f_type == TRACEFS_MAGIC;
+}
+
+static void try_all(struct tried *tried)
+{
+	char text[64] = "";
+	int fd;
+
+	tried->privileges = try_privileges();
+	try_bpf(tried);
+	tried->counter = try_counter();
+	tried->stat = file_begins("/proc/stat", "cpu ");
+	tried->schedstat = file_begins("/proc/schedstat", "version ");
+	/* A kernel without it shows zeros; one with it, too, before the first switch. */
+	live_sleep_ms(5);
+	fd = open("/proc/self/schedstat", O_RDONLY | O_CLOEXEC);
+	tried->sched_info = fd >= 0 && read(fd, text, sizeof(text) - 1) > 0 && atof(text) > 0;
+	if (fd >= 0)
+		close(fd);
+	tried->tracefs =
+		is_tracefs("/sys/kernel/tracing") || is_tracefs("/sys/kernel/debug/tracing");
+}
+
+static int exit_code(const char *source)
+{
+	const char *const args[] = {"load", "--json", "--source", source, "0.05", "1", NULL};
+	struct live_run run;
+	int code;
+
+	live_run(args, &run);
+	code = run.exit_code;
+	live_run_free(&run);
+	return code;
+}
+
+/* Each word of doctor's beside what was tried. */
+static void compare(const char *who, json_t *root, const struct tried *tried)
+{
+	const struct {
+		const char *check;
+		bool is;
+	} checks[] = {
+		{"privileges", tried->privileges}, {"BPF", tried->bpf},
+		{"/proc/stat", tried->stat},	   {"/proc/schedstat", tried->schedstat},
+		{"sched_info", tried->sched_info},
+	};
+	const char *load = row_text(root, "commands", "command", "load", "status");
+	const char *want = !tried->load_bpf ? "full" : !tried->load_procidle ? "part" : "no";
+
+	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
+		const char *status = check_status(root, checks[i].check);
+
+		live_ok(!strcmp(status, checks[i].is ? "ok" : "no"),
+			"%s: doctor calls %s \"%s\", tried: %s", who, checks[i].check, status,
+			checks[i].is ? "there" : "not there");
+	}
+	/* Which events the kernel has is in its types; whether they may be used is another check. */
+	if (tried->bpf) {
+		live_ok(!strcmp(check_status(root, "events: idle"), tried->idle ? "ok" : "no"),
+			"%s: events: idle \"%s\", a program on cpu_idle %s", who,
+			check_status(root, "events: idle"), tried->idle ? "attaches" : "does not");
+		live_ok(!strcmp(check_status(root, "events: switch"),
+				tried->switches ? "ok" : "no"),
+			"%s: events: switch \"%s\", a program on sched_switch %s", who,
+			check_status(root, "events: switch"),
+			tried->switches ? "attaches" : "does not");
+	}
+	/* A counter at a constant rate is one of the counters. */
+	live_ok(tried->counter || strcmp(check_status(root, "PMU"), "ok"),
+		"%s: PMU \"%s\", a counter of cycles %s", who, check_status(root, "PMU"),
+		tried->counter ? "opens" : "does not open");
+	live_ok(load && !strcmp(load, want),
+		"%s: load is called \"%s\"; source bpf exits with %d, procidle with %d", who,
+		load ? load : "absent", tried->load_bpf, tried->load_procidle);
+}
+
+/* In a process of its own, because privileges do not come back. */
+static bool in_child(void (*run)(int fd), void *ret_bytes, size_t size)
+{
+	int pipes[2], len = 0, status = -1;
+	ssize_t got;
 	pid_t pid;
 
 	fflush(stdout);
+	if (pipe2(pipes, O_CLOEXEC))
+		abort();
 	pid = fork();
 	if (!pid) {
-		for (int cap = 0; cap < 64; cap++)
-			prctl(PR_CAPBSET_DROP, cap, 0, 0, 0);
-		root = live_json(args);
-		if (!root)
-			_exit(2);
-		if (strcmp(check_status(root, "privileges"), "no"))
-			_exit(3);
-		if (strcmp(check_status(root, "BPF"), "no"))
-			_exit(4);
-		/* /proc/stat is open to everybody: less, but not nothing. */
-		if (strcmp(row_text(root, "commands", "command", "load", "status"), "part"))
-			_exit(5);
+		run(pipes[1]);
 		_exit(0);
 	}
-	status = -1;
+	close(pipes[1]);
+	while (len < (int)size && (got = read(pipes[0], (char *)ret_bytes + len, size - len)) > 0)
+		len += got;
+	close(pipes[0]);
 	waitpid(pid, &status, 0);
-	live_ok(WIFEXITED(status) && !WEXITSTATUS(status),
-		"without capabilities: privileges and BPF no, load part (step %d)",
-		WIFEXITED(status) ? WEXITSTATUS(status) : -1);
+	return WIFEXITED(status) && !WEXITSTATUS(status) && len > 0;
+}
+
+static void send(int fd, const void *bytes, size_t size)
+{
+	if (write(fd, bytes, size) != (ssize_t)size)
+		_exit(1);
+}
+
+static void try_without(int fd)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct none[2] = {{0}};
+	struct tried tried = {0};
+
+	if (syscall(SYS_capset, &header, none))
+		_exit(1);
+	try_all(&tried);
+	send(fd, &tried, sizeof(tried));
+}
+
+/* What root starts has no more than this set. */
+static void drop_bounding_set(void)
+{
+	for (int cap = 0; cap < 64; cap++)
+		prctl(PR_CAPBSET_DROP, cap, 0, 0, 0);
+}
+
+static void doctor_without(int fd)
+{
+	static const char *const args[] = {"doctor", "--json", NULL};
+	struct live_run run;
+
+	drop_bounding_set();
+	live_run(args, &run);
+	send(fd, run.out, strlen(run.out));
+}
+
+static void load_without(int fd)
+{
+	int codes[2];
+
+	drop_bounding_set();
+	codes[0] = exit_code("bpf");
+	codes[1] = exit_code("procidle");
+	send(fd, codes, sizeof(codes));
+}
+
+/* Without any capability, yet still the owner of its files. */
+static void test_without_capabilities(void)
+{
+	static char text[1 << 17];
+	struct tried tried = {0};
+	int codes[2];
+	json_t *root;
+
+	if (!in_child(doctor_without, text, sizeof(text) - 1) ||
+	    !in_child(try_without, &tried, sizeof(tried)) ||
+	    !in_child(load_without, codes, sizeof(codes))) {
+		live_ok(false, "without capabilities: doctor runs");
+		return;
+	}
+	tried.load_bpf = codes[0];
+	tried.load_procidle = codes[1];
+	root = json_loads(text, JSON_DISABLE_EOF_CHECK, NULL);
+	live_ok(root && !tried.privileges, "without capabilities: doctor gives JSON");
+	compare("without capabilities", root, &tried);
+	json_decref(root);
 }
 
 int main(void)
 {
 	static const char *const args[] = {"doctor", "--json", NULL};
 	static const char *const bad[] = {"doctor", "nosuch", NULL};
+	struct tried tried = {0};
 	struct live_run run;
-	const char *load;
 	json_t *root = live_json(args);
 
 	if (!live_ok(root != NULL, "doctor gives JSON"))
 		return live_done();
 	test_shape(root);
-	load = row_text(root, "commands", "command", "load", "status");
-	live_ok(load && (!strcmp(load, "full") || !strcmp(load, "part") || !strcmp(load, "no")),
-		"load is called full, part or no: %s", load ? load : "absent");
-	test_agrees("bpf",
-		    !strcmp(check_status(root, "BPF"), "ok") &&
-			    !strcmp(check_status(root, "events: idle"), "ok"),
-		    "BPF");
+	try_all(&tried);
+	tried.load_bpf = exit_code("bpf");
+	tried.load_procidle = exit_code("procidle");
+	compare("here", root, &tried);
+	live_ok(!strcmp(check_status(root, "tracefs"), "ok") == tried.tracefs,
+		"here: tracefs \"%s\", it is %smounted", check_status(root, "tracefs"),
+		tried.tracefs ? "" : "not ");
 	test_agrees("perf-tsc", !strcmp(check_status(root, "PMU"), "ok"), "PMU");
-	test_agrees("schedstat", !strcmp(check_status(root, "/proc/schedstat"), "ok"),
-		    "/proc/schedstat");
-	test_agrees("procidle", !strcmp(check_status(root, "/proc/stat"), "ok"), "/proc/stat");
+	test_agrees("schedstat", tried.schedstat, "/proc/schedstat");
 	test_nothing_stays(root);
 	if (geteuid())
 		live_skip("without capabilities", "already not root");

@@ -113,11 +113,6 @@ bool live_realtime(void)
 	return !uname(&name) && strstr(name.version, "PREEMPT_RT");
 }
 
-double live_bound(double bound)
-{
-	return live_emulated() ? bound * 20.0 : bound;
-}
-
 uint64_t live_period(uint64_t period)
 {
 	return live_emulated() ? period * 20 : period;
@@ -279,21 +274,46 @@ double live_number(json_t *root, const char *path)
 	return json_is_number(root) ? json_number_value(root) : NAN;
 }
 
+/* How idle each of @cpus was in a short while, in ticks. */
+static void watch_idle(const int *cpus, int nr, long long *ret_ticks)
+{
+	for (int i = 0; i < nr; i++)
+		ret_ticks[i] = -live_idle_ticks(cpus[i]);
+	live_sleep_ms(300);
+	for (int i = 0; i < nr; i++)
+		ret_ticks[i] += live_idle_ticks(cpus[i]);
+}
+
 bool live_two_cpus(int *ret_measured, int *ret_other)
 {
-	int found[2], nr = 0;
+	static int cpus[CPU_SETSIZE];
+	static long long ticks[CPU_SETSIZE];
+	int nr = 0, best = 0;
 	cpu_set_t set;
 
 	if (sched_getaffinity(0, sizeof(set), &set))
 		return false;
-	for (int cpu = CPU_SETSIZE - 1; cpu >= 0 && nr < 2; cpu--)
+	for (int cpu = CPU_SETSIZE - 1; cpu >= 0; cpu--)
 		if (CPU_ISSET(cpu, &set))
-			found[nr++] = cpu;
+			cpus[nr++] = cpu;
 	if (nr < 2)
 		return false;
-	*ret_measured = found[0];
-	*ret_other = found[1];
+	watch_idle(cpus, nr, ticks);
+	/* Five ticks are 50 ms: less is chance, and the last one is as good. */
+	for (int i = 1; i < nr; i++)
+		if (ticks[i] > ticks[best] + 5)
+			best = i;
+	*ret_measured = cpus[best];
+	*ret_other = cpus[best ? 0 : 1];
 	return true;
+}
+
+void live_first(void)
+{
+	const struct sched_param first = {.sched_priority = 1};
+
+	if (sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &first))
+		live_note("no real-time priority for the reader: %s", strerror(errno));
 }
 
 void live_pin(int cpu)
@@ -313,8 +333,7 @@ void live_sleep_ms(unsigned int ms)
 		;
 }
 
-/* Idle and iowait of one CPU, in ticks of 10 ms; -1 when it has no line. */
-static long long idle_ticks(int cpu)
+long long live_idle_ticks(int cpu)
 {
 	long long idle = -1, iowait = 0, one, two;
 	char line[512], name[16];
@@ -330,18 +349,6 @@ static long long idle_ticks(int cpu)
 	if (stat)
 		fclose(stat);
 	return idle < 0 ? -1 : idle + iowait;
-}
-
-bool live_wait_idle(int cpu)
-{
-	for (int i = 0; i < 120; i++) {
-		long long before = idle_ticks(cpu);
-
-		live_sleep_ms(500);
-		if (idle_ticks(cpu) - before >= 35)
-			return true;
-	}
-	return false;
 }
 
 struct cpu_load *live_source(const char *name, bool needed)

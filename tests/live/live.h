@@ -23,11 +23,10 @@ void live_fail_all(const char *fmt, ...) __attribute__((format(printf, 1, 2), no
 int live_done(void);
 
 /*
- * The only place where bounds are relaxed: under emulation (SUBTICK_EMULATED=1, set by the VM
- * suite) a guest core's time is not its own, so bounds on time shares are multiplied; and a timer
- * with its wake-up costs a good part of a millisecond, so periods to keep are stretched.
+ * Under emulation (SUBTICK_EMULATED=1, set by the VM suite) no bound is relaxed: what depends on time
+ * is not judged (judge.h). A timer with its wake-up costs a good part of a millisecond there, so
+ * periods to keep are stretched.
  */
-double live_bound(double bound);
 uint64_t live_period(uint64_t period);
 /* How often to repeat what only has to happen often: a tenth, as it takes ten times as long. */
 int live_times(int times);
@@ -66,13 +65,18 @@ struct cpu_load;
 /* Opens a load source. NULL if it is not @needed and not to be had; else fails the program. */
 struct cpu_load *live_source(const char *name, bool needed);
 
-/* A CPU to measure and one for everything else; false on a machine with one core. */
+/*
+ * A CPU to measure, the one that others use least just now, and one for everything else; false on
+ * a machine with one core.
+ */
 bool live_two_cpus(int *ret_measured, int *ret_other);
 /*
- * Waits up to a minute for a stretch in which @cpu is idle most of the time by /proc/stat. Where
- * something else keeps it busy all along, what an idle core does cannot be tested.
+ * Gives the caller real-time priority, so that a reader does not come late where others have its
+ * core; what it starts has not.
  */
-bool live_wait_idle(int cpu);
+void live_first(void);
+/* Idle and iowait of one CPU by /proc/stat, in ticks of 10 ms; -1 when it has no line. */
+long long live_idle_ticks(int cpu);
 void live_pin(int cpu);
 void live_sleep_ms(unsigned int ms);
 

@@ -2,33 +2,56 @@
 /* A load of known size must be measured within one percentage point, at any duty and period. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
 
 #include "base/clock.h"
 #include "gen/duty.h"
+#include "idle_log.h"
+#include "judge.h"
 #include "live.h"
-#include "others.h"
 #include "subtick/cpu_load.h"
+#include "sys/bpf_own.h"
 
-#define BOUND	   0.01	 /* one percentage point, as promised */
-#define QUIET	   0.003 /* foreign task time on the core that we do not take for our own error */
-#define TRIES	   60
-#define PATIENCE_S 240 /* for all points together; then one try each */
-#define WINDOW_MS  1000
+#define BOUND	  0.01 /* one percentage point, as promised */
+#define CLOSURE	  0.005
+#define WINDOW_MS 1000
 
-static uint64_t patience_ends_ns;
-static int points_measured;
+/* A third of the bound each: what others take of the core, and what the reader comes late. */
+static const struct witness_limits limits = {
+	.taken = BOUND / 3, .waited = BOUND / 3, .own_interrupts = true};
 
-struct truth {
-	double low, high; /* what the generator's own stamps allow */
-	double task;	  /* its thread clock */
+struct point {
+	struct cpu_load *bpf;
+	struct idle_log *idle; /* NULL: this kernel shows no entries into idle */
+	const char *no_idle;   /* why */
+	struct duty_opts opts;
+	struct duty duty;
 };
 
-struct figures {
-	double busy, task_all, hardirq, closure;
-	double foreign; /* task time on the core that was not the generator's */
-	double others;	/* of that, what the scheduler's own books show; most of all tries */
-	double kernel;	/* and, under PREEMPT_RT, of the kernel's threads, which serve the timers */
+/*
+ * What the core was surely doing, as shares of the window. From the generator's stamps: it was in
+ * user space from each wake-up to the next call to sleep, and due again at a known time. Between the
+ * call and the deadline it is not idle all the time: the kernel has to take the task off the core,
+ * choose an idle state and program the timer, and that is work. Where that ends, the kernel's event
+ * cpu_idle says, stamped by a program of the test's own (idle_log.h). So per sleep
+ *
+ *	surely halted:	 from the entry into idle to the deadline
+ *	possibly halted: from the entry into idle to the first stamp after it
+ *
+ * and busy is 1 less the one or the other. Neither uses a stamp of subtick's. What interrupts do
+ * while the core sleeps (a tick now and then) is left out: 250 of 5 us each are 0.1 points.
+ */
+struct truth {
+	double low, high;
+	double task;	      /* the thread clock: what the core surely did for the generator */
+	double threads;	      /* of the kernel, which serve the timers under PREEMPT_RT */
+	double way_in_ns;     /* per sleep, from the call to the entry into idle */
+	double lateness_ns;   /* and from the deadline to the first stamp */
+	uint64_t first_entry; /* into idle, of this window */
 };
 
 /*
@@ -54,107 +77,174 @@ static bool next_books(const struct duty *duty, struct duty_books *books)
 	return true;
 }
 
-static bool measure(struct cpu_load *bpf, struct cpu_load *tasks, int cpu, const struct duty *duty,
-		    struct truth *truth, struct figures *figures)
+/* Lays the entries into idle beside the sleeps; false if some of either are lost. */
+static bool bound_by_idle(const struct point *point, const struct duty_books *first,
+			  const struct duty_books *last, struct truth *truth)
 {
+	double window = (double)(last->at_ns - first->at_ns);
+	uint64_t surely = 0, possibly = 0, way_in = 0, late = 0, naps = 0;
+	uint64_t at = truth->first_entry, end = idle_log_count(point->idle);
+
+	if (last->cycles - first->cycles >= DUTY_NAPS || end - at >= IDLE_LOG_NR)
+		return false;
+	for (uint64_t cycle = first->cycles + 1; cycle <= last->cycles; cycle++) {
+		struct duty_nap nap = duty_nap(&point->duty, cycle);
+		uint64_t entry;
+
+		if (!nap.due_ns)
+			continue;
+		while (at < end && idle_log_stamp(point->idle, at) < nap.call_ns)
+			at++;
+		entry = at < end ? idle_log_stamp(point->idle, at) : UINT64_MAX;
+		/* None: the core had something else to do all the time. */
+		if (entry >= nap.woke_ns)
+			continue;
+		possibly += nap.woke_ns - entry;
+		surely += nap.due_ns > entry ? nap.due_ns - entry : 0;
+		way_in += entry - nap.call_ns;
+		late += nap.woke_ns - nap.due_ns;
+		naps++;
+	}
+	truth->low = fmax(truth->low, 1.0 - (double)possibly / window);
+	truth->high = 1.0 - (double)surely / window;
+	truth->way_in_ns = naps ? (double)way_in / (double)naps : 0.0;
+	truth->lateness_ns = naps ? (double)late / (double)naps : 0.0;
+	return true;
+}
+
+/* One window with its truth. */
+static bool measure_once(const struct point *point, struct cpu_load_split *split,
+			 struct truth *truth)
+{
+	struct witness_tasks before, after;
 	struct duty_books first, last;
-	struct cpu_load_split split;
+	struct witness_work work;
 	double window;
 
-	if (!next_books(duty, &first))
+	*truth = (struct truth){.high = NAN};
+	witness_tasks_read(&before);
+	if (!next_books(&point->duty, &first))
 		return false;
-	cpu_load_update(bpf);
-	cpu_load_update(tasks);
+	cpu_load_update(point->bpf);
+	if (point->idle)
+		truth->first_entry = idle_log_count(point->idle);
 	live_sleep_ms(WINDOW_MS);
-	if (!next_books(duty, &last))
+	if (!next_books(&point->duty, &last))
 		return false;
-	cpu_load_update(bpf);
-	cpu_load_update(tasks);
-	cpu_load_get_split(bpf, cpu, &split);
+	cpu_load_update(point->bpf);
+	cpu_load_get_split(point->bpf, point->opts.cpu, split);
+	witness_tasks_read(&after);
+	witness_tasks_between(&before, &after, point->opts.cpu, &work);
+	witness_tasks_free(&before);
+	witness_tasks_free(&after);
 	window = (double)(last.at_ns - first.at_ns);
-	truth->low = (double)(last.burn_ns - first.burn_ns) / window;
-	truth->high = 1.0 - (double)(last.asleep_ns - first.asleep_ns) / window;
 	truth->task = (double)(last.cpu_ns - first.cpu_ns) / window;
-	figures->busy = split.busy;
-	figures->task_all = split.task + split.softirq_on_task + split.ksoftirqd;
-	figures->hardirq = split.hardirq;
-	figures->closure = split.closure_error;
-	figures->foreign = cpu_load_get(tasks, cpu) - truth->task;
-	return split.busy >= 0.0f;
+	truth->low = (double)(last.burn_ns - first.burn_ns) / window;
+	truth->threads = live_realtime() ? (double)work.threads_ns / window : 0.0;
+	return !point->idle || bound_by_idle(point, &first, &last, truth);
 }
 
-/* The same, and what other programs took of the core meanwhile. */
-static bool measure_beside(struct cpu_load *bpf, struct cpu_load *tasks, int cpu,
-			   const struct duty *duty, struct truth *truth, struct figures *figures)
+static void measure(void *arg, struct verdict *verdict)
 {
-	double most = figures->others;
-	struct others before, after;
-	bool measured;
+	const struct point *point = arg;
+	struct cpu_load_split s = {0};
+	struct truth truth;
+	bool measured = measure_once(point, &s, &truth);
+	double tasks = s.task + s.softirq_on_task + s.ksoftirqd;
+	double parts = tasks + s.hardirq + s.softirq_on_idle + s.idle_loop;
+	char what[80];
 
-	others_read(&before);
-	measured = measure(bpf, tasks, cpu, duty, truth, figures);
-	others_read(&after);
-	figures->others = fmax(most, others_share(&before, &after, cpu));
-	figures->kernel = live_realtime() ? others_kernel_share(&before, &after, cpu) : 0.0;
-	others_free(&after);
-	others_free(&before);
-	return measured;
-}
-
-static bool is_inside(const struct truth *truth, const struct figures *got)
-{
+	snprintf(what, sizeof(what), "duty %.0f %% of %.1f ms, %s", point->opts.duty * 100.0,
+		 (double)point->opts.period_ns / 1e6,
+		 point->opts.locked ? "locked to the tick" : "at random");
+	verdict_figure(verdict, measured && s.busy >= truth.low - BOUND,
+		       "%s: busy %.2f %% is not under %.2f, less a point", what, s.busy * 100.0,
+		       truth.low * 100.0);
+	if (point->idle)
+		verdict_figure(verdict, measured && s.busy <= truth.high + truth.threads + BOUND,
+			       "%s: busy %.2f %% is not over %.2f, and a point (into idle %.2f us, "
+			       "deadline to first stamp %.2f us)",
+			       what, s.busy * 100.0, (truth.high + truth.threads) * 100.0,
+			       truth.way_in_ns / 1e3, truth.lateness_ns / 1e3);
+	else
+		verdict_unknown(verdict, point->no_idle, "%s: busy %.2f %% is not too high", what,
+				s.busy * 100.0);
 	/* A thread's clock runs on in hardirqs, but where the kernel accounts for them. */
-	return got->busy >= truth->low - live_bound(BOUND) &&
-	       got->busy <= truth->high + got->kernel + live_bound(BOUND) &&
-	       got->task_all <= truth->task + got->kernel + live_bound(BOUND) &&
-	       got->task_all + got->hardirq >= truth->task - live_bound(BOUND);
+	verdict_figure(verdict,
+		       measured && tasks <= truth.task + truth.threads + BOUND &&
+			       tasks + s.hardirq >= truth.task - BOUND,
+		       "%s: tasks %.2f %%, by the thread clock %.2f, within a point", what,
+		       tasks * 100.0, truth.task * 100.0);
+	verdict_figure(verdict, measured && s.closure_error < CLOSURE,
+		       "%s: closure error %.4f %% is under %.1f %%", what, s.closure_error * 100.0,
+		       CLOSURE * 100.0);
+	verdict_always(verdict, !measured || fabs(s.busy - parts) < 1e-4,
+		       "%s: busy is the sum of its parts: %.4f %%, %.4f %%", what, s.busy * 100.0,
+		       parts * 100.0);
 }
 
 /*
- * Another task on the core is not our error: wait until it has gone, keep the bound. One that
- * stays is a reason to skip a point if the scheduler's own books have it too.
+ * What our own programs take per wake-up, by the kernel's count of their run time: not by our
+ * stamps, which lie inside. Each is called once or twice per sleep of the generator.
  */
-static void check_point(struct cpu_load *bpf, struct cpu_load *tasks, int cpu,
-			const struct duty_opts *opts)
+static void tell_own_cost(const struct point *point)
 {
-	struct truth truth = {0};
-	struct figures got = {0};
-	struct err err = {0};
-	struct duty duty = {0};
-	bool inside = false, quiet = false;
-	char what[200];
+	static const struct {
+		const char *name;
+		double per_sleep;
+	} calls[] = {{"load_idle", 2},
+		     {"load_switch", 2},
+		     {"load_irq_enter", 1},
+		     {"load_irq_leave", 1},
+		     {"load_local_time", 1}}; /* x86, enter and leave alike in 15 letters */
+	int stats = bpf_enable_stats(BPF_STATS_RUN_TIME);
+	struct sys_bpf_own own;
+	double sum = 0.0;
 
-	if (duty_start(&duty, opts, &err)) {
-		live_ok(false, "start the generator: %s", err.what);
+	if (stats < 0) {
+		live_note("the run time of our programs is unknown: no BPF_ENABLE_STATS here");
 		return;
 	}
-	live_sleep_ms(50);
-	for (int tries = 0; tries < TRIES; tries++) {
-		if (!measure_beside(bpf, tasks, cpu, &duty, &truth, &got))
+	live_sleep_ms(WINDOW_MS);
+	sys_bpf_own_find(&own);
+	for (size_t i = 0; i < own.nr_progs; i++) {
+		struct sys_bpf_own_cost cost;
+
+		if (sys_bpf_own_cost(own.progs[i], &cost) || cost.runs < 1000)
 			continue;
-		inside = is_inside(&truth, &got);
-		/* An emulated core's time is never its own, and nobody else runs there. */
-		quiet = live_emulated() ? inside : fabs(got.foreign - got.kernel) < QUIET;
-		/* Right to the bound though others ran is right. */
-		if (quiet || (inside && tries >= 10) || clock_mono_ns() > patience_ends_ns)
-			break;
+		for (size_t j = 0; j < sizeof(calls) / sizeof(calls[0]); j++)
+			if (!strncmp(cost.name, calls[j].name, 15)) {
+				double each = (double)cost.run_ns / (double)cost.runs;
+
+				live_note("%s: %.0f ns a call, %llu calls", cost.name, each,
+					  (unsigned long long)cost.runs);
+				sum += each * calls[j].per_sleep;
+			}
 	}
-	duty_stop(&duty);
-	snprintf(what, sizeof(what),
-		 "duty %.0f %% of %.1f ms, %s: busy %.2f %% (stamps allow %.2f … %.2f), tasks %.2f "
-		 "%% "
-		 "(thread clock %.2f)",
-		 opts->duty * 100.0, (double)opts->period_ns / 1e6,
-		 opts->locked ? "locked to the tick" : "at random", got.busy * 100.0,
-		 truth.low * 100.0, truth.high * 100.0, got.task_all * 100.0, truth.task * 100.0);
-	if (!quiet && !inside && got.others > QUIET)
-		live_skip(what, "the core was never quiet: other programs took up to %.1f %%",
-			  got.others * 100.0);
-	else
-		live_ok(inside, "%s", what);
-	points_measured += quiet && inside;
-	live_ok(got.closure < live_bound(0.005), "closure error %.4f %% is under %.1f %%",
-		got.closure * 100.0, live_bound(0.005) * 100.0);
+	live_note("our own programs take %.2f us per wake-up: %.2f points of busy at a period of "
+		  "%.1f ms",
+		  sum / 1e3, sum / (double)point->opts.period_ns * 100.0,
+		  (double)point->opts.period_ns / 1e6);
+	close(stats);
+}
+
+static enum judged check_point(struct point *point, bool tell)
+{
+	struct judge_opts opts = {
+		.cpu = point->opts.cpu, .limits = limits, .measure = measure, .arg = point};
+	enum judged judged;
+	struct err err = {0};
+
+	if (duty_start(&point->duty, &point->opts, &err)) {
+		live_ok(false, "start the generator: %s", err.what);
+		return JUDGED_FAILED;
+	}
+	live_sleep_ms(50);
+	judged = judge(&opts);
+	if (tell)
+		tell_own_cost(point);
+	duty_stop(&point->duty);
+	return judged;
 }
 
 int main(void)
@@ -162,31 +252,38 @@ int main(void)
 	static const double duties[] = {0.01, 0.30, 0.70, 0.99};
 	static const uint64_t periods_us[] = {100, 1000, 4000, 20000};
 	size_t step = live_emulated() ? 2 : 1;
-	struct cpu_load *bpf, *tasks;
-	int cpu, other;
+	int cpu, other, points = 0, judged = 0;
+	struct idle_log idle;
+	struct err err = {0};
+	struct point point = {0};
 
 	if (!live_two_cpus(&cpu, &other))
 		live_skip_all("needs two CPUs");
 	live_needs((const char *const[]){"load", "--source", "bpf", "0.01", "1", NULL});
-	live_needs((const char *const[]){"load", "--source", "taskclock", "0.01", "1", NULL});
 	live_pin(other);
-	patience_ends_ns = clock_mono_ns() + PATIENCE_S * NSEC_PER_SEC;
-	bpf = live_source("bpf", true);
-	tasks = live_source("taskclock", true);
-	/* Every other period where time is not the core's own: each point takes its retries. */
+	live_first();
+	point.bpf = live_source("bpf", true);
+	/* After ours. */
+	if (idle_log_open(&idle, cpu, &err))
+		point.no_idle = err.what;
+	else
+		point.idle = &idle;
+	/* Every other period where time is not the core's own: it takes long, and is not judged. */
 	for (size_t p = 0; p < sizeof(periods_us) / sizeof(periods_us[0]); p += step)
 		for (size_t d = 0; d < sizeof(duties) / sizeof(duties[0]); d++) {
-			struct duty_opts opts = {
+			point.opts = (struct duty_opts){
 				.cpu = cpu,
 				.duty = duties[d],
 				.period_ns = live_period(periods_us[p] * NSEC_PER_USEC),
 				.locked = (p + d) % 2,
+				.log = true,
 			};
-
-			check_point(bpf, tasks, cpu, &opts);
+			points++;
+			judged += check_point(&point, !p && d == 1) != NOT_JUDGED;
 		}
-	live_note("%d points were measured on a quiet core", points_measured);
-	cpu_load_destroy(tasks);
-	cpu_load_destroy(bpf);
+	live_note("%d of %d points were judged", judged, points);
+	if (point.idle)
+		idle_log_close(&idle);
+	cpu_load_destroy(point.bpf);
 	return live_done();
 }

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Sampling sends no interrupt to the sampled cores. */
-#include <ctype.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "judge.h"
 #include "live.h"
 #include "subtick/cpu_load.h"
 
-#define ROUNDS 7
-#define HZ     100
+#define HZ    100
+#define SLACK 5 /* interrupts of others in half a second that are no disturbance */
 
 /* Function-call interrupts of @cpu so far, or -1: arm64 "IPI1: … Function call", x86 "CAL:". */
 static long long function_calls(int cpu)
@@ -46,35 +47,50 @@ static long long calls_during(struct cpu_load *load, int cpu, int updates)
 	return function_calls(cpu) - before;
 }
 
+struct scene {
+	struct cpu_load *load;
+	int cpu;
+};
+
+/*
+ * Others send such interrupts too. How many they do is seen without sampling, before and after:
+ * were each of the 50 samples an interrupt, the time between would have 50 more.
+ */
+static void measure(void *arg, struct verdict *verdict)
+{
+	const struct scene *scene = arg;
+	long long before = calls_during(scene->load, scene->cpu, 0);
+	long long with = calls_during(scene->load, scene->cpu, HZ / 2);
+	long long after = calls_during(scene->load, scene->cpu, 0);
+	long long most = before > after ? before : after;
+
+	if (most > SLACK)
+		verdict_disturbed(verdict,
+				  "others sent %lld and %lld function-call interrupts, %d are "
+				  "allowed",
+				  before, after, SLACK);
+	verdict_count(verdict, with <= most + SLACK,
+		      "sampling at %d Hz raises no function-call interrupt on CPU %d: %lld with, "
+		      "%lld and %lld without, in half a second",
+		      HZ, scene->cpu, with, before, after);
+}
+
 int main(void)
 {
-	long long with, without, least_with = 1LL << 40, least_without = 1LL << 40;
-	struct cpu_load *load;
-	int cpu, other;
+	struct scene scene;
+	struct judge_opts opts = {
+		.limits = {.taken = INFINITY, .waited = -1}, .measure = measure, .arg = &scene};
+	int other;
 
-	if (!live_two_cpus(&cpu, &other))
+	if (!live_two_cpus(&scene.cpu, &other))
 		live_skip_all("needs two CPUs");
-	if (function_calls(cpu) < 0)
+	if (function_calls(scene.cpu) < 0)
 		live_skip_all("/proc/interrupts shows no function-call interrupts");
 	live_needs((const char *const[]){"load", "--source", "bpf", "0.01", "1", NULL});
-	load = live_source("bpf", true);
+	opts.cpu = scene.cpu;
+	scene.load = live_source("bpf", true);
 	live_pin(other);
-	/*
-	 * Others send such interrupts too, so the least of several rounds is compared: were each of
-	 * the 50 samples an interrupt, not one round with sampling could stay below 50.
-	 */
-	for (int i = 0; i < ROUNDS; i++) {
-		without = calls_during(load, cpu, 0);
-		with = calls_during(load, cpu, HZ / 2);
-		if (without < least_without)
-			least_without = without;
-		if (with < least_with)
-			least_with = with;
-	}
-	live_ok(least_with <= least_without + 5,
-		"sampling at %d Hz raises no function-call interrupt on CPU %d: %lld with, %lld "
-		"without, in half a second",
-		HZ, cpu, least_with, least_without);
-	cpu_load_destroy(load);
+	judge(&opts);
+	cpu_load_destroy(scene.load);
 	return live_done();
 }

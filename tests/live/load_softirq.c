@@ -1,25 +1,81 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Inline softirq work on an idle core is seen, and task-based sources miss it. */
+#include <dirent.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "gen/flood.h"
+#include "judge.h"
 #include "live.h"
-#include "others.h"
+#include "runq_window.h"
 #include "subtick/cpu_load.h"
+#include "sys/file.h"
 
-#define TRIES 20
+#define LEAST_BUSY 0.05
+#define CLOSURE	   0.005
+#define STEPS	   10 /* of slowing down */
 
-/* More than the core can take goes to ksoftirqd, which every source sees: less of it, then. */
-static void slow_down(struct flood *flood, struct flood_opts *opts)
+/*
+ * Softirqs must have more than half of a busy time of 5 % at least: what takes less than half of that
+ * cannot outweigh them. A sender that does not run sends nothing. The interrupts that steer packets to
+ * the core are the test's own.
+ */
+static const struct witness_limits limits = {
+	.taken = LEAST_BUSY / 2, .waited = 0.25, .own_irqs = UINT_MAX, .own_interrupts = true};
+
+struct scene {
+	struct cpu_load *bpf, *tasks, *schedstat;
+	struct flood flood;
+	struct flood_opts opts;
+	int cpu;
+};
+
+static pid_t ksoftirqd_of(int cpu)
 {
+	char want[32], path[300], name[32];
+	struct dirent *entry;
+	DIR *proc = opendir("/proc");
+	pid_t pid = 0;
+
+	snprintf(want, sizeof(want), "ksoftirqd/%d", cpu);
+	while (proc && !pid && (entry = readdir(proc))) {
+		snprintf(path, sizeof(path), "/proc/%s/comm", entry->d_name);
+		if (atoi(entry->d_name) > 0 && sys_read_file(NULL, path, name, sizeof(name)) > 0 &&
+		    !strcmp(name, want))
+			pid = atoi(entry->d_name);
+	}
+	if (proc)
+		closedir(proc);
+	return pid;
+}
+
+/*
+ * More than the core can take goes to ksoftirqd, which every source sees: less of it, then. How much
+ * the thread runs is in the scheduler's own books.
+ */
+static void find_pace(struct scene *scene)
+{
+	pid_t ksoftirqd = ksoftirqd_of(scene->cpu);
 	struct err err = {0};
 
-	flood_stop(flood);
-	opts->pause_ns = opts->pause_ns ? 2 * opts->pause_ns : 50000;
-	if (flood_start(flood, opts, &err))
-		live_fail_all("%s", err.what);
-	live_sleep_ms(200);
+	for (int i = 0; i < STEPS && ksoftirqd && !live_realtime(); i++) {
+		double before = load_schedstat(ksoftirqd).ran_ns, share;
+
+		live_sleep_ms(300);
+		share = (load_schedstat(ksoftirqd).ran_ns - before) / 300e6;
+		if (!(share > LEAST_BUSY / 5))
+			break;
+		flood_stop(&scene->flood);
+		scene->opts.pause_ns = scene->opts.pause_ns ? 2 * scene->opts.pause_ns : 50000;
+		live_note("ksoftirqd has %.1f %% of the core: pauses of %llu us", share * 100.0,
+			  (unsigned long long)scene->opts.pause_ns / 1000);
+		if (flood_start(&scene->flood, &scene->opts, &err))
+			live_fail_all("%s", err.what);
+		live_sleep_ms(200);
+	}
 }
 
 static void update(struct cpu_load *load)
@@ -28,91 +84,90 @@ static void update(struct cpu_load *load)
 		cpu_load_update(load);
 }
 
-/* What runs on top of the idle loop is no task's time. */
-static void check_missed(float busy, float seen_by_tasks, float seen_by_schedstat)
+static void update_all(const struct scene *scene)
 {
-	live_ok(seen_by_tasks < busy / 2, "taskclock misses it: %.1f %%", seen_by_tasks * 100.0f);
-	if (seen_by_schedstat < 0.0f)
-		live_skip("schedstat misses it", "this kernel has no /proc/schedstat");
-	else
-		live_ok(seen_by_schedstat < busy / 2, "schedstat misses it: %.1f %%",
-			seen_by_schedstat * 100.0f);
+	update(scene->bpf);
+	update(scene->tasks);
+	update(scene->schedstat);
+}
+
+/* What runs on top of the idle loop is no task's time; under PREEMPT_RT it is a thread's. */
+static void check_others(struct verdict *verdict, const struct scene *scene, double busy)
+{
+	double tasks = cpu_load_get(scene->tasks, scene->cpu);
+
+	if (live_realtime()) {
+		verdict_figure(verdict, tasks > busy / 2, "taskclock sees it: %.1f %%",
+			       tasks * 100.0);
+		return;
+	}
+	verdict_figure(verdict, tasks < busy / 2, "taskclock misses it: %.1f %%", tasks * 100.0);
+	if (!scene->schedstat) {
+		verdict_unknown(verdict, "this kernel has no /proc/schedstat",
+				"schedstat misses it");
+		return;
+	}
+	tasks = cpu_load_get(scene->schedstat, scene->cpu);
+	verdict_figure(verdict, tasks < busy / 2, "schedstat misses it: %.1f %%", tasks * 100.0);
+}
+
+static void measure(void *arg, struct verdict *verdict)
+{
+	const struct scene *scene = arg;
+	uint64_t sent = flood_sent(&scene->flood);
+	struct cpu_load_split s = {0};
+	double where, parts;
+
+	update_all(scene);
+	live_sleep_ms(1000);
+	update_all(scene);
+	cpu_load_get_split(scene->bpf, scene->cpu, &s);
+	where = live_realtime() ? s.ksoftirqd : s.softirq_on_idle;
+	parts = s.task + s.hardirq + s.softirq_on_idle + s.softirq_on_task + s.ksoftirqd +
+		s.idle_loop;
+	live_note("%llu packets", (unsigned long long)(flood_sent(&scene->flood) - sent));
+	verdict_figure(verdict, s.busy > LEAST_BUSY, "the steered core is busy: %.1f %%",
+		       s.busy * 100.0);
+	verdict_figure(
+		verdict, where > s.busy / 2,
+		"mostly with softirqs %s: %.1f %% (tasks %.1f, hardirq %.1f, idle loop %.1f)",
+		live_realtime() ? "in their threads, under PREEMPT_RT" : "on idle", where * 100.0,
+		s.task * 100.0, s.hardirq * 100.0, s.idle_loop * 100.0);
+	check_others(verdict, scene, s.busy);
+	verdict_figure(verdict, s.closure_error < CLOSURE, "closure error %.4f %% is under %.1f %%",
+		       s.closure_error * 100.0, CLOSURE * 100.0);
+	verdict_always(verdict, fabs(s.busy - parts) < 1e-4,
+		       "busy is the sum of its parts: %.4f %%, %.4f %%", s.busy * 100.0,
+		       parts * 100.0);
 }
 
 int main(void)
 {
-	struct flood_opts opts = {.burst = 64};
-	struct cpu_load *bpf, *tasks, *schedstat;
-	struct cpu_load_split split = {0};
-	struct flood flood = {0};
+	struct scene scene = {.opts = {.burst = 64}};
+	struct judge_opts opts = {.limits = limits, .measure = measure, .arg = &scene};
 	struct err err = {0};
-	float seen_by_tasks = 0.0f, seen_by_schedstat = -1.0f;
-	float where = 0.0f;
-	double most_others = 0.0;
-	bool mostly = false;
-	int cpu, other;
+	int other;
 
-	if (!live_two_cpus(&cpu, &other))
+	if (!live_two_cpus(&scene.cpu, &other))
 		live_skip_all("needs two CPUs");
 	live_needs((const char *const[]){"load", "--source", "bpf", "0.01", "1", NULL});
 	live_needs((const char *const[]){"load", "--source", "taskclock", "0.01", "1", NULL});
 	live_pin(other);
-	bpf = live_source("bpf", true);
-	tasks = live_source("taskclock", true);
-	schedstat = live_source("schedstat", false);
-	opts.send_cpu = other;
-	opts.recv_cpu = cpu;
-	if (flood_start(&flood, &opts, &err))
+	scene.bpf = live_source("bpf", true);
+	scene.tasks = live_source("taskclock", true);
+	scene.schedstat = live_source("schedstat", false);
+	scene.opts.send_cpu = other;
+	scene.opts.recv_cpu = scene.cpu;
+	opts.cpu = scene.cpu;
+	if (flood_start(&scene.flood, &scene.opts, &err))
 		live_skip_all("%s", err.what);
 	live_sleep_ms(200);
-	/* Foreign tasks on the target core are not what is tested: wait for a quiet second. */
-	for (int i = 0; i < TRIES && !mostly; i++) {
-		struct others before, after;
-
-		others_read(&before);
-		update(bpf);
-		update(tasks);
-		update(schedstat);
-		live_sleep_ms(1000);
-		update(bpf);
-		update(tasks);
-		update(schedstat);
-		cpu_load_get_split(bpf, cpu, &split);
-		seen_by_tasks = cpu_load_get(tasks, cpu);
-		if (schedstat)
-			seen_by_schedstat = cpu_load_get(schedstat, cpu);
-		others_read(&after);
-		most_others = fmax(most_others, others_share(&before, &after, cpu));
-		others_free(&after);
-		others_free(&before);
-		where = live_realtime() ? split.ksoftirqd : split.softirq_on_idle;
-		mostly = split.busy > 0.05f && where > split.busy / 2;
-		if (split.busy > 0.1f && !live_realtime() &&
-		    split.ksoftirqd > split.softirq_on_idle)
-			slow_down(&flood, &opts);
-	}
-	live_note("sent %llu packets, last with pauses of %llu us",
-		  (unsigned long long)flood_sent(&flood), (unsigned long long)opts.pause_ns / 1000);
-	flood_stop(&flood);
-	/* What runs on the core while a task is there is not on idle; the scheduler's books tell. */
-	if (!mostly && most_others > 0.2)
-		live_skip_all("the core was never without other programs: up to %.0f %%",
-			      most_others * 100.0);
-	live_ok(split.busy > 0.05f, "the steered core is busy: %.1f %%", split.busy * 100.0f);
-	live_ok(mostly,
-		"mostly with softirqs %s: %.1f %% (tasks %.1f, hardirq %.1f, idle loop %.1f)",
-		live_realtime() ? "in their threads, under PREEMPT_RT" : "on idle", where * 100.0f,
-		split.task * 100.0f, split.hardirq * 100.0f, split.idle_loop * 100.0f);
-	if (live_realtime())
-		live_ok(seen_by_tasks > split.busy / 2, "taskclock sees it: %.1f %%",
-			seen_by_tasks * 100.0f);
-	else
-		check_missed(split.busy, seen_by_tasks, seen_by_schedstat);
-	live_ok(split.closure_error < live_bound(0.005), "closure error %.4f %% is under %.1f %%",
-		split.closure_error * 100.0, live_bound(0.005) * 100.0);
-	if (schedstat)
-		cpu_load_destroy(schedstat);
-	cpu_load_destroy(tasks);
-	cpu_load_destroy(bpf);
+	find_pace(&scene);
+	judge(&opts);
+	flood_stop(&scene.flood);
+	if (scene.schedstat)
+		cpu_load_destroy(scene.schedstat);
+	cpu_load_destroy(scene.tasks);
+	cpu_load_destroy(scene.bpf);
 	return live_done();
 }

@@ -11,8 +11,11 @@
 
 #include "base/clock.h"
 #include "cgroups.h"
+#include "judge.h"
 #include "live.h"
 #include "runq_window.h"
+
+#define BOUND 0.05
 
 static struct runq_opts opts;
 
@@ -70,169 +73,162 @@ static pid_t start_waker(const char *cgroup, int cpu, int in, int out, int times
 	_exit(0);
 }
 
-static bool wakee_fits(const char *waker, const char *wakee, int cpu)
+struct scene {
+	const char *waker, *wakee, *bound, *sleeper;
+	int cpu;
+};
+
+/* The wakee sleeps at both ends of the window: its books hold the same waits as ours. */
+static void measure_wakee(void *arg, struct verdict *verdict)
 {
+	const struct scene *scene = arg;
 	struct meter *meter = window_open(&opts);
 	struct load_stat s0, s1;
 	struct report *report;
 	int in[2], out[2];
 	pid_t pid, waker_pid;
-	double count, sum, behind;
+	double count, sum, behind, waited;
 	int times = live_times(3000);
-	bool fits;
 
 	if (pipe(in) || pipe(out))
 		live_skip_all("no pipes");
-	pid = start_wakee(wakee, cpu, in[0], out[1]);
+	pid = start_wakee(scene->wakee, scene->cpu, in[0], out[1]);
 	live_sleep_ms(100);
 	window_begin(meter);
 	s0 = load_schedstat(pid);
-	waker_pid = start_waker(waker, cpu, in[1], out[0], times);
+	waker_pid = start_waker(scene->waker, scene->cpu, in[1], out[0], times);
 	waitpid(waker_pid, NULL, 0);
 	s1 = load_schedstat(pid);
 	report = window_end(meter, 10);
 	load_kill(pid);
-	count = window_group(report, wakee, "count");
-	sum = window_group(report, wakee, "sum_ns");
-	behind = window_blame(report, wakee, waker);
-	live_note(
-		"wakee: %.0f waits (kernel %.0f), %.2f ms (kernel %.2f), %.2f ms of it behind the "
-		"waker; the waker's group waited %.0f times",
-		count, s1.count - s0.count, sum / 1e6, (s1.waited_ns - s0.waited_ns) / 1e6,
-		behind / 1e6, window_group(report, waker, "count"));
+	count = window_group(report, scene->wakee, "count");
+	sum = window_group(report, scene->wakee, "sum_ns");
+	behind = window_blame(report, scene->wakee, scene->waker);
+	waited = s1.waited_ns - s0.waited_ns;
+	live_note("the waker's group waited %.0f times",
+		  window_group(report, scene->waker, "count"));
+	verdict_count(verdict, fabs(count - (s1.count - s0.count)) <= 2,
+		      "the wakee's cgroup is charged: %.0f waits, %.0f by the kernel's books",
+		      count, s1.count - s0.count);
+	verdict_always(verdict, count >= times, "%.0f waits for %d wake-ups", count, times);
+	verdict_figure(verdict, fabs(sum - waited) <= BOUND * sum,
+		       "%.2f ms waited, %.2f by the kernel's books, within %.0f %%", sum / 1e6,
+		       waited / 1e6, BOUND * 100.0);
 	/* What the waker did after waking is the least that the wakee waited behind it. */
-	fits = fabs(count - (s1.count - s0.count)) <= 2 && count >= times &&
-	       fabs(sum - (s1.waited_ns - s0.waited_ns)) <= live_bound(0.05) * sum &&
-	       behind > 0.5 * sum;
+	verdict_figure(verdict, behind > 0.5 * sum, "%.2f ms of it behind the waker", behind / 1e6);
 	report_free(report);
 	meter->ops->close(meter);
 	close(in[0]);
 	close(in[1]);
 	close(out[0]);
 	close(out[1]);
-	return fits;
 }
 
 /* Held by quota: by our books, and by the kernel's. */
-static bool quota_fits(const char *cgroup)
+static void measure_quota(void *arg, struct verdict *verdict)
 {
+	const struct scene *scene = arg;
 	double unit = cgroups_v2() ? 1000.0 : 1.0;
 	const char *word = cgroups_v2() ? "throttled_usec" : "throttled_time";
 	struct meter *meter = window_open(&opts);
 	struct report *report;
 	double told, held, sum, blamed;
-	bool fits;
 
 	window_begin(meter);
-	told = cgroups_stat(cgroup, "cpu.stat", word);
+	told = cgroups_stat(scene->bound, "cpu.stat", word);
 	report = window_end(meter, 2000);
-	told = (cgroups_stat(cgroup, "cpu.stat", word) - told) * unit;
-	held = window_group(report, cgroup, "causes.throttled_ns");
-	sum = window_group(report, cgroup, "sum_ns");
-	blamed = window_blame(report, cgroup, "(quota)");
-	live_note("quota: held %.0f ms of %.0f ms waited, %.0f ms by cpu.stat, blamed %.0f ms",
-		  held / 1e6, sum / 1e6, told / 1e6, blamed / 1e6);
+	told = (cgroups_stat(scene->bound, "cpu.stat", word) - told) * unit;
+	held = window_group(report, scene->bound, "causes.throttled_ns");
+	sum = window_group(report, scene->bound, "sum_ns");
+	blamed = window_blame(report, scene->bound, "(quota)");
 	/* Others on that core may make it wait, too; quota alone accounts for what cpu.stat has. */
-	fits = told > 0.0 && held <= sum && fabs(held - told) < live_bound(0.1) * told &&
-	       blamed == held;
+	verdict_figure(verdict, told > 0.0 && fabs(held - told) < 0.1 * told,
+		       "quota: held %.0f ms, %.0f ms by cpu.stat, within 10 %%", held / 1e6,
+		       told / 1e6);
+	verdict_always(verdict, held <= sum, "quota: held for %.0f ms of the %.0f ms waited",
+		       held / 1e6, sum / 1e6);
+	verdict_always(verdict, blamed == held, "quota: all of that is blamed on the quota");
 	report_free(report);
 	meter->ops->close(meter);
-	return fits;
-}
-
-/* Ticks that a core was idle so far. */
-static double idle_ticks(int cpu)
-{
-	char line[512], name[16];
-	double idle = NAN, user, nice, system;
-	FILE *file = fopen("/proc/stat", "r");
-
-	snprintf(name, sizeof(name), "cpu%d ", cpu);
-	while (file && fgets(line, sizeof(line), file))
-		if (!strncmp(line, name, strlen(name)) &&
-		    sscanf(line + strlen(name), "%lf %lf %lf %lf", &user, &nice, &system, &idle) !=
-			    4)
-			idle = NAN;
-	if (file)
-		fclose(file);
-	return idle;
 }
 
 /* Sleeps and wakes on a core that has nothing else to do. */
-static bool idle_fits(const char *cgroup, int cpu, bool *ret_busy)
+static pid_t start_sleeper(const char *cgroup, int cpu)
 {
-	struct meter *meter = window_open(&opts);
-	struct report *report;
-	double idle, sum, ticks;
 	pid_t pid = fork();
-	bool fits;
 
-	if (!pid) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		if (!cgroups_enter(cgroup, 0))
-			_exit(1);
-		live_pin(cpu);
-		/* PREEMPT_RT handles the timers of other tasks in ksoftirqd: waits behind that. */
-		if (live_realtime())
-			sched_setscheduler(0, SCHED_FIFO,
-					   &(struct sched_param){.sched_priority = 1});
-		for (;;)
-			usleep(2000);
-	}
+	if (pid)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (!cgroups_enter(cgroup, 0))
+		_exit(1);
+	live_pin(cpu);
+	/* PREEMPT_RT handles the timers of other tasks in ksoftirqd: waits behind that. */
+	if (live_realtime())
+		sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){.sched_priority = 1});
+	for (;;)
+		usleep(2000);
+}
+
+static void measure_idle(void *arg, struct verdict *verdict)
+{
+	const struct scene *scene = arg;
+	struct meter *meter = window_open(&opts);
+	pid_t pid = start_sleeper(scene->sleeper, scene->cpu);
+	struct report *report;
+	double idle, sum;
+
 	live_sleep_ms(50);
 	window_begin(meter);
-	ticks = idle_ticks(cpu);
 	report = window_end(meter, 1000);
-	*ret_busy = !(idle_ticks(cpu) - ticks > 10.0);
 	load_kill(pid);
-	idle = window_group(report, cgroup, "causes.idle_exit_ns");
-	sum = window_group(report, cgroup, "sum_ns");
-	live_note("idle core: %.3f ms of %.3f ms in %.0f waits was the way out of idle", idle / 1e6,
-		  sum / 1e6, window_group(report, cgroup, "count"));
-	/* Other people's tasks may have the core now and then; our own never do. */
-	fits = idle > 0.0 && window_group(report, cgroup, "causes.same_group_ns") == 0.0;
+	idle = window_group(report, scene->sleeper, "causes.idle_exit_ns");
+	sum = window_group(report, scene->sleeper, "sum_ns");
+	verdict_count(verdict, idle > 0.0,
+		      "waits on an idle core are the way out of idle: %.3f ms of %.3f ms in %.0f "
+		      "waits",
+		      idle / 1e6, sum / 1e6, window_group(report, scene->sleeper, "count"));
+	verdict_always(verdict, window_group(report, scene->sleeper, "causes.same_group_ns") == 0.0,
+		       "a task that is alone in its cgroup waits behind none of it");
 	report_free(report);
 	meter->ops->close(meter);
-	return fits;
 }
 
 int main(void)
 {
-	const char *waker, *wakee, *bound, *sleeper;
-	bool fits = false, busy = false;
-	int cpu, other;
+	struct scene scene;
+	/* The wakee's waits are in both books, whoever has the core: a fifth of the bound. */
+	struct judge_opts wakee = {
+		.limits = {.taken = 0.5, .waited = -1}, .measure = measure_wakee, .arg = &scene};
+	/* A reader that comes late by a period of 50 ms is off by what quota holds in it. */
+	struct judge_opts quota = {
+		.limits = {.taken = 0.05, .waited = 0.01}, .measure = measure_quota, .arg = &scene};
+	/* Enough of the second that the core is idle now and then. */
+	struct judge_opts idle = {
+		.limits = {.taken = 0.5, .waited = -1}, .measure = measure_idle, .arg = &scene};
+	int other;
 	pid_t pid;
 
 	cgroups_open();
-	if (!live_two_cpus(&cpu, &other))
+	if (!live_two_cpus(&scene.cpu, &other))
 		live_skip_all("needs two CPUs");
+	wakee.cpu = quota.cpu = idle.cpu = scene.cpu;
 	opts = (struct runq_opts){
 		.blame = true, .hierarchy = cgroups_v2() ? RUNQ_HIERARCHY_V2 : RUNQ_HIERARCHY_V1};
-	waker = cgroups_make("waker");
-	wakee = cgroups_make("wakee");
-	bound = cgroups_make("bound");
-	sleeper = cgroups_make("sleeper");
+	scene.waker = cgroups_make("waker");
+	scene.wakee = cgroups_make("wakee");
+	scene.bound = cgroups_make("bound");
+	scene.sleeper = cgroups_make("sleeper");
 	live_pin(other);
-	for (int i = 0; i < 4 && !fits; i++)
-		fits = wakee_fits(waker, wakee, cpu);
-	live_ok(fits, "the wakee's cgroup is charged, not the waker's");
-
-	if (!cgroups_quota(bound, 10000, 50000)) {
+	live_first();
+	judge(&wakee);
+	if (!cgroups_quota(scene.bound, 10000, 50000)) {
 		live_skip("quota", "no CPU quota here");
 	} else {
-		pid = load_burner(bound, cpu);
-		fits = false;
-		for (int i = 0; i < 4 && !fits; i++)
-			fits = quota_fits(bound);
+		pid = load_burner(scene.bound, scene.cpu);
+		judge(&quota);
 		load_kill(pid);
-		live_ok(fits, "a group held by its quota shows as throttled");
 	}
-	fits = false;
-	for (int i = 0; i < 4 && !fits; i++)
-		fits = idle_fits(sleeper, cpu, &busy);
-	if (busy && !fits)
-		live_skip("idle exit", "CPU %d is never idle here", cpu);
-	else
-		live_ok(fits, "waits on an idle core are the way out of idle");
+	judge(&idle);
 	return live_done();
 }

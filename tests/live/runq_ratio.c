@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* On a mixed load: our sum against the kernel's books, and samples against the whole. */
+#include <limits.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -10,8 +11,16 @@
 #include <unistd.h>
 
 #include "cgroups.h"
+#include "judge.h"
 #include "live.h"
 #include "runq_window.h"
+
+#define RATIO_BOUND 0.02
+
+struct scene {
+	const char *cgroup;
+	int cpu;
+};
 
 /* Forks short-lived children that wait for each other. */
 static void fork_many(void)
@@ -81,8 +90,11 @@ static double ping_pong(const char *cgroup, int cpu, int times)
 	       (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
 }
 
-static bool ratio_fits(const struct runq_opts *opts, const char *name)
+/* The waits seen against those that the kernel booked, both read by the same window. */
+static void measure_ratio(void *arg, struct verdict *verdict)
 {
+	const struct runq_opts *opts = arg;
+	const char *name = opts->source == RUNQ_SOURCE_WAKEUP ? "wakeup" : "sched_info";
 	struct meter *meter = window_open(opts);
 	struct report *report;
 	double ratio;
@@ -92,10 +104,13 @@ static bool ratio_fits(const struct runq_opts *opts, const char *name)
 	report_free(window_end(meter, 300));
 	report = window_end(meter, 2000);
 	ratio = window_quality(report, "schedstat_ratio");
-	live_note("%s: schedstat_ratio %.4f", name, ratio);
+	verdict_figure(verdict, fabs(ratio - 1.0) <= RATIO_BOUND,
+		       "%s: the waits add up to the kernel's run delay within %.0f %%: %.4f", name,
+		       RATIO_BOUND * 100.0, ratio);
+	verdict_always(verdict, window_quality(report, "negative_total") == 0.0,
+		       "%s: no wait ends before it begins", name);
 	report_free(report);
 	meter->ops->close(meter);
-	return ratio >= 0.98 && ratio <= 1.02;
 }
 
 /*
@@ -103,8 +118,9 @@ static bool ratio_fits(const struct runq_opts *opts, const char *name)
  * the kernel books next to nothing: it spares itself the update of its clock. Both sources, over the
  * same time, tell how long they were.
  */
-static bool naps_fit(const char *cgroup, int cpu)
+static void measure_naps(void *arg, struct verdict *verdict)
 {
+	const struct scene *scene = arg;
 	struct runq_opts opts = {.hierarchy = cgroups_v2() ? RUNQ_HIERARCHY_V2 : RUNQ_HIERARCHY_V1};
 	struct meter *meters[2];
 	double median[2], count[2];
@@ -112,9 +128,9 @@ static bool naps_fit(const char *cgroup, int cpu)
 
 	if (!pid) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		if (!cgroups_enter(cgroup, 0))
+		if (!cgroups_enter(scene->cgroup, 0))
 			_exit(1);
-		live_pin(cpu);
+		live_pin(scene->cpu);
 		for (;;)
 			usleep(2000);
 	}
@@ -128,16 +144,18 @@ static bool naps_fit(const char *cgroup, int cpu)
 	for (int i = 0; i < 2; i++) {
 		struct report *report = window_end(meters[i], 0);
 
-		median[i] = window_group(report, cgroup, "p50_ns");
-		count[i] = window_group(report, cgroup, "count");
+		median[i] = window_group(report, scene->cgroup, "p50_ns");
+		count[i] = window_group(report, scene->cgroup, "count");
 		report_free(report);
 		meters[i]->ops->close(meters[i]);
 	}
 	load_kill(pid);
-	live_note("naps: %.0f waits, median %.0f ns by sched_info; %.0f, %.0f ns by wakeup",
-		  count[0], median[0], count[1], median[1]);
-	return count[0] > 20 && fabs(count[0] / count[1] - 1.0) < 0.15 &&
-	       median[0] > median[1] / 4 && median[0] < median[1] * 4;
+	verdict_count(verdict, count[0] > 20 && fabs(count[0] / count[1] - 1.0) < 0.15,
+		      "naps: %.0f waits by sched_info, %.0f by wakeup", count[0], count[1]);
+	verdict_figure(
+		verdict, median[0] > median[1] / 4 && median[0] < median[1] * 4,
+		"naps: median %.0f ns by sched_info, %.0f by wakeup, within a factor of four",
+		median[0], median[1]);
 }
 
 struct sampled {
@@ -163,53 +181,63 @@ static struct sampled sample(const char *cgroup, int cpu, double ratio)
 }
 
 /* The count of a sample lies within four of the standard errors that it states. */
-static bool sample_fits(const char *cgroup, int cpu)
+static void measure_sample(void *arg, struct verdict *verdict)
 {
-	struct sampled whole = sample(cgroup, cpu, 1.0), tenth = sample(cgroup, cpu, 0.1);
+	const struct scene *scene = arg;
+	struct sampled whole = sample(scene->cgroup, scene->cpu, 1.0);
+	struct sampled tenth = sample(scene->cgroup, scene->cpu, 0.1);
 	double off = tenth.count / whole.count - 1.0;
 
-	live_note(
-		"every wait: %.0f, %.3f s of CPU; a tenth: %.0f ± %.2f %%, off by %.2f %%, %.3f s",
-		whole.count, whole.cpu_s, tenth.count, tenth.stderr_ratio * 100, off * 100,
-		tenth.cpu_s);
 	/* Waits for other people's tasks come and go: a percent of slack. */
-	return fabs(off) <= 4.0 * tenth.stderr_ratio + 0.01 &&
-	       fabs(tenth.cpu_s / whole.cpu_s - 1.0) < live_bound(0.1);
+	verdict_count(verdict, fabs(off) <= 4.0 * tenth.stderr_ratio + 0.01,
+		      "a sample of a tenth: %.0f waits ± %.2f %%, of %.0f: off by %.2f %%",
+		      tenth.count, tenth.stderr_ratio * 100, whole.count, off * 100);
+	verdict_figure(verdict, fabs(tenth.cpu_s / whole.cpu_s - 1.0) < 0.1,
+		       "and the load's CPU time is as it was within 10 %%: %.3f s, %.3f s",
+		       tenth.cpu_s, whole.cpu_s);
 }
 
 int main(void)
 {
-	struct runq_opts opts = {.source = RUNQ_SOURCE_SCHED_INFO};
+	struct runq_opts runq = {.source = RUNQ_SOURCE_SCHED_INFO};
+	struct scene scene;
+	/*
+	 * The waits of others are in both sums. But a wait that ends while the sums are read is in
+	 * one of them only: a reader that comes late makes that likely, and a crowd of others makes
+	 * each wait long.
+	 */
+	struct judge_opts ratio = {
+		.cpu = WITNESS_ALL_CPUS,
+		.limits = {.taken = 0.1, .waited = RATIO_BOUND / 3, .own_forks = UINT_MAX},
+		.measure = measure_ratio,
+		.arg = &runq};
+	/* Both sources see the same waits, whoever has the core. */
+	struct judge_opts naps = {.limits = {.taken = INFINITY, .waited = 0.05},
+				  .measure = measure_naps,
+				  .arg = &scene};
+	/* Others on the core make the pipe wait more often: half of the slack. */
+	struct judge_opts sampled = {.limits = {.taken = 0.005, .waited = -1, .own_forks = 4},
+				     .measure = measure_sample,
+				     .arg = &scene};
 	pid_t pids[5];
-	const char *cgroup;
-	bool fits = false;
-	int cpu, other;
+	int other;
 
 	cgroups_open();
-	if (!live_two_cpus(&cpu, &other))
+	if (!live_two_cpus(&scene.cpu, &other))
 		live_skip_all("needs two CPUs");
-	cgroup = cgroups_make("sampled");
+	scene.cgroup = cgroups_make("sampled");
 	for (int i = 0; i < 3; i++)
 		pids[i] = start(burn_and_nap);
 	for (int i = 3; i < 5; i++)
 		pids[i] = start(fork_many);
-	for (int i = 0; i < 4 && !fits; i++)
-		fits = ratio_fits(&opts, "sched_info");
-	live_ok(fits, "sched_info: the waits add up to the kernel's run delay within 2 %%");
-	fits = false;
-	opts.source = RUNQ_SOURCE_WAKEUP;
-	for (int i = 0; i < 4 && !fits; i++)
-		fits = ratio_fits(&opts, "wakeup");
-	live_ok(fits, "wakeup: the waits add up to the kernel's run delay within 2 %%");
+	live_first();
+	judge(&ratio);
+	runq.source = RUNQ_SOURCE_WAKEUP;
+	judge(&ratio);
 	for (int i = 0; i < 5; i++)
 		load_kill(pids[i]);
-	fits = false;
-	for (int i = 0; i < 4 && !fits; i++)
-		fits = naps_fit(cgroup, cpu);
-	live_ok(fits, "sched_info: waits that end by preempting are there, as long as by wakeup");
-	fits = false;
-	for (int i = 0; i < 4 && !fits; i++)
-		fits = sample_fits(cgroup, cpu);
-	live_ok(fits, "a sample of a tenth tells the same and leaves the load's CPU time as it is");
+	naps.cpu = sampled.cpu = scene.cpu;
+	judge(&naps);
+	judge(&sampled);
 	return live_done();
 }

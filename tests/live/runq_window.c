@@ -42,7 +42,7 @@ void window_begin(struct meter *meter)
 		give_up(&err);
 }
 
-struct report *window_end(struct meter *meter, unsigned int ms)
+void window_wait(struct meter *meter, unsigned int ms)
 {
 	uint64_t end = clock_mono_ns() + ms * NSEC_PER_MSEC, now;
 	struct pollfd fd = {.fd = meter->ops->event_fd(meter), .events = POLLIN};
@@ -57,6 +57,14 @@ struct report *window_end(struct meter *meter, unsigned int ms)
 			report_free(report);
 		report = NULL;
 	}
+}
+
+struct report *window_end(struct meter *meter, unsigned int ms)
+{
+	struct report *report = NULL;
+	struct err err = {0};
+
+	window_wait(meter, ms);
 	if (meter->ops->read(meter, &report, &err))
 		give_up(&err);
 	return report;
@@ -146,4 +154,20 @@ struct load_stat load_schedstat(pid_t pid)
 	if (file)
 		fclose(file);
 	return stat;
+}
+
+static struct load_stat minus(struct load_stat a, struct load_stat b)
+{
+	return (struct load_stat){a.ran_ns - b.ran_ns, a.waited_ns - b.waited_ns,
+				  a.count - b.count};
+}
+
+struct load_stat load_least(const struct load_books *books)
+{
+	return minus(books->ending, books->begun);
+}
+
+struct load_stat load_most(const struct load_books *books)
+{
+	return minus(books->after, books->before);
 }

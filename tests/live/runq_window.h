@@ -11,7 +11,9 @@
 /* Skips the whole program where the machine cannot do it; fails it where runq cannot. */
 struct meter *window_open(const struct runq_opts *opts);
 void window_begin(struct meter *meter);
-/* Waits, letting the meter do its chores, then ends the window. Free the report. */
+/* Waits, letting the meter do its chores. */
+void window_wait(struct meter *meter, unsigned int ms);
+/* The same, then ends the window. Free the report. */
 struct report *window_end(struct meter *meter, unsigned int ms);
 
 /* A figure of the group whose first column is @who; NAN without such a row or figure. */
@@ -29,5 +31,17 @@ struct load_stat {
 	double ran_ns, waited_ns, count;
 };
 struct load_stat load_schedstat(pid_t pid);
+
+/*
+ * The kernel's books of a task just outside and just inside of both ends of a window. What the
+ * window holds lies between the two differences, however long the reading took.
+ */
+struct load_books {
+	struct load_stat before, begun, ending, after;
+};
+
+/* What the books surely have of the window, and what they have at most. */
+struct load_stat load_least(const struct load_books *books);
+struct load_stat load_most(const struct load_books *books);
 
 #endif

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Launch to user code by subtick wake against cyclictest's latency, on the same core at the same time. */
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "judge.h"
 #include "live.h"
 
-#define LOOPS	3500
-#define RETRIES 5
+#define LOOPS 3500
+#define BOUND 0.20
 
 static int cpu, other;
 static char cpu_text[16], points_path[64];
@@ -33,8 +35,8 @@ static FILE *cyclictest_start(void)
 	char command[160];
 
 	snprintf(command, sizeof(command),
-		 "cyclictest --default-system -N -v -m -t1 -a %d -p 1 -i 1000 -l %d 2>/dev/null", cpu,
-		 LOOPS);
+		 "cyclictest --default-system -N -v -m -t1 -a %d -p 1 -i 1000 -l %d 2>/dev/null",
+		 cpu, LOOPS);
 	return popen(command, "r");
 }
 
@@ -56,8 +58,8 @@ static double cyclictest_median(FILE *out)
 /* Every point, also those that found the core awake: cyclictest does not tell them apart. */
 static double ours(void)
 {
-	const char *args[] = {"wake", "-C", cpu_text, "--from", "1100us", "--to",      "1100us",
-			      "-n",   "2000", "-b",  "--points", points_path, "--json", NULL};
+	const char *args[] = {"wake", "-C",   cpu_text, "--from",   "1100us",	 "--to",   "1100us",
+			      "-n",   "2000", "-b",	"--points", points_path, "--json", NULL};
 	static double values[2000];
 	json_error_t error;
 	json_t *file, *point;
@@ -65,28 +67,32 @@ static double ours(void)
 
 	json_decref(live_json(args));
 	file = json_load_file(points_path, 0, &error);
-	json_array_foreach(json_object_get(file, "points"), i, point)
-		if (nr < 2000 && live_number(point, "user_ns") > 0)
-			values[nr++] = live_number(point, "user_ns");
+	json_array_foreach(json_object_get(file, "points"), i,
+			   point) if (nr < 2000 && live_number(point, "user_ns") > 0) values[nr++] =
+		live_number(point, "user_ns");
 	json_decref(file);
 	return median(values, nr);
 }
 
 /* Side by side: whatever the machine does meanwhile, and what our programs cost, hits both. */
-static bool compare(double *ret_ours, double *ret_theirs)
+static void measure(void *arg, struct verdict *verdict)
 {
 	FILE *out = cyclictest_start();
+	double mine = ours(), theirs = cyclictest_median(out);
 
-	*ret_ours = ours();
-	*ret_theirs = cyclictest_median(out);
-	live_note("cyclictest %.0f ns, subtick wake %.0f ns", *ret_theirs, *ret_ours);
-	return fabs(*ret_ours / *ret_theirs - 1.0) <= 0.20;
+	(void)arg;
+	verdict_figure(
+		verdict, fabs(mine / theirs - 1.0) <= BOUND,
+		"launch to user code: subtick wake %.0f ns, cyclictest %.0f ns, within %.0f %%",
+		mine, theirs, BOUND * 100.0);
 }
 
 int main(void)
 {
-	double mine = NAN, theirs = NAN;
-	bool agrees = false;
+	/* Medians of thousands of points: what takes less than a tenth of the core hits few. */
+	struct judge_opts opts = {
+		.limits = {.taken = 0.1, .waited = -1, .own_forks = UINT_MAX, .own_irqs = UINT_MAX},
+		.measure = measure};
 
 	if (geteuid())
 		live_skip_all("needs root");
@@ -96,15 +102,11 @@ int main(void)
 		live_skip_all("no cyclictest (package rt-tests)");
 	if (!live_two_cpus(&cpu, &other))
 		live_skip_all("needs two CPUs");
-	if (!live_wait_idle(cpu))
-		live_skip_all("something else keeps CPU %d busy all the time", cpu);
 	snprintf(cpu_text, sizeof(cpu_text), "%d", cpu);
 	snprintf(points_path, sizeof(points_path), "/tmp/subtick-cyclictest-%d.json", getpid());
 	live_pin(other);
-	for (int i = 0; i < RETRIES && !agrees; i++)
-		agrees = compare(&mine, &theirs);
+	opts.cpu = cpu;
+	judge(&opts);
 	unlink(points_path);
-	live_ok(agrees, "launch to user code: subtick wake %.0f ns, cyclictest %.0f ns, within 20 %%",
-		mine, theirs);
 	return live_done();
 }

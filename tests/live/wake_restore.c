@@ -2,6 +2,7 @@
 /* Forced idle states come back however subtick wake ends; verdicts and their exit code. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "judge.h"
 #include "live.h"
 
 #define STATES 3
@@ -46,11 +48,12 @@ static void make_machine(const char *claim_us)
 	write_file("/run/keep", "");
 	for (int c = 0; c <= (cpu > other ? cpu : other); c++)
 		for (int i = 0; i < STATES; i++) {
-			const char *const files[][2] = {{"name", names[i]},
-							{"latency", i == 1 ? claim_us : "100\n"},
-							{"disable", i == 2 && c == cpu ? "1\n" : "0\n"},
-							{"usage", "0\n"},
-							{"time", "0\n"}};
+			const char *const files[][2] = {
+				{"name", names[i]},
+				{"latency", i == 1 ? claim_us : "100\n"},
+				{"disable", i == 2 && c == cpu ? "1\n" : "0\n"},
+				{"usage", "0\n"},
+				{"time", "0\n"}};
 
 			for (size_t f = 0; f < sizeof(files) / sizeof(files[0]); f++) {
 				snprintf(path, sizeof(path),
@@ -66,8 +69,8 @@ static char disabled(int state)
 	char path[256], value = '?';
 	int fd;
 
-	snprintf(path, sizeof(path), "%s/sys/devices/system/cpu/cpu%d/cpuidle/state%d/disable", root,
-		 cpu, state);
+	snprintf(path, sizeof(path), "%s/sys/devices/system/cpu/cpu%d/cpuidle/state%d/disable",
+		 root, cpu, state);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0 || read(fd, &value, 1) != 1)
 		value = '?';
@@ -99,7 +102,8 @@ static pid_t start(void)
 		return pid;
 	freopen("/dev/null", "w", stdout);
 	freopen("/dev/null", "w", stderr);
-	execl(subtick, subtick, "wake", "--root", root, "--state", "C1", "-C", cpu_text, (char *)NULL);
+	execl(subtick, subtick, "wake", "--root", root, "--state", "C1", "-C", cpu_text,
+	      (char *)NULL);
 	_exit(127);
 }
 
@@ -119,54 +123,64 @@ static void test_ends(int signal_nr, const char *name)
 	live_ok(wait_disables("001"), "%s: every file is as it was", name);
 }
 
-/* Again while the core had no chance to idle. */
-static void run_until_points(const char *const args[], struct live_run *ret_run)
-{
-	for (int i = 0; i < 10; i++) {
-		if (i) {
-			live_run_free(ret_run);
-			live_wait_idle(cpu);
-		}
-		live_run(args, ret_run);
-		if (!strstr(ret_run->out, "\"states\":[]"))
-			return;
-	}
-}
+/* What the core is claimed to need, and what must come of it. */
+struct claimed {
+	const char *us;
+	int exit_code;
+	const char *verdict;
+};
 
 /* The passive source's windows count as well, and not only the last of them. */
-static void test_passive_verdict(void)
+static void measure_passive(void *arg, struct verdict *verdict)
 {
-	const char *args[] = {"wake", "--root", root, "--source", "passive", "--json", "--fail-on",
-			      "exceeds", "1", "2", NULL};
+	const char *args[] = {"wake",	   "--root",  root, "--source", "passive", "--json",
+			      "--fail-on", "exceeds", "1",  "2",	NULL};
+	const struct claimed *claimed = arg;
 	struct live_run run;
 
-	run_until_points(args, &run);
-	live_ok(run.exit_code == 2, "passive: a claim of nothing is exceeded: exit code 2 (got %d)",
-		run.exit_code);
+	make_machine(claimed->us);
+	live_run(args, &run);
+	verdict_count(verdict, run.exit_code == claimed->exit_code,
+		      "passive: a claim of nothing is exceeded: exit code %d (got %d)",
+		      claimed->exit_code, run.exit_code);
+	live_run_free(&run);
+}
+
+static void measure_timer(void *arg, struct verdict *verdict)
+{
+	const char *args[] = {"wake",	"--root", root,	       "-C",	  cpu_text,
+			      "--from", "300us",  "--to",      "300us",	  "-n",
+			      "100",	"--json", "--fail-on", "exceeds", NULL};
+	const struct claimed *claimed = arg;
+	struct live_run run;
+
+	make_machine(claimed->us);
+	live_run(args, &run);
+	verdict_count(verdict, run.exit_code == claimed->exit_code,
+		      "a claim of %.*s us: exit code %d (got %d)", (int)strcspn(claimed->us, "\n"),
+		      claimed->us, claimed->exit_code, run.exit_code);
+	verdict_count(verdict, strstr(run.out, claimed->verdict) && strstr(run.out, "\"C1\""),
+		      "and C1 is called %s", claimed->verdict);
 	live_run_free(&run);
 }
 
 static void test_verdicts(void)
 {
-	const char *args[] = {"wake", "--root", root, "-C",   cpu_text,	 "--from",  "300us", "--to",
-			      "300us", "-n",	 "100", "--json", "--fail-on", "exceeds", NULL};
-	struct live_run run;
+	const struct claimed nothing = {"0\n", 2, "\"exceeds\""},
+			     much = {"1000000\n", 0, "\"within\""};
+	/* Some of a hundred points at least: on a core that others have most of the time there are. */
+	struct judge_opts opts = {
+		.cpu = cpu,
+		.limits = {.taken = 0.5, .waited = -1, .own_forks = UINT_MAX, .own_irqs = UINT_MAX},
+		.measure = measure_timer,
+		.arg = (void *)&nothing};
 
-	if (!live_wait_idle(cpu)) {
-		live_skip("verdicts", "something else keeps CPU %d busy all the time", cpu);
-		return;
-	}
-	make_machine("0\n");
-	run_until_points(args, &run);
-	live_ok(run.exit_code == 2, "a claim of nothing is exceeded: exit code 2 (got %d)",
-		run.exit_code);
-	live_ok(strstr(run.out, "\"exceeds\"") && strstr(run.out, "\"C1\""), "and the state is named");
-	live_run_free(&run);
-	test_passive_verdict();
-	make_machine("1000000\n");
-	run_until_points(args, &run);
-	live_ok(run.exit_code == 0 && strstr(run.out, "\"within\""), "a second is within: exit code 0");
-	live_run_free(&run);
+	judge(&opts);
+	opts.measure = measure_passive;
+	judge(&opts);
+	opts.measure = measure_timer;
+	opts.arg = (void *)&much;
+	judge(&opts);
 }
 
 static void test_refused(void)

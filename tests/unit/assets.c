@@ -14,6 +14,16 @@ static const struct web_asset *find(const char *path)
 	return NULL;
 }
 
+/* The line before a skip is its reason. */
+static void need_page(void)
+{
+	if (web_assets[0].path)
+		return;
+	print_message(
+		"# this build has no page: its packages could not be fetched, or npm is missing\n");
+	skip();
+}
+
 static void test_own_files(void **state)
 {
 	static const char *const files[][3] = {
@@ -23,8 +33,7 @@ static void test_own_files(void **state)
 		{"/icon.svg", "icon.svg", "image/svg+xml"},
 	};
 
-	if (!web_assets[0].path)
-		skip();
+	need_page();
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
 		const struct web_asset *asset = find(files[i][0]);
 		char path[4096], *text;
@@ -50,8 +59,7 @@ static void test_closed(void **state)
 	static const char *const attributes[] = {"src=\"", "href=\""};
 	const struct web_asset *page = find("/");
 
-	if (!page)
-		skip();
+	need_page();
 	for (size_t i = 0; i < 2; i++) {
 		const char *p = (const char *)page->data, *end = p + page->size;
 

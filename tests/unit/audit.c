@@ -312,6 +312,7 @@ static void pid_times(void **state)
 			      "26 27 28 29 30 31 32 33 34 35 36 37 38 39 40 41",
 			      &stat),
 		0);
+	assert_int_equal(stat.parent, 4);
 	assert_int_equal(stat.group, 5);
 	assert_int_equal(stat.flags, 9);
 	assert_int_equal(stat.cpu, 39);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Stands in for bpf/kernel.bpf.h, so that the load programs compile for the machine and can be driven. */
+/* Stands in for bpf/kernel.bpf.h, so that the BPF programs compile for the machine and can be driven. */
 #ifndef SUBTICK_TESTS_UNIT_BPF_SHIM_H
 #define SUBTICK_TESTS_UNIT_BPF_SHIM_H
 
@@ -10,45 +10,149 @@
 #include <stddef.h>
 #include <string.h>
 
+typedef __u8 u8;
+typedef __u16 u16;
 typedef __u32 u32;
 typedef __u64 u64;
+typedef __s32 s32;
 typedef __s64 s64;
 
 #ifndef __always_inline
 #define __always_inline inline __attribute__((always_inline))
 #endif
 #define SEC(name)
-#define __uint(name, val)	     int(*name)[val]
-#define __type(name, val)	     typeof(val) *name
-#define BPF_PROG(name, ...)	     name(u64 *args, ##__VA_ARGS__)
-#define __noinline		     __attribute__((noinline))
-#define bpf_core_field_exists(field) 0
-#define BPF_CORE_READ(from, field)   ((from)->field)
-#define PF_KTHREAD		     0x00200000
+#define __uint(name, val)		int(*name)[val]
+#define __type(name, val)		typeof(val) *name
+#define BPF_PROG(name, ...)		name(u64 *args, ##__VA_ARGS__)
+#define __noinline			__attribute__((noinline))
+#define bpf_core_field_exists(field)	shim_has(#field)
+#define bpf_core_enum_value(type, name) 0
+#define SHIM_READ_1(from, a)		((from)->a)
+#define SHIM_READ_2(from, a, b)		((from)->a->b)
+#define SHIM_READ(a, b, read, ...)	read
+#define BPF_CORE_READ(from, ...) \
+	SHIM_READ(__VA_ARGS__, SHIM_READ_2, SHIM_READ_1, )(from, __VA_ARGS__)
+
+#define CSS_ONLINE (1 << 1)
+#define PF_EXITING 0x00000004
+#define PF_KTHREAD 0x00200000
+
+/* One type for all kernels: which of its fields are there is up to shim_fields. */
+#define task_struct___cpu    task_struct
+#define task_struct___old    task_struct
+#define task_struct___new    task_struct
+#define cfs_rq___self	     cfs_rq
+#define cfs_rq___pelt	     cfs_rq
+#define cfs_rq___task	     cfs_rq
+#define kernfs_node___parent kernfs_node
+#define kernfs_node___rcu    kernfs_node
+
+struct kernfs_node {
+	const char *name;
+	u64 id;
+	struct kernfs_node *parent, *__parent;
+};
+
+struct cgroup;
+
+struct cgroup_subsys_state {
+	struct cgroup *cgroup;
+	unsigned int flags;
+	u64 serial_nr;
+};
+
+struct cgroup {
+	struct cgroup_subsys_state self;
+	struct kernfs_node *kn;
+	struct cgroup_subsys_state *subsys[1];
+};
+
+struct css_set {
+	struct cgroup_subsys_state *subsys[1];
+	struct cgroup *dfl_cgrp;
+};
+
+struct rq {
+	u64 clock;
+};
+
+struct cfs_rq {
+	struct rq *rq;
+	u64 throttled_clock_self_time;
+	u64 throttled_clock_pelt_time;
+	u64 throttled_clock_task_time;
+};
 
 struct task_struct {
 	struct {
 		u32 cpu;
 	} thread_info;
+	u32 cpu;
 	int pid;
+	int tgid;
 	unsigned int flags;
 	unsigned int on_cpu;
+	unsigned int __state;
+	long state;
+	u64 start_time;
 	char comm[16];
+	struct {
+		struct cfs_rq *cfs_rq;
+	} se;
+	struct {
+		unsigned long long run_delay;
+		unsigned long long last_queued;
+	} sched_info;
+	struct css_set *cgroups;
 };
 
-struct task_struct___cpu {
-	u32 cpu;
+struct sched_entity {
+	struct cfs_rq *cfs_rq;
+};
+
+struct hrtimer_clock_base {
+	s64 offset;
+};
+
+struct hrtimer {
+	struct {
+		s64 expires;
+	} node;
+	s64 _softexpires;
+	struct hrtimer_clock_base *base;
+};
+
+struct cpumask {
+	unsigned long bits[8];
 };
 
 struct bpf_iter__task {
 	struct task_struct *task;
 };
 
-/* What the test sets; one core. */
+/* What the test sets. */
 static u64 shim_now;
+static u32 shim_cpu;
 static struct task_struct *shim_current;
+/* The fields that this kernel has, each between blanks; the programs ask for them by name. */
+static const char *shim_fields = "";
+/* Counter for programs that read one; NULL: reading fails. */
+static const u64 *shim_counter;
 /* Called at each barrier() inside an edge: an interrupt may come there. */
 static void (*shim_at_barrier)(void);
+
+static inline bool shim_has(const char *field)
+{
+	const char *name = strrchr(field, '>') + 1, *at = shim_fields;
+	size_t len = strlen(name);
+
+	while ((at = strstr(at, name))) {
+		if (at[-1] == ' ' && at[len] == ' ')
+			return true;
+		at += len;
+	}
+	return false;
+}
 
 static inline u64 bpf_ktime_get_ns(void)
 {
@@ -57,12 +161,12 @@ static inline u64 bpf_ktime_get_ns(void)
 
 static inline u32 bpf_get_smp_processor_id(void)
 {
-	return 0;
+	return shim_cpu;
 }
 
 static inline u64 bpf_get_current_pid_tgid(void)
 {
-	return shim_current->pid;
+	return (u64)shim_current->tgid << 32 | shim_current->pid;
 }
 
 static inline long bpf_get_current_comm(void *buf, u32 size)
@@ -77,10 +181,22 @@ static inline long bpf_probe_read_kernel(void *to, u32 size, const void *from)
 	return 0;
 }
 
-/* No counter here: programs that want one count an error. */
-static inline long bpf_perf_event_read_value(void *map, u64 flags, void *value, u32 size)
+static inline long bpf_probe_read_kernel_str(void *to, u32 size, const char *from)
 {
-	return -2;
+	size_t len = strlen(from) < size ? strlen(from) : size - 1;
+
+	memcpy(to, from, len);
+	((char *)to)[len] = '\0';
+	return len + 1;
+}
+
+static inline long bpf_perf_event_read_value(void *map, u64 flags,
+					     struct bpf_perf_event_value *value, u32 size)
+{
+	if (!shim_counter)
+		return -2;
+	value->counter = *shim_counter;
+	return 0;
 }
 
 static inline void barrier(void)
@@ -90,12 +206,12 @@ static inline void barrier(void)
 		shim_at_barrier();
 }
 
-/* prev before next, as in every kernel but 5.18. */
+/* As in the real one: prev_state came first in 5.18 only. */
 static inline void switch_tasks(u64 *args, bool state_first, struct task_struct **ret_prev,
 				struct task_struct **ret_next)
 {
-	*ret_prev = (struct task_struct *)(unsigned long)args[1];
-	*ret_next = (struct task_struct *)(unsigned long)args[2];
+	*ret_prev = (struct task_struct *)(unsigned long)args[state_first ? 2 : 1];
+	*ret_next = (struct task_struct *)(unsigned long)args[state_first ? 3 : 2];
 }
 
 /* The test's, as it knows the maps. */

@@ -56,6 +56,7 @@ static void test_mask(void **state)
 		{"32", "1,00000000"},
 		{"0-33", "3,ffffffff"},
 		{"1,70", "40,00000000,00000002"},
+		{"96,120", "1000001,00000000,00000000,00000000"},
 	};
 	char buf[CPUSET_MASK_SIZE];
 	struct cpuset set;

@@ -297,6 +297,26 @@ static void test_config_missing(void **state)
 	report_free(report);
 }
 
+/* Debugfs shows tracefs below itself without a line in mountinfo until somebody looks. */
+static void test_tracefs_places(void **state)
+{
+	const struct tree *tree = *state;
+	struct report *report;
+	struct probe probe;
+
+	machine_guest(tree, &probe);
+	tree_file(tree, "/sys/kernel/debug/tracing/events/enable", "0\n");
+	report = look(tree, &probe, all);
+	expect(report, "tracefs", "ok", "mounted on /sys/kernel/debug/tracing", "");
+	report_free(report);
+	tree_remove(tree, "/sys/kernel/debug/tracing/events/enable");
+	tree_remove(tree, "/sys/kernel/debug/tracing/events");
+	tree_file(tree, "/proc/self/mountinfo", "1 2 0:2 / /mnt/trace rw - tracefs tracefs rw\n");
+	report = look(tree, &probe, all);
+	expect(report, "tracefs", "ok", "mounted on /mnt/trace", "");
+	report_free(report);
+}
+
 static void test_times(void **state)
 {
 	const struct tree *tree = *state;
@@ -381,11 +401,12 @@ static void test_empty_machine(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		MACHINE_TEST(test_laptop),	    MACHINE_TEST(test_guest),
-		MACHINE_TEST(test_without_btf),	    MACHINE_TEST(test_confidentiality),
-		MACHINE_TEST(test_unprivileged),    MACHINE_TEST(test_cgroups),
-		MACHINE_TEST(test_config_missing),  MACHINE_TEST(test_times),
-		MACHINE_TEST(test_only_this_build), MACHINE_TEST(test_empty_machine),
+		MACHINE_TEST(test_laptop),	   MACHINE_TEST(test_guest),
+		MACHINE_TEST(test_without_btf),	   MACHINE_TEST(test_confidentiality),
+		MACHINE_TEST(test_unprivileged),   MACHINE_TEST(test_cgroups),
+		MACHINE_TEST(test_config_missing), MACHINE_TEST(test_tracefs_places),
+		MACHINE_TEST(test_times),	   MACHINE_TEST(test_only_this_build),
+		MACHINE_TEST(test_empty_machine),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,6 +10,64 @@
 #include "test.h"
 #include "tree.h"
 
+/* Linked instead of the one that gives all at once, by its name with 64-bit offsets; see meson.build. */
+ssize_t __real_pread64(int fd, void *buf, size_t size, off_t pos);
+ssize_t __wrap_pread64(int fd, void *buf, size_t size, off_t pos);
+
+static size_t most = SIZE_MAX; /* bytes that one read gives */
+static bool moves;	       /* each read finds another file */
+
+ssize_t __wrap_pread64(int fd, void *buf, size_t size, off_t pos)
+{
+	static char moment = 'a';
+	ssize_t got = __real_pread64(fd, buf, size < most ? size : most, pos);
+
+	moment = moment == 'z' ? 'a' : moment + 1;
+	for (ssize_t i = 0; moves && i < got; i++)
+		if (((char *)buf)[i] != '\n')
+			((char *)buf)[i] = moment;
+	return got;
+}
+
+/* The kernel gives a page at most: a short read is not the end. */
+static void test_short_reads(void **state)
+{
+	const struct tree *tree = *state;
+	struct sys_text text;
+	char buf[64];
+
+	tree_file(tree, "/s", "0123456789\nabcdefghij\nEND\n");
+	most = 7;
+	assert_int_equal(sys_read_file(tree->root, "/s", buf, sizeof(buf)), 25);
+	assert_string_equal(buf, "0123456789\nabcdefghij\nEND");
+	assert_int_equal(sys_text_open(&text, tree->root, "/s", 0), 0);
+	assert_int_equal(sys_text_read(&text, false), 0);
+	assert_string_equal(text.buf, "0123456789\nabcdefghij\nEND\n");
+	sys_text_close(&text);
+	most = SIZE_MAX;
+}
+
+/* Larger than the buffer: read again in a larger one, never put together from two moments. */
+static void test_one_moment(void **state)
+{
+	const struct tree *tree = *state;
+	char content[500];
+	struct sys_text text;
+
+	memset(content, 'x', sizeof(content));
+	content[sizeof(content) - 2] = '\n';
+	content[sizeof(content) - 1] = '\0';
+	tree_file(tree, "/m", content);
+	moves = true;
+	assert_int_equal(sys_text_open(&text, tree->root, "/m", 64), 0);
+	assert_int_equal(sys_text_read(&text, true), 0);
+	moves = false;
+	assert_int_equal(text.len, sizeof(content) - 1);
+	for (size_t i = 1; i < text.len - 1; i++)
+		assert_int_equal(text.buf[i], text.buf[0]);
+	sys_text_close(&text);
+}
+
 static void test_read_file(void **state)
 {
 	const struct tree *tree = *state;
@@ -146,6 +204,8 @@ static void test_meminfo(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_short_reads, tree_setup, tree_teardown),
+		cmocka_unit_test_setup_teardown(test_one_moment, tree_setup, tree_teardown),
 		cmocka_unit_test_setup_teardown(test_read_file, tree_setup, tree_teardown),
 		cmocka_unit_test_setup_teardown(test_read_u64, tree_setup, tree_teardown),
 		cmocka_unit_test_setup_teardown(test_text_never_opened, tree_setup, tree_teardown),

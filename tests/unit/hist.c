@@ -56,6 +56,15 @@ static void test_kernel_half(void **state)
 	}
 }
 
+static void test_kernel_msb(void **state)
+{
+	(void)state;
+	for (unsigned int bit = 0; bit < 64; bit++) {
+		assert_int_equal(hist_msb(1ULL << bit), bit);
+		assert_int_equal(hist_msb((1ULL << bit) | ((1ULL << bit) - 1)), bit);
+	}
+}
+
 static int compare_u64(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
@@ -93,6 +102,33 @@ static void test_percentiles(void **state)
 	assert_int_equal(hist_total(count), 0);
 }
 
+/* Inside a bucket by rank, at its edge not one further, and only what is between 0 and 100. */
+static void test_percentile_exact(void **state)
+{
+	uint64_t count[HIST_NR] = {0};
+	unsigned int bucket = hist_index(1024);
+
+	(void)state;
+	assert_int_equal(hist_high(bucket) - hist_low(bucket), 32);
+	count[bucket] = 100;
+	assert_true(hist_percentile(count, 25) == 1032.0);
+	assert_true(hist_percentile(count, 50) == 1040.0);
+	assert_true(hist_percentile(count, 0) == 1024.0);
+	assert_true(hist_percentile(count, 100) == 1056.0);
+	assert_true(hist_percentile(count, -7) == 1024.0);
+	assert_true(hist_percentile(count, 107) == 1056.0);
+	/* 99 of 100 are short: the one that is long is none of p99. */
+	count[bucket] = 99;
+	count[hist_index(1000000)] = 1;
+	assert_true(hist_percentile(count, 99) == 1056.0);
+	assert_true(hist_percentile(count, 99.5) > 900000.0);
+	/* What lies before a bucket is not counted into it. */
+	count[bucket] = 50;
+	count[hist_index(1000000)] = 0;
+	count[hist_index(2048)] = 50;
+	assert_true(hist_percentile(count, 75) == 2048.0 + 32.0);
+}
+
 static void test_moments(void **state)
 {
 	enum { NR = 10000 };
@@ -117,13 +153,17 @@ static void test_moments(void **state)
 	m = (struct moments){0};
 	moments_add(&m, -5.0);
 	assert_true(moments_stddev(&m) == 0.0 && m.min == -5.0 && m.max == -5.0);
+	moments_add(&m, 3.0);
+	assert_true(m.min == -5.0 && m.max == 3.0 && m.mean == -1.0);
+	assert_true(fabs(moments_stddev(&m) - sqrt(32.0)) < 1e-12);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_edges),	    cmocka_unit_test(test_kernel_half),
-		cmocka_unit_test(test_percentiles),
+		cmocka_unit_test(test_kernel_msb),  cmocka_unit_test(test_percentiles),
+		cmocka_unit_test(test_percentile_exact),
 		cmocka_unit_test(test_moments),
 	};
 

@@ -84,6 +84,24 @@ static void test_reals(void **state)
 	}
 }
 
+static void fill_nothing(struct value *value, const void *arg)
+{
+	(void)value;
+	(void)arg;
+}
+
+/* What is unavailable is null: a cell that nobody filled, and a figure that is none. */
+static void test_nulls(void **state)
+{
+	static const double none[] = {NAN, INFINITY, -INFINITY};
+
+	(void)state;
+	expect(written(fill_nothing, NULL), json_null());
+	expect(written(fill_text, NULL), json_null());
+	for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++)
+		expect(written(fill_real, &none[i]), json_null());
+}
+
 static void test_names(void **state)
 {
 	static const char *const few[] = {"", "plain", "\"\\/\b\f\n\r\t", "\x01\x1f\x7f", "é µ …",
@@ -109,6 +127,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_reals),
+		cmocka_unit_test(test_nulls),
 		cmocka_unit_test(test_names),
 	};
 

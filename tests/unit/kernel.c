@@ -162,6 +162,13 @@ static void test_cpuidle(void **state)
 	assert_true(states[2].residency_known && states[2].disabled);
 	assert_int_equal(states[1].usage, 17);
 	assert_int_equal(states[1].time_ns, 1000000);
+	/* Bit 1 is the driver's, and not for anybody to change. */
+	idle_state(tree, 2, "C6\n", "133\n", "2\n");
+	assert_int_equal(cpuidle_states(tree->root, 0, states), 3);
+	assert_false(states[2].disabled);
+	idle_state(tree, 2, "C6\n", "133\n", "3\n");
+	assert_int_equal(cpuidle_states(tree->root, 0, states), 3);
+	assert_true(states[2].disabled);
 	tree_remove(tree, "/sys/devices/system/cpu/cpu0/cpuidle/state1/residency");
 	assert_int_equal(cpuidle_states(tree->root, 0, states), 3);
 	assert_false(states[1].residency_known);

@@ -139,6 +139,51 @@ static void test_clamp(void **state)
 	assert_true(tsc_window(prev, cur).busy_ratio == 1.0);
 }
 
+/* Each side, for the whole and for a part of it. */
+static void test_clamp_sides(void **state)
+{
+	struct load_sample prev = {.stamp_ns = SEC, .wall_ns = SEC, .total = SEC, .busy = SEC};
+	struct load_sample cur = {.stamp_ns = 2 * SEC, .wall_ns = 2 * SEC, .total = 2 * SEC};
+	struct load_cpu_window w;
+
+	(void)state;
+	/* Backwards by 5 %. */
+	cur.busy = SEC - SEC / 20;
+	load_subtract(&prev, &cur, 1.0, 0, &w);
+	assert_int_equal(w.flags, LOAD_CLAMPED);
+	assert_true(w.busy_ratio == 0.0 && w.busy_ns == 0);
+	cur.busy = SEC - SEC / 10000;
+	load_subtract(&prev, &cur, 1.0, 0, &w);
+	assert_int_equal(w.flags, 0);
+	/* Too much by 5 %. */
+	cur.busy = 2 * SEC + SEC / 20;
+	load_subtract(&prev, &cur, 1.0, 0, &w);
+	assert_int_equal(w.flags, LOAD_CLAMPED);
+	assert_true(w.busy_ratio == 1.0 && w.busy_ns == SEC);
+	/* One part went back, which the sum alone would not show. */
+	cur.busy = SEC;
+	prev.part_ns[LOAD_PART_TASK] = SEC / 20;
+	cur.part_ns[LOAD_PART_IDLE] = SEC + SEC / 20;
+	load_subtract(&prev, &cur, 1.0, (1u << LOAD_NR_PARTS) - 1, &w);
+	assert_int_equal(w.flags, LOAD_CLAMPED);
+	assert_int_equal(w.part_ns[LOAD_PART_TASK], 0);
+	assert_int_equal(w.part_ns[LOAD_PART_IDLE], SEC);
+	/* Closure is of what was counted, not of what clamping makes of it. */
+	prev.part_ns[LOAD_PART_TASK] = SEC / 5;
+	cur.part_ns[LOAD_PART_IDLE] = SEC;
+	load_subtract(&prev, &cur, 1.0, (1u << LOAD_NR_PARTS) - 1, &w);
+	assert_true(fabs(w.closure_error_ratio - 0.2) < 1e-9);
+	/* A source without parts has none and no closure either. */
+	load_subtract(&prev, &cur, 1.0, 0, &w);
+	assert_int_equal(w.flags, 0);
+	assert_int_equal(w.part_ns[LOAD_PART_IDLE], 0);
+	assert_true(w.closure_error_ratio == 0.0);
+	/* A reader whose clock stood still knows nothing of closure: all of it is in doubt. */
+	cur.wall_ns = prev.wall_ns;
+	load_subtract(&prev, &cur, 1.0, (1u << LOAD_NR_PARTS) - 1, &w);
+	assert_true(w.closure_error_ratio == 1.0);
+}
+
 static void test_closure(void **state)
 {
 	struct load_sample prev = {.stamp_ns = SEC, .wall_ns = SEC, .total = SEC};
@@ -226,6 +271,24 @@ static void test_steal(void **state)
 	load_move_steal(&w, SEC / 11);
 	assert_int_equal(part_sum(&w), SEC);
 	assert_in_range(w.part_ns[LOAD_PART_STEAL], SEC / 11 - 6, SEC / 11);
+	/* The idle task's own work can be stolen, the halt cannot. */
+	w = (struct load_cpu_window){.window_ns = SEC, .busy_ns = SEC / 2, .busy_ratio = 0.5};
+	w.part_ns[LOAD_PART_IDLE_LOOP] = SEC / 2;
+	w.part_ns[LOAD_PART_POLL_IDLE] = SEC / 4;
+	w.part_ns[LOAD_PART_IDLE] = SEC / 4;
+	load_move_steal(&w, SEC / 4);
+	assert_int_equal(w.part_ns[LOAD_PART_STEAL], SEC / 4);
+	assert_int_equal(w.part_ns[LOAD_PART_IDLE_LOOP], SEC / 4);
+	assert_int_equal(w.part_ns[LOAD_PART_POLL_IDLE], SEC / 4);
+	assert_int_equal(w.busy_ns, SEC / 4);
+	/* Nothing to take it from. */
+	w = (struct load_cpu_window){.window_ns = SEC};
+	w.part_ns[LOAD_PART_IDLE] = SEC;
+	load_move_steal(&w, SEC / 4);
+	assert_int_equal(w.part_ns[LOAD_PART_STEAL], 0);
+	assert_true(w.busy_ratio == 0.0);
+	w.part_ns[LOAD_PART_IDLE] = 2 * SEC / 10;
+	w.part_ns[LOAD_PART_TASK] = 8 * SEC / 10;
 	/* A column ahead of the window takes what there is, not more. */
 	load_move_steal(&w, 10 * SEC);
 	assert_int_equal(part_sum(&w), SEC);
@@ -252,6 +315,11 @@ static void test_flags_format(void **state)
 	assert_string_equal(buf, "");
 	load_flags_format(LOAD_OFFLINE | LOAD_CLAMPED, buf, sizeof(buf));
 	assert_string_equal(buf, "offline,clamped");
+	/* Exactly as long as its room, and one too long. */
+	load_flags_format(LOAD_OFFLINE | LOAD_CLAMPED, buf, 16);
+	assert_string_equal(buf, "offline,clamped");
+	load_flags_format(LOAD_OFFLINE | LOAD_CLAMPED, buf, 15);
+	assert_string_equal(buf, "offline");
 	load_flags_format(~0u, buf, 12);
 	assert_string_equal(buf, "offline");
 }
@@ -263,6 +331,7 @@ int main(void)
 		cmocka_unit_test(test_multiplexed), cmocka_unit_test(test_zero_delta),
 		cmocka_unit_test(test_failed_read), cmocka_unit_test(test_hotplug),
 		cmocka_unit_test(test_clamp),	    cmocka_unit_test(test_closure),
+		cmocka_unit_test(test_clamp_sides),
 		cmocka_unit_test(test_exact_ns),    cmocka_unit_test(test_steal),
 		cmocka_unit_test(test_names),	    cmocka_unit_test(test_flags_format),
 	};

@@ -1,103 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The load programs on a made-up core: idle, interrupts inside it, preempted softirqs, cut edges. */
-#include "test.h"
-
-#include "bpf_shim.h"
-
-#pragma GCC diagnostic ignored "-Wmissing-prototypes"
-#include "bpf/load.bpf.c"
-
-#include "measure/load/slot.h"
-
-static struct load_slot slot;
-static struct load_cpu_note note;
-static struct bursts burst_counts;
-static u64 polls;
-
-static void *bpf_map_lookup_elem(void *map, const void *key)
-{
-	assert_int_equal(*(const u32 *)key, 0);
-	if (map == &slots)
-		return &slot;
-	if (map == &notes)
-		return &note;
-	if (map == &bursts)
-		return &burst_counts;
-	return &polls;
-}
-
-static struct task_struct idle = {.comm = "swapper/0"};
-static struct task_struct task = {.pid = 10, .comm = "work"};
-static struct task_struct other = {.pid = 20, .comm = "other"};
-static struct task_struct ksoftirqd = {.pid = 30, .flags = PF_KTHREAD, .comm = "ksoftirqd/0"};
-
-#define START 1000000
-
-static int reset(void **state)
-{
-	memset(&slot, 0, sizeof(slot));
-	memset(&note, 0, sizeof(note));
-	polls = 1; /* state 0 polls, as without a driver */
-	start_ns = START;
-	shim_current = &idle;
-	shim_at_barrier = NULL;
-	return 0;
-}
-
-static void at(u64 ns)
-{
-	shim_now = START + ns;
-}
-
-static void go_idle(u64 ns, u32 idle_state)
-{
-	at(ns);
-	load_idle(NULL, idle_state, 0);
-}
-
-static void leave_idle(u64 ns)
-{
-	at(ns);
-	load_idle(NULL, PWR_EVENT_EXIT, 0);
-}
-
-static void irq(u64 from, u64 to)
-{
-	at(from);
-	load_irq_enter(NULL);
-	at(to);
-	load_irq_leave(NULL);
-}
-
-static void softirq(u64 from, u64 to, u32 vec)
-{
-	at(from);
-	load_softirq_entry(NULL, vec);
-	at(to);
-	load_softirq_exit(NULL, vec);
-}
-
-static void to_task(u64 ns, struct task_struct *next)
-{
-	u64 args[3] = {0, (unsigned long)shim_current, (unsigned long)next};
-
-	at(ns);
-	load_switch(args);
-	shim_current = next;
-}
-
-/* What a reader on another core sees at @ns; the parts must make up the time since the start. */
-static struct load_sample see(u64 ns)
-{
-	struct load_sample s;
-	u64 sum = 0;
-
-	assert_true(load_slot_read(&slot, ns, LOAD_HALT, &s));
-	for (int i = 0; i < LOAD_NR_PARTS; i++)
-		sum += s.part_ns[i];
-	assert_int_equal(sum, ns);
-	return s;
-}
+#include "load_core.h"
 
 /* cpuidle, and arm64: the exit comes before the handler. */
 static void exit_first(void **state)
@@ -174,6 +77,13 @@ static void polling(void **state)
 	assert_int_equal(s.part_ns[LOAD_PART_HARDIRQ], 100);
 	/* Idle to the kernel, so not busy; told apart, because the counter says otherwise. */
 	assert_int_equal(s.busy, 1000 + 100);
+	/* Which state polls is the driver's choice. */
+	polls = 1 << 2;
+	go_idle(6000, 2);
+	go_idle(6500, 1);
+	s = see(7000);
+	assert_int_equal(s.part_ns[LOAD_PART_POLL_IDLE], 3900 + 500);
+	assert_int_equal(s.part_ns[LOAD_PART_IDLE], 500);
 }
 
 static void in_ksoftirqd(void **state)
@@ -187,6 +97,145 @@ static void in_ksoftirqd(void **state)
 	assert_int_equal(s.part_ns[LOAD_PART_KSOFTIRQD], 1000);
 	assert_int_equal(s.part_ns[LOAD_PART_SOFTIRQ_ON_TASK], 0);
 	assert_int_equal(slot.vec_ns[3], 800);
+}
+
+/* arm64: ipi_entry inside irq_handler_entry. Only the outermost pair counts. */
+static void nested_handlers(void **state)
+{
+	struct load_sample s;
+
+	to_task(1000, &task);
+	at(2000);
+	load_irq_enter(NULL);
+	irq(2100, 2200);
+	at(2300);
+	load_irq_leave(NULL);
+	s = see(3000);
+	assert_int_equal(s.part_ns[LOAD_PART_HARDIRQ], 300);
+	assert_int_equal(s.part_ns[LOAD_PART_TASK], 1000 + 700);
+	assert_int_equal(slot.odd_edges, 0);
+}
+
+/* A handler's time is taken from what it interrupted, whatever that was. */
+static void handlers_on_top(void **state)
+{
+	struct load_sample s;
+
+	to_task(1000, &ksoftirqd);
+	irq(1100, 1200);
+	to_task(2000, &task);
+	at(2100);
+	load_softirq_entry(NULL, 3);
+	irq(2200, 2500);
+	at(3000);
+	load_softirq_exit(NULL, 3);
+	go_idle(4000, 0);
+	irq(4500, 4560);
+	s = see(5000);
+	assert_int_equal(s.part_ns[LOAD_PART_KSOFTIRQD], 1000 - 100);
+	assert_int_equal(s.part_ns[LOAD_PART_SOFTIRQ_ON_TASK], 900 - 300);
+	assert_int_equal(s.part_ns[LOAD_PART_TASK], 100 + 1000);
+	assert_int_equal(s.part_ns[LOAD_PART_POLL_IDLE], 1000 - 60);
+	assert_int_equal(s.part_ns[LOAD_PART_HARDIRQ], 100 + 300 + 60);
+	assert_int_equal(slot.vec_ns[3], 900 - 300);
+}
+
+/* A handler whose exit never came: no switch happens inside one, so nothing of it is believed. */
+static void lost_exit(void **state)
+{
+	struct load_sample s;
+
+	to_task(1000, &task);
+	at(1500);
+	load_irq_enter(NULL);
+	to_task(2000, &other);
+	irq(2500, 2600);
+	s = see(3000);
+	assert_int_equal(s.part_ns[LOAD_PART_HARDIRQ], 100);
+	assert_int_equal(s.part_ns[LOAD_PART_TASK], 1900);
+	assert_int_equal(slot.odd_edges, 1);
+}
+
+/* Threads that do softirq work, by their names, and a task that only calls itself so. */
+static void softirq_threads(void **state)
+{
+	static struct task_struct napi = {.pid = 31, .flags = PF_KTHREAD, .comm = "napi/eth0-8"};
+	static struct task_struct backlog = {.pid = 32, .flags = PF_KTHREAD,
+					     .comm = "backlog_napi/0"};
+	static struct task_struct kworker = {.pid = 33, .flags = PF_KTHREAD, .comm = "kworker/0:1"};
+	static struct task_struct liar = {.pid = 34, .comm = "ksoftirqd/0"};
+	struct load_sample s;
+
+	to_task(1000, &napi);
+	to_task(1100, &backlog);
+	to_task(1300, &kworker);
+	to_task(1700, &liar);
+	s = see(2500);
+	assert_int_equal(s.part_ns[LOAD_PART_KSOFTIRQD], 100 + 200);
+	assert_int_equal(s.part_ns[LOAD_PART_TASK], 400 + 800);
+}
+
+/* Every letter of those names counts. */
+static void like_softirq_threads(void **state)
+{
+	static const char *const names[] = {"ksofti", "napi/", "backlog_"};
+
+	for (int i = 0; i < 3; i++)
+		for (size_t at = 0; at <= strlen(names[i]); at++) {
+			struct task_struct like = {.pid = 40, .flags = PF_KTHREAD};
+
+			strcpy(like.comm, names[i]);
+			like.comm[at] = like.comm[at] ? 'X' : '9';
+			assert_int_equal(task_ctx(&like),
+					 at == strlen(names[i]) ? LOAD_KSOFTIRQD : LOAD_TASK);
+			strcpy(like.comm, "XXXXXXXX");
+			like.comm[at] = names[i][at];
+			assert_int_equal(task_ctx(&like), LOAD_TASK);
+		}
+}
+
+/* An exit that came without its entry, and one of a handler that runs since before the start. */
+static void exit_alone(void **state)
+{
+	struct load_sample s;
+
+	shim_current = &task;
+	at(300);
+	load_irq_leave(NULL);
+	s = see(1000);
+	assert_int_equal(s.part_ns[LOAD_PART_HARDIRQ], 300);
+	assert_int_equal(s.part_ns[LOAD_PART_TASK], 700);
+	assert_int_equal(slot.odd_edges, 0);
+	at(2000);
+	load_irq_leave(NULL);
+	s = see(2000);
+	assert_int_equal(s.part_ns[LOAD_PART_HARDIRQ], 300);
+	assert_int_equal(slot.odd_edges, 1);
+	/* The core had other edges since the start, so the handler began after it, unseen. */
+	reset(state);
+	to_task(1000, &task);
+	at(1500);
+	load_irq_leave(NULL);
+	irq(2000, 2100);
+	s = see(3000);
+	assert_int_equal(s.part_ns[LOAD_PART_HARDIRQ], 100);
+	assert_int_equal(slot.odd_edges, 1);
+}
+
+/* A softirq whose exit got lost: the next one goes on with it, and then the task goes on. */
+static void lost_softirq_exit(void **state)
+{
+	struct load_sample s;
+
+	to_task(1000, &task);
+	at(2000);
+	load_softirq_entry(NULL, 3);
+	softirq(3000, 3500, 1);
+	s = see(4000);
+	assert_int_equal(s.part_ns[LOAD_PART_SOFTIRQ_ON_TASK], 1500);
+	assert_int_equal(s.part_ns[LOAD_PART_TASK], 1000 + 500);
+	assert_int_equal(slot.vec_ns[1], 500);
+	assert_int_equal(slot.odd_edges, 1);
 }
 
 /* PREEMPT_RT: a softirq is switched out with its task and goes on with it. */
@@ -207,6 +256,65 @@ static void preempted(void **state)
 	assert_int_equal(s.part_ns[LOAD_PART_TASK], 500 + 1900 + 700);
 	assert_int_equal(slot.vec_ns[3], 500 + 300);
 	assert_int_equal(slot.vec_count[3], 1);
+	assert_int_equal(slot.paused_lost + slot.odd_edges, 0);
+}
+
+/* Several at once, one of them in ksoftirqd: each goes on as what it was, and its place is free again. */
+static void preempted_in_turns(void **state)
+{
+	struct load_sample s;
+
+	for (int round = 0; round < 3; round++) {
+		u64 from = 10000 * (round + 1);
+
+		to_task(from, &ksoftirqd);
+		at(from + 100);
+		load_softirq_entry(NULL, 3);
+		to_task(from + 200, &task);
+		at(from + 300);
+		load_softirq_entry(NULL, 1);
+		to_task(from + 400, &other);
+		to_task(from + 500, &ksoftirqd);
+		at(from + 600);
+		load_softirq_exit(NULL, 3);
+		to_task(from + 700, &task);
+		at(from + 800);
+		load_softirq_exit(NULL, 1);
+		to_task(from + 900, &idle);
+	}
+	s = see(40000);
+	assert_int_equal(s.part_ns[LOAD_PART_KSOFTIRQD], 3 * 400);
+	assert_int_equal(s.part_ns[LOAD_PART_SOFTIRQ_ON_TASK], 3 * 200);
+	assert_int_equal(s.part_ns[LOAD_PART_TASK], 3 * 300);
+	assert_int_equal(slot.vec_ns[3], 3 * 200);
+	assert_int_equal(slot.vec_ns[1], 3 * 200);
+	assert_int_equal(slot.vec_ns[0], 0);
+	assert_int_equal(slot.paused_lost + slot.odd_edges, 0);
+	for (int i = 0; i < LOAD_NR_PAUSED; i++)
+		assert_int_equal(slot.paused[i].pid, 0);
+}
+
+/* All places taken, and each comes back. */
+static void preempted_and_back(void **state)
+{
+	struct task_struct tasks[LOAD_NR_PAUSED];
+	u64 now = 1000;
+
+	memset(tasks, 0, sizeof(tasks));
+	for (int i = 0; i < LOAD_NR_PAUSED; i++) {
+		tasks[i].pid = 100 + i;
+		to_task(now += 100, &tasks[i]);
+		at(now += 100);
+		load_softirq_entry(NULL, i);
+	}
+	to_task(now += 100, &other);
+	for (int i = 0; i < LOAD_NR_PAUSED; i++) {
+		to_task(now += 100, &tasks[i]);
+		at(now += 100);
+		load_softirq_exit(NULL, i);
+		assert_int_equal(slot.vec_ns[i], 200);
+		assert_int_equal(slot.vec_count[i], 1);
+	}
 	assert_int_equal(slot.paused_lost + slot.odd_edges, 0);
 }
 
@@ -272,9 +380,26 @@ static void first_edges(void **state)
 	irq(3000, 3100);
 	assert_int_equal(see(3100).part_ns[LOAD_PART_IDLE], 3000);
 	reset(state);
+	irq(3000, 3100);
+	leave_idle(3150);
+	assert_int_equal(see(3150).part_ns[LOAD_PART_IDLE], 3000);
+	assert_int_equal(see(3150).part_ns[LOAD_PART_IDLE_LOOP], 50);
+	reset(state);
 	shim_current = &task;
 	irq(3000, 3100);
 	assert_int_equal(see(3100).part_ns[LOAD_PART_TASK], 3000);
+	reset(state);
+	shim_current = &ksoftirqd;
+	irq(3000, 3100);
+	assert_int_equal(see(3100).part_ns[LOAD_PART_KSOFTIRQD], 3000);
+	reset(state);
+	softirq(3000, 3100, 1);
+	assert_int_equal(see(3200).part_ns[LOAD_PART_IDLE_LOOP], 3000 + 100);
+	assert_int_equal(see(3200).part_ns[LOAD_PART_SOFTIRQ_ON_IDLE], 100);
+	reset(state);
+	shim_current = &task;
+	softirq(3000, 3100, 1);
+	assert_int_equal(see(3200).part_ns[LOAD_PART_TASK], 3000 + 100);
 	reset(state);
 	shim_current = &task;
 	to_task(3000, &idle);
@@ -345,7 +470,7 @@ static void any_order(void **state)
 			to_task(now, tasks[next_random(4)]);
 			break;
 		default:
-			see(now + next_random(100));
+			see_any(now + next_random(100));
 			break;
 		}
 	}
@@ -359,7 +484,16 @@ int main(void)
 		cmocka_unit_test_setup(unseen_handler, reset),
 		cmocka_unit_test_setup(polling, reset),
 		cmocka_unit_test_setup(in_ksoftirqd, reset),
+		cmocka_unit_test_setup(nested_handlers, reset),
+		cmocka_unit_test_setup(handlers_on_top, reset),
+		cmocka_unit_test_setup(lost_exit, reset),
+		cmocka_unit_test_setup(softirq_threads, reset),
+		cmocka_unit_test_setup(like_softirq_threads, reset),
+		cmocka_unit_test_setup(exit_alone, reset),
+		cmocka_unit_test_setup(lost_softirq_exit, reset),
 		cmocka_unit_test_setup(preempted, reset),
+		cmocka_unit_test_setup(preempted_in_turns, reset),
+		cmocka_unit_test_setup(preempted_and_back, reset),
 		cmocka_unit_test_setup(preempted_too_often, reset),
 		cmocka_unit_test_setup(cut_in_two, reset),
 		cmocka_unit_test_setup(first_edges, reset),

@@ -3,8 +3,10 @@
 #include "measure/load/load.h"
 
 #include <math.h>
+#include <unistd.h>
 
 #include "measure/load/sources.h"
+#include "sys/procstat.h"
 #include "test.h"
 
 #define BURST 40 /* the bucket that every burst of the fake falls into */
@@ -15,13 +17,17 @@
 int __wrap_load_source_open(const char *name, const struct load_source_opts *opts,
 			    struct load_source **ret_source, struct err *err);
 
-/* Cumulative counters, as the kernel's. A quarter of each ms is a task, the rest idle. */
-static uint64_t now_ns, bursts[HIST_NR], vec_ns;
+int __wrap_procstat_read(struct procstat *stat, struct procstat_cpu *cpus, unsigned int nr_cpus);
+
+/* Cumulative counters, as the kernel's. A quarter of each step is a task, the rest idle. */
+static uint64_t now_ns, step_ns = MSEC, bursts[HIST_NR], vec_ns;
+static uint64_t stolen_ticks;
+static bool stat_without_cpus;
 static uint32_t next_flags;
 
 static void fake_sample(struct load_source *source, struct load_sample *samples)
 {
-	now_ns += MSEC;
+	now_ns += step_ns;
 	vec_ns += 10;
 	for (unsigned int cpu = 0; cpu < source->nr_cpus; cpu++) {
 		struct load_sample *s = &samples[cpu];
@@ -104,6 +110,18 @@ int __wrap_load_source_open(const char *name, const struct load_source_opts *opt
 	return 0;
 }
 
+/* A kernel that accounts stolen time, to every CPU alike. */
+int __wrap_procstat_read(struct procstat *file, struct procstat_cpu *cpus, unsigned int nr_cpus)
+{
+	(void)file;
+	memset(cpus, 0, nr_cpus * sizeof(*cpus));
+	for (unsigned int cpu = 0; cpu < nr_cpus && !stat_without_cpus; cpu++) {
+		cpus[cpu].nr_cols = PROCSTAT_NR_COLS;
+		cpus[cpu].ticks[PROCSTAT_STEAL] = stolen_ticks;
+	}
+	return 0;
+}
+
 static struct meter *open_started(const struct load_opts *opts)
 {
 	struct meter *meter;
@@ -153,6 +171,47 @@ static void test_window(void **state)
 	/* A source that was not asked for shows nothing. */
 	assert_null(load_shown(w, "procstat", 0));
 	meter->ops->close(meter);
+}
+
+/* What the hypervisor took comes off the task, once, and is busy no more. */
+static void test_steal(void **state)
+{
+	struct meter *meter;
+	const struct load_window *w;
+	uint64_t tick_ns = 1000 * MSEC / sysconf(_SC_CLK_TCK);
+
+	(void)state;
+	step_ns = 1000 * MSEC;
+	stolen_ticks = 0;
+	meter = open_started(&(struct load_opts){0});
+	w = load_window(meter);
+	assert_int_equal(meter->ops->read(meter, NULL, NULL), 0);
+	/* A column of zeros is no knowledge. */
+	assert_false(w->steal_known);
+	assert_int_equal(w->parts >> LOAD_PART_STEAL & 1, 0);
+	stolen_ticks = 5;
+	assert_int_equal(meter->ops->read(meter, NULL, NULL), 0);
+	assert_true(w->steal_known);
+	assert_int_equal(w->parts >> LOAD_PART_STEAL & 1, 1);
+	assert_int_equal(w->cpu[0].part_ns[LOAD_PART_STEAL], 5 * tick_ns);
+	assert_int_equal(w->cpu[0].part_ns[LOAD_PART_TASK], 250 * MSEC - 5 * tick_ns);
+	assert_int_equal(w->cpu[0].part_ns[LOAD_PART_IDLE], 750 * MSEC);
+	assert_int_equal(w->cpu[0].busy_ns, 250 * MSEC - 5 * tick_ns);
+	/* It stood still, and then stepped back, as it does where CPUs come and go. */
+	assert_int_equal(meter->ops->read(meter, NULL, NULL), 0);
+	assert_int_equal(w->cpu[0].part_ns[LOAD_PART_STEAL], 0);
+	stolen_ticks = 3;
+	assert_int_equal(meter->ops->read(meter, NULL, NULL), 0);
+	assert_int_equal(w->cpu[0].part_ns[LOAD_PART_STEAL], 0);
+	/* A CPU that had no line before: all since boot is not this window's. */
+	stat_without_cpus = true;
+	assert_int_equal(meter->ops->read(meter, NULL, NULL), 0);
+	stat_without_cpus = false;
+	assert_int_equal(meter->ops->read(meter, NULL, NULL), 0);
+	assert_int_equal(w->cpu[0].part_ns[LOAD_PART_STEAL], 0);
+	meter->ops->close(meter);
+	step_ns = MSEC;
+	stolen_ticks = 0;
 }
 
 static void test_shown(void **state)
@@ -224,6 +283,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_bursts),
 		cmocka_unit_test(test_window),
+		cmocka_unit_test(test_steal),
 		cmocka_unit_test(test_shown),
 		cmocka_unit_test(test_report),
 	};

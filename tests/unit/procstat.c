@@ -27,8 +27,17 @@ static void test_all_columns(void **state)
 			       "intr 12345 0 0\nctxt 99\n",
 			       cpus, 2),
 			 0);
-	for (int col = 0; col < PROCSTAT_NR_COLS; col++)
-		assert_int_equal(cpus[0].ticks[col], col + 1);
+	/* In the kernel's order, each by its name. */
+	assert_int_equal(cpus[0].ticks[PROCSTAT_USER], 1);
+	assert_int_equal(cpus[0].ticks[PROCSTAT_NICE], 2);
+	assert_int_equal(cpus[0].ticks[PROCSTAT_SYSTEM], 3);
+	assert_int_equal(cpus[0].ticks[PROCSTAT_IDLE], 4);
+	assert_int_equal(cpus[0].ticks[PROCSTAT_IOWAIT], 5);
+	assert_int_equal(cpus[0].ticks[PROCSTAT_IRQ], 6);
+	assert_int_equal(cpus[0].ticks[PROCSTAT_SOFTIRQ], 7);
+	assert_int_equal(cpus[0].ticks[PROCSTAT_STEAL], 8);
+	assert_int_equal(cpus[0].ticks[PROCSTAT_GUEST], 9);
+	assert_int_equal(cpus[0].ticks[PROCSTAT_GUEST_NICE], 10);
 	assert_int_equal(cpus[0].nr_cols, 10);
 	assert_int_equal(cpus[1].ticks[PROCSTAT_USER], 2);
 	assert_true(cpus[1].ticks[PROCSTAT_GUEST_NICE] == UINT64_MAX);
@@ -45,7 +54,13 @@ static void test_offline_gap(void **state)
 	for (int cpu = 1; cpu < 5; cpu++)
 		assert_int_equal(cpus[cpu].nr_cols, 0);
 	assert_int_equal(cpus[5].ticks[PROCSTAT_IDLE], 9);
-	/* A caller with room for fewer gets those, and the others are still checked. */
+	/* A caller with room for fewer gets those, and nothing is written beyond them. */
+	memset(cpus, 0xff, sizeof(cpus));
+	assert_int_equal(parse("cpu0 1 2 3 4\ncpu1 6 7 8 9\ncpu2 6 7 8 9\n", cpus, 1), 0);
+	assert_int_equal(cpus[0].nr_cols, 4);
+	assert_int_equal(cpus[1].nr_cols, 0xff);
+	assert_int_equal(cpus[2].nr_cols, 0xff);
+	/* The others are still checked. */
 	assert_int_equal(parse("cpu0 1 2 3 4\ncpu5 6 7 8 9\n", cpus, 1), 0);
 	assert_int_equal(parse("cpu0 1 2 3 4\ncpu5 6 7 8 x\n", cpus, 1), -EINVAL);
 }

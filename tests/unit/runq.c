@@ -109,6 +109,7 @@ static void test_slot_sum(void **state)
 	struct runq_totals totals, later;
 
 	for (unsigned int i = 0; i < STRIPES; i++) {
+		hist[i].count[0] = 1;
 		hist[i].count[100] = 10 + i;
 		hist[i].count[HIST_NR - 1] = 1;
 		hist[i].below[RUNQ_NR_LE - 1] = 2 + i;
@@ -125,13 +126,23 @@ static void test_slot_sum(void **state)
 	assert_int_equal(runq_totals_sum_ns(&totals), CPUS * 28000 + 8 * 21);
 
 	hist[2].count[100]++;
+	hist[1].below[3]++;
+	hist[3].below[RUNQ_NR_LE - 1] += 5;
 	cell[3].cause_ns[RUNQ_IDLE] += 77;
 	runq_slot_sum(slot, STRIPES, CPUS, &later);
 	runq_totals_sub(&later, &totals);
 	assert_int_equal(runq_totals_count(&later), 1);
 	assert_int_equal(runq_totals_sum_ns(&later), 77);
+	assert_int_equal(later.below[3], 1);
+	assert_int_equal(later.below[RUNQ_NR_LE - 1], 5);
+	later.max_ns = 3;
+	totals.max_ns = 8;
 	runq_totals_add(&later, &totals);
-	assert_int_equal(runq_totals_count(&later), 51);
+	assert_int_equal(later.count[0], STRIPES);
+	assert_int_equal(runq_totals_count(&later), 51 + STRIPES);
+	assert_int_equal(later.below[RUNQ_NR_LE - 1], 14 + 5);
+	assert_int_equal(later.cause_ns[RUNQ_IDLE], 77 + 21);
+	assert_int_equal(later.max_ns, 8);
 	free(slot);
 }
 
@@ -207,6 +218,8 @@ static void test_blame_rank(void **state)
 		{{1, 10}, {5, 1}},   {{2, 10}, {100, 1}}, {{1, 11}, {50, 1}}, {{1, 12}, {20, 1}},
 		{{1, 13}, {300, 1}}, {{2, 11}, {200, 4}}, {{3, 1}, {1, 1}},
 	};
+	struct runq_row late[] = {
+		{{1, 10}, {5, 1}}, {{5, 10}, {6, 1}}, {{9, 10}, {4, 1}}, {{9, 11}, {3, 1}}};
 	uint64_t sum = 0;
 	size_t nr = runq_rows_rank(rows, 7, 3);
 
@@ -224,6 +237,12 @@ static void test_blame_rank(void **state)
 		sum += rows[i].charge.wait_ns;
 	assert_int_equal(sum, 676);
 	assert_int_equal(runq_rows_rank(NULL, 0, 3), 0);
+	/* By what they waited, whatever their keys. */
+	nr = runq_rows_rank(late, 4, 3);
+	assert_int_equal(nr, 4);
+	assert_int_equal(late[0].pair.victim, 9);
+	assert_int_equal(late[2].pair.victim, 5);
+	assert_int_equal(late[3].pair.victim, 1);
 }
 
 int main(void)

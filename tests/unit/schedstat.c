@@ -41,6 +41,13 @@ static void test_versions(void **state)
 	assert_int_equal(cpus[0].run_ns, 10);
 	assert_int_equal(cpus[0].wait_ns, 11);
 	assert_int_equal(cpus[0].slices, 12);
+	/* Nothing is written beyond the caller's room. */
+	memset(cpus, 0, sizeof(cpus));
+	assert_int_equal(parse("version 15\ncpu0 1 2 3 4 5 6 7 8 9\ncpu1 1 2 3 4 5 6 7 8 9\n"
+			       "cpu2 1 2 3 4 5 6 7 8 9\n",
+			       cpus, 1),
+			 0);
+	assert_true(cpus[0].present && !cpus[1].present && !cpus[2].present);
 	assert_int_equal(parse("version 13\ncpu0 1 2 3 4 5 6 7 8 9\n", cpus, 3), -EPROTONOSUPPORT);
 	assert_int_equal(parse("version 18\ncpu0 1 2 3 4 5 6 7 8 9\n", cpus, 3), -EPROTONOSUPPORT);
 }

@@ -131,6 +131,18 @@ static void test_restart(void **state)
 	check_good("listen = 127.0.0.1:1\nle = 1ms", &b);
 	assert_string_equal(config_needs_restart(&a, &b), "le");
 	config_free(&b);
+	check_good("listen = 127.0.0.1:1\nlisten = 127.0.0.1:2", &b);
+	assert_string_equal(config_needs_restart(&a, &b), "listen");
+	config_free(&b);
+	check_good("listen = 127.0.0.1:1\nuser = daemon", &b);
+	assert_string_equal(config_needs_restart(&a, &b), "user");
+	config_free(&b);
+	check_good("listen = 127.0.0.1:1\ncollect = load", &b);
+	assert_string_equal(config_needs_restart(&a, &b), "collect");
+	config_free(&b);
+	check_good("listen = 127.0.0.1:1\nno-sandbox = yes", &b);
+	assert_string_equal(config_needs_restart(&a, &b), "no-sandbox");
+	config_free(&b);
 	config_free(&a);
 }
 
@@ -183,6 +195,9 @@ static void test_query(void **state)
 	assert_true(accept_query("collect=", "collect", value, sizeof(value)));
 	assert_string_equal(value, "");
 	assert_false(accept_query("xcollect=load", "collect", value, sizeof(value)));
+	assert_false(accept_query("collector=load", "collect", value, sizeof(value)));
+	assert_true(accept_query("collector=x&collect=load", "collect", value, sizeof(value)));
+	assert_string_equal(value, "load");
 	assert_false(accept_query("collect", "collect", value, sizeof(value)));
 	assert_false(accept_query("collect=12345678", "collect", value, sizeof(value)));
 	assert_false(accept_query(NULL, "collect", value, sizeof(value)));

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "measure/runq/window.h"
 #include "serve/load.h"
+#include "serve/runq.h"
 #include "test.h"
 
 static struct config config;
@@ -44,6 +45,7 @@ static void absorb_load(uint64_t window_ns, uint64_t task_ns, uint32_t flags)
 		.shown = {{"bpf", cpu}, {"procstat", shown}},
 		.nr_shown = 2,
 		.cpu_vecs = vecs,
+		.losses = {5, 6, LOAD_NO_LOSS, 8, LOAD_NO_LOSS},
 	};
 
 	cpuset_add(&w.cpus, 3);
@@ -94,6 +96,11 @@ static void test_load(void **state)
 			 SERIES_NONE);
 	assert_int_equal(series_find(&store.series[F_CPU_CLOSURE], "cpu=\"2\""), SERIES_NONE);
 	assert_int_equal(store.series[F_SOFTIRQ].nr, 1);
+	/* Losses are totals already, and only of what the source can lose. */
+	assert_int_equal(word(F_LOSS, "collector=\"load\",kind=\"torn\"", 0), 5);
+	assert_int_equal(word(F_LOSS, "collector=\"load\",kind=\"odd_edges\"", 0), 6);
+	assert_int_equal(word(F_LOSS, "collector=\"load\",kind=\"recursion_misses\"", 0), 8);
+	assert_int_equal(store.series[F_LOSS].nr, 3);
 	/* A window without a figure adds nothing but is counted. */
 	absorb_load(1000000000, 0, LOAD_TORN);
 	assert_true(word(F_CPU, "cpu=\"3\",context=\"task\"", 0) == 7777777777780);
@@ -104,6 +111,61 @@ static void test_load(void **state)
 	absorb_load(1000000000, 0, LOAD_OFFLINE);
 	assert_int_equal(store.series[F_CPU_VOID].nr, 2);
 	assert_int_equal(word(F_CPU_ONLINE, "cpu=\"3\"", 0), 0);
+}
+
+static bool meter_fails;
+
+/* A meter that has lost 5 and 7 since its start. */
+static int lossy_read(struct meter *meter, struct report **ret_report, struct err *err)
+{
+	struct report *report;
+
+	(void)meter;
+	if (meter_fails)
+		return err_set(err, -EIO, "broken on purpose");
+	report = report_new("lossy");
+	report_source(report, "made up");
+	report->time_unix_ns = 77;
+	*ret_report = report;
+	return 0;
+}
+
+static void lossy_absorb(struct store *to, const struct config *from, const struct meter *meter)
+{
+	(void)from;
+	(void)meter;
+	store_loss(to, "lossy", "torn", 5);
+	store_loss(to, "lossy", "table_full", 7);
+}
+
+/* Losses are totals already: set, not added up. */
+static void test_losses(void **state)
+{
+	static const struct meter_ops ops = {.read = lossy_read};
+	static const struct collector_ops lossy = {.name = "lossy", .absorb = lossy_absorb};
+	struct meter meter = {.ops = &ops};
+	struct collector collector = {.ops = &lossy, .meter = &meter};
+	struct err err = {0};
+
+	(void)state;
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(collector_update(&collector, &store, &config, &err), 0);
+	assert_int_equal(store.series[F_LOSS].nr, 2);
+	assert_int_equal(word(F_LOSS, "collector=\"lossy\",kind=\"torn\"", 0), 5);
+	assert_int_equal(word(F_LOSS, "collector=\"lossy\",kind=\"table_full\"", 0), 7);
+	assert_int_equal(word(F_UPDATES, "collector=\"lossy\"", 0), 3);
+	assert_int_equal(word(F_UP, "collector=\"lossy\"", 0), 1);
+	assert_int_equal(word(F_UPDATE_TIME, "collector=\"lossy\"", 0), 77);
+	assert_int_equal(store.generation, 3);
+	/* One that fails is down and keeps what it had. */
+	meter_fails = true;
+	assert_int_equal(collector_update(&collector, &store, &config, &err), -EIO);
+	meter_fails = false;
+	assert_int_equal(word(F_UP, "collector=\"lossy\"", 0), 0);
+	assert_int_equal(word(F_UPDATES, "collector=\"lossy\"", 0), 3);
+	assert_int_equal(word(F_LOSS, "collector=\"lossy\",kind=\"torn\"", 0), 5);
+	assert_int_equal(store.generation, 4);
+	shared_put(collector.last);
 }
 
 struct group {
@@ -127,6 +189,12 @@ static void absorb_runq(uint64_t time_ns, const struct group *groups, size_t nr)
 		.le_ns = config.le_ns,
 		.nr_le = config.nr_le,
 		.causes_known = 1u << RUNQ_IDLE,
+		.losses = {.unknown_start = 1,
+			   .negative = 2,
+			   .table_full = 3,
+			   .events_lost = 4,
+			   .blame_full = 5,
+			   .recursion_misses = 6},
 		.groups = rows,
 		.nr_groups = nr,
 		.blame = blame,
@@ -178,6 +246,14 @@ static void test_runq(void **state)
 			 SERIES_NONE);
 	assert_int_equal(word(F_RUNQ_BLAME, "victim=\"/a\",culprit=\"/\\\"b\\\"\\n\"", 0), 2000);
 	assert_int_equal(word(F_RUNQ_GROUPS, "", 0), 2);
+	/* Totals since the start, each under its own name. */
+	assert_int_equal(store.series[F_LOSS].nr, 6);
+	assert_int_equal(word(F_LOSS, "collector=\"runq\",kind=\"unknown_start\"", 0), 1);
+	assert_int_equal(word(F_LOSS, "collector=\"runq\",kind=\"negative\"", 0), 2);
+	assert_int_equal(word(F_LOSS, "collector=\"runq\",kind=\"table_full\"", 0), 3);
+	assert_int_equal(word(F_LOSS, "collector=\"runq\",kind=\"ring_lost\"", 0), 4);
+	assert_int_equal(word(F_LOSS, "collector=\"runq\",kind=\"blame_full\"", 0), 5);
+	assert_int_equal(word(F_LOSS, "collector=\"runq\",kind=\"recursion_misses\"", 0), 6);
 }
 
 /* Parties that are not cgroups keep their name, do not count as cgroups and are never folded. */
@@ -271,14 +347,47 @@ static void test_ended(void **state)
 	assert_int_equal(word(F_RUNQ, "cgroup=\"/b\"", config.nr_le), 3);
 }
 
+/* Names that begin alike are others. One that waits again stays; an hour of silence ends it. */
+static void test_expire(void **state)
+{
+	static const struct group three[] = {
+		{"/a", false, 1, 10}, {"/a/b", false, 1, 10}, {"/ab", false, 1, 10}};
+	static const struct group ended[] = {{"/a", true, 1, 10}};
+	const uint64_t minute = 60 * NSEC_PER_SEC;
+
+	(void)state;
+	absorb_runq(minute, three, 3);
+	absorb_runq(2 * minute, ended, 1);
+	absorb_runq(8 * minute, &three[1], 1);
+	assert_int_equal(series_find(&store.series[F_RUNQ], "cgroup=\"/a\""), SERIES_NONE);
+	assert_int_equal(word(F_RUNQ, "cgroup=\"/a/b\"", config.nr_le), 2);
+	assert_int_equal(word(F_RUNQ, "cgroup=\"/ab\"", config.nr_le), 1);
+	assert_int_equal(store.series[F_RUNQ_CAUSE].nr, 2);
+	/* The blame of /a and on /a is gone, that between the others is not. */
+	assert_int_equal(word(F_RUNQ_BLAME, "victim=\"/a/b\",culprit=\"/ab\"", 0), 10);
+	assert_int_equal(store.series[F_RUNQ_BLAME].nr, 2);
+	assert_int_equal(word(F_RUNQ_GROUPS, "", 0), 2);
+	/* /ab was last seen in the first minute. */
+	absorb_runq(60 * minute, &three[1], 1);
+	assert_int_equal(word(F_RUNQ, "cgroup=\"/ab\"", config.nr_le), 1);
+	absorb_runq(61 * minute, &three[1], 1);
+	assert_int_equal(series_find(&store.series[F_RUNQ], "cgroup=\"/ab\""), SERIES_NONE);
+	assert_int_equal(word(F_RUNQ, "cgroup=\"/a/b\"", config.nr_le), 4);
+	/* An old name with a new cgroup behind it begins at 0. */
+	absorb_runq(62 * minute, ended, 1);
+	assert_int_equal(word(F_RUNQ, "cgroup=\"/a\"", config.nr_le), 1);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_load, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_losses, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_runq, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_parties, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_limit, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_ended, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_expire, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,12 +23,11 @@ static int fake_read(struct meter *meter, struct report **ret_report, struct err
 }
 
 static void fake_absorb(struct store *store, const struct config *config,
-			const struct meter *meter, const struct report *report)
+			const struct meter *meter)
 {
 	(void)store;
 	(void)config;
 	(void)meter;
-	(void)report;
 }
 
 static void quiet(const char *fmt, ...)

@@ -109,6 +109,65 @@ static void test_summary_hist(void **state)
 	assert_int_equal(coarse.count, 0);
 }
 
+/* All figures of a window lose our overhead alike; tails and what is near the maximum as well. */
+static void test_hist_overhead(void **state)
+{
+	static struct wake_hist now;
+	static int32_t values[20000];
+	struct wake_summary exact, raw, told;
+	uint64_t x = 99, near = 0;
+
+	memset(&now, 0, sizeof(now));
+	for (int i = 0; i < 20000; i++) {
+		x = x * 6364136223846793005ull + 1442695040888963407ull;
+		values[i] = 5000 + (x >> 33) % 60000;
+		hist_add(&now, values[i]);
+	}
+	wake_summarize(values, 20000, &exact);
+	wake_summarize_hist(&now, NULL, 0, &raw);
+	wake_summarize_hist(&now, NULL, 100, &told);
+	assert_true(fabs(raw.p999_ns / exact.p999_ns - 1) < 0.032);
+	assert_true(fabs(raw.p9999_ns / exact.p9999_ns - 1) < 0.032);
+	assert_true(told.min_ns == raw.min_ns - 100 && told.max_ns == raw.max_ns - 100);
+	assert_true(told.median_ns == raw.median_ns - 100 && told.mean_ns == raw.mean_ns - 100);
+	assert_true(told.p99_ns == raw.p99_ns - 100 && told.p999_ns == raw.p999_ns - 100);
+	assert_true(told.p9999_ns == raw.p9999_ns - 100);
+	assert_true(told.stddev_ns == raw.stddev_ns);
+	for (unsigned int i = hist_index((uint64_t)(0.9 * raw.max_ns)); i < HIST_NR; i++)
+		near += now.count[i];
+	assert_true(near > 1000);
+	assert_int_equal(raw.near_max, near);
+}
+
+/* Between two ranks a percentile lies in proportion. */
+static void test_percentile_between(void **state)
+{
+	int32_t values[201] = {100, 300};
+	struct wake_summary s;
+
+	wake_summarize(values, 2, &s);
+	assert_true(s.median_ns == 200);
+	for (int i = 0; i < 201; i++)
+		values[i] = 10 * i;
+	/* Rank 198 of 0 … 200, and of 0 … 199 the rank 197.01. */
+	wake_summarize(values, 201, &s);
+	assert_true(s.p99_ns == 1980);
+	wake_summarize(values, 200, &s);
+	assert_true(fabs(s.p99_ns - 1970.1) < 1e-9);
+}
+
+/* Each source adds what its launch is uncertain by. */
+static void test_uncertainty(void **state)
+{
+	const struct wake_calibration c = {.stamp = {50, 4}, .clock_step_ns = 32};
+
+	assert_true(wake_uncertainty(&c, 1u << WAKE_TIMER, 700) == 4 + 32);
+	assert_true(wake_uncertainty(&c, 1u << WAKE_REMOTE, 700) == 4 + 32 + 50);
+	assert_true(wake_uncertainty(&c, 1u << WAKE_NIC, 700) == 4 + 32 + 700);
+	assert_true(wake_uncertainty(&c, 1u << WAKE_NIC | 1u << WAKE_REMOTE, 700) ==
+		    4 + 32 + 50 + 700);
+}
+
 /* A narrow distribution far from 0: rounding of the squares must not make the spread 0. */
 static void test_hist_stddev(void **state)
 {
@@ -259,6 +318,8 @@ int main(void)
 		cmocka_unit_test(test_summary),	       cmocka_unit_test(test_summary_small),
 		cmocka_unit_test(test_summary_hist),   cmocka_unit_test(test_verdicts),
 		cmocka_unit_test(test_median_error),   cmocka_unit_test(test_prewake),
+		cmocka_unit_test(test_hist_overhead),
+		cmocka_unit_test(test_percentile_between), cmocka_unit_test(test_uncertainty),
 		cmocka_unit_test(test_overhead),       cmocka_unit_test(test_hist_stddev),
 		cmocka_unit_test(test_hist_max_error),
 	};

@@ -98,7 +98,8 @@ static void test_points(void **state)
 static void test_histogram(void **state)
 {
 	static struct wake_hist hists[2], prev[2];
-	struct wake_counts counts[2] = {{.other = 4}, {.odd_state = 1}}, counts_prev[2] = {0};
+	struct wake_counts counts[2] = {{104, 203, 302, 401, 500, {0}}, {.odd_state = 1}};
+	struct wake_counts counts_prev[2] = {{100, 200, 300, 400, 500, {0}}, {0}};
 	struct wake_passive passive = {2, 1, true, hists, prev, counts, counts_prev};
 	struct bench *b = *state;
 	struct wake_window *w = &b->window;
@@ -127,8 +128,13 @@ static void test_histogram(void **state)
 	assert_true(isnan(w->states[1].summary.max_ns));
 	assert_int_equal(w->states[1].verdict, WAKE_NO_POINTS);
 	assert_int_equal(w->taken, 6);
-	assert_int_equal(w->asked, 6 + 4 + 1);
-	assert_int_equal(w->rejected[WAKE_REJ_BEFORE_IDLE], 0);
+	/* Every exit is a wake-up that counts or has its reason, and only those of this window. */
+	assert_int_equal(w->asked, 6 + 4 + 3 + 2 + 1 + 1);
+	assert_int_equal(w->not_a_timer, 4);
+	assert_int_equal(w->rejected[WAKE_REJ_OTHER_FIRST], 3);
+	assert_int_equal(w->rejected[WAKE_REJ_BEFORE_IDLE], 2);
+	assert_int_equal(w->rejected[WAKE_REJ_NEGATIVE], 1);
+	assert_int_equal(w->odd_state, 1);
 	assert_int_equal(w->rejected[WAKE_REJ_LOST], WAKE_UNKNOWN);
 	assert_int_equal(w->from_ns, WAKE_UNKNOWN);
 }

@@ -11,8 +11,7 @@
 
 #define GROUP "preemptirq"
 
-/* "likely": without a readable configuration the missing events are the only evidence. */
-static const char *option_state(const char *symbol)
+static enum kconfig_state option(const char *symbol)
 {
 	enum kconfig_state state = KCONFIG_UNKNOWN;
 	struct kconfig config;
@@ -22,9 +21,38 @@ static const char *option_state(const char *symbol)
 		state = kconfig_get(&config, symbol);
 		kconfig_close(&config);
 	}
+	return state;
+}
+
+/* "CONFIG_X is not set" is a fact when the configuration can be read, else a guess: say which. */
+static const char *option_state(const char *symbol)
+{
+	enum kconfig_state state = option(symbol);
+
 	return state == KCONFIG_NO	  ? "is not set"
 	       : state == KCONFIG_UNKNOWN ? "is likely not set"
 					  : "is set";
+}
+
+static int no_events(struct err *err)
+{
+	return err_unsupported(err, -EOPNOTSUPP,
+			       "build the kernel with CONFIG_IRQSOFF_TRACER=y and "
+			       "CONFIG_PREEMPT_TRACER=y",
+			       "this kernel has no " GROUP " events: CONFIG_IRQSOFF_TRACER %s, "
+			       "CONFIG_PREEMPT_TRACER %s",
+			       option_state("IRQSOFF_TRACER"), option_state("PREEMPT_TRACER"));
+}
+
+/* Without tracefs the configuration may still tell that mounting it would not help. */
+static int find_tracefs(char *root, size_t size, struct err *err)
+{
+	int rc = tracefs_root(root, size, err);
+
+	if (rc == -ENOENT && option("PREEMPTIRQ_TRACEPOINTS") == KCONFIG_NO &&
+	    option("IRQSOFF_TRACER") == KCONFIG_NO && option("PREEMPT_TRACER") == KCONFIG_NO)
+		return no_events(err);
+	return rc;
 }
 
 static int find_events(const char *root, struct crit_trace *trace, struct err *err)
@@ -33,12 +61,7 @@ static int find_events(const char *root, struct crit_trace *trace, struct err *e
 	trace->has_preempt = tracefs_has_event(root, GROUP, "preempt_disable");
 	if (trace->has_irq || trace->has_preempt)
 		return 0;
-	return err_unsupported(err, -EOPNOTSUPP,
-			       "use a kernel built with CONFIG_IRQSOFF_TRACER=y and "
-			       "CONFIG_PREEMPT_TRACER=y",
-			       "this kernel has no " GROUP " events: CONFIG_IRQSOFF_TRACER %s, "
-			       "CONFIG_PREEMPT_TRACER %s",
-			       option_state("IRQSOFF_TRACER"), option_state("PREEMPT_TRACER"));
+	return no_events(err);
 }
 
 static int run_phases(struct crit_engine *engine, const struct crit_opts *opts,
@@ -66,7 +89,7 @@ int crit_trace_run(struct crit_engine *engine, const struct crit_opts *opts,
 	char root[TRACEFS_PATH];
 	int rc, removed;
 
-	rc = tracefs_root(root, sizeof(root), err);
+	rc = find_tracefs(root, sizeof(root), err);
 	if (!rc)
 		rc = find_events(root, &trace, err);
 	if (!rc)

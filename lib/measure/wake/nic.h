@@ -17,10 +17,9 @@ struct wake_nic_opts {
 	const char *device;    /* network device; NULL: the first with a hardware clock */
 	int64_t irq_offset_ns; /* from the end of the DMA read to the interrupt, equations 8 and 9 */
 	int64_t dma_ns;	       /* DMA read time, subtracted in shallow states only (9) */
-	unsigned int
-		deep_from; /* index of the first state whose wake-up includes the DMA read (8) */
-	size_t max_batch;  /* points between two readings of the clock */
-	bool software;	   /* ETF without offload: a kernel timer sends, no card is measured */
+	unsigned int deep_from; /* first state whose wake-up includes the DMA read (8) */
+	size_t max_batch;	/* points between two readings of the clock */
+	bool software;		/* ETF without offload: a kernel timer sends, no card is measured */
 };
 
 /* Sets the card's IRQ affinity to @cpu, the measured one, and its queue, through @journal. */

@@ -233,8 +233,9 @@ static int wake_start(struct meter *meter, struct err *err)
 	rc = m->opts.bare ? 0 : wake_run_start(&m->run, err);
 	if (!rc && has(m, WAKE_PASSIVE))
 		rc = start_passive(m, err);
-	wake_env_before(&m->env);
+	/* Next to the first count: reading the idle states' files takes its time. */
 	m->start_ns = clock_mono_ns();
+	wake_env_before(&m->env);
 	return rc;
 }
 
@@ -251,8 +252,10 @@ static int end_window(struct wake_meter *m, uint64_t *ret_end_ns, struct err *er
 	}
 	if (rc)
 		return rc;
-	wake_env_after(&m->env);
+	/* Next to the last count, for the same reason. */
 	*ret_end_ns = clock_mono_ns();
+	m->window.time_unix_ns = clock_unix_ns();
+	wake_env_after(&m->env);
 	/* Now rather than in close(): writing the output may block for long. */
 	if (!has(m, WAKE_PASSIVE))
 		wake_restore(&m->meter);
@@ -270,7 +273,6 @@ static int wake_read(struct meter *meter, struct report **ret_report, struct err
 	rc = end_window(m, &end_ns, err);
 	if (rc)
 		return rc;
-	w->time_unix_ns = clock_unix_ns();
 	w->window_ns = end_ns - m->start_ns;
 	w->recursion_misses = wake_probe_misses(&m->probe);
 	rc = wake_fill(w, &m->env, &m->run, passive ? &m->passive : NULL);

@@ -9,7 +9,12 @@ BOOTS = {b.name: b for b in (
     Boot("cgroup1", cgroup="v1", says="cgroup v1 only"),
     Boot("hybrid", cgroup="hybrid", says="cgroup v1 controllers beside an empty v2 tree"),
     Boot("idle", idle_states=True, says="WFI and two deeper idle states"),
+    Boot("truth1", smp=1, icount=0, says="virtual time, 1 processor"),
+    Boot("truth2", smp=2, icount=0, says="virtual time, 2 processors"),
+    Boot("truth16", smp=1, icount=4, says="virtual time, 16 ns an instruction"),
 )}
+# What `run --truth` boots. tests/truth/meson.build says which test runs in which of them.
+TRUTH = [b.name for b in BOOTS.values() if b.icount is not None]
 
 SUITES = ["doctor", "live", "hotplug", "nobtf", "noprivilege", "counters",
           "modules", "wake", "log"]
@@ -20,6 +25,7 @@ ONLY = {
     "cgroup1": ["doctor", "live", "log"],
     "hybrid": ["doctor", "live", "log"],
     "idle": ["doctor", "idle", "wake", "live", "log"],
+    **{name: ["truth", "log"] for name in TRUTH},
 }
 LIVE = {
     "smp8": ["doctor", "load", "runq", "wake"],
@@ -28,10 +34,10 @@ LIVE = {
     "idle": ["doctor", "load", "wake"],
 }
 
-# Live tests that take long in an emulated guest, where most of what they assert is relaxed:
+# Live tests that take long in an emulated guest, where most of their figures are not judged:
 # ./check vm-all runs them, ./check says that it did not. What is left keeps two guests within 6 minutes.
-LONG = ["audit", "audit_left", "crit", "load_duty", "runq_causes", "runq_churn", "runq_cli", "runq_latency",
-        "runq_ratio", "wake", "wake_cyclictest"]
+LONG = ["audit", "audit_delays", "audit_left", "crit", "load_duty", "runq_causes", "runq_churn",
+        "runq_cli", "runq_latency", "runq_ratio", "wake", "wake_cyclictest"]
 
 
 def suites(entry, boot):

@@ -19,9 +19,9 @@ def find(name):
     raise apt.Unavailable(f"no kernel {name!r} in kernels.list; it has: {known}")
 
 
-def chosen(everything):
-    """Two of this machine's own architecture, or all that apply to it."""
+def chosen(everything, flag="default"):
+    """Those of this machine's own architecture that have the flag, or all that apply to it."""
     own = [e for e in every() if e.arch == kernels.MACHINE]
     if not everything:
-        return [e for e in own if "default" in e.flags]
+        return [e for e in own if flag in e.flags]
     return own + [e for e in every() if e.arch != kernels.MACHINE and "foreign" in e.flags]

@@ -17,7 +17,7 @@ GUEST = Path(__file__).resolve().parent.parent / "guest"
 MODULES = ["veth", "dummy", "sch_etf", "sch_taprio", "sch_mqprio", "sch_fq", "netdevsim",
            "ptp_mock", "virtio_net", "cpuidle-haltpoll"]
 DIRECTORIES = ["bin", "dev", "etc", "proc", "run", "sbin", "sys", "tmp", "modules", "live",
-               "root", "usr/bin"]
+               "truth", "root", "usr/bin"]
 
 
 def busybox(arch):
@@ -87,9 +87,10 @@ def strip(arch, programs):
         subprocess.run([tool, *files], check=True)
 
 
-def build(entry, target, live=(), programs=(), modules=(), suites=()):
+def build(entry, target, live=(), truth=(), programs=(), modules=(), suites=()):
     """Writes the initramfs to target. programs go to /bin, modules (built for this very kernel) to
-    /modules; both are paths on this machine. live tests are names of the program live_all."""
+    /modules; both are paths on this machine. live tests are names of the program live_all, truth
+    tests of truth_all."""
     root = Path(target).with_suffix(".root")
     shutil.rmtree(root, ignore_errors=True)
     for directory in DIRECTORIES:
@@ -103,6 +104,8 @@ def build(entry, target, live=(), programs=(), modules=(), suites=()):
     (root / "etc/group").write_text("root:x:0:\nnogroup:x:65534:\n")
     for name in live:
         (root / "live" / name).symlink_to("/bin/live_all")
+    for name in truth:
+        (root / "truth" / f"truth_{name}").symlink_to("/bin/truth_all")
     for where, paths in (("bin", programs), ("modules", modules), ("suites", suites)):
         for path in paths:
             shutil.copy(path, root / where)

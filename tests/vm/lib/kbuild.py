@@ -3,6 +3,7 @@
 
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -10,7 +11,9 @@ from pathlib import Path
 import apt
 import kernels
 
+TOP = Path(__file__).resolve().parents[3]
 CROSS = {"arm64": ("arm64", "aarch64-linux-gnu-"), "amd64": ("x86", "x86_64-linux-gnu-")}
+CROSS_PACKAGE = {"arm64": "gcc-aarch64-linux-gnu", "amd64": "gcc-x86-64-linux-gnu"}
 # What a module build runs beside kbuild's own programs.
 ROOT_PACKAGES = ["base-files", "dash", "bash", "coreutils", "diffutils", "findutils", "sed",
                  "grep", "mawk", "make", "binutils", "gcc", "pahole", "libelf1t64",
@@ -18,9 +21,9 @@ ROOT_PACKAGES = ["base-files", "dash", "bash", "coreutils", "diffutils", "findut
 
 
 def repository(directory):
-    done = subprocess.run(["git", "-C", directory, "rev-parse", "--show-toplevel"],
-                          capture_output=True, text=True)
-    return Path(done.stdout.strip()) if done.returncode == 0 else None
+    """The top of the tree that the directory is in; git itself may be missing here."""
+    found = [p for p in directory.parents if p == TOP or (p / ".git").exists()]
+    return found[0] if found else None
 
 
 def stage(entry, directory):
@@ -62,10 +65,12 @@ def build_tree(entry):
         entry.build()
         return entry.tree
     root, headers = headers_root(entry)
+    # Absolute in the package; the cache may also have been moved since.
     makefile = headers / "Makefile"
     text = makefile.read_text()
-    if f"{root}/usr/src/" not in text:
-        makefile.write_text(text.replace("/usr/src/", f"{root}/usr/src/"))
+    placed = re.sub(r"\S*/usr/src/linux-headers", f"{root}/usr/src/linux-headers", text)
+    if placed != text:
+        makefile.write_text(placed)
     return headers
 
 
@@ -86,13 +91,16 @@ def make_on_host(entry, target):
 def toolchain_root(entry):
     """A root of the kernel's own suite, with the compiler its headers ask for; checked by
     apt's signatures rather than pinned, since a compiler's dependencies change daily."""
-    root = apt.cache_dir() / "roots" / f"{entry.suite}-{entry.version}"
+    foreign = entry.arch != kernels.MACHINE
+    name = f"{entry.suite}-{entry.version}" + (f"-for-{entry.arch}" if foreign else "")
+    root = apt.cache_dir() / "roots" / name
     if (root / ".complete").exists():
         return root
+    packages = ROOT_PACKAGES + ([CROSS_PACKAGE[entry.arch]] if foreign else [])
     entry.apt.update()
     archives = entry.apt.root / "cache/archives"
     done = entry.apt.run("get", "install", "-y", "--no-install-recommends", "--download-only",
-                         "-o", f"Dir::Cache::archives={archives}", *ROOT_PACKAGES)
+                         "-o", f"Dir::Cache::archives={archives}", *packages)
     if done.returncode:
         raise apt.Unavailable(f"cannot fetch a toolchain of {entry.suite}: "
                               f"{done.stderr.strip().splitlines()[-1]}")
@@ -108,21 +116,25 @@ def toolchain_root(entry):
 
 
 def make_in_root(entry, base, target):
-    if entry.arch != kernels.MACHINE:
-        raise apt.Unavailable(f"{entry.name}: modules of {entry.suite} build only on "
-                              f"{entry.arch}, this machine is {kernels.MACHINE}")
     root = toolchain_root(entry)
+    arch, prefix = CROSS[entry.arch]
+    if entry.arch == kernels.MACHINE:
+        compiler_words = "CC=gcc"
+    else:
+        compiler_words = f"ARCH={arch} CROSS_COMPILE={prefix}"
     for deb in entry.select("headers") + entry.select("kbuild", arch=kernels.MACHINE):
         apt.unpack(entry.apt.fetch(deb.package, deb.arch, deb.version, deb.sha256), root)
-    for mount in ("dev", "module"):
+    for mount in ("dev", "module", "proc"):
         (root / mount).mkdir(exist_ok=True)
     inside = f"/module/{target.relative_to(base)}"
-    # A mount namespace of its own: whatever way this ends, no mount is left behind.
+    # A mount namespace of its own: whatever way this ends, no mount is left behind. objtool, which
+    # runs for x86, reads its limits in /proc.
     script = f"""set -e
 mount --bind {base} {root}/module
 mount --rbind /dev {root}/dev
+mount --rbind /proc {root}/proc
 exec chroot {root} /usr/bin/env -i PATH=/usr/sbin:/usr/bin HOME=/ \
-    make -C /usr/src/linux-headers-{entry.release} M={inside} CC=gcc \
+    make -C /usr/src/linux-headers-{entry.release} M={inside} {compiler_words} \
     CONFIG_DEBUG_INFO_BTF_MODULES= modules"""
     user = [] if os.geteuid() == 0 else ["--map-root-user"]
     return run(["unshare", "--mount", *user, "sh", "-c", script])

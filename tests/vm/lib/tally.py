@@ -1,12 +1,18 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Numbers results as TAP, and sums them up as a table of boots and suites."""
 
+import re
+
 WORDS = (("ok", "passed"), ("not ok", "failed"), ("skip", "skipped"))
+UNJUDGED = "ran, not judged"
+# The short of its reason: what disturbed each try is told in figures after the second colon.
+WHY = re.compile(r"(?:(?:ran, )?not judged)?:? *([^:]*)")
+KINDS = {"skip": "skipped", "unjudged": UNJUDGED, "not ok": "FAILED"}
 
 
 class Tally:
     def __init__(self):
-        self.count = self.failed = 0
+        self.count = self.failed = self.unjudged = 0
         self.rows = {}
 
     def report(self, row, result):
@@ -14,13 +20,14 @@ class Tally:
         self.count += 1
         where = f"{'/'.join(row)}: {result.suite}: {result.what}"
         self.rows.setdefault(row, []).append(result)
+        self.unjudged += result.status == "unjudged"
         if result.status == "not ok":
             self.failed += 1
             for note in result.notes[-40:]:
                 print(f"#   {note}")
             reason = f" # {result.reason}" if result.reason else ""
             print(f"not ok {self.count} - {where}{reason}", flush=True)
-        elif result.status == "skip":
+        elif result.status in ("skip", "unjudged"):
             print(f"ok {self.count} - {where} # SKIP {result.reason}", flush=True)
         else:
             print(f"ok {self.count} - {where}", flush=True)
@@ -34,7 +41,7 @@ class Tally:
 
 def column(suite):
     """live/load_duty and live/load_ipi are both about load."""
-    return suite.partition("_")[0] if suite.startswith("live/") else suite
+    return suite.partition("_")[0] if suite.startswith(("live/", "truth/")) else suite
 
 
 def cell(results):
@@ -58,25 +65,43 @@ def where(boots, rows, suite):
     return ", ".join("/".join(row) for row in boots)
 
 
-def table(rows, notes=None):
-    """Markdown: one row per boot with a column per suite, then each skip and failure with its
-    reason. notes maps a row to (title, cell) pairs of further columns."""
-    columns = columns_of(rows)
-    extra = [title for title, _ in next(iter(notes.values()))] if notes else []
-    lines = ["| " + " | ".join(["kernel", "boot", *columns, *extra]) + " |",
-             "| --- | --- |" + " --- |" * (len(columns) + len(extra))]
+def unjudged(results):
+    """How many results of a boot ran without being judged, by suite; empty if none."""
+    counts = {}
+    for result in results:
+        if result.status == "unjudged":
+            counts[column(result.suite)] = counts.get(column(result.suite), 0) + 1
+    return ", ".join(f"{suite} {n}" for suite, n in counts.items())
+
+
+def reason_lines(rows):
+    """Each skip, failure and kind of unjudged result with its reason and its boots."""
     reasons = {}
     for row, results in rows.items():
-        cells = [cell([r for r in results if column(r.suite) == c]) for c in columns]
-        cells += [text for _, text in notes[row]] if notes else []
-        lines.append("| " + " | ".join([*row, *cells]) + " |")
         for result in (r for r in results if r.status != "ok"):
-            kind = "skipped" if result.status == "skip" else "FAILED"
-            key = (kind, result.suite, result.what, result.reason)
+            # What ran has a text full of figures, which differ in each boot: the test is enough.
+            ran = result.status == "unjudged"
+            what = result.suite if ran else result.what
+            reason = WHY.match(result.reason)[1] if ran else result.reason
+            key = (KINDS[result.status], result.suite, what, reason)
             reasons.setdefault(key, []).append(row)
-    lines.append("")
     for (kind, suite, what, reason), boots in reasons.items():
         about = suite if what == suite else f"{suite}: {what}"
-        lines.append(f"- {kind}: {about}" + (f": {reason}" if reason else "") +
-                     f" ({where(dict.fromkeys(boots), rows, suite)})")
-    return lines
+        yield (f"- {kind}: {about}" + (f": {reason}" if reason else "") +
+               f" ({where(dict.fromkeys(boots), rows, suite)})")
+
+
+def table(rows, notes=None):
+    """Markdown: one row per boot with a column per suite and one for what ran without being judged,
+    then each of those, each skip and each failure with its reason. notes maps a row to (title, cell)
+    pairs of further columns."""
+    columns = columns_of(rows)
+    extra = [UNJUDGED] + ([title for title, _ in next(iter(notes.values()))] if notes else [])
+    lines = ["| " + " | ".join(["kernel", "boot", *columns, *extra]) + " |",
+             "| --- | --- |" + " --- |" * (len(columns) + len(extra))]
+    for row, results in rows.items():
+        cells = [cell([r for r in results if column(r.suite) == c]) for c in columns]
+        cells.append(unjudged(results))
+        cells += [text for _, text in notes[row]] if notes else []
+        lines.append("| " + " | ".join([*row, *cells]) + " |")
+    return lines + ["", *reason_lines(rows)]

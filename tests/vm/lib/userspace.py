@@ -37,6 +37,17 @@ def repair_libm(root, triplet):
     (root / "usr/lib" / triplet / "libm.a").write_text(text)
 
 
+def links_statically():
+    """Whether this machine's own static libraries are complete: Debian 13's libelf.a is not."""
+    libraries = subprocess.run(["pkg-config", "--static", "--libs", "libbpf"],
+                               capture_output=True, text=True)
+    program = "int elf_end(void *); int main(void) { return elf_end(0); }"
+    done = subprocess.run(["gcc", "-static", "-x", "c", "-", "-o", "/dev/null",
+                           *libraries.stdout.split()], input=program, text=True,
+                          capture_output=True)
+    return done.returncode == 0
+
+
 def cross_file(arch, directory):
     triplet, root = TRIPLET[arch], sysroot(arch)
     compiler = f"{triplet}-gcc"
@@ -88,13 +99,23 @@ def build(arch):
             directory.mkdir()
             options = ["-Dstatic=true", "-Dman=disabled", "-Ddefault_library=static",
                        "-Dbuildtype=release", "-Dstrip=true"]
-            if arch != kernels.MACHINE:
+            if arch != kernels.MACHINE or not links_statically():
                 options += ["--cross-file", cross_file(arch, directory)]
             else:
                 options += [f"-Dc_args={SMALL}", f"-Dc_link_args={[DROP]}"]
             quietly(["meson", "setup", directory, TOP, *options])
         quietly(["ninja", "-C", directory, "-j", str(os.cpu_count() or 1)])
     return directory
+
+
+def truth(arch):
+    """(subtick and the program that is all tests in virtual time, their names by boot)"""
+    directory = build(arch)
+    names = {}
+    for line in (directory / "tests/truth/truth_names").read_text().splitlines():
+        boot, name = line.split()
+        names.setdefault(boot, []).append(name)
+    return [directory / "subtick", directory / "tests/truth/truth_all"], names
 
 
 def programs(arch):

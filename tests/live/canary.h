@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A task that asks for a core now and then and notes how late it gets it. */
+#ifndef SUBTICK_TESTS_LIVE_CANARY_H
+#define SUBTICK_TESTS_LIVE_CANARY_H
+
+#include <stdint.h>
+
+#include "gen/child.h"
+
+struct canary {
+	struct gen_child child;
+};
+
+/*
+ * Real-time where that is allowed, so that only interrupts, other real-time tasks and whoever runs
+ * below the kernel can keep it waiting. Some 40 wake-ups a second, at irregular times: in step with
+ * the tick they would be charged whole ticks.
+ */
+int canary_start(struct canary *canary, int cpu, struct err *err);
+/* How many times it has asked so far: the start of a stretch to look at. */
+uint64_t canary_mark(const struct canary *canary);
+/* The latest that the core came since then, in ns; a wake-up that has not come yet included. */
+uint64_t canary_late_ns(const struct canary *canary, uint64_t mark);
+void canary_stop(struct canary *canary);
+
+#endif

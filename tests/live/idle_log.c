@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Stamps the event cpu_idle with two dozen instructions that share nothing with bpf/. */
+#include "idle_log.h"
+
+#include <errno.h>
+#include <linux/bpf.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+
+#define STAMPS_SIZE (IDLE_LOG_NR * sizeof(uint64_t))
+
+#define OP(c, d, s, o, i)                                                                \
+	{                                                                                \
+		.code = (c), .dst_reg = (d), .src_reg = (s), .off = (o), .imm = (int)(i) \
+	}
+#define MOV(d, s)	   OP(BPF_ALU64 | BPF_MOV | BPF_X, d, s, 0, 0)
+#define MOV_IMM(d, i)	   OP(BPF_ALU64 | BPF_MOV | BPF_K, d, 0, 0, i)
+#define ADD_IMM(d, i)	   OP(BPF_ALU64 | BPF_ADD | BPF_K, d, 0, 0, i)
+#define AND_IMM(d, i)	   OP(BPF_ALU64 | BPF_AND | BPF_K, d, 0, 0, i)
+#define LOAD(d, s, o)	   OP(BPF_LDX | BPF_MEM | BPF_DW, d, s, o, 0)
+#define STORE(d, s, o)	   OP(BPF_STX | BPF_MEM | BPF_DW, d, s, o, 0)
+#define STORE_U32(d, s, o) OP(BPF_STX | BPF_MEM | BPF_W, d, s, o, 0)
+#define JEQ_IMM(d, i, o)   OP(BPF_JMP | BPF_JEQ | BPF_K, d, 0, o, i)
+#define JNE_IMM(d, i, o)   OP(BPF_JMP | BPF_JNE | BPF_K, d, 0, o, i)
+#define CALL(f)		   OP(BPF_JMP | BPF_CALL, 0, 0, 0, f)
+#define MAP(d, fd)	   OP(BPF_LD | BPF_DW | BPF_IMM, d, BPF_PSEUDO_MAP_FD, 0, fd), OP(0, 0, 0, 0, 0)
+#define EXIT		   OP(BPF_JMP | BPF_EXIT, 0, 0, 0, 0)
+
+/* The first argument of the event is the state, -1 (as u32) for the exit. */
+static int load_prog(const struct idle_log *log, int cpu)
+{
+	const struct bpf_insn insns[] = {
+		LOAD(BPF_REG_7, BPF_REG_1, 0),
+		CALL(BPF_FUNC_ktime_get_ns),
+		MOV(BPF_REG_6, BPF_REG_0),
+		/* 32 bits of it count. */
+		OP(BPF_ALU | BPF_MOV | BPF_X, BPF_REG_7, BPF_REG_7, 0, 0),
+		OP(BPF_ALU64 | BPF_ADD | BPF_K, BPF_REG_7, 0, 0, 1),
+		OP(BPF_ALU64 | BPF_RSH | BPF_K, BPF_REG_7, 0, 0, 32),
+		JNE_IMM(BPF_REG_7, 0, 23),
+		CALL(BPF_FUNC_get_smp_processor_id),
+		JNE_IMM(BPF_REG_0, cpu, 21),
+		/* r8: the number of this entry */
+		OP(BPF_ST | BPF_MEM | BPF_W, BPF_REG_10, 0, -4, 0),
+		MOV(BPF_REG_2, BPF_REG_10),
+		ADD_IMM(BPF_REG_2, -4),
+		MAP(BPF_REG_1, log->count_map),
+		CALL(BPF_FUNC_map_lookup_elem),
+		JEQ_IMM(BPF_REG_0, 0, 14),
+		MOV(BPF_REG_9, BPF_REG_0),
+		LOAD(BPF_REG_8, BPF_REG_9, 0),
+		MOV(BPF_REG_1, BPF_REG_8),
+		AND_IMM(BPF_REG_1, IDLE_LOG_NR - 1),
+		STORE_U32(BPF_REG_10, BPF_REG_1, -4),
+		MOV(BPF_REG_2, BPF_REG_10),
+		ADD_IMM(BPF_REG_2, -4),
+		MAP(BPF_REG_1, log->stamp_map),
+		CALL(BPF_FUNC_map_lookup_elem),
+		JEQ_IMM(BPF_REG_0, 0, 3),
+		STORE(BPF_REG_0, BPF_REG_6, 0),
+		ADD_IMM(BPF_REG_8, 1),
+		STORE(BPF_REG_9, BPF_REG_8, 0),
+		MOV_IMM(BPF_REG_0, 0),
+		EXIT,
+	};
+
+	return bpf_prog_load(BPF_PROG_TYPE_RAW_TRACEPOINT, "test_idle_log", "GPL", insns,
+			     sizeof(insns) / sizeof(insns[0]), NULL);
+}
+
+static int make_map(const char *name, unsigned int nr)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
+
+	return bpf_map_create(BPF_MAP_TYPE_ARRAY, name, 4, 8, nr, &opts);
+}
+
+int idle_log_open(struct idle_log *log, int cpu, struct err *err)
+{
+	const char *what = "cannot make maps for";
+	void *count, *stamps;
+
+	*log = (struct idle_log){.prog = -1, .link = -1};
+	log->count_map = make_map("test_idle_count", 1);
+	log->stamp_map = make_map("test_idle_stamp", IDLE_LOG_NR);
+	if (log->count_map < 0 || log->stamp_map < 0)
+		goto fail;
+	what = "cannot map";
+	count = mmap(NULL, sysconf(_SC_PAGESIZE), PROT_READ, MAP_SHARED, log->count_map, 0);
+	stamps = mmap(NULL, STAMPS_SIZE, PROT_READ, MAP_SHARED, log->stamp_map, 0);
+	log->count = count == MAP_FAILED ? NULL : count;
+	log->stamps = stamps == MAP_FAILED ? NULL : stamps;
+	if (!log->count || !log->stamps)
+		goto fail;
+	what = "cannot load";
+	log->prog = load_prog(log, cpu);
+	if (log->prog < 0)
+		goto fail;
+	what = "cannot attach";
+	log->link = bpf_raw_tracepoint_open("cpu_idle", log->prog);
+	if (log->link >= 0)
+		return 0;
+fail:
+	err_set(err, -errno, "%s the log of entries into idle: %s", what, strerror(errno));
+	idle_log_close(log);
+	return -EIO;
+}
+
+uint64_t idle_log_count(const struct idle_log *log)
+{
+	uint64_t count = *log->count;
+
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return count;
+}
+
+uint64_t idle_log_stamp(const struct idle_log *log, uint64_t nr)
+{
+	return log->stamps[nr % IDLE_LOG_NR];
+}
+
+void idle_log_close(struct idle_log *log)
+{
+	const int fds[] = {log->link, log->prog, log->count_map, log->stamp_map};
+
+	if (log->count)
+		munmap((void *)log->count, sysconf(_SC_PAGESIZE));
+	if (log->stamps)
+		munmap((void *)log->stamps, STAMPS_SIZE);
+	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
+	*log = (struct idle_log){.prog = -1, .link = -1, .count_map = -1, .stamp_map = -1};
+}

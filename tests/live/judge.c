@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Tries, asks the witness, decides claim by claim. */
+#include "judge.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "live.h"
+
+#define PAUSE_MS 500
+
+enum state {
+	OPEN,
+	HELD,
+	BROKEN,
+};
+
+/* What is known of each claim after some tries. */
+struct docket {
+	enum state states[JUDGE_MOST];
+	struct claim claims[JUDGE_MOST]; /* of the try that decided, or of the last one */
+	int nr;
+	char why[600]; /* what disturbed the last try that did not count */
+};
+
+static struct claim *add_claim(struct verdict *verdict, enum claim_kind kind, bool good,
+			       const char *fmt, va_list ap)
+{
+	struct claim *claim = &verdict->claims[verdict->nr];
+
+	if (verdict->nr == JUDGE_MOST)
+		live_fail_all("more than %d claims in one verdict", JUDGE_MOST);
+	verdict->nr++;
+	claim->good = good;
+	claim->kind = kind;
+	vsnprintf(claim->text, sizeof(claim->text), fmt, ap);
+	return claim;
+}
+
+void verdict_figure(struct verdict *verdict, bool good, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	add_claim(verdict, CLAIM_FIGURE, good, fmt, ap);
+	va_end(ap);
+}
+
+void verdict_count(struct verdict *verdict, bool good, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	add_claim(verdict, CLAIM_COUNT, good, fmt, ap);
+	va_end(ap);
+}
+
+void verdict_always(struct verdict *verdict, bool good, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	add_claim(verdict, CLAIM_ALWAYS, good, fmt, ap);
+	va_end(ap);
+}
+
+void verdict_unknown(struct verdict *verdict, const char *why, const char *fmt, ...)
+{
+	struct claim *claim;
+	va_list ap;
+
+	va_start(ap, fmt);
+	claim = add_claim(verdict, CLAIM_ALWAYS, true, fmt, ap);
+	va_end(ap);
+	snprintf(claim->unknown, sizeof(claim->unknown), "%s", why);
+}
+
+void verdict_disturbed(struct verdict *verdict, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(verdict->disturbed, sizeof(verdict->disturbed), fmt, ap);
+	va_end(ap);
+}
+
+/* One try, and whether it was disturbed. */
+static bool try_once(const struct judge_opts *opts, struct witness *witness,
+		     struct verdict *verdict, char *why, size_t size)
+{
+	struct witness_seen seen;
+	bool disturbed;
+	char text[400];
+
+	*verdict = (struct verdict){0};
+	if (!opts->fake_witness)
+		witness_begin(witness);
+	opts->measure(opts->arg, verdict);
+	if (opts->fake_witness) {
+		disturbed = opts->fake_witness(opts->arg, why, size);
+	} else {
+		witness_end(witness, &seen);
+		witness_format(&seen, text, sizeof(text));
+		live_note("witness, %s", text);
+		disturbed = witness_disturbed(&opts->limits, &seen, why, size);
+	}
+	if (!verdict->disturbed[0])
+		return disturbed;
+	snprintf(why + strlen(why), size - strlen(why), "%s%s", disturbed ? ", " : "",
+		 verdict->disturbed);
+	return true;
+}
+
+static bool is_emulated(const struct claim *claim)
+{
+	return claim->kind == CLAIM_FIGURE && live_emulated();
+}
+
+/* What a try says of a claim that was in @state before it. */
+static enum state decide_one(const struct claim *claim, enum state state, bool disturbed,
+			     bool first)
+{
+	bool counts = claim->kind == CLAIM_ALWAYS || !disturbed;
+
+	if (state == BROKEN || (!claim->good && counts))
+		return BROKEN;
+	return claim->good && (counts || first) ? HELD : state;
+}
+
+/* A try decides what it may decide; returns whether a claim is still open. */
+static bool decide(struct docket *docket, const struct verdict *verdict, bool disturbed, bool first)
+{
+	bool open = false;
+
+	if (!first && verdict->nr != docket->nr)
+		live_fail_all("the tries of one test make %d and %d claims", docket->nr,
+			      verdict->nr);
+	docket->nr = verdict->nr;
+	for (int i = 0; i < verdict->nr; i++) {
+		const struct claim *claim = &verdict->claims[i];
+		enum state was = docket->states[i];
+
+		if (!is_emulated(claim))
+			docket->states[i] = decide_one(claim, was, disturbed, first);
+		if (was == OPEN || docket->states[i] != was)
+			docket->claims[i] = *claim;
+		open = open || (docket->states[i] == OPEN && !is_emulated(claim));
+	}
+	return open;
+}
+
+static bool any_broken(const struct docket *docket)
+{
+	for (int i = 0; i < docket->nr; i++)
+		if (docket->states[i] == BROKEN)
+			return true;
+	return false;
+}
+
+static void tell_try(const struct verdict *verdict, int number, int tries, const char *why)
+{
+	bool all_good = true;
+
+	live_note("try %d of %d was disturbed: %s", number, tries, why);
+	for (int i = 0; i < verdict->nr; i++)
+		if (!verdict->claims[i].good && !is_emulated(&verdict->claims[i])) {
+			live_note("  not so: %s", verdict->claims[i].text);
+			all_good = false;
+		}
+	if (all_good)
+		live_note("  all as promised");
+}
+
+static enum judged print_all(const struct docket *docket)
+{
+	enum judged judged = JUDGED_OK;
+
+	for (int i = 0; i < docket->nr; i++) {
+		const struct claim *claim = &docket->claims[i];
+
+		if (is_emulated(claim)) {
+			live_skip(claim->text, "ran, not judged: emulated");
+			judged = judged == JUDGED_OK ? NOT_JUDGED : judged;
+		} else if (claim->unknown[0]) {
+			live_skip(claim->text, "not judged: %s", claim->unknown);
+			judged = judged == JUDGED_OK ? NOT_JUDGED : judged;
+		} else if (docket->states[i] == OPEN) {
+			live_skip(claim->text, "not judged: no undisturbed try: %s", docket->why);
+			judged = judged == JUDGED_OK ? NOT_JUDGED : judged;
+		} else if (!live_ok(docket->states[i] == HELD, "%s", claim->text)) {
+			judged = JUDGED_FAILED;
+		}
+	}
+	return judged;
+}
+
+enum judged judge(const struct judge_opts *opts)
+{
+	int tries = opts->tries ? opts->tries : JUDGE_TRIES;
+	bool open = true;
+	struct witness witness = {0};
+	struct docket docket = {0};
+	struct verdict verdict;
+
+	if (!opts->fake_witness)
+		witness_open(&witness, opts->cpu, &opts->limits);
+	for (int i = 0; i < tries && open && !any_broken(&docket); i++) {
+		char why[sizeof(docket.why)] = "";
+		bool disturbed;
+
+		if (i && !opts->fake_witness)
+			live_sleep_ms(PAUSE_MS);
+		disturbed = try_once(opts, &witness, &verdict, why, sizeof(why));
+		open = decide(&docket, &verdict, disturbed, !i);
+		if (!disturbed)
+			continue;
+		if (open || i)
+			tell_try(&verdict, i + 1, tries, why);
+		memcpy(docket.why, why, sizeof(why));
+	}
+	if (!opts->fake_witness)
+		witness_close(&witness);
+	return print_all(&docket);
+}

@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The witness sees what disturbs a core, each in its own column, and nothing on a quiet one. */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/membarrier.h>
+#include <math.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "judge.h"
+#include "live.h"
+
+#define WINDOW_MS 1000
+#define SHORT	  60 /* tasks that come and go */
+#define IPIS	  2000
+
+static int cpu, other;
+/* Open as long as this program lives; strangers end when it closes. */
+static int lifeline[2];
+
+/* What a stranger tells of itself. */
+static volatile struct shared {
+	int pid;
+	uint64_t cpu_ns;
+} * told;
+
+static const struct witness_limits strict = {.taken = 0.003, .waited = 0.003};
+
+static bool test_lives(void)
+{
+	char byte;
+
+	return read(lifeline[0], &byte, 1) < 0 && errno == EAGAIN;
+}
+
+static void burn(uint64_t ns)
+{
+	uint64_t end = clock_mono_ns() + ns;
+
+	while (clock_mono_ns() < end)
+		;
+}
+
+static void burn_long(void)
+{
+	burn(WINDOW_MS * NSEC_PER_MSEC);
+}
+
+static void burn_always(void)
+{
+	while (test_lives()) {
+		burn(NSEC_PER_MSEC);
+		told->cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+	}
+}
+
+/* Has the core for 30 ms on end, before anybody without a higher priority. */
+static void burn_first(void)
+{
+	const struct sched_param high = {.sched_priority = 50};
+
+	if (sched_setscheduler(0, SCHED_FIFO, &high))
+		_exit(1);
+	while (test_lives()) {
+		burn(30 * NSEC_PER_MSEC);
+		live_sleep_ms(70);
+	}
+}
+
+static void fork_some(void)
+{
+	for (int i = 0; i < SHORT; i++) {
+		pid_t pid = fork();
+
+		if (!pid)
+			_exit(0);
+		waitpid(pid, NULL, 0);
+		live_sleep_ms(2);
+	}
+	while (test_lives())
+		live_sleep_ms(20);
+}
+
+/* A process that is no descendant of ours: its parent has gone. */
+static void start_stranger(int on, void (*run)(void))
+{
+	pid_t pid;
+
+	fflush(stdout);
+	told->pid = 0;
+	told->cpu_ns = 0;
+	pid = fork();
+	if (!pid) {
+		if (!fork()) {
+			close(lifeline[1]);
+			live_pin(on);
+			/* Until its parent has gone it would be ours. */
+			live_sleep_ms(20);
+			told->pid = getpid();
+			run();
+			_exit(0);
+		}
+		_exit(0);
+	}
+	waitpid(pid, NULL, 0);
+	for (int i = 0; i < 200 && !told->pid; i++)
+		live_sleep_ms(10);
+}
+
+static void stop_stranger(void)
+{
+	if (told->pid > 0)
+		kill(told->pid, SIGKILL);
+	live_sleep_ms(20);
+}
+
+/* Burns for a while and is gone before anybody looks. */
+static void burn_and_go(void)
+{
+	live_sleep_ms(300);
+	burn(400 * NSEC_PER_MSEC);
+}
+
+static struct witness_seen watch(const struct witness_limits *limits, void (*meanwhile)(void))
+{
+	struct witness witness;
+	struct witness_seen seen;
+
+	witness_open(&witness, cpu, limits);
+	if (limits->late_ns)
+		live_sleep_ms(100);
+	witness_begin(&witness);
+	if (meanwhile)
+		meanwhile();
+	else
+		live_sleep_ms(WINDOW_MS);
+	witness_end(&witness, &seen);
+	witness_close(&witness);
+	return seen;
+}
+
+/* In units of 10 ms, kept precisely where ticks stop on idle cores. */
+static double idle_share(long long before, long long after, double seconds)
+{
+	return (double)(after - before) / (double)sysconf(_SC_CLK_TCK) / seconds;
+}
+
+static void test_quiet(void)
+{
+	long long before = live_idle_ticks(cpu);
+	struct witness_seen seen = watch(&strict, NULL);
+	double idle = idle_share(before, live_idle_ticks(cpu), seen.seconds);
+	char why[600];
+
+	/* By /proc/stat, whose idle column the witness does not use. */
+	if (idle < 0.985)
+		live_skip("quiet", "not judged: CPU %d is idle %.1f %% of the time only", cpu,
+			  idle * 100.0);
+	else
+		live_ok(seen.others + seen.threads < 0.02,
+			"quiet: tasks have %.2f %% of a core that is idle for %.1f %%",
+			(seen.others + seen.threads) * 100.0, idle * 100.0);
+	seen = (struct witness_seen){.taken = 0.002, .waited = 0.002};
+	live_ok(!witness_disturbed(&strict, &seen, why, sizeof(why)) && !*why,
+		"less than the limits is no disturbance");
+	seen = (struct witness_seen){.taken = 0.004};
+	live_ok(witness_disturbed(&strict, &seen, why, sizeof(why)) && strstr(why, "0.40 %"),
+		"more is one, and it is named: %s", why);
+}
+
+static void test_burner(void)
+{
+	struct witness_seen seen;
+	uint64_t before;
+	char why[600];
+	double burnt;
+
+	start_stranger(cpu, burn_always);
+	before = told->cpu_ns;
+	seen = watch(&strict, NULL);
+	burnt = (double)(told->cpu_ns - before) / 1e9 / seen.seconds;
+	stop_stranger();
+	live_ok(witness_disturbed(&strict, &seen, why, sizeof(why)), "a burner disturbs: %s", why);
+	/* Its book may be a tick late at either end, and it tells of itself every ms. */
+	live_ok(seen.others > burnt - 0.02, "others have %.1f %% at least what it burnt, %.1f %%",
+		seen.others * 100.0, burnt * 100.0);
+}
+
+static void test_waiting(void)
+{
+	struct witness_seen seen;
+	char why[600];
+
+	start_stranger(other, burn_always);
+	seen = watch(&strict, NULL);
+	live_ok(seen.waited < 0.5, "a test that sleeps hardly waits: %.2f %%", seen.waited * 100.0);
+	seen = watch(&strict, burn_long);
+	stop_stranger();
+	seen.taken = 0.0;
+	live_ok(witness_disturbed(&strict, &seen, why, sizeof(why)) && seen.waited > 0.1,
+		"one that shares its core does: %s", why);
+}
+
+static void test_late(void)
+{
+	const struct witness_limits limits = {.taken = INFINITY, .waited = -1, .late_ns = 3000000};
+	struct witness_seen seen;
+	char why[600];
+
+	start_stranger(cpu, burn_first);
+	if (kill(told->pid, 0)) {
+		live_skip("late", "no real-time priority here");
+		return;
+	}
+	seen = watch(&limits, NULL);
+	stop_stranger();
+	live_ok(witness_disturbed(&limits, &seen, why, sizeof(why)) && seen.late_ns > 3000000 &&
+			seen.late_ns < 1000000000,
+		"a core that a real-time task has for 30 ms: %s", why);
+}
+
+static void test_short_tasks(void)
+{
+	struct witness_limits limits = strict;
+	struct witness_seen seen;
+
+	start_stranger(other, fork_some);
+	seen = watch(&limits, NULL);
+	stop_stranger();
+	live_ok(seen.nr_gone + 5 >= SHORT * 3 / 4,
+		"%llu tasks came and went, of at most %d and others",
+		(unsigned long long)seen.nr_gone, SHORT);
+	limits.own_forks = 1000000;
+	seen = watch(&limits, NULL);
+	live_ok(!seen.nr_gone, "those that the test itself starts do not count");
+}
+
+static volatile bool over;
+static volatile uint64_t spun_ns; /* what the thread had of the core so far */
+
+static void test_gone(void)
+{
+	struct witness_limits limits = strict;
+	struct witness_seen seen;
+	char why[600];
+
+	start_stranger(cpu, burn_and_go);
+	/* Known to the second look only by the time that the core was not idle. */
+	seen = watch(&limits, NULL);
+	if (isnan(seen.idle))
+		live_skip("gone", "this kernel does not say how long a core is idle");
+	else if (1.0 - seen.idle - seen.others - seen.threads - seen.steal < 0.2)
+		live_skip("gone", "not judged: other programs had the core for %.0f %%",
+			  seen.others * 100.0);
+	else
+		live_ok(witness_disturbed(&limits, &seen, why, sizeof(why)) && seen.gone > 0.1,
+			"a burner that has gone: %s", why);
+}
+
+static void *spin(void *arg)
+{
+	const struct sched_param high = {.sched_priority = 1};
+
+	live_pin(cpu);
+	sched_setscheduler(0, SCHED_FIFO, &high);
+	while (!over)
+		spun_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	return arg;
+}
+
+static double on_core; /* the share of the calls during which the thread had the core */
+
+/* Each call interrupts the core if it runs a thread of ours. */
+static void interrupt_many(void)
+{
+	uint64_t from_ns, from_spun_ns;
+	pthread_t thread;
+
+	over = false;
+	if (pthread_create(&thread, NULL, spin, NULL))
+		return;
+	live_sleep_ms(50);
+	from_ns = clock_mono_ns();
+	from_spun_ns = spun_ns;
+	for (int i = 0; i < IPIS; i++)
+		syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+	on_core = (double)(spun_ns - from_spun_ns) / (double)(clock_mono_ns() - from_ns);
+	over = true;
+	pthread_join(thread, NULL);
+}
+
+static void test_interrupts(void)
+{
+	struct witness_limits limits = strict;
+	struct witness_seen seen;
+
+	if (syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0)) {
+		live_skip("interrupts", "no membarrier() to send them with");
+		return;
+	}
+	seen = watch(&limits, interrupt_many);
+	if (on_core < 0.9)
+		live_skip("interrupts", "not judged: our thread had %.0f %% of its core",
+			  on_core * 100.0);
+	else
+		live_ok(seen.nr_irqs >= IPIS * 8 / 10, "%llu interrupts for %d calls",
+			(unsigned long long)seen.nr_irqs, IPIS);
+	limits.own_irqs = 100000000;
+	seen = watch(&limits, interrupt_many);
+	live_ok(!seen.nr_irqs, "those that the test itself sends do not count");
+}
+
+static int tries_made;
+
+static void always_wrong(void *arg, struct verdict *verdict)
+{
+	(void)arg;
+	tries_made++;
+	live_sleep_ms(200);
+	verdict_figure(verdict, false, "a figure that is wrong every time");
+}
+
+/* judge() with the real witness, its TAP apart from ours. */
+static enum judged judge_wrong(const struct witness_limits *limits)
+{
+	struct judge_opts opts = {
+		.cpu = cpu, .limits = *limits, .tries = 3, .measure = always_wrong};
+	int pipes[2], result[2] = {-1, -1};
+	pid_t pid;
+
+	fflush(stdout);
+	tries_made = 0;
+	if (pipe(pipes))
+		abort();
+	pid = fork();
+	if (!pid) {
+		int quiet = open("/dev/null", O_WRONLY);
+
+		dup2(quiet, STDOUT_FILENO);
+		unsetenv("SUBTICK_EMULATED");
+		result[0] = judge(&opts);
+		result[1] = tries_made;
+		_exit(write(pipes[1], result, sizeof(result)) != sizeof(result));
+	}
+	close(pipes[1]);
+	if (read(pipes[0], result, sizeof(result)) != sizeof(result))
+		live_note("judge() ended early");
+	close(pipes[0]);
+	waitpid(pid, NULL, 0);
+	tries_made = result[1];
+	return result[0];
+}
+
+static void test_judge(void)
+{
+	const struct witness_limits lenient = {.taken = INFINITY, .waited = -1};
+	enum judged judged;
+
+	judged = judge_wrong(&lenient);
+	live_ok(judged == JUDGED_FAILED && tries_made == 1,
+		"wrong and undisturbed fails after %d try", tries_made);
+	start_stranger(cpu, burn_always);
+	judged = judge_wrong(&strict);
+	live_ok(judged == NOT_JUDGED && tries_made == 3,
+		"wrong beside a burner is not judged after %d tries", tries_made);
+	stop_stranger();
+}
+
+int main(void)
+{
+	struct witness_tasks tasks;
+
+	if (!live_two_cpus(&cpu, &other))
+		live_skip_all("needs two CPUs");
+	if (!witness_tasks_read(&tasks))
+		live_skip_all("this kernel keeps no run time and delay of tasks "
+			      "(CONFIG_SCHED_INFO)");
+	witness_tasks_free(&tasks);
+	told = mmap(NULL, sizeof(*told), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (told == MAP_FAILED || pipe2(lifeline, O_NONBLOCK | O_CLOEXEC))
+		live_fail_all("no memory or pipe to share");
+	live_pin(other);
+	test_quiet();
+	test_burner();
+	test_waiting();
+	test_late();
+	test_short_tasks();
+	test_gone();
+	test_interrupts();
+	test_judge();
+	return live_done();
+}

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Reads what else a core did: run time and delay of tasks, steal, interrupts, and a canary. */
+#include "witness.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/sysinfo.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "live.h"
+
+/* Steal of @cpu, and how many tasks were ever started. */
+static void read_stat(int cpu, struct witness_reading *reading)
+{
+	uint64_t tick_ns = NSEC_PER_SEC / sysconf(_SC_CLK_TCK), steal;
+	FILE *file = fopen("/proc/stat", "re");
+	char line[65536];
+	int nr;
+
+	while (file && fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "cpu%d %*u %*u %*u %*u %*u %*u %*u %" SCNu64, &nr, &steal) == 2 &&
+		    (cpu < 0 || nr == cpu)) {
+			reading->steal_ns += steal * tick_ns;
+			reading->online = true;
+		}
+		sscanf(line, "processes %" SCNu64, &reading->forks);
+	}
+	if (file)
+		fclose(file);
+}
+
+/* Which column of /proc/interrupts is @cpu's: it has one per CPU that is online. */
+static int column_of(char *header, int cpu)
+{
+	int column = 0;
+
+	for (char *word = strtok(header, " \n"); word; word = strtok(NULL, " \n"), column++)
+		if (!strncmp(word, "CPU", 3) && atoi(word + 3) == cpu)
+			return column;
+	return -1;
+}
+
+/* Interrupts of one line; those without a column for each CPU (ERR, MIS) are no core's. */
+static uint64_t irqs_of_line(const char *line, int column, int columns)
+{
+	const char *at = strchr(line, ':');
+	uint64_t sum = 0;
+
+	if (!at)
+		return 0;
+	at++;
+	for (int i = 0; i < columns; i++) {
+		char *end;
+		uint64_t count = strtoull(at, &end, 10);
+
+		if (end == at)
+			return 0;
+		at = end;
+		if (column < 0 || i == column)
+			sum += count;
+	}
+	return sum;
+}
+
+/* Timers apart: those the test itself causes, as does whoever sleeps on the core. */
+static void read_irqs(int cpu, struct witness_reading *reading)
+{
+	FILE *file = fopen("/proc/interrupts", "re");
+	int column = -1, columns = 0;
+	char line[65536];
+
+	if (!file || !fgets(line, sizeof(line), file))
+		goto out;
+	for (const char *at = line; (at = strstr(at, "CPU")); at++)
+		columns++;
+	if (cpu >= 0) {
+		column = column_of(line, cpu);
+		if (column < 0)
+			goto out;
+	}
+	while (fgets(line, sizeof(line), file)) {
+		uint64_t count = irqs_of_line(line, column, columns);
+
+		if (strcasestr(line, "timer"))
+			reading->timers += count;
+		else
+			reading->irqs += count;
+	}
+out:
+	if (file)
+		fclose(file);
+}
+
+/* How long @cpu has been idle, to the ns; 0 where the kernel does not keep it. */
+static uint64_t idle_of(int cpu)
+{
+	FILE *file = fopen("/proc/timer_list", "re");
+	uint64_t sum = 0, ns;
+	int at = -1;
+	char line[512];
+
+	while (file && fgets(line, sizeof(line), file)) {
+		sscanf(line, "cpu: %d", &at);
+		if (at == cpu && (sscanf(line, " .idle_sleeptime : %" SCNu64, &ns) == 1 ||
+				  sscanf(line, " .iowait_sleeptime: %" SCNu64, &ns) == 1))
+			sum += ns;
+	}
+	if (file)
+		fclose(file);
+	return sum;
+}
+
+/*
+ * A stretch of idle is booked when it ends. So a core is asked from itself, where it is not idle,
+ * and then left again. 0 if one of those that are meant cannot be asked.
+ */
+static uint64_t read_idle(int cpu)
+{
+	uint64_t sum = 0, one;
+	cpu_set_t mine;
+	int nr = get_nprocs_conf();
+
+	if (sched_getaffinity(0, sizeof(mine), &mine))
+		return 0;
+	for (int at = 0; at < nr; at++) {
+		if (cpu >= 0 && at != cpu)
+			continue;
+		live_pin(at);
+		one = sched_getcpu() == at ? idle_of(at) : 0;
+		if (!one) {
+			sum = 0;
+			break;
+		}
+		sum += one;
+	}
+	sched_setaffinity(0, sizeof(mine), &mine);
+	return sum;
+}
+
+static uint64_t children_ns(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_CHILDREN, &usage);
+	return (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * NSEC_PER_SEC +
+	       (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * NSEC_PER_USEC;
+}
+
+static void read_all(int cpu, struct witness_reading *reading)
+{
+	*reading = (struct witness_reading){0};
+	witness_tasks_read(&reading->tasks);
+	read_stat(cpu, reading);
+	read_irqs(cpu, reading);
+	reading->children_ns = children_ns();
+	reading->hop_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	reading->idle_ns = read_idle(cpu);
+	reading->hop_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - reading->hop_ns;
+	reading->at_ns = clock_mono_ns();
+}
+
+/* What nobody accounts for of the time that the core was not idle, beyond what interrupts may take. */
+static double unseen(const struct witness *witness, const struct witness_reading *last,
+		     const struct witness_work *work, struct witness_seen *seen)
+{
+	const struct witness_reading *first = &witness->first;
+	double window = (double)(last->at_ns - first->at_ns), known;
+	uint64_t irqs = last->irqs - first->irqs + last->timers - first->timers;
+
+	seen->idle = NAN;
+	if (!first->idle_ns || !last->idle_ns)
+		return 0.0;
+	seen->idle = (double)(last->idle_ns - first->idle_ns) / window;
+	if (witness->limits.own_interrupts)
+		return 0.0;
+	known = seen->own + (double)(irqs * WITNESS_IRQ_NS + first->hop_ns + last->hop_ns) / window;
+	known += seen->others + seen->threads + seen->steal;
+	return fmax(0.0, (witness->cpu < 0 ? get_nprocs_conf() : 1) - seen->idle - known);
+}
+
+void witness_open(struct witness *witness, int cpu, const struct witness_limits *limits)
+{
+	struct err err = {0};
+
+	*witness = (struct witness){.cpu = cpu, .limits = *limits};
+	if (limits->late_ns && cpu >= 0 && canary_start(&witness->canary, cpu, &err))
+		live_note("no canary: %s", err.what);
+}
+
+void witness_begin(struct witness *witness)
+{
+	witness_tasks_free(&witness->first.tasks);
+	read_all(witness->cpu, &witness->first);
+	if (witness->canary.child.shared)
+		witness->mark = canary_mark(&witness->canary);
+}
+
+void witness_end(struct witness *witness, struct witness_seen *ret_seen)
+{
+	const struct witness_reading *first = &witness->first;
+	struct witness_seen seen = {0};
+	struct witness_reading last;
+	struct witness_work work;
+	uint64_t gone, irqs;
+	double window;
+
+	if (witness->canary.child.shared)
+		seen.late_ns = canary_late_ns(&witness->canary, witness->mark);
+	read_all(witness->cpu, &last);
+	witness_tasks_between(&first->tasks, &last.tasks, witness->cpu, &work);
+	window = (double)(last.at_ns - first->at_ns);
+	gone = last.forks - first->forks;
+	gone -= gone < work.born ? gone : work.born;
+	irqs = last.irqs - first->irqs;
+	seen.nr_gone = gone > witness->limits.own_forks ? gone - witness->limits.own_forks : 0;
+	seen.nr_irqs = irqs > witness->limits.own_irqs ? irqs - witness->limits.own_irqs : 0;
+	seen.seconds = window / 1e9;
+	seen.others = (double)work.others_ns / window;
+	/* Under PREEMPT_RT threads of the kernel serve the test's own timers. */
+	seen.threads = live_realtime() ? 0.0 : (double)work.threads_ns / window;
+	/* It may step back where a core went offline. */
+	if (last.steal_ns > first->steal_ns)
+		seen.steal = (double)(last.steal_ns - first->steal_ns) / window;
+	seen.irqs = (double)seen.nr_irqs * WITNESS_IRQ_NS / window;
+	seen.own = (double)(work.own_ns + last.children_ns - first->children_ns) / window;
+	seen.gone = fmax((double)(seen.nr_gone * WITNESS_GONE_NS + work.died * WITNESS_DIED_NS) /
+				 window,
+			 unseen(witness, &last, &work, &seen));
+	seen.taken = seen.others + seen.threads + seen.steal + seen.irqs + seen.gone;
+	if (!first->online || !last.online)
+		seen.taken = fmax(1.0, seen.taken);
+	seen.waited = (double)work.waited_ns / window;
+	witness_tasks_free(&last.tasks);
+	*ret_seen = seen;
+}
+
+void witness_close(struct witness *witness)
+{
+	canary_stop(&witness->canary);
+	witness_tasks_free(&witness->first.tasks);
+}
+
+static void __attribute__((format(printf, 3, 4)))
+append(char *text, size_t size, const char *fmt, ...)
+{
+	size_t len = strlen(text);
+	va_list ap;
+
+	if (len && len + 2 < size) {
+		strcpy(text + len, ", ");
+		len += 2;
+	}
+	va_start(ap, fmt);
+	vsnprintf(text + len, size - len, fmt, ap);
+	va_end(ap);
+}
+
+void witness_format(const struct witness_seen *seen, char *ret_text, size_t size)
+{
+	snprintf(ret_text, size,
+		 "%.2f s: %.2f %% of the core taken (other programs %.2f, kernel threads %.2f, "
+		 "steal "
+		 "%.2f, %llu interrupts %.2f, tasks that have gone %.2f), the test itself waited "
+		 "%.2f %%, the core came %.2f ms late, own tasks %.2f %%, idle %.2f %%",
+		 seen->seconds, seen->taken * 100.0, seen->others * 100.0, seen->threads * 100.0,
+		 seen->steal * 100.0, (unsigned long long)seen->nr_irqs, seen->irqs * 100.0,
+		 seen->gone * 100.0, seen->waited * 100.0, (double)seen->late_ns / 1e6,
+		 seen->own * 100.0, seen->idle * 100.0);
+}
+
+bool witness_disturbed(const struct witness_limits *limits, const struct witness_seen *seen,
+		       char *ret_why, size_t size)
+{
+	bool taken = seen->taken > limits->taken;
+	bool waited = limits->waited >= 0.0 && seen->waited > limits->waited;
+	bool late = limits->late_ns && seen->late_ns > limits->late_ns;
+
+	ret_why[0] = '\0';
+	if (taken)
+		append(ret_why, size, "%.2f %% of the core was taken, %.2f is allowed",
+		       seen->taken * 100.0, limits->taken * 100.0);
+	if (waited)
+		append(ret_why, size, "the test itself waited %.2f %% of the time, %.2f is allowed",
+		       seen->waited * 100.0, limits->waited * 100.0);
+	if (late)
+		append(ret_why, size, "the core came %.2f ms late, %.2f is allowed",
+		       (double)seen->late_ns / 1e6, (double)limits->late_ns / 1e6);
+	return taken || waited || late;
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Whether a try of a live test was disturbed, by sources that owe nothing to subtick. */
+#ifndef SUBTICK_TESTS_LIVE_WITNESS_H
+#define SUBTICK_TESTS_LIVE_WITNESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "canary.h"
+#include "witness_tasks.h"
+
+#define WITNESS_ALL_CPUS (-1)
+
+/* What an interrupt, a task that came and went, and one that ended are taken to have cost the core. */
+#define WITNESS_IRQ_NS	5000
+#define WITNESS_GONE_NS 1000000
+#define WITNESS_DIED_NS 10000000
+
+/* Stated per test and derived from its bound: less than this cannot move the figure beyond it. */
+struct witness_limits {
+	/*
+	 * The share of the try in which something else had the core: tasks of other programs,
+	 * threads of the kernel, the hypervisor (steal), interrupts that are not timers, and tasks
+	 * that came and went between two looks. These are known by what is left of the time that
+	 * the core was not idle, and at least by how many of them there were.
+	 */
+	double taken;
+	/*
+	 * The share in which tasks of ours on other cores (the reader, a sender; where all cores are
+	 * meant, the test itself) were ready to run and did not. Negative: not asked.
+	 */
+	double waited;
+	/* How late a real-time task may get the core. 0: no canary, its wake-ups would disturb. */
+	uint64_t late_ns;
+	/* What the try itself causes: tasks that it starts and ends, interrupts that are not timers. */
+	unsigned int own_forks, own_irqs;
+	/*
+	 * The try itself has the core do much that is no task's: softirqs on idle, ten thousand
+	 * timers a second. What is left of the time then says nothing.
+	 */
+	bool own_interrupts;
+};
+
+/* Shares of the try. */
+struct witness_seen {
+	double seconds;
+	double others, threads, steal, irqs, gone;
+	double taken; /* their sum; all of it if the core was offline at either end */
+	double waited;
+	uint64_t nr_irqs, nr_gone;
+	uint64_t late_ns;
+	double own;  /* tasks of ours ran on the core, or ended meanwhile */
+	double idle; /* NAN where the kernel does not say */
+};
+
+struct witness_reading {
+	uint64_t at_ns;
+	bool online;
+	uint64_t steal_ns;
+	uint64_t irqs, timers;
+	uint64_t idle_ns;
+	uint64_t children_ns; /* what children of ours had used when they ended */
+	uint64_t hop_ns;      /* what this very look took of the core */
+	uint64_t forks;
+	struct witness_tasks tasks;
+};
+
+struct witness {
+	int cpu;
+	struct witness_limits limits;
+	struct witness_reading first;
+	struct canary canary;
+	uint64_t mark;
+};
+
+void witness_open(struct witness *witness, int cpu, const struct witness_limits *limits);
+/* Around one try. */
+void witness_begin(struct witness *witness);
+void witness_end(struct witness *witness, struct witness_seen *ret_seen);
+void witness_close(struct witness *witness);
+
+/* All that was seen, in one line. */
+void witness_format(const struct witness_seen *seen, char *ret_text, size_t size);
+/* True if a limit is exceeded; @ret_why then names what, beside what is allowed. */
+bool witness_disturbed(const struct witness_limits *limits, const struct witness_seen *seen,
+		       char *ret_why, size_t size);
+
+#endif

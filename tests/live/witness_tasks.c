@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Reads the run time and the run delay of every task, and compares two such readings. */
+#include "witness_tasks.h"
+
+#include <dirent.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "sys/file.h"
+#include "sys/pidstat.h"
+
+#define PF_KTHREAD 0x00200000u
+#define MOST_DEEP  64 /* a chain of parents longer than that is one that changed under us */
+
+static bool read_task(const char *pid, const char *tid, struct witness_task *task)
+{
+	char path[64], text[1024];
+	struct pidstat stat;
+
+	snprintf(path, sizeof(path), "/proc/%.15s/task/%.15s/stat", pid, tid);
+	if (sys_read_file(NULL, path, text, sizeof(text)) < 0 || pidstat_parse(text, &stat) ||
+	    stat.cpu < 0)
+		return false;
+	*task = (struct witness_task){
+		.pid = atoi(pid),
+		.tid = atoi(tid),
+		.parent = stat.parent,
+		.cpu = stat.cpu,
+		.kernel = stat.flags & PF_KTHREAD,
+	};
+	snprintf(path, sizeof(path), "/proc/%.15s/task/%.15s/schedstat", pid, tid);
+	return sys_read_file(NULL, path, text, sizeof(text)) > 0 &&
+	       sscanf(text, "%" SCNu64 " %" SCNu64, &task->run_ns, &task->wait_ns) == 2;
+}
+
+static void add_process(struct witness_tasks *list, const char *pid)
+{
+	struct witness_task task, *grown;
+	struct dirent *entry;
+	char path[64];
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%.20s/task", pid);
+	dir = opendir(path);
+	if (!dir)
+		return;
+	while ((entry = readdir(dir))) {
+		if (entry->d_name[0] == '.' || !read_task(pid, entry->d_name, &task))
+			continue;
+		grown = realloc(list->tasks, (list->nr + 1) * sizeof(*grown));
+		if (!grown)
+			break;
+		list->tasks = grown;
+		list->tasks[list->nr++] = task;
+	}
+	closedir(dir);
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const struct witness_task *x = a, *y = b;
+
+	return x->pid != y->pid ? (x->pid > y->pid) - (x->pid < y->pid)
+				: (x->tid > y->tid) - (x->tid < y->tid);
+}
+
+static const struct witness_task *find(const struct witness_tasks *list, int pid, int tid)
+{
+	struct witness_task key = {.pid = pid, .tid = tid};
+
+	return list->nr ? bsearch(&key, list->tasks, list->nr, sizeof(key), by_number) : NULL;
+}
+
+/* By descent, not by process group: a shell without job control puts everything into one. */
+static bool is_own(const struct witness_tasks *list, int pid)
+{
+	for (int i = 0; i < MOST_DEEP && pid > 1; i++) {
+		const struct witness_task *leader;
+
+		if (pid == getpid())
+			return true;
+		leader = find(list, pid, pid);
+		pid = leader ? leader->parent : 0;
+	}
+	return false;
+}
+
+bool witness_tasks_read(struct witness_tasks *ret_tasks)
+{
+	struct dirent *entry;
+	DIR *dir;
+
+	*ret_tasks = (struct witness_tasks){0};
+	if (access("/proc/self/schedstat", R_OK))
+		return false;
+	dir = opendir("/proc");
+	if (!dir)
+		return false;
+	while ((entry = readdir(dir)))
+		if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9')
+			add_process(ret_tasks, entry->d_name);
+	closedir(dir);
+	qsort(ret_tasks->tasks, ret_tasks->nr, sizeof(*ret_tasks->tasks), by_number);
+	for (size_t i = 0; i < ret_tasks->nr; i++)
+		ret_tasks->tasks[i].own = is_own(ret_tasks, ret_tasks->tasks[i].pid);
+	return true;
+}
+
+void witness_tasks_free(struct witness_tasks *tasks)
+{
+	free(tasks->tasks);
+	*tasks = (struct witness_tasks){0};
+}
+
+void witness_tasks_between(const struct witness_tasks *first, const struct witness_tasks *last,
+			   int cpu, struct witness_work *ret_work)
+{
+	struct witness_work work = {0};
+
+	for (size_t i = 0; i < last->nr; i++) {
+		const struct witness_task *now = &last->tasks[i];
+		const struct witness_task *was = find(first, now->pid, now->tid);
+		uint64_t ran = now->run_ns - (was ? was->run_ns : 0);
+		uint64_t waited = now->wait_ns - (was ? was->wait_ns : 0);
+		bool here = cpu < 0 || now->cpu == cpu || (was && was->cpu == cpu);
+
+		work.born += !was;
+		/* Where all cores are meant, tasks of ours may wait for each other: not the test itself. */
+		if (now->own && (cpu < 0 ? now->pid == getpid() : !here))
+			work.waited_ns += waited;
+		if (now->own)
+			work.own_ns += here ? ran : 0;
+		else if (here && now->kernel)
+			work.threads_ns += ran;
+		else if (here)
+			work.others_ns += ran;
+	}
+	for (size_t i = 0; i < first->nr; i++) {
+		const struct witness_task *was = &first->tasks[i];
+
+		if (!was->own && !was->kernel && (cpu < 0 || was->cpu == cpu) &&
+		    !find(last, was->pid, was->tid))
+			work.died++;
+	}
+	*ret_work = work;
+}

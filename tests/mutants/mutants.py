@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Puts one defect after the other into a copy of the tree, builds it and sees whether a test fails."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parents[2]
+LIMIT_S = {"unit": 60, "golden": 60, "suite": 900, "truth": 1800}
+CHEAP = ("unit", "golden")
+
+
+class Unusable(Exception):
+    """The mutant itself is at fault: it does not apply, does not build or says too little."""
+
+
+class Mutant:
+    """One file: "Defect:" in plain words, "Test:" that must fail, then the patch."""
+
+    def __init__(self, path):
+        self.path, self.name = path, path.stem
+        text = path.read_text()
+        head = text.split("\n--- ", 1)[0]
+        fields = dict(re.findall(r"^(Defect|Test): (.*(?:\n(?!Test: |--- ).+)*)", head, re.M))
+        self.defect = " ".join(fields.get("Defect", "").split())
+        self.tests = fields.get("Test", "").split()
+        self.files = re.findall(r"^\+\+\+ b/(\S+)", text, re.M)
+
+    def cheap(self):
+        return all(test.split("/")[0] in CHEAP for test in self.tests)
+
+    def check(self):
+        if not self.defect or not self.tests or not self.files:
+            raise Unusable("needs Defect:, Test: and a patch")
+
+
+def read(folder):
+    return [Mutant(path) for path in sorted(Path(folder).glob("*.patch"))]
+
+
+def chosen(mutants, commit, nr=2):
+    """As many of the cheap ones, by the commit: the same ones for everybody who tests it."""
+    left, picked, number = [m for m in mutants if m.cheap()], [], int(commit, 16)
+    while left and len(picked) < nr:
+        picked.append(left.pop(number % len(left)))
+        number //= len(left) + 1
+    return picked
+
+
+def tree_files():
+    if (TOP / ".git").exists():
+        out = subprocess.check_output(["git", "ls-files", "-co", "--exclude-standard"], cwd=TOP,
+                                      text=True)
+        return [name for name in out.splitlines() if (TOP / name).is_file()]
+    found = []
+    for folder, inner, names in os.walk(TOP):
+        inner[:] = [d for d in inner if not d.startswith(("build", "."))]
+        found += [os.path.relpath(os.path.join(folder, name), TOP) for name in names]
+    return found
+
+
+def copy(source, target):
+    target.parent.mkdir(parents=True, exist_ok=True)
+    # With its times: what was built stays built.
+    shutil.copy2(source, target, follow_symlinks=False)
+
+
+class Tree:
+    """A copy of the tree with all that was built, which can be put back to how it was."""
+
+    def __init__(self, directory, pristine=None):
+        self.top, self.pristine, self.known = Path(directory), pristine, None
+
+    def fill(self, build):
+        """From the tree this file is in, and its build directory."""
+        for name in tree_files():
+            copy(TOP / name, self.top / name)
+        shutil.copytree(build, self.build(build), symlinks=True)
+        # Should it ever run, then on the copy; all other paths in it are relative.
+        ninja = self.build(build) / "build.ninja"
+        times, text = ninja.stat(), ninja.read_text()
+        ninja.write_text(re.sub(r"(--internal regenerate) .*",
+                                rf"\1 {self.top} {self.build(build)}", text))
+        os.utime(ninja, ns=(times.st_atime_ns, times.st_mtime_ns))
+
+    def build(self, build):
+        return self.top / Path(build).name
+
+    def files(self):
+        found = {}
+        for folder, _, names in os.walk(self.top):
+            for name in names:
+                path = os.path.join(folder, name)
+                stat = os.lstat(path)
+                found[os.path.relpath(path, self.top)] = (stat.st_size, stat.st_mtime_ns)
+        return found
+
+    def restore(self):
+        """What differs from the pristine copy is copied again, with its times; nothing is rebuilt."""
+        if not self.pristine.known:
+            self.pristine.known = self.pristine.files()
+        was, now = self.pristine.known, self.files()
+        for name in now.keys() - was.keys():
+            (self.top / name).unlink()
+        for name, state in was.items():
+            if now.get(name) != state:
+                (self.top / name).unlink(missing_ok=True)
+                copy(self.pristine.top / name, self.top / name)
+
+
+def run(command, **options):
+    return subprocess.run([str(c) for c in command], stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, text=True,
+                          errors="replace", check=False, **options)
+
+
+class Tests:
+    """What a mutant may name: unit/NAME, golden/NAME, suite/NAME, truth/NAME."""
+
+    def __init__(self, build):
+        self.original = Path(build)
+        self.declared = {}
+        for test in json.loads(subprocess.check_output(["meson", "introspect", "--tests", build])):
+            suite = test["suite"][0].split(":")[-1] if test["suite"] else ""
+            self.declared[f"{suite}/{test['name']}"] = test
+
+    def known(self, name):
+        kind, _, rest = name.partition("/")
+        if kind in CHEAP:
+            return name in self.declared
+        place = {"suite": f"tests/suites/{rest}", "truth": f"tests/truth/{rest}.c"}.get(kind)
+        return bool(rest and place) and (TOP / place).is_file()
+
+    def targets(self, name):
+        """What ninja must build for it; a suite wants everything, a guest builds its own."""
+        if name in self.declared:
+            return [os.path.relpath(self.declared[name]["cmd"][0], self.original)]
+        return ["all"] if name.startswith("suite/") else []
+
+    def command(self, name, tree):
+        if name in self.declared:
+            program, *rest = self.declared[name]["cmd"]
+            moved = tree.build(self.original) / os.path.relpath(program, self.original)
+            return [moved, *rest]
+        kind, _, rest = name.partition("/")
+        if kind == "truth":
+            return [tree.top / "tests/vm/run", "--truth", "--test", rest]
+        return [tree.top / "tests/suites" / rest]
+
+    def environment(self, name, tree):
+        own = self.declared[name]["env"] if name in self.declared else {}
+        return {**os.environ, **own, "CMOCKA_MESSAGE_OUTPUT": "TAP",
+                "SUBTICK_BUILD": str(tree.build(self.original)),
+                "LOCPATH": str(self.original / "locale")}
+
+    def failures(self, name, tree):
+        """Names of the failed cases; None when it was skipped as a whole."""
+        try:
+            done = run(self.command(name, tree), cwd=tree.top, env=self.environment(name, tree),
+                       timeout=LIMIT_S[name.split("/")[0]])
+        except subprocess.TimeoutExpired:
+            return ["still running at the limit"]
+        if done.returncode == 77:
+            return None
+        cases = re.findall(r"^not ok \d* ?-? ?(?!.*# SKIP)(.*)$", done.stdout, re.M)
+        if not cases and done.returncode:
+            return [f"exit status {done.returncode}"]
+        return list(dict.fromkeys(cases))
+
+
+def apply(mutant, tree):
+    done = run(["patch", "-p1", "-F3", "-s", "-N", "-r", "-", "--no-backup-if-mismatch", "-i",
+                mutant.path], cwd=tree.top)
+    if done.returncode:
+        raise Unusable("stale: " + (done.stdout.strip().splitlines() or ["patch failed"])[0])
+
+
+def make(tree, build, targets):
+    done = run(["ninja", "-C", tree.build(build), *targets])
+    if done.returncode:
+        errors = [line for line in done.stdout.splitlines() if "error:" in line]
+        raise Unusable("does not build: " + (errors or done.stdout.strip().splitlines()[-1:])[0])
+
+
+def programs(build, mutant):
+    """A mutant of the kernel halves is one only if clang compiles it for the kernel as well."""
+    if not any(name.startswith("bpf/") for name in mutant.files):
+        return []
+    return [f"bpf/{path.name}" for path in sorted(Path(build, "bpf").glob("*.bpf.o"))]
+
+
+def judge(mutant, tests, tree, healthy):
+    """(whether a named test caught it, in words by which; None for the first if it was skipped)"""
+    try:
+        mutant.check()
+        for name in mutant.tests:
+            if not tests.known(name):
+                raise Unusable(f"there is no test {name}")
+        sick = [name for name in mutant.tests if healthy[name] != []]
+        if any(healthy[name] for name in sick):
+            return False, f"not judged: {', '.join(sick)} fails without it as well"
+        if sick:
+            return None, f"{', '.join(sick)} was skipped"
+        apply(mutant, tree)
+        make(tree, tests.original, programs(tests.original, mutant) +
+             [target for name in mutant.tests for target in tests.targets(name)])
+        caught = {name: tests.failures(name, tree) for name in mutant.tests}
+    except Unusable as why:
+        return False, str(why)
+    words = [f"{name} ({', '.join(cases[:3])}{', …' if len(cases) > 3 else ''})"
+             for name, cases in caught.items() if cases]
+    return bool(words), (f"caught by {' and '.join(words)}" if words else
+                         f"survived {', '.join(mutant.tests)}")

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* subtick audit: the tick it finds, the task that hides, the true time of a loop of sleeps. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "base/clock.h"
+#include "live.h"
+#include "measure/audit/report.h"
+#include "sys/kconfig.h"
+#include "truth.h"
+#include "view/view.h"
+
+#define AUDITED	 1 /* CPU */
+#define SHARE	 0.30
+#define USAGE_NS 4000 /* user and system are read in us, at both ends */
+#define STABLE	 1.2  /* a sleep that is longer than a tick stops it, which is work as well */
+
+static int configured_hz(void)
+{
+	struct kconfig config = {0};
+	struct utsname name;
+	char value[16];
+
+	uname(&name);
+	if (kconfig_open(&config, NULL, name.release) ||
+	    kconfig_value(&config, "HZ", value, sizeof(value)) != KCONFIG_VALUE)
+		live_fail_all("the guest lacks its kernel's configuration");
+	kconfig_close(&config);
+	return atoi(value);
+}
+
+/* As users get it; frees the report. */
+static json_t *as_json(struct report *report)
+{
+	struct view view = {.format = VIEW_JSON};
+	char *text = NULL;
+	size_t size = 0;
+	json_t *root;
+
+	view.out = open_memstream(&text, &size);
+	if (!view.out || view_write(&view, report))
+		live_fail_all("the report cannot be written");
+	fclose(view.out);
+	root = json_loads(text, 0, NULL);
+	free(text);
+	report_free(report);
+	return root;
+}
+
+/* The row whose @key reads @name. */
+static json_t *row_of(json_t *root, const char *table, const char *key, const char *name)
+{
+	json_t *list = json_object_get(root, table);
+
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		json_t *row = json_array_get(list, i);
+
+		if (!strcmp(json_string_value(json_object_get(row, key)) ?: "", name))
+			return row;
+	}
+	return NULL;
+}
+
+/* Reader and load are both busy here: short turns, or every increment comes in the load's own. */
+static void check_ticks(int hz, struct audit_findings *f)
+{
+	struct audit_opts opts = {.cpu = AUDITED, .budget_ns = 1500 * NSEC_PER_MSEC};
+	struct audit_env env = {0};
+	struct audit_ticks ticks;
+	struct report *report;
+	struct err err = {0};
+	double tick_ns = 1e9 / hz;
+	json_t *root;
+
+	truth_turns_start();
+	if (audit_ticks(&opts, &env, f, &ticks, &err))
+		live_fail_all("audit ticks: %s", err.what);
+	truth_turns_stop();
+	if (audit_ticks_report(&opts, f, &ticks, &report, &err))
+		live_fail_all("audit ticks: %s", err.what);
+	audit_ticks_free(&ticks);
+	root = as_json(report);
+	live_ok(live_number(root, "tick_hz") == hz, "HZ found: %.0f, configured: %d",
+		live_number(root, "tick_hz"), hz);
+	live_ok(f->tick_known && f->busy_coherence >= 0.99,
+		"user and system move on the tick: coherence %.2f %%", f->busy_coherence * 100.0);
+	/* The tick is at multiples of itself on CLOCK_MONOTONIC; read, it is some turns later. */
+	live_ok(f->phase_known && f->tick_phase_ns < 0.05 * tick_ns,
+		"the tick is found where it is: %.1f us after it", f->tick_phase_ns / 1e3);
+	json_decref(root);
+}
+
+/* Each load's columns follow from whether the tick meets it: always, or never. */
+static void check_load(json_t *root, const char *name, double busy_by_ticks)
+{
+	json_t *row = row_of(root, "loads", "load", name);
+	double busy = live_number(row, "true_ratio"), shown = live_number(row, "shown_ratio");
+	double sum = live_number(row, "columns_sum_ratio"), idle = 1.0 - busy;
+	double expected = busy_by_ticks / (busy_by_ticks + idle);
+
+	live_ok(busy >= SHARE && busy < SHARE + 0.02, "%s: the core is truly busy: %.2f %%", name,
+		busy * 100.0);
+	/* A second in units of 10 ms, at both ends. */
+	live_ok(fabs(shown - expected) <= 0.02 && fabs(sum - busy_by_ticks - idle) <= 0.02,
+		"%s: the columns show %.2f %%, they must show %.2f; their sum is %.3f of the time",
+		name, shown * 100.0, expected * 100.0, sum);
+}
+
+static void check_sources(int hz, struct audit_findings *f)
+{
+	struct audit_opts opts = {
+		.cpu = AUDITED,
+		.budget_ns = 6 * NSEC_PER_SEC,
+		.duty = SHARE,
+		.share = SHARE,
+		.loads = 1u << AUDIT_HIDDEN | 1u << AUDIT_EXPOSED,
+	};
+	struct audit_env env = {0};
+	uint64_t tick_ns = NSEC_PER_SEC / (uint64_t)hz;
+	static struct audit_sources sources;
+	struct report *report;
+	struct err err = {0};
+	json_t *root;
+
+	if (audit_sources(&opts, &env, f, &sources, &err) ||
+	    audit_sources_report(&opts, f, &sources, &report, &err))
+		live_fail_all("audit sources: %s", err.what);
+	root = as_json(report);
+	live_ok(f->hide_found && f->hidden_phase_ns > 0 &&
+			f->hidden_phase_ns + (uint64_t)(SHARE * (double)tick_ns) < tick_ns,
+		"a task hides between two ticks: from %.2f ms after one",
+		(double)f->hidden_phase_ns / 1e6);
+	live_ok(f->hidden_true >= SHARE && f->hidden_shown == 0.0,
+		"of a core that is %.2f %% busy the columns show %.2f %%", f->hidden_true * 100.0,
+		f->hidden_shown * 100.0);
+	check_load(root, "hidden", 0.0);
+	check_load(root, "exposed", 1.0);
+	json_decref(root);
+}
+
+static void check_delays(void)
+{
+	static const uint64_t delays_ns[] = {1000, 10000, 100000, 500000, 1000000};
+	struct audit_opts opts = {.cpu = AUDITED,
+				  .delays_ns = delays_ns,
+				  .nr_delays = sizeof(delays_ns) / sizeof(delays_ns[0]),
+				  .budget_ns = NSEC_PER_SEC};
+	struct audit_findings f = {0};
+	struct audit_env env = {0};
+	double low = INFINITY, high = 0.0;
+	struct audit_delays delays;
+	struct report *report;
+	struct err err = {0};
+	json_t *root, *rows;
+
+	if (audit_delays(&opts, &env, &f, &delays, &err) ||
+	    audit_delays_report(&opts, &f, &delays, &report, &err))
+		live_fail_all("audit delays: %s", err.what);
+	audit_delays_free(&delays);
+	root = as_json(report);
+	rows = json_object_get(root, "delays");
+	for (size_t i = 0; i < opts.nr_delays; i++) {
+		json_t *row = json_array_get(rows, i);
+		double each = live_number(row, "true_per_iteration_ns");
+		double tasks = live_number(row, "bpf_task_ns"),
+		       busy = live_number(row, "bpf_busy_ns");
+		double thread = live_number(row, "thread_clock_ns");
+		double usage =
+			live_number(row, "rusage_user_ns") + live_number(row, "rusage_system_ns");
+
+		/* The thread's clock begins in the interrupt that wakes it: more than its own. */
+		live_ok(thread >= tasks && thread <= busy && fabs(usage - thread) <= USAGE_NS,
+			"delay %.0f us: %.0f ns per loop; thread clock %.3f ms, tasks %.3f, busy "
+			"%.3f",
+			(double)delays_ns[i] / 1e3, each, thread / 1e6, tasks / 1e6, busy / 1e6);
+		low = fmin(low, each);
+		high = fmax(high, each);
+	}
+	live_ok(high <= low * STABLE,
+		"true time per loop is stable over all delays: within %.3f times", high / low);
+	json_decref(root);
+}
+
+int main(void)
+{
+	struct audit_findings f = {0};
+	const char *regime;
+	int hz;
+
+	truth_begin(2);
+	hz = configured_hz();
+	check_ticks(hz, &f);
+	check_sources(hz, &f);
+	regime = audit_regime_name(audit_regime(&f)) ?: "none";
+	/* No core of the guest is nohz_full, so that it accounts by the tick. */
+	live_ok(!strcmp(regime, "tick"), "the regime is found: %s", regime);
+	check_delays();
+	return live_done();
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Starts tasks in their places, and lets them wake each other. */
+#include "crew.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cgroups.h"
+#include "live.h"
+
+void *crew_share(size_t size)
+{
+	void *shared = mmap(NULL, size, PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+
+	if (shared == MAP_FAILED)
+		live_fail_all("no memory: %s", strerror(errno));
+	return shared;
+}
+
+static int take_place(const struct crew_task *task)
+{
+	struct sched_param param = {.sched_priority = task->priority > 0 ? task->priority : 0};
+	int policy = task->priority > 0	   ? SCHED_FIFO
+		     : task->priority == 0 ? SCHED_OTHER
+					   : SCHED_BATCH;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	/* No timer of it may be put off to save a wake-up. */
+	prctl(PR_SET_TIMERSLACK, 1UL);
+	live_pin(task->cpu);
+	if (task->cgroup && !cgroups_enter(task->cgroup, 0))
+		return -errno;
+	/* A page fault in the middle of a burn would be time that nobody asked for. */
+	if (mlockall(MCL_CURRENT | MCL_FUTURE))
+		return -errno;
+	return sched_setscheduler(0, policy, &param) ? -errno : 0;
+}
+
+pid_t crew_start(const struct crew_task *task, void *shared)
+{
+	int ready[2], rc = -EIO;
+	pid_t pid;
+
+	fflush(stdout);
+	if (pipe(ready))
+		live_fail_all("no pipe: %s", strerror(errno));
+	pid = fork();
+	if (!pid) {
+		rc = take_place(task);
+		if (write(ready[1], &rc, sizeof(rc)) != sizeof(rc) || rc)
+			_exit(1);
+		task->run(shared);
+		for (;;)
+			pause();
+	}
+	close(ready[1]);
+	if (pid < 0 || read(ready[0], &rc, sizeof(rc)) != sizeof(rc) || rc)
+		live_fail_all("cannot start a task in %s: %s",
+			      task->cgroup ? task->cgroup : "place", strerror(-rc));
+	close(ready[0]);
+	/* It goes to sleep now, before anybody measures. */
+	live_sleep_ms(5);
+	return pid;
+}
+
+void crew_stop(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+void crew_wait(uint32_t *word, uint32_t value)
+{
+	uint32_t is;
+
+	while ((int32_t)((is = __atomic_load_n(word, __ATOMIC_SEQ_CST)) - value) < 0)
+		syscall(SYS_futex, word, FUTEX_WAIT, is, NULL, NULL, 0);
+}
+
+void crew_wake(uint32_t *word)
+{
+	__atomic_add_fetch(word, 1, __ATOMIC_SEQ_CST);
+	syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+struct crew_books crew_books(pid_t pid)
+{
+	struct crew_books books = {0};
+	char path[64];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/schedstat", pid);
+	file = fopen(path, "r");
+	if (!file || fscanf(file, "%" SCNu64 " %" SCNu64 " %" SCNu64, &books.ran_ns,
+			    &books.waited_ns, &books.dispatches) != 3)
+		live_fail_all("cannot read %s", path);
+	fclose(file);
+	return books;
+}

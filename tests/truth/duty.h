@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A load for virtual time: burns a share of every period by counting, with no clock read in it. */
+#ifndef SUBTICK_TESTS_TRUTH_DUTY_H
+#define SUBTICK_TESTS_TRUTH_DUTY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "gen/child.h"
+
+struct truth_duty_opts {
+	int cpu;
+	double duty;
+	uint64_t period_ns;
+	bool locked; /* to multiples of the period, and so to the tick; else anywhere in each period */
+	uint64_t phase_ns;
+};
+
+/* Its own page: it writes, anyone may read. */
+struct truth_duty {
+	uint64_t cycles;
+	uint64_t cpu_ns; /* its thread clock at the end of the last burn */
+};
+
+/* Fails the program if it cannot start. */
+const struct truth_duty *truth_duty_start(const struct truth_duty_opts *opts,
+					  struct gen_child *ret_child);
+
+#endif

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* busy and tasks against the kernel's own books: idle time to the nanosecond, and run times. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "base/clock.h"
+#include "duty.h"
+#include "live.h"
+#include "subtick/cpu_load.h"
+#include "sys/file.h"
+#include "truth.h"
+
+#define MEASURED  1   /* CPU */
+#define WINDOW_MS 100 /* and at least so many periods: */
+#define PERIODS	  5
+#define LONG_MS	  5000
+#define BOUND	  0.001 /* a tenth of a point; where nothing is known of the difference, three: */
+#define RAW_BOUND 0.003
+#define CLOSURE	  1e-3 /* an interrupt between the clock and the slot is in one of them */
+/*
+ * Instructions per idle cycle between the kernel's stamps of idle and ours. It takes its own when
+ * the idle loop begins and in the first interrupt after the halt, we when the halt is next: what
+ * lies between, our programs included, is idle to the kernel and busy to us.
+ */
+#define BETWEEN_ARM64 640
+#define BETWEEN_X86   160
+
+struct sources {
+	struct cpu_load *bpf, *sched, *tasks;
+};
+
+struct books {
+	struct cpu_load_split split;
+	double not_idle; /* by the kernel's idle time */
+	double sched, tasks;
+	uint64_t cycles;
+};
+
+static uint64_t field(const char *text, const char *name)
+{
+	const char *at = strstr(text, name);
+
+	if (!at)
+		live_fail_all("/proc/timer_list has no %s", name);
+	return strtoull(strchr(at, ':') + 1, NULL, 10);
+}
+
+/* The caller runs on @cpu, which is therefore not idle: the books are complete. */
+static uint64_t idle_ns(int cpu)
+{
+	static char text[1 << 18];
+	char name[24];
+	const char *at;
+
+	if (sys_read_file(NULL, "/proc/timer_list", text, sizeof(text)) < 0)
+		live_fail_all("/proc/timer_list cannot be read");
+	snprintf(name, sizeof(name), "\ncpu: %d\n", cpu);
+	at = strstr(text, name);
+	if (!at)
+		live_fail_all("/proc/timer_list has no CPU %d", cpu);
+	return field(at, ".idle_sleeptime") + field(at, ".iowait_sleeptime");
+}
+
+static void update(const struct sources *s)
+{
+	/* A run time is booked when it ends: end ours, so that what we did until now is in. */
+	truth_sleep_until(clock_mono_ns() + 20 * NSEC_PER_USEC);
+	cpu_load_update(s->sched);
+	cpu_load_update(s->tasks);
+	cpu_load_update(s->bpf);
+}
+
+static void measure(const struct sources *s, const struct truth_duty_opts *opts,
+		    struct books *ret_books)
+{
+	struct gen_child child = {0};
+	const struct truth_duty *load = truth_duty_start(opts, &child);
+	unsigned int window_ms = PERIODS * (unsigned int)(opts->period_ns / NSEC_PER_MSEC);
+	uint64_t idle, cycles;
+
+	/* Both ends are read in the same order, so that the way from one to the other cancels. */
+	live_sleep_ms(50);
+	cycles = load->cycles;
+	update(s);
+	idle = idle_ns(opts->cpu);
+	live_sleep_ms(window_ms > WINDOW_MS ? window_ms : WINDOW_MS);
+	ret_books->cycles = load->cycles - cycles;
+	update(s);
+	idle = idle_ns(opts->cpu) - idle;
+	gen_child_stop(&child);
+	cpu_load_get_split(s->bpf, opts->cpu, &ret_books->split);
+	ret_books->sched = cpu_load_get(s->sched, opts->cpu);
+	ret_books->tasks = cpu_load_get(s->tasks, opts->cpu);
+	ret_books->not_idle = 1.0 - (double)idle / (double)ret_books->split.window_ns;
+}
+
+static void check_point(const struct sources *s, const struct truth_duty_opts *opts,
+			unsigned int between)
+{
+	struct cpu_load_split *split;
+	double more, known, tasks, rest;
+	struct books b;
+	char what[80];
+
+	measure(s, opts, &b);
+	split = &b.split;
+	snprintf(what, sizeof(what), "duty %.0f %% of %.1f ms, %s", opts->duty * 100.0,
+		 (double)opts->period_ns / 1e6, opts->locked ? "with the tick" : "at random");
+	more = split->busy - b.not_idle;
+	known = (double)(b.cycles * between * truth_instruction_ns()) / (double)split->window_ns;
+	live_ok(fabs(more - known) <= BOUND && (known > BOUND || fabs(more) <= RAW_BOUND),
+		"%s: busy %.3f %%, by the kernel's idle time %.3f %%: %.3f points more, of which "
+		"%llu idle cycles explain %.3f",
+		what, split->busy * 100.0, b.not_idle * 100.0, more * 100.0,
+		(unsigned long long)b.cycles, known * 100.0);
+	/*
+	 * The scheduler's clock of a task that wakes an idle core begins in the interrupt that
+	 * wakes it, and runs on in interrupts on top of it.
+	 */
+	tasks = split->task + split->softirq_on_task + split->ksoftirqd;
+	rest = split->hardirq + split->softirq_on_idle + split->idle_loop;
+	live_ok(b.sched >= tasks - BOUND && b.sched <= tasks + rest + BOUND &&
+			b.tasks >= tasks - BOUND && b.tasks <= tasks + split->hardirq + BOUND,
+		"%s: tasks %.3f %%, by schedstat %.3f %%, by task clocks %.3f %%, interrupts and "
+		"idle loop %.3f %%",
+		what, tasks * 100.0, b.sched * 100.0, b.tasks * 100.0, rest * 100.0);
+	if (split->closure_error > CLOSURE || split->flags)
+		live_ok(false, "%s: closure error %.7f, flags %#x", what, split->closure_error,
+			split->flags);
+}
+
+/* The idle columns of /proc/stat are the kernel's idle time in units of 10 ms. */
+static void check_procidle(void)
+{
+	struct truth_duty_opts opts = {
+		.cpu = MEASURED, .duty = 0.05, .period_ns = 20 * NSEC_PER_MSEC};
+	struct cpu_load *load = live_source("procidle", true);
+	struct gen_child child = {0};
+	struct cpu_load_split split;
+	double not_idle, unit;
+	uint64_t idle;
+
+	truth_duty_start(&opts, &child);
+	live_sleep_ms(50);
+	cpu_load_update(load);
+	idle = idle_ns(MEASURED);
+	live_sleep_ms(LONG_MS);
+	cpu_load_update(load);
+	idle = idle_ns(MEASURED) - idle;
+	gen_child_stop(&child);
+	cpu_load_get_split(load, MEASURED, &split);
+	not_idle = 1.0 - (double)idle / (double)split.window_ns;
+	unit = 10.0 * NSEC_PER_MSEC / (double)split.window_ns;
+	live_ok(fabs(split.busy - not_idle) <= unit + BOUND,
+		"procidle: busy %.3f %%, by the kernel's idle time %.3f %%, and a unit is %.3f %%",
+		split.busy * 100.0, not_idle * 100.0, unit * 100.0);
+	cpu_load_destroy(load);
+}
+
+int main(void)
+{
+	static const double duties[] = {0.01, 0.30, 0.70, 0.99};
+	static const uint64_t periods_us[] = {100, 1000, 4000, 20000};
+	unsigned int between;
+	struct utsname name;
+	struct sources s;
+
+	truth_begin(2);
+	uname(&name);
+	between = strcmp(name.machine, "aarch64") ? BETWEEN_X86 : BETWEEN_ARM64;
+	/* Here, so that the other processor sleeps: while both are busy they take turns. */
+	live_pin(MEASURED);
+	truth_urgent();
+	s.bpf = live_source("bpf", true);
+	s.sched = live_source("schedstat", true);
+	s.tasks = live_source("taskclock", true);
+	for (int p = 0; p < 4; p++)
+		for (int d = 0; d < 4; d++) {
+			struct truth_duty_opts opts = {
+				.cpu = MEASURED,
+				.duty = duties[d],
+				.period_ns = periods_us[p] * NSEC_PER_USEC,
+				.locked = (p + d) % 2,
+			};
+
+			check_point(&s, &opts, between);
+		}
+	check_procidle();
+	cpu_load_destroy(s.tasks);
+	cpu_load_destroy(s.sched);
+	cpu_load_destroy(s.bpf);
+	return live_done();
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* busy against the number of instructions that the core executed, at every duty, period and phase. */
+#include <math.h>
+#include <stdbool.h>
+
+#include "base/clock.h"
+#include "duty.h"
+#include "instructions.h"
+#include "live.h"
+#include "subtick/cpu_load.h"
+#include "truth.h"
+
+#define WINDOW_MS 100 /* and at least so many periods: */
+#define PERIODS	  5
+#define BOUND	  0.001 /* a tenth of a point */
+#define ROUNDING  1e-6
+#define CLOSURE	  1e-3 /* an interrupt between the clock and the slot is in one of them */
+/*
+ * Instructions per idle cycle between the stamp of the way into idle and the halt, and between the
+ * halt and the stamp of the way out: docs/methods/load.md lists them. Counted as idle, yet executed.
+ */
+#define OUTSIDE 366
+
+/* How far the parts are from the whole, and from busy: more than the rounding of a float? */
+static double open_share(const struct cpu_load_split *split)
+{
+	double sum = (double)split->busy + split->poll_idle + split->idle + split->unknown;
+	double parts = (double)split->task + split->hardirq + split->softirq_on_idle +
+		       split->softirq_on_task + split->ksoftirqd + split->idle_loop;
+
+	return fmax(fabs(sum - 1.0), fabs(parts - split->busy));
+}
+
+static void check_point(struct cpu_load *bpf, int fd, const struct truth_duty_opts *opts,
+			const char *phase)
+{
+	struct gen_child child = {0};
+	const struct truth_duty *books = truth_duty_start(opts, &child);
+	struct cpu_load_split split;
+	uint64_t first, last, cycles;
+	unsigned int window_ms = PERIODS * (unsigned int)(opts->period_ns / NSEC_PER_MSEC);
+	double truth, low, outside;
+
+	/* Both ends are read in the same order, so that the way from one to the other cancels. */
+	live_sleep_ms(50);
+	cycles = books->cycles;
+	first = instructions_read(fd);
+	cpu_load_update(bpf);
+	live_sleep_ms(window_ms > WINDOW_MS ? window_ms : WINDOW_MS);
+	last = instructions_read(fd);
+	cpu_load_update(bpf);
+	cycles = books->cycles - cycles;
+	cpu_load_get_split(bpf, opts->cpu, &split);
+	gen_child_stop(&child);
+	truth = (double)(last - first) * truth_instruction_ns() / (double)split.window_ns;
+	/* Each cycle of the load ends with one of the core. */
+	outside = (double)(cycles * OUTSIDE * truth_instruction_ns()) / (double)split.window_ns;
+	low = truth - split.busy;
+	live_ok(fabs(low - outside) <= BOUND && (outside > BOUND || fabs(low) <= BOUND),
+		"duty %.0f %% of %.1f ms, %s: busy %.3f %%, executed %.3f %%: %.3f points low, "
+		"of which %llu idle cycles explain %.3f",
+		opts->duty * 100.0, (double)opts->period_ns / 1e6, phase, split.busy * 100.0,
+		truth * 100.0, low * 100.0, (unsigned long long)cycles, outside * 100.0);
+	if (open_share(&split) > ROUNDING || split.closure_error > CLOSURE || split.flags)
+		live_ok(false,
+			"and its parts make the whole: off by %.9f, closure error %.7f, flags %#x",
+			open_share(&split), split.closure_error, split.flags);
+}
+
+int main(void)
+{
+	static const double duties[] = {0.01, 0.30, 0.70, 0.99};
+	static const uint64_t periods_us[] = {100, 1000, 4000, 20000};
+	struct cpu_load *bpf;
+	int fd;
+
+	truth_begin(1);
+	truth_urgent();
+	fd = instructions_open(0);
+	bpf = live_source("bpf", true);
+	for (int p = 0; p < 4; p++)
+		for (int d = 0; d < 4; d++) {
+			struct truth_duty_opts opts = {
+				.cpu = 0,
+				.duty = duties[d],
+				.period_ns = periods_us[p] * NSEC_PER_USEC,
+			};
+
+			/* The tick is every 4 or 1 ms, so each period is locked to it or it to the period. */
+			check_point(bpf, fd, &opts, "at random");
+			opts.locked = true;
+			check_point(bpf, fd, &opts, "with the tick");
+			if (d == 0 || d == 3)
+				continue;
+			opts.phase_ns = opts.period_ns / 5;
+			check_point(bpf, fd, &opts, "a fifth after the tick");
+		}
+	cpu_load_destroy(bpf);
+	return live_done();
+}

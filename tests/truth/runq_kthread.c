@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A kernel thread has work for a while; a task wakes up meanwhile and waits behind it. */
+#include <linux/bpf.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "cgroups.h"
+#include "crew.h"
+#include "live.h"
+#include "measured.h"
+#include "runq_scenes.h"
+#include "runs.h"
+#include "truth.h"
+#include "waits.h"
+
+#define ROUNDS	  4
+#define PERIOD_NS (80 * NSEC_PER_MSEC)
+/* The task wakes up that much after the thread has got its work. */
+#define AFTER_NS  (100 * NSEC_PER_USEC)
+#define MAP_BYTES (8 << 20)
+/* From the timer's interrupt to the queue, and from the switch to the task's first look. */
+#define SLACK_NS 15000
+/*
+ * Others can have the core for a moment: subtick looks after a group that is new, for which the
+ * task wakes up once before all that, and the scheduler may let either of them have its turn first.
+ */
+#define EXTRAS	 8
+#define EXTRA_NS 60000
+
+struct scene {
+	const char *cgroup;
+	pid_t giver, taker;
+	uint64_t begin_ns, dispatches;
+	bool given[ROUNDS];
+	struct runs runs[ROUNDS];
+};
+
+/* To free a map of many pages is work for a kernel thread. */
+static int large_map(void)
+{
+	union bpf_attr attr = {.map_type = BPF_MAP_TYPE_ARRAY,
+			       .key_size = 4,
+			       .value_size = 4096,
+			       .max_entries = MAP_BYTES / 4096};
+
+	return syscall(SYS_bpf, BPF_MAP_CREATE, &attr, sizeof(attr));
+}
+
+static uint64_t due(const struct scene *scene, int round)
+{
+	return scene->begin_ns + round * PERIOD_NS + PERIOD_NS / 2 + AFTER_NS;
+}
+
+static void give(void *shared)
+{
+	struct scene *scene = shared;
+
+	for (int i = 0; i < ROUNDS; i++) {
+		int fd;
+
+		truth_sleep_until(scene->begin_ns + i * PERIOD_NS);
+		fd = large_map();
+		truth_sleep_until(due(scene, i) - AFTER_NS);
+		scene->given[i] = !close(fd);
+	}
+}
+
+static void take(void *shared)
+{
+	struct scene *scene = shared;
+
+	truth_sleep_until(scene->begin_ns - PERIOD_NS / 8);
+	for (int i = 0; i < ROUNDS; i++)
+		runs_burn(&scene->runs[i], due(scene, i), 0);
+}
+
+static void *start(uint64_t begin_ns, uint64_t *ret_end_ns)
+{
+	struct scene *scene = crew_share(sizeof(*scene));
+	struct crew_task task = {.priority = 20, .run = give};
+
+	scene->begin_ns = begin_ns + PERIOD_NS / 4;
+	scene->giver = crew_start(&task, scene);
+	task = (struct crew_task){
+		.cgroup = cgroups_make("taker"), .priority = CREW_BATCH, .run = take};
+	scene->cgroup = task.cgroup;
+	scene->taker = crew_start(&task, scene);
+	scene->dispatches = crew_books(scene->taker).dispatches;
+	*ret_end_ns = scene->begin_ns + ROUNDS * PERIOD_NS;
+	return scene;
+}
+
+/*
+ * One wait per round, and the rest of those that the kernel dispatched it for. Returns in how many
+ * rounds there was something to wait for.
+ */
+static int list_waits(const struct scene *scene, struct wait_known waits[ROUNDS + EXTRAS])
+{
+	int given = 0;
+
+	for (int i = 0; i < ROUNDS; i++) {
+		uint64_t high = scene->runs[i].run[0].from_ns - due(scene, i);
+		/* Where it lost the core again before its first look, one wait was several. */
+		bool whole = !scene->runs[i].losses && high > SLACK_NS;
+
+		waits[i] = (struct wait_known){whole ? high - SLACK_NS : 0, high};
+		given += scene->given[i] && high > 200 * NSEC_PER_USEC;
+	}
+	for (int i = ROUNDS; i < ROUNDS + EXTRAS; i++)
+		waits[i] = (struct wait_known){0, EXTRA_NS};
+	return given;
+}
+
+static void judge(void *state, const char *source, json_t *root)
+{
+	struct scene *scene = state;
+	json_t *group = measured_group(root, scene->cgroup);
+	double sum = live_number(group, "sum_ns");
+	double behind = live_number(group, "causes.kernel_thread_ns");
+	struct wait_known waits[ROUNDS + EXTRAS];
+	int given = list_waits(scene, waits);
+	int nr = (int)(crew_books(scene->taker).dispatches - scene->dispatches);
+	char name[64];
+
+	snprintf(name, sizeof(name), "%s: kernel thread", source);
+	live_ok(given >= ROUNDS / 2 && nr > ROUNDS && nr <= ROUNDS + EXTRAS,
+		"%s: works in %d of %d rounds, in which the task is dispatched %d times", name,
+		given, ROUNDS, nr);
+	waits_judge(name, group, waits, nr);
+	live_ok(behind <= sum && sum - behind <= nr * EXTRA_NS,
+		"%s: %.0f of %.0f ns behind kernel threads", name, behind, sum);
+	live_ok(measured_causes(group) == sum &&
+			measured_blame(root, scene->cgroup, "(kernel threads)") >= behind &&
+			measured_blame(root, scene->cgroup, NULL) == sum,
+		"%s: blamed on kernel threads", name);
+	crew_stop(scene->giver);
+	crew_stop(scene->taker);
+}
+
+const struct runq_scene runq_kthread = {.start = start, .judge = judge};

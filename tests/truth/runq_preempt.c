@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A task of high priority preempts one of low priority at known times, and each of its wake-ups is
+ * held up inside the kernel for a time that the kernel's books do not have.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "cgroups.h"
+#include "crew.h"
+#include "live.h"
+#include "measured.h"
+#include "runq_scenes.h"
+#include "runs.h"
+#include "truth.h"
+#include "waits.h"
+#include "witness.h"
+
+#define ROUNDS	  24
+#define PERIOD_NS (2 * NSEC_PER_MSEC)
+/* From the low one's last stamp to the high one's first, and the same back: kernel instructions. */
+#define SLACK_NS 40000
+
+struct schedule {
+	const char *low, *high; /* cgroups */
+	uint64_t begin_ns;
+	uint64_t dispatches; /* of the low one, before all this */
+	pid_t low_pid, high_pid;
+	struct witness witness;
+	uint64_t run_ns[ROUNDS], sleep_ns[ROUNDS]; /* stamps of the high one */
+	struct runs low_runs;
+};
+
+static uint64_t due(const struct schedule *scene, int round)
+{
+	return scene->begin_ns + (round + 1) * PERIOD_NS;
+}
+
+static void low_run(void *shared)
+{
+	struct schedule *scene = shared;
+
+	runs_burn(&scene->low_runs, scene->begin_ns, due(scene, ROUNDS));
+}
+
+static void high_run(void *shared)
+{
+	struct schedule *scene = shared;
+
+	for (int i = 0; i < ROUNDS; i++) {
+		truth_sleep_until(due(scene, i));
+		scene->run_ns[i] = clock_mono_ns();
+		truth_burn((100 + 50 * i) * NSEC_PER_USEC);
+		scene->sleep_ns[i] = clock_mono_ns();
+	}
+}
+
+/*
+ * Each wake-up is told to eight witnesses, one after the other, with the task queued already: it
+ * waits at least from the first stamp to the last.
+ */
+static const char *const events[] = {
+	"sched/sched_wakeup", "sched/sched_wakeup", "sched/sched_wakeup",
+	"sched/sched_wakeup", "sched/sched_wakeup", "sched/sched_wakeup",
+	"sched/sched_wakeup", "sched/sched_wakeup", NULL};
+
+static uint64_t held_up(const struct witness *w, pid_t pid, uint64_t from_ns, uint64_t to_ns)
+{
+	uint64_t first = 0, last = 0;
+
+	for (size_t i = 0; i < w->nr_hits; i++) {
+		const struct witness_hit *hit = &w->hits[i];
+
+		if (hit->time_ns < from_ns || hit->time_ns > to_ns ||
+		    witness_field(w, hit, "pid") != pid)
+			continue;
+		if (!first)
+			first = hit->time_ns;
+		last = hit->time_ns;
+	}
+	return last - first;
+}
+
+static void high_waits(const struct schedule *scene, const struct witness *w,
+		       struct wait_known *waits)
+{
+	for (int i = 0; i < ROUNDS; i++) {
+		waits[i].low_ns = held_up(w, scene->high_pid, due(scene, i), scene->run_ns[i]);
+		waits[i].high_ns = scene->run_ns[i] - due(scene, i);
+	}
+}
+
+/* False if the low one did not see a gap around what the high one did. */
+static bool low_waits(const struct schedule *scene, struct wait_known *waits)
+{
+	const struct run *run = scene->low_runs.run;
+	int found = 0;
+
+	for (int i = 0; i < ROUNDS; i++)
+		for (int g = 1; g < scene->low_runs.nr; g++)
+			if (run[g - 1].to_ns < scene->run_ns[i] &&
+			    run[g].from_ns > scene->sleep_ns[i]) {
+				waits[i].low_ns = scene->sleep_ns[i] - scene->run_ns[i];
+				waits[i].high_ns = run[g].from_ns - run[g - 1].to_ns;
+				found++;
+			}
+	return found == ROUNDS;
+}
+
+static void judge_high(const char *source, const struct schedule *scene, const struct witness *w,
+		       json_t *root)
+{
+	json_t *high = measured_group(root, scene->high);
+	double sum = live_number(high, "sum_ns");
+	struct wait_known waits[ROUNDS];
+	char name[64];
+
+	high_waits(scene, w, waits);
+	live_ok(waits_low(waits, ROUNDS) > ROUNDS * 5000,
+		"%s: the witness holds each wake-up up for %llu ns", source,
+		(unsigned long long)waits_low(waits, ROUNDS) / ROUNDS);
+	snprintf(name, sizeof(name), "%s: high", source);
+	waits_judge(name, high, waits, ROUNDS);
+	live_ok(live_number(high, "causes.other_group_ns") == sum && measured_causes(high) == sum &&
+			measured_blame(root, scene->high, scene->low) == sum,
+		"%s: high waits for the low one to be put off", source);
+}
+
+static void judge_low(const char *source, const struct schedule *scene, json_t *root,
+		      uint64_t dispatches)
+{
+	json_t *low = measured_group(root, scene->low);
+	double sum = live_number(low, "sum_ns"), idle = live_number(low, "causes.idle_exit_ns");
+	double preempted = live_number(low, "causes.preempted_ns");
+	struct wait_known waits[ROUNDS + 1];
+	char name[64];
+
+	if (!live_ok(low_waits(scene, waits), "%s: the low one sees each of %d gaps", source,
+		     ROUNDS))
+		return;
+	live_ok(waits_slack(waits, ROUNDS) <= SLACK_NS,
+		"%s: each gap is known to %llu ns by the tasks' stamps", source,
+		(unsigned long long)waits_slack(waits, ROUNDS));
+	live_ok(dispatches == ROUNDS + 1, "%s: the kernel has dispatched the low one %llu times",
+		source, (unsigned long long)dispatches);
+	live_ok(preempted >= (double)waits_low(waits, ROUNDS) &&
+			preempted <= (double)waits_high(waits, ROUNDS),
+		"%s: low: %.0f ns preempted, by stamps %llu to %llu", source, preempted,
+		(unsigned long long)waits_low(waits, ROUNDS),
+		(unsigned long long)waits_high(waits, ROUNDS));
+	/* The first wake-up, of an idle core. */
+	waits[ROUNDS] = (struct wait_known){0, scene->low_runs.run[0].from_ns - scene->begin_ns};
+	snprintf(name, sizeof(name), "%s: low", source);
+	waits_judge(name, low, waits, ROUNDS + 1);
+	live_ok(preempted + idle == sum && measured_causes(low) == sum &&
+			idle <= (double)waits[ROUNDS].high_ns,
+		"%s: low: the rest is its way out of idle", source);
+	live_ok(measured_blame(root, scene->low, scene->high) == preempted &&
+			measured_blame(root, scene->low, NULL) == sum,
+		"%s: low: preempted by the high one", source);
+}
+
+static void *start(uint64_t begin_ns, uint64_t *ret_end_ns)
+{
+	struct schedule *scene = crew_share(sizeof(*scene));
+	struct crew_task task = {.priority = 10, .run = low_run};
+
+	scene->begin_ns = begin_ns;
+	scene->low = task.cgroup = cgroups_make("low");
+	scene->low_pid = crew_start(&task, scene);
+	task = (struct crew_task){.priority = 20, .run = high_run};
+	scene->high = task.cgroup = cgroups_make("high");
+	scene->high_pid = crew_start(&task, scene);
+	scene->dispatches = crew_books(scene->low_pid).dispatches;
+	*ret_end_ns = due(scene, ROUNDS);
+	return scene;
+}
+
+static void enter(void *state)
+{
+	witness_begin(&((struct schedule *)state)->witness, events);
+}
+
+static void leave(void *state)
+{
+	witness_end(&((struct schedule *)state)->witness);
+}
+
+static void judge(void *state, const char *source, json_t *root)
+{
+	struct schedule *scene = state;
+
+	judge_high(source, scene, &scene->witness, root);
+	judge_low(source, scene, root, crew_books(scene->low_pid).dispatches - scene->dispatches);
+	live_note("%s: of high's waits the kernel books %llu ns", source,
+		  (unsigned long long)crew_books(scene->high_pid).waited_ns);
+	witness_free(&scene->witness);
+	crew_stop(scene->low_pid);
+	crew_stop(scene->high_pid);
+}
+
+const struct runq_scene runq_preempt = {
+	.start = start, .enter = enter, .leave = leave, .judge = judge};

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A burner whose group may have 2 of every 10 ms: the rest of the time its quota holds it. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "cgroups.h"
+#include "crew.h"
+#include "live.h"
+#include "measured.h"
+#include "runq_scenes.h"
+#include "runs.h"
+#include "truth.h"
+#include "waits.h"
+
+#define QUOTA_US  2000
+#define PERIOD_US 10000
+#define LENGTH_NS (100 * NSEC_PER_MSEC)
+/* A kernel thread may have the core for less; no hold is as short. */
+#define HOLD_NS (100 * NSEC_PER_USEC)
+/*
+ * From the last look to the switch (the tick that finds the quota used up) and from the switch to
+ * the first look: kernel instructions that are no wait.
+ */
+#define SLACK_NS 20000
+
+struct bound {
+	const char *cgroup;
+	pid_t pid;
+	uint64_t begin_ns, dispatches;
+	double told_us;
+	struct runs runs;
+};
+
+static void burn(void *shared)
+{
+	struct bound *bound = shared;
+
+	runs_burn(&bound->runs, bound->begin_ns, bound->begin_ns + LENGTH_NS);
+}
+
+static void *start(uint64_t begin_ns, uint64_t *ret_end_ns)
+{
+	struct bound *bound = crew_share(sizeof(*bound));
+	struct crew_task task = {.cgroup = cgroups_make("bound"), .run = burn};
+
+	if (!cgroups_quota(task.cgroup, QUOTA_US, PERIOD_US))
+		live_fail_all("no CPU quota in this guest");
+	bound->cgroup = task.cgroup;
+	bound->begin_ns = begin_ns;
+	bound->pid = crew_start(&task, bound);
+	bound->dispatches = crew_books(bound->pid).dispatches;
+	bound->told_us = cgroups_stat(bound->cgroup, "cpu.stat", "throttled_usec");
+	*ret_end_ns = begin_ns + LENGTH_NS + 20 * NSEC_PER_MSEC;
+	return bound;
+}
+
+/* Holds first, then the rest; returns how many holds there are. There are losses + 1 waits. */
+static int list_waits(const struct bound *bound, struct wait_known waits[RUNS_MAX])
+{
+	int holds = 0, others = bound->runs.losses + 1;
+
+	memset(waits, 0, RUNS_MAX * sizeof(*waits));
+
+	for (int i = 0; i + 1 < bound->runs.nr; i++) {
+		uint64_t gap = bound->runs.run[i + 1].from_ns - bound->runs.run[i].to_ns;
+
+		if (gap > HOLD_NS)
+			waits[holds++] = (struct wait_known){gap - SLACK_NS, gap};
+		else
+			waits[--others] = (struct wait_known){0, gap};
+	}
+	/* The wake-up at the start. */
+	waits[--others] = (struct wait_known){0, bound->runs.run[0].from_ns - bound->begin_ns};
+	return holds;
+}
+
+static void judge(void *state, const char *source, json_t *root)
+{
+	struct bound *bound = state;
+	json_t *group = measured_group(root, bound->cgroup);
+	double sum = live_number(group, "sum_ns"), held = live_number(group, "causes.throttled_ns");
+	double told =
+		1e3 * (cgroups_stat(bound->cgroup, "cpu.stat", "throttled_usec") - bound->told_us);
+	struct wait_known waits[RUNS_MAX];
+	int holds = list_waits(bound, waits), nr = bound->runs.losses + 1;
+	char name[64];
+
+	snprintf(name, sizeof(name), "%s: quota", source);
+	live_ok(crew_books(bound->pid).dispatches - bound->dispatches == (uint64_t)nr,
+		"%s: held %d times, dispatched %d times", name, holds, nr);
+	waits_judge(name, group, waits, nr);
+	/* The same hold, but for the way from where the kernel ends it to the switch. */
+	live_ok(fabs(held - told) <= holds * 5000.0, "%s: %.0f ns held, %.0f by cpu.stat", name,
+		held, told);
+	live_ok(held >= (double)waits_low(waits, holds) && held <= (double)waits_high(waits, holds),
+		"%s: by stamps %llu to %llu", name, (unsigned long long)waits_low(waits, holds),
+		(unsigned long long)waits_high(waits, holds));
+	live_ok(measured_blame(root, bound->cgroup, "(quota)") == held &&
+			measured_blame(root, bound->cgroup, NULL) == sum &&
+			measured_causes(group) == sum,
+		"%s: blamed on the quota", name);
+	crew_stop(bound->pid);
+}
+
+const struct runq_scene runq_quota = {.start = start, .judge = judge};

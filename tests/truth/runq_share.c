@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Two burners of different cgroups share a core as the fair scheduler sees fit. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "cgroups.h"
+#include "crew.h"
+#include "live.h"
+#include "measured.h"
+#include "runq_scenes.h"
+#include "runs.h"
+#include "truth.h"
+#include "waits.h"
+
+#define LENGTH_NS (60 * NSEC_PER_MSEC)
+/*
+ * From the last look of one to the first of the other: the tick's interrupt and a switch, and now
+ * and then a kernel thread in between, or subtick itself, which looks after a group that is new.
+ */
+#define SLACK_NS 100000
+
+struct burner {
+	const char *cgroup;
+	pid_t pid;
+	uint64_t begin_ns, dispatches;
+	struct runs runs;
+};
+
+struct pair {
+	struct burner burner[2];
+};
+
+static void burn(void *shared)
+{
+	struct burner *burner = shared;
+
+	runs_burn(&burner->runs, burner->begin_ns, burner->begin_ns + LENGTH_NS);
+}
+
+/* The first wait is from the wake-up on; the others begin with losing the core. */
+static int list_waits(const struct burner *own, const struct burner *other,
+		      struct wait_known waits[RUNS_MAX])
+{
+	uint64_t from = own->begin_ns;
+
+	memset(waits, 0, RUNS_MAX * sizeof(*waits));
+
+	for (int i = 0; i < own->runs.nr; i++) {
+		const struct run *run = &own->runs.run[i];
+
+		waits[i].low_ns = runs_inside(&other->runs, from, run->from_ns);
+		waits[i].high_ns = run->from_ns - from;
+		from = run->to_ns;
+	}
+	return own->runs.losses + 1;
+}
+
+static void judge_one(const char *source, const struct burner *own, const struct burner *other,
+		      json_t *root)
+{
+	json_t *group = measured_group(root, own->cgroup);
+	double sum = live_number(group, "sum_ns");
+	double preempted = live_number(group, "causes.preempted_ns");
+	double behind = measured_blame(root, own->cgroup, other->cgroup);
+	struct wait_known waits[RUNS_MAX];
+	int nr = list_waits(own, other, waits);
+	char name[64];
+
+	snprintf(name, sizeof(name), "%s: share %s", source, own->cgroup);
+	live_ok(nr >= 4 && waits_slack(waits, nr) <= SLACK_NS,
+		"%s: %d waits, each known to %llu ns by the tasks' stamps", name, nr,
+		(unsigned long long)waits_slack(waits, nr));
+	live_ok(crew_books(own->pid).dispatches - own->dispatches == (uint64_t)nr,
+		"%s: as many dispatches by the kernel", name);
+	waits_judge(name, group, waits, nr);
+	live_ok(preempted >= (double)waits_low(waits + 1, nr - 1) &&
+			preempted <= (double)waits_high(waits + 1, nr - 1),
+		"%s: %.0f ns preempted, by stamps %llu to %llu", name, preempted,
+		(unsigned long long)waits_low(waits + 1, nr - 1),
+		(unsigned long long)waits_high(waits + 1, nr - 1));
+	live_ok(measured_causes(group) == sum && sum - preempted >= (double)waits[0].low_ns &&
+			sum - preempted <= (double)waits[0].high_ns,
+		"%s: the rest is the wait of its first wake-up", name);
+	live_ok(behind >= (double)waits_low(waits, nr) && behind <= sum &&
+			measured_blame(root, own->cgroup, NULL) == sum,
+		"%s: %.0f of %.0f ns blamed on the other, at least %llu", name, behind, sum,
+		(unsigned long long)waits_low(waits, nr));
+}
+
+static void *start(uint64_t begin_ns, uint64_t *ret_end_ns)
+{
+	static const char *const names[2] = {"one-half", "other-half"};
+	struct pair *pair = crew_share(sizeof(*pair));
+
+	for (int i = 0; i < 2; i++) {
+		struct burner *burner = &pair->burner[i];
+		struct crew_task task = {.cgroup = cgroups_make(names[i]), .run = burn};
+
+		burner->cgroup = task.cgroup;
+		burner->begin_ns = begin_ns;
+		burner->pid = crew_start(&task, burner);
+		burner->dispatches = crew_books(burner->pid).dispatches;
+	}
+	*ret_end_ns = begin_ns + LENGTH_NS + 20 * NSEC_PER_MSEC;
+	return pair;
+}
+
+static void judge(void *state, const char *source, json_t *root)
+{
+	struct pair *pair = state;
+
+	for (int i = 0; i < 2; i++)
+		judge_one(source, &pair->burner[i], &pair->burner[!i], root);
+	for (int i = 0; i < 2; i++)
+		crew_stop(pair->burner[i].pid);
+}
+
+const struct runq_scene runq_share = {.start = start, .judge = judge};

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Waits behind a hog: count, sum, percentiles, boundaries, causes, blame, the kernel's books. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "behind.h"
+#include "cgroups.h"
+#include "crew.h"
+#include "live.h"
+#include "measured.h"
+#include "runq_scenes.h"
+#include "truth.h"
+#include "waits.h"
+
+#define SHORT	  8  /* waits too short to know their bucket */
+#define BUCKETS	  12 /* those of three waits each */
+#define ROUNDS	  (SHORT + 3 * BUCKETS)
+#define SAME	  8
+#define PERIOD_NS (6 * NSEC_PER_MSEC)
+
+/* The nth of the buckets that have waits: from 1.1 to 3.5 ms, 32 and 64 us wide. */
+static uint64_t bucket_nth(int nth, uint64_t *ret_width)
+{
+	double ns = 1.1e6;
+
+	while (nth--)
+		ns *= 1.11;
+	return waits_bucket((uint64_t)ns, ret_width);
+}
+
+/*
+ * Short waits, then three in each bucket in no order: two in its second quarter and one in its
+ * third. A wait is longer than the burn by up to BEHIND_SLACK_NS, usually by 2,200 ns.
+ */
+static void plan_burns(struct behind *scene)
+{
+	static const uint64_t brief[SHORT] = {0, 5, 12, 25, 60, 130, 220, 400};
+	uint64_t width, low;
+
+	for (int i = 0; i < SHORT; i++)
+		scene->burn_ns[i] = brief[i] * NSEC_PER_USEC;
+	for (int i = 0; i < 3 * BUCKETS; i++) {
+		low = bucket_nth(i * 5 % BUCKETS, &width);
+		scene->burn_ns[SHORT + i] =
+			low + (i < 2 * BUCKETS ? width / 4 : width * 5 / 8) - 2500;
+	}
+}
+
+/* Boundaries that part the waits of each bucket, and some for the short ones. */
+const char *runq_waits_le(void)
+{
+	static char text[512];
+	size_t at = snprintf(text, sizeof(text), "10us,100us,300us");
+	uint64_t width, low;
+
+	for (int i = 0; i < BUCKETS; i++) {
+		low = bucket_nth(i, &width);
+		at += snprintf(text + at, sizeof(text) - at, ",%lluns",
+			       (unsigned long long)(low + width * 7 / 16));
+	}
+	return text;
+}
+
+static struct behind *start_schedule(const char *hog, const char *victim, int rounds,
+				     uint64_t begin_ns)
+{
+	struct behind *scene = behind_make();
+
+	scene->hog = hog;
+	scene->victim = victim;
+	scene->rounds = rounds;
+	scene->begin_ns = begin_ns;
+	scene->period_ns = PERIOD_NS;
+	plan_burns(scene);
+	behind_start(scene);
+	return scene;
+}
+
+static void judge_behind(const char *source, const struct behind *scene, json_t *root)
+{
+	json_t *victim = measured_group(root, scene->victim),
+	       *hog = measured_group(root, scene->hog);
+	double sum = live_number(victim, "sum_ns"), idle = live_number(hog, "sum_ns");
+	struct wait_known waits[ROUNDS];
+	char name[64];
+
+	behind_victims(scene, waits);
+	live_ok(waits_slack(waits, ROUNDS) <= BEHIND_SLACK_NS,
+		"%s: each wait is known to %llu ns by the tasks' stamps", source,
+		(unsigned long long)waits_slack(waits, ROUNDS));
+	/* From here on what is compared is exact. */
+	snprintf(name, sizeof(name), "%s: victim", source);
+	waits_judge(name, victim, waits, ROUNDS);
+	waits_judge_le(name, victim, waits, ROUNDS);
+	/* None of these ranks is the last of its bucket. */
+	waits_judge_percentile(name, victim, "p30_ns", 30, waits, ROUNDS);
+	waits_judge_percentile(name, victim, "p55_ns", 55, waits, ROUNDS);
+	waits_judge_percentile(name, victim, "p90_ns", 90, waits, ROUNDS);
+	waits_judge_percentile(name, victim, "p97_ns", 97, waits, ROUNDS);
+	live_ok(live_number(victim, "causes.other_group_ns") == sum &&
+			measured_causes(victim) == sum,
+		"%s: all of it behind another group", source);
+	live_ok(measured_blame(root, scene->victim, scene->hog) == sum &&
+			measured_blame(root, scene->victim, NULL) == sum,
+		"%s: all of it blamed on the hog", source);
+	snprintf(name, sizeof(name), "%s: hog", source);
+	behind_hogs(scene, waits);
+	waits_judge(name, hog, waits, ROUNDS);
+	live_ok(live_number(hog, "causes.idle_exit_ns") == idle && measured_causes(hog) == idle &&
+			measured_blame(root, scene->hog, "(idle)") == idle,
+		"%s: all of its waits are the way out of idle", source);
+}
+
+/* Hog and victim in one group: half of its waits are the way out of idle. */
+static void judge_same(const char *source, const struct behind *scene, json_t *root)
+{
+	json_t *group = measured_group(root, scene->victim);
+	double same = live_number(group, "causes.same_group_ns");
+	double idle = live_number(group, "causes.idle_exit_ns");
+	struct wait_known behind[SAME], exits[SAME];
+
+	behind_victims(scene, behind);
+	behind_hogs(scene, exits);
+	live_ok(live_number(group, "count") == 2 * SAME, "%s: one group: %d waits", source,
+		2 * SAME);
+	live_ok(same >= (double)waits_low(behind, SAME) && same <= (double)waits_high(behind, SAME),
+		"%s: one group: %.0f ns behind itself, by stamps %llu to %llu", source, same,
+		(unsigned long long)waits_low(behind, SAME),
+		(unsigned long long)waits_high(behind, SAME));
+	live_ok(idle <= (double)waits_high(exits, SAME) && same + idle == measured_causes(group) &&
+			measured_blame(root, scene->victim, scene->victim) == same,
+		"%s: one group: the rest is the way out of idle", source);
+}
+
+/*
+ * The victim's core is given up by a task that sleeps, so the kernel's clock is fresh and its own
+ * books are right: the same to the ns, but for one switch in 16, which is stamped where the
+ * tracepoint is, after the hog was taken off its queue: less than 1000 instructions later. A round
+ * has three switches. Source wakeup stamps so each time, and its start as well.
+ */
+static void judge_books(const char *source, const struct behind *scene, json_t *root,
+			uint64_t booked)
+{
+	double sum = measured_figure(root, scene->victim, "sum_ns");
+	double allowed = 1000.0 * (strcmp(source, "wakeup") ? 3 * ROUNDS / 16 + 1 : 2 * ROUNDS);
+
+	live_ok(sum - (double)booked <= allowed && (double)booked - sum <= allowed,
+		"%s: sum %.0f ns, %llu by the kernel's books, allowed %.0f", source, sum,
+		(unsigned long long)booked, allowed);
+}
+
+struct state {
+	struct behind *behind, *same;
+	uint64_t booked_ns;
+};
+
+static void *start(uint64_t begin_ns, uint64_t *ret_end_ns)
+{
+	uint64_t same_ns = begin_ns + (ROUNDS + 1) * PERIOD_NS;
+	struct state *state = crew_share(sizeof(*state));
+	const char *one = cgroups_make("one");
+
+	state->behind =
+		start_schedule(cgroups_make("hog"), cgroups_make("victim"), ROUNDS, begin_ns);
+	state->same = start_schedule(one, one, SAME, same_ns);
+	state->booked_ns = crew_books(state->behind->victim_pid).waited_ns;
+	*ret_end_ns = behind_end_ns(state->same);
+	return state;
+}
+
+static void judge(void *shared, const char *source, json_t *root)
+{
+	struct state *state = shared;
+	struct behind *behind = state->behind, *same = state->same;
+
+	judge_behind(source, behind, root);
+	judge_same(source, same, root);
+	judge_books(source, behind, root,
+		    crew_books(behind->victim_pid).waited_ns - state->booked_ns);
+	behind_stop(behind);
+	behind_stop(same);
+}
+
+const struct runq_scene runq_waits = {.start = start, .judge = judge};

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A task that burns and looks at the clock all the time knows when it had the core. */
+#ifndef SUBTICK_TESTS_TRUTH_RUNS_H
+#define SUBTICK_TESTS_TRUTH_RUNS_H
+
+#include <stdint.h>
+
+#define RUNS_MAX 256
+
+/* From one look at the clock to another, without losing the core in between. */
+struct run {
+	uint64_t from_ns, to_ns;
+};
+
+struct runs {
+	int nr;
+	int losses; /* of the core: one between two runs, more where it was lost again at once */
+	struct run run[RUNS_MAX];
+};
+
+/*
+ * Sleeps until @begin_ns, then burns until @end_ns, with a look every microsecond or so. Where one
+ * comes late, the kernel's count of the task's switches tells whether it had lost the core: an
+ * interrupt does not end a run.
+ */
+void runs_burn(struct runs *runs, uint64_t begin_ns, uint64_t end_ns);
+/* How much of @runs lies in [from_ns, to_ns]. */
+uint64_t runs_inside(const struct runs *runs, uint64_t from_ns, uint64_t to_ns);
+
+#endif

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A client of HTTP that knows no more than it takes to read counters. */
+#include "scrape.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "live.h"
+
+#define ANSWER_MAX (4 << 20)
+
+static int dial(int port)
+{
+	struct sockaddr_in address = {.sin_family = AF_INET,
+				      .sin_port = htons(port),
+				      .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof(address))) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+void scrape_wait(int port)
+{
+	int fd = -1;
+
+	for (int i = 0; i < 100 && fd < 0; i++) {
+		live_sleep_ms(100);
+		fd = dial(port);
+	}
+	if (fd < 0)
+		live_fail_all("nobody listens on port %d", port);
+	close(fd);
+}
+
+char *scrape(int port, const char *path)
+{
+	char *answer = calloc(1, ANSWER_MAX + 1), *body, request[256];
+	size_t length = 0;
+	ssize_t got;
+	int fd = dial(port);
+
+	if (!answer || fd < 0)
+		live_fail_all("cannot connect to port %d: %s", port, strerror(errno));
+	snprintf(request, sizeof(request),
+		 "GET %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", path);
+	if (write(fd, request, strlen(request)) != (ssize_t)strlen(request))
+		live_fail_all("cannot ask: %s", strerror(errno));
+	while ((got = read(fd, answer + length, ANSWER_MAX - length)) > 0)
+		length += got;
+	close(fd);
+	body = strstr(answer, "\r\n\r\n");
+	if (!body || strncmp(answer, "HTTP/1.1 200 ", 13))
+		live_fail_all("%s: %.60s", path, answer);
+	memmove(answer, body + 4, strlen(body + 4) + 1);
+	return answer;
+}
+
+double scrape_value(const char *text, const char *series, ...)
+{
+	char wanted[512];
+	va_list ap;
+
+	va_start(ap, series);
+	vsnprintf(wanted, sizeof(wanted), series, ap);
+	va_end(ap);
+	while (text && *text) {
+		if (!strncmp(text, wanted, strlen(wanted)) && text[strlen(wanted)] == ' ')
+			return strtod(text + strlen(wanted), NULL);
+		text = strchr(text, '\n');
+		text += !!text;
+	}
+	return 0.0;
+}

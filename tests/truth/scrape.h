@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Asks an exporter for its counters, as Prometheus does, and finds one of them. */
+#ifndef SUBTICK_TESTS_TRUTH_SCRAPE_H
+#define SUBTICK_TESTS_TRUTH_SCRAPE_H
+
+/* The body of GET @path from 127.0.0.1:@port; fails the program if there is no answer of 200. */
+char *scrape(int port, const char *path);
+/* Tries until somebody listens there; fails the program after ten seconds. */
+void scrape_wait(int port);
+
+/* The value of the series whose name and labels are exactly @series; 0 if there is none. */
+double scrape_value(const char *text, const char *series, ...)
+	__attribute__((format(printf, 2, 3)));
+
+#endif

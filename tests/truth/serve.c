@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The exporter's counters before, between and after two known bursts, and what the commands say. */
+#include <inttypes.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "behind.h"
+#include "cgroups.h"
+#include "live.h"
+#include "measured.h"
+#include "scrape.h"
+#include "truth.h"
+#include "waits.h"
+
+#define PORT	  7828
+#define LE	  "100us,1ms,2ms,3ms"
+#define ROUNDS_A  8
+#define ROUNDS_B  16
+#define PERIOD_NS (10 * NSEC_PER_MSEC)
+/* A window of the exporter, and a little: then the counters have moved. */
+#define SETTLE_MS 400
+/*
+ * The kernel's books of a task begin and end where it updates its clock, ours at the tracepoint of
+ * the switch: less than 1000 instructions later. A round has three switches, and there are others.
+ */
+#define SWITCH_NS 1000
+#define OTHERS	  60
+
+static const char *const serve_args[] = {
+	"serve", "--listen", "127.0.0.1:7828", "--interval", "0.2s",
+	"--le",	 LE,	     "--collect",      "load,runq",  NULL};
+static const char *const load_args[] = {"load", "--json", "-C", "1", "0.1", "45", NULL};
+static const char *const runq_args[] = {"runq", "--json", "--blame", "--le", LE, "4.5", "1", NULL};
+
+/* What can be read of all that at one moment. */
+struct moment {
+	char *text;
+	uint64_t ran_ns; /* by tasks on CPU 1, as the kernel has booked it */
+};
+
+static uint64_t cpu_ran_ns(int cpu)
+{
+	char line[512], name[16];
+	uint64_t ran = 0;
+	FILE *file = fopen("/proc/schedstat", "re");
+
+	snprintf(name, sizeof(name), "cpu%d ", cpu);
+	while (file && fgets(line, sizeof(line), file))
+		if (!strncmp(line, name, strlen(name)) &&
+		    sscanf(line, "%*s %*u %*u %*u %*u %*u %*u %" SCNu64, &ran) != 1)
+			ran = 0;
+	if (!file || !ran)
+		live_fail_all("the kernel has no books of CPU %d", cpu);
+	fclose(file);
+	return ran;
+}
+
+/* CPU 1 idles meanwhile. */
+static struct moment look(void)
+{
+	return (struct moment){.text = scrape(PORT, "/metrics"), .ran_ns = cpu_ran_ns(1)};
+}
+
+static double context_ns(const struct moment *m, const char *context)
+{
+	return 1e9 * scrape_value(m->text, "subtick_cpu_seconds_total{cpu=\"1\",context=\"%s\"}",
+				  context);
+}
+
+static double contexts_ns(const struct moment *m)
+{
+	static const char *const contexts[] = {
+		"task",	     "hardirq", "softirq_on_idle", "softirq_on_task", "ksoftirqd",
+		"idle_loop", "steal",	"unknown",	   "poll_idle",	      "idle"};
+	double sum = 0.0;
+
+	for (size_t i = 0; i < sizeof(contexts) / sizeof(contexts[0]); i++)
+		sum += context_ns(m, contexts[i]);
+	return sum;
+}
+
+static double updated_ns(const struct moment *m, const char *collector)
+{
+	return 1e9 * scrape_value(m->text,
+				  "subtick_collector_last_update_seconds{collector=\"%s\"}",
+				  collector);
+}
+
+static double waits_of(const struct moment *m, const char *what, const char *cgroup)
+{
+	return scrape_value(m->text, "subtick_runqueue_latency_seconds_%s{cgroup=\"%s\"}", what,
+			    cgroup);
+}
+
+static double cause_ns(const struct moment *m, const char *cause, const char *cgroup)
+{
+	return 1e9 *
+	       scrape_value(m->text,
+			    "subtick_runqueue_cause_seconds_total{cgroup=\"%s\",cause=\"%s\"}",
+			    cgroup, cause);
+}
+
+static double blame_ns(const struct moment *m, const struct behind *b)
+{
+	return 1e9 *
+	       scrape_value(m->text,
+			    "subtick_runqueue_blame_seconds_total{victim=\"%s\",culprit=\"%s\"}",
+			    b->victim, b->hog);
+}
+
+static struct behind *burst(const char *hog, const char *victim, int rounds, uint64_t begin_ns)
+{
+	struct behind *b = behind_make();
+
+	b->hog = hog;
+	b->victim = victim;
+	b->cpu = 1;
+	b->rounds = rounds;
+	b->begin_ns = begin_ns;
+	b->period_ns = PERIOD_NS;
+	/* Far from each boundary. */
+	for (int i = 0; i < rounds; i++)
+		b->burn_ns[i] = (i % 4 * 1000 + 500) * NSEC_PER_USEC;
+	behind_start(b);
+	return b;
+}
+
+/* What one burst made of the counters, against the burst's own stamps and the kernel's books. */
+static void judge_burst(const char *name, const struct behind *b, const struct moment *was,
+			const struct moment *now)
+{
+	double count = waits_of(now, "count", b->victim) - waits_of(was, "count", b->victim);
+	double sum = 1e9 * (waits_of(now, "sum", b->victim) - waits_of(was, "sum", b->victim));
+	double cause =
+		cause_ns(now, "other_group", b->victim) - cause_ns(was, "other_group", b->victim);
+	double task = context_ns(now, "task") - context_ns(was, "task");
+	double irq = context_ns(now, "hardirq") - context_ns(was, "hardirq") +
+		     context_ns(now, "softirq_on_task") - context_ns(was, "softirq_on_task");
+	double ran = (double)(now->ran_ns - was->ran_ns);
+	double edges = SWITCH_NS * (3.0 * b->rounds + OTHERS);
+	struct wait_known waits[BEHIND_MAX];
+	uint64_t low, high;
+
+	behind_victims(b, waits);
+	low = waits_low(waits, b->rounds);
+	high = waits_high(waits, b->rounds);
+	live_ok(count == b->rounds, "%s: %.0f waits, %d by the schedule", name, count, b->rounds);
+	live_ok(sum >= (double)low && sum <= (double)high,
+		"%s: %.0f ns waited, by stamps %llu to %llu", name, sum, (unsigned long long)low,
+		(unsigned long long)high);
+	live_ok(fabs(blame_ns(now, b) - blame_ns(was, b) - sum) < 1.0 && fabs(cause - sum) < 1.0,
+		"%s: all of it behind another group, blamed on the hog", name);
+	/* What an interrupt takes from a task is in the kernel's books of the task. */
+	live_ok(ran >= task - edges && ran <= task + irq + edges,
+		"%s: tasks had CPU 1 for %.0f ns, interrupts for %.0f; %.0f by the kernel's books",
+		name, task, irq, ran);
+}
+
+static void judge_runq(const struct behind *b, const struct moment *was, const struct moment *now,
+		       json_t *root)
+{
+	json_t *group = measured_group(root, b->victim), *le = json_object_get(group, "le"), *row;
+	double count = waits_of(now, "count", b->victim) - waits_of(was, "count", b->victim);
+	double sum = 1e9 * (waits_of(now, "sum", b->victim) - waits_of(was, "sum", b->victim));
+	double allowed = 2.0 * SWITCH_NS * (3.0 * count / 16 + 1);
+	static const char *const edges[] = {"0.0001", "0.001", "0.002", "0.003"};
+	size_t i, right = 0;
+	char what[64];
+
+	live_ok(live_number(group, "count") == count, "runq: %.0f waits, %.0f by the command",
+		count, live_number(group, "count"));
+	/* Each looks at another clock at one switch in 16 of its own. */
+	live_ok(fabs(live_number(group, "sum_ns") - sum) <= allowed,
+		"runq: %.0f ns waited, %.0f by the command, allowed %.0f", sum,
+		live_number(group, "sum_ns"), allowed);
+	json_array_foreach(le, i, row) {
+		if (i >= sizeof(edges) / sizeof(edges[0]))
+			break;
+		snprintf(what, sizeof(what), "subtick_runqueue_latency_seconds_bucket");
+		right += live_number(row, "count") ==
+			 scrape_value(now->text, "%s{cgroup=\"%s\",le=\"%s\"}", what, b->victim,
+				      edges[i]) -
+				 scrape_value(was->text, "%s{cgroup=\"%s\",le=\"%s\"}", what,
+					      b->victim, edges[i]);
+	}
+	live_ok(right == 4, "runq: %zu of 4 buckets hold as many as the command's", right);
+}
+
+/* Windows of the command inside those of the exporter; what is cut off at either end is idle. */
+static void judge_load(const struct moment *was, const struct moment *now, json_t *lines)
+{
+	double task = context_ns(now, "task") - context_ns(was, "task"), told = 0.0;
+	double from = updated_ns(was, "load"), to = updated_ns(now, "load"), length;
+	json_t *line;
+	size_t i;
+
+	json_array_foreach(lines, i, line) {
+		double end = live_number(line, "time_unix_ns");
+
+		length = live_number(line, "window_ns");
+		if (end - length >= from && end <= to)
+			told += live_number(line, "cpus.0.task_ratio") * length;
+	}
+	live_ok(fabs(task - told) <= 0.002 * task,
+		"load: tasks had CPU 1 for %.0f ns, %.0f by the command", task, told);
+	/* A double has a quarter of a microsecond of the time of day. */
+	length = contexts_ns(now) - contexts_ns(was);
+	live_ok(fabs(length - (to - from)) <= 5000.0,
+		"load: the contexts of CPU 1 sum to %.0f ns, the windows to %.0f", length,
+		to - from);
+}
+
+int main(void)
+{
+	struct measured serve, load, runq;
+	struct moment before, between, after;
+	json_t *load_lines, *runq_root;
+	struct behind *a, *b;
+	const char *hog, *victim;
+	char output[4096];
+	uint64_t begin;
+
+	truth_begin(2);
+	cgroups_open();
+	hog = cgroups_make("hog");
+	victim = cgroups_make("victim");
+	measured_start(&serve, serve_args);
+	scrape_wait(PORT);
+	begin = clock_mono_ns() + 2 * MEASURED_LEAD_NS;
+	a = burst(hog, victim, ROUNDS_A, begin);
+	b = burst(hog, victim, ROUNDS_B, begin + NSEC_PER_SEC);
+	measured_start(&load, load_args);
+	measured_start(&runq, runq_args);
+	truth_sleep_until(begin - 100 * NSEC_PER_MSEC);
+	before = look();
+	truth_sleep_until(behind_end_ns(a));
+	live_sleep_ms(SETTLE_MS);
+	between = look();
+	truth_sleep_until(behind_end_ns(b));
+	live_sleep_ms(SETTLE_MS);
+	after = look();
+	load_lines = measured_lines(&load);
+	runq_root = measured_end(&runq, begin, behind_end_ns(b));
+	live_stop(serve.pid, SIGTERM, serve.fd, output, sizeof(output));
+	judge_burst("first burst", a, &before, &between);
+	judge_burst("second burst", b, &between, &after);
+	judge_runq(b, &before, &after, runq_root);
+	judge_load(&before, &after, load_lines);
+	behind_stop(a);
+	behind_stop(b);
+	return live_done();
+}

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Judges every point of a run of `subtick wake` by witnesses of the kernel's events. */
+#include "wake_points.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "live.h"
+#include "told.h"
+#include "witness.h"
+
+#define POINTS_FILE "/tmp/points.json"
+/* From the stamp of the entry event to TBI: instructions of the rest of subtick's program. */
+#define TBI_NS 1500
+
+const char *const *wake_points_events(void)
+{
+	static const char *const wanted[] = {"power/cpu_idle",
+					     "irq/irq_handler_entry",
+					     "irq_vectors/local_timer_entry",
+					     "irq_vectors/reschedule_entry",
+					     "irq_vectors/call_function_single_entry",
+					     "ipi/ipi_send_cpu"};
+	static const char *names[WITNESS_EVENTS + 1];
+	size_t nr = 0;
+
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
+		for (int k = 0; k < TOLD_TIMES && witness_has(wanted[i]); k++)
+			names[nr++] = wanted[i];
+	names[nr++] = "timer/hrtimer_start";
+	names[nr] = NULL;
+	return names;
+}
+
+struct judged {
+	const struct witness *w;
+	const struct told *told;
+	size_t nr;
+	int cpu;
+	double overhead_ns;
+};
+
+static bool is_irq(const struct told *t)
+{
+	return !strncmp(t->name, "irq", 3);
+}
+
+/* The first event from @launch on that shows the core awake; any, or an interrupt's only. */
+static const struct told *first_sign(const struct judged *j, uint64_t launch, bool irq_only)
+{
+	for (size_t i = 0; i < j->nr; i++) {
+		const struct told *t = &j->told[i];
+
+		if ((int)t->cpu == j->cpu && t->low_ns >= launch &&
+		    (is_irq(t) || (!irq_only && told_idle(j->w, t, true))))
+			return t;
+	}
+	return NULL;
+}
+
+/* Since when the core idles at @launch; NULL: it does not. */
+static const struct told *idle_entry(const struct judged *j, uint64_t launch)
+{
+	const struct told *found = NULL;
+
+	for (size_t i = 0; i < j->nr && j->told[i].low_ns < launch; i++) {
+		if ((int)j->told[i].cpu != j->cpu)
+			continue;
+		if (told_idle(j->w, &j->told[i], false))
+			found = &j->told[i];
+		else if (told_idle(j->w, &j->told[i], true))
+			found = NULL;
+	}
+	return found;
+}
+
+/* A timer of that very expiry was set on the core; or an IPI was sent to it then. */
+static bool launch_fits(const struct judged *j, const char *source, uint64_t launch)
+{
+	for (size_t i = 0; i < j->nr; i++) {
+		const struct told *t = &j->told[i];
+
+		if (!strcmp(source, "timer") && !strcmp(t->name, "timer/hrtimer_start") &&
+		    (int)t->cpu == j->cpu &&
+		    (uint64_t)witness_field(j->w, t->hit, "softexpires") == launch)
+			return true;
+		if (!strcmp(source, "remote") && !strcmp(t->name, "ipi/ipi_send_cpu") &&
+		    witness_field(j->w, t->hit, "cpu") == j->cpu && t->low_ns <= launch &&
+		    launch <= t->high_ns)
+			return true;
+	}
+	return false;
+}
+
+/* The latest that subtick can have stamped an event of the measured core. */
+static double latest(const struct judged *j, const struct told *t)
+{
+	return (double)(j->w->nr_cpus > 1 ? t->next_ns : t->high_ns);
+}
+
+static bool inside(double got, double low, double high)
+{
+	return got >= low && got <= high;
+}
+
+static bool point_fits(const struct judged *j, const char *source, json_t *point)
+{
+	uint64_t launch = (uint64_t)json_integer_value(json_object_get(point, "launch_ns"));
+	const struct told *sign = first_sign(j, launch, false), *irq = first_sign(j, launch, true);
+	const struct told *entry = idle_entry(j, launch);
+	double latency = live_number(point, "latency_ns") + j->overhead_ns;
+	double silent = live_number(point, "silent_ns"), irq_ns = live_number(point, "irq_ns");
+	double at = (double)launch, silent_low;
+	bool fits, launched = launch_fits(j, source, launch);
+
+	if (!sign || !irq || !entry)
+		return false;
+	/* From the entry's stamp to TBI there is no other event: with two processors, no bound. */
+	silent_low = j->w->nr_cpus > 1 ? 0.0 : at - (double)entry->high_ns - TBI_NS;
+	fits = launched && inside(latency, (double)sign->low_ns - at, latest(j, sign) - at) &&
+	       inside(irq_ns, (double)irq->low_ns - at, latest(j, irq) - at) &&
+	       inside(silent, silent_low, at - (double)entry->low_ns);
+	if (!fits)
+		live_note(
+			"%s: launch %s; sign %.0f in [%.0f, %.0f], interrupt %.0f in [%.0f, %.0f], "
+			"silent %.0f in [%.0f, %.0f]",
+			source, launched ? "right" : "of no event", latency,
+			(double)sign->low_ns - at, latest(j, sign) - at, irq_ns,
+			(double)irq->low_ns - at, latest(j, irq) - at, silent, silent_low,
+			at - (double)entry->low_ns);
+	return fits;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* The table's figures from the points, by brute force. */
+static void judge_summary(const char *source, json_t *root, double *latency, size_t nr)
+{
+	double sum = 0.0, square = 0.0, mean, median;
+
+	qsort(latency, nr, sizeof(*latency), by_value);
+	for (size_t i = 0; i < nr; i++)
+		sum += latency[i];
+	mean = sum / (double)nr;
+	for (size_t i = 0; i < nr; i++)
+		square += (latency[i] - mean) * (latency[i] - mean);
+	median = (latency[(nr - 1) / 2] + latency[nr / 2]) / 2.0;
+	live_ok(live_number(root, "states.0.count") == (double)nr &&
+			live_number(root, "states.0.min_ns") == latency[0] &&
+			live_number(root, "states.0.max_ns") == latency[nr - 1] &&
+			fabs(live_number(root, "states.0.median_ns") - median) < 0.51 &&
+			fabs(live_number(root, "states.0.mean_ns") - mean) < 0.51 &&
+			fabs(live_number(root, "states.0.stddev_ns") -
+			     sqrt(square / (double)(nr - 1))) < 0.51,
+		"%s: min %.0f, median %.0f, mean %.1f, max %.0f ns are those of the points", source,
+		latency[0], median, mean, latency[nr - 1]);
+}
+
+/* Of points that do not count because the core did not idle at the launch, it did not. */
+static bool reject_fits(const struct judged *j, json_t *point, const char *reason)
+{
+	uint64_t launch = (uint64_t)json_integer_value(json_object_get(point, "launch_ns"));
+
+	if (!launch || (strcmp(reason, "before_idle") && strcmp(reason, "woken_early")))
+		return true;
+	return !idle_entry(j, launch);
+}
+
+/* Points that do not count, by reason, are as many as the report says of each. */
+static bool rejects_fit(const struct judged *j, json_t *file, json_t *root)
+{
+	json_t *rejected = json_object_get(root, "rejected"), *value, *point;
+	const char *key, *reason;
+	bool fits = json_is_object(rejected);
+	size_t i;
+
+	json_object_foreach(rejected, key, value) {
+		int nr = 0;
+
+		json_array_foreach(json_object_get(file, "points"), i, point) {
+			reason = json_string_value(json_object_get(point, "rejected"));
+			if (!reason || strncmp(key, reason, strlen(reason)))
+				continue;
+			nr++;
+			fits &= reject_fits(j, point, reason);
+		}
+		if (nr)
+			live_note("%d points: %s", nr, key);
+		fits &= (json_is_null(value) && !nr) || json_integer_value(value) == nr;
+	}
+	return fits;
+}
+
+static void judge_points(const char *source, struct judged *j, json_t *root, int asked)
+{
+	json_error_t error;
+	json_t *file = json_load_file(POINTS_FILE, 0, &error), *point;
+	size_t i, taken = 0, right = 0;
+	double latency[asked];
+
+	json_array_foreach(json_object_get(file, "points"), i, point) {
+		if (!json_is_null(json_object_get(point, "rejected")) || taken == (size_t)asked)
+			continue;
+		right += point_fits(j, source, point);
+		latency[taken++] = live_number(point, "latency_ns");
+	}
+	live_ok(i == (size_t)asked && live_number(root, "taken_total") == (double)taken &&
+			taken >= (size_t)asked * 9 / 10,
+		"%s: %zu of %d points count", source, taken, asked);
+	live_ok(rejects_fit(j, file, root), "%s: the others are told by their reasons", source);
+	live_ok(taken && right == taken,
+		"%s: launch, wake latency, interrupt and silent time of %zu of %zu are right",
+		source, right, taken);
+	if (taken)
+		judge_summary(source, root, latency, taken);
+	json_decref(file);
+}
+
+void wake_points_judge(const char *source, int cpu, int points)
+{
+	char cpu_text[16], points_text[16];
+	const char *const args[] = {"wake",	 "--source", source,	  "-C",	    cpu_text,
+				    "--from",	 "1ms",	     "--to",	  "1ms",    "-n",
+				    points_text, "--points", POINTS_FILE, "--json", NULL};
+	struct witness witness;
+	struct judged judged = {.w = &witness, .cpu = cpu};
+	struct told *told;
+	json_t *root;
+
+	snprintf(cpu_text, sizeof(cpu_text), "%d", cpu);
+	snprintf(points_text, sizeof(points_text), "%d", points);
+	live_pin(0);
+	witness_begin(&witness, wake_points_events());
+	root = live_json(args);
+	witness_end(&witness);
+	if (!root)
+		live_fail_all("subtick wake --source %s says nothing", source);
+	judged.overhead_ns = live_number(root, "overhead_ns");
+	judged.nr = told_list(&witness, (uint64_t)judged.overhead_ns, &told);
+	judged.told = told;
+	live_note("%s: overhead %.0f ns, %zu events by %zu stamps", source, judged.overhead_ns,
+		  judged.nr, witness.nr_hits);
+	judge_points(source, &judged, root, points);
+	json_decref(root);
+	free(told);
+	witness_free(&witness);
+	unlink(POINTS_FILE);
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The single points of `subtick wake`, against what witnesses of the same events say. */
+#ifndef SUBTICK_TESTS_TRUTH_WAKE_POINTS_H
+#define SUBTICK_TESTS_TRUTH_WAKE_POINTS_H
+
+#include <jansson.h>
+
+/*
+ * The events of this machine that wake_points_run() wants witnesses of: idle loop, interrupts,
+ * timers, sent IPIs.
+ */
+const char *const *wake_points_events(void);
+
+/* Runs `subtick wake --source SOURCE` on @cpu with @points points and judges each of them. */
+void wake_points_judge(const char *source, int cpu, int points);
+
+#endif

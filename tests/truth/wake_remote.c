@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Each wake-up by another core, against witnesses of the IPI and of the core's first events. */
+#include "live.h"
+#include "truth.h"
+#include "wake_points.h"
+
+int main(void)
+{
+	truth_begin(2);
+	wake_points_judge("remote", 1, 100);
+	return live_done();
+}

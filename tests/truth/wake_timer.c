@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Each wake-up by a timer, against its expiry and witnesses of the core's first events. */
+#include "live.h"
+#include "truth.h"
+#include "wake_points.h"
+
+int main(void)
+{
+	truth_begin(1);
+	wake_points_judge("timer", 0, 100);
+	return live_done();
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What the kernel's own tracepoints say, through perf: a second witness, none of subtick's code. */
+#ifndef SUBTICK_TESTS_TRUTH_WITNESS_H
+#define SUBTICK_TESTS_TRUTH_WITNESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define WITNESS_EVENTS 28
+#define WITNESS_CPUS   2
+
+/* One hit of a tracepoint, stamped with CLOCK_MONOTONIC. */
+struct witness_hit {
+	uint64_t time_ns;
+	uint16_t event; /* index into the names */
+	uint16_t cpu;
+	uint32_t length;
+	const unsigned char *raw;
+};
+
+struct witness {
+	const char *const *names; /* "sched/sched_switch"; one may be there more than once */
+	unsigned int nr, nr_cpus;
+	int fd[WITNESS_CPUS][WITNESS_EVENTS];
+	void *ring[WITNESS_CPUS];
+	unsigned char *copy[WITNESS_CPUS];
+	struct witness_hit *hits; /* after witness_end(), in order of time */
+	size_t nr_hits;
+};
+
+/* Whether the kernel has that event. */
+bool witness_has(const char *name);
+/* Begins to note @names (NULL-terminated) on all CPUs. Fails the program if that cannot be. */
+void witness_begin(struct witness *w, const char *const *names);
+/* Ends it; fails the program if anything was lost. */
+void witness_end(struct witness *w);
+void witness_free(struct witness *w);
+
+/* A field of a hit, by its name in the event's format file. */
+int64_t witness_field(const struct witness *w, const struct witness_hit *hit, const char *field);
+
+#endif

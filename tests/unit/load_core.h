@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The load programs on a made-up core, and what a reader elsewhere sees of it. */
+#ifndef SUBTICK_TESTS_UNIT_LOAD_CORE_H
+#define SUBTICK_TESTS_UNIT_LOAD_CORE_H
+
+#include "test.h"
+
+#include "bpf_shim.h"
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"
+/* What user space sets before loading is constant to the programs and must not be to the tests. */
+#define const
+#include "bpf/load.bpf.c"
+#undef const
+#pragma GCC diagnostic pop
+
+#include "measure/load/slot.h"
+
+static struct load_slot slot;
+static struct load_cpu_note note;
+static struct bursts burst_counts;
+static u64 polls;
+
+static void *bpf_map_lookup_elem(void *map, const void *key)
+{
+	if (map == &notes)
+		return *(const u32 *)key ? NULL : &note;
+	assert_int_equal(*(const u32 *)key, 0);
+	if (map == &slots)
+		return &slot;
+	if (map == &bursts)
+		return &burst_counts;
+	return &polls;
+}
+
+static struct task_struct idle = {.comm = "swapper/0"};
+static struct task_struct task = {.pid = 10, .comm = "work"};
+static struct task_struct other = {.pid = 20, .comm = "other"};
+static struct task_struct ksoftirqd = {.pid = 30, .flags = PF_KTHREAD, .comm = "ksoftirqd/0"};
+
+#define START 1000000
+
+static inline int reset(void **state)
+{
+	memset(&slot, 0, sizeof(slot));
+	memset(&note, 0, sizeof(note));
+	memset(&burst_counts, 0, sizeof(burst_counts));
+	polls = 1; /* state 0 polls, as without a driver */
+	start_ns = START;
+	shim_current = &idle;
+	shim_at_barrier = NULL;
+	shim_counter = NULL;
+	shim_fields = "";
+	want_bursts = want_pmu = false;
+	first_idle = LOAD_HALT;
+	hotplug_steps = 0;
+	return 0;
+}
+
+static inline void at(u64 ns)
+{
+	shim_now = START + ns;
+}
+
+static inline void go_idle(u64 ns, u32 idle_state)
+{
+	at(ns);
+	load_idle(NULL, idle_state, 0);
+}
+
+static inline void leave_idle(u64 ns)
+{
+	at(ns);
+	load_idle(NULL, PWR_EVENT_EXIT, 0);
+}
+
+static inline void irq(u64 from, u64 to)
+{
+	at(from);
+	load_irq_enter(NULL);
+	at(to);
+	load_irq_leave(NULL);
+}
+
+static inline void softirq(u64 from, u64 to, u32 vec)
+{
+	at(from);
+	load_softirq_entry(NULL, vec);
+	at(to);
+	load_softirq_exit(NULL, vec);
+}
+
+static inline void to_task(u64 ns, struct task_struct *next)
+{
+	u64 args[3] = {0, (unsigned long)shim_current, (unsigned long)next};
+
+	at(ns);
+	load_switch(args);
+	shim_current = next;
+}
+
+/* What a reader on another core sees at @ns; the parts must make up the time since the start. */
+static inline struct load_sample see_any(u64 ns)
+{
+	struct load_sample s;
+	u64 sum = 0;
+
+	assert_true(load_slot_read(&slot, ns, LOAD_HALT, &s));
+	for (int i = 0; i < LOAD_NR_PARTS; i++)
+		sum += s.part_ns[i];
+	assert_int_equal(sum, ns);
+	/* Nobody has asked for a counter. */
+	assert_true(want_pmu || !slot.pmu_errors);
+	return s;
+}
+
+/* After edges in an order that a kernel can have no part is below 0, which the sum alone would hide. */
+static inline struct load_sample see(u64 ns)
+{
+	struct load_sample s = see_any(ns);
+
+	for (int i = 0; i < LOAD_NR_PARTS; i++)
+		assert_true(s.part_ns[i] <= ns);
+	return s;
+}
+
+#endif

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What the load programs note beside a core's partition: bursts, counters, seeds, hotplug steps. */
+#include "load_core.h"
+
+#include "stats/hist.h"
+
+static void expect_bursts(u64 nr, u64 ns, u64 of_these)
+{
+	assert_int_equal(hist_total((const uint64_t *)burst_counts.count), nr);
+	assert_int_equal(burst_counts.count[hist_index(ns)], of_these);
+}
+
+/* From leaving idle to going idle, whatever ran in between; one whose start was not seen is none. */
+static void bursts_from_exit(void **state)
+{
+	want_bursts = true;
+	go_idle(1000, 1);
+	expect_bursts(0, 0, 0);
+	leave_idle(5000);
+	irq(5100, 5200);
+	to_task(5300, &task);
+	irq(6000, 6100);
+	to_task(7000, &other);
+	to_task(8000, &idle);
+	go_idle(8300, 1);
+	expect_bursts(1, 3300, 1);
+	/* Went idle again without having left: no burst. */
+	go_idle(9000, 1);
+	expect_bursts(1, 3300, 1);
+	leave_idle(9100);
+	go_idle(9110, 1);
+	expect_bursts(2, 10, 1);
+	/* The clock stepped back meanwhile: no burst of 584 years. */
+	leave_idle(9500);
+	go_idle(9490, 1);
+	expect_bursts(2, UINT64_MAX, 0);
+	/* The first event of a core is an interrupt out of idle. */
+	reset(state);
+	want_bursts = true;
+	irq(3000, 3100);
+	leave_idle(3200);
+	go_idle(3600, 1);
+	expect_bursts(1, 600, 1);
+}
+
+/* x86: the handler inside the window begins it, and so does a softirq whose handler is unseen. */
+static void bursts_inside_halt(void **state)
+{
+	want_bursts = true;
+	go_idle(1000, 1);
+	irq(3000, 3100);
+	leave_idle(3200);
+	go_idle(3500, 1);
+	expect_bursts(1, 500, 1);
+	softirq(4000, 4100, 3);
+	leave_idle(4200);
+	go_idle(4700, 1);
+	expect_bursts(2, 700, 1);
+	/* Not asked for: nothing is kept. */
+	want_bursts = false;
+	leave_idle(5000);
+	go_idle(6000, 1);
+	expect_bursts(2, 1000, 0);
+}
+
+/* The counter is noted whole, with the time of that edge; one that cannot be read is an error. */
+static void counter(void **state)
+{
+	u64 value = 1000, cycles, ns;
+
+	want_pmu = true;
+	to_task(1000, &task);
+	assert_int_equal(slot.pmu_errors, 1);
+	assert_false(load_slot_pmu(&slot, 1500, &(uint64_t){0}, &(uint64_t){0}));
+	shim_counter = &value;
+	to_task(2000, &other);
+	value = 1900;
+	irq(3000, 3100);
+	assert_int_equal(slot.pmu_check, slot.pmu_cycles ^ slot.pmu_ns);
+	assert_true(load_slot_pmu(&slot, 3500, (uint64_t *)&cycles, (uint64_t *)&ns));
+	assert_int_equal(cycles, 1900);
+	assert_int_equal(ns, 3000);
+	/* Halted: it stands still from the entry on. */
+	value = 2500;
+	go_idle(4000, 1);
+	value = 9999;
+	assert_true(load_slot_pmu(&slot, 8000, (uint64_t *)&cycles, (uint64_t *)&ns));
+	assert_int_equal(cycles, 2500);
+	assert_int_equal(ns, 8000);
+	assert_int_equal(slot.pmu_errors, 1);
+}
+
+/* Who is on the CPU while the tasks are walked; nobody there leaves it at nothing. */
+static void seeds(void **state)
+{
+	struct bpf_iter__task ctx = {.task = &task};
+
+	load_seed(&ctx);
+	assert_int_equal(note.seed_ctx, 0);
+	task.on_cpu = 1;
+	/* x86 before 5.16 keeps the CPU elsewhere. */
+	task.cpu = 5;
+	load_seed(&ctx);
+	assert_int_equal(note.seed_ctx, LOAD_TASK + 1);
+	note.seed_ctx = 0;
+	shim_fields = " cpu ";
+	load_seed(&ctx);
+	assert_int_equal(note.seed_ctx, 0);
+	task.cpu = 0;
+	task.thread_info.cpu = 5;
+	load_seed(&ctx);
+	assert_int_equal(note.seed_ctx, LOAD_TASK + 1);
+	task.thread_info.cpu = 0;
+	ksoftirqd.on_cpu = 1;
+	ctx.task = &ksoftirqd;
+	load_seed(&ctx);
+	assert_int_equal(note.seed_ctx, LOAD_KSOFTIRQD + 1);
+	ctx.task = NULL;
+	load_seed(&ctx);
+	task.on_cpu = ksoftirqd.on_cpu = 0;
+}
+
+/* Both halves of a step are counted, so that a reader cannot look at the mask between them. */
+static void hotplug(void **state)
+{
+	load_hotplug_enter(NULL, 0);
+	assert_int_equal(note.hotplug_steps, 1);
+	assert_int_equal(hotplug_steps, 1);
+	load_hotplug_exit(NULL, 0);
+	/* One that is not among the possible ones. */
+	load_hotplug_enter(NULL, 5);
+	load_hotplug_exit(NULL, 5);
+	assert_int_equal(note.hotplug_steps, 1);
+	assert_int_equal(hotplug_steps, 4);
+}
+
+/* Vectors: closed runs only, one count each, and a number beyond the known ones is no write elsewhere. */
+static void vectors(void **state)
+{
+	struct load_vecs vecs;
+
+	to_task(1000, &task);
+	softirq(1100, 1200, 1);
+	softirq(1300, 1700, 9);
+	softirq(1800, 1900, 9);
+	softirq(2000, 2100, LOAD_NR_VECS);
+	at(2200);
+	load_softirq_entry(NULL, 1);
+	load_slot_vecs(&slot, &vecs);
+	assert_int_equal(vecs.ns[1], 100);
+	assert_int_equal(vecs.count[1], 1);
+	assert_int_equal(vecs.ns[9], 500);
+	assert_int_equal(vecs.count[9], 2);
+	assert_int_equal(slot.odd_edges, 0);
+	/* The exit of another vector than the one that runs. */
+	at(2300);
+	load_softirq_exit(NULL, 2);
+	assert_int_equal(slot.odd_edges, 1);
+	assert_int_equal(slot.vec_count[2], 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(bursts_from_exit, reset),
+		cmocka_unit_test_setup(bursts_inside_halt, reset),
+		cmocka_unit_test_setup(counter, reset),
+		cmocka_unit_test_setup(seeds, reset),
+		cmocka_unit_test_setup(hotplug, reset),
+		cmocka_unit_test_setup(vectors, reset),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

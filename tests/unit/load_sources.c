@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What the sources of load read off a made-up machine: hotplug, torn slots, columns, losses. */
+#include "test.h"
+
+#include "measure/load/bpf.c"
+#include "measure/load/taskclock.c"
+
+#include "measure/load/proc.h"
+#include "sys/procstat.h"
+#include "sys/schedstat.h"
+
+#define CPUS  3
+#define START 5000000ULL
+
+/* Linked instead of those that look at this machine; see meson.build. */
+int __wrap_cpu_online_read(struct cpu_online *online, struct cpuset *ret_set);
+int __wrap_clock_gettime(clockid_t id, struct timespec *ts);
+uint64_t __wrap_sys_bpf_recursion_misses(const struct bpf_object *obj);
+int __wrap_procstat_open(struct procstat *stat, const char *root, struct err *err);
+int __wrap_procstat_read(struct procstat *stat, struct procstat_cpu *cpus, unsigned int nr_cpus);
+void __wrap_procstat_close(struct procstat *stat);
+int __wrap_schedstat_open(struct schedstat *stat, const char *root, struct err *err);
+int __wrap_schedstat_read(struct schedstat *stat, struct schedstat_cpu *cpus, unsigned int nr_cpus);
+void __wrap_schedstat_close(struct schedstat *stat);
+
+static uint64_t now_ns;
+static struct cpuset online;
+static int mask_reads, read_rc;
+static struct procstat_cpu stat_lines[CPUS];
+static struct schedstat_cpu sched_lines[CPUS];
+
+int __wrap_clock_gettime(clockid_t id, struct timespec *ts)
+{
+	(void)id;
+	*ts = clock_timespec(now_ns);
+	return 0;
+}
+
+int __wrap_cpu_online_read(struct cpu_online *file, struct cpuset *ret_set)
+{
+	(void)file;
+	mask_reads++;
+	*ret_set = online;
+	return 0;
+}
+
+uint64_t __wrap_sys_bpf_recursion_misses(const struct bpf_object *obj)
+{
+	(void)obj;
+	return 77;
+}
+
+int __wrap_procstat_open(struct procstat *stat, const char *root, struct err *err)
+{
+	(void)stat;
+	(void)root;
+	(void)err;
+	return 0;
+}
+
+int __wrap_procstat_read(struct procstat *stat, struct procstat_cpu *cpus, unsigned int nr_cpus)
+{
+	(void)stat;
+	memcpy(cpus, stat_lines, nr_cpus * sizeof(*cpus));
+	return read_rc;
+}
+
+void __wrap_procstat_close(struct procstat *stat)
+{
+	(void)stat;
+}
+
+int __wrap_schedstat_open(struct schedstat *stat, const char *root, struct err *err)
+{
+	(void)stat;
+	(void)root;
+	(void)err;
+	return 0;
+}
+
+int __wrap_schedstat_read(struct schedstat *stat, struct schedstat_cpu *cpus, unsigned int nr_cpus)
+{
+	(void)stat;
+	memcpy(cpus, sched_lines, nr_cpus * sizeof(*cpus));
+	return read_rc;
+}
+
+void __wrap_schedstat_close(struct schedstat *stat)
+{
+	(void)stat;
+}
+
+/* Source bpf as it is once everything is attached. */
+static struct load_bpf__bss bss;
+static struct load_bpf__rodata rodata;
+static struct load_bpf skel = {.bss = &bss, .rodata = &rodata};
+static struct load_slot slots[CPUS + 1];
+static struct load_cpu_note notes[CPUS];
+static uint64_t steps_seen[CPUS];
+static struct bpf_source source;
+static struct load_sample samples[CPUS];
+
+static int setup(void **state)
+{
+	(void)state;
+	memset(slots, 0, sizeof(slots));
+	memset(notes, 0, sizeof(notes));
+	memset(steps_seen, 0, sizeof(steps_seen));
+	bss = (struct load_bpf__bss){.start_ns = START};
+	rodata.first_idle = LOAD_HALT;
+	online = (struct cpuset){0};
+	for (unsigned int cpu = 0; cpu < CPUS; cpu++)
+		cpuset_add(&online, cpu);
+	source = (struct bpf_source){
+		.source = {.ops = &load_source_bpf, .nr_cpus = CPUS, .rate = 1.0},
+		.skel = &skel,
+		.hotplug = {.online = online},
+		.hotplug_traced = true,
+		.slots = slots,
+		.notes = notes,
+		.steps_seen = steps_seen,
+	};
+	mask_reads = read_rc = 0;
+	return 0;
+}
+
+static void sample_at(uint64_t ns)
+{
+	now_ns = START + ns;
+	/* What an earlier sample left must not show. */
+	memset(samples, 0xff, sizeof(samples));
+	load_source_bpf.sample(&source.source, samples);
+}
+
+/* A core without an event does what the walk over tasks found, else it is idle. */
+static void test_silent_cores(void **state)
+{
+	(void)state;
+	notes[1].seed_ctx = LOAD_TASK + 1;
+	notes[2].seed_ctx = LOAD_HALT + 1;
+	sample_at(1000);
+	assert_int_equal(samples[0].part_ns[LOAD_PART_IDLE], 1000);
+	assert_int_equal(samples[1].part_ns[LOAD_PART_TASK], 1000);
+	assert_int_equal(samples[2].part_ns[LOAD_PART_IDLE], 1000);
+	for (int cpu = 0; cpu < CPUS; cpu++) {
+		assert_int_equal(samples[cpu].stamp_ns, START + 1000);
+		assert_int_equal(samples[cpu].flags, 0);
+		assert_int_equal(samples[cpu].total, 1000);
+	}
+	rodata.first_idle = LOAD_POLL;
+	sample_at(2000);
+	assert_int_equal(samples[0].part_ns[LOAD_PART_POLL_IDLE], 2000);
+}
+
+/* The mask of online CPUs is read again after a hotplug step, and only then. */
+static void test_hotplug(void **state)
+{
+	(void)state;
+	sample_at(1000);
+	sample_at(2000);
+	assert_int_equal(mask_reads, 0);
+	cpuset_del(&online, 1);
+	bss.hotplug_steps++;
+	notes[1].hotplug_steps++;
+	sample_at(3000);
+	assert_int_equal(mask_reads, 1);
+	assert_int_equal(samples[1].flags, LOAD_OFFLINE);
+	assert_int_equal(samples[1].stamp_ns, START + 3000);
+	assert_int_equal(samples[0].flags, 0);
+	sample_at(4000);
+	assert_int_equal(samples[1].flags, LOAD_OFFLINE);
+	/* Back: not there for all of this window, but for the next one. */
+	cpuset_add(&online, 1);
+	bss.hotplug_steps++;
+	notes[1].hotplug_steps++;
+	sample_at(5000);
+	assert_int_equal(samples[1].flags, LOAD_HOTPLUGGED);
+	sample_at(6000);
+	assert_int_equal(samples[1].flags, 0);
+	/* Off and on again between two samples. */
+	bss.hotplug_steps += 2;
+	notes[2].hotplug_steps += 2;
+	sample_at(7000);
+	assert_int_equal(samples[2].flags, LOAD_HOTPLUGGED);
+	assert_int_equal(samples[1].flags, 0);
+	/* A kernel that does not tell steps. */
+	source.hotplug_traced = false;
+	mask_reads = 0;
+	sample_at(8000);
+	sample_at(9000);
+	assert_int_equal(mask_reads, 2);
+}
+
+/* A slot that never fits together is no figure, and is told. */
+static void test_torn_and_losses(void **state)
+{
+	struct load_losses losses = {.read_errors = LOAD_NO_LOSS};
+
+	(void)state;
+	slots[1].base = 500 << 8 | LOAD_TASK; /* without the time before it */
+	slots[0].odd_edges = 2;
+	slots[2].odd_edges = 3;
+	slots[2].paused_lost = 4;
+	slots[2].pmu_errors = 5;
+	sample_at(1000);
+	assert_int_equal(samples[1].flags, LOAD_TORN);
+	assert_int_equal(samples[0].flags | samples[2].flags, 0);
+	sample_at(2000);
+	load_source_bpf.losses(&source.source, &losses);
+	assert_int_equal(losses.torn, 2);
+	assert_int_equal(losses.odd_edges, 5);
+	assert_int_equal(losses.paused_lost, 4);
+	assert_int_equal(losses.recursion_misses, 77);
+	assert_true(losses.read_errors == LOAD_NO_LOSS);
+	source.has_pmu = true;
+	load_source_bpf.losses(&source.source, &losses);
+	assert_int_equal(losses.read_errors, 5);
+	source.has_pmu = false;
+}
+
+static void test_taskclock(void **state)
+{
+	struct taskclock_bpf__bss own_bss = {.start_ns = START};
+	struct taskclock_bpf own = {.bss = &own_bss};
+	struct taskclock_slot clocks[CPUS] = {
+		/* Idle for 100, then a task since. */
+		{.state = 100 << 1 | 1, .idle_ns = 100},
+		/* A task for 300, idle since. */
+		{.state = 300 << 1, .task_ns = 300},
+		/* The stamp is ahead of its sums. */
+		{.state = 700 << 1 | 1, .task_ns = 300},
+	};
+	struct taskclock_source t = {.source = {.ops = &load_source_taskclock, .nr_cpus = CPUS},
+				     .skel = &own,
+				     .slots = clocks};
+	struct load_losses losses = {0};
+
+	(void)state;
+	now_ns = START + 1000;
+	memset(samples, 0xff, sizeof(samples));
+	load_source_taskclock.sample(&t.source, samples);
+	assert_int_equal(samples[0].busy, 900);
+	assert_int_equal(samples[1].busy, 300);
+	assert_int_equal(samples[1].total, 1000);
+	assert_int_equal(samples[1].stamp_ns, START + 1000);
+	assert_int_equal(samples[0].flags | samples[1].flags, 0);
+	assert_int_equal(samples[2].flags, LOAD_TORN);
+	/* An edge after we looked at the clock: the sample ends with it. */
+	clocks[1] = (struct taskclock_slot){.state = 1500 << 1 | 1, .task_ns = 1500};
+	cpuset_del(&online, 0);
+	load_source_taskclock.sample(&t.source, samples);
+	assert_int_equal(samples[1].busy, 1500);
+	assert_int_equal(samples[1].total, 1500);
+	assert_int_equal(samples[0].flags, LOAD_OFFLINE);
+	load_source_taskclock.losses(&t.source, &losses);
+	assert_int_equal(losses.torn, 2);
+	assert_int_equal(losses.recursion_misses, 77);
+}
+
+static struct load_source *open_source(const struct load_source_ops *ops)
+{
+	struct load_source *opened;
+
+	assert_int_equal(ops->open(&(struct load_source_opts){.nr_cpus = CPUS}, &opened, NULL), 0);
+	return opened;
+}
+
+/* Guest is part of user and not added again; iowait is idle; what the hypervisor took is not. */
+static void test_columns(void **state)
+{
+	const struct load_source_ops *const both[] = {&load_source_procstat, &load_source_procidle};
+	struct load_losses losses = {0};
+
+	(void)state;
+	for (int cpu = 0; cpu < 2; cpu++)
+		stat_lines[cpu] = (struct procstat_cpu){
+			.ticks = {1000, 200, 300, 4000, 500, 60, 70, 8, 900, 100}, .nr_cols = 10};
+	stat_lines[2] = (struct procstat_cpu){0};
+	now_ns = START;
+	for (int i = 0; i < 2; i++) {
+		struct load_source *opened = open_source(both[i]);
+		uint64_t tick_ns = NSEC_PER_SEC / sysconf(_SC_CLK_TCK);
+
+		memset(samples, 0xff, sizeof(samples));
+		opened->ops->sample(opened, samples);
+		assert_int_equal(samples[1].flags, 0);
+		assert_int_equal(samples[1].stamp_ns, START);
+		if (i) {
+			assert_int_equal(samples[1].total, START);
+			assert_true(samples[1].busy == START - 4500 * tick_ns);
+		} else {
+			assert_int_equal(samples[1].busy, 1000 + 200 + 300 + 60 + 70 + 8);
+			assert_int_equal(samples[1].total, 4000 + 500 + 1638);
+		}
+		assert_int_equal(samples[2].flags, LOAD_OFFLINE);
+		read_rc = -EINVAL;
+		opened->ops->sample(opened, samples);
+		read_rc = 0;
+		assert_int_equal(samples[0].flags, LOAD_READ_FAILED);
+		opened->ops->losses(opened, &losses);
+		assert_int_equal(losses.read_errors, 1);
+		opened->ops->close(opened);
+	}
+}
+
+static void test_schedstat(void **state)
+{
+	struct load_source *opened = open_source(&load_source_schedstat);
+	struct load_losses losses = {0};
+
+	(void)state;
+	sched_lines[0] = (struct schedstat_cpu){.run_ns = 111, .wait_ns = 222, .present = true};
+	sched_lines[1] = (struct schedstat_cpu){0};
+	now_ns = START;
+	opened->ops->sample(opened, samples);
+	assert_int_equal(samples[0].busy, 111);
+	assert_int_equal(samples[0].total, START);
+	assert_int_equal(samples[0].flags, 0);
+	assert_int_equal(samples[1].flags, LOAD_OFFLINE);
+	read_rc = -EINVAL;
+	opened->ops->sample(opened, samples);
+	assert_int_equal(samples[0].flags, LOAD_READ_FAILED);
+	opened->ops->losses(opened, &losses);
+	assert_int_equal(losses.read_errors, 1);
+	opened->ops->close(opened);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(test_silent_cores, setup),
+		cmocka_unit_test_setup(test_hotplug, setup),
+		cmocka_unit_test_setup(test_torn_and_losses, setup),
+		cmocka_unit_test_setup(test_taskclock, setup),
+		cmocka_unit_test_setup(test_columns, setup),
+		cmocka_unit_test_setup(test_schedstat, setup),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

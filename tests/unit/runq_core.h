@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The runq programs on a made-up machine: its maps, and what the kernel does around each switch. */
+#ifndef SUBTICK_TESTS_UNIT_RUNQ_CORE_H
+#define SUBTICK_TESTS_UNIT_RUNQ_CORE_H
+
+#include "test.h"
+
+#include "bpf_shim.h"
+
+#include "bpf/hist.bpf.h"
+#include "stats/runq.h"
+
+static u32 shim_random;
+
+static inline u32 bpf_get_prandom_u32(void)
+{
+	return shim_random;
+}
+
+static long bpf_map_update_elem(void *map, const void *key, const void *value, u64 flags);
+static long bpf_map_pop_elem(void *map, void *value);
+static long bpf_map_push_elem(void *map, const void *value, u64 flags);
+static void *bpf_ringbuf_reserve(void *ring, u64 size, u64 flags);
+static void bpf_ringbuf_submit(void *data, u64 flags);
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"
+#pragma GCC diagnostic ignored "-Wpointer-arith"
+/* What user space sets before loading is constant to the programs and must not be to the tests. */
+#define const
+#include "bpf/runq_blame.bpf.h"
+#include "bpf/runq.bpf.c"
+#undef const
+#pragma GCC diagnostic pop
+
+#define NR_CPUS	  2
+#define NR_BLAME  64
+#define NR_EVENTS 64
+
+/* What the programs find in the newest kernel and in the oldest, and in one without CONFIG_SCHED_INFO. */
+#define NEW_KERNEL " __state sched_info cfs_rq throttled_clock_self_time __parent "
+#define OLD_KERNEL " sched_info cfs_rq throttled_clock_task_time "
+#define NO_INFO	   " __state __parent "
+
+static struct {
+	struct runq_cpu cpu[NR_CPUS];
+	_Alignas(64) char slot[2 * RUNQ_CHUNK][RUNQ_SLOT_SIZE(NR_CPUS, NR_CPUS)];
+	char second; /* stands for the map of the chunk after the first */
+	u32 free[RUNQ_NR_SLOTS];
+	u32 nr_free, free_at;
+	struct {
+		u64 key;
+		u32 slot;
+	} index[2 * RUNQ_CHUNK];
+	u32 nr_index;
+	u64 delay[RUNQ_NR_TASKS], stamp[RUNQ_NR_TASKS], exit[RUNQ_NR_EXITS];
+	struct runq_row row[NR_BLAME];
+	u32 nr_rows, max_rows;
+	struct runq_event event[NR_EVENTS];
+	u32 nr_events, max_events, nr_new;
+	struct rq rq[NR_CPUS];
+	u64 rq_behind
+		[NR_CPUS]; /* how far a run queue's clock is behind CLOCK_MONOTONIC when fresh */
+	bool yields;	   /* the next who stays runnable gives the core away by itself */
+} fake;
+
+static inline struct runq_row *fake_row(u64 victim, u64 culprit)
+{
+	for (u32 i = 0; i < fake.nr_rows; i++)
+		if (fake.row[i].pair.victim == victim && fake.row[i].pair.culprit == culprit)
+			return &fake.row[i];
+	return NULL;
+}
+
+static void *bpf_map_lookup_elem(void *map, const void *key)
+{
+	u32 at = *(const u32 *)key;
+
+	if (map == &cpus)
+		return at < NR_CPUS ? &fake.cpu[at] : NULL;
+	if (map == &first)
+		return at < RUNQ_CHUNK ? fake.slot[at] : NULL;
+	if (map == &chunks)
+		return at == 1 ? &fake.second : NULL;
+	if (map == &fake.second)
+		return at < RUNQ_CHUNK ? fake.slot[RUNQ_CHUNK + at] : NULL;
+	if (map == &delays)
+		return at < RUNQ_NR_TASKS ? &fake.delay[at] : NULL;
+	if (map == &stamps)
+		return at < RUNQ_NR_TASKS ? &fake.stamp[at] : NULL;
+	if (map == &exits)
+		return at < RUNQ_NR_EXITS ? &fake.exit[at] : NULL;
+	if (map == &blame) {
+		const struct runq_pair *pair = key;
+		struct runq_row *row = fake_row(pair->victim, pair->culprit);
+
+		return row ? &row->charge : NULL;
+	}
+	assert_ptr_equal(map, &slot_of);
+	for (u32 i = 0; i < fake.nr_index; i++)
+		if (fake.index[i].key == *(const u64 *)key)
+			return &fake.index[i].slot;
+	return NULL;
+}
+
+static long bpf_map_update_elem(void *map, const void *key, const void *value, u64 flags)
+{
+	assert_int_equal(flags, BPF_NOEXIST);
+	if (bpf_map_lookup_elem(map, key))
+		return -EEXIST;
+	if (map == &blame) {
+		if (fake.nr_rows == fake.max_rows)
+			return -E2BIG;
+		fake.row[fake.nr_rows].pair = *(const struct runq_pair *)key;
+		fake.row[fake.nr_rows++].charge = *(const struct runq_charge *)value;
+		return 0;
+	}
+	assert_ptr_equal(map, &slot_of);
+	fake.index[fake.nr_index].key = *(const u64 *)key;
+	fake.index[fake.nr_index++].slot = *(const u32 *)value;
+	return 0;
+}
+
+static long bpf_map_pop_elem(void *map, void *value)
+{
+	assert_ptr_equal(map, &free_slots);
+	if (fake.free_at == fake.nr_free)
+		return -ENOENT;
+	*(u32 *)value = fake.free[fake.free_at++];
+	return 0;
+}
+
+static long bpf_map_push_elem(void *map, const void *value, u64 flags)
+{
+	assert_ptr_equal(map, &free_slots);
+	fake.free[fake.nr_free++] = *(const u32 *)value;
+	return 0;
+}
+
+static void *bpf_ringbuf_reserve(void *ring, u64 size, u64 flags)
+{
+	assert_int_equal(size, sizeof(struct runq_event));
+	if (fake.nr_events == fake.max_events)
+		return NULL;
+	return &fake.event[fake.nr_events];
+}
+
+static void bpf_ringbuf_submit(void *data, u64 flags)
+{
+	const struct runq_event *event = data;
+
+	assert_ptr_equal(event, &fake.event[fake.nr_events]);
+	if (event->kind == RUNQ_EVENT_NEW)
+		fake.nr_new++;
+	else
+		fake.nr_events++;
+}
+
+/* A machine that has just been told to measure; settings as by default, with blame. */
+static inline void fake_reset(void)
+{
+	memset(&fake, 0, sizeof(fake));
+	for (u32 i = 1; i < RUNQ_CHUNK; i++)
+		fake.free[fake.nr_free++] = i;
+	fake.max_rows = NR_BLAME;
+	fake.max_events = NR_EVENTS;
+	fake.rq_behind[0] = 1000000;
+	fake.rq_behind[1] = 77777;
+	shim_now = 100000000;
+	shim_cpu = 0;
+	shim_fields = NEW_KERNEL;
+	for (int cpu = 0; cpu < NR_CPUS; cpu++)
+		fake.cpu[cpu].clock = (struct runq_clock){
+			.off = RUNQ_CLOCK_UNSET, .at = shim_now, .low_late = RUNQ_CLOCK_UNSET};
+	layout.cpus = NR_CPUS;
+	layout.stripes = NR_CPUS;
+	layout.colds_at = RUNQ_COLDS(NR_CPUS);
+	layout.hists_at = RUNQ_HISTS(NR_CPUS);
+	layout.shared = 0;
+	per = RUNQ_PER_CGROUP;
+	sample_below = 0;
+	threshold_ns = 0;
+	by_wakeup = false;
+	cgroup_v2 = true;
+	want_blame = true;
+	switch_state_first = false;
+	delay_live_ns = delay_exited_ns = 0;
+}
+
+/* A run queue's clock is updated. */
+static inline void fake_clock(u32 cpu)
+{
+	fake.rq[cpu].clock = shim_now - fake.rq_behind[cpu];
+}
+
+/* What enqueueing does; kernel/sched/stats.h. The clock was updated just before. */
+static inline void fake_enqueue(struct task_struct *task, struct cfs_rq *cfs_rq)
+{
+	task->se.cfs_rq = cfs_rq;
+	if (!task->sched_info.last_queued)
+		task->sched_info.last_queued = cfs_rq->rq->clock;
+}
+
+static inline void fake_dequeue(struct task_struct *task)
+{
+	if (task->sched_info.last_queued)
+		task->sched_info.run_delay +=
+			task->se.cfs_rq->rq->clock - task->sched_info.last_queued;
+	task->sched_info.last_queued = 0;
+}
+
+/* A switch: the program first, then the kernel's own books, as in __schedule(). */
+static inline void fake_switch(u32 cpu, int (*program)(u64 *), struct task_struct *prev,
+			       struct task_struct *next, bool sleeps)
+{
+	bool preempted = !sleeps && !fake.yields;
+	u64 args[4] = {preempted, (unsigned long)prev, (unsigned long)next, 0};
+	u64 args_518[4] = {preempted, 0, (unsigned long)prev, (unsigned long)next};
+
+	if (shim_has(">__state"))
+		prev->__state = prev->pid && sleeps;
+	else
+		prev->state = prev->pid && sleeps;
+	fake.yields = !fake.yields;
+	shim_cpu = cpu;
+	shim_current = prev;
+	program(switch_state_first ? args_518 : args);
+	if (next->pid)
+		fake_dequeue(next);
+	if (prev->pid && !sleeps)
+		fake_enqueue(prev, prev->se.cfs_rq);
+}
+
+static inline struct runq_head *fake_head(u64 key)
+{
+	for (u32 i = 0; i < fake.nr_index; i++)
+		if (fake.index[i].key == key)
+			return (void *)fake.slot[fake.index[i].slot];
+	return NULL;
+}
+
+#endif

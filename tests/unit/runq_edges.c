@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The runq programs switch by switch: starts of waits, corrections, quota, blame, long waits. */
+#include "runq_switch.h"
+
+/* Queued before the programs were there, or lost the core on the way to sleep: no start, no wait. */
+static void unknown_start(void **state)
+{
+	swap(0, &idle, &task[1], true);
+	assert_int_equal(fake.cpu[0].unknown_start, 1);
+	assert_int_equal(fake.cpu[0].switches, 0);
+	assert_int_equal(runq_totals_sum_ns(&(struct runq_totals[]){sum_of(1)}[0]), 0);
+	/* But it has the core: who comes next waits behind it. */
+	wake(100, &task[2]);
+	swap(300, &task[1], &task[2], true);
+	assert_int_equal(fake_row(1002, 1001)->charge.wait_ns, 200);
+}
+
+static void negative_wait(void **state)
+{
+	wake(0, &task[1]);
+	task[1].sched_info.last_queued += 5000;
+	swap(1000, &idle, &task[1], true);
+	assert_int_equal(fake.cpu[0].negative, 1);
+	assert_int_equal(fake.cpu[0].switches, 0);
+	assert_int_equal(fake.cpu[0].wait_ns, 0);
+}
+
+/* Woken and dispatched in the same nanosecond is a wait, of none. */
+static void wait_of_nothing(void **state)
+{
+	wake(100, &task[1]);
+	swap(100, &idle, &task[1], true);
+	assert_int_equal(fake.cpu[0].switches, 1);
+	assert_int_equal(sum_of(1).count[0], 1);
+	assert_int_equal(fake.cpu[0].negative, 0);
+	assert_int_equal(fake.nr_rows, 0);
+}
+
+/* A correction larger than the wait, or than any clock can be late, is none. */
+static void odd_corrections(void **state)
+{
+	u64 *word = &fake.delay[task[1].pid];
+
+	*word = TAG_OF(task[1].pid) + 10000;
+	wake(0, &task[1]);
+	swap(500, &idle, &task[1], true);
+	assert_int_equal(fake.cpu[0].wait_ns, 500);
+	*word = TAG_OF(task[1].pid) + task[1].sched_info.run_delay + CLOCK_JUMP_NS + 1;
+	wake(1000, &task[1]);
+	swap(1000 + 2 * CLOCK_JUMP_NS, &idle, &task[1], true);
+	assert_int_equal(fake.cpu[0].wait_ns, 500 + 2 * CLOCK_JUMP_NS);
+	/* What another task has there is no correction either. */
+	*word = TAG_OF(task[1].pid + RUNQ_NR_TASKS) + 77;
+	wake(0, &task[1]);
+	swap(800, &idle, &task[1], true);
+	assert_int_equal(fake.cpu[0].wait_ns, 500 + 2 * CLOCK_JUMP_NS + 800);
+}
+
+/* Preempted by a late clock while its entry is another's: it waits from the true moment on all the same. */
+static void late_with_a_twin(void **state)
+{
+	wake(0, &task[1]);
+	swap(100, &idle, &task[1], true);
+	fake.delay[task[1].pid] = TAG_OF(task[1].pid + RUNQ_NR_TASKS) + 77;
+	wake(1000, &task[2]);
+	/* 300 later, by a clock that stood still since. */
+	shim_now += 300;
+	fake_switch(0, runq_switch, &task[1], &task[2], false);
+	assert_int_equal(fake.cpu[0].wait_ns, 100 + 300);
+	swap(2000, &task[2], &task[1], true);
+	assert_int_equal(fake.cpu[0].wait_ns, 100 + 300 + 700);
+	assert_int_equal(sum_of(1).cause_ns[RUNQ_PREEMPTED], 700);
+}
+
+/* Left out by --cpu: nothing of it is kept. */
+static void skipped_cpu(void **state)
+{
+	fake.cpu[0].skip = 1;
+	wake(0, &task[1]);
+	swap(1000, &idle, &task[1], true);
+	assert_int_equal(fake.cpu[0].switches, 0);
+	assert_int_equal(fake.cpu[0].head, 0);
+	assert_null(fake_head(1001));
+}
+
+static void hold(u64 ns, u32 group)
+{
+	cfs_rq[group].throttled_clock_self_time += ns;
+}
+
+/* Held by quota for 4000 of the 5000 ns: that much is the quota's, the rest whoever ran. */
+static void throttled(void **state)
+{
+	struct runq_totals totals;
+
+	/* The first dispatch only shows where the kernel's total stands. */
+	hold(123456, 1);
+	wake(0, &task[1]);
+	swap(100, &idle, &task[1], true);
+	assert_int_equal(sum_of(1).cause_ns[RUNQ_THROTTLED], 0);
+	swap(1000, &task[1], &task[2], false);
+	hold(4000, 1);
+	swap(6000, &task[2], &task[1], true);
+	totals = sum_of(1);
+	assert_int_equal(totals.cause_ns[RUNQ_THROTTLED], 4000);
+	assert_int_equal(totals.cause_ns[RUNQ_PREEMPTED], 1000);
+	assert_int_equal(runq_totals_sum_ns(&totals), 100 + 5000);
+	assert_int_equal(fake_row(1001, RUNQ_KEY_QUOTA)->charge.wait_ns, 4000);
+	assert_int_equal(fake_row(1001, 1002)->charge.wait_ns, 1000);
+	/* The next wait is not in it any more. */
+	swap(7000, &task[1], &idle, true);
+	wake(8000, &task[1]);
+	swap(8200, &idle, &task[1], true);
+	assert_int_equal(sum_of(1).cause_ns[RUNQ_THROTTLED], 4000);
+	/* A hold that began before the wait: no more of it than the wait has. */
+	swap(9000, &task[1], &idle, true);
+	wake(10000, &task[1]);
+	hold(50000, 1);
+	swap(10300, &idle, &task[1], true);
+	assert_int_equal(sum_of(1).cause_ns[RUNQ_THROTTLED], 4000 + 300);
+}
+
+/* Before 6.6 the kernel's total has other names; a group that was never held begins at 0. */
+static void throttled_in_old_kernels(void **state)
+{
+	static const char *const fields[] = {
+		" __state sched_info cfs_rq throttled_clock_task_time __parent ",
+		" __state sched_info cfs_rq throttled_clock_pelt_time __parent ",
+		" __state sched_info cfs_rq __parent ",
+	};
+
+	for (u32 i = 0; i < 3; i++) {
+		reset(state);
+		shim_fields = fields[i];
+		wake(0, &task[1]);
+		swap(100, &idle, &task[1], true);
+		swap(1000, &task[1], &task[2], false);
+		cfs_rq[1].throttled_clock_task_time += i == 0 ? 4000 : 3000;
+		cfs_rq[1].throttled_clock_pelt_time += i == 1 ? 4000 : 3000;
+		cfs_rq[1].throttled_clock_self_time += 3000;
+		swap(6000, &task[2], &task[1], true);
+		assert_int_equal(sum_of(1).cause_ns[RUNQ_THROTTLED], i < 2 ? 4000 : 0);
+		assert_int_equal(sum_of(1).cause_ns[RUNQ_PREEMPTED], i < 2 ? 1000 : 5000);
+	}
+}
+
+/* A quota holds a cgroup: where groups are something else, nothing is known of it. */
+static void throttled_per_cpu(void **state)
+{
+	struct runq_totals totals;
+
+	per = RUNQ_PER_CPU;
+	wake(0, &task[1]);
+	swap(100, &idle, &task[1], true);
+	swap(1000, &task[1], &task[2], false);
+	hold(4000, 1);
+	swap(6000, &task[2], &task[1], true);
+	runq_slot_sum(fake_head(1), NR_CPUS, NR_CPUS, &totals);
+	assert_int_equal(totals.cause_ns[RUNQ_THROTTLED], 0);
+}
+
+/* The stream of long waits: which, how long, and behind whom for the largest part. */
+static void long_waits(void **state)
+{
+	const struct runq_event *event = &fake.event[0];
+
+	memset(fake.event, 0xff, sizeof(fake.event));
+	threshold_ns = 1000;
+	swap(0, &idle, &task[2], true);
+	strcpy(task[3].comm, "last");
+	wake(100, &task[1]);
+	swap(800, &task[2], &task[3], true);
+	swap(1099, &task[3], &task[1], true);
+	assert_int_equal(fake.nr_events, 0);
+	wake(2000, &task[2]);
+	swap(2700, &task[1], &task[3], true);
+	swap(3000, &task[3], &task[2], true);
+	assert_int_equal(fake.nr_events, 1);
+	assert_int_equal(event->kind, RUNQ_EVENT_WAIT);
+	assert_int_equal(event->wait_ns, 1000);
+	assert_int_equal(event->key, 1002);
+	assert_int_equal(event->culprit, 1001);
+	assert_int_equal(event->culprit_ns, 700);
+	assert_int_equal(event->pid, 12);
+	assert_int_equal(event->tgid, 12);
+	assert_int_equal(event->cpu, 0);
+	assert_int_equal(event->pad, 0);
+	assert_int_equal(event->prev_pid, 13);
+	assert_string_equal(event->comm, "task");
+	assert_string_equal(event->prev_comm, "last");
+	assert_int_equal(event->time_ns, shim_now);
+	/* One that is not in the sample is in the stream, and in no book but the core's. */
+	sample_below = 1;
+	shim_random = 2;
+	wake(4000, &task[1]);
+	swap(9000, &task[2], &task[1], true);
+	assert_int_equal(fake.nr_events, 2);
+	assert_int_equal(fake.event[1].wait_ns, 5000);
+	assert_int_equal(sum_of(1).max_ns, 999);
+	assert_int_equal(fake_row(1001, 1002)->charge.wait_ns, 700);
+	/* No room in the ring: the loss is told. */
+	fake.max_events = fake.nr_events;
+	wake(10000, &task[3]);
+	swap(19000, &task[1], &task[3], true);
+	assert_int_equal(fake.cpu[0].events_lost, 1);
+}
+
+/* Pairs beyond what the table holds share one row, and are counted. */
+static void blame_full(void **state)
+{
+	struct runq_pair other = {RUNQ_KEY_OTHER, RUNQ_KEY_OTHER};
+	struct runq_charge none = {0};
+
+	bpf_map_update_elem(&blame, &other, &none, BPF_NOEXIST);
+	fake.max_rows = 2;
+	swap(0, &idle, &task[2], true);
+	wake(100, &task[1]);
+	swap(300, &task[2], &task[1], true);
+	assert_int_equal(fake.cpu[0].blame_full, 0);
+	wake(400, &task[2]);
+	swap(1000, &task[1], &task[2], true);
+	assert_int_equal(fake.cpu[0].blame_full, 1);
+	assert_int_equal(fake_row(1001, 1002)->charge.wait_ns, 200);
+	assert_int_equal(fake_row(RUNQ_KEY_OTHER, RUNQ_KEY_OTHER)->charge.wait_ns, 600);
+	assert_int_equal(fake_row(RUNQ_KEY_OTHER, RUNQ_KEY_OTHER)->charge.count, 1);
+}
+
+/* A wait of exactly a boundary is not above it. */
+static void boundaries(void **state)
+{
+	static const uint64_t le[] = {1000, 1000000};
+	struct runq_totals totals;
+	uint64_t counts[2];
+	unsigned int bad;
+
+	le_ns[0] = le[0];
+	le_ns[1] = le[1];
+	assert_int_equal(runq_le_place(le, 2, (uint8_t *)le_in, &bad), 0);
+	for (u64 ns = 999; ns <= 1001; ns++) {
+		wake(ns * 10000, &task[1]);
+		swap(ns * 10000 + ns, &idle, &task[1], true);
+	}
+	/* A bucket without a boundary is none of the last boundary's. */
+	le_ns[RUNQ_NR_LE - 1] = UINT64_MAX;
+	wake(20000000, &task[1]);
+	swap(20000000 + 500, &idle, &task[1], true);
+	le_ns[RUNQ_NR_LE - 1] = 0;
+	totals = sum_of(1);
+	assert_int_equal(totals.below[RUNQ_NR_LE - 1], 0);
+	runq_le_counts(&totals, le, 2, counts);
+	assert_int_equal(counts[0], 2 + 1);
+	assert_int_equal(counts[1], 3 + 1);
+	assert_int_equal(totals.max_ns, 1001);
+}
+
+static void swap_by_stamps(u64 ns, struct task_struct *prev, struct task_struct *next, bool sleeps)
+{
+	by_wakeup = true;
+	swap(ns, prev, next, sleeps);
+}
+
+/* Own stamps: the first wake-up counts, a stamp is used up, and another task's is not taken. */
+static void stamps_of_wakeups(void **state)
+{
+	struct task_struct twin = task[1];
+	s64 was;
+
+	by_wakeup = true;
+	wake(0, &task[1]);
+	runq_wakeup(NULL, &task[1]);
+	at(500);
+	runq_wakeup(NULL, &task[1]);
+	swap_by_stamps(700, &idle, &task[1], true);
+	assert_int_equal(fake.cpu[0].wait_ns, 700);
+	/* Never woken since: nobody knows. */
+	swap_by_stamps(800, &task[1], &idle, true);
+	swap_by_stamps(900, &idle, &task[1], true);
+	assert_int_equal(fake.cpu[0].unknown_start, 1);
+	/* On the way to sleep it was preempted, and then waits all the same. */
+	at(1000);
+	task[1].__state = 1;
+	shim_cpu = 0;
+	runq_switch((u64[4]){true, (unsigned long)&task[1], (unsigned long)&idle, 0});
+	swap_by_stamps(1400, &idle, &task[1], true);
+	assert_int_equal(fake.cpu[0].wait_ns, 700 + 400);
+	/* One with the same entry. */
+	twin.pid += RUNQ_NR_TASKS;
+	at(2000);
+	runq_wakeup(NULL, &task[1]);
+	was = fake.cpu[0].unbooked_ns;
+	swap_by_stamps(2500, &idle, &twin, true);
+	assert_int_equal(fake.cpu[0].unknown_start, 2);
+	assert_int_equal(fake.cpu[0].unbooked_ns, was);
+	/* A new task does not begin where one that had its pid left off. */
+	at(3000);
+	runq_wakeup(NULL, &task[1]);
+	at(4000);
+	runq_wakeup_new(NULL, &task[1]);
+	swap_by_stamps(4300, &idle, &task[1], true);
+	assert_int_equal(fake.cpu[0].wait_ns, 700 + 400 + 300);
+}
+
+/* Woken while it still runs, as when it is on the way to sleep: that stamp ends with its sleep. */
+static void woken_while_it_runs(void **state)
+{
+	by_wakeup = true;
+	at(0);
+	runq_wakeup(NULL, &task[1]);
+	swap_by_stamps(100, &idle, &task[1], true);
+	at(200);
+	runq_wakeup(NULL, &task[1]);
+	swap_by_stamps(300, &task[1], &idle, true);
+	at(5000);
+	runq_wakeup(NULL, &task[1]);
+	swap_by_stamps(5400, &idle, &task[1], true);
+	assert_int_equal(fake.cpu[0].wait_ns, 100 + 400);
+	assert_int_equal(fake.cpu[0].switches, 2);
+	/* The sleep of one does not use up the stamp of another in the same entry. */
+	fake.stamp[task[1].pid] = TAG_OF(task[1].pid + RUNQ_NR_TASKS) + 77;
+	swap_by_stamps(6000, &task[1], &idle, true);
+	assert_int_equal(fake.stamp[task[1].pid], TAG_OF(task[1].pid + RUNQ_NR_TASKS) + 77);
+}
+
+/* A kernel without the scheduler's own books: our stamps need none of them. */
+static void without_sched_info(void **state)
+{
+	shim_fields = NO_INFO;
+	by_wakeup = true;
+	idle.se.cfs_rq = task[1].se.cfs_rq = NULL;
+	at(0);
+	runq_wakeup(NULL, &task[1]);
+	at(400);
+	shim_cpu = 0;
+	runq_switch((u64[4]){0, (unsigned long)&idle, (unsigned long)&task[1], 0});
+	assert_int_equal(fake.cpu[0].wait_ns, 400);
+	assert_int_equal(fake.cpu[0].unbooked_ns, 0);
+}
+
+/* A new task that is moved before it first runs has waited on the other core, too. */
+static void new_task_moved(void **state)
+{
+	struct cfs_rq there = {.rq = &fake.rq[1]};
+
+	task[1].sched_info.run_delay = 0;
+	runq_wakeup_new(NULL, &task[1]);
+	at(0);
+	fake_clock(1);
+	fake_enqueue(&task[1], &there);
+	at(3000);
+	fake_clock(1);
+	fake_dequeue(&task[1]);
+	fake_enqueue(&task[1], &cfs_rq[1]);
+	swap(3500, &idle, &task[1], true);
+	assert_int_equal(fake.cpu[0].wait_ns, 3500);
+	assert_int_equal(sum_of(1).cause_ns[RUNQ_MIGRATED], 3000);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(unknown_start, reset),
+		cmocka_unit_test_setup(negative_wait, reset),
+		cmocka_unit_test_setup(wait_of_nothing, reset),
+		cmocka_unit_test_setup(odd_corrections, reset),
+		cmocka_unit_test_setup(late_with_a_twin, reset),
+		cmocka_unit_test_setup(skipped_cpu, reset),
+		cmocka_unit_test_setup(throttled, reset),
+		cmocka_unit_test_setup(throttled_in_old_kernels, reset),
+		cmocka_unit_test_setup(throttled_per_cpu, reset),
+		cmocka_unit_test_setup(long_waits, reset),
+		cmocka_unit_test_setup(blame_full, reset),
+		cmocka_unit_test_setup(boundaries, reset),
+		cmocka_unit_test_setup(stamps_of_wakeups, reset),
+		cmocka_unit_test_setup(woken_while_it_runs, reset),
+		cmocka_unit_test_setup(without_sched_info, reset),
+		cmocka_unit_test_setup(new_task_moved, reset),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Our waits against the kernel's books: of one window, and without what it does not book. */
+#include "measure/runq/losses.h"
+
+#include <math.h>
+
+#include "test.h"
+
+static void test_ratio(void **state)
+{
+	struct runq_losses was = {.wait_ns = 5000, .unbooked_ns = 800, .delay_ns = 4000};
+	struct runq_losses now = {.wait_ns = 6000, .unbooked_ns = 1000, .delay_ns = 4800};
+
+	(void)state;
+	/* 1000 waited, 200 of it unbooked, 800 booked. */
+	assert_true(runq_schedstat_ratio(&was, &now) == 1.0);
+	assert_true(runq_unbooked_ratio(&was, &now) == 0.2);
+	/* The kernel may book more than we, where its clock is late. */
+	now.unbooked_ns = 400;
+	assert_true(runq_schedstat_ratio(&was, &now) == 1.75);
+	assert_true(runq_unbooked_ratio(&was, &now) == -0.4);
+}
+
+/* A kernel without books, and a window without waits: nothing is known, which is not 0. */
+static void test_unknown(void **state)
+{
+	struct runq_losses was = {.wait_ns = 5000, .delay_ns = 4000}, now = was;
+
+	(void)state;
+	assert_true(isnan(runq_schedstat_ratio(&was, &now)));
+	assert_true(isnan(runq_unbooked_ratio(&was, &now)));
+	now.wait_ns += 10;
+	assert_true(isnan(runq_schedstat_ratio(&was, &now)));
+	was.delay_ns = now.delay_ns = 0;
+	assert_true(isnan(runq_schedstat_ratio(&was, &now)));
+	/* Tasks that left the books took their delay with them. */
+	was.delay_ns = 100;
+	now.delay_ns = 90;
+	assert_true(isnan(runq_schedstat_ratio(&was, &now)));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_ratio),
+		cmocka_unit_test(test_unknown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

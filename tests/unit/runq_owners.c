@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Who is charged by the runq programs: groups and their slots, names, removal, and tasks that exit. */
+#include "runq_switch.h"
+
+/* Groups whose keys share a line of a core's cache, and slots beyond the first chunk. */
+static void many_groups(void **state)
+{
+	for (u32 i = RUNQ_CHUNK; i < 2 * RUNQ_CHUNK; i++)
+		fake.free[fake.nr_free++] = i;
+	for (u32 round = 0; round < 3; round++)
+		for (u32 i = 0; i < NR_GROUPS; i++) {
+			u64 now = 100000 * (round * NR_GROUPS + i);
+
+			wake(now + 1, &task[i]);
+			swap(now + 101 + i, &idle, &task[i], true);
+			swap(now + 50000, &task[i], &idle, true);
+		}
+	assert_int_equal(fake.nr_index, NR_GROUPS);
+	assert_int_equal(fake.nr_new, NR_GROUPS);
+	for (u32 i = 0; i < NR_GROUPS; i++) {
+		struct runq_totals totals = sum_of(i);
+
+		assert_int_equal(runq_totals_count(&totals), 3);
+		assert_int_equal(runq_totals_sum_ns(&totals), 3 * (100 + i));
+		assert_int_equal(fake_head(1000 + i)->key, 1000 + i);
+		assert_int_equal(fake_head(1000 + i)->cgroup_id, 500 + i);
+	}
+}
+
+/* No slot left: the wait is in the books of nobody in particular, and counted as such. */
+static void table_full(void **state)
+{
+	struct runq_totals other;
+
+	fake.free_at = fake.nr_free - 1;
+	wake(0, &task[1]);
+	swap(100, &idle, &task[1], true);
+	wake(200, &task[2]);
+	swap(500, &task[1], &task[2], true);
+	wake(600, &task[3]);
+	swap(1000, &task[2], &task[3], true);
+	assert_null(fake_head(1002));
+	assert_true(fake.cpu[0].table_full >= 2);
+	runq_slot_sum(fake.slot[0], NR_CPUS, NR_CPUS, &other);
+	assert_int_equal(runq_totals_count(&other), 2);
+	assert_int_equal(runq_totals_sum_ns(&other), 300 + 400);
+	/* Two that share slot 0 are not of the same group. */
+	assert_int_equal(other.cause_ns[RUNQ_OTHER], 700);
+	assert_int_equal(fake_row(1003, RUNQ_KEY_OTHER)->charge.wait_ns, 400);
+}
+
+/* Names from the leaf up; the root has none. */
+static void paths(void **state)
+{
+	static struct kernfs_node deep[RUNQ_DEPTH + 2];
+	struct kernfs_node inner = {.name = "inner", .__parent = &root_kn};
+	struct runq_head *head;
+
+	kn[1].__parent = &inner;
+	wake(0, &task[1]);
+	swap(100, &idle, &task[1], true);
+	head = fake_head(1001);
+	assert_int_equal(head->depth, 2);
+	assert_string_equal(head->path, "leaf");
+	assert_string_equal(head->path + 5, "inner");
+	assert_int_equal(head->pid, 11);
+	assert_string_equal(head->comm, "task");
+	cgroup[2].kn = &root_kn;
+	wake(200, &task[2]);
+	swap(300, &task[1], &task[2], true);
+	assert_int_equal(fake_head(1002)->depth, 0);
+	/* More names than fit are told by the depth. */
+	for (u32 i = 0; i < RUNQ_DEPTH + 2; i++)
+		deep[i] = (struct kernfs_node){.name = "x", .__parent = i ? &deep[i - 1] : NULL};
+	cgroup[3].kn = &deep[RUNQ_DEPTH + 1];
+	wake(400, &task[3]);
+	swap(500, &task[2], &task[3], true);
+	assert_int_equal(fake_head(1003)->depth, RUNQ_DEPTH);
+	cgroup[4].kn = &deep[RUNQ_DEPTH - 1];
+	wake(600, &task[4]);
+	swap(700, &task[3], &task[4], true);
+	assert_int_equal(fake_head(1004)->depth, RUNQ_DEPTH - 1);
+}
+
+/* A removed cgroup's slot is over, nobody else's is; a task that outlives its cgroup says so. */
+static void removed_cgroup(void **state)
+{
+	wake(0, &task[1]);
+	swap(100, &idle, &task[1], true);
+	wake(200, &task[2]);
+	swap(300, &task[1], &task[2], true);
+	runq_rmdir(NULL, &cgroup[1]);
+	assert_int_equal(fake_head(1001)->gone, 1);
+	assert_int_equal(fake_head(1002)->gone, 0);
+	/* User space has handed the slot on before the index followed. */
+	fake_head(1002)->key = 4711;
+	runq_rmdir(NULL, &cgroup[2]);
+	assert_int_equal(fake_head(1002)->gone, 0);
+	cgroup[3].self.flags = 0;
+	wake(400, &task[3]);
+	swap(500, &task[2], &task[3], true);
+	assert_int_equal(fake_head(1003)->gone, 1);
+	/* A cgroup does not end with a task of it. */
+	wake(600, &task[4]);
+	swap(700, &task[3], &task[4], true);
+	runq_free(NULL, &task[4]);
+	assert_int_equal(fake_head(1004)->gone, 0);
+}
+
+/* By the CPU controller's hierarchy: a cgroup of another one has nothing to end. */
+static void removed_cgroup_v1(void **state)
+{
+	struct cgroup_subsys_state cpu_css = {&cgroup[1], CSS_ONLINE, 4242};
+
+	cgroup_v2 = false;
+	css[1].subsys[0] = &cpu_css;
+	css[1].dfl_cgrp = NULL;
+	wake(0, &task[1]);
+	swap(100, &idle, &task[1], true);
+	runq_rmdir(NULL, &cgroup[1]);
+	assert_int_equal(fake_head(4242)->gone, 0);
+	cgroup[1].subsys[0] = &cpu_css;
+	runq_rmdir(NULL, &cgroup[1]);
+	assert_int_equal(fake_head(4242)->gone, 1);
+}
+
+/* --per task, comm and cpu: who is one and who is another. */
+static void other_groups(void **state)
+{
+	struct task_struct same = task[1], renamed = task[1], later = task[1];
+
+	same.pid = 99;
+	strcpy(renamed.comm, "taskXXXXXXXXXXX");
+	later.start_time++;
+	per = RUNQ_PER_TASK;
+	assert_true(task_key(MODE_ANY, &task[1], 0) != task_key(MODE_ANY, &same, 0));
+	assert_true(task_key(MODE_ANY, &task[1], 0) != task_key(MODE_ANY, &later, 0));
+	assert_int_equal(task_key(MODE_ANY, &task[1], 0), task_key(MODE_ANY, &renamed, 1));
+	per = RUNQ_PER_COMM;
+	assert_int_equal(task_key(MODE_ANY, &task[1], 0), task_key(MODE_ANY, &same, 1));
+	assert_true(task_key(MODE_ANY, &task[1], 0) != task_key(MODE_ANY, &renamed, 0));
+	assert_true(task_key(MODE_ANY, &task[1], 0) < RUNQ_KEY_OTHER);
+	per = RUNQ_PER_CPU;
+	assert_int_equal(task_key(MODE_ANY, &task[1], 1), 2);
+	wake(0, &task[1]);
+	swap(70, &idle, &task[1], true);
+	assert_int_equal(fake_head(1)->key, 1);
+	/* A cgroup that is over ends nobody but its own group. */
+	assert_int_equal(fake_head(1)->gone, 0);
+}
+
+/* A task's slot ends with the task. */
+static void task_freed(void **state)
+{
+	per = RUNQ_PER_TASK;
+	wake(0, &task[1]);
+	swap(100, &idle, &task[1], true);
+	runq_free(NULL, &task[2]);
+	assert_int_equal(fake_head(task_key(MODE_ANY, &task[1], 0))->gone, 0);
+	runq_free(NULL, &task[1]);
+	assert_int_equal(fake_head(task_key(MODE_ANY, &task[1], 0))->gone, 1);
+}
+
+static u64 walk(void)
+{
+	delay_live_ns = 0;
+	for (u32 i = 0; i < 4; i++)
+		runq_delays(&(struct bpf_iter__task){.task = &task[i]});
+	runq_delays(&(struct bpf_iter__task){.task = NULL});
+	return delay_live_ns + delay_exited_ns;
+}
+
+/* The kernel's books: each nanosecond of run delay once, however a task ends. */
+static void exits_are_booked_once(void **state)
+{
+	for (u32 i = 0; i < 4; i++)
+		task[i].sched_info.run_delay = 1000 << i;
+	assert_int_equal(walk(), 15000);
+	/* Freed before anybody walks again. */
+	task[8].sched_info.run_delay = 3;
+	runq_exit(NULL, &task[8]);
+	task[8].sched_info.run_delay = 4;
+	runq_free(NULL, &task[8]);
+	assert_int_equal(delay_exited_ns, 4);
+	delay_exited_ns = 0;
+	/* Exits, and is found in the walk for a while, then freed; another one meanwhile. */
+	task[1].flags |= PF_EXITING;
+	runq_exit(NULL, &task[1]);
+	assert_int_equal(walk(), 15000);
+	task[3].flags |= PF_EXITING;
+	runq_exit(NULL, &task[3]);
+	assert_int_equal(walk(), 15000);
+	task[1].sched_info.run_delay += 7;
+	assert_int_equal(walk(), 15007);
+	runq_free(NULL, &task[1]);
+	task[1].flags = 0;
+	task[1].sched_info.run_delay = 0;
+	assert_int_equal(walk(), 15007);
+	/* One that was exiting before the start: booked where it is first found. */
+	task[2].flags |= PF_EXITING;
+	assert_int_equal(walk(), 15007);
+	runq_free(NULL, &task[2]);
+	/* Never seen: nothing of it was in the books, nothing comes in. */
+	task[9].sched_info.run_delay = 5;
+	runq_free(NULL, &task[9]);
+	task[2].flags = 0;
+	task[2].sched_info.run_delay = 0;
+	assert_int_equal(walk(), 15007);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(many_groups, reset),
+		cmocka_unit_test_setup(table_full, reset),
+		cmocka_unit_test_setup(paths, reset),
+		cmocka_unit_test_setup(removed_cgroup, reset),
+		cmocka_unit_test_setup(removed_cgroup_v1, reset),
+		cmocka_unit_test_setup(other_groups, reset),
+		cmocka_unit_test_setup(task_freed, reset),
+		cmocka_unit_test_setup(exits_are_booked_once, reset),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

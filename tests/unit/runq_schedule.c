@@ -1,0 +1,474 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The runq programs on two cores with a random schedule: every figure against the schedule itself. */
+#include "runq_core.h"
+
+#include "stats/hist.h"
+
+#define NR_GROUPS 4
+#define NR_TASKS  9
+#define NR_LE	  6
+#define HISTORY	  (1 << 16)
+
+static const uint64_t le[NR_LE] = {1000, 4000, 10000, 16384, 50000, 1000000};
+
+/* Who ran on a core since when; the truth keeps all of it. */
+struct stretch {
+	u64 start;
+	const struct task *task; /* NULL: idle */
+};
+
+struct task {
+	struct task_struct kernel;
+	u32 group, cpu;
+	u32 lost; /* the core with whose loss the wait began, or NR_CPUS */
+	bool waits;
+	u64 since, moved_ns; /* on this core; on others before it */
+};
+
+/* What a group must have waited, added up in the plainest way. */
+struct truth {
+	u64 count, sum_ns, max_ns, cause_ns[RUNQ_NR_CAUSES], bucket[HIST_NR], le[NR_LE];
+	struct runq_row row[NR_BLAME];
+	u32 nr_rows;
+};
+
+static struct {
+	struct kernfs_node kn[NR_GROUPS];
+	struct cgroup cgroup[NR_GROUPS];
+	struct css_set css[NR_GROUPS];
+	struct cfs_rq cfs_rq[NR_GROUPS][NR_CPUS];
+	struct task_struct idle[NR_CPUS];
+	struct task task[NR_TASKS];
+	struct task *runs[NR_CPUS]; /* NULL: idle */
+	struct stretch past[NR_CPUS][HISTORY];
+	u32 nr_past[NR_CPUS];
+	struct truth truth[NR_GROUPS];
+	u64 switches[NR_CPUS], wait_ns[NR_CPUS];
+	int (*program)(u64 *);
+	bool late; /* wake-ups may preempt with a clock that is not updated */
+	u64 random;
+} sim;
+
+static u64 below(u64 end)
+{
+	sim.random ^= sim.random << 13;
+	sim.random ^= sim.random >> 7;
+	sim.random ^= sim.random << 17;
+	return sim.random % end;
+}
+
+static u64 key_of_group(u32 group)
+{
+	return group ? 100 + 64 * group : 1; /* all but the root share a line of the cache */
+}
+
+static void sim_reset(int (*program)(u64 *), u64 seed)
+{
+	unsigned int bad;
+
+	fake_reset();
+	memset(&sim, 0, sizeof(sim));
+	sim.program = program;
+	sim.random = seed;
+	for (u32 i = 0; i < NR_LE; i++)
+		le_ns[i] = le[i];
+	assert_int_equal(runq_le_place(le, NR_LE, (uint8_t *)le_in, &bad), 0);
+	for (u32 i = 0; i < NR_GROUPS; i++) {
+		sim.kn[i] = (struct kernfs_node){.name = "group",
+						 .id = 1000 + i,
+						 .__parent = i ? &sim.kn[0] : NULL,
+						 .parent = i ? &sim.kn[0] : NULL};
+		/* The unified root has the number 0. */
+		sim.cgroup[i] = (struct cgroup){
+			.self = {&sim.cgroup[i], CSS_ONLINE, i ? key_of_group(i) : 0},
+			.kn = &sim.kn[i]};
+		sim.css[i].dfl_cgrp = &sim.cgroup[i];
+		for (u32 cpu = 0; cpu < NR_CPUS; cpu++)
+			sim.cfs_rq[i][cpu].rq = &fake.rq[cpu];
+	}
+	for (u32 cpu = 0; cpu < NR_CPUS; cpu++) {
+		sim.idle[cpu] = (struct task_struct){.comm = "swapper"};
+		sim.idle[cpu].cgroups = &sim.css[0];
+		sim.idle[cpu].se.cfs_rq = &sim.cfs_rq[0][cpu];
+		sim.past[cpu][sim.nr_past[cpu]++] = (struct stretch){0, NULL};
+	}
+	for (u32 i = 0; i < NR_TASKS; i++) {
+		struct task *task = &sim.task[i];
+
+		task->group = i % NR_GROUPS;
+		task->kernel.pid = 100 + i + i * RUNQ_NR_TASKS;
+		task->kernel.cgroups = &sim.css[task->group];
+		if (task->group == 0)
+			task->kernel.flags = PF_KTHREAD;
+		task->kernel.sched_info.run_delay = 1000 * i;
+	}
+}
+
+static u64 key_of_task(const struct task *task)
+{
+	if (!task)
+		return RUNQ_KEY_IDLE;
+	return task->kernel.flags & PF_KTHREAD ? RUNQ_KEY_KTHREAD : key_of_group(task->group);
+}
+
+static void truth_blame(struct truth *truth, u64 culprit, u64 ns)
+{
+	u32 i;
+
+	for (i = 0; i < truth->nr_rows; i++)
+		if (truth->row[i].pair.culprit == culprit)
+			break;
+	truth->nr_rows += i == truth->nr_rows;
+	truth->row[i].pair.culprit = culprit;
+	truth->row[i].charge.wait_ns += ns;
+	truth->row[i].charge.count++;
+}
+
+/* What the core ran while the task waited there. */
+static void truth_causes(struct truth *truth, const struct task *task, u64 now)
+{
+	const struct stretch *past = sim.past[task->cpu];
+
+	for (u32 i = sim.nr_past[task->cpu]; i-- > 0;) {
+		u64 end = i + 1 == sim.nr_past[task->cpu] ? now : past[i + 1].start;
+		u64 from = past[i].start > task->since ? past[i].start : task->since;
+		const struct task *ran = past[i].task;
+		enum runq_cause cause = RUNQ_OTHER;
+
+		if (end <= task->since)
+			break;
+		/* Before its first switch nobody has told what the core did. */
+		if (!i)
+			cause = RUNQ_UNKNOWN;
+		else if (!ran)
+			cause = RUNQ_IDLE;
+		else if (ran->kernel.flags & PF_KTHREAD)
+			cause = RUNQ_KTHREAD;
+		else if (ran->group == task->group)
+			cause = RUNQ_SAME;
+		truth->cause_ns[task->lost == task->cpu ? RUNQ_PREEMPTED : cause] += end - from;
+		truth_blame(truth, i ? key_of_task(ran) : RUNQ_KEY_UNKNOWN, end - from);
+	}
+}
+
+static void truth_wait(const struct task *task, u64 now, bool booked)
+{
+	struct truth *truth = &sim.truth[task->group];
+	u64 ns = now - task->since + task->moved_ns;
+
+	sim.switches[task->cpu]++;
+	sim.wait_ns[task->cpu] += ns;
+	if (!booked)
+		return;
+	truth->count++;
+	truth->sum_ns += ns;
+	if (ns > truth->max_ns)
+		truth->max_ns = ns;
+	truth->bucket[hist_index(ns)]++;
+	for (u32 i = 0; i < NR_LE; i++)
+		truth->le[i] += ns <= le[i];
+	truth_causes(truth, task, now);
+	truth->cause_ns[RUNQ_MIGRATED] += task->moved_ns;
+	if (task->moved_ns)
+		truth_blame(truth, RUNQ_KEY_MOVED, task->moved_ns);
+}
+
+static void sim_wake(struct task *task, u32 cpu)
+{
+	task->cpu = cpu;
+	task->lost = NR_CPUS;
+	task->waits = true;
+	task->since = shim_now;
+	task->moved_ns = 0;
+	fake_clock(cpu);
+	fake_enqueue(&task->kernel, &sim.cfs_rq[task->group][cpu]);
+	if (by_wakeup)
+		runq_wakeup(NULL, &task->kernel);
+}
+
+static void sim_move(struct task *task, u32 cpu)
+{
+	fake_clock(task->cpu);
+	fake_clock(cpu);
+	fake_dequeue(&task->kernel);
+	fake_enqueue(&task->kernel, &sim.cfs_rq[task->group][cpu]);
+	/* By our own stamps nobody knows that it was moved. */
+	if (!by_wakeup) {
+		task->moved_ns += shim_now - task->since;
+		task->since = shim_now;
+		task->lost = NR_CPUS;
+	}
+	task->cpu = cpu;
+}
+
+/* @next NULL: to idle. */
+static void sim_switch(u32 cpu, struct task *next, bool sleeps)
+{
+	struct task *prev = sim.runs[cpu];
+
+	shim_random = below(1ULL << 32);
+	fake_switch(cpu, sim.program, prev ? &prev->kernel : &sim.idle[cpu],
+		    next ? &next->kernel : &sim.idle[cpu], sleeps);
+	if (next) {
+		truth_wait(next, shim_now, !sample_below || shim_random < sample_below);
+		next->waits = false;
+	}
+	if (prev && !sleeps) {
+		prev->lost = cpu;
+		prev->waits = true;
+		prev->since = shim_now;
+		prev->moved_ns = 0;
+	}
+	sim.runs[cpu] = next;
+	sim.past[cpu][sim.nr_past[cpu]++] = (struct stretch){shim_now, next};
+}
+
+static void sim_pass(u64 most_ns)
+{
+	shim_now += 1 + below(most_ns);
+}
+
+/* The one that has waited for longest, so that no wait is older than what a core remembers. */
+static struct task *sim_pick(u32 cpu)
+{
+	struct task *oldest = NULL;
+
+	for (u32 i = 0; i < NR_TASKS; i++)
+		if (sim.task[i].waits && sim.task[i].cpu == cpu &&
+		    (!oldest || sim.task[i].since < oldest->since))
+			oldest = &sim.task[i];
+	return oldest;
+}
+
+static bool sim_runs(const struct task *task)
+{
+	return sim.runs[0] == task || sim.runs[1] == task;
+}
+
+/* Two wake-ups, of which the first gets the core; its clock is of the last of them. */
+static void sim_preempt(struct task *task, u32 cpu)
+{
+	struct task *more = &sim.task[below(NR_TASKS)];
+	bool sleeps = sim.runs[cpu] && below(2);
+
+	if (!sleeps && !more->waits && !sim_runs(more)) {
+		sim_pass(20000);
+		sim_wake(more, cpu);
+	}
+	sim_pass(20000);
+	sim_switch(cpu, task, sleeps);
+}
+
+/* As user space does every now and then, to hold our sum against the kernel's. */
+static void sim_walk(void)
+{
+	for (u32 i = 0; i < NR_TASKS; i++)
+		runq_delays(&(struct bpf_iter__task){.task = &sim.task[i].kernel});
+}
+
+static void sim_step(void)
+{
+	struct task *task = &sim.task[below(NR_TASKS)];
+	u32 cpu = below(NR_CPUS);
+
+	sim_pass(below(40) ? 3000 : 300000);
+	if (below(50) == 0)
+		sim_walk();
+	if (sim_runs(task)) {
+		cpu = sim.runs[1] == task;
+		fake_clock(cpu);
+		sim_switch(cpu, sim_pick(cpu), true);
+	} else if (task->waits) {
+		if (below(4) == 0)
+			sim_move(task, !task->cpu);
+	} else {
+		sim_wake(task, cpu);
+		/* The wake-up asks for the switch, which then spares itself the clock's update. */
+		if (sim.late && below(2)) {
+			sim_preempt(task, cpu);
+			return;
+		}
+	}
+	/* An idle core takes what it has; a busy one may be told to. */
+	sim_pass(500);
+	if (sim_pick(cpu) && (!sim.runs[cpu] || below(3) == 0)) {
+		fake_clock(cpu);
+		sim_switch(cpu, sim_pick(cpu), false);
+	}
+}
+
+static void sim_drain(void)
+{
+	for (u32 cpu = 0; cpu < NR_CPUS; cpu++)
+		while (sim.runs[cpu] || sim_pick(cpu)) {
+			sim_pass(1000);
+			fake_clock(cpu);
+			sim_switch(cpu, sim_pick(cpu), true);
+		}
+}
+
+static void check_group(u32 group)
+{
+	const struct truth *truth = &sim.truth[group];
+	struct runq_head *head = fake_head(key_of_group(group));
+	struct runq_totals totals;
+	uint64_t counts[NR_LE];
+
+	assert_non_null(head);
+	assert_int_equal(head->cgroup_id, 1000 + group);
+	runq_slot_sum(head, NR_CPUS, NR_CPUS, &totals);
+	for (u32 cpu = 0; cpu < NR_CPUS; cpu++) {
+		u64 max = slot_cell(head, cpu)->max_ns;
+
+		totals.max_ns = max > totals.max_ns ? max : totals.max_ns;
+	}
+	assert_int_equal(runq_totals_count(&totals), truth->count);
+	assert_int_equal(runq_totals_sum_ns(&totals), truth->sum_ns);
+	assert_int_equal(runq_totals_max_ns(&totals), truth->max_ns);
+	for (u32 i = 0; i < RUNQ_NR_CAUSES; i++)
+		assert_int_equal(totals.cause_ns[i], truth->cause_ns[i]);
+	for (u32 i = 0; i < HIST_NR; i++)
+		assert_int_equal(totals.count[i], truth->bucket[i]);
+	runq_le_counts(&totals, le, NR_LE, counts);
+	for (u32 i = 0; i < NR_LE; i++)
+		assert_int_equal(counts[i], truth->le[i]);
+	for (u32 i = 0; want_blame && i < truth->nr_rows; i++) {
+		const struct runq_row *row =
+			fake_row(key_of_group(group), truth->row[i].pair.culprit);
+
+		assert_non_null(row);
+		assert_int_equal(row->charge.wait_ns, truth->row[i].charge.wait_ns);
+		assert_int_equal(row->charge.count, truth->row[i].charge.count);
+	}
+}
+
+static void check_all(void)
+{
+	s64 booked = 0, unbooked = 0, waited = 0;
+	u32 rows = 0;
+
+	for (u32 i = 0; i < NR_GROUPS; i++) {
+		check_group(i);
+		rows += sim.truth[i].nr_rows;
+	}
+	assert_int_equal(fake.nr_rows, want_blame ? rows : 0);
+	for (u32 cpu = 0; cpu < NR_CPUS; cpu++) {
+		const struct runq_cpu *pc = &fake.cpu[cpu];
+
+		assert_int_equal(pc->switches, sim.switches[cpu]);
+		assert_int_equal(pc->wait_ns, sim.wait_ns[cpu]);
+		assert_int_equal(pc->unknown_start + pc->negative + pc->table_full, 0);
+		waited += pc->wait_ns;
+		unbooked += pc->unbooked_ns;
+	}
+	/* What the kernel does not book is known to the nanosecond. */
+	for (u32 i = 0; i < NR_TASKS; i++)
+		booked += sim.task[i].kernel.sched_info.run_delay - 1000 * i;
+	assert_int_equal(waited - booked, unbooked);
+}
+
+static void sim_run(u32 steps)
+{
+	/* What each has waited until now. */
+	sim_walk();
+	/* Both clocks are seen fresh once, or nothing is known of them. */
+	for (u32 cpu = 0; cpu < NR_CPUS; cpu++) {
+		sim_pass(100);
+		sim_wake(&sim.task[cpu], cpu);
+		sim_pass(100);
+		fake_clock(cpu);
+		sim_switch(cpu, &sim.task[cpu], false);
+	}
+	for (u32 i = 0; i < steps; i++)
+		sim_step();
+	sim_drain();
+	check_all();
+}
+
+static void by_cgroup(void **state)
+{
+	for (u64 seed = 1; seed <= 10; seed++) {
+		sim_reset(runq_blame_v2, seed * 77);
+		sim_run(6000);
+	}
+}
+
+/* Without blame no row is kept, and all else is the same. */
+static void without_blame(void **state)
+{
+	sim_reset(runq_switch_v2, 5);
+	want_blame = false;
+	sim_run(6000);
+}
+
+/* The program for all cases, by the controller's own hierarchy, several cores to a histogram. */
+static void any_case_v1(void **state)
+{
+	sim_reset(runq_switch, 9);
+	cgroup_v2 = false;
+	layout.shared = 1;
+	layout.stripes = 1;
+	switch_state_first = true;
+	for (u32 i = 0; i < NR_GROUPS; i++) {
+		static struct cgroup_subsys_state css[NR_GROUPS];
+
+		css[i] = (struct cgroup_subsys_state){&sim.cgroup[i], CSS_ONLINE, key_of_group(i)};
+		sim.css[i].subsys[0] = &css[i];
+		sim.css[i].dfl_cgrp = NULL;
+	}
+	sim_run(6000);
+}
+
+/* Switches that a wake-up asked for: the kernel's clock is late, our waits are not short of it. */
+static void late_clock(void **state)
+{
+	for (u64 seed = 1; seed <= 10; seed++) {
+		sim_reset(runq_blame_v2, seed * 177);
+		sim.late = true;
+		sim_run(6000);
+	}
+}
+
+/* The oldest kernel: other names for the same. */
+static void old_kernel(void **state)
+{
+	sim_reset(runq_blame_v2, 1234);
+	shim_fields = OLD_KERNEL;
+	sim.late = true;
+	sim_run(6000);
+}
+
+static void own_stamps(void **state)
+{
+	sim_reset(runq_switch, 31);
+	by_wakeup = true;
+	sim.late = true;
+	sim_run(6000);
+}
+
+/* One wait in four: the groups have those, the totals of a core have all. */
+static void sampled(void **state)
+{
+	u64 taken = 0, all = 0;
+
+	sim_reset(runq_switch, 99);
+	sample_below = 1U << 30;
+	sim_run(12000);
+	for (u32 i = 0; i < NR_GROUPS; i++)
+		taken += sim.truth[i].count;
+	for (u32 cpu = 0; cpu < NR_CPUS; cpu++)
+		all += fake.cpu[cpu].switches;
+	assert_true(taken > all / 5 && taken < all * 3 / 10);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(by_cgroup),   cmocka_unit_test(without_blame),
+		cmocka_unit_test(any_case_v1), cmocka_unit_test(late_clock),
+		cmocka_unit_test(old_kernel),  cmocka_unit_test(own_stamps),
+		cmocka_unit_test(sampled),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

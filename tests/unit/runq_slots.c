@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Slots that change hands: each group has what it waited, once, and nothing of who was there before. */
+#include "measure/runq/slots.h"
+
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+
+#include "base/clock.h"
+#include "measure/runq/blame.h"
+#include "stats/hist.h"
+#include "test.h"
+
+#define CPUS	  2
+#define FREE_FD	  1001
+#define INDEX_FD  1002
+#define CHUNKS_FD 1003
+#define BLAME_FD  1004
+
+/* Linked instead of the kernel's maps and clock; see meson.build. */
+int __wrap_bpf_map_create(enum bpf_map_type type, const char *name, __u32 key_size,
+			  __u32 value_size, __u32 max_entries,
+			  const struct bpf_map_create_opts *opts);
+int __wrap_bpf_map_update_elem(int fd, const void *key, const void *value, __u64 flags);
+int __wrap_bpf_map_lookup_elem(int fd, const void *key, void *value);
+int __wrap_bpf_map_get_next_key(int fd, const void *key, void *next_key);
+int __wrap_bpf_map_delete_elem(int fd, const void *key);
+int __wrap_clock_gettime(clockid_t id, struct timespec *ts);
+
+static uint64_t now_ns;
+static uint32_t free_slot[4 * RUNQ_CHUNK];
+static size_t nr_free;
+static unsigned int nr_created, nr_hung;
+static uint64_t forgotten[8]; /* keys deleted from the index */
+static size_t nr_forgotten;
+static struct runq_row rows[16];
+static size_t nr_rows;
+
+static struct runq_slots slots;
+static struct runq_cpu cpus[CPUS];
+static int first_fd;
+
+int __wrap_clock_gettime(clockid_t id, struct timespec *ts)
+{
+	(void)id;
+	*ts = clock_timespec(now_ns);
+	return 0;
+}
+
+int __wrap_bpf_map_create(enum bpf_map_type type, const char *name, __u32 key_size,
+			  __u32 value_size, __u32 max_entries,
+			  const struct bpf_map_create_opts *opts)
+{
+	int fd = memfd_create(name, MFD_CLOEXEC);
+
+	assert_int_equal(type, BPF_MAP_TYPE_ARRAY);
+	assert_true(opts->map_flags & BPF_F_MMAPABLE);
+	assert_int_equal(key_size, sizeof(uint32_t));
+	assert_int_equal(ftruncate(fd, (off_t)value_size * max_entries + 65536), 0);
+	nr_created++;
+	return fd;
+}
+
+int __wrap_bpf_map_update_elem(int fd, const void *key, const void *value, __u64 flags)
+{
+	(void)flags;
+	if (fd == FREE_FD) {
+		assert_true(nr_free < sizeof(free_slot) / sizeof(free_slot[0]));
+		free_slot[nr_free++] = *(const uint32_t *)value;
+	} else if (fd == BLAME_FD) {
+		rows[nr_rows].pair = *(const struct runq_pair *)key;
+		rows[nr_rows++].charge = *(const struct runq_charge *)value;
+	} else {
+		assert_int_equal(fd, CHUNKS_FD);
+		nr_hung++;
+	}
+	return 0;
+}
+
+static struct runq_row *row_of(const struct runq_pair *pair)
+{
+	for (size_t i = 0; i < nr_rows; i++)
+		if (!memcmp(&rows[i].pair, pair, sizeof(*pair)))
+			return &rows[i];
+	return NULL;
+}
+
+int __wrap_bpf_map_lookup_elem(int fd, const void *key, void *value)
+{
+	assert_int_equal(fd, BLAME_FD);
+	*(struct runq_charge *)value = row_of(key)->charge;
+	return 0;
+}
+
+int __wrap_bpf_map_get_next_key(int fd, const void *key, void *next_key)
+{
+	size_t next = key ? (size_t)(row_of(key) - rows) + 1 : 0;
+
+	assert_int_equal(fd, BLAME_FD);
+	if (next == nr_rows)
+		return -ENOENT;
+	*(struct runq_pair *)next_key = rows[next].pair;
+	return 0;
+}
+
+int __wrap_bpf_map_delete_elem(int fd, const void *key)
+{
+	if (fd == BLAME_FD) {
+		*row_of(key) = rows[nr_rows - 1];
+		nr_rows--;
+	} else {
+		forgotten[nr_forgotten++] = *(const uint64_t *)key;
+	}
+	return 0;
+}
+
+static int setup(void **state)
+{
+	struct err err = {0};
+
+	(void)state;
+	now_ns = 1000 * NSEC_PER_SEC;
+	nr_free = nr_forgotten = nr_rows = 0;
+	nr_created = nr_hung = 0;
+	memset(cpus, 0, sizeof(cpus));
+	slots = (struct runq_slots){.per = RUNQ_PER_CGROUP, .index_fd = INDEX_FD, .cpu = cpus};
+	slots.chunks.stripes = runq_stripes(CPUS);
+	slots.chunks.cpus = CPUS;
+	slots.chunks.free_fd = FREE_FD;
+	slots.chunks.chunks_fd = CHUNKS_FD;
+	first_fd = runq_chunk_create(slots.chunks.stripes, CPUS, &err);
+	return runq_slots_open(&slots, first_fd, 10, &err);
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	runq_slots_close(&slots);
+	close(first_fd);
+	return 0;
+}
+
+/* As the programs do when they meet a group. */
+static void group_begins(uint32_t slot, uint64_t key, const char *name)
+{
+	struct runq_head *head = runq_chunks_slot(&slots.chunks, slot);
+
+	head->gone = 0;
+	head->cgroup_id = key * 10;
+	strcpy(head->path, name);
+	head->depth = 1;
+	head->key = key;
+	for (int cpu = 0; cpu < CPUS; cpu++)
+		cpus[cpu].cache[key % RUNQ_NR_CACHE].key = key;
+}
+
+static void waits(uint32_t slot, unsigned int cpu, uint64_t ns, uint64_t nr)
+{
+	char *at = (char *)runq_chunks_slot(&slots.chunks, slot);
+	struct runq_cell *cell = (struct runq_cell *)(at + RUNQ_CELLS) + cpu;
+	struct runq_hist *hist = (struct runq_hist *)(at + RUNQ_HISTS(CPUS)) + cpu;
+
+	hist->count[hist_index(ns)] += nr;
+	cell->cause_ns[RUNQ_OTHER] += nr * ns;
+	if (ns > cell->max_ns)
+		cell->max_ns = ns;
+}
+
+static void end_window(void)
+{
+	struct err err = {0};
+
+	now_ns += NSEC_PER_SEC;
+	assert_int_equal(runq_slots_window(&slots, &err), 0);
+}
+
+static void scan_after(uint64_t ns)
+{
+	struct err err = {0};
+
+	now_ns += ns;
+	assert_int_equal(runq_slots_scan(&slots, true, &err), 0);
+}
+
+/* The row of one group in the last window; none may be there twice. */
+static void expect(const char *path, uint64_t count, uint64_t sum_ns, uint64_t max_ns, bool ended)
+{
+	unsigned int found = 0;
+
+	for (size_t i = 0; i < slots.waits.nr; i++) {
+		const struct runq_waits *row = &slots.waits.waits[i];
+		struct runq_totals totals;
+
+		if (strcmp(row->group->path, path))
+			continue;
+		found++;
+		runq_unpack(row->totals, &totals);
+		assert_int_equal(runq_totals_count(&totals), count);
+		assert_int_equal(row->sum_ns, sum_ns);
+		assert_int_equal(runq_totals_max_ns(&totals), max_ns);
+		assert_int_equal(row->ended, ended);
+	}
+	assert_int_equal(found, count > 0);
+}
+
+/* What was waited is in one window: not in the next one, too, and the maximum is that window's. */
+static void test_windows(void **state)
+{
+	(void)state;
+	group_begins(5, 105, "a");
+	waits(5, 0, 1000, 3);
+	waits(5, 1, 4000, 1);
+	end_window();
+	expect("/a", 4, 7000, 4000, false);
+	end_window();
+	assert_int_equal(slots.waits.nr, 0);
+	waits(5, 1, 2000, 2);
+	end_window();
+	expect("/a", 2, 4000, 2000, false);
+}
+
+/* What finds no slot has a row of its own. */
+static void test_others(void **state)
+{
+	(void)state;
+	waits(0, 0, 70, 2);
+	end_window();
+	expect("(other)", 2, 140, 70, false);
+}
+
+/* A cgroup ends, its last waits included, and its slot goes to another that begins at nothing. */
+static void test_slot_changes_hands(void **state)
+{
+	size_t before = nr_free;
+
+	(void)state;
+	group_begins(5, 105, "a");
+	waits(5, 0, 1000, 3);
+	end_window();
+	runq_chunks_slot(&slots.chunks, 5)->gone = 1;
+	waits(5, 1, 500, 1);
+	scan_after(NSEC_PER_MSEC);
+	/* A straggler: not quiet yet. */
+	waits(5, 0, 600, 1);
+	scan_after(60 * NSEC_PER_MSEC);
+	scan_after(10 * NSEC_PER_MSEC);
+	assert_int_equal(nr_forgotten, 0);
+	scan_after(41 * NSEC_PER_MSEC);
+	/* Now it is over: out of the index and the caches, back in the queue. */
+	assert_int_equal(nr_forgotten, 1);
+	assert_int_equal(forgotten[0], 105);
+	assert_int_equal(cpus[1].cache[105 % RUNQ_NR_CACHE].key, 0);
+	assert_int_equal(nr_free, before + 1);
+	assert_int_equal(free_slot[before], 5);
+	assert_int_equal(runq_chunks_slot(&slots.chunks, 5)->key, 0);
+	assert_int_equal(slots.nr_retired, 1);
+	assert_int_equal(slots.retired[0], 105);
+	/* Its counters stay in the slot; whoever comes next has none of them. */
+	group_begins(5, 169, "b");
+	waits(5, 0, 200, 1);
+	end_window();
+	expect("/a", 2, 1100, 600, true);
+	expect("/b", 1, 200, 200, false);
+	end_window();
+	assert_int_equal(slots.waits.nr, 0);
+	/* The next one's cache line is its own, though it shares the place. */
+	assert_int_equal(cpus[0].cache[169 % RUNQ_NR_CACHE].key, 169);
+	assert_string_equal(runq_slots_find(&slots, 169)->path, "/b");
+	assert_null(runq_slots_find(&slots, 105));
+}
+
+/* A group that took a slot over between two scans, without anybody having seen the one before end. */
+static void test_new_key(void **state)
+{
+	(void)state;
+	group_begins(5, 105, "a");
+	waits(5, 0, 1000, 1);
+	end_window();
+	group_begins(5, 106, "b");
+	waits(5, 0, 300, 1);
+	end_window();
+	expect("/b", 1, 300, 300, false);
+	assert_int_equal(runq_slots_find(&slots, 106)->cgroup_id, 1060);
+}
+
+/* A group that is gone but still waits says so in its window. */
+static void test_gone_is_told(void **state)
+{
+	(void)state;
+	group_begins(5, 105, "a");
+	runq_chunks_slot(&slots.chunks, 5)->gone = 1;
+	waits(5, 0, 1000, 1);
+	end_window();
+	expect("/a", 1, 1000, 1000, true);
+}
+
+/* More slots before they run out; a scan that nobody waits for comes every 50 ms. */
+static void test_refill(void **state)
+{
+	unsigned int created = nr_created;
+	struct err err = {0};
+
+	(void)state;
+	assert_true(nr_free >= 256);
+	assert_int_equal(nr_free, runq_chunks_slots(&slots.chunks) - 1);
+	for (size_t i = 0; i < nr_free; i++)
+		assert_int_equal(free_slot[i], i + 1);
+	assert_int_equal(runq_chunks_refill(&slots.chunks, 0, &err), 0);
+	assert_int_equal(nr_created, created);
+	assert_int_equal(runq_chunks_refill(&slots.chunks, nr_free - 200, &err), 0);
+	assert_int_equal(nr_created, created + 1);
+	assert_int_equal(nr_hung, nr_created - 1);
+	scan_after(0);
+	group_begins(5, 105, "a");
+	now_ns += 49 * NSEC_PER_MSEC;
+	assert_int_equal(runq_slots_scan(&slots, false, &err), 0);
+	assert_null(runq_slots_find(&slots, 105));
+	now_ns += NSEC_PER_MSEC;
+	assert_int_equal(runq_slots_scan(&slots, false, &err), 0);
+	assert_non_null(runq_slots_find(&slots, 105));
+}
+
+static void charge(uint64_t victim, uint64_t culprit, uint64_t ns)
+{
+	struct runq_pair pair = {victim, culprit};
+
+	if (!row_of(&pair))
+		rows[nr_rows++] = (struct runq_row){.pair = pair};
+	row_of(&pair)->charge.wait_ns += ns;
+	row_of(&pair)->charge.count++;
+}
+
+static uint64_t blamed(const struct runq_row *list, size_t nr, uint64_t victim, uint64_t culprit)
+{
+	uint64_t ns = 0;
+
+	for (size_t i = 0; i < nr; i++)
+		if (list[i].pair.victim == victim && list[i].pair.culprit == culprit)
+			ns += list[i].charge.wait_ns;
+	return ns;
+}
+
+/* Blame of a window is what was added in it; rows of groups that ended leave the table. */
+static void test_blame(void **state)
+{
+	const uint64_t retired[] = {7};
+	struct runq_blame_table table = {0};
+	struct runq_row *list;
+	struct err err = {0};
+	size_t nr;
+
+	(void)state;
+	assert_int_equal(runq_blame_open(&table, BLAME_FD, &err), 0);
+	assert_int_equal(nr_rows, 1);
+	charge(5, 6, 100);
+	charge(7, 5, 10);
+	charge(5, 7, 20);
+	assert_int_equal(runq_blame_read(&table, NULL, 0, &list, &nr, &err), 0);
+	assert_int_equal(nr, 3);
+	assert_int_equal(blamed(list, nr, 5, 6), 100);
+	charge(5, 6, 50);
+	charge(7, 5, 1);
+	assert_int_equal(runq_blame_read(&table, retired, 1, &list, &nr, &err), 0);
+	/* Its last charges are still told. */
+	assert_int_equal(blamed(list, nr, 7, 5), 1);
+	assert_int_equal(blamed(list, nr, 5, 6), 50);
+	assert_int_equal(nr, 2);
+	assert_int_equal(nr_rows, 2);
+	/* Back again, as another with the same key would be: from nothing. */
+	charge(7, 5, 3);
+	charge(7, 5, 3);
+	charge(7, 5, 3);
+	assert_int_equal(runq_blame_read(&table, NULL, 0, &list, &nr, &err), 0);
+	assert_int_equal(nr, 1);
+	assert_int_equal(blamed(list, nr, 7, 5), 9);
+	runq_blame_close(&table);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_windows, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_others, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_slot_changes_hands, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_new_key, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_gone_is_told, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_refill, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_blame, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The runq programs switch by switch: a core, and a cgroup with one task for each group. */
+#ifndef SUBTICK_TESTS_UNIT_RUNQ_SWITCH_H
+#define SUBTICK_TESTS_UNIT_RUNQ_SWITCH_H
+
+#include "runq_core.h"
+
+#define NR_GROUPS 200
+
+/* A cgroup per group, each with one task; the task of group i has pid 10 + i. */
+static struct kernfs_node root_kn = {.name = ""}, kn[NR_GROUPS];
+static struct cgroup cgroup[NR_GROUPS];
+static struct css_set css[NR_GROUPS];
+static struct cfs_rq cfs_rq[NR_GROUPS];
+static struct task_struct task[NR_GROUPS], idle;
+
+static inline int reset(void **state)
+{
+	fake_reset();
+	memset((void *)le_in, 0, sizeof(le_in));
+	for (u32 i = 0; i < NR_GROUPS; i++) {
+		kn[i] = (struct kernfs_node){.name = "leaf", .id = 500 + i, .__parent = &root_kn};
+		cgroup[i] =
+			(struct cgroup){.self = {&cgroup[i], CSS_ONLINE, 1000 + i}, .kn = &kn[i]};
+		css[i].dfl_cgrp = &cgroup[i];
+		cfs_rq[i] = (struct cfs_rq){.rq = &fake.rq[0]};
+		task[i] = (struct task_struct){.pid = 10 + i,
+					       .tgid = 10 + i,
+					       .comm = "task",
+					       .start_time = 7,
+					       .cgroups = &css[i]};
+		task[i].se.cfs_rq = &cfs_rq[i];
+	}
+	idle = (struct task_struct){.cgroups = &css[0]};
+	idle.se.cfs_rq = &cfs_rq[0];
+	return 0;
+}
+
+static inline void at(u64 ns)
+{
+	shim_now = 200000000 + ns;
+	fake_clock(0);
+}
+
+static inline void wake(u64 ns, struct task_struct *who)
+{
+	at(ns);
+	fake_enqueue(who, who->se.cfs_rq);
+}
+
+static inline void swap(u64 ns, struct task_struct *prev, struct task_struct *next, bool sleeps)
+{
+	at(ns);
+	fake_switch(0, runq_switch, prev, next, sleeps);
+}
+
+static inline struct runq_totals sum_of(u32 group)
+{
+	struct runq_head *head = fake_head(1000 + group);
+	struct runq_totals totals;
+
+	assert_non_null(head);
+	runq_slot_sum(head, NR_CPUS, NR_CPUS, &totals);
+	totals.max_ns = slot_cell(head, 0)->max_ns;
+	return totals;
+}
+
+#endif

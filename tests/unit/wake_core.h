@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The wake programs on a made-up core. */
+#ifndef SUBTICK_TESTS_UNIT_WAKE_CORE_H
+#define SUBTICK_TESTS_UNIT_WAKE_CORE_H
+
+#include "test.h"
+
+#include "bpf_shim.h"
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"
+/* What user space sets before loading is constant to the programs and must not be to the tests. */
+#define const
+#include "bpf/wake.bpf.c"
+#undef const
+#pragma GCC diagnostic pop
+
+#include "stats/hist.h"
+#include "stats/wake.h"
+
+#define NR_CPUS	  130
+#define NR_STATES 3
+#define HERE	  1 /* the measured core */
+#define WORKER	  40
+
+static struct wake_slot slot[NR_CPUS];
+static struct wake_launch order[NR_CPUS];
+static struct wake_hist hist[NR_CPUS * NR_STATES];
+static struct wake_counts count[NR_CPUS];
+
+static struct task_struct idle = {.comm = "swapper/1"};
+static struct task_struct worker = {.pid = WORKER, .tgid = WORKER};
+static struct hrtimer_clock_base monotonic, realtime = {.offset = 1000000000};
+
+static void *bpf_map_lookup_elem(void *map, const void *key)
+{
+	u32 at = *(const u32 *)key;
+
+	if (map == &hists)
+		return at < NR_CPUS * NR_STATES ? &hist[at] : NULL;
+	if (at >= NR_CPUS)
+		return NULL;
+	if (map == &slots)
+		return &slot[at];
+	if (map == &launches)
+		return &order[at];
+	assert_ptr_equal(map, &counts);
+	return &count[at];
+}
+
+static inline int reset(void **state)
+{
+	memset(slot, 0, sizeof(slot));
+	memset(order, 0, sizeof(order));
+	memset(hist, 0, sizeof(hist));
+	memset(count, 0, sizeof(count));
+	shim_fields = "";
+	shim_cpu = HERE;
+	shim_current = &idle;
+	nr_states = NR_STATES;
+	one_state = false;
+	want_points = true;
+	want_passive = false;
+	switch_state_first = false;
+	return 0;
+}
+
+static inline void go_idle(u64 ns, u32 idle_state)
+{
+	shim_now = ns;
+	wake_idle(NULL, idle_state, HERE);
+}
+
+static inline void leave_idle(u64 ns)
+{
+	shim_now = ns;
+	wake_idle(NULL, PWR_EVENT_EXIT, HERE);
+}
+
+static inline void irq(u64 ns, int nr)
+{
+	shim_now = ns;
+	wake_irq(NULL, nr);
+}
+
+static inline void irq_ends(u64 ns)
+{
+	shim_now = ns;
+	wake_irq_exit(NULL);
+}
+
+static inline void expire(u64 ns, u64 soft, u64 slack, struct hrtimer_clock_base *base)
+{
+	struct hrtimer timer = {._softexpires = soft + base->offset,
+				.node.expires = soft + slack + base->offset,
+				.base = base};
+
+	shim_now = ns;
+	wake_expire(NULL, &timer);
+}
+
+static inline void to_task(u64 ns, struct task_struct *next)
+{
+	shim_now = ns;
+	wake_switch((u64[3]){0, (unsigned long)shim_current, (unsigned long)next});
+	shim_current = next;
+}
+
+#endif

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Points of every launcher, from the stamps that the wake programs take to what is made of them. */
+#include "wake_core.h"
+
+#define SENDER 50
+
+static struct task_struct sender = {.pid = SENDER, .tgid = SENDER}, other = {.pid = 60, .tgid = 60};
+
+/* What the worker makes of its point; our own overhead is none here. */
+static struct wake_point judge_point(enum wake_source source)
+{
+	struct wake_raw raw = {.source = source,
+			       .k = &slot[HERE].point,
+			       .launch_ns = order[HERE].launch_ns,
+			       .how = order[HERE].how,
+			       .irq_ours = true};
+	struct wake_point point;
+
+	wake_judge(&raw, &point);
+	return point;
+}
+
+static void arm(u64 launch_ns)
+{
+	memset(&slot[HERE].point, 0, sizeof(slot[HERE].point));
+	order[HERE] = (struct wake_launch){.launch_ns = launch_ns, .worker = WORKER};
+}
+
+/* arm64 and cpuidle: the exit event, then the handler, then our timer, then the worker. */
+static void timer_exit_first(void **state)
+{
+	struct wake_point p;
+
+	arm(10000);
+	/* On its way to sleep. */
+	to_task(1000, &worker);
+	to_task(1500, &idle);
+	go_idle(2000, 2);
+	leave_idle(10700);
+	irq(10900, 27);
+	expire(11200, 10000, 50, &monotonic);
+	irq_ends(11300);
+	to_task(11900, &other);
+	to_task(12000, &worker);
+	to_task(12500, &other);
+	to_task(12600, &worker);
+	p = judge_point(WAKE_TIMER);
+	assert_int_equal(p.reject, WAKE_TAKEN);
+	assert_int_equal(p.latency_ns, 700);
+	assert_int_equal(p.silent_ns, 8000);
+	assert_int_equal(p.irq_ns, 900);
+	assert_int_equal(p.expire_ns, 1200);
+	assert_int_equal(p.switch_ns, 2000);
+	assert_int_equal(p.state, 2);
+	assert_int_equal(p.order, WAKE_EXIT_FIRST);
+	assert_int_equal(slot[HERE].point.irq, 27);
+	assert_int_equal(slot[HERE].point.irq_kind, WAKE_IRQ_DEVICE);
+	assert_false(slot[HERE].point.inside);
+}
+
+/* x86 `sti; hlt`: the handler runs inside the window and is the first sign of life. */
+static void timer_irq_first(void **state)
+{
+	struct wake_point p;
+
+	arm(10000);
+	go_idle(2000, 1);
+	shim_now = 10400;
+	wake_local_timer(NULL);
+	expire(10600, 10000, 0, &realtime);
+	/* A second one on its heels changes nothing of the first. */
+	shim_now = 10800;
+	wake_reschedule(NULL);
+	leave_idle(11000);
+	to_task(12000, &worker);
+	p = judge_point(WAKE_TIMER);
+	assert_int_equal(p.reject, WAKE_TAKEN);
+	assert_int_equal(p.latency_ns, 400);
+	assert_int_equal(p.irq_ns, 400);
+	assert_int_equal(p.expire_ns, 600);
+	assert_int_equal(p.order, WAKE_IRQ_FIRST);
+	assert_true(slot[HERE].point.inside);
+	assert_int_equal(slot[HERE].point.irq_kind, WAKE_IRQ_TIMER);
+	assert_int_equal(slot[HERE].point.irqs, 2);
+}
+
+/* What happens between arming and launch is no part of the point, but is known. */
+static void before_the_launch(void **state)
+{
+	arm(10000);
+	go_idle(2000, 1);
+	irq(5000, 3);
+	leave_idle(5100);
+	irq_ends(5200);
+	assert_int_equal(slot[HERE].point.early_exits, 1);
+	assert_int_equal(slot[HERE].point.irqs, 0);
+	/* Idle again, but only after the launch: not our window. */
+	irq(10200, 27);
+	expire(10300, 10000, 0, &monotonic);
+	irq_ends(10400);
+	go_idle(10500, 1);
+	leave_idle(11000);
+	assert_int_equal(slot[HERE].point.tai_ns, 0);
+	assert_int_equal(judge_point(WAKE_TIMER).reject, WAKE_REJ_WOKEN_EARLY);
+}
+
+/* Windows after the one that was woken do not replace it. */
+static void later_windows(void **state)
+{
+	arm(10000);
+	go_idle(2000, 1);
+	leave_idle(10300);
+	irq(10500, 27);
+	expire(10600, 10000, 0, &monotonic);
+	irq_ends(10700);
+	go_idle(11000, 2);
+	leave_idle(20000);
+	assert_int_equal(slot[HERE].point.tai_ns, 10300);
+	assert_int_equal(slot[HERE].point.tbi_ns, 2000);
+	assert_int_equal(slot[HERE].point.state, 1);
+	expire(20100, 10000, 0, &monotonic);
+	assert_int_equal(slot[HERE].point.expire_ns, 10600);
+}
+
+/* Another timer that was due before ours woke the core: the latency would be its. */
+static void due_before(void **state)
+{
+	arm(10000);
+	go_idle(2000, 1);
+	leave_idle(10300);
+	irq(10500, 27);
+	expire(10550, 9000, 500, &monotonic);
+	expire(10600, 10000, 0, &monotonic);
+	assert_int_equal(judge_point(WAKE_TIMER).reject, WAKE_REJ_OTHER_FIRST);
+	/* Its last moment is after the launch: it only came along. */
+	reset(state);
+	arm(10000);
+	go_idle(2000, 1);
+	leave_idle(10300);
+	irq(10500, 27);
+	expire(10550, 9000, 1000, &monotonic);
+	expire(10600, 10000, 0, &monotonic);
+	assert_int_equal(judge_point(WAKE_TIMER).reject, WAKE_TAKEN);
+	/* Two interrupts before our timer's. */
+	reset(state);
+	arm(10000);
+	go_idle(2000, 1);
+	leave_idle(10300);
+	irq(10400, 5);
+	irq_ends(10450);
+	irq(10500, 27);
+	expire(10600, 10000, 0, &monotonic);
+	assert_int_equal(judge_point(WAKE_TIMER).reject, WAKE_REJ_OTHER_FIRST);
+	/* One after it does no harm. */
+	irq_ends(10650);
+	irq(10700, 5);
+	assert_int_equal(slot[HERE].point.expire_irqs, 2);
+}
+
+static void nmi_is_told(void **state)
+{
+	arm(10000);
+	go_idle(2000, 1);
+	wake_nmi(NULL);
+	leave_idle(10300);
+	irq(10500, 27);
+	expire(10600, 10000, 0, &monotonic);
+	assert_int_equal(judge_point(WAKE_TIMER).reject, WAKE_REJ_NMI);
+}
+
+static void ask_sender(void)
+{
+	memset(&slot[HERE].point, 0, sizeof(slot[HERE].point));
+	order[HERE] = (struct wake_launch){.sender = SENDER, .worker = WORKER};
+}
+
+/* As the sender's core sees it. */
+static void send(u64 ns, struct task_struct *who, u32 cpu)
+{
+	shim_cpu = 0;
+	shim_current = who;
+	shim_now = ns;
+	wake_ipi_send(NULL, cpu);
+	shim_cpu = HERE;
+	shim_current = &idle;
+}
+
+/* The sender's first IPI to this core is the launch, and nobody else's. */
+static void remote(void **state)
+{
+	struct wake_point p;
+
+	ask_sender();
+	go_idle(2000, 2);
+	/* Before anybody has launched anything. */
+	leave_idle(3000);
+	irq(3100, 5);
+	irq_ends(3200);
+	expire(3300, 3000, 0, &monotonic);
+	to_task(3400, &worker);
+	assert_memory_equal(&slot[HERE].point, &(struct wake_kpoint){0},
+			    sizeof(struct wake_kpoint));
+	shim_current = &idle;
+	go_idle(4000, 2);
+	send(9000, &other, HERE);
+	send(9500, &sender, HERE + 1);
+	assert_int_equal(order[HERE].launch_ns, 0);
+	assert_int_equal(order[HERE + 1].launch_ns, 0);
+	send(10000, &sender, HERE);
+	send(10100, &sender, HERE);
+	leave_idle(10900);
+	/* arm64: an interrupt that then says that it is an IPI. */
+	irq(11000, 5);
+	shim_now = 11050;
+	wake_ipi(NULL);
+	irq_ends(11200);
+	to_task(12000, &worker);
+	/* What comes later is of its own kind. */
+	irq(12100, 6);
+	wake_irq_work(NULL);
+	irq_ends(12200);
+	assert_int_equal(slot[HERE].point.irq_kind, WAKE_IRQ_IPI);
+	assert_int_equal(slot[HERE].point.irqs, 2);
+	p = judge_point(WAKE_REMOTE);
+	assert_int_equal(p.reject, WAKE_TAKEN);
+	assert_int_equal(p.how, WAKE_HOW_IPI);
+	assert_int_equal(p.launch_ns, 10000);
+	assert_int_equal(p.latency_ns, 900);
+	assert_int_equal(p.irq_ns, 1000);
+}
+
+/* The other ways to learn of a launch: a flag, a mask of CPUs, the wake-up itself. */
+static void remote_how(void **state)
+{
+	struct cpumask mask = {{0}};
+
+	ask_sender();
+	shim_current = &sender;
+	shim_now = 10000;
+	wake_flag(NULL, HERE);
+	assert_int_equal(order[HERE].how, WAKE_HOW_FLAG);
+	assert_int_equal(order[HERE].launch_ns, 10000);
+
+	order[129] = (struct wake_launch){.sender = SENDER, .worker = WORKER};
+	mask.bits[2] = 1UL << 1;
+	shim_now = 10500;
+	wake_ipi_raise(NULL, &mask);
+	assert_int_equal(order[129].launch_ns, 10500);
+	assert_int_equal(order[129].how, WAKE_HOW_IPI);
+	/* To several at once: no wake-up of ours. */
+	order[129].launch_ns = 0;
+	mask.bits[2] |= 1;
+	wake_ipi_raise(NULL, &mask);
+	assert_int_equal(order[129].launch_ns, 0);
+	mask = (struct cpumask){{1UL << 63}};
+	order[63] = order[129];
+	wake_ipi_raise(NULL, &mask);
+	assert_int_equal(order[63].launch_ns, 10500);
+
+	ask_sender();
+	worker.thread_info.cpu = other.thread_info.cpu = HERE;
+	wake_waking(NULL, &other);
+	assert_int_equal(order[HERE].launch_ns, 0);
+	shim_current = &other;
+	wake_waking(NULL, &worker);
+	assert_int_equal(order[HERE].launch_ns, 0);
+	shim_current = &sender;
+	shim_now = 11000;
+	wake_waking(NULL, &worker);
+	assert_int_equal(order[HERE].launch_ns, 11000);
+	assert_int_equal(order[HERE].how, WAKE_HOW_WAKING);
+	/* x86 before 5.16 keeps the CPU elsewhere. */
+	shim_fields = " cpu ";
+	worker.cpu = 64;
+	order[64] = order[129];
+	shim_now = 12000;
+	wake_waking(NULL, &worker);
+	assert_int_equal(order[64].launch_ns, 12000);
+	assert_int_equal(order[HERE].launch_ns, 11000);
+}
+
+/* From the stamp of one program to that of the next. */
+static void cost_of_a_stamp(void **state)
+{
+	shim_now = 1000;
+	wake_char_a(NULL, 1, HERE);
+	wake_char_b(NULL, 1, HERE);
+	assert_int_equal(slot[HERE].char_cost_ns, 0);
+	wake_char_a(NULL, PWR_EVENT_EXIT, HERE);
+	shim_now = 1042;
+	wake_char_b(NULL, PWR_EVENT_EXIT, HERE);
+	assert_int_equal(slot[HERE].char_cost_ns, 42);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(timer_exit_first, reset),
+		cmocka_unit_test_setup(timer_irq_first, reset),
+		cmocka_unit_test_setup(before_the_launch, reset),
+		cmocka_unit_test_setup(later_windows, reset),
+		cmocka_unit_test_setup(due_before, reset),
+		cmocka_unit_test_setup(nmi_is_told, reset),
+		cmocka_unit_test_setup(remote, reset),
+		cmocka_unit_test_setup(remote_how, reset),
+		cmocka_unit_test_setup(cost_of_a_stamp, reset),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The passive source's programs: which wake-ups count, as how long, and why the others do not. */
+#include "wake_core.h"
+
+static int reset_passive(void **state)
+{
+	reset(state);
+	want_points = false;
+	want_passive = true;
+	return 0;
+}
+
+/* The only wake-up that state @idle_state of this core has, and its latency. */
+static void expect_one(u32 idle_state, u64 ns, bool inside)
+{
+	const struct wake_hist *h = &hist[HERE * NR_STATES + idle_state];
+	u64 all = 0;
+
+	for (int i = 0; i < NR_CPUS * NR_STATES; i++)
+		all += hist_total((const uint64_t *)hist[i].count);
+	assert_int_equal(all, 1);
+	assert_int_equal(h->count[hist_index(ns)], 1);
+	assert_int_equal(h->sum_ns, ns);
+	assert_int_equal(h->min_ns, ns);
+	assert_int_equal(h->max_ns, ns);
+	assert_int_equal(h->sum_units, ns / WAKE_SQ_UNIT);
+	assert_int_equal(h->sum_sq, (ns / WAKE_SQ_UNIT) * (ns / WAKE_SQ_UNIT));
+	assert_int_equal(h->inside, inside);
+}
+
+/* The timer's last moment is what the hardware was set to: the core was due then, not earlier. */
+static void passive_exit_first(void **state)
+{
+	go_idle(2000, 2);
+	leave_idle(10700);
+	irq(10900, 27);
+	expire(11000, 9000, 1000, &realtime);
+	irq_ends(11100);
+	/* Several in one interrupt: the earliest of them woke the core. */
+	expire(11200, 10400, 0, &monotonic);
+	/* Another interrupt with a timer of its own is another story. */
+	irq(11300, 27);
+	expire(11400, 10100, 0, &monotonic);
+	irq_ends(11500);
+	go_idle(12000, 1);
+	expect_one(2, 700, false);
+}
+
+/* Awake at the very moment; the least value stands for "none yet" otherwise. */
+static void passive_without_latency(void **state)
+{
+	for (int i = 0; i < 2; i++) {
+		go_idle(2000, 1);
+		irq(10000, 27);
+		expire(10500, 10000, 0, &monotonic);
+		irq_ends(10600);
+		leave_idle(10700);
+		go_idle(12000, 1);
+	}
+	assert_int_equal(hist[HERE * NR_STATES + 1].count[0], 2);
+	assert_int_equal(hist[HERE * NR_STATES + 1].min_ns, 1);
+	assert_int_equal(hist[HERE * NR_STATES + 1].inside, 2);
+}
+
+static void passive_irq_first(void **state)
+{
+	go_idle(2000, 1);
+	irq(10300, 27);
+	expire(10500, 10000, 0, &monotonic);
+	irq_ends(10600);
+	leave_idle(10700);
+	go_idle(12000, 1);
+	expect_one(1, 300, true);
+}
+
+/* x86 may halt again inside the window: the interrupt that had a timer is the one that counts. */
+static void passive_halted_again(void **state)
+{
+	go_idle(2000, 1);
+	irq(5000, 3);
+	irq_ends(5100);
+	irq(10300, 27);
+	expire(10500, 10000, 0, &monotonic);
+	irq_ends(10600);
+	leave_idle(10700);
+	go_idle(12000, 1);
+	expect_one(1, 300, true);
+}
+
+/* A window is told once, however often the core goes idle; the row of a machine without driver is 0. */
+static void passive_one_state(void **state)
+{
+	one_state = true;
+	go_idle(2000, 7);
+	leave_idle(10700);
+	irq(10900, 27);
+	expire(11000, 10000, 0, &monotonic);
+	irq_ends(11100);
+	go_idle(12000, 7);
+	leave_idle(13000);
+	go_idle(14000, 7);
+	expect_one(0, 700, false);
+	assert_int_equal(count[HERE].other, 1);
+}
+
+/* Every exit that is no point, by its reason. */
+static void passive_rejects(void **state)
+{
+	struct wake_counts *c = &count[HERE];
+
+	/* No timer ran. */
+	go_idle(2000, 1);
+	leave_idle(3000);
+	irq(3100, 4);
+	irq_ends(3200);
+	go_idle(4000, 1);
+	assert_int_equal(c->other, 1);
+	/* Another interrupt came before the timer's. */
+	leave_idle(5000);
+	irq(5100, 4);
+	irq_ends(5200);
+	irq(5300, 27);
+	expire(5400, 4900, 0, &monotonic);
+	irq_ends(5500);
+	go_idle(6000, 1);
+	assert_int_equal(c->other_first, 1);
+	/* A task ran before the first interrupt. */
+	leave_idle(7000);
+	shim_current = &worker;
+	irq(7100, 27);
+	expire(7200, 6900, 0, &monotonic);
+	irq_ends(7300);
+	shim_current = &idle;
+	go_idle(8000, 1);
+	assert_int_equal(c->other_first, 2);
+	/* Due before the core went idle. */
+	leave_idle(9000);
+	irq(9100, 27);
+	expire(9200, 7999, 0, &monotonic);
+	irq_ends(9300);
+	go_idle(10000, 1);
+	assert_int_equal(c->before_idle, 1);
+	/* Ran early: due only after the core was awake. */
+	leave_idle(11000);
+	irq(11100, 27);
+	expire(11200, 11001, 0, &monotonic);
+	irq_ends(11300);
+	go_idle(12000, 9);
+	assert_int_equal(c->early, 1);
+	/* A state that the driver does not have. */
+	leave_idle(13000);
+	irq(13100, 27);
+	expire(13200, 12900, 0, &monotonic);
+	irq_ends(13300);
+	go_idle(14000, 1);
+	assert_int_equal(c->odd_state, 1);
+	assert_int_equal(c->other + c->other_first + c->before_idle + c->early + c->odd_state, 6);
+	for (int i = 0; i < NR_CPUS * NR_STATES; i++)
+		assert_int_equal(hist[i].sum_ns, 0);
+}
+
+/* Sums and extremes of many, as the reader takes them. */
+static void passive_many(void **state)
+{
+	const struct wake_hist *h = &hist[HERE * NR_STATES + 1];
+	static int32_t each[5000];
+	struct wake_summary exact, told;
+	u64 now = 1000;
+
+	for (int i = 0; i < 5000; i++) {
+		each[i] = 200 + i * 7919 % 60000;
+		go_idle(now, 1);
+		leave_idle(now + 100000 + each[i]);
+		irq(now + 170000, 27);
+		expire(now + 171000, now + 100000, 0, &monotonic);
+		irq_ends(now + 172000);
+		now += 200000;
+	}
+	go_idle(now, 1);
+	wake_summarize_hist(h, NULL, 0, &told);
+	wake_summarize(each, 5000, &exact);
+	assert_int_equal(told.count, 5000);
+	assert_true(told.min_ns == exact.min_ns && told.max_ns == exact.max_ns);
+	assert_true(told.mean_ns > exact.mean_ns - 1 && told.mean_ns < exact.mean_ns + 1);
+	assert_true(told.stddev_ns > exact.stddev_ns * 0.99 &&
+		    told.stddev_ns < exact.stddev_ns * 1.01);
+	assert_true(told.p99_ns > exact.p99_ns * 0.968 && told.p99_ns < exact.p99_ns * 1.032);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(passive_exit_first, reset_passive),
+		cmocka_unit_test_setup(passive_without_latency, reset_passive),
+		cmocka_unit_test_setup(passive_irq_first, reset_passive),
+		cmocka_unit_test_setup(passive_halted_again, reset_passive),
+		cmocka_unit_test_setup(passive_one_state, reset_passive),
+		cmocka_unit_test_setup(passive_rejects, reset_passive),
+		cmocka_unit_test_setup(passive_many, reset_passive),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

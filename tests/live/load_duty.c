@@ -34,10 +34,10 @@ struct point {
 
 /*
  * What the core was surely doing, as shares of the window. From the generator's stamps: it was in
- * user space from each wake-up to the next call to sleep, and due again at a known time. Between the
- * call and the deadline it is not idle all the time: the kernel has to take the task off the core,
- * choose an idle state and program the timer, and that is work. Where that ends, the kernel's event
- * cpu_idle says, stamped by a program of the test's own (idle_log.h). So per sleep
+ * user space from each wake-up to the next call to sleep, and due again at a known time. Between
+ * the call and the deadline it is not idle all the time: the kernel has to take the task off the
+ * core, choose an idle state and program the timer, and that is work. Where that ends, the kernel's
+ * event cpu_idle says, stamped by a program of the test's own (idle_log.h). So per sleep
  *
  *	surely halted:	 from the entry into idle to the deadline
  *	possibly halted: from the entry into idle to the first stamp after it
@@ -55,8 +55,8 @@ struct truth {
 };
 
 /*
- * Both ends are taken when a burn has just ended, so that the books and the window cover the
- * same time to within the reading itself.
+ * Both ends are taken when a burn has just ended, so that the generator's figures and the window
+ * cover the same time to within the reading itself.
  */
 static bool next_books(const struct duty *duty, struct duty_books *books)
 {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""An exporter to test against: starts it, asks it, ends it on every way out."""
+"""Starts an exporter for a test, sends it requests, and always ends it."""
 import contextlib
 import http.client
 import os
@@ -11,7 +11,7 @@ import time
 
 import tap
 
-# From the top of the tree, where suites start; absolute, as some of them go elsewhere.
+# Suites start at the top of the tree; absolute, because some of them change the directory.
 SUBTICK = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..",
                        os.environ.get("SUBTICK_BUILD", "build"), "subtick")
 
@@ -23,7 +23,7 @@ def free_port(host="127.0.0.1"):
 
 
 class Server:
-    """One exporter for the length of a with block; ends it by its own id on every way out."""
+    """One exporter for a with block; at the end it is stopped by its own pid, also after an error."""
 
     def __init__(self, *args, netns=None, host="127.0.0.1", env=None, wait=True):
         self.port, self.host, self.wait = free_port() if not netns else 7828, host, wait
@@ -92,7 +92,7 @@ def parse(text):
 
 
 def counters(found):
-    """Those of load, which are as old as its last window."""
+    """The metrics of load, as of its last window."""
     return {k: v for k, v in found.items() if re.match(r"subtick_(cpu|softirq|procstat)\w*_total", k)}
 
 
@@ -104,7 +104,7 @@ def cgroup_root():
 
 
 def remove_cgroup(path):
-    """Its tasks have been killed, but may take a moment to be gone."""
+    """Removes a cgroup; its tasks have been killed, but may need a moment to exit."""
     for _ in range(100):
         with contextlib.suppress(OSError):
             os.rmdir(path)
@@ -113,7 +113,7 @@ def remove_cgroup(path):
 
 
 def eventually(condition, seconds=20):
-    """Whether it comes true in that time, which is long: machines may be busy."""
+    """Whether the condition becomes true within a time that is long, because machines may be busy."""
     deadline = time.time() + seconds
     while not (found := condition()):
         if time.time() > deadline:

@@ -13,8 +13,8 @@ import tempfile
 
 import yaml
 
-# In a mount and PID namespace of its own; $1 is the root, the rest the command in it. The capability to
-# change the root is the one that a container runtime has and its container has not.
+# Runs in its own mount and PID namespace; $1 is the root, the rest is the command. A container runtime
+# has the capability to change the root, its container does not.
 INSIDE = """
 set -e
 root=$1 caps=$2
@@ -38,13 +38,13 @@ def container(path):
 
 
 def libraries(program):
-    """What the loader needs; the real image has a static program instead."""
+    """The files that the dynamic loader needs; the real image has a static program."""
     said = subprocess.run(["ldd", program], capture_output=True, text=True, check=True).stdout
     return re.findall(r"(/\S+) \(0x", said)
 
 
 class Pod:
-    """Runs the program as the container would, at 127.0.0.1:port, for the length of a with block."""
+    """Runs the program as the container would, at 127.0.0.1:port, for a with block."""
 
     def __init__(self, manifest, program, port, token):
         spec = container(manifest)
@@ -80,7 +80,7 @@ class Pod:
         shutil.rmtree(self.root)
 
     def pid(self):
-        """The exporter's id: the only child of unshare."""
+        """The exporter's pid: the only child of unshare."""
         with open(f"/proc/{self.child.pid}/task/{self.child.pid}/children", encoding="ascii") as file:
             return int(file.read().split()[0])
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Clients that send nonsense, too slowly, too much or all at once."""
+"""Clients that send invalid requests, too slowly, too much or all at the same time."""
 import contextlib
 import gzip
 import http.client
@@ -52,7 +52,7 @@ def check_bad_requests():
 
 
 def drip(clients):
-    """One byte from each; those that were cut are closed and taken out."""
+    """Sends one byte on each socket; removes those that the exporter has closed."""
     for client in list(clients):
         try:
             client.send(b"x")
@@ -62,7 +62,7 @@ def drip(clients):
 
 
 def slow_clients(server, clients, number):
-    """As many as that which have begun a request that will not end."""
+    """Opens that many connections with a request that never becomes complete."""
     while len(clients) < number:
         client = socket.create_connection((server.host, server.port), 30)
         client.sendall(b"GET /metrics HTTP/1.1\r\nX-Slow: ")
@@ -71,7 +71,7 @@ def slow_clients(server, clients, number):
 
 
 def check_slow_clients():
-    """A drop at a time does not keep a connection, and nobody's connections keep others out."""
+    """A client that sends byte by byte loses its connection, and such clients do not block others."""
     with Server("--timeout", "1s", "--max-connections", "20") as server:
         slow, was_cut = [], {}
 
@@ -96,7 +96,7 @@ def check_slow_clients():
 
 
 def check_late_client():
-    """One that takes its time between connecting and asking is no bad client, however full the house is."""
+    """A client that waits between connecting and its request is served, even at the limit of connections."""
     with Server("--timeout", "1s", "--max-connections", "5") as server:
         late, slow = socket.create_connection((server.host, server.port)), []
         try:
@@ -119,7 +119,7 @@ def check_late_client():
 
 
 def check_pipelined():
-    """Requests that come before the answers to those before them: more of them than are kept at a time."""
+    """Pipelined requests, more than the exporter buffers, are all answered."""
     number, answers = 2000, b""
     with Server("--collect", "load") as server:
         with socket.create_connection((server.host, server.port), 20) as client:
@@ -131,7 +131,7 @@ def check_pipelined():
 
 
 def check_talkers():
-    """Who goes on sending after the request is not listened to: it costs no memory."""
+    """A client that keeps sending after its request costs no memory."""
     with Server() as server:
         before = resident(server.child.pid)
         with socket.create_connection((server.host, server.port)) as client:
@@ -151,7 +151,7 @@ def check_talkers():
 
 @contextlib.contextmanager
 def long_cgroups(number):
-    """Cgroups with series, and names so long that a scrape has some megabytes; gone on every way out."""
+    """Cgroups with names so long that a scrape has several megabytes; always removed."""
     top = os.path.join(os.fsdecode(cgroup_root()), f"subtick-{os.getpid()}-long")
     made = [os.path.join(top, f"{i:05}" + "x" * 220) for i in range(number)]
     walker = "import os, sys, time\nfor line in sys.stdin:\n with open(line.strip(), 'w') as procs: " \
@@ -169,7 +169,7 @@ def long_cgroups(number):
 
 
 def check_drip_readers():
-    """Who takes an answer drop by drop holds memory, but not so much that others get none."""
+    """Clients that read their response slowly hold memory, but do not block others."""
     readers = []
     with long_cgroups(900) as walk, Server("--collect", "runq", "--interval", "100ms", "--timeout", "60s") as server:
         walk()
@@ -219,7 +219,7 @@ def resident(pid):
 
 
 def check_load():
-    """50 scrapers and 1,000 slow clients: everybody proper is served, nothing grows, no window is missed."""
+    """50 scrapers and 1,000 slow clients: all scrapers are served, memory does not grow, no window is missed."""
     # Not runq, whose memory grows with whatever cgroups others make meanwhile. The second one has no clients: what it
     # misses on a crowded machine is not the clients' fault.
     what = ("--collect", "load,wake", "--interval", "1s")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The exporter's life: privileges, tokens, signals, settings, sockets, its manager."""
+"""The exporter from start to end: privileges, tokens, signals, settings, sockets, service manager."""
 import contextlib
 import os
 import re
@@ -89,7 +89,7 @@ def check_token():
 
 
 def check_token_replaced():
-    """A new file of the same name cannot be read without privileges: that is said, not passed over."""
+    """A replaced token file cannot be read without privileges, and the log says so."""
     if os.geteuid():
         raise tap.Skip("needs root, to have a file that others cannot read")
     with tempfile.TemporaryDirectory() as folder:
@@ -189,7 +189,7 @@ def check_config_option():
 
 @contextlib.contextmanager
 def manager(*args, wait=True):
-    """An exporter whose manager we are; yields it and what it says to us next."""
+    """An exporter with us as its service manager; yields it and a function for its next message."""
     with tempfile.TemporaryDirectory() as folder, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as ear:
         path = os.path.join(folder, "notify")
         ear.bind(path)
@@ -217,7 +217,7 @@ def check_notify():
             yield "ready before the first window"
 
 
-# Runs what follows behind the filter that the names in a file make, as systemd would.
+# Runs a command with a seccomp filter of the system calls named in a file, as systemd would.
 BEHIND = """if True:
     import ctypes, os, sys
     lib = ctypes.CDLL("libseccomp.so.2")
@@ -245,7 +245,7 @@ def expand(word):
 
 
 def check_unit():
-    """Works with the system calls and the capabilities that the unit leaves it."""
+    """Works with only the system calls and capabilities that the unit allows."""
     # Not the python3 of somebody's home, which another user cannot run.
     tools = [shutil.which(tool, path="/usr/bin") for tool in ("systemd-analyze", "setpriv", "python3")]
     if os.geteuid() or None in tools:

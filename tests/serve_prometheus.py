@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A real Prometheus scrapes three exporters; its rates and quantiles against the CLI's JSON of the same time."""
+"""A real Prometheus scrapes three exporters; compares its rates and quantiles with the CLI's JSON."""
 import contextlib
 import json
 import os
@@ -25,7 +25,7 @@ def ip(*args):
 
 @contextlib.contextmanager
 def namespaces():
-    """Three network namespaces, each one hop away; gone on every way out."""
+    """Three network namespaces, each one hop away; always removed."""
     made = []
     tag = f"st{os.getpid() % 10000}"
     try:
@@ -81,7 +81,7 @@ def ask(port, query, at):
 
 @contextlib.contextmanager
 def fleet(*args):
-    """Three exporters and the Prometheus that scrapes them; yields how to ask it."""
+    """Three exporters and the Prometheus that scrapes them; yields a function that queries it."""
     if os.geteuid():
         raise tap.Skip("needs root, to make network namespaces")
     with contextlib.ExitStack() as stack:
@@ -91,7 +91,7 @@ def fleet(*args):
 
 
 def wait_scraped(query, collector, after):
-    """Until every exporter has been scraped with a window that ended later than that."""
+    """Waits until every exporter has been scraped with a window that ended later than that."""
     updated = f'subtick_collector_last_update_seconds{{collector="{collector}"}}'
     deadline = time.time() + 30
     while True:
@@ -130,7 +130,7 @@ BURNER = """if True:
 
 
 class Windows:
-    """Windows of the CLI, so short that those of anybody else are sums of them."""
+    """Windows of the CLI, so short that any longer window is a sum of them."""
     SECONDS = 0.02
 
     def __init__(self, text):
@@ -145,7 +145,7 @@ class Windows:
         return self.rows[0][0] <= begin and end <= self.rows[-1][1]
 
     def busy(self, cpu, begin, end):
-        """Only of the first and the last window it is not known where in them the core was busy."""
+        """The error: it is unknown where in the first and the last window the core was busy."""
         total = 0.0
         for left, right, busy in self.rows:
             total += max(0, min(right, end) - max(left, begin)) * busy[cpu]
@@ -154,7 +154,7 @@ class Windows:
 
 @contextlib.contextmanager
 def cli_windows():
-    """Runs the CLI meanwhile; the list has its windows afterwards."""
+    """Runs the CLI during the block; afterwards the list has its windows."""
     got = []
     with tempfile.TemporaryFile("w+") as out:
         child = subprocess.Popen([SUBTICK, "load", "--json", str(Windows.SECONDS)], stdout=out)
@@ -241,7 +241,7 @@ def burst(children, seconds):
 
 @contextlib.contextmanager
 def waiters(name):
-    """A process of a cgroup of its own and one it has to wait for; both wait to be told."""
+    """A process in its own cgroup and one that it has to wait for; both wait for a command."""
     path = os.path.join(cgroup_root(), os.fsencode(name))
     os.mkdir(path)
     try:
@@ -259,7 +259,7 @@ def waiters(name):
 
 
 def measured_burst(children, seconds):
-    """The CLI's window with a whole burst in it and nothing else of that cgroup; None if it did not fit."""
+    """The CLI's window that contains the whole burst and nothing else of that cgroup; None if it does not."""
     le = ",".join(f"{edge}ns" for edge in EDGES)
     child = subprocess.Popen([SUBTICK, "runq", "--json", "--le", le, str(seconds * 1.7), "2"], stdout=subprocess.PIPE)
     try:
@@ -276,7 +276,7 @@ def measured_burst(children, seconds):
 
 
 def compare_quantiles(query, name, children):
-    """One try: findings, or None where what the waits did says nothing about us."""
+    """One try: findings, or None if other work disturbed the waits."""
     burst(children, 1)
     wait_scraped(query, "runq", time.time())
     since = time.time()
@@ -304,7 +304,7 @@ def compare_quantiles(query, name, children):
 
 
 def check_quantiles():
-    """Both see exactly the same waits: a burst of them in a cgroup that is silent before and after."""
+    """Both see exactly the same waits: a burst in a cgroup that has no other waits."""
     name = f"subtick-{os.getpid()}-waits"
     le = ",".join(f"{edge}ns" for edge in EDGES)
     with fleet("--collect", "runq", "--le", le) as query, waiters(name) as children:

@@ -8,16 +8,16 @@
 
 /* Two copies, and which one is complete: the reader never waits for the writer. */
 struct shared {
-	uint64_t version; /* even; books[version / 2 % 2] is complete */
-	struct duty_books books[2];
-	struct duty_nap naps[]; /* DUTY_NAPS of them, if asked for */
+	uint64_t version; /* even; usage[version / 2 % 2] is complete */
+	struct duty_usage usage[2];
+	struct duty_sleep sleeps[]; /* DUTY_SLEEPS of them, if asked for */
 };
 
-static void publish(struct shared *shared, const struct duty_books *books)
+static void publish(struct shared *shared, const struct duty_usage *usage)
 {
 	uint64_t next = __atomic_load_n(&shared->version, __ATOMIC_RELAXED) + 2;
 
-	shared->books[next / 2 % 2] = *books;
+	shared->usage[next / 2 % 2] = *usage;
 	__atomic_store_n(&shared->version, next, __ATOMIC_RELEASE);
 }
 
@@ -44,7 +44,7 @@ static void run(void *memory, void *arg)
 {
 	const struct duty_opts *opts = arg;
 	struct shared *shared = memory;
-	struct duty_books books = {0};
+	struct duty_usage usage = {0};
 	uint64_t burn_ns = opts->duty * (double)opts->period_ns;
 	uint64_t slack_ns = opts->period_ns - burn_ns;
 	uint64_t phase_ns = opts->locked ? opts->phase_ns : 0;
@@ -66,51 +66,51 @@ static void run(void *memory, void *arg)
 		}
 		woke = clock_mono_ns();
 		if (opts->log)
-			shared->naps[books.cycles % DUTY_NAPS] =
-				(struct duty_nap){.call_ns = call, .due_ns = due, .woke_ns = woke};
+			shared->sleeps[usage.cycles % DUTY_SLEEPS] = (struct duty_sleep){
+				.call_ns = call, .due_ns = due, .woke_ns = woke};
 		/* A late wake-up does not shorten the burn. */
-		books.at_ns = burn_until(woke + burn_ns);
-		books.burn_ns += books.at_ns - woke;
-		books.cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-		books.cycles++;
-		publish(shared, &books);
+		usage.at_ns = burn_until(woke + burn_ns);
+		usage.burn_ns += usage.at_ns - woke;
+		usage.cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+		usage.cycles++;
+		publish(shared, &usage);
 		/*
 		 * If we are late, skip periods instead of catching up. Periods of a locked burn
 		 * begin at its phase, so a burn past the end of a multiple of the period is not
 		 * late.
 		 */
-		if ((books.at_ns - phase_ns) / opts->period_ns > period)
-			period = (books.at_ns - phase_ns) / opts->period_ns;
+		if ((usage.at_ns - phase_ns) / opts->period_ns > period)
+			period = (usage.at_ns - phase_ns) / opts->period_ns;
 	}
 }
 
 int duty_start(struct duty *duty, const struct duty_opts *opts, struct err *err)
 {
-	size_t log = opts->log ? DUTY_NAPS * sizeof(struct duty_nap) : 0;
+	size_t log = opts->log ? DUTY_SLEEPS * sizeof(struct duty_sleep) : 0;
 	struct duty_opts own = *opts;
 
 	return gen_child_start(&duty->child, opts->cpu, sizeof(struct shared) + log, run, &own, err);
 }
 
-bool duty_read(const struct duty *duty, struct duty_books *ret_books)
+bool duty_read(const struct duty *duty, struct duty_usage *ret_usage)
 {
 	const struct shared *shared = duty->child.shared;
 	uint64_t before, after;
 
 	do {
 		before = __atomic_load_n(&shared->version, __ATOMIC_ACQUIRE);
-		*ret_books = shared->books[before / 2 % 2];
+		*ret_usage = shared->usage[before / 2 % 2];
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
 		after = __atomic_load_n(&shared->version, __ATOMIC_RELAXED);
 	} while (after > before);
 	return after != 0;
 }
 
-struct duty_nap duty_nap(const struct duty *duty, uint64_t cycle)
+struct duty_sleep duty_sleep(const struct duty *duty, uint64_t cycle)
 {
 	const struct shared *shared = duty->child.shared;
 
-	return shared->naps[(cycle - 1) % DUTY_NAPS];
+	return shared->sleeps[(cycle - 1) % DUTY_SLEEPS];
 }
 
 void duty_stop(struct duty *duty)

@@ -20,25 +20,25 @@ struct duty_opts {
 	 */
 	bool locked;
 	uint64_t phase_ns;
-	bool log; /* keep the stamps of the last DUTY_NAPS sleeps */
+	bool log; /* keep the stamps of the last DUTY_SLEEPS sleeps */
 };
 
 /*
- * What the generator knows of itself, cumulative, from its own stamps. The core was surely busy
- * for burn_ns. It was not idle all the time that it slept: from the call to sleep the core has to
- * go through the kernel until it halts, and from the deadline on back.
+ * What the generator used, cumulative, by its own stamps. The core was certainly busy for burn_ns.
+ * It was not idle during the whole sleep: entering and leaving the kernel's idle state takes time
+ * on both sides.
  */
-struct duty_books {
+struct duty_usage {
 	uint64_t at_ns; /* CLOCK_MONOTONIC of these figures */
 	uint64_t burn_ns;
 	uint64_t cpu_ns; /* CLOCK_THREAD_CPUTIME_ID */
 	uint64_t cycles;
 };
 
-#define DUTY_NAPS 32768
+#define DUTY_SLEEPS 32768
 
-/* One sleep: the call, when it was to end, and the first stamp after it. due_ns 0: no sleep. */
-struct duty_nap {
+/* One sleep: the call, its deadline, and the first stamp after it. due_ns 0: no sleep. */
+struct duty_sleep {
 	uint64_t call_ns, due_ns, woke_ns;
 };
 
@@ -48,9 +48,9 @@ struct duty {
 
 int duty_start(struct duty *duty, const struct duty_opts *opts, struct err *err);
 /* What it used up to the end of its last burn; false if the generator is not running yet. */
-bool duty_read(const struct duty *duty, struct duty_books *ret_books);
-/* The sleep before the burn with that number, of which books->cycles counts; only with opts->log. */
-struct duty_nap duty_nap(const struct duty *duty, uint64_t cycle);
+bool duty_read(const struct duty *duty, struct duty_usage *ret_usage);
+/* The sleep before burn number @cycle, as counted by duty_usage.cycles; only with opts->log. */
+struct duty_sleep duty_sleep(const struct duty *duty, uint64_t cycle);
 void duty_stop(struct duty *duty);
 
 #endif

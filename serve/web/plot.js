@@ -47,11 +47,11 @@ export class Plot {
 		if (!this.chart || !this.place.clientWidth)
 			return;
 		this.chart.setSize({width: this.width(), height: this.options.height});
-		this.tell();
+		this.showLast();
 	}
 
 	// While the pointer is elsewhere, the legend shows the last window.
-	tell() {
+	showLast() {
 		const {length} = this.data[0];
 
 		if (!this.options.x && length && (this.chart.cursor.left ?? -1) < 0)
@@ -134,6 +134,6 @@ export class Plot {
 			this.build();
 		else
 			this.chart.setData(data);
-		this.tell();
+		this.showLast();
 	}
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Written as a user of gtp-guard's cpu.h would: must compile as C and C++ and tell the truth. */
+/* A program for gtp-guard's cpu.h: it must compile as C and C++ and show the right load. */
 #include <errno.h>
 #include <stdio.h>
 #include <unistd.h>

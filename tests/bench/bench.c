@@ -23,7 +23,7 @@ struct bench_spread bench_spread(double *values, size_t nr)
 		.median = values[nr / 2], .low = values[nr / 4], .high = values[nr * 3 / 4]};
 }
 
-/* Tracing programs that are loaded right now, whoever owns them. */
+/* Tracing programs that are currently loaded, of any owner. */
 static int foreign_programs(void)
 {
 	__u32 id = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What benchmarks share: medians with spread, and a machine fit to be measured on. */
+/* Shared by the benchmarks: medians with spread, and a check of the machine. */
 #ifndef SUBTICK_TESTS_BENCH_BENCH_H
 #define SUBTICK_TESTS_BENCH_BENCH_H
 
@@ -15,8 +15,8 @@ struct bench_spread {
 struct bench_spread bench_spread(double *values, size_t nr);
 
 /*
- * Foreign BPF programs on scheduler or interrupt events, or bpf_stats_enabled, would be measured
- * along: prints which, returns false.
+ * Prints BPF programs of others on scheduler or interrupt events, or bpf_stats_enabled, and returns
+ * false if there are any: they would be part of the measured cost.
  */
 bool bench_machine_fit(void);
 void bench_pin(int cpu);

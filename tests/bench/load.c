@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What measuring load costs: one update against the number of CPUs, and each idle cycle. */
+/* The cost of measuring load: one update by the number of CPUs, and each idle cycle. */
 #include <errno.h>
 #include <math.h>
 #include <poll.h>
@@ -30,7 +30,7 @@
 #define IDLE_ROUNDS   25
 #define IDLE_OPS      4000
 
-/* Slots as a busy machine would have them: every context used, every equation kept. */
+/* Slots as on a busy machine: every context is used, every equation holds. */
 static void fill_slots(struct load_slot *slots, unsigned int nr)
 {
 	for (unsigned int i = 0; i < nr; i++) {
@@ -123,7 +123,7 @@ static void bench_updates(json_t *result)
 	free(text);
 }
 
-/* The whole call on this machine, system calls included, each source beside the others. */
+/* The whole call on this machine, including system calls, for each source. */
 static void bench_sources(json_t *result)
 {
 	json_t *rows = json_object();
@@ -251,7 +251,7 @@ static int bench_idle(json_t *result)
 	for (int v = 0; v < 3; v++) {
 		double diff[IDLE_ROUNDS];
 
-		/* Against the same round's baseline: drift of the machine cancels out. */
+		/* Compared with the baseline of the same round: drift of the machine cancels out. */
 		for (int r = 0; r < IDLE_ROUNDS; r++)
 			diff[r] = (ns[v][r] - ns[0][r]) / 2.0;
 		spread[v] = bench_spread(diff, IDLE_ROUNDS);
@@ -275,7 +275,7 @@ int main(int argc, char **argv)
 {
 	json_t *result = json_object();
 	bool json = argc > 1 && !strcmp(argv[1], "--json");
-	/* Asked before our own programs come and go: the kernel frees them some time later. */
+	/* Check first: the kernel frees our own programs only some time after we close them. */
 	bool fit = bench_machine_fit();
 	int rc;
 
@@ -283,7 +283,7 @@ int main(int argc, char **argv)
 		return 1;
 	bench_updates(result);
 	bench_sources(result);
-	/* Only what the edges cost is disturbed by other people's programs on the same events. */
+	/* Programs of others on the same events disturb only the cost of events. */
 	rc = fit ? bench_idle(result) : 77;
 	if (json)
 		json_dumpf(result, stderr, JSON_INDENT(1) | JSON_REAL_PRECISION(6));

@@ -68,7 +68,7 @@ static const struct {
 
 #define NR_LOADS (sizeof(loads) / sizeof(loads[0]))
 
-/* Whether the process holds BPF programs: then it is about to measure. */
+/* Whether the process has BPF programs: then it is about to measure. */
 static bool holds_bpf(pid_t pid)
 {
 	char dir[32], path[64], target[64];
@@ -147,8 +147,8 @@ static struct empty_bpf *empty_start(void)
 }
 
 /*
- * CPU time of the load, not wall time: what programs on sched_switch take is booked on the tasks
- * that switch, and other work on the machine does not get into it.
+ * CPU time of the load, not wall time: the kernel charges the time of programs on sched_switch to
+ * the tasks that switch, and other work on the machine is not part of it.
  */
 static bool load_run(size_t load, double *ret_figure)
 {
@@ -249,9 +249,9 @@ static void print_load(size_t load, struct figure (*figures)[NR_VARIANTS][MAX_RO
 }
 
 /*
- * Each variant stands between two runs of the loads without anything, and is compared with those
- * two: what the machine does in a minute is far more than what a program adds. Nothing itself is
- * run so as well, which shows how much of a difference is noise.
+ * Each variant runs between two runs of the loads without programs, and is compared with these two:
+ * the machine changes far more in a minute than a program adds. "Nothing" is a variant, too, and
+ * shows how much of a difference is noise.
  */
 static void round_run(struct figure (*figures)[NR_VARIANTS][MAX_ROUNDS], bool *works, int round)
 {

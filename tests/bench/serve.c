@@ -15,7 +15,7 @@
 
 #define ROUNDS 7
 
-/* CPU time: how long it takes on a core of its own, however busy the machine is. */
+/* CPU time: independent of other work on the machine. */
 static uint64_t cpu_ns(void)
 {
 	return clock_ns(CLOCK_THREAD_CPUTIME_ID);

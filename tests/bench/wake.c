@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What a wake point costs, how many there are per second, and whether a known delay is found again. */
+/* The cost of a wake point, how many there are per second, and whether a known delay is measured. */
 #include <math.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -108,7 +108,7 @@ static bool bench_points(unsigned int cpu, json_t *result)
 	return true;
 }
 
-/* Again while something else keeps the core from idling: without points there is no figure. */
+/* Tries again if other work keeps the core from idling: without points there is no figure. */
 static bool measure_delay(unsigned int cpu, uint32_t delay_ns, double *ret_median_ns)
 {
 	struct wake_plan opts = points_of(cpu, 150000, DELAY_POINTS);
@@ -127,7 +127,7 @@ static bool measure_delay(unsigned int cpu, uint32_t delay_ns, double *ret_media
 	return false;
 }
 
-/* Timers that are due a known time after what the method takes for the launch. */
+/* Timers that are due a known time after the launch that the method assumes. */
 static bool bench_delay(unsigned int cpu, json_t *result)
 {
 	static const uint32_t delays[] = {0, 1000, 2000, 5000};
@@ -186,7 +186,7 @@ static double round_trips(int to, int from)
 	return (double)(clock_mono_ns() - start) / IDLE_OPS;
 }
 
-/* Nothing on the very events that the passive source listens to. */
+/* Empty programs on the events of the passive source. */
 static struct empty_bpf *attach_empty(void)
 {
 	struct empty_bpf *skel = empty_bpf__open();
@@ -271,7 +271,7 @@ static bool bench_passive(json_t *result)
 	return true;
 }
 
-/* Without a part that is named, all of them. */
+/* Without an argument, all parts. */
 static bool wanted(const char *part, int argc, char **argv)
 {
 	bool named = false;
@@ -301,7 +301,7 @@ int main(int argc, char **argv)
 	cpu = cpuset_end(&online) - 1;
 	if (json && !freopen("/dev/null", "w", stdout))
 		return 1;
-	/* Only what the events cost is disturbed by other people's programs on them. */
+	/* Programs of others on the same events disturb only the cost of events. */
 	fit = bench_machine_fit();
 	if ((wanted("points", argc, argv) && !bench_points(cpu, result)) ||
 	    (wanted("delay", argc, argv) && !bench_delay(cpu, result)))

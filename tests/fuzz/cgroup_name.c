@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Paths of cgroups, which users may name as they like: texts stay whole, ids stay ids. */
+/* Cgroup paths, which users can name freely: strings stay terminated, ids stay ids. */
 #include "fuzz.h"
 
 #include "sys/cgroup_name.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What every fuzz target shares. A target is one function and one of the two lines below; it
- * checks properties that must hold for any input, not just that nothing crashes.
+ * Shared by all fuzz targets. A target is one function and one of the two lines below. It checks
+ * properties that must hold for any input, not only that nothing crashes.
  */
 #ifndef SUBTICK_TESTS_FUZZ_FUZZ_H
 #define SUBTICK_TESTS_FUZZ_FUZZ_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* /proc/PID/stat: whatever a task calls itself, its times are those after the name. */
+/* /proc/PID/stat: for any name of a task, its times are those after the name. */
 #include "fuzz.h"
 
 #include "sys/pidstat.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Any JSON: what is read back writes itself the same again, and its HTML holds no markup of its own. */
+/* Any JSON: a report that was read back is written the same again, and its HTML has no foreign markup. */
 #include "fuzz.h"
 
 #include "report/read_json.h"

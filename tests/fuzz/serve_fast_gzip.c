@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The exporter's gzip: what zlib makes of it is what went in, and it never takes more than it may. */
+/* The exporter's gzip: zlib decompresses it to the input, and the output is within its bound. */
 #include "fuzz.h"
 
 #include <zlib.h>
 
 #include "../serve/fast_gzip.h"
 
-/* The first byte says in pieces of what size it comes and how often, so that it gets long. */
+/* The first byte sets the size of the pieces and how often the input is repeated. */
 static void fuzz_pack(const char *text, size_t len)
 {
 	size_t piece = len ? 1 + (unsigned char)text[0] * 7 : 1, rounds = 1 + len % 40;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What we read of a request ourselves: Accept, Accept-Encoding, Authorization, query, addresses. */
+/* The parts of a request that we parse: Accept, Accept-Encoding, Authorization, query, addresses. */
 #include "fuzz.h"
 
 #include "serve/accept.h"
@@ -25,7 +25,7 @@ static void check(const char *text)
 	FUZZ_CHECK(!auth_parse(&auth, token, strlen(token), &err));
 	if (auth_allows(&auth, text))
 		FUZZ_CHECK(strstr(text, token));
-	/* A token that is taken lets its own header in. */
+	/* An accepted token allows a request with that token. */
 	if (!auth_parse(&own, text, strlen(text), &err)) {
 		snprintf(bearer, sizeof(bearer), "Bearer %.*s", (int)own.len, own.token);
 		FUZZ_CHECK(auth_allows(&own, bearer));

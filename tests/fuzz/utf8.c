@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Escapers: whatever goes in, what comes out is valid, harmless, as wide as allowed, and final. */
+/* Escaping: for any input the output is valid, harmless, within the width, and stable. */
 #include "fuzz.h"
 
 #include "view/utf8.h"

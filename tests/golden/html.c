@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The HTML of all sample reports against a file that a person has looked at; UPDATE_GOLDEN=1 rewrites it. */
+/* Compares the HTML of all sample reports with a reviewed file; UPDATE_GOLDEN=1 rewrites it. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 #define MAX_REPORTS 32
 
-/* Reports that no sample builds: as --from reads them. Returns how many, or -errno. */
+/* Reads reports that no sample builds, as --from does. Returns how many, or -errno. */
 static int read_reports(const char *path, struct report **reports, size_t room)
 {
 	FILE *file = fopen(path, "r");
@@ -59,7 +59,7 @@ static int render(const char *folder, char **ret_text, size_t *ret_size)
 	return out && fclose(out) ? -errno : rc;
 }
 
-/* Whether a full disk is told, not passed over. */
+/* A full disk is an error. */
 static bool full_disk_fails(void)
 {
 	struct report *report = sample_load();

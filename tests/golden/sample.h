@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reports made by hand, with fixed figures, for the tests of the views. */
+/* Reports with fixed figures, for the tests of the views. */
 #ifndef SUBTICK_TESTS_GOLDEN_SAMPLE_H
 #define SUBTICK_TESTS_GOLDEN_SAMPLE_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Every view against files that a person has looked at, byte by byte.
- * UPDATE_GOLDEN=1 rewrites the files; read the difference before it is committed.
+ * Compares every view with reviewed files, byte by byte.
+ * UPDATE_GOLDEN=1 rewrites the files; read the difference before you commit it.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -40,7 +40,7 @@ static const struct svg_plot ratio_plots[] = {
 	{.title = "thin bars, per cent", .series = ratio_series, .nr_series = 1},
 };
 
-/* Files that are plotted rather than viewed. */
+/* Files that are plots. */
 static const struct {
 	const char *file;
 	const struct svg_plot *plots;

@@ -119,7 +119,7 @@ static void claim_hidden(struct verdict *verdict, json_t *root)
 		       busy * 100.0);
 	verdict_figure(verdict, shown <= HIDDEN * busy,
 		       "and the columns show %.2f %%, a quarter of that at most", shown * 100.0);
-	verdict_figure(verdict, fabs(burnt - SHARE) < 0.02, "its own books agree: %.1f %%",
+	verdict_figure(verdict, fabs(burnt - SHARE) < 0.02, "its own timestamps agree: %.1f %%",
 		       burnt * 100.0);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Control groups of a live test: made, entered, and gone on every way out. */
+/* Control groups of a live test: created, entered, and always removed. */
 #ifndef SUBTICK_TESTS_LIVE_CGROUPS_H
 #define SUBTICK_TESTS_LIVE_CGROUPS_H
 

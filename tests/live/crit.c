@@ -45,7 +45,7 @@ static void check_op(json_t *root, const char *op)
 	if (isnan(median)) {
 		live_ok(json_is_null(json_object_get(row, "median")) &&
 				json_is_null(json_object_get(row, "max")),
-			"%s can't be had here and is null", op);
+			"%s is unavailable here and is null", op);
 		return;
 	}
 	live_note("%s: batch %g median %g average %g max %g max_avg %g", op,
@@ -190,8 +190,9 @@ static int differ_once(struct against *against, int differs[3])
 
 /*
  * The same kernel against itself is within the spread. Two spreads of five rounds each are disjoint
- * by chance in 0.8 % of cases; the same operation in three of five comparisons in five of a million.
- * All five are made, each with a run of its own to compare with, and count, whatever they say.
+ * by chance in 0.8 % of cases; the same operation in three of five comparisons in five of a
+ * million. All five are made, each with a run of its own to compare with, and count, whatever they
+ * say.
  */
 static void measure_against(void *arg, struct verdict *verdict)
 {
@@ -212,7 +213,7 @@ static void measure_against(void *arg, struct verdict *verdict)
 		       against->engine, differs[0], differs[1], differs[2], COMPARISONS);
 }
 
-/* And against a run ten times as dear it differs. */
+/* And against a run that costs ten times as much it differs. */
 static void check_against(const char *engine)
 {
 	char path[] = "/tmp/subtick-crit-XXXXXX", other[128];
@@ -263,8 +264,8 @@ static void check_against(const char *engine)
 
 /*
  * Both engines see the same kernel. By medians, not averages: those hold what the host of a guest
- * did meanwhile. Between an inline pair and a kfunc's lie a factor, a few steps of the clock, and the
- * error that docs/methods/crit.md gives engine bpf: at most the empty calls it subtracts.
+ * did meanwhile. Between an inline pair and a kfunc's lie a factor, a few steps of the clock, and
+ * the error that docs/methods/crit.md gives engine bpf: at most the empty calls it subtracts.
  */
 static void check_agreement(void)
 {
@@ -282,11 +283,11 @@ static void check_agreement(void)
 				b[i], m[i]);
 	}
 	if (isnan(b[1]) || isnan(b[2]))
-		live_skip("the dearer pair is the same to both", "engine bpf knows only one here");
+		live_skip("both agree which pair costs more", "engine bpf knows only one here");
 	else if (fabs(m[2] - m[1]) <= 4 * step)
-		live_skip("the dearer pair is the same to both", "they cost the same here");
+		live_skip("both agree which pair costs more", "they cost the same here");
 	else
-		live_ok((m[2] > m[1]) == (b[2] > b[1]), "the dearer pair is the same to both");
+		live_ok((m[2] > m[1]) == (b[2] > b[1]), "both agree which pair costs more");
 	json_decref(bpf);
 	json_decref(module);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* `subtick crit --tracepoints`: their cost shows, and they are as they were on every way out. */
+/* `subtick crit --tracepoints`: their cost shows, and they are always restored. */
 #include <dirent.h>
 #include <errno.h>
 #include <math.h>

@@ -117,7 +117,7 @@ static void test_nothing_stays(json_t *root)
 	live_ok(tries < 50, "no probe stays in the kernel");
 }
 
-/* What a process can do here, found out by doing it: doctor is held against this. */
+/* What a process can do here, found out by doing it: doctor is compared with this. */
 struct tried {
 	bool privileges;     /* by the kernel's own list of ours */
 	bool bpf;	     /* a map and a program */
@@ -256,7 +256,9 @@ static void compare(const char *who, json_t *root, const struct tried *tried)
 			"%s: doctor calls %s \"%s\", tried: %s", who, checks[i].check, status,
 			checks[i].is ? "there" : "not there");
 	}
-	/* Which events the kernel has is in its types; whether they may be used is another check. */
+	/*
+	 * Which events the kernel has is in its types; whether they may be used is another check.
+	 */
 	if (tried->bpf) {
 		live_ok(!strcmp(check_status(root, "events: idle"), tried->idle ? "ok" : "no"),
 			"%s: events: idle \"%s\", a program on cpu_idle %s", who,

@@ -23,9 +23,9 @@ void live_fail_all(const char *fmt, ...) __attribute__((format(printf, 1, 2), no
 int live_done(void);
 
 /*
- * Under emulation (SUBTICK_EMULATED=1, set by the VM suite) no bound is relaxed: what depends on time
- * is not judged (judge.h). A timer with its wake-up costs a good part of a millisecond there, so
- * periods to keep are stretched.
+ * Under emulation (SUBTICK_EMULATED=1, set by the VM suite) no bound is relaxed: what depends on
+ * time is not judged (judge.h). A timer with its wake-up costs a good part of a millisecond there,
+ * so periods to keep are stretched.
  */
 uint64_t live_period(uint64_t period);
 /* How often to repeat what only has to happen often: a tenth, as it takes ten times as long. */
@@ -62,7 +62,7 @@ json_t *live_json(const char *const args[]);
 double live_number(json_t *root, const char *path);
 
 struct cpu_load;
-/* Opens a load source. NULL if it is not @needed and not to be had; else fails the program. */
+/* Opens a load source. NULL if it is not @needed and unavailable; else fails the program. */
 struct cpu_load *live_source(const char *name, bool needed);
 
 /*

@@ -34,10 +34,10 @@ struct point {
 
 /*
  * What the core was surely doing, as shares of the window. From the generator's stamps: it was in
- * user space from each wake-up to the next call to sleep, and due again at a known time. Between the
- * call and the deadline it is not idle all the time: the kernel has to take the task off the core,
- * choose an idle state and program the timer, and that is work. Where that ends, the kernel's event
- * cpu_idle says, stamped by a program of the test's own (idle_log.h). So per sleep
+ * user space from each wake-up to the next call to sleep, and due again at a known time. Between
+ * the call and the deadline it is not idle all the time: the kernel has to take the task off the
+ * core, choose an idle state and program the timer, and that is work. Where that ends, the kernel's
+ * event cpu_idle says, stamped by a program of the test's own (idle_log.h). So per sleep
  *
  *	surely halted:	 from the entry into idle to the deadline
  *	possibly halted: from the entry into idle to the first stamp after it
@@ -55,60 +55,60 @@ struct truth {
 };
 
 /*
- * Both ends are taken when a burn has just ended, so that the books and the window cover the
- * same time to within the reading itself.
+ * Both ends are taken when a burn has just ended, so that the generator's figures and the window
+ * cover the same time to within the reading itself.
  */
-static bool next_books(const struct duty *duty, struct duty_books *books)
+static bool next_usage(const struct duty *duty, struct duty_usage *usage)
 {
 	uint64_t was, end = clock_mono_ns() + 2 * NSEC_PER_SEC;
 
 	/* A generator of long periods on a slow machine has nothing to show yet. */
-	while (!duty_read(duty, books)) {
+	while (!duty_read(duty, usage)) {
 		if (clock_mono_ns() > end)
 			return false;
 		live_sleep_ms(1);
 	}
-	was = books->cycles;
-	while (books->cycles == was) {
+	was = usage->cycles;
+	while (usage->cycles == was) {
 		if (clock_mono_ns() > end)
 			return false;
-		duty_read(duty, books);
+		duty_read(duty, usage);
 	}
 	return true;
 }
 
 /* Lays the entries into idle beside the sleeps; false if some of either are lost. */
-static bool bound_by_idle(const struct point *point, const struct duty_books *first,
-			  const struct duty_books *last, struct truth *truth)
+static bool bound_by_idle(const struct point *point, const struct duty_usage *first,
+			  const struct duty_usage *last, struct truth *truth)
 {
 	double window = (double)(last->at_ns - first->at_ns);
-	uint64_t surely = 0, possibly = 0, way_in = 0, late = 0, naps = 0;
+	uint64_t surely = 0, possibly = 0, way_in = 0, late = 0, sleeps = 0;
 	uint64_t at = truth->first_entry, end = idle_log_count(point->idle);
 
-	if (last->cycles - first->cycles >= DUTY_NAPS || end - at >= IDLE_LOG_NR)
+	if (last->cycles - first->cycles >= DUTY_SLEEPS || end - at >= IDLE_LOG_NR)
 		return false;
 	for (uint64_t cycle = first->cycles + 1; cycle <= last->cycles; cycle++) {
-		struct duty_nap nap = duty_nap(&point->duty, cycle);
+		struct duty_sleep sleep = duty_sleep(&point->duty, cycle);
 		uint64_t entry;
 
-		if (!nap.due_ns)
+		if (!sleep.due_ns)
 			continue;
-		while (at < end && idle_log_stamp(point->idle, at) < nap.call_ns)
+		while (at < end && idle_log_stamp(point->idle, at) < sleep.call_ns)
 			at++;
 		entry = at < end ? idle_log_stamp(point->idle, at) : UINT64_MAX;
 		/* None: the core had something else to do all the time. */
-		if (entry >= nap.woke_ns)
+		if (entry >= sleep.woke_ns)
 			continue;
-		possibly += nap.woke_ns - entry;
-		surely += nap.due_ns > entry ? nap.due_ns - entry : 0;
-		way_in += entry - nap.call_ns;
-		late += nap.woke_ns - nap.due_ns;
-		naps++;
+		possibly += sleep.woke_ns - entry;
+		surely += sleep.due_ns > entry ? sleep.due_ns - entry : 0;
+		way_in += entry - sleep.call_ns;
+		late += sleep.woke_ns - sleep.due_ns;
+		sleeps++;
 	}
 	truth->low = fmax(truth->low, 1.0 - (double)possibly / window);
 	truth->high = 1.0 - (double)surely / window;
-	truth->way_in_ns = naps ? (double)way_in / (double)naps : 0.0;
-	truth->lateness_ns = naps ? (double)late / (double)naps : 0.0;
+	truth->way_in_ns = sleeps ? (double)way_in / (double)sleeps : 0.0;
+	truth->lateness_ns = sleeps ? (double)late / (double)sleeps : 0.0;
 	return true;
 }
 
@@ -117,19 +117,19 @@ static bool measure_once(const struct point *point, struct cpu_load_split *split
 			 struct truth *truth)
 {
 	struct witness_tasks before, after;
-	struct duty_books first, last;
+	struct duty_usage first, last;
 	struct witness_work work;
 	double window;
 
 	*truth = (struct truth){.high = NAN};
 	witness_tasks_read(&before);
-	if (!next_books(&point->duty, &first))
+	if (!next_usage(&point->duty, &first))
 		return false;
 	cpu_load_update(point->bpf);
 	if (point->idle)
 		truth->first_entry = idle_log_count(point->idle);
 	live_sleep_ms(WINDOW_MS);
-	if (!next_books(&point->duty, &last))
+	if (!next_usage(&point->duty, &last))
 		return false;
 	cpu_load_update(point->bpf);
 	cpu_load_get_split(point->bpf, point->opts.cpu, split);

@@ -19,9 +19,9 @@
 #define STEPS	   10 /* of slowing down */
 
 /*
- * Softirqs must have more than half of a busy time of 5 % at least: what takes less than half of that
- * cannot outweigh them. A sender that does not run sends nothing. The interrupts that steer packets to
- * the core are the test's own.
+ * Softirqs must have more than half of a busy time of 5 % at least: what takes less than half of
+ * that cannot outweigh them. A sender that does not run sends nothing. The interrupts that steer
+ * packets to the core are the test's own.
  */
 static const struct witness_limits limits = {
 	.taken = LEAST_BUSY / 2, .waited = 0.25, .own_irqs = UINT_MAX, .own_interrupts = true};
@@ -53,8 +53,8 @@ static pid_t ksoftirqd_of(int cpu)
 }
 
 /*
- * More than the core can take goes to ksoftirqd, which every source sees: less of it, then. How much
- * the thread runs is in the scheduler's own books.
+ * More than the core can take goes to ksoftirqd, which every source sees: less of it, then. How
+ * much the thread runs is in the scheduler's own accounting.
  */
 static void find_pace(struct scene *scene)
 {

@@ -32,7 +32,7 @@ static pid_t start_wakee(const char *cgroup, int cpu, int in, int out)
 	if (!cgroups_enter(cgroup, 0))
 		_exit(1);
 	live_pin(cpu);
-	/* Does not preempt whoever wakes it: then there is something to wait for. */
+	/* Does not preempt the task that wakes it: then there is something to wait for. */
 	if (sched_setscheduler(0, SCHED_BATCH, &batch))
 		_exit(1);
 	while (read(in, &byte, 1) == 1)
@@ -78,7 +78,7 @@ struct scene {
 	int cpu;
 };
 
-/* The wakee sleeps at both ends of the window: its books hold the same waits as ours. */
+/* The wakee sleeps at both ends of the window: its accounting has the same waits as ours. */
 static void measure_wakee(void *arg, struct verdict *verdict)
 {
 	const struct scene *scene = arg;
@@ -108,11 +108,11 @@ static void measure_wakee(void *arg, struct verdict *verdict)
 	live_note("the waker's group waited %.0f times",
 		  window_group(report, scene->waker, "count"));
 	verdict_count(verdict, fabs(count - (s1.count - s0.count)) <= 2,
-		      "the wakee's cgroup is charged: %.0f waits, %.0f by the kernel's books",
+		      "the wakee's cgroup is charged: %.0f waits, %.0f by the kernel's accounting",
 		      count, s1.count - s0.count);
 	verdict_always(verdict, count >= times, "%.0f waits for %d wake-ups", count, times);
 	verdict_figure(verdict, fabs(sum - waited) <= BOUND * sum,
-		       "%.2f ms waited, %.2f by the kernel's books, within %.0f %%", sum / 1e6,
+		       "%.2f ms waited, %.2f by the kernel's accounting, within %.0f %%", sum / 1e6,
 		       waited / 1e6, BOUND * 100.0);
 	/* What the waker did after waking is the least that the wakee waited behind it. */
 	verdict_figure(verdict, behind > 0.5 * sum, "%.2f ms of it behind the waker", behind / 1e6);
@@ -124,7 +124,7 @@ static void measure_wakee(void *arg, struct verdict *verdict)
 	close(out[1]);
 }
 
-/* Held by quota: by our books, and by the kernel's. */
+/* Throttled by quota: by our figures, and by the kernel's. */
 static void measure_quota(void *arg, struct verdict *verdict)
 {
 	const struct scene *scene = arg;
@@ -197,7 +197,9 @@ static void measure_idle(void *arg, struct verdict *verdict)
 int main(void)
 {
 	struct scene scene;
-	/* The wakee's waits are in both books, whoever has the core: a fifth of the bound. */
+	/*
+	 * The wakee's waits are in both figures, whichever task has the core: a fifth of the bound.
+	 */
 	struct judge_opts wakee = {
 		.limits = {.taken = 0.5, .waited = -1}, .measure = measure_wakee, .arg = &scene};
 	/* A reader that comes late by a period of 50 ms is off by what quota holds in it. */

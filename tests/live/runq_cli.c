@@ -126,7 +126,10 @@ struct victim {
 	pid_t pid;
 };
 
-/* A guest may be stopped for the whole of a window, and then nothing waits in it: its books tell. */
+/*
+ * A guest may be stopped for the whole of a window, and then nothing waits in it: its accounting
+ * shows it.
+ */
 static void measure_over(void *arg, struct verdict *verdict)
 {
 	const struct victim *victim = arg;
@@ -137,7 +140,7 @@ static void measure_over(void *arg, struct verdict *verdict)
 
 	live_run(args, &run);
 	if (load_schedstat(victim->pid).count - before < 2)
-		verdict_disturbed(verdict, "by the kernel's books the cgroup hardly waited");
+		verdict_disturbed(verdict, "by the kernel's accounting the cgroup hardly waited");
 	verdict_count(verdict, run.exit_code == 2, "--fail-over p50=1ns exits with %d: %s",
 		      run.exit_code, strtok(run.err, "\n") ?: "");
 	live_run_free(&run);

@@ -12,8 +12,8 @@
 #define WINDOW_MS 2000
 
 /*
- * Waits behind others are in the kernel's books as well as in ours, but not in what the hog ran. A
- * reader that comes late makes the window and the books differ by that much.
+ * Waits behind others are in the kernel's accounting as well as in ours, but not in what the hog
+ * ran. A reader that comes late makes the window and the accounting differ by that much.
  */
 static const struct witness_limits limits = {.taken = BOUND / 2, .waited = BOUND / 5};
 
@@ -70,15 +70,16 @@ static void measure(void *arg, struct verdict *verdict)
 			window_group(report, scene->victim, "causes.other_group_ns");
 
 	/* A switch that is under way at either end may be in the one and not yet in the other. */
-	verdict_count(verdict,
-		      count >= least.count * (1.0 - BOUND / 5) - 1 &&
-			      count <= most.count * (1.0 + BOUND / 5) + 1,
-		      "%s: %.0f waits, %.0f to %.0f by the kernel's books, within %.0f %% and one",
-		      scene->name, count, least.count, most.count, BOUND * 20.0);
-	verdict_figure(verdict, between(sum, least.waited_ns, most.waited_ns, BOUND / 5),
-		       "%s: %.2f ms waited, %.2f to %.2f by the kernel's books, within %.0f %%",
-		       scene->name, sum / 1e6, least.waited_ns / 1e6, most.waited_ns / 1e6,
-		       BOUND * 20.0);
+	verdict_count(
+		verdict,
+		count >= least.count * (1.0 - BOUND / 5) - 1 &&
+			count <= most.count * (1.0 + BOUND / 5) + 1,
+		"%s: %.0f waits, %.0f to %.0f by the kernel's accounting, within %.0f %% and one",
+		scene->name, count, least.count, most.count, BOUND * 20.0);
+	verdict_figure(
+		verdict, between(sum, least.waited_ns, most.waited_ns, BOUND / 5),
+		"%s: %.2f ms waited, %.2f to %.2f by the kernel's accounting, within %.0f %%",
+		scene->name, sum / 1e6, least.waited_ns / 1e6, most.waited_ns / 1e6, BOUND * 20.0);
 	verdict_figure(verdict,
 		       between(blamed, load_least(&hog).ran_ns, load_most(&hog).ran_ns, BOUND),
 		       "%s: %.2f ms behind the hog, which ran %.2f to %.2f, within %.0f %%",

@@ -12,7 +12,7 @@
 #include "live.h"
 #include "runq_window.h"
 
-/* Of the kernel's books, where the two burners take turns. */
+/* Of the kernel's accounting, where the two burners take turns. */
 #define BOUND 0.01
 
 static void check_refused(void)
@@ -40,7 +40,7 @@ struct scene {
 	pid_t pid;
 };
 
-/* A window, with the kernel's books just outside and just inside of both its ends. */
+/* A window, with the kernel's accounting just outside and just inside of both its ends. */
 static bool take_window(const struct scene *scene, struct runq_latency_window *window,
 			struct load_books *books)
 {
@@ -86,12 +86,12 @@ static void measure(void *arg, struct verdict *verdict)
 	verdict_count(verdict,
 		      (double)group->count >= least.count - 1 &&
 			      (double)group->count <= most.count + 1,
-		      "%llu waits, %.0f to %.0f by the kernel's books",
+		      "%llu waits, %.0f to %.0f by the kernel's accounting",
 		      (unsigned long long)group->count, least.count, most.count);
 	verdict_figure(verdict,
 		       (double)group->sum_ns >= least.waited_ns * (1.0 - BOUND) &&
 			       (double)group->sum_ns <= most.waited_ns * (1.0 + BOUND),
-		       "%.2f ms waited, %.2f to %.2f by the kernel's books, within %.0f %%",
+		       "%.2f ms waited, %.2f to %.2f by the kernel's accounting, within %.0f %%",
 		       (double)group->sum_ns / 1e6, least.waited_ns / 1e6, most.waited_ns / 1e6,
 		       BOUND * 100.0);
 	verdict_always(verdict, causes == (double)group->sum_ns, "the causes sum to the wait");
@@ -108,7 +108,7 @@ int main(void)
 	const char *one, *two;
 	struct runq_latency *ctx;
 	struct scene scene;
-	/* A reader that comes late makes the window and the books differ by that much. */
+	/* A reader that comes late makes the window and the accounting differ by that much. */
 	struct judge_opts judged = {
 		.limits = {.taken = 0.05, .waited = BOUND}, .measure = measure, .arg = &scene};
 	pid_t pids[2];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* On a mixed load: our sum against the kernel's books, and samples against the whole. */
+/* On a mixed load: our sum against the kernel's accounting, and samples against the whole. */
 #include <limits.h>
 #include <math.h>
 #include <signal.h>
@@ -90,7 +90,7 @@ static double ping_pong(const char *cgroup, int cpu, int times)
 	       (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
 }
 
-/* The waits seen against those that the kernel booked, both read by the same window. */
+/* The waits seen against those that the kernel accounted, both read by the same window. */
 static void measure_ratio(void *arg, struct verdict *verdict)
 {
 	const struct runq_opts *opts = arg;
@@ -114,9 +114,9 @@ static void measure_ratio(void *arg, struct verdict *verdict)
 }
 
 /*
- * Naps on one core. Each wake-up has the core at once or preempts whoever has it, and of such waits
- * the kernel books next to nothing: it spares itself the update of its clock. Both sources, over the
- * same time, tell how long they were.
+ * Sleeps on one core. Each wake-up has the core at once or preempts the task that has it, and of such
+ * waits the kernel accounts almost nothing: it spares itself the update of its clock. Both sources,
+ * over the same time, tell how long they were.
  */
 static void measure_naps(void *arg, struct verdict *verdict)
 {
@@ -151,10 +151,10 @@ static void measure_naps(void *arg, struct verdict *verdict)
 	}
 	load_kill(pid);
 	verdict_count(verdict, count[0] > 20 && fabs(count[0] / count[1] - 1.0) < 0.15,
-		      "naps: %.0f waits by sched_info, %.0f by wakeup", count[0], count[1]);
+		      "sleeps: %.0f waits by sched_info, %.0f by wakeup", count[0], count[1]);
 	verdict_figure(
 		verdict, median[0] > median[1] / 4 && median[0] < median[1] * 4,
-		"naps: median %.0f ns by sched_info, %.0f by wakeup, within a factor of four",
+		"sleeps: median %.0f ns by sched_info, %.0f by wakeup, within a factor of four",
 		median[0], median[1]);
 }
 
@@ -211,10 +211,10 @@ int main(void)
 		.limits = {.taken = 0.1, .waited = RATIO_BOUND / 3, .own_forks = UINT_MAX},
 		.measure = measure_ratio,
 		.arg = &runq};
-	/* Both sources see the same waits, whoever has the core. */
-	struct judge_opts naps = {.limits = {.taken = INFINITY, .waited = 0.05},
-				  .measure = measure_naps,
-				  .arg = &scene};
+	/* Both sources see the same waits, whichever task has the core. */
+	struct judge_opts sleeps = {.limits = {.taken = INFINITY, .waited = 0.05},
+				    .measure = measure_naps,
+				    .arg = &scene};
 	/* Others on the core make the pipe wait more often: half of the slack. */
 	struct judge_opts sampled = {.limits = {.taken = 0.005, .waited = -1, .own_forks = 4},
 				     .measure = measure_sample,
@@ -236,8 +236,8 @@ int main(void)
 	judge(&ratio);
 	for (int i = 0; i < 5; i++)
 		load_kill(pids[i]);
-	naps.cpu = sampled.cpu = scene.cpu;
-	judge(&naps);
+	sleeps.cpu = sampled.cpu = scene.cpu;
+	judge(&sleeps);
 	judge(&sampled);
 	return live_done();
 }

@@ -33,14 +33,14 @@ struct load_stat {
 struct load_stat load_schedstat(pid_t pid);
 
 /*
- * The kernel's books of a task just outside and just inside of both ends of a window. What the
+ * The kernel's accounting of a task just outside and just inside of both ends of a window. What the
  * window holds lies between the two differences, however long the reading took.
  */
 struct load_books {
 	struct load_stat before, begun, ending, after;
 };
 
-/* What the books surely have of the window, and what they have at most. */
+/* What the accounting certainly has of the window, and what it has at most. */
 struct load_stat load_least(const struct load_books *books);
 struct load_stat load_most(const struct load_books *books);
 

@@ -298,15 +298,15 @@ static void measure_agreement(void *arg, struct verdict *verdict)
 
 /* What the core did meanwhile, by sources that are not subtick's. */
 struct outside {
-	uint64_t naps, entries;
+	uint64_t sleeps, entries;
 };
 
-static struct outside look(const struct duty *naps, const struct idle_log *log)
+static struct outside look(const struct duty *sleeps, const struct idle_log *log)
 {
-	struct duty_books books = {0};
+	struct duty_usage usage = {0};
 
-	duty_read(naps, &books);
-	return (struct outside){.naps = books.cycles, .entries = idle_log_count(log)};
+	duty_read(sleeps, &usage);
+	return (struct outside){.sleeps = usage.cycles, .entries = idle_log_count(log)};
 }
 
 /*
@@ -321,20 +321,20 @@ static void measure_passive(void *arg, struct verdict *verdict)
 	struct outside before, after;
 	double seen, timers, expected;
 	struct idle_log log;
-	struct duty naps;
+	struct duty sleeps;
 	struct err err = {0};
 	json_t *root;
 
 	(void)arg;
 	if (idle_log_open(&log, cpu, &err))
 		live_fail_all("%s", err.what);
-	if (duty_start(&naps, &opts, &err))
+	if (duty_start(&sleeps, &opts, &err))
 		live_fail_all("%s", err.what);
 	live_sleep_ms(50);
-	before = look(&naps, &log);
+	before = look(&sleeps, &log);
 	root = live_json(args);
-	after = look(&naps, &log);
-	duty_stop(&naps);
+	after = look(&sleeps, &log);
+	duty_stop(&sleeps);
 	idle_log_close(&log);
 	seen = live_number(root, "asked_total");
 	timers = live_number(root, "taken_total");

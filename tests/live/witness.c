@@ -118,8 +118,8 @@ static uint64_t idle_of(int cpu)
 }
 
 /*
- * A stretch of idle is booked when it ends. So a core is asked from itself, where it is not idle,
- * and then left again. 0 if one of those that are meant cannot be asked.
+ * The kernel accounts a stretch of idle when it ends. So a core is asked from itself, where it is
+ * not idle, and then left again. 0 if one of those that are meant cannot be asked.
  */
 static uint64_t read_idle(int cpu)
 {
@@ -166,7 +166,9 @@ static void read_all(int cpu, struct witness_reading *reading)
 	reading->at_ns = clock_mono_ns();
 }
 
-/* What nobody accounts for of the time that the core was not idle, beyond what interrupts may take. */
+/*
+ * What nobody accounts for of the time that the core was not idle, beyond what interrupts may take.
+ */
 static double unseen(const struct witness *witness, const struct witness_reading *last,
 		     const struct witness_work *work, struct witness_seen *seen)
 {

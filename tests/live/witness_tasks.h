@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Who ran where and who waited, by the scheduler's own books in /proc. */
+/* Who ran where and who waited, by the scheduler's own accounting in /proc. */
 #ifndef SUBTICK_TESTS_LIVE_WITNESS_TASKS_H
 #define SUBTICK_TESTS_LIVE_WITNESS_TASKS_H
 
@@ -21,7 +21,7 @@ struct witness_tasks {
 	size_t nr;
 };
 
-/* False where /proc has no such books (CONFIG_SCHED_INFO). */
+/* False where /proc has no such accounting (CONFIG_SCHED_INFO). */
 bool witness_tasks_read(struct witness_tasks *ret_tasks);
 void witness_tasks_free(struct witness_tasks *tasks);
 

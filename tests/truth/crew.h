@@ -28,7 +28,7 @@ void crew_wait(uint32_t *word, uint32_t value);
 /* Adds 1 and wakes who waits. */
 void crew_wake(uint32_t *word);
 
-/* What the kernel has booked for a thread, by /proc: ns run, ns waited, dispatches. */
+/* What the kernel has accounted for a thread, by /proc: ns run, ns waited, dispatches. */
 struct crew_books {
 	uint64_t ran_ns, waited_ns, dispatches;
 };

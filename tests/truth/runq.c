@@ -47,7 +47,7 @@ static void watch_all(const struct act *acts, size_t nr)
 	}
 }
 
-/* What the kernel booked of all waits seen, over all that it booked; and what was lost. */
+/* Accounted part of all observed waits ÷ kernel run_delay; and what was lost. */
 static void judge_quality(const char *source, json_t *root)
 {
 	double ratio = live_number(root, "quality.schedstat_ratio");

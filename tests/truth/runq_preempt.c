@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * A task of high priority preempts one of low priority at known times, and each of its wake-ups is
- * held up inside the kernel for a time that the kernel's books do not have.
+ * held up inside the kernel for a time that the kernel's accounting do not have.
  */
 #include <stdio.h>
 #include <string.h>
@@ -193,7 +193,7 @@ static void judge(void *state, const char *source, json_t *root)
 
 	judge_high(source, scene, &scene->witness, root);
 	judge_low(source, scene, root, crew_books(scene->low_pid).dispatches - scene->dispatches);
-	live_note("%s: of high's waits the kernel books %llu ns", source,
+	live_note("%s: of high's waits the kernel accounts %llu ns", source,
 		  (unsigned long long)crew_books(scene->high_pid).waited_ns);
 	witness_free(&scene->witness);
 	crew_stop(scene->low_pid);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Waits behind a hog: count, sum, percentiles, boundaries, causes, blame, the kernel's books. */
+/*
+ * Waits behind a hog: count, sum, percentiles, boundaries, causes, blame, the kernel's accounting.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -146,7 +148,7 @@ static void judge_books(const char *source, const struct behind *scene, json_t *
 	double allowed = 1000.0 * (strcmp(source, "wakeup") ? 3 * ROUNDS / 16 + 1 : 2 * ROUNDS);
 
 	live_ok(sum - (double)booked <= allowed && (double)booked - sum <= allowed,
-		"%s: sum %.0f ns, %llu by the kernel's books, allowed %.0f", source, sum,
+		"%s: sum %.0f ns, %llu by the kernel's accounting, allowed %.0f", source, sum,
 		(unsigned long long)booked, allowed);
 }
 

@@ -24,8 +24,9 @@
 /* A window of the exporter, and a little: then the counters have moved. */
 #define SETTLE_MS 400
 /*
- * The kernel's books of a task begin and end where it updates its clock, ours at the tracepoint of
- * the switch: less than 1000 instructions later. A round has three switches, and there are others.
+ * The kernel's accounting of a task begins and ends where it updates its clock, ours at the
+ * tracepoint of the switch: less than 1000 instructions later. A round has three switches, and
+ * there are others.
  */
 #define SWITCH_NS 1000
 #define OTHERS	  60
@@ -39,7 +40,7 @@ static const char *const runq_args[] = {"runq", "--json", "--blame", "--le", LE,
 /* What can be read of all that at one moment. */
 struct moment {
 	char *text;
-	uint64_t ran_ns; /* by tasks on CPU 1, as the kernel has booked it */
+	uint64_t ran_ns; /* by tasks on CPU 1, by the kernel's accounting */
 };
 
 static uint64_t cpu_ran_ns(int cpu)
@@ -54,7 +55,7 @@ static uint64_t cpu_ran_ns(int cpu)
 		    sscanf(line, "%*s %*u %*u %*u %*u %*u %*u %" SCNu64, &ran) != 1)
 			ran = 0;
 	if (!file || !ran)
-		live_fail_all("the kernel has no books of CPU %d", cpu);
+		live_fail_all("the kernel has no accounting of CPU %d", cpu);
 	fclose(file);
 	return ran;
 }
@@ -129,7 +130,9 @@ static struct behind *burst(const char *hog, const char *victim, int rounds, uin
 	return b;
 }
 
-/* What one burst made of the counters, against the burst's own stamps and the kernel's books. */
+/*
+ * What one burst made of the counters, against the burst's own stamps and the kernel's accounting.
+ */
 static void judge_burst(const char *name, const struct behind *b, const struct moment *was,
 			const struct moment *now)
 {
@@ -154,9 +157,10 @@ static void judge_burst(const char *name, const struct behind *b, const struct m
 		(unsigned long long)high);
 	live_ok(fabs(blame_ns(now, b) - blame_ns(was, b) - sum) < 1.0 && fabs(cause - sum) < 1.0,
 		"%s: all of it behind another group, blamed on the hog", name);
-	/* What an interrupt takes from a task is in the kernel's books of the task. */
+	/* What an interrupt takes from a task is in the kernel's accounting of the task. */
 	live_ok(ran >= task - edges && ran <= task + irq + edges,
-		"%s: tasks had CPU 1 for %.0f ns, interrupts for %.0f; %.0f by the kernel's books",
+		"%s: tasks had CPU 1 for %.0f ns, interrupts for %.0f; %.0f by the kernel's "
+		"accounting",
 		name, task, irq, ran);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* CPUs beyond 1,024, on a machine that has fewer: the system calls are ours. */
+/* CPUs above 1,024: the test replaces the system calls, as the machine has fewer CPUs. */
 #include "test.h"
 
 #include <sched.h>
@@ -60,7 +60,7 @@ static void sleep_on(void *shared, void *arg)
 		pause();
 }
 
-/* A load generator is known to be on its core, also on a large machine. */
+/* gen_child_on() finds a load generator on its core, also on a large machine. */
 static void test_child(void **state)
 {
 	struct gen_child child = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The embedded page: byte by byte the files of serve/web, or an empty list in a build without it. */
+/* The embedded page equals the files of serve/web; a build without it has an empty list. */
 #include "test.h"
 
 #include "serve/web/assets.h"
@@ -53,7 +53,7 @@ static void test_own_files(void **state)
 	}
 }
 
-/* What the page loads is embedded; a name that is missing would be a blank page. */
+/* Every file that the page loads is embedded; with one missing the page would be blank. */
 static void test_closed(void **state)
 {
 	static const char *const attributes[] = {"src=\"", "href=\""};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The arithmetic of audit, against a kernel that is simulated down to its rounding. */
+/* The arithmetic of audit, compared with a simulated kernel, including its rounding. */
 #include "test.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@
 
 #define MS 1000000ULL
 
-/* Charges each tick whole to a column, and shows the sum in 1/100 s: what a kernel does. */
+/* As a kernel does: charges each whole tick to a column, and shows the sum in 1/100 s. */
 struct accountant {
 	uint64_t tick_ns, offset_ns;
 	uint64_t col_ns[2];
@@ -65,7 +65,7 @@ static void increments(void **state)
 	assert_int_equal(edges.nr, 2);
 	assert_int_equal(edges.nr_intervals, 1);
 	assert_int_equal(edges.intervals[0], 30);
-	/* The reader was held up: it moved, but nobody knows when, and the next is no interval. */
+	/* The reader was delayed: the time of the change is unknown, and so is the next interval. */
 	cols[0]++;
 	assert_true(counter_edges_feed(&edges, cols, 4, 100, true));
 	cols[0]++;
@@ -174,7 +174,7 @@ static void phase_of_the_tick(void **state)
 	counter_edges_free(&edges);
 }
 
-/* Increments at any moment have no period, and too few prove none. */
+/* Increments at random times have no period, and too few increments give no period. */
 static void no_period(void **state)
 {
 	uint64_t random = 7, col = 0, now = 1000;
@@ -200,7 +200,7 @@ static void no_period(void **state)
 	assert_true(tick_fit_coherence(NULL, 0, 4e6, NULL) == 0.0);
 }
 
-/* One increment in six seen late, anywhere in the next tick: still the tick, not a fraction. */
+/* One increment in six is seen late, anywhere in the next tick: still finds the tick. */
 static void noisy_reader(void **state)
 {
 	static const unsigned int hz[] = {100, 250, 300, 1000};
@@ -222,13 +222,13 @@ static void noisy_reader(void **state)
 	}
 }
 
-/* What the columns show of a task that burns @burn_ns from @phase_ns on in each tick. */
+/* What the columns show for a task that burns @burn_ns from @phase_ns on in each tick. */
 static void simulate(const struct accountant *a, uint64_t burn_ns, struct phase_probe *probe)
 {
 	uint64_t into = (a->offset_ns + a->tick_ns - probe->phase_ns) % a->tick_ns;
 
 	probe->true_ratio = (double)burn_ns / (double)a->tick_ns;
-	/* Seen at every tick, and then charged all of it, or at none. */
+	/* Either every tick interrupts it and charges a whole tick, or none does. */
 	probe->shown_ratio = into < burn_ns ? 1.0 : 0.0;
 	probe->valid = true;
 }
@@ -246,7 +246,7 @@ static void search(void **state)
 			assert_true(phase_hidden(probes, 16, a.tick_ns, 0.1, &check.phase_ns));
 			simulate(&a, burn, &check);
 			assert_true(check.shown_ratio == 0.0);
-			/* Room on both sides: half of what is free, less the grid of the search. */
+			/* Room on both sides: half of the free time, less the step of the search. */
 			check.phase_ns += (a.tick_ns - burn) / 2 - a.tick_ns / 16;
 			if ((a.tick_ns - burn) / 2 > a.tick_ns / 16) {
 				simulate(&a, burn, &check);
@@ -261,7 +261,7 @@ static void search(void **state)
 	}
 }
 
-/* An exact accountant shows the truth at every phase: nothing to hide behind. */
+/* Exact accounting shows the truth at every phase: no phase hides a task. */
 static void search_in_vain(void **state)
 {
 	struct phase_probe probes[8];
@@ -276,7 +276,7 @@ static void search_in_vain(void **state)
 	}
 	assert_false(phase_hidden(probes, 8, 4 * MS, 0.1, &phase));
 	assert_false(phase_exposed(probes, 8, 4 * MS, &phase));
-	/* All hidden: any place will do, and the run ends. */
+	/* All phases hide the task: any phase is right, and the search ends. */
 	for (size_t i = 0; i < 8; i++)
 		probes[i].shown_ratio = 0.0;
 	assert_true(phase_hidden(probes, 8, 4 * MS, 0.1, &phase));

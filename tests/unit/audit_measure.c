@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What audit makes of its findings, and the errors of sources that are simulated. */
+/* The verdict of audit from given findings, and the errors of simulated sources. */
 #include "test.h"
 
 #include <math.h>
@@ -37,7 +37,7 @@ static void regimes(void **state)
 	assert_null(audit_regime_name(AUDIT_UNKNOWN));
 }
 
-/* No tick is exact accounting only if nothing hides, nothing is off, and somebody looked. */
+/* No tick means exact accounting only if no task hides, no error is large, and both were tried. */
 static void no_tick(void **state)
 {
 	struct audit_findings exact = {.user_hz = 100,
@@ -64,7 +64,7 @@ static void no_tick(void **state)
 	assert_int_equal(audit_regime(&f), AUDIT_UNKNOWN);
 }
 
-/* Ticks of 4 ms; every @late-th is seen anywhere within the next, as by a reader who has to wait. */
+/* Ticks of 4 ms; every @late-th is seen late, within the next tick, as by a delayed reader. */
 static void collect_ticks(struct audit_findings *f, size_t nr, unsigned int late, double reader)
 {
 	struct audit_watch watch = {
@@ -86,7 +86,7 @@ static void collect_ticks(struct audit_findings *f, size_t nr, unsigned int late
 	counter_edges_free(&edges);
 }
 
-/* A tick is named when it is clear, and one that is not is not called absent either. */
+/* A clear tick is reported; an unclear one is neither reported nor called absent. */
 static void clear_ticks_only(void **state)
 {
 	struct audit_findings f;
@@ -118,7 +118,7 @@ static bool says(const struct report *report, const char *what)
 	return false;
 }
 
-/* What was not found out is null, never 0. */
+/* An unknown figure is null, never 0. */
 static void verdict_of_nothing(void **state)
 {
 	static const char *const keys[] = {
@@ -142,7 +142,7 @@ static void verdict_of_nothing(void **state)
 	assert_true(says(report, "accounts CPU time is unknown"));
 	assert_true(says(report, "is unknown; try again"));
 	report_free(report);
-	/* Why, where it is known. */
+	/* With the reason, if it is known. */
 	f.tick_looked = true;
 	f.tick_unclear = "it was stopped early";
 	assert_int_equal(audit_verdict_report(&opts, &f, 1, &report, NULL), 0);
@@ -185,7 +185,7 @@ static void verdict_of_all(void **state)
 	assert_true(says(report, "procidle"));
 	report_free(report);
 
-	/* Where the idle column takes softirqs for idle, it is no way out either. */
+	/* If softirqs count as idle time, procidle is not recommended. */
 	f.softirq_as_idle = 0.9;
 	assert_int_equal(audit_verdict_report(&opts, &f, 1, &report, NULL), 0);
 	assert_true(field(report, "softirq_counts_as_idle")->flag);
@@ -220,13 +220,13 @@ static void errors(void **state)
 	assert_true(fabs(e.true_ratio - 0.5) < 1e-9 && fabs(e.bias - 0.1) < 1e-9);
 	assert_true(fabs(e.median - 0.1) < 1e-9 && fabs(e.max - 0.1) < 1e-9);
 
-	/* One sample that could not be read voids the windows that begin or end with it. */
+	/* A failed sample makes the windows that begin or end with it void. */
 	shown[100].flags = LOAD_READ_FAILED;
 	assert_int_equal(audit_samples_error(&samples, 1, 10, &e), 0);
 	assert_int_equal(e.voids, 2);
 	assert_int_equal(e.windows, NR_SAMPLES - 12);
 
-	/* A jump in one place is the maximum, and not the median. */
+	/* One jump is the maximum, not the median. */
 	for (size_t i = 200; i < NR_SAMPLES; i++)
 		shown[i].busy -= STEP_NS;
 	assert_int_equal(audit_samples_error(&samples, 1, 10, &e), 0);
@@ -235,7 +235,7 @@ static void errors(void **state)
 	assert_int_equal(audit_samples_error(&samples, 1, 1, &e), 0);
 	assert_true(fabs(e.max - 0.5) < 1e-9);
 
-	/* Windows longer than what was sampled: no figure, not a perfect one. */
+	/* Windows longer than the run: no figure, not an error of 0. */
 	assert_int_equal(audit_samples_error(&samples, 1, NR_SAMPLES, &e), 0);
 	assert_int_equal(e.windows, 0);
 	assert_true(isnan(e.median) && isnan(e.max) && isnan(e.true_ratio));

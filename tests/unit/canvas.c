@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Cells: clipping, wide characters, marks, and that nothing in a cell can steer a terminal. */
+/* Cells: clipping, wide characters, combining marks, and that no cell can control a terminal. */
 #include "test.h"
 
 #include "view/screen/canvas.h"

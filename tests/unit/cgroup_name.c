@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Paths of cgroups to pods and containers: every format in use, and what is none. */
+/* Pods and containers from cgroup paths: every format in use, and paths that name neither. */
 #include "test.h"
 
 #include "sys/cgroup_name.h"
@@ -102,7 +102,7 @@ static void test_nothing(void **state)
 		check(none[i], "", "", "", "");
 }
 
-/* Nothing that a user can name a cgroup overflows anything. */
+/* No name that a user can give a cgroup causes an overflow. */
 static void test_long(void **state)
 {
 	char path[5000];

@@ -22,7 +22,7 @@ static void test_midmean(void **state)
 	NEAR(crit_midmean(eight, 8), 11.5);
 }
 
-/* Finer than the steps of the values: that is what it is for. */
+/* The mean is finer than the step of the values. */
 static void test_midmean_between_steps(void **state)
 {
 	uint64_t values[400];

@@ -227,7 +227,7 @@ static bool noted(const struct report *report, const char *what)
 	return false;
 }
 
-/* One round has no spread, and says so wherever it stands. */
+/* One round has no spread, and the report says so in every case. */
 static void test_against_one_round(void **state)
 {
 	struct crit_baseline baseline = {.name = "old.json", .engine = "fake"};

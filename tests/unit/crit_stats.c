@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The statistics that the module and user space share, against brute force. */
+/* The statistics that the module and user space share, compared with brute force. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

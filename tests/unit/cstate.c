@@ -15,7 +15,7 @@ static void test_list(void **state)
 	assert_int_equal(cstate_list(tree->root, events), 0);
 	tree_file(tree, DIR "/type", "21\n");
 	assert_int_equal(cstate_list(tree->root, events), 0);
-	/* Skylake server's, in the kernel's own words. */
+	/* The files of a Skylake server. */
 	tree_file(tree, DIR "/events/c1-residency", "event=0x00\n");
 	tree_file(tree, DIR "/events/c6-residency", "event=0x02\n");
 	tree_file(tree, DIR "/events/c7-residency", "not an event\n");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Doctor against whole machines: each check's word, and what it means for the commands. */
+/* Doctor on simulated machines: the result of each check, and what it means for the commands. */
 #include "doctor/doctor.h"
 
 #include "machines.h"
@@ -169,7 +169,7 @@ static void test_without_btf(void **state)
 	expect(report, "BTF", "no", "no BTF", "CONFIG_DEBUG_INFO_BTF=y");
 	expect(report, "BPF", "no", "need BTF", "CONFIG_DEBUG_INFO_BTF=y");
 	expect(report, "events: idle", "no", "without BTF", "CONFIG_DEBUG_INFO_BTF=y");
-	/* Free to choose, load is refused here as well: the user must name the other source. */
+	/* load without --source would fail here: the user must name another source. */
 	expect_command(report, "load", "part", "only with --source procstat");
 	expect_command(report, "serve", "no", "needs BTF");
 	expect_command(report, "report", "part", "only ticks and delays");
@@ -177,7 +177,7 @@ static void test_without_btf(void **state)
 	expect_command(report, "audit", "part", "ticks, delays and precision");
 	report_free(report);
 
-	/* Neither BPF, nor /proc/stat, nor a counter: nothing is left of load. */
+	/* Neither BPF, nor /proc/stat, nor a counter: load does not work at all. */
 	tree_remove(tree, "/proc/stat");
 	probe.event_rc = -ENODEV;
 	report = look(tree, &probe, all);
@@ -234,7 +234,7 @@ static void test_unprivileged(void **state)
 	expect_command(report, "crit", "no", "");
 	report_free(report);
 
-	/* CAP_BPF and CAP_PERFMON alone do; in a user namespace nothing does. */
+	/* CAP_BPF and CAP_PERFMON are enough; in a user namespace nothing is. */
 	machine_laptop(tree, &probe);
 	tree_file(tree, "/proc/self/status", "CapEff:\t000000c000000000\nSeccomp:\t2\n");
 	report = look(tree, &probe, all);
@@ -291,7 +291,7 @@ static void test_config_missing(void **state)
 	expect(report, "preemption", "warn", "unknown", "");
 	expect(report, "accounting", "warn", "unknown", "");
 	expect(report, "VETH", "warn", "unknown", "");
-	/* Not knowing is no reason to say that a command does not work. */
+	/* An unknown property does not make a command fail. */
 	expect_command(report, "load", "full", "");
 	expect_command(report, "audit", "full", "");
 	report_free(report);
@@ -374,7 +374,7 @@ static void test_only_this_build(void **state)
 	report_free(report);
 }
 
-/* Nothing at all to look at: everything is said, nothing crashes, nothing is called fine. */
+/* An empty machine: every check has a result, none crashes, none is ok without evidence. */
 static void test_empty_machine(void **state)
 {
 	const struct tree *tree = *state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Times as people write them, the same in options and settings. */
+/* Durations in text form, the same in options and settings. */
 #include "test.h"
 
 #include "base/duration.h"

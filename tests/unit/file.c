@@ -121,7 +121,7 @@ static void test_text_never_opened(void **state)
 	struct sys_text text = {0};
 	int low;
 
-	/* Descriptor 0 must survive, which a cleared struct names. */
+	/* Descriptor 0 must stay open, although a cleared struct has fd 0. */
 	tree_file(tree, "/f", "");
 	low = sys_open(tree->root, "/f");
 	assert_true(low >= 0);
@@ -133,7 +133,7 @@ static void test_text_never_opened(void **state)
 		close(low);
 }
 
-/* Sizes around the buffer's, so that the end falls before, on and behind its edge. */
+/* Sizes around that of the buffer, so that the end is before, at and after its edge. */
 static void test_text_sizes(void **state)
 {
 	const struct tree *tree = *state;
@@ -176,7 +176,7 @@ static void test_cpu_sets(void **state)
 	tree_file(tree, "/sys/devices/system/cpu/online", "0-7\n");
 	assert_int_equal(cpu_online_read(&online, &set), 0);
 	assert_int_equal(cpuset_count(&set), 8);
-	/* Nonsense leaves the set as it was. */
+	/* Invalid text leaves the set unchanged. */
 	tree_file(tree, "/sys/devices/system/cpu/online", "\n");
 	assert_int_equal(cpu_online_read(&online, &set), -EINVAL);
 	tree_file(tree, "/sys/devices/system/cpu/online", "0-x\n");

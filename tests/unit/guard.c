@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The guard undoes when it should: on request and after SIGKILL, not after a dismissal. */
+/* The guard undoes on request and after SIGKILL, not after a dismissal. */
 #include "test.h"
 
 #include <fcntl.h>
@@ -11,7 +11,7 @@
 
 static char done_path[64];
 
-/* Leaves a mark: descriptor @arg was kept, and nothing else of the parent's. */
+/* Writes a file with the open descriptors: @arg must be the only one of the parent's. */
 static int leave_mark(const void *arg)
 {
 	const int *kept = arg;
@@ -29,7 +29,7 @@ static int leave_mark(const void *arg)
 		    write(fd, "open\n", 5) < 0)
 			return -EIO;
 	close(fd);
-	/* Whole at once, for those who wait for it. */
+	/* Rename it, so that a waiting reader sees the complete file. */
 	return rename(new_path, done_path) ? -errno : 0;
 }
 
@@ -69,7 +69,7 @@ static void test_on_request(void **state)
 	assert_false(is_marked());
 	assert_int_equal(guard_undo(&guard), 0);
 	assert_true(is_marked());
-	/* There is none any more. */
+	/* The guard is gone. */
 	assert_int_equal(guard_undo(&guard), -EIO);
 	assert_int_equal(guard_start(&guard, -1, always_fails, NULL), 0);
 	assert_int_equal(guard_undo(&guard), -EIO);
@@ -109,7 +109,7 @@ static void test_after_sigkill(void **state)
 	assert_false(is_marked());
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
-	/* The guard is no child of ours: its mark is all there is to wait for. */
+	/* The guard is not our child, so wait for its file. */
 	for (int i = 0; i < 1000 && !is_marked(); i++)
 		usleep(10000);
 	assert_true(is_marked());

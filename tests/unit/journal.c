@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Settings that come back: normal end, SIGKILL with and without a guard, and forcing idle states. */
+/* Settings are restored: normal end, SIGKILL with and without a guard, and forcing idle states. */
 #include "test.h"
 #include "tree.h"
 
@@ -105,7 +105,7 @@ static void test_force_and_restore(void **state)
 	disables_are(tree, "00000010");
 	journal_is_empty(tree);
 
-	/* What its owner had disabled above the deepest stays as it was. */
+	/* A shallower state that the owner had disabled stays disabled. */
 	force = (struct wake_force){.deepest = "C1"};
 	assert_int_equal(journal_open(&r, tree->root, &err), 0);
 	assert_int_equal(apply(&r, tree, &force, "1", &err), 0);
@@ -137,7 +137,7 @@ static void test_unknown_state(void **state)
 	disables_are(tree, "00000010");
 }
 
-/* Two runs at once would take each other's changes for the original. */
+/* Two runs at the same time would save each other's changes as the original. */
 static void test_locked(void **state)
 {
 	const struct tree *tree = *state;
@@ -151,7 +151,7 @@ static void test_locked(void **state)
 	journal_close(&two);
 }
 
-/* Whoever may not write there is told so, at once, and not that somebody else is at it. */
+/* Without write permission the error says so at once, and does not blame another process. */
 static void test_not_allowed(void **state)
 {
 	const struct tree *tree = *state;
@@ -179,7 +179,7 @@ static void test_not_allowed(void **state)
 	assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-/* A child that forces C6 and dies by SIGKILL, with its guard or taking it along. */
+/* A child that forces C6 and dies by SIGKILL, alone or together with its guard. */
 static void killed_child(const struct tree *tree, bool kill_guard)
 {
 	struct wake_force force = {.state = "C6", .alone = true};
@@ -223,7 +223,7 @@ static void test_killed_guard_restores(void **state)
 	char value[8] = "0";
 
 	killed_child(tree, false);
-	/* The guard needs a moment; nobody else touches the files. */
+	/* Wait for the guard; nothing else touches the files. */
 	for (int i = 0; i < 500 && value[0] != '1'; i++) {
 		nanosleep(&delay, NULL);
 		sys_read_file(tree->root, CPU_DIR "/cpu0/online", value, sizeof(value));
@@ -260,7 +260,7 @@ static void test_killed_both_next_restores(void **state)
 	journal_close(&r);
 }
 
-/* A journal is data: other trees are never written to, a torn last line is not played. */
+/* A journal is not trusted: other directories are never written to, and a cut last line is ignored. */
 static void test_journal_is_checked(void **state)
 {
 	const struct tree *tree = *state;
@@ -277,7 +277,7 @@ static void test_journal_is_checked(void **state)
 	assert_int_equal(journal_replay(tree->root), -EIO);
 }
 
-/* A file that refuses the new value would refuse its old one too: it must not block the next run. */
+/* A file that refuses the new value would refuse the old one, too: it must not block the next run. */
 static void test_refused_write(void **state)
 {
 	const struct tree *tree = *state;
@@ -297,7 +297,7 @@ static void test_refused_write(void **state)
 	journal_is_empty(tree);
 }
 
-/* What went with its device needs no way back; what cannot be read is kept, never thrown away. */
+/* A setting of a removed device needs no restoring; a journal that cannot be read is kept. */
 static void test_journal_odd(void **state)
 {
 	const struct tree *tree = *state;
@@ -316,13 +316,13 @@ static void test_journal_odd(void **state)
 	assert_int_equal(journal_replay(tree->root), -EIO);
 	assert_int_equal(journal_open(&r, tree->root, &err), -EIO);
 	assert_non_null(strstr(err.what, "remove that file"));
-	/* Longer than a few bytes: still there. */
+	/* Longer than the buffer: the journal is still there. */
 	assert_int_equal(sys_read_file(tree->root, "/run/subtick/restore", text, sizeof(text)),
 			 -ENOSPC);
 	online_is(tree, 0, "1");
 }
 
-/* A guard that somebody killed is no reason to die half-way through the way back. */
+/* If the guard was killed, closing the journal still restores everything. */
 static void test_guard_gone(void **state)
 {
 	const struct tree *tree = *state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Numbers and names as JSON, against a library's own writer: the same bytes. */
+/* Numbers and names as JSON: the same bytes as jansson's writer. */
 #include "test.h"
 
 #include <jansson.h>
@@ -19,7 +19,7 @@ static uint64_t next_random(void)
 	return seed ^= seed << 17;
 }
 
-/* What the view writes for the only cell of a table. */
+/* The text that the view writes for the only cell of a table. */
 static char *written(void (*fill)(struct value *value, const void *arg), const void *arg)
 {
 	char *text = NULL, *cell;

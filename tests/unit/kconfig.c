@@ -31,7 +31,7 @@ static void test_parse(void **state)
 	assert_string_equal(buf, "");
 	assert_int_equal(GET("LAST"), KCONFIG_VALUE);
 	assert_string_equal(buf, "0x10");
-	/* No prefix of a symbol is taken for it. */
+	/* A prefix of a symbol does not match. */
 	assert_int_equal(GET("H"), KCONFIG_NO);
 	assert_int_equal(GET("HZ_25"), KCONFIG_NO);
 	assert_int_equal(kconfig_parse(sample, strlen(sample), "HZ", buf, 3), KCONFIG_UNKNOWN);
@@ -84,7 +84,7 @@ static void test_places(void **state)
 	assert_int_equal(config.len, strlen(sample));
 	assert_int_equal(kconfig_get(&config, "VETH"), KCONFIG_MODULE);
 	kconfig_close(&config);
-	/* Cut off or corrupt: not used, and the next place is tried. */
+	/* Truncated or corrupt: not used; the next file is tried. */
 	for (size_t cut = 1; cut < len; cut += 7) {
 		tree_bytes(tree, "/proc/config.gz", gz, cut);
 		assert_int_equal(kconfig_open(&config, tree->root, "6.1.0"), 0);
@@ -104,7 +104,7 @@ static void test_no_config(void **state)
 	tree_file(tree, "/proc/config.gz", "this is no configuration\n");
 	assert_int_equal(kconfig_open(&config, tree->root, "x"), -EINVAL);
 	assert_int_equal(kconfig_get(&config, "HZ"), KCONFIG_UNKNOWN);
-	/* A bomb: 32 MiB of zeros in 32 KiB. */
+	/* A compression bomb: 32 MiB of zeros in 32 KiB. */
 	snprintf(path, sizeof(path), "%s/proc/config.gz", tree->root);
 	file = gzopen(path, "wb");
 	for (int i = 0; i < 32; i++)

@@ -172,7 +172,7 @@ static void test_cpuidle(void **state)
 	tree_remove(tree, "/sys/devices/system/cpu/cpu0/cpuidle/state1/residency");
 	assert_int_equal(cpuidle_states(tree->root, 0, states), 3);
 	assert_false(states[1].residency_known);
-	/* A claim that cannot be read is an error, not a claim of zero. */
+	/* A claim that cannot be read is an error, not a claim of 0. */
 	tree_file(tree, "/sys/devices/system/cpu/cpu0/cpuidle/state1/latency", "soon\n");
 	assert_int_equal(cpuidle_states(tree->root, 0, states), -EINVAL);
 }
@@ -187,7 +187,7 @@ static void test_virt_x86(void **state)
 	tree_file(tree, "/proc/cpuinfo", "processor\t: 0\nflags\t\t: fpu tsc nohypervisor\n");
 	virt_read(tree->root, "x86_64", &virt);
 	assert_int_equal(virt.kind, VIRT_NONE);
-	/* A cloud's name on bare metal proves nothing. */
+	/* The name of a cloud alone is no proof of a hypervisor. */
 	tree_file(tree, "/sys/class/dmi/id/sys_vendor", "Amazon EC2\n");
 	virt_read(tree->root, "x86_64", &virt);
 	assert_int_equal(virt.kind, VIRT_NONE);

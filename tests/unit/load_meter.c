@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The load meter on sources of the test's own: what its window holds, and the report of it. */
+/* The load meter on fake sources: its window and its report. */
 #include "measure/load/load.h"
 
 #include <math.h>
@@ -13,13 +13,13 @@
 #define VEC   3
 #define MSEC  1000000ULL
 
-/* Linked instead of the one that looks at this machine; see meson.build. */
+/* Replaces the function that reads this machine; see meson.build. */
 int __wrap_load_source_open(const char *name, const struct load_source_opts *opts,
 			    struct load_source **ret_source, struct err *err);
 
 int __wrap_procstat_read(struct procstat *stat, struct procstat_cpu *cpus, unsigned int nr_cpus);
 
-/* Cumulative, as a kernel's are. A quarter of each step is a task, the rest idle. */
+/* Cumulative counters, as the kernel's. A quarter of each step is a task, the rest idle. */
 static uint64_t now_ns, step_ns = MSEC, bursts[HIST_NR], vec_ns;
 static uint64_t stolen_ticks;
 static bool stat_without_cpus;
@@ -42,7 +42,7 @@ static void fake_sample(struct load_source *source, struct load_sample *samples)
 	}
 }
 
-/* A burst ends just before each look: whoever looks twice per window loses one. */
+/* A burst ends just before each read: a meter that reads twice per window loses one. */
 static const uint64_t *fake_bursts(struct load_source *source, unsigned int cpu)
 {
 	(void)source;
@@ -79,7 +79,7 @@ static const struct load_source_ops fake_ops = {
 	.close = fake_close,
 };
 
-/* Beside it: a /proc/stat that shows twice as much, and knows no parts. */
+/* A second source: a /proc/stat that shows twice as much and has no parts. */
 static void stat_sample(struct load_source *source, struct load_sample *samples)
 {
 	for (unsigned int cpu = 0; cpu < source->nr_cpus; cpu++)
@@ -131,7 +131,7 @@ static struct meter *open_started(const struct load_opts *opts)
 	return meter;
 }
 
-/* Each burst since the start is in one window. */
+/* Each burst since the start is in exactly one window. */
 static void test_bursts(void **state)
 {
 	struct meter *meter = open_started(&(struct load_opts){.bursts = true});

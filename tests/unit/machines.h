@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Whole machines for doctor to look at: files, and what their system calls would say. */
+/* Simulated machines for doctor: files, and the results of system calls. */
 #ifndef SUBTICK_TESTS_UNIT_MACHINES_H
 #define SUBTICK_TESTS_UNIT_MACHINES_H
 

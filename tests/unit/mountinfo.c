@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Mounts, and the control group layouts told from them. */
+/* Parses mounts, and detects cgroup layouts from them. */
 #include "sys/mountinfo.h"
 
 #include "sys/cgroup.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Which events are understood, and which PMUs of a machine have one. */
+/* Which events are accepted, and which PMUs of a machine have one. */
 #include "test.h"
 
 #include <linux/perf_event.h>
@@ -56,7 +56,7 @@ static void pmus(void **state)
 	for (int i = 0; i < 2; i++)
 		sum += types[i];
 	assert_int_equal(sum, 19);
-	/* One whose type cannot be read is none. */
+	/* A PMU whose type cannot be read is left out. */
 	tree_file(tree, PMUS "armv8_cortex_x3/type", "x\n");
 	assert_int_equal(perf_pmu_types(tree->root, "armv8_", "cnt_cycles", types), 1);
 	assert_int_equal(types[0], 9);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Which window a precision needs: by rule, and from errors of a simulated kernel. */
+/* How long a window must be for a precision: by rule, and from errors of a simulated kernel. */
 #include "test.h"
 
 #include <math.h>
@@ -30,7 +30,7 @@ static void rules(void **state)
 	assert_int_equal(p.rounding_ns, 2000000000ULL);
 }
 
-/* Busy ticks of a core with a third of load, one bit of luck each; the figure in units of 10 ms. */
+/* Ticks of a core with a third of load, each busy at random; the figure in units of 10 ms. */
 static void sampled(uint64_t *busy, size_t nr)
 {
 	uint64_t random = 3;
@@ -66,7 +66,7 @@ static size_t sampled_points(const uint64_t *busy, size_t nr, double bias,
 	return sizeof(ticks) / sizeof(ticks[0]);
 }
 
-/* The estimate from short windows against what windows of that length then do. */
+/* Compares the estimate from short windows with the errors of windows of that length. */
 static void from_errors(void **state)
 {
 	uint64_t *busy = malloc(NR_TICKS * sizeof(*busy)), window;
@@ -83,19 +83,19 @@ static void from_errors(void **state)
 	for (size_t from = 0; from + ticks < NR_TICKS; from += ticks / 8, of++)
 		within += fabs(sampled_error(busy, from, ticks, 0.0)) <= 0.01;
 	assert_true((double)within / (double)of > 0.92 && (double)within / (double)of < 0.98);
-	/* Eleven seconds, as audit has them, still tell it within a factor of two. */
+	/* From eleven seconds, as in audit, the estimate is still within a factor of two. */
 	nr = sampled_points(busy, 2750, 0.0, points);
 	window = precision_estimate(0.01, points, nr, 0.0, 11000 * MS);
 	assert_true(window > 16000 * MS && window < 64000 * MS);
 
-	/* An error that stays: one finer than it is never reached, a coarser one is, later. */
+	/* A systematic error: a finer precision is never reached, a coarser one needs a longer window. */
 	nr = sampled_points(busy, 100000, 0.005, points);
 	assert_int_equal(precision_estimate(0.004, points, nr, 0.005, 400000 * MS), 0);
 	assert_true(precision_estimate(0.01, points, nr, 0.005, 400000 * MS) > 100000 * MS);
 	free(busy);
 }
 
-/* Exact accounting rounds only: 10 ms at either end of the window. */
+/* Exact accounting has rounding only: 10 ms at each end of the window. */
 static void of_rounding(void **state)
 {
 	static const struct precision_point points[] = {

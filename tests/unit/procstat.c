@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The parser of /proc/stat: what it takes, what it refuses, and that a re-read sees changes. */
+/* The parser of /proc/stat: what it accepts, what it refuses, and that a second read sees changes. */
 #include "sys/procstat.h"
 
 #include <errno.h>

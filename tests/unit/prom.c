@@ -186,7 +186,7 @@ static void test_rows(void **state)
 	series_free(&s);
 }
 
-/* More than one block, so that the seams show. */
+/* More than one block, to test the boundaries between blocks. */
 static void test_blocks(void **state)
 {
 	struct series s;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Queueing disciplines: the request for ETF byte by byte, and the way back from what a dump shows. */
+/* Queueing disciplines: the request for ETF byte by byte, and the message that restores the old one. */
 #include "test.h"
 
 #include <linux/pkt_sched.h>
@@ -79,7 +79,7 @@ static void test_look(void **state)
 	assert_int_equal(qdisc_look(&message.head, &found), 0);
 	assert_true(!found.own && !found.tree);
 
-	/* Somebody's own root comes back as it was, without what only the kernel may set. */
+	/* A configured root is restored, without the attributes that only the kernel may set. */
 	message = dumped(5, TC_H_ROOT, 0x80020000, "fq_codel", "0123456789", 10);
 	assert_int_equal(qdisc_look(&message.head, &found), 0);
 	assert_true(found.own && !found.tree);
@@ -91,7 +91,7 @@ static void test_look(void **state)
 	assert_int_equal(qdisc_look(&message.head, &found), 0);
 	assert_true(found.tree);
 
-	/* Its classes show in no dump of disciplines: it could not be brought back whole. */
+	/* A dump of disciplines does not show its classes, so it could not be restored. */
 	found = (struct qdisc_found){.ifindex = 5};
 	message = dumped(5, TC_H_ROOT, 0x10000, "htb", "0123456789", 10);
 	assert_int_equal(qdisc_look(&message.head, &found), 0);

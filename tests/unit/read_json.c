@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reports read back from JSON: what a view wrote comes back the same, all else is refused or kept. */
+/* Reports read back from JSON: a view's output is unchanged, other input is refused or kept. */
 #include "test.h"
 
 #include <fcntl.h>
@@ -45,7 +45,7 @@ static void refused(const char *text, const char *why)
 		fail_msg("%s: said %s, expected %s", text, err.what, why);
 }
 
-/* The same bytes again, whatever the metrics list knows of the keys. */
+/* Writing it again gives the same bytes, for known and unknown keys. */
 static void test_round_trip(void **state)
 {
 	static const char *const texts[] = {
@@ -163,7 +163,7 @@ static void test_refusals(void **state)
 	refused(key, "key");
 }
 
-/* Not a list of columns that could fill memory. */
+/* The number of columns is limited, so that input cannot use up the memory. */
 static void test_many_columns(void **state)
 {
 	char *text;

@@ -114,7 +114,7 @@ static void test_fields(void **state)
 	report_free(report);
 }
 
-/* Every setter, several growths of each array, as a measurement would: no return value is looked at. */
+/* Every setter, several growths of each array; like a measurement it ignores return values. */
 static struct report *build(void)
 {
 	struct report *report = report_new("runq");
@@ -150,7 +150,7 @@ static struct report *build(void)
 	return report;
 }
 
-/* What a view prints; NULL where it refuses, having printed nothing. */
+/* The output of a view; NULL if it refuses without any output. */
 static char *print(const struct report *report)
 {
 	char *text = NULL;
@@ -171,8 +171,8 @@ static char *print(const struct report *report)
 }
 
 /*
- * Whichever allocation fails, the report is refused or whole: a text whose copy failed and that
- * was then set again has lost nothing.
+ * Whichever allocation fails, the report is refused or complete: a string whose copy failed, and
+ * that was then set again, lost nothing.
  */
 static void test_build_without_memory(void **state)
 {
@@ -202,14 +202,14 @@ static void test_build_without_memory(void **state)
 			report_free(report);
 		}
 	}
-	/* Both went through every allocation, and there are many. */
+	/* The loop has failed every allocation once, and there are many. */
 	assert_true(at[0] > 50);
 	assert_true(refused > 5 * whole);
 	free(expected);
 	report_free(good);
 }
 
-/* Formats on their own allocations: whole, or an error. */
+/* Allocations of the formats: the output is complete, or there is an error. */
 static void test_view_without_memory(void **state)
 {
 	struct report *report = build();
@@ -235,7 +235,7 @@ static void test_view_without_memory(void **state)
 			fclose(view.out);
 			free(text);
 		}
-		/* JSON is written as it comes and needs no memory of its own. */
+		/* JSON is written without a tree and allocates nothing. */
 		assert_true(format == VIEW_JSON ? at == 1 : at > 5);
 	}
 	report_free(report);

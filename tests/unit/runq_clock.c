@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* How late a run queue's clock is, by looks at two clocks that drift: against the truth. */
+/* The lag of a run queue's clock from readings of two drifting clocks, compared with the truth. */
 #include "test.h"
 
 #include <linux/types.h>
@@ -20,7 +20,7 @@ struct core {
 	struct runq_clock clock;
 	double ppm;
 	u64 mono, boot_ns;
-	s64 set_ns; /* by which somebody has set the run queue's clock */
+	s64 set_ns; /* by how much the run queue's clock was set */
 };
 
 static u64 random_state = 1;
@@ -49,8 +49,8 @@ static u64 run_queue_clock(const struct core *core, u64 mono)
 }
 
 /*
- * A switch @past after the last, whose clock was updated @late before its way to the tracepoint
- * began, which is 200 to 900 ns long. Returns by how much the answer is off.
+ * A switch @past after the last. Its clock was updated @late before the path to the tracepoint
+ * began, which takes 200 to 900 ns. Returns the error of the result.
  */
 static s64 look(struct core *core, u64 past, u64 late)
 {
@@ -63,7 +63,7 @@ static s64 look(struct core *core, u64 past, u64 late)
 	return (s64)found - (s64)late;
 }
 
-/* Half of all switches are late, as on a core where each wake-up preempts a burner. */
+/* The clock lags at half of all switches, as on a core where each wake-up preempts a burner. */
 static s64 worst_of(struct core *core, int looks, u64 past)
 {
 	s64 worst = 0;
@@ -72,7 +72,7 @@ static s64 worst_of(struct core *core, int looks, u64 past)
 		u64 late = i % 2 ? next_random(3 * MS) : 0;
 		s64 off = look(core, 1 + next_random(past), late);
 
-		/* The way itself, beyond the shortest, belongs to the answer. */
+		/* The path beyond the shortest one is part of the lag. */
 		if (off > 700)
 			off -= 700;
 		else if (off > 0)
@@ -104,7 +104,7 @@ static void test_drift_is_learned(void **state)
 
 		core_start(&core, rates[i], 0.0);
 		worst_of(&core, 40000, MS);
-		/* Learned: a core that idles for a second at a time is right to some microseconds. */
+		/* With the drift learned, a core that idles for a second is off by some microseconds. */
 		assert_true(worst_of(&core, 200, S) < 5 * US);
 	}
 }
@@ -116,7 +116,7 @@ static void test_known_drift_from_the_start(void **state)
 	(void)state;
 	core_start(&core, 35.0, 35.0);
 	look(&core, MS, 0);
-	/* The shortest way is found in a few looks; until then it is missing. */
+	/* The shortest path is found in a few readings; until then it is missing. */
 	assert_true(worst_of(&core, 200, 100 * MS) < US);
 }
 
@@ -126,9 +126,9 @@ static void test_first_look_is_not_late(void **state)
 
 	(void)state;
 	core_start(&core, 0.0, 0.0);
-	/* Whatever it was: nothing is known yet, and less is claimed rather than more. */
+	/* Nothing is known yet: the result is too low, never too high. */
 	assert_true(look(&core, MS, 50 * US) == -50 * US);
-	/* The next that is not late sets it right. */
+	/* The next reading without lag corrects it. */
 	look(&core, MS, 0);
 	assert_true(look(&core, MS, 50 * US) > -US);
 }
@@ -140,7 +140,7 @@ static void test_long_silence(void **state)
 	(void)state;
 	core_start(&core, 30.0, 29.0);
 	worst_of(&core, 1000, MS);
-	/* An isolated core that switches once in two days: no lateness is made up from the drift. */
+	/* An isolated core that switches once in two days: drift must not be taken for lag. */
 	assert_true(look(&core, 2 * 86400 * S, 2 * US) <= 0);
 	look(&core, MS, 0);
 	assert_true(worst_of(&core, 100, MS) < US);
@@ -153,13 +153,13 @@ static void test_clock_that_is_set(void **state)
 	(void)state;
 	core_start(&core, 0.0, 0.0);
 	worst_of(&core, 1000, MS);
-	/* By an hour: seen at once, either way. */
+	/* Set by an hour, forwards or backwards: noticed at once. */
 	core.set_ns -= 3600 * S;
 	assert_true(look(&core, MS, 0) <= 0);
 	core.set_ns += 7200 * S;
 	assert_true(look(&core, MS, 0) <= 0);
 	assert_true(worst_of(&core, 1000, MS) < US);
-	/* By 10 ms, as after a suspend: taken for lateness until the epoch ends. */
+	/* Set by 10 ms, as after a suspend: taken for lag until the epoch ends. */
 	core.set_ns -= 10 * MS;
 	for (int i = 0; i < 3000; i++)
 		look(&core, MS, 0);

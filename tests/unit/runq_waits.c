@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What groups waited: packed totals come back as they were, groups that came back are one. */
+/* Waits of groups: packed totals unpack unchanged, groups that came back are one. */
 #include "test.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Blame bookkeeping: the walk over a core's last segments against a count of every nanosecond. */
+/* The walk over a core's last segments, compared with a count of every nanosecond. */
 #include "test.h"
 
 #include <linux/types.h>
@@ -107,7 +107,7 @@ static u64 fill(struct runq_cpu *pc, unsigned int nr)
 	return now;
 }
 
-/* What the ring says ran at @ns; UINT32_MAX - 9 when it does not reach back that far. */
+/* Who ran at @ns by the ring; UINT32_MAX - 9 if it does not reach back that far. */
 static u32 who_ran(const struct runq_cpu *pc, u64 ns)
 {
 	for (u32 i = 0; i < RUNQ_NR_WALK; i++) {

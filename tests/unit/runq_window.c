@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* From what was read to the figures of a window, and from those to the report. */
+/* The figures of a window from the counters read, and the report from the window. */
 #include "test.h"
 
 #include <math.h>
@@ -140,7 +140,7 @@ static void test_asked_for(void **state)
 	waited(9, "/ab", 1, 1000);
 	waited(RUNQ_KEY_OTHER, "(other)", 1, 1000);
 	close_window();
-	/* What found no slot may be of any cgroup; one without waits is a row all the same. */
+	/* Waits without a slot may be of any cgroup; a selected cgroup without waits has a row. */
 	assert_int_equal(window.nr_groups, 3);
 	assert_true(has("/a") && has("(other)") && has("/silent"));
 	assert_int_equal(window.groups[2].count, 0);
@@ -164,7 +164,7 @@ static void test_verdict(void **state)
 	waited(8, "/b", 1, 900);
 	waited(9, "/c", 1, 90000);
 	close_window();
-	/* Only what was asked for is judged. */
+	/* Only the selected cgroups are judged. */
 	assert_int_equal(window.nr_exceeded, 1);
 	assert_false(window.groups[0].exceeded);
 	assert_true(window.groups[1].exceeded);
@@ -172,12 +172,12 @@ static void test_verdict(void **state)
 	assert_int_equal(window.windows_exceeded, 1);
 	window.limit_ns = 95000;
 	close_window();
-	/* A window that is fine does not make up for one that was not. */
+	/* A window within the limit does not reset an earlier one beyond it. */
 	assert_int_equal(window.nr_exceeded, 0);
 	assert_int_equal(window.windows_exceeded, 1);
 }
 
-/* Linear inside its bucket, a percentile can lie above every wait: neither shown nor judged so. */
+/* Interpolated in its bucket, a percentile can be above every wait: it is shown and judged clamped. */
 static void test_verdict_is_of_what_is_shown(void **state)
 {
 	const struct runq_group_window *group;

@@ -296,7 +296,7 @@ static void test_many_cores(void **state)
 	assert_non_null(strstr(text, "\n  0 ["));
 	assert_non_null(strstr(text, "255 ["));
 	free(text);
-	/* A core that /proc/stat is wrong about stands out by its style, from the same error on. */
+	/* A core for which /proc/stat is wrong has another style, from the same threshold on. */
 	for (int sign = -1; sign <= 1; sign += 2)
 		for (int points = 4; points <= 6; points += 2) {
 			struct canvas canvas;
@@ -317,7 +317,7 @@ static void test_sizes(void **state)
 {
 	struct screen screen;
 
-	/* Steps that share no factor with the layout's: few sizes, as sanitizers take their time. */
+	/* Steps that share no factor with the layout's; few sizes, because sanitizers are slow. */
 	for (size_t nr = 1; nr <= 1024; nr *= 32) {
 		fill(&screen);
 		screen_show(&screen, 0, make_cores(nr, -1, 0.5));
@@ -388,7 +388,7 @@ static void test_filter(void **state)
 
 	fill(&screen);
 	type(&screen, "\tfwEbq");
-	/* While it is typed, letters are letters, and the rows stay. */
+	/* While the filter is typed, letters are not commands, and the rows stay. */
 	assert_true(drawn(&screen, "filter: wEbq") && drawn(&screen, "/a/db"));
 	screen_key(&screen, SCREEN_KEY_BACKSPACE);
 	type(&screen, "\r");
@@ -401,7 +401,7 @@ static void test_filter(void **state)
 	assert_true(drawn(&screen, "no row matches the filter"));
 	type(&screen, "/\025\n");
 	assert_true(drawn(&screen, "4 rows"));
-	/* More than one byte, taken back as one character; and no more than there is room for. */
+	/* A multi-byte character is deleted as one; the length is limited. */
 	type(&screen, "f");
 	screen_key(&screen, 0x4e16);
 	assert_string_equal(screen.draft, "世");
@@ -435,7 +435,7 @@ static void test_interval(void **state)
 	screen_free(&screen);
 }
 
-/* The order chosen stays with the pane, though reports and their columns change. */
+/* The sort order stays with the pane when reports and their columns change. */
 static void test_next_report(void **state)
 {
 	static const char *const later[] = {"/x", "/y"};
@@ -452,7 +452,7 @@ static void test_next_report(void **state)
 		assert_true(strstr(text, "/y") < strstr(text, "/x"));
 		free(text);
 	}
-	/* A table that is gone for a window, and one that comes later: the pane is the same one. */
+	/* A table that is missing in a window and comes back has the same pane. */
 	screen_show(&screen, 1, report_new("runq"));
 	assert_true(drawn(&screen, "not in this window"));
 	screen_show(&screen, 2, make_names(later, more, 2));
@@ -474,7 +474,7 @@ static void test_refused(void **state)
 	type(&screen, "\t\t");
 	assert_true(drawn(&screen, "no \\x1b[31m permission"));
 	assert_true(drawn(&screen, "become root"));
-	/* One that fails later takes its figures with it. */
+	/* A measurement that fails later: its figures are dropped. */
 	screen_key(&screen, SCREEN_KEY_BACK_TAB);
 	assert_true(drawn(&screen, "/a/db"));
 	assert_int_equal(screen_refuse(&screen, 1, &err), 0);
@@ -547,7 +547,7 @@ static void test_scrolling(void **state)
 	screen_free(&screen);
 }
 
-/* The latest window is the rightmost, and a core that was away has a gap. */
+/* The latest window is on the right, and a core without a figure has a gap. */
 static void test_history(void **state)
 {
 	struct screen screen;
@@ -565,7 +565,7 @@ static void test_history(void **state)
 	assert_true(!strcmp(row + strlen(row) - strlen("▃-▅"), "▃-▅"));
 	free(row);
 	free(text);
-	/* Where there is no room for it, the bar has all. */
+	/* Without room for the history, the bar uses the whole width. */
 	text = draw(&screen, 24, 80);
 	row = line(text, 1);
 	assert_null(strstr(row, "▃█▅"));
@@ -585,7 +585,7 @@ static int line_of(struct screen *screen, const char *what)
 	return line;
 }
 
-/* Room below the active pane shows the next ones, and they stay where they are. */
+/* The next panes are shown below the active one if there is room, and do not move. */
 static void test_stack(void **state)
 {
 	const char *many[40];
@@ -604,20 +604,20 @@ static void test_stack(void **state)
 	assert_true(groups > 0 && cores == groups + 2 + 4 + 1);
 	screen_show(&screen, 1, make_names(names, counts, 1));
 	assert_int_equal(line_of(&screen, "cpus: source"), cores);
-	/* One that needs all of it gets all of it. */
+	/* A pane that needs all the room gets it. */
 	for (size_t i = 0; i < 40; i++) {
 		many[i] = "/one";
 		nr[i] = i;
 	}
 	screen_show(&screen, 1, make_names(many, nr, 40));
 	assert_int_equal(line_of(&screen, "cpus: source"), -1);
-	/* The reader's choice holds, whatever comes. */
+	/* The reader's selection stays. */
 	type(&screen, "1");
 	assert_int_equal(line_of(&screen, "cpus: source"), groups);
 	assert_true(line_of(&screen, "waits for a core by cgroup") > groups);
 	screen_show(&screen, 1, make_names(names, counts, 4));
 	assert_int_equal(line_of(&screen, "cpus: source"), groups);
-	/* Beyond the notes there is nothing to choose. */
+	/* There is no pane after the notes. */
 	type(&screen, "9");
 	assert_int_equal(line_of(&screen, "cpus: source"), groups);
 	type(&screen, "3");

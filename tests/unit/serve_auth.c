@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tokens: which are taken, which requests they let in. */
+/* Tokens: which are accepted, and which requests they allow. */
 #include "serve/auth.h"
 
 #include <unistd.h>
@@ -60,7 +60,7 @@ static void test_allows(void **state)
 	memcpy(huge, "Bearer " GOOD, strlen("Bearer " GOOD));
 	huge[sizeof(huge) - 1] = '\0';
 	assert_false(auth_allows(&auth, huge));
-	/* A token that is the right one up to the length of the buffer, and goes on. */
+	/* A token that equals the right one up to the length of the buffer, but is longer. */
 	memset(huge, 'y', sizeof(huge) - 1);
 	assert_int_equal(auth_parse(&auth, huge + 7, AUTH_TOKEN_MAX, &err), 0);
 	memcpy(huge, "Bearer ", 7);
@@ -81,7 +81,7 @@ static void test_read(void **state)
 	assert_int_equal(write(fd, GOOD "\n", strlen(GOOD) + 1), strlen(GOOD) + 1);
 	assert_int_equal(auth_read(&auth, path, &err), 0);
 	assert_true(auth_allows(&auth, "Bearer " GOOD));
-	/* A file that went bad leaves the token as it was. */
+	/* An invalid file leaves the token unchanged. */
 	assert_int_equal(ftruncate(fd, 3), 0);
 	assert_int_equal(auth_read(&auth, path, &err), -EINVAL);
 	assert_non_null(strstr(err.what, path));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Settings of the exporter: what is taken, what is refused and how it is named, addresses, headers. */
+/* Settings of the exporter: what is accepted, what is refused with which message, addresses, headers. */
 #include "serve/config.h"
 
 #include "serve/accept.h"
@@ -70,7 +70,7 @@ static void test_bad(void **state)
 		{"le = 1ms,1.01ms", "1.01ms"},
 		{"le = 10ms,1ms", "1ms"},
 		{"le = x", "x"},
-		{"le = 1ms,100s", "100s"}, /* more than a histogram holds */
+		{"le = 1ms,100s", "100s"}, /* beyond the histogram */
 		{"interval = 0", "interval 0"},
 		{"interval = nan", "nan"},
 		{"interval = 0x10", "0x10"},

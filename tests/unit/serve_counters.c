@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Windows become counters: sums are exact, never fall, are bounded in number, and end with their cgroup. */
+/* Windows become counters: sums are exact, never fall, are limited in number, and end with their cgroup. */
 #include "serve/collectors.h"
 
 #include "base/clock.h"
@@ -256,7 +256,7 @@ static void test_runq(void **state)
 	assert_int_equal(word(F_LOSS, "collector=\"runq\",kind=\"recursion_misses\"", 0), 6);
 }
 
-/* What is no cgroup keeps its word, is not counted among the cgroups and never folded. */
+/* Parties that are not cgroups keep their name, do not count as cgroups and are never folded. */
 static void test_parties(void **state)
 {
 	static const struct {
@@ -293,7 +293,7 @@ static void test_parties(void **state)
 	}
 	assert_int_equal(word(F_RUNQ_GROUPS, "", 0), 1);
 	assert_int_equal(word(F_RUNQ, "cgroup=\"(other)\"", config.nr_le), 14);
-	/* A cgroup without series of its own goes to the rest, whatever its name is. */
+	/* A cgroup without series of its own goes to (other), whatever its name is. */
 	window.blame = &blame[1];
 	runq_absorb(&store, &config, &window);
 	assert_int_equal(word(F_RUNQ_BLAME, "victim=\"/a\",culprit=\"(other)\"", 0), 12);

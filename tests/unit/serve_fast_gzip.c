@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Packed text unpacks to itself, whatever it is and in whatever pieces it comes. */
+/* Compressed text decompresses to itself, for any text in pieces of any size. */
 #include "serve/fast_gzip.h"
 
 #include <stdio.h>
@@ -115,7 +115,7 @@ static void test_matches(void **state)
 	test_free(text);
 }
 
-/* What it is for becomes less than a tenth. */
+/* Metrics compress to less than a tenth. */
 static void test_small(void **state)
 {
 	unsigned char *text = test_malloc(SIZE), *out = test_malloc(2 * SIZE);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The exporter is ready only while windows end well; a thread that fails is alive, not ready. */
+/* The exporter is ready only while windows are read; if reading fails it is alive, not ready. */
 #include "test.h"
 
 #include <stdatomic.h>
@@ -39,7 +39,7 @@ static const struct meter_ops fake_meter_ops = {.read = fake_read};
 static struct meter fake_meter = {.ops = &fake_meter_ops};
 static const struct collector_ops fake_ops = {.name = "fake", .absorb = fake_absorb};
 
-/* Up to five seconds: a loaded machine is late, and only an answer that never comes is wrong. */
+/* Waits up to five seconds: on a loaded machine the result may come late. */
 static bool becomes(const struct sampler *sampler, bool ready)
 {
 	const struct timespec ms = {.tv_nsec = 1000000};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Axes of plots, and keys that name nothing. */
+/* Axes of plots, and keys that do not exist. */
 #include "test.h"
 
 #include "view/svg/svg.h"
@@ -103,7 +103,7 @@ static void keys_that_name_nothing(void **state)
 	report_free(report);
 }
 
-/* A disk that is full must not leave half a plot that passes for one. */
+/* A full disk is an error, not half a plot. */
 static void stream_errors(void **state)
 {
 	struct report *report = report_new("test");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What views do with streams that fail and with a run of reports; their looks are in tests/golden. */
+/* Views on failing streams and with several reports; tests/golden has their exact output. */
 #include "test.h"
 
 #include <fcntl.h>
@@ -113,7 +113,7 @@ static void test_headings(void **state)
 	assert_int_equal(count(text, "%\n"), 41);
 	free(text);
 
-	/* A heading never stands over figures of another source. */
+	/* A heading is repeated if the source changes. */
 	text = write_many(VIEW_TEXT, 10, 5);
 	assert_int_equal(count(text, "source bpf"), 1);
 	assert_int_equal(count(text, "source perf"), 1);
@@ -146,7 +146,7 @@ static void test_csv_header_again(void **state)
 	free(text);
 }
 
-/* Every line on its own must parse, and hold the very numbers. */
+/* Every line must parse on its own and have the exact numbers. */
 static void test_json_lines(void **state)
 {
 	char *text = write_many(VIEW_JSON, 5, 3), *line = text, *end;

@@ -60,7 +60,7 @@ static void test_tightest(void **state)
 	assert_int_equal(wake_clock_tightest(samples, 0, &fix), -EINVAL);
 }
 
-/* However the card drifts and each reading jitters, the truth lies within the stated uncertainty. */
+/* The truth is within the stated uncertainty, for any drift of the card and jitter of the readings. */
 static void test_drift_and_jitter(void **state)
 {
 	static const double drifts[] = {0, 1e-9, 37e-6, -25e-6, 100e-6};

@@ -234,7 +234,7 @@ static void test_unknown_overhead(void **state)
 	report_free(report);
 }
 
-/* A core whose clock nobody has looked at, as on the live screen: null, not 0. */
+/* A core without calibration, as on the live screen: null, not 0. */
 static void test_unknown_clock(void **state)
 {
 	static const char *const keys[] = {"clock_read_ns", "clock_step_ns"};

@@ -168,7 +168,7 @@ static void test_uncertainty(void **state)
 		    4 + 32 + 50 + 700);
 }
 
-/* A narrow distribution far from 0: what rounding takes off the squares must not eat it up. */
+/* A narrow distribution far from 0: rounding of the squares must not make the spread 0. */
 static void test_hist_stddev(void **state)
 {
 	static const int means[] = {6000, 70000, 1000000};
@@ -190,7 +190,7 @@ static void test_hist_stddev(void **state)
 	}
 }
 
-/* In a later window the maximum is only known to a bucket: that is no accusation either. */
+/* In a later window the maximum is known to a bucket only: that is not enough for "exceeds". */
 static void test_hist_max_error(void **state)
 {
 	static struct wake_hist before, now;
@@ -258,7 +258,7 @@ static void test_verdicts(void **state)
 		assert_int_equal(wake_verdict(true, thesis[i].claimed_us * 1000, &s, 700),
 				 thesis[i].verdict);
 	}
-	/* What the uncertainty leaves open is no accusation. */
+	/* Within the uncertainty the verdict is "within". */
 	s.max_ns = 10700;
 	assert_int_equal(wake_verdict(true, 10000, &s, 700), WAKE_WITHIN);
 	s.max_ns = 10701;

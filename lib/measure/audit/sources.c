@@ -145,7 +145,7 @@ static int finish_run(struct sources *s, enum audit_load load, struct err *err)
 static int run_duty(struct sources *s, enum audit_load load, struct err *err)
 {
 	struct audit_load_run *run = &s->result->runs[load];
-	struct duty_books from, to;
+	struct duty_usage from, to;
 	struct duty_opts opts;
 	struct duty duty;
 	int rc;

@@ -13,7 +13,7 @@ LISTS_MAX_AGE_S = 24 * 3600
 
 
 class Unavailable(Exception):
-    """Something cannot be had here; the text is the reason a person reads."""
+    """Something is unavailable on this machine; the text is the reason, for people."""
 
 
 class Broken(Exception):

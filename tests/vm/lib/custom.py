@@ -53,7 +53,7 @@ class Custom(kernels.Entry):
         return self.tree / TARGET[self.arch][1]
 
     def modules_dir(self):
-        """Nothing here is a module; the directory says so to whoever looks for one."""
+        """Makes an empty module directory: this kernel has no modules."""
         directory = self.home / "modules"
         directory.mkdir(parents=True, exist_ok=True)
         return directory

@@ -241,17 +241,6 @@ static uint64_t whole(json_t *json)
 	return 0;
 }
 
-static bool is_head(const char *name)
-{
-	static const char *const head[] = {"schema", "time_unix_ns", "window_ns",
-					   "source", "quality",	     "notes"};
-
-	for (size_t i = 0; i < sizeof(head) / sizeof(head[0]); i++)
-		if (!strcmp(name, head[i]))
-			return true;
-	return false;
-}
-
 /* Lists of objects are tables; every other key beyond the common head is a field. */
 static int read_body(struct reader *r, json_t *top)
 {
@@ -263,7 +252,7 @@ static int read_body(struct reader *r, json_t *top)
 	json_object_foreach (top, name, json) {
 		if (rc)
 			break;
-		if (is_head(name))
+		if (report_head_key(name, strlen(name)))
 			continue;
 		if (!json_is_array(json)) {
 			rc = json_object_set(fields, name, json) ? -ENOMEM : 0;

@@ -303,6 +303,17 @@ static struct value *single(struct table *table, enum metric_id id)
 	return &cells[col];
 }
 
+bool report_head_key(const char *key, size_t len)
+{
+	static const char *const head[] = {"schema", "time_unix_ns", "window_ns",
+					   "source", "quality",	     "notes"};
+
+	for (size_t i = 0; i < sizeof(head) / sizeof(head[0]); i++)
+		if (strlen(head[i]) == len && !strncmp(key, head[i], len))
+			return true;
+	return false;
+}
+
 struct value *report_field(struct report *report, enum metric_id id)
 {
 	return single(report->fields, id);

@@ -78,6 +78,8 @@ int report_check(const struct report *report);
 void report_source(struct report *report, const char *source);
 void report_note(struct report *report, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/* Whether every report has that key at its top: schema, window_ns and so on. */
+bool report_head_key(const char *key, size_t len);
 /* Cells of top-level keys and of quality keys; set each key once. */
 struct value *report_field(struct report *report, enum metric_id id);
 struct value *report_quality(struct report *report, enum metric_id id);

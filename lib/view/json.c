@@ -29,26 +29,33 @@ static void put_char(FILE *out, uint32_t code)
 			0xdc00 + ((code - 0x10000) & 0x3ff));
 }
 
-static void put_text(FILE *out, const char *str)
+static void put_part(FILE *out, const char *str, size_t len)
 {
+	const char *end = str + len;
 	uint32_t code;
 
 	putc_unlocked('"', out);
-	while (*str) {
-		size_t len = 0;
+	while (str < end) {
+		const char *at = str;
 
 		/* The common case: keys and paths. */
-		while (str[len] >= 0x20 && str[len] < 0x7f && str[len] != '"' && str[len] != '\\')
-			len++;
-		if (len) {
-			fwrite_unlocked(str, 1, len, out);
+		while (str < end && *str >= 0x20 && *str < 0x7f && *str != '"' && *str != '\\')
+			str++;
+		if (str > at) {
+			fwrite_unlocked(at, 1, (size_t)(str - at), out);
 		} else {
-			len = utf8_decode(str, &code);
-			put_char(out, len ? code : 0xfffd);
+			size_t bytes = utf8_decode(str, &code);
+
+			put_char(out, bytes ? code : 0xfffd);
+			str += bytes ?: 1;
 		}
-		str += len ?: 1;
 	}
 	putc_unlocked('"', out);
+}
+
+static void put_text(FILE *out, const char *str)
+{
+	put_part(out, str, strlen(str));
 }
 
 /* Nine digits; a whole number gets ".0", so that the type of a key never changes. */
@@ -115,28 +122,55 @@ static void put_value(FILE *out, const struct value *value, enum unit unit)
 	fputs("null", out);
 }
 
-/* The length of "a" in "a.b"; 0 if the key has no dot, or another column has the key "a". */
-static size_t object_of(const struct table *table, const char *key)
+static bool key_begins(const struct table *table, size_t col, const char *prefix, size_t len)
 {
-	size_t len = strcspn(key, ".");
+	const char *key = table->cols[col].key;
 
-	if (!len || !key[len] || !key[len + 1])
+	return !strncmp(key, prefix, len) && (key[len] == '.' || !key[len]);
+}
+
+/* Whether a report has that key at its top beside those of its fields. */
+static bool key_taken(const struct report *report, const char *key, size_t len)
+{
+	for (size_t i = 0; i < report->nr_tables; i++)
+		if (!strncmp(report->tables[i]->key, key, len) && !report->tables[i]->key[len])
+			return true;
+	return report_head_key(key, len);
+}
+
+/*
+ * The length of "a" if "a.b" and the columns after it make the object "a"; else 0, and the key is
+ * written with its dot. Our own columns of one object are adjacent and its name is free; those of a
+ * foreign file need not be, and an object written twice would be lost.
+ */
+static size_t object_at(const struct table *table, size_t col, const struct report *top)
+{
+	const char *key = table->cols[col].key;
+	size_t len = strcspn(key, "."), end = col;
+
+	if (!len || !key[len] || (top && key_taken(top, key, len)))
 		return 0;
+	while (end < table->nr_cols && key_begins(table, end, key, len)) {
+		if (strlen(table->cols[end].key) <= len + 1)
+			return 0;
+		end++;
+	}
 	for (size_t i = 0; i < table->nr_cols; i++)
-		if (!strncmp(table->cols[i].key, key, len) && !table->cols[i].key[len])
+		if ((i < col || i >= end) && key_begins(table, i, key, len))
 			return 0;
 	return len;
 }
 
-/* Columns of one object are adjacent: it opens with the first and closes after the last. */
-static void put_row(FILE *out, const struct table *table, size_t row, bool comma)
+/* top: the report, if the row holds its fields. comma: the row is not the first thing in its object. */
+static void put_row(FILE *out, const struct table *table, size_t row, const struct report *top,
+		    bool comma)
 {
 	const char *object = "";
 	size_t len = 0;
 
 	for (size_t i = 0; i < table->nr_cols; i++) {
 		const char *key = table->cols[i].key;
-		bool inside = len && !strncmp(key, object, len) && key[len] == '.';
+		bool inside = len && key_begins(table, i, object, len);
 
 		if (len && !inside)
 			putc_unlocked('}', out);
@@ -144,9 +178,11 @@ static void put_row(FILE *out, const struct table *table, size_t row, bool comma
 			putc_unlocked(',', out);
 		if (!inside) {
 			object = key;
-			len = object_of(table, key);
-			if (len)
-				fprintf(out, "\"%.*s\":{", (int)len, key);
+			len = object_at(table, i, top);
+			if (len) {
+				put_part(out, key, len);
+				fputs(":{", out);
+			}
 		}
 		put_text(out, len ? key + len + 1 : key);
 		putc_unlocked(':', out);
@@ -162,7 +198,7 @@ static void put_rows(FILE *out, const struct table *table)
 	putc_unlocked('[', out);
 	for (size_t i = 0; i < table->nr_rows; i++) {
 		fputs(i ? ",{" : "{", out);
-		put_row(out, table, i, false);
+		put_row(out, table, i, NULL, false);
 		putc_unlocked('}', out);
 	}
 	putc_unlocked(']', out);
@@ -195,7 +231,7 @@ int view_json(struct view *view, const struct report *report)
 
 	put_head(out, report);
 	if (report->fields->nr_rows)
-		put_row(out, report->fields, 0, true);
+		put_row(out, report->fields, 0, report, true);
 	for (size_t i = 0; i < report->nr_tables; i++) {
 		putc_unlocked(',', out);
 		put_text(out, report->tables[i]->key);
@@ -204,7 +240,7 @@ int view_json(struct view *view, const struct report *report)
 	}
 	fputs(",\"quality\":{", out);
 	if (report->quality->nr_rows)
-		put_row(out, report->quality, 0, false);
+		put_row(out, report->quality, 0, NULL, false);
 	fputs("},\"notes\":[", out);
 	for (size_t i = 0; i < report->nr_notes; i++) {
 		if (i)

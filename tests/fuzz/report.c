@@ -57,10 +57,10 @@ static void check_html(const struct report *report)
 
 static void fuzz_report(const char *text, size_t size)
 {
-	struct report *report, *again, *third;
+	struct report *report, *again;
 	struct err err = {0};
 	size_t used = 0;
-	char *one, *two, *three;
+	char *one, *two;
 
 	if (report_read_json(text, size, &report, &used, &err)) {
 		FUZZ_CHECK(!used);
@@ -70,16 +70,10 @@ static void fuzz_report(const char *text, size_t size)
 	one = to_json(report);
 	FUZZ_CHECK(!report_read_json(one, strlen(one), &again, &used, &err));
 	two = to_json(again);
-	FUZZ_CHECK(!report_read_json(two, strlen(two), &third, &used, &err));
-	three = to_json(third);
-	/* A foreign key with a dot is an object from the first writing on; then nothing changes. */
-	FUZZ_CHECK(memchr(text, '.', size) || !strcmp(one, two));
-	FUZZ_CHECK(!strcmp(two, three));
+	FUZZ_CHECK(!strcmp(one, two));
 	check_html(report);
 	free(one);
 	free(two);
-	free(three);
-	report_free(third);
 	report_free(report);
 	report_free(again);
 }

@@ -122,6 +122,41 @@ static void test_ragged(void **state)
 	report_free(report);
 }
 
+/*
+ * Foreign keys with dots: an object's columns may be apart, its name may be taken or need escapes.
+ * What is written must be readable, with the same columns, and stay as it is from then on.
+ */
+static void test_foreign_objects(void **state)
+{
+	static const char *const texts[] = {
+		"{\"schema\":\"subtick.x/1\",\"a.b\":1,\"c\":2,\"a.d\":3}",
+		"{\"schema\":\"subtick.x/1\",\"a.b\":1,\"c.d\":2,\"a.e\":3,\"c.f\":4}",
+		"{\"schema\":\"subtick.x/1\",\"a\\\"\\u0001.b\":1}",
+		"{\"schema\":\"subtick.x/1\",\"quality.b\":1,\"notes.b\":1,\"source.b\":1}",
+		"{\"schema\":\"subtick.x/1\",\"a.b\":1,\"a\":[{\"k\":2}]}",
+		"{\"schema\":\"subtick.x/1\",\"a\":1,\"a.b\":2,\"a..b\":3,\".a\":4,\"b.\":5}",
+		"{\"schema\":\"subtick.x/1\",\"rows\":[{\"a\":{\"b\":1},\"c\":2},{\"a\":{\"d\":3}}]}",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		struct report *first = read_one(texts[i]), *again;
+		char *one = to_json(first), *two;
+
+		again = read_one(one);
+		two = to_json(again);
+		assert_string_equal(one, two);
+		assert_int_equal(first->fields->nr_cols, again->fields->nr_cols);
+		for (size_t col = 0; col < first->fields->nr_cols; col++)
+			assert_true(table_find(again->fields, first->fields->cols[col].key) >= 0);
+		assert_int_equal(first->nr_tables, again->nr_tables);
+		report_free(first);
+		report_free(again);
+		free(one);
+		free(two);
+	}
+}
+
 static void test_lines(void **state)
 {
 	static const char text[] = " {\"schema\":\"subtick.a/1\"}\n{\"schema\":\"subtick.b/1\"}\n \n";
@@ -184,6 +219,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_round_trip), cmocka_unit_test(test_units),
 		cmocka_unit_test(test_named_unit), cmocka_unit_test(test_ragged),
+		cmocka_unit_test(test_foreign_objects),
 		cmocka_unit_test(test_lines),	   cmocka_unit_test(test_refusals),
 		cmocka_unit_test(test_many_columns),
 	};

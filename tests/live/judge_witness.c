@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/membarrier.h>
+#include <limits.h>
 #include <math.h>
 #include <pthread.h>
 #include <sched.h>
@@ -274,6 +275,17 @@ static void test_gone(void)
 	else
 		live_ok(witness_disturbed(&limits, &seen, why, sizeof(why)) && seen.gone > 0.1,
 			"a burner that has gone: %s", why);
+	/* Also where the time that the core was not idle tells nothing. */
+	limits.own_interrupts = true;
+	limits.own_forks = UINT_MAX;
+	start_stranger(cpu, burn_and_go);
+	seen = watch(&limits, NULL);
+	if (1.0 - seen.idle - seen.others - seen.threads - seen.steal < 0.2)
+		live_skip("gone, own interrupts", "not judged: other programs had the core for %.0f %%",
+			  seen.others * 100.0);
+	else
+		live_ok(witness_disturbed(&limits, &seen, why, sizeof(why)) && seen.gone > 0.1,
+			"a burner that has gone, beside the test's own interrupts: %s", why);
 }
 
 static void *spin(void *arg)

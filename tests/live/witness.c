@@ -2,6 +2,7 @@
 /* Reads what else a core did: run time and delay of tasks, steal, interrupts, and a canary. */
 #include "witness.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <sched.h>
@@ -16,18 +17,22 @@
 #include "base/clock.h"
 #include "live.h"
 
-/* Steal of @cpu, and how many tasks were ever started. */
+/* Steal and user mode of @cpu, and how many tasks were ever started. */
 static void read_stat(int cpu, struct witness_reading *reading)
 {
-	uint64_t tick_ns = NSEC_PER_SEC / sysconf(_SC_CLK_TCK), steal;
+	uint64_t tick_ns = NSEC_PER_SEC / sysconf(_SC_CLK_TCK), steal, user, nice;
 	FILE *file = fopen("/proc/stat", "re");
 	char line[65536];
 	int nr;
 
 	while (file && fgets(line, sizeof(line), file)) {
-		if (sscanf(line, "cpu%d %*u %*u %*u %*u %*u %*u %*u %" SCNu64, &nr, &steal) == 2 &&
+		/* Not the sum of all, "cpu  123 …": %d would skip the blanks. */
+		if (isdigit((unsigned char)line[3]) &&
+		    sscanf(line, "cpu%d %" SCNu64 " %" SCNu64 " %*u %*u %*u %*u %*u %" SCNu64, &nr,
+			   &user, &nice, &steal) == 4 &&
 		    (cpu < 0 || nr == cpu)) {
 			reading->steal_ns += steal * tick_ns;
+			reading->user_ns += (user + nice) * tick_ns;
 			reading->online = true;
 		}
 		sscanf(line, "processes %" SCNu64, &reading->forks);
@@ -144,13 +149,15 @@ static uint64_t read_idle(int cpu)
 	return sum;
 }
 
-static uint64_t children_ns(void)
+static void read_children(struct witness_reading *reading)
 {
 	struct rusage usage;
 
 	getrusage(RUSAGE_CHILDREN, &usage);
-	return (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * NSEC_PER_SEC +
-	       (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * NSEC_PER_USEC;
+	reading->children_user_ns =
+		usage.ru_utime.tv_sec * NSEC_PER_SEC + usage.ru_utime.tv_usec * NSEC_PER_USEC;
+	reading->children_ns = reading->children_user_ns + usage.ru_stime.tv_sec * NSEC_PER_SEC +
+			       usage.ru_stime.tv_usec * NSEC_PER_USEC;
 }
 
 static void read_all(int cpu, struct witness_reading *reading)
@@ -159,11 +166,25 @@ static void read_all(int cpu, struct witness_reading *reading)
 	witness_tasks_read(&reading->tasks);
 	read_stat(cpu, reading);
 	read_irqs(cpu, reading);
-	reading->children_ns = children_ns();
+	read_children(reading);
 	reading->hop_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	reading->idle_ns = read_idle(cpu);
 	reading->hop_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - reading->hop_ns;
 	reading->at_ns = clock_mono_ns();
+}
+
+/*
+ * What nobody accounts for of the time in user mode: of tasks that came and went, it is the part that
+ * no interrupt of the test's own can be.
+ */
+static double unseen_user(const struct witness_reading *first, const struct witness_reading *last,
+			  const struct witness_work *work)
+{
+	double known = (double)(last->children_user_ns - first->children_user_ns) +
+		       (double)(work->own_ns + work->others_ns);
+
+	return fmax(0.0, ((double)(last->user_ns - first->user_ns) - known) /
+				 (double)(last->at_ns - first->at_ns));
 }
 
 /*
@@ -178,10 +199,10 @@ static double unseen(const struct witness *witness, const struct witness_reading
 
 	seen->idle = NAN;
 	if (!first->idle_ns || !last->idle_ns)
-		return 0.0;
+		return unseen_user(first, last, work);
 	seen->idle = (double)(last->idle_ns - first->idle_ns) / window;
 	if (witness->limits.own_interrupts)
-		return 0.0;
+		return unseen_user(first, last, work);
 	known = seen->own + (double)(irqs * WITNESS_IRQ_NS + first->hop_ns + last->hop_ns) / window;
 	known += seen->others + seen->threads + seen->steal;
 	return fmax(0.0, (witness->cpu < 0 ? get_nprocs_conf() : 1) - seen->idle - known);

@@ -37,7 +37,8 @@ struct witness_limits {
 	unsigned int own_forks, own_irqs;
 	/*
 	 * The try itself has the core do much that is no task's: softirqs on idle, ten thousand
-	 * timers a second. What is left of the time then says nothing.
+	 * timers a second. What is left of the time then says nothing, and tasks that came and went
+	 * are known by the time that the core was in user mode for nobody known.
 	 */
 	bool own_interrupts;
 };
@@ -60,7 +61,9 @@ struct witness_reading {
 	uint64_t steal_ns;
 	uint64_t irqs, timers;
 	uint64_t idle_ns;
-	uint64_t children_ns; /* what children of ours had used when they ended */
+	uint64_t user_ns;	   /* in user mode, whoever it was */
+	uint64_t children_ns;	   /* what children of ours had used when they ended */
+	uint64_t children_user_ns; /* of that in user mode */
 	uint64_t hop_ns;      /* what this very look took of the core */
 	uint64_t forks;
 	struct witness_tasks tasks;

@@ -180,9 +180,9 @@ static void test_quiet(void)
 		live_skip("quiet", "not judged: CPU %d is idle %.1f %% of the time only", cpu,
 			  idle * 100.0);
 	else
-		live_ok(seen.others + seen.threads < 0.02,
-			"quiet: tasks have %.2f %% of a core that is idle for %.1f %%",
-			(seen.others + seen.threads) * 100.0, idle * 100.0);
+		live_figure(seen.others + seen.threads < 0.02,
+			    "quiet: tasks have %.2f %% of a core that is idle for %.1f %%",
+			    (seen.others + seen.threads) * 100.0, idle * 100.0);
 	seen = (struct witness_seen){.taken = 0.002, .waited = 0.002};
 	live_ok(!witness_disturbed(&strict, &seen, why, sizeof(why)) && !*why,
 		"less than the limits is no disturbance");
@@ -203,7 +203,7 @@ static void test_burner(void)
 	stop_stranger();
 	live_ok(witness_disturbed(&strict, &seen, why, sizeof(why)), "a burner disturbs: %s", why);
 	/* Its book may be a tick late at either end. */
-	live_ok(seen.others > burnt - 0.02, "others have %.1f %%, what it burnt at least: %.1f %%",
+	live_figure(seen.others > burnt - 0.02, "others have %.1f %%, what it burnt at least: %.1f %%",
 		seen.others * 100.0, burnt * 100.0);
 }
 
@@ -216,8 +216,8 @@ static void test_waiting(void)
 	seen = watch(&strict, burn_long);
 	stop_stranger();
 	seen.taken = 0.0;
-	live_ok(witness_disturbed(&strict, &seen, why, sizeof(why)) && seen.waited > 0.1,
-		"a test that shares its core waits: %s", why);
+	live_figure(witness_disturbed(&strict, &seen, why, sizeof(why)) && seen.waited > 0.1,
+		    "a test that shares its core waits: %s", why);
 }
 
 static void test_late(void)
@@ -233,9 +233,9 @@ static void test_late(void)
 	}
 	seen = watch(&limits, NULL);
 	stop_stranger();
-	live_ok(witness_disturbed(&limits, &seen, why, sizeof(why)) && seen.late_ns > 3000000 &&
-			seen.late_ns < 1000000000,
-		"a core that a real-time task has for 30 ms: %s", why);
+	live_figure(witness_disturbed(&limits, &seen, why, sizeof(why)) && seen.late_ns > 3000000 &&
+			    seen.late_ns < 1000000000,
+		    "a core that a real-time task has for 30 ms: %s", why);
 }
 
 static void test_short_tasks(void)
@@ -273,8 +273,8 @@ static void test_gone(void)
 		live_skip("gone", "not judged: other programs had the core for %.0f %%",
 			  seen.others * 100.0);
 	else
-		live_ok(witness_disturbed(&limits, &seen, why, sizeof(why)) && seen.gone > 0.1,
-			"a burner that has gone: %s", why);
+		live_figure(witness_disturbed(&limits, &seen, why, sizeof(why)) && seen.gone > 0.1,
+			    "a burner that has gone: %s", why);
 	/* Also where the time that the core was not idle tells nothing. */
 	limits.own_interrupts = true;
 	limits.own_forks = UINT_MAX;
@@ -284,8 +284,8 @@ static void test_gone(void)
 		live_skip("gone, own interrupts", "not judged: other programs had the core for %.0f %%",
 			  seen.others * 100.0);
 	else
-		live_ok(witness_disturbed(&limits, &seen, why, sizeof(why)) && seen.gone > 0.1,
-			"a burner that has gone, beside the test's own interrupts: %s", why);
+		live_figure(witness_disturbed(&limits, &seen, why, sizeof(why)) && seen.gone > 0.1,
+			    "a burner that has gone, beside the test's own interrupts: %s", why);
 }
 
 static void *spin(void *arg)
@@ -334,8 +334,8 @@ static void test_interrupts(void)
 		live_skip("interrupts", "not judged: our thread had %.0f %% of its core",
 			  on_core * 100.0);
 	else
-		live_ok(seen.nr_irqs >= IPIS * 8 / 10, "%llu interrupts for %d calls",
-			(unsigned long long)seen.nr_irqs, IPIS);
+		live_figure(seen.nr_irqs >= IPIS * 8 / 10, "%llu interrupts for %d calls",
+			    (unsigned long long)seen.nr_irqs, IPIS);
 	limits.own_irqs = 100000000;
 	seen = watch(&limits, interrupt_many);
 	live_ok(!seen.nr_irqs, "those that the test itself sends do not count");

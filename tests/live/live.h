@@ -12,6 +12,8 @@
 
 /* One TAP line; returns @passed so that a test can stop at what makes the rest pointless. */
 bool live_ok(bool passed, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* The same for a figure that depends on time: under emulation "ran, not judged". */
+void live_figure(bool good, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void live_skip(const char *what, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* A comment line: figures that help to understand a failure. */
 void live_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

@@ -173,9 +173,10 @@ static void check_delays(void)
 
 		/* The thread's clock begins in the interrupt that wakes it: more than its own. */
 		live_ok(thread >= tasks && thread <= busy && fabs(usage - thread) <= USAGE_NS,
-			"delay %.0f us: %.0f ns per loop; thread clock %.3f ms, tasks %.3f, busy "
-			"%.3f",
-			(double)delays_ns[i] / 1e3, each, thread / 1e6, tasks / 1e6, busy / 1e6);
+			"delay %.0f us: %.0f ns per loop; thread clock %.3f ms, getrusage %.3f, "
+			"tasks %.3f, busy %.3f",
+			(double)delays_ns[i] / 1e3, each, thread / 1e6, usage / 1e6, tasks / 1e6,
+			busy / 1e6);
 		low = fmin(low, each);
 		high = fmax(high, each);
 	}

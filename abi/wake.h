@@ -61,8 +61,8 @@ struct wake_slot {
 	__u64 tai_ns; /* 0 while it is open */
 	__u64 wake_ns; /* passive: awake, min(TAI, TI) */
 	__u64 due_ns;  /* passive: earliest timer among those that ran since */
-	__u64 char_ns; /* calibration: stamp of the first of two programs */
-	__u64 char_cost_ns;
+	__u64 calibrate_ns; /* calibration: stamp of the first of two programs */
+	__u64 calibrate_cost_ns;
 	__u32 state;
 	__u32 irqs;	/* handlers since the window began, inside or after it */
 	__u8 idle;	/* the window is open */

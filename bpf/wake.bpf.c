@@ -1,122 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Stamps idle entry and exit, the interrupts that end idling and the timers or IPIs behind them. */
-#include "kernel.bpf.h"
 #include "hist.bpf.h"
-#include "abi/wake.h"
+#include "kernel.bpf.h"
+#include "wake_passive.bpf.h"
+#include "wake_point.bpf.h"
+#include "wake_slot.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 #define PWR_EVENT_EXIT ((u32)-1)
-#define NEVER	       (~0ull)
-
-/* Set before loading. Points and source passive can run together. */
-const volatile bool want_points;
-const volatile bool want_passive;
-const volatile bool switch_state_first;
-const volatile __u32 nr_states = 1;
-/* Without a cpuidle driver there is one row, whatever index the kernel reports. */
-const volatile bool one_state;
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct wake_slot);
-} slots SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct wake_launch);
-} launches SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct wake_hist);
-} hists SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct wake_counts);
-} counts SEC(".maps");
-
-static __always_inline void hist_record(struct wake_hist *h, u64 ns, bool inside)
-{
-	u64 unit = (ns < WAKE_SQ_MAX_NS ? ns : WAKE_SQ_MAX_NS) / WAKE_SQ_UNIT;
-
-	h->count[hist_bucket(ns) & (HIST_NR - 1)]++;
-	h->sum_ns += ns;
-	h->sum_units += unit;
-	h->sum_sq += unit * unit;
-	h->inside += inside;
-	if (ns > h->max_ns)
-		h->max_ns = ns;
-	if (!h->min_ns || ns < h->min_ns)
-		h->min_ns = ns ? ns : 1;
-}
-
-/* The core is about to go idle again: by now all timers that ended the last window have run. */
-static __always_inline void passive_close(struct wake_slot *s, u32 cpu)
-{
-	struct wake_counts *c = bpf_map_lookup_elem(&counts, &cpu);
-	struct wake_hist *h;
-	u32 state, key;
-
-	if (!c || !s->tbi_ns)
-		return;
-	if (!s->due_ns || (s->due_ns == NEVER && !s->one_irq)) {
-		c->other++;
-		return;
-	}
-	if (s->due_ns == NEVER) {
-		c->early++;
-		return;
-	}
-	if (!s->one_irq) {
-		c->other_first++;
-		return;
-	}
-	if (s->due_ns <= s->tbi_ns) {
-		c->before_idle++;
-		return;
-	}
-	state = one_state ? 0 : s->state;
-	key = cpu * nr_states + state;
-	h = state < nr_states ? bpf_map_lookup_elem(&hists, &key) : NULL;
-	if (!h) {
-		c->odd_state++;
-		return;
-	}
-	/* wake_ns is the handler's stamp if that came before the idle exit. */
-	hist_record(h, s->wake_ns - s->due_ns, s->wake_ns != s->tai_ns);
-}
-
-static __always_inline void point_exit(struct wake_slot *s, u32 cpu, u64 now)
-{
-	struct wake_launch *l = bpf_map_lookup_elem(&launches, &cpu);
-	u64 launch = l ? l->launch_ns : 0;
-
-	if (!launch)
-		return;
-	if (now < launch) {
-		s->point.early_exits++;
-		return;
-	}
-	if (s->tbi_ns >= launch || s->point.tai_ns)
-		return;
-	s->point.tbi_ns = s->tbi_ns;
-	s->point.tai_ns = now;
-	s->point.state = s->state;
-}
 
 SEC("tp_btf/cpu_idle")
 int BPF_PROG(wake_idle, u32 state, u32 event_cpu)
@@ -155,42 +47,26 @@ int BPF_PROG(wake_idle, u32 state, u32 event_cpu)
  * stamp to the next is the cost of calling a program and of its stamp.
  */
 SEC("tp_btf/cpu_idle")
-int BPF_PROG(wake_char_a, u32 state, u32 event_cpu)
+int BPF_PROG(wake_calibrate1, u32 state, u32 event_cpu)
 {
 	u32 cpu = bpf_get_smp_processor_id();
 	struct wake_slot *s = bpf_map_lookup_elem(&slots, &cpu);
 
 	if (s && state == PWR_EVENT_EXIT)
-		s->char_ns = bpf_ktime_get_ns();
+		s->calibrate_ns = bpf_ktime_get_ns();
 	return 0;
 }
 
 SEC("tp_btf/cpu_idle")
-int BPF_PROG(wake_char_b, u32 state, u32 event_cpu)
+int BPF_PROG(wake_calibrate2, u32 state, u32 event_cpu)
 {
 	u64 now = bpf_ktime_get_ns();
 	u32 cpu = bpf_get_smp_processor_id();
 	struct wake_slot *s = bpf_map_lookup_elem(&slots, &cpu);
 
 	if (s && state == PWR_EVENT_EXIT)
-		s->char_cost_ns = now - s->char_ns;
+		s->calibrate_cost_ns = now - s->calibrate_ns;
 	return 0;
-}
-
-static __always_inline void point_irq(struct wake_slot *s, u32 cpu, u64 now, u32 kind, u32 irq)
-{
-	struct wake_launch *l = bpf_map_lookup_elem(&launches, &cpu);
-	u64 launch = l ? l->launch_ns : 0;
-
-	if (!launch || now < launch)
-		return;
-	if (!s->point.irqs) {
-		s->point.ti_ns = now;
-		s->point.irq_kind = kind;
-		s->point.irq = irq;
-		s->point.inside = s->idle;
-	}
-	s->point.irqs++;
 }
 
 static __always_inline int irq_enter(u32 kind, u32 irq)
@@ -208,15 +84,8 @@ static __always_inline int irq_enter(u32 kind, u32 irq)
 		return 0;
 	}
 	s->in_irq = kind == WAKE_IRQ_DEVICE;
-	if (want_passive) {
-		if (!s->wake_ns)
-			s->wake_ns = now;
-		/* Still idle: the earlier interrupt did not end the idle state. */
-		else if (s->idle && !s->due_ns) {
-			s->wake_ns = now;
-			s->irqs = 0;
-		}
-	}
+	if (want_passive)
+		passive_irq(s, now);
 	s->irqs++;
 	if (want_points)
 		point_irq(s, cpu, now, kind, irq);
@@ -273,21 +142,6 @@ int wake_nmi(void *ctx)
 	return 0;
 }
 
-static __always_inline void point_expire(struct wake_slot *s, u32 cpu, u64 soft, u64 hard, u64 now)
-{
-	struct wake_launch *l = bpf_map_lookup_elem(&launches, &cpu);
-	u64 launch = l ? l->launch_ns : 0;
-
-	if (!launch || s->point.expire_ns)
-		return;
-	if (soft == launch + l->delay_ns) {
-		s->point.expire_ns = now;
-		s->point.expire_irqs = s->point.irqs;
-	} else if (hard < launch && now >= launch && s->point.irqs) {
-		s->point.due_before = 1;
-	}
-}
-
 SEC("tp_btf/hrtimer_expire_entry")
 int BPF_PROG(wake_expire, struct hrtimer *timer)
 {
@@ -304,20 +158,13 @@ int BPF_PROG(wake_expire, struct hrtimer *timer)
 	soft = timer->_softexpires - offset;
 	if (want_points)
 		point_expire(s, cpu, soft, hard, now);
-	if (want_passive && s->wake_ns) {
-		/* Woken by its flag a core runs tasks before the first interrupt: then current is a task. */
-		if (!s->due_ns)
-			s->one_irq = s->irqs <= 1 && !bpf_get_current_pid_tgid();
-		if (hard > s->wake_ns)
-			hard = NEVER;
-		if (!s->due_ns || hard < s->due_ns)
-			s->due_ns = hard;
-	}
+	if (want_passive && s->wake_ns)
+		passive_expire(s, hard);
 	return 0;
 }
 
 /* Source remote: the first of these events in the sender's wake-up of the worker is the launch. */
-static __always_inline void launch(u32 cpu, u32 how)
+static __always_inline void stamp_launch(u32 cpu, u32 how)
 {
 	u64 now = bpf_ktime_get_ns();
 	struct wake_launch *l = bpf_map_lookup_elem(&launches, &cpu);
@@ -331,14 +178,14 @@ static __always_inline void launch(u32 cpu, u32 how)
 SEC("tp_btf/ipi_send_cpu")
 int BPF_PROG(wake_ipi_send, u32 cpu)
 {
-	launch(cpu, WAKE_HOW_IPI);
+	stamp_launch(cpu, WAKE_HOW_IPI);
 	return 0;
 }
 
 SEC("tp_btf/sched_wake_idle_without_ipi")
 int BPF_PROG(wake_flag, int cpu)
 {
-	launch(cpu, WAKE_HOW_FLAG);
+	stamp_launch(cpu, WAKE_HOW_FLAG);
 	return 0;
 }
 
@@ -357,7 +204,7 @@ int BPF_PROG(wake_ipi_raise, const struct cpumask *mask)
 		if (word & (word - 1))
 			return 0;
 		cpu = 64 * i + hist_msb(word);
-		launch(cpu, WAKE_HOW_IPI);
+		stamp_launch(cpu, WAKE_HOW_IPI);
 		return 0;
 	}
 	return 0;

@@ -40,7 +40,7 @@ static const struct opt options[] = {
 	{"cpu", 'C', "N", "the core to load and audit (default: the last one)", ID_CPU},
 	{"budget", 0, "TIME", "how long to take, approximately, such as 30s", ID_BUDGET},
 	{"plot", 0, "FILE.svg", "also plot the results", ID_PLOT},
-	{"fail-over", 0, "N pp",
+	{"fail-over", 0, "Npp",
 	 "exit 2 if /proc/stat is off by more percentage points, such as 5pp", ID_FAIL_OVER},
 	{"all", 'a', NULL, "text: also print the long tables", ID_ALL},
 	{"delays", 0, "LIST", "delays: lengths in microseconds, such as 0,1,5,1000", ID_DELAYS},

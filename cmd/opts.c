@@ -30,8 +30,8 @@ enum {
 };
 
 static const struct opt common[] = {
-	{"json", 0, NULL, "JSON Lines, one object per window", ID_JSON},
-	{"csv", 0, NULL, "comma-separated values, header once", ID_CSV},
+	{"json", 0, NULL, "JSON, one object per line", ID_JSON},
+	{"csv", 0, NULL, "comma-separated values with a header", ID_CSV},
 	{"color", 0, "WHEN", "auto, always or never (default auto; NO_COLOR is respected)",
 	 ID_COLOR},
 	{"help", 'h', NULL, "show this help", ID_HELP},

@@ -36,7 +36,7 @@ enum {
 
 static const struct opt options[] = {
 	{"cgroup", 'c', "PATH", "only this cgroup; may be given again", ID_CGROUP},
-	{"tree", 0, NULL, "with --cgroup: and everything below it", ID_TREE},
+	{"tree", 0, NULL, "with --cgroup: also everything below it", ID_TREE},
 	{"per", 0, "WHAT", "cgroup, task, comm or cpu (default cgroup)", ID_PER},
 	{"cpu", 'C', "LIST", "only waits on these CPUs, such as 0,2-5", ID_CPU},
 	{"le", 0, "LIST", "exact counts at these boundaries, such as 100us,500us,1ms", ID_LE},

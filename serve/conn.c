@@ -42,6 +42,8 @@
  * to notice a close, and keeps everything that it reads.
  */
 #define MAX_UNPARSED (16 * 1024)
+/* libevent writes 16 KiB per system call unless told otherwise. */
+#define MAX_WRITE (1024 * 1024)
 
 static const struct timeval second = {.tv_sec = 1}, soon = {.tv_usec = 100000};
 
@@ -292,8 +294,10 @@ static struct bufferevent *on_connection(struct event_base *base, void *arg)
 	if (conns->nr >= conns->max * MAX_FACTOR)
 		make_room(conns);
 	bev = bufferevent_socket_new(base, -1, BEV_OPT_CLOSE_ON_FREE);
-	if (bev)
+	if (bev) {
 		bufferevent_setwatermark(bev, EV_READ, 0, MAX_UNPARSED);
+		bufferevent_set_max_single_write(bev, MAX_WRITE);
+	}
 	conn = bev ? conn_add(conns, bev) : NULL;
 	if (!conn)
 		return bev;

@@ -15,8 +15,8 @@
 #include "api.h"
 #include "collectors.h"
 
-/* A client that is this many bytes behind is disconnected: it will not catch up. */
-#define MAX_BEHIND (8 * 1024 * 1024)
+/* A client with this many unsent bytes is disconnected: it will not catch up. */
+#define MAX_UNSENT (8 * 1024 * 1024)
 
 static void forget(struct server *server, size_t i)
 {
@@ -46,7 +46,7 @@ static void end(struct server *server, size_t i)
 	evhttp_send_reply_end(request);
 }
 
-static size_t behind(const struct stream *stream)
+static size_t unsent(const struct stream *stream)
 {
 	return evbuffer_get_length(
 		bufferevent_get_output(evhttp_connection_get_bufferevent(stream->connection)));
@@ -82,7 +82,7 @@ static void send_all(struct server *server, struct stream *stream)
 void stream_update(struct server *server)
 {
 	for (size_t i = server->nr_streams; i-- > 0;) {
-		if (behind(&server->streams[i]) > MAX_BEHIND) {
+		if (unsent(&server->streams[i]) > MAX_UNSENT) {
 			server->conns.cut[CONN_CUT_STALLED]++;
 			end(server, i);
 		} else {

@@ -221,7 +221,7 @@ static void check_strayed(int other)
 				    "0ms", "--budget", "4s"),
 			       &fd);
 
-	/* Which of them is the load and which helped to find the tick cannot be told: all go. */
+	/* Which of them is the load and which helped to find the tick is unknown: all go. */
 	for (int i = 0; i < 20 && !moved; i++) {
 		live_sleep_ms(100);
 		moved = drive_away(pid, other);

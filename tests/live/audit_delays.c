@@ -18,40 +18,40 @@
 
 static const unsigned int delays_us[NR_DELAYS] = {1, 10, 100, 500, 1000};
 
-struct scene {
+struct setup {
 	char cpu_text[16];
 	int cpu;
 };
 
-/* One loop of our own, by its thread clock and by the scheduler's books of its thread. */
+/* One loop of our own, by its thread clock and by the schedstat of its thread. */
 struct loop {
 	double thread_ns, booked_ns, iterations;
 };
 
-/* The thread sleeps before and after the loop: its books stand still while they are read. */
+/* The thread sleeps before and after the loop: its schedstat stands still while it is read. */
 static bool run_loop(int cpu, unsigned int delay_us, struct loop *ret_loop)
 {
 	struct sleep_loop_opts opts = {.cpu = cpu,
-				 .delay_ns = delay_us * NSEC_PER_USEC,
-				 .length_ns = LENGTH_MS * NSEC_PER_MSEC};
+				       .delay_ns = delay_us * NSEC_PER_USEC,
+				       .length_ns = LENGTH_MS * NSEC_PER_MSEC};
 	struct sleep_loop_result result;
 	struct err err = {0};
 	double before, after;
-	struct sleep_loop naps;
+	struct sleep_loop sleeps;
 	bool done = false;
 
-	if (sleep_loop_start(&naps, &opts, &err))
+	if (sleep_loop_start(&sleeps, &opts, &err))
 		live_fail_all("%s", err.what);
 	live_sleep_ms(20);
-	before = load_schedstat(naps.child.pid).ran_ns;
-	sleep_loop_go(&naps);
+	before = load_schedstat(sleeps.child.pid).ran_ns;
+	sleep_loop_go(&sleeps);
 	for (int i = 0; i < PATIENCE_MS / 10 && !done; i++) {
 		live_sleep_ms(10);
-		done = sleep_loop_done(&naps, &result);
+		done = sleep_loop_done(&sleeps, &result);
 	}
 	live_sleep_ms(20);
-	after = load_schedstat(naps.child.pid).ran_ns;
-	sleep_loop_stop(&naps);
+	after = load_schedstat(sleeps.child.pid).ran_ns;
+	sleep_loop_stop(&sleeps);
 	if (done)
 		*ret_loop = (struct loop){.thread_ns = (double)result.thread_ns,
 					  .booked_ns = after - before,
@@ -64,32 +64,32 @@ static bool run_loop(int cpu, unsigned int delay_us, struct loop *ret_loop)
  * and leaves a deeper state. So each delay is held against a loop of the same delay, not against the
  * others.
  */
-static bool check_delay(struct verdict *verdict, const struct scene *scene, json_t *row,
+static bool check_delay(struct verdict *verdict, const struct setup *setup, json_t *row,
 			unsigned int delay_us)
 {
-	double told = live_number(row, "true_per_iteration_ns"), mine;
+	double shown = live_number(row, "true_per_iteration_ns"), mine;
 	struct loop loop = {NAN, NAN, NAN};
-	bool ran = run_loop(scene->cpu, delay_us, &loop);
+	bool ran = run_loop(setup->cpu, delay_us, &loop);
 
 	mine = loop.thread_ns / loop.iterations;
 	/* Around the loop the thread is woken, takes its stamps and goes back to sleep. */
 	verdict_figure(verdict, ran && loop.thread_ns >= loop.booked_ns * 0.99 - 1e6,
-		       "%u us: the loop's thread clock has %.3f ms, the scheduler's books %.3f ms, "
+		       "%u us: the loop's thread clock has %.3f ms, schedstat %.3f ms, "
 		       "within 1 %% and 1 ms",
 		       delay_us, loop.thread_ns / 1e6, loop.booked_ns / 1e6);
 	verdict_figure(
-		verdict, ran && told <= mine * FACTOR && told >= mine / FACTOR,
+		verdict, ran && shown <= mine * FACTOR && shown >= mine / FACTOR,
 		"%u us: audit has a loop at %.0f ns, a loop of our own takes %.0f ns, within "
 		"a factor of %.1f",
-		delay_us, told, mine, FACTOR);
+		delay_us, shown, mine, FACTOR);
 	return ran && loop.thread_ns <= loop.booked_ns;
 }
 
 static void measure(void *arg, struct verdict *verdict)
 {
-	const struct scene *scene = arg;
+	const struct setup *setup = arg;
 	json_t *root = live_json(
-		(const char *const[]){"audit", "delays", "--json", "--cpu", scene->cpu_text,
+		(const char *const[]){"audit", "delays", "--json", "--cpu", setup->cpu_text,
 				      "--delays", "1,10,100,500,1000", "--budget", "4s", NULL});
 	json_t *rows = json_object_get(root, "delays");
 	bool slept = json_array_size(rows) == NR_DELAYS, ran = slept, booked = true;
@@ -106,27 +106,27 @@ static void measure(void *arg, struct verdict *verdict)
 	verdict_always(verdict, slept, "no loop is shorter than its delay");
 	verdict_always(verdict, ran, "no thread runs longer than its loop takes");
 	for (size_t i = 0; i < NR_DELAYS; i++)
-		booked = check_delay(verdict, scene, json_array_get(rows, i), delays_us[i]) &&
+		booked = check_delay(verdict, setup, json_array_get(rows, i), delays_us[i]) &&
 			 booked;
-	verdict_always(verdict, booked, "no thread clock has more than the scheduler's books");
+	verdict_always(verdict, booked, "no thread clock has more than schedstat");
 	json_decref(root);
 }
 
 int main(void)
 {
-	struct scene scene;
+	struct setup setup;
 	/* Others cool the caches: a tenth of the core makes a loop dearer by less than its half. */
 	struct judge_opts opts = {
 		.limits = {.taken = 0.1, .waited = -1, .own_forks = UINT_MAX, .own_irqs = UINT_MAX},
 		.measure = measure,
-		.arg = &scene};
+		.arg = &setup};
 	int other;
 
-	if (!live_two_cpus(&scene.cpu, &other))
+	if (!live_two_cpus(&setup.cpu, &other))
 		live_skip_all("needs two CPUs");
 	live_needs((const char *const[]){"load", "--source", "bpf", "0.01", "1", NULL});
-	snprintf(scene.cpu_text, sizeof(scene.cpu_text), "%d", scene.cpu);
-	opts.cpu = scene.cpu;
+	snprintf(setup.cpu_text, sizeof(setup.cpu_text), "%d", setup.cpu);
+	opts.cpu = setup.cpu;
 	judge(&opts);
 	return live_done();
 }

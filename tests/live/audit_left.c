@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* How subtick audit ends when it is told to, or killed: with its figures, leaving nothing. */
+/* How subtick audit ends when it is interrupted or killed: with its figures, leaving nothing. */
 #include <dirent.h>
 #include <signal.h>
 #include <stdio.h>

@@ -73,7 +73,7 @@ static void check_engine(const char *engine, const char *unit)
 	live_ok(live_number(root, "nr_samples") == 2000 && live_number(root, "nr_highest") == 50 &&
 			live_number(root, "rounds") == 3 &&
 			json_is_false(json_object_get(root, "do_work")),
-		"the settings are told");
+		"the settings are reported");
 	for (int i = 0; i < 3; i++)
 		check_op(root, tree_ops[i]);
 	json_decref(root);
@@ -85,7 +85,7 @@ static void check_engine(const char *engine, const char *unit)
 	json_decref(root);
 }
 
-/* CPUs are told apart, and a choice of them is honoured. */
+/* Each CPU has its own figures, and -C selects CPUs. */
 static void check_cpus(void)
 {
 	json_t *root, *rows;
@@ -102,7 +102,7 @@ static void check_cpus(void)
 	live_ok(root && json_array_size(rows) >= 1 && only, "-C %s measures that CPU only", last);
 	live_ok(live_number(root, "quality.clock_ns") > 0 &&
 			live_number(root, "quality.call_ns") > 0,
-		"the overhead is told: clock %g ns, calls %g ns",
+		"the overhead is reported: clock %g ns, calls %g ns",
 		live_number(root, "quality.clock_ns"), live_number(root, "quality.call_ns"));
 	json_decref(root);
 }

@@ -156,7 +156,7 @@ int main(void)
 				!strcmp(invariant, cases[i].invariant),
 			"%s (%s): %d tries, \"%s\", \"%s\", \"%s\", exit code %d", cases[i].says,
 			cases[i].tries, took, figure, count, invariant, code);
-		/* Each try that did not count is told, with what disturbed it. */
+		/* Each try that did not count is printed, with what disturbed it. */
 		if (cases[i].took > 1)
 			live_ok(strstr(text, "# try 1 of 6 was disturbed: somebody else") &&
 					strstr(text, "#   not so: the "),

@@ -35,7 +35,7 @@ struct stranger {
 	unsigned int forked;
 };
 
-static volatile struct stranger *told;
+static volatile struct stranger *stranger;
 static struct stranger noted[2]; /* at both ends of note_second() */
 
 static const struct witness_limits strict = {.taken = 0.003, .waited = 0.003};
@@ -57,9 +57,9 @@ static void burn(uint64_t ns)
 
 static void note_second(void)
 {
-	noted[0] = *told;
+	noted[0] = *stranger;
 	live_sleep_ms(WINDOW_MS);
-	noted[1] = *told;
+	noted[1] = *stranger;
 }
 
 static void burn_long(void)
@@ -71,7 +71,7 @@ static void burn_always(void)
 {
 	while (test_lives()) {
 		burn(NSEC_PER_MSEC);
-		told->cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+		stranger->cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 	}
 }
 
@@ -96,7 +96,7 @@ static void fork_some(void)
 		if (!pid)
 			_exit(0);
 		waitpid(pid, NULL, 0);
-		told->forked++;
+		stranger->forked++;
 		live_sleep_ms(2);
 	}
 	while (test_lives())
@@ -109,9 +109,9 @@ static void start_stranger(int on, void (*run)(void))
 	pid_t pid;
 
 	fflush(stdout);
-	told->pid = 0;
-	told->cpu_ns = 0;
-	told->forked = 0;
+	stranger->pid = 0;
+	stranger->cpu_ns = 0;
+	stranger->forked = 0;
 	pid = fork();
 	if (!pid) {
 		if (!fork()) {
@@ -119,21 +119,21 @@ static void start_stranger(int on, void (*run)(void))
 			live_pin(on);
 			/* Until its parent has gone it would be ours. */
 			live_sleep_ms(20);
-			told->pid = getpid();
+			stranger->pid = getpid();
 			run();
 			_exit(0);
 		}
 		_exit(0);
 	}
 	waitpid(pid, NULL, 0);
-	for (int i = 0; i < 200 && !told->pid; i++)
+	for (int i = 0; i < 200 && !stranger->pid; i++)
 		live_sleep_ms(10);
 }
 
 static void stop_stranger(void)
 {
-	if (told->pid > 0)
-		kill(told->pid, SIGKILL);
+	if (stranger->pid > 0)
+		kill(stranger->pid, SIGKILL);
 	live_sleep_ms(20);
 }
 
@@ -202,9 +202,9 @@ static void test_burner(void)
 	burnt = (double)(noted[1].cpu_ns - noted[0].cpu_ns) / 1e9 / seen.seconds;
 	stop_stranger();
 	live_ok(witness_disturbed(&strict, &seen, why, sizeof(why)), "a burner disturbs: %s", why);
-	/* Its book may be a tick late at either end. */
+	/* Its accounting may be a tick late at either end. */
 	live_figure(seen.others > burnt - 0.02, "others have %.1f %%, what it burnt at least: %.1f %%",
-		seen.others * 100.0, burnt * 100.0);
+		    seen.others * 100.0, burnt * 100.0);
 }
 
 static void test_waiting(void)
@@ -227,7 +227,7 @@ static void test_late(void)
 	char why[600];
 
 	start_stranger(cpu, burn_first);
-	if (kill(told->pid, 0)) {
+	if (kill(stranger->pid, 0)) {
 		live_skip("late", "no real-time priority here");
 		return;
 	}
@@ -407,8 +407,9 @@ int main(void)
 		live_skip_all("this kernel keeps no run time and delay of tasks "
 			      "(CONFIG_SCHED_INFO)");
 	witness_tasks_free(&tasks);
-	told = mmap(NULL, sizeof(*told), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (told == MAP_FAILED || pipe2(lifeline, O_NONBLOCK | O_CLOEXEC))
+	stranger = mmap(NULL, sizeof(*stranger), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+			-1, 0);
+	if (stranger == MAP_FAILED || pipe2(lifeline, O_NONBLOCK | O_CLOEXEC))
 		live_fail_all("no memory or pipe to share");
 	live_pin(other);
 	test_quiet();

@@ -47,7 +47,7 @@ static long long calls_during(struct cpu_load *load, int cpu, int updates)
 	return function_calls(cpu) - before;
 }
 
-struct scene {
+struct setup {
 	struct cpu_load *load;
 	int cpu;
 };
@@ -58,10 +58,10 @@ struct scene {
  */
 static void measure(void *arg, struct verdict *verdict)
 {
-	const struct scene *scene = arg;
-	long long before = calls_during(scene->load, scene->cpu, 0);
-	long long with = calls_during(scene->load, scene->cpu, HZ / 2);
-	long long after = calls_during(scene->load, scene->cpu, 0);
+	const struct setup *setup = arg;
+	long long before = calls_during(setup->load, setup->cpu, 0);
+	long long with = calls_during(setup->load, setup->cpu, HZ / 2);
+	long long after = calls_during(setup->load, setup->cpu, 0);
 	long long most = before > after ? before : after;
 
 	if (most > SLACK)
@@ -72,25 +72,25 @@ static void measure(void *arg, struct verdict *verdict)
 	verdict_count(verdict, with <= most + SLACK,
 		      "sampling at %d Hz raises no function-call interrupt on CPU %d: %lld with, "
 		      "%lld and %lld without, in half a second",
-		      HZ, scene->cpu, with, before, after);
+		      HZ, setup->cpu, with, before, after);
 }
 
 int main(void)
 {
-	struct scene scene;
+	struct setup setup;
 	struct judge_opts opts = {
-		.limits = {.taken = INFINITY, .waited = -1}, .measure = measure, .arg = &scene};
+		.limits = {.taken = INFINITY, .waited = -1}, .measure = measure, .arg = &setup};
 	int other;
 
-	if (!live_two_cpus(&scene.cpu, &other))
+	if (!live_two_cpus(&setup.cpu, &other))
 		live_skip_all("needs two CPUs");
-	if (function_calls(scene.cpu) < 0)
+	if (function_calls(setup.cpu) < 0)
 		live_skip_all("/proc/interrupts shows no function-call interrupts");
 	live_needs((const char *const[]){"load", "--source", "bpf", "0.01", "1", NULL});
-	opts.cpu = scene.cpu;
-	scene.load = live_source("bpf", true);
+	opts.cpu = setup.cpu;
+	setup.load = live_source("bpf", true);
 	live_pin(other);
 	judge(&opts);
-	cpu_load_destroy(scene.load);
+	cpu_load_destroy(setup.load);
 	return live_done();
 }

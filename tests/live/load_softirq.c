@@ -26,7 +26,7 @@
 static const struct witness_limits limits = {
 	.taken = LEAST_BUSY / 2, .waited = 0.25, .own_irqs = UINT_MAX, .own_interrupts = true};
 
-struct scene {
+struct setup {
 	struct cpu_load *bpf, *tasks, *schedstat;
 	struct flood flood;
 	struct flood_opts opts;
@@ -56,9 +56,9 @@ static pid_t ksoftirqd_of(int cpu)
  * More than the core can take goes to ksoftirqd, which every source sees: less of it, then. How
  * much the thread runs is in the scheduler's own accounting.
  */
-static void find_pace(struct scene *scene)
+static void find_pace(struct setup *setup)
 {
-	pid_t ksoftirqd = ksoftirqd_of(scene->cpu);
+	pid_t ksoftirqd = ksoftirqd_of(setup->cpu);
 	struct err err = {0};
 
 	for (int i = 0; i < STEPS && ksoftirqd && !live_realtime(); i++) {
@@ -68,11 +68,11 @@ static void find_pace(struct scene *scene)
 		share = (load_schedstat(ksoftirqd).ran_ns - before) / 300e6;
 		if (!(share > LEAST_BUSY / 5))
 			break;
-		flood_stop(&scene->flood);
-		scene->opts.pause_ns = scene->opts.pause_ns ? 2 * scene->opts.pause_ns : 50000;
+		flood_stop(&setup->flood);
+		setup->opts.pause_ns = setup->opts.pause_ns ? 2 * setup->opts.pause_ns : 50000;
 		live_note("ksoftirqd has %.1f %% of the core: pauses of %llu us", share * 100.0,
-			  (unsigned long long)scene->opts.pause_ns / 1000);
-		if (flood_start(&scene->flood, &scene->opts, &err))
+			  (unsigned long long)setup->opts.pause_ns / 1000);
+		if (flood_start(&setup->flood, &setup->opts, &err))
 			live_fail_all("%s", err.what);
 		live_sleep_ms(200);
 	}
@@ -84,17 +84,17 @@ static void update(struct cpu_load *load)
 		cpu_load_update(load);
 }
 
-static void update_all(const struct scene *scene)
+static void update_all(const struct setup *setup)
 {
-	update(scene->bpf);
-	update(scene->tasks);
-	update(scene->schedstat);
+	update(setup->bpf);
+	update(setup->tasks);
+	update(setup->schedstat);
 }
 
 /* What runs on top of the idle loop is no task's time; under PREEMPT_RT it is a thread's. */
-static void check_others(struct verdict *verdict, const struct scene *scene, double busy)
+static void check_others(struct verdict *verdict, const struct setup *setup, double busy)
 {
-	double tasks = cpu_load_get(scene->tasks, scene->cpu);
+	double tasks = cpu_load_get(setup->tasks, setup->cpu);
 
 	if (live_realtime()) {
 		verdict_figure(verdict, tasks > busy / 2, "taskclock sees it: %.1f %%",
@@ -102,30 +102,30 @@ static void check_others(struct verdict *verdict, const struct scene *scene, dou
 		return;
 	}
 	verdict_figure(verdict, tasks < busy / 2, "taskclock misses it: %.1f %%", tasks * 100.0);
-	if (!scene->schedstat) {
+	if (!setup->schedstat) {
 		verdict_unknown(verdict, "this kernel has no /proc/schedstat",
 				"schedstat misses it");
 		return;
 	}
-	tasks = cpu_load_get(scene->schedstat, scene->cpu);
+	tasks = cpu_load_get(setup->schedstat, setup->cpu);
 	verdict_figure(verdict, tasks < busy / 2, "schedstat misses it: %.1f %%", tasks * 100.0);
 }
 
 static void measure(void *arg, struct verdict *verdict)
 {
-	const struct scene *scene = arg;
-	uint64_t sent = flood_sent(&scene->flood);
+	const struct setup *setup = arg;
+	uint64_t sent = flood_sent(&setup->flood);
 	struct cpu_load_split s = {0};
 	double where, parts;
 
-	update_all(scene);
+	update_all(setup);
 	live_sleep_ms(1000);
-	update_all(scene);
-	cpu_load_get_split(scene->bpf, scene->cpu, &s);
+	update_all(setup);
+	cpu_load_get_split(setup->bpf, setup->cpu, &s);
 	where = live_realtime() ? s.ksoftirqd : s.softirq_on_idle;
 	parts = s.task + s.hardirq + s.softirq_on_idle + s.softirq_on_task + s.ksoftirqd +
 		s.idle_loop;
-	live_note("%llu packets", (unsigned long long)(flood_sent(&scene->flood) - sent));
+	live_note("%llu packets", (unsigned long long)(flood_sent(&setup->flood) - sent));
 	verdict_figure(verdict, s.busy > LEAST_BUSY, "the steered core is busy: %.1f %%",
 		       s.busy * 100.0);
 	verdict_figure(
@@ -133,7 +133,7 @@ static void measure(void *arg, struct verdict *verdict)
 		"mostly with softirqs %s: %.1f %% (tasks %.1f, hardirq %.1f, idle loop %.1f)",
 		live_realtime() ? "in their threads, under PREEMPT_RT" : "on idle", where * 100.0,
 		s.task * 100.0, s.hardirq * 100.0, s.idle_loop * 100.0);
-	check_others(verdict, scene, s.busy);
+	check_others(verdict, setup, s.busy);
 	verdict_figure(verdict, s.closure_error < CLOSURE, "closure error %.4f %% is under %.1f %%",
 		       s.closure_error * 100.0, CLOSURE * 100.0);
 	verdict_always(verdict, fabs(s.busy - parts) < 1e-4,
@@ -143,31 +143,31 @@ static void measure(void *arg, struct verdict *verdict)
 
 int main(void)
 {
-	struct scene scene = {.opts = {.burst = 64}};
-	struct judge_opts opts = {.limits = limits, .measure = measure, .arg = &scene};
+	struct setup setup = {.opts = {.burst = 64}};
+	struct judge_opts opts = {.limits = limits, .measure = measure, .arg = &setup};
 	struct err err = {0};
 	int other;
 
-	if (!live_two_cpus(&scene.cpu, &other))
+	if (!live_two_cpus(&setup.cpu, &other))
 		live_skip_all("needs two CPUs");
 	live_needs((const char *const[]){"load", "--source", "bpf", "0.01", "1", NULL});
 	live_needs((const char *const[]){"load", "--source", "taskclock", "0.01", "1", NULL});
 	live_pin(other);
-	scene.bpf = live_source("bpf", true);
-	scene.tasks = live_source("taskclock", true);
-	scene.schedstat = live_source("schedstat", false);
-	scene.opts.send_cpu = other;
-	scene.opts.recv_cpu = scene.cpu;
-	opts.cpu = scene.cpu;
-	if (flood_start(&scene.flood, &scene.opts, &err))
+	setup.bpf = live_source("bpf", true);
+	setup.tasks = live_source("taskclock", true);
+	setup.schedstat = live_source("schedstat", false);
+	setup.opts.send_cpu = other;
+	setup.opts.recv_cpu = setup.cpu;
+	opts.cpu = setup.cpu;
+	if (flood_start(&setup.flood, &setup.opts, &err))
 		live_skip_all("%s", err.what);
 	live_sleep_ms(200);
-	find_pace(&scene);
+	find_pace(&setup);
 	judge(&opts);
-	flood_stop(&scene.flood);
-	if (scene.schedstat)
-		cpu_load_destroy(scene.schedstat);
-	cpu_load_destroy(scene.tasks);
-	cpu_load_destroy(scene.bpf);
+	flood_stop(&setup.flood);
+	if (setup.schedstat)
+		cpu_load_destroy(setup.schedstat);
+	cpu_load_destroy(setup.tasks);
+	cpu_load_destroy(setup.bpf);
 	return live_done();
 }

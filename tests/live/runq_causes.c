@@ -73,7 +73,7 @@ static pid_t start_waker(const char *cgroup, int cpu, int in, int out, int times
 	_exit(0);
 }
 
-struct scene {
+struct setup {
 	const char *waker, *wakee, *bound, *sleeper;
 	int cpu;
 };
@@ -81,7 +81,7 @@ struct scene {
 /* The wakee sleeps at both ends of the window: its accounting has the same waits as ours. */
 static void measure_wakee(void *arg, struct verdict *verdict)
 {
-	const struct scene *scene = arg;
+	const struct setup *setup = arg;
 	struct meter *meter = window_open(&opts);
 	struct load_stat s0, s1;
 	struct report *report;
@@ -92,21 +92,21 @@ static void measure_wakee(void *arg, struct verdict *verdict)
 
 	if (pipe(in) || pipe(out))
 		live_skip_all("no pipes");
-	pid = start_wakee(scene->wakee, scene->cpu, in[0], out[1]);
+	pid = start_wakee(setup->wakee, setup->cpu, in[0], out[1]);
 	live_sleep_ms(100);
 	window_begin(meter);
 	s0 = load_schedstat(pid);
-	waker_pid = start_waker(scene->waker, scene->cpu, in[1], out[0], times);
+	waker_pid = start_waker(setup->waker, setup->cpu, in[1], out[0], times);
 	waitpid(waker_pid, NULL, 0);
 	s1 = load_schedstat(pid);
 	report = window_end(meter, 10);
 	load_kill(pid);
-	count = window_group(report, scene->wakee, "count");
-	sum = window_group(report, scene->wakee, "sum_ns");
-	behind = window_blame(report, scene->wakee, scene->waker);
+	count = window_group(report, setup->wakee, "count");
+	sum = window_group(report, setup->wakee, "sum_ns");
+	behind = window_blame(report, setup->wakee, setup->waker);
 	waited = s1.waited_ns - s0.waited_ns;
 	live_note("the waker's group waited %.0f times",
-		  window_group(report, scene->waker, "count"));
+		  window_group(report, setup->waker, "count"));
 	verdict_count(verdict, fabs(count - (s1.count - s0.count)) <= 2,
 		      "the wakee's cgroup is charged: %.0f waits, %.0f by the kernel's accounting",
 		      count, s1.count - s0.count);
@@ -127,24 +127,24 @@ static void measure_wakee(void *arg, struct verdict *verdict)
 /* Throttled by quota: by our figures, and by the kernel's. */
 static void measure_quota(void *arg, struct verdict *verdict)
 {
-	const struct scene *scene = arg;
+	const struct setup *setup = arg;
 	double unit = cgroups_v2() ? 1000.0 : 1.0;
 	const char *word = cgroups_v2() ? "throttled_usec" : "throttled_time";
 	struct meter *meter = window_open(&opts);
 	struct report *report;
-	double told, held, sum, blamed;
+	double throttled, held, sum, blamed;
 
 	window_begin(meter);
-	told = cgroups_stat(scene->bound, "cpu.stat", word);
+	throttled = cgroups_stat(setup->bound, "cpu.stat", word);
 	report = window_end(meter, 2000);
-	told = (cgroups_stat(scene->bound, "cpu.stat", word) - told) * unit;
-	held = window_group(report, scene->bound, "causes.throttled_ns");
-	sum = window_group(report, scene->bound, "sum_ns");
-	blamed = window_blame(report, scene->bound, "(quota)");
+	throttled = (cgroups_stat(setup->bound, "cpu.stat", word) - throttled) * unit;
+	held = window_group(report, setup->bound, "causes.throttled_ns");
+	sum = window_group(report, setup->bound, "sum_ns");
+	blamed = window_blame(report, setup->bound, "(quota)");
 	/* Others on that core may make it wait, too; quota alone accounts for what cpu.stat has. */
-	verdict_figure(verdict, told > 0.0 && fabs(held - told) < 0.1 * told,
+	verdict_figure(verdict, throttled > 0.0 && fabs(held - throttled) < 0.1 * throttled,
 		       "quota: held %.0f ms, %.0f ms by cpu.stat, within 10 %%", held / 1e6,
-		       told / 1e6);
+		       throttled / 1e6);
 	verdict_always(verdict, held <= sum, "quota: held for %.0f ms of the %.0f ms waited",
 		       held / 1e6, sum / 1e6);
 	verdict_always(verdict, blamed == held, "quota: all of that is blamed on the quota");
@@ -172,9 +172,9 @@ static pid_t start_sleeper(const char *cgroup, int cpu)
 
 static void measure_idle(void *arg, struct verdict *verdict)
 {
-	const struct scene *scene = arg;
+	const struct setup *setup = arg;
 	struct meter *meter = window_open(&opts);
-	pid_t pid = start_sleeper(scene->sleeper, scene->cpu);
+	pid_t pid = start_sleeper(setup->sleeper, setup->cpu);
 	struct report *report;
 	double idle, sum;
 
@@ -182,13 +182,13 @@ static void measure_idle(void *arg, struct verdict *verdict)
 	window_begin(meter);
 	report = window_end(meter, 1000);
 	load_kill(pid);
-	idle = window_group(report, scene->sleeper, "causes.idle_exit_ns");
-	sum = window_group(report, scene->sleeper, "sum_ns");
+	idle = window_group(report, setup->sleeper, "causes.idle_exit_ns");
+	sum = window_group(report, setup->sleeper, "sum_ns");
 	verdict_count(verdict, idle > 0.0,
 		      "waits on an idle core are the way out of idle: %.3f ms of %.3f ms in %.0f "
 		      "waits",
-		      idle / 1e6, sum / 1e6, window_group(report, scene->sleeper, "count"));
-	verdict_always(verdict, window_group(report, scene->sleeper, "causes.same_group_ns") == 0.0,
+		      idle / 1e6, sum / 1e6, window_group(report, setup->sleeper, "count"));
+	verdict_always(verdict, window_group(report, setup->sleeper, "causes.same_group_ns") == 0.0,
 		       "a task that is alone in its cgroup waits behind none of it");
 	report_free(report);
 	meter->ops->close(meter);
@@ -196,38 +196,38 @@ static void measure_idle(void *arg, struct verdict *verdict)
 
 int main(void)
 {
-	struct scene scene;
+	struct setup setup;
 	/*
 	 * The wakee's waits are in both figures, whichever task has the core: a fifth of the bound.
 	 */
 	struct judge_opts wakee = {
-		.limits = {.taken = 0.5, .waited = -1}, .measure = measure_wakee, .arg = &scene};
+		.limits = {.taken = 0.5, .waited = -1}, .measure = measure_wakee, .arg = &setup};
 	/* A reader that comes late by a period of 50 ms is off by what quota holds in it. */
 	struct judge_opts quota = {
-		.limits = {.taken = 0.05, .waited = 0.01}, .measure = measure_quota, .arg = &scene};
+		.limits = {.taken = 0.05, .waited = 0.01}, .measure = measure_quota, .arg = &setup};
 	/* Enough of the second that the core is idle now and then. */
 	struct judge_opts idle = {
-		.limits = {.taken = 0.5, .waited = -1}, .measure = measure_idle, .arg = &scene};
+		.limits = {.taken = 0.5, .waited = -1}, .measure = measure_idle, .arg = &setup};
 	int other;
 	pid_t pid;
 
 	cgroups_open();
-	if (!live_two_cpus(&scene.cpu, &other))
+	if (!live_two_cpus(&setup.cpu, &other))
 		live_skip_all("needs two CPUs");
-	wakee.cpu = quota.cpu = idle.cpu = scene.cpu;
+	wakee.cpu = quota.cpu = idle.cpu = setup.cpu;
 	opts = (struct runq_opts){
 		.blame = true, .hierarchy = cgroups_v2() ? RUNQ_HIERARCHY_V2 : RUNQ_HIERARCHY_V1};
-	scene.waker = cgroups_make("waker");
-	scene.wakee = cgroups_make("wakee");
-	scene.bound = cgroups_make("bound");
-	scene.sleeper = cgroups_make("sleeper");
+	setup.waker = cgroups_make("waker");
+	setup.wakee = cgroups_make("wakee");
+	setup.bound = cgroups_make("bound");
+	setup.sleeper = cgroups_make("sleeper");
 	live_pin(other);
 	live_first();
 	judge(&wakee);
-	if (!cgroups_quota(scene.bound, 10000, 50000)) {
+	if (!cgroups_quota(setup.bound, 10000, 50000)) {
 		live_skip("quota", "no CPU quota here");
 	} else {
-		pid = load_burner(scene.bound, scene.cpu);
+		pid = load_burner(setup.bound, setup.cpu);
 		judge(&quota);
 		load_kill(pid);
 	}

@@ -34,25 +34,25 @@ static void check_refused(void)
 	live_ok(runq_latency_open(&ctx, &opts) == -ENOENT, "a cgroup that is not there: -ENOENT");
 }
 
-struct scene {
+struct setup {
 	struct runq_latency *ctx;
 	const char *cgroup;
 	pid_t pid;
 };
 
 /* A window, with the kernel's accounting just outside and just inside of both its ends. */
-static bool take_window(const struct scene *scene, struct runq_latency_window *window,
-			struct load_books *books)
+static bool take_window(const struct setup *setup, struct runq_latency_window *window,
+			struct load_schedstats *stats)
 {
-	books->before = load_schedstat(scene->pid);
-	if (runq_latency_read(scene->ctx, window))
+	stats->before = load_schedstat(setup->pid);
+	if (runq_latency_read(setup->ctx, window))
 		return false;
-	books->begun = load_schedstat(scene->pid);
+	stats->begun = load_schedstat(setup->pid);
 	live_sleep_ms(1500);
-	books->ending = load_schedstat(scene->pid);
-	if (runq_latency_read(scene->ctx, window))
+	stats->ending = load_schedstat(setup->pid);
+	if (runq_latency_read(setup->ctx, window))
 		return false;
-	books->after = load_schedstat(scene->pid);
+	stats->after = load_schedstat(setup->pid);
 	return true;
 }
 
@@ -60,22 +60,22 @@ static void measure(void *arg, struct verdict *verdict)
 {
 	const struct runq_latency_group none = {0}, *group = NULL;
 	static const uint64_t no_counts[3];
-	const struct scene *scene = arg;
+	const struct setup *setup = arg;
 	struct runq_latency_window window = {0};
-	struct load_books books = {0};
+	struct load_schedstats stats = {0};
 	struct load_stat least, most;
 	double causes = 0.0;
-	bool ascending = true, read = take_window(scene, &window, &books);
+	bool ascending = true, read = take_window(setup, &window, &stats);
 	const uint64_t *le;
 
 	if (read)
-		group = runq_latency_find(&window, scene->cgroup);
+		group = runq_latency_find(&window, setup->cgroup);
 	verdict_always(verdict, group && window.nr_groups == 1 && window.nr_le == 3,
 		       "the window has the one cgroup and the three boundaries asked for");
 	le = group ? group->le_count : no_counts;
 	group = group ? group : &none;
-	least = load_least(&books);
-	most = load_most(&books);
+	least = load_least(&stats);
+	most = load_most(&stats);
 	for (int i = 0; i < 8; i++)
 		causes += (double)((const uint64_t *)&group->causes)[i];
 	for (size_t i = 1; i < 3; i++)
@@ -107,10 +107,10 @@ int main(void)
 	struct runq_latency_opts opts = {.size = sizeof(opts), .le_ns = le_ns, .nr_le = 3};
 	const char *one, *two;
 	struct runq_latency *ctx;
-	struct scene scene;
+	struct setup setup;
 	/* A reader that comes late makes the window and the accounting differ by that much. */
 	struct judge_opts judged = {
-		.limits = {.taken = 0.05, .waited = BOUND}, .measure = measure, .arg = &scene};
+		.limits = {.taken = 0.05, .waited = BOUND}, .measure = measure, .arg = &setup};
 	pid_t pids[2];
 	int cpu, other;
 
@@ -130,7 +130,7 @@ int main(void)
 	live_first();
 	pids[0] = load_burner(one, cpu);
 	pids[1] = load_burner(two, cpu);
-	scene = (struct scene){.ctx = ctx, .cgroup = one, .pid = pids[0]};
+	setup = (struct setup){.ctx = ctx, .cgroup = one, .pid = pids[0]};
 	judged.cpu = cpu;
 	judge(&judged);
 	live_ok(runq_latency_fd(ctx) >= 0 && !runq_latency_service(ctx),

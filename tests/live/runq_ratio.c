@@ -17,7 +17,7 @@
 
 #define RATIO_BOUND 0.02
 
-struct scene {
+struct setup {
 	const char *cgroup;
 	int cpu;
 };
@@ -118,9 +118,9 @@ static void measure_ratio(void *arg, struct verdict *verdict)
  * waits the kernel accounts almost nothing: it spares itself the update of its clock. Both sources,
  * over the same time, tell how long they were.
  */
-static void measure_naps(void *arg, struct verdict *verdict)
+static void measure_sleeps(void *arg, struct verdict *verdict)
 {
-	const struct scene *scene = arg;
+	const struct setup *setup = arg;
 	struct runq_opts opts = {.hierarchy = cgroups_v2() ? RUNQ_HIERARCHY_V2 : RUNQ_HIERARCHY_V1};
 	struct meter *meters[2];
 	double median[2], count[2];
@@ -128,9 +128,9 @@ static void measure_naps(void *arg, struct verdict *verdict)
 
 	if (!pid) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		if (!cgroups_enter(scene->cgroup, 0))
+		if (!cgroups_enter(setup->cgroup, 0))
 			_exit(1);
-		live_pin(scene->cpu);
+		live_pin(setup->cpu);
 		for (;;)
 			usleep(2000);
 	}
@@ -144,8 +144,8 @@ static void measure_naps(void *arg, struct verdict *verdict)
 	for (int i = 0; i < 2; i++) {
 		struct report *report = window_end(meters[i], 0);
 
-		median[i] = window_group(report, scene->cgroup, "p50_ns");
-		count[i] = window_group(report, scene->cgroup, "count");
+		median[i] = window_group(report, setup->cgroup, "p50_ns");
+		count[i] = window_group(report, setup->cgroup, "count");
 		report_free(report);
 		meters[i]->ops->close(meters[i]);
 	}
@@ -183,9 +183,9 @@ static struct sampled sample(const char *cgroup, int cpu, double ratio)
 /* The count of a sample lies within four of the standard errors that it states. */
 static void measure_sample(void *arg, struct verdict *verdict)
 {
-	const struct scene *scene = arg;
-	struct sampled whole = sample(scene->cgroup, scene->cpu, 1.0);
-	struct sampled tenth = sample(scene->cgroup, scene->cpu, 0.1);
+	const struct setup *setup = arg;
+	struct sampled whole = sample(setup->cgroup, setup->cpu, 1.0);
+	struct sampled tenth = sample(setup->cgroup, setup->cpu, 0.1);
 	double off = tenth.count / whole.count - 1.0;
 
 	/* Waits for other people's tasks come and go: a percent of slack. */
@@ -200,7 +200,7 @@ static void measure_sample(void *arg, struct verdict *verdict)
 int main(void)
 {
 	struct runq_opts runq = {.source = RUNQ_SOURCE_SCHED_INFO};
-	struct scene scene;
+	struct setup setup;
 	/*
 	 * The waits of others are in both sums. But a wait that ends while the sums are read is in
 	 * one of them only: a reader that comes late makes that likely, and a crowd of others makes
@@ -213,19 +213,19 @@ int main(void)
 		.arg = &runq};
 	/* Both sources see the same waits, whichever task has the core. */
 	struct judge_opts sleeps = {.limits = {.taken = INFINITY, .waited = 0.05},
-				    .measure = measure_naps,
-				    .arg = &scene};
+				    .measure = measure_sleeps,
+				    .arg = &setup};
 	/* Others on the core make the pipe wait more often: half of the slack. */
 	struct judge_opts sampled = {.limits = {.taken = 0.005, .waited = -1, .own_forks = 4},
 				     .measure = measure_sample,
-				     .arg = &scene};
+				     .arg = &setup};
 	pid_t pids[5];
 	int other;
 
 	cgroups_open();
-	if (!live_two_cpus(&scene.cpu, &other))
+	if (!live_two_cpus(&setup.cpu, &other))
 		live_skip_all("needs two CPUs");
-	scene.cgroup = cgroups_make("sampled");
+	setup.cgroup = cgroups_make("sampled");
 	for (int i = 0; i < 3; i++)
 		pids[i] = start(burn_and_nap);
 	for (int i = 3; i < 5; i++)
@@ -236,7 +236,7 @@ int main(void)
 	judge(&ratio);
 	for (int i = 0; i < 5; i++)
 		load_kill(pids[i]);
-	sleeps.cpu = sampled.cpu = scene.cpu;
+	sleeps.cpu = sampled.cpu = setup.cpu;
 	judge(&sleeps);
 	judge(&sampled);
 	return live_done();

@@ -162,12 +162,12 @@ static struct load_stat minus(struct load_stat a, struct load_stat b)
 				  a.count - b.count};
 }
 
-struct load_stat load_least(const struct load_books *books)
+struct load_stat load_least(const struct load_schedstats *stats)
 {
-	return minus(books->ending, books->begun);
+	return minus(stats->ending, stats->begun);
 }
 
-struct load_stat load_most(const struct load_books *books)
+struct load_stat load_most(const struct load_schedstats *stats)
 {
-	return minus(books->after, books->before);
+	return minus(stats->after, stats->before);
 }

@@ -36,12 +36,12 @@ struct load_stat load_schedstat(pid_t pid);
  * The kernel's accounting of a task just outside and just inside of both ends of a window. What the
  * window holds lies between the two differences, however long the reading took.
  */
-struct load_books {
+struct load_schedstats {
 	struct load_stat before, begun, ending, after;
 };
 
 /* What the accounting certainly has of the window, and what it has at most. */
-struct load_stat load_least(const struct load_books *books);
-struct load_stat load_most(const struct load_books *books);
+struct load_stat load_least(const struct load_schedstats *stats);
+struct load_stat load_most(const struct load_schedstats *stats);
 
 #endif

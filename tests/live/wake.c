@@ -249,7 +249,7 @@ static void summarize(const struct wake_run *run, const struct wake_probe *probe
 static bool watch_both(struct agreement *ret_agreement)
 {
 	struct wake_plan opts = {.sweep = {7 * from_ns / 3, 7 * from_ns / 3, 1.1, 400},
-				     .sources = 1u << WAKE_TIMER};
+				 .sources = 1u << WAKE_TIMER};
 	struct wake_probe_opts probe_opts = {.points = true, .passive = true};
 	static struct wake_hist before;
 	struct wake_probe probe;
@@ -359,7 +359,7 @@ static void test_prewake(void)
 	live_ok(live_number(root, "asked_total") == 2 * ASKED, "both sources: points of each");
 	live_ok(json_array_size(json_object_get(root, "prewake")) >= 1 ||
 			live_number(root, "taken_total") == 0,
-		"both sources: pre-wake is told (%.0f ns)",
+		"both sources: pre-wake is reported (%.0f ns)",
 		live_number(root, "prewake.0.prewake_ns"));
 	json_decref(root);
 }

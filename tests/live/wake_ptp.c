@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Hardware clocks of this machine: read beside the system's, and a third reading foretold by two. */
+/* Hardware clocks of this machine: read beside the system's, and a third reading predicted from two. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -27,7 +27,7 @@ static bool take_fix(int fd, struct wake_clock_fix *fix, enum ptp_method *method
 	return forward && !wake_clock_tightest(samples, nr, fix);
 }
 
-/* Three readings in 300 ms: the third is foretold by the first two. */
+/* Three readings in 300 ms: the third is predicted from the first two. */
 static void measure(void *arg, struct verdict *verdict)
 {
 	int index = *(const int *)arg, fd = ptp_open(index, NULL);
@@ -57,7 +57,7 @@ static void measure(void *arg, struct verdict *verdict)
 	verdict_figure(verdict, fabs(drift) < 1e6,
 		       "ptp%d: runs at about the system's rate: drift %.0f ppb", index, drift);
 	verdict_figure(verdict, llabs(off) <= allowed,
-		       "ptp%d: third reading foretold to %lld ns, stated %lld", index,
+		       "ptp%d: third reading predicted to %lld ns, stated %lld", index,
 		       (long long)off, (long long)allowed);
 }
 

@@ -22,7 +22,7 @@ static void run(void *memory, void *arg)
 	uint64_t slack_ns = opts->period_ns - burn_ns;
 	uint64_t random = 88172645463325252ULL;
 	uint64_t period = clock_mono_ns() / opts->period_ns + 1;
-	struct truth_duty *books = memory;
+	struct truth_duty *duty = memory;
 
 	for (;; period++) {
 		uint64_t begin = period * opts->period_ns, now;
@@ -30,7 +30,7 @@ static void run(void *memory, void *arg)
 		begin += opts->locked ? opts->phase_ns : next_random(&random) % slack_ns;
 		truth_sleep_until(begin);
 		truth_burn(burn_ns);
-		__atomic_fetch_add(&books->cycles, 1, __ATOMIC_RELAXED);
+		__atomic_fetch_add(&duty->cycles, 1, __ATOMIC_RELAXED);
 		/* Fell behind: keep to the grid rather than chase it. */
 		now = clock_mono_ns();
 		if (now / opts->period_ns > period)

@@ -90,7 +90,7 @@ static bool ends(const char *name, const char *tail)
 }
 
 /* Closes the interval up to this event, then opens the next. */
-static void take(struct state *s, const struct event *event, struct ftrace_books *books)
+static void take(struct state *s, const struct event *event, struct ftrace_times *times)
 {
 	uint64_t begin = s->last_ns > s->from_ns ? s->last_ns : s->from_ns;
 	uint64_t end = event->at_ns < s->to_ns ? event->at_ns : s->to_ns;
@@ -99,18 +99,18 @@ static void take(struct state *s, const struct event *event, struct ftrace_books
 
 	s->last_ns = event->at_ns;
 	if (s->depth > 0) {
-		books->hardirq_ns += ns;
+		times->hardirq_ns += ns;
 	} else if (s->in_softirq) {
-		*(event->idle ? &books->softirq_on_idle_ns : &books->softirq_on_task_ns) += ns;
+		*(event->idle ? &times->softirq_on_idle_ns : &times->softirq_on_task_ns) += ns;
 		if (s->vec < FTRACE_NR_VECS)
-			books->vec_ns[s->vec] += ns;
+			times->vec_ns[s->vec] += ns;
 	}
 	if (!strcmp(event->name, "softirq_entry")) {
 		s->in_softirq = true;
 		s->vec = event->vec;
 	} else if (!strcmp(event->name, "softirq_exit")) {
 		if (inside && s->vec < FTRACE_NR_VECS)
-			books->vec_count[s->vec]++;
+			times->vec_count[s->vec]++;
 		s->in_softirq = false;
 	} else if (ends(event->name, "_entry") && strncmp(event->name, "tasklet", 7)) {
 		s->depth++;
@@ -119,14 +119,14 @@ static void take(struct state *s, const struct event *event, struct ftrace_books
 	}
 }
 
-void ftrace_stop(uint64_t from_ns, uint64_t to_ns, struct ftrace_books *ret_books)
+void ftrace_stop(uint64_t from_ns, uint64_t to_ns, struct ftrace_times *ret_times)
 {
 	struct state state = {.from_ns = from_ns, .to_ns = to_ns};
 	struct event event;
 	char line[512];
 	FILE *trace;
 
-	*ret_books = (struct ftrace_books){0};
+	*ret_times = (struct ftrace_times){0};
 	put("tracing_on", "0");
 	trace = fopen(INSTANCE "/trace", "re");
 	while (trace && fgets(line, sizeof(line), trace)) {
@@ -138,7 +138,7 @@ void ftrace_stop(uint64_t from_ns, uint64_t to_ns, struct ftrace_books *ret_book
 		    kept != written)
 			live_fail_all("ftrace kept %llu of %llu events", kept, written);
 		if (parse(line, &event))
-			take(&state, &event, ret_books);
+			take(&state, &event, ret_times);
 	}
 	if (trace)
 		fclose(trace);

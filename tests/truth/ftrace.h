@@ -8,7 +8,7 @@
 #define FTRACE_NR_VECS 10
 
 /* What one core did between two stamps; hardirqs on top of a softirq are not in it. */
-struct ftrace_books {
+struct ftrace_times {
 	uint64_t hardirq_ns;
 	uint64_t softirq_on_idle_ns;
 	uint64_t softirq_on_task_ns;
@@ -19,6 +19,6 @@ struct ftrace_books {
 /* Starts tracing @cpu with CLOCK_MONOTONIC in an instance of its own; fails the program. */
 void ftrace_start(int cpu);
 /* Ends it, removes the instance and adds up what lies between the two stamps. */
-void ftrace_stop(uint64_t from_ns, uint64_t to_ns, struct ftrace_books *ret_books);
+void ftrace_stop(uint64_t from_ns, uint64_t to_ns, struct ftrace_times *ret_times);
 
 #endif

@@ -35,7 +35,7 @@ static void check_point(struct cpu_load *bpf, int fd, const struct truth_duty_op
 			const char *phase)
 {
 	struct gen_child child = {0};
-	const struct truth_duty *books = truth_duty_start(opts, &child);
+	const struct truth_duty *duty = truth_duty_start(opts, &child);
 	struct cpu_load_split split;
 	uint64_t first, last, cycles;
 	unsigned int window_ms = PERIODS * (unsigned int)(opts->period_ns / NSEC_PER_MSEC);
@@ -43,13 +43,13 @@ static void check_point(struct cpu_load *bpf, int fd, const struct truth_duty_op
 
 	/* Both ends are read in the same order, so that the way from one to the other cancels. */
 	live_sleep_ms(50);
-	cycles = books->cycles;
+	cycles = duty->cycles;
 	first = instructions_read(fd);
 	cpu_load_update(bpf);
 	live_sleep_ms(window_ms > WINDOW_MS ? window_ms : WINDOW_MS);
 	last = instructions_read(fd);
 	cpu_load_update(bpf);
-	cycles = books->cycles - cycles;
+	cycles = duty->cycles - cycles;
 	cpu_load_get_split(bpf, opts->cpu, &split);
 	gen_child_stop(&child);
 	truth = (double)(last - first) * truth_instruction_ns() / (double)split.window_ns;

@@ -51,17 +51,18 @@ static void read_edge(const struct sources *s, struct edge *edge)
 }
 
 static void check_counts(const struct edge *first, const struct edge *last,
-			 const struct ftrace_books *books)
+			 const struct ftrace_times *times)
 {
 	unsigned long long ours = last->vecs.count[NET_RX] - first->vecs.count[NET_RX];
 	unsigned long long kernels = last->kernel_count - first->kernel_count;
 
-	live_ok(kernels > 100 && ours == kernels && ours == books->vec_count[NET_RX],
+	live_ok(kernels > 100 && ours == kernels && ours == times->vec_count[NET_RX],
 		"NET_RX ran %llu times, %llu by /proc/softirqs, %llu by ftrace", ours, kernels,
-		(unsigned long long)books->vec_count[NET_RX]);
+		(unsigned long long)times->vec_count[NET_RX]);
 }
 
-static void check_share(const char *what, double ratio, uint64_t ns, const struct load_cpu_window *w)
+static void check_share(const char *what, double ratio, uint64_t ns,
+			const struct load_cpu_window *w)
 {
 	double truth = (double)ns / (double)w->window_ns;
 
@@ -77,7 +78,7 @@ static void check_tasks(const struct sources *s, const struct edge *first, const
 	struct load_cpu_window sched;
 
 	load_subtract(&first->sched[MEASURED], &last->sched[MEASURED], s->sched->rate,
-		    s->sched->parts, &sched);
+		      s->sched->parts, &sched);
 	live_ok(tasks <= sched.busy_ratio + BOUND, "tasks %.3f %%, by schedstat %.3f %%",
 		tasks * 100.0, sched.busy_ratio * 100.0);
 }
@@ -86,7 +87,7 @@ static void check_tasks(const struct sources *s, const struct edge *first, const
 static void check_flood(const struct sources *s, struct flood_opts *opts)
 {
 	struct edge first = {0}, last = {0};
-	struct ftrace_books books;
+	struct ftrace_times times;
 	struct flood flood = {0};
 	struct load_cpu_window w;
 	struct err err = {0};
@@ -102,23 +103,23 @@ static void check_flood(const struct sources *s, struct flood_opts *opts)
 	flood_stop(&flood);
 	live_sleep_ms(50);
 	read_edge(s, &last);
-	ftrace_stop(first.samples[MEASURED].stamp_ns, last.samples[MEASURED].stamp_ns, &books);
+	ftrace_stop(first.samples[MEASURED].stamp_ns, last.samples[MEASURED].stamp_ns, &times);
 	load_subtract(&first.samples[MEASURED], &last.samples[MEASURED], s->bpf->rate,
-		    s->bpf->parts, &w);
+		      s->bpf->parts, &w);
 	for (int i = 0; i < LOAD_NR_PARTS; i++)
 		sum += load_part_ratio(&w, i);
-	check_counts(&first, &last, &books);
+	check_counts(&first, &last, &times);
 	live_ok(load_part_ratio(&w, LOAD_PART_SOFTIRQ_ON_IDLE) > 0.02,
 		"they ran inline on the idle core: %.3f %% of the window",
 		load_part_ratio(&w, LOAD_PART_SOFTIRQ_ON_IDLE) * 100.0);
 	check_share("softirqs on idle", load_part_ratio(&w, LOAD_PART_SOFTIRQ_ON_IDLE),
-		    books.softirq_on_idle_ns, &w);
+		    times.softirq_on_idle_ns, &w);
 	check_share("softirqs on tasks", load_part_ratio(&w, LOAD_PART_SOFTIRQ_ON_TASK),
-		    books.softirq_on_task_ns, &w);
-	check_share("hardirqs", load_part_ratio(&w, LOAD_PART_HARDIRQ), books.hardirq_ns, &w);
+		    times.softirq_on_task_ns, &w);
+	check_share("hardirqs", load_part_ratio(&w, LOAD_PART_HARDIRQ), times.hardirq_ns, &w);
 	check_share("NET_RX alone",
 		    (double)(last.vecs.ns[NET_RX] - first.vecs.ns[NET_RX]) / (double)w.window_ns,
-		    books.vec_ns[NET_RX], &w);
+		    times.vec_ns[NET_RX], &w);
 	check_tasks(s, &first, &last, &w);
 	live_ok(w.closure_error_ratio <= CLOSURE && fabs(sum - 1.0) < 1e-6 && !w.flags,
 		"the parts make the whole: %.7f, closure error %.7f, flags %#x", sum,

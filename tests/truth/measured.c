@@ -67,7 +67,8 @@ json_t *measured_group(json_t *root, const char *cgroup)
 	json_t *group;
 	size_t i;
 
-	json_array_foreach(json_object_get(root, "groups"), i, group) {
+	json_array_foreach(json_object_get(root, "groups"), i, group)
+	{
 		const char *name = json_string_value(json_object_get(group, "cgroup"));
 
 		if (name && !strcmp(name, cgroup))
@@ -89,7 +90,8 @@ double measured_causes(json_t *group)
 	const char *key;
 	double sum = 0.0;
 
-	json_object_foreach(causes, key, value) {
+	json_object_foreach(causes, key, value)
+	{
 		sum += json_number_value(value);
 	}
 	return sum;
@@ -101,7 +103,8 @@ double measured_blame(json_t *root, const char *victim, const char *culprit)
 	json_t *row;
 	size_t i;
 
-	json_array_foreach(json_object_get(root, "blame"), i, row) {
+	json_array_foreach(json_object_get(root, "blame"), i, row)
+	{
 		const char *who = json_string_value(json_object_get(row, "victim"));
 		const char *by = json_string_value(json_object_get(row, "culprit"));
 

@@ -1,49 +1,49 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Run-queue waits of known schedules, with both sources: what each scene says, and the whole. */
+/* Run-queue waits of known schedules, with both sources: each schedule, and all of them together. */
 #include <math.h>
 
 #include "base/clock.h"
 #include "cgroups.h"
 #include "live.h"
 #include "measured.h"
-#include "runq_scenes.h"
+#include "runq_schedules.h"
 #include "truth.h"
 
 #define AROUND_NS (50 * NSEC_PER_MSEC)
-/* Two runs of subtick attach before the first scene begins. */
+/* Two runs of subtick attach before the first schedule begins. */
 #define LEAD_NS (2 * MEASURED_LEAD_NS)
 
 /* The last one is for the sample, and once is enough. */
-static const struct runq_scene *const scenes[] = {&runq_waits, &runq_preempt, &runq_share,
-						  &runq_quota, &runq_kthread, &runq_sample};
+static const struct runq_schedule *const schedules[] = {&runq_waits, &runq_preempt, &runq_share,
+							&runq_quota, &runq_kthread, &runq_sample};
 
-#define NR_SCENES (sizeof(scenes) / sizeof(scenes[0]))
+#define NR_SCHEDULES (sizeof(schedules) / sizeof(schedules[0]))
 
-struct act {
+struct running {
 	void *state;
 	uint64_t begin_ns, end_ns;
 };
 
-static void start_all(struct act *acts, size_t nr)
+static void start_all(struct running *runs, size_t nr)
 {
 	uint64_t at = clock_mono_ns() + LEAD_NS;
 
 	for (size_t i = 0; i < nr; i++) {
-		acts[i].begin_ns = at + AROUND_NS;
-		acts[i].state = scenes[i]->start(acts[i].begin_ns, &acts[i].end_ns);
-		at = acts[i].end_ns + AROUND_NS;
+		runs[i].begin_ns = at + AROUND_NS;
+		runs[i].state = schedules[i]->start(runs[i].begin_ns, &runs[i].end_ns);
+		at = runs[i].end_ns + AROUND_NS;
 	}
 }
 
-static void watch_all(const struct act *acts, size_t nr)
+static void watch_all(const struct running *runs, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {
-		truth_sleep_until(acts[i].begin_ns - AROUND_NS / 2);
-		if (scenes[i]->enter)
-			scenes[i]->enter(acts[i].state);
-		truth_sleep_until(acts[i].end_ns);
-		if (scenes[i]->leave)
-			scenes[i]->leave(acts[i].state);
+		truth_sleep_until(runs[i].begin_ns - AROUND_NS / 2);
+		if (schedules[i]->enter)
+			schedules[i]->enter(runs[i].state);
+		truth_sleep_until(runs[i].end_ns);
+		if (schedules[i]->leave)
+			schedules[i]->leave(runs[i].state);
 	}
 }
 
@@ -69,25 +69,25 @@ static void judge(const char *source, bool sample)
 				    source,	     "-p",     "30,55,90,97", "--le",
 				    runq_waits_le(), "5.5",    "1",	      NULL};
 	const char *const sample_args[] = {"runq", "--json", "--sample", "0.1", "4.5", "1", NULL};
-	size_t nr = sample ? NR_SCENES : NR_SCENES - 1;
+	size_t nr = sample ? NR_SCHEDULES : NR_SCHEDULES - 1;
 	struct measured measured, sampling;
-	struct act acts[NR_SCENES];
+	struct running runs[NR_SCHEDULES];
 	json_t *root, *sampled = NULL;
 
-	start_all(acts, nr);
+	start_all(runs, nr);
 	measured_start(&measured, args);
 	if (sample) {
 		live_sleep_ms(1000);
 		measured_start(&sampling, sample_args);
 	}
-	watch_all(acts, nr);
+	watch_all(runs, nr);
 	if (sample)
-		sampled = measured_end(&sampling, acts[0].begin_ns, acts[nr - 1].end_ns);
-	root = measured_end(&measured, acts[0].begin_ns, acts[nr - 1].end_ns);
+		sampled = measured_end(&sampling, runs[0].begin_ns, runs[nr - 1].end_ns);
+	root = measured_end(&measured, runs[0].begin_ns, runs[nr - 1].end_ns);
 	if (sample)
-		runq_sample_judge(acts[nr - 1].state, 0.1, root, sampled);
+		runq_sample_judge(runs[nr - 1].state, 0.1, root, sampled);
 	for (size_t i = 0; i < nr; i++)
-		scenes[i]->judge(acts[i].state, source, root);
+		schedules[i]->judge(runs[i].state, source, root);
 	judge_quality(source, root);
 	json_decref(root);
 	json_decref(sampled);

@@ -8,10 +8,10 @@
 
 #include "base/clock.h"
 #include "cgroups.h"
-#include "crew.h"
 #include "live.h"
 #include "measured.h"
-#include "runq_scenes.h"
+#include "pinned.h"
+#include "runq_schedules.h"
 #include "runs.h"
 #include "truth.h"
 #include "waits.h"
@@ -30,7 +30,7 @@
 #define EXTRAS	 8
 #define EXTRA_NS 60000
 
-struct scene {
+struct setup {
 	const char *cgroup;
 	pid_t giver, taker;
 	uint64_t begin_ns, dispatches;
@@ -49,65 +49,65 @@ static int large_map(void)
 	return syscall(SYS_bpf, BPF_MAP_CREATE, &attr, sizeof(attr));
 }
 
-static uint64_t due(const struct scene *scene, int round)
+static uint64_t due(const struct setup *setup, int round)
 {
-	return scene->begin_ns + round * PERIOD_NS + PERIOD_NS / 2 + AFTER_NS;
+	return setup->begin_ns + round * PERIOD_NS + PERIOD_NS / 2 + AFTER_NS;
 }
 
 static void give(void *shared)
 {
-	struct scene *scene = shared;
+	struct setup *setup = shared;
 
 	for (int i = 0; i < ROUNDS; i++) {
 		int fd;
 
-		truth_sleep_until(scene->begin_ns + i * PERIOD_NS);
+		truth_sleep_until(setup->begin_ns + i * PERIOD_NS);
 		fd = large_map();
-		truth_sleep_until(due(scene, i) - AFTER_NS);
-		scene->given[i] = !close(fd);
+		truth_sleep_until(due(setup, i) - AFTER_NS);
+		setup->given[i] = !close(fd);
 	}
 }
 
 static void take(void *shared)
 {
-	struct scene *scene = shared;
+	struct setup *setup = shared;
 
-	truth_sleep_until(scene->begin_ns - PERIOD_NS / 8);
+	truth_sleep_until(setup->begin_ns - PERIOD_NS / 8);
 	for (int i = 0; i < ROUNDS; i++)
-		runs_burn(&scene->runs[i], due(scene, i), 0);
+		runs_burn(&setup->runs[i], due(setup, i), 0);
 }
 
 static void *start(uint64_t begin_ns, uint64_t *ret_end_ns)
 {
-	struct scene *scene = crew_share(sizeof(*scene));
-	struct crew_task task = {.priority = 20, .run = give};
+	struct setup *setup = pinned_share(sizeof(*setup));
+	struct pinned_task task = {.priority = 20, .run = give};
 
-	scene->begin_ns = begin_ns + PERIOD_NS / 4;
-	scene->giver = crew_start(&task, scene);
-	task = (struct crew_task){
-		.cgroup = cgroups_make("taker"), .priority = CREW_BATCH, .run = take};
-	scene->cgroup = task.cgroup;
-	scene->taker = crew_start(&task, scene);
-	scene->dispatches = crew_books(scene->taker).dispatches;
-	*ret_end_ns = scene->begin_ns + ROUNDS * PERIOD_NS;
-	return scene;
+	setup->begin_ns = begin_ns + PERIOD_NS / 4;
+	setup->giver = pinned_start(&task, setup);
+	task = (struct pinned_task){
+		.cgroup = cgroups_make("taker"), .priority = PINNED_BATCH, .run = take};
+	setup->cgroup = task.cgroup;
+	setup->taker = pinned_start(&task, setup);
+	setup->dispatches = pinned_schedstat(setup->taker).dispatches;
+	*ret_end_ns = setup->begin_ns + ROUNDS * PERIOD_NS;
+	return setup;
 }
 
 /*
  * One wait per round, and the rest of those that the kernel dispatched it for. Returns in how many
  * rounds there was something to wait for.
  */
-static int list_waits(const struct scene *scene, struct wait_known waits[ROUNDS + EXTRAS])
+static int list_waits(const struct setup *setup, struct wait_known waits[ROUNDS + EXTRAS])
 {
 	int given = 0;
 
 	for (int i = 0; i < ROUNDS; i++) {
-		uint64_t high = scene->runs[i].run[0].from_ns - due(scene, i);
+		uint64_t high = setup->runs[i].run[0].from_ns - due(setup, i);
 		/* Where it lost the core again before its first look, one wait was several. */
-		bool whole = !scene->runs[i].losses && high > SLACK_NS;
+		bool whole = !setup->runs[i].losses && high > SLACK_NS;
 
 		waits[i] = (struct wait_known){whole ? high - SLACK_NS : 0, high};
-		given += scene->given[i] && high > 200 * NSEC_PER_USEC;
+		given += setup->given[i] && high > 200 * NSEC_PER_USEC;
 	}
 	for (int i = ROUNDS; i < ROUNDS + EXTRAS; i++)
 		waits[i] = (struct wait_known){0, EXTRA_NS};
@@ -116,13 +116,13 @@ static int list_waits(const struct scene *scene, struct wait_known waits[ROUNDS 
 
 static void judge(void *state, const char *source, json_t *root)
 {
-	struct scene *scene = state;
-	json_t *group = measured_group(root, scene->cgroup);
+	struct setup *setup = state;
+	json_t *group = measured_group(root, setup->cgroup);
 	double sum = live_number(group, "sum_ns");
 	double behind = live_number(group, "causes.kernel_thread_ns");
 	struct wait_known waits[ROUNDS + EXTRAS];
-	int given = list_waits(scene, waits);
-	int nr = (int)(crew_books(scene->taker).dispatches - scene->dispatches);
+	int given = list_waits(setup, waits);
+	int nr = (int)(pinned_schedstat(setup->taker).dispatches - setup->dispatches);
 	char name[64];
 
 	snprintf(name, sizeof(name), "%s: kernel thread", source);
@@ -133,11 +133,11 @@ static void judge(void *state, const char *source, json_t *root)
 	live_ok(behind <= sum && sum - behind <= nr * EXTRA_NS,
 		"%s: %.0f of %.0f ns behind kernel threads", name, behind, sum);
 	live_ok(measured_causes(group) == sum &&
-			measured_blame(root, scene->cgroup, "(kernel threads)") >= behind &&
-			measured_blame(root, scene->cgroup, NULL) == sum,
+			measured_blame(root, setup->cgroup, "(kernel threads)") >= behind &&
+			measured_blame(root, setup->cgroup, NULL) == sum,
 		"%s: blamed on kernel threads", name);
-	crew_stop(scene->giver);
-	crew_stop(scene->taker);
+	pinned_stop(setup->giver);
+	pinned_stop(setup->taker);
 }
 
-const struct runq_scene runq_kthread = {.start = start, .judge = judge};
+const struct runq_schedule runq_kthread = {.start = start, .judge = judge};

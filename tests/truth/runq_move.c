@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* A task that waits on one core is moved to another, which is idle: one wait, in two parts. */
-#define _GNU_SOURCE
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "cgroups.h"
-#include "crew.h"
 #include "live.h"
 #include "measured.h"
+#include "pinned.h"
 #include "truth.h"
 #include "waits.h"
 
@@ -47,7 +47,7 @@ static void mover_run(void *shared)
 		truth_sleep_until(move->begin_ns + i * PERIOD_NS);
 		allow(move->moved, 1);
 		round->wake_ns = clock_mono_ns();
-		crew_wake(&move->word);
+		pinned_wake(&move->word);
 		round->woken_ns = clock_mono_ns();
 		truth_burn((200 + 100 * i) * NSEC_PER_USEC);
 		round->move_ns = clock_mono_ns();
@@ -61,7 +61,7 @@ static void moved_run(void *shared)
 	struct move *move = shared;
 
 	for (int i = 0; i < ROUNDS; i++) {
-		crew_wait(&move->word, i + 1);
+		pinned_wait(&move->word, i + 1);
 		move->round[i].run_ns = clock_mono_ns();
 	}
 }
@@ -106,8 +106,8 @@ static void judge(const char *source, const char *mover, const char *moved)
 {
 	const char *const args[] = {"runq", "--json", "--blame", "--source",
 				    source, "2.5",    "1",	 NULL};
-	struct crew_task task = {.cgroup = moved, .cpu = 1, .priority = 10, .run = moved_run};
-	struct move *move = crew_share(sizeof(*move));
+	struct pinned_task task = {.cgroup = moved, .cpu = 1, .priority = 10, .run = moved_run};
+	struct move *move = pinned_share(sizeof(*move));
 	struct measured measured;
 	double ratio;
 	json_t *root;
@@ -115,17 +115,17 @@ static void judge(const char *source, const char *mover, const char *moved)
 	move->mover_cgroup = mover;
 	move->moved_cgroup = moved;
 	move->begin_ns = clock_mono_ns() + MEASURED_LEAD_NS;
-	move->moved = crew_start(&task, move);
-	task = (struct crew_task){.cgroup = mover, .cpu = 1, .priority = 20, .run = mover_run};
-	move->mover = crew_start(&task, move);
+	move->moved = pinned_start(&task, move);
+	task = (struct pinned_task){.cgroup = mover, .cpu = 1, .priority = 20, .run = mover_run};
+	move->mover = pinned_start(&task, move);
 	measured_start(&measured, args);
 	root = measured_end(&measured, move->begin_ns, move->begin_ns + ROUNDS * PERIOD_NS);
 	judge_wait(source, move, root);
 	ratio = live_number(root, "quality.schedstat_ratio");
 	live_ok(ratio > 0.999 && ratio < 1.001, "%s: schedstat_ratio %.6f", source, ratio);
 	json_decref(root);
-	crew_stop(move->mover);
-	crew_stop(move->moved);
+	pinned_stop(move->mover);
+	pinned_stop(move->moved);
 }
 
 int main(void)

@@ -8,10 +8,10 @@
 
 #include "base/clock.h"
 #include "cgroups.h"
-#include "crew.h"
 #include "live.h"
 #include "measured.h"
-#include "runq_scenes.h"
+#include "pinned.h"
+#include "runq_schedules.h"
 #include "runs.h"
 #include "truth.h"
 #include "waits.h"
@@ -32,32 +32,32 @@ struct schedule {
 	struct runs low_runs;
 };
 
-static uint64_t due(const struct schedule *scene, int round)
+static uint64_t due(const struct schedule *schedule, int round)
 {
-	return scene->begin_ns + (round + 1) * PERIOD_NS;
+	return schedule->begin_ns + (round + 1) * PERIOD_NS;
 }
 
 static void low_run(void *shared)
 {
-	struct schedule *scene = shared;
+	struct schedule *schedule = shared;
 
-	runs_burn(&scene->low_runs, scene->begin_ns, due(scene, ROUNDS));
+	runs_burn(&schedule->low_runs, schedule->begin_ns, due(schedule, ROUNDS));
 }
 
 static void high_run(void *shared)
 {
-	struct schedule *scene = shared;
+	struct schedule *schedule = shared;
 
 	for (int i = 0; i < ROUNDS; i++) {
-		truth_sleep_until(due(scene, i));
-		scene->run_ns[i] = clock_mono_ns();
+		truth_sleep_until(due(schedule, i));
+		schedule->run_ns[i] = clock_mono_ns();
 		truth_burn((100 + 50 * i) * NSEC_PER_USEC);
-		scene->sleep_ns[i] = clock_mono_ns();
+		schedule->sleep_ns[i] = clock_mono_ns();
 	}
 }
 
 /*
- * Each wake-up is told to eight witnesses, one after the other, with the task queued already: it
+ * Eight perf events stamp each wake-up, one after the other, with the task queued already: it
  * waits at least from the first stamp to the last.
  */
 static const char *const events[] = {
@@ -82,61 +82,62 @@ static uint64_t held_up(const struct witness *w, pid_t pid, uint64_t from_ns, ui
 	return last - first;
 }
 
-static void high_waits(const struct schedule *scene, const struct witness *w,
+static void high_waits(const struct schedule *schedule, const struct witness *w,
 		       struct wait_known *waits)
 {
 	for (int i = 0; i < ROUNDS; i++) {
-		waits[i].low_ns = held_up(w, scene->high_pid, due(scene, i), scene->run_ns[i]);
-		waits[i].high_ns = scene->run_ns[i] - due(scene, i);
+		waits[i].low_ns =
+			held_up(w, schedule->high_pid, due(schedule, i), schedule->run_ns[i]);
+		waits[i].high_ns = schedule->run_ns[i] - due(schedule, i);
 	}
 }
 
 /* False if the low one did not see a gap around what the high one did. */
-static bool low_waits(const struct schedule *scene, struct wait_known *waits)
+static bool low_waits(const struct schedule *schedule, struct wait_known *waits)
 {
-	const struct run *run = scene->low_runs.run;
+	const struct run *run = schedule->low_runs.run;
 	int found = 0;
 
 	for (int i = 0; i < ROUNDS; i++)
-		for (int g = 1; g < scene->low_runs.nr; g++)
-			if (run[g - 1].to_ns < scene->run_ns[i] &&
-			    run[g].from_ns > scene->sleep_ns[i]) {
-				waits[i].low_ns = scene->sleep_ns[i] - scene->run_ns[i];
+		for (int g = 1; g < schedule->low_runs.nr; g++)
+			if (run[g - 1].to_ns < schedule->run_ns[i] &&
+			    run[g].from_ns > schedule->sleep_ns[i]) {
+				waits[i].low_ns = schedule->sleep_ns[i] - schedule->run_ns[i];
 				waits[i].high_ns = run[g].from_ns - run[g - 1].to_ns;
 				found++;
 			}
 	return found == ROUNDS;
 }
 
-static void judge_high(const char *source, const struct schedule *scene, const struct witness *w,
+static void judge_high(const char *source, const struct schedule *schedule, const struct witness *w,
 		       json_t *root)
 {
-	json_t *high = measured_group(root, scene->high);
+	json_t *high = measured_group(root, schedule->high);
 	double sum = live_number(high, "sum_ns");
 	struct wait_known waits[ROUNDS];
 	char name[64];
 
-	high_waits(scene, w, waits);
+	high_waits(schedule, w, waits);
 	live_ok(waits_low(waits, ROUNDS) > ROUNDS * 5000,
 		"%s: the witness holds each wake-up up for %llu ns", source,
 		(unsigned long long)waits_low(waits, ROUNDS) / ROUNDS);
 	snprintf(name, sizeof(name), "%s: high", source);
 	waits_judge(name, high, waits, ROUNDS);
 	live_ok(live_number(high, "causes.other_group_ns") == sum && measured_causes(high) == sum &&
-			measured_blame(root, scene->high, scene->low) == sum,
+			measured_blame(root, schedule->high, schedule->low) == sum,
 		"%s: high waits for the low one to be put off", source);
 }
 
-static void judge_low(const char *source, const struct schedule *scene, json_t *root,
+static void judge_low(const char *source, const struct schedule *schedule, json_t *root,
 		      uint64_t dispatches)
 {
-	json_t *low = measured_group(root, scene->low);
+	json_t *low = measured_group(root, schedule->low);
 	double sum = live_number(low, "sum_ns"), idle = live_number(low, "causes.idle_exit_ns");
 	double preempted = live_number(low, "causes.preempted_ns");
 	struct wait_known waits[ROUNDS + 1];
 	char name[64];
 
-	if (!live_ok(low_waits(scene, waits), "%s: the low one sees each of %d gaps", source,
+	if (!live_ok(low_waits(schedule, waits), "%s: the low one sees each of %d gaps", source,
 		     ROUNDS))
 		return;
 	live_ok(waits_slack(waits, ROUNDS) <= SLACK_NS,
@@ -150,31 +151,32 @@ static void judge_low(const char *source, const struct schedule *scene, json_t *
 		(unsigned long long)waits_low(waits, ROUNDS),
 		(unsigned long long)waits_high(waits, ROUNDS));
 	/* The first wake-up, of an idle core. */
-	waits[ROUNDS] = (struct wait_known){0, scene->low_runs.run[0].from_ns - scene->begin_ns};
+	waits[ROUNDS] =
+		(struct wait_known){0, schedule->low_runs.run[0].from_ns - schedule->begin_ns};
 	snprintf(name, sizeof(name), "%s: low", source);
 	waits_judge(name, low, waits, ROUNDS + 1);
 	live_ok(preempted + idle == sum && measured_causes(low) == sum &&
 			idle <= (double)waits[ROUNDS].high_ns,
 		"%s: low: the rest is its way out of idle", source);
-	live_ok(measured_blame(root, scene->low, scene->high) == preempted &&
-			measured_blame(root, scene->low, NULL) == sum,
+	live_ok(measured_blame(root, schedule->low, schedule->high) == preempted &&
+			measured_blame(root, schedule->low, NULL) == sum,
 		"%s: low: preempted by the high one", source);
 }
 
 static void *start(uint64_t begin_ns, uint64_t *ret_end_ns)
 {
-	struct schedule *scene = crew_share(sizeof(*scene));
-	struct crew_task task = {.priority = 10, .run = low_run};
+	struct schedule *schedule = pinned_share(sizeof(*schedule));
+	struct pinned_task task = {.priority = 10, .run = low_run};
 
-	scene->begin_ns = begin_ns;
-	scene->low = task.cgroup = cgroups_make("low");
-	scene->low_pid = crew_start(&task, scene);
-	task = (struct crew_task){.priority = 20, .run = high_run};
-	scene->high = task.cgroup = cgroups_make("high");
-	scene->high_pid = crew_start(&task, scene);
-	scene->dispatches = crew_books(scene->low_pid).dispatches;
-	*ret_end_ns = due(scene, ROUNDS);
-	return scene;
+	schedule->begin_ns = begin_ns;
+	schedule->low = task.cgroup = cgroups_make("low");
+	schedule->low_pid = pinned_start(&task, schedule);
+	task = (struct pinned_task){.priority = 20, .run = high_run};
+	schedule->high = task.cgroup = cgroups_make("high");
+	schedule->high_pid = pinned_start(&task, schedule);
+	schedule->dispatches = pinned_schedstat(schedule->low_pid).dispatches;
+	*ret_end_ns = due(schedule, ROUNDS);
+	return schedule;
 }
 
 static void enter(void *state)
@@ -189,16 +191,17 @@ static void leave(void *state)
 
 static void judge(void *state, const char *source, json_t *root)
 {
-	struct schedule *scene = state;
+	struct schedule *schedule = state;
 
-	judge_high(source, scene, &scene->witness, root);
-	judge_low(source, scene, root, crew_books(scene->low_pid).dispatches - scene->dispatches);
+	judge_high(source, schedule, &schedule->witness, root);
+	judge_low(source, schedule, root,
+		  pinned_schedstat(schedule->low_pid).dispatches - schedule->dispatches);
 	live_note("%s: of high's waits the kernel accounts %llu ns", source,
-		  (unsigned long long)crew_books(scene->high_pid).waited_ns);
-	witness_free(&scene->witness);
-	crew_stop(scene->low_pid);
-	crew_stop(scene->high_pid);
+		  (unsigned long long)pinned_schedstat(schedule->high_pid).waited_ns);
+	witness_free(&schedule->witness);
+	pinned_stop(schedule->low_pid);
+	pinned_stop(schedule->high_pid);
 }
 
-const struct runq_scene runq_preempt = {
+const struct runq_schedule runq_preempt = {
 	.start = start, .enter = enter, .leave = leave, .judge = judge};

@@ -6,10 +6,10 @@
 
 #include "base/clock.h"
 #include "cgroups.h"
-#include "crew.h"
 #include "live.h"
 #include "measured.h"
-#include "runq_scenes.h"
+#include "pinned.h"
+#include "runq_schedules.h"
 #include "runs.h"
 #include "truth.h"
 #include "waits.h"
@@ -29,7 +29,7 @@ struct bound {
 	const char *cgroup;
 	pid_t pid;
 	uint64_t begin_ns, dispatches;
-	double told_us;
+	double throttled_us;
 	struct runs runs;
 };
 
@@ -42,16 +42,16 @@ static void burn(void *shared)
 
 static void *start(uint64_t begin_ns, uint64_t *ret_end_ns)
 {
-	struct bound *bound = crew_share(sizeof(*bound));
-	struct crew_task task = {.cgroup = cgroups_make("bound"), .run = burn};
+	struct bound *bound = pinned_share(sizeof(*bound));
+	struct pinned_task task = {.cgroup = cgroups_make("bound"), .run = burn};
 
 	if (!cgroups_quota(task.cgroup, QUOTA_US, PERIOD_US))
 		live_fail_all("no CPU quota in this guest");
 	bound->cgroup = task.cgroup;
 	bound->begin_ns = begin_ns;
-	bound->pid = crew_start(&task, bound);
-	bound->dispatches = crew_books(bound->pid).dispatches;
-	bound->told_us = cgroups_stat(bound->cgroup, "cpu.stat", "throttled_usec");
+	bound->pid = pinned_start(&task, bound);
+	bound->dispatches = pinned_schedstat(bound->pid).dispatches;
+	bound->throttled_us = cgroups_stat(bound->cgroup, "cpu.stat", "throttled_usec");
 	*ret_end_ns = begin_ns + LENGTH_NS + 20 * NSEC_PER_MSEC;
 	return bound;
 }
@@ -81,19 +81,19 @@ static void judge(void *state, const char *source, json_t *root)
 	struct bound *bound = state;
 	json_t *group = measured_group(root, bound->cgroup);
 	double sum = live_number(group, "sum_ns"), held = live_number(group, "causes.throttled_ns");
-	double told =
-		1e3 * (cgroups_stat(bound->cgroup, "cpu.stat", "throttled_usec") - bound->told_us);
+	double throttled = 1e3 * (cgroups_stat(bound->cgroup, "cpu.stat", "throttled_usec") -
+				  bound->throttled_us);
 	struct wait_known waits[RUNS_MAX];
 	int holds = list_waits(bound, waits), nr = bound->runs.losses + 1;
 	char name[64];
 
 	snprintf(name, sizeof(name), "%s: quota", source);
-	live_ok(crew_books(bound->pid).dispatches - bound->dispatches == (uint64_t)nr,
+	live_ok(pinned_schedstat(bound->pid).dispatches - bound->dispatches == (uint64_t)nr,
 		"%s: held %d times, dispatched %d times", name, holds, nr);
 	waits_judge(name, group, waits, nr);
 	/* The same hold, but for the way from where the kernel ends it to the switch. */
-	live_ok(fabs(held - told) <= holds * 5000.0, "%s: %.0f ns held, %.0f by cpu.stat", name,
-		held, told);
+	live_ok(fabs(held - throttled) <= holds * 5000.0, "%s: %.0f ns held, %.0f by cpu.stat",
+		name, held, throttled);
 	live_ok(held >= (double)waits_low(waits, holds) && held <= (double)waits_high(waits, holds),
 		"%s: by stamps %llu to %llu", name, (unsigned long long)waits_low(waits, holds),
 		(unsigned long long)waits_high(waits, holds));
@@ -101,7 +101,7 @@ static void judge(void *state, const char *source, json_t *root)
 			measured_blame(root, bound->cgroup, NULL) == sum &&
 			measured_causes(group) == sum,
 		"%s: blamed on the quota", name);
-	crew_stop(bound->pid);
+	pinned_stop(bound->pid);
 }
 
-const struct runq_scene runq_quota = {.start = start, .judge = judge};
+const struct runq_schedule runq_quota = {.start = start, .judge = judge};

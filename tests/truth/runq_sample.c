@@ -8,10 +8,10 @@
 
 #include "base/clock.h"
 #include "cgroups.h"
-#include "crew.h"
 #include "live.h"
 #include "measured.h"
-#include "runq_scenes.h"
+#include "pinned.h"
+#include "runq_schedules.h"
 #include "truth.h"
 
 #define GROUPS	  16
@@ -45,7 +45,7 @@ static void victim_run(void *shared)
 	struct victim *victim = shared;
 
 	for (int i = 0; i < ROUNDS; i++)
-		crew_wait(&victim->word, i + 1);
+		pinned_wait(&victim->word, i + 1);
 }
 
 /* All are queued behind the waker, then behind each other. */
@@ -56,27 +56,27 @@ static void waker_run(void *shared)
 	for (int i = 0; i < ROUNDS; i++) {
 		truth_sleep_until(sampled->begin_ns + i * PERIOD_NS);
 		for (int g = 0; g < GROUPS; g++)
-			crew_wake(&sampled->victim[(g + i) % GROUPS].word);
+			pinned_wake(&sampled->victim[(g + i) % GROUPS].word);
 	}
 }
 
 static void *start(uint64_t begin_ns, uint64_t *ret_end_ns)
 {
-	struct sampled *sampled = crew_share(sizeof(*sampled));
-	struct crew_task task = {.priority = 20, .run = waker_run};
+	struct sampled *sampled = pinned_share(sizeof(*sampled));
+	struct pinned_task task = {.priority = 20, .run = waker_run};
 	char name[32];
 
 	sampled->begin_ns = begin_ns;
-	sampled->waker = crew_start(&task, sampled);
+	sampled->waker = pinned_start(&task, sampled);
 	for (int g = 0; g < GROUPS; g++) {
 		struct victim *victim = &sampled->victim[g];
 
 		snprintf(name, sizeof(name), "sampled%d", g);
 		victim->cgroup = cgroups_make(name);
-		task = (struct crew_task){
+		task = (struct pinned_task){
 			.cgroup = victim->cgroup, .priority = 10, .run = victim_run};
-		victim->pid = crew_start(&task, victim);
-		victim->dispatches = crew_books(victim->pid).dispatches;
+		victim->pid = pinned_start(&task, victim);
+		victim->dispatches = pinned_schedstat(victim->pid).dispatches;
 	}
 	*ret_end_ns = begin_ns + (ROUNDS + 4) * PERIOD_NS;
 	return sampled;
@@ -88,7 +88,7 @@ static void *start(uint64_t begin_ns, uint64_t *ret_end_ns)
  */
 static double waits_of(const struct victim *victim)
 {
-	return (double)(crew_books(victim->pid).dispatches - victim->dispatches);
+	return (double)(pinned_schedstat(victim->pid).dispatches - victim->dispatches);
 }
 
 static void judge(void *state, const char *source, json_t *root)
@@ -106,9 +106,9 @@ static void judge(void *state, const char *source, json_t *root)
 	}
 	live_ok(exact == GROUPS, "%s: in full, %d of %d groups have as many waits as dispatches",
 		source, exact, GROUPS);
-	crew_stop(sampled->waker);
+	pinned_stop(sampled->waker);
 	for (int g = 0; g < GROUPS; g++)
-		crew_stop(sampled->victim[g].pid);
+		pinned_stop(sampled->victim[g].pid);
 }
 
 /* @deviates: how far each estimate is from the truth, in its own standard errors. */
@@ -156,4 +156,4 @@ void runq_sample_judge(void *state, double ratio, json_t *full, json_t *root)
 		ratio);
 }
 
-const struct runq_scene runq_sample = {.start = start, .judge = judge};
+const struct runq_schedule runq_sample = {.start = start, .judge = judge};

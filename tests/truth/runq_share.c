@@ -5,10 +5,10 @@
 
 #include "base/clock.h"
 #include "cgroups.h"
-#include "crew.h"
 #include "live.h"
 #include "measured.h"
-#include "runq_scenes.h"
+#include "pinned.h"
+#include "runq_schedules.h"
 #include "runs.h"
 #include "truth.h"
 #include "waits.h"
@@ -74,7 +74,7 @@ static void judge_one(const char *source, const struct burner *own, const struct
 	live_ok(nr >= 4 && unknown <= UNKNOWN_RATIO,
 		"%s: the sum of %d waits is known to %.2f %% by the tasks' stamps", name, nr,
 		unknown * 100.0);
-	live_ok(crew_books(own->pid).dispatches - own->dispatches == (uint64_t)nr,
+	live_ok(pinned_schedstat(own->pid).dispatches - own->dispatches == (uint64_t)nr,
 		"%s: as many dispatches by the kernel", name);
 	waits_judge(name, group, waits, nr);
 	live_ok(preempted >= (double)waits_low(waits + 1, nr - 1) &&
@@ -94,16 +94,16 @@ static void judge_one(const char *source, const struct burner *own, const struct
 static void *start(uint64_t begin_ns, uint64_t *ret_end_ns)
 {
 	static const char *const names[2] = {"one-half", "other-half"};
-	struct pair *pair = crew_share(sizeof(*pair));
+	struct pair *pair = pinned_share(sizeof(*pair));
 
 	for (int i = 0; i < 2; i++) {
 		struct burner *burner = &pair->burner[i];
-		struct crew_task task = {.cgroup = cgroups_make(names[i]), .run = burn};
+		struct pinned_task task = {.cgroup = cgroups_make(names[i]), .run = burn};
 
 		burner->cgroup = task.cgroup;
 		burner->begin_ns = begin_ns;
-		burner->pid = crew_start(&task, burner);
-		burner->dispatches = crew_books(burner->pid).dispatches;
+		burner->pid = pinned_start(&task, burner);
+		burner->dispatches = pinned_schedstat(burner->pid).dispatches;
 	}
 	*ret_end_ns = begin_ns + LENGTH_NS + 20 * NSEC_PER_MSEC;
 	return pair;
@@ -116,7 +116,7 @@ static void judge(void *state, const char *source, json_t *root)
 	for (int i = 0; i < 2; i++)
 		judge_one(source, &pair->burner[i], &pair->burner[!i], root);
 	for (int i = 0; i < 2; i++)
-		crew_stop(pair->burner[i].pid);
+		pinned_stop(pair->burner[i].pid);
 }
 
-const struct runq_scene runq_share = {.start = start, .judge = judge};
+const struct runq_schedule runq_share = {.start = start, .judge = judge};

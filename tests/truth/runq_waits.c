@@ -6,12 +6,12 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "behind.h"
 #include "cgroups.h"
-#include "crew.h"
+#include "hog.h"
 #include "live.h"
 #include "measured.h"
-#include "runq_scenes.h"
+#include "pinned.h"
+#include "runq_schedules.h"
 #include "truth.h"
 #include "waits.h"
 
@@ -33,18 +33,18 @@ static uint64_t bucket_nth(int nth, uint64_t *ret_width)
 
 /*
  * Short waits, then three in each bucket in no order: two in its second quarter and one in its
- * third. A wait is longer than the burn by up to BEHIND_SLACK_NS, usually by 2,200 ns.
+ * third. A wait is longer than the burn by up to HOG_SLACK_NS, usually by 2,200 ns.
  */
-static void plan_burns(struct behind *scene)
+static void plan_burns(struct hog *schedule)
 {
 	static const uint64_t brief[SHORT] = {0, 5, 12, 25, 60, 130, 220, 400};
 	uint64_t width, low;
 
 	for (int i = 0; i < SHORT; i++)
-		scene->burn_ns[i] = brief[i] * NSEC_PER_USEC;
+		schedule->burn_ns[i] = brief[i] * NSEC_PER_USEC;
 	for (int i = 0; i < 3 * BUCKETS; i++) {
 		low = bucket_nth(i * 5 % BUCKETS, &width);
-		scene->burn_ns[SHORT + i] =
+		schedule->burn_ns[SHORT + i] =
 			low + (i < 2 * BUCKETS ? width / 4 : width * 5 / 8) - 2500;
 	}
 }
@@ -64,31 +64,31 @@ const char *runq_waits_le(void)
 	return text;
 }
 
-static struct behind *start_schedule(const char *hog, const char *victim, int rounds,
-				     uint64_t begin_ns)
+static struct hog *start_schedule(const char *hog, const char *victim, int rounds,
+				  uint64_t begin_ns)
 {
-	struct behind *scene = behind_make();
+	struct hog *schedule = hog_make();
 
-	scene->hog = hog;
-	scene->victim = victim;
-	scene->rounds = rounds;
-	scene->begin_ns = begin_ns;
-	scene->period_ns = PERIOD_NS;
-	plan_burns(scene);
-	behind_start(scene);
-	return scene;
+	schedule->hog = hog;
+	schedule->victim = victim;
+	schedule->rounds = rounds;
+	schedule->begin_ns = begin_ns;
+	schedule->period_ns = PERIOD_NS;
+	plan_burns(schedule);
+	hog_start(schedule);
+	return schedule;
 }
 
-static void judge_behind(const char *source, const struct behind *scene, json_t *root)
+static void judge_behind(const char *source, const struct hog *schedule, json_t *root)
 {
-	json_t *victim = measured_group(root, scene->victim),
-	       *hog = measured_group(root, scene->hog);
+	json_t *victim = measured_group(root, schedule->victim),
+	       *hog = measured_group(root, schedule->hog);
 	double sum = live_number(victim, "sum_ns"), idle = live_number(hog, "sum_ns");
 	struct wait_known waits[ROUNDS];
 	char name[64];
 
-	behind_victims(scene, waits);
-	live_ok(waits_slack(waits, ROUNDS) <= BEHIND_SLACK_NS,
+	hog_victim_waits(schedule, waits);
+	live_ok(waits_slack(waits, ROUNDS) <= HOG_SLACK_NS,
 		"%s: each wait is known to %llu ns by the tasks' stamps", source,
 		(unsigned long long)waits_slack(waits, ROUNDS));
 	/* From here on what is compared is exact. */
@@ -103,27 +103,27 @@ static void judge_behind(const char *source, const struct behind *scene, json_t 
 	live_ok(live_number(victim, "causes.other_group_ns") == sum &&
 			measured_causes(victim) == sum,
 		"%s: all of it behind another group", source);
-	live_ok(measured_blame(root, scene->victim, scene->hog) == sum &&
-			measured_blame(root, scene->victim, NULL) == sum,
+	live_ok(measured_blame(root, schedule->victim, schedule->hog) == sum &&
+			measured_blame(root, schedule->victim, NULL) == sum,
 		"%s: all of it blamed on the hog", source);
 	snprintf(name, sizeof(name), "%s: hog", source);
-	behind_hogs(scene, waits);
+	hog_own_waits(schedule, waits);
 	waits_judge(name, hog, waits, ROUNDS);
 	live_ok(live_number(hog, "causes.idle_exit_ns") == idle && measured_causes(hog) == idle &&
-			measured_blame(root, scene->hog, "(idle)") == idle,
+			measured_blame(root, schedule->hog, "(idle)") == idle,
 		"%s: all of its waits are the way out of idle", source);
 }
 
 /* Hog and victim in one group: half of its waits are the way out of idle. */
-static void judge_same(const char *source, const struct behind *scene, json_t *root)
+static void judge_same(const char *source, const struct hog *schedule, json_t *root)
 {
-	json_t *group = measured_group(root, scene->victim);
+	json_t *group = measured_group(root, schedule->victim);
 	double same = live_number(group, "causes.same_group_ns");
 	double idle = live_number(group, "causes.idle_exit_ns");
 	struct wait_known behind[SAME], exits[SAME];
 
-	behind_victims(scene, behind);
-	behind_hogs(scene, exits);
+	hog_victim_waits(schedule, behind);
+	hog_own_waits(schedule, exits);
 	live_ok(live_number(group, "count") == 2 * SAME, "%s: one group: %d waits", source,
 		2 * SAME);
 	live_ok(same >= (double)waits_low(behind, SAME) && same <= (double)waits_high(behind, SAME),
@@ -131,20 +131,20 @@ static void judge_same(const char *source, const struct behind *scene, json_t *r
 		(unsigned long long)waits_low(behind, SAME),
 		(unsigned long long)waits_high(behind, SAME));
 	live_ok(idle <= (double)waits_high(exits, SAME) && same + idle == measured_causes(group) &&
-			measured_blame(root, scene->victim, scene->victim) == same,
+			measured_blame(root, schedule->victim, schedule->victim) == same,
 		"%s: one group: the rest is the way out of idle", source);
 }
 
 /*
  * The victim's core is given up by a task that sleeps, so the kernel's clock is fresh and its own
- * books are right: the same to the ns, but for one switch in 16, which is stamped where the
+ * accounting is right: the same to the ns, but for one switch in 16, which is stamped where the
  * tracepoint is, after the hog was taken off its queue: less than 1000 instructions later. A round
  * has three switches. Source wakeup stamps so each time, and its start as well.
  */
-static void judge_books(const char *source, const struct behind *scene, json_t *root,
-			uint64_t booked)
+static void judge_schedstat(const char *source, const struct hog *schedule, json_t *root,
+			    uint64_t booked)
 {
-	double sum = measured_figure(root, scene->victim, "sum_ns");
+	double sum = measured_figure(root, schedule->victim, "sum_ns");
 	double allowed = 1000.0 * (strcmp(source, "wakeup") ? 3 * ROUNDS / 16 + 1 : 2 * ROUNDS);
 
 	live_ok(sum - (double)booked <= allowed && (double)booked - sum <= allowed,
@@ -153,35 +153,35 @@ static void judge_books(const char *source, const struct behind *scene, json_t *
 }
 
 struct state {
-	struct behind *behind, *same;
+	struct hog *behind, *same;
 	uint64_t booked_ns;
 };
 
 static void *start(uint64_t begin_ns, uint64_t *ret_end_ns)
 {
 	uint64_t same_ns = begin_ns + (ROUNDS + 1) * PERIOD_NS;
-	struct state *state = crew_share(sizeof(*state));
+	struct state *state = pinned_share(sizeof(*state));
 	const char *one = cgroups_make("one");
 
 	state->behind =
 		start_schedule(cgroups_make("hog"), cgroups_make("victim"), ROUNDS, begin_ns);
 	state->same = start_schedule(one, one, SAME, same_ns);
-	state->booked_ns = crew_books(state->behind->victim_pid).waited_ns;
-	*ret_end_ns = behind_end_ns(state->same);
+	state->booked_ns = pinned_schedstat(state->behind->victim_pid).waited_ns;
+	*ret_end_ns = hog_end_ns(state->same);
 	return state;
 }
 
 static void judge(void *shared, const char *source, json_t *root)
 {
 	struct state *state = shared;
-	struct behind *behind = state->behind, *same = state->same;
+	struct hog *behind = state->behind, *same = state->same;
 
 	judge_behind(source, behind, root);
 	judge_same(source, same, root);
-	judge_books(source, behind, root,
-		    crew_books(behind->victim_pid).waited_ns - state->booked_ns);
-	behind_stop(behind);
-	behind_stop(same);
+	judge_schedstat(source, behind, root,
+			pinned_schedstat(behind->victim_pid).waited_ns - state->booked_ns);
+	hog_stop(behind);
+	hog_stop(same);
 }
 
-const struct runq_scene runq_waits = {.start = start, .judge = judge};
+const struct runq_schedule runq_waits = {.start = start, .judge = judge};

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "behind.h"
 #include "cgroups.h"
+#include "hog.h"
 #include "live.h"
 #include "measured.h"
 #include "scrape.h"
@@ -105,7 +105,7 @@ static double cause_ns(const struct moment *m, const char *cause, const char *cg
 			    cgroup, cause);
 }
 
-static double blame_ns(const struct moment *m, const struct behind *b)
+static double blame_ns(const struct moment *m, const struct hog *b)
 {
 	return 1e9 *
 	       scrape_value(m->text,
@@ -113,9 +113,9 @@ static double blame_ns(const struct moment *m, const struct behind *b)
 			    b->victim, b->hog);
 }
 
-static struct behind *burst(const char *hog, const char *victim, int rounds, uint64_t begin_ns)
+static struct hog *burst(const char *hog, const char *victim, int rounds, uint64_t begin_ns)
 {
-	struct behind *b = behind_make();
+	struct hog *b = hog_make();
 
 	b->hog = hog;
 	b->victim = victim;
@@ -126,14 +126,14 @@ static struct behind *burst(const char *hog, const char *victim, int rounds, uin
 	/* Far from each boundary. */
 	for (int i = 0; i < rounds; i++)
 		b->burn_ns[i] = (i % 4 * 1000 + 500) * NSEC_PER_USEC;
-	behind_start(b);
+	hog_start(b);
 	return b;
 }
 
 /*
  * What one burst made of the counters, against the burst's own stamps and the kernel's accounting.
  */
-static void judge_burst(const char *name, const struct behind *b, const struct moment *was,
+static void judge_burst(const char *name, const struct hog *b, const struct moment *was,
 			const struct moment *now)
 {
 	double count = waits_of(now, "count", b->victim) - waits_of(was, "count", b->victim);
@@ -145,10 +145,10 @@ static void judge_burst(const char *name, const struct behind *b, const struct m
 		     context_ns(now, "softirq_on_task") - context_ns(was, "softirq_on_task");
 	double ran = (double)(now->ran_ns - was->ran_ns);
 	double edges = SWITCH_NS * (3.0 * b->rounds + OTHERS);
-	struct wait_known waits[BEHIND_MAX];
+	struct wait_known waits[HOG_MAX];
 	uint64_t low, high;
 
-	behind_victims(b, waits);
+	hog_victim_waits(b, waits);
 	low = waits_low(waits, b->rounds);
 	high = waits_high(waits, b->rounds);
 	live_ok(count == b->rounds, "%s: %.0f waits, %d by the schedule", name, count, b->rounds);
@@ -164,7 +164,7 @@ static void judge_burst(const char *name, const struct behind *b, const struct m
 		name, task, irq, ran);
 }
 
-static void judge_runq(const struct behind *b, const struct moment *was, const struct moment *now,
+static void judge_runq(const struct hog *b, const struct moment *was, const struct moment *now,
 		       json_t *root)
 {
 	json_t *group = measured_group(root, b->victim), *le = json_object_get(group, "le"), *row;
@@ -181,7 +181,8 @@ static void judge_runq(const struct behind *b, const struct moment *was, const s
 	live_ok(fabs(live_number(group, "sum_ns") - sum) <= allowed,
 		"runq: %.0f ns waited, %.0f by the command, allowed %.0f", sum,
 		live_number(group, "sum_ns"), allowed);
-	json_array_foreach(le, i, row) {
+	json_array_foreach(le, i, row)
+	{
 		if (i >= sizeof(edges) / sizeof(edges[0]))
 			break;
 		snprintf(what, sizeof(what), "subtick_runqueue_latency_seconds_bucket");
@@ -197,20 +198,21 @@ static void judge_runq(const struct behind *b, const struct moment *was, const s
 /* Windows of the command inside those of the exporter; what is cut off at either end is idle. */
 static void judge_load(const struct moment *was, const struct moment *now, json_t *lines)
 {
-	double task = context_ns(now, "task") - context_ns(was, "task"), told = 0.0;
+	double task = context_ns(now, "task") - context_ns(was, "task"), shown = 0.0;
 	double from = updated_ns(was, "load"), to = updated_ns(now, "load"), length;
 	json_t *line;
 	size_t i;
 
-	json_array_foreach(lines, i, line) {
+	json_array_foreach(lines, i, line)
+	{
 		double end = live_number(line, "time_unix_ns");
 
 		length = live_number(line, "window_ns");
 		if (end - length >= from && end <= to)
-			told += live_number(line, "cpus.0.task_ratio") * length;
+			shown += live_number(line, "cpus.0.task_ratio") * length;
 	}
-	live_ok(fabs(task - told) <= 0.002 * task,
-		"load: tasks had CPU 1 for %.0f ns, %.0f by the command", task, told);
+	live_ok(fabs(task - shown) <= 0.002 * task,
+		"load: tasks had CPU 1 for %.0f ns, %.0f by the command", task, shown);
 	/* A double has a quarter of a microsecond of the time of day. */
 	length = contexts_ns(now) - contexts_ns(was);
 	live_ok(fabs(length - (to - from)) <= 5000.0,
@@ -223,7 +225,7 @@ int main(void)
 	struct measured serve, load, runq;
 	struct moment before, between, after;
 	json_t *load_lines, *runq_root;
-	struct behind *a, *b;
+	struct hog *a, *b;
 	const char *hog, *victim;
 	char output[4096];
 	uint64_t begin;
@@ -241,20 +243,20 @@ int main(void)
 	measured_start(&runq, runq_args);
 	truth_sleep_until(begin - 100 * NSEC_PER_MSEC);
 	before = look();
-	truth_sleep_until(behind_end_ns(a));
+	truth_sleep_until(hog_end_ns(a));
 	live_sleep_ms(SETTLE_MS);
 	between = look();
-	truth_sleep_until(behind_end_ns(b));
+	truth_sleep_until(hog_end_ns(b));
 	live_sleep_ms(SETTLE_MS);
 	after = look();
 	load_lines = measured_lines(&load);
-	runq_root = measured_end(&runq, begin, behind_end_ns(b));
+	runq_root = measured_end(&runq, begin, hog_end_ns(b));
 	live_stop(serve.pid, SIGTERM, serve.fd, output, sizeof(output));
 	judge_burst("first burst", a, &before, &between);
 	judge_burst("second burst", b, &between, &after);
 	judge_runq(b, &before, &after, runq_root);
 	judge_load(&before, &after, load_lines);
-	behind_stop(a);
-	behind_stop(b);
+	hog_stop(a);
+	hog_stop(b);
 	return live_done();
 }

@@ -72,7 +72,8 @@ void waits_judge_le(const char *name, json_t *group, const struct wait_known *wa
 	size_t i, judged = 0;
 	bool fits = true;
 
-	json_array_foreach(json_object_get(group, "le"), i, row) {
+	json_array_foreach(json_object_get(group, "le"), i, row)
+	{
 		double le = live_number(row, "le_ns"), count = live_number(row, "count");
 		size_t surely = 0, maybe = 0;
 

@@ -8,10 +8,10 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "crew.h"
+#include "event_stamps.h"
 #include "live.h"
 #include "measured.h"
-#include "told.h"
+#include "pinned.h"
 #include "truth.h"
 #include "witness.h"
 
@@ -34,8 +34,8 @@ static void sleeper_run(void *shared)
 /* What is known of the idle window that is open or was the last. */
 struct idle {
 	bool open, seen;
-	uint64_t from_ns;	 /* when it began */
-	const struct told *sign; /* the first event that shows the core awake */
+	uint64_t from_ns;		/* when it began */
+	const struct event_stamp *sign; /* the first event that shows the core awake */
 	int irqs;
 	bool ran, in_first; /* a timer ran, and in the first interrupt */
 	bool unknown;	    /* one ran that was set before anybody looked */
@@ -49,21 +49,21 @@ struct exits {
 };
 
 /* The expiry that was last set for a timer. */
-static uint64_t expiry_of(const struct witness *w, const struct told *told, size_t at)
+static uint64_t expiry_of(const struct witness *w, const struct event_stamp *stamps, size_t at)
 {
-	int64_t timer = witness_field(w, told[at].hit, "hrtimer");
+	int64_t timer = witness_field(w, stamps[at].hit, "hrtimer");
 
 	while (at--)
-		if (!strcmp(told[at].name, "timer/hrtimer_start") &&
-		    witness_field(w, told[at].hit, "hrtimer") == timer)
-			return (uint64_t)witness_field(w, told[at].hit, "expires");
+		if (!strcmp(stamps[at].name, "timer/hrtimer_start") &&
+		    witness_field(w, stamps[at].hit, "hrtimer") == timer)
+			return (uint64_t)witness_field(w, stamps[at].hit, "expires");
 	return 0;
 }
 
-static void timer_runs(const struct witness *w, const struct told *told, size_t at,
+static void timer_runs(const struct witness *w, const struct event_stamp *stamps, size_t at,
 		       struct idle *idle)
 {
-	uint64_t due = expiry_of(w, told, at);
+	uint64_t due = expiry_of(w, stamps, at);
 
 	if (!idle->sign)
 		return;
@@ -100,20 +100,20 @@ static void window_ends(const struct idle *idle, struct exits *exits)
  * All idle periods that began in [from_ns, to_ns] and that the core closed, by idling again, in it.
  * The programs are attached just before from_ns: one that began before is not theirs.
  */
-static struct exits list_exits(const struct witness *w, const struct told *told, size_t nr,
+static struct exits list_exits(const struct witness *w, const struct event_stamp *stamps, size_t nr,
 			       uint64_t from_ns, uint64_t to_ns)
 {
 	struct exits exits = {0};
 	struct idle idle = {0};
 
 	for (size_t i = 0; i < nr; i++) {
-		const struct told *t = &told[i];
+		const struct event_stamp *t = &stamps[i];
 
-		if (told_idle(w, t, false)) {
+		if (event_stamp_idle(w, t, false)) {
 			if (idle.seen && idle.from_ns >= from_ns && t->low_ns <= to_ns)
 				window_ends(&idle, &exits);
 			idle = (struct idle){.open = true, .seen = true, .from_ns = t->high_ns};
-		} else if (told_idle(w, t, true)) {
+		} else if (event_stamp_idle(w, t, true)) {
 			idle.open = false;
 			if (!idle.sign)
 				idle.sign = t;
@@ -125,7 +125,7 @@ static struct exits list_exits(const struct witness *w, const struct told *told,
 			if (!idle.sign)
 				idle.sign = t;
 		} else if (!strcmp(t->name, "timer/hrtimer_expire_entry")) {
-			timer_runs(w, told, i, &idle);
+			timer_runs(w, stamps, i, &idle);
 		}
 	}
 	return exits;
@@ -139,7 +139,7 @@ static const char *const *events(void)
 	size_t nr = 0;
 
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
-		for (int k = 0; k < TOLD_TIMES && witness_has(wanted[i]); k++)
+		for (int k = 0; k < EVENT_STAMP_TIMES && witness_has(wanted[i]); k++)
 			names[nr++] = wanted[i];
 	names[nr++] = "timer/hrtimer_start";
 	names[nr++] = "timer/hrtimer_expire_entry";
@@ -155,9 +155,9 @@ static void judge(json_t *root, const struct witness *w)
 	double min = live_number(root, "states.0.min_ns") + overhead;
 	double max = live_number(root, "states.0.max_ns") + overhead, nr_taken;
 	uint64_t length_ns, end_ns = measured_window(root, &length_ns);
-	struct told *told;
-	size_t nr = told_list(w, (uint64_t)overhead, &told);
-	struct exits exits = list_exits(w, told, nr, end_ns - length_ns, end_ns);
+	struct event_stamp *stamps;
+	size_t nr = event_stamps(w, (uint64_t)overhead, &stamps);
+	struct exits exits = list_exits(w, stamps, nr, end_ns - length_ns, end_ns);
 
 	nr_taken = (double)exits.taken;
 	live_ok(!exits.unknown && exits.taken >= SLEEPS,
@@ -175,14 +175,14 @@ static void judge(json_t *root, const struct witness *w)
 			max <= exits.max_high,
 		"passive: min %.0f in [%.0f, %.0f], max %.0f in [%.0f, %.0f]", min, exits.min_low,
 		exits.min_high, max, exits.max_low, exits.max_high);
-	free(told);
+	free(stamps);
 }
 
 int main(void)
 {
 	const char *const args[] = {"wake", "--source", "passive", "--json", "2.5", "1", NULL};
-	struct crew_task task = {.priority = 10, .run = sleeper_run};
-	struct sleeper *sleeper = crew_share(sizeof(*sleeper));
+	struct pinned_task task = {.priority = 10, .run = sleeper_run};
+	struct sleeper *sleeper = pinned_share(sizeof(*sleeper));
 	struct measured measured;
 	struct witness witness;
 	json_t *root;
@@ -193,13 +193,13 @@ int main(void)
 	/* Timers that were set before this have run by the time that counts. */
 	live_sleep_ms(6000);
 	sleeper->begin_ns = clock_mono_ns() + MEASURED_LEAD_NS;
-	pid = crew_start(&task, sleeper);
+	pid = pinned_start(&task, sleeper);
 	measured_start(&measured, args);
 	root = measured_end(&measured, sleeper->begin_ns, sleeper->begin_ns + SLEEPS * DISTANCE_NS);
 	witness_end(&witness);
 	judge(root, &witness);
 	json_decref(root);
 	witness_free(&witness);
-	crew_stop(pid);
+	pinned_stop(pid);
 	return live_done();
 }

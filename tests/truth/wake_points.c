@@ -9,15 +9,15 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "event_stamps.h"
 #include "live.h"
-#include "told.h"
 #include "witness.h"
 
 #define POINTS_FILE "/tmp/points.json"
 /* From the stamp of the entry event to TBI: instructions of the rest of subtick's program. */
-#define TBI_NS	    1500
+#define TBI_NS 1500
 /* The same where the other processor had a turn before. */
-#define JUST_NS	    10000
+#define JUST_NS 10000
 
 const char *const *wake_points_events(void)
 {
@@ -31,7 +31,7 @@ const char *const *wake_points_events(void)
 	size_t nr = 0;
 
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
-		for (int k = 0; k < TOLD_TIMES && witness_has(wanted[i]); k++)
+		for (int k = 0; k < EVENT_STAMP_TIMES && witness_has(wanted[i]); k++)
 			names[nr++] = wanted[i];
 	names[nr++] = "timer/hrtimer_start";
 	names[nr] = NULL;
@@ -40,41 +40,41 @@ const char *const *wake_points_events(void)
 
 struct judged {
 	const struct witness *w;
-	const struct told *told;
+	const struct event_stamp *stamps;
 	size_t nr;
 	int cpu;
 	double overhead_ns;
 };
 
-static bool is_irq(const struct told *t)
+static bool is_irq(const struct event_stamp *t)
 {
 	return !strncmp(t->name, "irq", 3);
 }
 
 /* The first event from @launch on that shows the core awake; any, or an interrupt's only. */
-static const struct told *first_sign(const struct judged *j, uint64_t launch, bool irq_only)
+static const struct event_stamp *first_sign(const struct judged *j, uint64_t launch, bool irq_only)
 {
 	for (size_t i = 0; i < j->nr; i++) {
-		const struct told *t = &j->told[i];
+		const struct event_stamp *t = &j->stamps[i];
 
 		if ((int)t->cpu == j->cpu && t->low_ns >= launch &&
-		    (is_irq(t) || (!irq_only && told_idle(j->w, t, true))))
+		    (is_irq(t) || (!irq_only && event_stamp_idle(j->w, t, true))))
 			return t;
 	}
 	return NULL;
 }
 
 /* Since when the core idles at @launch; NULL: it does not. */
-static const struct told *idle_entry(const struct judged *j, uint64_t launch)
+static const struct event_stamp *idle_entry(const struct judged *j, uint64_t launch)
 {
-	const struct told *found = NULL;
+	const struct event_stamp *found = NULL;
 
-	for (size_t i = 0; i < j->nr && j->told[i].low_ns < launch; i++) {
-		if ((int)j->told[i].cpu != j->cpu)
+	for (size_t i = 0; i < j->nr && j->stamps[i].low_ns < launch; i++) {
+		if ((int)j->stamps[i].cpu != j->cpu)
 			continue;
-		if (told_idle(j->w, &j->told[i], false))
-			found = &j->told[i];
-		else if (told_idle(j->w, &j->told[i], true))
+		if (event_stamp_idle(j->w, &j->stamps[i], false))
+			found = &j->stamps[i];
+		else if (event_stamp_idle(j->w, &j->stamps[i], true))
 			found = NULL;
 	}
 	return found;
@@ -84,7 +84,7 @@ static const struct told *idle_entry(const struct judged *j, uint64_t launch)
 static bool launch_fits(const struct judged *j, const char *source, uint64_t launch)
 {
 	for (size_t i = 0; i < j->nr; i++) {
-		const struct told *t = &j->told[i];
+		const struct event_stamp *t = &j->stamps[i];
 
 		if (!strcmp(source, "timer") && !strcmp(t->name, "timer/hrtimer_start") &&
 		    (int)t->cpu == j->cpu &&
@@ -99,7 +99,7 @@ static bool launch_fits(const struct judged *j, const char *source, uint64_t lau
 }
 
 /* The latest that subtick can have stamped an event of the measured core. */
-static double latest(const struct judged *j, const struct told *t)
+static double latest(const struct judged *j, const struct event_stamp *t)
 {
 	return (double)(j->w->nr_cpus > 1 ? t->next_ns : t->high_ns);
 }
@@ -112,8 +112,9 @@ static bool inside(double got, double low, double high)
 static bool point_fits(const struct judged *j, const char *source, json_t *point)
 {
 	uint64_t launch = (uint64_t)json_integer_value(json_object_get(point, "launch_ns"));
-	const struct told *sign = first_sign(j, launch, false), *irq = first_sign(j, launch, true);
-	const struct told *entry = idle_entry(j, launch);
+	const struct event_stamp *sign = first_sign(j, launch, false),
+				 *irq = first_sign(j, launch, true);
+	const struct event_stamp *entry = idle_entry(j, launch);
 	double latency = live_number(point, "latency_ns") + j->overhead_ns;
 	double silent = live_number(point, "silent_ns"), irq_ns = live_number(point, "irq_ns");
 	double at = (double)launch, silent_low;
@@ -174,7 +175,7 @@ static void judge_summary(const char *source, json_t *root, double *latency, siz
 static bool reject_fits(const struct judged *j, json_t *point, const char *reason)
 {
 	uint64_t launch = (uint64_t)json_integer_value(json_object_get(point, "launch_ns"));
-	const struct told *entry = idle_entry(j, launch);
+	const struct event_stamp *entry = idle_entry(j, launch);
 
 	if (!launch || (strcmp(reason, "before_idle") && strcmp(reason, "woken_early")) || !entry)
 		return true;
@@ -191,10 +192,12 @@ static bool rejects_fit(const struct judged *j, json_t *file, json_t *root)
 	bool fits = json_is_object(rejected);
 	size_t i;
 
-	json_object_foreach(rejected, key, value) {
+	json_object_foreach(rejected, key, value)
+	{
 		int nr = 0;
 
-		json_array_foreach(json_object_get(file, "points"), i, point) {
+		json_array_foreach(json_object_get(file, "points"), i, point)
+		{
 			reason = json_string_value(json_object_get(point, "rejected"));
 			if (!reason || strncmp(key, reason, strlen(reason)))
 				continue;
@@ -215,7 +218,8 @@ static void judge_points(const char *source, struct judged *j, json_t *root, int
 	size_t i, taken = 0, right = 0;
 	double latency[asked];
 
-	json_array_foreach(json_object_get(file, "points"), i, point) {
+	json_array_foreach(json_object_get(file, "points"), i, point)
+	{
 		if (!json_is_null(json_object_get(point, "rejected")) || taken == (size_t)asked)
 			continue;
 		right += point_fits(j, source, point);
@@ -224,7 +228,7 @@ static void judge_points(const char *source, struct judged *j, json_t *root, int
 	live_ok(i == (size_t)asked && live_number(root, "taken_total") == (double)taken &&
 			taken >= (size_t)asked * 9 / 10,
 		"%s: %zu of %d points count", source, taken, asked);
-	live_ok(rejects_fit(j, file, root), "%s: the others are told by their reasons", source);
+	live_ok(rejects_fit(j, file, root), "%s: the others have their reasons", source);
 	live_ok(taken && right == taken,
 		"%s: launch, wake latency, interrupt and silent time of %zu of %zu are right",
 		source, right, taken);
@@ -241,7 +245,7 @@ void wake_points_judge(const char *source, int cpu, int points)
 				    points_text, "--points", POINTS_FILE, "--json", NULL};
 	struct witness witness;
 	struct judged judged = {.w = &witness, .cpu = cpu};
-	struct told *told;
+	struct event_stamp *stamps;
 	json_t *root;
 
 	snprintf(cpu_text, sizeof(cpu_text), "%d", cpu);
@@ -253,13 +257,13 @@ void wake_points_judge(const char *source, int cpu, int points)
 	if (!root)
 		live_fail_all("subtick wake --source %s says nothing", source);
 	judged.overhead_ns = live_number(root, "overhead_ns");
-	judged.nr = told_list(&witness, (uint64_t)judged.overhead_ns, &told);
-	judged.told = told;
+	judged.nr = event_stamps(&witness, (uint64_t)judged.overhead_ns, &stamps);
+	judged.stamps = stamps;
 	live_note("%s: overhead %.0f ns, %zu events by %zu stamps", source, judged.overhead_ns,
 		  judged.nr, witness.nr_hits);
 	judge_points(source, &judged, root, points);
 	json_decref(root);
-	free(told);
+	free(stamps);
 	witness_free(&witness);
 	unlink(POINTS_FILE);
 }

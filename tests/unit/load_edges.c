@@ -75,7 +75,7 @@ static void polling(void **state)
 	s = see(5000);
 	assert_int_equal(s.part_ns[LOAD_PART_POLL_IDLE], 3900);
 	assert_int_equal(s.part_ns[LOAD_PART_HARDIRQ], 100);
-	/* Idle to the kernel, so not busy; told apart, because the counter says otherwise. */
+	/* Idle to the kernel, so not busy; separate, because the counter says otherwise. */
 	assert_int_equal(s.busy, 1000 + 100);
 	/* Which state polls is the driver's choice. */
 	polls = 1 << 2;
@@ -318,7 +318,7 @@ static void preempted_and_back(void **state)
 	assert_int_equal(slot.paused_lost + slot.odd_edges, 0);
 }
 
-/* More of them at once than there is room for: counted, and the books still close. */
+/* More of them at once than there is room for: counted, and the parts still sum to the window. */
 static void preempted_too_often(void **state)
 {
 	struct task_struct tasks[LOAD_NR_PAUSED + 2];
@@ -351,7 +351,7 @@ static void interrupt(void)
 	shim_now = was;
 }
 
-/* Idle exit with interrupts on, as before 6.3: the books must close, and no time be counted twice. */
+/* Idle exit with interrupts on, as before 6.3: the parts must sum up, and no time be counted twice. */
 static void cut_in_two(void **state)
 {
 	struct load_sample s;
@@ -365,7 +365,7 @@ static void cut_in_two(void **state)
 	s = see(6000);
 	assert_int_equal(s.part_ns[LOAD_PART_IDLE], 3000);
 	assert_int_equal(s.part_ns[LOAD_PART_HARDIRQ], 50);
-	/* The softirq's time goes where the edge was going, and both its edges are told. */
+	/* The softirq's time goes where the edge was going, and both its edges are counted. */
 	assert_int_equal(s.part_ns[LOAD_PART_IDLE_LOOP], 1000 + 1000 - 50);
 	assert_int_equal(s.part_ns[LOAD_PART_TASK], 1000);
 	assert_int_equal(slot.odd_edges, 2);

@@ -191,7 +191,7 @@ static void test_hotplug(void **state)
 	assert_int_equal(mask_reads, 2);
 }
 
-/* A slot that never fits together is no figure, and is told. */
+/* A slot that is torn at every read gives no figure, and a flag says so. */
 static void test_torn_and_losses(void **state)
 {
 	struct load_losses losses = {.read_errors = LOAD_NO_LOSS};

@@ -167,7 +167,7 @@ static void test_sampling_error(void **state)
 		TRIALS = 2000
 	};
 	const double ratio = 0.1;
-	double sums[TRIALS], mean = 0, var = 0, truth = 0, told = 0;
+	double sums[TRIALS], mean = 0, var = 0, truth = 0, shown = 0;
 	uint64_t random = 0x9e3779b97f4a7c15ULL, waits[WAITS];
 
 	for (int i = 0; i < WAITS; i++) {
@@ -184,13 +184,13 @@ static void test_sampling_error(void **state)
 				sums[t] += (double)waits[i] / ratio;
 			}
 		mean += sums[t] / TRIALS;
-		told += runq_sum_stderr(&totals, ratio) / TRIALS;
+		shown += runq_sum_stderr(&totals, ratio) / TRIALS;
 	}
 	for (int t = 0; t < TRIALS; t++)
 		var += (sums[t] - mean) * (sums[t] - mean) / (TRIALS - 1);
-	/* Unbiased within four standard errors of the mean, and the error told within 10 %. */
+	/* Unbiased within four standard errors of the mean, and the error shown within 10 %. */
 	assert_true(fabs(mean - truth) < 4 * sqrt(var / TRIALS));
-	assert_true(fabs(told - sqrt(var) / truth) < 0.1 * sqrt(var) / truth);
+	assert_true(fabs(shown - sqrt(var) / truth) < 0.1 * sqrt(var) / truth);
 }
 
 static void test_blame_windows(void **state)

@@ -209,7 +209,7 @@ static inline void fake_dequeue(struct task_struct *task)
 	task->sched_info.last_queued = 0;
 }
 
-/* A switch: the program first, then the kernel's own books, as in __schedule(). */
+/* A switch: the program first, then the kernel's own accounting, as in __schedule(). */
 static inline void fake_switch(u32 cpu, int (*program)(u64 *), struct task_struct *prev,
 			       struct task_struct *next, bool sleeps)
 {

@@ -189,7 +189,7 @@ static void long_waits(void **state)
 	assert_string_equal(event->comm, "task");
 	assert_string_equal(event->prev_comm, "last");
 	assert_int_equal(event->time_ns, shim_now);
-	/* One that is not in the sample is in the stream, and in no book but the core's. */
+	/* One that is not in the sample is in the stream, and counted nowhere but in the core's history. */
 	sample_below = 1;
 	shim_random = 2;
 	wake(4000, &task[1]);
@@ -198,7 +198,7 @@ static void long_waits(void **state)
 	assert_int_equal(fake.event[1].wait_ns, 5000);
 	assert_int_equal(sum_of(1).max_ns, 999);
 	assert_int_equal(fake_row(1001, 1002)->charge.wait_ns, 700);
-	/* No room in the ring: the loss is told. */
+	/* No room in the ring: the loss is counted. */
 	fake.max_events = fake.nr_events;
 	wake(10000, &task[3]);
 	swap(19000, &task[1], &task[3], true);
@@ -321,7 +321,7 @@ static void woken_while_it_runs(void **state)
 	assert_int_equal(fake.stamp[task[1].pid], TAG_OF(task[1].pid + RUNQ_NR_TASKS) + 77);
 }
 
-/* A kernel without the scheduler's own books: our stamps need none of them. */
+/* A kernel without sched_info: our own stamps do not need it. */
 static void without_sched_info(void **state)
 {
 	shim_fields = NO_INFO;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Our waits against the kernel's books: of one window, and without what it does not book. */
+/* Our waits against the kernel's run_delay: of one window, without what the kernel omits. */
 #include "measure/runq/losses.h"
 
 #include <math.h>
@@ -15,13 +15,13 @@ static void test_ratio(void **state)
 	/* 1000 waited, 200 of it unbooked, 800 booked. */
 	assert_true(runq_schedstat_ratio(&was, &now) == 1.0);
 	assert_true(runq_unbooked_ratio(&was, &now) == 0.2);
-	/* The kernel may book more than we, where its clock is late. */
+	/* The kernel may account more than we, where its clock is late. */
 	now.unbooked_ns = 400;
 	assert_true(runq_schedstat_ratio(&was, &now) == 1.75);
 	assert_true(runq_unbooked_ratio(&was, &now) == -0.4);
 }
 
-/* A kernel without books, and a window without waits: nothing is known, which is not 0. */
+/* A kernel without run_delay, and a window without waits: unknown, which is not 0. */
 static void test_unknown(void **state)
 {
 	struct runq_losses was = {.wait_ns = 5000, .delay_ns = 4000}, now = was;
@@ -33,7 +33,7 @@ static void test_unknown(void **state)
 	assert_true(isnan(runq_schedstat_ratio(&was, &now)));
 	was.delay_ns = now.delay_ns = 0;
 	assert_true(isnan(runq_schedstat_ratio(&was, &now)));
-	/* Tasks that left the books took their delay with them. */
+	/* The run_delay of tasks that exited is gone from the sum. */
 	was.delay_ns = 100;
 	now.delay_ns = 90;
 	assert_true(isnan(runq_schedstat_ratio(&was, &now)));

@@ -27,7 +27,7 @@ static void many_groups(void **state)
 	}
 }
 
-/* No slot left: the wait is in the books of nobody in particular, and counted as such. */
+/* No slot left: the wait is counted for no group, and as a loss. */
 static void table_full(void **state)
 {
 	struct runq_totals other;
@@ -69,7 +69,7 @@ static void paths(void **state)
 	wake(200, &task[2]);
 	swap(300, &task[1], &task[2], true);
 	assert_int_equal(fake_head(1002)->depth, 0);
-	/* More names than fit are told by the depth. */
+	/* If there are more names than fit, the depth says how many. */
 	for (u32 i = 0; i < RUNQ_DEPTH + 2; i++)
 		deep[i] = (struct kernfs_node){.name = "x", .__parent = i ? &deep[i - 1] : NULL};
 	cgroup[3].kn = &deep[RUNQ_DEPTH + 1];
@@ -170,7 +170,7 @@ static u64 walk(void)
 	return delay_live_ns + delay_exited_ns;
 }
 
-/* The kernel's books: each nanosecond of run delay once, however a task ends. */
+/* The kernel's accounting: each nanosecond of run delay once, however a task ends. */
 static void exits_are_booked_once(void **state)
 {
 	for (u32 i = 0; i < 4; i++)
@@ -200,7 +200,7 @@ static void exits_are_booked_once(void **state)
 	task[2].flags |= PF_EXITING;
 	assert_int_equal(walk(), 15007);
 	runq_free(NULL, &task[2]);
-	/* Never seen: nothing of it was in the books, nothing comes in. */
+	/* Never seen: none of its run_delay was in the sum, and none is added. */
 	task[9].sched_info.run_delay = 5;
 	runq_free(NULL, &task[9]);
 	task[2].flags = 0;

@@ -137,7 +137,7 @@ static void truth_causes(struct truth *truth, const struct task *task, u64 now)
 
 		if (end <= task->since)
 			break;
-		/* Before its first switch nobody has told what the core did. */
+		/* Before its first switch it is unknown what the core did. */
 		if (!i)
 			cause = RUNQ_UNKNOWN;
 		else if (!ran)
@@ -289,7 +289,7 @@ static void sim_step(void)
 			return;
 		}
 	}
-	/* An idle core takes what it has; a busy one may be told to. */
+	/* An idle core takes what it has; a busy one may be made to. */
 	sim_pass(500);
 	if (sim_pick(cpu) && (!sim.runs[cpu] || below(3) == 0)) {
 		fake_clock(cpu);
@@ -361,7 +361,7 @@ static void check_all(void)
 		waited += pc->wait_ns;
 		unbooked += pc->unbooked_ns;
 	}
-	/* What the kernel does not book is known to the nanosecond. */
+	/* What the kernel omits is known to the nanosecond. */
 	for (u32 i = 0; i < NR_TASKS; i++)
 		booked += sim.task[i].kernel.sched_info.run_delay - 1000 * i;
 	assert_int_equal(waited - booked, unbooked);

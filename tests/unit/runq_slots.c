@@ -286,7 +286,7 @@ static void test_new_key(void **state)
 }
 
 /* A group that is gone but still waits says so in its window. */
-static void test_gone_is_told(void **state)
+static void test_gone_is_reported(void **state)
 {
 	(void)state;
 	group_begins(5, 105, "a");
@@ -363,7 +363,7 @@ static void test_blame(void **state)
 	charge(5, 6, 50);
 	charge(7, 5, 1);
 	assert_int_equal(runq_blame_read(&table, retired, 1, &list, &nr, &err), 0);
-	/* Its last charges are still told. */
+	/* Its last charges are still reported. */
 	assert_int_equal(blamed(list, nr, 7, 5), 1);
 	assert_int_equal(blamed(list, nr, 5, 6), 50);
 	assert_int_equal(nr, 2);
@@ -385,7 +385,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_others, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_slot_changes_hands, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_new_key, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_gone_is_told, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_gone_is_reported, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_refill, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_blame, setup, teardown),
 	};

@@ -157,7 +157,7 @@ static void due_before(void **state)
 	assert_int_equal(slot[HERE].point.expire_irqs, 2);
 }
 
-static void nmi_is_told(void **state)
+static void nmi_is_reported(void **state)
 {
 	arm(10000);
 	go_idle(2000, 1);
@@ -283,13 +283,13 @@ static void remote_how(void **state)
 static void cost_of_a_stamp(void **state)
 {
 	shim_now = 1000;
-	wake_char_a(NULL, 1, HERE);
-	wake_char_b(NULL, 1, HERE);
-	assert_int_equal(slot[HERE].char_cost_ns, 0);
-	wake_char_a(NULL, PWR_EVENT_EXIT, HERE);
+	wake_calibrate1(NULL, 1, HERE);
+	wake_calibrate2(NULL, 1, HERE);
+	assert_int_equal(slot[HERE].calibrate_cost_ns, 0);
+	wake_calibrate1(NULL, PWR_EVENT_EXIT, HERE);
 	shim_now = 1042;
-	wake_char_b(NULL, PWR_EVENT_EXIT, HERE);
-	assert_int_equal(slot[HERE].char_cost_ns, 42);
+	wake_calibrate2(NULL, PWR_EVENT_EXIT, HERE);
+	assert_int_equal(slot[HERE].calibrate_cost_ns, 42);
 }
 
 int main(void)
@@ -300,7 +300,7 @@ int main(void)
 		cmocka_unit_test_setup(before_the_launch, reset),
 		cmocka_unit_test_setup(later_windows, reset),
 		cmocka_unit_test_setup(due_before, reset),
-		cmocka_unit_test_setup(nmi_is_told, reset),
+		cmocka_unit_test_setup(nmi_is_reported, reset),
 		cmocka_unit_test_setup(remote, reset),
 		cmocka_unit_test_setup(remote_how, reset),
 		cmocka_unit_test_setup(cost_of_a_stamp, reset),

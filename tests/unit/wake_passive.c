@@ -87,7 +87,7 @@ static void passive_halted_again(void **state)
 	expect_one(1, 300, true);
 }
 
-/* A window is told once, however often the core goes idle; the row of a machine without driver is 0. */
+/* A window is reported once, however often the core goes idle; the row of a machine without driver is 0. */
 static void passive_one_state(void **state)
 {
 	one_state = true;
@@ -164,7 +164,7 @@ static void passive_many(void **state)
 {
 	const struct wake_hist *h = &hist[HERE * NR_STATES + 1];
 	static int32_t each[5000];
-	struct wake_summary exact, told;
+	struct wake_summary exact, from_hist;
 	u64 now = 1000;
 
 	for (int i = 0; i < 5000; i++) {
@@ -177,14 +177,14 @@ static void passive_many(void **state)
 		now += 200000;
 	}
 	go_idle(now, 1);
-	wake_summarize_hist(h, NULL, 0, &told);
+	wake_summarize_hist(h, NULL, 0, &from_hist);
 	wake_summarize(each, 5000, &exact);
-	assert_int_equal(told.count, 5000);
-	assert_true(told.min_ns == exact.min_ns && told.max_ns == exact.max_ns);
-	assert_true(told.mean_ns > exact.mean_ns - 1 && told.mean_ns < exact.mean_ns + 1);
-	assert_true(told.stddev_ns > exact.stddev_ns * 0.99 &&
-		    told.stddev_ns < exact.stddev_ns * 1.01);
-	assert_true(told.p99_ns > exact.p99_ns * 0.968 && told.p99_ns < exact.p99_ns * 1.032);
+	assert_int_equal(from_hist.count, 5000);
+	assert_true(from_hist.min_ns == exact.min_ns && from_hist.max_ns == exact.max_ns);
+	assert_true(from_hist.mean_ns > exact.mean_ns - 1 && from_hist.mean_ns < exact.mean_ns + 1);
+	assert_true(from_hist.stddev_ns > exact.stddev_ns * 0.99 &&
+		    from_hist.stddev_ns < exact.stddev_ns * 1.01);
+	assert_true(from_hist.p99_ns > exact.p99_ns * 0.968 && from_hist.p99_ns < exact.p99_ns * 1.032);
 }
 
 int main(void)

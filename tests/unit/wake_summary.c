@@ -114,7 +114,7 @@ static void test_hist_overhead(void **state)
 {
 	static struct wake_hist now;
 	static int32_t values[20000];
-	struct wake_summary exact, raw, told;
+	struct wake_summary exact, raw, from_hist;
 	uint64_t x = 99, near = 0;
 
 	memset(&now, 0, sizeof(now));
@@ -125,14 +125,14 @@ static void test_hist_overhead(void **state)
 	}
 	wake_summarize(values, 20000, &exact);
 	wake_summarize_hist(&now, NULL, 0, &raw);
-	wake_summarize_hist(&now, NULL, 100, &told);
+	wake_summarize_hist(&now, NULL, 100, &from_hist);
 	assert_true(fabs(raw.p999_ns / exact.p999_ns - 1) < 0.032);
 	assert_true(fabs(raw.p9999_ns / exact.p9999_ns - 1) < 0.032);
-	assert_true(told.min_ns == raw.min_ns - 100 && told.max_ns == raw.max_ns - 100);
-	assert_true(told.median_ns == raw.median_ns - 100 && told.mean_ns == raw.mean_ns - 100);
-	assert_true(told.p99_ns == raw.p99_ns - 100 && told.p999_ns == raw.p999_ns - 100);
-	assert_true(told.p9999_ns == raw.p9999_ns - 100);
-	assert_true(told.stddev_ns == raw.stddev_ns);
+	assert_true(from_hist.min_ns == raw.min_ns - 100 && from_hist.max_ns == raw.max_ns - 100);
+	assert_true(from_hist.median_ns == raw.median_ns - 100 && from_hist.mean_ns == raw.mean_ns - 100);
+	assert_true(from_hist.p99_ns == raw.p99_ns - 100 && from_hist.p999_ns == raw.p999_ns - 100);
+	assert_true(from_hist.p9999_ns == raw.p9999_ns - 100);
+	assert_true(from_hist.stddev_ns == raw.stddev_ns);
 	for (unsigned int i = hist_index((uint64_t)(0.9 * raw.max_ns)); i < HIST_NR; i++)
 		near += now.count[i];
 	assert_true(near > 1000);

@@ -39,10 +39,10 @@ static void choose_programs(struct wake_probe *probe, const struct btf *btf,
 
 	/* ipi_send_cpu came after 6.1; before, arm64 has ipi_raise and x86 has nothing. */
 	probe->launch_at_waking = !send && !kbtf_has_tracepoint(btf, "ipi_raise");
-	choose(skel->progs.wake_char_a, opts->points);
-	choose(skel->progs.wake_char_b, opts->points);
-	bpf_program__set_autoattach(skel->progs.wake_char_a, false);
-	bpf_program__set_autoattach(skel->progs.wake_char_b, false);
+	choose(skel->progs.wake_calibrate1, opts->points);
+	choose(skel->progs.wake_calibrate2, opts->points);
+	bpf_program__set_autoattach(skel->progs.wake_calibrate1, false);
+	bpf_program__set_autoattach(skel->progs.wake_calibrate2, false);
 	choose(skel->progs.wake_ipi_send, opts->remote);
 	choose(skel->progs.wake_ipi_raise, opts->remote && !send);
 	choose(skel->progs.wake_flag, opts->remote);
@@ -139,8 +139,8 @@ fail:
 
 int wake_probe_calibrate(struct wake_probe *probe, bool on, struct err *err)
 {
-	struct bpf_program *progs[] = {probe->skel->progs.wake_char_a,
-				       probe->skel->progs.wake_char_b};
+	struct bpf_program *progs[] = {probe->skel->progs.wake_calibrate1,
+				       probe->skel->progs.wake_calibrate2};
 
 	for (int i = 0; i < 2; i++) {
 		bpf_link__destroy(probe->calibrate_links[i]);

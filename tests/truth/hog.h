@@ -3,47 +3,47 @@
  * Waits of a known schedule: a hog wakes a victim of lower priority on its own core, works on for a
  * known time and sleeps. Until then the victim waits behind it. Both stamp what they do.
  */
-#ifndef SUBTICK_TESTS_TRUTH_BEHIND_H
-#define SUBTICK_TESTS_TRUTH_BEHIND_H
+#ifndef SUBTICK_TESTS_TRUTH_HOG_H
+#define SUBTICK_TESTS_TRUTH_HOG_H
 
 #include <stdint.h>
 #include <sys/types.h>
 
 #include "waits.h"
 
-#define BEHIND_MAX 64
+#define HOG_MAX 64
 /*
  * How far a wait is known: the way of a wake-up that preempts nobody (the call of futex, from stamp
  * to stamp) and the way from the hog's last stamp through its sleep to the victim's first, in
  * instructions of the kernel, with a tick's interrupt in one of them.
  */
-#define BEHIND_SLACK_NS 16000
+#define HOG_SLACK_NS 16000
 
-struct behind {
-	/* Set before behind_start(). */
+struct hog {
+	/* Set before hog_start(). */
 	const char *hog, *victim; /* cgroups */
 	int cpu, rounds;
 	uint64_t begin_ns, period_ns;
-	uint64_t burn_ns[BEHIND_MAX];
+	uint64_t burn_ns[HOG_MAX];
 
 	uint32_t word;
 	pid_t hog_pid, victim_pid;
 	struct {
 		uint64_t wake_ns, woken_ns, sleep_ns, run_ns;
-	} stamp[BEHIND_MAX];
+	} stamp[HOG_MAX];
 };
 
 /* In memory that its tasks share. */
-struct behind *behind_make(void);
+struct hog *hog_make(void);
 /* Both tasks sleep until begin_ns, and after the last round until they are stopped. */
-void behind_start(struct behind *b);
-void behind_stop(struct behind *b);
+void hog_start(struct hog *b);
+void hog_stop(struct hog *b);
 
 /* When all is over. */
-uint64_t behind_end_ns(const struct behind *b);
+uint64_t hog_end_ns(const struct hog *b);
 /* Each round is one wait of the victim behind the hog … */
-void behind_victims(const struct behind *b, struct wait_known *waits);
+void hog_victim_waits(const struct hog *b, struct wait_known *waits);
 /* … and one of the hog, which finds its core idle: from the timer to its first stamp at most. */
-void behind_hogs(const struct behind *b, struct wait_known *waits);
+void hog_own_waits(const struct hog *b, struct wait_known *waits);
 
 #endif

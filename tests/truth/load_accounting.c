@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* busy and tasks against the kernel's own books: idle time to the nanosecond, and run times. */
+/* busy and tasks against the kernel's own accounting: idle time to the nanosecond, and run times. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,7 +32,7 @@ struct sources {
 	struct cpu_load *bpf, *sched, *tasks;
 };
 
-struct books {
+struct accounting {
 	struct cpu_load_split split;
 	double not_idle; /* by the kernel's idle time */
 	double sched, tasks;
@@ -48,7 +48,7 @@ static uint64_t field(const char *text, const char *name)
 	return strtoull(strchr(at, ':') + 1, NULL, 10);
 }
 
-/* The caller runs on @cpu, which is therefore not idle: the books are complete. */
+/* The caller runs on @cpu, which is therefore not idle: the accounting is complete. */
 static uint64_t idle_ns(int cpu)
 {
 	static char text[1 << 18];
@@ -74,7 +74,7 @@ static void update(const struct sources *s)
 }
 
 static void measure(const struct sources *s, const struct truth_duty_opts *opts,
-		    struct books *ret_books)
+		    struct accounting *ret_accounting)
 {
 	struct gen_child child = {0};
 	const struct truth_duty *load = truth_duty_start(opts, &child);
@@ -87,14 +87,14 @@ static void measure(const struct sources *s, const struct truth_duty_opts *opts,
 	update(s);
 	idle = idle_ns(opts->cpu);
 	live_sleep_ms(window_ms > WINDOW_MS ? window_ms : WINDOW_MS);
-	ret_books->cycles = load->cycles - cycles;
+	ret_accounting->cycles = load->cycles - cycles;
 	update(s);
 	idle = idle_ns(opts->cpu) - idle;
 	gen_child_stop(&child);
-	cpu_load_get_split(s->bpf, opts->cpu, &ret_books->split);
-	ret_books->sched = cpu_load_get(s->sched, opts->cpu);
-	ret_books->tasks = cpu_load_get(s->tasks, opts->cpu);
-	ret_books->not_idle = 1.0 - (double)idle / (double)ret_books->split.window_ns;
+	cpu_load_get_split(s->bpf, opts->cpu, &ret_accounting->split);
+	ret_accounting->sched = cpu_load_get(s->sched, opts->cpu);
+	ret_accounting->tasks = cpu_load_get(s->tasks, opts->cpu);
+	ret_accounting->not_idle = 1.0 - (double)idle / (double)ret_accounting->split.window_ns;
 }
 
 static void check_point(const struct sources *s, const struct truth_duty_opts *opts,
@@ -102,7 +102,7 @@ static void check_point(const struct sources *s, const struct truth_duty_opts *o
 {
 	struct cpu_load_split *split;
 	double more, known, tasks, rest;
-	struct books b;
+	struct accounting b;
 	char what[80];
 
 	measure(s, opts, &b);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Starts tasks in their places, and lets them wake each other. */
-#include "crew.h"
+/* Starts tasks pinned to a core, and lets them wake each other. */
+#include "pinned.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -19,7 +19,7 @@
 #include "cgroups.h"
 #include "live.h"
 
-void *crew_share(size_t size)
+void *pinned_share(size_t size)
 {
 	void *shared = mmap(NULL, size, PROT_READ | PROT_WRITE,
 			    MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
@@ -29,7 +29,7 @@ void *crew_share(size_t size)
 	return shared;
 }
 
-static int take_place(const struct crew_task *task)
+static int enter_place(const struct pinned_task *task)
 {
 	struct sched_param param = {.sched_priority = task->priority > 0 ? task->priority : 0};
 	int policy = task->priority > 0	   ? SCHED_FIFO
@@ -48,7 +48,7 @@ static int take_place(const struct crew_task *task)
 	return sched_setscheduler(0, policy, &param) ? -errno : 0;
 }
 
-pid_t crew_start(const struct crew_task *task, void *shared)
+pid_t pinned_start(const struct pinned_task *task, void *shared)
 {
 	int ready[2], rc = -EIO;
 	pid_t pid;
@@ -58,7 +58,7 @@ pid_t crew_start(const struct crew_task *task, void *shared)
 		live_fail_all("no pipe: %s", strerror(errno));
 	pid = fork();
 	if (!pid) {
-		rc = take_place(task);
+		rc = enter_place(task);
 		if (write(ready[1], &rc, sizeof(rc)) != sizeof(rc) || rc)
 			_exit(1);
 		task->run(shared);
@@ -75,13 +75,13 @@ pid_t crew_start(const struct crew_task *task, void *shared)
 	return pid;
 }
 
-void crew_stop(pid_t pid)
+void pinned_stop(pid_t pid)
 {
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 }
 
-void crew_wait(uint32_t *word, uint32_t value)
+void pinned_wait(uint32_t *word, uint32_t value)
 {
 	uint32_t is;
 
@@ -89,23 +89,23 @@ void crew_wait(uint32_t *word, uint32_t value)
 		syscall(SYS_futex, word, FUTEX_WAIT, is, NULL, NULL, 0);
 }
 
-void crew_wake(uint32_t *word)
+void pinned_wake(uint32_t *word)
 {
 	__atomic_add_fetch(word, 1, __ATOMIC_SEQ_CST);
 	syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
-struct crew_books crew_books(pid_t pid)
+struct pinned_schedstat pinned_schedstat(pid_t pid)
 {
-	struct crew_books books = {0};
+	struct pinned_schedstat stat = {0};
 	char path[64];
 	FILE *file;
 
 	snprintf(path, sizeof(path), "/proc/%d/schedstat", pid);
 	file = fopen(path, "r");
-	if (!file || fscanf(file, "%" SCNu64 " %" SCNu64 " %" SCNu64, &books.ran_ns,
-			    &books.waited_ns, &books.dispatches) != 3)
+	if (!file || fscanf(file, "%" SCNu64 " %" SCNu64 " %" SCNu64, &stat.ran_ns, &stat.waited_ns,
+			    &stat.dispatches) != 3)
 		live_fail_all("cannot read %s", path);
 	fclose(file);
-	return books;
+	return stat;
 }

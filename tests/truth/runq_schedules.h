@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Schedules that run one after the other in one window of `subtick runq`, each in its cgroups. */
-#ifndef SUBTICK_TESTS_TRUTH_RUNQ_SCENES_H
-#define SUBTICK_TESTS_TRUTH_RUNQ_SCENES_H
+#ifndef SUBTICK_TESTS_TRUTH_RUNQ_SCHEDULES_H
+#define SUBTICK_TESTS_TRUTH_RUNQ_SCHEDULES_H
 
 #include <stdint.h>
 
 #include <jansson.h>
 
-struct runq_scene {
+struct runq_schedule {
 	/*
 	 * Puts its tasks to sleep until @begin_ns. They are through by *ret_end_ns, and sleep until
 	 * the window is over: what their groups waited is this schedule and nothing else.
@@ -26,7 +26,7 @@ const char *runq_waits_le(void);
 /* What a run with --sample @ratio says, against one in full over the same time. */
 void runq_sample_judge(void *state, double ratio, json_t *full, json_t *sampled);
 
-extern const struct runq_scene runq_waits, runq_preempt, runq_share, runq_quota, runq_kthread,
+extern const struct runq_schedule runq_waits, runq_preempt, runq_share, runq_quota, runq_kthread,
 	runq_sample;
 
 #endif

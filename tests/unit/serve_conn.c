@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A response leaves the exporter at once: in large writes that do not wait for acknowledgements. */
+#include "serve/conn.h"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <event2/buffer.h>
+#include <event2/bufferevent.h>
+#include <event2/event.h>
+#include <event2/http.h>
+
+#include "serve/address.h"
+#include "test.h"
+
+#define BODY_BYTES 100000
+
+struct seen {
+	struct event_base *base;
+	size_t first_write;
+	int no_delay;
+};
+
+static void on_written(struct evbuffer *buffer, const struct evbuffer_cb_info *info, void *arg)
+{
+	struct seen *seen = arg;
+
+	(void)buffer;
+	if (!info->n_deleted)
+		return;
+	seen->first_write = info->n_deleted;
+	event_base_loopbreak(seen->base);
+}
+
+static void on_request(struct evhttp_request *request, void *arg)
+{
+	static const char body[BODY_BYTES];
+	struct bufferevent *bev =
+		evhttp_connection_get_bufferevent(evhttp_request_get_connection(request));
+	struct evbuffer *buffer = evbuffer_new();
+	struct seen *seen = arg;
+	socklen_t len = sizeof(seen->no_delay);
+
+	getsockopt(bufferevent_getfd(bev), IPPROTO_TCP, TCP_NODELAY, &seen->no_delay, &len);
+	evbuffer_add_cb(bufferevent_get_output(bev), on_written, seen);
+	evbuffer_add(buffer, body, sizeof(body));
+	evhttp_send_reply(request, HTTP_OK, NULL, buffer);
+	evbuffer_free(buffer);
+}
+
+static void test_sent_at_once(void **state)
+{
+	static const char request[] = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
+	struct event_base *base = event_base_new();
+	struct evhttp *http = evhttp_new(base);
+	struct conns conns = {.max = 8, .timeout_ns = 10000000000ULL};
+	struct seen seen = {.base = base};
+	struct sockaddr_in address;
+	socklen_t len = sizeof(address);
+	struct err err = {0};
+	int listener, client;
+
+	(void)state;
+	assert_int_equal(address_listen("127.0.0.1:0", &listener, &err), 0);
+	assert_int_equal(getsockname(listener, (struct sockaddr *)&address, &len), 0);
+	assert_int_equal(conns_init(&conns, base), 0);
+	conns_watch(&conns, http);
+	evhttp_set_gencb(http, on_request, &seen);
+	assert_int_equal(evhttp_accept_socket(http, listener), 0);
+	client = socket(AF_INET, SOCK_STREAM, 0);
+	assert_int_equal(connect(client, (struct sockaddr *)&address, len), 0);
+	assert_int_equal(write(client, request, sizeof(request) - 1), sizeof(request) - 1);
+	event_base_dispatch(base);
+
+	assert_int_equal(conns.nr, 1);
+	assert_true(seen.no_delay);
+	assert_true(seen.first_write > BODY_BYTES / 2);
+	close(client);
+	evhttp_free(http);
+	conns_free(&conns);
+	event_base_free(base);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_sent_at_once),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

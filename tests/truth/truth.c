@@ -102,10 +102,13 @@ void truth_urgent(void)
  * QEMU hands over when a timer expires or is set anew, and begins with CPU 0: with timers alike,
  * CPU 1 would only ever serve its own. Measured with one loop on each (QEMU 7.2): periods of 30 and
  * 70 us give CPU 0 a quarter of the time and no gap of more than 135 us; 50 and 50 give it 97 %.
+ * With a common divisor (30,000 and 70,000 ns) the timers keep the distance at which they were
+ * started: at some of them CPU 0 had a turn every 180 us only, and audit saw no tick in it (3 of 8
+ * starts). These go through all distances many times a second.
  */
 void truth_turns_start(void)
 {
-	static const uint64_t period_ns[NR_TURNS] = {30000, 70000};
+	static const uint64_t period_ns[NR_TURNS] = {30011, 70003};
 	struct perf_event_attr attr = {
 		.size = sizeof(attr),
 		.type = PERF_TYPE_SOFTWARE,

@@ -73,6 +73,22 @@ static bool cpus_exist(const struct opts_state *state, const struct cpuset *cpus
 	return true;
 }
 
+/* An event that nothing would count: better refused than ignored. */
+static bool event_used(struct opts_state *state, const struct load_opts *load)
+{
+	const struct load_source_ops *const *ops = load_sources();
+
+	while (*ops && load->source && strcmp((*ops)->name, load->source))
+		ops++;
+	if (!load->event || load->compare || (load->source && *ops && (*ops)->counts))
+		return true;
+	opts_usage(state,
+		   "--event %s: source %s counts no events; use --source bpf-pmu, perf-tsc or "
+		   "perf-calibrated",
+		   load->event, load->source ? load->source : "auto");
+	return false;
+}
+
 static bool parse_option(struct opts_state *state, int id, void *arg)
 {
 	struct load_cmd *cmd = arg;
@@ -132,6 +148,8 @@ int cmd_load(int argc, char **argv)
 	code = opts_walk(&state, argc, argv, parse_option, &cmd);
 	if (code != OPTS_PARSED)
 		return code;
+	if (!event_used(&state, &cmd.load))
+		return EXIT_USAGE;
 	run_signals();
 	run_avoid(&cmd.load.cpus);
 	if (load_open(&cmd.load, &meter, &err))

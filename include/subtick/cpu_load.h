@@ -50,7 +50,7 @@ const char *cpu_load_strerror(void);
 
 /* Bits of cpu_load_split.flags. */
 enum cpu_load_flag {
-	CPU_LOAD_MULTIPLEXED = 1 << 0,	/* the counter did not run all the time */
+	CPU_LOAD_MULTIPLEXED = 1 << 0,	/* the counter took turns with others; scaled */
 	CPU_LOAD_READ_FAILED = 1 << 1,	/* no figure */
 	CPU_LOAD_OFFLINE = 1 << 2,	/* no figure */
 	CPU_LOAD_HOTPLUGGED = 1 << 3,	/* no figure: went off- or online inside the window */
@@ -58,6 +58,7 @@ enum cpu_load_flag {
 	CPU_LOAD_NO_TIME = 1 << 5,	/* no figure: the source's clock did not advance */
 	CPU_LOAD_NOT_CONSTANT = 1 << 6, /* the event is not known to run at the clock's rate */
 	CPU_LOAD_CLAMPED = 1 << 7,	/* was outside 0…1 by more than 0.1 % */
+	CPU_LOAD_RESTARTED = 1 << 8,	/* no figure: the counter was lost and opened again */
 };
 
 /* Shares of the window, 0.0 … 1.0; -1.0 if the source does not measure it. */
@@ -70,6 +71,7 @@ struct cpu_load_split {
 	float softirq_on_task;
 	float ksoftirqd;
 	float idle_loop;
+	float steal; /* taken by the hypervisor; busy is without it. -1.0 until the kernel shows any */
 	float poll_idle;
 	float idle;
 	float unknown;

@@ -20,8 +20,10 @@ const struct arch_event *arch_unhalted_events(void);
 
 /* Whether the architecture has a cycle clock that user space can read. */
 bool arch_has_cycles(void);
-/* The cycle clock; 0 if there is none. It has a constant rate and is the same on all cores. */
+/* The cycle clock; 0 if there is none. */
 uint64_t arch_cycles(void);
+/* Whether it is known to have a constant rate in all power states, as loads by cycles need. */
+bool arch_cycles_constant(void);
 /* Its frequency if the hardware reports it; 0 if it has to be measured. */
 uint64_t arch_cycles_hz(void);
 /* The idle instruction of a core without a cpuidle driver: "HLT", "WFI" or "halt". */

@@ -23,6 +23,11 @@ uint64_t arch_cycles(void)
 	return 0;
 }
 
+bool arch_cycles_constant(void)
+{
+	return false;
+}
+
 uint64_t arch_cycles_hz(void)
 {
 	return 0;

@@ -4,6 +4,7 @@
 
 #if defined(__x86_64__) || defined(__i386__)
 
+#include <cpuid.h>
 #include <linux/perf_event.h>
 #include <stddef.h>
 #include <x86intrin.h>
@@ -26,12 +27,41 @@ bool arch_has_cycles(void)
 	return true;
 }
 
+#define EXT_FEATURES 0x80000001
+#define EXT_POWER    0x80000007
+#define HAS_RDTSCP   (1u << 27)
+#define HAS_INVARIANT_TSC (1u << 8)
+
+static bool cpu_has(unsigned int leaf, unsigned int edx_bit)
+{
+	unsigned int eax, ebx, ecx, edx;
+
+	return __get_cpuid(leaf, &eax, &ebx, &ecx, &edx) && edx & edx_bit;
+}
+
+/* Asked once, when the program starts: CPUID traps to the hypervisor in a guest. */
+static bool has_rdtscp, has_invariant_tsc;
+
+static void __attribute__((constructor)) ask_cpu(void)
+{
+	has_rdtscp = cpu_has(EXT_FEATURES, HAS_RDTSCP);
+	has_invariant_tsc = cpu_has(EXT_POWER, HAS_INVARIANT_TSC);
+}
+
+/* Waits for earlier loads, so that the stamp is not taken before the read it belongs to. */
 uint64_t arch_cycles(void)
 {
 	unsigned int aux;
 
-	/* rdtscp waits for earlier loads, so the stamp is not taken before the read it belongs to. */
-	return __rdtscp(&aux);
+	if (has_rdtscp)
+		return __rdtscp(&aux);
+	_mm_lfence();
+	return __rdtsc();
+}
+
+bool arch_cycles_constant(void)
+{
+	return has_invariant_tsc;
 }
 
 uint64_t arch_cycles_hz(void)

@@ -47,7 +47,12 @@ void doctor_check_pmu(const struct doctor *d, enum doctor_id id, struct doctor_r
 	char list[160];
 	int nr = pmu_list(d->root, list, sizeof(list));
 
-	if (!p->event_rc)
+	if (!p->event_rc && p->cycles_vary)
+		doctor_set(row, DOCTOR_WARN, "use --source bpf, which needs no counter",
+			   "%s counts unhalted time, but the CPU does not promise a TSC of constant "
+			   "rate (invariant TSC): loads by counters may be wrong",
+			   p->event);
+	else if (!p->event_rc)
 		doctor_set(row, DOCTOR_OK, NULL, "%s counts unhalted time (PMUs: %s)", p->event,
 			   nr > 0 ? list : "none listed");
 	else if (nr > 0)

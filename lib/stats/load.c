@@ -48,7 +48,8 @@ void load_subtract(const struct load_sample *prev, const struct load_sample *cur
 		   uint32_t parts, struct load_cpu_window *ret_window)
 {
 	struct load_cpu_window w = {0};
-	double busy, total;
+	double busy, total, enabled_ns = delta(cur->enabled_ns, prev->enabled_ns),
+			    running_ns = delta(cur->running_ns, prev->running_ns);
 
 	w.flags = cur->flags;
 	/* A window needs both samples: a void earlier one makes it void, too. */
@@ -59,12 +60,17 @@ void load_subtract(const struct load_sample *prev, const struct load_sample *cur
 	total = delta(cur->total, prev->total);
 	if (!(w.flags & LOAD_NO_FIGURE) && (total <= 0.0 || !w.window_ns))
 		w.flags |= LOAD_NO_TIME;
+	/* A counter that never had its turn has counted nothing: that is no load of 0. */
+	if (enabled_ns > 0.0 && running_ns <= 0.0)
+		w.flags |= LOAD_READ_FAILED;
 	if (w.flags & LOAD_NO_FIGURE)
 		goto out;
 
-	if (cur->enabled_ns - prev->enabled_ns != cur->running_ns - prev->running_ns)
-		w.flags |= LOAD_MULTIPLEXED;
 	busy = delta(cur->busy, prev->busy) * rate;
+	if (enabled_ns != running_ns) {
+		w.flags |= LOAD_MULTIPLEXED;
+		busy *= enabled_ns / running_ns;
+	}
 	w.busy_ratio = clamp(busy / total, &w.flags);
 	/* If the source counts ns of this window, the factor is 1 and busy_ns stays exact. */
 	w.busy_ns = within(busy * ((double)w.window_ns / total), w.window_ns);
@@ -143,6 +149,7 @@ void load_flags_format(uint32_t flags, char *buf, unsigned int size)
 		{LOAD_READ_FAILED, "read-failed"},   {LOAD_TORN, "torn"},
 		{LOAD_NO_TIME, "no-time"},	     {LOAD_MULTIPLEXED, "multiplexed"},
 		{LOAD_NOT_CONSTANT, "not-constant"}, {LOAD_CLAMPED, "clamped"},
+		{LOAD_RESTARTED, "restarted"},
 	};
 	unsigned int len = 0;
 

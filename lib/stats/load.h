@@ -34,12 +34,13 @@ enum load_flag {
 	LOAD_NO_TIME = 1 << 5,	    /* the source's clock did not advance: no figure */
 	LOAD_NOT_CONSTANT = 1 << 6, /* the event is not known to run at the clock's rate */
 	LOAD_CLAMPED = 1 << 7,	    /* outside 0…1 by more than 0.1 %, shown as 0 or 1 */
+	LOAD_RESTARTED = 1 << 8,    /* the counter was lost and opened again: no figure */
 };
 
 /* The sample itself is void: no window may begin or end with it. */
 #define LOAD_VOID (LOAD_READ_FAILED | LOAD_OFFLINE | LOAD_TORN)
 /* The window has no figure; the sample at its end may still begin the next one. */
-#define LOAD_NO_FIGURE (LOAD_VOID | LOAD_HOTPLUGGED | LOAD_NO_TIME)
+#define LOAD_NO_FIGURE (LOAD_VOID | LOAD_HOTPLUGGED | LOAD_RESTARTED | LOAD_NO_TIME)
 
 /*
  * Cumulative since the source was opened; only differences count. busy and total are in the
@@ -50,7 +51,7 @@ struct load_sample {
 	uint64_t wall_ns;  /* the reader's clock at that time, for the closure error */
 	uint64_t busy;
 	uint64_t total;
-	uint64_t enabled_ns; /* counter sources: multiplexed when these two differ */
+	uint64_t enabled_ns; /* counter sources: if these two differ, it took turns and is scaled */
 	uint64_t running_ns;
 	uint64_t part_ns[LOAD_NR_PARTS];
 	uint32_t flags;

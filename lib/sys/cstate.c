@@ -51,7 +51,7 @@ void cstate_begin(struct cstate_set *set, const char *root, unsigned int cpu)
 
 	memset(set, 0, sizeof(*set));
 	for (int i = 0; i < nr; i++) {
-		int fd = perf_open_cpu(&events[i], cpu);
+		int fd = perf_open_cpu(&events[i], cpu, true);
 
 		if (fd < 0)
 			continue;

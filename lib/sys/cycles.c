@@ -2,6 +2,7 @@
 /* Calibrates the cycle clock. */
 #include "sys/cycles.h"
 
+#include <errno.h>
 #include <time.h>
 
 #include "arch/arch.h"
@@ -27,7 +28,7 @@ static void read_both(uint64_t *ret_ns, uint64_t *ret_cycles)
 
 uint64_t cycles_hz(void)
 {
-	struct timespec sleep = clock_timespec(CALIBRATE_NS);
+	struct timespec end;
 	uint64_t ns0 = 0, ns1 = 0, cycles0 = 0, cycles1 = 0;
 
 	if (!arch_has_cycles())
@@ -35,7 +36,10 @@ uint64_t cycles_hz(void)
 	if (arch_cycles_hz())
 		return arch_cycles_hz();
 	read_both(&ns0, &cycles0);
-	nanosleep(&sleep, NULL);
+	end = clock_timespec(ns0 + CALIBRATE_NS);
+	/* A program with timer signals interrupts the sleep; the rate needs all of it. */
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &end, NULL) == EINTR)
+		;
 	read_both(&ns1, &cycles1);
 	return (double)(cycles1 - cycles0) * 1e9 / (double)(ns1 - ns0);
 }

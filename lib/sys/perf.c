@@ -70,7 +70,7 @@ static int find_own(const char *root, struct perf_event *event, struct err *err)
 		/* Only opening shows whether a generic event works; if not, try the next. */
 		if (own->generic) {
 			/* On our own CPU: opening on another one would interrupt it. */
-			int fd = perf_open_cpu(event, sched_getcpu());
+			int fd = perf_open_cpu(event, sched_getcpu(), true);
 
 			if (fd >= 0)
 				close(fd);
@@ -128,13 +128,13 @@ int perf_event_find(const char *root, const char *name, struct perf_event *ret_e
 	return 0;
 }
 
-static int open_as(const struct perf_event *event, uint32_t type, unsigned int cpu)
+static int open_as(const struct perf_event *event, uint32_t type, unsigned int cpu, bool pinned)
 {
 	struct perf_event_attr attr = {
 		.size = sizeof(attr),
 		.type = type,
 		.config = event->config,
-		.pinned = 1,
+		.pinned = pinned,
 		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
 	};
 	int fd = syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
@@ -142,12 +142,12 @@ static int open_as(const struct perf_event *event, uint32_t type, unsigned int c
 	return fd < 0 ? -errno : fd;
 }
 
-int perf_open_cpu(const struct perf_event *event, unsigned int cpu)
+int perf_open_cpu(const struct perf_event *event, unsigned int cpu, bool pinned)
 {
-	int fd = open_as(event, event->type, cpu);
+	int fd = open_as(event, event->type, cpu, pinned);
 
 	for (unsigned int i = 0; fd == -ENOENT && i < event->nr_more; i++)
-		fd = open_as(event, event->more_types[i], cpu);
+		fd = open_as(event, event->more_types[i], cpu, pinned);
 	return fd;
 }
 
@@ -182,6 +182,14 @@ int perf_fail(struct err *err, int code, const struct perf_event *event, unsigne
 				       "use --source bpf, which needs no counter; in a VM, ask the "
 				       "host for a virtual PMU",
 				       "no hardware counter for %s on CPU %u", event->name, cpu);
+	case -EBUSY:
+		return err_unsupported(err, code,
+				       "sysctl kernel.nmi_watchdog=0, end other users of the PMU, or use "
+				       "--source bpf, which needs no counter",
+				       "the hardware counter for %s on CPU %u is in use", event->name, cpu);
+	case -EMFILE:
+		return err_unsupported(err, code, "raise the limit: ulimit -n 65536",
+				       "too many open files to count %s on CPU %u", event->name, cpu);
 	default:
 		return err_set(err, code, "cannot count %s on CPU %u: %s", event->name, cpu,
 			       strerror(-code));

@@ -42,9 +42,12 @@ int perf_event_find(const char *root, const char *name, struct perf_event *ret_e
 unsigned int perf_pmu_types(const char *root, const char *prefix, const char *event,
 			    uint32_t ret_types[PERF_MAX_PMUS]);
 
-/* Counts all contexts on @cpu. The event is pinned: it runs all the time or fails. */
-int perf_open_cpu(const struct perf_event *event, unsigned int cpu);
-/* 0, or -errno; a pinned event that lost its counter reads as -EBUSY. */
+/*
+ * Counts all contexts on @cpu. Pinned: it runs all the time, or reads as -EBUSY because no counter
+ * is free. Not pinned: it may take turns with other events.
+ */
+int perf_open_cpu(const struct perf_event *event, unsigned int cpu, bool pinned);
+/* 0, or -errno; a pinned event without a counter reads as -EBUSY. */
 int perf_read(int fd, struct perf_count *ret_count);
 
 /* Sets @err for a -errno of perf_open_cpu(), with the fix. */

@@ -13,6 +13,7 @@
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
 
+#include "arch/arch.h"
 #include "sys/bpf.h"
 #include "sys/kbtf.h"
 #include "sys/perf.h"
@@ -82,7 +83,8 @@ static void probe_programs(struct probe *probe)
 static void probe_event(struct probe *probe)
 {
 	struct perf_event event;
-	int cpu, fd;
+	struct perf_count count;
+	int cpu, fd, rc;
 
 	probe->event_rc = perf_event_find(NULL, NULL, &event, &probe->event_err);
 	if (probe->event_rc)
@@ -90,12 +92,14 @@ static void probe_event(struct probe *probe)
 	snprintf(probe->event, sizeof(probe->event), "%s", event.name);
 	/* On our own CPU: opening on another one would interrupt it. */
 	cpu = sched_getcpu();
-	fd = perf_open_cpu(&event, cpu < 0 ? 0 : cpu);
-	if (fd < 0) {
-		probe->event_rc = perf_fail(&probe->event_err, fd, &event, cpu < 0 ? 0 : cpu);
-		return;
-	}
-	close(fd);
+	cpu = cpu < 0 ? 0 : cpu;
+	fd = perf_open_cpu(&event, cpu, true);
+	rc = fd < 0 ? fd : perf_read(fd, &count);
+	if (fd >= 0)
+		close(fd);
+	if (rc)
+		probe->event_rc = perf_fail(&probe->event_err, rc, &event, cpu);
+	probe->cycles_vary = arch_has_cycles() && !arch_cycles_constant();
 }
 
 void probe_run(struct probe *ret_probe)

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Sources that read a counter of unhalted cycles, where there is one: busy against that counter. */
+#include <linux/perf_event.h>
 #include <math.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "duty.h"
 #include "instructions.h"
 #include "live.h"
 #include "subtick/cpu_load.h"
+#include "sys/perf.h"
 #include "truth.h"
 
 /*
@@ -18,13 +21,16 @@
 #define WINDOW_MS 2000
 #define BOUND	  0.001 /* a tenth of a point */
 
+#define MOST_COUNTERS 40
+#define NO_FIGURE     (1u << 31)
+
 static const char *const names[] = {"perf-tsc", "perf-calibrated", "bpf-pmu"};
 
 #define NR_SOURCES (sizeof(names) / sizeof(names[0]))
 
-static struct cpu_load *open_source(const char *name)
+static struct cpu_load *open_event(const char *name, const char *event)
 {
-	struct cpu_load_opts opts = {.size = sizeof(opts), .source = name, .event = EVENT};
+	struct cpu_load_opts opts = {.size = sizeof(opts), .source = name, .event = event};
 	struct cpu_load *load;
 
 	if (cpu_load_open(&load, &opts))
@@ -70,6 +76,51 @@ static void check_load(struct cpu_load *const loads[NR_SOURCES], int fd, double 
 	gen_child_stop(&child);
 }
 
+/* Pinned events until the PMU has no counter left; returns how many are open. */
+static int take_all(int fds[MOST_COUNTERS])
+{
+	const struct perf_event other = {.name = "r1b", .type = PERF_TYPE_RAW, .config = 0x1b};
+	struct perf_count count;
+	int nr = 0;
+
+	while (nr < MOST_COUNTERS && (fds[nr] = perf_open_cpu(&other, 0, true)) >= 0 &&
+	       !perf_read(fds[nr], &count))
+		nr++;
+	if (nr == MOST_COUNTERS || fds[nr] < 0)
+		live_fail_all("%d events, and the PMU still has counters", nr);
+	close(fds[nr]);
+	return nr;
+}
+
+static uint32_t window_flags(struct cpu_load *load)
+{
+	struct cpu_load_split split;
+
+	cpu_load_update(load);
+	live_sleep_ms(100);
+	cpu_load_update(load);
+	cpu_load_get_split(load, 0, &split);
+	return split.busy < 0.0f ? split.flags | NO_FIGURE : split.flags;
+}
+
+/* While others hold every counter there is no figure, and no 0 % either; then it comes by itself. */
+static void check_taken(void)
+{
+	int fds[MOST_COUNTERS], nr = take_all(fds);
+	struct cpu_load *load = open_event("perf-tsc", "r24");
+	uint32_t flags = window_flags(load);
+
+	live_ok(flags == (CPU_LOAD_READ_FAILED | CPU_LOAD_NOT_CONSTANT | NO_FIGURE),
+		"%d events of others hold all counters: no figure, flags %#x", nr, flags);
+	while (nr)
+		close(fds[--nr]);
+	flags = window_flags(load);
+	/* The kernel hands the counter over some milliseconds later. */
+	flags &= ~CPU_LOAD_MULTIPLEXED;
+	live_ok(flags == CPU_LOAD_NOT_CONSTANT, "they are gone: a figure again, flags %#x", flags);
+	cpu_load_destroy(load);
+}
+
 int main(void)
 {
 	struct cpu_load *loads[NR_SOURCES];
@@ -79,12 +130,13 @@ int main(void)
 	truth_urgent();
 	fd = instructions_open(0);
 	for (size_t i = 0; i < NR_SOURCES; i++)
-		loads[i] = open_source(names[i]);
+		loads[i] = open_event(names[i], EVENT);
 	check_load(loads, fd, 0.30, 10);
 	check_load(loads, fd, 0.70, 4);
 	check_load(loads, fd, 0.99, 20);
 	check_load(loads, fd, 0.01, 33);
 	check_load(loads, fd, 0.0, 0);
+	check_taken();
 	for (size_t i = 0; i < NR_SOURCES; i++)
 		cpu_load_destroy(loads[i]);
 	return live_done();

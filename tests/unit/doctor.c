@@ -156,6 +156,22 @@ static void test_guest(void **state)
 	report_free(report);
 }
 
+static void test_varying_tsc(void **state)
+{
+	const struct tree *tree = *state;
+	struct report *report;
+	struct probe probe;
+
+	machine_laptop(tree, &probe);
+	report = look(tree, &probe, all);
+	expect(report, "PMU", "ok", "counts unhalted time", "");
+	report_free(report);
+	probe.cycles_vary = true;
+	report = look(tree, &probe, all);
+	expect(report, "PMU", "warn", "invariant TSC", "--source bpf");
+	report_free(report);
+}
+
 static void test_without_btf(void **state)
 {
 	const struct tree *tree = *state;
@@ -406,7 +422,7 @@ int main(void)
 		MACHINE_TEST(test_unprivileged),   MACHINE_TEST(test_cgroups),
 		MACHINE_TEST(test_config_missing), MACHINE_TEST(test_tracefs_places),
 		MACHINE_TEST(test_times),	   MACHINE_TEST(test_only_this_build),
-		MACHINE_TEST(test_empty_machine),
+		MACHINE_TEST(test_empty_machine),  MACHINE_TEST(test_varying_tsc),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "measure/load/sources.h"
+#include "subtick/cpu_load.h"
 #include "sys/procstat.h"
 #include "test.h"
 
@@ -278,12 +279,40 @@ static void test_report(void **state)
 	meter->ops->close(meter);
 }
 
+/* The library's figures are those of `subtick load`, also where a hypervisor takes time. */
+static void test_steal_of_the_library(void **state)
+{
+	uint64_t tick_ns = 1000 * MSEC / sysconf(_SC_CLK_TCK);
+	float stolen = (float)(5 * tick_ns) / (1000 * MSEC);
+	struct cpu_load_split split;
+	struct cpu_load *load;
+
+	(void)state;
+	step_ns = 1000 * MSEC;
+	stolen_ticks = 0;
+	assert_int_equal(cpu_load_open(&load, NULL), 0);
+	cpu_load_update(load);
+	assert_int_equal(cpu_load_get_split(load, 0, &split), 0);
+	assert_true(split.steal == -1.0f && split.busy == 0.25f);
+	stolen_ticks = 5;
+	cpu_load_update(load);
+	assert_int_equal(cpu_load_get_split(load, 0, &split), 0);
+	assert_true(fabsf(split.steal - stolen) < 1e-6f);
+	assert_true(fabsf(split.task - (0.25f - stolen)) < 1e-6f);
+	assert_true(fabsf(split.busy - (0.25f - stolen)) < 1e-6f);
+	assert_true(fabsf(cpu_load_get(load, 0) - split.busy) < 1e-6f);
+	cpu_load_destroy(load);
+	step_ns = MSEC;
+	stolen_ticks = 0;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_bursts),
 		cmocka_unit_test(test_window),
 		cmocka_unit_test(test_steal),
+		cmocka_unit_test(test_steal_of_the_library),
 		cmocka_unit_test(test_shown),
 		cmocka_unit_test(test_report),
 	};

@@ -332,6 +332,7 @@ const struct load_source_ops load_source_bpf = {
 
 const struct load_source_ops load_source_bpf_pmu = {
 	.name = "bpf-pmu",
+	.counts = true,
 	.what = "each core reads its unhalted cycles at its context changes (BPF); sends no IPI",
 	.open = bpf_pmu_open,
 	.sample = bpf_sample,

@@ -4,41 +4,43 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include <bpf/bpf.h>
 
+#include "arch/arch.h"
 #include "base/clock.h"
 #include "measure/load/slot.h"
 #include "sys/cycles.h"
 
-/* (Re)opens the counter of one CPU and hands it to the programs there. */
-static int open_cpu(struct load_bpf_pmu *pmu, uint32_t cpu)
+/*
+ * Hands the counter of one CPU to the programs there. Only a pinned one: the programs read it as it
+ * is, and one that takes turns with others would show too few cycles.
+ */
+static int hand_over(struct load_bpf_pmu *pmu, uint32_t cpu)
 {
-	int fd = perf_open_cpu(&pmu->event, cpu);
-	struct perf_count count;
+	struct load_bpf_pmu_seed *seed = &pmu->seeds[cpu];
+	struct counter counter;
+	int rc = counters_read(pmu->counters, cpu, &counter), fd;
 
-	if (fd < 0)
-		return fd;
-	if (bpf_map_update_elem(pmu->map, &cpu, &fd, BPF_ANY)) {
-		int rc = -errno;
-
-		close(fd);
+	*seed = (struct load_bpf_pmu_seed){.cycles = rc ? 0 : counter.count.value,
+					   .mono_ns = clock_mono_ns(),
+					   .generation = counter.generation,
+					   .restarted = true};
+	if (rc)
 		return rc;
-	}
-	if (pmu->fds[cpu] >= 0)
-		close(pmu->fds[cpu]);
-	pmu->fds[cpu] = fd;
-	if (perf_read(fd, &count))
-		count.value = 0;
-	pmu->seeds[cpu] = (struct load_bpf_pmu_seed){count.value, clock_mono_ns()};
+	fd = counters_fd(pmu->counters, cpu, &counter);
+	if (!counter.pinned)
+		return -EBUSY;
+	if (bpf_map_update_elem(pmu->map, &cpu, &fd, BPF_ANY))
+		return -errno;
+	seed->valid = true;
 	return 0;
 }
 
 int load_bpf_pmu_open(struct load_bpf_pmu *pmu, int map, unsigned int nr_cpus,
 		      const struct cpuset *online, const char *event, struct err *err)
 {
-	unsigned int cpu, opened = 0;
+	unsigned int cpu, opened = 0, failed_cpu = 0;
 	int rc, last = -ENODEV;
 
 	rc = perf_event_find(NULL, event, &pmu->event, err);
@@ -47,21 +49,23 @@ int load_bpf_pmu_open(struct load_bpf_pmu *pmu, int map, unsigned int nr_cpus,
 	pmu->map = map;
 	pmu->nr_cpus = nr_cpus;
 	pmu->seeds = calloc(nr_cpus, sizeof(*pmu->seeds));
-	pmu->fds = pmu->seeds ? malloc(nr_cpus * sizeof(*pmu->fds)) : NULL;
-	if (!pmu->fds)
+	if (!pmu->seeds)
 		return err_set(err, -ENOMEM, "out of memory");
-	for (cpu = 0; cpu < nr_cpus; cpu++)
-		pmu->fds[cpu] = -1;
+	rc = counters_open(&pmu->event, nr_cpus, online, &pmu->counters, err);
+	if (rc)
+		return rc;
 	cpuset_for_each(cpu, online) {
 		if (cpu >= nr_cpus)
 			break;
-		rc = open_cpu(pmu, cpu);
-		if (rc)
+		rc = hand_over(pmu, cpu);
+		if (rc) {
 			last = rc;
-		else
+			failed_cpu = cpu;
+		} else {
 			opened++;
+		}
 	}
-	return opened ? 0 : perf_fail(err, last, &pmu->event, 0);
+	return opened ? 0 : perf_fail(err, last, &pmu->event, failed_cpu);
 }
 
 double load_bpf_pmu_rate(void)
@@ -71,8 +75,14 @@ double load_bpf_pmu_rate(void)
 
 void load_bpf_pmu_refresh(struct load_bpf_pmu *pmu, unsigned int cpu, bool came_back)
 {
-	if (came_back || pmu->fds[cpu] < 0)
-		open_cpu(pmu, cpu);
+	struct load_bpf_pmu_seed *seed = &pmu->seeds[cpu];
+	struct counter counter;
+
+	if (came_back || counters_fd(pmu->counters, cpu, &counter) < 0)
+		counters_renew(pmu->counters, cpu, seed->generation);
+	counters_fd(pmu->counters, cpu, &counter);
+	if (counter.generation != seed->generation)
+		hand_over(pmu, cpu);
 }
 
 /* No edge has stored a value yet: a core that slept all along still has the one it began with. */
@@ -82,7 +92,7 @@ static void fill_silent(const struct load_bpf_pmu *pmu, unsigned int cpu,
 {
 	const struct load_bpf_pmu_seed *seed = &pmu->seeds[cpu];
 
-	if (pmu->fds[cpu] < 0 || __atomic_load_n(&slot->pmu_check, __ATOMIC_RELAXED)) {
+	if (!seed->valid || __atomic_load_n(&slot->pmu_check, __ATOMIC_RELAXED)) {
 		s->flags |= LOAD_READ_FAILED;
 		return;
 	}
@@ -96,17 +106,22 @@ void load_bpf_pmu_fill(const struct load_bpf_pmu *pmu, unsigned int cpu,
 		       const struct load_slot *slot, uint64_t now_ns, uint32_t seed_ctx,
 		       struct load_sample *s)
 {
+	struct load_bpf_pmu_seed *seed = &pmu->seeds[cpu];
+	uint64_t stored_ns = __atomic_load_n(&slot->pmu_ns, __ATOMIC_RELAXED);
+
 	if (!load_slot_pmu(slot, now_ns, &s->busy, &s->total))
 		fill_silent(pmu, cpu, slot, now_ns, seed_ctx, s);
-	if (!pmu->event.constant)
+	else if (!seed->valid || stored_ns + pmu->start_ns < seed->mono_ns)
+		s->flags |= LOAD_READ_FAILED; /* what is stored is of an earlier counter */
+	if (seed->restarted)
+		s->flags |= LOAD_RESTARTED;
+	seed->restarted = false;
+	if (!pmu->event.constant || !arch_cycles_constant())
 		s->flags |= LOAD_NOT_CONSTANT;
 }
 
 void load_bpf_pmu_close(struct load_bpf_pmu *pmu)
 {
-	for (unsigned int cpu = 0; pmu->fds && cpu < pmu->nr_cpus; cpu++)
-		if (pmu->fds[cpu] >= 0)
-			close(pmu->fds[cpu]);
-	free(pmu->fds);
+	counters_close(pmu->counters);
 	free(pmu->seeds);
 }

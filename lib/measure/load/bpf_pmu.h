@@ -7,19 +7,22 @@
 #include "base/cpuset.h"
 #include "base/err.h"
 #include "stats/load.h"
-#include "sys/perf.h"
+#include "sys/counters.h"
 
 /* The counter when it was opened, read from here: one interrupt to the core, at the start only. */
 struct load_bpf_pmu_seed {
 	uint64_t cycles;
 	uint64_t mono_ns;
+	uint32_t generation; /* of the counter that was handed over, or refused */
+	bool valid;	     /* the programs have it */
+	bool restarted;	     /* since the last sample: not the counter of the sample before */
 };
 
 struct load_bpf_pmu {
 	struct perf_event event;
 	unsigned int nr_cpus;
 	int map;  /* where the programs find the counters */
-	int *fds; /* per CPU, -1: not open; NULL: load_bpf_pmu_open() was not called */
+	struct counters *counters; /* NULL: load_bpf_pmu_open() was not called */
 	struct load_bpf_pmu_seed *seeds; /* per CPU, for as long as it has shown no edge */
 	uint64_t start_ns;		 /* of the programs' clock; set once they are attached */
 };
@@ -29,7 +32,7 @@ int load_bpf_pmu_open(struct load_bpf_pmu *pmu, int map, unsigned int nr_cpus,
 		      const struct cpuset *online, const char *event, struct err *err);
 /* ns per cycle of the counter. */
 double load_bpf_pmu_rate(void);
-/* Opens the counter again on a CPU that came back, or whose counter could not be opened. */
+/* Hands over the counter of a CPU again if it is a new one: the CPU came back, or had none. */
 void load_bpf_pmu_refresh(struct load_bpf_pmu *pmu, unsigned int cpu, bool came_back);
 /*
  * Fills busy and total from what the core stored last. @now_ns is on the programs' clock; @seed_ctx

@@ -9,19 +9,22 @@
 
 #include "base/cpuset.h"
 #include "measure/load/sources.h"
+#include "measure/load/steal.h"
 #include "sys/cpu.h"
 
 struct cpu_load {
 	struct load_source *source;
 	struct load_sample *prev;
 	struct load_sample *cur;
+	struct steal steal; /* for sources that know the parts of the time, as in `subtick load` */
 	unsigned int nr_cpus;
 	bool sampled; /* the window between prev and cur exists */
 };
 
 _Static_assert((int)CPU_LOAD_CLAMPED == (int)LOAD_CLAMPED &&
 		       (int)CPU_LOAD_OFFLINE == (int)LOAD_OFFLINE &&
-		       (int)CPU_LOAD_NO_TIME == (int)LOAD_NO_TIME,
+		       (int)CPU_LOAD_NO_TIME == (int)LOAD_NO_TIME &&
+		       (int)CPU_LOAD_RESTARTED == (int)LOAD_RESTARTED,
 	       "the public flags are the internal ones");
 
 static __thread struct err last_err;
@@ -51,11 +54,17 @@ static int open_source(const char *source, const char *event, struct cpu_load **
 	rc = alloc_samples(ctx);
 	if (!rc)
 		rc = load_source_open(source, &opts, &ctx->source, &last_err);
+	if (!rc && event && !ctx->source->ops->counts)
+		rc = err_set(&last_err, -EINVAL, "source %s counts no events",
+			     ctx->source->ops->name);
+	if (!rc && ctx->source->parts && steal_open(&ctx->steal, ctx->nr_cpus))
+		rc = err_set(&last_err, -ENOMEM, "out of memory");
 	if (rc) {
 		cpu_load_destroy(ctx);
 		return rc;
 	}
 	ctx->source->ops->sample(ctx->source, ctx->cur);
+	steal_sample(&ctx->steal);
 	*ret = ctx;
 	return 0;
 }
@@ -100,17 +109,19 @@ void cpu_load_update(struct cpu_load *ctx)
 	ctx->prev = ctx->cur;
 	ctx->cur = was;
 	ctx->source->ops->sample(ctx->source, ctx->cur);
+	steal_sample(&ctx->steal);
 	ctx->sampled = true;
 }
 
-static void window_of(struct cpu_load *ctx, unsigned int cpu, uint32_t parts,
-		      struct load_cpu_window *ret_window)
+static void window_of(struct cpu_load *ctx, unsigned int cpu, struct load_cpu_window *ret_window)
 {
-	if (ctx->sampled)
-		load_subtract(&ctx->prev[cpu], &ctx->cur[cpu], ctx->source->rate, parts,
-			      ret_window);
-	else
+	if (!ctx->sampled) {
 		*ret_window = (struct load_cpu_window){.flags = LOAD_NO_TIME};
+		return;
+	}
+	load_subtract(&ctx->prev[cpu], &ctx->cur[cpu], ctx->source->rate, ctx->source->parts,
+		      ret_window);
+	steal_move(&ctx->steal, cpu, ret_window);
 }
 
 float cpu_load_get(struct cpu_load *ctx, int cpu)
@@ -119,7 +130,7 @@ float cpu_load_get(struct cpu_load *ctx, int cpu)
 
 	if (cpu < 0 || (unsigned int)cpu >= ctx->nr_cpus)
 		return -1.0f;
-	window_of(ctx, cpu, 0, &w);
+	window_of(ctx, cpu, &w);
 	return w.flags & LOAD_NO_FIGURE ? -1.0f : (float)w.busy_ratio;
 }
 
@@ -147,24 +158,25 @@ int cpu_load_get_split(struct cpu_load *ctx, int cpu, struct cpu_load_split *ret
 		[LOAD_PART_SOFTIRQ_ON_TASK] = offsetof(struct cpu_load_split, softirq_on_task),
 		[LOAD_PART_KSOFTIRQD] = offsetof(struct cpu_load_split, ksoftirqd),
 		[LOAD_PART_IDLE_LOOP] = offsetof(struct cpu_load_split, idle_loop),
+		[LOAD_PART_STEAL] = offsetof(struct cpu_load_split, steal),
 		[LOAD_PART_POLL_IDLE] = offsetof(struct cpu_load_split, poll_idle),
 		[LOAD_PART_IDLE] = offsetof(struct cpu_load_split, idle),
 		[LOAD_PART_UNKNOWN] = offsetof(struct cpu_load_split, unknown),
 	};
 	struct load_cpu_window w;
+	uint32_t parts = ctx->source->parts;
 	bool figure;
 
 	if (cpu < 0 || (unsigned int)cpu >= ctx->nr_cpus)
 		return -EINVAL;
-	window_of(ctx, cpu, ctx->source->parts, &w);
+	window_of(ctx, cpu, &w);
 	figure = !(w.flags & LOAD_NO_FIGURE);
+	if (steal_known(&ctx->steal))
+		parts |= 1u << LOAD_PART_STEAL;
 	for (int i = 0; i < LOAD_NR_PARTS; i++) {
 		float *share = (float *)((char *)ret_split + offset[i]);
 
-		if (offset[i])
-			*share = figure && ctx->source->parts >> i & 1
-					 ? (float)load_part_ratio(&w, i)
-					 : -1.0f;
+		*share = figure && parts >> i & 1 ? (float)load_part_ratio(&w, i) : -1.0f;
 	}
 	ret_split->window_ns = w.window_ns;
 	ret_split->busy = figure ? (float)w.busy_ratio : -1.0f;
@@ -179,6 +191,7 @@ void cpu_load_destroy(struct cpu_load *ctx)
 	if (!ctx)
 		return;
 	load_source_close(ctx->source);
+	steal_close(&ctx->steal);
 	free(ctx->prev);
 	free(ctx->cur);
 	free(ctx);

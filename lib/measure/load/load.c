@@ -11,9 +11,9 @@
 #include "base/clock.h"
 #include "measure/load/report.h"
 #include "measure/load/sources.h"
+#include "measure/load/steal.h"
 #include "report/load_wrong.h"
 #include "sys/cpu.h"
-#include "sys/procstat.h"
 
 /* The samples of one source at both ends of its current window, and what lies between. */
 struct ends {
@@ -30,10 +30,7 @@ struct load_meter {
 	uint64_t start_ns;
 	struct load_window window;
 
-	struct procstat stat; /* for the steal column only */
-	struct procstat_cpu *steal_prev, *steal_cur;
-	bool steal_open;
-	uint64_t tick_ns;
+	struct steal steal;
 
 	/* Cumulative as last read, and the difference to the reading before; NULL: not wanted. */
 	struct load_vecs *vecs_read, *vecs;
@@ -61,18 +58,6 @@ static int alloc_ends(struct load_meter *m)
 		if (!ends->prev || !ends->cur || !ends->windows)
 			return -ENOMEM;
 	}
-	return 0;
-}
-
-/* Stolen time has no edge to trace: the kernel's own column is the only source of it. */
-static int open_steal(struct load_meter *m)
-{
-	m->tick_ns = NSEC_PER_SEC / sysconf(_SC_CLK_TCK);
-	m->steal_prev = calloc(m->nr_cpus, sizeof(*m->steal_prev));
-	m->steal_cur = calloc(m->nr_cpus, sizeof(*m->steal_cur));
-	if (!m->steal_prev || !m->steal_cur)
-		return -ENOMEM;
-	m->steal_open = !procstat_open(&m->stat, NULL, NULL);
 	return 0;
 }
 
@@ -106,10 +91,7 @@ static void load_close(struct meter *meter)
 		free(m->ends[i].windows);
 	}
 	source_set_close(&m->set);
-	if (m->steal_open)
-		procstat_close(&m->stat);
-	free(m->steal_prev);
-	free(m->steal_cur);
+	steal_close(&m->steal);
 	free(m->bursts_read);
 	free(m->bursts);
 	free(m->vecs_read);
@@ -142,16 +124,6 @@ static void sample_vecs(struct load_meter *m, unsigned int cpu)
 	*was = now;
 }
 
-static void sample_steal(struct load_meter *m)
-{
-	struct procstat_cpu *was = m->steal_prev;
-
-	m->steal_prev = m->steal_cur;
-	m->steal_cur = was;
-	if (procstat_read(&m->stat, m->steal_cur, m->nr_cpus))
-		memset(m->steal_cur, 0, m->nr_cpus * sizeof(*m->steal_cur));
-}
-
 static void sample_all(struct load_meter *m)
 {
 	for (unsigned int i = 0; i < m->set.nr; i++) {
@@ -166,8 +138,7 @@ static void sample_all(struct load_meter *m)
 		sample_vecs(m, cpu);
 	for (unsigned int cpu = 0; m->bursts && cpu < m->nr_cpus; cpu++)
 		sample_bursts(m, cpu);
-	if (m->steal_open)
-		sample_steal(m);
+	steal_sample(&m->steal);
 }
 
 static int load_start(struct meter *meter, struct err *err)
@@ -178,29 +149,6 @@ static int load_start(struct meter *meter, struct err *err)
 	sample_all(m);
 	m->start_ns = clock_mono_ns();
 	return 0;
-}
-
-/*
- * A kernel that does not account stolen time always shows 0, so steal counts as known only once the
- * column is not 0 on some CPU.
- */
-static bool steal_known(const struct load_meter *m)
-{
-	for (unsigned int cpu = 0; m->steal_open && cpu < m->nr_cpus; cpu++)
-		if (m->steal_cur[cpu].ticks[PROCSTAT_STEAL])
-			return true;
-	return false;
-}
-
-static void move_steal(struct load_meter *m)
-{
-	for (unsigned int cpu = 0; cpu < m->nr_cpus; cpu++) {
-		uint64_t was = m->steal_prev[cpu].ticks[PROCSTAT_STEAL];
-		uint64_t is = m->steal_cur[cpu].ticks[PROCSTAT_STEAL];
-
-		if (m->steal_prev[cpu].nr_cols && is > was)
-			load_move_steal(&m->ends[0].windows[cpu], (is - was) * m->tick_ns);
-	}
 }
 
 static double closure_max(const struct load_window *w)
@@ -231,11 +179,11 @@ static void end_window(struct load_meter *m, uint64_t end_ns)
 				      source->parts, &ends->windows[cpu]);
 	}
 	w->parts = first->parts;
-	w->steal_known = steal_known(m);
-	if (first->parts && w->steal_known) {
+	w->steal_known = steal_known(&m->steal);
+	if (first->parts && w->steal_known)
 		w->parts |= 1u << LOAD_PART_STEAL;
-		move_steal(m);
-	}
+	for (unsigned int cpu = 0; first->parts && cpu < m->nr_cpus; cpu++)
+		steal_move(&m->steal, cpu, &m->ends[0].windows[cpu]);
 	w->closure_max_ratio = first->parts ? closure_max(w) : NAN;
 	load_source_losses(first, &w->losses);
 }
@@ -304,7 +252,13 @@ int load_open(const struct load_opts *opts, struct meter **ret_meter, struct err
 		goto fail;
 	if (opts->compare)
 		source_set_add(&m->set, opts->compare_with, &source_opts);
-	if (alloc_ends(m) || (m->set.source[0]->parts && open_steal(m)) || alloc_extras(m, opts)) {
+	else
+		rc = source_set_check_event(&m->set, opts->event, err);
+	if (rc)
+		goto fail;
+	if (alloc_ends(m) ||
+	    (m->set.source[0]->parts && steal_open(&m->steal, m->nr_cpus)) ||
+	    alloc_extras(m, opts)) {
 		rc = err_set(err, -ENOMEM, "out of memory");
 		goto fail;
 	}

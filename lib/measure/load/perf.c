@@ -4,22 +4,27 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "arch/arch.h"
 #include "base/clock.h"
 #include "measure/load/hotplug.h"
+#include "sys/counters.h"
 #include "sys/cycles.h"
-#include "sys/perf.h"
 
 struct perf_source {
 	struct load_source source;
 	struct perf_event event;
 	struct hotplug hotplug;
 	bool tsc;
-	int *fds; /* -1: not open */
-	uint64_t *enabled_ns; /* per CPU, at the last sample */
+	struct counters *counters;
+	struct last *last; /* per CPU */
 	uint64_t read_errors;
+};
+
+/* Of the last good sample of a CPU. */
+struct last {
+	uint64_t enabled_ns;
+	uint32_t generation;
 };
 
 static struct perf_source *to_perf(struct load_source *source)
@@ -31,40 +36,10 @@ static void perf_close(struct load_source *source)
 {
 	struct perf_source *p = to_perf(source);
 
-	for (unsigned int cpu = 0; p->fds && cpu < source->nr_cpus; cpu++)
-		if (p->fds[cpu] >= 0)
-			close(p->fds[cpu]);
+	counters_close(p->counters);
 	hotplug_close(&p->hotplug);
-	free(p->enabled_ns);
-	free(p->fds);
+	free(p->last);
 	free(p);
-}
-
-static int open_cpus(struct perf_source *p, struct err *err)
-{
-	unsigned int cpu, opened = 0;
-	int last = -ENODEV;
-
-	p->fds = malloc(p->source.nr_cpus * sizeof(*p->fds));
-	p->enabled_ns = calloc(p->source.nr_cpus, sizeof(*p->enabled_ns));
-	if (!p->fds || !p->enabled_ns) {
-		free(p->fds);
-		p->fds = NULL;
-		return err_set(err, -ENOMEM, "out of memory");
-	}
-	for (cpu = 0; cpu < p->source.nr_cpus; cpu++) {
-		p->fds[cpu] = -1;
-		if (!cpuset_has(&p->hotplug.online, cpu))
-			continue;
-		p->fds[cpu] = perf_open_cpu(&p->event, cpu);
-		if (p->fds[cpu] < 0) {
-			last = p->fds[cpu];
-			p->fds[cpu] = -1;
-		} else {
-			opened++;
-		}
-	}
-	return opened ? 0 : perf_fail(err, last, &p->event, 0);
 }
 
 static int open_mode(const struct load_source_ops *ops, const struct load_source_opts *opts,
@@ -89,7 +64,9 @@ static int open_mode(const struct load_source_ops *ops, const struct load_source
 	rc = perf_event_find(NULL, opts->event, &p->event, err);
 	if (rc)
 		goto fail;
-	rc = open_cpus(p, err);
+	p->last = calloc(opts->nr_cpus, sizeof(*p->last));
+	rc = p->last ? counters_open(&p->event, opts->nr_cpus, &p->hotplug.online, &p->counters, err)
+		     : err_set(err, -ENOMEM, "out of memory");
 	if (rc)
 		goto fail;
 	/* load = Δcycles / (Δenabled_ns × base_hz / 1e9) */
@@ -114,47 +91,43 @@ static int open_calibrated(const struct load_source_opts *opts, struct load_sour
 	return open_mode(&load_source_perf_calibrated, opts, false, ret_source, err);
 }
 
-/* Hotplug detaches a CPU's events for good: a CPU that came back needs a new one. */
-static void reopen(struct perf_source *p, unsigned int cpu)
-{
-	if (p->fds[cpu] >= 0)
-		close(p->fds[cpu]);
-	p->fds[cpu] = perf_open_cpu(&p->event, cpu);
-	if (p->fds[cpu] < 0)
-		p->fds[cpu] = -1;
-	p->enabled_ns[cpu] = 0;
-}
-
 static void sample_cpu(struct perf_source *p, unsigned int cpu, struct load_sample *s)
 {
-	struct perf_count count;
+	struct last *last = &p->last[cpu];
+	struct counter counter;
 	uint64_t before, after;
 
 	if (cpuset_has(&p->hotplug.returned, cpu)) {
-		reopen(p, cpu);
+		counters_renew(p->counters, cpu, last->generation);
 		s->flags |= LOAD_HOTPLUGGED;
 	}
 	/* A stamp on either side of this very read: its error is half the read, on any CPU count. */
 	before = arch_cycles();
-	if (p->fds[cpu] < 0 || perf_read(p->fds[cpu], &count)) {
+	if (counters_read(p->counters, cpu, &counter)) {
 		s->flags |= LOAD_READ_FAILED;
 		p->read_errors++;
 		return;
 	}
 	after = arch_cycles();
 	s->stamp_ns = clock_mono_ns();
-	if (p->enabled_ns[cpu] && count.enabled_ns == p->enabled_ns[cpu]) {
+	if (last->generation == counter.generation &&
+	    counter.count.enabled_ns == last->enabled_ns) {
 		/* The event's clock stands still: the CPU left and came back unseen. */
-		reopen(p, cpu);
+		counters_renew(p->counters, cpu, counter.generation);
 		s->flags |= LOAD_READ_FAILED | LOAD_HOTPLUGGED;
 		return;
 	}
-	p->enabled_ns[cpu] = count.enabled_ns;
-	s->busy = count.value;
-	s->enabled_ns = count.enabled_ns;
-	s->running_ns = count.running_ns;
-	s->total = p->tsc ? before + (after - before) / 2 : count.enabled_ns;
-	if (!p->event.constant)
+	/* Another counter than in the sample before: this sample can only begin a window. */
+	if (last->generation && last->generation != counter.generation) {
+		p->read_errors += !(s->flags & LOAD_HOTPLUGGED);
+		s->flags |= LOAD_RESTARTED;
+	}
+	*last = (struct last){counter.count.enabled_ns, counter.generation};
+	s->busy = counter.count.value;
+	s->enabled_ns = counter.count.enabled_ns;
+	s->running_ns = counter.count.running_ns;
+	s->total = p->tsc ? before + (after - before) / 2 : counter.count.enabled_ns;
+	if (!p->event.constant || !arch_cycles_constant())
 		s->flags |= LOAD_NOT_CONSTANT;
 }
 
@@ -179,6 +152,7 @@ static void perf_losses(struct load_source *source, struct load_losses *losses)
 
 const struct load_source_ops load_source_perf_tsc = {
 	.name = "perf-tsc",
+	.counts = true,
 	.what = "unhalted cycles over the cycle clock (perf); sends an IPI to each core per sample",
 	.open = open_tsc,
 	.sample = perf_sample,
@@ -188,6 +162,7 @@ const struct load_source_ops load_source_perf_tsc = {
 
 const struct load_source_ops load_source_perf_calibrated = {
 	.name = "perf-calibrated",
+	.counts = true,
 	.what = "unhalted cycles over enabled time at a measured rate (perf); sends an IPI to each "
 		"core per sample",
 	.open = open_calibrated,

@@ -20,6 +20,7 @@ struct load_source_opts {
 struct load_source_ops {
 	const char *name; /* as in --source */
 	const char *what; /* one line for people */
+	bool counts;	  /* a hardware event, which opts->event names */
 	/* Fails with err->unsupported when this machine lacks what it needs. */
 	int (*open)(const struct load_source_opts *opts, struct load_source **ret, struct err *err);
 	/* Fills samples[0 … nr_cpus-1]; a CPU that can't be read is flagged, never left as it was. */

@@ -2,6 +2,7 @@
 /* Opens, finds and closes the sources of a set. */
 #include "measure/load/source_set.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "measure/load/sources.h"
@@ -38,6 +39,18 @@ void source_set_add(struct source_set *set, const char *const *names,
 		if (!load_source_open((*ops)->name, opts, &set->source[set->nr], NULL))
 			set->nr++;
 	}
+}
+
+int source_set_check_event(const struct source_set *set, const char *event, struct err *err)
+{
+	for (unsigned int i = 0; i < set->nr; i++)
+		if (set->source[i]->ops->counts)
+			event = NULL;
+	return event ? err_set(err, -EINVAL,
+			       "event %s: source %s counts no events; use source bpf-pmu, perf-tsc or "
+			       "perf-calibrated",
+			       event, set->source[0]->ops->name)
+		     : 0;
 }
 
 void source_set_close(struct source_set *set)

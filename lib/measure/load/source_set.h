@@ -20,6 +20,8 @@ int source_set_open(struct source_set *set, const char *name, const struct load_
 /* Opens the others, all or those in @names. One that this machine lacks is no error. */
 void source_set_add(struct source_set *set, const char *const *names,
 		    const struct load_source_opts *opts);
+/* -EINVAL if an event was named and no source of the set counts any: it must not be ignored. */
+int source_set_check_event(const struct source_set *set, const char *event, struct err *err);
 void source_set_close(struct source_set *set);
 /* The place of a source by its name; -1 for none. */
 int source_set_find(const struct source_set *set, const char *name);

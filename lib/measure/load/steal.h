@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Time that the hypervisor took from each CPU between two samples. It has no edge to trace: the
+ * kernel's own column in /proc/stat is the only source.
+ */
+#ifndef SUBTICK_MEASURE_LOAD_STEAL_H
+#define SUBTICK_MEASURE_LOAD_STEAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "stats/load.h"
+#include "sys/procstat.h"
+
+struct steal {
+	struct procstat stat;
+	struct procstat_cpu *prev, *cur;
+	unsigned int nr_cpus;
+	uint64_t tick_ns;
+	bool open; /* false: there is no /proc/stat, and nothing is known of steal */
+};
+
+/* 0 or -ENOMEM. A zeroed struct can be sampled, asked and closed: it knows nothing. */
+int steal_open(struct steal *steal, unsigned int nr_cpus);
+void steal_close(struct steal *steal);
+
+void steal_sample(struct steal *steal);
+
+/*
+ * A kernel that does not account stolen time always shows 0, so steal counts as known only once the
+ * column of some CPU has moved.
+ */
+bool steal_known(const struct steal *steal);
+/* Moves what was stolen between the last two samples out of the busy parts of the window. */
+void steal_move(const struct steal *steal, unsigned int cpu, struct load_cpu_window *window);
+
+#endif

@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Hardware counters on a made-up PMU with one counter per CPU, as Intel has one for ref-cycles. */
+#include "test.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "arch/arch.h"
+#include "base/clock.h"
+#include "measure/load/bpf_pmu.h"
+#include "measure/load/perf.h"
+#include "stats/load.h"
+#include "sys/counters.h"
+#include "sys/cpu.h"
+
+#define CPUS	 4
+#define EVENTS	 64
+#define FIRST_FD 100000
+
+/* Linked instead of the kernel's; see meson.build. */
+int __wrap_perf_open_cpu(const struct perf_event *event, unsigned int cpu, bool pinned);
+int __wrap_perf_read(int fd, struct perf_count *ret_count);
+int __wrap_bpf_map_update_elem(int fd, const void *key, const void *value, uint64_t flags);
+int __wrap_close(int fd);
+int __real_close(int fd);
+int __wrap_getrlimit64(int what, struct rlimit *limit);
+int __wrap_setrlimit64(int what, const struct rlimit *limit);
+
+static struct {
+	struct fake {
+		bool open, pinned, counts;
+		unsigned int cpu;
+	} events[EVENTS];
+	int nr;		     /* events ever opened */
+	bool taken[CPUS];    /* by another program, which shares with those that are not pinned */
+	uint64_t ns, value;  /* what a counter shows that runs all the time */
+	int open_rc;
+	struct rlimit limit;
+} pmu_model;
+
+static bool free_counter(unsigned int cpu)
+{
+	for (int i = 0; i < pmu_model.nr; i++)
+		if (pmu_model.events[i].open && pmu_model.events[i].counts && pmu_model.events[i].cpu == cpu)
+			return false;
+	return !pmu_model.taken[cpu];
+}
+
+static int nr_open(void)
+{
+	int nr = 0;
+
+	for (int i = 0; i < pmu_model.nr; i++)
+		nr += pmu_model.events[i].open;
+	return nr;
+}
+
+int __wrap_perf_open_cpu(const struct perf_event *event, unsigned int cpu, bool pinned)
+{
+	(void)event;
+	if (pmu_model.open_rc)
+		return pmu_model.open_rc;
+	if (pmu_model.limit.rlim_cur <= (rlim_t)nr_open())
+		return -EMFILE;
+	assert_in_range(pmu_model.nr, 0, EVENTS - 1);
+	pmu_model.events[pmu_model.nr] = (struct fake){true, pinned, !pinned || free_counter(cpu), cpu};
+	return FIRST_FD + pmu_model.nr++;
+}
+
+int __wrap_perf_read(int fd, struct perf_count *ret_count)
+{
+	struct fake *event = &pmu_model.events[fd - FIRST_FD];
+
+	assert_true(event->open);
+	if (!event->counts)
+		return -EBUSY;
+	*ret_count = (struct perf_count){pmu_model.value, pmu_model.ns, pmu_model.ns};
+	/* In turns with the other program: a quarter of the time. */
+	if (!event->pinned && pmu_model.taken[event->cpu])
+		*ret_count = (struct perf_count){pmu_model.value / 4, pmu_model.ns, pmu_model.ns / 4};
+	return 0;
+}
+
+int __wrap_close(int fd)
+{
+	if (fd < FIRST_FD)
+		return __real_close(fd);
+	assert_true(pmu_model.events[fd - FIRST_FD].open);
+	pmu_model.events[fd - FIRST_FD].open = false;
+	return 0;
+}
+
+int __wrap_getrlimit64(int what, struct rlimit *limit)
+{
+	assert_int_equal(what, RLIMIT_NOFILE);
+	*limit = pmu_model.limit;
+	return 0;
+}
+
+int __wrap_setrlimit64(int what, const struct rlimit *limit)
+{
+	assert_int_equal(what, RLIMIT_NOFILE);
+	pmu_model.limit = *limit;
+	return 0;
+}
+
+static const struct perf_event ref_cycles = {.name = "ref-cycles", .config = 9};
+static struct cpuset online;
+
+static int setup(void **state)
+{
+	(void)state;
+	memset(&pmu_model, 0, sizeof(pmu_model));
+	pmu_model.limit = (struct rlimit){1024, 4096};
+	online = (struct cpuset){0};
+	for (unsigned int cpu = 0; cpu < CPUS; cpu++)
+		cpuset_add(&online, cpu);
+	return 0;
+}
+
+static struct counters *open_one(const struct perf_event *event)
+{
+	struct counters *counters = NULL;
+	struct err err = {0};
+
+	assert_int_equal(counters_open(event, CPUS, &online, &counters, &err), 0);
+	return counters;
+}
+
+/* All who count the same event share one counter per CPU, until the last has closed it. */
+static void test_shared(void **state)
+{
+	struct perf_event other = {.name = "r8", .type = 4, .config = 8};
+	struct counters *one = open_one(&ref_cycles), *two = open_one(&ref_cycles), *third;
+
+	(void)state;
+	assert_int_equal(nr_open(), CPUS);
+	for (unsigned int cpu = 0; cpu < CPUS; cpu++) {
+		struct counter counter;
+
+		pmu_model.value = 5 + cpu;
+		assert_int_equal(counters_read(two, cpu, &counter), 0);
+		assert_true(counter.pinned);
+		assert_int_equal(counter.count.value, 5 + cpu);
+	}
+	third = open_one(&other);
+	assert_int_equal(nr_open(), 2 * CPUS);
+	counters_close(third);
+	counters_close(one);
+	assert_int_equal(nr_open(), CPUS);
+	counters_close(two);
+	assert_int_equal(nr_open(), 0);
+	counters_close(NULL);
+}
+
+/* A pinned event without a counter opens and reads as end of file: then in turns, and told. */
+static void test_taken(void **state)
+{
+	struct counters *counters;
+	struct counter counter;
+
+	(void)state;
+	pmu_model.taken[1] = true;
+	pmu_model.value = 400;
+	pmu_model.ns = 1000;
+	counters = open_one(&ref_cycles);
+	assert_int_equal(counters_read(counters, 0, &counter), 0);
+	assert_true(counter.pinned);
+	assert_int_equal(counters_read(counters, 1, &counter), 0);
+	assert_false(counter.pinned);
+	assert_int_equal(counter.count.running_ns, 250);
+	counters_close(counters);
+	assert_int_equal(nr_open(), 0);
+}
+
+/* A counter that fails later is opened again; the generation tells that it is another one. */
+static void test_reopened(void **state)
+{
+	struct counters *counters = open_one(&ref_cycles);
+	struct counter before, after;
+
+	(void)state;
+	assert_int_equal(counters_read(counters, 2, &before), 0);
+	pmu_model.events[2].counts = false;
+	assert_int_equal(counters_read(counters, 2, &after), 0);
+	assert_int_not_equal(before.generation, after.generation);
+	assert_int_equal(nr_open(), CPUS);
+	/* Two that see the same hotplug: the second finds it done. */
+	before = after;
+	assert_int_equal(counters_renew(counters, 2, before.generation), 0);
+	assert_int_equal(counters_renew(counters, 2, before.generation), 0);
+	assert_true(counters_fd(counters, 2, &after) >= FIRST_FD);
+	assert_int_equal(after.generation, before.generation + 1);
+	/* While it cannot be opened there is an error each time, and a figure again afterwards. */
+	pmu_model.open_rc = -ENODEV;
+	assert_int_equal(counters_renew(counters, 2, after.generation), -ENODEV);
+	assert_int_equal(counters_read(counters, 2, &after), -ENODEV);
+	assert_int_equal(counters_fd(counters, 2, &after), -1);
+	pmu_model.open_rc = 0;
+	assert_int_equal(counters_read(counters, 2, &after), 0);
+	counters_close(counters);
+}
+
+static void test_refused(void **state)
+{
+	struct counters *counters = NULL;
+	struct err err = {0};
+
+	(void)state;
+	pmu_model.open_rc = -EACCES;
+	assert_int_equal(counters_open(&ref_cycles, CPUS, &online, &counters, &err), -EACCES);
+	assert_true(err.unsupported);
+	assert_null(counters);
+	pmu_model.open_rc = 0;
+	for (unsigned int cpu = 0; cpu < CPUS - 1; cpu++)
+		cpuset_del(&online, cpu);
+	pmu_model.limit = (struct rlimit){0, 0};
+	assert_int_equal(counters_open(&ref_cycles, CPUS, &online, &counters, &err), -EMFILE);
+	assert_non_null(strstr(err.what, "too many open files"));
+	/* Where the hard limit has room, it is used. */
+	pmu_model.limit = (struct rlimit){0, 100};
+	counters = open_one(&ref_cycles);
+	assert_int_equal(pmu_model.limit.rlim_cur, 100);
+	counters_close(counters);
+}
+
+/* The load of CPU 0 by both modes at once. */
+static void sample_both(struct load_source *tsc, struct load_source *calibrated,
+			struct load_sample *ret_tsc, struct load_sample *ret_calibrated)
+{
+	struct load_sample *all = calloc(tsc->nr_cpus, sizeof(*all));
+
+	tsc->ops->sample(tsc, all);
+	*ret_tsc = all[0];
+	calibrated->ops->sample(calibrated, all);
+	*ret_calibrated = all[0];
+	free(all);
+}
+
+/*
+ * Both modes of cpu_load side by side, on a PMU with a single counter. In the second window another
+ * program takes the counter away.
+ */
+static void test_both_modes(void **state)
+{
+	struct load_source_opts opts = {.nr_cpus = 1, .event = "r11"};
+	struct load_source *tsc, *calibrated;
+	struct load_sample a[4], b[4];
+	struct load_cpu_window w;
+	struct err err = {0};
+
+	(void)state;
+	if (!arch_has_cycles())
+		skip();
+	assert_int_equal(load_source_perf_tsc.open(&opts, &tsc, &err), 0);
+	assert_int_equal(load_source_perf_calibrated.open(&opts, &calibrated, &err), 0);
+	assert_int_equal(nr_open(), 1);
+	pmu_model.ns = 1000000;
+	pmu_model.value = 1000;
+	sample_both(tsc, calibrated, &a[0], &b[0]);
+	pmu_model.ns += 1000000000;
+	pmu_model.value += (uint64_t)(0.25e9 / calibrated->rate);
+	sample_both(tsc, calibrated, &a[1], &b[1]);
+	assert_int_equal((a[1].flags | b[1].flags) & LOAD_NO_FIGURE, 0);
+	assert_true(a[1].busy == b[1].busy);
+	load_subtract(&b[0], &b[1], calibrated->rate, 0, &w);
+	assert_int_equal(w.flags, LOAD_NOT_CONSTANT);
+	assert_true(w.busy_ratio > 0.2499 && w.busy_ratio < 0.2501);
+
+	/* Lost: this window has no figure, in both; the next one has, from a counter in turns. */
+	pmu_model.events[pmu_model.nr - 1].counts = false;
+	pmu_model.taken[0] = true;
+	pmu_model.ns += 1000000000;
+	sample_both(tsc, calibrated, &a[2], &b[2]);
+	load_subtract(&a[1], &a[2], tsc->rate, 0, &w);
+	assert_true(w.flags & LOAD_NO_FIGURE);
+	load_subtract(&b[1], &b[2], calibrated->rate, 0, &w);
+	assert_true(w.flags & LOAD_RESTARTED);
+	pmu_model.ns += 1000000000;
+	pmu_model.value += (uint64_t)(0.5e9 / calibrated->rate);
+	sample_both(tsc, calibrated, &a[3], &b[3]);
+	load_subtract(&b[2], &b[3], calibrated->rate, 0, &w);
+	assert_int_equal(w.flags, LOAD_NOT_CONSTANT | LOAD_MULTIPLEXED);
+	assert_true(w.busy_ratio > 0.499 && w.busy_ratio < 0.501);
+	tsc->ops->close(tsc);
+	calibrated->ops->close(calibrated);
+	assert_int_equal(nr_open(), 0);
+}
+
+static int handed[CPUS]; /* what the programs were given */
+
+int __wrap_bpf_map_update_elem(int fd, const void *key, const void *value, uint64_t flags)
+{
+	(void)fd;
+	(void)flags;
+	handed[*(const uint32_t *)key] = *(const int *)value;
+	return 0;
+}
+
+static uint32_t fill(struct load_bpf_pmu *pmu, unsigned int cpu, const struct load_slot *slot,
+		     struct load_sample *s)
+{
+	*s = (struct load_sample){0};
+	load_bpf_pmu_refresh(pmu, cpu, false);
+	load_bpf_pmu_fill(pmu, cpu, slot, 5000, LOAD_HALT, s);
+	return s->flags & ~LOAD_NOT_CONSTANT;
+}
+
+/* bpf-pmu: a counter that could not be read when it was handed over is not a core that slept. */
+static void test_handed_over(void **state)
+{
+	struct load_slot silent = {0}, stored = {.pmu_cycles = 77, .pmu_ns = 1000};
+	struct load_bpf_pmu pmu = {0};
+	struct load_sample s;
+	struct err err = {0};
+
+	(void)state;
+	stored.pmu_check = stored.pmu_cycles ^ stored.pmu_ns;
+	memset(handed, 0, sizeof(handed));
+	pmu_model.taken[1] = true;
+	pmu_model.value = 7;
+	assert_int_equal(load_bpf_pmu_open(&pmu, 3, CPUS, &online, "r11", &err), 0);
+	assert_true(handed[0] >= FIRST_FD);
+	/* In turns with another program: the programs would read too few cycles. */
+	assert_int_equal(handed[1], 0);
+	pmu.start_ns = clock_mono_ns();
+	/* The first sample can only begin a window. */
+	assert_int_equal(fill(&pmu, 0, &silent, &s), LOAD_RESTARTED);
+	assert_int_equal(fill(&pmu, 0, &silent, &s), 0);
+	assert_int_equal(s.busy, 7);
+	assert_int_equal(s.total, 5000);
+	fill(&pmu, 1, &silent, &s);
+	assert_int_equal(fill(&pmu, 1, &silent, &s), LOAD_READ_FAILED);
+	assert_int_equal(fill(&pmu, 1, &stored, &s), LOAD_READ_FAILED);
+	/* A new counter on CPU 0: what the core stored before is of the old one. */
+	assert_int_equal(fill(&pmu, 0, &stored, &s), 0);
+	pmu.start_ns = clock_mono_ns() - 5000;
+	counters_renew(pmu.counters, 0, pmu.seeds[0].generation);
+	assert_int_equal(fill(&pmu, 0, &stored, &s), LOAD_READ_FAILED | LOAD_RESTARTED);
+	stored.pmu_ns = clock_mono_ns() - pmu.start_ns;
+	stored.pmu_check = stored.pmu_cycles ^ stored.pmu_ns;
+	assert_int_equal(fill(&pmu, 0, &stored, &s), 0);
+	/* It cannot be opened any more: no figure, until it can. */
+	pmu_model.open_rc = -ENODEV;
+	counters_renew(pmu.counters, 0, pmu.seeds[0].generation);
+	assert_true(fill(&pmu, 0, &silent, &s) & LOAD_READ_FAILED);
+	pmu_model.open_rc = 0;
+	fill(&pmu, 0, &silent, &s);
+	assert_int_equal(fill(&pmu, 0, &silent, &s), 0);
+	load_bpf_pmu_close(&pmu);
+	assert_int_equal(nr_open(), 0);
+}
+
+/* A counter that never had its turn is no load of 0 %. */
+static void test_never_ran(void **state)
+{
+	struct load_sample prev = {.stamp_ns = 1, .total = 1, .enabled_ns = 1};
+	struct load_sample cur = {.stamp_ns = 1001, .total = 1001, .enabled_ns = 1001};
+	struct load_cpu_window w;
+
+	(void)state;
+	load_subtract(&prev, &cur, 1.0, 0, &w);
+	assert_int_equal(w.flags, LOAD_READ_FAILED);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(test_shared, setup),
+		cmocka_unit_test_setup(test_taken, setup),
+		cmocka_unit_test_setup(test_reopened, setup),
+		cmocka_unit_test_setup(test_refused, setup),
+		cmocka_unit_test_setup(test_both_modes, setup),
+		cmocka_unit_test_setup(test_handed_over, setup),
+		cmocka_unit_test(test_never_ran),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

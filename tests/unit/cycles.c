@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The rate of the cycle clock, in a program whose sleeps are interrupted by signals. */
+#include "test.h"
+
+#include <errno.h>
+#include <time.h>
+
+#include "arch/arch.h"
+#include "base/clock.h"
+#include "sys/cycles.h"
+
+uint64_t __wrap_arch_cycles_hz(void);
+int __wrap_clock_nanosleep(clockid_t clock, int flags, const struct timespec *time,
+			   struct timespec *rem);
+int __real_clock_nanosleep(clockid_t clock, int flags, const struct timespec *time,
+			   struct timespec *rem);
+
+static int interruptions;
+
+/* As on x86: the rate must be measured. */
+uint64_t __wrap_arch_cycles_hz(void)
+{
+	return 0;
+}
+
+int __wrap_clock_nanosleep(clockid_t clock, int flags, const struct timespec *time,
+			   struct timespec *rem)
+{
+	if (interruptions > 0) {
+		interruptions--;
+		return EINTR;
+	}
+	return __real_clock_nanosleep(clock, flags, time, rem);
+}
+
+static void test_interrupted(void **state)
+{
+	uint64_t start = clock_mono_ns();
+
+	(void)state;
+	if (!arch_has_cycles())
+		skip();
+	interruptions = 3;
+	assert_true(cycles_hz() > 0);
+	assert_int_equal(interruptions, 0);
+	assert_true(clock_mono_ns() - start >= 20 * NSEC_PER_MSEC);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_interrupted),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -60,8 +60,9 @@ struct load_slot {
 	__u64 burst_start; /* ns since start, 0 while idle */
 	__u64 vec_start;
 	__u64 vec_hirq_in;
-	__u32 under; /* context below the running softirq */
-	__u32 vec;   /* its vector + 1, 0 outside softirqs */
+	__u32 vec;	 /* of the running softirq + 1; 0 outside softirqs, as in LOAD_TASK */
+	__u16 under;	 /* context below it */
+	__u16 nr_paused; /* used entries of paused[] */
 	struct {
 		__u32 pid;
 		__u32 vec;

@@ -54,6 +54,7 @@ static __always_inline void softirq_pause(struct load_slot *s, u32 pid)
 			continue;
 		s->paused[i].pid = pid;
 		s->paused[i].vec = vec;
+		s->nr_paused++;
 		return;
 	}
 	s->paused_lost++;
@@ -66,6 +67,7 @@ static __always_inline bool softirq_resume(struct load_slot *s, u32 pid)
 			continue;
 		s->vec = s->paused[i].vec;
 		s->paused[i].pid = 0;
+		s->nr_paused--;
 		return true;
 	}
 	return false;
@@ -87,29 +89,40 @@ static __always_inline void vec_end(struct load_slot *s, u64 now)
 		s->vec_ns[vec] += ran - hirq;
 }
 
-SEC("tp_btf/sched_switch")
-int load_switch(u64 *ctx)
+/*
+ * From task to task the context stays, and the open interval goes on: no clock is read. Unless a
+ * handler's exit was lost, or a softirq was preempted and may resume.
+ */
+static __always_inline bool task_goes_on(const struct load_slot *s)
+{
+	return !want_pmu && base_ctx(s) == LOAD_TASK && !((s->hirq & 0xff) | s->nr_paused);
+}
+
+/* Takes what it needs from the event again, so that its caller need not keep it in registers. */
+static __noinline int switch_edge(u64 *ctx)
 {
 	struct task_struct *prev, *next;
 	struct load_slot *s;
+	u64 start = start_ns, now;
 	u32 cpu, to;
-	u64 now;
 
-	s = edge(&cpu, &now);
-	if (!s)
-		return 0;
 	switch_tasks(ctx, switch_state_first, &prev, &next);
+	cpu = task_cpu(next);
+	s = bpf_map_lookup_elem(&slots, &cpu);
+	if (!s || !start)
+		return 0;
+	to = task_ctx(next);
+	if (to == LOAD_TASK && task_goes_on(s))
+		return 0;
+	now = bpf_ktime_get_ns() - start;
 	if (s->hirq & 0xff)
 		hirq_heal(s, now);
 	if (s->vec) {
 		vec_end(s, now);
 		softirq_pause(s, prev->pid);
 	}
-	to = task_ctx(next);
 	base_enter(s, now, to, s->base ? LOAD_TASK : task_ctx(prev));
-	/* paused[] is empty unless a softirq was preempted; the common case is one test. */
-	if ((s->paused[0].pid | s->paused[1].pid | s->paused[2].pid | s->paused[3].pid) &&
-	    to != LOAD_LOOP && softirq_resume(s, next->pid)) {
+	if (s->nr_paused && to != LOAD_LOOP && softirq_resume(s, next->pid)) {
 		vec_begin(s, now);
 		s->under = to;
 		if (to == LOAD_TASK)
@@ -118,6 +131,24 @@ int load_switch(u64 *ctx)
 	if (want_pmu)
 		pmu_sample(s, now);
 	return 0;
+}
+
+/* Most switches are to a user task: this one is short, everything else is in switch_edge(). */
+SEC("tp_btf/sched_switch")
+int load_switch(u64 *ctx)
+{
+	struct task_struct *prev, *next;
+	struct load_slot *s;
+	u32 cpu;
+
+	switch_tasks(ctx, switch_state_first, &prev, &next);
+	if (!next->pid || next->flags & PF_KTHREAD)
+		return switch_edge(ctx);
+	cpu = task_cpu(next);
+	s = bpf_map_lookup_elem(&slots, &cpu);
+	if (s && task_goes_on(s))
+		return 0;
+	return switch_edge(ctx);
 }
 
 /* Softirqs that interrupt an update of the base partition must not touch it; see abi/load.h. */
@@ -143,8 +174,10 @@ int BPF_PROG(load_softirq_entry, u32 vec)
 	if (!s)
 		return 0;
 	under = base_ctx(s);
-	if (under == LOAD_UNKNOWN)
+	if (under == LOAD_UNKNOWN) {
 		under = current_ctx();
+		base_enter(s, now, under, under);
+	}
 	if (under == LOAD_SOFTIRQ_IDLE || under == LOAD_SOFTIRQ_TASK) {
 		/* An exit was lost: stay in the open softirq. */
 		s->odd_edges++;
@@ -257,10 +290,7 @@ int load_seed(struct bpf_iter__task *ctx)
 
 	if (!task || !task->on_cpu)
 		return 0;
-	if (bpf_core_field_exists(((struct task_struct___cpu *)0)->cpu))
-		cpu = BPF_CORE_READ((struct task_struct___cpu *)task, cpu);
-	else
-		cpu = BPF_CORE_READ(task, thread_info.cpu);
+	cpu = task_cpu(task);
 	note = bpf_map_lookup_elem(&notes, &cpu);
 	if (note)
 		note->seed_ctx = task_ctx(task) + 1;

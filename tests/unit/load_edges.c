@@ -156,6 +156,30 @@ static void lost_exit(void **state)
 	assert_int_equal(slot.odd_edges, 1);
 }
 
+/* From task to task the interval goes on as it is, so that no clock need be read. */
+static void task_to_task(void **state)
+{
+	static struct task_struct kworker = {.pid = 33, .flags = PF_KTHREAD, .comm = "kworker/0:1"};
+	struct task_struct *const tasks[] = {&other, &kworker, &task, &other};
+	struct load_sample s;
+	u64 base;
+
+	to_task(1000, &task);
+	base = slot.base;
+	for (int i = 0; i < 4; i++) {
+		to_task(2000 + i * 1000, tasks[i]);
+		assert_int_equal(slot.base, base);
+		assert_int_equal(see(2500 + i * 1000).part_ns[LOAD_PART_TASK], 1500 + i * 1000);
+	}
+	to_task(6000, &ksoftirqd);
+	to_task(6500, &task);
+	to_task(7000, &other);
+	to_task(8000, &idle);
+	s = see(9000);
+	assert_int_equal(s.part_ns[LOAD_PART_TASK], 5000 + 1500);
+	assert_int_equal(s.part_ns[LOAD_PART_KSOFTIRQD], 500);
+}
+
 /* Threads that do softirq work, by their names, and a task that only calls itself so. */
 static void softirq_threads(void **state)
 {
@@ -405,6 +429,14 @@ static void first_edges(void **state)
 	to_task(3000, &idle);
 	assert_int_equal(see(3000).part_ns[LOAD_PART_TASK], 3000);
 	reset(state);
+	/* Inside ksoftirqd: the softirq is over when its exit comes. */
+	shim_current = &ksoftirqd;
+	softirq(3000, 3100, 3);
+	to_task(4000, &task);
+	assert_int_equal(see(4000).part_ns[LOAD_PART_KSOFTIRQD], 4000);
+	assert_int_equal(slot.vec_ns[3], 100);
+	assert_int_equal(slot.vec_count[3], 1);
+	reset(state);
 	/* In a softirq on top of a task since before. */
 	shim_current = &task;
 	at(3000);
@@ -487,6 +519,7 @@ int main(void)
 		cmocka_unit_test_setup(nested_handlers, reset),
 		cmocka_unit_test_setup(handlers_on_top, reset),
 		cmocka_unit_test_setup(lost_exit, reset),
+		cmocka_unit_test_setup(task_to_task, reset),
 		cmocka_unit_test_setup(softirq_threads, reset),
 		cmocka_unit_test_setup(like_softirq_threads, reset),
 		cmocka_unit_test_setup(exit_alone, reset),

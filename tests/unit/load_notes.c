@@ -74,6 +74,9 @@ static void counter(void **state)
 	assert_false(load_slot_pmu(&slot, 1500, &(uint64_t){0}, &(uint64_t){0}));
 	shim_counter = &value;
 	to_task(2000, &other);
+	assert_true(load_slot_pmu(&slot, 2500, (uint64_t *)&cycles, (uint64_t *)&ns));
+	assert_int_equal(cycles, 1000);
+	assert_int_equal(ns, 2000);
 	value = 1900;
 	irq(3000, 3100);
 	assert_int_equal(slot.pmu_check, slot.pmu_cycles ^ slot.pmu_ns);

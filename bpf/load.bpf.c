@@ -7,30 +7,42 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 #define PWR_EVENT_EXIT ((u32)-1)
 
-SEC("tp_btf/cpu_idle")
-int BPF_PROG(load_idle, u32 state, u32 event_cpu)
+/*
+ * An interrupt inside the idle period has ended idle already. What follows it and the idle loop are
+ * one part of the time, so that the open interval is renamed and no clock is read.
+ */
+static __always_inline void tail_to_loop(struct load_slot *s)
 {
-	struct load_slot *s;
-	u64 now, start, *polls;
-	u32 cpu, to = LOAD_HALT;
+	s->moving = LOAD_LOOP + 1;
+	barrier();
+	s->base += LOAD_LOOP - LOAD_TAIL;
+	barrier();
+	s->moving = 0;
+}
 
+/* The event is always about the CPU that it comes from. */
+SEC("tp_btf/cpu_idle")
+int BPF_PROG(load_idle, u32 state, u32 cpu)
+{
+	struct load_slot *s = slot_of(cpu);
+	u64 start = start_ns, now;
+	u32 to = LOAD_HALT;
+
+	if (!s || !start)
+		return 0;
 	if (state == PWR_EVENT_EXIT) {
-		s = edge(&cpu, &now);
-		if (!s)
+		if (base_ctx(s) == LOAD_TAIL) {
+			tail_to_loop(s);
 			return 0;
+		}
+		now = bpf_ktime_get_ns() - start;
 		base_enter(s, now, LOAD_LOOP, first_idle);
 		burst_begin(s, now);
 		/* The counter stops while halted, so the value at idle entry is still right. */
 		return 0;
 	}
 	/* The stamp comes last: what this program does before it is work, and counts as such. */
-	start = start_ns;
-	cpu = bpf_get_smp_processor_id();
-	s = bpf_map_lookup_elem(&slots, &cpu);
-	if (!start || !s)
-		return 0;
-	polls = bpf_map_lookup_elem(&poll_states, &cpu);
-	if (polls && state < 64 && (*polls >> state & 1))
+	if (state < 64 && s->poll_states >> state & 1)
 		to = LOAD_POLL;
 	now = bpf_ktime_get_ns() - start;
 	base_enter(s, now, to, LOAD_LOOP);
@@ -75,18 +87,17 @@ static __always_inline bool softirq_resume(struct load_slot *s, u32 pid)
 
 static __always_inline void vec_begin(struct load_slot *s, u64 now)
 {
-	s->vec_start = now;
-	s->vec_hirq_in = s->hirq_in_ns;
+	s->vec_start = now - s->hirq_in_ns;
 }
 
 static __always_inline void vec_end(struct load_slot *s, u64 now)
 {
-	u64 ran = now - s->vec_start, hirq = s->hirq_in_ns - s->vec_hirq_in;
+	s64 ran = now - s->hirq_in_ns - s->vec_start;
 	u32 vec = s->vec - 1;
 
-	/* Signed: the clock may step back by a few ns when the kernel adjusts it. */
-	if (vec < LOAD_NR_VECS && (s64)(ran - hirq) > 0)
-		s->vec_ns[vec] += ran - hirq;
+	/* The clock may step back by a few ns when the kernel adjusts it. */
+	if (vec < LOAD_NR_VECS && ran > 0)
+		s->vec_ns[vec] += ran;
 }
 
 /*
@@ -98,21 +109,12 @@ static __always_inline bool task_goes_on(const struct load_slot *s)
 	return !want_pmu && base_ctx(s) == LOAD_TASK && !((s->hirq & 0xff) | s->nr_paused);
 }
 
-/* Takes what it needs from the event again, so that its caller need not keep it in registers. */
-static __noinline int switch_edge(u64 *ctx)
+static __always_inline int switch_edge(struct load_slot *s, struct task_struct *prev,
+				       struct task_struct *next, u32 to)
 {
-	struct task_struct *prev, *next;
-	struct load_slot *s;
 	u64 start = start_ns, now;
-	u32 cpu, to;
 
-	switch_tasks(ctx, switch_state_first, &prev, &next);
-	cpu = task_cpu(next);
-	s = bpf_map_lookup_elem(&slots, &cpu);
-	if (!s || !start)
-		return 0;
-	to = task_ctx(next);
-	if (to == LOAD_TASK && task_goes_on(s))
+	if (!start)
 		return 0;
 	now = bpf_ktime_get_ns() - start;
 	if (s->hirq & 0xff)
@@ -121,7 +123,7 @@ static __noinline int switch_edge(u64 *ctx)
 		vec_end(s, now);
 		softirq_pause(s, prev->pid);
 	}
-	base_enter(s, now, to, s->base ? LOAD_TASK : task_ctx(prev));
+	base_move(s, now, to, s->base ? LOAD_TASK : task_ctx(prev));
 	if (s->nr_paused && to != LOAD_LOOP && softirq_resume(s, next->pid)) {
 		vec_begin(s, now);
 		s->under = to;
@@ -133,29 +135,53 @@ static __noinline int switch_edge(u64 *ctx)
 	return 0;
 }
 
-/* Most switches are to a user task: this one is short, everything else is in switch_edge(). */
+/*
+ * Most switches are from a user task to another. All others are in two functions that take what
+ * they need from the event again, so that this case keeps little in registers.
+ */
+static __noinline int switch_to_user(u64 *ctx, struct load_slot *s)
+{
+	struct task_struct *prev, *next;
+
+	switch_tasks(ctx, switch_state_first, &prev, &next);
+	return switch_edge(s, prev, next, LOAD_TASK);
+}
+
+static __noinline int switch_to_kernel(u64 *ctx)
+{
+	struct task_struct *prev, *next;
+	struct load_slot *s;
+	u32 to;
+
+	switch_tasks(ctx, switch_state_first, &prev, &next);
+	s = slot_of(task_cpu(next));
+	if (!s)
+		return 0;
+	to = task_ctx(next);
+	if (to == LOAD_TASK && task_goes_on(s))
+		return 0;
+	return switch_edge(s, prev, next, to);
+}
+
 SEC("tp_btf/sched_switch")
 int load_switch(u64 *ctx)
 {
 	struct task_struct *prev, *next;
 	struct load_slot *s;
-	u32 cpu;
 
 	switch_tasks(ctx, switch_state_first, &prev, &next);
 	if (!next->pid || next->flags & PF_KTHREAD)
-		return switch_edge(ctx);
-	cpu = task_cpu(next);
-	s = bpf_map_lookup_elem(&slots, &cpu);
-	if (s && task_goes_on(s))
+		return switch_to_kernel(ctx);
+	s = slot_of(task_cpu(next));
+	if (!s || task_goes_on(s))
 		return 0;
-	return switch_edge(ctx);
+	return switch_to_user(ctx, s);
 }
 
 /* Softirqs that interrupt an update of the base partition must not touch it; see abi/load.h. */
 static __always_inline struct load_slot *softirq_edge(u64 *ret_now)
 {
-	u32 cpu;
-	struct load_slot *s = edge(&cpu, ret_now);
+	struct load_slot *s = edge(ret_now);
 
 	if (!s || !s->moving)
 		return s;

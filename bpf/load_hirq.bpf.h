@@ -20,9 +20,9 @@ static __always_inline int hirq_enter(void)
 {
 	struct load_slot *s;
 	u64 now, hirq, base;
-	u32 cpu, ctx;
+	u32 ctx;
 
-	s = edge(&cpu, &now);
+	s = edge(&now);
 	if (!s)
 		return 0;
 	hirq = s->hirq;
@@ -42,7 +42,7 @@ static __always_inline int hirq_enter(void)
 		goto out;
 	if (ctx == LOAD_HALT) {
 		/* The handler runs inside the idle window (x86 sti;hlt): idle ends here. */
-		base_enter(s, now, LOAD_TAIL, LOAD_HALT);
+		base_move(s, now, LOAD_TAIL, LOAD_HALT);
 		burst_begin(s, now);
 	} else if (ctx == LOAD_TAIL) {
 		/* Interrupted again without leaving idle: it was halted since the last change. */
@@ -57,9 +57,9 @@ static __always_inline int hirq_enter(void)
 		/* The first event of this core: it was idle, or the idle exit would have come first. */
 		ctx = current_ctx();
 		if (ctx == LOAD_LOOP)
-			base_enter(s, now, LOAD_TAIL, first_idle);
+			base_move(s, now, LOAD_TAIL, first_idle);
 		else
-			base_enter(s, now, ctx, ctx);
+			base_move(s, now, ctx, ctx);
 		burst_begin(s, now);
 	}
 out:
@@ -73,9 +73,8 @@ static __always_inline int hirq_leave(void)
 {
 	struct load_slot *s;
 	u64 now, hirq, ns;
-	u32 cpu;
 
-	s = edge(&cpu, &now);
+	s = edge(&now);
 	if (!s)
 		return 0;
 	hirq = s->hirq;
@@ -93,7 +92,7 @@ static __always_inline int hirq_leave(void)
 		/* The handler began before the measurement. */
 		u32 ctx = current_ctx();
 
-		base_enter(s, now, ctx, ctx);
+		base_move(s, now, ctx, ctx);
 		s->hirq_ns[ctx & (LOAD_NR_CTX - 1)] += ns;
 	} else if (!hirq) {
 		/* Base changes came first, so the handler began after the start, and its entry was lost. */

@@ -40,14 +40,6 @@ struct {
 	__type(value, struct bursts);
 } bursts SEC(".maps");
 
-/* Bit n: idle state n of that CPU polls. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, u64);
-} poll_states SEC(".maps");
-
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -76,20 +68,20 @@ static __always_inline u32 task_cpu(struct task_struct *task)
 	return cpu;
 }
 
-/*
- * The start of most programs: this CPU's slot and the time, or NULL while not everything is
- * attached.
- */
-static __always_inline struct load_slot *edge(u32 *ret_cpu, u64 *ret_now)
+static __always_inline struct load_slot *slot_of(u32 cpu)
+{
+	return bpf_map_lookup_elem(&slots, &cpu);
+}
+
+/* This CPU's slot and the time since the start, or NULL while not everything is attached. */
+static __always_inline struct load_slot *edge(u64 *ret_now)
 {
 	u64 start = start_ns;
-	u32 cpu = bpf_get_smp_processor_id();
 
 	if (!start)
 		return NULL;
-	*ret_cpu = cpu;
 	*ret_now = bpf_ktime_get_ns() - start;
-	return bpf_map_lookup_elem(&slots, &cpu);
+	return slot_of(bpf_get_smp_processor_id());
 }
 
 /* The stamp of a change: never before the previous one, so that no interval is negative. */
@@ -113,22 +105,26 @@ static __always_inline void pmu_sample(struct load_slot *s, u64 now)
 }
 
 /*
- * Closes the open base context and opens @ctx. @before is the context of a core before its first
- * event: what it must have been doing for this event to come first.
+ * Closes the open base context and opens @ctx, with interrupts off. @before is the context of a
+ * core before its first event: what it must have been doing for this event to come first.
  */
-static __always_inline void base_enter(struct load_slot *s, u64 now, u32 ctx, u32 before)
+static __always_inline void base_move(struct load_slot *s, u64 now, u32 ctx, u32 before)
 {
-	u64 base;
-	u32 was;
+	u64 base = s->base;
+	u32 was = base ? base & 0xff : before;
 
-	/* Only interrupts of this CPU read it, so a compiler barrier is enough. */
-	s->moving = ctx + 1;
-	barrier();
-	base = s->base;
-	was = base ? base & 0xff : before;
 	now = after(now, base);
 	s->base_ns[was & (LOAD_NR_CTX - 1)] += now - (base >> 8);
 	s->base = now << 8 | ctx;
+}
+
+/* The same where interrupts can be on. */
+static __always_inline void base_enter(struct load_slot *s, u64 now, u32 ctx, u32 before)
+{
+	/* Only interrupts of this CPU read it, so a compiler barrier is enough. */
+	s->moving = ctx + 1;
+	barrier();
+	base_move(s, now, ctx, before);
 	barrier();
 	s->moving = 0;
 }

@@ -20,7 +20,6 @@
 static struct load_slot slot;
 static struct load_cpu_note note;
 static struct bursts burst_counts;
-static u64 polls;
 
 static void *bpf_map_lookup_elem(void *map, const void *key)
 {
@@ -29,9 +28,8 @@ static void *bpf_map_lookup_elem(void *map, const void *key)
 	assert_int_equal(*(const u32 *)key, 0);
 	if (map == &slots)
 		return &slot;
-	if (map == &bursts)
-		return &burst_counts;
-	return &polls;
+	assert_ptr_equal(map, &bursts);
+	return &burst_counts;
 }
 
 static struct task_struct idle = {.comm = "swapper/0"};
@@ -43,10 +41,10 @@ static struct task_struct ksoftirqd = {.pid = 30, .flags = PF_KTHREAD, .comm = "
 
 static inline int reset(void **state)
 {
-	memset(&slot, 0, sizeof(slot));
+	/* State 0 polls, as without a driver. */
+	slot = (struct load_slot){.poll_states = 1};
 	memset(&note, 0, sizeof(note));
 	memset(&burst_counts, 0, sizeof(burst_counts));
-	polls = 1; /* state 0 polls, as without a driver */
 	start_ns = START;
 	shim_current = &idle;
 	shim_at_barrier = NULL;

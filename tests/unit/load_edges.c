@@ -78,7 +78,7 @@ static void polling(void **state)
 	/* Idle to the kernel, so not busy; told apart, because the counter says otherwise. */
 	assert_int_equal(s.busy, 1000 + 100);
 	/* Which state polls is the driver's choice. */
-	polls = 1 << 2;
+	slot.poll_states = 1 << 2;
 	go_idle(6000, 2);
 	go_idle(6500, 1);
 	s = see(7000);

@@ -58,7 +58,6 @@ static void set_sizes(struct bpf_source *b, unsigned int nr_cpus, bool bursts)
 {
 	bpf_map__set_max_entries(b->skel->maps.slots, nr_cpus);
 	bpf_map__set_max_entries(b->skel->maps.notes, nr_cpus);
-	bpf_map__set_max_entries(b->skel->maps.poll_states, nr_cpus);
 	bpf_map__set_max_entries(b->skel->maps.counters, nr_cpus);
 	if (bursts)
 		bpf_map__set_max_entries(b->skel->maps.bursts, nr_cpus);
@@ -123,12 +122,12 @@ static uint64_t poll_mask(unsigned int cpu)
 
 static int fill_poll_states(struct bpf_source *b, struct err *err)
 {
-	int fd = bpf_map__fd(b->skel->maps.poll_states);
+	int fd = bpf_map__fd(b->skel->maps.slots);
 
 	for (uint32_t cpu = 0; cpu < b->source.nr_cpus; cpu++) {
-		uint64_t mask = poll_mask(cpu);
+		struct load_slot slot = {.poll_states = poll_mask(cpu)};
 
-		if (bpf_map_update_elem(fd, &cpu, &mask, BPF_ANY))
+		if (bpf_map_update_elem(fd, &cpu, &slot, BPF_ANY))
 			return sys_bpf_fail(err, -errno,
 					    "cannot tell the programs which idle states poll");
 	}

@@ -20,6 +20,15 @@ static __always_inline void tail_to_loop(struct load_slot *s)
 	s->moving = 0;
 }
 
+/* Not inlined: what is asked for rarely shall not cost the others a register. */
+static __noinline int idle_notes(struct load_slot *s, u32 cpu, u64 now)
+{
+	burst_end(s, cpu, now);
+	if (want_pmu)
+		pmu_sample(s, now);
+	return 0;
+}
+
 /* The event is always about the CPU that it comes from. */
 SEC("tp_btf/cpu_idle")
 int BPF_PROG(load_idle, u32 state, u32 cpu)
@@ -36,7 +45,8 @@ int BPF_PROG(load_idle, u32 state, u32 cpu)
 			return 0;
 		}
 		now = bpf_ktime_get_ns() - start;
-		base_enter(s, now, LOAD_LOOP, first_idle);
+		base_first(s, first_idle);
+		base_enter(s, now, LOAD_LOOP);
 		burst_begin(s, now);
 		/* The counter stops while halted, so the value at idle entry is still right. */
 		return 0;
@@ -44,11 +54,11 @@ int BPF_PROG(load_idle, u32 state, u32 cpu)
 	/* The stamp comes last: what this program does before it is work, and counts as such. */
 	if (state < 64 && s->poll_states >> state & 1)
 		to = LOAD_POLL;
+	base_first(s, LOAD_LOOP);
 	now = bpf_ktime_get_ns() - start;
-	base_enter(s, now, to, LOAD_LOOP);
-	burst_end(s, cpu, now);
-	if (want_pmu)
-		pmu_sample(s, now);
+	base_enter(s, now, to);
+	if (want_bursts || want_pmu)
+		idle_notes(s, cpu, now);
 	return 0;
 }
 
@@ -90,10 +100,9 @@ static __always_inline void vec_begin(struct load_slot *s, u64 now)
 	s->vec_start = now - s->hirq_in_ns;
 }
 
-static __always_inline void vec_end(struct load_slot *s, u64 now)
+static __always_inline void vec_end(struct load_slot *s, u64 now, u32 vec)
 {
 	s64 ran = now - s->hirq_in_ns - s->vec_start;
-	u32 vec = s->vec - 1;
 
 	/* The clock may step back by a few ns when the kernel adjusts it. */
 	if (vec < LOAD_NR_VECS && ran > 0)
@@ -120,10 +129,12 @@ static __always_inline int switch_edge(struct load_slot *s, struct task_struct *
 	if (s->hirq & 0xff)
 		hirq_heal(s, now);
 	if (s->vec) {
-		vec_end(s, now);
+		vec_end(s, now, s->vec - 1);
 		softirq_pause(s, prev->pid);
 	}
-	base_move(s, now, to, s->base ? LOAD_TASK : task_ctx(prev));
+	if (!s->base)
+		s->base = task_ctx(prev);
+	base_move(s, now, to);
 	if (s->nr_paused && to != LOAD_LOOP && softirq_resume(s, next->pid)) {
 		vec_begin(s, now);
 		s->under = to;
@@ -189,39 +200,65 @@ static __always_inline struct load_slot *softirq_edge(u64 *ret_now)
 	return NULL;
 }
 
+static __always_inline int softirq_begin(struct load_slot *s, u64 now, u32 vec)
+{
+	u32 under = base_ctx(s);
+
+	s->under = under;
+	if (under != LOAD_KSOFTIRQD)
+		base_enter(s, now, is_idle(under) ? LOAD_SOFTIRQ_IDLE : LOAD_SOFTIRQ_TASK);
+	s->vec = vec + 1;
+	vec_begin(s, now);
+	return 0;
+}
+
+/* Begins in a context that is not the one below this softirq: corrects it first. */
+static __noinline int softirq_begin_after(struct load_slot *s, u64 now, u32 vec)
+{
+	if (!s->base) {
+		s->base = current_ctx();
+	} else if (base_ctx(s) == LOAD_HALT) {
+		/* Woken by an interrupt that has no tracepoint. */
+		base_enter(s, now, LOAD_TAIL);
+		burst_begin(s, now);
+	} else {
+		/* An exit was lost: goes on in the open softirq. */
+		s->odd_edges++;
+		base_enter(s, now, s->under);
+	}
+	return softirq_begin(s, now, vec);
+}
+
 SEC("tp_btf/softirq_entry")
 int BPF_PROG(load_softirq_entry, u32 vec)
 {
 	struct load_slot *s;
-	u32 under;
 	u64 now;
 
 	s = softirq_edge(&now);
 	if (!s)
 		return 0;
-	under = base_ctx(s);
-	if (under == LOAD_UNKNOWN) {
-		under = current_ctx();
-		base_enter(s, now, under, under);
-	}
-	if (under == LOAD_SOFTIRQ_IDLE || under == LOAD_SOFTIRQ_TASK) {
-		/* An exit was lost: stay in the open softirq. */
+	if (base_ctx(s) == LOAD_HALT || base_ctx(s) >= LOAD_SOFTIRQ_IDLE)
+		return softirq_begin_after(s, now, vec);
+	return softirq_begin(s, now, vec);
+}
+
+/* The exit of a softirq that began before the measurement, of an unknown vector, or of another. */
+static __noinline int softirq_end_other(struct load_slot *s, u64 now, u32 vec)
+{
+	if (!s->base) {
+		u32 under = current_ctx();
+
+		s->base = under == LOAD_LOOP ? LOAD_SOFTIRQ_IDLE :
+			  under == LOAD_TASK ? LOAD_SOFTIRQ_TASK : under;
+		base_enter(s, now, under);
+	} else if (s->vec != vec + 1) {
 		s->odd_edges++;
-		under = s->under;
 	} else {
-		if (under == LOAD_HALT) {
-			/* Woken by an interrupt that has no tracepoint. */
-			base_enter(s, now, LOAD_TAIL, LOAD_HALT);
-			burst_begin(s, now);
-			under = LOAD_TAIL;
-		}
-		s->under = under;
-		if (under != LOAD_KSOFTIRQD)
-			base_enter(s, now, is_idle(under) ? LOAD_SOFTIRQ_IDLE : LOAD_SOFTIRQ_TASK,
-				   under);
+		s->vec = 0;
+		if (base_ctx(s) >= LOAD_SOFTIRQ_IDLE)
+			base_enter(s, now, s->under);
 	}
-	s->vec = vec + 1;
-	vec_begin(s, now);
 	return 0;
 }
 
@@ -230,31 +267,17 @@ int BPF_PROG(load_softirq_exit, u32 vec)
 {
 	struct load_slot *s;
 	u64 now;
-	u32 was;
 
 	s = softirq_edge(&now);
 	if (!s)
 		return 0;
-	was = base_ctx(s);
-	if (was == LOAD_UNKNOWN) {
-		/* The softirq began before the measurement. */
-		u32 under = current_ctx();
-
-		base_enter(s, now, under,
-			   under == LOAD_LOOP ? LOAD_SOFTIRQ_IDLE :
-			   under == LOAD_TASK ? LOAD_SOFTIRQ_TASK : under);
-		return 0;
-	}
-	if (s->vec != vec + 1) {
-		s->odd_edges++;
-		return 0;
-	}
-	vec_end(s, now);
-	if (vec < LOAD_NR_VECS)
-		s->vec_count[vec]++;
+	if (s->vec != vec + 1 || vec >= LOAD_NR_VECS)
+		return softirq_end_other(s, now, vec);
+	vec_end(s, now, vec);
+	s->vec_count[vec]++;
 	s->vec = 0;
-	if (was >= LOAD_SOFTIRQ_IDLE)
-		base_enter(s, now, s->under, was);
+	if (base_ctx(s) >= LOAD_SOFTIRQ_IDLE)
+		base_enter(s, now, s->under);
 	return 0;
 }
 

@@ -76,11 +76,11 @@ static __always_inline struct load_slot *slot_of(u32 cpu)
 /* This CPU's slot and the time since the start, or NULL while not everything is attached. */
 static __always_inline struct load_slot *edge(u64 *ret_now)
 {
-	u64 start = start_ns;
+	u64 now = bpf_ktime_get_ns(), start = start_ns;
 
 	if (!start)
 		return NULL;
-	*ret_now = bpf_ktime_get_ns() - start;
+	*ret_now = now - start;
 	return slot_of(bpf_get_smp_processor_id());
 }
 
@@ -90,49 +90,53 @@ static __always_inline u64 after(u64 now, u64 word)
 	return now < word >> 8 ? word >> 8 : now;
 }
 
-static __always_inline void pmu_sample(struct load_slot *s, u64 now)
+static __noinline int pmu_sample(struct load_slot *s, u64 now)
 {
 	struct bpf_perf_event_value value = {};
 
 	if (bpf_perf_event_read_value(&counters, BPF_F_CURRENT_CPU, &value, sizeof(value))) {
 		s->pmu_errors++;
-		return;
+		return 0;
 	}
 	/* Another core may see these three stores in any order; the check word reveals a mix. */
 	s->pmu_cycles = value.counter;
 	s->pmu_ns = now;
 	s->pmu_check = value.counter ^ now;
+	return 0;
 }
 
-/*
- * Closes the open base context and opens @ctx, with interrupts off. @before is the context of a
- * core before its first event: what it must have been doing for this event to come first.
- */
-static __always_inline void base_move(struct load_slot *s, u64 now, u32 ctx, u32 before)
+/* At the first event of a core: what it must have been doing for this event to come first. */
+static __always_inline void base_first(struct load_slot *s, u32 ctx)
+{
+	if (!s->base)
+		s->base = ctx;
+}
+
+/* Closes the open base context and opens @ctx, with interrupts off. */
+static __always_inline void base_move(struct load_slot *s, u64 now, u32 ctx)
 {
 	u64 base = s->base;
-	u32 was = base ? base & 0xff : before;
 
 	now = after(now, base);
-	s->base_ns[was & (LOAD_NR_CTX - 1)] += now - (base >> 8);
+	s->base_ns[base & (LOAD_NR_CTX - 1)] += now - (base >> 8);
 	s->base = now << 8 | ctx;
 }
 
 /* The same where interrupts can be on. */
-static __always_inline void base_enter(struct load_slot *s, u64 now, u32 ctx, u32 before)
+static __always_inline void base_enter(struct load_slot *s, u64 now, u32 ctx)
 {
 	/* Only interrupts of this CPU read it, so a compiler barrier is enough. */
 	s->moving = ctx + 1;
 	barrier();
-	base_move(s, now, ctx, before);
+	base_move(s, now, ctx);
 	barrier();
 	s->moving = 0;
 }
 
-/* The open context; LOAD_UNKNOWN before the first event. */
+/* The open context. LOAD_HALT before the first event, too: then `base` is 0. */
 static __always_inline u32 base_ctx(const struct load_slot *s)
 {
-	return s->base ? s->base & 0xff : LOAD_UNKNOWN;
+	return s->base & 0xff;
 }
 
 static __always_inline bool is_idle(u32 ctx)

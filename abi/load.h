@@ -9,6 +9,7 @@
 
 #define LOAD_NR_VECS   10 /* NR_SOFTIRQS of every kernel so far; others count as odd edges */
 #define LOAD_NR_PAUSED 4
+#define LOAD_MAX_CPUS  8192
 
 /* The context of a core below its hardirqs. The order matters to these two halves only. */
 enum load_ctx {

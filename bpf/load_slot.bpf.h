@@ -14,19 +14,19 @@ const volatile bool want_pmu;
 const volatile bool switch_state_first;
 /* The idle context of a core without an event yet: LOAD_POLL under idle=poll or nohlt. */
 const volatile __u32 first_idle = LOAD_HALT;
+/* The number of slots, a power of two, less one. */
+const volatile __u32 slot_mask;
 
 /* Set when everything is attached: before that, some of the programs are missing. */
-__u64 start_ns;
+__u64 start_ns SEC(".data");
 /* Incremented by every CPU hotplug step, so that readers check the online mask only then. */
-__u64 hotplug_steps;
+__u64 hotplug_steps SEC(".data");
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct load_slot);
-} slots SEC(".maps");
+/*
+ * A global variable, not a map: no look-up. The only one in .bss, which user space shrinks to the
+ * CPUs of the machine.
+ */
+struct load_slot slots[LOAD_MAX_CPUS];
 
 struct bursts {
 	u64 count[HIST_NR];
@@ -70,18 +70,22 @@ static __always_inline u32 task_cpu(struct task_struct *task)
 
 static __always_inline struct load_slot *slot_of(u32 cpu)
 {
-	return bpf_map_lookup_elem(&slots, &cpu);
+	struct load_slot *s = &slots[cpu & slot_mask];
+
+	/* Or clang computes the address again for each field. */
+	asm volatile("" : "+r"(s));
+	return s;
 }
 
 /* This CPU's slot and the time since the start, or NULL while not everything is attached. */
 static __always_inline struct load_slot *edge(u64 *ret_now)
 {
-	u64 now = bpf_ktime_get_ns(), start = start_ns;
+	u64 now = bpf_ktime_get_ns(), start;
+	struct load_slot *s = slot_of(bpf_get_smp_processor_id());
 
-	if (!start)
-		return NULL;
+	start = start_ns;
 	*ret_now = now - start;
-	return slot_of(bpf_get_smp_processor_id());
+	return start ? s : NULL;
 }
 
 /* The stamp of a change: never before the previous one, so that no interval is negative. */

@@ -24,9 +24,9 @@ static void exit_first(void **state)
 	assert_int_equal(s.part_ns[LOAD_PART_SOFTIRQ_ON_TASK], 300);
 	assert_int_equal(s.part_ns[LOAD_PART_TASK], 3000 - 100 - 300);
 	assert_int_equal(s.part_ns[LOAD_PART_IDLE_LOOP], 1000 + 100 + 50 + 150 + 200);
-	assert_int_equal(slot.vec_ns[3], 500);
-	assert_int_equal(slot.vec_count[1], 1);
-	assert_int_equal(slot.odd_edges, 0);
+	assert_int_equal(slot->vec_ns[3], 500);
+	assert_int_equal(slot->vec_count[1], 1);
+	assert_int_equal(slot->odd_edges, 0);
 }
 
 /* x86 `sti; hlt`: handlers run inside the idle window, and the core may halt again without exit. */
@@ -48,7 +48,7 @@ static void inside_halt(void **state)
 	assert_int_equal(s.part_ns[LOAD_PART_SOFTIRQ_ON_IDLE], 190);
 	assert_int_equal(s.part_ns[LOAD_PART_IDLE_LOOP], 1000 + 10 + 10 + 40);
 	assert_int_equal(s.part_ns[LOAD_PART_TASK], 400);
-	assert_int_equal(slot.odd_edges, 0);
+	assert_int_equal(slot->odd_edges, 0);
 }
 
 /* Woken by an interrupt that has no tracepoint: the softirq is the first to tell. */
@@ -78,7 +78,7 @@ static void polling(void **state)
 	/* Idle to the kernel, so not busy; told apart, because the counter says otherwise. */
 	assert_int_equal(s.busy, 1000 + 100);
 	/* Which state polls is the driver's choice. */
-	slot.poll_states = 1 << 2;
+	slot->poll_states = 1 << 2;
 	go_idle(6000, 2);
 	go_idle(6500, 1);
 	s = see(7000);
@@ -96,7 +96,7 @@ static void in_ksoftirqd(void **state)
 	s = see(3000);
 	assert_int_equal(s.part_ns[LOAD_PART_KSOFTIRQD], 1000);
 	assert_int_equal(s.part_ns[LOAD_PART_SOFTIRQ_ON_TASK], 0);
-	assert_int_equal(slot.vec_ns[3], 800);
+	assert_int_equal(slot->vec_ns[3], 800);
 }
 
 /* arm64: ipi_entry inside irq_handler_entry. Only the outermost pair counts. */
@@ -113,7 +113,7 @@ static void nested_handlers(void **state)
 	s = see(3000);
 	assert_int_equal(s.part_ns[LOAD_PART_HARDIRQ], 300);
 	assert_int_equal(s.part_ns[LOAD_PART_TASK], 1000 + 700);
-	assert_int_equal(slot.odd_edges, 0);
+	assert_int_equal(slot->odd_edges, 0);
 }
 
 /* A handler's time is taken from what it interrupted, whatever that was. */
@@ -137,7 +137,7 @@ static void handlers_on_top(void **state)
 	assert_int_equal(s.part_ns[LOAD_PART_TASK], 100 + 1000);
 	assert_int_equal(s.part_ns[LOAD_PART_POLL_IDLE], 1000 - 60);
 	assert_int_equal(s.part_ns[LOAD_PART_HARDIRQ], 100 + 300 + 60);
-	assert_int_equal(slot.vec_ns[3], 900 - 300);
+	assert_int_equal(slot->vec_ns[3], 900 - 300);
 }
 
 /* A handler whose exit never came: no switch happens inside one, so nothing of it is believed. */
@@ -153,7 +153,7 @@ static void lost_exit(void **state)
 	s = see(3000);
 	assert_int_equal(s.part_ns[LOAD_PART_HARDIRQ], 100);
 	assert_int_equal(s.part_ns[LOAD_PART_TASK], 1900);
-	assert_int_equal(slot.odd_edges, 1);
+	assert_int_equal(slot->odd_edges, 1);
 }
 
 /* From task to task the interval goes on as it is, so that no clock need be read. */
@@ -165,10 +165,10 @@ static void task_to_task(void **state)
 	u64 base;
 
 	to_task(1000, &task);
-	base = slot.base;
+	base = slot->base;
 	for (int i = 0; i < 4; i++) {
 		to_task(2000 + i * 1000, tasks[i]);
-		assert_int_equal(slot.base, base);
+		assert_int_equal(slot->base, base);
 		assert_int_equal(see(2500 + i * 1000).part_ns[LOAD_PART_TASK], 1500 + i * 1000);
 	}
 	to_task(6000, &ksoftirqd);
@@ -229,12 +229,12 @@ static void exit_alone(void **state)
 	s = see(1000);
 	assert_int_equal(s.part_ns[LOAD_PART_HARDIRQ], 300);
 	assert_int_equal(s.part_ns[LOAD_PART_TASK], 700);
-	assert_int_equal(slot.odd_edges, 0);
+	assert_int_equal(slot->odd_edges, 0);
 	at(2000);
 	load_irq_leave(NULL);
 	s = see(2000);
 	assert_int_equal(s.part_ns[LOAD_PART_HARDIRQ], 300);
-	assert_int_equal(slot.odd_edges, 1);
+	assert_int_equal(slot->odd_edges, 1);
 	/* The core had other edges since the start, so the handler began after it, unseen. */
 	reset(state);
 	to_task(1000, &task);
@@ -243,7 +243,7 @@ static void exit_alone(void **state)
 	irq(2000, 2100);
 	s = see(3000);
 	assert_int_equal(s.part_ns[LOAD_PART_HARDIRQ], 100);
-	assert_int_equal(slot.odd_edges, 1);
+	assert_int_equal(slot->odd_edges, 1);
 }
 
 /* A softirq whose exit got lost: the next one goes on with it, and then the task goes on. */
@@ -258,8 +258,8 @@ static void lost_softirq_exit(void **state)
 	s = see(4000);
 	assert_int_equal(s.part_ns[LOAD_PART_SOFTIRQ_ON_TASK], 1500);
 	assert_int_equal(s.part_ns[LOAD_PART_TASK], 1000 + 500);
-	assert_int_equal(slot.vec_ns[1], 500);
-	assert_int_equal(slot.odd_edges, 1);
+	assert_int_equal(slot->vec_ns[1], 500);
+	assert_int_equal(slot->odd_edges, 1);
 }
 
 /* PREEMPT_RT: a softirq is switched out with its task and goes on with it. */
@@ -278,9 +278,9 @@ static void preempted(void **state)
 	s = see(5000);
 	assert_int_equal(s.part_ns[LOAD_PART_SOFTIRQ_ON_TASK], 500 + 300);
 	assert_int_equal(s.part_ns[LOAD_PART_TASK], 500 + 1900 + 700);
-	assert_int_equal(slot.vec_ns[3], 500 + 300);
-	assert_int_equal(slot.vec_count[3], 1);
-	assert_int_equal(slot.paused_lost + slot.odd_edges, 0);
+	assert_int_equal(slot->vec_ns[3], 500 + 300);
+	assert_int_equal(slot->vec_count[3], 1);
+	assert_int_equal(slot->paused_lost + slot->odd_edges, 0);
 }
 
 /* Several at once, one of them in ksoftirqd: each goes on as what it was, and its place is free again. */
@@ -310,12 +310,12 @@ static void preempted_in_turns(void **state)
 	assert_int_equal(s.part_ns[LOAD_PART_KSOFTIRQD], 3 * 400);
 	assert_int_equal(s.part_ns[LOAD_PART_SOFTIRQ_ON_TASK], 3 * 200);
 	assert_int_equal(s.part_ns[LOAD_PART_TASK], 3 * 300);
-	assert_int_equal(slot.vec_ns[3], 3 * 200);
-	assert_int_equal(slot.vec_ns[1], 3 * 200);
-	assert_int_equal(slot.vec_ns[0], 0);
-	assert_int_equal(slot.paused_lost + slot.odd_edges, 0);
+	assert_int_equal(slot->vec_ns[3], 3 * 200);
+	assert_int_equal(slot->vec_ns[1], 3 * 200);
+	assert_int_equal(slot->vec_ns[0], 0);
+	assert_int_equal(slot->paused_lost + slot->odd_edges, 0);
 	for (int i = 0; i < LOAD_NR_PAUSED; i++)
-		assert_int_equal(slot.paused[i].pid, 0);
+		assert_int_equal(slot->paused[i].pid, 0);
 }
 
 /* All places taken, and each comes back. */
@@ -336,10 +336,10 @@ static void preempted_and_back(void **state)
 		to_task(now += 100, &tasks[i]);
 		at(now += 100);
 		load_softirq_exit(NULL, i);
-		assert_int_equal(slot.vec_ns[i], 200);
-		assert_int_equal(slot.vec_count[i], 1);
+		assert_int_equal(slot->vec_ns[i], 200);
+		assert_int_equal(slot->vec_count[i], 1);
 	}
-	assert_int_equal(slot.paused_lost + slot.odd_edges, 0);
+	assert_int_equal(slot->paused_lost + slot->odd_edges, 0);
 }
 
 /* More of them at once than there is room for: counted, and the books still close. */
@@ -355,7 +355,7 @@ static void preempted_too_often(void **state)
 		at(now += 100);
 		load_softirq_entry(NULL, 3);
 	}
-	assert_int_equal(slot.paused_lost, 1);
+	assert_int_equal(slot->paused_lost, 1);
 	see(now + 50);
 }
 
@@ -392,7 +392,7 @@ static void cut_in_two(void **state)
 	/* The softirq's time goes where the edge was going, and both its edges are told. */
 	assert_int_equal(s.part_ns[LOAD_PART_IDLE_LOOP], 1000 + 1000 - 50);
 	assert_int_equal(s.part_ns[LOAD_PART_TASK], 1000);
-	assert_int_equal(slot.odd_edges, 2);
+	assert_int_equal(slot->odd_edges, 2);
 }
 
 /* The first edge of a core decides what it did since the start. */
@@ -434,8 +434,8 @@ static void first_edges(void **state)
 	softirq(3000, 3100, 3);
 	to_task(4000, &task);
 	assert_int_equal(see(4000).part_ns[LOAD_PART_KSOFTIRQD], 4000);
-	assert_int_equal(slot.vec_ns[3], 100);
-	assert_int_equal(slot.vec_count[3], 1);
+	assert_int_equal(slot->vec_ns[3], 100);
+	assert_int_equal(slot->vec_count[3], 1);
 	reset(state);
 	/* In a softirq on top of a task since before. */
 	shim_current = &task;
@@ -446,7 +446,7 @@ static void first_edges(void **state)
 	/* Before everything is attached nothing counts. */
 	start_ns = 0;
 	irq(3000, 3100);
-	assert_int_equal(slot.base | slot.hirq, 0);
+	assert_int_equal(slot->base | slot->hirq, 0);
 }
 
 /* A clock that steps back by a few ns makes no interval of 584 years. */
@@ -457,7 +457,7 @@ static void clock_steps_back(void **state)
 	load_softirq_entry(NULL, 3);
 	at(1990);
 	load_softirq_exit(NULL, 3);
-	assert_int_equal(slot.vec_ns[3], 0);
+	assert_int_equal(slot->vec_ns[3], 0);
 	irq(1980, 1970);
 	go_idle(1960, 1);
 	assert_int_equal(see(3000).part_ns[LOAD_PART_IDLE], 1000);

@@ -70,27 +70,27 @@ static void counter(void **state)
 
 	want_pmu = true;
 	to_task(1000, &task);
-	assert_int_equal(slot.pmu_errors, 1);
-	assert_false(load_slot_pmu(&slot, 1500, &(uint64_t){0}, &(uint64_t){0}));
+	assert_int_equal(slot->pmu_errors, 1);
+	assert_false(load_slot_pmu(slot, 1500, &(uint64_t){0}, &(uint64_t){0}));
 	shim_counter = &value;
 	to_task(2000, &other);
-	assert_true(load_slot_pmu(&slot, 2500, (uint64_t *)&cycles, (uint64_t *)&ns));
+	assert_true(load_slot_pmu(slot, 2500, (uint64_t *)&cycles, (uint64_t *)&ns));
 	assert_int_equal(cycles, 1000);
 	assert_int_equal(ns, 2000);
 	value = 1900;
 	irq(3000, 3100);
-	assert_int_equal(slot.pmu_check, slot.pmu_cycles ^ slot.pmu_ns);
-	assert_true(load_slot_pmu(&slot, 3500, (uint64_t *)&cycles, (uint64_t *)&ns));
+	assert_int_equal(slot->pmu_check, slot->pmu_cycles ^ slot->pmu_ns);
+	assert_true(load_slot_pmu(slot, 3500, (uint64_t *)&cycles, (uint64_t *)&ns));
 	assert_int_equal(cycles, 1900);
 	assert_int_equal(ns, 3000);
 	/* Halted: it stands still from the entry on. */
 	value = 2500;
 	go_idle(4000, 1);
 	value = 9999;
-	assert_true(load_slot_pmu(&slot, 8000, (uint64_t *)&cycles, (uint64_t *)&ns));
+	assert_true(load_slot_pmu(slot, 8000, (uint64_t *)&cycles, (uint64_t *)&ns));
 	assert_int_equal(cycles, 2500);
 	assert_int_equal(ns, 8000);
-	assert_int_equal(slot.pmu_errors, 1);
+	assert_int_equal(slot->pmu_errors, 1);
 }
 
 /* Who is on the CPU while the tasks are walked; nobody there leaves it at nothing. */
@@ -149,17 +149,17 @@ static void vectors(void **state)
 	softirq(2000, 2100, LOAD_NR_VECS);
 	at(2200);
 	load_softirq_entry(NULL, 1);
-	load_slot_vecs(&slot, &vecs);
+	load_slot_vecs(slot, &vecs);
 	assert_int_equal(vecs.ns[1], 100);
 	assert_int_equal(vecs.count[1], 1);
 	assert_int_equal(vecs.ns[9], 500);
 	assert_int_equal(vecs.count[9], 2);
-	assert_int_equal(slot.odd_edges, 0);
+	assert_int_equal(slot->odd_edges, 0);
 	/* The exit of another vector than the one that runs. */
 	at(2300);
 	load_softirq_exit(NULL, 2);
-	assert_int_equal(slot.odd_edges, 1);
-	assert_int_equal(slot.vec_count[2], 0);
+	assert_int_equal(slot->odd_edges, 1);
+	assert_int_equal(slot->vec_count[2], 0);
 }
 
 int main(void)

@@ -29,28 +29,40 @@ static __noinline int idle_notes(struct load_slot *s, u32 cpu, u64 now)
 	return 0;
 }
 
+static __always_inline int idle_exit(struct load_slot *s)
+{
+	u64 now, start;
+
+	if (base_ctx(s) == LOAD_TAIL) {
+		tail_to_loop(s);
+		return 0;
+	}
+	/* The stamp comes early: what this program does before it counts as idle. */
+	now = bpf_ktime_get_ns();
+	start = start_ns;
+	if (!start)
+		return 0;
+	now -= start;
+	base_first(s, first_idle);
+	base_enter(s, now, LOAD_LOOP);
+	burst_begin(s, now);
+	/* The counter stops while halted, so the value at idle entry is still right. */
+	return 0;
+}
+
 /* The event is always about the CPU that it comes from. */
 SEC("tp_btf/cpu_idle")
 int BPF_PROG(load_idle, u32 state, u32 cpu)
 {
 	struct load_slot *s = slot_of(cpu);
-	u64 start = start_ns, now;
+	u64 start, now;
 	u32 to = LOAD_HALT;
 
+	if (state == PWR_EVENT_EXIT)
+		return idle_exit(s);
+	start = start_ns;
 	if (!start)
 		return 0;
-	if (state == PWR_EVENT_EXIT) {
-		if (base_ctx(s) == LOAD_TAIL) {
-			tail_to_loop(s);
-			return 0;
-		}
-		now = bpf_ktime_get_ns() - start;
-		base_first(s, first_idle);
-		base_enter(s, now, LOAD_LOOP);
-		burst_begin(s, now);
-		/* The counter stops while halted, so the value at idle entry is still right. */
-		return 0;
-	}
 	/* The stamp comes last: what this program does before it is work, and counts as such. */
 	if (state < 64 && s->poll_states >> state & 1)
 		to = LOAD_POLL;
@@ -188,14 +200,14 @@ int load_switch(u64 *ctx)
 }
 
 /* Softirqs that interrupt an update of the base partition must not touch it; see abi/load.h. */
-static __always_inline struct load_slot *softirq_edge(u64 *ret_now)
+static __always_inline bool softirq_edge(struct load_slot **ret_slot, u64 *ret_now)
 {
-	struct load_slot *s = edge(ret_now);
-
-	if (!s || !s->moving)
-		return s;
-	s->odd_edges++;
-	return NULL;
+	if (!edge(ret_slot, ret_now))
+		return false;
+	if (!(*ret_slot)->moving)
+		return true;
+	(*ret_slot)->odd_edges++;
+	return false;
 }
 
 static __always_inline int softirq_begin(struct load_slot *s, u64 now, u32 vec)
@@ -233,8 +245,7 @@ int BPF_PROG(load_softirq_entry, u32 vec)
 	struct load_slot *s;
 	u64 now;
 
-	s = softirq_edge(&now);
-	if (!s)
+	if (!softirq_edge(&s, &now))
 		return 0;
 	if (base_ctx(s) == LOAD_HALT || base_ctx(s) >= LOAD_SOFTIRQ_IDLE)
 		return softirq_begin_after(s, now, vec);
@@ -268,8 +279,7 @@ int BPF_PROG(load_softirq_exit, u64 vec)
 	u64 now;
 	u32 open;
 
-	s = softirq_edge(&now);
-	if (!s)
+	if (!softirq_edge(&s, &now))
 		return 0;
 	open = s->vec - 1;
 	/* Or clang compares with vec + 1, and the verifier of 6.12 forgets the bound of vec. */

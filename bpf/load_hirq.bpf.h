@@ -34,8 +34,7 @@ static __always_inline int hirq_enter(void)
 	struct load_slot *s;
 	u64 now, hirq, base;
 
-	s = edge(&now);
-	if (!s)
+	if (!edge(&s, &now))
 		return 0;
 	hirq = s->hirq;
 	if (hirq & 0xff) {
@@ -108,8 +107,7 @@ static __always_inline int hirq_leave(void)
 	struct load_slot *s;
 	u64 now, hirq, ns, ctx;
 
-	s = edge(&now);
-	if (!s)
+	if (!edge(&s, &now))
 		return 0;
 	hirq = s->hirq;
 	if ((hirq & 0xff) != 1)

@@ -77,15 +77,15 @@ static __always_inline struct load_slot *slot_of(u32 cpu)
 	return s;
 }
 
-/* This CPU's slot and the time since the start, or NULL while not everything is attached. */
-static __always_inline struct load_slot *edge(u64 *ret_now)
+/* This CPU's slot and the time since the start; false while not everything is attached. */
+static __always_inline bool edge(struct load_slot **ret_slot, u64 *ret_now)
 {
 	u64 now = bpf_ktime_get_ns(), start;
-	struct load_slot *s = slot_of(bpf_get_smp_processor_id());
 
+	*ret_slot = slot_of(bpf_get_smp_processor_id());
 	start = start_ns;
 	*ret_now = now - start;
-	return start ? s : NULL;
+	return start;
 }
 
 /* The stamp of a change: never before the previous one, so that no interval is negative. */

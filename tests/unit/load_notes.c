@@ -93,6 +93,60 @@ static void counter(void **state)
 	assert_int_equal(slot->pmu_errors, 1);
 }
 
+/*
+ * A core that goes idle notes its counter there and then, whatever the state and the edges before:
+ * the reader takes it for the value of now as long as the core is halted.
+ */
+static void counter_at_idle(void **state)
+{
+	u64 value = 100, cycles, ns;
+
+	want_pmu = true;
+	shim_counter = &value;
+	for (u32 idle_state = 0; idle_state < 2; idle_state++) {
+		u64 from = 10000 * (idle_state + 1);
+
+		leave_idle(from);
+		to_task(from + 100, &task);
+		value += 5000;
+		to_task(from + 5100, &idle);
+		value += 70;
+		go_idle(from + 5170, idle_state);
+		assert_int_equal(slot->pmu_cycles, value);
+		assert_int_equal(slot->pmu_ns, from + 5170);
+		assert_true(load_slot_pmu(slot, from + 9000, (uint64_t *)&cycles, (uint64_t *)&ns));
+		assert_int_equal(cycles, value);
+		/* State 0 polls: there the counter goes on. */
+		assert_int_equal(ns, idle_state ? from + 9000 : from + 5170);
+	}
+	assert_int_equal(slot->pmu_errors, 0);
+}
+
+/* Each core writes to its own slot, however the event tells which core it is. */
+static void own_slot(void **state)
+{
+	struct load_slot *const second = &slots[1];
+	struct load_sample s;
+
+	*second = (struct load_slot){.poll_states = 1};
+	shim_cpu = task.thread_info.cpu = idle.thread_info.cpu = 1;
+	at(1000);
+	load_idle(NULL, 1, 1);
+	at(3000);
+	load_idle(NULL, PWR_EVENT_EXIT, 1);
+	irq(3100, 3200);
+	to_task(4000, &task);
+	softirq(4500, 4600, 3);
+	to_task(6000, &idle);
+	shim_cpu = task.thread_info.cpu = idle.thread_info.cpu = 0;
+	assert_true(load_slot_read(second, 7000, LOAD_HALT, &s));
+	assert_int_equal(s.part_ns[LOAD_PART_IDLE], 2000);
+	assert_int_equal(s.part_ns[LOAD_PART_HARDIRQ], 100);
+	assert_int_equal(s.part_ns[LOAD_PART_TASK], 1900);
+	assert_int_equal(s.part_ns[LOAD_PART_SOFTIRQ_ON_TASK], 100);
+	assert_int_equal(slot->base | slot->hirq | slot->vec_count[3], 0);
+}
+
 /* Who is on the CPU while the tasks are walked; nobody there leaves it at nothing. */
 static void seeds(void **state)
 {
@@ -168,6 +222,8 @@ int main(void)
 		cmocka_unit_test_setup(bursts_from_exit, reset),
 		cmocka_unit_test_setup(bursts_inside_halt, reset),
 		cmocka_unit_test_setup(counter, reset),
+		cmocka_unit_test_setup(counter_at_idle, reset),
+		cmocka_unit_test_setup(own_slot, reset),
 		cmocka_unit_test_setup(seeds, reset),
 		cmocka_unit_test_setup(hotplug, reset),
 		cmocka_unit_test_setup(vectors, reset),

@@ -10,6 +10,7 @@
 #define LOAD_NR_VECS   10 /* NR_SOFTIRQS of every kernel so far; others count as odd edges */
 #define LOAD_NR_PAUSED 4
 #define LOAD_MAX_CPUS  8192
+#define LOAD_NEVER     (1ULL << 62) /* start_ns before the start: every event comes before it */
 
 /* The context of a core below its hardirqs. The order matters to these two halves only. */
 enum load_ctx {

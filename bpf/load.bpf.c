@@ -31,7 +31,7 @@ static __noinline int idle_notes(struct load_slot *s, u32 cpu, u64 now)
 
 static __always_inline int idle_exit(struct load_slot *s)
 {
-	u64 now, start;
+	u64 now;
 
 	if (base_ctx(s) == LOAD_TAIL) {
 		tail_to_loop(s);
@@ -39,12 +39,10 @@ static __always_inline int idle_exit(struct load_slot *s)
 	}
 	/* The stamp comes early: what this program does before it counts as idle. */
 	now = bpf_ktime_get_ns();
-	start = start_ns;
-	if (!start)
+	now -= start_ns;
+	if (before_start(now))
 		return 0;
-	now -= start;
-	base_first(s, first_idle);
-	base_enter(s, now, LOAD_LOOP);
+	base_enter_first(s, now, LOAD_LOOP, first_idle);
 	burst_begin(s, now);
 	/* The counter stops while halted, so the value at idle entry is still right. */
 	return 0;
@@ -60,15 +58,14 @@ int BPF_PROG(load_idle, u32 state, u32 cpu)
 
 	if (state == PWR_EVENT_EXIT)
 		return idle_exit(s);
-	start = start_ns;
-	if (!start)
-		return 0;
 	/* The stamp comes last: what this program does before it is work, and counts as such. */
+	start = start_ns;
 	if (state < 64 && s->poll_states >> state & 1)
 		to = LOAD_POLL;
-	base_first(s, LOAD_LOOP);
 	now = bpf_ktime_get_ns() - start;
-	base_enter(s, now, to);
+	if (before_start(now))
+		return 0;
+	base_enter_first(s, now, to, LOAD_LOOP);
 	if (want_bursts || want_pmu)
 		idle_notes(s, cpu, now);
 	return 0;
@@ -133,11 +130,10 @@ static __always_inline bool task_goes_on(const struct load_slot *s)
 static __always_inline int switch_edge(struct load_slot *s, struct task_struct *prev,
 				       struct task_struct *next, u32 to)
 {
-	u64 start = start_ns, now;
+	u64 now = bpf_ktime_get_ns() - start_ns;
 
-	if (!start)
+	if (before_start(now))
 		return 0;
-	now = bpf_ktime_get_ns() - start;
 	if (s->hirq & 0xff)
 		hirq_heal(s, now);
 	if (s->vec) {
@@ -226,7 +222,9 @@ static __always_inline int softirq_begin(struct load_slot *s, u64 now, u32 vec)
 static __noinline int softirq_begin_after(struct load_slot *s, u64 now, u32 vec)
 {
 	if (!s->base) {
-		s->base = current_ctx();
+		u32 ctx = current_ctx();
+
+		base_enter_first(s, now, ctx, ctx);
 	} else if (base_ctx(s) == LOAD_HALT) {
 		/* Woken by an interrupt that has no tracepoint. */
 		base_enter(s, now, LOAD_TAIL);
@@ -258,9 +256,9 @@ static __noinline int softirq_end_other(struct load_slot *s, u64 now, u32 vec)
 	if (!s->base) {
 		u32 under = current_ctx();
 
-		s->base = under == LOAD_LOOP ? LOAD_SOFTIRQ_IDLE :
-			  under == LOAD_TASK ? LOAD_SOFTIRQ_TASK : under;
-		base_enter(s, now, under);
+		base_enter_first(s, now, under,
+				 under == LOAD_LOOP ? LOAD_SOFTIRQ_IDLE :
+				 under == LOAD_TASK ? LOAD_SOFTIRQ_TASK : under);
 	} else if (s->vec != vec + 1) {
 		s->odd_edges++;
 	} else {

@@ -18,7 +18,7 @@ const volatile __u32 first_idle = LOAD_HALT;
 const volatile __u32 slot_mask;
 
 /* Set when everything is attached: before that, some of the programs are missing. */
-__u64 start_ns SEC(".data");
+__u64 start_ns SEC(".data") = LOAD_NEVER;
 /* Incremented by every CPU hotplug step, so that readers check the online mask only then. */
 __u64 hotplug_steps SEC(".data");
 
@@ -77,15 +77,20 @@ static __always_inline struct load_slot *slot_of(u32 cpu)
 	return s;
 }
 
-/* This CPU's slot and the time since the start; false while not everything is attached. */
+/* Whether @now, ns since the start, lies before it: not started, or just after the clock was read. */
+static __always_inline bool before_start(u64 now)
+{
+	return (s64)now < 0;
+}
+
+/* This CPU's slot and the time since the start; false before it. */
 static __always_inline bool edge(struct load_slot **ret_slot, u64 *ret_now)
 {
-	u64 now = bpf_ktime_get_ns(), start;
+	u64 now = bpf_ktime_get_ns();
 
 	*ret_slot = slot_of(bpf_get_smp_processor_id());
-	start = start_ns;
-	*ret_now = now - start;
-	return start;
+	*ret_now = now - start_ns;
+	return !before_start(*ret_now);
 }
 
 /* The stamp of a change: never before the previous one, so that no interval is negative. */
@@ -132,6 +137,17 @@ static __always_inline void base_enter(struct load_slot *s, u64 now, u32 ctx)
 	/* Only interrupts of this CPU read it, so a compiler barrier is enough. */
 	s->moving = ctx + 1;
 	barrier();
+	base_move(s, now, ctx);
+	barrier();
+	s->moving = 0;
+}
+
+/* The same in what may be the first event: an interrupt that comes meanwhile is not. */
+static __always_inline void base_enter_first(struct load_slot *s, u64 now, u32 ctx, u32 before)
+{
+	s->moving = ctx + 1;
+	barrier();
+	base_first(s, before);
 	base_move(s, now, ctx);
 	barrier();
 	s->moving = 0;

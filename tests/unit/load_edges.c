@@ -316,6 +316,7 @@ static void preempted_in_turns(void **state)
 	assert_int_equal(slot->paused_lost + slot->odd_edges, 0);
 	for (int i = 0; i < LOAD_NR_PAUSED; i++)
 		assert_int_equal(slot->paused[i].pid, 0);
+	assert_int_equal(slot->nr_paused, 0);
 }
 
 /* All places taken, and each comes back. */
@@ -395,6 +396,22 @@ static void cut_in_two(void **state)
 	assert_int_equal(slot->odd_edges, 2);
 }
 
+/* The same in the first edge of a core. */
+static void first_cut_in_two(void **state)
+{
+	struct load_sample s;
+
+	cut_at = 4010;
+	shim_at_barrier = interrupt;
+	leave_idle(4000);
+	assert_null(shim_at_barrier);
+	s = see(6000);
+	assert_int_equal(s.part_ns[LOAD_PART_IDLE], 4000);
+	assert_int_equal(s.part_ns[LOAD_PART_HARDIRQ], 50);
+	assert_int_equal(s.part_ns[LOAD_PART_IDLE_LOOP], 2000 - 50);
+	assert_int_equal(slot->odd_edges, 2);
+}
+
 /* The first edge of a core decides what it did since the start. */
 static void first_edges(void **state)
 {
@@ -443,10 +460,24 @@ static void first_edges(void **state)
 	load_softirq_exit(NULL, 3);
 	assert_int_equal(see(3000).part_ns[LOAD_PART_SOFTIRQ_ON_TASK], 3000);
 	reset(state);
-	/* Before everything is attached nothing counts. */
-	start_ns = 0;
-	irq(3000, 3100);
-	assert_int_equal(slot->base | slot->hirq, 0);
+}
+
+/* Before everything is attached nothing counts, nor what has read the clock just before. */
+static void before_the_start(void **state)
+{
+	static const u64 starts[] = {LOAD_NEVER, START + 9000};
+
+	for (int i = 0; i < 2; i++) {
+		start_ns = starts[i];
+		irq(3000, 3100);
+		leave_idle(3200);
+		softirq(3300, 3400, 3);
+		to_task(3500, &task);
+		to_task(3600, &idle);
+		go_idle(3700, 1);
+		assert_int_equal(slot->base | slot->hirq | slot->vec | slot->moving, 0);
+		assert_int_equal(slot->odd_edges | slot->vec_count[3], 0);
+	}
 }
 
 /* A clock that steps back by a few ns makes no interval of 584 years. */
@@ -529,7 +560,9 @@ int main(void)
 		cmocka_unit_test_setup(preempted_and_back, reset),
 		cmocka_unit_test_setup(preempted_too_often, reset),
 		cmocka_unit_test_setup(cut_in_two, reset),
+		cmocka_unit_test_setup(first_cut_in_two, reset),
 		cmocka_unit_test_setup(first_edges, reset),
+		cmocka_unit_test_setup(before_the_start, reset),
 		cmocka_unit_test_setup(clock_steps_back, reset),
 		cmocka_unit_test_setup(any_order, reset),
 	};

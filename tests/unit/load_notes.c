@@ -30,10 +30,15 @@ static void bursts_from_exit(void **state)
 	leave_idle(9100);
 	go_idle(9110, 1);
 	expect_bursts(2, 10, 1);
+	/* An entry was lost, and a second exit comes: the burst goes on. */
+	leave_idle(9200);
+	leave_idle(9250);
+	go_idle(9300, 1);
+	expect_bursts(3, 100, 1);
 	/* The clock stepped back meanwhile: no burst of 584 years. */
 	leave_idle(9500);
 	go_idle(9490, 1);
-	expect_bursts(2, UINT64_MAX, 0);
+	expect_bursts(3, UINT64_MAX, 0);
 	/* The first event of a core is an interrupt out of idle. */
 	reset(state);
 	want_bursts = true;
@@ -150,6 +155,7 @@ static void own_slot(void **state)
 /* Who is on the CPU while the tasks are walked; nobody there leaves it at nothing. */
 static void seeds(void **state)
 {
+	struct task_struct liar = {.pid = 34, .comm = "ksoftirqd/0"};
 	struct bpf_iter__task ctx = {.task = &task};
 
 	load_seed(&ctx);
@@ -172,6 +178,11 @@ static void seeds(void **state)
 	ctx.task = &ksoftirqd;
 	load_seed(&ctx);
 	assert_int_equal(note.seed_ctx, LOAD_KSOFTIRQD + 1);
+	/* Any task can have that name. */
+	liar.on_cpu = 1;
+	ctx.task = &liar;
+	load_seed(&ctx);
+	assert_int_equal(note.seed_ctx, LOAD_TASK + 1);
 	ctx.task = NULL;
 	load_seed(&ctx);
 	task.on_cpu = ksoftirqd.on_cpu = 0;

@@ -9,6 +9,8 @@
 
 #define LOAD_NR_VECS   10 /* NR_SOFTIRQS of every kernel so far; others count as odd edges */
 #define LOAD_NR_PAUSED 4
+#define LOAD_MAX_CPUS  8192
+#define LOAD_NEVER     (1ULL << 62) /* start_ns before the start: every event comes before it */
 
 /* The context of a core below its hardirqs. The order matters to these two halves only. */
 enum load_ctx {
@@ -35,7 +37,9 @@ enum load_ctx {
  * no atomic operation, under any memory model.
  */
 struct load_slot {
+	/* What every event looks at, in one cache line. */
 	__u64 base;
+	__u64 hirq;
 	/*
 	 * Context + 1 while a program moves `base` to that context. An interrupt and the softirqs
 	 * after it can interrupt the programs of softirqs and, on kernels whose idle function
@@ -44,11 +48,16 @@ struct load_slot {
 	 * their time counts for the new context.
 	 */
 	__u64 moving;
-	__u64 base_ns[LOAD_NR_CTX]; /* closed intervals, including hardirqs on top */
-	__u64 hirq;
-	__u64 hirq_ns[LOAD_NR_CTX]; /* closed hardirqs by the context under them */
+	__u32 vec;	 /* of the running softirq + 1; 0 outside softirqs, as in LOAD_TASK */
+	__u16 under;	 /* context below it */
+	__u16 nr_paused; /* used entries of paused[] */
 	__u64 hirq_out_ns;
-	__u64 hirq_in_ns; /* sum of hirq_ns, so that softirq programs need not compute it */
+	__u64 hirq_in_ns;  /* sum of hirq_ns, so that softirq programs need not compute it */
+	__u64 burst_start; /* ns since start, 0 while idle */
+	__u64 poll_states; /* bit n: idle state n of this CPU polls; set before the start */
+
+	__u64 base_ns[LOAD_NR_CTX]; /* closed intervals, including hardirqs on top */
+	__u64 hirq_ns[LOAD_NR_CTX]; /* closed hardirqs by the context under them */
 
 	/* Counter sample of source bpf-pmu; torn unless pmu_check == pmu_cycles ^ pmu_ns. */
 	__u64 pmu_cycles;
@@ -56,22 +65,17 @@ struct load_slot {
 	__u64 pmu_check;
 	__u64 pmu_errors;
 
-	/* Private to the programs, up to vec_ns. */
-	__u64 burst_start; /* ns since start, 0 while idle */
-	__u64 vec_start;
-	__u64 vec_hirq_in;
-	__u32 under; /* context below the running softirq */
-	__u32 vec;   /* its vector + 1, 0 outside softirqs */
+	__u64 odd_edges;   /* exits without their entry, or impossible contexts */
+	__u64 paused_lost; /* PREEMPT_RT: preempted softirqs that did not fit into paused[] */
 	struct {
 		__u32 pid;
 		__u32 vec;
 	} paused[LOAD_NR_PAUSED];
+	__u64 vec_start; /* of the running softirq, less hirq_in_ns at that time */
+	__u64 pad[1];
 
 	__u64 vec_ns[LOAD_NR_VECS]; /* closed softirq runs, without hardirqs on top */
 	__u64 vec_count[LOAD_NR_VECS];
-	__u64 odd_edges;   /* exits without their entry, or impossible contexts */
-	__u64 paused_lost; /* PREEMPT_RT: preempted softirqs that did not fit into paused[] */
-	__u64 pad[1];
 };
 
 _Static_assert(sizeof(struct load_slot) == 64 * 7, "whole cache lines per CPU");

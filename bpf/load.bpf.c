@@ -7,36 +7,67 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 #define PWR_EVENT_EXIT ((u32)-1)
 
-SEC("tp_btf/cpu_idle")
-int BPF_PROG(load_idle, u32 state, u32 event_cpu)
+/*
+ * An interrupt inside the idle period has ended idle already. What follows it and the idle loop are
+ * one part of the time, so that the open interval is renamed and no clock is read.
+ */
+static __always_inline void tail_to_loop(struct load_slot *s)
 {
-	struct load_slot *s;
-	u64 now, start, *polls;
-	u32 cpu, to = LOAD_HALT;
+	s->moving = LOAD_LOOP + 1;
+	barrier();
+	s->base += LOAD_LOOP - LOAD_TAIL;
+	barrier();
+	s->moving = 0;
+}
 
-	if (state == PWR_EVENT_EXIT) {
-		s = edge(&cpu, &now);
-		if (!s)
-			return 0;
-		base_enter(s, now, LOAD_LOOP, first_idle);
-		burst_begin(s, now);
-		/* The counter stops while halted, so the value at idle entry is still right. */
-		return 0;
-	}
-	/* The stamp comes last: what this program does before it is work, and counts as such. */
-	start = start_ns;
-	cpu = bpf_get_smp_processor_id();
-	s = bpf_map_lookup_elem(&slots, &cpu);
-	if (!start || !s)
-		return 0;
-	polls = bpf_map_lookup_elem(&poll_states, &cpu);
-	if (polls && state < 64 && (*polls >> state & 1))
-		to = LOAD_POLL;
-	now = bpf_ktime_get_ns() - start;
-	base_enter(s, now, to, LOAD_LOOP);
+/* Not inlined: what is asked for rarely shall not cost the others a register. */
+static __noinline int idle_notes(struct load_slot *s, u32 cpu, u64 now)
+{
 	burst_end(s, cpu, now);
 	if (want_pmu)
 		pmu_sample(s, now);
+	return 0;
+}
+
+static __always_inline int idle_exit(struct load_slot *s)
+{
+	u64 now;
+
+	if (base_ctx(s) == LOAD_TAIL) {
+		tail_to_loop(s);
+		return 0;
+	}
+	/* The stamp comes early: what this program does before it counts as idle. */
+	now = bpf_ktime_get_ns();
+	now -= start_ns;
+	if (before_start(now))
+		return 0;
+	base_enter_first(s, now, LOAD_LOOP, first_idle);
+	burst_begin(s, now);
+	/* The counter stops while halted, so the value at idle entry is still right. */
+	return 0;
+}
+
+/* The event is always about the CPU that it comes from. */
+SEC("tp_btf/cpu_idle")
+int BPF_PROG(load_idle, u32 state, u32 cpu)
+{
+	struct load_slot *s = slot_of(cpu);
+	u64 start, now;
+	u32 to = LOAD_HALT;
+
+	if (state == PWR_EVENT_EXIT)
+		return idle_exit(s);
+	/* The stamp comes last: what this program does before it is work, and counts as such. */
+	start = start_ns;
+	if (state < 64 && s->poll_states >> state & 1)
+		to = LOAD_POLL;
+	now = bpf_ktime_get_ns() - start;
+	if (before_start(now))
+		return 0;
+	base_enter_first(s, now, to, LOAD_LOOP);
+	if (want_bursts || want_pmu)
+		idle_notes(s, cpu, now);
 	return 0;
 }
 
@@ -54,6 +85,7 @@ static __always_inline void softirq_pause(struct load_slot *s, u32 pid)
 			continue;
 		s->paused[i].pid = pid;
 		s->paused[i].vec = vec;
+		s->nr_paused++;
 		return;
 	}
 	s->paused_lost++;
@@ -66,6 +98,7 @@ static __always_inline bool softirq_resume(struct load_slot *s, u32 pid)
 			continue;
 		s->vec = s->paused[i].vec;
 		s->paused[i].pid = 0;
+		s->nr_paused--;
 		return true;
 	}
 	return false;
@@ -73,43 +106,44 @@ static __always_inline bool softirq_resume(struct load_slot *s, u32 pid)
 
 static __always_inline void vec_begin(struct load_slot *s, u64 now)
 {
-	s->vec_start = now;
-	s->vec_hirq_in = s->hirq_in_ns;
+	s->vec_start = now - s->hirq_in_ns;
 }
 
-static __always_inline void vec_end(struct load_slot *s, u64 now)
+static __always_inline void vec_end(struct load_slot *s, u64 now, u64 vec)
 {
-	u64 ran = now - s->vec_start, hirq = s->hirq_in_ns - s->vec_hirq_in;
-	u32 vec = s->vec - 1;
+	s64 ran = now - s->hirq_in_ns - s->vec_start;
 
-	/* Signed: the clock may step back by a few ns when the kernel adjusts it. */
-	if (vec < LOAD_NR_VECS && (s64)(ran - hirq) > 0)
-		s->vec_ns[vec] += ran - hirq;
+	/* The clock may step back by a few ns when the kernel adjusts it. */
+	if (vec < LOAD_NR_VECS)
+		s->vec_ns[vec] += ran > 0 ? ran : 0;
 }
 
-SEC("tp_btf/sched_switch")
-int load_switch(u64 *ctx)
+/*
+ * From task to task the context stays, and the open interval goes on: no clock is read. Unless a
+ * handler's exit was lost, or a softirq was preempted and may resume.
+ */
+static __always_inline bool task_goes_on(const struct load_slot *s)
 {
-	struct task_struct *prev, *next;
-	struct load_slot *s;
-	u32 cpu, to;
-	u64 now;
+	return !want_pmu && base_ctx(s) == LOAD_TASK && !((s->hirq & 0xff) | s->nr_paused);
+}
 
-	s = edge(&cpu, &now);
-	if (!s)
+static __always_inline int switch_edge(struct load_slot *s, struct task_struct *prev,
+				       struct task_struct *next, u32 to)
+{
+	u64 now = bpf_ktime_get_ns() - start_ns;
+
+	if (before_start(now))
 		return 0;
-	switch_tasks(ctx, switch_state_first, &prev, &next);
 	if (s->hirq & 0xff)
 		hirq_heal(s, now);
 	if (s->vec) {
-		vec_end(s, now);
+		vec_end(s, now, s->vec - 1);
 		softirq_pause(s, prev->pid);
 	}
-	to = task_ctx(next);
-	base_enter(s, now, to, s->base ? LOAD_TASK : task_ctx(prev));
-	/* paused[] is empty unless a softirq was preempted; the common case is one test. */
-	if ((s->paused[0].pid | s->paused[1].pid | s->paused[2].pid | s->paused[3].pid) &&
-	    to != LOAD_LOOP && softirq_resume(s, next->pid)) {
+	if (!s->base)
+		s->base = task_ctx(prev);
+	base_move(s, now, to);
+	if (s->nr_paused && to != LOAD_LOOP && softirq_resume(s, next->pid)) {
 		vec_begin(s, now);
 		s->under = to;
 		if (to == LOAD_TASK)
@@ -120,82 +154,141 @@ int load_switch(u64 *ctx)
 	return 0;
 }
 
-/* Softirqs that interrupt an update of the base partition must not touch it; see abi/load.h. */
-static __always_inline struct load_slot *softirq_edge(u64 *ret_now)
+/*
+ * Most switches are from a user task to another. All others are in two functions that take what
+ * they need from the event again, so that this case keeps little in registers.
+ */
+static __noinline int switch_to_user(u64 *ctx, struct load_slot *s)
 {
-	u32 cpu;
-	struct load_slot *s = edge(&cpu, ret_now);
+	struct task_struct *prev, *next;
 
-	if (!s || !s->moving)
-		return s;
-	s->odd_edges++;
-	return NULL;
+	switch_tasks(ctx, switch_state_first, &prev, &next);
+	return switch_edge(s, prev, next, LOAD_TASK);
+}
+
+static __noinline int switch_to_kernel(u64 *ctx)
+{
+	struct task_struct *prev, *next;
+	struct load_slot *s;
+	u32 to;
+
+	switch_tasks(ctx, switch_state_first, &prev, &next);
+	s = slot_of(task_cpu(next));
+	to = task_ctx(next);
+	if (to == LOAD_TASK && task_goes_on(s))
+		return 0;
+	return switch_edge(s, prev, next, to);
+}
+
+SEC("tp_btf/sched_switch")
+int load_switch(u64 *ctx)
+{
+	struct task_struct *prev, *next;
+	struct load_slot *s;
+
+	switch_tasks(ctx, switch_state_first, &prev, &next);
+	if (!next->pid || next->flags & PF_KTHREAD)
+		return switch_to_kernel(ctx);
+	s = slot_of(task_cpu(next));
+	if (task_goes_on(s))
+		return 0;
+	return switch_to_user(ctx, s);
+}
+
+/* Softirqs that interrupt an update of the base partition must not touch it; see abi/load.h. */
+static __always_inline bool softirq_edge(struct load_slot **ret_slot, u64 *ret_now)
+{
+	if (!edge(ret_slot, ret_now))
+		return false;
+	if (!(*ret_slot)->moving)
+		return true;
+	(*ret_slot)->odd_edges++;
+	return false;
+}
+
+static __always_inline int softirq_begin(struct load_slot *s, u64 now, u32 vec)
+{
+	u32 under = base_ctx(s);
+
+	s->under = under;
+	if (under != LOAD_KSOFTIRQD)
+		base_enter(s, now, is_idle(under) ? LOAD_SOFTIRQ_IDLE : LOAD_SOFTIRQ_TASK);
+	s->vec = vec + 1;
+	vec_begin(s, now);
+	return 0;
+}
+
+/* Begins in a context that is not the one below this softirq: corrects it first. */
+static __noinline int softirq_begin_after(struct load_slot *s, u64 now, u32 vec)
+{
+	if (!s->base) {
+		u32 ctx = current_ctx();
+
+		base_enter_first(s, now, ctx, ctx);
+	} else if (base_ctx(s) == LOAD_HALT) {
+		/* Woken by an interrupt that has no tracepoint. */
+		base_enter(s, now, LOAD_TAIL);
+		burst_begin(s, now);
+	} else {
+		/* An exit was lost: goes on in the open softirq. */
+		s->odd_edges++;
+		base_enter(s, now, s->under);
+	}
+	return softirq_begin(s, now, vec);
 }
 
 SEC("tp_btf/softirq_entry")
 int BPF_PROG(load_softirq_entry, u32 vec)
 {
 	struct load_slot *s;
-	u32 under;
 	u64 now;
 
-	s = softirq_edge(&now);
-	if (!s)
+	if (!softirq_edge(&s, &now))
 		return 0;
-	under = base_ctx(s);
-	if (under == LOAD_UNKNOWN)
-		under = current_ctx();
-	if (under == LOAD_SOFTIRQ_IDLE || under == LOAD_SOFTIRQ_TASK) {
-		/* An exit was lost: stay in the open softirq. */
+	if (base_ctx(s) == LOAD_HALT || base_ctx(s) >= LOAD_SOFTIRQ_IDLE)
+		return softirq_begin_after(s, now, vec);
+	return softirq_begin(s, now, vec);
+}
+
+/* The exit of a softirq that began before the measurement, of an unknown vector, or of another. */
+static __noinline int softirq_end_other(struct load_slot *s, u64 now, u32 vec)
+{
+	if (!s->base) {
+		u32 under = current_ctx();
+
+		base_enter_first(s, now, under,
+				 under == LOAD_LOOP ? LOAD_SOFTIRQ_IDLE :
+				 under == LOAD_TASK ? LOAD_SOFTIRQ_TASK : under);
+	} else if (s->vec != vec + 1) {
 		s->odd_edges++;
-		under = s->under;
 	} else {
-		if (under == LOAD_HALT) {
-			/* Woken by an interrupt that has no tracepoint. */
-			base_enter(s, now, LOAD_TAIL, LOAD_HALT);
-			burst_begin(s, now);
-			under = LOAD_TAIL;
-		}
-		s->under = under;
-		if (under != LOAD_KSOFTIRQD)
-			base_enter(s, now, is_idle(under) ? LOAD_SOFTIRQ_IDLE : LOAD_SOFTIRQ_TASK,
-				   under);
+		s->vec = 0;
+		if (base_ctx(s) >= LOAD_SOFTIRQ_IDLE)
+			base_enter(s, now, s->under);
 	}
-	s->vec = vec + 1;
-	vec_begin(s, now);
 	return 0;
 }
 
+/* 64 bits: an index of 32 would have to be extended. */
 SEC("tp_btf/softirq_exit")
-int BPF_PROG(load_softirq_exit, u32 vec)
+int BPF_PROG(load_softirq_exit, u64 vec)
 {
 	struct load_slot *s;
 	u64 now;
-	u32 was;
+	u32 open;
 
-	s = softirq_edge(&now);
-	if (!s)
+	if (!softirq_edge(&s, &now))
 		return 0;
-	was = base_ctx(s);
-	if (was == LOAD_UNKNOWN) {
-		/* The softirq began before the measurement. */
-		u32 under = current_ctx();
-
-		base_enter(s, now, under,
-			   under == LOAD_LOOP ? LOAD_SOFTIRQ_IDLE :
-			   under == LOAD_TASK ? LOAD_SOFTIRQ_TASK : under);
-		return 0;
-	}
-	if (s->vec != vec + 1) {
-		s->odd_edges++;
-		return 0;
-	}
-	vec_end(s, now);
-	if (vec < LOAD_NR_VECS)
-		s->vec_count[vec]++;
+	open = s->vec - 1;
+	/* Or clang compares with vec + 1, and the verifier of 6.12 forgets the bound of vec. */
+	asm volatile("" : "+r"(open));
+	if (vec >= LOAD_NR_VECS || open != vec)
+		return softirq_end_other(s, now, vec);
+	vec_end(s, now, vec);
+	s->vec_count[vec]++;
 	s->vec = 0;
-	if (was >= LOAD_SOFTIRQ_IDLE)
-		base_enter(s, now, s->under, was);
+	if (base_ctx(s) >= LOAD_SOFTIRQ_IDLE)
+		base_enter(s, now, s->under);
 	return 0;
 }
 
@@ -257,10 +350,7 @@ int load_seed(struct bpf_iter__task *ctx)
 
 	if (!task || !task->on_cpu)
 		return 0;
-	if (bpf_core_field_exists(((struct task_struct___cpu *)0)->cpu))
-		cpu = BPF_CORE_READ((struct task_struct___cpu *)task, cpu);
-	else
-		cpu = BPF_CORE_READ(task, thread_info.cpu);
+	cpu = task_cpu(task);
 	note = bpf_map_lookup_elem(&notes, &cpu);
 	if (note)
 		note->seed_ctx = task_ctx(task) + 1;

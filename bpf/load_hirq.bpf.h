@@ -16,14 +16,25 @@ static __noinline void hirq_heal(struct load_slot *s, u64 now)
 	s->odd_edges++;
 }
 
+/* The first event of this core: it was idle, or the idle exit would have come first. */
+static __noinline int hirq_first(struct load_slot *s, u64 now)
+{
+	u32 ctx = current_ctx();
+
+	base_first(s, ctx == LOAD_LOOP ? first_idle : ctx);
+	base_move(s, now, ctx == LOAD_LOOP ? LOAD_TAIL : ctx);
+	burst_begin(s, now);
+	if (want_pmu)
+		pmu_sample(s, now);
+	return 0;
+}
+
 static __always_inline int hirq_enter(void)
 {
 	struct load_slot *s;
 	u64 now, hirq, base;
-	u32 cpu, ctx;
 
-	s = edge(&cpu, &now);
-	if (!s)
+	if (!edge(&s, &now))
 		return 0;
 	hirq = s->hirq;
 	if (hirq & 0xff) {
@@ -36,77 +47,76 @@ static __always_inline int hirq_enter(void)
 	s->hirq = now << 8 | 1;
 
 	base = s->base;
-	ctx = base_ctx(s);
 	/* An update in progress has left idle already, or sets the context itself. */
-	if (ctx == LOAD_TASK || ctx == LOAD_LOOP || s->moving)
-		goto out;
-	if (ctx == LOAD_HALT) {
-		/* The handler runs inside the idle window (x86 sti;hlt): idle ends here. */
-		base_enter(s, now, LOAD_TAIL, LOAD_HALT);
-		burst_begin(s, now);
-	} else if (ctx == LOAD_TAIL) {
-		/* Interrupted again without leaving idle: it was halted since the last change. */
-		u64 since = base >> 8 > hirq >> 8 ? base >> 8 : hirq >> 8;
+	if ((base & 0xff) <= LOAD_TAIL && !s->moving) {
+		if (!base)
+			return hirq_first(s, now);
+		if ((base & 0xff) == LOAD_HALT) {
+			/* The handler runs inside the idle window (x86 sti;hlt): idle ends here. */
+			base_move(s, now, LOAD_TAIL);
+			burst_begin(s, now);
+		} else {
+			/* Interrupted again without leaving idle: it was halted since the last change. */
+			u64 since = base >> 8 > hirq >> 8 ? base >> 8 : hirq >> 8;
 
-		if (since <= now) {
-			s->base_ns[LOAD_TAIL] += since - (base >> 8);
-			s->base_ns[LOAD_HALT] += now - since;
-			s->base = now << 8 | LOAD_TAIL;
+			if (since <= now) {
+				s->base_ns[LOAD_TAIL] += since - (base >> 8);
+				s->base_ns[LOAD_HALT] += now - since;
+				s->base = now << 8 | LOAD_TAIL;
+			}
 		}
-	} else if (ctx == LOAD_UNKNOWN) {
-		/* The first event of this core: it was idle, or the idle exit would have come first. */
-		ctx = current_ctx();
-		if (ctx == LOAD_LOOP)
-			base_enter(s, now, LOAD_TAIL, first_idle);
-		else
-			base_enter(s, now, ctx, ctx);
-		burst_begin(s, now);
 	}
-out:
 	/* The tick passes here, so the counter value of a busy core is at most a tick old. */
 	if (want_pmu)
 		pmu_sample(s, now);
 	return 0;
 }
 
-static __always_inline int hirq_leave(void)
+/* The end of a nested handler, or an exit without its entry. */
+static __noinline int hirq_leave_other(struct load_slot *s, u64 now)
 {
-	struct load_slot *s;
-	u64 now, hirq, ns;
-	u32 cpu;
+	u64 hirq = s->hirq;
 
-	s = edge(&cpu, &now);
-	if (!s)
-		return 0;
-	hirq = s->hirq;
-	if ((hirq & 0xff) > 1) {
+	if (hirq & 0xff) {
 		s->hirq = hirq - 1;
 		return 0;
 	}
-	if (!(hirq & 0xff) && hirq) {
+	if (hirq) {
 		s->odd_edges++;
 		return 0;
 	}
-	now = after(now, hirq);
-	ns = now - (hirq >> 8);
-	if (!hirq && !s->base) {
+	if (!s->base) {
 		/* The handler began before the measurement. */
 		u32 ctx = current_ctx();
 
-		base_enter(s, now, ctx, ctx);
-		s->hirq_ns[ctx & (LOAD_NR_CTX - 1)] += ns;
-	} else if (!hirq) {
-		/* Base changes came first, so the handler began after the start, and its entry was lost. */
-		s->hirq_out_ns += ns;
-		s->hirq = now << 8;
-		s->odd_edges++;
-		return 0;
+		base_first(s, ctx);
+		base_move(s, now, ctx);
+		s->hirq_ns[ctx & (LOAD_NR_CTX - 1)] += now;
+		s->hirq_in_ns += now;
 	} else {
-		/* The update in progress has its stamp already: this handler is in the new context. */
-		u64 ctx = s->moving ? s->moving - 1 : s->base;
-
-		s->hirq_ns[ctx & (LOAD_NR_CTX - 1)] += ns;
+		/* Base changes came first, so the handler began after the start, and its entry was lost. */
+		s->hirq_out_ns += now;
+		s->odd_edges++;
 	}
+	s->hirq = now << 8;
+	return 0;
+}
+
+static __always_inline int hirq_leave(void)
+{
+	struct load_slot *s;
+	u64 now, hirq, ns, ctx;
+
+	if (!edge(&s, &now))
+		return 0;
+	hirq = s->hirq;
+	if ((hirq & 0xff) != 1)
+		return hirq_leave_other(s, now);
+	now = after(now, hirq);
+	ns = now - (hirq >> 8);
+	/* The update in progress has its stamp already: this handler is in the new context. */
+	ctx = s->moving ? s->moving - 1 : s->base;
+	s->hirq_ns[ctx & (LOAD_NR_CTX - 1)] += ns;
 	s->hirq_in_ns += ns;
 	s->hirq = now << 8;
 	return 0;

@@ -14,19 +14,19 @@ const volatile bool want_pmu;
 const volatile bool switch_state_first;
 /* The idle context of a core without an event yet: LOAD_POLL under idle=poll or nohlt. */
 const volatile __u32 first_idle = LOAD_HALT;
+/* The number of slots, a power of two, less one. */
+const volatile __u32 slot_mask;
 
 /* Set when everything is attached: before that, some of the programs are missing. */
-__u64 start_ns;
+__u64 start_ns SEC(".data") = LOAD_NEVER;
 /* Incremented by every CPU hotplug step, so that readers check the online mask only then. */
-__u64 hotplug_steps;
+__u64 hotplug_steps SEC(".data");
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct load_slot);
-} slots SEC(".maps");
+/*
+ * A global variable, not a map: no look-up. The only one in .bss, which user space shrinks to the
+ * CPUs of the machine.
+ */
+struct load_slot slots[LOAD_MAX_CPUS];
 
 struct bursts {
 	u64 count[HIST_NR];
@@ -39,14 +39,6 @@ struct {
 	__type(key, u32);
 	__type(value, struct bursts);
 } bursts SEC(".maps");
-
-/* Bit n: idle state n of that CPU polls. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, u64);
-} poll_states SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -63,20 +55,42 @@ struct {
 	__type(value, u32);
 } counters SEC(".maps");
 
-/*
- * The start of every program: this CPU's slot and the time, or NULL while not everything is
- * attached.
- */
-static __always_inline struct load_slot *edge(u32 *ret_cpu, u64 *ret_now)
+/* The CPU of a task that runs or is about to: one load, where the helper costs six instructions. */
+static __always_inline u32 task_cpu(struct task_struct *task)
 {
-	u64 start = start_ns;
-	u32 cpu = bpf_get_smp_processor_id();
+	u32 cpu;
 
-	if (!start)
-		return NULL;
-	*ret_cpu = cpu;
-	*ret_now = bpf_ktime_get_ns() - start;
-	return bpf_map_lookup_elem(&slots, &cpu);
+	if (!bpf_core_field_exists(((struct task_struct___cpu *)0)->cpu))
+		return task->thread_info.cpu;
+	cpu = ((struct task_struct___cpu *)task)->cpu;
+	/* Or clang merges the two cases into one load at a computed offset. */
+	asm volatile("" : "+r"(cpu));
+	return cpu;
+}
+
+static __always_inline struct load_slot *slot_of(u32 cpu)
+{
+	struct load_slot *s = &slots[cpu & slot_mask];
+
+	/* Or clang computes the address again for each field. */
+	asm volatile("" : "+r"(s));
+	return s;
+}
+
+/* Whether @now, ns since the start, lies before it: not started, or just after the clock was read. */
+static __always_inline bool before_start(u64 now)
+{
+	return (s64)now < 0;
+}
+
+/* This CPU's slot and the time since the start; false before it. */
+static __always_inline bool edge(struct load_slot **ret_slot, u64 *ret_now)
+{
+	u64 now = bpf_ktime_get_ns();
+
+	*ret_slot = slot_of(bpf_get_smp_processor_id());
+	*ret_now = now - start_ns;
+	return !before_start(*ret_now);
 }
 
 /* The stamp of a change: never before the previous one, so that no interval is negative. */
@@ -85,45 +99,64 @@ static __always_inline u64 after(u64 now, u64 word)
 	return now < word >> 8 ? word >> 8 : now;
 }
 
-static __always_inline void pmu_sample(struct load_slot *s, u64 now)
+static __noinline int pmu_sample(struct load_slot *s, u64 now)
 {
 	struct bpf_perf_event_value value = {};
 
 	if (bpf_perf_event_read_value(&counters, BPF_F_CURRENT_CPU, &value, sizeof(value))) {
 		s->pmu_errors++;
-		return;
+		return 0;
 	}
 	/* Another core may see these three stores in any order; the check word reveals a mix. */
 	s->pmu_cycles = value.counter;
 	s->pmu_ns = now;
 	s->pmu_check = value.counter ^ now;
+	return 0;
 }
 
-/*
- * Closes the open base context and opens @ctx. @before is the context of a core before its first
- * event: what it must have been doing for this event to come first.
- */
-static __always_inline void base_enter(struct load_slot *s, u64 now, u32 ctx, u32 before)
+/* At the first event of a core: what it must have been doing for this event to come first. */
+static __always_inline void base_first(struct load_slot *s, u32 ctx)
 {
-	u64 base;
-	u32 was;
+	if (!s->base)
+		s->base = ctx;
+}
 
+/* Closes the open base context and opens @ctx, with interrupts off. */
+static __always_inline void base_move(struct load_slot *s, u64 now, u32 ctx)
+{
+	u64 base = s->base;
+
+	now = after(now, base);
+	s->base_ns[base & (LOAD_NR_CTX - 1)] += now - (base >> 8);
+	s->base = now << 8 | ctx;
+}
+
+/* The same where interrupts can be on. */
+static __always_inline void base_enter(struct load_slot *s, u64 now, u32 ctx)
+{
 	/* Only interrupts of this CPU read it, so a compiler barrier is enough. */
 	s->moving = ctx + 1;
 	barrier();
-	base = s->base;
-	was = base ? base & 0xff : before;
-	now = after(now, base);
-	s->base_ns[was & (LOAD_NR_CTX - 1)] += now - (base >> 8);
-	s->base = now << 8 | ctx;
+	base_move(s, now, ctx);
 	barrier();
 	s->moving = 0;
 }
 
-/* The open context; LOAD_UNKNOWN before the first event. */
+/* The same in what may be the first event: an interrupt that comes meanwhile is not. */
+static __always_inline void base_enter_first(struct load_slot *s, u64 now, u32 ctx, u32 before)
+{
+	s->moving = ctx + 1;
+	barrier();
+	base_first(s, before);
+	base_move(s, now, ctx);
+	barrier();
+	s->moving = 0;
+}
+
+/* The open context. LOAD_HALT before the first event, too: then `base` is 0. */
 static __always_inline u32 base_ctx(const struct load_slot *s)
 {
-	return s->base ? s->base & 0xff : LOAD_UNKNOWN;
+	return s->base & 0xff;
 }
 
 static __always_inline bool is_idle(u32 ctx)

@@ -36,6 +36,9 @@ struct sys_bpf_view {
 int sys_bpf_views_open(struct sys_bpf_view *views, size_t nr, struct err *err);
 void sys_bpf_views_close(struct sys_bpf_view *views, size_t nr);
 
+/* Shrinks a global variable that has a section of its own, between open and load. */
+int sys_bpf_shrink(struct bpf_map *map, size_t size);
+
 /* Events that the kernel dropped because a program was already running on that core. */
 uint64_t sys_bpf_recursion_misses(const struct bpf_object *object);
 

@@ -17,21 +17,18 @@
 
 #include "measure/load/slot.h"
 
-static struct load_slot slot;
+/* The programs' slot of this core. */
+static struct load_slot *const slot = &slots[0];
 static struct load_cpu_note note;
 static struct bursts burst_counts;
-static u64 polls;
 
 static void *bpf_map_lookup_elem(void *map, const void *key)
 {
 	if (map == &notes)
 		return *(const u32 *)key ? NULL : &note;
 	assert_int_equal(*(const u32 *)key, 0);
-	if (map == &slots)
-		return &slot;
-	if (map == &bursts)
-		return &burst_counts;
-	return &polls;
+	assert_ptr_equal(map, &bursts);
+	return &burst_counts;
 }
 
 static struct task_struct idle = {.comm = "swapper/0"};
@@ -43,11 +40,12 @@ static struct task_struct ksoftirqd = {.pid = 30, .flags = PF_KTHREAD, .comm = "
 
 static inline int reset(void **state)
 {
-	memset(&slot, 0, sizeof(slot));
+	/* State 0 polls, as without a driver. */
+	*slot = (struct load_slot){.poll_states = 1};
 	memset(&note, 0, sizeof(note));
 	memset(&burst_counts, 0, sizeof(burst_counts));
-	polls = 1; /* state 0 polls, as without a driver */
 	start_ns = START;
+	slot_mask = 1;
 	shim_current = &idle;
 	shim_at_barrier = NULL;
 	shim_counter = NULL;
@@ -106,12 +104,12 @@ static inline struct load_sample see_any(u64 ns)
 	struct load_sample s;
 	u64 sum = 0;
 
-	assert_true(load_slot_read(&slot, ns, LOAD_HALT, &s));
+	assert_true(load_slot_read(slot, ns, LOAD_HALT, &s));
 	for (int i = 0; i < LOAD_NR_PARTS; i++)
 		sum += s.part_ns[i];
 	assert_int_equal(sum, ns);
 	/* Nobody has asked for a counter. */
-	assert_true(want_pmu || !slot.pmu_errors);
+	assert_true(want_pmu || !slot->pmu_errors);
 	return s;
 }
 

@@ -24,9 +24,9 @@ static void exit_first(void **state)
 	assert_int_equal(s.part_ns[LOAD_PART_SOFTIRQ_ON_TASK], 300);
 	assert_int_equal(s.part_ns[LOAD_PART_TASK], 3000 - 100 - 300);
 	assert_int_equal(s.part_ns[LOAD_PART_IDLE_LOOP], 1000 + 100 + 50 + 150 + 200);
-	assert_int_equal(slot.vec_ns[3], 500);
-	assert_int_equal(slot.vec_count[1], 1);
-	assert_int_equal(slot.odd_edges, 0);
+	assert_int_equal(slot->vec_ns[3], 500);
+	assert_int_equal(slot->vec_count[1], 1);
+	assert_int_equal(slot->odd_edges, 0);
 }
 
 /* x86 `sti; hlt`: handlers run inside the idle window, and the core may halt again without exit. */
@@ -48,7 +48,7 @@ static void inside_halt(void **state)
 	assert_int_equal(s.part_ns[LOAD_PART_SOFTIRQ_ON_IDLE], 190);
 	assert_int_equal(s.part_ns[LOAD_PART_IDLE_LOOP], 1000 + 10 + 10 + 40);
 	assert_int_equal(s.part_ns[LOAD_PART_TASK], 400);
-	assert_int_equal(slot.odd_edges, 0);
+	assert_int_equal(slot->odd_edges, 0);
 }
 
 /* Woken by an interrupt that has no tracepoint: the softirq is the first to tell. */
@@ -78,7 +78,7 @@ static void polling(void **state)
 	/* Idle to the kernel, so not busy; separate, because the counter says otherwise. */
 	assert_int_equal(s.busy, 1000 + 100);
 	/* Which state polls is the driver's choice. */
-	polls = 1 << 2;
+	slot->poll_states = 1 << 2;
 	go_idle(6000, 2);
 	go_idle(6500, 1);
 	s = see(7000);
@@ -96,7 +96,7 @@ static void in_ksoftirqd(void **state)
 	s = see(3000);
 	assert_int_equal(s.part_ns[LOAD_PART_KSOFTIRQD], 1000);
 	assert_int_equal(s.part_ns[LOAD_PART_SOFTIRQ_ON_TASK], 0);
-	assert_int_equal(slot.vec_ns[3], 800);
+	assert_int_equal(slot->vec_ns[3], 800);
 }
 
 /* arm64: ipi_entry inside irq_handler_entry. Only the outermost pair counts. */
@@ -113,7 +113,7 @@ static void nested_handlers(void **state)
 	s = see(3000);
 	assert_int_equal(s.part_ns[LOAD_PART_HARDIRQ], 300);
 	assert_int_equal(s.part_ns[LOAD_PART_TASK], 1000 + 700);
-	assert_int_equal(slot.odd_edges, 0);
+	assert_int_equal(slot->odd_edges, 0);
 }
 
 /* A handler's time is taken from what it interrupted, whatever that was. */
@@ -137,7 +137,7 @@ static void handlers_on_top(void **state)
 	assert_int_equal(s.part_ns[LOAD_PART_TASK], 100 + 1000);
 	assert_int_equal(s.part_ns[LOAD_PART_POLL_IDLE], 1000 - 60);
 	assert_int_equal(s.part_ns[LOAD_PART_HARDIRQ], 100 + 300 + 60);
-	assert_int_equal(slot.vec_ns[3], 900 - 300);
+	assert_int_equal(slot->vec_ns[3], 900 - 300);
 }
 
 /* A handler whose exit never came: no switch happens inside one, so nothing of it is believed. */
@@ -153,7 +153,31 @@ static void lost_exit(void **state)
 	s = see(3000);
 	assert_int_equal(s.part_ns[LOAD_PART_HARDIRQ], 100);
 	assert_int_equal(s.part_ns[LOAD_PART_TASK], 1900);
-	assert_int_equal(slot.odd_edges, 1);
+	assert_int_equal(slot->odd_edges, 1);
+}
+
+/* From task to task the interval goes on as it is, so that no clock need be read. */
+static void task_to_task(void **state)
+{
+	static struct task_struct kworker = {.pid = 33, .flags = PF_KTHREAD, .comm = "kworker/0:1"};
+	struct task_struct *const tasks[] = {&other, &kworker, &task, &other};
+	struct load_sample s;
+	u64 base;
+
+	to_task(1000, &task);
+	base = slot->base;
+	for (int i = 0; i < 4; i++) {
+		to_task(2000 + i * 1000, tasks[i]);
+		assert_int_equal(slot->base, base);
+		assert_int_equal(see(2500 + i * 1000).part_ns[LOAD_PART_TASK], 1500 + i * 1000);
+	}
+	to_task(6000, &ksoftirqd);
+	to_task(6500, &task);
+	to_task(7000, &other);
+	to_task(8000, &idle);
+	s = see(9000);
+	assert_int_equal(s.part_ns[LOAD_PART_TASK], 5000 + 1500);
+	assert_int_equal(s.part_ns[LOAD_PART_KSOFTIRQD], 500);
 }
 
 /* Threads that do softirq work, by their names, and a task that only calls itself so. */
@@ -205,12 +229,12 @@ static void exit_alone(void **state)
 	s = see(1000);
 	assert_int_equal(s.part_ns[LOAD_PART_HARDIRQ], 300);
 	assert_int_equal(s.part_ns[LOAD_PART_TASK], 700);
-	assert_int_equal(slot.odd_edges, 0);
+	assert_int_equal(slot->odd_edges, 0);
 	at(2000);
 	load_irq_leave(NULL);
 	s = see(2000);
 	assert_int_equal(s.part_ns[LOAD_PART_HARDIRQ], 300);
-	assert_int_equal(slot.odd_edges, 1);
+	assert_int_equal(slot->odd_edges, 1);
 	/* The core had other edges since the start, so the handler began after it, unseen. */
 	reset(state);
 	to_task(1000, &task);
@@ -219,7 +243,7 @@ static void exit_alone(void **state)
 	irq(2000, 2100);
 	s = see(3000);
 	assert_int_equal(s.part_ns[LOAD_PART_HARDIRQ], 100);
-	assert_int_equal(slot.odd_edges, 1);
+	assert_int_equal(slot->odd_edges, 1);
 }
 
 /* A softirq whose exit got lost: the next one goes on with it, and then the task goes on. */
@@ -234,8 +258,8 @@ static void lost_softirq_exit(void **state)
 	s = see(4000);
 	assert_int_equal(s.part_ns[LOAD_PART_SOFTIRQ_ON_TASK], 1500);
 	assert_int_equal(s.part_ns[LOAD_PART_TASK], 1000 + 500);
-	assert_int_equal(slot.vec_ns[1], 500);
-	assert_int_equal(slot.odd_edges, 1);
+	assert_int_equal(slot->vec_ns[1], 500);
+	assert_int_equal(slot->odd_edges, 1);
 }
 
 /* PREEMPT_RT: a softirq is switched out with its task and goes on with it. */
@@ -254,9 +278,9 @@ static void preempted(void **state)
 	s = see(5000);
 	assert_int_equal(s.part_ns[LOAD_PART_SOFTIRQ_ON_TASK], 500 + 300);
 	assert_int_equal(s.part_ns[LOAD_PART_TASK], 500 + 1900 + 700);
-	assert_int_equal(slot.vec_ns[3], 500 + 300);
-	assert_int_equal(slot.vec_count[3], 1);
-	assert_int_equal(slot.paused_lost + slot.odd_edges, 0);
+	assert_int_equal(slot->vec_ns[3], 500 + 300);
+	assert_int_equal(slot->vec_count[3], 1);
+	assert_int_equal(slot->paused_lost + slot->odd_edges, 0);
 }
 
 /* Several at once, one of them in ksoftirqd: each goes on as what it was, and its place is free again. */
@@ -286,12 +310,13 @@ static void preempted_in_turns(void **state)
 	assert_int_equal(s.part_ns[LOAD_PART_KSOFTIRQD], 3 * 400);
 	assert_int_equal(s.part_ns[LOAD_PART_SOFTIRQ_ON_TASK], 3 * 200);
 	assert_int_equal(s.part_ns[LOAD_PART_TASK], 3 * 300);
-	assert_int_equal(slot.vec_ns[3], 3 * 200);
-	assert_int_equal(slot.vec_ns[1], 3 * 200);
-	assert_int_equal(slot.vec_ns[0], 0);
-	assert_int_equal(slot.paused_lost + slot.odd_edges, 0);
+	assert_int_equal(slot->vec_ns[3], 3 * 200);
+	assert_int_equal(slot->vec_ns[1], 3 * 200);
+	assert_int_equal(slot->vec_ns[0], 0);
+	assert_int_equal(slot->paused_lost + slot->odd_edges, 0);
 	for (int i = 0; i < LOAD_NR_PAUSED; i++)
-		assert_int_equal(slot.paused[i].pid, 0);
+		assert_int_equal(slot->paused[i].pid, 0);
+	assert_int_equal(slot->nr_paused, 0);
 }
 
 /* All places taken, and each comes back. */
@@ -312,10 +337,10 @@ static void preempted_and_back(void **state)
 		to_task(now += 100, &tasks[i]);
 		at(now += 100);
 		load_softirq_exit(NULL, i);
-		assert_int_equal(slot.vec_ns[i], 200);
-		assert_int_equal(slot.vec_count[i], 1);
+		assert_int_equal(slot->vec_ns[i], 200);
+		assert_int_equal(slot->vec_count[i], 1);
 	}
-	assert_int_equal(slot.paused_lost + slot.odd_edges, 0);
+	assert_int_equal(slot->paused_lost + slot->odd_edges, 0);
 }
 
 /* More of them at once than there is room for: counted, and the parts still sum to the window. */
@@ -331,7 +356,7 @@ static void preempted_too_often(void **state)
 		at(now += 100);
 		load_softirq_entry(NULL, 3);
 	}
-	assert_int_equal(slot.paused_lost, 1);
+	assert_int_equal(slot->paused_lost, 1);
 	see(now + 50);
 }
 
@@ -368,7 +393,23 @@ static void cut_in_two(void **state)
 	/* The softirq's time goes where the edge was going, and both its edges are counted. */
 	assert_int_equal(s.part_ns[LOAD_PART_IDLE_LOOP], 1000 + 1000 - 50);
 	assert_int_equal(s.part_ns[LOAD_PART_TASK], 1000);
-	assert_int_equal(slot.odd_edges, 2);
+	assert_int_equal(slot->odd_edges, 2);
+}
+
+/* The same in the first edge of a core. */
+static void first_cut_in_two(void **state)
+{
+	struct load_sample s;
+
+	cut_at = 4010;
+	shim_at_barrier = interrupt;
+	leave_idle(4000);
+	assert_null(shim_at_barrier);
+	s = see(6000);
+	assert_int_equal(s.part_ns[LOAD_PART_IDLE], 4000);
+	assert_int_equal(s.part_ns[LOAD_PART_HARDIRQ], 50);
+	assert_int_equal(s.part_ns[LOAD_PART_IDLE_LOOP], 2000 - 50);
+	assert_int_equal(slot->odd_edges, 2);
 }
 
 /* The first edge of a core decides what it did since the start. */
@@ -405,16 +446,38 @@ static void first_edges(void **state)
 	to_task(3000, &idle);
 	assert_int_equal(see(3000).part_ns[LOAD_PART_TASK], 3000);
 	reset(state);
+	/* Inside ksoftirqd: the softirq is over when its exit comes. */
+	shim_current = &ksoftirqd;
+	softirq(3000, 3100, 3);
+	to_task(4000, &task);
+	assert_int_equal(see(4000).part_ns[LOAD_PART_KSOFTIRQD], 4000);
+	assert_int_equal(slot->vec_ns[3], 100);
+	assert_int_equal(slot->vec_count[3], 1);
+	reset(state);
 	/* In a softirq on top of a task since before. */
 	shim_current = &task;
 	at(3000);
 	load_softirq_exit(NULL, 3);
 	assert_int_equal(see(3000).part_ns[LOAD_PART_SOFTIRQ_ON_TASK], 3000);
 	reset(state);
-	/* Before everything is attached nothing counts. */
-	start_ns = 0;
-	irq(3000, 3100);
-	assert_int_equal(slot.base | slot.hirq, 0);
+}
+
+/* Before everything is attached nothing counts, nor what has read the clock just before. */
+static void before_the_start(void **state)
+{
+	static const u64 starts[] = {LOAD_NEVER, START + 9000};
+
+	for (int i = 0; i < 2; i++) {
+		start_ns = starts[i];
+		irq(3000, 3100);
+		leave_idle(3200);
+		softirq(3300, 3400, 3);
+		to_task(3500, &task);
+		to_task(3600, &idle);
+		go_idle(3700, 1);
+		assert_int_equal(slot->base | slot->hirq | slot->vec | slot->moving, 0);
+		assert_int_equal(slot->odd_edges | slot->vec_count[3], 0);
+	}
 }
 
 /* A clock that steps back by a few ns makes no interval of 584 years. */
@@ -425,7 +488,7 @@ static void clock_steps_back(void **state)
 	load_softirq_entry(NULL, 3);
 	at(1990);
 	load_softirq_exit(NULL, 3);
-	assert_int_equal(slot.vec_ns[3], 0);
+	assert_int_equal(slot->vec_ns[3], 0);
 	irq(1980, 1970);
 	go_idle(1960, 1);
 	assert_int_equal(see(3000).part_ns[LOAD_PART_IDLE], 1000);
@@ -487,6 +550,7 @@ int main(void)
 		cmocka_unit_test_setup(nested_handlers, reset),
 		cmocka_unit_test_setup(handlers_on_top, reset),
 		cmocka_unit_test_setup(lost_exit, reset),
+		cmocka_unit_test_setup(task_to_task, reset),
 		cmocka_unit_test_setup(softirq_threads, reset),
 		cmocka_unit_test_setup(like_softirq_threads, reset),
 		cmocka_unit_test_setup(exit_alone, reset),
@@ -496,7 +560,9 @@ int main(void)
 		cmocka_unit_test_setup(preempted_and_back, reset),
 		cmocka_unit_test_setup(preempted_too_often, reset),
 		cmocka_unit_test_setup(cut_in_two, reset),
+		cmocka_unit_test_setup(first_cut_in_two, reset),
 		cmocka_unit_test_setup(first_edges, reset),
+		cmocka_unit_test_setup(before_the_start, reset),
 		cmocka_unit_test_setup(clock_steps_back, reset),
 		cmocka_unit_test_setup(any_order, reset),
 	};

@@ -30,10 +30,15 @@ static void bursts_from_exit(void **state)
 	leave_idle(9100);
 	go_idle(9110, 1);
 	expect_bursts(2, 10, 1);
+	/* An entry was lost, and a second exit comes: the burst goes on. */
+	leave_idle(9200);
+	leave_idle(9250);
+	go_idle(9300, 1);
+	expect_bursts(3, 100, 1);
 	/* The clock stepped back meanwhile: no burst of 584 years. */
 	leave_idle(9500);
 	go_idle(9490, 1);
-	expect_bursts(2, UINT64_MAX, 0);
+	expect_bursts(3, UINT64_MAX, 0);
 	/* The first event of a core is an interrupt out of idle. */
 	reset(state);
 	want_bursts = true;
@@ -70,29 +75,87 @@ static void counter(void **state)
 
 	want_pmu = true;
 	to_task(1000, &task);
-	assert_int_equal(slot.pmu_errors, 1);
-	assert_false(load_slot_pmu(&slot, 1500, &(uint64_t){0}, &(uint64_t){0}));
+	assert_int_equal(slot->pmu_errors, 1);
+	assert_false(load_slot_pmu(slot, 1500, &(uint64_t){0}, &(uint64_t){0}));
 	shim_counter = &value;
 	to_task(2000, &other);
+	assert_true(load_slot_pmu(slot, 2500, (uint64_t *)&cycles, (uint64_t *)&ns));
+	assert_int_equal(cycles, 1000);
+	assert_int_equal(ns, 2000);
 	value = 1900;
 	irq(3000, 3100);
-	assert_int_equal(slot.pmu_check, slot.pmu_cycles ^ slot.pmu_ns);
-	assert_true(load_slot_pmu(&slot, 3500, (uint64_t *)&cycles, (uint64_t *)&ns));
+	assert_int_equal(slot->pmu_check, slot->pmu_cycles ^ slot->pmu_ns);
+	assert_true(load_slot_pmu(slot, 3500, (uint64_t *)&cycles, (uint64_t *)&ns));
 	assert_int_equal(cycles, 1900);
 	assert_int_equal(ns, 3000);
 	/* Halted: it stands still from the entry on. */
 	value = 2500;
 	go_idle(4000, 1);
 	value = 9999;
-	assert_true(load_slot_pmu(&slot, 8000, (uint64_t *)&cycles, (uint64_t *)&ns));
+	assert_true(load_slot_pmu(slot, 8000, (uint64_t *)&cycles, (uint64_t *)&ns));
 	assert_int_equal(cycles, 2500);
 	assert_int_equal(ns, 8000);
-	assert_int_equal(slot.pmu_errors, 1);
+	assert_int_equal(slot->pmu_errors, 1);
+}
+
+/*
+ * A core that goes idle notes its counter there and then, whatever the state and the edges before:
+ * the reader takes it for the value of now as long as the core is halted.
+ */
+static void counter_at_idle(void **state)
+{
+	u64 value = 100, cycles, ns;
+
+	want_pmu = true;
+	shim_counter = &value;
+	for (u32 idle_state = 0; idle_state < 2; idle_state++) {
+		u64 from = 10000 * (idle_state + 1);
+
+		leave_idle(from);
+		to_task(from + 100, &task);
+		value += 5000;
+		to_task(from + 5100, &idle);
+		value += 70;
+		go_idle(from + 5170, idle_state);
+		assert_int_equal(slot->pmu_cycles, value);
+		assert_int_equal(slot->pmu_ns, from + 5170);
+		assert_true(load_slot_pmu(slot, from + 9000, (uint64_t *)&cycles, (uint64_t *)&ns));
+		assert_int_equal(cycles, value);
+		/* State 0 polls: there the counter goes on. */
+		assert_int_equal(ns, idle_state ? from + 9000 : from + 5170);
+	}
+	assert_int_equal(slot->pmu_errors, 0);
+}
+
+/* Each core writes to its own slot, however the event tells which core it is. */
+static void own_slot(void **state)
+{
+	struct load_slot *const second = &slots[1];
+	struct load_sample s;
+
+	*second = (struct load_slot){.poll_states = 1};
+	shim_cpu = task.thread_info.cpu = idle.thread_info.cpu = 1;
+	at(1000);
+	load_idle(NULL, 1, 1);
+	at(3000);
+	load_idle(NULL, PWR_EVENT_EXIT, 1);
+	irq(3100, 3200);
+	to_task(4000, &task);
+	softirq(4500, 4600, 3);
+	to_task(6000, &idle);
+	shim_cpu = task.thread_info.cpu = idle.thread_info.cpu = 0;
+	assert_true(load_slot_read(second, 7000, LOAD_HALT, &s));
+	assert_int_equal(s.part_ns[LOAD_PART_IDLE], 2000);
+	assert_int_equal(s.part_ns[LOAD_PART_HARDIRQ], 100);
+	assert_int_equal(s.part_ns[LOAD_PART_TASK], 1900);
+	assert_int_equal(s.part_ns[LOAD_PART_SOFTIRQ_ON_TASK], 100);
+	assert_int_equal(slot->base | slot->hirq | slot->vec_count[3], 0);
 }
 
 /* Who is on the CPU while the tasks are walked; nobody there leaves it at nothing. */
 static void seeds(void **state)
 {
+	struct task_struct liar = {.pid = 34, .comm = "ksoftirqd/0"};
 	struct bpf_iter__task ctx = {.task = &task};
 
 	load_seed(&ctx);
@@ -115,6 +178,11 @@ static void seeds(void **state)
 	ctx.task = &ksoftirqd;
 	load_seed(&ctx);
 	assert_int_equal(note.seed_ctx, LOAD_KSOFTIRQD + 1);
+	/* Any task can have that name. */
+	liar.on_cpu = 1;
+	ctx.task = &liar;
+	load_seed(&ctx);
+	assert_int_equal(note.seed_ctx, LOAD_TASK + 1);
 	ctx.task = NULL;
 	load_seed(&ctx);
 	task.on_cpu = ksoftirqd.on_cpu = 0;
@@ -146,17 +214,17 @@ static void vectors(void **state)
 	softirq(2000, 2100, LOAD_NR_VECS);
 	at(2200);
 	load_softirq_entry(NULL, 1);
-	load_slot_vecs(&slot, &vecs);
+	load_slot_vecs(slot, &vecs);
 	assert_int_equal(vecs.ns[1], 100);
 	assert_int_equal(vecs.count[1], 1);
 	assert_int_equal(vecs.ns[9], 500);
 	assert_int_equal(vecs.count[9], 2);
-	assert_int_equal(slot.odd_edges, 0);
+	assert_int_equal(slot->odd_edges, 0);
 	/* The exit of another vector than the one that runs. */
 	at(2300);
 	load_softirq_exit(NULL, 2);
-	assert_int_equal(slot.odd_edges, 1);
-	assert_int_equal(slot.vec_count[2], 0);
+	assert_int_equal(slot->odd_edges, 1);
+	assert_int_equal(slot->vec_count[2], 0);
 }
 
 int main(void)
@@ -165,6 +233,8 @@ int main(void)
 		cmocka_unit_test_setup(bursts_from_exit, reset),
 		cmocka_unit_test_setup(bursts_inside_halt, reset),
 		cmocka_unit_test_setup(counter, reset),
+		cmocka_unit_test_setup(counter_at_idle, reset),
+		cmocka_unit_test_setup(own_slot, reset),
 		cmocka_unit_test_setup(seeds, reset),
 		cmocka_unit_test_setup(hotplug, reset),
 		cmocka_unit_test_setup(vectors, reset),

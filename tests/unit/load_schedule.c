@@ -158,11 +158,11 @@ static void check(void)
 	assert_int_equal(s.busy,
 			 s.total - s.part_ns[LOAD_PART_IDLE] - s.part_ns[LOAD_PART_POLL_IDLE]);
 	for (u32 i = 0; i < LOAD_NR_VECS; i++) {
-		assert_int_equal(slot.vec_count[i], core.vec_count[i]);
+		assert_int_equal(slot->vec_count[i], core.vec_count[i]);
 		if (!core.softirq)
-			assert_int_equal(slot.vec_ns[i], core.vec_ns[i]);
+			assert_int_equal(slot->vec_ns[i], core.vec_ns[i]);
 	}
-	assert_int_equal(slot.odd_edges + slot.paused_lost, 0);
+	assert_int_equal(slot->odd_edges + slot->paused_lost, 0);
 }
 
 static void schedule(void **state)

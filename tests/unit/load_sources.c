@@ -91,9 +91,9 @@ void __wrap_schedstat_close(struct schedstat *stat)
 }
 
 /* Source bpf as it is once everything is attached. */
-static struct load_bpf__bss bss;
+static struct load_bpf__data data;
 static struct load_bpf__rodata rodata;
-static struct load_bpf skel = {.bss = &bss, .rodata = &rodata};
+static struct load_bpf skel = {.data = &data, .rodata = &rodata};
 static struct load_slot slots[CPUS + 1];
 static struct load_cpu_note notes[CPUS];
 static uint64_t steps_seen[CPUS];
@@ -106,7 +106,7 @@ static int setup(void **state)
 	memset(slots, 0, sizeof(slots));
 	memset(notes, 0, sizeof(notes));
 	memset(steps_seen, 0, sizeof(steps_seen));
-	bss = (struct load_bpf__bss){.start_ns = START};
+	data = (struct load_bpf__data){.start_ns = START};
 	rodata.first_idle = LOAD_HALT;
 	online = (struct cpuset){0};
 	for (unsigned int cpu = 0; cpu < CPUS; cpu++)
@@ -160,7 +160,7 @@ static void test_hotplug(void **state)
 	sample_at(2000);
 	assert_int_equal(mask_reads, 0);
 	cpuset_del(&online, 1);
-	bss.hotplug_steps++;
+	data.hotplug_steps++;
 	notes[1].hotplug_steps++;
 	sample_at(3000);
 	assert_int_equal(mask_reads, 1);
@@ -171,14 +171,14 @@ static void test_hotplug(void **state)
 	assert_int_equal(samples[1].flags, LOAD_OFFLINE);
 	/* Back: not there for all of this window, but for the next one. */
 	cpuset_add(&online, 1);
-	bss.hotplug_steps++;
+	data.hotplug_steps++;
 	notes[1].hotplug_steps++;
 	sample_at(5000);
 	assert_int_equal(samples[1].flags, LOAD_HOTPLUGGED);
 	sample_at(6000);
 	assert_int_equal(samples[1].flags, 0);
 	/* Off and on again between two samples. */
-	bss.hotplug_steps += 2;
+	data.hotplug_steps += 2;
 	notes[2].hotplug_steps += 2;
 	sample_at(7000);
 	assert_int_equal(samples[2].flags, LOAD_HOTPLUGGED);

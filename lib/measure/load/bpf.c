@@ -11,6 +11,7 @@
 #include <bpf/libbpf.h>
 
 #include "abi/hist.h"
+#include "abi/load.h"
 #include "base/clock.h"
 #include "load.skel.h"
 #include "measure/load/bpf_pmu.h"
@@ -54,14 +55,18 @@ static int need_tracepoints(const struct btf *btf, struct err *err)
 	return kbtf_need_tracepoints(btf, needed, sizeof(needed) / sizeof(needed[0]), err);
 }
 
-static void set_sizes(struct bpf_source *b, unsigned int nr_cpus, bool bursts)
+static int set_sizes(struct bpf_source *b, unsigned int nr_cpus, bool bursts)
 {
-	bpf_map__set_max_entries(b->skel->maps.slots, nr_cpus);
+	unsigned int nr_slots = 1;
+
+	while (nr_slots < nr_cpus)
+		nr_slots *= 2;
+	b->skel->rodata->slot_mask = nr_slots - 1;
 	bpf_map__set_max_entries(b->skel->maps.notes, nr_cpus);
-	bpf_map__set_max_entries(b->skel->maps.poll_states, nr_cpus);
 	bpf_map__set_max_entries(b->skel->maps.counters, nr_cpus);
 	if (bursts)
 		bpf_map__set_max_entries(b->skel->maps.bursts, nr_cpus);
+	return sys_bpf_shrink(b->skel->maps.bss, nr_slots * sizeof(struct load_slot));
 }
 
 static bool idle_polls_by_force(void)
@@ -98,8 +103,9 @@ static int open_skeleton(struct bpf_source *b, const struct load_source_opts *op
 	b->skel->rodata->switch_state_first = kbtf_switch_state_first(btf);
 	if (idle_polls_by_force())
 		b->skel->rodata->first_idle = LOAD_POLL;
-	set_sizes(b, opts->nr_cpus, opts->bursts);
-	rc = load_bpf__load(b->skel);
+	rc = set_sizes(b, opts->nr_cpus, opts->bursts);
+	if (!rc)
+		rc = load_bpf__load(b->skel);
 	if (rc)
 		rc = sys_bpf_fail(err, rc, "cannot load the load programs");
 out:
@@ -121,18 +127,10 @@ static uint64_t poll_mask(unsigned int cpu)
 	return mask;
 }
 
-static int fill_poll_states(struct bpf_source *b, struct err *err)
+static void fill_poll_states(struct bpf_source *b)
 {
-	int fd = bpf_map__fd(b->skel->maps.poll_states);
-
-	for (uint32_t cpu = 0; cpu < b->source.nr_cpus; cpu++) {
-		uint64_t mask = poll_mask(cpu);
-
-		if (bpf_map_update_elem(fd, &cpu, &mask, BPF_ANY))
-			return sys_bpf_fail(err, -errno,
-					    "cannot tell the programs which idle states poll");
-	}
-	return 0;
+	for (uint32_t cpu = 0; cpu < b->source.nr_cpus; cpu++)
+		b->skel->bss->slots[cpu].poll_states = poll_mask(cpu);
 }
 
 /* Runs the task iterator once: its program records which task is on which CPU. */
@@ -152,7 +150,7 @@ static int map_views(struct bpf_source *b, bool bursts, struct err *err)
 {
 	int rc;
 
-	b->views[0].map = b->skel->maps.slots;
+	b->views[0].map = b->skel->maps.bss;
 	b->views[1].map = b->skel->maps.notes;
 	b->views[2].map = bursts ? b->skel->maps.bursts : NULL;
 	rc = sys_bpf_views_open(b->views, NR_VIEWS, err);
@@ -201,9 +199,7 @@ static int open_common(const struct load_source_ops *ops, const struct load_sour
 	rc = open_skeleton(b, opts, pmu, err);
 	if (rc)
 		goto fail;
-	rc = fill_poll_states(b, err);
-	if (rc)
-		goto fail;
+	fill_poll_states(b);
 	if (pmu) {
 		rc = load_bpf_pmu_open(&b->pmu, bpf_map__fd(b->skel->maps.counters), opts->nr_cpus,
 				       &b->hotplug.online, opts->event, err);
@@ -220,7 +216,7 @@ static int open_common(const struct load_source_ops *ops, const struct load_sour
 	if (rc)
 		goto fail;
 	/* From here on every edge counts; see start_ns in bpf/load_slot.bpf.h. */
-	b->skel->bss->start_ns = b->pmu.start_ns = clock_mono_ns();
+	b->skel->data->start_ns = b->pmu.start_ns = clock_mono_ns();
 	seed(b);
 	*ret_source = &b->source;
 	return 0;
@@ -252,8 +248,8 @@ static uint32_t seed_ctx(const struct bpf_source *b, unsigned int cpu)
 static void bpf_sample(struct load_source *source, struct load_sample *samples)
 {
 	struct bpf_source *b = to_bpf(source);
-	uint64_t start = b->skel->bss->start_ns;
-	uint64_t steps = *(volatile uint64_t *)&b->skel->bss->hotplug_steps;
+	uint64_t start = b->skel->data->start_ns;
+	uint64_t steps = *(volatile uint64_t *)&b->skel->data->hotplug_steps;
 	uint64_t now;
 
 	/* Without a hotplug step since the last time, the mask is what it was. */

@@ -164,6 +164,17 @@ int report_check(const struct report *report)
 	return 0;
 }
 
+int report_finish(struct report *report, struct report **ret_report)
+{
+	int rc = report_check(report);
+
+	if (rc)
+		report_free(report);
+	else
+		*ret_report = report;
+	return rc;
+}
+
 void report_source(struct report *report, const char *source)
 {
 	free(report->source);

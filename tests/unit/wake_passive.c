@@ -163,7 +163,7 @@ static void passive_rejects(void **state)
 static void passive_many(void **state)
 {
 	const struct wake_hist *h = &hist[HERE * NR_STATES + 1];
-	static int32_t each[5000];
+	static double each[5000];
 	struct wake_summary exact, from_hist;
 	u64 now = 1000;
 

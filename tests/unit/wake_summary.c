@@ -9,7 +9,7 @@
 
 static void test_summary(void **state)
 {
-	int32_t values[20000];
+	double values[20000];
 	struct wake_summary s;
 
 	for (int i = 0; i < 20000; i++)
@@ -28,7 +28,7 @@ static void test_summary(void **state)
 /* The median's error follows the ranks around it, not one value far out. */
 static void test_median_error(void **state)
 {
-	int32_t values[10000];
+	double values[10000];
 	struct wake_summary s, outlier;
 
 	for (int i = 0; i < 10000; i++)
@@ -48,7 +48,7 @@ static void test_median_error(void **state)
 /* A percentile with less than one value above it is NAN. */
 static void test_summary_small(void **state)
 {
-	int32_t values[100] = {0};
+	double values[100] = {0};
 	struct wake_summary s;
 
 	for (int i = 0; i < 100; i++)
@@ -80,7 +80,7 @@ static void hist_add(struct wake_hist *h, uint64_t ns)
 static void test_summary_hist(void **state)
 {
 	static struct wake_hist before, now;
-	static int32_t values[30000];
+	static double values[30000];
 	struct wake_summary exact, coarse;
 	uint64_t x = 12345;
 
@@ -113,7 +113,7 @@ static void test_summary_hist(void **state)
 static void test_hist_overhead(void **state)
 {
 	static struct wake_hist now;
-	static int32_t values[20000];
+	static double values[20000];
 	struct wake_summary exact, raw, from_hist;
 	uint64_t x = 99, near = 0;
 
@@ -142,7 +142,7 @@ static void test_hist_overhead(void **state)
 /* Between two ranks a percentile lies in proportion. */
 static void test_percentile_between(void **state)
 {
-	int32_t values[201] = {100, 300};
+	double values[201] = {100, 300};
 	struct wake_summary s;
 
 	wake_summarize(values, 2, &s);
@@ -174,7 +174,7 @@ static void test_hist_stddev(void **state)
 	static const int means[] = {6000, 70000, 1000000};
 	struct wake_summary exact, coarse;
 	static struct wake_hist now;
-	int32_t values[4000];
+	double values[4000];
 	uint64_t x = 1;
 
 	for (int k = 0; k < 3; k++) {
@@ -299,7 +299,7 @@ static void test_prewake(void **state)
 
 static void test_overhead(void **state)
 {
-	uint32_t cost[100];
+	double cost[100];
 	struct wake_overhead o;
 
 	for (int i = 0; i < 100; i++)

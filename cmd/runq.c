@@ -79,12 +79,10 @@ static bool parse_list(const struct opts_state *state, struct runq_opts *runq,
 		       bool (*fn)(const struct opts_state *, struct runq_opts *, const char *))
 {
 	char *list = strdup(state->value), *rest = list, *word;
-	bool fine = list && *list;
+	bool fine = list;
 
 	while (fine && (word = strsep(&rest, ",")))
 		fine = fn(state, runq, word);
-	if (list && !*list)
-		opts_usage(state, "an empty list: expected values separated by commas");
 	free(list);
 	return fine;
 }

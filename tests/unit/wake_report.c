@@ -5,6 +5,7 @@
 #include "measure/wake/fill.h"
 #include "measure/wake/report.h"
 #include "measure/wake/report_points.h"
+#include "report/find.h"
 #include "stats/hist.h"
 #include "view/svg/wake.h"
 
@@ -102,14 +103,6 @@ static struct report *points_of(struct bench *b)
 	return report;
 }
 
-static const struct table *table_of(const struct report *report, const char *key)
-{
-	for (size_t i = 0; i < report->nr_tables; i++)
-		if (!strcmp(report->tables[i]->key, key))
-			return report->tables[i];
-	return NULL;
-}
-
 static uint64_t cell(const struct table *table, size_t row, const char *key)
 {
 	const struct value *value = table_cell(table, row, table_find(table, key));
@@ -135,7 +128,7 @@ static void test_states(void **state)
 	report = report_of(b, NULL);
 	assert_false(b->window.exceeds);
 	assert_string_equal(report->source, "timer,remote");
-	t = table_of(report, "states");
+	t = report_find(report, "states");
 	assert_int_equal(t->nr_rows, 2);
 	assert_string_equal(text(t, 0, "name"), "C1");
 	assert_string_equal(text(t, 0, "source"), "timer");
@@ -174,7 +167,7 @@ static void test_rejected(void **state)
 	assert_int_equal(cell(report->fields, 0, "rejected.other_first_total"), 1);
 	assert_int_equal(cell(report->fields, 0, "rejected.nmi_total"), 1);
 	assert_int_equal(cell(report->fields, 0, "rejected.lost_total"), 0);
-	assert_int_equal(cell(table_of(report, "states"), 0, "count"), POINTS / 2 - 4);
+	assert_int_equal(cell(report_find(report, "states"), 0, "count"), POINTS / 2 - 4);
 	report_free(report);
 }
 
@@ -187,8 +180,8 @@ static void test_exceeds(void **state)
 	b->points[8].latency_ns = 2097;
 	report = report_of(b, NULL);
 	assert_true(b->window.exceeds);
-	assert_string_equal(text(table_of(report, "states"), 0, "verdict"), "exceeds");
-	assert_int_equal(cell(table_of(report, "states"), 0, "near_max_total"), 1);
+	assert_string_equal(text(report_find(report, "states"), 0, "verdict"), "exceeds");
+	assert_int_equal(cell(report_find(report, "states"), 0, "near_max_total"), 1);
 	report_free(report);
 }
 
@@ -202,11 +195,11 @@ static void test_prewake_and_breakdown(void **state)
 	for (int i = 0; i < POINTS; i++)
 		b->points[i].state = 2;
 	report = report_of(b, NULL);
-	t = table_of(report, "prewake");
+	t = report_find(report, "prewake");
 	assert_int_equal(t->nr_rows, 1);
 	assert_int_equal(cell(t, 0, "prewake_ns"), 49001);
 	assert_true(table_cell(t, 0, table_find(t, "significant"))->flag);
-	t = table_of(report, "breakdown");
+	t = report_find(report, "breakdown");
 	assert_int_equal(t->nr_rows, 6);
 	assert_string_equal(text(t, 0, "stage"), "exit");
 	assert_string_equal(text(t, 1, "stage"), "interrupt");
@@ -242,12 +235,12 @@ static void test_unknown_clock(void **state)
 	struct report *report;
 
 	report = report_of(b, NULL);
-	assert_int_equal(cell(table_of(report, "cpus"), 0, "clock_step_ns"), 32);
+	assert_int_equal(cell(report_find(report, "cpus"), 0, "clock_step_ns"), 32);
 	report_free(report);
 	b->worker.calibration = (struct wake_calibration){0};
 	report = report_of(b, NULL);
 	for (int i = 0; i < 2; i++) {
-		const struct table *cpus = table_of(report, "cpus");
+		const struct table *cpus = report_find(report, "cpus");
 
 		assert_int_equal(table_cell(cpus, 0, table_find(cpus, keys[i]))->kind, VALUE_NULL);
 	}
@@ -285,7 +278,7 @@ static void test_passive(void **state)
 	assert_true(b->window.exceeds);
 	assert_int_equal(cell(report->fields, 0, "taken_total"), 24);
 	assert_int_equal(cell(report->fields, 0, "asked_total"), 24 + 7 + 3 + 1);
-	t = table_of(report, "states");
+	t = report_find(report, "states");
 	assert_int_equal(t->nr_rows, 2);
 	assert_string_equal(text(t, 0, "name"), "C1");
 	assert_int_equal(cell(t, 0, "count"), 20);
@@ -299,18 +292,18 @@ static void test_passive(void **state)
 	/* A core whose counters are gone has none, not zero; one that began anew counts from 0. */
 	b->cpu.counted = false;
 	report = report_of(b, &passive);
-	t = table_of(report, "states");
+	t = report_find(report, "states");
 	assert_int_equal(table_cell(t, 1, table_find(t, "usage_total"))->kind, VALUE_NULL);
 	report_free(report);
 	b->cpu.counted = true;
 	b->cpu.before[2].usage = 1000;
 	report = report_of(b, &passive);
-	assert_int_equal(cell(table_of(report, "states"), 1, "usage_total"), 77);
+	assert_int_equal(cell(report_find(report, "states"), 1, "usage_total"), 77);
 	report_free(report);
 	/* A state without wake-ups is shown where it is the only one, and has no figures. */
 	passive.one_state = true;
 	report = report_of(b, &passive);
-	t = table_of(report, "states");
+	t = report_find(report, "states");
 	assert_int_equal(t->nr_rows, 3);
 	assert_int_equal(cell(t, 0, "count"), 0);
 	assert_int_equal(table_cell(t, 0, table_find(t, "min_ns"))->kind, VALUE_NULL);
@@ -327,13 +320,13 @@ static void test_points(void **state)
 
 	b->points[3].reject = WAKE_REJ_LOST;
 	report = points_of(b);
-	t = table_of(report, "points");
+	t = report_find(report, "points");
 	assert_int_equal(t->nr_rows, POINTS);
 	assert_int_equal(cell(t, 0, "latency_ns"), 1000);
 	assert_string_equal(text(t, 3, "rejected"), "lost");
 	assert_int_equal(table_cell(t, 3, table_find(t, "latency_ns"))->kind, VALUE_NULL);
 	assert_int_equal(table_cell(t, 3, table_find(t, "index"))->kind, VALUE_NULL);
-	t = table_of(report, "distribution");
+	t = report_find(report, "distribution");
 	assert_int_equal(cell(t, t->nr_rows - 1, "count"), POINTS / 2 - 1);
 	report_free(report);
 }
@@ -378,7 +371,7 @@ static void test_distribution(void **state)
 	b->run.workers = workers;
 	b->run.nr_workers = 2;
 	report = points_of(b);
-	t = table_of(report, "distribution");
+	t = report_find(report, "distribution");
 	assert_int_equal(curves(t), 2);
 	assert_int_equal(cell(t, t->nr_rows - 1, "count"), POINTS);
 	svg = drawn(report);
@@ -390,7 +383,7 @@ static void test_distribution(void **state)
 		b->points[i].source = WAKE_TIMER;
 	b->run.plan.sources = 1u << WAKE_TIMER;
 	report = points_of(b);
-	t = table_of(report, "distribution");
+	t = report_find(report, "distribution");
 	assert_int_equal(curves(t), 2);
 	assert_int_equal(cell(t, t->nr_rows - 1, "count"), POINTS);
 	assert_int_equal(cell(t, t->nr_rows - 1, "cpu"), 1);
@@ -401,7 +394,7 @@ static void test_distribution(void **state)
 
 	b->run.nr_workers = WAKE_PLOT_CORES + 4;
 	report = points_of(b);
-	t = table_of(report, "distribution");
+	t = report_find(report, "distribution");
 	assert_int_equal(curves(t), 1);
 	assert_int_equal(cell(t, t->nr_rows - 1, "count"), POINTS * (WAKE_PLOT_CORES + 4));
 	svg = drawn(report);

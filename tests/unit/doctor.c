@@ -65,7 +65,9 @@ static void expect_command(const struct report *report, const char *command, con
 			 cell(report, 1, "command", command, "detail"), detail_part);
 }
 
-static void test_laptop(void **state)
+#define MACHINE_TEST(test) TEST_WITH(test, tree_setup, tree_teardown)
+
+MACHINE_TEST(test_laptop)
 {
 	const struct tree *tree = *state;
 	struct report *report;
@@ -117,7 +119,7 @@ static void test_laptop(void **state)
 	report_free(report);
 }
 
-static void test_guest(void **state)
+MACHINE_TEST(test_guest)
 {
 	const struct tree *tree = *state;
 	struct report *report;
@@ -156,7 +158,7 @@ static void test_guest(void **state)
 	report_free(report);
 }
 
-static void test_without_btf(void **state)
+MACHINE_TEST(test_without_btf)
 {
 	const struct tree *tree = *state;
 	struct report *report;
@@ -191,7 +193,7 @@ static void test_without_btf(void **state)
 	report_free(report);
 }
 
-static void test_confidentiality(void **state)
+MACHINE_TEST(test_confidentiality)
 {
 	const struct tree *tree = *state;
 	struct report *report;
@@ -216,7 +218,7 @@ static void test_confidentiality(void **state)
 	report_free(report);
 }
 
-static void test_unprivileged(void **state)
+MACHINE_TEST(test_unprivileged)
 {
 	const struct tree *tree = *state;
 	struct report *report;
@@ -248,7 +250,7 @@ static void test_unprivileged(void **state)
 	report_free(report);
 }
 
-static void test_cgroups(void **state)
+MACHINE_TEST(test_cgroups)
 {
 	static const struct {
 		const char *mounts, *status, *detail;
@@ -274,7 +276,7 @@ static void test_cgroups(void **state)
 	}
 }
 
-static void test_config_missing(void **state)
+MACHINE_TEST(test_config_missing)
 {
 	const struct tree *tree = *state;
 	struct report *report;
@@ -298,7 +300,7 @@ static void test_config_missing(void **state)
 }
 
 /* Debugfs shows tracefs below itself without a line in mountinfo until somebody looks. */
-static void test_tracefs_places(void **state)
+MACHINE_TEST(test_tracefs_places)
 {
 	const struct tree *tree = *state;
 	struct report *report;
@@ -317,7 +319,7 @@ static void test_tracefs_places(void **state)
 	report_free(report);
 }
 
-static void test_times(void **state)
+MACHINE_TEST(test_times)
 {
 	const struct tree *tree = *state;
 	struct report *report;
@@ -356,7 +358,7 @@ static void test_times(void **state)
 	report_free(report);
 }
 
-static void test_only_this_build(void **state)
+MACHINE_TEST(test_only_this_build)
 {
 	static const char *const build[] = {"load", "doctor", NULL};
 	const struct tree *tree = *state;
@@ -375,7 +377,7 @@ static void test_only_this_build(void **state)
 }
 
 /* An empty machine: every check has a result, none crashes, none is ok without evidence. */
-static void test_empty_machine(void **state)
+MACHINE_TEST(test_empty_machine)
 {
 	const struct tree *tree = *state;
 	struct probe probe = {.bpf_map_rc = -ENOSYS,
@@ -396,18 +398,4 @@ static void test_empty_machine(void **state)
 	report_free(report);
 }
 
-#define MACHINE_TEST(fn) cmocka_unit_test_setup_teardown(fn, tree_setup, tree_teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		MACHINE_TEST(test_laptop),	   MACHINE_TEST(test_guest),
-		MACHINE_TEST(test_without_btf),	   MACHINE_TEST(test_confidentiality),
-		MACHINE_TEST(test_unprivileged),   MACHINE_TEST(test_cgroups),
-		MACHINE_TEST(test_config_missing), MACHINE_TEST(test_tracefs_places),
-		MACHINE_TEST(test_times),	   MACHINE_TEST(test_only_this_build),
-		MACHINE_TEST(test_empty_machine),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -119,7 +119,7 @@ static const char *text(const struct table *table, size_t row, const char *key)
 	return value->str;
 }
 
-static void test_states(void **state)
+TEST_WITH(test_states, setup, teardown)
 {
 	struct bench *b = *state;
 	struct report *report;
@@ -151,7 +151,7 @@ static void test_states(void **state)
 	report_free(report);
 }
 
-static void test_rejected(void **state)
+TEST_WITH(test_rejected, setup, teardown)
 {
 	struct bench *b = *state;
 	struct report *report;
@@ -171,7 +171,7 @@ static void test_rejected(void **state)
 	report_free(report);
 }
 
-static void test_exceeds(void **state)
+TEST_WITH(test_exceeds, setup, teardown)
 {
 	struct bench *b = *state;
 	struct report *report;
@@ -186,7 +186,7 @@ static void test_exceeds(void **state)
 }
 
 /* The same state by both sources is what pre-wake compares; the stages come in their order. */
-static void test_prewake_and_breakdown(void **state)
+TEST_WITH(test_prewake_and_breakdown, setup, teardown)
 {
 	struct bench *b = *state;
 	struct report *report;
@@ -209,7 +209,7 @@ static void test_prewake_and_breakdown(void **state)
 }
 
 /* What is not known is null, and said. */
-static void test_unknown_overhead(void **state)
+TEST_WITH(test_unknown_overhead, setup, teardown)
 {
 	struct bench *b = *state;
 	struct report *report;
@@ -228,7 +228,7 @@ static void test_unknown_overhead(void **state)
 }
 
 /* A core without calibration, as on the live screen: null, not 0. */
-static void test_unknown_clock(void **state)
+TEST_WITH(test_unknown_clock, setup, teardown)
 {
 	static const char *const keys[] = {"clock_read_ns", "clock_step_ns"};
 	struct bench *b = *state;
@@ -248,7 +248,7 @@ static void test_unknown_clock(void **state)
 }
 
 /* Windows are differences of two copies; all exits are the points and the rejected ones. */
-static void test_passive(void **state)
+TEST_WITH(test_passive, setup, teardown)
 {
 	static struct wake_hist hists[3], prev[3];
 	struct wake_counts counts = {.other = 12, .other_first = 3, .early = 1},
@@ -312,7 +312,7 @@ static void test_passive(void **state)
 	report_free(report);
 }
 
-static void test_points(void **state)
+TEST_WITH(test_points, setup, teardown)
 {
 	struct bench *b = *state;
 	struct report *report;
@@ -354,7 +354,7 @@ static char *drawn(const struct report *report)
 }
 
 /* However many cores and sources: every point is in one curve, and each curve is drawn. */
-static void test_distribution(void **state)
+TEST_WITH(test_distribution, setup, teardown)
 {
 	struct wake_worker workers[WAKE_PLOT_CORES + 4];
 	struct bench *b = *state;
@@ -404,19 +404,4 @@ static void test_distribution(void **state)
 	free(b->env.cpus);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_states, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_rejected, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_exceeds, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_prewake_and_breakdown, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_unknown_overhead, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_unknown_clock, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_passive, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_points, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_distribution, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

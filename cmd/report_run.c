@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/grow.h"
 #include "commands.h"
 #include "report/read_json.h"
 #include "run.h"
@@ -56,11 +57,6 @@ struct child {
 	int out, err;
 	int status;
 };
-
-static void *grow(void *array, size_t nr, size_t size)
-{
-	return reallocarray(array, nr + 1, size);
-}
 
 /* Owns @report from here on, also on failure. */
 static int gathered_add(struct gathered *g, struct report *report)

@@ -9,7 +9,6 @@
 
 #include "abi/hist.h"
 
-#define WAKE_NO_STATE (~0u)
 
 /* The first interrupt after a launch. */
 enum wake_irq {

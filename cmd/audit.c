@@ -19,44 +19,6 @@
 #define MAX_DELAYS   256
 #define DEFAULT_WANT 0.001
 
-enum {
-	ID_CPU = OPT_OWN,
-	ID_BUDGET,
-	ID_DELAYS,
-	ID_ITERATIONS,
-	ID_DUTY,
-	ID_PERIOD,
-	ID_PHASE,
-	ID_SHARE,
-	ID_LOADS,
-	ID_WANT,
-	ID_HZ,
-	ID_FAIL_OVER,
-	ID_PLOT,
-	ID_ALL,
-};
-
-static const struct opt options[] = {
-	{"cpu", 'C', "N", "the core to load and audit (default: the last one)", ID_CPU},
-	{"budget", 0, "TIME", "how long to take, approximately, such as 30s", ID_BUDGET},
-	{"plot", 0, "FILE.svg", "also plot the results", ID_PLOT},
-	{"fail-over", 0, "Npp",
-	 "exit 2 if /proc/stat is off by more percentage points, such as 5pp", ID_FAIL_OVER},
-	{"all", 'a', NULL, "text: also print the long tables", ID_ALL},
-	{"delays", 0, "LIST", "delays: lengths in microseconds, such as 0,1,5,1000", ID_DELAYS},
-	{"iterations", 0, "N", "delays: loops per delay, however long that takes", ID_ITERATIONS},
-	{"duty", 0, "N%", "sources: busy share of each period (default 30%)", ID_DUTY},
-	{"period", 0, "TIME", "sources: period of the loads (default: one tick)", ID_PERIOD},
-	{"phase", 0, "TIME", "sources: one load only, locked at this phase of its period",
-	 ID_PHASE},
-	{"share", 0, "N%", "sources: share of the core that the hidden task uses (default 50%)",
-	 ID_SHARE},
-	{"loads", 0, "LIST", "sources: only these loads, such as random,hidden,softirq", ID_LOADS},
-	{"want", 0, "N%", "precision: the wanted precision (default 0.1%)", ID_WANT},
-	{"hz", 0, "N", "precision: compute for this HZ instead of measuring it", ID_HZ},
-	{NULL, 0, NULL, NULL, 0},
-};
-
 typedef int (*experiment_fn)(const struct audit_opts *, const struct audit_env *,
 			     struct audit_findings *, struct report **, struct err *);
 
@@ -85,8 +47,7 @@ static int run_delays(const struct audit_opts *opts, const struct audit_env *env
 }
 
 static int run_sources(const struct audit_opts *opts, const struct audit_env *env,
-		       struct audit_findings *findings, struct report **ret_report,
-		       struct err *err)
+		       struct audit_findings *findings, struct report **ret_report, struct err *err)
 {
 	struct audit_sources *sources = malloc(sizeof(*sources));
 	int rc;
@@ -117,14 +78,54 @@ struct audit_cmd {
 	struct audit_opts opts;
 	uint64_t delays_ns[MAX_DELAYS];
 	const char *only; /* ticks, delays, sources, precision; NULL: all */
-	uint32_t given;	  /* bit per option of its own */
-	bool cpu_given;
 	double want, fail_over;
 	uint64_t hz;
 	const char *plot;
 	struct audit_plots plots;
 	struct view view;
 	struct audit_findings findings;
+};
+
+enum {
+	ID_DELAYS = OPT_OWN,
+	ID_LOADS,
+};
+
+#define TIME(member, least, most) OPT_DURATION(struct audit_cmd, opts.member, least, most)
+/* Options that only one experiment uses. */
+#define DELAYS(...)    __VA_ARGS__, .group = "delays"
+#define SOURCES(...)   __VA_ARGS__, .group = "sources"
+#define PRECISION(...) __VA_ARGS__, .group = "precision"
+
+static const struct opt options[] = {
+	{"cpu", 'C', "N", "the core to load and audit (default: the last one)",
+	 OPT_NUMBER(struct audit_cmd, opts.cpu, 0, CPUSET_MAX - 1)},
+	{"budget", 0, "TIME", "how long to take, approximately, such as 30s",
+	 TIME(budget_ns, NSEC_PER_SEC, 86400 * NSEC_PER_SEC)},
+	{"plot", 0, "FILE.svg", "also plot the results", OPT_STORE(struct audit_cmd, plot)},
+	{"fail-over", 0, "Npp",
+	 "exit 2 if /proc/stat is off by more percentage points, such as 5pp",
+	 OPT_SHARE(struct audit_cmd, fail_over, 0.0, 1.0)},
+	{"all", 'a', NULL, "text: also print the long tables", .kind = OPT_ALL},
+	{"delays", 0, "LIST", "delays: lengths in microseconds, such as 0,1,5,1000",
+	 DELAYS(.id = ID_DELAYS)},
+	{"iterations", 0, "N", "delays: loops per delay, however long that takes",
+	 DELAYS(OPT_NUMBER(struct audit_cmd, opts.iterations, 1, UINT32_MAX))},
+	{"duty", 0, "N%", "sources: busy share of each period (default 30%)",
+	 SOURCES(OPT_SHARE(struct audit_cmd, opts.duty, 0.001, 0.99))},
+	{"period", 0, "TIME", "sources: period of the loads (default: one tick)",
+	 SOURCES(TIME(period_ns, 50 * NSEC_PER_USEC, NSEC_PER_SEC))},
+	{"phase", 0, "TIME", "sources: one load only, locked at this phase of its period",
+	 SOURCES(TIME(phase_ns, 0, NSEC_PER_SEC))},
+	{"share", 0, "N%", "sources: share of the core that the hidden task uses (default 50%)",
+	 SOURCES(OPT_SHARE(struct audit_cmd, opts.share, 0.01, 0.95))},
+	{"loads", 0, "LIST", "sources: only these loads, such as random,hidden,softirq",
+	 SOURCES(.id = ID_LOADS)},
+	{"want", 0, "N%", "precision: the wanted precision (default 0.1%)",
+	 PRECISION(OPT_SHARE(struct audit_cmd, want, 1e-6, 1.0))},
+	{"hz", 0, "N", "precision: compute for this HZ instead of measuring it",
+	 PRECISION(OPT_NUMBER(struct audit_cmd, hz, 1, 10000))},
+	{0},
 };
 
 static void show_progress(const char *what)
@@ -211,73 +212,14 @@ static bool parse_operand(const struct opts_state *state, struct audit_cmd *cmd)
 static bool parse_option(struct opts_state *state, int id, void *arg)
 {
 	struct audit_cmd *cmd = arg;
-	struct audit_opts *opts = &cmd->opts;
-	const char *value = state->value;
-	uint64_t cpu;
 
-	if (id >= OPT_OWN)
-		cmd->given |= 1u << (id - OPT_OWN);
 	switch (id) {
 	case OPT_OPERAND:
 		return parse_operand(state, cmd);
-	case ID_CPU:
-		cmd->cpu_given = true;
-		if (!opts_u64(state, "--cpu", value, 0, CPUSET_MAX - 1, &cpu))
-			return false;
-		opts->cpu = cpu;
-		return true;
-	case ID_BUDGET:
-		return opts_duration(state, "--budget", value, NSEC_PER_SEC, 86400 * NSEC_PER_SEC,
-				     &opts->budget_ns);
 	case ID_DELAYS:
 		return parse_delays(state, cmd);
-	case ID_ITERATIONS:
-		return opts_u64(state, "--iterations", value, 1, UINT32_MAX, &opts->iterations);
-	case ID_DUTY:
-		return opts_ratio(state, "--duty", value, "%", 0.001, 0.99, &opts->duty);
-	case ID_PERIOD:
-		return opts_duration(state, "--period", value, 50 * NSEC_PER_USEC, NSEC_PER_SEC,
-				     &opts->period_ns);
-	case ID_PHASE:
-		opts->phase_given = true;
-		return opts_duration(state, "--phase", value, 0, NSEC_PER_SEC, &opts->phase_ns);
-	case ID_SHARE:
-		return opts_ratio(state, "--share", value, "%", 0.01, 0.95, &opts->share);
-	case ID_LOADS:
-		return parse_loads(state, opts);
-	case ID_WANT:
-		return opts_ratio(state, "--want", value, "%", 1e-6, 1.0, &cmd->want);
-	case ID_HZ:
-		return opts_u64(state, "--hz", value, 1, 10000, &cmd->hz);
-	case ID_FAIL_OVER:
-		return opts_ratio(state, "--fail-over", value, "pp", 0.0, 1.0, &cmd->fail_over);
-	case ID_PLOT:
-		cmd->plot = value;
-		return true;
 	default:
-		state->view->all = true;
-		return true;
-	}
-}
-
-/* The one experiment that an option is for; NULL: all of them. */
-static const char *option_of(int id)
-{
-	switch (id) {
-	case ID_DELAYS:
-	case ID_ITERATIONS:
-		return "delays";
-	case ID_DUTY:
-	case ID_PERIOD:
-	case ID_PHASE:
-	case ID_SHARE:
-	case ID_LOADS:
-		return "sources";
-	case ID_WANT:
-	case ID_HZ:
-		return "precision";
-	default:
-		return NULL;
+		return parse_loads(state, &cmd->opts);
 	}
 }
 
@@ -285,16 +227,15 @@ static const char *option_of(int id)
  * The first option given that no experiment of this run uses; NULL if there is none. Without an
  * experiment on the command line all three run, and only options of precision are unused.
  */
-static const struct opt *option_unused(const struct audit_cmd *cmd)
+static const struct opt *option_unused(const struct opts_state *state, const struct audit_cmd *cmd)
 {
-	for (const struct opt *option = options; option->name; option++) {
-		const char *of = option_of(option->id);
+	static const char *const groups[] = {"delays", "sources", "precision"};
+	const struct opt *unused = NULL;
 
-		if (of && cmd->given >> (option->id - OPT_OWN) & 1 &&
-		    (cmd->only ? strcmp(cmd->only, of) : !strcmp(of, "precision")))
-			return option;
-	}
-	return NULL;
+	for (size_t i = 0; !unused && i < sizeof(groups) / sizeof(groups[0]); i++)
+		if (cmd->only ? strcmp(cmd->only, groups[i]) : !strcmp(groups[i], "precision"))
+			unused = opts_group(state, groups[i]);
+	return unused;
 }
 
 /* An option that this run would ignore is a mistake. */
@@ -302,14 +243,14 @@ static bool options_fit(const struct opts_state *state, const struct audit_cmd *
 {
 	bool precision = cmd->only && !strcmp(cmd->only, "precision");
 	bool ticks = cmd->only && !strcmp(cmd->only, "ticks");
-	const struct opt *unused = option_unused(cmd);
+	const struct opt *unused = option_unused(state, cmd);
 
 	if (cmd->fail_over >= 0.0 && (precision || ticks))
 		opts_usage(state, "--fail-over: audit %s measures no error", cmd->only);
 	else if (cmd->plot && precision)
 		opts_usage(state, "--plot: audit precision has no plot");
 	else if (unused)
-		opts_usage(state, "--%s: only for audit %s", unused->name, option_of(unused->id));
+		opts_usage(state, "--%s: only for audit %s", unused->name, unused->group);
 	else if (cmd->opts.phase_given && cmd->opts.period_ns &&
 		 cmd->opts.phase_ns >= cmd->opts.period_ns)
 		opts_usage(state, "--phase: must be shorter than --period");
@@ -327,7 +268,7 @@ static bool choose_cpu(const struct opts_state *state, struct audit_cmd *cmd)
 
 	if (cpu_set(NULL, CPU_ONLINE, &online, NULL) || affinity_get(0, &allowed))
 		return true;
-	if (cmd->cpu_given) {
+	if (opts_given(state, "cpu")) {
 		if (cpuset_has(&online, cmd->opts.cpu))
 			return true;
 		cpuset_format(&online, list, sizeof(list));
@@ -463,6 +404,7 @@ int cmd_audit(int argc, char **argv)
 	code = opts_walk(&state, argc, argv, parse_option, &cmd);
 	if (code != OPTS_PARSED)
 		return code;
+	cmd.opts.phase_given = opts_given(&state, "phase");
 	if (!options_fit(&state, &cmd) || !choose_cpu(&state, &cmd))
 		return EXIT_USAGE;
 	/* Open the files first: an error should show before a minute of measuring, not after it. */

@@ -17,30 +17,7 @@
 
 enum {
 	ID_ENGINE = OPT_OWN,
-	ID_SAMPLES,
-	ID_HIGHEST,
-	ID_WORK,
 	ID_PERCENTILES,
-	ID_ROUNDS,
-	ID_CPU,
-	ID_TRACEPOINTS,
-	ID_AGAINST,
-};
-
-static const struct opt options[] = {
-	{"engine", 'e', "NAME", "auto, module or bpf (default auto)", ID_ENGINE},
-	{"samples", 'n', "N", "pairs to time per CPU, operation and round (default 10000)",
-	 ID_SAMPLES},
-	{"highest", 0, "N", "max_avg is the average of the N highest samples (default 100)",
-	 ID_HIGHEST},
-	{"work", 'w', NULL, "do some work inside the pairs; its cost is subtracted", ID_WORK},
-	{"percentiles", 'p', "LIST", "percentiles to show (default 50,99,99.9)", ID_PERCENTILES},
-	{"rounds", 'r', "N", "how many times to run the benchmark (default 5)", ID_ROUNDS},
-	{"cpu", 'C', "LIST", "only these CPUs, such as 0,2-5 (engine bpf)", ID_CPU},
-	{"tracepoints", 't', NULL, "show what enabling the irq and preempt tracepoints adds",
-	 ID_TRACEPOINTS},
-	{"against", 0, "FILE", "compare with the --json output of an earlier run", ID_AGAINST},
-	{NULL, 0, NULL, NULL, 0},
 };
 
 struct crit_cmd {
@@ -48,6 +25,27 @@ struct crit_cmd {
 	bool tracepoints;
 	const char *against;
 	struct crit_baseline baseline;
+};
+
+static const struct opt options[] = {
+	{"engine", 'e', "NAME", "auto, module or bpf (default auto)", .id = ID_ENGINE},
+	{"samples", 'n', "N", "pairs to time per CPU, operation and round (default 10000)",
+	 OPT_NUMBER(struct crit_cmd, crit.nr_samples, 1, 1000000000)},
+	{"highest", 0, "N", "max_avg is the average of the N highest samples (default 100)",
+	 OPT_NUMBER(struct crit_cmd, crit.nr_highest, 1, 1000000000)},
+	{"work", 'w', NULL, "do some work inside the pairs; its cost is subtracted",
+	 OPT_STORE(struct crit_cmd, crit.work)},
+	{"percentiles", 'p', "LIST", "percentiles to show (default 50,99,99.9)",
+	 .id = ID_PERCENTILES},
+	{"rounds", 'r', "N", "how many times to run the benchmark (default 5)",
+	 OPT_NUMBER(struct crit_cmd, crit.rounds, 1, CRIT_MAX_ROUNDS)},
+	{"cpu", 'C', "LIST", "only these CPUs, such as 0,2-5 (engine bpf)",
+	 OPT_STORE(struct crit_cmd, crit.cpus)},
+	{"tracepoints", 't', NULL, "show what enabling the irq and preempt tracepoints adds",
+	 OPT_STORE(struct crit_cmd, tracepoints)},
+	{"against", 0, "FILE", "compare with the --json output of an earlier run",
+	 OPT_STORE(struct crit_cmd, against)},
+	{0},
 };
 
 static bool engine_known(const char *name)
@@ -117,7 +115,6 @@ static bool parse_option(struct opts_state *state, int id, void *arg)
 {
 	struct crit_cmd *cmd = arg;
 	struct crit_opts *crit = &cmd->crit;
-	uint64_t rounds;
 
 	switch (id) {
 	case ID_ENGINE:
@@ -126,28 +123,8 @@ static bool parse_option(struct opts_state *state, int id, void *arg)
 			return true;
 		opts_usage(state, "--engine %s: expected auto, module or bpf", state->value);
 		return false;
-	case ID_SAMPLES:
-		return opts_u64(state, "--samples", state->value, 1, 1000000000, &crit->nr_samples);
-	case ID_HIGHEST:
-		return opts_u64(state, "--highest", state->value, 1, 1000000000, &crit->nr_highest);
-	case ID_WORK:
-		crit->work = true;
-		return true;
 	case ID_PERCENTILES:
 		return percentiles_parse(state, crit);
-	case ID_ROUNDS:
-		if (!opts_u64(state, "--rounds", state->value, 1, CRIT_MAX_ROUNDS, &rounds))
-			return false;
-		crit->rounds = rounds;
-		return true;
-	case ID_CPU:
-		return opts_cpus(state, "cpu", state->value, &crit->cpus);
-	case ID_TRACEPOINTS:
-		cmd->tracepoints = true;
-		return true;
-	case ID_AGAINST:
-		cmd->against = state->value;
-		return true;
 	default:
 		opts_usage(state, "unexpected operand %s", state->value);
 		return false;

@@ -12,7 +12,7 @@
 #define MAX_COMMANDS 16
 
 static const struct opt options[] = {
-	{NULL, 0, NULL, NULL, 0},
+	{0},
 };
 
 struct asked {

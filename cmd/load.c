@@ -14,13 +14,13 @@
 #include "sys/perf.h"
 
 enum {
-	ID_CPU = OPT_OWN,
-	ID_SOURCE,
+	ID_SOURCE = OPT_OWN,
 	ID_EVENT,
-	ID_COMPARE,
-	ID_SOFTIRQ,
-	ID_BURSTS,
-	ID_HISTOGRAM,
+};
+
+struct load_cmd {
+	struct load_opts load;
+	struct opts_interval interval;
 };
 
 #define SOURCES                                                                             \
@@ -28,20 +28,19 @@ enum {
 	"procstat"
 
 static const struct opt options[] = {
-	{"cpu", 'C', "LIST", "only these CPUs, such as 0,2-5", ID_CPU},
-	{"source", 's', "NAME", SOURCES, ID_SOURCE},
-	{"compare", 0, NULL, "every source that works here, side by side", ID_COMPARE},
-	{"softirq", 0, NULL, "also time in softirqs by vector", ID_SOFTIRQ},
-	{"bursts", 0, NULL, "also the distribution of busy bursts", ID_BURSTS},
-	{"histogram", 'H', NULL, "with --bursts: draw the distribution", ID_HISTOGRAM},
+	{"cpu", 'C', "LIST", "only these CPUs, such as 0,2-5",
+	 OPT_STORE(struct load_cmd, load.cpus)},
+	{"source", 's', "NAME", SOURCES, .id = ID_SOURCE},
+	{"compare", 0, NULL, "every source that works here, side by side",
+	 OPT_STORE(struct load_cmd, load.compare)},
+	{"softirq", 0, NULL, "also time in softirqs by vector",
+	 OPT_STORE(struct load_cmd, load.softirq)},
+	{"bursts", 0, NULL, "also the distribution of busy bursts",
+	 OPT_STORE(struct load_cmd, load.bursts)},
+	{"histogram", 'H', NULL, "with --bursts: draw the distribution", .kind = OPT_ALL},
 	{"event", 0, "NAME", "counter sources: cycles, ref-cycles or a raw code such as r11",
-	 ID_EVENT},
-	{NULL, 0, NULL, NULL, 0},
-};
-
-struct load_cmd {
-	struct load_opts load;
-	struct opts_interval interval;
+	 .id = ID_EVENT},
+	{0},
 };
 
 static bool source_known(const char *name)
@@ -98,16 +97,13 @@ static bool parse_option(struct opts_state *state, int id, void *arg)
 	switch (id) {
 	case OPT_OPERAND:
 		return opts_interval(state, state->value, &cmd->interval);
-	case ID_CPU:
-		return opts_cpus(state, "cpu", state->value, &load->cpus) &&
-		       cpus_exist(state, &load->cpus);
 	case ID_SOURCE:
 		load->source = state->value;
 		if (source_known(load->source))
 			return true;
 		opts_usage(state, "--source %s: expected " SOURCES, state->value);
 		return false;
-	case ID_EVENT:
+	default:
 		load->event = state->value;
 		if (!perf_event_find(NULL, load->event, &event, NULL))
 			return true;
@@ -115,18 +111,6 @@ static bool parse_option(struct opts_state *state, int id, void *arg)
 			   "--event %s: expected cycles, ref-cycles or a raw code such as r11",
 			   state->value);
 		return false;
-	case ID_COMPARE:
-		load->compare = true;
-		return true;
-	case ID_SOFTIRQ:
-		load->softirq = true;
-		return true;
-	case ID_BURSTS:
-		load->bursts = true;
-		return true;
-	default:
-		state->view->all = true;
-		return true;
 	}
 }
 
@@ -137,7 +121,8 @@ int cmd_load(int argc, char **argv)
 	struct opts_state state = {
 		.command = "load",
 		.synopsis = "load [options] [interval [count]]",
-		.summary = "How busy each core is, and with what. Default: one window of one second.",
+		.summary =
+			"How busy each core is, and with what. Default: one window of one second.",
 		.own = options,
 		.view = &view,
 	};
@@ -148,7 +133,7 @@ int cmd_load(int argc, char **argv)
 	code = opts_walk(&state, argc, argv, parse_option, &cmd);
 	if (code != OPTS_PARSED)
 		return code;
-	if (!event_used(&state, &cmd.load))
+	if (!cpus_exist(&state, &cmd.load.cpus) || !event_used(&state, &cmd.load))
 		return EXIT_USAGE;
 	run_signals();
 	run_avoid(&cmd.load.cpus);

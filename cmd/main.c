@@ -16,9 +16,9 @@ static const struct command {
 } commands[] = {COMMANDS(COMMAND_ENTRY){NULL, NULL, NULL}};
 
 static const struct opt options[] = {
-	{"once", 0, NULL, "print one summary of 5 seconds, even on a terminal", 0},
-	{"version", 'V', NULL, "show the version", 0},
-	{NULL, 0, NULL, NULL, 0},
+	{"once", 0, NULL, "print one summary of 5 seconds, even on a terminal", .id = 0},
+	{"version", 'V', NULL, "show the version", .id = 0},
+	{0},
 };
 
 static int help(void)

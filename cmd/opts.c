@@ -15,13 +15,6 @@
 #include "base/clock.h"
 #include "base/duration.h"
 
-/* next_option() returns the id of an option or operand, or one of these. */
-enum {
-	OPT_END = -1,
-	OPT_BAD = -2,  /* a usage error was printed */
-	OPT_DONE = -3, /* --help was printed */
-};
-
 enum {
 	ID_JSON = 0x1000,
 	ID_CSV,
@@ -30,12 +23,12 @@ enum {
 };
 
 static const struct opt common[] = {
-	{"json", 0, NULL, "JSON, one object per line", ID_JSON},
-	{"csv", 0, NULL, "comma-separated values with a header", ID_CSV},
+	{"json", 0, NULL, "JSON, one object per line", .id = ID_JSON},
+	{"csv", 0, NULL, "comma-separated values with a header", .id = ID_CSV},
 	{"color", 0, "WHEN", "auto, always or never (default auto; NO_COLOR is respected)",
-	 ID_COLOR},
-	{"help", 'h', NULL, "show this help", ID_HELP},
-	{NULL, 0, NULL, NULL, 0},
+	 .id = ID_COLOR},
+	{"help", 'h', NULL, "show this help", .id = ID_HELP},
+	{0},
 };
 
 /* Without a view there is no output to format: of the common options only --help is left. */
@@ -107,7 +100,7 @@ static const struct opt *find_letter(const struct opt *list, char letter)
 	return NULL;
 }
 
-static int set_color(struct opts_state *state)
+static bool set_color(struct opts_state *state)
 {
 	if (!strcmp(state->value, "always"))
 		state->view->color = true;
@@ -115,48 +108,30 @@ static int set_color(struct opts_state *state)
 		state->view->color = false;
 	else if (strcmp(state->value, "auto")) {
 		opts_usage(state, "--color %s: expected auto, always or never", state->value);
-		return OPT_BAD;
+		return false;
 	}
-	return 0;
-}
-
-/* Applies a common option; 0 to go on with the next. */
-static int apply_common(struct opts_state *state, int id)
-{
-	switch (id) {
-	case ID_JSON:
-		state->view->format = VIEW_JSON;
-		return 0;
-	case ID_CSV:
-		state->view->format = VIEW_CSV;
-		return 0;
-	case ID_COLOR:
-		return set_color(state);
-	default:
-		print_help(state);
-		return OPT_DONE;
-	}
+	return true;
 }
 
 /* The option's argument, from the same word or the next one. */
-static int option_value(struct opts_state *state, const struct opt *opt, const char *inside)
+static bool option_value(struct opts_state *state, const struct opt *opt, const char *inside)
 {
 	state->value = inside;
 	if (!opt->arg && inside) {
 		opts_usage(state, "--%s takes no value", opt->name);
-		return OPT_BAD;
+		return false;
 	}
 	if (!opt->arg || inside)
-		return 0;
+		return true;
 	if (state->index >= state->argc) {
 		opts_usage(state, "--%s needs a value: %s", opt->name, opt->arg);
-		return OPT_BAD;
+		return false;
 	}
 	state->value = state->argv[state->index++];
-	return 0;
+	return true;
 }
 
-static int next_letter(struct opts_state *state)
+static const struct opt *next_letter(struct opts_state *state)
 {
 	char letter = *state->cluster++;
 	const struct opt *opt = find_letter(state->own, letter);
@@ -166,18 +141,16 @@ static int next_letter(struct opts_state *state)
 		opt = find_letter(common_of(state), letter);
 	if (!opt) {
 		opts_usage(state, "unknown option -%c", letter);
-		return OPT_BAD;
+		return NULL;
 	}
 	if (opt->arg && *state->cluster) {
 		inside = state->cluster;
 		state->cluster = "";
 	}
-	if (option_value(state, opt, inside))
-		return OPT_BAD;
-	return opt->id;
+	return option_value(state, opt, inside) ? opt : NULL;
 }
 
-static int next_long(struct opts_state *state, const char *word)
+static const struct opt *next_long(struct opts_state *state, const char *word)
 {
 	const char *equals = strchr(word, '=');
 	size_t len = equals ? (size_t)(equals - word) : strlen(word);
@@ -187,46 +160,43 @@ static int next_long(struct opts_state *state, const char *word)
 		opt = find_long(common_of(state), word, len);
 	if (!opt) {
 		opts_usage(state, "unknown option --%.*s", (int)len, word);
-		return OPT_BAD;
+		return NULL;
 	}
-	if (option_value(state, opt, equals ? equals + 1 : NULL))
-		return OPT_BAD;
-	return opt->id;
+	return option_value(state, opt, equals ? equals + 1 : NULL) ? opt : NULL;
 }
 
-static int next_option(struct opts_state *state)
+/* NULL at an operand, and at the end or a mistake, where @ret_code is what opts_walk() returns. */
+static const struct opt *next_option(struct opts_state *state, int *ret_code)
 {
-	const char *word;
-	int id, rc;
+	const struct opt *opt = NULL;
 
-	for (;;) {
-		if (state->cluster && *state->cluster) {
-			id = next_letter(state);
-		} else if (state->index >= state->argc) {
-			return OPT_END;
-		} else {
-			word = state->argv[state->index++];
-			if (state->no_more || word[0] != '-' || !word[1]) {
-				state->value = word;
-				return OPT_OPERAND;
-			}
-			if (!strcmp(word, "--")) {
-				state->no_more = true;
-				continue;
-			}
-			if (word[1] == '-') {
-				id = next_long(state, word + 2);
-			} else {
-				state->cluster = word + 1;
-				continue;
-			}
+	while (!state->cluster || !*state->cluster) {
+		const char *word;
+
+		state->value = NULL;
+		if (state->index >= state->argc) {
+			*ret_code = OPTS_PARSED;
+			return NULL;
 		}
-		if (id < ID_JSON)
-			return id;
-		rc = apply_common(state, id);
-		if (rc)
-			return rc;
+		word = state->argv[state->index++];
+		if (state->no_more || word[0] != '-' || !word[1]) {
+			state->value = word;
+			return NULL;
+		}
+		if (word[1] != '-') {
+			state->cluster = word + 1;
+		} else if (word[2]) {
+			opt = next_long(state, word + 2);
+			break;
+		} else {
+			state->no_more = true;
+		}
 	}
+	if (state->cluster && *state->cluster)
+		opt = next_letter(state);
+	if (!opt)
+		*ret_code = EXIT_USAGE;
+	return opt;
 }
 
 /* A view on stdout that uses what the terminal supports. */
@@ -243,32 +213,13 @@ static void view_stdout(struct view *view)
 		view->width = size.ws_col;
 }
 
-int opts_walk(struct opts_state *state, int argc, char **argv,
-	      bool (*parse)(struct opts_state *state, int id, void *arg), void *arg)
-{
-	int id;
-
-	state->argc = argc;
-	state->argv = argv;
-	state->index = 1;
-	if (state->view)
-		view_stdout(state->view);
-	while ((id = next_option(state)) != OPT_END) {
-		if (id == OPT_DONE)
-			return EXIT_FINE;
-		if (id == OPT_BAD || !parse(state, id, arg))
-			return EXIT_USAGE;
-	}
-	return OPTS_PARSED;
-}
-
-bool opts_cpus(const struct opts_state *state, const char *name, const char *value,
-	       struct cpuset *ret_cpus)
+static bool parse_cpus(const struct opts_state *state, const char *name, const char *value,
+		       struct cpuset *ret_cpus)
 {
 	struct cpuset cpus;
 
 	if (cpuset_parse(value, &cpus) || !cpuset_count(&cpus)) {
-		opts_usage(state, "--%s %s: expected a list of CPUs such as 0,2-5", name, value);
+		opts_usage(state, "%s %s: expected a list of CPUs such as 0,2-5", name, value);
 		return false;
 	}
 	*ret_cpus = cpus;
@@ -306,8 +257,8 @@ bool opts_duration(const struct opts_state *state, const char *name, const char 
 	return false;
 }
 
-bool opts_ratio(const struct opts_state *state, const char *name, const char *value,
-		const char *suffix, double min, double max, double *ret_ratio)
+static bool parse_ratio(const struct opts_state *state, const char *name, const char *value,
+			const char *suffix, double min, double max, double *ret_ratio)
 {
 	char *end = NULL;
 	double got = strtod(value, &end) / 100.0;
@@ -322,6 +273,110 @@ bool opts_ratio(const struct opts_state *state, const char *name, const char *va
 	}
 	*ret_ratio = got;
 	return true;
+}
+
+/* The index of @value in the option's words. */
+static bool parse_word(const struct opts_state *state, const struct opt *opt,
+		       unsigned int *ret_index)
+{
+	for (unsigned int i = 0; opt->words[i]; i++)
+		if (!strcmp(state->value, opt->words[i])) {
+			*ret_index = i;
+			return true;
+		}
+	opts_usage(state, "--%s %s: expected %s", opt->name, state->value, opt->expected);
+	return false;
+}
+
+/* @at: the member of the command's struct. */
+static bool store(const struct opts_state *state, const struct opt *opt, void *at)
+{
+	const char *value = state->value;
+	uint64_t number;
+	char name[32];
+
+	snprintf(name, sizeof(name), "--%s", opt->name);
+	switch (opt->kind) {
+	case OPT_FLAG:
+		*(bool *)at = true;
+		return true;
+	case OPT_TEXT:
+		*(const char **)at = value;
+		return true;
+	case OPT_CPUS:
+		return parse_cpus(state, name, value, at);
+	case OPT_U32:
+		if (!opts_u64(state, name, value, opt->min, opt->max, &number))
+			return false;
+		*(uint32_t *)at = number;
+		return true;
+	case OPT_U64:
+		return opts_u64(state, name, value, opt->min, opt->max, at);
+	case OPT_TIME:
+		return opts_duration(state, name, value, opt->min, opt->max, at);
+	case OPT_RATIO:
+		return parse_ratio(state, name, value, opt->arg + 1, opt->min, opt->max, at);
+	case OPT_WORD:
+		return parse_word(state, opt, at);
+	default:
+		state->view->all = true;
+		return true;
+	}
+}
+
+static bool apply(struct opts_state *state, const struct opt *opt, opts_parse *parse, void *arg)
+{
+	switch (opt->id) {
+	case ID_JSON:
+		state->view->format = VIEW_JSON;
+		return true;
+	case ID_CSV:
+		state->view->format = VIEW_CSV;
+		return true;
+	case ID_COLOR:
+		return set_color(state);
+	default:
+		state->given |= 1ULL << (opt - state->own);
+		if (opt->kind == OPT_BY_ID)
+			return parse(state, opt->id, arg);
+		return store(state, opt, (char *)arg + opt->offset);
+	}
+}
+
+int opts_walk(struct opts_state *state, int argc, char **argv, opts_parse *parse, void *arg)
+{
+	state->argc = argc;
+	state->argv = argv;
+	state->index = 1;
+	if (state->view)
+		view_stdout(state->view);
+	for (;;) {
+		int code = 0;
+		const struct opt *opt = next_option(state, &code);
+
+		if (code)
+			return code;
+		if (opt && opt->id == ID_HELP) {
+			print_help(state);
+			return EXIT_FINE;
+		}
+		if (!(opt ? apply(state, opt, parse, arg) : parse(state, OPT_OPERAND, arg)))
+			return EXIT_USAGE;
+	}
+}
+
+bool opts_given(const struct opts_state *state, const char *name)
+{
+	return state->given >> (find_long(state->own, name, strlen(name)) - state->own) & 1;
+}
+
+const struct opt *opts_group(const struct opts_state *state, const char *group)
+{
+	for (const struct opt *opt = state->own; opt->name; opt++)
+		if (state->given >> (opt - state->own) & 1 && opt->group &&
+		    !strcmp(opt->group, group))
+			return opt;
+	return NULL;
 }
 
 bool opts_interval(const struct opts_state *state, const char *value, struct opts_interval *at)

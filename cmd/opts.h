@@ -4,6 +4,7 @@
 #define SUBTICK_CMD_OPTS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/cpuset.h"
@@ -18,6 +19,21 @@ enum exit_code {
 	EXIT_UNSUPPORTED = 77,
 };
 
+/* Where the value of an option goes. */
+enum opt_kind {
+	OPT_BY_ID, /* to the command's parse function */
+	/* Into a member of the command's struct: */
+	OPT_FLAG,  /* bool: true */
+	OPT_TEXT,  /* const char *: as it is */
+	OPT_CPUS,  /* struct cpuset */
+	OPT_U32,   /* a whole number from min to max */
+	OPT_U64,
+	OPT_TIME,  /* 64 bits of ns, from min to max */
+	OPT_RATIO, /* double; min and max as ratios. The argument is N with its unit: "N%", "Npp" */
+	OPT_WORD,  /* an enum: the index in words */
+	OPT_ALL,   /* view->all */
+};
+
 /* One option of a command; a table of them ends with a NULL name. */
 struct opt {
 	const char *name; /* long name without the dashes */
@@ -25,7 +41,32 @@ struct opt {
 	const char *arg;  /* what the argument is called in --help, NULL for none */
 	const char *help;
 	int id; /* passed to the command's parse function */
+	enum opt_kind kind;
+	size_t offset;
+	double min, max;
+	const char *const *words; /* NULL-terminated */
+	const char *expected;	  /* the words, for people */
+	const char *group;	  /* options that only make sense together with something */
 };
+
+/* Ends an entry: the value goes to @member of the command's struct. */
+#define OPT_STORE(type, member)                                \
+	.kind = _Generic(((type *)0)->member,                  \
+		bool: OPT_FLAG,                                \
+		const char *: OPT_TEXT,                        \
+		struct cpuset: OPT_CPUS),                      \
+	.offset = offsetof(type, member)
+#define OPT_NUMBER(type, member, least, most)                                            \
+	.kind = _Generic(((type *)0)->member, uint32_t: OPT_U32, uint64_t: OPT_U64),     \
+	.offset = offsetof(type, member), .min = (least), .max = (most)
+#define OPT_DURATION(type, member, least, most)                                          \
+	.kind = _Generic(((type *)0)->member, uint64_t: OPT_TIME, int64_t: OPT_TIME),    \
+	.offset = offsetof(type, member), .min = (least), .max = (most)
+#define OPT_SHARE(type, member, least, most)                                             \
+	.kind = _Generic(((type *)0)->member, double: OPT_RATIO),                        \
+	.offset = offsetof(type, member), .min = (least), .max = (most)
+#define OPT_CHOICE(type, member, names, text)                                            \
+	.kind = OPT_WORD, .offset = offsetof(type, member), .words = (names), .expected = (text)
 
 /* A command's own ids begin at OPT_OWN. */
 enum {
@@ -49,35 +90,36 @@ struct opts_state {
 	int index;
 	const char *cluster; /* rest of "-abc" */
 	bool no_more;	     /* after "--" */
+	uint64_t given;	     /* bit per option of own */
 };
 
 /*
  * Parses argv from its second word: sets up state->view, handles --json, --csv, --color and --help,
- * and calls @parse with the id of each of the command's own options and with OPT_OPERAND for
- * operands. @parse prints its usage error and returns false if the value is invalid. Returns
- * OPTS_PARSED, or the code to exit with.
+ * stores values in the command's struct @arg, and calls @parse with the id of each option of kind
+ * OPT_BY_ID and with OPT_OPERAND for operands. @parse prints its usage error and returns false if
+ * the value is invalid. Returns OPTS_PARSED, or the code to exit with.
  * "--name=value", "--name value", "-n value" and "-nvalue" are equivalent.
  */
-int opts_walk(struct opts_state *state, int argc, char **argv,
-	      bool (*parse)(struct opts_state *state, int id, void *arg), void *arg);
+typedef bool opts_parse(struct opts_state *state, int id, void *arg);
+int opts_walk(struct opts_state *state, int argc, char **argv, opts_parse *parse, void *arg);
 /* Prints "subtick load: …" and a hint on stderr; returns EXIT_USAGE. */
 int opts_usage(const struct opts_state *state, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/* Whether that option was given. */
+bool opts_given(const struct opts_state *state, const char *name);
+/* The first option given of that group; NULL if there is none. */
+const struct opt *opts_group(const struct opts_state *state, const char *group);
 
 /* Prints the option lines of --help: the command's own options, then the common ones. */
 void opts_print(const struct opt *own);
 
 /* Each prints a usage error and returns false if the value is invalid. */
-bool opts_cpus(const struct opts_state *state, const char *name, const char *value,
-	       struct cpuset *ret_cpus);
 bool opts_u64(const struct opts_state *state, const char *name, const char *value, uint64_t min,
 	      uint64_t max, uint64_t *ret_u64);
 /* "100us", "2ms", "1.5s", "300ns"; a bare number is in seconds. */
 bool opts_duration(const struct opts_state *state, const char *name, const char *value,
 		   uint64_t min_ns, uint64_t max_ns, uint64_t *ret_ns);
-/* "5%" or "0.1%"; percentage points ("5pp") if @suffix is "pp". */
-bool opts_ratio(const struct opts_state *state, const char *name, const char *value,
-		const char *suffix, double min, double max, double *ret_ratio);
 
 /* The operands [interval [count]] of every measuring command. */
 struct opts_interval {

@@ -10,28 +10,23 @@
 #include "run.h"
 #include "screen.h"
 
-enum {
-	OPT_ONCE = OPT_OWN,
-};
-
-static const struct opt options[] = {
-	{"once", 0, NULL, "print one summary of 5 seconds, even on a terminal", OPT_ONCE},
-	{NULL, 0, NULL, NULL, 0},
-};
-
 struct overview_cmd {
 	struct opts_interval interval;
 	bool once;
 };
 
-static bool parse_option(struct opts_state *state, int id, void *arg)
+static const struct opt options[] = {
+	{"once", 0, NULL, "print one summary of 5 seconds, even on a terminal",
+	 OPT_STORE(struct overview_cmd, once)},
+	{0},
+};
+
+static bool parse_operand(struct opts_state *state, int id, void *arg)
 {
 	struct overview_cmd *cmd = arg;
 
-	if (id == OPT_OPERAND)
-		return opts_interval(state, state->value, &cmd->interval);
-	cmd->once = true;
-	return true;
+	(void)id;
+	return opts_interval(state, state->value, &cmd->interval);
 }
 
 int cmd_overview(int argc, char **argv)
@@ -50,7 +45,7 @@ int cmd_overview(int argc, char **argv)
 	struct err err = {0};
 	int code;
 
-	code = opts_walk(&state, argc, argv, parse_option, &cmd);
+	code = opts_walk(&state, argc, argv, parse_operand, &cmd);
 	if (code != OPTS_PARSED)
 		return code;
 	if (cmd.once && cmd.interval.given)

@@ -21,20 +21,9 @@
 #define MAX_SECONDS  86400
 
 enum {
-	ID_SECONDS = OPT_OWN,
-	ID_OUTPUT,
+	ID_OUTPUT = OPT_OWN,
 	ID_FROM,
 	ID_COLLECT,
-};
-
-static const struct opt options[] = {
-	{"seconds", 0, "N", "how long load, runq and wake observe (default 10)", ID_SECONDS},
-	{"output", 'o', "FILE", "where to write, - for standard output (default " DEFAULT_FILE ")",
-	 ID_OUTPUT},
-	{"collect", 0, "LIST", "only these: doctor,load,runq,wake,audit,crit", ID_COLLECT},
-	{"from", 0, "FILE", "use saved --json output, measure nothing; more files may follow",
-	 ID_FROM},
-	{NULL, 0, NULL, NULL, 0},
 };
 
 struct report_cmd {
@@ -43,7 +32,17 @@ struct report_cmd {
 	const char *from[MAX_FROM];
 	size_t nr_from;
 	const char *collect; /* NULL: all */
-	bool seconds_given;
+};
+
+static const struct opt options[] = {
+	{"seconds", 0, "N", "how long load, runq and wake observe (default 10)",
+	 OPT_NUMBER(struct report_cmd, seconds, 1, MAX_SECONDS)},
+	{"output", 'o', "FILE", "where to write, - for standard output (default " DEFAULT_FILE ")",
+	 .id = ID_OUTPUT},
+	{"collect", 0, "LIST", "only these: doctor,load,runq,wake,audit,crit", .id = ID_COLLECT},
+	{"from", 0, "FILE", "use saved --json output, measure nothing; more files may follow",
+	 .id = ID_FROM},
+	{0},
 };
 
 static bool parse_collect(const struct opts_state *state, struct report_cmd *cmd)
@@ -69,9 +68,6 @@ static bool parse_option(struct opts_state *state, int id, void *arg)
 	struct report_cmd *cmd = arg;
 
 	switch (id) {
-	case ID_SECONDS:
-		cmd->seconds_given = true;
-		return opts_u64(state, "--seconds", state->value, 1, MAX_SECONDS, &cmd->seconds);
 	case ID_OUTPUT:
 		cmd->output = state->value;
 		if (*cmd->output)
@@ -267,7 +263,7 @@ int cmd_report(int argc, char **argv)
 		return opts_usage(&state,
 				  "--json and --csv: the report is HTML; use them with load, runq "
 				  "and the other commands");
-	if (cmd.nr_from && (cmd.seconds_given || cmd.collect))
+	if (cmd.nr_from && (opts_given(&state, "seconds") || cmd.collect))
 		return opts_usage(&state, "--from measures nothing: it excludes --seconds and "
 					  "--collect");
 	run_signals();

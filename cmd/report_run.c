@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/grow.h"
 #include "commands.h"
 #include "report/read_json.h"
 #include "run.h"
@@ -57,12 +58,8 @@ struct child {
 	int status;
 };
 
-static void *grow(void *array, size_t nr, size_t size)
-{
-	return reallocarray(array, nr + 1, size);
-}
-
-int gathered_add(struct gathered *g, struct report *report)
+/* Owns @report from here on, also on failure. */
+static int gathered_add(struct gathered *g, struct report *report)
 {
 	struct report **reports = grow(g->reports, g->nr_reports, sizeof(*reports));
 
@@ -75,7 +72,8 @@ int gathered_add(struct gathered *g, struct report *report)
 	return 0;
 }
 
-int gathered_miss(struct gathered *g, const char *command, const char *fmt, ...)
+__attribute__((format(printf, 3, 4))) static int
+gathered_miss(struct gathered *g, const char *command, const char *fmt, ...)
 {
 	struct html_missing *missing = grow(g->missing, g->nr_missing, sizeof(*missing));
 	va_list ap;

@@ -18,10 +18,6 @@ struct gathered {
 	size_t nr_missing;
 };
 
-/* Owns @report from here on, also on failure. Both return 0 or -ENOMEM. */
-int gathered_add(struct gathered *g, struct report *report);
-int gathered_miss(struct gathered *g, const char *command, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
 /* Adds every report of a JSON text. */
 int gathered_read(struct gathered *g, const char *text, size_t size, struct err *err);
 void gathered_free(struct gathered *g);

@@ -18,41 +18,11 @@
 #define MAX_CGROUPS 64
 
 enum {
-	ID_CPU = OPT_OWN,
-	ID_CGROUP,
-	ID_TREE,
-	ID_PER,
-	ID_HIERARCHY,
-	ID_SOURCE,
+	ID_CGROUP = OPT_OWN,
 	ID_LE,
 	ID_PERCENTILES,
-	ID_BLAME,
-	ID_BLAME_ROWS,
 	ID_SAMPLE,
-	ID_THRESHOLD,
 	ID_FAIL_OVER,
-	ID_HISTOGRAM,
-};
-
-static const struct opt options[] = {
-	{"cgroup", 'c', "PATH", "only this cgroup; may be given again", ID_CGROUP},
-	{"tree", 0, NULL, "with --cgroup: also everything below it", ID_TREE},
-	{"per", 0, "WHAT", "cgroup, task, comm or cpu (default cgroup)", ID_PER},
-	{"cpu", 'C', "LIST", "only waits on these CPUs, such as 0,2-5", ID_CPU},
-	{"le", 0, "LIST", "exact counts at these boundaries, such as 100us,500us,1ms", ID_LE},
-	{"percentiles", 'p', "LIST", "such as 50,99,99.9 (default 50,90,99,99.9)", ID_PERCENTILES},
-	{"histogram", 'H', NULL, "draw the counts between the boundaries", ID_HISTOGRAM},
-	{"blame", 'b', NULL, "show who had the core while they waited", ID_BLAME},
-	{"blame-rows", 0, "N", "culprits per victim, the rest as (other) (default 8)",
-	 ID_BLAME_ROWS},
-	{"threshold", 't', "TIME", "also print each wait of at least this as it ends",
-	 ID_THRESHOLD},
-	{"fail-over", 0, "pN=TIME", "exit 2 if a group's percentile exceeds it, such as p99=2ms",
-	 ID_FAIL_OVER},
-	{"sample", 0, "RATIO", "count each wait with this probability, such as 0.1", ID_SAMPLE},
-	{"source", 's', "NAME", "auto, sched_info or wakeup", ID_SOURCE},
-	{"hierarchy", 0, "NAME", "auto, v1 or v2: which cgroups", ID_HIERARCHY},
-	{NULL, 0, NULL, NULL, 0},
 };
 
 struct runq_cmd {
@@ -61,30 +31,44 @@ struct runq_cmd {
 	struct opts_interval interval;
 };
 
-/* The index of the option's value in @words. */
-static bool parse_word(const struct opts_state *state, const char *name, const char *const words[],
-		       const char *expected, int *ret_index)
-{
-	for (int i = 0; words[i]; i++)
-		if (!strcmp(state->value, words[i])) {
-			*ret_index = i;
-			return true;
-		}
-	opts_usage(state, "--%s %s: expected %s", name, state->value, expected);
-	return false;
-}
+static const struct opt options[] = {
+	{"cgroup", 'c', "PATH", "only this cgroup; may be given again", .id = ID_CGROUP},
+	{"tree", 0, NULL, "with --cgroup: also everything below it",
+	 OPT_STORE(struct runq_cmd, runq.tree)},
+	{"per", 0, "WHAT", "cgroup, task, comm or cpu (default cgroup)",
+	 OPT_CHOICE(struct runq_cmd, runq.per, runq_per_names, "cgroup, task, comm or cpu")},
+	{"cpu", 'C', "LIST", "only waits on these CPUs, such as 0,2-5",
+	 OPT_STORE(struct runq_cmd, runq.cpus)},
+	{"le", 0, "LIST", "exact counts at these boundaries, such as 100us,500us,1ms", .id = ID_LE},
+	{"percentiles", 'p', "LIST", "such as 50,99,99.9 (default 50,90,99,99.9)",
+	 .id = ID_PERCENTILES},
+	{"histogram", 'H', NULL, "draw the counts between the boundaries", .kind = OPT_ALL},
+	{"blame", 'b', NULL, "show who had the core while they waited",
+	 OPT_STORE(struct runq_cmd, runq.blame)},
+	{"blame-rows", 0, "N", "culprits per victim, the rest as (other) (default 8)",
+	 OPT_NUMBER(struct runq_cmd, runq.blame_rows, 1, RUNQ_NR_BLAME)},
+	{"threshold", 't', "TIME", "also print each wait of at least this as it ends",
+	 OPT_DURATION(struct runq_cmd, runq.threshold_ns, 1, HIST_VALUE_MAX)},
+	{"fail-over", 0, "pN=TIME", "exit 2 if a group's percentile exceeds it, such as p99=2ms",
+	 .id = ID_FAIL_OVER},
+	{"sample", 0, "RATIO", "count each wait with this probability, such as 0.1",
+	 .id = ID_SAMPLE},
+	{"source", 's', "NAME", "auto, sched_info or wakeup",
+	 OPT_CHOICE(struct runq_cmd, runq.source, runq_source_names, "auto, sched_info or wakeup")},
+	{"hierarchy", 0, "NAME", "auto, v1 or v2: which cgroups",
+	 OPT_CHOICE(struct runq_cmd, runq.hierarchy, runq_hierarchy_names, "auto, v1 or v2")},
+	{0},
+};
 
 /* Calls @fn with each word of a comma-separated list. */
 static bool parse_list(const struct opts_state *state, struct runq_opts *runq,
 		       bool (*fn)(const struct opts_state *, struct runq_opts *, const char *))
 {
 	char *list = strdup(state->value), *rest = list, *word;
-	bool fine = list && *list;
+	bool fine = list;
 
 	while (fine && (word = strsep(&rest, ",")))
 		fine = fn(state, runq, word);
-	if (list && !*list)
-		opts_usage(state, "an empty list: expected values separated by commas");
 	free(list);
 	return fine;
 }
@@ -184,43 +168,6 @@ static bool parse_cgroup(const struct opts_state *state, struct runq_cmd *cmd)
 	return true;
 }
 
-static bool parse_name(const struct opts_state *state, int id, struct runq_opts *runq)
-{
-	int index = 0;
-
-	switch (id) {
-	case ID_PER:
-		if (!parse_word(state, "per", runq_per_names, "cgroup, task, comm or cpu", &index))
-			return false;
-		runq->per = (enum runq_per)index;
-		return true;
-	case ID_SOURCE:
-		if (!parse_word(state, "source", runq_source_names, "auto, sched_info or wakeup",
-				&index))
-			return false;
-		runq->source = (enum runq_source)index;
-		return true;
-	default:
-		if (!parse_word(state, "hierarchy", runq_hierarchy_names, "auto, v1 or v2", &index))
-			return false;
-		runq->hierarchy = (enum runq_hierarchy)index;
-		return true;
-	}
-}
-
-static bool parse_number(const struct opts_state *state, int id, struct runq_opts *runq)
-{
-	uint64_t number;
-
-	if (id == ID_THRESHOLD)
-		return opts_duration(state, "--threshold", state->value, 1, HIST_VALUE_MAX,
-				     &runq->threshold_ns);
-	if (!opts_u64(state, "--blame-rows", state->value, 1, RUNQ_NR_BLAME, &number))
-		return false;
-	runq->blame_rows = number;
-	return true;
-}
-
 static bool parse_option(struct opts_state *state, int id, void *arg)
 {
 	struct runq_cmd *cmd = arg;
@@ -229,33 +176,17 @@ static bool parse_option(struct opts_state *state, int id, void *arg)
 	switch (id) {
 	case OPT_OPERAND:
 		return opts_interval(state, state->value, &cmd->interval);
-	case ID_CPU:
-		return opts_cpus(state, "cpu", state->value, &runq->cpus);
 	case ID_CGROUP:
 		return parse_cgroup(state, cmd);
-	case ID_TREE:
-		runq->tree = true;
-		return true;
 	case ID_LE:
 		return parse_le(state, runq);
 	case ID_PERCENTILES:
 		runq->nr_percentiles = 0;
 		return parse_list(state, runq, add_percentile);
-	case ID_BLAME:
-		runq->blame = true;
-		return true;
-	case ID_BLAME_ROWS:
-	case ID_THRESHOLD:
-		return parse_number(state, id, runq);
 	case ID_FAIL_OVER:
 		return parse_fail_over(state, runq);
-	case ID_SAMPLE:
-		return parse_sample(state, runq);
-	case ID_HISTOGRAM:
-		state->view->all = true;
-		return true;
 	default:
-		return parse_name(state, id, runq);
+		return parse_sample(state, runq);
 	}
 }
 

@@ -70,8 +70,8 @@ static int doctor(struct report **ret_report, struct err *err)
 static struct opt *make_options(void)
 {
 	static const struct opt first[] = {
-		{"config", 0, "FILE", "settings file (default " CONFIG_FILE ")", ID_CONFIG},
-		{"check-config", 0, NULL, "check the settings and exit", ID_CHECK},
+		{"config", 0, "FILE", "settings file (default " CONFIG_FILE ")", .id = ID_CONFIG},
+		{"check-config", 0, NULL, "check the settings and exit", .id = ID_CHECK},
 	};
 	size_t nr = 0;
 	struct opt *options;
@@ -86,7 +86,7 @@ static struct opt *make_options(void)
 		const struct config_setting *setting = &config_settings[i];
 
 		options[i + 2] = (struct opt){setting->name, 0, setting->arg, setting->help,
-					      ID_SETTING + (int)i};
+					      .id = ID_SETTING + (int)i};
 	}
 	return options;
 }

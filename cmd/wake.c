@@ -15,64 +15,56 @@
 #include "wake_file.h"
 
 enum {
-	ID_CPU = OPT_OWN,
-	ID_SOURCE,
+	ID_SOURCE = OPT_OWN,
 	ID_SOURCES,
-	ID_QUICK,
-	ID_FROM,
-	ID_TO,
 	ID_STEP,
-	ID_POINTS_STEP,
-	ID_STATE,
-	ID_DEEPEST,
-	ID_ALONE,
-	ID_BREAKDOWN,
 	ID_POINTS,
-	ID_PLOT,
 	ID_FAIL_ON,
-	ID_DEVICE,
-	ID_IRQ_OFFSET,
-	ID_DMA,
-	ID_SOFTWARE,
-	ID_ROOT,
-};
-
-static const struct opt options[] = {
-	{"cpu", 'C', "LIST", "only these CPUs, such as 0,2-5", ID_CPU},
-	{"source", 's', "NAME", "timer (default), remote, passive or nic", ID_SOURCE},
-	{"sources", 0, "LIST", "several sources in turns, point by point: timer,remote",
-	 ID_SOURCES},
-	{"quick", 'q', NULL, "fewer points, about 20 s in all", ID_QUICK},
-	{"from", 0, "TIME", "first launch distance (default 300us)", ID_FROM},
-	{"to", 0, "TIME", "no launch distance above this (default 8ms)", ID_TO},
-	{"step", 0, "PERCENT", "growth of the launch distance per step (default 10)", ID_STEP},
-	{"points", 'n', "N|FILE",
-	 "points per step (default 1500); a file name: write every point there", ID_POINTS_STEP},
-	{"state", 0, "NAME", "allow this idle state only, during the run", ID_STATE},
-	{"deepest", 0, "NAME", "allow no deeper idle state than this", ID_DEEPEST},
-	{"alone", 0, NULL, "take the other CPUs offline during the run", ID_ALONE},
-	{"breakdown", 'b', NULL,
-	 "also show the time from launch to interrupt, switch and user code", ID_BREAKDOWN},
-	{"plot", 0, "FILE.svg", "draw latency by time, by silent time, and its distribution",
-	 ID_PLOT},
-	{"fail-on", 0, "exceeds", "exit 2 if a state takes longer than claimed", ID_FAIL_ON},
-	{"device", 0, "NAME", "nic: network device with a hardware clock and launch time",
-	 ID_DEVICE},
-	{"irq-offset", 0, "TIME", "nic: from DMA to interrupt (default 1800ns, the i210's)",
-	 ID_IRQ_OFFSET},
-	{"dma", 0, "TIME", "nic: DMA read time, subtracted in shallow states (default 0)", ID_DMA},
-	{"software", 0, NULL, "nic: a kernel timer sends, no card; tests the path only",
-	 ID_SOFTWARE},
-	{"root", 0, "DIR", "look for /sys and the journal below DIR (tests)", ID_ROOT},
-	{NULL, 0, NULL, NULL, 0},
 };
 
 struct asked {
 	struct wake_opts wake;
 	struct opts_interval interval;
 	const char *points_file, *plot_file;
-	const char *nic_given; /* an option that only source nic has */
 	bool quick, points_given, fail_on_exceeds;
+};
+
+#define STORE(member) OPT_STORE(struct asked, member)
+#define DISTANCE(member) \
+	OPT_DURATION(struct asked, wake.sweep.member, 10 * NSEC_PER_USEC, NSEC_PER_SEC)
+#define NIC(...) __VA_ARGS__, .group = "nic"
+
+static const struct opt options[] = {
+	{"cpu", 'C', "LIST", "only these CPUs, such as 0,2-5", STORE(wake.cpus)},
+	{"source", 's', "NAME", "timer (default), remote, passive or nic", .id = ID_SOURCE},
+	{"sources", 0, "LIST", "several sources in turns, point by point: timer,remote",
+	 .id = ID_SOURCES},
+	{"quick", 'q', NULL, "fewer points, about 20 s in all", STORE(quick)},
+	{"from", 0, "TIME", "first launch distance (default 300us)", DISTANCE(from_ns)},
+	{"to", 0, "TIME", "no launch distance above this (default 8ms)", DISTANCE(to_ns)},
+	{"step", 0, "PERCENT", "growth of the launch distance per step (default 10)",
+	 .id = ID_STEP},
+	{"points", 'n', "N|FILE",
+	 "points per step (default 1500); a file name: write every point there", .id = ID_POINTS},
+	{"state", 0, "NAME", "allow this idle state only, during the run", STORE(wake.force.state)},
+	{"deepest", 0, "NAME", "allow no deeper idle state than this", STORE(wake.force.deepest)},
+	{"alone", 0, NULL, "take the other CPUs offline during the run", STORE(wake.force.alone)},
+	{"breakdown", 'b', NULL,
+	 "also show the time from launch to interrupt, switch and user code",
+	 STORE(wake.breakdown)},
+	{"plot", 0, "FILE.svg", "draw latency by time, by silent time, and its distribution",
+	 STORE(plot_file)},
+	{"fail-on", 0, "exceeds", "exit 2 if a state takes longer than claimed", .id = ID_FAIL_ON},
+	{"device", 0, "NAME", "nic: network device with a hardware clock and launch time",
+	 NIC(STORE(wake.nic.device))},
+	{"irq-offset", 0, "TIME", "nic: from DMA to interrupt (default 1800ns, the i210's)",
+	 NIC(OPT_DURATION(struct asked, wake.nic.irq_offset_ns, 0, NSEC_PER_MSEC))},
+	{"dma", 0, "TIME", "nic: DMA read time, subtracted in shallow states (default 0)",
+	 NIC(OPT_DURATION(struct asked, wake.nic.dma_ns, 0, NSEC_PER_MSEC))},
+	{"software", 0, NULL, "nic: a kernel timer sends, no card; tests the path only",
+	 NIC(STORE(wake.nic.software))},
+	{"root", 0, "DIR", "look for /sys and the journal below DIR (tests)", STORE(wake.root)},
+	{0},
 };
 
 static bool parse_source(struct opts_state *state, struct asked *a, bool several)
@@ -128,34 +120,6 @@ static bool parse_step(struct opts_state *state, struct asked *a)
 	return true;
 }
 
-static bool parse_nic(struct opts_state *state, int id, struct asked *a)
-{
-	uint64_t ns = 0;
-
-	a->nic_given = id == ID_DEVICE	     ? "device"
-		       : id == ID_IRQ_OFFSET ? "irq-offset"
-		       : id == ID_DMA	     ? "dma"
-					     : "software";
-	switch (id) {
-	case ID_DEVICE:
-		a->wake.nic.device = state->value;
-		return true;
-	case ID_IRQ_OFFSET:
-		if (!opts_duration(state, "--irq-offset", state->value, 0, NSEC_PER_MSEC, &ns))
-			return false;
-		a->wake.nic.irq_offset_ns = ns;
-		return true;
-	case ID_DMA:
-		if (!opts_duration(state, "--dma", state->value, 0, NSEC_PER_MSEC, &ns))
-			return false;
-		a->wake.nic.dma_ns = ns;
-		return true;
-	default:
-		a->wake.nic.software = true;
-		return true;
-	}
-}
-
 static bool parse_option(struct opts_state *state, int id, void *arg)
 {
 	struct asked *a = arg;
@@ -163,55 +127,25 @@ static bool parse_option(struct opts_state *state, int id, void *arg)
 	switch (id) {
 	case OPT_OPERAND:
 		return opts_interval(state, state->value, &a->interval);
-	case ID_CPU:
-		return opts_cpus(state, "cpu", state->value, &a->wake.cpus);
 	case ID_SOURCE:
 	case ID_SOURCES:
 		return parse_source(state, a, id == ID_SOURCES);
-	case ID_QUICK:
-		a->quick = true;
-		return true;
-	case ID_FROM:
-		return opts_duration(state, "--from", state->value, 10 * NSEC_PER_USEC,
-				     NSEC_PER_SEC, &a->wake.sweep.from_ns);
-	case ID_TO:
-		return opts_duration(state, "--to", state->value, 10 * NSEC_PER_USEC, NSEC_PER_SEC,
-				     &a->wake.sweep.to_ns);
 	case ID_STEP:
 		return parse_step(state, a);
-	case ID_POINTS_STEP:
+	case ID_POINTS:
 		return parse_points(state, a);
-	case ID_STATE:
-		a->wake.force.state = state->value;
-		return true;
-	case ID_DEEPEST:
-		a->wake.force.deepest = state->value;
-		return true;
-	case ID_ALONE:
-		a->wake.force.alone = true;
-		return true;
-	case ID_BREAKDOWN:
-		a->wake.breakdown = true;
-		return true;
-	case ID_PLOT:
-		a->plot_file = state->value;
-		return true;
-	case ID_FAIL_ON:
+	default:
 		a->fail_on_exceeds = !strcmp(state->value, "exceeds");
 		if (!a->fail_on_exceeds)
 			opts_usage(state, "--fail-on %s: expected exceeds", state->value);
 		return a->fail_on_exceeds;
-	case ID_ROOT:
-		a->wake.root = state->value;
-		return true;
-	default:
-		return parse_nic(state, id, a);
 	}
 }
 
 /* Options that exclude each other, and the points of --quick. */
 static bool check_options(struct opts_state *state, struct asked *a)
 {
+	const struct opt *nic = opts_group(state, "nic");
 	struct wake_sweep *sweep = &a->wake.sweep;
 	bool passive = wake_has(a->wake.sources, WAKE_PASSIVE);
 	unsigned int sources = __builtin_popcount(a->wake.sources);
@@ -220,8 +154,8 @@ static bool check_options(struct opts_state *state, struct asked *a)
 		opts_usage(state, "--state and --deepest exclude each other");
 		return false;
 	}
-	if (a->nic_given && !wake_has(a->wake.sources, WAKE_NIC)) {
-		opts_usage(state, "--%s goes with --source nic", a->nic_given);
+	if (nic && !wake_has(a->wake.sources, WAKE_NIC)) {
+		opts_usage(state, "--%s goes with --source nic", nic->name);
 		return false;
 	}
 	if (sweep->from_ns > sweep->to_ns) {

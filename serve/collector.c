@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "view/prom.h"
 
-struct shared *shared_new(struct report *report)
+static struct shared *shared_new(struct report *report)
 {
 	struct shared *shared = malloc(sizeof(*shared));
 

@@ -16,7 +16,6 @@ struct shared {
 	struct report *report;
 };
 
-struct shared *shared_new(struct report *report);
 void shared_put(struct shared *shared);
 
 struct collector_ops {

@@ -14,14 +14,6 @@ size_t collector_count(void)
 	return NR_COLLECTORS;
 }
 
-const struct collector_ops *collector_find(const char *name)
-{
-	for (size_t i = 0; i < NR_COLLECTORS; i++)
-		if (!strcmp(entries[i]->name, name))
-			return entries[i];
-	return NULL;
-}
-
 int collectors_open(struct collector *collectors, const struct config *config, struct err *err)
 {
 	int rc = 0;

@@ -12,8 +12,6 @@
 COLLECTORS(COLLECTOR_DECLARE)
 #undef COLLECTOR_DECLARE
 
-/* The entry of that name, or NULL. */
-const struct collector_ops *collector_find(const char *name);
 size_t collector_count(void);
 
 /* Opens and starts the collectors that @config names. On failure all are closed. */

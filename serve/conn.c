@@ -21,6 +21,7 @@
 #include <event2/listener.h>
 
 #include "base/clock.h"
+#include "base/grow.h"
 
 /* An idle client may keep its connection for two scrapes at Prometheus' default interval of 1 min. */
 #define KEEP_ALIVE_NS (125 * NSEC_PER_SEC)
@@ -66,17 +67,12 @@ static int by_address(const void *a, const void *b)
 static int note_alive(const struct event_base *base, const struct event *event, void *arg)
 {
 	struct conns *conns = arg;
+	const void **alive = grow(conns->alive, conns->nr_alive, sizeof(*alive));
 
 	(void)base;
-	if (conns->nr_alive == conns->room_alive) {
-		size_t room = conns->room_alive ? conns->room_alive * 2 : 64;
-		const void **bigger = reallocarray(conns->alive, room, sizeof(*bigger));
-
-		if (!bigger)
-			return -1;
-		conns->alive = bigger;
-		conns->room_alive = room;
-	}
+	if (!alive)
+		return -1;
+	conns->alive = alive;
 	conns->alive[conns->nr_alive++] = event_get_callback_arg(event);
 	return 0;
 }
@@ -264,6 +260,8 @@ static void on_sweep(evutil_socket_t fd, short what, void *arg)
 /* Adds a new connection. An entry with the same bufferevent address is of a closed one; drop it. */
 static struct conn *conn_add(struct conns *conns, struct bufferevent *bev)
 {
+	struct conn *list;
+
 	for (size_t i = 0; i < conns->nr; i++) {
 		if (conns->list[i].bev != bev)
 			continue;
@@ -271,15 +269,10 @@ static struct conn *conn_add(struct conns *conns, struct bufferevent *bev)
 			(--conns->nr - i) * sizeof(conns->list[0]));
 		break;
 	}
-	if (conns->nr == conns->room) {
-		size_t room = conns->room ? conns->room * 2 : 64;
-		struct conn *bigger = reallocarray(conns->list, room, sizeof(*bigger));
-
-		if (!bigger)
-			return NULL;
-		conns->list = bigger;
-		conns->room = room;
-	}
+	list = grow(conns->list, conns->nr, sizeof(*list));
+	if (!list)
+		return NULL;
+	conns->list = list;
 	conns->list[conns->nr] = (struct conn){.bev = bev};
 	return &conns->list[conns->nr++];
 }
@@ -325,7 +318,7 @@ void conns_free(struct conns *conns)
 	free(conns->alive);
 	conns->list = NULL;
 	conns->alive = NULL;
-	conns->nr = conns->room = conns->room_alive = 0;
+	conns->nr = 0;
 }
 
 void conns_watch(struct conns *conns, struct evhttp *http)

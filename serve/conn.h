@@ -35,9 +35,9 @@ struct conns {
 	struct evhttp *http;
 	bool paused;	   /* new ones wait in the kernel */
 	struct conn *list; /* oldest first */
-	size_t nr, room;
+	size_t nr;
 	const void **alive; /* callback arguments of the loop's events, at the last refresh */
-	size_t nr_alive, room_alive;
+	size_t nr_alive;
 	uint64_t max, timeout_ns;
 	uint64_t cut[CONN_NR_CUTS];
 	struct event *sweep;

@@ -18,7 +18,6 @@
 #include "view/prom.h"
 
 #define SERVER_MAX_COLLECTORS 8
-#define SERVER_MAX_CODES      16
 #define SERVER_MAX_STREAMS    64
 
 struct event;

@@ -330,17 +330,14 @@ int doctor_report(const struct doctor_opts *opts, struct report **ret_report, st
 	report->time_unix_ns = clock_unix_ns();
 	doctor_fill_checks(d, opts->commands, report);
 	doctor_fill_commands(d, opts->commands, report);
-	rc = report_check(report);
+	rc = report_finish(report, ret_report);
+	report = NULL;
 	kconfig_close(&d->config);
 	kbtf_close(d->btf);
 out:
 	free(d);
-	if (rc) {
-		report_free(report);
-		return err_set(err, rc, "out of memory");
-	}
-	*ret_report = report;
-	return 0;
+	report_free(report);
+	return rc ? err_set(err, rc, "out of memory") : 0;
 }
 
 const char *doctor_command_status(const struct report *report, const char *command)

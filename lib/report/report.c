@@ -9,17 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
+
 /* Target of writes that have no cell; never read. */
 static __thread struct value scrap;
 
-static void *grow(void *array, size_t nr, size_t size, bool *failed)
+static void *grow_or_fail(void *array, size_t nr, size_t size, bool *failed)
 {
-	void *bigger;
+	void *bigger = grow(array, nr, size);
 
-	/* Growing at powers of two needs no separate variable for the capacity. */
-	if (nr & (nr - 1))
-		return array;
-	bigger = reallocarray(array, nr ? nr * 2 : 1, size);
 	if (!bigger)
 		*failed = true;
 	return bigger;
@@ -164,6 +162,17 @@ int report_check(const struct report *report)
 	return 0;
 }
 
+int report_finish(struct report *report, struct report **ret_report)
+{
+	int rc = report_check(report);
+
+	if (rc)
+		report_free(report);
+	else
+		*ret_report = report;
+	return rc;
+}
+
 void report_source(struct report *report, const char *source)
 {
 	free(report->source);
@@ -180,7 +189,7 @@ void report_note(struct report *report, const char *fmt, ...)
 	va_start(ap, fmt);
 	len = vasprintf(&note, fmt, ap);
 	va_end(ap);
-	notes = grow(report->notes, report->nr_notes, sizeof(*notes), &report->failed);
+	notes = grow_or_fail(report->notes, report->nr_notes, sizeof(*notes), &report->failed);
 	if (notes)
 		report->notes = notes;
 	if (len < 0 || !notes) {
@@ -197,7 +206,7 @@ struct table *report_table(struct report *report, const char *key, const char *t
 	struct table *table = table_new(key, title, &report->failed);
 	struct table **tables;
 
-	tables = grow(report->tables, report->nr_tables, sizeof(*tables), &report->failed);
+	tables = grow_or_fail(report->tables, report->nr_tables, sizeof(*tables), &report->failed);
 	if (tables)
 		report->tables = tables;
 	if (!table || !tables) {
@@ -232,7 +241,7 @@ size_t table_col_as(struct table *table, enum metric_id id, const char *key, con
 	/* Adding a column after the first row would shift every cell. */
 	if (!table || !metric || table->nr_rows)
 		return SIZE_MAX;
-	cols = grow(table->cols, table->nr_cols, sizeof(*cols), table->failed);
+	cols = grow_or_fail(table->cols, table->nr_cols, sizeof(*cols), table->failed);
 	if (!cols)
 		return SIZE_MAX;
 	table->cols = cols;
@@ -256,7 +265,7 @@ size_t table_row(struct table *table)
 
 	if (!table || !table->nr_cols)
 		return SIZE_MAX;
-	cells = grow(table->cells, table->nr_rows, table->nr_cols * sizeof(*cells), table->failed);
+	cells = grow_or_fail(table->cells, table->nr_rows, table->nr_cols * sizeof(*cells), table->failed);
 	if (!cells)
 		return SIZE_MAX;
 	table->cells = cells;
@@ -290,7 +299,7 @@ static struct value *single(struct table *table, enum metric_id id)
 
 	if (!table)
 		return table_cell(NULL, 0, 0);
-	cells = grow(table->cells, table->nr_cols, sizeof(*cells), table->failed);
+	cells = grow_or_fail(table->cells, table->nr_cols, sizeof(*cells), table->failed);
 	if (!cells)
 		return table_cell(NULL, 0, 0);
 	table->cells = cells;

@@ -75,6 +75,8 @@ struct report *report_new(const char *command);
 void report_free(struct report *report);
 /* 0, or -ENOMEM if any allocation failed. */
 int report_check(const struct report *report);
+/* The end of every function that makes a report: passes it on, or frees it if it is incomplete. */
+int report_finish(struct report *report, struct report **ret_report);
 void report_source(struct report *report, const char *source);
 void report_note(struct report *report, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

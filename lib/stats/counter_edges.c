@@ -84,7 +84,7 @@ void bins_free(struct bins *bins)
 }
 
 /* Bins are centred on multiples of the width, so that jitter around a tick stays in one bin. */
-void bins_add(struct bins *bins, uint64_t value_ns)
+static void bins_add(struct bins *bins, uint64_t value_ns)
 {
 	size_t bin = (value_ns + bins->width_ns / 2) / bins->width_ns;
 

@@ -46,7 +46,6 @@ struct bins {
 
 int bins_init(struct bins *bins, uint64_t width_ns, size_t nr);
 void bins_free(struct bins *bins);
-void bins_add(struct bins *bins, uint64_t value_ns);
 /* Adds the intervals between successive increments. */
 void bins_add_intervals(struct bins *bins, const struct counter_edges *edges);
 

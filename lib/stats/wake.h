@@ -123,7 +123,7 @@ struct wake_summary {
  * Sorts @latency_ns. A percentile that needs more values than there are is NAN, and so is every
  * figure without any value.
  */
-void wake_summarize(int32_t *latency_ns, size_t nr, struct wake_summary *ret_summary);
+void wake_summarize(double *latency_ns, size_t nr, struct wake_summary *ret_summary);
 /* The passive source's: @now minus @before, which may be NULL. */
 void wake_summarize_hist(const struct wake_hist *now, const struct wake_hist *before,
 			 uint32_t overhead_ns, struct wake_summary *ret_summary);
@@ -156,10 +156,8 @@ struct wake_overhead {
 	uint32_t spread_ns; /* half of p10…p90 */
 };
 
-/* The middle one of @nr > 0 values, which are sorted. */
-uint32_t wake_median(uint32_t *values, size_t nr);
 /* Sorts @cost_ns. */
-void wake_overhead(uint32_t *cost_ns, size_t nr, struct wake_overhead *ret_overhead);
+void wake_overhead(double *cost_ns, size_t nr, struct wake_overhead *ret_overhead);
 
 /* What measuring costs on one core. */
 struct wake_calibration {

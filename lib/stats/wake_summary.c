@@ -8,20 +8,7 @@
 
 #include "stats/hist.h"
 #include "stats/moments.h"
-
-static int compare_s32(const void *a, const void *b)
-{
-	int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-
-	return (x > y) - (x < y);
-}
-
-static int compare_u32(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return (x > y) - (x < y);
-}
+#include "stats/quantile.h"
 
 static struct wake_summary summary_of(uint64_t count)
 {
@@ -38,39 +25,34 @@ static struct wake_summary summary_of(uint64_t count)
 	};
 }
 
-/* Linear between the two nearest ranks; NAN where the tail beyond it holds no value. */
-static double percentile(const int32_t *sorted, size_t nr, double percent)
+/* NAN where the tail beyond it holds no value. */
+static double percentile(const double *sorted, size_t nr, double percent)
 {
-	double rank = (double)(nr - 1) * percent / 100.0;
-	size_t low = (size_t)rank;
-
 	if ((double)nr * (100.0 - percent) < 100.0 && percent > 50.0)
 		return NAN;
-	if (low + 1 >= nr)
-		return sorted[nr - 1];
-	return sorted[low] + (rank - (double)low) * ((double)sorted[low + 1] - sorted[low]);
+	return quantile_of(sorted, nr, percent / 100.0);
 }
 
 /*
  * By ranks, so that one outlier does not matter: with 99.7 % probability the true median lies
  * between the values 1.5 √n ranks to either side of the middle.
  */
-static double median_error(const int32_t *sorted, size_t nr)
+static double median_error(const double *sorted, size_t nr)
 {
 	double reach = 1.5 * sqrt((double)nr), middle = (double)(nr - 1) / 2.0;
 	size_t low = middle > reach ? (size_t)(middle - reach) : 0;
 	size_t high = middle + reach < (double)(nr - 1) ? (size_t)(middle + reach) + 1 : nr - 1;
 
-	return ((double)sorted[high] - sorted[low]) / 2.0;
+	return (sorted[high] - sorted[low]) / 2.0;
 }
 
-void wake_summarize(int32_t *latency_ns, size_t nr, struct wake_summary *ret_summary)
+void wake_summarize(double *latency_ns, size_t nr, struct wake_summary *ret_summary)
 {
 	struct wake_summary s = summary_of(nr);
 	struct moments moments = {0};
 
 	if (nr) {
-		qsort(latency_ns, nr, sizeof(*latency_ns), compare_s32);
+		quantile_sort(latency_ns, nr);
 		for (size_t i = 0; i < nr; i++)
 			moments_add(&moments, latency_ns[i]);
 		s.min_ns = latency_ns[0];
@@ -206,18 +188,13 @@ void wake_prewake(const struct wake_summary *timer, const struct wake_summary *r
 	*ret_prewake = p;
 }
 
-uint32_t wake_median(uint32_t *values, size_t nr)
-{
-	qsort(values, nr, sizeof(*values), compare_u32);
-	return values[nr / 2];
-}
-
-void wake_overhead(uint32_t *cost_ns, size_t nr, struct wake_overhead *ret_overhead)
+void wake_overhead(double *cost_ns, size_t nr, struct wake_overhead *ret_overhead)
 {
 	struct wake_overhead o = {0};
 
 	if (nr) {
-		o.median_ns = wake_median(cost_ns, nr);
+		quantile_sort(cost_ns, nr);
+		o.median_ns = cost_ns[nr / 2];
 		o.spread_ns = (cost_ns[nr * 9 / 10] - cost_ns[nr / 10] + 1) / 2;
 	}
 	*ret_overhead = o;

@@ -3,7 +3,8 @@
 #include "view/view.h"
 
 #include <errno.h>
-#include <locale.h>
+
+#include "view/output.h"
 
 static int view_dispatch(struct view *view, const struct report *report)
 {
@@ -20,28 +21,14 @@ static int view_dispatch(struct view *view, const struct report *report)
 
 int view_write(struct view *view, const struct report *report)
 {
-	locale_t posix, old;
-	int before, rc = report_check(report);
+	struct output output;
+	int rc = report_check(report);
 
+	if (!rc)
+		rc = output_begin(&output, view->out);
 	if (rc)
 		return rc;
-	/* A decimal comma would break CSV, and people compare text of different machines. */
-	posix = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
-	if (!posix)
-		return -errno;
-	old = uselocale(posix);
-
-	errno = 0;
-	rc = view_dispatch(view, report);
-	/* Most write errors show only at the flush; earlier ones have set errno. */
-	before = errno;
-	if (!rc && fflush(view->out))
-		rc = -errno;
-	else if (!rc && ferror(view->out))
-		rc = before ? -before : -EIO;
-
-	uselocale(old);
-	freelocale(posix);
+	rc = output_end(&output, view_dispatch(view, report));
 	if (!rc)
 		view->written++;
 	return rc;

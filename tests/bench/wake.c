@@ -44,7 +44,7 @@ static bool run_points(const struct wake_plan *opts, struct outcome *ret_outcome
 	struct wake_run run;
 	struct err err;
 	uint64_t start;
-	int32_t *latency;
+	double *latency;
 	size_t nr = 0;
 
 	if (wake_probe_open(&probe, &probe_opts, &err)) {

@@ -13,7 +13,6 @@
 #include "live.h"
 #include "sys/kconfig.h"
 
-#define ARGS(...) ((const char *const[]){__VA_ARGS__, NULL})
 /* Of the truth: what docs/methods/audit.md calls hidden. */
 #define HIDDEN 0.25
 #define SHARE  0.30

@@ -12,8 +12,6 @@
 #include "base/clock.h"
 #include "live.h"
 
-#define ARGS(...) ((const char *const[]){__VA_ARGS__, NULL})
-
 static char cpu_text[16];
 
 /* Network namespaces that processes live in; processes of a group. */

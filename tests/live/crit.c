@@ -14,8 +14,6 @@
 #include "judge.h"
 #include "live.h"
 
-#define ARGS(...) ((const char *const[]){__VA_ARGS__, NULL})
-
 #define COMPARISONS 5
 
 static bool have_bpf, have_module;
@@ -105,39 +103,6 @@ static void check_cpus(void)
 		"the overhead is reported: clock %g ns, calls %g ns",
 		live_number(root, "quality.clock_ns"), live_number(root, "quality.call_ns"));
 	json_decref(root);
-}
-
-static void check_refusal(const char *what, const char *const args[], int code, const char *says)
-{
-	struct live_run run;
-	bool right;
-
-	live_run(args, &run);
-	/* Before strtok() cuts it: which argument is evaluated first is the compiler's choice. */
-	right = run.exit_code == code && strstr(run.err, says) && !*run.out;
-	live_ok(right, "%s: exit %d, one clear line (%s)", what, run.exit_code,
-		strtok(run.err, "\n") ?: "");
-	live_run_free(&run);
-}
-
-static void check_usage(void)
-{
-	check_refusal("no samples", ARGS("crit", "--samples", "0"), 64, "--samples 0");
-	check_refusal("negative samples", ARGS("crit", "--samples=-1"), 64, "--samples -1");
-	check_refusal("too many samples", ARGS("crit", "-n", "99999999999"), 64, "99999999999");
-	check_refusal("no highest", ARGS("crit", "--highest", "0"), 64, "--highest 0");
-	check_refusal("rounds", ARGS("crit", "--rounds", "1001"), 64, "--rounds 1001");
-	check_refusal("percentile 0", ARGS("crit", "-p", "0"), 64, "--percentiles 0");
-	check_refusal("percentile 101", ARGS("crit", "-p", "50,101"), 64, "--percentiles 50,101");
-	check_refusal("percentile text", ARGS("crit", "-p", "median"), 64, "--percentiles median");
-	check_refusal("empty percentile", ARGS("crit", "-p", "50,,99"), 64, "--percentiles 50,,99");
-	check_refusal("percentile twice", ARGS("crit", "-p", "50,99,50"), 64, "both be called p50");
-	check_refusal("percentiles of one name", ARGS("crit", "-p", "9.99,99.9"), 64, "p999");
-	check_refusal("unknown engine", ARGS("crit", "-e", "magic"), 64, "magic");
-	check_refusal("operand", ARGS("crit", "1"), 64, "operand 1");
-	check_refusal("CPU list", ARGS("crit", "-C", "x"), 64, "--cpu x");
-	check_refusal("missing file", ARGS("crit", "--against", "/nowhere"), 1, "/nowhere");
-	check_refusal("not a run", ARGS("crit", "--against", "/proc/version"), 1, "/proc/version");
 }
 
 static bool save(const char *path, const char *text)
@@ -257,7 +222,7 @@ static void check_against(const char *engine)
 		live_number(row, "difference") < 0;
 	live_ok(beyond == rows && rows, "a second per pair is beyond every spread (%d)", beyond);
 	json_decref(root);
-	check_refusal("another kind of run",
+	live_refused("another kind of run",
 		      ARGS("crit", "-e", engine, "--work", "--against", path), 1, "--work");
 	unlink(path);
 }
@@ -320,7 +285,7 @@ static void check_module_engine(void)
 	live_json(ARGS("crit", "--json", "-e", "module", "-r", "1"));
 	live_ok(!file_read_u64("nr_samples", &before) && before == 777 && !access(TREE, F_OK),
 		"the module's settings are put back, and it stays loaded");
-	check_refusal("module with -C", ARGS("crit", "-e", "module", "-C", "0"), 77,
+	live_refused("module with -C", ARGS("crit", "-e", "module", "-C", "0"), 77,
 		      "every online CPU");
 }
 
@@ -359,7 +324,8 @@ int main(void)
 		loaded = module_load(MODULE_IN_GUEST);
 	have_module = !access(TREE, F_OK);
 
-	check_usage();
+	live_refused("missing file", ARGS("crit", "--against", "/nowhere"), 1, "/nowhere");
+	live_refused("not a run", ARGS("crit", "--against", "/proc/version"), 1, "/proc/version");
 	if (have_bpf) {
 		check_engine("bpf", "ns");
 		check_cpus();
@@ -368,7 +334,7 @@ int main(void)
 	if (have_module)
 		check_module_engine();
 	else
-		check_refusal("no module", ARGS("crit", "--engine", "module"), 77, "module");
+		live_refused("no module", ARGS("crit", "--engine", "module"), 77, "module");
 	if (have_bpf && have_module)
 		check_agreement();
 	if (have_bpf || have_module)

@@ -17,21 +17,7 @@
 #include "live.h"
 #include "sys/mountinfo.h"
 
-#define ARGS(...) ((const char *const[]){__VA_ARGS__, NULL})
-#define TRACEFS	  "/sys/kernel/tracing/"
-
-static void check_refusal(const char *what, const char *const args[], int code, const char *says)
-{
-	struct live_run run;
-	bool right;
-
-	live_run(args, &run);
-	/* Before strtok() cuts it: which argument is evaluated first is the compiler's choice. */
-	right = run.exit_code == code && strstr(run.err, says) && !*run.out;
-	live_ok(right, "%s: exit %d, one clear line (%s)", what, run.exit_code,
-		strtok(run.err, "\n") ?: "");
-	live_run_free(&run);
-}
+#define TRACEFS "/sys/kernel/tracing/"
 
 static bool events_on(void)
 {
@@ -144,11 +130,11 @@ static bool config_readable(void)
 static void check_unmounted(bool have_events)
 {
 	if (have_events || !config_readable())
-		check_refusal("tracefs not mounted", ARGS("crit", "--tracepoints"), 77,
-			      "mount -t tracefs");
+		live_refused("tracefs not mounted", ARGS("crit", "--tracepoints"), 77,
+			     "mount -t tracefs");
 	else
-		check_refusal("tracefs not mounted, no preemptirq events",
-			      ARGS("crit", "--tracepoints"), 77, "CONFIG_PREEMPT_TRACER=y");
+		live_refused("tracefs not mounted, no preemptirq events",
+			     ARGS("crit", "--tracepoints"), 77, "CONFIG_PREEMPT_TRACER=y");
 }
 
 static void check_tracepoints(void)
@@ -178,7 +164,7 @@ static void check_tracepoints(void)
 	json_decref(root);
 
 	file_write(TRACEFS "events/preemptirq/enable", "1");
-	check_refusal("events in use", ARGS("crit", "--tracepoints"), 1, "already enabled");
+	live_refused("events in use", ARGS("crit", "--tracepoints"), 1, "already enabled");
 	live_ok(events_on(), "somebody else's events stay on");
 	file_write(TRACEFS "events/preemptirq/enable", "0");
 	check_guard();
@@ -207,8 +193,8 @@ int main(void)
 	if (have_events)
 		check_tracepoints();
 	else
-		check_refusal("no preemptirq events", ARGS("crit", "--tracepoints"), 77,
-			      "CONFIG_PREEMPT_TRACER=y");
+		live_refused("no preemptirq events", ARGS("crit", "--tracepoints"), 77,
+			     "CONFIG_PREEMPT_TRACER=y");
 	hide_tracefs();
 	check_unmounted(have_events);
 	if (!loaded)

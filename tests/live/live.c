@@ -140,7 +140,8 @@ int live_times(int times)
 /* Reads both pipes to their ends without letting either block the child. */
 static void drain(int fds[2], char *text[2])
 {
-	struct pollfd polls[2] = {{.fd = fds[0], .events = POLLIN}, {.fd = fds[1], .events = POLLIN}};
+	struct pollfd polls[2] = {{.fd = fds[0], .events = POLLIN},
+				  {.fd = fds[1], .events = POLLIN}};
 	size_t len[2] = {0, 0};
 
 	while (polls[0].fd >= 0 || polls[1].fd >= 0) {
@@ -242,6 +243,19 @@ void live_run_free(struct live_run *run)
 	free(run->err);
 }
 
+void live_refused(const char *what, const char *const args[], int code, const char *says)
+{
+	struct live_run run;
+	bool right;
+
+	live_run(args, &run);
+	/* Before strtok() cuts it: which argument is evaluated first is the compiler's choice. */
+	right = run.exit_code == code && strstr(run.err, says) && !*run.out;
+	live_ok(right, "%s: exit %d, one clear line (%s)", what, run.exit_code,
+		strtok(run.err, "\n") ?: "");
+	live_run_free(&run);
+}
+
 void live_needs(const char *const args[])
 {
 	struct live_run run;
@@ -281,8 +295,8 @@ double live_number(json_t *root, const char *path)
 			return NAN;
 		memcpy(part, path, len);
 		part[len] = '\0';
-		root = json_is_array(root) ? json_array_get(root, atoi(part)) :
-					     json_object_get(root, part);
+		root = json_is_array(root) ? json_array_get(root, atoi(part))
+					   : json_object_get(root, part);
 		path += len + (path[len] == '.');
 	}
 	return json_is_number(root) ? json_number_value(root) : NAN;

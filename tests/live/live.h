@@ -42,9 +42,14 @@ struct live_run {
 	char *err;
 };
 
+/* Arguments of subtick. */
+#define ARGS(...) ((const char *const[]){__VA_ARGS__, NULL})
+
 /* Runs $SUBTICK (default: subtick in the build directory) with @args, NULL-terminated. */
 void live_run(const char *const args[], struct live_run *ret_run);
 void live_run_free(struct live_run *run);
+/* A run that must print nothing, fail with @code, and say why in a line that contains @says. */
+void live_refused(const char *what, const char *const args[], int code, const char *says);
 /* Starts it in a process group of its own, as a shell does; @ret_fd reads what it prints. */
 pid_t live_start(const char *const args[], int *ret_fd);
 /*

@@ -5,7 +5,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,15 +22,11 @@ static struct runq_opts opts;
 static pid_t start_wakee(const char *cgroup, int cpu, int in, int out)
 {
 	const struct sched_param batch = {0};
-	pid_t pid = fork();
+	pid_t pid = load_fork(cgroup, cpu);
 	char byte;
 
 	if (pid)
 		return pid;
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (!cgroups_enter(cgroup, 0))
-		_exit(1);
-	live_pin(cpu);
 	/* Does not preempt the task that wakes it: then there is something to wait for. */
 	if (sched_setscheduler(0, SCHED_BATCH, &batch))
 		_exit(1);
@@ -61,14 +56,10 @@ static void wake_many(int in, int out, int times)
 
 static pid_t start_waker(const char *cgroup, int cpu, int in, int out, int times)
 {
-	pid_t pid = fork();
+	pid_t pid = load_fork(cgroup, cpu);
 
 	if (pid)
 		return pid;
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (!cgroups_enter(cgroup, 0))
-		_exit(1);
-	live_pin(cpu);
 	wake_many(in, out, times);
 	_exit(0);
 }
@@ -155,14 +146,10 @@ static void measure_quota(void *arg, struct verdict *verdict)
 /* Sleeps and wakes on a core that has nothing else to do. */
 static pid_t start_sleeper(const char *cgroup, int cpu)
 {
-	pid_t pid = fork();
+	pid_t pid = load_fork(cgroup, cpu);
 
 	if (pid)
 		return pid;
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (!cgroups_enter(cgroup, 0))
-		_exit(1);
-	live_pin(cpu);
 	/* PREEMPT_RT handles the timers of other tasks in ksoftirqd: waits behind that. */
 	if (live_realtime())
 		sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){.sched_priority = 1});

@@ -14,6 +14,7 @@
 #include "cgroups.h"
 #include "live.h"
 #include "measure/runq/slots.h"
+#include "report/find.h"
 #include "runq_window.h"
 
 #define MAX_CGROUPS   5000
@@ -64,7 +65,7 @@ static void __attribute__((noreturn)) churn(const char *root)
 /* Rows of ours, the sum of all counts, and whether each of ours was seen to end. */
 static void add_up(const struct report *report, bool seen[MAX_CGROUPS], double *ret_count)
 {
-	const struct table *table = window_table(report, "groups");
+	const struct table *table = report_find(report, "groups");
 	int count = table_find(table, "count");
 	size_t len = strlen(prefix);
 

@@ -9,44 +9,6 @@
 #include "live.h"
 #include "runq_window.h"
 
-static const char *const refused[][6] = {
-	{"runq", "--le", "1ms,500us", NULL},
-	{"runq", "--le", "", NULL},
-	{"runq", "--le", "100us,100.1us", NULL},
-	{"runq", "--le", "-1ms", NULL},
-	{"runq", "--percentiles", "101", NULL},
-	{"runq", "--percentiles", "0", NULL},
-	{"runq", "--percentiles", "abc", NULL},
-	{"runq", "--sample", "0", NULL},
-	{"runq", "--sample", "1.5", NULL},
-	{"runq", "--per", "pod", NULL},
-	{"runq", "--source", "magic", NULL},
-	{"runq", "--hierarchy", "v3", NULL},
-	{"runq", "--fail-over", "99=2ms", NULL},
-	{"runq", "--fail-over", "p99", NULL},
-	{"runq", "--threshold", "soon", NULL},
-	{"runq", "--blame-rows", "0", NULL},
-	{"runq", "--tree", NULL},
-	{"runq", "--per", "cpu", "--cgroup", "/", NULL},
-	{"runq", "0", NULL},
-	{"runq", "1", "0", NULL},
-};
-
-static void check_refused(void)
-{
-	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
-		struct live_run run;
-
-		live_run(refused[i], &run);
-		live_ok(run.exit_code == 64 && !*run.out &&
-				strstr(run.err, "subtick runq: ") == run.err &&
-				strchr(run.err, '\n') == run.err + strlen(run.err) - 1,
-			"refused in one line: %s %s %s", refused[i][0], refused[i][1],
-			refused[i][2] ? refused[i][2] : "");
-		live_run_free(&run);
-	}
-}
-
 static json_t *group_of(json_t *root, const char *cgroup)
 {
 	json_t *row;
@@ -236,7 +198,6 @@ int main(void)
 	cgroups_open();
 	if (!live_two_cpus(&cpu, &other))
 		live_skip_all("needs two CPUs");
-	check_refused();
 	one = cgroups_make("one");
 	two = cgroups_make("two");
 	pids[0] = load_burner(one, cpu);

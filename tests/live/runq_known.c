@@ -35,7 +35,7 @@ static void read_schedstats(const struct setup *setup, struct load_stat *victim,
 	*hog = load_schedstat(setup->hog_pid);
 }
 
-static struct report *take_window(const struct setup *setup, struct load_schedstats *victim,
+static struct report *measure_window(const struct setup *setup, struct load_schedstats *victim,
 				  struct load_schedstats *hog)
 {
 	struct meter *meter = window_open(&setup->opts);
@@ -60,7 +60,7 @@ static void measure(void *arg, struct verdict *verdict)
 {
 	const struct setup *setup = arg;
 	struct load_schedstats victim, hog;
-	struct report *report = take_window(setup, &victim, &hog);
+	struct report *report = measure_window(setup, &victim, &hog);
 	struct load_stat least = load_least(&victim), most = load_most(&victim);
 	double sum = window_group(report, setup->victim, "sum_ns");
 	double count = window_group(report, setup->victim, "count");

@@ -41,7 +41,7 @@ struct setup {
 };
 
 /* A window, with the kernel's accounting just outside and just inside of both its ends. */
-static bool take_window(const struct setup *setup, struct runq_latency_window *window,
+static bool measure_window(const struct setup *setup, struct runq_latency_window *window,
 			struct load_schedstats *stats)
 {
 	stats->before = load_schedstat(setup->pid);
@@ -65,7 +65,7 @@ static void measure(void *arg, struct verdict *verdict)
 	struct load_schedstats stats = {0};
 	struct load_stat least, most;
 	double causes = 0.0;
-	bool ascending = true, read = take_window(setup, &window, &stats);
+	bool ascending = true, read = measure_window(setup, &window, &stats);
 	const uint64_t *le;
 
 	if (read)

@@ -36,7 +36,7 @@ static void fork_many(void)
 	}
 }
 
-static void burn_and_nap(void)
+static void burn_and_sleep(void)
 {
 	for (unsigned int i = 0;; i++) {
 		for (volatile unsigned int j = 0; j < 300000; j++)
@@ -124,16 +124,10 @@ static void measure_sleeps(void *arg, struct verdict *verdict)
 	struct runq_opts opts = {.hierarchy = cgroups_v2() ? RUNQ_HIERARCHY_V2 : RUNQ_HIERARCHY_V1};
 	struct meter *meters[2];
 	double median[2], count[2];
-	pid_t pid = fork();
+	pid_t pid = load_fork(setup->cgroup, setup->cpu);
 
-	if (!pid) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		if (!cgroups_enter(setup->cgroup, 0))
-			_exit(1);
-		live_pin(setup->cpu);
-		for (;;)
-			usleep(2000);
-	}
+	while (!pid)
+		usleep(2000);
 	for (int i = 0; i < 2; i++) {
 		opts.source = i ? RUNQ_SOURCE_WAKEUP : RUNQ_SOURCE_SCHED_INFO;
 		meters[i] = window_open(&opts);
@@ -227,7 +221,7 @@ int main(void)
 		live_skip_all("needs two CPUs");
 	setup.cgroup = cgroups_make("sampled");
 	for (int i = 0; i < 3; i++)
-		pids[i] = start(burn_and_nap);
+		pids[i] = start(burn_and_sleep);
 	for (int i = 3; i < 5; i++)
 		pids[i] = start(fork_many);
 	live_first();

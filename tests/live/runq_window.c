@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "cgroups.h"
 #include "live.h"
+#include "report/find.h"
 
 /* A kernel that rejects our programs must not look like one that lacks something. */
 static void __attribute__((noreturn)) give_up(const struct err *err)
@@ -70,66 +71,55 @@ struct report *window_end(struct meter *meter, unsigned int ms)
 	return report;
 }
 
-const struct table *window_table(const struct report *report, const char *key)
-{
-	for (size_t i = 0; i < report->nr_tables; i++)
-		if (!strcmp(report->tables[i]->key, key))
-			return report->tables[i];
-	return NULL;
-}
-
-static double number(const struct value *value)
-{
-	if (value->kind == VALUE_U64)
-		return (double)value->u64;
-	return value->kind == VALUE_F64 ? value->f64 : NAN;
-}
-
 double window_group(const struct report *report, const char *who, const char *key)
 {
-	const struct table *table = window_table(report, "groups");
-	int col = table_find(table, key);
+	const struct table *table = report_find(report, "groups");
 
-	for (size_t row = 0; table && col >= 0 && row < table->nr_rows; row++) {
+	for (size_t row = 0; table && row < table->nr_rows; row++) {
 		const struct value *name = table_cell(table, row, 0);
 
 		if (name->kind == VALUE_STR && !strcmp(name->str, who))
-			return number(table_cell(table, row, col));
+			return table_number(table, row, key);
 	}
 	return NAN;
 }
 
 double window_quality(const struct report *report, const char *key)
 {
-	int col = table_find(report->quality, key);
-
-	return col < 0 ? NAN : number(table_cell(report->quality, 0, col));
+	return table_number(report->quality, 0, key);
 }
 
 double window_blame(const struct report *report, const char *victim, const char *culprit)
 {
-	const struct table *table = window_table(report, "blame");
+	const struct table *table = report_find(report, "blame");
 	double sum = 0.0;
 
 	for (size_t row = 0; table && row < table->nr_rows; row++)
-		if (!strcmp(table_cell(table, row, 0)->str, victim) &&
-		    (!culprit || !strcmp(table_cell(table, row, 1)->str, culprit)))
-			sum += number(table_cell(table, row, 2));
+		if (!strcmp(table_str(table, row, "victim"), victim) &&
+		    (!culprit || !strcmp(table_str(table, row, "culprit"), culprit)))
+			sum += table_number(table, row, "wait_ns");
 	return sum;
+}
+
+pid_t load_fork(const char *cgroup, int cpu)
+{
+	pid_t parent = getpid(), pid = fork();
+
+	if (pid)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent || !cgroups_enter(cgroup, 0))
+		_exit(1);
+	live_pin(cpu);
+	return 0;
 }
 
 pid_t load_burner(const char *cgroup, int cpu)
 {
-	pid_t parent = getpid(), pid = fork();
+	pid_t pid = load_fork(cgroup, cpu);
 
-	if (!pid) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		if (getppid() != parent || !cgroups_enter(cgroup, 0))
-			_exit(1);
-		live_pin(cpu);
-		for (;;)
-			__asm__ volatile("" ::: "memory");
-	}
+	while (!pid)
+		__asm__ volatile("" ::: "memory");
 	/* In its cgroup and on its core before anybody measures. */
 	live_sleep_ms(100);
 	return pid;

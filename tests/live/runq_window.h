@@ -21,9 +21,10 @@ double window_group(const struct report *report, const char *who, const char *ke
 double window_quality(const struct report *report, const char *key);
 /* Sums of blame: of all culprits if @culprit is NULL. */
 double window_blame(const struct report *report, const char *victim, const char *culprit);
-const struct table *window_table(const struct report *report, const char *key);
 
-/* A child that burns CPU, pinned, in a cgroup; killed at exit. */
+/* fork() whose child is in the cgroup and on the CPU; killed at exit. */
+pid_t load_fork(const char *cgroup, int cpu);
+/* Such a child that burns CPU. */
 pid_t load_burner(const char *cgroup, int cpu);
 void load_kill(pid_t pid);
 /* Of a thread, by /proc: ns run, ns waited, dispatches. */

@@ -225,7 +225,7 @@ static void summarize(const struct wake_run *run, const struct wake_probe *probe
 {
 	const struct wake_worker *worker = &run->workers[0];
 	struct wake_summary points, passive;
-	int32_t latency[400];
+	double latency[400];
 	size_t nr = 0;
 
 	for (size_t i = 0; i < worker->nr; i++)

@@ -11,7 +11,7 @@
 #include "stats/wake.h"
 #include "sys/ptp.h"
 
-static bool take_fix(int fd, struct wake_clock_fix *fix, enum ptp_method *method)
+static bool read_fix(int fd, struct wake_clock_fix *fix, enum ptp_method *method)
 {
 	struct ptp_reading readings[PTP_MAX_READINGS];
 	struct wake_clock_sample samples[PTP_MAX_READINGS];
@@ -38,11 +38,11 @@ static void measure(void *arg, struct verdict *verdict)
 	double drift = NAN;
 	bool read;
 
-	read = fd >= 0 && take_fix(fd, &map.a, &method);
+	read = fd >= 0 && read_fix(fd, &map.a, &method);
 	live_sleep_ms(200);
-	read = read && take_fix(fd, &map.b, &method);
+	read = read && read_fix(fd, &map.b, &method);
 	live_sleep_ms(100);
-	read = read && take_fix(fd, &third, &method);
+	read = read && read_fix(fd, &third, &method);
 	if (fd >= 0)
 		close(fd);
 	if (read) {

@@ -15,7 +15,6 @@
 
 /* How many perf events to open on such a tracepoint: that often its name is in the list. */
 #define EVENT_STAMP_TIMES 4
-#define EVENT_STAMP(name) name, name, name, name
 
 struct event_stamp {
 	const char *name; /* the witness's own pointer */

@@ -90,7 +90,7 @@ static bool ends(const char *name, const char *tail)
 }
 
 /* Closes the interval up to this event, then opens the next. */
-static void take(struct state *s, const struct event *event, struct ftrace_times *times)
+static void add_event(struct state *s, const struct event *event, struct ftrace_times *times)
 {
 	uint64_t begin = s->last_ns > s->from_ns ? s->last_ns : s->from_ns;
 	uint64_t end = event->at_ns < s->to_ns ? event->at_ns : s->to_ns;
@@ -138,7 +138,7 @@ void ftrace_stop(uint64_t from_ns, uint64_t to_ns, struct ftrace_times *ret_time
 		    kept != written)
 			live_fail_all("ftrace kept %llu of %llu events", kept, written);
 		if (parse(line, &event))
-			take(&state, &event, ret_times);
+			add_event(&state, &event, ret_times);
 	}
 	if (trace)
 		fclose(trace);

@@ -54,7 +54,7 @@ static uint64_t due(const struct setup *setup, int round)
 	return setup->begin_ns + round * PERIOD_NS + PERIOD_NS / 2 + AFTER_NS;
 }
 
-static void give(void *shared)
+static void giver_run(void *shared)
 {
 	struct setup *setup = shared;
 
@@ -68,7 +68,7 @@ static void give(void *shared)
 	}
 }
 
-static void take(void *shared)
+static void taker_run(void *shared)
 {
 	struct setup *setup = shared;
 
@@ -80,12 +80,12 @@ static void take(void *shared)
 static void *start(uint64_t begin_ns, uint64_t *ret_end_ns)
 {
 	struct setup *setup = pinned_share(sizeof(*setup));
-	struct pinned_task task = {.priority = 20, .run = give};
+	struct pinned_task task = {.priority = 20, .run = giver_run};
 
 	setup->begin_ns = begin_ns + PERIOD_NS / 4;
 	setup->giver = pinned_start(&task, setup);
 	task = (struct pinned_task){
-		.cgroup = cgroups_make("taker"), .priority = PINNED_BATCH, .run = take};
+		.cgroup = cgroups_make("taker"), .priority = PINNED_BATCH, .run = taker_run};
 	setup->cgroup = task.cgroup;
 	setup->taker = pinned_start(&task, setup);
 	setup->dispatches = pinned_schedstat(setup->taker).dispatches;

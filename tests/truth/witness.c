@@ -122,7 +122,7 @@ struct sample {
 	unsigned char raw[];
 } __attribute__((packed));
 
-static void take_ring(struct witness *w, unsigned int cpu, size_t *room)
+static void read_ring(struct witness *w, unsigned int cpu, size_t *room)
 {
 	const struct perf_event_mmap_page *head = w->ring[cpu];
 	size_t size = RING_PAGES * page(), at = 0;
@@ -178,7 +178,7 @@ void witness_end(struct witness *w)
 	for (unsigned int cpu = 0; cpu < w->nr_cpus; cpu++)
 		ioctl(w->fd[cpu][0], PERF_EVENT_IOC_DISABLE, 0);
 	for (unsigned int cpu = 0; cpu < w->nr_cpus; cpu++) {
-		take_ring(w, cpu, &room);
+		read_ring(w, cpu, &room);
 		munmap(w->ring[cpu], (1 + RING_PAGES) * page());
 		for (unsigned int i = 0; i < w->nr; i++)
 			close(w->fd[cpu][i]);

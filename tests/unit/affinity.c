@@ -38,11 +38,10 @@ int __wrap_sched_getaffinity(pid_t pid, size_t size, cpu_set_t *set)
 	return 0;
 }
 
-static void test_far_cpu(void **state)
+TEST(test_far_cpu)
 {
 	struct cpuset cpus = {0};
 
-	(void)state;
 	assert_int_equal(affinity_pin(0, FAR), 0);
 	assert_true(mask_size > FAR / 8);
 	assert_int_equal(mask[FAR / 8], 1 << FAR % 8);
@@ -61,24 +60,15 @@ static void sleep_on(void *shared, void *arg)
 }
 
 /* gen_child_on() finds a load generator on its core, also on a large machine. */
-static void test_child(void **state)
+TEST(test_child)
 {
 	struct gen_child child = {0};
 	struct err err = {0};
 
-	(void)state;
 	assert_int_equal(gen_child_start(&child, FAR, 4096, sleep_on, NULL, &err), 0);
 	assert_true(gen_child_on(&child, FAR));
 	assert_false(gen_child_on(&child, 1));
 	gen_child_stop(&child);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_far_cpu),
-		cmocka_unit_test(test_child),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -46,7 +46,7 @@ static void watch(struct counter_edges *edges, struct accountant *a, unsigned in
 	}
 }
 
-static void increments(void **state)
+TEST(increments)
 {
 	uint64_t cols[4] = {1, 2, 3, 4};
 	struct counter_edges edges;
@@ -94,7 +94,7 @@ static size_t peaks_of(const struct counter_edges *edges, struct bins_peak *peak
 }
 
 /* One mode at HZ=1000: ten ticks make one unit, so the paper's peak at 10 ms and no other. */
-static void peak_of_rescaling(void **state)
+TEST(peak_of_rescaling)
 {
 	struct accountant a = {.offset_ns = 300000};
 	struct bins_peak peaks[8];
@@ -109,7 +109,7 @@ static void peak_of_rescaling(void **state)
 }
 
 /* Two modes at HZ=1000: peaks at multiples of 1 ms, and that is the tick, not the 10 ms. */
-static void peaks_of_two_modes(void **state)
+TEST(peaks_of_two_modes)
 {
 	struct accountant a = {.offset_ns = 300000};
 	struct bins_peak peaks[32];
@@ -130,7 +130,7 @@ static void peaks_of_two_modes(void **state)
 }
 
 /* HZ=250: 4 ms ticks fill 10 ms units every 8 or 12 ms. */
-static void peaks_of_250(void **state)
+TEST(peaks_of_250)
 {
 	struct accountant a = {.offset_ns = 1300000};
 	struct bins_peak peaks[8];
@@ -143,7 +143,7 @@ static void peaks_of_250(void **state)
 	counter_edges_free(&edges);
 }
 
-static void rates(void **state)
+TEST(rates)
 {
 	static const unsigned int hz[] = {100, 128, 200, 250, 256, 300, 500, 1000, 1024};
 
@@ -160,7 +160,7 @@ static void rates(void **state)
 	}
 }
 
-static void phase_of_the_tick(void **state)
+TEST(phase_of_the_tick)
 {
 	struct accountant a = {.offset_ns = 1300000};
 	struct tick_fit period;
@@ -175,7 +175,7 @@ static void phase_of_the_tick(void **state)
 }
 
 /* Increments at random times have no period, and too few increments give no period. */
-static void no_period(void **state)
+TEST(no_period)
 {
 	uint64_t random = 7, col = 0, now = 1000;
 	struct tick_fit period;
@@ -201,7 +201,7 @@ static void no_period(void **state)
 }
 
 /* One increment in six is seen late, anywhere in the next tick: still finds the tick. */
-static void noisy_reader(void **state)
+TEST(noisy_reader)
 {
 	static const unsigned int hz[] = {100, 250, 300, 1000};
 
@@ -233,7 +233,7 @@ static void simulate(const struct accountant *a, uint64_t burn_ns, struct phase_
 	probe->valid = true;
 }
 
-static void search(void **state)
+TEST(search)
 {
 	for (uint64_t offset = 0; offset < 4 * MS; offset += 333333) {
 		struct accountant a = {.tick_ns = 4 * MS, .offset_ns = offset};
@@ -262,7 +262,7 @@ static void search(void **state)
 }
 
 /* Exact accounting shows the truth at every phase: no phase hides a task. */
-static void search_in_vain(void **state)
+TEST(search_in_vain)
 {
 	struct phase_probe probes[8];
 	uint64_t phase;
@@ -283,7 +283,7 @@ static void search_in_vain(void **state)
 	assert_true(phase < 4 * MS);
 }
 
-static void quantiles(void **state)
+TEST(quantiles)
 {
 	double values[] = {5.0, 1.0, 4.0, 2.0, 3.0};
 
@@ -295,7 +295,7 @@ static void quantiles(void **state)
 	assert_true(fabs(quantile_of(values, 5, 0.9) - 4.6) < 1e-9);
 }
 
-static void pid_times(void **state)
+TEST(pid_times)
 {
 	struct pidstat stat;
 
@@ -320,22 +320,4 @@ static void pid_times(void **state)
 	assert_int_equal(pidstat_parse("", &stat), -EINVAL);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(increments),
-		cmocka_unit_test(peak_of_rescaling),
-		cmocka_unit_test(peaks_of_two_modes),
-		cmocka_unit_test(peaks_of_250),
-		cmocka_unit_test(rates),
-		cmocka_unit_test(phase_of_the_tick),
-		cmocka_unit_test(no_period),
-		cmocka_unit_test(noisy_reader),
-		cmocka_unit_test(search),
-		cmocka_unit_test(search_in_vain),
-		cmocka_unit_test(quantiles),
-		cmocka_unit_test(pid_times),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

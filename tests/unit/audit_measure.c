@@ -22,7 +22,7 @@ static struct audit_findings tick_findings(void)
 				       .irq_coherence = 0.98};
 }
 
-static void regimes(void **state)
+TEST(regimes)
 {
 	struct audit_findings f = tick_findings();
 
@@ -38,7 +38,7 @@ static void regimes(void **state)
 }
 
 /* No tick means exact accounting only if no task hides, no error is large, and both were tried. */
-static void no_tick(void **state)
+TEST(no_tick)
 {
 	struct audit_findings exact = {.user_hz = 100,
 				       .tick_looked = true,
@@ -87,7 +87,7 @@ static void collect_ticks(struct audit_findings *f, size_t nr, unsigned int late
 }
 
 /* A clear tick is reported; an unclear one is neither reported nor called absent. */
-static void clear_ticks_only(void **state)
+TEST(clear_ticks_only)
 {
 	struct audit_findings f;
 
@@ -119,7 +119,7 @@ static bool says(const struct report *report, const char *what)
 }
 
 /* An unknown figure is null, never 0. */
-static void verdict_of_nothing(void **state)
+TEST(verdict_of_nothing)
 {
 	static const char *const keys[] = {
 		"regime",
@@ -150,7 +150,7 @@ static void verdict_of_nothing(void **state)
 	report_free(report);
 }
 
-static void verdict_of_all(void **state)
+TEST(verdict_of_all)
 {
 	struct audit_findings f = tick_findings();
 	struct report *report;
@@ -197,7 +197,7 @@ static void verdict_of_all(void **state)
 #define STEP_NS	   10000000ULL
 
 /* A core that is half busy, and a source that shows a tenth more and sometimes nothing. */
-static void errors(void **state)
+TEST(errors)
 {
 	struct load_source source = {.rate = 1.0};
 	struct load_sample truth[NR_SAMPLES], shown[NR_SAMPLES];
@@ -241,13 +241,4 @@ static void errors(void **state)
 	assert_true(isnan(e.median) && isnan(e.max) && isnan(e.true_ratio));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(regimes),	    cmocka_unit_test(no_tick),
-		cmocka_unit_test(clear_ticks_only), cmocka_unit_test(verdict_of_nothing),
-		cmocka_unit_test(verdict_of_all),   cmocka_unit_test(errors),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -14,7 +14,7 @@ static void expect(struct canvas *canvas, const char *text)
 	free(got);
 }
 
-static void test_clips(void **state)
+TEST(test_clips)
 {
 	struct canvas canvas;
 
@@ -32,7 +32,7 @@ static void test_clips(void **state)
 	canvas_free(&canvas);
 }
 
-static void test_wide(void **state)
+TEST(test_wide)
 {
 	struct canvas canvas;
 
@@ -54,7 +54,7 @@ static void test_wide(void **state)
 	canvas_free(&canvas);
 }
 
-static void test_marks(void **state)
+TEST(test_marks)
 {
 	struct canvas canvas;
 	char many[256] = "e";
@@ -70,7 +70,7 @@ static void test_marks(void **state)
 	canvas_free(&canvas);
 }
 
-static void test_hostile(void **state)
+TEST(test_hostile)
 {
 	static const char *const names[] = {
 		"\033[2J",
@@ -109,7 +109,7 @@ static void test_hostile(void **state)
 	}
 }
 
-static void test_ascii(void **state)
+TEST(test_ascii)
 {
 	struct canvas canvas;
 
@@ -120,13 +120,4 @@ static void test_ascii(void **state)
 	canvas_free(&canvas);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_clips), cmocka_unit_test(test_wide),
-		cmocka_unit_test(test_marks), cmocka_unit_test(test_hostile),
-		cmocka_unit_test(test_ascii),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

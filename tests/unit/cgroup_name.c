@@ -20,7 +20,7 @@ static void check(const char *path, const char *uid, const char *id, const char 
 	assert_string_equal(name.qos ? name.qos : "", qos);
 }
 
-static void test_kubelet_systemd(void **state)
+TEST(test_kubelet_systemd)
 {
 	check("/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod" UID_
 	      ".slice/cri-containerd-" HEX ".scope",
@@ -34,7 +34,7 @@ static void test_kubelet_systemd(void **state)
 	check("/kubepods.slice/kubepods-burstable.slice", "", "", "", "burstable");
 }
 
-static void test_kubelet_cgroupfs(void **state)
+TEST(test_kubelet_cgroupfs)
 {
 	check("/kubepods/burstable/pod" UID "/" HEX, UID, HEX, "", "burstable");
 	check("/kubepods/besteffort/pod" UID "/" HEX, UID, HEX, "", "besteffort");
@@ -44,7 +44,7 @@ static void test_kubelet_cgroupfs(void **state)
 	      "0123456789abcdef0123456789abcdef", HEX, "", "burstable");
 }
 
-static void test_colons(void **state)
+TEST(test_colons)
 {
 	check("/system.slice/containerd.service/kubepods-burstable-pod" UID_
 	      ".slice:cri-containerd:" HEX,
@@ -53,7 +53,7 @@ static void test_colons(void **state)
 	check("/system.slice:docker:" HEX, "", HEX, "docker", "");
 }
 
-static void test_others(void **state)
+TEST(test_others)
 {
 	check("/system.slice/docker-" HEX ".scope", "", HEX, "docker", "");
 	check("/docker/" HEX, "", HEX, "docker", "");
@@ -63,14 +63,14 @@ static void test_others(void **state)
 	check("/system.slice/nerdctl-" HEX ".scope", "", HEX, "containerd", "");
 }
 
-static void test_monitors_are_none(void **state)
+TEST(test_monitors_are_none)
 {
 	check("/kubepods.slice/kubepods-pod" UID_ ".slice/crio-conmon-" HEX ".scope", UID, "", "",
 	      "guaranteed");
 	check("/machine.slice/libpod-conmon-" HEX ".scope", "", "", "", "");
 }
 
-static void test_prefixes_and_escapes(void **state)
+TEST(test_prefixes_and_escapes)
 {
 	check("/kubelet/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod" UID_
 	      ".slice/cri-containerd-" HEX ".scope/init",
@@ -83,7 +83,7 @@ static void test_prefixes_and_escapes(void **state)
 	check("/system.slice/docker\\x2d" HEX ".scope", "", HEX, "docker", "");
 }
 
-static void test_nothing(void **state)
+TEST(test_nothing)
 {
 	static const char *const none[] = {"",
 					   "/",
@@ -103,7 +103,7 @@ static void test_nothing(void **state)
 }
 
 /* No name that a user can give a cgroup causes an overflow. */
-static void test_long(void **state)
+TEST(test_long)
 {
 	char path[5000];
 	struct cgroup_name name;
@@ -118,18 +118,4 @@ static void test_long(void **state)
 	assert_true(strlen(name.container_id) < sizeof(name.container_id));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_kubelet_systemd),
-		cmocka_unit_test(test_kubelet_cgroupfs),
-		cmocka_unit_test(test_colons),
-		cmocka_unit_test(test_others),
-		cmocka_unit_test(test_monitors_are_none),
-		cmocka_unit_test(test_prefixes_and_escapes),
-		cmocka_unit_test(test_nothing),
-		cmocka_unit_test(test_long),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -34,7 +34,7 @@ static char own[] = "own";
 
 #define NR_SPECS (sizeof(specs) / sizeof(specs[0]))
 
-static void test_kinds(void **state)
+TEST(test_kinds)
 {
 	struct row row = {.cpu = 7,
 			  .count = 1ULL << 40,
@@ -76,7 +76,7 @@ static void test_kinds(void **state)
 	report_free(report);
 }
 
-static void test_nulls(void **state)
+TEST(test_nulls)
 {
 	struct row full = {.source = "bpf"};
 	struct row row = {.cpu = UINT32_MAX, .count = UINT64_MAX, .ratio = {0, NAN}, .ended = -1};
@@ -101,7 +101,7 @@ struct figures {
 	double whole, half, below, large, none;
 };
 
-static void test_integers(void **state)
+TEST(test_integers)
 {
 	static const struct column_spec plain[] = {COLUMN(struct figures, M_AVG_NS, whole)};
 	static const struct column_spec integer[] = {
@@ -141,7 +141,7 @@ static void test_integers(void **state)
 	report_free(report);
 }
 
-static void test_quality(void **state)
+TEST(test_quality)
 {
 	static const struct column_spec losses[] = {
 		COLUMN(struct row, M_TORN_TOTAL, count, .flags = COLUMN_OPTIONAL),
@@ -180,7 +180,7 @@ static struct report *build(void)
 	return report;
 }
 
-static void test_without_memory(void **state)
+TEST(test_without_memory)
 {
 	unsigned long failed = 1, at;
 
@@ -196,13 +196,4 @@ static void test_without_memory(void **state)
 	assert_true(at > 20);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_kinds),	       cmocka_unit_test(test_nulls),
-		cmocka_unit_test(test_integers),       cmocka_unit_test(test_quality),
-		cmocka_unit_test(test_without_memory),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

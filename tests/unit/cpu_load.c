@@ -23,12 +23,11 @@ static void sleep_50ms(void)
 	nanosleep(&ts, NULL);
 }
 
-static void test_figures(void **state)
+TEST(test_figures)
 {
 	struct cpu_load *load = open_procidle();
 	int measured = 0;
 
-	(void)state;
 	assert_string_equal(cpu_load_source(load), "procidle");
 	assert_true(cpu_load_nr(load) >= 1);
 	/* One sample is no window. */
@@ -45,12 +44,11 @@ static void test_figures(void **state)
 	cpu_load_destroy(load);
 }
 
-static void test_range(void **state)
+TEST(test_range)
 {
 	struct cpu_load *load = open_procidle();
 	struct cpu_load_split split;
 
-	(void)state;
 	sleep_50ms();
 	cpu_load_update(load);
 	assert_true(cpu_load_get(load, -1) == -1.0f);
@@ -64,12 +62,11 @@ static void test_range(void **state)
 	cpu_load_destroy(load);
 }
 
-static void test_refusals(void **state)
+TEST(test_refusals)
 {
 	struct cpu_load_opts opts = {.size = sizeof(opts), .source = "magic"};
 	struct cpu_load *load = (void *)&opts;
 
-	(void)state;
 	assert_int_equal(cpu_load_open(&load, &opts), -EINVAL);
 	assert_int_equal(errno, EINVAL);
 	assert_non_null(strstr(cpu_load_strerror(), "magic"));
@@ -83,26 +80,15 @@ static void test_refusals(void **state)
 }
 
 /* A caller compiled against an older, shorter struct gets defaults for the rest. */
-static void test_older_caller(void **state)
+TEST(test_older_caller)
 {
 	struct cpu_load_opts opts = {.size = offsetof(struct cpu_load_opts, event),
 				     .source = "procstat", .event = (void *)1};
 	struct cpu_load *load;
 
-	(void)state;
 	assert_int_equal(cpu_load_open(&load, &opts), 0);
 	assert_string_equal(cpu_load_source(load), "procstat");
 	cpu_load_destroy(load);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_figures),
-		cmocka_unit_test(test_range),
-		cmocka_unit_test(test_refusals),
-		cmocka_unit_test(test_older_caller),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

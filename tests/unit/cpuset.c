@@ -14,7 +14,7 @@ static void check(const char *text, const char *back)
 	assert_string_equal(buf, back);
 }
 
-static void test_accepted(void **state)
+TEST(test_accepted)
 {
 	check("", "");
 	check("\n", "");
@@ -30,7 +30,7 @@ static void test_accepted(void **state)
 	check("0008", "8");
 }
 
-static void test_refused(void **state)
+TEST(test_refused)
 {
 	static const char *const bad[] = {"a",	  "-",	 "1-",	"-1",  ",",	"1,",  ",1",
 					  "1,,2", "3-1", "1 2", "0x1", "1-2-3", "1;2", "+1"};
@@ -45,7 +45,7 @@ static void test_refused(void **state)
 }
 
 /* What the kernel's rps_cpus and smp_affinity take. */
-static void test_mask(void **state)
+TEST(test_mask)
 {
 	static const struct {
 		const char *list, *mask;
@@ -73,7 +73,7 @@ static void test_mask(void **state)
 	assert_string_equal(buf, "fffffff");
 }
 
-static void test_walk(void **state)
+TEST(test_walk)
 {
 	struct cpuset set = {0};
 	unsigned int cpu, nr = 0, sum = 0;
@@ -97,7 +97,7 @@ static void test_walk(void **state)
 	assert_false(cpuset_has(&set, CPUSET_MAX));
 }
 
-static void test_format_is_bounded(void **state)
+TEST(test_format_is_bounded)
 {
 	struct cpuset set = {0};
 	char buf[8], whole[64];
@@ -117,15 +117,4 @@ static void test_format_is_bounded(void **state)
 	assert_int_equal(cpuset_format(&set, NULL, 0), len);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_accepted),
-		cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_mask),
-		cmocka_unit_test(test_walk),
-		cmocka_unit_test(test_format_is_bounded),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

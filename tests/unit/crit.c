@@ -8,7 +8,7 @@
 
 #define NEAR(a, b) assert_true(fabs((a) - (b)) < 1e-9)
 
-static void test_midmean(void **state)
+TEST(test_midmean)
 {
 	uint64_t one[] = {7}, two[] = {4, 8}, three[] = {1, 2, 9}, four[] = {100, 2, 4, 0};
 	uint64_t eight[] = {1000000, 10, 11, 12, 13, 0, 0, 1000000};
@@ -23,7 +23,7 @@ static void test_midmean(void **state)
 }
 
 /* The mean is finer than the step of the values. */
-static void test_midmean_between_steps(void **state)
+TEST(test_midmean_between_steps)
 {
 	uint64_t values[400];
 	double mean;
@@ -34,7 +34,7 @@ static void test_midmean_between_steps(void **state)
 	assert_true(mean > 8 && mean < 16);
 }
 
-static void test_spread(void **state)
+TEST(test_spread)
 {
 	double odd[] = {3, 1, 2}, even[] = {4, 1, 2, 3}, gaps[] = {NAN, 5, NAN, 3};
 	double none[] = {NAN, NAN};
@@ -52,7 +52,7 @@ static void test_spread(void **state)
 	assert_true(!s.rounds && isnan(s.mid));
 }
 
-static void test_differ(void **state)
+TEST(test_differ)
 {
 	struct crit_spread a = {.low = 10, .mid = 11, .high = 12, .rounds = 5};
 	struct crit_spread above = {.low = 12.5, .mid = 13, .high = 14, .rounds = 5};
@@ -70,7 +70,7 @@ static void test_differ(void **state)
 	assert_true(d.value == 0 && !d.exceeds);
 }
 
-static void test_differ_refuses(void **state)
+TEST(test_differ_refuses)
 {
 	struct crit_spread a = {.low = 10, .mid = 11, .high = 12, .rounds = 5};
 	struct crit_spread none = crit_spread_of(NULL, 0);
@@ -81,13 +81,4 @@ static void test_differ_refuses(void **state)
 	assert_true(d.value == 77);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_midmean),	       cmocka_unit_test(test_midmean_between_steps),
-		cmocka_unit_test(test_spread),	       cmocka_unit_test(test_differ),
-		cmocka_unit_test(test_differ_refuses),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -97,7 +97,7 @@ static void expect(const struct table *table, size_t row, const char *key, doubl
 		fail_msg("row %zu %s is %g, not %g", row, key, got, wanted);
 }
 
-static void test_figures(void **state)
+TEST_WITH(test_figures, reset, NULL)
 {
 	struct crit_result result;
 	struct report *report;
@@ -134,7 +134,7 @@ static void test_figures(void **state)
 	crit_result_free(&result);
 }
 
-static void test_stop_keeps_whole_rounds(void **state)
+TEST_WITH(test_stop_keeps_whole_rounds, reset, NULL)
 {
 	struct crit_result result;
 	struct err err = {0};
@@ -147,7 +147,7 @@ static void test_stop_keeps_whole_rounds(void **state)
 	assert_int_equal(err.code, 0);
 }
 
-static void test_failure_is_passed_on(void **state)
+TEST_WITH(test_failure_is_passed_on, reset, NULL)
 {
 	struct crit_result result = {.nr_rounds = 77};
 	struct err err = {0};
@@ -158,7 +158,7 @@ static void test_failure_is_passed_on(void **state)
 	assert_int_equal(result.nr_rounds, 77);
 }
 
-static void test_against(void **state)
+TEST_WITH(test_against, reset, NULL)
 {
 	struct crit_baseline baseline = {
 		.name = "old.json",
@@ -187,7 +187,7 @@ static void test_against(void **state)
 }
 
 /* Rounds 0-2 off, 3-5 on, 6-8 off again: the drift of 0.6 is as large as the cost, so no verdict. */
-static void test_trace_drift_is_no_cost(void **state)
+TEST_WITH(test_trace_drift_is_no_cost, reset, NULL)
 {
 	struct crit_trace trace = {.has_irq = true, .has_preempt = true};
 	struct report *report;
@@ -228,7 +228,7 @@ static bool noted(const struct report *report, const char *what)
 }
 
 /* One round has no spread, and the report says so in every case. */
-static void test_against_one_round(void **state)
+TEST_WITH(test_against_one_round, reset, NULL)
 {
 	struct crit_baseline baseline = {.name = "old.json", .engine = "fake"};
 	struct crit_result result;
@@ -249,7 +249,7 @@ static void test_against_one_round(void **state)
 	crit_result_free(&result);
 }
 
-static void test_percentile_key(void **state)
+TEST_WITH(test_percentile_key, reset, NULL)
 {
 	static const struct {
 		uint32_t percentile;
@@ -264,17 +264,4 @@ static void test_percentile_key(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(test_figures, reset),
-		cmocka_unit_test_setup(test_stop_keeps_whole_rounds, reset),
-		cmocka_unit_test_setup(test_failure_is_passed_on, reset),
-		cmocka_unit_test_setup(test_against, reset),
-		cmocka_unit_test_setup(test_against_one_round, reset),
-		cmocka_unit_test_setup(test_percentile_key, reset),
-		cmocka_unit_test_setup(test_trace_drift_is_no_cost, reset),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -7,7 +7,7 @@
 
 #define DIR "/sys/bus/event_source/devices/cstate_core"
 
-static void test_list(void **state)
+TEST_WITH(test_list, tree_setup, tree_teardown)
 {
 	const struct tree *tree = *state;
 	struct perf_event events[CSTATE_MAX];
@@ -26,11 +26,4 @@ static void test_list(void **state)
 	assert_int_equal(events[1].config, 2);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_list, tree_setup, tree_teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -65,7 +65,9 @@ static void expect_command(const struct report *report, const char *command, con
 			 cell(report, 1, "command", command, "detail"), detail_part);
 }
 
-static void test_laptop(void **state)
+#define MACHINE_TEST(test) TEST_WITH(test, tree_setup, tree_teardown)
+
+MACHINE_TEST(test_laptop)
 {
 	const struct tree *tree = *state;
 	struct report *report;
@@ -117,7 +119,7 @@ static void test_laptop(void **state)
 	report_free(report);
 }
 
-static void test_guest(void **state)
+MACHINE_TEST(test_guest)
 {
 	const struct tree *tree = *state;
 	struct report *report;
@@ -156,7 +158,7 @@ static void test_guest(void **state)
 	report_free(report);
 }
 
-static void test_varying_tsc(void **state)
+MACHINE_TEST(test_varying_tsc)
 {
 	const struct tree *tree = *state;
 	struct report *report;
@@ -172,7 +174,7 @@ static void test_varying_tsc(void **state)
 	report_free(report);
 }
 
-static void test_without_btf(void **state)
+MACHINE_TEST(test_without_btf)
 {
 	const struct tree *tree = *state;
 	struct report *report;
@@ -207,7 +209,7 @@ static void test_without_btf(void **state)
 	report_free(report);
 }
 
-static void test_confidentiality(void **state)
+MACHINE_TEST(test_confidentiality)
 {
 	const struct tree *tree = *state;
 	struct report *report;
@@ -232,7 +234,7 @@ static void test_confidentiality(void **state)
 	report_free(report);
 }
 
-static void test_unprivileged(void **state)
+MACHINE_TEST(test_unprivileged)
 {
 	const struct tree *tree = *state;
 	struct report *report;
@@ -264,7 +266,7 @@ static void test_unprivileged(void **state)
 	report_free(report);
 }
 
-static void test_cgroups(void **state)
+MACHINE_TEST(test_cgroups)
 {
 	static const struct {
 		const char *mounts, *status, *detail;
@@ -290,7 +292,7 @@ static void test_cgroups(void **state)
 	}
 }
 
-static void test_config_missing(void **state)
+MACHINE_TEST(test_config_missing)
 {
 	const struct tree *tree = *state;
 	struct report *report;
@@ -314,7 +316,7 @@ static void test_config_missing(void **state)
 }
 
 /* Debugfs shows tracefs below itself without a line in mountinfo until somebody looks. */
-static void test_tracefs_places(void **state)
+MACHINE_TEST(test_tracefs_places)
 {
 	const struct tree *tree = *state;
 	struct report *report;
@@ -333,7 +335,7 @@ static void test_tracefs_places(void **state)
 	report_free(report);
 }
 
-static void test_times(void **state)
+MACHINE_TEST(test_times)
 {
 	const struct tree *tree = *state;
 	struct report *report;
@@ -372,7 +374,7 @@ static void test_times(void **state)
 	report_free(report);
 }
 
-static void test_only_this_build(void **state)
+MACHINE_TEST(test_only_this_build)
 {
 	static const char *const build[] = {"load", "doctor", NULL};
 	const struct tree *tree = *state;
@@ -391,7 +393,7 @@ static void test_only_this_build(void **state)
 }
 
 /* An empty machine: every check has a result, none crashes, none is ok without evidence. */
-static void test_empty_machine(void **state)
+MACHINE_TEST(test_empty_machine)
 {
 	const struct tree *tree = *state;
 	struct probe probe = {.bpf_map_rc = -ENOSYS,
@@ -412,18 +414,4 @@ static void test_empty_machine(void **state)
 	report_free(report);
 }
 
-#define MACHINE_TEST(fn) cmocka_unit_test_setup_teardown(fn, tree_setup, tree_teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		MACHINE_TEST(test_laptop),	   MACHINE_TEST(test_guest),
-		MACHINE_TEST(test_without_btf),	   MACHINE_TEST(test_confidentiality),
-		MACHINE_TEST(test_unprivileged),   MACHINE_TEST(test_cgroups),
-		MACHINE_TEST(test_config_missing), MACHINE_TEST(test_tracefs_places),
-		MACHINE_TEST(test_times),	   MACHINE_TEST(test_only_this_build),
-		MACHINE_TEST(test_empty_machine),  MACHINE_TEST(test_varying_tsc),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

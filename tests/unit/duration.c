@@ -15,9 +15,8 @@ static uint64_t parsed(const char *text)
 	return ns;
 }
 
-static void test_units(void **state)
+TEST(test_units)
 {
-	(void)state;
 	assert_int_equal(parsed("2"), 2000000000);
 	assert_int_equal(parsed("0.5"), 500000000);
 	assert_int_equal(parsed(".5s"), 500000000);
@@ -27,24 +26,15 @@ static void test_units(void **state)
 	assert_int_equal(parsed("7ns"), 7);
 }
 
-static void test_refused(void **state)
+TEST(test_refused)
 {
 	static const char *const bad[] = {"",	  " 1",	    "1 ",  "-1",  "+1", "nan", "inf",  "0x10",
 					  "0X1p3", "1min", "1sec", "1m",  "s",	"0",   "0ns", "86401",
 					  "1e30", "..5",   "1.5.2"};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		if (parsed(bad[i]) != NONE)
 			fail_msg("\"%s\" was taken", bad[i]);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_units),
-		cmocka_unit_test(test_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -30,7 +30,7 @@ ssize_t __wrap_pread64(int fd, void *buf, size_t size, off_t pos)
 }
 
 /* The kernel gives a page at most: a short read is not the end. */
-static void test_short_reads(void **state)
+TEST_WITH(test_short_reads, tree_setup, tree_teardown)
 {
 	const struct tree *tree = *state;
 	struct sys_text text;
@@ -48,7 +48,7 @@ static void test_short_reads(void **state)
 }
 
 /* Larger than the buffer: read again in a larger one, never put together from two moments. */
-static void test_one_moment(void **state)
+TEST_WITH(test_one_moment, tree_setup, tree_teardown)
 {
 	const struct tree *tree = *state;
 	char content[500];
@@ -68,7 +68,7 @@ static void test_one_moment(void **state)
 	sys_text_close(&text);
 }
 
-static void test_read_file(void **state)
+TEST_WITH(test_read_file, tree_setup, tree_teardown)
 {
 	const struct tree *tree = *state;
 	char buf[8];
@@ -89,7 +89,7 @@ static void test_read_file(void **state)
 	assert_int_equal(sys_read_file(tree->root, "/a", buf, 0), -ENOSPC);
 }
 
-static void test_read_u64(void **state)
+TEST_WITH(test_read_u64, tree_setup, tree_teardown)
 {
 	static const char *const bad[] = {"",  "-1", "+1", " 1",  "1 ",
 					  "x", "1x", "0x", "1.5", "(null)"};
@@ -115,7 +115,7 @@ static void test_read_u64(void **state)
 	assert_int_equal(value, 10);
 }
 
-static void test_text_never_opened(void **state)
+TEST_WITH(test_text_never_opened, tree_setup, tree_teardown)
 {
 	const struct tree *tree = *state;
 	struct sys_text text = {0};
@@ -134,7 +134,7 @@ static void test_text_never_opened(void **state)
 }
 
 /* Sizes around that of the buffer, so that the end is before, at and after its edge. */
-static void test_text_sizes(void **state)
+TEST_WITH(test_text_sizes, tree_setup, tree_teardown)
 {
 	const struct tree *tree = *state;
 	char content[280];
@@ -156,7 +156,7 @@ static void test_text_sizes(void **state)
 	}
 }
 
-static void test_cpu_sets(void **state)
+TEST_WITH(test_cpu_sets, tree_setup, tree_teardown)
 {
 	const struct tree *tree = *state;
 	struct cpu_online online;
@@ -185,7 +185,7 @@ static void test_cpu_sets(void **state)
 	cpu_online_close(&online);
 }
 
-static void test_meminfo(void **state)
+TEST_WITH(test_meminfo, tree_setup, tree_teardown)
 {
 	const struct tree *tree = *state;
 	uint64_t bytes = 7;
@@ -201,18 +201,4 @@ static void test_meminfo(void **state)
 	assert_true(bytes > 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_short_reads, tree_setup, tree_teardown),
-		cmocka_unit_test_setup_teardown(test_one_moment, tree_setup, tree_teardown),
-		cmocka_unit_test_setup_teardown(test_read_file, tree_setup, tree_teardown),
-		cmocka_unit_test_setup_teardown(test_read_u64, tree_setup, tree_teardown),
-		cmocka_unit_test_setup_teardown(test_text_never_opened, tree_setup, tree_teardown),
-		cmocka_unit_test_setup_teardown(test_text_sizes, tree_setup, tree_teardown),
-		cmocka_unit_test_setup_teardown(test_cpu_sets, tree_setup, tree_teardown),
-		cmocka_unit_test_setup_teardown(test_meminfo, tree_setup, tree_teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

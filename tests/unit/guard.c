@@ -46,7 +46,6 @@ static bool is_marked(void)
 
 static int setup(void **state)
 {
-	(void)state;
 	snprintf(done_path, sizeof(done_path), "/tmp/subtick-guard-test-%d", getpid());
 	unlink(done_path);
 	return 0;
@@ -54,17 +53,15 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	(void)state;
 	unlink(done_path);
 	return 0;
 }
 
-static void test_on_request(void **state)
+TEST_WITH(test_on_request, setup, teardown)
 {
 	struct guard guard = {0};
 	int none = -1;
 
-	(void)state;
 	assert_int_equal(guard_start(&guard, -1, leave_mark, &none), 0);
 	assert_false(is_marked());
 	assert_int_equal(guard_undo(&guard), 0);
@@ -75,25 +72,23 @@ static void test_on_request(void **state)
 	assert_int_equal(guard_undo(&guard), -EIO);
 }
 
-static void test_dismissed(void **state)
+TEST_WITH(test_dismissed, setup, teardown)
 {
 	struct guard guard = {0};
 	int none = -1;
 
-	(void)state;
 	assert_int_equal(guard_start(&guard, -1, leave_mark, &none), 0);
 	guard_dismiss(&guard);
 	assert_false(is_marked());
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 }
 
-static void test_after_sigkill(void **state)
+TEST_WITH(test_after_sigkill, setup, teardown)
 {
 	char text[16] = "";
 	int ready[2], kept;
 	pid_t pid;
 
-	(void)state;
 	assert_int_equal(pipe(ready), 0);
 	pid = fork();
 	if (!pid) {
@@ -121,13 +116,4 @@ static void test_after_sigkill(void **state)
 	close(ready[1]);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_on_request, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_dismissed, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_after_sigkill, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -23,9 +23,8 @@ static uint64_t next_random(void)
 	return random_state;
 }
 
-static void test_edges(void **state)
+TEST(test_edges)
 {
-	(void)state;
 	assert_int_equal(hist_low(0), 0);
 	for (unsigned int i = 0; i < HIST_NR; i++) {
 		assert_true(hist_high(i) > hist_low(i));
@@ -38,9 +37,8 @@ static void test_edges(void **state)
 	assert_int_equal(hist_index(UINT64_MAX), HIST_NR - 1);
 }
 
-static void test_kernel_half(void **state)
+TEST(test_kernel_half)
 {
-	(void)state;
 	for (uint64_t v = 0; v < 1 << 20; v++)
 		assert_int_equal(hist_bucket(v), hist_index(v));
 	for (int shift = 0; shift < 64; shift++)
@@ -56,9 +54,8 @@ static void test_kernel_half(void **state)
 	}
 }
 
-static void test_kernel_msb(void **state)
+TEST(test_kernel_msb)
 {
-	(void)state;
 	for (unsigned int bit = 0; bit < 64; bit++) {
 		assert_int_equal(hist_msb(1ULL << bit), bit);
 		assert_int_equal(hist_msb((1ULL << bit) | ((1ULL << bit) - 1)), bit);
@@ -72,14 +69,13 @@ static int compare_u64(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static void test_percentiles(void **state)
+TEST(test_percentiles)
 {
 	static const double percents[] = {1, 10, 50, 90, 99, 99.9};
 	enum { NR = 20000 };
 	static uint64_t values[NR];
 	uint64_t count[HIST_NR];
 
-	(void)state;
 	for (int round = 0; round < 20; round++) {
 		memset(count, 0, sizeof(count));
 		for (int i = 0; i < NR; i++) {
@@ -103,12 +99,11 @@ static void test_percentiles(void **state)
 }
 
 /* Inside a bucket by rank, at its edge not one further, and only what is between 0 and 100. */
-static void test_percentile_exact(void **state)
+TEST(test_percentile_exact)
 {
 	uint64_t count[HIST_NR] = {0};
 	unsigned int bucket = hist_index(1024);
 
-	(void)state;
 	assert_int_equal(hist_high(bucket) - hist_low(bucket), 32);
 	count[bucket] = 100;
 	assert_true(hist_percentile(count, 25) == 1032.0);
@@ -129,14 +124,13 @@ static void test_percentile_exact(void **state)
 	assert_true(hist_percentile(count, 75) == 2048.0 + 32.0);
 }
 
-static void test_moments(void **state)
+TEST(test_moments)
 {
 	enum { NR = 10000 };
 	static double values[NR];
 	struct moments m = {0};
 	double mean = 0.0, square = 0.0, min = INFINITY, max = -INFINITY;
 
-	(void)state;
 	for (int i = 0; i < NR; i++) {
 		values[i] = 1e12 + (double)(next_random() % 1000);
 		moments_add(&m, values[i]);
@@ -158,14 +152,4 @@ static void test_moments(void **state)
 	assert_true(fabs(moments_stddev(&m) - sqrt(32.0)) < 1e-12);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_edges),	    cmocka_unit_test(test_kernel_half),
-		cmocka_unit_test(test_kernel_msb),  cmocka_unit_test(test_percentiles),
-		cmocka_unit_test(test_percentile_exact),
-		cmocka_unit_test(test_moments),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -91,7 +91,7 @@ static int apply(struct journal *r, const struct tree *tree, const struct wake_f
 	return wake_force_apply(r, tree->root, force, &set, CPUSET_MAX, err);
 }
 
-static void test_force_and_restore(void **state)
+TEST_WITH(test_force_and_restore, machine_setup, tree_teardown)
 {
 	const struct tree *tree = *state;
 	struct wake_force force = {.state = "c6"};
@@ -122,7 +122,7 @@ static void test_force_and_restore(void **state)
 	online_is(tree, 0, "1");
 }
 
-static void test_unknown_state(void **state)
+TEST_WITH(test_unknown_state, machine_setup, tree_teardown)
 {
 	const struct tree *tree = *state;
 	struct wake_force force = {.state = "C9"};
@@ -138,7 +138,7 @@ static void test_unknown_state(void **state)
 }
 
 /* Two runs at the same time would save each other's changes as the original. */
-static void test_locked(void **state)
+TEST_WITH(test_locked, machine_setup, tree_teardown)
 {
 	const struct tree *tree = *state;
 	struct journal one, two;
@@ -152,7 +152,7 @@ static void test_locked(void **state)
 }
 
 /* Without write permission the error says so at once, and does not blame another process. */
-static void test_not_allowed(void **state)
+TEST_WITH(test_not_allowed, machine_setup, tree_teardown)
 {
 	const struct tree *tree = *state;
 	int status;
@@ -216,7 +216,7 @@ static void killed_child(const struct tree *tree, bool kill_guard)
 	assert_true(WIFSIGNALED(status));
 }
 
-static void test_killed_guard_restores(void **state)
+TEST_WITH(test_killed_guard_restores, machine_setup, tree_teardown)
 {
 	const struct tree *tree = *state;
 	struct timespec delay = clock_timespec(10 * NSEC_PER_MSEC);
@@ -240,7 +240,7 @@ static void test_killed_guard_restores(void **state)
 	journal_is_empty(tree);
 }
 
-static void test_killed_both_next_restores(void **state)
+TEST_WITH(test_killed_both_next_restores, machine_setup, tree_teardown)
 {
 	const struct tree *tree = *state;
 	struct journal r;
@@ -261,7 +261,7 @@ static void test_killed_both_next_restores(void **state)
 }
 
 /* A journal is not trusted: other directories are never written to, and a cut last line is ignored. */
-static void test_journal_is_checked(void **state)
+TEST_WITH(test_journal_is_checked, machine_setup, tree_teardown)
 {
 	const struct tree *tree = *state;
 
@@ -278,7 +278,7 @@ static void test_journal_is_checked(void **state)
 }
 
 /* A file that refuses the new value would refuse the old one, too: it must not block the next run. */
-static void test_refused_write(void **state)
+TEST_WITH(test_refused_write, machine_setup, tree_teardown)
 {
 	const struct tree *tree = *state;
 	struct journal r;
@@ -298,7 +298,7 @@ static void test_refused_write(void **state)
 }
 
 /* A setting of a removed device needs no restoring; a journal that cannot be read is kept. */
-static void test_journal_odd(void **state)
+TEST_WITH(test_journal_odd, machine_setup, tree_teardown)
 {
 	const struct tree *tree = *state;
 	char path[128], text[8];
@@ -323,7 +323,7 @@ static void test_journal_odd(void **state)
 }
 
 /* If the guard was killed, closing the journal still restores everything. */
-static void test_guard_gone(void **state)
+TEST_WITH(test_guard_gone, machine_setup, tree_teardown)
 {
 	const struct tree *tree = *state;
 	struct journal r;
@@ -339,24 +339,4 @@ static void test_guard_gone(void **state)
 	journal_is_empty(tree);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_force_and_restore, machine_setup,
-						tree_teardown),
-		cmocka_unit_test_setup_teardown(test_unknown_state, machine_setup, tree_teardown),
-		cmocka_unit_test_setup_teardown(test_locked, machine_setup, tree_teardown),
-		cmocka_unit_test_setup_teardown(test_killed_guard_restores, machine_setup,
-						tree_teardown),
-		cmocka_unit_test_setup_teardown(test_killed_both_next_restores, machine_setup,
-						tree_teardown),
-		cmocka_unit_test_setup_teardown(test_journal_is_checked, machine_setup,
-						tree_teardown),
-		cmocka_unit_test_setup_teardown(test_refused_write, machine_setup, tree_teardown),
-		cmocka_unit_test_setup_teardown(test_journal_odd, machine_setup, tree_teardown),
-		cmocka_unit_test_setup_teardown(test_guard_gone, machine_setup, tree_teardown),
-		cmocka_unit_test_setup_teardown(test_not_allowed, machine_setup, tree_teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -64,13 +64,12 @@ static void expect(char *ours, json_t *json)
 	json_decref(json);
 }
 
-static void test_reals(void **state)
+TEST(test_reals)
 {
 	static const double few[] = {0.0,   1.0,	  -1.0,	      0.1,    1e9,  1e-9,  1e15, 1e16,
 				     1e300, 1e22, 5e-324, 0.00012345, 123456, 1e-5, 1e100, 0.5,	 1.0 / 3};
 	double value;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(few) / sizeof(few[0]); i++)
 		expect(written(fill_real, &few[i]), json_real(few[i]));
 	for (int i = 0; i < 5000; i++) {
@@ -91,24 +90,22 @@ static void fill_nothing(struct value *value, const void *arg)
 }
 
 /* What is unavailable is null: a cell that nobody filled, and a figure that is none. */
-static void test_nulls(void **state)
+TEST(test_nulls)
 {
 	static const double none[] = {NAN, INFINITY, -INFINITY};
 
-	(void)state;
 	expect(written(fill_nothing, NULL), json_null());
 	expect(written(fill_text, NULL), json_null());
 	for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++)
 		expect(written(fill_real, &none[i]), json_null());
 }
 
-static void test_names(void **state)
+TEST(test_names)
 {
 	static const char *const few[] = {"", "plain", "\"\\/\b\f\n\r\t", "\x01\x1f\x7f", "é µ …",
 					  "😀 \xf4\x8f\xbf\xbf", "\xc2\x9b[31m", "\xff\xfe", "a\xe2\x82"};
 	char name[33];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(few) / sizeof(few[0]) + 5000; i++) {
 		bool random = i >= sizeof(few) / sizeof(few[0]);
 		size_t len = next_random() % 32;
@@ -123,13 +120,4 @@ static void test_names(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_reals),
-		cmocka_unit_test(test_nulls),
-		cmocka_unit_test(test_names),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -12,11 +12,10 @@ static const char sample[] = "#\n# Automatically generated file; DO NOT EDIT.\n#
 			     "CONFIG_VETH=m\nCONFIG_LOCALVERSION=\"-rt\"\nCONFIG_EMPTY=\"\"\n"
 			     "CONFIG_ODD=n\nCONFIG_LAST=0x10";
 
-static void test_parse(void **state)
+TEST(test_parse)
 {
 	char buf[8];
 
-	(void)state;
 #define GET(symbol) kconfig_parse(sample, strlen(sample), symbol, buf, sizeof(buf))
 	assert_int_equal(GET("HZ_250"), KCONFIG_YES);
 	assert_int_equal(GET("HZ_100"), KCONFIG_NO);
@@ -57,7 +56,7 @@ static size_t deflate_gz(const char *text, size_t len, unsigned char *out, size_
 	return size - z.avail_out;
 }
 
-static void test_places(void **state)
+TEST_WITH(test_places, tree_setup, tree_teardown)
 {
 	const struct tree *tree = *state;
 	unsigned char gz[1024];
@@ -93,7 +92,7 @@ static void test_places(void **state)
 	}
 }
 
-static void test_no_config(void **state)
+TEST_WITH(test_no_config, tree_setup, tree_teardown)
 {
 	const struct tree *tree = *state;
 	char *zeros = calloc(1, 1 << 20);
@@ -114,13 +113,4 @@ static void test_no_config(void **state)
 	free(zeros);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_parse),
-		cmocka_unit_test_setup_teardown(test_places, tree_setup, tree_teardown),
-		cmocka_unit_test_setup_teardown(test_no_config, tree_setup, tree_teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

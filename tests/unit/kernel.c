@@ -8,13 +8,12 @@
 #include "test.h"
 #include "tree.h"
 
-static void test_cmdline(void **state)
+TEST(test_cmdline)
 {
 	static const char line[] = "ro nohz_full=1-3 quiet tsc=reliable tsc=noirqtime "
 				   "dyndbg=\"file x +p; y=z\" no-steal-acc -- preempt=full";
 	char buf[32];
 
-	(void)state;
 	assert_true(cmdline_get(line, "nohz_full", buf, sizeof(buf)));
 	assert_string_equal(buf, "1-3");
 	assert_true(cmdline_get(line, "nohz-full", NULL, 0));
@@ -30,7 +29,7 @@ static void test_cmdline(void **state)
 	assert_false(cmdline_get("qui", "quiet", NULL, 0));
 }
 
-static void test_lockdown(void **state)
+TEST_WITH(test_lockdown, tree_setup, tree_teardown)
 {
 	static const struct {
 		const char *text;
@@ -54,7 +53,7 @@ static void test_lockdown(void **state)
 	assert_int_equal(lockdown_read(tree->root, &level), -EINVAL);
 }
 
-static void test_accounting(void **state)
+TEST(test_accounting)
 {
 	static const char debian[] = "CONFIG_VIRT_CPU_ACCOUNTING_GEN=y\n";
 	static const char irqtime[] = "CONFIG_IRQ_TIME_ACCOUNTING=y\n";
@@ -78,7 +77,6 @@ static void test_accounting(void **state)
 	};
 	char why[128];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct kconfig config = {
 			.text = (char *)cases[i].config,
@@ -93,7 +91,7 @@ static void test_accounting(void **state)
 	}
 }
 
-static void test_caps(void **state)
+TEST_WITH(test_caps, tree_setup, tree_teardown)
 {
 	const struct tree *tree = *state;
 	struct caps caps;
@@ -138,7 +136,7 @@ static void idle_state(const struct tree *tree, int index, const char *name, con
 	}
 }
 
-static void test_cpuidle(void **state)
+TEST_WITH(test_cpuidle, tree_setup, tree_teardown)
 {
 	const struct tree *tree = *state;
 	struct cpuidle_state states[CPUIDLE_MAX_STATES];
@@ -177,7 +175,7 @@ static void test_cpuidle(void **state)
 	assert_int_equal(cpuidle_states(tree->root, 0, states), -EINVAL);
 }
 
-static void test_virt_x86(void **state)
+TEST_WITH(test_virt_x86, tree_setup, tree_teardown)
 {
 	const struct tree *tree = *state;
 	struct virt virt;
@@ -207,7 +205,7 @@ static void test_virt_x86(void **state)
 	assert_string_equal(virt.name, "Xen");
 }
 
-static void test_virt_arm64(void **state)
+TEST_WITH(test_virt_arm64, tree_setup, tree_teardown)
 {
 	const struct tree *tree = *state;
 	struct virt virt;
@@ -224,7 +222,7 @@ static void test_virt_arm64(void **state)
 	assert_non_null(strstr(virt.evidence, "dummy-virt"));
 }
 
-static void test_container(void **state)
+TEST_WITH(test_container, tree_setup, tree_teardown)
 {
 	const struct tree *tree = *state;
 	struct virt virt;
@@ -245,18 +243,4 @@ static void test_container(void **state)
 	assert_string_equal(virt.container, "lxc");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cmdline),
-		cmocka_unit_test_setup_teardown(test_lockdown, tree_setup, tree_teardown),
-		cmocka_unit_test(test_accounting),
-		cmocka_unit_test_setup_teardown(test_caps, tree_setup, tree_teardown),
-		cmocka_unit_test_setup_teardown(test_cpuidle, tree_setup, tree_teardown),
-		cmocka_unit_test_setup_teardown(test_virt_x86, tree_setup, tree_teardown),
-		cmocka_unit_test_setup_teardown(test_virt_arm64, tree_setup, tree_teardown),
-		cmocka_unit_test_setup_teardown(test_container, tree_setup, tree_teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -19,11 +19,10 @@ static int parse(const char *text, struct mount *ret_last)
 	return mountinfo_parse(text, strlen(text), count, ret_last);
 }
 
-static void test_lines(void **state)
+TEST(test_lines)
 {
 	struct mount m;
 
-	(void)state;
 	assert_int_equal(parse("36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root "
 			       "rw,errors=continue\n",
 			       &m),
@@ -44,7 +43,7 @@ static void test_lines(void **state)
 	assert_int_equal(parse("", &m), 0);
 }
 
-static void test_malformed(void **state)
+TEST(test_malformed)
 {
 	static const char *const bad[] = {
 		"\n",
@@ -66,7 +65,6 @@ static void test_malformed(void **state)
 	char longer[PATH_MAX + 128];
 	struct mount m;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		if (parse(bad[i], &m) != -EINVAL)
 			fail_msg("taken: \"%s\"", bad[i]);
@@ -76,9 +74,8 @@ static void test_malformed(void **state)
 	assert_int_equal(parse(longer, &m), -ENAMETOOLONG);
 }
 
-static void test_options(void **state)
+TEST(test_options)
 {
-	(void)state;
 	assert_true(mount_has_option("rw,cpu,cpuacct", "cpu"));
 	assert_true(mount_has_option("cpu", "cpu"));
 	assert_false(mount_has_option("rw,cpuacct,cpuset", "cpu"));
@@ -92,7 +89,7 @@ static void test_options(void **state)
 #define NAMED	M("/ /sys/fs/cgroup/systemd rw - cgroup cgroup rw,name=systemd")
 #define OTHER	M("/ / rw - ext4 /dev/sda rw")
 
-static void test_cgroup_layouts(void **state)
+TEST_WITH(test_cgroup_layouts, tree_setup, tree_teardown)
 {
 	static const struct {
 		const char *text;
@@ -134,14 +131,4 @@ static void test_cgroup_layouts(void **state)
 	assert_int_equal(cgroup_layout(tree->root, &layout), -EINVAL);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_lines),
-		cmocka_unit_test(test_malformed),
-		cmocka_unit_test(test_options),
-		cmocka_unit_test_setup_teardown(test_cgroup_layouts, tree_setup, tree_teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -9,7 +9,7 @@
 
 #define PMUS "/sys/bus/event_source/devices/"
 
-static void names(void **state)
+TEST(names)
 {
 	static const char *const bad[] = {
 		"", "r", "r-1", "r 1", "r0x11", "r11g", "nosuch", "Cycles", "r11111111111111111"};
@@ -37,7 +37,7 @@ static void names(void **state)
 }
 
 /* Two kinds of cores, each with a PMU; a third PMU without the event, and one of another make. */
-static void pmus(void **state)
+TEST_WITH(pmus, tree_setup, tree_teardown)
 {
 	const struct tree *tree = *state;
 	uint32_t types[PERF_MAX_PMUS], sum = 0;
@@ -62,12 +62,4 @@ static void pmus(void **state)
 	assert_int_equal(types[0], 9);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names),
-		cmocka_unit_test_setup_teardown(pmus, tree_setup, tree_teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -14,7 +14,7 @@ static uint64_t next_random(uint64_t *state)
 	return *state >> 33;
 }
 
-static void rules(void **state)
+TEST(rules)
 {
 	struct precision p;
 
@@ -67,7 +67,7 @@ static size_t sampled_points(const uint64_t *busy, size_t nr, double bias,
 }
 
 /* Compares the estimate from short windows with the errors of windows of that length. */
-static void from_errors(void **state)
+TEST(from_errors)
 {
 	uint64_t *busy = malloc(NR_TICKS * sizeof(*busy)), window;
 	struct precision_point points[5];
@@ -96,7 +96,7 @@ static void from_errors(void **state)
 }
 
 /* Exact accounting has rounding only: 10 ms at each end of the window. */
-static void of_rounding(void **state)
+TEST(of_rounding)
 {
 	static const struct precision_point points[] = {
 		{100 * MS, 0.04, 100.0}, {200 * MS, 0.02, 50.0}, {1000 * MS, 0.004, 10.0}};
@@ -108,13 +108,4 @@ static void of_rounding(void **state)
 	assert_int_equal(precision_estimate(0.01, points, 3, 0.0, 0), 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rules),
-		cmocka_unit_test(from_errors),
-		cmocka_unit_test(of_rounding),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -16,11 +16,10 @@ static int parse(const char *text, struct procstat_cpu *cpus, unsigned int nr)
 	return procstat_parse(text, strlen(text), cpus, nr);
 }
 
-static void test_all_columns(void **state)
+TEST(test_all_columns)
 {
 	struct procstat_cpu cpus[2];
 
-	(void)state;
 	assert_int_equal(parse("cpu  3 5 7 9 11 13 15 17 19 21\n"
 			       "cpu0 1 2 3 4 5 6 7 8 9 10\n"
 			       "cpu1 2 3 4 5 6 7 8 9 10 18446744073709551615\n"
@@ -43,11 +42,10 @@ static void test_all_columns(void **state)
 	assert_true(cpus[1].ticks[PROCSTAT_GUEST_NICE] == UINT64_MAX);
 }
 
-static void test_offline_gap(void **state)
+TEST(test_offline_gap)
 {
 	struct procstat_cpu cpus[6];
 
-	(void)state;
 	memset(cpus, 0xff, sizeof(cpus));
 	assert_int_equal(parse("cpu 1 1 1 1\ncpu0 1 2 3 4\ncpu5 6 7 8 9\nintr 0\n", cpus, 6), 0);
 	assert_int_equal(cpus[0].nr_cols, 4);
@@ -65,11 +63,10 @@ static void test_offline_gap(void **state)
 	assert_int_equal(parse("cpu0 1 2 3 4\ncpu5 6 7 8 x\n", cpus, 1), -EINVAL);
 }
 
-static void test_few_and_many_columns(void **state)
+TEST(test_few_and_many_columns)
 {
 	struct procstat_cpu cpus[1];
 
-	(void)state;
 	assert_int_equal(parse("cpu0 1 2 3\n", cpus, 1), -EINVAL);
 	assert_int_equal(parse("cpu0 1 2 3 4 5 6 7\n", cpus, 1), 0);
 	assert_int_equal(cpus[0].nr_cols, 7);
@@ -81,7 +78,7 @@ static void test_few_and_many_columns(void **state)
 	assert_int_equal(parse("cpu0  1   2 3 4 \n", cpus, 1), 0);
 }
 
-static void test_malformed(void **state)
+TEST(test_malformed)
 {
 	static const char *const bad[] = {
 		"",
@@ -109,7 +106,6 @@ static void test_malformed(void **state)
 	};
 	struct procstat_cpu cpus[2];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		if (parse(bad[i], cpus, 2) != -EINVAL)
 			fail_msg("taken: \"%s\"", bad[i]);
@@ -119,13 +115,12 @@ static void test_malformed(void **state)
 }
 
 /* Cut at every byte: either refused, or no line is missing a digit. */
-static void test_truncated(void **state)
+TEST(test_truncated)
 {
 	static const char text[] = "cpu  30 0 0 0\ncpu0 10 20 30 40\ncpu1 50 60 70 80\nintr 7\n";
 	size_t line0 = strstr(text, "cpu1") - text, line1 = strstr(text, "intr") - text;
 	struct procstat_cpu cpus[2];
 
-	(void)state;
 	for (size_t len = 0; len < sizeof(text); len++) {
 		int rc = procstat_parse(text, len, cpus, 2);
 
@@ -139,7 +134,7 @@ static void test_truncated(void **state)
 	}
 }
 
-static void test_reread_and_growth(void **state)
+TEST_WITH(test_reread_and_growth, tree_setup, tree_teardown)
 {
 	const struct tree *tree = *state;
 	struct procstat_cpu *cpus = calloc(CPUSET_MAX, sizeof(*cpus));
@@ -165,7 +160,7 @@ static void test_reread_and_growth(void **state)
 	free(cpus);
 }
 
-static void test_absent(void **state)
+TEST_WITH(test_absent, tree_setup, tree_teardown)
 {
 	const struct tree *tree = *state;
 	struct procstat stat;
@@ -176,17 +171,4 @@ static void test_absent(void **state)
 	assert_string_not_equal(err.fix, "");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_all_columns),
-		cmocka_unit_test(test_offline_gap),
-		cmocka_unit_test(test_few_and_many_columns),
-		cmocka_unit_test(test_malformed),
-		cmocka_unit_test(test_truncated),
-		cmocka_unit_test_setup_teardown(test_reread_and_growth, tree_setup, tree_teardown),
-		cmocka_unit_test_setup_teardown(test_absent, tree_setup, tree_teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -32,12 +32,11 @@ static const char *render(enum prom_format format, const struct series *series)
 	return text.data;
 }
 
-static void test_counter(void **state)
+TEST(test_counter)
 {
 	struct series s;
 	size_t row;
 
-	(void)state;
 	assert_int_equal(series_init(&s, F_CPU, NULL, 0), 0);
 	assert_string_equal(render(PROM_TEXT, &s), "");
 	assert_string_equal(render(PROM_OPENMETRICS, &s), "# EOF\n");
@@ -65,13 +64,12 @@ static void test_counter(void **state)
 	series_free(&s);
 }
 
-static void test_histogram(void **state)
+TEST(test_histogram)
 {
 	static const uint64_t le[] = {1000, 1000000000, 2500000000};
 	struct series s;
 	union word *words;
 
-	(void)state;
 	assert_int_equal(series_init(&s, F_RUNQ, le, 3), 0);
 	words = series_words(&s, series_row(&s, "cgroup=\"/a\""));
 	for (int i = 0; i < 3; i++)
@@ -90,11 +88,10 @@ static void test_histogram(void **state)
 	series_free(&s);
 }
 
-static void test_gauges(void **state)
+TEST(test_gauges)
 {
 	struct series s;
 
-	(void)state;
 	assert_int_equal(series_init(&s, F_PROCSTAT_ERROR, NULL, 0), 0);
 	series_words(&s, series_row(&s, "cpu=\"0\""))->f64 = -0.25;
 	assert_non_null(strstr(render(PROM_OPENMETRICS, &s),
@@ -114,16 +111,15 @@ static void test_gauges(void **state)
 	series_free(&s);
 }
 
-static void test_labels(void **state)
+TEST(test_labels)
 {
 	char *labels = prom_labels("a", "x\\y\"z\nw", "b", "\xff<script>", NULL);
 
-	(void)state;
 	assert_string_equal(labels, "a=\"x\\\\y\\\"z\\nw\",b=\"\xef\xbf\xbd<script>\"");
 	free(labels);
 }
 
-static void test_accept(void **state)
+TEST(test_accept)
 {
 	static const struct {
 		const char *accept;
@@ -145,19 +141,17 @@ static void test_accept(void **state)
 		{";;;,,;q=", PROM_TEXT},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		if (prom_accept(rows[i].accept) != rows[i].format)
 			fail_msg("%s", rows[i].accept);
 }
 
 /* Rows keep their values under removal and growth; a copy survives both. */
-static void test_rows(void **state)
+TEST(test_rows)
 {
 	struct series s, copy = {0};
 	char labels[32];
 
-	(void)state;
 	assert_int_equal(series_init(&s, F_LOSS, NULL, 0), 0);
 	for (unsigned int i = 0; i < 1000; i++) {
 		snprintf(labels, sizeof(labels), "kind=\"%u\"", i);
@@ -187,14 +181,13 @@ static void test_rows(void **state)
 }
 
 /* More than one block, to test the boundaries between blocks. */
-static void test_blocks(void **state)
+TEST(test_blocks)
 {
 	struct series s;
 	const char *text;
 	char labels[64];
 	size_t lines = 0;
 
-	(void)state;
 	assert_int_equal(series_init(&s, F_LOSS, NULL, 0), 0);
 	for (unsigned int i = 0; i < 3000; i++) {
 		snprintf(labels, sizeof(labels), "collector=\"c\",kind=\"%u\"", i);
@@ -214,14 +207,4 @@ static void test_blocks(void **state)
 	series_free(&s);
 }
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_counter), cmocka_unit_test(test_histogram),
-		cmocka_unit_test(test_gauges),	cmocka_unit_test(test_labels),
-		cmocka_unit_test(test_accept),	cmocka_unit_test(test_rows),
-		cmocka_unit_test(test_blocks),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -19,7 +19,7 @@ static const struct rtattr *find_attr(const struct rtnl_request *request, int ty
 	return NULL;
 }
 
-static void test_etf_request(void **state)
+TEST(test_etf_request)
 {
 	struct qdisc_etf etf = {.ifindex = 5, .delta_ns = 500000000, .offload = true};
 	const struct rtattr *options, *parms;
@@ -62,7 +62,7 @@ static struct rtnl_request dumped(int ifindex, uint32_t parent, uint32_t handle,
 	return message;
 }
 
-static void test_look(void **state)
+TEST(test_look)
 {
 	struct qdisc_found found = {.ifindex = 5};
 	struct rtnl_request message;
@@ -98,12 +98,4 @@ static void test_look(void **state)
 	assert_true(found.own && found.tree);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_etf_request),
-		cmocka_unit_test(test_look),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -46,7 +46,7 @@ static void refused(const char *text, const char *why)
 }
 
 /* Writing it again gives the same bytes, for known and unknown keys. */
-static void test_round_trip(void **state)
+TEST(test_round_trip)
 {
 	static const char *const texts[] = {
 		"{\"schema\":\"subtick.load/1\",\"time_unix_ns\":1700000000123456789,"
@@ -75,7 +75,7 @@ static void test_round_trip(void **state)
 	}
 }
 
-static void test_units(void **state)
+TEST(test_units)
 {
 	struct report *report = read_one(
 		"{\"schema\":\"subtick.new/1\",\"t\":[{\"x_ns\":1,\"y_ratio\":0.5,\"z_total\":3,\"w\":4,"
@@ -94,7 +94,7 @@ static void test_units(void **state)
 }
 
 /* The unit that a report names decides between metrics of the same key. */
-static void test_named_unit(void **state)
+TEST(test_named_unit)
 {
 	struct report *report = read_one("{\"schema\":\"subtick.crit/1\",\"unit\":\"cycles\","
 					 "\"ops\":[{\"novel\":1,\"p99\":2}]}");
@@ -106,7 +106,7 @@ static void test_named_unit(void **state)
 }
 
 /* Rows need not have the same keys; what a row lacks is null. */
-static void test_ragged(void **state)
+TEST(test_ragged)
 {
 	struct report *report =
 		read_one("{\"schema\":\"subtick.a/1\",\"t\":[{\"a\":1},{\"b\":-2},{}]}");
@@ -126,7 +126,7 @@ static void test_ragged(void **state)
  * Foreign keys with dots: an object's columns may be apart, its name may be taken or need escapes.
  * What is written must be readable, with the same columns, and stay as it is from then on.
  */
-static void test_foreign_objects(void **state)
+TEST(test_foreign_objects)
 {
 	static const char *const texts[] = {
 		"{\"schema\":\"subtick.x/1\",\"a.b\":1,\"c\":2,\"a.d\":3}",
@@ -138,7 +138,6 @@ static void test_foreign_objects(void **state)
 		"{\"schema\":\"subtick.x/1\",\"rows\":[{\"a\":{\"b\":1},\"c\":2},{\"a\":{\"d\":3}}]}",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		struct report *first = read_one(texts[i]), *again;
 		char *one = to_json(first), *two;
@@ -157,7 +156,7 @@ static void test_foreign_objects(void **state)
 	}
 }
 
-static void test_lines(void **state)
+TEST(test_lines)
 {
 	static const char text[] = " {\"schema\":\"subtick.a/1\"}\n{\"schema\":\"subtick.b/1\"}\n \n";
 	size_t at = 0, used, size = strlen(text);
@@ -175,7 +174,7 @@ static void test_lines(void **state)
 	assert_int_equal(report_read_json(text + at, size - at, &report, &used, &err), -ENODATA);
 }
 
-static void test_refusals(void **state)
+TEST(test_refusals)
 {
 	char deep[256] = "{\"schema\":\"subtick.a/1\",\"x\":", key[400];
 
@@ -199,7 +198,7 @@ static void test_refusals(void **state)
 }
 
 /* The number of columns is limited, so that input cannot use up the memory. */
-static void test_many_columns(void **state)
+TEST(test_many_columns)
 {
 	char *text;
 	size_t size;
@@ -214,15 +213,4 @@ static void test_many_columns(void **state)
 	free(text);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_round_trip), cmocka_unit_test(test_units),
-		cmocka_unit_test(test_named_unit), cmocka_unit_test(test_ragged),
-		cmocka_unit_test(test_foreign_objects),
-		cmocka_unit_test(test_lines),	   cmocka_unit_test(test_refusals),
-		cmocka_unit_test(test_many_columns),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -8,7 +8,7 @@
 #include "report/report.h"
 #include "view/view.h"
 
-static void test_values(void **state)
+TEST(test_values)
 {
 	struct value value = {0};
 
@@ -35,7 +35,7 @@ static void test_values(void **state)
 	assert_int_equal(value.kind, VALUE_NULL);
 }
 
-static void test_str_from_itself(void **state)
+TEST(test_str_from_itself)
 {
 	struct value value = {0};
 
@@ -45,7 +45,7 @@ static void test_str_from_itself(void **state)
 	value_null(&value);
 }
 
-static void test_table(void **state)
+TEST(test_table)
 {
 	struct report *report = report_new("load");
 	struct table *table = report_table(report, "cpus", "CPUs");
@@ -72,7 +72,7 @@ static void test_table(void **state)
 	report_free(report);
 }
 
-static void test_out_of_range(void **state)
+TEST(test_out_of_range)
 {
 	struct report *report = report_new("load");
 	struct table *table = report_table(report, "cpus", NULL);
@@ -95,7 +95,7 @@ static void test_out_of_range(void **state)
 	report_free(report);
 }
 
-static void test_fields(void **state)
+TEST(test_fields)
 {
 	struct report *report = report_new("load");
 
@@ -174,7 +174,7 @@ static char *print(const struct report *report)
  * Whichever allocation fails, the report is refused or complete: a string whose copy failed, and
  * that was then set again, lost nothing.
  */
-static void test_build_without_memory(void **state)
+TEST(test_build_without_memory)
 {
 	struct report *good = build();
 	char *expected = print(good);
@@ -210,7 +210,7 @@ static void test_build_without_memory(void **state)
 }
 
 /* Allocations of the formats: the output is complete, or there is an error. */
-static void test_view_without_memory(void **state)
+TEST(test_view_without_memory)
 {
 	struct report *report = build();
 	enum view_format format;
@@ -241,17 +241,4 @@ static void test_view_without_memory(void **state)
 	report_free(report);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_values),
-		cmocka_unit_test(test_str_from_itself),
-		cmocka_unit_test(test_table),
-		cmocka_unit_test(test_out_of_range),
-		cmocka_unit_test(test_fields),
-		cmocka_unit_test(test_build_without_memory),
-		cmocka_unit_test(test_view_without_memory),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -10,6 +10,7 @@
 #include "measure/runq/report.h"
 #include "measure/runq/waits.h"
 #include "measure/runq/window.h"
+#include "report/find.h"
 #include "stats/hist.h"
 
 static const uint64_t le_ns[] = {1000, 100000};
@@ -201,12 +202,10 @@ static void test_verdict_is_of_what_is_shown(void **state)
 static const struct value *cell(const struct report *report, const char *table, size_t row,
 				const char *key)
 {
-	for (size_t i = 0; i < report->nr_tables; i++)
-		if (!strcmp(report->tables[i]->key, table))
-			return table_cell(report->tables[i], row,
-					  (size_t)table_find(report->tables[i], key));
-	fail_msg("no table %s", table);
-	return NULL;
+	const struct table *found = report_find(report, table);
+
+	assert_true(found && table_find(found, key) >= 0);
+	return table_get(found, row, key);
 }
 
 static void test_report(void **state)

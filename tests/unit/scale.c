@@ -23,7 +23,7 @@ static void check(void (*format)(double, char *, size_t), const struct scale_cas
 	}
 }
 
-static void test_ns(void **state)
+TEST(test_ns)
 {
 	static const struct scale_case cases[] = {
 		{0, "0 ns"},	       {-0.0, "0 ns"},	     {1, "1 ns"},
@@ -40,7 +40,7 @@ static void test_ns(void **state)
 	CHECK(view_format_ns, cases);
 }
 
-static void test_ratio(void **state)
+TEST(test_ratio)
 {
 	static const struct scale_case coarse[] = {
 		{0, "0.0%"},	   {1, "100.0%"},     {0.1234, "12.3%"},  {0.00049, "0.0%"},
@@ -58,7 +58,7 @@ static void test_ratio(void **state)
 	CHECK(view_format_ratio_fine, fine);
 }
 
-static void test_other_units(void **state)
+TEST(test_other_units)
 {
 	static const struct scale_case hz[] = {
 		{0, "0 Hz"},
@@ -83,7 +83,7 @@ static void check_value(struct value value, enum unit unit, const char *text)
 	assert_string_equal(buf, text);
 }
 
-static void test_value(void **state)
+TEST(test_value)
 {
 	struct value null = {.kind = VALUE_NULL}, yes = {.kind = VALUE_BOOL, .flag = true};
 	struct value nr = {.kind = VALUE_U64, .u64 = 12345}, x = {.kind = VALUE_F64, .f64 = 0.5};
@@ -106,7 +106,7 @@ static void test_value(void **state)
 	check_value(nr, UNIT_COUNT, "18446744073709551615");
 }
 
-static void test_never_longer_than_buffer(void **state)
+TEST(test_never_longer_than_buffer)
 {
 	char buf[9];
 
@@ -118,7 +118,7 @@ static void test_never_longer_than_buffer(void **state)
 	}
 }
 
-static void test_whole(void **state)
+TEST(test_whole)
 {
 	struct value value = {.kind = VALUE_F64, .f64 = 12345678901.5};
 
@@ -130,13 +130,4 @@ static void test_whole(void **state)
 	assert_false(view_is_whole(&value, UNIT_NS));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ns),	    cmocka_unit_test(test_ratio),
-		cmocka_unit_test(test_other_units), cmocka_unit_test(test_value),
-		cmocka_unit_test(test_whole),	    cmocka_unit_test(test_never_longer_than_buffer),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -16,12 +16,11 @@ static int parse(const char *text, struct schedstat_cpu *cpus, unsigned int nr)
 	return schedstat_parse(text, strlen(text), cpus, nr);
 }
 
-static void test_versions(void **state)
+TEST(test_versions)
 {
 	struct schedstat_cpu cpus[3];
 	char text[256];
 
-	(void)state;
 	for (int version = 15; version <= 17; version++) {
 		snprintf(text, sizeof(text),
 			 "version %d\ntimestamp 4294\ncpu0 1 2 3 4 5 6 700 800 900\n"
@@ -52,7 +51,7 @@ static void test_versions(void **state)
 	assert_int_equal(parse("version 18\ncpu0 1 2 3 4 5 6 7 8 9\n", cpus, 3), -EPROTONOSUPPORT);
 }
 
-static void test_malformed(void **state)
+TEST(test_malformed)
 {
 	static const char *const bad[] = {
 		"",
@@ -77,7 +76,6 @@ static void test_malformed(void **state)
 	};
 	struct schedstat_cpu cpus[2];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		if (parse(bad[i], cpus, 2) != -EINVAL)
 			fail_msg("taken: \"%s\"", bad[i]);
@@ -85,7 +83,7 @@ static void test_malformed(void **state)
 			 -ERANGE);
 }
 
-static void test_read(void **state)
+TEST_WITH(test_read, tree_setup, tree_teardown)
 {
 	const struct tree *tree = *state;
 	struct schedstat_cpu *cpus = calloc(1000, sizeof(*cpus));
@@ -113,13 +111,4 @@ static void test_read(void **state)
 	free(cpus);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_versions),
-		cmocka_unit_test(test_malformed),
-		cmocka_unit_test_setup_teardown(test_read, tree_setup, tree_teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

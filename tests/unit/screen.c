@@ -101,7 +101,7 @@ static bool drawn(struct screen *screen, const char *what)
 }
 
 /* Nothing overlaps, nothing is outside, and the table keeps its rows. */
-static void test_layout(void **state)
+TEST(test_layout)
 {
 	for (int rows = 1; rows < 120; rows++)
 		for (int cols = 40; cols < 260; cols += 7)
@@ -145,7 +145,7 @@ static void test_layout(void **state)
 			}
 }
 
-static void test_layout_known(void **state)
+TEST(test_layout_known)
 {
 	struct screen_wants wants = {24, 80, 2, 1, 13, 2};
 	struct screen_layout l;
@@ -173,7 +173,7 @@ static void test_layout_known(void **state)
 	assert_int_equal(l.cores_rows, 8);
 }
 
-static void test_scroll(void **state)
+TEST(test_scroll)
 {
 	assert_int_equal(screen_scroll(0, 0, 5, 10), 0);
 	assert_int_equal(screen_scroll(3, 3, 5, 10), 0);
@@ -201,7 +201,7 @@ static void expect_rows(const struct table *table, const char *filter, int sort,
 	free(rows);
 }
 
-static void test_rows(void **state)
+TEST(test_rows)
 {
 	struct report *report = make_names(names, counts, 4), *cores = make_cores(12, -1, -1);
 	const struct table *table = report->tables[0];
@@ -224,7 +224,7 @@ static void test_rows(void **state)
 	report_free(cores);
 }
 
-static void test_rows_large(void **state)
+TEST(test_rows_large)
 {
 	static const char *const two[] = {"a", "b"};
 	static const uint64_t near[] = {9007199254740993ULL, 9007199254740992ULL};
@@ -245,7 +245,7 @@ static void fill(struct screen *screen)
 	assert_int_equal(screen_show(screen, 1, make_names(names, counts, 4)), 0);
 }
 
-static void test_bars(void **state)
+TEST(test_bars)
 {
 	struct screen screen;
 	char *text, *row;
@@ -273,7 +273,7 @@ static void test_bars(void **state)
 	screen_free(&screen);
 }
 
-static void test_many_cores(void **state)
+TEST(test_many_cores)
 {
 	struct screen screen;
 	char *text, *row;
@@ -313,7 +313,7 @@ static void test_many_cores(void **state)
 	screen_free(&screen);
 }
 
-static void test_sizes(void **state)
+TEST(test_sizes)
 {
 	struct screen screen;
 
@@ -345,7 +345,7 @@ static void type(struct screen *screen, const char *keys)
 		screen_key(screen, (unsigned char)*keys);
 }
 
-static void test_keys(void **state)
+TEST(test_keys)
 {
 	struct screen screen;
 
@@ -382,7 +382,7 @@ static void test_keys(void **state)
 	screen_free(&screen);
 }
 
-static void test_filter(void **state)
+TEST(test_filter)
 {
 	struct screen screen;
 
@@ -417,7 +417,7 @@ static void test_filter(void **state)
 	screen_free(&screen);
 }
 
-static void test_interval(void **state)
+TEST(test_interval)
 {
 	struct screen screen;
 
@@ -436,7 +436,7 @@ static void test_interval(void **state)
 }
 
 /* The sort order stays with the pane when reports and their columns change. */
-static void test_next_report(void **state)
+TEST(test_next_report)
 {
 	static const char *const later[] = {"/x", "/y"};
 	static const uint64_t more[] = {1, 2};
@@ -463,7 +463,7 @@ static void test_next_report(void **state)
 	screen_free(&screen);
 }
 
-static void test_refused(void **state)
+TEST(test_refused)
 {
 	struct err err = {.code = -EPERM, .what = "no \033[31m permission", .fix = "become root"};
 	struct screen screen;
@@ -483,7 +483,7 @@ static void test_refused(void **state)
 	screen_free(&screen);
 }
 
-static void test_losses(void **state)
+TEST(test_losses)
 {
 	struct report *report = make_cores(2, 0.5, 0.5);
 	struct screen screen;
@@ -496,7 +496,7 @@ static void test_losses(void **state)
 	screen_free(&screen);
 }
 
-static void test_hostile(void **state)
+TEST(test_hostile)
 {
 	static const char *const bad[] = {"\033]0;x\a\r\n", "\xff\xc3(", "\xe2\x80\xaegnp",
 					  "世世世"};
@@ -516,7 +516,7 @@ static void test_hostile(void **state)
 	screen_free(&screen);
 }
 
-static void test_scrolling(void **state)
+TEST(test_scrolling)
 {
 	const char *many[300];
 	uint64_t nr[300];
@@ -548,7 +548,7 @@ static void test_scrolling(void **state)
 }
 
 /* The latest window is on the right, and a core without a figure has a gap. */
-static void test_history(void **state)
+TEST(test_history)
 {
 	struct screen screen;
 	char *text, *row;
@@ -586,7 +586,7 @@ static int line_of(struct screen *screen, const char *what)
 }
 
 /* The next panes are shown below the active one if there is room, and do not move. */
-static void test_stack(void **state)
+TEST(test_stack)
 {
 	const char *many[40];
 	uint64_t nr[40];
@@ -626,19 +626,4 @@ static void test_stack(void **state)
 	screen_free(&screen);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_layout),	   cmocka_unit_test(test_layout_known),
-		cmocka_unit_test(test_scroll),	   cmocka_unit_test(test_rows),
-		cmocka_unit_test(test_rows_large), cmocka_unit_test(test_bars),
-		cmocka_unit_test(test_many_cores), cmocka_unit_test(test_sizes),
-		cmocka_unit_test(test_keys),	   cmocka_unit_test(test_filter),
-		cmocka_unit_test(test_interval),   cmocka_unit_test(test_next_report),
-		cmocka_unit_test(test_refused),	   cmocka_unit_test(test_losses),
-		cmocka_unit_test(test_hostile),	   cmocka_unit_test(test_scrolling),
-		cmocka_unit_test(test_stack),	   cmocka_unit_test(test_history),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -57,11 +57,10 @@ static void add(struct series *s, int i)
 }
 
 /* A name that comes back begins at 0, and nobody else is touched by its going. */
-static void test_come_and_go(void **state)
+TEST(test_come_and_go)
 {
 	struct series s;
 
-	(void)state;
 	memset(truth, 0, sizeof(truth));
 	assert_int_equal(series_init(&s, F_RUNQ, le, 2), 0);
 	assert_int_equal(s.width, 4);
@@ -87,11 +86,10 @@ static void test_come_and_go(void **state)
 }
 
 /* A copy is of its moment: what happens to the original afterwards does not show. */
-static void test_copy(void **state)
+TEST(test_copy)
 {
 	struct series s, copy = {0};
 
-	(void)state;
 	memset(truth, 0, sizeof(truth));
 	assert_int_equal(series_init(&s, F_RUNQ, le, 2), 0);
 	for (int i = 0; i < 40; i++) {
@@ -118,12 +116,4 @@ static void test_copy(void **state)
 	series_free(&s);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_come_and_go),
-		cmocka_unit_test(test_copy),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

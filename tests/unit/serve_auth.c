@@ -8,7 +8,7 @@
 
 #define GOOD "0123456789abcdef0123"
 
-static void test_parse(void **state)
+TEST(test_parse)
 {
 	static const struct {
 		const char *text;
@@ -23,7 +23,6 @@ static void test_parse(void **state)
 	char long_token[AUTH_TOKEN_MAX + 1];
 	struct err err;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct auth auth = {.fd = -1};
 		int rc = auth_parse(&auth, rows[i].text, strlen(rows[i].text), &err);
@@ -37,7 +36,7 @@ static void test_parse(void **state)
 			 -EINVAL);
 }
 
-static void test_allows(void **state)
+TEST(test_allows)
 {
 	static const char *const wrong[] = {
 		NULL,	"",	GOOD,		 "Bearer",	 "Bearer ",
@@ -48,7 +47,6 @@ static void test_allows(void **state)
 	char huge[4096];
 	struct err err;
 
-	(void)state;
 	assert_true(auth_allows(&auth, NULL));
 	assert_int_equal(auth_parse(&auth, GOOD, strlen(GOOD), &err), 0);
 	assert_true(auth_allows(&auth, "Bearer " GOOD));
@@ -69,14 +67,13 @@ static void test_allows(void **state)
 	assert_true(auth_allows(&auth, huge));
 }
 
-static void test_read(void **state)
+TEST(test_read)
 {
 	char path[] = "/tmp/subtick-token-XXXXXX";
 	struct auth auth = {.fd = -1};
 	struct err err = {0};
 	int fd = mkstemp(path);
 
-	(void)state;
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, GOOD "\n", strlen(GOOD) + 1), strlen(GOOD) + 1);
 	assert_int_equal(auth_read(&auth, path, &err), 0);
@@ -96,13 +93,4 @@ static void test_read(void **state)
 	close(fd);
 }
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_parse),
-		cmocka_unit_test(test_allows),
-		cmocka_unit_test(test_read),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

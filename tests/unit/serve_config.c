@@ -15,11 +15,10 @@ static void check_good(const char *text, struct config *ret_config)
 		fail_msg("%s: %s", text, err.what);
 }
 
-static void test_file(void **state)
+TEST(test_file)
 {
 	struct config c;
 
-	(void)state;
 	check_good("# exporter\n"
 		   "listen = 127.0.0.1:80\r\n"
 		   "listen=[::1]:81\n"
@@ -52,7 +51,7 @@ static void test_file(void **state)
 	config_free(&c);
 }
 
-static void test_bad(void **state)
+TEST(test_bad)
 {
 	static const struct {
 		const char *text, *named;
@@ -86,7 +85,6 @@ static void test_bad(void **state)
 		{"= 1", ""},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct err err = {0};
 		struct config c;
@@ -102,12 +100,11 @@ static void test_bad(void **state)
 	}
 }
 
-static void test_bytes(void **state)
+TEST(test_bytes)
 {
 	struct err err = {0};
 	struct config c;
 
-	(void)state;
 	assert_int_equal(config_init(&c), 0);
 	assert_int_equal(config_parse(&c, "user = a\0b\n", 11, "f", &err), -EINVAL);
 	assert_int_equal(config_read(&c, "/nonexistent/file", true, &err), 0);
@@ -116,11 +113,10 @@ static void test_bytes(void **state)
 	config_free(&c);
 }
 
-static void test_restart(void **state)
+TEST(test_restart)
 {
 	struct config a, b;
 
-	(void)state;
 	check_good("listen = 127.0.0.1:1\ninterval = 1s", &a);
 	check_good("listen = 127.0.0.1:1\ninterval = 2s", &b);
 	assert_null(config_needs_restart(&a, &b));
@@ -146,7 +142,7 @@ static void test_restart(void **state)
 	config_free(&a);
 }
 
-static void test_local(void **state)
+TEST(test_local)
 {
 	static const struct {
 		const char *text;
@@ -158,7 +154,6 @@ static void test_local(void **state)
 	};
 	struct address address;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		assert_int_equal(address_parse(rows[i].text, &address), 0);
 		if (address_is_local(&address) != rows[i].local)
@@ -166,7 +161,7 @@ static void test_local(void **state)
 	}
 }
 
-static void test_gzip(void **state)
+TEST(test_gzip)
 {
 	static const struct {
 		const char *header;
@@ -179,17 +174,15 @@ static void test_gzip(void **state)
 		{"gzip;q=0, *", false},	  {"br;q=1.0, gzip;q=0.8", true},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		if (accept_gzip(rows[i].header) != rows[i].gzip)
 			fail_msg("%s", rows[i].header ? rows[i].header : "(none)");
 }
 
-static void test_query(void **state)
+TEST(test_query)
 {
 	char value[8];
 
-	(void)state;
 	assert_true(accept_query("a=1&collect=load", "collect", value, sizeof(value)));
 	assert_string_equal(value, "load");
 	assert_true(accept_query("collect=", "collect", value, sizeof(value)));
@@ -203,14 +196,4 @@ static void test_query(void **state)
 	assert_false(accept_query(NULL, "collect", value, sizeof(value)));
 }
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_file),  cmocka_unit_test(test_bad),
-		cmocka_unit_test(test_bytes), cmocka_unit_test(test_restart),
-		cmocka_unit_test(test_local), cmocka_unit_test(test_gzip),
-		cmocka_unit_test(test_query),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

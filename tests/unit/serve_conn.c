@@ -50,7 +50,7 @@ static void on_request(struct evhttp_request *request, void *arg)
 	evbuffer_free(buffer);
 }
 
-static void test_sent_at_once(void **state)
+TEST(test_sent_at_once)
 {
 	static const char request[] = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
 	struct event_base *base = event_base_new();
@@ -62,7 +62,6 @@ static void test_sent_at_once(void **state)
 	struct err err = {0};
 	int listener, client;
 
-	(void)state;
 	assert_int_equal(address_listen("127.0.0.1:0", &listener, &err), 0);
 	assert_int_equal(getsockname(listener, (struct sockaddr *)&address, &len), 0);
 	assert_int_equal(conns_init(&conns, base), 0);
@@ -83,11 +82,4 @@ static void test_sent_at_once(void **state)
 	event_base_free(base);
 }
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sent_at_once),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

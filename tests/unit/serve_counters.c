@@ -13,13 +13,11 @@ static struct store store;
 
 static int setup(void **state)
 {
-	(void)state;
 	return config_init(&config) || store_init(&store, config.le_ns, config.nr_le);
 }
 
 static int teardown(void **state)
 {
-	(void)state;
 	store_free(&store);
 	config_free(&config);
 	return 0;
@@ -70,13 +68,12 @@ static void absorb_load(uint64_t window_ns, uint64_t task_ns, uint32_t flags)
 	load_absorb(&store, &config, &w);
 }
 
-static void test_load(void **state)
+TEST_WITH(test_load, setup, teardown)
 {
 	/* Odd figures, which a share of a window would round. */
 	const uint64_t day = 86400ULL * NSEC_PER_SEC;
 	double error;
 
-	(void)state;
 	absorb_load(day + 1, 7777777777777, 0);
 	absorb_load(day + 3, 3, 0);
 	assert_true(word(F_CPU, "cpu=\"3\",context=\"task\"", 0) == 7777777777780);
@@ -139,7 +136,7 @@ static void lossy_absorb(struct store *to, const struct config *from, const stru
 }
 
 /* Losses are totals already: set, not added up. */
-static void test_losses(void **state)
+TEST_WITH(test_losses, setup, teardown)
 {
 	static const struct meter_ops ops = {.read = lossy_read};
 	static const struct collector_ops lossy = {.name = "lossy", .absorb = lossy_absorb};
@@ -147,7 +144,6 @@ static void test_losses(void **state)
 	struct collector collector = {.ops = &lossy, .meter = &meter};
 	struct err err = {0};
 
-	(void)state;
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(collector_update(&collector, &store, &config, &err), 0);
 	assert_int_equal(store.series[F_LOSS].nr, 2);
@@ -229,11 +225,10 @@ static void absorb_runq(uint64_t time_ns, const struct group *groups, size_t nr)
 	free(le_counts);
 }
 
-static void test_runq(void **state)
+TEST_WITH(test_runq, setup, teardown)
 {
 	static const struct group groups[] = {{"/a", false, 10, 1000}, {"/\"b\"\n", false, 5, 500}};
 
-	(void)state;
 	absorb_runq(1, groups, 2);
 	absorb_runq(2, groups, 2);
 	assert_int_equal(word(F_RUNQ, "cgroup=\"/a\"", 3), 0);
@@ -257,7 +252,7 @@ static void test_runq(void **state)
 }
 
 /* Parties that are not cgroups keep their name, do not count as cgroups and are never folded. */
-static void test_parties(void **state)
+TEST_WITH(test_parties, setup, teardown)
 {
 	static const struct {
 		enum runq_party_kind kind;
@@ -282,7 +277,6 @@ static void test_parties(void **state)
 	struct runq_window window = {.time_unix_ns = 1, .groups = rows, .nr_groups = 2};
 	char labels[64];
 
-	(void)state;
 	window.blame = blame;
 	window.nr_blame = 1;
 	for (size_t i = 0; i < sizeof(parties) / sizeof(parties[0]); i++) {
@@ -299,13 +293,12 @@ static void test_parties(void **state)
 	assert_int_equal(word(F_RUNQ_BLAME, "victim=\"/a\",culprit=\"(other)\"", 0), 12);
 }
 
-static void test_limit(void **state)
+TEST_WITH(test_limit, setup, teardown)
 {
 	struct group groups[50];
 	char names[50][16];
 	uint64_t total = 0;
 
-	(void)state;
 	config.cgroup_limit = 10;
 	config.blame_limit = 5;
 	for (int i = 0; i < 50; i++) {
@@ -327,12 +320,11 @@ static void test_limit(void **state)
 	assert_int_equal(total, 350);
 }
 
-static void test_ended(void **state)
+TEST_WITH(test_ended, setup, teardown)
 {
 	static const struct group both[] = {{"/a", true, 1, 10}, {"/b", false, 1, 10}};
 	static const struct group one[] = {{"/b", false, 1, 10}};
 
-	(void)state;
 	absorb_runq(NSEC_PER_SEC, both, 2);
 	absorb_runq(200 * NSEC_PER_SEC, one, 1);
 	/* Still there for slow scrapers, gone after five minutes, with all that names it. */
@@ -348,14 +340,13 @@ static void test_ended(void **state)
 }
 
 /* Names that begin alike are others. One that waits again stays; an hour of silence ends it. */
-static void test_expire(void **state)
+TEST_WITH(test_expire, setup, teardown)
 {
 	static const struct group three[] = {
 		{"/a", false, 1, 10}, {"/a/b", false, 1, 10}, {"/ab", false, 1, 10}};
 	static const struct group ended[] = {{"/a", true, 1, 10}};
 	const uint64_t minute = 60 * NSEC_PER_SEC;
 
-	(void)state;
 	absorb_runq(minute, three, 3);
 	absorb_runq(2 * minute, ended, 1);
 	absorb_runq(8 * minute, &three[1], 1);
@@ -378,17 +369,4 @@ static void test_expire(void **state)
 	assert_int_equal(word(F_RUNQ, "cgroup=\"/a\"", config.nr_le), 1);
 }
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_load, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_losses, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_runq, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_parties, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_limit, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_ended, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_expire, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

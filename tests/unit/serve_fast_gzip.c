@@ -63,12 +63,11 @@ static void check_pieces(const unsigned char *text, size_t len)
 		check(text, len, pieces[i]);
 }
 
-static void test_texts(void **state)
+TEST(test_texts)
 {
 	unsigned char *text = test_malloc(SIZE);
 	size_t len = 0;
 
-	(void)state;
 	check_pieces(text, 0);
 	for (size_t i = 0; i < SIZE; i++)
 		text[i] = draw();
@@ -86,11 +85,10 @@ static void test_texts(void **state)
 }
 
 /* Lengths and distances around each step of their codes. */
-static void test_matches(void **state)
+TEST(test_matches)
 {
 	unsigned char *text = test_malloc(SIZE);
 
-	(void)state;
 	for (unsigned int distance = 1; distance <= 40000; distance += 1 + distance / 16)
 		for (unsigned int length = 5; length < 1100; length = length * 4 / 3 + 1) {
 			size_t len = distance + length;
@@ -116,12 +114,11 @@ static void test_matches(void **state)
 }
 
 /* Metrics compress to less than a tenth. */
-static void test_small(void **state)
+TEST(test_small)
 {
 	unsigned char *text = test_malloc(SIZE), *out = test_malloc(2 * SIZE);
 	size_t len = 0;
 
-	(void)state;
 	for (unsigned int i = 0; len < SIZE - 300; i++)
 		len += sprintf((char *)text + len,
 			       "subtick_runqueue_latency_seconds_bucket{cgroup=\"/kubepods.slice/"
@@ -132,13 +129,4 @@ static void test_small(void **state)
 	test_free(out);
 }
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_texts),
-		cmocka_unit_test(test_matches),
-		cmocka_unit_test(test_small),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -64,7 +64,7 @@ static void wait_rounds(struct sampler *sampler)
 	}
 }
 
-static void test_ready(void **state)
+TEST(test_ready)
 {
 	struct collector collectors[8] = {{.ops = &fake_ops, .meter = &fake_meter}};
 	struct config config;
@@ -75,7 +75,6 @@ static void test_ready(void **state)
 				  .config = &config,
 				  .log = quiet};
 
-	(void)state;
 	assert_int_equal(config_init(&config), 0);
 	config.interval_ns = NSEC_PER_MSEC;
 	assert_int_equal(store_init(&store, config.le_ns, config.nr_le), 0);
@@ -98,11 +97,4 @@ static void test_ready(void **state)
 	config_free(&config);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ready),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -9,13 +9,11 @@ static struct config config;
 
 static int setup(void **state)
 {
-	(void)state;
 	return config_init(&config) || store_init(&store, config.le_ns, config.nr_le);
 }
 
 static int teardown(void **state)
 {
-	(void)state;
 	store_free(&store);
 	config_free(&config);
 	return 0;
@@ -41,14 +39,13 @@ static struct wake_state state_of(uint32_t cpu, const char *name, uint64_t count
 	return s;
 }
 
-static void test_absorb(void **state)
+TEST_WITH(test_absorb, setup, teardown)
 {
 	struct wake_state states[] = {state_of(0, "C1", 5), state_of(0, "C6", 2),
 				      state_of(7, "C1", 1)};
 	struct wake_window window = {.states = states, .nr_states = 3};
 	const union word *words;
 
-	(void)state;
 	wake_absorb(&store, &config, &window);
 	wake_absorb(&store, &config, &window);
 	assert_int_equal(store.series[F_WAKE].nr, 3);
@@ -64,11 +61,4 @@ static void test_absorb(void **state)
 	assert_int_equal(words_of("cpu=\"7\",state=\"C1\"")[WAKE_NR_LE + 1].u64, 6000);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_absorb, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

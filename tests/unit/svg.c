@@ -13,7 +13,7 @@ static void label_is(const struct svg_axis *axis, size_t tick, const char *want)
 	assert_string_equal(label, want);
 }
 
-static void axis_linear(void **state)
+TEST(axis_linear)
 {
 	struct svg_axis axis;
 
@@ -33,7 +33,7 @@ static void axis_linear(void **state)
 	label_is(&axis, axis.nr_ticks - 1, "0.5");
 }
 
-static void axis_log(void **state)
+TEST(axis_log)
 {
 	struct svg_axis axis;
 
@@ -52,7 +52,7 @@ static void axis_log(void **state)
 }
 
 /* A single value, 0 included, still needs an axis of some length. */
-static void axis_flat(void **state)
+TEST(axis_flat)
 {
 	static const double values[] = {0.0, 5.0, -5.0, 1e12};
 	struct svg_axis axis;
@@ -66,7 +66,7 @@ static void axis_flat(void **state)
 	assert_true(axis.low < 3.0 && 3.0 < axis.high && axis.low > 0.0);
 }
 
-static void keys_that_name_nothing(void **state)
+TEST(keys_that_name_nothing)
 {
 	static const struct svg_series bad[] = {
 		{.table = "nope", .x = "count", .y = "count"},
@@ -104,7 +104,7 @@ static void keys_that_name_nothing(void **state)
 }
 
 /* A full disk is an error, not half a plot. */
-static void stream_errors(void **state)
+TEST(stream_errors)
 {
 	struct report *report = report_new("test");
 	FILE *full = fopen("/dev/full", "w");
@@ -116,15 +116,4 @@ static void stream_errors(void **state)
 	report_free(report);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(axis_linear),
-		cmocka_unit_test(axis_log),
-		cmocka_unit_test(axis_flat),
-		cmocka_unit_test(keys_that_name_nothing),
-		cmocka_unit_test(stream_errors),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

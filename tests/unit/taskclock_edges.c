@@ -39,7 +39,7 @@ static void to(u64 ns, struct task_struct *prev, struct task_struct *next)
 }
 
 /* Each stretch belongs to who leaves with it, also the first, which began before the start. */
-static void stretches(void **state)
+TEST_WITH(stretches, reset, NULL)
 {
 	to(100, &idle, &task);
 	assert_int_equal(slot.idle_ns, 100);
@@ -55,7 +55,7 @@ static void stretches(void **state)
 	assert_int_equal(slot.state >> 1, 1000);
 }
 
-static void first_is_a_task(void **state)
+TEST_WITH(first_is_a_task, reset, NULL)
 {
 	to(400, &task, &idle);
 	assert_int_equal(slot.task_ns, 400);
@@ -63,7 +63,7 @@ static void first_is_a_task(void **state)
 }
 
 /* A clock that steps back makes no stretch of 584 years. */
-static void clock_steps_back(void **state)
+TEST_WITH(clock_steps_back, reset, NULL)
 {
 	to(1000, &idle, &task);
 	to(990, &task, &idle);
@@ -71,21 +71,11 @@ static void clock_steps_back(void **state)
 	assert_int_equal(slot.state >> 1, 1000);
 }
 
-static void before_the_start(void **state)
+TEST_WITH(before_the_start, reset, NULL)
 {
 	start_ns = 0;
 	to(1000, &idle, &task);
 	assert_int_equal(slot.state, 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(stretches, reset),
-		cmocka_unit_test_setup(first_is_a_task, reset),
-		cmocka_unit_test_setup(clock_steps_back, reset),
-		cmocka_unit_test_setup(before_the_start, reset),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* cmocka, and the headers that it needs before it. */
+/* cmocka with the headers that it needs before it, and tests that add themselves to the list. */
 #ifndef SUBTICK_TESTS_UNIT_TEST_H
 #define SUBTICK_TESTS_UNIT_TEST_H
 
@@ -14,5 +14,29 @@
 #include <string.h>
 
 #include <cmocka.h>
+
+#define TEST_MAX 64
+
+/* In the order of the file: constructors of one file run in that order. */
+__attribute__((unused)) static struct CMUnitTest unit_tests[TEST_MAX];
+__attribute__((unused)) static size_t nr_unit_tests;
+
+/* TEST(name) { … }: the head of a test, which has the argument void **state. */
+#define TEST(test) TEST_WITH(test, NULL, NULL)
+#define TEST_WITH(test, setup, teardown)                                                           \
+	static void test(void **state);                                                            \
+	__attribute__((constructor)) static void add_##test(void)                                  \
+	{                                                                                          \
+		unit_tests[nr_unit_tests++] =                                                      \
+			(struct CMUnitTest)cmocka_unit_test_setup_teardown(test, setup, teardown); \
+	}                                                                                          \
+	static void test(void **state)
+
+/* The end of a file of tests. */
+#define TEST_MAIN()                                                                             \
+	int main(void)                                                                          \
+	{                                                                                       \
+		return _cmocka_run_group_tests("tests", unit_tests, nr_unit_tests, NULL, NULL); \
+	}
 
 #endif

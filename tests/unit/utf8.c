@@ -22,7 +22,7 @@ static void check_valid(const char *in, const char *out)
 	free(text);
 }
 
-static void test_decode(void **state)
+TEST(test_decode)
 {
 	static const struct {
 		const char *str;
@@ -55,7 +55,7 @@ static void test_decode(void **state)
 	}
 }
 
-static void test_printable(void **state)
+TEST(test_printable)
 {
 	check_printable("", 0, "");
 	check_printable("/a b\\x2d", 0, "/a b\\x2d");
@@ -69,7 +69,7 @@ static void test_printable(void **state)
 	check_printable("größe", 0, "größe");
 }
 
-static void test_cut(void **state)
+TEST(test_cut)
 {
 	check_printable("abcdef", 6, "abcdef");
 	check_printable("abcdef", 5, "abcd…");
@@ -83,7 +83,7 @@ static void test_cut(void **state)
 			2, "e\xcc\x81…");
 }
 
-static void test_width(void **state)
+TEST(test_width)
 {
 	assert_int_equal(utf8_width(""), 0);
 	assert_int_equal(utf8_width("abc"), 3);
@@ -94,7 +94,7 @@ static void test_width(void **state)
 	assert_int_equal(utf8_width_of("größe und", 7), 5);
 }
 
-static void test_valid(void **state)
+TEST(test_valid)
 {
 	check_valid("größe \033", "größe \033");
 	check_valid("a\xff"
@@ -104,13 +104,4 @@ static void test_valid(void **state)
 	check_valid("\xe2\x82", "\xef\xbf\xbd\xef\xbf\xbd");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_decode), cmocka_unit_test(test_printable),
-		cmocka_unit_test(test_cut),    cmocka_unit_test(test_width),
-		cmocka_unit_test(test_valid),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

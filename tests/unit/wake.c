@@ -8,14 +8,14 @@
 #include "stats/wake.h"
 
 /* Equations 8 and 9 with the thesis's interrupt offset of 1.8 µs and a DMA read of 0.9 µs. */
-static void test_nic_offset(void **state)
+TEST(test_nic_offset)
 {
 	assert_int_equal(wake_nic_offset(true, 900, WAKE_I210_IRQ_OFFSET_NS), 1800);
 	assert_int_equal(wake_nic_offset(false, 900, WAKE_I210_IRQ_OFFSET_NS), 2700);
 }
 
 /* 35 steps of 1500: with 15 combinations of core and state the 525 sets of the thesis. */
-static void test_sweep(void **state)
+TEST(test_sweep)
 {
 	struct wake_sweep sweep = {300000, 8000000, 1.1, 1500};
 
@@ -36,7 +36,7 @@ static void test_sweep(void **state)
 }
 
 /* By time: of distances 100 and 200 µs the first half of the points takes a third. */
-static void test_sweep_share(void **state)
+TEST(test_sweep_share)
 {
 	struct wake_sweep sweep = {100000, 200000, 2.0, 10}, none = {300000, 200000, 2.0, 10};
 
@@ -85,7 +85,7 @@ static enum wake_reject reject_of(const struct wake_raw *raw)
 	return point.reject;
 }
 
-static void test_taken(void **state)
+TEST(test_taken)
 {
 	struct wake_kpoint k = good_point();
 	struct wake_raw raw = raw_of(WAKE_TIMER, &k);
@@ -115,7 +115,7 @@ static void test_taken(void **state)
 	assert_int_equal(p.latency_ns, 1140);
 }
 
-static void test_filter_window(void **state)
+TEST(test_filter_window)
 {
 	struct wake_kpoint k = good_point();
 	struct wake_raw raw = raw_of(WAKE_TIMER, &k);
@@ -144,7 +144,7 @@ static void test_filter_window(void **state)
 	assert_int_equal(reject_of(&raw), WAKE_REJ_NMI);
 }
 
-static void test_filter_cause(void **state)
+TEST(test_filter_cause)
 {
 	struct wake_kpoint k = good_point();
 	struct wake_raw raw = raw_of(WAKE_TIMER, &k);
@@ -184,7 +184,7 @@ static void test_filter_cause(void **state)
 	assert_int_equal(reject_of(&raw), WAKE_REJ_OTHER_FIRST);
 }
 
-static void test_names(void **state)
+TEST(test_names)
 {
 	for (int i = 0; i < WAKE_NR_REJECTS; i++)
 		for (int k = 0; k < i; k++)
@@ -195,14 +195,4 @@ static void test_names(void **state)
 	assert_string_equal(wake_order_name(WAKE_IRQ_FIRST), "irq-first");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_nic_offset),    cmocka_unit_test(test_sweep),
-		cmocka_unit_test(test_sweep_share),   cmocka_unit_test(test_taken),
-		cmocka_unit_test(test_filter_window), cmocka_unit_test(test_filter_cause),
-		cmocka_unit_test(test_names),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

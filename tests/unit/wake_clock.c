@@ -42,7 +42,7 @@ static void read_fix(const struct card *card, int64_t at, int64_t width, struct 
 	assert_true(fix->half_window_ns >= width / 2 && fix->half_window_ns <= 2 * width);
 }
 
-static void test_tightest(void **state)
+TEST(test_tightest)
 {
 	struct wake_clock_sample samples[] = {
 		{1000, 50, 3000},
@@ -61,7 +61,7 @@ static void test_tightest(void **state)
 }
 
 /* The truth is within the stated uncertainty, for any drift of the card and jitter of the readings. */
-static void test_drift_and_jitter(void **state)
+TEST(test_drift_and_jitter)
 {
 	static const double drifts[] = {0, 1e-9, 37e-6, -25e-6, 100e-6};
 
@@ -92,7 +92,7 @@ static void test_drift_and_jitter(void **state)
 		}
 }
 
-static void test_one_fix(void **state)
+TEST(test_one_fix)
 {
 	struct wake_clock_map map = {{5000, 1000, 300}, {5000, 1000, 300}};
 
@@ -103,7 +103,7 @@ static void test_one_fix(void **state)
 }
 
 /* Between the readings one uncertainty passes into the other; outside it grows. */
-static void test_uncertainty(void **state)
+TEST(test_uncertainty)
 {
 	struct wake_clock_map map = {{0, 0, 100}, {1000000, 1000000, 500}};
 
@@ -116,14 +116,4 @@ static void test_uncertainty(void **state)
 	assert_int_equal(wake_clock_uncertainty(&map, -1000000), 2 * 600);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_tightest),
-		cmocka_unit_test(test_drift_and_jitter),
-		cmocka_unit_test(test_one_fix),
-		cmocka_unit_test(test_uncertainty),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

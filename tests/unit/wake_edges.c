@@ -27,7 +27,7 @@ static void arm(u64 launch_ns)
 }
 
 /* arm64 and cpuidle: the exit event, then the handler, then our timer, then the worker. */
-static void timer_exit_first(void **state)
+TEST_WITH(timer_exit_first, reset, NULL)
 {
 	struct wake_point p;
 
@@ -59,7 +59,7 @@ static void timer_exit_first(void **state)
 }
 
 /* x86 `sti; hlt`: the handler runs inside the window and is the first sign of life. */
-static void timer_irq_first(void **state)
+TEST_WITH(timer_irq_first, reset, NULL)
 {
 	struct wake_point p;
 
@@ -85,7 +85,7 @@ static void timer_irq_first(void **state)
 }
 
 /* What happens between arming and launch is no part of the point, but is known. */
-static void before_the_launch(void **state)
+TEST_WITH(before_the_launch, reset, NULL)
 {
 	arm(10000);
 	go_idle(2000, 1);
@@ -105,7 +105,7 @@ static void before_the_launch(void **state)
 }
 
 /* Windows after the one that was woken do not replace it. */
-static void later_windows(void **state)
+TEST_WITH(later_windows, reset, NULL)
 {
 	arm(10000);
 	go_idle(2000, 1);
@@ -123,7 +123,7 @@ static void later_windows(void **state)
 }
 
 /* Another timer that was due before ours woke the core: the latency would be its. */
-static void due_before(void **state)
+TEST_WITH(due_before, reset, NULL)
 {
 	arm(10000);
 	go_idle(2000, 1);
@@ -157,7 +157,7 @@ static void due_before(void **state)
 	assert_int_equal(slot[HERE].point.expire_irqs, 2);
 }
 
-static void nmi_is_reported(void **state)
+TEST_WITH(nmi_is_reported, reset, NULL)
 {
 	arm(10000);
 	go_idle(2000, 1);
@@ -186,7 +186,7 @@ static void send(u64 ns, struct task_struct *who, u32 cpu)
 }
 
 /* The sender's first IPI to this core is the launch, and nobody else's. */
-static void remote(void **state)
+TEST_WITH(remote, reset, NULL)
 {
 	struct wake_point p;
 
@@ -230,7 +230,7 @@ static void remote(void **state)
 }
 
 /* The other ways to learn of a launch: a flag, a mask of CPUs, the wake-up itself. */
-static void remote_how(void **state)
+TEST_WITH(remote_how, reset, NULL)
 {
 	struct cpumask mask = {{0}};
 
@@ -280,7 +280,7 @@ static void remote_how(void **state)
 }
 
 /* From the stamp of one program to that of the next. */
-static void cost_of_a_stamp(void **state)
+TEST_WITH(cost_of_a_stamp, reset, NULL)
 {
 	shim_now = 1000;
 	wake_calibrate1(NULL, 1, HERE);
@@ -292,19 +292,4 @@ static void cost_of_a_stamp(void **state)
 	assert_int_equal(slot[HERE].calibrate_cost_ns, 42);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(timer_exit_first, reset),
-		cmocka_unit_test_setup(timer_irq_first, reset),
-		cmocka_unit_test_setup(before_the_launch, reset),
-		cmocka_unit_test_setup(later_windows, reset),
-		cmocka_unit_test_setup(due_before, reset),
-		cmocka_unit_test_setup(nmi_is_reported, reset),
-		cmocka_unit_test_setup(remote, reset),
-		cmocka_unit_test_setup(remote_how, reset),
-		cmocka_unit_test_setup(cost_of_a_stamp, reset),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -32,7 +32,7 @@ static uint64_t used(const struct wake_env *env, int cpu)
 	return env->cpus[cpu].after[1].usage - env->cpus[cpu].before[1].usage;
 }
 
-static void test_windows(void **state)
+TEST_WITH(test_windows, tree_setup, tree_teardown)
 {
 	const struct tree *tree = *state;
 	struct wake_env env;
@@ -61,7 +61,7 @@ static void test_windows(void **state)
 	wake_env_close(&env);
 }
 
-static void test_offline(void **state)
+TEST_WITH(test_offline, tree_setup, tree_teardown)
 {
 	const struct tree *tree = *state;
 	struct wake_env env;
@@ -82,12 +82,4 @@ static void test_offline(void **state)
 	wake_env_close(&env);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_windows, tree_setup, tree_teardown),
-		cmocka_unit_test_setup_teardown(test_offline, tree_setup, tree_teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -29,7 +29,7 @@ static void expect_one(u32 idle_state, u64 ns, bool inside)
 }
 
 /* The timer's last moment is what the hardware was set to: the core was due then, not earlier. */
-static void passive_exit_first(void **state)
+TEST_WITH(passive_exit_first, reset_passive, NULL)
 {
 	go_idle(2000, 2);
 	leave_idle(10700);
@@ -47,7 +47,7 @@ static void passive_exit_first(void **state)
 }
 
 /* Awake at the very moment; the least value stands for "none yet" otherwise. */
-static void passive_without_latency(void **state)
+TEST_WITH(passive_without_latency, reset_passive, NULL)
 {
 	for (int i = 0; i < 2; i++) {
 		go_idle(2000, 1);
@@ -62,7 +62,7 @@ static void passive_without_latency(void **state)
 	assert_int_equal(hist[HERE * NR_STATES + 1].inside, 2);
 }
 
-static void passive_irq_first(void **state)
+TEST_WITH(passive_irq_first, reset_passive, NULL)
 {
 	go_idle(2000, 1);
 	irq(10300, 27);
@@ -74,7 +74,7 @@ static void passive_irq_first(void **state)
 }
 
 /* x86 may halt again inside the window: the interrupt that had a timer is the one that counts. */
-static void passive_halted_again(void **state)
+TEST_WITH(passive_halted_again, reset_passive, NULL)
 {
 	go_idle(2000, 1);
 	irq(5000, 3);
@@ -88,7 +88,7 @@ static void passive_halted_again(void **state)
 }
 
 /* A window is reported once, however often the core goes idle; the row of a machine without driver is 0. */
-static void passive_one_state(void **state)
+TEST_WITH(passive_one_state, reset_passive, NULL)
 {
 	one_state = true;
 	go_idle(2000, 7);
@@ -104,7 +104,7 @@ static void passive_one_state(void **state)
 }
 
 /* Every exit that is no point, by its reason. */
-static void passive_rejects(void **state)
+TEST_WITH(passive_rejects, reset_passive, NULL)
 {
 	struct wake_counts *c = &count[HERE];
 
@@ -160,10 +160,10 @@ static void passive_rejects(void **state)
 }
 
 /* Sums and extremes of many, as the reader takes them. */
-static void passive_many(void **state)
+TEST_WITH(passive_many, reset_passive, NULL)
 {
 	const struct wake_hist *h = &hist[HERE * NR_STATES + 1];
-	static int32_t each[5000];
+	static double each[5000];
 	struct wake_summary exact, from_hist;
 	u64 now = 1000;
 
@@ -187,17 +187,4 @@ static void passive_many(void **state)
 	assert_true(from_hist.p99_ns > exact.p99_ns * 0.968 && from_hist.p99_ns < exact.p99_ns * 1.032);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(passive_exit_first, reset_passive),
-		cmocka_unit_test_setup(passive_without_latency, reset_passive),
-		cmocka_unit_test_setup(passive_irq_first, reset_passive),
-		cmocka_unit_test_setup(passive_halted_again, reset_passive),
-		cmocka_unit_test_setup(passive_one_state, reset_passive),
-		cmocka_unit_test_setup(passive_rejects, reset_passive),
-		cmocka_unit_test_setup(passive_many, reset_passive),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

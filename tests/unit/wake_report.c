@@ -5,6 +5,7 @@
 #include "measure/wake/fill.h"
 #include "measure/wake/report.h"
 #include "measure/wake/report_points.h"
+#include "report/find.h"
 #include "stats/hist.h"
 #include "view/svg/wake.h"
 
@@ -102,14 +103,6 @@ static struct report *points_of(struct bench *b)
 	return report;
 }
 
-static const struct table *table_of(const struct report *report, const char *key)
-{
-	for (size_t i = 0; i < report->nr_tables; i++)
-		if (!strcmp(report->tables[i]->key, key))
-			return report->tables[i];
-	return NULL;
-}
-
 static uint64_t cell(const struct table *table, size_t row, const char *key)
 {
 	const struct value *value = table_cell(table, row, table_find(table, key));
@@ -126,7 +119,7 @@ static const char *text(const struct table *table, size_t row, const char *key)
 	return value->str;
 }
 
-static void test_states(void **state)
+TEST_WITH(test_states, setup, teardown)
 {
 	struct bench *b = *state;
 	struct report *report;
@@ -135,7 +128,7 @@ static void test_states(void **state)
 	report = report_of(b, NULL);
 	assert_false(b->window.exceeds);
 	assert_string_equal(report->source, "timer,remote");
-	t = table_of(report, "states");
+	t = report_find(report, "states");
 	assert_int_equal(t->nr_rows, 2);
 	assert_string_equal(text(t, 0, "name"), "C1");
 	assert_string_equal(text(t, 0, "source"), "timer");
@@ -158,7 +151,7 @@ static void test_states(void **state)
 	report_free(report);
 }
 
-static void test_rejected(void **state)
+TEST_WITH(test_rejected, setup, teardown)
 {
 	struct bench *b = *state;
 	struct report *report;
@@ -174,11 +167,11 @@ static void test_rejected(void **state)
 	assert_int_equal(cell(report->fields, 0, "rejected.other_first_total"), 1);
 	assert_int_equal(cell(report->fields, 0, "rejected.nmi_total"), 1);
 	assert_int_equal(cell(report->fields, 0, "rejected.lost_total"), 0);
-	assert_int_equal(cell(table_of(report, "states"), 0, "count"), POINTS / 2 - 4);
+	assert_int_equal(cell(report_find(report, "states"), 0, "count"), POINTS / 2 - 4);
 	report_free(report);
 }
 
-static void test_exceeds(void **state)
+TEST_WITH(test_exceeds, setup, teardown)
 {
 	struct bench *b = *state;
 	struct report *report;
@@ -187,13 +180,13 @@ static void test_exceeds(void **state)
 	b->points[8].latency_ns = 2097;
 	report = report_of(b, NULL);
 	assert_true(b->window.exceeds);
-	assert_string_equal(text(table_of(report, "states"), 0, "verdict"), "exceeds");
-	assert_int_equal(cell(table_of(report, "states"), 0, "near_max_total"), 1);
+	assert_string_equal(text(report_find(report, "states"), 0, "verdict"), "exceeds");
+	assert_int_equal(cell(report_find(report, "states"), 0, "near_max_total"), 1);
 	report_free(report);
 }
 
 /* The same state by both sources is what pre-wake compares; the stages come in their order. */
-static void test_prewake_and_breakdown(void **state)
+TEST_WITH(test_prewake_and_breakdown, setup, teardown)
 {
 	struct bench *b = *state;
 	struct report *report;
@@ -202,11 +195,11 @@ static void test_prewake_and_breakdown(void **state)
 	for (int i = 0; i < POINTS; i++)
 		b->points[i].state = 2;
 	report = report_of(b, NULL);
-	t = table_of(report, "prewake");
+	t = report_find(report, "prewake");
 	assert_int_equal(t->nr_rows, 1);
 	assert_int_equal(cell(t, 0, "prewake_ns"), 49001);
 	assert_true(table_cell(t, 0, table_find(t, "significant"))->flag);
-	t = table_of(report, "breakdown");
+	t = report_find(report, "breakdown");
 	assert_int_equal(t->nr_rows, 6);
 	assert_string_equal(text(t, 0, "stage"), "exit");
 	assert_string_equal(text(t, 1, "stage"), "interrupt");
@@ -216,7 +209,7 @@ static void test_prewake_and_breakdown(void **state)
 }
 
 /* What is not known is null, and said. */
-static void test_unknown_overhead(void **state)
+TEST_WITH(test_unknown_overhead, setup, teardown)
 {
 	struct bench *b = *state;
 	struct report *report;
@@ -235,19 +228,19 @@ static void test_unknown_overhead(void **state)
 }
 
 /* A core without calibration, as on the live screen: null, not 0. */
-static void test_unknown_clock(void **state)
+TEST_WITH(test_unknown_clock, setup, teardown)
 {
 	static const char *const keys[] = {"clock_read_ns", "clock_step_ns"};
 	struct bench *b = *state;
 	struct report *report;
 
 	report = report_of(b, NULL);
-	assert_int_equal(cell(table_of(report, "cpus"), 0, "clock_step_ns"), 32);
+	assert_int_equal(cell(report_find(report, "cpus"), 0, "clock_step_ns"), 32);
 	report_free(report);
 	b->worker.calibration = (struct wake_calibration){0};
 	report = report_of(b, NULL);
 	for (int i = 0; i < 2; i++) {
-		const struct table *cpus = table_of(report, "cpus");
+		const struct table *cpus = report_find(report, "cpus");
 
 		assert_int_equal(table_cell(cpus, 0, table_find(cpus, keys[i]))->kind, VALUE_NULL);
 	}
@@ -255,7 +248,7 @@ static void test_unknown_clock(void **state)
 }
 
 /* Windows are differences of two copies; all exits are the points and the rejected ones. */
-static void test_passive(void **state)
+TEST_WITH(test_passive, setup, teardown)
 {
 	static struct wake_hist hists[3], prev[3];
 	struct wake_counts counts = {.other = 12, .other_first = 3, .early = 1},
@@ -285,7 +278,7 @@ static void test_passive(void **state)
 	assert_true(b->window.exceeds);
 	assert_int_equal(cell(report->fields, 0, "taken_total"), 24);
 	assert_int_equal(cell(report->fields, 0, "asked_total"), 24 + 7 + 3 + 1);
-	t = table_of(report, "states");
+	t = report_find(report, "states");
 	assert_int_equal(t->nr_rows, 2);
 	assert_string_equal(text(t, 0, "name"), "C1");
 	assert_int_equal(cell(t, 0, "count"), 20);
@@ -299,18 +292,18 @@ static void test_passive(void **state)
 	/* A core whose counters are gone has none, not zero; one that began anew counts from 0. */
 	b->cpu.counted = false;
 	report = report_of(b, &passive);
-	t = table_of(report, "states");
+	t = report_find(report, "states");
 	assert_int_equal(table_cell(t, 1, table_find(t, "usage_total"))->kind, VALUE_NULL);
 	report_free(report);
 	b->cpu.counted = true;
 	b->cpu.before[2].usage = 1000;
 	report = report_of(b, &passive);
-	assert_int_equal(cell(table_of(report, "states"), 1, "usage_total"), 77);
+	assert_int_equal(cell(report_find(report, "states"), 1, "usage_total"), 77);
 	report_free(report);
 	/* A state without wake-ups is shown where it is the only one, and has no figures. */
 	passive.one_state = true;
 	report = report_of(b, &passive);
-	t = table_of(report, "states");
+	t = report_find(report, "states");
 	assert_int_equal(t->nr_rows, 3);
 	assert_int_equal(cell(t, 0, "count"), 0);
 	assert_int_equal(table_cell(t, 0, table_find(t, "min_ns"))->kind, VALUE_NULL);
@@ -319,7 +312,7 @@ static void test_passive(void **state)
 	report_free(report);
 }
 
-static void test_points(void **state)
+TEST_WITH(test_points, setup, teardown)
 {
 	struct bench *b = *state;
 	struct report *report;
@@ -327,13 +320,13 @@ static void test_points(void **state)
 
 	b->points[3].reject = WAKE_REJ_LOST;
 	report = points_of(b);
-	t = table_of(report, "points");
+	t = report_find(report, "points");
 	assert_int_equal(t->nr_rows, POINTS);
 	assert_int_equal(cell(t, 0, "latency_ns"), 1000);
 	assert_string_equal(text(t, 3, "rejected"), "lost");
 	assert_int_equal(table_cell(t, 3, table_find(t, "latency_ns"))->kind, VALUE_NULL);
 	assert_int_equal(table_cell(t, 3, table_find(t, "index"))->kind, VALUE_NULL);
-	t = table_of(report, "distribution");
+	t = report_find(report, "distribution");
 	assert_int_equal(cell(t, t->nr_rows - 1, "count"), POINTS / 2 - 1);
 	report_free(report);
 }
@@ -361,7 +354,7 @@ static char *drawn(const struct report *report)
 }
 
 /* However many cores and sources: every point is in one curve, and each curve is drawn. */
-static void test_distribution(void **state)
+TEST_WITH(test_distribution, setup, teardown)
 {
 	struct wake_worker workers[WAKE_PLOT_CORES + 4];
 	struct bench *b = *state;
@@ -378,7 +371,7 @@ static void test_distribution(void **state)
 	b->run.workers = workers;
 	b->run.nr_workers = 2;
 	report = points_of(b);
-	t = table_of(report, "distribution");
+	t = report_find(report, "distribution");
 	assert_int_equal(curves(t), 2);
 	assert_int_equal(cell(t, t->nr_rows - 1, "count"), POINTS);
 	svg = drawn(report);
@@ -390,7 +383,7 @@ static void test_distribution(void **state)
 		b->points[i].source = WAKE_TIMER;
 	b->run.plan.sources = 1u << WAKE_TIMER;
 	report = points_of(b);
-	t = table_of(report, "distribution");
+	t = report_find(report, "distribution");
 	assert_int_equal(curves(t), 2);
 	assert_int_equal(cell(t, t->nr_rows - 1, "count"), POINTS);
 	assert_int_equal(cell(t, t->nr_rows - 1, "cpu"), 1);
@@ -401,7 +394,7 @@ static void test_distribution(void **state)
 
 	b->run.nr_workers = WAKE_PLOT_CORES + 4;
 	report = points_of(b);
-	t = table_of(report, "distribution");
+	t = report_find(report, "distribution");
 	assert_int_equal(curves(t), 1);
 	assert_int_equal(cell(t, t->nr_rows - 1, "count"), POINTS * (WAKE_PLOT_CORES + 4));
 	svg = drawn(report);
@@ -411,19 +404,4 @@ static void test_distribution(void **state)
 	free(b->env.cpus);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_states, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_rejected, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_exceeds, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_prewake_and_breakdown, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_unknown_overhead, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_unknown_clock, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_passive, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_points, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_distribution, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -7,9 +7,9 @@
 #include "stats/hist.h"
 #include "stats/wake.h"
 
-static void test_summary(void **state)
+TEST(test_summary)
 {
-	int32_t values[20000];
+	double values[20000];
 	struct wake_summary s;
 
 	for (int i = 0; i < 20000; i++)
@@ -26,9 +26,9 @@ static void test_summary(void **state)
 }
 
 /* The median's error follows the ranks around it, not one value far out. */
-static void test_median_error(void **state)
+TEST(test_median_error)
 {
-	int32_t values[10000];
+	double values[10000];
 	struct wake_summary s, outlier;
 
 	for (int i = 0; i < 10000; i++)
@@ -46,9 +46,9 @@ static void test_median_error(void **state)
 }
 
 /* A percentile with less than one value above it is NAN. */
-static void test_summary_small(void **state)
+TEST(test_summary_small)
 {
-	int32_t values[100] = {0};
+	double values[100] = {0};
 	struct wake_summary s;
 
 	for (int i = 0; i < 100; i++)
@@ -77,10 +77,10 @@ static void hist_add(struct wake_hist *h, uint64_t ns)
 }
 
 /* Histogram and single points of the same values agree within a bucket; windows subtract. */
-static void test_summary_hist(void **state)
+TEST(test_summary_hist)
 {
 	static struct wake_hist before, now;
-	static int32_t values[30000];
+	static double values[30000];
 	struct wake_summary exact, coarse;
 	uint64_t x = 12345;
 
@@ -110,10 +110,10 @@ static void test_summary_hist(void **state)
 }
 
 /* All figures of a window lose our overhead alike; tails and what is near the maximum as well. */
-static void test_hist_overhead(void **state)
+TEST(test_hist_overhead)
 {
 	static struct wake_hist now;
-	static int32_t values[20000];
+	static double values[20000];
 	struct wake_summary exact, raw, from_hist;
 	uint64_t x = 99, near = 0;
 
@@ -140,9 +140,9 @@ static void test_hist_overhead(void **state)
 }
 
 /* Between two ranks a percentile lies in proportion. */
-static void test_percentile_between(void **state)
+TEST(test_percentile_between)
 {
-	int32_t values[201] = {100, 300};
+	double values[201] = {100, 300};
 	struct wake_summary s;
 
 	wake_summarize(values, 2, &s);
@@ -157,7 +157,7 @@ static void test_percentile_between(void **state)
 }
 
 /* Each source adds what its launch is uncertain by. */
-static void test_uncertainty(void **state)
+TEST(test_uncertainty)
 {
 	const struct wake_calibration c = {.stamp = {50, 4}, .clock_step_ns = 32};
 
@@ -169,12 +169,12 @@ static void test_uncertainty(void **state)
 }
 
 /* A narrow distribution far from 0: rounding of the squares must not make the spread 0. */
-static void test_hist_stddev(void **state)
+TEST(test_hist_stddev)
 {
 	static const int means[] = {6000, 70000, 1000000};
 	struct wake_summary exact, coarse;
 	static struct wake_hist now;
-	int32_t values[4000];
+	double values[4000];
 	uint64_t x = 1;
 
 	for (int k = 0; k < 3; k++) {
@@ -191,7 +191,7 @@ static void test_hist_stddev(void **state)
 }
 
 /* In a later window the maximum is known to a bucket only: that is not enough for "exceeds". */
-static void test_hist_max_error(void **state)
+TEST(test_hist_max_error)
 {
 	static struct wake_hist before, now;
 	struct wake_summary s;
@@ -249,7 +249,7 @@ static const struct {
 	{"Skylake", "C1", 2, 15471, WAKE_EXCEEDS},
 };
 
-static void test_verdicts(void **state)
+TEST(test_verdicts)
 {
 	struct wake_summary s = {.count = 1500};
 
@@ -270,7 +270,7 @@ static void test_verdicts(void **state)
 }
 
 /* Figures published for wult on a Xeon E5-2697 v2, C6: 73.8 µs by NIC, 17.6 µs by timer. */
-static void test_prewake(void **state)
+TEST(test_prewake)
 {
 	struct wake_summary timer = {.count = 1000, .median_ns = 17600, .median_error_ns = 90};
 	struct wake_summary other = {.count = 1000, .median_ns = 73800, .median_error_ns = 140};
@@ -297,9 +297,9 @@ static void test_prewake(void **state)
 	assert_true(isnan(pre.ns) && isnan(pre.ratio));
 }
 
-static void test_overhead(void **state)
+TEST(test_overhead)
 {
-	uint32_t cost[100];
+	double cost[100];
 	struct wake_overhead o;
 
 	for (int i = 0; i < 100; i++)
@@ -312,17 +312,4 @@ static void test_overhead(void **state)
 	assert_int_equal(o.median_ns, 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_summary),	       cmocka_unit_test(test_summary_small),
-		cmocka_unit_test(test_summary_hist),   cmocka_unit_test(test_verdicts),
-		cmocka_unit_test(test_median_error),   cmocka_unit_test(test_prewake),
-		cmocka_unit_test(test_hist_overhead),
-		cmocka_unit_test(test_percentile_between), cmocka_unit_test(test_uncertainty),
-		cmocka_unit_test(test_overhead),       cmocka_unit_test(test_hist_stddev),
-		cmocka_unit_test(test_hist_max_error),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -59,7 +59,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-static void test_points(void **state)
+TEST_WITH(test_points, setup, teardown)
 {
 	struct bench *b = *state;
 	struct wake_window *w = &b->window;
@@ -95,7 +95,7 @@ static void test_points(void **state)
 }
 
 /* Counts up to a boundary are exact: 1023 ns is the first one's, 1024 the second's. */
-static void test_histogram(void **state)
+TEST_WITH(test_histogram, setup, teardown)
 {
 	static struct wake_hist hists[2], prev[2];
 	struct wake_counts counts[2] = {{104, 203, 302, 401, 500, {0}}, {.odd_state = 1}};
@@ -139,7 +139,7 @@ static void test_histogram(void **state)
 	assert_int_equal(w->from_ns, WAKE_UNKNOWN);
 }
 
-static void test_without_memory(void **state)
+TEST_WITH(test_without_memory, setup, teardown)
 {
 	struct bench *b = *state;
 	unsigned long failed = 1, at;
@@ -159,13 +159,4 @@ static void test_without_memory(void **state)
 	assert_int_equal(b->window.nr_states, 4);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_points, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_histogram, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_without_memory, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

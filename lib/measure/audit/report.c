@@ -45,10 +45,7 @@ struct report *audit_report(const char *experiment, const struct audit_opts *opt
 
 int audit_report_done(struct report *report, struct report **ret_report, struct err *err)
 {
-	if (!report || report_check(report)) {
-		report_free(report);
+	if (!report || report_finish(report, ret_report))
 		return err_set(err, -ENOMEM, "out of memory");
-	}
-	*ret_report = report;
 	return 0;
 }

@@ -341,7 +341,6 @@ int crit_report(const struct crit_engine *engine, const struct crit_opts *opts,
 		const struct crit_baseline *baseline, struct report **ret_report)
 {
 	struct report *report = report_new("crit");
-	int rc;
 
 	if (!report)
 		return -ENOMEM;
@@ -363,10 +362,5 @@ int crit_report(const struct crit_engine *engine, const struct crit_opts *opts,
 		add_against(engine, result, baseline, report);
 	add_quality(engine, result, report);
 	add_notes(engine, opts, result, report);
-	rc = report_check(report);
-	if (rc)
-		report_free(report);
-	else
-		*ret_report = report;
-	return rc;
+	return report_finish(report, ret_report);
 }

@@ -284,7 +284,6 @@ int load_report(const struct load_window *w, struct report **ret_report)
 		       .flags = COLUMN_OPTIONAL | COLUMN_DATA_ONLY),
 	};
 	struct report *report = report_new("load");
-	int rc;
 
 	if (!report)
 		return -ENOMEM;
@@ -300,10 +299,5 @@ int load_report(const struct load_window *w, struct report **ret_report)
 	columns_quality(report, COLUMNS(quality), w);
 	load_report_losses(&w->losses, report);
 	add_notes(w, report);
-	rc = report_check(report);
-	if (rc)
-		report_free(report);
-	else
-		*ret_report = report;
-	return rc;
+	return report_finish(report, ret_report);
 }

@@ -315,17 +315,6 @@ static struct report *report_begin(const struct runq_window *w, uint64_t time_un
 	return report;
 }
 
-static int report_end(struct report *report, struct report **ret_report)
-{
-	int rc = report_check(report);
-
-	if (rc)
-		report_free(report);
-	else
-		*ret_report = report;
-	return rc;
-}
-
 int runq_report(const struct runq_window *w, struct report **ret_report)
 {
 	struct report *report = report_begin(w, w->time_unix_ns, w->window_ns);
@@ -339,7 +328,7 @@ int runq_report(const struct runq_window *w, struct report **ret_report)
 	add_quality(w, report);
 	add_verdict(w, report);
 	add_notes(w, report);
-	return report_end(report, ret_report);
+	return report_finish(report, ret_report);
 }
 
 struct wait_row {
@@ -384,5 +373,5 @@ int runq_report_waits(const struct runq_window *w, const struct runq_long_wait *
 
 		columns_row(table, COLUMNS(wait_cols), &row);
 	}
-	return report_end(report, ret_report);
+	return report_finish(report, ret_report);
 }

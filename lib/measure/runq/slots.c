@@ -8,6 +8,7 @@
 #include <bpf/bpf.h>
 
 #include "base/clock.h"
+#include "base/grow.h"
 
 /* Between two scans that nobody is waiting for. */
 #define SCAN_EVERY_NS (50 * NSEC_PER_MSEC)
@@ -141,7 +142,7 @@ static int owner_end(struct runq_slots *slots, size_t slot, struct err *err)
 		if (slots->cpu[cpu].cache[key % RUNQ_NR_CACHE].key == key)
 			slots->cpu[cpu].cache[key % RUNQ_NR_CACHE].key = 0;
 	rc = owner_collect(slots, slot, true, &slots->ended, err);
-	retired = runq_grow(slots->retired, slots->nr_retired, sizeof(*retired));
+	retired = grow(slots->retired, slots->nr_retired, sizeof(*retired));
 	if (retired) {
 		slots->retired = retired;
 		retired[slots->nr_retired++] = key;

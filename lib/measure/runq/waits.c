@@ -5,18 +5,12 @@
 #include <errno.h>
 #include <stdlib.h>
 
-void *runq_grow(void *array, size_t nr, size_t size)
-{
-	/* Doubling at powers of two; anything between has room. */
-	if (nr & (nr - 1))
-		return array;
-	return reallocarray(array, nr ? nr * 2 : 1, size);
-}
+#include "base/grow.h"
 
 int runq_waits_add(struct runq_waits_list *list, struct runq_group *group, bool ended,
 		   const struct runq_totals *totals, struct err *err)
 {
-	struct runq_waits *more = runq_grow(list->waits, list->nr, sizeof(*more));
+	struct runq_waits *more = grow(list->waits, list->nr, sizeof(*more));
 	struct runq_packed *packed = more ? runq_pack(totals) : NULL;
 
 	if (more)

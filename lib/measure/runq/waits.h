@@ -23,9 +23,6 @@ struct runq_waits_list {
 	size_t nr;
 };
 
-/* Room for one more than @nr in @array; NULL if there is none, and then it stays as it was. */
-void *runq_grow(void *array, size_t nr, size_t size);
-
 /* Appends what @group has waited, with a reference of its own. */
 int runq_waits_add(struct runq_waits_list *list, struct runq_group *group, bool ended,
 		   const struct runq_totals *totals, struct err *err);

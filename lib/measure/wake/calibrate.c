@@ -3,6 +3,7 @@
 #include "measure/wake/calibrate.h"
 
 #include <errno.h>
+#include <math.h>
 #include <sched.h>
 #include <string.h>
 #include <sys/timerfd.h>
@@ -27,29 +28,28 @@
 
 static void clock_cost(struct wake_calibration *c)
 {
-	static const uint32_t none = UINT32_MAX;
-	uint32_t cost[CLOCK_READS], step = none;
+	double cost[CLOCK_READS], step = INFINITY;
 	struct wake_overhead median;
 	uint64_t was = clock_mono_ns();
 
 	for (int i = 0; i < CLOCK_READS; i++) {
 		uint64_t now = clock_mono_ns();
 
-		cost[i] = now - was > UINT32_MAX ? UINT32_MAX : now - was;
-		if (cost[i] && cost[i] < step)
+		cost[i] = now - was;
+		if (cost[i] > 0.0 && cost[i] < step)
 			step = cost[i];
 		was = now;
 	}
 	wake_overhead(cost, CLOCK_READS, &median);
 	c->clock_read_ns = median.median_ns;
-	c->clock_step_ns = step == none ? 0 : step;
+	c->clock_step_ns = isinf(step) ? 0 : step;
 }
 
 /* Each sleep ends in an idle exit, on which two programs run one right after the other. */
 static void stamp_cost(struct wake_worker *w)
 {
 	uint64_t until = clock_mono_ns() + CALIBRATE_LIMIT_NS, sleep_ns = STAMP_SLEEP_NS;
-	uint32_t cost[STAMP_POINTS];
+	double cost[STAMP_POINTS];
 	size_t nr = 0;
 
 	while (nr < STAMP_POINTS && clock_mono_ns() < until && !atomic_load(w->stop)) {
@@ -59,7 +59,7 @@ static void stamp_cost(struct wake_worker *w)
 		clock_nanosleep(CLOCK_MONOTONIC, 0, &sleep, NULL);
 		/* 0: the core did not go idle, so nothing was measured. */
 		cost[nr] = *(volatile __u64 *)&w->slot->calibrate_cost_ns;
-		if (cost[nr]) {
+		if (cost[nr] > 0.0) {
 			nr++;
 			sleep_ns = sleep_ns > STAMP_SLEEP_NS ? sleep_ns / 2 : STAMP_SLEEP_NS;
 		} else if (sleep_ns < STAMP_SLEEP_MOST_NS) {
@@ -77,7 +77,7 @@ static void stamp_cost(struct wake_worker *w)
  */
 static int busy_points(struct wake_worker *w)
 {
-	int32_t latency[BUSY_POINTS];
+	double latency[BUSY_POINTS];
 	uint64_t until = clock_mono_ns() + CALIBRATE_LIMIT_NS, after = BUSY_AFTER_NS;
 	struct sched_param none = {0}, priority = {0};
 	struct wake_kpoint k;
@@ -107,7 +107,7 @@ static int busy_points(struct wake_worker *w)
 		/* The core went idle after all, or another interrupt came in between. */
 		if (k.tai_ns || !k.ti_ns || k.expire_irqs != 1)
 			continue;
-		latency[nr++] = k.ti_ns - launch;
+		latency[nr++] = (double)(int64_t)(k.ti_ns - launch);
 	}
 	close(fd);
 	sched_setscheduler(0, policy, &priority);

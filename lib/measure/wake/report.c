@@ -293,7 +293,7 @@ int wake_report(const struct wake_window *w, struct report **ret_report)
 {
 	struct report *report = report_new("wake");
 	char sources[48] = "";
-	int rc, len = 0;
+	int len = 0;
 
 	if (!report)
 		return -ENOMEM;
@@ -314,10 +314,5 @@ int wake_report(const struct wake_window *w, struct report **ret_report)
 	note_sources(w, report);
 	note_machine(w, report);
 	note_run(w, report);
-	rc = report_check(report);
-	if (rc)
-		report_free(report);
-	else
-		*ret_report = report;
-	return rc;
+	return report_finish(report, ret_report);
 }

@@ -137,7 +137,6 @@ int wake_report_points(const struct wake_window *w, bool distribution, struct re
 {
 	struct report *report = report_new("wake.points");
 	struct table *t;
-	int rc;
 
 	if (!report)
 		return -ENOMEM;
@@ -153,10 +152,5 @@ int wake_report_points(const struct wake_window *w, bool distribution, struct re
 		}
 	if (distribution)
 		add_distributions(w, report);
-	rc = report_check(report);
-	if (rc)
-		report_free(report);
-	else
-		*ret_report = report;
-	return rc;
+	return report_finish(report, ret_report);
 }

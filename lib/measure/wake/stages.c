@@ -20,7 +20,7 @@ enum stage {
 static const char *const stage_names[] = {"exit", "interrupt", "timer", "switch", "user"};
 
 /* From launch to that stage; false when the point has no stamp of it. */
-static bool stage_of(const struct wake_point *p, enum stage stage, int32_t *ret_ns)
+static bool stage_of(const struct wake_point *p, enum stage stage, double *ret_ns)
 {
 	switch (stage) {
 	case STAGE_EXIT:
@@ -51,7 +51,7 @@ static int by_median(const void *a, const void *b)
 
 /* Sorted by median: the order in which a typical point reached them. */
 static void add_stages(struct wake_window *w, const struct wake_worker *worker,
-		       enum wake_source source, int32_t *scratch)
+		       enum wake_source source, double *scratch)
 {
 	struct wake_stage stages[NR_STAGES], *row;
 	size_t nr_stages = 0;
@@ -78,7 +78,7 @@ static void add_stages(struct wake_window *w, const struct wake_worker *worker,
 
 void wake_stages(struct wake_window *w, const struct wake_worker *worker)
 {
-	int32_t *scratch = malloc((worker->nr + 1) * sizeof(*scratch));
+	double *scratch = malloc((worker->nr + 1) * sizeof(*scratch));
 
 	w->failed |= !scratch;
 	for (enum wake_source source = WAKE_TIMER; source <= WAKE_NIC && !w->failed; source++)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "stats/hist.h"
+#include "stats/quantile.h"
 
 /* Name, claim and the kernel's counters. */
 static void describe(struct wake_state *s, const struct wake_env *env)
@@ -57,7 +58,7 @@ static unsigned int count_states(const struct wake_worker *worker)
 /* The points of one source and state; @latency and @silent have room for all points. */
 static void add_points(struct wake_window *w, const struct wake_env *env,
 		       const struct wake_worker *worker, struct wake_state *s,
-		       double uncertainty_ns, int32_t *latency, uint32_t *silent)
+		       double uncertainty_ns, double *latency, double *silent)
 {
 	size_t nr = 0;
 
@@ -73,7 +74,8 @@ static void add_points(struct wake_window *w, const struct wake_env *env,
 	if (!nr)
 		return;
 	wake_summarize(latency, nr, &s->summary);
-	s->silent_median_ns = wake_median(silent, nr);
+	quantile_sort(silent, nr);
+	s->silent_median_ns = silent[nr / 2];
 	add_state(w, env, s, uncertainty_ns);
 }
 
@@ -81,8 +83,8 @@ void wake_states_points(struct wake_window *w, const struct wake_env *env,
 			const struct wake_worker *worker, double uncertainty_ns)
 {
 	unsigned int nr_states = count_states(worker);
-	int32_t *latency = malloc((worker->nr + 1) * sizeof(*latency));
-	uint32_t *silent = malloc((worker->nr + 1) * sizeof(*silent));
+	double *latency = malloc((worker->nr + 1) * sizeof(*latency));
+	double *silent = malloc((worker->nr + 1) * sizeof(*silent));
 
 	w->failed |= !latency || !silent;
 	for (enum wake_source source = WAKE_TIMER; source <= WAKE_NIC && !w->failed; source++)

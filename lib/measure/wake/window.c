@@ -5,11 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* @rows with room for one more than @nr: full at every power of two, and then doubled. */
-static void *grow(void *rows, size_t nr, size_t size)
-{
-	return nr & (nr - 1) ? rows : reallocarray(rows, nr ? 2 * nr : 1, size);
-}
+#include "base/grow.h"
 
 #define ADD(name, type, rows)                                                \
 	type *name(struct wake_window *w)                                    \

@@ -3,10 +3,11 @@
 #include "view/html/html.h"
 
 #include <errno.h>
-#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+#include "view/output.h"
 
 /* The sections in their order; reports of other commands come last. */
 static const struct section {
@@ -238,17 +239,15 @@ static void put_head(FILE *out, const struct html_doc *doc)
 
 int html_write(FILE *out, const struct html_doc *doc)
 {
-	locale_t posix, old;
+	struct output output;
 	int rc = 0;
 
 	for (size_t i = 0; i < doc->nr_reports && !rc; i++)
 		rc = report_check(doc->reports[i]);
+	if (!rc)
+		rc = output_begin(&output, out);
 	if (rc)
 		return rc;
-	posix = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
-	if (!posix)
-		return -errno;
-	old = uselocale(posix);
 	put_head(out, doc);
 	fputs("<h2>Summary</h2>\n", out);
 	html_glance(out, doc);
@@ -264,12 +263,5 @@ int html_write(FILE *out, const struct html_doc *doc)
 	if (!rc)
 		rc = for_each_report(out, doc, part_notes);
 	fputs("</main></body></html>\n", out);
-	errno = 0;
-	if (!rc && fflush(out))
-		rc = -errno;
-	else if (!rc && ferror(out))
-		rc = -EIO;
-	uselocale(old);
-	freelocale(posix);
-	return rc;
+	return output_end(&output, rc);
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "view/svg/svg.h"
 
 #define MAX_STATES 6
@@ -20,7 +21,7 @@ struct edge {
 
 struct spread {
 	struct edge *edges;
-	size_t nr, room, rows;
+	size_t nr, rows;
 	double total;
 };
 
@@ -34,15 +35,10 @@ static int spread_add(struct spread *s, double le_ns, double count)
 			s->edges[i].rows++;
 			return 0;
 		}
-	if (s->nr == s->room) {
-		size_t room = s->room ? 2 * s->room : 64;
-
-		edges = reallocarray(s->edges, room, sizeof(*edges));
-		if (!edges)
-			return -ENOMEM;
-		s->edges = edges;
-		s->room = room;
-	}
+	edges = grow(s->edges, s->nr, sizeof(*edges));
+	if (!edges)
+		return -ENOMEM;
+	s->edges = edges;
 	s->edges[s->nr++] = (struct edge){le_ns, count, 1};
 	return 0;
 }

@@ -7,12 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "view/cells.h"
 #include "view/screen/rows.h"
 #include "view/utf8.h"
 #include "view/view.h"
 
-#define GAP	 2
-#define NAME_MIN 16
+/* So that columns of counts do not move from one window to the next. */
+#define COUNT_MIN strlen("123456")
 
 /* The columns shown; those that name the row come first and are always visible. */
 struct fit {
@@ -23,61 +24,17 @@ struct fit {
 	size_t first, end; /* the visible ones of the others */
 };
 
-static bool is_left(const struct table *table, size_t col)
-{
-	enum unit unit = table->cols[col].metric->unit;
-
-	return unit == UNIT_TEXT || unit == UNIT_BOOL;
-}
-
-/* Leave out a column that is empty in every row, such as flags if there are none. */
-static bool is_blank(const struct table *table, size_t col)
-{
-	for (size_t row = 0; row < table->nr_rows; row++) {
-		const struct value *value = table_cell(table, row, col);
-
-		if (value->kind != VALUE_STR || *value->str)
-			return false;
-	}
-	return table->nr_rows > 0;
-}
-
-static char *cell_text(const struct table *table, size_t row, size_t col, int max)
-{
-	const struct value *value = table_cell(table, row, col);
-	char number[64];
-
-	if (value->kind == VALUE_STR)
-		return utf8_printable(value->str, max);
-	view_format_value(value, table->cols[col].metric->unit, number, sizeof(number));
-	return strdup(number);
-}
-
-/* A minimum width, so that columns do not move from one window to the next. */
-static int least_width(enum unit unit)
-{
-	switch (unit) {
-	case UNIT_RATIO:
-		return strlen("100.0%");
-	case UNIT_NS:
-		return strlen("1.23 ms");
-	case UNIT_COUNT:
-		return strlen("123456");
-	default:
-		return 1;
-	}
-}
-
 static int col_width(const struct table *table, size_t col, const size_t *rows, size_t nr_rows,
 		     int max, int *ret_width)
 {
-	/* One more for the arrow of the sort order. */
-	int width = utf8_width(table->cols[col].title) + 1;
+	/* One more than the title, for the arrow of the sort order. */
+	size_t title = utf8_width(table->cols[col].title) + 1, min = cells_min_width(table, col);
+	int width = title > min ? title : min;
 
-	if (width < least_width(table->cols[col].metric->unit))
-		width = least_width(table->cols[col].metric->unit);
+	if (table->cols[col].metric->unit == UNIT_COUNT && width < (int)COUNT_MIN)
+		width = COUNT_MIN;
 	for (size_t i = 0; i < nr_rows; i++) {
-		char *text = cell_text(table, rows[i], col, max);
+		char *text = cells_text(table, rows[i], col, max);
 
 		if (!text)
 			return -ENOMEM;
@@ -98,7 +55,7 @@ static void fit_free(struct fit *fit)
 static int fit_init(struct fit *fit, const struct screen_pane *pane, const struct table *table,
 		    const size_t *rows, size_t nr_rows, int cols)
 {
-	int max = cols / 3 < NAME_MIN ? NAME_MIN : cols / 3, rc = 0;
+	int max = cells_name_max(cols), rc = 0;
 	bool keys = true;
 
 	*fit = (struct fit){.table = table};
@@ -107,11 +64,9 @@ static int fit_init(struct fit *fit, const struct screen_pane *pane, const struc
 	if (!fit->cols || !fit->widths)
 		rc = -ENOMEM;
 	for (size_t col = 0; !rc && col < table->nr_cols; col++) {
-		enum unit unit = table->cols[col].metric->unit;
-
-		if (!screen_col_shown(table, col, pane->all) || is_blank(table, col))
+		if (!screen_col_shown(table, col, pane->all) || cells_blank(table, col))
 			continue;
-		keys = keys && (unit == UNIT_ID || unit == UNIT_TEXT) && fit->nr_keys < 2;
+		keys = keys && cells_name(table, col) && fit->nr_keys < 2;
 		fit->nr_keys += keys;
 		fit->cols[fit->nr] = col;
 		rc = col_width(table, col, rows, nr_rows, max, &fit->widths[fit->nr]);
@@ -127,9 +82,9 @@ static size_t fit_end(const struct fit *fit, size_t first, int cols)
 	size_t i;
 
 	for (i = 0; i < fit->nr_keys; i++)
-		cols -= fit->widths[i] + GAP;
+		cols -= fit->widths[i] + CELLS_GAP;
 	for (i = first; i < fit->nr && fit->widths[i] <= cols; i++)
-		cols -= fit->widths[i] + GAP;
+		cols -= fit->widths[i] + CELLS_GAP;
 	return i;
 }
 
@@ -183,9 +138,9 @@ static void draw_heading(const struct screen *screen, const struct screen_pane *
 			 !sorted	    ? ""
 			 : pane->descending ? down
 					    : up);
-		put_aligned(canvas, y, x, fit->widths[i], is_left(fit->table, col),
+		put_aligned(canvas, y, x, fit->widths[i], cells_left(fit->table, col),
 			    sorted ? STYLE_REVERSE : STYLE_BOLD, title);
-		x += fit->widths[i] + GAP;
+		x += fit->widths[i] + CELLS_GAP;
 	}
 }
 
@@ -198,13 +153,13 @@ static int draw_row(const struct fit *fit, size_t row, int y, struct canvas *can
 
 		if (i >= fit->nr_keys && i < fit->first)
 			continue;
-		text = cell_text(fit->table, row, fit->cols[i], fit->widths[i]);
+		text = cells_text(fit->table, row, fit->cols[i], fit->widths[i]);
 		if (!text)
 			return -ENOMEM;
-		put_aligned(canvas, y, x, fit->widths[i], is_left(fit->table, fit->cols[i]),
+		put_aligned(canvas, y, x, fit->widths[i], cells_left(fit->table, fit->cols[i]),
 			    STYLE_PLAIN, text);
 		free(text);
-		x += fit->widths[i] + GAP;
+		x += fit->widths[i] + CELLS_GAP;
 	}
 	return 0;
 }

@@ -3,11 +3,11 @@
 #include "view/svg/svg.h"
 
 #include <errno.h>
-#include <locale.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "view/output.h"
 #include "view/svg/trace.h"
 #include "view/utf8.h"
 
@@ -235,15 +235,13 @@ out:
 
 int svg_write(FILE *out, const struct report *report, const struct svg_plot *plots, size_t nr_plots)
 {
-	locale_t posix, old;
+	struct output output;
 	int rc = report_check(report);
 
+	if (!rc)
+		rc = output_begin(&output, out);
 	if (rc)
 		return rc;
-	posix = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
-	if (!posix)
-		return -errno;
-	old = uselocale(posix);
 	fprintf(out,
 		"<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" viewBox=\"0 0 %.0f %.0f\" "
 		"width=\"%.0f\" height=\"%.0f\" font-family=\"sans-serif\" font-size=\"12\" "
@@ -263,12 +261,5 @@ int svg_write(FILE *out, const struct report *report, const struct svg_plot *plo
 		rc = draw(&plot, report, out);
 	}
 	fputs("</svg>\n", out);
-	errno = 0;
-	if (!rc && fflush(out))
-		rc = -errno;
-	else if (!rc && ferror(out))
-		rc = -EIO;
-	uselocale(old);
-	freelocale(posix);
-	return rc;
+	return output_end(&output, rc);
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "report/find.h"
 
 static bool cell_number(const struct value *value, double *ret_number)
@@ -32,17 +33,11 @@ static bool cell_reads(const struct value *value, const char *text)
 
 static int trace_add(struct svg_trace *trace, struct svg_dot dot)
 {
-	struct svg_dot *dots;
+	struct svg_dot *dots = grow(trace->dots, trace->nr, sizeof(*dots));
 
-	if (trace->nr == trace->room) {
-		size_t room = trace->room ? 2 * trace->room : 64;
-
-		dots = reallocarray(trace->dots, room, sizeof(*dots));
-		if (!dots)
-			return -ENOMEM;
-		trace->dots = dots;
-		trace->room = room;
-	}
+	if (!dots)
+		return -ENOMEM;
+	trace->dots = dots;
 	trace->dots[trace->nr++] = dot;
 	return 0;
 }

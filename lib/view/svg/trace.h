@@ -14,7 +14,7 @@ struct svg_trace {
 	const struct svg_series *series;
 	const char *label;
 	struct svg_dot *dots;
-	size_t nr, room;
+	size_t nr;
 };
 
 struct svg_columns {

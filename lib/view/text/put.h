@@ -10,7 +10,6 @@
 /* SGR codes; "" is no colour. */
 #define SGR_RESET  "\033[0m"
 #define SGR_BOLD   "\033[1m"
-#define SGR_DIM	   "\033[2m"
 #define SGR_RED	   "\033[31m"
 #define SGR_GREEN  "\033[32m"
 #define SGR_YELLOW "\033[33m"

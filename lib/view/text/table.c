@@ -6,12 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "view/cells.h"
 #include "view/text/bar.h"
 #include "view/text/put.h"
 #include "view/utf8.h"
 
-#define GAP	      2
-#define NAME_MIN      16 /* least width of a name, on any terminal */
 #define SENTENCE_ROOM 30 /* least width of prose; with less it gets a block of its own */
 
 /* A sentence about the row is wrapped, not cut. */
@@ -23,43 +22,19 @@ static size_t find_metric(const struct table *table, enum metric_id id)
 	return GRID_NONE;
 }
 
-/* Leave out a column that is empty in every row, such as flags if there are none. */
-static bool is_blank(const struct table *table, size_t col)
-{
-	for (size_t row = 0; row < table->nr_rows; row++) {
-		const struct value *value = table_cell(table, row, col);
-
-		if (value->kind != VALUE_STR || *value->str)
-			return false;
-	}
-	return true;
-}
-
 static bool is_shown(const struct grid *grid, size_t col)
 {
 	const struct column *column = &grid->table->cols[col];
 
-	return !column->data_only && column->metric->unit != UNIT_TABLE &&
-	       !is_blank(grid->table, col);
-}
-
-static char *cell_text(const struct value *value, enum unit unit, size_t max)
-{
-	char number[64];
-
-	if (value->kind == VALUE_STR)
-		return utf8_printable(value->str, max);
-	view_format_value(value, unit, number, sizeof(number));
-	return strdup(number);
+	return !column->data_only && column->metric->unit != UNIT_TABLE && grid->table->nr_rows &&
+	       !cells_blank(grid->table, col);
 }
 
 static int grid_cells(struct grid *grid, const struct view *view)
 {
 	const struct table *table = grid->table;
-	size_t name_max = view->width > 0 ? view->width / 3 : 0;
+	size_t name_max = view->width > 0 ? cells_name_max(view->width) : 0;
 
-	if (name_max && name_max < NAME_MIN)
-		name_max = NAME_MIN;
 	for (size_t i = 0; i < table->nr_rows * table->nr_cols; i++) {
 		size_t col = i % table->nr_cols;
 		bool prose = col == grid->sentence || col == grid->fix;
@@ -68,35 +43,18 @@ static int grid_cells(struct grid *grid, const struct view *view)
 			continue;
 		if (prose && table->cells[i].kind != VALUE_STR)
 			continue;
-		grid->cells[i] = cell_text(&table->cells[i], table->cols[col].metric->unit,
-					   prose ? 0 : name_max);
+		grid->cells[i] = cells_text(table, i / table->nr_cols, col, prose ? 0 : name_max);
 		if (!grid->cells[i])
 			return -ENOMEM;
 	}
 	return 0;
 }
 
-/* A minimum width, so that figures of the next report fit under the same heading. */
-static size_t min_width(enum unit unit)
-{
-	switch (unit) {
-	case UNIT_RATIO:
-		return strlen("100.0%");
-	case UNIT_NS:
-		return strlen("1.23 ms");
-	default:
-		return 1;
-	}
-}
-
 static size_t col_width(const struct grid *grid, size_t col)
 {
 	const struct table *table = grid->table;
-	size_t width = utf8_width(table->cols[col].title),
-	       min = min_width(table->cols[col].metric->unit);
+	size_t width = cells_min_width(table, col);
 
-	if (width < min)
-		width = min;
 	for (size_t row = 0; row < table->nr_rows; row++) {
 		const char *cell = grid->cells[row * table->nr_cols + col];
 		size_t needs = cell ? utf8_width(cell) : 0;
@@ -110,15 +68,10 @@ static size_t col_width(const struct grid *grid, size_t col)
 static void grid_add(struct grid *grid, size_t col)
 {
 	struct grid_item *item = &grid->items[grid->nr_items++];
-	enum unit unit = UNIT_TEXT;
 
 	item->col = col;
-	item->width = TEXT_BAR_MIN;
-	if (col != GRID_BAR) {
-		unit = grid->table->cols[col].metric->unit;
-		item->width = col_width(grid, col);
-	}
-	item->left = unit == UNIT_TEXT || unit == UNIT_BOOL;
+	item->width = col == GRID_BAR ? TEXT_BAR_MIN : col_width(grid, col);
+	item->left = col == GRID_BAR || cells_left(grid->table, col);
 }
 
 static void grid_items(struct grid *grid, const struct view *view)
@@ -127,11 +80,9 @@ static void grid_items(struct grid *grid, const struct view *view)
 	bool keys = true;
 
 	for (size_t col = 0; col < table->nr_cols; col++) {
-		enum unit unit = table->cols[col].metric->unit;
-
 		if (!is_shown(grid, col) || col == grid->sentence || col == grid->fix)
 			continue;
-		keys = keys && (unit == UNIT_ID || unit == UNIT_TEXT);
+		keys = keys && cells_name(table, col);
 		grid->nr_keys += keys;
 		grid_add(grid, col);
 	}
@@ -149,7 +100,7 @@ static void grid_fold(struct grid *grid, const struct view *view)
 	size_t keys = 0, at, block = 0;
 
 	for (size_t i = 0; i < grid->nr_keys; i++)
-		keys += grid->items[i].width + GAP;
+		keys += grid->items[i].width + CELLS_GAP;
 	at = keys;
 	for (size_t i = grid->nr_keys; i < grid->nr_items; i++) {
 		struct grid_item *item = &grid->items[i];
@@ -166,7 +117,7 @@ static void grid_fold(struct grid *grid, const struct view *view)
 			item->width = TEXT_BAR_MAX;
 		else if (item->col == GRID_BAR && at + item->width < width)
 			item->width = width - at;
-		at += item->width + GAP;
+		at += item->width + CELLS_GAP;
 	}
 	grid->nr_blocks = block + 1;
 }
@@ -260,7 +211,7 @@ static void print_heading(const struct grid *grid, const struct view *view, size
 		if (!in_block(grid, i, block) || item->col == GRID_BAR)
 			continue;
 		print_cell(item, view, SGR_BOLD, grid->table->cols[item->col].title, &blanks);
-		blanks += GAP;
+		blanks += CELLS_GAP;
 	}
 	fputc('\n', view->out);
 }
@@ -303,8 +254,8 @@ static void print_row(const struct grid *grid, const struct view *view, size_t b
 		}
 		text = grid->cells[row * table->nr_cols + item->col];
 		print_cell(item, view, cell_sgr(grid, item->col, text), text, &blanks);
-		blanks += GAP;
-		at += item->width + GAP;
+		blanks += CELLS_GAP;
+		at += item->width + CELLS_GAP;
 	}
 	fputc('\n', view->out);
 }

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Cells of a table as people see them, in text and on the screen: words, widths, alignment. */
+#ifndef SUBTICK_VIEW_CELLS_H
+#define SUBTICK_VIEW_CELLS_H
+
+#include "report/report.h"
+
+#define CELLS_GAP 2 /* blanks between two columns */
+
+/* How wide a name may be on a terminal of @width columns. */
+size_t cells_name_max(size_t width);
+/* Whether the column is empty in every row, such as flags if there are none. */
+bool cells_blank(const struct table *table, size_t col);
+/* Words are aligned to the left, figures to the right. */
+bool cells_left(const struct table *table, size_t col);
+/* Whether the column can name the row. */
+bool cells_name(const struct table *table, size_t col);
+/* Wide enough for the title, and for the figures of the next window. */
+size_t cells_min_width(const struct table *table, size_t col);
+/* To be freed; NULL without memory. Text is cut at @max columns; 0: not. */
+char *cells_text(const struct table *table, size_t row, size_t col, size_t max);
+
+#endif

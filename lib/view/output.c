@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Sets the locale of the output, and reports write errors. */
+#include "view/output.h"
+
+#include <errno.h>
+
+int output_begin(struct output *output, FILE *out)
+{
+	/* A decimal comma would break CSV and SVG, and people compare text of different machines. */
+	output->posix = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
+	if (!output->posix)
+		return -errno;
+	output->old = uselocale(output->posix);
+	output->out = out;
+	errno = 0;
+	return 0;
+}
+
+int output_end(struct output *output, int rc)
+{
+	/* Most write errors show only at the flush; earlier ones have set errno. */
+	int before = errno;
+
+	if (!rc && fflush(output->out))
+		rc = -errno;
+	else if (!rc && ferror(output->out))
+		rc = before ? -before : -EIO;
+	uselocale(output->old);
+	freelocale(output->posix);
+	return rc;
+}

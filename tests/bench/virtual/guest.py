@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Boots a guest in virtual time, runs bench-cost in it and reads its figures."""
+
+import re
+from pathlib import Path
+
+import apt
+import choose
+import figures
+import image
+import qemu
+import userspace
+
+BOOT = qemu.Boot("cost", smp=2, icount=0, fine=True, says="virtual time, 2 processors")
+EXIT = re.compile(r"subtick-vm: exit (\d+) script\b")
+# Longer than any run: nothing is read or printed while a workload runs.
+WINDOW_S = 80000
+
+
+def kernel(arch):
+    for entry in choose.every():
+        if entry.arch == arch and "truth" in entry.flags:
+            return entry
+    raise apt.Unavailable(f"kernels.list has no kernel for {arch} with the flag truth")
+
+
+def ours(command):
+    """The command line of subtick in the guest. The exporter has its own intervals."""
+    parts = []
+    for part in command.split(" & "):
+        words = part.split()
+        parts.append(" ".join(["/bin/subtick", *words] +
+                              ([] if words[0] == "serve" else [str(WINDOW_S)])))
+    return " & ".join(parts)
+
+
+def measure(arch, commands, workloads, scratch, timeout_s, verbose=False):
+    """Figures of nothing, of each (name, command line), and of empty programs on its events."""
+    entry = kernel(arch)
+    build = userspace.build(arch)
+    script = scratch / "script"
+    listed = "".join(f"{name}\t{line}\n" for name, line in commands)
+    script.write_text(f"cat >/tmp/list <<'END'\n{listed}END\n"
+                      f"bench-cost {','.join(workloads)} /tmp/list\n")
+    initrd = image.build(entry, scratch / "initrd.cpio", suites=[script],
+                         programs=[build / "subtick", build / "tests/bench/virtual/bench-cost"])
+    outcome = qemu.run(entry, BOOT, initrd, {"suites": "script", "kernel": entry.name,
+                                             "limit_s": int(WINDOW_S)}, timeout_s, verbose=verbose)
+    codes = [int(m[1]) for m in map(EXIT.match, outcome.lines) if m]
+    if outcome.trouble or codes != [0]:
+        raise apt.Broken(f"the guest did not end well: {outcome.trouble or f'exit {codes}'}",
+                         outcome.lines[-30:])
+    return figures.Found.parse(outcome.lines, outcome.seconds)

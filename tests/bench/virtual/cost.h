@@ -28,6 +28,11 @@ struct cost_workload {
 extern const struct cost_workload cost_workloads[];
 extern const size_t cost_nr_workloads;
 
+/* Those whose operations run on CPU 1 while CPU 0 counts: holes.c. */
+int cost_run_wakeup(struct cost_figure *ret_figure);
+int cost_run_interrupt(struct cost_figure *ret_figure);
+int cost_run_idle(struct cost_figure *ret_figure);
+
 /* The tracepoints that programs are attached to, each as often as it has one, sorted. */
 struct cost_events {
 	char names[COST_MAX_EVENTS][64];

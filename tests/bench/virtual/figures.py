@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """What bench-cost printed in a guest, and tables of it."""
 
+import json
+import re
 from collections import namedtuple
 
 Figure = namedtuple("Figure", "typical share low high nr")
@@ -9,20 +11,40 @@ NOTHING, AGAIN = "nothing", "nothing again"
 
 class Found:
     """commands: {name: {workload: Figure}}; empty: the same by set of events; sets: {name: set};
-    events: {set: [names]}; whys: {name: [reason]}"""
+    events: {set: [names]}; whys: {name: [reason]}; versions: {package: version}"""
 
     def __init__(self):
         self.commands, self.empty, self.sets, self.events, self.whys = {}, {}, {}, {}, {}
+        self.versions, self.arch, self.kernel, self.compiler = {}, "", "", ""
         self.seconds = 0.0
 
     @classmethod
-    def parse(cls, lines, seconds=0.0):
+    def parse(cls, lines):
         found = cls()
-        found.seconds = seconds
         for line in lines:
             words = line.rstrip("\r").split("\t")
             if words[0] == "cost" and len(words) >= 4:
                 found.take(words[1], words[2], words[3:])
+        return found
+
+    def save(self, path):
+        """What was measured, in a file that two runs can be compared by."""
+        data = {"arch": self.arch, "kernel": self.kernel, "compiler": self.compiler,
+                "versions": self.versions, "commands": self.commands, "empty": self.empty,
+                "sets": self.sets, "events": self.events, "whys": self.whys}
+        text = json.dumps(data, indent=1)
+        # A figure per line.
+        path.write_text(re.sub(r"\[\s+([^][{}]*?)\s+\]",
+                               lambda m: "[" + re.sub(r"\s*\n\s*", " ", m[1]) + "]", text) + "\n")
+
+    @classmethod
+    def load(cls, path):
+        found = cls()
+        for key, value in json.loads(path.read_text()).items():
+            if key in ("commands", "empty"):
+                value = {name: {w: Figure(*f) for w, f in figures.items()}
+                         for name, figures in value.items()}
+            setattr(found, key, value)
         return found
 
     def take(self, name, kind, rest):

@@ -2,6 +2,7 @@
 /* Statistics and preconditions of the benchmarks. */
 #include "bench.h"
 
+#include <math.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +22,28 @@ struct bench_spread bench_spread(double *values, size_t nr)
 	qsort(values, nr, sizeof(*values), compare);
 	return (struct bench_spread){
 		.median = values[nr / 2], .low = values[nr / 4], .high = values[nr * 3 / 4]};
+}
+
+struct bench_spread bench_ratio(const double *over, const double *under, size_t nr)
+{
+	double ratios[BENCH_MAX_ROUNDS];
+
+	if (nr > BENCH_MAX_ROUNDS)
+		nr = BENCH_MAX_ROUNDS;
+	for (size_t i = 0; i < nr; i++)
+		ratios[i] = under[i] > 0 ? over[i] / under[i] : INFINITY;
+	return bench_spread(ratios, nr);
+}
+
+static json_t *finite_json(double value)
+{
+	return isfinite(value) ? json_real(value) : json_null();
+}
+
+json_t *bench_ratio_json(const struct bench_spread *ratio)
+{
+	return json_pack("{s:o,s:o,s:o}", "ratio", finite_json(ratio->median), "ratio_low",
+			 finite_json(ratio->low), "ratio_high", finite_json(ratio->high));
 }
 
 /* Tracing programs that are currently loaded, of any owner. */

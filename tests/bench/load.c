@@ -225,8 +225,9 @@ static int bench_idle(json_t *result)
 	static const char *const names[] = {"nothing", "empty programs", "subtick load"};
 	struct echo echo = {.cpu = sysconf(_SC_NPROCESSORS_ONLN) - 1, .in = eventfd(0, 0),
 			    .out = eventfd(0, 0)};
-	double ns[3][IDLE_ROUNDS], added[3] = {0};
-	struct bench_spread spread[3];
+	double ns[3][IDLE_ROUNDS], diffs[3][IDLE_ROUNDS];
+	struct bench_spread spread[3], ratio;
+	json_t *row;
 	uint64_t stop = 1000;
 	pthread_t thread;
 
@@ -248,26 +249,26 @@ static int bench_idle(json_t *result)
 
 	printf("ns per idle cycle (half a round trip between two cores, %d rounds interleaved)\n",
 	       IDLE_ROUNDS);
-	for (int v = 0; v < 3; v++) {
-		double diff[IDLE_ROUNDS];
-
-		/* Compared with the baseline of the same round: drift of the machine cancels out. */
+	/* Compared with the baseline of the same round: drift of the machine cancels out. */
+	for (int v = 0; v < 3; v++)
 		for (int r = 0; r < IDLE_ROUNDS; r++)
-			diff[r] = (ns[v][r] - ns[0][r]) / 2.0;
-		spread[v] = bench_spread(diff, IDLE_ROUNDS);
-		added[v] = spread[v].median;
-	}
+			diffs[v][r] = (ns[v][r] - ns[0][r]) / 2.0;
+	ratio = bench_ratio(diffs[2], diffs[1], IDLE_ROUNDS);
+	for (int v = 0; v < 3; v++)
+		spread[v] = bench_spread(diffs[v], IDLE_ROUNDS);
 	for (int v = 0; v < 3; v++) {
 		struct bench_spread total = bench_spread(ns[v], IDLE_ROUNDS);
 
 		printf("  %-16s %8.0f   added %6.0f (%.0f-%.0f)\n", names[v], total.median / 2.0,
 		       spread[v].median, spread[v].low, spread[v].high);
 	}
-	printf("  ratio of what is added, subtick to empty programs: %.2f (target: at most 3)\n",
-	       added[2] / added[1]);
-	json_object_set_new(result, "idle_cycle",
-			    json_pack("{s:f,s:f,s:f}", "empty_added_ns", added[1], "subtick_added_ns",
-				      added[2], "ratio", added[2] / added[1]));
+	printf("  ratio of what is added, subtick to empty programs: %.2f (%.2f-%.2f)"
+	       " (target: at most 3)\n",
+	       ratio.median, ratio.low, ratio.high);
+	row = bench_ratio_json(&ratio);
+	json_object_set_new(row, "empty_added_ns", json_real(spread[1].median));
+	json_object_set_new(row, "subtick_added_ns", json_real(spread[2].median));
+	json_object_set_new(result, "idle_cycle", row);
 	return 0;
 }
 

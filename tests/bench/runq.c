@@ -18,7 +18,7 @@
 #include "empty.skel.h"
 #include "measure/runq/runq.h"
 
-#define MAX_ROUNDS 99
+#define MAX_ROUNDS BENCH_MAX_ROUNDS
 
 struct variant {
 	const char *name;
@@ -212,10 +212,35 @@ struct figure {
 	double with, without;
 };
 
+static void added_by(size_t variant, struct figure (*figures)[MAX_ROUNDS], int rounds,
+		     double *ret_ns)
+{
+	for (int r = 0; r < rounds; r++)
+		ret_ns[r] = figures[variant][r].with - figures[variant][r].without;
+}
+
+/* What @over adds by what @under adds, round by round. */
+static void print_ratio(size_t over, size_t under, struct figure (*figures)[MAX_ROUNDS],
+			const bool *works, int rounds, json_t *rows)
+{
+	double a[MAX_ROUNDS], b[MAX_ROUNDS];
+	struct bench_spread ratio;
+	char key[96];
+
+	if (!works[over] || !works[under])
+		return;
+	added_by(over, figures, rounds, a);
+	added_by(under, figures, rounds, b);
+	ratio = bench_ratio(a, b, rounds);
+	printf("  added by %s / by %s: %.2f (%.2f to %.2f)\n", variants[over].name,
+	       variants[under].name, ratio.median, ratio.low, ratio.high);
+	snprintf(key, sizeof(key), "%s / %s", variants[over].name, variants[under].name);
+	json_object_set_new(rows, key, bench_ratio_json(&ratio));
+}
+
 static void print_load(size_t load, struct figure (*figures)[NR_VARIANTS][MAX_ROUNDS],
 		       const bool *works, int rounds, json_t *result)
 {
-	double added[NR_VARIANTS] = {0};
 	json_t *rows = json_object();
 
 	printf("%s\n", loads[load].name);
@@ -227,24 +252,20 @@ static void print_load(size_t load, struct figure (*figures)[NR_VARIANTS][MAX_RO
 			printf("  %-18s does not run here\n", variants[v].name);
 			continue;
 		}
-		for (int r = 0; r < rounds; r++) {
+		for (int r = 0; r < rounds; r++)
 			all[r] = figures[load][v][r].with;
-			diff[r] = all[r] - figures[load][v][r].without;
-		}
+		added_by(v, figures[load], rounds, diff);
 		total = bench_spread(all, rounds);
 		spread = bench_spread(diff, rounds);
-		added[v] = spread.median;
 		printf("  %-18s %9.0f   added %7.0f (%.0f to %.0f)\n", variants[v].name,
 		       total.median, spread.median, spread.low, spread.high);
 		json_object_set_new(
 			rows, variants[v].name,
 			json_pack("{s:f,s:f}", "median", total.median, "added", spread.median));
 	}
-	printf("  added by subtick runq / by the empty program: %.2f\n",
-	       added[PLAIN] / added[EMPTY]);
-	if (works[RUNQLAT])
-		printf("  added by runqlat / by subtick runq: %.1f; / with blame: %.1f\n",
-		       added[RUNQLAT] / added[PLAIN], added[RUNQLAT] / added[BLAME]);
+	print_ratio(PLAIN, EMPTY, figures[load], works, rounds, rows);
+	print_ratio(RUNQLAT, PLAIN, figures[load], works, rounds, rows);
+	print_ratio(RUNQLAT, BLAME, figures[load], works, rounds, rows);
 	json_object_set_new(result, loads[load].name, rows);
 }
 

@@ -239,7 +239,9 @@ static bool bench_passive(json_t *result)
 	static const char *const names[] = {"nothing", "empty programs", "passive"};
 	struct echo echo = {
 		.cpu = cpuset_end(&online) - 1, .in = eventfd(0, 0), .out = eventfd(0, 0)};
-	double ns[3][IDLE_ROUNDS], added[3];
+	double ns[3][IDLE_ROUNDS], diffs[3][IDLE_ROUNDS], added[3];
+	struct bench_spread ratio;
+	json_t *row;
 	uint64_t stop = 1000;
 	pthread_t thread;
 
@@ -254,20 +256,23 @@ static bool bench_passive(json_t *result)
 	pthread_join(thread, NULL);
 	printf("ns per idle cycle (half a round trip between two cores, %d rounds in turns)\n",
 	       IDLE_ROUNDS);
-	for (int v = 0; v < 3; v++) {
-		double diff[IDLE_ROUNDS];
-		struct bench_spread spread;
-
+	for (int v = 0; v < 3; v++)
 		for (int r = 0; r < IDLE_ROUNDS; r++)
-			diff[r] = (ns[v][r] - ns[0][r]) / 2.0;
-		spread = bench_spread(diff, IDLE_ROUNDS);
+			diffs[v][r] = (ns[v][r] - ns[0][r]) / 2.0;
+	ratio = bench_ratio(diffs[2], diffs[1], IDLE_ROUNDS);
+	for (int v = 0; v < 3; v++) {
+		struct bench_spread spread = bench_spread(diffs[v], IDLE_ROUNDS);
+
 		added[v] = spread.median;
 		printf("  %-16s added %6.0f (%.0f-%.0f)\n", names[v], spread.median, spread.low,
 		       spread.high);
 	}
-	json_object_set_new(
-		result, "passive",
-		json_pack("{s:f,s:f}", "empty_added_ns", added[1], "passive_added_ns", added[2]));
+	printf("  ratio of what is added, passive to empty programs: %.2f (%.2f-%.2f)\n",
+	       ratio.median, ratio.low, ratio.high);
+	row = bench_ratio_json(&ratio);
+	json_object_set_new(row, "empty_added_ns", json_real(added[1]));
+	json_object_set_new(row, "passive_added_ns", json_real(added[2]));
+	json_object_set_new(result, "passive", row);
 	return true;
 }
 

@@ -87,10 +87,10 @@ def strip(arch, programs):
         subprocess.run([tool, *files], check=True)
 
 
-def build(entry, target, live=(), truth=(), programs=(), modules=(), suites=()):
+def build(entry, target, live=(), truth=(), programs=(), modules=(), suites=(), trees=()):
     """Writes the initramfs to target. programs go to /bin, modules (built for this very kernel) to
     /modules; both are paths on this machine. live tests are names of the program live_all, truth
-    tests of truth_all."""
+    tests of truth_all. trees are directories, each with its place in the guest."""
     root = Path(target).with_suffix(".root")
     shutil.rmtree(root, ignore_errors=True)
     for directory in DIRECTORIES:
@@ -109,6 +109,8 @@ def build(entry, target, live=(), truth=(), programs=(), modules=(), suites=()):
     for where, paths in (("bin", programs), ("modules", modules), ("suites", suites)):
         for path in paths:
             shutil.copy(path, root / where)
+    for path, where in trees:
+        shutil.copytree(path, root / where)
     strip(entry.arch, (root / "bin").glob("[!b]*"))
     add_distribution_modules(root, entry)
     add_configuration(root, entry)

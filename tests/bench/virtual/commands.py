@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What is measured: the one table. A new option of subtick is one line here."""
+
+from collections import namedtuple
+
+# Each stays attached until it is stopped. " & ": at once.
+OURS = (
+    "load",
+    "load --softirq",
+    "load --bursts",
+    "runq",
+    "runq --blame",
+    "runq --per task",
+    "runq --source wakeup",
+    "runq --sample 0.1",
+    "wake --source passive",
+    "serve",
+    "load & runq",
+)
+
+# Programs of Debian: the package, the file in it, and what follows it on the command line.
+Peer = namedtuple("Peer", "name package file words")
+PEERS = (
+    Peer("libbpf-tools runqlat", "libbpf-tools", "usr/sbin/runqlat", "80000"),
+    Peer("libbpf-tools runqslower", "libbpf-tools", "usr/sbin/runqslower", "10000"),
+    Peer("libbpf-tools cpudist", "libbpf-tools", "usr/sbin/cpudist", "80000"),
+    Peer("libbpf-tools softirqs", "libbpf-tools", "usr/sbin/softirqs", "80000"),
+    Peer("libbpf-tools hardirqs", "libbpf-tools", "usr/sbin/hardirqs", "80000"),
+    Peer("bpftrace runqlat.bt", "bpftrace", "usr/bin/bpftrace",
+         "-I /peers/share/include /peers/share/runqlat.bt"),
+    Peer("perf sched record", "linux-perf", "usr/bin/perf",
+         "sched record -a -o /dev/null -- sleep 80000"),
+)
+
+# What Debian has as well, and why it has no figure.
+LEFT_OUT = (
+    ("bpfcc-tools (runqlat-bpfcc and others)",
+     "they compile C against the kernel's headers when they start, with Python and the compiler "
+     "in the guest; libbpf-tools has the same five programs, compiled"),
+)

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Measures workloads with nothing attached, with each command of a list, and with empty programs on the same
+ * events. Runs in a guest in virtual time; tests/bench/cost boots it and reads what it prints.
+ */
+#include "cost.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Until then the kernel still chooses and calibrates its clocks. A sleep costs nothing. */
+#define SETTLE_MS 10000
+#define MAX_SETS  32
+
+static const char *chosen;
+static struct cost_events sets[MAX_SETS];
+static size_t nr_sets;
+
+static bool is_chosen(const char *name)
+{
+	size_t len = strlen(name);
+
+	for (const char *at = chosen; at; at = strchr(at, ',')) {
+		at += *at == ',';
+		if (!strncmp(at, name, len) && (!at[len] || at[len] == ','))
+			return true;
+	}
+	return !strcmp(chosen, "all");
+}
+
+/* One line per figure: what is attached, "command", "empty" or "why", and the rest. */
+static void measure(const char *name, const char *kind)
+{
+	for (size_t i = 0; i < cost_nr_workloads; i++) {
+		struct cost_figure figure;
+		int rc;
+
+		if (!is_chosen(cost_workloads[i].name))
+			continue;
+		/*
+		 * Until timers have ended that would be in the same queue: half a second after a line
+		 * on the console, and two after a task ran on a core (the scheduler's fair server).
+		 */
+		cost_sleep_ms(3000);
+		rc = cost_workloads[i].run(&figure);
+		if (rc)
+			printf("cost\t%s\twhy\t%s: %s\n", name, cost_workloads[i].name,
+			       strerror(-rc));
+		else
+			printf("cost\t%s\t%s\t%s\t%.0f\t%.3f\t%.0f\t%.0f\t%zu\n", name, kind,
+			       cost_workloads[i].name, figure.typical, figure.share, figure.low,
+			       figure.high, figure.nr);
+		fflush(stdout);
+	}
+}
+
+/* Returns the number of the set of events, and whether it is new. */
+static size_t find_set(const struct cost_events *events, bool *ret_new)
+{
+	for (size_t i = 0; i < nr_sets; i++)
+		if (cost_events_equal(&sets[i], events)) {
+			*ret_new = false;
+			return i;
+		}
+	if (nr_sets == MAX_SETS)
+		abort();
+	sets[nr_sets] = *events;
+	*ret_new = true;
+	return nr_sets++;
+}
+
+static void say_events(const char *name, const char *set, const struct cost_events *events)
+{
+	printf("cost\t%s\tset\t%s\t", name, set);
+	for (size_t i = 0; i < events->nr; i++)
+		printf("%s%s", i ? " " : "", events->names[i]);
+	printf("\t%zu\n", events->nr_other);
+}
+
+static void measure_command(const char *name, const char *line)
+{
+	struct cost_events events;
+	struct cost_crew crew = {0};
+	char why[256], set[24];
+	bool is_new = false;
+	int rc = cost_crew_start(&crew, line, why, sizeof(why));
+
+	if (rc) {
+		printf("cost\t%s\twhy\t%s\n", name, why);
+		return;
+	}
+	cost_events_now(&events);
+	measure(name, "command");
+	cost_crew_stop(&crew);
+	if (!events.nr) {
+		printf("cost\t%s\tset\t-\t\t%zu\n", name, events.nr_other);
+		return;
+	}
+	snprintf(set, sizeof(set), "%zu", find_set(&events, &is_new));
+	say_events(name, set, &events);
+	if (!is_new)
+		return;
+	rc = cost_empty_attach(&events);
+	if (rc)
+		printf("cost\tempty %s\twhy\tcannot attach empty programs: %s\n", set,
+		       strerror(-rc));
+	else
+		measure(set, "empty");
+	cost_empty_detach();
+}
+
+/*
+ * Leaves CPU 1 alone. How long a timer takes to set depends on how many there are: the watchdog's and those
+ * of the shell that waits for this program would make 8 to 15 instructions of difference.
+ */
+static void clear_cpu1(void)
+{
+	FILE *watchdog = fopen("/proc/sys/kernel/watchdog", "we");
+	DIR *proc = opendir("/proc");
+	struct dirent *entry;
+	cpu_set_t one;
+
+	if (watchdog) {
+		fputs("0", watchdog);
+		fclose(watchdog);
+	}
+	CPU_ZERO(&one);
+	CPU_SET(0, &one);
+	/* Threads of the kernel that belong to a core stay there. */
+	while (proc && (entry = readdir(proc)))
+		if (atoi(entry->d_name) > 0)
+			sched_setaffinity(atoi(entry->d_name), sizeof(one), &one);
+	if (proc)
+		closedir(proc);
+}
+
+int main(int argc, char **argv)
+{
+	char line[1024];
+	FILE *list;
+
+	if (argc != 3 || !(list = fopen(argv[2], "re"))) {
+		fprintf(stderr, "usage: bench-cost WORKLOAD,...|all LIST\n"
+				"LIST has a name, a tab and a command per line\n");
+		return 64;
+	}
+	chosen = argv[1];
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	clear_cpu1();
+	cost_sleep_ms(SETTLE_MS);
+	measure("nothing", "command");
+	while (fgets(line, sizeof(line), list)) {
+		char *command = strchr(line, '\t');
+
+		line[strcspn(line, "\n")] = '\0';
+		if (!command)
+			continue;
+		*command++ = '\0';
+		measure_command(line, command);
+	}
+	fclose(list);
+	/* What a command left behind would be part of this one. */
+	measure("nothing again", "command");
+	return 0;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The guest's half of tests/bench/cost: workloads, what is attached, and what an operation takes. */
+#ifndef SUBTICK_TESTS_BENCH_VIRTUAL_COST_H
+#define SUBTICK_TESTS_BENCH_VIRTUAL_COST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define COST_MAX_EVENTS	  128
+#define COST_MAX_COMMANDS 4
+
+/* Instructions per operation: one instruction takes one nanosecond of the guest's clock. */
+struct cost_figure {
+	double typical;	  /* the most frequent value */
+	double share;	  /* of the operations that took exactly that */
+	double low, high; /* quartiles */
+	size_t nr;
+};
+
+struct cost_workload {
+	const char *name;
+	/* Returns 0 or -errno. */
+	int (*run)(struct cost_figure *ret_figure);
+};
+
+extern const struct cost_workload cost_workloads[];
+extern const size_t cost_nr_workloads;
+
+/* Those whose operations run on CPU 1 while CPU 0 counts: holes.c. */
+int cost_run_wakeup(struct cost_figure *ret_figure);
+int cost_run_interrupt(struct cost_figure *ret_figure);
+int cost_run_idle(struct cost_figure *ret_figure);
+
+/* The tracepoints that programs are attached to, each as often as it has one, sorted. */
+struct cost_events {
+	char names[COST_MAX_EVENTS][64];
+	size_t nr;
+	size_t nr_other; /* links of another kind */
+};
+
+void cost_events_now(struct cost_events *ret_events);
+bool cost_events_equal(const struct cost_events *a, const struct cost_events *b);
+
+/* Attaches an empty program to each event. Returns 0 or -errno; ends with cost_empty_detach(). */
+int cost_empty_attach(const struct cost_events *events);
+void cost_empty_detach(void);
+
+/* Commands that run while a workload does, and stay attached. */
+struct cost_crew {
+	pid_t pids[COST_MAX_COMMANDS];
+	size_t nr;
+};
+
+/*
+ * Starts the commands of @line, which " & " separates, on CPU 0, and waits until all of them wait. On failure
+ * returns -errno and says why in @why.
+ */
+int cost_crew_start(struct cost_crew *crew, const char *line, char *why, size_t size);
+void cost_crew_stop(struct cost_crew *crew);
+
+/* Sorts @values. */
+struct cost_figure cost_figure_of(double *values, size_t nr);
+void cost_pin(int cpu);
+void cost_sleep_ms(unsigned int ms);
+
+#endif

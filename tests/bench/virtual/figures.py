@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What bench-cost printed in a guest, and tables of it."""
+
+import json
+import re
+from collections import namedtuple
+
+Figure = namedtuple("Figure", "typical share low high nr")
+NOTHING, AGAIN = "nothing", "nothing again"
+
+
+class Found:
+    """commands: {name: {workload: Figure}}; empty: the same by set of events; sets: {name: set};
+    events: {set: [names]}; whys: {name: [reason]}; versions: {package: version}"""
+
+    def __init__(self):
+        self.commands, self.empty, self.sets, self.events, self.whys = {}, {}, {}, {}, {}
+        self.versions, self.arch, self.kernel, self.compiler = {}, "", "", ""
+        self.seconds = 0.0
+
+    @classmethod
+    def parse(cls, lines):
+        found = cls()
+        for line in lines:
+            words = line.rstrip("\r").split("\t")
+            if words[0] == "cost" and len(words) >= 4:
+                found.take(words[1], words[2], words[3:])
+        return found
+
+    def save(self, path):
+        """What was measured, in a file that two runs can be compared by."""
+        data = {"arch": self.arch, "kernel": self.kernel, "compiler": self.compiler,
+                "versions": self.versions, "commands": self.commands, "empty": self.empty,
+                "sets": self.sets, "events": self.events, "whys": self.whys}
+        text = json.dumps(data, indent=1)
+        # A figure per line.
+        path.write_text(re.sub(r"\[\s+([^][{}]*?)\s+\]",
+                               lambda m: "[" + re.sub(r"\s*\n\s*", " ", m[1]) + "]", text) + "\n")
+
+    @classmethod
+    def load(cls, path):
+        found = cls()
+        for key, value in json.loads(path.read_text()).items():
+            if key in ("commands", "empty"):
+                value = {name: {w: Figure(*f) for w, f in figures.items()}
+                         for name, figures in value.items()}
+            setattr(found, key, value)
+        return found
+
+    def take(self, name, kind, rest):
+        if kind in ("command", "empty"):
+            of = self.commands if kind == "command" else self.empty
+            of.setdefault(name, {})[rest[0]] = Figure(*map(float, rest[1:5]), int(rest[5]))
+        elif kind == "set":
+            self.sets[name] = rest[0]
+            self.events.setdefault(rest[0], rest[1].split())
+        elif kind == "why":
+            self.whys.setdefault(name, []).append(rest[0])
+
+    def workloads(self):
+        return list(self.commands.get(NOTHING, {}))
+
+    def added(self, name, workload):
+        """What an operation takes more than with nothing attached; None if it was not measured."""
+        base, figure = (self.commands.get(n, {}).get(workload) for n in (NOTHING, name))
+        return figure.typical - base.typical if base and figure else None
+
+    def empty_added(self, name, workload):
+        """The same of empty programs on the events of that command."""
+        base = self.commands.get(NOTHING, {}).get(workload)
+        figure = self.empty.get(self.sets.get(name), {}).get(workload)
+        return figure.typical - base.typical if base and figure else None
+
+
+def number(value):
+    return "-" if value is None else f"{value:,.0f}"
+
+
+def rows(found, workload):
+    """(name, instructions, share, quartiles, added, added by the empty program, the rest)"""
+    for name, figures in found.commands.items():
+        figure = figures.get(workload)
+        if not figure:
+            continue
+        added, empty = found.added(name, workload), found.empty_added(name, workload)
+        over = None if empty is None else added - empty
+        yield (name, number(figure.typical), f"{100 * figure.share:.0f} %",
+               f"{number(figure.low)} to {number(figure.high)}",
+               number(added), number(empty), number(over))
+
+
+def table(found):
+    """For people, one block per workload."""
+    lines = []
+    for workload in found.workloads():
+        lines.append(f"{workload}: instructions per operation")
+        lines.append(f"  {'attached':24} {'typical':>9} {'share':>6} {'quartiles':>19} {'added':>8} "
+                     f"{'empty':>8} {'over it':>8}")
+        for name, typical, share, spread, added, empty, over in rows(found, workload):
+            lines.append(f"  {name:24} {typical:>9} {share:>6} {spread:>19} {added:>8} "
+                         f"{empty:>8} {over:>8}")
+    lines += [f"not measured: {name}: {why}" for name, whys in found.whys.items() for why in whys]
+    lines.append(f"the guest took {found.seconds:.0f} s")
+    return lines

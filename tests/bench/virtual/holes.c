@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What an operation on CPU 1 takes, seen from CPU 0. The processors of the guest take turns on one host
+ * thread, and while one of them is busy the clock counts the instructions of both. So CPU 0 executes windows
+ * of always the same instructions, and what one takes longer is what CPU 1 executed meanwhile.
+ */
+#include "cost.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "arch/arch.h"
+#include "base/clock.h"
+
+#define WARM_UP 40
+#define WINDOWS 160
+/* So many passes of some 4000 instructions are a window. */
+#define PASSES 25
+#define LOOPS  2000
+/* Longer than a window: none has two operations. */
+#define PERIOD_NS 230000
+#define ROUNDS	  3
+
+/* Under emulation this ends the turn of the processor: the other one goes on, if it has something to do. */
+static inline void hand_over(void)
+{
+#if defined(__x86_64__)
+	__asm__ volatile("pause" ::: "memory");
+#elif defined(__aarch64__)
+	__asm__ volatile("yield" ::: "memory");
+#endif
+}
+
+struct source {
+	int fd;
+	pid_t pid;
+	/* Starts the operation, once per window; NULL: it comes by itself, every PERIOD_NS. */
+	void (*kick)(struct source *source);
+};
+
+/* After each pass CPU 1 has its turn. */
+static __attribute__((noinline)) uint64_t window(struct source *source)
+{
+	uint64_t begin = arch_cycles();
+
+	if (source->kick)
+		source->kick(source);
+	for (unsigned int nr = 0; nr < PASSES; nr++) {
+		for (unsigned int i = 0; i < LOOPS; i++)
+			__asm__ volatile("" ::: "memory");
+		hand_over();
+	}
+	return arch_cycles() - begin;
+}
+
+/* What a window takes while CPU 1 sleeps. Nothing attached changes it: no event happens in it. */
+static double quiet_window(void)
+{
+	static double took[WINDOWS], quiet;
+	struct source none = {0};
+
+	if (quiet <= 0) {
+		for (int i = 0; i < WINDOWS; i++)
+			took[i] = (double)window(&none);
+		quiet = cost_figure_of(took, WINDOWS).typical;
+	}
+	return quiet;
+}
+
+/* Windows in which nothing happened do not count. */
+static int measure_windows(struct source *source, double quiet, struct cost_figure *ret_figure)
+{
+	static double took[WINDOWS];
+	size_t nr = 0;
+
+	for (int i = -WARM_UP; i < WINDOWS; i++) {
+		double more = (double)window(source) - quiet;
+
+		if (i >= 0 && more > 0)
+			took[nr++] = more;
+	}
+	if (nr < WINDOWS / 4)
+		return -ENODATA;
+	*ret_figure = cost_figure_of(took, nr);
+	return 0;
+}
+
+static void kick_counter(struct source *source)
+{
+	uint64_t value;
+
+	if (read(source->fd, &value, sizeof(value)) < 0)
+		source->fd = -1;
+}
+
+/*
+ * CPU 0 asks CPU 1 for a counter: system call, interrupt, and back to idle; no task wakes up. A timer's
+ * interrupt is part of "idle". It would not do here: how long it takes to set depends on which other timers
+ * happen to be in the queue, by 15 instructions each. The way out of the interrupt looks at that queue, too:
+ * the lowest of some rounds counts.
+ */
+int cost_run_interrupt(struct cost_figure *ret_figure)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_CPU_CLOCK,
+	};
+	double quiet = quiet_window();
+	struct source source = {.kick = kick_counter};
+	struct cost_figure figure = {0};
+	int rc;
+
+	source.fd = (int)syscall(SYS_perf_event_open, &attr, -1, 1, -1, PERF_FLAG_FD_CLOEXEC);
+	if (source.fd < 0)
+		return -errno;
+	rc = measure_windows(&source, quiet, &figure);
+	*ret_figure = figure;
+	for (int i = 1; !rc && i < ROUNDS; i++) {
+		cost_sleep_ms(1500);
+		rc = measure_windows(&source, quiet, &figure);
+		if (figure.typical < ret_figure->typical)
+			*ret_figure = figure;
+	}
+	if (source.fd < 0)
+		return -EIO;
+	close(source.fd);
+	return rc;
+}
+
+static pid_t on_cpu1(void (*body)(int fd), int fd)
+{
+	pid_t pid = fork();
+
+	if (!pid) {
+		cost_pin(1);
+		body(fd);
+		_exit(0);
+	}
+	return pid;
+}
+
+static void sleeper(int fd)
+{
+	uint64_t next = clock_mono_ns();
+
+	(void)fd;
+	for (;;) {
+		struct timespec due = clock_timespec(next += PERIOD_NS);
+
+		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &due, NULL);
+	}
+}
+
+static void reader(int fd)
+{
+	uint64_t value;
+
+	while (read(fd, &value, sizeof(value)) == sizeof(value))
+		;
+}
+
+static void kick_reader(struct source *source)
+{
+	uint64_t one = 1;
+
+	if (write(source->fd, &one, sizeof(one)) < 0)
+		source->fd = -1;
+}
+
+static int run_beside(struct source *source, void (*body)(int fd), struct cost_figure *ret_figure)
+{
+	double quiet = quiet_window();
+	int rc;
+
+	source->pid = on_cpu1(body, source->fd);
+	if (source->pid < 0)
+		return -errno;
+	cost_sleep_ms(100);
+	rc = measure_windows(source, quiet, ret_figure);
+	kill(source->pid, SIGKILL);
+	waitpid(source->pid, NULL, 0);
+	return source->fd < 0 ? -EIO : rc;
+}
+
+/* A task on CPU 1 sleeps until the next window: timer interrupt, wake-up, idle to task, task to idle. */
+int cost_run_idle(struct cost_figure *ret_figure)
+{
+	struct source source = {0};
+
+	return run_beside(&source, sleeper, ret_figure);
+}
+
+/* CPU 0 wakes a task on CPU 1: system call, interrupt, idle to task, task to idle. */
+int cost_run_wakeup(struct cost_figure *ret_figure)
+{
+	struct source source = {.fd = eventfd(0, EFD_CLOEXEC), .kick = kick_reader};
+	int rc = source.fd < 0 ? -errno : run_beside(&source, reader, ret_figure);
+
+	if (source.fd >= 0)
+		close(source.fd);
+	return rc;
+}

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The file of limits: what each command of subtick may add to an operation, and who breaks it."""
+
+import re
+import subprocess
+from pathlib import Path
+
+PATH = Path(__file__).resolve().parent / "limits"
+GROWTH = 1.02
+# By how much two boots differ, in instructions, and why: turns of the processors end one instruction
+# earlier or later, and one more timer in the queue of the core takes 15. pipe and softirq are exact.
+GRAIN = {"wakeup": 3, "idle": 3, "interrupt": 15}
+HEAD = """\
+# Instructions that a command of subtick may add to an operation: architecture, workload, limit, command.
+# ./check cost fails if one adds more than 2 % over its limit. `tests/bench/cost --lower` lowers limits and
+# adds those of new commands. Raising one takes an edit by hand and a commit that says why.
+"""
+
+
+def compiler():
+    """Which clang makes the programs: another one makes other instructions."""
+    try:
+        text = subprocess.run(["clang", "--version"], capture_output=True, text=True).stdout
+    except OSError:
+        return "none"
+    found = re.search(r"clang version (\d+)", text)
+    return f"clang {found[1]}" if found else "unknown"
+
+
+class Limits:
+    """values: {(architecture, workload, command): instructions}; compilers: {architecture: name}"""
+
+    def __init__(self):
+        self.values, self.compilers = {}, {}
+
+    @classmethod
+    def read(cls, path=PATH):
+        limits = cls()
+        for line in path.read_text().splitlines() if path.exists() else ():
+            if line.startswith("# compiler: "):
+                arch, _, name = line.removeprefix("# compiler: ").partition(" ")
+                limits.compilers[arch] = name
+            elif line and not line.startswith("#"):
+                arch, workload, value, command = line.split(None, 3)
+                limits.values[arch, workload, command] = int(value)
+        return limits
+
+    def write(self, path=PATH):
+        text = HEAD + "".join(f"# compiler: {a} {c}\n" for a, c in sorted(self.compilers.items()))
+        path.write_text(text + "".join(f"{arch} {workload} {value} {command}\n" for
+                                       (arch, workload, command), value in self.values.items()))
+
+    def made_by_same(self, found):
+        return self.compilers.get(found.arch, found.compiler) == found.compiler
+
+    def lower(self, found, commands):
+        """Lowers what can be lowered and adds what is new; never raises. Returns what changed."""
+        changed = []
+        if not self.made_by_same(found):
+            return changed
+        for workload in found.workloads():
+            for command in commands:
+                added = found.added(command, workload)
+                key = (found.arch, workload, command)
+                if added is None or (key in self.values and self.values[key] <= round(added)):
+                    continue
+                changed.append((key, self.values.get(key), max(round(added), 0)))
+                self.values[key] = max(round(added), 0)
+        self.compilers[found.arch] = found.compiler
+        return changed
+
+    def allowed(self, key):
+        return max(self.values[key] * GROWTH, self.values[key] + GRAIN.get(key[1], 0))
+
+    def judge(self, found, commands, workloads):
+        """[(whether it is good, sentence)]: each figure of the table, and each limit."""
+        verdicts, seen = [], set()
+        for workload in workloads:
+            for command in commands:
+                key = (found.arch, workload, command)
+                seen.add(key)
+                verdicts.append(self.verdict(key, found.added(command, workload),
+                                             found.whys.get(command, [])))
+        for key in self.values:
+            if key[0] == found.arch and key not in seen:
+                verdicts.append((False, f"{' '.join(key)}: has a limit and no figure"))
+        return verdicts
+
+    def verdict(self, key, added, whys):
+        name = f"{key[0]} {key[1]}: {key[2]}"
+        if added is None:
+            return False, f"{name}: was not measured" + "".join(f": {w}" for w in whys)
+        if key not in self.values:
+            return False, f"{name} adds {added:.0f} and has no limit; tests/bench/cost --lower adds it"
+        text = f"{name} adds {added:.0f} instructions, limit {self.values[key]}"
+        return added <= self.allowed(key), text

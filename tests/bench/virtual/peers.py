@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Other tools of Debian, with their libraries beside them, for a guest of any architecture."""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import apt
+import kernels
+
+SUITE = "bookworm"
+LIBRARIES = r"lib.*|zlib1g"
+# Only for scripts of a program.
+NEEDLESS = re.compile(r"lib(?:python3\..*-stdlib|.*-dev|.*-common.*)")
+
+
+def unpacked(package, arch):
+    """(directory with the package and the libraries it depends on, its version)"""
+    source = apt.Apt(SUITE)
+    source.update()
+    newest = kernels.newest(source, package, arch)
+    version = newest["Version"].replace(":", "%3a")
+    root = apt.cache_dir() / "peers" / f"{package}-{version}-{arch}"
+    done = root / ".complete"
+    if not done.exists():
+        for record in kernels.closure(source, package, arch, LIBRARIES):
+            deb = kernels.pin("peer", record)
+            if not NEEDLESS.fullmatch(deb.package):
+                apt.unpack(source.fetch(deb.package, deb.arch, deb.version, deb.sha256), root)
+        done.touch()
+    return root, newest["Version"]
+
+
+def needed(path):
+    """The sonames an ELF file asks for."""
+    text = subprocess.run(["readelf", "-d", path], capture_output=True, text=True).stdout
+    return re.findall(r"\(NEEDED\).*\[(.*)\]", text)
+
+
+def libraries(root, pattern):
+    """{name: file}. Some are links to absolute paths, which would be this machine's."""
+    return {p.name: p.resolve() for p in root.rglob(pattern)
+            if p.is_file() and p.resolve().is_relative_to(root.resolve())}
+
+
+def copy_libraries(program, root, target):
+    """Each library once, under the name it is asked for by. Names what none of the packages has."""
+    index = libraries(root, "*.so*")
+    todo, missing = needed(program), []
+    while todo:
+        name = todo.pop()
+        if (target / name).exists() or name in missing:
+            continue
+        if name not in index:
+            missing.append(name)
+            continue
+        shutil.copy(index[name], target / name)
+        todo += needed(target / name)
+    return missing
+
+
+def copy_loader(root, target):
+    found = libraries(root, "ld-linux*.so*")
+    if not found:
+        raise apt.Unavailable("the packages have no program loader")
+    shutil.copy(min(found.values()), target / "ld.so")
+
+
+def add_header(target):
+    """bpftrace's script includes it for one constant, and the kernel's type information has no macros."""
+    header = target / "share/include/linux/sched.h"
+    header.parent.mkdir(parents=True, exist_ok=True)
+    header.write_text("#define TASK_RUNNING 0x00000000\n")
+
+
+def stage(peers, arch, target):
+    """Puts them below target. Returns ([(name, command line in the guest)], {name: why not},
+    {package: version})."""
+    for name in ("bin", "lib", "share"):
+        (target / name).mkdir(parents=True, exist_ok=True)
+    add_header(target)
+    commands, whys, versions = [], {}, {}
+    for peer in peers:
+        try:
+            root, versions[peer.package] = unpacked(peer.package, arch)
+            program = target / "bin" / Path(peer.file).name
+            shutil.copy(root / peer.file, program)
+            missing = copy_libraries(program, root, target / "lib")
+            if missing:
+                raise apt.Unavailable(f"{peer.package} needs {', '.join(missing)}")
+            if not (target / "lib/ld.so").exists():
+                copy_loader(root, target / "lib")
+            for script in root.glob("usr/sbin/runqlat.bt"):
+                shutil.copy(script, target / "share")
+        except (apt.Unavailable, apt.Broken, OSError) as why:
+            whys[peer.name] = str(why)
+            continue
+        commands.append((peer.name, f"/peers/lib/ld.so --library-path /peers/lib "
+                                    f"/peers/bin/{program.name} {peer.words}"))
+    return commands, whys, versions

@@ -3,6 +3,7 @@
 #include "test.h"
 
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -12,6 +13,7 @@
 #include "measure/load/bpf_pmu.h"
 #include "measure/load/perf.h"
 #include "stats/load.h"
+#include "subtick/gtp-guard/cpu.h"
 #include "sys/counters.h"
 #include "sys/cpu.h"
 
@@ -289,6 +291,59 @@ static void test_both_modes(void **state)
 	assert_int_equal(nr_open(), 0);
 }
 
+/* Linked instead of the one that looks at this machine: its own event is ref-cycles. */
+int __real_perf_event_find(const char *root, const char *name, struct perf_event *ret_event,
+			   struct err *err);
+int __wrap_perf_event_find(const char *root, const char *name, struct perf_event *ret_event,
+			   struct err *err);
+
+int __wrap_perf_event_find(const char *root, const char *name, struct perf_event *ret_event,
+			   struct err *err)
+{
+	if (name)
+		return __real_perf_event_find(root, name, ret_event, err);
+	*ret_event = ref_cycles;
+	ret_event->constant = true;
+	return 0;
+}
+
+/* The structs of gtp-guard/cpu.h, in both modes. */
+static void test_gtp_guard(void **state)
+{
+	struct cpu_load *tsc, *calibrated;
+
+	(void)state;
+	if (!arch_has_cycles())
+		skip();
+	assert_int_equal(cpu_load_init_tsc(&tsc), 0);
+	assert_int_equal(cpu_load_init(&calibrated), 0);
+	assert_int_equal(tsc->base_freq_hz, 0);
+	assert_true(calibrated->base_freq_hz > 1000000);
+	assert_int_equal(tsc->nr_cpus, cpu_load_nr(tsc));
+	assert_int_equal(tsc->cpus[0].fd, 0);
+	/* No window yet. */
+	assert_true(tsc->cpus[0].load == -1.0f && calibrated->cpus[0].load == -1.0f);
+	pmu_model.ns += 1000000000;
+	pmu_model.value += calibrated->base_freq_hz / 4;
+	cpu_load_update(calibrated);
+	assert_true(fabsf(calibrated->cpus[0].load - 0.25f) < 0.001f);
+	assert_true(calibrated->cpus[0].load == cpu_load_get(calibrated, 0));
+	assert_true(calibrated->cpus[0].prev_cycles == pmu_model.value);
+	assert_true(calibrated->cpus[0].prev_time_ns == pmu_model.ns);
+	cpu_load_update(tsc);
+	assert_true(tsc->prev_tsc > 0 && tsc->prev_tsc <= arch_cycles());
+	/* A CPU that cannot be read: -1 in both. */
+	pmu_model.open_rc = -ENODEV;
+	for (int i = 0; i < pmu_model.nr; i++)
+		pmu_model.events[i].counts = false;
+	cpu_load_update(tsc);
+	assert_true(tsc->cpus[0].fd == -1 && tsc->cpus[0].load == -1.0f);
+	assert_true(cpu_load_get(tsc, 0) == -1.0f);
+	cpu_load_destroy(tsc);
+	cpu_load_destroy(calibrated);
+	assert_int_equal(nr_open(), 0);
+}
+
 static int handed[CPUS]; /* what the programs were given */
 
 int __wrap_bpf_map_update_elem(int fd, const void *key, const void *value, uint64_t flags)
@@ -373,6 +428,7 @@ int main(void)
 		cmocka_unit_test_setup(test_reopened, setup),
 		cmocka_unit_test_setup(test_refused, setup),
 		cmocka_unit_test_setup(test_both_modes, setup),
+		cmocka_unit_test_setup(test_gtp_guard, setup),
 		cmocka_unit_test_setup(test_handed_over, setup),
 		cmocka_unit_test(test_never_ran),
 	};

@@ -10,9 +10,12 @@
 #include "base/cpuset.h"
 #include "measure/load/sources.h"
 #include "measure/load/steal.h"
+#include "subtick/gtp-guard/cpu.h"
 #include "sys/cpu.h"
 
-struct cpu_load {
+/* What callers hold is the head, which gtp-guard/cpu.h shows; the rest is ours. */
+struct context {
+	struct cpu_load head;
 	struct load_source *source;
 	struct load_sample *prev;
 	struct load_sample *cur;
@@ -29,17 +32,57 @@ _Static_assert((int)CPU_LOAD_CLAMPED == (int)LOAD_CLAMPED &&
 
 static __thread struct err last_err;
 
-static int alloc_samples(struct cpu_load *ctx)
+static struct context *to_context(const struct cpu_load *load)
 {
+	return (struct context *)load;
+}
+
+static int alloc_samples(struct context *ctx)
+{
+	ctx->head.cpus = calloc(ctx->nr_cpus, sizeof(*ctx->head.cpus));
 	ctx->prev = calloc(ctx->nr_cpus, sizeof(*ctx->prev));
 	ctx->cur = calloc(ctx->nr_cpus, sizeof(*ctx->cur));
-	return ctx->prev && ctx->cur ? 0 : err_set(&last_err, -ENOMEM, "out of memory");
+	return ctx->head.cpus && ctx->prev && ctx->cur ? 0 : err_set(&last_err, -ENOMEM, "out of memory");
+}
+
+static void window_of(struct context *ctx, unsigned int cpu, struct load_cpu_window *ret_window)
+{
+	if (!ctx->sampled) {
+		*ret_window = (struct load_cpu_window){.flags = LOAD_NO_TIME};
+		return;
+	}
+	load_subtract(&ctx->prev[cpu], &ctx->cur[cpu], ctx->source->rate, ctx->source->parts,
+		      ret_window);
+	steal_move(&ctx->steal, cpu, ret_window);
+}
+
+/* The hot path: fills an array, and works the loads out. */
+static void sample(struct context *ctx)
+{
+	ctx->source->ops->sample(ctx->source, ctx->cur);
+	steal_sample(&ctx->steal);
+	for (unsigned int cpu = 0; cpu < ctx->nr_cpus; cpu++) {
+		const struct load_sample *cur = &ctx->cur[cpu];
+		struct cpu_perf *shown = &ctx->head.cpus[cpu];
+		struct load_cpu_window w;
+
+		window_of(ctx, cpu, &w);
+		shown->fd = cur->flags & LOAD_VOID ? -1 : 0;
+		shown->load = w.flags & LOAD_NO_FIGURE ? -1.0f : (float)w.busy_ratio;
+		if (shown->fd < 0)
+			continue;
+		shown->prev_cycles = cur->busy;
+		if (ctx->head.base_freq_hz)
+			shown->prev_time_ns = cur->total;
+		else
+			ctx->head.prev_tsc = cur->total;
+	}
 }
 
 static int open_source(const char *source, const char *event, struct cpu_load **ret)
 {
 	struct load_source_opts opts = {.event = event};
-	struct cpu_load *ctx;
+	struct context *ctx;
 	struct cpuset possible;
 	int rc;
 
@@ -60,12 +103,15 @@ static int open_source(const char *source, const char *event, struct cpu_load **
 	if (!rc && ctx->source->parts && steal_open(&ctx->steal, ctx->nr_cpus))
 		rc = err_set(&last_err, -ENOMEM, "out of memory");
 	if (rc) {
-		cpu_load_destroy(ctx);
+		cpu_load_destroy(&ctx->head);
 		return rc;
 	}
-	ctx->source->ops->sample(ctx->source, ctx->cur);
-	steal_sample(&ctx->steal);
-	*ret = ctx;
+	ctx->head.nr_cpus = (int)ctx->nr_cpus;
+	/* Only calibrated mode turns cycles into time. */
+	if (ctx->source->rate != 1.0)
+		ctx->head.base_freq_hz = (uint64_t)(1e9 / ctx->source->rate + 0.5);
+	sample(ctx);
+	*ret = &ctx->head;
 	return 0;
 }
 
@@ -101,47 +147,30 @@ int cpu_load_open(struct cpu_load **ret, const struct cpu_load_opts *opts)
 	return with_errno(open_source(own.source, own.event, ret));
 }
 
-/* The hot path: swap two arrays and fill one. Ratios are computed when asked for. */
-void cpu_load_update(struct cpu_load *ctx)
+void cpu_load_update(struct cpu_load *load)
 {
+	struct context *ctx = to_context(load);
 	struct load_sample *was = ctx->prev;
 
 	ctx->prev = ctx->cur;
 	ctx->cur = was;
-	ctx->source->ops->sample(ctx->source, ctx->cur);
-	steal_sample(&ctx->steal);
 	ctx->sampled = true;
+	sample(ctx);
 }
 
-static void window_of(struct cpu_load *ctx, unsigned int cpu, struct load_cpu_window *ret_window)
+float cpu_load_get(struct cpu_load *load, int cpu)
 {
-	if (!ctx->sampled) {
-		*ret_window = (struct load_cpu_window){.flags = LOAD_NO_TIME};
-		return;
-	}
-	load_subtract(&ctx->prev[cpu], &ctx->cur[cpu], ctx->source->rate, ctx->source->parts,
-		      ret_window);
-	steal_move(&ctx->steal, cpu, ret_window);
+	return cpu < 0 || cpu >= load->nr_cpus ? -1.0f : load->cpus[cpu].load;
 }
 
-float cpu_load_get(struct cpu_load *ctx, int cpu)
+int cpu_load_nr(struct cpu_load *load)
 {
-	struct load_cpu_window w;
-
-	if (cpu < 0 || (unsigned int)cpu >= ctx->nr_cpus)
-		return -1.0f;
-	window_of(ctx, cpu, &w);
-	return w.flags & LOAD_NO_FIGURE ? -1.0f : (float)w.busy_ratio;
+	return load->nr_cpus;
 }
 
-int cpu_load_nr(struct cpu_load *ctx)
+const char *cpu_load_source(const struct cpu_load *load)
 {
-	return (int)ctx->nr_cpus;
-}
-
-const char *cpu_load_source(const struct cpu_load *ctx)
-{
-	return ctx->source->ops->name;
+	return to_context(load)->source->ops->name;
 }
 
 const char *cpu_load_strerror(void)
@@ -149,7 +178,7 @@ const char *cpu_load_strerror(void)
 	return last_err.what;
 }
 
-int cpu_load_get_split(struct cpu_load *ctx, int cpu, struct cpu_load_split *ret_split)
+int cpu_load_get_split(struct cpu_load *load, int cpu, struct cpu_load_split *ret_split)
 {
 	static const size_t offset[LOAD_NR_PARTS] = {
 		[LOAD_PART_TASK] = offsetof(struct cpu_load_split, task),
@@ -163,6 +192,7 @@ int cpu_load_get_split(struct cpu_load *ctx, int cpu, struct cpu_load_split *ret
 		[LOAD_PART_IDLE] = offsetof(struct cpu_load_split, idle),
 		[LOAD_PART_UNKNOWN] = offsetof(struct cpu_load_split, unknown),
 	};
+	struct context *ctx = to_context(load);
 	struct load_cpu_window w;
 	uint32_t parts = ctx->source->parts;
 	bool figure;
@@ -186,12 +216,15 @@ int cpu_load_get_split(struct cpu_load *ctx, int cpu, struct cpu_load_split *ret
 	return 0;
 }
 
-void cpu_load_destroy(struct cpu_load *ctx)
+void cpu_load_destroy(struct cpu_load *load)
 {
+	struct context *ctx = to_context(load);
+
 	if (!ctx)
 		return;
 	load_source_close(ctx->source);
 	steal_close(&ctx->steal);
+	free(ctx->head.cpus);
 	free(ctx->prev);
 	free(ctx->cur);
 	free(ctx);

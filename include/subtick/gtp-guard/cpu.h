@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * gtp-guard's cpu.h, for programs that were written for it: put this directory on the include path
+ * and link libsubtick. The structs can be read, not written; see cpu_load(3) for all else.
+ */
+#ifndef SUBTICK_GTP_GUARD_CPU_H
+#define SUBTICK_GTP_GUARD_CPU_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct cpu_perf {
+	int fd;		       /* -1 if the CPU has no figure, else 0: descriptors are shared */
+	uint64_t prev_cycles;  /* unhalted cycles at the last sample */
+	uint64_t prev_time_ns; /* calibrated mode: the time that the counter was enabled */
+	float load;	       /* 0.0 … 1.0 since the sample before, or -1.0 */
+};
+
+struct cpu_load {
+	struct cpu_perf *cpus;
+	int nr_cpus;
+	uint64_t base_freq_hz; /* 0: TSC mode */
+	uint64_t prev_tsc;     /* TSC mode: the clock at the last sample */
+};
+
+int cpu_load_init(struct cpu_load **ctx);     /* calibrated mode */
+int cpu_load_init_tsc(struct cpu_load **ctx); /* TSC mode */
+void cpu_load_update(struct cpu_load *ctx);
+float cpu_load_get(struct cpu_load *ctx, int cpu);
+int cpu_load_nr(struct cpu_load *ctx);
+void cpu_load_destroy(struct cpu_load *ctx);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A scheduler of flows that reads the structs of gtp-guard's cpu.h, without knowing libsubtick. */
+#include <stdio.h>
+#include <unistd.h>
+
+#include "cpu.h"
+
+/* The least loaded CPU, by the fields; -1 if none has a figure or a field contradicts the API. */
+static int pick_cpu(struct cpu_load *cl)
+{
+	int best = -1;
+
+	for (int i = 0; i < cl->nr_cpus; i++) {
+		const struct cpu_perf *cpu = &cl->cpus[i];
+
+		if (cpu->load != cpu_load_get(cl, i))
+			return -1;
+		if (cpu->fd >= 0 && (best < 0 || cpu->load < cl->cpus[best].load))
+			best = i;
+	}
+	return best;
+}
+
+static int try_mode(const char *name, int (*init)(struct cpu_load **), int tsc, int nr)
+{
+	struct cpu_load *cl;
+	int good;
+
+	if (init(&cl) < 0) {
+		printf("ok %d - %s # SKIP no counter here\n", nr, name);
+		return 0;
+	}
+	usleep(50000);
+	cpu_load_update(cl);
+	good = pick_cpu(cl) >= 0 && cl->nr_cpus == cpu_load_nr(cl) && (cl->base_freq_hz == 0) == tsc &&
+	       (cl->prev_tsc != 0) == tsc;
+	printf("%sok %d - %s: CPU %d has the least load\n", good ? "" : "not ", nr, name,
+	       pick_cpu(cl));
+	cpu_load_destroy(cl);
+	return !good;
+}
+
+int main(void)
+{
+	printf("1..2\n");
+	return try_mode("calibrated mode", cpu_load_init, 0, 1) +
+	       try_mode("TSC mode", cpu_load_init_tsc, 1, 2);
+}

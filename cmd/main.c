@@ -2,6 +2,9 @@
 /* Finds the subcommand and runs it. */
 #include "commands.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -35,7 +38,7 @@ static int help(void)
 	return EXIT_FINE;
 }
 
-int main(int argc, char **argv)
+static int run(int argc, char **argv)
 {
 	const char *word = argc > 1 ? argv[1] : NULL;
 
@@ -55,4 +58,33 @@ int main(int argc, char **argv)
 		return cmd_overview(argc, argv);
 	fprintf(stderr, "subtick: unknown command %s (see subtick --help)\n", word);
 	return EXIT_USAGE;
+}
+
+/*
+ * If one of the first three descriptors is closed, the next file would get its number: a BPF map, and
+ * output would be written there. Opened the wrong way round, so that using it is still an error.
+ */
+static void occupy_standard_descriptors(void)
+{
+	for (int fd = 0; fd <= 2; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
+			open("/dev/null", fd ? O_RDONLY : O_WRONLY);
+}
+
+/* What was printed may still be in a buffer: whether it arrives is known only now. */
+static int check_written(int code)
+{
+	bool failed = fflush(stdout);
+
+	if ((!failed && !ferror(stdout)) || code != EXIT_FINE || errno == EPIPE)
+		return code;
+	fprintf(stderr, "subtick: cannot write: %s\n",
+		failed ? strerror(errno) : "an earlier write failed");
+	return EXIT_ERROR;
+}
+
+int main(int argc, char **argv)
+{
+	occupy_standard_descriptors();
+	return check_written(run(argc, argv));
 }

@@ -95,6 +95,11 @@ static bool parse_points(struct opts_state *state, struct asked *a)
 {
 	uint64_t nr;
 
+	if (state->value[0] == '-') {
+		opts_usage(state, "--points %s: expected a number of points or a file (./%s)",
+			   state->value, state->value);
+		return false;
+	}
 	if (state->value[0] < '0' || state->value[0] > '9') {
 		a->points_file = state->value;
 		return true;

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
@@ -33,15 +34,22 @@ int kbtf_open(const char *root, struct btf **ret_btf, struct err *err)
 		return err_set(err, rc, "the root's path is too long");
 	libbpf_set_print(quiet);
 	btf = root ? btf__parse(path, NULL) : btf__load_vmlinux_btf();
-	if (!btf)
-		return err_unsupported(err, -errno,
+	if (btf) {
+		*ret_btf = btf;
+		return 0;
+	}
+	/* libbpf looks in many places and tells of the last: say why this one cannot be read. */
+	rc = sys_open(root, "/sys/kernel/btf/vmlinux");
+	if (rc < 0 && rc != -ENOENT)
+		return err_set(err, rc, "cannot read %s: %s", path, strerror(-rc));
+	if (rc >= 0)
+		close(rc);
+	return err_unsupported(err, rc < 0 ? rc : -EINVAL,
 				       "use a kernel built with CONFIG_DEBUG_INFO_BTF=y "
 				       "(Debian's and Ubuntu's are)",
 				       "the kernel has no BTF type information "
 				       "(/sys/kernel/btf/vmlinux: %s)",
-				       strerror(errno));
-	*ret_btf = btf;
-	return 0;
+				       rc < 0 ? strerror(-rc) : "not readable as BTF");
 }
 
 void kbtf_close(struct btf *btf)

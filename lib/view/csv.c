@@ -10,7 +10,7 @@
  *					an earlier column has gets the table's name as prefix
  *   quality.*				of the report, so that losses stay next to the figures
  * A report without tables is one line. The header comes first, and again when the columns change.
- * Null is an empty field; a table in a cell is "le=count;le=count".
+ * Bytes that control a terminal become \\xNN, as in text: names may hold any. Null is an empty field; a table in a cell is "le=count;le=count".
  */
 #include "view/view.h"
 
@@ -49,7 +49,7 @@ static bool csv_needs_quotes(const char *str)
 
 static int csv_text(FILE *out, const char *str)
 {
-	char *valid = utf8_valid(str);
+	char *valid = utf8_printable(str, 0);
 
 	if (!valid)
 		return -ENOMEM;

@@ -25,8 +25,8 @@
  * the idle loop begins and in the first interrupt after the halt, we when the halt is next: what
  * lies between, our programs included, is idle to the kernel and busy to us.
  */
-#define BETWEEN_ARM64 614
-#define BETWEEN_X86   153
+#define BETWEEN_ARM64 605
+#define BETWEEN_X86   145
 
 struct sources {
 	struct cpu_load *bpf, *sched, *tasks;

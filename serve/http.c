@@ -132,8 +132,6 @@ static void on_request(struct evhttp_request *request, void *arg)
 
 static void on_pause_over(evutil_socket_t fd, short what, void *listener)
 {
-	(void)fd;
-	(void)what;
 	evconnlistener_enable(listener);
 }
 
@@ -143,7 +141,6 @@ static void on_accept_error(struct evconnlistener *listener, void *arg)
 	static const struct timeval pause = {.tv_usec = 200000};
 	struct event_base *base = evconnlistener_get_base(listener);
 
-	(void)arg;
 	evconnlistener_disable(listener);
 	event_base_once(base, -1, EV_TIMEOUT, on_pause_over, listener, &pause);
 }

@@ -17,6 +17,7 @@
 #include "address.h"
 #include "answer.h"
 #include "api.h"
+#include "base/hash.h"
 #include "log.h"
 #include "scrape.h"
 #include "stream.h"
@@ -40,13 +41,11 @@ static void asset_answer(struct server *server, struct evhttp_request *request,
 {
 	struct evkeyvalq *headers = evhttp_request_get_output_headers(request);
 	struct evbuffer *buffer = evbuffer_new();
-	uint64_t hash = 0xcbf29ce484222325ULL;
+	uint64_t hash = hash_bytes(HASH_START, asset->data, asset->size);
 	const char *known;
 	char etag[24];
 	int code = HTTP_OK;
 
-	for (unsigned int i = 0; i < asset->size; i++)
-		hash = (hash ^ asset->data[i]) * 0x100000001b3ULL;
 	snprintf(etag, sizeof(etag), "\"%016llx\"", (unsigned long long)hash);
 	known = evhttp_find_header(evhttp_request_get_input_headers(request), "If-None-Match");
 	answer_headers(request);

@@ -139,57 +139,38 @@ static void clear_progress(const struct audit_env *env)
 		fputs("\r\033[K", stderr);
 }
 
-static bool parse_delays(const struct opts_state *state, struct audit_cmd *cmd)
+static bool add_delay(const struct opts_state *state, const char *word, void *arg)
 {
-	const char *at = state->value;
-	char one[24];
+	struct audit_cmd *cmd = arg;
+	uint64_t us;
 
-	cmd->opts.nr_delays = 0;
-	do {
-		size_t len = strcspn(at, ",");
-		uint64_t us;
-
-		if (len >= sizeof(one) || cmd->opts.nr_delays == MAX_DELAYS) {
-			opts_usage(state, "--delays %s: expected up to %d numbers of microseconds",
-				   state->value, MAX_DELAYS);
-			return false;
-		}
-		memcpy(one, at, len);
-		one[len] = '\0';
-		if (!opts_u64(state, "--delays", one, 0, 1000000, &us))
-			return false;
-		cmd->delays_ns[cmd->opts.nr_delays++] = us * NSEC_PER_USEC;
-		at += len;
-	} while (*at++);
+	if (cmd->opts.nr_delays == MAX_DELAYS) {
+		opts_usage(state, "--delays %s: expected up to %d numbers of microseconds",
+			   state->value, MAX_DELAYS);
+		return false;
+	}
+	if (!opts_u64(state, "--delays", word, 0, 1000000, &us))
+		return false;
+	cmd->delays_ns[cmd->opts.nr_delays++] = us * NSEC_PER_USEC;
 	cmd->opts.delays_ns = cmd->delays_ns;
 	return true;
 }
 
-static bool parse_loads(const struct opts_state *state, struct audit_opts *opts)
+/* Load "locked" needs --phase and is selected by it. */
+static bool add_load(const struct opts_state *state, const char *word, void *arg)
 {
-	const char *at = state->value;
+	struct audit_cmd *cmd = arg;
+	const char *name;
 
-	opts->loads = 0;
-	do {
-		size_t len = strcspn(at, ",");
-		unsigned int load = 0;
-		const char *name;
-
-		/* Load "locked" needs --phase and is selected by it. */
-		while ((name = audit_load_name(load)) &&
-		       (load == AUDIT_LOCKED || strlen(name) != len || strncmp(name, at, len)))
-			load++;
-		if (!name) {
-			opts_usage(state,
-				   "--loads %s: expected some of random, swept, exposed, hidden, "
-				   "softirq, xdp-drop",
-				   state->value);
-			return false;
+	for (unsigned int load = 0; (name = audit_load_name(load)); load++)
+		if (load != AUDIT_LOCKED && !strcmp(name, word)) {
+			cmd->opts.loads |= 1u << load;
+			return true;
 		}
-		opts->loads |= 1u << load;
-		at += len;
-	} while (*at++);
-	return true;
+	opts_usage(state,
+		   "--loads %s: expected some of random, swept, exposed, hidden, softirq, xdp-drop",
+		   state->value);
+	return false;
 }
 
 static bool parse_operand(const struct opts_state *state, struct audit_cmd *cmd)
@@ -217,9 +198,11 @@ static bool parse_option(struct opts_state *state, int id, void *arg)
 	case OPT_OPERAND:
 		return parse_operand(state, cmd);
 	case ID_DELAYS:
-		return parse_delays(state, cmd);
+		cmd->opts.nr_delays = 0;
+		return opts_list(state, cmd, add_delay);
 	default:
-		return parse_loads(state, &cmd->opts);
+		cmd->opts.loads = 0;
+		return opts_list(state, cmd, add_load);
 	}
 }
 

@@ -379,6 +379,18 @@ const struct opt *opts_group(const struct opts_state *state, const char *group)
 	return NULL;
 }
 
+bool opts_list(const struct opts_state *state, void *arg,
+	       bool (*fn)(const struct opts_state *state, const char *word, void *arg))
+{
+	char *list = strdup(state->value), *rest = list, *word;
+	bool fine = list;
+
+	while (fine && (word = strsep(&rest, ",")))
+		fine = fn(state, word, arg);
+	free(list);
+	return fine;
+}
+
 bool opts_interval(const struct opts_state *state, const char *value, struct opts_interval *at)
 {
 	switch (at->given++) {

@@ -121,6 +121,10 @@ bool opts_u64(const struct opts_state *state, const char *name, const char *valu
 bool opts_duration(const struct opts_state *state, const char *name, const char *value,
 		   uint64_t min_ns, uint64_t max_ns, uint64_t *ret_ns);
 
+/* Calls @fn with each word of a comma-separated list, until it returns false. */
+bool opts_list(const struct opts_state *state, void *arg,
+	       bool (*fn)(const struct opts_state *state, const char *word, void *arg));
+
 /* The operands [interval [count]] of every measuring command. */
 struct opts_interval {
 	uint64_t interval_ns;

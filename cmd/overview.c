@@ -25,7 +25,6 @@ static bool parse_operand(struct opts_state *state, int id, void *arg)
 {
 	struct overview_cmd *cmd = arg;
 
-	(void)id;
 	return opts_interval(state, state->value, &cmd->interval);
 }
 

@@ -45,22 +45,14 @@ static const struct opt options[] = {
 	{0},
 };
 
-static bool parse_collect(const struct opts_state *state, struct report_cmd *cmd)
+static bool known(const struct opts_state *state, const char *word, void *arg)
 {
-	char *list = strdup(state->value), *rest = list, *word;
-	bool fine = list;
-
-	while (fine && (word = strsep(&rest, ","))) {
-		fine = false;
-		for (const char *const *name = report_collectors; *name; name++)
-			fine |= !strcmp(word, *name);
-	}
-	if (!fine)
-		opts_usage(state, "--collect %s: expected some of doctor,load,runq,wake,audit,crit",
-			   state->value);
-	free(list);
-	cmd->collect = state->value;
-	return fine;
+	for (const char *const *name = report_collectors; *name; name++)
+		if (!strcmp(word, *name))
+			return true;
+	opts_usage(state, "--collect %s: expected some of doctor,load,runq,wake,audit,crit",
+		   state->value);
+	return false;
 }
 
 static bool parse_option(struct opts_state *state, int id, void *arg)
@@ -75,7 +67,8 @@ static bool parse_option(struct opts_state *state, int id, void *arg)
 		opts_usage(state, "--output: expected the name of a file, or -");
 		return false;
 	case ID_COLLECT:
-		return parse_collect(state, cmd);
+		cmd->collect = state->value;
+		return opts_list(state, NULL, known);
 	case OPT_OPERAND:
 		if (!cmd->nr_from) {
 			opts_usage(state, "unexpected operand %s: input files go after --from",

@@ -60,21 +60,10 @@ static const struct opt options[] = {
 	{0},
 };
 
-/* Calls @fn with each word of a comma-separated list. */
-static bool parse_list(const struct opts_state *state, struct runq_opts *runq,
-		       bool (*fn)(const struct opts_state *, struct runq_opts *, const char *))
+static bool add_le(const struct opts_state *state, const char *word, void *arg)
 {
-	char *list = strdup(state->value), *rest = list, *word;
-	bool fine = list;
+	struct runq_opts *runq = arg;
 
-	while (fine && (word = strsep(&rest, ",")))
-		fine = fn(state, runq, word);
-	free(list);
-	return fine;
-}
-
-static bool add_le(const struct opts_state *state, struct runq_opts *runq, const char *word)
-{
 	if (runq->nr_le == RUNQ_NR_LE) {
 		opts_usage(state, "--le: at most %d boundaries", RUNQ_NR_LE);
 		return false;
@@ -88,7 +77,7 @@ static bool parse_le(const struct opts_state *state, struct runq_opts *runq)
 	unsigned int bad;
 
 	runq->nr_le = 0;
-	if (!parse_list(state, runq, add_le))
+	if (!opts_list(state, runq, add_le))
 		return false;
 	if (!runq_le_place(runq->le_ns, runq->nr_le, in, &bad))
 		return true;
@@ -108,8 +97,10 @@ static bool parse_percent(const char *word, double *ret_percent)
 	return true;
 }
 
-static bool add_percentile(const struct opts_state *state, struct runq_opts *runq, const char *word)
+static bool add_percentile(const struct opts_state *state, const char *word, void *arg)
 {
+	struct runq_opts *runq = arg;
+
 	if (runq->nr_percentiles == RUNQ_MAX_PERCENTILES) {
 		opts_usage(state, "--percentiles: at most %d", RUNQ_MAX_PERCENTILES);
 		return false;
@@ -182,7 +173,7 @@ static bool parse_option(struct opts_state *state, int id, void *arg)
 		return parse_le(state, runq);
 	case ID_PERCENTILES:
 		runq->nr_percentiles = 0;
-		return parse_list(state, runq, add_percentile);
+		return opts_list(state, runq, add_percentile);
 	case ID_FAIL_OVER:
 		return parse_fail_over(state, runq);
 	default:

@@ -106,8 +106,6 @@ int body_finish(struct body *body)
 
 static void on_sent(const void *data, size_t len, void *arg)
 {
-	(void)data;
-	(void)len;
 	body_put(arg);
 }
 

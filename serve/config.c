@@ -158,7 +158,6 @@ static int each_word(const char *value, struct config *config, struct err *err,
 
 static int check_collector(struct config *config, const char *word, struct err *err)
 {
-	(void)config;
 	if (config_list_has(ALL_COLLECTORS, word))
 		return 0;
 	return err_set(err, -EINVAL, "collect %.40s: expected some of %s", word, ALL_COLLECTORS);

@@ -69,7 +69,6 @@ static int note_alive(const struct event_base *base, const struct event *event, 
 	struct conns *conns = arg;
 	const void **alive = grow(conns->alive, conns->nr_alive, sizeof(*alive));
 
-	(void)base;
 	if (!alive)
 		return -1;
 	conns->alive = alive;
@@ -246,8 +245,6 @@ static void on_sweep(evutil_socket_t fd, short what, void *arg)
 	struct conns *conns = arg;
 	uint64_t now_ns = clock_mono_ns();
 
-	(void)fd;
-	(void)what;
 	refresh(conns);
 	for (size_t i = 0; i < conns->nr; i++)
 		conn_check(conns, &conns->list[i], now_ns);

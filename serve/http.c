@@ -17,6 +17,7 @@
 #include "address.h"
 #include "answer.h"
 #include "api.h"
+#include "base/hash.h"
 #include "log.h"
 #include "scrape.h"
 #include "stream.h"
@@ -40,13 +41,11 @@ static void asset_answer(struct server *server, struct evhttp_request *request,
 {
 	struct evkeyvalq *headers = evhttp_request_get_output_headers(request);
 	struct evbuffer *buffer = evbuffer_new();
-	uint64_t hash = 0xcbf29ce484222325ULL;
+	uint64_t hash = hash_bytes(HASH_START, asset->data, asset->size);
 	const char *known;
 	char etag[24];
 	int code = HTTP_OK;
 
-	for (unsigned int i = 0; i < asset->size; i++)
-		hash = (hash ^ asset->data[i]) * 0x100000001b3ULL;
 	snprintf(etag, sizeof(etag), "\"%016llx\"", (unsigned long long)hash);
 	known = evhttp_find_header(evhttp_request_get_input_headers(request), "If-None-Match");
 	answer_headers(request);
@@ -132,8 +131,6 @@ static void on_request(struct evhttp_request *request, void *arg)
 
 static void on_pause_over(evutil_socket_t fd, short what, void *listener)
 {
-	(void)fd;
-	(void)what;
 	evconnlistener_enable(listener);
 }
 
@@ -143,7 +140,6 @@ static void on_accept_error(struct evconnlistener *listener, void *arg)
 	static const struct timeval pause = {.tv_usec = 200000};
 	struct event_base *base = evconnlistener_get_base(listener);
 
-	(void)arg;
 	evconnlistener_disable(listener);
 	event_base_once(base, -1, EV_TIMEOUT, on_pause_over, listener, &pause);
 }

@@ -14,7 +14,6 @@ static int load_collector_open(const struct config *config, struct meter **ret_m
 	static const char *const beside[] = {"procstat", NULL};
 	struct load_opts opts = {.compare = true, .compare_with = beside, .softirq = true};
 
-	(void)config;
 	return load_open(&opts, ret_meter, err);
 }
 
@@ -96,7 +95,6 @@ void load_absorb(struct store *store, const struct config *config, const struct 
 {
 	unsigned int at;
 
-	(void)config;
 	cpuset_for_each(at, &w->cpus) {
 		const struct load_cpu_window *c = &w->cpu[at];
 		char cpu[24];

@@ -28,7 +28,6 @@ static void on_stop(evutil_socket_t signal, short what, void *arg)
 {
 	struct server *server = arg;
 
-	(void)what;
 	log_line("stopping on signal: %s", strsignal(signal));
 	event_base_loopbreak(server->base);
 }
@@ -63,8 +62,6 @@ static void on_reload(evutil_socket_t signal, short what, void *arg)
 	struct config fresh;
 	struct err err = {0};
 
-	(void)signal;
-	(void)what;
 	notify_send(&server->notify, "RELOADING=1");
 	if (server->reload(server->reload_arg, &fresh, &err)) {
 		log_line("reload failed, keeping the old settings: %s", err.what);
@@ -84,7 +81,6 @@ static void on_updated(evutil_socket_t fd, short what, void *arg)
 	struct server *server = arg;
 	uint64_t count;
 
-	(void)what;
 	if (read(fd, &count, sizeof(count)) != sizeof(count))
 		return;
 	scrape_forget(server);
@@ -97,8 +93,6 @@ static void on_watchdog(evutil_socket_t fd, short what, void *arg)
 {
 	struct server *server = arg;
 
-	(void)fd;
-	(void)what;
 	if (sampler_alive(&server->sampler))
 		notify_send(&server->notify, "WATCHDOG=1");
 }

@@ -14,7 +14,6 @@ static int wake_collector_open(const struct config *config, struct meter **ret_m
 {
 	struct wake_opts opts = {.sources = 1u << WAKE_PASSIVE, .bare = true};
 
-	(void)config;
 	return wake_open(&opts, ret_meter, err);
 }
 
@@ -40,7 +39,6 @@ static void absorb_state(struct series *series, const struct wake_state *s)
 void wake_absorb(struct store *store, const struct config *config,
 		 const struct wake_window *window)
 {
-	(void)config;
 	for (size_t i = 0; i < window->nr_states; i++)
 		absorb_state(&store->series[F_WAKE], &window->states[i]);
 	store_loss(store, "wake", "recursion_misses", window->recursion_misses);

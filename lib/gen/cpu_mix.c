@@ -27,7 +27,6 @@ static void run(void *shared, void *arg)
 	enum cpu_mix_kind kind = *(enum cpu_mix_kind *)arg;
 	struct timespec delay;
 
-	(void)shared;
 	for (uint64_t turn = 0;; turn++) {
 		switch (kind) {
 		case CPU_MIX_USER:

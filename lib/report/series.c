@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
+
 int series_init(struct series *s, enum family_id id, const uint64_t *le_ns, unsigned int nr_le)
 {
 	*s = (struct series){.family = family_get(id), .width = 1};
@@ -36,10 +38,8 @@ void series_free(struct series *s)
 
 static uint64_t hash(const char *str)
 {
-	uint64_t h = 0xcbf29ce484222325ULL;
+	uint64_t h = hash_bytes(HASH_START, str, strlen(str));
 
-	for (; *str; str++)
-		h = (h ^ (unsigned char)*str) * 0x100000001b3ULL;
 	return h ^ h >> 32;
 }
 

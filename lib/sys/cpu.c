@@ -15,14 +15,7 @@ static int cpu_file_open(struct sys_text *text, const char *root, enum cpu_kind 
 			 struct err *err)
 {
 	/* Two pages, more than a sysfs file can have, so that one read gets the whole list. */
-	int rc = sys_text_open(text, root, cpu_files[kind], 8192);
-
-	if (rc == -ENOENT)
-		return err_unsupported(err, rc, "mount -t sysfs sysfs /sys", "%s is missing",
-				       cpu_files[kind]);
-	if (rc)
-		return err_set(err, rc, "cannot open %s: %s", cpu_files[kind], strerror(-rc));
-	return 0;
+	return sys_text_need(text, root, cpu_files[kind], 8192, "mount -t sysfs sysfs /sys", err);
 }
 
 static int cpu_file_read(struct sys_text *text, struct cpuset *ret_set)

@@ -111,6 +111,16 @@ int sys_text_open(struct sys_text *text, const char *root, const char *path, siz
 	return -ENOMEM;
 }
 
+int sys_text_need(struct sys_text *text, const char *root, const char *path, size_t size_hint,
+		  const char *fix, struct err *err)
+{
+	int rc = sys_text_open(text, root, path, size_hint);
+
+	if (rc == -ENOENT)
+		return err_unsupported(err, rc, fix, "%s is missing", path);
+	return rc ? err_set(err, rc, "cannot open %s: %s", path, strerror(-rc)) : 0;
+}
+
 static int sys_text_grow(struct sys_text *text)
 {
 	char *buf = realloc(text->buf, text->size * 2);

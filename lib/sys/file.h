@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/err.h"
+
 /*
  * Every function with a @root looks for @path (absolute) below it; NULL is the machine's own root.
  * So a test can simulate another machine with a tree of files.
@@ -33,6 +35,9 @@ struct sys_text {
 };
 
 int sys_text_open(struct sys_text *text, const char *root, const char *path, size_t size_hint);
+/* The same, with an error for people; without the file the machine lacks something: @fix. */
+int sys_text_need(struct sys_text *text, const char *root, const char *path, size_t size_hint,
+		  const char *fix, struct err *err);
 /*
  * Reads from the start. @one_read: the kernel returns the whole file in one read (/proc/stat, any
  * sysfs attribute), so a short read is the end and one system call is enough.

@@ -17,9 +17,6 @@
 /* The caller reports the error; libbpf would print to stderr. */
 static int quiet(enum libbpf_print_level level, const char *fmt, va_list ap)
 {
-	(void)level;
-	(void)fmt;
-	(void)ap;
 	return 0;
 }
 

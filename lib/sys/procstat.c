@@ -61,14 +61,8 @@ int procstat_parse(const char *text, size_t len, struct procstat_cpu *cpus, unsi
 
 int procstat_open(struct procstat *stat, const char *root, struct err *err)
 {
-	int rc = sys_text_open(&stat->text, root, "/proc/stat", 16384);
-
-	if (rc == -ENOENT)
-		return err_unsupported(err, rc, "mount -t proc proc /proc",
-				       "/proc/stat is missing");
-	if (rc)
-		return err_set(err, rc, "cannot open /proc/stat: %s", strerror(-rc));
-	return 0;
+	return sys_text_need(&stat->text, root, "/proc/stat", 16384, "mount -t proc proc /proc",
+			     err);
 }
 
 int procstat_read(struct procstat *stat, struct procstat_cpu *cpus, unsigned int nr_cpus)

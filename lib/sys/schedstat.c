@@ -90,15 +90,12 @@ int schedstat_parse(const char *text, size_t len, struct schedstat_cpu *cpus, un
 
 int schedstat_open(struct schedstat *stat, const char *root, struct err *err)
 {
-	int rc = sys_text_open(&stat->text, root, "/proc/schedstat", 16384);
+	int rc = sys_text_need(&stat->text, root, "/proc/schedstat", 16384,
+			       "boot a kernel built with CONFIG_SCHEDSTATS=y", err);
 
 	if (rc == -ENOENT)
-		return err_unsupported(err, rc, "boot a kernel built with CONFIG_SCHEDSTATS=y",
-				       "/proc/schedstat is missing: the kernel was built without "
-				       "CONFIG_SCHEDSTATS");
-	if (rc)
-		return err_set(err, rc, "cannot open /proc/schedstat: %s", strerror(-rc));
-	return 0;
+		err_prefix(err, "the kernel was built without CONFIG_SCHEDSTATS");
+	return rc;
 }
 
 int schedstat_read(struct schedstat *stat, struct schedstat_cpu *cpus, unsigned int nr_cpus)

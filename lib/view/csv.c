@@ -234,7 +234,7 @@ static int csv_header_if_new(const struct csv *csv, struct view *view, const str
 		free(text);
 		return -ENOMEM;
 	}
-	hash = text_hash(TEXT_HASH_START, text);
+	hash = text_hash(HASH_START, text);
 	if (!view->written || hash != view->seen.columns)
 		fputs(text, view->out);
 	view->seen.columns = hash;

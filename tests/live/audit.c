@@ -158,7 +158,6 @@ static void measure_softirq(void *arg, struct verdict *verdict)
 	json_t *root = live_json(ARGS("audit", "sources", "--json", "--cpu", cpu_text, "--loads",
 				      "softirq,xdp-drop", "--budget", "2s"));
 
-	(void)arg;
 	for (size_t j = 0; j < NR(loads); j++) {
 		double on_idle = live_number(row_of(root, "loads", "load", loads[j]),
 					     "softirq_on_idle_ratio");
@@ -261,7 +260,6 @@ static void measure_all(void *arg, struct verdict *verdict)
 	const char *regime;
 	struct live_run run;
 
-	(void)arg;
 	live_run(ARGS("audit", "--json", "--cpu", cpu_text, "--budget",
 		      live_emulated() ? "12s" : "24s"),
 		 &run);

@@ -24,7 +24,6 @@ static void run(void *memory, void *arg)
 	struct shared *shared = memory;
 	struct timespec until;
 
-	(void)arg;
 	sched_setscheduler(0, SCHED_FIFO, &first);
 	for (;;) {
 		random = random * 6364136223846793005ULL + 1442695040888963407ULL;

@@ -345,7 +345,6 @@ static int tries_made;
 
 static void always_wrong(void *arg, struct verdict *verdict)
 {
-	(void)arg;
 	tries_made++;
 	live_sleep_ms(200);
 	verdict_figure(verdict, false, "a figure that is wrong every time");

@@ -206,7 +206,6 @@ static void measure_two_cores(void *arg, struct verdict *verdict)
 	double first = live_number(root, "cpus.0.taken_total");
 	double second = live_number(root, "cpus.1.taken_total");
 
-	(void)arg;
 	verdict_figure(verdict, first > 0 && second > 0,
 		       "two cores at once: points of both (%.0f and %.0f)", first, second);
 	verdict_figure(verdict, launches_overlap(),
@@ -282,7 +281,6 @@ static void measure_agreement(void *arg, struct verdict *verdict)
 	struct agreement got = {0};
 	bool ran = watch_both(&got);
 
-	(void)arg;
 	verdict_always(verdict, ran, "passive: runs beside timer");
 	verdict_figure(verdict, got.points > 200, "passive: %zu points of 400 to compare with",
 		       got.points);
@@ -325,7 +323,6 @@ static void measure_passive(void *arg, struct verdict *verdict)
 	struct err err = {0};
 	json_t *root;
 
-	(void)arg;
 	if (idle_log_open(&log, cpu, &err))
 		live_fail_all("%s", err.what);
 	if (duty_start(&sleeps, &opts, &err))

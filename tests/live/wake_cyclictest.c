@@ -80,7 +80,6 @@ static void measure(void *arg, struct verdict *verdict)
 	FILE *out = cyclictest_start();
 	double mine = ours(), theirs = cyclictest_median(out);
 
-	(void)arg;
 	verdict_figure(
 		verdict, fabs(mine / theirs - 1.0) <= BOUND,
 		"launch to user code: subtick wake %.0f ns, cyclictest %.0f ns, within %.0f %%",

@@ -18,7 +18,6 @@ int __wrap_sched_getaffinity(pid_t pid, size_t size, cpu_set_t *set);
 
 int __wrap_sched_setaffinity(pid_t pid, size_t size, const cpu_set_t *set)
 {
-	(void)pid;
 	mask_size = size;
 	memset(mask, 0, sizeof(mask));
 	memcpy(mask, set, size < sizeof(mask) ? size : sizeof(mask));
@@ -27,7 +26,6 @@ int __wrap_sched_setaffinity(pid_t pid, size_t size, const cpu_set_t *set)
 
 int __wrap_sched_getaffinity(pid_t pid, size_t size, cpu_set_t *set)
 {
-	(void)pid;
 	/* As the kernel: a mask too small for the machine is refused. */
 	if (size < FAR / 8 + 1) {
 		errno = EINVAL;
@@ -53,8 +51,6 @@ TEST(test_far_cpu)
 
 static void sleep_on(void *shared, void *arg)
 {
-	(void)shared;
-	(void)arg;
 	for (;;)
 		pause();
 }

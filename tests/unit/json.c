@@ -85,8 +85,6 @@ TEST(test_reals)
 
 static void fill_nothing(struct value *value, const void *arg)
 {
-	(void)value;
-	(void)arg;
 }
 
 /* What is unavailable is null: a cell that nobody filled, and a figure that is none. */

@@ -27,7 +27,6 @@ static void on_written(struct evbuffer *buffer, const struct evbuffer_cb_info *i
 {
 	struct seen *seen = arg;
 
-	(void)buffer;
 	if (!info->n_deleted)
 		return;
 	seen->first_write = info->n_deleted;

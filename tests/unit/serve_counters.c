@@ -117,7 +117,6 @@ static int lossy_read(struct meter *meter, struct report **ret_report, struct er
 {
 	struct report *report;
 
-	(void)meter;
 	if (meter_fails)
 		return err_set(err, -EIO, "broken on purpose");
 	report = report_new("lossy");
@@ -129,8 +128,6 @@ static int lossy_read(struct meter *meter, struct report **ret_report, struct er
 
 static void lossy_absorb(struct store *to, const struct config *from, const struct meter *meter)
 {
-	(void)from;
-	(void)meter;
 	store_loss(to, "lossy", "torn", 5);
 	store_loss(to, "lossy", "table_full", 7);
 }

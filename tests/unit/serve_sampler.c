@@ -14,7 +14,6 @@ static atomic_bool broken;
 
 static int fake_read(struct meter *meter, struct report **ret_report, struct err *err)
 {
-	(void)meter;
 	if (atomic_load(&broken))
 		return err_set(err, -EIO, "broken on purpose");
 	if (ret_report)
@@ -25,14 +24,10 @@ static int fake_read(struct meter *meter, struct report **ret_report, struct err
 static void fake_absorb(struct store *store, const struct config *config,
 			const struct meter *meter)
 {
-	(void)store;
-	(void)config;
-	(void)meter;
 }
 
 static void quiet(const char *fmt, ...)
 {
-	(void)fmt;
 }
 
 static const struct meter_ops fake_meter_ops = {.read = fake_read};

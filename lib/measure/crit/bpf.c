@@ -210,7 +210,6 @@ static int bpf_close(struct crit_engine *engine, struct err *err)
 {
 	struct crit_bpf_engine *b = to_bpf(engine);
 
-	(void)err;
 	unload_programs(b);
 	free(b);
 	return 0;

@@ -145,7 +145,6 @@ static int load_start(struct meter *meter, struct err *err)
 {
 	struct load_meter *m = to_load(meter);
 
-	(void)err;
 	sample_all(m);
 	m->start_ns = clock_mono_ns();
 	return 0;

@@ -48,7 +48,7 @@ void text_bar(const struct view *view, const struct table *table, size_t row, si
 
 void text_bar_legend(struct view *view, const struct table *table)
 {
-	uint64_t hash = TEXT_HASH_START;
+	uint64_t hash = HASH_START;
 	size_t at = 0;
 
 	for (size_t col = table->bar_first; col < table->bar_end; col++)

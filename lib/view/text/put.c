@@ -15,11 +15,8 @@ void text_put(const struct view *view, const char *sgr, const char *text)
 
 uint64_t text_hash(uint64_t hash, const char *text)
 {
-	/* FNV-1a, including the NUL, so that "a","bc" differs from "ab","c". */
-	do {
-		hash = (hash ^ (unsigned char)*text) * 0x100000001b3ULL;
-	} while (*text++);
-	return hash;
+	/* Including the NUL, so that "a","bc" differs from "ab","c". */
+	return hash_bytes(hash, text, strlen(text) + 1);
 }
 
 void text_wrap(const struct view *view, const char *text, size_t indent)

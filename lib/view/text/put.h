@@ -3,9 +3,8 @@
 #ifndef SUBTICK_VIEW_TEXT_PUT_H
 #define SUBTICK_VIEW_TEXT_PUT_H
 
+#include "base/hash.h"
 #include "view/view.h"
-
-#define TEXT_HASH_START 0xcbf29ce484222325ULL
 
 /* SGR codes; "" is no colour. */
 #define SGR_RESET  "\033[0m"

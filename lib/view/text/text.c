@@ -114,7 +114,7 @@ static void text_losses(struct view *view, const struct report *report)
 /* Prints a note only when it changes; every second it would bury the figures. */
 static int text_notes(struct view *view, const struct report *report)
 {
-	uint64_t hash = TEXT_HASH_START;
+	uint64_t hash = HASH_START;
 
 	for (size_t i = 0; i < report->nr_notes; i++)
 		hash = text_hash(hash, report->notes[i]);
@@ -167,7 +167,7 @@ static void text_nested(struct view *view, const struct grid *grid)
 static bool heading_due(struct view *view, const struct report *report, const struct grid *grid,
 			bool compact)
 {
-	uint64_t hash = grid_hash(grid, text_hash(TEXT_HASH_START, report->source ?: ""));
+	uint64_t hash = grid_hash(grid, text_hash(HASH_START, report->source ?: ""));
 	uint64_t window = view->seen.window_ns;
 	bool same_window = report->window_ns >= window - window / 20 &&
 			   report->window_ns <= window + window / 20;

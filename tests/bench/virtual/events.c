@@ -76,8 +76,12 @@ static int load_empty(const struct btf *btf, const char *event)
 
 int cost_empty_attach(const struct cost_events *events)
 {
-	struct btf *btf = btf__load_vmlinux_btf();
-	int rc = btf ? 0 : -errno;
+	/* Read once: emulated, it takes a second. */
+	static struct btf *btf;
+	int rc = 0;
+
+	if (!btf && !(btf = btf__load_vmlinux_btf()))
+		rc = -errno;
 
 	for (size_t i = 0; !rc && i < events->nr; i++) {
 		int prog = load_empty(btf, events->names[i]), link;
@@ -93,7 +97,6 @@ int cost_empty_attach(const struct cost_events *events)
 			links[nr_links++] = link;
 		close(prog);
 	}
-	btf__free(btf);
 	return rc;
 }
 

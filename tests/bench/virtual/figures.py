@@ -60,16 +60,23 @@ class Found:
     def workloads(self):
         return list(self.commands.get(NOTHING, {}))
 
+    def base(self, workload):
+        """With nothing attached: the lower of before and after, as a timer may have come between."""
+        both = [self.commands[n][workload].typical for n in (NOTHING, AGAIN)
+                if workload in self.commands.get(n, {})]
+        return min(both, default=None)
+
+    def added_by(self, figure, workload):
+        base = self.base(workload)
+        return figure.typical - base if figure and base is not None else None
+
     def added(self, name, workload):
         """What an operation takes more than with nothing attached; None if it was not measured."""
-        base, figure = (self.commands.get(n, {}).get(workload) for n in (NOTHING, name))
-        return figure.typical - base.typical if base and figure else None
+        return self.added_by(self.commands.get(name, {}).get(workload), workload)
 
     def empty_added(self, name, workload):
         """The same of empty programs on the events of that command."""
-        base = self.commands.get(NOTHING, {}).get(workload)
-        figure = self.empty.get(self.sets.get(name), {}).get(workload)
-        return figure.typical - base.typical if base and figure else None
+        return self.added_by(self.empty.get(self.sets.get(name), {}).get(workload), workload)
 
 
 def number(value):

@@ -5,11 +5,13 @@ import re
 import subprocess
 from pathlib import Path
 
+import figures
+
 PATH = Path(__file__).resolve().parent / "limits"
 GROWTH = 1.02
-# By how much two boots differ, in instructions, and why: turns of the processors end one instruction
-# earlier or later, and one more timer in the queue of the core takes 15. pipe and softirq are exact.
-GRAIN = {"wakeup": 3, "idle": 3, "interrupt": 15}
+# By how much two measurements of the same differ, in instructions, and why: turns of the processors end
+# some instructions earlier or later, and one more timer in the queue of a core takes 11 to 15.
+GRAIN = {"pipe": 1, "softirq": 1, "wakeup": 5, "idle": 5, "interrupt": 15}
 HEAD = """\
 # Instructions that a command of subtick may add to an operation: architecture, workload, limit, command.
 # ./check cost fails if one adds more than 2 % over its limit. `tests/bench/cost --lower` lowers limits and
@@ -25,6 +27,16 @@ def compiler():
         return "none"
     found = re.search(r"clang version (\d+)", text)
     return f"clang {found[1]}" if found else "unknown"
+
+
+def before_and_after(found, workload):
+    """With nothing attached, before the commands and after them: else one of them left something behind."""
+    before, after = (found.commands.get(n, {}).get(workload) for n in (figures.NOTHING, figures.AGAIN))
+    if not before or not after:
+        return False, f"{found.arch} {workload}: nothing attached was not measured"
+    return (abs(before.typical - after.typical) <= GRAIN[workload],
+            f"{found.arch} {workload}: nothing attached takes {before.typical:.0f} instructions, and "
+            f"{after.typical:.0f} in the end")
 
 
 class Limits:
@@ -70,12 +82,13 @@ class Limits:
         return changed
 
     def allowed(self, key):
-        return max(self.values[key] * GROWTH, self.values[key] + GRAIN.get(key[1], 0))
+        return max(self.values[key] * GROWTH, self.values[key] + GRAIN[key[1]])
 
     def judge(self, found, commands, workloads):
         """[(whether it is good, sentence)]: each figure of the table, and each limit."""
         verdicts, seen = [], set()
         for workload in workloads:
+            verdicts.append(before_and_after(found, workload))
             for command in commands:
                 key = (found.arch, workload, command)
                 seen.add(key)

@@ -57,19 +57,22 @@ TAIL = """\
   only the writing is part of these figures. subtick and the tools of libbpf-tools read once per interval.
 
 So these figures judge what a program executes, strictly, and each instruction that a change adds shows.
-`tests/bench/load`, `tests/bench/runq` and `tests/bench/wake` measure real time beside them: each round between two
-rounds with nothing attached, as a ratio to an empty program and to other tools, with quartiles.
+`tests/bench/load`, `tests/bench/runq` and `tests/bench/wake` measure real time beside them: each round is compared with
+one with nothing attached, and told as a ratio to an empty program and to other tools, with quartiles.
 
 ## How it is measured
 - QEMU with `-icount shift=0,sleep=off`, two processors on one host thread, Debian's kernel. An instruction takes one
   nanosecond, and a guest in which all processors sleep jumps to its next timer.
-- A figure is the most frequent value of 900 single operations (80 to 160 where two cores take part). Operations take
-  one of a few exact values: some cross a period of the scheduler's load tracking, and few have a tick in them.
+- A figure is the most frequent value of 900 single operations (some 60 to 120 where two cores take part; of interrupts
+  the lowest that two of six rounds agree on). Operations take one of a few exact values: some cross a period of the
+  scheduler's load tracking, and few have a tick in them.
 - While one processor is busy, the clock counts the instructions of both. So for work on an idle core the other one
   executes windows of always the same instructions, and ends its turn after each pass (`yield`, `pause`). What a window
   takes longer is the operation.
 - All other tasks stay on the first processor, and each workload waits until timers of the others have ended: one more
   timer in a queue takes 8 to 15 instructions.
+- `hardirqs` counts handlers of devices. On x86-64 timers and interrupts from other cores have tracepoints of their own,
+  so it adds nothing in these workloads; on arm64 they are handlers as well.
 - `--sample 0.1` is an operation that is not in the sample: those are the most frequent ones.
 - The empty programs are attached to the tracepoints that the kernel lists for the command (its links), each as often
   as the command has a program there.

@@ -46,6 +46,9 @@ enum runq_cause {
 	RUNQ_NR_CAUSES,
 };
 
+/* Where the whole wait is booked if causes are not asked for; the sum over all of them stays right. */
+#define RUNQ_WHOLE RUNQ_IDLE
+
 /* Keys that are no group; those of groups are smaller. 0 is nobody. */
 #define RUNQ_KEY_IDLE	 ((__u64)-1)
 #define RUNQ_KEY_KTHREAD ((__u64)-2)

@@ -8,10 +8,13 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
  * Notes who runs from now on. Written before the wait is charged, so that its values need no
  * registers until then; it is valid once pc->head is incremented.
  */
-static __always_inline void seg_write(struct runq_cpu *pc, u64 now, u32 who, u32 pid)
+static __always_inline void seg_write(struct mode mode, struct runq_cpu *pc, u64 now, u32 who,
+				      u32 pid)
 {
 	struct runq_seg *seg = &pc->segs[(pc->head + 1) % RUNQ_NR_SEGS];
 
+	if (!mode.causes)
+		return;
 	seg->start_ns = now;
 	seg->who = who;
 	seg->pid = pid;
@@ -166,7 +169,7 @@ static __always_inline void wait_ends(struct mode mode, struct runq_cpu *pc, str
 
 	if (mode.sample)
 		d->sampled = bpf_get_prandom_u32() < sample_below;
-	seg_write(pc, d->now, d->next->flags & PF_KTHREAD ? RUNQ_WHO_KTHREAD : d->slot, d->pid);
+	seg_write(mode, pc, d->now, d->next->flags & PF_KTHREAD ? RUNQ_WHO_KTHREAD : d->slot, d->pid);
 	/*
 	 * Neither is ever missing, but the verifier cannot know. The CPU number is kept in a 64-bit
 	 * register from here on: read back from the look-up's key, or from 32 bits on the stack, it
@@ -216,7 +219,7 @@ static __always_inline int on_switch(struct mode mode, u64 *ctx)
 		prev_leaves(pc, &d);
 	d.pid = d.next->pid;
 	if (!d.pid) {
-		seg_write(pc, d.now, RUNQ_WHO_IDLE, 0);
+		seg_write(mode, pc, d.now, RUNQ_WHO_IDLE, 0);
 	} else {
 		d.slot = slot_cached(pc, task_key(mode, d.next, cpu), d.next);
 		wait_ends(mode, pc, &d, cpu);
@@ -276,8 +279,10 @@ int runq_switch(u64 *ctx)
 
 RUNQ_SWITCH(runq_switch_v1, .cgroup_v2 = false)
 RUNQ_SWITCH(runq_switch_v2, .cgroup_v2 = true)
-RUNQ_SWITCH(runq_blame_v1, .cgroup_v2 = false, .blame = true)
-RUNQ_SWITCH(runq_blame_v2, .cgroup_v2 = true, .blame = true)
+RUNQ_SWITCH(runq_causes_v1, .cgroup_v2 = false, .causes = true)
+RUNQ_SWITCH(runq_causes_v2, .cgroup_v2 = true, .causes = true)
+RUNQ_SWITCH(runq_blame_v1, .cgroup_v2 = false, .causes = true, .blame = true)
+RUNQ_SWITCH(runq_blame_v2, .cgroup_v2 = true, .causes = true, .blame = true)
 
 static __always_inline void slot_ends(u64 key)
 {

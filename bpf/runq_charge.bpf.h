@@ -213,6 +213,10 @@ static __always_inline void wait_charge(struct mode mode, struct runq_cpu *pc,
 	cell = slot_cell(slot, cpu);
 	if (d->sampled && d->wait_ns > cell->max_ns)
 		cell->max_ns = d->wait_ns;
+	if (!mode.causes) {
+		cell->cause_ns[RUNQ_WHOLE] += d->wait_ns;
+		return;
+	}
 	held = wait_held(mode, pc, cell, d);
 	if (!is_long && !held && d->wait_ns == pc->to - pc->from && one_segment(pc, d, &cause)) {
 		if (cause < RUNQ_NR_HOT)

@@ -10,10 +10,11 @@
 const volatile struct runq_layout layout = {.cpus = 1, .stripes = 1};
 const volatile __u32 per;	   /* enum runq_per */
 const volatile __u32 sample_below; /* of 2^32; 0: every wait */
-const volatile __u64 threshold_ns; /* 0: no events */
+const volatile __u64 threshold_ns; /* 0: no events; else needs want_causes, for the culprit */
 const volatile bool by_wakeup;	   /* our own timestamps instead of sched_info's */
 const volatile bool cgroup_v2;
-const volatile bool want_blame;
+const volatile bool want_causes; /* else every wait is booked whole, and segments are not kept */
+const volatile bool want_blame;  /* needs want_causes */
 const volatile bool switch_state_first;
 const volatile __u64 le_ns[RUNQ_NR_LE];
 /* 1 + which boundary lies inside that bucket; 0 for none. */
@@ -25,15 +26,15 @@ const volatile __u8 le_in[HIST_NR];
  */
 struct mode {
 	u32 per;
-	bool by_wakeup, cgroup_v2, blame, sample, threshold, state_first;
+	bool by_wakeup, cgroup_v2, causes, blame, sample, threshold, state_first;
 };
 
 #define MODE_ANY                                                                                 \
 	(struct mode)                                                                            \
 	{                                                                                        \
-		.per = per, .by_wakeup = by_wakeup, .cgroup_v2 = cgroup_v2, .blame = want_blame, \
-		.sample = sample_below != 0, .threshold = threshold_ns != 0,                     \
-		.state_first = switch_state_first                                                \
+		.per = per, .by_wakeup = by_wakeup, .cgroup_v2 = cgroup_v2,                      \
+		.causes = want_causes, .blame = want_blame, .sample = sample_below != 0,         \
+		.threshold = threshold_ns != 0, .state_first = switch_state_first                \
 	}
 
 /* The kernel's run_delay: of tasks as of the last iteration, and of those that exited. */

@@ -26,6 +26,7 @@ enum {
 	ID_SOURCE,
 	ID_LE,
 	ID_PERCENTILES,
+	ID_CAUSES,
 	ID_BLAME,
 	ID_BLAME_ROWS,
 	ID_SAMPLE,
@@ -42,7 +43,9 @@ static const struct opt options[] = {
 	{"le", 0, "LIST", "exact counts at these boundaries, such as 100us,500us,1ms", ID_LE},
 	{"percentiles", 'p', "LIST", "such as 50,99,99.9 (default 50,90,99,99.9)", ID_PERCENTILES},
 	{"histogram", 'H', NULL, "draw the counts between the boundaries", ID_HISTOGRAM},
-	{"blame", 'b', NULL, "show who had the core while they waited", ID_BLAME},
+	{"causes", 0, NULL, "split the waits by what happened meanwhile", ID_CAUSES},
+	{"blame", 'b', NULL, "show who had the core while they waited; implies --causes",
+	 ID_BLAME},
 	{"blame-rows", 0, "N", "culprits per victim, the rest as (other) (default 8)",
 	 ID_BLAME_ROWS},
 	{"threshold", 't', "TIME", "also print each wait of at least this as it ends",
@@ -241,6 +244,9 @@ static bool parse_option(struct opts_state *state, int id, void *arg)
 	case ID_PERCENTILES:
 		runq->nr_percentiles = 0;
 		return parse_list(state, runq, add_percentile);
+	case ID_CAUSES:
+		runq->causes = true;
+		return true;
 	case ID_BLAME:
 		runq->blame = true;
 		return true;

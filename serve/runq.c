@@ -193,6 +193,7 @@ static int runq_collector_open(const struct config *config, struct meter **ret_m
 {
 	struct runq_opts opts = {
 		.per = RUNQ_PER_CGROUP,
+		.causes = true,
 		.blame = config->blame_limit > 0,
 		.nr_le = config->nr_le,
 		.reserve = config->cgroup_limit,

@@ -182,6 +182,7 @@ static inline void fake_reset(void)
 	threshold_ns = 0;
 	by_wakeup = false;
 	cgroup_v2 = true;
+	want_causes = true;
 	want_blame = true;
 	switch_state_first = false;
 	delay_live_ns = delay_exited_ns = 0;

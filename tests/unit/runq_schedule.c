@@ -325,7 +325,7 @@ static void check_group(u32 group)
 	assert_int_equal(runq_totals_count(&totals), truth->count);
 	assert_int_equal(runq_totals_sum_ns(&totals), truth->sum_ns);
 	assert_int_equal(runq_totals_max_ns(&totals), truth->max_ns);
-	for (u32 i = 0; i < RUNQ_NR_CAUSES; i++)
+	for (u32 i = 0; want_causes && i < RUNQ_NR_CAUSES; i++)
 		assert_int_equal(totals.cause_ns[i], truth->cause_ns[i]);
 	for (u32 i = 0; i < HIST_NR; i++)
 		assert_int_equal(totals.count[i], truth->bucket[i]);
@@ -396,9 +396,23 @@ static void by_cgroup(void **state)
 /* Without blame no row is kept, and all else is the same. */
 static void without_blame(void **state)
 {
-	sim_reset(runq_switch_v2, 5);
+	sim_reset(runq_causes_v2, 5);
 	want_blame = false;
 	sim_run(6000);
+}
+
+/* Without causes nothing but the sum is kept of them, and no segment is written. */
+static void without_causes(void **state)
+{
+	for (u64 seed = 1; seed <= 10; seed++) {
+		sim_reset(runq_switch_v2, seed * 55);
+		want_blame = want_causes = false;
+		sim.late = seed % 2;
+		sim_run(6000);
+		for (u32 i = 0; i < NR_CPUS * RUNQ_NR_SEGS; i++)
+			assert_int_equal(fake.cpu[i / RUNQ_NR_SEGS].segs[i % RUNQ_NR_SEGS].start_ns,
+					 0);
+	}
 }
 
 /* The program for all cases, by the controller's own hierarchy, several cores to a histogram. */
@@ -465,6 +479,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(by_cgroup),   cmocka_unit_test(without_blame),
+		cmocka_unit_test(without_causes),
 		cmocka_unit_test(any_case_v1), cmocka_unit_test(late_clock),
 		cmocka_unit_test(old_kernel),  cmocka_unit_test(own_stamps),
 		cmocka_unit_test(sampled),

@@ -33,6 +33,7 @@ static void set_rodata(struct runq_bpf *skel, const struct runq_opts *opts, unsi
 	ro->threshold_ns = opts->threshold_ns;
 	ro->by_wakeup = opts->source == RUNQ_SOURCE_WAKEUP;
 	ro->cgroup_v2 = opts->hierarchy == RUNQ_HIERARCHY_V2;
+	ro->want_causes = opts->causes || opts->threshold_ns;
 	ro->want_blame = opts->blame;
 	memcpy((void *)ro->le_ns, opts->le_ns, sizeof(ro->le_ns));
 	runq_le_place(opts->le_ns, opts->nr_le, (uint8_t *)ro->le_in, &bad);
@@ -46,18 +47,21 @@ static void choose_switch(struct runq_bpf *skel, const struct runq_opts *opts)
 		      !opts->threshold_ns && !ro->sample_below && !ro->switch_state_first;
 	struct {
 		struct bpf_program *program;
-		bool blame, cgroup_v2;
+		bool causes, blame, cgroup_v2;
 	} special[] = {
-		{skel->progs.runq_switch_v1, false, false},
-		{skel->progs.runq_switch_v2, false, true},
-		{skel->progs.runq_blame_v1, true, false},
-		{skel->progs.runq_blame_v2, true, true},
+		{skel->progs.runq_switch_v1, false, false, false},
+		{skel->progs.runq_switch_v2, false, false, true},
+		{skel->progs.runq_causes_v1, true, false, false},
+		{skel->progs.runq_causes_v2, true, false, true},
+		{skel->progs.runq_blame_v1, true, true, false},
+		{skel->progs.runq_blame_v2, true, true, true},
 	};
 
 	bpf_program__set_autoload(skel->progs.runq_switch, !common);
 	for (size_t i = 0; i < sizeof(special) / sizeof(special[0]); i++)
 		bpf_program__set_autoload(special[i].program,
-					  common && special[i].blame == opts->blame &&
+					  common && special[i].causes == opts->causes &&
+						  special[i].blame == opts->blame &&
 						  special[i].cgroup_v2 == ro->cgroup_v2);
 }
 

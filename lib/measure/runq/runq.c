@@ -171,7 +171,7 @@ static int pick_source(struct runq_meter *m, struct err *err)
 
 static void window_init(struct runq_meter *m)
 {
-	uint32_t causes = (1u << RUNQ_NR_CAUSES) - 1;
+	uint32_t causes = m->opts.causes ? (1u << RUNQ_NR_CAUSES) - 1 : 0;
 
 	m->window = (struct runq_window){
 		.per = m->opts.per,
@@ -184,6 +184,7 @@ static void window_init(struct runq_meter *m)
 		.percentiles = m->opts.percentiles,
 		.nr_percentiles = m->opts.nr_percentiles,
 		.causes_known = m->throttled_known ? causes : causes & ~(1u << RUNQ_THROTTLED),
+		.has_causes = m->opts.causes,
 		.has_blame = m->opts.blame,
 		.limit_percent = m->opts.fail_percent,
 		.limit_ns = m->opts.fail_ns,

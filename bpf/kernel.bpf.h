@@ -90,6 +90,7 @@ struct cfs_rq___task {
 };
 
 struct sched_entity {
+	u64 exec_start;
 	struct cfs_rq *cfs_rq;
 };
 

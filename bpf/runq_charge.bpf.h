@@ -15,7 +15,7 @@ struct dispatch {
 	u64 from, now, wait_ns; /* wait_ns is more than now - from if it began on another core */
 	u64 clock, late_ns;	/* the run queue's clock at now, and its lag */
 	struct task_struct *prev, *next;
-	u32 slot, pid;
+	u32 place, pid;
 	bool sampled;
 	bool leaves_asleep; /* prev; the idle task never does */
 };
@@ -23,10 +23,11 @@ struct dispatch {
 /* Global, as blame_add() is. */
 __noinline int wait_walk(u32 cpu)
 {
-	struct runq_cpu *pc = bpf_map_lookup_elem(&cpus, &cpu);
+	u64 at = cpu;
 
-	if (pc)
-		walk_all(pc, cpu);
+	asm volatile("" : "+r"(at));
+	if (at < layout.cpus)
+		walk_all(cpu_at(at), cpu);
 	return 0;
 }
 
@@ -77,12 +78,13 @@ static __always_inline bool held_clock(struct task_struct *task, u64 *ret_ns)
 }
 
 /* Looks its arguments up again, so that the caller need not keep them in registers. */
-static __noinline int hold_ends(u32 slot, u64 total, u64 now)
+static __noinline int hold_ends(u32 place, u64 total, u64 now)
 {
-	u32 cpu = bpf_get_smp_processor_id();
-	void *books = slot_get(slot);
+	u64 cpu = bpf_get_smp_processor_id();
+	void *books = slot_get(place);
 	struct runq_cell *cell;
 
+	asm volatile("" : "+r"(cpu));
 	if (!books || cpu >= layout.cpus)
 		return 0;
 	cell = slot_cell(books, cpu);
@@ -108,7 +110,7 @@ static __always_inline bool wait_held(struct mode mode, const struct runq_cpu *p
 		return false;
 	total++;
 	if (rarely(cell->held_clock != total))
-		hold_ends(d->slot, total, pc->to);
+		hold_ends(d->place, total, pc->to);
 	return cell->held_end > pc->from;
 }
 
@@ -148,7 +150,7 @@ static __always_inline bool one_segment(const struct runq_cpu *pc, const struct 
 
 	if (last->start_ns > pc->from || !last->start_ns)
 		return false;
-	*ret_cause = cause_of(last->who, d->slot);
+	*ret_cause = cause_of(last->who, d->place);
 	if (last->start_ns == pc->from &&
 	    pc->segs[(head - 1) % RUNQ_NR_SEGS].pid == pc->segs[(head + 1) % RUNQ_NR_SEGS].pid)
 		*ret_cause = RUNQ_PREEMPTED;
@@ -168,22 +170,23 @@ static __noinline int blame_one(struct runq_cpu *pc, struct task_struct *next, u
  * The slow path; looks up again what the fast path did not keep. Without @booked nothing is
  * counted: a long wait that is not in the sample is for the stream only.
  */
-static __noinline int walk_charge(struct runq_cpu *pc, struct task_struct *next, u32 slot,
+static __noinline int walk_charge(struct runq_cpu *pc, struct task_struct *next, u32 place,
 				  bool held, bool booked)
 {
-	u32 cpu = bpf_get_smp_processor_id();
+	u64 cpu = bpf_get_smp_processor_id();
 	struct runq_walk *w = &pc->walk;
-	void *books = slot_get(slot);
+	void *books = slot_get(place);
 	struct runq_cell *cell;
 	struct runq_cold *cold;
 
+	asm volatile("" : "+r"(cpu));
 	if (!books || cpu >= layout.cpus)
 		return 0;
 	cell = slot_cell(books, cpu);
 	cold = slot_cold(books, cpu);
 	w->from = pc->from;
 	w->to = pc->to;
-	w->slot = slot;
+	w->slot = place;
 	w->pid = (u32)next->pid;
 	w->held_from = w->held_to = 0;
 	if (held)
@@ -214,7 +217,7 @@ static __always_inline void wait_charge(struct mode mode, struct runq_cpu *pc,
 	if (d->sampled && d->wait_ns > cell->max_ns)
 		cell->max_ns = d->wait_ns;
 	if (!mode.causes) {
-		cell->cause_ns[RUNQ_WHOLE] += d->wait_ns;
+		cell->cause_ns[RUNQ_SLOW] += d->wait_ns;
 		return;
 	}
 	held = wait_held(mode, pc, cell, d);
@@ -226,7 +229,7 @@ static __always_inline void wait_charge(struct mode mode, struct runq_cpu *pc,
 		return;
 	}
 	pc->walk.moved_ns = d->wait_ns - (pc->to - pc->from);
-	walk_charge(pc, d->next, d->slot, held, d->sampled);
+	walk_charge(pc, d->next, d->place, held, d->sampled);
 	if (is_long)
 		event_wait(pc, d->wait_ns, d->prev, d->next);
 }

@@ -44,6 +44,11 @@ double runq_totals_percentile(const struct runq_totals *totals, double percent);
  * ascending or two are in the same bucket, less than 3.2 % apart; *ret_bad is then the second one.
  */
 int runq_le_place(const uint64_t *le, unsigned int nr, uint8_t in[HIST_NR], unsigned int *ret_bad);
+/*
+ * What the quick path of the programs shifts a wait by for its bucket, by wait / HIST_SUB; with
+ * RUNQ_QUICK_LE where a boundary of @in lies. Waits below RUNQ_QUICK_NS only.
+ */
+void runq_quick_shifts(const uint8_t in[HIST_NR], uint8_t ret_shift[RUNQ_NR_QUICK]);
 /* Waits of at most each boundary of @le, exact. */
 void runq_le_counts(const struct runq_totals *totals, const uint64_t *le, unsigned int nr,
 		    uint64_t *ret_counts);

@@ -97,6 +97,7 @@ struct task_struct {
 	u64 start_time;
 	char comm[16];
 	struct {
+		u64 exec_start;
 		struct cfs_rq *cfs_rq;
 	} se;
 	struct {
@@ -107,6 +108,7 @@ struct task_struct {
 };
 
 struct sched_entity {
+	u64 exec_start;
 	struct cfs_rq *cfs_rq;
 };
 

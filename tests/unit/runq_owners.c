@@ -2,10 +2,10 @@
 /* Who is charged by the runq programs: groups and their slots, names, removal, and tasks that exit. */
 #include "runq_switch.h"
 
-/* Groups whose keys share a line of a core's cache, and slots beyond the first chunk. */
+/* Slots beyond the first chunk. */
 static void many_groups(void **state)
 {
-	for (u32 i = RUNQ_CHUNK; i < 2 * RUNQ_CHUNK; i++)
+	for (u32 i = NR_NEAR; i < NR_NEAR + RUNQ_CHUNK; i++)
 		fake.free[fake.nr_free++] = i;
 	for (u32 round = 0; round < 3; round++)
 		for (u32 i = 0; i < NR_GROUPS; i++) {
@@ -40,8 +40,8 @@ static void table_full(void **state)
 	wake(600, &task[3]);
 	swap(1000, &task[2], &task[3], true);
 	assert_null(fake_head(1002));
-	assert_true(fake.cpu[0].table_full >= 2);
-	runq_slot_sum(fake.slot[0], NR_CPUS, NR_CPUS, &other);
+	assert_true(cpus_area[0].table_full >= 2);
+	runq_slot_sum(fake_slot(0), NR_CPUS, NR_CPUS, &other);
 	assert_int_equal(runq_totals_count(&other), 2);
 	assert_int_equal(runq_totals_sum_ns(&other), 300 + 400);
 	/* Two that share slot 0 are not of the same group. */

@@ -64,15 +64,11 @@ static u64 key_of_group(u32 group)
 
 static void sim_reset(int (*program)(u64 *), u64 seed)
 {
-	unsigned int bad;
-
 	fake_reset();
 	memset(&sim, 0, sizeof(sim));
 	sim.program = program;
 	sim.random = seed;
-	for (u32 i = 0; i < NR_LE; i++)
-		le_ns[i] = le[i];
-	assert_int_equal(runq_le_place(le, NR_LE, (uint8_t *)le_in, &bad), 0);
+	fake_boundaries(le, NR_LE);
 	for (u32 i = 0; i < NR_GROUPS; i++) {
 		sim.kn[i] = (struct kernfs_node){.name = "group",
 						 .id = 1000 + i,
@@ -318,7 +314,7 @@ static void check_group(u32 group)
 	assert_int_equal(head->cgroup_id, 1000 + group);
 	runq_slot_sum(head, NR_CPUS, NR_CPUS, &totals);
 	for (u32 cpu = 0; cpu < NR_CPUS; cpu++) {
-		u64 max = slot_cell(head, cpu)->max_ns;
+		u64 max = fake_cell(head, cpu)->max_ns;
 
 		totals.max_ns = max > totals.max_ns ? max : totals.max_ns;
 	}
@@ -342,6 +338,16 @@ static void check_group(u32 group)
 	}
 }
 
+/* Waits of the quick path that are in the slots only. */
+static u64 quick_ns(u32 cpu)
+{
+	u64 sum = 0;
+
+	for (u32 i = 0; !want_causes && i < NR_NEAR; i++)
+		sum += fake_cell(fake_slot(i), cpu)->cause_ns[RUNQ_QUICK];
+	return sum;
+}
+
 static void check_all(void)
 {
 	s64 booked = 0, unbooked = 0, waited = 0;
@@ -353,13 +359,18 @@ static void check_all(void)
 	}
 	assert_int_equal(fake.nr_rows, want_blame ? rows : 0);
 	for (u32 cpu = 0; cpu < NR_CPUS; cpu++) {
-		const struct runq_cpu *pc = &fake.cpu[cpu];
+		const struct runq_cpu *pc = &cpus_area[cpu];
 
-		assert_int_equal(pc->switches, sim.switches[cpu]);
-		assert_int_equal(pc->wait_ns, sim.wait_ns[cpu]);
+		assert_int_equal(pc->wait_ns + quick_ns(cpu), sim.wait_ns[cpu]);
+		/* Both paths were taken, where there is a quick one. */
+		assert_true(pc->switches > sim.switches[cpu] / 100);
+		if (sim.program == runq_switch)
+			assert_int_equal(pc->switches, sim.switches[cpu]);
+		else
+			assert_true(pc->switches < sim.switches[cpu] * (want_causes ? 0.97 : 0.7));
 		assert_int_equal(pc->unknown_start + pc->negative + pc->table_full, 0);
-		waited += pc->wait_ns;
-		unbooked += pc->unbooked_ns;
+		waited += pc->wait_ns + quick_ns(cpu);
+		unbooked += pc->unbooked_ns + cores[cpu].unbooked_ns;
 	}
 	/* What the kernel does not book is known to the nanosecond. */
 	for (u32 i = 0; i < NR_TASKS; i++)
@@ -410,7 +421,7 @@ static void without_causes(void **state)
 		sim.late = seed % 2;
 		sim_run(6000);
 		for (u32 i = 0; i < NR_CPUS * RUNQ_NR_SEGS; i++)
-			assert_int_equal(fake.cpu[i / RUNQ_NR_SEGS].segs[i % RUNQ_NR_SEGS].start_ns,
+			assert_int_equal(cpus_area[i / RUNQ_NR_SEGS].segs[i % RUNQ_NR_SEGS].start_ns,
 					 0);
 	}
 }
@@ -446,7 +457,7 @@ static void late_clock(void **state)
 /* The oldest kernel: other names for the same. */
 static void old_kernel(void **state)
 {
-	sim_reset(runq_blame_v2, 1234);
+	sim_reset(runq_blame_old_v2, 1234);
 	shim_fields = OLD_KERNEL;
 	sim.late = true;
 	sim_run(6000);
@@ -471,7 +482,7 @@ static void sampled(void **state)
 	for (u32 i = 0; i < NR_GROUPS; i++)
 		taken += sim.truth[i].count;
 	for (u32 cpu = 0; cpu < NR_CPUS; cpu++)
-		all += fake.cpu[cpu].switches;
+		all += cpus_area[cpu].switches;
 	assert_true(taken > all / 5 && taken < all * 3 / 10);
 }
 

@@ -17,7 +17,6 @@ static struct task_struct task[NR_GROUPS], idle;
 static inline int reset(void **state)
 {
 	fake_reset();
-	memset((void *)le_in, 0, sizeof(le_in));
 	for (u32 i = 0; i < NR_GROUPS; i++) {
 		kn[i] = (struct kernfs_node){.name = "leaf", .id = 500 + i, .__parent = &root_kn};
 		cgroup[i] =
@@ -61,7 +60,7 @@ static inline struct runq_totals sum_of(u32 group)
 
 	assert_non_null(head);
 	runq_slot_sum(head, NR_CPUS, NR_CPUS, &totals);
-	totals.max_ns = slot_cell(head, 0)->max_ns;
+	totals.max_ns = fake_cell(head, 0)->max_ns;
 	return totals;
 }
 

@@ -219,7 +219,6 @@ static void window_losses(struct runq_meter *m)
 
 	runq_kernel_losses(m->kernel, &w->losses);
 	w->losses.events_lost += m->events_dropped;
-	w->waits_seen = w->losses.waits - m->was.waits;
 	/* With --cpu only some waits are seen, while run_delay is that of all CPUs. */
 	w->schedstat_ratio =
 		cpuset_count(&m->opts.cpus) ? NAN : runq_schedstat_ratio(&m->was, &w->losses);

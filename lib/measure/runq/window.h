@@ -67,7 +67,7 @@ struct runq_window {
 	size_t nr_exceeded;
 	uint64_t windows_exceeded;
 
-	uint64_t waits_seen;	   /* of all groups, sampled or not */
+	uint64_t waits_seen;	   /* of all groups, also those not asked for */
 	double schedstat_ratio;	   /* see losses.h; NAN if unknown */
 	double unbooked_ratio;	   /* NAN if unknown */
 	struct runq_losses losses; /* since the start */

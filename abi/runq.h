@@ -45,12 +45,8 @@ enum runq_cause {
 	RUNQ_NR_CAUSES,
 };
 
-/*
- * Where the whole wait is booked if causes are not asked for: by the quick path, and by the other,
- * which also adds it to runq_cpu.wait_ns. The sum over all causes is right in either case.
- */
-#define RUNQ_QUICK RUNQ_IDLE
-#define RUNQ_SLOW  RUNQ_SAME
+/* Where the whole wait is booked if causes are not asked for; the sum over all of them stays right. */
+#define RUNQ_WHOLE RUNQ_IDLE
 
 /* Waits below this, which is almost all of them, can be counted by the quick path. */
 #define RUNQ_QUICK_NS	 65536
@@ -95,15 +91,16 @@ struct runq_cell {
 	__u64 max_ns; /* the reader sets it back to 0 */
 	/* The last throttling seen on this core; only for the programs. */
 	__u64 held_clock; /* the kernel's total of throttled time, + 1 */
-	__u64 held_end;
+	__u64 held_quick; /* the same once no short wait can reach back to it any more, else 0 */
 };
 
 struct runq_cold {
 	__u64 cause_ns[RUNQ_NR_CAUSES - RUNQ_NR_HOT];
 	__u64 held_ns;
+	__u64 held_end;
 };
 
-_Static_assert(sizeof(struct runq_cell) == 64 && sizeof(struct runq_cold) == 32,
+_Static_assert(sizeof(struct runq_cell) == 64 && sizeof(struct runq_cold) == 40,
 	       "in the memory formula of docs/methods/runq.md");
 
 /* In this order, after the head. */
@@ -134,7 +131,7 @@ struct runq_layout {
 #define RUNQ_MAX_CPUS	 2048 /* a power of two */
 #define RUNQ_NEAR_MASK	 ((2U << 20) - 1)
 #define RUNQ_NEAR_CELLS	 RUNQ_CELLS(RUNQ_MAX_STRIPES) /* of slot 0 */
-#define RUNQ_NEAR_BYTES	 (RUNQ_NEAR_CELLS + RUNQ_NEAR_MASK + 1 + RUNQ_MAX_CPUS * 96)
+#define RUNQ_NEAR_BYTES	 (RUNQ_NEAR_CELLS + RUNQ_NEAR_MASK + 1 + RUNQ_MAX_CPUS * (sizeof(struct runq_cell) + sizeof(struct runq_cold)))
 #define RUNQ_TO_CELLS	 2048 /* from the point to the cells */
 
 /* What the quick path needs of a core if the clock lags; masked, too. */
@@ -213,7 +210,7 @@ struct runq_cpu {
 	__u32 skip;	/* not selected with --cpu */
 	__u32 head;	/* segs[head % RUNQ_NR_SEGS] runs now */
 	__u64 switches; /* dispatches that ended a wait, without those of the quick path */
-	__u64 wait_ns;	/* their sum */
+	__u64 wait_ns;	/* waits that are not in a slot of the first chunk */
 	__u64 from;	/* of the last wait, as in runq_walk; only for the programs */
 	__u64 to;
 	__s64 unbooked_ns; /* of wait_ns, what the kernel does not add to run_delay */

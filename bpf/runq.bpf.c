@@ -181,7 +181,9 @@ static __always_inline void wait_ends(struct mode mode, struct runq_cpu *pc, str
 		return;
 	}
 	pc->switches++;
-	pc->wait_ns += d->wait_ns;
+	/* Else user space finds it in the slot, as it does those of the quick path. */
+	if (rarely(d->place >= RUNQ_FAR || !d->sampled))
+		pc->wait_ns += d->wait_ns;
 	pc->from = d->from;
 	pc->to = d->now;
 	/*

@@ -90,9 +90,10 @@ static __noinline int hold_ends(u32 place, u64 total, u64 now)
 	cell = slot_cell(books, cpu);
 	if (cell->held_clock) {
 		slot_cold(books, cpu)->held_ns = total - cell->held_clock;
-		cell->held_end = now;
+		slot_cold(books, cpu)->held_end = now;
 	}
 	cell->held_clock = total;
+	cell->held_quick = 0;
 	return 0;
 }
 
@@ -101,24 +102,26 @@ static __noinline int hold_ends(u32 place, u64 total, u64 now)
  * ended before that dispatch by no more than the dispatched task still waited in the queue.
  * Returns whether the last throttling reaches into the wait.
  */
-static __always_inline bool wait_held(struct mode mode, const struct runq_cpu *pc,
-				      const struct runq_cell *cell, const struct dispatch *d)
+static __always_inline bool wait_held(struct mode mode, const struct runq_cpu *pc, void *slot,
+				      struct runq_cell *cell, const struct dispatch *d, u64 cpu)
 {
-	u64 total;
+	u64 total, end;
 
 	if (mode.per != RUNQ_PER_CGROUP || !held_clock(d->next, &total))
 		return false;
 	total++;
 	if (rarely(cell->held_clock != total))
 		hold_ends(d->place, total, pc->to);
-	return cell->held_end > pc->from;
+	end = slot_cold(slot, cpu)->held_end;
+	if (end + RUNQ_QUICK_NS < pc->to)
+		cell->held_quick = total;
+	return end > pc->from;
 }
 
 /* From when to when in the wait the group was throttled. */
-static __always_inline void wait_hold(const struct runq_cell *cell, const struct runq_cold *cold,
-				      struct runq_walk *w)
+static __always_inline void wait_hold(const struct runq_cold *cold, struct runq_walk *w)
 {
-	w->held_to = cell->held_end;
+	w->held_to = cold->held_end;
 	w->held_from = w->held_to - cold->held_ns;
 	if (w->held_from < w->from || w->held_from > w->held_to)
 		w->held_from = w->from;
@@ -190,7 +193,7 @@ static __noinline int walk_charge(struct runq_cpu *pc, struct task_struct *next,
 	w->pid = (u32)next->pid;
 	w->held_from = w->held_to = 0;
 	if (held)
-		wait_hold(cell, cold, w);
+		wait_hold(cold, w);
 	w->key = booked ? task_key(MODE_ANY, next, cpu) : 0;
 	wait_walk(cpu);
 	for (int i = 0; booked && i < RUNQ_NR_CAUSES; i++) {
@@ -217,10 +220,10 @@ static __always_inline void wait_charge(struct mode mode, struct runq_cpu *pc,
 	if (d->sampled && d->wait_ns > cell->max_ns)
 		cell->max_ns = d->wait_ns;
 	if (!mode.causes) {
-		cell->cause_ns[RUNQ_SLOW] += d->wait_ns;
+		cell->cause_ns[RUNQ_WHOLE] += d->wait_ns;
 		return;
 	}
-	held = wait_held(mode, pc, cell, d);
+	held = wait_held(mode, pc, slot, cell, d, cpu);
 	if (!is_long && !held && d->wait_ns == pc->to - pc->from && one_segment(pc, d, &cause)) {
 		if (cause < RUNQ_NR_HOT)
 			cell->cause_ns[cause] += d->wait_ns;

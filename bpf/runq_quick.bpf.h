@@ -140,8 +140,10 @@ struct quick_wait {
 	struct task_struct *next;
 	struct runq_task *entry;
 	u64 cpu, clock, late_ns, booked, wait_ns, group;
-	struct runq_cpu *pc; /* and the rest only for causes */
-	u32 cause, pid;
+	void *slot;
+	struct runq_cell *cell;
+	struct runq_cpu *pc; /* the rest only for causes */
+	u64 cause;
 };
 
 /* The lag of the clock, which goes to @w; false if it must be learned again. */
@@ -169,55 +171,61 @@ static __always_inline bool quick_plain(struct mode mode, struct quick_wait *w, 
 	return (u32)w->group == quick_key(mode, w->next);
 }
 
+/* As cause_of(), but the victim is never without a slot. */
+static __always_inline u64 quick_cause_of(u32 ran, u32 victim)
+{
+	if (ran == victim)
+		return RUNQ_SAME;
+	if (ran == RUNQ_WHO_IDLE)
+		return RUNQ_IDLE;
+	return ran == RUNQ_WHO_KTHREAD ? RUNQ_KTHREAD : RUNQ_OTHER;
+}
+
 /* Whether the wait lies within one segment of this core, and neither quota nor a move is in it. */
-static __always_inline bool quick_cause(struct quick_wait *w, u64 last_ns)
+static __always_inline bool quick_cause(struct mode mode, struct quick_wait *w, u64 last_ns)
 {
 	u64 from = w->clock + w->late_ns - w->wait_ns, total;
 	const struct runq_seg *last;
-	struct runq_cell *cell;
 	u32 head;
 
 	if (rarely(w->cpu >= layout.cpus || w->wait_ns > last_ns + w->late_ns))
+		return false;
+	if (mode.modern)
+		total = ((struct cfs_rq___self *)w->next->se.cfs_rq)->throttled_clock_self_time;
+	if ((mode.modern || held_clock(w->next, &total)) && rarely(w->cell->held_quick != total + 1))
 		return false;
 	w->pc = cpu_at(w->cpu);
 	head = w->pc->head;
 	last = &w->pc->segs[head % RUNQ_NR_SEGS];
 	if (rarely(last->start_ns > from || !last->start_ns))
 		return false;
-	w->pid = w->next->pid;
-	w->cause = cause_of(last->who, w->group >> 32);
-	if (last->start_ns == from && w->pc->segs[(head - 1) % RUNQ_NR_SEGS].pid == w->pid)
+	w->cause = quick_cause_of(last->who, w->group >> 32);
+	if (rarely(last->start_ns == from) &&
+	    w->pc->segs[(head - 1) % RUNQ_NR_SEGS].pid == (u32)w->next->pid)
 		w->cause = RUNQ_PREEMPTED;
-	if (!held_clock(w->next, &total))
-		return true;
-	cell = slot_cell(slot_near(w->group >> 32), w->cpu);
-	return cell->held_clock == total + 1 && cell->held_end <= from;
+	return true;
 }
 
 /* Books the wait by its cause, and who runs from now on. */
-static __always_inline void quick_book(struct mode mode, const struct quick_wait *w,
-				       struct runq_cell *cell)
+static __always_inline void quick_book(const struct quick_wait *w)
 {
 	struct runq_cpu *pc = w->pc;
-	struct runq_seg *seg = &pc->segs[(pc->head + 1) % RUNQ_NR_SEGS];
+	u32 head = pc->head + 1;
+	struct runq_seg *seg = &pc->segs[head % RUNQ_NR_SEGS];
 
-	if (w->cause < RUNQ_NR_HOT)
-		cell->cause_ns[w->cause] += w->wait_ns;
-	pc->wait_ns += w->wait_ns;
+	w->cell->cause_ns[w->cause] += w->wait_ns;
 	seg->start_ns = w->clock + w->late_ns;
 	seg->who = w->next->flags & PF_KTHREAD ? RUNQ_WHO_KTHREAD : w->group >> 32;
-	seg->pid = w->pid;
+	seg->pid = w->next->pid;
 	barrier();
-	pc->head++;
+	pc->head = head;
 }
 
 static __always_inline enum quick quick_switch(struct mode mode, u64 *ctx, enum from from, u64 mono)
 {
 	struct quick_wait w = {};
 	struct task_struct *prev;
-	struct runq_cell *cell;
 	u64 last_ns;
-	void *slot;
 
 	switch_tasks(ctx, mode.state_first, &prev, &w.next);
 	if (from == FROM_SLEEP && quick_runnable(mode, prev))
@@ -239,21 +247,21 @@ static __always_inline enum quick quick_switch(struct mode mode, u64 *ctx, enum 
 		return QUICK_ODD;
 	if (from == FROM_SLEEP)
 		w.cpu = quick_cpu(mode, w.next);
-	if (mode.causes && rarely(!quick_cause(&w, last_ns)))
+	w.slot = slot_near(w.group >> 32);
+	w.cell = slot_cell(w.slot, w.cpu);
+	if (mode.causes && rarely(!quick_cause(mode, &w, last_ns)))
 		return QUICK_ODD;
 	w.entry->delay = w.booked;
 	/* What it waited on before the clock's update; if a task lost the core, it has that too much. */
 	if (from == FROM_IDLE)
 		cores[w.cpu].unbooked_ns += w.late_ns;
-	slot = slot_near(w.group >> 32);
-	cell = slot_cell(slot, w.cpu);
 	if (mode.causes)
-		quick_book(mode, &w, cell);
+		quick_book(&w);
 	else
-		cell->cause_ns[RUNQ_QUICK] += w.wait_ns;
-	if (w.wait_ns > cell->max_ns)
-		cell->max_ns = w.wait_ns;
-	quick_count(mode, slot, w.cpu, w.wait_ns);
+		w.cell->cause_ns[RUNQ_WHOLE] += w.wait_ns;
+	if (w.wait_ns > w.cell->max_ns)
+		w.cell->max_ns = w.wait_ns;
+	quick_count(mode, w.slot, w.cpu, w.wait_ns);
 	if (mode.blame && w.wait_ns)
 		quick_blame(w.next, w.wait_ns);
 	return QUICK_DONE;

@@ -34,6 +34,23 @@ void runq_slot_sum(const void *slot, unsigned int stripes, unsigned int cpus,
 	}
 }
 
+uint64_t runq_slot_wait_ns(const void *slot, unsigned int stripes, unsigned int cpus)
+{
+	const volatile struct runq_cell *cell =
+		(const void *)((const char *)slot + RUNQ_CELLS(stripes));
+	const volatile struct runq_cold *cold =
+		(const void *)((const char *)slot + RUNQ_COLDS(stripes, cpus));
+	uint64_t sum = 0;
+
+	for (unsigned int cpu = 0; cpu < cpus; cpu++) {
+		for (int i = 0; i < RUNQ_NR_HOT; i++)
+			sum += cell[cpu].cause_ns[i];
+		for (int i = RUNQ_NR_HOT; i < RUNQ_NR_CAUSES; i++)
+			sum += cold[cpu].cause_ns[i - RUNQ_NR_HOT];
+	}
+	return sum;
+}
+
 void runq_totals_sub(struct runq_totals *now, const struct runq_totals *was)
 {
 	for (unsigned int i = 0; i < HIST_NR; i++)

@@ -19,6 +19,8 @@ struct runq_totals {
 /* Adds up a mapped slot; max_ns is 0. */
 void runq_slot_sum(const void *slot, unsigned int stripes, unsigned int cpus,
 		   struct runq_totals *ret_totals);
+/* Its waits alone. */
+uint64_t runq_slot_wait_ns(const void *slot, unsigned int stripes, unsigned int cpus);
 /* Subtracts @was from @now; max_ns stays. */
 void runq_totals_sub(struct runq_totals *now, const struct runq_totals *was);
 void runq_totals_add(struct runq_totals *totals, const struct runq_totals *more);

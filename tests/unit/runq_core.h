@@ -184,6 +184,18 @@ static inline struct runq_cell *fake_cell(void *slot, u32 cpu)
 	return (struct runq_cell *)((char *)slot + RUNQ_CELLS(NR_CPUS)) + cpu;
 }
 
+/* All waits: the programs add up themselves only those that are not in the first chunk. */
+static inline u64 fake_waited(void)
+{
+	u64 sum = 0;
+
+	for (u32 i = 0; i < NR_NEAR; i++)
+		sum += runq_slot_wait_ns(fake_slot(i), NR_CPUS, NR_CPUS);
+	for (u32 cpu = 0; cpu < NR_CPUS; cpu++)
+		sum += cpus_area[cpu].wait_ns;
+	return sum;
+}
+
 /* A machine that has just been told to measure; settings as by default, with blame. */
 static inline void fake_reset(void)
 {

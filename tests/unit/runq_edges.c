@@ -22,7 +22,7 @@ static void negative_wait(void **state)
 	swap(1000, &idle, &task[1], true);
 	assert_int_equal(cpus_area[0].negative, 1);
 	assert_int_equal(cpus_area[0].switches, 0);
-	assert_int_equal(cpus_area[0].wait_ns, 0);
+	assert_int_equal(fake_waited(), 0);
 }
 
 /* Woken and dispatched in the same nanosecond is a wait, of none. */
@@ -44,16 +44,16 @@ static void odd_corrections(void **state)
 	*word = DELAY_TAG(task[1].pid) + 10000;
 	wake(0, &task[1]);
 	swap(500, &idle, &task[1], true);
-	assert_int_equal(cpus_area[0].wait_ns, 500);
+	assert_int_equal(fake_waited(), 500);
 	*word = DELAY_TAG(task[1].pid) + task[1].sched_info.run_delay + CLOCK_JUMP_NS + 1;
 	wake(1000, &task[1]);
 	swap(1000 + 2 * CLOCK_JUMP_NS, &idle, &task[1], true);
-	assert_int_equal(cpus_area[0].wait_ns, 500 + 2 * CLOCK_JUMP_NS);
+	assert_int_equal(fake_waited(), 500 + 2 * CLOCK_JUMP_NS);
 	/* What another task has there is no correction either. */
 	*word = DELAY_TAG(task[1].pid + RUNQ_NR_TASKS) + 77;
 	wake(0, &task[1]);
 	swap(800, &idle, &task[1], true);
-	assert_int_equal(cpus_area[0].wait_ns, 500 + 2 * CLOCK_JUMP_NS + 800);
+	assert_int_equal(fake_waited(), 500 + 2 * CLOCK_JUMP_NS + 800);
 }
 
 /* Preempted by a late clock while its entry is another's: it waits from the true moment on all the same. */
@@ -66,9 +66,9 @@ static void late_with_a_twin(void **state)
 	/* 300 later, by a clock that stood still since. */
 	shim_now += 300;
 	fake_switch(0, runq_switch, &task[1], &task[2], false);
-	assert_int_equal(cpus_area[0].wait_ns, 100 + 300);
+	assert_int_equal(fake_waited(), 100 + 300);
 	swap(2000, &task[2], &task[1], true);
-	assert_int_equal(cpus_area[0].wait_ns, 100 + 300 + 700);
+	assert_int_equal(fake_waited(), 100 + 300 + 700);
 	assert_int_equal(sum_of(1).cause_ns[RUNQ_PREEMPTED], 700);
 }
 
@@ -268,7 +268,7 @@ static void stamps_of_wakeups(void **state)
 	at(500);
 	runq_wakeup(NULL, &task[1]);
 	swap_by_stamps(700, &idle, &task[1], true);
-	assert_int_equal(cpus_area[0].wait_ns, 700);
+	assert_int_equal(fake_waited(), 700);
 	/* Never woken since: nobody knows. */
 	swap_by_stamps(800, &task[1], &idle, true);
 	swap_by_stamps(900, &idle, &task[1], true);
@@ -279,7 +279,7 @@ static void stamps_of_wakeups(void **state)
 	shim_cpu = 0;
 	runq_switch((u64[4]){true, (unsigned long)&task[1], (unsigned long)&idle, 0});
 	swap_by_stamps(1400, &idle, &task[1], true);
-	assert_int_equal(cpus_area[0].wait_ns, 700 + 400);
+	assert_int_equal(fake_waited(), 700 + 400);
 	/* One with the same entry. */
 	twin.pid += RUNQ_NR_TASKS;
 	at(2000);
@@ -294,7 +294,7 @@ static void stamps_of_wakeups(void **state)
 	at(4000);
 	runq_wakeup_new(NULL, &task[1]);
 	swap_by_stamps(4300, &idle, &task[1], true);
-	assert_int_equal(cpus_area[0].wait_ns, 700 + 400 + 300);
+	assert_int_equal(fake_waited(), 700 + 400 + 300);
 }
 
 /* Woken while it still runs, as when it is on the way to sleep: that stamp ends with its sleep. */
@@ -310,7 +310,7 @@ static void woken_while_it_runs(void **state)
 	at(5000);
 	runq_wakeup(NULL, &task[1]);
 	swap_by_stamps(5400, &idle, &task[1], true);
-	assert_int_equal(cpus_area[0].wait_ns, 100 + 400);
+	assert_int_equal(fake_waited(), 100 + 400);
 	assert_int_equal(cpus_area[0].switches, 2);
 	/* The sleep of one does not use up the stamp of another in the same entry. */
 	fake.stamp[task[1].pid] = TAG_OF(task[1].pid + RUNQ_NR_TASKS) + 77;
@@ -329,7 +329,7 @@ static void without_sched_info(void **state)
 	at(400);
 	shim_cpu = 0;
 	runq_switch((u64[4]){0, (unsigned long)&idle, (unsigned long)&task[1], 0});
-	assert_int_equal(cpus_area[0].wait_ns, 400);
+	assert_int_equal(fake_waited(), 400);
 	assert_int_equal(cpus_area[0].unbooked_ns, 0);
 }
 
@@ -348,7 +348,7 @@ static void new_task_moved(void **state)
 	fake_dequeue(&task[1]);
 	fake_enqueue(&task[1], &cfs_rq[1]);
 	swap(3500, &idle, &task[1], true);
-	assert_int_equal(cpus_area[0].wait_ns, 3500);
+	assert_int_equal(fake_waited(), 3500);
 	assert_int_equal(sum_of(1).cause_ns[RUNQ_MIGRATED], 3000);
 }
 

@@ -209,23 +209,16 @@ static uint64_t run_delays(struct runq_kernel *k)
 	return k->skel->bss->delay_live_ns + *(volatile uint64_t *)&k->skel->bss->delay_exited_ns;
 }
 
-/* Of all waits since the start; those of the quick path are in the slots of the first chunk only. */
+/* Of all waits since the start. The programs add up only those that are not in the first chunk. */
 static uint64_t wait_sum(const struct runq_kernel *k)
 {
 	uint64_t sum = 0;
 
 	for (unsigned int cpu = 0; cpu < k->nr_cpus; cpu++)
 		sum += *(volatile uint64_t *)&k->cpu[cpu].wait_ns;
-	if (k->skel->rodata->want_causes)
-		return sum;
-	for (unsigned int slot = 0; slot < k->slots.chunks.near; slot++) {
-		const char *at = (const char *)runq_chunks_slot(&k->slots.chunks, slot);
-		const volatile struct runq_cell *cells = 
-			(const void *)(at + RUNQ_CELLS(k->slots.chunks.stripes));
-
-		for (unsigned int cpu = 0; cpu < k->nr_cpus; cpu++)
-			sum += cells[cpu].cause_ns[RUNQ_QUICK];
-	}
+	for (unsigned int slot = 0; slot < k->slots.chunks.near; slot++)
+		sum += runq_slot_wait_ns(runq_chunks_slot(&k->slots.chunks, slot),
+					 k->slots.chunks.stripes, k->nr_cpus);
 	return sum;
 }
 

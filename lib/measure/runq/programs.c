@@ -47,6 +47,7 @@ static bool modern(const struct btf *btf)
 {
 	return kbtf_has_member(btf, "task_struct", "__state") &&
 	       !kbtf_has_member(btf, "task_struct", "cpu") &&
+	       kbtf_has_member(btf, "cfs_rq", "throttled_clock_self_time") &&
 	       !kbtf_has_member(btf, "rq", "prev_irq_time") &&
 	       !kbtf_has_member(btf, "rq", "prev_steal_time_rq");
 }

@@ -143,7 +143,7 @@ struct quick_wait {
 	void *slot;
 	struct runq_cell *cell;
 	struct runq_cpu *pc; /* the rest only for causes */
-	u64 cause;
+	u64 from;
 };
 
 /* The lag of the clock, which goes to @w; false if it must be learned again. */
@@ -182,11 +182,10 @@ static __always_inline u64 quick_cause_of(u32 ran, u32 victim)
 }
 
 /* Whether the wait lies within one segment of this core, and neither quota nor a move is in it. */
-static __always_inline bool quick_cause(struct mode mode, struct quick_wait *w, u64 last_ns)
+static __always_inline bool quick_within(struct mode mode, struct quick_wait *w, u64 last_ns)
 {
-	u64 from = w->clock + w->late_ns - w->wait_ns, total;
 	const struct runq_seg *last;
-	u32 head;
+	u64 total;
 
 	if (rarely(w->cpu >= layout.cpus || w->wait_ns > last_ns + w->late_ns))
 		return false;
@@ -195,30 +194,30 @@ static __always_inline bool quick_cause(struct mode mode, struct quick_wait *w, 
 	if ((mode.modern || held_clock(w->next, &total)) && rarely(w->cell->held_quick != total + 1))
 		return false;
 	w->pc = cpu_at(w->cpu);
-	head = w->pc->head;
-	last = &w->pc->segs[head % RUNQ_NR_SEGS];
-	if (rarely(last->start_ns > from || !last->start_ns))
-		return false;
-	w->cause = quick_cause_of(last->who, w->group >> 32);
-	if (rarely(last->start_ns == from) &&
-	    w->pc->segs[(head - 1) % RUNQ_NR_SEGS].pid == (u32)w->next->pid)
-		w->cause = RUNQ_PREEMPTED;
-	return true;
+	last = &w->pc->segs[w->pc->head % RUNQ_NR_SEGS];
+	w->from = w->clock + w->late_ns - w->wait_ns;
+	return last->start_ns - 1 < w->from;
 }
 
 /* Books the wait by its cause, and who runs from now on. */
 static __always_inline void quick_book(const struct quick_wait *w)
 {
 	struct runq_cpu *pc = w->pc;
-	u32 head = pc->head + 1;
-	struct runq_seg *seg = &pc->segs[head % RUNQ_NR_SEGS];
+	u32 head = pc->head;
+	const struct runq_seg *last = &pc->segs[head % RUNQ_NR_SEGS];
+	u32 pid = w->next->pid, place = w->group >> 32;
+	u64 cause = quick_cause_of(last->who, place);
+	struct runq_seg *seg;
 
-	w->cell->cause_ns[w->cause] += w->wait_ns;
-	seg->start_ns = w->clock + w->late_ns;
-	seg->who = w->next->flags & PF_KTHREAD ? RUNQ_WHO_KTHREAD : w->group >> 32;
-	seg->pid = w->next->pid;
+	if (rarely(last->start_ns == w->from) && pc->segs[(head - 1) % RUNQ_NR_SEGS].pid == pid)
+		cause = RUNQ_PREEMPTED;
+	w->cell->cause_ns[cause] += w->wait_ns;
+	seg = &pc->segs[(head + 1) % RUNQ_NR_SEGS];
+	seg->start_ns = w->from + w->wait_ns;
+	seg->pid = pid;
+	seg->who = w->next->flags & PF_KTHREAD ? RUNQ_WHO_KTHREAD : place;
 	barrier();
-	pc->head = head;
+	pc->head = head + 1;
 }
 
 static __always_inline enum quick quick_switch(struct mode mode, u64 *ctx, enum from from, u64 mono)
@@ -249,9 +248,11 @@ static __always_inline enum quick quick_switch(struct mode mode, u64 *ctx, enum 
 		w.cpu = quick_cpu(mode, w.next);
 	w.slot = slot_near(w.group >> 32);
 	w.cell = slot_cell(w.slot, w.cpu);
-	if (mode.causes && rarely(!quick_cause(mode, &w, last_ns)))
+	if (mode.causes && rarely(!quick_within(mode, &w, last_ns)))
 		return QUICK_ODD;
 	w.entry->delay = w.booked;
+	/* What was tested is read again rather than kept in registers, of which there are few. */
+	barrier();
 	/* What it waited on before the clock's update; if a task lost the core, it has that too much. */
 	if (from == FROM_IDLE)
 		cores[w.cpu].unbooked_ns += w.late_ns;

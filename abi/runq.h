@@ -134,6 +134,12 @@ struct runq_layout {
 #define RUNQ_NEAR_BYTES	 (RUNQ_NEAR_CELLS + RUNQ_NEAR_MASK + 1 + RUNQ_MAX_CPUS * (sizeof(struct runq_cell) + sizeof(struct runq_cold)))
 #define RUNQ_TO_CELLS	 2048 /* from the point to the cells */
 
+/* Which waits are in the sample; user space sets it. */
+struct runq_sample {
+	__u64 seed;
+	__u64 below; /* of 2^32 */
+};
+
 /* What the quick path needs of a core if the clock lags; masked, too. */
 struct runq_core {
 	__s64 off;	   /* as runq_clock.off, as of about now */

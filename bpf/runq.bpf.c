@@ -26,10 +26,21 @@ static __always_inline bool sched_info_there(void)
 	       bpf_core_field_exists(((struct sched_entity *)0)->cfs_rq);
 }
 
-static __always_inline void prev_leaves(struct runq_cpu *pc, const struct dispatch *d)
+/*
+ * Of a sample without causes only who is in it next, whatever it does: nothing was noted when it
+ * got the core.
+ */
+static __always_inline void prev_leaves(struct mode mode, struct runq_cpu *pc,
+					const struct dispatch *d)
 {
-	if (!d->prev->pid || d->leaves_asleep)
+	bool sparse = mode.sample && !mode.causes;
+
+	if (!d->prev->pid || (sparse ? !task_sampled(d->prev) : d->leaves_asleep))
 		return;
+	if (sparse && d->leaves_asleep) {
+		task_leaves(d->prev, 0);
+		return;
+	}
 	pc->unbooked_ns -= d->late_ns;
 	task_leaves(d->prev, d->late_ns);
 }
@@ -131,7 +142,8 @@ static __always_inline void switch_now(struct mode mode, struct runq_cpu *pc, st
 		d->clock = d->next->se.cfs_rq->rq->clock;
 		fresh = !mode.by_wakeup && clock_surely_fresh(d);
 	}
-	if (fresh && (d->clock & QUICK_LEARN)) {
+	/* Of a sample, every one: there are few. */
+	if (fresh && (d->clock & QUICK_LEARN) && !mode.sample) {
 		d->now = d->clock;
 		return;
 	}
@@ -158,8 +170,6 @@ static __always_inline void wait_ends(struct mode mode, struct runq_cpu *pc, str
 	void *slot = slot_get(d->place);
 	bool known;
 
-	if (mode.sample)
-		d->sampled = bpf_get_prandom_u32() < sample_below;
 	seg_write(mode, pc, d->now, d->next->flags & PF_KTHREAD ? RUNQ_WHO_KTHREAD : d->place, d->pid);
 	/*
 	 * It is never missing, but the verifier cannot know. The CPU number is kept in a 64-bit
@@ -210,11 +220,15 @@ static __noinline int switch_slow(u64 *ctx)
 	if (mode.by_wakeup)
 		prev_stamp(ctx, &d);
 	else
-		prev_leaves(pc, &d);
+		prev_leaves(mode, pc, &d);
 	d.pid = d.next->pid;
+	/* Without sched_info a task's dispatches have no numbers; then nothing is saved either. */
+	if (mode.sample)
+		d.sampled = mode.by_wakeup ? bpf_get_prandom_u32() < sample.below
+					   : task_sampled(d.next);
 	if (!d.pid) {
 		seg_write(mode, pc, d.now, RUNQ_WHO_IDLE, 0);
-	} else {
+	} else if (mode.causes || mode.by_wakeup || d.sampled) {
 		d.place = slot_cached(pc, task_key(mode, d.next, cpu), d.next);
 		wait_ends(mode, pc, &d, cpu);
 	}
@@ -260,6 +274,18 @@ int BPF_PROG(runq_wakeup_new, struct task_struct *task)
 SEC("tp_btf/sched_switch")
 int runq_switch(u64 *ctx)
 {
+	return switch_slow(ctx);
+}
+
+/* A sample without causes, for which every switch matters: neither end of a wait is in it. */
+SEC("tp_btf/sched_switch")
+int runq_sample(u64 *ctx)
+{
+	struct task_struct *prev, *next;
+
+	switch_tasks(ctx, false, &prev, &next);
+	if (!task_sampled(next) && !task_sampled(prev))
+		return 0;
 	return switch_slow(ctx);
 }
 

@@ -9,7 +9,7 @@
 /* Set by user space before loading. */
 const volatile struct runq_layout layout = {.cpus = 1, .stripes = 1};
 const volatile __u32 per;	   /* enum runq_per */
-const volatile __u32 sample_below; /* of 2^32; 0: every wait */
+const volatile bool want_sample;   /* else every wait */
 const volatile __u64 threshold_ns; /* 0: no events; else needs want_causes, for the culprit */
 const volatile bool by_wakeup;	   /* our own timestamps instead of sched_info's */
 const volatile bool cgroup_v2;
@@ -36,7 +36,7 @@ struct mode {
 	(struct mode)                                                                            \
 	{                                                                                        \
 		.per = per, .by_wakeup = by_wakeup, .cgroup_v2 = cgroup_v2,                      \
-		.causes = want_causes, .blame = want_blame, .sample = sample_below != 0,         \
+		.causes = want_causes, .blame = want_blame, .sample = want_sample,               \
 		.threshold = threshold_ns != 0, .state_first = switch_state_first                \
 	}
 
@@ -45,6 +45,7 @@ __u64 delay_live_ns;
 __u64 delay_exited_ns;
 
 struct runq_core cores[RUNQ_MAX_CPUS];
+struct runq_sample sample;
 
 /*
  * Memory at a fixed address, which needs no look-up: the cores, the tasks by pid, and the first

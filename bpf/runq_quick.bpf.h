@@ -78,6 +78,19 @@ static __always_inline u32 quick_key(struct mode mode, struct task_struct *task)
 			      : task_css(task, false)->serial_nr;
 }
 
+/*
+ * Whether the next dispatch of a task that waits or leaves the core is in the sample. Between its
+ * leaving and that dispatch neither number changes, so that both ends of a wait decide alike and
+ * nothing is kept of waits outside the sample. The square of a number that grows by the same with
+ * each dispatch is as good as random: how far it is from the last one changes each time.
+ */
+static __always_inline bool task_sampled(struct task_struct *task)
+{
+	u64 w = task->sched_info.pcount * 0x5851f42dULL + task->start_time + sample.seed;
+
+	return w * w >> 32 < sample.below;
+}
+
 /* What the other path has learned of the clock, for the next milliseconds. */
 static __always_inline void quick_learn(const struct dispatch *d, u64 mono)
 {

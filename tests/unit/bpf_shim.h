@@ -101,6 +101,7 @@ struct task_struct {
 		struct cfs_rq *cfs_rq;
 	} se;
 	struct {
+		unsigned long pcount;
 		unsigned long long run_delay;
 		unsigned long long last_queued;
 	} sched_info;

@@ -225,7 +225,8 @@ static inline void fake_reset(void)
 	layout.shared = 0;
 	fake_boundaries(NULL, 0);
 	per = RUNQ_PER_CGROUP;
-	sample_below = 0;
+	want_sample = false;
+	sample = (struct runq_sample){.seed = 0x123456789abcdef1ULL, .below = 1ULL << 32};
 	threshold_ns = 0;
 	by_wakeup = false;
 	cgroup_v2 = true;
@@ -257,6 +258,14 @@ static inline void fake_dequeue(struct task_struct *task)
 	task->sched_info.last_queued = 0;
 }
 
+/* What getting the core does; kernel/sched/stats.h. */
+static inline void fake_arrive(struct task_struct *task)
+{
+	if (task->sched_info.last_queued)
+		task->sched_info.pcount++;
+	fake_dequeue(task);
+}
+
 /* A switch: the program first, then the kernel's own books, as in __schedule(). */
 static inline void fake_switch(u32 cpu, int (*program)(u64 *), struct task_struct *prev,
 			       struct task_struct *next, bool sleeps)
@@ -277,7 +286,7 @@ static inline void fake_switch(u32 cpu, int (*program)(u64 *), struct task_struc
 		next->se.exec_start = next->se.cfs_rq->rq->clock;
 	program(switch_state_first ? args_518 : args);
 	if (next->pid)
-		fake_dequeue(next);
+		fake_arrive(next);
 	if (prev->pid && !sleeps)
 		fake_enqueue(prev, prev->se.cfs_rq);
 }

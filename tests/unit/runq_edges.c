@@ -190,8 +190,8 @@ static void long_waits(void **state)
 	assert_string_equal(event->prev_comm, "last");
 	assert_int_equal(event->time_ns, shim_now);
 	/* One that is not in the sample is in the stream, and in no book but the core's. */
-	sample_below = 1;
-	shim_random = 2;
+	want_sample = true;
+	sample.below = 0;
 	wake(4000, &task[1]);
 	swap(9000, &task[2], &task[1], true);
 	assert_int_equal(fake.nr_events, 2);

@@ -97,6 +97,7 @@ static void sim_reset(int (*program)(u64 *), u64 seed)
 		if (task->group == 0)
 			task->kernel.flags = PF_KTHREAD;
 		task->kernel.sched_info.run_delay = 1000 * i;
+		task->kernel.start_time = 1000000 * i;
 	}
 }
 
@@ -152,6 +153,9 @@ static void truth_wait(const struct task *task, u64 now, bool booked)
 	struct truth *truth = &sim.truth[task->group];
 	u64 ns = now - task->since + task->moved_ns;
 
+	/* Nothing is seen of those. */
+	if (!booked && sim.program == runq_sample)
+		return;
 	sim.switches[task->cpu]++;
 	sim.wait_ns[task->cpu] += ns;
 	if (!booked)
@@ -202,11 +206,12 @@ static void sim_switch(u32 cpu, struct task *next, bool sleeps)
 {
 	struct task *prev = sim.runs[cpu];
 
-	shim_random = below(1ULL << 32);
+	bool booked = next && (!want_sample || task_sampled(&next->kernel));
+
 	fake_switch(cpu, sim.program, prev ? &prev->kernel : &sim.idle[cpu],
 		    next ? &next->kernel : &sim.idle[cpu], sleeps);
 	if (next) {
-		truth_wait(next, shim_now, !sample_below || shim_random < sample_below);
+		truth_wait(next, shim_now, booked);
 		next->waits = false;
 	}
 	if (prev && !sleeps) {
@@ -353,7 +358,7 @@ static void check_all(void)
 
 		/* Both paths were taken, where there is a quick one. */
 		assert_true(pc->switches > sim.switches[cpu] / 100);
-		if (sim.program == runq_switch)
+		if (sim.program == runq_switch || sim.program == runq_sample)
 			assert_int_equal(pc->switches, sim.switches[cpu]);
 		else
 			assert_true(pc->switches < sim.switches[cpu] * (want_causes ? 0.97 : 0.7));
@@ -362,6 +367,8 @@ static void check_all(void)
 		unbooked += pc->unbooked_ns + cores[cpu].unbooked_ns;
 	}
 	assert_int_equal(waited, truth);
+	if (sim.program == runq_sample)
+		return;
 	/* What the kernel does not book is known to the nanosecond. */
 	for (u32 i = 0; i < NR_TASKS; i++)
 		booked += sim.task[i].kernel.sched_info.run_delay - 1000 * i;
@@ -380,6 +387,9 @@ static void sim_run(u32 steps)
 		fake_clock(cpu);
 		sim_switch(cpu, &sim.task[cpu], false);
 	}
+	/* As user space does it: every wait until all is set up. */
+	if (want_sample)
+		sample.below = 1U << 30;
 	for (u32 i = 0; i < steps; i++)
 		sim_step();
 	sim_drain();
@@ -467,13 +477,31 @@ static void sampled(void **state)
 	u64 taken = 0, all = 0;
 
 	sim_reset(runq_switch, 99);
-	sample_below = 1U << 30;
+	want_sample = true;
 	sim_run(12000);
 	for (u32 i = 0; i < NR_GROUPS; i++)
 		taken += sim.truth[i].count;
 	for (u32 cpu = 0; cpu < NR_CPUS; cpu++)
 		all += cpus_area[cpu].switches;
 	assert_true(taken > all / 5 && taken < all * 3 / 10);
+}
+
+/* Without causes nothing is kept of the others, and those in the sample are as exact as ever. */
+static void sampled_alone(void **state)
+{
+	for (u64 seed = 1; seed <= 10; seed++) {
+		u64 taken = 0;
+
+		sim_reset(runq_sample, seed * 991);
+		want_blame = want_causes = false;
+		want_sample = true;
+		sample.seed *= seed;
+		sim.late = seed % 2;
+		sim_run(6000);
+		for (u32 i = 0; i < NR_GROUPS; i++)
+			taken += sim.truth[i].count;
+		assert_true(taken > 500);
+	}
 }
 
 int main(void)
@@ -483,7 +511,7 @@ int main(void)
 		cmocka_unit_test(without_causes),
 		cmocka_unit_test(any_case_v1), cmocka_unit_test(late_clock),
 		cmocka_unit_test(old_kernel),  cmocka_unit_test(own_stamps),
-		cmocka_unit_test(sampled),
+		cmocka_unit_test(sampled),     cmocka_unit_test(sampled_alone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
@@ -66,6 +67,10 @@ static void start_clock(struct runq_clock *clock)
 
 static void fill_areas(struct runq_kernel *k, const struct runq_opts *opts)
 {
+	/* Another sample in each run; if there is no randomness, the time must do. */
+	if (getrandom(&k->skel->bss->sample.seed, sizeof(uint64_t), GRND_NONBLOCK) < 0)
+		k->skel->bss->sample.seed = clock_mono_ns() * 0x9e3779b97f4a7c15ULL;
+	k->skel->bss->sample.below = 1ULL << 32;
 	k->cpu = k->areas.cpus.pages;
 	k->tasks = k->areas.tasks.pages;
 	for (size_t i = 0; i < RUNQ_NR_TASKS; i++)
@@ -132,6 +137,11 @@ int runq_kernel_open(const struct runq_opts *opts, size_t nr_groups,
 fail:
 	runq_kernel_close(k);
 	return rc;
+}
+
+void runq_kernel_sample(struct runq_kernel *k, double ratio)
+{
+	k->skel->bss->sample.below = (uint64_t)(ratio * 0x1p32);
 }
 
 void runq_kernel_close(struct runq_kernel *k)

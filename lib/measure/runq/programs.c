@@ -31,7 +31,7 @@ static void set_rodata(struct runq_bpf *skel, const struct runq_opts *opts, unsi
 	};
 	ro->per = opts->per;
 	if (opts->sample_ratio > 0.0 && opts->sample_ratio < 1.0)
-		ro->sample_below = (uint32_t)(opts->sample_ratio * 4294967296.0);
+		ro->want_sample = true;
 	ro->threshold_ns = opts->threshold_ns;
 	ro->by_wakeup = opts->source == RUNQ_SOURCE_WAKEUP;
 	ro->cgroup_v2 = opts->hierarchy == RUNQ_HIERARCHY_V2;
@@ -67,13 +67,15 @@ static void choose_switch(struct runq_bpf *skel, const struct runq_opts *opts,
 			  const struct btf *btf)
 {
 	const struct runq_bpf__rodata *ro = skel->rodata;
-	bool common = opts->per == RUNQ_PER_CGROUP && opts->source != RUNQ_SOURCE_WAKEUP &&
-		      !opts->threshold_ns && !ro->sample_below && !ro->switch_state_first &&
-		      !cpuset_count(&opts->cpus);
+	bool quick = opts->source != RUNQ_SOURCE_WAKEUP && !opts->threshold_ns &&
+		     !ro->switch_state_first;
 	char name[64] = "runq_switch";
 	struct bpf_program *program;
 
-	if (common)
+	if (quick && ro->want_sample && !ro->want_causes)
+		strcpy(name, "runq_sample");
+	else if (quick && !ro->want_sample && opts->per == RUNQ_PER_CGROUP &&
+		 !cpuset_count(&opts->cpus))
 		switch_name(opts, ro, modern(btf), name);
 	bpf_object__for_each_program(program, skel->obj)
 	{

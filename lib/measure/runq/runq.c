@@ -219,9 +219,10 @@ static void window_losses(struct runq_meter *m)
 
 	runq_kernel_losses(m->kernel, &w->losses);
 	w->losses.events_lost += m->events_dropped;
-	/* With --cpu only some waits are seen, while run_delay is that of all CPUs. */
-	w->schedstat_ratio =
-		cpuset_count(&m->opts.cpus) ? NAN : runq_schedstat_ratio(&m->was, &w->losses);
+	/* With --cpu or --sample only some waits are seen, while run_delay is that of all. */
+	w->schedstat_ratio = cpuset_count(&m->opts.cpus) || m->opts.sample_ratio > 0.0
+				     ? NAN
+				     : runq_schedstat_ratio(&m->was, &w->losses);
 	w->unbooked_ratio = w->losses.delay_ns ? runq_unbooked_ratio(&m->was, &w->losses) : NAN;
 	w->kernel_bytes = runq_kernel_memory(m->kernel);
 	m->was = w->losses;
@@ -368,6 +369,8 @@ int runq_open(const struct runq_opts *opts, struct meter **ret_meter, struct err
 		return rc;
 	}
 	window_init(m);
+	if (m->opts.sample_ratio > 0.0)
+		runq_kernel_sample(m->kernel, m->opts.sample_ratio);
 	*ret_meter = &m->meter;
 	return 0;
 }

@@ -89,9 +89,11 @@ static void hold(u64 ns, u32 group)
 }
 
 /* Held by quota for 4000 of the 5000 ns: that much is the quota's, the rest whoever ran. */
-static void throttled(void **state)
+static void throttled_by(int (*by)(u64 *))
 {
 	struct runq_totals totals;
+
+	program = by;
 
 	/* The first dispatch only shows where the kernel's total stands. */
 	hold(123456, 1);
@@ -118,6 +120,13 @@ static void throttled(void **state)
 	hold(50000, 1);
 	swap(10300, &idle, &task[1], true);
 	assert_int_equal(sum_of(1).cause_ns[RUNQ_THROTTLED], 4000 + 300);
+}
+
+static void throttled(void **state)
+{
+	throttled_by(runq_switch);
+	reset(state);
+	throttled_by(runq_blame_v2);
 }
 
 /* Before 6.6 the kernel's total has other names; a group that was never held begins at 0. */

@@ -13,10 +13,12 @@ static struct cgroup cgroup[NR_GROUPS];
 static struct css_set css[NR_GROUPS];
 static struct cfs_rq cfs_rq[NR_GROUPS];
 static struct task_struct task[NR_GROUPS], idle;
+static int (*program)(u64 *);
 
 static inline int reset(void **state)
 {
 	fake_reset();
+	program = runq_switch;
 	for (u32 i = 0; i < NR_GROUPS; i++) {
 		kn[i] = (struct kernfs_node){.name = "leaf", .id = 500 + i, .__parent = &root_kn};
 		cgroup[i] =
@@ -50,7 +52,7 @@ static inline void wake(u64 ns, struct task_struct *who)
 static inline void swap(u64 ns, struct task_struct *prev, struct task_struct *next, bool sleeps)
 {
 	at(ns);
-	fake_switch(0, runq_switch, prev, next, sleeps);
+	fake_switch(0, program, prev, next, sleeps);
 }
 
 static inline struct runq_totals sum_of(u32 group)

@@ -12,7 +12,6 @@
 #define RUNQ_NR_LE	 32
 #define RUNQ_NR_SEGS	 32  /* run segments per core, the next one included; a power of two */
 #define RUNQ_NR_WALK	 30  /* those that a walk looks at; the one before them must be valid too */
-#define RUNQ_NR_CACHE	 64  /* groups that a core finds without a hash map; a power of two */
 #define RUNQ_CHUNK	 128 /* slots per chunk; a power of two */
 #define RUNQ_NR_CHUNKS	 256
 #define RUNQ_NR_SLOTS	 (RUNQ_CHUNK * RUNQ_NR_CHUNKS)
@@ -46,6 +45,14 @@ enum runq_cause {
 	RUNQ_NR_CAUSES,
 };
 
+/* Where the whole wait is booked if causes are not asked for; the sum over all of them stays right. */
+#define RUNQ_WHOLE RUNQ_IDLE
+
+/* Waits below this, which is almost all of them, can be counted by the quick path. */
+#define RUNQ_QUICK_NS	 65536
+#define RUNQ_NR_QUICK	 (RUNQ_QUICK_NS / HIST_SUB)
+#define RUNQ_QUICK_LE	 16 /* a boundary lies there: the other path counts it */
+
 /* Keys that are no group; those of groups are smaller. 0 is nobody. */
 #define RUNQ_KEY_IDLE	 ((__u64)-1)
 #define RUNQ_KEY_KTHREAD ((__u64)-2)
@@ -55,8 +62,8 @@ enum runq_cause {
 #define RUNQ_KEY_OTHER	 ((__u64)-6)
 
 /*
- * A slot is one array element: the head, a cell per CPU, a cold part per CPU, a histogram per
- * stripe. Counters only grow; when a slot gets a new owner they go on, and the reader remembers
+ * A slot is one array element: the head, a histogram per stripe, a cell per CPU, a cold part per
+ * CPU. Counters only grow; when a slot gets a new owner they go on, and the reader remembers
  * their values at that time. Slot 0 is for groups that find no free slot.
  */
 struct runq_head {
@@ -84,33 +91,82 @@ struct runq_cell {
 	__u64 max_ns; /* the reader sets it back to 0 */
 	/* The last throttling seen on this core; only for the programs. */
 	__u64 held_clock; /* the kernel's total of throttled time, + 1 */
-	__u64 held_end;
+	__u64 held_quick; /* the same once no short wait can reach back to it any more, else 0 */
 };
 
 struct runq_cold {
 	__u64 cause_ns[RUNQ_NR_CAUSES - RUNQ_NR_HOT];
 	__u64 held_ns;
+	__u64 held_end;
 };
 
-_Static_assert(sizeof(struct runq_cell) == 64 && sizeof(struct runq_cold) == 32,
+_Static_assert(sizeof(struct runq_cell) == 64 && sizeof(struct runq_cold) == 40,
 	       "in the memory formula of docs/methods/runq.md");
 
-#define RUNQ_CELLS		      sizeof(struct runq_head)
-#define RUNQ_COLDS(cpus)	      (RUNQ_CELLS + (cpus) * sizeof(struct runq_cell))
-#define RUNQ_HISTS(cpus)	      ((RUNQ_COLDS(cpus) + (cpus) * sizeof(struct runq_cold) + 63) / 64 * 64)
-#define RUNQ_SLOT_SIZE(stripes, cpus) (RUNQ_HISTS(cpus) + (stripes) * sizeof(struct runq_hist))
+/* In this order, after the head. */
+#define RUNQ_HISTS		      sizeof(struct runq_head)
+#define RUNQ_CELLS(stripes)	      (RUNQ_HISTS + (stripes) * sizeof(struct runq_hist))
+#define RUNQ_COLDS(stripes, cpus)     (RUNQ_CELLS(stripes) + (cpus) * sizeof(struct runq_cell))
+#define RUNQ_SLOT_SIZE(stripes, cpus) \
+	((RUNQ_COLDS(stripes, cpus) + (cpus) * sizeof(struct runq_cold) + 63) / 64 * 64)
 
 /* The same as offsets, computed once by user space rather than at every switch. */
 struct runq_layout {
 	__u32 cpus, stripes;
-	__u32 colds_at, hists_at;
+	__u32 cells_at;
 	__u32 shared; /* several cores share a histogram */
+	__u32 slot_size;
+	__u32 near; /* slots in the first chunk */
 };
+
+/*
+ * Where a slot is, as the programs keep it: below RUNQ_FAR its offset in the first chunk, which is
+ * memory at a fixed address; above it the slot's number beyond those. Offsets are masked rather
+ * than compared, which is cheaper, and the memory is large enough for any of them. A slot is known
+ * by a point between its histograms, which are before it, and its cells: both are at constant
+ * distances from there that fit into an instruction.
+ */
+#define RUNQ_FAR	 (1U << 24)
+#define RUNQ_FAR_KEY	 (1U << 31) /* flipped in the key of a task's entry: the quick path has no match */
+#define RUNQ_MAX_CPUS	 2048 /* a power of two */
+#define RUNQ_NEAR_MASK	 ((2U << 20) - 1)
+#define RUNQ_NEAR_CELLS	 RUNQ_CELLS(RUNQ_MAX_STRIPES) /* of slot 0 */
+#define RUNQ_NEAR_BYTES	 (RUNQ_NEAR_CELLS + RUNQ_NEAR_MASK + 1 + RUNQ_MAX_CPUS * (sizeof(struct runq_cell) + sizeof(struct runq_cold)))
+#define RUNQ_TO_CELLS	 2048 /* from the point to the cells */
+
+/* Which waits are in the sample; user space sets it. */
+struct runq_sample {
+	__u64 seed;
+	__u64 below; /* of 2^32 */
+};
+
+/* What the quick path needs of a core if the clock lags; masked, too. */
+struct runq_core {
+	__s64 off;	   /* as runq_clock.off, as of about now */
+	__u64 until;	   /* for how long that is near enough, by CLOCK_MONOTONIC */
+	__s64 unbooked_ns; /* as runq_cpu.unbooked_ns, which has the rest */
+	__u64 pad[5];
+};
+
+/*
+ * A task, by pid modulo the size of the table. Two tasks may share an entry: a tag in the delay
+ * tells them apart, and a place is used only with the key that it is for. Each is one word, so
+ * that cores cannot tear it.
+ */
+struct runq_task {
+	__u64 delay; /* run_delay after the last dispatch, and the tag */
+	__u64 group; /* the place of the group's slot, and the lower half of the group's key */
+};
+
+#define RUNQ_GROUP(place, key) ((__u64)(place) << 32 | (__u32)(key))
+/* With these an entry begins: no delay is near to it, and there is no such place. */
+#define RUNQ_NO_DELAY (3ULL << 62)
+#define RUNQ_NO_GROUP ((__u64)-1)
 
 /* Who ran from start_ns until the next segment starts. */
 struct runq_seg {
 	__u64 start_ns; /* 0: nothing known */
-	__u32 who;	/* the group's slot, or one of RUNQ_WHO_ */
+	__u32 who;	/* the place of the group's slot, or one of RUNQ_WHO_ */
 	__u32 pid;
 };
 
@@ -159,8 +215,8 @@ struct runq_cpu {
 	/* One cache line for what every switch touches. */
 	__u32 skip;	/* not selected with --cpu */
 	__u32 head;	/* segs[head % RUNQ_NR_SEGS] runs now */
-	__u64 switches; /* dispatches that ended a wait, sampled or not */
-	__u64 wait_ns;	/* their sum */
+	__u64 switches; /* dispatches that ended a wait, without those of the quick path */
+	__u64 wait_ns;	/* waits that are not in a slot of the first chunk */
 	__u64 from;	/* of the last wait, as in runq_walk; only for the programs */
 	__u64 to;
 	__s64 unbooked_ns; /* of wait_ns, what the kernel does not add to run_delay */
@@ -172,10 +228,6 @@ struct runq_cpu {
 	__u64 blame_full;
 	__u64 pad[5];
 	struct runq_clock clock;
-	struct {
-		__u64 key;
-		__u64 slot;
-	} cache[RUNQ_NR_CACHE];
 	struct runq_seg segs[RUNQ_NR_SEGS];
 	struct runq_walk walk;
 };

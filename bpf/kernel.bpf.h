@@ -90,10 +90,12 @@ struct cfs_rq___task {
 };
 
 struct sched_entity {
+	u64 exec_start;
 	struct cfs_rq *cfs_rq;
 };
 
 struct sched_info {
+	unsigned long pcount;
 	unsigned long long run_delay;
 	unsigned long long last_queued;
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Counts every wait for a core in the group of the task that waited, by cause and by culprit. */
-#include "runq_charge.bpf.h"
+#include "runq_quick.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
@@ -8,21 +8,16 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
  * Notes who runs from now on. Written before the wait is charged, so that its values need no
  * registers until then; it is valid once pc->head is incremented.
  */
-static __always_inline void seg_write(struct runq_cpu *pc, u64 now, u32 who, u32 pid)
+static __always_inline void seg_write(struct mode mode, struct runq_cpu *pc, u64 now, u32 who,
+				      u32 pid)
 {
 	struct runq_seg *seg = &pc->segs[(pc->head + 1) % RUNQ_NR_SEGS];
 
+	if (!mode.causes)
+		return;
 	seg->start_ns = now;
 	seg->who = who;
 	seg->pid = pid;
-}
-
-/* A plain load: the verifier knows the type of the tracepoint's argument. */
-static __always_inline bool task_runnable(struct task_struct *task)
-{
-	if (bpf_core_field_exists(((struct task_struct___new *)0)->__state))
-		return !((struct task_struct___new *)task)->__state;
-	return !((struct task_struct___old *)task)->state;
 }
 
 static __always_inline bool sched_info_there(void)
@@ -32,22 +27,22 @@ static __always_inline bool sched_info_there(void)
 }
 
 /*
- * A task that leaves the core while runnable waits from now on. The kernel counts its wait from the
- * last update of its clock: longer by the clock's lag. The lag is added to the stored run_delay,
- * so that sched_info_wait() subtracts it from the wait.
+ * Of a sample without causes only who is in it next, whatever it does: nothing was noted when it
+ * got the core.
  */
-static __always_inline void prev_leaves(struct runq_cpu *pc, const struct dispatch *d)
+static __always_inline void prev_leaves(struct mode mode, struct runq_cpu *pc,
+					const struct dispatch *d)
 {
-	u32 pid = d->prev->pid;
-	u64 *word = pid && !d->leaves_asleep ? delay_word(pid) : NULL;
+	bool sparse = mode.sample && !mode.causes;
 
-	if (!word)
+	if (!d->prev->pid || (sparse ? !task_sampled(d->prev) : d->leaves_asleep))
 		return;
+	if (sparse && d->leaves_asleep) {
+		task_leaves(d->prev, 0);
+		return;
+	}
 	pc->unbooked_ns -= d->late_ns;
-	if ((*word & ~WORD_MASK) == TAG_OF(pid))
-		*word += d->late_ns;
-	else
-		*word = TAG_OF(pid) + d->prev->sched_info.run_delay + d->late_ns;
+	task_leaves(d->prev, d->late_ns);
 }
 
 /* by_wakeup: the same with our own timestamps, also for a task preempted on its way to sleep. */
@@ -65,15 +60,17 @@ static __always_inline void prev_stamp(u64 *ctx, const struct dispatch *d)
 }
 
 /*
- * What run_delay grew by since @word was stored, which is what the task waited on other cores.
+ * What run_delay grew by since the task's entry was stored, which is what the task waited on other cores.
  * Stores what run_delay will be after this dispatch. Added to the tag, not or'ed: a carry into the
  * tag is in both terms of the difference. With another tag the result is too large for a delay.
  */
-static __always_inline s64 delay_moves(const struct dispatch *d, u64 last_ns, u64 *word)
+static __always_inline s64 delay_moves(const struct dispatch *d, u64 last_ns)
 {
-	u64 booked = TAG_OF(d->pid) + d->next->sched_info.run_delay, was = *word;
+	u64 booked = DELAY_TAG(d->pid) + d->next->sched_info.run_delay;
+	struct runq_task *entry = task_at(d->pid);
+	u64 was = entry->delay;
 
-	*word = booked + last_ns;
+	entry->delay = booked + last_ns;
 	return booked - was;
 }
 
@@ -81,10 +78,10 @@ static __always_inline s64 delay_moves(const struct dispatch *d, u64 last_ns, u6
  * When the wait of the dispatched task began, and how long it waited on other cores before that.
  * False if the start is unknown, such as for a task that was preempted on its way to sleep.
  */
-static __always_inline bool sched_info_wait(struct runq_cpu *pc, struct dispatch *d, u64 *word)
+static __always_inline bool sched_info_wait(struct runq_cpu *pc, struct dispatch *d)
 {
 	u64 queued = d->next->sched_info.last_queued;
-	s64 moved_ns = delay_moves(d, queued ? d->clock - queued : 0, word);
+	s64 moved_ns = delay_moves(d, queued ? d->clock - queued : 0);
 
 	if (rarely(!queued))
 		return false;
@@ -103,7 +100,7 @@ static __always_inline bool sched_info_wait(struct runq_cpu *pc, struct dispatch
 	return true;
 }
 
-static __always_inline bool wakeup_wait(struct runq_cpu *pc, struct dispatch *d, u64 *word)
+static __always_inline bool wakeup_wait(struct runq_cpu *pc, struct dispatch *d)
 {
 	u64 *stamp = stamp_word(d->pid), was = stamp ? *stamp : 0, queued, last_ns;
 	s64 moved_ns;
@@ -115,7 +112,7 @@ static __always_inline bool wakeup_wait(struct runq_cpu *pc, struct dispatch *d,
 	if (sched_info_there()) {
 		queued = d->next->sched_info.last_queued;
 		last_ns = queued ? d->clock - queued : 0;
-		moved_ns = delay_moves(d, last_ns, word);
+		moved_ns = delay_moves(d, last_ns);
 		if (moved_ns > 0 && (u64)moved_ns <= WORD_MASK / 2)
 			last_ns += moved_ns;
 		if ((was & ~WORD_MASK) == TAG_OF(d->pid))
@@ -127,21 +124,26 @@ static __always_inline bool wakeup_wait(struct runq_cpu *pc, struct dispatch *d,
 /*
  * The kernel's clock lags only if a wake-up requested the switch. It does not if a task goes to
  * sleep by itself and the next one was queued before the clock's last update: a wake-up would have
- * updated it. One such switch in 16 is measured all the same, to learn the distance without lag.
+ * updated it.
  */
-static __always_inline bool clock_surely_fresh(const struct runq_cpu *pc, const struct dispatch *d)
+static __always_inline bool clock_surely_fresh(const struct dispatch *d)
 {
 	u64 queued = d->next->sched_info.last_queued;
 
-	return d->leaves_asleep && queued && queued != d->clock && pc->head % 16;
+	return d->leaves_asleep && queued && queued != d->clock;
 }
 
 /* The time of the switch, by the clock that starts of waits are in, and the kernel clock's lag. */
 static __always_inline void switch_now(struct mode mode, struct runq_cpu *pc, struct dispatch *d)
 {
-	if (sched_info_there())
+	bool fresh = false;
+
+	if (sched_info_there()) {
 		d->clock = d->next->se.cfs_rq->rq->clock;
-	if (!mode.by_wakeup && clock_surely_fresh(pc, d)) {
+		fresh = !mode.by_wakeup && clock_surely_fresh(d);
+	}
+	/* Of a sample, every one: there are few. */
+	if (fresh && (d->clock & QUICK_LEARN) && !mode.sample) {
 		d->now = d->clock;
 		return;
 	}
@@ -149,6 +151,11 @@ static __always_inline void switch_now(struct mode mode, struct runq_cpu *pc, st
 	if (!sched_info_there())
 		return;
 	d->late_ns = clock_late(&pc->clock, d->now, d->clock);
+	if (!mode.by_wakeup)
+		quick_learn(d, d->now);
+	/* Measured only to learn: what is above the least is the way here, which others lack. */
+	if (fresh)
+		d->late_ns = 0;
 	if (!mode.by_wakeup)
 		d->now = d->clock + d->late_ns;
 }
@@ -160,24 +167,21 @@ static __always_inline void switch_now(struct mode mode, struct runq_cpu *pc, st
 static __always_inline void wait_ends(struct mode mode, struct runq_cpu *pc, struct dispatch *d,
 				      u64 cpu)
 {
-	u64 *word = delay_word(d->pid);
-	void *slot = slot_fast(d->slot);
+	void *slot = slot_get(d->place);
 	bool known;
 
-	if (mode.sample)
-		d->sampled = bpf_get_prandom_u32() < sample_below;
-	seg_write(pc, d->now, d->next->flags & PF_KTHREAD ? RUNQ_WHO_KTHREAD : d->slot, d->pid);
+	seg_write(mode, pc, d->now, d->next->flags & PF_KTHREAD ? RUNQ_WHO_KTHREAD : d->place, d->pid);
 	/*
-	 * Neither is ever missing, but the verifier cannot know. The CPU number is kept in a 64-bit
-	 * register from here on: read back from the look-up's key, or from 32 bits on the stack, it
-	 * has no bounds for the verifiers of 5.10 and 6.1.
+	 * It is never missing, but the verifier cannot know. The CPU number is kept in a 64-bit
+	 * register from here on: read back from 32 bits on the stack, it has no bounds for the
+	 * verifiers of 5.10 and 6.1.
 	 */
 	asm volatile("" : "+r"(cpu));
-	if (rarely(!word || !slot || cpu >= layout.cpus)) {
+	if (rarely(!slot || cpu >= layout.cpus)) {
 		pc->table_full++;
 		return;
 	}
-	known = mode.by_wakeup ? wakeup_wait(pc, d, word) : sched_info_wait(pc, d, word);
+	known = mode.by_wakeup ? wakeup_wait(pc, d) : sched_info_wait(pc, d);
 	if (rarely(!known)) {
 		pc->unknown_start++;
 		return;
@@ -187,7 +191,9 @@ static __always_inline void wait_ends(struct mode mode, struct runq_cpu *pc, str
 		return;
 	}
 	pc->switches++;
-	pc->wait_ns += d->wait_ns;
+	/* Else user space finds it in the slot, as it does those of the quick path. */
+	if (rarely(d->place >= RUNQ_FAR || !d->sampled))
+		pc->wait_ns += d->wait_ns;
 	pc->from = d->from;
 	pc->to = d->now;
 	/*
@@ -198,12 +204,13 @@ static __always_inline void wait_ends(struct mode mode, struct runq_cpu *pc, str
 	wait_charge(mode, pc, d, slot, cpu);
 }
 
-static __always_inline int on_switch(struct mode mode, u64 *ctx)
+/* Every case; also learns from the clock and notes who runs. */
+static __noinline int switch_slow(u64 *ctx)
 {
-	u64 cpu = bpf_get_smp_processor_id();
-	u32 index = cpu;
-	struct runq_cpu *pc = bpf_map_lookup_elem(&cpus, &index);
+	struct mode mode = MODE_ANY;
 	struct dispatch d = {.sampled = true};
+	struct runq_cpu *pc = cpu_here();
+	u64 cpu = bpf_get_smp_processor_id();
 
 	if (rarely(!pc || pc->skip))
 		return 0;
@@ -213,12 +220,16 @@ static __always_inline int on_switch(struct mode mode, u64 *ctx)
 	if (mode.by_wakeup)
 		prev_stamp(ctx, &d);
 	else
-		prev_leaves(pc, &d);
+		prev_leaves(mode, pc, &d);
 	d.pid = d.next->pid;
+	/* Without sched_info a task's dispatches have no numbers; then nothing is saved either. */
+	if (mode.sample)
+		d.sampled = mode.by_wakeup ? bpf_get_prandom_u32() < sample.below
+					   : task_sampled(d.next);
 	if (!d.pid) {
-		seg_write(pc, d.now, RUNQ_WHO_IDLE, 0);
-	} else {
-		d.slot = slot_cached(pc, task_key(mode, d.next, cpu), d.next);
+		seg_write(mode, pc, d.now, RUNQ_WHO_IDLE, 0);
+	} else if (mode.causes || mode.by_wakeup || d.sampled) {
+		d.place = slot_cached(pc, task_key(mode, d.next, cpu), d.next);
 		wait_ends(mode, pc, &d, cpu);
 	}
 	barrier();
@@ -247,11 +258,10 @@ int BPF_PROG(runq_wakeup, struct task_struct *task)
 SEC("tp_btf/sched_wakeup_new")
 int BPF_PROG(runq_wakeup_new, struct task_struct *task)
 {
-	u64 *word = delay_word(task->pid);
+	u64 *word;
 
 	/* run_delay is 0 still: if the task is moved before it first runs, the difference shows. */
-	if (word)
-		*word = TAG_OF(task->pid);
+	task_at(task->pid)->delay = DELAY_TAG(task->pid);
 	if (!by_wakeup)
 		return 0;
 	/* What is there belongs to an earlier task with that pid. */
@@ -264,28 +274,79 @@ int BPF_PROG(runq_wakeup_new, struct task_struct *task)
 SEC("tp_btf/sched_switch")
 int runq_switch(u64 *ctx)
 {
-	return on_switch(MODE_ANY, ctx);
+	return switch_slow(ctx);
 }
 
-#define RUNQ_SWITCH(name, ...)                                                             \
-	SEC("tp_btf/sched_switch")                                                         \
-	int name(u64 *ctx)                                                                 \
-	{                                                                                  \
-		return on_switch((struct mode){.per = RUNQ_PER_CGROUP, __VA_ARGS__}, ctx); \
+/* A sample without causes, for which every switch matters: neither end of a wait is in it. */
+SEC("tp_btf/sched_switch")
+int runq_sample(u64 *ctx)
+{
+	struct task_struct *prev, *next;
+
+	switch_tasks(ctx, false, &prev, &next);
+	if (!task_sampled(next) && !task_sampled(prev))
+		return 0;
+	return switch_slow(ctx);
+}
+
+/*
+ * The common cases first try the quick path, which is compiled for each: for a switch whose clock
+ * does not lag, for one that takes the core from a task, and for one that ends idling.
+ */
+#define RUNQ_SWITCH(name, ...)                                                                    \
+	/* The clock first, while nothing is in registers that a call clobbers. */                \
+	static __noinline int name##_idle(u64 *ctx)                                               \
+	{                                                                                         \
+		struct mode mode = {__VA_ARGS__};                                                 \
+		u64 mono = bpf_ktime_get_ns();                                                    \
+                                                                                                  \
+		return quick_switch(mode, ctx, FROM_IDLE, mono) ? switch_slow(ctx) : 0;           \
+	}                                                                                         \
+                                                                                                  \
+	static __noinline int name##_late(u64 *ctx)                                               \
+	{                                                                                         \
+		struct mode mode = {__VA_ARGS__};                                                 \
+		u64 mono = bpf_ktime_get_ns();                                                    \
+                                                                                                  \
+		return quick_switch(mode, ctx, FROM_TASK, mono) ? switch_slow(ctx) : 0;           \
+	}                                                                                         \
+                                                                                                  \
+	SEC("tp_btf/sched_switch")                                                                \
+	int name(u64 *ctx)                                                                        \
+	{                                                                                         \
+		switch (quick_switch((struct mode){__VA_ARGS__}, ctx, FROM_SLEEP, 0)) {           \
+		case QUICK_DONE:                                                                  \
+			return 0;                                                                 \
+		case QUICK_LATE:                                                                  \
+			return name##_late(ctx);                                                  \
+		case QUICK_IDLE:                                                                  \
+			return name##_idle(ctx);                                                  \
+		default:                                                                          \
+			return switch_slow(ctx);                                                  \
+		}                                                                                 \
 	}
 
-RUNQ_SWITCH(runq_switch_v1, .cgroup_v2 = false)
-RUNQ_SWITCH(runq_switch_v2, .cgroup_v2 = true)
-RUNQ_SWITCH(runq_blame_v1, .cgroup_v2 = false, .blame = true)
-RUNQ_SWITCH(runq_blame_v2, .cgroup_v2 = true, .blame = true)
+#define RUNQ_SWITCHES(name, ...)                                                              \
+	RUNQ_SWITCH(name##_v1, .cgroup_v2 = false, .modern = true, __VA_ARGS__)               \
+	RUNQ_SWITCH(name##_v2, .cgroup_v2 = true, .modern = true, __VA_ARGS__)                \
+	RUNQ_SWITCH(name##_shared_v1, .cgroup_v2 = false, .modern = true, .shared = true,     \
+		    __VA_ARGS__)                                                              \
+	RUNQ_SWITCH(name##_shared_v2, .cgroup_v2 = true, .modern = true, .shared = true,      \
+		    __VA_ARGS__)                                                              \
+	RUNQ_SWITCH(name##_old_v1, .cgroup_v2 = false, __VA_ARGS__)                           \
+	RUNQ_SWITCH(name##_old_v2, .cgroup_v2 = true, __VA_ARGS__)
+
+RUNQ_SWITCHES(runq_switch)
+RUNQ_SWITCHES(runq_causes, .causes = true)
+RUNQ_SWITCHES(runq_blame, .causes = true, .blame = true)
 
 static __always_inline void slot_ends(u64 key)
 {
 	u32 *slot = bpf_map_lookup_elem(&slot_of, &key);
-	struct runq_head *head = slot ? slot_get(*slot) : NULL;
+	void *books = slot ? slot_get(place_of(*slot)) : NULL;
 
-	if (head && head->key == key)
-		head->gone = 1;
+	if (books && slot_head(books)->key == key)
+		slot_head(books)->gone = 1;
 }
 
 SEC("tp_btf/cgroup_rmdir")
@@ -301,6 +362,12 @@ int BPF_PROG(runq_rmdir, struct cgroup *cgroup)
 		return 0; /* of another hierarchy */
 	slot_ends(css->serial_nr);
 	return 0;
+}
+
+/* Whether a delay, without the tag of a task, is another's or none. */
+static __always_inline bool delay_foreign(u64 delay)
+{
+	return delay > WORD_MASK;
 }
 
 /*
@@ -341,14 +408,15 @@ SEC("iter/task")
 int runq_delays(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
+	struct runq_task *entry;
 	u64 *word;
 
 	if (!task)
 		return 0;
 	/* If it has not run since the start: its run_delay as of now. */
-	word = delay_word(task->pid);
-	if (word && (*word & ~WORD_MASK) != TAG_OF(task->pid))
-		*word = TAG_OF(task->pid) | (BPF_CORE_READ(task, sched_info.run_delay) & WORD_MASK);
+	entry = task_at(task->pid);
+	if (delay_foreign(entry->delay - DELAY_TAG(task->pid)))
+		entry->delay = DELAY_TAG(task->pid) + BPF_CORE_READ(task, sched_info.run_delay);
 	/* Also those that exited before the start and are found here for the first time. */
 	word = task->flags & PF_EXITING ? exit_word(task) : NULL;
 	if (word)

@@ -25,11 +25,12 @@ __noinline int blame_add(u64 victim, u64 culprit, u64 ns, u32 cpu)
 		charge = bpf_map_lookup_elem(&blame, &pair);
 	}
 	if (!charge) {
-		struct runq_cpu *pc = bpf_map_lookup_elem(&cpus, &cpu);
+		u64 at = cpu;
 
 		/* User space has made this entry, so that it exists when nothing else fits. */
-		if (pc)
-			pc->blame_full++;
+		asm volatile("" : "+r"(at));
+		if (at < layout.cpus)
+			cpu_at(at)->blame_full++;
 		pair.victim = pair.culprit = RUNQ_KEY_OTHER;
 		charge = bpf_map_lookup_elem(&blame, &pair);
 	}
@@ -42,12 +43,12 @@ __noinline int blame_add(u64 victim, u64 culprit, u64 ns, u32 cpu)
 
 static __always_inline u64 key_of(u32 who)
 {
-	struct runq_head *head;
+	void *slot;
 
 	if (who >= RUNQ_WHO_QUOTA)
 		return (u64)(s64)(s32)who;
-	head = who ? slot_get(who) : NULL;
-	return head ? head->key : RUNQ_KEY_OTHER;
+	slot = who ? slot_get(who) : NULL;
+	return slot ? slot_head(slot)->key : RUNQ_KEY_OTHER;
 }
 
 /* Global: inlined in every step of the walk it would be too much for some verifiers. */

@@ -15,7 +15,7 @@ struct dispatch {
 	u64 from, now, wait_ns; /* wait_ns is more than now - from if it began on another core */
 	u64 clock, late_ns;	/* the run queue's clock at now, and its lag */
 	struct task_struct *prev, *next;
-	u32 slot, pid;
+	u32 place, pid;
 	bool sampled;
 	bool leaves_asleep; /* prev; the idle task never does */
 };
@@ -23,10 +23,11 @@ struct dispatch {
 /* Global, as blame_add() is. */
 __noinline int wait_walk(u32 cpu)
 {
-	struct runq_cpu *pc = bpf_map_lookup_elem(&cpus, &cpu);
+	u64 at = cpu;
 
-	if (pc)
-		walk_all(pc, cpu);
+	asm volatile("" : "+r"(at));
+	if (at < layout.cpus)
+		walk_all(cpu_at(at), cpu);
 	return 0;
 }
 
@@ -77,20 +78,22 @@ static __always_inline bool held_clock(struct task_struct *task, u64 *ret_ns)
 }
 
 /* Looks its arguments up again, so that the caller need not keep them in registers. */
-static __noinline int hold_ends(u32 slot, u64 total, u64 now)
+static __noinline int hold_ends(u32 place, u64 total, u64 now)
 {
-	u32 cpu = bpf_get_smp_processor_id();
-	void *books = slot_get(slot);
+	u64 cpu = bpf_get_smp_processor_id();
+	void *books = slot_get(place);
 	struct runq_cell *cell;
 
+	asm volatile("" : "+r"(cpu));
 	if (!books || cpu >= layout.cpus)
 		return 0;
 	cell = slot_cell(books, cpu);
 	if (cell->held_clock) {
 		slot_cold(books, cpu)->held_ns = total - cell->held_clock;
-		cell->held_end = now;
+		slot_cold(books, cpu)->held_end = now;
 	}
 	cell->held_clock = total;
+	cell->held_quick = 0;
 	return 0;
 }
 
@@ -99,24 +102,26 @@ static __noinline int hold_ends(u32 slot, u64 total, u64 now)
  * ended before that dispatch by no more than the dispatched task still waited in the queue.
  * Returns whether the last throttling reaches into the wait.
  */
-static __always_inline bool wait_held(struct mode mode, const struct runq_cpu *pc,
-				      const struct runq_cell *cell, const struct dispatch *d)
+static __always_inline bool wait_held(struct mode mode, const struct runq_cpu *pc, void *slot,
+				      struct runq_cell *cell, const struct dispatch *d, u64 cpu)
 {
-	u64 total;
+	u64 total, end;
 
 	if (mode.per != RUNQ_PER_CGROUP || !held_clock(d->next, &total))
 		return false;
 	total++;
 	if (rarely(cell->held_clock != total))
-		hold_ends(d->slot, total, pc->to);
-	return cell->held_end > pc->from;
+		hold_ends(d->place, total, pc->to);
+	end = slot_cold(slot, cpu)->held_end;
+	if (end + RUNQ_QUICK_NS < pc->to)
+		cell->held_quick = total;
+	return end > pc->from;
 }
 
 /* From when to when in the wait the group was throttled. */
-static __always_inline void wait_hold(const struct runq_cell *cell, const struct runq_cold *cold,
-				      struct runq_walk *w)
+static __always_inline void wait_hold(const struct runq_cold *cold, struct runq_walk *w)
 {
-	w->held_to = cell->held_end;
+	w->held_to = cold->held_end;
 	w->held_from = w->held_to - cold->held_ns;
 	if (w->held_from < w->from || w->held_from > w->held_to)
 		w->held_from = w->from;
@@ -148,7 +153,7 @@ static __always_inline bool one_segment(const struct runq_cpu *pc, const struct 
 
 	if (last->start_ns > pc->from || !last->start_ns)
 		return false;
-	*ret_cause = cause_of(last->who, d->slot);
+	*ret_cause = cause_of(last->who, d->place);
 	if (last->start_ns == pc->from &&
 	    pc->segs[(head - 1) % RUNQ_NR_SEGS].pid == pc->segs[(head + 1) % RUNQ_NR_SEGS].pid)
 		*ret_cause = RUNQ_PREEMPTED;
@@ -168,26 +173,27 @@ static __noinline int blame_one(struct runq_cpu *pc, struct task_struct *next, u
  * The slow path; looks up again what the fast path did not keep. Without @booked nothing is
  * counted: a long wait that is not in the sample is for the stream only.
  */
-static __noinline int walk_charge(struct runq_cpu *pc, struct task_struct *next, u32 slot,
+static __noinline int walk_charge(struct runq_cpu *pc, struct task_struct *next, u32 place,
 				  bool held, bool booked)
 {
-	u32 cpu = bpf_get_smp_processor_id();
+	u64 cpu = bpf_get_smp_processor_id();
 	struct runq_walk *w = &pc->walk;
-	void *books = slot_get(slot);
+	void *books = slot_get(place);
 	struct runq_cell *cell;
 	struct runq_cold *cold;
 
+	asm volatile("" : "+r"(cpu));
 	if (!books || cpu >= layout.cpus)
 		return 0;
 	cell = slot_cell(books, cpu);
 	cold = slot_cold(books, cpu);
 	w->from = pc->from;
 	w->to = pc->to;
-	w->slot = slot;
+	w->slot = place;
 	w->pid = (u32)next->pid;
 	w->held_from = w->held_to = 0;
 	if (held)
-		wait_hold(cell, cold, w);
+		wait_hold(cold, w);
 	w->key = booked ? task_key(MODE_ANY, next, cpu) : 0;
 	wait_walk(cpu);
 	for (int i = 0; booked && i < RUNQ_NR_CAUSES; i++) {
@@ -213,7 +219,11 @@ static __always_inline void wait_charge(struct mode mode, struct runq_cpu *pc,
 	cell = slot_cell(slot, cpu);
 	if (d->sampled && d->wait_ns > cell->max_ns)
 		cell->max_ns = d->wait_ns;
-	held = wait_held(mode, pc, cell, d);
+	if (!mode.causes) {
+		cell->cause_ns[RUNQ_WHOLE] += d->wait_ns;
+		return;
+	}
+	held = wait_held(mode, pc, slot, cell, d, cpu);
 	if (!is_long && !held && d->wait_ns == pc->to - pc->from && one_segment(pc, d, &cause)) {
 		if (cause < RUNQ_NR_HOT)
 			cell->cause_ns[cause] += d->wait_ns;
@@ -222,7 +232,7 @@ static __always_inline void wait_charge(struct mode mode, struct runq_cpu *pc,
 		return;
 	}
 	pc->walk.moved_ns = d->wait_ns - (pc->to - pc->from);
-	walk_charge(pc, d->next, d->slot, held, d->sampled);
+	walk_charge(pc, d->next, d->place, held, d->sampled);
 	if (is_long)
 		event_wait(pc, d->wait_ns, d->prev, d->next);
 }

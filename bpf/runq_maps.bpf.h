@@ -9,15 +9,18 @@
 /* Set by user space before loading. */
 const volatile struct runq_layout layout = {.cpus = 1, .stripes = 1};
 const volatile __u32 per;	   /* enum runq_per */
-const volatile __u32 sample_below; /* of 2^32; 0: every wait */
-const volatile __u64 threshold_ns; /* 0: no events */
+const volatile bool want_sample;   /* else every wait */
+const volatile __u64 threshold_ns; /* 0: no events; else needs want_causes, for the culprit */
 const volatile bool by_wakeup;	   /* our own timestamps instead of sched_info's */
 const volatile bool cgroup_v2;
-const volatile bool want_blame;
+const volatile bool want_causes; /* else every wait is booked whole, and segments are not kept */
+const volatile bool want_blame;  /* needs want_causes */
 const volatile bool switch_state_first;
 const volatile __u64 le_ns[RUNQ_NR_LE];
 /* 1 + which boundary lies inside that bucket; 0 for none. */
 const volatile __u8 le_in[HIST_NR];
+/* By how much to shift a wait below RUNQ_QUICK_NS for its bucket, or RUNQ_QUICK_LE; by wait / 32. */
+const volatile __u8 quick_shift[RUNQ_NR_QUICK];
 
 /*
  * What a program for sched_switch does. Constant in the programs for the common cases, so that the
@@ -25,37 +28,45 @@ const volatile __u8 le_in[HIST_NR];
  */
 struct mode {
 	u32 per;
-	bool by_wakeup, cgroup_v2, blame, sample, threshold, state_first;
+	bool by_wakeup, cgroup_v2, causes, blame, sample, threshold, state_first;
+	bool modern, shared; /* see quick_runnable() */
 };
 
 #define MODE_ANY                                                                                 \
 	(struct mode)                                                                            \
 	{                                                                                        \
-		.per = per, .by_wakeup = by_wakeup, .cgroup_v2 = cgroup_v2, .blame = want_blame, \
-		.sample = sample_below != 0, .threshold = threshold_ns != 0,                     \
-		.state_first = switch_state_first                                                \
+		.per = per, .by_wakeup = by_wakeup, .cgroup_v2 = cgroup_v2,                      \
+		.causes = want_causes, .blame = want_blame, .sample = want_sample,               \
+		.threshold = threshold_ns != 0, .state_first = switch_state_first                \
 	}
 
 /* The kernel's run_delay: of tasks as of the last iteration, and of those that exited. */
 __u64 delay_live_ns;
 __u64 delay_exited_ns;
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct runq_cpu);
-} cpus SEC(".maps");
+struct runq_core cores[RUNQ_MAX_CPUS];
+struct runq_sample sample;
 
-/* The first chunk of slots, enough for most machines: found with one look-up. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, RUNQ_CHUNK);
-	__type(key, u32);
-	__type(value, struct runq_head); /* and the rest of the slot; user space sets the size */
-} first SEC(".maps");
+/*
+ * Memory at a fixed address, which needs no look-up: the cores, the tasks by pid, and the first
+ * chunk of slots, enough for most machines. What is declared here only has a name: user space
+ * makes the maps behind them as large as they have to be. The unit test has memory of its own.
+ */
+#ifdef __bpf__
+static char cpus_area[8] SEC(".data.cpus");
+static char tasks_area[8] SEC(".data.tasks");
+/* The first symbol is only for the distance of the second, which so needs no addition. */
+static char near_before[RUNQ_NEAR_CELLS - RUNQ_TO_CELLS] SEC(".data.near") __attribute__((used));
+static char near_area[8] SEC(".data.near");
+
+/* The compiler must not know how large it is declared. */
+#define AREA(name)                               \
+	({                                       \
+		void *__area = name##_area;      \
+		asm volatile("" : "+r"(__area)); \
+		__area;                          \
+	})
+#endif
 
 /* Further chunks of slots; user space adds them ahead of need. */
 struct {
@@ -79,18 +90,7 @@ struct {
 	__type(value, u32);
 } slot_of SEC(".maps");
 
-/*
- * run_delay after the last dispatch, by pid modulo the size: two tasks may share an entry, and a
- * tag tells them apart. An entry is one word, so that cores cannot tear it.
- */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, RUNQ_NR_TASKS);
-	__type(key, u32);
-	__type(value, u64);
-} delays SEC(".maps");
-
-/* by_wakeup: likewise, when the task became runnable; user space sets the size. */
+/* by_wakeup, by pid as struct runq_task is: when the task became runnable; user space sets the size. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -101,6 +101,12 @@ struct {
 #define TAG_SHIFT   57
 #define WORD_MASK   ((1ULL << TAG_SHIFT) - 1)
 #define TAG_OF(pid) ((u64)((u32)(pid) / RUNQ_NR_TASKS + 1) << TAG_SHIFT)
+/*
+ * The tag of a delay, which is added to it: the pid, shifted so that what tells apart two pids of
+ * one entry is in the same bits as above. Only differences of delays with it are of use.
+ */
+#define DELAY_TAG(pid) ((u64)(u32)(pid) << (TAG_SHIFT - 16))
+_Static_assert(RUNQ_NR_TASKS == 1 << 16, "pids of one entry differ by a multiple of that");
 
 /* Tag and run_delay of tasks at their exit, until they are freed. */
 struct {

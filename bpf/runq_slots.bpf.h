@@ -5,11 +5,25 @@
 
 #include "runq_maps.bpf.h"
 
-static __always_inline u64 *delay_word(u32 pid)
+static __always_inline struct runq_task *task_at(u32 pid)
 {
-	u32 index = pid % RUNQ_NR_TASKS;
+	return AREA(tasks) + (u64)(pid % RUNQ_NR_TASKS) * sizeof(struct runq_task);
+}
 
-	return bpf_map_lookup_elem(&delays, &index);
+/* @cpu is less than layout.cpus. */
+static __always_inline struct runq_cpu *cpu_at(u64 cpu)
+{
+	return AREA(cpus) + cpu * sizeof(struct runq_cpu);
+}
+
+/* NULL never happens, but the verifier cannot know. */
+static __always_inline struct runq_cpu *cpu_here(void)
+{
+	u64 cpu = bpf_get_smp_processor_id();
+
+	/* In a 64-bit register, or the verifiers of 5.10 and 6.1 forget its bounds. */
+	asm volatile("" : "+r"(cpu));
+	return cpu < layout.cpus ? cpu_at(cpu) : NULL;
 }
 
 static __always_inline u64 *stamp_word(u32 pid)
@@ -64,42 +78,56 @@ static __always_inline u64 task_key(struct mode mode, struct task_struct *task, 
 	}
 }
 
-static __always_inline void *slot_get(u32 slot)
+/* The point by which a slot is known; NULL if there is no such slot. */
+static __noinline void *slot_far(u32 place)
 {
-	u32 chunk = slot / RUNQ_CHUNK, index = slot % RUNQ_CHUNK;
-	void *map;
+	u32 chunk = 1 + (place - RUNQ_FAR) / RUNQ_CHUNK, index = place % RUNQ_CHUNK;
+	void *map = bpf_map_lookup_elem(&chunks, &chunk), *slot;
 
-	if (slot < RUNQ_CHUNK)
-		return bpf_map_lookup_elem(&first, &slot);
-	map = bpf_map_lookup_elem(&chunks, &chunk);
-	return map ? bpf_map_lookup_elem(map, &index) : NULL;
+	slot = map ? bpf_map_lookup_elem(map, &index) : NULL;
+	return slot ? slot + layout.cells_at - RUNQ_TO_CELLS : NULL;
 }
 
-static __noinline void *slot_far(u32 slot)
+static __always_inline void *slot_near(u64 at)
 {
-	return slot_get(slot);
+	return AREA(near) + (at & RUNQ_NEAR_MASK);
 }
 
-/* The same for the fast path: keys of the other path are not put on the stack. */
-static __always_inline void *slot_fast(u32 slot)
+static __always_inline void *slot_get(u32 place)
 {
-	return slot < RUNQ_CHUNK ? bpf_map_lookup_elem(&first, &slot) : slot_far(slot);
+	return place < RUNQ_FAR ? slot_near(place) : slot_far(place);
+}
+
+/* Slots have numbers in user space, in the index and in the queue. */
+static __always_inline u32 place_of(u32 slot)
+{
+	return slot < layout.near ? slot * layout.slot_size : RUNQ_FAR + slot - layout.near;
 }
 
 /* Parts of a slot; @cpu is less than layout.cpus. */
+static __always_inline struct runq_head *slot_head(void *slot)
+{
+	return slot + RUNQ_TO_CELLS - layout.cells_at;
+}
+
+/* Counted down from the cells. With less than RUNQ_MAX_STRIPES, each core has its own. */
+static __always_inline struct runq_hist *slot_hist(void *slot, u64 cpu)
+{
+	u64 stripe = cpu % RUNQ_MAX_STRIPES ^ (RUNQ_MAX_STRIPES - 1);
+
+	return slot + stripe * sizeof(struct runq_hist) + RUNQ_TO_CELLS -
+	       RUNQ_MAX_STRIPES * sizeof(struct runq_hist);
+}
+
 static __always_inline struct runq_cell *slot_cell(void *slot, u64 cpu)
 {
-	return slot + sizeof(struct runq_head) + cpu * sizeof(struct runq_cell);
+	return slot + cpu * sizeof(struct runq_cell) + RUNQ_TO_CELLS;
 }
 
 static __always_inline struct runq_cold *slot_cold(void *slot, u64 cpu)
 {
-	return slot + layout.colds_at + cpu * sizeof(struct runq_cold);
-}
-
-static __always_inline struct runq_hist *slot_hist(void *slot, u64 cpu)
-{
-	return slot + layout.hists_at + (cpu & (layout.stripes - 1)) * sizeof(struct runq_hist);
+	return slot + RUNQ_TO_CELLS + layout.cpus * sizeof(struct runq_cell) +
+	       cpu * sizeof(struct runq_cold);
 }
 
 /* Names from the leaf up, without that of the root. */
@@ -159,19 +187,30 @@ static __noinline void event_new(void)
 	bpf_ringbuf_submit(event, 0);
 }
 
-/* The slot of a group that is not in this core's cache; 0 if no slot is free. */
+/* As the quick path sees it: the lower half, and for the root of v2 its own number. */
+static __always_inline u32 entry_key(u64 key, u32 place)
+{
+	u32 seen = cgroup_v2 && per == RUNQ_PER_CGROUP && key == 1 ? 0 : key;
+
+	return place < RUNQ_FAR ? seen : seen ^ RUNQ_FAR_KEY;
+}
+
+/* The place of the slot of a group that is not in the task's entry; 0 if no slot is free. */
 static __noinline u32 slot_find(struct runq_cpu *pc, u64 key, struct task_struct *task)
 {
+	struct runq_task *entry = task_at(task->pid);
 	struct runq_head *head;
 	u32 slot, *known;
+	void *books;
 
 	known = bpf_map_lookup_elem(&slot_of, &key);
 	if (!known) {
-		head = bpf_map_pop_elem(&free_slots, &slot) ? NULL : slot_get(slot);
-		if (!head) {
+		books = bpf_map_pop_elem(&free_slots, &slot) ? NULL : slot_get(place_of(slot));
+		if (!books) {
 			pc->table_full++;
 			return 0;
 		}
+		head = slot_head(books);
 		/* head_fill() writes the key last: a reader that sees it finds the rest. */
 		head_fill(head, key, task);
 		if (bpf_map_update_elem(&slot_of, &key, &slot, BPF_NOEXIST)) {
@@ -188,16 +227,16 @@ static __noinline u32 slot_find(struct runq_cpu *pc, u64 key, struct task_struct
 	} else {
 		slot = *known;
 	}
-	pc->cache[key % RUNQ_NR_CACHE].key = key;
-	pc->cache[key % RUNQ_NR_CACHE].slot = slot;
-	return slot;
+	entry->group = RUNQ_GROUP(place_of(slot), entry_key(key, place_of(slot)));
+	return place_of(slot);
 }
 
 static __always_inline u32 slot_cached(struct runq_cpu *pc, u64 key, struct task_struct *task)
 {
-	if (pc->cache[key % RUNQ_NR_CACHE].key != key)
-		return slot_find(pc, key, task);
-	return pc->cache[key % RUNQ_NR_CACHE].slot;
+	u64 group = task_at(task->pid)->group;
+	u32 place = group >> 32;
+
+	return (u32)group == entry_key(key, place) ? place : slot_find(pc, key, task);
 }
 
 #endif

@@ -34,6 +34,10 @@ const struct config_setting config_settings[] = {
 	 CONFIG_LIVE},
 	{"blame-limit", "N", "pairs of victim and culprit with series of their own (default 1000)",
 	 CONFIG_LIVE},
+	{"sample", "RATIO", "count each wait for a core with this probability, such as 0.1",
+	 CONFIG_RESTART},
+	{"no-causes", NULL, "do not split waits for a core by cause and culprit, which is cheaper",
+	 CONFIG_RESTART},
 	{"max-connections", "N", "limit of simultaneous connections (default 512)", CONFIG_LIVE},
 	{"timeout", "TIME",
 	 "time limit for a request, and for progress of a response (default 10s)", CONFIG_LIVE},
@@ -51,6 +55,7 @@ int config_init(struct config *config)
 		.interval_ns = NSEC_PER_SEC,
 		.cgroup_limit = 1000,
 		.blame_limit = 1000,
+		.sample_ratio = 1.0,
 		.max_connections = 512,
 		.timeout_ns = 10 * NSEC_PER_SEC,
 	};
@@ -123,6 +128,20 @@ static int set_time(const char *name, const char *value, uint64_t min_ns, uint64
 	return err_set(err, -EINVAL,
 		       "%s %.40s: expected a time from %g s to %g s, such as 0.5, 200ms or 1s",
 		       name, value, (double)min_ns / 1e9, (double)max_ns / 1e9);
+}
+
+static int set_ratio(const char *name, const char *value, double *at, struct err *err)
+{
+	char *end;
+	double ratio = strtod(value, &end);
+
+	/* The range of runq --sample. */
+	if (!isdigit((unsigned char)value[0]) || *end || !(ratio >= 1e-6 && ratio <= 1.0))
+		return err_set(err, -EINVAL,
+			       "%s %.40s: expected a ratio from 0.000001 to 1, such as 0.1", name,
+			       value);
+	*at = ratio;
+	return 0;
 }
 
 static int add_listen(struct config *config, const char *value, struct err *err)
@@ -213,6 +232,8 @@ int config_set(struct config *config, const char *name, const char *value, struc
 		return set_list(config, name, value, err);
 	if (!strcmp(name, "no-sandbox"))
 		return set_bool(name, value, &config->no_sandbox, err);
+	if (!strcmp(name, "no-causes"))
+		return set_bool(name, value, &config->no_causes, err);
 	if (!*value)
 		return err_set(err, -EINVAL, "%s needs a value", name);
 	if (!strcmp(name, "token-file"))
@@ -227,6 +248,8 @@ int config_set(struct config *config, const char *name, const char *value, struc
 		return set_u64(name, value, 0, 100000, &config->cgroup_limit, err);
 	if (!strcmp(name, "blame-limit"))
 		return set_u64(name, value, 0, 100000, &config->blame_limit, err);
+	if (!strcmp(name, "sample"))
+		return set_ratio(name, value, &config->sample_ratio, err);
 	if (!strcmp(name, "max-connections"))
 		return set_u64(name, value, 1, 65536, &config->max_connections, err);
 	return err_set(err, -EINVAL, "unknown setting %.40s", name);
@@ -325,5 +348,9 @@ const char *config_needs_restart(const struct config *old, const struct config *
 	if (old->nr_le != fresh->nr_le ||
 	    memcmp(old->le_ns, fresh->le_ns, old->nr_le * sizeof(old->le_ns[0])))
 		return "le";
+	if (old->sample_ratio < fresh->sample_ratio || old->sample_ratio > fresh->sample_ratio)
+		return "sample";
+	if (old->no_causes != fresh->no_causes)
+		return "no-causes";
 	return old->no_sandbox != fresh->no_sandbox ? "no-sandbox" : NULL;
 }

@@ -46,6 +46,8 @@ struct config {
 	uint64_t blame_limit;
 	uint64_t max_connections;
 	uint64_t timeout_ns;
+	double sample_ratio; /* of waits for a core; 1: every one */
+	bool no_causes;
 	bool no_sandbox;
 };
 

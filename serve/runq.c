@@ -193,7 +193,9 @@ static int runq_collector_open(const struct config *config, struct meter **ret_m
 {
 	struct runq_opts opts = {
 		.per = RUNQ_PER_CGROUP,
-		.blame = config->blame_limit > 0,
+		.causes = !config->no_causes,
+		.blame = !config->no_causes && config->blame_limit > 0,
+		.sample_ratio = config->sample_ratio,
 		.nr_le = config->nr_le,
 		.reserve = config->cgroup_limit,
 	};

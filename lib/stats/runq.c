@@ -12,11 +12,12 @@
 void runq_slot_sum(const void *slot, unsigned int stripes, unsigned int cpus,
 		   struct runq_totals *ret_totals)
 {
-	const volatile struct runq_cell *cell = (const void *)((const char *)slot + RUNQ_CELLS);
+	const volatile struct runq_cell *cell =
+		(const void *)((const char *)slot + RUNQ_CELLS(stripes));
 	const volatile struct runq_cold *cold =
-		(const void *)((const char *)slot + RUNQ_COLDS(cpus));
+		(const void *)((const char *)slot + RUNQ_COLDS(stripes, cpus));
 	const volatile struct runq_hist *hist =
-		(const void *)((const char *)slot + RUNQ_HISTS(cpus));
+		(const void *)((const char *)slot + RUNQ_HISTS);
 
 	memset(ret_totals, 0, sizeof(*ret_totals));
 	for (unsigned int i = 0; i < stripes; i++) {
@@ -31,6 +32,23 @@ void runq_slot_sum(const void *slot, unsigned int stripes, unsigned int cpus,
 		for (int i = RUNQ_NR_HOT; i < RUNQ_NR_CAUSES; i++)
 			ret_totals->cause_ns[i] += cold[cpu].cause_ns[i - RUNQ_NR_HOT];
 	}
+}
+
+uint64_t runq_slot_wait_ns(const void *slot, unsigned int stripes, unsigned int cpus)
+{
+	const volatile struct runq_cell *cell =
+		(const void *)((const char *)slot + RUNQ_CELLS(stripes));
+	const volatile struct runq_cold *cold =
+		(const void *)((const char *)slot + RUNQ_COLDS(stripes, cpus));
+	uint64_t sum = 0;
+
+	for (unsigned int cpu = 0; cpu < cpus; cpu++) {
+		for (int i = 0; i < RUNQ_NR_HOT; i++)
+			sum += cell[cpu].cause_ns[i];
+		for (int i = RUNQ_NR_HOT; i < RUNQ_NR_CAUSES; i++)
+			sum += cold[cpu].cause_ns[i - RUNQ_NR_HOT];
+	}
+	return sum;
 }
 
 void runq_totals_sub(struct runq_totals *now, const struct runq_totals *was)
@@ -95,6 +113,20 @@ int runq_le_place(const uint64_t *le, unsigned int nr, uint8_t in[HIST_NR], unsi
 		in[bucket] = i + 1;
 	}
 	return 0;
+}
+
+void runq_quick_shifts(const uint8_t in[HIST_NR], uint8_t ret_shift[RUNQ_NR_QUICK])
+{
+	for (uint64_t i = 0; i < RUNQ_NR_QUICK; i++) {
+		uint64_t low = i * HIST_SUB;
+
+		ret_shift[i] = 0;
+		while (low >> ret_shift[i] >= 2 * HIST_SUB)
+			ret_shift[i]++;
+		for (uint64_t wait = low; wait < low + HIST_SUB; wait++)
+			if (in[hist_index(wait)])
+				ret_shift[i] |= RUNQ_QUICK_LE;
+	}
 }
 
 void runq_le_counts(const struct runq_totals *totals, const uint64_t *le, unsigned int nr,

@@ -19,6 +19,8 @@ struct runq_totals {
 /* Adds up a mapped slot; max_ns is 0. */
 void runq_slot_sum(const void *slot, unsigned int stripes, unsigned int cpus,
 		   struct runq_totals *ret_totals);
+/* Its waits alone. */
+uint64_t runq_slot_wait_ns(const void *slot, unsigned int stripes, unsigned int cpus);
 /* Subtracts @was from @now; max_ns stays. */
 void runq_totals_sub(struct runq_totals *now, const struct runq_totals *was);
 void runq_totals_add(struct runq_totals *totals, const struct runq_totals *more);
@@ -44,6 +46,11 @@ double runq_totals_percentile(const struct runq_totals *totals, double percent);
  * ascending or two are in the same bucket, less than 3.2 % apart; *ret_bad is then the second one.
  */
 int runq_le_place(const uint64_t *le, unsigned int nr, uint8_t in[HIST_NR], unsigned int *ret_bad);
+/*
+ * What the quick path of the programs shifts a wait by for its bucket, by wait / HIST_SUB; with
+ * RUNQ_QUICK_LE where a boundary of @in lies. Waits below RUNQ_QUICK_NS only.
+ */
+void runq_quick_shifts(const uint8_t in[HIST_NR], uint8_t ret_shift[RUNQ_NR_QUICK]);
 /* Waits of at most each boundary of @le, exact. */
 void runq_le_counts(const struct runq_totals *totals, const uint64_t *le, unsigned int nr,
 		    uint64_t *ret_counts);

@@ -97,9 +97,11 @@ struct task_struct {
 	u64 start_time;
 	char comm[16];
 	struct {
+		u64 exec_start;
 		struct cfs_rq *cfs_rq;
 	} se;
 	struct {
+		unsigned long pcount;
 		unsigned long long run_delay;
 		unsigned long long last_queued;
 	} sched_info;
@@ -107,6 +109,7 @@ struct task_struct {
 };
 
 struct sched_entity {
+	u64 exec_start;
 	struct cfs_rq *cfs_rq;
 };
 

@@ -103,9 +103,9 @@ static void test_slot_sum(void **state)
 		CPUS = 7
 	};
 	char *slot = calloc(1, RUNQ_SLOT_SIZE(STRIPES, CPUS));
-	struct runq_cell *cell = (struct runq_cell *)(slot + RUNQ_CELLS);
-	struct runq_cold *cold = (struct runq_cold *)(slot + RUNQ_COLDS(CPUS));
-	struct runq_hist *hist = (struct runq_hist *)(slot + RUNQ_HISTS(CPUS));
+	struct runq_cell *cell = (struct runq_cell *)(slot + RUNQ_CELLS(STRIPES));
+	struct runq_cold *cold = (struct runq_cold *)(slot + RUNQ_COLDS(STRIPES, CPUS));
+	struct runq_hist *hist = (struct runq_hist *)(slot + RUNQ_HISTS);
 	struct runq_totals totals, later;
 
 	for (unsigned int i = 0; i < STRIPES; i++) {

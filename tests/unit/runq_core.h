@@ -23,6 +23,18 @@ static long bpf_map_push_elem(void *map, const void *value, u64 flags);
 static void *bpf_ringbuf_reserve(void *ring, u64 size, u64 flags);
 static void bpf_ringbuf_submit(void *data, u64 flags);
 
+#define NR_CPUS	  2
+#define NR_BLAME  64
+#define NR_EVENTS 64
+
+static struct runq_cpu cpus_area[NR_CPUS];
+static struct runq_task tasks_area[RUNQ_NR_TASKS];
+static _Alignas(64) char near_memory[RUNQ_NEAR_BYTES];
+
+/* Memory at a fixed address: that of the first chunk is known by a point inside, as in the programs. */
+#define near_area  (near_memory + RUNQ_NEAR_CELLS - RUNQ_TO_CELLS)
+#define AREA(name) ((void *)name##_area)
+
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 #pragma GCC diagnostic ignored "-Wpointer-arith"
@@ -33,18 +45,15 @@ static void bpf_ringbuf_submit(void *data, u64 flags);
 #undef const
 #pragma GCC diagnostic pop
 
-#define NR_CPUS	  2
-#define NR_BLAME  64
-#define NR_EVENTS 64
-
 /* What the programs find in the newest kernel and in the oldest, and in one without CONFIG_SCHED_INFO. */
 #define NEW_KERNEL " __state sched_info cfs_rq throttled_clock_self_time __parent "
 #define OLD_KERNEL " sched_info cfs_rq throttled_clock_task_time "
 #define NO_INFO	   " __state __parent "
 
+#define NR_NEAR 100 /* slots of the first chunk */
+
 static struct {
-	struct runq_cpu cpu[NR_CPUS];
-	_Alignas(64) char slot[2 * RUNQ_CHUNK][RUNQ_SLOT_SIZE(NR_CPUS, NR_CPUS)];
+	_Alignas(64) char far[RUNQ_CHUNK][RUNQ_SLOT_SIZE(NR_CPUS, NR_CPUS)];
 	char second; /* stands for the map of the chunk after the first */
 	u32 free[RUNQ_NR_SLOTS];
 	u32 nr_free, free_at;
@@ -53,7 +62,7 @@ static struct {
 		u32 slot;
 	} index[2 * RUNQ_CHUNK];
 	u32 nr_index;
-	u64 delay[RUNQ_NR_TASKS], stamp[RUNQ_NR_TASKS], exit[RUNQ_NR_EXITS];
+	u64 stamp[RUNQ_NR_TASKS], exit[RUNQ_NR_EXITS];
 	struct runq_row row[NR_BLAME];
 	u32 nr_rows, max_rows;
 	struct runq_event event[NR_EVENTS];
@@ -76,16 +85,10 @@ static void *bpf_map_lookup_elem(void *map, const void *key)
 {
 	u32 at = *(const u32 *)key;
 
-	if (map == &cpus)
-		return at < NR_CPUS ? &fake.cpu[at] : NULL;
-	if (map == &first)
-		return at < RUNQ_CHUNK ? fake.slot[at] : NULL;
 	if (map == &chunks)
 		return at == 1 ? &fake.second : NULL;
 	if (map == &fake.second)
-		return at < RUNQ_CHUNK ? fake.slot[RUNQ_CHUNK + at] : NULL;
-	if (map == &delays)
-		return at < RUNQ_NR_TASKS ? &fake.delay[at] : NULL;
+		return at < RUNQ_CHUNK ? fake.far[at] : NULL;
 	if (map == &stamps)
 		return at < RUNQ_NR_TASKS ? &fake.stamp[at] : NULL;
 	if (map == &exits)
@@ -156,11 +159,53 @@ static void bpf_ringbuf_submit(void *data, u64 flags)
 		fake.nr_events++;
 }
 
+/* Boundaries of --le, as user space tells them. */
+static inline void fake_boundaries(const uint64_t *le, unsigned int nr)
+{
+	unsigned int bad;
+
+	for (u32 i = 0; i < nr; i++)
+		le_ns[i] = le[i];
+	assert_int_equal(runq_le_place(le, nr, (uint8_t *)le_in, &bad), 0);
+	runq_quick_shifts((uint8_t *)le_in, (uint8_t *)quick_shift);
+}
+
+/* The memory of a slot, by its number. */
+static inline void *fake_slot(u32 slot)
+{
+	if (slot >= NR_NEAR)
+		return fake.far[slot - NR_NEAR];
+	return near_memory + RUNQ_NEAR_CELLS - RUNQ_CELLS(NR_CPUS) +
+	       slot * RUNQ_SLOT_SIZE(NR_CPUS, NR_CPUS);
+}
+
+static inline struct runq_cell *fake_cell(void *slot, u32 cpu)
+{
+	return (struct runq_cell *)((char *)slot + RUNQ_CELLS(NR_CPUS)) + cpu;
+}
+
+/* All waits: the programs add up themselves only those that are not in the first chunk. */
+static inline u64 fake_waited(void)
+{
+	u64 sum = 0;
+
+	for (u32 i = 0; i < NR_NEAR; i++)
+		sum += runq_slot_wait_ns(fake_slot(i), NR_CPUS, NR_CPUS);
+	for (u32 cpu = 0; cpu < NR_CPUS; cpu++)
+		sum += cpus_area[cpu].wait_ns;
+	return sum;
+}
+
 /* A machine that has just been told to measure; settings as by default, with blame. */
 static inline void fake_reset(void)
 {
 	memset(&fake, 0, sizeof(fake));
-	for (u32 i = 1; i < RUNQ_CHUNK; i++)
+	memset(cpus_area, 0, sizeof(cpus_area));
+	memset(near_memory, 0, sizeof(near_memory));
+	memset(cores, 0, sizeof(cores));
+	for (u32 i = 0; i < RUNQ_NR_TASKS; i++)
+		tasks_area[i] = (struct runq_task){RUNQ_NO_DELAY, RUNQ_NO_GROUP};
+	for (u32 i = 1; i < NR_NEAR; i++)
 		fake.free[fake.nr_free++] = i;
 	fake.max_rows = NR_BLAME;
 	fake.max_events = NR_EVENTS;
@@ -170,18 +215,22 @@ static inline void fake_reset(void)
 	shim_cpu = 0;
 	shim_fields = NEW_KERNEL;
 	for (int cpu = 0; cpu < NR_CPUS; cpu++)
-		fake.cpu[cpu].clock = (struct runq_clock){
+		cpus_area[cpu].clock = (struct runq_clock){
 			.off = RUNQ_CLOCK_UNSET, .at = shim_now, .low_late = RUNQ_CLOCK_UNSET};
 	layout.cpus = NR_CPUS;
 	layout.stripes = NR_CPUS;
-	layout.colds_at = RUNQ_COLDS(NR_CPUS);
-	layout.hists_at = RUNQ_HISTS(NR_CPUS);
+	layout.cells_at = RUNQ_CELLS(NR_CPUS);
+	layout.slot_size = RUNQ_SLOT_SIZE(NR_CPUS, NR_CPUS);
+	layout.near = NR_NEAR;
 	layout.shared = 0;
+	fake_boundaries(NULL, 0);
 	per = RUNQ_PER_CGROUP;
-	sample_below = 0;
+	want_sample = false;
+	sample = (struct runq_sample){.seed = 0x123456789abcdef1ULL, .below = 1ULL << 32};
 	threshold_ns = 0;
 	by_wakeup = false;
 	cgroup_v2 = true;
+	want_causes = true;
 	want_blame = true;
 	switch_state_first = false;
 	delay_live_ns = delay_exited_ns = 0;
@@ -209,6 +258,14 @@ static inline void fake_dequeue(struct task_struct *task)
 	task->sched_info.last_queued = 0;
 }
 
+/* What getting the core does; kernel/sched/stats.h. */
+static inline void fake_arrive(struct task_struct *task)
+{
+	if (task->sched_info.last_queued)
+		task->sched_info.pcount++;
+	fake_dequeue(task);
+}
+
 /* A switch: the program first, then the kernel's own accounting, as in __schedule(). */
 static inline void fake_switch(u32 cpu, int (*program)(u64 *), struct task_struct *prev,
 			       struct task_struct *next, bool sleeps)
@@ -224,9 +281,12 @@ static inline void fake_switch(u32 cpu, int (*program)(u64 *), struct task_struc
 	fake.yields = !fake.yields;
 	shim_cpu = cpu;
 	shim_current = prev;
+	next->cpu = next->thread_info.cpu = cpu;
+	if (next->pid)
+		next->se.exec_start = next->se.cfs_rq->rq->clock;
 	program(switch_state_first ? args_518 : args);
 	if (next->pid)
-		fake_dequeue(next);
+		fake_arrive(next);
 	if (prev->pid && !sleeps)
 		fake_enqueue(prev, prev->se.cfs_rq);
 }
@@ -235,7 +295,7 @@ static inline struct runq_head *fake_head(u64 key)
 {
 	for (u32 i = 0; i < fake.nr_index; i++)
 		if (fake.index[i].key == key)
-			return (void *)fake.slot[fake.index[i].slot];
+			return fake_slot(fake.index[i].slot);
 	return NULL;
 }
 

@@ -6,8 +6,8 @@
 static void unknown_start(void **state)
 {
 	swap(0, &idle, &task[1], true);
-	assert_int_equal(fake.cpu[0].unknown_start, 1);
-	assert_int_equal(fake.cpu[0].switches, 0);
+	assert_int_equal(cpus_area[0].unknown_start, 1);
+	assert_int_equal(cpus_area[0].switches, 0);
 	assert_int_equal(runq_totals_sum_ns(&(struct runq_totals[]){sum_of(1)}[0]), 0);
 	/* But it has the core: who comes next waits behind it. */
 	wake(100, &task[2]);
@@ -20,9 +20,9 @@ static void negative_wait(void **state)
 	wake(0, &task[1]);
 	task[1].sched_info.last_queued += 5000;
 	swap(1000, &idle, &task[1], true);
-	assert_int_equal(fake.cpu[0].negative, 1);
-	assert_int_equal(fake.cpu[0].switches, 0);
-	assert_int_equal(fake.cpu[0].wait_ns, 0);
+	assert_int_equal(cpus_area[0].negative, 1);
+	assert_int_equal(cpus_area[0].switches, 0);
+	assert_int_equal(fake_waited(), 0);
 }
 
 /* Woken and dispatched in the same nanosecond is a wait, of none. */
@@ -30,30 +30,30 @@ static void wait_of_nothing(void **state)
 {
 	wake(100, &task[1]);
 	swap(100, &idle, &task[1], true);
-	assert_int_equal(fake.cpu[0].switches, 1);
+	assert_int_equal(cpus_area[0].switches, 1);
 	assert_int_equal(sum_of(1).count[0], 1);
-	assert_int_equal(fake.cpu[0].negative, 0);
+	assert_int_equal(cpus_area[0].negative, 0);
 	assert_int_equal(fake.nr_rows, 0);
 }
 
 /* A correction larger than the wait, or than any clock can be late, is none. */
 static void odd_corrections(void **state)
 {
-	u64 *word = &fake.delay[task[1].pid];
+	__u64 *word = &tasks_area[task[1].pid].delay;
 
-	*word = TAG_OF(task[1].pid) + 10000;
+	*word = DELAY_TAG(task[1].pid) + 10000;
 	wake(0, &task[1]);
 	swap(500, &idle, &task[1], true);
-	assert_int_equal(fake.cpu[0].wait_ns, 500);
-	*word = TAG_OF(task[1].pid) + task[1].sched_info.run_delay + CLOCK_JUMP_NS + 1;
+	assert_int_equal(fake_waited(), 500);
+	*word = DELAY_TAG(task[1].pid) + task[1].sched_info.run_delay + CLOCK_JUMP_NS + 1;
 	wake(1000, &task[1]);
 	swap(1000 + 2 * CLOCK_JUMP_NS, &idle, &task[1], true);
-	assert_int_equal(fake.cpu[0].wait_ns, 500 + 2 * CLOCK_JUMP_NS);
+	assert_int_equal(fake_waited(), 500 + 2 * CLOCK_JUMP_NS);
 	/* What another task has there is no correction either. */
-	*word = TAG_OF(task[1].pid + RUNQ_NR_TASKS) + 77;
+	*word = DELAY_TAG(task[1].pid + RUNQ_NR_TASKS) + 77;
 	wake(0, &task[1]);
 	swap(800, &idle, &task[1], true);
-	assert_int_equal(fake.cpu[0].wait_ns, 500 + 2 * CLOCK_JUMP_NS + 800);
+	assert_int_equal(fake_waited(), 500 + 2 * CLOCK_JUMP_NS + 800);
 }
 
 /* Preempted by a late clock while its entry is another's: it waits from the true moment on all the same. */
@@ -61,25 +61,25 @@ static void late_with_a_twin(void **state)
 {
 	wake(0, &task[1]);
 	swap(100, &idle, &task[1], true);
-	fake.delay[task[1].pid] = TAG_OF(task[1].pid + RUNQ_NR_TASKS) + 77;
+	tasks_area[task[1].pid].delay = DELAY_TAG(task[1].pid + RUNQ_NR_TASKS) + 77;
 	wake(1000, &task[2]);
 	/* 300 later, by a clock that stood still since. */
 	shim_now += 300;
 	fake_switch(0, runq_switch, &task[1], &task[2], false);
-	assert_int_equal(fake.cpu[0].wait_ns, 100 + 300);
+	assert_int_equal(fake_waited(), 100 + 300);
 	swap(2000, &task[2], &task[1], true);
-	assert_int_equal(fake.cpu[0].wait_ns, 100 + 300 + 700);
+	assert_int_equal(fake_waited(), 100 + 300 + 700);
 	assert_int_equal(sum_of(1).cause_ns[RUNQ_PREEMPTED], 700);
 }
 
 /* Left out by --cpu: nothing of it is kept. */
 static void skipped_cpu(void **state)
 {
-	fake.cpu[0].skip = 1;
+	cpus_area[0].skip = 1;
 	wake(0, &task[1]);
 	swap(1000, &idle, &task[1], true);
-	assert_int_equal(fake.cpu[0].switches, 0);
-	assert_int_equal(fake.cpu[0].head, 0);
+	assert_int_equal(cpus_area[0].switches, 0);
+	assert_int_equal(cpus_area[0].head, 0);
 	assert_null(fake_head(1001));
 }
 
@@ -89,9 +89,11 @@ static void hold(u64 ns, u32 group)
 }
 
 /* Held by quota for 4000 of the 5000 ns: that much is the quota's, the rest whoever ran. */
-static void throttled(void **state)
+static void throttled_by(int (*by)(u64 *))
 {
 	struct runq_totals totals;
+
+	program = by;
 
 	/* The first dispatch only shows where the kernel's total stands. */
 	hold(123456, 1);
@@ -118,6 +120,13 @@ static void throttled(void **state)
 	hold(50000, 1);
 	swap(10300, &idle, &task[1], true);
 	assert_int_equal(sum_of(1).cause_ns[RUNQ_THROTTLED], 4000 + 300);
+}
+
+static void throttled(void **state)
+{
+	throttled_by(runq_switch);
+	reset(state);
+	throttled_by(runq_blame_v2);
 }
 
 /* Before 6.6 the kernel's total has other names; a group that was never held begins at 0. */
@@ -190,8 +199,8 @@ static void long_waits(void **state)
 	assert_string_equal(event->prev_comm, "last");
 	assert_int_equal(event->time_ns, shim_now);
 	/* One that is not in the sample is in the stream, and counted nowhere but in the core's history. */
-	sample_below = 1;
-	shim_random = 2;
+	want_sample = true;
+	sample.below = 0;
 	wake(4000, &task[1]);
 	swap(9000, &task[2], &task[1], true);
 	assert_int_equal(fake.nr_events, 2);
@@ -202,7 +211,7 @@ static void long_waits(void **state)
 	fake.max_events = fake.nr_events;
 	wake(10000, &task[3]);
 	swap(19000, &task[1], &task[3], true);
-	assert_int_equal(fake.cpu[0].events_lost, 1);
+	assert_int_equal(cpus_area[0].events_lost, 1);
 }
 
 /* Pairs beyond what the table holds share one row, and are counted. */
@@ -216,10 +225,10 @@ static void blame_full(void **state)
 	swap(0, &idle, &task[2], true);
 	wake(100, &task[1]);
 	swap(300, &task[2], &task[1], true);
-	assert_int_equal(fake.cpu[0].blame_full, 0);
+	assert_int_equal(cpus_area[0].blame_full, 0);
 	wake(400, &task[2]);
 	swap(1000, &task[1], &task[2], true);
-	assert_int_equal(fake.cpu[0].blame_full, 1);
+	assert_int_equal(cpus_area[0].blame_full, 1);
 	assert_int_equal(fake_row(1001, 1002)->charge.wait_ns, 200);
 	assert_int_equal(fake_row(RUNQ_KEY_OTHER, RUNQ_KEY_OTHER)->charge.wait_ns, 600);
 	assert_int_equal(fake_row(RUNQ_KEY_OTHER, RUNQ_KEY_OTHER)->charge.count, 1);
@@ -231,11 +240,8 @@ static void boundaries(void **state)
 	static const uint64_t le[] = {1000, 1000000};
 	struct runq_totals totals;
 	uint64_t counts[2];
-	unsigned int bad;
 
-	le_ns[0] = le[0];
-	le_ns[1] = le[1];
-	assert_int_equal(runq_le_place(le, 2, (uint8_t *)le_in, &bad), 0);
+	fake_boundaries(le, 2);
 	for (u64 ns = 999; ns <= 1001; ns++) {
 		wake(ns * 10000, &task[1]);
 		swap(ns * 10000 + ns, &idle, &task[1], true);
@@ -271,33 +277,33 @@ static void stamps_of_wakeups(void **state)
 	at(500);
 	runq_wakeup(NULL, &task[1]);
 	swap_by_stamps(700, &idle, &task[1], true);
-	assert_int_equal(fake.cpu[0].wait_ns, 700);
+	assert_int_equal(fake_waited(), 700);
 	/* Never woken since: nobody knows. */
 	swap_by_stamps(800, &task[1], &idle, true);
 	swap_by_stamps(900, &idle, &task[1], true);
-	assert_int_equal(fake.cpu[0].unknown_start, 1);
+	assert_int_equal(cpus_area[0].unknown_start, 1);
 	/* On the way to sleep it was preempted, and then waits all the same. */
 	at(1000);
 	task[1].__state = 1;
 	shim_cpu = 0;
 	runq_switch((u64[4]){true, (unsigned long)&task[1], (unsigned long)&idle, 0});
 	swap_by_stamps(1400, &idle, &task[1], true);
-	assert_int_equal(fake.cpu[0].wait_ns, 700 + 400);
+	assert_int_equal(fake_waited(), 700 + 400);
 	/* One with the same entry. */
 	twin.pid += RUNQ_NR_TASKS;
 	at(2000);
 	runq_wakeup(NULL, &task[1]);
-	was = fake.cpu[0].unbooked_ns;
+	was = cpus_area[0].unbooked_ns;
 	swap_by_stamps(2500, &idle, &twin, true);
-	assert_int_equal(fake.cpu[0].unknown_start, 2);
-	assert_int_equal(fake.cpu[0].unbooked_ns, was);
+	assert_int_equal(cpus_area[0].unknown_start, 2);
+	assert_int_equal(cpus_area[0].unbooked_ns, was);
 	/* A new task does not begin where one that had its pid left off. */
 	at(3000);
 	runq_wakeup(NULL, &task[1]);
 	at(4000);
 	runq_wakeup_new(NULL, &task[1]);
 	swap_by_stamps(4300, &idle, &task[1], true);
-	assert_int_equal(fake.cpu[0].wait_ns, 700 + 400 + 300);
+	assert_int_equal(fake_waited(), 700 + 400 + 300);
 }
 
 /* Woken while it still runs, as when it is on the way to sleep: that stamp ends with its sleep. */
@@ -313,8 +319,8 @@ static void woken_while_it_runs(void **state)
 	at(5000);
 	runq_wakeup(NULL, &task[1]);
 	swap_by_stamps(5400, &idle, &task[1], true);
-	assert_int_equal(fake.cpu[0].wait_ns, 100 + 400);
-	assert_int_equal(fake.cpu[0].switches, 2);
+	assert_int_equal(fake_waited(), 100 + 400);
+	assert_int_equal(cpus_area[0].switches, 2);
 	/* The sleep of one does not use up the stamp of another in the same entry. */
 	fake.stamp[task[1].pid] = TAG_OF(task[1].pid + RUNQ_NR_TASKS) + 77;
 	swap_by_stamps(6000, &task[1], &idle, true);
@@ -332,8 +338,8 @@ static void without_sched_info(void **state)
 	at(400);
 	shim_cpu = 0;
 	runq_switch((u64[4]){0, (unsigned long)&idle, (unsigned long)&task[1], 0});
-	assert_int_equal(fake.cpu[0].wait_ns, 400);
-	assert_int_equal(fake.cpu[0].unbooked_ns, 0);
+	assert_int_equal(fake_waited(), 400);
+	assert_int_equal(cpus_area[0].unbooked_ns, 0);
 }
 
 /* A new task that is moved before it first runs has waited on the other core, too. */
@@ -351,7 +357,7 @@ static void new_task_moved(void **state)
 	fake_dequeue(&task[1]);
 	fake_enqueue(&task[1], &cfs_rq[1]);
 	swap(3500, &idle, &task[1], true);
-	assert_int_equal(fake.cpu[0].wait_ns, 3500);
+	assert_int_equal(fake_waited(), 3500);
 	assert_int_equal(sum_of(1).cause_ns[RUNQ_MIGRATED], 3000);
 }
 

@@ -2,10 +2,10 @@
 /* Who is charged by the runq programs: groups and their slots, names, removal, and tasks that exit. */
 #include "runq_switch.h"
 
-/* Groups whose keys share a line of a core's cache, and slots beyond the first chunk. */
+/* Slots beyond the first chunk. */
 static void many_groups(void **state)
 {
-	for (u32 i = RUNQ_CHUNK; i < 2 * RUNQ_CHUNK; i++)
+	for (u32 i = NR_NEAR; i < NR_NEAR + RUNQ_CHUNK; i++)
 		fake.free[fake.nr_free++] = i;
 	for (u32 round = 0; round < 3; round++)
 		for (u32 i = 0; i < NR_GROUPS; i++) {
@@ -27,6 +27,37 @@ static void many_groups(void **state)
 	}
 }
 
+/* A task that moves to another cgroup is counted there from then on, by either path. */
+static void changes_cgroup(int (*by)(u64 *))
+{
+	program = by;
+	want_causes = want_blame = false;
+	swap(10000, &idle, &task[2], true);
+	for (u32 i = 1; i <= 4; i++) {
+		u64 now = 10000 * (i + 1);
+
+		if (i == 4)
+			task[1].cgroups = &css[3];
+		wake(now + 100, &task[1]);
+		swap(now + 400 + i, &task[2], &task[1], true);
+		wake(now + 500, &task[2]);
+		swap(now + 700, &task[1], &task[2], true);
+	}
+	assert_int_equal(runq_totals_count(&(struct runq_totals[]){sum_of(1)}[0]), 3);
+	assert_int_equal(runq_totals_sum_ns(&(struct runq_totals[]){sum_of(1)}[0]), 3 * 300 + 6);
+	assert_int_equal(runq_totals_sum_ns(&(struct runq_totals[]){sum_of(3)}[0]), 304);
+	assert_int_equal(runq_totals_sum_ns(&(struct runq_totals[]){sum_of(2)}[0]), 4 * 200);
+	/* The first of each pair of task and cgroup is not for the quick path. */
+	assert_int_equal(cpus_area[0].switches, by == runq_switch ? 8 : 2);
+}
+
+static void change_of_cgroup(void **state)
+{
+	changes_cgroup(runq_switch);
+	reset(state);
+	changes_cgroup(runq_switch_v2);
+}
+
 /* No slot left: the wait is counted for no group, and as a loss. */
 static void table_full(void **state)
 {
@@ -40,8 +71,8 @@ static void table_full(void **state)
 	wake(600, &task[3]);
 	swap(1000, &task[2], &task[3], true);
 	assert_null(fake_head(1002));
-	assert_true(fake.cpu[0].table_full >= 2);
-	runq_slot_sum(fake.slot[0], NR_CPUS, NR_CPUS, &other);
+	assert_true(cpus_area[0].table_full >= 2);
+	runq_slot_sum(fake_slot(0), NR_CPUS, NR_CPUS, &other);
 	assert_int_equal(runq_totals_count(&other), 2);
 	assert_int_equal(runq_totals_sum_ns(&other), 300 + 400);
 	/* Two that share slot 0 are not of the same group. */
@@ -212,6 +243,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(many_groups, reset),
+		cmocka_unit_test_setup(change_of_cgroup, reset),
 		cmocka_unit_test_setup(table_full, reset),
 		cmocka_unit_test_setup(paths, reset),
 		cmocka_unit_test_setup(removed_cgroup, reset),

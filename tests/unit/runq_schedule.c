@@ -64,15 +64,11 @@ static u64 key_of_group(u32 group)
 
 static void sim_reset(int (*program)(u64 *), u64 seed)
 {
-	unsigned int bad;
-
 	fake_reset();
 	memset(&sim, 0, sizeof(sim));
 	sim.program = program;
 	sim.random = seed;
-	for (u32 i = 0; i < NR_LE; i++)
-		le_ns[i] = le[i];
-	assert_int_equal(runq_le_place(le, NR_LE, (uint8_t *)le_in, &bad), 0);
+	fake_boundaries(le, NR_LE);
 	for (u32 i = 0; i < NR_GROUPS; i++) {
 		sim.kn[i] = (struct kernfs_node){.name = "group",
 						 .id = 1000 + i,
@@ -101,6 +97,7 @@ static void sim_reset(int (*program)(u64 *), u64 seed)
 		if (task->group == 0)
 			task->kernel.flags = PF_KTHREAD;
 		task->kernel.sched_info.run_delay = 1000 * i;
+		task->kernel.start_time = 1000000 * i;
 	}
 }
 
@@ -156,6 +153,9 @@ static void truth_wait(const struct task *task, u64 now, bool booked)
 	struct truth *truth = &sim.truth[task->group];
 	u64 ns = now - task->since + task->moved_ns;
 
+	/* Nothing is seen of those. */
+	if (!booked && sim.program == runq_sample)
+		return;
 	sim.switches[task->cpu]++;
 	sim.wait_ns[task->cpu] += ns;
 	if (!booked)
@@ -206,11 +206,12 @@ static void sim_switch(u32 cpu, struct task *next, bool sleeps)
 {
 	struct task *prev = sim.runs[cpu];
 
-	shim_random = below(1ULL << 32);
+	bool booked = next && (!want_sample || task_sampled(&next->kernel));
+
 	fake_switch(cpu, sim.program, prev ? &prev->kernel : &sim.idle[cpu],
 		    next ? &next->kernel : &sim.idle[cpu], sleeps);
 	if (next) {
-		truth_wait(next, shim_now, !sample_below || shim_random < sample_below);
+		truth_wait(next, shim_now, booked);
 		next->waits = false;
 	}
 	if (prev && !sleeps) {
@@ -318,14 +319,14 @@ static void check_group(u32 group)
 	assert_int_equal(head->cgroup_id, 1000 + group);
 	runq_slot_sum(head, NR_CPUS, NR_CPUS, &totals);
 	for (u32 cpu = 0; cpu < NR_CPUS; cpu++) {
-		u64 max = slot_cell(head, cpu)->max_ns;
+		u64 max = fake_cell(head, cpu)->max_ns;
 
 		totals.max_ns = max > totals.max_ns ? max : totals.max_ns;
 	}
 	assert_int_equal(runq_totals_count(&totals), truth->count);
 	assert_int_equal(runq_totals_sum_ns(&totals), truth->sum_ns);
 	assert_int_equal(runq_totals_max_ns(&totals), truth->max_ns);
-	for (u32 i = 0; i < RUNQ_NR_CAUSES; i++)
+	for (u32 i = 0; want_causes && i < RUNQ_NR_CAUSES; i++)
 		assert_int_equal(totals.cause_ns[i], truth->cause_ns[i]);
 	for (u32 i = 0; i < HIST_NR; i++)
 		assert_int_equal(totals.count[i], truth->bucket[i]);
@@ -344,7 +345,7 @@ static void check_group(u32 group)
 
 static void check_all(void)
 {
-	s64 booked = 0, unbooked = 0, waited = 0;
+	s64 booked = 0, unbooked = 0, waited = fake_waited(), truth = 0;
 	u32 rows = 0;
 
 	for (u32 i = 0; i < NR_GROUPS; i++) {
@@ -353,14 +354,21 @@ static void check_all(void)
 	}
 	assert_int_equal(fake.nr_rows, want_blame ? rows : 0);
 	for (u32 cpu = 0; cpu < NR_CPUS; cpu++) {
-		const struct runq_cpu *pc = &fake.cpu[cpu];
+		const struct runq_cpu *pc = &cpus_area[cpu];
 
-		assert_int_equal(pc->switches, sim.switches[cpu]);
-		assert_int_equal(pc->wait_ns, sim.wait_ns[cpu]);
+		/* Both paths were taken, where there is a quick one. */
+		assert_true(pc->switches > sim.switches[cpu] / 100);
+		if (sim.program == runq_switch || sim.program == runq_sample)
+			assert_int_equal(pc->switches, sim.switches[cpu]);
+		else
+			assert_true(pc->switches < sim.switches[cpu] * (want_causes ? 0.97 : 0.7));
 		assert_int_equal(pc->unknown_start + pc->negative + pc->table_full, 0);
-		waited += pc->wait_ns;
-		unbooked += pc->unbooked_ns;
+		truth += sim.wait_ns[cpu];
+		unbooked += pc->unbooked_ns + cores[cpu].unbooked_ns;
 	}
+	assert_int_equal(waited, truth);
+	if (sim.program == runq_sample)
+		return;
 	/* What the kernel omits is known to the nanosecond. */
 	for (u32 i = 0; i < NR_TASKS; i++)
 		booked += sim.task[i].kernel.sched_info.run_delay - 1000 * i;
@@ -379,6 +387,9 @@ static void sim_run(u32 steps)
 		fake_clock(cpu);
 		sim_switch(cpu, &sim.task[cpu], false);
 	}
+	/* As user space does it: every wait until all is set up. */
+	if (want_sample)
+		sample.below = 1U << 30;
 	for (u32 i = 0; i < steps; i++)
 		sim_step();
 	sim_drain();
@@ -396,9 +407,23 @@ static void by_cgroup(void **state)
 /* Without blame no row is kept, and all else is the same. */
 static void without_blame(void **state)
 {
-	sim_reset(runq_switch_v2, 5);
+	sim_reset(runq_causes_v2, 5);
 	want_blame = false;
 	sim_run(6000);
+}
+
+/* Without causes nothing but the sum is kept of them, and no segment is written. */
+static void without_causes(void **state)
+{
+	for (u64 seed = 1; seed <= 10; seed++) {
+		sim_reset(runq_switch_v2, seed * 55);
+		want_blame = want_causes = false;
+		sim.late = seed % 2;
+		sim_run(6000);
+		for (u32 i = 0; i < NR_CPUS * RUNQ_NR_SEGS; i++)
+			assert_int_equal(cpus_area[i / RUNQ_NR_SEGS].segs[i % RUNQ_NR_SEGS].start_ns,
+					 0);
+	}
 }
 
 /* The program for all cases, by the controller's own hierarchy, several cores to a histogram. */
@@ -432,7 +457,7 @@ static void late_clock(void **state)
 /* The oldest kernel: other names for the same. */
 static void old_kernel(void **state)
 {
-	sim_reset(runq_blame_v2, 1234);
+	sim_reset(runq_blame_old_v2, 1234);
 	shim_fields = OLD_KERNEL;
 	sim.late = true;
 	sim_run(6000);
@@ -452,22 +477,41 @@ static void sampled(void **state)
 	u64 taken = 0, all = 0;
 
 	sim_reset(runq_switch, 99);
-	sample_below = 1U << 30;
+	want_sample = true;
 	sim_run(12000);
 	for (u32 i = 0; i < NR_GROUPS; i++)
 		taken += sim.truth[i].count;
 	for (u32 cpu = 0; cpu < NR_CPUS; cpu++)
-		all += fake.cpu[cpu].switches;
+		all += cpus_area[cpu].switches;
 	assert_true(taken > all / 5 && taken < all * 3 / 10);
+}
+
+/* Without causes nothing is kept of the others, and those in the sample are as exact as ever. */
+static void sampled_alone(void **state)
+{
+	for (u64 seed = 1; seed <= 10; seed++) {
+		u64 taken = 0;
+
+		sim_reset(runq_sample, seed * 991);
+		want_blame = want_causes = false;
+		want_sample = true;
+		sample.seed *= seed;
+		sim.late = seed % 2;
+		sim_run(6000);
+		for (u32 i = 0; i < NR_GROUPS; i++)
+			taken += sim.truth[i].count;
+		assert_true(taken > 500);
+	}
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(by_cgroup),   cmocka_unit_test(without_blame),
+		cmocka_unit_test(without_causes),
 		cmocka_unit_test(any_case_v1), cmocka_unit_test(late_clock),
 		cmocka_unit_test(old_kernel),  cmocka_unit_test(own_stamps),
-		cmocka_unit_test(sampled),
+		cmocka_unit_test(sampled),     cmocka_unit_test(sampled_alone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

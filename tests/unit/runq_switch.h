@@ -13,11 +13,12 @@ static struct cgroup cgroup[NR_GROUPS];
 static struct css_set css[NR_GROUPS];
 static struct cfs_rq cfs_rq[NR_GROUPS];
 static struct task_struct task[NR_GROUPS], idle;
+static int (*program)(u64 *);
 
 static inline int reset(void **state)
 {
 	fake_reset();
-	memset((void *)le_in, 0, sizeof(le_in));
+	program = runq_switch;
 	for (u32 i = 0; i < NR_GROUPS; i++) {
 		kn[i] = (struct kernfs_node){.name = "leaf", .id = 500 + i, .__parent = &root_kn};
 		cgroup[i] =
@@ -51,7 +52,7 @@ static inline void wake(u64 ns, struct task_struct *who)
 static inline void swap(u64 ns, struct task_struct *prev, struct task_struct *next, bool sleeps)
 {
 	at(ns);
-	fake_switch(0, runq_switch, prev, next, sleeps);
+	fake_switch(0, program, prev, next, sleeps);
 }
 
 static inline struct runq_totals sum_of(u32 group)
@@ -61,7 +62,7 @@ static inline struct runq_totals sum_of(u32 group)
 
 	assert_non_null(head);
 	runq_slot_sum(head, NR_CPUS, NR_CPUS, &totals);
-	totals.max_ns = slot_cell(head, 0)->max_ns;
+	totals.max_ns = fake_cell(head, 0)->max_ns;
 	return totals;
 }
 

@@ -32,6 +32,7 @@ static int setup(void **state)
 		.nr_le = 2,
 		.percentiles = percentiles,
 		.nr_percentiles = 2,
+		.has_causes = true,
 		.causes_known = (1u << RUNQ_NR_CAUSES) - 1,
 	};
 	list = (struct runq_waits_list){0};
@@ -240,6 +241,12 @@ static void test_report(void **state)
 	assert_int_equal(cell(report, "groups", 0, "ended")->kind, VALUE_NULL);
 	assert_int_equal(cell(report, "groups", 0, "max_ns")->kind, VALUE_NULL);
 	assert_int_equal(cell(report, "groups", 0, "p99_ns")->kind, VALUE_NULL);
+	report_free(report);
+	/* Causes that were not asked for have no columns. */
+	window.has_causes = false;
+	assert_int_equal(runq_report(&window, &report), 0);
+	assert_int_equal(table_find(report->tables[0], "causes.same_group_ns"), -1);
+	assert_true(table_find(report->tables[0], "sum_ns") >= 0);
 	report_free(report);
 }
 

@@ -32,6 +32,8 @@ TEST(test_file)
 		   "user = daemon\n"
 		   "collect = load\n"
 		   "no-sandbox = yes\n"
+		   "sample = 0.25\n"
+		   "no-causes = yes\n"
 		   "   # indented",
 		   &c);
 	assert_int_equal(c.nr_listen, 3);
@@ -48,6 +50,7 @@ TEST(test_file)
 	assert_string_equal(c.token_file, "/etc/a b");
 	assert_string_equal(c.user, "daemon");
 	assert_true(c.no_sandbox);
+	assert_true(c.no_causes && c.sample_ratio > 0.2499 && c.sample_ratio < 0.2501);
 	config_free(&c);
 }
 
@@ -80,6 +83,10 @@ TEST(test_bad)
 		{"cgroup-limit = 99999999999999999999", "99999"},
 		{"max-connections = 0", "max-connections 0"},
 		{"no-sandbox = maybe", "maybe"},
+		{"sample = 0", "from 0.000001 to 1"},
+		{"sample = 1.1", "from 0.000001 to 1"},
+		{"sample = nan", "from 0.000001 to 1"},
+		{"sample = 0.5x", "from 0.000001 to 1"},
 		{"nosuch = 1", "nosuch"},
 		{"listen", "listen"},
 		{"= 1", ""},
@@ -138,6 +145,12 @@ TEST(test_restart)
 	config_free(&b);
 	check_good("listen = 127.0.0.1:1\nno-sandbox = yes", &b);
 	assert_string_equal(config_needs_restart(&a, &b), "no-sandbox");
+	config_free(&b);
+	check_good("listen = 127.0.0.1:1\nsample = 0.5", &b);
+	assert_string_equal(config_needs_restart(&a, &b), "sample");
+	config_free(&b);
+	check_good("listen = 127.0.0.1:1\nno-causes = yes", &b);
+	assert_string_equal(config_needs_restart(&a, &b), "no-causes");
 	config_free(&b);
 	config_free(&a);
 }

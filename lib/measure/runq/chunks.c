@@ -23,6 +23,13 @@ unsigned int runq_stripes(unsigned int cpus)
 	return stripes;
 }
 
+unsigned int runq_near_slots(unsigned int stripes, unsigned int cpus)
+{
+	size_t most = (RUNQ_NEAR_MASK + 1) / RUNQ_SLOT_SIZE(stripes, cpus);
+
+	return most < RUNQ_CHUNK ? most : RUNQ_CHUNK;
+}
+
 int runq_chunk_create(unsigned int stripes, unsigned int cpus, struct err *err)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
@@ -32,6 +39,12 @@ int runq_chunk_create(unsigned int stripes, unsigned int cpus, struct err *err)
 	return fd < 0 ? sys_bpf_fail(err, -errno, "cannot make a map for groups of tasks") : fd;
 }
 
+static unsigned int chunk_slots(const struct runq_chunks *chunks, unsigned int chunk)
+{
+	return chunk ? RUNQ_CHUNK : chunks->near;
+}
+
+/* Of those after the first. */
 static size_t chunk_len(const struct runq_chunks *chunks)
 {
 	size_t page = getpagesize();
@@ -39,14 +52,23 @@ static size_t chunk_len(const struct runq_chunks *chunks)
 	return (chunks->slot_size * RUNQ_CHUNK + page - 1) / page * page;
 }
 
+/* The first slot of a chunk. */
+static size_t chunk_first(const struct runq_chunks *chunks, unsigned int chunk)
+{
+	return chunk ? chunks->near + (size_t)(chunk - 1) * RUNQ_CHUNK : 0;
+}
+
 size_t runq_chunks_slots(const struct runq_chunks *chunks)
 {
-	return (size_t)chunks->nr * RUNQ_CHUNK;
+	return chunk_first(chunks, chunks->nr);
 }
 
 struct runq_head *runq_chunks_slot(const struct runq_chunks *chunks, size_t slot)
 {
-	return (void *)(chunks->mapped[slot / RUNQ_CHUNK] + slot % RUNQ_CHUNK * chunks->slot_size);
+	unsigned int chunk = slot < chunks->near ? 0 : 1 + (slot - chunks->near) / RUNQ_CHUNK;
+
+	return (void *)(chunks->mapped[chunk] +
+			(slot - chunk_first(chunks, chunk)) * chunks->slot_size);
 }
 
 int runq_chunks_free_slot(struct runq_chunks *chunks, uint32_t slot, struct err *err)
@@ -58,36 +80,36 @@ int runq_chunks_free_slot(struct runq_chunks *chunks, uint32_t slot, struct err 
 }
 
 /* The programs know the first chunk by name; the others hang in an array of maps. */
-static int chunk_add(struct runq_chunks *chunks, int fd, struct err *err)
+static int chunk_add(struct runq_chunks *chunks, void *mapped, struct err *err)
 {
 	uint32_t chunk = chunks->nr;
-	void *mapped = mmap(NULL, chunk_len(chunks), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	int rc = 0;
 
-	if (mapped == MAP_FAILED)
-		return sys_bpf_fail(err, -errno, "cannot map a chunk of slots");
-	/* Waits for a grace period, some 10 ms: this is why chunks are not small. */
-	if (chunk && bpf_map_update_elem(chunks->chunks_fd, &chunk, &fd, BPF_ANY)) {
-		rc = sys_bpf_fail(err, -errno, "cannot add a chunk of slots");
-		munmap(mapped, chunk_len(chunks));
-		return rc;
-	}
 	chunks->mapped[chunks->nr++] = mapped;
-	for (uint32_t i = 0; !rc && i < RUNQ_CHUNK; i++)
+	for (uint32_t i = 0; !rc && i < chunk_slots(chunks, chunk); i++)
 		if (chunk || i) /* slot 0 is for groups that find no free one */
-			rc = runq_chunks_free_slot(chunks, chunk * RUNQ_CHUNK + i, err);
+			rc = runq_chunks_free_slot(chunks, chunk_first(chunks, chunk) + i, err);
 	return rc;
 }
 
 static int chunk_new(struct runq_chunks *chunks, struct err *err)
 {
-	int fd = runq_chunk_create(chunks->stripes, chunks->cpus, err), rc;
+	int fd = runq_chunk_create(chunks->stripes, chunks->cpus, err), rc = 0;
+	uint32_t chunk = chunks->nr;
+	void *mapped;
 
 	if (fd < 0)
 		return fd;
-	rc = chunk_add(chunks, fd, err);
+	mapped = mmap(NULL, chunk_len(chunks), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (mapped == MAP_FAILED) {
+		rc = sys_bpf_fail(err, -errno, "cannot map a chunk of slots");
+	} else if (bpf_map_update_elem(chunks->chunks_fd, &chunk, &fd, BPF_ANY)) {
+		/* It waits for a grace period, some 10 ms: this is why chunks are not small. */
+		rc = sys_bpf_fail(err, -errno, "cannot add a chunk of slots");
+		munmap(mapped, chunk_len(chunks));
+	}
 	close(fd);
-	return rc;
+	return rc ? rc : chunk_add(chunks, mapped, err);
 }
 
 /* Slots that a group can have: all but slot 0. */
@@ -119,12 +141,13 @@ int runq_chunks_recount(struct runq_chunks *chunks, size_t used, struct err *err
 	return runq_chunks_refill(chunks, 0, err);
 }
 
-int runq_chunks_open(struct runq_chunks *chunks, int first_fd, size_t nr_groups, struct err *err)
+int runq_chunks_open(struct runq_chunks *chunks, void *near, size_t nr_groups, struct err *err)
 {
 	int rc;
 
 	chunks->slot_size = RUNQ_SLOT_SIZE(chunks->stripes, chunks->cpus);
-	rc = chunk_add(chunks, first_fd, err);
+	chunks->near = runq_near_slots(chunks->stripes, chunks->cpus);
+	rc = chunk_add(chunks, (char *)near + RUNQ_NEAR_CELLS - RUNQ_CELLS(chunks->stripes), err);
 	while (!rc && chunks->nr_free < nr_groups && chunks->nr < RUNQ_NR_CHUNKS)
 		rc = chunk_new(chunks, err);
 	if (!rc)
@@ -137,6 +160,6 @@ int runq_chunks_open(struct runq_chunks *chunks, int first_fd, size_t nr_groups,
 
 void runq_chunks_close(struct runq_chunks *chunks)
 {
-	for (unsigned int i = 0; i < chunks->nr; i++)
+	for (unsigned int i = 1; i < chunks->nr; i++)
 		munmap(chunks->mapped[i], chunk_len(chunks));
 }

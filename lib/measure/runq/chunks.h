@@ -17,6 +17,7 @@ struct runq_chunks {
 	int chunks_fd, free_fd; /* the programs' maps: chunks after the first, free slots */
 
 	size_t slot_size;
+	unsigned int near; /* slots in the first chunk */
 	char *mapped[RUNQ_NR_CHUNKS];
 	unsigned int nr;
 	size_t nr_free; /* slots in the queue of free ones, as far as known */
@@ -25,11 +26,13 @@ struct runq_chunks {
 
 /* Histograms per slot: one per CPU, rounded up to a power of two, at most RUNQ_MAX_STRIPES. */
 unsigned int runq_stripes(unsigned int cpus);
-/* A map for one chunk: its descriptor, or -errno. */
+/* Slots of the first chunk, which is memory at a fixed address, of RUNQ_NEAR_BYTES. */
+unsigned int runq_near_slots(unsigned int stripes, unsigned int cpus);
+/* A map for one chunk after the first: its descriptor, or -errno. */
 int runq_chunk_create(unsigned int stripes, unsigned int cpus, struct err *err);
 
-/* Room for @nr_groups and some more. @first_fd is the map of the first chunk; it stays open. */
-int runq_chunks_open(struct runq_chunks *chunks, int first_fd, size_t nr_groups, struct err *err);
+/* Room for @nr_groups and some more. @near is the mapped memory of the first chunk. */
+int runq_chunks_open(struct runq_chunks *chunks, void *near, size_t nr_groups, struct err *err);
 void runq_chunks_close(struct runq_chunks *chunks);
 
 /* Slots in all chunks, used or not. */

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
@@ -27,7 +28,8 @@ struct runq_kernel {
 	struct runq_slots slots;
 	unsigned int nr_cpus;
 	struct runq_cpu *cpu;
-	struct sys_bpf_view view; /* of the cores' state */
+	struct runq_task *tasks;
+	struct runq_areas areas;
 
 	struct runq_blame_table blame; /* unused without --blame */
 
@@ -63,20 +65,20 @@ static void start_clock(struct runq_clock *clock)
 				     .drift = (int64_t)(ntp_rate() * 0x1p32)};
 }
 
-static int map_cpus(struct runq_kernel *k, const struct runq_opts *opts, struct err *err)
+static void fill_areas(struct runq_kernel *k, const struct runq_opts *opts)
 {
-	int rc;
-
-	k->view = (struct sys_bpf_view){.map = k->skel->maps.cpus, .shared = true};
-	rc = sys_bpf_views_open(&k->view, 1, err);
-	if (rc)
-		return rc;
-	k->cpu = k->view.pages;
+	/* Another sample in each run; if there is no randomness, the time must do. */
+	if (getrandom(&k->skel->bss->sample.seed, sizeof(uint64_t), GRND_NONBLOCK) < 0)
+		k->skel->bss->sample.seed = clock_mono_ns() * 0x9e3779b97f4a7c15ULL;
+	k->skel->bss->sample.below = 1ULL << 32;
+	k->cpu = k->areas.cpus.pages;
+	k->tasks = k->areas.tasks.pages;
+	for (size_t i = 0; i < RUNQ_NR_TASKS; i++)
+		k->tasks[i] = (struct runq_task){.delay = RUNQ_NO_DELAY, .group = RUNQ_NO_GROUP};
 	for (unsigned int cpu = 0; cpu < k->nr_cpus; cpu++) {
 		k->cpu[cpu].skip = cpuset_count(&opts->cpus) && !cpuset_has(&opts->cpus, cpu);
 		start_clock(&k->cpu[cpu].clock);
 	}
-	return 0;
 }
 
 static int open_maps(struct runq_kernel *k, const struct runq_opts *opts, size_t nr_groups,
@@ -84,16 +86,14 @@ static int open_maps(struct runq_kernel *k, const struct runq_opts *opts, size_t
 {
 	int rc;
 
-	rc = map_cpus(k, opts, err);
-	if (rc)
-		return rc;
+	fill_areas(k, opts);
 	k->slots.per = opts->per;
-	k->slots.cpu = k->cpu;
+	k->slots.tasks = k->tasks;
 	k->slots.index_fd = bpf_map__fd(k->skel->maps.slot_of);
 	k->slots.chunks.fixed = opts->reserve > 0;
 	k->slots.chunks.chunks_fd = bpf_map__fd(k->skel->maps.chunks);
 	k->slots.chunks.free_fd = bpf_map__fd(k->skel->maps.free_slots);
-	rc = runq_slots_open(&k->slots, bpf_map__fd(k->skel->maps.first), nr_groups, err);
+	rc = runq_slots_open(&k->slots, k->areas.near.pages, nr_groups, err);
 	if (!rc && opts->blame)
 		rc = runq_blame_open(&k->blame, bpf_map__fd(k->skel->maps.blame), err);
 	if (rc)
@@ -115,8 +115,13 @@ int runq_kernel_open(const struct runq_opts *opts, size_t nr_groups,
 	if (rc)
 		goto fail;
 	k->nr_cpus = k->slots.chunks.cpus = cpuset_end(&possible);
+	if (k->nr_cpus > RUNQ_MAX_CPUS) {
+		rc = err_unsupported(err, -EOPNOTSUPP, "boot with possible_cpus=2048 or fewer",
+				     "runq supports up to 2,048 possible CPUs");
+		goto fail;
+	}
 	k->slots.chunks.stripes = runq_stripes(k->nr_cpus);
-	rc = runq_programs_load(opts, k->nr_cpus, k->slots.chunks.stripes, &k->skel, err);
+	rc = runq_programs_load(opts, k->nr_cpus, k->slots.chunks.stripes, &k->areas, &k->skel, err);
 	if (rc)
 		goto fail;
 	rc = open_maps(k, opts, nr_groups, err);
@@ -134,13 +139,20 @@ fail:
 	return rc;
 }
 
+void runq_kernel_sample(struct runq_kernel *k, double ratio)
+{
+	k->skel->bss->sample.below = (uint64_t)(ratio * 0x1p32);
+}
+
 void runq_kernel_close(struct runq_kernel *k)
 {
 	ring_buffer__free(k->ring);
 	/* Programs first: nothing may look at a slot that is being unmapped. */
 	runq_bpf__destroy(k->skel);
 	runq_slots_close(&k->slots);
-	sys_bpf_views_close(&k->view, 1);
+	runq_area_close(&k->areas.cpus);
+	runq_area_close(&k->areas.tasks);
+	runq_area_close(&k->areas.near);
 	runq_blame_close(&k->blame);
 	free(k);
 }
@@ -207,12 +219,16 @@ static uint64_t run_delays(struct runq_kernel *k)
 	return k->skel->bss->delay_live_ns + *(volatile uint64_t *)&k->skel->bss->delay_exited_ns;
 }
 
+/* Of all waits since the start. The programs add up only those that are not in the first chunk. */
 static uint64_t wait_sum(const struct runq_kernel *k)
 {
 	uint64_t sum = 0;
 
 	for (unsigned int cpu = 0; cpu < k->nr_cpus; cpu++)
 		sum += *(volatile uint64_t *)&k->cpu[cpu].wait_ns;
+	for (unsigned int slot = 0; slot < k->slots.chunks.near; slot++)
+		sum += runq_slot_wait_ns(runq_chunks_slot(&k->slots.chunks, slot),
+					 k->slots.chunks.stripes, k->nr_cpus);
 	return sum;
 }
 
@@ -250,6 +266,7 @@ void runq_kernel_losses(struct runq_kernel *k, struct runq_losses *ret_losses)
 		sum.blame_full += pc->blame_full;
 		sum.waits += pc->switches;
 		sum.unbooked_ns += pc->unbooked_ns;
+		sum.unbooked_ns += *(volatile __s64 *)&k->skel->bss->cores[cpu].unbooked_ns;
 	}
 	sum.recursion_misses = sys_bpf_recursion_misses(k->skel->obj);
 	*ret_losses = sum;
@@ -262,12 +279,14 @@ struct runq_party runq_kernel_party(const struct runq_kernel *k, uint64_t key)
 
 uint64_t runq_kernel_memory(const struct runq_kernel *k)
 {
-	uint64_t bytes = runq_chunks_slots(&k->slots.chunks) * k->slots.chunks.slot_size;
+	uint64_t bytes = (runq_chunks_slots(&k->slots.chunks) - k->slots.chunks.near) *
+				 k->slots.chunks.slot_size +
+			 RUNQ_NEAR_BYTES + sizeof(k->skel->bss->cores);
 	const struct bpf_map *map;
 
 	bytes += k->nr_cpus * sizeof(struct runq_cpu) +
-		 (RUNQ_NR_TASKS + bpf_map__max_entries(k->skel->maps.stamps) + RUNQ_NR_EXITS) *
-			 sizeof(uint64_t);
+		 RUNQ_NR_TASKS * sizeof(struct runq_task) +
+		 (bpf_map__max_entries(k->skel->maps.stamps) + RUNQ_NR_EXITS) * sizeof(uint64_t);
 	bytes += RUNQ_NR_CHUNKS * sizeof(void *);
 	bpf_object__for_each_map(map, k->skel->obj)
 	{

@@ -22,6 +22,9 @@ int runq_kernel_open(const struct runq_opts *opts, size_t nr_groups,
 		     struct runq_kernel **ret_kernel, struct err *err);
 void runq_kernel_close(struct runq_kernel *kernel);
 
+/* Of all waits, count only this part from now on; every one until then. */
+void runq_kernel_sample(struct runq_kernel *kernel, double ratio);
+
 /* Readable when runq_kernel_events() has something to do. */
 int runq_kernel_fd(const struct runq_kernel *kernel);
 /* Makes room for more groups, frees slots of those that ended, hands long waits to @fn. */

@@ -46,6 +46,7 @@ static int convert_opts(const struct runq_latency_opts *from, struct runq_opts *
 	hierarchy = word_index(from->hierarchy, runq_hierarchy_names, "hierarchy");
 	if (source < 0 || hierarchy < 0)
 		return -EINVAL;
+	to->causes = true; /* struct runq_latency_group has them */
 	to->source = (enum runq_source)source;
 	to->hierarchy = (enum runq_hierarchy)hierarchy;
 	to->sample_ratio = from->sample_ratio;

@@ -27,6 +27,7 @@ void runq_opts_defaults(struct runq_opts *opts)
 	}
 	if (opts->sample_ratio >= 1.0)
 		opts->sample_ratio = 0.0;
+	opts->causes |= opts->blame;
 	if (!opts->blame_rows)
 		opts->blame_rows = BLAME_ROWS;
 }

@@ -42,6 +42,7 @@ struct runq_opts {
 	 * make maps; 0: room grows with the groups.
 	 */
 	size_t reserve;
+	bool causes; /* split waits by cause; blame implies it */
 	bool blame;
 	unsigned int blame_rows; /* culprits per victim; 0: 8 */
 	uint64_t threshold_ns;	 /* 0: no stream of long waits */

@@ -3,6 +3,7 @@
 #include "measure/runq/programs.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -23,42 +24,67 @@ static void set_rodata(struct runq_bpf *skel, const struct runq_opts *opts, unsi
 	ro->layout = (struct runq_layout){
 		.cpus = cpus,
 		.stripes = stripes,
-		.colds_at = RUNQ_COLDS(cpus),
-		.hists_at = RUNQ_HISTS(cpus),
+		.cells_at = RUNQ_CELLS(stripes),
 		.shared = stripes < cpus,
+		.slot_size = RUNQ_SLOT_SIZE(stripes, cpus),
+		.near = runq_near_slots(stripes, cpus),
 	};
 	ro->per = opts->per;
 	if (opts->sample_ratio > 0.0 && opts->sample_ratio < 1.0)
-		ro->sample_below = (uint32_t)(opts->sample_ratio * 4294967296.0);
+		ro->want_sample = true;
 	ro->threshold_ns = opts->threshold_ns;
 	ro->by_wakeup = opts->source == RUNQ_SOURCE_WAKEUP;
 	ro->cgroup_v2 = opts->hierarchy == RUNQ_HIERARCHY_V2;
+	ro->want_causes = opts->causes || opts->threshold_ns;
 	ro->want_blame = opts->blame;
 	memcpy((void *)ro->le_ns, opts->le_ns, sizeof(ro->le_ns));
 	runq_le_place(opts->le_ns, opts->nr_le, (uint8_t *)ro->le_in, &bad);
+	runq_quick_shifts((const uint8_t *)ro->le_in, (uint8_t *)ro->quick_shift);
+}
+
+/* Whether the kernel has what the programs for modern ones do not ask for; see runq_quick.bpf.h. */
+static bool modern(const struct btf *btf)
+{
+	return kbtf_has_member(btf, "task_struct", "__state") &&
+	       !kbtf_has_member(btf, "task_struct", "cpu") &&
+	       kbtf_has_member(btf, "cfs_rq", "throttled_clock_self_time") &&
+	       !kbtf_has_member(btf, "rq", "prev_irq_time") &&
+	       !kbtf_has_member(btf, "rq", "prev_steal_time_rq");
+}
+
+/* The name of the program for a common case; see RUNQ_SWITCHES of runq.bpf.c. */
+static void switch_name(const struct runq_opts *opts, const struct runq_bpf__rodata *ro,
+			bool is_modern, char ret_name[64])
+{
+	const char *what = opts->blame ? "blame" : opts->causes ? "causes" : "switch";
+	const char *kind = !is_modern ? "_old" : ro->layout.shared ? "_shared" : "";
+
+	snprintf(ret_name, 64, "runq_%s%s_v%d", what, kind, ro->cgroup_v2 ? 2 : 1);
 }
 
 /* The common cases have programs of their own, which take fewer instructions. */
-static void choose_switch(struct runq_bpf *skel, const struct runq_opts *opts)
+static void choose_switch(struct runq_bpf *skel, const struct runq_opts *opts,
+			  const struct btf *btf)
 {
 	const struct runq_bpf__rodata *ro = skel->rodata;
-	bool common = opts->per == RUNQ_PER_CGROUP && opts->source != RUNQ_SOURCE_WAKEUP &&
-		      !opts->threshold_ns && !ro->sample_below && !ro->switch_state_first;
-	struct {
-		struct bpf_program *program;
-		bool blame, cgroup_v2;
-	} special[] = {
-		{skel->progs.runq_switch_v1, false, false},
-		{skel->progs.runq_switch_v2, false, true},
-		{skel->progs.runq_blame_v1, true, false},
-		{skel->progs.runq_blame_v2, true, true},
-	};
+	bool quick = opts->source != RUNQ_SOURCE_WAKEUP && !opts->threshold_ns &&
+		     !ro->switch_state_first;
+	char name[64] = "runq_switch";
+	struct bpf_program *program;
 
-	bpf_program__set_autoload(skel->progs.runq_switch, !common);
-	for (size_t i = 0; i < sizeof(special) / sizeof(special[0]); i++)
-		bpf_program__set_autoload(special[i].program,
-					  common && special[i].blame == opts->blame &&
-						  special[i].cgroup_v2 == ro->cgroup_v2);
+	if (quick && ro->want_sample && !ro->want_causes)
+		strcpy(name, "runq_sample");
+	else if (quick && !ro->want_sample && opts->per == RUNQ_PER_CGROUP &&
+		 !cpuset_count(&opts->cpus))
+		switch_name(opts, ro, modern(btf), name);
+	bpf_object__for_each_program(program, skel->obj)
+	{
+		const char *section = bpf_program__section_name(program);
+
+		if (!strcmp(section, "tp_btf/sched_switch"))
+			bpf_program__set_autoload(program,
+						  !strcmp(bpf_program__name(program), name));
+	}
 }
 
 static void choose_others(struct runq_bpf *skel, const struct runq_opts *opts,
@@ -75,15 +101,40 @@ static void choose_others(struct runq_bpf *skel, const struct runq_opts *opts,
 		bpf_program__set_autoload(skel->progs.runq_rmdir, false);
 }
 
-static int size_maps(struct runq_bpf *skel, const struct runq_opts *opts, unsigned int cpus,
-		     unsigned int stripes)
+static int open_areas(struct runq_bpf *skel, unsigned int cpus, struct runq_areas *areas,
+		      struct err *err)
 {
-	bpf_map__set_max_entries(skel->maps.cpus, cpus);
+	int rc;
+
+	runq_area_hide(skel->skeleton, skel->maps.data_cpus);
+	runq_area_hide(skel->skeleton, skel->maps.data_tasks);
+	runq_area_hide(skel->skeleton, skel->maps.data_near);
+	rc = runq_area_open(&areas->cpus, skel->maps.data_cpus, "runq_cpus",
+			    cpus * sizeof(struct runq_cpu), err);
+	if (!rc)
+		rc = runq_area_open(&areas->tasks, skel->maps.data_tasks, "runq_tasks",
+				    RUNQ_NR_TASKS * sizeof(struct runq_task), err);
+	if (!rc)
+		rc = runq_area_open(&areas->near, skel->maps.data_near, "runq_near",
+				    RUNQ_NEAR_BYTES, err);
+	return rc;
+}
+
+static int release_areas(struct runq_bpf *skel, const struct runq_areas *areas, struct err *err)
+{
+	int rc = runq_area_release(&areas->cpus, skel->maps.data_cpus, err);
+
+	if (!rc)
+		rc = runq_area_release(&areas->tasks, skel->maps.data_tasks, err);
+	return rc ? rc : runq_area_release(&areas->near, skel->maps.data_near, err);
+}
+
+static void size_maps(struct runq_bpf *skel, const struct runq_opts *opts)
+{
 	if (opts->blame)
 		bpf_map__set_max_entries(skel->maps.blame, RUNQ_NR_BLAME);
 	if (opts->source == RUNQ_SOURCE_WAKEUP)
 		bpf_map__set_max_entries(skel->maps.stamps, RUNQ_NR_TASKS);
-	return bpf_map__set_value_size(skel->maps.first, RUNQ_SLOT_SIZE(stripes, cpus));
 }
 
 /* Of the array of chunks the kernel wants to know what its maps will look like. */
@@ -102,11 +153,11 @@ static int load_with_chunk(struct runq_bpf *skel, unsigned int cpus, unsigned in
 }
 
 int runq_programs_load(const struct runq_opts *opts, unsigned int cpus, unsigned int stripes,
-		       struct runq_bpf **ret_skel, struct err *err)
+		       struct runq_areas *areas, struct runq_bpf **ret_skel, struct err *err)
 {
 	struct runq_bpf *skel = NULL;
 	struct btf *btf;
-	int rc;
+	int rc, released;
 
 	rc = kbtf_open(NULL, &btf, err);
 	if (rc)
@@ -125,13 +176,15 @@ int runq_programs_load(const struct runq_opts *opts, unsigned int cpus, unsigned
 	}
 	set_rodata(skel, opts, cpus, stripes);
 	skel->rodata->switch_state_first = kbtf_switch_state_first(btf);
-	choose_switch(skel, opts);
+	choose_switch(skel, opts, btf);
 	choose_others(skel, opts, btf);
-	rc = size_maps(skel, opts, cpus, stripes);
-	if (rc)
-		sys_bpf_fail(err, rc, "cannot size the runq maps");
-	else
+	size_maps(skel, opts);
+	rc = open_areas(skel, cpus, areas, err);
+	if (!rc)
 		rc = load_with_chunk(skel, cpus, stripes, err);
+	/* If it failed, libbpf must not unmap more than it mapped either. */
+	released = release_areas(skel, areas, rc ? NULL : err);
+	rc = rc ? rc : released;
 out:
 	kbtf_close(btf);
 	if (rc)

@@ -4,15 +4,21 @@
 #define SUBTICK_MEASURE_RUNQ_PROGRAMS_H
 
 #include "base/err.h"
+#include "measure/runq/area.h"
 #include "measure/runq/opts.h"
 
 struct runq_bpf;
+
+/* All zeros at first; close each in any case. */
+struct runq_areas {
+	struct runq_area cpus, tasks, near;
+};
 
 /*
  * Loads what @opts asks for, without attaching it. @cpus is the number of possible CPUs, @stripes
  * that of histograms per slot.
  */
 int runq_programs_load(const struct runq_opts *opts, unsigned int cpus, unsigned int stripes,
-		       struct runq_bpf **ret_skel, struct err *err);
+		       struct runq_areas *areas, struct runq_bpf **ret_skel, struct err *err);
 
 #endif

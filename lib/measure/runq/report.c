@@ -125,7 +125,8 @@ static struct table *groups_table(const struct runq_window *w, struct report *re
 	}
 	if (w->sample_ratio < 1.0)
 		layout_add(layout, table, COLUMNS(stderr_cols));
-	layout_add(layout, table, COLUMNS(cause_cols));
+	if (w->has_causes)
+		layout_add(layout, table, COLUMNS(cause_cols));
 	layout->le = table_col(table, M_BUCKETS);
 	return table;
 }
@@ -293,7 +294,7 @@ static void add_notes(const struct runq_window *w, struct report *report)
 		report_note(report, "source sched_info is unavailable: %s%s%s",
 			    w->sched_info_err->what, w->sched_info_err->fix[0] ? "; fix: " : "",
 			    w->sched_info_err->fix);
-	if (!(w->causes_known >> RUNQ_THROTTLED & 1))
+	if (w->has_causes && !(w->causes_known >> RUNQ_THROTTLED & 1))
 		report_note(report, "throttled time is unsupported: %s",
 			    w->per == RUNQ_PER_CGROUP
 				    ? "this kernel does not keep it (CONFIG_CFS_BANDWIDTH)"

@@ -171,7 +171,7 @@ static int pick_source(struct runq_meter *m, struct err *err)
 
 static void window_init(struct runq_meter *m)
 {
-	uint32_t causes = (1u << RUNQ_NR_CAUSES) - 1;
+	uint32_t causes = m->opts.causes ? (1u << RUNQ_NR_CAUSES) - 1 : 0;
 
 	m->window = (struct runq_window){
 		.per = m->opts.per,
@@ -184,6 +184,7 @@ static void window_init(struct runq_meter *m)
 		.percentiles = m->opts.percentiles,
 		.nr_percentiles = m->opts.nr_percentiles,
 		.causes_known = m->throttled_known ? causes : causes & ~(1u << RUNQ_THROTTLED),
+		.has_causes = m->opts.causes,
 		.has_blame = m->opts.blame,
 		.limit_percent = m->opts.fail_percent,
 		.limit_ns = m->opts.fail_ns,
@@ -218,10 +219,10 @@ static void window_losses(struct runq_meter *m)
 
 	runq_kernel_losses(m->kernel, &w->losses);
 	w->losses.events_lost += m->events_dropped;
-	w->waits_seen = w->losses.waits - m->was.waits;
-	/* With --cpu only some waits are seen, while run_delay is that of all CPUs. */
-	w->schedstat_ratio =
-		cpuset_count(&m->opts.cpus) ? NAN : runq_schedstat_ratio(&m->was, &w->losses);
+	/* With --cpu or --sample only some waits are seen, while run_delay is that of all. */
+	w->schedstat_ratio = cpuset_count(&m->opts.cpus) || m->opts.sample_ratio > 0.0
+				     ? NAN
+				     : runq_schedstat_ratio(&m->was, &w->losses);
 	w->unbooked_ratio = w->losses.delay_ns ? runq_unbooked_ratio(&m->was, &w->losses) : NAN;
 	w->kernel_bytes = runq_kernel_memory(m->kernel);
 	m->was = w->losses;
@@ -368,6 +369,8 @@ int runq_open(const struct runq_opts *opts, struct meter **ret_meter, struct err
 		return rc;
 	}
 	window_init(m);
+	if (m->opts.sample_ratio > 0.0)
+		runq_kernel_sample(m->kernel, m->opts.sample_ratio);
 	*ret_meter = &m->meter;
 	return 0;
 }

@@ -21,11 +21,12 @@ struct runq_owner {
 	struct runq_packed *base; /* the slot's counters when the current window began */
 	uint64_t gone_ns;	  /* when its end was first seen */
 	uint64_t gone_count;
+	bool over; /* it ends in the scan under way */
 };
 
-int runq_slots_open(struct runq_slots *slots, int first_fd, size_t nr_groups, struct err *err)
+int runq_slots_open(struct runq_slots *slots, void *near, size_t nr_groups, struct err *err)
 {
-	return runq_chunks_open(&slots->chunks, first_fd, nr_groups, err);
+	return runq_chunks_open(&slots->chunks, near, nr_groups, err);
 }
 
 static void names_clear(struct runq_slots *slots)
@@ -100,16 +101,18 @@ static int slot_advance(struct runq_slots *slots, size_t slot, struct runq_total
 /* The largest wait of all cores since the last call, which the cores then begin anew. */
 static uint64_t slot_reset_max(struct runq_slots *slots, size_t slot)
 {
-	struct runq_cell *cells =
-		(void *)((char *)runq_chunks_slot(&slots->chunks, slot) + RUNQ_CELLS);
+	unsigned int cpus = slots->chunks.cpus;
+	struct runq_cell *cells = (void *)((char *)runq_chunks_slot(&slots->chunks, slot) +
+					   RUNQ_CELLS(slots->chunks.stripes));
 	uint64_t largest = 0;
 
-	for (unsigned int cpu = 0; cpu < slots->chunks.cpus; cpu++) {
+	for (unsigned int cpu = 0; cpu < cpus; cpu++) {
+		struct runq_cell *cell = cells + cpu;
 		uint64_t max = 0;
 
 		/* An exchange dirties the cache line of a core that may have nothing new. */
-		if (*(volatile uint64_t *)&cells[cpu].max_ns)
-			max = __atomic_exchange_n(&cells[cpu].max_ns, 0, __ATOMIC_RELAXED);
+		if (*(volatile uint64_t *)&cell->max_ns)
+			max = __atomic_exchange_n(&cell->max_ns, 0, __ATOMIC_RELAXED);
 		if (max > largest)
 			largest = max;
 	}
@@ -137,10 +140,7 @@ static int owner_end(struct runq_slots *slots, size_t slot, struct err *err)
 	uint64_t *retired, key = owner->key;
 	int rc;
 
-	bpf_map_delete_elem(slots->index_fd, &key);
-	for (unsigned int cpu = 0; cpu < slots->chunks.cpus; cpu++)
-		if (slots->cpu[cpu].cache[key % RUNQ_NR_CACHE].key == key)
-			slots->cpu[cpu].cache[key % RUNQ_NR_CACHE].key = 0;
+	owner->over = false;
 	rc = owner_collect(slots, slot, true, &slots->ended, err);
 	retired = grow(slots->retired, slots->nr_retired, sizeof(*retired));
 	if (retired) {
@@ -168,10 +168,53 @@ static bool owner_quiet(struct runq_slots *slots, size_t slot, uint64_t now)
 	return false;
 }
 
+/* The slot at a place of the programs; see RUNQ_FAR. */
+static size_t slot_at(const struct runq_slots *slots, uint32_t place)
+{
+	if (place < RUNQ_FAR)
+		return place / slots->chunks.slot_size;
+	return (size_t)slots->chunks.near + (place - RUNQ_FAR);
+}
+
+/*
+ * No task may be counted in a slot that goes to the next group. Out of the index first, so that
+ * nobody finds it there again; then one pass over all tasks for all groups that ended.
+ */
+static void owners_forget(struct runq_slots *slots)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < runq_chunks_slots(&slots->chunks); i++)
+		if (slots->owners[i] && slots->owners[i]->over) {
+			bpf_map_delete_elem(slots->index_fd, &slots->owners[i]->key);
+			any = true;
+		}
+	for (size_t i = 0; any && i < RUNQ_NR_TASKS; i++) {
+		volatile __u64 *group = &slots->tasks[i].group;
+		size_t slot = slot_at(slots, *group >> 32);
+
+		if (slot < runq_chunks_slots(&slots->chunks) && slots->owners[slot] &&
+		    slots->owners[slot]->over)
+			*group = RUNQ_NO_GROUP;
+	}
+}
+
+/* Ends those that are over, in two steps. */
+static int owners_end(struct runq_slots *slots, struct err *err)
+{
+	int rc = 0;
+
+	owners_forget(slots);
+	for (size_t i = 0; !rc && i < runq_chunks_slots(&slots->chunks); i++)
+		if (slots->owners[i] && slots->owners[i]->over)
+			rc = owner_end(slots, i, err);
+	return rc;
+}
+
 int runq_slots_scan(struct runq_slots *slots, bool at_once, struct err *err)
 {
 	uint64_t now = clock_mono_ns();
-	size_t used = 0;
+	size_t used = 0, over = 0;
 	int rc = 0;
 
 	if (!at_once && now - slots->scan_ns < SCAN_EVERY_NS)
@@ -187,11 +230,13 @@ int runq_slots_scan(struct runq_slots *slots, bool at_once, struct err *err)
 		if (!slots->owners[i] || slots->owners[i]->key != key)
 			rc = owner_begin(slots, i, key, err);
 		if (!rc && *(const volatile uint32_t *)&head->gone && owner_quiet(slots, i, now)) {
-			rc = owner_end(slots, i, err);
-			used--;
+			slots->owners[i]->over = true;
+			over++;
 		}
 	}
-	return rc ? rc : runq_chunks_recount(&slots->chunks, used, err);
+	if (!rc && over)
+		rc = owners_end(slots, err);
+	return rc ? rc : runq_chunks_recount(&slots->chunks, used - over, err);
 }
 
 static int by_key(const void *a, const void *b)

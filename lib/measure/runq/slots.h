@@ -12,7 +12,7 @@ struct runq_slots {
 	/* Set before runq_slots_open(). */
 	enum runq_per per;
 	int index_fd;	      /* the programs' map from keys to slots */
-	struct runq_cpu *cpu; /* mapped; their caches forget groups that ended */
+	struct runq_task *tasks; /* mapped; their entries forget groups that ended */
 
 	struct runq_chunks chunks;
 	struct runq_owner *owners[RUNQ_NR_SLOTS];
@@ -26,7 +26,7 @@ struct runq_slots {
 };
 
 /* See runq_chunks_open(). */
-int runq_slots_open(struct runq_slots *slots, int first_fd, size_t nr_groups, struct err *err);
+int runq_slots_open(struct runq_slots *slots, void *near, size_t nr_groups, struct err *err);
 void runq_slots_close(struct runq_slots *slots);
 /* Finds new owners and frees slots of groups that ended; unless @at_once, at most every 50 ms. */
 int runq_slots_scan(struct runq_slots *slots, bool at_once, struct err *err);

@@ -86,10 +86,15 @@ int runq_window_groups(struct runq_window *w, const struct runq_waits_list *list
 	free(w->groups);
 	w->groups = groups;
 	w->nr_exceeded = 0;
+	w->waits_seen = 0;
 	for (size_t i = 0; i < list->nr; i++) {
 		const struct runq_waits *waits = &list->waits[i];
 		bool other = waits->group->key == RUNQ_KEY_OTHER;
 		bool passes = runq_filter_passes(filter, waits->group->path);
+		struct runq_totals totals;
+
+		runq_unpack(waits->totals, &totals);
+		w->waits_seen += scaled(w, runq_totals_count(&totals));
 
 		if (!passes && !other)
 			continue;

@@ -52,7 +52,8 @@ struct runq_window {
 	const double *percentiles;
 	unsigned int nr_percentiles;
 
-	uint32_t causes_known; /* bit N: the kernel tells cause N */
+	bool has_causes;       /* they were asked for */
+	uint32_t causes_known; /* bit N: the kernel tells cause N; 0 if they were not asked for */
 	struct runq_group_window
 		*groups; /* largest sum first, then those asked for without waits */
 	size_t nr_groups;
@@ -66,7 +67,7 @@ struct runq_window {
 	size_t nr_exceeded;
 	uint64_t windows_exceeded;
 
-	uint64_t waits_seen;	   /* of all groups, sampled or not */
+	uint64_t waits_seen;	   /* of all groups, also those not asked for */
 	double schedstat_ratio;	   /* see losses.h; NAN if unknown */
 	double unbooked_ratio;	   /* NAN if unknown */
 	struct runq_losses losses; /* since the start */

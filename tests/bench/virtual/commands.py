@@ -9,6 +9,7 @@ OURS = (
     "load --softirq",
     "load --bursts",
     "runq",
+    "runq --causes",
     "runq --blame",
     "runq --per task",
     "runq --source wakeup",

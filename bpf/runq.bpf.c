@@ -147,7 +147,7 @@ static __always_inline void switch_now(struct mode mode, struct runq_cpu *pc, st
 		d->now = d->clock;
 		return;
 	}
-	d->now = bpf_ktime_get_ns();
+	d->now = d->mono;
 	if (!sched_info_there())
 		return;
 	d->late_ns = clock_late(&pc->clock, d->now, d->clock);
@@ -204,11 +204,14 @@ static __always_inline void wait_ends(struct mode mode, struct runq_cpu *pc, str
 	wait_charge(mode, pc, d, slot, cpu);
 }
 
-/* Every case; also learns from the clock and notes who runs. */
-static __noinline int switch_slow(u64 *ctx)
+/*
+ * Every case; also learns from the clock and notes who runs. @mono is CLOCK_MONOTONIC, read by every
+ * caller at about the same distance from the tracepoint: what one learns is of use to the others.
+ */
+static __noinline int switch_slow(u64 *ctx, u64 mono)
 {
 	struct mode mode = MODE_ANY;
-	struct dispatch d = {.sampled = true};
+	struct dispatch d = {.sampled = true, .mono = mono};
 	struct runq_cpu *pc = cpu_here();
 	u64 cpu = bpf_get_smp_processor_id();
 
@@ -271,10 +274,15 @@ int BPF_PROG(runq_wakeup_new, struct task_struct *task)
 	return task_wakes(task);
 }
 
+static __noinline int switch_odd(u64 *ctx)
+{
+	return switch_slow(ctx, bpf_ktime_get_ns());
+}
+
 SEC("tp_btf/sched_switch")
 int runq_switch(u64 *ctx)
 {
-	return switch_slow(ctx);
+	return switch_odd(ctx);
 }
 
 /* A sample without causes, for which every switch matters: neither end of a wait is in it. */
@@ -286,7 +294,7 @@ int runq_sample(u64 *ctx)
 	switch_tasks(ctx, false, &prev, &next);
 	if (!task_sampled(next) && !task_sampled(prev))
 		return 0;
-	return switch_slow(ctx);
+	return switch_odd(ctx);
 }
 
 /*
@@ -300,7 +308,7 @@ int runq_sample(u64 *ctx)
 		struct mode mode = {__VA_ARGS__};                                                 \
 		u64 mono = bpf_ktime_get_ns();                                                    \
                                                                                                   \
-		return quick_switch(mode, ctx, FROM_IDLE, mono) ? switch_slow(ctx) : 0;           \
+		return quick_switch(mode, ctx, FROM_IDLE, mono) ? switch_slow(ctx, mono) : 0;     \
 	}                                                                                         \
                                                                                                   \
 	static __noinline int name##_late(u64 *ctx)                                               \
@@ -308,7 +316,7 @@ int runq_sample(u64 *ctx)
 		struct mode mode = {__VA_ARGS__};                                                 \
 		u64 mono = bpf_ktime_get_ns();                                                    \
                                                                                                   \
-		return quick_switch(mode, ctx, FROM_TASK, mono) ? switch_slow(ctx) : 0;           \
+		return quick_switch(mode, ctx, FROM_TASK, mono) ? switch_slow(ctx, mono) : 0;     \
 	}                                                                                         \
                                                                                                   \
 	SEC("tp_btf/sched_switch")                                                                \
@@ -322,7 +330,7 @@ int runq_sample(u64 *ctx)
 		case QUICK_IDLE:                                                                  \
 			return name##_idle(ctx);                                                  \
 		default:                                                                          \
-			return switch_slow(ctx);                                                  \
+			return switch_odd(ctx);                                                   \
 		}                                                                                 \
 	}
 

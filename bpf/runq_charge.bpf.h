@@ -14,6 +14,7 @@
 struct dispatch {
 	u64 from, now, wait_ns; /* wait_ns is more than now - from if it began on another core */
 	u64 clock, late_ns;	/* the run queue's clock at now, and its lag */
+	u64 mono;		/* CLOCK_MONOTONIC at now */
 	struct task_struct *prev, *next;
 	u32 place, pid;
 	bool sampled;

@@ -164,7 +164,7 @@ static __always_inline bool is_idle(u32 ctx)
 	return ctx <= LOAD_LOOP;
 }
 
-/* Any task can have such a name, so callers check PF_KTHREAD first; current_ctx() cannot. */
+/* Any task can have such a name, so callers check PF_KTHREAD first. */
 static __always_inline u32 comm_ctx(const char *comm)
 {
 	if (comm[0] == 'k' && comm[1] == 's' && comm[2] == 'o' && comm[3] == 'f' &&
@@ -195,11 +195,12 @@ static __always_inline u32 task_ctx(struct task_struct *task)
 /* The context of the current task, for the first event of a core only. */
 static __noinline u32 current_ctx(void)
 {
+	struct task_struct *task = (void *)bpf_get_current_task();
 	char comm[16];
 
 	if (!(u32)bpf_get_current_pid_tgid())
 		return LOAD_LOOP;
-	if (bpf_get_current_comm(comm, sizeof(comm)))
+	if (!(BPF_CORE_READ(task, flags) & PF_KTHREAD) || bpf_get_current_comm(comm, sizeof(comm)))
 		return LOAD_TASK;
 	return comm_ctx(comm);
 }

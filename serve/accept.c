@@ -6,20 +6,21 @@
 #include <string.h>
 #include <strings.h>
 
-/* "q=0", "q=0.0": not acceptable. */
+/* "gzip;q=0", "gzip;x=1;q=0.0": not acceptable. */
 static bool refused(const char *params, const char *end)
 {
-	while (params < end && *params != ';')
-		params++;
-	params++;
-	while (params < end && (*params == ' ' || *params == '\t'))
-		params++;
-	if (end - params < 3 || strncasecmp(params, "q=", 2))
-		return false;
-	for (params += 2; params < end; params++)
-		if (*params >= '1' && *params <= '9')
-			return false;
-	return true;
+	while ((params = memchr(params, ';', (size_t)(end - params)))) {
+		do
+			params++;
+		while (params < end && (*params == ' ' || *params == '\t'));
+		if (end - params < 3 || strncasecmp(params, "q=", 2))
+			continue;
+		for (params += 2; params < end && *params != ';'; params++)
+			if (*params >= '1' && *params <= '9')
+				return false;
+		return true;
+	}
+	return false;
 }
 
 bool accept_gzip(const char *header)

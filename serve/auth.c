@@ -55,7 +55,9 @@ static bool replaced(const struct auth *auth, const char *path)
 
 static int open_token(const struct auth *auth, const char *path, int *ret_fd, struct err *err)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	/* Opening a FIFO would wait for its writer, and the server with it. */
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat st;
 
 	if (fd < 0 && errno == EACCES && auth->fd >= 0 && !strcmp(path, auth->path)) {
 		if (replaced(auth, path))
@@ -68,6 +70,11 @@ static int open_token(const struct auth *auth, const char *path, int *ret_fd, st
 	}
 	if (fd < 0)
 		return err_set(err, -errno, "cannot open %s: %s", path, strerror(errno));
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
+		if (fd != auth->fd)
+			close(fd);
+		return err_set(err, -EINVAL, "%s is not a regular file", path);
+	}
 	*ret_fd = fd;
 	return 0;
 }

@@ -172,6 +172,11 @@ static inline u64 bpf_get_current_pid_tgid(void)
 	return (u64)shim_current->tgid << 32 | shim_current->pid;
 }
 
+static inline u64 bpf_get_current_task(void)
+{
+	return (unsigned long)shim_current;
+}
+
 static inline long bpf_get_current_comm(void *buf, u32 size)
 {
 	memcpy(buf, shim_current->comm, size);

@@ -434,6 +434,11 @@ static void first_edges(void **state)
 	irq(3000, 3100);
 	assert_int_equal(see(3100).part_ns[LOAD_PART_KSOFTIRQD], 3000);
 	reset(state);
+	/* Anybody can take the name. */
+	shim_current = &(struct task_struct){.pid = 9, .tgid = 9, .comm = "ksoftirqd/1"};
+	irq(3000, 3100);
+	assert_int_equal(see(3100).part_ns[LOAD_PART_TASK], 3000);
+	reset(state);
 	softirq(3000, 3100, 1);
 	assert_int_equal(see(3200).part_ns[LOAD_PART_IDLE_LOOP], 3000 + 100);
 	assert_int_equal(see(3200).part_ns[LOAD_PART_SOFTIRQ_ON_IDLE], 100);

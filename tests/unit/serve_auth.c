@@ -2,6 +2,7 @@
 /* Tokens: which are accepted, and which requests they allow. */
 #include "serve/auth.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "test.h"
@@ -83,6 +84,13 @@ TEST(test_read)
 	assert_int_equal(auth_read(&auth, path, &err), -EINVAL);
 	assert_non_null(strstr(err.what, path));
 	assert_true(auth_allows(&auth, "Bearer " GOOD));
+	unlink(path);
+	/* A FIFO: opening it must not wait for a writer. */
+	assert_int_equal(mkfifo(path, 0600), 0);
+	alarm(10);
+	assert_int_equal(auth_read(&auth, path, &err), -EINVAL);
+	alarm(0);
+	assert_non_null(strstr(err.what, "not a regular file"));
 	unlink(path);
 	assert_int_equal(auth_read(&auth, path, &err), -ENOENT);
 	assert_true(auth_allows(&auth, "Bearer " GOOD));

@@ -184,7 +184,8 @@ TEST(test_gzip)
 		{"deflate, GZIP", true},  {"gzip;q=0", false},	     {"gzip; q=0.000", false},
 		{"gzip;q=0.1", true},	  {"*", true},		     {"*;q=0", false},
 		{"identity", false},	  {"gzipped", false},	     {"*;q=0, gzip", true},
-		{"gzip;q=0, *", false},	  {"br;q=1.0, gzip;q=0.8", true},
+		{"gzip;q=0, *", false},	  {"gzip;x=1;q=0", false},   {"gzip;x=1; q=0.5;y=0", true},
+		{"gzip;q=0;x=1", false},	  {"br;q=1.0, gzip;q=0.8", true},
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)

@@ -88,10 +88,10 @@ static void say_events(const char *name, const char *set, const struct cost_even
 static void measure_command(const char *name, const char *line)
 {
 	struct cost_events events;
-	struct cost_crew crew = {0};
+	struct cost_attached attached = {0};
 	char why[256], set[24];
 	bool is_new = false;
-	int rc = cost_crew_start(&crew, line, why, sizeof(why));
+	int rc = cost_attached_start(&attached, line, why, sizeof(why));
 
 	if (rc) {
 		printf("cost\t%s\twhy\t%s\n", name, why);
@@ -99,7 +99,7 @@ static void measure_command(const char *name, const char *line)
 	}
 	cost_events_now(&events);
 	measure(name, "command");
-	cost_crew_stop(&crew);
+	cost_attached_stop(&attached);
 	if (!events.nr) {
 		printf("cost\t%s\tset\t-\t\t%zu\n", name, events.nr_other);
 		return;

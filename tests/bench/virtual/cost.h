@@ -28,7 +28,7 @@ struct cost_workload {
 extern const struct cost_workload cost_workloads[];
 extern const size_t cost_nr_workloads;
 
-/* Those whose operations run on CPU 1 while CPU 0 counts: holes.c. */
+/* Those whose operations run on CPU 1 while CPU 0 counts: windows.c. */
 int cost_run_wakeup(struct cost_figure *ret_figure);
 int cost_run_interrupt(struct cost_figure *ret_figure);
 int cost_run_idle(struct cost_figure *ret_figure);
@@ -48,7 +48,7 @@ int cost_empty_attach(const struct cost_events *events);
 void cost_empty_detach(void);
 
 /* Commands that run while a workload does, and stay attached. */
-struct cost_crew {
+struct cost_attached {
 	pid_t pids[COST_MAX_COMMANDS];
 	size_t nr;
 };
@@ -57,8 +57,8 @@ struct cost_crew {
  * Starts the commands of @line, which " & " separates, on CPU 0, and waits until all of them wait. On failure
  * returns -errno and says why in @why.
  */
-int cost_crew_start(struct cost_crew *crew, const char *line, char *why, size_t size);
-void cost_crew_stop(struct cost_crew *crew);
+int cost_attached_start(struct cost_attached *attached, const char *line, char *why, size_t size);
+void cost_attached_stop(struct cost_attached *attached);
 
 /* Sorts @values. */
 struct cost_figure cost_figure_of(double *values, size_t nr);

@@ -94,13 +94,13 @@ static int wait_quiet(pid_t pid, char *why, size_t size)
 	return -ETIMEDOUT;
 }
 
-int cost_crew_start(struct cost_crew *crew, const char *line, char *why, size_t size)
+int cost_attached_start(struct cost_attached *attached, const char *line, char *why, size_t size)
 {
 	char text[1024], *rest = text, *end;
 	int rc = 0;
 
 	snprintf(text, sizeof(text), "%s", line);
-	while (!rc && rest && crew->nr < COST_MAX_COMMANDS) {
+	while (!rc && rest && attached->nr < COST_MAX_COMMANDS) {
 		pid_t pid;
 
 		end = strstr(rest, " & ");
@@ -109,30 +109,30 @@ int cost_crew_start(struct cost_crew *crew, const char *line, char *why, size_t 
 		pid = fork();
 		if (!pid)
 			become(rest);
-		crew->pids[crew->nr++] = pid;
+		attached->pids[attached->nr++] = pid;
 		rc = wait_quiet(pid, why, size);
 		if (rc == -ECHILD)
-			crew->nr--;
+			attached->nr--;
 		rest = end ? end + 3 : NULL;
 	}
 	if (rc)
-		cost_crew_stop(crew);
+		cost_attached_stop(attached);
 	return rc;
 }
 
-void cost_crew_stop(struct cost_crew *crew)
+void cost_attached_stop(struct cost_attached *attached)
 {
-	for (size_t i = 0; i < crew->nr; i++) {
+	for (size_t i = 0; i < attached->nr; i++) {
 		int polls = 0;
 
-		kill(crew->pids[i], SIGINT);
-		while (waitpid(crew->pids[i], NULL, WNOHANG) == 0) {
+		kill(attached->pids[i], SIGINT);
+		while (waitpid(attached->pids[i], NULL, WNOHANG) == 0) {
 			cost_sleep_ms(POLL_MS);
 			if (++polls == 20)
-				kill(crew->pids[i], SIGKILL);
+				kill(attached->pids[i], SIGKILL);
 		}
 	}
-	crew->nr = 0;
+	attached->nr = 0;
 	/* The kernel frees programs some time after their last user. */
 	cost_sleep_ms(2000);
 }

@@ -107,7 +107,11 @@ static __always_inline u32 place_of(u32 slot)
 /* Parts of a slot; @cpu is less than layout.cpus. */
 static __always_inline struct runq_head *slot_head(void *slot)
 {
-	return slot + RUNQ_TO_CELLS - layout.cells_at;
+	u64 back = RUNQ_TO_CELLS - (u64)layout.cells_at;
+
+	/* In one step: some verifiers accept no pointer before the slot, even if nothing is read. */
+	asm volatile("" : "+r"(back));
+	return slot + back;
 }
 
 /* Counted down from the cells. With less than RUNQ_MAX_STRIPES, each core has its own. */

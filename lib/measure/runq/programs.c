@@ -74,8 +74,9 @@ static void choose_switch(struct runq_bpf *skel, const struct runq_opts *opts,
 
 	if (quick && ro->want_sample && !ro->want_causes)
 		strcpy(name, "runq_sample");
+	/* Linux 5.10 does not accept the quick path with blame. */
 	else if (quick && !ro->want_sample && opts->per == RUNQ_PER_CGROUP &&
-		 !cpuset_count(&opts->cpus))
+		 !cpuset_count(&opts->cpus) && (modern(btf) || !opts->blame))
 		switch_name(opts, ro, modern(btf), name);
 	bpf_object__for_each_program(program, skel->obj)
 	{

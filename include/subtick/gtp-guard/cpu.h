@@ -6,11 +6,8 @@
 #ifndef SUBTICK_GTP_GUARD_CPU_H
 #define SUBTICK_GTP_GUARD_CPU_H
 
-#include <stdint.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
+/* Declares cpu_load_init(), cpu_load_init_tsc(), _update(), _get(), _nr() and _destroy(). */
+#include "../cpu_load.h"
 
 struct cpu_perf {
 	int fd;		       /* -1 if the CPU has no figure, else 0: descriptors are shared */
@@ -25,16 +22,5 @@ struct cpu_load {
 	uint64_t base_freq_hz; /* 0: TSC mode */
 	uint64_t prev_tsc;     /* TSC mode: the clock at the last sample */
 };
-
-int cpu_load_init(struct cpu_load **ctx);     /* calibrated mode */
-int cpu_load_init_tsc(struct cpu_load **ctx); /* TSC mode */
-void cpu_load_update(struct cpu_load *ctx);
-float cpu_load_get(struct cpu_load *ctx, int cpu);
-int cpu_load_nr(struct cpu_load *ctx);
-void cpu_load_destroy(struct cpu_load *ctx);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

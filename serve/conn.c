@@ -78,9 +78,11 @@ static int note_alive(const struct event_base *base, const struct event *event, 
 
 /*
  * Drops the entries of closed connections. Between two callbacks every connection waits for its
- * peer and so has an event, except a stream with nothing to send.
+ * peer and so has an event, except a stream with nothing to send. In its own callback a request's
+ * connection has none either: evhttp stops reading before it calls and we have written nothing yet.
+ * @asking is that connection.
  */
-static void refresh(struct conns *conns)
+static void refresh(struct conns *conns, const struct bufferevent *asking)
 {
 	size_t left = 0;
 
@@ -90,7 +92,7 @@ static void refresh(struct conns *conns)
 		return;
 	qsort(conns->alive, conns->nr_alive, sizeof(*conns->alive), by_address);
 	for (size_t i = 0; i < conns->nr; i++)
-		if (conns->list[i].stream ||
+		if (conns->list[i].stream || conns->list[i].bev == asking ||
 		    bsearch(&conns->list[i].bev, conns->alive, conns->nr_alive,
 			    sizeof(*conns->alive), by_address))
 			conns->list[left++] = conns->list[i];
@@ -206,7 +208,7 @@ static void make_room(struct conns *conns)
 {
 	size_t most = conns->max * MAX_FACTOR;
 
-	refresh(conns);
+	refresh(conns, NULL);
 	if (conns->nr > conns->max)
 		cut_ranks(conns, conns->nr - conns->max, RANK_NEW);
 	if (conns->nr >= most)
@@ -220,13 +222,13 @@ static uint64_t reading_ns(const struct conn *conn, uint64_t now_ns)
 	return conn->asked && !conn->stream && bytes_left(conn) ? now_ns - conn->since_ns : 0;
 }
 
-bool conns_relieve(struct conns *conns)
+bool conns_relieve(struct conns *conns, struct evhttp_connection *asking)
 {
 	uint64_t now_ns = clock_mono_ns();
 	struct conn *slowest = NULL;
 	bool any = false;
 
-	refresh(conns);
+	refresh(conns, evhttp_connection_get_bufferevent(asking));
 	for (size_t i = 0; i < conns->nr; i++) {
 		struct conn *conn = &conns->list[i];
 		uint64_t took_ns = reading_ns(conn, now_ns);
@@ -245,7 +247,7 @@ static void on_sweep(evutil_socket_t fd, short what, void *arg)
 	struct conns *conns = arg;
 	uint64_t now_ns = clock_mono_ns();
 
-	refresh(conns);
+	refresh(conns, NULL);
 	for (size_t i = 0; i < conns->nr; i++)
 		conn_check(conns, &conns->list[i], now_ns);
 	make_room(conns);

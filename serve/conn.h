@@ -47,8 +47,11 @@ int conns_init(struct conns *conns, struct event_base *base);
 void conns_free(struct conns *conns);
 /* Counts all connections of @http from now on and closes those that break a limit. */
 void conns_watch(struct conns *conns, struct evhttp *http);
-/* Closes connections that read their response slowly, at least the slowest; false if there is none. */
-bool conns_relieve(struct conns *conns);
+/*
+ * Closes connections that read their response slowly, at least the slowest; false if there is none.
+ * @asking is the one whose request is being answered.
+ */
+bool conns_relieve(struct conns *conns, struct evhttp_connection *asking);
 /* The connection has made a complete request. */
 void conns_asked(struct conns *conns, struct evhttp_connection *connection, bool stream);
 /* A stream has ended, by us or with its connection. */

@@ -77,7 +77,8 @@ void scrape_answer(struct server *server, struct evhttp_request *request)
 	bool gzip = answer_wants_gzip(request);
 
 	/* A client that reads slowly must not block the others. */
-	if ((body_total() > MAX_HELD && !conns_relieve(&server->conns)) ||
+	if ((body_total() > MAX_HELD &&
+	     !conns_relieve(&server->conns, evhttp_request_get_connection(request))) ||
 	    refresh(server, format, gzip)) {
 		answer_text(server, request, HTTP_SERVUNAVAIL,
 			    "out of memory for responses; try again later");

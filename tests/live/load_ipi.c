@@ -5,16 +5,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "judge.h"
 #include "live.h"
 #include "subtick/cpu_load.h"
 
 #define SAMPLES 1000 /* in half a second */
+#define STEPS	50
 /*
  * Others send such interrupts too, some ten in half a second at times. So many samples are taken
  * that the interrupts would be more than that if only one sample in twenty raised one.
  */
 #define SLACK (SAMPLES / 20)
+
+struct setup {
+	struct cpu_load *load;
+	int cpu;
+	uint64_t sample_ns; /* that sampling took so far */
+	uint64_t burn_ns;   /* per step */
+};
 
 /* Function-call interrupts of @cpu so far, or -1: arm64 "IPI1: … Function call", x86 "CAL:". */
 static long long function_calls(int cpu)
@@ -38,37 +47,58 @@ static long long function_calls(int cpu)
 	return count;
 }
 
-/* Function calls that arrive in half a second in which we sample @samples times. */
-static long long calls_during(struct cpu_load *load, int cpu, int samples)
+/* Function calls that arrive in half a second in which we do @work every 10 ms. */
+static long long calls_during(void (*work)(struct setup *), struct setup *setup)
 {
-	long long before = function_calls(cpu);
+	long long before = function_calls(setup->cpu);
 
-	for (int i = 0; i < 50; i++) {
-		for (int k = 0; k < samples / 50; k++)
-			cpu_load_update(load);
+	for (int i = 0; i < STEPS; i++) {
+		work(setup);
 		live_sleep_ms(10);
 	}
-	return function_calls(cpu) - before;
+	return function_calls(setup->cpu) - before;
 }
 
-struct setup {
-	struct cpu_load *load;
-	int cpu;
-};
+static void sample(struct setup *setup)
+{
+	uint64_t begin = clock_mono_ns();
 
-/* How many the others send is seen without sampling, before and after. */
+	for (int i = 0; i < SAMPLES / STEPS; i++)
+		cpu_load_update(setup->load);
+	setup->sample_ns += clock_mono_ns() - begin;
+}
+
+/* As long as sampling takes, without sampling. */
+static void burn(struct setup *setup)
+{
+	uint64_t end = clock_mono_ns() + setup->burn_ns;
+
+	while (clock_mono_ns() < end)
+		;
+}
+
+/*
+ * How many the others send is seen without sampling, before and after. A busy core sends some
+ * itself: at its tick it has an idle one balance the load. So the core is as busy then.
+ */
 static void measure(void *arg, struct verdict *verdict)
 {
-	const struct setup *setup = arg;
-	long long before = calls_during(setup->load, setup->cpu, 0);
-	long long with = calls_during(setup->load, setup->cpu, SAMPLES);
-	long long after = calls_during(setup->load, setup->cpu, 0);
-	long long most = before > after ? before : after;
+	struct setup *setup = arg;
+	long long before, with, after, most;
 
-	if (most > SLACK)
+	setup->sample_ns = 0;
+	sample(setup);
+	setup->burn_ns = setup->sample_ns;
+	before = calls_during(burn, setup);
+	setup->sample_ns = 0;
+	with = calls_during(sample, setup);
+	setup->burn_ns = setup->sample_ns / STEPS;
+	after = calls_during(burn, setup);
+	most = before > after ? before : after;
+	if (llabs(before - after) > SLACK)
 		verdict_disturbed(verdict,
-				  "others sent %lld and %lld function-call interrupts, %d are "
-				  "allowed",
+				  "others sent %lld and %lld function-call interrupts, which differ "
+				  "by more than %d",
 				  before, after, SLACK);
 	verdict_count(verdict, with <= most + SLACK,
 		      "%d samples raise no function-call interrupt on CPU %d: %lld with, %lld and "

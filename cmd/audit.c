@@ -232,6 +232,8 @@ static bool options_fit(const struct opts_state *state, const struct audit_cmd *
 		opts_usage(state, "--fail-over: audit %s measures no error", cmd->only);
 	else if (cmd->plot && precision)
 		opts_usage(state, "--plot: audit precision has no plot");
+	else if (!opts_svg(state, cmd->plot))
+		return false;
 	else if (unused)
 		opts_usage(state, "--%s: only for audit %s", unused->name, unused->group);
 	else if (cmd->opts.phase_given && cmd->opts.period_ns &&

@@ -70,6 +70,9 @@ int cmd_doctor(int argc, char **argv)
 	code = opts_walk(&state, argc, argv, parse_option, &asked);
 	if (code != OPTS_PARSED)
 		return code;
+	/* Only the checks that these commands need. */
+	if (asked.nr)
+		doctor.commands = asked.names;
 	if (doctor_report(&doctor, &report, &err))
 		return opts_fail("doctor", &err);
 	rc = view_write(&view, report);

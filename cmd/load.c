@@ -135,6 +135,8 @@ int cmd_load(int argc, char **argv)
 		return code;
 	if (!cpus_exist(&state, &cmd.load.cpus) || !event_used(&state, &cmd.load))
 		return EXIT_USAGE;
+	if (opts_given(&state, "histogram") && !cmd.load.bursts)
+		return opts_usage(&state, "--histogram draws the bursts: it needs --bursts");
 	run_signals();
 	run_avoid(&cmd.load.cpus);
 	if (load_open(&cmd.load, &meter, &err))

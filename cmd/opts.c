@@ -113,6 +113,16 @@ static bool set_color(struct opts_state *state)
 	return true;
 }
 
+static bool set_format(struct opts_state *state, enum view_format format)
+{
+	if (state->view->format != VIEW_TEXT && state->view->format != format) {
+		opts_usage(state, "--json and --csv exclude each other");
+		return false;
+	}
+	state->view->format = format;
+	return true;
+}
+
 /* The option's argument, from the same word or the next one. */
 static bool option_value(struct opts_state *state, const struct opt *opt, const char *inside)
 {
@@ -328,11 +338,9 @@ static bool apply(struct opts_state *state, const struct opt *opt, opts_parse *p
 {
 	switch (opt->id) {
 	case ID_JSON:
-		state->view->format = VIEW_JSON;
-		return true;
+		return set_format(state, VIEW_JSON);
 	case ID_CSV:
-		state->view->format = VIEW_CSV;
-		return true;
+		return set_format(state, VIEW_CSV);
 	case ID_COLOR:
 		return set_color(state);
 	default:
@@ -363,6 +371,20 @@ int opts_walk(struct opts_state *state, int argc, char **argv, opts_parse *parse
 		if (!(opt ? apply(state, opt, parse, arg) : parse(state, OPT_OPERAND, arg)))
 			return EXIT_USAGE;
 	}
+}
+
+bool opts_svg(const struct opts_state *state, const char *path)
+{
+	static const char *const others[] = {".png", ".jpg", ".jpeg", ".gif", ".pdf", ".webp"};
+	const char *dot = path ? strrchr(path, '.') : NULL;
+
+	for (size_t i = 0; dot && i < sizeof(others) / sizeof(others[0]); i++)
+		if (!strcasecmp(dot, others[i])) {
+			opts_usage(state, "--plot %s: plots are SVG; use a name that ends in .svg",
+				   path);
+			return false;
+		}
+	return true;
 }
 
 bool opts_given(const struct opts_state *state, const char *name)

@@ -107,6 +107,8 @@ int opts_usage(const struct opts_state *state, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /* Whether that option was given. */
+/* Refuses names of picture files that are no SVG; NULL is fine. */
+bool opts_svg(const struct opts_state *state, const char *path);
 bool opts_given(const struct opts_state *state, const char *name);
 /* The first option given of that group; NULL if there is none. */
 const struct opt *opts_group(const struct opts_state *state, const char *group);

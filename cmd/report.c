@@ -233,18 +233,25 @@ static void print_result(const struct report_cmd *cmd, const struct gathered *g)
 		fprintf(stderr, "subtick report: wrote %s\n", cmd->output);
 }
 
+/* Something was asked for and refused, and all there is comes from doctor. */
+static bool nothing_measured(const struct gathered *g)
+{
+	for (size_t i = 0; i < g->nr_reports; i++)
+		if (strcmp(g->reports[i]->command, "doctor"))
+			return false;
+	return g->nr_missing;
+}
+
 int cmd_report(int argc, char **argv)
 {
 	struct report_cmd cmd = {.seconds = 10, .output = DEFAULT_FILE};
 	struct gathered gathered = {0};
-	struct view view;
 	struct opts_state state = {
 		.command = "report",
 		.synopsis = "report [options]\n       subtick report [-o FILE] --from FILE...",
 		.summary = "Measures and writes one self-contained HTML file: summary, plots, "
 			   "tables, method.",
 		.own = options,
-		.view = &view,
 	};
 	struct err err = {0};
 	int code;
@@ -252,10 +259,6 @@ int cmd_report(int argc, char **argv)
 	code = opts_walk(&state, argc, argv, parse_option, &cmd);
 	if (code != OPTS_PARSED)
 		return code;
-	if (view.format != VIEW_TEXT)
-		return opts_usage(&state,
-				  "--json and --csv: the report is HTML; use them with load, runq "
-				  "and the other commands");
 	if (cmd.nr_from && (opts_given(&state, "seconds") || cmd.collect))
 		return opts_usage(&state, "--from measures nothing: it excludes --seconds and "
 					  "--collect");
@@ -263,6 +266,7 @@ int cmd_report(int argc, char **argv)
 	run(&cmd, &gathered, &err);
 	if (!err.code)
 		print_result(&cmd, &gathered);
+	code = nothing_measured(&gathered) ? EXIT_UNSUPPORTED : EXIT_FINE;
 	gathered_free(&gathered);
-	return err.code ? opts_fail("report", &err) : EXIT_FINE;
+	return err.code ? opts_fail("report", &err) : code;
 }

@@ -281,6 +281,8 @@ int cmd_wake(int argc, char **argv)
 		return code;
 	if (!check_options(&state, &asked))
 		return EXIT_USAGE;
+	if (!opts_svg(&state, asked.plot_file))
+		return EXIT_USAGE;
 	if (wake_file_check(asked.points_file, &err) || wake_file_check(asked.plot_file, &err))
 		return opts_fail("wake", &err);
 	run_signals();

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "measure/load/load.h"
+#include "measure/runq/report_findings.h"
 #include "measure/runq/runq.h"
 #include "measure/wake/wake.h"
 #include "report/columns.h"
@@ -100,43 +101,29 @@ static int add_runq(struct overview *o, struct report *report, struct err *err)
 		return 0;
 	}
 	rc = o->runq->ops->read(o->runq, NULL, err);
-	if (!rc)
-		add_runq_rows(report, runq_window(o->runq));
-	return rc;
+	if (rc)
+		return rc;
+	add_runq_rows(report, runq_window(o->runq));
+	runq_findings(runq_window(o->runq), report);
+	return 0;
 }
 
-static void say_core(struct report *report, unsigned int cpu, const struct load_cpu_window *c,
-		     const struct load_cpu_window *shown)
-{
-	double softirq = load_part_ratio(c, LOAD_PART_SOFTIRQ_ON_IDLE);
-
-	if (shown && load_is_wrong(shown->busy_ratio, c->busy_ratio))
-		report_note(report, "CPU %u was %.1f %% busy; top, mpstat and htop show %.1f %%",
-			    cpu, c->busy_ratio * 100.0, shown->busy_ratio * 100.0);
-	/* Tools that sum the CPU time of tasks show the core as idle during that time. */
-	if (load_is_wrong(0.0, softirq))
-		report_note(
-			report,
-			"CPU %u spent %.1f %% in softirqs on top of idle, which is in no task's "
-			"CPU time",
-			cpu, softirq * 100.0);
-}
-
+/* What is wrong is a finding; that nothing is wrong is worth a word, too. */
 static void say_load(struct report *report, const struct load_window *w)
 {
-	size_t before = report->nr_notes, compared = 0;
+	size_t compared = 0;
 	unsigned int cpu;
 
 	cpuset_for_each(cpu, &w->cpus) {
-		const struct load_cpu_window *c = &w->cpu[cpu];
 		const struct load_cpu_window *shown = load_shown(w, "procstat", cpu);
 
-		if (c->flags & LOAD_NO_FIGURE)
+		if (w->cpu[cpu].flags & LOAD_NO_FIGURE || !shown)
 			continue;
-		compared += shown != NULL;
-		say_core(report, cpu, c, shown);
+		if (load_is_wrong(shown->busy_ratio, w->cpu[cpu].busy_ratio))
+			return;
+		compared++;
 	}
-	if (compared && report->nr_notes == before)
+	if (compared)
 		report_note(
 			report,
 			"in this window /proc/stat was right to within %.0f points on every core",
@@ -222,7 +209,8 @@ int overview_open(struct meter **ret_meter, struct err *err)
 {
 	struct load_opts opts = {.compare = true};
 	struct wake_opts wake = {.sources = 1u << WAKE_PASSIVE, .bare = true};
-	struct runq_opts runq = {.per = RUNQ_PER_CGROUP, .percentiles = {99}, .nr_percentiles = 1};
+	struct runq_opts runq = {
+		.per = RUNQ_PER_CGROUP, .percentiles = {99}, .nr_percentiles = 1, .blame = true};
 	struct overview *o = calloc(1, sizeof(*o));
 	int rc;
 

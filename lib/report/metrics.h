@@ -94,6 +94,10 @@ enum unit {
 	X(M_STATUS, "status", "status", UNIT_TEXT, "ok, warn or no; for commands full, part or no") \
 	X(M_DETAIL, "detail", "detail", UNIT_TEXT, "what was found, and what it means")            \
 	X(M_FIX, "fix", "fix", UNIT_TEXT, "what to do about it")                                   \
+	X(M_RULE, "rule", "rule", UNIT_TEXT, "the rule that made the finding")                     \
+	X(M_FINDING, "finding", "finding", UNIT_TEXT, "what takes time, in one sentence")          \
+	X(M_LOST_NS, "lost_ns", "lost", UNIT_NS, "time lost to it, or hidden, in the window")      \
+	X(M_NEXT, "next", "next", UNIT_TEXT, "what to run or to change next")                      \
 	X(M_COMMAND, "command", "command", UNIT_TEXT, "subcommand")                                \
 	X(M_CRIT_ENGINE, "engine", "engine", UNIT_TEXT, "module or bpf")                           \
 	X(M_CRIT_UNIT, "unit", "unit", UNIT_TEXT, "unit of the engine's figures: ns or cycles")    \

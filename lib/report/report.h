@@ -50,6 +50,7 @@ struct table {
 	 */
 	size_t bar_first, bar_end;
 	bool text_hidden; /* in text only on request, such as with --all */
+	bool sentences;	  /* rows are sentences: no table in text, and not in CSV */
 	bool *failed;	  /* the out-of-memory flag of the report */
 };
 

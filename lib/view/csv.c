@@ -136,10 +136,20 @@ static int csv_find(const struct csv *csv, const char *key)
 	return -1;
 }
 
+/* Sentences are no figures. */
+static size_t nr_tables(const struct report *report)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < report->nr_tables; i++)
+		nr += !report->tables[i]->sentences;
+	return nr;
+}
+
 static bool csv_key_used(const struct report *report, const char *key)
 {
 	return !strcmp(key, "time_unix_ns") || !strcmp(key, "window_ns") ||
-	       !strcmp(key, "source") || (report->nr_tables > 1 && !strcmp(key, "table")) ||
+	       !strcmp(key, "source") || (nr_tables(report) > 1 && !strcmp(key, "table")) ||
 	       table_find(report->fields, key) >= 0;
 }
 
@@ -155,7 +165,7 @@ static int csv_collect(struct csv *csv, const struct report *report)
 	for (size_t i = 0; i < report->nr_tables; i++) {
 		const struct table *table = report->tables[i];
 
-		for (size_t j = 0; j < table->nr_cols; j++) {
+		for (size_t j = 0; j < table->nr_cols && !table->sentences; j++) {
 			const char *key = table->cols[j].key;
 
 			if (csv_find(csv, key) >= 0)
@@ -174,7 +184,7 @@ static void csv_header(const struct csv *csv, const struct report *report, FILE 
 	fputs("time_unix_ns,window_ns,source", out);
 	for (size_t i = 0; i < report->fields->nr_cols; i++)
 		fprintf(out, ",%s", report->fields->cols[i].key);
-	if (report->nr_tables > 1)
+	if (nr_tables(report) > 1)
 		fputs(",table", out);
 	for (size_t i = 0; i < csv->nr; i++)
 		fprintf(out, ",%s%s%s", csv->cols[i].prefix ?: "", csv->cols[i].prefix ? "." : "",
@@ -201,7 +211,7 @@ static int csv_row(const struct csv *csv, const struct report *report, const str
 		fputc(',', out);
 		rc = csv_value(out, report->fields, 0, i);
 	}
-	if (report->nr_tables > 1) {
+	if (nr_tables(report) > 1) {
 		fputc(',', out);
 		fputs(table->key, out);
 	}
@@ -249,10 +259,12 @@ int view_csv(struct view *view, const struct report *report)
 
 	if (!rc)
 		rc = csv_header_if_new(&csv, view, report);
-	if (!rc && !report->nr_tables)
+	if (!rc && !nr_tables(report))
 		rc = csv_row(&csv, report, NULL, 0);
 	for (size_t i = 0; i < report->nr_tables; i++)
-		for (size_t row = 0; !rc && row < report->tables[i]->nr_rows; row++)
+		for (size_t row = 0; !rc && !report->tables[i]->sentences &&
+				     row < report->tables[i]->nr_rows;
+		     row++)
 			rc = csv_row(&csv, report, report->tables[i], row);
 	free(csv.cols);
 	return rc;

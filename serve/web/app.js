@@ -4,6 +4,7 @@ import {setText} from "./dom.js";
 import {Feed, nounOf} from "./feed.js";
 import {Cores} from "./cores.js";
 import {Doctor} from "./doctor.js";
+import {Findings} from "./findings.js";
 import {Losses} from "./losses.js";
 import {Runq} from "./runq.js";
 import {Wake} from "./wake.js";
@@ -17,6 +18,7 @@ class App {
 		this.paused = false;
 		this.lastMs = 0;
 		this.state = "connecting";
+		this.findings = new Findings(byId("findings"));
 		this.losses = new Losses(byId("losses"));
 		this.feed = new Feed((report) => this.report(report), (state) => this.setState(state),
 			(noun, why) => this.refusal(noun, why));
@@ -128,6 +130,8 @@ class App {
 			return;
 		this.lastMs = Date.now();
 		this.losses.add(noun, report);
+		if (!this.paused)
+			this.findings.add(noun, report);
 		view.add(report);
 		if (!this.paused && view === this.view())
 			view.render();

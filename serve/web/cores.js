@@ -115,7 +115,7 @@ export class Cores {
 
 	legend() {
 		this.wrongFrom = el("span", {});
-		this.wrong = el("li", {hidden: true}, el("span", {class: "stat-off"}, "12.3 %"), this.wrongFrom);
+		this.wrong = el("li", {hidden: true}, el("span", {class: "swatch stat-off"}), this.wrongFrom);
 		return el("ul", {class: "legend", "aria-label": "Colours"},
 			...CONTEXTS.map(([key, name]) =>
 				el("li", {}, el("span", {class: `swatch ctx-${key}`}), name)),
@@ -190,7 +190,7 @@ export class Cores {
 
 		this.wrong.hidden = !known(limit);
 		if (known(limit))
-			setText(this.wrongFrom, ` /proc/stat is more than ${wholePoints(limit)} off`);
+			setText(this.wrongFrom, `stat in this colour: more than ${wholePoints(limit)} off`);
 		setText(this.summary, `${cpus.length} core${cpus.length === 1 ? "" : "s"} online, busy ` +
 			`${percent(busy)} on average` + (known(stat) ? `; /proc/stat shows ${percent(stat)}${verdict}.` :
 			"."));

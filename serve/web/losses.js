@@ -23,49 +23,56 @@ function words(key, value) {
 	return value === 1 ? many.replace(/^(sample|event|wait|read|charge)s\b/, "$1") : many;
 }
 
-function findings(noun, quality) {
+// Totals are since the exporter started: what was lost once must not look like a loss now.
+function doubts(noun, quality, before) {
 	const found = [];
 
-	for (const [key, value] of Object.entries(quality ?? {}))
+	for (const [key, value] of Object.entries(quality ?? {})) {
+		const more = value - (before?.[key] ?? 0);
+
 		if (key.endsWith("_total") && known(value) && value > 0)
-			found.push(`${count(value)} ${words(key, value)}`);
+			found.push({now: !before || more > 0, text: `${count(value)} ${words(key, value)} since the start` +
+				(before ? `, ${more > 0 ? count(more) : "none"} in the last window` : "")});
+	}
 	if (quality?.closure_error_max_ratio > CLOSURE)
-		found.push(`the parts are up to ${percent(quality.closure_error_max_ratio)} away from summing to the window`);
+		found.push({now: true, text: `the parts are up to ${percent(quality.closure_error_max_ratio)} away from summing to the window`});
 	if (known(quality?.schedstat_ratio) && Math.abs(quality.schedstat_ratio - 1) > SCHEDSTAT)
-		found.push(`observed waits are ${percent(quality.schedstat_ratio)} of the kernel's run_delay`);
+		found.push({now: true, text: `observed waits are ${percent(quality.schedstat_ratio)} of the kernel's run_delay`});
 	if (known(quality?.sample_ratio) && quality.sample_ratio < 1)
-		found.push(`only ${percent(quality.sample_ratio)} of the waits were sampled`);
-	return found.map((text) => `${noun}: ${text}`);
+		found.push({now: true, text: `only ${percent(quality.sample_ratio)} of the waits were sampled`});
+	return found.map((doubt) => ({...doubt, text: `${noun}: ${doubt.text}`}));
 }
 
 export class Losses {
 	constructor(place) {
 		this.place = place;
 		this.found = new Map();
+		this.before = new Map();
 		this.problems = new Map();
 		this.draw();
 	}
 
 	add(noun, report) {
-		this.found.set(noun, findings(noun, report.quality));
+		this.found.set(noun, doubts(noun, report.quality, this.before.get(noun)));
+		this.before.set(noun, report.quality);
 		this.draw();
 	}
 
 	problem(noun, why) {
-		this.problems.set(noun, `${noun}: ${why}`);
+		this.problems.set(noun, {now: true, text: `${noun}: ${why}`});
 		this.draw();
 	}
 
 	draw() {
 		const lines = [...this.found.values()].flat().concat([...this.problems.values()]);
-		const key = lines.join("\n") || [...this.found.keys()].join();
+		const key = lines.map((doubt) => doubt.text).join("\n") || [...this.found.keys()].join();
 
 		if (key === this.key)
 			return;
 		this.key = key;
-		this.place.classList.toggle("bad", lines.length > 0);
+		this.place.classList.toggle("bad", lines.some((doubt) => doubt.now));
 		this.place.replaceChildren(...(lines.length ?
-			[el("strong", {}, "Lost or doubtful"), el("ul", {}, ...lines.map((text) => el("li", {}, text)))] :
+			[el("strong", {}, "Lost or doubtful"), el("ul", {}, ...lines.map((doubt) => el("li", {}, doubt.text)))] :
 			[el("span", {}, this.found.size ? "Nothing lost: " + [...this.found.keys()].join(", ") : "")]));
 	}
 }

@@ -2,6 +2,8 @@
 /* Builds the reports of sample.h. */
 #include "sample.h"
 
+#include "report/findings.h"
+
 #define SAMPLE_TIME_NS 1700000000123456789ULL
 
 static const enum metric_id load_shares[] = {
@@ -66,6 +68,7 @@ struct report *sample_load(void)
 
 struct report *sample_compare(void)
 {
+	static const struct finding_rule small = {"rule", 0.01, "subtick audit"};
 	static const enum metric_id cols[] = {M_CPU,	      M_BUSY_RATIO,    M_CMP_PROCSTAT,
 					      M_CMP_PROCIDLE, M_CMP_SCHEDSTAT, M_CMP_TASKCLOCK,
 					      M_CMP_PERF_TSC, M_CMP_PERF_CAL,  M_FLAGS};
@@ -108,6 +111,10 @@ struct report *sample_compare(void)
 			value_u64(table_cell(bursts, i, 0), 1024ULL << (i * 10));
 		value_u64(table_cell(bursts, i, 1), i ? 10 * i + 1 : 0);
 	}
+	findings_begin(report);
+	findings_add(report, &small, 20000000, "\033[31mhostile\033[0m name <b>");
+	findings_add(report, &small, 300000000, "CPU 0 is 30.0 %% busy; /proc/stat shows 0.0 %%");
+	findings_add(report, &small, 1, "too little time to be said");
 	value_u64(report_quality(report, M_TORN_TOTAL), 0);
 	return report;
 }

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "base/clock.h"
+#include "report/findings.h"
 #include "view/screen/screen.h"
 #include "view/screen/layout.h"
 #include "view/screen/rows.h"
@@ -116,7 +117,8 @@ TEST(test_layout)
 					continue;
 				assert_int_equal(l.cores_top, 1);
 				assert_int_equal(l.legend_top, l.cores_top + l.cores_rows);
-				assert_int_equal(l.loss_row, l.legend_top + l.legend_rows);
+				assert_int_equal(l.finding_row, l.legend_top + l.legend_rows);
+				assert_int_equal(l.loss_row, l.finding_row + 1);
 				assert_true(l.tabs_row > l.loss_row && l.info_row > l.tabs_row);
 				assert_int_equal(l.table_top, l.heading_row + 1);
 				assert_int_equal(l.table_top + l.table_rows, l.footer_row);
@@ -493,6 +495,29 @@ TEST(test_losses)
 	screen_show(&screen, 0, report);
 	assert_true(drawn(&screen, "lost: overview odd edges 17"));
 	assert_false(drawn(&screen, "lost: nothing"));
+	screen_free(&screen);
+}
+
+/* The finding that loses most time of all reports, and all of them among the notes. */
+TEST(test_findings)
+{
+	static const struct finding_rule rule = {"rule", 0.01, "run this"};
+	struct report *report = make_cores(2, 0.5, 0.5);
+	struct screen screen;
+
+	fill(&screen);
+	assert_true(drawn(&screen, "findings: none"));
+	findings_begin(report);
+	findings_add(report, &rule, report->window_ns / 10, "a tenth \033[31m");
+	findings_add(report, &rule, report->window_ns / 2, "a half");
+	screen_show(&screen, 0, report);
+	assert_false(drawn(&screen, "findings: none"));
+	assert_true(drawn(&screen, "a half"));
+	assert_true(drawn(&screen, "+1 (see notes)"));
+	assert_false(drawn(&screen, "a tenth"));
+	screen_key(&screen, SCREEN_KEY_BACK_TAB);
+	assert_true(drawn(&screen, "a tenth \\x1b[31m"));
+	assert_true(drawn(&screen, "run this"));
 	screen_free(&screen);
 }
 

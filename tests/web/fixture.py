@@ -60,7 +60,9 @@ def load(options, at):
                "torn_total": 3 if options.losses else 0, "odd_edges_total": 0}
     # Not what subtick sends: the page must take it from here.
     return {"source": "fixture", "wrong_ratio": 0.07, "cpus": cpus, "quality": quality,
-            "notes": ["figures of a fixture", "<b>not</b> markup"]}
+            "notes": ["figures of a fixture", "<b>not</b> markup"],
+            "findings": [{"rule": "procstat_low", "finding": "CPU 1 is 60.0 % busy", "lost_ns": 360000000,
+                          "next": "subtick audit"}] if options.losses else []}
 
 
 def names(options):
@@ -93,7 +95,9 @@ def runq(options, at):
     quality = {"schedstat_ratio": 0.999, "sample_ratio": 1.0,
                "table_full_total": 12 if options.losses else 0, "negative_total": 0}
     return {"source": "sched_info", "hierarchy": "v2", "groups": groups, "blame": blame,
-            "quality": quality, "notes": []}
+            "quality": quality, "notes": [],
+            "findings": [{"rule": "quota", "finding": f"{all_names[0]} waits <i>640</i> ms per second",
+                          "lost_ns": 640000000, "next": None}] if options.losses else []}
 
 
 def wake(options, at):

@@ -45,6 +45,14 @@ async function small(browser) {
 	ok((await page.textContent("#losses")).includes("12 waits of groups") &&
 		(await page.textContent("#losses")).includes("3 samples given up"),
 	"page: losses are named above every view", await page.textContent("#losses"));
+	await page.waitForFunction(() => document.querySelectorAll("#findings li").length === 2);
+	ok((await page.textContent("#findings li:first-child")).includes("waits <i>640</i> ms per second."),
+		"page: the finding that loses most time comes first, as text", await page.innerHTML("#findings"));
+	ok((await page.textContent("#findings li:last-child")).endsWith("CPU 1 is 60.0 % busy. Next: subtick audit"),
+		"page: a finding has its next step", await page.innerHTML("#findings"));
+	await page.waitForFunction(() => document.getElementById("losses").textContent.includes("none in the last window"));
+	ok(!await page.evaluate(() => document.getElementById("losses").classList.contains("bad")),
+		"page: what was lost earlier is no alarm now", await page.innerHTML("#losses"));
 	await page.click(".core >> nth=1");
 	await page.waitForSelector("figcaption:has-text('CPU 1')");
 	ok(await page.locator("#view-cores canvas").count() === 2, "page: history of one core on a click");

@@ -5,7 +5,9 @@
 #include <errno.h>
 #include <math.h>
 
+#include "measure/load/report_findings.h"
 #include "report/columns.h"
+#include "report/findings.h"
 #include "stats/hist.h"
 
 /* Sources in the order of their columns. */
@@ -298,6 +300,8 @@ int load_report(const struct load_window *w, struct report **ret_report)
 		add_bursts(w, report);
 	columns_quality(report, COLUMNS(quality), w);
 	load_report_losses(&w->losses, report);
+	findings_begin(report);
+	load_findings(w, report);
 	add_notes(w, report);
 	return report_finish(report, ret_report);
 }

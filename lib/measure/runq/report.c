@@ -8,7 +8,9 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "measure/runq/report_findings.h"
 #include "report/columns.h"
+#include "report/findings.h"
 #include "stats/hist.h"
 #include "sys/cgroup_name.h"
 
@@ -327,6 +329,8 @@ int runq_report(const struct runq_window *w, struct report **ret_report)
 	if (w->has_blame)
 		add_blame(w, report);
 	add_quality(w, report);
+	findings_begin(report);
+	runq_findings(w, report);
 	add_verdict(w, report);
 	add_notes(w, report);
 	return report_finish(report, ret_report);
@@ -349,7 +353,7 @@ static const struct column_spec wait_cols[] = {
 	COLUMN(struct wait_row, M_CULPRIT_NS, culprit_ns),
 	COLUMN(struct wait_row, M_PREV_COMM, wait.prev_comm),
 	COLUMN(struct wait_row, M_PREV_PID, wait.prev_pid),
-	COLUMN(struct wait_row, M_END_NS, wait.end_ns),
+	COLUMN(struct wait_row, M_END_NS, wait.end_ns, .flags = COLUMN_DATA_ONLY),
 };
 
 int runq_report_waits(const struct runq_window *w, const struct runq_long_wait *waits, size_t nr,
@@ -361,6 +365,9 @@ int runq_report_waits(const struct runq_window *w, const struct runq_long_wait *
 
 	if (!report)
 		return -ENOMEM;
+	/* In text the waits scroll as one table. */
+	for (size_t i = 0; i < report->fields->nr_cols; i++)
+		report->fields->cols[i].data_only = true;
 	table = report_table(report, "waits", NULL);
 	columns_add(table, COLUMNS(wait_cols));
 	for (size_t i = 0; i < nr; i++) {

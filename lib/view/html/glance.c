@@ -76,23 +76,17 @@ static void glance_crit(FILE *out, const struct report *report)
 	}
 }
 
+/* The verdict's own figure: without short windows and loads that left their core. */
 static void glance_audit(FILE *out, const struct report *report)
 {
-	const struct table *errors = report_find(report, "errors");
-	double most = -1.0;
+	double worst = table_number(report->fields, 0, "worst_error_ratio");
 	char figure[32];
 
-	for (size_t row = 0; errors && row < errors->nr_rows; row++) {
-		const char *source = table_str(errors, row, "shown_by");
-		double error = table_number(errors, row, "error_max_ratio");
-
-		if (source && !strcmp(source, "procstat") && fabs(error) > most)
-			most = fabs(error);
-	}
-	if (most < 0.0)
+	if (isnan(worst))
 		return;
-	snprintf(figure, sizeof(figure), "%.0f points", most * 100.0);
-	TILE(out, figure, "largest error of /proc/stat under loads of known size");
+	snprintf(figure, sizeof(figure), "%.1f points", worst * 100.0);
+	TILE(out, figure, "largest error of /proc/stat under loads of known size, in windows of %s",
+	     "a second or more");
 }
 
 void html_glance(FILE *out, const struct html_doc *doc)

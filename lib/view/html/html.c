@@ -250,9 +250,11 @@ int html_write(FILE *out, const struct html_doc *doc)
 		return rc;
 	put_head(out, doc);
 	fputs("<h2>Summary</h2>\n", out);
+	rc = html_findings(out, doc);
 	html_glance(out, doc);
 	put_losses(out, doc);
-	rc = for_each_report(out, doc, part_summary);
+	if (!rc)
+		rc = for_each_report(out, doc, part_summary);
 	fputs("<h2 class=\"sheet\">Plots</h2>\n", out);
 	if (!rc)
 		rc = for_each_report(out, doc, part_plots);

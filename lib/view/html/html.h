@@ -50,6 +50,7 @@ size_t html_largest(const struct table *table, const char *key);
 
 /* The most important figures, as tiles. */
 void html_glance(FILE *out, const struct html_doc *doc);
+int html_findings(FILE *out, const struct html_doc *doc);
 /* The summary of one report and its losses, in sentences, as list items. */
 void html_summary(FILE *out, const struct report *report);
 /* Returns the number of losses listed. */

@@ -114,7 +114,6 @@ static const char *name_of(const struct table *table, size_t row, const char *ke
 static void say_runq(FILE *out, const struct report *report)
 {
 	const struct table *groups = report_find(report, "groups");
-	const struct table *blame = report_find(report, "blame");
 	size_t row = html_largest(groups, "sum_ns"), worst = html_largest(groups, "p99_ns");
 	double count = 0.0, sum = 0.0;
 
@@ -137,18 +136,16 @@ static void say_runq(FILE *out, const struct report *report)
 	    NS(sum));
 	SAY(out,
 	    "The group that waited most: %s, %.0f waits, %s in total; one in a hundred took longer "
-	    "than %s, the longest took %s.",
+	    "than %s, the longest took %s%s.",
 	    name_of(groups, row, "cgroup"), table_number(groups, row, "count"),
 	    NS(table_number(groups, row, "sum_ns")), NS(table_number(groups, row, "p99_ns")),
-	    NS(table_number(groups, row, "max_ns")));
+	    NS(table_number(groups, row, "max_ns")),
+	    table_number(groups, row, "max_ns") > (double)report->window_ns
+		    ? " and began before the window"
+		    : "");
 	if (worst != SIZE_MAX && worst != row)
 		SAY(out, "The group with the highest p99: %s, %s.",
 		    name_of(groups, worst, "cgroup"), NS(table_number(groups, worst, "p99_ns")));
-	row = html_largest(blame, "wait_ns");
-	if (row != SIZE_MAX)
-		SAY(out, "The longest wait behind others: %s waited behind %s for %s in total.",
-		    name_of(blame, row, "victim"), name_of(blame, row, "culprit"),
-		    NS(table_number(blame, row, "wait_ns")));
 }
 
 static void say_wake(FILE *out, const struct report *report)

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "report/findings.h"
 #include "view/view.h"
 
 #define MAX_ROWS  100 /* of a table: enough to read, few enough to mail */
@@ -171,6 +172,9 @@ static bool is_drawn(const struct report *report, const struct table *table)
 void html_tables(FILE *out, const struct report *report)
 {
 	for (size_t i = 0; i < report->nr_tables; i++) {
+		/* Nothing found is no news. */
+		if (report->tables[i] == findings_of(report) && !report->tables[i]->nr_rows)
+			continue;
 		if (!is_drawn(report, report->tables[i])) {
 			put_table(out, report, report->tables[i]);
 		} else if (report->tables[i]->nr_rows) {

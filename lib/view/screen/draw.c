@@ -8,6 +8,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "report/find.h"
+#include "report/findings.h"
 #include "report/load_wrong.h"
 #include "view/text/put.h"
 #include "view/utf8.h"
@@ -56,6 +58,68 @@ static int draw_wrapped(struct canvas *canvas, int row, int end, size_t skip, si
 	return 0;
 }
 
+/* The finding of all reports that loses most time; NULL if there is none. */
+static const char *first_finding(const struct screen *screen, size_t *ret_nr)
+{
+	const char *text = NULL;
+	double most = 0.0;
+
+	*ret_nr = 0;
+	for (size_t i = 0; i < screen->nr_slots; i++) {
+		const struct report *report = screen->slots[i].report;
+		const struct table *table = report ? findings_of(report) : NULL;
+		double lost;
+
+		if (!table || !table->nr_rows || !report->window_ns)
+			continue;
+		*ret_nr += table->nr_rows;
+		lost = table_number(table, 0, "lost_ns") / (double)report->window_ns;
+		if (!text || lost > most) {
+			text = table_str(table, 0, "finding");
+			most = lost;
+		}
+	}
+	return text;
+}
+
+static int draw_finding(const struct screen *screen, int row, struct canvas *canvas)
+{
+	size_t nr;
+	const char *text = first_finding(screen, &nr);
+	char *safe = text ? utf8_printable(text, 0) : NULL;
+	char more[40] = "";
+	int end;
+
+	if (!text && screen->nr_slots && screen->slots[0].report)
+		canvas_put(canvas, row, 0, canvas->cols, STYLE_GREEN, "findings: none");
+	if (!safe)
+		return text ? -ENOMEM : 0;
+	if (nr > 1)
+		snprintf(more, sizeof(more), " +%zu (see notes)", nr - 1);
+	end = canvas->cols - (int)strlen(more);
+	canvas_put(canvas, row, 0, end, STYLE_YELLOW, safe);
+	canvas_put(canvas, row, end, canvas->cols, STYLE_DIM, more);
+	free(safe);
+	return 0;
+}
+
+static int draw_slot_findings(const struct report *report, int row, int end, size_t skip,
+			      size_t *line, struct canvas *canvas)
+{
+	const struct table *table = report ? findings_of(report) : NULL;
+	int rc = 0;
+
+	for (size_t i = 0; table && i < table->nr_rows && !rc; i++) {
+		const char *next = table_str(table, i, "next");
+
+		rc = draw_wrapped(canvas, row, end, skip, line, STYLE_YELLOW,
+				  table_str(table, i, "finding") ?: "");
+		if (!rc && next)
+			rc = draw_wrapped(canvas, row, end, skip, line, STYLE_DIM, next);
+	}
+	return rc;
+}
+
 /* Draws the notes of all reports, and what is not measured with the reason and the fix. */
 static int draw_notes(const struct screen *screen, size_t skip, int row, int end,
 		      struct canvas *canvas, size_t *ret_lines)
@@ -80,6 +144,8 @@ static int draw_notes(const struct screen *screen, size_t skip, int row, int end
 				: draw_wrapped(canvas, row, end, skip, &line, STYLE_PLAIN,
 					       slot->fix);
 		}
+		if (!rc)
+			rc = draw_slot_findings(slot->report, row, end, skip, &line, canvas);
 		for (size_t j = 0; slot->report && j < slot->report->nr_notes && !rc; j++)
 			rc = draw_wrapped(canvas, row, end, skip, &line, STYLE_PLAIN,
 					  slot->report->notes[j]);
@@ -303,9 +369,11 @@ int screen_draw(struct screen *screen, struct canvas *canvas)
 	draw_header(screen, report, canvas);
 	if (cores)
 		screen_cores_draw(screen, cores, &layout, canvas);
+	rc = draw_finding(screen, layout.finding_row, canvas);
 	draw_losses(screen, layout.loss_row, canvas);
 	draw_tabs(screen, layout.tabs_row, canvas);
-	rc = draw_pane(screen, &layout, canvas);
+	if (!rc)
+		rc = draw_pane(screen, &layout, canvas);
 	draw_footer(screen, layout.footer_row, canvas);
 	return rc ? rc : canvas->failed ? -ENOMEM : 0;
 }

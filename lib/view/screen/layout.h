@@ -24,7 +24,7 @@ struct screen_layout {
 	int per_row;			    /* map: characters per line */
 	size_t group;			    /* map: cores per character */
 	int legend_top, legend_rows;
-	int loss_row, tabs_row, info_row, heading_row;
+	int finding_row, loss_row, tabs_row, info_row, heading_row;
 	int table_top, table_rows;
 	int footer_row;
 };

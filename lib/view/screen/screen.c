@@ -89,7 +89,7 @@ int screen_show(struct screen *screen, size_t slot, struct report *report)
 	int rc = report_check(report);
 
 	for (size_t i = 0; !rc && i < report->nr_tables; i++)
-		if (!report->tables[i]->text_hidden &&
+		if (!report->tables[i]->text_hidden && !report->tables[i]->sentences &&
 		    !pane_find(screen, slot, report->tables[i]->key))
 			rc = pane_add(screen, slot, report->tables[i]->key);
 	if (rc) {

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "report/find.h"
+#include "report/findings.h"
 #include "view/text/bar.h"
 #include "view/text/put.h"
 #include "view/text/table.h"
@@ -35,19 +37,27 @@ static void text_pair(const struct view *view, const struct column *col, const s
 	fputs(number, view->out);
 }
 
+static void text_time(const struct view *view, const struct report *report, const char *end)
+{
+	time_t seconds = report->time_unix_ns / 1000000000;
+	char clock[16];
+	struct tm tm;
+
+	if (!localtime_r(&seconds, &tm))
+		return;
+	strftime(clock, sizeof(clock), "%H:%M:%S", &tm);
+	fprintf(view->out, "%s%s", clock, end);
+}
+
 /* "02:03:04 load: source bpf, window 1.00 s, closure 0.0004%" */
 static void text_head(struct view *view, const struct report *report)
 {
 	const struct table *quality = report->quality;
 	const char *between = ": ";
-	time_t seconds = report->time_unix_ns / 1000000000;
-	char clock[16], window[32];
-	struct tm tm;
+	char window[32];
 
-	if (report->window_ns && localtime_r(&seconds, &tm)) {
-		strftime(clock, sizeof(clock), "%H:%M:%S", &tm);
-		fprintf(view->out, "%s ", clock);
-	}
+	if (report->window_ns)
+		text_time(view, report, " ");
 	text_put(view, SGR_BOLD, report->command);
 	if (report->source) {
 		fprintf(view->out, "%ssource ", between);
@@ -87,6 +97,14 @@ static void text_fields(struct view *view, const struct report *report)
 	}
 	if (*between)
 		fputc('\n', view->out);
+}
+
+static bool has_fields(const struct report *report)
+{
+	for (size_t i = 0; i < report->fields->nr_cols; i++)
+		if (!report->fields->cols[i].data_only)
+			return true;
+	return false;
 }
 
 static void text_losses(struct view *view, const struct report *report)
@@ -132,9 +150,33 @@ static int text_notes(struct view *view, const struct report *report)
 	return 0;
 }
 
+/* Each finding as a sentence, and below it what to do next. */
+static int text_findings(struct view *view, const struct report *report)
+{
+	const struct table *findings = findings_of(report);
+
+	for (size_t row = 0; findings && row < findings->nr_rows; row++) {
+		const char *next = table_str(findings, row, "next");
+		char *text, *line;
+		int len = asprintf(&text, "%s.%s%s", table_str(findings, row, "finding") ?: "",
+				   next ? " Next: " : "", next ?: "");
+
+		if (len < 0)
+			return -ENOMEM;
+		line = utf8_printable(text, 0);
+		free(text);
+		if (!line)
+			return -ENOMEM;
+		text_put(view, SGR_YELLOW, "finding: ");
+		text_wrap(view, line, 9);
+		free(line);
+	}
+	return 0;
+}
+
 static bool is_visible(const struct view *view, const struct table *table)
 {
-	return !table->text_hidden || view->all;
+	return !table->sentences && (!table->text_hidden || view->all);
 }
 
 /* With --all or --histogram: the histograms in cells, each under the name of its row. */
@@ -192,12 +234,14 @@ static int text_table(struct view *view, const struct report *report, const stru
 		return rc;
 	if (first) {
 		bool compact = only && table->nr_rows && table->nr_rows <= COMPACT_ROWS &&
-			       grid.nr_blocks == 1 && !report->fields->nr_cols && !view->all;
+			       grid.nr_blocks == 1 && !has_fields(report) && !view->all;
 
 		heading = heading_due(view, report, &grid, compact);
-		/* A blank line between the rows of two reports. */
-		if (view->written && (heading || table->nr_rows > 1))
+		if (view->written && heading)
 			fputc('\n', view->out);
+		/* Rows that scroll under one heading are parted by their time. */
+		if (!heading)
+			text_time(view, report, "\n");
 		if (heading) {
 			text_head(view, report);
 			text_fields(view, report);
@@ -238,6 +282,9 @@ int view_text(struct view *view, const struct report *report)
 			return rc;
 		at++;
 	}
+	rc = text_findings(view, report);
+	if (rc)
+		return rc;
 	text_losses(view, report);
 	return text_notes(view, report);
 }

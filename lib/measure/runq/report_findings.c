@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Finds who waits for a core so long that it matters, and for what. */
+#include "measure/runq/report_findings.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "report/findings.h"
+
+/* 10 ms of waiting per second, by all tasks of a group together. */
+#define LEAST 0.01
+
+static const struct finding_rule quota = {
+	"quota", LEAST, "raise cpu.max (v1: cpu.cfs_quota_us) of the cgroup, or run fewer threads"};
+static const struct finding_rule neighbour = {
+	"neighbour", LEAST, "separate them with cpu.weight, cpu.max or cpuset.cpus"};
+static const struct finding_rule others = {"others", LEAST, "subtick runq --blame"};
+static const struct finding_rule same_group = {
+	"same_group", LEAST, "run fewer threads, or allow the cgroup more cores"};
+static const struct finding_rule preempted = {"preempted", LEAST, "subtick runq --blame"};
+static const struct finding_rule kernel_threads = {
+	"kernel_threads", LEAST, "subtick runq --blame --per task"};
+static const struct finding_rule idle_exit = {
+	"idle_exit", LEAST, "subtick wake, and see its advice on latency limits"};
+#define SAME_GROUP "tasks of %s wait %s for each other%s"
+/* Without causes only that they wait is known. */
+static const struct finding_rule waits = {"waits", LEAST, "subtick runq --blame"};
+
+/* " (p99 57.1 ms)", or nothing if no p99 was asked for. */
+static const char *p99_of(const struct runq_window *w, const struct runq_group_window *group,
+			  char *buf, size_t size)
+{
+	buf[0] = '\0';
+	for (unsigned int i = 0; i < w->nr_percentiles; i++)
+		if (w->percentiles[i] == 99.0 && !isnan(group->percentile_ns[i]))
+			snprintf(buf, size, " (p99 %.3g ms)", group->percentile_ns[i] / 1e6);
+	return buf;
+}
+
+/* Tasks by name and number, everything else by its path. */
+static const char *name_of(const struct runq_window *w, const struct runq_party *party,
+			   char buf[32])
+{
+	if (w->per == RUNQ_PER_TASK && party->kind == RUNQ_PARTY_GROUP) {
+		snprintf(buf, 32, "%s/%u", party->group->comm, party->group->pid);
+		return buf;
+	}
+	return runq_party_path(party);
+}
+
+static bool is_known(const struct runq_window *w, enum runq_cause cause)
+{
+	return w->causes_known >> cause & 1;
+}
+
+static void say_group(const struct runq_window *w, const struct runq_group_window *group,
+		      struct report *report)
+{
+	const uint64_t *cause = group->cause_ns;
+	char rate[32], p99[32], buf[32];
+	const char *name = name_of(w, &group->party, buf);
+
+	p99_of(w, group, p99, sizeof(p99));
+#define RATE(ns) findings_rate(report, ns, rate, sizeof(rate))
+	if (!w->has_causes) {
+		findings_add(report, &waits, group->sum_ns, "%s waits %s for a core%s", name,
+			     RATE(group->sum_ns), p99);
+		return;
+	}
+	if (is_known(w, RUNQ_THROTTLED))
+		findings_add(report, &quota, cause[RUNQ_THROTTLED],
+			     "%s waits %s for its CPU quota, %.0f %% of its waiting%s", name,
+			     RATE(cause[RUNQ_THROTTLED]),
+			     100.0 * (double)cause[RUNQ_THROTTLED] / (double)group->sum_ns, p99);
+	/* Blame says more: who had the core, also after it was taken away. */
+	if (!w->has_blame) {
+		findings_add(report, &others, cause[RUNQ_OTHER],
+			     "tasks of other groups make %s wait %s%s", name,
+			     RATE(cause[RUNQ_OTHER]), p99);
+		findings_add(report, &same_group, cause[RUNQ_SAME], SAME_GROUP, name,
+			     RATE(cause[RUNQ_SAME]), p99);
+		findings_add(report, &preempted, cause[RUNQ_PREEMPTED],
+			     "%s waits %s to get back a core that other tasks took from it%s", name,
+			     RATE(cause[RUNQ_PREEMPTED]), p99);
+	}
+	findings_add(report, &kernel_threads, cause[RUNQ_KTHREAD],
+		     "kernel threads make %s wait %s%s", name, RATE(cause[RUNQ_KTHREAD]), p99);
+	findings_add(report, &idle_exit, cause[RUNQ_IDLE],
+		     "idle cores cost %s %s while they wake up for it%s", name,
+		     RATE(cause[RUNQ_IDLE]), p99);
+}
+
+static const struct runq_group_window *find_group(const struct runq_window *w,
+						  const struct runq_party *party)
+{
+	for (size_t i = 0; i < w->nr_groups; i++)
+		if (w->groups[i].party.kind == party->kind &&
+		    w->groups[i].party.group == party->group)
+			return &w->groups[i];
+	return NULL;
+}
+
+static void say_pair(const struct runq_window *w, const struct runq_blame *blame,
+		     struct report *report)
+{
+	const struct runq_group_window *group = find_group(w, &blame->victim);
+	char rate[32], p99[32] = "", victim[32], culprit[32];
+
+	if (blame->culprit.kind != RUNQ_PARTY_GROUP)
+		return;
+	if (group)
+		p99_of(w, group, p99, sizeof(p99));
+	if (blame->culprit.group == blame->victim.group) {
+		findings_add(report, &same_group, blame->wait_ns, SAME_GROUP,
+			     name_of(w, &blame->victim, victim), RATE(blame->wait_ns), p99);
+		return;
+	}
+	findings_add(report, &neighbour, blame->wait_ns, "%s makes %s wait %s%s",
+		     name_of(w, &blame->culprit, culprit), name_of(w, &blame->victim, victim),
+		     RATE(blame->wait_ns), p99);
+#undef RATE
+}
+
+void runq_findings(const struct runq_window *w, struct report *report)
+{
+	/* The waits of a core are no one's in particular. */
+	if (w->per == RUNQ_PER_CPU)
+		return;
+	for (size_t i = 0; i < w->nr_groups; i++)
+		if (w->groups[i].sum_ns)
+			say_group(w, &w->groups[i], report);
+	for (size_t i = 0; i < w->nr_blame; i++)
+		say_pair(w, &w->blame[i], report);
+}

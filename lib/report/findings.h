@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Findings: sentences that lead from figures to a cause, the most time lost first. */
+#ifndef SUBTICK_REPORT_FINDINGS_H
+#define SUBTICK_REPORT_FINDINGS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "report/report.h"
+
+#define FINDINGS_MAX 20 /* per report; a note says when there were more */
+
+/* A rule: when its sentence is said, and the command that shows more. */
+struct finding_rule {
+	const char *name;   /* in JSON; does not change */
+	double least_ratio; /* silent below this much time lost per time */
+	const char *next;   /* the next command to run, or what to change */
+};
+
+/* Adds the table, empty: JSON always has the key. */
+void findings_begin(struct report *report);
+/*
+ * Adds the sentence to the report's findings if @lost_ns, a part of the report's window, is enough
+ * for the rule.
+ */
+void findings_add(struct report *report, const struct finding_rule *rule, uint64_t lost_ns,
+		  const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+/* The report's findings, or NULL; with the columns of M_RULE, M_FINDING, M_LOST_NS, M_NEXT. */
+const struct table *findings_of(const struct report *report);
+
+/* "14 ms per second": how much time is lost while the window lasts. */
+const char *findings_rate(const struct report *report, uint64_t lost_ns, char *buf, size_t size);
+
+#endif

@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Findings: each known cause gives its sentence first, a quiet machine gives none. */
+#include "test.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "measure/load/report.h"
+#include "measure/runq/report.h"
+#include "report/find.h"
+#include "report/findings.h"
+
+#define WINDOW_NS 5000000000ULL
+#define NR_CPUS	  4
+
+/* ---- load ---------------------------------------------------------------------------------- */
+
+struct cores {
+	struct load_cpu_window truth[NR_CPUS], stat[NR_CPUS];
+	struct load_vecs vecs[NR_CPUS];
+	struct load_window window;
+};
+
+/* Four cores, 2 % busy with tasks, and /proc/stat says so. */
+static void quiet_cores(struct cores *cores)
+{
+	*cores = (struct cores){0};
+	for (unsigned int cpu = 0; cpu < NR_CPUS; cpu++) {
+		cores->truth[cpu].window_ns = cores->stat[cpu].window_ns = WINDOW_NS;
+		cores->truth[cpu].busy_ratio = cores->stat[cpu].busy_ratio = 0.02;
+		cores->truth[cpu].part_ns[LOAD_PART_TASK] = WINDOW_NS / 50;
+		cores->truth[cpu].part_ns[LOAD_PART_IDLE] = WINDOW_NS - WINDOW_NS / 50;
+		cpuset_add(&cores->window.cpus, cpu);
+	}
+	cores->window.window_ns = WINDOW_NS;
+	cores->window.source = "bpf";
+	cores->window.what = "test";
+	cores->window.cpu = cores->truth;
+	cores->window.parts = (1u << LOAD_NR_PARTS) - 1;
+	cores->window.steal_known = cores->window.compare = true;
+	cores->window.wrong_ratio = 0.05;
+	cores->window.nr_shown = 1;
+	cores->window.shown[0].source = "procstat";
+	cores->window.shown[0].cpu = cores->stat;
+}
+
+static void add_part(struct cores *cores, unsigned int cpu, enum load_part part, double ratio)
+{
+	uint64_t ns = (uint64_t)(ratio * WINDOW_NS);
+
+	cores->truth[cpu].part_ns[part] += ns;
+	cores->truth[cpu].part_ns[LOAD_PART_IDLE] -= ns;
+	if (part != LOAD_PART_STEAL)
+		cores->truth[cpu].busy_ratio += ratio;
+}
+
+static struct report *load_of(struct cores *cores)
+{
+	struct report *report;
+
+	assert_int_equal(load_report(&cores->window, &report), 0);
+	assert_non_null(findings_of(report));
+	return report;
+}
+
+static void assert_first(struct report *report, const char *rule, const char *text)
+{
+	assert_true(findings_of(report)->nr_rows > 0);
+	assert_string_equal(table_str(findings_of(report), 0, "rule"), rule);
+	assert_string_equal(table_str(findings_of(report), 0, "finding"), text);
+	assert_non_null(table_str(findings_of(report), 0, "next"));
+}
+
+static size_t nr_findings(struct report *report)
+{
+	size_t nr = findings_of(report)->nr_rows;
+
+	report_free(report);
+	return nr;
+}
+
+TEST(quiet_machine)
+{
+	struct cores cores;
+
+	quiet_cores(&cores);
+	assert_int_equal(nr_findings(load_of(&cores)), 0);
+	/* 4 points off is not called wrong. */
+	cores.stat[0].busy_ratio = 0.06;
+	assert_int_equal(nr_findings(load_of(&cores)), 0);
+}
+
+/* Packets on CPU 3, none of which /proc/stat shows. */
+TEST(hidden_softirqs)
+{
+	struct cores cores;
+	struct report *report;
+
+	quiet_cores(&cores);
+	add_part(&cores, 3, LOAD_PART_SOFTIRQ_ON_IDLE, 0.3);
+	cores.vecs[3].ns[3] = WINDOW_NS * 3 / 10; /* NET_RX */
+	cores.vecs[3].ns[1] = 1000;		  /* TIMER */
+	cores.window.cpu_vecs = cores.vecs;
+	report = load_of(&cores);
+	assert_first(report, "procstat_low",
+		     "CPU 3 is 32.0 % busy, mostly with NET_RX; /proc/stat, top and mpstat show "
+		     "2.0 %");
+	assert_int_equal(findings_of(report)->nr_rows, 2);
+	assert_string_equal(table_str(findings_of(report), 1, "finding"),
+			    "CPU 3 spends 30.0 % in softirqs, mostly NET_RX while no task runs: no "
+			    "task's CPU time contains it");
+	assert_true(fabs(table_number(findings_of(report), 0, "lost_ns") - 0.3 * WINDOW_NS) < 10);
+	report_free(report);
+}
+
+/* A task that sleeps over each tick, on two cores: one sentence for both. */
+TEST(hidden_tasks)
+{
+	struct cores cores;
+	struct report *report;
+
+	quiet_cores(&cores);
+	add_part(&cores, 1, LOAD_PART_TASK, 0.2);
+	add_part(&cores, 2, LOAD_PART_TASK, 0.4);
+	report = load_of(&cores);
+	assert_first(report, "procstat_low",
+		     "CPUs 1-2 are on average 32.0 % busy, mostly with tasks; /proc/stat, top and "
+		     "mpstat show 2.0 %");
+	assert_int_equal(nr_findings(report), 1);
+}
+
+TEST(too_much_shown)
+{
+	struct cores cores;
+	struct report *report;
+
+	quiet_cores(&cores);
+	cores.stat[0].busy_ratio = 0.5;
+	report = load_of(&cores);
+	assert_first(report, "procstat_high",
+		     "CPU 0 is 2.0 % busy; /proc/stat, top and mpstat show 50.0 %");
+	report_free(report);
+}
+
+/* In a tenth of a second one unit of /proc/stat is ten points. */
+TEST(short_window)
+{
+	struct cores cores;
+
+	quiet_cores(&cores);
+	cores.stat[0].busy_ratio = 0.5;
+	cores.window.window_ns = 100000000;
+	assert_int_equal(nr_findings(load_of(&cores)), 0);
+}
+
+TEST(no_figure)
+{
+	struct cores cores;
+
+	quiet_cores(&cores);
+	add_part(&cores, 0, LOAD_PART_TASK, 0.4);
+	cores.truth[0].flags = LOAD_OFFLINE;
+	assert_int_equal(nr_findings(load_of(&cores)), 0);
+	/* /proc/stat has no figure. */
+	cores.truth[0].flags = 0;
+	cores.stat[0].flags = LOAD_READ_FAILED;
+	assert_int_equal(nr_findings(load_of(&cores)), 0);
+}
+
+TEST(stolen_time)
+{
+	struct cores cores;
+	struct report *report;
+
+	quiet_cores(&cores);
+	add_part(&cores, 2, LOAD_PART_STEAL, 0.12);
+	report = load_of(&cores);
+	assert_first(report, "steal", "the hypervisor takes 12.0 % of the time of CPU 2");
+	report_free(report);
+}
+
+/* ---- runq ---------------------------------------------------------------------------------- */
+
+#define MS 1000000ULL
+
+struct queue {
+	struct runq_group who[30];
+	struct runq_group_window groups[30];
+	double p99[30];
+	char names[30][16];
+	struct runq_blame blame[4];
+	struct runq_window window;
+	double percentile;
+};
+
+static void add_group(struct queue *queue, const char *path)
+{
+	size_t i = queue->window.nr_groups++;
+
+	queue->who[i] = (struct runq_group){.key = i + 1, .path = path, .cpu = UINT32_MAX};
+	queue->p99[i] = 57.1e6;
+	queue->groups[i] = (struct runq_group_window){
+		.party = {.kind = RUNQ_PARTY_GROUP, .group = &queue->who[i]},
+		.count = 1000,
+		.avg_ns = 1000,
+		.percentile_ns = &queue->p99[i],
+		.judged_ns = NAN,
+	};
+}
+
+/* Two groups that wait 1 ms per second each. */
+static void quiet_queue(struct queue *queue)
+{
+	*queue = (struct queue){.percentile = 99.0};
+	queue->window = (struct runq_window){
+		.window_ns = WINDOW_NS,
+		.per = RUNQ_PER_CGROUP,
+		.source = RUNQ_SOURCE_SCHED_INFO,
+		.hierarchy = RUNQ_HIERARCHY_V2,
+		.sample_ratio = 1.0,
+		.percentiles = &queue->percentile,
+		.nr_percentiles = 1,
+		.has_causes = true,
+		.causes_known = (1u << RUNQ_NR_CAUSES) - 1,
+		.groups = queue->groups,
+		.has_blame = true,
+		.blame = queue->blame,
+		.schedstat_ratio = 1.0,
+		.unbooked_ratio = 0.0,
+	};
+	add_group(queue, "/web");
+	add_group(queue, "/batch");
+	for (size_t i = 0; i < 2; i++) {
+		queue->groups[i].sum_ns = 5 * MS;
+		queue->groups[i].cause_ns[RUNQ_SAME] = 5 * MS;
+	}
+}
+
+static void add_wait(struct queue *queue, size_t group, enum runq_cause cause, uint64_t ns)
+{
+	queue->groups[group].sum_ns += ns;
+	queue->groups[group].cause_ns[cause] += ns;
+}
+
+static struct report *queue_of(struct queue *queue)
+{
+	struct report *report;
+
+	assert_int_equal(runq_report(&queue->window, &report), 0);
+	assert_non_null(findings_of(report));
+	return report;
+}
+
+TEST(quiet_queues)
+{
+	struct queue queue;
+
+	quiet_queue(&queue);
+	assert_int_equal(nr_findings(queue_of(&queue)), 0);
+}
+
+TEST(throttled)
+{
+	struct queue queue;
+	struct report *report;
+
+	quiet_queue(&queue);
+	add_wait(&queue, 0, RUNQ_THROTTLED, 3200 * MS);
+	add_wait(&queue, 0, RUNQ_UNKNOWN, 14200 * MS); /* began before: no finding */
+	report = queue_of(&queue);
+	assert_first(report, "quota",
+		     "/web waits 640 ms per second for its CPU quota, 18 % of its waiting (p99 "
+		     "57.1 ms)");
+	assert_int_equal(nr_findings(report), 1);
+	/* A kernel that does not tell has no figure, and so no sentence. */
+	queue.window.causes_known &= ~(1u << RUNQ_THROTTLED);
+	assert_int_equal(nr_findings(queue_of(&queue)), 0);
+}
+
+TEST(noisy_neighbour)
+{
+	struct queue queue;
+	struct report *report;
+
+	quiet_queue(&queue);
+	add_wait(&queue, 0, RUNQ_OTHER, 70 * MS);
+	queue.blame[0] = (struct runq_blame){.victim = queue.groups[0].party,
+					     .culprit = queue.groups[1].party,
+					     .wait_ns = 70 * MS, .count = 10};
+	/* Its own tasks, and nobody known, are no neighbours. */
+	queue.blame[1] = (struct runq_blame){.victim = queue.groups[1].party,
+					     .culprit = queue.groups[1].party,
+					     .wait_ns = 60 * MS, .count = 10};
+	queue.blame[2] = (struct runq_blame){.victim = queue.groups[0].party,
+					     .culprit = {.kind = RUNQ_PARTY_UNKNOWN},
+					     .wait_ns = 900 * MS, .count = 10};
+	queue.window.nr_blame = 3;
+	report = queue_of(&queue);
+	assert_first(report, "neighbour", "/batch makes /web wait 14 ms per second (p99 57.1 ms)");
+	assert_string_equal(table_str(findings_of(report), 1, "finding"),
+			    "tasks of /batch wait 12 ms per second for each other (p99 57.1 ms)");
+	assert_int_equal(nr_findings(report), 2);
+	/* Without blame it is known that there are others, not who. */
+	queue.window.has_blame = false;
+	queue.window.nr_blame = 0;
+	report = queue_of(&queue);
+	assert_first(report, "others",
+		     "tasks of other groups make /web wait 14 ms per second (p99 57.1 ms)");
+	report_free(report);
+}
+
+TEST(other_causes)
+{
+	static const struct {
+		enum runq_cause cause;
+		const char *rule, *text;
+	} cases[] = {
+		{RUNQ_SAME, "same_group", "tasks of /web wait 81 ms per second for each other"},
+		{RUNQ_PREEMPTED, "preempted",
+		 "/web waits 80 ms per second to get back a core that other tasks took from it"},
+		{RUNQ_KTHREAD, "kernel_threads", "kernel threads make /web wait 80 ms per second"},
+		{RUNQ_IDLE, "idle_exit",
+		 "idle cores cost /web 80 ms per second while they wake up for it"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct queue queue;
+		struct report *report;
+
+		quiet_queue(&queue);
+		queue.window.nr_percentiles = 0;
+		queue.window.has_blame = false;
+		add_wait(&queue, 0, cases[i].cause, 400 * MS);
+		report = queue_of(&queue);
+		assert_first(report, cases[i].rule, cases[i].text);
+		assert_int_equal(nr_findings(report), 1);
+	}
+}
+
+TEST(without_causes)
+{
+	struct queue queue;
+	struct report *report;
+
+	quiet_queue(&queue);
+	add_wait(&queue, 1, RUNQ_WHOLE, 20000 * MS);
+	queue.window.has_causes = queue.window.has_blame = false;
+	queue.window.causes_known = 0;
+	report = queue_of(&queue);
+	assert_first(report, "waits", "/batch waits 4.0 s per second for a core (p99 57.1 ms)");
+	assert_int_equal(nr_findings(report), 1);
+}
+
+/* The most time lost comes first, whatever the order of the groups; the rest is counted. */
+TEST(order_and_limit)
+{
+	struct queue queue;
+	struct report *report;
+	const struct table *findings;
+
+	quiet_queue(&queue);
+	queue.window.has_blame = false;
+	for (size_t i = 0; i < 26; i++) {
+		snprintf(queue.names[i], sizeof(queue.names[i]), "/g%zu", i);
+		add_group(&queue, queue.names[i]);
+		add_wait(&queue, 2 + i, RUNQ_SAME, (100 + 37 * i % 26) * MS);
+	}
+	report = queue_of(&queue);
+	findings = findings_of(report);
+	assert_int_equal(findings->nr_rows, FINDINGS_MAX);
+	for (size_t i = 0; i < FINDINGS_MAX; i++)
+		assert_true(table_number(findings, i, "lost_ns") == (125 - (double)i) * MS);
+	assert_int_equal(report->nr_notes, 2);
+	assert_non_null(strstr(report->notes[0], "more findings than are listed"));
+	report_free(report);
+}
+
+TEST_MAIN()

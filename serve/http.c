@@ -71,14 +71,6 @@ static void ready_answer(struct server *server, struct evhttp_request *request)
 			    "no window has ended in the last three intervals; see the log");
 }
 
-/* A build without the page lists the paths. */
-static void index_answer(struct server *server, struct evhttp_request *request)
-{
-	answer_text(server, request, HTTP_OK,
-		  "subtick " SUBTICK_VERSION "\n/metrics\n/healthz\n/readyz\n/api/v1/load\n"
-		  "/api/v1/runq\n/api/v1/wake\n/api/v1/doctor\n/api/v1/stream");
-}
-
 static void unauthorized(struct server *server, struct evhttp_request *request)
 {
 	evhttp_add_header(evhttp_request_get_output_headers(request), "WWW-Authenticate",
@@ -109,11 +101,9 @@ static void route(struct server *server, struct evhttp_request *request, const c
 		stream_answer(server, request, query);
 	else if (!strncmp(path, api, sizeof(api) - 1))
 		api_answer(server, request, path + sizeof(api) - 1);
-	else if (!strcmp(path, "/"))
-		index_answer(server, request);
 	else
 		answer_text(server, request, HTTP_NOTFOUND,
-			    "no such path; / lists them or is the page");
+			    "no such path; the page at / names them");
 }
 
 static void on_request(struct evhttp_request *request, void *arg)

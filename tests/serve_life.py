@@ -250,7 +250,7 @@ def check_unit():
     tools = [shutil.which(tool, path="/usr/bin") for tool in ("systemd-analyze", "setpriv", "python3")]
     if os.geteuid() or None in tools:
         raise tap.Skip("needs root, systemd-analyze, setpriv and /usr/bin/python3")
-    with open("packaging/systemd/subtick.service", encoding="utf-8") as file:
+    with open("packaging/systemd/subtick.service.in", encoding="utf-8") as file:
         unit = re.findall(r"^(\w+)=(.*)$", file.read(), re.M)
     allowed = expand("@default")  # always there beside a list of what is allowed
     for line in (value for key, value in unit if key == "SystemCallFilter"):

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The files of the live page, embedded at build; an empty list in a build without the page. */
+/* The files of the live page, embedded at build. */
 #ifndef SUBTICK_SERVE_WEB_ASSETS_H
 #define SUBTICK_SERVE_WEB_ASSETS_H
 

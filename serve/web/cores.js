@@ -102,7 +102,7 @@ export class Cores {
 		this.error = new Plot(place, {
 			label: "/proc/stat minus the truth, in points", format: points, height: 180,
 			axis: (value) => value ? points(value).replace(/\.0 points$/, "") : "0",
-			range: (_, low, high) => {
+			range: (low, high) => {
 				const most = Math.max(0.02, Math.abs(low ?? 0), Math.abs(high ?? 0)) * 1.1;
 
 				return [-most, most];

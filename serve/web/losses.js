@@ -71,6 +71,7 @@ export class Losses {
 			return;
 		this.key = key;
 		this.place.classList.toggle("bad", lines.some((doubt) => doubt.now));
+		this.place.classList.toggle("past", lines.length > 0 && !lines.some((doubt) => doubt.now));
 		this.place.replaceChildren(...(lines.length ?
 			[el("strong", {}, "Lost or doubtful"), el("ul", {}, ...lines.map((doubt) => el("li", {}, doubt.text)))] :
 			[el("span", {}, this.found.size ? "Nothing lost: " + [...this.found.keys()].join(", ") : "")]));

@@ -1,22 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Plots with uPlot, in the page's colours, as wide as their container.
-/* global uPlot */
+// A figure: caption, chart in the page's colours as wide as its container, and a legend with values.
+import {Chart} from "./chart.js";
 import {el, setText} from "./dom.js";
 
 export function color(name) {
 	return getComputedStyle(document.documentElement).getPropertyValue(name).trim() || "#888";
 }
 
-// Whole seconds only: labels of shorter ticks would all be the same.
-const SECONDS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600];
-
 function clock(seconds) {
-	return seconds === null ? "–" : new Date(seconds * 1000).toLocaleTimeString("en-GB");
-}
-
-// Only decades have labels: there is no room for those in between.
-function decades(ticks, format) {
-	return ticks.map((tick) => tick !== null && Math.abs(Math.log10(tick) % 1) < 1e-6 ? format(tick) : "");
+	return new Date(seconds * 1000).toLocaleTimeString("en-GB");
 }
 
 export class Plot {
@@ -24,14 +16,28 @@ export class Plot {
 	// short, for the ticks; label: for readers. x: {format, range} if x is not time but a logarithmic
 	// scale; its series are outlines of histograms (steps) or lines.
 	constructor(place, {label, series, format, axis = format, range, x = null, steps = false, height = 200}) {
-		this.options = {label, series, format, axis, range, x, steps, height};
-		this.canvas = el("div", {role: "img", "aria-label": label});
+		this.options = {series, format, axis, range, x, steps, height};
+		this.canvas = el("canvas", {role: "img", "aria-label": label});
+		this.chart = new Chart(this.canvas);
 		this.caption = el("figcaption", {}, label);
-		this.place = el("figure", {class: "plot"}, this.caption, this.canvas);
+		this.at = el("span", {class: "value"});
+		this.values = series.map(() => el("span", {class: "value"}));
+		this.swatches = series.map(() => el("span", {class: "swatch"}));
+		this.place = el("figure", {class: "plot"}, this.caption, this.canvas, this.legend());
 		place.append(this.place);
 		this.data = null;
 		this.rules = [];
-		new ResizeObserver(() => this.fit()).observe(this.place);
+		this.hover = -1;
+		this.canvas.addEventListener("pointermove", (event) => this.point(event.offsetX));
+		this.canvas.addEventListener("pointerleave", () => this.point(-Infinity));
+		new ResizeObserver(() => this.render()).observe(this.place);
+	}
+
+	legend() {
+		const {series, x} = this.options;
+
+		return el("ul", {class: "plot-legend"}, el("li", {}, `${x ? "up to" : "time"} `, this.at),
+			...series.map(({label}, i) => el("li", {}, this.swatches[i], `${label} `, this.values[i])));
 	}
 
 	title(text) {
@@ -39,88 +45,50 @@ export class Plot {
 		this.canvas.setAttribute("aria-label", text);
 	}
 
-	width() {
-		return Math.max(200, Math.floor(this.place.clientWidth));
-	}
-
-	fit() {
-		if (!this.chart || !this.place.clientWidth)
-			return;
-		this.chart.setSize({width: this.width(), height: this.options.height});
-		this.showLast();
-	}
-
-	// While the pointer is elsewhere, the legend shows the last window.
-	showLast() {
-		const {length} = this.data[0];
-
-		if (!this.options.x && length && (this.chart.cursor.left ?? -1) < 0)
-			this.chart.setLegend({idx: length - 1});
-	}
-
+	// Colours are asked for anew at each drawing: there is nothing to forget.
 	restyle() {
-		this.chart?.destroy();
-		this.chart = null;
+		this.render();
 	}
 
-	axes() {
-		const {axis, x} = this.options;
-		const look = {stroke: color("--muted"), grid: {stroke: color("--line"), width: 1},
-			ticks: {stroke: color("--line"), width: 1}};
-
-		return [{...look, space: x ? 20 : 80, incrs: x ? undefined : SECONDS, values: (_, ticks) => x ? decades(ticks, x.format) : ticks.map(clock)},
-			{...look, size: 64, values: (_, ticks) => ticks.map((tick) => tick === null ? "" : axis(tick))}];
+	point(left) {
+		this.hover = this.data ? this.chart.nearest(this.data, left) : -1;
+		this.render();
 	}
 
-	line({label, color: name, fill, dash, faint}) {
-		const {format, steps} = this.options, stroke = color(name);
+	// While the pointer is elsewhere, the legend of a history shows the last window.
+	showValues() {
+		const {format, x} = this.options;
+		const at = this.hover >= 0 && this.hover < this.data[0].length ? this.hover :
+			x ? -1 : this.data[0].length - 1;
+		const text = (i) => format((this.shown?.[i] ? this.shown[i][at] : this.data[i]?.[at]) ?? null);
 
-		return {
-			label, stroke, dash,
-			fill: fill ? stroke : faint ? stroke + "26" : undefined,
-			width: fill ? 0 : 2,
-			points: {show: false},
-			paths: steps ? uPlot.paths.stepped({align: -1}) : undefined,
-			value: (chart, value, at, index) => {
-				const shown = this.shown?.[at]?.[index];
-
-				return format(shown ?? (this.shown?.[at] ? null : value));
-			},
-		};
+		setText(this.at, at < 0 ? "–" : x ? x.format(this.data[0][at]) : clock(this.data[0][at]));
+		this.values.forEach((node, i) => setText(node, at < 0 ? "–" : text(i + 1)));
 	}
 
-	build() {
-		const {series, range, x, height} = this.options;
+	render() {
+		const {series, axis, range, x, steps, height} = this.options;
+		const width = Math.max(200, Math.floor(this.place.clientWidth));
 
-		this.chart = new uPlot({
-			width: this.width(),
-			height,
-			cursor: {drag: {x: false, y: false}},
-			scales: {x: x ? {time: false, distr: 3, range: x.range} : {}, y: {range}},
-			axes: this.axes(),
-			series: [{label: x ? "up to" : "time", value: (_, value) => x ? x.format(value) : clock(value)},
-				...series.map((one) => this.line(one))],
-			hooks: {draw: [(chart) => this.drawRules(chart)]},
-		}, this.data, this.canvas);
-	}
+		if (!this.data || !this.place.clientWidth)
+			return;
+		const lines = series.map(({color: name, fill, dash, faint}) => {
+			const stroke = color(name);
 
-	// Values to compare with: dashed vertical lines.
-	drawRules(chart) {
-		const {ctx, bbox} = chart;
+			return {stroke, dash, width: fill ? 0 : 2, fill: fill ? stroke : faint ? stroke + "26" : null};
+		});
 
-		ctx.save();
-		ctx.lineWidth = 2 * devicePixelRatio;
-		ctx.setLineDash([6 * devicePixelRatio, 4 * devicePixelRatio]);
-		for (const rule of this.rules) {
-			const at = chart.valToPos(rule.at, "x", true);
+		this.swatches.forEach((node, i) => {
+			node.style.background = lines[i].stroke;
+		});
+		const pointed = this.hover >= 0 && this.hover < this.data[0].length ?
+			[{at: this.data[0][this.hover], color: "--muted", width: 1}] : [];
 
-			ctx.strokeStyle = color(rule.color);
-			ctx.beginPath();
-			ctx.moveTo(at, bbox.top);
-			ctx.lineTo(at, bbox.top + bbox.height);
-			ctx.stroke();
-		}
-		ctx.restore();
+		this.chart.draw(width, height, this.data, lines,
+			[...this.rules, ...pointed].map((rule) => ({...rule, color: color(rule.color)})), {
+				text: color("--muted"), line: color("--line"), log: x !== null, steps,
+				xRange: x?.range, yRange: range, xText: x ? x.format : clock, yText: axis});
+		this.showValues();
 	}
 
 	// shown: for stacked series, what the legend shows instead of the sums, by series number.
@@ -128,12 +96,6 @@ export class Plot {
 		this.data = data;
 		this.shown = shown;
 		this.rules = rules;
-		if (!this.place.clientWidth)
-			return;
-		if (!this.chart)
-			this.build();
-		else
-			this.chart.setData(data);
-		this.showLast();
+		this.render();
 	}
 }

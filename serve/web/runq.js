@@ -93,7 +93,7 @@ export class Runq {
 		this.detail.append(el("button", {type: "button", class: "close", onclick: () => this.close()},
 			"Close"), this.detailTitle, this.detailText, this.detailBars);
 		this.plot = new Plot(this.detail, {label: "Percentiles of this group", format: ns, height: 160,
-			range: (_, low, high) => [0, Math.max(high ?? 0, 1) * 1.05],
+			range: (low, high) => [0, Math.max(high ?? 0, 1) * 1.05],
 			series: [{label: "p50", color: "--ctx-poll_idle"}, {label: "p99", color: "--ctx-task"},
 				{label: "max", color: "--bad", dash: [4, 4]}]});
 	}

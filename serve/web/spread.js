@@ -74,7 +74,7 @@ export class Spread {
 
 		this.plots = [
 			new Plot(this.place, {...options, label: "Share of the wake-ups in each bucket, by idle state",
-				steps: true, range: (_, low, high) => [0, Math.max(high ?? 0, 0.01) * 1.1], series: series(true)}),
+				steps: true, range: (low, high) => [0, Math.max(high ?? 0, 0.01) * 1.1], series: series(true)}),
 			new Plot(this.place, {...options, label: "Share that took no longer, by idle state",
 				range: [0, 1.02], series: series(false)}),
 		];

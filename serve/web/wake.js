@@ -164,7 +164,7 @@ export class Wake {
 			this.plotted = key;
 			this.plotPlace.replaceChildren();
 			this.plot = new Plot(this.plotPlace, {label: "Median of the worst core, by state", format: ns, height: 160,
-				range: (_, low, high) => [0, Math.max(high ?? 0, 1) * 1.05],
+				range: (low, high) => [0, Math.max(high ?? 0, 1) * 1.05],
 				series: names.map((name, i) => ({label: printable(name), color: COLORS[i]}))});
 		}
 		this.plot.draw([this.past.map((window) => window.time), ...names.map((name) =>

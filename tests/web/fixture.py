@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Stands in for `subtick serve`: the page's files, made-up reports as JSON, and an event stream.
 
-usage: fixture.py --web DIR --npm DIR [--cpus N] [--cgroups N] [--hostile] [--token T] [--losses]
+usage: fixture.py --web DIR [--cpus N] [--cgroups N] [--hostile] [--token T] [--losses]
 Prints the port it listens on, on 127.0.0.1, and ends when its standard input does.
 """
 import argparse
@@ -175,14 +175,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def file(self, path):
         name = "index.html" if path == "/" else path.lstrip("/")
-        uplot = os.path.join(self.options.npm, "node_modules", "uplot")
-        for folder in (self.options.web, os.path.join(uplot, "dist"), uplot):
-            full = os.path.join(folder, name)
-            if "/" not in name and os.path.isfile(full):
-                with open(full, "rb") as file:
-                    kind = TYPES.get(os.path.splitext(name)[1], "text/plain; charset=utf-8")
-                    self.answer(200, kind, file.read())
-                return
+        full = os.path.join(self.options.web, name)
+        if "/" not in name and os.path.isfile(full):
+            with open(full, "rb") as file:
+                kind = TYPES.get(os.path.splitext(name)[1], "text/plain; charset=utf-8")
+                self.answer(200, kind, file.read())
+            return
         self.answer(404, "text/plain", b"no such file")
 
     def stream(self):
@@ -205,7 +203,6 @@ class Handler(http.server.BaseHTTPRequestHandler):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--web", required=True)
-    parser.add_argument("--npm", required=True)
     parser.add_argument("--cpus", type=int, default=2)
     parser.add_argument("--cgroups", type=int, default=30)
     parser.add_argument("--interval", type=float, default=0.5)

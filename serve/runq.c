@@ -86,7 +86,7 @@ static void absorb_group(struct store *store, const struct config *config,
 
 	if (labels && group->party.kind == RUNQ_PARTY_GROUP) {
 		if (admit(store, config, labels)) {
-			note_seen(store, labels, w->time_unix_ns, group->ended);
+			note_seen(store, labels, w->time_mono_ns, group->ended);
 		} else {
 			store_add(store, F_RUNQ_FOLDED, "kind=\"waits\"", group->count);
 			free(labels);
@@ -170,7 +170,7 @@ static void expire(struct store *store, uint64_t now_ns)
 
 void runq_absorb(struct store *store, const struct config *config, const struct runq_window *w)
 {
-	expire(store, w->time_unix_ns);
+	expire(store, w->time_mono_ns);
 	for (size_t i = 0; i < w->nr_groups; i++)
 		absorb_group(store, config, w, &w->groups[i]);
 	for (size_t i = 0; i < w->nr_blame; i++)

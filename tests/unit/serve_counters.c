@@ -167,6 +167,9 @@ struct group {
 	uint64_t count, sum_ns;
 };
 
+/* How far the wall clock is ahead of CLOCK_MONOTONIC; a test may step it. */
+static uint64_t wall_ahead_ns;
+
 /*
  * A window in which every wait was between the 4th and the 5th boundary, on an idle core, and each
  * group was blamed on the next; this kernel does not tell throttled time.
@@ -178,7 +181,8 @@ static void absorb_runq(uint64_t time_ns, const struct group *groups, size_t nr)
 	struct runq_blame *blame = calloc(nr, sizeof(*blame));
 	uint64_t *le_counts = calloc(nr * config.nr_le, sizeof(*le_counts));
 	struct runq_window window = {
-		.time_unix_ns = time_ns,
+		.time_unix_ns = time_ns + wall_ahead_ns,
+		.time_mono_ns = time_ns,
 		.le_ns = config.le_ns,
 		.nr_le = config.nr_le,
 		.causes_known = 1u << RUNQ_IDLE,
@@ -271,7 +275,7 @@ TEST_WITH(test_parties, setup, teardown)
 				      .culprit = {.group = &strange},
 				      .wait_ns = 7,
 				      .count = 1}};
-	struct runq_window window = {.time_unix_ns = 1, .groups = rows, .nr_groups = 2};
+	struct runq_window window = {.time_mono_ns = 1, .groups = rows, .nr_groups = 2};
 	char labels[64];
 
 	window.blame = blame;
@@ -364,6 +368,30 @@ TEST_WITH(test_expire, setup, teardown)
 	/* An old name with a new cgroup behind it begins at 0. */
 	absorb_runq(62 * minute, ended, 1);
 	assert_int_equal(word(F_RUNQ, "cgroup=\"/a\"", config.nr_le), 1);
+}
+
+/* NTP, a resumed guest or an administrator sets the clock: no series ends, no counter falls. */
+TEST_WITH(test_wall_clock_steps, setup, teardown)
+{
+	static const struct group groups[] = {{"/a", false, 1, 10}, {"/b", true, 1, 10}};
+	static const int64_t steps_s[] = {-3, 3700, -7200, 86400 * 365, -86400 * 365};
+	const uint64_t start = 86400 * NSEC_PER_SEC;
+	size_t nr = sizeof(steps_s) / sizeof(steps_s[0]);
+
+	wall_ahead_ns = 1700000000 * NSEC_PER_SEC;
+	for (size_t i = 0; i < nr; i++) {
+		absorb_runq(start + 2 * i * NSEC_PER_SEC, groups, 2);
+		wall_ahead_ns += steps_s[i] * (int64_t)NSEC_PER_SEC;
+		absorb_runq(start + (2 * i + 1) * NSEC_PER_SEC, groups, 1);
+		assert_int_equal(word(F_RUNQ, "cgroup=\"/a\"", config.nr_le), 2 * i + 2);
+		assert_int_equal(word(F_RUNQ, "cgroup=\"/b\"", config.nr_le), i + 1);
+		assert_int_equal(word(F_RUNQ_CAUSE, "cgroup=\"/a\",cause=\"idle_exit\"", 0),
+				 10 * (2 * i + 2));
+	}
+	/* Time that did pass still ends the series of the one that is gone. */
+	absorb_runq(start + 400 * NSEC_PER_SEC, groups, 1);
+	assert_int_equal(series_find(&store.series[F_RUNQ], "cgroup=\"/b\""), SERIES_NONE);
+	wall_ahead_ns = 0;
 }
 
 TEST_MAIN()

@@ -240,6 +240,7 @@ static int window_end(struct runq_meter *m, struct err *err)
 	rc = runq_kernel_window(m->kernel, &list, err);
 	end_ns = clock_mono_ns();
 	w->time_unix_ns = clock_unix_ns();
+	w->time_mono_ns = end_ns;
 	if (!rc)
 		rc = runq_window_groups(w, list, &m->filter, err);
 	if (!rc && w->has_blame)

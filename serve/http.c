@@ -18,6 +18,7 @@
 #include "answer.h"
 #include "api.h"
 #include "base/hash.h"
+#include "host.h"
 #include "log.h"
 #include "scrape.h"
 #include "stream.h"
@@ -86,6 +87,18 @@ static void unauthorized(struct server *server, struct evhttp_request *request)
 	answer_text(server, request, 401, "a bearer token is required");
 }
 
+/*
+ * Without a token the Host must be ours. With one it may be any: the page of another site does not
+ * have the token.
+ */
+static bool host_refused(const struct server *server, struct evhttp_request *request)
+{
+	const char *host =
+		evhttp_find_header(evhttp_request_get_input_headers(request), "Host");
+
+	return !server->auth.needed && !host_allowed(server->config.hosts, host);
+}
+
 static void route(struct server *server, struct evhttp_request *request, const char *path,
 		  const char *query)
 {
@@ -95,12 +108,16 @@ static void route(struct server *server, struct evhttp_request *request, const c
 					       "Authorization");
 
 	/* No token: the page's files contain no figures, and service managers check health. */
-	if (asset)
-		asset_answer(server, request, asset);
-	else if (!strcmp(path, "/healthz"))
+	if (!strcmp(path, "/healthz"))
 		answer_text(server, request, HTTP_OK, "ok");
 	else if (!strcmp(path, "/readyz"))
 		ready_answer(server, request);
+	else if (host_refused(server, request))
+		answer_text(server, request, 403,
+			    "this name is not one of this server; use its address, or start it "
+			    "with --host NAME");
+	else if (asset)
+		asset_answer(server, request, asset);
 	else if (!auth_allows(&server->auth, token))
 		unauthorized(server, request);
 	else if (!strcmp(path, "/metrics"))

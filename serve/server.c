@@ -37,7 +37,7 @@ static void apply_live(struct server *server, struct config *fresh)
 {
 	struct config *now = &server->config;
 	const char *fixed = config_needs_restart(now, fresh);
-	char *token_file = now->token_file;
+	char *token_file = now->token_file, *hosts = now->hosts;
 
 	if (fixed)
 		log_line("%s was changed; restart to apply it", fixed);
@@ -49,6 +49,8 @@ static void apply_live(struct server *server, struct config *fresh)
 	now->timeout_ns = fresh->timeout_ns;
 	now->token_file = fresh->token_file;
 	fresh->token_file = token_file;
+	now->hosts = fresh->hosts;
+	fresh->hosts = hosts;
 	pthread_mutex_unlock(&server->store.lock);
 	server->conns.max = now->max_connections;
 	server->conns.timeout_ns = now->timeout_ns;

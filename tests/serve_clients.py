@@ -106,7 +106,7 @@ def check_late_client():
                 drip(slow)
                 time.sleep(0.1)
             late.settimeout(20)
-            late.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")
+            late.sendall(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n")
             answer = late.recv(20)
             if not answer.startswith(b"HTTP/1.1 200"):
                 yield f"asks 3 s after connecting and gets {answer!r}"
@@ -135,7 +135,7 @@ def check_talkers():
     with Server() as server:
         before = resident(server.child.pid)
         with socket.create_connection((server.host, server.port)) as client:
-            client.sendall(b"GET /api/v1/stream HTTP/1.1\r\nHost: x\r\n\r\n")
+            client.sendall(b"GET /api/v1/stream HTTP/1.1\r\nHost: localhost\r\n\r\n")
             client.recv(100)
             client.settimeout(0.5)
             sent = 0
@@ -182,7 +182,7 @@ def check_drip_readers():
                 client = socket.socket()
                 client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
                 client.connect((server.host, server.port))
-                client.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")
+                client.sendall(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n")
                 readers.append(client)
                 held += size
                 for reader in readers:

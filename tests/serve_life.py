@@ -88,6 +88,47 @@ def check_token():
                 yield "the new token does not work: " + server.text()
 
 
+def check_host():
+    """A browser that was told that another site has our address names that site: it gets nothing."""
+    evil = {"Host": "evil.example"}
+    with tempfile.NamedTemporaryFile("w", suffix=".conf") as file:
+        server = Server("--collect", "load")
+        file.write(f"listen = 127.0.0.1:{server.port}\ncollect = load\nhost = Node1.example\n")
+        file.flush()
+        os.chmod(file.name, 0o644)
+        server.argv = [SUBTICK, "serve", "--config", file.name, "--interval", "200ms"]
+        with server:
+            for path in ("/metrics", "/api/v1/load", "/api/v1/stream", "/api/v1/doctor", "/"):
+                status, _, body = server.get(path, evil)
+                if status != 403 or b"cpu" in body or b"--host" not in body:
+                    yield f"{path} for another site: {status}"
+            for name in ("evil.example", "localhost.evil.example", "127.0.0.1.evil.example"):
+                if server.get("/metrics", {"Host": f"{name}:{server.port}"})[0] != 403:
+                    yield f"answers as {name}"
+            for name in ("localhost", "127.0.0.1", "[::1]", "10.0.0.1", "node1.EXAMPLE"):
+                if server.get("/metrics", {"Host": f"{name}:{server.port}"})[0] != 200:
+                    yield f"does not answer as {name}"
+            if server.get("/healthz", evil)[0] != 200:
+                yield "health depends on the name"
+            if not server.metrics().get('subtick_http_requests_total{code="403"}'):
+                yield "what was refused is not counted"
+            os.truncate(file.name, 0)
+            file.seek(0)
+            file.write(f"listen = 127.0.0.1:{server.port}\ncollect = load\nhost = evil.example\n")
+            file.flush()
+            server.child.send_signal(signal.SIGHUP)
+            if not eventually(lambda: server.get("/metrics", evil)[0] == 200):
+                yield "a name that was added does not work after SIGHUP"
+    with tempfile.NamedTemporaryFile("w+") as file:
+        file.write(TOKEN)
+        file.flush()
+        with Server("--collect", "load", "--token-file", file.name) as server:
+            if server.get("/metrics", {**evil, "Authorization": f"Bearer {TOKEN}"})[0] != 200:
+                yield "with the token the name matters"
+            if server.get("/metrics", evil)[0] != 401:
+                yield "another site gets in without a token"
+
+
 def check_token_replaced():
     """A replaced token file cannot be read without privileges, and the log says so."""
     if os.geteuid():
@@ -119,7 +160,7 @@ def check_outside_warning():
 def check_sigterm():
     with Server("--timeout", "60s") as server:
         clients = [socket.create_connection((server.host, server.port)) for _ in range(5)]
-        clients[0].sendall(b"GET /api/v1/stream HTTP/1.1\r\nHost: x\r\n\r\n")
+        clients[0].sendall(b"GET /api/v1/stream HTTP/1.1\r\nHost: localhost\r\n\r\n")
         clients[1].sendall(b"GET /metr")
         clients[0].recv(100)
         server.child.terminate()

@@ -4,6 +4,7 @@
 
 #include "serve/accept.h"
 #include "serve/address.h"
+#include "serve/host.h"
 #include "test.h"
 
 static void check_good(const char *text, struct config *ret_config)
@@ -30,6 +31,8 @@ TEST(test_file)
 		   "timeout = 3s\n"
 		   "token-file = /etc/a b\n"
 		   "user = daemon\n"
+		   "host = node1\n"
+		   "host = node1.example\n"
 		   "collect = load\n"
 		   "no-sandbox = yes\n"
 		   "sample = 0.25\n"
@@ -49,6 +52,7 @@ TEST(test_file)
 	assert_int_equal(c.timeout_ns, 3000000000);
 	assert_string_equal(c.token_file, "/etc/a b");
 	assert_string_equal(c.user, "daemon");
+	assert_string_equal(c.hosts, "node1,node1.example");
 	assert_true(c.no_sandbox);
 	assert_true(c.no_causes && c.sample_ratio > 0.2499 && c.sample_ratio < 0.2501);
 	config_free(&c);
@@ -83,6 +87,11 @@ TEST(test_bad)
 		{"cgroup-limit = 99999999999999999999", "99999"},
 		{"max-connections = 0", "max-connections 0"},
 		{"no-sandbox = maybe", "maybe"},
+		{"host = node1:80", "node1:80"},
+		{"host = a,b", "a,b"},
+		{"host = a.", "a."},
+		{"host = http://a", "http://a"},
+		{"host =", "host"},
 		{"sample = 0", "from 0.000001 to 1"},
 		{"sample = 1.1", "from 0.000001 to 1"},
 		{"sample = nan", "from 0.000001 to 1"},
@@ -191,6 +200,43 @@ TEST(test_gzip)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		if (accept_gzip(rows[i].header) != rows[i].gzip)
 			fail_msg("%s", rows[i].header ? rows[i].header : "(none)");
+}
+
+/* Only what no other site can have as its name. */
+TEST(test_host)
+{
+	static const struct {
+		const char *header;
+		bool allowed;
+	} rows[] = {
+		{NULL, true},			{"", true},
+		{"127.0.0.1", true},		{"127.0.0.1:7828", true},
+		{"10.1.2.3:80", true},		{"[::1]", true},
+		{"[::1]:7828", true},		{"[fe80::1%25eth0]:80", true},
+		{"localhost", true},		{"LocalHost:7828", true},
+		{"localhost.:80", true},	{"node1", true},
+		{"Node1.Example:7828", true},	{"node1.example.", true},
+		{"evil.example", false},	{"evil.example:7828", false},
+		{"localhost.evil.example", false}, {"127.0.0.1.evil.example", false},
+		{"node1.example.evil", false},	{"node1.exam", false},
+		{"node", false},		{"node1,node1.example", false},
+		{"127.0.0.1:80@evil", false},	{"evil:80:127.0.0.1", false},
+		{"[::1].evil", false},		{"[::1", false},
+		{"[]", false},			{"[evil]:80", false},
+		{"[1:2:3:4:5:6:7:8:9:1:2:3:4:5:6:7:8:9:1:2:3:4:5:6:7:8:9]", false},
+		{":80", false},			{".", false},
+		{"127.1", false},		{"0x7f000001", false},
+	};
+	char longest[600];
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (host_allowed("node1,node1.example", rows[i].header) != rows[i].allowed)
+			fail_msg("%s", rows[i].header ? rows[i].header : "(none)");
+	assert_false(host_allowed(NULL, "node1"));
+	memset(longest, 'a', sizeof(longest) - 1);
+	longest[sizeof(longest) - 1] = '\0';
+	assert_false(host_allowed(longest, longest));
+	assert_false(host_is_name(longest));
 }
 
 TEST(test_query)

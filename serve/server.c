@@ -61,6 +61,7 @@ static void apply_live(struct server *server, struct config *fresh)
 static void on_reload(evutil_socket_t signal, short what, void *arg)
 {
 	struct server *server = arg;
+	unsigned int changes = server->auth.changes;
 	struct config fresh;
 	struct err err = {0};
 
@@ -74,6 +75,9 @@ static void on_reload(evutil_socket_t signal, short what, void *arg)
 		apply_live(server, &fresh);
 		config_free(&fresh);
 		log_line("reloaded the settings");
+		/* A stream is one request: its client may not know the token of now. */
+		if (server->auth.changes != changes)
+			stream_close(server);
 	}
 	notify_send(&server->notify, "READY=1");
 }

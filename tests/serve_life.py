@@ -60,6 +60,30 @@ def check_refuses():
             yield "no warning with --no-sandbox"
 
 
+def open_stream(server, headers):
+    client = socket.create_connection((server.host, server.port), 10)
+    lines = ["GET /api/v1/stream HTTP/1.1", "Host: localhost", *(f"{k}: {v}" for k, v in headers.items())]
+    client.sendall(("\r\n".join(lines) + "\r\n\r\n").encode())
+    if b" 200 " not in client.recv(100):
+        raise RuntimeError("no stream")
+    return client
+
+
+def stream_ends(client, seconds):
+    """Whether the exporter ends the stream within that time: with its last chunk, or by closing."""
+    deadline, last = time.time() + seconds, b""
+    while (left := deadline - time.time()) > 0:
+        client.settimeout(left)
+        try:
+            got = client.recv(65536)
+        except TimeoutError:
+            return False
+        last = (last + got)[-5:]
+        if not got or last == b"0\r\n\r\n":
+            return True
+    return False
+
+
 def check_token():
     with tempfile.NamedTemporaryFile("w+") as file:
         file.write(TOKEN + "\n")
@@ -77,11 +101,18 @@ def check_token():
                 yield "the token is refused"
             if server.get("/healthz")[0] != 200:
                 yield "/healthz needs a token"
+            stream = open_stream(server, good)
+            server.child.send_signal(signal.SIGHUP)
+            if not eventually(lambda: "reloaded" in server.text()) or stream_ends(stream, 1):
+                yield "a stream ends though the token is the same"
             # In place, as privileges to open it again are gone.
             file.seek(0)
             file.write("b" + TOKEN[1:] + "\n")
             file.flush()
             server.child.send_signal(signal.SIGHUP)
+            if not stream_ends(stream, 20):
+                yield "a stream that was opened with the old token goes on"
+            stream.close()
             if not eventually(lambda: server.get("/metrics", good)[0] == 401):
                 yield "the old token still works after SIGHUP"
             if server.get("/metrics", {"Authorization": "Bearer b" + TOKEN[1:]})[0] != 200:

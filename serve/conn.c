@@ -256,6 +256,38 @@ static void on_sweep(evutil_socket_t fd, short what, void *arg)
 		event_add(conns->sweep, conns->nr > conns->max ? &soon : &second);
 }
 
+/* The callback gets evhttp's argument, not ours: we find ourselves by the sweep's event. */
+static int find_sweep(const struct event_base *base, const struct event *event, void *arg)
+{
+	const struct conns **ret_conns = arg;
+
+	if (event_get_callback(event) == on_sweep)
+		*ret_conns = event_get_callback_arg(event);
+	return 0;
+}
+
+/*
+ * While there are connections the sweep is pending. If all listeners are paused because there are
+ * too many connections, the sweep ends that pause; without connections there is no such pause.
+ */
+static void on_pause_over(evutil_socket_t fd, short what, void *listener)
+{
+	const struct conns *conns = NULL;
+
+	event_base_foreach_event(evconnlistener_get_base(listener), find_sweep, &conns);
+	if (!conns || !conns->paused)
+		evconnlistener_enable(listener);
+}
+
+void conns_accept_failed(struct evconnlistener *listener, void *arg)
+{
+	static const struct timeval pause = {.tv_usec = 200000};
+
+	evconnlistener_disable(listener);
+	event_base_once(evconnlistener_get_base(listener), -1, EV_TIMEOUT, on_pause_over, listener,
+			&pause);
+}
+
 /* Adds a new connection. An entry with the same bufferevent address is of a closed one; drop it. */
 static struct conn *conn_add(struct conns *conns, struct bufferevent *bev)
 {

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 struct bufferevent;
+struct evconnlistener;
 struct event;
 struct event_base;
 struct evhttp;
@@ -43,6 +44,11 @@ struct conns {
 	struct event *sweep;
 };
 
+/*
+ * Accepting from @listener failed for want of descriptors. Its socket stays readable, so it pauses
+ * instead of being tried again at once. For evconnlistener_set_error_cb().
+ */
+void conns_accept_failed(struct evconnlistener *listener, void *arg);
 int conns_init(struct conns *conns, struct event_base *base);
 void conns_free(struct conns *conns);
 /* Counts all connections of @http from now on and closes those that break a limit. */

@@ -146,21 +146,6 @@ static void on_request(struct evhttp_request *request, void *arg)
 		route(server, request, *path ? path : "/", evhttp_uri_get_query(uri));
 }
 
-static void on_pause_over(evutil_socket_t fd, short what, void *listener)
-{
-	evconnlistener_enable(listener);
-}
-
-/* Out of descriptors: the socket stays readable, so pause instead of spinning on it. */
-static void on_accept_error(struct evconnlistener *listener, void *arg)
-{
-	static const struct timeval pause = {.tv_usec = 200000};
-	struct event_base *base = evconnlistener_get_base(listener);
-
-	evconnlistener_disable(listener);
-	event_base_once(base, -1, EV_TIMEOUT, on_pause_over, listener, &pause);
-}
-
 static int listen_on(struct server *server, const char *text, struct err *err)
 {
 	struct evhttp_bound_socket *bound;
@@ -174,7 +159,8 @@ static int listen_on(struct server *server, const char *text, struct err *err)
 		close(fd);
 		return err_set(err, -ENOMEM, "cannot listen on %s", text);
 	}
-	evconnlistener_set_error_cb(evhttp_bound_socket_get_listener(bound), on_accept_error);
+	evconnlistener_set_error_cb(evhttp_bound_socket_get_listener(bound),
+				    conns_accept_failed);
 	log_line("listening on %s", text);
 	return 0;
 }

@@ -2,6 +2,9 @@
 /* Settings of the exporter: what is accepted, what is refused with which message, addresses, headers. */
 #include "serve/config.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include "serve/accept.h"
 #include "serve/address.h"
 #include "serve/host.h"
@@ -181,6 +184,36 @@ TEST(test_local)
 		if (address_is_local(&address) != rows[i].local)
 			fail_msg("%s", rows[i].text);
 	}
+}
+
+int __wrap_chmod(const char *path, mode_t mode);
+
+/* It would follow a symbolic link that replaced the socket meanwhile. */
+int __wrap_chmod(const char *path, mode_t mode)
+{
+	fail_msg("chmod() of %s", path);
+	return 0;
+}
+
+/* Anybody may connect whom the directory lets in, whatever the umask of the service is. */
+TEST(test_socket_mode)
+{
+	char folder[] = "/tmp/subtick-socket-XXXXXX", text[64], *path = text + strlen("unix:");
+	mode_t was = umask(077);
+	struct err err = {0};
+	struct stat st;
+	int fd;
+
+	assert_non_null(mkdtemp(folder));
+	snprintf(text, sizeof(text), "unix:%s/socket", folder);
+	assert_int_equal(address_listen(text, &fd, &err), 0);
+	assert_int_equal(umask(was), 077);
+	assert_int_equal(lstat(path, &st), 0);
+	assert_true(S_ISSOCK(st.st_mode));
+	assert_int_equal(st.st_mode & 0777, 0666);
+	close(fd);
+	unlink(path);
+	rmdir(folder);
 }
 
 TEST(test_gzip)

@@ -130,6 +130,7 @@ void runq_absorb(struct store *store, const struct config *config, const struct 
 	store_loss(store, "runq", "negative", w->losses.negative);
 	store_loss(store, "runq", "table_full", w->losses.table_full);
 	store_loss(store, "runq", "blame_full", w->losses.blame_full);
+	store_loss(store, "runq", "path_cut", w->losses.path_cut);
 	store_loss(store, "runq", "recursion_misses", w->losses.recursion_misses);
 	store_loss(store, "runq", "ring_lost", w->losses.events_lost);
 }

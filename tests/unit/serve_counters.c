@@ -191,7 +191,8 @@ static void absorb_runq(uint64_t time_ns, const struct group *groups, size_t nr)
 			   .table_full = 3,
 			   .events_lost = 4,
 			   .blame_full = 5,
-			   .recursion_misses = 6},
+			   .recursion_misses = 6,
+			   .path_cut = 7},
 		.groups = rows,
 		.nr_groups = nr,
 		.blame = blame,
@@ -243,13 +244,14 @@ TEST_WITH(test_runq, setup, teardown)
 	assert_int_equal(word(F_RUNQ_BLAME, "victim=\"/a\",culprit=\"/\\\"b\\\"\\n\"", 0), 2000);
 	assert_int_equal(word(F_RUNQ_GROUPS, "", 0), 2);
 	/* Totals since the start, each under its own name. */
-	assert_int_equal(store.series[F_LOSS].nr, 6);
+	assert_int_equal(store.series[F_LOSS].nr, 7);
 	assert_int_equal(word(F_LOSS, "collector=\"runq\",kind=\"unknown_start\"", 0), 1);
 	assert_int_equal(word(F_LOSS, "collector=\"runq\",kind=\"negative\"", 0), 2);
 	assert_int_equal(word(F_LOSS, "collector=\"runq\",kind=\"table_full\"", 0), 3);
 	assert_int_equal(word(F_LOSS, "collector=\"runq\",kind=\"ring_lost\"", 0), 4);
 	assert_int_equal(word(F_LOSS, "collector=\"runq\",kind=\"blame_full\"", 0), 5);
 	assert_int_equal(word(F_LOSS, "collector=\"runq\",kind=\"recursion_misses\"", 0), 6);
+	assert_int_equal(word(F_LOSS, "collector=\"runq\",kind=\"path_cut\"", 0), 7);
 }
 
 /* Parties that are not cgroups keep their name, do not count as cgroups and are never folded. */

@@ -28,11 +28,10 @@
 /*
  * If there are more connections than the maximum, those whose request is still incomplete after
  * this time are closed. A TCP connection is accepted when its first bytes are there, and most
- * requests are complete then. During that time there may be MAX_FACTOR times the maximum; if all
- * of these are busy, new ones wait in the kernel.
+ * requests are complete then. During that time there may be CONN_MAX_FACTOR times the maximum, as
+ * far as descriptors allow; if all of these are busy, new ones wait in the kernel.
  */
-#define GRACE_NS   (250 * NSEC_PER_MSEC)
-#define MAX_FACTOR 4
+#define GRACE_NS (250 * NSEC_PER_MSEC)
 /*
  * How long a response may take to send when responses being sent use all the memory allowed. If
  * none takes that long, the slowest connection is closed.
@@ -200,13 +199,21 @@ static void pause_accepting(struct conns *conns, bool pause)
 	evhttp_foreach_bound_socket(conns->http, set_listening, conns);
 }
 
+/* The hard limit. */
+static size_t most_conns(const struct conns *conns)
+{
+	size_t most = conns->max * CONN_MAX_FACTOR;
+
+	return conns->files && conns->files < most ? conns->files : most;
+}
+
 /*
  * refresh() takes time for each connection, so it is not called for every new one: only on each
  * sweep and at the hard limit, where 1/16 of the connections is closed at once.
  */
 static void make_room(struct conns *conns)
 {
-	size_t most = conns->max * MAX_FACTOR;
+	size_t most = most_conns(conns);
 
 	refresh(conns, NULL);
 	if (conns->nr > conns->max)
@@ -315,7 +322,7 @@ static struct bufferevent *on_connection(struct event_base *base, void *arg)
 	struct conn *conn;
 
 	/* Make room first: the new connection has no event yet and would look closed. */
-	if (conns->nr >= conns->max * MAX_FACTOR)
+	if (conns->nr >= most_conns(conns))
 		make_room(conns);
 	bev = bufferevent_socket_new(base, -1, BEV_OPT_CLOSE_ON_FREE);
 	if (bev) {

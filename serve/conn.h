@@ -14,6 +14,9 @@ struct event_base;
 struct evhttp;
 struct evhttp_connection;
 
+/* For a moment there may be so many times the maximum of connections. */
+#define CONN_MAX_FACTOR 4
+
 enum conn_cut {
 	CONN_CUT_SLOW,	  /* no complete request in time */
 	CONN_CUT_FULL,	  /* too many connections */
@@ -40,6 +43,7 @@ struct conns {
 	const void **alive; /* callback arguments of the loop's events, at the last refresh */
 	size_t nr_alive;
 	uint64_t max, timeout_ns;
+	uint64_t files; /* connections that descriptors allow; 0: unknown */
 	uint64_t cut[CONN_NR_CUTS];
 	struct event *sweep;
 };

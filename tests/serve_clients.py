@@ -4,12 +4,14 @@ import contextlib
 import gzip
 import http.client
 import os
+import re
 import socket
 import subprocess
 import sys
 import threading
 import time
 
+import tap
 from exporter import Server, cgroup_root, eventually, parse, remove_cgroup
 
 LOAD_SECONDS = int(os.environ.get("SUBTICK_SERVE_LOAD_SECONDS", "60"))
@@ -93,6 +95,72 @@ def check_slow_clients():
         finally:
             for client in slow:
                 client.close()
+
+
+def check_files():
+    """Says at the start what does not fit; half requests up to what fits do not stop the others."""
+    refused = Server("--collect", "load", wait=False)
+    refused.argv = ["prlimit", "--nofile=140", *refused.argv]
+    with refused as server:
+        if server.child.wait(20) != 1 or "--max-connections 512" not in server.text():
+            yield f"140 descriptors: exit {server.child.returncode}, {server.text().strip()}"
+    fits = Server("--max-connections", "20", "--timeout", "60s")
+    fits.argv = ["prlimit", "--nofile=160", *fits.argv]
+    with fits as server:
+        slow = []
+        try:
+            slow_clients(server, slow, 200)
+            statuses = [server.get("/metrics")[0] for _ in range(5)]
+            if statuses != [200] * 5:
+                yield f"160 descriptors, 200 half requests: {statuses}"
+            if not server.metrics()['subtick_http_cut_total{reason="full"}']:
+                yield "was never full: proves nothing"
+        finally:
+            for client in slow:
+                client.close()
+
+
+def memory_cgroup():
+    """Where a cgroup with a memory limit can be made, and the name of the limit's file."""
+    with open("/proc/self/cgroup", encoding="utf-8") as text:
+        paths = dict(line.strip().split(":", 2)[1:] for line in text)
+    for root, controller, name in (("/sys/fs/cgroup/memory", "memory", "memory.limit_in_bytes"),
+                                   ("/sys/fs/cgroup", "", "memory.max")):
+        for path in (paths.get(controller, "/"), "/"):
+            parent = root + path.rstrip("/")
+            new = os.path.join(parent, f"subtick-{os.getpid()}-memory")
+            try:
+                os.mkdir(new)
+            except OSError:
+                continue
+            if os.access(os.path.join(new, name), os.W_OK):
+                return new, name
+            os.rmdir(new)
+    raise tap.Skip("no memory controller to write to")
+
+
+def check_memory():
+    """A memory limit that is too low is an error that names it, not the end by the OOM killer."""
+    new, name = memory_cgroup()
+    try:
+        with open(os.path.join(new, name), "w", encoding="utf-8") as limit:
+            limit.write(str(48 * 2**20))
+        for args, code in ((["--cgroup-limit", "10000"], 1), (["--collect", "load"], None)):
+            server = Server(*args, wait=False)
+            server.argv = ["sh", "-c", f'echo $$ >{new}/cgroup.procs && exec "$@"', "-", *server.argv]
+            server.wait = code is None
+            with server:
+                if code and (server.child.wait(20) != code or "memory limit of the cgroup is 48 MiB" not in
+                             server.text() or "--cgroup-limit 10000" not in server.text()):
+                    yield f"exit {server.child.returncode}: {server.text().strip()}"
+    finally:
+        remove_cgroup(new)
+    for args in ([], ["--cgroup-limit", "5000"]):
+        with Server(*args) as server:
+            said = re.search(r"memory: up to (\d+) MiB for BPF maps", server.text())
+            real = server.metrics()["subtick_bpf_map_bytes"] / 2**20
+            if not said or not 0.95 * real - 1 < float(said[1]) < 1.05 * real + 1:
+                yield f"{args}: says {said and said[0]}, the maps have {real:.1f} MiB"
 
 
 def check_late_client():

@@ -14,6 +14,8 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
+#include <linux/sockios.h>
+
 #include <event2/buffer.h>
 #include <event2/bufferevent.h>
 #include <event2/event.h>
@@ -384,6 +386,25 @@ void conns_asked(struct conns *conns, struct evhttp_connection *connection, bool
 	conn->asked = true;
 	conn->stream = stream;
 	conn->since_ns = conn->moved_ns = clock_mono_ns();
+}
+
+void conns_cut(struct conns *conns, struct evhttp_connection *connection, enum conn_cut why)
+{
+	struct conn *conn = find(conns, connection);
+
+	if (conn)
+		conn_cut(conns, conn, why);
+}
+
+size_t conns_backlog(struct evhttp_connection *connection)
+{
+	struct bufferevent *bev = evhttp_connection_get_bufferevent(connection);
+	int queued = 0;
+
+	/* Of TCP what the client's kernel has not acknowledged, of a unix socket what is unread. */
+	if (ioctl(bufferevent_getfd(bev), SIOCOUTQ, &queued) || queued < 0)
+		queued = 0;
+	return evbuffer_get_length(bufferevent_get_output(bev)) + (size_t)queued;
 }
 
 void conns_stream_over(struct conns *conns, struct evhttp_connection *connection)

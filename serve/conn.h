@@ -64,6 +64,10 @@ void conns_watch(struct conns *conns, struct evhttp *http);
 bool conns_relieve(struct conns *conns, struct evhttp_connection *asking);
 /* The connection has made a complete request. */
 void conns_asked(struct conns *conns, struct evhttp_connection *connection, bool stream);
+/* Closes a connection that is open, and counts it. */
+void conns_cut(struct conns *conns, struct evhttp_connection *connection, enum conn_cut why);
+/* Bytes sent on a connection that the client has not received, here and in the kernel. */
+size_t conns_backlog(struct evhttp_connection *connection);
 /* A stream has ended, by us or with its connection. */
 void conns_stream_over(struct conns *conns, struct evhttp_connection *connection);
 

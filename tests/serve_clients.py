@@ -217,6 +217,55 @@ def check_talkers():
             yield "does not answer any more"
 
 
+def open_stream(server):
+    """A stream of a client that has room for little."""
+    client = socket.socket()
+    client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    client.connect((server.host, server.port))
+    client.sendall(b"GET /api/v1/stream HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    return client
+
+
+def check_never_read():
+    """As many streams as there can be whose clients never read: one gives way, then all are cut and counted."""
+    stalled = 'subtick_http_cut_total{reason="stalled"}'
+    with Server("--timeout", "8s") as server:
+        reader, others = open_stream(server), []
+        try:
+            over = []
+
+            def read():
+                with contextlib.suppress(OSError):
+                    while reader.recv(65536):
+                        pass
+                over.append(True)
+
+            thread = threading.Thread(target=read)
+            thread.start()
+
+            def one_more():
+                others.append(open_stream(server))
+                others[-1].settimeout(10)
+                return others[-1].recv(12) == b"HTTP/1.1 200"
+
+            others.extend(open_stream(server) for _ in range(63))
+            if not eventually(one_more):
+                yield "64 streams that nobody reads keep the next one out"
+            # Not only when the time of all of them is over.
+            if not 1 <= server.metrics()[stalled] < 32:
+                yield f"{server.metrics()[stalled]} of them gave way"
+            if not eventually(lambda: server.metrics()[stalled] >= 63):
+                yield f"{server.metrics()[stalled]} of 63 streams without a reader were cut"
+            if over:
+                yield "the one that reads was cut"
+        finally:
+            for client in [reader, *others]:
+                with contextlib.suppress(OSError):
+                    client.shutdown(socket.SHUT_RDWR)
+                client.close()
+            thread.join(10)
+
+
 @contextlib.contextmanager
 def long_cgroups(number):
     """Cgroups with names so long that a scrape has several megabytes; always removed."""

@@ -202,6 +202,25 @@ def check_sigterm():
             client.close()
 
 
+def check_leaks():
+    """Requests of every kind, a stream, reloads and SIGTERM leave no memory behind; needs LeakSanitizer."""
+    leaks = {"ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=1"}
+    # The filter would keep it from looking.
+    with Server("--no-sandbox", env=leaks) as server:
+        stream = open_stream(server, {})
+        for path in ("/metrics", "/api/v1/load", "/api/v1/runq", "/api/v1/wake", "/api/v1/doctor", "/", "/nosuch"):
+            for headers in ({}, {"Accept-Encoding": "gzip"}, {"Accept": "application/openmetrics-text"},
+                            {"Host": "evil.example"}):
+                server.get(path, headers)
+        server.child.send_signal(signal.SIGHUP)
+        if not eventually(lambda: "reloaded" in server.text()):
+            yield "does not reload"
+        server.child.terminate()
+        if server.child.wait(60):
+            yield f"exit {server.child.returncode}"
+        stream.close()
+
+
 def check_sighup():
     updates = 'subtick_collector_updates_total{collector="load"}'
     port = free_port()

@@ -67,7 +67,9 @@ struct wake_slot {
 	__u8 idle;	/* the window is open */
 	__u8 in_irq;	/* inside irq_handler_entry … exit */
 	__u8 one_irq;	/* passive: the timer ran in the first interrupt */
-	__u8 pad[5];
+	__u8 pad;
+	/* A part of the address of the line's next handler, if it is shared; 0: there is none. */
+	__u32 next_handler;
 };
 
 _Static_assert(sizeof(struct wake_slot) == 128, "whole cache lines per CPU");

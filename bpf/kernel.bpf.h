@@ -145,6 +145,10 @@ struct hrtimer {
 	struct hrtimer_clock_base *base;
 };
 
+struct irqaction {
+	struct irqaction *next;
+};
+
 struct cpumask {
 	unsigned long bits[1];
 };

@@ -390,14 +390,20 @@ static __always_inline u64 *exit_word(struct task_struct *task)
 	return bpf_map_lookup_elem(&exits, &index);
 }
 
-/* run_delay since the task's exit was noted; notes it if that was not done yet. */
+/*
+ * run_delay since the task's exit was noted; notes it if that was not done yet. If another task has
+ * the entry, a zombie for example, the exit is not noted: all of its run_delay counts as that of a
+ * live task, until it is freed or the entry is.
+ */
 static __always_inline u64 exit_rest(struct task_struct *task, u64 *word)
 {
 	u64 delay = BPF_CORE_READ(task, sched_info.run_delay);
 
-	if ((*word & ~WORD_MASK) == EXIT_TAG(task->pid))
-		return delay - (*word & WORD_MASK);
-	*word = EXIT_TAG(task->pid) | (delay & WORD_MASK);
+	if ((*word & ~EXIT_MASK) == EXIT_TAG(task->pid))
+		return delay - (*word & EXIT_MASK);
+	if (*word)
+		return delay;
+	*word = EXIT_TAG(task->pid) | (delay & EXIT_MASK);
 	__sync_fetch_and_add(&delay_exited_ns, delay);
 	return 0;
 }
@@ -439,9 +445,12 @@ int BPF_PROG(runq_free, struct task_struct *task)
 {
 	u64 *word = exit_word(task);
 
-	if (word && (*word & ~WORD_MASK) == EXIT_TAG(task->pid)) {
+	if (word && (*word & ~EXIT_MASK) == EXIT_TAG(task->pid)) {
 		__sync_fetch_and_add(&delay_exited_ns, exit_rest(task, word));
 		*word = 0;
+	} else if (!delay_foreign(task_at(task->pid)->delay - DELAY_TAG(task->pid))) {
+		/* It has run or was walked over since the start, so its run_delay was in the sum. */
+		__sync_fetch_and_add(&delay_exited_ns, BPF_CORE_READ(task, sched_info.run_delay));
 	}
 	if (per == RUNQ_PER_TASK)
 		slot_ends(task_key(MODE_ANY, task, 0));

@@ -116,8 +116,11 @@ struct {
 	__type(value, u64);
 } exits SEC(".maps");
 
-/* Seven bits, never 0: enough for pids that share an entry, as hardly two exit at once. */
-#define EXIT_TAG(pid) ((u64)((u32)(pid) / RUNQ_NR_EXITS % 127 + 1) << TAG_SHIFT)
+/* Nine bits, never 0: a pid has 22 bits at most. What is left is a year of waiting. */
+#define EXIT_SHIFT    55
+#define EXIT_MASK     ((1ULL << EXIT_SHIFT) - 1)
+#define EXIT_TAG(pid) ((u64)((u32)(pid) / RUNQ_NR_EXITS + 1) << EXIT_SHIFT)
+_Static_assert((1 << 22) / RUNQ_NR_EXITS + 1 < 1 << (64 - EXIT_SHIFT), "each pid has its own tag");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);

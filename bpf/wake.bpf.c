@@ -69,13 +69,26 @@ int BPF_PROG(wake_calibrate2, u32 state, u32 event_cpu)
 	return 0;
 }
 
-static __always_inline int irq_enter(u32 kind, u32 irq)
+/*
+ * A line that devices share runs a handler of each, with an event of its own: one interrupt. The
+ * first handler of a line follows none, so it is never taken for a later one.
+ */
+static __always_inline bool same_interrupt(struct wake_slot *s, struct irqaction *action)
+{
+	bool same = s->next_handler && s->next_handler == (u32)(u64)action;
+
+	s->next_handler = (u64)action->next;
+	return same;
+}
+
+/* @action: NULL for what is no device. */
+static __always_inline int irq_enter(u32 kind, u32 irq, struct irqaction *action)
 {
 	u64 now = bpf_ktime_get_ns();
 	u32 cpu = bpf_get_smp_processor_id();
 	struct wake_slot *s = bpf_map_lookup_elem(&slots, &cpu);
 
-	if (!s)
+	if (!s || (action && same_interrupt(s, action)))
 		return 0;
 	if (s->in_irq) {
 		/* arm64: irq_handler_entry comes first, then ipi_entry for the same interrupt. */
@@ -93,9 +106,9 @@ static __always_inline int irq_enter(u32 kind, u32 irq)
 }
 
 SEC("tp_btf/irq_handler_entry")
-int BPF_PROG(wake_irq, int irq)
+int BPF_PROG(wake_irq, int irq, struct irqaction *action)
 {
-	return irq_enter(WAKE_IRQ_DEVICE, irq);
+	return irq_enter(WAKE_IRQ_DEVICE, irq, action);
 }
 
 SEC("tp_btf/irq_handler_exit")
@@ -112,7 +125,7 @@ int wake_irq_exit(void *ctx)
 #define VECTOR(name, event, kind)                       \
 	SEC("tp_btf/" event) int wake_##name(void *ctx) \
 	{                                               \
-		return irq_enter(kind, 0);              \
+		return irq_enter(kind, 0, NULL);        \
 	}
 
 /* arm64 */
@@ -195,7 +208,8 @@ int BPF_PROG(wake_ipi_raise, const struct cpumask *mask)
 {
 	u64 word;
 
-	for (u32 i = 0; i < 8; i++) {
+	/* As many CPUs as arm64 can be built for. */
+	for (u32 i = 0; i < 4096 / 64; i++) {
 		u32 cpu;
 
 		if (bpf_probe_read_kernel(&word, sizeof(word), (const char *)mask + 8 * i) || !word)

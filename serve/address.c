@@ -111,6 +111,7 @@ int address_listen(const char *text, int *ret_fd, struct err *err)
 {
 	struct address a;
 	int fd, on = 1, defer = DEFER_SECONDS, rc;
+	mode_t mask;
 
 	if (address_parse(text, &a))
 		return err_set(err, -EINVAL,
@@ -127,15 +128,19 @@ int address_listen(const char *text, int *ret_fd, struct err *err)
 	/* An IPv6 socket that also accepts IPv4 would make a bind to 0.0.0.0 fail. */
 	if (a.sockaddr.ss_family == AF_INET6)
 		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on));
-	if (bind(fd, (const struct sockaddr *)&a.sockaddr, a.len) || listen(fd, BACKLOG)) {
-		rc = -errno;
+	/*
+	 * The permissions of the directory decide who may connect. A chmod() later would follow a
+	 * symbolic link that somebody put in the place of the socket.
+	 */
+	mask = umask(0111);
+	rc = bind(fd, (const struct sockaddr *)&a.sockaddr, a.len) || listen(fd, BACKLOG) ? -errno :
+											     0;
+	umask(mask);
+	if (rc) {
 		close(fd);
 		return err_set(err, rc, "cannot listen on %s: %s", text, strerror(-rc));
 	}
-	if (a.path) {
-		/* The permissions of the directory decide who may connect. */
-		chmod(a.path, 0666);
-	} else {
+	if (!a.path) {
 		/* A client that has sent nothing costs nothing; its time limit does not run yet. */
 		setsockopt(fd, IPPROTO_TCP, TCP_DEFER_ACCEPT, &defer, sizeof(defer));
 		/*

@@ -49,10 +49,10 @@ struct body *api_body(struct server *server, size_t index, bool gzip)
 
 	if (!last)
 		return NULL;
-	if (!cached->body || cached->generation != last->report->time_unix_ns) {
+	if (!cached->body || cached->generation != last->generation) {
 		body_put(cached->body);
 		cached->body = json_body(last->report, gzip);
-		cached->generation = last->report->time_unix_ns;
+		cached->generation = last->generation;
 	}
 	shared_put(last);
 	return cached->body;

@@ -36,6 +36,8 @@ int auth_parse(struct auth *auth, const char *text, size_t len, struct err *err)
 		if (text[i] <= ' ' || text[i] > '~')
 			return err_set(err, -EINVAL,
 				       "the token must be printable ASCII without blanks");
+	if (!auth->needed || len != auth->len || memcmp(auth->token, text, len))
+		auth->changes++;
 	memset(auth->token, 0, sizeof(auth->token));
 	memcpy(auth->token, text, len);
 	auth->len = len;

@@ -12,6 +12,7 @@
 
 struct auth {
 	bool needed;
+	unsigned int changes; /* how often what a client must know has changed */
 	size_t len;
 	char token[AUTH_TOKEN_MAX]; /* padded with NULs */
 	int fd; /* of the file, to read it again without the right to open it; -1: none */

@@ -68,6 +68,7 @@ int collector_update(struct collector *c, struct store *store, const struct conf
 	pthread_mutex_lock(&store->lock);
 	absorb_all(c, store, config, report, clock_ns(CLOCK_THREAD_CPUTIME_ID) - start_ns);
 	if (fresh) {
+		fresh->generation = store->generation;
 		old = c->last;
 		c->last = fresh;
 	}

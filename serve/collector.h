@@ -14,6 +14,7 @@
 struct shared {
 	atomic_uint refs;
 	struct report *report;
+	uint64_t generation; /* the store's, with this window: the wall clock can be set back */
 };
 
 void shared_put(struct shared *shared);

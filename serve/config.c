@@ -13,6 +13,7 @@
 #include "address.h"
 #include "base/clock.h"
 #include "base/duration.h"
+#include "host.h"
 #include "stats/hist.h"
 #include "stats/runq.h"
 
@@ -26,6 +27,9 @@ const struct config_setting config_settings[] = {
 	 "where to listen: HOST:PORT, [IPV6]:PORT or unix:PATH; may be given several times",
 	 CONFIG_RESTART},
 	{"token-file", "FILE", "require the bearer token in this file", CONFIG_LIVE},
+	{"host", "NAME",
+	 "a name of this server that clients without a token may use; may be given several times",
+	 CONFIG_LIVE},
 	{"collect", "LIST", "what to measure, separated by commas (default: all)", CONFIG_RESTART},
 	{"le", "LIST", "boundaries of the run-queue histograms, such as 100us,1ms,10ms",
 	 CONFIG_RESTART},
@@ -79,6 +83,7 @@ void config_free(struct config *config)
 {
 	config_clear_listen(config);
 	free(config->token_file);
+	free(config->hosts);
 	free(config->collect);
 	free(config->user);
 	memset(config, 0, sizeof(*config));
@@ -162,6 +167,23 @@ static int add_listen(struct config *config, const char *value, struct err *err)
 	return 0;
 }
 
+static int add_host(struct config *config, const char *value, struct err *err)
+{
+	char *hosts = NULL;
+
+	if (!host_is_name(value))
+		return err_set(err, -EINVAL,
+			       "host %.80s: expected the name of a host without a port, such as "
+			       "node1.example",
+			       value);
+	if (asprintf(&hosts, "%s%s%s", config->hosts ? config->hosts : "", config->hosts ? "," : "",
+		     value) < 0)
+		return err_set(err, -ENOMEM, "out of memory");
+	free(config->hosts);
+	config->hosts = hosts;
+	return 0;
+}
+
 /* Calls @fn with each word of a list. */
 static int each_word(const char *value, struct config *config, struct err *err,
 		     int (*fn)(struct config *, const char *, struct err *))
@@ -236,6 +258,8 @@ int config_set(struct config *config, const char *name, const char *value, struc
 		return set_bool(name, value, &config->no_causes, err);
 	if (!*value)
 		return err_set(err, -EINVAL, "%s needs a value", name);
+	if (!strcmp(name, "host"))
+		return add_host(config, value, err);
 	if (!strcmp(name, "token-file"))
 		return set_str(&config->token_file, value, err);
 	if (!strcmp(name, "user"))

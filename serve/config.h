@@ -37,6 +37,7 @@ struct config {
 	char *listen[CONFIG_MAX_LISTEN];
 	size_t nr_listen;
 	char *token_file; /* NULL: no token is required */
+	char *hosts;	  /* "a,b": names of this server; NULL for none */
 	char *collect;	  /* "load,runq" */
 	char *user;
 	uint64_t le_ns[CONFIG_MAX_LE];

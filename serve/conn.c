@@ -14,6 +14,8 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
+#include <linux/sockios.h>
+
 #include <event2/buffer.h>
 #include <event2/bufferevent.h>
 #include <event2/event.h>
@@ -28,11 +30,10 @@
 /*
  * If there are more connections than the maximum, those whose request is still incomplete after
  * this time are closed. A TCP connection is accepted when its first bytes are there, and most
- * requests are complete then. During that time there may be MAX_FACTOR times the maximum; if all
- * of these are busy, new ones wait in the kernel.
+ * requests are complete then. During that time there may be CONN_MAX_FACTOR times the maximum, as
+ * far as descriptors allow; if all of these are busy, new ones wait in the kernel.
  */
-#define GRACE_NS   (250 * NSEC_PER_MSEC)
-#define MAX_FACTOR 4
+#define GRACE_NS (250 * NSEC_PER_MSEC)
 /*
  * How long a response may take to send when responses being sent use all the memory allowed. If
  * none takes that long, the slowest connection is closed.
@@ -200,13 +201,21 @@ static void pause_accepting(struct conns *conns, bool pause)
 	evhttp_foreach_bound_socket(conns->http, set_listening, conns);
 }
 
+/* The hard limit. */
+static size_t most_conns(const struct conns *conns)
+{
+	size_t most = conns->max * CONN_MAX_FACTOR;
+
+	return conns->files && conns->files < most ? conns->files : most;
+}
+
 /*
  * refresh() takes time for each connection, so it is not called for every new one: only on each
  * sweep and at the hard limit, where 1/16 of the connections is closed at once.
  */
 static void make_room(struct conns *conns)
 {
-	size_t most = conns->max * MAX_FACTOR;
+	size_t most = most_conns(conns);
 
 	refresh(conns, NULL);
 	if (conns->nr > conns->max)
@@ -256,6 +265,38 @@ static void on_sweep(evutil_socket_t fd, short what, void *arg)
 		event_add(conns->sweep, conns->nr > conns->max ? &soon : &second);
 }
 
+/* The callback gets evhttp's argument, not ours: we find ourselves by the sweep's event. */
+static int find_sweep(const struct event_base *base, const struct event *event, void *arg)
+{
+	const struct conns **ret_conns = arg;
+
+	if (event_get_callback(event) == on_sweep)
+		*ret_conns = event_get_callback_arg(event);
+	return 0;
+}
+
+/*
+ * While there are connections the sweep is pending. If all listeners are paused because there are
+ * too many connections, the sweep ends that pause; without connections there is no such pause.
+ */
+static void on_pause_over(evutil_socket_t fd, short what, void *listener)
+{
+	const struct conns *conns = NULL;
+
+	event_base_foreach_event(evconnlistener_get_base(listener), find_sweep, &conns);
+	if (!conns || !conns->paused)
+		evconnlistener_enable(listener);
+}
+
+void conns_accept_failed(struct evconnlistener *listener, void *arg)
+{
+	static const struct timeval pause = {.tv_usec = 200000};
+
+	evconnlistener_disable(listener);
+	event_base_once(evconnlistener_get_base(listener), -1, EV_TIMEOUT, on_pause_over, listener,
+			&pause);
+}
+
 /* Adds a new connection. An entry with the same bufferevent address is of a closed one; drop it. */
 static struct conn *conn_add(struct conns *conns, struct bufferevent *bev)
 {
@@ -283,7 +324,7 @@ static struct bufferevent *on_connection(struct event_base *base, void *arg)
 	struct conn *conn;
 
 	/* Make room first: the new connection has no event yet and would look closed. */
-	if (conns->nr >= conns->max * MAX_FACTOR)
+	if (conns->nr >= most_conns(conns))
 		make_room(conns);
 	bev = bufferevent_socket_new(base, -1, BEV_OPT_CLOSE_ON_FREE);
 	if (bev) {
@@ -345,6 +386,25 @@ void conns_asked(struct conns *conns, struct evhttp_connection *connection, bool
 	conn->asked = true;
 	conn->stream = stream;
 	conn->since_ns = conn->moved_ns = clock_mono_ns();
+}
+
+void conns_cut(struct conns *conns, struct evhttp_connection *connection, enum conn_cut why)
+{
+	struct conn *conn = find(conns, connection);
+
+	if (conn)
+		conn_cut(conns, conn, why);
+}
+
+size_t conns_backlog(struct evhttp_connection *connection)
+{
+	struct bufferevent *bev = evhttp_connection_get_bufferevent(connection);
+	int queued = 0;
+
+	/* Of TCP what the client's kernel has not acknowledged, of a unix socket what is unread. */
+	if (ioctl(bufferevent_getfd(bev), SIOCOUTQ, &queued) || queued < 0)
+		queued = 0;
+	return evbuffer_get_length(bufferevent_get_output(bev)) + (size_t)queued;
 }
 
 void conns_stream_over(struct conns *conns, struct evhttp_connection *connection)

@@ -8,10 +8,14 @@
 #include <stdint.h>
 
 struct bufferevent;
+struct evconnlistener;
 struct event;
 struct event_base;
 struct evhttp;
 struct evhttp_connection;
+
+/* For a moment there may be so many times the maximum of connections. */
+#define CONN_MAX_FACTOR 4
 
 enum conn_cut {
 	CONN_CUT_SLOW,	  /* no complete request in time */
@@ -39,10 +43,16 @@ struct conns {
 	const void **alive; /* callback arguments of the loop's events, at the last refresh */
 	size_t nr_alive;
 	uint64_t max, timeout_ns;
+	uint64_t files; /* connections that descriptors allow; 0: unknown */
 	uint64_t cut[CONN_NR_CUTS];
 	struct event *sweep;
 };
 
+/*
+ * Accepting from @listener failed for want of descriptors. Its socket stays readable, so it pauses
+ * instead of being tried again at once. For evconnlistener_set_error_cb().
+ */
+void conns_accept_failed(struct evconnlistener *listener, void *arg);
 int conns_init(struct conns *conns, struct event_base *base);
 void conns_free(struct conns *conns);
 /* Counts all connections of @http from now on and closes those that break a limit. */
@@ -54,6 +64,10 @@ void conns_watch(struct conns *conns, struct evhttp *http);
 bool conns_relieve(struct conns *conns, struct evhttp_connection *asking);
 /* The connection has made a complete request. */
 void conns_asked(struct conns *conns, struct evhttp_connection *connection, bool stream);
+/* Closes a connection that is open, and counts it. */
+void conns_cut(struct conns *conns, struct evhttp_connection *connection, enum conn_cut why);
+/* Bytes sent on a connection that the client has not received, here and in the kernel. */
+size_t conns_backlog(struct evhttp_connection *connection);
 /* A stream has ended, by us or with its connection. */
 void conns_stream_over(struct conns *conns, struct evhttp_connection *connection);
 

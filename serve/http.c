@@ -18,6 +18,7 @@
 #include "answer.h"
 #include "api.h"
 #include "base/hash.h"
+#include "host.h"
 #include "log.h"
 #include "scrape.h"
 #include "stream.h"
@@ -78,6 +79,18 @@ static void unauthorized(struct server *server, struct evhttp_request *request)
 	answer_text(server, request, 401, "a bearer token is required");
 }
 
+/*
+ * Without a token the Host must be ours. With one it may be any: the page of another site does not
+ * have the token.
+ */
+static bool host_refused(const struct server *server, struct evhttp_request *request)
+{
+	const char *host =
+		evhttp_find_header(evhttp_request_get_input_headers(request), "Host");
+
+	return !server->auth.needed && !host_allowed(server->config.hosts, host);
+}
+
 static void route(struct server *server, struct evhttp_request *request, const char *path,
 		  const char *query)
 {
@@ -87,12 +100,16 @@ static void route(struct server *server, struct evhttp_request *request, const c
 					       "Authorization");
 
 	/* No token: the page's files contain no figures, and service managers check health. */
-	if (asset)
-		asset_answer(server, request, asset);
-	else if (!strcmp(path, "/healthz"))
+	if (!strcmp(path, "/healthz"))
 		answer_text(server, request, HTTP_OK, "ok");
 	else if (!strcmp(path, "/readyz"))
 		ready_answer(server, request);
+	else if (host_refused(server, request))
+		answer_text(server, request, 403,
+			    "this name is not one of this server; use its address, or start it "
+			    "with --host NAME");
+	else if (asset)
+		asset_answer(server, request, asset);
 	else if (!auth_allows(&server->auth, token))
 		unauthorized(server, request);
 	else if (!strcmp(path, "/metrics"))
@@ -119,21 +136,6 @@ static void on_request(struct evhttp_request *request, void *arg)
 		route(server, request, *path ? path : "/", evhttp_uri_get_query(uri));
 }
 
-static void on_pause_over(evutil_socket_t fd, short what, void *listener)
-{
-	evconnlistener_enable(listener);
-}
-
-/* Out of descriptors: the socket stays readable, so pause instead of spinning on it. */
-static void on_accept_error(struct evconnlistener *listener, void *arg)
-{
-	static const struct timeval pause = {.tv_usec = 200000};
-	struct event_base *base = evconnlistener_get_base(listener);
-
-	evconnlistener_disable(listener);
-	event_base_once(base, -1, EV_TIMEOUT, on_pause_over, listener, &pause);
-}
-
 static int listen_on(struct server *server, const char *text, struct err *err)
 {
 	struct evhttp_bound_socket *bound;
@@ -147,7 +149,8 @@ static int listen_on(struct server *server, const char *text, struct err *err)
 		close(fd);
 		return err_set(err, -ENOMEM, "cannot listen on %s", text);
 	}
-	evconnlistener_set_error_cb(evhttp_bound_socket_get_listener(bound), on_accept_error);
+	evconnlistener_set_error_cb(evhttp_bound_socket_get_listener(bound),
+				    conns_accept_failed);
 	log_line("listening on %s", text);
 	return 0;
 }

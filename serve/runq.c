@@ -5,51 +5,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "collectors.h"
 #include "measure/runq/runq.h"
+#include "runq_limit.h"
 #include "view/prom.h"
 
-/*
- * The series of a cgroup that ended stay long enough for every scraper to see the last values. The
- * series of a cgroup without a wait for an hour are dropped too; they start at 0 if it waits again.
- */
-#define LINGER_NS (5 * 60 * NSEC_PER_SEC)
-#define SILENT_NS (60 * 60 * NSEC_PER_SEC)
-
-#define CAUSE_LABEL_SIZE 32
-
-static const char *const cause_labels[RUNQ_NR_CAUSES] = {
-	[RUNQ_IDLE] = ",cause=\"idle_exit\"",	   [RUNQ_SAME] = ",cause=\"same_group\"",
-	[RUNQ_OTHER] = ",cause=\"other_group\"",   [RUNQ_KTHREAD] = ",cause=\"kernel_thread\"",
-	[RUNQ_PREEMPTED] = ",cause=\"preempted\"", [RUNQ_THROTTLED] = ",cause=\"throttled\"",
-	[RUNQ_MIGRATED] = ",cause=\"migrated\"",   [RUNQ_UNKNOWN] = ",cause=\"unknown\"",
-};
-
 static const struct runq_party other = {.kind = RUNQ_PARTY_OTHER};
-
-/* Whether the cgroup has, or may have, series of its own. */
-static bool admit(struct store *store, const struct config *config, const char *labels)
-{
-	return series_find(&store->seen, labels) != SERIES_NONE ||
-	       store->seen.nr < config->cgroup_limit;
-}
-
-static void note_seen(struct store *store, const char *labels, uint64_t now_ns, bool ended)
-{
-	size_t at = series_row(&store->seen, labels);
-
-	if (at != SERIES_NONE)
-		series_words(&store->seen, at)->u64 =
-			ended ? now_ns + LINGER_NS - SILENT_NS : now_ns;
-}
 
 /* @labels is that of the cgroup, escaped already; the cause needs no escaping. */
 static void add_causes(struct store *store, const struct runq_window *w,
 		       const struct runq_group_window *group, const char *labels)
 {
 	size_t len = strlen(labels);
-	char *pair = malloc(len + CAUSE_LABEL_SIZE);
+	char *pair = malloc(len + RUNQ_CAUSE_LABEL_SIZE);
 
 	if (!pair)
 		return;
@@ -58,7 +26,7 @@ static void add_causes(struct store *store, const struct runq_window *w,
 		/* A cause that this kernel does not report has no series, not one of zeros. */
 		if (!(w->causes_known >> i & 1))
 			continue;
-		strcpy(pair + len, cause_labels[i]);
+		strcpy(pair + len, runq_cause_labels[i]);
 		store_add(store, F_RUNQ_CAUSE, pair, group->cause_ns[i]);
 	}
 	free(pair);
@@ -85,9 +53,7 @@ static void absorb_group(struct store *store, const struct config *config,
 	size_t at;
 
 	if (labels && group->party.kind == RUNQ_PARTY_GROUP) {
-		if (admit(store, config, labels)) {
-			note_seen(store, labels, w->time_unix_ns, group->ended);
-		} else {
+		if (!runq_limit_admit(store, config, labels, w->time_mono_ns, group->ended)) {
 			store_add(store, F_RUNQ_FOLDED, "kind=\"waits\"", group->count);
 			free(labels);
 			labels = prom_labels("cgroup", runq_party_path(&other), NULL);
@@ -133,44 +99,28 @@ static void absorb_blame(struct store *store, const struct config *config,
 	free(labels);
 }
 
-/* @labels is cgroup="X". Also removes the blame series with X as victim or culprit. */
-static void remove_cgroup(struct store *store, const char *labels)
+/* What waits in this window is not silent: known before places are taken from any cgroup. */
+static void note_known(struct store *store, const struct config *config,
+		       const struct runq_window *w)
 {
-	const char *value = strchr(labels, '=');
-	struct series *causes = &store->series[F_RUNQ_CAUSE], *blame = &store->series[F_RUNQ_BLAME];
-	size_t at = series_find(&store->series[F_RUNQ], labels), len = strlen(labels);
+	for (size_t i = 0; i < w->nr_groups; i++) {
+		const struct runq_group_window *group = &w->groups[i];
+		char *labels;
 
-	if (at != SERIES_NONE)
-		series_remove(&store->series[F_RUNQ], at);
-	for (size_t i = causes->nr; i-- > 0;)
-		if (!strncmp(causes->labels[i], labels, len) && causes->labels[i][len] == ',')
-			series_remove(causes, i);
-	len = strlen(value);
-	for (size_t i = blame->nr; i-- > 0;) {
-		const char *pair = blame->labels[i];
-		size_t all = strlen(pair);
-
-		if ((!strncmp(pair + strlen("victim"), value, len) &&
-		     pair[strlen("victim") + len] == ',') ||
-		    (all > len && !strcmp(pair + all - len, value)))
-			series_remove(blame, i);
-	}
-}
-
-static void expire(struct store *store, uint64_t now_ns)
-{
-	for (size_t i = store->seen.nr; i-- > 0;) {
-		if (now_ns - series_words(&store->seen, i)->u64 < SILENT_NS)
+		if (group->party.kind != RUNQ_PARTY_GROUP)
 			continue;
-		remove_cgroup(store, store->seen.labels[i]);
-		series_remove(&store->seen, i);
+		labels = prom_labels("cgroup", group->party.group->path, NULL);
+		if (labels && series_find(&store->seen, labels) != SERIES_NONE)
+			runq_limit_admit(store, config, labels, w->time_mono_ns, group->ended);
+		free(labels);
 	}
-	series_bury(&store->seen);
 }
 
 void runq_absorb(struct store *store, const struct config *config, const struct runq_window *w)
 {
-	expire(store, w->time_unix_ns);
+	runq_limit_expire(store, w->time_mono_ns);
+	if (store->seen.nr >= config->cgroup_limit)
+		note_known(store, config, w);
 	for (size_t i = 0; i < w->nr_groups; i++)
 		absorb_group(store, config, w, &w->groups[i]);
 	for (size_t i = 0; i < w->nr_blame; i++)
@@ -180,6 +130,7 @@ void runq_absorb(struct store *store, const struct config *config, const struct 
 	store_loss(store, "runq", "negative", w->losses.negative);
 	store_loss(store, "runq", "table_full", w->losses.table_full);
 	store_loss(store, "runq", "blame_full", w->losses.blame_full);
+	store_loss(store, "runq", "path_cut", w->losses.path_cut);
 	store_loss(store, "runq", "recursion_misses", w->losses.recursion_misses);
 	store_loss(store, "runq", "ring_lost", w->losses.events_lost);
 }

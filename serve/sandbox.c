@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <linux/bpf.h>
+#include <linux/sockios.h>
 #include <pwd.h>
 #include <seccomp.h>
 #include <stdbool.h>
@@ -207,7 +208,9 @@ static int allow_with_args(scmp_filter_ctx filter)
 		SCMP_A2(SCMP_CMP_MASKED_EQ, O_ACCMODE | O_CREAT | O_TRUNC, O_RDONLY);
 	/* For abort(): signals to ourselves only, not to other processes of the same user. */
 	struct scmp_arg_cmp self = SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid(), 0);
-	struct scmp_arg_cmp ioctls[] = {SCMP_A1(SCMP_CMP_EQ, FIONREAD, 0), SCMP_A1(SCMP_CMP_EQ, FIONBIO, 0)};
+	struct scmp_arg_cmp ioctls[] = {SCMP_A1(SCMP_CMP_EQ, FIONREAD, 0),
+					SCMP_A1(SCMP_CMP_EQ, FIONBIO, 0),
+					SCMP_A1(SCMP_CMP_EQ, SIOCOUTQ, 0)};
 	int rc = allow(filter, "mmap", 1, &no_exec);
 
 	if (!rc)

@@ -9,7 +9,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <event2/event.h>
@@ -19,6 +18,7 @@
 #include "collectors.h"
 #include "http.h"
 #include "log.h"
+#include "needs.h"
 #include "sandbox.h"
 #include "scrape.h"
 #include "self.h"
@@ -37,7 +37,7 @@ static void apply_live(struct server *server, struct config *fresh)
 {
 	struct config *now = &server->config;
 	const char *fixed = config_needs_restart(now, fresh);
-	char *token_file = now->token_file;
+	char *token_file = now->token_file, *hosts = now->hosts;
 
 	if (fixed)
 		log_line("%s was changed; restart to apply it", fixed);
@@ -49,6 +49,8 @@ static void apply_live(struct server *server, struct config *fresh)
 	now->timeout_ns = fresh->timeout_ns;
 	now->token_file = fresh->token_file;
 	fresh->token_file = token_file;
+	now->hosts = fresh->hosts;
+	fresh->hosts = hosts;
 	pthread_mutex_unlock(&server->store.lock);
 	server->conns.max = now->max_connections;
 	server->conns.timeout_ns = now->timeout_ns;
@@ -59,6 +61,7 @@ static void apply_live(struct server *server, struct config *fresh)
 static void on_reload(evutil_socket_t signal, short what, void *arg)
 {
 	struct server *server = arg;
+	unsigned int changes = server->auth.changes;
 	struct config fresh;
 	struct err err = {0};
 
@@ -72,6 +75,9 @@ static void on_reload(evutil_socket_t signal, short what, void *arg)
 		apply_live(server, &fresh);
 		config_free(&fresh);
 		log_line("reloaded the settings");
+		/* A stream is one request: its client may not know the token of now. */
+		if (server->auth.changes != changes)
+			stream_close(server);
 	}
 	notify_send(&server->notify, "READY=1");
 }
@@ -143,30 +149,27 @@ static void close_events(struct server *s)
 		event_base_free(s->base);
 }
 
-/* Allows descriptors for the largest number of connections, and for our own files. */
-static void raise_files(const struct config *config)
-{
-	rlim_t want = 4 * config->max_connections + 512;
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= want)
-		return;
-	limit.rlim_cur = want < limit.rlim_max ? want : limit.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &limit);
-}
-
 /* Everything that needs privileges. */
 static int attach(struct server *s, struct err *err)
 {
+	struct needs needs;
 	struct err why = {0};
 	int rc;
 
-	raise_files(&s->config);
+	needs_raise_files(&s->config);
 	rc = auth_read(&s->auth, s->config.token_file, err);
 	if (!rc)
+		rc = needs_memory(&s->config, &needs, err);
+	if (!rc)
 		rc = collectors_open(s->collectors, &s->config, err);
+	if (!rc)
+		rc = needs_files(&s->config, &s->conns.files, err);
 	if (rc)
 		return rc;
+	log_line("memory: up to %llu MiB for BPF maps, %llu MiB for series, and 96 MiB for responses "
+		 "to clients that read slowly",
+		 (unsigned long long)needs.map_bytes >> 20,
+		 (unsigned long long)needs.heap_bytes >> 20);
 	if (store_init(&s->store, s->config.le_ns, s->config.nr_le) || store_init(&s->own, NULL, 0))
 		return err_set(err, -ENOMEM, "out of memory");
 	sys_bpf_own_find(&s->bpf);

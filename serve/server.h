@@ -31,6 +31,8 @@ struct stream {
 	struct evhttp_request *request; /* freed before the connection's close callback runs */
 	struct evhttp_connection *connection;
 	char *only; /* names of collectors, or NULL for all */
+	size_t backlog;	   /* after the last window was sent */
+	uint64_t moved_ns; /* when the client last had everything, or more than before */
 };
 
 /* A response that is valid until the next window. */

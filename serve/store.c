@@ -19,6 +19,7 @@ int store_init(struct store *store, const uint64_t *le_ns, unsigned int nr_le)
 	memset(store, 0, sizeof(*store));
 	pthread_mutex_init(&store->lock, NULL);
 	rc = series_init(&store->seen, F_RUNQ_GROUPS, NULL, 0);
+	store->seen.width = STORE_NR_SEEN;
 	for (int id = 0; !rc && id < FAMILY_NR; id++)
 		rc = id == F_WAKE ? series_init(&store->series[id], id, wake_le, WAKE_NR_LE) :
 				    series_init(&store->series[id], id, le_ns, nr_le);

@@ -8,10 +8,17 @@
 
 #include "report/series.h"
 
+/* The words of store.seen. */
+enum store_seen {
+	STORE_SEEN_NS, /* CLOCK_MONOTONIC */
+	STORE_SEEN_ENDED,
+	STORE_NR_SEEN,
+};
+
 struct store {
 	pthread_mutex_t lock; /* held for a window's additions or for a copy, never for rendering */
 	struct series series[FAMILY_NR];
-	struct series seen;  /* when each cgroup with series of its own last waited */
+	struct series seen;  /* when each cgroup with series of its own last waited, and whether it ended */
 	uint64_t generation; /* windows added so far */
 	unsigned int readers;
 };

@@ -7,16 +7,18 @@
 #include <string.h>
 
 #include <event2/buffer.h>
-#include <event2/bufferevent.h>
 #include <event2/http.h>
 
 #include "accept.h"
 #include "answer.h"
 #include "api.h"
+#include "base/clock.h"
 #include "collectors.h"
 
 /* A client with this many unsent bytes is disconnected: it will not catch up. */
 #define MAX_UNSENT (8 * 1024 * 1024)
+/* At the limit of streams, one whose client has received nothing for so long gives way. */
+#define STALLED_NS (1 * NSEC_PER_SEC)
 
 static void forget(struct server *server, size_t i)
 {
@@ -46,10 +48,41 @@ static void end(struct server *server, size_t i)
 	evhttp_send_reply_end(request);
 }
 
-static size_t unsent(const struct stream *stream)
+/* The client gets nothing more, not even what is on its way. */
+static void cut(struct server *server, size_t i)
 {
-	return evbuffer_get_length(
-		bufferevent_get_output(evhttp_connection_get_bufferevent(stream->connection)));
+	struct evhttp_connection *connection = server->streams[i].connection;
+
+	evhttp_connection_set_closecb(connection, NULL, NULL);
+	forget(server, i);
+	conns_cut(&server->conns, connection, CONN_CUT_STALLED);
+}
+
+/* Notes whether the client has received anything since the last window was sent. */
+static void look(struct stream *stream, uint64_t now_ns)
+{
+	size_t backlog = conns_backlog(stream->connection);
+
+	if (!backlog || backlog < stream->backlog)
+		stream->moved_ns = now_ns;
+	stream->backlog = backlog;
+}
+
+/* Ends the stream whose client has received nothing for longest; false if all of them receive. */
+static bool make_room(struct server *server)
+{
+	uint64_t now_ns = clock_mono_ns();
+	size_t worst = 0;
+
+	for (size_t i = 0; i < server->nr_streams; i++) {
+		look(&server->streams[i], now_ns);
+		if (server->streams[i].moved_ns < server->streams[worst].moved_ns)
+			worst = i;
+	}
+	if (now_ns - server->streams[worst].moved_ns < STALLED_NS)
+		return false;
+	cut(server, worst);
+	return true;
 }
 
 /* The whole window as one event: the JSON's only line break is at its end. */
@@ -81,13 +114,19 @@ static void send_all(struct server *server, struct stream *stream)
 
 void stream_update(struct server *server)
 {
+	uint64_t now_ns = clock_mono_ns();
+
 	for (size_t i = server->nr_streams; i-- > 0;) {
-		if (unsent(&server->streams[i]) > MAX_UNSENT) {
-			server->conns.cut[CONN_CUT_STALLED]++;
-			end(server, i);
-		} else {
-			send_all(server, &server->streams[i]);
+		struct stream *stream = &server->streams[i];
+
+		look(stream, now_ns);
+		if (stream->backlog > MAX_UNSENT ||
+		    now_ns - stream->moved_ns > server->conns.timeout_ns) {
+			cut(server, i);
+			continue;
 		}
+		send_all(server, stream);
+		stream->backlog = conns_backlog(stream->connection);
 	}
 }
 
@@ -102,13 +141,14 @@ void stream_answer(struct server *server, struct evhttp_request *request, const 
 		answer_text(server, request, HTTP_BADMETHOD, "use GET for a stream");
 		return;
 	}
-	if (server->nr_streams == SERVER_MAX_STREAMS) {
+	if (server->nr_streams == SERVER_MAX_STREAMS && !make_room(server)) {
 		answer_text(server, request, HTTP_SERVUNAVAIL,
 			    "too many streams are open; try again later");
 		return;
 	}
 	stream = &server->streams[server->nr_streams++];
-	*stream = (struct stream){.request = request, .connection = connection};
+	*stream = (struct stream){
+		.request = request, .connection = connection, .moved_ns = clock_mono_ns()};
 	if (accept_query(query, "collect", only, sizeof(only)))
 		stream->only = strdup(only);
 	evhttp_add_header(headers, "Content-Type", "text/event-stream");
@@ -119,6 +159,7 @@ void stream_answer(struct server *server, struct evhttp_request *request, const 
 	evhttp_send_reply_start(request, HTTP_OK, NULL);
 	answer_count(server, HTTP_OK);
 	send_all(server, stream);
+	stream->backlog = conns_backlog(connection);
 }
 
 void stream_close(struct server *server)

@@ -57,7 +57,13 @@ class Server:
             except subprocess.TimeoutExpired:
                 self.child.kill()
                 self.child.wait()
+        # A build with sanitizers says there what it found.
+        found = re.search(r"^.*(Sanitizer:|runtime error:).*$", self.text(), re.M)
+        if found:
+            print("#", self.text().replace("\n", "\n# "))
         self.log.close()
+        if found:
+            raise RuntimeError(found[0])
 
     def ready(self):
         try:
@@ -79,12 +85,16 @@ class Server:
             connection.close()
 
     def metrics(self):
-        return parse(self.get("/metrics")[2].decode())
+        status, _, body = self.get("/metrics")
+        if status != 200 or not body.startswith(b"# HELP"):
+            raise RuntimeError(f"/metrics: {status}, {body[:200]!r}")
+        return parse(body.decode())
 
 
 def parse(text):
     found = {}
-    for line in text.splitlines():
+    # Not splitlines(): a name may have a carriage return, which is no end of a line of this format.
+    for line in text.split("\n"):
         if line and not line.startswith("#"):
             name, value = line.rsplit(" ", 1)
             found[name] = float(value)

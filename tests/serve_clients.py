@@ -4,12 +4,14 @@ import contextlib
 import gzip
 import http.client
 import os
+import re
 import socket
 import subprocess
 import sys
 import threading
 import time
 
+import tap
 from exporter import Server, cgroup_root, eventually, parse, remove_cgroup
 
 LOAD_SECONDS = int(os.environ.get("SUBTICK_SERVE_LOAD_SECONDS", "60"))
@@ -95,6 +97,72 @@ def check_slow_clients():
                 client.close()
 
 
+def check_files():
+    """Says at the start what does not fit; half requests up to what fits do not stop the others."""
+    refused = Server("--collect", "load", wait=False)
+    refused.argv = ["prlimit", "--nofile=140", *refused.argv]
+    with refused as server:
+        if server.child.wait(20) != 1 or "--max-connections 512" not in server.text():
+            yield f"140 descriptors: exit {server.child.returncode}, {server.text().strip()}"
+    fits = Server("--max-connections", "20", "--timeout", "60s")
+    fits.argv = ["prlimit", "--nofile=160", *fits.argv]
+    with fits as server:
+        slow = []
+        try:
+            slow_clients(server, slow, 200)
+            statuses = [server.get("/metrics")[0] for _ in range(5)]
+            if statuses != [200] * 5:
+                yield f"160 descriptors, 200 half requests: {statuses}"
+            if not server.metrics()['subtick_http_cut_total{reason="full"}']:
+                yield "was never full: proves nothing"
+        finally:
+            for client in slow:
+                client.close()
+
+
+def memory_cgroup():
+    """Where a cgroup with a memory limit can be made, and the name of the limit's file."""
+    with open("/proc/self/cgroup", encoding="utf-8") as text:
+        paths = dict(line.strip().split(":", 2)[1:] for line in text)
+    for root, controller, name in (("/sys/fs/cgroup/memory", "memory", "memory.limit_in_bytes"),
+                                   ("/sys/fs/cgroup", "", "memory.max")):
+        for path in (paths.get(controller, "/"), "/"):
+            parent = root + path.rstrip("/")
+            new = os.path.join(parent, f"subtick-{os.getpid()}-memory")
+            try:
+                os.mkdir(new)
+            except OSError:
+                continue
+            if os.access(os.path.join(new, name), os.W_OK):
+                return new, name
+            os.rmdir(new)
+    raise tap.Skip("no memory controller to write to")
+
+
+def check_memory():
+    """A memory limit that is too low is an error that names it, not the end by the OOM killer."""
+    new, name = memory_cgroup()
+    try:
+        with open(os.path.join(new, name), "w", encoding="utf-8") as limit:
+            limit.write(str(48 * 2**20))
+        for args, code in ((["--cgroup-limit", "10000"], 1), (["--collect", "load"], None)):
+            server = Server(*args, wait=False)
+            server.argv = ["sh", "-c", f'echo $$ >{new}/cgroup.procs && exec "$@"', "-", *server.argv]
+            server.wait = code is None
+            with server:
+                if code and (server.child.wait(20) != code or "memory limit of the cgroup is 48 MiB" not in
+                             server.text() or "--cgroup-limit 10000" not in server.text()):
+                    yield f"exit {server.child.returncode}: {server.text().strip()}"
+    finally:
+        remove_cgroup(new)
+    for args in ([], ["--cgroup-limit", "5000"]):
+        with Server(*args) as server:
+            said = re.search(r"memory: up to (\d+) MiB for BPF maps", server.text())
+            real = server.metrics()["subtick_bpf_map_bytes"] / 2**20
+            if not said or not 0.95 * real - 1 < float(said[1]) < 1.05 * real + 1:
+                yield f"{args}: says {said and said[0]}, the maps have {real:.1f} MiB"
+
+
 def check_late_client():
     """A client that waits between connecting and its request is served, even at the limit of connections."""
     with Server("--timeout", "1s", "--max-connections", "5") as server:
@@ -106,7 +174,7 @@ def check_late_client():
                 drip(slow)
                 time.sleep(0.1)
             late.settimeout(20)
-            late.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")
+            late.sendall(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n")
             answer = late.recv(20)
             if not answer.startswith(b"HTTP/1.1 200"):
                 yield f"asks 3 s after connecting and gets {answer!r}"
@@ -135,7 +203,7 @@ def check_talkers():
     with Server() as server:
         before = resident(server.child.pid)
         with socket.create_connection((server.host, server.port)) as client:
-            client.sendall(b"GET /api/v1/stream HTTP/1.1\r\nHost: x\r\n\r\n")
+            client.sendall(b"GET /api/v1/stream HTTP/1.1\r\nHost: localhost\r\n\r\n")
             client.recv(100)
             client.settimeout(0.5)
             sent = 0
@@ -147,6 +215,55 @@ def check_talkers():
             yield f"{sent} bytes after the request: {grown} bytes more"
         if server.get("/metrics")[0] != 200:
             yield "does not answer any more"
+
+
+def open_stream(server):
+    """A stream of a client that has room for little."""
+    client = socket.socket()
+    client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    client.connect((server.host, server.port))
+    client.sendall(b"GET /api/v1/stream HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    return client
+
+
+def check_never_read():
+    """As many streams as there can be whose clients never read: one gives way, then all are cut and counted."""
+    stalled = 'subtick_http_cut_total{reason="stalled"}'
+    with Server("--timeout", "8s") as server:
+        reader, others = open_stream(server), []
+        try:
+            over = []
+
+            def read():
+                with contextlib.suppress(OSError):
+                    while reader.recv(65536):
+                        pass
+                over.append(True)
+
+            thread = threading.Thread(target=read)
+            thread.start()
+
+            def one_more():
+                others.append(open_stream(server))
+                others[-1].settimeout(10)
+                return others[-1].recv(12) == b"HTTP/1.1 200"
+
+            others.extend(open_stream(server) for _ in range(63))
+            if not eventually(one_more):
+                yield "64 streams that nobody reads keep the next one out"
+            # Not only when the time of all of them is over.
+            if not 1 <= server.metrics()[stalled] < 32:
+                yield f"{server.metrics()[stalled]} of them gave way"
+            if not eventually(lambda: server.metrics()[stalled] >= 63):
+                yield f"{server.metrics()[stalled]} of 63 streams without a reader were cut"
+            if over:
+                yield "the one that reads was cut"
+        finally:
+            for client in [reader, *others]:
+                with contextlib.suppress(OSError):
+                    client.shutdown(socket.SHUT_RDWR)
+                client.close()
+            thread.join(10)
 
 
 @contextlib.contextmanager
@@ -182,7 +299,7 @@ def check_drip_readers():
                 client = socket.socket()
                 client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
                 client.connect((server.host, server.port))
-                client.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")
+                client.sendall(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n")
                 readers.append(client)
                 held += size
                 for reader in readers:

@@ -60,6 +60,30 @@ def check_refuses():
             yield "no warning with --no-sandbox"
 
 
+def open_stream(server, headers):
+    client = socket.create_connection((server.host, server.port), 10)
+    lines = ["GET /api/v1/stream HTTP/1.1", "Host: localhost", *(f"{k}: {v}" for k, v in headers.items())]
+    client.sendall(("\r\n".join(lines) + "\r\n\r\n").encode())
+    if b" 200 " not in client.recv(100):
+        raise RuntimeError("no stream")
+    return client
+
+
+def stream_ends(client, seconds):
+    """Whether the exporter ends the stream within that time: with its last chunk, or by closing."""
+    deadline, last = time.time() + seconds, b""
+    while (left := deadline - time.time()) > 0:
+        client.settimeout(left)
+        try:
+            got = client.recv(65536)
+        except TimeoutError:
+            return False
+        last = (last + got)[-5:]
+        if not got or last == b"0\r\n\r\n":
+            return True
+    return False
+
+
 def check_token():
     with tempfile.NamedTemporaryFile("w+") as file:
         file.write(TOKEN + "\n")
@@ -77,15 +101,63 @@ def check_token():
                 yield "the token is refused"
             if server.get("/healthz")[0] != 200:
                 yield "/healthz needs a token"
+            stream = open_stream(server, good)
+            server.child.send_signal(signal.SIGHUP)
+            if not eventually(lambda: "reloaded" in server.text()) or stream_ends(stream, 1):
+                yield "a stream ends though the token is the same"
             # In place, as privileges to open it again are gone.
             file.seek(0)
             file.write("b" + TOKEN[1:] + "\n")
             file.flush()
             server.child.send_signal(signal.SIGHUP)
+            if not stream_ends(stream, 20):
+                yield "a stream that was opened with the old token goes on"
+            stream.close()
             if not eventually(lambda: server.get("/metrics", good)[0] == 401):
                 yield "the old token still works after SIGHUP"
             if server.get("/metrics", {"Authorization": "Bearer b" + TOKEN[1:]})[0] != 200:
                 yield "the new token does not work: " + server.text()
+
+
+def check_host():
+    """A browser that was told that another site has our address names that site: it gets nothing."""
+    evil = {"Host": "evil.example"}
+    with tempfile.NamedTemporaryFile("w", suffix=".conf") as file:
+        server = Server("--collect", "load")
+        file.write(f"listen = 127.0.0.1:{server.port}\ncollect = load\nhost = Node1.example\n")
+        file.flush()
+        os.chmod(file.name, 0o644)
+        server.argv = [SUBTICK, "serve", "--config", file.name, "--interval", "200ms"]
+        with server:
+            for path in ("/metrics", "/api/v1/load", "/api/v1/stream", "/api/v1/doctor", "/"):
+                status, _, body = server.get(path, evil)
+                if status != 403 or b"cpu" in body or b"--host" not in body:
+                    yield f"{path} for another site: {status}"
+            for name in ("evil.example", "localhost.evil.example", "127.0.0.1.evil.example"):
+                if server.get("/metrics", {"Host": f"{name}:{server.port}"})[0] != 403:
+                    yield f"answers as {name}"
+            for name in ("localhost", "127.0.0.1", "[::1]", "10.0.0.1", "node1.EXAMPLE"):
+                if server.get("/metrics", {"Host": f"{name}:{server.port}"})[0] != 200:
+                    yield f"does not answer as {name}"
+            if server.get("/healthz", evil)[0] != 200:
+                yield "health depends on the name"
+            if not server.metrics().get('subtick_http_requests_total{code="403"}'):
+                yield "what was refused is not counted"
+            os.truncate(file.name, 0)
+            file.seek(0)
+            file.write(f"listen = 127.0.0.1:{server.port}\ncollect = load\nhost = evil.example\n")
+            file.flush()
+            server.child.send_signal(signal.SIGHUP)
+            if not eventually(lambda: server.get("/metrics", evil)[0] == 200):
+                yield "a name that was added does not work after SIGHUP"
+    with tempfile.NamedTemporaryFile("w+") as file:
+        file.write(TOKEN)
+        file.flush()
+        with Server("--collect", "load", "--token-file", file.name) as server:
+            if server.get("/metrics", {**evil, "Authorization": f"Bearer {TOKEN}"})[0] != 200:
+                yield "with the token the name matters"
+            if server.get("/metrics", evil)[0] != 401:
+                yield "another site gets in without a token"
 
 
 def check_token_replaced():
@@ -119,7 +191,7 @@ def check_outside_warning():
 def check_sigterm():
     with Server("--timeout", "60s") as server:
         clients = [socket.create_connection((server.host, server.port)) for _ in range(5)]
-        clients[0].sendall(b"GET /api/v1/stream HTTP/1.1\r\nHost: x\r\n\r\n")
+        clients[0].sendall(b"GET /api/v1/stream HTTP/1.1\r\nHost: localhost\r\n\r\n")
         clients[1].sendall(b"GET /metr")
         clients[0].recv(100)
         server.child.terminate()
@@ -128,6 +200,25 @@ def check_sigterm():
             yield f"exit {server.child.returncode}: {server.text()}"
         for client in clients:
             client.close()
+
+
+def check_leaks():
+    """Requests of every kind, a stream, reloads and SIGTERM leave no memory behind; needs LeakSanitizer."""
+    leaks = {"ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=1"}
+    # The filter would keep it from looking.
+    with Server("--no-sandbox", env=leaks) as server:
+        stream = open_stream(server, {})
+        for path in ("/metrics", "/api/v1/load", "/api/v1/runq", "/api/v1/wake", "/api/v1/doctor", "/", "/nosuch"):
+            for headers in ({}, {"Accept-Encoding": "gzip"}, {"Accept": "application/openmetrics-text"},
+                            {"Host": "evil.example"}):
+                server.get(path, headers)
+        server.child.send_signal(signal.SIGHUP)
+        if not eventually(lambda: "reloaded" in server.text()):
+            yield "does not reload"
+        server.child.terminate()
+        if server.child.wait(60):
+            yield f"exit {server.child.returncode}"
+        stream.close()
 
 
 def check_sighup():

@@ -41,6 +41,8 @@ enum family_type {
 	  "Time that the tasks of one cgroup waited while those of another had the core.")         \
 	X(F_RUNQ_FOLDED, "subtick_runqueue_folded", FAMILY_COUNTER, UNIT_COUNT,                    \
 	  "Waits (kind waits) and charges (kind blame) in the series (other), because of the limits.") \
+	X(F_RUNQ_EVICTED, "subtick_runqueue_evicted", FAMILY_COUNTER, UNIT_COUNT,                   \
+	  "Cgroups whose series went on in (other), because a live one needed the place.")         \
 	X(F_RUNQ_GROUPS, "subtick_runqueue_cgroups", FAMILY_GAUGE, UNIT_COUNT,                     \
 	  "Number of cgroups with series of their own.")                                           \
 	X(F_WAKE, "subtick_idle_wake_latency_seconds", FAMILY_HISTOGRAM, UNIT_NS,                  \

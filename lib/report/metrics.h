@@ -389,6 +389,8 @@ enum unit {
 	  "waits of groups that got no slot; they are in the row (other)")              \
 	X(M_BLAME_FULL_TOTAL, "blame_full_total", "blame without room", UNIT_COUNT,                \
 	  "charges that did not fit into the blame table; they are in the row (other)")            \
+	X(M_PATH_CUT_TOTAL, "path_cut_total", "paths cut", UNIT_COUNT,                             \
+	  "groups whose path is too long or too deep: it has the number of the cgroup instead of its beginning") \
 	X(M_RING_LOST_TOTAL, "ring_lost_total", "events lost", UNIT_COUNT,                         \
 	  "long waits that were counted but not streamed, because the reader was too slow")        \
 	X(M_SCHEDSTAT_RATIO, "schedstat_ratio", "of schedstat", UNIT_RATIO,                        \

@@ -128,7 +128,7 @@ class App {
 
 		if (!view)
 			return;
-		this.lastMs = Date.now();
+		this.lastMs = performance.now();
 		this.losses.add(noun, report);
 		if (!this.paused)
 			this.findings.add(noun, report);
@@ -156,7 +156,7 @@ class App {
 	tick() {
 		const words = {connecting: "connecting", live: "live", token: "needs a token",
 			lost: "connection lost, reconnecting"};
-		const quiet = Date.now() - this.lastMs;
+		const quiet = performance.now() - this.lastMs;
 		let text = words[this.state];
 
 		if (this.state === "live" && this.lastMs && quiet > STALE_MS)

@@ -11,6 +11,7 @@ const WORDS = {
 	unknown_start_total: "waits with an unknown start",
 	table_full_total: "waits of groups that got no slot",
 	blame_full_total: "charges that did not fit into the blame table",
+	path_cut_total: "groups with a number of the cgroup instead of the beginning of their path",
 	negative_total: "waits that ended before they began",
 	ring_lost_total: "long waits counted but not streamed",
 };

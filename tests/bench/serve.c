@@ -40,7 +40,7 @@ static void fixture_init(struct fixture *f, const struct config *config, unsigne
 	struct runq_group_window *groups = calloc(nr, sizeof(*groups));
 
 	*f = (struct fixture){
-		.window = {.time_unix_ns = clock_unix_ns(),
+		.window = {.time_mono_ns = clock_mono_ns(),
 			   .le_ns = config->le_ns,
 			   .nr_le = config->nr_le,
 			   .causes_known = (1u << RUNQ_NR_CAUSES) - 1,

@@ -5,6 +5,7 @@
 #include "serve/accept.h"
 #include "serve/address.h"
 #include "serve/auth.h"
+#include "serve/host.h"
 #include "view/prom.h"
 
 static void check(const char *text)
@@ -18,6 +19,11 @@ static void check(const char *text)
 
 	prom_accept(text);
 	accept_gzip(text);
+	/* A name is refused unless it is given; a list of names is no name. */
+	if (host_is_name(text) && strpbrk(text, "gijkmnpqruvwxyz"))
+		FUZZ_CHECK(!host_allowed(NULL, text) && host_allowed(text, text));
+	else
+		host_allowed("a,b", text);
 	if (accept_query(text, "collect", value, sizeof(value)))
 		FUZZ_CHECK(strlen(value) < sizeof(value) && strstr(text, value));
 	if (!address_parse(text, &address))

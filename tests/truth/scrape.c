@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,6 +65,50 @@ char *scrape(int port, const char *path)
 		live_fail_all("%s: %.60s", path, answer);
 	memmove(answer, body + 4, strlen(body + 4) + 1);
 	return answer;
+}
+
+/* Whether the line, up to @end, is a sample that may only grow. */
+static bool is_counter(const char *line, const char *end)
+{
+	static const char *const suffixes[] = {"_total", "_count", "_sum", "_bucket"};
+	size_t name = strcspn(line, "{ \n");
+
+	if (*line == '#' || line + name > end)
+		return false;
+	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+		size_t len = strlen(suffixes[i]);
+
+		if (name > len && !strncmp(line + name - len, suffixes[i], len))
+			return true;
+	}
+	return false;
+}
+
+size_t scrape_fell(const char *was, const char *now, size_t *ret_counters)
+{
+	size_t fell = 0, nr = 0;
+
+	while (*was) {
+		const char *end = was + strcspn(was, "\n"), *value = end;
+
+		/* The value is behind the last blank: labels may have blanks too. */
+		while (value > was && *value != ' ')
+			value--;
+		if (is_counter(was, end)) {
+			double old = strtod(value, NULL);
+			double fresh = scrape_value(now, "%.*s", (int)(value - was), was);
+
+			nr++;
+			if (fresh < old) {
+				printf("# fell from %g to %g: %.*s\n", old, fresh,
+				       (int)(value - was), was);
+				fell++;
+			}
+		}
+		was = *end ? end + 1 : end;
+	}
+	*ret_counters = nr;
+	return fell;
 }
 
 double scrape_value(const char *text, const char *series, ...)

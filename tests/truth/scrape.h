@@ -3,6 +3,8 @@
 #ifndef SUBTICK_TESTS_TRUTH_SCRAPE_H
 #define SUBTICK_TESTS_TRUTH_SCRAPE_H
 
+#include <stddef.h>
+
 /* The body of GET @path from 127.0.0.1:@port; fails the program if there is no answer of 200. */
 char *scrape(int port, const char *path);
 /* Tries until somebody listens there; fails the program after ten seconds. */
@@ -11,5 +13,8 @@ void scrape_wait(int port);
 /* The value of the series whose name and labels are exactly @series; 0 if there is none. */
 double scrape_value(const char *text, const char *series, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/* How many counters of @was are lower in @now, or missing there; also how many there are. */
+size_t scrape_fell(const char *was, const char *now, size_t *ret_counters);
 
 #endif

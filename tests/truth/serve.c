@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The exporter's counters before, between and after two known bursts, and what the commands say. */
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/clock.h"
 #include "cgroups.h"
@@ -220,6 +222,26 @@ static void judge_load(const struct moment *was, const struct moment *now, json_
 		to - from);
 }
 
+/* The guest's own clock: nobody else has it. No counter may fall, and none may end. */
+static void judge_step(int seconds)
+{
+	char *was = scrape(PORT, "/metrics"), *now;
+	struct timespec wall;
+	size_t fell, nr;
+
+	clock_gettime(CLOCK_REALTIME, &wall);
+	wall.tv_sec += seconds;
+	if (clock_settime(CLOCK_REALTIME, &wall))
+		live_fail_all("cannot set the clock of the guest: %s", strerror(errno));
+	live_sleep_ms(SETTLE_MS);
+	now = scrape(PORT, "/metrics");
+	fell = scrape_fell(was, now, &nr);
+	live_ok(nr > 50 && !fell, "the clock is set by %+d s: %zu of %zu counters fell", seconds,
+		fell, nr);
+	free(was);
+	free(now);
+}
+
 int main(void)
 {
 	struct measured serve, load, runq;
@@ -251,6 +273,9 @@ int main(void)
 	after = look();
 	load_lines = measured_lines(&load);
 	runq_root = measured_end(&runq, begin, hog_end_ns(b));
+	judge_step(-3);
+	judge_step(3700);
+	judge_step(-7200);
 	live_stop(serve.pid, SIGTERM, serve.fd, output, sizeof(output));
 	judge_burst("first burst", a, &before, &between);
 	judge_burst("second burst", b, &between, &after);

@@ -125,8 +125,12 @@ struct hrtimer {
 	struct hrtimer_clock_base *base;
 };
 
+struct irqaction {
+	struct irqaction *next;
+};
+
 struct cpumask {
-	unsigned long bits[8];
+	unsigned long bits[64];
 };
 
 struct bpf_iter__task {

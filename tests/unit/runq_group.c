@@ -44,10 +44,32 @@ static void test_paths(void **state)
 	check_path(RUNQ_PER_CGROUP, 5, "/");
 	/* There may be more above. */
 	set_path(deep, RUNQ_DEPTH);
-	check_path(RUNQ_PER_CGROUP, 5, "/…/a/b/c/d/e/f/g/h/i/j/k/l");
+	head.cgroup_id = 77;
+	check_path(RUNQ_PER_CGROUP, 5, "/…(77)/a/b/c/d/e/f/g/h/i/j/k/l");
+	/* Two of them are two, even if what is shown of them is the same. */
+	head.cgroup_id = UINT64_MAX;
+	check_path(RUNQ_PER_CGROUP, 5, "/…(18446744073709551615)/a/b/c/d/e/f/g/h/i/j/k/l");
 	set_path(names, 0);
 	head.depth = RUNQ_DEPTH;
-	check_path(RUNQ_PER_CGROUP, 5, "/…");
+	check_path(RUNQ_PER_CGROUP, 5, "/…(0)");
+}
+
+/* Whether the path is all of it is known, and so can be counted. */
+static void test_cut(void **state)
+{
+	static const char *const names[RUNQ_DEPTH] = {"a", "a", "a", "a", "a", "a",
+						      "a", "a", "a", "a", "a", "a"};
+
+	(void)state;
+	for (uint32_t depth = 0; depth <= RUNQ_DEPTH; depth++) {
+		struct runq_group *group;
+
+		set_path(names, depth);
+		group = runq_group_read(RUNQ_PER_CGROUP, 5, &head);
+		assert_non_null(group);
+		assert_int_equal(group->cut, depth == RUNQ_DEPTH);
+		runq_group_put(group);
+	}
 }
 
 /* A head that another group is about to get: nothing is read or written beyond it. */
@@ -123,6 +145,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_paths),
+		cmocka_unit_test(test_cut),
 		cmocka_unit_test(test_torn),
 		cmocka_unit_test(test_others),
 		cmocka_unit_test(test_parties),

@@ -239,6 +239,48 @@ static void exits_are_booked_once(void **state)
 	assert_int_equal(walk(), 15007);
 }
 
+/* Zombies whose pids share an entry: each is in the sum once, however often it is walked over. */
+static void zombies_share_an_entry(void **state)
+{
+	static const u32 pids[] = {7, 7 + RUNQ_NR_EXITS, 7 + 127 * RUNQ_NR_EXITS};
+
+	for (u32 i = 0; i < 3; i++) {
+		task[i].pid = pids[i];
+		task[i].sched_info.run_delay = 1000 << i;
+	}
+	task[3].sched_info.run_delay = 0;
+	assert_int_equal(walk(), 7000);
+	for (u32 i = 0; i < 3; i++) {
+		task[i].flags |= PF_EXITING;
+		runq_exit(NULL, &task[i]);
+		assert_int_equal(walk(), 7000);
+		assert_int_equal(walk(), 7000);
+	}
+	/* Freed while the first still has the entry, and after it was freed. */
+	for (u32 i = 3; i-- > 0;) {
+		task[i].sched_info.run_delay++;
+		runq_free(NULL, &task[i]);
+		task[i].flags = 0;
+		task[i].sched_info.run_delay = 0;
+		assert_int_equal(walk(), 7003 - i);
+	}
+	/* The other order: the next walk notes one that is left. */
+	for (u32 i = 0; i < 2; i++) {
+		task[i].sched_info.run_delay = 100;
+		task[i].flags |= PF_EXITING;
+		runq_exit(NULL, &task[i]);
+	}
+	assert_int_equal(walk(), 7203);
+	runq_free(NULL, &task[0]);
+	task[0].flags = 0;
+	task[0].sched_info.run_delay = 0;
+	assert_int_equal(walk(), 7203);
+	runq_free(NULL, &task[1]);
+	task[1].flags = 0;
+	task[1].sched_info.run_delay = 0;
+	assert_int_equal(walk(), 7203);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -251,6 +293,7 @@ int main(void)
 		cmocka_unit_test_setup(other_groups, reset),
 		cmocka_unit_test_setup(task_freed, reset),
 		cmocka_unit_test_setup(exits_are_booked_once, reset),
+		cmocka_unit_test_setup(zombies_share_an_entry, reset),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,8 +2,12 @@
 /* Settings of the exporter: what is accepted, what is refused with which message, addresses, headers. */
 #include "serve/config.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include "serve/accept.h"
 #include "serve/address.h"
+#include "serve/host.h"
 #include "test.h"
 
 static void check_good(const char *text, struct config *ret_config)
@@ -30,6 +34,8 @@ TEST(test_file)
 		   "timeout = 3s\n"
 		   "token-file = /etc/a b\n"
 		   "user = daemon\n"
+		   "host = node1\n"
+		   "host = node1.example\n"
 		   "collect = load\n"
 		   "no-sandbox = yes\n"
 		   "sample = 0.25\n"
@@ -49,6 +55,7 @@ TEST(test_file)
 	assert_int_equal(c.timeout_ns, 3000000000);
 	assert_string_equal(c.token_file, "/etc/a b");
 	assert_string_equal(c.user, "daemon");
+	assert_string_equal(c.hosts, "node1,node1.example");
 	assert_true(c.no_sandbox);
 	assert_true(c.no_causes && c.sample_ratio > 0.2499 && c.sample_ratio < 0.2501);
 	config_free(&c);
@@ -83,6 +90,11 @@ TEST(test_bad)
 		{"cgroup-limit = 99999999999999999999", "99999"},
 		{"max-connections = 0", "max-connections 0"},
 		{"no-sandbox = maybe", "maybe"},
+		{"host = node1:80", "node1:80"},
+		{"host = a,b", "a,b"},
+		{"host = a.", "a."},
+		{"host = http://a", "http://a"},
+		{"host =", "host"},
 		{"sample = 0", "from 0.000001 to 1"},
 		{"sample = 1.1", "from 0.000001 to 1"},
 		{"sample = nan", "from 0.000001 to 1"},
@@ -174,6 +186,36 @@ TEST(test_local)
 	}
 }
 
+int __wrap_chmod(const char *path, mode_t mode);
+
+/* It would follow a symbolic link that replaced the socket meanwhile. */
+int __wrap_chmod(const char *path, mode_t mode)
+{
+	fail_msg("chmod() of %s", path);
+	return 0;
+}
+
+/* Anybody may connect whom the directory lets in, whatever the umask of the service is. */
+TEST(test_socket_mode)
+{
+	char folder[] = "/tmp/subtick-socket-XXXXXX", text[64], *path = text + strlen("unix:");
+	mode_t was = umask(077);
+	struct err err = {0};
+	struct stat st;
+	int fd;
+
+	assert_non_null(mkdtemp(folder));
+	snprintf(text, sizeof(text), "unix:%s/socket", folder);
+	assert_int_equal(address_listen(text, &fd, &err), 0);
+	assert_int_equal(umask(was), 077);
+	assert_int_equal(lstat(path, &st), 0);
+	assert_true(S_ISSOCK(st.st_mode));
+	assert_int_equal(st.st_mode & 0777, 0666);
+	close(fd);
+	unlink(path);
+	rmdir(folder);
+}
+
 TEST(test_gzip)
 {
 	static const struct {
@@ -191,6 +233,43 @@ TEST(test_gzip)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		if (accept_gzip(rows[i].header) != rows[i].gzip)
 			fail_msg("%s", rows[i].header ? rows[i].header : "(none)");
+}
+
+/* Only what no other site can have as its name. */
+TEST(test_host)
+{
+	static const struct {
+		const char *header;
+		bool allowed;
+	} rows[] = {
+		{NULL, true},			{"", true},
+		{"127.0.0.1", true},		{"127.0.0.1:7828", true},
+		{"10.1.2.3:80", true},		{"[::1]", true},
+		{"[::1]:7828", true},		{"[fe80::1%25eth0]:80", true},
+		{"localhost", true},		{"LocalHost:7828", true},
+		{"localhost.:80", true},	{"node1", true},
+		{"Node1.Example:7828", true},	{"node1.example.", true},
+		{"evil.example", false},	{"evil.example:7828", false},
+		{"localhost.evil.example", false}, {"127.0.0.1.evil.example", false},
+		{"node1.example.evil", false},	{"node1.exam", false},
+		{"node", false},		{"node1,node1.example", false},
+		{"127.0.0.1:80@evil", false},	{"evil:80:127.0.0.1", false},
+		{"[::1].evil", false},		{"[::1", false},
+		{"[]", false},			{"[evil]:80", false},
+		{"[1:2:3:4:5:6:7:8:9:1:2:3:4:5:6:7:8:9:1:2:3:4:5:6:7:8:9]", false},
+		{":80", false},			{".", false},
+		{"127.1", false},		{"0x7f000001", false},
+	};
+	char longest[600];
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (host_allowed("node1,node1.example", rows[i].header) != rows[i].allowed)
+			fail_msg("%s", rows[i].header ? rows[i].header : "(none)");
+	assert_false(host_allowed(NULL, "node1"));
+	memset(longest, 'a', sizeof(longest) - 1);
+	longest[sizeof(longest) - 1] = '\0';
+	assert_false(host_allowed(longest, longest));
+	assert_false(host_is_name(longest));
 }
 
 TEST(test_query)

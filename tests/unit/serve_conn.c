@@ -11,6 +11,7 @@
 #include <event2/bufferevent.h>
 #include <event2/event.h>
 #include <event2/http.h>
+#include <event2/listener.h>
 
 #include "serve/address.h"
 #include "test.h"
@@ -76,6 +77,66 @@ TEST(test_sent_at_once)
 	assert_true(seen.no_delay);
 	assert_true(seen.first_write > BODY_BYTES / 2);
 	close(client);
+	evhttp_free(http);
+	conns_free(&conns);
+	event_base_free(base);
+}
+
+struct looked_for {
+	int fd;
+	bool found;
+};
+
+static int has_fd(const struct event_base *base, const struct event *event, void *arg)
+{
+	struct looked_for *looked_for = arg;
+
+	looked_for->found |= event_get_fd(event) == looked_for->fd;
+	return 0;
+}
+
+/* Whether the listener is enabled half a second after it ran out of descriptors. */
+static bool accepts_again(struct event_base *base, struct evconnlistener *listener)
+{
+	static const struct timeval later = {.tv_usec = 500000};
+	struct looked_for looked_for = {.fd = evconnlistener_get_fd(listener)};
+
+	conns_accept_failed(listener, NULL);
+	event_base_foreach_event(base, has_fd, &looked_for);
+	assert_false(looked_for.found);
+	event_base_loopexit(base, &later);
+	event_base_dispatch(base);
+	event_base_foreach_event(base, has_fd, &looked_for);
+	return looked_for.found;
+}
+
+/* The end of one pause is not the end of the other, which is for too many connections. */
+TEST(test_two_pauses)
+{
+	static const struct timeval hour = {.tv_sec = 3600};
+	struct event_base *base = event_base_new();
+	struct evhttp *http = evhttp_new(base);
+	struct conns conns = {.max = 8, .timeout_ns = 10000000000ULL};
+	struct evhttp_bound_socket *bound;
+	struct evconnlistener *listener;
+	struct err err = {0};
+	int fd;
+
+	assert_int_equal(address_listen("127.0.0.1:0", &fd, &err), 0);
+	assert_int_equal(conns_init(&conns, base), 0);
+	conns_watch(&conns, http);
+	bound = evhttp_accept_socket_with_handle(http, fd);
+	assert_non_null(bound);
+	listener = evhttp_bound_socket_get_listener(bound);
+	/* Without connections. */
+	assert_true(accepts_again(base, listener));
+	/* With some, but not too many: the sweep is pending. */
+	event_add(conns.sweep, &hour);
+	assert_true(accepts_again(base, listener));
+	conns.paused = true;
+	assert_false(accepts_again(base, listener));
+	conns.paused = false;
+	assert_true(accepts_again(base, listener));
 	evhttp_free(http);
 	conns_free(&conns);
 	event_base_free(base);

@@ -167,6 +167,9 @@ struct group {
 	uint64_t count, sum_ns;
 };
 
+/* How far the wall clock is ahead of CLOCK_MONOTONIC; a test may step it. */
+static uint64_t wall_ahead_ns;
+
 /*
  * A window in which every wait was between the 4th and the 5th boundary, on an idle core, and each
  * group was blamed on the next; this kernel does not tell throttled time.
@@ -178,7 +181,8 @@ static void absorb_runq(uint64_t time_ns, const struct group *groups, size_t nr)
 	struct runq_blame *blame = calloc(nr, sizeof(*blame));
 	uint64_t *le_counts = calloc(nr * config.nr_le, sizeof(*le_counts));
 	struct runq_window window = {
-		.time_unix_ns = time_ns,
+		.time_unix_ns = time_ns + wall_ahead_ns,
+		.time_mono_ns = time_ns,
 		.le_ns = config.le_ns,
 		.nr_le = config.nr_le,
 		.causes_known = 1u << RUNQ_IDLE,
@@ -187,7 +191,8 @@ static void absorb_runq(uint64_t time_ns, const struct group *groups, size_t nr)
 			   .table_full = 3,
 			   .events_lost = 4,
 			   .blame_full = 5,
-			   .recursion_misses = 6},
+			   .recursion_misses = 6,
+			   .path_cut = 7},
 		.groups = rows,
 		.nr_groups = nr,
 		.blame = blame,
@@ -239,13 +244,14 @@ TEST_WITH(test_runq, setup, teardown)
 	assert_int_equal(word(F_RUNQ_BLAME, "victim=\"/a\",culprit=\"/\\\"b\\\"\\n\"", 0), 2000);
 	assert_int_equal(word(F_RUNQ_GROUPS, "", 0), 2);
 	/* Totals since the start, each under its own name. */
-	assert_int_equal(store.series[F_LOSS].nr, 6);
+	assert_int_equal(store.series[F_LOSS].nr, 7);
 	assert_int_equal(word(F_LOSS, "collector=\"runq\",kind=\"unknown_start\"", 0), 1);
 	assert_int_equal(word(F_LOSS, "collector=\"runq\",kind=\"negative\"", 0), 2);
 	assert_int_equal(word(F_LOSS, "collector=\"runq\",kind=\"table_full\"", 0), 3);
 	assert_int_equal(word(F_LOSS, "collector=\"runq\",kind=\"ring_lost\"", 0), 4);
 	assert_int_equal(word(F_LOSS, "collector=\"runq\",kind=\"blame_full\"", 0), 5);
 	assert_int_equal(word(F_LOSS, "collector=\"runq\",kind=\"recursion_misses\"", 0), 6);
+	assert_int_equal(word(F_LOSS, "collector=\"runq\",kind=\"path_cut\"", 0), 7);
 }
 
 /* Parties that are not cgroups keep their name, do not count as cgroups and are never folded. */
@@ -271,7 +277,7 @@ TEST_WITH(test_parties, setup, teardown)
 				      .culprit = {.group = &strange},
 				      .wait_ns = 7,
 				      .count = 1}};
-	struct runq_window window = {.time_unix_ns = 1, .groups = rows, .nr_groups = 2};
+	struct runq_window window = {.time_mono_ns = 1, .groups = rows, .nr_groups = 2};
 	char labels[64];
 
 	window.blame = blame;
@@ -364,6 +370,110 @@ TEST_WITH(test_expire, setup, teardown)
 	/* An old name with a new cgroup behind it begins at 0. */
 	absorb_runq(62 * minute, ended, 1);
 	assert_int_equal(word(F_RUNQ, "cgroup=\"/a\"", config.nr_le), 1);
+}
+
+static uint64_t sum_of(enum family_id id, unsigned int nr)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < store.series[id].nr; i++)
+		sum += series_words(&store.series[id], i)[nr].u64;
+	return sum;
+}
+
+/* Twelve cgroups that end, eight places: a live one gets one of them, and no sum falls. */
+TEST_WITH(test_dead_give_way, setup, teardown)
+{
+	static const struct group live = {"/live", false, 5, 50};
+	struct group dead;
+	char name[16];
+
+	config.cgroup_limit = 8;
+	for (int i = 0; i < 12; i++) {
+		snprintf(name, sizeof(name), "/dead%d", i);
+		dead = (struct group){name, true, 1, 10};
+		absorb_runq((i + 1) * NSEC_PER_SEC, &dead, 1);
+	}
+	/* Those that came when all places were taken are gone themselves: no reason to evict. */
+	assert_int_equal(word(F_RUNQ, "cgroup=\"(other)\"", config.nr_le), 4);
+	assert_int_equal(store.series[F_RUNQ_EVICTED].nr, 0);
+	absorb_runq(13 * NSEC_PER_SEC, &live, 1);
+	assert_int_equal(word(F_RUNQ, "cgroup=\"/live\"", config.nr_le), 5);
+	assert_int_equal(word(F_RUNQ_CAUSE, "cgroup=\"/live\",cause=\"idle_exit\"", 0), 50);
+	/* The one that ended first has gone on in (other), with all that names it. */
+	assert_int_equal(series_find(&store.series[F_RUNQ], "cgroup=\"/dead0\""), SERIES_NONE);
+	assert_int_equal(word(F_RUNQ, "cgroup=\"/dead1\"", config.nr_le), 1);
+	assert_int_equal(word(F_RUNQ, "cgroup=\"(other)\"", config.nr_le), 5);
+	assert_int_equal(word(F_RUNQ, "cgroup=\"(other)\"", 4), 5);
+	assert_int_equal(word(F_RUNQ, "cgroup=\"(other)\"", config.nr_le + 1), 50);
+	assert_int_equal(word(F_RUNQ_CAUSE, "cgroup=\"(other)\",cause=\"idle_exit\"", 0), 50);
+	assert_int_equal(word(F_RUNQ_BLAME, "victim=\"(other)\",culprit=\"(other)\"", 0), 50);
+	assert_int_equal(word(F_RUNQ_EVICTED, "reason=\"ended\"", 0), 1);
+	assert_int_equal(word(F_RUNQ_FOLDED, "kind=\"waits\"", 0), 5);
+	assert_int_equal(word(F_RUNQ_GROUPS, "", 0), 8);
+	assert_int_equal(sum_of(F_RUNQ, config.nr_le), 17);
+	assert_int_equal(sum_of(F_RUNQ, config.nr_le + 1), 170);
+	assert_int_equal(sum_of(F_RUNQ_CAUSE, 0), 170);
+	assert_int_equal(sum_of(F_RUNQ_BLAME, 0), 170);
+}
+
+/* Without a dead one the longest silent gives way; those that waited lately do not. */
+TEST_WITH(test_silent_give_way, setup, teardown)
+{
+	static const struct group first[] = {{"/a", false, 1, 10}, {"/b", false, 1, 10}};
+	static const struct group more[] = {
+		{"/c", false, 1, 10}, {"/b", false, 1, 10}, {"/d", false, 1, 10}};
+	const uint64_t minute = 60 * NSEC_PER_SEC;
+
+	config.cgroup_limit = 2;
+	absorb_runq(minute, first, 2);
+	absorb_runq(2 * minute, &first[0], 1);
+	absorb_runq(2 * minute + 1, more, 1);
+	/* A minute of silence is not enough: two scrapes may lie further apart. */
+	assert_int_equal(series_find(&store.series[F_RUNQ], "cgroup=\"/c\""), SERIES_NONE);
+	assert_int_equal(word(F_RUNQ, "cgroup=\"(other)\"", config.nr_le), 1);
+	/* /b has been silent longest, but waits in this window, after /c in the list. */
+	absorb_runq(10 * minute, more, 3);
+	assert_int_equal(word(F_RUNQ, "cgroup=\"/c\"", config.nr_le), 1);
+	assert_int_equal(word(F_RUNQ, "cgroup=\"/b\"", config.nr_le), 2);
+	assert_int_equal(series_find(&store.series[F_RUNQ], "cgroup=\"/a\""), SERIES_NONE);
+	assert_int_equal(series_find(&store.series[F_RUNQ], "cgroup=\"/d\""), SERIES_NONE);
+	assert_int_equal(word(F_RUNQ_EVICTED, "reason=\"silent\"", 0), 1);
+	/* /a's blame on /b and that of /b on /a have (other) for /a; /b keeps its part. */
+	assert_int_equal(word(F_RUNQ_BLAME, "victim=\"(other)\",culprit=\"/b\"", 0), 10);
+	assert_int_equal(word(F_RUNQ_BLAME, "victim=\"/b\",culprit=\"(other)\"", 0), 20);
+	assert_int_equal(sum_of(F_RUNQ, config.nr_le), 7);
+	assert_int_equal(sum_of(F_RUNQ_CAUSE, 0), 70);
+	assert_int_equal(sum_of(F_RUNQ_BLAME, 0), 70);
+	/* A lower limit takes effect with the next cgroup that needs a place. */
+	config.cgroup_limit = 1;
+	absorb_runq(20 * minute, &more[2], 1);
+	assert_int_equal(word(F_RUNQ_GROUPS, "", 0), 1);
+	assert_int_equal(sum_of(F_RUNQ, config.nr_le), 8);
+}
+
+/* NTP, a resumed guest or an administrator sets the clock: no series ends, no counter falls. */
+TEST_WITH(test_wall_clock_steps, setup, teardown)
+{
+	static const struct group groups[] = {{"/a", false, 1, 10}, {"/b", true, 1, 10}};
+	static const int64_t steps_s[] = {-3, 3700, -7200, 86400 * 365, -86400 * 365};
+	const uint64_t start = 86400 * NSEC_PER_SEC;
+	size_t nr = sizeof(steps_s) / sizeof(steps_s[0]);
+
+	wall_ahead_ns = 1700000000 * NSEC_PER_SEC;
+	for (size_t i = 0; i < nr; i++) {
+		absorb_runq(start + 2 * i * NSEC_PER_SEC, groups, 2);
+		wall_ahead_ns += steps_s[i] * (int64_t)NSEC_PER_SEC;
+		absorb_runq(start + (2 * i + 1) * NSEC_PER_SEC, groups, 1);
+		assert_int_equal(word(F_RUNQ, "cgroup=\"/a\"", config.nr_le), 2 * i + 2);
+		assert_int_equal(word(F_RUNQ, "cgroup=\"/b\"", config.nr_le), i + 1);
+		assert_int_equal(word(F_RUNQ_CAUSE, "cgroup=\"/a\",cause=\"idle_exit\"", 0),
+				 10 * (2 * i + 2));
+	}
+	/* Time that did pass still ends the series of the one that is gone. */
+	absorb_runq(start + 400 * NSEC_PER_SEC, groups, 1);
+	assert_int_equal(series_find(&store.series[F_RUNQ], "cgroup=\"/b\""), SERIES_NONE);
+	wall_ahead_ns = 0;
 }
 
 TEST_MAIN()

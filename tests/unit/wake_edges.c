@@ -229,6 +229,35 @@ TEST_WITH(remote, reset, NULL)
 	assert_int_equal(p.irq_ns, 1000);
 }
 
+/* Three devices share a line: one interrupt. The next one of the same line is another. */
+TEST_WITH(shared_line, reset, NULL)
+{
+	struct irqaction third = {0}, second = {&third}, first = {&second}, alone = {0};
+
+	ask_sender();
+	go_idle(5000, 1);
+	send(10000, &sender, HERE);
+	leave_idle(10900);
+	for (u32 i = 0; i < 2; i++) {
+		shim_now = 11000 + 1000 * i;
+		wake_irq(NULL, 9, &first);
+		irq_ends(shim_now + 10);
+		wake_irq(NULL, 9, &second);
+		irq_ends(shim_now + 20);
+		wake_irq(NULL, 9, &third);
+		irq_ends(shim_now + 30);
+		assert_int_equal(slot[HERE].point.irqs, i + 1);
+		assert_int_equal(slot[HERE].irqs, i + 1);
+		assert_int_equal(slot[HERE].point.ti_ns, 11000);
+	}
+	/* One of its own follows, twice. */
+	wake_irq(NULL, 10, &alone);
+	irq_ends(13000);
+	wake_irq(NULL, 10, &alone);
+	irq_ends(14000);
+	assert_int_equal(slot[HERE].point.irqs, 4);
+}
+
 /* The other ways to learn of a launch: a flag, a mask of CPUs, the wake-up itself. */
 TEST_WITH(remote_how, reset, NULL)
 {
@@ -256,6 +285,11 @@ TEST_WITH(remote_how, reset, NULL)
 	order[63] = order[129];
 	wake_ipi_raise(NULL, &mask);
 	assert_int_equal(order[63].launch_ns, 10500);
+	/* Many CPUs. */
+	mask = (struct cpumask){.bits[16] = 1UL << 5};
+	order[1029] = order[129];
+	wake_ipi_raise(NULL, &mask);
+	assert_int_equal(order[1029].launch_ns, 10500);
 
 	ask_sender();
 	worker.thread_info.cpu = other.thread_info.cpu = HERE;

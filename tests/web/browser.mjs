@@ -47,12 +47,12 @@ const FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", 
 
 // An own profile, gone afterwards.
 export class Browser {
-	static async open(options = {}) {
+	static async open(options = {}, flags = []) {
 		const self = new Browser();
 
 		self.profile = mkdtempSync(join(tmpdir(), "subtick-web-"));
 		self.context = await chromium.launchPersistentContext(self.profile, {
-			executablePath: process.env.CHROMIUM, args: FLAGS, headless: true,
+			executablePath: process.env.CHROMIUM, args: [...FLAGS, ...flags], headless: true,
 			viewport: {width: 1280, height: 900}, ...options});
 		return self;
 	}

@@ -140,6 +140,30 @@ async function served(browser, url) {
 	await page.close();
 }
 
+// The page of another site whose name now has our address: the browser sends its requests here.
+async function rebound(port) {
+	const browser = await Browser.open({}, ["--host-resolver-rules=MAP rebound.example 127.0.0.1"]);
+	const url = `http://rebound.example:${port}/`;
+
+	await test("serve: the page of another site", async () => {
+		const page = await browser.page();
+		const answer = await page.goto(`${url}healthz`);
+
+		ok(answer.status() === 200, "serve: the browser takes our address for that of another site", answer.status());
+		for (const path of ["metrics", "api/v1/load", "api/v1/stream", ""]) {
+			const got = await page.evaluate(async (asked) => {
+				const reply = await fetch(asked);
+
+				return {status: reply.status, text: await reply.text()};
+			}, `/${path}`);
+
+			ok(got.status === 403 && !/cpu/.test(got.text), `serve: another site's page reads nothing of /${path}`,
+				JSON.stringify(got).slice(0, 200));
+		}
+	});
+	await browser.close();
+}
+
 export async function serveTests() {
 	const help = spawnSync(SUBTICK, ["serve", "--help"]);
 
@@ -162,6 +186,7 @@ export async function serveTests() {
 		await ready(url, child);
 		await served(browser, url);
 	});
+	await rebound(port);
 	await browser.close();
 	child.kill("SIGTERM");
 	await new Promise((resolve) => child.exitCode !== null ? resolve() : child.once("exit", resolve));

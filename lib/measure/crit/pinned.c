@@ -96,9 +96,10 @@ static void join(struct pinned_threads *threads, struct pinned_thread *list, siz
 {
 	for (size_t i = 0; i < nr; i++) {
 		for (;;) {
-			struct timespec until = clock_timespec(clock_unix_ns() + STOP_POLL_NS);
+			struct timespec until = clock_timespec(clock_mono_ns() + STOP_POLL_NS);
 
-			if (pthread_timedjoin_np(list[i].thread, NULL, &until) != ETIMEDOUT)
+			if (pthread_clockjoin_np(list[i].thread, NULL, CLOCK_MONOTONIC, &until) !=
+			    ETIMEDOUT)
 				break;
 			if (stopped && stopped())
 				threads->stop = true;

@@ -30,6 +30,20 @@ unsigned int runq_near_slots(unsigned int stripes, unsigned int cpus)
 	return most < RUNQ_CHUNK ? most : RUNQ_CHUNK;
 }
 
+/* Room for as many groups as may be created before we run again. */
+static size_t spare_slots(size_t used)
+{
+	return SPARE_MIN + (used / 4 < SPARE_MORE ? used / 4 : SPARE_MORE);
+}
+
+unsigned int runq_chunks_needed(size_t groups, unsigned int near)
+{
+	size_t slots = groups + spare_slots(groups) + 1, chunks;
+
+	chunks = slots > near ? (slots - near + RUNQ_CHUNK - 1) / RUNQ_CHUNK : 0;
+	return chunks < RUNQ_NR_CHUNKS - 1 ? chunks : RUNQ_NR_CHUNKS - 1;
+}
+
 int runq_chunk_create(unsigned int stripes, unsigned int cpus, struct err *err)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
@@ -127,8 +141,7 @@ int runq_chunks_refill(struct runq_chunks *chunks, size_t taken, struct err *err
 	used = slots_usable(chunks) - chunks->nr_free;
 	if (chunks->fixed && chunks->opened)
 		return 0;
-	/* Room for as many groups as may be created before we run again. */
-	want = SPARE_MIN + (used / 4 < SPARE_MORE ? used / 4 : SPARE_MORE);
+	want = spare_slots(used);
 	while (!rc && chunks->nr_free < want && chunks->nr < RUNQ_NR_CHUNKS)
 		rc = chunk_new(chunks, err);
 	return rc;

@@ -27,6 +27,8 @@ struct runq_chunks {
 /* Histograms per slot: one per CPU, rounded up to a power of two, at most RUNQ_MAX_STRIPES. */
 unsigned int runq_stripes(unsigned int cpus);
 /* Slots of the first chunk, which is memory at a fixed address, of RUNQ_NEAR_BYTES. */
+/* How many chunks, after the first, room for @groups and the spare ones takes. */
+unsigned int runq_chunks_needed(size_t groups, unsigned int near);
 unsigned int runq_near_slots(unsigned int stripes, unsigned int cpus);
 /* A map for one chunk after the first: its descriptor, or -errno. */
 int runq_chunk_create(unsigned int stripes, unsigned int cpus, struct err *err);

@@ -2,12 +2,13 @@
 /* Groups by reference, and the words for what is no group. */
 #include "measure/runq/group.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* All names of a path, a slash before each, and the mark of one that is deeper. */
-#define PATH_SIZE (sizeof(((struct runq_head *)0)->path) + RUNQ_DEPTH + 8)
+/* All names of a path, a slash before each, and the mark of one that is deeper, with its number. */
+#define PATH_SIZE (sizeof(((struct runq_head *)0)->path) + RUNQ_DEPTH + 32)
 
 struct runq_group *runq_group_new(const struct runq_group *from, const char *path)
 {
@@ -27,15 +28,21 @@ static void path_read(const struct runq_head *head, char ret_path[PATH_SIZE])
 {
 	const char *part[RUNQ_DEPTH], *at = head->path, *end = at + sizeof(head->path);
 	unsigned int nr = 0;
-	/* Deeper than the programs look: say so, rather than begin in the middle. */
-	char *to = stpcpy(ret_path, head->depth >= RUNQ_DEPTH ? "/…" : "");
+	char *to = ret_path;
+
+	/*
+	 * Deeper than the programs look: say so, rather than begin in the middle. Paths that end
+	 * alike are those of different cgroups; their numbers tell them apart.
+	 */
+	if (head->depth >= RUNQ_DEPTH)
+		to += sprintf(to, "/…(%" PRIu64 ")", (uint64_t)head->cgroup_id);
 
 	while (nr < head->depth && nr < RUNQ_DEPTH && at < end && *at) {
 		part[nr++] = at;
 		at += strnlen(at, end - at) + 1;
 	}
 	if (!nr && to == ret_path)
-		to = stpcpy(to, "/");
+		stpcpy(to, "/");
 	while (nr--)
 		to += sprintf(to, "/%.*s", (int)(end - part[nr]), part[nr]);
 }
@@ -59,6 +66,7 @@ struct runq_group *runq_group_read(enum runq_per per, uint64_t key, const struct
 		snprintf(path, sizeof(path), "CPU %u", group.cpu);
 		return runq_group_new(&group, path);
 	default:
+		group.cut = copy.depth >= RUNQ_DEPTH;
 		path_read(&copy, path);
 		return runq_group_new(&group, path);
 	}

@@ -3,6 +3,7 @@
 #ifndef SUBTICK_MEASURE_RUNQ_GROUP_H
 #define SUBTICK_MEASURE_RUNQ_GROUP_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "abi/runq.h"
@@ -18,6 +19,7 @@ struct runq_group {
 	uint32_t pid;
 	uint32_t tgid;
 	char comm[17];
+	bool cut; /* the path lacks its beginning */
 	const char *path; /* of the cgroup, also of a task's; else the name of the group */
 	unsigned int refs;
 };

@@ -268,6 +268,7 @@ void runq_kernel_losses(struct runq_kernel *k, struct runq_losses *ret_losses)
 		sum.unbooked_ns += pc->unbooked_ns;
 		sum.unbooked_ns += *(volatile __s64 *)&k->skel->bss->cores[cpu].unbooked_ns;
 	}
+	sum.path_cut = k->slots.paths_cut;
 	sum.recursion_misses = sys_bpf_recursion_misses(k->skel->obj);
 	*ret_losses = sum;
 }

@@ -8,6 +8,7 @@
 /* Totals since the start, over all CPUs. */
 struct runq_losses {
 	uint64_t unknown_start, negative, table_full, events_lost, blame_full, recursion_misses;
+	uint64_t path_cut; /* groups whose path lacks its beginning */
 	uint64_t waits;	  /* observed, without those of the programs' quick path */
 	uint64_t wait_ns; /* of all that were observed */
 	int64_t unbooked_ns;	 /* of wait_ns, what the kernel does not add to run_delay */

@@ -264,6 +264,7 @@ static const struct column_spec loss_cols[] = {
 	COLUMN(struct runq_window, M_NEGATIVE_TOTAL, losses.negative),
 	COLUMN(struct runq_window, M_TABLE_FULL_TOTAL, losses.table_full),
 	COLUMN(struct runq_window, M_BLAME_FULL_TOTAL, losses.blame_full),
+	COLUMN(struct runq_window, M_PATH_CUT_TOTAL, losses.path_cut),
 	COLUMN(struct runq_window, M_RECURSION_MISSES_TOTAL, losses.recursion_misses),
 	COLUMN(struct runq_window, M_RING_LOST_TOTAL, losses.events_lost),
 };

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "measure/runq/chunks.h"
 #include "measure/runq/filter.h"
 #include "measure/runq/kernel.h"
 #include "measure/runq/report.h"
@@ -18,6 +19,8 @@
 #include "sys/cgroup.h"
 
 #define EVENTS_AT_ONCE 1024
+/* The maps that do not depend on the number of groups and CPUs, all of them. */
+#define MAPS_BYTES (6656ULL << 10)
 
 struct runq_meter {
 	struct meter meter;
@@ -208,6 +211,15 @@ static int runq_start(struct meter *meter, struct err *err)
 	return rc;
 }
 
+uint64_t runq_memory_bytes(size_t groups, unsigned int cpus)
+{
+	unsigned int stripes = runq_stripes(cpus);
+	uint64_t chunks = runq_chunks_needed(groups, runq_near_slots(stripes, cpus));
+
+	return chunks * RUNQ_CHUNK * RUNQ_SLOT_SIZE(stripes, cpus) + RUNQ_NEAR_BYTES + MAPS_BYTES +
+	       cpus * sizeof(struct runq_cpu);
+}
+
 const struct runq_window *runq_window(const struct meter *meter)
 {
 	return &((const struct runq_meter *)meter)->window;
@@ -240,6 +252,7 @@ static int window_end(struct runq_meter *m, struct err *err)
 	rc = runq_kernel_window(m->kernel, &list, err);
 	end_ns = clock_mono_ns();
 	w->time_unix_ns = clock_unix_ns();
+	w->time_mono_ns = end_ns;
 	if (!rc)
 		rc = runq_window_groups(w, list, &m->filter, err);
 	if (!rc && w->has_blame)

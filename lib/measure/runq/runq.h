@@ -14,4 +14,10 @@ int runq_open(const struct runq_opts *opts, struct meter **ret_meter, struct err
  */
 const struct runq_window *runq_window(const struct meter *meter);
 
+/*
+ * How much kernel memory runq_open() takes at most with room for @groups on @cpus possible CPUs,
+ * with causes and blame; see docs/methods/runq.md.
+ */
+uint64_t runq_memory_bytes(size_t groups, unsigned int cpus);
+
 #endif

@@ -70,6 +70,7 @@ static int owner_begin(struct runq_slots *slots, size_t slot, uint64_t key, stru
 		return err_set(err, -ENOMEM, "out of memory");
 	owner->gone_ns = 0;
 	owner->key = key;
+	slots->paths_cut += owner->group->cut;
 	return 0;
 }
 

@@ -23,6 +23,7 @@ struct runq_slots {
 	size_t nr_names;
 	uint64_t *retired; /* keys that the blame table can forget */
 	size_t nr_retired;
+	uint64_t paths_cut; /* groups so far whose path lacks its beginning */
 };
 
 /* See runq_chunks_open(). */

@@ -39,7 +39,8 @@ struct runq_blame {
 
 /* Valid until the meter's next read. */
 struct runq_window {
-	uint64_t time_unix_ns; /* when it ended */
+	uint64_t time_unix_ns; /* when it ended, only to be shown: this clock can be set */
+	uint64_t time_mono_ns; /* the same by CLOCK_MONOTONIC, to compute with */
 	uint64_t window_ns;
 
 	enum runq_per per;

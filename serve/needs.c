@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Compares what the settings need with what there is, before the OOM killer or accept() does. */
+#include "needs.h"
+
+#include <errno.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "conn.h"
+#include "measure/runq/runq.h"
+#include "sys/cpu.h"
+#include "sys/meminfo.h"
+#include "sys/memlimit.h"
+
+#define MIB(bytes) ((unsigned long long)((bytes) + (1 << 20) - 1) >> 20)
+/* Measured; docs/methods/serve.md has the figures. */
+#define BASE_BYTES   (6ULL << 20)
+#define CGROUP_BYTES 4096
+#define CPU_BYTES    (16ULL << 10)
+/* What is opened after the check: event loop, listeners, token, notifications, a file at a time. */
+#define MORE_FILES 32
+/* More than we ever have open beside connections. */
+#define OWN_FILES 512
+
+void needs_compute(const struct config *config, unsigned int cpus, struct needs *ret_needs)
+{
+	struct needs needs = {.map_bytes = cpus * CPU_BYTES, .heap_bytes = BASE_BYTES};
+
+	if (config_list_has(config->collect, "runq")) {
+		needs.map_bytes += runq_memory_bytes(config->cgroup_limit, cpus);
+		needs.heap_bytes += config->cgroup_limit * CGROUP_BYTES;
+	}
+	*ret_needs = needs;
+}
+
+int needs_memory(const struct config *config, struct needs *ret_needs, struct err *err)
+{
+	uint64_t limit = memlimit_bytes(NULL), available = UINT64_MAX, all;
+	struct cpuset possible;
+	int rc;
+
+	rc = cpu_set(NULL, CPU_POSSIBLE, &possible, err);
+	if (rc)
+		return rc;
+	needs_compute(config, cpuset_end(&possible), ret_needs);
+	all = ret_needs->map_bytes + ret_needs->heap_bytes;
+	/* Unknown: then the kernel decides, as it always does. */
+	meminfo_available(NULL, &available);
+	if (all <= limit && all <= available)
+		return 0;
+	return err_set(err, -ENOMEM,
+		       "--cgroup-limit %llu needs %llu MiB of memory, %llu of these for BPF maps; "
+		       "%s %llu MiB: lower --cgroup-limit, or leave out runq with --collect",
+		       (unsigned long long)config->cgroup_limit, MIB(all),
+		       MIB(ret_needs->map_bytes),
+		       limit < available ? "the memory limit of the cgroup is" :
+					   "the machine has",
+		       MIB(limit < available ? limit : available));
+}
+
+void needs_raise_files(const struct config *config)
+{
+	rlim_t want = CONN_MAX_FACTOR * config->max_connections + OWN_FILES;
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= want)
+		return;
+	limit.rlim_cur = want < limit.rlim_max ? want : limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+int needs_files(const struct config *config, uint64_t *ret_connections, struct err *err)
+{
+	rlim_t want = CONN_MAX_FACTOR * config->max_connections, used, left;
+	struct rlimit limit;
+	int next = dup(STDERR_FILENO);
+
+	/* The lowest free number: those below it are in use. */
+	used = (next < 0 ? OWN_FILES : (rlim_t)next) + MORE_FILES;
+	if (next >= 0)
+		close(next);
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		return err_set(err, -errno, "cannot read the limit of file descriptors");
+	if (limit.rlim_cur <= used)
+		return err_set(err, -EMFILE,
+			       "%llu file descriptors are needed without a connection, the limit is "
+			       "%llu: raise it (LimitNOFILE= of systemd, ulimit -n)",
+			       (unsigned long long)used, (unsigned long long)limit.rlim_cur);
+	left = limit.rlim_cur - used;
+	if (left < config->max_connections)
+		return err_set(err, -EMFILE,
+			       "--max-connections %llu needs %llu file descriptors, the limit is "
+			       "%llu: raise it (LimitNOFILE= of systemd, ulimit -n), or set "
+			       "--max-connections to %llu or less",
+			       (unsigned long long)config->max_connections,
+			       (unsigned long long)(used + config->max_connections),
+			       (unsigned long long)limit.rlim_cur, (unsigned long long)left);
+	*ret_connections = left < want ? left : want;
+	return 0;
+}

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Compares the whole /metrics page, in both formats, with reviewed files: every family, from windows
+ * with fixed figures. UPDATE_GOLDEN=1 rewrites the files; read the difference before you commit it.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "serve/load.h"
+#include "serve/runq.h"
+#include "serve/wake.h"
+#include "view/prom.h"
+
+static struct store store;
+static struct config config;
+
+/* Two CPUs, the second without a figure; then one window of a source without parts, on CPU 2. */
+static void absorb_load(void)
+{
+	struct load_cpu_window cpu[3] = {0}, shown[3] = {0};
+	struct load_vecs vecs[3] = {0};
+	struct load_window w = {
+		.parts = (1u << LOAD_NR_PARTS) - 1,
+		.cpu = cpu,
+		.shown = {{"bpf", cpu}, {"procstat", shown}},
+		.nr_shown = 2,
+		.cpu_vecs = vecs,
+		.losses = {1, 2, 3, 4, 5},
+	};
+
+	cpuset_add(&w.cpus, 0);
+	cpuset_add(&w.cpus, 1);
+	for (int i = 0; i < LOAD_NR_PARTS; i++) {
+		cpu[0].part_ns[i] = 123456789ULL * (i + 1);
+		cpu[0].window_ns += cpu[0].part_ns[i];
+	}
+	cpu[0].busy_ratio = 0.25;
+	cpu[0].closure_error_ratio = 0.000125;
+	shown[0].busy_ratio = 0.5;
+	for (int i = 0; i < LOAD_NR_VECS; i++)
+		vecs[0].ns[i] = vecs[0].count[i] = i;
+	cpu[1].flags = LOAD_TORN;
+	load_absorb(&store, &config, &w);
+	load_absorb(&store, &config, &w);
+	w.parts = w.nr_shown = 0;
+	w.cpu_vecs = NULL;
+	cpuset_del(&w.cpus, 0);
+	cpuset_del(&w.cpus, 1);
+	cpuset_add(&w.cpus, 2);
+	cpu[2] = (struct load_cpu_window){.window_ns = NSEC_PER_SEC, .busy_ns = 1};
+	load_absorb(&store, &config, &w);
+}
+
+/* Names that need escaping, a limit that folds one of them, and a cgroup that gives way. */
+static void absorb_runq(uint64_t second)
+{
+	static const struct runq_group names[] = {{.path = "/a"},
+						  {.path = "/quote\" back\\slash\nline"},
+						  {.path = "/bytes\xff\xfe é"},
+						  {.path = "/too many"}};
+	struct runq_group_window groups[4] = {0};
+	struct runq_blame blame[4] = {0};
+	uint64_t le_count[CONFIG_MAX_LE];
+	struct runq_window w = {
+		.time_mono_ns = second * NSEC_PER_SEC,
+		.le_ns = config.le_ns,
+		.nr_le = config.nr_le,
+		.causes_known = ((1u << RUNQ_NR_CAUSES) - 1) & ~(1u << RUNQ_THROTTLED),
+		.losses = {.unknown_start = 6, .negative = 7, .table_full = 8, .events_lost = 9,
+			   .blame_full = 10, .recursion_misses = 11, .path_cut = 12},
+		.groups = groups,
+		.nr_groups = 4,
+		.blame = blame,
+		.nr_blame = 4,
+	};
+
+	for (unsigned int i = 0; i < config.nr_le; i++)
+		le_count[i] = i;
+	for (int i = 0; i < 4; i++) {
+		groups[i] = (struct runq_group_window){.party = {.group = &names[i]},
+						       .ended = i == 0,
+						       .count = config.nr_le,
+						       .sum_ns = 1000000007ULL * (i + 1),
+						       .le_count = le_count};
+		for (int j = 0; j < RUNQ_NR_CAUSES; j++)
+			groups[i].cause_ns[j] = j * 1000 + i;
+		blame[i] = (struct runq_blame){.victim = {.group = &names[i]},
+					       .culprit = {.kind = RUNQ_PARTY_KTHREADS},
+					       .wait_ns = 1 + i,
+					       .count = 1};
+	}
+	blame[1].culprit = (struct runq_party){.group = &names[2]};
+	runq_absorb(&store, &config, &w);
+}
+
+static void absorb_wake(void)
+{
+	struct wake_state s = {.cpu = 1, .name = "C1", .summary = {.count = 40}, .sum_ns = 77777};
+	struct wake_window w = {.states = &s, .nr_states = 1, .recursion_misses = 13};
+
+	for (unsigned int i = 0; i < WAKE_NR_LE; i++)
+		s.le[i] = 2 * i;
+	wake_absorb(&store, &config, &w);
+}
+
+/* What collectors and the exporter count about themselves. */
+static void set_own(void)
+{
+	static const struct {
+		enum family_id id;
+		const char *labels;
+		uint64_t value;
+	} own[] = {
+		{F_BUILD, "version=\"0\",kernel=\"6.1\",machine=\"arm64\"", 1},
+		{F_SOURCE, "collector=\"load\",source=\"bpf\"", 1},
+		{F_UP, "collector=\"load\"", 1},
+		{F_UPDATES, "collector=\"load\"", 3},
+		{F_UPDATE_COST, "collector=\"load\"", 1500},
+		{F_UPDATE_TIME, "collector=\"load\"", 1700000000123456789},
+		{F_BPF_TIME, "program=\"load_switch\"", 999},
+		{F_BPF_RUNS, "program=\"load_switch\"", 9},
+		{F_BPF_MEMORY, "", 4096},
+		{F_HTTP_REQUESTS, "code=\"200\"", 5},
+		{F_HTTP_CONNECTIONS, "", 2},
+		{F_HTTP_CUT, "reason=\"slow\"", 0},
+		{F_PROC_CPU, "", 10000000},
+		{F_PROC_RSS, "", 1 << 20},
+		{F_PROC_VIRTUAL, "", 1 << 30},
+		{F_PROC_START, "", 1700000000000000000},
+	};
+
+	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+		store_set(&store, own[i].id, own[i].labels, own[i].value);
+}
+
+static int sink(void *arg, const char *data, size_t len)
+{
+	return fwrite(data, 1, len, arg) == len ? 0 : -EIO;
+}
+
+/* Whether the page in that format is the file's. */
+static bool check(enum prom_format format, const char *path, bool rewrite)
+{
+	static struct prom prom;
+	char *page = NULL, *known = NULL;
+	size_t size = 0, room = 0;
+	FILE *out = open_memstream(&page, &size), *file;
+	ssize_t got = 0;
+	bool same;
+
+	prom = (struct prom){.format = format, .sink = sink, .arg = out};
+	for (int id = 0; id < FAMILY_NR; id++)
+		prom_write(&prom, &store.series[id]);
+	if (prom_end(&prom) || fclose(out))
+		return false;
+	file = fopen(path, rewrite ? "w" : "r");
+	if (!file) {
+		printf("# cannot open %s: %s\n", path, strerror(errno));
+		return false;
+	}
+	if (rewrite)
+		same = fwrite(page, 1, size, file) == size;
+	else
+		same = (got = getdelim(&known, &room, '\0', file)) == (ssize_t)size &&
+		       !memcmp(known, page, size);
+	if (!same)
+		for (size_t i = 0, line = 1; i < size && (ssize_t)i < got; line += page[i++] == '\n')
+			if (page[i] != known[i]) {
+				printf("# %s differs in line %zu\n", path, line);
+				break;
+			}
+	fclose(file);
+	free(known);
+	free(page);
+	return same;
+}
+
+int main(int argc, char **argv)
+{
+	static const char *const files[] = {[PROM_TEXT] = "metrics.prom",
+					    [PROM_OPENMETRICS] = "metrics.openmetrics"};
+	bool rewrite = getenv("UPDATE_GOLDEN") && !strcmp(getenv("UPDATE_GOLDEN"), "1");
+	int failed = 0;
+
+	if (argc != 2 || config_init(&config) ||
+	    store_init(&store, config.le_ns, config.nr_le))
+		return 64;
+	config.cgroup_limit = 2;
+	absorb_load();
+	absorb_runq(1);
+	absorb_runq(2);
+	absorb_wake();
+	set_own();
+	printf("1..%d\n", FAMILY_NR + 2);
+	for (int id = 0; id < FAMILY_NR; id++) {
+		bool has = store.series[id].nr;
+
+		printf("%sok %d - %s is on the page\n", has ? "" : "not ", id + 1,
+		       family_get(id)->name);
+		failed |= !has;
+	}
+	for (int format = 0; format < 2; format++) {
+		char path[4096];
+		bool same;
+
+		snprintf(path, sizeof(path), "%s/%s", argv[1], files[format]);
+		same = check(format, path, rewrite);
+		printf("%sok %d - %s\n", same ? "" : "not ", FAMILY_NR + 1 + format, files[format]);
+		failed |= !same;
+	}
+	store_free(&store);
+	config_free(&config);
+	return failed;
+}

@@ -248,8 +248,11 @@ static void test_short_tasks(void)
 	seen = watch(&limits, note_second);
 	stop_stranger();
 	forked = noted[1].forked - noted[0].forked;
-	live_ok(forked && seen.nr_gone + 1 >= forked, "%llu tasks came and went, %u of the test's",
-		(unsigned long long)seen.nr_gone, forked);
+	if (forked)
+		live_ok(seen.nr_gone + 1 >= forked, "%llu tasks came and went, %u of the test's",
+			(unsigned long long)seen.nr_gone, forked);
+	else
+		live_skip("short tasks", "not judged: the program that starts some got no core");
 	limits.own_forks = 1000000;
 	seen = watch(&limits, NULL);
 	live_ok(!seen.nr_gone, "those that the test itself starts do not count");

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "audit_plot.h"
+#include "audit_rows.h"
 #include "base/clock.h"
 #include "measure/audit/report.h"
 #include "opts.h"
@@ -19,6 +20,7 @@
 #define MAX_DELAYS   256
 #define DEFAULT_WANT 0.001
 
+/* A report can also come with an error: what was measured until then. */
 typedef int (*experiment_fn)(const struct audit_opts *, const struct audit_env *,
 			     struct audit_findings *, struct report **, struct err *);
 
@@ -40,8 +42,11 @@ static int run_delays(const struct audit_opts *opts, const struct audit_env *env
 	struct audit_delays delays;
 	int rc = audit_delays(opts, env, findings, &delays, err);
 
+	/* An error keeps the rows that are finished. */
 	if (!rc)
 		rc = audit_delays_report(opts, findings, &delays, ret_report, err);
+	else if (delays.nr)
+		audit_delays_report(opts, findings, &delays, ret_report, NULL);
 	audit_delays_free(&delays);
 	return rc;
 }
@@ -82,6 +87,7 @@ struct audit_cmd {
 	uint64_t hz;
 	const char *plot;
 	struct audit_plots plots;
+	struct audit_rows rows;
 	struct view view;
 	struct audit_findings findings;
 };
@@ -111,6 +117,10 @@ static const struct opt options[] = {
 	 DELAYS(.id = ID_DELAYS)},
 	{"iterations", 0, "N", "delays: loops per delay, however long that takes",
 	 DELAYS(OPT_NUMBER(struct audit_cmd, opts.iterations, 1, UINT32_MAX))},
+	{"save", 0, "FILE", "delays: keep the finished rows in FILE, as JSON, at any time",
+	 DELAYS(OPT_STORE(struct audit_cmd, rows.save))},
+	{"resume", 0, "FILE", "delays: measure only what FILE, an earlier run's JSON, lacks",
+	 DELAYS(OPT_STORE(struct audit_cmd, rows.resume))},
 	{"duty", 0, "N%", "sources: busy share of each period (default 30%)",
 	 SOURCES(OPT_SHARE(struct audit_cmd, opts.duty, 0.001, 0.99))},
 	{"period", 0, "TIME", "sources: period of the loads (default: one tick)",
@@ -137,6 +147,16 @@ static void clear_progress(const struct audit_env *env)
 {
 	if (env->progress)
 		fputs("\r\033[K", stderr);
+}
+
+/* A delay of audit delays is finished. */
+static bool print_row(void *arg, const struct audit_delays *delays)
+{
+	struct audit_cmd *cmd = arg;
+
+	if (isatty(STDERR_FILENO))
+		fputs("\r\033[K", stderr);
+	return audit_rows_done(&cmd->rows, delays);
 }
 
 static bool add_delay(const struct opts_state *state, const char *word, void *arg)
@@ -234,6 +254,9 @@ static bool options_fit(const struct opts_state *state, const struct audit_cmd *
 		opts_usage(state, "--plot: audit precision has no plot");
 	else if (unused)
 		opts_usage(state, "--%s: only for audit %s", unused->name, unused->group);
+	else if (!cmd->only && (cmd->rows.save || cmd->rows.resume))
+		opts_usage(state, "--%s: only for audit delays",
+			   cmd->rows.save ? "save" : "resume");
 	else if (cmd->opts.phase_given && cmd->opts.period_ns &&
 		 cmd->opts.phase_ns >= cmd->opts.period_ns)
 		opts_usage(state, "--phase: must be shorter than --period");
@@ -277,39 +300,53 @@ static int show(struct audit_cmd *cmd, struct report *report, bool *ret_gone)
 	return EXIT_ERROR;
 }
 
+/* Draws, prints and frees the report; 0, or the exit code. */
+static int show_experiment(struct audit_cmd *cmd, const struct experiment *e,
+			   struct report *report, bool *ret_gone)
+{
+	/* Print the results even if the plot failed. */
+	bool undrawn = audit_plot_draw(&cmd->plots, e->name, report) != 0;
+	int code = EXIT_FINE;
+
+	*ret_gone = cmd->rows.gone;
+	/* In CSV the rows of delays are printed already. */
+	if (*ret_gone || (cmd->view.format == VIEW_CSV && !strcmp(e->name, "delays")))
+		report_free(report);
+	else
+		code = show(cmd, report, ret_gone);
+	if (cmd->rows.failed.code)
+		return opts_fail("audit", &cmd->rows.failed);
+	return code || !undrawn ? code : EXIT_ERROR;
+}
+
 static int run_experiments(struct audit_cmd *cmd, const struct audit_env *env, bool *ret_gone,
 			   bool *ret_lacks)
 {
 	uint64_t budget = cmd->opts.budget_ns;
-	struct report *report;
 	struct err err = {0};
 	int code = EXIT_FINE;
-	bool undrawn;
 
 	for (size_t i = 0; i < NR_EXPERIMENTS && !code && !*ret_gone && !run_stopped(); i++) {
 		const struct experiment *e = &experiments[i];
+		struct report *report = NULL;
+		int failed;
 
 		if (cmd->only && strcmp(cmd->only, e->name))
 			continue;
 		if (!cmd->only && budget)
 			cmd->opts.budget_ns = (uint64_t)((double)budget * e->share);
 		err = (struct err){0};
-		if (e->run(&cmd->opts, env, &cmd->findings, &report, &err)) {
-			clear_progress(env);
-			code = opts_fail("audit", &err);
-			/* The other experiments may not need what the machine lacks. */
-			if (cmd->only || code != EXIT_UNSUPPORTED)
-				return code;
-			*ret_lacks = true;
-			code = EXIT_FINE;
-			continue;
-		}
+		failed = e->run(&cmd->opts, env, &cmd->findings, &report, &err);
 		clear_progress(env);
-		/* Print the results even if the plot failed. */
-		undrawn = audit_plot_draw(&cmd->plots, e->name, report) != 0;
-		code = show(cmd, report, ret_gone);
-		if (!code && undrawn)
-			code = EXIT_ERROR;
+		if (report)
+			code = show_experiment(cmd, e, report, ret_gone);
+		if (!failed)
+			continue;
+		failed = opts_fail("audit", &err);
+		/* The other experiments may not need what the machine lacks. */
+		if (cmd->only || failed != EXIT_UNSUPPORTED)
+			return failed;
+		*ret_lacks = true;
 	}
 	return code;
 }
@@ -336,7 +373,9 @@ static int judge(const struct audit_cmd *cmd)
 static int run(struct audit_cmd *cmd)
 {
 	struct audit_env env = {.wait = run_wait,
-				.progress = isatty(STDERR_FILENO) ? show_progress : NULL};
+				.progress = isatty(STDERR_FILENO) ? show_progress : NULL,
+				.row = print_row,
+				.arg = cmd};
 	struct report *report;
 	struct cpuset audited = {0};
 	struct audit_precision precision;
@@ -345,6 +384,10 @@ static int run(struct audit_cmd *cmd)
 	bool gone = false, lacks = false;
 	int code;
 
+	cmd->opts.brief = !cmd->only;
+	if (audit_rows_check(&cmd->rows, &err) ||
+	    (cmd->rows.resume && audit_rows_resume(&cmd->rows, &cmd->opts, &err)))
+		return opts_fail("audit", &err);
 	run_signals();
 	cpuset_add(&audited, cmd->opts.cpu);
 	run_avoid(&audited);
@@ -355,7 +398,6 @@ static int run(struct audit_cmd *cmd)
 			code = audit_precision_report(&cmd->opts, &precision, &report, &err);
 		return code ? opts_fail("audit", &err) : show(cmd, report, &gone);
 	}
-	cmd->opts.brief = !cmd->only;
 	code = run_experiments(cmd, &env, &gone, &lacks);
 	if (!code && !gone && !cmd->only) {
 		if (audit_verdict_report(&cmd->opts, &cmd->findings, clock_mono_ns() - begin,
@@ -387,11 +429,15 @@ int cmd_audit(int argc, char **argv)
 	code = opts_walk(&state, argc, argv, parse_option, &cmd);
 	if (code != OPTS_PARSED)
 		return code;
+	cmd.rows.view = &cmd.view;
+	cmd.rows.opts = &cmd.opts;
+	cmd.rows.findings = &cmd.findings;
 	cmd.opts.phase_given = opts_given(&state, "phase");
 	if (!options_fit(&state, &cmd) || !choose_cpu(&state, &cmd))
 		return EXIT_USAGE;
 	/* Open the files first: an error should show before a minute of measuring, not after it. */
 	code = cmd.plot && audit_plot_open(&cmd.plots, cmd.plot, cmd.only) ? EXIT_ERROR : run(&cmd);
 	audit_plot_close(&cmd.plots);
+	audit_rows_free(&cmd.rows);
 	return code;
 }

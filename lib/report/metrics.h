@@ -198,6 +198,17 @@ enum unit {
 	  "busy columns ÷ true busy time of the core")                                             \
 	X(M_ERROR_RATIO, "error_ratio", "error", UNIT_RATIO,                                       \
 	  "shown minus true, in percentage points")                                                \
+	X(M_COMPLETE, "complete", "complete", UNIT_BOOL,                                           \
+	  "whether all that was asked for was measured; false after Ctrl-C or an error")           \
+	X(M_RESUMED, "resumed", "resumed", UNIT_BOOL,                                              \
+	  "whether the row was measured by the earlier run of --resume")                           \
+	X(M_ASKED_DELAYS_TOTAL, "asked_delays_total", "asked", UNIT_COUNT,                         \
+	  "rows that the run was asked for")                                                       \
+	X(M_ASKED_ITERATIONS_TOTAL, "asked_iterations_total", "asked loops", UNIT_COUNT,           \
+	  "--iterations; null if the loops were limited by time")                                  \
+	X(M_ASKED_EACH_NS, "asked_each_ns", "asked time", UNIT_NS,                                 \
+	  "time for each delay; null with --iterations")                                           \
+	X(M_MACHINE, "machine", "machine", UNIT_TEXT, "host name, kernel and CPUs")                \
 	X(M_AUDIT_SOURCE, "shown_by", "source", UNIT_TEXT, "source, as in subtick load")           \
 	X(M_ERROR_WINDOW_NS, "length_ns", "window", UNIT_NS, "length of the windows")              \
 	X(M_WINDOWS_TOTAL, "windows_total", "windows", UNIT_COUNT,                                 \

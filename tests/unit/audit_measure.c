@@ -2,6 +2,7 @@
 /* The verdict of audit from given findings, and the errors of simulated sources. */
 #include "test.h"
 
+#include <errno.h>
 #include <math.h>
 
 #include "measure/audit/report.h"
@@ -190,6 +191,67 @@ TEST(verdict_of_all)
 	assert_int_equal(audit_verdict_report(&opts, &f, 1, &report, NULL), 0);
 	assert_true(field(report, "softirq_counts_as_idle")->flag);
 	assert_false(says(report, "procidle"));
+	report_free(report);
+}
+
+/* A delay without a figure has null, and what the others show follows from what was read. */
+TEST(delay_rows)
+{
+	struct audit_delay row = {.delay_ns = 1000,
+				  .iterations = 1000,
+				  .real_ns = 60000000,
+				  .rusage_user_ns = 2000000,
+				  .rusage_system_ns = 4000000,
+				  .procstat_busy_ns = 20000000,
+				  .thread_ns = 6000000,
+				  .bpf_task_ns = 6000000,
+				  .bpf_busy_ns = 10000000};
+
+	audit_delay_derive(&row);
+	assert_int_equal(row.expected_ns, 1000000);
+	assert_true(row.real_each_ns == 60000.0 && row.user_each_ns == 2000.0);
+	assert_true(row.system_each_ns == 4000.0 && row.true_each_ns == 6000.0);
+	assert_true(row.rusage_factor == 1.0 && row.procstat_factor == 2.0);
+	assert_true(fabs(row.error - 10.0 / 60.0) < 1e-12);
+	assert_false(audit_delay_disturbed(&row));
+	row.bpf_task_ns = row.thread_ns + (uint64_t)(row.real_ns * 0.16);
+	assert_true(audit_delay_disturbed(&row));
+	row.bpf_task_ns = row.bpf_busy_ns = UINT64_MAX;
+	row.iterations = 0;
+	audit_delay_derive(&row);
+	assert_true(isnan(row.error) && isnan(row.procstat_factor) && isnan(row.real_each_ns));
+	assert_false(audit_delay_disturbed(&row));
+}
+
+/* What ended a run early is said, and how much of it is there. */
+TEST(delays_cut_short)
+{
+	struct audit_delay rows[2] = {{.complete = true}, {.complete = false}};
+	struct audit_delays delays = {.rows = rows,
+				      .nr = 2,
+				      .nr_asked = 18,
+				      .asked_iterations = 10000000,
+				      .asked_each_ns = UINT64_MAX,
+				      .stopped = true,
+				      .machine = "here"};
+	struct audit_findings f = {.user_hz = 100};
+	struct report *report;
+
+	assert_int_equal(audit_delays_report(&opts, &f, &delays, &report, NULL), 0);
+	assert_true(says(report, "stopped early") && says(report, "1 of 18 delays are finished"));
+	assert_false(field(report, "complete")->flag);
+	assert_int_equal(field(report, "asked_iterations_total")->u64, 10000000);
+	assert_int_equal(field(report, "asked_each_ns")->kind, VALUE_NULL);
+	assert_int_equal(report->tables[0]->nr_rows, 2);
+	report_free(report);
+	delays.stopped = false;
+	err_set(&delays.failed, -ECHILD, "the loop died");
+	assert_int_equal(audit_delays_report(&opts, &f, &delays, &report, NULL), 0);
+	assert_true(says(report, "ended early by an error: the loop died"));
+	assert_true(says(report, "1 of 18 delays are finished"));
+	report_free(report);
+	assert_int_equal(audit_delays_row_report(&opts, &f, &delays, &report, NULL), 0);
+	assert_int_equal(report->tables[0]->nr_rows, 1);
 	report_free(report);
 }
 

@@ -14,6 +14,7 @@
 #include "measure/audit/watch.h"
 #include "measure/load/sources.h"
 #include "sys/cpu.h"
+#include "sys/node.h"
 #include "sys/pidstat.h"
 
 #define BUSY_COLS (AUDIT_BUSY_COLS | AUDIT_IRQ_COLS | 1u << PROCSTAT_STEAL)
@@ -125,7 +126,7 @@ static uint64_t cols_ns(const struct delays *d, const struct point *p, uint32_t 
 
 static void judge_worst(struct audit_findings *f, const struct audit_delay *row)
 {
-	if (row->real_ns < AUDIT_FAIL_WINDOW_NS * 9 / 10 ||
+	if (isnan(row->error) || row->real_ns < AUDIT_FAIL_WINDOW_NS * 9 / 10 ||
 	    (f->worst_known && fabs(row->error) <= f->worst_error))
 		return;
 	f->worst_known = true;
@@ -135,10 +136,9 @@ static void judge_worst(struct audit_findings *f, const struct audit_delay *row)
 		 (unsigned long long)row->delay_ns / 1000);
 }
 
-/* Compares /proc/stat with the core's true busy time; both include the core's other tasks. */
-static void subtract_truth(struct delays *d, const struct point *p, struct audit_delay *row)
+/* The core's true busy time; it includes the core's other tasks, as /proc/stat does. */
+static void read_truth(const struct delays *d, const struct point *p, struct audit_delay *row)
 {
-	double real = (double)row->real_ns, shown = (double)row->procstat_busy_ns;
 	struct load_cpu_window w;
 
 	load_subtract(&p->from.bpf, &p->to.bpf, d->bpf->rate, d->bpf->parts, &w);
@@ -146,26 +146,19 @@ static void subtract_truth(struct delays *d, const struct point *p, struct audit
 		return;
 	row->bpf_task_ns = w.part_ns[LOAD_PART_TASK];
 	row->bpf_busy_ns = w.busy_ns;
-	row->procstat_factor = shown / (double)w.busy_ns;
-	row->error = (shown - (double)w.busy_ns) / real;
-	if ((double)row->bpf_task_ns - (double)row->thread_ns > AUDIT_OTHERS_MAX * real)
-		d->result->nr_disturbed++;
-	d->findings->source = d->bpf->ops->name;
-	judge_worst(d->findings, row);
 }
 
-static void subtract_point(struct delays *d, uint64_t delay_ns, const struct point *p)
+static void read_point(const struct delays *d, uint64_t delay_ns, const struct point *p,
+		       struct audit_delay *row)
 {
-	struct audit_delay *row = &d->result->rows[d->result->nr++];
 	const struct pidstat *from = &p->from.pid, *to = &p->to.pid;
 	const struct sleep_loop_result *loop = &p->loop;
-	double nr = loop->iterations ? (double)loop->iterations : NAN;
 
 	*row = (struct audit_delay){
 		.delay_ns = delay_ns,
 		.iterations = loop->iterations,
+		.complete = !d->result->stopped,
 		.real_ns = loop->real_ns,
-		.expected_ns = delay_ns * loop->iterations,
 		.rusage_user_ns = loop->user_ns,
 		.rusage_system_ns = loop->system_ns,
 		.pidstat_user_ns = (to->user_ticks - from->user_ticks) * d->unit_ns,
@@ -176,18 +169,43 @@ static void subtract_point(struct delays *d, uint64_t delay_ns, const struct poi
 		.thread_ns = loop->thread_ns,
 		.bpf_task_ns = UINT64_MAX,
 		.bpf_busy_ns = UINT64_MAX,
-		.real_each_ns = (double)loop->real_ns / nr,
-		.user_each_ns = (double)loop->user_ns / nr,
-		.system_each_ns = (double)loop->system_ns / nr,
-		.procstat_each_ns = (double)cols_ns(d, p, BUSY_COLS) / nr,
-		.true_each_ns = (double)loop->thread_ns / nr,
-		.rusage_factor = (double)(loop->user_ns + loop->system_ns) /
-				 (loop->thread_ns ? (double)loop->thread_ns : NAN),
-		.procstat_factor = NAN,
-		.error = NAN,
 	};
 	if (d->bpf)
-		subtract_truth(d, p, row);
+		read_truth(d, p, row);
+}
+
+/* The row of the earlier run, if it has this delay; each of its rows is used once. */
+static bool resume_row(const struct audit_opts *opts, uint64_t delay_ns, bool *used,
+		       struct audit_delay *ret_row)
+{
+	for (size_t i = 0; i < opts->nr_earlier; i++) {
+		const struct audit_delay *row = &opts->earlier[i];
+
+		if (used[i] || !row->complete || row->delay_ns != delay_ns)
+			continue;
+		used[i] = true;
+		*ret_row = *row;
+		ret_row->resumed = true;
+		return true;
+	}
+	return false;
+}
+
+/* Takes a finished row in, and passes it on. */
+static void add_row(struct delays *d, const struct audit_delay *row)
+{
+	struct audit_delays *result = d->result;
+	struct audit_delay *own = &result->rows[result->nr++];
+
+	*own = *row;
+	audit_delay_derive(own);
+	result->nr_resumed += own->resumed;
+	result->nr_disturbed += audit_delay_disturbed(own);
+	if (own->bpf_busy_ns != UINT64_MAX)
+		d->findings->source = d->bpf ? d->bpf->ops->name : "bpf";
+	judge_worst(d->findings, own);
+	if (d->env->row && !d->env->row(d->env->arg, result))
+		result->stopped = true;
 }
 
 /* The delays of --delays, or those of the paper; returns how many. */
@@ -198,6 +216,23 @@ static size_t choose_delays(const struct audit_opts *opts, const uint64_t **ret_
 		return opts->nr_delays;
 	return opts->brief ? sizeof(brief_us) / sizeof(brief_us[0]) :
 			     sizeof(paper_us) / sizeof(paper_us[0]);
+}
+
+void audit_delays_plan(const struct audit_opts *opts, struct audit_delays *ret_delays)
+{
+	uint64_t budget = opts->budget_ns ?: (opts->brief ? 9 : 27) * NSEC_PER_SEC, each;
+	const uint64_t *us;
+
+	*ret_delays = (struct audit_delays){
+		.nr_asked = choose_delays(opts, &us),
+		.asked_iterations = opts->iterations ?: UINT64_MAX,
+		.asked_each_ns = UINT64_MAX,
+	};
+	node_describe(ret_delays->machine, sizeof(ret_delays->machine));
+	if (opts->iterations)
+		return;
+	each = ret_delays->nr_asked ? budget / ret_delays->nr_asked : 0;
+	ret_delays->asked_each_ns = each > 2 * SETTLE_NS ? each - SETTLE_NS : SETTLE_NS;
 }
 
 static int delays_open(struct delays *d, struct err *err)
@@ -229,38 +264,64 @@ static void delays_close(struct delays *d, bool stat_open)
 	free(d->samples);
 }
 
+static int run_delays(struct delays *d, bool *used, struct err *err)
+{
+	const struct audit_opts *opts = d->opts;
+	const uint64_t *us;
+	size_t nr = choose_delays(opts, &us);
+	int rc = 0;
+
+	for (size_t i = 0; i < nr && !rc && !d->result->stopped; i++) {
+		uint64_t delay_ns = opts->delays_ns ? opts->delays_ns[i] : us[i] * NSEC_PER_USEC;
+		struct point point = {0};
+		struct audit_delay row;
+
+		if (!resume_row(opts, delay_ns, used, &row)) {
+			rc = run_loop(d, delay_ns, d->result->asked_each_ns, &point, err);
+			if (rc)
+				break;
+			read_point(d, delay_ns, &point, &row);
+		}
+		add_row(d, &row);
+	}
+	return rc;
+}
+
 int audit_delays(const struct audit_opts *opts, const struct audit_env *env,
 		 struct audit_findings *findings, struct audit_delays *ret_delays, struct err *err)
 {
 	struct delays d = {.opts = opts, .env = env, .findings = findings, .result = ret_delays};
-	uint64_t budget = opts->budget_ns ?: (opts->brief ? 9 : 27) * NSEC_PER_SEC;
-	uint64_t begin = clock_mono_ns(), each;
-	const uint64_t *us;
+	uint64_t begin = clock_mono_ns();
+	struct err failed = {0};
+	bool *used = NULL;
 	int rc, opened;
 
-	*ret_delays = (struct audit_delays){.nr_asked = choose_delays(opts, &us)};
+	audit_delays_plan(opts, ret_delays);
 	findings->user_hz = sysconf(_SC_CLK_TCK);
 	d.unit_ns = NSEC_PER_SEC / findings->user_hz;
-	opened = rc = delays_open(&d, err);
-	each = ret_delays->nr_asked ? budget / ret_delays->nr_asked : 0;
-	each = each > 2 * SETTLE_NS ? each - SETTLE_NS : SETTLE_NS;
-	for (size_t i = 0; i < ret_delays->nr_asked && !rc && !ret_delays->stopped; i++) {
-		uint64_t delay_ns = opts->delays_ns ? opts->delays_ns[i] : us[i] * NSEC_PER_USEC;
-		struct point point = {0};
-
-		rc = run_loop(&d, delay_ns, each, &point, err);
-		if (!rc)
-			subtract_point(&d, delay_ns, &point);
+	opened = rc = delays_open(&d, &failed);
+	if (!rc) {
+		used = calloc(opts->nr_earlier + 1, sizeof(*used));
+		rc = used ? 0 : err_set(&failed, -ENOMEM, "out of memory");
 	}
+	if (d.bpf)
+		ret_delays->truth = d.bpf->ops->name;
+	if (!rc)
+		rc = run_delays(&d, used, &failed);
 	/* If it was stopped, the result has what was measured so far. */
 	if (rc == -ECANCELED && ret_delays->stopped)
 		rc = 0;
-	if (d.bpf) {
-		ret_delays->truth = d.bpf->ops->name;
+	if (d.bpf)
 		load_source_losses(d.bpf, &ret_delays->losses);
-	}
 	delays_close(&d, !opened);
+	free(used);
 	ret_delays->window_ns = clock_mono_ns() - begin;
+	ret_delays->complete = !rc && ret_delays->nr == ret_delays->nr_asked &&
+			       ret_delays->rows[ret_delays->nr - 1].complete;
+	if (rc)
+		ret_delays->failed = failed;
+	if (rc && err)
+		*err = failed;
 	return rc;
 }
 

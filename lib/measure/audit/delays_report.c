@@ -9,7 +9,7 @@
 
 #define ROW(metric, member, ...) COLUMN(struct audit_delay, metric, member, __VA_ARGS__)
 
-/* Text shows the comparison; JSON and CSV have all clocks. */
+/* In text each row is printed as soon as it is finished, so this table is for --all only. */
 static const struct column_spec columns[] = {
 	ROW(M_DELAY_NS, delay_ns),
 	ROW(M_ITERATIONS_TOTAL, iterations),
@@ -33,7 +33,39 @@ static const struct column_spec columns[] = {
 	ROW(M_RUSAGE_FACTOR_RATIO, rusage_factor),
 	ROW(M_PROCSTAT_FACTOR_RATIO, procstat_factor),
 	ROW(M_ERROR_RATIO, error),
+	ROW(M_COMPLETE, complete, .flags = COLUMN_DATA_ONLY),
+	ROW(M_RESUMED, resumed, .flags = COLUMN_DATA_ONLY),
 };
+
+/* A row in text: only columns of a fixed width, which fit a terminal of 80, so that rows align. */
+static const struct column_spec line[] = {
+	ROW(M_DELAY_NS, delay_ns),
+	ROW(M_REAL_EACH_NS, real_each_ns),
+	ROW(M_USER_EACH_NS, user_each_ns),
+	ROW(M_SYSTEM_EACH_NS, system_each_ns),
+	ROW(M_TRUE_EACH_NS, true_each_ns),
+	ROW(M_RUSAGE_FACTOR_RATIO, rusage_factor),
+	ROW(M_PROCSTAT_FACTOR_RATIO, procstat_factor),
+	ROW(M_ERROR_RATIO, error),
+};
+
+static const struct column_spec fields[] = {
+	COLUMN(struct audit_delays, M_COMPLETE, complete, .flags = COLUMN_DATA_ONLY),
+	COLUMN(struct audit_delays, M_ASKED_DELAYS_TOTAL, nr_asked, .flags = COLUMN_DATA_ONLY),
+	COLUMN(struct audit_delays, M_ASKED_ITERATIONS_TOTAL, asked_iterations,
+	       .flags = COLUMN_DATA_ONLY),
+	COLUMN(struct audit_delays, M_ASKED_EACH_NS, asked_each_ns, .flags = COLUMN_DATA_ONLY),
+	COLUMN(struct audit_delays, M_MACHINE, machine, .flags = COLUMN_DATA_ONLY),
+};
+
+static size_t nr_finished(const struct audit_delays *d)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < d->nr; i++)
+		nr += d->rows[i].complete;
+	return nr;
+}
 
 static void add_notes(const struct audit_delays *d, struct report *report)
 {
@@ -53,33 +85,82 @@ static void add_notes(const struct audit_delays *d, struct report *report)
 		"delay 0 is an invalid call, which returns at once: the loop without the sleep");
 	if (d->nr_disturbed)
 		report_note(report,
-			    "other tasks used more than %.0f points of the core during %zu of %zu "
-			    "delays, which makes these loops longer and their figures look better",
-			    AUDIT_OTHERS_MAX * 100.0, d->nr_disturbed, d->nr_asked);
+			    "other tasks used more than %.0f points of the core during %zu of "
+			    "%llu delays, which makes these loops longer and their figures look better",
+			    AUDIT_OTHERS_MAX * 100.0, d->nr_disturbed,
+			    (unsigned long long)d->nr_asked);
 	if (!d->truth)
 		report_note(report, "the core's true busy time is unavailable: %s%s%s",
 			    d->no_truth.what, d->no_truth.fix[0] ? "; fix: " : "", d->no_truth.fix);
-	if (d->stopped)
+	if (d->nr_resumed)
+		report_note(report, "%zu of %llu delays are from the earlier run",
+			    d->nr_resumed, (unsigned long long)d->nr_asked);
+	if (d->failed.code)
+		report_note(report, "ended early by an error: %s", d->failed.what);
+	else if (!d->complete && d->stopped)
 		report_note(report, "stopped early");
+	if (!d->complete && (d->stopped || d->failed.code))
+		report_note(report,
+			    "%zu of %llu delays are finished; --resume measures the others, given "
+			    "the --json output or the --save file of this run",
+			    nr_finished(d), (unsigned long long)d->nr_asked);
+}
+
+static const char *source_of(const struct audit_delays *delays)
+{
+	return delays->truth ? delays->truth : "thread-clock";
+}
+
+static int report_rows(const struct audit_opts *opts, const struct audit_findings *findings,
+		       const struct audit_delays *delays, size_t first, struct report **ret_report,
+		       struct err *err)
+{
+	struct report *report = audit_report("delays", opts, findings, delays->window_ns);
+	struct table *table;
+
+	if (report) {
+		report_source(report, source_of(delays));
+		columns_fields(report, COLUMNS(fields), delays);
+		table = report_table(report, "delays",
+				     "a loop of sleeps: accounted and true CPU time");
+		columns_add(table, COLUMNS(columns));
+		for (size_t i = first; i < delays->nr; i++)
+			columns_row(table, COLUMNS(columns), &delays->rows[i]);
+		if (table)
+			table->text_hidden = true;
+		if (delays->truth)
+			load_report_losses(&delays->losses, report);
+		add_notes(delays, report);
+	}
+	return audit_report_done(report, ret_report, err);
 }
 
 int audit_delays_report(const struct audit_opts *opts, const struct audit_findings *findings,
 			const struct audit_delays *delays, struct report **ret_report,
 			struct err *err)
 {
-	struct report *report = audit_report("delays", opts, findings, delays->window_ns);
+	return report_rows(opts, findings, delays, 0, ret_report, err);
+}
+
+int audit_delays_row_report(const struct audit_opts *opts, const struct audit_findings *findings,
+			    const struct audit_delays *delays, struct report **ret_report,
+			    struct err *err)
+{
+	return report_rows(opts, findings, delays, delays->nr - 1, ret_report, err);
+}
+
+int audit_delays_line_report(const struct audit_delays *delays, struct report **ret_report,
+			     struct err *err)
+{
+	struct report *report = report_new("audit");
 	struct table *table;
 
 	if (report) {
-		report_source(report, delays->truth ? delays->truth : "thread-clock");
+		report_source(report, source_of(delays));
 		table = report_table(report, "delays",
 				     "a loop of sleeps: accounted and true CPU time");
-		columns_add(table, COLUMNS(columns));
-		for (size_t i = 0; i < delays->nr; i++)
-			columns_row(table, COLUMNS(columns), &delays->rows[i]);
-		if (delays->truth)
-			load_report_losses(&delays->losses, report);
-		add_notes(delays, report);
+		columns_add(table, COLUMNS(line));
+		columns_row(table, COLUMNS(line), &delays->rows[delays->nr - 1]);
 	}
 	return audit_report_done(report, ret_report, err);
 }

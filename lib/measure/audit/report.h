@@ -15,6 +15,13 @@ int audit_ticks_report(const struct audit_opts *opts, const struct audit_finding
 int audit_delays_report(const struct audit_opts *opts, const struct audit_findings *findings,
 			const struct audit_delays *delays, struct report **ret_report,
 			struct err *err);
+/* The same with the last row only, for formats that print rows as they are finished. */
+int audit_delays_row_report(const struct audit_opts *opts, const struct audit_findings *findings,
+			    const struct audit_delays *delays, struct report **ret_report,
+			    struct err *err);
+/* The last row as a line of text: a report of one row scrolls as one long table. */
+int audit_delays_line_report(const struct audit_delays *delays, struct report **ret_report,
+			     struct err *err);
 int audit_sources_report(const struct audit_opts *opts, const struct audit_findings *findings,
 			 const struct audit_sources *sources, struct report **ret_report,
 			 struct err *err);

@@ -18,6 +18,7 @@
 #include "sys/cpu.h"
 
 #define MAX_DELAYS   256
+#define MAX_SLACKS   4
 #define DEFAULT_WANT 0.001
 
 /* A report can also come with an error: what was measured until then. */
@@ -82,6 +83,7 @@ static const struct experiment {
 struct audit_cmd {
 	struct audit_opts opts;
 	uint64_t delays_ns[MAX_DELAYS];
+	uint64_t slacks_ns[MAX_SLACKS];
 	const char *only; /* ticks, delays, sources, precision; NULL: all */
 	double want, fail_over;
 	uint64_t hz;
@@ -95,6 +97,7 @@ struct audit_cmd {
 enum {
 	ID_DELAYS = OPT_OWN,
 	ID_LOADS,
+	ID_SLACK,
 };
 
 #define TIME(member, least, most) OPT_DURATION(struct audit_cmd, opts.member, least, most)
@@ -115,6 +118,8 @@ static const struct opt options[] = {
 	{"all", 'a', NULL, "text: also print the long tables", .kind = OPT_ALL},
 	{"delays", 0, "LIST", "delays: lengths in microseconds, such as 0,1,5,1000",
 	 DELAYS(.id = ID_DELAYS)},
+	{"slack", 0, "LIST", "delays: timer slacks, such as 1ns,default (default 1ns)",
+	 DELAYS(.id = ID_SLACK)},
 	{"iterations", 0, "N", "delays: loops per delay, however long that takes",
 	 DELAYS(OPT_NUMBER(struct audit_cmd, opts.iterations, 1, UINT32_MAX))},
 	{"save", 0, "FILE", "delays: keep the finished rows in FILE, as JSON, at any time",
@@ -176,6 +181,28 @@ static bool add_delay(const struct opts_state *state, const char *word, void *ar
 	return true;
 }
 
+static bool add_slack(const struct opts_state *state, const char *word, void *arg)
+{
+	struct audit_cmd *cmd = arg;
+	uint64_t ns = AUDIT_DEFAULT_SLACK_NS;
+
+	if (cmd->opts.nr_slacks == MAX_SLACKS) {
+		opts_usage(state, "--slack %s: expected up to %d times", state->value, MAX_SLACKS);
+		return false;
+	}
+	if (strcmp(word, "default") &&
+	    !opts_duration(state, "--slack", word, 1, NSEC_PER_SEC, &ns))
+		return false;
+	for (size_t i = 0; i < cmd->opts.nr_slacks; i++)
+		if (cmd->slacks_ns[i] == ns) {
+			opts_usage(state, "--slack %s: the same slack twice", state->value);
+			return false;
+		}
+	cmd->slacks_ns[cmd->opts.nr_slacks++] = ns;
+	cmd->opts.slacks_ns = cmd->slacks_ns;
+	return true;
+}
+
 /* Load "locked" needs --phase and is selected by it. */
 static bool add_load(const struct opts_state *state, const char *word, void *arg)
 {
@@ -220,6 +247,9 @@ static bool parse_option(struct opts_state *state, int id, void *arg)
 	case ID_DELAYS:
 		cmd->opts.nr_delays = 0;
 		return opts_list(state, cmd, add_delay);
+	case ID_SLACK:
+		cmd->opts.nr_slacks = 0;
+		return opts_list(state, cmd, add_slack);
 	default:
 		cmd->opts.loads = 0;
 		return opts_list(state, cmd, add_load);

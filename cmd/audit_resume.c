@@ -23,6 +23,7 @@ static const struct {
 } readings[] = {
 #define READING(name, member) {name, offsetof(struct audit_delay, member), false}
 	READING("delay_ns", delay_ns),
+	READING("slack_ns", slack_ns),
 	READING("iterations_total", iterations),
 	READING("real_ns", real_ns),
 	READING("rusage_user_ns", rusage_user_ns),

@@ -12,7 +12,7 @@ static int write_row(struct audit_rows *rows, const struct audit_delays *delays)
 {
 	struct report *report;
 	struct err *err = &rows->failed;
-	int rc;
+	int width = rows->view->width, rc;
 
 	/* JSON is one object per experiment: it is written at the end. */
 	if (rows->view->format == VIEW_JSON)
@@ -22,7 +22,10 @@ static int write_row(struct audit_rows *rows, const struct audit_delays *delays)
 		     : audit_delays_line_report(delays, &report, err);
 	if (rc)
 		return rc;
+	/* Not folded: a row that took two lines would repeat its headings each time. */
+	rows->view->width = 0;
 	rc = view_write(rows->view, report);
+	rows->view->width = width;
 	report_free(report);
 	rows->gone = rc != 0;
 	if (rc && rc != -EPIPE)

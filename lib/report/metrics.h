@@ -165,6 +165,8 @@ enum unit {
 	X(M_INTERVAL_TICKS, "interval_ticks", "ticks", UNIT_COUNT, "interval ÷ tick")              \
 	X(M_SHARE_RATIO, "share_ratio", "share", UNIT_RATIO, "share of all intervals")             \
 	X(M_DELAY_NS, "delay_ns", "delay", UNIT_NS, "argument of nanosleep; 0: an invalid call")   \
+	X(M_SLACK_NS, "slack_ns", "slack", UNIT_NS,                                                \
+	  "timer slack of the loop: the kernel may end a sleep this much later")                   \
 	X(M_ITERATIONS_TOTAL, "iterations_total", "loops", UNIT_COUNT, "calls made")               \
 	X(M_REAL_NS, "real_ns", "real", UNIT_NS, "wall time of the loop")                          \
 	X(M_EXPECTED_NS, "expected_ns", "expected", UNIT_NS, "delay × iterations")                 \

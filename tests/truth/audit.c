@@ -185,6 +185,33 @@ static void check_delays(void)
 	json_decref(root);
 }
 
+/* On an idle core nothing else ends a sleep before its slack is over, to the instruction. */
+static void check_slack(void)
+{
+	static const uint64_t delays_ns[] = {1000}, slacks_ns[] = {1, AUDIT_DEFAULT_SLACK_NS};
+	struct audit_opts opts = {.cpu = AUDITED,
+				  .delays_ns = delays_ns,
+				  .nr_delays = 1,
+				  .slacks_ns = slacks_ns,
+				  .nr_slacks = 2,
+				  .iterations = 2000};
+	struct audit_findings f = {0};
+	struct audit_env env = {0};
+	struct audit_delays delays;
+	struct err err = {0};
+	double later;
+
+	if (audit_delays(&opts, &env, &f, &delays, &err) || delays.nr != 2)
+		live_fail_all("audit delays: %s", err.what);
+	later = delays.rows[1].real_each_ns - delays.rows[0].real_each_ns;
+	/* Ticks that come before the end of the slack end the sleep with them. */
+	live_ok(later > 0.95 * AUDIT_DEFAULT_SLACK_NS && later <= AUDIT_DEFAULT_SLACK_NS + 100 &&
+			!delays.nr_slack_ignored,
+		"a sleep of 1 us takes %.2f us with a slack of 1 ns, and %.2f us more with 50 us",
+		delays.rows[0].real_each_ns / 1e3, later / 1e3);
+	audit_delays_free(&delays);
+}
+
 int main(void)
 {
 	struct audit_findings f = {0};
@@ -199,5 +226,6 @@ int main(void)
 	/* No core of the guest is nohz_full, so that it accounts by the tick. */
 	live_ok(!strcmp(regime, "tick"), "the regime is found: %s", regime);
 	check_delays();
+	check_slack();
 	return live_done();
 }

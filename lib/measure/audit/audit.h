@@ -19,6 +19,8 @@ struct audit_opts {
 
 	const uint64_t *delays_ns; /* NULL: those of the paper */
 	size_t nr_delays;
+	const uint64_t *slacks_ns; /* timer slacks, each with every delay; NULL: 1 ns */
+	size_t nr_slacks;
 	uint64_t iterations; /* per delay; 0: as many as the budget allows */
 	const struct audit_delay *earlier; /* rows of a run that is resumed */
 	size_t nr_earlier;
@@ -30,6 +32,9 @@ struct audit_opts {
 	double share;	/* share of the core that the hidden task uses */
 	uint32_t loads; /* bit per audit_load of sources; 0: all */
 };
+
+/* What the kernel gives its first task, and so every task that nobody has given another one. */
+#define AUDIT_DEFAULT_SLACK_NS 50000
 
 /* Loads of audit sources. */
 enum audit_load {

@@ -67,18 +67,20 @@ static int read_edge(struct delays *d, pid_t pid, struct edge *edge, struct err 
 	return rc ? err_set(err, rc, "cannot read /proc/%d/stat: %s", (int)pid, strerror(-rc)) : 0;
 }
 
-static int run_loop(struct delays *d, uint64_t delay_ns, uint64_t length_ns, struct point *ret_point,
-		    struct err *err)
+static int run_loop(struct delays *d, uint64_t delay_ns, uint64_t slack_ns,
+		    struct point *ret_point, struct err *err)
 {
 	struct sleep_loop_opts opts = {.cpu = (int)d->opts->cpu,
 				       .delay_ns = delay_ns,
 				       .iterations = d->opts->iterations,
-				       .length_ns = length_ns};
+				       .length_ns = d->result->asked_each_ns,
+				       .slack_ns = slack_ns};
 	bool *stopped = &d->result->stopped;
 	struct sleep_loop loop;
 	int rc;
 
-	audit_progress(d->env, "delays: %llu us", (unsigned long long)delay_ns / 1000);
+	audit_progress(d->env, "delays: %llu us, slack %llu ns",
+		       (unsigned long long)delay_ns / 1000, (unsigned long long)slack_ns);
 	rc = sleep_loop_start(&loop, &opts, err);
 	if (rc)
 		return rc;
@@ -148,14 +150,15 @@ static void read_truth(const struct delays *d, const struct point *p, struct aud
 	row->bpf_busy_ns = w.busy_ns;
 }
 
-static void read_point(const struct delays *d, uint64_t delay_ns, const struct point *p,
-		       struct audit_delay *row)
+static void read_point(const struct delays *d, uint64_t delay_ns, uint64_t slack_ns,
+		       const struct point *p, struct audit_delay *row)
 {
 	const struct pidstat *from = &p->from.pid, *to = &p->to.pid;
 	const struct sleep_loop_result *loop = &p->loop;
 
 	*row = (struct audit_delay){
 		.delay_ns = delay_ns,
+		.slack_ns = slack_ns,
 		.iterations = loop->iterations,
 		.complete = !d->result->stopped,
 		.real_ns = loop->real_ns,
@@ -170,18 +173,20 @@ static void read_point(const struct delays *d, uint64_t delay_ns, const struct p
 		.bpf_task_ns = UINT64_MAX,
 		.bpf_busy_ns = UINT64_MAX,
 	};
+	d->result->nr_slack_ignored += loop->slack_ns != slack_ns;
 	if (d->bpf)
 		read_truth(d, p, row);
 }
 
 /* The row of the earlier run, if it has this delay; each of its rows is used once. */
-static bool resume_row(const struct audit_opts *opts, uint64_t delay_ns, bool *used,
-		       struct audit_delay *ret_row)
+static bool resume_row(const struct audit_opts *opts, uint64_t delay_ns, uint64_t slack_ns,
+		       bool *used, struct audit_delay *ret_row)
 {
 	for (size_t i = 0; i < opts->nr_earlier; i++) {
 		const struct audit_delay *row = &opts->earlier[i];
 
-		if (used[i] || !row->complete || row->delay_ns != delay_ns)
+		if (used[i] || !row->complete || row->delay_ns != delay_ns ||
+		    row->slack_ns != slack_ns)
 			continue;
 		used[i] = true;
 		*ret_row = *row;
@@ -218,13 +223,18 @@ static size_t choose_delays(const struct audit_opts *opts, const uint64_t **ret_
 			     sizeof(paper_us) / sizeof(paper_us[0]);
 }
 
+static size_t nr_slacks(const struct audit_opts *opts)
+{
+	return opts->slacks_ns ? opts->nr_slacks : 1;
+}
+
 void audit_delays_plan(const struct audit_opts *opts, struct audit_delays *ret_delays)
 {
 	uint64_t budget = opts->budget_ns ?: (opts->brief ? 9 : 27) * NSEC_PER_SEC, each;
 	const uint64_t *us;
 
 	*ret_delays = (struct audit_delays){
-		.nr_asked = choose_delays(opts, &us),
+		.nr_asked = choose_delays(opts, &us) * nr_slacks(opts),
 		.asked_iterations = opts->iterations ?: UINT64_MAX,
 		.asked_each_ns = UINT64_MAX,
 	};
@@ -264,27 +274,31 @@ static void delays_close(struct delays *d, bool stat_open)
 	free(d->samples);
 }
 
+/* All slacks of a delay in a row, so that a drift of the machine affects them alike. */
 static int run_delays(struct delays *d, bool *used, struct err *err)
 {
 	const struct audit_opts *opts = d->opts;
+	size_t nr_of = nr_slacks(opts);
 	const uint64_t *us;
-	size_t nr = choose_delays(opts, &us);
-	int rc = 0;
 
-	for (size_t i = 0; i < nr && !rc && !d->result->stopped; i++) {
-		uint64_t delay_ns = opts->delays_ns ? opts->delays_ns[i] : us[i] * NSEC_PER_USEC;
+	choose_delays(opts, &us);
+	for (size_t i = 0; i < d->result->nr_asked && !d->result->stopped; i++) {
+		size_t at = i / nr_of;
+		uint64_t delay_ns = opts->delays_ns ? opts->delays_ns[at] : us[at] * NSEC_PER_USEC;
+		uint64_t slack_ns = opts->slacks_ns ? opts->slacks_ns[i % nr_of] : 1;
 		struct point point = {0};
 		struct audit_delay row;
+		int rc;
 
-		if (!resume_row(opts, delay_ns, used, &row)) {
-			rc = run_loop(d, delay_ns, d->result->asked_each_ns, &point, err);
+		if (!resume_row(opts, delay_ns, slack_ns, used, &row)) {
+			rc = run_loop(d, delay_ns, slack_ns, &point, err);
 			if (rc)
-				break;
-			read_point(d, delay_ns, &point, &row);
+				return rc;
+			read_point(d, delay_ns, slack_ns, &point, &row);
 		}
 		add_row(d, &row);
 	}
-	return rc;
+	return 0;
 }
 
 int audit_delays(const struct audit_opts *opts, const struct audit_env *env,

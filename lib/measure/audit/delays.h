@@ -11,7 +11,7 @@
  * UINT64_MAX or NaN.
  */
 struct audit_delay {
-	uint64_t delay_ns, iterations;
+	uint64_t delay_ns, slack_ns, iterations;
 	bool complete; /* false: cut short by Ctrl-C */
 	bool resumed;  /* measured by the run that this one resumes */
 	uint64_t real_ns;
@@ -36,6 +36,7 @@ struct audit_delays {
 	uint64_t asked_iterations; /* per delay; UINT64_MAX: by time, of asked_each_ns */
 	uint64_t asked_each_ns;
 	char machine[192]; /* a row of another machine or kernel cannot be in the same table */
+	size_t nr_slack_ignored; /* delays for which the kernel did not take the slack */
 	size_t nr_disturbed; /* delays during which other tasks used much of the core */
 	const char *truth;   /* the source of the core's true busy time; NULL: none */
 	struct err no_truth; /* why there is none */

@@ -12,6 +12,7 @@
 /* In text each row is printed as soon as it is finished, so this table is for --all only. */
 static const struct column_spec columns[] = {
 	ROW(M_DELAY_NS, delay_ns),
+	ROW(M_SLACK_NS, slack_ns),
 	ROW(M_ITERATIONS_TOTAL, iterations),
 	ROW(M_REAL_NS, real_ns),
 	ROW(M_EXPECTED_NS, expected_ns),
@@ -40,11 +41,11 @@ static const struct column_spec columns[] = {
 /* A row in text: only columns of a fixed width, which fit a terminal of 80, so that rows align. */
 static const struct column_spec line[] = {
 	ROW(M_DELAY_NS, delay_ns),
-	ROW(M_REAL_EACH_NS, real_each_ns),
-	ROW(M_USER_EACH_NS, user_each_ns),
-	ROW(M_SYSTEM_EACH_NS, system_each_ns),
-	ROW(M_TRUE_EACH_NS, true_each_ns),
-	ROW(M_RUSAGE_FACTOR_RATIO, rusage_factor),
+	ROW(M_SLACK_NS, slack_ns),
+	ROW(M_REAL_EACH_NS, real_each_ns, .title = "real"),
+	ROW(M_USER_EACH_NS, user_each_ns, .title = "user"),
+	ROW(M_SYSTEM_EACH_NS, system_each_ns, .title = "system"),
+	ROW(M_TRUE_EACH_NS, true_each_ns, .title = "true"),
 	ROW(M_PROCSTAT_FACTOR_RATIO, procstat_factor),
 	ROW(M_ERROR_RATIO, error),
 };
@@ -67,6 +68,53 @@ static size_t nr_finished(const struct audit_delays *d)
 	return nr;
 }
 
+/* The shortest sleep with the largest or the smallest slack; NULL if there is none. */
+static const struct audit_delay *shortest(const struct audit_delays *d, bool largest)
+{
+	const struct audit_delay *best = NULL;
+
+	for (size_t i = 0; i < d->nr; i++) {
+		const struct audit_delay *row = &d->rows[i];
+
+		if (!row->delay_ns || isnan(row->real_each_ns))
+			continue;
+		if (!best || row->delay_ns < best->delay_ns ||
+		    (row->delay_ns == best->delay_ns &&
+		     (largest ? row->slack_ns > best->slack_ns : row->slack_ns < best->slack_ns)))
+			best = row;
+	}
+	return best;
+}
+
+/* A sleep ends up to the slack late: which of the two explains what another experiment found? */
+static void add_slack_notes(const struct audit_delays *d, struct report *report)
+{
+	const struct audit_delay *low = shortest(d, false), *high = shortest(d, true);
+
+	if (d->nr_slack_ignored)
+		report_note(report,
+			    "the kernel did not take the timer slack of %zu delays, as it does not "
+			    "for real-time tasks: run subtick audit with the normal scheduling "
+			    "policy",
+			    d->nr_slack_ignored);
+	if (!low)
+		return;
+	if (low->slack_ns != high->slack_ns)
+		report_note(report,
+			    "a loop with a sleep of %.3g us takes %.2f us with a timer slack of "
+			    "%.3g us and %.2f us with %.3g us; the paper's 54 us for a sleep of "
+			    "1 us are those of the kernel's default slack, 50 us",
+			    (double)low->delay_ns / 1e3, low->real_each_ns / 1e3,
+			    (double)low->slack_ns / 1e3, high->real_each_ns / 1e3,
+			    (double)high->slack_ns / 1e3);
+	else if (low->slack_ns != AUDIT_DEFAULT_SLACK_NS)
+		report_note(report,
+			    "these sleeps have a timer slack of %.3g us; the kernel's default is "
+			    "50 us, and with it each sleep ends up to 50 us later: see --slack "
+			    "default",
+			    (double)low->slack_ns / 1e3);
+}
+
 static void add_notes(const struct audit_delays *d, struct report *report)
 {
 	double low = INFINITY, high = 0.0;
@@ -83,6 +131,7 @@ static void add_notes(const struct audit_delays *d, struct report *report)
 	report_note(
 		report,
 		"delay 0 is an invalid call, which returns at once: the loop without the sleep");
+	add_slack_notes(d, report);
 	if (d->nr_disturbed)
 		report_note(report,
 			    "other tasks used more than %.0f points of the core during %zu of "
@@ -158,7 +207,7 @@ int audit_delays_line_report(const struct audit_delays *delays, struct report **
 	if (report) {
 		report_source(report, source_of(delays));
 		table = report_table(report, "delays",
-				     "a loop of sleeps: accounted and true CPU time");
+				     "a loop of sleeps: time of one loop, accounted and true");
 		columns_add(table, COLUMNS(line));
 		columns_row(table, COLUMNS(line), &delays->rows[delays->nr - 1]);
 	}

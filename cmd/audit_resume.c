@@ -74,6 +74,31 @@ static int read_row(const struct table *table, size_t at, struct audit_delay *ro
 	return 0;
 }
 
+/* The levels by mode of one delay; unknown ones stay so. */
+static int read_levels(const struct report *report, struct audit_delay *row, struct err *err)
+{
+	const struct table *table = report_find(report, "modes");
+
+	for (int mode = 0; mode < AUDIT_NR_MODES; mode++)
+		row->levels[mode] = (struct audit_level){0, UINT64_MAX, NAN, NAN, NAN};
+	for (size_t i = 0; table && i < table->nr_rows; i++) {
+		const char *name = table_str(table, i, "mode");
+		int mode = 0;
+
+		if (!name || table_number(table, i, "delay_ns") != (double)row->delay_ns ||
+		    table_number(table, i, "slack_ns") != (double)row->slack_ns)
+			continue;
+		while (mode < AUDIT_NR_MODES && strcmp(audit_mode_name(mode), name))
+			mode++;
+		if (mode == AUDIT_NR_MODES ||
+		    !read_count(table, i, "shown_ns", &row->levels[mode].shown_ns) ||
+		    !read_count(table, i, "true_ns", &row->levels[mode].true_ns) ||
+		    row->levels[mode].shown_ns == UINT64_MAX)
+			return err_set(err, -EINVAL, "row %zu of modes is not valid", i + 1);
+	}
+	return 0;
+}
+
 static int read_rows(struct audit_rows *rows, const struct report *report, size_t *ret_nr,
 		     struct err *err)
 {
@@ -85,8 +110,11 @@ static int read_rows(struct audit_rows *rows, const struct report *report, size_
 	rows->earlier = calloc(table->nr_rows + 1, sizeof(*rows->earlier));
 	if (!rows->earlier)
 		return err_set(err, -ENOMEM, "out of memory");
-	for (size_t i = 0; i < table->nr_rows && !rc; i++)
+	for (size_t i = 0; i < table->nr_rows && !rc; i++) {
 		rc = read_row(table, i, &rows->earlier[i], err);
+		if (!rc)
+			rc = read_levels(report, &rows->earlier[i], err);
+	}
 	*ret_nr = table->nr_rows;
 	return rc;
 }

@@ -200,6 +200,19 @@ enum unit {
 	  "busy columns ÷ true busy time of the core")                                             \
 	X(M_ERROR_RATIO, "error_ratio", "error", UNIT_RATIO,                                       \
 	  "shown minus true, in percentage points")                                                \
+	X(M_USER_TIMES, "user_times_ratio", "user x", UNIT_COUNT,                                  \
+	  "user time of a loop ÷ that of the loop without a delay")                                \
+	X(M_SYSTEM_TIMES, "system_times_ratio", "system x", UNIT_COUNT,                            \
+	  "system time of a loop ÷ that of the loop without a delay")                              \
+	X(M_MODE, "mode", "mode", UNIT_TEXT,                                                       \
+	  "mode of /proc/stat; tasks are user, nice and system together")                          \
+	X(M_SHOWN_NS, "shown_ns", "shown", UNIT_NS, "time in this mode by the columns of /proc/stat") \
+	X(M_TRUE_NS, "true_ns", "true", UNIT_NS,                                                   \
+	  "time in this mode by the reference source; null if it does not know this mode by itself") \
+	X(M_SHOWN_LEVEL_RATIO, "shown_level_ratio", "shown level", UNIT_RATIO,                     \
+	  "shown_ns ÷ the sum over all modes: the load level of top and mpstat")                   \
+	X(M_TRUE_LEVEL_RATIO, "true_level_ratio", "true level", UNIT_RATIO,                        \
+	  "true_ns ÷ the sum over all modes")                                                      \
 	X(M_COMPLETE, "complete", "complete", UNIT_BOOL,                                           \
 	  "whether all that was asked for was measured; false after Ctrl-C or an error")           \
 	X(M_RESUMED, "resumed", "resumed", UNIT_BOOL,                                              \

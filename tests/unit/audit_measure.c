@@ -255,6 +255,83 @@ TEST(delays_cut_short)
 	report_free(report);
 }
 
+/* The columns of 2 s, of which 1.5 are shown: levels are shares of what is shown, as top has them. */
+TEST(levels)
+{
+	struct procstat_cpu from = {.ticks = {10, 20, 30, 40, 50, 60, 70, 80}, .nr_cols = 10};
+	struct procstat_cpu to = {.ticks = {40, 22, 58, 120, 49, 62, 72, 86}, .nr_cols = 10};
+	struct load_cpu_window w = {.window_ns = 2000000000,
+				    .part_ns = {[LOAD_PART_TASK] = 1000000000,
+						[LOAD_PART_HARDIRQ] = 40000000,
+						[LOAD_PART_SOFTIRQ_ON_IDLE] = 10000000,
+						[LOAD_PART_SOFTIRQ_ON_TASK] = 20000000,
+						[LOAD_PART_KSOFTIRQD] = 30000000,
+						[LOAD_PART_IDLE_LOOP] = 100000000,
+						[LOAD_PART_IDLE] = 800000000}};
+	uint32_t parts = (1u << LOAD_NR_PARTS) - 1;
+	struct audit_level l[AUDIT_NR_MODES];
+
+	audit_modes_shown(&from, &to, 10000000, l);
+	audit_modes_true(&w, parts, l);
+	audit_modes_derive(l);
+	assert_int_equal(l[AUDIT_MODE_USER].shown_ns, 300000000);
+	assert_int_equal(l[AUDIT_MODE_TASKS].shown_ns, 600000000);
+	/* iowait went backwards. */
+	assert_int_equal(l[AUDIT_MODE_IOWAIT].shown_ns, 0);
+	assert_int_equal(l[AUDIT_MODE_ALL_IDLE].shown_ns, 800000000);
+	assert_true(fabs(l[AUDIT_MODE_USER].shown - 0.2) < 1e-9);
+	assert_true(fabs(l[AUDIT_MODE_STEAL].shown - 0.04) < 1e-9);
+	assert_true(fabs(l[AUDIT_MODE_TASKS].truth - 0.5) < 1e-9);
+	assert_true(fabs(l[AUDIT_MODE_SOFTIRQ].truth - 0.03) < 1e-9);
+	assert_true(fabs(l[AUDIT_MODE_ALL_IDLE].truth - 0.45) < 1e-9);
+	assert_true(fabs(l[AUDIT_MODE_TASKS].error + 0.1) < 1e-9);
+	/* User and system are known only together, unless the load recorded its own. */
+	assert_true(isnan(l[AUDIT_MODE_USER].truth) && isnan(l[AUDIT_MODE_SYSTEM].error));
+	audit_modes_true_user(900000000, l);
+	audit_modes_derive(l);
+	assert_true(fabs(l[AUDIT_MODE_USER].truth - 0.45) < 1e-9);
+	assert_true(fabs(l[AUDIT_MODE_SYSTEM].truth - 0.05) < 1e-9);
+	audit_modes_true_user(1900000000, l);
+	assert_int_equal(l[AUDIT_MODE_SYSTEM].true_ns, 0);
+}
+
+/* No tick in the window, or no source that knows the parts: unknown, not 0. */
+TEST(levels_unknown)
+{
+	struct procstat_cpu at = {.ticks = {10, 20, 30}, .nr_cols = 10};
+	struct load_cpu_window w = {.window_ns = 1, .part_ns = {[LOAD_PART_TASK] = 5}};
+	struct audit_level l[AUDIT_NR_MODES];
+
+	audit_modes_shown(&at, &at, 10000000, l);
+	audit_modes_true(&w, 1u << LOAD_PART_TASK, l);
+	audit_modes_derive(l);
+	assert_true(isnan(l[AUDIT_MODE_USER].shown) && isnan(l[AUDIT_MODE_TASKS].error));
+	assert_true(isnan(l[AUDIT_MODE_TASKS].truth) && isnan(l[AUDIT_MODE_IRQ].truth));
+	assert_int_equal(l[AUDIT_MODE_IRQ].true_ns, UINT64_MAX);
+	for (int mode = 0; mode < AUDIT_NR_MODES; mode++)
+		assert_non_null(audit_mode_name(mode));
+	assert_null(audit_mode_name(AUDIT_NR_MODES));
+}
+
+/* The paper's "30 times more for user time": against the loop without a delay, of the same slack. */
+TEST(times_without_delay)
+{
+	struct audit_delay rows[4] = {
+		{.delay_ns = 90000, .slack_ns = 1, .user_each_ns = 600, .system_each_ns = 2100},
+		{.delay_ns = 0, .slack_ns = 1, .user_each_ns = 20, .system_each_ns = 300},
+		{.delay_ns = 90000, .slack_ns = 5, .user_each_ns = 600, .system_each_ns = 2100},
+		{.delay_ns = 0, .slack_ns = 5, .user_each_ns = 0, .system_each_ns = 700},
+	};
+	struct audit_delays delays = {.rows = rows, .nr = 4};
+
+	rows[2].user_times = rows[3].user_times = NAN;
+	audit_delays_derive(&delays);
+	assert_true(rows[0].user_times == 30.0 && rows[0].system_times == 7.0);
+	assert_true(rows[1].user_times == 1.0 && rows[2].system_times == 3.0);
+	/* No user time without a delay: no factor. */
+	assert_true(!isfinite(rows[2].user_times) && !isfinite(rows[3].user_times));
+}
+
 #define NR_SAMPLES 301
 #define STEP_NS	   10000000ULL
 

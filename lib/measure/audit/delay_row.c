@@ -26,6 +26,22 @@ void audit_delay_derive(struct audit_delay *row)
 	row->error = row->bpf_busy_ns == UINT64_MAX
 			     ? NAN
 			     : (shown - (double)row->bpf_busy_ns) / or_nan(row->real_ns);
+	row->user_times = row->system_times = NAN;
+	audit_modes_derive(row->levels);
+}
+
+void audit_delays_derive(struct audit_delays *delays)
+{
+	for (size_t i = 0; i < delays->nr; i++)
+		for (size_t k = 0; k < delays->nr; k++) {
+			struct audit_delay *row = &delays->rows[i];
+			const struct audit_delay *none = &delays->rows[k];
+
+			if (none->delay_ns || none->slack_ns != row->slack_ns)
+				continue;
+			row->user_times = row->user_each_ns / none->user_each_ns;
+			row->system_times = row->system_each_ns / none->system_each_ns;
+		}
 }
 
 bool audit_delay_disturbed(const struct audit_delay *row)

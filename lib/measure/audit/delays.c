@@ -44,8 +44,7 @@ struct delays {
 	struct audit_findings *findings;
 	struct audit_delays *result;
 	uint64_t unit_ns;
-	struct procstat stat;
-	struct procstat_cpu *cpus;
+	struct audit_core core;
 	struct load_source *bpf; /* NULL: unavailable */
 	struct load_sample *samples;
 	unsigned int nr_cpus;
@@ -53,12 +52,10 @@ struct delays {
 
 static int read_edge(struct delays *d, pid_t pid, struct edge *edge, struct err *err)
 {
-	int rc = procstat_read(&d->stat, d->cpus, d->opts->cpu + 1);
+	int rc = audit_core_read(&d->core, &edge->cpu, err);
 
-	if (rc || !d->cpus[d->opts->cpu].nr_cols)
-		return err_set(err, rc ?: -ENODEV, "cannot read CPU %u in /proc/stat",
-			       d->opts->cpu);
-	edge->cpu = d->cpus[d->opts->cpu];
+	if (rc)
+		return rc;
 	if (d->bpf) {
 		d->bpf->ops->sample(d->bpf, d->samples);
 		edge->bpf = d->samples[d->opts->cpu];
@@ -148,6 +145,7 @@ static void read_truth(const struct delays *d, const struct point *p, struct aud
 		return;
 	row->bpf_task_ns = w.part_ns[LOAD_PART_TASK];
 	row->bpf_busy_ns = w.busy_ns;
+	audit_modes_true(&w, d->bpf->parts, row->levels);
 }
 
 static void read_point(const struct delays *d, uint64_t delay_ns, uint64_t slack_ns,
@@ -173,6 +171,7 @@ static void read_point(const struct delays *d, uint64_t delay_ns, uint64_t slack
 		.bpf_task_ns = UINT64_MAX,
 		.bpf_busy_ns = UINT64_MAX,
 	};
+	audit_modes_shown(&p->from.cpu, &p->to.cpu, d->unit_ns, row->levels);
 	d->result->nr_slack_ignored += loop->slack_ns != slack_ns;
 	if (d->bpf)
 		read_truth(d, p, row);
@@ -204,6 +203,7 @@ static void add_row(struct delays *d, const struct audit_delay *row)
 
 	*own = *row;
 	audit_delay_derive(own);
+	audit_delays_derive(result);
 	result->nr_resumed += own->resumed;
 	result->nr_disturbed += audit_delay_disturbed(own);
 	if (own->bpf_busy_ns != UINT64_MAX)
@@ -256,21 +256,18 @@ static int delays_open(struct delays *d, struct err *err)
 		return rc;
 	d->nr_cpus = source_opts.nr_cpus = cpuset_end(&possible);
 	d->result->rows = calloc(d->result->nr_asked, sizeof(*d->result->rows));
-	d->cpus = calloc(d->nr_cpus, sizeof(*d->cpus));
 	d->samples = calloc(d->nr_cpus, sizeof(*d->samples));
-	if (!d->result->rows || !d->cpus || !d->samples)
+	if (!d->result->rows || !d->samples)
 		return err_set(err, -ENOMEM, "out of memory");
 	if (load_source_open("bpf", &source_opts, &d->bpf, &d->result->no_truth))
 		d->bpf = NULL;
-	return procstat_open(&d->stat, NULL, err);
+	return audit_core_open(&d->core, d->opts->cpu, err);
 }
 
-static void delays_close(struct delays *d, bool stat_open)
+static void delays_close(struct delays *d)
 {
-	if (stat_open)
-		procstat_close(&d->stat);
+	audit_core_close(&d->core);
 	load_source_close(d->bpf);
-	free(d->cpus);
 	free(d->samples);
 }
 
@@ -308,12 +305,12 @@ int audit_delays(const struct audit_opts *opts, const struct audit_env *env,
 	uint64_t begin = clock_mono_ns();
 	struct err failed = {0};
 	bool *used = NULL;
-	int rc, opened;
+	int rc;
 
 	audit_delays_plan(opts, ret_delays);
 	findings->user_hz = sysconf(_SC_CLK_TCK);
 	d.unit_ns = NSEC_PER_SEC / findings->user_hz;
-	opened = rc = delays_open(&d, &failed);
+	rc = delays_open(&d, &failed);
 	if (!rc) {
 		used = calloc(opts->nr_earlier + 1, sizeof(*used));
 		rc = used ? 0 : err_set(&failed, -ENOMEM, "out of memory");
@@ -327,7 +324,7 @@ int audit_delays(const struct audit_opts *opts, const struct audit_env *env,
 		rc = 0;
 	if (d.bpf)
 		load_source_losses(d.bpf, &ret_delays->losses);
-	delays_close(&d, !opened);
+	delays_close(&d);
 	free(used);
 	ret_delays->window_ns = clock_mono_ns() - begin;
 	ret_delays->complete = !rc && ret_delays->nr == ret_delays->nr_asked &&

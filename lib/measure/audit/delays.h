@@ -4,6 +4,7 @@
 #define SUBTICK_MEASURE_AUDIT_DELAYS_H
 
 #include "measure/audit/audit.h"
+#include "measure/audit/modes.h"
 #include "measure/load/source.h"
 
 /*
@@ -20,9 +21,11 @@ struct audit_delay {
 	uint64_t procstat_user_ns, procstat_system_ns, procstat_busy_ns;
 	uint64_t thread_ns;		   /* the loop's thread clock: its true CPU time */
 	uint64_t bpf_task_ns, bpf_busy_ns; /* of the core, including its other tasks */
+	struct audit_level levels[AUDIT_NR_MODES]; /* of the core, by mode */
 	/* Derived: */
 	uint64_t expected_ns;
 	double real_each_ns, user_each_ns, system_each_ns, procstat_each_ns, true_each_ns;
+	double user_times, system_times; /* ÷ that of the loop without a delay */
 	double rusage_factor;	/* getrusage() ÷ thread clock */
 	double procstat_factor; /* /proc/stat ÷ true busy time of the core */
 	double error;	       /* of /proc/stat, as a share of the time */
@@ -48,6 +51,8 @@ struct audit_delays {
 };
 
 void audit_delay_derive(struct audit_delay *row);
+/* What needs the other rows: how often the time of the loop without a delay is accounted. */
+void audit_delays_derive(struct audit_delays *delays);
 /* Other tasks used much of the core meanwhile. */
 bool audit_delay_disturbed(const struct audit_delay *row);
 

@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "measure/audit/modes_report.h"
 #include "measure/load/report.h"
 #include "report/columns.h"
 
@@ -31,6 +32,8 @@ static const struct column_spec columns[] = {
 	ROW(M_SYSTEM_EACH_NS, system_each_ns, .flags = COLUMN_DATA_ONLY),
 	ROW(M_PROCSTAT_EACH_NS, procstat_each_ns, .flags = COLUMN_DATA_ONLY),
 	ROW(M_TRUE_EACH_NS, true_each_ns),
+	ROW(M_USER_TIMES, user_times),
+	ROW(M_SYSTEM_TIMES, system_times),
 	ROW(M_RUSAGE_FACTOR_RATIO, rusage_factor),
 	ROW(M_PROCSTAT_FACTOR_RATIO, procstat_factor),
 	ROW(M_ERROR_RATIO, error),
@@ -46,6 +49,8 @@ static const struct column_spec line[] = {
 	ROW(M_USER_EACH_NS, user_each_ns, .title = "user"),
 	ROW(M_SYSTEM_EACH_NS, system_each_ns, .title = "system"),
 	ROW(M_TRUE_EACH_NS, true_each_ns, .title = "true"),
+	ROW(M_USER_TIMES, user_times),
+	ROW(M_SYSTEM_TIMES, system_times),
 	ROW(M_PROCSTAT_FACTOR_RATIO, procstat_factor),
 	ROW(M_ERROR_RATIO, error),
 };
@@ -160,6 +165,18 @@ static const char *source_of(const struct audit_delays *delays)
 	return delays->truth ? delays->truth : "thread-clock";
 }
 
+static void add_modes(const struct audit_delays *delays, size_t first, struct report *report)
+{
+	struct table *table = report_table(report, "modes", "load levels by mode");
+
+	audit_modes_columns(table, false);
+	for (size_t i = first; i < delays->nr; i++)
+		audit_modes_rows(table,
+				 &(struct audit_modes_of){.delay_ns = delays->rows[i].delay_ns,
+							  .slack_ns = delays->rows[i].slack_ns},
+				 delays->rows[i].levels);
+}
+
 static int report_rows(const struct audit_opts *opts, const struct audit_findings *findings,
 		       const struct audit_delays *delays, size_t first, struct report **ret_report,
 		       struct err *err)
@@ -177,6 +194,7 @@ static int report_rows(const struct audit_opts *opts, const struct audit_finding
 			columns_row(table, COLUMNS(columns), &delays->rows[i]);
 		if (table)
 			table->text_hidden = true;
+		add_modes(delays, first, report);
 		if (delays->truth)
 			load_report_losses(&delays->losses, report);
 		add_notes(delays, report);

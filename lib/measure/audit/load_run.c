@@ -26,6 +26,20 @@ static void describe(struct audit_load_run *run, const struct audit_samples *sam
 		1e9 / user_hz / (double)run->columns.window_ns;
 }
 
+static void sum_modes(struct audit_load_run *run, uint32_t parts, unsigned int user_hz)
+{
+	if (!run->levels_known)
+		return;
+	audit_modes_shown(&run->from, &run->to, 1000000000 / user_hz, run->levels);
+	if (!(run->truth.flags & LOAD_NO_FIGURE))
+		audit_modes_true(&run->truth, parts, run->levels);
+	/* Other tasks have user time as well, of which the generator knows nothing. */
+	if (run->recorded && !run->disturbed)
+		audit_modes_true_user(
+			(uint64_t)(run->burn_ratio * (double)run->truth.window_ns), run->levels);
+	audit_modes_derive(run->levels);
+}
+
 int audit_load_run_sum(struct audit_load_run *run, const struct audit_samples *samples,
 		       unsigned int user_hz)
 {
@@ -34,6 +48,7 @@ int audit_load_run_sum(struct audit_load_run *run, const struct audit_samples *s
 	describe(run, samples, user_hz);
 	run->disturbed =
 		run->recorded && run->truth.busy_ratio > run->thread_ratio + AUDIT_OTHERS_MAX;
+	sum_modes(run, samples->set.source[0]->parts, user_hz);
 	for (size_t at = 1; at < samples->set.nr && !rc; at++)
 		for (size_t i = 0; i < AUDIT_NR_WINDOWS && !rc; i++)
 			rc = audit_samples_error(samples, at, audit_windows_ns[i] / AUDIT_STEP_NS,

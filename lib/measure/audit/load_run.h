@@ -3,6 +3,7 @@
 #ifndef SUBTICK_MEASURE_AUDIT_LOAD_RUN_H
 #define SUBTICK_MEASURE_AUDIT_LOAD_RUN_H
 
+#include "measure/audit/modes.h"
 #include "measure/audit/samples.h"
 #include "stats/load.h"
 
@@ -33,6 +34,9 @@ struct audit_load_run {
 	bool parts_known, idle_known;
 	struct load_cpu_window truth, columns, idle_based;
 	double columns_sum;
+	bool levels_known;
+	struct procstat_cpu from, to; /* the columns at both ends */
+	struct audit_level levels[AUDIT_NR_MODES];
 	struct audit_error errors[SOURCE_SET_MAX]
 				 [AUDIT_NR_WINDOWS]; /* by source, except the first */
 };

@@ -38,6 +38,7 @@ struct sources {
 	const struct audit_env *env;
 	struct audit_findings *findings;
 	struct audit_samples samples;
+	struct audit_core core;
 	uint64_t period_ns;
 	struct audit_sources *result;
 };
@@ -97,17 +98,19 @@ static uint64_t run_length(const struct sources *s, enum audit_load load)
 }
 
 /* -EAGAIN if it was stopped at once. */
-static int sample_run(struct sources *s, uint64_t length_ns)
+static int sample_run(struct sources *s, struct audit_load_run *run, uint64_t length_ns)
 {
 	uint64_t next = clock_mono_ns(), end = next + length_ns;
 
 	audit_samples_reset(&s->samples);
+	run->levels_known = !audit_core_read(&s->core, &run->from, NULL);
 	audit_samples_add(&s->samples);
 	while (!s->result->stopped && next < end) {
 		next += AUDIT_STEP_NS;
 		s->result->stopped = audit_wait(s->env, next);
 		audit_samples_add(&s->samples);
 	}
+	run->levels_known = run->levels_known && !audit_core_read(&s->core, &run->to, NULL);
 	return s->samples.nr < 2 ? -EAGAIN : 0;
 }
 
@@ -159,7 +162,7 @@ static int run_duty(struct sources *s, enum audit_load load, struct err *err)
 		return rc;
 	s->result->stopped |= audit_wait(s->env, clock_mono_ns() + SETTLE_NS);
 	run->recorded = duty_read(&duty, &from);
-	rc = sample_run(s, run_length(s, load));
+	rc = sample_run(s, run, run_length(s, load));
 	run->recorded = run->recorded && duty_read(&duty, &to) && to.at_ns > from.at_ns;
 	run->strayed = !gen_child_on(&duty.child, opts.cpu);
 	if (!gen_child_alive(&duty.child))
@@ -198,7 +201,7 @@ static int run_flood(struct sources *s, enum audit_load load, struct err *err)
 		return 0;
 	s->result->stopped |= audit_wait(s->env, clock_mono_ns() + SETTLE_NS);
 	run->state = AUDIT_TOO_SHORT;
-	rc = sample_run(s, run_length(s, load));
+	rc = sample_run(s, run, run_length(s, load));
 	/* Without packets the core is idle, and every source is right. */
 	if (!gen_child_alive(&flood.child) || !flood_sent(&flood)) {
 		run->state = AUDIT_NOT_SENT;
@@ -256,7 +259,10 @@ int audit_sources(const struct audit_opts *opts, const struct audit_env *env,
 		r->names[i] = s.samples.set.source[i]->ops->name;
 	r->passed_over = s.samples.set.passed_over;
 	findings->source = r->names[0];
-	rc = run_all(&s, err);
+	rc = audit_core_open(&s.core, opts->cpu, err);
+	if (!rc)
+		rc = run_all(&s, err);
+	audit_core_close(&s.core);
 	load_source_losses(s.samples.set.source[0], &r->losses);
 	audit_samples_close(&s.samples);
 	r->window_ns = clock_mono_ns() - begin;

@@ -55,11 +55,32 @@ static const struct svg_series factors[] = {
 	DELAY("rusage_factor_ratio", "getrusage ÷ thread clock"),
 };
 
+/* The axes of the paper: seconds for ten million loops. */
+#define PAPER_LOOPS 1e7
+#define PAPER(column, name)                                                                    \
+	{                                                                                      \
+		.table = "delays", .x = "delay_ns", .y = column, .label = name,                \
+		.mark = SVG_LINE, .times = PAPER_LOOPS                                         \
+	}
+
+static const struct svg_series paper_run_time[] = {
+	PAPER("real_per_iteration_ns", "real"),
+	PAPER("delay_ns", "estimated"),
+};
+static const struct svg_series paper_modes[] = {
+	PAPER("user_per_iteration_ns", "user"),
+	PAPER("system_per_iteration_ns", "system"),
+};
+
 static const struct svg_plot delays[] = {
 	PLOT(run_time, .title = "Run time of one loop", .x_label = "delay", .y_label = "time"),
 	PLOT(modes, .title = "CPU time of one loop, accounted and true", .x_label = "delay",
 	     .y_label = "CPU time"),
 	PLOT(factors, .title = "Accounted ÷ true", .x_label = "delay", .y_label = "factor"),
+	PLOT(paper_run_time, .title = "As figure 4 of the paper: run time of ten million loops",
+	     .x_label = "delay", .y_label = "run time"),
+	PLOT(paper_modes, .title = "As figure 5 of the paper: user and system time of them",
+	     .x_label = "delay", .y_label = "CPU time"),
 };
 
 static const struct svg_series phases[] = {

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "audit_command.h"
 #include "audit_plot.h"
 #include "audit_rows.h"
 #include "base/clock.h"
@@ -84,6 +85,7 @@ struct audit_cmd {
 	struct audit_opts opts;
 	uint64_t delays_ns[MAX_DELAYS];
 	uint64_t slacks_ns[MAX_SLACKS];
+	char **command;	  /* after "--"; NULL: an experiment */
 	const char *only; /* ticks, delays, sources, precision; NULL: all */
 	double want, fail_over;
 	uint64_t hz;
@@ -220,6 +222,19 @@ static bool add_load(const struct opts_state *state, const char *word, void *arg
 	return false;
 }
 
+/* The words after "--" are a command, options of its own included. */
+static bool take_command(struct opts_state *state, struct audit_cmd *cmd)
+{
+	if (cmd->only) {
+		opts_usage(state, "audit %s -- %s: a command is audited by itself, without %s",
+			   cmd->only, state->value, cmd->only);
+		return false;
+	}
+	cmd->command = &state->argv[state->index - 1];
+	state->index = state->argc;
+	return true;
+}
+
 static bool parse_operand(const struct opts_state *state, struct audit_cmd *cmd)
 {
 	bool known = !strcmp(state->value, "precision");
@@ -243,7 +258,7 @@ static bool parse_option(struct opts_state *state, int id, void *arg)
 
 	switch (id) {
 	case OPT_OPERAND:
-		return parse_operand(state, cmd);
+		return state->no_more ? take_command(state, cmd) : parse_operand(state, cmd);
 	case ID_DELAYS:
 		cmd->opts.nr_delays = 0;
 		return opts_list(state, cmd, add_delay);
@@ -271,14 +286,28 @@ static const struct opt *option_unused(const struct opts_state *state, const str
 	return unused;
 }
 
+/* The first option given that a command has no use for; NULL if there is none. */
+static const struct opt *option_foreign(const struct opts_state *state)
+{
+	for (const struct opt *opt = state->own; opt->name; opt++)
+		if (strcmp(opt->name, "cpu") && strcmp(opt->name, "all") &&
+		    opts_given(state, opt->name))
+			return opt;
+	return NULL;
+}
+
 /* An option that this run would ignore is a mistake. */
 static bool options_fit(const struct opts_state *state, const struct audit_cmd *cmd)
 {
 	bool precision = cmd->only && !strcmp(cmd->only, "precision");
 	bool ticks = cmd->only && !strcmp(cmd->only, "ticks");
-	const struct opt *unused = option_unused(state, cmd);
+	const struct opt *unused = option_unused(state, cmd), *foreign = option_foreign(state);
 
-	if (cmd->fail_over >= 0.0 && (precision || ticks))
+	if (state->no_more && !cmd->command)
+		opts_usage(state, "--: expected a command");
+	else if (cmd->command && foreign)
+		opts_usage(state, "--%s: not for audit -- COMMAND", foreign->name);
+	else if (cmd->fail_over >= 0.0 && (precision || ticks))
 		opts_usage(state, "--fail-over: audit %s measures no error", cmd->only);
 	else if (cmd->plot && precision)
 		opts_usage(state, "--plot: audit precision has no plot");
@@ -445,7 +474,8 @@ int cmd_audit(int argc, char **argv)
 	static struct audit_cmd cmd;
 	struct opts_state state = {
 		.command = "audit",
-		.synopsis = "audit [ticks|delays|sources|precision] [options]",
+		.synopsis = "audit [ticks|delays|sources|precision] [options]\n"
+			    "       subtick audit [-C N] -- COMMAND [ARG...]",
 		.summary = "How wrong the kernel's own CPU figures are on this machine, by "
 			   "experiment.\nDefault: short versions of ticks, delays and sources, and "
 			   "a verdict; about a minute.",
@@ -465,6 +495,10 @@ int cmd_audit(int argc, char **argv)
 	cmd.opts.phase_given = opts_given(&state, "phase");
 	if (!options_fit(&state, &cmd) || !choose_cpu(&state, &cmd))
 		return EXIT_USAGE;
+	if (cmd.command)
+		return audit_command_run(cmd.command,
+					 opts_given(&state, "cpu") ? (int)cmd.opts.cpu : -1,
+					 &cmd.view);
 	/* Open the files first: an error should show before a minute of measuring, not after it. */
 	code = cmd.plot && audit_plot_open(&cmd.plots, cmd.plot, cmd.only) ? EXIT_ERROR : run(&cmd);
 	audit_plot_close(&cmd.plots);

@@ -213,6 +213,21 @@ enum unit {
 	  "shown_ns ÷ the sum over all modes: the load level of top and mpstat")                   \
 	X(M_TRUE_LEVEL_RATIO, "true_level_ratio", "true level", UNIT_RATIO,                        \
 	  "true_ns ÷ the sum over all modes")                                                      \
+	X(M_COMMAND_LINE, "command_line", "command", UNIT_TEXT, "the audited command, possibly cut off") \
+	X(M_CPU_LIST, "cpu_list", "CPUs", UNIT_TEXT, "CPUs on which the command could run")                \
+	X(M_EXIT_STATUS, "exit_status", "exit status", UNIT_ID,                                    \
+	  "of the command; null if a signal ended it")                                             \
+	X(M_EXIT_SIGNAL, "exit_signal", "exit signal", UNIT_ID, "the signal that ended the command") \
+	X(M_TASK_CLOCK_NS, "task_clock_ns", "used", UNIT_NS,                                       \
+	  "CPU time of the command and its descendants by perf's task clock, exact to the switch") \
+	X(M_TRUE_USER_NS, "true_user_ns", "used user", UNIT_NS,                                    \
+	  "the part of the task clock in user mode, by the PMU's cycles; null without a PMU")      \
+	X(M_TRUE_SYSTEM_NS, "true_system_ns", "used system", UNIT_NS,                              \
+	  "the rest of the task clock: kernel mode, and interrupts on top")                        \
+	X(M_USER_ERROR_RATIO, "user_error_ratio", "user error", UNIT_RATIO,                        \
+	  "(accounted user time − used user time) ÷ used time")                                    \
+	X(M_OTHERS_NS, "others_ns", "others", UNIT_NS,                                             \
+	  "run time of other tasks on the command's CPUs, by the reference source")                \
 	X(M_COMPLETE, "complete", "complete", UNIT_BOOL,                                           \
 	  "whether all that was asked for was measured; false after Ctrl-C or an error")           \
 	X(M_RESUMED, "resumed", "resumed", UNIT_BOOL,                                              \

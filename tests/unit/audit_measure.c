@@ -332,6 +332,41 @@ TEST(times_without_delay)
 	assert_true(!isfinite(rows[2].user_times) && !isfinite(rows[3].user_times));
 }
 
+/* A command: accounted against used, and what of the CPUs was not its own. */
+TEST(commands)
+{
+	struct audit_command c = {.rusage_user_ns = 600000000,
+				  .rusage_system_ns = 200000000,
+				  .task_clock_ns = 1000000000,
+				  .true_user_ns = 700000000,
+				  .true_system_ns = 300000000};
+	struct audit_findings f = {.user_hz = 100};
+	struct report *report;
+
+	c.levels[AUDIT_MODE_TASKS].true_ns = 1250000000;
+	audit_command_derive(&c);
+	assert_true(fabs(c.rusage_factor - 0.8) < 1e-9 && fabs(c.user_error + 0.1) < 1e-9);
+	assert_int_equal(c.others_ns, 250000000);
+	/* Interrupts on top of the command: its clock has more than the tasks. */
+	c.levels[AUDIT_MODE_TASKS].true_ns = 990000000;
+	audit_command_derive(&c);
+	assert_int_equal(c.others_ns, 0);
+	c.task_clock_ns = c.true_user_ns = UINT64_MAX;
+	err_set(&c.no_clock, -EACCES, "not permitted");
+	audit_command_derive(&c);
+	assert_true(isnan(c.rusage_factor) && isnan(c.user_error) && c.others_ns == UINT64_MAX);
+	c.status = 7 << 8;
+	assert_int_equal(audit_command_report(&f, &c, &report, NULL), 0);
+	assert_int_equal(field(report, "exit_status")->u64, 7);
+	assert_true(says(report, "exited with 7") && says(report, "unknown: not permitted"));
+	report_free(report);
+	c.status = 9;
+	assert_int_equal(audit_command_report(&f, &c, &report, NULL), 0);
+	assert_int_equal(field(report, "exit_signal")->u64, 9);
+	assert_int_equal(field(report, "exit_status")->kind, VALUE_NULL);
+	report_free(report);
+}
+
 #define NR_SAMPLES 301
 #define STEP_NS	   10000000ULL
 

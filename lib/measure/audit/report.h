@@ -3,6 +3,7 @@
 #ifndef SUBTICK_MEASURE_AUDIT_REPORT_H
 #define SUBTICK_MEASURE_AUDIT_REPORT_H
 
+#include "measure/audit/command.h"
 #include "measure/audit/delays.h"
 #include "measure/audit/precision.h"
 #include "measure/audit/sources.h"
@@ -27,6 +28,9 @@ int audit_sources_report(const struct audit_opts *opts, const struct audit_findi
 			 struct err *err);
 int audit_precision_report(const struct audit_opts *opts, const struct audit_precision *precision,
 			   struct report **ret_report, struct err *err);
+int audit_command_report(const struct audit_findings *findings,
+			 const struct audit_command *command, struct report **ret_report,
+			 struct err *err);
 /* The verdict: regime, worst error, window lengths, what to use instead. */
 int audit_verdict_report(const struct audit_opts *opts, const struct audit_findings *findings,
 			 uint64_t window_ns, struct report **ret_report, struct err *err);

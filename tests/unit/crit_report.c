@@ -97,6 +97,33 @@ static void expect(const struct table *table, size_t row, const char *key, doubl
 		fail_msg("row %zu %s is %g, not %g", row, key, got, wanted);
 }
 
+static bool says(const struct report *report, const char *what)
+{
+	for (size_t i = 0; i < report->nr_notes; i++)
+		if (strstr(report->notes[i], what))
+			return true;
+	return false;
+}
+
+/* An engine without a batch has the median only, and its limits are told. */
+TEST_WITH(test_believe_median, reset, NULL)
+{
+	struct crit_result result;
+	struct report *report;
+	struct err err = {0};
+
+	assert_int_equal(crit_run(&fake, &three, "", &result, &err), 0);
+	for (unsigned int i = 0; i < result.nr_rounds; i++)
+		for (int op = 0; op < CRIT_NR_OPS; op++)
+			result.rounds[i].op[op].batch = NAN;
+	assert_int_equal(crit_report(&fake, &three, &result, NULL, NULL, &report), 0);
+	assert_string_equal(table_cell(report->fields, 0, table_find(report->fields, "believe"))->str,
+			    "median");
+	assert_true(says(report, "believe median, with care") && !says(report, "believe batch"));
+	report_free(report);
+	crit_result_free(&result);
+}
+
 TEST_WITH(test_figures, reset, NULL)
 {
 	struct crit_result result;
@@ -126,6 +153,11 @@ TEST_WITH(test_figures, reset, NULL)
 	assert_int_equal(cpus->nr_rows, 4);
 	expect(cpus, 2, "cpu", 4);
 	expect(cpus, 2, "median", 12);
+	/* irq_save is further apart: 21 and 2.1. */
+	assert_string_equal(table_cell(report->fields, 0, table_find(report->fields, "believe"))->str,
+			    "batch");
+	assert_true(says(report, "believe batch") &&
+		    says(report, "(irq_save: batch 2.1 ns, median 21 ns)"));
 	expect(report->fields, 0, "nr_highest", 1000);
 	expect(report->fields, 0, "rounds", 3);
 	expect(report->quality, 0, "clock_ns", 30);

@@ -7,6 +7,7 @@
 #include <sys/utsname.h>
 
 #include "base/clock.h"
+#include "gen/child.h"
 #include "live.h"
 #include "measure/audit/report.h"
 #include "sys/kconfig.h"
@@ -185,6 +186,48 @@ static void check_delays(void)
 	json_decref(root);
 }
 
+#define READ_HZ 6000
+
+/* As a monitor with SuperMon's rate would: on the other core, six thousand times a second. */
+static void read_stat(void *memory, void *arg)
+{
+	uint64_t *reads = memory, next = clock_mono_ns();
+	struct audit_core core;
+	struct procstat_cpu line;
+
+	if (audit_core_open(&core, AUDITED, NULL))
+		return;
+	for (;;) {
+		struct timespec until;
+
+		next += NSEC_PER_SEC / READ_HZ;
+		until = clock_timespec(next);
+		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+		if (audit_core_read(&core, &line, NULL))
+			return;
+		__atomic_store_n(reads, *reads + 1, __ATOMIC_RELAXED);
+	}
+}
+
+/* Reading /proc/stat fast does not change what it shows of another core, nor what is true. */
+static void check_reader(int hz, struct audit_findings *f)
+{
+	struct gen_child reader = {0};
+	uint64_t begin = clock_mono_ns();
+	struct err err = {0};
+	double rate;
+
+	if (gen_child_start(&reader, !AUDITED, sizeof(uint64_t), read_stat, NULL, &err))
+		live_fail_all("%s", err.what);
+	f->hide_found = false;
+	check_sources(hz, f);
+	rate = (double)__atomic_load_n((uint64_t *)reader.shared, __ATOMIC_RELAXED) * 1e9 /
+	       (double)(clock_mono_ns() - begin);
+	gen_child_stop(&reader);
+	live_ok(rate > 0.95 * READ_HZ && rate < 1.05 * READ_HZ,
+		"all of this beside a reader of /proc/stat, %.0f times a second", rate);
+}
+
 /* On an idle core nothing else ends a sleep before its slack is over, to the instruction. */
 static void check_slack(void)
 {
@@ -222,6 +265,7 @@ int main(void)
 	hz = configured_hz();
 	check_ticks(hz, &f);
 	check_sources(hz, &f);
+	check_reader(hz, &f);
 	regime = audit_regime_name(audit_regime(&f)) ?: "none";
 	/* No core of the guest is nohz_full, so that it accounts by the tick. */
 	live_ok(!strcmp(regime, "tick"), "the regime is found: %s", regime);

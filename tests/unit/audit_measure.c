@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <math.h>
 
+#include "measure/audit/load_run.h"
 #include "measure/audit/report.h"
 #include "measure/audit/samples.h"
 #include "measure/audit/watch.h"
@@ -379,6 +380,7 @@ TEST(errors)
 					.kept = {truth, shown},
 					.nr = NR_SAMPLES,
 					.room = NR_SAMPLES};
+	static struct audit_load_run run;
 	struct audit_error e;
 
 	for (size_t i = 0; i < NR_SAMPLES; i++) {
@@ -393,6 +395,14 @@ TEST(errors)
 	assert_int_equal(e.windows, NR_SAMPLES - 10);
 	assert_true(fabs(e.true_ratio - 0.5) < 1e-9 && fabs(e.bias - 0.1) < 1e-9);
 	assert_true(fabs(e.median - 0.1) < 1e-9 && fabs(e.max - 0.1) < 1e-9);
+
+	/* The same as samples of 1 ms: windows of 1, 2 and 5 ms. */
+	assert_int_equal(audit_load_run_fine(&run, &samples), 0);
+	for (size_t i = 0; i < AUDIT_NR_FINE; i++) {
+		assert_int_equal(run.fine[1][i].windows,
+				 NR_SAMPLES - audit_fine_ns[i] / AUDIT_FINE_STEP_NS);
+		assert_true(fabs(run.fine[1][i].bias - 0.1) < 1e-9);
+	}
 
 	/* A failed sample makes the windows that begin or end with it void. */
 	shown[100].flags = LOAD_READ_FAILED;

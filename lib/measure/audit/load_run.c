@@ -6,6 +6,19 @@
 
 const uint64_t audit_windows_ns[AUDIT_NR_WINDOWS] = {10000000, 100000000, 1000000000, 10000000000};
 
+const uint64_t audit_fine_ns[AUDIT_NR_FINE] = {1000000, 2000000, 5000000};
+
+int audit_load_run_fine(struct audit_load_run *run, const struct audit_samples *samples)
+{
+	int rc = 0;
+
+	for (size_t at = 1; at < samples->set.nr && !rc; at++)
+		for (size_t i = 0; i < AUDIT_NR_FINE && !rc; i++)
+			rc = audit_samples_error(samples, at, audit_fine_ns[i] / AUDIT_FINE_STEP_NS,
+						 &run->fine[at][i]);
+	return rc;
+}
+
 static void describe(struct audit_load_run *run, const struct audit_samples *samples,
 		     unsigned int user_hz)
 {

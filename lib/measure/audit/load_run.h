@@ -12,6 +12,12 @@
 
 extern const uint64_t audit_windows_ns[AUDIT_NR_WINDOWS];
 
+/* Windows below the unit of the figures, from samples of their own. */
+#define AUDIT_FINE_STEP_NS 1000000ULL
+#define AUDIT_NR_FINE	   3
+
+extern const uint64_t audit_fine_ns[AUDIT_NR_FINE];
+
 enum audit_run_state {
 	AUDIT_NOT_WANTED,
 	AUDIT_NOT_TRIED, /* the reason is in @why */
@@ -39,7 +45,11 @@ struct audit_load_run {
 	struct audit_level levels[AUDIT_NR_MODES];
 	struct audit_error errors[SOURCE_SET_MAX]
 				 [AUDIT_NR_WINDOWS]; /* by source, except the first */
+	struct audit_error fine[SOURCE_SET_MAX][AUDIT_NR_FINE];
 };
+
+/* Computes the errors in the short windows from samples of AUDIT_FINE_STEP_NS. */
+int audit_load_run_fine(struct audit_load_run *run, const struct audit_samples *samples);
 
 /* Computes the figures of the whole run and the errors of every source from the samples. */
 int audit_load_run_sum(struct audit_load_run *run, const struct audit_samples *samples,

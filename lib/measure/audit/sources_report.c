@@ -72,14 +72,14 @@ static const struct column_spec error_columns[] = {
 };
 
 static void add_errors(struct table *table, const struct audit_load_run *run, const char *source,
-		       const struct audit_error errors[AUDIT_NR_WINDOWS])
+		       const struct audit_error *errors, const uint64_t *windows_ns, size_t nr)
 {
-	for (size_t i = 0; i < AUDIT_NR_WINDOWS; i++) {
+	for (size_t i = 0; i < nr; i++) {
 		const struct audit_error *e = &errors[i];
 		const struct error_row row = {
 			.load = run->name,
 			.source = source,
-			.window_ns = audit_windows_ns[i],
+			.window_ns = windows_ns[i],
 			.windows = e->windows,
 			.voids = e->voids,
 			.truth = e->true_ratio,
@@ -130,8 +130,12 @@ static void add_tables(const struct audit_opts *opts, const struct audit_sources
 		if (s->runs[i].levels_known)
 			audit_modes_rows(modes, &(struct audit_modes_of){.load = s->runs[i].name},
 					 s->runs[i].levels);
-		for (unsigned int at = 1; at < s->nr_sources; at++)
-			add_errors(errors, &s->runs[i], s->names[at], s->runs[i].errors[at]);
+		for (unsigned int at = 1; at < s->nr_sources; at++) {
+			add_errors(errors, &s->runs[i], s->names[at], s->runs[i].fine[at],
+				   audit_fine_ns, AUDIT_NR_FINE);
+			add_errors(errors, &s->runs[i], s->names[at], s->runs[i].errors[at],
+				   audit_windows_ns, AUDIT_NR_WINDOWS);
+		}
 	}
 }
 

@@ -99,6 +99,8 @@ enum unit {
 	X(M_CRIT_UNIT, "unit", "unit", UNIT_TEXT, "unit of the engine's figures: ns or cycles")    \
 	X(M_CRIT_BELIEVE, "believe", "believe", UNIT_TEXT,                                         \
 	  "which figure is the cost of a pair: batch, or median if the engine has no batch")       \
+	X(M_CRIT_PERCENTILE_CPU, "percentile_cpu", "percentiles of CPU", UNIT_ID,                  \
+	  "the CPU of the percentiles; missing: all CPUs")                                         \
 	X(M_CRIT_NR_SAMPLES, "nr_samples", "samples", UNIT_COUNT,                                  \
 	  "pairs timed per CPU, operation and round")                                              \
 	X(M_CRIT_NR_HIGHEST, "nr_highest", "highest", UNIT_COUNT,                                  \

@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "measure/crit/module_files.h"
 #include "measure/crit/report.h"
 
 static unsigned int rounds_done, stop_after;
@@ -103,6 +104,33 @@ static bool says(const struct report *report, const char *what)
 		if (strstr(report->notes[i], what))
 			return true;
 	return false;
+}
+
+/* What the module prints per CPU; anything else is refused. */
+TEST_WITH(test_module_cpus, reset, NULL)
+{
+	static const char *const bad[] = {"",	       "0 1 2\n",	 "0 1 2 3",	 "x 1 2 3\n",
+					  "0 1 2 3\n0", "0 1 2 3 4\n", "0 1 2 -\n"};
+	struct crit_cpu *cpus = NULL;
+	unsigned int nr = 0;
+
+	assert_int_equal(module_parse_cpus("0 10 11 12\n3 20 21 22\n", CRIT_IRQ, &cpus, &nr), 0);
+	assert_int_equal(nr, 2);
+	assert_int_equal(module_parse_cpus("0 1 2 3\n3 4 5 6\n", CRIT_PREEMPT, &cpus, &nr), 0);
+	assert_int_equal(cpus[1].cpu, 3);
+	assert_int_equal(cpus[1].op[CRIT_IRQ].average, 21);
+	assert_int_equal(cpus[0].op[CRIT_PREEMPT].max, 3);
+	assert_true(isnan(cpus[1].batch[CRIT_IRQ]));
+	/* Another CPU, or another number of them, than of the first operation. */
+	assert_int_equal(module_parse_cpus("0 1 2 3\n4 4 5 6\n", CRIT_IRQ_SAVE, &cpus, &nr), -EINVAL);
+	assert_int_equal(module_parse_cpus("0 1 2 3\n", CRIT_IRQ_SAVE, &cpus, &nr), -EINVAL);
+	free(cpus);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		cpus = NULL;
+		nr = 0;
+		assert_int_equal(module_parse_cpus(bad[i], CRIT_IRQ, &cpus, &nr), -EINVAL);
+		free(cpus);
+	}
 }
 
 /* An engine without a batch has the median only, and its limits are told. */

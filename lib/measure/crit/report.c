@@ -357,14 +357,22 @@ static void add_notes(const struct crit_engine *engine, const struct crit_opts *
 					    ? "no kernel has a kfunc for it; use --engine module"
 					    : "this kernel has no kfunc for it");
 	for (unsigned int i = 0; i < opts->nr_percentiles && !in_ns(engine); i++)
-		if (opts->percentile[i] % CRIT_PERCENT) {
-			report_note(report, "the module supports whole percentiles only");
+		if (opts->percentile[i] % CRIT_PERCENT &&
+		    isnan(result->rounds[0].op[CRIT_IRQ].percentile[i])) {
+			report_note(report, "the loaded module is an older one: it has whole "
+					    "percentiles only");
 			break;
 		}
 	if (!result->rounds[0].nr_cpus)
-		report_note(
-			report,
-			"the module has no figures per CPU, and its percentiles are of one CPU");
+		report_note(report, "the loaded module is an older one: it has no figures per CPU, "
+				    "and its percentiles are of one CPU");
+	if (result->rounds[0].percentile_cpu >= 0)
+		report_note(report, "percentiles: new samples on CPU %d, one after another",
+			    result->rounds[0].percentile_cpu);
+	if (!in_ns(engine) && cpuset_count(&opts->cpus))
+		report_note(report, "all online CPUs were measured at the same time; the figures "
+				    "are of the chosen ones, except max avg, which the module has "
+				    "of all together only");
 	if (result->nr_rounds < opts->rounds)
 		report_note(report, "stopped after %u of %u rounds", result->nr_rounds,
 			    opts->rounds);
@@ -392,6 +400,9 @@ int crit_report(const struct crit_engine *engine, const struct crit_opts *opts,
 		  opts->nr_highest < opts->nr_samples ? opts->nr_highest : opts->nr_samples);
 	value_bool(report_field(report, M_CRIT_DO_WORK), opts->work);
 	value_u64(report_field(report, M_CRIT_ROUNDS), result->nr_rounds);
+	if (result->rounds[0].percentile_cpu >= 0)
+		value_u64(report_field(report, M_CRIT_PERCENTILE_CPU),
+			  (uint64_t)result->rounds[0].percentile_cpu);
 	add_ops(engine, opts, result, report);
 	add_cpus(engine, result, report);
 	if (trace)

@@ -8,7 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "audit_command.h"
 #include "audit_plot.h"
+#include "audit_rows.h"
 #include "base/clock.h"
 #include "measure/audit/report.h"
 #include "opts.h"
@@ -17,8 +19,10 @@
 #include "sys/cpu.h"
 
 #define MAX_DELAYS   256
+#define MAX_SLACKS   4
 #define DEFAULT_WANT 0.001
 
+/* A report can also come with an error: what was measured until then. */
 typedef int (*experiment_fn)(const struct audit_opts *, const struct audit_env *,
 			     struct audit_findings *, struct report **, struct err *);
 
@@ -40,8 +44,11 @@ static int run_delays(const struct audit_opts *opts, const struct audit_env *env
 	struct audit_delays delays;
 	int rc = audit_delays(opts, env, findings, &delays, err);
 
+	/* An error keeps the rows that are finished. */
 	if (!rc)
 		rc = audit_delays_report(opts, findings, &delays, ret_report, err);
+	else if (delays.nr)
+		audit_delays_report(opts, findings, &delays, ret_report, NULL);
 	audit_delays_free(&delays);
 	return rc;
 }
@@ -77,11 +84,14 @@ static const struct experiment {
 struct audit_cmd {
 	struct audit_opts opts;
 	uint64_t delays_ns[MAX_DELAYS];
+	uint64_t slacks_ns[MAX_SLACKS];
+	char **command;	  /* after "--"; NULL: an experiment */
 	const char *only; /* ticks, delays, sources, precision; NULL: all */
 	double want, fail_over;
 	uint64_t hz;
 	const char *plot;
 	struct audit_plots plots;
+	struct audit_rows rows;
 	struct view view;
 	struct audit_findings findings;
 };
@@ -89,6 +99,7 @@ struct audit_cmd {
 enum {
 	ID_DELAYS = OPT_OWN,
 	ID_LOADS,
+	ID_SLACK,
 };
 
 #define TIME(member, least, most) OPT_DURATION(struct audit_cmd, opts.member, least, most)
@@ -109,8 +120,14 @@ static const struct opt options[] = {
 	{"all", 'a', NULL, "text: also print the long tables", .kind = OPT_ALL},
 	{"delays", 0, "LIST", "delays: lengths in microseconds, such as 0,1,5,1000",
 	 DELAYS(.id = ID_DELAYS)},
+	{"slack", 0, "LIST", "delays: timer slacks, such as 1ns,default (default 1ns)",
+	 DELAYS(.id = ID_SLACK)},
 	{"iterations", 0, "N", "delays: loops per delay, however long that takes",
 	 DELAYS(OPT_NUMBER(struct audit_cmd, opts.iterations, 1, UINT32_MAX))},
+	{"save", 0, "FILE", "delays: keep the finished rows in FILE, as JSON, at any time",
+	 DELAYS(OPT_STORE(struct audit_cmd, rows.save))},
+	{"resume", 0, "FILE", "delays: measure only what FILE, an earlier run's JSON, lacks",
+	 DELAYS(OPT_STORE(struct audit_cmd, rows.resume))},
 	{"duty", 0, "N%", "sources: busy share of each period (default 30%)",
 	 SOURCES(OPT_SHARE(struct audit_cmd, opts.duty, 0.001, 0.99))},
 	{"period", 0, "TIME", "sources: period of the loads (default: one tick)",
@@ -139,6 +156,16 @@ static void clear_progress(const struct audit_env *env)
 		fputs("\r\033[K", stderr);
 }
 
+/* A delay of audit delays is finished. */
+static bool print_row(void *arg, const struct audit_delays *delays)
+{
+	struct audit_cmd *cmd = arg;
+
+	if (isatty(STDERR_FILENO))
+		fputs("\r\033[K", stderr);
+	return audit_rows_done(&cmd->rows, delays);
+}
+
 static bool add_delay(const struct opts_state *state, const char *word, void *arg)
 {
 	struct audit_cmd *cmd = arg;
@@ -153,6 +180,28 @@ static bool add_delay(const struct opts_state *state, const char *word, void *ar
 		return false;
 	cmd->delays_ns[cmd->opts.nr_delays++] = us * NSEC_PER_USEC;
 	cmd->opts.delays_ns = cmd->delays_ns;
+	return true;
+}
+
+static bool add_slack(const struct opts_state *state, const char *word, void *arg)
+{
+	struct audit_cmd *cmd = arg;
+	uint64_t ns = AUDIT_DEFAULT_SLACK_NS;
+
+	if (cmd->opts.nr_slacks == MAX_SLACKS) {
+		opts_usage(state, "--slack %s: expected up to %d times", state->value, MAX_SLACKS);
+		return false;
+	}
+	if (strcmp(word, "default") &&
+	    !opts_duration(state, "--slack", word, 1, NSEC_PER_SEC, &ns))
+		return false;
+	for (size_t i = 0; i < cmd->opts.nr_slacks; i++)
+		if (cmd->slacks_ns[i] == ns) {
+			opts_usage(state, "--slack %s: the same slack twice", state->value);
+			return false;
+		}
+	cmd->slacks_ns[cmd->opts.nr_slacks++] = ns;
+	cmd->opts.slacks_ns = cmd->slacks_ns;
 	return true;
 }
 
@@ -171,6 +220,19 @@ static bool add_load(const struct opts_state *state, const char *word, void *arg
 		   "--loads %s: expected some of random, swept, exposed, hidden, softirq, xdp-drop",
 		   state->value);
 	return false;
+}
+
+/* The words after "--" are a command, options of its own included. */
+static bool take_command(struct opts_state *state, struct audit_cmd *cmd)
+{
+	if (cmd->only) {
+		opts_usage(state, "audit %s -- %s: a command is audited by itself, without %s",
+			   cmd->only, state->value, cmd->only);
+		return false;
+	}
+	cmd->command = &state->argv[state->index - 1];
+	state->index = state->argc;
+	return true;
 }
 
 static bool parse_operand(const struct opts_state *state, struct audit_cmd *cmd)
@@ -196,10 +258,13 @@ static bool parse_option(struct opts_state *state, int id, void *arg)
 
 	switch (id) {
 	case OPT_OPERAND:
-		return parse_operand(state, cmd);
+		return state->no_more ? take_command(state, cmd) : parse_operand(state, cmd);
 	case ID_DELAYS:
 		cmd->opts.nr_delays = 0;
 		return opts_list(state, cmd, add_delay);
+	case ID_SLACK:
+		cmd->opts.nr_slacks = 0;
+		return opts_list(state, cmd, add_slack);
 	default:
 		cmd->opts.loads = 0;
 		return opts_list(state, cmd, add_load);
@@ -221,14 +286,28 @@ static const struct opt *option_unused(const struct opts_state *state, const str
 	return unused;
 }
 
+/* The first option given that a command has no use for; NULL if there is none. */
+static const struct opt *option_foreign(const struct opts_state *state)
+{
+	for (const struct opt *opt = state->own; opt->name; opt++)
+		if (strcmp(opt->name, "cpu") && strcmp(opt->name, "all") &&
+		    opts_given(state, opt->name))
+			return opt;
+	return NULL;
+}
+
 /* An option that this run would ignore is a mistake. */
 static bool options_fit(const struct opts_state *state, const struct audit_cmd *cmd)
 {
 	bool precision = cmd->only && !strcmp(cmd->only, "precision");
 	bool ticks = cmd->only && !strcmp(cmd->only, "ticks");
-	const struct opt *unused = option_unused(state, cmd);
+	const struct opt *unused = option_unused(state, cmd), *foreign = option_foreign(state);
 
-	if (cmd->fail_over >= 0.0 && (precision || ticks))
+	if (state->no_more && !cmd->command)
+		opts_usage(state, "--: expected a command");
+	else if (cmd->command && foreign)
+		opts_usage(state, "--%s: not for audit -- COMMAND", foreign->name);
+	else if (cmd->fail_over >= 0.0 && (precision || ticks))
 		opts_usage(state, "--fail-over: audit %s measures no error", cmd->only);
 	else if (cmd->plot && precision)
 		opts_usage(state, "--plot: audit precision has no plot");
@@ -236,6 +315,9 @@ static bool options_fit(const struct opts_state *state, const struct audit_cmd *
 		return false;
 	else if (unused)
 		opts_usage(state, "--%s: only for audit %s", unused->name, unused->group);
+	else if (!cmd->only && (cmd->rows.save || cmd->rows.resume))
+		opts_usage(state, "--%s: only for audit delays",
+			   cmd->rows.save ? "save" : "resume");
 	else if (cmd->opts.phase_given && cmd->opts.period_ns &&
 		 cmd->opts.phase_ns >= cmd->opts.period_ns)
 		opts_usage(state, "--phase: must be shorter than --period");
@@ -279,39 +361,53 @@ static int show(struct audit_cmd *cmd, struct report *report, bool *ret_gone)
 	return EXIT_ERROR;
 }
 
+/* Draws, prints and frees the report; 0, or the exit code. */
+static int show_experiment(struct audit_cmd *cmd, const struct experiment *e,
+			   struct report *report, bool *ret_gone)
+{
+	/* Print the results even if the plot failed. */
+	bool undrawn = audit_plot_draw(&cmd->plots, e->name, report) != 0;
+	int code = EXIT_FINE;
+
+	*ret_gone = cmd->rows.gone;
+	/* In CSV the rows of delays are printed already. */
+	if (*ret_gone || (cmd->view.format == VIEW_CSV && !strcmp(e->name, "delays")))
+		report_free(report);
+	else
+		code = show(cmd, report, ret_gone);
+	if (cmd->rows.failed.code)
+		return opts_fail("audit", &cmd->rows.failed);
+	return code || !undrawn ? code : EXIT_ERROR;
+}
+
 static int run_experiments(struct audit_cmd *cmd, const struct audit_env *env, bool *ret_gone,
 			   bool *ret_lacks)
 {
 	uint64_t budget = cmd->opts.budget_ns;
-	struct report *report;
 	struct err err = {0};
 	int code = EXIT_FINE;
-	bool undrawn;
 
 	for (size_t i = 0; i < NR_EXPERIMENTS && !code && !*ret_gone && !run_stopped(); i++) {
 		const struct experiment *e = &experiments[i];
+		struct report *report = NULL;
+		int failed;
 
 		if (cmd->only && strcmp(cmd->only, e->name))
 			continue;
 		if (!cmd->only && budget)
 			cmd->opts.budget_ns = (uint64_t)((double)budget * e->share);
 		err = (struct err){0};
-		if (e->run(&cmd->opts, env, &cmd->findings, &report, &err)) {
-			clear_progress(env);
-			code = opts_fail("audit", &err);
-			/* The other experiments may not need what the machine lacks. */
-			if (cmd->only || code != EXIT_UNSUPPORTED)
-				return code;
-			*ret_lacks = true;
-			code = EXIT_FINE;
-			continue;
-		}
+		failed = e->run(&cmd->opts, env, &cmd->findings, &report, &err);
 		clear_progress(env);
-		/* Print the results even if the plot failed. */
-		undrawn = audit_plot_draw(&cmd->plots, e->name, report) != 0;
-		code = show(cmd, report, ret_gone);
-		if (!code && undrawn)
-			code = EXIT_ERROR;
+		if (report)
+			code = show_experiment(cmd, e, report, ret_gone);
+		if (!failed)
+			continue;
+		failed = opts_fail("audit", &err);
+		/* The other experiments may not need what the machine lacks. */
+		if (cmd->only || failed != EXIT_UNSUPPORTED)
+			return failed;
+		*ret_lacks = true;
 	}
 	return code;
 }
@@ -338,7 +434,9 @@ static int judge(const struct audit_cmd *cmd)
 static int run(struct audit_cmd *cmd)
 {
 	struct audit_env env = {.wait = run_wait,
-				.progress = isatty(STDERR_FILENO) ? show_progress : NULL};
+				.progress = isatty(STDERR_FILENO) ? show_progress : NULL,
+				.row = print_row,
+				.arg = cmd};
 	struct report *report;
 	struct cpuset audited = {0};
 	struct audit_precision precision;
@@ -347,6 +445,10 @@ static int run(struct audit_cmd *cmd)
 	bool gone = false, lacks = false;
 	int code;
 
+	cmd->opts.brief = !cmd->only;
+	if (audit_rows_check(&cmd->rows, &err) ||
+	    (cmd->rows.resume && audit_rows_resume(&cmd->rows, &cmd->opts, &err)))
+		return opts_fail("audit", &err);
 	run_signals();
 	cpuset_add(&audited, cmd->opts.cpu);
 	run_avoid(&audited);
@@ -357,7 +459,6 @@ static int run(struct audit_cmd *cmd)
 			code = audit_precision_report(&cmd->opts, &precision, &report, &err);
 		return code ? opts_fail("audit", &err) : show(cmd, report, &gone);
 	}
-	cmd->opts.brief = !cmd->only;
 	code = run_experiments(cmd, &env, &gone, &lacks);
 	if (!code && !gone && !cmd->only) {
 		if (audit_verdict_report(&cmd->opts, &cmd->findings, clock_mono_ns() - begin,
@@ -375,7 +476,8 @@ int cmd_audit(int argc, char **argv)
 	static struct audit_cmd cmd;
 	struct opts_state state = {
 		.command = "audit",
-		.synopsis = "audit [ticks|delays|sources|precision] [options]",
+		.synopsis = "audit [ticks|delays|sources|precision] [options]\n"
+			    "       subtick audit [-C N] -- COMMAND [ARG...]",
 		.summary = "How wrong the kernel's own CPU figures are on this machine, by "
 			   "experiment.\nDefault: short versions of ticks, delays and sources, and "
 			   "a verdict; about a minute.",
@@ -389,11 +491,19 @@ int cmd_audit(int argc, char **argv)
 	code = opts_walk(&state, argc, argv, parse_option, &cmd);
 	if (code != OPTS_PARSED)
 		return code;
+	cmd.rows.view = &cmd.view;
+	cmd.rows.opts = &cmd.opts;
+	cmd.rows.findings = &cmd.findings;
 	cmd.opts.phase_given = opts_given(&state, "phase");
 	if (!options_fit(&state, &cmd) || !choose_cpu(&state, &cmd))
 		return EXIT_USAGE;
+	if (cmd.command)
+		return audit_command_run(cmd.command,
+					 opts_given(&state, "cpu") ? (int)cmd.opts.cpu : -1,
+					 &cmd.view);
 	/* Open the files first: an error should show before a minute of measuring, not after it. */
 	code = cmd.plot && audit_plot_open(&cmd.plots, cmd.plot, cmd.only) ? EXIT_ERROR : run(&cmd);
 	audit_plot_close(&cmd.plots);
+	audit_rows_free(&cmd.rows);
 	return code;
 }

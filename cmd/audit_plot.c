@@ -40,12 +40,14 @@ int audit_plot_open(struct audit_plots *plots, const char *path, const char *onl
 
 int audit_plot_draw(struct audit_plots *plots, const char *experiment, const struct report *report)
 {
+	struct audit_drawing drawing;
 	int rc = 0;
 
 	for (size_t i = 0; i < AUDIT_NR_FIGURES; i++) {
 		if (!plots->file[i] || strcmp(audit_figures[i].experiment, experiment))
 			continue;
-		rc = svg_write(plots->file[i], report, audit_figures[i].plots, audit_figures[i].nr);
+		audit_drawing_init(&drawing, &audit_figures[i], report);
+		rc = svg_write(plots->file[i], report, drawing.plots, drawing.nr);
 		if (fclose(plots->file[i]) && !rc)
 			rc = -errno;
 		plots->file[i] = NULL;

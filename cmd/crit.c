@@ -39,7 +39,7 @@ static const struct opt options[] = {
 	 .id = ID_PERCENTILES},
 	{"rounds", 'r', "N", "how many times to run the benchmark (default 5)",
 	 OPT_NUMBER(struct crit_cmd, crit.rounds, 1, CRIT_MAX_ROUNDS)},
-	{"cpu", 'C', "LIST", "only these CPUs, such as 0,2-5 (engine bpf)",
+	{"cpu", 'C', "LIST", "only these CPUs, such as 0,2-5; engine module: figures of these",
 	 OPT_STORE(struct crit_cmd, crit.cpus)},
 	{"tracepoints", 't', NULL, "show what enabling the irq and preempt tracepoints adds",
 	 OPT_STORE(struct crit_cmd, tracepoints)},

@@ -3,8 +3,10 @@
 #include <linux/debugfs.h>
 #include <linux/fs.h>
 #include <linux/kernel.h>
+#include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
+#include <linux/seq_file.h>
 #include <linux/uaccess.h>
 
 #include "tracerbench.h"
@@ -16,6 +18,9 @@ struct tb_result {
 };
 
 static struct tb_result results[TB_NR_OPS][TB_NR_STATS];
+/* Of the last benchmark; NULL before the first. */
+static struct tb_cpu_figures *cpu_figures;
+static unsigned int nr_cpu_figures;
 static struct tb_config config = {.nr_samples = 10000, .nr_highest = 100};
 static struct dentry *root;
 
@@ -84,7 +89,8 @@ static ssize_t do_work_write(struct file *file, const char __user *from, size_t 
 	return count;
 }
 
-static void publish(const struct tb_figures *figures, enum tb_stat first, enum tb_stat last)
+/* Takes over figures->cpus. */
+static void publish(struct tb_figures *figures, enum tb_stat first, enum tb_stat last)
 {
 	int op, stat;
 
@@ -92,7 +98,12 @@ static void publish(const struct tb_figures *figures, enum tb_stat first, enum t
 	for (op = 0; op < TB_NR_OPS; op++)
 		for (stat = first; stat <= last; stat++)
 			results[op][stat] = (struct tb_result){figures->value[op][stat], true};
+	if (figures->cpus) {
+		swap(cpu_figures, figures->cpus);
+		nr_cpu_figures = figures->nr_cpus;
+	}
 	mutex_unlock(&data_lock);
+	kvfree(figures->cpus);
 }
 
 static struct tb_config snapshot(void)
@@ -109,7 +120,7 @@ static struct tb_config snapshot(void)
 static ssize_t benchmark_write(struct file *file, const char __user *from, size_t count,
 			       loff_t *pos)
 {
-	struct tb_figures figures;
+	struct tb_figures figures = {};
 	struct tb_config now;
 	int err;
 
@@ -125,28 +136,61 @@ static ssize_t benchmark_write(struct file *file, const char __user *from, size_
 	return err ?: count;
 }
 
-static ssize_t percentile_write(struct file *file, const char __user *from, size_t count,
-				loff_t *pos)
+/* @unit: what a written 1 is, in 0.001 %. */
+static ssize_t percentile_run(const char __user *from, size_t count, unsigned int unit)
 {
-	struct tb_figures figures;
+	struct tb_figures figures = {};
 	struct tb_config now;
-	u64 percent;
+	u64 value;
 	int err;
 
-	err = kstrtoull_from_user(from, count, 0, &percent);
+	err = kstrtoull_from_user(from, count, 0, &value);
 	if (err)
 		return err;
-	if (percent < 1 || percent > 100)
+	if (value < 1 || value > 100 * TB_PERCENT / unit)
 		return -EINVAL;
 	if (mutex_lock_killable(&run_lock))
 		return -EINTR;
 	now = snapshot();
-	err = tb_run_percentile(&now, percent, &figures);
+	err = tb_run_percentile(&now, value * unit, &figures);
 	if (!err)
 		publish(&figures, TB_PERCENTILE, TB_PERCENTILE);
 	mutex_unlock(&run_lock);
 	return err ?: count;
 }
+
+static ssize_t percentile_write(struct file *file, const char __user *from, size_t count,
+				loff_t *pos)
+{
+	return percentile_run(from, count, TB_PERCENT);
+}
+
+static ssize_t percentile_milli_write(struct file *file, const char __user *from, size_t count,
+				      loff_t *pos)
+{
+	return percentile_run(from, count, 1);
+}
+
+/* A line per CPU: its number, median, average and maximum. */
+static int per_cpu_show(struct seq_file *seq, void *unused)
+{
+	unsigned long op = (unsigned long)seq->private;
+	unsigned int i;
+	int err = 0;
+
+	mutex_lock(&data_lock);
+	if (!cpu_figures)
+		err = -ENODATA;
+	for (i = 0; !err && i < nr_cpu_figures; i++) {
+		const struct tb_summary *summary = &cpu_figures[i].op[op];
+
+		seq_printf(seq, "%u %llu %llu %llu\n", cpu_figures[i].cpu, summary->median,
+			   summary->average, summary->max);
+	}
+	mutex_unlock(&data_lock);
+	return err;
+}
+DEFINE_SHOW_ATTRIBUTE(per_cpu);
 
 static ssize_t result_read(struct file *file, char __user *to, size_t count, loff_t *pos)
 {
@@ -166,9 +210,10 @@ TB_FOPS(count, .read = count_read, .write = count_write);
 TB_FOPS(do_work, .read = do_work_read, .write = do_work_write);
 TB_FOPS(benchmark, .write = benchmark_write);
 TB_FOPS(percentile, .write = percentile_write);
+TB_FOPS(percentile_milli, .write = percentile_milli_write);
 TB_FOPS(result, .read = result_read);
 
-static void create_results(const char *name, struct tb_result *result)
+static void create_results(const char *name, enum tb_op op)
 {
 	static const char *const file[TB_NR_STATS] = {
 		[TB_MEDIAN] = "median",	  [TB_AVERAGE] = "average",	  [TB_MAX] = "max",
@@ -178,7 +223,8 @@ static void create_results(const char *name, struct tb_result *result)
 	int stat;
 
 	for (stat = 0; stat < TB_NR_STATS; stat++)
-		debugfs_create_file(file[stat], 0444, dir, &result[stat], &result_fops);
+		debugfs_create_file(file[stat], 0444, dir, &results[op][stat], &result_fops);
+	debugfs_create_file("per_cpu", 0444, dir, (void *)(unsigned long)op, &per_cpu_fops);
 }
 
 /* Only the root directory is checked: without it the module is useless. */
@@ -192,13 +238,15 @@ int tb_files_create(void)
 	debugfs_create_file("do_work", 0644, root, NULL, &do_work_fops);
 	debugfs_create_file("benchmark", 0200, root, NULL, &benchmark_fops);
 	debugfs_create_file("percentile", 0200, root, NULL, &percentile_fops);
-	create_results("irq", results[TB_IRQ]);
-	create_results("preempt", results[TB_PREEMPT]);
-	create_results("irq_save", results[TB_IRQ_SAVE]);
+	debugfs_create_file("percentile_milli", 0200, root, NULL, &percentile_milli_fops);
+	create_results("irq", TB_IRQ);
+	create_results("preempt", TB_PREEMPT);
+	create_results("irq_save", TB_IRQ_SAVE);
 	return 0;
 }
 
 void tb_files_remove(void)
 {
 	debugfs_remove_recursive(root);
+	kvfree(cpu_figures);
 }

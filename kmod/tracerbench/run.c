@@ -30,6 +30,7 @@ struct tb_run {
 	struct tb_heap heap[TB_NR_OPS];
 	struct tb_summary *summary[TB_NR_OPS]; /* one per participating CPU */
 	u64 *scratch;
+	struct tb_cpu_figures *cpus; /* the same, by CPU, for those who ask */
 	unsigned int nr_cpus;
 };
 
@@ -128,6 +129,7 @@ static void run_all_cpus(struct tb_run *run)
 	atomic_set(&run->nr_preparing, run->nr_cpus);
 	atomic_set(&run->nr_running, run->nr_cpus);
 	for_each_online_cpu(cpu) {
+		run->cpus[slot].cpu = cpu;
 		per_cpu(tb_slot, cpu) = slot++;
 		WRITE_ONCE(per_cpu(tb_assigned, cpu), run);
 		kthread_unpark(per_cpu(tb_thread, cpu));
@@ -141,14 +143,17 @@ static void run_all_cpus(struct tb_run *run)
 
 /*
  * Refuses a run that would need more than half of the available memory: the
- * samples of all CPUs are in memory at the same time.
+ * samples of all CPUs are in memory at the same time, and beside them the
+ * highest nr_highest of each operation.
  */
-static int run_check_memory(const struct tb_config *config, unsigned int nr_cpus)
+static int run_check_memory(const struct tb_config *config, unsigned int nr_cpus, u64 nr_highest)
 {
-	u64 bytes, all, available = si_mem_available() > 0 ? si_mem_available() : 0;
+	u64 bytes, all, heaps, available = si_mem_available() > 0 ? si_mem_available() : 0;
 
 	if (check_mul_overflow(config->nr_samples, (u64)(TB_NR_OPS * sizeof(u64)), &bytes) ||
-	    check_mul_overflow(bytes, (u64)nr_cpus, &all))
+	    check_mul_overflow(bytes, (u64)nr_cpus, &all) ||
+	    check_mul_overflow(nr_highest, (u64)(TB_NR_OPS * sizeof(u64)), &heaps) ||
+	    check_add_overflow(all, heaps, &all))
 		return -ENOMEM;
 	return all > available / 2 * PAGE_SIZE ? -ENOMEM : 0;
 }
@@ -162,6 +167,7 @@ static void run_free(struct tb_run *run)
 		kvfree(run->summary[op]);
 	}
 	kvfree(run->scratch);
+	kvfree(run->cpus);
 }
 
 static int run_init(struct tb_run *run, const struct tb_config *config)
@@ -175,8 +181,11 @@ static int run_init(struct tb_run *run, const struct tb_config *config)
 	mutex_init(&run->heap_lock);
 
 	run->scratch = kvmalloc_array(nr_cpu_ids, sizeof(*run->scratch), GFP_KERNEL);
-	if (!run->scratch)
+	run->cpus = kvmalloc_array(nr_cpu_ids, sizeof(*run->cpus), GFP_KERNEL);
+	if (!run->scratch || !run->cpus) {
+		run_free(run);
 		return -ENOMEM;
+	}
 	for (op = 0; op < TB_NR_OPS; op++) {
 		run->heap[op].room = config->nr_highest;
 		run->heap[op].value = kvmalloc_array(config->nr_highest, sizeof(u64), TB_GFP_LARGE);
@@ -192,8 +201,12 @@ static int run_init(struct tb_run *run, const struct tb_config *config)
 
 static int run_combine(struct tb_run *run, struct tb_figures *figures)
 {
+	unsigned int i;
 	int op, err;
 
+	for (op = 0; op < TB_NR_OPS; op++)
+		for (i = 0; i < run->nr_cpus; i++)
+			run->cpus[i].op[op] = run->summary[op][i];
 	for (op = 0; op < TB_NR_OPS; op++) {
 		struct tb_heap *heap = &run->heap[op];
 		u64 *value = figures->value[op];
@@ -208,6 +221,9 @@ static int run_combine(struct tb_run *run, struct tb_figures *figures)
 		value[TB_AVERAGE] = all.average;
 		value[TB_MAX] = all.max;
 	}
+	figures->cpus = run->cpus;
+	figures->nr_cpus = run->nr_cpus;
+	run->cpus = NULL;
 	return 0;
 }
 
@@ -216,7 +232,7 @@ int tb_run_benchmark(const struct tb_config *config, struct tb_figures *figures)
 	struct tb_run *run;
 	int err;
 
-	err = run_check_memory(config, num_online_cpus());
+	err = run_check_memory(config, num_online_cpus(), config->nr_highest);
 	if (err)
 		return err;
 	run = kmalloc(sizeof(*run), GFP_KERNEL);
@@ -247,7 +263,7 @@ free_run:
 
 struct tb_single {
 	const struct tb_config *config;
-	unsigned int percent;
+	unsigned int milli;
 	struct tb_figures *figures;
 	struct completion done;
 	bool stop;
@@ -264,7 +280,8 @@ static int single_measure(struct tb_single *single)
 	err = tb_samples_collect(&samples, single->config->do_work, &single->stop);
 	for (op = 0; op < TB_NR_OPS && !err; op++) {
 		tb_sort_descending(samples.value[op], samples.nr);
-		err = tb_percentile_sorted(samples.value[op], samples.nr, single->percent, 100,
+		err = tb_percentile_sorted(samples.value[op], samples.nr, single->milli,
+					   100 * TB_PERCENT,
 					   &single->figures->value[op][TB_PERCENTILE]);
 	}
 	tb_samples_free(&samples);
@@ -293,15 +310,15 @@ static int single_thread(void *data)
  * the writer would change the affinity of a user's task, and disabling
  * preemption would change what is measured.
  */
-int tb_run_percentile(const struct tb_config *config, unsigned int percent,
+int tb_run_percentile(const struct tb_config *config, unsigned int milli,
 		      struct tb_figures *figures)
 {
-	struct tb_single single = {.config = config, .percent = percent, .figures = figures};
+	struct tb_single single = {.config = config, .milli = milli, .figures = figures};
 	struct task_struct *thread;
 	unsigned int cpu;
 	int err;
 
-	err = run_check_memory(config, 1);
+	err = run_check_memory(config, 1, 0);
 	if (err)
 		return err;
 	init_completion(&single.done);

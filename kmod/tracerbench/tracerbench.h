@@ -31,9 +31,21 @@ struct tb_config {
 	bool do_work;
 };
 
+/* What each CPU of a benchmark found. */
+struct tb_cpu_figures {
+	unsigned int cpu;
+	struct tb_summary op[TB_NR_OPS];
+};
+
 struct tb_figures {
 	u64 value[TB_NR_OPS][TB_NR_STATS];
+	/* Of a benchmark; the caller frees it with kvfree(). */
+	struct tb_cpu_figures *cpus;
+	unsigned int nr_cpus;
 };
+
+/* Percentiles are in 0.001 %. */
+#define TB_PERCENT 1000
 
 /* The samples of one CPU in cycles; the overhead is subtracted after sampling. */
 struct tb_samples {
@@ -49,7 +61,7 @@ int tb_samples_collect(struct tb_samples *samples, bool work, const bool *stop);
 
 /* Each sets only its own results; the caller serialises the calls. */
 int tb_run_benchmark(const struct tb_config *config, struct tb_figures *figures);
-int tb_run_percentile(const struct tb_config *config, unsigned int percent,
+int tb_run_percentile(const struct tb_config *config, unsigned int milli,
 		      struct tb_figures *figures);
 
 int tb_files_create(void);

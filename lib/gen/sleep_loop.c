@@ -4,6 +4,7 @@
 
 #include <limits.h>
 #include <linux/futex.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -66,7 +67,11 @@ static void run(void *memory, void *arg)
 					       : (struct timespec){.tv_nsec = 2000000000};
 	uint64_t batch = batch_size(opts), most = opts->iterations ?: UINT64_MAX, done = 0;
 	struct sleep_loop_result from, to;
+	int slack;
 
+	if (opts->slack_ns)
+		prctl(PR_SET_TIMERSLACK, (unsigned long)opts->slack_ns);
+	slack = prctl(PR_GET_TIMERSLACK);
 	wait_for(&shared->go);
 	stamp(&from);
 	while (done < most && !__atomic_load_n(&shared->halt, __ATOMIC_RELAXED)) {
@@ -85,6 +90,7 @@ static void run(void *memory, void *arg)
 		.user_ns = to.user_ns - from.user_ns,
 		.system_ns = to.system_ns - from.system_ns,
 		.thread_ns = to.thread_ns - from.thread_ns,
+		.slack_ns = slack > 0 ? (uint64_t)slack : 0,
 	};
 	__atomic_store_n(&shared->done, 1, __ATOMIC_RELEASE);
 	/* Stay: the parent still reads /proc/PID/stat. */

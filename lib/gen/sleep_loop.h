@@ -14,6 +14,7 @@ struct sleep_loop_opts {
 	uint64_t delay_ns;   /* 0: a call that fails at once, so the work without the sleep */
 	uint64_t iterations; /* 0: as many as fit into @length_ns */
 	uint64_t length_ns;
+	uint64_t slack_ns; /* timer slack of the process; 0: 1 ns, the least there is */
 };
 
 /* By the child's own clocks at the start and the end of its loop. */
@@ -23,6 +24,7 @@ struct sleep_loop_result {
 	uint64_t user_ns; /* getrusage() */
 	uint64_t system_ns;
 	uint64_t thread_ns; /* CLOCK_THREAD_CPUTIME_ID */
+	uint64_t slack_ns;  /* as the kernel has it: it ignores that of real-time tasks */
 };
 
 struct sleep_loop {

@@ -101,6 +101,10 @@ enum unit {
 	X(M_COMMAND, "command", "command", UNIT_TEXT, "subcommand")                                \
 	X(M_CRIT_ENGINE, "engine", "engine", UNIT_TEXT, "module or bpf")                           \
 	X(M_CRIT_UNIT, "unit", "unit", UNIT_TEXT, "unit of the engine's figures: ns or cycles")    \
+	X(M_CRIT_BELIEVE, "believe", "believe", UNIT_TEXT,                                         \
+	  "which figure is the cost of a pair: batch, or median if the engine has no batch")       \
+	X(M_CRIT_PERCENTILE_CPU, "percentile_cpu", "percentiles of CPU", UNIT_ID,                  \
+	  "the CPU of the percentiles; missing: all CPUs")                                         \
 	X(M_CRIT_NR_SAMPLES, "nr_samples", "samples", UNIT_COUNT,                                  \
 	  "pairs timed per CPU, operation and round")                                              \
 	X(M_CRIT_NR_HIGHEST, "nr_highest", "highest", UNIT_COUNT,                                  \
@@ -169,6 +173,8 @@ enum unit {
 	X(M_INTERVAL_TICKS, "interval_ticks", "ticks", UNIT_COUNT, "interval ÷ tick")              \
 	X(M_SHARE_RATIO, "share_ratio", "share", UNIT_RATIO, "share of all intervals")             \
 	X(M_DELAY_NS, "delay_ns", "delay", UNIT_NS, "argument of nanosleep; 0: an invalid call")   \
+	X(M_SLACK_NS, "slack_ns", "slack", UNIT_NS,                                                \
+	  "timer slack of the loop: the kernel may end a sleep this much later")                   \
 	X(M_ITERATIONS_TOTAL, "iterations_total", "loops", UNIT_COUNT, "calls made")               \
 	X(M_REAL_NS, "real_ns", "real", UNIT_NS, "wall time of the loop")                          \
 	X(M_EXPECTED_NS, "expected_ns", "expected", UNIT_NS, "delay × iterations")                 \
@@ -202,6 +208,45 @@ enum unit {
 	  "busy columns ÷ true busy time of the core")                                             \
 	X(M_ERROR_RATIO, "error_ratio", "error", UNIT_RATIO,                                       \
 	  "shown minus true, in percentage points")                                                \
+	X(M_USER_TIMES, "user_times_ratio", "user x", UNIT_COUNT,                                  \
+	  "user time of a loop ÷ that of the loop without a delay")                                \
+	X(M_SYSTEM_TIMES, "system_times_ratio", "system x", UNIT_COUNT,                            \
+	  "system time of a loop ÷ that of the loop without a delay")                              \
+	X(M_MODE, "mode", "mode", UNIT_TEXT,                                                       \
+	  "mode of /proc/stat; tasks are user, nice and system together")                          \
+	X(M_SHOWN_NS, "shown_ns", "shown", UNIT_NS, "time in this mode by the columns of /proc/stat") \
+	X(M_TRUE_NS, "true_ns", "true", UNIT_NS,                                                   \
+	  "time in this mode by the reference source; null if it does not know this mode by itself") \
+	X(M_SHOWN_LEVEL_RATIO, "shown_level_ratio", "shown level", UNIT_RATIO,                     \
+	  "shown_ns ÷ the sum over all modes: the load level of top and mpstat")                   \
+	X(M_TRUE_LEVEL_RATIO, "true_level_ratio", "true level", UNIT_RATIO,                        \
+	  "true_ns ÷ the sum over all modes")                                                      \
+	X(M_COMMAND_LINE, "command_line", "command", UNIT_TEXT, "the audited command, possibly cut off") \
+	X(M_CPU_LIST, "cpu_list", "CPUs", UNIT_TEXT, "CPUs on which the command could run")                \
+	X(M_EXIT_STATUS, "exit_status", "exit status", UNIT_ID,                                    \
+	  "of the command; null if a signal ended it")                                             \
+	X(M_EXIT_SIGNAL, "exit_signal", "exit signal", UNIT_ID, "the signal that ended the command") \
+	X(M_TASK_CLOCK_NS, "task_clock_ns", "used", UNIT_NS,                                       \
+	  "CPU time of the command and its descendants by perf's task clock, exact to the switch") \
+	X(M_TRUE_USER_NS, "true_user_ns", "used user", UNIT_NS,                                    \
+	  "the part of the task clock in user mode, by the PMU's cycles; null without a PMU")      \
+	X(M_TRUE_SYSTEM_NS, "true_system_ns", "used system", UNIT_NS,                              \
+	  "the rest of the task clock: kernel mode, and interrupts on top")                        \
+	X(M_USER_ERROR_RATIO, "user_error_ratio", "user error", UNIT_RATIO,                        \
+	  "(accounted user time − used user time) ÷ used time")                                    \
+	X(M_OTHERS_NS, "others_ns", "others", UNIT_NS,                                             \
+	  "run time of other tasks on the command's CPUs, by the reference source")                \
+	X(M_COMPLETE, "complete", "complete", UNIT_BOOL,                                           \
+	  "whether all that was asked for was measured; false after Ctrl-C or an error")           \
+	X(M_RESUMED, "resumed", "resumed", UNIT_BOOL,                                              \
+	  "whether the row was measured by the earlier run of --resume")                           \
+	X(M_ASKED_DELAYS_TOTAL, "asked_delays_total", "asked", UNIT_COUNT,                         \
+	  "rows that the run was asked for")                                                       \
+	X(M_ASKED_ITERATIONS_TOTAL, "asked_iterations_total", "asked loops", UNIT_COUNT,           \
+	  "--iterations; null if the loops were limited by time")                                  \
+	X(M_ASKED_EACH_NS, "asked_each_ns", "asked time", UNIT_NS,                                 \
+	  "time for each delay; null with --iterations")                                           \
+	X(M_MACHINE, "machine", "machine", UNIT_TEXT, "host name, kernel and CPUs")                \
 	X(M_AUDIT_SOURCE, "shown_by", "source", UNIT_TEXT, "source, as in subtick load")           \
 	X(M_ERROR_WINDOW_NS, "length_ns", "window", UNIT_NS, "length of the windows")              \
 	X(M_WINDOWS_TOTAL, "windows_total", "windows", UNIT_COUNT,                                 \

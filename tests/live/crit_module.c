@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "live.h"
+#include "sys/meminfo.h"
 
 static void check_mode(const char *path, mode_t mode)
 {
@@ -31,6 +32,7 @@ static void test_tree(void)
 	check_mode("do_work", 0644);
 	check_mode("benchmark", 0200);
 	check_mode("percentile", 0200);
+	check_mode("percentile_milli", 0200);
 	for (int op = 0; op < 3; op++) {
 		for (int stat = 0; stat < 4; stat++) {
 			snprintf(path, sizeof(path), "%s/%s", tree_ops[op], tree_stats[stat]);
@@ -38,9 +40,12 @@ static void test_tree(void)
 		}
 		snprintf(path, sizeof(path), "%s/percentile", tree_ops[op]);
 		check_mode(path, 0444);
+		snprintf(path, sizeof(path), "%s/per_cpu", tree_ops[op]);
+		check_mode(path, 0444);
 	}
 	live_ok(numbers_are(10000, 100, 0), "the defaults are 10000, 100 and 0");
-	live_ok(file_read("irq/median", path, sizeof(path)) == -ENODATA &&
+	live_ok(file_read("irq/per_cpu", path, sizeof(path)) == -ENODATA &&
+			file_read("irq/median", path, sizeof(path)) == -ENODATA &&
 			file_read("preempt/percentile", path, sizeof(path)) == -ENODATA,
 		"there are no figures before the first run");
 	live_ok(file_read("benchmark", path, sizeof(path)) == -EINVAL &&
@@ -60,11 +65,12 @@ static void refuse(const char *path, const char *text, int err)
 
 static void test_bad_input(void)
 {
-	static const char *const files[] = {"nr_samples", "nr_highest", "do_work", "percentile"};
+	static const char *const files[] = {"nr_samples", "nr_highest", "do_work", "percentile",
+					    "percentile_milli"};
 	static const char *const words[] = {"-1", "text", "", "\n", "1e3", "12 34", "99.9", "1x"};
 	static const char *const huge[] = {"18446744073709551616", "99999999999999999999999999"};
 
-	for (int file = 0; file < 4; file++) {
+	for (int file = 0; file < 5; file++) {
 		for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
 			refuse(files[file], words[i], -EINVAL);
 		for (size_t i = 0; i < sizeof(huge) / sizeof(*huge); i++)
@@ -75,11 +81,67 @@ static void test_bad_input(void)
 	refuse("do_work", "2", -EINVAL);
 	refuse("percentile", "0", -EINVAL);
 	refuse("percentile", "101", -EINVAL);
+	refuse("percentile_milli", "0", -EINVAL);
+	refuse("percentile_milli", "100001", -EINVAL);
+	refuse("percentile_milli", "18446744073709551615", -EINVAL);
 	refuse("percentile", "18446744073709551615", -EINVAL);
 	refuse("benchmark", "", -EINVAL);
 	live_ok(file_write_bytes("nr_samples", (void *)16, 4) == -EFAULT,
 		"a bad address is refused");
 	live_ok(numbers_are(10000, 100, 0), "refused input changed nothing");
+}
+
+/*
+ * Samples that fit into half of the available memory, but not together with the heaps of the
+ * highest ones, of which there are as many: refused at once, before anything is allocated.
+ */
+static void test_heaps_fit(void)
+{
+	uint64_t cpus = sysconf(_SC_NPROCESSORS_ONLN), available, nr;
+	double begin;
+	int rc;
+
+	/* With more CPUs the heaps are a small part, and what others allocate meanwhile decides. */
+	if (cpus > 4 || meminfo_available(NULL, &available)) {
+		live_skip("a benchmark whose highest samples do not fit is refused",
+			  "more than 4 CPUs");
+		return;
+	}
+	/* Half of the memory is between cpus and cpus + 1 times the samples of a CPU. */
+	nr = (uint64_t)((double)available / 2.0 / (24.0 * ((double)cpus + 0.5)));
+	configure(nr, nr, 0);
+	begin = now_s();
+	rc = file_write("benchmark", "1");
+	live_ok(rc == -ENOMEM, "nor does one whose highest samples do not fit beside them (%d)", rc);
+	live_note("refused after %.3f s", now_s() - begin);
+}
+
+/* Each CPU's figures, and that the figures of all follow from them. */
+static void check_per_cpu(const char *op)
+{
+	unsigned long long median, average, max, highest = 0, lowest = UINT64_MAX, mid_max = 0;
+	char text[4096], path[64], *at = text;
+	int lines = 0, used;
+	unsigned int cpu;
+
+	snprintf(path, sizeof(path), "%s/per_cpu", op);
+	if (!live_ok(!file_read(path, text, sizeof(text)), "%s is readable", path))
+		return;
+	while (sscanf(at, "%u %llu %llu %llu%n", &cpu, &median, &average, &max, &used) == 4) {
+		lines++;
+		at += used;
+		highest = max > highest ? max : highest;
+		lowest = median < lowest ? median : lowest;
+		mid_max = median > mid_max ? median : mid_max;
+		if (median > max || average > max)
+			live_fail_all("%s: CPU %u has a median or average above its maximum", op,
+				      cpu);
+	}
+	live_ok(lines == sysconf(_SC_NPROCESSORS_ONLN) && highest == result(op, "max") &&
+			lowest <= result(op, "median") && result(op, "median") <= mid_max,
+		"%s: a line per CPU (%d), their highest maximum is that of all, their medians "
+		"enclose that of all",
+		op, lines);
 }
 
 static void test_good_input(void)
@@ -95,6 +157,7 @@ static void test_good_input(void)
 	live_ok(file_write("benchmark", "1") == -ENOMEM,
 		"but a benchmark of that size does not fit in memory");
 	live_ok(file_write("percentile", "50") == -ENOMEM, "nor do its percentiles");
+	test_heaps_fit();
 	live_ok(!configure(1ULL << 40, 100, 0) && file_write("benchmark", "1") == -ENOMEM,
 		"nor does a terabyte-sized one");
 }
@@ -119,6 +182,8 @@ static void test_benchmark(void)
 	configure(2000, 50, 0);
 	live_ok(!file_write("benchmark", "anything\n"), "anything starts a benchmark");
 	check_figures("do_work 0");
+	for (int op = 0; op < 3; op++)
+		check_per_cpu(tree_ops[op]);
 	configure(2000, 50, 1);
 	live_ok(!file_write("benchmark", "1\n"), "a benchmark with work");
 	check_figures("do_work 1");
@@ -148,6 +213,14 @@ static void test_percentile(void)
 		"the lowest per cent is no higher than the maximum");
 	for (int i = 0; i < 3; i++)
 		live_ok(result(tree_ops[i], "percentile") != UINT64_MAX, "%s has one", tree_ops[i]);
+	live_ok(!file_write("percentile_milli", "99900"), "percentile 99.9");
+	high = result("irq", "percentile");
+	live_ok(high != UINT64_MAX, "it is %llu cycles", (unsigned long long)high);
+	/* One sample: every percentile is that one. */
+	configure(1, 1, 0);
+	live_ok(!file_write("percentile_milli", "1") && !file_write("percentile_milli", "100000"),
+		"the lowest and the highest of them");
+	configure(2000, 50, 0);
 	live_ok(!file_write("percentile", "0x32"), "hexadecimal, as everywhere in debugfs");
 }
 

@@ -7,6 +7,7 @@
 #include <sys/utsname.h>
 
 #include "base/clock.h"
+#include "gen/child.h"
 #include "live.h"
 #include "measure/audit/report.h"
 #include "sys/kconfig.h"
@@ -185,6 +186,75 @@ static void check_delays(void)
 	json_decref(root);
 }
 
+#define READ_HZ 6000
+
+/* As a monitor with SuperMon's rate would: on the other core, six thousand times a second. */
+static void read_stat(void *memory, void *arg)
+{
+	uint64_t *reads = memory, next = clock_mono_ns();
+	struct audit_core core;
+	struct procstat_cpu line;
+
+	if (audit_core_open(&core, AUDITED, NULL))
+		return;
+	for (;;) {
+		struct timespec until;
+
+		next += NSEC_PER_SEC / READ_HZ;
+		until = clock_timespec(next);
+		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+		if (audit_core_read(&core, &line, NULL))
+			return;
+		__atomic_store_n(reads, *reads + 1, __ATOMIC_RELAXED);
+	}
+}
+
+/* Reading /proc/stat fast does not change what it shows of another core, nor what is true. */
+static void check_reader(int hz, struct audit_findings *f)
+{
+	struct gen_child reader = {0};
+	uint64_t begin = clock_mono_ns();
+	struct err err = {0};
+	double rate;
+
+	if (gen_child_start(&reader, !AUDITED, sizeof(uint64_t), read_stat, NULL, &err))
+		live_fail_all("%s", err.what);
+	f->hide_found = false;
+	check_sources(hz, f);
+	rate = (double)__atomic_load_n((uint64_t *)reader.shared, __ATOMIC_RELAXED) * 1e9 /
+	       (double)(clock_mono_ns() - begin);
+	gen_child_stop(&reader);
+	live_ok(rate > 0.95 * READ_HZ && rate < 1.05 * READ_HZ,
+		"all of this beside a reader of /proc/stat, %.0f times a second", rate);
+}
+
+/* On an idle core nothing else ends a sleep before its slack is over, to the instruction. */
+static void check_slack(void)
+{
+	static const uint64_t delays_ns[] = {1000}, slacks_ns[] = {1, AUDIT_DEFAULT_SLACK_NS};
+	struct audit_opts opts = {.cpu = AUDITED,
+				  .delays_ns = delays_ns,
+				  .nr_delays = 1,
+				  .slacks_ns = slacks_ns,
+				  .nr_slacks = 2,
+				  .iterations = 2000};
+	struct audit_findings f = {0};
+	struct audit_env env = {0};
+	struct audit_delays delays;
+	struct err err = {0};
+	double later;
+
+	if (audit_delays(&opts, &env, &f, &delays, &err) || delays.nr != 2)
+		live_fail_all("audit delays: %s", err.what);
+	later = delays.rows[1].real_each_ns - delays.rows[0].real_each_ns;
+	/* Ticks that come before the end of the slack end the sleep with them. */
+	live_ok(later > 0.95 * AUDIT_DEFAULT_SLACK_NS && later <= AUDIT_DEFAULT_SLACK_NS + 100 &&
+			!delays.nr_slack_ignored,
+		"a sleep of 1 us takes %.2f us with a slack of 1 ns, and %.2f us more with 50 us",
+		delays.rows[0].real_each_ns / 1e3, later / 1e3);
+	audit_delays_free(&delays);
+}
+
 int main(void)
 {
 	struct audit_findings f = {0};
@@ -195,9 +265,11 @@ int main(void)
 	hz = configured_hz();
 	check_ticks(hz, &f);
 	check_sources(hz, &f);
+	check_reader(hz, &f);
 	regime = audit_regime_name(audit_regime(&f)) ?: "none";
 	/* No core of the guest is nohz_full, so that it accounts by the tick. */
 	live_ok(!strcmp(regime, "tick"), "the regime is found: %s", regime);
 	check_delays();
+	check_slack();
 	return live_done();
 }

@@ -2,8 +2,10 @@
 /* The verdict of audit from given findings, and the errors of simulated sources. */
 #include "test.h"
 
+#include <errno.h>
 #include <math.h>
 
+#include "measure/audit/load_run.h"
 #include "measure/audit/report.h"
 #include "measure/audit/samples.h"
 #include "measure/audit/watch.h"
@@ -193,6 +195,179 @@ TEST(verdict_of_all)
 	report_free(report);
 }
 
+/* A delay without a figure has null, and what the others show follows from what was read. */
+TEST(delay_rows)
+{
+	struct audit_delay row = {.delay_ns = 1000,
+				  .iterations = 1000,
+				  .real_ns = 60000000,
+				  .rusage_user_ns = 2000000,
+				  .rusage_system_ns = 4000000,
+				  .procstat_busy_ns = 20000000,
+				  .thread_ns = 6000000,
+				  .bpf_task_ns = 6000000,
+				  .bpf_busy_ns = 10000000};
+
+	audit_delay_derive(&row);
+	assert_int_equal(row.expected_ns, 1000000);
+	assert_true(row.real_each_ns == 60000.0 && row.user_each_ns == 2000.0);
+	assert_true(row.system_each_ns == 4000.0 && row.true_each_ns == 6000.0);
+	assert_true(row.rusage_factor == 1.0 && row.procstat_factor == 2.0);
+	assert_true(fabs(row.error - 10.0 / 60.0) < 1e-12);
+	assert_false(audit_delay_disturbed(&row));
+	row.bpf_task_ns = row.thread_ns + (uint64_t)(row.real_ns * 0.16);
+	assert_true(audit_delay_disturbed(&row));
+	row.bpf_task_ns = row.bpf_busy_ns = UINT64_MAX;
+	row.iterations = 0;
+	audit_delay_derive(&row);
+	assert_true(isnan(row.error) && isnan(row.procstat_factor) && isnan(row.real_each_ns));
+	assert_false(audit_delay_disturbed(&row));
+}
+
+/* What ended a run early is said, and how much of it is there. */
+TEST(delays_cut_short)
+{
+	struct audit_delay rows[2] = {{.complete = true}, {.complete = false}};
+	struct audit_delays delays = {.rows = rows,
+				      .nr = 2,
+				      .nr_asked = 18,
+				      .asked_iterations = 10000000,
+				      .asked_each_ns = UINT64_MAX,
+				      .stopped = true,
+				      .machine = "here"};
+	struct audit_findings f = {.user_hz = 100};
+	struct report *report;
+
+	assert_int_equal(audit_delays_report(&opts, &f, &delays, &report, NULL), 0);
+	assert_true(says(report, "stopped early") && says(report, "1 of 18 delays are finished"));
+	assert_false(field(report, "complete")->flag);
+	assert_int_equal(field(report, "asked_iterations_total")->u64, 10000000);
+	assert_int_equal(field(report, "asked_each_ns")->kind, VALUE_NULL);
+	assert_int_equal(report->tables[0]->nr_rows, 2);
+	report_free(report);
+	delays.stopped = false;
+	err_set(&delays.failed, -ECHILD, "the loop died");
+	assert_int_equal(audit_delays_report(&opts, &f, &delays, &report, NULL), 0);
+	assert_true(says(report, "ended early by an error: the loop died"));
+	assert_true(says(report, "1 of 18 delays are finished"));
+	report_free(report);
+	assert_int_equal(audit_delays_row_report(&opts, &f, &delays, &report, NULL), 0);
+	assert_int_equal(report->tables[0]->nr_rows, 1);
+	report_free(report);
+}
+
+/* The columns of 2 s, of which 1.5 are shown: levels are shares of what is shown, as top has them. */
+TEST(levels)
+{
+	struct procstat_cpu from = {.ticks = {10, 20, 30, 40, 50, 60, 70, 80}, .nr_cols = 10};
+	struct procstat_cpu to = {.ticks = {40, 22, 58, 120, 49, 62, 72, 86}, .nr_cols = 10};
+	struct load_cpu_window w = {.window_ns = 2000000000,
+				    .part_ns = {[LOAD_PART_TASK] = 1000000000,
+						[LOAD_PART_HARDIRQ] = 40000000,
+						[LOAD_PART_SOFTIRQ_ON_IDLE] = 10000000,
+						[LOAD_PART_SOFTIRQ_ON_TASK] = 20000000,
+						[LOAD_PART_KSOFTIRQD] = 30000000,
+						[LOAD_PART_IDLE_LOOP] = 100000000,
+						[LOAD_PART_IDLE] = 800000000}};
+	uint32_t parts = (1u << LOAD_NR_PARTS) - 1;
+	struct audit_level l[AUDIT_NR_MODES];
+
+	audit_modes_shown(&from, &to, 10000000, l);
+	audit_modes_true(&w, parts, l);
+	audit_modes_derive(l);
+	assert_int_equal(l[AUDIT_MODE_USER].shown_ns, 300000000);
+	assert_int_equal(l[AUDIT_MODE_TASKS].shown_ns, 600000000);
+	/* iowait went backwards. */
+	assert_int_equal(l[AUDIT_MODE_IOWAIT].shown_ns, 0);
+	assert_int_equal(l[AUDIT_MODE_ALL_IDLE].shown_ns, 800000000);
+	assert_true(fabs(l[AUDIT_MODE_USER].shown - 0.2) < 1e-9);
+	assert_true(fabs(l[AUDIT_MODE_STEAL].shown - 0.04) < 1e-9);
+	assert_true(fabs(l[AUDIT_MODE_TASKS].truth - 0.5) < 1e-9);
+	assert_true(fabs(l[AUDIT_MODE_SOFTIRQ].truth - 0.03) < 1e-9);
+	assert_true(fabs(l[AUDIT_MODE_ALL_IDLE].truth - 0.45) < 1e-9);
+	assert_true(fabs(l[AUDIT_MODE_TASKS].error + 0.1) < 1e-9);
+	/* User and system are known only together, unless the load recorded its own. */
+	assert_true(isnan(l[AUDIT_MODE_USER].truth) && isnan(l[AUDIT_MODE_SYSTEM].error));
+	audit_modes_true_user(900000000, l);
+	audit_modes_derive(l);
+	assert_true(fabs(l[AUDIT_MODE_USER].truth - 0.45) < 1e-9);
+	assert_true(fabs(l[AUDIT_MODE_SYSTEM].truth - 0.05) < 1e-9);
+	audit_modes_true_user(1900000000, l);
+	assert_int_equal(l[AUDIT_MODE_SYSTEM].true_ns, 0);
+}
+
+/* No tick in the window, or no source that knows the parts: unknown, not 0. */
+TEST(levels_unknown)
+{
+	struct procstat_cpu at = {.ticks = {10, 20, 30}, .nr_cols = 10};
+	struct load_cpu_window w = {.window_ns = 1, .part_ns = {[LOAD_PART_TASK] = 5}};
+	struct audit_level l[AUDIT_NR_MODES];
+
+	audit_modes_shown(&at, &at, 10000000, l);
+	audit_modes_true(&w, 1u << LOAD_PART_TASK, l);
+	audit_modes_derive(l);
+	assert_true(isnan(l[AUDIT_MODE_USER].shown) && isnan(l[AUDIT_MODE_TASKS].error));
+	assert_true(isnan(l[AUDIT_MODE_TASKS].truth) && isnan(l[AUDIT_MODE_IRQ].truth));
+	assert_int_equal(l[AUDIT_MODE_IRQ].true_ns, UINT64_MAX);
+	for (int mode = 0; mode < AUDIT_NR_MODES; mode++)
+		assert_non_null(audit_mode_name(mode));
+	assert_null(audit_mode_name(AUDIT_NR_MODES));
+}
+
+/* The paper's "30 times more for user time": against the loop without a delay, of the same slack. */
+TEST(times_without_delay)
+{
+	struct audit_delay rows[4] = {
+		{.delay_ns = 90000, .slack_ns = 1, .user_each_ns = 600, .system_each_ns = 2100},
+		{.delay_ns = 0, .slack_ns = 1, .user_each_ns = 20, .system_each_ns = 300},
+		{.delay_ns = 90000, .slack_ns = 5, .user_each_ns = 600, .system_each_ns = 2100},
+		{.delay_ns = 0, .slack_ns = 5, .user_each_ns = 0, .system_each_ns = 700},
+	};
+	struct audit_delays delays = {.rows = rows, .nr = 4};
+
+	rows[2].user_times = rows[3].user_times = NAN;
+	audit_delays_derive(&delays);
+	assert_true(rows[0].user_times == 30.0 && rows[0].system_times == 7.0);
+	assert_true(rows[1].user_times == 1.0 && rows[2].system_times == 3.0);
+	/* No user time without a delay: no factor. */
+	assert_true(!isfinite(rows[2].user_times) && !isfinite(rows[3].user_times));
+}
+
+/* A command: accounted against used, and what of the CPUs was not its own. */
+TEST(commands)
+{
+	struct audit_command c = {.rusage_user_ns = 600000000,
+				  .rusage_system_ns = 200000000,
+				  .task_clock_ns = 1000000000,
+				  .true_user_ns = 700000000,
+				  .true_system_ns = 300000000};
+	struct audit_findings f = {.user_hz = 100};
+	struct report *report;
+
+	c.levels[AUDIT_MODE_TASKS].true_ns = 1250000000;
+	audit_command_derive(&c);
+	assert_true(fabs(c.rusage_factor - 0.8) < 1e-9 && fabs(c.user_error + 0.1) < 1e-9);
+	assert_int_equal(c.others_ns, 250000000);
+	/* Interrupts on top of the command: its clock has more than the tasks. */
+	c.levels[AUDIT_MODE_TASKS].true_ns = 990000000;
+	audit_command_derive(&c);
+	assert_int_equal(c.others_ns, 0);
+	c.task_clock_ns = c.true_user_ns = UINT64_MAX;
+	err_set(&c.no_clock, -EACCES, "not permitted");
+	audit_command_derive(&c);
+	assert_true(isnan(c.rusage_factor) && isnan(c.user_error) && c.others_ns == UINT64_MAX);
+	c.status = 7 << 8;
+	assert_int_equal(audit_command_report(&f, &c, &report, NULL), 0);
+	assert_int_equal(field(report, "exit_status")->u64, 7);
+	assert_true(says(report, "exited with 7") && says(report, "unknown: not permitted"));
+	report_free(report);
+	c.status = 9;
+	assert_int_equal(audit_command_report(&f, &c, &report, NULL), 0);
+	assert_int_equal(field(report, "exit_signal")->u64, 9);
+	assert_int_equal(field(report, "exit_status")->kind, VALUE_NULL);
+	report_free(report);
+}
+
 #define NR_SAMPLES 301
 #define STEP_NS	   10000000ULL
 
@@ -205,6 +380,7 @@ TEST(errors)
 					.kept = {truth, shown},
 					.nr = NR_SAMPLES,
 					.room = NR_SAMPLES};
+	static struct audit_load_run run;
 	struct audit_error e;
 
 	for (size_t i = 0; i < NR_SAMPLES; i++) {
@@ -219,6 +395,14 @@ TEST(errors)
 	assert_int_equal(e.windows, NR_SAMPLES - 10);
 	assert_true(fabs(e.true_ratio - 0.5) < 1e-9 && fabs(e.bias - 0.1) < 1e-9);
 	assert_true(fabs(e.median - 0.1) < 1e-9 && fabs(e.max - 0.1) < 1e-9);
+
+	/* The same as samples of 1 ms: windows of 1, 2 and 5 ms. */
+	assert_int_equal(audit_load_run_fine(&run, &samples), 0);
+	for (size_t i = 0; i < AUDIT_NR_FINE; i++) {
+		assert_int_equal(run.fine[1][i].windows,
+				 NR_SAMPLES - audit_fine_ns[i] / AUDIT_FINE_STEP_NS);
+		assert_true(fabs(run.fine[1][i].bias - 0.1) < 1e-9);
+	}
 
 	/* A failed sample makes the windows that begin or end with it void. */
 	shown[100].flags = LOAD_READ_FAILED;

@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "measure/crit/module_files.h"
 #include "measure/crit/report.h"
 
 static unsigned int rounds_done, stop_after;
@@ -97,6 +98,60 @@ static void expect(const struct table *table, size_t row, const char *key, doubl
 		fail_msg("row %zu %s is %g, not %g", row, key, got, wanted);
 }
 
+static bool says(const struct report *report, const char *what)
+{
+	for (size_t i = 0; i < report->nr_notes; i++)
+		if (strstr(report->notes[i], what))
+			return true;
+	return false;
+}
+
+/* What the module prints per CPU; anything else is refused. */
+TEST_WITH(test_module_cpus, reset, NULL)
+{
+	static const char *const bad[] = {"",	       "0 1 2\n",	 "0 1 2 3",	 "x 1 2 3\n",
+					  "0 1 2 3\n0", "0 1 2 3 4\n", "0 1 2 -\n"};
+	struct crit_cpu *cpus = NULL;
+	unsigned int nr = 0;
+
+	assert_int_equal(module_parse_cpus("0 10 11 12\n3 20 21 22\n", CRIT_IRQ, &cpus, &nr), 0);
+	assert_int_equal(nr, 2);
+	assert_int_equal(module_parse_cpus("0 1 2 3\n3 4 5 6\n", CRIT_PREEMPT, &cpus, &nr), 0);
+	assert_int_equal(cpus[1].cpu, 3);
+	assert_int_equal(cpus[1].op[CRIT_IRQ].average, 21);
+	assert_int_equal(cpus[0].op[CRIT_PREEMPT].max, 3);
+	assert_true(isnan(cpus[1].batch[CRIT_IRQ]));
+	/* Another CPU, or another number of them, than of the first operation. */
+	assert_int_equal(module_parse_cpus("0 1 2 3\n4 4 5 6\n", CRIT_IRQ_SAVE, &cpus, &nr), -EINVAL);
+	assert_int_equal(module_parse_cpus("0 1 2 3\n", CRIT_IRQ_SAVE, &cpus, &nr), -EINVAL);
+	free(cpus);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		cpus = NULL;
+		nr = 0;
+		assert_int_equal(module_parse_cpus(bad[i], CRIT_IRQ, &cpus, &nr), -EINVAL);
+		free(cpus);
+	}
+}
+
+/* An engine without a batch has the median only, and its limits are told. */
+TEST_WITH(test_believe_median, reset, NULL)
+{
+	struct crit_result result;
+	struct report *report;
+	struct err err = {0};
+
+	assert_int_equal(crit_run(&fake, &three, "", &result, &err), 0);
+	for (unsigned int i = 0; i < result.nr_rounds; i++)
+		for (int op = 0; op < CRIT_NR_OPS; op++)
+			result.rounds[i].op[op].batch = NAN;
+	assert_int_equal(crit_report(&fake, &three, &result, NULL, NULL, &report), 0);
+	assert_string_equal(table_cell(report->fields, 0, table_find(report->fields, "believe"))->str,
+			    "median");
+	assert_true(says(report, "believe median, with care") && !says(report, "believe batch"));
+	report_free(report);
+	crit_result_free(&result);
+}
+
 TEST_WITH(test_figures, reset, NULL)
 {
 	struct crit_result result;
@@ -126,6 +181,11 @@ TEST_WITH(test_figures, reset, NULL)
 	assert_int_equal(cpus->nr_rows, 4);
 	expect(cpus, 2, "cpu", 4);
 	expect(cpus, 2, "median", 12);
+	/* irq_save is further apart: 21 and 2.1. */
+	assert_string_equal(table_cell(report->fields, 0, table_find(report->fields, "believe"))->str,
+			    "batch");
+	assert_true(says(report, "believe batch") &&
+		    says(report, "(irq_save: batch 2.1 ns, median 21 ns)"));
 	expect(report->fields, 0, "nr_highest", 1000);
 	expect(report->fields, 0, "rounds", 3);
 	expect(report->quality, 0, "clock_ns", 30);

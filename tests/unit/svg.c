@@ -2,6 +2,7 @@
 /* Axes of plots, and keys that do not exist. */
 #include "test.h"
 
+#include "view/svg/audit.h"
 #include "view/svg/svg.h"
 
 static void label_is(const struct svg_axis *axis, size_t tick, const char *want)
@@ -100,6 +101,57 @@ TEST(keys_that_name_nothing)
 	assert_non_null(strstr(text, "<circle"));
 	assert_null(strstr(strstr(text, "<circle") + 1, "<circle"));
 	free(text);
+	report_free(report);
+}
+
+static size_t count(const char *text, const char *what)
+{
+	size_t nr = 0;
+
+	for (const char *at = text; (at = strstr(at, what)); at += strlen(what))
+		nr++;
+	return nr;
+}
+
+/* Two timer slacks are two curves in one figure; what was asked for is one. */
+TEST(curves_of_slacks)
+{
+	static const enum metric_id ids[] = {M_DELAY_NS,	 M_SLACK_NS,
+					     M_REAL_EACH_NS,	 M_USER_EACH_NS,
+					     M_SYSTEM_EACH_NS,	 M_TRUE_EACH_NS,
+					     M_PROCSTAT_FACTOR_RATIO, M_RUSAGE_FACTOR_RATIO};
+	struct report *report = report_new("audit");
+	struct table *table = report_table(report, "delays", NULL);
+	struct audit_drawing drawing;
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++)
+		table_col(table, ids[i]);
+	for (size_t i = 0; i < 4; i++) {
+		size_t row = table_row(table);
+
+		for (size_t col = 0; col < table->nr_cols; col++)
+			value_u64(table_cell(table, row, col), 1000 + i);
+		value_u64(table_cell(table, row, 1), i % 2 ? 50000 : 1);
+	}
+	audit_drawing_init(&drawing, audit_figures_of("delays"), report);
+	assert_int_equal(drawing.nr, audit_figures_of("delays")->nr);
+	assert_int_equal(drawing.plots[0].nr_series, 3);
+	assert_string_equal(drawing.plots[0].series[0].label, "real, slack 1 ns");
+	assert_string_equal(drawing.plots[0].series[1].label, "real, slack 50.0 us");
+	assert_string_equal(drawing.plots[0].series[1].equals, "50000");
+	assert_int_equal(svg_write(out, report, drawing.plots, 1), 0);
+	assert_int_equal(fclose(out), 0);
+	assert_int_equal(count(text, "<path fill=\"none\""), 3);
+	assert_int_equal(count(text, "<circle"), 6);
+	free(text);
+	/* With one slack the figures are those without a choice. */
+	for (size_t i = 0; i < 4; i++)
+		value_u64(table_cell(table, i, 1), 1);
+	audit_drawing_init(&drawing, audit_figures_of("delays"), report);
+	assert_ptr_equal(drawing.plots[0].series, audit_figures_of("delays")->plots[0].series);
 	report_free(report);
 }
 

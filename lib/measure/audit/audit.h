@@ -9,6 +9,9 @@
 
 #include "base/err.h"
 
+struct audit_delay;
+struct audit_delays;
+
 struct audit_opts {
 	unsigned int cpu;   /* the core that is loaded and audited */
 	uint64_t budget_ns; /* how long the experiment may take, approximately; 0: its default */
@@ -16,7 +19,11 @@ struct audit_opts {
 
 	const uint64_t *delays_ns; /* NULL: those of the paper */
 	size_t nr_delays;
+	const uint64_t *slacks_ns; /* timer slacks, each with every delay; NULL: 1 ns */
+	size_t nr_slacks;
 	uint64_t iterations; /* per delay; 0: as many as the budget allows */
+	const struct audit_delay *earlier; /* rows of a run that is resumed */
+	size_t nr_earlier;
 
 	double duty;	    /* of the duty-cycle loads */
 	uint64_t period_ns; /* 0: one tick */
@@ -25,6 +32,9 @@ struct audit_opts {
 	double share;	/* share of the core that the hidden task uses */
 	uint32_t loads; /* bit per audit_load of sources; 0: all */
 };
+
+/* What the kernel gives its first task, and so every task that nobody has given another one. */
+#define AUDIT_DEFAULT_SLACK_NS 50000
 
 /* Loads of audit sources. */
 enum audit_load {
@@ -38,11 +48,14 @@ enum audit_load {
 	AUDIT_NR_LOADS,
 };
 
-/* How an experiment waits and shows its progress; both may be NULL. */
+/* How an experiment waits and shows its progress; each function may be NULL. */
 struct audit_env {
 	/* Waits until CLOCK_MONOTONIC @until_ns; true if it is time to stop and report so far. */
 	bool (*wait)(uint64_t until_ns);
 	void (*progress)(const char *what);
+	/* A row of delays is finished, the last of @delays; false: the experiment is to end. */
+	bool (*row)(void *arg, const struct audit_delays *delays);
+	void *arg;
 };
 
 /* The findings of the experiments, for the verdict; each experiment fills its part. */

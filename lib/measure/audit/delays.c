@@ -14,6 +14,7 @@
 #include "measure/audit/watch.h"
 #include "measure/load/sources.h"
 #include "sys/cpu.h"
+#include "sys/node.h"
 #include "sys/pidstat.h"
 
 #define BUSY_COLS (AUDIT_BUSY_COLS | AUDIT_IRQ_COLS | 1u << PROCSTAT_STEAL)
@@ -43,8 +44,7 @@ struct delays {
 	struct audit_findings *findings;
 	struct audit_delays *result;
 	uint64_t unit_ns;
-	struct procstat stat;
-	struct procstat_cpu *cpus;
+	struct audit_core core;
 	struct load_source *bpf; /* NULL: unavailable */
 	struct load_sample *samples;
 	unsigned int nr_cpus;
@@ -52,12 +52,10 @@ struct delays {
 
 static int read_edge(struct delays *d, pid_t pid, struct edge *edge, struct err *err)
 {
-	int rc = procstat_read(&d->stat, d->cpus, d->opts->cpu + 1);
+	int rc = audit_core_read(&d->core, &edge->cpu, err);
 
-	if (rc || !d->cpus[d->opts->cpu].nr_cols)
-		return err_set(err, rc ?: -ENODEV, "cannot read CPU %u in /proc/stat",
-			       d->opts->cpu);
-	edge->cpu = d->cpus[d->opts->cpu];
+	if (rc)
+		return rc;
 	if (d->bpf) {
 		d->bpf->ops->sample(d->bpf, d->samples);
 		edge->bpf = d->samples[d->opts->cpu];
@@ -66,18 +64,20 @@ static int read_edge(struct delays *d, pid_t pid, struct edge *edge, struct err 
 	return rc ? err_set(err, rc, "cannot read /proc/%d/stat: %s", (int)pid, strerror(-rc)) : 0;
 }
 
-static int run_loop(struct delays *d, uint64_t delay_ns, uint64_t length_ns, struct point *ret_point,
-		    struct err *err)
+static int run_loop(struct delays *d, uint64_t delay_ns, uint64_t slack_ns,
+		    struct point *ret_point, struct err *err)
 {
 	struct sleep_loop_opts opts = {.cpu = (int)d->opts->cpu,
 				       .delay_ns = delay_ns,
 				       .iterations = d->opts->iterations,
-				       .length_ns = length_ns};
+				       .length_ns = d->result->asked_each_ns,
+				       .slack_ns = slack_ns};
 	bool *stopped = &d->result->stopped;
 	struct sleep_loop loop;
 	int rc;
 
-	audit_progress(d->env, "delays: %llu us", (unsigned long long)delay_ns / 1000);
+	audit_progress(d->env, "delays: %llu us, slack %llu ns",
+		       (unsigned long long)delay_ns / 1000, (unsigned long long)slack_ns);
 	rc = sleep_loop_start(&loop, &opts, err);
 	if (rc)
 		return rc;
@@ -125,7 +125,7 @@ static uint64_t cols_ns(const struct delays *d, const struct point *p, uint32_t 
 
 static void judge_worst(struct audit_findings *f, const struct audit_delay *row)
 {
-	if (row->real_ns < AUDIT_FAIL_WINDOW_NS * 9 / 10 ||
+	if (isnan(row->error) || row->real_ns < AUDIT_FAIL_WINDOW_NS * 9 / 10 ||
 	    (f->worst_known && fabs(row->error) <= f->worst_error))
 		return;
 	f->worst_known = true;
@@ -135,10 +135,9 @@ static void judge_worst(struct audit_findings *f, const struct audit_delay *row)
 		 (unsigned long long)row->delay_ns / 1000);
 }
 
-/* Compares /proc/stat with the core's true busy time; both include the core's other tasks. */
-static void subtract_truth(struct delays *d, const struct point *p, struct audit_delay *row)
+/* The core's true busy time; it includes the core's other tasks, as /proc/stat does. */
+static void read_truth(const struct delays *d, const struct point *p, struct audit_delay *row)
 {
-	double real = (double)row->real_ns, shown = (double)row->procstat_busy_ns;
 	struct load_cpu_window w;
 
 	load_subtract(&p->from.bpf, &p->to.bpf, d->bpf->rate, d->bpf->parts, &w);
@@ -146,26 +145,21 @@ static void subtract_truth(struct delays *d, const struct point *p, struct audit
 		return;
 	row->bpf_task_ns = w.part_ns[LOAD_PART_TASK];
 	row->bpf_busy_ns = w.busy_ns;
-	row->procstat_factor = shown / (double)w.busy_ns;
-	row->error = (shown - (double)w.busy_ns) / real;
-	if ((double)row->bpf_task_ns - (double)row->thread_ns > AUDIT_OTHERS_MAX * real)
-		d->result->nr_disturbed++;
-	d->findings->source = d->bpf->ops->name;
-	judge_worst(d->findings, row);
+	audit_modes_true(&w, d->bpf->parts, row->levels);
 }
 
-static void subtract_point(struct delays *d, uint64_t delay_ns, const struct point *p)
+static void read_point(const struct delays *d, uint64_t delay_ns, uint64_t slack_ns,
+		       const struct point *p, struct audit_delay *row)
 {
-	struct audit_delay *row = &d->result->rows[d->result->nr++];
 	const struct pidstat *from = &p->from.pid, *to = &p->to.pid;
 	const struct sleep_loop_result *loop = &p->loop;
-	double nr = loop->iterations ? (double)loop->iterations : NAN;
 
 	*row = (struct audit_delay){
 		.delay_ns = delay_ns,
+		.slack_ns = slack_ns,
 		.iterations = loop->iterations,
+		.complete = !d->result->stopped,
 		.real_ns = loop->real_ns,
-		.expected_ns = delay_ns * loop->iterations,
 		.rusage_user_ns = loop->user_ns,
 		.rusage_system_ns = loop->system_ns,
 		.pidstat_user_ns = (to->user_ticks - from->user_ticks) * d->unit_ns,
@@ -176,18 +170,47 @@ static void subtract_point(struct delays *d, uint64_t delay_ns, const struct poi
 		.thread_ns = loop->thread_ns,
 		.bpf_task_ns = UINT64_MAX,
 		.bpf_busy_ns = UINT64_MAX,
-		.real_each_ns = (double)loop->real_ns / nr,
-		.user_each_ns = (double)loop->user_ns / nr,
-		.system_each_ns = (double)loop->system_ns / nr,
-		.procstat_each_ns = (double)cols_ns(d, p, BUSY_COLS) / nr,
-		.true_each_ns = (double)loop->thread_ns / nr,
-		.rusage_factor = (double)(loop->user_ns + loop->system_ns) /
-				 (loop->thread_ns ? (double)loop->thread_ns : NAN),
-		.procstat_factor = NAN,
-		.error = NAN,
 	};
+	audit_modes_shown(&p->from.cpu, &p->to.cpu, d->unit_ns, row->levels);
+	d->result->nr_slack_ignored += loop->slack_ns != slack_ns;
 	if (d->bpf)
-		subtract_truth(d, p, row);
+		read_truth(d, p, row);
+}
+
+/* The row of the earlier run, if it has this delay; each of its rows is used once. */
+static bool resume_row(const struct audit_opts *opts, uint64_t delay_ns, uint64_t slack_ns,
+		       bool *used, struct audit_delay *ret_row)
+{
+	for (size_t i = 0; i < opts->nr_earlier; i++) {
+		const struct audit_delay *row = &opts->earlier[i];
+
+		if (used[i] || !row->complete || row->delay_ns != delay_ns ||
+		    row->slack_ns != slack_ns)
+			continue;
+		used[i] = true;
+		*ret_row = *row;
+		ret_row->resumed = true;
+		return true;
+	}
+	return false;
+}
+
+/* Takes a finished row in, and passes it on. */
+static void add_row(struct delays *d, const struct audit_delay *row)
+{
+	struct audit_delays *result = d->result;
+	struct audit_delay *own = &result->rows[result->nr++];
+
+	*own = *row;
+	audit_delay_derive(own);
+	audit_delays_derive(result);
+	result->nr_resumed += own->resumed;
+	result->nr_disturbed += audit_delay_disturbed(own);
+	if (own->bpf_busy_ns != UINT64_MAX)
+		d->findings->source = d->bpf ? d->bpf->ops->name : "bpf";
+	judge_worst(d->findings, own);
+	if (d->env->row && !d->env->row(d->env->arg, result))
+		result->stopped = true;
 }
 
 /* The delays of --delays, or those of the paper; returns how many. */
@@ -198,6 +221,28 @@ static size_t choose_delays(const struct audit_opts *opts, const uint64_t **ret_
 		return opts->nr_delays;
 	return opts->brief ? sizeof(brief_us) / sizeof(brief_us[0]) :
 			     sizeof(paper_us) / sizeof(paper_us[0]);
+}
+
+static size_t nr_slacks(const struct audit_opts *opts)
+{
+	return opts->slacks_ns ? opts->nr_slacks : 1;
+}
+
+void audit_delays_plan(const struct audit_opts *opts, struct audit_delays *ret_delays)
+{
+	uint64_t budget = opts->budget_ns ?: (opts->brief ? 9 : 27) * NSEC_PER_SEC, each;
+	const uint64_t *us;
+
+	*ret_delays = (struct audit_delays){
+		.nr_asked = choose_delays(opts, &us) * nr_slacks(opts),
+		.asked_iterations = opts->iterations ?: UINT64_MAX,
+		.asked_each_ns = UINT64_MAX,
+	};
+	node_describe(ret_delays->machine, sizeof(ret_delays->machine));
+	if (opts->iterations)
+		return;
+	each = ret_delays->nr_asked ? budget / ret_delays->nr_asked : 0;
+	ret_delays->asked_each_ns = each > 2 * SETTLE_NS ? each - SETTLE_NS : SETTLE_NS;
 }
 
 static int delays_open(struct delays *d, struct err *err)
@@ -211,56 +256,83 @@ static int delays_open(struct delays *d, struct err *err)
 		return rc;
 	d->nr_cpus = source_opts.nr_cpus = cpuset_end(&possible);
 	d->result->rows = calloc(d->result->nr_asked, sizeof(*d->result->rows));
-	d->cpus = calloc(d->nr_cpus, sizeof(*d->cpus));
 	d->samples = calloc(d->nr_cpus, sizeof(*d->samples));
-	if (!d->result->rows || !d->cpus || !d->samples)
+	if (!d->result->rows || !d->samples)
 		return err_set(err, -ENOMEM, "out of memory");
 	if (load_source_open("bpf", &source_opts, &d->bpf, &d->result->no_truth))
 		d->bpf = NULL;
-	return procstat_open(&d->stat, NULL, err);
+	return audit_core_open(&d->core, d->opts->cpu, err);
 }
 
-static void delays_close(struct delays *d, bool stat_open)
+static void delays_close(struct delays *d)
 {
-	if (stat_open)
-		procstat_close(&d->stat);
+	audit_core_close(&d->core);
 	load_source_close(d->bpf);
-	free(d->cpus);
 	free(d->samples);
+}
+
+/* All slacks of a delay in a row, so that a drift of the machine affects them alike. */
+static int run_delays(struct delays *d, bool *used, struct err *err)
+{
+	const struct audit_opts *opts = d->opts;
+	size_t nr_of = nr_slacks(opts);
+	const uint64_t *us;
+
+	choose_delays(opts, &us);
+	for (size_t i = 0; i < d->result->nr_asked && !d->result->stopped; i++) {
+		size_t at = i / nr_of;
+		uint64_t delay_ns = opts->delays_ns ? opts->delays_ns[at] : us[at] * NSEC_PER_USEC;
+		uint64_t slack_ns = opts->slacks_ns ? opts->slacks_ns[i % nr_of] : 1;
+		struct point point = {0};
+		struct audit_delay row;
+		int rc;
+
+		if (!resume_row(opts, delay_ns, slack_ns, used, &row)) {
+			rc = run_loop(d, delay_ns, slack_ns, &point, err);
+			if (rc)
+				return rc;
+			read_point(d, delay_ns, slack_ns, &point, &row);
+		}
+		add_row(d, &row);
+	}
+	return 0;
 }
 
 int audit_delays(const struct audit_opts *opts, const struct audit_env *env,
 		 struct audit_findings *findings, struct audit_delays *ret_delays, struct err *err)
 {
 	struct delays d = {.opts = opts, .env = env, .findings = findings, .result = ret_delays};
-	uint64_t budget = opts->budget_ns ?: (opts->brief ? 9 : 27) * NSEC_PER_SEC;
-	uint64_t begin = clock_mono_ns(), each;
-	const uint64_t *us;
-	int rc, opened;
+	uint64_t begin = clock_mono_ns();
+	struct err failed = {0};
+	bool *used = NULL;
+	int rc;
 
-	*ret_delays = (struct audit_delays){.nr_asked = choose_delays(opts, &us)};
+	audit_delays_plan(opts, ret_delays);
 	findings->user_hz = sysconf(_SC_CLK_TCK);
 	d.unit_ns = NSEC_PER_SEC / findings->user_hz;
-	opened = rc = delays_open(&d, err);
-	each = ret_delays->nr_asked ? budget / ret_delays->nr_asked : 0;
-	each = each > 2 * SETTLE_NS ? each - SETTLE_NS : SETTLE_NS;
-	for (size_t i = 0; i < ret_delays->nr_asked && !rc && !ret_delays->stopped; i++) {
-		uint64_t delay_ns = opts->delays_ns ? opts->delays_ns[i] : us[i] * NSEC_PER_USEC;
-		struct point point = {0};
-
-		rc = run_loop(&d, delay_ns, each, &point, err);
-		if (!rc)
-			subtract_point(&d, delay_ns, &point);
+	rc = delays_open(&d, &failed);
+	if (!rc) {
+		used = calloc(opts->nr_earlier + 1, sizeof(*used));
+		rc = used ? 0 : err_set(&failed, -ENOMEM, "out of memory");
 	}
+	if (d.bpf)
+		ret_delays->truth = d.bpf->ops->name;
+	if (!rc)
+		rc = run_delays(&d, used, &failed);
 	/* If it was stopped, the result has what was measured so far. */
 	if (rc == -ECANCELED && ret_delays->stopped)
 		rc = 0;
-	if (d.bpf) {
-		ret_delays->truth = d.bpf->ops->name;
+	if (d.bpf)
 		load_source_losses(d.bpf, &ret_delays->losses);
-	}
-	delays_close(&d, !opened);
+	delays_close(&d);
+	free(used);
 	ret_delays->window_ns = clock_mono_ns() - begin;
+	ret_delays->complete = !rc && ret_delays->nr == ret_delays->nr_asked &&
+			       ret_delays->rows[ret_delays->nr - 1].complete;
+	if (rc)
+		ret_delays->failed = failed;
+	if (rc && err)
+		*err = failed;
 	return rc;
 }
 

@@ -4,18 +4,28 @@
 #define SUBTICK_MEASURE_AUDIT_DELAYS_H
 
 #include "measure/audit/audit.h"
+#include "measure/audit/modes.h"
 #include "measure/load/source.h"
 
-/* One delay. A missing figure is UINT64_MAX or NaN. */
+/*
+ * One delay: what was read, and what audit_delay_derive() computes from it. A missing figure is
+ * UINT64_MAX or NaN.
+ */
 struct audit_delay {
-	uint64_t delay_ns, iterations;
-	uint64_t real_ns, expected_ns;
+	uint64_t delay_ns, slack_ns, iterations;
+	bool complete; /* false: cut short by Ctrl-C */
+	bool resumed;  /* measured by the run that this one resumes */
+	uint64_t real_ns;
 	uint64_t rusage_user_ns, rusage_system_ns;
 	uint64_t pidstat_user_ns, pidstat_system_ns;
 	uint64_t procstat_user_ns, procstat_system_ns, procstat_busy_ns;
 	uint64_t thread_ns;		   /* the loop's thread clock: its true CPU time */
 	uint64_t bpf_task_ns, bpf_busy_ns; /* of the core, including its other tasks */
+	struct audit_level levels[AUDIT_NR_MODES]; /* of the core, by mode */
+	/* Derived: */
+	uint64_t expected_ns;
 	double real_each_ns, user_each_ns, system_each_ns, procstat_each_ns, true_each_ns;
+	double user_times, system_times; /* ÷ that of the loop without a delay */
 	double rusage_factor;	/* getrusage() ÷ thread clock */
 	double procstat_factor; /* /proc/stat ÷ true busy time of the core */
 	double error;	       /* of /proc/stat, as a share of the time */
@@ -23,16 +33,32 @@ struct audit_delay {
 
 struct audit_delays {
 	struct audit_delay *rows;
-	size_t nr, nr_asked;
+	size_t nr;
+	uint64_t nr_asked;
+	size_t nr_resumed;
+	uint64_t asked_iterations; /* per delay; UINT64_MAX: by time, of asked_each_ns */
+	uint64_t asked_each_ns;
+	char machine[192]; /* a row of another machine or kernel cannot be in the same table */
+	size_t nr_slack_ignored; /* delays for which the kernel did not take the slack */
 	size_t nr_disturbed; /* delays during which other tasks used much of the core */
 	const char *truth;   /* the source of the core's true busy time; NULL: none */
 	struct err no_truth; /* why there is none */
 	struct load_losses losses;
-	bool stopped;
+	bool complete; /* every delay that was asked for was measured */
+	bool stopped;  /* by Ctrl-C */
+	struct err failed; /* what ended it early; code 0: nothing */
 	uint64_t window_ns;
 };
 
-/* Call audit_delays_free() also on failure. */
+void audit_delay_derive(struct audit_delay *row);
+/* What needs the other rows: how often the time of the loop without a delay is accounted. */
+void audit_delays_derive(struct audit_delays *delays);
+/* Other tasks used much of the core meanwhile. */
+bool audit_delay_disturbed(const struct audit_delay *row);
+
+/* What a run is asked for, without measuring: nr_asked, asked_…, machine. */
+void audit_delays_plan(const struct audit_opts *opts, struct audit_delays *ret_delays);
+/* On failure, too, @ret_delays has the rows that are finished; call audit_delays_free() always. */
 int audit_delays(const struct audit_opts *opts, const struct audit_env *env,
 		 struct audit_findings *findings, struct audit_delays *ret_delays, struct err *err);
 void audit_delays_free(struct audit_delays *delays);

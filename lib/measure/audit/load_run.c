@@ -6,6 +6,19 @@
 
 const uint64_t audit_windows_ns[AUDIT_NR_WINDOWS] = {10000000, 100000000, 1000000000, 10000000000};
 
+const uint64_t audit_fine_ns[AUDIT_NR_FINE] = {1000000, 2000000, 5000000};
+
+int audit_load_run_fine(struct audit_load_run *run, const struct audit_samples *samples)
+{
+	int rc = 0;
+
+	for (size_t at = 1; at < samples->set.nr && !rc; at++)
+		for (size_t i = 0; i < AUDIT_NR_FINE && !rc; i++)
+			rc = audit_samples_error(samples, at, audit_fine_ns[i] / AUDIT_FINE_STEP_NS,
+						 &run->fine[at][i]);
+	return rc;
+}
+
 static void describe(struct audit_load_run *run, const struct audit_samples *samples,
 		     unsigned int user_hz)
 {
@@ -26,6 +39,20 @@ static void describe(struct audit_load_run *run, const struct audit_samples *sam
 		1e9 / user_hz / (double)run->columns.window_ns;
 }
 
+static void sum_modes(struct audit_load_run *run, uint32_t parts, unsigned int user_hz)
+{
+	if (!run->levels_known)
+		return;
+	audit_modes_shown(&run->from, &run->to, 1000000000 / user_hz, run->levels);
+	if (!(run->truth.flags & LOAD_NO_FIGURE))
+		audit_modes_true(&run->truth, parts, run->levels);
+	/* Other tasks have user time as well, of which the generator knows nothing. */
+	if (run->recorded && !run->disturbed)
+		audit_modes_true_user(
+			(uint64_t)(run->burn_ratio * (double)run->truth.window_ns), run->levels);
+	audit_modes_derive(run->levels);
+}
+
 int audit_load_run_sum(struct audit_load_run *run, const struct audit_samples *samples,
 		       unsigned int user_hz)
 {
@@ -34,6 +61,7 @@ int audit_load_run_sum(struct audit_load_run *run, const struct audit_samples *s
 	describe(run, samples, user_hz);
 	run->disturbed =
 		run->recorded && run->truth.busy_ratio > run->thread_ratio + AUDIT_OTHERS_MAX;
+	sum_modes(run, samples->set.source[0]->parts, user_hz);
 	for (size_t at = 1; at < samples->set.nr && !rc; at++)
 		for (size_t i = 0; i < AUDIT_NR_WINDOWS && !rc; i++)
 			rc = audit_samples_error(samples, at, audit_windows_ns[i] / AUDIT_STEP_NS,

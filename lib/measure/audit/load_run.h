@@ -3,6 +3,7 @@
 #ifndef SUBTICK_MEASURE_AUDIT_LOAD_RUN_H
 #define SUBTICK_MEASURE_AUDIT_LOAD_RUN_H
 
+#include "measure/audit/modes.h"
 #include "measure/audit/samples.h"
 #include "stats/load.h"
 
@@ -10,6 +11,12 @@
 #define AUDIT_NR_WINDOWS 4
 
 extern const uint64_t audit_windows_ns[AUDIT_NR_WINDOWS];
+
+/* Windows below the unit of the figures, from samples of their own. */
+#define AUDIT_FINE_STEP_NS 1000000ULL
+#define AUDIT_NR_FINE	   3
+
+extern const uint64_t audit_fine_ns[AUDIT_NR_FINE];
 
 enum audit_run_state {
 	AUDIT_NOT_WANTED,
@@ -33,9 +40,16 @@ struct audit_load_run {
 	bool parts_known, idle_known;
 	struct load_cpu_window truth, columns, idle_based;
 	double columns_sum;
+	bool levels_known;
+	struct procstat_cpu from, to; /* the columns at both ends */
+	struct audit_level levels[AUDIT_NR_MODES];
 	struct audit_error errors[SOURCE_SET_MAX]
 				 [AUDIT_NR_WINDOWS]; /* by source, except the first */
+	struct audit_error fine[SOURCE_SET_MAX][AUDIT_NR_FINE];
 };
+
+/* Computes the errors in the short windows from samples of AUDIT_FINE_STEP_NS. */
+int audit_load_run_fine(struct audit_load_run *run, const struct audit_samples *samples);
 
 /* Computes the figures of the whole run and the errors of every source from the samples. */
 int audit_load_run_sum(struct audit_load_run *run, const struct audit_samples *samples,

@@ -3,6 +3,7 @@
 #ifndef SUBTICK_MEASURE_AUDIT_REPORT_H
 #define SUBTICK_MEASURE_AUDIT_REPORT_H
 
+#include "measure/audit/command.h"
 #include "measure/audit/delays.h"
 #include "measure/audit/precision.h"
 #include "measure/audit/sources.h"
@@ -15,11 +16,21 @@ int audit_ticks_report(const struct audit_opts *opts, const struct audit_finding
 int audit_delays_report(const struct audit_opts *opts, const struct audit_findings *findings,
 			const struct audit_delays *delays, struct report **ret_report,
 			struct err *err);
+/* The same with the last row only, for formats that print rows as they are finished. */
+int audit_delays_row_report(const struct audit_opts *opts, const struct audit_findings *findings,
+			    const struct audit_delays *delays, struct report **ret_report,
+			    struct err *err);
+/* The last row as a line of text: a report of one row scrolls as one long table. */
+int audit_delays_line_report(const struct audit_delays *delays, struct report **ret_report,
+			     struct err *err);
 int audit_sources_report(const struct audit_opts *opts, const struct audit_findings *findings,
 			 const struct audit_sources *sources, struct report **ret_report,
 			 struct err *err);
 int audit_precision_report(const struct audit_opts *opts, const struct audit_precision *precision,
 			   struct report **ret_report, struct err *err);
+int audit_command_report(const struct audit_findings *findings,
+			 const struct audit_command *command, struct report **ret_report,
+			 struct err *err);
 /* The verdict: regime, worst error, window lengths, what to use instead. */
 int audit_verdict_report(const struct audit_opts *opts, const struct audit_findings *findings,
 			 uint64_t window_ns, struct report **ret_report, struct err *err);

@@ -20,6 +20,7 @@
 #define SHORTEST_NS (250 * NSEC_PER_MSEC)
 #define LONGEST_NS  (120 * NSEC_PER_SEC) /* a limit, as all samples are kept in memory */
 #define BRIEF_NS    (3500 * NSEC_PER_MSEC)
+#define FINE_NS	    (400 * NSEC_PER_MSEC)
 /* Loads that need the search for a phase first. */
 #define SEARCHED  (1u << AUDIT_EXPOSED | 1u << AUDIT_HIDDEN)
 #define SEARCH_NS (4 * NSEC_PER_SEC)
@@ -38,6 +39,7 @@ struct sources {
 	const struct audit_env *env;
 	struct audit_findings *findings;
 	struct audit_samples samples;
+	struct audit_core core;
 	uint64_t period_ns;
 	struct audit_sources *result;
 };
@@ -96,18 +98,37 @@ static uint64_t run_length(const struct sources *s, enum audit_load load)
 	return s->opts->brief && load != AUDIT_RANDOM ? BRIEF_NS : LONG_NS;
 }
 
+/* Before the long samples of a load, whose place in memory it uses. */
+static int sample_fine(struct sources *s, struct audit_load_run *run)
+{
+	uint64_t end = clock_mono_ns() + FINE_NS, now;
+
+	if (s->opts->brief)
+		return 0;
+	audit_samples_reset(&s->samples);
+	do {
+		audit_samples_add(&s->samples);
+		now = clock_mono_ns();
+		/* From now on, not from the last one: no window is shorter than its name says. */
+		s->result->stopped |= audit_wait(s->env, now + AUDIT_FINE_STEP_NS);
+	} while (!s->result->stopped && now < end);
+	return audit_load_run_fine(run, &s->samples);
+}
+
 /* -EAGAIN if it was stopped at once. */
-static int sample_run(struct sources *s, uint64_t length_ns)
+static int sample_run(struct sources *s, struct audit_load_run *run, uint64_t length_ns)
 {
 	uint64_t next = clock_mono_ns(), end = next + length_ns;
 
 	audit_samples_reset(&s->samples);
+	run->levels_known = !audit_core_read(&s->core, &run->from, NULL);
 	audit_samples_add(&s->samples);
 	while (!s->result->stopped && next < end) {
 		next += AUDIT_STEP_NS;
 		s->result->stopped = audit_wait(s->env, next);
 		audit_samples_add(&s->samples);
 	}
+	run->levels_known = run->levels_known && !audit_core_read(&s->core, &run->to, NULL);
 	return s->samples.nr < 2 ? -EAGAIN : 0;
 }
 
@@ -158,14 +179,18 @@ static int run_duty(struct sources *s, enum audit_load load, struct err *err)
 	if (rc)
 		return rc;
 	s->result->stopped |= audit_wait(s->env, clock_mono_ns() + SETTLE_NS);
+	rc = sample_fine(s, run);
 	run->recorded = duty_read(&duty, &from);
-	rc = sample_run(s, run_length(s, load));
+	if (!rc)
+		rc = sample_run(s, run, run_length(s, load));
 	run->recorded = run->recorded && duty_read(&duty, &to) && to.at_ns > from.at_ns;
 	run->strayed = !gen_child_on(&duty.child, opts.cpu);
 	if (!gen_child_alive(&duty.child))
 		rc = audit_no_load(err, s->opts->cpu);
 	duty_stop(&duty);
 	run->state = AUDIT_TOO_SHORT;
+	if (rc == -ENOMEM)
+		return err_set(err, rc, "out of memory");
 	if (rc)
 		return rc == -EAGAIN ? 0 : rc;
 	if (run->recorded) {
@@ -198,13 +223,17 @@ static int run_flood(struct sources *s, enum audit_load load, struct err *err)
 		return 0;
 	s->result->stopped |= audit_wait(s->env, clock_mono_ns() + SETTLE_NS);
 	run->state = AUDIT_TOO_SHORT;
-	rc = sample_run(s, run_length(s, load));
+	rc = sample_fine(s, run);
+	if (!rc)
+		rc = sample_run(s, run, run_length(s, load));
 	/* Without packets the core is idle, and every source is right. */
 	if (!gen_child_alive(&flood.child) || !flood_sent(&flood)) {
 		run->state = AUDIT_NOT_SENT;
 		rc = -EAGAIN;
 	}
 	flood_stop(&flood);
+	if (rc == -ENOMEM)
+		return err_set(err, rc, "out of memory");
 	return rc ? 0 : finish_run(s, load, err);
 }
 
@@ -256,7 +285,10 @@ int audit_sources(const struct audit_opts *opts, const struct audit_env *env,
 		r->names[i] = s.samples.set.source[i]->ops->name;
 	r->passed_over = s.samples.set.passed_over;
 	findings->source = r->names[0];
-	rc = run_all(&s, err);
+	rc = audit_core_open(&s.core, opts->cpu, err);
+	if (!rc)
+		rc = run_all(&s, err);
+	audit_core_close(&s.core);
 	load_source_losses(s.samples.set.source[0], &r->losses);
 	audit_samples_close(&s.samples);
 	r->window_ns = clock_mono_ns() - begin;

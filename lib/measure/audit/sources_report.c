@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "measure/audit/modes_report.h"
 #include "measure/load/report.h"
 #include "report/columns.h"
 
@@ -71,14 +72,14 @@ static const struct column_spec error_columns[] = {
 };
 
 static void add_errors(struct table *table, const struct audit_load_run *run, const char *source,
-		       const struct audit_error errors[AUDIT_NR_WINDOWS])
+		       const struct audit_error *errors, const uint64_t *windows_ns, size_t nr)
 {
-	for (size_t i = 0; i < AUDIT_NR_WINDOWS; i++) {
+	for (size_t i = 0; i < nr; i++) {
 		const struct audit_error *e = &errors[i];
 		const struct error_row row = {
 			.load = run->name,
 			.source = source,
-			.window_ns = audit_windows_ns[i],
+			.window_ns = windows_ns[i],
 			.windows = e->windows,
 			.voids = e->voids,
 			.truth = e->true_ratio,
@@ -104,14 +105,16 @@ static const struct column_spec phase_columns[] = {
 static void add_tables(const struct audit_opts *opts, const struct audit_sources *s,
 		       struct report *report)
 {
-	struct table *loads, *errors, *phases;
+	struct table *loads, *errors, *phases, *modes;
 
 	loads = report_table(report, "loads", "the loads, and what /proc/stat shows");
 	errors = report_table(report, "errors", "errors of each source, in percentage points");
 	phases = report_table(report, "phases", "shown and true load of a locked burn, by phase");
+	modes = report_table(report, "modes", "load levels by mode");
 	columns_add(loads, COLUMNS(load_columns));
 	columns_add(errors, COLUMNS(error_columns));
 	columns_add(phases, COLUMNS(phase_columns));
+	audit_modes_columns(modes, true);
 	if (report->failed)
 		return;
 	phases->text_hidden = true;
@@ -124,8 +127,15 @@ static void add_tables(const struct audit_opts *opts, const struct audit_sources
 		if (s->runs[i].state != AUDIT_MEASURED)
 			continue;
 		add_load(loads, &s->runs[i]);
-		for (unsigned int at = 1; at < s->nr_sources; at++)
-			add_errors(errors, &s->runs[i], s->names[at], s->runs[i].errors[at]);
+		if (s->runs[i].levels_known)
+			audit_modes_rows(modes, &(struct audit_modes_of){.load = s->runs[i].name},
+					 s->runs[i].levels);
+		for (unsigned int at = 1; at < s->nr_sources; at++) {
+			add_errors(errors, &s->runs[i], s->names[at], s->runs[i].fine[at],
+				   audit_fine_ns, AUDIT_NR_FINE);
+			add_errors(errors, &s->runs[i], s->names[at], s->runs[i].errors[at],
+				   audit_windows_ns, AUDIT_NR_WINDOWS);
+		}
 	}
 }
 

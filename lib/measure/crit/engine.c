@@ -12,7 +12,7 @@ const char *const crit_op_names[CRIT_NR_OPS] = {
 
 void crit_round_clear(struct crit_round *round)
 {
-	*round = (struct crit_round){.clock_ns = NAN, .call_ns = NAN};
+	*round = (struct crit_round){.clock_ns = NAN, .call_ns = NAN, .percentile_cpu = -1};
 	for (int op = 0; op < CRIT_NR_OPS; op++) {
 		struct crit_figures *f = &round->op[op];
 

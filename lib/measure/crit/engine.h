@@ -62,6 +62,7 @@ struct crit_round {
 	uint64_t below_overhead; /* samples shorter than the overhead, counted as 0 */
 	double clock_ns;	 /* two clock reads; NaN if the engine does not report it */
 	double call_ns;		 /* two empty calls */
+	int percentile_cpu;	 /* the percentiles are of this CPU; negative: of all */
 };
 
 struct crit_engine;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Engine module: drives the debugfs files of kmod/tracerbench. */
 #include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,11 +8,10 @@
 #include <unistd.h>
 
 #include "measure/crit/engine.h"
+#include "measure/crit/module_files.h"
+#include "sys/affinity.h"
 #include "sys/file.h"
 #include "sys/kmod.h"
-
-#define MODULE "tracerbench"
-#define TREE   "/sys/kernel/debug/" MODULE
 
 static const char *const settings[] = {"nr_samples", "nr_highest", "do_work"};
 
@@ -24,48 +21,9 @@ struct module_engine {
 	struct crit_engine engine;
 	bool loaded_by_us;
 	bool have_before;
+	unsigned int nr_cpus; /* of the rounds so far */
 	uint64_t before[NR_SETTINGS]; /* the settings before our run */
 };
-
-static int tree_write(const char *file, uint64_t value)
-{
-	char path[96], text[24];
-	int fd, len, rc = 0;
-
-	snprintf(path, sizeof(path), TREE "/%s", file);
-	len = snprintf(text, sizeof(text), "%" PRIu64 "\n", value);
-	fd = open(path, O_WRONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	if (write(fd, text, len) != len)
-		rc = -errno;
-	close(fd);
-	return rc;
-}
-
-static int tree_set(const char *file, uint64_t value, struct err *err)
-{
-	int rc = tree_write(file, value);
-
-	if (rc)
-		err_set(err, rc, "cannot write %" PRIu64 " to " TREE "/%s: %s", value, file,
-			strerror(-rc));
-	return rc;
-}
-
-static int tree_get(const char *dir, const char *file, double *ret_value, struct err *err)
-{
-	char path[96];
-	uint64_t value;
-	int rc;
-
-	snprintf(path, sizeof(path), TREE "/%s/%s", dir, file);
-	rc = sys_read_u64(NULL, path, &value);
-	if (rc)
-		return err_set(err, rc, "cannot read %s: %s", path, strerror(-rc));
-	*ret_value = value;
-	return 0;
-}
 
 static int read_figures(struct crit_round *round, struct err *err)
 {
@@ -75,33 +33,110 @@ static int read_figures(struct crit_round *round, struct err *err)
 		struct crit_figures *figures = &round->op[op];
 		const char *dir = crit_op_names[op];
 
-		rc = tree_get(dir, "median", &figures->median, err);
-		rc = rc ?: tree_get(dir, "average", &figures->average, err);
-		rc = rc ?: tree_get(dir, "max", &figures->max, err);
-		rc = rc ?: tree_get(dir, "max_avg", &figures->max_avg, err);
+		rc = module_get(dir, "median", &figures->median, err);
+		rc = rc ?: module_get(dir, "average", &figures->average, err);
+		rc = rc ?: module_get(dir, "max", &figures->max, err);
+		rc = rc ?: module_get(dir, "max_avg", &figures->max_avg, err);
 	}
 	return rc;
 }
 
-/* The module supports whole percentiles only; others stay unavailable. */
+/* The CPU whose percentiles are read: the first that was asked for, or that we may use. */
+static int percentile_cpu(const struct crit_opts *opts, const struct crit_round *round)
+{
+	struct cpuset allowed;
+	unsigned int cpu;
+
+	if (cpuset_count(&opts->cpus)) {
+		cpuset_for_each(cpu, &opts->cpus)
+			return (int)cpu;
+	}
+	if (affinity_get(0, &allowed))
+		return -1;
+	for (unsigned int i = 0; i < round->nr_cpus; i++)
+		if (cpuset_has(&allowed, round->cpus[i].cpu))
+			return (int)round->cpus[i].cpu;
+	return -1;
+}
+
+/* An older module has whole percentiles only; others stay unavailable. */
 static int read_percentiles(const struct crit_opts *opts, struct crit_round *round, struct err *err)
+{
+	bool fine = module_has("percentile_milli");
+	int rc = 0;
+
+	round->percentile_cpu = percentile_cpu(opts, round);
+	for (unsigned int i = 0; i < opts->nr_percentiles && !rc; i++) {
+		bool whole = !(opts->percentile[i] % CRIT_PERCENT);
+
+		if (!whole && !fine)
+			continue;
+		rc = module_trigger(whole ? "percentile" : "percentile_milli",
+				    whole ? opts->percentile[i] / CRIT_PERCENT
+					  : opts->percentile[i],
+				    round->percentile_cpu, opts, err);
+		for (int op = 0; op < CRIT_NR_OPS && !rc; op++)
+			rc = module_get(crit_op_names[op], "percentile",
+					&round->op[op].percentile[i], err);
+	}
+	return rc;
+}
+
+/* Figures of the chosen CPUs only. The highest samples are known of all together: no max_avg. */
+static int choose_cpus(const struct crit_opts *opts, struct crit_round *round, struct err *err)
+{
+	struct tb_summary *chosen = calloc(round->nr_cpus + 1, sizeof(*chosen)), all = {0};
+	u64 *scratch = calloc(round->nr_cpus + 1, sizeof(*scratch));
+	unsigned int nr = 0;
+	int rc = chosen && scratch ? 0 : err_set(err, -ENOMEM, "out of memory");
+
+	for (unsigned int i = 0; i < round->nr_cpus; i++)
+		if (cpuset_has(&opts->cpus, round->cpus[i].cpu))
+			round->cpus[nr++] = round->cpus[i];
+	round->nr_cpus = nr;
+	if (!rc && nr != cpuset_count(&opts->cpus))
+		rc = err_set(err, -ENODEV, "--cpu: not all of these CPUs are online");
+	for (int op = 0; op < CRIT_NR_OPS && !rc; op++) {
+		for (unsigned int i = 0; i < nr; i++)
+			chosen[i] = round->cpus[i].op[op];
+		rc = tb_combine(chosen, nr, scratch, &all);
+		if (rc)
+			err_set(err, rc, "cannot combine the figures: %s", strerror(-rc));
+		round->op[op].median = all.median;
+		round->op[op].average = all.average;
+		round->op[op].max = all.max;
+		round->op[op].max_avg = NAN;
+	}
+	free(chosen);
+	free(scratch);
+	return rc;
+}
+
+static int read_cpus(struct module_engine *m, const struct crit_opts *opts,
+		     struct crit_round *round, struct err *err)
 {
 	int rc = 0;
 
-	for (unsigned int i = 0; i < opts->nr_percentiles && !rc; i++) {
-		if (opts->percentile[i] % CRIT_PERCENT)
-			continue;
-		rc = tree_set("percentile", opts->percentile[i] / CRIT_PERCENT, err);
-		for (int op = 0; op < CRIT_NR_OPS && !rc; op++)
-			rc = tree_get(crit_op_names[op], "percentile", &round->op[op].percentile[i],
-				      err);
-	}
-	return rc;
+	for (int op = 0; op < CRIT_NR_OPS && !rc; op++)
+		rc = module_get_cpus(op, &round->cpus, &round->nr_cpus, err);
+	/* An older module. */
+	if (rc == -ENOENT)
+		return 0;
+	if (!rc && cpuset_count(&opts->cpus))
+		rc = choose_cpus(opts, round, err);
+	if (rc)
+		return rc;
+	/* The rounds are compared CPU by CPU. */
+	if (m->nr_cpus && m->nr_cpus != round->nr_cpus)
+		return err_set(err, -ENODEV, "a CPU went online or offline during the run");
+	m->nr_cpus = round->nr_cpus;
+	return 0;
 }
 
 static int module_round(struct crit_engine *engine, const struct crit_opts *opts,
 			struct crit_round *ret_round, struct err *err)
 {
+	struct module_engine *m = (struct module_engine *)engine;
 	struct crit_round round;
 	int rc;
 
@@ -109,15 +144,19 @@ static int module_round(struct crit_engine *engine, const struct crit_opts *opts
 		return -ECANCELED;
 	crit_round_clear(&round);
 	/* Before each round: another user of the module may have changed them. */
-	rc = tree_set("nr_samples", opts->nr_samples, err);
-	rc = rc ?: tree_set("nr_highest", opts->nr_highest, err);
-	rc = rc ?: tree_set("do_work", opts->work, err);
-	rc = rc ?: tree_set("benchmark", 1, err);
+	rc = module_set("nr_samples", opts->nr_samples, err);
+	rc = rc ?: module_set("nr_highest", opts->nr_highest, err);
+	rc = rc ?: module_set("do_work", opts->work, err);
+	rc = rc ?: module_trigger("benchmark", 1, -1, opts, err);
 	rc = rc ?: read_figures(&round, err);
+	rc = rc ?: read_cpus(m, opts, &round, err);
 	rc = rc ?: read_percentiles(opts, &round, err);
-	if (!rc)
-		*ret_round = round;
-	return rc;
+	if (rc) {
+		free(round.cpus);
+		return rc;
+	}
+	*ret_round = round;
+	return 0;
 }
 
 static int module_close(struct crit_engine *engine, struct err *err)
@@ -126,7 +165,7 @@ static int module_close(struct crit_engine *engine, struct err *err)
 	int rc = 0, unload;
 
 	for (size_t i = 0; i < NR_SETTINGS && m->have_before; i++)
-		rc = tree_set(settings[i], m->before[i], err) ?: rc;
+		rc = module_set(settings[i], m->before[i], err) ?: rc;
 	unload = m->loaded_by_us ? kmod_unload(MODULE) : 0;
 	if (unload)
 		rc = err_set(err, unload,
@@ -150,11 +189,13 @@ static int no_tree(struct err *err)
 
 static int module_prepare(struct module_engine *m, const struct crit_opts *opts, struct err *err)
 {
+	bool asked = opts->engine && !strcmp(opts->engine, "module");
 	int rc;
 
-	if (cpuset_count(&opts->cpus))
-		return err_unsupported(err, -EOPNOTSUPP, "use --engine bpf, or leave out --cpu",
-				       "it measures all online CPUs and has no --cpu");
+	/* It keeps all CPUs busy, which --cpu is there to avoid. */
+	if (cpuset_count(&opts->cpus) && !asked)
+		return err_unsupported(err, -EOPNOTSUPP, "use --engine bpf, or --engine module",
+				       "it measures all online CPUs, whatever --cpu says");
 	if (!kmod_loaded(MODULE)) {
 		rc = kmod_load(MODULE, err);
 		if (rc)
@@ -163,6 +204,11 @@ static int module_prepare(struct module_engine *m, const struct crit_opts *opts,
 	}
 	if (access(TREE, X_OK))
 		return no_tree(err);
+	if (cpuset_count(&opts->cpus) && !module_has("irq/per_cpu"))
+		return err_unsupported(err, -EOPNOTSUPP,
+				       "use --engine bpf, leave out --cpu, or install the module of "
+				       "this version",
+				       "the loaded module has no figures per CPU");
 	for (size_t i = 0; i < NR_SETTINGS; i++) {
 		char path[96];
 

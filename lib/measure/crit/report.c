@@ -303,17 +303,53 @@ static void add_quality(const struct crit_engine *engine, const struct crit_resu
 	if (report->quality->nr_cols)
 		report->quality->cols[report->quality->nr_cols - 1].data_only = true;
 	if (step > 1)
-		report_note(
-			report,
-			"one step of the clock is %.3g ns: the cost of a single pair has no finer "
-			"resolution; the batch has",
-			step);
+		report_note(report, "one step of the clock is %.3g ns", step);
+}
+
+/* The operation whose batch and single pairs are furthest apart; CRIT_NR_OPS if none has both. */
+static enum crit_op furthest_apart(const struct crit_result *result)
+{
+	enum crit_op worst = CRIT_NR_OPS;
+	double most = -1.0;
+
+	for (int op = 0; op < CRIT_NR_OPS; op++) {
+		double apart = fabs(CRIT_FIGURE(result, op, batch).mid -
+				    CRIT_FIGURE(result, op, median).mid);
+
+		if (apart > most) {
+			most = apart;
+			worst = op;
+		}
+	}
+	return worst;
+}
+
+/* Which figure is the cost of a pair, and why the other one is not. */
+static void say_believe(const struct crit_result *result, struct report *report)
+{
+	enum crit_op op = furthest_apart(result);
+
+	if (op == CRIT_NR_OPS) {
+		report_note(report,
+			    "believe median, with care: it is of single pairs, which overlap with "
+			    "the clock reads around them, so it can be too low, and it is a whole "
+			    "number of clock steps; engine bpf also measures in batches");
+		return;
+	}
+	report_note(report,
+		    "believe batch for the cost of a pair (%s: batch %.3g ns, median %.3g ns): a "
+		    "batch has 32 pairs between two clock reads; a single pair overlaps with the "
+		    "clock reads around it and has no finer resolution than one clock step. "
+		    "Single pairs show how the cost spreads: percentiles, max, max avg",
+		    crit_op_names[op], CRIT_FIGURE(result, op, batch).mid,
+		    CRIT_FIGURE(result, op, median).mid);
 }
 
 static void add_notes(const struct crit_engine *engine, const struct crit_opts *opts,
 		      const struct crit_result *result, struct report *report)
 {
 	report_note(report, "engine %s: %s", engine->ops->name, engine->ops->what);
+	say_believe(result, report);
 	for (int op = 0; op < CRIT_NR_OPS; op++)
 		if (isnan(result->rounds[0].op[op].median))
 			report_note(report, "%s: %s", crit_op_names[op],
@@ -321,14 +357,22 @@ static void add_notes(const struct crit_engine *engine, const struct crit_opts *
 					    ? "no kernel has a kfunc for it; use --engine module"
 					    : "this kernel has no kfunc for it");
 	for (unsigned int i = 0; i < opts->nr_percentiles && !in_ns(engine); i++)
-		if (opts->percentile[i] % CRIT_PERCENT) {
-			report_note(report, "the module supports whole percentiles only");
+		if (opts->percentile[i] % CRIT_PERCENT &&
+		    isnan(result->rounds[0].op[CRIT_IRQ].percentile[i])) {
+			report_note(report, "the loaded module is an older one: it has whole "
+					    "percentiles only");
 			break;
 		}
 	if (!result->rounds[0].nr_cpus)
-		report_note(
-			report,
-			"the module has no figures per CPU, and its percentiles are of one CPU");
+		report_note(report, "the loaded module is an older one: it has no figures per CPU, "
+				    "and its percentiles are of one CPU");
+	if (result->rounds[0].percentile_cpu >= 0)
+		report_note(report, "percentiles: new samples on CPU %d, one after another",
+			    result->rounds[0].percentile_cpu);
+	if (!in_ns(engine) && cpuset_count(&opts->cpus))
+		report_note(report, "all online CPUs were measured at the same time; the figures "
+				    "are of the chosen ones, except max avg, which the module has "
+				    "of all together only");
 	if (result->nr_rounds < opts->rounds)
 		report_note(report, "stopped after %u of %u rounds", result->nr_rounds,
 			    opts->rounds);
@@ -349,11 +393,16 @@ int crit_report(const struct crit_engine *engine, const struct crit_opts *opts,
 	report_source(report, engine->ops->name);
 	value_str(report_field(report, M_CRIT_ENGINE), engine->ops->name);
 	value_str(report_field(report, M_CRIT_UNIT), engine->ops->unit);
+	value_str(report_field(report, M_CRIT_BELIEVE),
+		  furthest_apart(result) == CRIT_NR_OPS ? "median" : "batch");
 	value_u64(report_field(report, M_CRIT_NR_SAMPLES), opts->nr_samples);
 	value_u64(report_field(report, M_CRIT_NR_HIGHEST),
 		  opts->nr_highest < opts->nr_samples ? opts->nr_highest : opts->nr_samples);
 	value_bool(report_field(report, M_CRIT_DO_WORK), opts->work);
 	value_u64(report_field(report, M_CRIT_ROUNDS), result->nr_rounds);
+	if (result->rounds[0].percentile_cpu >= 0)
+		value_u64(report_field(report, M_CRIT_PERCENTILE_CPU),
+			  (uint64_t)result->rounds[0].percentile_cpu);
 	add_ops(engine, opts, result, report);
 	add_cpus(engine, result, report);
 	if (trace)

@@ -117,10 +117,14 @@ static int plot_audit(FILE *out, const struct report *report)
 {
 	const char *experiment = table_str(report->fields, 0, "experiment");
 	const struct audit_figures *figures = experiment ? audit_figures_of(experiment) : NULL;
+	struct audit_drawing drawing;
 	int rc = 0;
 
-	for (size_t i = 0; figures && i < figures->nr && !rc; i++)
-		rc = html_plot(out, report, &figures->plots[i]);
+	if (!figures)
+		return 0;
+	audit_drawing_init(&drawing, figures, report);
+	for (size_t i = 0; i < drawing.nr && !rc; i++)
+		rc = html_plot(out, report, &drawing.plots[i]);
 	return rc;
 }
 

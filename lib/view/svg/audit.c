@@ -2,9 +2,13 @@
 /* The plots of an audit and the columns they show, for `subtick audit --plot` and HTML. */
 #include "view/svg/audit.h"
 
+#include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "report/audit_sets.h"
+#include "report/find.h"
+#include "view/view.h"
 
 #define NR(x) (sizeof(x) / sizeof((x)[0]))
 #define PLOT(s, ...)                                         \
@@ -51,11 +55,32 @@ static const struct svg_series factors[] = {
 	DELAY("rusage_factor_ratio", "getrusage ÷ thread clock"),
 };
 
+/* The axes of the paper: seconds for ten million loops. */
+#define PAPER_LOOPS 1e7
+#define PAPER(column, name)                                                                    \
+	{                                                                                      \
+		.table = "delays", .x = "delay_ns", .y = column, .label = name,                \
+		.mark = SVG_LINE, .times = PAPER_LOOPS                                         \
+	}
+
+static const struct svg_series paper_run_time[] = {
+	PAPER("real_per_iteration_ns", "real"),
+	PAPER("delay_ns", "estimated"),
+};
+static const struct svg_series paper_modes[] = {
+	PAPER("user_per_iteration_ns", "user"),
+	PAPER("system_per_iteration_ns", "system"),
+};
+
 static const struct svg_plot delays[] = {
 	PLOT(run_time, .title = "Run time of one loop", .x_label = "delay", .y_label = "time"),
 	PLOT(modes, .title = "CPU time of one loop, accounted and true", .x_label = "delay",
 	     .y_label = "CPU time"),
 	PLOT(factors, .title = "Accounted ÷ true", .x_label = "delay", .y_label = "factor"),
+	PLOT(paper_run_time, .title = "As figure 4 of the paper: run time of ten million loops",
+	     .x_label = "delay", .y_label = "run time"),
+	PLOT(paper_modes, .title = "As figure 5 of the paper: user and system time of them",
+	     .x_label = "delay", .y_label = "CPU time"),
 };
 
 static const struct svg_series phases[] = {
@@ -97,4 +122,71 @@ const struct audit_figures *audit_figures_of(const char *experiment)
 		if (!strcmp(audit_figures[i].experiment, experiment))
 			return &audit_figures[i];
 	return NULL;
+}
+
+static void find_slacks(struct audit_drawing *drawing, const struct report *report)
+{
+	const struct table *table = report_find(report, "delays");
+
+	for (size_t row = 0; table && row < table->nr_rows; row++) {
+		const struct value *value = table_get(table, row, "slack_ns");
+		char text[24];
+		size_t i;
+
+		if (value->kind != VALUE_U64 || drawing->nr_slacks == AUDIT_MAX_SLACKS)
+			continue;
+		snprintf(text, sizeof(text), "%" PRIu64, value->u64);
+		for (i = 0; i < drawing->nr_slacks && strcmp(drawing->slack[i], text); i++)
+			;
+		if (i == drawing->nr_slacks)
+			memcpy(drawing->slack[drawing->nr_slacks++], text, sizeof(text));
+	}
+}
+
+/* "real, slack 50.0 us" */
+static void name_series(const char *label, const char *slack, char *buf, size_t size)
+{
+	char text[32];
+
+	view_format_ns(strtod(slack, NULL), text, sizeof(text));
+	snprintf(buf, size, "%s, slack %s", label, text);
+}
+
+static void split_plot(struct audit_drawing *drawing, const struct svg_plot *plot)
+{
+	size_t at = drawing->nr++, nr = 0;
+	struct svg_series *series = drawing->series[at];
+
+	for (size_t i = 0; i < plot->nr_series; i++) {
+		const struct svg_series *one = &plot->series[i];
+		/* What is asked for is the same with every slack. */
+		size_t copies = strcmp(one->y, one->x) ? drawing->nr_slacks : 1;
+
+		for (size_t k = 0; k < copies && nr < AUDIT_MAX_SERIES; k++, nr++) {
+			char *label = drawing->label[at][nr];
+
+			series[nr] = *one;
+			series[nr].where = "slack_ns";
+			series[nr].equals = drawing->slack[k];
+			if (copies == 1)
+				continue;
+			name_series(one->label, drawing->slack[k], label, sizeof(drawing->label[0][0]));
+			series[nr].label = label;
+		}
+	}
+	drawing->plots[at] = *plot;
+	drawing->plots[at].series = series;
+	drawing->plots[at].nr_series = nr;
+}
+
+void audit_drawing_init(struct audit_drawing *drawing, const struct audit_figures *figures,
+			const struct report *report)
+{
+	*drawing = (struct audit_drawing){0};
+	find_slacks(drawing, report);
+	for (size_t i = 0; i < figures->nr && i < AUDIT_MAX_PLOTS; i++)
+		if (drawing->nr_slacks > 1)
+			split_plot(drawing, &figures->plots[i]);
+		else
+			drawing->plots[drawing->nr++] = figures->plots[i];
 }

@@ -6,6 +6,9 @@
 #include "view/svg/svg.h"
 
 #define AUDIT_NR_FIGURES 3
+#define AUDIT_MAX_PLOTS	 6
+#define AUDIT_MAX_SERIES 12
+#define AUDIT_MAX_SLACKS 4
 
 struct audit_figures {
 	const char *experiment;
@@ -14,6 +17,19 @@ struct audit_figures {
 };
 
 extern const struct audit_figures audit_figures[AUDIT_NR_FIGURES];
+
+/* The plots of an experiment as one report has them: the curves of each timer slack apart. */
+struct audit_drawing {
+	struct svg_plot plots[AUDIT_MAX_PLOTS];
+	size_t nr;
+	struct svg_series series[AUDIT_MAX_PLOTS][AUDIT_MAX_SERIES];
+	char label[AUDIT_MAX_PLOTS][AUDIT_MAX_SERIES][80];
+	char slack[AUDIT_MAX_SLACKS][24];
+	size_t nr_slacks;
+};
+
+void audit_drawing_init(struct audit_drawing *drawing, const struct audit_figures *figures,
+			const struct report *report);
 
 /* NULL for an experiment without plots. */
 const struct audit_figures *audit_figures_of(const char *experiment);

@@ -29,6 +29,7 @@ struct svg_series {
 	const char *x, *x_end, *y;
 	const char *label; /* in the legend; NULL: the title of column @y */
 	enum svg_mark mark;
+	double times; /* draw the values of @y multiplied by this; 0: as they are */
 	unsigned int color; /* use the colour of this series, counted from 1; 0: its own colour */
 };
 

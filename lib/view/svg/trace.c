@@ -52,6 +52,8 @@ static bool row_dot(const struct svg_plot *plot, const struct svg_series *s,
 	if (!cell_number(table_cell(table, row, col[0]), &dot.x) ||
 	    !cell_number(table_cell(table, row, col[2]), &dot.y))
 		return false;
+	if (s->times > 0.0)
+		dot.y *= s->times;
 	dot.x_end = dot.x;
 	if (s->x_end && !cell_number(table_cell(table, row, col[1]), &dot.x_end))
 		return false;

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Runs a command of the user and reads all clocks before and after it. */
+#include "measure/audit/command.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "measure/audit/watch.h"
+#include "measure/load/sources.h"
+#include "sys/affinity.h"
+#include "sys/cpu.h"
+#include "sys/perf_task.h"
+
+#define NONE UINT64_MAX
+/* How often we look whether it has ended: a hundredth of its time so far, within these. */
+#define POLL_LEAST_NS (200 * NSEC_PER_USEC)
+#define POLL_MOST_NS  (5 * NSEC_PER_MSEC)
+
+struct edge {
+	struct procstat_cpu *cpus;
+	struct load_sample *samples;
+};
+
+struct run {
+	const struct audit_command_opts *opts;
+	const struct audit_env *env;
+	struct audit_command *result;
+	struct procstat stat;
+	bool stat_open;
+	struct load_source *bpf; /* NULL: unavailable */
+	struct perf_task perf;
+	unsigned int nr_cpus;
+	struct edge from, to;
+	pid_t pid;
+	int go_fd, failed_fd; /* we let it begin; it says why it could not */
+	uint64_t unit_ns;
+};
+
+static void __attribute__((noreturn)) child_main(const struct audit_command_opts *opts, int go_fd,
+						 int failed_fd)
+{
+	sigset_t none;
+	char go;
+	int rc;
+
+	/* The command must find what it would find without us. */
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	signal(SIGPIPE, SIG_DFL);
+	signal(SIGINT, SIG_DFL);
+	signal(SIGTERM, SIG_DFL);
+	prctl(PR_SET_TIMERSLACK, (unsigned long)opts->slack_ns);
+	affinity_set(0, &opts->cpus);
+	if (opts->out_to_err)
+		dup2(STDERR_FILENO, STDOUT_FILENO);
+	/* End of file: the parent has given up. */
+	if (read(go_fd, &go, 1) != 1)
+		_exit(127);
+	execvp(opts->argv[0], opts->argv);
+	rc = errno;
+	if (write(failed_fd, &rc, sizeof(rc)) < 0)
+		_exit(126);
+	_exit(127);
+}
+
+static int start(struct run *r, struct err *err)
+{
+	int go[2] = {-1, -1}, failed[2] = {-1, -1};
+	int rc = 0;
+
+	if (pipe2(go, O_CLOEXEC) || pipe2(failed, O_CLOEXEC))
+		rc = -errno;
+	r->pid = rc ? -1 : fork();
+	if (!r->pid) {
+		/* Else the child would never see the end of its own pipe. */
+		close(go[1]);
+		child_main(r->opts, go[0], failed[1]);
+	}
+	if (!rc && r->pid < 0)
+		rc = -errno;
+	close(go[0]);
+	close(failed[1]);
+	r->go_fd = go[1];
+	r->failed_fd = failed[0];
+	return rc ? err_set(err, rc, "cannot start the command: %s", strerror(-rc)) : 0;
+}
+
+static int read_edge(struct run *r, struct edge *edge, struct err *err)
+{
+	int rc = procstat_read(&r->stat, edge->cpus, r->nr_cpus);
+
+	if (r->bpf)
+		r->bpf->ops->sample(r->bpf, edge->samples);
+	return rc ? err_set(err, rc, "cannot read /proc/stat: %s", strerror(-rc)) : 0;
+}
+
+/* Lets the command begin; its pipe closes when it is executed, or says why it is not. */
+static int begin(struct run *r, struct err *err)
+{
+	ssize_t len;
+	int why = 0;
+
+	if (write(r->go_fd, "", 1) != 1)
+		return err_set(err, -errno, "cannot start the command: %s", strerror(errno));
+	do
+		len = read(r->failed_fd, &why, sizeof(why));
+	while (len < 0 && errno == EINTR);
+	if (len != sizeof(why))
+		return 0;
+	return err_set(err, -why, "cannot run %s: %s", r->opts->argv[0], strerror(why));
+}
+
+static bool has_ended(pid_t pid)
+{
+	siginfo_t info = {0};
+
+	return waitid(P_PID, pid, &info, WEXITED | WNOHANG | WNOWAIT) || info.si_pid;
+}
+
+static void wait_end(struct run *r, uint64_t begin_ns)
+{
+	while (!has_ended(r->pid)) {
+		uint64_t now = clock_mono_ns(), pause = (now - begin_ns) / 100;
+
+		pause = pause < POLL_LEAST_NS ? POLL_LEAST_NS : pause;
+		pause = pause > POLL_MOST_NS ? POLL_MOST_NS : pause;
+		if (!audit_wait(r->env, now + pause))
+			continue;
+		/* Once: it may need time to end, and we wait for it. */
+		if (!r->result->stopped)
+			kill(r->pid, SIGTERM);
+		r->result->stopped = true;
+		usleep(POLL_MOST_NS / 1000);
+	}
+}
+
+static uint64_t timeval_ns(const struct timeval *tv)
+{
+	return tv->tv_sec * NSEC_PER_SEC + tv->tv_usec * NSEC_PER_USEC;
+}
+
+static int reap(struct run *r, struct err *err)
+{
+	struct rusage usage;
+
+	while (wait4(r->pid, &r->result->status, 0, &usage) < 0)
+		if (errno != EINTR)
+			return err_set(err, -errno, "cannot wait for the command: %s",
+				       strerror(errno));
+	r->pid = -1;
+	r->result->rusage_user_ns = timeval_ns(&usage.ru_utime);
+	r->result->rusage_system_ns = timeval_ns(&usage.ru_stime);
+	return 0;
+}
+
+static uint64_t plus(uint64_t a, uint64_t b)
+{
+	return a == NONE || b == NONE ? NONE : a + b;
+}
+
+static void sum_cpus(struct run *r)
+{
+	struct audit_level *total = r->result->levels;
+	unsigned int cpu;
+
+	for (int mode = 0; mode < AUDIT_NR_MODES; mode++)
+		total[mode] = (struct audit_level){.true_ns = r->bpf ? 0 : NONE};
+	cpuset_for_each(cpu, &r->opts->cpus) {
+		struct audit_level one[AUDIT_NR_MODES];
+		struct load_cpu_window w;
+
+		if (!r->from.cpus[cpu].nr_cols || !r->to.cpus[cpu].nr_cols)
+			continue;
+		audit_modes_shown(&r->from.cpus[cpu], &r->to.cpus[cpu], r->unit_ns, one);
+		if (r->bpf) {
+			load_subtract(&r->from.samples[cpu], &r->to.samples[cpu], r->bpf->rate,
+				      r->bpf->parts, &w);
+			if (!(w.flags & LOAD_NO_FIGURE))
+				audit_modes_true(&w, r->bpf->parts, one);
+		}
+		for (int mode = 0; mode < AUDIT_NR_MODES; mode++) {
+			total[mode].shown_ns += one[mode].shown_ns;
+			total[mode].true_ns = plus(total[mode].true_ns, one[mode].true_ns);
+		}
+	}
+}
+
+void audit_command_derive(struct audit_command *c)
+{
+	uint64_t accounted = c->rusage_user_ns + c->rusage_system_ns;
+	uint64_t tasks = c->levels[AUDIT_MODE_TASKS].true_ns;
+	double used = c->task_clock_ns && c->task_clock_ns != NONE ? (double)c->task_clock_ns : NAN;
+
+	audit_modes_derive(c->levels);
+	c->rusage_factor = (double)accounted / used;
+	c->user_error = c->true_user_ns == NONE
+				? NAN
+				: ((double)c->rusage_user_ns - (double)c->true_user_ns) / used;
+	/* Interrupts on top of the command are in its clock, but not in the time of tasks. */
+	c->others_ns = tasks == NONE || isnan(used)    ? NONE
+		       : tasks > c->task_clock_ns ? tasks - c->task_clock_ns
+						  : 0;
+}
+
+static void read_clocks(struct run *r)
+{
+	struct audit_command *c = r->result;
+	struct perf_task_count count;
+	double cycles;
+
+	perf_task_read(&r->perf, &count);
+	c->task_clock_ns = count.clock_ns;
+	c->true_user_ns = c->true_system_ns = NONE;
+	c->no_pmu = count.user_cycles == NONE || count.kernel_cycles == NONE;
+	if (c->no_pmu || count.clock_ns == NONE)
+		return;
+	cycles = (double)count.user_cycles + (double)count.kernel_cycles;
+	if (!(cycles > 0.0))
+		return;
+	c->true_user_ns =
+		(uint64_t)((double)count.clock_ns * (double)count.user_cycles / cycles);
+	c->true_system_ns = count.clock_ns - c->true_user_ns;
+}
+
+static int measure(struct run *r, struct err *err)
+{
+	uint64_t begin_ns;
+	int rc;
+
+	/* Opened before the start, so that the command's first instruction counts. */
+	perf_task_open(&r->perf, r->pid, &r->result->no_clock);
+	rc = read_edge(r, &r->from, err);
+	begin_ns = clock_mono_ns();
+	if (!rc)
+		rc = begin(r, err);
+	if (rc)
+		return rc;
+	wait_end(r, begin_ns);
+	rc = read_edge(r, &r->to, err);
+	r->result->window_ns = clock_mono_ns() - begin_ns;
+	if (!rc)
+		rc = reap(r, err);
+	if (rc)
+		return rc;
+	read_clocks(r);
+	sum_cpus(r);
+	audit_command_derive(r->result);
+	return 0;
+}
+
+static int run_open(struct run *r, struct err *err)
+{
+	struct load_source_opts source_opts = {0};
+	struct cpuset possible;
+	int rc = cpu_set(NULL, CPU_POSSIBLE, &possible, err);
+
+	if (rc)
+		return rc;
+	r->nr_cpus = source_opts.nr_cpus = cpuset_end(&possible);
+	for (int i = 0; i < 2; i++) {
+		struct edge *edge = i ? &r->to : &r->from;
+
+		edge->cpus = calloc(r->nr_cpus, sizeof(*edge->cpus));
+		edge->samples = calloc(r->nr_cpus, sizeof(*edge->samples));
+		if (!edge->cpus || !edge->samples)
+			return err_set(err, -ENOMEM, "out of memory");
+	}
+	if (load_source_open("bpf", &source_opts, &r->bpf, &r->result->no_truth))
+		r->bpf = NULL;
+	else
+		r->result->truth = r->bpf->ops->name;
+	rc = procstat_open(&r->stat, NULL, err);
+	r->stat_open = !rc;
+	return rc;
+}
+
+static void run_close(struct run *r)
+{
+	if (r->pid > 0) {
+		kill(r->pid, SIGKILL);
+		waitpid(r->pid, NULL, 0);
+	}
+	if (r->go_fd >= 0)
+		close(r->go_fd);
+	if (r->failed_fd >= 0)
+		close(r->failed_fd);
+	perf_task_close(&r->perf);
+	if (r->stat_open)
+		procstat_close(&r->stat);
+	if (r->bpf)
+		load_source_losses(r->bpf, &r->result->losses);
+	load_source_close(r->bpf);
+	for (int i = 0; i < 2; i++) {
+		free((i ? &r->to : &r->from)->cpus);
+		free((i ? &r->to : &r->from)->samples);
+	}
+}
+
+static void describe(const struct audit_command_opts *opts, struct audit_command *c)
+{
+	size_t len = 0;
+
+	for (char *const *word = opts->argv; *word && len < sizeof(c->text); word++)
+		len += snprintf(c->text + len, sizeof(c->text) - len, "%s%s", len ? " " : "",
+				*word);
+	cpuset_format(&opts->cpus, c->cpus, sizeof(c->cpus));
+}
+
+int audit_command(const struct audit_command_opts *opts, const struct audit_env *env,
+		  struct audit_findings *findings, struct audit_command *ret_command,
+		  struct err *err)
+{
+	struct run r = {.opts = opts,
+			.env = env,
+			.result = ret_command,
+			.perf = {-1, -1, -1},
+			.pid = -1,
+			.go_fd = -1,
+			.failed_fd = -1};
+	int rc;
+
+	*ret_command = (struct audit_command){0};
+	describe(opts, ret_command);
+	findings->user_hz = sysconf(_SC_CLK_TCK);
+	r.unit_ns = NSEC_PER_SEC / findings->user_hz;
+	rc = run_open(&r, err);
+	if (!rc)
+		rc = start(&r, err);
+	if (!rc)
+		rc = measure(&r, err);
+	if (!rc && ret_command->truth)
+		findings->source = ret_command->truth;
+	run_close(&r);
+	return rc;
+}

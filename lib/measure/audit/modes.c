@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Computes load levels by mode from the columns of /proc/stat and from the true parts of a core. */
+#include "measure/audit/modes.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#define NONE UINT64_MAX
+
+static const struct {
+	const char *name;
+	uint32_t cols;	/* of /proc/stat */
+	uint32_t parts; /* of the truth; 0: not known by itself */
+} modes[AUDIT_NR_MODES] = {
+#define COL(name)  (1u << PROCSTAT_##name)
+#define PART(name) (1u << LOAD_PART_##name)
+	[AUDIT_MODE_USER] = {"user", COL(USER), 0},
+	[AUDIT_MODE_NICE] = {"nice", COL(NICE), 0},
+	[AUDIT_MODE_SYSTEM] = {"system", COL(SYSTEM), 0},
+	[AUDIT_MODE_TASKS] = {"tasks", COL(USER) | COL(NICE) | COL(SYSTEM), PART(TASK)},
+	[AUDIT_MODE_IRQ] = {"irq", COL(IRQ), PART(HARDIRQ)},
+	[AUDIT_MODE_SOFTIRQ] = {"softirq", COL(SOFTIRQ),
+				PART(SOFTIRQ_ON_IDLE) | PART(SOFTIRQ_ON_TASK) | PART(KSOFTIRQD)},
+	[AUDIT_MODE_STEAL] = {"steal", COL(STEAL), PART(STEAL)},
+	[AUDIT_MODE_IDLE] = {"idle", COL(IDLE), 0},
+	[AUDIT_MODE_IOWAIT] = {"iowait", COL(IOWAIT), 0},
+	[AUDIT_MODE_ALL_IDLE] = {"idle+iowait", COL(IDLE) | COL(IOWAIT),
+				 PART(IDLE) | PART(POLL_IDLE) | PART(IDLE_LOOP)},
+#undef COL
+#undef PART
+};
+
+const char *audit_mode_name(enum audit_mode mode)
+{
+	return (unsigned int)mode < AUDIT_NR_MODES ? modes[mode].name : NULL;
+}
+
+/* Modes that do not overlap and together are the whole time. */
+static bool is_disjoint(enum audit_mode mode)
+{
+	return mode == AUDIT_MODE_TASKS || mode == AUDIT_MODE_IRQ || mode == AUDIT_MODE_SOFTIRQ ||
+	       mode == AUDIT_MODE_STEAL || mode == AUDIT_MODE_ALL_IDLE;
+}
+
+void audit_modes_shown(const struct procstat_cpu *from, const struct procstat_cpu *to,
+		       uint64_t unit_ns, struct audit_level levels[AUDIT_NR_MODES])
+{
+	for (int mode = 0; mode < AUDIT_NR_MODES; mode++) {
+		uint64_t ticks = 0;
+
+		for (int i = 0; i < PROCSTAT_NR_COLS; i++)
+			/* Column iowait may go backwards. */
+			if (modes[mode].cols >> i & 1 && to->ticks[i] > from->ticks[i])
+				ticks += to->ticks[i] - from->ticks[i];
+		levels[mode] = (struct audit_level){ticks * unit_ns, NONE, NAN, NAN, NAN};
+	}
+}
+
+void audit_modes_true(const struct load_cpu_window *window, uint32_t parts,
+		      struct audit_level levels[AUDIT_NR_MODES])
+{
+	for (int mode = 0; mode < AUDIT_NR_MODES; mode++) {
+		uint64_t ns = 0;
+		bool any = false;
+
+		/* A part that no kernel of this kind has, such as polling, is 0. */
+		for (int i = 0; i < LOAD_NR_PARTS; i++)
+			if (modes[mode].parts >> i & 1 && parts >> i & 1) {
+				ns += window->part_ns[i];
+				any = true;
+			}
+		levels[mode].true_ns = any ? ns : NONE;
+	}
+}
+
+void audit_modes_true_user(uint64_t user_ns, struct audit_level levels[AUDIT_NR_MODES])
+{
+	uint64_t tasks = levels[AUDIT_MODE_TASKS].true_ns;
+
+	if (tasks == NONE)
+		return;
+	/* Interrupts on top of the task are in its own timestamps. */
+	if (user_ns > tasks)
+		user_ns = tasks;
+	levels[AUDIT_MODE_USER].true_ns = user_ns;
+	levels[AUDIT_MODE_SYSTEM].true_ns = tasks - user_ns;
+}
+
+void audit_modes_derive(struct audit_level levels[AUDIT_NR_MODES])
+{
+	double shown = 0.0, truth = 0.0;
+
+	for (int mode = 0; mode < AUDIT_NR_MODES; mode++) {
+		if (!is_disjoint(mode))
+			continue;
+		shown += (double)levels[mode].shown_ns;
+		/* The truth lacks steal where the hypervisor does not report it. */
+		if (levels[mode].true_ns != NONE)
+			truth += (double)levels[mode].true_ns;
+		else if (mode != AUDIT_MODE_STEAL)
+			truth = NAN;
+	}
+	for (int mode = 0; mode < AUDIT_NR_MODES; mode++) {
+		struct audit_level *level = &levels[mode];
+
+		level->shown = shown > 0.0 ? (double)level->shown_ns / shown : NAN;
+		level->truth = level->true_ns != NONE && truth > 0.0
+				       ? (double)level->true_ns / truth
+				       : NAN;
+		level->error = level->shown - level->truth;
+	}
+}
+
+int audit_core_open(struct audit_core *core, unsigned int cpu, struct err *err)
+{
+	int rc;
+
+	*core = (struct audit_core){.cpu = cpu, .cpus = calloc(cpu + 1, sizeof(*core->cpus))};
+	if (!core->cpus)
+		return err_set(err, -ENOMEM, "out of memory");
+	rc = procstat_open(&core->stat, NULL, err);
+	if (!rc)
+		return 0;
+	free(core->cpus);
+	core->cpus = NULL;
+	return rc;
+}
+
+int audit_core_read(struct audit_core *core, struct procstat_cpu *ret_cpu, struct err *err)
+{
+	int rc = procstat_read(&core->stat, core->cpus, core->cpu + 1);
+
+	if (rc || !core->cpus[core->cpu].nr_cols)
+		return err_set(err, rc ?: -ENODEV, "cannot read CPU %u in /proc/stat", core->cpu);
+	*ret_cpu = core->cpus[core->cpu];
+	return 0;
+}
+
+void audit_core_close(struct audit_core *core)
+{
+	if (!core->cpus)
+		return;
+	procstat_close(&core->stat);
+	free(core->cpus);
+	core->cpus = NULL;
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Reads and writes the debugfs files of kmod/tracerbench. */
+#include "measure/crit/module_files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "sys/affinity.h"
+#include "sys/file.h"
+
+#define POLL_NS	    (2 * NSEC_PER_MSEC)
+#define CPUS_MAX    65536
+#define PER_CPU_MAX (4 << 20)
+
+static int tree_write(const char *file, uint64_t value)
+{
+	char path[96], text[24];
+	int fd, len, rc = 0;
+
+	snprintf(path, sizeof(path), TREE "/%s", file);
+	len = snprintf(text, sizeof(text), "%" PRIu64 "\n", value);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	if (write(fd, text, len) != len)
+		rc = -errno;
+	close(fd);
+	return rc;
+}
+
+static int tree_fail(const char *file, uint64_t value, int rc, struct err *err)
+{
+	return err_set(err, rc, "cannot write %" PRIu64 " to " TREE "/%s: %s", value, file,
+		       strerror(-rc));
+}
+
+int module_set(const char *file, uint64_t value, struct err *err)
+{
+	int rc = tree_write(file, value);
+
+	return rc ? tree_fail(file, value, rc, err) : 0;
+}
+
+static void __attribute__((noreturn)) writer_main(pid_t parent, const char *file, uint64_t value,
+						  int cpu)
+{
+	int rc = 0;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(EINTR);
+	/* Ctrl-C goes to the whole process group: our parent decides what ends. */
+	signal(SIGINT, SIG_IGN);
+	signal(SIGTERM, SIG_IGN);
+	if (cpu >= 0)
+		rc = affinity_pin(0, cpu);
+	_exit(-(rc ?: tree_write(file, value)));
+}
+
+int module_trigger(const char *file, uint64_t value, int cpu, const struct crit_opts *opts,
+		   struct err *err)
+{
+	struct timespec pause = clock_timespec(POLL_NS);
+	pid_t parent = getpid(), pid = fork(), ended;
+	bool cancelled = false;
+	int status, rc;
+
+	if (!pid)
+		writer_main(parent, file, value, cpu);
+	if (pid < 0)
+		return err_set(err, -errno, "cannot start a process: %s", strerror(errno));
+	do {
+		ended = waitpid(pid, &status, opts->stopped ? WNOHANG : 0);
+		if (ended < 0 && errno != EINTR)
+			return err_set(err, -errno, "cannot wait for a process: %s",
+				       strerror(errno));
+		if (!ended && !cancelled && opts->stopped && opts->stopped()) {
+			cancelled = true;
+			kill(pid, SIGKILL);
+		}
+		if (!ended)
+			nanosleep(&pause, NULL);
+	} while (ended != pid);
+	if (cancelled)
+		return -ECANCELED;
+	rc = WIFEXITED(status) ? -WEXITSTATUS(status) : -EINTR;
+	return rc ? tree_fail(file, value, rc, err) : 0;
+}
+
+int module_get(const char *dir, const char *file, double *ret_value, struct err *err)
+{
+	char path[96];
+	uint64_t value;
+	int rc;
+
+	snprintf(path, sizeof(path), TREE "/%s/%s", dir, file);
+	rc = sys_read_u64(NULL, path, &value);
+	if (rc)
+		return err_set(err, rc, "cannot read %s: %s", path, strerror(-rc));
+	*ret_value = value;
+	return 0;
+}
+
+bool module_has(const char *file)
+{
+	char path[96];
+
+	snprintf(path, sizeof(path), TREE "/%s", file);
+	return !access(path, F_OK);
+}
+
+static size_t count_lines(const char *text)
+{
+	size_t nr = 0;
+
+	for (; (text = strchr(text, '\n')); text++)
+		nr++;
+	return nr;
+}
+
+static struct crit_cpu *new_cpus(size_t nr)
+{
+	struct crit_cpu *cpus = calloc(nr ?: 1, sizeof(*cpus));
+
+	for (size_t i = 0; cpus && i < nr; i++)
+		for (int op = 0; op < CRIT_NR_OPS; op++)
+			cpus[i].batch[op] = NAN;
+	return cpus;
+}
+
+int module_parse_cpus(const char *text, enum crit_op op, struct crit_cpu **cpus, unsigned int *nr)
+{
+	size_t lines = count_lines(text);
+	bool first = !*nr;
+
+	if (!lines || lines > CPUS_MAX || (!first && lines != *nr))
+		return -EINVAL;
+	if (first) {
+		*cpus = new_cpus(lines);
+		if (!*cpus)
+			return -ENOMEM;
+		*nr = lines;
+	}
+	for (size_t i = 0; i < lines; i++) {
+		struct crit_cpu *cpu = &(*cpus)[i];
+		struct tb_summary *summary = &cpu->op[op];
+		unsigned int number;
+		int end = -1;
+
+		if (sscanf(text, "%u %" SCNu64 " %" SCNu64 " %" SCNu64 "\n%n", &number,
+			   &summary->median, &summary->average, &summary->max, &end) != 4 ||
+		    end < 0 || (!first && number != cpu->cpu))
+			return -EINVAL;
+		cpu->cpu = number;
+		text += end;
+	}
+	return *text ? -EINVAL : 0;
+}
+
+int module_get_cpus(enum crit_op op, struct crit_cpu **cpus, unsigned int *nr, struct err *err)
+{
+	char path[96], *text;
+	ssize_t len = 0, got;
+	int fd, rc;
+
+	snprintf(path, sizeof(path), TREE "/%s/per_cpu", crit_op_names[op]);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return errno == ENOENT ? -ENOENT
+				       : err_set(err, -errno, "cannot read %s: %s", path,
+						 strerror(errno));
+	text = malloc(PER_CPU_MAX);
+	while (text && (got = read(fd, text + len, PER_CPU_MAX - 1 - len)) > 0)
+		len += got;
+	rc = !text ? -ENOMEM : got < 0 ? -errno : 0;
+	close(fd);
+	if (!rc) {
+		text[len] = '\0';
+		rc = module_parse_cpus(text, op, cpus, nr);
+	}
+	free(text);
+	return rc ? err_set(err, rc, "cannot read %s: %s", path, strerror(-rc)) : 0;
+}

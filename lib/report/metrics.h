@@ -254,7 +254,7 @@ enum unit {
 	X(M_WAKE_NEAR_MAX_RATIO, "near_max_ratio", ">90% max", UNIT_RATIO,                         \
 	  "share of wake-ups that took over 90 % of the longest")                                  \
 	X(M_WAKE_VERDICT, "verdict", "verdict", UNIT_TEXT,                                         \
-	  "longest against claimed: within, exceeds, no-claim or no-points")                       \
+	  "longest against claimed: within, exceeds, no-claim, no-points, not-entered, core-only") \
 	X(M_WAKE_SILENT_NS, "silent_median_ns", "silent", UNIT_NS,                                 \
 	  "median silent time: from going idle to the launch")                                     \
 	X(M_WAKE_EXIT_FIRST, "exit_first_total", "exit 1st", UNIT_COUNT,                           \
@@ -266,8 +266,24 @@ enum unit {
 	  "times the kernel entered the state during the run")                                     \
 	X(M_WAKE_RESIDENCY_NS, "residency_ns", "resident", UNIT_NS,                                \
 	  "time in the state during the run, by the kernel's counter")                             \
-	X(M_WAKE_HW_STATE, "name", "state", UNIT_TEXT, "core C-state that the hardware counts")    \
-	X(M_WAKE_HW_NS, "hardware_ns", "time", UNIT_NS, "time the core spent there, by its residency counter") \
+	X(M_WAKE_ABOVE, "above_total", "too short", UNIT_COUNT,                                   \
+	  "stays that were too short for the state, by the kernel's counter")                     \
+	X(M_WAKE_BELOW, "below_total", "too long", UNIT_COUNT,                                    \
+	  "stays that were long enough for a deeper state, by the kernel's counter")              \
+	X(M_WAKE_REFUSED, "refused_total", "refused", UNIT_COUNT,                                 \
+	  "entries that the driver or the firmware refused, by the kernel's counter")             \
+	X(M_WAKE_ENTERED_TOTAL, "entered_total", "entered", UNIT_COUNT,                           \
+	  "wake-ups for which a counter shows that the state was entered")                        \
+	X(M_WAKE_ENTERED_RATIO, "entered_ratio", "entered", UNIT_RATIO,                           \
+	  "share of wake-ups for which a counter shows that the state was entered")               \
+	X(M_WAKE_ENTERED_BY, "entered_by", "by", UNIT_TEXT,                                       \
+	  "that counter: cstate_core (hardware), cpuidle (kernel), or null")                      \
+	X(M_WAKE_ENTERED_MAX_NS, "entered_max_ns", "longest entered", UNIT_NS,                    \
+	  "longest wake latency of those, or of all if unknown: what the verdict compares")       \
+	X(M_WAKE_PACKAGE_TOTAL, "package_slept_total", "package slept", UNIT_COUNT,               \
+	  "of these, wake-ups during which the package was in PC3 or deeper; null without a counter") \
+	X(M_WAKE_HW_STATE, "name", "state", UNIT_TEXT, "C-state that the hardware counts; PC: of the package") \
+	X(M_WAKE_HW_NS, "hardware_ns", "time", UNIT_NS, "time spent there, by its residency counter") \
 	X(M_WAKE_HW_RATIO, "hardware_ratio", "share", UNIT_RATIO,                                  \
 	  "that time ÷ the time of the sweep")                                                     \
 	X(M_WAKE_ASKED, "asked_total", "asked", UNIT_COUNT, "points that were tried")              \
@@ -336,6 +352,12 @@ enum unit {
 	X(M_WAKE_USER_NS, "user_ns", "user", UNIT_NS, "from launch to user code")                  \
 	X(M_WAKE_ORDER, "order", "order", UNIT_TEXT, "exit-first, irq-first or no-irq")            \
 	X(M_WAKE_REJECT, "rejected", "rejected", UNIT_TEXT, "why the point does not count; null if it does") \
+	X(M_WAKE_POINT_ENTERED, "entered", "entered", UNIT_BOOL,                                  \
+	  "whether the state was entered, by a counter before and after the point; null if unknown") \
+	X(M_WAKE_POINT_PACKAGE, "package_slept", "package slept", UNIT_BOOL,                      \
+	  "whether the package was in PC3 or deeper during the point; null if unknown")           \
+	X(M_WAKE_DEPTH_NS, "depth_ns", "residency", UNIT_NS,                                      \
+	  "time in that state during the point, by its residency counter")                        \
 	X(M_WAKE_PHC_DRIFT_PPB, "phc_drift_ppb", "drift", UNIT_COUNT,                              \
 	  "nic: largest drift of the card's clock relative to the system's, parts per 10⁹")        \
 	X(M_WAKE_PHC_HALF_NS, "phc_half_window_ns", "PHC ±", UNIT_NS,                              \

@@ -185,6 +185,107 @@ TEST_WITH(test_exceeds, setup, teardown)
 	report_free(report);
 }
 
+static bool notes_say(const struct report *report, const char *words)
+{
+	for (size_t i = 0; i < report->nr_notes; i++)
+		if (strstr(report->notes[i], words))
+			return true;
+	return false;
+}
+
+/* The C6 points of the odd numbers, by residency counters: C6 and the package's PC6. */
+static void set_depth(struct bench *b, enum wake_entered entered, enum wake_entered package)
+{
+	for (int i = 1; i < POINTS; i += 2) {
+		b->points[i].entered = entered;
+		b->points[i].package = package;
+	}
+	b->worker.depth.opened = true;
+	b->worker.depth.package_can[2] = true;
+}
+
+/* A deep state that was requested but not entered, or in a package that never slept. */
+TEST_WITH(test_depth, setup, teardown)
+{
+	struct bench *b = *state;
+	struct report *report;
+	const struct table *t;
+
+	report = report_of(b, NULL);
+	t = report_find(report, "states");
+	assert_int_equal(table_cell(t, 1, table_find(t, "entered_total"))->kind, VALUE_NULL);
+	assert_int_equal(table_cell(t, 1, table_find(t, "entered_by"))->kind, VALUE_NULL);
+	assert_int_equal(table_cell(t, 1, table_find(t, "package_slept_total"))->kind, VALUE_NULL);
+	assert_string_equal(text(t, 1, "verdict"), "within");
+	report_free(report);
+
+	set_depth(b, WAKE_ENTERED_NO, WAKE_ENTERED_NO);
+	b->cpu.before[2].above = 5;
+	b->cpu.after[2].above = 45;
+	b->cpu.after[2].rejected = CPUIDLE_UNKNOWN;
+	report = report_of(b, NULL);
+	t = report_find(report, "states");
+	assert_string_equal(text(t, 1, "verdict"), "not-entered");
+	assert_string_equal(text(t, 1, "entered_by"), "cstate_core");
+	assert_int_equal(cell(t, 1, "entered_total"), 0);
+	assert_int_equal(cell(t, 1, "above_total"), 40);
+	assert_int_equal(cell(t, 1, "below_total"), 0);
+	assert_int_equal(table_cell(t, 1, table_find(t, "refused_total"))->kind, VALUE_NULL);
+	assert_true(notes_say(report, "C6 was requested but never entered (by cstate_core)"));
+	report_free(report);
+
+	set_depth(b, WAKE_ENTERED_YES, WAKE_ENTERED_NO);
+	b->points[199].latency_ns = 140000;
+	b->points[199].entered = WAKE_ENTERED_NO;
+	report = report_of(b, NULL);
+	t = report_find(report, "states");
+	assert_string_equal(text(t, 1, "verdict"), "core-only");
+	assert_int_equal(cell(t, 1, "entered_total"), 99);
+	assert_int_equal(cell(t, 1, "max_ns"), 140000);
+	assert_int_equal(cell(t, 1, "entered_max_ns"), 50197);
+	assert_int_equal(cell(t, 1, "package_slept_total"), 0);
+	assert_true(notes_say(report, "the package never slept during a point"));
+	assert_false(notes_say(report, "the sender is in the same package"));
+	report_free(report);
+
+	b->points[1].package = WAKE_ENTERED_YES;
+	b->run.sender_near = true;
+	report = report_of(b, NULL);
+	assert_string_equal(text(report_find(report, "states"), 1, "verdict"), "within");
+	assert_int_equal(cell(report_find(report, "states"), 1, "package_slept_total"), 1);
+	assert_false(notes_say(report, "the package never slept"));
+	assert_true(notes_say(report, "the sender is in the same package"));
+	report_free(report);
+}
+
+/* The counters of each point, in columns named after them. */
+TEST_WITH(test_depth_columns, setup, teardown)
+{
+	struct bench *b = *state;
+	uint32_t ns[POINTS * 2];
+	struct report *report;
+	const struct table *t;
+
+	for (int i = 0; i < POINTS; i++) {
+		ns[2 * i] = i % 2 ? 7000 + i : 0;
+		ns[2 * i + 1] = UINT32_MAX;
+	}
+	set_depth(b, WAKE_ENTERED_YES, WAKE_ENTERED_UNKNOWN);
+	b->worker.depth.ns = ns;
+	b->worker.depth.nr_columns = 2;
+	strcpy(b->worker.depth.name[0], "C6");
+	strcpy(b->worker.depth.name[1], "PC6");
+	report = points_of(b);
+	t = report_find(report, "points");
+	assert_int_equal(cell(t, 3, "c6_ns"), 7003);
+	assert_int_equal(cell(t, 2, "c6_ns"), 0);
+	assert_int_equal(table_cell(t, 3, table_find(t, "pc6_ns"))->kind, VALUE_NULL);
+	assert_true(table_cell(t, 3, table_find(t, "entered"))->flag);
+	assert_int_equal(table_cell(t, 2, table_find(t, "entered"))->kind, VALUE_NULL);
+	assert_int_equal(table_cell(t, 3, table_find(t, "package_slept"))->kind, VALUE_NULL);
+	report_free(report);
+}
+
 /* The same state by both sources is what pre-wake compares; the stages come in their order. */
 TEST_WITH(test_prewake_and_breakdown, setup, teardown)
 {

@@ -28,6 +28,7 @@ struct wake_machine {
 struct wake_env {
 	const char *root;
 	unsigned int nr_cpus;
+	bool misses; /* also read how often a state did not fit, or was refused */
 	struct wake_cpu_env *cpus;
 	struct wake_machine machine;
 };

@@ -45,6 +45,9 @@ static void fill_points(struct wake_window *w, struct wake_cpu *cpu, const struc
 		w->rejected[reject] += nr[reject];
 	cpu->points = worker->points;
 	cpu->nr_points = cpu->asked = worker->nr;
+	cpu->depth_ns = worker->depth.ns;
+	cpu->depth_names = worker->depth.name;
+	cpu->nr_depths = worker->depth.nr_columns;
 	cpu->taken = nr[WAKE_TAKEN];
 	w->asked += cpu->asked;
 	w->taken += cpu->taken;
@@ -108,6 +111,7 @@ int wake_fill(struct wake_window *w, const struct wake_env *env, const struct wa
 	begin(w, &run->plan, passive);
 	w->machine = env->machine;
 	w->launch_at_waking = run->probe->launch_at_waking;
+	w->sender_near = run->sender_near;
 	w->sender_offline = run->sender_moved;
 	if (run->plan.nic)
 		wake_nic_card(run->plan.nic, &w->card);

@@ -45,6 +45,7 @@ static void run_points(struct wake_worker *w, uint64_t distance_ns)
 		if (!wake_has(w->plan->sources, i))
 			continue;
 		ops_of[i]->point(w, distance_ns, &point);
+		wake_depth_point(&w->depth, w->nr, &point);
 		if (w->nr < w->max)
 			w->points[w->nr++] = point;
 		atomic_fetch_add(&w->done, 1);
@@ -82,15 +83,20 @@ static void run_sweep(struct wake_worker *w)
 static void *worker_main(void *arg)
 {
 	struct wake_worker *w = arg;
+	uint64_t began;
+	int rc;
 
 	if (wake_pin(w->cpu, &w->err))
 		return NULL;
+	rc = wake_depth_begin(&w->depth, w->plan->root, w->cpu, w->max);
+	if (rc) {
+		err_set(&w->err, rc, "out of memory for the residency of %zu points", w->max);
+		return NULL;
+	}
 	w->launch->worker = syscall(SYS_gettid);
-	w->sweep_ns = clock_mono_ns();
-	cstate_begin(&w->cstates, w->plan->root, w->cpu);
+	began = clock_mono_ns();
 	run_sweep(w);
-	cstate_end(&w->cstates);
-	w->sweep_ns = clock_mono_ns() - w->sweep_ns;
+	w->sweep_ns += clock_mono_ns() - began;
 	w->launch->worker = 0;
 	return NULL;
 }
@@ -148,6 +154,9 @@ static int run_pass(struct wake_run *run, const struct cpuset *cpus, unsigned in
 		return 0;
 	if (!wake_has(run->plan.sources, WAKE_REMOTE))
 		return run_workers(run, cpus, worker_main);
+	for (unsigned int i = 0; i < run->nr_workers; i++)
+		run->workers[i].sender = &sender;
+	run->sender_near |= wake_sender_near(run->plan.root, sender_cpu, cpus);
 	rc = wake_sender_start(&sender, &run->err);
 	if (rc)
 		return rc;
@@ -168,15 +177,13 @@ static int run_pass(struct wake_run *run, const struct cpuset *cpus, unsigned in
 static int run_passes(struct wake_run *run)
 {
 	struct cpuset online, rest = run->plan.cpus, last = {0};
-	unsigned int cpu, sender = CPUSET_MAX, other;
+	unsigned int sender, other;
 	int rc;
 
 	rc = cpu_set(NULL, CPU_ONLINE, &online, &run->err);
 	if (rc)
 		return rc;
-	cpuset_for_each(cpu, &online)
-		if (!cpuset_has(&run->plan.cpus, cpu) && sender == CPUSET_MAX)
-			sender = cpu;
+	sender = wake_sender_choose(run->plan.root, &online, &run->plan.cpus);
 	if (sender != CPUSET_MAX || !wake_has(run->plan.sources, WAKE_REMOTE))
 		return run_pass(run, &run->plan.cpus, sender);
 	sender = cpuset_next(&run->plan.cpus, 0);
@@ -282,8 +289,10 @@ int wake_run_join(struct wake_run *run, bool stop, struct err *err)
 void wake_run_close(struct wake_run *run)
 {
 	wake_run_join(run, true, NULL);
-	for (unsigned int i = 0; i < run->nr_workers; i++)
+	for (unsigned int i = 0; i < run->nr_workers; i++) {
+		wake_depth_close(&run->workers[i].depth);
 		free(run->workers[i].points);
+	}
 	free(run->workers);
 	memset(run, 0, sizeof(*run));
 }

@@ -23,6 +23,7 @@ struct wake_run {
 	bool started;
 	atomic_bool stop;
 	atomic_bool finished;
+	bool sender_near;  /* the sender's core shared a package with a measured one */
 	bool sender_moved; /* the sender's core went offline, which ended the run */
 	struct err err;
 };

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sys/cycles.h"
-
 enum stage {
 	STAGE_EXIT,
 	STAGE_INTERRUPT,
@@ -118,17 +116,16 @@ void wake_pairs(struct wake_window *w, const struct wake_cpu *cpu, double uncert
 
 void wake_residencies(struct wake_window *w, const struct wake_worker *worker)
 {
-	const struct cstate_set *set = &worker->cstates;
-	double hz = (double)cycles_hz();
+	const struct wake_depth *depth = &worker->depth;
 
-	for (int i = 0; i < set->nr && hz > 0 && worker->sweep_ns; i++) {
+	for (int i = 0; i < depth->hw.nr && depth->ns_per_cycle > 0 && worker->sweep_ns; i++) {
 		struct wake_residency *row = wake_window_residency(w);
 
 		if (!row)
 			return;
 		row->cpu = worker->cpu;
-		memcpy(row->name, set->name[i], sizeof(row->name));
-		row->ns = (double)set->cycles[i] / hz * 1e9;
+		memcpy(row->name, depth->hw.name[i], sizeof(row->name));
+		row->ns = (double)depth->sum[i] * depth->ns_per_cycle;
 		row->ratio = row->ns / (double)worker->sweep_ns;
 	}
 }

@@ -11,6 +11,7 @@
 #include "measure/wake/env.h"
 #include "measure/wake/fill.h"
 #include "measure/wake/passive.h"
+#include "measure/wake/remote.h"
 #include "measure/wake/report.h"
 #include "measure/wake/report_points.h"
 #include "measure/wake/run.h"
@@ -103,15 +104,11 @@ static int choose_cpus(struct wake_meter *m, struct err *err)
 static unsigned int sender_to_keep(const struct wake_meter *m)
 {
 	struct cpuset online;
-	unsigned int cpu;
 
 	if (!has(m, WAKE_REMOTE) || cpuset_count(&m->opts.cpus) > 1 ||
 	    cpu_set(NULL, CPU_ONLINE, &online, NULL))
 		return CPUSET_MAX;
-	cpuset_for_each(cpu, &online)
-		if (!cpuset_has(&m->opts.cpus, cpu))
-			return cpu;
-	return CPUSET_MAX;
+	return wake_sender_choose(m->opts.root, &online, &m->opts.cpus);
 }
 
 /*
@@ -362,6 +359,7 @@ int wake_open(const struct wake_opts *opts, struct meter **ret_meter, struct err
 	rc = wake_env_open(&m->env, opts->root, m->nr_cpus, err);
 	if (rc)
 		goto fail;
+	m->env.misses = !has(m, WAKE_PASSIVE);
 	rc = check_threads(m, err);
 	if (rc)
 		goto fail;

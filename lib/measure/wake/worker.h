@@ -12,10 +12,11 @@
 #include "abi/wake.h"
 #include "base/cpuset.h"
 #include "base/err.h"
+#include "measure/wake/depth.h"
 #include "stats/wake.h"
-#include "sys/cstate.h"
 
 struct wake_nic;
+struct wake_sender;
 
 /* What all workers of a run measure. */
 struct wake_plan {
@@ -40,11 +41,12 @@ struct wake_worker {
 	struct wake_calibration calibration;
 	atomic_uint_fast64_t done; /* points tried, for the progress line */
 	struct err err;
-	struct cstate_set cstates; /* the hardware's own residency during the sweep */
-	uint64_t sweep_ns;	   /* how long that took */
-	bool moved;		   /* the core went offline and the kernel moved the worker */
+	struct wake_depth depth; /* how deep it slept during the sweep */
+	uint64_t sweep_ns;	 /* how long that took */
+	bool moved;		 /* the core went offline and the kernel moved the worker */
 
 	/* Source remote: what the worker asks of the sender, and the word it sleeps on. */
+	struct wake_sender *sender;
 	atomic_uint_fast64_t due_ns; /* 0: nothing asked */
 	atomic_uint word;
 };

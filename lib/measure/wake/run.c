@@ -170,6 +170,24 @@ static int run_pass(struct wake_run *run, const struct cpuset *cpus, unsigned in
 	return rc;
 }
 
+/* Source nic: the card interrupts one core, so that each is measured in a pass of its own. */
+static int run_nic(struct wake_run *run, const struct cpuset *online)
+{
+	unsigned int cpu;
+	int rc = 0;
+
+	cpuset_for_each(cpu, &run->plan.cpus) {
+		struct cpuset one = {0};
+
+		cpuset_add(&one, cpu);
+		if (!rc && !atomic_load(&run->stop))
+			rc = wake_nic_aim(run->plan.nic, cpu, &run->err);
+		if (!rc && !atomic_load(&run->stop))
+			rc = run_pass(run, &one, wake_sender_choose(run->plan.root, online, &one));
+	}
+	return rc;
+}
+
 /*
  * Source remote: the sender needs a core of its own. If one is not measured, it sends and one pass
  * is enough. Else a first pass leaves out one core, which sends, and a second measures that core.
@@ -183,6 +201,8 @@ static int run_passes(struct wake_run *run)
 	rc = cpu_set(NULL, CPU_ONLINE, &online, &run->err);
 	if (rc)
 		return rc;
+	if (run->plan.nic)
+		return run_nic(run, &online);
 	sender = wake_sender_choose(run->plan.root, &online, &run->plan.cpus);
 	if (sender != CPUSET_MAX || !wake_has(run->plan.sources, WAKE_REMOTE))
 		return run_pass(run, &run->plan.cpus, sender);

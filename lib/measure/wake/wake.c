@@ -3,7 +3,6 @@
 #include "measure/wake/wake.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,20 +83,19 @@ static int choose_cpus(struct wake_meter *m, struct err *err)
 	if (rc)
 		return rc;
 	cpuset_format(&online, list, sizeof(list));
-	if (!cpuset_count(&m->opts.cpus))
+	if (!cpuset_count(&m->opts.cpus) && has(m, WAKE_NIC)) {
+		/* The card's interrupt goes to one core at a time, so all would take long. */
+		cpuset_add(&m->opts.cpus, cpuset_next(&online, 0));
+		m->window.card_chose_cpu = cpuset_count(&online) > 1;
+	} else if (!cpuset_count(&m->opts.cpus)) {
 		m->opts.cpus = online;
+	}
 	cpuset_for_each(cpu, &m->opts.cpus)
 		if (!cpuset_has(&online, cpu))
 			return err_set(err, -ENODEV, "CPU %u is offline; online are %s", cpu, list);
 	if (has(m, WAKE_REMOTE) && cpuset_count(&online) < 2)
 		return err_unsupported(err, -EOPNOTSUPP, "use --source timer or passive",
 				       "source remote needs a second CPU online");
-	if (has(m, WAKE_NIC) && cpuset_count(&m->opts.cpus) != 1) {
-		/* The card's interrupt goes to one core. */
-		cpu = cpuset_next(&m->opts.cpus, 0);
-		m->opts.cpus = (struct cpuset){0};
-		cpuset_add(&m->opts.cpus, cpu);
-	}
 	return 0;
 }
 
@@ -165,22 +163,11 @@ static int open_probe(struct wake_meter *m, bool passive, struct err *err)
 	return rc;
 }
 
-/*
- * A DMA read has to wait for the package to wake up, in states deeper than C1E. On every driver
- * we know those claim more than this.
- */
-#define SHALLOW_NS (20 * NSEC_PER_USEC)
-
 static int open_nic(struct wake_meter *m, struct err *err)
 {
-	unsigned int cpu = cpuset_next(&m->opts.cpus, 0);
-	const struct wake_cpu_env *env = &m->env.cpus[cpu];
-
-	m->opts.nic.deep_from = UINT_MAX;
-	for (int i = env->nr; i-- > 0 && env->before[i].latency_ns > SHALLOW_NS;)
-		m->opts.nic.deep_from = i;
 	m->opts.nic.max_batch = m->opts.sweep.points;
-	return wake_nic_open(&m->opts.nic, cpu, m->opts.root, &m->journal, &m->nic, err);
+	return wake_nic_open(&m->opts.nic, cpuset_next(&m->opts.cpus, 0), m->opts.root, &m->journal,
+			     &m->nic, err);
 }
 
 static int open_run(struct wake_meter *m, struct err *err)
@@ -323,6 +310,9 @@ unsigned int wake_passes(const struct wake_opts *opts)
 	struct cpuset online;
 	unsigned int cpu;
 
+	/* The card's interrupt goes to one core at a time. */
+	if (wake_has(opts->sources, WAKE_NIC))
+		return cpuset_count(&opts->cpus) ? cpuset_count(&opts->cpus) : 1;
 	if (!wake_has(opts->sources, WAKE_REMOTE) || cpu_set(NULL, CPU_ONLINE, &online, NULL))
 		return 1;
 	/* With --alone a core is kept online for the sender only if one core is measured. */

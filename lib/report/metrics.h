@@ -333,6 +333,19 @@ enum unit {
 	  "hypervisor, if this is a guest: its exit latencies are mostly the host's")              \
 	X(M_WAKE_HALTPOLL, "haltpoll", "haltpoll", UNIT_BOOL,                                      \
 	  "whether the guest spins before it halts")                                               \
+	X(M_MACHINE_HOST, "machine.host", "host", UNIT_TEXT, "name of the machine")               \
+	X(M_MACHINE_KERNEL, "machine.kernel", "kernel", UNIT_TEXT, "release of its kernel")       \
+	X(M_MACHINE_ARCH, "machine.arch", "arch", UNIT_TEXT, "its architecture")                  \
+	X(M_MACHINE_CPU_MODEL, "machine.cpu_model", "CPU model", UNIT_TEXT, "model of its processors") \
+	X(M_MACHINE_MICROCODE, "machine.microcode", "microcode", UNIT_TEXT, "revision of their microcode") \
+	X(M_MACHINE_EPB, "machine.energy_perf_bias", "EPB", UNIT_TEXT,                            \
+	  "energy performance bias of the measured CPUs, 0 (performance) to 15 (powersave), or mixed") \
+	X(M_MACHINE_EPP, "machine.energy_performance_preference", "EPP", UNIT_TEXT,               \
+	  "energy performance preference of the measured CPUs, or mixed")                         \
+	X(M_MACHINE_CPUFREQ_DRIVER, "machine.cpufreq_driver", "cpufreq", UNIT_TEXT,               \
+	  "cpufreq driver of the measured CPUs, or mixed")                                        \
+	X(M_MACHINE_CPUFREQ_GOVERNOR, "machine.cpufreq_governor", "cpufreq governor", UNIT_TEXT,  \
+	  "cpufreq governor of the measured CPUs, or mixed")                                      \
 	X(M_WAKE_FROM_NS, "from_ns", "from", UNIT_NS, "smallest launch distance")                  \
 	X(M_WAKE_TO_NS, "to_ns", "to", UNIT_NS, "largest launch distance")                         \
 	X(M_WAKE_STEP_RATIO, "step_ratio", "step", UNIT_RATIO, "growth of the launch distance per step") \

@@ -42,6 +42,7 @@ static int setup(void **state)
 	b->env = (struct wake_env){.nr_cpus = 1, .cpus = &b->cpu};
 	b->env.machine = (struct wake_machine){.nr_states = 3, .dma_latency_ns = -1};
 	strcpy(b->env.machine.idle.driver, "intel_idle");
+	strcpy(b->env.machine.machine.cpu_model, "a model");
 	b->cpu.nr = 3;
 	fill_state(&b->cpu.before[0], "POLL", 0);
 	fill_state(&b->cpu.before[1], "C1", 2000);
@@ -146,6 +147,11 @@ TEST_WITH(test_states, setup, teardown)
 	/* 100 points have no p99.9. */
 	assert_int_equal(table_cell(t, 0, table_find(t, "p999_ns"))->kind, VALUE_NULL);
 	assert_int_equal(cell(report->fields, 0, "overhead_ns"), 60);
+	assert_string_equal(text(report->fields, 0, "machine.cpu_model"), "a model");
+	assert_int_equal(table_cell(report->fields, 0,
+				    table_find(report->fields, "machine.microcode"))
+				 ->kind,
+			 VALUE_NULL);
 	/* spread 4 + step 32 + the sender's stamp 60 */
 	assert_int_equal(cell(report->fields, 0, "uncertainty_ns"), 96);
 	report_free(report);

@@ -63,6 +63,11 @@ int wake_env_open(struct wake_env *env, const char *root, unsigned int nr_cpus, 
 	return 0;
 }
 
+void wake_env_machine(struct wake_env *env, const struct cpuset *cpus)
+{
+	machine_read(env->root, cpus, &env->machine.machine);
+}
+
 static int read_states(const struct wake_env *env, unsigned int cpu, struct cpuidle_state *states)
 {
 	int nr = cpuidle_states(env->root, cpu, states);

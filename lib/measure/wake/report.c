@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "measure/wake/report_machine.h"
 #include "measure/wake/report_notes.h"
 #include "report/columns.h"
 
@@ -48,6 +49,7 @@ static void add_fields(const struct wake_window *w, struct report *report)
 	value_str(report_field(report, M_WAKE_GUEST),
 		  m->virt.kind == VIRT_GUEST ? m->virt.name[0] ? m->virt.name : "yes" : NULL);
 	columns_fields(report, COLUMNS(point_fields), w);
+	wake_report_machine(m, report);
 }
 
 struct state_row {

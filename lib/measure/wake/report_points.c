@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "measure/wake/report_machine.h"
 #include "report/columns.h"
 #include "stats/hist.h"
 
@@ -186,6 +187,7 @@ int wake_report_points(const struct wake_window *w, bool distribution, struct re
 		return -ENOMEM;
 	report->time_unix_ns = w->time_unix_ns;
 	report->window_ns = w->window_ns;
+	wake_report_machine(&w->machine, report);
 	t = report_table(report, "points", NULL);
 	columns_add(t, COLUMNS(point_columns));
 	add_depth_columns(w, t);

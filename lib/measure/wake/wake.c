@@ -350,6 +350,7 @@ int wake_open(const struct wake_opts *opts, struct meter **ret_meter, struct err
 	if (rc)
 		goto fail;
 	m->env.misses = !has(m, WAKE_PASSIVE);
+	wake_env_machine(&m->env, &m->opts.cpus);
 	rc = check_threads(m, err);
 	if (rc)
 		goto fail;

@@ -48,6 +48,8 @@ static const struct opt options[] = {
 	 "points per step (default 1500); a file name: write every point there", .id = ID_POINTS},
 	{"state", 0, "NAME", "allow this idle state only, during the run", STORE(wake.force.state)},
 	{"deepest", 0, "NAME", "allow no deeper idle state than this", STORE(wake.force.deepest)},
+	{"each-state", 0, NULL, "each idle state alone, one after the other, then all as before",
+	 STORE(wake.force.each)},
 	{"alone", 0, NULL, "take the other CPUs offline during the run", STORE(wake.force.alone)},
 	{"breakdown", 'b', NULL,
 	 "also show the time from launch to interrupt, switch and user code",
@@ -155,8 +157,8 @@ static bool check_options(struct opts_state *state, struct asked *a)
 	bool passive = wake_has(a->wake.sources, WAKE_PASSIVE);
 	unsigned int sources = __builtin_popcount(a->wake.sources);
 
-	if (a->wake.force.state && a->wake.force.deepest) {
-		opts_usage(state, "--state and --deepest exclude each other");
+	if (!!a->wake.force.state + !!a->wake.force.deepest + a->wake.force.each > 1) {
+		opts_usage(state, "--state, --deepest and --each-state exclude each other");
 		return false;
 	}
 	if (nic && !wake_has(a->wake.sources, WAKE_NIC)) {
@@ -167,9 +169,10 @@ static bool check_options(struct opts_state *state, struct asked *a)
 		opts_usage(state, "--from must not be above --to");
 		return false;
 	}
-	if (passive && (a->points_file || a->plot_file || a->wake.breakdown || a->quick)) {
+	if (passive && (a->points_file || a->plot_file || a->wake.breakdown || a->quick ||
+			a->wake.force.each)) {
 		opts_usage(state, "--source passive keeps no single points: it excludes --points, "
-				  "--plot, --breakdown and --quick");
+				  "--plot, --breakdown, --quick and --each-state");
 		return false;
 	}
 	if (!passive && a->interval.given) {

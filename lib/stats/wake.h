@@ -76,7 +76,8 @@ struct wake_point {
 	uint8_t how;	 /* enum wake_how */
 	uint8_t entered; /* enum wake_entered: the core, the state that was requested */
 	uint8_t package; /* enum wake_entered: the package, a sleep state of its own */
-	uint8_t pad[4];
+	uint8_t round;	 /* of the experiment: which state was forced */
+	uint8_t pad[3];
 };
 
 /* The stamps of one point, from which wake_judge() makes it. */

@@ -141,6 +141,71 @@ static void test_verdicts(void)
 	judge_run("core and package slept", "within", NULL);
 }
 
+static bool disabled_are(const char *wanted)
+{
+	char found[5] = "", path[128];
+
+	for (int state = 0; state < 4; state++) {
+		FILE *file;
+
+		snprintf(path, sizeof(path),
+			 "%s/sys/devices/system/cpu/cpu%d/cpuidle/state%d/disable", root, cpu,
+			 state);
+		file = fopen(path, "re");
+		found[state] = file ? (char)fgetc(file) : '?';
+		if (file)
+			fclose(file);
+	}
+	if (strcmp(found, wanted))
+		live_note("disabled: %s", found);
+	return !strcmp(found, wanted);
+}
+
+/* Which states were forced while points of this core counted, in their order; "-" is none. */
+static void rounds_of(json_t *run, char *buf, size_t size)
+{
+	json_t *state;
+	size_t i;
+
+	buf[0] = '\0';
+	json_array_foreach(json_object_get(run, "states"), i, state)
+	{
+		const char *forced = json_string_value(json_object_get(state, "forced"));
+		size_t len = strlen(buf);
+
+		snprintf(buf + len, size - len, "%s ", forced ? forced : "-");
+	}
+}
+
+/* Each state in turn, then those that were allowed: the kernel has one and calls it 1. */
+static void test_each_state(void)
+{
+	static const char *const names[] = {"S0", "S1", "S2", "S3"};
+	const char *args[] = {"wake", "-C",  cpu_text, "--root", root,		 "--from", "4ms",
+			      "--to", "4ms", "-n",     "20",	 "--each-state", "--json", NULL};
+	char rounds[128];
+	json_t *run;
+
+	for (int state = 0; state < 4; state++)
+		put_state(state, "name", names[state]);
+	put_state(2, "disable", "1");
+	put("/run/made", "");
+	run = live_json(args);
+	if (!live_ok(run != NULL, "each state: runs"))
+		return;
+	rounds_of(run, rounds, sizeof(rounds));
+	live_ok(live_number(run, "asked_total") == 5 * 20, "each state: five rounds of 20 points");
+	live_ok(json_array_size(json_object_get(run, "by_state")) == 4,
+		"each state: a row for each");
+	/* More than 80 of 100: some in each round. */
+	if (live_number(run, "taken_total") > 80)
+		live_ok(!strcmp(rounds, "S0 S1 S2 S3 - "), "each state: rounds %s", rounds);
+	else
+		live_skip("each state: rounds", "CPU %d hardly idled", cpu);
+	live_ok(disabled_are("0010"), "each state: what was disabled is as before");
+	json_decref(run);
+}
+
 #define POINTS "100"
 
 /* Voluntary switches of a run by another core: each is a wake-up of one of its threads. */
@@ -185,6 +250,7 @@ int main(void)
 		live_fail_all("cannot make a directory");
 	live_pin(other);
 	test_verdicts();
+	test_each_state();
 	test_sender();
 	snprintf(remove, sizeof(remove), "rm -r %s", root);
 	if (system(remove))

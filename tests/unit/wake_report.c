@@ -264,6 +264,58 @@ TEST_WITH(test_depth, setup, teardown)
 	report_free(report);
 }
 
+/*
+ * Rounds: POLL forced, C1 forced (even points up to 98, by timer), C6 forced (all odd ones, by
+ * another core), then free (the other even ones).
+ */
+TEST_WITH(test_rounds, setup, teardown)
+{
+	struct bench *b = *state;
+	struct report *report;
+	const struct table *t;
+
+	b->run.plan.nr_rounds = 4;
+	for (int i = 0; i < POINTS; i++)
+		b->points[i].round = i % 2 ? 2 : i < 100 ? 1 : 3;
+	/* In C6's round a point of another state: it is not C6's. */
+	b->points[1].state = 1;
+	b->points[1].latency_ns = 7;
+	report = report_of(b, NULL);
+	t = report_find(report, "by_state");
+	/* Three states by two sources. */
+	assert_int_equal(t->nr_rows, 6);
+	assert_string_equal(text(t, 0, "name"), "POLL");
+	assert_int_equal(cell(t, 0, "count"), 0);
+	assert_string_equal(text(t, 0, "verdict"), "no-points");
+	assert_string_equal(text(t, 1, "name"), "C1");
+	assert_int_equal(cell(t, 1, "count"), 50);
+	assert_int_equal(cell(t, 1, "min_ns"), 1000);
+	assert_int_equal(cell(t, 1, "median_ns"), 1049);
+	assert_int_equal(cell(t, 1, "max_ns"), 1098);
+	assert_int_equal(cell(t, 1, "claimed_ns"), 2000);
+	assert_string_equal(text(t, 5, "name"), "C6");
+	assert_string_equal(text(t, 5, "source"), "remote");
+	assert_int_equal(cell(t, 5, "count"), 99);
+	assert_int_equal(cell(t, 5, "min_ns"), 50003);
+	assert_int_equal(cell(t, 5, "max_ns"), 50199);
+	t = report_find(report, "states");
+	/* C1 forced, C6 forced and what strayed into C1 there, C1 when free. */
+	assert_int_equal(t->nr_rows, 4);
+	assert_string_equal(text(t, 0, "forced"), "C1");
+	assert_int_equal(cell(t, 0, "count"), 50);
+	assert_string_equal(text(t, 1, "forced"), "C6");
+	assert_string_equal(text(t, 1, "name"), "C1");
+	assert_string_equal(text(t, 2, "name"), "C6");
+	assert_int_equal(table_cell(t, 3, table_find(t, "forced"))->kind, VALUE_NULL);
+	assert_int_equal(cell(t, 3, "count"), 50);
+	report_free(report);
+	report = points_of(b);
+	t = report_find(report, "points");
+	assert_string_equal(text(t, 1, "forced"), "C6");
+	assert_int_equal(table_cell(t, 198, table_find(t, "forced"))->kind, VALUE_NULL);
+	report_free(report);
+}
+
 /* The counters of each point, in columns named after them. */
 TEST_WITH(test_depth_columns, setup, teardown)
 {

@@ -145,6 +145,7 @@ TEST_WITH(test_without_memory, setup, teardown)
 	unsigned long failed = 1, at;
 
 	b->window.breakdown = true;
+	b->run.plan.nr_rounds = 2;
 	for (at = 0; failed; at++) {
 		int rc;
 

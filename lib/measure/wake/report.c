@@ -54,7 +54,7 @@ static void add_fields(const struct wake_window *w, struct report *report)
 
 struct state_row {
 	struct wake_state s;
-	const char *source, *verdict;
+	const char *source, *verdict, *forced;
 	uint64_t near_max, entered, package_slept;
 	double near_max_ratio, entered_ratio;
 };
@@ -65,6 +65,7 @@ struct state_row {
 static const struct column_spec state_columns[] = {
 	STATE(M_CPU, s.cpu),
 	STATE(M_WAKE_SOURCE, source),
+	STATE(M_WAKE_FORCED, forced),
 	STATE(M_WAKE_INDEX, s.index, .flags = COLUMN_DATA_ONLY),
 	STATE(M_WAKE_NAME, s.name),
 	STATE(M_WAKE_CLAIMED_NS, s.claimed_ns),
@@ -124,6 +125,7 @@ static struct state_row state_row(const struct wake_state *s)
 		.s = *s,
 		.source = wake_source_name(s->source),
 		.verdict = wake_verdict_name(s->verdict),
+		.forced = s->forced[0] ? s->forced : NULL,
 		.near_max = summary->count ? summary->near_max : WAKE_UNKNOWN,
 		.near_max_ratio = (double)summary->near_max / (double)summary->count,
 		.entered = entered_known ? e->entered : WAKE_UNKNOWN,
@@ -150,6 +152,32 @@ static void add_states(const struct wake_window *w, struct report *report)
 			continue;
 		columns_fill(t, at, more, COLUMNS(passive_columns), &row);
 		add_le(t, at, more + 1, &row.s);
+	}
+}
+
+/* The columns of the thesis's tables, and how far they can be believed. */
+static const struct column_spec total_columns[] = {
+	STATE(M_WAKE_SOURCE, source),
+	STATE(M_WAKE_INDEX, s.index, .flags = COLUMN_DATA_ONLY),
+	STATE(M_WAKE_NAME, s.name),
+	STATE(M_WAKE_CLAIMED_NS, s.claimed_ns),
+	STATE(M_WAKE_COUNT, s.summary.count),
+	STATE(M_WAKE_ENTERED_RATIO, entered_ratio),
+	FIGURE(M_WAKE_MIN_NS, min_ns),
+	FIGURE(M_WAKE_MEDIAN_NS, median_ns),
+	FIGURE(M_WAKE_MAX_NS, max_ns),
+	STATE(M_WAKE_VERDICT, verdict),
+};
+
+static void add_totals(const struct wake_window *w, struct report *report)
+{
+	struct table *t = report_table(report, "by_state", "each state alone, all cores together");
+
+	columns_add(t, COLUMNS(total_columns));
+	for (size_t i = 0; i < w->nr_totals && !report->failed; i++) {
+		struct state_row row = state_row(&w->totals[i]);
+
+		columns_row(t, COLUMNS(total_columns), &row);
 	}
 }
 
@@ -228,6 +256,8 @@ static void add_table(struct report *report, const char *key, const char *title,
 
 static void add_tables(const struct wake_window *w, struct report *report)
 {
+	if (w->nr_totals)
+		add_totals(w, report);
 	add_states(w, report);
 	if (w->breakdown)
 		add_stages(w, report);

@@ -18,7 +18,7 @@ struct point_row {
 	double latency_ns, irq_ns;
 	uint32_t cpu, index;
 	int8_t entered, package;
-	const char *source, *name, *order, *rejected;
+	const char *source, *name, *order, *rejected, *forced;
 };
 
 static const struct column_spec point_columns[] = {
@@ -37,6 +37,7 @@ static const struct column_spec point_columns[] = {
 	COLUMN(struct point_row, M_WAKE_NAME, name),
 	COLUMN(struct point_row, M_WAKE_ORDER, order),
 	COLUMN(struct point_row, M_WAKE_REJECT, rejected),
+	COLUMN(struct point_row, M_WAKE_FORCED, forced),
 	COLUMN(struct point_row, M_WAKE_POINT_ENTERED, entered),
 	COLUMN(struct point_row, M_WAKE_POINT_PACKAGE, package),
 };
@@ -48,6 +49,16 @@ static const char *state_name(const struct wake_window *w, const struct wake_cpu
 	for (size_t i = cpu->first_state; i < cpu->end_state; i++)
 		if (w->states[i].index == index)
 			return w->states[i].name;
+	return NULL;
+}
+
+/* Of a round that has a row, which is every round with a point that counts. */
+static const char *forced_name(const struct wake_window *w, const struct wake_cpu *cpu,
+			       unsigned int round)
+{
+	for (size_t i = cpu->first_state; i < cpu->end_state && w->nr_rounds > 1; i++)
+		if (w->states[i].round == round)
+			return w->states[i].forced[0] ? w->states[i].forced : NULL;
 	return NULL;
 }
 
@@ -82,6 +93,7 @@ static struct point_row point_row(const struct wake_window *w, const struct wake
 		.name = taken ? state_name(w, cpu, p->state) : NULL,
 		.order = taken ? wake_order_name(p->order) : NULL,
 		.rejected = taken ? NULL : wake_reject_name(p->reject),
+		.forced = forced_name(w, cpu, p->round),
 		.entered = taken ? tristate(p->entered) : -1,
 		.package = tristate(p->package),
 	};

@@ -46,6 +46,7 @@ static void run_points(struct wake_worker *w, uint64_t distance_ns)
 			continue;
 		ops_of[i]->point(w, distance_ns, &point);
 		wake_depth_point(&w->depth, w->nr, &point);
+		point.round = w->round;
 		if (w->nr < w->max)
 			w->points[w->nr++] = point;
 		atomic_fetch_add(&w->done, 1);
@@ -216,6 +217,29 @@ static int run_passes(struct wake_run *run)
 	return rc;
 }
 
+unsigned int wake_run_rounds(const struct wake_plan *plan)
+{
+	return plan->nr_rounds ? plan->nr_rounds : 1;
+}
+
+static int run_rounds(struct wake_run *run)
+{
+	const struct wake_plan *plan = &run->plan;
+	int rc = 0;
+
+	for (unsigned int round = 0; round < wake_run_rounds(plan) && !rc; round++) {
+		if (atomic_load(&run->stop))
+			break;
+		for (unsigned int i = 0; i < run->nr_workers; i++)
+			run->workers[i].round = round;
+		if (plan->round_begin)
+			rc = plan->round_begin(plan->round_arg, round, &run->err);
+		if (!rc)
+			rc = run_passes(run);
+	}
+	return rc;
+}
+
 static void *control_main(void *arg)
 {
 	struct wake_run *run = arg;
@@ -227,7 +251,7 @@ static void *control_main(void *arg)
 	if (!rc)
 		rc = wake_probe_calibrate(run->probe, false, &run->err);
 	if (!rc && run->plan.sweep.points)
-		run_passes(run);
+		run_rounds(run);
 	atomic_store(&run->finished, true);
 	return NULL;
 }
@@ -236,7 +260,7 @@ int wake_run_open(struct wake_run *run, const struct wake_plan *plan, struct wak
 		  struct err *err)
 {
 	size_t per_worker = (size_t)wake_sweep_steps(&plan->sweep) * plan->sweep.points *
-			    __builtin_popcount(plan->sources);
+			    __builtin_popcount(plan->sources) * wake_run_rounds(plan);
 	unsigned int cpu, i = 0;
 
 	memset(run, 0, sizeof(*run));

@@ -65,7 +65,7 @@ static unsigned int count_states(const struct wake_worker *worker)
 	return nr;
 }
 
-static void add_evidence(struct wake_evidence *e, const struct wake_point *p)
+void wake_evidence_add(struct wake_evidence *e, const struct wake_point *p)
 {
 	e->entered += p->entered == WAKE_ENTERED_YES;
 	e->not_entered += p->entered == WAKE_ENTERED_NO;
@@ -86,10 +86,11 @@ static void add_points(struct wake_window *w, const struct wake_env *env,
 	for (size_t i = 0; i < worker->nr; i++) {
 		const struct wake_point *p = &worker->points[i];
 
-		if (p->reject != WAKE_TAKEN || p->source != s->source || p->state != s->index)
+		if (p->reject != WAKE_TAKEN || p->source != s->source || p->state != s->index ||
+		    p->round != s->round)
 			continue;
 		s->order[p->order]++;
-		add_evidence(&s->evidence, p);
+		wake_evidence_add(&s->evidence, p);
 		latency[nr] = p->latency_ns;
 		silent[nr++] = p->silent_ns;
 	}
@@ -112,13 +113,19 @@ void wake_states_points(struct wake_window *w, const struct wake_env *env,
 	double *silent = malloc((worker->nr + 1) * sizeof(*silent));
 
 	w->failed |= !latency || !silent;
-	for (enum wake_source source = WAKE_TIMER; source <= WAKE_NIC && !w->failed; source++)
-		for (unsigned int state = 0; state < nr_states; state++) {
-			struct wake_state s = {
-				.cpu = worker->cpu, .index = state, .source = source};
+	for (unsigned int round = 0; round < w->nr_rounds; round++)
+		for (enum wake_source source = WAKE_TIMER; source <= WAKE_NIC; source++)
+			for (unsigned int state = 0; state < nr_states && !w->failed; state++) {
+				struct wake_state s = {.cpu = worker->cpu,
+						       .index = state,
+						       .source = source,
+						       .round = round};
 
-			add_points(w, env, worker, &s, uncertainty_ns, latency, silent);
-		}
+				if (round + 1 < w->nr_rounds)
+					snprintf(s.forced, sizeof(s.forced), "%s",
+						 wake_env_name(env, worker->cpu, round));
+				add_points(w, env, worker, &s, uncertainty_ns, latency, silent);
+			}
 	free(latency);
 	free(silent);
 }

@@ -29,6 +29,7 @@ struct wake_meter {
 	struct wake_run run;
 	bool running;
 	struct wake_nic *nic;
+	struct wake_rounds rounds;
 	uint64_t start_ns;
 	struct wake_passive passive;
 	struct wake_window window;
@@ -65,6 +66,7 @@ static void wake_close(struct meter *meter)
 		wake_probe_close(&m->probe);
 	wake_nic_close(m->nic);
 	wake_restore(meter);
+	wake_rounds_close(&m->rounds);
 	wake_env_close(&m->env);
 	wake_passive_free(&m->passive);
 	wake_window_free(&m->window);
@@ -130,6 +132,8 @@ static int open_journal(struct wake_meter *m, struct err *err)
 	if (!rc)
 		rc = wake_force_apply(&m->journal, m->opts.root, &m->opts.force, &m->opts.cpus,
 				      sender_to_keep(m), err);
+	if (!rc && m->opts.force.each)
+		rc = wake_rounds_open(&m->rounds, &m->journal, m->opts.root, &m->opts.cpus, err);
 	return rc;
 }
 
@@ -184,6 +188,11 @@ static int open_run(struct wake_meter *m, struct err *err)
 	/* Passive: no points, only the calibration. */
 	if (has(m, WAKE_PASSIVE))
 		plan.sweep.points = 0;
+	if (m->opts.force.each) {
+		plan.nr_rounds = m->rounds.nr_states + 1;
+		plan.round_begin = wake_rounds_begin;
+		plan.round_arg = &m->rounds;
+	}
 	rc = wake_run_open(&m->run, &plan, &m->probe, err);
 	m->running = !rc;
 	return rc;
@@ -286,15 +295,20 @@ static const struct meter_ops wake_ops = {
 void wake_progress(struct meter *meter, struct wake_progress *ret_progress)
 {
 	struct wake_meter *m = to_wake(meter);
+	unsigned int rounds = wake_run_rounds(&m->run.plan);
 
 	ret_progress->done = wake_run_done(&m->run);
 	ret_progress->total = m->run.total;
 	ret_progress->time_ratio = 0.0;
-	for (unsigned int i = 0; i < m->run.nr_workers; i++)
+	for (unsigned int i = 0; i < m->run.nr_workers && m->run.workers[i].max; i++) {
+		uint64_t done = atomic_load(&m->run.workers[i].done);
+		uint64_t per_round = m->run.workers[i].max / rounds;
+		double share = wake_sweep_share(&m->opts.sweep, done % per_round,
+						__builtin_popcount(m->opts.sources));
+
 		ret_progress->time_ratio +=
-			wake_sweep_share(&m->opts.sweep, atomic_load(&m->run.workers[i].done),
-					 __builtin_popcount(m->opts.sources)) /
-			m->run.nr_workers;
+			((double)(done / per_round) + share) / rounds / m->run.nr_workers;
+	}
 	ret_progress->finished = atomic_load(&m->run.finished);
 }
 
@@ -305,7 +319,7 @@ int wake_points(struct meter *meter, bool distribution, struct report **ret_repo
 	return rc ? err_set(err, rc, "cannot list the points: %s", strerror(-rc)) : 0;
 }
 
-unsigned int wake_passes(const struct wake_opts *opts)
+static unsigned int passes_per_round(const struct wake_opts *opts)
 {
 	struct cpuset online;
 	unsigned int cpu;
@@ -322,6 +336,13 @@ unsigned int wake_passes(const struct wake_opts *opts)
 		if (!cpuset_has(&opts->cpus, cpu))
 			return 1;
 	return 2;
+}
+
+unsigned int wake_passes(const struct wake_opts *opts)
+{
+	unsigned int rounds = opts->force.each ? wake_rounds_nr(opts->root, &opts->cpus) : 1;
+
+	return rounds * passes_per_round(opts);
 }
 
 int wake_open(const struct wake_opts *opts, struct meter **ret_meter, struct err *err)

@@ -26,7 +26,7 @@ struct wake_opts {
 
 /*
  * How often the sweep runs: twice if source remote has no spare core for its sender, once per core
- * with source nic.
+ * with source nic; for each idle state with --each-state.
  */
 unsigned int wake_passes(const struct wake_opts *opts);
 int wake_open(const struct wake_opts *opts, struct meter **ret_meter, struct err *err);

@@ -29,6 +29,8 @@ struct wake_state {
 	uint32_t index; /* of the idle state that was requested */
 	enum wake_source source;
 	char name[32];
+	uint32_t round;	     /* of the experiment */
+	char forced[32];     /* the only state that was allowed; "": those that were before */
 	uint64_t claimed_ns; /* exit latency by the driver */
 	struct wake_summary summary;
 	enum wake_verdict verdict;
@@ -66,6 +68,7 @@ struct wake_pair {
 	uint32_t cpu;
 	uint32_t index;
 	char name[32];
+	char forced[32];
 	double timer_median_ns, remote_median_ns;
 	struct wake_prewake prewake;
 };
@@ -131,7 +134,9 @@ struct wake_window {
 	struct wake_pair *pairs;
 	struct wake_stage *stages;
 	struct wake_residency *residencies;
-	size_t nr_states, nr_cpus, nr_pairs, nr_stages, nr_residencies;
+	struct wake_state *totals; /* with several rounds: each forced state, all cores together */
+	size_t nr_states, nr_cpus, nr_pairs, nr_stages, nr_residencies, nr_totals;
+	unsigned int nr_rounds;
 	bool failed; /* sticky: out of memory */
 };
 
@@ -141,6 +146,7 @@ struct wake_cpu *wake_window_cpu(struct wake_window *window);
 struct wake_pair *wake_window_pair(struct wake_window *window);
 struct wake_stage *wake_window_stage(struct wake_window *window);
 struct wake_residency *wake_window_residency(struct wake_window *window);
+struct wake_state *wake_window_total(struct wake_window *window);
 
 /* No rows; the memory is kept for the next window. */
 void wake_window_clear(struct wake_window *window);

@@ -25,6 +25,13 @@ struct wake_plan {
 	unsigned int sources; /* bit per enum wake_source */
 	struct wake_nic *nic; /* source nic; else NULL */
 	const char *root;
+	/*
+	 * The sweep runs this often (0 is 1), each time after round_begin(), which allows other
+	 * idle states. The last round has those that were allowed before.
+	 */
+	unsigned int nr_rounds;
+	int (*round_begin)(void *arg, unsigned int round, struct err *err);
+	void *round_arg;
 	uint32_t delay_ns; /* tests: our timer is due this much after the launch */
 };
 
@@ -38,6 +45,7 @@ struct wake_worker {
 	struct wake_launch *launch;
 	struct wake_point *points;
 	size_t nr, max;
+	unsigned int round;
 	struct wake_calibration calibration;
 	atomic_uint_fast64_t done; /* points tried, for the progress line */
 	struct err err;

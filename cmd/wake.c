@@ -25,7 +25,8 @@ enum {
 struct asked {
 	struct wake_opts wake;
 	struct opts_interval interval;
-	const char *points_file, *plot_file;
+	const char *points_file, *plot_file, *against_file;
+	struct report *earlier; /* the points of --against */
 	bool quick, points_given, fail_on_exceeds;
 };
 
@@ -56,6 +57,8 @@ static const struct opt options[] = {
 	 STORE(wake.breakdown)},
 	{"plot", 0, "FILE.svg", "draw latency by time, by silent time, and its distribution",
 	 STORE(plot_file)},
+	{"against", 0, "POINTS.json", "with --plot: also the points of an earlier run or machine",
+	 STORE(against_file)},
 	{"fail-on", 0, "exceeds", "exit 2 if a state takes longer than claimed", .id = ID_FAIL_ON},
 	{"device", 0, "NAME", "nic: network device with a hardware clock and launch time",
 	 NIC(STORE(wake.nic.device))},
@@ -165,6 +168,10 @@ static bool check_options(struct opts_state *state, struct asked *a)
 		opts_usage(state, "--%s goes with --source nic", nic->name);
 		return false;
 	}
+	if (a->against_file && !a->plot_file) {
+		opts_usage(state, "--against goes with --plot");
+		return false;
+	}
 	if (sweep->from_ns > sweep->to_ns) {
 		opts_usage(state, "--from must not be above --to");
 		return false;
@@ -237,9 +244,9 @@ static int run_experiment(struct meter *meter, const struct asked *a, struct vie
 	}
 	report_free(report);
 	if (!rc && a->points_file)
-		rc = wake_file_write(meter, a->points_file, false, &err);
+		rc = wake_file_points(meter, a->points_file, &err);
 	if (!rc && a->plot_file)
-		rc = wake_file_write(meter, a->plot_file, true, &err);
+		rc = wake_file_plot(meter, a->plot_file, a->earlier, &err);
 	return rc ? opts_fail("wake", &err) : EXIT_FINE;
 }
 
@@ -284,11 +291,14 @@ int cmd_wake(int argc, char **argv)
 		return code;
 	if (!check_options(&state, &asked))
 		return EXIT_USAGE;
-	if (wake_file_check(asked.points_file, &err) || wake_file_check(asked.plot_file, &err))
+	if (wake_file_check(asked.points_file, &err) || wake_file_check(asked.plot_file, &err) ||
+	    (asked.against_file && wake_file_read(asked.against_file, &asked.earlier, &err)))
 		return opts_fail("wake", &err);
 	run_signals();
-	if (wake_open(&asked.wake, &meter, &err))
+	if (wake_open(&asked.wake, &meter, &err)) {
+		report_free(asked.earlier);
 		return opts_fail("wake", &err);
+	}
 	if (wake_has(asked.wake.sources, WAKE_PASSIVE))
 		code = run_windows("wake", meter, &asked.interval, &view);
 	else
@@ -296,5 +306,6 @@ int cmd_wake(int argc, char **argv)
 	wake_restore(meter);
 	code = exit_code(code, &asked, wake_window(meter));
 	meter->ops->close(meter);
+	report_free(asked.earlier);
 	return code;
 }

@@ -242,6 +242,7 @@ enum unit {
 	X(M_WAKE_INDEX, "index", "idx", UNIT_ID, "idle state that was requested, by its number")   \
 	X(M_WAKE_NAME, "name", "state", UNIT_TEXT, "idle state that was requested")                \
 	X(M_WAKE_SOURCE, "source", "source", UNIT_TEXT, "what woke the core: timer, remote, nic or passive") \
+	X(M_WAKE_RUN, "run", "run", UNIT_TEXT, "which of several runs, by its machine")           \
 	X(M_WAKE_FORCED, "forced", "only", UNIT_TEXT,                                             \
 	  "idle state that alone was allowed; null: those that were allowed before")              \
 	X(M_WAKE_CLAIMED_NS, "claimed_ns", "claimed", UNIT_NS, "exit latency that the cpuidle driver claims") \

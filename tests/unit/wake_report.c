@@ -7,7 +7,9 @@
 #include "measure/wake/report_points.h"
 #include "report/find.h"
 #include "stats/hist.h"
+#include "view/html/html.h"
 #include "view/svg/wake.h"
+#include "view/svg/wake_runs.h"
 
 #define POINTS 200
 
@@ -148,10 +150,10 @@ TEST_WITH(test_states, setup, teardown)
 	assert_int_equal(table_cell(t, 0, table_find(t, "p999_ns"))->kind, VALUE_NULL);
 	assert_int_equal(cell(report->fields, 0, "overhead_ns"), 60);
 	assert_string_equal(text(report->fields, 0, "machine.cpu_model"), "a model");
-	assert_int_equal(table_cell(report->fields, 0,
-				    table_find(report->fields, "machine.microcode"))
-				 ->kind,
-			 VALUE_NULL);
+	assert_int_equal(
+		table_cell(report->fields, 0, table_find(report->fields, "machine.microcode"))
+			->kind,
+		VALUE_NULL);
 	/* spread 4 + step 32 + the sender's stamp 60 */
 	assert_int_equal(cell(report->fields, 0, "uncertainty_ns"), 96);
 	report_free(report);
@@ -507,7 +509,7 @@ static char *drawn(const struct report *report)
 	FILE *out = open_memstream(&text, &size);
 
 	assert_non_null(out);
-	assert_int_equal(wake_plot(out, report), 0);
+	assert_int_equal(wake_plot(out, report, NULL), 0);
 	fclose(out);
 	return text;
 }
@@ -561,6 +563,123 @@ TEST_WITH(test_distribution, setup, teardown)
 	free(svg);
 	report_free(report);
 	free(b->env.cpus);
+}
+
+/* Points of the bench on another machine: C6 counted there, 10 ns more each. */
+static struct report *other_machine(struct bench *b, uint32_t *ns)
+{
+	struct report *report;
+
+	for (int i = 0; i < POINTS; i++) {
+		ns[i] = 100000 + i;
+		b->points[i].latency_ns += 10;
+	}
+	b->worker.depth.ns = ns;
+	b->worker.depth.nr_columns = 1;
+	strcpy(b->worker.depth.name[0], "C6");
+	strcpy(b->env.machine.machine.host, "sklep0");
+	report = points_of(b);
+	b->worker.depth.nr_columns = 0;
+	return report;
+}
+
+static unsigned int times(const char *text, const char *word)
+{
+	unsigned int nr = 0;
+
+	for (text = strstr(text, word); text; text = strstr(text + 1, word))
+		nr++;
+	return nr;
+}
+
+static char *page(const struct report *const *reports, size_t nr)
+{
+	struct html_doc doc = {.reports = reports, .nr_reports = nr};
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	assert_non_null(out);
+	assert_int_equal(html_write(out, &doc), 0);
+	fclose(out);
+	return text;
+}
+
+/* Figures 5 and 6 of the thesis: latency and residency of two machines by silent time. */
+TEST_WITH(test_two_machines, setup, teardown)
+{
+	struct bench *b = *state;
+	struct report *here = points_of(b), *there;
+	const struct report *both[2] = {here};
+	uint32_t ns[POINTS];
+	struct wake_runs runs;
+	char *text, *svg;
+	size_t length;
+	FILE *out;
+
+	there = other_machine(b, ns);
+	both[1] = there;
+	assert_null(wake_depth_key(report_find(here, "points")));
+	assert_string_equal(wake_depth_key(report_find(there, "points")), "c6_ns");
+	assert_int_equal(wake_runs_make(&runs, both, 2), 0);
+	assert_int_equal(runs.nr, 2);
+	assert_string_equal(runs.name[0], "run 1 (a model)");
+	assert_string_equal(runs.name[1], "sklep0 (a model)");
+	assert_string_equal(runs.depth_label[1], "sklep0 (a model): c6");
+	assert_int_equal(runs.report->tables[0]->nr_rows, 2 * POINTS);
+	assert_int_equal(table_number(runs.report->tables[0], POINTS, "latency_ns"), 1010);
+	assert_int_equal(table_number(runs.report->tables[0], POINTS, "depth_ns"), 100000);
+	assert_int_equal(runs.nr_plots, 2);
+	wake_runs_free(&runs);
+
+	text = drawn(here);
+	assert_int_equal(times(text, "Residency against"), 0);
+	assert_int_equal(times(text, "by run"), 0);
+	free(text);
+	text = drawn(there);
+	assert_true(times(text, "Residency against silent time") > 0);
+	free(text);
+	out = open_memstream(&svg, &length);
+	assert_int_equal(wake_plot(out, here, there), 0);
+	fclose(out);
+	assert_true(times(svg, "Wake latency against silent time, by run") > 0);
+	assert_true(times(svg, "Residency against silent time, by run") > 0);
+	assert_true(times(svg, "sklep0 (a model): c6") > 0);
+	free(svg);
+
+	text = page(both, 2);
+	assert_true(times(text, "Wake latency against silent time, by run") > 0);
+	assert_true(times(text, "on sklep0 (a model)") > 0);
+	free(text);
+	report_free(here);
+	report_free(there);
+}
+
+/* Two summaries without points: their distributions in one plot; one alone has none. */
+TEST_WITH(test_two_summaries, setup, teardown)
+{
+	struct bench *b = *state;
+	struct report *here = report_of(b, NULL), *there;
+	const struct report *both[2] = {here};
+	char *text;
+
+	strcpy(b->env.machine.machine.host, "sklep0");
+	there = report_of(b, NULL);
+	both[1] = there;
+	text = page(both, 2);
+	assert_true(times(text, "took no longer, by machine") > 0);
+	assert_true(times(text, "sklep0 (a model): C6, 100 wake-ups") > 0);
+	free(text);
+	text = page(both, 1);
+	assert_int_equal(times(text, "by machine"), 0);
+	free(text);
+	/* The same machine twice is told apart. */
+	both[0] = both[1] = there;
+	text = page(both, 2);
+	assert_true(times(text, "sklep0 2 (a model): C6, 100 wake-ups") > 0);
+	free(text);
+	report_free(here);
+	report_free(there);
 }
 
 TEST_MAIN()

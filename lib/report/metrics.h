@@ -292,7 +292,7 @@ enum unit {
 	X(M_WAKE_ASKED, "asked_total", "asked", UNIT_COUNT, "points that were tried")              \
 	X(M_WAKE_TAKEN, "taken_total", "taken", UNIT_COUNT, "points that count")                   \
 	X(M_WAKE_OVERHEAD_NS, "overhead_ns", "overhead", UNIT_NS,                                  \
-	  "cost of our own stamp at the idle exit, already subtracted")                            \
+	  "estimated time from the idle exit to our own stamp, already subtracted")                            \
 	X(M_WAKE_UNCERTAINTY_NS, "uncertainty_ns", "uncertainty", UNIT_NS,                         \
 	  "how far a latency may be off: spread of the overhead, step of the clock, launch stamp") \
 	X(M_WAKE_BUSY_MEDIAN_NS, "busy_median_ns", "busy irq", UNIT_NS,                            \

@@ -188,6 +188,12 @@ struct wake_overhead {
 
 /* Sorts @cost_ns. */
 void wake_overhead(double *cost_ns, size_t nr, struct wake_overhead *ret_overhead);
+/*
+ * From an event to the stamp of a program on it. From the stamp of one program to that of the next
+ * on the same event is more: also the rest of the first reading of the clock and the way out of
+ * that program. So it lies between 0 and @between: half of that, give or take the other half.
+ */
+void wake_stamp_overhead(const struct wake_overhead *between, struct wake_overhead *ret_overhead);
 
 /* What measuring costs on one core. */
 struct wake_calibration {

@@ -221,13 +221,23 @@ void wake_overhead(double *cost_ns, size_t nr, struct wake_overhead *ret_overhea
 	*ret_overhead = o;
 }
 
+void wake_stamp_overhead(const struct wake_overhead *between, struct wake_overhead *ret_overhead)
+{
+	uint32_t half = between->median_ns / 2;
+
+	*ret_overhead = (struct wake_overhead){
+		.median_ns = half,
+		.spread_ns = between->median_ns - half + between->spread_ns,
+	};
+}
+
 double wake_uncertainty(const struct wake_calibration *c, unsigned int sources, double card_ns)
 {
 	double ns = c->stamp.spread_ns + c->clock_step_ns;
 
 	/* The sender stamps before the IPI goes out, earlier by the rest of that program. */
 	if (wake_has(sources, WAKE_REMOTE))
-		ns += c->stamp.median_ns;
+		ns += 2.0 * c->stamp.median_ns;
 	if (wake_has(sources, WAKE_NIC))
 		ns += card_ns;
 	return ns;

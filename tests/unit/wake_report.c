@@ -154,8 +154,8 @@ TEST_WITH(test_states, setup, teardown)
 		table_cell(report->fields, 0, table_find(report->fields, "machine.microcode"))
 			->kind,
 		VALUE_NULL);
-	/* spread 4 + step 32 + the sender's stamp 60 */
-	assert_int_equal(cell(report->fields, 0, "uncertainty_ns"), 96);
+	/* spread 4 + step 32 + the rest of the sender's program, twice 60 */
+	assert_int_equal(cell(report->fields, 0, "uncertainty_ns"), 156);
 	report_free(report);
 }
 
@@ -185,7 +185,7 @@ TEST_WITH(test_exceeds, setup, teardown)
 	struct report *report;
 
 	/* One point beyond claim plus uncertainty is enough. */
-	b->points[8].latency_ns = 2097;
+	b->points[8].latency_ns = 2157;
 	report = report_of(b, NULL);
 	assert_true(b->window.exceeds);
 	assert_string_equal(text(report_find(report, "states"), 0, "verdict"), "exceeds");

@@ -163,10 +163,10 @@ TEST(test_uncertainty)
 	const struct wake_calibration c = {.stamp = {50, 4}, .clock_step_ns = 32};
 
 	assert_true(wake_uncertainty(&c, 1u << WAKE_TIMER, 700) == 4 + 32);
-	assert_true(wake_uncertainty(&c, 1u << WAKE_REMOTE, 700) == 4 + 32 + 50);
+	assert_true(wake_uncertainty(&c, 1u << WAKE_REMOTE, 700) == 4 + 32 + 2 * 50);
 	assert_true(wake_uncertainty(&c, 1u << WAKE_NIC, 700) == 4 + 32 + 700);
 	assert_true(wake_uncertainty(&c, 1u << WAKE_NIC | 1u << WAKE_REMOTE, 700) ==
-		    4 + 32 + 50 + 700);
+		    4 + 32 + 2 * 50 + 700);
 }
 
 /* A narrow distribution far from 0: rounding of the squares must not make the spread 0. */
@@ -340,6 +340,16 @@ TEST(test_overhead)
 	assert_true(o.spread_ns >= 4 && o.spread_ns <= 5);
 	wake_overhead(cost, 0, &o);
 	assert_int_equal(o.median_ns, 0);
+}
+
+/* 57 ns from stamp to stamp: the event was 0 to 57 ns before its stamp, and what scatters. */
+TEST(test_stamp_overhead)
+{
+	struct wake_overhead between = {57, 3}, o;
+
+	wake_stamp_overhead(&between, &o);
+	assert_int_equal(o.median_ns, 28);
+	assert_int_equal(o.spread_ns, 29 + 3);
 }
 
 TEST_MAIN()

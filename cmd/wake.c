@@ -25,7 +25,8 @@ enum {
 struct asked {
 	struct wake_opts wake;
 	struct opts_interval interval;
-	const char *points_file, *plot_file;
+	const char *points_file, *plot_file, *against_file;
+	struct report *earlier; /* the points of --against */
 	bool quick, points_given, fail_on_exceeds;
 };
 
@@ -48,12 +49,16 @@ static const struct opt options[] = {
 	 "points per step (default 1500); a file name: write every point there", .id = ID_POINTS},
 	{"state", 0, "NAME", "allow this idle state only, during the run", STORE(wake.force.state)},
 	{"deepest", 0, "NAME", "allow no deeper idle state than this", STORE(wake.force.deepest)},
+	{"each-state", 0, NULL, "each idle state alone, one after the other, then all as before",
+	 STORE(wake.force.each)},
 	{"alone", 0, NULL, "take the other CPUs offline during the run", STORE(wake.force.alone)},
 	{"breakdown", 'b', NULL,
 	 "also show the time from launch to interrupt, switch and user code",
 	 STORE(wake.breakdown)},
 	{"plot", 0, "FILE.svg", "draw latency by time, by silent time, and its distribution",
 	 STORE(plot_file)},
+	{"against", 0, "POINTS.json", "with --plot: also the points of an earlier run or machine",
+	 STORE(against_file)},
 	{"fail-on", 0, "exceeds", "exit 2 if a state takes longer than claimed", .id = ID_FAIL_ON},
 	{"device", 0, "NAME", "nic: network device with a hardware clock and launch time",
 	 NIC(STORE(wake.nic.device))},
@@ -155,21 +160,26 @@ static bool check_options(struct opts_state *state, struct asked *a)
 	bool passive = wake_has(a->wake.sources, WAKE_PASSIVE);
 	unsigned int sources = __builtin_popcount(a->wake.sources);
 
-	if (a->wake.force.state && a->wake.force.deepest) {
-		opts_usage(state, "--state and --deepest exclude each other");
+	if (!!a->wake.force.state + !!a->wake.force.deepest + a->wake.force.each > 1) {
+		opts_usage(state, "--state, --deepest and --each-state exclude each other");
 		return false;
 	}
 	if (nic && !wake_has(a->wake.sources, WAKE_NIC)) {
 		opts_usage(state, "--%s goes with --source nic", nic->name);
 		return false;
 	}
+	if (a->against_file && !a->plot_file) {
+		opts_usage(state, "--against goes with --plot");
+		return false;
+	}
 	if (sweep->from_ns > sweep->to_ns) {
 		opts_usage(state, "--from must not be above --to");
 		return false;
 	}
-	if (passive && (a->points_file || a->plot_file || a->wake.breakdown || a->quick)) {
+	if (passive && (a->points_file || a->plot_file || a->wake.breakdown || a->quick ||
+			a->wake.force.each)) {
 		opts_usage(state, "--source passive keeps no single points: it excludes --points, "
-				  "--plot, --breakdown and --quick");
+				  "--plot, --breakdown, --quick and --each-state");
 		return false;
 	}
 	if (!passive && a->interval.given) {
@@ -234,9 +244,9 @@ static int run_experiment(struct meter *meter, const struct asked *a, struct vie
 	}
 	report_free(report);
 	if (!rc && a->points_file)
-		rc = wake_file_write(meter, a->points_file, false, &err);
+		rc = wake_file_points(meter, a->points_file, &err);
 	if (!rc && a->plot_file)
-		rc = wake_file_write(meter, a->plot_file, true, &err);
+		rc = wake_file_plot(meter, a->plot_file, a->earlier, &err);
 	return rc ? opts_fail("wake", &err) : EXIT_FINE;
 }
 
@@ -283,11 +293,14 @@ int cmd_wake(int argc, char **argv)
 		return EXIT_USAGE;
 	if (!opts_svg(&state, asked.plot_file))
 		return EXIT_USAGE;
-	if (wake_file_check(asked.points_file, &err) || wake_file_check(asked.plot_file, &err))
+	if (wake_file_check(asked.points_file, &err) || wake_file_check(asked.plot_file, &err) ||
+	    (asked.against_file && wake_file_read(asked.against_file, &asked.earlier, &err)))
 		return opts_fail("wake", &err);
 	run_signals();
-	if (wake_open(&asked.wake, &meter, &err))
+	if (wake_open(&asked.wake, &meter, &err)) {
+		report_free(asked.earlier);
 		return opts_fail("wake", &err);
+	}
 	if (wake_has(asked.wake.sources, WAKE_PASSIVE))
 		code = run_windows("wake", meter, &asked.interval, &view);
 	else
@@ -295,5 +308,6 @@ int cmd_wake(int argc, char **argv)
 	wake_restore(meter);
 	code = exit_code(code, &asked, wake_window(meter));
 	meter->ops->close(meter);
+	report_free(asked.earlier);
 	return code;
 }

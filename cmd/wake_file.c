@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Writes the points of `subtick wake`, or their plots, to a file. */
+/* Writes the points of `subtick wake`, or their plots, to a file, and reads those of an earlier run. */
 #include "wake_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "input.h"
 #include "measure/wake/wake.h"
+#include "report/find.h"
+#include "report/read_json.h"
 #include "view/svg/wake.h"
 #include "view/view.h"
 
@@ -34,27 +38,78 @@ int wake_file_check(const char *path, struct err *err)
 	return err_set(err, -errno, "cannot write %s: %s", path, strerror(errno));
 }
 
-int wake_file_write(struct meter *meter, const char *path, bool plot, struct err *err)
+int wake_file_read(const char *path, struct report **ret_points, struct err *err)
 {
-	const char *dot = strrchr(path, '.');
-	struct view view = {.format = dot && !strcmp(dot, ".json") ? VIEW_JSON : VIEW_CSV};
-	struct report *points;
+	struct report *report;
+	size_t size, used;
+	char *text = input_read(path, &size, err);
 	int rc;
 
-	rc = wake_points(meter, plot, &points, err);
+	if (!text)
+		return err->code;
+	rc = report_read_json(text, size, &report, &used, err);
+	free(text);
+	if (rc)
+		return rc == -ENODATA ? err_set(err, rc, "%s is empty", path)
+				      : err_prefix(err, "%s", path);
+	if (!strcmp(report->command, "wake.points") && report_find(report, "points")) {
+		*ret_points = report;
+		return 0;
+	}
+	report_free(report);
+	return err_set(err, -EINVAL,
+		       "%s has no points: save those of the earlier run with --points FILE.json",
+		       path);
+}
+
+/* @write: puts @points to @out as the caller wants. */
+static int write_file(struct meter *meter, const char *path, bool distribution,
+		      int (*write)(FILE *out, const struct report *points, const void *arg),
+		      const void *arg, struct err *err)
+{
+	struct report *points;
+	FILE *out;
+	int rc;
+
+	rc = wake_points(meter, distribution, &points, err);
 	if (rc)
 		return rc;
-	view.out = fopen(path, "we");
-	if (!view.out) {
+	out = fopen(path, "we");
+	if (!out) {
 		rc = err_set(err, -errno, "cannot write %s: %s", path, strerror(errno));
 		goto out;
 	}
-	rc = plot ? wake_plot(view.out, points) : view_write(&view, points);
-	if (fclose(view.out) && !rc)
+	rc = write(out, points, arg);
+	if (fclose(out) && !rc)
 		rc = -errno;
 	if (rc)
 		err_set(err, rc, "cannot write %s: %s", path, strerror(-rc));
 out:
 	report_free(points);
 	return rc;
+}
+
+static int write_points(FILE *out, const struct report *points, const void *arg)
+{
+	const char *path = arg, *dot = strrchr(path, '.');
+	struct view view = {.format = dot && !strcmp(dot, ".json") ? VIEW_JSON : VIEW_CSV,
+			    .out = out};
+
+	return view_write(&view, points);
+}
+
+int wake_file_points(struct meter *meter, const char *path, struct err *err)
+{
+	return write_file(meter, path, false, write_points, path, err);
+}
+
+static int write_plot(FILE *out, const struct report *points, const void *arg)
+{
+	return wake_plot(out, points, arg);
+}
+
+int wake_file_plot(struct meter *meter, const char *path, const struct report *earlier,
+		   struct err *err)
+{
+	return write_file(meter, path, true, write_plot, earlier, err);
 }

@@ -7,13 +7,19 @@
 
 #include "base/err.h"
 #include "measure/meter.h"
+#include "report/report.h"
 
 /*
  * Checks before a measurement of two minutes that @path (NULL: none) can be written. Leaves no file
  * behind, because the measurement may fail.
  */
 int wake_file_check(const char *path, struct err *err);
-/* Every point of @meter as CSV, or as JSON if the name ends so; or their plots. */
-int wake_file_write(struct meter *meter, const char *path, bool plot, struct err *err);
+/* The points of an earlier run, as --points wrote them to a file .json. */
+int wake_file_read(const char *path, struct report **ret_points, struct err *err);
+/* Every point of @meter as CSV, or as JSON if the name ends so. */
+int wake_file_points(struct meter *meter, const char *path, struct err *err);
+/* Their plots, beside the points of an earlier run unless that is NULL. */
+int wake_file_plot(struct meter *meter, const char *path, const struct report *earlier,
+		   struct err *err);
 
 #endif

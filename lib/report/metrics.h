@@ -291,6 +291,9 @@ enum unit {
 	X(M_WAKE_INDEX, "index", "idx", UNIT_ID, "idle state that was requested, by its number")   \
 	X(M_WAKE_NAME, "name", "state", UNIT_TEXT, "idle state that was requested")                \
 	X(M_WAKE_SOURCE, "source", "source", UNIT_TEXT, "what woke the core: timer, remote, nic or passive") \
+	X(M_WAKE_RUN, "run", "run", UNIT_TEXT, "which of several runs, by its machine")           \
+	X(M_WAKE_FORCED, "forced", "only", UNIT_TEXT,                                             \
+	  "idle state that alone was allowed; null: those that were allowed before")              \
 	X(M_WAKE_CLAIMED_NS, "claimed_ns", "claimed", UNIT_NS, "exit latency that the cpuidle driver claims") \
 	X(M_WAKE_COUNT, "count", "count", UNIT_COUNT, "wake-ups that count")                       \
 	X(M_WAKE_MIN_NS, "min_ns", "min", UNIT_NS, "shortest wake latency")                        \
@@ -303,7 +306,7 @@ enum unit {
 	X(M_WAKE_NEAR_MAX_RATIO, "near_max_ratio", ">90% max", UNIT_RATIO,                         \
 	  "share of wake-ups that took over 90 % of the longest")                                  \
 	X(M_WAKE_VERDICT, "verdict", "verdict", UNIT_TEXT,                                         \
-	  "longest against claimed: within, exceeds, no-claim or no-points")                       \
+	  "longest against claimed: within, exceeds, no-claim, no-points, not-entered, core-only") \
 	X(M_WAKE_SILENT_NS, "silent_median_ns", "silent", UNIT_NS,                                 \
 	  "median silent time: from going idle to the launch")                                     \
 	X(M_WAKE_EXIT_FIRST, "exit_first_total", "exit 1st", UNIT_COUNT,                           \
@@ -315,14 +318,30 @@ enum unit {
 	  "times the kernel entered the state during the run")                                     \
 	X(M_WAKE_RESIDENCY_NS, "residency_ns", "resident", UNIT_NS,                                \
 	  "time in the state during the run, by the kernel's counter")                             \
-	X(M_WAKE_HW_STATE, "name", "state", UNIT_TEXT, "core C-state that the hardware counts")    \
-	X(M_WAKE_HW_NS, "hardware_ns", "time", UNIT_NS, "time the core spent there, by its residency counter") \
+	X(M_WAKE_ABOVE, "above_total", "too short", UNIT_COUNT,                                   \
+	  "stays that were too short for the state, by the kernel's counter")                     \
+	X(M_WAKE_BELOW, "below_total", "too long", UNIT_COUNT,                                    \
+	  "stays that were long enough for a deeper state, by the kernel's counter")              \
+	X(M_WAKE_REFUSED, "refused_total", "refused", UNIT_COUNT,                                 \
+	  "entries that the driver or the firmware refused, by the kernel's counter")             \
+	X(M_WAKE_ENTERED_TOTAL, "entered_total", "entered", UNIT_COUNT,                           \
+	  "wake-ups for which a counter shows that the state was entered")                        \
+	X(M_WAKE_ENTERED_RATIO, "entered_ratio", "entered", UNIT_RATIO,                           \
+	  "share of wake-ups for which a counter shows that the state was entered")               \
+	X(M_WAKE_ENTERED_BY, "entered_by", "by", UNIT_TEXT,                                       \
+	  "that counter: cstate_core (hardware), cpuidle (kernel), or null")                      \
+	X(M_WAKE_ENTERED_MAX_NS, "entered_max_ns", "longest entered", UNIT_NS,                    \
+	  "longest wake latency of those, or of all if unknown: what the verdict compares")       \
+	X(M_WAKE_PACKAGE_TOTAL, "package_slept_total", "package slept", UNIT_COUNT,               \
+	  "of these, wake-ups during which the package was in PC3 or deeper; null without a counter") \
+	X(M_WAKE_HW_STATE, "name", "state", UNIT_TEXT, "C-state that the hardware counts; PC: of the package") \
+	X(M_WAKE_HW_NS, "hardware_ns", "time", UNIT_NS, "time spent there, by its residency counter") \
 	X(M_WAKE_HW_RATIO, "hardware_ratio", "share", UNIT_RATIO,                                  \
 	  "that time ÷ the time of the sweep")                                                     \
 	X(M_WAKE_ASKED, "asked_total", "asked", UNIT_COUNT, "points that were tried")              \
 	X(M_WAKE_TAKEN, "taken_total", "taken", UNIT_COUNT, "points that count")                   \
 	X(M_WAKE_OVERHEAD_NS, "overhead_ns", "overhead", UNIT_NS,                                  \
-	  "cost of our own stamp at the idle exit, already subtracted")                            \
+	  "estimated time from the idle exit to our own stamp, already subtracted")                            \
 	X(M_WAKE_UNCERTAINTY_NS, "uncertainty_ns", "uncertainty", UNIT_NS,                         \
 	  "how far a latency may be off: spread of the overhead, step of the clock, launch stamp") \
 	X(M_WAKE_BUSY_MEDIAN_NS, "busy_median_ns", "busy irq", UNIT_NS,                            \
@@ -366,6 +385,19 @@ enum unit {
 	  "hypervisor, if this is a guest: its exit latencies are mostly the host's")              \
 	X(M_WAKE_HALTPOLL, "haltpoll", "haltpoll", UNIT_BOOL,                                      \
 	  "whether the guest spins before it halts")                                               \
+	X(M_MACHINE_HOST, "machine.host", "host", UNIT_TEXT, "name of the machine")               \
+	X(M_MACHINE_KERNEL, "machine.kernel", "kernel", UNIT_TEXT, "release of its kernel")       \
+	X(M_MACHINE_ARCH, "machine.arch", "arch", UNIT_TEXT, "its architecture")                  \
+	X(M_MACHINE_CPU_MODEL, "machine.cpu_model", "CPU model", UNIT_TEXT, "model of its processors") \
+	X(M_MACHINE_MICROCODE, "machine.microcode", "microcode", UNIT_TEXT, "revision of their microcode") \
+	X(M_MACHINE_EPB, "machine.energy_perf_bias", "EPB", UNIT_TEXT,                            \
+	  "energy performance bias of the measured CPUs, 0 (performance) to 15 (powersave), or mixed") \
+	X(M_MACHINE_EPP, "machine.energy_performance_preference", "EPP", UNIT_TEXT,               \
+	  "energy performance preference of the measured CPUs, or mixed")                         \
+	X(M_MACHINE_CPUFREQ_DRIVER, "machine.cpufreq_driver", "cpufreq", UNIT_TEXT,               \
+	  "cpufreq driver of the measured CPUs, or mixed")                                        \
+	X(M_MACHINE_CPUFREQ_GOVERNOR, "machine.cpufreq_governor", "cpufreq governor", UNIT_TEXT,  \
+	  "cpufreq governor of the measured CPUs, or mixed")                                      \
 	X(M_WAKE_FROM_NS, "from_ns", "from", UNIT_NS, "smallest launch distance")                  \
 	X(M_WAKE_TO_NS, "to_ns", "to", UNIT_NS, "largest launch distance")                         \
 	X(M_WAKE_STEP_RATIO, "step_ratio", "step", UNIT_RATIO, "growth of the launch distance per step") \
@@ -385,6 +417,12 @@ enum unit {
 	X(M_WAKE_USER_NS, "user_ns", "user", UNIT_NS, "from launch to user code")                  \
 	X(M_WAKE_ORDER, "order", "order", UNIT_TEXT, "exit-first, irq-first or no-irq")            \
 	X(M_WAKE_REJECT, "rejected", "rejected", UNIT_TEXT, "why the point does not count; null if it does") \
+	X(M_WAKE_POINT_ENTERED, "entered", "entered", UNIT_BOOL,                                  \
+	  "whether the state was entered, by a counter before and after the point; null if unknown") \
+	X(M_WAKE_POINT_PACKAGE, "package_slept", "package slept", UNIT_BOOL,                      \
+	  "whether the package was in PC3 or deeper during the point; null if unknown")           \
+	X(M_WAKE_DEPTH_NS, "depth_ns", "residency", UNIT_NS,                                      \
+	  "time in that state during the point, by its residency counter")                        \
 	X(M_WAKE_PHC_DRIFT_PPB, "phc_drift_ppb", "drift", UNIT_COUNT,                              \
 	  "nic: largest drift of the card's clock relative to the system's, parts per 10⁹")        \
 	X(M_WAKE_PHC_HALF_NS, "phc_half_window_ns", "PHC ±", UNIT_NS,                              \

@@ -280,7 +280,7 @@ static int read_head(struct reader *r, json_t *top)
 	return 0;
 }
 
-/* "load" of "subtick.load/1": lower case letters only, because views use it as a name. */
+/* "load" of "subtick.load/1": lower case letters, or "wake.points", because views use it as a name. */
 static bool command_of(json_t *top, char *buf, size_t size)
 {
 	const char *schema = json_string_value(json_object_get(top, "schema"));
@@ -289,8 +289,8 @@ static bool command_of(json_t *top, char *buf, size_t size)
 	if (!schema || strncmp(schema, SCHEMA_START, strlen(SCHEMA_START)))
 		return false;
 	schema += strlen(SCHEMA_START);
-	length = strspn(schema, "abcdefghijklmnopqrstuvwxyz");
-	if (!length || length >= size || strcmp(schema + length, SCHEMA_END))
+	length = strspn(schema, "abcdefghijklmnopqrstuvwxyz.");
+	if (!length || schema[0] == '.' || schema[length - 1] == '.' || length >= size || strcmp(schema + length, SCHEMA_END))
 		return false;
 	memcpy(buf, schema, length);
 	buf[length] = '\0';

@@ -51,6 +51,13 @@ enum wake_order {
 
 const char *wake_order_name(enum wake_order order);
 
+/* Whether the core entered the state that was requested, or its package slept. */
+enum wake_entered {
+	WAKE_ENTERED_UNKNOWN,
+	WAKE_ENTERED_NO,
+	WAKE_ENTERED_YES,
+};
+
 /* One point as it is kept and written to --points. */
 struct wake_point {
 	uint64_t launch_ns;
@@ -66,8 +73,11 @@ struct wake_point {
 	uint8_t source;
 	uint8_t order;
 	uint8_t reject;
-	uint8_t how; /* enum wake_how */
-	uint8_t pad[6];
+	uint8_t how;	 /* enum wake_how */
+	uint8_t entered; /* enum wake_entered: the core, the state that was requested */
+	uint8_t package; /* enum wake_entered: the package, a sleep state of its own */
+	uint8_t round;	 /* of the experiment: which state was forced */
+	uint8_t pad[3];
 };
 
 /* The stamps of one point, from which wake_judge() makes it. */
@@ -133,12 +143,32 @@ enum wake_verdict {
 	WAKE_WITHIN,
 	WAKE_EXCEEDS,
 	WAKE_NO_POINTS,
+	WAKE_NOT_ENTERED, /* the state was requested, but in no point entered */
+	WAKE_CORE_ONLY,	  /* no longer than claimed, but the package never slept */
+	WAKE_NR_VERDICTS,
 };
 
 const char *wake_verdict_name(enum wake_verdict verdict);
 /* As in the thesis: the maximum against the claim; within the uncertainty it passes. */
 enum wake_verdict wake_verdict(bool claims, uint64_t claimed_ns, const struct wake_summary *summary,
 			       double uncertainty_ns);
+
+/* What is known about how deep the core slept in the points of one state. */
+struct wake_evidence {
+	uint64_t entered, not_entered; /* points of either kind; the others are unknown */
+	double max_ns;		       /* of the points that are not known as not entered */
+	/* Of the same points: the package slept, or did not; the others are unknown. */
+	uint64_t package_slept, package_awake;
+	bool package_can; /* a core in this state lets the package sleep */
+};
+
+/*
+ * Only points in which the state was entered can say anything about its claim. The claim holds for
+ * a package that sleeps as well, so that without one "within" would say too much.
+ */
+enum wake_verdict wake_verdict_entered(bool claims, uint64_t claimed_ns,
+				       const struct wake_summary *summary,
+				       const struct wake_evidence *evidence, double uncertainty_ns);
 
 /* Pre-wake: how much less a timer's wake latency is, because the core knows its own timer. */
 struct wake_prewake {
@@ -158,6 +188,12 @@ struct wake_overhead {
 
 /* Sorts @cost_ns. */
 void wake_overhead(double *cost_ns, size_t nr, struct wake_overhead *ret_overhead);
+/*
+ * From an event to the stamp of a program on it. From the stamp of one program to that of the next
+ * on the same event is more: also the rest of the first reading of the clock and the way out of
+ * that program. So it lies between 0 and @between: half of that, give or take the other half.
+ */
+void wake_stamp_overhead(const struct wake_overhead *between, struct wake_overhead *ret_overhead);
 
 /* What measuring costs on one core. */
 struct wake_calibration {

@@ -154,9 +154,13 @@ void wake_summarize_hist(const struct wake_hist *now, const struct wake_hist *be
 
 const char *wake_verdict_name(enum wake_verdict verdict)
 {
-	static const char *const names[] = {"no-claim", "within", "exceeds", "no-points"};
+	static const char *const names[WAKE_NR_VERDICTS] = {
+		[WAKE_NO_CLAIM] = "no-claim",	    [WAKE_WITHIN] = "within",
+		[WAKE_EXCEEDS] = "exceeds",	    [WAKE_NO_POINTS] = "no-points",
+		[WAKE_NOT_ENTERED] = "not-entered", [WAKE_CORE_ONLY] = "core-only",
+	};
 
-	return verdict <= WAKE_NO_POINTS ? names[verdict] : "unknown";
+	return verdict < WAKE_NR_VERDICTS ? names[verdict] : "unknown";
 }
 
 enum wake_verdict wake_verdict(bool claims, uint64_t claimed_ns, const struct wake_summary *summary,
@@ -169,6 +173,23 @@ enum wake_verdict wake_verdict(bool claims, uint64_t claimed_ns, const struct wa
 	return summary->max_ns - summary->max_error_ns - uncertainty_ns > (double)claimed_ns
 		       ? WAKE_EXCEEDS
 		       : WAKE_WITHIN;
+}
+
+enum wake_verdict wake_verdict_entered(bool claims, uint64_t claimed_ns,
+				       const struct wake_summary *summary,
+				       const struct wake_evidence *evidence, double uncertainty_ns)
+{
+	struct wake_summary entered = *summary;
+	enum wake_verdict verdict;
+
+	if (summary->count && claims && evidence->not_entered == summary->count)
+		return WAKE_NOT_ENTERED;
+	entered.max_ns = evidence->max_ns;
+	verdict = wake_verdict(claims, claimed_ns, &entered, uncertainty_ns);
+	return verdict == WAKE_WITHIN && evidence->package_can && evidence->package_awake &&
+			       !evidence->package_slept
+		       ? WAKE_CORE_ONLY
+		       : verdict;
 }
 
 void wake_prewake(const struct wake_summary *timer, const struct wake_summary *remote,
@@ -200,13 +221,23 @@ void wake_overhead(double *cost_ns, size_t nr, struct wake_overhead *ret_overhea
 	*ret_overhead = o;
 }
 
+void wake_stamp_overhead(const struct wake_overhead *between, struct wake_overhead *ret_overhead)
+{
+	uint32_t half = between->median_ns / 2;
+
+	*ret_overhead = (struct wake_overhead){
+		.median_ns = half,
+		.spread_ns = between->median_ns - half + between->spread_ns,
+	};
+}
+
 double wake_uncertainty(const struct wake_calibration *c, unsigned int sources, double card_ns)
 {
 	double ns = c->stamp.spread_ns + c->clock_step_ns;
 
 	/* The sender stamps before the IPI goes out, earlier by the rest of that program. */
 	if (wake_has(sources, WAKE_REMOTE))
-		ns += c->stamp.median_ns;
+		ns += 2.0 * c->stamp.median_ns;
 	if (wake_has(sources, WAKE_NIC))
 		ns += card_ns;
 	return ns;

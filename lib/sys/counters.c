@@ -6,8 +6,9 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
+
+#include "sys/file.h"
 
 struct slot {
 	int fd; /* -1: not open */
@@ -25,22 +26,11 @@ struct counters {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct counters *all;
 
-/* Thousands of CPUs are more descriptors than a shell allows by default; the hard limit has room. */
-static bool raise_limit(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= limit.rlim_max)
-		return false;
-	limit.rlim_cur = limit.rlim_max;
-	return !setrlimit(RLIMIT_NOFILE, &limit);
-}
-
 static int open_event(const struct perf_event *event, unsigned int cpu, bool pinned)
 {
 	int fd = perf_open_cpu(event, cpu, pinned);
 
-	return fd == -EMFILE && raise_limit() ? perf_open_cpu(event, cpu, pinned) : fd;
+	return fd == -EMFILE && sys_more_descriptors() ? perf_open_cpu(event, cpu, pinned) : fd;
 }
 
 /*

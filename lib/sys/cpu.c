@@ -3,6 +3,8 @@
 #include "sys/cpu.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
 static const char *const cpu_files[] = {
@@ -47,6 +49,17 @@ int cpu_set(const char *root, enum cpu_kind kind, struct cpuset *ret_set, struct
 		err_set(err, rc, "cannot parse %s: %s", cpu_files[kind], strerror(-rc));
 	sys_text_close(&text);
 	return rc;
+}
+
+int cpu_package(const char *root, unsigned int cpu)
+{
+	char path[96];
+	uint64_t package;
+
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%u/topology/physical_package_id",
+		 cpu);
+	/* The kernel has -1 where the firmware does not tell, which is not a number here. */
+	return sys_read_u64(root, path, &package) || package > INT_MAX ? -1 : (int)package;
 }
 
 int cpu_online_open(struct cpu_online *online, const char *root, struct err *err)

@@ -15,6 +15,9 @@ enum cpu_kind {
 
 int cpu_set(const char *root, enum cpu_kind kind, struct cpuset *ret_set, struct err *err);
 
+/* The package (socket) that a CPU is in, by its number; -1 if unknown. */
+int cpu_package(const char *root, unsigned int cpu);
+
 /* The online set through a kept-open file: one pread() each time. */
 struct cpu_online {
 	struct sys_text text;

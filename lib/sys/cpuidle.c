@@ -4,7 +4,9 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "sys/file.h"
@@ -30,6 +32,11 @@ int cpuidle_read(const char *root, struct cpuidle *ret_idle)
 	return 0;
 }
 
+static void state_dir(unsigned int cpu, int state, char *buf, size_t size)
+{
+	snprintf(buf, size, "/sys/devices/system/cpu/cpu%u/cpuidle/state%d", cpu, state);
+}
+
 static int state_text(const char *root, const char *dir, const char *name, char *buf, size_t size)
 {
 	char path[160];
@@ -44,6 +51,25 @@ static int state_u64(const char *root, const char *dir, const char *name, uint64
 
 	snprintf(path, sizeof(path), "%s/%s", dir, name);
 	return sys_read_u64(root, path, ret_value);
+}
+
+static uint64_t optional_u64(const char *root, const char *dir, const char *name)
+{
+	uint64_t value;
+
+	return state_u64(root, dir, name, &value) ? CPUIDLE_UNKNOWN : value;
+}
+
+void cpuidle_misses(const char *root, unsigned int cpu, struct cpuidle_state *states, int nr)
+{
+	char dir[96];
+
+	for (int i = 0; i < nr; i++) {
+		state_dir(cpu, i, dir, sizeof(dir));
+		states[i].above = optional_u64(root, dir, "above");
+		states[i].below = optional_u64(root, dir, "below");
+		states[i].rejected = optional_u64(root, dir, "rejected");
+	}
 }
 
 static int state_read(const char *root, const char *dir, struct cpuidle_state *state)
@@ -76,6 +102,7 @@ static int state_read(const char *root, const char *dir, struct cpuidle_state *s
 	if (rc)
 		return rc;
 	state->time_ns = value * NSEC_PER_USEC;
+	state->above = state->below = state->rejected = CPUIDLE_UNKNOWN;
 	/* The kernel's only polling state has this fixed name (drivers/cpuidle/poll_state.c). */
 	state->polls = !strcmp(state->name, "POLL");
 	return 0;
@@ -88,8 +115,7 @@ int cpuidle_states(const char *root, unsigned int cpu,
 	int nr, rc;
 
 	for (nr = 0; nr < CPUIDLE_MAX_STATES; nr++) {
-		snprintf(dir, sizeof(dir), "/sys/devices/system/cpu/cpu%u/cpuidle/state%d", cpu,
-			 nr);
+		state_dir(cpu, nr, dir, sizeof(dir));
 		if (!sys_exists(root, dir))
 			break;
 		rc = state_read(root, dir, &states[nr]);
@@ -97,4 +123,75 @@ int cpuidle_states(const char *root, unsigned int cpu,
 			return rc;
 	}
 	return nr;
+}
+
+static int open_count(const char *root, unsigned int cpu, int state, const char *name)
+{
+	char dir[96], path[128];
+	int fd;
+
+	state_dir(cpu, state, dir, sizeof(dir));
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	fd = sys_open(root, path);
+	return fd == -EMFILE && sys_more_descriptors() ? sys_open(root, path) : fd;
+}
+
+void cpuidle_watch_open(struct cpuidle_watch *watch, const char *root, unsigned int cpu)
+{
+	watch->nr = 0;
+	for (int i = 0; i < CPUIDLE_MAX_STATES; i++) {
+		int usage = open_count(root, cpu, i, "usage");
+		int time = open_count(root, cpu, i, "time");
+
+		if (usage >= 0 && time >= 0) {
+			watch->usage_fd[watch->nr] = usage;
+			watch->time_fd[watch->nr++] = time;
+			continue;
+		}
+		if (usage >= 0)
+			close(usage);
+		if (time >= 0)
+			close(time);
+		/* The first index without a directory ends the list; anything else makes it useless. */
+		if (usage != -ENOENT || time != -ENOENT)
+			cpuidle_watch_close(watch);
+		return;
+	}
+}
+
+static int read_count(int fd, uint64_t *ret_value)
+{
+	char text[24], *end;
+	ssize_t len = pread(fd, text, sizeof(text) - 1, 0);
+
+	if (len <= 0)
+		return len ? -errno : -EIO;
+	text[len] = '\0';
+	*ret_value = strtoull(text, &end, 10);
+	return end == text ? -EINVAL : 0;
+}
+
+int cpuidle_watch_read(const struct cpuidle_watch *watch,
+		       struct cpuidle_count ret_counts[CPUIDLE_MAX_STATES])
+{
+	uint64_t us;
+	int rc = 0;
+
+	for (int i = 0; i < watch->nr && !rc; i++) {
+		rc = read_count(watch->usage_fd[i], &ret_counts[i].usage);
+		if (!rc)
+			rc = read_count(watch->time_fd[i], &us);
+		if (!rc)
+			ret_counts[i].time_ns = us * NSEC_PER_USEC;
+	}
+	return rc;
+}
+
+void cpuidle_watch_close(struct cpuidle_watch *watch)
+{
+	for (int i = 0; i < watch->nr; i++) {
+		close(watch->usage_fd[i]);
+		close(watch->time_fd[i]);
+	}
+	watch->nr = 0;
 }

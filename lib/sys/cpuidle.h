@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #define CPUIDLE_MAX_STATES 10 /* CPUIDLE_STATE_MAX of the kernel */
+#define CPUIDLE_UNKNOWN	   UINT64_MAX
 
 struct cpuidle_state {
 	char name[32];
@@ -15,6 +16,10 @@ struct cpuidle_state {
 	uint64_t residency_ns; /* target residency: the shortest stay that saves energy */
 	uint64_t usage;	       /* times entered */
 	uint64_t time_ns;
+	/* By cpuidle_misses(); CPUIDLE_UNKNOWN before Linux 5.0, rejected before 5.9. */
+	uint64_t above;	      /* stays that were too short for the state */
+	uint64_t below;	      /* stays that were long enough for a deeper one */
+	uint64_t rejected;    /* entries that the driver or the firmware refused */
 	bool residency_known; /* sysfs has it since Linux 4.5 */
 	bool disabled;	      /* by the user, through sysfs */
 	bool polls;	      /* spins instead of halting: busy to a cycle counter */
@@ -30,5 +35,24 @@ int cpuidle_read(const char *root, struct cpuidle *ret_idle);
 /* Fills @states by index and returns how many; 0 without a driver, -errno on failure. */
 int cpuidle_states(const char *root, unsigned int cpu,
 		   struct cpuidle_state states[CPUIDLE_MAX_STATES]);
+/* Fills above, below and rejected of @nr states; apart because each is one more file to read. */
+void cpuidle_misses(const char *root, unsigned int cpu, struct cpuidle_state *states, int nr);
+
+/* Counters of one CPU's states that are read often, through descriptors that stay open. */
+struct cpuidle_watch {
+	int nr;
+	int usage_fd[CPUIDLE_MAX_STATES], time_fd[CPUIDLE_MAX_STATES];
+};
+
+struct cpuidle_count {
+	uint64_t usage, time_ns;
+};
+
+/* All states or none: nr is 0 without a driver, or if the files cannot be opened. */
+void cpuidle_watch_open(struct cpuidle_watch *watch, const char *root, unsigned int cpu);
+/* -errno if a file is gone, as when the CPU went offline. */
+int cpuidle_watch_read(const struct cpuidle_watch *watch,
+		       struct cpuidle_count ret_counts[CPUIDLE_MAX_STATES]);
+void cpuidle_watch_close(struct cpuidle_watch *watch);
 
 #endif

@@ -17,6 +17,8 @@ int sys_path(const char *root, const char *path, char *buf, size_t size);
 /* A read-only, close-on-exec descriptor, or -errno. */
 int sys_open(const char *root, const char *path);
 bool sys_exists(const char *root, const char *path);
+/* Raises the limit of open files to the hard one after -EMFILE; false if that is reached. */
+bool sys_more_descriptors(void);
 
 /*
  * Reads the whole file into @buf as a string without trailing newlines. Returns the length,

@@ -26,6 +26,8 @@
 #define DELAY_ROUNDS 15
 #define DELAY_POINTS 300
 #define DELAY_TRIES  20
+/* The thesis asked for more than this share of the truth, at 1 to 2 µs. */
+#define PRECISION 0.95
 
 static unsigned int nr_cpus;
 static struct cpuset online;
@@ -33,9 +35,39 @@ static struct cpuset online;
 struct outcome {
 	double seconds;
 	uint64_t asked;
-	struct wake_summary summary; /* of the first core */
+	/* Of the first core. */
+	struct wake_summary summary;
+	struct wake_summary room; /* from the timer's expiry to its own handler, less the delay */
+	double between;		  /* share of latencies between these two */
 	struct wake_calibration calibration;
 };
+
+/*
+ * The timer is due at launch plus delay, and its handler runs when the core is awake: a latency
+ * must lie between the two, whatever is subtracted from it.
+ */
+static void judge_points(const struct wake_worker *w, uint32_t delay_ns, struct outcome *o)
+{
+	double *latency = malloc((w->nr + 1) * sizeof(*latency));
+	double *room = malloc((w->nr + 1) * sizeof(*room));
+	size_t nr = 0, between = 0;
+
+	for (size_t i = 0; i < w->nr && latency && room; i++) {
+		const struct wake_point *p = &w->points[i];
+
+		if (p->reject != WAKE_TAKEN)
+			continue;
+		between += p->latency_ns >= (int32_t)delay_ns &&
+			   (uint32_t)p->latency_ns <= p->expire_ns;
+		room[nr] = (double)p->expire_ns - delay_ns;
+		latency[nr++] = p->latency_ns;
+	}
+	wake_summarize(latency, nr, &o->summary);
+	wake_summarize(room, nr, &o->room);
+	o->between = nr ? (double)between / (double)nr : 0.0;
+	free(latency);
+	free(room);
+}
 
 static bool run_points(const struct wake_plan *opts, struct outcome *ret_outcome)
 {
@@ -44,8 +76,6 @@ static bool run_points(const struct wake_plan *opts, struct outcome *ret_outcome
 	struct wake_run run;
 	struct err err;
 	uint64_t start;
-	double *latency;
-	size_t nr = 0;
 
 	if (wake_probe_open(&probe, &probe_opts, &err)) {
 		fprintf(stderr, "%s\n", err.what);
@@ -64,12 +94,7 @@ static bool run_points(const struct wake_plan *opts, struct outcome *ret_outcome
 	ret_outcome->seconds = (double)(clock_mono_ns() - start) / 1e9;
 	ret_outcome->asked = wake_run_done(&run);
 	ret_outcome->calibration = run.workers[0].calibration;
-	latency = malloc((run.workers[0].nr + 1) * sizeof(*latency));
-	for (size_t i = 0; i < run.workers[0].nr; i++)
-		if (run.workers[0].points[i].reject == WAKE_TAKEN)
-			latency[nr++] = run.workers[0].points[i].latency_ns;
-	wake_summarize(latency, nr, &ret_outcome->summary);
-	free(latency);
+	judge_points(&run.workers[0], opts->delay_ns, ret_outcome);
 	wake_run_close(&run);
 	wake_probe_close(&probe);
 	return true;
@@ -78,7 +103,7 @@ static bool run_points(const struct wake_plan *opts, struct outcome *ret_outcome
 static struct wake_plan points_of(unsigned int cpu, uint64_t distance_ns, uint32_t points)
 {
 	struct wake_plan opts = {.sweep = {distance_ns, distance_ns, 1.1, points},
-				     .sources = 1u << WAKE_TIMER};
+				 .sources = 1u << WAKE_TIMER};
 
 	cpuset_add(&opts.cpus, cpu);
 	return opts;
@@ -93,7 +118,8 @@ static bool bench_points(unsigned int cpu, json_t *result)
 	if (!run_points(&one, &a) || !run_points(&all, &b))
 		return false;
 	printf("stamp on the way out of idle: %u ns (+-%u), clock read %u ns\n",
-	       a.calibration.stamp.median_ns, a.calibration.stamp.spread_ns, a.calibration.clock_read_ns);
+	       a.calibration.stamp.median_ns, a.calibration.stamp.spread_ns,
+	       a.calibration.clock_read_ns);
 	printf("points per second at a launch distance of 50 us: %.0f on one core, %.0f on all "
 	       "%u\n",
 	       (double)a.asked / a.seconds, (double)b.asked / b.seconds, cpuset_count(&online));
@@ -108,8 +134,13 @@ static bool bench_points(unsigned int cpu, json_t *result)
 	return true;
 }
 
+/* One round of points with a known delay. */
+struct delayed {
+	double median_ns, between, room_ns;
+};
+
 /* Tries again if other work keeps the core from idling: without points there is no figure. */
-static bool measure_delay(unsigned int cpu, uint32_t delay_ns, double *ret_median_ns)
+static bool measure_delay(unsigned int cpu, uint32_t delay_ns, struct delayed *ret)
 {
 	struct wake_plan opts = points_of(cpu, 150000, DELAY_POINTS);
 	struct outcome o;
@@ -119,7 +150,7 @@ static bool measure_delay(unsigned int cpu, uint32_t delay_ns, double *ret_media
 		if (!run_points(&opts, &o))
 			return false;
 		if (o.summary.count >= DELAY_POINTS / 2) {
-			*ret_median_ns = o.summary.median_ns;
+			*ret = (struct delayed){o.summary.median_ns, o.between, o.room.median_ns};
 			return true;
 		}
 	}
@@ -127,12 +158,18 @@ static bool measure_delay(unsigned int cpu, uint32_t delay_ns, double *ret_media
 	return false;
 }
 
-/* Timers that are due a known time after the launch that the method assumes. */
-static bool bench_delay(unsigned int cpu, json_t *result)
+/*
+ * Timers that are due a known time after the launch that the method assumes. Two judgements: the
+ * delay is found again, in which a constant error cancels; and each latency lies between the
+ * timer's own expiry and its own handler, in which it does not.
+ */
+static bool bench_delay(unsigned int cpu, json_t *result, bool *ret_passed)
 {
 	static const uint32_t delays[] = {0, 1000, 2000, 5000};
-	double found[4][DELAY_ROUNDS];
+	struct delayed found[4][DELAY_ROUNDS];
 	json_t *rows = json_array();
+
+	*ret_passed = true;
 
 	for (int r = 0; r < DELAY_ROUNDS; r++)
 		for (int d = 0; d < 4; d++)
@@ -140,19 +177,33 @@ static bool bench_delay(unsigned int cpu, json_t *result)
 				return false;
 	printf("a known delay found again (medians of %d points, %d rounds in turns)\n",
 	       DELAY_POINTS, DELAY_ROUNDS);
-	for (int d = 1; d < 4; d++) {
-		double diff[DELAY_ROUNDS], precision;
+	for (int d = 0; d < 4; d++) {
+		double diff[DELAY_ROUNDS], between[DELAY_ROUNDS], room[DELAY_ROUNDS];
+		double precision = 1.0, inside, wide;
 		struct bench_spread spread;
+		bool good;
 
-		for (int r = 0; r < DELAY_ROUNDS; r++)
-			diff[r] = found[d][r] - found[0][r];
+		for (int r = 0; r < DELAY_ROUNDS; r++) {
+			diff[r] = found[d][r].median_ns - found[0][r].median_ns;
+			between[r] = found[d][r].between;
+			room[r] = found[d][r].room_ns;
+		}
 		spread = bench_spread(diff, DELAY_ROUNDS);
-		precision = 1.0 - fabs(spread.median - delays[d]) / delays[d];
-		printf("  %5u ns: found %6.0f (%.0f-%.0f), precision %.1f %% (target: over 95)\n",
-		       delays[d], spread.median, spread.low, spread.high, precision * 100.0);
-		json_array_append_new(rows, json_pack("{s:i,s:f,s:f}", "delay_ns", (int)delays[d],
-						      "found_ns", spread.median, "precision_ratio",
-						      precision));
+		inside = bench_spread(between, DELAY_ROUNDS).median;
+		wide = bench_spread(room, DELAY_ROUNDS).median;
+		if (d)
+			precision = 1.0 - fabs(spread.median - delays[d]) / delays[d];
+		good = precision > PRECISION && inside > PRECISION;
+		*ret_passed &= good;
+		printf("  %5u ns: found %6.0f (%.0f-%.0f), precision %.1f %%; %.1f %% between "
+		       "expiry "
+		       "and handler, %.0f ns apart: %s\n",
+		       delays[d], spread.median, spread.low, spread.high, precision * 100.0,
+		       inside * 100.0, wide, good ? "passed" : "FAILED, over 95 % of both wanted");
+		json_array_append_new(rows, json_pack("{s:i,s:f,s:f,s:f,s:f,s:b}", "delay_ns",
+						      (int)delays[d], "found_ns", spread.median,
+						      "precision_ratio", precision, "between_ratio",
+						      inside, "room_ns", wide, "passed", good));
 	}
 	json_object_set_new(result, "delay", rows);
 	return true;
@@ -295,6 +346,7 @@ int main(int argc, char **argv)
 	json_t *result = json_object();
 	struct cpuset possible;
 	unsigned int cpu;
+	bool passed = true;
 	int rc = 0;
 
 	if (geteuid() || cpu_set(NULL, CPU_ONLINE, &online, NULL) ||
@@ -309,12 +361,12 @@ int main(int argc, char **argv)
 	/* Programs of others on the same events disturb only the cost of events. */
 	fit = bench_machine_fit();
 	if ((wanted("points", argc, argv) && !bench_points(cpu, result)) ||
-	    (wanted("delay", argc, argv) && !bench_delay(cpu, result)))
+	    (wanted("delay", argc, argv) && !bench_delay(cpu, result, &passed)))
 		rc = 1;
 	else if (wanted("passive", argc, argv))
 		rc = !fit ? 77 : bench_passive(result) ? 0 : 1;
 	if (json)
 		json_dumpf(result, stderr, JSON_INDENT(2));
 	json_decref(result);
-	return rc;
+	return rc ? rc : !passed;
 }

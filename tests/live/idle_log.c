@@ -29,18 +29,21 @@
 #define MAP(d, fd)	   OP(BPF_LD | BPF_DW | BPF_IMM, d, BPF_PSEUDO_MAP_FD, 0, fd), OP(0, 0, 0, 0, 0)
 #define EXIT		   OP(BPF_JMP | BPF_EXIT, 0, 0, 0, 0)
 
-/* The first argument of the event is the state, -1 (as u32) for the exit. */
-static int load_prog(const struct idle_log *log, int cpu)
+/* The first argument of cpu_idle is the state, -1 (as u32) for the exit; r7 is then 1, else 0. */
+static int load_prog(const struct idle_log *log, int cpu, enum idle_log_event event,
+		     unsigned int reads)
 {
-	const struct bpf_insn insns[] = {
-		LOAD(BPF_REG_7, BPF_REG_1, 0),
-		CALL(BPF_FUNC_ktime_get_ns),
+	/* The other interrupts have any argument. */
+	int unwanted = event == IDLE_LOG_ENTRY ? 1 : event == IDLE_LOG_EXIT ? 0 : 2;
+	const struct bpf_insn read = CALL(BPF_FUNC_ktime_get_ns),
+			      first = LOAD(BPF_REG_7, BPF_REG_1, 0);
+	const struct bpf_insn rest[] = {
 		MOV(BPF_REG_6, BPF_REG_0),
 		/* 32 bits of it count. */
 		OP(BPF_ALU | BPF_MOV | BPF_X, BPF_REG_7, BPF_REG_7, 0, 0),
 		OP(BPF_ALU64 | BPF_ADD | BPF_K, BPF_REG_7, 0, 0, 1),
 		OP(BPF_ALU64 | BPF_RSH | BPF_K, BPF_REG_7, 0, 0, 32),
-		JNE_IMM(BPF_REG_7, 0, 23),
+		JEQ_IMM(BPF_REG_7, unwanted, 23),
 		CALL(BPF_FUNC_get_smp_processor_id),
 		JNE_IMM(BPF_REG_0, cpu, 21),
 		/* r8: the number of this entry */
@@ -67,8 +70,14 @@ static int load_prog(const struct idle_log *log, int cpu)
 		EXIT,
 	};
 
+	struct bpf_insn insns[1 + IDLE_LOG_READS + sizeof(rest) / sizeof(rest[0])] = {first};
+	size_t nr = 1;
+
+	while (nr <= reads)
+		insns[nr++] = read;
+	memcpy(insns + nr, rest, sizeof(rest));
 	return bpf_prog_load(BPF_PROG_TYPE_RAW_TRACEPOINT, "test_idle_log", "GPL", insns,
-			     sizeof(insns) / sizeof(insns[0]), NULL);
+			     nr + sizeof(rest) / sizeof(rest[0]), NULL);
 }
 
 static int make_map(const char *name, unsigned int nr)
@@ -78,10 +87,35 @@ static int make_map(const char *name, unsigned int nr)
 	return bpf_map_create(BPF_MAP_TYPE_ARRAY, name, 4, 8, nr, &opts);
 }
 
+static const char *event_name(enum idle_log_event event)
+{
+	return event == IDLE_LOG_TIMER_IRQ ? "local_timer_entry" : "cpu_idle";
+}
+
+int idle_log_empty(enum idle_log_event event)
+{
+	const struct bpf_insn insns[] = {MOV_IMM(BPF_REG_0, 0), EXIT};
+	int link, prog = bpf_prog_load(BPF_PROG_TYPE_RAW_TRACEPOINT, "test_empty", "GPL", insns, 2,
+				       NULL);
+
+	if (prog < 0)
+		return -errno;
+	link = bpf_raw_tracepoint_open(event_name(event), prog);
+	close(prog);
+	return link < 0 ? -errno : link;
+}
+
 int idle_log_open(struct idle_log *log, int cpu, struct err *err)
+{
+	return idle_log_open_at(log, cpu, IDLE_LOG_ENTRY, 1, err);
+}
+
+int idle_log_open_at(struct idle_log *log, int cpu, enum idle_log_event event, unsigned int reads,
+		     struct err *err)
 {
 	const char *what = "cannot make maps for";
 	void *count, *stamps;
+	int rc;
 
 	*log = (struct idle_log){.prog = -1, .link = -1};
 	log->count_map = make_map("test_idle_count", 1);
@@ -96,17 +130,18 @@ int idle_log_open(struct idle_log *log, int cpu, struct err *err)
 	if (!log->count || !log->stamps)
 		goto fail;
 	what = "cannot load";
-	log->prog = load_prog(log, cpu);
+	log->prog = load_prog(log, cpu, event, reads);
 	if (log->prog < 0)
 		goto fail;
 	what = "cannot attach";
-	log->link = bpf_raw_tracepoint_open("cpu_idle", log->prog);
+	log->link = bpf_raw_tracepoint_open(event_name(event), log->prog);
 	if (log->link >= 0)
 		return 0;
 fail:
-	err_set(err, -errno, "%s the log of entries into idle: %s", what, strerror(errno));
+	rc = errno == ENOENT ? -ENOENT : -EIO;
+	err_set(err, -errno, "%s the log of an idle core: %s", what, strerror(errno));
 	idle_log_close(log);
-	return -EIO;
+	return rc;
 }
 
 uint64_t idle_log_count(const struct idle_log *log)

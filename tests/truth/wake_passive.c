@@ -156,7 +156,8 @@ static void judge(json_t *root, const struct witness *w)
 	double max = live_number(root, "states.0.max_ns") + overhead, nr_taken;
 	uint64_t length_ns, end_ns = measured_window(root, &length_ns);
 	struct event_stamp *stamps;
-	size_t nr = event_stamps(w, (uint64_t)overhead, &stamps);
+	/* What is subtracted is half of what it may be. */
+	size_t nr = event_stamps(w, 2 * (uint64_t)overhead, &stamps);
 	struct exits exits = list_exits(w, stamps, nr, end_ns - length_ns, end_ns);
 
 	nr_taken = (double)exits.taken;

@@ -257,7 +257,8 @@ void wake_points_judge(const char *source, int cpu, int points)
 	if (!root)
 		live_fail_all("subtick wake --source %s says nothing", source);
 	judged.overhead_ns = live_number(root, "overhead_ns");
-	judged.nr = event_stamps(&witness, (uint64_t)judged.overhead_ns, &stamps);
+	/* What is subtracted is half of what it may be. */
+	judged.nr = event_stamps(&witness, 2 * (uint64_t)judged.overhead_ns, &stamps);
 	judged.stamps = stamps;
 	live_note("%s: overhead %.0f ns, %zu events by %zu stamps", source, judged.overhead_ns,
 		  judged.nr, witness.nr_hits);

@@ -174,6 +174,17 @@ TEST(test_lines)
 	assert_int_equal(report_read_json(text + at, size - at, &report, &used, &err), -ENODATA);
 }
 
+/* The file of `wake --points` is a report as well. */
+TEST(test_points)
+{
+	struct report *report = read_one("{\"schema\":\"subtick.wake.points/1\","
+					 "\"points\":[{\"silent_ns\":5}]}");
+
+	assert_string_equal(report->command, "wake.points");
+	assert_int_equal(report->nr_tables, 1);
+	report_free(report);
+}
+
 TEST(test_refusals)
 {
 	char deep[256] = "{\"schema\":\"subtick.a/1\",\"x\":", key[400];
@@ -183,6 +194,8 @@ TEST(test_refusals)
 	refused("{}", "schema");
 	refused("{\"schema\":1}", "schema");
 	refused("{\"schema\":\"subtick./1\"}", "schema");
+	refused("{\"schema\":\"subtick..points/1\"}", "schema");
+	refused("{\"schema\":\"subtick.wake./1\"}", "schema");
 	refused("{\"schema\":\"subtick.a/2\"}", "schema");
 	refused("{\"schema\":\"subtick.A<b>/1\"}", "schema");
 	refused("{\"schema\":\"other.a/1\"}", "schema");

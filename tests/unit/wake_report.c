@@ -7,7 +7,9 @@
 #include "measure/wake/report_points.h"
 #include "report/find.h"
 #include "stats/hist.h"
+#include "view/html/html.h"
 #include "view/svg/wake.h"
+#include "view/svg/wake_runs.h"
 
 #define POINTS 200
 
@@ -42,6 +44,7 @@ static int setup(void **state)
 	b->env = (struct wake_env){.nr_cpus = 1, .cpus = &b->cpu};
 	b->env.machine = (struct wake_machine){.nr_states = 3, .dma_latency_ns = -1};
 	strcpy(b->env.machine.idle.driver, "intel_idle");
+	strcpy(b->env.machine.machine.cpu_model, "a model");
 	b->cpu.nr = 3;
 	fill_state(&b->cpu.before[0], "POLL", 0);
 	fill_state(&b->cpu.before[1], "C1", 2000);
@@ -146,8 +149,13 @@ TEST_WITH(test_states, setup, teardown)
 	/* 100 points have no p99.9. */
 	assert_int_equal(table_cell(t, 0, table_find(t, "p999_ns"))->kind, VALUE_NULL);
 	assert_int_equal(cell(report->fields, 0, "overhead_ns"), 60);
-	/* spread 4 + step 32 + the sender's stamp 60 */
-	assert_int_equal(cell(report->fields, 0, "uncertainty_ns"), 96);
+	assert_string_equal(text(report->fields, 0, "machine.cpu_model"), "a model");
+	assert_int_equal(
+		table_cell(report->fields, 0, table_find(report->fields, "machine.microcode"))
+			->kind,
+		VALUE_NULL);
+	/* spread 4 + step 32 + the rest of the sender's program, twice 60 */
+	assert_int_equal(cell(report->fields, 0, "uncertainty_ns"), 156);
 	report_free(report);
 }
 
@@ -177,11 +185,164 @@ TEST_WITH(test_exceeds, setup, teardown)
 	struct report *report;
 
 	/* One point beyond claim plus uncertainty is enough. */
-	b->points[8].latency_ns = 2097;
+	b->points[8].latency_ns = 2157;
 	report = report_of(b, NULL);
 	assert_true(b->window.exceeds);
 	assert_string_equal(text(report_find(report, "states"), 0, "verdict"), "exceeds");
 	assert_int_equal(cell(report_find(report, "states"), 0, "near_max_total"), 1);
+	report_free(report);
+}
+
+static bool notes_say(const struct report *report, const char *words)
+{
+	for (size_t i = 0; i < report->nr_notes; i++)
+		if (strstr(report->notes[i], words))
+			return true;
+	return false;
+}
+
+/* The C6 points of the odd numbers, by residency counters: C6 and the package's PC6. */
+static void set_depth(struct bench *b, enum wake_entered entered, enum wake_entered package)
+{
+	for (int i = 1; i < POINTS; i += 2) {
+		b->points[i].entered = entered;
+		b->points[i].package = package;
+	}
+	b->worker.depth.opened = true;
+	b->worker.depth.package_can[2] = true;
+}
+
+/* A deep state that was requested but not entered, or in a package that never slept. */
+TEST_WITH(test_depth, setup, teardown)
+{
+	struct bench *b = *state;
+	struct report *report;
+	const struct table *t;
+
+	report = report_of(b, NULL);
+	t = report_find(report, "states");
+	assert_int_equal(table_cell(t, 1, table_find(t, "entered_total"))->kind, VALUE_NULL);
+	assert_int_equal(table_cell(t, 1, table_find(t, "entered_by"))->kind, VALUE_NULL);
+	assert_int_equal(table_cell(t, 1, table_find(t, "package_slept_total"))->kind, VALUE_NULL);
+	assert_string_equal(text(t, 1, "verdict"), "within");
+	report_free(report);
+
+	set_depth(b, WAKE_ENTERED_NO, WAKE_ENTERED_NO);
+	b->cpu.before[2].above = 5;
+	b->cpu.after[2].above = 45;
+	b->cpu.after[2].rejected = CPUIDLE_UNKNOWN;
+	report = report_of(b, NULL);
+	t = report_find(report, "states");
+	assert_string_equal(text(t, 1, "verdict"), "not-entered");
+	assert_string_equal(text(t, 1, "entered_by"), "cstate_core");
+	assert_int_equal(cell(t, 1, "entered_total"), 0);
+	assert_int_equal(cell(t, 1, "above_total"), 40);
+	assert_int_equal(cell(t, 1, "below_total"), 0);
+	assert_int_equal(table_cell(t, 1, table_find(t, "refused_total"))->kind, VALUE_NULL);
+	assert_true(notes_say(report, "C6 was requested but never entered (by cstate_core)"));
+	report_free(report);
+
+	set_depth(b, WAKE_ENTERED_YES, WAKE_ENTERED_NO);
+	b->points[199].latency_ns = 140000;
+	b->points[199].entered = WAKE_ENTERED_NO;
+	report = report_of(b, NULL);
+	t = report_find(report, "states");
+	assert_string_equal(text(t, 1, "verdict"), "core-only");
+	assert_int_equal(cell(t, 1, "entered_total"), 99);
+	assert_int_equal(cell(t, 1, "max_ns"), 140000);
+	assert_int_equal(cell(t, 1, "entered_max_ns"), 50197);
+	assert_int_equal(cell(t, 1, "package_slept_total"), 0);
+	assert_true(notes_say(report, "the package never slept during a point"));
+	assert_false(notes_say(report, "the sender is in the same package"));
+	report_free(report);
+
+	b->points[1].package = WAKE_ENTERED_YES;
+	b->run.sender_near = true;
+	report = report_of(b, NULL);
+	assert_string_equal(text(report_find(report, "states"), 1, "verdict"), "within");
+	assert_int_equal(cell(report_find(report, "states"), 1, "package_slept_total"), 1);
+	assert_false(notes_say(report, "the package never slept"));
+	assert_true(notes_say(report, "the sender is in the same package"));
+	report_free(report);
+}
+
+/*
+ * Rounds: POLL forced, C1 forced (even points up to 98, by timer), C6 forced (all odd ones, by
+ * another core), then free (the other even ones).
+ */
+TEST_WITH(test_rounds, setup, teardown)
+{
+	struct bench *b = *state;
+	struct report *report;
+	const struct table *t;
+
+	b->run.plan.nr_rounds = 4;
+	for (int i = 0; i < POINTS; i++)
+		b->points[i].round = i % 2 ? 2 : i < 100 ? 1 : 3;
+	/* In C6's round a point of another state: it is not C6's. */
+	b->points[1].state = 1;
+	b->points[1].latency_ns = 7;
+	report = report_of(b, NULL);
+	t = report_find(report, "by_state");
+	/* Three states by two sources. */
+	assert_int_equal(t->nr_rows, 6);
+	assert_string_equal(text(t, 0, "name"), "POLL");
+	assert_int_equal(cell(t, 0, "count"), 0);
+	assert_string_equal(text(t, 0, "verdict"), "no-points");
+	assert_string_equal(text(t, 1, "name"), "C1");
+	assert_int_equal(cell(t, 1, "count"), 50);
+	assert_int_equal(cell(t, 1, "min_ns"), 1000);
+	assert_int_equal(cell(t, 1, "median_ns"), 1049);
+	assert_int_equal(cell(t, 1, "max_ns"), 1098);
+	assert_int_equal(cell(t, 1, "claimed_ns"), 2000);
+	assert_string_equal(text(t, 5, "name"), "C6");
+	assert_string_equal(text(t, 5, "source"), "remote");
+	assert_int_equal(cell(t, 5, "count"), 99);
+	assert_int_equal(cell(t, 5, "min_ns"), 50003);
+	assert_int_equal(cell(t, 5, "max_ns"), 50199);
+	t = report_find(report, "states");
+	/* C1 forced, C6 forced and what strayed into C1 there, C1 when free. */
+	assert_int_equal(t->nr_rows, 4);
+	assert_string_equal(text(t, 0, "forced"), "C1");
+	assert_int_equal(cell(t, 0, "count"), 50);
+	assert_string_equal(text(t, 1, "forced"), "C6");
+	assert_string_equal(text(t, 1, "name"), "C1");
+	assert_string_equal(text(t, 2, "name"), "C6");
+	assert_int_equal(table_cell(t, 3, table_find(t, "forced"))->kind, VALUE_NULL);
+	assert_int_equal(cell(t, 3, "count"), 50);
+	report_free(report);
+	report = points_of(b);
+	t = report_find(report, "points");
+	assert_string_equal(text(t, 1, "forced"), "C6");
+	assert_int_equal(table_cell(t, 198, table_find(t, "forced"))->kind, VALUE_NULL);
+	report_free(report);
+}
+
+/* The counters of each point, in columns named after them. */
+TEST_WITH(test_depth_columns, setup, teardown)
+{
+	struct bench *b = *state;
+	uint32_t ns[POINTS * 2];
+	struct report *report;
+	const struct table *t;
+
+	for (int i = 0; i < POINTS; i++) {
+		ns[2 * i] = i % 2 ? 7000 + i : 0;
+		ns[2 * i + 1] = UINT32_MAX;
+	}
+	set_depth(b, WAKE_ENTERED_YES, WAKE_ENTERED_UNKNOWN);
+	b->worker.depth.ns = ns;
+	b->worker.depth.nr_columns = 2;
+	strcpy(b->worker.depth.name[0], "C6");
+	strcpy(b->worker.depth.name[1], "PC6");
+	report = points_of(b);
+	t = report_find(report, "points");
+	assert_int_equal(cell(t, 3, "c6_ns"), 7003);
+	assert_int_equal(cell(t, 2, "c6_ns"), 0);
+	assert_int_equal(table_cell(t, 3, table_find(t, "pc6_ns"))->kind, VALUE_NULL);
+	assert_true(table_cell(t, 3, table_find(t, "entered"))->flag);
+	assert_int_equal(table_cell(t, 2, table_find(t, "entered"))->kind, VALUE_NULL);
+	assert_int_equal(table_cell(t, 3, table_find(t, "package_slept"))->kind, VALUE_NULL);
 	report_free(report);
 }
 
@@ -348,7 +509,7 @@ static char *drawn(const struct report *report)
 	FILE *out = open_memstream(&text, &size);
 
 	assert_non_null(out);
-	assert_int_equal(wake_plot(out, report), 0);
+	assert_int_equal(wake_plot(out, report, NULL), 0);
 	fclose(out);
 	return text;
 }
@@ -402,6 +563,123 @@ TEST_WITH(test_distribution, setup, teardown)
 	free(svg);
 	report_free(report);
 	free(b->env.cpus);
+}
+
+/* Points of the bench on another machine: C6 counted there, 10 ns more each. */
+static struct report *other_machine(struct bench *b, uint32_t *ns)
+{
+	struct report *report;
+
+	for (int i = 0; i < POINTS; i++) {
+		ns[i] = 100000 + i;
+		b->points[i].latency_ns += 10;
+	}
+	b->worker.depth.ns = ns;
+	b->worker.depth.nr_columns = 1;
+	strcpy(b->worker.depth.name[0], "C6");
+	strcpy(b->env.machine.machine.host, "sklep0");
+	report = points_of(b);
+	b->worker.depth.nr_columns = 0;
+	return report;
+}
+
+static unsigned int times(const char *text, const char *word)
+{
+	unsigned int nr = 0;
+
+	for (text = strstr(text, word); text; text = strstr(text + 1, word))
+		nr++;
+	return nr;
+}
+
+static char *page(const struct report *const *reports, size_t nr)
+{
+	struct html_doc doc = {.reports = reports, .nr_reports = nr};
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	assert_non_null(out);
+	assert_int_equal(html_write(out, &doc), 0);
+	fclose(out);
+	return text;
+}
+
+/* Figures 5 and 6 of the thesis: latency and residency of two machines by silent time. */
+TEST_WITH(test_two_machines, setup, teardown)
+{
+	struct bench *b = *state;
+	struct report *here = points_of(b), *there;
+	const struct report *both[2] = {here};
+	uint32_t ns[POINTS];
+	struct wake_runs runs;
+	char *text, *svg;
+	size_t length;
+	FILE *out;
+
+	there = other_machine(b, ns);
+	both[1] = there;
+	assert_null(wake_depth_key(report_find(here, "points")));
+	assert_string_equal(wake_depth_key(report_find(there, "points")), "c6_ns");
+	assert_int_equal(wake_runs_make(&runs, both, 2), 0);
+	assert_int_equal(runs.nr, 2);
+	assert_string_equal(runs.name[0], "run 1 (a model)");
+	assert_string_equal(runs.name[1], "sklep0 (a model)");
+	assert_string_equal(runs.depth_label[1], "sklep0 (a model): c6");
+	assert_int_equal(runs.report->tables[0]->nr_rows, 2 * POINTS);
+	assert_int_equal(table_number(runs.report->tables[0], POINTS, "latency_ns"), 1010);
+	assert_int_equal(table_number(runs.report->tables[0], POINTS, "depth_ns"), 100000);
+	assert_int_equal(runs.nr_plots, 2);
+	wake_runs_free(&runs);
+
+	text = drawn(here);
+	assert_int_equal(times(text, "Residency against"), 0);
+	assert_int_equal(times(text, "by run"), 0);
+	free(text);
+	text = drawn(there);
+	assert_true(times(text, "Residency against silent time") > 0);
+	free(text);
+	out = open_memstream(&svg, &length);
+	assert_int_equal(wake_plot(out, here, there), 0);
+	fclose(out);
+	assert_true(times(svg, "Wake latency against silent time, by run") > 0);
+	assert_true(times(svg, "Residency against silent time, by run") > 0);
+	assert_true(times(svg, "sklep0 (a model): c6") > 0);
+	free(svg);
+
+	text = page(both, 2);
+	assert_true(times(text, "Wake latency against silent time, by run") > 0);
+	assert_true(times(text, "on sklep0 (a model)") > 0);
+	free(text);
+	report_free(here);
+	report_free(there);
+}
+
+/* Two summaries without points: their distributions in one plot; one alone has none. */
+TEST_WITH(test_two_summaries, setup, teardown)
+{
+	struct bench *b = *state;
+	struct report *here = report_of(b, NULL), *there;
+	const struct report *both[2] = {here};
+	char *text;
+
+	strcpy(b->env.machine.machine.host, "sklep0");
+	there = report_of(b, NULL);
+	both[1] = there;
+	text = page(both, 2);
+	assert_true(times(text, "took no longer, by machine") > 0);
+	assert_true(times(text, "sklep0 (a model): C6, 100 wake-ups") > 0);
+	free(text);
+	text = page(both, 1);
+	assert_int_equal(times(text, "by machine"), 0);
+	free(text);
+	/* The same machine twice is told apart. */
+	both[0] = both[1] = there;
+	text = page(both, 2);
+	assert_true(times(text, "sklep0 2 (a model): C6, 100 wake-ups") > 0);
+	free(text);
+	report_free(here);
+	report_free(there);
 }
 
 TEST_MAIN()

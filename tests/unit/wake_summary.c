@@ -129,7 +129,8 @@ TEST(test_hist_overhead)
 	assert_true(fabs(raw.p999_ns / exact.p999_ns - 1) < 0.032);
 	assert_true(fabs(raw.p9999_ns / exact.p9999_ns - 1) < 0.032);
 	assert_true(from_hist.min_ns == raw.min_ns - 100 && from_hist.max_ns == raw.max_ns - 100);
-	assert_true(from_hist.median_ns == raw.median_ns - 100 && from_hist.mean_ns == raw.mean_ns - 100);
+	assert_true(from_hist.median_ns == raw.median_ns - 100 &&
+		    from_hist.mean_ns == raw.mean_ns - 100);
 	assert_true(from_hist.p99_ns == raw.p99_ns - 100 && from_hist.p999_ns == raw.p999_ns - 100);
 	assert_true(from_hist.p9999_ns == raw.p9999_ns - 100);
 	assert_true(from_hist.stddev_ns == raw.stddev_ns);
@@ -162,10 +163,10 @@ TEST(test_uncertainty)
 	const struct wake_calibration c = {.stamp = {50, 4}, .clock_step_ns = 32};
 
 	assert_true(wake_uncertainty(&c, 1u << WAKE_TIMER, 700) == 4 + 32);
-	assert_true(wake_uncertainty(&c, 1u << WAKE_REMOTE, 700) == 4 + 32 + 50);
+	assert_true(wake_uncertainty(&c, 1u << WAKE_REMOTE, 700) == 4 + 32 + 2 * 50);
 	assert_true(wake_uncertainty(&c, 1u << WAKE_NIC, 700) == 4 + 32 + 700);
 	assert_true(wake_uncertainty(&c, 1u << WAKE_NIC | 1u << WAKE_REMOTE, 700) ==
-		    4 + 32 + 50 + 700);
+		    4 + 32 + 2 * 50 + 700);
 }
 
 /* A narrow distribution far from 0: rounding of the squares must not make the spread 0. */
@@ -269,7 +270,36 @@ TEST(test_verdicts)
 	assert_string_equal(wake_verdict_name(WAKE_EXCEEDS), "exceeds");
 }
 
-/* Figures published for wult on a Xeon E5-2697 v2, C6: 73.8 µs by NIC, 17.6 µs by timer. */
+/* Only what was entered counts, and a package that stayed awake leaves the claim open. */
+TEST(test_verdict_entered)
+{
+	struct wake_summary s = {.count = 100, .max_ns = 90000};
+	struct wake_evidence e = {.max_ns = 90000};
+
+	/* Nothing is known: as before. */
+	assert_int_equal(wake_verdict_entered(true, 133000, &s, &e, 700), WAKE_WITHIN);
+	e = (struct wake_evidence){.entered = 100, .max_ns = 90000, .package_can = true};
+	assert_int_equal(wake_verdict_entered(true, 133000, &s, &e, 700), WAKE_WITHIN);
+	e.package_awake = 100;
+	assert_int_equal(wake_verdict_entered(true, 133000, &s, &e, 700), WAKE_CORE_ONLY);
+	/* Too long is too long. */
+	assert_int_equal(wake_verdict_entered(true, 80000, &s, &e, 700), WAKE_EXCEEDS);
+	e.package_slept = 1;
+	assert_int_equal(wake_verdict_entered(true, 133000, &s, &e, 700), WAKE_WITHIN);
+	/* C1 does not let the package sleep: its claim is the core's. */
+	e = (struct wake_evidence){.entered = 100, .max_ns = 90000, .package_awake = 100};
+	assert_int_equal(wake_verdict_entered(true, 133000, &s, &e, 700), WAKE_WITHIN);
+	/* The longest was of a point in which the state was not entered. */
+	e = (struct wake_evidence){.entered = 60, .not_entered = 40, .max_ns = 70000};
+	assert_int_equal(wake_verdict_entered(true, 80000, &s, &e, 700), WAKE_WITHIN);
+	e = (struct wake_evidence){.not_entered = 100};
+	assert_int_equal(wake_verdict_entered(true, 133000, &s, &e, 700), WAKE_NOT_ENTERED);
+	assert_int_equal(wake_verdict_entered(false, 0, &s, &e, 700), WAKE_NO_CLAIM);
+	assert_string_equal(wake_verdict_name(WAKE_NOT_ENTERED), "not-entered");
+	assert_string_equal(wake_verdict_name(WAKE_CORE_ONLY), "core-only");
+}
+
+/* A core that begins to wake long before its own timer is due, and one that does not. */
 TEST(test_prewake)
 {
 	struct wake_summary timer = {.count = 1000, .median_ns = 17600, .median_error_ns = 90};
@@ -310,6 +340,16 @@ TEST(test_overhead)
 	assert_true(o.spread_ns >= 4 && o.spread_ns <= 5);
 	wake_overhead(cost, 0, &o);
 	assert_int_equal(o.median_ns, 0);
+}
+
+/* 57 ns from stamp to stamp: the event was 0 to 57 ns before its stamp, and what scatters. */
+TEST(test_stamp_overhead)
+{
+	struct wake_overhead between = {57, 3}, o;
+
+	wake_stamp_overhead(&between, &o);
+	assert_int_equal(o.median_ns, 28);
+	assert_int_equal(o.spread_ns, 29 + 3);
 }
 
 TEST_MAIN()

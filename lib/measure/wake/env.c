@@ -63,11 +63,25 @@ int wake_env_open(struct wake_env *env, const char *root, unsigned int nr_cpus, 
 	return 0;
 }
 
+void wake_env_machine(struct wake_env *env, const struct cpuset *cpus)
+{
+	machine_read(env->root, cpus, &env->machine.machine);
+}
+
+static int read_states(const struct wake_env *env, unsigned int cpu, struct cpuidle_state *states)
+{
+	int nr = cpuidle_states(env->root, cpu, states);
+
+	if (env->misses)
+		cpuidle_misses(env->root, cpu, states, nr);
+	return nr;
+}
+
 static void read_before(const struct wake_env *env, unsigned int cpu)
 {
 	struct wake_cpu_env *c = &env->cpus[cpu];
 	struct cpuidle_state now[CPUIDLE_MAX_STATES];
-	int nr = cpuidle_states(env->root, cpu, now);
+	int nr = read_states(env, cpu, now);
 
 	/* A CPU that is offline for now keeps the names of its states. */
 	if (nr > 0) {
@@ -97,7 +111,7 @@ void wake_env_after(struct wake_env *env)
 		struct wake_cpu_env *c = &env->cpus[cpu];
 
 		/* A CPU that went offline has no counters: what it did is unknown. */
-		c->counted = c->nr && cpuidle_states(env->root, cpu, c->after) == c->nr;
+		c->counted = c->nr && read_states(env, cpu, c->after) == c->nr;
 	}
 }
 

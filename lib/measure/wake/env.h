@@ -8,6 +8,7 @@
 
 #include "base/err.h"
 #include "sys/cpuidle.h"
+#include "sys/machine.h"
 #include "sys/virt.h"
 
 struct wake_cpu_env {
@@ -20,6 +21,7 @@ struct wake_cpu_env {
 struct wake_machine {
 	unsigned int nr_states; /* idle states, most of any CPU; 0 without a driver */
 	struct cpuidle idle;
+	struct machine machine;
 	struct virt virt;
 	bool haltpoll;
 	int64_t dma_latency_ns; /* what /dev/cpu_dma_latency allows; -1 when not known or no limit */
@@ -28,11 +30,14 @@ struct wake_machine {
 struct wake_env {
 	const char *root;
 	unsigned int nr_cpus;
+	bool misses; /* also read how often a state did not fit, or was refused */
 	struct wake_cpu_env *cpus;
 	struct wake_machine machine;
 };
 
 int wake_env_open(struct wake_env *env, const char *root, unsigned int nr_cpus, struct err *err);
+/* Model and settings of the CPUs that are measured. */
+void wake_env_machine(struct wake_env *env, const struct cpuset *cpus);
 /* At the begin and at the end of a window. */
 void wake_env_before(struct wake_env *env);
 void wake_env_after(struct wake_env *env);

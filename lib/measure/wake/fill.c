@@ -9,6 +9,7 @@
 #include "measure/wake/nic.h"
 #include "measure/wake/stages.h"
 #include "measure/wake/states.h"
+#include "measure/wake/totals.h"
 
 /* Of one core. A clock step of 0 means that the clock was not examined. */
 static void fill_calibration(struct wake_cpu *cpu, const struct wake_calibration *c,
@@ -45,6 +46,9 @@ static void fill_points(struct wake_window *w, struct wake_cpu *cpu, const struc
 		w->rejected[reject] += nr[reject];
 	cpu->points = worker->points;
 	cpu->nr_points = cpu->asked = worker->nr;
+	cpu->depth_ns = worker->depth.ns;
+	cpu->depth_names = worker->depth.name;
+	cpu->nr_depths = worker->depth.nr_columns;
 	cpu->taken = nr[WAKE_TAKEN];
 	w->asked += cpu->asked;
 	w->taken += cpu->taken;
@@ -84,6 +88,7 @@ static void begin(struct wake_window *w, const struct wake_plan *plan, bool pass
 {
 	wake_window_clear(w);
 	w->sources = plan->sources;
+	w->nr_rounds = wake_run_rounds(plan);
 	w->overhead_ns = w->uncertainty_ns = 0;
 	w->asked = w->taken = 0;
 	memset(w->rejected, 0, sizeof(w->rejected));
@@ -108,6 +113,7 @@ int wake_fill(struct wake_window *w, const struct wake_env *env, const struct wa
 	begin(w, &run->plan, passive);
 	w->machine = env->machine;
 	w->launch_at_waking = run->probe->launch_at_waking;
+	w->sender_near = run->sender_near;
 	w->sender_offline = run->sender_moved;
 	if (run->plan.nic)
 		wake_nic_card(run->plan.nic, &w->card);
@@ -129,5 +135,7 @@ int wake_fill(struct wake_window *w, const struct wake_env *env, const struct wa
 		else
 			fill_points(w, cpu, env, worker, uncertainty_ns);
 	}
+	if (!passive && !w->failed)
+		wake_totals(w, env, run);
 	return w->failed ? -ENOMEM : 0;
 }

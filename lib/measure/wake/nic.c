@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "sys/cpuidle.h"
 #include "sys/file.h"
 #include "sys/ptp.h"
 #include "sys/qdisc.h"
@@ -34,8 +35,17 @@
 	"install an Intel i210 (igb), i225 or i226 (igc), or use a board with enetc or stmmac, " \
 	"load its driver, connect a cable; or test the path with --device NAME --software"
 
+/*
+ * A DMA read has to wait for the package to wake up, in states deeper than C1E. On every driver
+ * we know those claim more than this.
+ */
+#define SHALLOW_NS (20 * NSEC_PER_USEC)
+
 struct wake_nic {
 	struct wake_nic_opts opts;
+	const char *root;
+	struct journal *journal;
+	unsigned int deep_from; /* first state whose wake-up includes the DMA read (8) */
 	char device[IFNAMSIZ];
 	int ifindex;
 	int phc; /* descriptor, -1 without one */
@@ -156,8 +166,7 @@ static unsigned int count_queues(const struct wake_nic *nic, const char *root)
 }
 
 /* All interrupts of the card: which of them reports a sent packet depends on the driver. */
-static int set_irq_affinity(struct wake_nic *nic, unsigned int cpu, const char *root,
-			    struct journal *journal, struct err *err)
+static int set_irq_affinity(struct wake_nic *nic, unsigned int cpu, struct err *err)
 {
 	char path[PATH_MAX], rel[64], value[16];
 	struct dirent *entry;
@@ -166,7 +175,8 @@ static int set_irq_affinity(struct wake_nic *nic, unsigned int cpu, const char *
 
 	snprintf(value, sizeof(value), "%u", cpu);
 	snprintf(rel, sizeof(rel), "/sys/class/net/%s/device/msi_irqs", nic->device);
-	dir = sys_path(root, rel, path, sizeof(path)) ? NULL : opendir(path);
+	dir = sys_path(nic->root, rel, path, sizeof(path)) ? NULL : opendir(path);
+	nic->nr_irqs = 0;
 	while (dir && (entry = readdir(dir)) && nic->nr_irqs < MAX_IRQS) {
 		if (entry->d_name[0] < '0' || entry->d_name[0] > '9')
 			continue;
@@ -174,7 +184,7 @@ static int set_irq_affinity(struct wake_nic *nic, unsigned int cpu, const char *
 		snprintf(rel, sizeof(rel), "/proc/irq/%u/smp_affinity_list",
 			 nic->irqs[nic->nr_irqs - 1]);
 		/* The kernel refuses this for managed interrupts; one that accepts it is enough. */
-		set += !journal_set(journal, rel, value, err);
+		set += !journal_set(nic->journal, rel, value, err);
 	}
 	if (dir)
 		closedir(dir);
@@ -183,6 +193,17 @@ static int set_irq_affinity(struct wake_nic *nic, unsigned int cpu, const char *
 	return err_set(err, -EIO,
 		       "cannot set the IRQ affinity of %s to CPU %u (%u interrupts found)",
 		       nic->device, cpu, nic->nr_irqs);
+}
+
+int wake_nic_aim(struct wake_nic *nic, unsigned int cpu, struct err *err)
+{
+	struct cpuidle_state states[CPUIDLE_MAX_STATES];
+	int nr = cpuidle_states(nic->root, cpu, states);
+
+	nic->deep_from = UINT_MAX;
+	for (int i = nr; i-- > 0 && states[i].latency_ns > SHALLOW_NS;)
+		nic->deep_from = i;
+	return nic->opts.software ? 0 : set_irq_affinity(nic, cpu, err);
 }
 
 static int set_queue(struct wake_nic *nic, const char *root, struct journal *journal,
@@ -230,8 +251,8 @@ static int open_parts(struct wake_nic *nic, unsigned int cpu, const char *root,
 	rc = open_clock(nic, err);
 	if (!rc)
 		rc = check_link(nic, root, err);
-	if (!rc && !nic->opts.software)
-		rc = set_irq_affinity(nic, cpu, root, journal, err);
+	if (!rc)
+		rc = wake_nic_aim(nic, cpu, err);
 	if (!rc)
 		rc = set_queue(nic, root, journal, err);
 	if (rc)
@@ -249,6 +270,8 @@ int wake_nic_open(const struct wake_nic_opts *opts, unsigned int cpu, const char
 	if (!nic)
 		return err_set(err, -ENOMEM, "out of memory");
 	nic->opts = *opts;
+	nic->root = root;
+	nic->journal = journal;
 	nic->phc = nic->socket = -1;
 	nic->delta_ns = opts->software ? SOFTWARE_DELTA_NS : OFFLOAD_DELTA_NS;
 	if (opts->software)
@@ -309,7 +332,7 @@ static void nic_point(struct wake_worker *worker, uint64_t distance_ns,
 	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
 	wake_disarm(worker, &k);
 	raw.irq_ours = irq_ours(nic, &k);
-	raw.offset_ns = wake_nic_offset(k.state >= nic->opts.deep_from, nic->opts.dma_ns,
+	raw.offset_ns = wake_nic_offset(k.state >= nic->deep_from, nic->opts.dma_ns,
 					nic->opts.irq_offset_ns);
 	wake_judge(&raw, ret_point);
 	/* The worker sleeps until its own timer, so its switch and user stamps say nothing here. */

@@ -12,12 +12,22 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "sys/cpu.h"
 
 /* The sender wakes up this long before the launch and spins until then. */
 #define SPIN_NS (60 * NSEC_PER_USEC)
-/* The sender looks for requests at least this often, so that it sees each before it is due. */
-#define LOOK_NS (100 * NSEC_PER_USEC)
+/* Without a request it only looks whether its core is still online. */
+#define LOOK_NS (100 * NSEC_PER_MSEC)
 #define LOST_NS (500 * NSEC_PER_MSEC)
+
+/* Only if the sender would sleep past the launch: each wake-up of it is an IPI to its core. */
+static void ask(struct wake_sender *sender, uint64_t due_ns)
+{
+	if (atomic_load(&sender->until_ns) <= due_ns - SPIN_NS)
+		return;
+	atomic_fetch_add(&sender->asked, 1);
+	syscall(SYS_futex, &sender->asked, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
 
 static long futex_wait(atomic_uint *word, unsigned int value, uint64_t timeout_ns)
 {
@@ -37,10 +47,13 @@ static void remote_point(struct wake_worker *worker, uint64_t distance_ns,
 		.overhead_ns = worker->calibration.stamp.median_ns,
 	};
 	unsigned int word = atomic_load(&worker->word);
+	uint64_t due_ns;
 
 	wake_arm(worker, 0);
 	worker->launch->how = WAKE_HOW_NONE;
-	atomic_store(&worker->due_ns, clock_mono_ns() + distance_ns);
+	due_ns = clock_mono_ns() + distance_ns;
+	atomic_store(&worker->due_ns, due_ns);
+	ask(worker->sender, due_ns);
 	while (atomic_load(&worker->word) == word)
 		if (futex_wait(&worker->word, word, distance_ns + LOST_NS) && errno == ETIMEDOUT)
 			break;
@@ -84,6 +97,26 @@ static void fire(struct wake_worker *w, unsigned int self)
 	atomic_store(&w->due_ns, 0);
 }
 
+/*
+ * Sleeps until shortly before the earliest launch. A worker that stores its request after the second
+ * look sees until_ns and changes the word; one that stores it before is seen.
+ */
+static void wait_for_due(struct wake_sender *sender)
+{
+	unsigned int asked = atomic_load(&sender->asked);
+	uint64_t due = 0, again = 0, until = clock_mono_ns() + LOOK_NS;
+	struct timespec timeout;
+
+	if (earliest(sender, &due) && due - SPIN_NS < until)
+		until = due - SPIN_NS;
+	atomic_store(&sender->until_ns, until);
+	timeout = clock_timespec(until);
+	if (!earliest(sender, &again) || again - SPIN_NS >= until)
+		syscall(SYS_futex, &sender->asked, FUTEX_WAIT_BITSET_PRIVATE, asked, &timeout, NULL,
+			FUTEX_BITSET_MATCH_ANY);
+	atomic_store(&sender->until_ns, 0);
+}
+
 static void *sender_main(void *arg)
 {
 	struct wake_sender *sender = arg;
@@ -96,7 +129,6 @@ static void *sender_main(void *arg)
 	while (!atomic_load(&sender->stop)) {
 		uint64_t due = 0, now = clock_mono_ns();
 		struct wake_worker *w = earliest(sender, &due);
-		struct timespec sleep = clock_timespec(LOOK_NS);
 
 		/* Its core went offline, and the kernel may have moved it to a measured one. */
 		if (sched_getcpu() != (int)sender->cpu) {
@@ -104,8 +136,9 @@ static void *sender_main(void *arg)
 			atomic_store(sender->run_stop, true);
 			break;
 		}
-		if (!w || due > now + SPIN_NS + LOOK_NS) {
-			clock_nanosleep(CLOCK_MONOTONIC, 0, &sleep, NULL);
+		if (!w || due > now + SPIN_NS) {
+			if (!atomic_load(&sender->stop))
+				wait_for_due(sender);
 			continue;
 		}
 		while (clock_mono_ns() < due)
@@ -113,6 +146,35 @@ static void *sender_main(void *arg)
 		fire(w, self);
 	}
 	return NULL;
+}
+
+bool wake_sender_near(const char *root, unsigned int cpu, const struct cpuset *measured)
+{
+	int package = cpu_package(root, cpu);
+	unsigned int other;
+
+	if (package < 0)
+		return true;
+	cpuset_for_each(other, measured)
+		if (cpu_package(root, other) == package || cpu_package(root, other) < 0)
+			return true;
+	return false;
+}
+
+unsigned int wake_sender_choose(const char *root, const struct cpuset *online,
+				const struct cpuset *measured)
+{
+	unsigned int cpu, found = CPUSET_MAX;
+
+	cpuset_for_each(cpu, online) {
+		if (cpuset_has(measured, cpu))
+			continue;
+		if (!wake_sender_near(root, cpu, measured))
+			return cpu;
+		if (found == CPUSET_MAX)
+			found = cpu;
+	}
+	return found;
 }
 
 int wake_sender_start(struct wake_sender *sender, struct err *err)
@@ -125,5 +187,7 @@ int wake_sender_start(struct wake_sender *sender, struct err *err)
 void wake_sender_stop(struct wake_sender *sender)
 {
 	atomic_store(&sender->stop, true);
+	atomic_fetch_add(&sender->asked, 1);
+	syscall(SYS_futex, &sender->asked, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 	pthread_join(sender->thread, NULL);
 }

@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/clock.h"
+#include "measure/wake/report_machine.h"
+#include "measure/wake/report_notes.h"
 #include "report/columns.h"
 
 static const struct column_spec overhead_fields[] = {
@@ -48,13 +49,14 @@ static void add_fields(const struct wake_window *w, struct report *report)
 	value_str(report_field(report, M_WAKE_GUEST),
 		  m->virt.kind == VIRT_GUEST ? m->virt.name[0] ? m->virt.name : "yes" : NULL);
 	columns_fields(report, COLUMNS(point_fields), w);
+	wake_report_machine(m, report);
 }
 
 struct state_row {
 	struct wake_state s;
-	const char *source, *verdict;
-	uint64_t near_max;
-	double near_max_ratio;
+	const char *source, *verdict, *forced;
+	uint64_t near_max, entered, package_slept;
+	double near_max_ratio, entered_ratio;
 };
 
 #define STATE(id, member, ...)	COLUMN(struct state_row, id, member, __VA_ARGS__)
@@ -63,6 +65,7 @@ struct state_row {
 static const struct column_spec state_columns[] = {
 	STATE(M_CPU, s.cpu),
 	STATE(M_WAKE_SOURCE, source),
+	STATE(M_WAKE_FORCED, forced),
 	STATE(M_WAKE_INDEX, s.index, .flags = COLUMN_DATA_ONLY),
 	STATE(M_WAKE_NAME, s.name),
 	STATE(M_WAKE_CLAIMED_NS, s.claimed_ns),
@@ -83,6 +86,14 @@ static const struct column_spec state_columns[] = {
 	STATE(M_WAKE_NO_IRQ, s.order[WAKE_NO_IRQ], .flags = COLUMN_DATA_ONLY),
 	STATE(M_WAKE_USAGE, s.usage, .flags = COLUMN_DATA_ONLY),
 	STATE(M_WAKE_RESIDENCY_NS, s.residency_ns, .flags = COLUMN_DATA_ONLY),
+	STATE(M_WAKE_ABOVE, s.above, .flags = COLUMN_DATA_ONLY),
+	STATE(M_WAKE_BELOW, s.below, .flags = COLUMN_DATA_ONLY),
+	STATE(M_WAKE_REFUSED, s.rejected, .flags = COLUMN_DATA_ONLY),
+	STATE(M_WAKE_ENTERED_TOTAL, entered, .flags = COLUMN_DATA_ONLY),
+	STATE(M_WAKE_ENTERED_RATIO, entered_ratio),
+	STATE(M_WAKE_ENTERED_BY, s.entered_by, .flags = COLUMN_DATA_ONLY),
+	STATE(M_WAKE_ENTERED_MAX_NS, s.evidence.max_ns, .flags = COLUMN_DATA_ONLY | COLUMN_ROUND),
+	STATE(M_WAKE_PACKAGE_TOTAL, package_slept, .flags = COLUMN_DATA_ONLY),
 	STATE(M_WAKE_VERDICT, verdict),
 };
 
@@ -104,6 +115,26 @@ static void add_le(struct table *parent, size_t row, size_t col, const struct wa
 	}
 }
 
+static struct state_row state_row(const struct wake_state *s)
+{
+	const struct wake_summary *summary = &s->summary;
+	const struct wake_evidence *e = &s->evidence;
+	bool entered_known = e->entered || e->not_entered;
+
+	return (struct state_row){
+		.s = *s,
+		.source = wake_source_name(s->source),
+		.verdict = wake_verdict_name(s->verdict),
+		.forced = s->forced[0] ? s->forced : NULL,
+		.near_max = summary->count ? summary->near_max : WAKE_UNKNOWN,
+		.near_max_ratio = (double)summary->near_max / (double)summary->count,
+		.entered = entered_known ? e->entered : WAKE_UNKNOWN,
+		.entered_ratio = entered_known ? (double)e->entered / (double)summary->count : NAN,
+		.package_slept =
+			e->package_slept || e->package_awake ? e->package_slept : WAKE_UNKNOWN,
+	};
+}
+
 static void add_states(const struct wake_window *w, struct report *report)
 {
 	struct table *t = report_table(report, "states", NULL);
@@ -114,20 +145,39 @@ static void add_states(const struct wake_window *w, struct report *report)
 	if (passive)
 		more = columns_add(t, COLUMNS(passive_columns));
 	for (size_t i = 0; i < w->nr_states && !report->failed; i++) {
-		const struct wake_summary *s = &w->states[i].summary;
-		struct state_row row = {
-			.s = w->states[i],
-			.source = wake_source_name(w->states[i].source),
-			.verdict = wake_verdict_name(w->states[i].verdict),
-			.near_max = s->count ? s->near_max : WAKE_UNKNOWN,
-			.near_max_ratio = (double)s->near_max / (double)s->count,
-		};
+		struct state_row row = state_row(&w->states[i]);
 		size_t at = columns_row(t, COLUMNS(state_columns), &row);
 
 		if (!passive || report->failed)
 			continue;
 		columns_fill(t, at, more, COLUMNS(passive_columns), &row);
 		add_le(t, at, more + 1, &row.s);
+	}
+}
+
+/* The columns of the thesis's tables, and how far they can be believed. */
+static const struct column_spec total_columns[] = {
+	STATE(M_WAKE_SOURCE, source),
+	STATE(M_WAKE_INDEX, s.index, .flags = COLUMN_DATA_ONLY),
+	STATE(M_WAKE_NAME, s.name),
+	STATE(M_WAKE_CLAIMED_NS, s.claimed_ns),
+	STATE(M_WAKE_COUNT, s.summary.count),
+	STATE(M_WAKE_ENTERED_RATIO, entered_ratio),
+	FIGURE(M_WAKE_MIN_NS, min_ns),
+	FIGURE(M_WAKE_MEDIAN_NS, median_ns),
+	FIGURE(M_WAKE_MAX_NS, max_ns),
+	STATE(M_WAKE_VERDICT, verdict),
+};
+
+static void add_totals(const struct wake_window *w, struct report *report)
+{
+	struct table *t = report_table(report, "by_state", "each state alone, all cores together");
+
+	columns_add(t, COLUMNS(total_columns));
+	for (size_t i = 0; i < w->nr_totals && !report->failed; i++) {
+		struct state_row row = state_row(&w->totals[i]);
+
+		columns_row(t, COLUMNS(total_columns), &row);
 	}
 }
 
@@ -206,6 +256,8 @@ static void add_table(struct report *report, const char *key, const char *title,
 
 static void add_tables(const struct wake_window *w, struct report *report)
 {
+	if (w->nr_totals)
+		add_totals(w, report);
 	add_states(w, report);
 	if (w->breakdown)
 		add_stages(w, report);
@@ -213,80 +265,11 @@ static void add_tables(const struct wake_window *w, struct report *report)
 		add_table(report, "prewake", "how much earlier the timer wakes the core",
 			  COLUMNS(pair_columns), w->pairs, w->nr_pairs, sizeof(*w->pairs));
 	if (w->nr_residencies)
-		add_table(report, "residency", "core states by the hardware's counters",
+		add_table(report, "residency", "core and package states by the hardware's counters",
 			  COLUMNS(residency_columns), w->residencies, w->nr_residencies,
 			  sizeof(*w->residencies));
 	add_table(report, "cpus", "per core: points, and what measuring costs",
 		  COLUMNS(cpu_columns), w->cpus, w->nr_cpus, sizeof(*w->cpus));
-}
-
-static void note_sources(const struct wake_window *w, struct report *report)
-{
-	if (wake_has(w->sources, WAKE_NIC))
-		report_note(report, "source nic: %s, %s; %llu packets missed their launch time",
-			    w->card.device,
-			    w->card.software
-				    ? "software ETF: a kernel timer sends, no card is measured"
-				    : w->card.method,
-			    (unsigned long long)w->card.missed);
-	if (wake_has(w->sources, WAKE_TIMER))
-		report_note(report, "source timer: the core set this timer itself and may start to "
-				    "wake before it is due; compare --sources timer,remote");
-	if (wake_has(w->sources, WAKE_REMOTE))
-		report_note(
-			report, "source remote: another core wakes it; the launch is stamped %s",
-			w->launch_at_waking
-				? "as the wake-up begins, some 100 ns to 1 us before the IPI (this "
-				  "kernel has no event for the IPI)"
-				: "when the kernel sends the IPI or sets the flag of a polling "
-				  "core");
-	if (wake_has(w->sources, WAKE_PASSIVE))
-		report_note(report,
-			    "source passive: timers that other programs and the kernel set; "
-			    "percentiles, and after the first window min and max, come from "
-			    "buckets at most 3.1 %% wide");
-}
-
-static void note_machine(const struct wake_window *w, struct report *report)
-{
-	const struct wake_machine *m = &w->machine;
-
-	if (m->virt.kind == VIRT_GUEST)
-		report_note(report, "this is a guest (%s): the exit latency is mostly the host's",
-			    m->virt.evidence);
-	if (m->haltpoll)
-		report_note(report, "haltpoll spins before it halts: short idle times have no exit "
-				    "latency");
-	if (!m->nr_states)
-		report_note(report, "no cpuidle driver: one idle state, without a claimed exit "
-				    "latency");
-	else if (m->dma_latency_ns >= 0)
-		report_note(report,
-			    "a process holds /dev/cpu_dma_latency at %lld us: states with a "
-			    "longer exit latency are not entered",
-			    (long long)(m->dma_latency_ns / (int64_t)NSEC_PER_USEC));
-}
-
-static void note_run(const struct wake_window *w, struct report *report)
-{
-	for (size_t i = 0; i < w->nr_cpus; i++)
-		if (w->cpus[i].offline)
-			report_note(report, "CPU %u went offline during the run", w->cpus[i].cpu);
-	if (w->sender_offline)
-		report_note(report, "the sender's CPU went offline, which ended the run");
-	if (w->overhead_ns == WAKE_UNKNOWN)
-		report_note(report, "%s: the overhead of our stamp is unknown and not subtracted",
-			    w->bare ? "not calibrated" : "a core never idled during calibration");
-	if (w->stopped)
-		report_note(report, "stopped before the end of the run");
-	if (w->replayed)
-		report_note(report, "restored %u settings that an earlier run had left changed",
-			    w->replayed);
-	if (w->replay_error)
-		report_note(report,
-			    "settings that an earlier run left changed could not be restored "
-			    "(%s): see /run/subtick/restore",
-			    strerror(-w->replay_error));
 }
 
 int wake_report(const struct wake_window *w, struct report **ret_report)
@@ -311,8 +294,6 @@ int wake_report(const struct wake_window *w, struct report **ret_report)
 		value_u64(report_quality(report, M_WAKE_PHC_HALF_NS), w->card.half_window_ns);
 		value_f64(report_quality(report, M_WAKE_PHC_DRIFT_PPB), round(w->card.drift_ppb));
 	}
-	note_sources(w, report);
-	note_machine(w, report);
-	note_run(w, report);
+	wake_notes(w, report);
 	return report_finish(report, ret_report);
 }

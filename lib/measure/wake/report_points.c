@@ -2,10 +2,13 @@
 /* One row per point, rejected ones included, and the distribution of the latencies. */
 #include "measure/wake/report_points.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
+#include <string.h>
 
+#include "measure/wake/report_machine.h"
 #include "report/columns.h"
 #include "stats/hist.h"
 
@@ -14,7 +17,8 @@ struct point_row {
 	uint64_t point, launch_ns, distance_ns, silent_ns, expire_ns, switch_ns, user_ns;
 	double latency_ns, irq_ns;
 	uint32_t cpu, index;
-	const char *source, *name, *order, *rejected;
+	int8_t entered, package;
+	const char *source, *name, *order, *rejected, *forced;
 };
 
 static const struct column_spec point_columns[] = {
@@ -33,6 +37,9 @@ static const struct column_spec point_columns[] = {
 	COLUMN(struct point_row, M_WAKE_NAME, name),
 	COLUMN(struct point_row, M_WAKE_ORDER, order),
 	COLUMN(struct point_row, M_WAKE_REJECT, rejected),
+	COLUMN(struct point_row, M_WAKE_FORCED, forced),
+	COLUMN(struct point_row, M_WAKE_POINT_ENTERED, entered),
+	COLUMN(struct point_row, M_WAKE_POINT_PACKAGE, package),
 };
 
 /* Every state of a point that counts has a row. */
@@ -45,9 +52,24 @@ static const char *state_name(const struct wake_window *w, const struct wake_cpu
 	return NULL;
 }
 
+/* Of a round that has a row, which is every round with a point that counts. */
+static const char *forced_name(const struct wake_window *w, const struct wake_cpu *cpu,
+			       unsigned int round)
+{
+	for (size_t i = cpu->first_state; i < cpu->end_state && w->nr_rounds > 1; i++)
+		if (w->states[i].round == round)
+			return w->states[i].forced[0] ? w->states[i].forced : NULL;
+	return NULL;
+}
+
 static uint64_t stamp(uint64_t ns)
 {
 	return ns ? ns : WAKE_UNKNOWN;
+}
+
+static int8_t tristate(enum wake_entered entered)
+{
+	return entered == WAKE_ENTERED_UNKNOWN ? -1 : entered == WAKE_ENTERED_YES;
 }
 
 static struct point_row point_row(const struct wake_window *w, const struct wake_cpu *cpu,
@@ -71,7 +93,42 @@ static struct point_row point_row(const struct wake_window *w, const struct wake
 		.name = taken ? state_name(w, cpu, p->state) : NULL,
 		.order = taken ? wake_order_name(p->order) : NULL,
 		.rejected = taken ? NULL : wake_reject_name(p->reject),
+		.forced = forced_name(w, cpu, p->round),
+		.entered = taken ? tristate(p->entered) : -1,
+		.package = tristate(p->package),
 	};
+}
+
+/* One column per residency counter, after the others: c6_ns, pc6_ns, cpuidle_ns. */
+static size_t depth_column(struct table *t, const char *name)
+{
+	char key[16];
+	size_t i;
+	int at;
+
+	for (i = 0; name[i] && i < sizeof(key) - 4; i++)
+		key[i] = tolower((unsigned char)name[i]);
+	strcpy(key + i, "_ns");
+	at = table_find(t, key);
+	return at >= 0 ? (size_t)at : table_col_as(t, M_WAKE_DEPTH_NS, key, name);
+}
+
+/* Cores of different kinds may have different counters. */
+static void add_depth_columns(const struct wake_window *w, struct table *t)
+{
+	for (size_t i = 0; i < w->nr_cpus; i++)
+		for (unsigned int k = 0; k < w->cpus[i].nr_depths; k++)
+			depth_column(t, w->cpus[i].depth_names[k]);
+}
+
+static void fill_depths(struct table *t, size_t row, const struct wake_cpu *cpu, size_t point)
+{
+	for (unsigned int k = 0; k < cpu->nr_depths; k++) {
+		uint32_t ns = cpu->depth_ns[point * cpu->nr_depths + k];
+
+		if (ns != UINT32_MAX)
+			value_u64(table_cell(t, row, depth_column(t, cpu->depth_names[k])), ns);
+	}
 }
 
 struct le_row {
@@ -142,13 +199,16 @@ int wake_report_points(const struct wake_window *w, bool distribution, struct re
 		return -ENOMEM;
 	report->time_unix_ns = w->time_unix_ns;
 	report->window_ns = w->window_ns;
+	wake_report_machine(&w->machine, report);
 	t = report_table(report, "points", NULL);
 	columns_add(t, COLUMNS(point_columns));
+	add_depth_columns(w, t);
 	for (size_t i = 0; i < w->nr_cpus && !report->failed; i++)
 		for (size_t k = 0; k < w->cpus[i].nr_points; k++) {
 			struct point_row row = point_row(w, &w->cpus[i], &w->cpus[i].points[k]);
 
-			columns_row(t, COLUMNS(point_columns), &row);
+			fill_depths(t, columns_row(t, COLUMNS(point_columns), &row), &w->cpus[i],
+				    k);
 		}
 	if (distribution)
 		add_distributions(w, report);

@@ -45,6 +45,8 @@ static void run_points(struct wake_worker *w, uint64_t distance_ns)
 		if (!wake_has(w->plan->sources, i))
 			continue;
 		ops_of[i]->point(w, distance_ns, &point);
+		wake_depth_point(&w->depth, w->nr, &point);
+		point.round = w->round;
 		if (w->nr < w->max)
 			w->points[w->nr++] = point;
 		atomic_fetch_add(&w->done, 1);
@@ -82,15 +84,20 @@ static void run_sweep(struct wake_worker *w)
 static void *worker_main(void *arg)
 {
 	struct wake_worker *w = arg;
+	uint64_t began;
+	int rc;
 
 	if (wake_pin(w->cpu, &w->err))
 		return NULL;
+	rc = wake_depth_begin(&w->depth, w->plan->root, w->cpu, w->max);
+	if (rc) {
+		err_set(&w->err, rc, "out of memory for the residency of %zu points", w->max);
+		return NULL;
+	}
 	w->launch->worker = syscall(SYS_gettid);
-	w->sweep_ns = clock_mono_ns();
-	cstate_begin(&w->cstates, w->plan->root, w->cpu);
+	began = clock_mono_ns();
 	run_sweep(w);
-	cstate_end(&w->cstates);
-	w->sweep_ns = clock_mono_ns() - w->sweep_ns;
+	w->sweep_ns += clock_mono_ns() - began;
 	w->launch->worker = 0;
 	return NULL;
 }
@@ -148,6 +155,9 @@ static int run_pass(struct wake_run *run, const struct cpuset *cpus, unsigned in
 		return 0;
 	if (!wake_has(run->plan.sources, WAKE_REMOTE))
 		return run_workers(run, cpus, worker_main);
+	for (unsigned int i = 0; i < run->nr_workers; i++)
+		run->workers[i].sender = &sender;
+	run->sender_near |= wake_sender_near(run->plan.root, sender_cpu, cpus);
 	rc = wake_sender_start(&sender, &run->err);
 	if (rc)
 		return rc;
@@ -161,6 +171,24 @@ static int run_pass(struct wake_run *run, const struct cpuset *cpus, unsigned in
 	return rc;
 }
 
+/* Source nic: the card interrupts one core, so that each is measured in a pass of its own. */
+static int run_nic(struct wake_run *run, const struct cpuset *online)
+{
+	unsigned int cpu;
+	int rc = 0;
+
+	cpuset_for_each(cpu, &run->plan.cpus) {
+		struct cpuset one = {0};
+
+		cpuset_add(&one, cpu);
+		if (!rc && !atomic_load(&run->stop))
+			rc = wake_nic_aim(run->plan.nic, cpu, &run->err);
+		if (!rc && !atomic_load(&run->stop))
+			rc = run_pass(run, &one, wake_sender_choose(run->plan.root, online, &one));
+	}
+	return rc;
+}
+
 /*
  * Source remote: the sender needs a core of its own. If one is not measured, it sends and one pass
  * is enough. Else a first pass leaves out one core, which sends, and a second measures that core.
@@ -168,15 +196,15 @@ static int run_pass(struct wake_run *run, const struct cpuset *cpus, unsigned in
 static int run_passes(struct wake_run *run)
 {
 	struct cpuset online, rest = run->plan.cpus, last = {0};
-	unsigned int cpu, sender = CPUSET_MAX, other;
+	unsigned int sender, other;
 	int rc;
 
 	rc = cpu_set(NULL, CPU_ONLINE, &online, &run->err);
 	if (rc)
 		return rc;
-	cpuset_for_each(cpu, &online)
-		if (!cpuset_has(&run->plan.cpus, cpu) && sender == CPUSET_MAX)
-			sender = cpu;
+	if (run->plan.nic)
+		return run_nic(run, &online);
+	sender = wake_sender_choose(run->plan.root, &online, &run->plan.cpus);
 	if (sender != CPUSET_MAX || !wake_has(run->plan.sources, WAKE_REMOTE))
 		return run_pass(run, &run->plan.cpus, sender);
 	sender = cpuset_next(&run->plan.cpus, 0);
@@ -186,6 +214,29 @@ static int run_passes(struct wake_run *run)
 	rc = run_pass(run, &rest, sender);
 	if (!rc && !atomic_load(&run->stop))
 		rc = run_pass(run, &last, other);
+	return rc;
+}
+
+unsigned int wake_run_rounds(const struct wake_plan *plan)
+{
+	return plan->nr_rounds ? plan->nr_rounds : 1;
+}
+
+static int run_rounds(struct wake_run *run)
+{
+	const struct wake_plan *plan = &run->plan;
+	int rc = 0;
+
+	for (unsigned int round = 0; round < wake_run_rounds(plan) && !rc; round++) {
+		if (atomic_load(&run->stop))
+			break;
+		for (unsigned int i = 0; i < run->nr_workers; i++)
+			run->workers[i].round = round;
+		if (plan->round_begin)
+			rc = plan->round_begin(plan->round_arg, round, &run->err);
+		if (!rc)
+			rc = run_passes(run);
+	}
 	return rc;
 }
 
@@ -200,7 +251,7 @@ static void *control_main(void *arg)
 	if (!rc)
 		rc = wake_probe_calibrate(run->probe, false, &run->err);
 	if (!rc && run->plan.sweep.points)
-		run_passes(run);
+		run_rounds(run);
 	atomic_store(&run->finished, true);
 	return NULL;
 }
@@ -209,7 +260,7 @@ int wake_run_open(struct wake_run *run, const struct wake_plan *plan, struct wak
 		  struct err *err)
 {
 	size_t per_worker = (size_t)wake_sweep_steps(&plan->sweep) * plan->sweep.points *
-			    __builtin_popcount(plan->sources);
+			    __builtin_popcount(plan->sources) * wake_run_rounds(plan);
 	unsigned int cpu, i = 0;
 
 	memset(run, 0, sizeof(*run));
@@ -282,8 +333,10 @@ int wake_run_join(struct wake_run *run, bool stop, struct err *err)
 void wake_run_close(struct wake_run *run)
 {
 	wake_run_join(run, true, NULL);
-	for (unsigned int i = 0; i < run->nr_workers; i++)
+	for (unsigned int i = 0; i < run->nr_workers; i++) {
+		wake_depth_close(&run->workers[i].depth);
 		free(run->workers[i].points);
+	}
 	free(run->workers);
 	memset(run, 0, sizeof(*run));
 }

@@ -23,6 +23,7 @@ struct wake_run {
 	bool started;
 	atomic_bool stop;
 	atomic_bool finished;
+	bool sender_near;  /* the sender's core shared a package with a measured one */
 	bool sender_moved; /* the sender's core went offline, which ended the run */
 	struct err err;
 };
@@ -31,6 +32,8 @@ int wake_run_open(struct wake_run *run, const struct wake_plan *plan, struct wak
 		  struct err *err);
 int wake_run_start(struct wake_run *run, struct err *err);
 uint64_t wake_run_done(const struct wake_run *run);
+/* Rounds of the plan, at least 1. */
+unsigned int wake_run_rounds(const struct wake_plan *plan);
 /* Waits for the end, which @stop brings about early; 0 or the first worker's error. */
 int wake_run_join(struct wake_run *run, bool stop, struct err *err);
 void wake_run_close(struct wake_run *run);

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sys/cycles.h"
-
 enum stage {
 	STAGE_EXIT,
 	STAGE_INTERRUPT,
@@ -87,10 +85,11 @@ void wake_stages(struct wake_window *w, const struct wake_worker *worker)
 }
 
 static const struct wake_state *find_state(const struct wake_window *w, const struct wake_cpu *cpu,
-					   enum wake_source source, uint32_t index)
+					   enum wake_source source, const struct wake_state *like)
 {
 	for (size_t i = cpu->first_state; i < cpu->end_state; i++)
-		if (w->states[i].source == source && w->states[i].index == index)
+		if (w->states[i].source == source && w->states[i].index == like->index &&
+		    w->states[i].round == like->round)
 			return &w->states[i];
 	return NULL;
 }
@@ -99,7 +98,7 @@ void wake_pairs(struct wake_window *w, const struct wake_cpu *cpu, double uncert
 {
 	for (size_t i = cpu->first_state; i < cpu->end_state; i++) {
 		const struct wake_state *timer = &w->states[i];
-		const struct wake_state *remote = find_state(w, cpu, WAKE_REMOTE, timer->index);
+		const struct wake_state *remote = find_state(w, cpu, WAKE_REMOTE, timer);
 		struct wake_pair *pair;
 
 		if (timer->source != WAKE_TIMER || !remote)
@@ -110,6 +109,7 @@ void wake_pairs(struct wake_window *w, const struct wake_cpu *cpu, double uncert
 		pair->cpu = timer->cpu;
 		pair->index = timer->index;
 		memcpy(pair->name, timer->name, sizeof(pair->name));
+		memcpy(pair->forced, timer->forced, sizeof(pair->forced));
 		pair->timer_median_ns = timer->summary.median_ns;
 		pair->remote_median_ns = remote->summary.median_ns;
 		wake_prewake(&timer->summary, &remote->summary, uncertainty_ns, &pair->prewake);
@@ -118,17 +118,16 @@ void wake_pairs(struct wake_window *w, const struct wake_cpu *cpu, double uncert
 
 void wake_residencies(struct wake_window *w, const struct wake_worker *worker)
 {
-	const struct cstate_set *set = &worker->cstates;
-	double hz = (double)cycles_hz();
+	const struct wake_depth *depth = &worker->depth;
 
-	for (int i = 0; i < set->nr && hz > 0 && worker->sweep_ns; i++) {
+	for (int i = 0; i < depth->hw.nr && depth->ns_per_cycle > 0 && worker->sweep_ns; i++) {
 		struct wake_residency *row = wake_window_residency(w);
 
 		if (!row)
 			return;
 		row->cpu = worker->cpu;
-		memcpy(row->name, set->name[i], sizeof(row->name));
-		row->ns = (double)set->cycles[i] / hz * 1e9;
+		memcpy(row->name, depth->hw.name[i], sizeof(row->name));
+		row->ns = (double)depth->sum[i] * depth->ns_per_cycle;
 		row->ratio = row->ns / (double)worker->sweep_ns;
 	}
 }

@@ -9,6 +9,12 @@
 #include "stats/hist.h"
 #include "stats/quantile.h"
 
+static uint64_t since(uint64_t is, uint64_t was)
+{
+	return is == CPUIDLE_UNKNOWN || was == CPUIDLE_UNKNOWN || is < was ? WAKE_UNKNOWN
+									   : is - was;
+}
+
 /* Name, claim and the kernel's counters. */
 static void describe(struct wake_state *s, const struct wake_env *env)
 {
@@ -18,6 +24,7 @@ static void describe(struct wake_state *s, const struct wake_env *env)
 
 	snprintf(s->name, sizeof(s->name), "%s", wake_env_name(env, s->cpu, s->index));
 	s->claimed_ns = s->usage = s->residency_ns = WAKE_UNKNOWN;
+	s->above = s->below = s->rejected = WAKE_UNKNOWN;
 	wake_env_claim(env, s->cpu, s->index, &s->claimed_ns);
 	if ((int)s->index >= c->nr || !c->counted)
 		return;
@@ -28,6 +35,9 @@ static void describe(struct wake_state *s, const struct wake_env *env)
 		was = &nothing;
 	s->usage = is->usage - was->usage;
 	s->residency_ns = is->time_ns - was->time_ns;
+	s->above = since(is->above, was->above);
+	s->below = since(is->below, was->below);
+	s->rejected = since(is->rejected, was->rejected);
 }
 
 /* @figures: a row without what describe() and the verdict add. */
@@ -40,8 +50,8 @@ static void add_state(struct wake_window *w, const struct wake_env *env,
 		return;
 	*s = *figures;
 	describe(s, env);
-	s->verdict = wake_verdict(s->claimed_ns != WAKE_UNKNOWN, s->claimed_ns, &s->summary,
-				  uncertainty_ns);
+	s->verdict = wake_verdict_entered(s->claimed_ns != WAKE_UNKNOWN, s->claimed_ns, &s->summary,
+					  &s->evidence, uncertainty_ns);
 	w->exceeds |= s->verdict == WAKE_EXCEEDS;
 }
 
@@ -55,6 +65,17 @@ static unsigned int count_states(const struct wake_worker *worker)
 	return nr;
 }
 
+void wake_evidence_add(struct wake_evidence *e, const struct wake_point *p)
+{
+	e->entered += p->entered == WAKE_ENTERED_YES;
+	e->not_entered += p->entered == WAKE_ENTERED_NO;
+	if (p->entered == WAKE_ENTERED_NO)
+		return;
+	e->max_ns = fmax(e->max_ns, p->latency_ns);
+	e->package_slept += p->package == WAKE_ENTERED_YES;
+	e->package_awake += p->package == WAKE_ENTERED_NO;
+}
+
 /* The points of one source and state; @latency and @silent have room for all points. */
 static void add_points(struct wake_window *w, const struct wake_env *env,
 		       const struct wake_worker *worker, struct wake_state *s,
@@ -65,9 +86,11 @@ static void add_points(struct wake_window *w, const struct wake_env *env,
 	for (size_t i = 0; i < worker->nr; i++) {
 		const struct wake_point *p = &worker->points[i];
 
-		if (p->reject != WAKE_TAKEN || p->source != s->source || p->state != s->index)
+		if (p->reject != WAKE_TAKEN || p->source != s->source || p->state != s->index ||
+		    p->round != s->round)
 			continue;
 		s->order[p->order]++;
+		wake_evidence_add(&s->evidence, p);
 		latency[nr] = p->latency_ns;
 		silent[nr++] = p->silent_ns;
 	}
@@ -76,6 +99,9 @@ static void add_points(struct wake_window *w, const struct wake_env *env,
 	wake_summarize(latency, nr, &s->summary);
 	quantile_sort(silent, nr);
 	s->silent_median_ns = silent[nr / 2];
+	s->entered_by = wake_depth_by(&worker->depth, s->index);
+	s->evidence.package_can =
+		s->index < CPUIDLE_MAX_STATES && worker->depth.package_can[s->index];
 	add_state(w, env, s, uncertainty_ns);
 }
 
@@ -87,13 +113,19 @@ void wake_states_points(struct wake_window *w, const struct wake_env *env,
 	double *silent = malloc((worker->nr + 1) * sizeof(*silent));
 
 	w->failed |= !latency || !silent;
-	for (enum wake_source source = WAKE_TIMER; source <= WAKE_NIC && !w->failed; source++)
-		for (unsigned int state = 0; state < nr_states; state++) {
-			struct wake_state s = {
-				.cpu = worker->cpu, .index = state, .source = source};
+	for (unsigned int round = 0; round < w->nr_rounds; round++)
+		for (enum wake_source source = WAKE_TIMER; source <= WAKE_NIC; source++)
+			for (unsigned int state = 0; state < nr_states && !w->failed; state++) {
+				struct wake_state s = {.cpu = worker->cpu,
+						       .index = state,
+						       .source = source,
+						       .round = round};
 
-			add_points(w, env, worker, &s, uncertainty_ns, latency, silent);
-		}
+				if (round + 1 < w->nr_rounds)
+					snprintf(s.forced, sizeof(s.forced), "%s",
+						 wake_env_name(env, worker->cpu, round));
+				add_points(w, env, worker, &s, uncertainty_ns, latency, silent);
+			}
 	free(latency);
 	free(silent);
 }
@@ -134,6 +166,7 @@ void wake_states_passive(struct wake_window *w, const struct wake_env *env,
 		s.order[WAKE_IRQ_FIRST] = inside < s.summary.count ? inside : s.summary.count;
 		s.order[WAKE_EXIT_FIRST] = s.summary.count - s.order[WAKE_IRQ_FIRST];
 		count_le(&s, now, was);
+		s.evidence.max_ns = s.summary.max_ns;
 		add_state(w, env, &s, uncertainty_ns);
 	}
 }

@@ -14,5 +14,7 @@ void wake_states_points(struct wake_window *window, const struct wake_env *env,
 void wake_states_passive(struct wake_window *window, const struct wake_env *env,
 			 const struct wake_worker *worker, const struct wake_passive *passive,
 			 double uncertainty_ns);
+/* What a point tells about how deep the core slept. */
+void wake_evidence_add(struct wake_evidence *evidence, const struct wake_point *point);
 
 #endif

@@ -3,7 +3,6 @@
 #include "measure/wake/wake.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +10,7 @@
 #include "measure/wake/env.h"
 #include "measure/wake/fill.h"
 #include "measure/wake/passive.h"
+#include "measure/wake/remote.h"
 #include "measure/wake/report.h"
 #include "measure/wake/report_points.h"
 #include "measure/wake/run.h"
@@ -29,6 +29,7 @@ struct wake_meter {
 	struct wake_run run;
 	bool running;
 	struct wake_nic *nic;
+	struct wake_rounds rounds;
 	uint64_t start_ns;
 	struct wake_passive passive;
 	struct wake_window window;
@@ -65,6 +66,7 @@ static void wake_close(struct meter *meter)
 		wake_probe_close(&m->probe);
 	wake_nic_close(m->nic);
 	wake_restore(meter);
+	wake_rounds_close(&m->rounds);
 	wake_env_close(&m->env);
 	wake_passive_free(&m->passive);
 	wake_window_free(&m->window);
@@ -83,35 +85,30 @@ static int choose_cpus(struct wake_meter *m, struct err *err)
 	if (rc)
 		return rc;
 	cpuset_format(&online, list, sizeof(list));
-	if (!cpuset_count(&m->opts.cpus))
+	if (!cpuset_count(&m->opts.cpus) && has(m, WAKE_NIC)) {
+		/* The card's interrupt goes to one core at a time, so all would take long. */
+		cpuset_add(&m->opts.cpus, cpuset_next(&online, 0));
+		m->window.card_chose_cpu = cpuset_count(&online) > 1;
+	} else if (!cpuset_count(&m->opts.cpus)) {
 		m->opts.cpus = online;
+	}
 	cpuset_for_each(cpu, &m->opts.cpus)
 		if (!cpuset_has(&online, cpu))
 			return err_set(err, -ENODEV, "CPU %u is offline; online are %s", cpu, list);
 	if (has(m, WAKE_REMOTE) && cpuset_count(&online) < 2)
 		return err_unsupported(err, -EOPNOTSUPP, "use --source timer or passive",
 				       "source remote needs a second CPU online");
-	if (has(m, WAKE_NIC) && cpuset_count(&m->opts.cpus) != 1) {
-		/* The card's interrupt goes to one core. */
-		cpu = cpuset_next(&m->opts.cpus, 0);
-		m->opts.cpus = (struct cpuset){0};
-		cpuset_add(&m->opts.cpus, cpu);
-	}
 	return 0;
 }
 
 static unsigned int sender_to_keep(const struct wake_meter *m)
 {
 	struct cpuset online;
-	unsigned int cpu;
 
 	if (!has(m, WAKE_REMOTE) || cpuset_count(&m->opts.cpus) > 1 ||
 	    cpu_set(NULL, CPU_ONLINE, &online, NULL))
 		return CPUSET_MAX;
-	cpuset_for_each(cpu, &online)
-		if (!cpuset_has(&m->opts.cpus, cpu))
-			return cpu;
-	return CPUSET_MAX;
+	return wake_sender_choose(m->opts.root, &online, &m->opts.cpus);
 }
 
 /*
@@ -135,6 +132,8 @@ static int open_journal(struct wake_meter *m, struct err *err)
 	if (!rc)
 		rc = wake_force_apply(&m->journal, m->opts.root, &m->opts.force, &m->opts.cpus,
 				      sender_to_keep(m), err);
+	if (!rc && m->opts.force.each)
+		rc = wake_rounds_open(&m->rounds, &m->journal, m->opts.root, &m->opts.cpus, err);
 	return rc;
 }
 
@@ -168,22 +167,11 @@ static int open_probe(struct wake_meter *m, bool passive, struct err *err)
 	return rc;
 }
 
-/*
- * A DMA read has to wait for the package to wake up, in states deeper than C1E. On every driver
- * we know those claim more than this.
- */
-#define SHALLOW_NS (20 * NSEC_PER_USEC)
-
 static int open_nic(struct wake_meter *m, struct err *err)
 {
-	unsigned int cpu = cpuset_next(&m->opts.cpus, 0);
-	const struct wake_cpu_env *env = &m->env.cpus[cpu];
-
-	m->opts.nic.deep_from = UINT_MAX;
-	for (int i = env->nr; i-- > 0 && env->before[i].latency_ns > SHALLOW_NS;)
-		m->opts.nic.deep_from = i;
 	m->opts.nic.max_batch = m->opts.sweep.points;
-	return wake_nic_open(&m->opts.nic, cpu, m->opts.root, &m->journal, &m->nic, err);
+	return wake_nic_open(&m->opts.nic, cpuset_next(&m->opts.cpus, 0), m->opts.root, &m->journal,
+			     &m->nic, err);
 }
 
 static int open_run(struct wake_meter *m, struct err *err)
@@ -200,6 +188,11 @@ static int open_run(struct wake_meter *m, struct err *err)
 	/* Passive: no points, only the calibration. */
 	if (has(m, WAKE_PASSIVE))
 		plan.sweep.points = 0;
+	if (m->opts.force.each) {
+		plan.nr_rounds = m->rounds.nr_states + 1;
+		plan.round_begin = wake_rounds_begin;
+		plan.round_arg = &m->rounds;
+	}
 	rc = wake_run_open(&m->run, &plan, &m->probe, err);
 	m->running = !rc;
 	return rc;
@@ -302,15 +295,20 @@ static const struct meter_ops wake_ops = {
 void wake_progress(struct meter *meter, struct wake_progress *ret_progress)
 {
 	struct wake_meter *m = to_wake(meter);
+	unsigned int rounds = wake_run_rounds(&m->run.plan);
 
 	ret_progress->done = wake_run_done(&m->run);
 	ret_progress->total = m->run.total;
 	ret_progress->time_ratio = 0.0;
-	for (unsigned int i = 0; i < m->run.nr_workers; i++)
+	for (unsigned int i = 0; i < m->run.nr_workers && m->run.workers[i].max; i++) {
+		uint64_t done = atomic_load(&m->run.workers[i].done);
+		uint64_t per_round = m->run.workers[i].max / rounds;
+		double share = wake_sweep_share(&m->opts.sweep, done % per_round,
+						__builtin_popcount(m->opts.sources));
+
 		ret_progress->time_ratio +=
-			wake_sweep_share(&m->opts.sweep, atomic_load(&m->run.workers[i].done),
-					 __builtin_popcount(m->opts.sources)) /
-			m->run.nr_workers;
+			((double)(done / per_round) + share) / rounds / m->run.nr_workers;
+	}
 	ret_progress->finished = atomic_load(&m->run.finished);
 }
 
@@ -321,11 +319,14 @@ int wake_points(struct meter *meter, bool distribution, struct report **ret_repo
 	return rc ? err_set(err, rc, "cannot list the points: %s", strerror(-rc)) : 0;
 }
 
-unsigned int wake_passes(const struct wake_opts *opts)
+static unsigned int passes_per_round(const struct wake_opts *opts)
 {
 	struct cpuset online;
 	unsigned int cpu;
 
+	/* The card's interrupt goes to one core at a time. */
+	if (wake_has(opts->sources, WAKE_NIC))
+		return cpuset_count(&opts->cpus) ? cpuset_count(&opts->cpus) : 1;
 	if (!wake_has(opts->sources, WAKE_REMOTE) || cpu_set(NULL, CPU_ONLINE, &online, NULL))
 		return 1;
 	/* With --alone a core is kept online for the sender only if one core is measured. */
@@ -335,6 +336,13 @@ unsigned int wake_passes(const struct wake_opts *opts)
 		if (!cpuset_has(&opts->cpus, cpu))
 			return 1;
 	return 2;
+}
+
+unsigned int wake_passes(const struct wake_opts *opts)
+{
+	unsigned int rounds = opts->force.each ? wake_rounds_nr(opts->root, &opts->cpus) : 1;
+
+	return rounds * passes_per_round(opts);
 }
 
 int wake_open(const struct wake_opts *opts, struct meter **ret_meter, struct err *err)
@@ -362,6 +370,8 @@ int wake_open(const struct wake_opts *opts, struct meter **ret_meter, struct err
 	rc = wake_env_open(&m->env, opts->root, m->nr_cpus, err);
 	if (rc)
 		goto fail;
+	m->env.misses = !has(m, WAKE_PASSIVE);
+	wake_env_machine(&m->env, &m->opts.cpus);
 	rc = check_threads(m, err);
 	if (rc)
 		goto fail;

@@ -24,7 +24,10 @@ struct wake_opts {
 	bool bare; /* passive: no calibration, so no load of our own; the overhead is not subtracted */
 };
 
-/* How often the sweep runs: twice if source remote has no spare core for its sender. */
+/*
+ * How often the sweep runs: twice if source remote has no spare core for its sender, once per core
+ * with source nic; for each idle state with --each-state.
+ */
 unsigned int wake_passes(const struct wake_opts *opts);
 int wake_open(const struct wake_opts *opts, struct meter **ret_meter, struct err *err);
 

@@ -25,10 +25,12 @@ ADD(wake_window_cpu, struct wake_cpu, cpus)
 ADD(wake_window_pair, struct wake_pair, pairs)
 ADD(wake_window_stage, struct wake_stage, stages)
 ADD(wake_window_residency, struct wake_residency, residencies)
+ADD(wake_window_total, struct wake_state, totals)
 
 void wake_window_clear(struct wake_window *w)
 {
 	w->nr_states = w->nr_cpus = w->nr_pairs = w->nr_stages = w->nr_residencies = 0;
+	w->nr_totals = 0;
 	w->failed = false;
 }
 
@@ -39,5 +41,6 @@ void wake_window_free(struct wake_window *w)
 	free(w->pairs);
 	free(w->stages);
 	free(w->residencies);
+	free(w->totals);
 	*w = (struct wake_window){0};
 }

@@ -29,12 +29,17 @@ struct wake_state {
 	uint32_t index; /* of the idle state that was requested */
 	enum wake_source source;
 	char name[32];
+	uint32_t round;	     /* of the experiment */
+	char forced[32];     /* the only state that was allowed; "": those that were before */
 	uint64_t claimed_ns; /* exit latency by the driver */
 	struct wake_summary summary;
 	enum wake_verdict verdict;
 	double silent_median_ns; /* from going idle to the launch */
 	uint64_t order[WAKE_NR_ORDERS];
-	uint64_t usage, residency_ns; /* the kernel's own counters over the window */
+	uint64_t usage, residency_ns;	 /* the kernel's own counters over the window */
+	uint64_t above, below, rejected; /* the same: stays too short, too long; refused entries */
+	struct wake_evidence evidence;	 /* how deep the core slept; all unknown for passive */
+	const char *entered_by;		 /* what tells whether it was entered; NULL: nothing */
 	/* Passive. */
 	uint64_t sum_ns;
 	uint64_t le[WAKE_NR_LE]; /* wake-ups up to each boundary */
@@ -51,6 +56,10 @@ struct wake_cpu {
 	uint64_t clock_read_ns, clock_step_ns;
 	const struct wake_point *points; /* in their order; valid as long as the window */
 	size_t nr_points;
+	/* Time in states of the hardware during each point, UINT32_MAX unknown: [point × nr_depths]. */
+	const uint32_t *depth_ns;
+	const char (*depth_names)[8];
+	unsigned int nr_depths;
 	size_t first_state, end_state; /* its rows in the states of the window */
 };
 
@@ -59,6 +68,7 @@ struct wake_pair {
 	uint32_t cpu;
 	uint32_t index;
 	char name[32];
+	char forced[32];
 	double timer_median_ns, remote_median_ns;
 	struct wake_prewake prewake;
 };
@@ -72,7 +82,7 @@ struct wake_stage {
 	double step_ns; /* since the stage before */
 };
 
-/* Time of one core in a C-state, by the hardware's counter. */
+/* Time of one core, or its package, in a C-state, by the hardware's counter. */
 struct wake_residency {
 	uint32_t cpu;
 	char name[8];
@@ -110,11 +120,13 @@ struct wake_window {
 
 	struct wake_machine machine;
 	struct wake_card card;
-	bool launch_at_waking;	 /* remote: this kernel has no event at the IPI */
-	bool sender_offline;	 /* the sender's core went offline, which ended the run */
-	bool stopped;		 /* before its end */
-	unsigned int replayed;	 /* settings of an earlier run that were restored */
-	int replay_error;	 /* -errno if that failed */
+	bool card_chose_cpu;   /* nic: no CPU was named, so the first was measured */
+	bool launch_at_waking; /* remote: this kernel has no event at the IPI */
+	bool sender_near;      /* remote: the sender's core shared a package with a measured one */
+	bool sender_offline;   /* the sender's core went offline, which ended the run */
+	bool stopped;	       /* before its end */
+	unsigned int replayed; /* settings of an earlier run that were restored */
+	int replay_error;      /* -errno if that failed */
 	unsigned int unrestored; /* settings of this run that could not be restored */
 
 	struct wake_state *states;
@@ -122,7 +134,9 @@ struct wake_window {
 	struct wake_pair *pairs;
 	struct wake_stage *stages;
 	struct wake_residency *residencies;
-	size_t nr_states, nr_cpus, nr_pairs, nr_stages, nr_residencies;
+	struct wake_state *totals; /* with several rounds: each forced state, all cores together */
+	size_t nr_states, nr_cpus, nr_pairs, nr_stages, nr_residencies, nr_totals;
+	unsigned int nr_rounds;
 	bool failed; /* sticky: out of memory */
 };
 
@@ -132,6 +146,7 @@ struct wake_cpu *wake_window_cpu(struct wake_window *window);
 struct wake_pair *wake_window_pair(struct wake_window *window);
 struct wake_stage *wake_window_stage(struct wake_window *window);
 struct wake_residency *wake_window_residency(struct wake_window *window);
+struct wake_state *wake_window_total(struct wake_window *window);
 
 /* No rows; the memory is kept for the next window. */
 void wake_window_clear(struct wake_window *window);

@@ -12,10 +12,11 @@
 #include "abi/wake.h"
 #include "base/cpuset.h"
 #include "base/err.h"
+#include "measure/wake/depth.h"
 #include "stats/wake.h"
-#include "sys/cstate.h"
 
 struct wake_nic;
+struct wake_sender;
 
 /* What all workers of a run measure. */
 struct wake_plan {
@@ -24,6 +25,13 @@ struct wake_plan {
 	unsigned int sources; /* bit per enum wake_source */
 	struct wake_nic *nic; /* source nic; else NULL */
 	const char *root;
+	/*
+	 * The sweep runs this often (0 is 1), each time after round_begin(), which allows other
+	 * idle states. The last round has those that were allowed before.
+	 */
+	unsigned int nr_rounds;
+	int (*round_begin)(void *arg, unsigned int round, struct err *err);
+	void *round_arg;
 	uint32_t delay_ns; /* tests: our timer is due this much after the launch */
 };
 
@@ -37,14 +45,16 @@ struct wake_worker {
 	struct wake_launch *launch;
 	struct wake_point *points;
 	size_t nr, max;
+	unsigned int round;
 	struct wake_calibration calibration;
 	atomic_uint_fast64_t done; /* points tried, for the progress line */
 	struct err err;
-	struct cstate_set cstates; /* the hardware's own residency during the sweep */
-	uint64_t sweep_ns;	   /* how long that took */
-	bool moved;		   /* the core went offline and the kernel moved the worker */
+	struct wake_depth depth; /* how deep it slept during the sweep */
+	uint64_t sweep_ns;	 /* how long that took */
+	bool moved;		 /* the core went offline and the kernel moved the worker */
 
 	/* Source remote: what the worker asks of the sender, and the word it sleeps on. */
+	struct wake_sender *sender;
 	atomic_uint_fast64_t due_ns; /* 0: nothing asked */
 	atomic_uint word;
 };

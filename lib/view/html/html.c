@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "view/output.h"
+#include "view/svg/wake_runs.h"
 
 /* The sections in their order; reports of other commands come last. */
 static const struct section {
@@ -51,7 +52,7 @@ static const char *date(uint64_t time_unix_ns, char *buf, size_t size)
 
 static void put_window(FILE *out, const struct report *report)
 {
-	char when[40], length[32];
+	char when[40], length[32], name[WAKE_RUN_NAME];
 
 	fputs("<p class=\"muted window\">", out);
 	html_textf(out, "subtick %s", report->command);
@@ -60,6 +61,10 @@ static void put_window(FILE *out, const struct report *report)
 	if (report->window_ns)
 		html_textf(out, ", window %s",
 			   html_ns((double)report->window_ns, length, sizeof(length)));
+	if (table_str(report->fields, 0, "machine.host")) {
+		wake_run_name(&report, 0, name, sizeof(name));
+		html_textf(out, ", on %s", name);
+	}
 	if (report->time_unix_ns)
 		html_textf(out, ", measured %s", date(report->time_unix_ns, when, sizeof(when)));
 	fputs("</p>\n", out);
@@ -258,6 +263,8 @@ int html_write(FILE *out, const struct html_doc *doc)
 	fputs("<h2 class=\"sheet\">Plots</h2>\n", out);
 	if (!rc)
 		rc = for_each_report(out, doc, part_plots);
+	if (!rc)
+		rc = html_wake_runs(out, doc);
 	fputs("<h2 class=\"sheet\">Tables</h2>\n", out);
 	if (!rc)
 		rc = for_each_report(out, doc, part_tables);

@@ -64,6 +64,8 @@ bool html_series_fits(const struct report *report, const struct svg_series *seri
 int html_plot(FILE *out, const struct report *report, const struct svg_plot *wanted);
 int html_crit(FILE *out, const struct report *report);
 int html_wake(FILE *out, const struct report *report);
+/* Several runs of wake, such as of two machines, in the same plots; nothing for one run. */
+int html_wake_runs(FILE *out, const struct html_doc *doc);
 void html_cores(FILE *out, const struct table *cpus);
 void html_heat(FILE *out, const struct table *blame);
 

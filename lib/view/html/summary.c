@@ -151,7 +151,7 @@ static void say_runq(FILE *out, const struct report *report)
 static void say_wake(FILE *out, const struct report *report)
 {
 	const struct table *states = report_find(report, "states");
-	size_t row = html_largest(states, "max_ns"), exceeds = 0, claims = 0;
+	size_t row = html_largest(states, "max_ns"), exceeds = 0, claims = 0, shallow = 0;
 	double count = 0.0;
 
 	for (size_t i = 0; states && i < states->nr_rows; i++) {
@@ -159,6 +159,8 @@ static void say_wake(FILE *out, const struct report *report)
 
 		exceeds += verdict && !strcmp(verdict, "exceeds");
 		claims += verdict && (!strcmp(verdict, "exceeds") || !strcmp(verdict, "within"));
+		shallow += verdict &&
+			   (!strcmp(verdict, "not-entered") || !strcmp(verdict, "core-only"));
 		count += fmax(0.0, table_number(states, i, "count"));
 	}
 	if (row == SIZE_MAX) {
@@ -178,8 +180,13 @@ static void say_wake(FILE *out, const struct report *report)
 		    "%zu of %zu idle states (counted per core) took longer than the cpuidle driver "
 		    "claims.",
 		    exceeds, claims);
-	else
+	else if (!shallow)
 		SAY(out, "There is no claimed exit latency to compare with.");
+	if (shallow)
+		SAY(out,
+		    "%zu idle states (counted per core) have no verdict: they were not entered, or "
+		    "the package never slept.",
+		    shallow);
 }
 
 static void say_crit(FILE *out, const struct report *report)

@@ -9,6 +9,7 @@
 
 #include "base/grow.h"
 #include "view/svg/svg.h"
+#include "view/svg/wake_runs.h"
 
 #define MAX_STATES 6
 #define NAME_SIZE  96
@@ -120,13 +121,14 @@ struct picture {
 		claim[MAX_STATES][NAME_SIZE + 64];
 	size_t nr, left_out;
 	bool histograms;
+	const char *run; /* several runs: whose states come next; else NULL */
 };
 
 static int picture_state(struct picture *p, const struct table *states, const char *name)
 {
 	struct spread spread = {0};
 	double claimed = NAN;
-	char claim[32];
+	char claim[32], full[NAME_SIZE];
 	size_t row;
 	int rc = 0;
 
@@ -137,10 +139,12 @@ static int picture_state(struct picture *p, const struct table *states, const ch
 		claimed = fmax(claimed, table_number(states, i, "claimed_ns"));
 	}
 	if (!rc && spread.rows) {
-		snprintf(p->name[p->nr], NAME_SIZE, "%s", name);
-		snprintf(p->label[p->nr], sizeof(p->label[0]), "%s, %.0f wake-ups", name,
+		snprintf(full, sizeof(full), "%.48s%s%.*s", p->run ?: "", p->run ? ": " : "",
+			 p->run ? 40 : NAME_SIZE - 1, name);
+		strcpy(p->name[p->nr], full);
+		snprintf(p->label[p->nr], sizeof(p->label[0]), "%s, %.0f wake-ups", full,
 			 spread.total);
-		snprintf(p->claim[p->nr], sizeof(p->claim[0]), "%s: %s claimed", name,
+		snprintf(p->claim[p->nr], sizeof(p->claim[0]), "%s: %s claimed", full,
 			 html_ns(claimed, claim, sizeof(claim)));
 		spread_put(&spread, p->name[p->nr], p->spreads);
 		if (claimed > 0.0) {
@@ -256,4 +260,45 @@ int html_wake(FILE *out, const struct report *report)
 	}
 	report_free(p.report);
 	return rc;
+}
+
+/* The share of wake-ups by latency, for the states of all runs. */
+static int compare_states(FILE *out, const struct html_doc *doc)
+{
+	struct picture p = {.report = report_new("wake")};
+	char name[WAKE_RUN_NAME];
+	size_t runs = 0;
+	int rc = 0;
+
+	if (!p.report)
+		return -ENOMEM;
+	p.spreads = picture_table(p.report, "spreads");
+	p.claims = picture_table(p.report, "claims");
+	for (size_t i = 0; i < doc->nr_reports && !rc; i++) {
+		const struct table *states = report_find(doc->reports[i], "states");
+
+		if (strcmp(doc->reports[i]->command, "wake") || !states)
+			continue;
+		wake_run_name(doc->reports, i, name, sizeof(name));
+		runs++;
+		p.run = name;
+		rc = picture_fill(&p, states);
+	}
+	rc = rc ?: report_check(p.report);
+	if (!rc && runs > 1 && p.nr)
+		rc = picture_draw(out, &p, "Share of wake-ups that took no longer, by machine",
+				  "share of the state's wake-ups", SVG_LINE);
+	report_free(p.report);
+	return rc;
+}
+
+int html_wake_runs(FILE *out, const struct html_doc *doc)
+{
+	struct wake_runs runs;
+	int rc = wake_runs_make(&runs, doc->reports, doc->nr_reports);
+
+	for (size_t i = 0; i < runs.nr_plots && runs.nr && !rc; i++)
+		rc = html_plot(out, runs.report, &runs.plots[i]);
+	wake_runs_free(&runs);
+	return rc ?: compare_states(out, doc);
 }

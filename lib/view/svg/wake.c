@@ -4,10 +4,12 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "report/find.h"
 #include "view/svg/svg.h"
+#include "view/svg/wake_runs.h"
 
 #define MAX_SERIES 8
 
@@ -61,24 +63,51 @@ static size_t series_of(const struct split *split, const char *table, const char
 	return split->nr;
 }
 
-int wake_plot(FILE *out, const struct report *points)
+/* The report's tables and one more: svg_write() draws from one report. */
+static int write_with(FILE *out, const struct report *points, const struct wake_runs *runs,
+		      const struct svg_plot *plots, size_t nr_plots)
 {
+	struct report all = *points;
+	int rc;
+
+	all.tables = calloc(points->nr_tables + 1, sizeof(struct table *));
+	if (!all.tables)
+		return -ENOMEM;
+	memcpy(all.tables, points->tables, points->nr_tables * sizeof(struct table *));
+	if (runs)
+		all.tables[all.nr_tables++] = runs->report->tables[0];
+	rc = svg_write(out, &all, plots, nr_plots);
+	free(all.tables);
+	return rc;
+}
+
+#define OWN_PLOTS 5
+
+int wake_plot(FILE *out, const struct report *points, const struct report *earlier)
+{
+	const struct report *both[] = {points, earlier};
 	const struct table *table = report_find(points, "points");
-	struct svg_series by_time[MAX_SERIES], by_silent[MAX_SERIES], spread[MAX_SERIES];
+	struct svg_series by_time[MAX_SERIES], by_silent[MAX_SERIES], spread[MAX_SERIES],
+		depth[MAX_SERIES];
 	struct svg_series distance = {.table = "points",
 				      .x = "point",
 				      .y = "distance_ns",
 				      .where = "cpu",
 				      .mark = SVG_POINTS};
 	struct split split, cpus;
-	struct svg_plot plots[] = {
+	struct svg_plot plots[OWN_PLOTS + 2] = {
 		{.title = "Wake latency in the order of the points", .series = by_time},
 		{.title = "Launch distance of the same points",
 		 .series = &distance,
 		 .nr_series = 1},
 		{.title = "Wake latency against silent time", .x_log = true, .series = by_silent},
 		{.title = "Distribution of wake latency", .x_log = true, .series = spread},
+		{.title = "Residency against silent time", .x_log = true, .series = depth},
 	};
+	size_t nr_plots = OWN_PLOTS;
+	struct wake_runs runs = {0};
+	const char *key;
+	int rc = 0;
 
 	if (!table || !report_find(points, "distribution"))
 		return -EINVAL;
@@ -94,5 +123,19 @@ int wake_plot(FILE *out, const struct report *points)
 		series_of(&split, "points", "silent_ns", "latency_ns", SVG_POINTS, by_silent);
 	plots[3].nr_series =
 		series_of(&split, "distribution", "le_ns", "count", SVG_BARS_LE, spread);
-	return svg_write(out, points, plots, sizeof(plots) / sizeof(plots[0]));
+	key = wake_depth_key(table);
+	if (key)
+		plots[4].nr_series =
+			series_of(&split, "points", "silent_ns", key, SVG_POINTS, depth);
+	else
+		nr_plots--;
+	if (earlier) {
+		rc = wake_runs_make(&runs, both, 2);
+		memcpy(plots + nr_plots, runs.plots, runs.nr_plots * sizeof(*plots));
+		nr_plots += runs.nr_plots;
+	}
+	if (!rc)
+		rc = write_with(out, points, earlier ? &runs : NULL, plots, nr_plots);
+	wake_runs_free(&runs);
+	return rc;
 }

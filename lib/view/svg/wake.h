@@ -9,8 +9,9 @@
 
 /*
  * Draws from the report that lists the points: latency and launch distance in the order of the
- * points, latency by silent time, and the distribution. Returns as svg_write() does.
+ * points, latency and residency by silent time, and the distribution. With @earlier, the points of
+ * another run, latency and residency of both by silent time; else NULL. Returns as svg_write().
  */
-int wake_plot(FILE *out, const struct report *points);
+int wake_plot(FILE *out, const struct report *points, const struct report *earlier);
 
 #endif

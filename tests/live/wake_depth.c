@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Verdicts by what the counters say, end to end: a made-up /sys names software counters of the
+ * kernel as residency counters, one that always counts and one that never does.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "live.h"
+
+/* Of PERF_TYPE_SOFTWARE: the CPU's clock, and the dummy. */
+#define COUNTS "event=0x00"
+#define NEVER  "event=0x09"
+
+static char root[64], cpu_text[16];
+static int cpu, other;
+
+static void put(const char *path, const char *text)
+{
+	char full[256];
+	FILE *file;
+
+	snprintf(full, sizeof(full), "%s%s", root, path);
+	for (char *slash = full + strlen(root) + 1; (slash = strchr(slash, '/')); slash++) {
+		*slash = '\0';
+		if (mkdir(full, 0755) && errno != EEXIST)
+			live_fail_all("cannot make %s", full);
+		*slash = '/';
+	}
+	file = fopen(full, "we");
+	if (!file || fputs(text, file) < 0 || fclose(file))
+		live_fail_all("cannot write %s", full);
+}
+
+static void put_state(int state, const char *name, const char *value)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/cpuidle/state%d/%s", cpu, state,
+		 name);
+	put(path, value);
+}
+
+/*
+ * All states that the kernel may report are C6, which claims a second: no wake-up takes longer.
+ * cpuidle's own counters stand still.
+ */
+static void make_cpuidle(void)
+{
+	put("/sys/devices/system/cpu/cpuidle/current_driver", "intel_idle");
+	for (int state = 0; state < 4; state++) {
+		put_state(state, "name", "C6");
+		put_state(state, "desc", "MWAIT 0x20");
+		put_state(state, "latency", "1000000");
+		put_state(state, "residency", "1000000");
+		put_state(state, "disable", "0");
+		put_state(state, "usage", "5");
+		put_state(state, "time", "5");
+	}
+}
+
+static void make_counter(const char *pmu, const char *event)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/type", pmu);
+	put(path, "1");
+	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/events/c6-residency", pmu);
+	put(path, event);
+}
+
+static bool all_verdicts(json_t *run, const char *wanted)
+{
+	json_t *state, *states = json_object_get(run, "states");
+	size_t i;
+
+	json_array_foreach(states, i, state)
+	{
+		const char *verdict = json_string_value(json_object_get(state, "verdict"));
+
+		if (!verdict || strcmp(verdict, wanted)) {
+			live_note("verdict %s", verdict ? verdict : "missing");
+			return false;
+		}
+	}
+	return i > 0;
+}
+
+static bool has_note(json_t *run, const char *words)
+{
+	json_t *note;
+	size_t i;
+
+	json_array_foreach(json_object_get(run, "notes"), i,
+			   note) if (strstr(json_string_value(note), words)) return true;
+	return false;
+}
+
+static json_t *measure(void)
+{
+	const char *args[] = {"wake", "-C",  cpu_text, "--root", root,	   "--from", "4ms",
+			      "--to", "4ms", "-n",     "25",	 "--json", NULL};
+
+	return live_json(args);
+}
+
+static void judge_run(const char *what, const char *verdict, const char *note)
+{
+	json_t *run = measure();
+
+	if (!live_ok(run != NULL, "%s: runs", what))
+		return;
+	if (!(live_number(run, "taken_total") > 0)) {
+		live_skip(what, "CPU %d never idled at a launch", cpu);
+		json_decref(run);
+		return;
+	}
+	live_ok(all_verdicts(run, verdict), "%s: the verdict is %s", what, verdict);
+	if (note)
+		live_ok(has_note(run, note), "%s: it is told", what);
+	json_decref(run);
+}
+
+static void test_verdicts(void)
+{
+	make_cpuidle();
+	judge_run("cpuidle counts no entry", "not-entered", "never entered (by cpuidle)");
+	make_counter("cstate_core", NEVER);
+	judge_run("the core's counter stands still", "not-entered",
+		  "never entered (by cstate_core)");
+	make_counter("cstate_core", COUNTS);
+	judge_run("the core slept", "within", NULL);
+	make_counter("cstate_pkg", NEVER);
+	judge_run("the package stayed awake", "core-only", "the package never slept");
+	make_counter("cstate_pkg", COUNTS);
+	judge_run("core and package slept", "within", NULL);
+}
+
+static bool disabled_are(const char *wanted)
+{
+	char found[5] = "", path[128];
+
+	for (int state = 0; state < 4; state++) {
+		FILE *file;
+
+		snprintf(path, sizeof(path),
+			 "%s/sys/devices/system/cpu/cpu%d/cpuidle/state%d/disable", root, cpu,
+			 state);
+		file = fopen(path, "re");
+		found[state] = file ? (char)fgetc(file) : '?';
+		if (file)
+			fclose(file);
+	}
+	if (strcmp(found, wanted))
+		live_note("disabled: %s", found);
+	return !strcmp(found, wanted);
+}
+
+/* Which states were forced while points of this core counted, in their order; "-" is none. */
+static void rounds_of(json_t *run, char *buf, size_t size)
+{
+	json_t *state;
+	size_t i;
+
+	buf[0] = '\0';
+	json_array_foreach(json_object_get(run, "states"), i, state)
+	{
+		const char *forced = json_string_value(json_object_get(state, "forced"));
+		size_t len = strlen(buf);
+
+		snprintf(buf + len, size - len, "%s ", forced ? forced : "-");
+	}
+}
+
+/* Each state in turn, then those that were allowed: the kernel has one and calls it 1. */
+static void test_each_state(void)
+{
+	static const char *const names[] = {"S0", "S1", "S2", "S3"};
+	const char *args[] = {"wake", "-C",  cpu_text, "--root", root,		 "--from", "4ms",
+			      "--to", "4ms", "-n",     "20",	 "--each-state", "--json", NULL};
+	char rounds[128];
+	json_t *run;
+
+	for (int state = 0; state < 4; state++)
+		put_state(state, "name", names[state]);
+	put_state(2, "disable", "1");
+	put("/run/made", "");
+	run = live_json(args);
+	if (!live_ok(run != NULL, "each state: runs"))
+		return;
+	rounds_of(run, rounds, sizeof(rounds));
+	live_ok(live_number(run, "asked_total") == 5 * 20, "each state: five rounds of 20 points");
+	live_ok(json_array_size(json_object_get(run, "by_state")) == 4,
+		"each state: a row for each");
+	/* More than 80 of 100: some in each round. */
+	if (live_number(run, "taken_total") > 80)
+		live_ok(!strcmp(rounds, "S0 S1 S2 S3 - "), "each state: rounds %s", rounds);
+	else
+		live_skip("each state: rounds", "CPU %d hardly idled", cpu);
+	live_ok(disabled_are("0010"), "each state: what was disabled is as before");
+	json_decref(run);
+}
+
+#define POINTS "100"
+
+/* Voluntary switches of a run by another core: each is a wake-up of one of its threads. */
+static long switches(const char *distance)
+{
+	const char *args[] = {"wake", "-s",	"remote", "-C",	  cpu_text, "--from", distance,
+			      "--to", distance, "-n",	  POINTS, "--json", NULL};
+	struct rusage before, after;
+	json_t *run;
+
+	getrusage(RUSAGE_CHILDREN, &before);
+	run = live_json(args);
+	getrusage(RUSAGE_CHILDREN, &after);
+	if (!run)
+		live_fail_all("source remote says nothing");
+	json_decref(run);
+	return after.ru_nvcsw - before.ru_nvcsw;
+}
+
+/* How often the sender wakes up does not depend on how long it has nothing to do. */
+static void test_sender(void)
+{
+	long near = switches("4ms"), far = switches("20ms"), points = strtol(POINTS, NULL, 10);
+
+	live_note("switches at 4 ms: %ld, at 20 ms: %ld", near, far);
+	live_ok(far - near < 10 * points,
+		"remote: %ld more wake-ups of its threads for 16 ms more of %ld points", far - near,
+		points);
+}
+
+int main(void)
+{
+	char remove[96];
+
+	if (geteuid())
+		live_skip_all("needs root");
+	if (!live_two_cpus(&cpu, &other))
+		live_skip_all("needs two CPUs");
+	snprintf(cpu_text, sizeof(cpu_text), "%d", cpu);
+	snprintf(root, sizeof(root), "/tmp/subtick-depth-XXXXXX");
+	if (!mkdtemp(root))
+		live_fail_all("cannot make a directory");
+	live_pin(other);
+	test_verdicts();
+	test_each_state();
+	test_sender();
+	snprintf(remove, sizeof(remove), "rm -r %s", root);
+	if (system(remove))
+		live_note("%s stays", root);
+	return live_done();
+}

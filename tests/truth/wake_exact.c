@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The wake latency itself, after what subtick subtracts, against a truth without any of its code:
+ * the expiry of a timer, and programs of the test's own on the first event of the core that wakes.
+ * In virtual time that way is the same each time, so a run without subtick tells what it must find.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "idle_log.h"
+#include "live.h"
+#include "truth.h"
+
+#define POINTS_FILE "/tmp/points.json"
+#define SLEEPS	    60
+#define POINTS	    "100"
+#define SLEEP_NS    NSEC_PER_MSEC
+/* How many more empty programs, or readings of the clock, to know the cost of one. */
+#define MORE 8
+/* The counter of QEMU's arm64 machine has 62.5 MHz: a timer is due on its next step. */
+#define STEP_NS 16
+
+/* Of the time from a timer's expiry to an event of the core. */
+struct bounds {
+	double low_ns, high_ns;
+};
+
+/* The first stamp from @ns on; 0 without one. */
+static uint64_t first_from(const struct idle_log *log, uint64_t ns)
+{
+	uint64_t count = idle_log_count(log);
+
+	for (uint64_t i = count > 64 ? count - 64 : 0; i < count; i++)
+		if (idle_log_stamp(log, i) >= ns)
+			return idle_log_stamp(log, i);
+	return 0;
+}
+
+/* From expiry to stamp over sleeps of our own, with empty programs before and more clock reads. */
+static bool stamps(enum idle_log_event event, int empties, int reads, struct bounds *ret_bounds)
+{
+	struct bounds b = {.low_ns = INFINITY};
+	int empty[MORE], seen = 0, rc;
+	struct idle_log log;
+	struct err err = {0};
+
+	for (int i = 0; i < empties; i++)
+		empty[i] = idle_log_empty(event);
+	rc = idle_log_open_at(&log, 0, event, reads, &err);
+	for (int i = 0; i < SLEEPS && !rc; i++) {
+		uint64_t expiry = clock_mono_ns() + SLEEP_NS, stamp;
+
+		truth_sleep_until(expiry);
+		stamp = first_from(&log, expiry);
+		seen += stamp != 0;
+		b.low_ns = fmin(b.low_ns, (double)(stamp - expiry));
+		b.high_ns = fmax(b.high_ns, (double)(stamp - expiry));
+	}
+	if (!rc)
+		idle_log_close(&log);
+	for (int i = 0; i < empties; i++)
+		close(empty[i]);
+	if (rc && rc != -ENOENT)
+		live_fail_all("%s", err.what);
+	if (!rc && seen != SLEEPS)
+		live_fail_all("%d of %d sleeps end with the event", seen, SLEEPS);
+	*ret_bounds = b;
+	return !rc;
+}
+
+/*
+ * The event is earlier than the stamp by the way into the program and by a part of reading the
+ * clock: at least nothing, at most the way in and out and a whole reading.
+ */
+static bool way_to(enum idle_log_event event, struct bounds *ret_bounds)
+{
+	struct bounds one, after_empty, after_reads;
+	double call_ns, read_ns;
+
+	if (!stamps(event, 0, 1, &one))
+		return false;
+	stamps(event, MORE, 1, &after_empty);
+	stamps(event, 0, 1 + MORE, &after_reads);
+	call_ns = (after_empty.high_ns - one.low_ns) / MORE;
+	read_ns = (after_reads.high_ns - one.low_ns) / MORE;
+	live_note(
+		"stamps %.0f to %.0f ns after the expiry; an empty program takes %.1f ns, reading "
+		"the clock %.1f",
+		one.low_ns, one.high_ns, call_ns, read_ns);
+	*ret_bounds = (struct bounds){one.low_ns - call_ns - read_ns, one.high_ns};
+	return true;
+}
+
+/* Where a halted core runs the handler before it leaves the idle loop, that is the first sign. */
+static struct bounds reference(void)
+{
+	struct bounds exit = {0}, irq = {0};
+
+	way_to(IDLE_LOG_EXIT, &exit);
+	if (way_to(IDLE_LOG_TIMER_IRQ, &irq) && irq.high_ns < exit.high_ns)
+		exit = irq;
+	return exit;
+}
+
+static void judge_latencies(const struct bounds *b)
+{
+	const char *const args[] = {"wake",   "--source", "timer",     "-C",	 "0",
+				    "--from", "1ms",	  "--to",      "1ms",	 "-n",
+				    POINTS,   "--points", POINTS_FILE, "--json", NULL};
+	double low = INFINITY, high = -INFINITY;
+	json_error_t error;
+	json_t *run = live_json(args), *file = json_load_file(POINTS_FILE, 0, &error), *point;
+	size_t i, taken = 0, right = 0;
+
+	json_array_foreach(json_object_get(file, "points"), i, point)
+	{
+		double latency = live_number(point, "latency_ns");
+
+		if (isnan(latency))
+			continue;
+		taken++;
+		low = fmin(low, latency);
+		high = fmax(high, latency);
+		right += latency >= b->low_ns - STEP_NS && latency <= b->high_ns + STEP_NS;
+	}
+	live_note("overhead %.0f ns was subtracted, uncertainty %.0f ns",
+		  live_number(run, "overhead_ns"), live_number(run, "uncertainty_ns"));
+	live_ok(taken >= 90, "%zu points count", taken);
+	live_ok(right == taken,
+		"%zu of %zu latencies, %.0f to %.0f ns, are within %.0f to %.0f ns of the expiry",
+		right, taken, low, high, b->low_ns - STEP_NS, b->high_ns + STEP_NS);
+	json_decref(run);
+	json_decref(file);
+	unlink(POINTS_FILE);
+}
+
+int main(void)
+{
+	struct bounds bounds;
+
+	truth_begin(1);
+	truth_urgent();
+	bounds = reference();
+	judge_latencies(&bounds);
+	return live_done();
+}

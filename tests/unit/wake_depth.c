@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Which idle states were entered, by residency counters of a made-up machine. */
+#include "test.h"
+#include "tree.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "measure/wake/depth.h"
+#include "measure/wake/remote.h"
+
+#define PMUS   "/sys/bus/event_source/devices"
+#define POINTS 8
+
+/* Linked instead of the kernel's; see meson.build. */
+int __wrap_perf_open_cpu(const struct perf_event *event, unsigned int cpu, bool pinned);
+int __wrap_perf_read(int fd, struct perf_count *ret_count);
+uint64_t __wrap_cycles_hz(void);
+
+/* C1, C6, PC2 and PC6 in this order, and the descriptors that were given out for them. */
+static struct {
+	uint64_t cycles[4];
+	int fd[4];
+	int read_rc;
+} model;
+
+int __wrap_perf_open_cpu(const struct perf_event *event, unsigned int cpu, bool pinned)
+{
+	int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+	assert_int_equal(cpu, 3);
+	assert_true(pinned && event->config < 4);
+	model.fd[event->config] = fd;
+	return fd;
+}
+
+int __wrap_perf_read(int fd, struct perf_count *ret_count)
+{
+	for (int i = 0; i < 4; i++)
+		if (model.fd[i] == fd)
+			*ret_count = (struct perf_count){model.cycles[i], 1, 1};
+	return model.read_rc;
+}
+
+/* Two cycles a nanosecond. */
+uint64_t __wrap_cycles_hz(void)
+{
+	return 2000000000;
+}
+
+static void count(const struct tree *tree, int state, unsigned int usage, unsigned int us)
+{
+	char path[96], text[16];
+
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu3/cpuidle/state%d/usage", state);
+	snprintf(text, sizeof(text), "%u\n", usage);
+	tree_file(tree, path, text);
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu3/cpuidle/state%d/time", state);
+	snprintf(text, sizeof(text), "%u\n", us);
+	tree_file(tree, path, text);
+}
+
+static void add_state(const struct tree *tree, int state, const char *name, const char *desc)
+{
+	static const char *const zeros[] = {"latency", "disable"};
+	char path[96];
+
+	for (int i = 0; i < 2; i++) {
+		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu3/cpuidle/state%d/%s",
+			 state, zeros[i]);
+		tree_file(tree, path, "0\n");
+	}
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu3/cpuidle/state%d/name", state);
+	tree_file(tree, path, name);
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu3/cpuidle/state%d/desc", state);
+	tree_file(tree, path, desc);
+	count(tree, state, 100, 5000);
+}
+
+static void add_cpuidle(const struct tree *tree)
+{
+	tree_file(tree, "/sys/devices/system/cpu/cpuidle/current_driver", "intel_idle\n");
+	add_state(tree, 0, "POLL\n", "CPUIDLE CORE POLL IDLE\n");
+	add_state(tree, 1, "C1\n", "MWAIT 0x00\n");
+	add_state(tree, 2, "C6\n", "MWAIT 0x20\n");
+}
+
+static void add_counters(const struct tree *tree)
+{
+	memset(&model, 0, sizeof(model));
+	tree_file(tree, PMUS "/cstate_core/type", "21\n");
+	tree_file(tree, PMUS "/cstate_core/events/c1-residency", "event=0x00\n");
+	tree_file(tree, PMUS "/cstate_core/events/c6-residency", "event=0x01\n");
+	tree_file(tree, PMUS "/cstate_pkg/type", "22\n");
+	tree_file(tree, PMUS "/cstate_pkg/events/c2-residency", "event=0x02\n");
+	tree_file(tree, PMUS "/cstate_pkg/events/c6-residency", "event=0x03\n");
+}
+
+static struct wake_point point_in(struct wake_depth *d, size_t index, unsigned int state)
+{
+	struct wake_point point = {.state = state};
+
+	wake_depth_point(d, index, &point);
+	return point;
+}
+
+TEST_WITH(test_hardware, tree_setup, tree_teardown)
+{
+	const struct tree *tree = *state;
+	struct wake_depth d = {0};
+	struct wake_point p;
+
+	add_cpuidle(tree);
+	add_counters(tree);
+	assert_int_equal(wake_depth_begin(&d, tree->root, 3, POINTS), 0);
+	assert_int_equal(d.nr_columns, 5);
+	assert_string_equal(d.name[3], "PC6");
+	assert_string_equal(d.name[4], "cpuidle");
+	assert_string_equal(wake_depth_by(&d, 2), "cstate_core");
+	assert_string_equal(wake_depth_by(&d, 0), "cpuidle");
+	assert_true(d.package_can[2] && !d.package_can[1]);
+
+	/* C6 and PC2: the core slept, the package's caches stayed on. */
+	model.cycles[1] += 600;
+	model.cycles[2] += 400;
+	count(tree, 2, 101, 5007);
+	p = point_in(&d, 0, 2);
+	assert_int_equal(p.entered, WAKE_ENTERED_YES);
+	assert_int_equal(p.package, WAKE_ENTERED_NO);
+	assert_int_equal(d.ns[1], 300);
+	assert_int_equal(d.ns[2], 200);
+	assert_int_equal(d.ns[4], 7000);
+
+	/* The kernel counts an entry into C6, the hardware made it C1. */
+	model.cycles[0] += 600;
+	count(tree, 2, 102, 5010);
+	p = point_in(&d, 1, 2);
+	assert_int_equal(p.entered, WAKE_ENTERED_NO);
+	assert_int_equal(d.ns[5 + 0], 300);
+	assert_int_equal(d.ns[5 + 1], 0);
+
+	/* All of it. */
+	model.cycles[1] += 600;
+	model.cycles[3] += 200;
+	p = point_in(&d, 2, 2);
+	assert_int_equal(p.entered, WAKE_ENTERED_YES);
+	assert_int_equal(p.package, WAKE_ENTERED_YES);
+	assert_int_equal(d.sum[1], 1200);
+
+	/* A counter that cannot be read any more: nothing is known from then on. */
+	model.read_rc = -ENODEV;
+	model.cycles[1] += 600;
+	p = point_in(&d, 3, 2);
+	assert_int_equal(p.entered, WAKE_ENTERED_UNKNOWN);
+	assert_int_equal(d.ns[3 * 5], UINT32_MAX);
+	model.read_rc = 0;
+	wake_depth_close(&d);
+	assert_int_equal(fcntl(model.fd[0], F_GETFD), -1);
+}
+
+TEST_WITH(test_cpuidle, tree_setup, tree_teardown)
+{
+	const struct tree *tree = *state;
+	struct wake_depth d = {0};
+	struct wake_point p;
+
+	add_cpuidle(tree);
+	assert_int_equal(wake_depth_begin(&d, tree->root, 3, POINTS), 0);
+	assert_int_equal(d.nr_columns, 1);
+	assert_string_equal(wake_depth_by(&d, 2), "cpuidle");
+	count(tree, 2, 101, 5400);
+	p = point_in(&d, 0, 2);
+	assert_int_equal(p.entered, WAKE_ENTERED_YES);
+	assert_int_equal(p.package, WAKE_ENTERED_UNKNOWN);
+	assert_int_equal(d.ns[0], 400000);
+	/* Requested, and refused by the firmware: the kernel does not count it as used. */
+	count(tree, 1, 101, 5001);
+	p = point_in(&d, 1, 2);
+	assert_int_equal(p.entered, WAKE_ENTERED_NO);
+	assert_int_equal(d.ns[1], 0);
+	/* An index that the driver does not have. */
+	p = point_in(&d, 2, 7);
+	assert_int_equal(p.entered, WAKE_ENTERED_UNKNOWN);
+	wake_depth_close(&d);
+}
+
+TEST_WITH(test_nothing, tree_setup, tree_teardown)
+{
+	const struct tree *tree = *state;
+	struct wake_depth d = {0};
+
+	assert_int_equal(wake_depth_begin(&d, tree->root, 3, POINTS), 0);
+	assert_int_equal(d.nr_columns, 0);
+	assert_null(wake_depth_by(&d, 1));
+	assert_int_equal(point_in(&d, 0, 1).entered, WAKE_ENTERED_UNKNOWN);
+	wake_depth_close(&d);
+}
+
+static void put(const struct tree *tree, int cpu, const char *package)
+{
+	char path[96];
+
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/topology/physical_package_id",
+		 cpu);
+	tree_file(tree, path, package);
+}
+
+/* A sender that is awake keeps its package awake. */
+TEST_WITH(test_sender, tree_setup, tree_teardown)
+{
+	const struct tree *tree = *state;
+	struct cpuset online = {0}, measured = {0};
+
+	for (int cpu = 0; cpu < 4; cpu++)
+		cpuset_add(&online, cpu);
+	cpuset_add(&measured, 1);
+	/* Unknown: the first that is free. */
+	assert_int_equal(wake_sender_choose(tree->root, &online, &measured), 0);
+	assert_true(wake_sender_near(tree->root, 0, &measured));
+	put(tree, 0, "0\n");
+	put(tree, 1, "0\n");
+	put(tree, 2, "-1\n");
+	put(tree, 3, "1\n");
+	assert_int_equal(wake_sender_choose(tree->root, &online, &measured), 3);
+	assert_false(wake_sender_near(tree->root, 3, &measured));
+	assert_true(wake_sender_near(tree->root, 2, &measured));
+	cpuset_add(&measured, 3);
+	assert_int_equal(wake_sender_choose(tree->root, &online, &measured), 0);
+	cpuset_add(&measured, 0);
+	cpuset_add(&measured, 2);
+	assert_int_equal(wake_sender_choose(tree->root, &online, &measured), CPUSET_MAX);
+}
+
+TEST_MAIN()

@@ -334,19 +334,26 @@ int runq_sample(u64 *ctx)
 		}                                                                                 \
 	}
 
-#define RUNQ_SWITCHES(name, ...)                                                              \
+#define RUNQ_MODERN_SWITCHES(name, ...)                                                       \
 	RUNQ_SWITCH(name##_v1, .cgroup_v2 = false, .modern = true, __VA_ARGS__)               \
 	RUNQ_SWITCH(name##_v2, .cgroup_v2 = true, .modern = true, __VA_ARGS__)                \
 	RUNQ_SWITCH(name##_shared_v1, .cgroup_v2 = false, .modern = true, .shared = true,     \
 		    __VA_ARGS__)                                                              \
 	RUNQ_SWITCH(name##_shared_v2, .cgroup_v2 = true, .modern = true, .shared = true,      \
-		    __VA_ARGS__)                                                              \
+		    __VA_ARGS__)
+
+#define RUNQ_SWITCHES(name, ...)                                                              \
+	RUNQ_MODERN_SWITCHES(name, __VA_ARGS__)                                               \
 	RUNQ_SWITCH(name##_old_v1, .cgroup_v2 = false, __VA_ARGS__)                           \
 	RUNQ_SWITCH(name##_old_v2, .cgroup_v2 = true, __VA_ARGS__)
 
 RUNQ_SWITCHES(runq_switch)
 RUNQ_SWITCHES(runq_causes, .causes = true)
 RUNQ_SWITCHES(runq_blame, .causes = true, .blame = true)
+/* Without the fine histogram. */
+RUNQ_SWITCHES(runq_steps, .steps = true)
+RUNQ_MODERN_SWITCHES(runq_steps_causes, .steps = true, .causes = true)
+RUNQ_MODERN_SWITCHES(runq_steps_blame, .steps = true, .causes = true, .blame = true)
 
 static __always_inline void slot_ends(u64 key)
 {

@@ -115,12 +115,28 @@ static __always_inline struct runq_head *slot_head(void *slot)
 }
 
 /* Counted down from the cells. With less than RUNQ_MAX_STRIPES, each core has its own. */
-static __always_inline struct runq_hist *slot_hist(void *slot, u64 cpu)
+static __always_inline void *slot_stripe(void *slot, u64 cpu, u64 size)
 {
 	u64 stripe = cpu % RUNQ_MAX_STRIPES ^ (RUNQ_MAX_STRIPES - 1);
 
-	return slot + stripe * sizeof(struct runq_hist) + RUNQ_TO_CELLS -
-	       RUNQ_MAX_STRIPES * sizeof(struct runq_hist);
+	return slot + stripe * size + RUNQ_TO_CELLS - RUNQ_MAX_STRIPES * size;
+}
+
+static __always_inline struct runq_hist *slot_hist(void *slot, u64 cpu)
+{
+	return slot_stripe(slot, cpu, sizeof(struct runq_hist));
+}
+
+static __always_inline struct runq_steps *slot_steps(void *slot, u64 cpu)
+{
+	return slot_stripe(slot, cpu, sizeof(struct runq_steps));
+}
+
+/* One of the causes that few waits have. */
+static __always_inline u64 *slot_rare(void *slot, u64 cpu, u32 rare)
+{
+	return steps_only ? &slot_steps(slot, cpu)->rare_ns[rare]
+			  : &slot_hist(slot, cpu)->rare_ns[rare];
 }
 
 static __always_inline struct runq_cell *slot_cell(void *slot, u64 cpu)

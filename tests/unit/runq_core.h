@@ -167,7 +167,9 @@ static inline void fake_boundaries(const uint64_t *le, unsigned int nr)
 	for (u32 i = 0; i < nr; i++)
 		le_ns[i] = le[i];
 	assert_int_equal(runq_le_place(le, nr, (uint8_t *)le_in, &bad), 0);
+	runq_le_before((uint8_t *)le_in, (uint8_t *)le_before);
 	runq_quick_shifts((uint8_t *)le_in, (uint8_t *)quick_shift);
+	runq_quick_steps((uint8_t *)le_in, (uint8_t *)quick_step);
 }
 
 /* The memory of a slot, by its number. */
@@ -175,13 +177,12 @@ static inline void *fake_slot(u32 slot)
 {
 	if (slot >= NR_NEAR)
 		return fake.far[slot - NR_NEAR];
-	return near_memory + RUNQ_NEAR_CELLS - RUNQ_CELLS(NR_CPUS) +
-	       slot * RUNQ_SLOT_SIZE(NR_CPUS, NR_CPUS);
+	return near_memory + RUNQ_NEAR_CELLS - layout.cells_at + slot * layout.slot_size;
 }
 
 static inline struct runq_cell *fake_cell(void *slot, u32 cpu)
 {
-	return (struct runq_cell *)((char *)slot + RUNQ_CELLS(NR_CPUS)) + cpu;
+	return (struct runq_cell *)((char *)slot + layout.cells_at) + cpu;
 }
 
 /* All waits: the programs add up themselves only those that are not in the first chunk. */
@@ -190,10 +191,20 @@ static inline u64 fake_waited(void)
 	u64 sum = 0;
 
 	for (u32 i = 0; i < NR_NEAR; i++)
-		sum += runq_slot_wait_ns(fake_slot(i), NR_CPUS, NR_CPUS);
+		sum += runq_slot_wait_ns(fake_slot(i), steps_only, NR_CPUS, NR_CPUS);
 	for (u32 cpu = 0; cpu < NR_CPUS; cpu++)
 		sum += cpus_area[cpu].wait_ns;
 	return sum;
+}
+
+/* Slots with fine histograms, or that count at boundaries only. */
+static inline void fake_layout(bool steps)
+{
+	size_t stripe = steps ? sizeof(struct runq_steps) : sizeof(struct runq_hist);
+
+	steps_only = steps;
+	layout.cells_at = RUNQ_CELLS_AT(stripe, NR_CPUS);
+	layout.slot_size = RUNQ_SLOT_BYTES(stripe, NR_CPUS, NR_CPUS);
 }
 
 /* A machine that has just been told to measure; settings as by default, with blame. */
@@ -219,8 +230,7 @@ static inline void fake_reset(void)
 			.off = RUNQ_CLOCK_UNSET, .at = shim_now, .low_late = RUNQ_CLOCK_UNSET};
 	layout.cpus = NR_CPUS;
 	layout.stripes = NR_CPUS;
-	layout.cells_at = RUNQ_CELLS(NR_CPUS);
-	layout.slot_size = RUNQ_SLOT_SIZE(NR_CPUS, NR_CPUS);
+	fake_layout(false);
 	layout.near = NR_NEAR;
 	layout.shared = 0;
 	fake_boundaries(NULL, 0);

@@ -19,6 +19,8 @@ struct runq_group {
 	uint32_t tgid;
 	char comm[17];
 	const char *path; /* of the cgroup, also of a task's; else the name of the group */
+	/* What the path names, read once; NULL if nothing. */
+	const char *pod_uid, *container_id, *runtime;
 	unsigned int refs;
 };
 

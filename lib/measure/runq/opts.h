@@ -42,6 +42,7 @@ struct runq_opts {
 	 * make maps; 0: room grows with the groups.
 	 */
 	size_t reserve;
+	bool steps_only; /* count at boundaries only: no fine histogram, which is most of the memory */
 	bool causes; /* split waits by cause; blame implies it */
 	bool blame;
 	unsigned int blame_rows; /* culprits per victim; 0: 8 */

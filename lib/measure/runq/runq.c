@@ -183,6 +183,7 @@ static void window_init(struct runq_meter *m)
 		.nr_le = m->opts.nr_le,
 		.percentiles = m->opts.percentiles,
 		.nr_percentiles = m->opts.nr_percentiles,
+		.steps_only = m->opts.steps_only,
 		.causes_known = m->throttled_known ? causes : causes & ~(1u << RUNQ_THROTTLED),
 		.has_causes = m->opts.causes,
 		.has_blame = m->opts.blame,

@@ -18,7 +18,9 @@
 struct runq_owner {
 	uint64_t key; /* 0: the slot is free */
 	struct runq_group *group;
-	struct runq_packed *base; /* the slot's counters when the current window began */
+	/* The slot's counters when the current window began; which, is up to what slots consist of. */
+	struct runq_packed *base;
+	struct runq_step_totals *base_steps;
 	uint64_t gone_ns;	  /* when its end was first seen */
 	uint64_t gone_count;
 	bool over; /* it ends in the scan under way */
@@ -44,6 +46,7 @@ void runq_slots_close(struct runq_slots *slots)
 		if (slots->owners[i]) {
 			runq_group_put(slots->owners[i]->group);
 			free(slots->owners[i]->base);
+			free(slots->owners[i]->base_steps);
 		}
 		free(slots->owners[i]);
 	}
@@ -75,8 +78,19 @@ static int owner_begin(struct runq_slots *slots, size_t slot, uint64_t key, stru
 
 static void slot_sum(const struct runq_slots *slots, size_t slot, struct runq_totals *ret_totals)
 {
-	runq_slot_sum(runq_chunks_slot(&slots->chunks, slot), slots->chunks.stripes,
-		      slots->chunks.cpus, ret_totals);
+	const struct runq_shape *shape = &slots->chunks.shape;
+
+	runq_slot_sum(runq_chunks_slot(&slots->chunks, slot), shape->stripes, shape->cpus,
+		      ret_totals);
+}
+
+static void slot_steps(const struct runq_slots *slots, size_t slot,
+		       struct runq_step_totals *ret_totals)
+{
+	const struct runq_shape *shape = &slots->chunks.shape;
+
+	runq_slot_steps(runq_chunks_slot(&slots->chunks, slot), shape->stripes, shape->cpus,
+			slots->nr_le, ret_totals);
 }
 
 /* What the slot has counted since its base, which then is where the next window begins. */
@@ -98,12 +112,29 @@ static int slot_advance(struct runq_slots *slots, size_t slot, struct runq_total
 	return 0;
 }
 
+/* The same of a slot that counts at boundaries only. */
+static int steps_advance(struct runq_slots *slots, size_t slot, struct runq_step_totals *ret_totals,
+			 struct err *err)
+{
+	struct runq_owner *owner = slots->owners[slot];
+	struct runq_step_totals now;
+
+	slot_steps(slots, slot, &now);
+	*ret_totals = now;
+	runq_steps_sub(ret_totals, owner->base_steps);
+	if (owner->base_steps)
+		runq_steps_set(owner->base_steps, &now);
+	else
+		owner->base_steps = runq_steps_copy(&now);
+	return owner->base_steps ? 0 : err_set(err, -ENOMEM, "out of memory");
+}
+
 /* The largest wait of all cores since the last call, which the cores then begin anew. */
 static uint64_t slot_reset_max(struct runq_slots *slots, size_t slot)
 {
-	unsigned int cpus = slots->chunks.cpus;
+	unsigned int cpus = slots->chunks.shape.cpus;
 	struct runq_cell *cells = (void *)((char *)runq_chunks_slot(&slots->chunks, slot) +
-					   RUNQ_CELLS(slots->chunks.stripes));
+					   runq_cells_at(&slots->chunks.shape));
 	uint64_t largest = 0;
 
 	for (unsigned int cpu = 0; cpu < cpus; cpu++) {
@@ -123,9 +154,17 @@ static uint64_t slot_reset_max(struct runq_slots *slots, size_t slot)
 static int owner_collect(struct runq_slots *slots, size_t slot, bool ended,
 			 struct runq_waits_list *list, struct err *err)
 {
+	struct runq_step_totals steps;
 	struct runq_totals totals;
 	int rc;
 
+	if (slots->chunks.shape.steps) {
+		rc = steps_advance(slots, slot, &steps, err);
+		if (rc || !runq_steps_count(&steps))
+			return rc;
+		steps.max_ns = slot_reset_max(slots, slot);
+		return runq_waits_add_steps(list, slots->owners[slot]->group, ended, &steps, err);
+	}
 	rc = slot_advance(slots, slot, &totals, err);
 	if (rc || !runq_totals_count(&totals))
 		return rc;
@@ -152,15 +191,25 @@ static int owner_end(struct runq_slots *slots, size_t slot, struct err *err)
 	return rc ? rc : runq_chunks_free_slot(&slots->chunks, slot, err);
 }
 
+static uint64_t slot_count(const struct runq_slots *slots, size_t slot)
+{
+	struct runq_step_totals steps;
+	struct runq_totals totals;
+
+	if (slots->chunks.shape.steps) {
+		slot_steps(slots, slot, &steps);
+		return runq_steps_count(&steps);
+	}
+	slot_sum(slots, slot, &totals);
+	return runq_totals_count(&totals);
+}
+
 /* Whether the group is gone and has not waited for a while. */
 static bool owner_quiet(struct runq_slots *slots, size_t slot, uint64_t now)
 {
 	struct runq_owner *owner = slots->owners[slot];
-	struct runq_totals totals;
-	uint64_t count;
+	uint64_t count = slot_count(slots, slot);
 
-	slot_sum(slots, slot, &totals);
-	count = runq_totals_count(&totals);
 	if (owner->gone_ns && owner->gone_count == count)
 		return now - owner->gone_ns >= QUIET_NS;
 	owner->gone_ns = now;

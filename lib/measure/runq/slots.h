@@ -11,6 +11,7 @@ struct runq_owner;
 struct runq_slots {
 	/* Set before runq_slots_open(). */
 	enum runq_per per;
+	unsigned int nr_le; /* boundaries, of slots that count at those only */
 	int index_fd;	      /* the programs' map from keys to slots */
 	struct runq_task *tasks; /* mapped; their entries forget groups that ended */
 

@@ -155,6 +155,13 @@ struct runq_layout {
 #define RUNQ_NEAR_BYTES	 (RUNQ_NEAR_CELLS + RUNQ_NEAR_MASK + 1 + RUNQ_MAX_CPUS * (sizeof(struct runq_cell) + sizeof(struct runq_cold)))
 #define RUNQ_TO_CELLS	 2048 /* from the point to the cells */
 
+/*
+ * A group that was not asked for: user space sets the bit in the depth of its slot once it has read
+ * the name, and the entries of its tasks get this place, with which a switch is over at once.
+ */
+#define RUNQ_UNWANTED	    (1U << 31)
+#define RUNQ_PLACE_UNWANTED ((__u32)-2)
+
 /* Which waits are in the sample; user space sets it. */
 struct runq_sample {
 	__u64 seed;

@@ -233,7 +233,8 @@ static __noinline int switch_slow(u64 *ctx, u64 mono)
 		seg_write(mode, pc, d.now, RUNQ_WHO_IDLE, 0);
 	} else if (mode.causes || mode.by_wakeup || d.sampled) {
 		d.place = slot_cached(pc, task_key(mode, d.next, cpu), d.next);
-		wait_ends(mode, pc, &d, cpu);
+		if (!mode.filter || d.place != RUNQ_PLACE_UNWANTED)
+			wait_ends(mode, pc, &d, cpu);
 	}
 	barrier();
 	pc->head++;
@@ -322,7 +323,11 @@ int runq_sample(u64 *ctx)
 	SEC("tp_btf/sched_switch")                                                                \
 	int name(u64 *ctx)                                                                        \
 	{                                                                                         \
-		switch (quick_switch((struct mode){__VA_ARGS__}, ctx, FROM_SLEEP, 0)) {           \
+		struct mode mode = {__VA_ARGS__};                                                 \
+                                                                                                  \
+		if (mode.filter && quick_outside(mode, ctx))                                      \
+			return 0;                                                                 \
+		switch (quick_switch(mode, ctx, FROM_SLEEP, 0)) {                                 \
 		case QUICK_DONE:                                                                  \
 			return 0;                                                                 \
 		case QUICK_LATE:                                                                  \
@@ -350,6 +355,8 @@ int runq_sample(u64 *ctx)
 RUNQ_SWITCHES(runq_switch)
 RUNQ_SWITCHES(runq_causes, .causes = true)
 RUNQ_SWITCHES(runq_blame, .causes = true, .blame = true)
+/* Some cgroups only. */
+RUNQ_SWITCHES(runq_filter, .filter = true)
 /* Without the fine histogram. */
 RUNQ_SWITCHES(runq_steps, .steps = true)
 RUNQ_MODERN_SWITCHES(runq_steps_causes, .steps = true, .causes = true)

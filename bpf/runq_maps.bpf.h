@@ -15,6 +15,7 @@ const volatile bool by_wakeup;	   /* our own timestamps instead of sched_info's 
 const volatile bool cgroup_v2;
 const volatile bool want_causes; /* else every wait is booked whole, and segments are not kept */
 const volatile bool want_blame;  /* needs want_causes */
+const volatile bool want_filter; /* groups may be unwanted; not with want_causes, nor with a sample */
 const volatile bool switch_state_first;
 const volatile __u64 le_ns[RUNQ_NR_LE];
 /* 1 + which boundary lies inside that bucket; 0 for none. */
@@ -37,7 +38,7 @@ struct mode {
 	u32 per;
 	bool by_wakeup, cgroup_v2, causes, blame, sample, threshold, state_first;
 	bool modern, shared; /* see quick_runnable() */
-	bool steps;
+	bool steps, filter;
 };
 
 #define MODE_ANY                                                                                 \
@@ -46,7 +47,7 @@ struct mode {
 		.per = per, .by_wakeup = by_wakeup, .cgroup_v2 = cgroup_v2,                      \
 		.causes = want_causes, .blame = want_blame, .sample = want_sample,               \
 		.threshold = threshold_ns != 0, .state_first = switch_state_first,               \
-		.steps = steps_only                                                              \
+		.steps = steps_only, .filter = want_filter                                       \
 	}
 
 /* The kernel's run_delay: of tasks as of the last iteration, and of those that exited. */

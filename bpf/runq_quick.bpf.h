@@ -91,6 +91,27 @@ static __always_inline bool task_sampled(struct task_struct *task)
 	return w * w >> 32 < sample.below;
 }
 
+/* Whether the task is in a group that was not asked for, as far as its entry tells; idle is in none. */
+static __always_inline bool quick_unwanted(struct mode mode, struct task_struct *task)
+{
+	u32 pid = task->pid, key;
+
+	if (!pid)
+		return true;
+	key = quick_key(mode, task) ^ RUNQ_FAR_KEY;
+	return task_at(pid)->group == RUNQ_GROUP(RUNQ_PLACE_UNWANTED, key);
+}
+
+/* Whether neither end of a wait is at this switch: none begins for prev, none ends for next. */
+static __always_inline bool quick_outside(struct mode mode, u64 *ctx)
+{
+	struct task_struct *prev, *next;
+
+	switch_tasks(ctx, mode.state_first, &prev, &next);
+	return quick_unwanted(mode, next) &&
+	       (!quick_runnable(mode, prev) || quick_unwanted(mode, prev));
+}
+
 /* What the other path has learned of the clock, for the next milliseconds. */
 static __always_inline void quick_learn(const struct dispatch *d, u64 mono)
 {

@@ -246,7 +246,16 @@ static __noinline u32 slot_find(struct runq_cpu *pc, u64 key, struct task_struct
 		event_new();
 	} else {
 		slot = *known;
+		books = want_filter ? slot_get(place_of(slot)) : NULL;
+		if (books && slot_head(books)->depth & RUNQ_UNWANTED) {
+			entry->group = RUNQ_GROUP(RUNQ_PLACE_UNWANTED,
+						  entry_key(key, RUNQ_PLACE_UNWANTED));
+			return RUNQ_PLACE_UNWANTED;
+		}
 	}
+	/* Nothing was kept of it while it was in a group that is not wanted. */
+	if (want_filter && entry->group >> 32 == RUNQ_PLACE_UNWANTED)
+		entry->delay = RUNQ_NO_DELAY;
 	entry->group = RUNQ_GROUP(place_of(slot), entry_key(key, place_of(slot)));
 	return place_of(slot);
 }

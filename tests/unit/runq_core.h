@@ -242,6 +242,7 @@ static inline void fake_reset(void)
 	cgroup_v2 = true;
 	want_causes = true;
 	want_blame = true;
+	want_filter = false;
 	switch_state_first = false;
 	delay_live_ns = delay_exited_ns = 0;
 }
@@ -299,6 +300,23 @@ static inline void fake_switch(u32 cpu, int (*program)(u64 *), struct task_struc
 		fake_arrive(next);
 	if (prev->pid && !sleeps)
 		fake_enqueue(prev, prev->se.cfs_rq);
+}
+
+/* What user space does of a group that was not asked for, once it has read its name. */
+static inline void fake_unwanted(u64 key)
+{
+	for (u32 i = 0; i < fake.nr_index; i++) {
+		u32 place = place_of(fake.index[i].slot);
+
+		if (fake.index[i].key != key)
+			continue;
+		((struct runq_head *)fake_slot(fake.index[i].slot))->depth |= RUNQ_UNWANTED;
+		for (u32 pid = 0; pid < RUNQ_NR_TASKS; pid++)
+			if (tasks_area[pid].group >> 32 == place)
+				tasks_area[pid].group =
+					RUNQ_GROUP(RUNQ_PLACE_UNWANTED,
+						   (u32)tasks_area[pid].group ^ RUNQ_FAR_KEY);
+	}
 }
 
 static inline struct runq_head *fake_head(u64 key)

@@ -408,7 +408,7 @@ static void check_all(void)
 	assert_int_equal(waited - booked, unbooked);
 }
 
-static void sim_run(u32 steps)
+static void sim_begin(void)
 {
 	/* What each has waited until now. */
 	sim_walk();
@@ -420,6 +420,11 @@ static void sim_run(u32 steps)
 		fake_clock(cpu);
 		sim_switch(cpu, &sim.task[cpu], false);
 	}
+}
+
+static void sim_run(u32 steps)
+{
+	sim_begin();
 	/* As user space does it: every wait until all is set up. */
 	if (want_sample)
 		sample.below = 1U << 30;
@@ -472,6 +477,52 @@ static void steps(void **state)
 		want_blame = i > 1;
 		sim.late = true;
 		sim_run(6000);
+	}
+}
+
+static u64 counted(u32 group)
+{
+	struct runq_totals totals;
+
+	runq_slot_sum(fake_head(key_of_group(group)), NR_CPUS, NR_CPUS, &totals);
+	return runq_totals_count(&totals);
+}
+
+/* Groups that nobody asked for: nothing more is counted of them, and all of the others. */
+static void filtered(void **state)
+{
+	static int (*const programs[])(u64 *) = {runq_filter_v2, runq_filter_old_v2, runq_switch};
+
+	for (u32 i = 0; i < 9; i++) {
+		u64 was[NR_GROUPS], seen = 0, all = 0;
+
+		sim_reset(programs[i % 3], 4321 + i);
+		want_blame = want_causes = false;
+		want_filter = true;
+		sim.late = i % 2;
+		sim_begin();
+		for (u32 step = 0; step < 500; step++)
+			sim_step();
+		fake_unwanted(key_of_group(0)); /* the root, with its kernel threads */
+		fake_unwanted(key_of_group(2));
+		for (u32 group = 0; group < NR_GROUPS; group++)
+			was[group] = counted(group);
+		for (u32 step = 0; step < 5000; step++)
+			sim_step();
+		sim_drain();
+		for (u32 group = 0; group < NR_GROUPS; group++) {
+			if (group % 2)
+				check_group(group);
+			else
+				assert_int_equal(counted(group), was[group]);
+			seen += counted(group);
+			all += sim.truth[group].count;
+		}
+		assert_true(seen < all * 2 / 3);
+		for (u32 cpu = 0; cpu < NR_CPUS; cpu++)
+			assert_int_equal(cpus_area[cpu].unknown_start + cpus_area[cpu].negative +
+						 cpus_area[cpu].table_full,
+					 0);
 	}
 }
 
@@ -557,7 +608,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(by_cgroup),   cmocka_unit_test(without_blame),
-		cmocka_unit_test(without_causes), cmocka_unit_test(steps),
+		cmocka_unit_test(without_causes), cmocka_unit_test(steps), cmocka_unit_test(filtered),
 		cmocka_unit_test(any_case_v1), cmocka_unit_test(late_clock),
 		cmocka_unit_test(old_kernel),  cmocka_unit_test(own_stamps),
 		cmocka_unit_test(sampled),     cmocka_unit_test(sampled_alone),

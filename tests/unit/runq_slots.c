@@ -319,6 +319,45 @@ static void test_come_back(void **state)
 	expect("/a", 4, 7000, 4000, true);
 }
 
+/* Groups that nobody asked for: the programs are told by the slot and by the tasks' entries. */
+static void test_unwanted(void **state)
+{
+	struct runq_group *asked = runq_group_new(&(struct runq_group){0}, "/a");
+	struct runq_filter filter = {.asked = &asked, .nr = 1, .tree = true};
+	uint32_t far = slots.chunks.near + 3;
+
+	(void)state;
+	slots.filter = &filter;
+	group_begins(5, 105, "a");
+	group_begins(6, 106, "b");
+	strcpy(runq_chunks_slot(&slots.chunks, 7)->path + 6, "a");
+	group_begins(7, 107, "child");
+	runq_chunks_slot(&slots.chunks, 7)->depth = 2;
+	group_begins(far, 108, "far");
+	tasks[108].group ^= RUNQ_FAR_KEY;
+	tasks[1108].group ^= RUNQ_FAR_KEY;
+	scan_after(NSEC_PER_MSEC);
+	assert_true(tasks[105].group == RUNQ_GROUP(place_of(5), 105));
+	assert_true(tasks[107].group == RUNQ_GROUP(place_of(7), 107));
+	assert_true(tasks[106].group == RUNQ_GROUP(RUNQ_PLACE_UNWANTED, 106 ^ RUNQ_FAR_KEY));
+	assert_true(tasks[1106].group == tasks[106].group);
+	assert_true(tasks[108].group == RUNQ_GROUP(RUNQ_PLACE_UNWANTED, 108 ^ RUNQ_FAR_KEY));
+	assert_int_equal(runq_chunks_slot(&slots.chunks, 5)->depth, 1);
+	assert_int_equal(runq_chunks_slot(&slots.chunks, 6)->depth, 1 | RUNQ_UNWANTED);
+	assert_int_equal(runq_chunks_slot(&slots.chunks, far)->depth, 1 | RUNQ_UNWANTED);
+	/* Its slot goes to one that is asked for, whose name begins anew. */
+	runq_chunks_slot(&slots.chunks, 6)->gone = 1;
+	scan_after(NSEC_PER_MSEC);
+	scan_after(60 * NSEC_PER_MSEC);
+	strcpy(runq_chunks_slot(&slots.chunks, 6)->path + 4, "a");
+	group_begins(6, 109, "new");
+	runq_chunks_slot(&slots.chunks, 6)->depth = 2;
+	scan_after(NSEC_PER_MSEC);
+	assert_true(tasks[109].group == RUNQ_GROUP(place_of(6), 109));
+	assert_string_equal(runq_slots_find(&slots, 109)->path, "/a/new");
+	runq_group_put(asked);
+}
+
 /* A group that took a slot over between two scans, without anybody having seen the one before end. */
 static void test_new_key(void **state)
 {
@@ -436,6 +475,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_slot_changes_hands, setup_steps, teardown),
 		cmocka_unit_test_setup_teardown(test_come_back, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_come_back, setup_steps, teardown),
+		cmocka_unit_test_setup_teardown(test_unwanted, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_new_key, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_gone_is_reported, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_refill, setup, teardown),

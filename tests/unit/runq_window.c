@@ -123,6 +123,22 @@ static void test_sampled(void **state)
 	assert_true(window.groups[0].sum_stderr_ratio > 0.0);
 }
 
+/* What the programs leave out is not known to be nothing. */
+static void test_filtered(void **state)
+{
+	struct report *report;
+
+	(void)state;
+	waited(7, "/a", 100, 50000);
+	window.filtered = true;
+	close_window();
+	assert_int_equal(runq_report(&window, &report), 0);
+	assert_true(table_find(report->fields, "waits_seen") >= 0);
+	assert_int_equal(table_get(report->fields, 0, "waits_seen")->kind, VALUE_NULL);
+	assert_non_null(strstr(report->notes[1], "left out in the kernel"));
+	report_free(report);
+}
+
 /* The same of counts at boundaries: what needs a histogram is refused, and the rest is the same. */
 static void test_steps(void **state)
 {
@@ -292,6 +308,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_figures, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_sampled, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_steps, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_filtered, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_asked_for, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_verdict, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_verdict_is_of_what_is_shown, setup, teardown),

@@ -102,7 +102,7 @@ static int open_maps(struct runq_kernel *k, const struct runq_opts *opts, size_t
 	return k->ring ? 0 : sys_bpf_fail(err, -errno, "cannot map the ring of events");
 }
 
-int runq_kernel_open(const struct runq_opts *opts, size_t nr_groups,
+int runq_kernel_open(const struct runq_opts *opts, const struct runq_filter *filter, size_t nr_groups,
 		     struct runq_kernel **ret_kernel, struct err *err)
 {
 	struct runq_kernel *k = calloc(1, sizeof(*k));
@@ -126,6 +126,7 @@ int runq_kernel_open(const struct runq_opts *opts, size_t nr_groups,
 	rc = runq_programs_load(opts, &k->slots.chunks.shape, nr_groups, &k->areas, &k->skel, err);
 	if (rc)
 		goto fail;
+	k->slots.filter = runq_opts_filter(opts) ? filter : NULL;
 	rc = open_maps(k, opts, nr_groups, err);
 	if (rc)
 		goto fail;

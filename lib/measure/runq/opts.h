@@ -54,6 +54,11 @@ struct runq_opts {
 
 /* Fills in what was left at 0. */
 void runq_opts_defaults(struct runq_opts *opts);
+/*
+ * Whether the programs leave out cgroups that were not asked for; else only reports do. Causes need
+ * every switch, and a sample decides by itself what to leave out.
+ */
+bool runq_opts_filter(const struct runq_opts *opts);
 /* By the enums' values; NULL ends them. */
 extern const char *const runq_per_names[];
 extern const char *const runq_source_names[];

@@ -37,6 +37,7 @@ static void set_rodata(struct runq_bpf *skel, const struct runq_opts *opts,
 	ro->cgroup_v2 = opts->hierarchy == RUNQ_HIERARCHY_V2;
 	ro->want_causes = opts->causes || opts->threshold_ns;
 	ro->want_blame = opts->blame;
+	ro->want_filter = runq_opts_filter(opts);
 	memcpy((void *)ro->le_ns, opts->le_ns, sizeof(ro->le_ns));
 	runq_le_place(opts->le_ns, opts->nr_le, (uint8_t *)ro->le_in, &bad);
 	ro->steps_only = shape->steps;
@@ -61,7 +62,8 @@ static void switch_name(const struct runq_opts *opts, const struct runq_bpf__rod
 {
 	static const char *const names[2][3] = {{"switch", "causes", "blame"},
 						{"steps", "steps_causes", "steps_blame"}};
-	const char *what = names[ro->steps_only][opts->blame ? 2 : opts->causes];
+	const char *what = ro->want_filter ? "filter"
+					   : names[ro->steps_only][opts->blame ? 2 : opts->causes];
 	const char *kind = !is_modern ? "_old" : ro->layout.shared ? "_shared" : "";
 
 	snprintf(ret_name, 64, "runq_%s%s_v%d", what, kind, ro->cgroup_v2 ? 2 : 1);

@@ -317,6 +317,10 @@ static void add_notes(const struct runq_window *w, struct report *report)
 		report_note(report, "percentiles are interpolated between the boundaries of le: "
 				    "each can be wrong by the distance of the two around it; "
 				    "with --fine within 3.2 %%");
+	if (w->filtered)
+		report_note(report, "waits of other cgroups are left out in the kernel, so how many there "
+				    "were and the comparison with schedstat are unavailable; "
+				    "--causes counts them");
 	if (w->steps_only && w->sample_ratio < 1.0)
 		report_note(report, "the standard error of sums is unavailable without the fine "
 				    "histogram; fix: --fine");
@@ -352,7 +356,10 @@ int runq_report(const struct runq_window *w, struct report **ret_report)
 
 	if (!report)
 		return -ENOMEM;
-	value_u64(report_field(report, M_WAITS_SEEN), w->waits_seen);
+	if (w->filtered)
+		value_null(report_field(report, M_WAITS_SEEN));
+	else
+		value_u64(report_field(report, M_WAITS_SEEN), w->waits_seen);
 	add_groups(w, report);
 	if (w->has_blame)
 		add_blame(w, report);

@@ -131,7 +131,7 @@ static bool sched_info_filled(struct runq_meter *m)
 
 static int open_kernel(struct runq_meter *m, struct err *err)
 {
-	return runq_kernel_open(&m->opts, expected_groups(m), &m->kernel, err);
+	return runq_kernel_open(&m->opts, &m->filter, expected_groups(m), &m->kernel, err);
 }
 
 static int pick_source(struct runq_meter *m, struct err *err)
@@ -184,6 +184,7 @@ static void window_init(struct runq_meter *m)
 		.percentiles = m->opts.percentiles,
 		.nr_percentiles = m->opts.nr_percentiles,
 		.steps_only = m->opts.steps_only,
+		.filtered = runq_opts_filter(&m->opts),
 		.causes_known = m->throttled_known ? causes : causes & ~(1u << RUNQ_THROTTLED),
 		.has_causes = m->opts.causes,
 		.has_blame = m->opts.blame,
@@ -220,11 +221,14 @@ static void window_losses(struct runq_meter *m)
 
 	runq_kernel_losses(m->kernel, &w->losses);
 	w->losses.events_lost += m->events_dropped;
-	/* With --cpu or --sample only some waits are seen, while run_delay is that of all. */
-	w->schedstat_ratio = cpuset_count(&m->opts.cpus) || m->opts.sample_ratio > 0.0
-				     ? NAN
-				     : runq_schedstat_ratio(&m->was, &w->losses);
-	w->unbooked_ratio = w->losses.delay_ns ? runq_unbooked_ratio(&m->was, &w->losses) : NAN;
+	/* With --cpu, --cgroup or --sample only some waits are seen, while run_delay is that of all. */
+	w->schedstat_ratio =
+		cpuset_count(&m->opts.cpus) || m->opts.sample_ratio > 0.0 || w->filtered
+			? NAN
+			: runq_schedstat_ratio(&m->was, &w->losses);
+	w->unbooked_ratio = w->losses.delay_ns && !w->filtered
+				    ? runq_unbooked_ratio(&m->was, &w->losses)
+				    : NAN;
 	w->kernel_bytes = runq_kernel_memory(m->kernel);
 	m->was = w->losses;
 }

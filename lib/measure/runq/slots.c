@@ -23,7 +23,8 @@ struct runq_owner {
 	struct runq_step_totals *base_steps;
 	uint64_t gone_ns;	  /* when its end was first seen */
 	uint64_t gone_count;
-	bool over; /* it ends in the scan under way */
+	bool over;     /* it ends in the scan under way */
+	bool unwanted; /* likewise: it turns out not to be asked for */
 };
 
 int runq_slots_open(struct runq_slots *slots, void *near, size_t nr_groups, struct err *err)
@@ -73,6 +74,8 @@ static int owner_begin(struct runq_slots *slots, size_t slot, uint64_t key, stru
 		return err_set(err, -ENOMEM, "out of memory");
 	owner->gone_ns = 0;
 	owner->key = key;
+	owner->unwanted = slots->filter && key != RUNQ_KEY_OTHER &&
+			  !runq_filter_passes(slots->filter, owner->group->path);
 	return 0;
 }
 
@@ -248,6 +251,33 @@ static void owners_forget(struct runq_slots *slots)
 	}
 }
 
+/*
+ * Tells the programs of groups that were not asked for: the slot, for tasks that come, then in one
+ * pass the tasks that have run. What those waited until now is in the slot, and reports drop it.
+ */
+static void owners_leave_out(struct runq_slots *slots)
+{
+	for (size_t i = 0; i < runq_chunks_slots(&slots->chunks); i++)
+		if (slots->owners[i] && slots->owners[i]->unwanted)
+			__atomic_fetch_or(&runq_chunks_slot(&slots->chunks, i)->depth, RUNQ_UNWANTED,
+					  __ATOMIC_RELEASE);
+	for (size_t i = 0; i < RUNQ_NR_TASKS; i++) {
+		volatile __u64 *group = &slots->tasks[i].group;
+		__u64 was = *group;
+		size_t slot = slot_at(slots, was >> 32);
+
+		if (slot >= runq_chunks_slots(&slots->chunks) || !slots->owners[slot] ||
+		    !slots->owners[slot]->unwanted)
+			continue;
+		/* The quick path must not match it: as with slots that are not in the first chunk. */
+		*group = RUNQ_GROUP(RUNQ_PLACE_UNWANTED,
+				    was >> 32 < RUNQ_FAR ? (__u32)was ^ RUNQ_FAR_KEY : (__u32)was);
+	}
+	for (size_t i = 0; i < runq_chunks_slots(&slots->chunks); i++)
+		if (slots->owners[i])
+			slots->owners[i]->unwanted = false;
+}
+
 /* Ends those that are over, in two steps. */
 static int owners_end(struct runq_slots *slots, struct err *err)
 {
@@ -263,7 +293,7 @@ static int owners_end(struct runq_slots *slots, struct err *err)
 int runq_slots_scan(struct runq_slots *slots, bool at_once, struct err *err)
 {
 	uint64_t now = clock_mono_ns();
-	size_t used = 0, over = 0;
+	size_t used = 0, over = 0, unwanted = 0;
 	int rc = 0;
 
 	if (!at_once && now - slots->scan_ns < SCAN_EVERY_NS)
@@ -276,13 +306,17 @@ int runq_slots_scan(struct runq_slots *slots, bool at_once, struct err *err)
 		if (!key)
 			continue;
 		used += i != 0;
-		if (!slots->owners[i] || slots->owners[i]->key != key)
+		if (!slots->owners[i] || slots->owners[i]->key != key) {
 			rc = owner_begin(slots, i, key, err);
+			unwanted += !rc && slots->owners[i]->unwanted;
+		}
 		if (!rc && *(const volatile uint32_t *)&head->gone && owner_quiet(slots, i, now)) {
 			slots->owners[i]->over = true;
 			over++;
 		}
 	}
+	if (unwanted)
+		owners_leave_out(slots);
 	if (!rc && over)
 		rc = owners_end(slots, err);
 	return rc ? rc : runq_chunks_recount(&slots->chunks, used - over, err);

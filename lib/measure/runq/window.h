@@ -68,7 +68,8 @@ struct runq_window {
 	size_t nr_exceeded;
 	uint64_t windows_exceeded;
 
-	uint64_t waits_seen;	   /* of all groups, also those not asked for */
+	bool filtered;		   /* the programs leave out cgroups that were not asked for */
+	uint64_t waits_seen;	   /* of all groups, also those not asked for, unless filtered */
 	double schedstat_ratio;	   /* see losses.h; NAN if unknown */
 	double unbooked_ratio;	   /* NAN if unknown */
 	struct runq_losses losses; /* since the start */

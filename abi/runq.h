@@ -51,7 +51,7 @@ enum runq_cause {
 /* Waits below this, which is almost all of them, can be counted by the quick path. */
 #define RUNQ_QUICK_NS	 65536
 #define RUNQ_NR_QUICK	 (RUNQ_QUICK_NS / HIST_SUB)
-#define RUNQ_QUICK_LE	 16 /* a boundary lies there: the other path counts it */
+#define RUNQ_QUICK_LE	 64 /* a boundary lies there: the other path counts it */
 
 /* Keys that are no group; those of groups are smaller. 0 is nobody. */
 #define RUNQ_KEY_IDLE	 ((__u64)-1)
@@ -63,8 +63,9 @@ enum runq_cause {
 
 /*
  * A slot is one array element: the head, a histogram per stripe, a cell per CPU, a cold part per
- * CPU. Counters only grow; when a slot gets a new owner they go on, and the reader remembers
- * their values at that time. Slot 0 is for groups that find no free slot.
+ * CPU. Which kind of histogram is decided when the programs are loaded. Counters only grow; when a
+ * slot gets a new owner they go on, and the reader remembers their values at that time. Slot 0 is
+ * for groups that find no free slot.
  */
 struct runq_head {
 	__u64 key; /* 0: free */
@@ -79,11 +80,27 @@ struct runq_head {
 
 _Static_assert(sizeof(struct runq_head) == 1024, "what follows begins on a cache line");
 
+#define RUNQ_NR_RARE (RUNQ_NR_CAUSES - RUNQ_NR_HOT)
+
+/* Every wait, within 3.125 %. */
 struct runq_hist {
 	__u64 count[HIST_NR];
 	/* Of the bucket in which le boundary i lies: waits not above the boundary. */
 	__u64 below[RUNQ_NR_LE];
+	__u64 rare_ns[RUNQ_NR_RARE]; /* causes that few waits have: not worth room per CPU */
+	__u64 pad[8 - RUNQ_NR_RARE];
 };
+
+/* Only what counts at boundaries need, for those who do not ask for percentiles: 1/26 of the size. */
+struct runq_steps {
+	/* Waits not above le boundary i, but above the one before it; after the last: all longer ones. */
+	__u64 count[RUNQ_NR_LE + 1];
+	__u64 rare_ns[RUNQ_NR_RARE];
+	__u64 pad[4];
+};
+
+_Static_assert(sizeof(struct runq_hist) == 8512 && sizeof(struct runq_steps) == 320,
+	       "cache lines, and in the memory formula of docs/methods/runq.md");
 
 /* One cache line for what almost every wait touches; the rest is in struct runq_cold. */
 struct runq_cell {
@@ -95,20 +112,24 @@ struct runq_cell {
 };
 
 struct runq_cold {
-	__u64 cause_ns[RUNQ_NR_CAUSES - RUNQ_NR_HOT];
 	__u64 held_ns;
 	__u64 held_end;
 };
 
-_Static_assert(sizeof(struct runq_cell) == 64 && sizeof(struct runq_cold) == 40,
+_Static_assert(sizeof(struct runq_cell) == 64 && sizeof(struct runq_cold) == 16,
 	       "in the memory formula of docs/methods/runq.md");
 
-/* In this order, after the head. */
-#define RUNQ_HISTS		      sizeof(struct runq_head)
-#define RUNQ_CELLS(stripes)	      (RUNQ_HISTS + (stripes) * sizeof(struct runq_hist))
-#define RUNQ_COLDS(stripes, cpus)     (RUNQ_CELLS(stripes) + (cpus) * sizeof(struct runq_cell))
-#define RUNQ_SLOT_SIZE(stripes, cpus) \
-	((RUNQ_COLDS(stripes, cpus) + (cpus) * sizeof(struct runq_cold) + 63) / 64 * 64)
+/* In this order, after the head; @stripe is the size of a histogram. */
+#define RUNQ_HISTS			      sizeof(struct runq_head)
+#define RUNQ_CELLS_AT(stripe, stripes)	      (RUNQ_HISTS + (stripes) * (stripe))
+#define RUNQ_COLDS_AT(stripe, stripes, cpus) \
+	(RUNQ_CELLS_AT(stripe, stripes) + (cpus) * sizeof(struct runq_cell))
+#define RUNQ_SLOT_BYTES(stripe, stripes, cpus) \
+	((RUNQ_COLDS_AT(stripe, stripes, cpus) + (cpus) * sizeof(struct runq_cold) + 63) / 64 * 64)
+/* The same with fine histograms. */
+#define RUNQ_CELLS(stripes)	      RUNQ_CELLS_AT(sizeof(struct runq_hist), stripes)
+#define RUNQ_COLDS(stripes, cpus)     RUNQ_COLDS_AT(sizeof(struct runq_hist), stripes, cpus)
+#define RUNQ_SLOT_SIZE(stripes, cpus) RUNQ_SLOT_BYTES(sizeof(struct runq_hist), stripes, cpus)
 
 /* The same as offsets, computed once by user space rather than at every switch. */
 struct runq_layout {
@@ -133,6 +154,13 @@ struct runq_layout {
 #define RUNQ_NEAR_CELLS	 RUNQ_CELLS(RUNQ_MAX_STRIPES) /* of slot 0 */
 #define RUNQ_NEAR_BYTES	 (RUNQ_NEAR_CELLS + RUNQ_NEAR_MASK + 1 + RUNQ_MAX_CPUS * (sizeof(struct runq_cell) + sizeof(struct runq_cold)))
 #define RUNQ_TO_CELLS	 2048 /* from the point to the cells */
+
+/*
+ * A group that was not asked for: user space sets the bit in the depth of its slot once it has read
+ * the name, and the entries of its tasks get this place, with which a switch is over at once.
+ */
+#define RUNQ_UNWANTED	    (1U << 31)
+#define RUNQ_PLACE_UNWANTED ((__u32)-2)
 
 /* Which waits are in the sample; user space sets it. */
 struct runq_sample {

@@ -233,7 +233,8 @@ static __noinline int switch_slow(u64 *ctx, u64 mono)
 		seg_write(mode, pc, d.now, RUNQ_WHO_IDLE, 0);
 	} else if (mode.causes || mode.by_wakeup || d.sampled) {
 		d.place = slot_cached(pc, task_key(mode, d.next, cpu), d.next);
-		wait_ends(mode, pc, &d, cpu);
+		if (!mode.filter || d.place != RUNQ_PLACE_UNWANTED)
+			wait_ends(mode, pc, &d, cpu);
 	}
 	barrier();
 	pc->head++;
@@ -322,7 +323,11 @@ int runq_sample(u64 *ctx)
 	SEC("tp_btf/sched_switch")                                                                \
 	int name(u64 *ctx)                                                                        \
 	{                                                                                         \
-		switch (quick_switch((struct mode){__VA_ARGS__}, ctx, FROM_SLEEP, 0)) {           \
+		struct mode mode = {__VA_ARGS__};                                                 \
+                                                                                                  \
+		if (mode.filter && quick_outside(mode, ctx))                                      \
+			return 0;                                                                 \
+		switch (quick_switch(mode, ctx, FROM_SLEEP, 0)) {                                 \
 		case QUICK_DONE:                                                                  \
 			return 0;                                                                 \
 		case QUICK_LATE:                                                                  \
@@ -334,19 +339,28 @@ int runq_sample(u64 *ctx)
 		}                                                                                 \
 	}
 
-#define RUNQ_SWITCHES(name, ...)                                                              \
+#define RUNQ_MODERN_SWITCHES(name, ...)                                                       \
 	RUNQ_SWITCH(name##_v1, .cgroup_v2 = false, .modern = true, __VA_ARGS__)               \
 	RUNQ_SWITCH(name##_v2, .cgroup_v2 = true, .modern = true, __VA_ARGS__)                \
 	RUNQ_SWITCH(name##_shared_v1, .cgroup_v2 = false, .modern = true, .shared = true,     \
 		    __VA_ARGS__)                                                              \
 	RUNQ_SWITCH(name##_shared_v2, .cgroup_v2 = true, .modern = true, .shared = true,      \
-		    __VA_ARGS__)                                                              \
+		    __VA_ARGS__)
+
+#define RUNQ_SWITCHES(name, ...)                                                              \
+	RUNQ_MODERN_SWITCHES(name, __VA_ARGS__)                                               \
 	RUNQ_SWITCH(name##_old_v1, .cgroup_v2 = false, __VA_ARGS__)                           \
 	RUNQ_SWITCH(name##_old_v2, .cgroup_v2 = true, __VA_ARGS__)
 
 RUNQ_SWITCHES(runq_switch)
 RUNQ_SWITCHES(runq_causes, .causes = true)
 RUNQ_SWITCHES(runq_blame, .causes = true, .blame = true)
+/* Some cgroups only. */
+RUNQ_SWITCHES(runq_filter, .filter = true)
+/* Without the fine histogram. */
+RUNQ_SWITCHES(runq_steps, .steps = true)
+RUNQ_MODERN_SWITCHES(runq_steps_causes, .steps = true, .causes = true)
+RUNQ_MODERN_SWITCHES(runq_steps_blame, .steps = true, .causes = true, .blame = true)
 
 static __always_inline void slot_ends(u64 key)
 {

@@ -128,21 +128,46 @@ static __always_inline void wait_hold(const struct runq_cold *cold, struct runq_
 		w->held_from = w->from;
 }
 
+/* To a counter that cores may share. */
+static __always_inline void stripe_add(u64 *counter, u64 more)
+{
+	if (layout.shared)
+		__sync_fetch_and_add(counter, more);
+	else
+		*counter += more;
+}
+
 static __always_inline void hist_count(struct runq_hist *hist, u64 wait_ns)
 {
 	u32 bucket = hist_bucket(wait_ns) % HIST_NR, le;
 
-	if (layout.shared)
-		__sync_fetch_and_add(&hist->count[bucket], 1);
-	else
-		hist->count[bucket]++;
+	stripe_add(&hist->count[bucket], 1);
 	le = le_in[bucket];
 	if (!le || wait_ns > le_ns[(le - 1) % RUNQ_NR_LE])
 		return;
-	if (layout.shared)
-		__sync_fetch_and_add(&hist->below[(le - 1) % RUNQ_NR_LE], 1);
+	stripe_add(&hist->below[(le - 1) % RUNQ_NR_LE], 1);
+}
+
+/* The same without the histogram: those in lower buckets are below it, one in its own may be. */
+static __always_inline void steps_count(struct runq_steps *steps, u64 wait_ns)
+{
+	u32 bucket = hist_bucket(wait_ns) % HIST_NR, le = le_in[bucket];
+	u64 step = le_before[bucket];
+
+	if (le && wait_ns > le_ns[(le - 1) % RUNQ_NR_LE])
+		step++;
+	/* In a 64-bit register: see cpu_here(). */
+	asm volatile("" : "+r"(step));
+	if (step <= RUNQ_NR_LE)
+		stripe_add(&steps->count[step], 1);
+}
+
+static __always_inline void wait_count(struct mode mode, void *slot, u64 cpu, u64 wait_ns)
+{
+	if (mode.steps)
+		steps_count(slot_steps(slot, cpu), wait_ns);
 	else
-		hist->below[(le - 1) % RUNQ_NR_LE]++;
+		hist_count(slot_hist(slot, cpu), wait_ns);
 }
 
 /* Most waits lie within the last segment, or begin exactly with it. */
@@ -200,8 +225,8 @@ static __noinline int walk_charge(struct runq_cpu *pc, struct task_struct *next,
 	for (int i = 0; booked && i < RUNQ_NR_CAUSES; i++) {
 		if (i < RUNQ_NR_HOT)
 			cell->cause_ns[i] += w->cause_ns[i];
-		else
-			cold->cause_ns[i - RUNQ_NR_HOT] += w->cause_ns[i];
+		else if (w->cause_ns[i])
+			stripe_add(slot_rare(books, cpu, i - RUNQ_NR_HOT), w->cause_ns[i]);
 	}
 	return 0;
 }
@@ -214,7 +239,7 @@ static __always_inline void wait_charge(struct mode mode, struct runq_cpu *pc,
 	u32 cause;
 
 	if (d->sampled)
-		hist_count(slot_hist(slot, cpu), d->wait_ns);
+		wait_count(mode, slot, cpu, d->wait_ns);
 	else if (!is_long)
 		return;
 	cell = slot_cell(slot, cpu);

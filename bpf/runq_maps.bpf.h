@@ -15,12 +15,20 @@ const volatile bool by_wakeup;	   /* our own timestamps instead of sched_info's 
 const volatile bool cgroup_v2;
 const volatile bool want_causes; /* else every wait is booked whole, and segments are not kept */
 const volatile bool want_blame;  /* needs want_causes */
+const volatile bool want_filter; /* groups may be unwanted; not with want_causes, nor with a sample */
 const volatile bool switch_state_first;
 const volatile __u64 le_ns[RUNQ_NR_LE];
 /* 1 + which boundary lies inside that bucket; 0 for none. */
 const volatile __u8 le_in[HIST_NR];
-/* By how much to shift a wait below RUNQ_QUICK_NS for its bucket, or RUNQ_QUICK_LE; by wait / 32. */
+/* How many boundaries lie in buckets below that one. */
+const volatile __u8 le_before[HIST_NR];
+const volatile bool steps_only; /* slots have struct runq_steps, not struct runq_hist */
+/*
+ * Of a wait below RUNQ_QUICK_NS, by wait / 32: by how much to shift it for its bucket, or with
+ * steps_only which of them it is; RUNQ_QUICK_LE if a boundary lies there.
+ */
 const volatile __u8 quick_shift[RUNQ_NR_QUICK];
+const volatile __u8 quick_step[RUNQ_NR_QUICK];
 
 /*
  * What a program for sched_switch does. Constant in the programs for the common cases, so that the
@@ -30,6 +38,7 @@ struct mode {
 	u32 per;
 	bool by_wakeup, cgroup_v2, causes, blame, sample, threshold, state_first;
 	bool modern, shared; /* see quick_runnable() */
+	bool steps, filter;
 };
 
 #define MODE_ANY                                                                                 \
@@ -37,7 +46,8 @@ struct mode {
 	{                                                                                        \
 		.per = per, .by_wakeup = by_wakeup, .cgroup_v2 = cgroup_v2,                      \
 		.causes = want_causes, .blame = want_blame, .sample = want_sample,               \
-		.threshold = threshold_ns != 0, .state_first = switch_state_first                \
+		.threshold = threshold_ns != 0, .state_first = switch_state_first,               \
+		.steps = steps_only, .filter = want_filter                                       \
 	}
 
 /* The kernel's run_delay: of tasks as of the last iteration, and of those that exited. */

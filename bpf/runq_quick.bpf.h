@@ -91,6 +91,27 @@ static __always_inline bool task_sampled(struct task_struct *task)
 	return w * w >> 32 < sample.below;
 }
 
+/* Whether the task is in a group that was not asked for, as far as its entry tells; idle is in none. */
+static __always_inline bool quick_unwanted(struct mode mode, struct task_struct *task)
+{
+	u32 pid = task->pid, key;
+
+	if (!pid)
+		return true;
+	key = quick_key(mode, task) ^ RUNQ_FAR_KEY;
+	return task_at(pid)->group == RUNQ_GROUP(RUNQ_PLACE_UNWANTED, key);
+}
+
+/* Whether neither end of a wait is at this switch: none begins for prev, none ends for next. */
+static __always_inline bool quick_outside(struct mode mode, u64 *ctx)
+{
+	struct task_struct *prev, *next;
+
+	switch_tasks(ctx, mode.state_first, &prev, &next);
+	return quick_unwanted(mode, next) &&
+	       (!quick_runnable(mode, prev) || quick_unwanted(mode, prev));
+}
+
 /* What the other path has learned of the clock, for the next milliseconds. */
 static __always_inline void quick_learn(const struct dispatch *d, u64 mono)
 {
@@ -115,25 +136,28 @@ static __always_inline void task_leaves(struct task_struct *prev, u64 late_ns)
 /* A bucket with a boundary of --le. */
 static __noinline int quick_le(void *slot, u64 cpu, u64 wait_ns)
 {
-	hist_count(slot_hist(slot, cpu % RUNQ_MAX_CPUS), wait_ns);
+	wait_count(MODE_ANY, slot, cpu % RUNQ_MAX_CPUS, wait_ns);
 	return 0;
 }
 
 static __always_inline void quick_count(struct mode mode, void *slot, u64 cpu, u64 wait_ns)
 {
-	u64 shift = quick_shift[wait_ns / HIST_SUB], bucket;
-	struct runq_hist *hist;
+	u64 shift = mode.steps ? quick_step[wait_ns / HIST_SUB] : quick_shift[wait_ns / HIST_SUB];
+	u64 *count;
 
 	if (rarely(shift >= RUNQ_QUICK_LE)) {
 		quick_le(slot, cpu, wait_ns);
 		return;
 	}
-	hist = slot_hist(slot, cpu);
-	bucket = (shift * HIST_SUB + (wait_ns >> shift)) % HIST_NR;
-	if (mode.modern ? mode.shared : layout.shared)
-		__sync_fetch_and_add(&hist->count[bucket], 1);
+	if (mode.steps)
+		count = &slot_steps(slot, cpu)->count[shift];
 	else
-		hist->count[bucket]++;
+		count = &slot_hist(slot, cpu)
+				 ->count[(shift * HIST_SUB + (wait_ns >> shift)) % HIST_NR];
+	if (mode.modern ? mode.shared : layout.shared)
+		__sync_fetch_and_add(count, 1);
+	else
+		(*count)++;
 }
 
 /* Blame for a wait within one segment, which is the one before the newest. */

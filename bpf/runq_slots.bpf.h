@@ -115,12 +115,28 @@ static __always_inline struct runq_head *slot_head(void *slot)
 }
 
 /* Counted down from the cells. With less than RUNQ_MAX_STRIPES, each core has its own. */
-static __always_inline struct runq_hist *slot_hist(void *slot, u64 cpu)
+static __always_inline void *slot_stripe(void *slot, u64 cpu, u64 size)
 {
 	u64 stripe = cpu % RUNQ_MAX_STRIPES ^ (RUNQ_MAX_STRIPES - 1);
 
-	return slot + stripe * sizeof(struct runq_hist) + RUNQ_TO_CELLS -
-	       RUNQ_MAX_STRIPES * sizeof(struct runq_hist);
+	return slot + stripe * size + RUNQ_TO_CELLS - RUNQ_MAX_STRIPES * size;
+}
+
+static __always_inline struct runq_hist *slot_hist(void *slot, u64 cpu)
+{
+	return slot_stripe(slot, cpu, sizeof(struct runq_hist));
+}
+
+static __always_inline struct runq_steps *slot_steps(void *slot, u64 cpu)
+{
+	return slot_stripe(slot, cpu, sizeof(struct runq_steps));
+}
+
+/* One of the causes that few waits have. */
+static __always_inline u64 *slot_rare(void *slot, u64 cpu, u32 rare)
+{
+	return steps_only ? &slot_steps(slot, cpu)->rare_ns[rare]
+			  : &slot_hist(slot, cpu)->rare_ns[rare];
 }
 
 static __always_inline struct runq_cell *slot_cell(void *slot, u64 cpu)
@@ -230,7 +246,16 @@ static __noinline u32 slot_find(struct runq_cpu *pc, u64 key, struct task_struct
 		event_new();
 	} else {
 		slot = *known;
+		books = want_filter ? slot_get(place_of(slot)) : NULL;
+		if (books && slot_head(books)->depth & RUNQ_UNWANTED) {
+			entry->group = RUNQ_GROUP(RUNQ_PLACE_UNWANTED,
+						  entry_key(key, RUNQ_PLACE_UNWANTED));
+			return RUNQ_PLACE_UNWANTED;
+		}
 	}
+	/* Nothing was kept of it while it was in a group that is not wanted. */
+	if (want_filter && entry->group >> 32 == RUNQ_PLACE_UNWANTED)
+		entry->delay = RUNQ_NO_DELAY;
 	entry->group = RUNQ_GROUP(place_of(slot), entry_key(key, place_of(slot)));
 	return place_of(slot);
 }

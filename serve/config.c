@@ -42,6 +42,9 @@ const struct config_setting config_settings[] = {
 	 CONFIG_RESTART},
 	{"no-causes", NULL, "do not split waits for a core by cause and culprit, which is cheaper",
 	 CONFIG_RESTART},
+	{"fine", NULL,
+	 "keep fine histograms of waits: percentiles of the page within 3.2 %, for 20 times the memory",
+	 CONFIG_RESTART},
 	{"max-connections", "N", "limit of simultaneous connections (default 512)", CONFIG_LIVE},
 	{"timeout", "TIME",
 	 "time limit for a request, and for progress of a response (default 10s)", CONFIG_LIVE},
@@ -256,6 +259,8 @@ int config_set(struct config *config, const char *name, const char *value, struc
 		return set_bool(name, value, &config->no_sandbox, err);
 	if (!strcmp(name, "no-causes"))
 		return set_bool(name, value, &config->no_causes, err);
+	if (!strcmp(name, "fine"))
+		return set_bool(name, value, &config->fine, err);
 	if (!*value)
 		return err_set(err, -EINVAL, "%s needs a value", name);
 	if (!strcmp(name, "host"))
@@ -376,5 +381,7 @@ const char *config_needs_restart(const struct config *old, const struct config *
 		return "sample";
 	if (old->no_causes != fresh->no_causes)
 		return "no-causes";
+	if (old->fine != fresh->fine)
+		return "fine";
 	return old->no_sandbox != fresh->no_sandbox ? "no-sandbox" : NULL;
 }

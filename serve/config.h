@@ -49,6 +49,7 @@ struct config {
 	uint64_t timeout_ns;
 	double sample_ratio; /* of waits for a core; 1: every one */
 	bool no_causes;
+	bool fine; /* histograms of waits, not only counts at le_ns */
 	bool no_sandbox;
 };
 

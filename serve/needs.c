@@ -27,7 +27,7 @@ void needs_compute(const struct config *config, unsigned int cpus, struct needs 
 	struct needs needs = {.map_bytes = cpus * CPU_BYTES, .heap_bytes = BASE_BYTES};
 
 	if (config_list_has(config->collect, "runq")) {
-		needs.map_bytes += runq_memory_bytes(config->cgroup_limit, cpus);
+		needs.map_bytes += runq_memory_bytes(config->cgroup_limit, cpus, config->fine);
 		needs.heap_bytes += config->cgroup_limit * CGROUP_BYTES;
 	}
 	*ret_needs = needs;

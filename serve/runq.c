@@ -148,6 +148,7 @@ static int runq_collector_open(const struct config *config, struct meter **ret_m
 		.blame = !config->no_causes && config->blame_limit > 0,
 		.sample_ratio = config->sample_ratio,
 		.nr_le = config->nr_le,
+		.steps_only = !config->fine,
 		.reserve = config->cgroup_limit,
 	};
 

@@ -11,8 +11,12 @@
 
 #include "base/clock.h"
 #include "collectors.h"
+#include "sys/meminfo.h"
 
 #define MAX_FDS 16
+
+/* Looking for memory to give back takes longer the more there is: not in every round. */
+#define TRIM_ROUNDS 8
 
 static uint64_t interval(const struct sampler *s)
 {
@@ -51,6 +55,8 @@ static void update_all(struct sampler *s)
 		c->failing = false;
 		any = true;
 	}
+	if (++s->rounds % TRIM_ROUNDS == 0)
+		meminfo_trim();
 	atomic_store(&s->round_ns, clock_mono_ns());
 	if (any)
 		atomic_store(&s->window_ns, clock_mono_ns());

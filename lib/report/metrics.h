@@ -462,7 +462,7 @@ enum unit {
 	X(M_PREV_PID, "prev_pid", "its PID", UNIT_ID, "its PID")                                   \
 	X(M_END_NS, "end_monotonic_ns", "at", UNIT_ID, "when the wait ended, CLOCK_MONOTONIC")     \
 	X(M_WAITS_SEEN, "waits_seen", "waits", UNIT_COUNT,                                         \
-	  "waits that ended in the window, of all groups")                     \
+	  "waits that ended in the window, of all groups; null with --cgroup, unless --causes")                     \
 	X(M_HIERARCHY, "hierarchy", "hierarchy", UNIT_TEXT, "cgroup hierarchy: v1 or v2")          \
 	X(M_UNKNOWN_START_TOTAL, "unknown_start_total", "unknown starts", UNIT_COUNT,              \
 	  "dispatches with an unknown start of the wait; not counted as waits")       \

@@ -49,35 +49,45 @@ static struct table *table_new(const char *key, const char *title, bool *failed)
 	return table;
 }
 
+static void table_free(struct table *table);
+
+/* Inline, as most values are numbers: there are millions of them where there are many cgroups. */
+static inline void value_drop(struct value *value)
+{
+	if (value->kind == VALUE_STR)
+		free(value->str);
+	else if (value->kind == VALUE_TABLE)
+		table_free(value->table);
+}
+
 static void table_free(struct table *table)
 {
 	if (!table)
 		return;
 	for (size_t i = 0; i < table->nr_rows * table->nr_cols; i++)
-		value_null(&table->cells[i]);
-	for (size_t i = 0; i < table->nr_cols; i++) {
+		value_drop(&table->cells[i]);
+	for (size_t i = 0; i < table->nr_cols && !table->borrows; i++) {
 		free(table->cols[i].key);
 		free(table->cols[i].title);
 	}
 	free(table->cells);
-	free(table->cols);
-	free(table->key);
-	free(table->title);
+	if (!table->borrows) {
+		free(table->cols);
+		free(table->key);
+		free(table->title);
+	}
 	free(table);
 }
 
 void value_null(struct value *value)
 {
-	if (value->kind == VALUE_STR)
-		free(value->str);
-	if (value->kind == VALUE_TABLE)
-		table_free(value->table);
+	value_drop(value);
 	memset(value, 0, sizeof(*value));
 }
 
 void value_u64(struct value *value, uint64_t u64)
 {
-	value_null(value);
+	value_drop(value);
 	value->kind = VALUE_U64;
 	value->u64 = u64;
 }
@@ -227,6 +237,33 @@ struct table *table_nested(struct table *parent, size_t row, size_t col, const c
 	table = table_new(key, NULL, parent->failed);
 	if (!table)
 		return NULL;
+	value_null(cell);
+	cell->kind = VALUE_TABLE;
+	cell->table = table;
+	return table;
+}
+
+struct table *table_nested_like(struct table *parent, size_t row, size_t col,
+				const struct table *like, size_t rows)
+{
+	struct value *cell = table_cell(parent, row, col);
+	struct table *table;
+
+	if (cell == &scrap || !like)
+		return NULL;
+	table = malloc(sizeof(*table));
+	if (!table) {
+		*parent->failed = true;
+		return NULL;
+	}
+	*table = *like;
+	table->borrows = true;
+	table->nr_rows = rows;
+	table->cells = calloc(rows * like->nr_cols + 1, sizeof(*table->cells));
+	if (!table->cells) {
+		*parent->failed = true;
+		table->nr_rows = 0;
+	}
 	value_null(cell);
 	cell->kind = VALUE_TABLE;
 	cell->table = table;

@@ -9,13 +9,29 @@
 
 #include "stats/hist.h"
 
+/* What slots of both kinds have: causes, the rare ones included, which are in the histograms. */
+static void slot_causes(const void *slot, size_t stripe, unsigned int stripes, unsigned int cpus,
+			size_t rare_at, uint64_t ret_cause_ns[RUNQ_NR_CAUSES])
+{
+	const char *hist = (const char *)slot + RUNQ_HISTS;
+	const volatile struct runq_cell *cell =
+		(const void *)((const char *)slot + RUNQ_CELLS_AT(stripe, stripes));
+
+	memset(ret_cause_ns, 0, RUNQ_NR_CAUSES * sizeof(*ret_cause_ns));
+	for (unsigned int cpu = 0; cpu < cpus; cpu++)
+		for (int i = 0; i < RUNQ_NR_HOT; i++)
+			ret_cause_ns[i] += cell[cpu].cause_ns[i];
+	for (unsigned int i = 0; i < stripes; i++) {
+		const volatile uint64_t *rare = (const void *)(hist + i * stripe + rare_at);
+
+		for (int j = 0; j < RUNQ_NR_RARE; j++)
+			ret_cause_ns[RUNQ_NR_HOT + j] += rare[j];
+	}
+}
+
 void runq_slot_sum(const void *slot, unsigned int stripes, unsigned int cpus,
 		   struct runq_totals *ret_totals)
 {
-	const volatile struct runq_cell *cell =
-		(const void *)((const char *)slot + RUNQ_CELLS(stripes));
-	const volatile struct runq_cold *cold =
-		(const void *)((const char *)slot + RUNQ_COLDS(stripes, cpus));
 	const volatile struct runq_hist *hist =
 		(const void *)((const char *)slot + RUNQ_HISTS);
 
@@ -26,28 +42,37 @@ void runq_slot_sum(const void *slot, unsigned int stripes, unsigned int cpus,
 		for (unsigned int b = 0; b < RUNQ_NR_LE; b++)
 			ret_totals->below[b] += hist[i].below[b];
 	}
-	for (unsigned int cpu = 0; cpu < cpus; cpu++) {
-		for (int i = 0; i < RUNQ_NR_HOT; i++)
-			ret_totals->cause_ns[i] += cell[cpu].cause_ns[i];
-		for (int i = RUNQ_NR_HOT; i < RUNQ_NR_CAUSES; i++)
-			ret_totals->cause_ns[i] += cold[cpu].cause_ns[i - RUNQ_NR_HOT];
-	}
+	slot_causes(slot, sizeof(struct runq_hist), stripes, cpus,
+		    offsetof(struct runq_hist, rare_ns), ret_totals->cause_ns);
 }
 
-uint64_t runq_slot_wait_ns(const void *slot, unsigned int stripes, unsigned int cpus)
+void runq_slot_steps(const void *slot, unsigned int stripes, unsigned int cpus, unsigned int nr_le,
+		     struct runq_step_totals *ret_totals)
 {
-	const volatile struct runq_cell *cell =
-		(const void *)((const char *)slot + RUNQ_CELLS(stripes));
-	const volatile struct runq_cold *cold =
-		(const void *)((const char *)slot + RUNQ_COLDS(stripes, cpus));
-	uint64_t sum = 0;
+	const volatile struct runq_steps *steps =
+		(const void *)((const char *)slot + RUNQ_HISTS);
 
-	for (unsigned int cpu = 0; cpu < cpus; cpu++) {
-		for (int i = 0; i < RUNQ_NR_HOT; i++)
-			sum += cell[cpu].cause_ns[i];
-		for (int i = RUNQ_NR_HOT; i < RUNQ_NR_CAUSES; i++)
-			sum += cold[cpu].cause_ns[i - RUNQ_NR_HOT];
-	}
+	memset(ret_totals, 0, sizeof(*ret_totals));
+	ret_totals->nr = nr_le + 1;
+	for (unsigned int i = 0; i < stripes; i++)
+		for (unsigned int b = 0; b <= nr_le; b++)
+			ret_totals->count[b] += steps[i].count[b];
+	slot_causes(slot, sizeof(struct runq_steps), stripes, cpus,
+		    offsetof(struct runq_steps, rare_ns), ret_totals->cause_ns);
+}
+
+uint64_t runq_slot_wait_ns(const void *slot, bool steps, unsigned int stripes, unsigned int cpus)
+{
+	uint64_t cause_ns[RUNQ_NR_CAUSES], sum = 0;
+
+	if (steps)
+		slot_causes(slot, sizeof(struct runq_steps), stripes, cpus,
+			    offsetof(struct runq_steps, rare_ns), cause_ns);
+	else
+		slot_causes(slot, sizeof(struct runq_hist), stripes, cpus,
+			    offsetof(struct runq_hist, rare_ns), cause_ns);
+	for (int i = 0; i < RUNQ_NR_CAUSES; i++)
+		sum += cause_ns[i];
 	return sum;
 }
 
@@ -115,6 +140,31 @@ int runq_le_place(const uint64_t *le, unsigned int nr, uint8_t in[HIST_NR], unsi
 	return 0;
 }
 
+void runq_le_before(const uint8_t in[HIST_NR], uint8_t ret_before[HIST_NR])
+{
+	uint8_t before = 0;
+
+	for (unsigned int i = 0; i < HIST_NR; i++) {
+		ret_before[i] = before;
+		before += in[i] != 0;
+	}
+}
+
+void runq_quick_steps(const uint8_t in[HIST_NR], uint8_t ret_step[RUNQ_NR_QUICK])
+{
+	uint8_t before[HIST_NR];
+
+	runq_le_before(in, before);
+	for (uint64_t i = 0; i < RUNQ_NR_QUICK; i++) {
+		uint64_t low = i * HIST_SUB;
+
+		ret_step[i] = before[hist_index(low)];
+		for (uint64_t wait = low; wait < low + HIST_SUB; wait++)
+			if (in[hist_index(wait)])
+				ret_step[i] |= RUNQ_QUICK_LE;
+	}
+}
+
 void runq_quick_shifts(const uint8_t in[HIST_NR], uint8_t ret_shift[RUNQ_NR_QUICK])
 {
 	for (uint64_t i = 0; i < RUNQ_NR_QUICK; i++) {
@@ -142,11 +192,9 @@ void runq_le_counts(const struct runq_totals *totals, const uint64_t *le, unsign
 	}
 }
 
-double runq_count_stderr(const struct runq_totals *totals, double ratio)
+double runq_count_stderr(uint64_t count, double ratio)
 {
-	double n = (double)runq_totals_count(totals);
-
-	return n > 0.0 ? sqrt((1.0 - ratio) / n) : NAN;
+	return count ? sqrt((1.0 - ratio) / (double)count) : NAN;
 }
 
 /* Each wait is sampled independently with probability p: Var(Σx/p) = (1-p)/p² · Σx². */

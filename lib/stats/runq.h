@@ -3,6 +3,7 @@
 #ifndef SUBTICK_STATS_RUNQ_H
 #define SUBTICK_STATS_RUNQ_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,11 +17,25 @@ struct runq_totals {
 	uint64_t max_ns;
 };
 
+/*
+ * The same without the histogram: struct runq_steps added up. Those that are kept for each of many
+ * groups end with the counts in use: see runq_steps_copy().
+ */
+struct runq_step_totals {
+	uint64_t cause_ns[RUNQ_NR_CAUSES];
+	uint64_t max_ns;
+	uint32_t nr; /* counts in use: one more than boundaries */
+	uint32_t pad;
+	uint64_t count[RUNQ_NR_LE + 1];
+};
+
 /* Adds up a mapped slot; max_ns is 0. */
 void runq_slot_sum(const void *slot, unsigned int stripes, unsigned int cpus,
 		   struct runq_totals *ret_totals);
-/* Its waits alone. */
-uint64_t runq_slot_wait_ns(const void *slot, unsigned int stripes, unsigned int cpus);
+void runq_slot_steps(const void *slot, unsigned int stripes, unsigned int cpus, unsigned int nr_le,
+		     struct runq_step_totals *ret_totals);
+/* Its waits alone. @steps: it has struct runq_steps. */
+uint64_t runq_slot_wait_ns(const void *slot, bool steps, unsigned int stripes, unsigned int cpus);
 /* Subtracts @was from @now; max_ns stays. */
 void runq_totals_sub(struct runq_totals *now, const struct runq_totals *was);
 void runq_totals_add(struct runq_totals *totals, const struct runq_totals *more);
@@ -46,6 +61,10 @@ double runq_totals_percentile(const struct runq_totals *totals, double percent);
  * ascending or two are in the same bucket, less than 3.2 % apart; *ret_bad is then the second one.
  */
 int runq_le_place(const uint64_t *le, unsigned int nr, uint8_t in[HIST_NR], unsigned int *ret_bad);
+/* How many boundaries of @in lie in lower buckets. */
+void runq_le_before(const uint8_t in[HIST_NR], uint8_t ret_before[HIST_NR]);
+/* Which step a short wait is in, likewise; see runq_quick_shifts(). */
+void runq_quick_steps(const uint8_t in[HIST_NR], uint8_t ret_step[RUNQ_NR_QUICK]);
 /*
  * What the quick path of the programs shifts a wait by for its bucket, by wait / HIST_SUB; with
  * RUNQ_QUICK_LE where a boundary of @in lies. Waits below RUNQ_QUICK_NS only.
@@ -59,7 +78,7 @@ void runq_le_counts(const struct runq_totals *totals, const uint64_t *le, unsign
  * Standard error of a count and of a sum that were scaled from a sample of @ratio, relative to
  * them; NAN without waits. That of the sum is estimated from the histogram.
  */
-double runq_count_stderr(const struct runq_totals *totals, double ratio);
+double runq_count_stderr(uint64_t count, double ratio);
 double runq_sum_stderr(const struct runq_totals *totals, double ratio);
 
 struct runq_row {

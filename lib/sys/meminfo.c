@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -24,4 +25,17 @@ int meminfo_available(const char *root, uint64_t *ret_bytes)
 	    __builtin_mul_overflow(kib, 1024, ret_bytes))
 		return -ENODATA;
 	return 0;
+}
+
+/* Less is not worth the time: it will be used again. */
+#define TRIM_BYTES (4UL << 20)
+
+bool meminfo_trim(void)
+{
+#ifdef __GLIBC__
+	/* Of all threads; each keeps what its reports needed at their largest. */
+	return mallinfo2().fordblks >= TRIM_BYTES && malloc_trim(0);
+#else
+	return false;
+#endif
 }

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* How much memory is available without swapping. */
+/* How much memory is available without swapping, and giving some back. */
 #ifndef SUBTICK_SYS_MEMINFO_H
 #define SUBTICK_SYS_MEMINFO_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* MemAvailable of /proc/meminfo; -ENODATA if the kernel does not report it. */
 int meminfo_available(const char *root, uint64_t *ret_bytes);
+
+/* Gives memory that was freed back to the kernel, if it is much; true if it did. */
+bool meminfo_trim(void);
 
 #endif

@@ -104,7 +104,6 @@ static void test_slot_sum(void **state)
 	};
 	char *slot = calloc(1, RUNQ_SLOT_SIZE(STRIPES, CPUS));
 	struct runq_cell *cell = (struct runq_cell *)(slot + RUNQ_CELLS(STRIPES));
-	struct runq_cold *cold = (struct runq_cold *)(slot + RUNQ_COLDS(STRIPES, CPUS));
 	struct runq_hist *hist = (struct runq_hist *)(slot + RUNQ_HISTS);
 	struct runq_totals totals, later;
 
@@ -115,15 +114,20 @@ static void test_slot_sum(void **state)
 		hist[i].below[RUNQ_NR_LE - 1] = 2 + i;
 	}
 	for (unsigned int i = 0; i < CPUS; i++)
-		for (int c = 0; c < RUNQ_NR_CAUSES; c++)
-			*(c < RUNQ_NR_HOT ? &cell[i].cause_ns[c]
-					  : &cold[i].cause_ns[c - RUNQ_NR_HOT]) = 1000 * c + i;
+		for (int c = 0; c < RUNQ_NR_HOT; c++)
+			cell[i].cause_ns[c] = 1000 * c + i;
+	for (unsigned int i = 0; i < STRIPES; i++)
+		for (int c = RUNQ_NR_HOT; c < RUNQ_NR_CAUSES; c++)
+			hist[i].rare_ns[c - RUNQ_NR_HOT] = 1000 * c + i;
 	runq_slot_sum(slot, STRIPES, CPUS, &totals);
 	assert_int_equal(totals.count[100], 46);
 	assert_int_equal(totals.count[HIST_NR - 1], 4);
 	assert_int_equal(totals.below[RUNQ_NR_LE - 1], 14);
-	assert_int_equal(totals.cause_ns[RUNQ_UNKNOWN], CPUS * 7000 + 21);
-	assert_int_equal(runq_totals_sum_ns(&totals), CPUS * 28000 + 8 * 21);
+	assert_int_equal(totals.cause_ns[RUNQ_PREEMPTED], CPUS * 4000 + 21);
+	assert_int_equal(totals.cause_ns[RUNQ_UNKNOWN], STRIPES * 7000 + 6);
+	assert_int_equal(runq_totals_sum_ns(&totals),
+			 CPUS * 10000 + 5 * 21 + STRIPES * 18000 + 3 * 6);
+	assert_int_equal(runq_slot_wait_ns(slot, false, STRIPES, CPUS), runq_totals_sum_ns(&totals));
 
 	hist[2].count[100]++;
 	hist[1].below[3]++;

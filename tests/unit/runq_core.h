@@ -167,7 +167,9 @@ static inline void fake_boundaries(const uint64_t *le, unsigned int nr)
 	for (u32 i = 0; i < nr; i++)
 		le_ns[i] = le[i];
 	assert_int_equal(runq_le_place(le, nr, (uint8_t *)le_in, &bad), 0);
+	runq_le_before((uint8_t *)le_in, (uint8_t *)le_before);
 	runq_quick_shifts((uint8_t *)le_in, (uint8_t *)quick_shift);
+	runq_quick_steps((uint8_t *)le_in, (uint8_t *)quick_step);
 }
 
 /* The memory of a slot, by its number. */
@@ -175,13 +177,12 @@ static inline void *fake_slot(u32 slot)
 {
 	if (slot >= NR_NEAR)
 		return fake.far[slot - NR_NEAR];
-	return near_memory + RUNQ_NEAR_CELLS - RUNQ_CELLS(NR_CPUS) +
-	       slot * RUNQ_SLOT_SIZE(NR_CPUS, NR_CPUS);
+	return near_memory + RUNQ_NEAR_CELLS - layout.cells_at + slot * layout.slot_size;
 }
 
 static inline struct runq_cell *fake_cell(void *slot, u32 cpu)
 {
-	return (struct runq_cell *)((char *)slot + RUNQ_CELLS(NR_CPUS)) + cpu;
+	return (struct runq_cell *)((char *)slot + layout.cells_at) + cpu;
 }
 
 /* All waits: the programs add up themselves only those that are not in the first chunk. */
@@ -190,10 +191,20 @@ static inline u64 fake_waited(void)
 	u64 sum = 0;
 
 	for (u32 i = 0; i < NR_NEAR; i++)
-		sum += runq_slot_wait_ns(fake_slot(i), NR_CPUS, NR_CPUS);
+		sum += runq_slot_wait_ns(fake_slot(i), steps_only, NR_CPUS, NR_CPUS);
 	for (u32 cpu = 0; cpu < NR_CPUS; cpu++)
 		sum += cpus_area[cpu].wait_ns;
 	return sum;
+}
+
+/* Slots with fine histograms, or that count at boundaries only. */
+static inline void fake_layout(bool steps)
+{
+	size_t stripe = steps ? sizeof(struct runq_steps) : sizeof(struct runq_hist);
+
+	steps_only = steps;
+	layout.cells_at = RUNQ_CELLS_AT(stripe, NR_CPUS);
+	layout.slot_size = RUNQ_SLOT_BYTES(stripe, NR_CPUS, NR_CPUS);
 }
 
 /* A machine that has just been told to measure; settings as by default, with blame. */
@@ -219,8 +230,7 @@ static inline void fake_reset(void)
 			.off = RUNQ_CLOCK_UNSET, .at = shim_now, .low_late = RUNQ_CLOCK_UNSET};
 	layout.cpus = NR_CPUS;
 	layout.stripes = NR_CPUS;
-	layout.cells_at = RUNQ_CELLS(NR_CPUS);
-	layout.slot_size = RUNQ_SLOT_SIZE(NR_CPUS, NR_CPUS);
+	fake_layout(false);
 	layout.near = NR_NEAR;
 	layout.shared = 0;
 	fake_boundaries(NULL, 0);
@@ -232,6 +242,7 @@ static inline void fake_reset(void)
 	cgroup_v2 = true;
 	want_causes = true;
 	want_blame = true;
+	want_filter = false;
 	switch_state_first = false;
 	delay_live_ns = delay_exited_ns = 0;
 }
@@ -289,6 +300,23 @@ static inline void fake_switch(u32 cpu, int (*program)(u64 *), struct task_struc
 		fake_arrive(next);
 	if (prev->pid && !sleeps)
 		fake_enqueue(prev, prev->se.cfs_rq);
+}
+
+/* What user space does of a group that was not asked for, once it has read its name. */
+static inline void fake_unwanted(u64 key)
+{
+	for (u32 i = 0; i < fake.nr_index; i++) {
+		u32 place = place_of(fake.index[i].slot);
+
+		if (fake.index[i].key != key)
+			continue;
+		((struct runq_head *)fake_slot(fake.index[i].slot))->depth |= RUNQ_UNWANTED;
+		for (u32 pid = 0; pid < RUNQ_NR_TASKS; pid++)
+			if (tasks_area[pid].group >> 32 == place)
+				tasks_area[pid].group =
+					RUNQ_GROUP(RUNQ_PLACE_UNWANTED,
+						   (u32)tasks_area[pid].group ^ RUNQ_FAR_KEY);
+	}
 }
 
 static inline struct runq_head *fake_head(u64 key)

@@ -51,6 +51,41 @@ static void changes_cgroup(int (*by)(u64 *))
 	assert_int_equal(cpus_area[0].switches, by == runq_switch ? 8 : 2);
 }
 
+/*
+ * A task that comes from a cgroup that is not wanted: what it waited there is in no wait here, and
+ * its way back costs nothing but the last wait's count.
+ */
+static void comes_from_unwanted(int (*by)(u64 *))
+{
+	program = by;
+	want_causes = want_blame = false;
+	want_filter = true;
+	for (u32 i = 0; i < 6; i++) {
+		u64 now = 100000 * (i + 1);
+
+		if (i == 1)
+			fake_unwanted(1001);
+		if (i == 3)
+			task[1].cgroups = &css[3];
+		if (i == 5)
+			task[1].cgroups = &css[1];
+		wake(now, &task[1]);
+		swap(now + 300 + i, &idle, &task[1], true);
+		swap(now + 5000, &task[1], &idle, true);
+	}
+	assert_int_equal(runq_totals_sum_ns(&(struct runq_totals[]){sum_of(1)}[0]), 300);
+	assert_int_equal(runq_totals_count(&(struct runq_totals[]){sum_of(3)}[0]), 2);
+	assert_int_equal(runq_totals_sum_ns(&(struct runq_totals[]){sum_of(3)}[0]), 303 + 304);
+	assert_int_equal(cpus_area[0].table_full, 0);
+}
+
+static void unwanted_cgroup(void **state)
+{
+	comes_from_unwanted(runq_switch);
+	reset(state);
+	comes_from_unwanted(runq_filter_v2);
+}
+
 static void change_of_cgroup(void **state)
 {
 	changes_cgroup(runq_switch);
@@ -286,6 +321,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(many_groups, reset),
 		cmocka_unit_test_setup(change_of_cgroup, reset),
+		cmocka_unit_test_setup(unwanted_cgroup, reset),
 		cmocka_unit_test_setup(table_full, reset),
 		cmocka_unit_test_setup(paths, reset),
 		cmocka_unit_test_setup(removed_cgroup, reset),

@@ -3,6 +3,7 @@
 #include "runq_core.h"
 
 #include "stats/hist.h"
+#include "stats/runq_steps.h"
 
 #define NR_GROUPS 4
 #define NR_TASKS  9
@@ -308,21 +309,40 @@ static void sim_drain(void)
 		}
 }
 
-static void check_group(u32 group)
+static u64 max_of(struct runq_head *head)
 {
-	const struct truth *truth = &sim.truth[group];
-	struct runq_head *head = fake_head(key_of_group(group));
+	u64 largest = 0;
+
+	for (u32 cpu = 0; cpu < NR_CPUS; cpu++)
+		if (fake_cell(head, cpu)->max_ns > largest)
+			largest = fake_cell(head, cpu)->max_ns;
+	return largest;
+}
+
+/* Counted at boundaries only. */
+static void check_steps(const struct truth *truth, struct runq_head *head)
+{
+	struct runq_step_totals totals;
+	uint64_t counts[NR_LE];
+
+	runq_slot_steps(head, NR_CPUS, NR_CPUS, NR_LE, &totals);
+	assert_int_equal(runq_steps_count(&totals), truth->count);
+	assert_int_equal(runq_steps_sum_ns(&totals), truth->sum_ns);
+	assert_int_equal(max_of(head), truth->max_ns);
+	for (u32 i = 0; want_causes && i < RUNQ_NR_CAUSES; i++)
+		assert_int_equal(totals.cause_ns[i], truth->cause_ns[i]);
+	runq_steps_le(&totals, NR_LE, counts);
+	for (u32 i = 0; i < NR_LE; i++)
+		assert_int_equal(counts[i], truth->le[i]);
+}
+
+static void check_totals(const struct truth *truth, struct runq_head *head)
+{
 	struct runq_totals totals;
 	uint64_t counts[NR_LE];
 
-	assert_non_null(head);
-	assert_int_equal(head->cgroup_id, 1000 + group);
 	runq_slot_sum(head, NR_CPUS, NR_CPUS, &totals);
-	for (u32 cpu = 0; cpu < NR_CPUS; cpu++) {
-		u64 max = fake_cell(head, cpu)->max_ns;
-
-		totals.max_ns = max > totals.max_ns ? max : totals.max_ns;
-	}
+	totals.max_ns = max_of(head);
 	assert_int_equal(runq_totals_count(&totals), truth->count);
 	assert_int_equal(runq_totals_sum_ns(&totals), truth->sum_ns);
 	assert_int_equal(runq_totals_max_ns(&totals), truth->max_ns);
@@ -333,6 +353,19 @@ static void check_group(u32 group)
 	runq_le_counts(&totals, le, NR_LE, counts);
 	for (u32 i = 0; i < NR_LE; i++)
 		assert_int_equal(counts[i], truth->le[i]);
+}
+
+static void check_group(u32 group)
+{
+	const struct truth *truth = &sim.truth[group];
+	struct runq_head *head = fake_head(key_of_group(group));
+
+	assert_non_null(head);
+	assert_int_equal(head->cgroup_id, 1000 + group);
+	if (steps_only)
+		check_steps(truth, head);
+	else
+		check_totals(truth, head);
 	for (u32 i = 0; want_blame && i < truth->nr_rows; i++) {
 		const struct runq_row *row =
 			fake_row(key_of_group(group), truth->row[i].pair.culprit);
@@ -375,7 +408,7 @@ static void check_all(void)
 	assert_int_equal(waited - booked, unbooked);
 }
 
-static void sim_run(u32 steps)
+static void sim_begin(void)
 {
 	/* What each has waited until now. */
 	sim_walk();
@@ -387,6 +420,11 @@ static void sim_run(u32 steps)
 		fake_clock(cpu);
 		sim_switch(cpu, &sim.task[cpu], false);
 	}
+}
+
+static void sim_run(u32 steps)
+{
+	sim_begin();
 	/* As user space does it: every wait until all is set up. */
 	if (want_sample)
 		sample.below = 1U << 30;
@@ -422,6 +460,68 @@ static void without_causes(void **state)
 		sim_run(6000);
 		for (u32 i = 0; i < NR_CPUS * RUNQ_NR_SEGS; i++)
 			assert_int_equal(cpus_area[i / RUNQ_NR_SEGS].segs[i % RUNQ_NR_SEGS].start_ns,
+					 0);
+	}
+}
+
+/* Without the fine histogram: all else is the same, with causes and blame and without. */
+static void steps(void **state)
+{
+	static int (*const programs[])(u64 *) = {runq_steps_v2, runq_steps_causes_v2,
+						 runq_steps_blame_v2, runq_switch};
+
+	for (u32 i = 0; i < 4; i++) {
+		sim_reset(programs[i], 555 + i);
+		fake_layout(true);
+		want_causes = i > 0;
+		want_blame = i > 1;
+		sim.late = true;
+		sim_run(6000);
+	}
+}
+
+static u64 counted(u32 group)
+{
+	struct runq_totals totals;
+
+	runq_slot_sum(fake_head(key_of_group(group)), NR_CPUS, NR_CPUS, &totals);
+	return runq_totals_count(&totals);
+}
+
+/* Groups that nobody asked for: nothing more is counted of them, and all of the others. */
+static void filtered(void **state)
+{
+	static int (*const programs[])(u64 *) = {runq_filter_v2, runq_filter_old_v2, runq_switch};
+
+	for (u32 i = 0; i < 9; i++) {
+		u64 was[NR_GROUPS], seen = 0, all = 0;
+
+		sim_reset(programs[i % 3], 4321 + i);
+		want_blame = want_causes = false;
+		want_filter = true;
+		sim.late = i % 2;
+		sim_begin();
+		for (u32 step = 0; step < 500; step++)
+			sim_step();
+		fake_unwanted(key_of_group(0)); /* the root, with its kernel threads */
+		fake_unwanted(key_of_group(2));
+		for (u32 group = 0; group < NR_GROUPS; group++)
+			was[group] = counted(group);
+		for (u32 step = 0; step < 5000; step++)
+			sim_step();
+		sim_drain();
+		for (u32 group = 0; group < NR_GROUPS; group++) {
+			if (group % 2)
+				check_group(group);
+			else
+				assert_int_equal(counted(group), was[group]);
+			seen += counted(group);
+			all += sim.truth[group].count;
+		}
+		assert_true(seen < all * 2 / 3);
+		for (u32 cpu = 0; cpu < NR_CPUS; cpu++)
+			assert_int_equal(cpus_area[cpu].unknown_start + cpus_area[cpu].negative +
+						 cpus_area[cpu].table_full,
 					 0);
 	}
 }
@@ -508,7 +608,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(by_cgroup),   cmocka_unit_test(without_blame),
-		cmocka_unit_test(without_causes),
+		cmocka_unit_test(without_causes), cmocka_unit_test(steps), cmocka_unit_test(filtered),
 		cmocka_unit_test(any_case_v1), cmocka_unit_test(late_clock),
 		cmocka_unit_test(old_kernel),  cmocka_unit_test(own_stamps),
 		cmocka_unit_test(sampled),     cmocka_unit_test(sampled_alone),

@@ -18,6 +18,8 @@
 #define INDEX_FD  1002
 #define CHUNKS_FD 1003
 #define BLAME_FD  1004
+#define NR_LE	  1
+#define LE_NS	  2500 /* of slots that count at boundaries only */
 
 /* Linked instead of the kernel's maps and clock; see meson.build. */
 int __wrap_bpf_map_create(enum bpf_map_type type, const char *name, __u32 key_size,
@@ -30,7 +32,7 @@ int __wrap_bpf_map_delete_elem(int fd, const void *key);
 int __wrap_clock_gettime(clockid_t id, struct timespec *ts);
 
 static uint64_t now_ns;
-static uint32_t free_slot[4 * RUNQ_CHUNK];
+static uint32_t free_slot[16 * RUNQ_CHUNK];
 static size_t nr_free;
 static unsigned int nr_created, nr_hung;
 static uint64_t forgotten[8]; /* keys deleted from the index */
@@ -116,11 +118,10 @@ int __wrap_bpf_map_delete_elem(int fd, const void *key)
 	return 0;
 }
 
-static int setup(void **state)
+static int setup_as(bool steps)
 {
 	struct err err = {0};
 
-	(void)state;
 	now_ns = 1000 * NSEC_PER_SEC;
 	nr_free = nr_forgotten = nr_rows = 0;
 	nr_created = nr_hung = 0;
@@ -128,11 +129,24 @@ static int setup(void **state)
 	for (size_t i = 0; i < RUNQ_NR_TASKS; i++)
 		tasks[i] = (struct runq_task){RUNQ_NO_DELAY, RUNQ_NO_GROUP};
 	slots = (struct runq_slots){.per = RUNQ_PER_CGROUP, .index_fd = INDEX_FD, .tasks = tasks};
-	slots.chunks.stripes = runq_stripes(CPUS);
-	slots.chunks.cpus = CPUS;
+	slots.chunks.shape = (struct runq_shape){
+		.stripes = runq_stripes(CPUS), .cpus = CPUS, .steps = steps};
+	slots.nr_le = NR_LE;
 	slots.chunks.free_fd = FREE_FD;
 	slots.chunks.chunks_fd = CHUNKS_FD;
 	return runq_slots_open(&slots, near_memory, 10, &err);
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	return setup_as(false);
+}
+
+static int setup_steps(void **state)
+{
+	(void)state;
+	return setup_as(true);
 }
 
 static int teardown(void **state)
@@ -167,10 +181,15 @@ static void group_begins(uint32_t slot, uint64_t key, const char *name)
 static void waits(uint32_t slot, unsigned int cpu, uint64_t ns, uint64_t nr)
 {
 	char *at = (char *)runq_chunks_slot(&slots.chunks, slot);
-	struct runq_cell *cell = (struct runq_cell *)(at + RUNQ_CELLS(CPUS)) + cpu;
+	struct runq_cell *cell =
+		(struct runq_cell *)(at + runq_cells_at(&slots.chunks.shape)) + cpu;
 	struct runq_hist *hist = (struct runq_hist *)(at + RUNQ_HISTS) + cpu;
+	struct runq_steps *steps = (struct runq_steps *)(at + RUNQ_HISTS) + cpu;
 
-	hist->count[hist_index(ns)] += nr;
+	if (slots.chunks.shape.steps)
+		steps->count[ns > LE_NS] += nr;
+	else
+		hist->count[hist_index(ns)] += nr;
 	cell->cause_ns[RUNQ_OTHER] += nr * ns;
 	if (ns > cell->max_ns)
 		cell->max_ns = ns;
@@ -204,10 +223,15 @@ static void expect(const char *path, uint64_t count, uint64_t sum_ns, uint64_t m
 		if (strcmp(row->group->path, path))
 			continue;
 		found++;
-		runq_unpack(row->totals, &totals);
-		assert_int_equal(runq_totals_count(&totals), count);
 		assert_int_equal(row->sum_ns, sum_ns);
-		assert_int_equal(runq_totals_max_ns(&totals), max_ns);
+		if (slots.chunks.shape.steps) {
+			assert_int_equal(runq_steps_count(row->steps), count);
+			assert_int_equal(row->steps->max_ns, max_ns);
+		} else {
+			runq_unpack(row->totals, &totals);
+			assert_int_equal(runq_totals_count(&totals), count);
+			assert_int_equal(runq_totals_max_ns(&totals), max_ns);
+		}
 		assert_int_equal(row->ended, ended);
 	}
 	assert_int_equal(found, count > 0);
@@ -277,6 +301,61 @@ static void test_slot_changes_hands(void **state)
 	assert_true(tasks[169].group == RUNQ_GROUP(place_of(5), 169));
 	assert_string_equal(runq_slots_find(&slots, 169)->path, "/b");
 	assert_null(runq_slots_find(&slots, 105));
+}
+
+/* A group that ended and waits once more in another slot is one row, with both. */
+static void test_come_back(void **state)
+{
+	(void)state;
+	group_begins(5, 105, "a");
+	waits(5, 0, 1000, 3);
+	runq_chunks_slot(&slots.chunks, 5)->gone = 1;
+	scan_after(NSEC_PER_MSEC);
+	scan_after(60 * NSEC_PER_MSEC);
+	assert_int_equal(nr_forgotten, 1);
+	group_begins(6, 105, "a");
+	waits(6, 1, 4000, 1);
+	end_window();
+	expect("/a", 4, 7000, 4000, true);
+}
+
+/* Groups that nobody asked for: the programs are told by the slot and by the tasks' entries. */
+static void test_unwanted(void **state)
+{
+	struct runq_group *asked = runq_group_new(&(struct runq_group){0}, "/a");
+	struct runq_filter filter = {.asked = &asked, .nr = 1, .tree = true};
+	uint32_t far = slots.chunks.near + 3;
+
+	(void)state;
+	slots.filter = &filter;
+	group_begins(5, 105, "a");
+	group_begins(6, 106, "b");
+	strcpy(runq_chunks_slot(&slots.chunks, 7)->path + 6, "a");
+	group_begins(7, 107, "child");
+	runq_chunks_slot(&slots.chunks, 7)->depth = 2;
+	group_begins(far, 108, "far");
+	tasks[108].group ^= RUNQ_FAR_KEY;
+	tasks[1108].group ^= RUNQ_FAR_KEY;
+	scan_after(NSEC_PER_MSEC);
+	assert_true(tasks[105].group == RUNQ_GROUP(place_of(5), 105));
+	assert_true(tasks[107].group == RUNQ_GROUP(place_of(7), 107));
+	assert_true(tasks[106].group == RUNQ_GROUP(RUNQ_PLACE_UNWANTED, 106 ^ RUNQ_FAR_KEY));
+	assert_true(tasks[1106].group == tasks[106].group);
+	assert_true(tasks[108].group == RUNQ_GROUP(RUNQ_PLACE_UNWANTED, 108 ^ RUNQ_FAR_KEY));
+	assert_int_equal(runq_chunks_slot(&slots.chunks, 5)->depth, 1);
+	assert_int_equal(runq_chunks_slot(&slots.chunks, 6)->depth, 1 | RUNQ_UNWANTED);
+	assert_int_equal(runq_chunks_slot(&slots.chunks, far)->depth, 1 | RUNQ_UNWANTED);
+	/* Its slot goes to one that is asked for, whose name begins anew. */
+	runq_chunks_slot(&slots.chunks, 6)->gone = 1;
+	scan_after(NSEC_PER_MSEC);
+	scan_after(60 * NSEC_PER_MSEC);
+	strcpy(runq_chunks_slot(&slots.chunks, 6)->path + 4, "a");
+	group_begins(6, 109, "new");
+	runq_chunks_slot(&slots.chunks, 6)->depth = 2;
+	scan_after(NSEC_PER_MSEC);
+	assert_true(tasks[109].group == RUNQ_GROUP(place_of(6), 109));
+	assert_string_equal(runq_slots_find(&slots, 109)->path, "/a/new");
+	runq_group_put(asked);
 }
 
 /* A group that took a slot over between two scans, without anybody having seen the one before end. */
@@ -390,8 +469,13 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_windows, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_windows, setup_steps, teardown),
 		cmocka_unit_test_setup_teardown(test_others, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_slot_changes_hands, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_slot_changes_hands, setup_steps, teardown),
+		cmocka_unit_test_setup_teardown(test_come_back, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_come_back, setup_steps, teardown),
+		cmocka_unit_test_setup_teardown(test_unwanted, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_new_key, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_gone_is_reported, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_refill, setup, teardown),

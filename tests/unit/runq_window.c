@@ -123,6 +123,58 @@ static void test_sampled(void **state)
 	assert_true(window.groups[0].sum_stderr_ratio > 0.0);
 }
 
+/* What the programs leave out is not known to be nothing. */
+static void test_filtered(void **state)
+{
+	struct report *report;
+
+	(void)state;
+	waited(7, "/a", 100, 50000);
+	window.filtered = true;
+	close_window();
+	assert_int_equal(runq_report(&window, &report), 0);
+	assert_true(table_find(report->fields, "waits_seen") >= 0);
+	assert_int_equal(table_get(report->fields, 0, "waits_seen")->kind, VALUE_NULL);
+	assert_non_null(strstr(report->notes[1], "left out in the kernel"));
+	report_free(report);
+}
+
+/* The same of counts at boundaries: what needs a histogram is refused, and the rest is the same. */
+static void test_steps(void **state)
+{
+	struct runq_group *group = runq_group_new(&(struct runq_group){.key = 7}, "/a");
+	struct runq_step_totals steps = {.nr = 3, .count = {30, 60, 10}, .max_ns = 150000};
+	struct report *report;
+	struct err err = {0};
+
+	(void)state;
+	steps.cause_ns[RUNQ_SAME] = 5000000;
+	assert_int_equal(runq_waits_add_steps(&list, group, false, &steps, &err), 0);
+	runq_group_put(group);
+	window.steps_only = true;
+	window.sample_ratio = 0.5;
+	close_window();
+	assert_int_equal(window.waits_seen, 200);
+	assert_int_equal(window.groups[0].count, 200);
+	assert_int_equal(window.groups[0].sum_ns, 10000000);
+	assert_float_equal(window.groups[0].avg_ns, 50000, 0);
+	assert_int_equal(window.groups[0].max_ns, 150000);
+	assert_int_equal(window.groups[0].cause_ns[RUNQ_SAME], 10000000);
+	assert_int_equal(window.groups[0].le_count[0], 60);
+	assert_int_equal(window.groups[0].le_count[1], 180);
+	/* A third of the way from 1 us to 100 us; nine tenths of the way from there to the largest. */
+	assert_float_equal(window.groups[0].percentile_ns[0], 1000 + 99000 / 3.0, 1e-6);
+	assert_float_equal(window.groups[0].percentile_ns[1], 145000, 1e-6);
+	assert_float_equal(window.groups[0].count_stderr_ratio, sqrt(0.5 / 100), 1e-12);
+	assert_true(isnan(window.groups[0].sum_stderr_ratio));
+	assert_null(window.groups[0].totals);
+	assert_int_equal(runq_report(&window, &report), 0);
+	assert_int_equal(table_get(report->quality, 0, "percentile_error_ratio")->kind, VALUE_NULL);
+	assert_non_null(strstr(report->notes[1], "interpolated between the boundaries"));
+	assert_non_null(strstr(report->notes[2], "standard error of sums is unavailable"));
+	report_free(report);
+}
+
 static bool has(const char *path)
 {
 	for (size_t i = 0; i < window.nr_groups; i++)
@@ -255,6 +307,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_figures, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_sampled, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_steps, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_filtered, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_asked_for, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_verdict, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_verdict_is_of_what_is_shown, setup, teardown),

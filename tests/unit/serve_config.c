@@ -40,6 +40,7 @@ TEST(test_file)
 		   "no-sandbox = yes\n"
 		   "sample = 0.25\n"
 		   "no-causes = yes\n"
+		   "fine = yes\n"
 		   "   # indented",
 		   &c);
 	assert_int_equal(c.nr_listen, 3);
@@ -57,7 +58,7 @@ TEST(test_file)
 	assert_string_equal(c.user, "daemon");
 	assert_string_equal(c.hosts, "node1,node1.example");
 	assert_true(c.no_sandbox);
-	assert_true(c.no_causes && c.sample_ratio > 0.2499 && c.sample_ratio < 0.2501);
+	assert_true(c.fine && c.no_causes && c.sample_ratio > 0.2499 && c.sample_ratio < 0.2501);
 	config_free(&c);
 }
 
@@ -163,6 +164,9 @@ TEST(test_restart)
 	config_free(&b);
 	check_good("listen = 127.0.0.1:1\nno-causes = yes", &b);
 	assert_string_equal(config_needs_restart(&a, &b), "no-causes");
+	config_free(&b);
+	check_good("listen = 127.0.0.1:1\nfine = yes", &b);
+	assert_string_equal(config_needs_restart(&a, &b), "fine");
 	config_free(&b);
 	config_free(&a);
 }

@@ -23,32 +23,50 @@ unsigned int runq_stripes(unsigned int cpus)
 	return stripes;
 }
 
-unsigned int runq_near_slots(unsigned int stripes, unsigned int cpus)
+static size_t stripe_size(const struct runq_shape *shape)
 {
-	size_t most = (RUNQ_NEAR_MASK + 1) / RUNQ_SLOT_SIZE(stripes, cpus);
-
-	return most < RUNQ_CHUNK ? most : RUNQ_CHUNK;
+	return shape->steps ? sizeof(struct runq_steps) : sizeof(struct runq_hist);
 }
 
-/* Room for as many groups as may be created before we run again. */
-static size_t spare_slots(size_t used)
+size_t runq_cells_at(const struct runq_shape *shape)
+{
+	return RUNQ_CELLS_AT(stripe_size(shape), shape->stripes);
+}
+
+size_t runq_slot_size(const struct runq_shape *shape)
+{
+	return RUNQ_SLOT_BYTES(stripe_size(shape), shape->stripes, shape->cpus);
+}
+
+unsigned int runq_near_slots(const struct runq_shape *shape)
+{
+	return (RUNQ_NEAR_MASK + 1) / runq_slot_size(shape);
+}
+
+/* Free slots to keep beside those in use: room for groups that are created before we run again. */
+static size_t spare(size_t used)
 {
 	return SPARE_MIN + (used / 4 < SPARE_MORE ? used / 4 : SPARE_MORE);
 }
 
-unsigned int runq_chunks_needed(size_t groups, unsigned int near)
+size_t runq_slots_for(const struct runq_shape *shape, size_t nr_groups, bool fixed)
 {
-	size_t slots = groups + spare_slots(groups) + 1, chunks;
+	size_t near = runq_near_slots(shape), chunks;
+	size_t want = 1 + nr_groups + (fixed ? 0 : spare(nr_groups));
 
-	chunks = slots > near ? (slots - near + RUNQ_CHUNK - 1) / RUNQ_CHUNK : 0;
-	return chunks < RUNQ_NR_CHUNKS - 1 ? chunks : RUNQ_NR_CHUNKS - 1;
+	if (want <= near)
+		return near;
+	chunks = (want - near + RUNQ_CHUNK - 1) / RUNQ_CHUNK;
+	if (chunks > (RUNQ_NR_SLOTS - near) / RUNQ_CHUNK)
+		chunks = (RUNQ_NR_SLOTS - near) / RUNQ_CHUNK;
+	return near + chunks * RUNQ_CHUNK;
 }
 
-int runq_chunk_create(unsigned int stripes, unsigned int cpus, struct err *err)
+int runq_chunk_create(const struct runq_shape *shape, struct err *err)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
 	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "runq_chunk", sizeof(uint32_t),
-				RUNQ_SLOT_SIZE(stripes, cpus), RUNQ_CHUNK, &opts);
+				runq_slot_size(shape), RUNQ_CHUNK, &opts);
 
 	return fd < 0 ? sys_bpf_fail(err, -errno, "cannot make a map for groups of tasks") : fd;
 }
@@ -108,7 +126,7 @@ static int chunk_add(struct runq_chunks *chunks, void *mapped, struct err *err)
 
 static int chunk_new(struct runq_chunks *chunks, struct err *err)
 {
-	int fd = runq_chunk_create(chunks->stripes, chunks->cpus, err), rc = 0;
+	int fd = runq_chunk_create(&chunks->shape, err), rc = 0;
 	uint32_t chunk = chunks->nr;
 	void *mapped;
 
@@ -126,6 +144,12 @@ static int chunk_new(struct runq_chunks *chunks, struct err *err)
 	return rc ? rc : chunk_add(chunks, mapped, err);
 }
 
+static bool chunks_full(const struct runq_chunks *chunks)
+{
+	return chunks->nr == RUNQ_NR_CHUNKS ||
+	       runq_chunks_slots(chunks) + RUNQ_CHUNK > RUNQ_NR_SLOTS;
+}
+
 /* Slots that a group can have: all but slot 0. */
 static size_t slots_usable(const struct runq_chunks *chunks)
 {
@@ -139,10 +163,10 @@ int runq_chunks_refill(struct runq_chunks *chunks, size_t taken, struct err *err
 
 	chunks->nr_free -= taken < chunks->nr_free ? taken : chunks->nr_free;
 	used = slots_usable(chunks) - chunks->nr_free;
-	if (chunks->fixed && chunks->opened)
+	if (chunks->fixed)
 		return 0;
-	want = spare_slots(used);
-	while (!rc && chunks->nr_free < want && chunks->nr < RUNQ_NR_CHUNKS)
+	want = spare(used);
+	while (!rc && chunks->nr_free < want && !chunks_full(chunks))
 		rc = chunk_new(chunks, err);
 	return rc;
 }
@@ -156,18 +180,14 @@ int runq_chunks_recount(struct runq_chunks *chunks, size_t used, struct err *err
 
 int runq_chunks_open(struct runq_chunks *chunks, void *near, size_t nr_groups, struct err *err)
 {
+	size_t want = runq_slots_for(&chunks->shape, nr_groups, chunks->fixed);
 	int rc;
 
-	chunks->slot_size = RUNQ_SLOT_SIZE(chunks->stripes, chunks->cpus);
-	chunks->near = runq_near_slots(chunks->stripes, chunks->cpus);
-	rc = chunk_add(chunks, (char *)near + RUNQ_NEAR_CELLS - RUNQ_CELLS(chunks->stripes), err);
-	while (!rc && chunks->nr_free < nr_groups && chunks->nr < RUNQ_NR_CHUNKS)
+	chunks->slot_size = runq_slot_size(&chunks->shape);
+	chunks->near = runq_near_slots(&chunks->shape);
+	rc = chunk_add(chunks, (char *)near + RUNQ_NEAR_CELLS - runq_cells_at(&chunks->shape), err);
+	while (!rc && runq_chunks_slots(chunks) < want && !chunks_full(chunks))
 		rc = chunk_new(chunks, err);
-	if (!rc)
-		rc = runq_chunks_refill(chunks, nr_groups < chunks->nr_free ? nr_groups : 0, err);
-	/* None is taken yet. */
-	chunks->nr_free = slots_usable(chunks);
-	chunks->opened = true;
 	return rc;
 }
 

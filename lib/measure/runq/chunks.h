@@ -10,9 +10,15 @@
 #include "abi/runq.h"
 #include "base/err.h"
 
+/* What a slot consists of; decided when the programs are loaded. */
+struct runq_shape {
+	unsigned int stripes, cpus;
+	bool steps; /* struct runq_steps in place of histograms */
+};
+
 struct runq_chunks {
 	/* Set before runq_chunks_open(). */
-	unsigned int stripes, cpus;
+	struct runq_shape shape;
 	bool fixed;		/* no more chunks after the start */
 	int chunks_fd, free_fd; /* the programs' maps: chunks after the first, free slots */
 
@@ -21,17 +27,22 @@ struct runq_chunks {
 	char *mapped[RUNQ_NR_CHUNKS];
 	unsigned int nr;
 	size_t nr_free; /* slots in the queue of free ones, as far as known */
-	bool opened;
 };
 
 /* Histograms per slot: one per CPU, rounded up to a power of two, at most RUNQ_MAX_STRIPES. */
 unsigned int runq_stripes(unsigned int cpus);
+/* Where the cells of a slot begin, and its size. */
+size_t runq_cells_at(const struct runq_shape *shape);
+size_t runq_slot_size(const struct runq_shape *shape);
 /* Slots of the first chunk, which is memory at a fixed address, of RUNQ_NEAR_BYTES. */
-/* How many chunks, after the first, room for @groups and the spare ones takes. */
-unsigned int runq_chunks_needed(size_t groups, unsigned int near);
-unsigned int runq_near_slots(unsigned int stripes, unsigned int cpus);
+unsigned int runq_near_slots(const struct runq_shape *shape);
+/*
+ * Slots that are made at once for @nr_groups, in whole chunks; also spare ones, unless room is
+ * @fixed: then @nr_groups has all that may come.
+ */
+size_t runq_slots_for(const struct runq_shape *shape, size_t nr_groups, bool fixed);
 /* A map for one chunk after the first: its descriptor, or -errno. */
-int runq_chunk_create(unsigned int stripes, unsigned int cpus, struct err *err);
+int runq_chunk_create(const struct runq_shape *shape, struct err *err);
 
 /* Room for @nr_groups and some more. @near is the mapped memory of the first chunk. */
 int runq_chunks_open(struct runq_chunks *chunks, void *near, size_t nr_groups, struct err *err);

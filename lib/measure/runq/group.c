@@ -7,18 +7,31 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sys/cgroup_name.h"
+
 /* All names of a path, a slash before each, and the mark of one that is deeper, with its number. */
 #define PATH_SIZE (sizeof(((struct runq_head *)0)->path) + RUNQ_DEPTH + 32)
 
 struct runq_group *runq_group_new(const struct runq_group *from, const char *path)
 {
-	size_t len = strlen(path) + 1;
-	struct runq_group *group = malloc(sizeof(*group) + len);
+	size_t len = strlen(path) + 1, pod, container;
+	struct cgroup_name name;
+	struct runq_group *group;
+	char *at;
 
+	cgroup_name_parse(path, &name);
+	pod = strlen(name.pod_uid);
+	container = strlen(name.container_id);
+	group = malloc(sizeof(*group) + len + pod + 1 + container + 1);
 	if (!group)
 		return NULL;
 	*group = *from;
-	group->path = memcpy(group + 1, path, len);
+	group->path = at = memcpy(group + 1, path, len);
+	at = memcpy(at + len, name.pod_uid, pod + 1);
+	group->pod_uid = pod ? at : NULL;
+	at = memcpy(at + pod + 1, name.container_id, container + 1);
+	group->container_id = container ? at : NULL;
+	group->runtime = name.runtime;
 	group->refs = 1;
 	return group;
 }

@@ -21,6 +21,8 @@ struct runq_group {
 	char comm[17];
 	bool cut; /* the path lacks its beginning */
 	const char *path; /* of the cgroup, also of a task's; else the name of the group */
+	/* What the path names, read once; NULL if nothing. */
+	const char *pod_uid, *container_id, *runtime;
 	unsigned int refs;
 };
 

@@ -13,14 +13,13 @@
 
 #include "base/clock.h"
 #include "measure/runq/blame.h"
+#include "measure/runq/memory.h"
 #include "measure/runq/programs.h"
 #include "measure/runq/slots.h"
 #include "runq.skel.h"
 #include "sys/bpf.h"
 #include "sys/cpu.h"
 #include "sys/ntp.h"
-
-#define HASH_ELEM_BYTES 48 /* of the kernel, beside key and value */
 
 struct runq_kernel {
 	struct runq_bpf *skel;
@@ -88,6 +87,7 @@ static int open_maps(struct runq_kernel *k, const struct runq_opts *opts, size_t
 
 	fill_areas(k, opts);
 	k->slots.per = opts->per;
+	k->slots.nr_le = opts->nr_le;
 	k->slots.tasks = k->tasks;
 	k->slots.index_fd = bpf_map__fd(k->skel->maps.slot_of);
 	k->slots.chunks.fixed = opts->reserve > 0;
@@ -102,7 +102,7 @@ static int open_maps(struct runq_kernel *k, const struct runq_opts *opts, size_t
 	return k->ring ? 0 : sys_bpf_fail(err, -errno, "cannot map the ring of events");
 }
 
-int runq_kernel_open(const struct runq_opts *opts, size_t nr_groups,
+int runq_kernel_open(const struct runq_opts *opts, const struct runq_filter *filter, size_t nr_groups,
 		     struct runq_kernel **ret_kernel, struct err *err)
 {
 	struct runq_kernel *k = calloc(1, sizeof(*k));
@@ -114,16 +114,19 @@ int runq_kernel_open(const struct runq_opts *opts, size_t nr_groups,
 	rc = cpu_set(NULL, CPU_POSSIBLE, &possible, err);
 	if (rc)
 		goto fail;
-	k->nr_cpus = k->slots.chunks.cpus = cpuset_end(&possible);
+	k->nr_cpus = cpuset_end(&possible);
 	if (k->nr_cpus > RUNQ_MAX_CPUS) {
 		rc = err_unsupported(err, -EOPNOTSUPP, "boot with possible_cpus=2048 or fewer",
 				     "runq supports up to 2,048 possible CPUs");
 		goto fail;
 	}
-	k->slots.chunks.stripes = runq_stripes(k->nr_cpus);
-	rc = runq_programs_load(opts, k->nr_cpus, k->slots.chunks.stripes, &k->areas, &k->skel, err);
+	k->slots.chunks.shape = (struct runq_shape){.stripes = runq_stripes(k->nr_cpus),
+						    .cpus = k->nr_cpus,
+						    .steps = opts->steps_only};
+	rc = runq_programs_load(opts, &k->slots.chunks.shape, nr_groups, &k->areas, &k->skel, err);
 	if (rc)
 		goto fail;
+	k->slots.filter = runq_opts_filter(opts) ? filter : NULL;
 	rc = open_maps(k, opts, nr_groups, err);
 	if (rc)
 		goto fail;
@@ -222,13 +225,14 @@ static uint64_t run_delays(struct runq_kernel *k)
 /* Of all waits since the start. The programs add up only those that are not in the first chunk. */
 static uint64_t wait_sum(const struct runq_kernel *k)
 {
+	const struct runq_shape *shape = &k->slots.chunks.shape;
 	uint64_t sum = 0;
 
 	for (unsigned int cpu = 0; cpu < k->nr_cpus; cpu++)
 		sum += *(volatile uint64_t *)&k->cpu[cpu].wait_ns;
 	for (unsigned int slot = 0; slot < k->slots.chunks.near; slot++)
-		sum += runq_slot_wait_ns(runq_chunks_slot(&k->slots.chunks, slot),
-					 k->slots.chunks.stripes, k->nr_cpus);
+		sum += runq_slot_wait_ns(runq_chunks_slot(&k->slots.chunks, slot), shape->steps,
+					 shape->stripes, shape->cpus);
 	return sum;
 }
 
@@ -280,26 +284,12 @@ struct runq_party runq_kernel_party(const struct runq_kernel *k, uint64_t key)
 
 uint64_t runq_kernel_memory(const struct runq_kernel *k)
 {
-	uint64_t bytes = (runq_chunks_slots(&k->slots.chunks) - k->slots.chunks.near) *
-				 k->slots.chunks.slot_size +
-			 RUNQ_NEAR_BYTES + sizeof(k->skel->bss->cores);
-	const struct bpf_map *map;
+	struct runq_sizes sizes = {
+		.nr_slots = runq_chunks_slots(&k->slots.chunks),
+		.fixed = k->slots.chunks.fixed,
+		.blame = k->blame.rows,
+		.wakeup = bpf_map__max_entries(k->skel->maps.stamps) > 1,
+	};
 
-	bytes += k->nr_cpus * sizeof(struct runq_cpu) +
-		 RUNQ_NR_TASKS * sizeof(struct runq_task) +
-		 (bpf_map__max_entries(k->skel->maps.stamps) + RUNQ_NR_EXITS) * sizeof(uint64_t);
-	bytes += RUNQ_NR_CHUNKS * sizeof(void *);
-	bpf_object__for_each_map(map, k->skel->obj)
-	{
-		uint64_t entries = bpf_map__max_entries(map);
-
-		if (bpf_map__type(map) == BPF_MAP_TYPE_HASH)
-			bytes += entries * (HASH_ELEM_BYTES + 16 + bpf_map__key_size(map) +
-					    bpf_map__value_size(map));
-		if (bpf_map__type(map) == BPF_MAP_TYPE_QUEUE)
-			bytes += entries * bpf_map__value_size(map);
-		if (bpf_map__type(map) == BPF_MAP_TYPE_RINGBUF)
-			bytes += entries;
-	}
-	return bytes;
+	return runq_memory(&k->slots.chunks.shape, &sizes);
 }

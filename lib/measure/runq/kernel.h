@@ -12,13 +12,14 @@
 #include "measure/runq/opts.h"
 #include "measure/runq/waits.h"
 
+struct runq_filter;
 struct runq_kernel;
 
 /*
  * @nr_groups: how many groups to make room for at once. Source and hierarchy of @opts are those to
- * use, never AUTO.
+ * use, never AUTO. @filter is that of the cgroups of @opts, and must stay.
  */
-int runq_kernel_open(const struct runq_opts *opts, size_t nr_groups,
+int runq_kernel_open(const struct runq_opts *opts, const struct runq_filter *filter, size_t nr_groups,
 		     struct runq_kernel **ret_kernel, struct err *err);
 void runq_kernel_close(struct runq_kernel *kernel);
 

@@ -42,6 +42,7 @@ struct runq_opts {
 	 * make maps; 0: room grows with the groups.
 	 */
 	size_t reserve;
+	bool steps_only; /* count at boundaries only: no fine histogram, which is most of the memory */
 	bool causes; /* split waits by cause; blame implies it */
 	bool blame;
 	unsigned int blame_rows; /* culprits per victim; 0: 8 */
@@ -53,6 +54,11 @@ struct runq_opts {
 
 /* Fills in what was left at 0. */
 void runq_opts_defaults(struct runq_opts *opts);
+/*
+ * Whether the programs leave out cgroups that were not asked for; else only reports do. Causes need
+ * every switch, and a sample decides by itself what to leave out.
+ */
+bool runq_opts_filter(const struct runq_opts *opts);
 /* By the enums' values; NULL ends them. */
 extern const char *const runq_per_names[];
 extern const char *const runq_source_names[];

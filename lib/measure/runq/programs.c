@@ -15,19 +15,19 @@
 #include "sys/bpf.h"
 #include "sys/kbtf.h"
 
-static void set_rodata(struct runq_bpf *skel, const struct runq_opts *opts, unsigned int cpus,
-		       unsigned int stripes)
+static void set_rodata(struct runq_bpf *skel, const struct runq_opts *opts,
+		       const struct runq_shape *shape)
 {
 	struct runq_bpf__rodata *ro = skel->rodata;
 	unsigned int bad;
 
 	ro->layout = (struct runq_layout){
-		.cpus = cpus,
-		.stripes = stripes,
-		.cells_at = RUNQ_CELLS(stripes),
-		.shared = stripes < cpus,
-		.slot_size = RUNQ_SLOT_SIZE(stripes, cpus),
-		.near = runq_near_slots(stripes, cpus),
+		.cpus = shape->cpus,
+		.stripes = shape->stripes,
+		.cells_at = runq_cells_at(shape),
+		.shared = shape->stripes < shape->cpus,
+		.slot_size = runq_slot_size(shape),
+		.near = runq_near_slots(shape),
 	};
 	ro->per = opts->per;
 	if (opts->sample_ratio > 0.0 && opts->sample_ratio < 1.0)
@@ -37,9 +37,13 @@ static void set_rodata(struct runq_bpf *skel, const struct runq_opts *opts, unsi
 	ro->cgroup_v2 = opts->hierarchy == RUNQ_HIERARCHY_V2;
 	ro->want_causes = opts->causes || opts->threshold_ns;
 	ro->want_blame = opts->blame;
+	ro->want_filter = runq_opts_filter(opts);
 	memcpy((void *)ro->le_ns, opts->le_ns, sizeof(ro->le_ns));
 	runq_le_place(opts->le_ns, opts->nr_le, (uint8_t *)ro->le_in, &bad);
+	ro->steps_only = shape->steps;
+	runq_le_before((const uint8_t *)ro->le_in, (uint8_t *)ro->le_before);
 	runq_quick_shifts((const uint8_t *)ro->le_in, (uint8_t *)ro->quick_shift);
+	runq_quick_steps((const uint8_t *)ro->le_in, (uint8_t *)ro->quick_step);
 }
 
 /* Whether the kernel has what the programs for modern ones do not ask for; see runq_quick.bpf.h. */
@@ -56,7 +60,10 @@ static bool modern(const struct btf *btf)
 static void switch_name(const struct runq_opts *opts, const struct runq_bpf__rodata *ro,
 			bool is_modern, char ret_name[64])
 {
-	const char *what = opts->blame ? "blame" : opts->causes ? "causes" : "switch";
+	static const char *const names[2][3] = {{"switch", "causes", "blame"},
+						{"steps", "steps_causes", "steps_blame"}};
+	const char *what = ro->want_filter ? "filter"
+					   : names[ro->steps_only][opts->blame ? 2 : opts->causes];
 	const char *kind = !is_modern ? "_old" : ro->layout.shared ? "_shared" : "";
 
 	snprintf(ret_name, 64, "runq_%s%s_v%d", what, kind, ro->cgroup_v2 ? 2 : 1);
@@ -74,9 +81,13 @@ static void choose_switch(struct runq_bpf *skel, const struct runq_opts *opts,
 
 	if (quick && ro->want_sample && !ro->want_causes)
 		strcpy(name, "runq_sample");
-	/* Linux 5.10 does not accept the quick path with blame. */
+	/*
+	 * Linux 5.10 does not accept the quick path with blame, and takes minutes to verify that with
+	 * causes but without the fine histogram.
+	 */
 	else if (quick && !ro->want_sample && opts->per == RUNQ_PER_CGROUP &&
-		 !cpuset_count(&opts->cpus) && (modern(btf) || !opts->blame))
+		 !cpuset_count(&opts->cpus) &&
+		 (modern(btf) || !(opts->blame || (opts->causes && ro->steps_only))))
 		switch_name(opts, ro, modern(btf), name);
 	bpf_object__for_each_program(program, skel->obj)
 	{
@@ -130,8 +141,15 @@ static int release_areas(struct runq_bpf *skel, const struct runq_areas *areas, 
 	return rc ? rc : runq_area_release(&areas->near, skel->maps.data_near, err);
 }
 
-static void size_maps(struct runq_bpf *skel, const struct runq_opts *opts)
+static void size_maps(struct runq_bpf *skel, const struct runq_opts *opts,
+		      const struct runq_shape *shape, size_t nr_groups)
 {
+	size_t groups = runq_slots_for(shape, nr_groups, true);
+
+	if (opts->reserve) {
+		bpf_map__set_max_entries(skel->maps.slot_of, groups);
+		bpf_map__set_max_entries(skel->maps.free_slots, groups);
+	}
 	if (opts->blame)
 		bpf_map__set_max_entries(skel->maps.blame, RUNQ_NR_BLAME);
 	if (opts->source == RUNQ_SOURCE_WAKEUP)
@@ -139,10 +157,9 @@ static void size_maps(struct runq_bpf *skel, const struct runq_opts *opts)
 }
 
 /* Of the array of chunks the kernel wants to know what its maps will look like. */
-static int load_with_chunk(struct runq_bpf *skel, unsigned int cpus, unsigned int stripes,
-			   struct err *err)
+static int load_with_chunk(struct runq_bpf *skel, const struct runq_shape *shape, struct err *err)
 {
-	int fd = runq_chunk_create(stripes, cpus, err), rc;
+	int fd = runq_chunk_create(shape, err), rc;
 
 	if (fd < 0)
 		return fd;
@@ -153,8 +170,8 @@ static int load_with_chunk(struct runq_bpf *skel, unsigned int cpus, unsigned in
 	return rc ? sys_bpf_fail(err, rc, "cannot load the runq programs") : 0;
 }
 
-int runq_programs_load(const struct runq_opts *opts, unsigned int cpus, unsigned int stripes,
-		       struct runq_areas *areas, struct runq_bpf **ret_skel, struct err *err)
+int runq_programs_load(const struct runq_opts *opts, const struct runq_shape *shape,
+		       size_t nr_groups, struct runq_areas *areas, struct runq_bpf **ret_skel, struct err *err)
 {
 	struct runq_bpf *skel = NULL;
 	struct btf *btf;
@@ -175,14 +192,14 @@ int runq_programs_load(const struct runq_opts *opts, unsigned int cpus, unsigned
 				     "the kernel has no tracepoint sched_switch");
 		goto out;
 	}
-	set_rodata(skel, opts, cpus, stripes);
+	set_rodata(skel, opts, shape);
 	skel->rodata->switch_state_first = kbtf_switch_state_first(btf);
 	choose_switch(skel, opts, btf);
 	choose_others(skel, opts, btf);
-	size_maps(skel, opts);
-	rc = open_areas(skel, cpus, areas, err);
+	size_maps(skel, opts, shape, nr_groups);
+	rc = open_areas(skel, shape->cpus, areas, err);
 	if (!rc)
-		rc = load_with_chunk(skel, cpus, stripes, err);
+		rc = load_with_chunk(skel, shape, err);
 	/* If it failed, libbpf must not unmap more than it mapped either. */
 	released = release_areas(skel, areas, rc ? NULL : err);
 	rc = rc ? rc : released;

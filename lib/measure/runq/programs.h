@@ -8,17 +8,15 @@
 #include "measure/runq/opts.h"
 
 struct runq_bpf;
+struct runq_shape;
 
 /* All zeros at first; close each in any case. */
 struct runq_areas {
 	struct runq_area cpus, tasks, near;
 };
 
-/*
- * Loads what @opts asks for, without attaching it. @cpus is the number of possible CPUs, @stripes
- * that of histograms per slot.
- */
-int runq_programs_load(const struct runq_opts *opts, unsigned int cpus, unsigned int stripes,
-		       struct runq_areas *areas, struct runq_bpf **ret_skel, struct err *err);
+/* Loads what @opts asks for, without attaching it; @nr_groups as in runq_kernel_open(). */
+int runq_programs_load(const struct runq_opts *opts, const struct runq_shape *shape,
+		       size_t nr_groups, struct runq_areas *areas, struct runq_bpf **ret_skel, struct err *err);
 
 #endif

@@ -12,7 +12,6 @@
 #include "report/columns.h"
 #include "report/findings.h"
 #include "stats/hist.h"
-#include "sys/cgroup_name.h"
 
 /* A row of the groups, but for percentiles and boundaries, whose number varies. */
 struct group_row {
@@ -26,7 +25,6 @@ struct group_row {
 	uint64_t max_ns;
 	double count_stderr_ratio, sum_stderr_ratio;
 	uint64_t cause_ns[RUNQ_NR_CAUSES];
-	struct cgroup_name name; /* what pod_uid and container_id point into */
 };
 
 static const struct column_spec cpu_cols[] = {COLUMN(struct group_row, M_CPU, cpu)};
@@ -79,6 +77,7 @@ struct layout {
 	} block[5];
 	size_t nr_blocks;
 	size_t percentiles, le;
+	const struct table *le_like; /* the first group's boundaries */
 };
 
 static void layout_add(struct layout *layout, struct table *table, const struct column_spec *specs,
@@ -133,22 +132,45 @@ static struct table *groups_table(const struct runq_window *w, struct report *re
 	return table;
 }
 
-static void le_fill(const struct runq_window *w, const struct runq_group_window *group,
-		    struct table *parent, size_t row, size_t col)
-{
-	struct table *le = table_nested(parent, row, col, "le");
-	size_t col_le = table_col(le, M_BURST_LE_NS), col_count = table_col(le, M_COUNT), sub;
+enum {
+	LE_EDGE,
+	LE_COUNT,
+};
 
-	for (unsigned int i = 0; i < w->nr_le; i++) {
-		sub = table_row(le);
-		value_u64(table_cell(le, sub, col_le), w->le_ns[i]);
-		value_u64(table_cell(le, sub, col_count), group->le_count[i]);
+/* With thousands of groups this is most of the report: one set of columns for all. */
+static struct table *le_table(const struct runq_window *w, const struct runq_group_window *group,
+			      struct layout *layout, struct table *parent, size_t row)
+{
+	bool all = w->nr_le && group->le_count[w->nr_le - 1] == group->count;
+	size_t rows = w->nr_le + !all;
+	struct table *le;
+
+	if (layout->le_like)
+		return table_nested_like(parent, row, layout->le, layout->le_like, rows);
+	le = table_nested(parent, row, layout->le, "le");
+	table_col(le, M_BURST_LE_NS);
+	table_col(le, M_COUNT);
+	while (rows--)
+		table_row(le);
+	layout->le_like = le;
+	return le;
+}
+
+static void le_fill(const struct runq_window *w, const struct runq_group_window *group,
+		    struct layout *layout, struct table *parent, size_t row)
+{
+	struct table *le = le_table(w, group, layout, parent, row);
+
+	/* Without memory it has no rows; the report's flag says so. */
+	for (unsigned int i = 0; le && i < le->nr_rows; i++) {
+		struct value *cells = table_cell(le, i, LE_EDGE);
+		bool last = i == w->nr_le;
+
+		/* Above the last boundary: no edge to name. */
+		if (!last)
+			value_u64(&cells[LE_EDGE], w->le_ns[i]);
+		value_u64(&cells[LE_COUNT], last ? group->count : group->le_count[i]);
 	}
-	if (w->nr_le && group->le_count[w->nr_le - 1] == group->count)
-		return;
-	/* Above the last boundary: no edge to name. */
-	sub = table_row(le);
-	value_u64(table_cell(le, sub, col_count), group->count);
 }
 
 static void row_init(const struct runq_window *w, const struct runq_group_window *group,
@@ -184,10 +206,9 @@ static void row_init(const struct runq_window *w, const struct runq_group_window
 	row->tgid = who->tgid;
 	row->cgroup_id = who->cgroup_id;
 	row->ended = group->ended;
-	cgroup_name_parse(who->path, &row->name);
-	row->pod_uid = row->name.pod_uid[0] ? row->name.pod_uid : NULL;
-	row->container_id = row->name.container_id[0] ? row->name.container_id : NULL;
-	row->runtime = row->name.runtime;
+	row->pod_uid = who->pod_uid;
+	row->container_id = who->container_id;
+	row->runtime = who->runtime;
 }
 
 static void add_groups(const struct runq_window *w, struct report *report)
@@ -207,7 +228,7 @@ static void add_groups(const struct runq_window *w, struct report *report)
 		for (unsigned int j = 0; j < w->nr_percentiles; j++)
 			value_f64(table_cell(table, row, layout.percentiles + j),
 				  group->percentile_ns[j]);
-		le_fill(w, group, table, row, layout.le);
+		le_fill(w, group, &layout, table, row);
 	}
 }
 
@@ -272,7 +293,9 @@ static const struct column_spec loss_cols[] = {
 static void add_quality(const struct runq_window *w, struct report *report)
 {
 	columns_quality(report, COLUMNS(quality_cols), w);
-	value_f64(report_quality(report, M_PERCENTILE_ERROR_RATIO), 1.0 / HIST_SUB);
+	/* Between boundaries the error is as wide as those are apart: add_notes() says so. */
+	value_f64(report_quality(report, M_PERCENTILE_ERROR_RATIO),
+		  w->steps_only ? NAN : 1.0 / HIST_SUB);
 	columns_quality(report, COLUMNS(loss_cols), w);
 }
 
@@ -293,6 +316,17 @@ static void add_notes(const struct runq_window *w, struct report *report)
 	else
 		report_note(report,
 			    "source sched_info: the kernel's own timestamps, read at sched_switch");
+	if (w->steps_only)
+		report_note(report, "percentiles are interpolated between the boundaries of le: "
+				    "each can be wrong by the distance of the two around it; "
+				    "with --fine within 3.2 %%");
+	if (w->filtered)
+		report_note(report, "waits of other cgroups are left out in the kernel, so how many there "
+				    "were and the comparison with schedstat are unavailable; "
+				    "--causes counts them");
+	if (w->steps_only && w->sample_ratio < 1.0)
+		report_note(report, "the standard error of sums is unavailable without the fine "
+				    "histogram; fix: --fine");
 	if (w->sched_info_err)
 		report_note(report, "source sched_info is unavailable: %s%s%s",
 			    w->sched_info_err->what, w->sched_info_err->fix[0] ? "; fix: " : "",
@@ -325,7 +359,10 @@ int runq_report(const struct runq_window *w, struct report **ret_report)
 
 	if (!report)
 		return -ENOMEM;
-	value_u64(report_field(report, M_WAITS_SEEN), w->waits_seen);
+	if (w->filtered)
+		value_null(report_field(report, M_WAITS_SEEN));
+	else
+		value_u64(report_field(report, M_WAITS_SEEN), w->waits_seen);
 	add_groups(w, report);
 	if (w->has_blame)
 		add_blame(w, report);

@@ -10,17 +10,15 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "measure/runq/chunks.h"
 #include "measure/runq/filter.h"
 #include "measure/runq/kernel.h"
+#include "measure/runq/memory.h"
 #include "measure/runq/report.h"
 #include "sys/bpf.h"
 #include "sys/kbtf.h"
 #include "sys/cgroup.h"
 
 #define EVENTS_AT_ONCE 1024
-/* The maps that do not depend on the number of groups and CPUs, all of them. */
-#define MAPS_BYTES (6656ULL << 10)
 
 struct runq_meter {
 	struct meter meter;
@@ -134,7 +132,7 @@ static bool sched_info_filled(struct runq_meter *m)
 
 static int open_kernel(struct runq_meter *m, struct err *err)
 {
-	return runq_kernel_open(&m->opts, expected_groups(m), &m->kernel, err);
+	return runq_kernel_open(&m->opts, &m->filter, expected_groups(m), &m->kernel, err);
 }
 
 static int pick_source(struct runq_meter *m, struct err *err)
@@ -186,6 +184,8 @@ static void window_init(struct runq_meter *m)
 		.nr_le = m->opts.nr_le,
 		.percentiles = m->opts.percentiles,
 		.nr_percentiles = m->opts.nr_percentiles,
+		.steps_only = m->opts.steps_only,
+		.filtered = runq_opts_filter(&m->opts),
 		.causes_known = m->throttled_known ? causes : causes & ~(1u << RUNQ_THROTTLED),
 		.has_causes = m->opts.causes,
 		.has_blame = m->opts.blame,
@@ -211,13 +211,13 @@ static int runq_start(struct meter *meter, struct err *err)
 	return rc;
 }
 
-uint64_t runq_memory_bytes(size_t groups, unsigned int cpus)
+uint64_t runq_memory_bytes(size_t groups, unsigned int cpus, bool fine)
 {
-	unsigned int stripes = runq_stripes(cpus);
-	uint64_t chunks = runq_chunks_needed(groups, runq_near_slots(stripes, cpus));
+	struct runq_shape shape = {.stripes = runq_stripes(cpus), .cpus = cpus, .steps = !fine};
+	struct runq_sizes sizes = {
+		.nr_slots = runq_slots_for(&shape, groups, true), .fixed = true, .blame = true};
 
-	return chunks * RUNQ_CHUNK * RUNQ_SLOT_SIZE(stripes, cpus) + RUNQ_NEAR_BYTES + MAPS_BYTES +
-	       cpus * sizeof(struct runq_cpu);
+	return runq_memory(&shape, &sizes);
 }
 
 const struct runq_window *runq_window(const struct meter *meter)
@@ -231,11 +231,14 @@ static void window_losses(struct runq_meter *m)
 
 	runq_kernel_losses(m->kernel, &w->losses);
 	w->losses.events_lost += m->events_dropped;
-	/* With --cpu or --sample only some waits are seen, while run_delay is that of all. */
-	w->schedstat_ratio = cpuset_count(&m->opts.cpus) || m->opts.sample_ratio > 0.0
-				     ? NAN
-				     : runq_schedstat_ratio(&m->was, &w->losses);
-	w->unbooked_ratio = w->losses.delay_ns ? runq_unbooked_ratio(&m->was, &w->losses) : NAN;
+	/* With --cpu, --cgroup or --sample only some waits are seen, while run_delay is that of all. */
+	w->schedstat_ratio =
+		cpuset_count(&m->opts.cpus) || m->opts.sample_ratio > 0.0 || w->filtered
+			? NAN
+			: runq_schedstat_ratio(&m->was, &w->losses);
+	w->unbooked_ratio = w->losses.delay_ns && !w->filtered
+				    ? runq_unbooked_ratio(&m->was, &w->losses)
+				    : NAN;
 	w->kernel_bytes = runq_kernel_memory(m->kernel);
 	m->was = w->losses;
 }

@@ -16,8 +16,8 @@ const struct runq_window *runq_window(const struct meter *meter);
 
 /*
  * How much kernel memory runq_open() takes at most with room for @groups on @cpus possible CPUs,
- * with causes and blame; see docs/methods/runq.md.
+ * with causes and blame, @fine: with histograms; see docs/methods/runq.md.
  */
-uint64_t runq_memory_bytes(size_t groups, unsigned int cpus);
+uint64_t runq_memory_bytes(size_t groups, unsigned int cpus, bool fine);
 
 #endif

@@ -18,10 +18,13 @@
 struct runq_owner {
 	uint64_t key; /* 0: the slot is free */
 	struct runq_group *group;
-	struct runq_packed *base; /* the slot's counters when the current window began */
+	/* The slot's counters when the current window began; which, is up to what slots consist of. */
+	struct runq_packed *base;
+	struct runq_step_totals *base_steps;
 	uint64_t gone_ns;	  /* when its end was first seen */
 	uint64_t gone_count;
-	bool over; /* it ends in the scan under way */
+	bool over;     /* it ends in the scan under way */
+	bool unwanted; /* likewise: it turns out not to be asked for */
 };
 
 int runq_slots_open(struct runq_slots *slots, void *near, size_t nr_groups, struct err *err)
@@ -44,6 +47,7 @@ void runq_slots_close(struct runq_slots *slots)
 		if (slots->owners[i]) {
 			runq_group_put(slots->owners[i]->group);
 			free(slots->owners[i]->base);
+			free(slots->owners[i]->base_steps);
 		}
 		free(slots->owners[i]);
 	}
@@ -71,13 +75,26 @@ static int owner_begin(struct runq_slots *slots, size_t slot, uint64_t key, stru
 	owner->gone_ns = 0;
 	owner->key = key;
 	slots->paths_cut += owner->group->cut;
+	owner->unwanted = slots->filter && key != RUNQ_KEY_OTHER &&
+			  !runq_filter_passes(slots->filter, owner->group->path);
 	return 0;
 }
 
 static void slot_sum(const struct runq_slots *slots, size_t slot, struct runq_totals *ret_totals)
 {
-	runq_slot_sum(runq_chunks_slot(&slots->chunks, slot), slots->chunks.stripes,
-		      slots->chunks.cpus, ret_totals);
+	const struct runq_shape *shape = &slots->chunks.shape;
+
+	runq_slot_sum(runq_chunks_slot(&slots->chunks, slot), shape->stripes, shape->cpus,
+		      ret_totals);
+}
+
+static void slot_steps(const struct runq_slots *slots, size_t slot,
+		       struct runq_step_totals *ret_totals)
+{
+	const struct runq_shape *shape = &slots->chunks.shape;
+
+	runq_slot_steps(runq_chunks_slot(&slots->chunks, slot), shape->stripes, shape->cpus,
+			slots->nr_le, ret_totals);
 }
 
 /* What the slot has counted since its base, which then is where the next window begins. */
@@ -99,12 +116,29 @@ static int slot_advance(struct runq_slots *slots, size_t slot, struct runq_total
 	return 0;
 }
 
+/* The same of a slot that counts at boundaries only. */
+static int steps_advance(struct runq_slots *slots, size_t slot, struct runq_step_totals *ret_totals,
+			 struct err *err)
+{
+	struct runq_owner *owner = slots->owners[slot];
+	struct runq_step_totals now;
+
+	slot_steps(slots, slot, &now);
+	*ret_totals = now;
+	runq_steps_sub(ret_totals, owner->base_steps);
+	if (owner->base_steps)
+		runq_steps_set(owner->base_steps, &now);
+	else
+		owner->base_steps = runq_steps_copy(&now);
+	return owner->base_steps ? 0 : err_set(err, -ENOMEM, "out of memory");
+}
+
 /* The largest wait of all cores since the last call, which the cores then begin anew. */
 static uint64_t slot_reset_max(struct runq_slots *slots, size_t slot)
 {
-	unsigned int cpus = slots->chunks.cpus;
+	unsigned int cpus = slots->chunks.shape.cpus;
 	struct runq_cell *cells = (void *)((char *)runq_chunks_slot(&slots->chunks, slot) +
-					   RUNQ_CELLS(slots->chunks.stripes));
+					   runq_cells_at(&slots->chunks.shape));
 	uint64_t largest = 0;
 
 	for (unsigned int cpu = 0; cpu < cpus; cpu++) {
@@ -124,9 +158,17 @@ static uint64_t slot_reset_max(struct runq_slots *slots, size_t slot)
 static int owner_collect(struct runq_slots *slots, size_t slot, bool ended,
 			 struct runq_waits_list *list, struct err *err)
 {
+	struct runq_step_totals steps;
 	struct runq_totals totals;
 	int rc;
 
+	if (slots->chunks.shape.steps) {
+		rc = steps_advance(slots, slot, &steps, err);
+		if (rc || !runq_steps_count(&steps))
+			return rc;
+		steps.max_ns = slot_reset_max(slots, slot);
+		return runq_waits_add_steps(list, slots->owners[slot]->group, ended, &steps, err);
+	}
 	rc = slot_advance(slots, slot, &totals, err);
 	if (rc || !runq_totals_count(&totals))
 		return rc;
@@ -153,15 +195,25 @@ static int owner_end(struct runq_slots *slots, size_t slot, struct err *err)
 	return rc ? rc : runq_chunks_free_slot(&slots->chunks, slot, err);
 }
 
+static uint64_t slot_count(const struct runq_slots *slots, size_t slot)
+{
+	struct runq_step_totals steps;
+	struct runq_totals totals;
+
+	if (slots->chunks.shape.steps) {
+		slot_steps(slots, slot, &steps);
+		return runq_steps_count(&steps);
+	}
+	slot_sum(slots, slot, &totals);
+	return runq_totals_count(&totals);
+}
+
 /* Whether the group is gone and has not waited for a while. */
 static bool owner_quiet(struct runq_slots *slots, size_t slot, uint64_t now)
 {
 	struct runq_owner *owner = slots->owners[slot];
-	struct runq_totals totals;
-	uint64_t count;
+	uint64_t count = slot_count(slots, slot);
 
-	slot_sum(slots, slot, &totals);
-	count = runq_totals_count(&totals);
 	if (owner->gone_ns && owner->gone_count == count)
 		return now - owner->gone_ns >= QUIET_NS;
 	owner->gone_ns = now;
@@ -200,6 +252,33 @@ static void owners_forget(struct runq_slots *slots)
 	}
 }
 
+/*
+ * Tells the programs of groups that were not asked for: the slot, for tasks that come, then in one
+ * pass the tasks that have run. What those waited until now is in the slot, and reports drop it.
+ */
+static void owners_leave_out(struct runq_slots *slots)
+{
+	for (size_t i = 0; i < runq_chunks_slots(&slots->chunks); i++)
+		if (slots->owners[i] && slots->owners[i]->unwanted)
+			__atomic_fetch_or(&runq_chunks_slot(&slots->chunks, i)->depth, RUNQ_UNWANTED,
+					  __ATOMIC_RELEASE);
+	for (size_t i = 0; i < RUNQ_NR_TASKS; i++) {
+		volatile __u64 *group = &slots->tasks[i].group;
+		__u64 was = *group;
+		size_t slot = slot_at(slots, was >> 32);
+
+		if (slot >= runq_chunks_slots(&slots->chunks) || !slots->owners[slot] ||
+		    !slots->owners[slot]->unwanted)
+			continue;
+		/* The quick path must not match it: as with slots that are not in the first chunk. */
+		*group = RUNQ_GROUP(RUNQ_PLACE_UNWANTED,
+				    was >> 32 < RUNQ_FAR ? (__u32)was ^ RUNQ_FAR_KEY : (__u32)was);
+	}
+	for (size_t i = 0; i < runq_chunks_slots(&slots->chunks); i++)
+		if (slots->owners[i])
+			slots->owners[i]->unwanted = false;
+}
+
 /* Ends those that are over, in two steps. */
 static int owners_end(struct runq_slots *slots, struct err *err)
 {
@@ -215,7 +294,7 @@ static int owners_end(struct runq_slots *slots, struct err *err)
 int runq_slots_scan(struct runq_slots *slots, bool at_once, struct err *err)
 {
 	uint64_t now = clock_mono_ns();
-	size_t used = 0, over = 0;
+	size_t used = 0, over = 0, unwanted = 0;
 	int rc = 0;
 
 	if (!at_once && now - slots->scan_ns < SCAN_EVERY_NS)
@@ -228,13 +307,17 @@ int runq_slots_scan(struct runq_slots *slots, bool at_once, struct err *err)
 		if (!key)
 			continue;
 		used += i != 0;
-		if (!slots->owners[i] || slots->owners[i]->key != key)
+		if (!slots->owners[i] || slots->owners[i]->key != key) {
 			rc = owner_begin(slots, i, key, err);
+			unwanted += !rc && slots->owners[i]->unwanted;
+		}
 		if (!rc && *(const volatile uint32_t *)&head->gone && owner_quiet(slots, i, now)) {
 			slots->owners[i]->over = true;
 			over++;
 		}
 	}
+	if (unwanted)
+		owners_leave_out(slots);
 	if (!rc && over)
 		rc = owners_end(slots, err);
 	return rc ? rc : runq_chunks_recount(&slots->chunks, used - over, err);

@@ -4,6 +4,7 @@
 #define SUBTICK_MEASURE_RUNQ_SLOTS_H
 
 #include "measure/runq/chunks.h"
+#include "measure/runq/filter.h"
 #include "measure/runq/waits.h"
 
 struct runq_owner;
@@ -11,6 +12,8 @@ struct runq_owner;
 struct runq_slots {
 	/* Set before runq_slots_open(). */
 	enum runq_per per;
+	unsigned int nr_le; /* boundaries, of slots that count at those only */
+	const struct runq_filter *filter; /* what else the programs leave out; NULL: they do not */
 	int index_fd;	      /* the programs' map from keys to slots */
 	struct runq_task *tasks; /* mapped; their entries forget groups that ended */
 

@@ -7,29 +7,55 @@
 
 #include "base/grow.h"
 
-int runq_waits_add(struct runq_waits_list *list, struct runq_group *group, bool ended,
-		   const struct runq_totals *totals, struct err *err)
-{
-	struct runq_waits *more = grow(list->waits, list->nr, sizeof(*more));
-	struct runq_packed *packed = more ? runq_pack(totals) : NULL;
-
-	if (more)
-		list->waits = more;
-	if (!packed)
-		return err_set(err, -ENOMEM, "out of memory");
-	more[list->nr++] = (struct runq_waits){
-		.group = runq_group_get(group),
-		.ended = ended,
-		.sum_ns = runq_totals_sum_ns(totals),
-		.totals = packed,
-	};
-	return 0;
-}
-
 static void waits_free(struct runq_waits *waits)
 {
 	runq_group_put(waits->group);
 	free(waits->totals);
+	free(waits->steps);
+}
+
+/* Takes over the memory of @waits, also if it fails. */
+static int waits_append(struct runq_waits_list *list, struct runq_group *group,
+			struct runq_waits waits, struct err *err)
+{
+	struct runq_waits *more = grow(list->waits, list->nr, sizeof(*more));
+
+	if (!more) {
+		waits_free(&waits);
+		return err_set(err, -ENOMEM, "out of memory");
+	}
+	waits.group = runq_group_get(group);
+	list->waits = more;
+	more[list->nr++] = waits;
+	return 0;
+}
+
+int runq_waits_add(struct runq_waits_list *list, struct runq_group *group, bool ended,
+		   const struct runq_totals *totals, struct err *err)
+{
+	struct runq_packed *packed = runq_pack(totals);
+
+	if (!packed)
+		return err_set(err, -ENOMEM, "out of memory");
+	return waits_append(list, group,
+			    (struct runq_waits){.ended = ended,
+						.sum_ns = runq_totals_sum_ns(totals),
+						.totals = packed},
+			    err);
+}
+
+int runq_waits_add_steps(struct runq_waits_list *list, struct runq_group *group, bool ended,
+			 const struct runq_step_totals *steps, struct err *err)
+{
+	struct runq_step_totals *copy = runq_steps_copy(steps);
+
+	if (!copy)
+		return err_set(err, -ENOMEM, "out of memory");
+	return waits_append(list, group,
+			    (struct runq_waits){.ended = ended,
+						.sum_ns = runq_steps_sum_ns(steps),
+						.steps = copy},
+			    err);
 }
 
 void runq_waits_clear(struct runq_waits_list *list)
@@ -62,6 +88,12 @@ static bool waits_sum(struct runq_waits *waits, const struct runq_waits *more)
 	struct runq_totals totals, other;
 	struct runq_packed *sum;
 
+	if (waits->steps) {
+		runq_steps_add(waits->steps, more->steps);
+		waits->sum_ns += more->sum_ns;
+		waits->ended |= more->ended;
+		return true;
+	}
 	runq_unpack(waits->totals, &totals);
 	runq_unpack(more->totals, &other);
 	runq_totals_add(&totals, &other);
@@ -82,6 +114,14 @@ void runq_waits_merge(struct runq_waits_list *list)
 
 	if (!list->nr)
 		return;
+	/* A group can be there twice only if it has ended; mostly none has. */
+	while (left < list->nr && !waits[left].ended)
+		left++;
+	if (left == list->nr) {
+		qsort(waits, list->nr, sizeof(*waits), by_sum);
+		return;
+	}
+	left = 0;
 	qsort(waits, list->nr, sizeof(*waits), by_key);
 	for (size_t i = 0; i < list->nr; i++) {
 		/* Two rows are better than waits that nobody sees. */

@@ -16,22 +16,64 @@ static uint64_t scaled(const struct runq_window *w, uint64_t figure)
 	return w->sample_ratio < 1.0 ? (uint64_t)llround((double)figure / w->sample_ratio) : figure;
 }
 
-/* @le_count and @percentile_ns are the group's, to be filled. */
-static void group_fill(const struct runq_window *w, const struct runq_waits *waits,
-		       uint64_t *le_count, double *percentile_ns, struct runq_group_window *group)
+/* What is read from the histogram. */
+static void fill_totals(const struct runq_window *w, const struct runq_waits *waits,
+			uint64_t *le_count, double *percentile_ns, struct runq_group_window *group)
 {
 	struct runq_totals totals;
 	uint64_t count;
 
 	runq_unpack(waits->totals, &totals);
-	count = runq_totals_count(&totals);
+	count = group->count = runq_totals_count(&totals);
+	group->max_ns = runq_totals_max_ns(&totals);
+	memcpy(group->cause_ns, totals.cause_ns, sizeof(group->cause_ns));
+	runq_le_counts(&totals, w->le_ns, w->nr_le, le_count);
+	for (unsigned int i = 0; i < w->nr_percentiles; i++)
+		percentile_ns[i] = count ? runq_totals_percentile(&totals, w->percentiles[i]) : NAN;
+	if (count && w->limit_percent > 0.0)
+		group->judged_ns = runq_totals_percentile(&totals, w->limit_percent);
+	if (w->sample_ratio < 1.0)
+		group->sum_stderr_ratio = runq_sum_stderr(&totals, w->sample_ratio);
+}
+
+/* The same from counts at boundaries. */
+static void fill_steps(const struct runq_window *w, const struct runq_step_totals *steps,
+		       uint64_t *le_count, double *percentile_ns, struct runq_group_window *group)
+{
+	uint64_t count = group->count = runq_steps_count(steps);
+
+	group->max_ns = runq_steps_max_ns(steps, w->le_ns, w->nr_le);
+	memcpy(group->cause_ns, steps->cause_ns, sizeof(group->cause_ns));
+	runq_steps_le(steps, w->nr_le, le_count);
+	for (unsigned int i = 0; i < w->nr_percentiles; i++)
+		percentile_ns[i] = count ? runq_steps_percentile(steps, w->le_ns, w->nr_le, count,
+								 group->max_ns, w->percentiles[i])
+					 : NAN;
+	if (count && w->limit_percent > 0.0)
+		group->judged_ns = runq_steps_percentile(steps, w->le_ns, w->nr_le, count,
+							 group->max_ns, w->limit_percent);
+}
+
+static uint64_t waits_count(const struct runq_waits *waits)
+{
+	struct runq_totals totals;
+
+	if (waits->steps)
+		return runq_steps_count(waits->steps);
+	runq_unpack(waits->totals, &totals);
+	return runq_totals_count(&totals);
+}
+
+/* @le_count and @percentile_ns are the group's, to be filled. */
+static void group_fill(const struct runq_window *w, const struct runq_waits *waits,
+		       uint64_t *le_count, double *percentile_ns, struct runq_group_window *group)
+{
+	uint64_t count;
+
 	*group = (struct runq_group_window){
 		.party = runq_party_of(waits->group->key, waits->group),
 		.ended = waits->ended,
-		.count = scaled(w, count),
 		.sum_ns = scaled(w, waits->sum_ns),
-		.avg_ns = count ? (double)waits->sum_ns / (double)count : NAN,
-		.max_ns = runq_totals_max_ns(&totals),
 		.le_count = le_count,
 		.percentile_ns = percentile_ns,
 		.judged_ns = NAN,
@@ -39,19 +81,20 @@ static void group_fill(const struct runq_window *w, const struct runq_waits *wai
 		.sum_stderr_ratio = NAN,
 		.totals = waits->totals,
 	};
+	if (waits->steps)
+		fill_steps(w, waits->steps, le_count, percentile_ns, group);
+	else
+		fill_totals(w, waits, le_count, percentile_ns, group);
+	count = group->count;
+	group->avg_ns = count ? (double)waits->sum_ns / (double)count : NAN;
+	if (w->sample_ratio >= 1.0)
+		return;
+	group->count_stderr_ratio = runq_count_stderr(count, w->sample_ratio);
+	group->count = scaled(w, count);
 	for (int i = 0; i < RUNQ_NR_CAUSES; i++)
-		group->cause_ns[i] = scaled(w, totals.cause_ns[i]);
-	runq_le_counts(&totals, w->le_ns, w->nr_le, le_count);
+		group->cause_ns[i] = scaled(w, group->cause_ns[i]);
 	for (unsigned int i = 0; i < w->nr_le; i++)
 		le_count[i] = scaled(w, le_count[i]);
-	for (unsigned int i = 0; i < w->nr_percentiles; i++)
-		percentile_ns[i] = count ? runq_totals_percentile(&totals, w->percentiles[i]) : NAN;
-	if (count && w->limit_percent > 0.0)
-		group->judged_ns = runq_totals_percentile(&totals, w->limit_percent);
-	if (w->sample_ratio < 1.0) {
-		group->count_stderr_ratio = runq_count_stderr(&totals, w->sample_ratio);
-		group->sum_stderr_ratio = runq_sum_stderr(&totals, w->sample_ratio);
-	}
 }
 
 static void group_judge(struct runq_window *w, struct runq_group_window *group)
@@ -91,11 +134,8 @@ int runq_window_groups(struct runq_window *w, const struct runq_waits_list *list
 		const struct runq_waits *waits = &list->waits[i];
 		bool other = waits->group->key == RUNQ_KEY_OTHER;
 		bool passes = runq_filter_passes(filter, waits->group->path);
-		struct runq_totals totals;
 
-		runq_unpack(waits->totals, &totals);
-		w->waits_seen += scaled(w, runq_totals_count(&totals));
-
+		w->waits_seen += scaled(w, waits_count(waits));
 		if (!passes && !other)
 			continue;
 		group_fill(w, waits, le_count, percentile_ns, &groups[nr]);

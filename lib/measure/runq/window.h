@@ -27,8 +27,8 @@ struct runq_group_window {
 	const double *percentile_ns;	   /* each of percentiles; NAN without waits */
 	double judged_ns;	   /* the percentile that the limit is for; NAN without one */
 	double count_stderr_ratio; /* of a sample; NAN where every wait counts */
-	double sum_stderr_ratio;
-	const struct runq_packed *totals; /* the histogram */
+	double sum_stderr_ratio;   /* NAN also without a histogram */
+	const struct runq_packed *totals; /* the histogram; NULL with steps_only */
 };
 
 struct runq_blame {
@@ -52,6 +52,7 @@ struct runq_window {
 	unsigned int nr_le;
 	const double *percentiles;
 	unsigned int nr_percentiles;
+	bool steps_only; /* no histogram: percentiles are interpolated between boundaries */
 
 	bool has_causes;       /* they were asked for */
 	uint32_t causes_known; /* bit N: the kernel tells cause N; 0 if they were not asked for */
@@ -68,7 +69,8 @@ struct runq_window {
 	size_t nr_exceeded;
 	uint64_t windows_exceeded;
 
-	uint64_t waits_seen;	   /* of all groups, also those not asked for */
+	bool filtered;		   /* the programs leave out cgroups that were not asked for */
+	uint64_t waits_seen;	   /* of all groups, also those not asked for, unless filtered */
 	double schedstat_ratio;	   /* see losses.h; NAN if unknown */
 	double unbooked_ratio;	   /* NAN if unknown */
 	struct runq_losses losses; /* since the start */

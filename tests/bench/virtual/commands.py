@@ -14,6 +14,7 @@ OURS = (
     "runq --per task",
     "runq --source wakeup",
     "runq --sample 0.1",
+    "runq --cgroup /outside",
     "wake --source passive",
     "serve",
     "load & runq",

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Windows of very many cgroups: slots in memory as the programs leave them, read as the meter does. */
+#ifndef SUBTICK_TESTS_TRUTH_MANY_H
+#define SUBTICK_TESTS_TRUTH_MANY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+/* Slots that count at boundaries only, for @nr cgroups and @cpus processors; needs BPF maps. */
+int many_open(size_t nr, unsigned int cpus, struct err *err);
+/*
+ * Each cgroup waits some times in the steps of its slot. The CPU time of ending that window: slots,
+ * figures, report. -EPROTO if a count, a sum or a boundary is wrong.
+ */
+int many_window(uint64_t *ret_cpu_ns, struct err *err);
+void many_close(void);
+
+#endif

@@ -328,6 +328,9 @@ static bool store(const struct opts_state *state, const struct opt *opt, void *a
 		return parse_ratio(state, name, value, opt->arg + 1, opt->min, opt->max, at);
 	case OPT_WORD:
 		return parse_word(state, opt, at);
+	case OPT_WIDE:
+		state->view->wide = true;
+		return true;
 	default:
 		state->view->all = true;
 		return true;

@@ -32,6 +32,7 @@ enum opt_kind {
 	OPT_RATIO, /* double; min and max as ratios. The argument is N with its unit: "N%", "Npp" */
 	OPT_WORD,  /* an enum: the index in words */
 	OPT_ALL,   /* view->all */
+	OPT_WIDE,  /* view->wide */
 };
 
 /* One option of a command; a table of them ends with a NULL name. */

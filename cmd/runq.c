@@ -45,6 +45,8 @@ static const struct opt options[] = {
 	{"histogram", 'H', NULL, "draw the counts between the boundaries", .kind = OPT_ALL},
 	{"causes", 0, NULL, "split the waits by what happened meanwhile",
 	 OPT_STORE(struct runq_cmd, runq.causes)},
+	{"wide", 0, NULL, "text: a column for each cause, instead of the largest in words",
+	 .kind = OPT_WIDE},
 	{"blame", 'b', NULL, "show who had the core while they waited; implies --causes",
 	 OPT_STORE(struct runq_cmd, runq.blame)},
 	{"blame-rows", 0, "N", "culprits per victim, the rest as (other) (default 8)",

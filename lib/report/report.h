@@ -49,6 +49,11 @@ struct table {
 	 * terminal may draw as one stacked bar per row. Equal: no bar.
 	 */
 	size_t bar_first, bar_end;
+	/*
+	 * Columns [parts_first, parts_end) are parts of one sum: text shows the largest of them in
+	 * one column, all of them with --wide. Equal: none.
+	 */
+	size_t parts_first, parts_end;
 	bool text_hidden; /* in text only on request, such as with --all */
 	bool sentences;	  /* rows are sentences: no table in text, and not in CSV */
 	bool borrows;	  /* key, title and columns are those of another table of the report */

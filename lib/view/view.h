@@ -22,6 +22,7 @@ struct view {
 	bool color;
 	bool bars;	       /* text: draw stacked bars (a terminal that can show them) */
 	bool all;	       /* text: also tables marked text_hidden */
+	bool wide;	       /* text: every part of a sum in a column of its own */
 	int width;	       /* text: columns of the terminal, 0 if there is none */
 	unsigned long written; /* reports so far */
 	/* Private to the views: what was printed last, so that it is not repeated. */

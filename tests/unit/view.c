@@ -217,13 +217,58 @@ static void test_decimal_comma(void **state)
 	setlocale(LC_NUMERIC, "C");
 }
 
+/* Parts of a sum: the three largest in words, every one of them with --wide, in JSON and in CSV. */
+static void test_parts(void **state)
+{
+	static const struct {
+		uint64_t ns[4];
+		const char *text;
+	} rows[] = {
+		{{10, 57, 0, 33}, "quota 57%, mixed 33%, same 10%\n"},
+		{{1, 0, 0, 0}, "same 100%\n"},
+		{{1, 0, 999999, 0}, "others 100%\n"},
+		{{0, 0, 0, 0}, "-\n"},
+		{{4, 3, 2, 1}, "same 40%, quota 30%, others 20%\n"},
+	};
+	static const char *const titles[] = {"same", "quota", "others", "mixed"};
+
+	for (int wide = 0; wide < 2; wide++) {
+		struct report *report = make(0.5, "bpf");
+		struct table *table = report_table(report, "parts", NULL);
+		struct view view = {.format = VIEW_TEXT, .wide = wide};
+		char *text = NULL;
+		size_t size;
+
+		table_col(table, M_CPU);
+		table->parts_first = 1;
+		for (size_t i = 0; i < 4; i++)
+			table_col_as(table, M_SUM_NS, titles[i], titles[i]);
+		table->parts_end = 5;
+		for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+			table_row(table);
+			for (size_t j = 0; j < 4; j++)
+				value_u64(table_cell(table, i, j + 1), rows[i].ns[j]);
+		}
+		view.out = open_memstream(&text, &size);
+		assert_int_equal(view_write(&view, report), 0);
+		fclose(view.out);
+		for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+			assert_int_equal(!!strstr(text, rows[i].text), !wide);
+		assert_int_equal(!!strstr(text, "same"), true);
+		assert_int_equal(!!strstr(text, "mostly"), !wide);
+		assert_int_equal(!!strstr(text, "1.00 ms"), wide);
+		free(text);
+		report_free(report);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_reader_gone),   cmocka_unit_test(test_disk_full),
 		cmocka_unit_test(test_headings),      cmocka_unit_test(test_csv_header_again),
 		cmocka_unit_test(test_json_lines),    cmocka_unit_test(test_json_key_clash),
-		cmocka_unit_test(test_decimal_comma),
+		cmocka_unit_test(test_decimal_comma), cmocka_unit_test(test_parts),
 	};
 
 	signal(SIGPIPE, SIG_IGN);

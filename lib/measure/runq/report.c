@@ -126,8 +126,11 @@ static struct table *groups_table(const struct runq_window *w, struct report *re
 	}
 	if (w->sample_ratio < 1.0)
 		layout_add(layout, table, COLUMNS(stderr_cols));
-	if (w->has_causes)
+	if (w->has_causes) {
+		table->parts_first = table->nr_cols;
 		layout_add(layout, table, COLUMNS(cause_cols));
+		table->parts_end = table->nr_cols;
+	}
 	layout->le = table_col(table, M_BUCKETS);
 	return table;
 }

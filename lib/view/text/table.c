@@ -11,6 +11,7 @@
 #include "view/text/put.h"
 #include "view/utf8.h"
 
+#define PARTS_SHOWN   3
 #define SENTENCE_ROOM 30 /* least width of prose; with less it gets a block of its own */
 
 /* A sentence about the row is wrapped, not cut. */
@@ -26,8 +27,44 @@ static bool is_shown(const struct grid *grid, size_t col)
 {
 	const struct column *column = &grid->table->cols[col];
 
+	if (grid->parts != GRID_NONE && col >= grid->parts && col < grid->table->parts_end)
+		return col == grid->parts && grid->table->nr_rows;
 	return !column->data_only && column->metric->unit != UNIT_TABLE && grid->table->nr_rows &&
 	       !cells_blank(grid->table, col);
+}
+
+/* The largest parts of a row's sum: "quota 57%, same 34%". */
+static char *parts_text(const struct table *table, size_t row)
+{
+	size_t order[PARTS_SHOWN] = {0}, nr = 0;
+	double sum = 0.0;
+	char text[128] = "-";
+
+	for (size_t col = table->parts_first; col < table->parts_end; col++) {
+		const struct value *value = table_cell(table, row, col);
+		size_t at = nr;
+
+		if (value->kind != VALUE_U64 || !value->u64)
+			continue;
+		sum += (double)value->u64;
+		while (at && table_cell(table, row, order[at - 1])->u64 < value->u64)
+			at--;
+		if (at == PARTS_SHOWN)
+			continue;
+		nr += nr < PARTS_SHOWN;
+		memmove(&order[at + 1], &order[at], (nr - at - 1) * sizeof(order[0]));
+		order[at] = col;
+	}
+	for (size_t i = 0, len = 0; i < nr && len < sizeof(text); i++) {
+		double share = (double)table_cell(table, row, order[i])->u64 / sum;
+
+		/* What rounds to nothing is not among the largest. */
+		if (i && share < 0.005)
+			break;
+		len += snprintf(text + len, sizeof(text) - len, "%s%s %.0f%%", i ? ", " : "",
+				table->cols[order[i]].title, share * 100.0);
+	}
+	return strdup(text);
 }
 
 static int grid_cells(struct grid *grid, const struct view *view)
@@ -43,7 +80,10 @@ static int grid_cells(struct grid *grid, const struct view *view)
 			continue;
 		if (prose && table->cells[i].kind != VALUE_STR)
 			continue;
-		grid->cells[i] = cells_text(table, i / table->nr_cols, col, prose ? 0 : name_max);
+		grid->cells[i] =
+			col == grid->parts
+				? parts_text(table, i / table->nr_cols)
+				: cells_text(table, i / table->nr_cols, col, prose ? 0 : name_max);
 		if (!grid->cells[i])
 			return -ENOMEM;
 	}
@@ -71,7 +111,7 @@ static void grid_add(struct grid *grid, size_t col)
 
 	item->col = col;
 	item->width = col == GRID_BAR ? TEXT_BAR_MIN : col_width(grid, col);
-	item->left = col == GRID_BAR || cells_left(grid->table, col);
+	item->left = col == GRID_BAR || col == grid->parts || cells_left(grid->table, col);
 }
 
 static void grid_items(struct grid *grid, const struct view *view)
@@ -126,7 +166,10 @@ int grid_init(struct grid *grid, const struct view *view, const struct table *ta
 {
 	int rc = -ENOMEM;
 
-	*grid = (struct grid){.table = table, .fix = GRID_NONE};
+	*grid = (struct grid){.table = table, .fix = GRID_NONE, .parts = GRID_NONE};
+	if (!view->wide && table->parts_first < table->parts_end &&
+	    table->parts_end <= table->nr_cols)
+		grid->parts = table->parts_first;
 	grid->sentence = find_metric(table, M_DETAIL);
 	if (grid->sentence == GRID_NONE)
 		grid->sentence = find_metric(table, M_FIX);
@@ -210,7 +253,10 @@ static void print_heading(const struct grid *grid, const struct view *view, size
 
 		if (!in_block(grid, i, block) || item->col == GRID_BAR)
 			continue;
-		print_cell(item, view, SGR_BOLD, grid->table->cols[item->col].title, &blanks);
+		print_cell(item, view, SGR_BOLD,
+			   item->col == grid->parts ? "mostly"
+						    : grid->table->cols[item->col].title,
+			   &blanks);
 		blanks += CELLS_GAP;
 	}
 	fputc('\n', view->out);

@@ -24,6 +24,7 @@ struct grid {
 	size_t nr_keys; /* leading items that name the row; they are in every block */
 	size_t nr_blocks;
 	size_t sentence, fix; /* columns of prose, GRID_NONE without */
+	size_t parts;	      /* the column that stands for all parts of a sum, GRID_NONE without */
 };
 
 int grid_init(struct grid *grid, const struct view *view, const struct table *table);

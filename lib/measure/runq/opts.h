@@ -44,6 +44,7 @@ struct runq_opts {
 	size_t reserve;
 	bool causes; /* split waits by cause; blame implies it */
 	bool blame;
+	bool idle_states;	 /* waits for idle cores by idle state: two more programs */
 	unsigned int blame_rows; /* culprits per victim; 0: 8 */
 	uint64_t threshold_ns;	 /* 0: no stream of long waits */
 	/* The limit that groups are judged by: this percentile may not exceed fail_ns. */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "measure/runq/report_idle.h"
 #include "report/columns.h"
 #include "stats/hist.h"
 #include "sys/cgroup_name.h"
@@ -327,8 +328,12 @@ int runq_report(const struct runq_window *w, struct report **ret_report)
 	if (w->has_blame)
 		add_blame(w, report);
 	add_quality(w, report);
+	if (w->has_idle_states)
+		runq_report_idle(w, report);
 	add_verdict(w, report);
 	add_notes(w, report);
+	if (w->has_idle_states)
+		runq_report_advice(w, report);
 	return report_finish(report, ret_report);
 }
 

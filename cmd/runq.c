@@ -49,6 +49,8 @@ static const struct opt options[] = {
 	 .kind = OPT_WIDE},
 	{"blame", 'b', NULL, "show who had the core while they waited; implies --causes",
 	 OPT_STORE(struct runq_cmd, runq.blame)},
+	{"idle-states", 0, NULL, "also waits for idle cores, by the idle state they left",
+	 OPT_STORE(struct runq_cmd, runq.idle_states)},
 	{"blame-rows", 0, "N", "culprits per victim, the rest as (other) (default 8)",
 	 OPT_NUMBER(struct runq_cmd, runq.blame_rows, 1, RUNQ_NR_BLAME)},
 	{"threshold", 't', "TIME", "also print each wait of at least this as it ends",
@@ -191,6 +193,8 @@ static bool fits(const struct opts_state *state, const struct runq_opts *runq)
 		opts_usage(state, "--cgroup goes with --per cgroup or --per task");
 	else if (runq->tree && !runq->nr_cgroups)
 		opts_usage(state, "--tree needs --cgroup");
+	else if (runq->idle_states && runq->per != RUNQ_PER_CGROUP)
+		opts_usage(state, "--idle-states goes with --per cgroup");
 	else
 		return true;
 	return false;

@@ -456,6 +456,8 @@ enum unit {
 	  "before the oldest switch that the core remembers")                                            \
 	X(M_VICTIM, "victim", "who waited", UNIT_TEXT, "group whose tasks waited")                 \
 	X(M_CULPRIT, "culprit", "behind whom", UNIT_TEXT, "who had the core meanwhile")            \
+	X(M_IDLE_FULL_TOTAL, "idle_states_full_total", "idle states without room", UNIT_COUNT,    \
+	  "waits for idle cores that found no room in the table of groups and states")            \
 	X(M_WAIT_NS, "wait_ns", "waited", UNIT_NS, "time waited")                                  \
 	X(M_CULPRIT_NS, "culprit_ns", "of it", UNIT_NS, "part of the wait that the culprit ran")   \
 	X(M_PREV_COMM, "prev_comm", "ran last", UNIT_TEXT, "task that had the core just before")   \

@@ -45,6 +45,7 @@ struct runq_opts {
 	bool steps_only; /* count at boundaries only: no fine histogram, which is most of the memory */
 	bool causes; /* split waits by cause; blame implies it */
 	bool blame;
+	bool idle_states;	 /* waits for idle cores by idle state: two more programs */
 	unsigned int blame_rows; /* culprits per victim; 0: 8 */
 	uint64_t threshold_ns;	 /* 0: no stream of long waits */
 	/* The limit that groups are judged by: this percentile may not exceed fail_ns. */

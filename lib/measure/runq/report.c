@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "measure/runq/report_findings.h"
+#include "measure/runq/report_idle.h"
 #include "report/columns.h"
 #include "report/findings.h"
 #include "stats/hist.h"
@@ -372,8 +373,12 @@ int runq_report(const struct runq_window *w, struct report **ret_report)
 	add_quality(w, report);
 	findings_begin(report);
 	runq_findings(w, report);
+	if (w->has_idle_states)
+		runq_report_idle(w, report);
 	add_verdict(w, report);
 	add_notes(w, report);
+	if (w->has_idle_states)
+		runq_report_advice(w, report);
 	return report_finish(report, ret_report);
 }
 

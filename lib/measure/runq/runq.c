@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "measure/runq/filter.h"
+#include "measure/runq/idle_states.h"
 #include "measure/runq/kernel.h"
 #include "measure/runq/memory.h"
 #include "measure/runq/report.h"
@@ -26,6 +27,7 @@ struct runq_meter {
 	struct cgroup_layout layout;
 	struct runq_filter filter;
 	struct runq_kernel *kernel;
+	struct runq_idle *idle; /* NULL unless idle states were asked for */
 	struct err sched_info_err; /* why it is unavailable; code 0 if it is not */
 	bool throttled_known;	   /* the kernel tells how long quota throttled a group */
 	uint64_t start_ns;
@@ -189,6 +191,7 @@ static void window_init(struct runq_meter *m)
 		.causes_known = m->throttled_known ? causes : causes & ~(1u << RUNQ_THROTTLED),
 		.has_causes = m->opts.causes,
 		.has_blame = m->opts.blame,
+		.has_idle_states = m->opts.idle_states,
 		.limit_percent = m->opts.fail_percent,
 		.limit_ns = m->opts.fail_ns,
 	};
@@ -199,6 +202,7 @@ static int runq_start(struct meter *meter, struct err *err)
 {
 	struct runq_meter *m = to_runq(meter);
 	const struct runq_waits_list *list;
+	const struct runq_idle_row *idle_rows;
 	struct runq_row *rows;
 	size_t nr;
 	int rc;
@@ -206,6 +210,8 @@ static int runq_start(struct meter *meter, struct err *err)
 	rc = runq_kernel_window(m->kernel, &list, err);
 	if (!rc && m->opts.blame)
 		rc = runq_kernel_blame(m->kernel, &rows, &nr, err);
+	if (m->idle)
+		runq_idle_window(m->idle, &idle_rows);
 	runq_kernel_losses(m->kernel, &m->was);
 	m->start_ns = clock_mono_ns();
 	return rc;
@@ -260,6 +266,8 @@ static int window_end(struct runq_meter *m, struct err *err)
 		rc = runq_window_groups(w, list, &m->filter, err);
 	if (!rc && w->has_blame)
 		rc = runq_window_blame(w, m->kernel, &m->filter, m->opts.blame_rows, err);
+	if (!rc && m->idle)
+		rc = runq_window_idle(w, m->idle, m->kernel, &m->filter, NULL, err);
 	if (rc)
 		return rc;
 	window_losses(m);
@@ -344,6 +352,7 @@ static void runq_close(struct meter *meter)
 	struct runq_meter *m = to_runq(meter);
 
 	runq_window_clear(&m->window);
+	runq_idle_close(m->idle);
 	if (m->kernel)
 		runq_kernel_close(m->kernel);
 	runq_filter_close(&m->filter);
@@ -380,6 +389,8 @@ int runq_open(const struct runq_opts *opts, struct meter **ret_meter, struct err
 				      m->opts.nr_cgroups, m->opts.tree, err);
 	if (!rc)
 		rc = pick_source(m, err);
+	if (!rc && m->opts.idle_states)
+		rc = runq_idle_open(&m->opts, &m->idle, err);
 	if (rc) {
 		runq_close(&m->meter);
 		return rc;

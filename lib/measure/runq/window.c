@@ -199,7 +199,9 @@ void runq_window_clear(struct runq_window *w)
 {
 	free(w->groups);
 	free(w->blame);
+	free(w->idle_states);
 	w->groups = NULL;
 	w->blame = NULL;
-	w->nr_groups = w->nr_blame = 0;
+	w->idle_states = NULL;
+	w->nr_groups = w->nr_blame = w->nr_idle_states = 0;
 }

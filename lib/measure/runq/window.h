@@ -37,6 +37,16 @@ struct runq_blame {
 	uint64_t count;
 };
 
+/* What one group waited for cores to leave one idle state. */
+struct runq_idle_state {
+	struct runq_party party;
+	uint32_t index; /* of the state that was requested */
+	char name[32];
+	uint64_t claimed_ns; /* exit latency by the driver; UINT64_MAX without a claim */
+	uint64_t count;
+	uint64_t wait_ns;
+};
+
 /* Valid until the meter's next read. */
 struct runq_window {
 	uint64_t time_unix_ns; /* when it ended, only to be shown: this clock can be set */
@@ -62,6 +72,11 @@ struct runq_window {
 	bool has_blame; /* it was asked for */
 	struct runq_blame *blame;
 	size_t nr_blame;
+
+	bool has_idle_states;		     /* they were asked for */
+	struct runq_idle_state *idle_states; /* largest first */
+	size_t nr_idle_states;
+	uint64_t idle_full; /* waits that found no room there, since the start */
 
 	/* The limit, 0 for none; groups that exceeded it here, and windows since the start. */
 	double limit_percent;

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* What bpf/runq_idle.bpf.c counts: waits for a core that was idle, by group and idle state. */
+#ifndef SUBTICK_ABI_RUNQ_IDLE_H
+#define SUBTICK_ABI_RUNQ_IDLE_H
+
+#ifndef __bpf__
+#include <linux/types.h>
+#endif
+
+#define RUNQ_IDLE_NR 16384 /* pairs of group and state */
+
+struct runq_idle_cpu {
+	__u32 state;	/* idle state that was requested last, by its number */
+	__u32 unwanted; /* waits on this CPU do not count; user space sets it */
+	__u64 full;	/* waits that found no room in the table */
+};
+
+_Static_assert(sizeof(struct runq_idle_cpu) == 16, "no padding");
+
+#define RUNQ_IDLE_TASKS 65536 /* entries of the table by pid; a power of two */
+
+/* When a task was woken; of two tasks with one entry the later one has it. */
+struct runq_idle_task {
+	__u64 woken_ns; /* 0: it runs, or was not seen */
+	__u32 pid;
+	__u32 pad;
+};
+
+struct runq_idle_key {
+	__u64 group; /* as the keys of abi/runq.h */
+	__u32 state;
+	__u32 pad;
+};
+
+_Static_assert(sizeof(struct runq_idle_key) == 16, "no padding: it is a key");
+
+struct runq_idle_waits {
+	__u64 count;
+	__u64 wait_ns;
+};
+
+#endif

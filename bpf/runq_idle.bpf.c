@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Counts what tasks waited for a core to leave its idle state, by their cgroup and by the state. */
+#include "kernel.bpf.h"
+#include "abi/runq_idle.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+#define PWR_EVENT_EXIT ((u32)-1)
+
+/* Set before loading. */
+const volatile bool cgroup_v2;
+const volatile bool switch_state_first;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct runq_idle_cpu);
+} idle_cpus SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, RUNQ_IDLE_NR);
+	__type(key, struct runq_idle_key);
+	__type(value, struct runq_idle_waits);
+} idle_waits SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, RUNQ_IDLE_TASKS);
+	__type(key, u32);
+	__type(value, struct runq_idle_task);
+} idle_tasks SEC(".maps");
+
+SEC("tp_btf/cpu_idle")
+int BPF_PROG(runq_idle_enter, u32 state, u32 event_cpu)
+{
+	u32 cpu = bpf_get_smp_processor_id();
+	struct runq_idle_cpu *here;
+
+	if (state == PWR_EVENT_EXIT)
+		return 0;
+	here = bpf_map_lookup_elem(&idle_cpus, &cpu);
+	if (here)
+		here->state = state;
+	return 0;
+}
+
+/* The key that runq.bpf.c has for the group, so that user space knows its name from there. */
+static __always_inline u64 group_of(struct task_struct *task)
+{
+	struct css_set *set = task->cgroups;
+	struct cgroup_subsys_state **subsys;
+
+	if (cgroup_v2)
+		return set->dfl_cgrp->self.serial_nr ?: 1;
+	subsys = (void *)&set->subsys;
+	return subsys[bpf_core_enum_value(enum cgroup_subsys_id___core, cpu_cgrp_id___core)]
+		->serial_nr;
+}
+
+static __always_inline void count_wait(struct runq_idle_cpu *here, struct task_struct *next,
+				       u64 wait_ns)
+{
+	struct runq_idle_key key = {.group = group_of(next), .state = here->state};
+	struct runq_idle_waits none = {}, *waits = bpf_map_lookup_elem(&idle_waits, &key);
+
+	if (!waits) {
+		/* Another core may add it at the same time: then this fails and the look-up does not. */
+		bpf_map_update_elem(&idle_waits, &key, &none, BPF_NOEXIST);
+		waits = bpf_map_lookup_elem(&idle_waits, &key);
+	}
+	if (!waits) {
+		here->full++;
+		return;
+	}
+	__sync_fetch_and_add(&waits->count, 1);
+	__sync_fetch_and_add(&waits->wait_ns, wait_ns);
+}
+
+static __always_inline struct runq_idle_task *task_at(u32 pid)
+{
+	u32 at = pid % RUNQ_IDLE_TASKS;
+
+	return bpf_map_lookup_elem(&idle_tasks, &at);
+}
+
+static __always_inline int task_woken(struct task_struct *task)
+{
+	struct runq_idle_task *entry = task_at(task->pid);
+
+	if (entry) {
+		entry->pid = task->pid;
+		entry->woken_ns = bpf_ktime_get_ns();
+	}
+	return 0;
+}
+
+/*
+ * On the waker's core, before the IPI that ends the idle state. The run queue's own stamp comes
+ * later: an idle core puts the task into its queue itself, once it is awake.
+ */
+SEC("tp_btf/sched_waking")
+int BPF_PROG(runq_idle_waking, struct task_struct *task)
+{
+	return task_woken(task);
+}
+
+SEC("tp_btf/sched_wakeup_new")
+int BPF_PROG(runq_idle_new, struct task_struct *task)
+{
+	return task_woken(task);
+}
+
+/* From idle to a task: it waited for nothing but the core to wake up. */
+SEC("tp_btf/sched_switch")
+int runq_idle_leave(u64 *ctx)
+{
+	struct task_struct *prev, *next;
+	struct runq_idle_task *entry;
+	struct runq_idle_cpu *here;
+	u64 woken, now;
+	u32 cpu;
+
+	switch_tasks(ctx, switch_state_first, &prev, &next);
+	entry = task_at(next->pid);
+	if (!entry)
+		return 0;
+	woken = entry->pid == (u32)next->pid ? entry->woken_ns : 0;
+	entry->woken_ns = 0;
+	/* Without a stamp it was preempted before. */
+	if (prev->pid || !woken)
+		return 0;
+	now = bpf_ktime_get_ns();
+	cpu = bpf_get_smp_processor_id();
+	here = bpf_map_lookup_elem(&idle_cpus, &cpu);
+	if (here && !here->unwanted && now > woken)
+		count_wait(here, next, now - woken);
+	return 0;
+}

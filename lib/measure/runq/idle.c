@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Loads the programs that count waits for idle cores, and ends their windows. */
+#include "measure/runq/idle.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "runq_idle.skel.h"
+#include "sys/bpf.h"
+#include "sys/cpu.h"
+#include "sys/kbtf.h"
+
+struct runq_idle {
+	struct runq_idle_bpf *skel;
+	struct sys_bpf_view view;
+	struct runq_idle_cpu *cpus;
+	unsigned int nr_cpus;
+	struct runq_idle_row *now, *before, *rows; /* room for RUNQ_IDLE_NR each */
+	size_t nr_before;
+};
+
+static int by_key(const void *a, const void *b)
+{
+	const struct runq_idle_key *x = a, *y = b;
+
+	if (x->group != y->group)
+		return x->group < y->group ? -1 : 1;
+	return (x->state > y->state) - (x->state < y->state);
+}
+
+static int by_wait(const void *a, const void *b)
+{
+	const struct runq_idle_row *x = a, *y = b;
+
+	return (x->waits.wait_ns < y->waits.wait_ns) - (x->waits.wait_ns > y->waits.wait_ns);
+}
+
+size_t runq_idle_since(struct runq_idle_row *now, size_t nr_now, const struct runq_idle_row *before,
+		       size_t nr_before, struct runq_idle_row *ret_rows)
+{
+	size_t nr = 0;
+
+	qsort(now, nr_now, sizeof(*now), by_key);
+	for (size_t i = 0; i < nr_now; i++) {
+		const struct runq_idle_row *was =
+			nr_before ? bsearch(&now[i].key, before, nr_before, sizeof(*before), by_key)
+				  : NULL;
+		struct runq_idle_row row = now[i];
+
+		if (was) {
+			row.waits.count -= was->waits.count;
+			row.waits.wait_ns -= was->waits.wait_ns;
+		}
+		if (row.waits.count)
+			ret_rows[nr++] = row;
+	}
+	qsort(ret_rows, nr, sizeof(*ret_rows), by_wait);
+	return nr;
+}
+
+static int load(struct runq_idle *idle, const struct runq_opts *opts, struct err *err)
+{
+	static const char *const needed[] = {"cpu_idle", "sched_waking", "sched_wakeup_new",
+					     "sched_switch"};
+	struct runq_idle_bpf *skel;
+	struct btf *btf;
+	int rc = kbtf_open(NULL, &btf, err);
+
+	if (rc)
+		return rc;
+	sys_bpf_log_begin();
+	skel = idle->skel = runq_idle_bpf__open();
+	if (!skel) {
+		rc = sys_bpf_fail(err, -errno, "cannot open the programs for idle states");
+		goto out;
+	}
+	rc = kbtf_need_tracepoints(btf, needed, sizeof(needed) / sizeof(needed[0]), err);
+	if (rc)
+		goto out;
+	skel->rodata->cgroup_v2 = opts->hierarchy == RUNQ_HIERARCHY_V2;
+	skel->rodata->switch_state_first = kbtf_switch_state_first(btf);
+	bpf_map__set_max_entries(skel->maps.idle_cpus, idle->nr_cpus);
+	rc = runq_idle_bpf__load(skel);
+	if (rc)
+		rc = sys_bpf_fail(err, rc, "cannot load the programs for idle states");
+out:
+	kbtf_close(btf);
+	return rc;
+}
+
+static int start(struct runq_idle *idle, const struct runq_opts *opts, struct err *err)
+{
+	int rc;
+
+	idle->view = (struct sys_bpf_view){.map = idle->skel->maps.idle_cpus, .shared = true};
+	rc = sys_bpf_views_open(&idle->view, 1, err);
+	if (rc)
+		return rc;
+	idle->cpus = idle->view.pages;
+	for (unsigned int cpu = 0; cpu < idle->nr_cpus && cpuset_count(&opts->cpus); cpu++)
+		idle->cpus[cpu].unwanted = !cpuset_has(&opts->cpus, cpu);
+	sys_bpf_log_begin();
+	rc = runq_idle_bpf__attach(idle->skel);
+	return rc ? sys_bpf_fail(err, rc, "cannot attach the programs for idle states") : 0;
+}
+
+int runq_idle_open(const struct runq_opts *opts, struct runq_idle **ret_idle, struct err *err)
+{
+	struct runq_idle *idle;
+	struct cpuset possible;
+	int rc;
+
+	rc = cpu_set(NULL, CPU_POSSIBLE, &possible, err);
+	if (rc)
+		return rc;
+	idle = calloc(1, sizeof(*idle));
+	if (!idle)
+		return err_set(err, -ENOMEM, "out of memory");
+	idle->nr_cpus = cpuset_end(&possible);
+	idle->now = calloc(RUNQ_IDLE_NR, sizeof(*idle->now));
+	idle->before = calloc(RUNQ_IDLE_NR, sizeof(*idle->before));
+	idle->rows = calloc(RUNQ_IDLE_NR, sizeof(*idle->rows));
+	rc = idle->now && idle->before && idle->rows ? 0 : err_set(err, -ENOMEM, "out of memory");
+	if (!rc)
+		rc = load(idle, opts, err);
+	if (!rc)
+		rc = start(idle, opts, err);
+	if (rc)
+		runq_idle_close(idle);
+	else
+		*ret_idle = idle;
+	return rc;
+}
+
+size_t runq_idle_window(struct runq_idle *idle, const struct runq_idle_row **ret_rows)
+{
+	int fd = bpf_map__fd(idle->skel->maps.idle_waits);
+	struct runq_idle_key *last = NULL, key;
+	struct runq_idle_row *swap = idle->before;
+	size_t nr = 0, nr_rows;
+
+	while (nr < RUNQ_IDLE_NR && !bpf_map_get_next_key(fd, last, &key)) {
+		idle->now[nr].key = key;
+		if (!bpf_map_lookup_elem(fd, &key, &idle->now[nr].waits))
+			nr++;
+		last = &key;
+	}
+	nr_rows = runq_idle_since(idle->now, nr, idle->before, idle->nr_before, idle->rows);
+	*ret_rows = idle->rows;
+	idle->before = idle->now;
+	idle->nr_before = nr;
+	idle->now = swap;
+	return nr_rows;
+}
+
+uint64_t runq_idle_full(const struct runq_idle *idle)
+{
+	uint64_t full = 0;
+
+	for (unsigned int cpu = 0; cpu < idle->nr_cpus; cpu++)
+		full += *(volatile uint64_t *)&idle->cpus[cpu].full;
+	return full;
+}
+
+void runq_idle_close(struct runq_idle *idle)
+{
+	if (!idle)
+		return;
+	sys_bpf_views_close(&idle->view, 1);
+	runq_idle_bpf__destroy(idle->skel);
+	free(idle->now);
+	free(idle->before);
+	free(idle->rows);
+	free(idle);
+}

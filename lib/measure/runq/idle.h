@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Waits for cores that were idle, by group and idle state: programs of their own, on request. */
+#ifndef SUBTICK_MEASURE_RUNQ_IDLE_H
+#define SUBTICK_MEASURE_RUNQ_IDLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "abi/runq_idle.h"
+#include "base/err.h"
+#include "measure/runq/opts.h"
+
+struct runq_idle;
+
+/* What one group waited for cores that left one idle state. */
+struct runq_idle_row {
+	struct runq_idle_key key;
+	struct runq_idle_waits waits;
+};
+
+/* The hierarchy of @opts is the one in use, never AUTO. */
+int runq_idle_open(const struct runq_opts *opts, struct runq_idle **ret_idle, struct err *err);
+/* Ends the window: what it added, largest first, until the next call. Returns how many rows. */
+size_t runq_idle_window(struct runq_idle *idle, const struct runq_idle_row **ret_rows);
+/* Waits that found no room, since the start. */
+uint64_t runq_idle_full(const struct runq_idle *idle);
+void runq_idle_close(struct runq_idle *idle);
+
+/* @now minus @before, which is sorted as it leaves @now; both by key. Returns how many grew. */
+size_t runq_idle_since(struct runq_idle_row *now, size_t nr_now, const struct runq_idle_row *before,
+		       size_t nr_before, struct runq_idle_row *ret_rows);
+
+#endif

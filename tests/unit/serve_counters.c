@@ -417,6 +417,23 @@ TEST_WITH(test_dead_give_way, setup, teardown)
 	assert_int_equal(sum_of(F_RUNQ_BLAME, 0), 170);
 }
 
+/* One that ended just now gives way before one that has been silent for long. */
+TEST_WITH(test_dead_before_silent, setup, teardown)
+{
+	static const struct group silent = {"/silent", false, 1, 10}, dead = {"/dead", true, 1, 10},
+				  live = {"/live", false, 1, 10};
+	const uint64_t minute = 60 * NSEC_PER_SEC;
+
+	config.cgroup_limit = 2;
+	absorb_runq(minute, &silent, 1);
+	absorb_runq(20 * minute, &dead, 1);
+	absorb_runq(20 * minute + NSEC_PER_SEC, &live, 1);
+	assert_int_equal(word(F_RUNQ, "cgroup=\"/silent\"", config.nr_le), 1);
+	assert_int_equal(word(F_RUNQ, "cgroup=\"/live\"", config.nr_le), 1);
+	assert_int_equal(series_find(&store.series[F_RUNQ], "cgroup=\"/dead\""), SERIES_NONE);
+	assert_int_equal(word(F_RUNQ_EVICTED, "reason=\"ended\"", 0), 1);
+}
+
 /* Without a dead one the longest silent gives way; those that waited lately do not. */
 TEST_WITH(test_silent_give_way, setup, teardown)
 {

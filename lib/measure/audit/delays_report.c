@@ -3,6 +3,7 @@
 #include "measure/audit/report.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "measure/audit/modes_report.h"
 #include "measure/load/report.h"
@@ -91,10 +92,21 @@ static const struct audit_delay *shortest(const struct audit_delays *d, bool lar
 	return best;
 }
 
+/* "1 ns", "50 us" */
+static const char *short_time(uint64_t ns, char buf[32])
+{
+	if (ns < 1000)
+		snprintf(buf, 32, "%llu ns", (unsigned long long)ns);
+	else
+		snprintf(buf, 32, "%.4g us", (double)ns / 1e3);
+	return buf;
+}
+
 /* A sleep ends up to the slack late: which of the two explains what another experiment found? */
 static void add_slack_notes(const struct audit_delays *d, struct report *report)
 {
 	const struct audit_delay *low = shortest(d, false), *high = shortest(d, true);
+	char slack[32], more[32];
 
 	if (d->nr_slack_ignored)
 		report_note(report,
@@ -106,18 +118,17 @@ static void add_slack_notes(const struct audit_delays *d, struct report *report)
 		return;
 	if (low->slack_ns != high->slack_ns)
 		report_note(report,
-			    "a loop with a sleep of %.3g us takes %.2f us with a timer slack of "
-			    "%.3g us and %.2f us with %.3g us; the paper's 54 us for a sleep of "
-			    "1 us are those of the kernel's default slack, 50 us",
+			    "a loop with a sleep of %.3g us takes %.2f us with a timer slack of %s "
+			    "and %.2f us with %s; the paper's 54 us for a sleep of 1 us are those "
+			    "of the kernel's default slack, 50 us",
 			    (double)low->delay_ns / 1e3, low->real_each_ns / 1e3,
-			    (double)low->slack_ns / 1e3, high->real_each_ns / 1e3,
-			    (double)high->slack_ns / 1e3);
+			    short_time(low->slack_ns, slack), high->real_each_ns / 1e3,
+			    short_time(high->slack_ns, more));
 	else if (low->slack_ns != AUDIT_DEFAULT_SLACK_NS)
 		report_note(report,
-			    "these sleeps have a timer slack of %.3g us; the kernel's default is "
-			    "50 us, and with it each sleep ends up to 50 us later: see --slack "
-			    "default",
-			    (double)low->slack_ns / 1e3);
+			    "these sleeps have a timer slack of %s; the kernel's default is 50 us, "
+			    "and with it each sleep ends up to 50 us later: see --slack default",
+			    short_time(low->slack_ns, slack));
 }
 
 static void add_notes(const struct audit_delays *d, struct report *report)

@@ -31,6 +31,8 @@ static const struct {
 	{"audit", "sets", "Increments of /proc/stat"},
 	{"audit", "peaks", "Peaks of the time between increments"},
 	{"audit", "delays", "A loop of sleeps: accounted and true CPU time"},
+	{"audit", "modes", "Load levels by mode, shown and true"},
+	{"audit", "program", "The command: accounted and used CPU time"},
 	{"audit", "loads", "The loads, and what /proc/stat shows"},
 	{"audit", "errors", "Errors of each source, in percentage points"},
 	{"audit", "phases", "Shown and true load of a locked burn, by phase"},

@@ -337,6 +337,27 @@ TEST(other_causes)
 	}
 }
 
+TEST(idle_states)
+{
+	struct runq_idle_state states[2];
+	struct queue queue;
+	struct report *report;
+
+	quiet_queue(&queue);
+	for (size_t i = 0; i < 2; i++)
+		states[i] = (struct runq_idle_state){.party = queue.groups[0].party,
+						     .name = {'C', i ? '6' : '1'},
+						     .index = i,
+						     .count = 100,
+						     .wait_ns = i ? 400 * MS : 40 * MS};
+	queue.window.has_idle_states = true;
+	queue.window.idle_states = states;
+	queue.window.nr_idle_states = 2;
+	report = queue_of(&queue);
+	assert_first(report, "idle_state", "wake-ups from C6 cost /web 80 ms per second");
+	assert_int_equal(nr_findings(report), 1);
+}
+
 TEST(without_causes)
 {
 	struct queue queue;

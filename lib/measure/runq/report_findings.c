@@ -20,8 +20,9 @@ static const struct finding_rule same_group = {
 static const struct finding_rule preempted = {"preempted", LEAST, "subtick runq --blame"};
 static const struct finding_rule kernel_threads = {
 	"kernel_threads", LEAST, "subtick runq --blame --per task"};
-static const struct finding_rule idle_exit = {
-	"idle_exit", LEAST, "subtick wake, and see its advice on latency limits"};
+static const struct finding_rule idle_exit = {"idle_exit", LEAST, "subtick runq --idle-states"};
+static const struct finding_rule idle_state = {
+	"idle_state", LEAST, "the latency limit that the note below names, or subtick wake"};
 #define SAME_GROUP "tasks of %s wait %s for each other%s"
 /* Without causes only that they wait is known. */
 static const struct finding_rule waits = {"waits", LEAST, "subtick runq --blame"};
@@ -118,6 +119,15 @@ static void say_pair(const struct runq_window *w, const struct runq_blame *blame
 	findings_add(report, &neighbour, blame->wait_ns, "%s makes %s wait %s%s",
 		     name_of(w, &blame->culprit, culprit), name_of(w, &blame->victim, victim),
 		     RATE(blame->wait_ns), p99);
+}
+
+static void say_idle_state(const struct runq_window *w, const struct runq_idle_state *state,
+			   struct report *report)
+{
+	char rate[32], buf[32];
+
+	findings_add(report, &idle_state, state->wait_ns, "wake-ups from %s cost %s %s", state->name,
+		     name_of(w, &state->party, buf), RATE(state->wait_ns));
 #undef RATE
 }
 
@@ -131,4 +141,6 @@ void runq_findings(const struct runq_window *w, struct report *report)
 			say_group(w, &w->groups[i], report);
 	for (size_t i = 0; i < w->nr_blame; i++)
 		say_pair(w, &w->blame[i], report);
+	for (size_t i = 0; i < w->nr_idle_states; i++)
+		say_idle_state(w, &w->idle_states[i], report);
 }

@@ -11,6 +11,8 @@ BOOTS = {b.name: b for b in (
     Boot("idle", idle_states=True, says="WFI and two deeper idle states"),
     Boot("truth1", smp=1, icount=0, says="virtual time, 1 processor"),
     Boot("truth2", smp=2, icount=0, says="virtual time, 2 processors"),
+    Boot("truthfull", smp=2, icount=0, words=("nohz_full=1",),
+         says="virtual time, 2 processors, the second one nohz_full"),
     Boot("truth16", smp=1, icount=4, says="virtual time, 16 ns an instruction"),
 )}
 # What `run --truth` boots. tests/truth/meson.build says which test runs in which of them.

@@ -40,12 +40,14 @@ FATAL = re.compile(r"^\[ *\d+\.\d+\].*(Kernel panic|Oops|BUG:|Unable to handle k
 class Boot:
     """How a guest is started: processors, cgroup layout, idle states, memory. With icount its clock
     counts executed instructions, each 2^icount ns: virtual time, which the host's load cannot move.
-    fine: the counter of an arm64 guest shows each instruction, not each 16th."""
+    fine: the counter of an arm64 guest shows each instruction, not each 16th. words: further ones
+    for the kernel's command line."""
 
     def __init__(self, name, smp=2, cgroup="v2", idle_states=False, memory_mb=512, icount=None,
-                 fine=False, says=""):
+                 fine=False, words=(), says=""):
         self.name, self.smp, self.cgroup, self.icount, self.fine = name, smp, cgroup, icount, fine
         self.idle_states, self.memory_mb, self.says = idle_states, memory_mb, says
+        self.words = words
 
 
 def plain_arguments(arch, boot):
@@ -98,6 +100,7 @@ def command_line(entry, boot, initrd, settings, scratch):
     # middle of a result. An oops raises the level itself; the suite `log` reads the rest.
     words = [f"console={CONSOLE[entry.arch]}", "panic=-1", "loglevel=2", "printk.time=1",
              *WORDS[entry.arch]]
+    words += boot.words
     words += [f"SUBTICK_VM_CGROUP={boot.cgroup}", f"SUBTICK_VM_TIME={int(time.time()) - 60}"]
     if boot.icount is not None:
         words += [f"SUBTICK_VIRTUAL_TIME={1 << boot.icount}"]

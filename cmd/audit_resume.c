@@ -21,7 +21,10 @@ static const struct {
 	size_t offset;
 	bool optional;
 } readings[] = {
-#define READING(name, member) {name, offsetof(struct audit_delay, member), false}
+#define READING(name, member)                                     \
+	{                                                         \
+		name, offsetof(struct audit_delay, member), false \
+	}
 	READING("delay_ns", delay_ns),
 	READING("slack_ns", slack_ns),
 	READING("iterations_total", iterations),
@@ -144,8 +147,9 @@ static int check_settings(const struct report *report, const struct audit_opts *
 
 	audit_delays_plan(opts, &plan);
 	if (!machine)
-		return err_set(err, -EINVAL, "it does not say on which machine it was measured: it "
-					     "is from an older subtick");
+		return err_set(err, -EINVAL,
+			       "it does not say on which machine it was measured: it "
+			       "is from an older subtick");
 	if (strcmp(machine, plan.machine))
 		return err_set(err, -EINVAL, "it is from another machine or kernel: %.80s",
 			       machine);

@@ -35,13 +35,13 @@ int perf_task_open(struct perf_task *task, pid_t pid, struct err *err)
 	/* A clock counts all modes whatever is excluded; excluding needs less privilege. */
 	task->clock_fd = open_event(pid, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK, false, true);
 	task->user_fd = open_event(pid, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, false, true);
-	task->kernel_fd = open_event(pid, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, true, false);
+	task->kernel_fd =
+		open_event(pid, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, true, false);
 	if (task->clock_fd >= 0)
 		return 0;
-	return err_unsupported(err, task->clock_fd,
-			       "run as root, or: sysctl kernel.perf_event_paranoid=2",
-			       "the task clock of the command cannot be opened: %s",
-			       strerror(-task->clock_fd));
+	return err_unsupported(
+		err, task->clock_fd, "run as root, or: sysctl kernel.perf_event_paranoid=2",
+		"the task clock of the command cannot be opened: %s", strerror(-task->clock_fd));
 }
 
 /* Scaled to the whole time if the counter took turns with others. */

@@ -9,12 +9,12 @@
 #include "base/err.h"
 
 struct perf_task {
-	int clock_fd;		    /* the task clock */
-	int user_fd, kernel_fd;	    /* cycles in user and in kernel mode; -1: no PMU */
+	int clock_fd;		/* the task clock */
+	int user_fd, kernel_fd; /* cycles in user and in kernel mode; -1: no PMU */
 };
 
 struct perf_task_count {
-	uint64_t clock_ns;	       /* UINT64_MAX: unknown */
+	uint64_t clock_ns;		     /* UINT64_MAX: unknown */
 	uint64_t user_cycles, kernel_cycles; /* scaled if the PMU took turns; UINT64_MAX: unknown */
 };
 

@@ -48,8 +48,8 @@ enum figure {
 };
 
 static const char *const names[NR_FIGURES] = {
-	"true busy %", "the load's own clock %", "shown %", "error, points", "reads per second",
-	"reader, % of its core",
+	"true busy %",	 "the load's own clock %", "shown %",
+	"error, points", "reads per second",	   "reader, % of its core",
 };
 
 struct bench {
@@ -117,9 +117,8 @@ static void measure(struct bench *b, size_t at, size_t round)
 	struct edge from, to;
 	double wall, shown;
 
-	if (variant.reads &&
-	    gen_child_start(&reader, variant.same_core ? (int)b->cpu : b->other,
-			    sizeof(struct shared), read_fast, &variant, NULL)) {
+	if (variant.reads && gen_child_start(&reader, variant.same_core ? (int)b->cpu : b->other,
+					     sizeof(struct shared), read_fast, &variant, NULL)) {
 		fprintf(stderr, "cannot start a reader\n");
 		exit(1);
 	}

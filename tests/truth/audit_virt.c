@@ -25,7 +25,8 @@ static void check_levels(const struct audit_load_run *run)
 		const struct audit_level *level = &run->levels[modes[i]];
 
 		live_ok(run->levels_known && fabs(level->error) <= 2.0 * unit,
-			"%s: the columns show %.2f %%, true are %.2f %%, within two units (%.2f points)",
+			"%s: the columns show %.2f %%, true are %.2f %%, within two units (%.2f "
+			"points)",
 			audit_mode_name(modes[i]), level->shown * 100.0, level->truth * 100.0,
 			2.0 * unit * 100.0);
 	}

@@ -46,8 +46,8 @@ struct run {
 	uint64_t unit_ns;
 };
 
-static void __attribute__((noreturn)) child_main(const struct audit_command_opts *opts, int go_fd,
-						 int failed_fd)
+static void __attribute__((noreturn))
+child_main(const struct audit_command_opts *opts, int go_fd, int failed_fd)
 {
 	sigset_t none;
 	char go;
@@ -207,9 +207,9 @@ void audit_command_derive(struct audit_command *c)
 				? NAN
 				: ((double)c->rusage_user_ns - (double)c->true_user_ns) / used;
 	/* Interrupts on top of the command are in its clock, but not in the time of tasks. */
-	c->others_ns = tasks == NONE || isnan(used)    ? NONE
-		       : tasks > c->task_clock_ns ? tasks - c->task_clock_ns
-						  : 0;
+	c->others_ns = tasks == NONE || isnan(used) ? NONE
+		       : tasks > c->task_clock_ns   ? tasks - c->task_clock_ns
+						    : 0;
 }
 
 static void read_clocks(struct run *r)
@@ -227,8 +227,7 @@ static void read_clocks(struct run *r)
 	cycles = (double)count.user_cycles + (double)count.kernel_cycles;
 	if (!(cycles > 0.0))
 		return;
-	c->true_user_ns =
-		(uint64_t)((double)count.clock_ns * (double)count.user_cycles / cycles);
+	c->true_user_ns = (uint64_t)((double)count.clock_ns * (double)count.user_cycles / cycles);
 	c->true_system_ns = count.clock_ns - c->true_user_ns;
 }
 

@@ -24,11 +24,11 @@ struct audit_command {
 	uint64_t rusage_user_ns, rusage_system_ns; /* accounted */
 	uint64_t task_clock_ns;			   /* used, of the command and its descendants */
 	uint64_t true_user_ns, true_system_ns;	   /* the task clock, split as the PMU's cycles */
-	uint64_t others_ns;			   /* tasks on these CPUs that are not the command's */
-	double rusage_factor;			   /* accounted ÷ used */
-	double user_error;			   /* accounted minus used, as a share of what was used */
+	uint64_t others_ns;   /* tasks on these CPUs that are not the command's */
+	double rusage_factor; /* accounted ÷ used */
+	double user_error;    /* accounted minus used, as a share of what was used */
 	struct audit_level levels[AUDIT_NR_MODES]; /* of these CPUs together */
-	const char *truth;			   /* the source of their true busy time; NULL: none */
+	const char *truth; /* the source of their true busy time; NULL: none */
 	struct err no_truth, no_clock;
 	bool no_pmu;
 	struct load_losses losses;

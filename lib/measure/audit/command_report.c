@@ -13,14 +13,10 @@
 #define ROW(metric, member, ...) COLUMN(struct audit_command, metric, member, __VA_ARGS__)
 
 static const struct column_spec program[] = {
-	ROW(M_RUSAGE_USER_NS, rusage_user_ns),
-	ROW(M_RUSAGE_SYSTEM_NS, rusage_system_ns),
-	ROW(M_TASK_CLOCK_NS, task_clock_ns),
-	ROW(M_TRUE_USER_NS, true_user_ns),
-	ROW(M_TRUE_SYSTEM_NS, true_system_ns),
-	ROW(M_RUSAGE_FACTOR_RATIO, rusage_factor),
-	ROW(M_USER_ERROR_RATIO, user_error),
-	ROW(M_OTHERS_NS, others_ns),
+	ROW(M_RUSAGE_USER_NS, rusage_user_ns), ROW(M_RUSAGE_SYSTEM_NS, rusage_system_ns),
+	ROW(M_TASK_CLOCK_NS, task_clock_ns),   ROW(M_TRUE_USER_NS, true_user_ns),
+	ROW(M_TRUE_SYSTEM_NS, true_system_ns), ROW(M_RUSAGE_FACTOR_RATIO, rusage_factor),
+	ROW(M_USER_ERROR_RATIO, user_error),   ROW(M_OTHERS_NS, others_ns),
 };
 
 static void add_clock_notes(const struct audit_command *c, struct report *report)
@@ -59,8 +55,7 @@ static void add_notes(const struct audit_command *c, struct report *report)
 			    c->cpus, c->truth);
 	else
 		report_note(report, "the true busy time of the CPUs is unavailable: %s%s%s",
-			    c->no_truth.what, c->no_truth.fix[0] ? "; fix: " : "",
-			    c->no_truth.fix);
+			    c->no_truth.what, c->no_truth.fix[0] ? "; fix: " : "", c->no_truth.fix);
 }
 
 static void add_modes(const struct audit_command *c, struct report *report)
@@ -74,9 +69,8 @@ static void add_modes(const struct audit_command *c, struct report *report)
 	audit_modes_rows(table, &(struct audit_modes_of){.load = "command"}, c->levels);
 }
 
-int audit_command_report(const struct audit_findings *findings,
-			 const struct audit_command *command, struct report **ret_report,
-			 struct err *err)
+int audit_command_report(const struct audit_findings *findings, const struct audit_command *command,
+			 struct report **ret_report, struct err *err)
 {
 	struct report *report = audit_report("command", NULL, findings, command->window_ns);
 	struct table *table;

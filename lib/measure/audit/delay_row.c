@@ -20,8 +20,8 @@ void audit_delay_derive(struct audit_delay *row)
 	row->system_each_ns = (double)row->rusage_system_ns / nr;
 	row->procstat_each_ns = shown / nr;
 	row->true_each_ns = (double)row->thread_ns / nr;
-	row->rusage_factor = (double)(row->rusage_user_ns + row->rusage_system_ns) /
-			     or_nan(row->thread_ns);
+	row->rusage_factor =
+		(double)(row->rusage_user_ns + row->rusage_system_ns) / or_nan(row->thread_ns);
 	row->procstat_factor = shown / busy;
 	row->error = row->bpf_busy_ns == UINT64_MAX
 			     ? NAN
@@ -46,7 +46,6 @@ void audit_delays_derive(struct audit_delays *delays)
 
 bool audit_delay_disturbed(const struct audit_delay *row)
 {
-	return row->bpf_task_ns != UINT64_MAX &&
-	       (double)row->bpf_task_ns - (double)row->thread_ns >
-		       AUDIT_OTHERS_MAX * (double)row->real_ns;
+	return row->bpf_task_ns != UINT64_MAX && (double)row->bpf_task_ns - (double)row->thread_ns >
+							 AUDIT_OTHERS_MAX * (double)row->real_ns;
 }

@@ -51,8 +51,8 @@ int module_set(const char *file, uint64_t value, struct err *err)
 	return rc ? tree_fail(file, value, rc, err) : 0;
 }
 
-static void __attribute__((noreturn)) writer_main(pid_t parent, const char *file, uint64_t value,
-						  int cpu)
+static void __attribute__((noreturn))
+writer_main(pid_t parent, const char *file, uint64_t value, int cpu)
 {
 	int rc = 0;
 
@@ -176,9 +176,9 @@ int module_get_cpus(enum crit_op op, struct crit_cpu **cpus, unsigned int *nr, s
 	snprintf(path, sizeof(path), TREE "/%s/per_cpu", crit_op_names[op]);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return errno == ENOENT ? -ENOENT
-				       : err_set(err, -errno, "cannot read %s: %s", path,
-						 strerror(errno));
+		return errno == ENOENT
+			       ? -ENOENT
+			       : err_set(err, -errno, "cannot read %s: %s", path, strerror(errno));
 	text = malloc(PER_CPU_MAX);
 	while (text && (got = read(fd, text + len, PER_CPU_MAX - 1 - len)) > 0)
 		len += got;

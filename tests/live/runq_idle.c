@@ -18,8 +18,8 @@
 #define WAKES 300
 
 struct shared {
-	volatile uint64_t after_ns[WAKES];
-	volatile unsigned int nr;
+	uint64_t after_ns[WAKES];
+	unsigned int nr;
 };
 
 static int cpu, other;
@@ -33,8 +33,11 @@ static void sleeper(struct shared *shared, int fd)
 	for (;;) {
 		if (read(fd, &token, sizeof(token)) != sizeof(token))
 			_exit(1);
-		if (shared->nr < WAKES)
-			shared->after_ns[shared->nr++] = clock_mono_ns();
+		if (shared->nr == WAKES)
+			continue;
+		shared->after_ns[shared->nr] = clock_mono_ns();
+		/* Only now: the other side reads the stamp when it sees the number. */
+		__atomic_store_n(&shared->nr, shared->nr + 1, __ATOMIC_RELEASE);
 	}
 }
 
@@ -49,7 +52,8 @@ static uint64_t wake_it(struct shared *shared, int fd)
 		if (write(fd, &token, sizeof(token)) != sizeof(token))
 			live_fail_all("cannot write to the eventfd");
 		live_sleep_ms(3);
-		for (int n = 0; shared->nr <= i && n < 1000; n++)
+		for (int n = 0; __atomic_load_n(&shared->nr, __ATOMIC_ACQUIRE) <= i && n < 1000;
+		     n++)
 			live_sleep_ms(1);
 		if (shared->nr <= i)
 			live_fail_all("the sleeper does not wake up");

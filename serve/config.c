@@ -45,6 +45,8 @@ const struct config_setting config_settings[] = {
 	{"fine", NULL,
 	 "keep fine histograms of waits: percentiles of the page within 3.2 %, for 20 times the memory",
 	 CONFIG_RESTART},
+	{"idle-states", NULL, "also what cgroups wait for cores to leave their idle state",
+	 CONFIG_RESTART},
 	{"max-connections", "N", "limit of simultaneous connections (default 512)", CONFIG_LIVE},
 	{"timeout", "TIME",
 	 "time limit for a request, and for progress of a response (default 10s)", CONFIG_LIVE},
@@ -261,6 +263,8 @@ int config_set(struct config *config, const char *name, const char *value, struc
 		return set_bool(name, value, &config->no_causes, err);
 	if (!strcmp(name, "fine"))
 		return set_bool(name, value, &config->fine, err);
+	if (!strcmp(name, "idle-states"))
+		return set_bool(name, value, &config->idle_states, err);
 	if (!*value)
 		return err_set(err, -EINVAL, "%s needs a value", name);
 	if (!strcmp(name, "host"))
@@ -383,5 +387,7 @@ const char *config_needs_restart(const struct config *old, const struct config *
 		return "no-causes";
 	if (old->fine != fresh->fine)
 		return "fine";
+	if (old->idle_states != fresh->idle_states)
+		return "idle-states";
 	return old->no_sandbox != fresh->no_sandbox ? "no-sandbox" : NULL;
 }

@@ -50,6 +50,7 @@ struct config {
 	double sample_ratio; /* of waits for a core; 1: every one */
 	bool no_causes;
 	bool fine; /* histograms of waits, not only counts at le_ns */
+	bool idle_states;
 	bool no_sandbox;
 };
 

@@ -99,6 +99,15 @@ static void absorb_blame(struct store *store, const struct config *config,
 	free(labels);
 }
 
+static void absorb_idle(struct store *store, const struct runq_idle_state *s)
+{
+	char *labels = prom_labels("cgroup", blame_label(store, &s->party), "state", s->name, NULL);
+
+	store_add(store, F_RUNQ_IDLE, labels, s->wait_ns);
+	store_add(store, F_RUNQ_IDLE_WAITS, labels, s->count);
+	free(labels);
+}
+
 /* What waits in this window is not silent: known before places are taken from any cgroup. */
 static void note_known(struct store *store, const struct config *config,
 		       const struct runq_window *w)
@@ -125,6 +134,8 @@ void runq_absorb(struct store *store, const struct config *config, const struct 
 		absorb_group(store, config, w, &w->groups[i]);
 	for (size_t i = 0; i < w->nr_blame; i++)
 		absorb_blame(store, config, &w->blame[i]);
+	for (size_t i = 0; i < w->nr_idle_states; i++)
+		absorb_idle(store, &w->idle_states[i]);
 	store_set(store, F_RUNQ_GROUPS, "", store->seen.nr);
 	store_loss(store, "runq", "unknown_start", w->losses.unknown_start);
 	store_loss(store, "runq", "negative", w->losses.negative);
@@ -133,6 +144,8 @@ void runq_absorb(struct store *store, const struct config *config, const struct 
 	store_loss(store, "runq", "path_cut", w->losses.path_cut);
 	store_loss(store, "runq", "recursion_misses", w->losses.recursion_misses);
 	store_loss(store, "runq", "ring_lost", w->losses.events_lost);
+	if (w->has_idle_states)
+		store_loss(store, "runq", "idle_states_full", w->idle_full);
 }
 
 /*
@@ -146,6 +159,7 @@ static int runq_collector_open(const struct config *config, struct meter **ret_m
 		.per = RUNQ_PER_CGROUP,
 		.causes = !config->no_causes,
 		.blame = !config->no_causes && config->blame_limit > 0,
+		.idle_states = config->idle_states,
 		.sample_ratio = config->sample_ratio,
 		.nr_le = config->nr_le,
 		.steps_only = !config->fine,

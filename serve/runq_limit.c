@@ -71,6 +71,25 @@ static void causes_move(struct store *store, const char *labels, const char *to)
 	free(to_pair);
 }
 
+/* Rows whose labels are those of a cgroup and more. */
+static void parts_move(struct series *series, const char *labels, const char *to)
+{
+	size_t len = strlen(labels);
+
+	/* From the end: a row that is removed is replaced by the last one, which was looked at. */
+	for (size_t i = series->nr; i-- > 0;) {
+		char *moved = NULL;
+
+		if (i >= series->nr || strncmp(series->labels[i], labels, len) ||
+		    series->labels[i][len] != ',')
+			continue;
+		if (to && asprintf(&moved, "%s%s", to, series->labels[i] + len) < 0)
+			moved = NULL;
+		row_move(series, series->labels[i], moved);
+		free(moved);
+	}
+}
+
 /*
  * @pair is victim="A",culprit="B"; @value is ="X". Allocates the pair with (other) for X, NULL if
  * the pair does not have X. A value is quoted and escaped, so that it has no bare quotation mark.
@@ -128,6 +147,8 @@ static void remove_cgroup(struct store *store, size_t at, bool keep)
 			  series_words(runq, row)[runq->width - 2].u64);
 	row_move(runq, labels, keep ? other : NULL);
 	causes_move(store, labels, keep ? other : NULL);
+	parts_move(&store->series[F_RUNQ_IDLE], labels, keep ? other : NULL);
+	parts_move(&store->series[F_RUNQ_IDLE_WAITS], labels, keep ? other : NULL);
 	blame_move(store, strchr(labels, '='), keep);
 	series_remove(&store->seen, at);
 	series_bury(&store->seen);

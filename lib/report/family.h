@@ -39,6 +39,10 @@ enum family_type {
 	  "Time of the same waits, by cause.")                                                     \
 	X(F_RUNQ_BLAME, "subtick_runqueue_blame_seconds", FAMILY_COUNTER, UNIT_NS,                 \
 	  "Time that the tasks of one cgroup waited while those of another had the core.")         \
+	X(F_RUNQ_IDLE, "subtick_runqueue_idle_seconds", FAMILY_COUNTER, UNIT_NS,                  \
+	  "Time from the wake-up of a task until it ran on a core that was idle, by cgroup and idle state.") \
+	X(F_RUNQ_IDLE_WAITS, "subtick_runqueue_idle_waits", FAMILY_COUNTER, UNIT_COUNT,           \
+	  "Number of those waits.")                                                               \
 	X(F_RUNQ_FOLDED, "subtick_runqueue_folded", FAMILY_COUNTER, UNIT_COUNT,                    \
 	  "Waits (kind waits) and charges (kind blame) in the series (other), because of the limits.") \
 	X(F_RUNQ_EVICTED, "subtick_runqueue_evicted", FAMILY_COUNTER, UNIT_COUNT,                   \

@@ -41,6 +41,7 @@ TEST(test_file)
 		   "sample = 0.25\n"
 		   "no-causes = yes\n"
 		   "fine = yes\n"
+		   "idle-states = yes\n"
 		   "   # indented",
 		   &c);
 	assert_int_equal(c.nr_listen, 3);
@@ -58,7 +59,8 @@ TEST(test_file)
 	assert_string_equal(c.user, "daemon");
 	assert_string_equal(c.hosts, "node1,node1.example");
 	assert_true(c.no_sandbox);
-	assert_true(c.fine && c.no_causes && c.sample_ratio > 0.2499 && c.sample_ratio < 0.2501);
+	assert_true(c.fine && c.idle_states && c.no_causes && c.sample_ratio > 0.2499 &&
+		    c.sample_ratio < 0.2501);
 	config_free(&c);
 }
 
@@ -167,6 +169,8 @@ TEST(test_restart)
 	config_free(&b);
 	check_good("listen = 127.0.0.1:1\nfine = yes", &b);
 	assert_string_equal(config_needs_restart(&a, &b), "fine");
+	check_good("listen = 127.0.0.1:1\nidle-states = yes", &b);
+	assert_string_equal(config_needs_restart(&a, &b), "idle-states");
 	config_free(&b);
 	config_free(&a);
 }

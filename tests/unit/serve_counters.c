@@ -179,6 +179,7 @@ static void absorb_runq(uint64_t time_ns, const struct group *groups, size_t nr)
 	struct runq_group *names = calloc(nr, sizeof(*names));
 	struct runq_group_window *rows = calloc(nr, sizeof(*rows));
 	struct runq_blame *blame = calloc(nr, sizeof(*blame));
+	struct runq_idle_state *idle = calloc(nr, sizeof(*idle));
 	uint64_t *le_counts = calloc(nr * config.nr_le, sizeof(*le_counts));
 	struct runq_window window = {
 		.time_unix_ns = time_ns + wall_ahead_ns,
@@ -197,6 +198,10 @@ static void absorb_runq(uint64_t time_ns, const struct group *groups, size_t nr)
 		.nr_groups = nr,
 		.blame = blame,
 		.nr_blame = nr,
+		.has_idle_states = true,
+		.idle_states = idle,
+		.nr_idle_states = nr,
+		.idle_full = 7,
 	};
 
 	for (size_t i = 0; i < nr; i++) {
@@ -213,6 +218,12 @@ static void absorb_runq(uint64_t time_ns, const struct group *groups, size_t nr)
 			.cause_ns = {[RUNQ_IDLE] = groups[i].sum_ns, [RUNQ_THROTTLED] = 1},
 			.le_count = le_count,
 		};
+		idle[i] = (struct runq_idle_state){
+			.party = {.group = &names[i]},
+			.name = "C6",
+			.count = groups[i].count,
+			.wait_ns = groups[i].sum_ns + 3,
+		};
 		blame[i] = (struct runq_blame){
 			.victim = {.group = &names[i]},
 			.culprit = {.group = &names[(i + 1) % nr]},
@@ -224,6 +235,7 @@ static void absorb_runq(uint64_t time_ns, const struct group *groups, size_t nr)
 	free(names);
 	free(rows);
 	free(blame);
+	free(idle);
 	free(le_counts);
 }
 
@@ -244,6 +256,9 @@ TEST_WITH(test_runq, setup, teardown)
 	assert_int_equal(word(F_RUNQ_BLAME, "victim=\"/a\",culprit=\"/\\\"b\\\"\\n\"", 0), 2000);
 	assert_int_equal(word(F_RUNQ_GROUPS, "", 0), 2);
 	/* Totals since the start, each under its own name. */
+	assert_int_equal(word(F_RUNQ_IDLE, "cgroup=\"/a\",state=\"C6\"", 0), 2006);
+	assert_int_equal(word(F_RUNQ_IDLE_WAITS, "cgroup=\"/a\",state=\"C6\"", 0), 20);
+	assert_int_equal(word(F_LOSS, "collector=\"runq\",kind=\"idle_states_full\"", 0), 7);
 	assert_int_equal(store.series[F_LOSS].nr, 7);
 	assert_int_equal(word(F_LOSS, "collector=\"runq\",kind=\"unknown_start\"", 0), 1);
 	assert_int_equal(word(F_LOSS, "collector=\"runq\",kind=\"negative\"", 0), 2);
@@ -335,6 +350,8 @@ TEST_WITH(test_ended, setup, teardown)
 	absorb_runq(400 * NSEC_PER_SEC, one, 1);
 	assert_int_equal(series_find(&store.series[F_RUNQ], "cgroup=\"/a\""), SERIES_NONE);
 	assert_int_equal(store.series[F_RUNQ_CAUSE].nr, 1);
+	assert_int_equal(store.series[F_RUNQ_IDLE].nr, 1);
+	assert_int_equal(store.series[F_RUNQ_IDLE_WAITS].nr, 1);
 	assert_int_equal(series_find(&store.series[F_RUNQ_BLAME], "victim=\"/a\",culprit=\"/b\""),
 			 SERIES_NONE);
 	assert_int_equal(series_find(&store.series[F_RUNQ_BLAME], "victim=\"/b\",culprit=\"/a\""),

@@ -21,6 +21,8 @@ struct runq_idle {
 	unsigned int nr_cpus;
 	struct runq_idle_row *now, *before, *rows; /* room for RUNQ_IDLE_NR each */
 	size_t nr_before;
+	struct cpuidle_state states[CPUIDLE_MAX_STATES];
+	int nr_states;
 };
 
 static int by_key(const void *a, const void *b)
@@ -111,16 +113,20 @@ static int start(struct runq_idle *idle, const struct runq_opts *opts, struct er
 int runq_idle_open(const struct runq_opts *opts, struct runq_idle **ret_idle, struct err *err)
 {
 	struct runq_idle *idle;
-	struct cpuset possible;
+	struct cpuset possible, online;
 	int rc;
 
 	rc = cpu_set(NULL, CPU_POSSIBLE, &possible, err);
+	if (!rc)
+		rc = cpu_set(NULL, CPU_ONLINE, &online, err);
 	if (rc)
 		return rc;
 	idle = calloc(1, sizeof(*idle));
 	if (!idle)
 		return err_set(err, -ENOMEM, "out of memory");
 	idle->nr_cpus = cpuset_end(&possible);
+	/* Now: the exporter gives up the right to look at /sys. */
+	idle->nr_states = cpuidle_states(NULL, cpuset_next(&online, 0), idle->states);
 	idle->now = calloc(RUNQ_IDLE_NR, sizeof(*idle->now));
 	idle->before = calloc(RUNQ_IDLE_NR, sizeof(*idle->before));
 	idle->rows = calloc(RUNQ_IDLE_NR, sizeof(*idle->rows));
@@ -155,6 +161,12 @@ size_t runq_idle_window(struct runq_idle *idle, const struct runq_idle_row **ret
 	idle->nr_before = nr;
 	idle->now = swap;
 	return nr_rows;
+}
+
+int runq_idle_states(const struct runq_idle *idle, const struct cpuidle_state **ret_states)
+{
+	*ret_states = idle->states;
+	return idle->nr_states;
 }
 
 uint64_t runq_idle_full(const struct runq_idle *idle)

@@ -9,6 +9,7 @@
 #include "abi/runq_idle.h"
 #include "base/err.h"
 #include "measure/runq/opts.h"
+#include "sys/cpuidle.h"
 
 struct runq_idle;
 
@@ -22,6 +23,8 @@ struct runq_idle_row {
 int runq_idle_open(const struct runq_opts *opts, struct runq_idle **ret_idle, struct err *err);
 /* Ends the window: what it added, largest first, until the next call. Returns how many rows. */
 size_t runq_idle_window(struct runq_idle *idle, const struct runq_idle_row **ret_rows);
+/* The idle states of the first CPU online, as they were at the start; 0 without a driver. */
+int runq_idle_states(const struct runq_idle *idle, const struct cpuidle_state **ret_states);
 /* Waits that found no room, since the start. */
 uint64_t runq_idle_full(const struct runq_idle *idle);
 void runq_idle_close(struct runq_idle *idle);

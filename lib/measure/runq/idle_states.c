@@ -7,8 +7,6 @@
 #include <stdlib.h>
 
 #include "arch/arch.h"
-#include "sys/cpu.h"
-#include "sys/cpuidle.h"
 
 /* Name and claim by the first CPU online; cores of another kind may have other states. */
 static void describe(struct runq_idle_state *s, const struct cpuidle_state *states, int nr)
@@ -28,16 +26,13 @@ static void describe(struct runq_idle_state *s, const struct cpuidle_state *stat
 
 int runq_window_idle(struct runq_window *w, struct runq_idle *idle,
 		     const struct runq_kernel *kernel, const struct runq_filter *filter,
-		     const char *root, struct err *err)
+		     struct err *err)
 {
-	struct cpuidle_state states[CPUIDLE_MAX_STATES];
+	const struct cpuidle_state *states;
+	int nr_states = runq_idle_states(idle, &states);
 	const struct runq_idle_row *rows;
 	size_t nr_rows = runq_idle_window(idle, &rows);
-	struct cpuset online = {0};
-	int nr_states = 0;
 
-	if (!cpu_set(root, CPU_ONLINE, &online, NULL))
-		nr_states = cpuidle_states(root, cpuset_next(&online, 0), states);
 	w->idle_states = calloc(nr_rows ? nr_rows : 1, sizeof(*w->idle_states));
 	if (!w->idle_states)
 		return err_set(err, -ENOMEM, "out of memory");

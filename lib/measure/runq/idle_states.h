@@ -12,6 +12,6 @@
 /* Ends the window of @idle; after that of @kernel, which knows the groups' names. */
 int runq_window_idle(struct runq_window *window, struct runq_idle *idle,
 		     const struct runq_kernel *kernel, const struct runq_filter *filter,
-		     const char *root, struct err *err);
+		     struct err *err);
 
 #endif

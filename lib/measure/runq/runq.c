@@ -267,7 +267,7 @@ static int window_end(struct runq_meter *m, struct err *err)
 	if (!rc && w->has_blame)
 		rc = runq_window_blame(w, m->kernel, &m->filter, m->opts.blame_rows, err);
 	if (!rc && m->idle)
-		rc = runq_window_idle(w, m->idle, m->kernel, &m->filter, NULL, err);
+		rc = runq_window_idle(w, m->idle, m->kernel, &m->filter, err);
 	if (rc)
 		return rc;
 	window_losses(m);

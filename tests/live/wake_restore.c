@@ -44,7 +44,11 @@ static void make_machine(const char *claim_us)
 	static const char *const names[STATES] = {"POLL\n", "C1\n", "C6\n"};
 	char path[128];
 
-	write_file("/sys/devices/system/cpu/cpuidle/current_driver", "fake_idle\n");
+	write_file("/sys/devices/system/cpu/cpuidle/current_driver", "intel_idle\n");
+	/* Residency counters that always count, a software event of perf: C1 and C6 are entered. */
+	write_file("/sys/bus/event_source/devices/cstate_core/type", "1\n");
+	write_file("/sys/bus/event_source/devices/cstate_core/events/c1-residency", "event=0x00\n");
+	write_file("/sys/bus/event_source/devices/cstate_core/events/c6-residency", "event=0x00\n");
 	write_file("/run/keep", "");
 	for (int c = 0; c <= (cpu > other ? cpu : other); c++)
 		for (int i = 0; i < STATES; i++) {

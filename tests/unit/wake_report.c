@@ -222,6 +222,9 @@ TEST_WITH(test_depth, setup, teardown)
 	report = report_of(b, NULL);
 	t = report_find(report, "states");
 	assert_int_equal(table_cell(t, 1, table_find(t, "entered_total"))->kind, VALUE_NULL);
+	/* Nothing to show in text. */
+	assert_true(t->cols[table_find(t, "entered_ratio")].data_only);
+	assert_true(t->cols[table_find(t, "forced")].data_only);
 	assert_int_equal(table_cell(t, 1, table_find(t, "entered_by"))->kind, VALUE_NULL);
 	assert_int_equal(table_cell(t, 1, table_find(t, "package_slept_total"))->kind, VALUE_NULL);
 	assert_string_equal(text(t, 1, "verdict"), "within");
@@ -234,6 +237,7 @@ TEST_WITH(test_depth, setup, teardown)
 	report = report_of(b, NULL);
 	t = report_find(report, "states");
 	assert_string_equal(text(t, 1, "verdict"), "not-entered");
+	assert_false(t->cols[table_find(t, "entered_ratio")].data_only);
 	assert_string_equal(text(t, 1, "entered_by"), "cstate_core");
 	assert_int_equal(cell(t, 1, "entered_total"), 0);
 	assert_int_equal(cell(t, 1, "above_total"), 40);

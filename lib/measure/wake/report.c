@@ -135,6 +135,21 @@ static struct state_row state_row(const struct wake_state *s)
 	};
 }
 
+/* Columns that would be empty are not in text; in JSON and CSV they are null. */
+static void hide_unused(const struct wake_window *w, struct table *t)
+{
+	bool known = false;
+
+	for (size_t i = 0; i < w->nr_states; i++)
+		known |= w->states[i].evidence.entered || w->states[i].evidence.not_entered;
+	for (size_t i = 0; i < t->nr_cols; i++) {
+		if (!strcmp(t->cols[i].key, "entered_ratio"))
+			t->cols[i].data_only = !known;
+		else if (!strcmp(t->cols[i].key, "forced"))
+			t->cols[i].data_only = w->nr_rounds < 2;
+	}
+}
+
 static void add_states(const struct wake_window *w, struct report *report)
 {
 	struct table *t = report_table(report, "states", NULL);
@@ -142,6 +157,7 @@ static void add_states(const struct wake_window *w, struct report *report)
 	size_t more = 0;
 
 	columns_add(t, COLUMNS(state_columns));
+	hide_unused(w, t);
 	if (passive)
 		more = columns_add(t, COLUMNS(passive_columns));
 	for (size_t i = 0; i < w->nr_states && !report->failed; i++) {

@@ -25,5 +25,6 @@ uint64_t runq_memory(const struct runq_shape *shape, const struct runq_sizes *si
 			 (sizes->blame ? shape->cpus * RUNQ_PAIRS_BYTES : 0);
 
 	return RUNQ_NEAR_BYTES +
-	       (sizes->nr_slots - runq_near_slots(shape)) * runq_slot_size(shape) + tables + tasks + cores;
+	       (sizes->nr_slots - runq_near_slots(shape)) * runq_slot_size(shape) + tables + tasks +
+	       cores;
 }

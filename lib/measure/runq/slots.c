@@ -21,7 +21,7 @@ struct runq_owner {
 	/* The slot's counters when the current window began; which, is up to what slots consist of. */
 	struct runq_packed *base;
 	struct runq_step_totals *base_steps;
-	uint64_t gone_ns;	  /* when its end was first seen */
+	uint64_t gone_ns; /* when its end was first seen */
 	uint64_t gone_count;
 	bool over;     /* it ends in the scan under way */
 	bool unwanted; /* likewise: it turns out not to be asked for */
@@ -251,8 +251,8 @@ static void owners_leave_out(struct runq_slots *slots)
 {
 	for (size_t i = 0; i < runq_chunks_slots(&slots->chunks); i++)
 		if (slots->owners[i] && slots->owners[i]->unwanted)
-			__atomic_fetch_or(&runq_chunks_slot(&slots->chunks, i)->depth, RUNQ_UNWANTED,
-					  __ATOMIC_RELEASE);
+			__atomic_fetch_or(&runq_chunks_slot(&slots->chunks, i)->depth,
+					  RUNQ_UNWANTED, __ATOMIC_RELEASE);
 	for (size_t i = 0; i < RUNQ_NR_TASKS; i++) {
 		volatile __u64 *group = &slots->tasks[i].group;
 		__u64 was = *group;

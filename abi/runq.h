@@ -176,6 +176,12 @@ struct runq_core {
 	__u64 pad[5];
 };
 
+/* Who ran, as one word: the place of the group's slot, or one of RUNQ_WHO_, and the pid. */
+#define RUNQ_RAN(who, pid) ((__u64)(pid) << 32 | (__u32)(who))
+#define RUNQ_RAN_WHO(ran)  ((__u32)(ran))
+#define RUNQ_RAN_PID(ran)  ((__u32)((ran) >> 32))
+
+
 /*
  * A task, by pid modulo the size of the table. Two tasks may share an entry: a tag in the delay
  * tells them apart, and a place is used only with the key that it is for. Each is one word, so
@@ -194,9 +200,12 @@ struct runq_task {
 /* Who ran from start_ns until the next segment starts. */
 struct runq_seg {
 	__u64 start_ns; /* 0: nothing known */
-	__u32 who;	/* the place of the group's slot, or one of RUNQ_WHO_ */
-	__u32 pid;
+	__u64 ran;	/* RUNQ_RAN() */
 };
+
+#define RUNQ_SEG_STEP 16
+
+_Static_assert(sizeof(struct runq_seg) == RUNQ_SEG_STEP, "the head of a ring is in bytes");
 
 /* What runs and is no group, in the order of the keys above. */
 #define RUNQ_WHO_IDLE	 ((__u32)-1)
@@ -242,7 +251,7 @@ struct runq_clock {
 struct runq_cpu {
 	/* One cache line for what every switch touches. */
 	__u32 skip;	/* not selected with --cpu */
-	__u32 head;	/* segs[head % RUNQ_NR_SEGS] runs now */
+	__u32 head;	/* RUNQ_SEG_STEP times where in segs[] the segment that runs now goes when it ends */
 	__u64 switches; /* dispatches that ended a wait, without those of the quick path */
 	__u64 wait_ns;	/* waits that are not in a slot of the first chunk */
 	__u64 from;	/* of the last wait, as in runq_walk; only for the programs */
@@ -254,7 +263,9 @@ struct runq_cpu {
 	__u64 negative;
 	__u64 events_lost;
 	__u64 blame_full;
-	__u64 pad[5];
+	/* The segment that runs, and what runs next while a wait is charged. */
+	struct runq_seg now, next;
+	__u64 pad;
 	struct runq_clock clock;
 	struct runq_seg segs[RUNQ_NR_SEGS];
 	struct runq_walk walk;
@@ -271,6 +282,32 @@ struct runq_charge {
 	__u64 wait_ns;
 	__u64 count;
 };
+
+/*
+ * Blame for the quick path: a table per core, in which a pair has one place and keeps it until one
+ * of the two groups ends. A pair whose place is taken goes to the map of pairs. Counters only grow;
+ * user space adds up the tables and the map.
+ */
+#define RUNQ_NR_PAIRS	 512
+#define RUNQ_PAIRS_BYTES (RUNQ_NR_PAIRS * sizeof(struct runq_pair_cell))
+
+struct runq_pair_cell {
+	__u64 pair; /* RUNQ_PAIR(); 0: free */
+	__u64 wait_ns;
+	__u64 count;
+	__u64 pad;
+};
+
+/* The place of the victim's slot, and who ran. */
+#define RUNQ_PAIR(victim, who)	 ((__u64)(who) << 32 | (__u32)(victim))
+#define RUNQ_PAIR_VICTIM(pair)	 ((__u32)(pair))
+#define RUNQ_PAIR_WHO(pair)	 ((__u32)((pair) >> 32))
+/* Where in the table, in bytes. */
+#define RUNQ_PAIR_AT(pair) \
+	((pair) * 0x9e3779b97f4a7c15ULL >> 50 & (RUNQ_NR_PAIRS - 1) * sizeof(struct runq_pair_cell))
+
+_Static_assert(sizeof(struct runq_pair_cell) == 32 && RUNQ_PAIRS_BYTES == 1 << 14,
+	       "14 bits of the product, of which the lower 5 are masked");
 
 enum runq_event_kind {
 	RUNQ_EVENT_NEW, /* a group got a slot: user space may have to add more */

@@ -4,20 +4,33 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
+/* The segment that runs until now goes to the ring, where the walk looks. */
+static __always_inline void seg_ends(struct mode mode, struct runq_cpu *pc)
+{
+	if (mode.causes)
+		pc->segs[pc->head / RUNQ_SEG_STEP % RUNQ_NR_SEGS] = pc->now;
+}
+
 /*
  * Notes who runs from now on. Written before the wait is charged, so that its values need no
- * registers until then; it is valid once pc->head is incremented.
+ * registers until then.
  */
 static __always_inline void seg_write(struct mode mode, struct runq_cpu *pc, u64 now, u32 who,
 				      u32 pid)
 {
-	struct runq_seg *seg = &pc->segs[(pc->head + 1) % RUNQ_NR_SEGS];
-
 	if (!mode.causes)
 		return;
-	seg->start_ns = now;
-	seg->who = who;
-	seg->pid = pid;
+	pc->next.start_ns = now;
+	pc->next.ran = RUNQ_RAN(who, pid);
+}
+
+/* After that: it runs. */
+static __always_inline void seg_begins(struct mode mode, struct runq_cpu *pc)
+{
+	if (!mode.causes)
+		return;
+	pc->now = pc->next;
+	pc->head += RUNQ_SEG_STEP;
 }
 
 static __always_inline bool sched_info_there(void)
@@ -219,6 +232,7 @@ static __noinline int switch_slow(u64 *ctx, u64 mono)
 		return 0;
 	switch_tasks(ctx, mode.state_first, &d.prev, &d.next);
 	d.leaves_asleep = !task_runnable(d.prev);
+	seg_ends(mode, pc);
 	switch_now(mode, pc, &d);
 	if (mode.by_wakeup)
 		prev_stamp(ctx, &d);
@@ -237,7 +251,7 @@ static __noinline int switch_slow(u64 *ctx, u64 mono)
 			wait_ends(mode, pc, &d, cpu);
 	}
 	barrier();
-	pc->head++;
+	seg_begins(mode, pc);
 	return 0;
 }
 
@@ -324,18 +338,21 @@ int runq_sample(u64 *ctx)
 	int name(u64 *ctx)                                                                        \
 	{                                                                                         \
 		struct mode mode = {__VA_ARGS__};                                                 \
+		u64 *volatile odd;                                                                \
                                                                                                   \
 		if (mode.filter && quick_outside(mode, ctx))                                      \
 			return 0;                                                                 \
+		/* On the stack for the rare cases, or it has a register all the way. */          \
+		odd = ctx;                                                                        \
 		switch (quick_switch(mode, ctx, FROM_SLEEP, 0)) {                                 \
 		case QUICK_DONE:                                                                  \
 			return 0;                                                                 \
 		case QUICK_LATE:                                                                  \
-			return name##_late(ctx);                                                  \
+			return name##_late(odd);                                                  \
 		case QUICK_IDLE:                                                                  \
-			return name##_idle(ctx);                                                  \
+			return name##_idle(odd);                                                  \
 		default:                                                                          \
-			return switch_odd(ctx);                                                   \
+			return switch_odd(odd);                                                   \
 		}                                                                                 \
 	}
 

@@ -57,4 +57,29 @@ __noinline int blame_who(u64 victim, u32 who, u64 ns, u32 cpu)
 	return blame_add(victim, key_of(who), ns, cpu);
 }
 
+/* @cpu is less than layout.cpus. */
+static __always_inline struct runq_pair_cell *pair_at(u64 pair, u64 cpu)
+{
+	return AREA(pairs) + cpu * RUNQ_PAIRS_BYTES + RUNQ_PAIR_AT(pair);
+}
+
+/* A pair that is not at its place: it takes it if it is free. */
+static __noinline int pair_miss(u64 pair, u64 ns)
+{
+	u64 cpu = bpf_get_smp_processor_id();
+	struct runq_pair_cell *cell;
+
+	asm volatile("" : "+r"(cpu));
+	if (cpu >= layout.cpus)
+		return 0;
+	cell = pair_at(pair, cpu);
+	if (cell->pair)
+		return blame_add(key_of(RUNQ_PAIR_VICTIM(pair)), key_of(RUNQ_PAIR_WHO(pair)), ns,
+				 cpu);
+	cell->pair = pair;
+	cell->wait_ns += ns;
+	cell->count++;
+	return 0;
+}
+
 #endif

@@ -174,14 +174,14 @@ static __always_inline void wait_count(struct mode mode, void *slot, u64 cpu, u6
 static __always_inline bool one_segment(const struct runq_cpu *pc, const struct dispatch *d,
 					u32 *ret_cause)
 {
-	u32 head = pc->head;
+	u32 head = pc->head / RUNQ_SEG_STEP;
 	const struct runq_seg *last = &pc->segs[head % RUNQ_NR_SEGS];
 
 	if (last->start_ns > pc->from || !last->start_ns)
 		return false;
-	*ret_cause = cause_of(last->who, d->place);
+	*ret_cause = cause_of(RUNQ_RAN_WHO(last->ran), d->place);
 	if (last->start_ns == pc->from &&
-	    pc->segs[(head - 1) % RUNQ_NR_SEGS].pid == pc->segs[(head + 1) % RUNQ_NR_SEGS].pid)
+	    RUNQ_RAN_PID(pc->segs[(head - 1) % RUNQ_NR_SEGS].ran) == d->pid)
 		*ret_cause = RUNQ_PREEMPTED;
 	return true;
 }
@@ -190,7 +190,7 @@ static __always_inline bool one_segment(const struct runq_cpu *pc, const struct 
 static __noinline int blame_one(struct runq_cpu *pc, struct task_struct *next, u64 wait_ns)
 {
 	u32 cpu = bpf_get_smp_processor_id();
-	u32 who = pc->segs[pc->head % RUNQ_NR_SEGS].who;
+	u32 who = RUNQ_RAN_WHO(pc->segs[pc->head / RUNQ_SEG_STEP % RUNQ_NR_SEGS].ran);
 
 	return blame_who(task_key(MODE_ANY, next, cpu), who, wait_ns, cpu);
 }

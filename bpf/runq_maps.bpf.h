@@ -65,6 +65,7 @@ struct runq_sample sample;
 #ifdef __bpf__
 static char cpus_area[8] SEC(".data.cpus");
 static char tasks_area[8] SEC(".data.tasks");
+static char pairs_area[8] SEC(".data.pairs");
 /* The first symbol is only for the distance of the second, which so needs no addition. */
 static char near_before[RUNQ_NEAR_CELLS - RUNQ_TO_CELLS] SEC(".data.near") __attribute__((used));
 static char near_area[8] SEC(".data.near");

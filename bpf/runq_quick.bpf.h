@@ -160,18 +160,6 @@ static __always_inline void quick_count(struct mode mode, void *slot, u64 cpu, u
 		(*count)++;
 }
 
-/* Blame for a wait within one segment, which is the one before the newest. */
-static __noinline int quick_blame(struct task_struct *next, u64 wait_ns)
-{
-	u32 cpu = bpf_get_smp_processor_id();
-	struct runq_cpu *pc = cpu_here();
-
-	if (!pc)
-		return 0;
-	return blame_who(task_key(MODE_ANY, next, cpu), pc->segs[(pc->head - 1) % RUNQ_NR_SEGS].who,
-			 wait_ns, cpu);
-}
-
 /* One wait while it is tested. */
 struct quick_wait {
 	struct task_struct *next;
@@ -180,7 +168,7 @@ struct quick_wait {
 	void *slot;
 	struct runq_cell *cell;
 	struct runq_cpu *pc; /* the rest only for causes */
-	u64 from;
+	u64 from, ran;
 };
 
 /* The lag of the clock, which goes to @w; false if it must be learned again. */
@@ -208,20 +196,21 @@ static __always_inline bool quick_plain(struct mode mode, struct quick_wait *w, 
 	return (u32)w->group == quick_key(mode, w->next);
 }
 
-/* As cause_of(), but the victim is never without a slot. */
+#define CAUSE_AT(cause) ((cause) * sizeof(u64))
+
+/* As cause_of(), but the victim is never without a slot, and in bytes. */
 static __always_inline u64 quick_cause_of(u32 ran, u32 victim)
 {
 	if (ran == victim)
-		return RUNQ_SAME;
+		return CAUSE_AT(RUNQ_SAME);
 	if (ran == RUNQ_WHO_IDLE)
-		return RUNQ_IDLE;
-	return ran == RUNQ_WHO_KTHREAD ? RUNQ_KTHREAD : RUNQ_OTHER;
+		return CAUSE_AT(RUNQ_IDLE);
+	return ran == RUNQ_WHO_KTHREAD ? CAUSE_AT(RUNQ_KTHREAD) : CAUSE_AT(RUNQ_OTHER);
 }
 
 /* Whether the wait lies within one segment of this core, and neither quota nor a move is in it. */
 static __always_inline bool quick_within(struct mode mode, struct quick_wait *w, u64 last_ns)
 {
-	const struct runq_seg *last;
 	u64 total;
 
 	if (rarely(w->cpu >= layout.cpus || w->wait_ns > last_ns + w->late_ns))
@@ -231,30 +220,50 @@ static __always_inline bool quick_within(struct mode mode, struct quick_wait *w,
 	if ((mode.modern || held_clock(w->next, &total)) && rarely(w->cell->held_quick != total + 1))
 		return false;
 	w->pc = cpu_at(w->cpu);
-	last = &w->pc->segs[w->pc->head % RUNQ_NR_SEGS];
 	w->from = w->clock + w->late_ns - w->wait_ns;
-	return last->start_ns - 1 < w->from;
+	return w->pc->now.start_ns - 1 < w->from;
 }
 
 /* Books the wait by its cause, and who runs from now on. */
-static __always_inline void quick_book(const struct quick_wait *w)
+static __always_inline void quick_book(struct quick_wait *w)
 {
+	const u32 ring = (RUNQ_NR_SEGS - 1) * RUNQ_SEG_STEP;
 	struct runq_cpu *pc = w->pc;
-	u32 head = pc->head;
-	const struct runq_seg *last = &pc->segs[head % RUNQ_NR_SEGS];
-	u32 pid = w->next->pid, place = w->group >> 32;
-	u64 cause = quick_cause_of(last->who, place);
+	u32 place = w->group >> 32;
+	u64 cause = quick_cause_of(pc->now.ran, place), head;
 	struct runq_seg *seg;
 
-	if (rarely(last->start_ns == w->from) && pc->segs[(head - 1) % RUNQ_NR_SEGS].pid == pid)
-		cause = RUNQ_PREEMPTED;
-	w->cell->cause_ns[cause] += w->wait_ns;
-	seg = &pc->segs[(head + 1) % RUNQ_NR_SEGS];
-	seg->start_ns = w->from + w->wait_ns;
-	seg->pid = pid;
-	seg->who = w->next->flags & PF_KTHREAD ? RUNQ_WHO_KTHREAD : place;
+	if (rarely(pc->now.start_ns == w->from)) {
+		seg = (void *)pc->segs + ((pc->head - RUNQ_SEG_STEP) & ring);
+		if (RUNQ_RAN_PID(seg->ran) == (u32)w->next->pid)
+			cause = CAUSE_AT(RUNQ_PREEMPTED);
+	}
+	*(u64 *)((void *)w->cell->cause_ns + cause) += w->wait_ns;
 	barrier();
-	pc->head = head + 1;
+	head = pc->head;
+	seg = (void *)pc->segs + (head & ring);
+	pc->head = head + RUNQ_SEG_STEP;
+	w->ran = pc->now.ran;
+	seg->ran = w->ran;
+	seg->start_ns = pc->now.start_ns;
+	pc->now.start_ns = w->from + w->wait_ns;
+	if (w->next->flags & PF_KTHREAD)
+		place = RUNQ_WHO_KTHREAD;
+	pc->now.ran = RUNQ_RAN(place, w->next->pid);
+}
+
+/* Blame for a wait within one segment. */
+static __always_inline void quick_blame(const struct quick_wait *w)
+{
+	u64 pair = RUNQ_PAIR(w->group >> 32, w->ran);
+	struct runq_pair_cell *cell = pair_at(pair, w->cpu);
+
+	if (rarely(cell->pair != pair)) {
+		pair_miss(pair, w->wait_ns);
+		return;
+	}
+	cell->wait_ns += w->wait_ns;
+	cell->count++;
 }
 
 static __always_inline enum quick quick_switch(struct mode mode, u64 *ctx, enum from from, u64 mono)
@@ -281,7 +290,10 @@ static __always_inline enum quick quick_switch(struct mode mode, u64 *ctx, enum 
 		return QUICK_ODD;
 	if (rarely(!quick_plain(mode, &w, last_ns)))
 		return QUICK_ODD;
-	if (from == FROM_SLEEP)
+	/* With causes it is compared with the number of CPUs: no need to mask it. */
+	if (from == FROM_SLEEP && mode.modern && mode.causes)
+		w.cpu = w.next->thread_info.cpu;
+	else if (from == FROM_SLEEP)
 		w.cpu = quick_cpu(mode, w.next);
 	w.slot = slot_near(w.group >> 32);
 	w.cell = slot_cell(w.slot, w.cpu);
@@ -301,7 +313,7 @@ static __always_inline enum quick quick_switch(struct mode mode, u64 *ctx, enum 
 		w.cell->max_ns = w.wait_ns;
 	quick_count(mode, w.slot, w.cpu, w.wait_ns);
 	if (mode.blame && w.wait_ns)
-		quick_blame(w.next, w.wait_ns);
+		quick_blame(&w);
 	return QUICK_DONE;
 }
 

@@ -33,7 +33,7 @@ static __always_inline bool walk_step(struct runq_cpu *pc, u32 at, u32 cpu)
 	struct runq_seg *seg = &pc->segs[at % RUNQ_NR_SEGS];
 	struct runq_walk *w = &pc->walk;
 	u64 start = seg->start_ns, from, to = w->left, ns;
-	u32 who = seg->who;
+	u32 who = RUNQ_RAN_WHO(seg->ran);
 
 	if (!start)
 		return false;
@@ -51,7 +51,8 @@ static __always_inline bool walk_step(struct runq_cpu *pc, u32 at, u32 cpu)
 	}
 	if (start > w->from)
 		return true;
-	if (start == w->from && pc->segs[(at - 1) % RUNQ_NR_SEGS].pid == w->pid) {
+	if (start == w->from &&
+	    RUNQ_RAN_PID(pc->segs[(at - 1) % RUNQ_NR_SEGS].ran) == w->pid) {
 		/* The task lost the core just then: all of it is cause preempted. */
 		ns = w->cause_ns[RUNQ_IDLE] + w->cause_ns[RUNQ_SAME] + w->cause_ns[RUNQ_OTHER] +
 		     w->cause_ns[RUNQ_KTHREAD];
@@ -70,7 +71,7 @@ static __always_inline void walk_all(struct runq_cpu *pc, u32 cpu)
 {
 	struct runq_walk *w = &pc->walk;
 	u64 held = w->held_to - w->held_from;
-	u32 at = pc->head;
+	u32 at = pc->head / RUNQ_SEG_STEP;
 
 	w->left = w->to;
 	w->culprit = held ? RUNQ_WHO_QUOTA : 0;

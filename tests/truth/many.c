@@ -41,9 +41,9 @@ static int make_maps(struct err *err)
 	opts.inner_map_fd = runq_chunk_create(&chunks->shape, err);
 	if ((int)opts.inner_map_fd < 0)
 		return (int)opts.inner_map_fd;
-	chunks->chunks_fd = bpf_map_create(BPF_MAP_TYPE_ARRAY_OF_MAPS, "many_chunks",
-					   sizeof(uint32_t), sizeof(uint32_t), RUNQ_NR_CHUNKS,
-					   &opts);
+	chunks->chunks_fd =
+		bpf_map_create(BPF_MAP_TYPE_ARRAY_OF_MAPS, "many_chunks", sizeof(uint32_t),
+			       sizeof(uint32_t), RUNQ_NR_CHUNKS, &opts);
 	close(opts.inner_map_fd);
 	if (chunks->free_fd < 0 || chunks->chunks_fd < 0)
 		return err_set(err, -errno, "cannot make maps: %s", strerror(errno));
@@ -57,7 +57,8 @@ static void group_begins(size_t slot)
 	char *at = head->path;
 
 	at += snprintf(at, 128, "kubepods-burstable-pod%08x_0000_4000_8000_%012zx.slice",
-		       (unsigned int)slot * 2654435761u, slot) + 1;
+		       (unsigned int)slot * 2654435761u, slot) +
+	      1;
 	at += snprintf(at, 64, "kubepods-burstable.slice") + 1;
 	snprintf(at, 64, "kubepods.slice");
 	head->depth = 3;
@@ -79,8 +80,8 @@ int many_open(size_t nr, unsigned int cpus, struct err *err)
 	many.slots.index_fd = -1;
 	many.slots.tasks = many.tasks;
 	many.slots.chunks.fixed = true;
-	many.slots.chunks.shape = (struct runq_shape){
-		.stripes = runq_stripes(cpus), .cpus = cpus, .steps = true};
+	many.slots.chunks.shape =
+		(struct runq_shape){.stripes = runq_stripes(cpus), .cpus = cpus, .steps = true};
 	rc = make_maps(err);
 	if (!rc)
 		rc = runq_slots_open(&many.slots, many.near, nr, err);
@@ -111,8 +112,7 @@ static void all_wait(void)
 		char *slot = (char *)runq_chunks_slot(&many.slots.chunks, i);
 		unsigned int cpu = i % shape->cpus;
 		struct runq_steps *steps = (struct runq_steps *)(slot + RUNQ_HISTS);
-		struct runq_cell *cell =
-			(struct runq_cell *)(slot + runq_cells_at(shape)) + cpu;
+		struct runq_cell *cell = (struct runq_cell *)(slot + runq_cells_at(shape)) + cpu;
 
 		steps[cpu % shape->stripes].count[0] += 5;
 		steps[cpu % shape->stripes].count[4] += 1;
@@ -132,8 +132,7 @@ static bool all_there(void)
 		high += w->groups[i].le_count[4];
 	}
 	return w->nr_groups == many.nr && w->waits_seen == 6 * many.nr && low == 5 * many.nr &&
-	       high == 6 * many.nr &&
-	       sum_ns == many.nr * 160000 + many.nr * (many.nr + 1) / 2 &&
+	       high == 6 * many.nr && sum_ns == many.nr * 160000 + many.nr * (many.nr + 1) / 2 &&
 	       w->groups[0].max_ns == 150000 + many.nr;
 }
 

@@ -30,8 +30,8 @@ int main(void)
 			most = took;
 	}
 	live_ok(most < (uint64_t)MOST * CGROUPS,
-		"%d cgroups: %llu instructions for a window and cgroup, at most %d allowed", CGROUPS,
-		(unsigned long long)most / CGROUPS, MOST);
+		"%d cgroups: %llu instructions for a window and cgroup, at most %d allowed",
+		CGROUPS, (unsigned long long)most / CGROUPS, MOST);
 	many_close();
 	return live_done();
 }

@@ -29,6 +29,7 @@ static void bpf_ringbuf_submit(void *data, u64 flags);
 
 static struct runq_cpu cpus_area[NR_CPUS];
 static struct runq_task tasks_area[RUNQ_NR_TASKS];
+static struct runq_pair_cell pairs_area[NR_CPUS * RUNQ_NR_PAIRS];
 static _Alignas(64) char near_memory[RUNQ_NEAR_BYTES];
 
 /* Memory at a fixed address: that of the first chunk is known by a point inside, as in the programs. */
@@ -73,7 +74,7 @@ static struct {
 	bool yields;	   /* the next who stays runnable gives the core away by itself */
 } fake;
 
-static inline struct runq_row *fake_row(u64 victim, u64 culprit)
+static inline struct runq_row *row_find(u64 victim, u64 culprit)
 {
 	for (u32 i = 0; i < fake.nr_rows; i++)
 		if (fake.row[i].pair.victim == victim && fake.row[i].pair.culprit == culprit)
@@ -95,7 +96,7 @@ static void *bpf_map_lookup_elem(void *map, const void *key)
 		return at < RUNQ_NR_EXITS ? &fake.exit[at] : NULL;
 	if (map == &blame) {
 		const struct runq_pair *pair = key;
-		struct runq_row *row = fake_row(pair->victim, pair->culprit);
+		struct runq_row *row = row_find(pair->victim, pair->culprit);
 
 		return row ? &row->charge : NULL;
 	}
@@ -214,6 +215,7 @@ static inline void fake_reset(void)
 	memset(cpus_area, 0, sizeof(cpus_area));
 	memset(near_memory, 0, sizeof(near_memory));
 	memset(cores, 0, sizeof(cores));
+	memset(pairs_area, 0, sizeof(pairs_area));
 	for (u32 i = 0; i < RUNQ_NR_TASKS; i++)
 		tasks_area[i] = (struct runq_task){RUNQ_NO_DELAY, RUNQ_NO_GROUP};
 	for (u32 i = 1; i < NR_NEAR; i++)
@@ -317,6 +319,33 @@ static inline void fake_unwanted(u64 key)
 					RUNQ_GROUP(RUNQ_PLACE_UNWANTED,
 						   (u32)tasks_area[pid].group ^ RUNQ_FAR_KEY);
 	}
+}
+
+/* As user space does: the tables of the cores are added to the rows of the map. */
+static inline void fake_fold(void)
+{
+	for (u32 i = 0; i < NR_CPUS * RUNQ_NR_PAIRS; i++) {
+		struct runq_pair_cell *cell = &pairs_area[i];
+		u64 victim = key_of(RUNQ_PAIR_VICTIM(cell->pair));
+		u64 culprit = key_of(RUNQ_PAIR_WHO(cell->pair));
+		struct runq_row *row = row_find(victim, culprit);
+
+		if (!cell->pair)
+			continue;
+		if (!row) {
+			row = &fake.row[fake.nr_rows++];
+			*row = (struct runq_row){.pair = {victim, culprit}};
+		}
+		row->charge.wait_ns += cell->wait_ns;
+		row->charge.count += cell->count;
+		*cell = (struct runq_pair_cell){0};
+	}
+}
+
+static inline struct runq_row *fake_row(u64 victim, u64 culprit)
+{
+	fake_fold();
+	return row_find(victim, culprit);
 }
 
 static inline struct runq_head *fake_head(u64 key)

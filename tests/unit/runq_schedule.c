@@ -385,6 +385,7 @@ static void check_all(void)
 		check_group(i);
 		rows += sim.truth[i].nr_rows;
 	}
+	fake_fold();
 	assert_int_equal(fake.nr_rows, want_blame ? rows : 0);
 	for (u32 cpu = 0; cpu < NR_CPUS; cpu++) {
 		const struct runq_cpu *pc = &cpus_area[cpu];
@@ -440,6 +441,27 @@ static void by_cgroup(void **state)
 		sim_reset(runq_blame_v2, seed * 77);
 		sim_run(6000);
 	}
+}
+
+/* A pair whose place in a core's table another one has goes to the map: nothing is lost. */
+static void pairs_collide(void **state)
+{
+	u32 taken = 0;
+
+	sim_reset(runq_blame_v2, 78);
+	for (u32 i = 0; i < NR_CPUS * RUNQ_NR_PAIRS; i += 3)
+		pairs_area[i].pair = 1; /* of nobody */
+	sim_begin();
+	for (u32 i = 0; i < 6000; i++)
+		sim_step();
+	sim_drain();
+	for (u32 i = 0; i < NR_CPUS * RUNQ_NR_PAIRS; i++) {
+		taken += pairs_area[i].pair > 1;
+		if (pairs_area[i].pair == 1)
+			pairs_area[i].pair = 0;
+	}
+	assert_true(taken > 0 && fake.nr_rows > 0);
+	check_all();
 }
 
 /* Without blame no row is kept, and all else is the same. */
@@ -607,7 +629,7 @@ static void sampled_alone(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(by_cgroup),   cmocka_unit_test(without_blame),
+		cmocka_unit_test(pairs_collide), cmocka_unit_test(by_cgroup),   cmocka_unit_test(without_blame),
 		cmocka_unit_test(without_causes), cmocka_unit_test(steps), cmocka_unit_test(filtered),
 		cmocka_unit_test(any_case_v1), cmocka_unit_test(late_clock),
 		cmocka_unit_test(old_kernel),  cmocka_unit_test(own_stamps),

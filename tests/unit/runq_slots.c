@@ -39,6 +39,7 @@ static uint64_t forgotten[8]; /* keys deleted from the index */
 static size_t nr_forgotten;
 static struct runq_row rows[16];
 static size_t nr_rows;
+static struct runq_pair_cell cells[CPUS * RUNQ_NR_PAIRS];
 
 static struct runq_slots slots;
 static struct runq_task tasks[RUNQ_NR_TASKS];
@@ -439,17 +440,18 @@ static void test_blame(void **state)
 	size_t nr;
 
 	(void)state;
-	assert_int_equal(runq_blame_open(&table, BLAME_FD, &err), 0);
+	memset(cells, 0, sizeof(cells));
+	assert_int_equal(runq_blame_open(&table, BLAME_FD, cells, CPUS, &err), 0);
 	assert_int_equal(nr_rows, 1);
 	charge(5, 6, 100);
 	charge(7, 5, 10);
 	charge(5, 7, 20);
-	assert_int_equal(runq_blame_read(&table, NULL, 0, &list, &nr, &err), 0);
+	assert_int_equal(runq_blame_read(&table, &slots.chunks, NULL, 0, &list, &nr, &err), 0);
 	assert_int_equal(nr, 3);
 	assert_int_equal(blamed(list, nr, 5, 6), 100);
 	charge(5, 6, 50);
 	charge(7, 5, 1);
-	assert_int_equal(runq_blame_read(&table, retired, 1, &list, &nr, &err), 0);
+	assert_int_equal(runq_blame_read(&table, &slots.chunks, retired, 1, &list, &nr, &err), 0);
 	/* Its last charges are still reported. */
 	assert_int_equal(blamed(list, nr, 7, 5), 1);
 	assert_int_equal(blamed(list, nr, 5, 6), 50);
@@ -459,9 +461,62 @@ static void test_blame(void **state)
 	charge(7, 5, 3);
 	charge(7, 5, 3);
 	charge(7, 5, 3);
-	assert_int_equal(runq_blame_read(&table, NULL, 0, &list, &nr, &err), 0);
+	assert_int_equal(runq_blame_read(&table, &slots.chunks, NULL, 0, &list, &nr, &err), 0);
 	assert_int_equal(nr, 1);
 	assert_int_equal(blamed(list, nr, 7, 5), 9);
+	runq_blame_close(&table);
+}
+
+static void charge_cell(size_t cell, uint64_t pair, uint64_t ns)
+{
+	cells[cell].pair = pair;
+	cells[cell].wait_ns += ns;
+	cells[cell].count++;
+}
+
+/* The tables of the cores: added up with the map, window by window, also of groups that end. */
+static void test_blame_cells(void **state)
+{
+	struct runq_blame_table table = {0};
+	struct runq_row *list;
+	struct err err = {0};
+	size_t nr;
+
+	(void)state;
+	memset(cells, 0, sizeof(cells));
+	assert_int_equal(runq_blame_open(&table, BLAME_FD, cells, CPUS, &err), 0);
+	slots.blame = &table;
+	group_begins(5, 105, "a");
+	group_begins(6, 106, "b");
+	end_window();
+	charge(105, 106, 1000);
+	charge_cell(7, RUNQ_PAIR(place_of(5), place_of(6)), 100);
+	charge_cell(RUNQ_NR_PAIRS + 7, RUNQ_PAIR(place_of(5), place_of(6)), 10);
+	charge_cell(8, RUNQ_PAIR(place_of(6), RUNQ_WHO_IDLE), 5);
+	assert_int_equal(runq_blame_read(&table, &slots.chunks, NULL, 0, &list, &nr, &err), 0);
+	assert_int_equal(nr, 2);
+	assert_int_equal(blamed(list, nr, 105, 106), 1110);
+	assert_int_equal(blamed(list, nr, 106, RUNQ_KEY_IDLE), 5);
+	assert_int_equal(runq_blame_read(&table, &slots.chunks, NULL, 0, &list, &nr, &err), 0);
+	assert_int_equal(nr, 0);
+	/* The culprit ends: what it did is told, its cells are free, its slot is another's. */
+	charge_cell(7, RUNQ_PAIR(place_of(5), place_of(6)), 30);
+	charge_cell(8, RUNQ_PAIR(place_of(6), RUNQ_WHO_IDLE), 2);
+	runq_chunks_slot(&slots.chunks, 6)->gone = 1;
+	scan_after(NSEC_PER_MSEC);
+	scan_after(60 * NSEC_PER_MSEC);
+	assert_true(!cells[7].pair && !cells[8].pair && !cells[RUNQ_NR_PAIRS + 7].pair);
+	group_begins(6, 170, "c");
+	charge_cell(7, RUNQ_PAIR(place_of(5), place_of(6)), 4);
+	end_window();
+	assert_int_equal(runq_blame_read(&table, &slots.chunks, slots.retired, slots.nr_retired, &list,
+					 &nr, &err),
+			 0);
+	assert_int_equal(nr, 3);
+	assert_int_equal(blamed(list, nr, 105, 106), 30);
+	assert_int_equal(blamed(list, nr, 106, RUNQ_KEY_IDLE), 2);
+	assert_int_equal(blamed(list, nr, 105, 170), 4);
+	slots.blame = NULL;
 	runq_blame_close(&table);
 }
 
@@ -480,6 +535,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_gone_is_reported, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_refill, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_blame, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_blame_cells, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

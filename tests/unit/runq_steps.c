@@ -140,7 +140,8 @@ static void test_tables(void **state)
 
 		while (exact < nr && wait > some[exact])
 			exact++;
-		assert_int_equal(before[bucket] + (in[bucket] && wait > some[in[bucket] - 1]), exact);
+		assert_int_equal(before[bucket] + (in[bucket] && wait > some[in[bucket] - 1]),
+				 exact);
 		if (step[wait / HIST_SUB] < RUNQ_QUICK_LE)
 			assert_int_equal(step[wait / HIST_SUB], exact);
 	}

@@ -94,13 +94,13 @@ static u64 fill(struct runq_cpu *pc, unsigned int nr)
 
 	memset(pc, 0, sizeof(*pc));
 	for (unsigned int i = 0; i < nr; i++) {
-		u32 pick = next_random(NR_WHO), head = pc->head + 1;
+		u32 pick = next_random(NR_WHO), head = pc->head / RUNQ_SEG_STEP + 1;
 
-		pc->head = head;
+		pc->head = head * RUNQ_SEG_STEP;
 		pc->segs[head % RUNQ_NR_SEGS] = (struct runq_seg){
 			.start_ns = now,
-			.who = pick == 0 ? RUNQ_WHO_IDLE : pick == 1 ? RUNQ_WHO_KTHREAD : pick,
-			.pid = 100 + pick,
+			.ran = RUNQ_RAN(pick == 0 ? RUNQ_WHO_IDLE : pick == 1 ? RUNQ_WHO_KTHREAD : pick,
+					100 + pick),
 		};
 		now += 1 + next_random(50);
 	}
@@ -111,12 +111,12 @@ static u64 fill(struct runq_cpu *pc, unsigned int nr)
 static u32 who_ran(const struct runq_cpu *pc, u64 ns)
 {
 	for (u32 i = 0; i < RUNQ_NR_WALK; i++) {
-		const struct runq_seg *seg = &pc->segs[(pc->head - i) % RUNQ_NR_SEGS];
+		const struct runq_seg *seg = &pc->segs[(pc->head / RUNQ_SEG_STEP - i) % RUNQ_NR_SEGS];
 
 		if (!seg->start_ns)
 			break;
 		if (seg->start_ns <= ns)
-			return seg->who;
+			return RUNQ_RAN_WHO(seg->ran);
 	}
 	return UINT32_MAX - 9;
 }
@@ -172,10 +172,10 @@ static void test_preempted(void **state)
 
 	(void)state;
 	memset(&pc, 0, sizeof(pc));
-	pc.head = 3;
-	pc.segs[1] = (struct runq_seg){.start_ns = 100, .who = VICTIM_SLOT, .pid = VICTIM_PID};
-	pc.segs[2] = (struct runq_seg){.start_ns = 200, .who = 5, .pid = 55};
-	pc.segs[3] = (struct runq_seg){.start_ns = 260, .who = RUNQ_WHO_KTHREAD, .pid = 9};
+	pc.head = 3 * RUNQ_SEG_STEP;
+	pc.segs[1] = (struct runq_seg){.start_ns = 100, .ran = RUNQ_RAN(VICTIM_SLOT, VICTIM_PID)};
+	pc.segs[2] = (struct runq_seg){.start_ns = 200, .ran = RUNQ_RAN(5, 55)};
+	pc.segs[3] = (struct runq_seg){.start_ns = 260, .ran = RUNQ_RAN(RUNQ_WHO_KTHREAD, 9)};
 	*w = (struct runq_walk){.key = VICTIM_KEY, .pid = VICTIM_PID, .slot = VICTIM_SLOT,
 				.from = 200, .to = 300};
 	blame_reset();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reads the table of blame and forgets groups that have ended. */
+/* Reads the tables of blame and forgets groups that have ended. */
 #include "measure/runq/blame.h"
 
 #include <errno.h>
@@ -9,9 +9,11 @@
 
 #include <bpf/bpf.h>
 
+#include "base/grow.h"
 #include "sys/bpf.h"
 
-int runq_blame_open(struct runq_blame_table *table, int fd, struct err *err)
+int runq_blame_open(struct runq_blame_table *table, int fd, struct runq_pair_cell *cells,
+		    unsigned int cpus, struct err *err)
 {
 	/* For what finds no room of its own: the programs make no other row once the map is full. */
 	struct runq_pair other = {RUNQ_KEY_OTHER, RUNQ_KEY_OTHER};
@@ -20,15 +22,81 @@ int runq_blame_open(struct runq_blame_table *table, int fd, struct err *err)
 	table->fd = fd;
 	if (bpf_map_update_elem(fd, &other, &none, BPF_ANY))
 		return sys_bpf_fail(err, -errno, "cannot prepare the blame table");
-	table->rows = calloc(RUNQ_NR_BLAME, sizeof(*table->rows));
+	table->cells = cells;
+	table->nr_cells = (size_t)cpus * RUNQ_NR_PAIRS;
+	table->cells_prev = calloc(table->nr_cells, sizeof(*table->cells_prev));
+	table->rows = calloc(1, sizeof(*table->rows));
 	table->rows_prev = calloc(RUNQ_NR_BLAME, sizeof(*table->rows_prev));
-	return table->rows && table->rows_prev ? 0 : err_set(err, -ENOMEM, "out of memory");
+	if (table->rows && table->rows_prev && table->cells_prev)
+		return 0;
+	return err_set(err, -ENOMEM, "out of memory");
 }
 
 void runq_blame_close(struct runq_blame_table *table)
 {
 	free(table->rows);
 	free(table->rows_prev);
+	free(table->cells_prev);
+	free(table->left);
+}
+
+/* What a cell has counted since the last call for it; false if nothing. */
+static bool cell_advance(struct runq_blame_table *table, size_t i, const struct runq_chunks *chunks,
+			 uint64_t pair, struct runq_row *ret_row)
+{
+	const volatile struct runq_pair_cell *cell = &table->cells[i];
+	struct runq_charge *prev = &table->cells_prev[i];
+	struct runq_charge now = {.wait_ns = cell->wait_ns, .count = cell->count};
+
+	if (now.count == prev->count)
+		return false;
+	*ret_row = (struct runq_row){
+		.pair = {.victim = runq_chunks_key(chunks, RUNQ_PAIR_VICTIM(pair)),
+			 .culprit = runq_chunks_key(chunks, RUNQ_PAIR_WHO(pair))},
+		.charge = {.wait_ns = now.wait_ns - prev->wait_ns,
+			   .count = now.count - prev->count},
+	};
+	*prev = now;
+	return true;
+}
+
+int runq_blame_leave(struct runq_blame_table *table, const struct runq_chunks *chunks,
+		     bool (*over)(const void *arg, uint32_t place), const void *arg,
+		     struct err *err)
+{
+	for (size_t i = 0; i < table->nr_cells; i++) {
+		uint64_t pair = __atomic_load_n(&table->cells[i].pair, __ATOMIC_RELAXED);
+		struct runq_row *left;
+
+		if (!pair || !(over(arg, RUNQ_PAIR_VICTIM(pair)) || over(arg, RUNQ_PAIR_WHO(pair))))
+			continue;
+		left = grow(table->left, table->nr_left, sizeof(*left));
+		if (!left)
+			return err_set(err, -ENOMEM, "out of memory");
+		table->left = left;
+		table->nr_left += cell_advance(table, i, chunks, pair, &left[table->nr_left]);
+		/* Its counters go on from where they are, for whoever takes it. */
+		__atomic_store_n(&table->cells[i].pair, 0, __ATOMIC_RELEASE);
+	}
+	return 0;
+}
+
+/* Rows of one pair, of several cores and of the map, become one. */
+static size_t rows_merge(struct runq_row *rows, size_t nr)
+{
+	size_t left = 0;
+
+	runq_rows_sort(rows, nr);
+	for (size_t i = 0; i < nr; i++) {
+		if (left && rows[left - 1].pair.victim == rows[i].pair.victim &&
+		    rows[left - 1].pair.culprit == rows[i].pair.culprit) {
+			rows[left - 1].charge.wait_ns += rows[i].charge.wait_ns;
+			rows[left - 1].charge.count += rows[i].charge.count;
+		} else {
+			rows[left++] = rows[i];
+		}
+	}
+	return left;
 }
 
 static size_t read_map(int fd, struct runq_row *rows)
@@ -56,19 +124,35 @@ static bool has_key(const uint64_t *keys, size_t nr, uint64_t key)
 	return false;
 }
 
-int runq_blame_read(struct runq_blame_table *table, const uint64_t *retired, size_t nr_retired,
-		    struct runq_row **ret_rows, size_t *ret_nr, struct err *err)
+int runq_blame_read(struct runq_blame_table *table, const struct runq_chunks *chunks,
+		    const uint64_t *retired, size_t nr_retired, struct runq_row **ret_rows,
+		    size_t *ret_nr, struct err *err)
 {
-	struct runq_row *now = calloc(RUNQ_NR_BLAME, sizeof(*now));
-	size_t nr, nr_kept = 0;
+	struct runq_row *now = calloc(RUNQ_NR_BLAME, sizeof(*now)), *rows;
+	size_t nr, nr_kept = 0, nr_new;
 
-	if (!now)
+	rows = now ? reallocarray(table->rows, RUNQ_NR_BLAME + table->nr_cells + table->nr_left,
+				  sizeof(*rows))
+		   : NULL;
+	if (!rows) {
+		free(now);
 		return err_set(err, -ENOMEM, "out of memory");
+	}
+	table->rows = rows;
 	nr = read_map(table->fd, now);
 	runq_rows_sort(now, nr);
 	memcpy(table->rows, now, nr * sizeof(*now));
-	*ret_nr = runq_rows_sub(table->rows, nr, table->rows_prev, table->nr_rows_prev);
-	*ret_rows = table->rows;
+	nr_new = runq_rows_sub(rows, nr, table->rows_prev, table->nr_rows_prev);
+	for (size_t i = 0; i < table->nr_cells; i++) {
+		uint64_t pair = __atomic_load_n(&table->cells[i].pair, __ATOMIC_RELAXED);
+
+		nr_new += pair && cell_advance(table, i, chunks, pair, &rows[nr_new]);
+	}
+	for (size_t i = 0; i < table->nr_left; i++)
+		rows[nr_new++] = table->left[i];
+	table->nr_left = 0;
+	*ret_nr = rows_merge(rows, nr_new);
+	*ret_rows = rows;
 	/* A group that ended adds nothing more; without this the map would fill up with them. */
 	for (size_t i = 0; i < nr; i++) {
 		if (has_key(retired, nr_retired, now[i].pair.victim) ||

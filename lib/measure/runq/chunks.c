@@ -103,6 +103,25 @@ struct runq_head *runq_chunks_slot(const struct runq_chunks *chunks, size_t slot
 			(slot - chunk_first(chunks, chunk)) * chunks->slot_size);
 }
 
+size_t runq_chunks_at(const struct runq_chunks *chunks, uint32_t place)
+{
+	if (place < RUNQ_FAR)
+		return place / chunks->slot_size;
+	return (size_t)chunks->near + (place - RUNQ_FAR);
+}
+
+uint64_t runq_chunks_key(const struct runq_chunks *chunks, uint32_t who)
+{
+	size_t slot = runq_chunks_at(chunks, who);
+	uint64_t key = 0;
+
+	if (who >= RUNQ_WHO_QUOTA)
+		return (uint64_t)(int64_t)(int32_t)who;
+	if (slot && slot < runq_chunks_slots(chunks))
+		key = *(volatile uint64_t *)&runq_chunks_slot(chunks, slot)->key;
+	return key ? key : RUNQ_KEY_OTHER;
+}
+
 int runq_chunks_free_slot(struct runq_chunks *chunks, uint32_t slot, struct err *err)
 {
 	if (bpf_map_update_elem(chunks->free_fd, NULL, &slot, BPF_ANY))

@@ -51,6 +51,10 @@ void runq_chunks_close(struct runq_chunks *chunks);
 /* Slots in all chunks, used or not. */
 size_t runq_chunks_slots(const struct runq_chunks *chunks);
 struct runq_head *runq_chunks_slot(const struct runq_chunks *chunks, size_t slot);
+/* The slot at a place of the programs, see RUNQ_FAR; beyond all of them if there is none. */
+size_t runq_chunks_at(const struct runq_chunks *chunks, uint32_t place);
+/* The key of who ran, as runq_seg has it, or of the group at a place. */
+uint64_t runq_chunks_key(const struct runq_chunks *chunks, uint32_t who);
 /* Puts a slot back into the queue of free ones. */
 int runq_chunks_free_slot(struct runq_chunks *chunks, uint32_t slot, struct err *err);
 /* Makes more chunks if, with @taken slots less than before, too few are free. */

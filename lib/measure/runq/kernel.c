@@ -95,7 +95,10 @@ static int open_maps(struct runq_kernel *k, const struct runq_opts *opts, size_t
 	k->slots.chunks.free_fd = bpf_map__fd(k->skel->maps.free_slots);
 	rc = runq_slots_open(&k->slots, k->areas.near.pages, nr_groups, err);
 	if (!rc && opts->blame)
-		rc = runq_blame_open(&k->blame, bpf_map__fd(k->skel->maps.blame), err);
+		rc = runq_blame_open(&k->blame, bpf_map__fd(k->skel->maps.blame),
+				     k->areas.pairs.pages, k->nr_cpus, err);
+	if (!rc && opts->blame)
+		k->slots.blame = &k->blame;
 	if (rc)
 		return rc;
 	k->ring = ring_buffer__new(bpf_map__fd(k->skel->maps.events), on_event, k, NULL);
@@ -156,6 +159,7 @@ void runq_kernel_close(struct runq_kernel *k)
 	runq_area_close(&k->areas.cpus);
 	runq_area_close(&k->areas.tasks);
 	runq_area_close(&k->areas.near);
+	runq_area_close(&k->areas.pairs);
 	runq_blame_close(&k->blame);
 	free(k);
 }
@@ -197,8 +201,8 @@ int runq_kernel_window(struct runq_kernel *k, const struct runq_waits_list **ret
 int runq_kernel_blame(struct runq_kernel *k, struct runq_row **ret_rows, size_t *ret_nr,
 		      struct err *err)
 {
-	int rc = runq_blame_read(&k->blame, k->slots.retired, k->slots.nr_retired, ret_rows, ret_nr,
-				 err);
+	int rc = runq_blame_read(&k->blame, &k->slots.chunks, k->slots.retired,
+				 k->slots.nr_retired, ret_rows, ret_nr, err);
 
 	if (!rc)
 		k->slots.nr_retired = 0;

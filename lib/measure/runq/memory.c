@@ -21,8 +21,10 @@ uint64_t runq_memory(const struct runq_shape *shape, const struct runq_sizes *si
 			 (sizes->wakeup ? RUNQ_NR_TASKS : 1) * sizeof(uint64_t) +
 			 RUNQ_NR_EXITS * sizeof(uint64_t);
 	uint64_t cores = shape->cpus * sizeof(struct runq_cpu) +
-			 RUNQ_MAX_CPUS * sizeof(struct runq_core);
+			 RUNQ_MAX_CPUS * sizeof(struct runq_core) +
+			 (sizes->blame ? shape->cpus * RUNQ_PAIRS_BYTES : 0);
 
 	return RUNQ_NEAR_BYTES +
-	       (sizes->nr_slots - runq_near_slots(shape)) * runq_slot_size(shape) + tables + tasks + cores;
+	       (sizes->nr_slots - runq_near_slots(shape)) * runq_slot_size(shape) + tables + tasks +
+	       cores;
 }

@@ -113,14 +113,15 @@ static void choose_others(struct runq_bpf *skel, const struct runq_opts *opts,
 		bpf_program__set_autoload(skel->progs.runq_rmdir, false);
 }
 
-static int open_areas(struct runq_bpf *skel, unsigned int cpus, struct runq_areas *areas,
-		      struct err *err)
+static int open_areas(struct runq_bpf *skel, unsigned int cpus, bool blame,
+		      struct runq_areas *areas, struct err *err)
 {
 	int rc;
 
 	runq_area_hide(skel->skeleton, skel->maps.data_cpus);
 	runq_area_hide(skel->skeleton, skel->maps.data_tasks);
 	runq_area_hide(skel->skeleton, skel->maps.data_near);
+	runq_area_hide(skel->skeleton, skel->maps.data_pairs);
 	rc = runq_area_open(&areas->cpus, skel->maps.data_cpus, "runq_cpus",
 			    cpus * sizeof(struct runq_cpu), err);
 	if (!rc)
@@ -129,6 +130,9 @@ static int open_areas(struct runq_bpf *skel, unsigned int cpus, struct runq_area
 	if (!rc)
 		rc = runq_area_open(&areas->near, skel->maps.data_near, "runq_near",
 				    RUNQ_NEAR_BYTES, err);
+	if (!rc)
+		rc = runq_area_open(&areas->pairs, skel->maps.data_pairs, "runq_pairs",
+				    blame ? cpus * RUNQ_PAIRS_BYTES : sizeof(uint64_t), err);
 	return rc;
 }
 
@@ -138,7 +142,9 @@ static int release_areas(struct runq_bpf *skel, const struct runq_areas *areas, 
 
 	if (!rc)
 		rc = runq_area_release(&areas->tasks, skel->maps.data_tasks, err);
-	return rc ? rc : runq_area_release(&areas->near, skel->maps.data_near, err);
+	if (!rc)
+		rc = runq_area_release(&areas->near, skel->maps.data_near, err);
+	return rc ? rc : runq_area_release(&areas->pairs, skel->maps.data_pairs, err);
 }
 
 static void size_maps(struct runq_bpf *skel, const struct runq_opts *opts,
@@ -197,7 +203,7 @@ int runq_programs_load(const struct runq_opts *opts, const struct runq_shape *sh
 	choose_switch(skel, opts, btf);
 	choose_others(skel, opts, btf);
 	size_maps(skel, opts, shape, nr_groups);
-	rc = open_areas(skel, shape->cpus, areas, err);
+	rc = open_areas(skel, shape->cpus, opts->blame, areas, err);
 	if (!rc)
 		rc = load_with_chunk(skel, shape, err);
 	/* If it failed, libbpf must not unmap more than it mapped either. */

@@ -21,7 +21,7 @@ struct runq_owner {
 	/* The slot's counters when the current window began; which, is up to what slots consist of. */
 	struct runq_packed *base;
 	struct runq_step_totals *base_steps;
-	uint64_t gone_ns;	  /* when its end was first seen */
+	uint64_t gone_ns; /* when its end was first seen */
 	uint64_t gone_count;
 	bool over;     /* it ends in the scan under way */
 	bool unwanted; /* likewise: it turns out not to be asked for */
@@ -221,14 +221,6 @@ static bool owner_quiet(struct runq_slots *slots, size_t slot, uint64_t now)
 	return false;
 }
 
-/* The slot at a place of the programs; see RUNQ_FAR. */
-static size_t slot_at(const struct runq_slots *slots, uint32_t place)
-{
-	if (place < RUNQ_FAR)
-		return place / slots->chunks.slot_size;
-	return (size_t)slots->chunks.near + (place - RUNQ_FAR);
-}
-
 /*
  * No task may be counted in a slot that goes to the next group. Out of the index first, so that
  * nobody finds it there again; then one pass over all tasks for all groups that ended.
@@ -244,7 +236,7 @@ static void owners_forget(struct runq_slots *slots)
 		}
 	for (size_t i = 0; any && i < RUNQ_NR_TASKS; i++) {
 		volatile __u64 *group = &slots->tasks[i].group;
-		size_t slot = slot_at(slots, *group >> 32);
+		size_t slot = runq_chunks_at(&slots->chunks, *group >> 32);
 
 		if (slot < runq_chunks_slots(&slots->chunks) && slots->owners[slot] &&
 		    slots->owners[slot]->over)
@@ -260,12 +252,12 @@ static void owners_leave_out(struct runq_slots *slots)
 {
 	for (size_t i = 0; i < runq_chunks_slots(&slots->chunks); i++)
 		if (slots->owners[i] && slots->owners[i]->unwanted)
-			__atomic_fetch_or(&runq_chunks_slot(&slots->chunks, i)->depth, RUNQ_UNWANTED,
-					  __ATOMIC_RELEASE);
+			__atomic_fetch_or(&runq_chunks_slot(&slots->chunks, i)->depth,
+					  RUNQ_UNWANTED, __ATOMIC_RELEASE);
 	for (size_t i = 0; i < RUNQ_NR_TASKS; i++) {
 		volatile __u64 *group = &slots->tasks[i].group;
 		__u64 was = *group;
-		size_t slot = slot_at(slots, was >> 32);
+		size_t slot = runq_chunks_at(&slots->chunks, was >> 32);
 
 		if (slot >= runq_chunks_slots(&slots->chunks) || !slots->owners[slot] ||
 		    !slots->owners[slot]->unwanted)
@@ -279,12 +271,23 @@ static void owners_leave_out(struct runq_slots *slots)
 			slots->owners[i]->unwanted = false;
 }
 
+static bool place_over(const void *arg, uint32_t place)
+{
+	const struct runq_slots *slots = arg;
+	size_t slot = runq_chunks_at(&slots->chunks, place);
+
+	return slot < runq_chunks_slots(&slots->chunks) && slots->owners[slot] &&
+	       slots->owners[slot]->over;
+}
+
 /* Ends those that are over, in two steps. */
 static int owners_end(struct runq_slots *slots, struct err *err)
 {
 	int rc = 0;
 
 	owners_forget(slots);
+	if (slots->blame)
+		rc = runq_blame_leave(slots->blame, &slots->chunks, place_over, slots, err);
 	for (size_t i = 0; !rc && i < runq_chunks_slots(&slots->chunks); i++)
 		if (slots->owners[i] && slots->owners[i]->over)
 			rc = owner_end(slots, i, err);

@@ -3,6 +3,7 @@
 #ifndef SUBTICK_MEASURE_RUNQ_SLOTS_H
 #define SUBTICK_MEASURE_RUNQ_SLOTS_H
 
+#include "measure/runq/blame.h"
 #include "measure/runq/chunks.h"
 #include "measure/runq/filter.h"
 #include "measure/runq/waits.h"
@@ -15,6 +16,7 @@ struct runq_slots {
 	unsigned int nr_le; /* boundaries, of slots that count at those only */
 	const struct runq_filter *filter; /* what else the programs leave out; NULL: they do not */
 	int index_fd;	      /* the programs' map from keys to slots */
+	struct runq_blame_table *blame; /* NULL: not asked for */
 	struct runq_task *tasks; /* mapped; their entries forget groups that ended */
 
 	struct runq_chunks chunks;

@@ -20,6 +20,19 @@ OURS = (
     "load & runq",
 )
 
+# The rows of the table in docs/methods/runq.md, and what is in each that the one above it lacks.
+RUNQ_ROWS = (
+    ("runq --sample 0.1", "outside the sample: a hash of both tasks, nothing else"),
+    ("runq --cgroup /outside", "outside the cgroups asked for: the entries and keys of both tasks, nothing else"),
+    ("runq", "every wait: clock, entry of the task, key, slot; sum, maximum, histogram, `le`"),
+    ("runq --causes", "who ran: the segment that ends, the ring of the core's last ones, throttling"),
+    ("runq --blame", "the pair of victim and culprit in the core's table"),
+    ("serve", "`--blame` without the fine histogram, and `load` and `wake` beside it"),
+    ("runq --per task", "no quick path: look-ups by key, and the calls that these need"),
+    ("runq --source wakeup", "no quick path, two more tracepoints, a stamp per wake-up"),
+    ("libbpf-tools runqlat", "another tool: a hash of stamps, a histogram by powers of two"),
+)
+
 # Programs of Debian: the package, the file in it, and what follows it on the command line.
 Peer = namedtuple("Peer", "name package file words")
 PEERS = (

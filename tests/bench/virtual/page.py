@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Makes docs/costs.md and its picture of the figures in measured/."""
+"""Makes docs/costs.md, its picture and the table of docs/methods/runq.md of the figures in measured/."""
 
 from pathlib import Path
 
@@ -27,6 +27,8 @@ WORKLOADS = {
              "A task sleeps 230 µs on a core of its own: timer interrupt, wake-up, idle to task, task to "
              "idle."),
 }
+BEGIN = "<!-- written by tests/bench/cost --write-docs from here -->\n"
+END = "<!-- to here -->\n"
 HEAD = """\
 # What it costs
 
@@ -139,6 +141,23 @@ def rows_of_picture(all_found, workload="pipe"):
                    for n in names]
 
 
+def runq_table(all_found, workloads=("pipe", "wakeup")):
+    """What each option of runq adds, for its page."""
+    columns = [(found, workload) for workload in workloads for found in all_found]
+    yield "| attached | " + " | ".join(f"{w}, {f.arch}" for f, w in columns) + " | what is in it |"
+    yield "| --- | " + "--: | " * len(columns) + "--- |"
+    rows = [("an empty program", [f.empty_added("runq", w) for f, w in columns], "what the kernel takes to call one")]
+    rows += [(named(name), [f.added(name, w) for f, w in columns], what) for name, what in commands.RUNQ_ROWS]
+    for name, values, what in rows:
+        yield f"| {name} | " + " | ".join(map(figures.number, values)) + f" | {what} |"
+
+
+def between_marks(path, lines):
+    """The text of @path with @lines in the place of what is between the two marks."""
+    before, rest = path.read_text().split(BEGIN, 1)
+    return before + BEGIN + "\n".join(lines) + "\n" + END + rest.split(END, 1)[1]
+
+
 def files():
     """[(path, text)] of all that is generated."""
     all_found = measured()
@@ -148,7 +167,9 @@ def files():
     lines += reasons(all_found)
     drawn = picture.draw("Instructions added to a pipe operation (two switches on one core)",
                          rows_of_picture(all_found), [f.arch for f in all_found])
-    return [(DOCS / "costs.md", "\n".join(lines) + "\n" + TAIL), (DOCS / "costs.svg", drawn)]
+    runq = DOCS / "methods/runq.md"
+    return [(DOCS / "costs.md", "\n".join(lines) + "\n" + TAIL), (DOCS / "costs.svg", drawn),
+            (runq, between_marks(runq, runq_table(all_found)))]
 
 
 def write():

@@ -63,6 +63,7 @@ static void absorb_runq(uint64_t second)
 						  {.path = "/too many"}};
 	struct runq_group_window groups[4] = {0};
 	struct runq_blame blame[4] = {0};
+	struct runq_idle_state idle[2];
 	uint64_t le_count[CONFIG_MAX_LE];
 	struct runq_window w = {
 		.time_mono_ns = second * NSEC_PER_SEC,
@@ -75,6 +76,10 @@ static void absorb_runq(uint64_t second)
 		.nr_groups = 4,
 		.blame = blame,
 		.nr_blame = 4,
+		.has_idle_states = true,
+		.idle_states = idle,
+		.nr_idle_states = 2,
+		.idle_full = 14,
 	};
 
 	for (unsigned int i = 0; i < config.nr_le; i++)
@@ -93,6 +98,11 @@ static void absorb_runq(uint64_t second)
 					       .count = 1};
 	}
 	blame[1].culprit = (struct runq_party){.group = &names[2]};
+	for (int i = 0; i < 2; i++)
+		idle[i] = (struct runq_idle_state){.party = {.group = &names[i]},
+						   .name = {'C', '6', '"'},
+						   .wait_ns = 123456789,
+						   .count = 3};
 	runq_absorb(&store, &config, &w);
 }
 

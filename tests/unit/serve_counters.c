@@ -259,7 +259,7 @@ TEST_WITH(test_runq, setup, teardown)
 	assert_int_equal(word(F_RUNQ_IDLE, "cgroup=\"/a\",state=\"C6\"", 0), 2006);
 	assert_int_equal(word(F_RUNQ_IDLE_WAITS, "cgroup=\"/a\",state=\"C6\"", 0), 20);
 	assert_int_equal(word(F_LOSS, "collector=\"runq\",kind=\"idle_states_full\"", 0), 7);
-	assert_int_equal(store.series[F_LOSS].nr, 7);
+	assert_int_equal(store.series[F_LOSS].nr, 8);
 	assert_int_equal(word(F_LOSS, "collector=\"runq\",kind=\"unknown_start\"", 0), 1);
 	assert_int_equal(word(F_LOSS, "collector=\"runq\",kind=\"negative\"", 0), 2);
 	assert_int_equal(word(F_LOSS, "collector=\"runq\",kind=\"table_full\"", 0), 3);

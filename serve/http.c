@@ -129,6 +129,7 @@ static void on_request(struct evhttp_request *request, void *arg)
 	const char *path = uri ? evhttp_uri_get_path(uri) : NULL;
 	struct server *server = arg;
 
+	stream_fails(server, request);
 	conns_asked(&server->conns, evhttp_request_get_connection(request), false);
 	if (!path)
 		answer_text(server, request, HTTP_BADREQUEST, "bad request");

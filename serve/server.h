@@ -28,7 +28,7 @@ struct evhttp_request;
 
 /* One client of /api/v1/stream. */
 struct stream {
-	struct evhttp_request *request; /* freed before the connection's close callback runs */
+	struct evhttp_request *request; /* see on_closed() and stream_fails() about who frees it */
 	struct evhttp_connection *connection;
 	char *only; /* names of collectors, or NULL for all */
 	size_t backlog;	   /* after the last window was sent */

@@ -32,8 +32,27 @@ static void on_closed(struct evhttp_connection *connection, void *arg)
 	struct server *server = arg;
 
 	for (size_t i = 0; i < server->nr_streams; i++) {
+		struct evhttp_request *request = server->streams[i].request;
+
 		if (server->streams[i].connection != connection)
 			continue;
+		forget(server, i);
+		/*
+		 * If the client has closed it, evhttp has taken the request off the connection and
+		 * leaves it to us; ending the response then frees it. Else it frees it itself.
+		 */
+		if (!evhttp_request_get_connection(request))
+			evhttp_send_reply_end(request);
+		return;
+	}
+}
+
+void stream_fails(struct server *server, const struct evhttp_request *request)
+{
+	for (size_t i = 0; i < server->nr_streams; i++) {
+		if (server->streams[i].request != request)
+			continue;
+		evhttp_connection_set_closecb(server->streams[i].connection, NULL, NULL);
 		forget(server, i);
 		return;
 	}
@@ -51,11 +70,9 @@ static void end(struct server *server, size_t i)
 /* The client gets nothing more, not even what is on its way. */
 static void cut(struct server *server, size_t i)
 {
-	struct evhttp_connection *connection = server->streams[i].connection;
-
-	evhttp_connection_set_closecb(connection, NULL, NULL);
-	forget(server, i);
-	conns_cut(&server->conns, connection, CONN_CUT_STALLED);
+	conns_cut(&server->conns, server->streams[i].connection, CONN_CUT_STALLED);
+	/* Nothing is sent any more, but evhttp then knows that it may free the request. */
+	end(server, i);
 }
 
 /* Notes whether the client has received anything since the last window was sent. */

@@ -206,12 +206,22 @@ def check_leaks():
     """Requests of every kind, a stream, reloads and SIGTERM leave no memory behind; needs LeakSanitizer."""
     leaks = {"ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=1"}
     # The filter would keep it from looking.
-    with Server("--no-sandbox", env=leaks) as server:
+    with Server("--no-sandbox", "--timeout", "3s", env=leaks) as server:
         stream = open_stream(server, {})
         for path in ("/metrics", "/api/v1/load", "/api/v1/runq", "/api/v1/wake", "/api/v1/doctor", "/", "/nosuch"):
             for headers in ({}, {"Accept-Encoding": "gzip"}, {"Accept": "application/openmetrics-text"},
                             {"Host": "evil.example"}):
                 server.get(path, headers)
+        for _ in range(5):
+            open_stream(server, {}).close()
+        # One that is cut because its client does not read.
+        stalled = socket.socket()
+        stalled.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        stalled.connect((server.host, server.port))
+        stalled.sendall(b"GET /api/v1/stream HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        if not eventually(lambda: server.metrics()['subtick_http_cut_total{reason="stalled"}'] == 1, 40):
+            yield "a stream that nobody reads is not cut"
+        stalled.close()
         server.child.send_signal(signal.SIGHUP)
         if not eventually(lambda: "reloaded" in server.text()):
             yield "does not reload"

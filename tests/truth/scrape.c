@@ -35,7 +35,8 @@ void scrape_wait(int port)
 {
 	int fd = -1;
 
-	for (int i = 0; i < 100 && fd < 0; i++) {
+	/* An emulated machine takes half a minute to load the programs. */
+	for (int i = 0; i < 1200 && fd < 0; i++) {
 		live_sleep_ms(100);
 		fd = dial(port);
 	}

@@ -7,7 +7,7 @@
 
 /* The body of GET @path from 127.0.0.1:@port; fails the program if there is no answer of 200. */
 char *scrape(int port, const char *path);
-/* Tries until somebody listens there; fails the program after ten seconds. */
+/* Tries until somebody listens there; fails the program after two minutes. */
 void scrape_wait(int port);
 
 /* The value of the series whose name and labels are exactly @series; 0 if there is none. */

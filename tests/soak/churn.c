@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Children that make cgroups, tasks, zombies and clients of every kind. */
+#include "churn.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cgroups.h"
+#include "live.h"
+
+#define NR_CLIENTS 96
+#define NR_ZOMBIES 8
+
+/* In a group of its own, so that its children end with it; and it ends with its parent. */
+static pid_t child(void)
+{
+	pid_t pid = fork();
+
+	if (pid < 0)
+		live_fail_all("cannot fork");
+	if (pid)
+		return pid;
+	setpgid(0, 0);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	return 0;
+}
+
+void churn_stop(pid_t pid)
+{
+	kill(-pid, SIGKILL);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+static void cgroup_path(char path[64], pid_t pid, uint64_t number)
+{
+	snprintf(path, 64, "/subtick-soak-%d-%llu", pid, (unsigned long long)number);
+}
+
+void churn_clean(pid_t pid, const struct churn_done *done)
+{
+	uint64_t first = done->cgroups > 64 ? done->cgroups - 64 : 0;
+	char path[64];
+
+	for (uint64_t i = first; i <= done->cgroups + 1; i++) {
+		cgroup_path(path, pid, i);
+		cgroups_remove(path);
+	}
+}
+
+/* An emulated machine has a tenth of the speed: all of it would be busy with this alone. */
+static void rest(unsigned int ms)
+{
+	live_sleep_ms(live_emulated() ? 10 * ms : ms);
+}
+
+static void wait_often(int times)
+{
+	for (int i = 0; i < times; i++)
+		live_sleep_ms(1);
+}
+
+pid_t churn_cgroups(struct churn_done *done)
+{
+	pid_t self = child();
+	char path[64];
+
+	if (self)
+		return self;
+	for (uint64_t i = 0;; i++) {
+		pid_t pid;
+
+		cgroup_path(path, getpid(), i);
+		if (!cgroups_mkdir(path))
+			_exit(1);
+		pid = fork();
+		if (!pid) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			cgroups_enter(path, 0);
+			/* Now and then one that lives for longer than a window. */
+			wait_often(i % 16 ? 3 : live_times(400));
+			_exit(0);
+		}
+		/* Alive while the next one begins. */
+		if (i % 16)
+			waitpid(pid, NULL, 0);
+		else
+			while (waitpid(-1, NULL, WNOHANG) > 0)
+				;
+		if (i % 16 && !cgroups_remove(path))
+			_exit(1);
+		if (i >= 32 && i % 16 == 0) {
+			cgroup_path(path, getpid(), i - 32);
+			cgroups_remove(path);
+		}
+		done->cgroups++;
+		rest(2);
+	}
+}
+
+pid_t churn_tasks(struct churn_done *done)
+{
+	pid_t self = child(), zombies[NR_ZOMBIES] = {0};
+
+	if (self)
+		return self;
+	for (uint64_t i = 0;; i++) {
+		pid_t pid = fork();
+
+		if (!pid)
+			_exit(0);
+		/* They stay zombies until it is their turn again. */
+		if (zombies[i % NR_ZOMBIES])
+			waitpid(zombies[i % NR_ZOMBIES], NULL, 0);
+		zombies[i % NR_ZOMBIES] = pid > 0 ? pid : 0;
+		done->tasks++;
+		rest(2);
+	}
+}
+
+static int dial(int port)
+{
+	struct sockaddr_in address = {.sin_family = AF_INET,
+				      .sin_port = htons(port),
+				      .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	if (fd >= 0)
+		connect(fd, (struct sockaddr *)&address, sizeof(address));
+	return fd;
+}
+
+pid_t churn_clients(struct churn_done *done, int port)
+{
+	static const char *const texts[] = {
+		"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n",
+		"GET /metrics HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: gzip\r\n\r\n",
+		"GET /api/v1/stream HTTP/1.1\r\nHost: localhost\r\n\r\n",
+		"GET /api/v1/runq HTTP/1.1\r\nHost: localhost\r\n\r\n",
+		"GET /metrics HTTP/1.1\r\nX-Half: ",
+		"GET /metrics HTTP/1.1\r\nHost: evil.example\r\n\r\n",
+		"nonsense\r\n\r\n",
+	};
+	pid_t self = child();
+	int fds[NR_CLIENTS];
+	char buf[4096];
+
+	if (self)
+		return self;
+	signal(SIGPIPE, SIG_IGN);
+	memset(fds, -1, sizeof(fds));
+	for (uint64_t i = 0;; i++) {
+		int *fd = &fds[i % NR_CLIENTS];
+		const char *text = texts[i % (sizeof(texts) / sizeof(texts[0]))];
+
+		/* Most have read nothing when they close; some read a little. */
+		if (*fd >= 0 && i % 3 == 0 && read(*fd, buf, sizeof(buf)) < 0)
+			*buf = '\0';
+		if (*fd >= 0)
+			close(*fd);
+		*fd = dial(port);
+		rest(10);
+		if (*fd >= 0 && write(*fd, text, strlen(text)) > 0) {
+			done->requests++;
+			done->streams += !!strstr(text, "stream");
+		}
+	}
+}
+
+static void set_online(const char *text)
+{
+	int fd = open("/sys/devices/system/cpu/cpu1/online", O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0 || write(fd, text, 1) != 1)
+		_exit(1);
+	close(fd);
+}
+
+pid_t churn_hotplug(struct churn_done *done)
+{
+	pid_t self = child();
+
+	if (self)
+		return self;
+	for (;;) {
+		live_sleep_ms(4000);
+		set_online("0");
+		live_sleep_ms(1500);
+		set_online("1");
+		done->offline++;
+	}
+}
+
+pid_t churn_steady(const char *cgroup)
+{
+	pid_t self = child();
+
+	if (self)
+		return self;
+	if (!cgroups_enter(cgroup, 0))
+		_exit(1);
+	for (;;)
+		live_sleep_ms(5);
+}

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The exporter for a long time, with cgroups, tasks and clients that come and go; in a guest also
+ * with a core that goes and comes back and a clock that is set. Counters and sums must not fall,
+ * memory and descriptors must not grow, and no dispatch may be lost that is not counted as lost.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "cgroups.h"
+#include "churn.h"
+#include "live.h"
+#include "page.h"
+#include "scrape.h"
+
+#define PORT		17828
+#define PORT_TEXT	"127.0.0.1:17828"
+#define DEFAULT_SECONDS 1200
+/* Series for every place, and every buffer as large as it gets. */
+#define WARM_SECONDS 30
+/* Resident memory may grow by so much after that: fragments of the heap, and one page that is sent. */
+#define GROWTH_BYTES (2 << 20)
+
+static const char *const serve_args[] = {"serve",  "--config",	     "/dev/null", "--listen",
+					 PORT_TEXT, "--interval",     "0.5s",	  "--cgroup-limit",
+					 "48",	   "--max-connections", "64",	  "--timeout",
+					 "3s",	   NULL};
+
+struct soak {
+	pid_t serve, steady, churn[4];
+	int serve_fd;
+	const char *cgroup;
+	struct churn_done *done;
+	struct page first, last;
+	struct page_faults faults;
+	uint64_t begin_ns;
+	uint64_t dispatches; /* of the steady task at the first page */
+	unsigned int scrapes, steps;
+	double rss_first, rss_most;
+	size_t files;
+	bool guest;
+};
+
+/* How often the task got a core, by the kernel's accounting. */
+static uint64_t dispatches(pid_t pid)
+{
+	char path[64];
+	uint64_t count = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/schedstat", pid);
+	file = fopen(path, "re");
+	if (!file || fscanf(file, "%*u %*u %" SCNu64, &count) != 1)
+		live_fail_all("no %s", path);
+	fclose(file);
+	return count;
+}
+
+static size_t open_files(pid_t pid)
+{
+	char path[64];
+	size_t nr = 0;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
+	dir = opendir(path);
+	while (dir && readdir(dir))
+		nr++;
+	if (dir)
+		closedir(dir);
+	return nr;
+}
+
+/* The wall clock of the guest: back, ahead by more than an hour, and where it should be. */
+static void step_clock(struct soak *s)
+{
+	static const int steps[] = {-3, 3700, -3697};
+	struct timespec wall;
+
+	clock_gettime(CLOCK_REALTIME, &wall);
+	wall.tv_sec += steps[s->steps++ % 3];
+	if (clock_settime(CLOCK_REALTIME, &wall))
+		live_fail_all("cannot set the clock of the guest: %s", strerror(errno));
+}
+
+static void look(struct soak *s)
+{
+	struct page now;
+	double rss;
+
+	page_read(&now, scrape(PORT, "/metrics"));
+	s->scrapes++;
+	rss = page_value(&now, "process_resident_memory_bytes");
+	if (s->last.nr)
+		page_compare(&s->last, &now, &s->faults);
+	if (rss > s->rss_most)
+		s->rss_most = rss;
+	page_free(&s->last);
+	s->last = now;
+}
+
+static double steady_count(const struct page *page, const char *cgroup)
+{
+	char series[128];
+
+	snprintf(series, sizeof(series), "subtick_runqueue_latency_seconds_count{cgroup=\"%s\"}",
+		 cgroup);
+	return page_value(page, series);
+}
+
+static void stop_churn(struct soak *s)
+{
+	for (size_t i = 0; i < sizeof(s->churn) / sizeof(s->churn[0]); i++) {
+		if (!s->churn[i])
+			continue;
+		churn_stop(s->churn[i]);
+		if (!i)
+			churn_clean(s->churn[0], s->done);
+		s->churn[i] = 0;
+	}
+}
+
+/* However the program ends, nothing of it goes on. */
+static struct soak *running;
+
+static void end_all(void)
+{
+	stop_churn(running);
+	if (running->steady)
+		churn_stop(running->steady);
+	if (running->serve)
+		kill(running->serve, SIGKILL);
+}
+
+static void start(struct soak *s)
+{
+	struct churn_done *done = mmap(NULL, sizeof(*done), PROT_READ | PROT_WRITE,
+				       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	if (done == MAP_FAILED)
+		live_fail_all("no memory");
+	s->done = done;
+	running = s;
+	atexit(end_all);
+	s->guest = getenv("SUBTICK_SOAK_GUEST");
+	cgroups_open();
+	s->cgroup = cgroups_make("steady");
+	s->serve = live_start(serve_args, &s->serve_fd);
+	scrape_wait(PORT);
+	s->steady = churn_steady(s->cgroup);
+	/* Windows end every 0.5 s: the cgroup has its series now. */
+	live_sleep_ms(2000);
+	s->files = open_files(s->serve);
+	s->churn[0] = churn_cgroups(done);
+	s->churn[1] = churn_tasks(done);
+	s->churn[2] = churn_clients(done, PORT);
+	if (s->guest)
+		s->churn[3] = churn_hotplug(done);
+}
+
+/* The task rests while it is looked at: its count and the page are of the same moment. */
+static uint64_t steady_stopped(struct soak *s, struct page *ret_page)
+{
+	uint64_t count;
+
+	kill(s->steady, SIGSTOP);
+	live_sleep_ms(1500);
+	count = dispatches(s->steady);
+	page_read(ret_page, scrape(PORT, "/metrics"));
+	kill(s->steady, SIGCONT);
+	return count;
+}
+
+static double lost(const struct page *page)
+{
+	return page_value(page, "subtick_losses_total{collector=\"runq\",kind=\"unknown_start\"}") +
+	       page_value(page, "subtick_losses_total{collector=\"runq\",kind=\"negative\"}") +
+	       page_value(page, "subtick_losses_total{collector=\"runq\",kind=\"table_full\"}") +
+	       page_value(page, "subtick_losses_total{collector=\"runq\",kind=\"recursion_misses\"}");
+}
+
+static void judge(struct soak *s, const struct page *end, uint64_t dispatched)
+{
+	double counted = steady_count(end, s->cgroup) - steady_count(&s->first, s->cgroup);
+	double ran = (double)(dispatched - s->dispatches), losses = lost(end) - lost(&s->first);
+	double maps = page_value(end, "subtick_bpf_map_bytes");
+	size_t files = open_files(s->serve);
+
+	live_ok(!s->faults.fell && !s->faults.vanished,
+		"%u scrapes: %zu counters fell, %zu of what does not end are gone", s->scrapes,
+		s->faults.fell, s->faults.vanished);
+	live_ok(!s->faults.sums, "sums over all series: %zu fell", s->faults.sums);
+	live_ok(s->rss_most - s->rss_first < GROWTH_BYTES,
+		"resident memory: %.1f MiB after %d s, %.1f at most", s->rss_first / 1048576,
+		WARM_SECONDS, s->rss_most / 1048576);
+	live_ok(maps == page_value(&s->first, "subtick_bpf_map_bytes"),
+		"BPF maps have %.1f MiB, as at the start", maps / 1048576);
+	live_ok(files <= s->files + 2, "%zu descriptors without clients, %zu at the start", files,
+		s->files);
+	live_ok(counted >= ran - losses - 2 && counted <= ran + 2,
+		"a task got a core %.0f times; %.0f waits counted, %.0f lost of all tasks", ran,
+		counted, losses);
+	live_ok(page_sum(end, "subtick_runqueue_evicted_total") > 0,
+		"%.0f cgroups gave way, %.0f have series",
+		page_sum(end, "subtick_runqueue_evicted_total"),
+		page_value(end, "subtick_runqueue_cgroups"));
+}
+
+/* Also tells whoever waits for a guest that it goes on. */
+static void note(const struct soak *s)
+{
+	live_note("%.0f s: %" PRIu64 " cgroups, %" PRIu64 " tasks, %" PRIu64 " requests of which %" PRIu64
+		  " streams, CPU 1 offline %" PRIu64 " times, clock set %u times, %u scrapes, "
+		  "resident %.1f MiB",
+		  (double)(clock_mono_ns() - s->begin_ns) / 1e9, s->done->cgroups, s->done->tasks,
+		  s->done->requests, s->done->streams, s->done->offline, s->steps, s->scrapes,
+		  page_value(&s->last, "process_resident_memory_bytes") / 1048576);
+}
+
+int main(void)
+{
+	const char *text = getenv("SUBTICK_SOAK_SECONDS");
+	unsigned int seconds = text ? (unsigned int)atoi(text) : DEFAULT_SECONDS;
+	static struct soak s;
+	struct page end;
+	char output[8192];
+	uint64_t count;
+
+	if (seconds < 2 * WARM_SECONDS)
+		live_fail_all("SUBTICK_SOAK_SECONDS must be %d or more", 2 * WARM_SECONDS);
+	live_needs(ARGS("runq", "--json", "0.1", "1"));
+	start(&s);
+	/* It only looks; what it starts has no priority. */
+	live_first();
+	live_sleep_ms(WARM_SECONDS * 1000);
+	s.dispatches = steady_stopped(&s, &s.first);
+	look(&s);
+	s.rss_first = s.rss_most;
+	s.begin_ns = clock_mono_ns();
+	for (unsigned int i = 0; clock_mono_ns() - s.begin_ns < seconds * NSEC_PER_SEC; i++) {
+		live_sleep_ms(1000);
+		if (s.guest && i % 7 == 3)
+			step_clock(&s);
+		look(&s);
+		if (i % 30 == 0)
+			note(&s);
+	}
+	count = steady_stopped(&s, &end);
+	stop_churn(&s);
+	/* Their connections close, and none is left but ours. */
+	live_sleep_ms(5000);
+	look(&s);
+	note(&s);
+	judge(&s, &end, count);
+	churn_stop(s.steady);
+	s.steady = 0;
+	live_ok(live_stop(s.serve, SIGTERM, s.serve_fd, output, sizeof(output)) == 0,
+		"ends cleanly");
+	s.serve = 0;
+	return live_done();
+}

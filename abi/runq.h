@@ -135,10 +135,13 @@ _Static_assert(sizeof(struct runq_cell) == 64 && sizeof(struct runq_cold) == 16,
 struct runq_layout {
 	__u32 cpus, stripes;
 	__u32 cells_at;
-	__u32 shared; /* several cores share a histogram */
+	__u32 kind; /* RUNQ_SHARED, RUNQ_STEPS */
 	__u32 slot_size;
 	__u32 near; /* slots in the first chunk */
 };
+
+#define RUNQ_SHARED 1 /* several cores share a histogram */
+#define RUNQ_STEPS  2 /* slots have struct runq_steps, not struct runq_hist */
 
 /*
  * Where a slot is, as the programs keep it: below RUNQ_FAR its offset in the first chunk, which is
@@ -251,7 +254,7 @@ struct runq_clock {
 struct runq_cpu {
 	/* One cache line for what every switch touches. */
 	__u32 skip;	/* not selected with --cpu */
-	__u32 head;	/* RUNQ_SEG_STEP times where in segs[] the segment that runs now goes when it ends */
+	__u32 head;	/* where in segs[] the segment that runs now goes when it ends, in bytes */
 	__u64 switches; /* dispatches that ended a wait, without those of the quick path */
 	__u64 wait_ns;	/* waits that are not in a slot of the first chunk */
 	__u64 from;	/* of the last wait, as in runq_walk; only for the programs */

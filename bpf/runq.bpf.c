@@ -185,13 +185,14 @@ static __always_inline void wait_ends(struct mode mode, struct runq_cpu *pc, str
 
 	seg_write(mode, pc, d->now, d->next->flags & PF_KTHREAD ? RUNQ_WHO_KTHREAD : d->place, d->pid);
 	/*
-	 * It is never missing, but the verifier cannot know. The CPU number is kept in a 64-bit
+	 * It is missing only of a group that is left out. The CPU number is kept in a 64-bit
 	 * register from here on: read back from 32 bits on the stack, it has no bounds for the
 	 * verifiers of 5.10 and 6.1.
 	 */
 	asm volatile("" : "+r"(cpu));
 	if (rarely(!slot || cpu >= layout.cpus)) {
-		pc->table_full++;
+		if (d->place != RUNQ_PLACE_UNWANTED)
+			pc->table_full++;
 		return;
 	}
 	known = mode.by_wakeup ? wakeup_wait(pc, d) : sched_info_wait(pc, d);
@@ -247,8 +248,7 @@ static __noinline int switch_slow(u64 *ctx, u64 mono)
 		seg_write(mode, pc, d.now, RUNQ_WHO_IDLE, 0);
 	} else if (mode.causes || mode.by_wakeup || d.sampled) {
 		d.place = slot_cached(pc, task_key(mode, d.next, cpu), d.next);
-		if (!mode.filter || d.place != RUNQ_PLACE_UNWANTED)
-			wait_ends(mode, pc, &d, cpu);
+		wait_ends(mode, pc, &d, cpu);
 	}
 	barrier();
 	seg_begins(mode, pc);
@@ -338,21 +338,22 @@ int runq_sample(u64 *ctx)
 	int name(u64 *ctx)                                                                        \
 	{                                                                                         \
 		struct mode mode = {__VA_ARGS__};                                                 \
-		u64 *volatile odd;                                                                \
+		u64 *volatile stack;                                                              \
                                                                                                   \
 		if (mode.filter && quick_outside(mode, ctx))                                      \
 			return 0;                                                                 \
-		/* On the stack for the rare cases, or it has a register all the way. */          \
-		odd = ctx;                                                                        \
+		/* For the rare cases; with causes there are not enough registers to keep it. */  \
+		if (mode.causes)                                                                  \
+			stack = ctx;                                                              \
 		switch (quick_switch(mode, ctx, FROM_SLEEP, 0)) {                                 \
 		case QUICK_DONE:                                                                  \
 			return 0;                                                                 \
 		case QUICK_LATE:                                                                  \
-			return name##_late(odd);                                                  \
+			return name##_late(mode.causes ? stack : ctx);                            \
 		case QUICK_IDLE:                                                                  \
-			return name##_idle(odd);                                                  \
+			return name##_idle(mode.causes ? stack : ctx);                            \
 		default:                                                                          \
-			return switch_odd(odd);                                                   \
+			return switch_odd(mode.causes ? stack : ctx);                             \
 		}                                                                                 \
 	}
 

@@ -131,17 +131,21 @@ static __always_inline void wait_hold(const struct runq_cold *cold, struct runq_
 /* To a counter that cores may share. */
 static __always_inline void stripe_add(u64 *counter, u64 more)
 {
-	if (layout.shared)
+	if (layout.kind & RUNQ_SHARED)
 		__sync_fetch_and_add(counter, more);
 	else
 		*counter += more;
 }
 
-static __always_inline void hist_count(struct runq_hist *hist, u64 wait_ns)
+/* The kind is read once for both questions: each reading is some instructions. */
+static __always_inline void hist_count(struct runq_hist *hist, u64 wait_ns, u32 kind)
 {
 	u32 bucket = hist_bucket(wait_ns) % HIST_NR, le;
 
-	stripe_add(&hist->count[bucket], 1);
+	if (!kind)
+		hist->count[bucket]++;
+	else
+		__sync_fetch_and_add(&hist->count[bucket], 1);
 	le = le_in[bucket];
 	if (!le || wait_ns > le_ns[(le - 1) % RUNQ_NR_LE])
 		return;
@@ -162,12 +166,15 @@ static __always_inline void steps_count(struct runq_steps *steps, u64 wait_ns)
 		stripe_add(&steps->count[step], 1);
 }
 
-static __always_inline void wait_count(struct mode mode, void *slot, u64 cpu, u64 wait_ns)
+static __always_inline void wait_count(void *slot, u64 cpu, u64 wait_ns)
 {
-	if (mode.steps)
+	u32 kind = layout.kind;
+
+	/* Compared, not masked: what the verifier knows then costs nothing. */
+	if (kind >= RUNQ_STEPS)
 		steps_count(slot_steps(slot, cpu), wait_ns);
 	else
-		hist_count(slot_hist(slot, cpu), wait_ns);
+		hist_count(slot_hist(slot, cpu), wait_ns, kind);
 }
 
 /* Most waits lie within the last segment, or begin exactly with it. */
@@ -239,7 +246,7 @@ static __always_inline void wait_charge(struct mode mode, struct runq_cpu *pc,
 	u32 cause;
 
 	if (d->sampled)
-		wait_count(mode, slot, cpu, d->wait_ns);
+		wait_count(slot, cpu, d->wait_ns);
 	else if (!is_long)
 		return;
 	cell = slot_cell(slot, cpu);

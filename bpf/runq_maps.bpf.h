@@ -22,10 +22,9 @@ const volatile __u64 le_ns[RUNQ_NR_LE];
 const volatile __u8 le_in[HIST_NR];
 /* How many boundaries lie in buckets below that one. */
 const volatile __u8 le_before[HIST_NR];
-const volatile bool steps_only; /* slots have struct runq_steps, not struct runq_hist */
 /*
  * Of a wait below RUNQ_QUICK_NS, by wait / 32: by how much to shift it for its bucket, or with
- * steps_only which of them it is; RUNQ_QUICK_LE if a boundary lies there.
+ * RUNQ_STEPS which of them it is; RUNQ_QUICK_LE if a boundary lies there.
  */
 const volatile __u8 quick_shift[RUNQ_NR_QUICK];
 const volatile __u8 quick_step[RUNQ_NR_QUICK];
@@ -38,7 +37,7 @@ struct mode {
 	u32 per;
 	bool by_wakeup, cgroup_v2, causes, blame, sample, threshold, state_first;
 	bool modern, shared; /* see quick_runnable() */
-	bool steps, filter;
+	bool steps, filter;  /* of the quick path; the other one asks layout.kind and the entry */
 };
 
 #define MODE_ANY                                                                                 \
@@ -46,8 +45,7 @@ struct mode {
 	{                                                                                        \
 		.per = per, .by_wakeup = by_wakeup, .cgroup_v2 = cgroup_v2,                      \
 		.causes = want_causes, .blame = want_blame, .sample = want_sample,               \
-		.threshold = threshold_ns != 0, .state_first = switch_state_first,               \
-		.steps = steps_only, .filter = want_filter                                       \
+		.threshold = threshold_ns != 0, .state_first = switch_state_first                \
 	}
 
 /* The kernel's run_delay: of tasks as of the last iteration, and of those that exited. */

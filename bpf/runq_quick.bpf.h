@@ -136,7 +136,7 @@ static __always_inline void task_leaves(struct task_struct *prev, u64 late_ns)
 /* A bucket with a boundary of --le. */
 static __noinline int quick_le(void *slot, u64 cpu, u64 wait_ns)
 {
-	wait_count(MODE_ANY, slot, cpu % RUNQ_MAX_CPUS, wait_ns);
+	wait_count(slot, cpu % RUNQ_MAX_CPUS, wait_ns);
 	return 0;
 }
 
@@ -154,7 +154,7 @@ static __always_inline void quick_count(struct mode mode, void *slot, u64 cpu, u
 	else
 		count = &slot_hist(slot, cpu)
 				 ->count[(shift * HIST_SUB + (wait_ns >> shift)) % HIST_NR];
-	if (mode.modern ? mode.shared : layout.shared)
+	if (mode.modern ? mode.shared : layout.kind & RUNQ_SHARED)
 		__sync_fetch_and_add(count, 1);
 	else
 		(*count)++;

@@ -135,7 +135,7 @@ static __always_inline struct runq_steps *slot_steps(void *slot, u64 cpu)
 /* One of the causes that few waits have. */
 static __always_inline u64 *slot_rare(void *slot, u64 cpu, u32 rare)
 {
-	return steps_only ? &slot_steps(slot, cpu)->rare_ns[rare]
+	return layout.kind & RUNQ_STEPS ? &slot_steps(slot, cpu)->rare_ns[rare]
 			  : &slot_hist(slot, cpu)->rare_ns[rare];
 }
 

@@ -192,7 +192,7 @@ static inline u64 fake_waited(void)
 	u64 sum = 0;
 
 	for (u32 i = 0; i < NR_NEAR; i++)
-		sum += runq_slot_wait_ns(fake_slot(i), steps_only, NR_CPUS, NR_CPUS);
+		sum += runq_slot_wait_ns(fake_slot(i), layout.kind & RUNQ_STEPS, NR_CPUS, NR_CPUS);
 	for (u32 cpu = 0; cpu < NR_CPUS; cpu++)
 		sum += cpus_area[cpu].wait_ns;
 	return sum;
@@ -203,7 +203,7 @@ static inline void fake_layout(bool steps)
 {
 	size_t stripe = steps ? sizeof(struct runq_steps) : sizeof(struct runq_hist);
 
-	steps_only = steps;
+	layout.kind = steps ? RUNQ_STEPS : 0;
 	layout.cells_at = RUNQ_CELLS_AT(stripe, NR_CPUS);
 	layout.slot_size = RUNQ_SLOT_BYTES(stripe, NR_CPUS, NR_CPUS);
 }
@@ -234,7 +234,6 @@ static inline void fake_reset(void)
 	layout.stripes = NR_CPUS;
 	fake_layout(false);
 	layout.near = NR_NEAR;
-	layout.shared = 0;
 	fake_boundaries(NULL, 0);
 	per = RUNQ_PER_CGROUP;
 	want_sample = false;

@@ -362,7 +362,7 @@ static void check_group(u32 group)
 
 	assert_non_null(head);
 	assert_int_equal(head->cgroup_id, 1000 + group);
-	if (steps_only)
+	if (layout.kind & RUNQ_STEPS)
 		check_steps(truth, head);
 	else
 		check_totals(truth, head);
@@ -553,7 +553,7 @@ static void any_case_v1(void **state)
 {
 	sim_reset(runq_switch, 9);
 	cgroup_v2 = false;
-	layout.shared = 1;
+	layout.kind = RUNQ_SHARED;
 	layout.stripes = 1;
 	switch_state_first = true;
 	for (u32 i = 0; i < NR_GROUPS; i++) {

@@ -99,7 +99,8 @@ static u64 fill(struct runq_cpu *pc, unsigned int nr)
 		pc->head = head * RUNQ_SEG_STEP;
 		pc->segs[head % RUNQ_NR_SEGS] = (struct runq_seg){
 			.start_ns = now,
-			.ran = RUNQ_RAN(pick == 0 ? RUNQ_WHO_IDLE : pick == 1 ? RUNQ_WHO_KTHREAD : pick,
+			.ran = RUNQ_RAN(pick == 0 ? RUNQ_WHO_IDLE :
+					 pick == 1 ? RUNQ_WHO_KTHREAD : pick,
 					100 + pick),
 		};
 		now += 1 + next_random(50);

@@ -25,7 +25,8 @@ static void set_rodata(struct runq_bpf *skel, const struct runq_opts *opts,
 		.cpus = shape->cpus,
 		.stripes = shape->stripes,
 		.cells_at = runq_cells_at(shape),
-		.shared = shape->stripes < shape->cpus,
+		.kind = (shape->stripes < shape->cpus ? RUNQ_SHARED : 0) |
+			(shape->steps ? RUNQ_STEPS : 0),
 		.slot_size = runq_slot_size(shape),
 		.near = runq_near_slots(shape),
 	};
@@ -40,7 +41,6 @@ static void set_rodata(struct runq_bpf *skel, const struct runq_opts *opts,
 	ro->want_filter = runq_opts_filter(opts);
 	memcpy((void *)ro->le_ns, opts->le_ns, sizeof(ro->le_ns));
 	runq_le_place(opts->le_ns, opts->nr_le, (uint8_t *)ro->le_in, &bad);
-	ro->steps_only = shape->steps;
 	runq_le_before((const uint8_t *)ro->le_in, (uint8_t *)ro->le_before);
 	runq_quick_shifts((const uint8_t *)ro->le_in, (uint8_t *)ro->quick_shift);
 	runq_quick_steps((const uint8_t *)ro->le_in, (uint8_t *)ro->quick_step);
@@ -63,8 +63,10 @@ static void switch_name(const struct runq_opts *opts, const struct runq_bpf__rod
 	static const char *const names[2][3] = {{"switch", "causes", "blame"},
 						{"steps", "steps_causes", "steps_blame"}};
 	const char *what = ro->want_filter ? "filter"
-					   : names[ro->steps_only][opts->blame ? 2 : opts->causes];
-	const char *kind = !is_modern ? "_old" : ro->layout.shared ? "_shared" : "";
+					   : names[opts->steps_only][opts->blame ? 2 : opts->causes];
+	const char *kind = !is_modern		    ? "_old"
+			   : ro->layout.kind & RUNQ_SHARED ? "_shared"
+							   : "";
 
 	snprintf(ret_name, 64, "runq_%s%s_v%d", what, kind, ro->cgroup_v2 ? 2 : 1);
 }
@@ -87,7 +89,7 @@ static void choose_switch(struct runq_bpf *skel, const struct runq_opts *opts,
 	 */
 	else if (quick && !ro->want_sample && opts->per == RUNQ_PER_CGROUP &&
 		 !cpuset_count(&opts->cpus) &&
-		 (modern(btf) || !(opts->blame || (opts->causes && ro->steps_only))))
+		 (modern(btf) || !(opts->blame || (opts->causes && opts->steps_only))))
 		switch_name(opts, ro, modern(btf), name);
 	bpf_object__for_each_program(program, skel->obj)
 	{

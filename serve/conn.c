@@ -118,6 +118,14 @@ static size_t bytes_left(const struct conn *conn)
 	return evbuffer_get_length(bufferevent_get_output(conn->bev));
 }
 
+/* Whether the socket has bytes that we have not read yet: they may be a request. */
+static bool has_unread(const struct conn *conn)
+{
+	int bytes = 0;
+
+	return !ioctl(bufferevent_getfd(conn->bev), FIONREAD, &bytes) && bytes > 0;
+}
+
 static void conn_check(struct conns *conns, struct conn *conn, uint64_t now_ns)
 {
 	size_t left = bytes_left(conn);
@@ -127,18 +135,12 @@ static void conn_check(struct conns *conns, struct conn *conn, uint64_t now_ns)
 	conn->left = left;
 	if (left && now_ns - conn->moved_ns > conns->timeout_ns)
 		conn_cut(conns, conn, CONN_CUT_STALLED);
-	else if (!conn->asked && now_ns - conn->since_ns > conns->timeout_ns)
+	/* If we are late ourselves, its request may have been there for long. */
+	else if (!conn->asked && now_ns - conn->since_ns > conns->timeout_ns &&
+		 (!has_unread(conn) || now_ns - conn->since_ns > 2 * conns->timeout_ns))
 		conn_cut(conns, conn, CONN_CUT_SLOW);
 	else if (!left && !conn->stream && now_ns - conn->since_ns > KEEP_ALIVE_NS)
 		conn_cut(conns, conn, CONN_CUT_SLOW);
-}
-
-/* Whether the socket has bytes that we have not read yet: they may be a request. */
-static bool has_unread(const struct conn *conn)
-{
-	int bytes = 0;
-
-	return !ioctl(bufferevent_getfd(conn->bev), FIONREAD, &bytes) && bytes > 0;
 }
 
 /*

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <time.h>
 
 #include "base/clock.h"
@@ -133,11 +134,21 @@ static struct soak *running;
 
 static void end_all(void)
 {
+	int status;
+
 	stop_churn(running);
 	if (running->steady)
 		churn_stop(running->steady);
-	if (running->serve)
-		kill(running->serve, SIGKILL);
+	if (!running->serve)
+		return;
+	/* What somebody who looks for the reason wants to know first. */
+	if (waitpid(running->serve, &status, WNOHANG) == running->serve)
+		live_note("the exporter had ended: %s %d",
+			  WIFSIGNALED(status) ? "signal" : "exit code",
+			  WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+	else
+		live_note("the exporter was still running");
+	kill(running->serve, SIGKILL);
 }
 
 static void start(struct soak *s)

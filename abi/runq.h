@@ -153,9 +153,10 @@ struct runq_layout {
 #define RUNQ_FAR	 (1U << 24)
 #define RUNQ_FAR_KEY	 (1U << 31) /* flipped in the key of a task's entry: the quick path has no match */
 #define RUNQ_MAX_CPUS	 2048 /* a power of two */
-#define RUNQ_NEAR_MASK	 ((2U << 20) - 1)
+#define RUNQ_NEAR_SIZE	 (2U << 20)
+#define RUNQ_NEAR_MASK	 (RUNQ_NEAR_SIZE - 64) /* slots begin on cache lines: atomics must know */
 #define RUNQ_NEAR_CELLS	 RUNQ_CELLS(RUNQ_MAX_STRIPES) /* of slot 0 */
-#define RUNQ_NEAR_BYTES	 (RUNQ_NEAR_CELLS + RUNQ_NEAR_MASK + 1 + RUNQ_MAX_CPUS * (sizeof(struct runq_cell) + sizeof(struct runq_cold)))
+#define RUNQ_NEAR_BYTES	 (RUNQ_NEAR_CELLS + RUNQ_NEAR_SIZE + RUNQ_MAX_CPUS * (sizeof(struct runq_cell) + sizeof(struct runq_cold)))
 #define RUNQ_TO_CELLS	 2048 /* from the point to the cells */
 
 /*

@@ -24,12 +24,15 @@ static __always_inline void seg_write(struct mode mode, struct runq_cpu *pc, u64
 	pc->next.ran = RUNQ_RAN(who, pid);
 }
 
-/* After that: it runs. */
-static __always_inline void seg_begins(struct mode mode, struct runq_cpu *pc)
+/* After that: it runs. Idle waits for nothing, and runs at once. */
+static __always_inline void seg_begins(struct mode mode, struct runq_cpu *pc, bool idle, u64 now)
 {
 	if (!mode.causes)
 		return;
-	pc->now = pc->next;
+	if (idle)
+		pc->now = (struct runq_seg){.start_ns = now, .ran = RUNQ_RAN(RUNQ_WHO_IDLE, 0)};
+	else
+		pc->now = pc->next;
 	pc->head += RUNQ_SEG_STEP;
 }
 
@@ -244,14 +247,12 @@ static __noinline int switch_slow(u64 *ctx, u64 mono)
 	if (mode.sample)
 		d.sampled = mode.by_wakeup ? bpf_get_prandom_u32() < sample.below
 					   : task_sampled(d.next);
-	if (!d.pid) {
-		seg_write(mode, pc, d.now, RUNQ_WHO_IDLE, 0);
-	} else if (mode.causes || mode.by_wakeup || d.sampled) {
+	if (d.pid && (mode.causes || mode.by_wakeup || d.sampled)) {
 		d.place = slot_cached(pc, task_key(mode, d.next, cpu), d.next);
 		wait_ends(mode, pc, &d, cpu);
 	}
 	barrier();
-	seg_begins(mode, pc);
+	seg_begins(mode, pc, !d.pid, d.now);
 	return 0;
 }
 

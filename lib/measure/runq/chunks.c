@@ -40,7 +40,7 @@ size_t runq_slot_size(const struct runq_shape *shape)
 
 unsigned int runq_near_slots(const struct runq_shape *shape)
 {
-	return (RUNQ_NEAR_MASK + 1) / runq_slot_size(shape);
+	return RUNQ_NEAR_SIZE / runq_slot_size(shape);
 }
 
 /* Free slots to keep beside those in use: room for groups that are created before we run again. */

@@ -101,6 +101,38 @@ packages_as_root() {
 	fi
 }
 
+# packages_progress WHAT: apt's status lines (dlstatus:1:12.3:text, pmstatus:name:45.6:text) as one line that
+# changes; without a terminal as a line every twenty per cent. Both halves count from 0 to 100.
+packages_progress() {
+	local kind percent said=-20 half
+
+	while IFS=: read -r kind _ percent _; do
+		case $kind in
+		dlstatus) half=downloading ;;
+		pmstatus) half=installing ;;
+		*) continue ;;
+		esac
+		percent=${percent%%[!0-9]*}
+		[ -n "$percent" ] || continue
+		if [ -t 1 ]; then
+			printf '\r\033[K%s: %s, %s %%' "$1" "$half" "$percent"
+		elif [ "$percent" -ge $((said + 20)) ] || [ "$percent" -lt "$said" ]; then
+			printf '%s: %s, %s %%\n' "$1" "$half" "$percent"
+			said=$percent
+		fi
+	done
+	[ ! -t 1 ] || printf '\r\033[K'
+}
+
+# packages_apt WHAT ARGUMENT...: runs apt-get and shows how far it is.
+packages_apt() (
+	set -o pipefail
+	what=$1
+	shift
+	packages_as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=600 \
+		-o Dpkg::Use-Pty=0 -o APT::Status-Fd=1 "$@" | packages_progress "$what"
+)
+
 # packages_install PACKAGE...: installs those that are missing and says which, or stops.
 packages_install() {
 	local distribution names missing
@@ -114,13 +146,11 @@ packages_install() {
 	if [ "$(id -u)" != 0 ] && ! command -v sudo >/dev/null; then
 		die "packages are missing and there is no sudo; as root: apt-get install ${missing[*]}"
 	fi
-	echo "installing: ${missing[*]}"
+	echo "installing ${#missing[@]} packages: ${missing[*]}"
 	# If the lists are too old, the install fails and says so.
-	packages_as_root apt-get -q update >/dev/null ||
+	packages_apt "package lists" update ||
 		echo "${0##*/}: apt-get update failed, trying with the existing package lists" >&2
-	packages_as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y \
-		-o DPkg::Lock::Timeout=600 -o Dpkg::Use-Pty=0 \
-		install --no-install-recommends "${missing[@]}" >/dev/null ||
+	packages_apt packages install --no-install-recommends "${missing[@]}" ||
 		die "could not install: ${missing[*]}"
 }
 
@@ -130,7 +160,7 @@ packages_refuse() {
 	Install these (Debian's names; versions: meson 1.0, clang 14, libbpf 1.1, or newer):
 	  $*
 	and then build with
-	  meson setup build && ninja -C build && build/subtick
+	  meson setup build -Dtests=false && ninja -C build && build/subtick
 	END
 	exit 1
 }

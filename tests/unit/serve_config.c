@@ -169,6 +169,7 @@ TEST(test_restart)
 	config_free(&b);
 	check_good("listen = 127.0.0.1:1\nfine = yes", &b);
 	assert_string_equal(config_needs_restart(&a, &b), "fine");
+	config_free(&b);
 	check_good("listen = 127.0.0.1:1\nidle-states = yes", &b);
 	assert_string_equal(config_needs_restart(&a, &b), "idle-states");
 	config_free(&b);

@@ -56,8 +56,13 @@ async function small(browser) {
 	await page.click(".core >> nth=1");
 	await page.waitForSelector("figcaption:has-text('CPU 1')");
 	ok(await page.locator("#view-cores canvas").count() === 2, "page: history of one core on a click");
-	await page.click("#pause");
 	const time = () => page.textContent("#view-cores .plot-legend .value >> nth=0");
+	const early = await time();
+
+	// The history must be longer than the second that the clock shows.
+	await page.waitForFunction((was) =>
+		document.querySelector("#view-cores .plot-legend .value").textContent > was, early);
+	await page.click("#pause");
 	const last = await time();
 
 	await page.hover("#view-cores canvas >> nth=0", {position: {x: 70, y: 60}});

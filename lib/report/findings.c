@@ -85,7 +85,7 @@ void findings_add(struct report *report, const struct finding_rule *rule, uint64
 	va_list ap;
 	size_t at;
 
-	if (!table || (double)lost_ns < rule->least_ratio * (double)report->window_ns)
+	if (!table || !findings_due(report, rule, lost_ns))
 		return;
 	va_start(ap, fmt);
 	if (vasprintf(&text, fmt, ap) < 0)

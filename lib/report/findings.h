@@ -3,6 +3,7 @@
 #ifndef SUBTICK_REPORT_FINDINGS_H
 #define SUBTICK_REPORT_FINDINGS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,9 +20,16 @@ struct finding_rule {
 
 /* Adds the table, empty: JSON always has the key. */
 void findings_begin(struct report *report);
+/* Whether @lost_ns, a part of the report's window, is enough for the rule. */
+static inline bool findings_due(const struct report *report, const struct finding_rule *rule,
+				uint64_t lost_ns)
+{
+	return report->window_ns &&
+	       (double)lost_ns >= rule->least_ratio * (double)report->window_ns;
+}
 /*
- * Adds the sentence to the report's findings if @lost_ns, a part of the report's window, is enough
- * for the rule.
+ * Adds the sentence to the report's findings if it is due. Ask findings_due() before making names
+ * and figures for it: thousands of groups have nothing to say.
  */
 void findings_add(struct report *report, const struct finding_rule *rule, uint64_t lost_ns,
 		  const char *fmt, ...) __attribute__((format(printf, 4, 5)));

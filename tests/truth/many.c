@@ -88,6 +88,7 @@ int many_open(size_t nr, unsigned int cpus, struct err *err)
 	for (size_t i = 1; !rc && i <= nr; i++)
 		group_begins(i);
 	many.window = (struct runq_window){
+		.window_ns = NSEC_PER_SEC,
 		.per = RUNQ_PER_CGROUP,
 		.source = RUNQ_SOURCE_SCHED_INFO,
 		.hierarchy = RUNQ_HIERARCHY_V2,

@@ -59,8 +59,12 @@ static void say_group(const struct runq_window *w, const struct runq_group_windo
 {
 	const uint64_t *cause = group->cause_ns;
 	char rate[32], p99[32], buf[32];
-	const char *name = name_of(w, &group->party, buf);
+	const char *name;
 
+	/* The sum is the largest of all; most groups end here. */
+	if (!findings_due(report, &waits, group->sum_ns))
+		return;
+	name = name_of(w, &group->party, buf);
 	p99_of(w, group, p99, sizeof(p99));
 #define RATE(ns) findings_rate(report, ns, rate, sizeof(rate))
 	if (!w->has_causes) {
@@ -104,11 +108,13 @@ static const struct runq_group_window *find_group(const struct runq_window *w,
 static void say_pair(const struct runq_window *w, const struct runq_blame *blame,
 		     struct report *report)
 {
-	const struct runq_group_window *group = find_group(w, &blame->victim);
+	const struct runq_group_window *group;
 	char rate[32], p99[32] = "", victim[32], culprit[32];
 
-	if (blame->culprit.kind != RUNQ_PARTY_GROUP)
+	if (blame->culprit.kind != RUNQ_PARTY_GROUP ||
+	    !findings_due(report, &neighbour, blame->wait_ns))
 		return;
+	group = find_group(w, &blame->victim);
 	if (group)
 		p99_of(w, group, p99, sizeof(p99));
 	if (blame->culprit.group == blame->victim.group) {

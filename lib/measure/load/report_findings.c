@@ -32,26 +32,17 @@ struct alike {
 	double busy, shown, lost; /* sums of ratios */
 };
 
-/* A kind of work by its number: parts first, then softirq vectors. */
-#define NR_WORK (LOAD_NR_PARTS + LOAD_NR_VECS)
+/* The parts that are busy time; those after them are not. */
+#define NR_BUSY (LOAD_PART_IDLE_LOOP + 1)
 
-static const char *work_name(unsigned int work)
-{
-	static const char *const names[LOAD_NR_PARTS] = {
-		[LOAD_PART_TASK] = "tasks",
-		[LOAD_PART_HARDIRQ] = "interrupts",
-		[LOAD_PART_SOFTIRQ_ON_IDLE] = "softirqs",
-		[LOAD_PART_SOFTIRQ_ON_TASK] = "softirqs",
-		[LOAD_PART_KSOFTIRQD] = "softirqs in threads",
-		[LOAD_PART_IDLE_LOOP] = "the way into and out of idle states",
-		[LOAD_PART_STEAL] = "other guests of the host",
-		[LOAD_PART_UNKNOWN] = "what began before the measurement",
-		[LOAD_PART_POLL_IDLE] = "polling while idle",
-		[LOAD_PART_IDLE] = "nothing",
-	};
-
-	return work < LOAD_NR_PARTS ? names[work] : load_vec_name(work - LOAD_NR_PARTS);
-}
+static const char *const work_names[NR_BUSY] = {
+	[LOAD_PART_TASK] = "tasks",
+	[LOAD_PART_HARDIRQ] = "interrupts",
+	/* Also those on tasks: the two count as one. */
+	[LOAD_PART_SOFTIRQ_ON_IDLE] = "softirqs",
+	[LOAD_PART_KSOFTIRQD] = "softirqs in threads",
+	[LOAD_PART_IDLE_LOOP] = "the way into and out of idle states",
+};
 
 static unsigned int largest_vec(const struct load_vecs *vecs)
 {
@@ -64,7 +55,7 @@ static unsigned int largest_vec(const struct load_vecs *vecs)
 }
 
 /* What takes most of the CPU's busy time; a softirq by its vector, if vectors were measured. */
-static const char *main_work(const struct load_window *w, unsigned int cpu, unsigned int last_part)
+static const char *main_work(const struct load_window *w, unsigned int cpu)
 {
 	const struct load_cpu_window *c = &w->cpu[cpu];
 	uint64_t softirq = c->part_ns[LOAD_PART_SOFTIRQ_ON_IDLE] +
@@ -73,17 +64,18 @@ static const char *main_work(const struct load_window *w, unsigned int cpu, unsi
 
 	if (!w->parts)
 		return NULL;
-	for (unsigned int i = 0; i <= last_part; i++)
+	for (unsigned int i = 0; i < NR_BUSY; i++)
 		if (i != LOAD_PART_SOFTIRQ_ON_TASK && i != LOAD_PART_SOFTIRQ_ON_IDLE &&
 		    c->part_ns[i] > softirq && c->part_ns[i] > c->part_ns[most])
 			most = i;
 	if (most == LOAD_PART_SOFTIRQ_ON_IDLE && w->cpu_vecs)
-		most = LOAD_NR_PARTS + largest_vec(&w->cpu_vecs[cpu]);
-	return work_name(most);
+		return load_vec_name(largest_vec(&w->cpu_vecs[cpu]));
+	return work_names[most];
 }
 
 struct grouped {
-	struct alike list[4 * NR_WORK];
+	/* By work: two rules, one of them by vector only. By rule: the other two. */
+	struct alike list[NR_BUSY + 2 * LOAD_NR_VECS + 4];
 	size_t nr;
 };
 
@@ -119,7 +111,7 @@ static void look_at(const struct load_window *w, unsigned int cpu, struct groupe
 		ratios.shown = shown->busy_ratio;
 		ratios.lost = fabs(shown->busy_ratio - c->busy_ratio);
 		group_add(grouped, low ? &procstat_low : &procstat_high,
-			  low ? main_work(w, cpu, LOAD_PART_IDLE_LOOP) : NULL, cpu, &ratios);
+			  low ? main_work(w, cpu) : NULL, cpu, &ratios);
 	}
 	if (load_is_wrong(0.0, on_idle)) {
 		ratios.lost = on_idle;

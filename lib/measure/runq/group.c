@@ -131,3 +131,11 @@ const char *runq_party_path(const struct runq_party *party)
 
 	return party->kind == RUNQ_PARTY_GROUP ? party->group->path : words[party->kind];
 }
+
+const char *runq_party_name(enum runq_per per, const struct runq_party *party, char buf[32])
+{
+	if (per != RUNQ_PER_TASK || party->kind != RUNQ_PARTY_GROUP)
+		return runq_party_path(party);
+	snprintf(buf, 32, "%s/%u", party->group->comm, party->group->pid);
+	return buf;
+}

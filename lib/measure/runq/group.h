@@ -55,5 +55,7 @@ struct runq_party {
 struct runq_party runq_party_of(uint64_t key, const struct runq_group *group);
 /* The group's path, or the word for what is no group: "(idle)". */
 const char *runq_party_path(const struct runq_party *party);
+/* For people: tasks by name and number, written to @buf, everything else by its path. */
+const char *runq_party_name(enum runq_per per, const struct runq_party *party, char buf[32]);
 
 #endif

@@ -236,16 +236,6 @@ static void add_groups(const struct runq_window *w, struct report *report)
 	}
 }
 
-/* Tasks by name and number, everything else by its path. */
-static const char *party_name(const struct runq_window *w, const struct runq_party *party,
-			      char buffer[32])
-{
-	if (w->per != RUNQ_PER_TASK || party->kind != RUNQ_PARTY_GROUP)
-		return runq_party_path(party);
-	snprintf(buffer, 32, "%s/%u", party->group->comm, party->group->pid);
-	return buffer;
-}
-
 struct blame_row {
 	const char *victim, *culprit;
 	uint64_t wait_ns, count;
@@ -267,8 +257,8 @@ static void add_blame(const struct runq_window *w, struct report *report)
 	for (size_t i = 0; i < w->nr_blame; i++) {
 		const struct runq_blame *blame = &w->blame[i];
 		struct blame_row row = {
-			.victim = party_name(w, &blame->victim, victim),
-			.culprit = party_name(w, &blame->culprit, culprit),
+			.victim = runq_party_name(w->per, &blame->victim, victim),
+			.culprit = runq_party_name(w->per, &blame->culprit, culprit),
 			.wait_ns = blame->wait_ns,
 			.count = blame->count,
 		};
@@ -420,8 +410,8 @@ int runq_report_waits(const struct runq_window *w, const struct runq_long_wait *
 		bool known = waits[i].culprit_ns;
 		struct wait_row row = {
 			.wait = waits[i],
-			.victim = party_name(w, &waits[i].victim, victim),
-			.culprit = known ? party_name(w, &waits[i].culprit, culprit) : NULL,
+			.victim = runq_party_name(w->per, &waits[i].victim, victim),
+			.culprit = known ? runq_party_name(w->per, &waits[i].culprit, culprit) : NULL,
 			.culprit_ns = known ? waits[i].culprit_ns : UINT64_MAX,
 		};
 

@@ -38,17 +38,6 @@ static const char *p99_of(const struct runq_window *w, const struct runq_group_w
 	return buf;
 }
 
-/* Tasks by name and number, everything else by its path. */
-static const char *name_of(const struct runq_window *w, const struct runq_party *party,
-			   char buf[32])
-{
-	if (w->per == RUNQ_PER_TASK && party->kind == RUNQ_PARTY_GROUP) {
-		snprintf(buf, 32, "%s/%u", party->group->comm, party->group->pid);
-		return buf;
-	}
-	return runq_party_path(party);
-}
-
 static bool is_known(const struct runq_window *w, enum runq_cause cause)
 {
 	return w->causes_known >> cause & 1;
@@ -64,7 +53,7 @@ static void say_group(const struct runq_window *w, const struct runq_group_windo
 	/* The sum is the largest of all; most groups end here. */
 	if (!findings_due(report, &waits, group->sum_ns))
 		return;
-	name = name_of(w, &group->party, buf);
+	name = runq_party_name(w->per, &group->party, buf);
 	p99_of(w, group, p99, sizeof(p99));
 #define RATE(ns) findings_rate(report, ns, rate, sizeof(rate))
 	if (!w->has_causes) {
@@ -119,11 +108,13 @@ static void say_pair(const struct runq_window *w, const struct runq_blame *blame
 		p99_of(w, group, p99, sizeof(p99));
 	if (blame->culprit.group == blame->victim.group) {
 		findings_add(report, &same_group, blame->wait_ns, SAME_GROUP,
-			     name_of(w, &blame->victim, victim), RATE(blame->wait_ns), p99);
+			     runq_party_name(w->per, &blame->victim, victim),
+			     RATE(blame->wait_ns), p99);
 		return;
 	}
 	findings_add(report, &neighbour, blame->wait_ns, "%s makes %s wait %s%s",
-		     name_of(w, &blame->culprit, culprit), name_of(w, &blame->victim, victim),
+		     runq_party_name(w->per, &blame->culprit, culprit),
+		     runq_party_name(w->per, &blame->victim, victim),
 		     RATE(blame->wait_ns), p99);
 }
 
@@ -133,7 +124,7 @@ static void say_idle_state(const struct runq_window *w, const struct runq_idle_s
 	char rate[32], buf[32];
 
 	findings_add(report, &idle_state, state->wait_ns, "wake-ups from %s cost %s %s", state->name,
-		     name_of(w, &state->party, buf), RATE(state->wait_ns));
+		     runq_party_name(w->per, &state->party, buf), RATE(state->wait_ns));
 #undef RATE
 }
 

@@ -19,7 +19,7 @@ BUILD_PACKAGES=(
 # the distribution's default clang.
 # shellcheck disable=SC2034
 TEST_PACKAGES=(
-	libcmocka-dev libclang-rt-dev g++ python3 locales patch
+	libcmocka-dev libclang-rt-dev g++ python3 locales patch zsh fish
 	iproute2 procps util-linux sysstat linux-perf rt-tests
 	tmux prometheus prometheus-node-exporter python3-prometheus-client python3-yaml
 )

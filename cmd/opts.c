@@ -14,12 +14,14 @@
 
 #include "base/clock.h"
 #include "base/duration.h"
+#include "view/schema.h"
 
 enum {
 	ID_JSON = 0x1000,
 	ID_CSV,
 	ID_COLOR,
 	ID_HELP,
+	ID_SCHEMA,
 	ID_TABLE,
 };
 
@@ -30,6 +32,7 @@ static const struct opt common[] = {
 	{"csv", 0, NULL, "comma-separated values with a header", .id = ID_CSV},
 	{"color", 0, "WHEN", "auto, always or never (default auto; NO_COLOR is respected)",
 	 .id = ID_COLOR, .words = color_words},
+	{"json-schema", 0, NULL, "show the JSON Schema of --json and exit", .id = ID_SCHEMA},
 	{"help", 'h', NULL, "show this help", .id = ID_HELP},
 	{0},
 };
@@ -405,6 +408,10 @@ int opts_walk(struct opts_state *state, int argc, char **argv, opts_parse *parse
 			return code;
 		if (opt && opt->id == ID_HELP) {
 			print_help(state);
+			return EXIT_FINE;
+		}
+		if (opt && opt->id == ID_SCHEMA) {
+			view_schema(stdout, state->command ? state->command : "overview");
 			return EXIT_FINE;
 		}
 		if (opt && opt->id == ID_TABLE) {

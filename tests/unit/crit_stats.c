@@ -249,7 +249,7 @@ static void test_heap_without_room(void **unused)
 static void test_summary_and_combination(void **unused)
 {
 	u64 state = 7, scratch[5], samples[5][100], medians[5], total = 0, highest = 0;
-	struct tb_summary cpu[5], all;
+	struct tb_summary cpu[5], all = {0};
 
 	for (unsigned int i = 0; i < 5; i++) {
 		for (unsigned int j = 0; j < 100; j++) {

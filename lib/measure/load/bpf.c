@@ -20,6 +20,7 @@
 #include "sys/bpf.h"
 #include "sys/kbtf.h"
 #include "sys/cpuidle.h"
+#include "sys/cycles.h"
 #include "sys/file.h"
 
 #define NR_VIEWS 3
@@ -205,7 +206,8 @@ static int open_common(const struct load_source_ops *ops, const struct load_sour
 				       &b->hotplug.online, opts->event, err);
 		if (rc)
 			goto fail;
-		b->source.rate = load_bpf_pmu_rate();
+		b->source.base_hz = cycles_hz();
+		b->source.rate = 1e9 / (double)b->source.base_hz;
 	}
 	rc = load_bpf__attach(b->skel);
 	if (rc) {

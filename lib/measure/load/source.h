@@ -40,6 +40,7 @@ struct load_source {
 	unsigned int nr_cpus;
 	uint32_t parts; /* bit per load_part that it knows */
 	double rate;	/* see load_subtract() */
+	uint64_t base_hz; /* rate of the cycle clock if the source turns cycles into time, else 0 */
 };
 
 #endif

@@ -48,22 +48,27 @@ def links_statically():
     return done.returncode == 0
 
 
-def cross_file(arch, directory):
-    triplet, root = TRIPLET[arch], sysroot(arch)
-    compiler = f"{triplet}-gcc"
-    if not shutil.which(compiler):
-        raise apt.Unavailable(f"no {compiler}; install gcc-{triplet.replace('_', '-')} and "
+def compiler(arch):
+    found = f"{TRIPLET[arch]}-gcc"
+    if not shutil.which(found):
+        raise apt.Unavailable(f"no {found}; install gcc-{TRIPLET[arch].replace('_', '-')} and "
                               f"libc6-dev-{arch}-cross")
-    include = [f"-isystem{root}/usr/include", f"-isystem{root}/usr/include/{triplet}"]
-    include += SMALL
-    link = [f"-L{root}/usr/lib/{triplet}", DROP]
+    return found
+
+
+def cross_file(arch, directory, root=None, compile=SMALL, link=(DROP,), wrapper=()):
+    """Meson's description of a build for arch against root; wrapper is what runs its programs here."""
+    triplet, root = TRIPLET[arch], root or sysroot(arch)
+    include = [f"-isystem{root}/usr/include", f"-isystem{root}/usr/include/{triplet}", *compile]
+    link = [f"-L{root}/usr/lib/{triplet}", *link]
     path = directory / f"cross-{arch}.ini"
     path.write_text(f"""\
 [binaries]
-c = '{compiler}'
+c = '{compiler(arch)}'
 ar = '{triplet}-ar'
 strip = '{triplet}-strip'
 pkgconfig = 'pkg-config'
+{f'exe_wrapper = {list(wrapper)}' if wrapper else ''}
 
 [properties]
 sys_root = '{root}'

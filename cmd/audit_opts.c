@@ -24,6 +24,11 @@ enum {
 #define SOURCES(...)   __VA_ARGS__, .group = "sources"
 #define PRECISION(...) __VA_ARGS__, .group = "precision"
 
+static const char *const load_words[] = {"random", "swept",   "exposed",
+					 "hidden", "softirq", "xdp-drop", NULL};
+/* What can be asked for alone. */
+static const char *const operand_words[] = {"ticks", "delays", "sources", "precision", NULL};
+
 static const struct opt options[] = {
 	{"cpu", 'C', "N", "the core to load and audit (default: the last one)",
 	 OPT_NUMBER(struct audit_cmd, opts.cpu, 0, CPUSET_MAX - 1)},
@@ -53,7 +58,7 @@ static const struct opt options[] = {
 	{"share", 0, "N%", "sources: share of the core that the hidden task uses (default 50%)",
 	 SOURCES(OPT_SHARE(struct audit_cmd, opts.share, 0.01, 0.95))},
 	{"loads", 0, "LIST", "sources: only these loads, such as random,hidden,softirq",
-	 SOURCES(.id = ID_LOADS)},
+	 SOURCES(.id = ID_LOADS, .words = load_words)},
 	{"want", 0, "N%", "precision: the wanted precision (default 0.1%)",
 	 PRECISION(OPT_SHARE(struct audit_cmd, want, 1e-6, 1.0))},
 	{"hz", 0, "N", "precision: compute for this HZ instead of measuring it",
@@ -132,10 +137,10 @@ static bool take_command(struct opts_state *state, struct audit_cmd *cmd)
 
 static bool parse_operand(const struct opts_state *state, struct audit_cmd *cmd)
 {
-	bool known = !strcmp(state->value, "precision");
+	bool known = false;
 
-	for (size_t i = 0; audit_experiment(i); i++)
-		known |= !strcmp(state->value, audit_experiment(i)->name);
+	for (const char *const *word = operand_words; *word; word++)
+		known |= !strcmp(state->value, *word);
 	if (!known || cmd->only) {
 		opts_usage(state,
 			   "unexpected operand %s: expected one of ticks, delays, sources, "
@@ -253,6 +258,7 @@ int audit_opts_parse(struct audit_cmd *cmd, int argc, char **argv)
 			   "experiment.\nDefault: short versions of ticks, delays and sources, and "
 			   "a verdict; about a minute.",
 		.own = options,
+		.operands = operand_words,
 		.view = &cmd->view,
 	};
 	int code;

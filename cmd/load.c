@@ -27,10 +27,15 @@ struct load_cmd {
 	"auto, bpf, bpf-pmu, perf-tsc, perf-calibrated, procidle, schedstat, taskclock or " \
 	"procstat"
 
+static const char *const source_words[] = {"auto",	"bpf",	     "bpf-pmu",
+					   "perf-tsc",	"perf-calibrated", "procidle",
+					   "schedstat", "taskclock",   "procstat",
+					   NULL};
+
 static const struct opt options[] = {
 	{"cpu", 'C', "LIST", "only these CPUs, such as 0,2-5",
 	 OPT_STORE(struct load_cmd, load.cpus)},
-	{"source", 's', "NAME", SOURCES, .id = ID_SOURCE},
+	{"source", 's', "NAME", SOURCES, .id = ID_SOURCE, .words = source_words},
 	{"compare", 0, NULL, "every source that works here, side by side",
 	 OPT_STORE(struct load_cmd, load.compare)},
 	{"softirq", 0, NULL, "also time in softirqs by vector",

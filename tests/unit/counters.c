@@ -69,7 +69,7 @@ int __wrap_perf_open_cpu(const struct perf_event *event, unsigned int cpu, bool 
 		return pmu_model.open_rc;
 	if (pmu_model.limit.rlim_cur <= (rlim_t)nr_open())
 		return -EMFILE;
-	assert_in_range(pmu_model.nr, 0, EVENTS - 1);
+	assert_true(pmu_model.nr < EVENTS);
 	pmu_model.events[pmu_model.nr] = (struct fake){true, pinned, !pinned || free_counter(cpu), cpu};
 	return FIRST_FD + pmu_model.nr++;
 }

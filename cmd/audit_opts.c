@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "audit_experiments.h"
 #include "base/clock.h"
 #include "opts.h"
 #include "sys/affinity.h"

@@ -434,6 +434,8 @@ enum unit {
 	X(M_CONTAINER_ID, "container_id", "container", UNIT_TEXT,                                  \
 	  "id of the container, from the cgroup path")                                             \
 	X(M_RUNTIME, "runtime", "runtime", UNIT_TEXT, "container runtime, from the cgroup path")   \
+	X(M_QOS, "qos", "QoS", UNIT_TEXT,                                                          \
+	  "QoS class of the Kubernetes pod: guaranteed, burstable or besteffort, from the cgroup path") \
 	X(M_COMM, "comm", "command", UNIT_TEXT, "name of the task")                                \
 	X(M_PID, "pid", "PID", UNIT_ID, "thread that waited")                                      \
 	X(M_TGID, "tgid", "process", UNIT_ID, "its process")                                       \

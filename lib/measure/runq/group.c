@@ -32,6 +32,9 @@ struct runq_group *runq_group_new(const struct runq_group *from, const char *pat
 	at = memcpy(at + pod + 1, name.container_id, container + 1);
 	group->container_id = container ? at : NULL;
 	group->runtime = name.runtime;
+	/* A name such as "burstable" means nothing where there is no pod. */
+	group->qos = pod ? name.qos : NULL;
+	group->pod_len = name.pod_len;
 	group->refs = 1;
 	return group;
 }

@@ -4,6 +4,7 @@
 #define SUBTICK_MEASURE_RUNQ_GROUP_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "abi/runq.h"
@@ -19,10 +20,13 @@ struct runq_group {
 	uint32_t pid;
 	uint32_t tgid;
 	char comm[17];
-	bool cut; /* the path lacks its beginning */
+	bool cut;  /* the path lacks its beginning */
+	bool gone; /* its cgroup or task was seen to be */
+	bool sum;  /* not one cgroup, but what several have in common */
 	const char *path; /* of the cgroup, also of a task's; else the name of the group */
 	/* What the path names, read once; NULL if nothing. */
-	const char *pod_uid, *container_id, *runtime;
+	const char *pod_uid, *container_id, *runtime, *qos;
+	size_t pod_len; /* of the beginning of the path that is the pod's */
 	unsigned int refs;
 };
 

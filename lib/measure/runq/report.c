@@ -19,7 +19,7 @@ struct group_row {
 	uint32_t cpu, pid, tgid;
 	const char *comm, *cgroup;
 	uint64_t cgroup_id;
-	const char *pod_uid, *container_id, *runtime;
+	const char *pod_uid, *container_id, *runtime, *qos;
 	int8_t ended;
 	uint64_t count, sum_ns;
 	double avg_ns;
@@ -44,8 +44,12 @@ static const struct column_spec cgroup_cols[] = {
 	COLUMN(struct group_row, M_POD_UID, pod_uid, .flags = COLUMN_DATA_ONLY),
 	COLUMN(struct group_row, M_CONTAINER_ID, container_id, .flags = COLUMN_DATA_ONLY),
 	COLUMN(struct group_row, M_RUNTIME, runtime, .flags = COLUMN_DATA_ONLY),
+	COLUMN(struct group_row, M_QOS, qos, .flags = COLUMN_DATA_ONLY),
 	COLUMN(struct group_row, M_ENDED, ended, .flags = COLUMN_DATA_ONLY),
 };
+
+/* Where a row is a property of pods, there is no cgroup to name. */
+static const struct column_spec qos_cols[] = {COLUMN(struct group_row, M_QOS, qos)};
 
 static const struct column_spec figure_cols[] = {
 	COLUMN(struct group_row, M_COUNT, count),
@@ -108,15 +112,24 @@ static struct table *groups_table(const struct runq_window *w, struct report *re
 	static const char *const titles[] = {"waits for a core by cgroup",
 					     "waits for a core by task",
 					     "waits for a core by command", "waits by core"};
-	struct table *table = report_table(report, "groups", titles[w->per]);
+	static const char *const sums[] = {
+		[RUNQ_SUM_ASKED] = "waits for a core by cgroup, with all below it",
+		[RUNQ_SUM_DEPTH] = "waits for a core by cgroup, with all below it",
+		[RUNQ_SUM_POD] = "waits for a core by pod",
+		[RUNQ_SUM_QOS] = "waits for a core by QoS class",
+	};
+	struct table *table =
+		report_table(report, "groups", w->sum ? sums[w->sum] : titles[w->per]);
 
-	if (w->per == RUNQ_PER_CPU)
+	if (w->sum == RUNQ_SUM_QOS)
+		layout_add(layout, table, COLUMNS(qos_cols));
+	else if (w->per == RUNQ_PER_CPU)
 		layout_add(layout, table, COLUMNS(cpu_cols));
 	else if (w->per == RUNQ_PER_COMM)
 		layout_add(layout, table, COLUMNS(comm_cols));
 	else if (w->per == RUNQ_PER_TASK)
 		layout_add(layout, table, COLUMNS(task_cols));
-	if (w->per == RUNQ_PER_CGROUP || w->per == RUNQ_PER_TASK)
+	if (w->sum != RUNQ_SUM_QOS && (w->per == RUNQ_PER_CGROUP || w->per == RUNQ_PER_TASK))
 		layout_add(layout, table, COLUMNS(cgroup_cols));
 	layout_add(layout, table, COLUMNS(figure_cols));
 	for (unsigned int i = 0; i < w->nr_percentiles; i++) {
@@ -200,19 +213,22 @@ static void row_init(const struct runq_window *w, const struct runq_group_window
 		row->cause_ns[i] = w->causes_known >> i & 1 ? group->cause_ns[i] : UINT64_MAX;
 	if (w->per == RUNQ_PER_COMM)
 		row->comm = row->cgroup;
+	if (w->sum == RUNQ_SUM_QOS)
+		row->qos = row->cgroup;
 	/* Neither the rest nor a cgroup that has not been seen is anything more. */
-	if (group->party.kind != RUNQ_PARTY_GROUP || !who->key)
+	if (group->party.kind != RUNQ_PARTY_GROUP || !who->key || w->sum == RUNQ_SUM_QOS)
 		return;
 	if (w->per == RUNQ_PER_TASK)
 		row->comm = who->comm;
 	row->cpu = who->cpu;
 	row->pid = who->pid;
 	row->tgid = who->tgid;
-	row->cgroup_id = who->cgroup_id;
+	row->cgroup_id = who->sum && !who->cgroup_id ? UINT64_MAX : who->cgroup_id;
 	row->ended = group->ended;
 	row->pod_uid = who->pod_uid;
 	row->container_id = who->container_id;
 	row->runtime = who->runtime;
+	row->qos = who->qos;
 }
 
 static void add_groups(const struct runq_window *w, struct report *report)
@@ -321,6 +337,10 @@ static void add_notes(const struct runq_window *w, struct report *report)
 	if (w->steps_only && w->sample_ratio < 1.0)
 		report_note(report, "the standard error of sums is unavailable without the fine "
 				    "histogram; fix: --fine");
+	if (w->sum && w->has_causes)
+		report_note(report, "causes are summed over cgroups: same_group is time behind tasks of the "
+				    "same cgroup, other_group also behind other cgroups of the same row; "
+				    "--blame tells them apart");
 	if (w->sched_info_err)
 		report_note(report, "source sched_info is unavailable: %s%s%s",
 			    w->sched_info_err->what, w->sched_info_err->fix[0] ? "; fix: " : "",

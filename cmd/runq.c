@@ -37,8 +37,8 @@ static const struct opt options[] = {
 	 .id = ID_CGROUP},
 	{"tree", 0, NULL, "with --cgroup: a row for each cgroup below it, instead of their sum",
 	 OPT_STORE(struct runq_cmd, runq.tree)},
-	{"per", 0, "WHAT", "cgroup, task, comm, cpu, pod or qos (default cgroup)",
-	 OPT_CHOICE(struct runq_cmd, per, runq_per_names, "cgroup, task, comm, cpu, pod or qos")},
+	{"per", 0, "WHAT", "cgroup, task, comm, cpu, pod, namespace or qos (default cgroup)",
+	 OPT_CHOICE(struct runq_cmd, per, runq_per_names, "cgroup, task, comm, cpu, pod, namespace or qos")},
 	{"depth", 0, "N", "sum over cgroups whose paths have the first N names in common",
 	 OPT_NUMBER(struct runq_cmd, runq.depth, 1, RUNQ_DEPTH - 1)},
 	{"cpu", 'C', "LIST", "only waits on these CPUs, such as 0,2-5",
@@ -194,7 +194,7 @@ static bool parse_option(struct opts_state *state, int id, void *arg)
 static bool fits(const struct opts_state *state, const struct runq_opts *runq)
 {
 	if (runq->nr_cgroups && runq->per != RUNQ_PER_CGROUP && runq->per != RUNQ_PER_TASK)
-		opts_usage(state, "--cgroup goes with --per cgroup, task, pod or qos");
+		opts_usage(state, "--cgroup goes with --per cgroup, task, pod, namespace or qos");
 	else if (runq->tree && !runq->nr_cgroups)
 		opts_usage(state, "--tree needs --cgroup");
 	else if (runq->depth && (runq->per != RUNQ_PER_CGROUP || runq->sum || runq->tree))
@@ -202,7 +202,7 @@ static bool fits(const struct opts_state *state, const struct runq_opts *runq)
 	else if (runq->tree && runq->sum)
 		opts_usage(state, "--tree goes with --per cgroup or --per task");
 	else if (runq->idle_states && runq->per != RUNQ_PER_CGROUP)
-		opts_usage(state, "--idle-states goes with --per cgroup, pod or qos");
+		opts_usage(state, "--idle-states goes with --per cgroup, pod, namespace or qos");
 	else
 		return true;
 	return false;

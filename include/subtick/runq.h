@@ -31,8 +31,9 @@ struct runq_latency_opts {
 	const char *source;    /* NULL or "auto", "sched_info", "wakeup" */
 	const char *hierarchy; /* NULL or "auto", "v1", "v2" */
 	/*
-	 * What a group is: NULL or "cgroup"; "pod", "qos": all cgroups of a Kubernetes pod, or of a QoS
-	 * class. Cgroups outside pods are groups of their own, or the group "(no pod)".
+	 * What a group is: NULL or "cgroup"; "pod", "namespace", "qos": all cgroups of a Kubernetes pod,
+	 * of a namespace, or of a QoS class. Cgroups outside pods are groups of their own with "pod",
+	 * else the group "(no pod)"; pods of an unknown namespace are the group "(unknown)".
 	 */
 	const char *per;
 	/* With "cgroup": a group is all cgroups whose paths have so many names in common; 0: one cgroup. */
@@ -68,6 +69,10 @@ struct runq_latency_group {
 	const char *pod_uid;
 	const char *container_id;
 	const char *qos;
+	/* From kubelet's log directories; NULL if unknown. */
+	const char *namespace_name;
+	const char *pod;
+	const char *container;
 };
 
 struct runq_latency_window {

@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Sums over pods: nested cgroups as both drivers of the kubelet make them, against schedstat. */
+#include <errno.h>
 #include <math.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "cgroups.h"
 #include "live.h"
+#include "report/find.h"
 #include "report/report.h"
 #include "runq_window.h"
 
@@ -141,6 +147,80 @@ static void check_rest(const struct nodes *nodes)
 	report_free(report);
 }
 
+/*
+ * kubelet's directories as only we and what we start see them: a /var/log of our own. False where
+ * that cannot be made.
+ */
+static bool names_open(void)
+{
+	mkdir("/var", 0755);
+	mkdir("/var/log", 0755);
+	return !unshare(CLONE_NEWNS) && !mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) &&
+	       !mount("none", "/var/log", "tmpfs", 0, NULL) && !mkdir("/var/log/pods", 0755) &&
+	       !mkdir("/var/log/containers", 0755);
+}
+
+static const char *text_of(const struct report *report, const char *row, const char *key)
+{
+	const struct table *table = report_find(report, "groups");
+	long col = table ? table_find(table, key) : -1;
+
+	for (size_t i = 0; col >= 0 && i < table->nr_rows; i++) {
+		const struct value *first = table_cell(table, i, 0);
+		const struct value *value = table_cell(table, i, col);
+
+		if (first->kind == VALUE_STR && !strcmp(first->str, row))
+			return value->kind == VALUE_STR ? value->str : "";
+	}
+	return "";
+}
+
+/* One pod is there from the start, the other comes while we look, as its container's link does. */
+static void check_names(const struct nodes *nodes)
+{
+	struct runq_opts pods = {.sum = RUNQ_SUM_POD}, containers = {0};
+	struct runq_opts spaces = {.sum = RUNQ_SUM_NAMESPACE};
+	struct meter *meter;
+	struct report *report;
+	struct bounds bounds;
+
+	if (!names_open()) {
+		live_skip("names", "cannot have a /var/log of its own: %s", strerror(errno));
+		return;
+	}
+	mkdir("/var/log/pods/shop_web-1_" UID_A, 0755);
+	meter = window_open(&pods);
+	window_begin(meter);
+	mkdir("/var/log/pods/bank_db_" UID_B, 0755);
+	report = window_end(meter, 500);
+	live_ok(!strcmp(text_of(report, nodes->pod_a, "name"), "shop/web-1") &&
+			!strcmp(text_of(report, nodes->pod_a, "namespace"), "shop") &&
+			!strcmp(text_of(report, nodes->pod_a, "pod"), "web-1"),
+		"a pod has its name: %s", text_of(report, nodes->pod_a, "name"));
+	live_ok(!strcmp(text_of(report, nodes->pod_b, "name"), "bank/db"),
+		"so does one whose directory is made during the window: %s",
+		text_of(report, nodes->pod_b, "name"));
+	report_free(report);
+	meter->ops->close(meter);
+
+	meter = window_open(&containers);
+	window_begin(meter);
+	if (symlink("/nowhere", "/var/log/containers/web-1_shop_nginx-" HEX "1.log"))
+		live_note("no link: %s", strerror(errno));
+	report = window_end(meter, 500);
+	live_ok(!strcmp(text_of(report, nodes->containers[0], "name"), "shop/web-1/nginx"),
+		"a container has its name: %s", text_of(report, nodes->containers[0], "name"));
+	live_ok(!strcmp(text_of(report, nodes->containers[1], "name"), "shop/web-1/0123456789ab"),
+		"one without a link has its id: %s", text_of(report, nodes->containers[1], "name"));
+	report_free(report);
+	meter->ops->close(meter);
+
+	report = measure(nodes, &spaces, &bounds);
+	check_count("--per namespace", report, "shop", bounds.a);
+	check_count("--per namespace", report, "bank", bounds.b);
+	report_free(report);
+}
+
 int main(void)
 {
 	struct nodes nodes;
@@ -152,6 +232,7 @@ int main(void)
 	nodes_make(&nodes, cpu);
 	check_pods(&nodes);
 	check_rest(&nodes);
+	check_names(&nodes);
 	for (int i = 0; i < NR_TASKS; i++)
 		load_kill(nodes.pids[i]);
 	return live_done();

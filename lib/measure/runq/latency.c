@@ -132,6 +132,11 @@ static void group_fill(const struct runq_group_window *from, struct runq_latency
 		.histogram = from->totals,
 		.ended = from->ended,
 	};
+	if (!who->names)
+		return;
+	to->namespace_name = who->names->namespace;
+	to->pod = who->names->pod;
+	to->container = who->names->container;
 }
 
 int runq_latency_read(struct runq_latency *ctx, struct runq_latency_window *ret_window)

@@ -8,7 +8,8 @@
 
 #define BLAME_ROWS 8
 
-const char *const runq_per_names[] = {"cgroup", "task", "comm", "cpu", "pod", "qos", NULL};
+const char *const runq_per_names[] = {"cgroup", "task",	     "comm", "cpu",
+				      "pod",	"namespace", "qos",  NULL};
 const char *const runq_source_names[] = {"auto", "sched_info", "wakeup", NULL};
 const char *const runq_hierarchy_names[] = {"auto", "v1", "v2", NULL};
 
@@ -20,7 +21,8 @@ void runq_opts_per(struct runq_opts *opts, unsigned int index)
 	} means[] = {
 		{RUNQ_PER_CGROUP, RUNQ_SUM_NONE}, {RUNQ_PER_TASK, RUNQ_SUM_NONE},
 		{RUNQ_PER_COMM, RUNQ_SUM_NONE},	  {RUNQ_PER_CPU, RUNQ_SUM_NONE},
-		{RUNQ_PER_CGROUP, RUNQ_SUM_POD},  {RUNQ_PER_CGROUP, RUNQ_SUM_QOS},
+		{RUNQ_PER_CGROUP, RUNQ_SUM_POD},  {RUNQ_PER_CGROUP, RUNQ_SUM_NAMESPACE},
+		{RUNQ_PER_CGROUP, RUNQ_SUM_QOS},
 	};
 
 	opts->per = means[index].per;

@@ -30,11 +30,14 @@ enum runq_sum {
 	RUNQ_SUM_ASKED, /* over everything below each of the cgroups asked for */
 	RUNQ_SUM_DEPTH, /* over cgroups whose paths begin with the same names */
 	RUNQ_SUM_POD,
+	RUNQ_SUM_NAMESPACE,
 	RUNQ_SUM_QOS,
 };
 
 /* The row of cgroups that belong to no pod, where rows are properties of pods. */
 #define RUNQ_NO_POD "(no pod)"
+/* The row of pods whose namespace is unknown. */
+#define RUNQ_NO_NAMESPACE "(unknown)"
 
 struct runq_opts {
 	enum runq_source source;

@@ -14,6 +14,7 @@
 #include "measure/runq/idle_states.h"
 #include "measure/runq/kernel.h"
 #include "measure/runq/memory.h"
+#include "measure/runq/names.h"
 #include "measure/runq/report.h"
 #include "measure/runq/sums.h"
 #include "sys/bpf.h"
@@ -28,6 +29,7 @@ struct runq_meter {
 	struct cgroup_layout layout;
 	struct runq_filter filter;
 	struct runq_sums sums; /* unused where rows are not sums */
+	struct pods *pods;     /* NULL where rows are neither cgroups nor tasks */
 	struct runq_kernel *kernel;
 	struct runq_idle *idle; /* NULL unless idle states were asked for */
 	struct err sched_info_err; /* why it is unavailable; code 0 if it is not */
@@ -195,6 +197,7 @@ static void window_init(struct runq_meter *m)
 		.has_causes = m->opts.causes,
 		.has_blame = m->opts.blame,
 		.has_idle_states = m->opts.idle_states,
+		.has_names = pods_present(m->pods) || m->opts.sum == RUNQ_SUM_POD,
 		.limit_percent = m->opts.fail_percent,
 		.limit_ns = m->opts.fail_ns,
 	};
@@ -257,6 +260,20 @@ static struct runq_sums *sums_of(struct runq_meter *m)
 	return m->opts.sum == RUNQ_SUM_NONE ? NULL : &m->sums;
 }
 
+/* After the counters were read, so that no window gets longer by it. */
+static void window_names(struct runq_meter *m)
+{
+	struct runq_group *const *groups;
+	size_t nr;
+
+	pods_refresh(m->pods);
+	if (!pods_count(m->pods))
+		return;
+	groups = runq_kernel_groups(m->kernel, &nr);
+	for (size_t i = 0; i < nr; i++)
+		runq_names_resolve(m->pods, groups[i]);
+}
+
 static int window_sums(struct runq_meter *m, const struct runq_waits_list *list, struct err *err)
 {
 	struct runq_group *const *groups;
@@ -281,6 +298,8 @@ static int window_end(struct runq_meter *m, struct err *err)
 	end_ns = clock_mono_ns();
 	w->time_unix_ns = clock_unix_ns();
 	w->time_mono_ns = end_ns;
+	if (!rc)
+		window_names(m);
 	if (!rc)
 		rc = window_sums(m, list, err);
 	if (!rc)
@@ -384,6 +403,7 @@ static void runq_close(struct meter *meter)
 	if (m->kernel)
 		runq_kernel_close(m->kernel);
 	runq_sums_close(&m->sums);
+	pods_close(m->pods);
 	runq_filter_close(&m->filter);
 	free(m->events);
 	free(m);
@@ -418,6 +438,11 @@ int runq_open(const struct runq_opts *opts, struct meter **ret_meter, struct err
 				      m->opts.nr_cgroups, err);
 	if (!rc)
 		rc = pick_source(m, err);
+	if (!rc && (m->opts.per == RUNQ_PER_CGROUP || m->opts.per == RUNQ_PER_TASK)) {
+		rc = pods_open(NULL, &m->pods);
+		if (rc)
+			err_set(err, rc, "out of memory");
+	}
 	if (!rc && m->opts.idle_states)
 		rc = runq_idle_open(&m->opts, &m->idle, err);
 	if (rc) {
@@ -426,7 +451,7 @@ int runq_open(const struct runq_opts *opts, struct meter **ret_meter, struct err
 	}
 	window_init(m);
 	m->sums = (struct runq_sums){
-		.what = m->opts.sum, .depth = m->opts.depth, .filter = &m->filter};
+		.what = m->opts.sum, .depth = m->opts.depth, .filter = &m->filter, .pods = m->pods};
 	if (m->opts.sample_ratio > 0.0)
 		runq_kernel_sample(m->kernel, m->opts.sample_ratio);
 	*ret_meter = &m->meter;

@@ -8,6 +8,7 @@
 
 #include "base/grow.h"
 #include "base/hash.h"
+#include "measure/runq/names.h"
 
 struct runq_sum_entry {
 	char *label; /* what all of its groups have in common */
@@ -65,6 +66,10 @@ static struct label label_of(const struct runq_sums *sums, const struct runq_gro
 			return label_word(group->path);
 		return (struct label){group->pod_uid, strlen(group->pod_uid), group->path,
 				      group->pod_len};
+	case RUNQ_SUM_NAMESPACE:
+		if (!group->pod_uid)
+			return label_word(RUNQ_NO_POD);
+		return label_word(group->names ? group->names->namespace : RUNQ_NO_NAMESPACE);
 	case RUNQ_SUM_QOS:
 		return label_word(group->qos ? group->qos : RUNQ_NO_POD);
 	default:
@@ -105,18 +110,22 @@ static bool index_grow(struct runq_sums *sums)
 	return true;
 }
 
-static bool entry_init(struct runq_sum_entry *entry, const struct label *label, size_t nr)
+static bool entry_init(const struct runq_sums *sums, struct runq_sum_entry *entry,
+		       const struct label *label)
 {
 	char *path = strndup(label->path, label->path_len);
 
 	entry->alive = false;
 	entry->label = strndup(label->text, label->len);
 	/* No cgroup of its own has been seen yet, so that its number is unknown. */
-	entry->group = path ? runq_group_new(&(struct runq_group){.key = nr + 1, .sum = true}, path)
+	entry->group = path ? runq_group_new(&(struct runq_group){.key = sums->nr + 1, .sum = true},
+						path)
 			    : NULL;
 	free(path);
-	if (entry->label && entry->group)
+	if (entry->label && entry->group) {
+		runq_names_resolve(sums->pods, entry->group);
 		return true;
+	}
 	free(entry->label);
 	runq_group_put(entry->group);
 	return false;
@@ -136,7 +145,7 @@ static struct runq_sum_entry *entry_of(struct runq_sums *sums, const struct runq
 		if (!entry)
 			return NULL;
 		sums->entries = entry;
-		if (!entry_init(&entry[sums->nr], &label, sums->nr))
+		if (!entry_init(sums, &entry[sums->nr], &label))
 			return NULL;
 		sums->index[at] = ++sums->nr;
 	}

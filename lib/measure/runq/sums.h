@@ -18,6 +18,7 @@ struct runq_sums {
 	enum runq_sum what;
 	unsigned int depth;		  /* of RUNQ_SUM_DEPTH */
 	const struct runq_filter *filter; /* which cgroups count; of RUNQ_SUM_ASKED also the rows */
+	const struct pods *pods;	  /* names for the sums; NULL: none */
 
 	struct runq_waits_list waits; /* of the last window, largest sum first */
 	struct runq_sum_entry *entries;

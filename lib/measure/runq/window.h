@@ -74,6 +74,7 @@ struct runq_window {
 	struct runq_blame *blame;
 	size_t nr_blame;
 
+	bool has_names; /* the report has the names of pods, as far as they are known */
 	bool has_idle_states;		     /* they were asked for */
 	struct runq_idle_state *idle_states; /* largest first */
 	size_t nr_idle_states;

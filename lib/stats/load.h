@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "abi/load.h"
+#include "base/cpuset.h"
 
 /*
  * The parts of a core's wall time, in the order in which views stack them; up to IDLE_LOOP the core
@@ -100,6 +101,13 @@ void load_subtract(const struct load_sample *prev, const struct load_sample *cur
  * hypervisor does not say in which part it stole the time. Keeps the sum.
  */
 void load_move_steal(struct load_cpu_window *window, uint64_t steal_ns);
+
+/*
+ * The CPUs of @cpus together: times are sums, ratios are means weighted by each CPU's window. CPUs
+ * without a figure are left out. Returns how many were counted; 0: @ret_window is all 0.
+ */
+unsigned int load_sum(const struct load_cpu_window *cpu, const struct cpuset *cpus,
+		      struct load_cpu_window *ret_window);
 
 /* A part as a share of the window, 0…1. */
 double load_part_ratio(const struct load_cpu_window *window, enum load_part part);

@@ -64,6 +64,22 @@ struct load_vecs {
 	uint64_t count[LOAD_NR_VECS];
 };
 
+/* Hardirq time of one CPU in a window, by line. */
+struct load_line {
+	uint32_t cpu;
+	uint32_t irq;  /* number of a device's line; UINT32_MAX: none, such as an IPI */
+	char name[32]; /* of the handler, as /proc/interrupts has it */
+	uint64_t ns, count;
+};
+
+/* Task time of one CPU in a window, by task, without interrupts and softirqs on top. */
+struct load_task {
+	uint32_t cpu;
+	uint32_t pid, tgid; /* UINT32_MAX: tasks that found no room */
+	char comm[16];
+	uint64_t ns, count; /* how often it left the CPU */
+};
+
 /* What a source lost since it was opened. LOAD_NO_LOSS: it has no such loss. */
 struct load_losses {
 	uint64_t torn;		   /* samples given up: changed during every attempt to read */
@@ -71,6 +87,7 @@ struct load_losses {
 	uint64_t paused_lost;	   /* preempted softirqs beyond the four that a slot can store */
 	uint64_t recursion_misses; /* events that the kernel did not pass to the programs */
 	uint64_t read_errors;
+	uint64_t lines_lost; /* interrupts whose line found no room */
 };
 
 #define LOAD_NO_LOSS UINT64_MAX

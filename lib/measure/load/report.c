@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "measure/load/report_findings.h"
+#include "measure/load/report_who.h"
 #include "report/columns.h"
 #include "report/findings.h"
 #include "stats/hist.h"
@@ -322,6 +323,7 @@ void load_report_losses(const struct load_losses *losses, struct report *report)
 		LOSS(M_PAUSED_LOST_TOTAL, paused_lost),
 		LOSS(M_RECURSION_MISSES_TOTAL, recursion_misses),
 		LOSS(M_READ_ERROR_TOTAL, read_errors),
+		LOSS(M_LINES_LOST_TOTAL, lines_lost),
 	};
 #undef LOSS
 
@@ -352,6 +354,8 @@ int load_report(const struct load_window *w, struct report **ret_report)
 		add_softirqs(w, report);
 	if (w->cpu_bursts)
 		add_bursts(w, report);
+	load_report_lines(w, report);
+	load_report_tasks(w, report);
 	columns_quality(report, COLUMNS(quality), w);
 	load_report_losses(&w->losses, report);
 	findings_begin(report);

@@ -20,6 +20,8 @@ static const struct {
 } titles[] = {
 	{"load", "cpus", "Each core: shares of its time"},
 	{"load", "softirqs", "Softirqs by vector"},
+	{"load", "irqs", "Interrupts by line"},
+	{"load", "tasks", "Tasks with most time of each core"},
 	{"load", "bursts", "Busy bursts between two idle periods"},
 	{"runq", "groups", "Waits for a core, by group"},
 	{"runq", "blame", "Who had the core while they waited"},

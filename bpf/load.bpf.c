@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Sums the time of each CPU by context: two partitions in a mapped array. */
 #include "load_slot.bpf.h"
-#include "load_hirq.bpf.h"
+#include "load_lines.bpf.h"
+#include "load_tasks.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
@@ -195,6 +196,23 @@ int load_switch(u64 *ctx)
 	return switch_to_user(ctx, s);
 }
 
+/*
+ * Instead of load_switch with --tasks: every switch closes the open interval, so that the task that
+ * leaves gets what the slot counted since it came.
+ */
+SEC("tp_btf/sched_switch")
+int load_switch_tasks(u64 *ctx)
+{
+	struct task_struct *prev, *next;
+	struct load_slot *s;
+
+	switch_tasks(ctx, switch_state_first, &prev, &next);
+	s = slot_of(task_cpu(next));
+	switch_edge(s, prev, next, task_ctx(next));
+	/* Before the start the slot is empty. */
+	return s->base ? task_switch(s, prev, next) : 0;
+}
+
 /* Softirqs that interrupt an update of the base partition must not touch it; see abi/load.h. */
 static __always_inline bool softirq_edge(struct load_slot **ret_slot, u64 *ret_now)
 {
@@ -292,6 +310,7 @@ int BPF_PROG(load_softirq_exit, u64 vec)
 	return 0;
 }
 
+/* Each twice: one of the two is loaded, those of the second kind with --irq. */
 #define HIRQ_PAIR(name, entry, exit)                                                               \
 	SEC("tp_btf/" entry) int load_##name##_enter(void *ctx)                                    \
 	{                                                                                          \
@@ -300,23 +319,49 @@ int BPF_PROG(load_softirq_exit, u64 vec)
 	SEC("tp_btf/" exit) int load_##name##_leave(void *ctx)                                     \
 	{                                                                                          \
 		return hirq_leave();                                                               \
+	}                                                                                          \
+	SEC("tp_btf/" exit) int load_##name##_leave_line(void *ctx)                                \
+	{                                                                                          \
+		return line_leave();                                                               \
+	}
+
+#define HIRQ_VECTOR(name, entry, exit, kind)                                                       \
+	HIRQ_PAIR(name, entry, exit)                                                               \
+	SEC("tp_btf/" entry) int load_##name##_enter_line(void *ctx)                               \
+	{                                                                                          \
+		return line_enter(kind, 0, false);                                                 \
 	}
 
 HIRQ_PAIR(irq, "irq_handler_entry", "irq_handler_exit")
 /* arm64 */
 HIRQ_PAIR(ipi, "ipi_entry", "ipi_exit")
 /* x86: vectors that irq_handler_entry does not see */
-HIRQ_PAIR(local_timer, "local_timer_entry", "local_timer_exit")
-HIRQ_PAIR(reschedule, "reschedule_entry", "reschedule_exit")
-HIRQ_PAIR(call_function, "call_function_entry", "call_function_exit")
-HIRQ_PAIR(call_function_single, "call_function_single_entry", "call_function_single_exit")
-HIRQ_PAIR(irq_work, "irq_work_entry", "irq_work_exit")
-HIRQ_PAIR(platform_ipi, "x86_platform_ipi_entry", "x86_platform_ipi_exit")
-HIRQ_PAIR(thermal, "thermal_apic_entry", "thermal_apic_exit")
-HIRQ_PAIR(threshold, "threshold_apic_entry", "threshold_apic_exit")
-HIRQ_PAIR(deferred_error, "deferred_error_apic_entry", "deferred_error_apic_exit")
-HIRQ_PAIR(error_apic, "error_apic_entry", "error_apic_exit")
-HIRQ_PAIR(spurious_apic, "spurious_apic_entry", "spurious_apic_exit")
+HIRQ_VECTOR(local_timer, "local_timer_entry", "local_timer_exit", LOAD_LINE_LOCAL_TIMER)
+HIRQ_VECTOR(reschedule, "reschedule_entry", "reschedule_exit", LOAD_LINE_RESCHEDULE)
+HIRQ_VECTOR(call_function, "call_function_entry", "call_function_exit", LOAD_LINE_CALL_FUNCTION)
+HIRQ_VECTOR(call_function_single, "call_function_single_entry", "call_function_single_exit",
+	    LOAD_LINE_CALL_FUNCTION_SINGLE)
+HIRQ_VECTOR(irq_work, "irq_work_entry", "irq_work_exit", LOAD_LINE_IRQ_WORK)
+HIRQ_VECTOR(platform_ipi, "x86_platform_ipi_entry", "x86_platform_ipi_exit",
+	    LOAD_LINE_PLATFORM_IPI)
+HIRQ_VECTOR(thermal, "thermal_apic_entry", "thermal_apic_exit", LOAD_LINE_THERMAL)
+HIRQ_VECTOR(threshold, "threshold_apic_entry", "threshold_apic_exit", LOAD_LINE_THRESHOLD)
+HIRQ_VECTOR(deferred_error, "deferred_error_apic_entry", "deferred_error_apic_exit",
+	    LOAD_LINE_DEFERRED_ERROR)
+HIRQ_VECTOR(error_apic, "error_apic_entry", "error_apic_exit", LOAD_LINE_ERROR)
+HIRQ_VECTOR(spurious_apic, "spurious_apic_entry", "spurious_apic_exit", LOAD_LINE_SPURIOUS)
+
+SEC("tp_btf/irq_handler_entry")
+int BPF_PROG(load_irq_enter_line, int irq, struct irqaction *action)
+{
+	return line_enter((u64)action->name, irq, false);
+}
+
+SEC("tp_btf/ipi_entry")
+int BPF_PROG(load_ipi_enter_line, const char *reason)
+{
+	return line_enter((u64)reason, 0, true);
+}
 
 SEC("tp_btf/cpuhp_enter")
 int BPF_PROG(load_hotplug_enter, u32 target)
@@ -354,5 +399,7 @@ int load_seed(struct bpf_iter__task *ctx)
 	note = bpf_map_lookup_elem(&notes, &cpu);
 	if (note)
 		note->seed_ctx = task_ctx(task) + 1;
+	if (want_tasks)
+		task_seed(task, cpu);
 	return 0;
 }

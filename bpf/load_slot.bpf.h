@@ -10,6 +10,7 @@
 /* Set by user space before loading; with kernel type names, because the skeleton repeats them. */
 const volatile bool want_bursts;
 const volatile bool want_pmu;
+const volatile bool want_tasks;
 /* In 5.18 only, sched_switch had prev_state before prev; BTF shows it, not the version. */
 const volatile bool switch_state_first;
 /* The idle context of a core without an event yet: LOAD_POLL under idle=poll or nohlt. */

@@ -49,7 +49,7 @@ struct load_slot {
 	 */
 	__u64 moving;
 	__u32 vec;	 /* of the running softirq + 1; 0 outside softirqs, as in LOAD_TASK */
-	__u16 under;	 /* context below it */
+	__u16 under;	 /* context below it, if that is idle */
 	__u16 nr_paused; /* used entries of paused[] */
 	__u64 hirq_out_ns;
 	__u64 hirq_in_ns;  /* sum of hirq_ns, so that softirq programs need not compute it */

@@ -146,7 +146,6 @@ static __always_inline int switch_edge(struct load_slot *s, struct task_struct *
 	base_move(s, now, to);
 	if (s->nr_paused && to != LOAD_LOOP && softirq_resume(s, next->pid)) {
 		vec_begin(s, now);
-		s->under = to;
 		if (to == LOAD_TASK)
 			s->base = (s->base & ~0xffULL) | LOAD_SOFTIRQ_TASK;
 	}
@@ -224,22 +223,23 @@ static __always_inline bool softirq_edge(struct load_slot **ret_slot, u64 *ret_n
 	return false;
 }
 
-static __always_inline int softirq_begin(struct load_slot *s, u64 now, u32 vec)
+/* The context below the open softirq, which on top of a task is not noted. */
+static __always_inline u32 softirq_under(const struct load_slot *s)
+{
+	return base_ctx(s) == LOAD_SOFTIRQ_TASK ? LOAD_TASK : s->under;
+}
+
+/*
+ * Anything but a softirq on top of a task. Where it begins in a context that is not the one below it,
+ * that is corrected first.
+ */
+static __noinline int softirq_begin_other(struct load_slot *s, u64 now, u32 vec)
 {
 	u32 under = base_ctx(s);
 
-	s->under = under;
-	if (under != LOAD_KSOFTIRQD)
-		base_enter(s, now, is_idle(under) ? LOAD_SOFTIRQ_IDLE : LOAD_SOFTIRQ_TASK);
-	s->vec = vec + 1;
-	vec_begin(s, now);
-	return 0;
-}
-
-/* Begins in a context that is not the one below this softirq: corrects it first. */
-static __noinline int softirq_begin_after(struct load_slot *s, u64 now, u32 vec)
-{
-	if (!s->base) {
+	if (under != LOAD_HALT && under < LOAD_SOFTIRQ_IDLE) {
+		/* Nothing to correct. */
+	} else if (!s->base) {
 		u32 ctx = current_ctx();
 
 		base_enter_first(s, now, ctx, ctx);
@@ -250,22 +250,32 @@ static __noinline int softirq_begin_after(struct load_slot *s, u64 now, u32 vec)
 	} else {
 		/* An exit was lost: goes on in the open softirq. */
 		s->odd_edges++;
-		base_enter(s, now, s->under);
+		base_enter(s, now, softirq_under(s));
 	}
-	return softirq_begin(s, now, vec);
+	under = base_ctx(s);
+	s->under = under;
+	if (under != LOAD_KSOFTIRQD)
+		base_enter(s, now, is_idle(under) ? LOAD_SOFTIRQ_IDLE : LOAD_SOFTIRQ_TASK);
+	s->vec = vec + 1;
+	vec_begin(s, now);
+	return 0;
 }
 
 SEC("tp_btf/softirq_entry")
 int BPF_PROG(load_softirq_entry, u32 vec)
 {
 	struct load_slot *s;
-	u64 now;
+	u64 now, base;
 
 	if (!softirq_edge(&s, &now))
 		return 0;
-	if (base_ctx(s) == LOAD_HALT || base_ctx(s) >= LOAD_SOFTIRQ_IDLE)
-		return softirq_begin_after(s, now, vec);
-	return softirq_begin(s, now, vec);
+	base = s->base;
+	if ((base & 0xff) != LOAD_TASK)
+		return softirq_begin_other(s, now, vec);
+	base_enter_from(s, base, now, LOAD_TASK, LOAD_SOFTIRQ_TASK);
+	s->vec = vec + 1;
+	vec_begin(s, now);
+	return 0;
 }
 
 /* The exit of a softirq that began before the measurement, of an unknown vector, or of another. */
@@ -282,8 +292,16 @@ static __noinline int softirq_end_other(struct load_slot *s, u64 now, u32 vec)
 	} else {
 		s->vec = 0;
 		if (base_ctx(s) >= LOAD_SOFTIRQ_IDLE)
-			base_enter(s, now, s->under);
+			base_enter(s, now, softirq_under(s));
 	}
+	return 0;
+}
+
+/* Back to idle, or nothing to go back from, as in ksoftirqd. */
+static __noinline int softirq_end_under(struct load_slot *s, u64 now)
+{
+	if (base_ctx(s) >= LOAD_SOFTIRQ_IDLE)
+		base_enter(s, now, s->under);
 	return 0;
 }
 
@@ -292,12 +310,11 @@ SEC("tp_btf/softirq_exit")
 int BPF_PROG(load_softirq_exit, u64 vec)
 {
 	struct load_slot *s;
-	u64 now;
-	u32 open;
+	u64 now, base, open;
 
 	if (!softirq_edge(&s, &now))
 		return 0;
-	open = s->vec - 1;
+	open = (u64)s->vec - 1;
 	/* Or clang compares with vec + 1, and the verifier of 6.12 forgets the bound of vec. */
 	asm volatile("" : "+r"(open));
 	if (vec >= LOAD_NR_VECS || open != vec)
@@ -305,8 +322,11 @@ int BPF_PROG(load_softirq_exit, u64 vec)
 	vec_end(s, now, vec);
 	s->vec_count[vec]++;
 	s->vec = 0;
-	if (base_ctx(s) >= LOAD_SOFTIRQ_IDLE)
-		base_enter(s, now, s->under);
+	base = s->base;
+	/* That context is on top of a task and of nothing else. */
+	if ((base & 0xff) != LOAD_SOFTIRQ_TASK)
+		return softirq_end_under(s, now);
+	base_enter_from(s, base, now, LOAD_SOFTIRQ_TASK, LOAD_TASK);
 	return 0;
 }
 

@@ -143,6 +143,27 @@ static __always_inline void base_enter(struct load_slot *s, u64 now, u32 ctx)
 	s->moving = 0;
 }
 
+/*
+ * The same between a task and a softirq on top of it, which is the usual case: @base is what was read
+ * of it before, as hardirqs change only idle contexts, and the two contexts are constants.
+ */
+static __always_inline void base_enter_from(struct load_slot *s, u64 base, u64 now, u32 from, u32 ctx)
+{
+	u64 since = base >> 8;
+
+	s->moving = ctx + 1;
+	barrier();
+	/* As after(), but in a branch that is not taken. */
+	if (now < since) {
+		now = since;
+		asm volatile("" : "+r"(now));
+	}
+	s->base_ns[from] += now - since;
+	s->base = now << 8 | ctx;
+	barrier();
+	s->moving = 0;
+}
+
 /* The same in what may be the first event: an interrupt that comes meanwhile is not. */
 static __always_inline void base_enter_first(struct load_slot *s, u64 now, u32 ctx, u32 before)
 {

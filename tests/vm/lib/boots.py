@@ -21,7 +21,7 @@ BOOTS = {b.name: b for b in (
 TRUTH = [b.name for b in BOOTS.values() if b.icount is not None]
 
 SUITES = ["doctor", "live", "hotplug", "nobtf", "noprivilege", "counters",
-          "modules", "wake", "log"]
+          "modules", "wake", "verifier", "log"]
 # What another boot of the same kernel cannot change is not run again: suites, and of the live
 # tests the commands (or single ones).
 ONLY = {

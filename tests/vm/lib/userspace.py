@@ -124,9 +124,11 @@ def truth(arch):
 
 
 def programs(arch):
-    """(subtick and the program that is all live tests, its names), as paths on this machine."""
+    """(subtick, the program that is all live tests and the one that counts what the verifier walks,
+    names of live tests), as paths on this machine."""
     directory = build(arch)
-    found = [directory / "subtick", directory / "tests/live/live_all"]
+    found = [directory / "subtick", directory / "tests/live/live_all",
+             directory / "tests/vm/verifier/verifier"]
     for program in found:
         if not program.exists():
             raise apt.Broken(f"{directory.name} has no {program.name}")

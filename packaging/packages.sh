@@ -32,12 +32,15 @@ VM_PACKAGES=(
 	debian-archive-keyring
 )
 
-# Only vm-all: user space and modules for the other architecture, and a kernel built for the tests.
-# shellcheck disable=SC2034
+# A compiler for the other architecture; vm-all also needs what builds a kernel, foreign what runs programs.
 case $(uname -m) in
-aarch64) VM_ALL_PACKAGES=(gcc-x86-64-linux-gnu libc6-dev-amd64-cross flex bison bc pahole) ;;
-*) VM_ALL_PACKAGES=(gcc-aarch64-linux-gnu libc6-dev-arm64-cross flex bison bc pahole) ;;
+aarch64) CROSS_PACKAGES=(gcc-x86-64-linux-gnu libc6-dev-amd64-cross) ;;
+*) CROSS_PACKAGES=(gcc-aarch64-linux-gnu libc6-dev-arm64-cross) ;;
 esac
+# shellcheck disable=SC2034
+VM_ALL_PACKAGES=("${CROSS_PACKAGES[@]}" flex bison bc pahole)
+# shellcheck disable=SC2034
+FOREIGN_PACKAGES=("${CROSS_PACKAGES[@]}" qemu-user-static debian-archive-keyring)
 
 die() {
 	printf '%s: %s\n' "${0##*/}" "$*" >&2

@@ -286,6 +286,12 @@ struct runq_party runq_kernel_party(const struct runq_kernel *k, uint64_t key)
 	return runq_party_of(key, key < RUNQ_KEY_OTHER ? runq_slots_find(&k->slots, key) : NULL);
 }
 
+struct runq_group *const *runq_kernel_groups(const struct runq_kernel *k, size_t *ret_nr)
+{
+	*ret_nr = k->slots.nr_names;
+	return k->slots.names;
+}
+
 uint64_t runq_kernel_memory(const struct runq_kernel *k)
 {
 	struct runq_sizes sizes = {

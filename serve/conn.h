@@ -29,6 +29,7 @@ struct conn {
 	uint64_t since_ns;	 /* start of the connection, then of its last request */
 	uint64_t moved_ns; /* when its output last changed */
 	size_t left;	   /* bytes of output then */
+	uint8_t sweeps;	   /* how many have seen it, up to FAIR_SWEEPS */
 	bool asked;	   /* has made a complete request */
 	bool stream;	   /* its response does not end; open until conns_stream_over() */
 	bool doomed;	   /* shut down; evhttp has not cleaned up yet */

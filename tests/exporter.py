@@ -84,6 +84,10 @@ class Server:
         finally:
             connection.close()
 
+    def dial(self):
+        """A connection without a request; the caller closes it."""
+        return socket.create_connection((self.host, self.port), timeout=10)
+
     def metrics(self):
         status, _, body = self.get("/metrics")
         if status != 200 or not body.startswith(b"# HELP"):

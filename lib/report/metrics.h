@@ -69,6 +69,18 @@ enum unit {
 	X(M_SOFTIRQ_VEC, "vec", "softirq", UNIT_TEXT, "softirq vector")                            \
 	X(M_SOFTIRQ_RATIO, "softirq_ratio", "time", UNIT_RATIO, "share spent in this softirq vector") \
 	X(M_SOFTIRQ_COUNT, "softirq_total", "runs", UNIT_COUNT, "times the vector's handler ran")  \
+	X(M_IRQ, "irq", "irq", UNIT_ID, "number of the interrupt line; null if it is no device's")  \
+	X(M_IRQ_HANDLER, "handler", "handler", UNIT_TEXT,                                          \
+	  "name of the handler as in /proc/interrupts, or what the IPI is for")                    \
+	X(M_IRQ_RATIO, "irq_ratio", "time", UNIT_RATIO, "share spent in this line's handler")      \
+	X(M_IRQ_COUNT, "irq_total", "count", UNIT_COUNT, "times the handler ran")                  \
+	X(M_TASK_SHARE_RATIO, "task_share_ratio", "of core", UNIT_RATIO,                           \
+	  "share of the core's window that the task had, without interrupts and softirqs on top")  \
+	X(M_OF_TASKS_RATIO, "of_tasks_ratio", "of tasks", UNIT_RATIO,                              \
+	  "share of the time that all tasks had the core")                                         \
+	X(M_TASK_COUNT, "switches_total", "runs", UNIT_COUNT, "times the task left the core")      \
+	X(M_LINES_LOST_TOTAL, "irq_lost_total", "irq lost", UNIT_COUNT,                            \
+	  "interrupts whose line found no room in the table")                                      \
 	X(M_BURST_LE_NS, "le_ns", "up to", UNIT_NS, "upper edge of the bucket, inclusive")         \
 	X(M_COUNT, "count", "count", UNIT_COUNT, "number of events")                               \
 	X(M_MIN_NS, "min_ns", "min", UNIT_NS, "smallest")                                          \
@@ -445,7 +457,7 @@ enum unit {
 	X(M_QOS, "qos", "QoS", UNIT_TEXT,                                                          \
 	  "QoS class of the Kubernetes pod: guaranteed, burstable or besteffort, from the cgroup path") \
 	X(M_COMM, "comm", "command", UNIT_TEXT, "name of the task")                                \
-	X(M_PID, "pid", "PID", UNIT_ID, "thread that waited")                                      \
+	X(M_PID, "pid", "PID", UNIT_ID, "thread")                                                  \
 	X(M_TGID, "tgid", "process", UNIT_ID, "its process")                                       \
 	X(M_ENDED, "ended", "ended", UNIT_BOOL,                                                    \
 	  "whether the group had ended at the end of the window")                                  \

@@ -44,7 +44,7 @@ struct soak {
 	struct page_faults faults;
 	uint64_t begin_ns;
 	uint64_t dispatches; /* of the steady task at the first page */
-	unsigned int scrapes, steps;
+	unsigned int scrapes, unanswered, steps;
 	double rss_first, rss_most;
 	size_t files;
 	bool guest;
@@ -92,13 +92,37 @@ static void step_clock(struct soak *s)
 		live_fail_all("cannot set the clock of the guest: %s", strerror(errno));
 }
 
+/* Why there was no answer, by what the exporter itself counted meanwhile. */
+static void note_unanswered(struct soak *s, const struct page *now, const char *why)
+{
+	static const char *const series[] = {
+		"subtick_http_connections", "subtick_http_cut_total{reason=\"slow\"}",
+		"subtick_http_cut_total{reason=\"full\"}",
+		"subtick_http_cut_total{reason=\"stalled\"}"};
+
+	s->unanswered++;
+	live_note("scrape %u: no answer: %s", s->scrapes, why);
+	for (size_t i = 0; i < sizeof(series) / sizeof(series[0]); i++)
+		live_note("  %s was %.0f, then %.0f", series[i], page_value(&s->last, series[i]),
+			  page_value(now, series[i]));
+}
+
 static void look(struct soak *s)
 {
+	char why[256], again[256], *text = scrape_try(PORT, "/metrics", why, sizeof(why));
+	bool answered = text;
+	int tries = 5;
 	struct page now;
 	double rss;
 
-	page_read(&now, scrape(PORT, "/metrics"));
+	while (!text && tries-- > 0)
+		text = scrape_try(PORT, "/metrics", again, sizeof(again));
+	if (!text)
+		live_fail_all("six scrapes without an answer: %s; %s", why, again);
+	page_read(&now, text);
 	s->scrapes++;
+	if (!answered)
+		note_unanswered(s, &now, why);
 	rss = page_value(&now, "process_resident_memory_bytes");
 	if (s->last.nr)
 		page_compare(&s->last, &now, &s->faults);
@@ -208,6 +232,7 @@ static void judge(struct soak *s, const struct page *end, uint64_t dispatched)
 	live_ok(!s->faults.fell && !s->faults.vanished,
 		"%u scrapes: %zu counters fell, %zu of what does not end are gone", s->scrapes,
 		s->faults.fell, s->faults.vanished);
+	live_ok(!s->unanswered, "%u scrapes had no answer", s->unanswered);
 	live_ok(!s->faults.sums, "sums over all series: %zu fell", s->faults.sums);
 	live_ok(s->rss_most - s->rss_first < GROWTH_BYTES,
 		"resident memory: %.1f MiB after %d s, %.1f at most", s->rss_first / 1048576,

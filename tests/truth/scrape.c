@@ -13,6 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "live.h"
 
 #define ANSWER_MAX (4 << 20)
@@ -45,27 +46,54 @@ void scrape_wait(int port)
 	close(fd);
 }
 
-char *scrape(int port, const char *path)
+static int end_of(char *answer, size_t length, int error, uint64_t begin_ns, char *why, size_t size)
+{
+	double seconds = (double)(clock_mono_ns() - begin_ns) / 1e9;
+
+	if (length && !strncmp(answer, "HTTP/1.1 200 ", 13) && strstr(answer, "\r\n\r\n") && !error)
+		return 0;
+	snprintf(why, size, "%s after %.3f s and %zu bytes: %.60s",
+		 error ? strerror(error) : "closed", seconds, length, answer);
+	return -1;
+}
+
+char *scrape_try(int port, const char *path, char *why, size_t size)
 {
 	char *answer = calloc(1, ANSWER_MAX + 1), *body, request[256];
+	uint64_t begin_ns = clock_mono_ns();
 	size_t length = 0;
-	ssize_t got;
+	ssize_t got = -1;
 	int fd = dial(port);
 
-	if (!answer || fd < 0)
-		live_fail_all("cannot connect to port %d: %s", port, strerror(errno));
+	if (!answer || fd < 0) {
+		snprintf(why, size, "cannot connect to port %d: %s", port, strerror(errno));
+		free(answer);
+		return NULL;
+	}
 	snprintf(request, sizeof(request),
 		 "GET %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", path);
-	if (write(fd, request, strlen(request)) != (ssize_t)strlen(request))
-		live_fail_all("cannot ask: %s", strerror(errno));
-	while ((got = read(fd, answer + length, ANSWER_MAX - length)) > 0)
-		length += got;
+	errno = 0;
+	if (write(fd, request, strlen(request)) == (ssize_t)strlen(request))
+		while ((got = read(fd, answer + length, ANSWER_MAX - length)) > 0)
+			length += got;
+	if (end_of(answer, length, got < 0 ? errno : 0, begin_ns, why, size)) {
+		close(fd);
+		free(answer);
+		return NULL;
+	}
 	close(fd);
 	body = strstr(answer, "\r\n\r\n");
-	if (!body || strncmp(answer, "HTTP/1.1 200 ", 13))
-		live_fail_all("%s: %.60s", path, answer);
 	memmove(answer, body + 4, strlen(body + 4) + 1);
 	return answer;
+}
+
+char *scrape(int port, const char *path)
+{
+	char why[256], *body = scrape_try(port, path, why, sizeof(why));
+
+	if (!body)
+		live_fail_all("%s: %s", path, why);
+	return body;
 }
 
 /* Whether the line, up to @end, is a sample that may only grow. */

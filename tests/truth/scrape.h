@@ -7,6 +7,8 @@
 
 /* The body of GET @path from 127.0.0.1:@port; fails the program if there is no answer of 200. */
 char *scrape(int port, const char *path);
+/* The same; NULL if there is none, with how the connection ended in @why. */
+char *scrape_try(int port, const char *path, char *why, size_t size);
 /* Tries until somebody listens there; fails the program after two minutes. */
 void scrape_wait(int port);
 

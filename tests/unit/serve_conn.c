@@ -109,8 +109,8 @@ TEST(test_late_ourselves)
 	assert_int_equal(write(client, request, sizeof(request) - 1), sizeof(request) - 1);
 	while (!conns.nr)
 		event_base_loop(base, EVLOOP_ONCE);
-	/* Accepted, not read; others keep us busy, and the sweep comes first. */
-	usleep(250000);
+	/* Accepted, not read; others keep us busy for more than twice the limit, the sweep comes first. */
+	usleep(450000);
 	event_active(conns.sweep, EV_TIMEOUT, 0);
 	event_base_loopexit(base, &second);
 	event_base_dispatch(base);

@@ -3,6 +3,8 @@
 #ifndef SUBTICK_MEASURE_CRIT_BPF_H
 #define SUBTICK_MEASURE_CRIT_BPF_H
 
+#include <stdatomic.h>
+
 #include "abi/crit.h"
 #include "crit.skel.h"
 #include "measure/crit/engine.h"
@@ -37,6 +39,6 @@ struct crit_worker {
 };
 
 /* Samples every operation on the current CPU, then sorts; the result is in w->err. */
-void crit_worker_run(void *worker, const volatile bool *stop);
+void crit_worker_run(void *worker, const atomic_bool *stop);
 
 #endif

@@ -41,7 +41,7 @@ static void subtract_overhead(struct crit_worker *w, enum crit_op op, size_t nr_
 }
 
 /* Copies the results of each chunk, because the next chunk overwrites the slot. */
-static int collect(struct crit_worker *w, enum crit_op op, const volatile bool *stop)
+static int collect(struct crit_worker *w, enum crit_op op, const atomic_bool *stop)
 {
 	const struct crit_slot *slot = &w->engine->slots[w->index];
 	size_t nr = w->opts->nr_samples, nr_empty = 0, nr_batch = 0;
@@ -49,7 +49,7 @@ static int collect(struct crit_worker *w, enum crit_op op, const volatile bool *
 	for (size_t done = 0; done < nr; done += CRIT_CHUNK) {
 		size_t chunk = nr - done < CRIT_CHUNK ? nr - done : CRIT_CHUNK;
 		size_t few = (chunk + CRIT_STRIDE - 1) / CRIT_STRIDE;
-		int rc = *stop ? -ECANCELED : run_chunk(w, op, chunk);
+		int rc = atomic_load(stop) ? -ECANCELED : run_chunk(w, op, chunk);
 
 		if (rc)
 			return rc;
@@ -67,7 +67,7 @@ static int collect(struct crit_worker *w, enum crit_op op, const volatile bool *
 }
 
 /* Samples all operations before it sorts, so that no CPU sorts while another one samples. */
-void crit_worker_run(void *worker, const volatile bool *stop)
+void crit_worker_run(void *worker, const atomic_bool *stop)
 {
 	struct crit_worker *w = worker;
 

@@ -23,9 +23,9 @@ struct pinned_threads {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	enum gate gate;
-	size_t waiting;
-	volatile bool stop;
-	void (*run)(void *arg, const volatile bool *stop);
+	size_t waiting, ended;
+	atomic_bool stop;
+	void (*run)(void *arg, const atomic_bool *stop);
 };
 
 struct pinned_thread {
@@ -49,6 +49,10 @@ static void *thread_main(void *data)
 	pthread_mutex_unlock(&threads->lock);
 	if (gate == GATE_OPEN)
 		threads->run(self->arg, &threads->stop);
+	pthread_mutex_lock(&threads->lock);
+	threads->ended++;
+	pthread_cond_broadcast(&threads->changed);
+	pthread_mutex_unlock(&threads->lock);
 	return NULL;
 }
 
@@ -91,24 +95,39 @@ static void gate_cancel(struct pinned_threads *threads)
 	pthread_mutex_unlock(&threads->lock);
 }
 
+/*
+ * Not pthread_clockjoin_np(): ThreadSanitizer before LLVM 15 does not know it, and reports all that
+ * a thread has written as a race.
+ */
 static void join(struct pinned_threads *threads, struct pinned_thread *list, size_t nr,
 		 bool (*stopped)(void))
 {
-	for (size_t i = 0; i < nr; i++) {
-		for (;;) {
-			struct timespec until = clock_timespec(clock_mono_ns() + STOP_POLL_NS);
+	pthread_mutex_lock(&threads->lock);
+	while (threads->ended < nr) {
+		struct timespec until = clock_timespec(clock_mono_ns() + STOP_POLL_NS);
 
-			if (pthread_clockjoin_np(list[i].thread, NULL, CLOCK_MONOTONIC, &until) !=
-			    ETIMEDOUT)
-				break;
-			if (stopped && stopped())
-				threads->stop = true;
-		}
+		pthread_cond_timedwait(&threads->changed, &threads->lock, &until);
+		if (stopped && stopped())
+			atomic_store(&threads->stop, true);
 	}
+	pthread_mutex_unlock(&threads->lock);
+	for (size_t i = 0; i < nr; i++)
+		pthread_join(list[i].thread, NULL);
+}
+
+static void threads_init(struct pinned_threads *threads)
+{
+	pthread_condattr_t attr;
+
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_mutex_init(&threads->lock, NULL);
+	pthread_cond_init(&threads->changed, &attr);
+	pthread_condattr_destroy(&attr);
 }
 
 int pinned_run(const struct pinned_job *jobs, size_t nr,
-	     void (*run)(void *arg, const volatile bool *stop), bool (*stopped)(void),
+	     void (*run)(void *arg, const atomic_bool *stop), bool (*stopped)(void),
 	     struct err *err)
 {
 	struct pinned_threads threads = {.run = run};
@@ -118,8 +137,7 @@ int pinned_run(const struct pinned_job *jobs, size_t nr,
 
 	if (!list)
 		return err_set(err, -ENOMEM, "out of memory");
-	pthread_mutex_init(&threads.lock, NULL);
-	pthread_cond_init(&threads.changed, NULL);
+	threads_init(&threads);
 	for (started = 0; started < nr; started++) {
 		list[started] =
 			(struct pinned_thread){.threads = &threads, .arg = jobs[started].arg};

@@ -3,6 +3,7 @@
 #ifndef SUBTICK_MEASURE_CRIT_PINNED_H
 #define SUBTICK_MEASURE_CRIT_PINNED_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -19,7 +20,7 @@ struct pinned_job {
  * soon then. If a thread cannot be created or pinned, it fails before any job runs.
  */
 int pinned_run(const struct pinned_job *jobs, size_t nr,
-	     void (*run)(void *arg, const volatile bool *stop), bool (*stopped)(void),
+	     void (*run)(void *arg, const atomic_bool *stop), bool (*stopped)(void),
 	     struct err *err);
 
 #endif

@@ -9,13 +9,14 @@
 
 #include "report/find.h"
 #include "report/findings.h"
+#include "view/cells.h"
 #include "view/text/bar.h"
 #include "view/text/put.h"
 #include "view/text/table.h"
 #include "view/utf8.h"
 
 #define HEADING_EVERY 20 /* repeat the heading after this many reports that scroll as one table */
-#define COMPACT_ROWS  4
+#define COMPACT_ROWS  5 /* four CPUs and their sum */
 
 static void text_pair(const struct view *view, const struct column *col, const struct value *value,
 		      const char *between)
@@ -176,7 +177,7 @@ static int text_findings(struct view *view, const struct report *report)
 
 static bool is_visible(const struct view *view, const struct table *table)
 {
-	return !table->sentences && (!table->text_hidden || view->all);
+	return !table->sentences && !table->sum && (!table->text_hidden || view->all);
 }
 
 /* With --all or --histogram: the histograms in cells, each under the name of its row. */
@@ -223,15 +224,22 @@ static bool heading_due(struct view *view, const struct report *report, const st
 	return due;
 }
 
-static int text_table(struct view *view, const struct report *report, const struct table *table,
-		      bool first, bool only)
+static int text_table(struct view *view, const struct report *report, size_t at, bool first,
+		      bool only)
 {
+	const struct table *sum = at + 1 < report->nr_tables ? report->tables[at + 1] : NULL;
+	struct table with_sum, *table = &with_sum;
 	struct grid grid;
 	bool heading = true;
-	int rc = grid_init(&grid, view, table);
+	int rc = cells_with_sum(report->tables[at], sum, table);
 
 	if (rc)
 		return rc;
+	rc = grid_init(&grid, view, table);
+	if (rc) {
+		free(table->cells);
+		return rc;
+	}
 	if (first) {
 		bool compact = only && table->nr_rows && table->nr_rows <= COMPACT_ROWS &&
 			       grid.nr_blocks == 1 && !has_fields(report) && !view->all;
@@ -258,6 +266,7 @@ static int text_table(struct view *view, const struct report *report, const stru
 		text_nested(view, &grid);
 	}
 	grid_free(&grid);
+	free(table->cells);
 	return 0;
 }
 
@@ -277,7 +286,7 @@ int view_text(struct view *view, const struct report *report)
 	for (size_t i = 0; i < report->nr_tables; i++) {
 		if (!is_visible(view, report->tables[i]))
 			continue;
-		rc = text_table(view, report, report->tables[i], at == 0, nr == 1);
+		rc = text_table(view, report, i, at == 0, nr == 1);
 		if (rc)
 			return rc;
 		at++;

@@ -44,8 +44,8 @@ const struct schema_list schema_lists[] = {
 
 	{"runq", "", "| hierarchy waits_seen"},
 	{"runq", "groups",
-	 "count sum_ns avg_ns max_ns pN_ns le | name#name namespace pod container qos cgroup cgroup_id pod_uid container_id runtime ended "
-	 "cpu pid tgid comm count_stderr_ratio sum_stderr_ratio causes.idle_exit_ns "
+	 "count sum_ns avg_ns max_ns pN_ns le | name#name namespace pod container qos cgroup "
+	 "cgroup_id pod_uid container_id runtime ended cpu pid tgid comm count_stderr_ratio sum_stderr_ratio causes.idle_exit_ns "
 	 "causes.same_group_ns causes.other_group_ns causes.kernel_thread_ns causes.preempted_ns "
 	 "causes.throttled_ns causes.migrated_ns causes.unknown_ns"},
 	{"runq", "groups.le", "le_ns count"},
@@ -73,6 +73,7 @@ const struct schema_list schema_lists[] = {
 	 "entered_total entered_ratio entered_by entered_max_ns package_slept_total verdict | "
 	 "sum_ns le"},
 	{"wake", "states.le", "le_ns count"},
+	{"wake", "findings", FINDING_KEYS},
 	{"wake", "by_state",
 	 "source index name#state claimed_ns count entered_ratio min_ns median_ns max_ns verdict"},
 	{"wake", "breakdown",

@@ -139,7 +139,9 @@ MEASURED = {}  # by kernel, for --write-limits
 def judge(documents):
     """documents: the kernel's name, then one for each set of choices."""
     kernel, documents = documents[0]["kernel"], documents[1:]
-    MEASURED[kernel] = counts(documents)
+    # Figures of a kernel that refuses something are not whole.
+    if all(d["loaded"] for d in documents):
+        MEASURED[kernel] = counts(documents)
     yield from outcomes(kernel, documents)
 
 

@@ -39,6 +39,7 @@ static uint64_t forgotten[8]; /* keys deleted from the index */
 static size_t nr_forgotten;
 static struct runq_row rows[16];
 static size_t nr_rows;
+static int next_key_fails; /* what the walk over the blame map returns, if not 0 */
 static struct runq_pair_cell cells[CPUS * RUNQ_NR_PAIRS];
 
 static struct runq_slots slots;
@@ -102,6 +103,8 @@ int __wrap_bpf_map_get_next_key(int fd, const void *key, void *next_key)
 	size_t next = key ? (size_t)(row_of(key) - rows) + 1 : 0;
 
 	assert_int_equal(fd, BLAME_FD);
+	if (next_key_fails)
+		return next_key_fails;
 	if (next == nr_rows)
 		return -ENOENT;
 	*(struct runq_pair *)next_key = rows[next].pair;
@@ -125,6 +128,7 @@ static int setup_as(bool steps)
 
 	now_ns = 1000 * NSEC_PER_SEC;
 	nr_free = nr_forgotten = nr_rows = 0;
+	next_key_fails = 0;
 	nr_created = nr_hung = 0;
 	memset(near_memory, 0, sizeof(near_memory));
 	for (size_t i = 0; i < RUNQ_NR_TASKS; i++)
@@ -464,6 +468,10 @@ static void test_blame(void **state)
 	assert_int_equal(runq_blame_read(&table, &slots.chunks, NULL, 0, &list, &nr, &err), 0);
 	assert_int_equal(nr, 1);
 	assert_int_equal(blamed(list, nr, 7, 5), 9);
+	/* A map that cannot be read, as without CAP_BPF on old kernels, is not an empty one. */
+	next_key_fails = -EPERM;
+	assert_int_equal(runq_blame_read(&table, &slots.chunks, NULL, 0, &list, &nr, &err), -EPERM);
+	assert_non_null(strstr(err.what, "blame table"));
 	runq_blame_close(&table);
 }
 

@@ -81,12 +81,19 @@ int runq_blame_leave(struct runq_blame_table *table, const struct runq_chunks *c
 	return 0;
 }
 
-static size_t read_map(int fd, struct runq_row *rows)
+/* The number of rows, or -errno: what cannot be read is not an empty table. */
+static ssize_t read_map(int fd, struct runq_row *rows)
 {
 	struct runq_pair *prev = NULL, pair;
 	size_t nr = 0;
 
-	while (nr < RUNQ_NR_BLAME && !bpf_map_get_next_key(fd, prev, &pair)) {
+	while (nr < RUNQ_NR_BLAME) {
+		int rc = bpf_map_get_next_key(fd, prev, &pair);
+
+		if (rc == -ENOENT)
+			break;
+		if (rc)
+			return rc;
 		rows[nr].pair = pair;
 		if (!bpf_map_lookup_elem(fd, &pair, &rows[nr].charge))
 			nr++;
@@ -112,6 +119,7 @@ int runq_blame_read(struct runq_blame_table *table, const struct runq_chunks *ch
 {
 	struct runq_row *now = calloc(RUNQ_NR_BLAME, sizeof(*now)), *rows;
 	size_t nr, nr_kept = 0, nr_new;
+	ssize_t got;
 
 	rows = now ? reallocarray(table->rows, RUNQ_NR_BLAME + table->nr_cells + table->nr_left,
 				  sizeof(*rows))
@@ -121,7 +129,12 @@ int runq_blame_read(struct runq_blame_table *table, const struct runq_chunks *ch
 		return err_set(err, -ENOMEM, "out of memory");
 	}
 	table->rows = rows;
-	nr = read_map(table->fd, now);
+	got = read_map(table->fd, now);
+	if (got < 0) {
+		free(now);
+		return sys_bpf_fail(err, (int)got, "cannot read the blame table");
+	}
+	nr = got;
 	runq_rows_sort(now, nr);
 	memcpy(table->rows, now, nr * sizeof(*now));
 	nr_new = runq_rows_sub(rows, nr, table->rows_prev, table->nr_rows_prev);

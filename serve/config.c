@@ -62,6 +62,9 @@ const struct config_setting config_settings[] = {
 	 "time limit for a request, and for progress of a response (default 10s)", CONFIG_LIVE},
 	{"user", "NAME", "user to become after attaching, if started as root (default nobody)",
 	 CONFIG_RESTART},
+	{"keep-bpf", NULL,
+	 "keep CAP_BPF, which runq needs before Linux 5.19 with kernel.unprivileged_bpf_disabled",
+	 CONFIG_RESTART},
 	{"no-sandbox", NULL, "keep all privileges, for debugging only", CONFIG_RESTART},
 	{NULL, NULL, NULL, CONFIG_LIVE},
 };
@@ -310,6 +313,8 @@ int config_set(struct config *config, const char *name, const char *value, struc
 		return set_list(config, name, value, err);
 	if (!strcmp(name, "no-sandbox"))
 		return set_bool(name, value, &config->no_sandbox, err);
+	if (!strcmp(name, "keep-bpf"))
+		return set_bool(name, value, &config->keep_bpf, err);
 	if (!strcmp(name, "no-causes"))
 		return set_bool(name, value, &config->no_causes, err);
 	if (!strcmp(name, "fine"))
@@ -440,11 +445,16 @@ const char *config_needs_restart(const struct config *old, const struct config *
 		return "sample";
 	if (old->per != fresh->per)
 		return "per";
+	/* The programs that charge culprits were not loaded. */
+	if (old->no_blame && fresh->blame_limit)
+		return "blame-limit";
 	if (old->no_causes != fresh->no_causes)
 		return "no-causes";
 	if (old->fine != fresh->fine)
 		return "fine";
 	if (old->idle_states != fresh->idle_states)
 		return "idle-states";
+	if (old->keep_bpf != fresh->keep_bpf)
+		return "keep-bpf";
 	return old->no_sandbox != fresh->no_sandbox ? "no-sandbox" : NULL;
 }

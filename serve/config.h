@@ -66,8 +66,10 @@ struct config {
 	uint64_t timeout_ns;
 	double sample_ratio; /* of waits for a core; 1: every one */
 	bool no_causes;
+	bool no_blame; /* at the start blame_limit was 0: culprits are not charged */
 	bool fine; /* histograms of waits, not only counts at le_ns */
 	bool idle_states;
+	bool keep_bpf;
 	bool no_sandbox;
 };
 

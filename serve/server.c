@@ -46,6 +46,7 @@ static void apply_live(struct server *server, struct config *fresh)
 	now->interval_ns = fresh->interval_ns;
 	now->cgroup_limit = fresh->cgroup_limit;
 	now->blame_limit = fresh->blame_limit;
+	now->labels = fresh->labels;
 	now->max_connections = fresh->max_connections;
 	now->timeout_ns = fresh->timeout_ns;
 	now->token_file = fresh->token_file;
@@ -159,6 +160,7 @@ static int attach(struct server *s, struct err *err)
 	int rc;
 
 	needs_raise_files(&s->config);
+	s->config.no_blame = !s->config.blame_limit;
 	rc = auth_read(&s->auth, s->config.token_file, err);
 	if (!rc)
 		rc = needs_memory(&s->config, &needs, err);
@@ -200,7 +202,7 @@ static int attach(struct server *s, struct err *err)
  */
 static int drop_privileges(struct server *s, struct err *err)
 {
-	int rc = s->config.no_sandbox ? 0 : sandbox_drop(s->config.user, err);
+	int rc = s->config.no_sandbox ? 0 : sandbox_drop(s->config.user, s->config.keep_bpf, err);
 
 	if (!rc)
 		rc = sampler_start(&s->sampler, err);

@@ -3,8 +3,10 @@
 import contextlib
 import os
 import re
+import signal
 import subprocess
 import sys
+import tempfile
 
 import tap
 from exporter import Server, cgroup_root, eventually, remove_cgroup
@@ -100,7 +102,12 @@ def check_names():
 
 def check_per_pod():
     """One series for the pod, with the labels asked for and no others."""
-    with pod(UID, IDS) as path, Node("--per", "pod", "--labels", "pod,qos") as server:
+    with tempfile.NamedTemporaryFile("w", suffix=".conf") as file, pod(UID, IDS) as path, \
+            Node("--per", "pod", "--config", file.name) as server:
+        file.write("labels = pod,qos\n")
+        file.flush()
+        os.chmod(file.name, 0o644)
+        server.child.send_signal(signal.SIGHUP)
         os.mkdir(server.path(f"pods/shop_web-1_{UID}"))
         want = f'cgroup="{path}",pod="web-1",qos="burstable"'
         if not eventually(lambda: server.series(path) == [want]):

@@ -177,6 +177,16 @@ TEST(test_restart)
 	check_good("listen = 127.0.0.1:1\nfine = yes", &b);
 	assert_string_equal(config_needs_restart(&a, &b), "fine");
 	config_free(&b);
+	check_good("listen = 127.0.0.1:1\nper = pod", &b);
+	assert_string_equal(config_needs_restart(&a, &b), "per");
+	config_free(&b);
+	/* Only if nobody is charged: a limit that is there can be changed, also to 0 and back. */
+	check_good("listen = 127.0.0.1:1\nblame-limit = 5\nlabels = none", &b);
+	assert_null(config_needs_restart(&a, &b));
+	a.no_blame = true;
+	assert_string_equal(config_needs_restart(&a, &b), "blame-limit");
+	a.no_blame = false;
+	config_free(&b);
 	check_good("listen = 127.0.0.1:1\nidle-states = yes", &b);
 	assert_string_equal(config_needs_restart(&a, &b), "idle-states");
 	config_free(&b);

@@ -70,8 +70,11 @@ int runq_window_idle(struct runq_window *w, struct runq_idle *idle,
 	const struct cpuidle_state *states;
 	int nr_states = runq_idle_states(idle, &states);
 	const struct runq_idle_row *rows;
-	size_t nr_rows = runq_idle_window(idle, &rows);
+	size_t nr_rows;
+	int rc = runq_idle_window(idle, &rows, &nr_rows, err);
 
+	if (rc)
+		return rc;
 	w->idle_states = calloc(nr_rows ? nr_rows : 1, sizeof(*w->idle_states));
 	if (!w->idle_states)
 		return err_set(err, -ENOMEM, "out of memory");

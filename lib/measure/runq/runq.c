@@ -216,8 +216,8 @@ static int runq_start(struct meter *meter, struct err *err)
 	rc = runq_kernel_window(m->kernel, &list, err);
 	if (!rc && m->opts.blame)
 		rc = runq_kernel_blame(m->kernel, &rows, &nr, err);
-	if (m->idle)
-		runq_idle_window(m->idle, &idle_rows);
+	if (!rc && m->idle)
+		rc = runq_idle_window(m->idle, &idle_rows, &nr, err);
 	runq_kernel_losses(m->kernel, &m->was);
 	m->start_ns = clock_mono_ns();
 	return rc;

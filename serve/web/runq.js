@@ -26,7 +26,13 @@ const PAGE = 50;
 const WINDOWS = 120;
 
 function nameOf(group) {
-	return group.cgroup ?? group.comm ?? (known(group.cpu) ? `CPU ${group.cpu}` : "(none)");
+	return group.cgroup ?? group.namespace ?? group.qos ?? group.comm ??
+		(known(group.cpu) ? `CPU ${group.cpu}` : "(none)");
+}
+
+// For people: pods and containers by name. Two containers can have the same one, paths differ.
+function shownOf(group) {
+	return group.name ?? nameOf(group);
 }
 
 class Row {
@@ -42,6 +48,10 @@ class Row {
 	update(group, past, picked) {
 		this.node.classList.toggle("picked", picked);
 		this.button.setAttribute("aria-expanded", String(picked));
+		if (this.shown !== shownOf(group)) {
+			this.shown = shownOf(group);
+			this.button.replaceChildren(path(this.shown));
+		}
 		COLUMNS.slice(1).forEach(([key, , format], i) => setText(this.cells[i], format(group[key])));
 		this.spark.draw(past);
 	}
@@ -154,7 +164,7 @@ export class Runq {
 
 	order(groups) {
 		const {key, down} = this.sort, sign = down ? -1 : 1;
-		const value = (group) => key === "cgroup" ? nameOf(group) : group[key] ?? -1;
+		const value = (group) => key === "cgroup" ? shownOf(group) : group[key] ?? -1;
 
 		return groups.sort((a, b) => {
 			const x = value(a), y = value(b);
@@ -168,7 +178,7 @@ export class Runq {
 			return;
 		const all = this.report.groups ?? [], wanted = this.filter.value.toLowerCase();
 		const found = this.order(all.filter((group) =>
-			printable(nameOf(group)).toLowerCase().includes(wanted)));
+			printable(`${nameOf(group)} ${shownOf(group)}`).toLowerCase().includes(wanted)));
 
 		this.renderSummary(all);
 		this.heads.forEach((head, i) => head.setAttribute("aria-sort",
@@ -190,7 +200,7 @@ export class Runq {
 
 		setText(this.summary, waits ? `${count(waits)} waits in ${ns(this.report.window_ns)}, ` +
 			`${ns(waited)} in total. Highest p99: ${ns(worst?.p99_ns)}, ` +
-			`${printable(worst ? nameOf(worst) : null)}.` : "No task waited for a core.");
+			`${printable(worst ? shownOf(worst) : null)}.` : "No task waited for a core.");
 	}
 
 	renderRows(groups) {

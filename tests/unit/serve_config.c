@@ -30,6 +30,8 @@ TEST(test_file)
 		   "interval = 500ms\n"
 		   "le = 100us,1ms,10ms\n"
 		   "cgroup-limit = 10\n"
+		   "per = pod\n"
+		   "labels = qos,pod_uid\n"
 		   "max-connections = 7\n"
 		   "timeout = 3s\n"
 		   "token-file = /etc/a b\n"
@@ -51,6 +53,8 @@ TEST(test_file)
 	assert_int_equal(c.interval_ns, 500000000);
 	assert_int_equal(c.nr_le, 3);
 	assert_int_equal(c.le_ns[0], 100000);
+	assert_int_equal(c.per, CONFIG_PER_POD);
+	assert_int_equal(c.labels, 1u << CONFIG_LABEL_pod_uid | 1u << CONFIG_LABEL_qos);
 	assert_int_equal(c.le_ns[2], 10000000);
 	assert_int_equal(c.cgroup_limit, 10);
 	assert_int_equal(c.max_connections, 7);
@@ -102,6 +106,9 @@ TEST(test_bad)
 		{"sample = 1.1", "from 0.000001 to 1"},
 		{"sample = nan", "from 0.000001 to 1"},
 		{"sample = 0.5x", "from 0.000001 to 1"},
+		{"per = task", "cgroup, pod, namespace or qos"},
+		{"labels = image", "image"},
+		{"labels = pod,,qos", "pod_uid"},
 		{"nosuch = 1", "nosuch"},
 		{"listen", "listen"},
 		{"= 1", ""},

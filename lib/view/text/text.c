@@ -248,7 +248,7 @@ static int text_table(struct view *view, const struct report *report, size_t at,
 		if (view->written && heading)
 			fputc('\n', view->out);
 		/* Rows that scroll under one heading are parted by their time. */
-		if (!heading)
+		if (!heading && report->time_unix_ns)
 			text_time(view, report, "\n");
 		if (heading) {
 			text_head(view, report);

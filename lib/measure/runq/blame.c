@@ -106,8 +106,10 @@ static int read_map(struct runq_blame_table *table, size_t *ret_nr, struct err *
 					  table->charges + nr, &count, NULL) ?
 			     -errno :
 			     0;
-		/* No more rows, or no room for those of the next bucket: rows were written as well. Any other
-		 * error is not an empty table. */
+		/*
+		 * No more rows, or no room for those of the next bucket: rows were written as well.
+		 * Any other error is not an empty table.
+		 */
 		if (rc && rc != -ENOENT && rc != -ENOSPC)
 			return sys_bpf_fail(err, rc, "cannot read the blame table");
 		nr += count;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Sixteen groups with as many waits each, by schedule, which one run of subtick counts in full and
- * another samples: sixteen estimates of which each must be as good as it says.
+ * others sample: sixteen estimates of which each must be as good as it says.
  */
 #include <math.h>
 #include <stdio.h>
@@ -12,6 +12,7 @@
 #include "measured.h"
 #include "pinned.h"
 #include "runq_schedules.h"
+#include "scrape.h"
 #include "truth.h"
 
 #define GROUPS	  16
@@ -26,6 +27,8 @@
 #define TOGETHER_MAX 6.0
 #define SQUARES_MIN  1.4
 #define SQUARES_MAX  85.0
+/* By how much the sums of the two paths may differ: less than 10 ns of a wait of 100 us. */
+#define PATHS_RATIO 1e-4
 
 struct victim {
 	const char *cgroup;
@@ -112,7 +115,7 @@ static void judge(void *state, const char *source, json_t *root)
 }
 
 /* @deviates: how far each estimate is from the truth, in its own standard errors. */
-static void judge_deviates(const char *what, const double deviates[GROUPS])
+static void judge_deviates(const char *who, const char *what, const double deviates[GROUPS])
 {
 	double squares = 0.0, sum = 0.0;
 	bool fits = true;
@@ -125,8 +128,14 @@ static void judge_deviates(const char *what, const double deviates[GROUPS])
 	/* Their mean has a quarter of a standard error of its own. */
 	live_ok(fits && fabs(sum / sqrt(GROUPS)) <= TOGETHER_MAX && squares >= SQUARES_MIN &&
 			squares <= SQUARES_MAX,
-		"sample: %s: off by %+.2f standard errors together, sum of %d squares %.1f", what,
+		"%s: %s: off by %+.2f standard errors together, sum of %d squares %.1f", who, what,
 		sum / sqrt(GROUPS), GROUPS, squares);
+}
+
+/* The count's error is known beforehand: each wait is in the sample or not. */
+static double count_deviate(const struct victim *victim, double ratio, double count)
+{
+	return (count - waits_of(victim)) * ratio / sqrt(ROUNDS * ratio * (1.0 - ratio));
 }
 
 void runq_sample_judge(void *state, double ratio, json_t *full, json_t *root)
@@ -141,19 +150,78 @@ void runq_sample_judge(void *state, double ratio, json_t *full, json_t *root)
 		double count = live_number(group, "count"), sum = live_number(group, "sum_ns");
 		double error = live_number(group, "count_stderr_ratio");
 
-		/* The count's own error is known beforehand; the sum's is what the report says. */
-		counts[g] = (count - waits_of(&sampled->victim[g])) * ratio /
-			    sqrt(ROUNDS * ratio * (1.0 - ratio));
+		counts[g] = count_deviate(&sampled->victim[g], ratio, count);
 		sums[g] = (sum / live_number(whole, "sum_ns") - 1.0) /
 			  live_number(group, "sum_stderr_ratio");
 		stated += fabs(error - sqrt((1.0 - ratio) / (count * ratio))) < 1e-6;
 	}
 	live_ok(stated == GROUPS, "sample: %d of %d state the standard error of their count",
 		stated, GROUPS);
-	judge_deviates("counts", counts);
-	judge_deviates("sums", sums);
+	judge_deviates("sample", "counts", counts);
+	judge_deviates("sample", "sums", sums);
 	live_ok(live_number(root, "quality.sample_ratio") == ratio, "sample: the report says %.1f",
 		ratio);
+}
+
+void runq_sample_judge_paths(void *state, json_t *quick, json_t *other)
+{
+	struct sampled *sampled = state;
+	double sum = 0.0, apart = 0.0;
+	int alike = 0;
+
+	for (int g = 0; g < GROUPS; g++) {
+		const char *cgroup = sampled->victim[g].cgroup;
+
+		alike += measured_figure(quick, cgroup, "count") ==
+			 measured_figure(other, cgroup, "count");
+		sum += measured_figure(other, cgroup, "sum_ns");
+		apart += measured_figure(quick, cgroup, "sum_ns") -
+			 measured_figure(other, cgroup, "sum_ns");
+	}
+	live_ok(alike == GROUPS, "paths: %d of %d groups have the same count", alike, GROUPS);
+	live_ok(fabs(apart) <= PATHS_RATIO * sum,
+		"paths: the sum by the quick path differs by %+.0f of %.0f ns, allowed %.2f %%",
+		apart, sum, 100 * PATHS_RATIO);
+}
+
+/* All groups wait alike: the mean of what their rows say is closer than each. */
+static double sum_error(const struct sampled *sampled, json_t *root)
+{
+	double error = 0.0;
+
+	for (int g = 0; g < GROUPS; g++)
+		error += measured_figure(root, sampled->victim[g].cgroup, "sum_stderr_ratio");
+	return error / GROUPS;
+}
+
+/*
+ * The exporter states no standard errors: its counters go on, and whoever reads them picks a window.
+ */
+void runq_sample_judge_scrape(void *state, double ratio, json_t *full, json_t *root,
+			      const char *who, const char *text)
+{
+	static const char name[] = "subtick_runqueue_latency_seconds";
+	struct sampled *sampled = state;
+	double counts[GROUPS], sums[GROUPS], error = sum_error(sampled, root);
+	int whole = 0, last = 0;
+
+	for (int g = 0; g < GROUPS; g++) {
+		const char *cgroup = sampled->victim[g].cgroup;
+		double count = scrape_value(text, "%s_count{cgroup=\"%s\"}", name, cgroup);
+		double sum = 1e9 * scrape_value(text, "%s_sum{cgroup=\"%s\"}", name, cgroup);
+
+		counts[g] = count_deviate(&sampled->victim[g], ratio, count);
+		sums[g] = (sum / measured_figure(full, cgroup, "sum_ns") - 1.0) / error;
+		/* A tenth of the waits is in the sample, and each stands for ten. */
+		whole += count > 0 && fabs(fmod(count * ratio + 0.5, 1.0) - 0.5) < 1e-6;
+		last += count == scrape_value(text, "%s_bucket{cgroup=\"%s\",le=\"+Inf\"}", name,
+					      cgroup);
+	}
+	live_ok(whole == GROUPS && last == GROUPS,
+		"%s: %d of %d counts are of whole waits in the sample, %d buckets end there", who,
+		whole, GROUPS, last);
+	judge_deviates(who, "counts", counts);
+	judge_deviates(who, "sums", sums);
 }
 
 const struct runq_schedule runq_sample = {.start = start, .judge = judge};

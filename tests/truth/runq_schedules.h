@@ -25,6 +25,11 @@ const char *runq_waits_le(void);
 
 /* What a run with --sample @ratio says, against one in full over the same time. */
 void runq_sample_judge(void *state, double ratio, json_t *full, json_t *sampled);
+/* What the other path says of the same waits as the quick one. */
+void runq_sample_judge_paths(void *state, json_t *quick, json_t *other);
+/* Likewise an exporter with the same ratio, by its page @text; @who for the results. */
+void runq_sample_judge_scrape(void *state, double ratio, json_t *full, json_t *sampled,
+			      const char *who, const char *text);
 
 extern const struct runq_schedule runq_waits, runq_preempt, runq_share, runq_quota, runq_kthread,
 	runq_sample;

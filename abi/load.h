@@ -49,7 +49,7 @@ struct load_slot {
 	 */
 	__u64 moving;
 	__u32 vec;	 /* of the running softirq + 1; 0 outside softirqs, as in LOAD_TASK */
-	__u16 under;	 /* context below it */
+	__u16 under;	 /* context below it, if that is idle */
 	__u16 nr_paused; /* used entries of paused[] */
 	__u64 hirq_out_ns;
 	__u64 hirq_in_ns;  /* sum of hirq_ns, so that softirq programs need not compute it */
@@ -79,6 +79,63 @@ struct load_slot {
 };
 
 _Static_assert(sizeof(struct load_slot) == 64 * 7, "whole cache lines per CPU");
+
+/*
+ * --irq: hardirq time by line. `name` is a kind of enum load_line_kind, or the address of the
+ * kernel's string: the name of a device's handler, or what an IPI is for.
+ */
+enum load_line_kind {
+	LOAD_LINE_UNKNOWN,
+	LOAD_LINE_LOCAL_TIMER,
+	LOAD_LINE_RESCHEDULE,
+	LOAD_LINE_CALL_FUNCTION,
+	LOAD_LINE_CALL_FUNCTION_SINGLE,
+	LOAD_LINE_IRQ_WORK,
+	LOAD_LINE_PLATFORM_IPI,
+	LOAD_LINE_THERMAL,
+	LOAD_LINE_THRESHOLD,
+	LOAD_LINE_DEFERRED_ERROR,
+	LOAD_LINE_ERROR,
+	LOAD_LINE_SPURIOUS,
+	LOAD_LINE_KINDS,
+};
+
+struct load_line_key {
+	__u64 name;
+	__u32 irq; /* of a device; else 0 */
+	__u32 cpu;
+};
+
+struct load_line_sum {
+	__u64 ns;
+	__u64 count;
+	char name[32]; /* empty for a kind */
+};
+
+/* --tasks: the task time of a core by task, since the reader emptied the map. */
+struct load_task_key {
+	__u32 pid;
+	__u32 cpu;
+};
+
+struct load_task_sum {
+	__u64 ns;
+	__u64 count;
+	__u32 tgid;
+	__u32 pad;
+	char comm[16];
+};
+
+/* Who runs on a core, and how much task time the core had when it began. */
+struct load_task_now {
+	__u64 since_ns;
+	__u64 ids; /* tgid << 32 | pid; 0: idle, or no switch yet */
+	__u64 lost_ns;
+	char comm[16];
+	__u64 pad[3]; /* a cache line for each core */
+};
+
+_Static_assert(sizeof(struct load_task_now) == 64, "a cache line");
 
 /* Written rarely, so kept apart from the slots, which every context change writes. */
 struct load_cpu_note {

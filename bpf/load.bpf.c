@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Sums the time of each CPU by context: two partitions in a mapped array. */
 #include "load_slot.bpf.h"
-#include "load_hirq.bpf.h"
+#include "load_lines.bpf.h"
+#include "load_tasks.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
@@ -145,7 +146,6 @@ static __always_inline int switch_edge(struct load_slot *s, struct task_struct *
 	base_move(s, now, to);
 	if (s->nr_paused && to != LOAD_LOOP && softirq_resume(s, next->pid)) {
 		vec_begin(s, now);
-		s->under = to;
 		if (to == LOAD_TASK)
 			s->base = (s->base & ~0xffULL) | LOAD_SOFTIRQ_TASK;
 	}
@@ -195,6 +195,23 @@ int load_switch(u64 *ctx)
 	return switch_to_user(ctx, s);
 }
 
+/*
+ * Instead of load_switch with --tasks: every switch closes the open interval, so that the task that
+ * leaves gets what the slot counted since it came.
+ */
+SEC("tp_btf/sched_switch")
+int load_switch_tasks(u64 *ctx)
+{
+	struct task_struct *prev, *next;
+	struct load_slot *s;
+
+	switch_tasks(ctx, switch_state_first, &prev, &next);
+	s = slot_of(task_cpu(next));
+	switch_edge(s, prev, next, task_ctx(next));
+	/* Before the start the slot is empty. */
+	return s->base ? task_switch(s, prev, next) : 0;
+}
+
 /* Softirqs that interrupt an update of the base partition must not touch it; see abi/load.h. */
 static __always_inline bool softirq_edge(struct load_slot **ret_slot, u64 *ret_now)
 {
@@ -206,22 +223,23 @@ static __always_inline bool softirq_edge(struct load_slot **ret_slot, u64 *ret_n
 	return false;
 }
 
-static __always_inline int softirq_begin(struct load_slot *s, u64 now, u32 vec)
+/* The context below the open softirq, which on top of a task is not noted. */
+static __always_inline u32 softirq_under(const struct load_slot *s)
+{
+	return base_ctx(s) == LOAD_SOFTIRQ_TASK ? LOAD_TASK : s->under;
+}
+
+/*
+ * Anything but a softirq on top of a task. Where it begins in a context that is not the one below it,
+ * that is corrected first.
+ */
+static __noinline int softirq_begin_other(struct load_slot *s, u64 now, u32 vec)
 {
 	u32 under = base_ctx(s);
 
-	s->under = under;
-	if (under != LOAD_KSOFTIRQD)
-		base_enter(s, now, is_idle(under) ? LOAD_SOFTIRQ_IDLE : LOAD_SOFTIRQ_TASK);
-	s->vec = vec + 1;
-	vec_begin(s, now);
-	return 0;
-}
-
-/* Begins in a context that is not the one below this softirq: corrects it first. */
-static __noinline int softirq_begin_after(struct load_slot *s, u64 now, u32 vec)
-{
-	if (!s->base) {
+	if (under != LOAD_HALT && under < LOAD_SOFTIRQ_IDLE) {
+		/* Nothing to correct. */
+	} else if (!s->base) {
 		u32 ctx = current_ctx();
 
 		base_enter_first(s, now, ctx, ctx);
@@ -232,22 +250,32 @@ static __noinline int softirq_begin_after(struct load_slot *s, u64 now, u32 vec)
 	} else {
 		/* An exit was lost: goes on in the open softirq. */
 		s->odd_edges++;
-		base_enter(s, now, s->under);
+		base_enter(s, now, softirq_under(s));
 	}
-	return softirq_begin(s, now, vec);
+	under = base_ctx(s);
+	s->under = under;
+	if (under != LOAD_KSOFTIRQD)
+		base_enter(s, now, is_idle(under) ? LOAD_SOFTIRQ_IDLE : LOAD_SOFTIRQ_TASK);
+	s->vec = vec + 1;
+	vec_begin(s, now);
+	return 0;
 }
 
 SEC("tp_btf/softirq_entry")
 int BPF_PROG(load_softirq_entry, u32 vec)
 {
 	struct load_slot *s;
-	u64 now;
+	u64 now, base;
 
 	if (!softirq_edge(&s, &now))
 		return 0;
-	if (base_ctx(s) == LOAD_HALT || base_ctx(s) >= LOAD_SOFTIRQ_IDLE)
-		return softirq_begin_after(s, now, vec);
-	return softirq_begin(s, now, vec);
+	base = s->base;
+	if ((base & 0xff) != LOAD_TASK)
+		return softirq_begin_other(s, now, vec);
+	base_enter_from(s, base, now, LOAD_TASK, LOAD_SOFTIRQ_TASK);
+	s->vec = vec + 1;
+	vec_begin(s, now);
+	return 0;
 }
 
 /* The exit of a softirq that began before the measurement, of an unknown vector, or of another. */
@@ -264,8 +292,16 @@ static __noinline int softirq_end_other(struct load_slot *s, u64 now, u32 vec)
 	} else {
 		s->vec = 0;
 		if (base_ctx(s) >= LOAD_SOFTIRQ_IDLE)
-			base_enter(s, now, s->under);
+			base_enter(s, now, softirq_under(s));
 	}
+	return 0;
+}
+
+/* Back to idle, or nothing to go back from, as in ksoftirqd. */
+static __noinline int softirq_end_under(struct load_slot *s, u64 now)
+{
+	if (base_ctx(s) >= LOAD_SOFTIRQ_IDLE)
+		base_enter(s, now, s->under);
 	return 0;
 }
 
@@ -274,12 +310,11 @@ SEC("tp_btf/softirq_exit")
 int BPF_PROG(load_softirq_exit, u64 vec)
 {
 	struct load_slot *s;
-	u64 now;
-	u32 open;
+	u64 now, base, open;
 
 	if (!softirq_edge(&s, &now))
 		return 0;
-	open = s->vec - 1;
+	open = (u64)s->vec - 1;
 	/* Or clang compares with vec + 1, and the verifier of 6.12 forgets the bound of vec. */
 	asm volatile("" : "+r"(open));
 	if (vec >= LOAD_NR_VECS || open != vec)
@@ -287,11 +322,15 @@ int BPF_PROG(load_softirq_exit, u64 vec)
 	vec_end(s, now, vec);
 	s->vec_count[vec]++;
 	s->vec = 0;
-	if (base_ctx(s) >= LOAD_SOFTIRQ_IDLE)
-		base_enter(s, now, s->under);
+	base = s->base;
+	/* That context is on top of a task and of nothing else. */
+	if ((base & 0xff) != LOAD_SOFTIRQ_TASK)
+		return softirq_end_under(s, now);
+	base_enter_from(s, base, now, LOAD_SOFTIRQ_TASK, LOAD_TASK);
 	return 0;
 }
 
+/* Each twice: one of the two is loaded, those of the second kind with --irq. */
 #define HIRQ_PAIR(name, entry, exit)                                                               \
 	SEC("tp_btf/" entry) int load_##name##_enter(void *ctx)                                    \
 	{                                                                                          \
@@ -300,23 +339,49 @@ int BPF_PROG(load_softirq_exit, u64 vec)
 	SEC("tp_btf/" exit) int load_##name##_leave(void *ctx)                                     \
 	{                                                                                          \
 		return hirq_leave();                                                               \
+	}                                                                                          \
+	SEC("tp_btf/" exit) int load_##name##_leave_line(void *ctx)                                \
+	{                                                                                          \
+		return line_leave();                                                               \
+	}
+
+#define HIRQ_VECTOR(name, entry, exit, kind)                                                       \
+	HIRQ_PAIR(name, entry, exit)                                                               \
+	SEC("tp_btf/" entry) int load_##name##_enter_line(void *ctx)                               \
+	{                                                                                          \
+		return line_enter(kind, 0, false);                                                 \
 	}
 
 HIRQ_PAIR(irq, "irq_handler_entry", "irq_handler_exit")
 /* arm64 */
 HIRQ_PAIR(ipi, "ipi_entry", "ipi_exit")
 /* x86: vectors that irq_handler_entry does not see */
-HIRQ_PAIR(local_timer, "local_timer_entry", "local_timer_exit")
-HIRQ_PAIR(reschedule, "reschedule_entry", "reschedule_exit")
-HIRQ_PAIR(call_function, "call_function_entry", "call_function_exit")
-HIRQ_PAIR(call_function_single, "call_function_single_entry", "call_function_single_exit")
-HIRQ_PAIR(irq_work, "irq_work_entry", "irq_work_exit")
-HIRQ_PAIR(platform_ipi, "x86_platform_ipi_entry", "x86_platform_ipi_exit")
-HIRQ_PAIR(thermal, "thermal_apic_entry", "thermal_apic_exit")
-HIRQ_PAIR(threshold, "threshold_apic_entry", "threshold_apic_exit")
-HIRQ_PAIR(deferred_error, "deferred_error_apic_entry", "deferred_error_apic_exit")
-HIRQ_PAIR(error_apic, "error_apic_entry", "error_apic_exit")
-HIRQ_PAIR(spurious_apic, "spurious_apic_entry", "spurious_apic_exit")
+HIRQ_VECTOR(local_timer, "local_timer_entry", "local_timer_exit", LOAD_LINE_LOCAL_TIMER)
+HIRQ_VECTOR(reschedule, "reschedule_entry", "reschedule_exit", LOAD_LINE_RESCHEDULE)
+HIRQ_VECTOR(call_function, "call_function_entry", "call_function_exit", LOAD_LINE_CALL_FUNCTION)
+HIRQ_VECTOR(call_function_single, "call_function_single_entry", "call_function_single_exit",
+	    LOAD_LINE_CALL_FUNCTION_SINGLE)
+HIRQ_VECTOR(irq_work, "irq_work_entry", "irq_work_exit", LOAD_LINE_IRQ_WORK)
+HIRQ_VECTOR(platform_ipi, "x86_platform_ipi_entry", "x86_platform_ipi_exit",
+	    LOAD_LINE_PLATFORM_IPI)
+HIRQ_VECTOR(thermal, "thermal_apic_entry", "thermal_apic_exit", LOAD_LINE_THERMAL)
+HIRQ_VECTOR(threshold, "threshold_apic_entry", "threshold_apic_exit", LOAD_LINE_THRESHOLD)
+HIRQ_VECTOR(deferred_error, "deferred_error_apic_entry", "deferred_error_apic_exit",
+	    LOAD_LINE_DEFERRED_ERROR)
+HIRQ_VECTOR(error_apic, "error_apic_entry", "error_apic_exit", LOAD_LINE_ERROR)
+HIRQ_VECTOR(spurious_apic, "spurious_apic_entry", "spurious_apic_exit", LOAD_LINE_SPURIOUS)
+
+SEC("tp_btf/irq_handler_entry")
+int BPF_PROG(load_irq_enter_line, int irq, struct irqaction *action)
+{
+	return line_enter((u64)action->name, irq, false);
+}
+
+SEC("tp_btf/ipi_entry")
+int BPF_PROG(load_ipi_enter_line, const char *reason)
+{
+	return line_enter((u64)reason, 0, true);
+}
 
 SEC("tp_btf/cpuhp_enter")
 int BPF_PROG(load_hotplug_enter, u32 target)
@@ -354,5 +419,7 @@ int load_seed(struct bpf_iter__task *ctx)
 	note = bpf_map_lookup_elem(&notes, &cpu);
 	if (note)
 		note->seed_ctx = task_ctx(task) + 1;
+	if (want_tasks)
+		task_seed(task, cpu);
 	return 0;
 }

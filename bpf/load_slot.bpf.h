@@ -10,6 +10,7 @@
 /* Set by user space before loading; with kernel type names, because the skeleton repeats them. */
 const volatile bool want_bursts;
 const volatile bool want_pmu;
+const volatile bool want_tasks;
 /* In 5.18 only, sched_switch had prev_state before prev; BTF shows it, not the version. */
 const volatile bool switch_state_first;
 /* The idle context of a core without an event yet: LOAD_POLL under idle=poll or nohlt. */
@@ -138,6 +139,27 @@ static __always_inline void base_enter(struct load_slot *s, u64 now, u32 ctx)
 	s->moving = ctx + 1;
 	barrier();
 	base_move(s, now, ctx);
+	barrier();
+	s->moving = 0;
+}
+
+/*
+ * The same between a task and a softirq on top of it, which is the usual case: @base is what was read
+ * of it before, as hardirqs change only idle contexts, and the two contexts are constants.
+ */
+static __always_inline void base_enter_from(struct load_slot *s, u64 base, u64 now, u32 from, u32 ctx)
+{
+	u64 since = base >> 8;
+
+	s->moving = ctx + 1;
+	barrier();
+	/* As after(), but in a branch that is not taken. */
+	if (now < since) {
+		now = since;
+		asm volatile("" : "+r"(now));
+	}
+	s->base_ns[from] += now - since;
+	s->base = now << 8 | ctx;
 	barrier();
 	s->moving = 0;
 }

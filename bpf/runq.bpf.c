@@ -225,9 +225,8 @@ static __always_inline void wait_ends(struct mode mode, struct runq_cpu *pc, str
  * Every case; also learns from the clock and notes who runs. @mono is CLOCK_MONOTONIC, read by every
  * caller at about the same distance from the tracepoint: what one learns is of use to the others.
  */
-static __noinline int switch_slow(u64 *ctx, u64 mono)
+static __always_inline int switch_all(struct mode mode, u64 *ctx, u64 mono)
 {
-	struct mode mode = MODE_ANY;
 	struct dispatch d = {.sampled = true, .mono = mono};
 	struct runq_cpu *pc = cpu_here();
 	u64 cpu = bpf_get_smp_processor_id();
@@ -248,7 +247,7 @@ static __noinline int switch_slow(u64 *ctx, u64 mono)
 		d.sampled = mode.by_wakeup ? bpf_get_prandom_u32() < sample.below
 					   : task_sampled(d.next);
 	if (d.pid && (mode.causes || mode.by_wakeup || d.sampled)) {
-		d.place = slot_cached(pc, task_key(mode, d.next, cpu), d.next);
+		d.place = slot_cached(mode, pc, task_key(mode, d.next, cpu), d.next);
 		wait_ends(mode, pc, &d, cpu);
 	}
 	barrier();
@@ -290,15 +289,51 @@ int BPF_PROG(runq_wakeup_new, struct task_struct *task)
 	return task_wakes(task);
 }
 
+/*
+ * For what the quick path leaves: cgroups, by sched_info, every wait. Each setting that is not asked for
+ * saves some instructions.
+ */
+static __noinline int rest_plain(u64 *ctx, u64 mono)
+{
+	return switch_all((struct mode){.cgroup_v2 = cgroup_v2}, ctx, mono);
+}
+
+static __noinline int rest_causes(u64 *ctx, u64 mono)
+{
+	return switch_all((struct mode){.cgroup_v2 = cgroup_v2, .causes = true, .blame = want_blame},
+			  ctx, mono);
+}
+
+static __always_inline int switch_rest(struct mode mode, u64 *ctx, u64 mono)
+{
+	return mode.causes ? rest_causes(ctx, mono) : rest_plain(ctx, mono);
+}
+
+static __noinline int odd_plain(u64 *ctx)
+{
+	return rest_plain(ctx, bpf_ktime_get_ns());
+}
+
+static __noinline int odd_causes(u64 *ctx)
+{
+	return rest_causes(ctx, bpf_ktime_get_ns());
+}
+
 static __noinline int switch_odd(u64 *ctx)
 {
-	return switch_slow(ctx, bpf_ktime_get_ns());
+	return switch_all(MODE_ANY, ctx, bpf_ktime_get_ns());
 }
 
 SEC("tp_btf/sched_switch")
 int runq_switch(u64 *ctx)
 {
 	return switch_odd(ctx);
+}
+
+SEC("tp_btf/sched_switch")
+int runq_per_task(u64 *ctx)
+{
+	return switch_all((struct mode){.per = RUNQ_PER_TASK}, ctx, bpf_ktime_get_ns());
 }
 
 /* A sample without causes, for which every switch matters: neither end of a wait is in it. */
@@ -324,7 +359,7 @@ int runq_sample(u64 *ctx)
 		struct mode mode = {__VA_ARGS__};                                                 \
 		u64 mono = bpf_ktime_get_ns();                                                    \
                                                                                                   \
-		return quick_switch(mode, ctx, FROM_IDLE, mono) ? switch_slow(ctx, mono) : 0;     \
+		return quick_switch(mode, ctx, FROM_IDLE, mono) ? switch_rest(mode, ctx, mono) : 0; \
 	}                                                                                         \
                                                                                                   \
 	static __noinline int name##_late(u64 *ctx)                                               \
@@ -332,7 +367,7 @@ int runq_sample(u64 *ctx)
 		struct mode mode = {__VA_ARGS__};                                                 \
 		u64 mono = bpf_ktime_get_ns();                                                    \
                                                                                                   \
-		return quick_switch(mode, ctx, FROM_TASK, mono) ? switch_slow(ctx, mono) : 0;     \
+		return quick_switch(mode, ctx, FROM_TASK, mono) ? switch_rest(mode, ctx, mono) : 0; \
 	}                                                                                         \
                                                                                                   \
 	SEC("tp_btf/sched_switch")                                                                \
@@ -354,7 +389,7 @@ int runq_sample(u64 *ctx)
 		case QUICK_IDLE:                                                                  \
 			return name##_idle(mode.causes ? stack : ctx);                            \
 		default:                                                                          \
-			return switch_odd(mode.causes ? stack : ctx);                             \
+			return mode.causes ? odd_causes(stack) : odd_plain(ctx);                  \
 		}                                                                                 \
 	}
 

@@ -208,9 +208,9 @@ static __noinline void event_new(void)
 }
 
 /* As the quick path sees it: the lower half, and for the root of v2 its own number. */
-static __always_inline u32 entry_key(u64 key, u32 place)
+static __always_inline u32 entry_key(struct mode mode, u64 key, u32 place)
 {
-	u32 seen = cgroup_v2 && per == RUNQ_PER_CGROUP && key == 1 ? 0 : key;
+	u32 seen = mode.cgroup_v2 && mode.per == RUNQ_PER_CGROUP && key == 1 ? 0 : key;
 
 	return place < RUNQ_FAR ? seen : seen ^ RUNQ_FAR_KEY;
 }
@@ -249,23 +249,24 @@ static __noinline u32 slot_find(struct runq_cpu *pc, u64 key, struct task_struct
 		books = want_filter ? slot_get(place_of(slot)) : NULL;
 		if (books && slot_head(books)->depth & RUNQ_UNWANTED) {
 			entry->group = RUNQ_GROUP(RUNQ_PLACE_UNWANTED,
-						  entry_key(key, RUNQ_PLACE_UNWANTED));
+						  entry_key(MODE_ANY, key, RUNQ_PLACE_UNWANTED));
 			return RUNQ_PLACE_UNWANTED;
 		}
 	}
 	/* Nothing was kept of it while it was in a group that is not wanted. */
 	if (want_filter && entry->group >> 32 == RUNQ_PLACE_UNWANTED)
 		entry->delay = RUNQ_NO_DELAY;
-	entry->group = RUNQ_GROUP(place_of(slot), entry_key(key, place_of(slot)));
+	entry->group = RUNQ_GROUP(place_of(slot), entry_key(MODE_ANY, key, place_of(slot)));
 	return place_of(slot);
 }
 
-static __always_inline u32 slot_cached(struct runq_cpu *pc, u64 key, struct task_struct *task)
+static __always_inline u32 slot_cached(struct mode mode, struct runq_cpu *pc, u64 key,
+				       struct task_struct *task)
 {
 	u64 group = task_at(task->pid)->group;
 	u32 place = group >> 32;
 
-	return (u32)group == entry_key(key, place) ? place : slot_find(pc, key, task);
+	return (u32)group == entry_key(mode, key, place) ? place : slot_find(pc, key, task);
 }
 
 #endif

@@ -4,146 +4,15 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "audit_command.h"
-#include "audit_plot.h"
-#include "audit_rows.h"
+#include "audit_experiments.h"
+#include "audit_opts.h"
 #include "base/clock.h"
-#include "measure/audit/report.h"
 #include "opts.h"
 #include "run.h"
-#include "sys/affinity.h"
-#include "sys/cpu.h"
-
-#define MAX_DELAYS   256
-#define MAX_SLACKS   4
-#define DEFAULT_WANT 0.001
-
-/* A report can also come with an error: what was measured until then. */
-typedef int (*experiment_fn)(const struct audit_opts *, const struct audit_env *,
-			     struct audit_findings *, struct report **, struct err *);
-
-static int run_ticks(const struct audit_opts *opts, const struct audit_env *env,
-		     struct audit_findings *findings, struct report **ret_report, struct err *err)
-{
-	struct audit_ticks ticks;
-	int rc = audit_ticks(opts, env, findings, &ticks, err);
-
-	if (!rc)
-		rc = audit_ticks_report(opts, findings, &ticks, ret_report, err);
-	audit_ticks_free(&ticks);
-	return rc;
-}
-
-static int run_delays(const struct audit_opts *opts, const struct audit_env *env,
-		      struct audit_findings *findings, struct report **ret_report, struct err *err)
-{
-	struct audit_delays delays;
-	int rc = audit_delays(opts, env, findings, &delays, err);
-
-	/* An error keeps the rows that are finished. */
-	if (!rc)
-		rc = audit_delays_report(opts, findings, &delays, ret_report, err);
-	else if (delays.nr)
-		audit_delays_report(opts, findings, &delays, ret_report, NULL);
-	audit_delays_free(&delays);
-	return rc;
-}
-
-static int run_sources(const struct audit_opts *opts, const struct audit_env *env,
-		       struct audit_findings *findings, struct report **ret_report, struct err *err)
-{
-	struct audit_sources *sources = malloc(sizeof(*sources));
-	int rc;
-
-	if (!sources)
-		return err_set(err, -ENOMEM, "out of memory");
-	rc = audit_sources(opts, env, findings, sources, err);
-	if (!rc)
-		rc = audit_sources_report(opts, findings, sources, ret_report, err);
-	free(sources);
-	return rc;
-}
-
-/* share: the part of the budget that the experiment gets if all run. */
-static const struct experiment {
-	const char *name;
-	experiment_fn run;
-	double share;
-} experiments[] = {
-	{"ticks", run_ticks, 0.14},
-	{"delays", run_delays, 0.18},
-	{"sources", run_sources, 0.68},
-};
-
-#define NR_EXPERIMENTS (sizeof(experiments) / sizeof(experiments[0]))
-
-struct audit_cmd {
-	struct audit_opts opts;
-	uint64_t delays_ns[MAX_DELAYS];
-	uint64_t slacks_ns[MAX_SLACKS];
-	char **command;	  /* after "--"; NULL: an experiment */
-	const char *only; /* ticks, delays, sources, precision; NULL: all */
-	double want, fail_over;
-	uint64_t hz;
-	const char *plot;
-	struct audit_plots plots;
-	struct audit_rows rows;
-	struct view view;
-	struct audit_findings findings;
-};
-
-enum {
-	ID_DELAYS = OPT_OWN,
-	ID_LOADS,
-	ID_SLACK,
-};
-
-#define TIME(member, least, most) OPT_DURATION(struct audit_cmd, opts.member, least, most)
-/* Options that only one experiment uses. */
-#define DELAYS(...)    __VA_ARGS__, .group = "delays"
-#define SOURCES(...)   __VA_ARGS__, .group = "sources"
-#define PRECISION(...) __VA_ARGS__, .group = "precision"
-
-static const struct opt options[] = {
-	{"cpu", 'C', "N", "the core to load and audit (default: the last one)",
-	 OPT_NUMBER(struct audit_cmd, opts.cpu, 0, CPUSET_MAX - 1)},
-	{"budget", 0, "TIME", "how long to take, approximately, such as 30s",
-	 TIME(budget_ns, NSEC_PER_SEC, 86400 * NSEC_PER_SEC)},
-	{"plot", 0, "FILE.svg", "also plot the results", OPT_STORE(struct audit_cmd, plot)},
-	{"fail-over", 0, "Npp",
-	 "exit 2 if /proc/stat is off by more percentage points, such as 5pp",
-	 OPT_SHARE(struct audit_cmd, fail_over, 0.0, 1.0)},
-	{"all", 'a', NULL, "text: also print the long tables", .kind = OPT_ALL},
-	{"delays", 0, "LIST", "delays: lengths in microseconds, such as 0,1,5,1000",
-	 DELAYS(.id = ID_DELAYS)},
-	{"slack", 0, "LIST", "delays: timer slacks, such as 1ns,default (default 1ns)",
-	 DELAYS(.id = ID_SLACK)},
-	{"iterations", 0, "N", "delays: loops per delay, however long that takes",
-	 DELAYS(OPT_NUMBER(struct audit_cmd, opts.iterations, 1, UINT32_MAX))},
-	{"save", 0, "FILE", "delays: keep the finished rows in FILE, as JSON, at any time",
-	 DELAYS(OPT_STORE(struct audit_cmd, rows.save))},
-	{"resume", 0, "FILE", "delays: measure only what FILE, an earlier run's JSON, lacks",
-	 DELAYS(OPT_STORE(struct audit_cmd, rows.resume))},
-	{"duty", 0, "N%", "sources: busy share of each period (default 30%)",
-	 SOURCES(OPT_SHARE(struct audit_cmd, opts.duty, 0.001, 0.99))},
-	{"period", 0, "TIME", "sources: period of the loads (default: one tick)",
-	 SOURCES(TIME(period_ns, 50 * NSEC_PER_USEC, NSEC_PER_SEC))},
-	{"phase", 0, "TIME", "sources: one load only, locked at this phase of its period",
-	 SOURCES(TIME(phase_ns, 0, NSEC_PER_SEC))},
-	{"share", 0, "N%", "sources: share of the core that the hidden task uses (default 50%)",
-	 SOURCES(OPT_SHARE(struct audit_cmd, opts.share, 0.01, 0.95))},
-	{"loads", 0, "LIST", "sources: only these loads, such as random,hidden,softirq",
-	 SOURCES(.id = ID_LOADS)},
-	{"want", 0, "N%", "precision: the wanted precision (default 0.1%)",
-	 PRECISION(OPT_SHARE(struct audit_cmd, want, 1e-6, 1.0))},
-	{"hz", 0, "N", "precision: compute for this HZ instead of measuring it",
-	 PRECISION(OPT_NUMBER(struct audit_cmd, hz, 1, 10000))},
-	{0},
-};
 
 static void show_progress(const char *what)
 {
@@ -166,188 +35,6 @@ static bool print_row(void *arg, const struct audit_delays *delays)
 	return audit_rows_done(&cmd->rows, delays);
 }
 
-static bool add_delay(const struct opts_state *state, const char *word, void *arg)
-{
-	struct audit_cmd *cmd = arg;
-	uint64_t us;
-
-	if (cmd->opts.nr_delays == MAX_DELAYS) {
-		opts_usage(state, "--delays %s: expected up to %d numbers of microseconds",
-			   state->value, MAX_DELAYS);
-		return false;
-	}
-	if (!opts_u64(state, "--delays", word, 0, 1000000, &us))
-		return false;
-	cmd->delays_ns[cmd->opts.nr_delays++] = us * NSEC_PER_USEC;
-	cmd->opts.delays_ns = cmd->delays_ns;
-	return true;
-}
-
-static bool add_slack(const struct opts_state *state, const char *word, void *arg)
-{
-	struct audit_cmd *cmd = arg;
-	uint64_t ns = AUDIT_DEFAULT_SLACK_NS;
-
-	if (cmd->opts.nr_slacks == MAX_SLACKS) {
-		opts_usage(state, "--slack %s: expected up to %d times", state->value, MAX_SLACKS);
-		return false;
-	}
-	if (strcmp(word, "default") &&
-	    !opts_duration(state, "--slack", word, 1, NSEC_PER_SEC, &ns))
-		return false;
-	for (size_t i = 0; i < cmd->opts.nr_slacks; i++)
-		if (cmd->slacks_ns[i] == ns) {
-			opts_usage(state, "--slack %s: the same slack twice", state->value);
-			return false;
-		}
-	cmd->slacks_ns[cmd->opts.nr_slacks++] = ns;
-	cmd->opts.slacks_ns = cmd->slacks_ns;
-	return true;
-}
-
-/* Load "locked" needs --phase and is selected by it. */
-static bool add_load(const struct opts_state *state, const char *word, void *arg)
-{
-	struct audit_cmd *cmd = arg;
-	const char *name;
-
-	for (unsigned int load = 0; (name = audit_load_name(load)); load++)
-		if (load != AUDIT_LOCKED && !strcmp(name, word)) {
-			cmd->opts.loads |= 1u << load;
-			return true;
-		}
-	opts_usage(state,
-		   "--loads %s: expected some of random, swept, exposed, hidden, softirq, xdp-drop",
-		   state->value);
-	return false;
-}
-
-/* The words after "--" are a command, options of its own included. */
-static bool take_command(struct opts_state *state, struct audit_cmd *cmd)
-{
-	if (cmd->only) {
-		opts_usage(state, "audit %s -- %s: a command is audited by itself, without %s",
-			   cmd->only, state->value, cmd->only);
-		return false;
-	}
-	cmd->command = &state->argv[state->index - 1];
-	state->index = state->argc;
-	return true;
-}
-
-static bool parse_operand(const struct opts_state *state, struct audit_cmd *cmd)
-{
-	bool known = !strcmp(state->value, "precision");
-
-	for (size_t i = 0; i < NR_EXPERIMENTS; i++)
-		known |= !strcmp(state->value, experiments[i].name);
-	if (!known || cmd->only) {
-		opts_usage(state,
-			   "unexpected operand %s: expected one of ticks, delays, sources, "
-			   "precision",
-			   state->value);
-		return false;
-	}
-	cmd->only = state->value;
-	return true;
-}
-
-static bool parse_option(struct opts_state *state, int id, void *arg)
-{
-	struct audit_cmd *cmd = arg;
-
-	switch (id) {
-	case OPT_OPERAND:
-		return state->no_more ? take_command(state, cmd) : parse_operand(state, cmd);
-	case ID_DELAYS:
-		cmd->opts.nr_delays = 0;
-		return opts_list(state, cmd, add_delay);
-	case ID_SLACK:
-		cmd->opts.nr_slacks = 0;
-		return opts_list(state, cmd, add_slack);
-	default:
-		cmd->opts.loads = 0;
-		return opts_list(state, cmd, add_load);
-	}
-}
-
-/*
- * The first option given that no experiment of this run uses; NULL if there is none. Without an
- * experiment on the command line all three run, and only options of precision are unused.
- */
-static const struct opt *option_unused(const struct opts_state *state, const struct audit_cmd *cmd)
-{
-	static const char *const groups[] = {"delays", "sources", "precision"};
-	const struct opt *unused = NULL;
-
-	for (size_t i = 0; !unused && i < sizeof(groups) / sizeof(groups[0]); i++)
-		if (cmd->only ? strcmp(cmd->only, groups[i]) : !strcmp(groups[i], "precision"))
-			unused = opts_group(state, groups[i]);
-	return unused;
-}
-
-/* The first option given that a command has no use for; NULL if there is none. */
-static const struct opt *option_foreign(const struct opts_state *state)
-{
-	for (const struct opt *opt = state->own; opt->name; opt++)
-		if (strcmp(opt->name, "cpu") && strcmp(opt->name, "all") &&
-		    opts_given(state, opt->name))
-			return opt;
-	return NULL;
-}
-
-/* An option that this run would ignore is a mistake. */
-static bool options_fit(const struct opts_state *state, const struct audit_cmd *cmd)
-{
-	bool precision = cmd->only && !strcmp(cmd->only, "precision");
-	bool ticks = cmd->only && !strcmp(cmd->only, "ticks");
-	const struct opt *unused = option_unused(state, cmd), *foreign = option_foreign(state);
-
-	if (state->no_more && !cmd->command)
-		opts_usage(state, "--: expected a command");
-	else if (cmd->command && foreign)
-		opts_usage(state, "--%s: not for audit -- COMMAND", foreign->name);
-	else if (cmd->fail_over >= 0.0 && (precision || ticks))
-		opts_usage(state, "--fail-over: audit %s measures no error", cmd->only);
-	else if (cmd->plot && precision)
-		opts_usage(state, "--plot: audit precision has no plot");
-	else if (!opts_svg(state, cmd->plot))
-		return false;
-	else if (unused)
-		opts_usage(state, "--%s: only for audit %s", unused->name, unused->group);
-	else if (!cmd->only && (cmd->rows.save || cmd->rows.resume))
-		opts_usage(state, "--%s: only for audit delays",
-			   cmd->rows.save ? "save" : "resume");
-	else if (cmd->opts.phase_given && cmd->opts.period_ns &&
-		 cmd->opts.phase_ns >= cmd->opts.period_ns)
-		opts_usage(state, "--phase: must be shorter than --period");
-	else
-		return true;
-	return false;
-}
-
-/* The default is the last core that we may use: the first ones handle most interrupts. */
-static bool choose_cpu(const struct opts_state *state, struct audit_cmd *cmd)
-{
-	struct cpuset online, allowed;
-	unsigned int cpu;
-	char list[64];
-
-	if (cpu_set(NULL, CPU_ONLINE, &online, NULL) || affinity_get(0, &allowed))
-		return true;
-	if (opts_given(state, "cpu")) {
-		if (cpuset_has(&online, cmd->opts.cpu))
-			return true;
-		cpuset_format(&online, list, sizeof(list));
-		opts_usage(state, "--cpu %u: not online; CPUs %s are", cmd->opts.cpu, list);
-		return false;
-	}
-	cpuset_for_each(cpu, &online)
-		if (cpuset_has(&allowed, cpu))
-			cmd->opts.cpu = cpu;
-	return true;
-}
-
 /* Prints and frees the report; 0, or the exit code. @ret_gone: the reader closed the pipe; stop. */
 static int show(struct audit_cmd *cmd, struct report *report, bool *ret_gone)
 {
@@ -362,7 +49,7 @@ static int show(struct audit_cmd *cmd, struct report *report, bool *ret_gone)
 }
 
 /* Draws, prints and frees the report; 0, or the exit code. */
-static int show_experiment(struct audit_cmd *cmd, const struct experiment *e,
+static int show_experiment(struct audit_cmd *cmd, const struct audit_experiment *e,
 			   struct report *report, bool *ret_gone)
 {
 	/* Print the results even if the plot failed. */
@@ -387,8 +74,8 @@ static int run_experiments(struct audit_cmd *cmd, const struct audit_env *env, b
 	struct err err = {0};
 	int code = EXIT_FINE;
 
-	for (size_t i = 0; i < NR_EXPERIMENTS && !code && !*ret_gone && !run_stopped(); i++) {
-		const struct experiment *e = &experiments[i];
+	for (size_t i = 0; audit_experiment(i) && !code && !*ret_gone && !run_stopped(); i++) {
+		const struct audit_experiment *e = audit_experiment(i);
 		struct report *report = NULL;
 		int failed;
 
@@ -474,32 +161,15 @@ static int run(struct audit_cmd *cmd)
 int cmd_audit(int argc, char **argv)
 {
 	static struct audit_cmd cmd;
-	struct opts_state state = {
-		.command = "audit",
-		.synopsis = "audit [ticks|delays|sources|precision] [options]\n"
-			    "       subtick audit [-C N] -- COMMAND [ARG...]",
-		.summary = "How wrong the kernel's own CPU figures are on this machine, by "
-			   "experiment.\nDefault: short versions of ticks, delays and sources, and "
-			   "a verdict; about a minute.",
-		.own = options,
-		.view = &cmd.view,
-	};
-	int code;
+	int code = audit_opts_parse(&cmd, argc, argv);
 
-	cmd = (struct audit_cmd){
-		.opts = {.duty = 0.3, .share = 0.5}, .want = DEFAULT_WANT, .fail_over = -1.0};
-	code = opts_walk(&state, argc, argv, parse_option, &cmd);
 	if (code != OPTS_PARSED)
 		return code;
 	cmd.rows.view = &cmd.view;
 	cmd.rows.opts = &cmd.opts;
 	cmd.rows.findings = &cmd.findings;
-	cmd.opts.phase_given = opts_given(&state, "phase");
-	if (!options_fit(&state, &cmd) || !choose_cpu(&state, &cmd))
-		return EXIT_USAGE;
 	if (cmd.command)
-		return audit_command_run(cmd.command,
-					 opts_given(&state, "cpu") ? (int)cmd.opts.cpu : -1,
+		return audit_command_run(cmd.command, cmd.cpu_given ? (int)cmd.opts.cpu : -1,
 					 &cmd.view);
 	/* Open the files first: an error should show before a minute of measuring, not after it. */
 	code = cmd.plot && audit_plot_open(&cmd.plots, cmd.plot, cmd.only) ? EXIT_ERROR : run(&cmd);

@@ -27,8 +27,11 @@ struct crit_cmd {
 	struct crit_baseline baseline;
 };
 
+static const char *const engine_words[] = {"auto", "module", "bpf", NULL};
+
 static const struct opt options[] = {
-	{"engine", 'e', "NAME", "auto, module or bpf (default auto)", .id = ID_ENGINE},
+	{"engine", 'e', "NAME", "auto, module or bpf (default auto)", .id = ID_ENGINE,
+	 .words = engine_words},
 	{"samples", 'n', "N", "pairs to time per CPU, operation and round (default 10000)",
 	 OPT_NUMBER(struct crit_cmd, crit.nr_samples, 1, 1000000000)},
 	{"highest", 0, "N", "max_avg is the average of the N highest samples (default 100)",

@@ -61,6 +61,7 @@ int cmd_doctor(int argc, char **argv)
 			   "fix.\n"
 			   "Exit code 77 if a COMMAND (default: load) does not work here at all.",
 		.own = options,
+		.operands = command_names,
 		.view = &view,
 	};
 	struct report *report;

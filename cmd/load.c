@@ -27,14 +27,23 @@ struct load_cmd {
 	"auto, bpf, bpf-pmu, perf-tsc, perf-calibrated, procidle, schedstat, taskclock or " \
 	"procstat"
 
+static const char *const source_words[] = {"auto",	"bpf",	     "bpf-pmu",
+					   "perf-tsc",	"perf-calibrated", "procidle",
+					   "schedstat", "taskclock",   "procstat",
+					   NULL};
+
 static const struct opt options[] = {
 	{"cpu", 'C', "LIST", "only these CPUs, such as 0,2-5",
 	 OPT_STORE(struct load_cmd, load.cpus)},
-	{"source", 's', "NAME", SOURCES, .id = ID_SOURCE},
+	{"source", 's', "NAME", SOURCES, .id = ID_SOURCE, .words = source_words},
 	{"compare", 0, NULL, "every source that works here, side by side",
 	 OPT_STORE(struct load_cmd, load.compare)},
 	{"softirq", 0, NULL, "also time in softirqs by vector",
 	 OPT_STORE(struct load_cmd, load.softirq)},
+	{"irq", 0, NULL, "also time in interrupts by line and device",
+	 OPT_STORE(struct load_cmd, load.irq)},
+	{"tasks", 0, "NUMBER", "also the tasks with most time of each core: so many of each",
+	 OPT_NUMBER(struct load_cmd, load.top, 1, 1000)},
 	{"bursts", 0, NULL, "also the distribution of busy bursts",
 	 OPT_STORE(struct load_cmd, load.bursts)},
 	{"histogram", 'H', NULL, "with --bursts: draw the distribution", .kind = OPT_ALL},

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "opts.h"
+#include "version.h"
 
 #define COMMAND_ENTRY(name, summary) {#name, cmd_##name, summary},
 
@@ -20,7 +21,7 @@ static const struct command {
 
 static const struct opt options[] = {
 	{"once", 0, NULL, "print one summary of 5 seconds, even on a terminal", .id = 0},
-	{"version", 'V', NULL, "show the version", .id = 0},
+	{"version", 'V', NULL, "show the version, and those of kernel, BTF and libraries", .id = 0},
 	{0},
 };
 
@@ -38,6 +39,15 @@ static int help(void)
 	return EXIT_FINE;
 }
 
+/* What completion offers before a command: the commands, and the overview's options. */
+static int option_table(int argc, char **argv)
+{
+	for (const struct command *command = commands; command->name; command++)
+		opts_table_command(command->name, command->summary);
+	printf("option\t-V\t--version\t\t\t%s\n", options[1].help);
+	return cmd_overview(argc, argv);
+}
+
 static int run(int argc, char **argv)
 {
 	const char *word = argc > 1 ? argv[1] : NULL;
@@ -47,9 +57,11 @@ static int run(int argc, char **argv)
 	if (!strcmp(word, "--help") || !strcmp(word, "-h") || !strcmp(word, "help"))
 		return help();
 	if (!strcmp(word, "--version") || !strcmp(word, "-V")) {
-		printf("subtick %s\n", SUBTICK_VERSION);
+		version_print();
 		return EXIT_FINE;
 	}
+	if (!strcmp(word, "--option-table"))
+		return option_table(argc, argv);
 	for (const struct command *command = commands; command->name; command++)
 		if (!strcmp(word, command->name))
 			return command->run(argc - 1, argv + 1);

@@ -14,20 +14,32 @@
 
 #include "base/clock.h"
 #include "base/duration.h"
+#include "view/schema.h"
 
 enum {
 	ID_JSON = 0x1000,
 	ID_CSV,
 	ID_COLOR,
 	ID_HELP,
+	ID_SCHEMA,
+	ID_TABLE,
 };
+
+static const char *const color_words[] = {"auto", "always", "never", NULL};
 
 static const struct opt common[] = {
 	{"json", 0, NULL, "JSON, one object per line", .id = ID_JSON},
 	{"csv", 0, NULL, "comma-separated values with a header", .id = ID_CSV},
 	{"color", 0, "WHEN", "auto, always or never (default auto; NO_COLOR is respected)",
-	 .id = ID_COLOR},
+	 .id = ID_COLOR, .words = color_words},
+	{"json-schema", 0, NULL, "show the JSON Schema of --json and exit", .id = ID_SCHEMA},
 	{"help", 'h', NULL, "show this help", .id = ID_HELP},
+	{0},
+};
+
+/* For packaging/completion/generate, not for people. */
+static const struct opt hidden[] = {
+	{"option-table", 0, NULL, NULL, .id = ID_TABLE},
 	{0},
 };
 
@@ -69,6 +81,31 @@ static void print_help(const struct opts_state *state)
 	print_list(common_of(state));
 	printf("\nMore in subtick%s%s(8).\n", state->command ? "-" : "",
 	       state->command ? state->command : "");
+}
+
+static void table_list(const struct opt *opt)
+{
+	for (; opt->name; opt++) {
+		printf("option\t%s%.1s\t--%s\t%s\t", opt->letter ? "-" : "", &opt->letter, opt->name,
+		       opt->arg ? opt->arg : "");
+		for (const char *const *word = opt->words; word && *word; word++)
+			printf("%s%s", word == opt->words ? "" : " ", *word);
+		printf("\t%s\n", opt->help);
+	}
+}
+
+void opts_table_command(const char *name, const char *summary)
+{
+	printf("command\t%s\t%s\n", name, summary);
+}
+
+/* One line per option and word, tabs between the fields. */
+static void print_table(const struct opts_state *state)
+{
+	for (const char *const *word = state->operands; word && *word; word++)
+		printf("operand\t%s\n", *word);
+	table_list(state->own);
+	table_list(common_of(state));
 }
 
 int opts_usage(const struct opts_state *state, const char *fmt, ...)
@@ -168,6 +205,8 @@ static const struct opt *next_long(struct opts_state *state, const char *word)
 
 	if (!opt)
 		opt = find_long(common_of(state), word, len);
+	if (!opt)
+		opt = find_long(hidden, word, len);
 	if (!opt) {
 		opts_usage(state, "unknown option --%.*s", (int)len, word);
 		return NULL;
@@ -369,6 +408,14 @@ int opts_walk(struct opts_state *state, int argc, char **argv, opts_parse *parse
 			return code;
 		if (opt && opt->id == ID_HELP) {
 			print_help(state);
+			return EXIT_FINE;
+		}
+		if (opt && opt->id == ID_SCHEMA) {
+			view_schema(stdout, state->command ? state->command : "overview");
+			return EXIT_FINE;
+		}
+		if (opt && opt->id == ID_TABLE) {
+			print_table(state);
 			return EXIT_FINE;
 		}
 		if (!(opt ? apply(state, opt, parse, arg) : parse(state, OPT_OPERAND, arg)))

@@ -45,7 +45,7 @@ struct opt {
 	enum opt_kind kind;
 	size_t offset;
 	double min, max;
-	const char *const *words; /* NULL-terminated */
+	const char *const *words; /* NULL-terminated; of any kind: what completion offers */
 	const char *expected;	  /* the words, for people */
 	const char *group;	  /* options that only make sense together with something */
 };
@@ -83,6 +83,7 @@ struct opts_state {
 	const char *synopsis;
 	const char *summary;
 	const struct opt *own;
+	const char *const *operands; /* words that operands may be, for completion; or NULL */
 	struct view *view; /* --json, --csv, --color go here; NULL: the command has none of them */
 	const char *value; /* of the current option or operand */
 	/* State of opts_walk(). */
@@ -113,6 +114,9 @@ bool opts_svg(const struct opts_state *state, const char *path);
 bool opts_given(const struct opts_state *state, const char *name);
 /* The first option given of that group; NULL if there is none. */
 const struct opt *opts_group(const struct opts_state *state, const char *group);
+
+/* Prints "command", name and summary, for completion, as opts_walk() does with options. */
+void opts_table_command(const char *name, const char *summary);
 
 /* Prints the option lines of --help: the command's own options, then the common ones. */
 void opts_print(const struct opt *own);

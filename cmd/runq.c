@@ -27,16 +27,20 @@ enum {
 
 struct runq_cmd {
 	struct runq_opts runq;
+	unsigned int per; /* of runq_per_names */
 	const char *cgroups[MAX_CGROUPS];
 	struct opts_interval interval;
 };
 
 static const struct opt options[] = {
-	{"cgroup", 'c', "PATH", "only this cgroup; may be given again", .id = ID_CGROUP},
-	{"tree", 0, NULL, "with --cgroup: also everything below it",
+	{"cgroup", 'c', "PATH", "only this cgroup, with all below it; may be given again",
+	 .id = ID_CGROUP},
+	{"tree", 0, NULL, "with --cgroup: a row for each cgroup below it, instead of their sum",
 	 OPT_STORE(struct runq_cmd, runq.tree)},
-	{"per", 0, "WHAT", "cgroup, task, comm or cpu (default cgroup)",
-	 OPT_CHOICE(struct runq_cmd, runq.per, runq_per_names, "cgroup, task, comm or cpu")},
+	{"per", 0, "WHAT", "cgroup, task, comm, cpu, pod, namespace or qos (default cgroup)",
+	 OPT_CHOICE(struct runq_cmd, per, runq_per_names, "cgroup, task, comm, cpu, pod, namespace or qos")},
+	{"depth", 0, "N", "sum over cgroups whose paths have the first N names in common",
+	 OPT_NUMBER(struct runq_cmd, runq.depth, 1, RUNQ_DEPTH - 1)},
 	{"cpu", 'C', "LIST", "only waits on these CPUs, such as 0,2-5",
 	 OPT_STORE(struct runq_cmd, runq.cpus)},
 	{"le", 0, "LIST", "exact counts at these boundaries, such as 100us,500us,1ms", .id = ID_LE},
@@ -190,11 +194,15 @@ static bool parse_option(struct opts_state *state, int id, void *arg)
 static bool fits(const struct opts_state *state, const struct runq_opts *runq)
 {
 	if (runq->nr_cgroups && runq->per != RUNQ_PER_CGROUP && runq->per != RUNQ_PER_TASK)
-		opts_usage(state, "--cgroup goes with --per cgroup or --per task");
+		opts_usage(state, "--cgroup goes with --per cgroup, task, pod, namespace or qos");
 	else if (runq->tree && !runq->nr_cgroups)
 		opts_usage(state, "--tree needs --cgroup");
+	else if (runq->depth && (runq->per != RUNQ_PER_CGROUP || runq->sum || runq->tree))
+		opts_usage(state, "--depth goes with --per cgroup, without --tree");
+	else if (runq->tree && runq->sum)
+		opts_usage(state, "--tree goes with --per cgroup or --per task");
 	else if (runq->idle_states && runq->per != RUNQ_PER_CGROUP)
-		opts_usage(state, "--idle-states goes with --per cgroup");
+		opts_usage(state, "--idle-states goes with --per cgroup, pod, namespace or qos");
 	else
 		return true;
 	return false;
@@ -222,6 +230,7 @@ int cmd_runq(int argc, char **argv)
 	code = opts_walk(&state, argc, argv, parse_option, &cmd);
 	if (code != OPTS_PARSED)
 		return code;
+	runq_opts_per(&cmd.runq, cmd.per);
 	if (!fits(&state, &cmd.runq))
 		return EXIT_USAGE;
 	run_signals();

@@ -35,11 +35,15 @@ struct asked {
 	OPT_DURATION(struct asked, wake.sweep.member, 10 * NSEC_PER_USEC, NSEC_PER_SEC)
 #define NIC(...) __VA_ARGS__, .group = "nic"
 
+static const char *const source_words[] = {"timer", "remote", "passive", "nic", NULL};
+static const char *const fail_words[] = {"exceeds", NULL};
+
 static const struct opt options[] = {
 	{"cpu", 'C', "LIST", "only these CPUs, such as 0,2-5", STORE(wake.cpus)},
-	{"source", 's', "NAME", "timer (default), remote, passive or nic", .id = ID_SOURCE},
+	{"source", 's', "NAME", "timer (default), remote, passive or nic", .id = ID_SOURCE,
+	 .words = source_words},
 	{"sources", 0, "LIST", "several sources in turns, point by point: timer,remote",
-	 .id = ID_SOURCES},
+	 .id = ID_SOURCES, .words = source_words},
 	{"quick", 'q', NULL, "fewer points, about 20 s in all", STORE(quick)},
 	{"from", 0, "TIME", "first launch distance (default 300us)", DISTANCE(from_ns)},
 	{"to", 0, "TIME", "no launch distance above this (default 8ms)", DISTANCE(to_ns)},
@@ -59,7 +63,8 @@ static const struct opt options[] = {
 	 STORE(plot_file)},
 	{"against", 0, "POINTS.json", "with --plot: also the points of an earlier run or machine",
 	 STORE(against_file)},
-	{"fail-on", 0, "exceeds", "exit 2 if a state takes longer than claimed", .id = ID_FAIL_ON},
+	{"fail-on", 0, "exceeds", "exit 2 if a state takes longer than claimed", .id = ID_FAIL_ON,
+	 .words = fail_words},
 	{"device", 0, "NAME", "nic: network device with a hardware clock and launch time",
 	 NIC(STORE(wake.nic.device))},
 	{"irq-offset", 0, "TIME", "nic: from DMA to interrupt (default 1800ns, the i210's)",

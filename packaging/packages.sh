@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 # Which packages the build, the tests and the virtual machines need, and how to install the missing ones.
 #
-# Sourced by quickstart and check. The names are those of Debian 12, Debian 13 and Ubuntu 24.04;
+# Sourced by quickstart and check. The names are those of Debian 12, 13 and sid and of Ubuntu 24.04;
 # packages_names handles the differences. One call of dpkg-query checks all of them, so on a machine
 # that has everything this takes some hundredths of a second.
 
@@ -19,9 +19,10 @@ BUILD_PACKAGES=(
 # the distribution's default clang.
 # shellcheck disable=SC2034
 TEST_PACKAGES=(
-	libcmocka-dev libclang-rt-dev g++ python3 locales patch
+	libcmocka-dev libclang-rt-dev g++ python3 locales patch zsh fish
 	iproute2 procps util-linux sysstat linux-perf rt-tests
-	tmux prometheus prometheus-node-exporter python3-prometheus-client python3-yaml
+	tmux prometheus prometheus-node-exporter python3-prometheus-client python3-yaml python3-jsonschema
+	man-db rpm
 )
 
 # Only for the suites vm and vm-all; several hundred megabytes.
@@ -31,12 +32,15 @@ VM_PACKAGES=(
 	debian-archive-keyring
 )
 
-# Only vm-all: user space and modules for the other architecture, and a kernel built for the tests.
-# shellcheck disable=SC2034
+# A compiler for the other architecture; vm-all also needs what builds a kernel, foreign what runs programs.
 case $(uname -m) in
-aarch64) VM_ALL_PACKAGES=(gcc-x86-64-linux-gnu libc6-dev-amd64-cross flex bison bc pahole) ;;
-*) VM_ALL_PACKAGES=(gcc-aarch64-linux-gnu libc6-dev-arm64-cross flex bison bc pahole) ;;
+aarch64) CROSS_PACKAGES=(gcc-x86-64-linux-gnu libc6-dev-amd64-cross) ;;
+*) CROSS_PACKAGES=(gcc-aarch64-linux-gnu libc6-dev-arm64-cross) ;;
 esac
+# shellcheck disable=SC2034
+VM_ALL_PACKAGES=("${CROSS_PACKAGES[@]}" flex bison bc pahole)
+# shellcheck disable=SC2034
+FOREIGN_PACKAGES=("${CROSS_PACKAGES[@]}" qemu-user-static debian-archive-keyring)
 
 die() {
 	printf '%s: %s\n' "${0##*/}" "$*" >&2
@@ -52,7 +56,8 @@ packages_distribution() {
 		# shellcheck disable=SC1090
 		. "$os_release"
 		case "${ID:-}-${VERSION_ID:-}" in
-		debian-12 | debian-13) echo debian ;;
+		# sid has no number.
+		debian-12 | debian-13 | debian-) echo debian ;;
 		ubuntu-24.04) echo ubuntu ;;
 		esac
 	)
@@ -129,8 +134,12 @@ packages_apt() (
 	set -o pipefail
 	what=$1
 	shift
-	packages_as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=600 \
-		-o Dpkg::Use-Pty=0 -o APT::Status-Fd=1 "$@" | packages_progress "$what"
+	# apt closes the descriptor of the status lines for the programs that it starts; a script of a package
+	# that prints would fail without standard output. sudo passes on only the first three, hence the shell.
+	# shellcheck disable=SC2016 # expanded by that shell
+	packages_as_root env DEBIAN_FRONTEND=noninteractive sh -c 'exec "$@" 3>&1 >/dev/null' sh \
+		apt-get -q -y -o DPkg::Lock::Timeout=600 -o Dpkg::Use-Pty=0 -o APT::Status-Fd=3 "$@" |
+		packages_progress "$what"
 )
 
 # packages_install PACKAGE...: installs those that are missing and says which, or stops.
@@ -156,7 +165,7 @@ packages_install() {
 
 packages_refuse() {
 	cat >&2 <<-END
-	${0##*/}: this is neither Debian 12 or 13 nor Ubuntu 24.04, so the package names are unknown.
+	${0##*/}: this is neither Debian 12, 13 or sid nor Ubuntu 24.04, so the package names are unknown.
 	Install these (Debian's names; versions: meson 1.0, clang 14, libbpf 1.1, or newer):
 	  $*
 	and then build with

@@ -22,6 +22,10 @@
 #define COLLECTOR_NAME(name) "," #name
 #define ALL_COLLECTORS	     (&(COLLECTORS(COLLECTOR_NAME))[1])
 
+#define LABEL_NAME(name) #name,
+const char *const config_label_names[] = {CONFIG_LABELS(LABEL_NAME) NULL};
+static const char *const per_names[] = {"cgroup", "pod", "namespace", "qos", NULL};
+
 const struct config_setting config_settings[] = {
 	{"listen", "ADDRESS",
 	 "where to listen: HOST:PORT, [IPV6]:PORT or unix:PATH; may be given several times",
@@ -35,6 +39,12 @@ const struct config_setting config_settings[] = {
 	 CONFIG_RESTART},
 	{"interval", "TIME", "length of a window (default 1s)", CONFIG_LIVE},
 	{"cgroup-limit", "N", "cgroups with series of their own; the rest share one (default 1000)",
+	 CONFIG_LIVE},
+	{"per", "WHAT", "what run-queue series are by: cgroup, pod, namespace or qos (default cgroup)",
+	 CONFIG_RESTART},
+	{"labels", "LIST",
+	 "labels beside cgroup: some of namespace,pod,container,pod_uid,container_id,qos, or none "
+	 "(default namespace,pod,container)",
 	 CONFIG_LIVE},
 	{"blame-limit", "N", "pairs of victim and culprit with series of their own (default 1000)",
 	 CONFIG_LIVE},
@@ -52,6 +62,9 @@ const struct config_setting config_settings[] = {
 	 "time limit for a request, and for progress of a response (default 10s)", CONFIG_LIVE},
 	{"user", "NAME", "user to become after attaching, if started as root (default nobody)",
 	 CONFIG_RESTART},
+	{"keep-bpf", NULL,
+	 "keep CAP_BPF, which runq needs before Linux 5.19 with kernel.unprivileged_bpf_disabled",
+	 CONFIG_RESTART},
 	{"no-sandbox", NULL, "keep all privileges, for debugging only", CONFIG_RESTART},
 	{NULL, NULL, NULL, CONFIG_LIVE},
 };
@@ -62,6 +75,8 @@ int config_init(struct config *config)
 
 	*config = (struct config){
 		.interval_ns = NSEC_PER_SEC,
+		.labels = 1u << CONFIG_LABEL_namespace | 1u << CONFIG_LABEL_pod |
+			  1u << CONFIG_LABEL_container,
 		.cgroup_limit = 1000,
 		.blame_limit = 1000,
 		.sample_ratio = 1.0,
@@ -228,6 +243,45 @@ static int add_le(struct config *config, const char *word, struct err *err)
 	return 0;
 }
 
+/* -1 if @word is none of @words. */
+static int index_of(const char *word, const char *const *words)
+{
+	for (int i = 0; words[i]; i++)
+		if (!strcmp(word, words[i]))
+			return i;
+	return -1;
+}
+
+static int set_per(struct config *config, const char *value, struct err *err)
+{
+	int per = index_of(value, per_names);
+
+	if (per < 0)
+		return err_set(err, -EINVAL, "per %.40s: expected cgroup, pod, namespace or qos",
+			       value);
+	config->per = per;
+	return 0;
+}
+
+static int add_label(struct config *config, const char *word, struct err *err)
+{
+	int label = index_of(word, config_label_names);
+
+	if (label < 0)
+		return err_set(err, -EINVAL,
+			       "labels %.40s: expected some of namespace, pod, container, pod_uid, "
+			       "container_id and qos, or none",
+			       word);
+	config->labels |= 1u << label;
+	return 0;
+}
+
+static int set_labels(struct config *config, const char *value, struct err *err)
+{
+	config->labels = 0;
+	return strcmp(value, "none") ? each_word(value, config, err, add_label) : 0;
+}
+
 static int set_bool(const char *name, const char *value, bool *at, struct err *err)
 {
 	if (!strcmp(value, "yes"))
@@ -259,6 +313,8 @@ int config_set(struct config *config, const char *name, const char *value, struc
 		return set_list(config, name, value, err);
 	if (!strcmp(name, "no-sandbox"))
 		return set_bool(name, value, &config->no_sandbox, err);
+	if (!strcmp(name, "keep-bpf"))
+		return set_bool(name, value, &config->keep_bpf, err);
 	if (!strcmp(name, "no-causes"))
 		return set_bool(name, value, &config->no_causes, err);
 	if (!strcmp(name, "fine"))
@@ -267,6 +323,10 @@ int config_set(struct config *config, const char *name, const char *value, struc
 		return set_bool(name, value, &config->idle_states, err);
 	if (!*value)
 		return err_set(err, -EINVAL, "%s needs a value", name);
+	if (!strcmp(name, "per"))
+		return set_per(config, value, err);
+	if (!strcmp(name, "labels"))
+		return set_labels(config, value, err);
 	if (!strcmp(name, "host"))
 		return add_host(config, value, err);
 	if (!strcmp(name, "token-file"))
@@ -383,11 +443,18 @@ const char *config_needs_restart(const struct config *old, const struct config *
 		return "le";
 	if (old->sample_ratio < fresh->sample_ratio || old->sample_ratio > fresh->sample_ratio)
 		return "sample";
+	if (old->per != fresh->per)
+		return "per";
+	/* The programs that charge culprits were not loaded. */
+	if (old->no_blame && fresh->blame_limit)
+		return "blame-limit";
 	if (old->no_causes != fresh->no_causes)
 		return "no-causes";
 	if (old->fine != fresh->fine)
 		return "fine";
 	if (old->idle_states != fresh->idle_states)
 		return "idle-states";
+	if (old->keep_bpf != fresh->keep_bpf)
+		return "keep-bpf";
 	return old->no_sandbox != fresh->no_sandbox ? "no-sandbox" : NULL;
 }

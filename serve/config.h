@@ -17,6 +17,21 @@
 /* The list of collectors, X(name); collectors.c has their code. */
 #define COLLECTORS(X) X(load) X(runq) X(wake)
 
+/* What run-queue series are by. */
+enum config_per {
+	CONFIG_PER_CGROUP,
+	CONFIG_PER_POD,
+	CONFIG_PER_NAMESPACE,
+	CONFIG_PER_QOS,
+};
+
+/* The list of labels that run-queue series can have beside that, X(name). */
+#define CONFIG_LABELS(X) X(namespace) X(pod) X(container) X(pod_uid) X(container_id) X(qos)
+#define CONFIG_LABEL_ENUM(name) CONFIG_LABEL_##name,
+enum config_label { CONFIG_LABELS(CONFIG_LABEL_ENUM) CONFIG_NR_LABELS };
+#undef CONFIG_LABEL_ENUM
+extern const char *const config_label_names[];
+
 /* When a changed setting takes effect. */
 enum config_when {
 	CONFIG_LIVE,	/* on SIGHUP */
@@ -43,14 +58,18 @@ struct config {
 	uint64_t le_ns[CONFIG_MAX_LE];
 	unsigned int nr_le;
 	uint64_t interval_ns;
+	enum config_per per;
+	uint32_t labels; /* bits of enum config_label */
 	uint64_t cgroup_limit;
 	uint64_t blame_limit;
 	uint64_t max_connections;
 	uint64_t timeout_ns;
 	double sample_ratio; /* of waits for a core; 1: every one */
 	bool no_causes;
+	bool no_blame; /* at the start blame_limit was 0: culprits are not charged */
 	bool fine; /* histograms of waits, not only counts at le_ns */
 	bool idle_states;
+	bool keep_bpf;
 	bool no_sandbox;
 };
 

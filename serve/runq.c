@@ -2,11 +2,13 @@
 /* Run-queue windows as histograms and counters, in a limited number of series. */
 #include "runq.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "collectors.h"
 #include "measure/runq/runq.h"
+#include "runq_labels.h"
 #include "runq_limit.h"
 #include "view/prom.h"
 
@@ -45,67 +47,132 @@ static void add_histogram(struct series *series, size_t at, const struct runq_wi
 	words[series->nr_le + 1].u64 += group->sum_ns;
 }
 
+/* Names are known now, or have changed: the rows of the causes are those of the group, too. */
+static void name_rows(struct store *store, size_t at, const char *more)
+{
+	struct series *runq = &store->series[F_RUNQ], *causes = &store->series[F_RUNQ_CAUSE];
+	const char *labels = runq->labels[at];
+	size_t len = strlen(labels);
+	char *pair;
+
+	if (!strcmp(series_more(labels), more))
+		return;
+	pair = malloc(len + RUNQ_CAUSE_LABEL_SIZE);
+	for (int i = 0; pair && i < RUNQ_NR_CAUSES; i++) {
+		size_t row;
+
+		memcpy(pair, labels, len);
+		strcpy(pair + len, runq_cause_labels[i]);
+		row = series_find(causes, pair);
+		if (row != SERIES_NONE)
+			series_set_more(causes, row, more);
+	}
+	free(pair);
+	series_set_more(runq, at, more);
+}
+
 static void absorb_group(struct store *store, const struct config *config,
 			 const struct runq_window *w, const struct runq_group_window *group)
 {
 	struct series *series = &store->series[F_RUNQ];
-	char *labels = prom_labels("cgroup", runq_party_path(&group->party), NULL);
+	const struct runq_party *party = &group->party;
+	char *labels = runq_label(config, party), *more;
 	size_t at;
 
-	if (labels && group->party.kind == RUNQ_PARTY_GROUP) {
+	if (labels && party->kind == RUNQ_PARTY_GROUP) {
 		if (!runq_limit_admit(store, config, labels, w->time_mono_ns, group->ended)) {
 			store_add(store, F_RUNQ_FOLDED, "kind=\"waits\"", group->count);
 			free(labels);
-			labels = prom_labels("cgroup", runq_party_path(&other), NULL);
+			party = &other;
+			labels = runq_label(config, party);
 		}
 	}
+	more = runq_label_more(config, "", party);
 	at = labels ? series_row(series, labels) : SERIES_NONE;
 	if (at != SERIES_NONE) {
 		add_histogram(series, at, w, group);
 		add_causes(store, w, group, labels);
+		if (more)
+			name_rows(store, at, more);
 	}
 	free(labels);
+	free(more);
 }
 
 /* A cgroup without series of its own has none as a victim or culprit either. */
-static const char *blame_label(struct store *store, const struct runq_party *party)
+static const struct runq_party *shown_party(struct store *store, const struct config *config,
+					    const struct runq_party *party)
 {
 	char *labels;
 	bool known;
 
 	if (party->kind != RUNQ_PARTY_GROUP)
-		return runq_party_path(party);
-	labels = prom_labels("cgroup", party->group->path, NULL);
+		return party;
+	labels = runq_label(config, party);
 	known = labels && series_find(&store->seen, labels) != SERIES_NONE;
 	free(labels);
-	return runq_party_path(known ? party : &other);
+	return known ? party : &other;
+}
+
+static void name_pair(struct series *series, const struct config *config, const char *labels,
+		      const struct runq_party *victim, const struct runq_party *culprit)
+{
+	char *of_victim = runq_label_more(config, "victim_", victim);
+	char *of_culprit = runq_label_more(config, "culprit_", culprit);
+	size_t at = series_find(series, labels);
+	char *more = NULL;
+
+	if (at != SERIES_NONE && of_victim && of_culprit &&
+	    (*of_victim || *of_culprit || *series_more(series->labels[at])) &&
+	    asprintf(&more, "%s%s", of_victim, of_culprit) >= 0)
+		series_set_more(series, at, more);
+	free(more);
+	free(of_victim);
+	free(of_culprit);
 }
 
 static void absorb_blame(struct store *store, const struct config *config,
 			 const struct runq_blame *blame)
 {
 	struct series *series = &store->series[F_RUNQ_BLAME];
-	char *labels = prom_labels("victim", blame_label(store, &blame->victim), "culprit",
-				   blame_label(store, &blame->culprit), NULL);
+	const struct runq_party *victim = shown_party(store, config, &blame->victim);
+	const struct runq_party *culprit = shown_party(store, config, &blame->culprit);
+	char *labels = prom_labels("victim", runq_party_path(victim), "culprit",
+				   runq_party_path(culprit), NULL);
 
 	if (labels && series_find(series, labels) == SERIES_NONE &&
 	    series->nr >= config->blame_limit) {
 		free(labels);
+		victim = culprit = &other;
 		labels = prom_labels("victim", runq_party_path(&other), "culprit",
 				     runq_party_path(&other), NULL);
 		store_add(store, F_RUNQ_FOLDED, "kind=\"blame\"", blame->count);
 	}
 	store_add(store, F_RUNQ_BLAME, labels, blame->wait_ns);
+	if (labels)
+		name_pair(series, config, labels, victim, culprit);
 	free(labels);
 }
 
-static void absorb_idle(struct store *store, const struct runq_idle_state *s)
+static void absorb_idle(struct store *store, const struct config *config,
+			const struct runq_idle_state *s)
 {
-	char *labels = prom_labels("cgroup", blame_label(store, &s->party), "state", s->name, NULL);
+	static const enum family_id ids[] = {F_RUNQ_IDLE, F_RUNQ_IDLE_WAITS};
+	const struct runq_party *party = shown_party(store, config, &s->party);
+	char *labels = prom_labels(runq_label_name(config), runq_party_path(party), "state",
+				   s->name, NULL);
+	char *more = runq_label_more(config, "", party);
 
 	store_add(store, F_RUNQ_IDLE, labels, s->wait_ns);
 	store_add(store, F_RUNQ_IDLE_WAITS, labels, s->count);
+	for (int i = 0; labels && more && i < 2; i++) {
+		size_t at = series_find(&store->series[ids[i]], labels);
+
+		if (at != SERIES_NONE)
+			series_set_more(&store->series[ids[i]], at, more);
+	}
 	free(labels);
+	free(more);
 }
 
 /* What waits in this window is not silent: known before places are taken from any cgroup. */
@@ -118,7 +185,7 @@ static void note_known(struct store *store, const struct config *config,
 
 		if (group->party.kind != RUNQ_PARTY_GROUP)
 			continue;
-		labels = prom_labels("cgroup", group->party.group->path, NULL);
+		labels = runq_label(config, &group->party);
 		if (labels && series_find(&store->seen, labels) != SERIES_NONE)
 			runq_limit_admit(store, config, labels, w->time_mono_ns, group->ended);
 		free(labels);
@@ -135,7 +202,7 @@ void runq_absorb(struct store *store, const struct config *config, const struct 
 	for (size_t i = 0; i < w->nr_blame; i++)
 		absorb_blame(store, config, &w->blame[i]);
 	for (size_t i = 0; i < w->nr_idle_states; i++)
-		absorb_idle(store, &w->idle_states[i]);
+		absorb_idle(store, config, &w->idle_states[i]);
 	store_set(store, F_RUNQ_GROUPS, "", store->seen.nr);
 	store_loss(store, "runq", "unknown_start", w->losses.unknown_start);
 	store_loss(store, "runq", "negative", w->losses.negative);
@@ -155,8 +222,15 @@ void runq_absorb(struct store *store, const struct config *config, const struct 
 static int runq_collector_open(const struct config *config, struct meter **ret_meter,
 			       struct err *err)
 {
+	static const enum runq_sum sums[] = {
+		[CONFIG_PER_CGROUP] = RUNQ_SUM_NONE,
+		[CONFIG_PER_POD] = RUNQ_SUM_POD,
+		[CONFIG_PER_NAMESPACE] = RUNQ_SUM_NAMESPACE,
+		[CONFIG_PER_QOS] = RUNQ_SUM_QOS,
+	};
 	struct runq_opts opts = {
 		.per = RUNQ_PER_CGROUP,
+		.sum = sums[config->per],
 		.causes = !config->no_causes,
 		.blame = !config->no_causes && config->blame_limit > 0,
 		.idle_states = config->idle_states,

@@ -135,11 +135,14 @@ static void blame_move(struct store *store, const char *value, bool keep)
 /* @keep: the counters go on in (other). */
 static void remove_cgroup(struct store *store, size_t at, bool keep)
 {
-	static const char other[] = "cgroup=\"" RUNQ_OTHER_LABEL "\"";
 	struct series *runq = &store->series[F_RUNQ];
 	const char *labels = store->seen.labels[at];
-
 	size_t row = series_find(runq, labels);
+	char other[64];
+
+	/* The same label, whatever the series are by. */
+	snprintf(other, sizeof(other), "%.*s=\"" RUNQ_OTHER_LABEL "\"", (int)strcspn(labels, "="),
+		 labels);
 
 	/* The words of a histogram end with count and sum. */
 	if (keep && row != SERIES_NONE)

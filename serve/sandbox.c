@@ -20,6 +20,10 @@
 
 #define FIX "start as root or with CAP_SETPCAP, or accept the risk with --no-sandbox"
 
+#ifndef CAP_BPF
+#define CAP_BPF 39
+#endif
+
 /* Reads /etc/passwd only: a static binary has no name service. */
 static int find_user(const char *name, uid_t *ret_uid, gid_t *ret_gid, struct err *err)
 {
@@ -47,7 +51,7 @@ static int find_user(const char *name, uid_t *ret_uid, gid_t *ret_gid, struct er
 	return 0;
 }
 
-static int become(const char *user, struct err *err)
+static int become(const char *user, bool keep_bpf, struct err *err)
 {
 	uid_t uid = 0;
 	gid_t gid = 0;
@@ -58,6 +62,9 @@ static int become(const char *user, struct err *err)
 	rc = find_user(user, &uid, &gid, err);
 	if (rc)
 		return rc;
+	/* Another uid takes all capabilities, unless they are kept until drop_caps(). */
+	if (keep_bpf && prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0))
+		return err_unsupported(err, -errno, FIX, "cannot keep CAP_BPF: %s", strerror(errno));
 	if (setgroups(0, NULL) || setresgid(gid, gid, gid) || setresuid(uid, uid, uid))
 		return err_unsupported(err, -errno, FIX, "cannot become user %s: %s", user,
 				       strerror(errno));
@@ -75,35 +82,39 @@ static void drop_bounding(void)
 			return;
 }
 
-static int drop_caps(struct err *err)
+static int drop_caps(bool keep_bpf, struct err *err)
 {
-	cap_t none = cap_init();
+	static const cap_value_t bpf[] = {CAP_BPF};
+	cap_t want = cap_init();
 	cap_t now;
 	int rc = 0;
 
-	if (!none)
+	if (!want)
 		return err_set(err, -ENOMEM, "out of memory");
+	if (keep_bpf && (cap_set_flag(want, CAP_PERMITTED, 1, bpf, CAP_SET) ||
+			 cap_set_flag(want, CAP_EFFECTIVE, 1, bpf, CAP_SET)))
+		rc = err_set(err, -errno, "cannot keep CAP_BPF: %s", strerror(errno));
 	cap_reset_ambient();
-	if (cap_set_proc(none))
+	if (!rc && cap_set_proc(want))
 		rc = err_unsupported(err, -errno, FIX, "cannot drop capabilities: %s",
 				     strerror(errno));
 	now = cap_get_proc();
-	if (!rc && (!now || cap_compare(none, now)))
+	if (!rc && (!now || cap_compare(want, now)))
 		rc = err_unsupported(err, -EPERM, FIX,
 				     "some capabilities are still set after dropping all");
 	cap_free(now);
-	cap_free(none);
+	cap_free(want);
 	return rc;
 }
 
-int sandbox_drop(const char *user, struct err *err)
+int sandbox_drop(const char *user, bool keep_bpf, struct err *err)
 {
 	int rc;
 
 	drop_bounding();
-	rc = become(user, err);
+	rc = become(user, keep_bpf, err);
 	if (!rc)
-		rc = drop_caps(err);
+		rc = drop_caps(keep_bpf, err);
 	if (!rc && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 		rc = err_unsupported(err, -errno, FIX, "cannot set no_new_privs: %s",
 				     strerror(errno));
@@ -128,6 +139,9 @@ static const char *const allowed[] = {
 	"statx",
 	"fcntl",
 	"dup",
+	/* names of pods, in directories that appear later */
+	"getdents64",
+	"inotify_add_watch",
 	/* sockets */
 	"accept",
 	"accept4",
@@ -201,6 +215,8 @@ static int allow_with_args(scmp_filter_ctx filter)
 		BPF_MAP_LOOKUP_ELEM, BPF_MAP_UPDATE_ELEM, BPF_MAP_DELETE_ELEM, BPF_MAP_GET_NEXT_KEY,
 		BPF_MAP_LOOKUP_AND_DELETE_ELEM, BPF_MAP_LOOKUP_BATCH, BPF_MAP_LOOKUP_AND_DELETE_BATCH,
 		BPF_MAP_UPDATE_BATCH, BPF_MAP_DELETE_BATCH, BPF_OBJ_GET_INFO_BY_FD,
+		/* Starts the iterator over tasks that is loaded already, for the comparison with schedstat. */
+		BPF_ITER_CREATE,
 	};
 	/* No executable memory, no files open for writing. */
 	struct scmp_arg_cmp no_exec = SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0);

@@ -3,13 +3,16 @@
 #ifndef SUBTICK_SERVE_SANDBOX_H
 #define SUBTICK_SERVE_SANDBOX_H
 
+#include <stdbool.h>
+
 #include "base/err.h"
 
 /*
  * Becomes @user if this process is root, drops all capabilities for good and checks that they are
- * gone. Call it before there is a second thread: capabilities belong to threads.
+ * gone; @keep_bpf: but for CAP_BPF, with which the filter allows only to read maps. Call it before
+ * there is a second thread: capabilities belong to threads.
  */
-int sandbox_drop(const char *user, struct err *err);
+int sandbox_drop(const char *user, bool keep_bpf, struct err *err);
 /* Installs a seccomp filter on all threads: only the system calls that serving makes. */
 int sandbox_filter(struct err *err);
 

@@ -19,6 +19,7 @@
 #include "http.h"
 #include "log.h"
 #include "needs.h"
+#include "past.h"
 #include "sandbox.h"
 #include "scrape.h"
 #include "self.h"
@@ -45,6 +46,7 @@ static void apply_live(struct server *server, struct config *fresh)
 	now->interval_ns = fresh->interval_ns;
 	now->cgroup_limit = fresh->cgroup_limit;
 	now->blame_limit = fresh->blame_limit;
+	now->labels = fresh->labels;
 	now->max_connections = fresh->max_connections;
 	now->timeout_ns = fresh->timeout_ns;
 	now->token_file = fresh->token_file;
@@ -92,6 +94,7 @@ static void on_updated(evutil_socket_t fd, short what, void *arg)
 	scrape_forget(server);
 	api_forget(server);
 	stream_update(server);
+	past_update(server);
 }
 
 /* Notifies the service manager's watchdog only while windows end. */
@@ -157,6 +160,7 @@ static int attach(struct server *s, struct err *err)
 	int rc;
 
 	needs_raise_files(&s->config);
+	s->config.no_blame = !s->config.blame_limit;
 	rc = auth_read(&s->auth, s->config.token_file, err);
 	if (!rc)
 		rc = needs_memory(&s->config, &needs, err);
@@ -176,6 +180,8 @@ static int attach(struct server *s, struct err *err)
 	s->statm_fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
 	if (api_doctor(s, &why))
 		log_line("no /api/v1/doctor: %s", why.what);
+	if (past_open(s))
+		return err_set(err, -ENOMEM, "out of memory");
 	notify_open(&s->notify);
 	s->base = event_base_new();
 	if (!s->base)
@@ -196,7 +202,7 @@ static int attach(struct server *s, struct err *err)
  */
 static int drop_privileges(struct server *s, struct err *err)
 {
-	int rc = s->config.no_sandbox ? 0 : sandbox_drop(s->config.user, err);
+	int rc = s->config.no_sandbox ? 0 : sandbox_drop(s->config.user, s->config.keep_bpf, err);
 
 	if (!rc)
 		rc = sampler_start(&s->sampler, err);
@@ -238,6 +244,7 @@ int server_run(struct server *s, struct err *err)
 	scrape_forget(s);
 	api_forget(s);
 	api_close(s);
+	past_close(s);
 	close_events(s);
 	collectors_close(s->collectors);
 	for (int id = 0; id < FAMILY_NR; id++)

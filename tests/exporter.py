@@ -110,8 +110,18 @@ def counters(found):
     return {k: v for k, v in found.items() if re.match(r"subtick_(cpu|softirq|procstat)\w*_total", k)}
 
 
+def has_cgroups(root):
+    with contextlib.suppress(OSError), os.scandir(root) as entries:
+        return any(entry.is_dir() for entry in entries)
+    return False
+
+
 def cgroup_root():
-    for root in ("/sys/fs/cgroup/cpu", "/sys/fs/cgroup/unified", "/sys/fs/cgroup"):
+    """The hierarchy that the exporter measures: v1, unless only v2 has cgroups."""
+    roots = ["/sys/fs/cgroup/cpu", "/sys/fs/cgroup/unified", "/sys/fs/cgroup"]
+    if has_cgroups(roots[1]) and not has_cgroups(roots[0]):
+        del roots[0]
+    for root in roots:
         if os.access(os.path.join(root, "cgroup.procs"), os.W_OK):
             return os.fsencode(root)
     raise tap.Skip("no cgroup hierarchy to write to")

@@ -46,6 +46,21 @@ def check_dropped():
             yield "is down after the drop"
 
 
+def check_keeps_bpf():
+    """CAP_BPF and nothing else, on request; runq works with it, and no map can be made."""
+    if os.geteuid():
+        raise tap.Skip("needs root, to see root dropped")
+    with Server("--keep-bpf", "--collect", "runq") as server:
+        for task, status in statuses(server.child.pid):
+            held = [int(status[key], 16) for key in ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb")]
+            if held != [0, 1 << 39, 1 << 39, 0, 0] or "0" in status["Uid"].split() or status["Seccomp"] != "2":
+                yield f"thread {task}: {held}, Uid {status['Uid']}, Seccomp {status['Seccomp']}"
+        key = 'subtick_collector_updates_total{collector="runq"}'
+        before = server.metrics()[key]
+        if not eventually(lambda: server.metrics()[key] > before):
+            yield "measures no more after the drop"
+
+
 def check_refuses():
     with Server("--user", "no-such-user", wait=False) as server:
         if os.geteuid():

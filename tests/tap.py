@@ -19,7 +19,8 @@ def main(checks, *args):
     """checks: (name, generator of findings); one without findings passes."""
     failed = False
     # Told to stop, a suite still ends what it started: as an exception it passes every with and finally.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda got, _: sys.exit(128 + got))
     print(f"1..{len(checks)}")
     for number, (name, check) in enumerate(checks, 1):
         try:

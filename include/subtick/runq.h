@@ -19,7 +19,7 @@ struct runq_latency;
 struct runq_latency_opts {
 	/* sizeof(struct runq_latency_opts): lets the struct grow without breaking callers. */
 	uint32_t size;
-	uint32_t tree; /* also everything below @cgroups */
+	uint32_t tree; /* a group for each cgroup below @cgroups, instead of their sum */
 	/* Paths as in /proc/PID/cgroup, or below the mount point; none: every cgroup. */
 	const char *const *cgroups;
 	size_t nr_cgroups;
@@ -30,6 +30,15 @@ struct runq_latency_opts {
 	double sample_ratio;
 	const char *source;    /* NULL or "auto", "sched_info", "wakeup" */
 	const char *hierarchy; /* NULL or "auto", "v1", "v2" */
+	/*
+	 * What a group is: NULL or "cgroup"; "pod", "namespace", "qos": all cgroups of a Kubernetes pod,
+	 * of a namespace, or of a QoS class. Cgroups outside pods are groups of their own with "pod",
+	 * else the group "(no pod)"; pods of an unknown namespace are the group "(unknown)".
+	 */
+	const char *per;
+	/* With "cgroup": a group is all cgroups whose paths have so many names in common; 0: one cgroup. */
+	uint32_t depth;
+	uint32_t reserved; /* 0 */
 };
 
 /* Parts of sum_ns, which is their sum. */
@@ -44,10 +53,10 @@ struct runq_latency_causes {
 	uint64_t unknown_ns;
 };
 
-/* One cgroup in one window; counts and sums are scaled if waits were sampled. */
+/* One group in one window: a cgroup, or the sum over several of them; counts and sums are scaled if waits were sampled. */
 struct runq_latency_group {
-	const char *cgroup;
-	uint64_t cgroup_id;
+	const char *cgroup;	/* of a pod: the cgroup that has all of it below; else the group's name */
+	uint64_t cgroup_id;	/* 0 if unknown, as of a pod */
 	uint64_t count;
 	uint64_t sum_ns;
 	uint64_t max_ns;
@@ -56,6 +65,14 @@ struct runq_latency_group {
 	const void *histogram;	  /* for runq_latency_percentile() */
 	uint32_t ended;		  /* the cgroup had ended at the end of the window */
 	uint32_t reserved;
+	/* What the path names, from kubelet and container runtimes; NULL if nothing. */
+	const char *pod_uid;
+	const char *container_id;
+	const char *qos;
+	/* From kubelet's log directories; NULL if unknown. */
+	const char *namespace_name;
+	const char *pod;
+	const char *container;
 };
 
 struct runq_latency_window {

@@ -43,4 +43,4 @@ module_exit(tracerbench_exit);
 MODULE_DESCRIPTION("Latency of irq and preempt disable/enable pairs, per CPU, in cycles");
 MODULE_AUTHOR("The subtick authors");
 MODULE_LICENSE("GPL");
-MODULE_VERSION("0.1.0");
+MODULE_VERSION("0.2.0");

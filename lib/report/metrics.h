@@ -69,6 +69,18 @@ enum unit {
 	X(M_SOFTIRQ_VEC, "vec", "softirq", UNIT_TEXT, "softirq vector")                            \
 	X(M_SOFTIRQ_RATIO, "softirq_ratio", "time", UNIT_RATIO, "share spent in this softirq vector") \
 	X(M_SOFTIRQ_COUNT, "softirq_total", "runs", UNIT_COUNT, "times the vector's handler ran")  \
+	X(M_IRQ, "irq", "irq", UNIT_ID, "number of the interrupt line; null if it is no device's")  \
+	X(M_IRQ_HANDLER, "handler", "handler", UNIT_TEXT,                                          \
+	  "name of the handler as in /proc/interrupts, or what the IPI is for")                    \
+	X(M_IRQ_RATIO, "irq_ratio", "time", UNIT_RATIO, "share spent in this line's handler")      \
+	X(M_IRQ_COUNT, "irq_total", "count", UNIT_COUNT, "times the handler ran")                  \
+	X(M_TASK_SHARE_RATIO, "task_share_ratio", "of core", UNIT_RATIO,                           \
+	  "share of the core's window that the task had, without interrupts and softirqs on top")  \
+	X(M_OF_TASKS_RATIO, "of_tasks_ratio", "of tasks", UNIT_RATIO,                              \
+	  "share of the time that all tasks had the core")                                         \
+	X(M_TASK_COUNT, "switches_total", "runs", UNIT_COUNT, "times the task left the core")      \
+	X(M_LINES_LOST_TOTAL, "irq_lost_total", "irq lost", UNIT_COUNT,                            \
+	  "interrupts whose line found no room in the table")                                      \
 	X(M_BURST_LE_NS, "le_ns", "up to", UNIT_NS, "upper edge of the bucket, inclusive")         \
 	X(M_COUNT, "count", "count", UNIT_COUNT, "number of events")                               \
 	X(M_MIN_NS, "min_ns", "min", UNIT_NS, "smallest")                                          \
@@ -429,13 +441,23 @@ enum unit {
 	  "nic: half the width of the tightest clock reading, in the worst batch")                 \
 	X(M_CGROUP, "cgroup", "cgroup", UNIT_TEXT, "cgroup of the tasks that waited")              \
 	X(M_CGROUP_ID, "cgroup_id", "id", UNIT_ID, "the kernel's id of the cgroup")                \
-	X(M_POD_UID, "pod_uid", "pod", UNIT_TEXT,                                                  \
+	X(M_POD_UID, "pod_uid", "pod UID", UNIT_TEXT,                                              \
 	  "UID of the Kubernetes pod, from the cgroup path")                                       \
-	X(M_CONTAINER_ID, "container_id", "container", UNIT_TEXT,                                  \
+	X(M_CONTAINER_ID, "container_id", "container id", UNIT_TEXT,                               \
 	  "id of the container, from the cgroup path")                                             \
 	X(M_RUNTIME, "runtime", "runtime", UNIT_TEXT, "container runtime, from the cgroup path")   \
+	X(M_SHOWN, "name", "name", UNIT_TEXT,                                                      \
+	  "namespace/pod/container as far as they are known, else the cgroup")                     \
+	X(M_NAMESPACE, "namespace", "namespace", UNIT_TEXT,                                        \
+	  "namespace of the Kubernetes pod, from kubelet's log directories")                       \
+	X(M_POD, "pod", "pod", UNIT_TEXT,                                                          \
+	  "name of the Kubernetes pod, from kubelet's log directories")                            \
+	X(M_CONTAINER, "container", "container", UNIT_TEXT,                                        \
+	  "name of the container in its pod, from kubelet's log directories")                      \
+	X(M_QOS, "qos", "QoS", UNIT_TEXT,                                                          \
+	  "QoS class of the Kubernetes pod: guaranteed, burstable or besteffort, from the cgroup path") \
 	X(M_COMM, "comm", "command", UNIT_TEXT, "name of the task")                                \
-	X(M_PID, "pid", "PID", UNIT_ID, "thread that waited")                                      \
+	X(M_PID, "pid", "PID", UNIT_ID, "thread")                                                  \
 	X(M_TGID, "tgid", "process", UNIT_ID, "its process")                                       \
 	X(M_ENDED, "ended", "ended", UNIT_BOOL,                                                    \
 	  "whether the group had ended at the end of the window")                                  \
@@ -456,6 +478,9 @@ enum unit {
 	  "before the oldest switch that the core remembers")                                            \
 	X(M_VICTIM, "victim", "who waited", UNIT_TEXT, "group whose tasks waited")                 \
 	X(M_CULPRIT, "culprit", "behind whom", UNIT_TEXT, "who had the core meanwhile")            \
+	X(M_VICTIM_NAME, "victim_name", "who waited", UNIT_TEXT,                                   \
+	  "the same as name of the groups: namespace/pod/container as far as they are known")      \
+	X(M_CULPRIT_NAME, "culprit_name", "behind whom", UNIT_TEXT, "likewise")                    \
 	X(M_IDLE_FULL_TOTAL, "idle_states_full_total", "idle states without room", UNIT_COUNT,    \
 	  "waits for idle cores that found no room in the table of groups and states")            \
 	X(M_WAIT_NS, "wait_ns", "waited", UNIT_NS, "time waited")                                  \
@@ -490,6 +515,10 @@ enum unit {
 	  "standard error of the sum, from sampling")                                              \
 	X(M_PERCENTILE_ERROR_RATIO, "percentile_error_ratio", "percentiles ±", UNIT_RATIO,         \
 	  "width of a histogram bucket ÷ its lower edge: the bound of a percentile's error")       \
+	X(M_HOSTNAME, "hostname", "host", UNIT_TEXT, "name of the machine")                         \
+	X(M_KERNEL_RELEASE, "kernel_release", "kernel", UNIT_TEXT, "release of the kernel")        \
+	X(M_BOOT_UNIX_NS, "boot_unix_ns", "booted", UNIT_ID, "when the machine was started")       \
+	X(M_VERSION, "subtick_version", "subtick", UNIT_TEXT, "version of subtick")                \
 	X(M_KERNEL_BYTES, "kernel_bytes", "kernel memory", UNIT_BYTES, "kernel memory in BPF maps")
 
 #define METRIC_ENUM(id, key, title, unit, help) id,

@@ -260,6 +260,8 @@ static int read_body(struct reader *r, json_t *top)
 		}
 		table = report_table(r->report, name, NULL);
 		rc = table ? read_rows(r, table, json, 1) : -ENOMEM;
+		if (!rc)
+			table->sum = !strcmp(name, "all") && table->nr_rows == 1;
 	}
 	if (!rc)
 		rc = read_single(r, r->report->fields, fields);

@@ -56,6 +56,7 @@ struct table {
 	size_t parts_first, parts_end;
 	bool text_hidden; /* in text only on request, such as with --all */
 	bool sentences;	  /* rows are sentences: no table in text, and not in CSV */
+	bool sum;	  /* one row, the sum of the table before; text shows it on top of those */
 	bool borrows;	  /* key, title and columns are those of another table of the report */
 	bool *failed;	  /* the out-of-memory flag of the report */
 };

@@ -95,6 +95,19 @@ size_t series_find(const struct series *s, const char *labels)
 	return s->index[at] ? s->index[at] - 1 : SERIES_NONE;
 }
 
+/* Two strings, one behind the other. */
+static char *labels_new(const char *labels, const char *more)
+{
+	size_t len = strlen(labels) + 1, more_len = strlen(more) + 1;
+	char *own = malloc(len + more_len);
+
+	if (own) {
+		memcpy(own, labels, len);
+		memcpy(own + len, more, more_len);
+	}
+	return own;
+}
+
 size_t series_row(struct series *s, const char *labels)
 {
 	size_t row = series_find(s, labels);
@@ -104,7 +117,7 @@ size_t series_row(struct series *s, const char *labels)
 		return row;
 	if (s->nr == s->room && grow(s))
 		return SERIES_NONE;
-	own = strdup(labels);
+	own = labels_new(labels, "");
 	if (!own)
 		return SERIES_NONE;
 	row = s->nr++;
@@ -112,6 +125,30 @@ size_t series_row(struct series *s, const char *labels)
 	memset(series_words(s, row), 0, s->width * sizeof(union word));
 	s->index[probe(s, own)] = row + 1;
 	return row;
+}
+
+/* A reader may still use it. Out of memory, it is leaked. */
+static void labels_die(struct series *s, char *labels)
+{
+	char **dead = reallocarray(s->dead, s->nr_dead + 1, sizeof(*dead));
+
+	if (!dead)
+		return;
+	s->dead = dead;
+	dead[s->nr_dead++] = labels;
+}
+
+void series_set_more(struct series *s, size_t row, const char *more)
+{
+	char *own;
+
+	if (!strcmp(series_more(s->labels[row]), more))
+		return;
+	own = labels_new(s->labels[row], more);
+	if (!own)
+		return;
+	labels_die(s, s->labels[row]);
+	s->labels[row] = own;
 }
 
 /* Empties a slot and moves up later ones that a lookup would otherwise not find any more. */
@@ -132,13 +169,7 @@ static void unindex(struct series *s, size_t hole)
 
 void series_remove(struct series *s, size_t row)
 {
-	char **dead = reallocarray(s->dead, s->nr_dead + 1, sizeof(*dead));
-
-	/* Out of memory: leak the label, because a reader may still use it. */
-	if (dead) {
-		s->dead = dead;
-		dead[s->nr_dead++] = s->labels[row];
-	}
+	labels_die(s, s->labels[row]);
 	unindex(s, probe(s, s->labels[row]));
 	s->nr--;
 	if (row == s->nr)

@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "report/family.h"
 
@@ -16,7 +17,8 @@ union word {
 
 /*
  * A sample is one word; a histogram has one word per boundary (count up to it), then count and
- * sum_ns. Labels are in the form of the output format: cpu="0",context="task".
+ * sum_ns. Labels are in the form of the output format: cpu="0",context="task". Behind their NUL is
+ * a second string: see series_more().
  */
 struct series {
 	const struct family *family;
@@ -42,6 +44,16 @@ void series_free(struct series *series);
 size_t series_row(struct series *series, const char *labels);
 /* The same, but never adds one. */
 size_t series_find(const struct series *series, const char *labels);
+/*
+ * Labels that are shown after those of the row and do not tell it from others: names, which may
+ * become known later. @more is "" or begins with a comma.
+ */
+void series_set_more(struct series *series, size_t row, const char *more);
+/* Those of a row's labels; "" if there are none. */
+static inline const char *series_more(const char *labels)
+{
+	return labels + strlen(labels) + 1;
+}
 /* Removes @row; the last row moves into its place. */
 void series_remove(struct series *series, size_t row);
 /* Frees labels of removed rows; only while no copy is in use. */

@@ -105,6 +105,34 @@ void load_move_steal(struct load_cpu_window *w, uint64_t steal_ns)
 	w->busy_ratio *= 1.0 - share;
 }
 
+unsigned int load_sum(const struct load_cpu_window *cpu, const struct cpuset *cpus,
+		      struct load_cpu_window *ret_window)
+{
+	struct load_cpu_window sum = {0};
+	unsigned int i, nr = 0;
+
+	cpuset_for_each(i, cpus) {
+		const struct load_cpu_window *w = &cpu[i];
+
+		if (w->flags & LOAD_NO_FIGURE)
+			continue;
+		for (int part = 0; part < LOAD_NR_PARTS; part++)
+			sum.part_ns[part] += w->part_ns[part];
+		sum.window_ns += w->window_ns;
+		sum.busy_ns += w->busy_ns;
+		sum.busy_ratio += w->busy_ratio * (double)w->window_ns;
+		sum.closure_error_ratio += w->closure_error_ratio * (double)w->window_ns;
+		sum.flags |= w->flags;
+		nr++;
+	}
+	if (sum.window_ns) {
+		sum.busy_ratio /= (double)sum.window_ns;
+		sum.closure_error_ratio /= (double)sum.window_ns;
+	}
+	*ret_window = sum;
+	return nr;
+}
+
 double load_part_ratio(const struct load_cpu_window *w, enum load_part part)
 {
 	return w->window_ns ? (double)w->part_ns[part] / (double)w->window_ns : 0.0;

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "abi/load.h"
+#include "base/cpuset.h"
 
 /*
  * The parts of a core's wall time, in the order in which views stack them; up to IDLE_LOOP the core
@@ -63,6 +64,22 @@ struct load_vecs {
 	uint64_t count[LOAD_NR_VECS];
 };
 
+/* Hardirq time of one CPU in a window, by line. */
+struct load_line {
+	uint32_t cpu;
+	uint32_t irq;  /* number of a device's line; UINT32_MAX: none, such as an IPI */
+	char name[32]; /* of the handler, as /proc/interrupts has it */
+	uint64_t ns, count;
+};
+
+/* Task time of one CPU in a window, by task, without interrupts and softirqs on top. */
+struct load_task {
+	uint32_t cpu;
+	uint32_t pid, tgid; /* UINT32_MAX: tasks that found no room */
+	char comm[16];
+	uint64_t ns, count; /* how often it left the CPU */
+};
+
 /* What a source lost since it was opened. LOAD_NO_LOSS: it has no such loss. */
 struct load_losses {
 	uint64_t torn;		   /* samples given up: changed during every attempt to read */
@@ -70,6 +87,7 @@ struct load_losses {
 	uint64_t paused_lost;	   /* preempted softirqs beyond the four that a slot can store */
 	uint64_t recursion_misses; /* events that the kernel did not pass to the programs */
 	uint64_t read_errors;
+	uint64_t lines_lost; /* interrupts whose line found no room */
 };
 
 #define LOAD_NO_LOSS UINT64_MAX
@@ -100,6 +118,13 @@ void load_subtract(const struct load_sample *prev, const struct load_sample *cur
  * hypervisor does not say in which part it stole the time. Keeps the sum.
  */
 void load_move_steal(struct load_cpu_window *window, uint64_t steal_ns);
+
+/*
+ * The CPUs of @cpus together: times are sums, ratios are means weighted by each CPU's window. CPUs
+ * without a figure are left out. Returns how many were counted; 0: @ret_window is all 0.
+ */
+unsigned int load_sum(const struct load_cpu_window *cpu, const struct cpuset *cpus,
+		      struct load_cpu_window *ret_window);
 
 /* A part as a share of the window, 0…1. */
 double load_part_ratio(const struct load_cpu_window *window, enum load_part part);

@@ -231,6 +231,23 @@ void runq_rows_sort(struct runq_row *rows, size_t nr)
 		qsort(rows, nr, sizeof(*rows), by_pair);
 }
 
+size_t runq_rows_merge(struct runq_row *rows, size_t nr)
+{
+	size_t left = 0;
+
+	runq_rows_sort(rows, nr);
+	for (size_t i = 0; i < nr; i++) {
+		if (left && rows[left - 1].pair.victim == rows[i].pair.victim &&
+		    rows[left - 1].pair.culprit == rows[i].pair.culprit) {
+			rows[left - 1].charge.wait_ns += rows[i].charge.wait_ns;
+			rows[left - 1].charge.count += rows[i].charge.count;
+		} else {
+			rows[left++] = rows[i];
+		}
+	}
+	return left;
+}
+
 size_t runq_rows_sub(struct runq_row *rows, size_t nr, const struct runq_row *was, size_t nr_was)
 {
 	size_t left = 0, at = 0;

@@ -88,6 +88,8 @@ struct runq_row {
 
 /* By victim, then culprit, as runq_rows_sub() needs it. */
 void runq_rows_sort(struct runq_row *rows, size_t nr);
+/* Sorts them; rows of one pair become one. Returns how many are left. */
+size_t runq_rows_merge(struct runq_row *rows, size_t nr);
 /* Sorted @rows minus sorted @was, without rows that did not grow; returns how many are left. */
 size_t runq_rows_sub(struct runq_row *rows, size_t nr, const struct runq_row *was, size_t nr_was);
 /*

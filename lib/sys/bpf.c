@@ -38,6 +38,14 @@ static int keep_log(enum libbpf_print_level level, const char *fmt, va_list ap)
 	return 0;
 }
 
+const char *sys_bpf_library(void)
+{
+	const char *version = libbpf_version_string();
+
+	/* "v1.1"; every other version has no v. */
+	return version[0] == 'v' ? version + 1 : version;
+}
+
 void sys_bpf_log_begin(void)
 {
 	last_log[0] = '\0';

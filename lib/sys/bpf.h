@@ -19,6 +19,9 @@ struct btf;
  */
 int sys_bpf_autoload_present(struct bpf_object *object, const struct btf *btf);
 
+/* The version of the libbpf in use, such as "1.1". */
+const char *sys_bpf_library(void);
+
 /* Starts to keep libbpf's warning for sys_bpf_fail(); call before open, load and attach. */
 void sys_bpf_log_begin(void);
 /* Sets @err for a failed bpf(2): a sentence, libbpf's warning, and the fix. */

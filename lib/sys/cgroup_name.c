@@ -145,9 +145,11 @@ static void parse_container(const char *part, const char *parent, struct cgroup_
 void cgroup_name_parse(const char *path, struct cgroup_name *ret_name)
 {
 	char part[256], parent[256] = "";
+	const char *start = path;
 
 	*ret_name = (struct cgroup_name){.runtime = NULL};
 	while (*path) {
+		char was[sizeof(ret_name->pod_uid)];
 		size_t len;
 
 		path += strspn(path, "/");
@@ -157,12 +159,18 @@ void cgroup_name_parse(const char *path, struct cgroup_name *ret_name)
 		unescape(path, len, part, sizeof(part));
 		path += len;
 		parse_qos(part, ret_name);
+		memcpy(was, ret_name->pod_uid, sizeof(was));
 		parse_pod(part, ret_name);
+		/* The last pod of the path counts: one that runs inside another is a pod, too. */
+		if (strcmp(was, ret_name->pod_uid))
+			ret_name->pod_len = path - start;
 		parse_container(part, parent, ret_name);
 		/* "kubepods-…-pod<uid>.slice:cri-containerd:<id>" has both in one part. */
 		if (!ret_name->pod_uid[0] && strchr(part, ':')) {
 			*strchr(part, ':') = '\0';
 			parse_pod(part, ret_name);
+			if (ret_name->pod_uid[0])
+				ret_name->pod_len = path - len + strcspn(path - len, ":") - start;
 		}
 		memcpy(parent, part, sizeof(parent));
 	}

@@ -3,11 +3,14 @@
 #ifndef SUBTICK_SYS_CGROUP_NAME_H
 #define SUBTICK_SYS_CGROUP_NAME_H
 
+#include <stddef.h>
+
 struct cgroup_name {
 	char pod_uid[40];	/* with dashes, "" if none */
 	char container_id[136]; /* hexadecimal, or the name of an LXC container; "" if none */
 	const char *runtime;	/* "containerd", "cri-o", "docker", "podman", "lxc", or NULL */
-	const char *qos;	/* "guaranteed", "burstable", "besteffort", or NULL outside pods */
+	size_t pod_len;		/* of the beginning of the path that names the pod; 0 if none */
+	const char *qos;	/* "guaranteed", "burstable", "besteffort", or NULL; also of the classes' own cgroups */
 };
 
 /*

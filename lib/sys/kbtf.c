@@ -125,6 +125,11 @@ bool kbtf_switch_state_first(const struct btf *btf)
 	return type && !btf_is_ptr(type);
 }
 
+unsigned int kbtf_nr_types(const struct btf *btf)
+{
+	return btf__type_cnt(btf);
+}
+
 bool kbtf_has_func(const struct btf *btf, const char *name)
 {
 	return btf__find_by_name_kind(btf, name, BTF_KIND_FUNC) > 0;

@@ -16,6 +16,7 @@ struct btf;
  */
 int kbtf_open(const char *root, struct btf **ret_btf, struct err *err);
 void kbtf_close(struct btf *btf);
+unsigned int kbtf_nr_types(const struct btf *btf);
 bool kbtf_has_func(const struct btf *btf, const char *name);
 /* Whether the kernel has tracepoint @name for tp_btf programs. */
 bool kbtf_has_tracepoint(const struct btf *btf, const char *name);

@@ -2,6 +2,8 @@
 /* Cells of a table as people see them. */
 #include "view/cells.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "view/utf8.h"
@@ -59,4 +61,35 @@ char *cells_text(const struct table *table, size_t row, size_t col, size_t max)
 		return utf8_printable(value->str, max);
 	view_format_value(value, unit_of(table, col), number, sizeof(number));
 	return strdup(number);
+}
+
+/* A report from a file may hold anything. */
+static bool sums_up(const struct table *sum, const struct table *table)
+{
+	if (!sum || !sum->sum || sum->nr_rows != 1 || sum->nr_cols != table->nr_cols ||
+	    table->nr_rows < 2)
+		return false;
+	for (size_t col = 0; col < table->nr_cols; col++)
+		if (strcmp(sum->cols[col].key, table->cols[col].key))
+			return false;
+	return true;
+}
+
+int cells_with_sum(const struct table *table, const struct table *sum, struct table *ret_table)
+{
+	bool on_top = sums_up(sum, table);
+	size_t nr = (table->nr_rows + on_top) * table->nr_cols;
+	struct value *cells = calloc(nr + 1, sizeof(*cells));
+
+	if (!cells)
+		return -ENOMEM;
+	if (on_top)
+		memcpy(cells, sum->cells, table->nr_cols * sizeof(*cells));
+	if (table->nr_rows)
+		memcpy(cells + on_top * table->nr_cols, table->cells,
+		       table->nr_rows * table->nr_cols * sizeof(*cells));
+	*ret_table = *table;
+	ret_table->cells = cells;
+	ret_table->nr_rows += on_top;
+	return 0;
 }

@@ -20,4 +20,10 @@ size_t cells_min_width(const struct table *table, size_t col);
 /* To be freed; NULL without memory. Text is cut at @max columns; 0: not. */
 char *cells_text(const struct table *table, size_t row, size_t col, size_t max);
 
+/*
+ * @table, and on top of its rows the row of @sum, if that is a sum of more than one row: shares the
+ * strings of both; only @ret_table->cells is to be freed. 0 or -ENOMEM.
+ */
+int cells_with_sum(const struct table *table, const struct table *sum, struct table *ret_table);
+
 #endif

@@ -136,13 +136,18 @@ static int csv_find(const struct csv *csv, const char *key)
 	return -1;
 }
 
-/* Sentences are no figures. */
+/* Sentences are no figures; a sum is one more row of the table before it. */
+static bool is_listed(const struct table *table)
+{
+	return !table->sentences && !table->sum;
+}
+
 static size_t nr_tables(const struct report *report)
 {
 	size_t nr = 0;
 
 	for (size_t i = 0; i < report->nr_tables; i++)
-		nr += !report->tables[i]->sentences;
+		nr += is_listed(report->tables[i]);
 	return nr;
 }
 
@@ -165,7 +170,7 @@ static int csv_collect(struct csv *csv, const struct report *report)
 	for (size_t i = 0; i < report->nr_tables; i++) {
 		const struct table *table = report->tables[i];
 
-		for (size_t j = 0; j < table->nr_cols && !table->sentences; j++) {
+		for (size_t j = 0; j < table->nr_cols && is_listed(table); j++) {
 			const char *key = table->cols[j].key;
 
 			if (csv_find(csv, key) >= 0)
@@ -194,9 +199,9 @@ static void csv_header(const struct csv *csv, const struct report *report, FILE 
 	fputc('\n', out);
 }
 
-/* @table is NULL for a report without tables. */
+/* @table is NULL for a report without tables; @name is that of the table it belongs to. */
 static int csv_row(const struct csv *csv, const struct report *report, const struct table *table,
-		   size_t row)
+		   const char *name, size_t row)
 {
 	FILE *out = csv->out;
 	int rc = 0;
@@ -213,7 +218,7 @@ static int csv_row(const struct csv *csv, const struct report *report, const str
 	}
 	if (nr_tables(report) > 1) {
 		fputc(',', out);
-		fputs(table->key, out);
+		fputs(name, out);
 	}
 	for (size_t i = 0; !rc && i < csv->nr; i++) {
 		int col = table_find(table, csv->cols[i].key);
@@ -255,17 +260,24 @@ static int csv_header_if_new(const struct csv *csv, struct view *view, const str
 int view_csv(struct view *view, const struct report *report)
 {
 	struct csv csv = {.out = view->out};
+	const char *name = "";
 	int rc = csv_collect(&csv, report);
 
 	if (!rc)
 		rc = csv_header_if_new(&csv, view, report);
 	if (!rc && !nr_tables(report))
-		rc = csv_row(&csv, report, NULL, 0);
-	for (size_t i = 0; i < report->nr_tables; i++)
-		for (size_t row = 0; !rc && !report->tables[i]->sentences &&
-				     row < report->tables[i]->nr_rows;
-		     row++)
-			rc = csv_row(&csv, report, report->tables[i], row);
+		rc = csv_row(&csv, report, NULL, NULL, 0);
+	for (size_t i = 0; i < report->nr_tables; i++) {
+		const struct table *table = report->tables[i];
+
+		if (is_listed(table))
+			name = table->key;
+		/* The sum of one row is that row. */
+		if (table->sum && (!i || report->tables[i - 1]->nr_rows < 2))
+			continue;
+		for (size_t row = 0; !rc && !table->sentences && row < table->nr_rows; row++)
+			rc = csv_row(&csv, report, table, name, row);
+	}
 	free(csv.cols);
 	return rc;
 }

@@ -255,6 +255,7 @@ static void put_line(struct prom *p, const char *head, const char *labels, const
 	if (*labels) {
 		put(p, "{", 1);
 		puts_(p, labels);
+		puts_(p, series_more(labels));
 		put(p, "}", 1);
 	}
 	put(p, " ", 1);
@@ -301,15 +302,16 @@ static void put_buckets(struct prom *p, const char *prefix, size_t len, const un
 static void put_histogram(struct prom *p, const struct series *s, size_t row, char (*le)[32])
 {
 	const union word *words = series_words(s, row);
-	const char *name = s->family->name, *labels = s->labels[row];
-	size_t need = strlen(name) + strlen(labels) + 16, len;
+	const char *name = s->family->name, *labels = s->labels[row], *more = series_more(labels);
+	size_t need = strlen(name) + strlen(labels) + strlen(more) + 16, len;
 	char head[128], value[32], *prefix = need < sizeof(p->block) / 2 ? malloc(need) : NULL;
 
 	if (!prefix) {
 		p->rc = need < sizeof(p->block) / 2 ? -ENOMEM : -EOVERFLOW;
 		return;
 	}
-	len = snprintf(prefix, need, "%s_bucket{%s%sle=\"", name, labels, *labels ? "," : "");
+	len = snprintf(prefix, need, "%s_bucket{%s%s%sle=\"", name, labels, more,
+		       *labels ? "," : "");
 	put_buckets(p, prefix, len, words, s->nr_le, le);
 	free(prefix);
 	snprintf(head, sizeof(head), "%s_sum", name);

@@ -27,7 +27,13 @@ const WINDOWS = 120;
 const IDLE_ROWS = 20;
 
 function nameOf(group) {
-	return group.cgroup ?? group.comm ?? (known(group.cpu) ? `CPU ${group.cpu}` : "(none)");
+	return group.cgroup ?? group.namespace ?? group.qos ?? group.comm ??
+		(known(group.cpu) ? `CPU ${group.cpu}` : "(none)");
+}
+
+// For people: pods and containers by name. Two containers can have the same one, paths differ.
+function shownOf(group) {
+	return group.name ?? nameOf(group);
 }
 
 class Row {
@@ -43,6 +49,10 @@ class Row {
 	update(group, past, picked) {
 		this.node.classList.toggle("picked", picked);
 		this.button.setAttribute("aria-expanded", String(picked));
+		if (this.shown !== shownOf(group)) {
+			this.shown = shownOf(group);
+			this.button.replaceChildren(path(this.shown));
+		}
 		COLUMNS.slice(1).forEach(([key, , format], i) => setText(this.cells[i], format(group[key])));
 		this.spark.draw(past);
 	}
@@ -156,7 +166,7 @@ export class Runq {
 
 	order(groups) {
 		const {key, down} = this.sort, sign = down ? -1 : 1;
-		const value = (group) => key === "cgroup" ? nameOf(group) : group[key] ?? -1;
+		const value = (group) => key === "cgroup" ? shownOf(group) : group[key] ?? -1;
 
 		return groups.sort((a, b) => {
 			const x = value(a), y = value(b);
@@ -170,7 +180,7 @@ export class Runq {
 			return;
 		const all = this.report.groups ?? [], wanted = this.filter.value.toLowerCase();
 		const found = this.order(all.filter((group) =>
-			printable(nameOf(group)).toLowerCase().includes(wanted)));
+			printable(`${nameOf(group)} ${shownOf(group)}`).toLowerCase().includes(wanted)));
 
 		this.renderSummary(all);
 		this.heads.forEach((head, i) => head.setAttribute("aria-sort",
@@ -193,7 +203,7 @@ export class Runq {
 
 		setText(this.summary, waits ? `${count(waits)} waits in ${ns(this.report.window_ns)}, ` +
 			`${ns(waited)} in total. Highest p99: ${ns(worst?.p99_ns)}, ` +
-			`${printable(worst ? nameOf(worst) : null)}.` : "No task waited for a core.");
+			`${printable(worst ? shownOf(worst) : null)}.` : "No task waited for a core.");
 	}
 
 	// Only with --idle-states; which latency limit would give the time back is among the notes.

@@ -50,6 +50,48 @@ static void check_compare(void)
 	json_decref(root);
 }
 
+/* Sum of @key over the rows of @table for CPU 0. */
+static double sum_of(const json_t *root, const char *table, const char *key)
+{
+	double sum = 0.0;
+	size_t i;
+	json_t *row;
+
+	json_array_foreach (json_object_get(root, table), i, row)
+		if (live_number(row, "cpu") == 0.0)
+			sum += live_number(row, key);
+	return sum;
+}
+
+/*
+ * The lines sum up to the hardirq part, the tasks to the task parts. Stolen time is taken off the
+ * parts only. The lines are read a moment after the parts: an interrupt may lie in between.
+ */
+static void check_who(void)
+{
+	json_t *root = live_json(ARGS("load", "--json", "--irq", "--tasks", "1000", "0.5", "1"));
+	json_t *cpu = json_array_get(json_object_get(root, "cpus"), 0);
+	double steal = live_number(cpu, "steal_ratio"), irqs, tasks;
+	double hardirq = live_number(cpu, "hardirq_ratio");
+	double task = live_number(cpu, "task_ratio") + live_number(cpu, "ksoftirqd_ratio");
+
+	if (!live_ok(json_is_array(json_object_get(root, "irqs")) &&
+			     json_is_array(json_object_get(root, "tasks")),
+		     "--irq and --tasks give their tables"))
+		return;
+	irqs = sum_of(root, "irqs", "irq_ratio");
+	tasks = sum_of(root, "tasks", "task_share_ratio");
+	steal = isnan(steal) ? 0.0 : steal;
+	live_ok(irqs >= hardirq - 1e-6 && irqs <= hardirq + steal + 0.01,
+		"the lines sum up to the hardirq part: %.6f of %.6f, stolen %.6f", irqs, hardirq,
+		steal);
+	live_ok(tasks >= task - 1e-6 && tasks <= task + steal + 1e-6,
+		"the tasks sum up to the task part: %.6f of %.6f, stolen %.6f", tasks, task, steal);
+	live_ok(live_number(json_object_get(root, "quality"), "irq_lost_total") == 0.0,
+		"every line found room");
+	json_decref(root);
+}
+
 static void check_windows(void)
 {
 	struct live_run run;
@@ -76,6 +118,7 @@ int main(void)
 	live_run_free(&run);
 	check_json();
 	check_compare();
+	check_who();
 	check_windows();
 	return live_done();
 }

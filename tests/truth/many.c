@@ -149,7 +149,7 @@ int many_window(uint64_t *ret_cpu_ns, struct err *err)
 	runq_window_clear(&many.window);
 	rc = runq_slots_window(&many.slots, err);
 	if (!rc)
-		rc = runq_window_groups(&many.window, &many.slots.waits, &none, err);
+		rc = runq_window_groups(&many.window, &many.slots.waits, &none, NULL, err);
 	if (!rc)
 		rc = runq_report(&many.window, &report);
 	report_free(report);

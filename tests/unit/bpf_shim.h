@@ -127,6 +127,7 @@ struct hrtimer {
 
 struct irqaction {
 	struct irqaction *next;
+	const char *name;
 };
 
 struct cpumask {

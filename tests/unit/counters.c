@@ -16,6 +16,7 @@
 #include "subtick/gtp-guard/cpu.h"
 #include "sys/counters.h"
 #include "sys/cpu.h"
+#include "sys/cycles.h"
 
 #define CPUS	 4
 #define EVENTS	 64
@@ -25,6 +26,8 @@
 int __wrap_perf_open_cpu(const struct perf_event *event, unsigned int cpu, bool pinned);
 int __wrap_perf_read(int fd, struct perf_count *ret_count);
 int __wrap_bpf_map_update_elem(int fd, const void *key, const void *value, uint64_t flags);
+uint64_t __wrap_cycles_hz(void);
+uint64_t __real_cycles_hz(void);
 int __wrap_close(int fd);
 int __real_close(int fd);
 int __wrap_getrlimit64(int what, struct rlimit *limit);
@@ -66,7 +69,7 @@ int __wrap_perf_open_cpu(const struct perf_event *event, unsigned int cpu, bool 
 		return pmu_model.open_rc;
 	if (pmu_model.limit.rlim_cur <= (rlim_t)nr_open())
 		return -EMFILE;
-	assert_in_range(pmu_model.nr, 0, EVENTS - 1);
+	assert_true(pmu_model.nr < EVENTS);
 	pmu_model.events[pmu_model.nr] = (struct fake){true, pinned, !pinned || free_counter(cpu), cpu};
 	return FIRST_FD + pmu_model.nr++;
 }
@@ -307,6 +310,28 @@ int __wrap_perf_event_find(const char *root, const char *name, struct perf_event
 	return 0;
 }
 
+static uint64_t clock_hz; /* 0: this machine's */
+
+uint64_t __wrap_cycles_hz(void)
+{
+	return clock_hz ? clock_hz : __real_cycles_hz();
+}
+
+/* Cores of Armv8.6 and later have a clock of exactly 1 GHz: a cycle is a nanosecond, in calibrated mode too. */
+static void test_one_ghz(void **state)
+{
+	struct cpu_load *calibrated;
+
+	(void)state;
+	if (!arch_has_cycles())
+		skip();
+	clock_hz = 1000000000;
+	assert_int_equal(cpu_load_init(&calibrated), 0);
+	assert_int_equal(calibrated->base_freq_hz, clock_hz);
+	cpu_load_destroy(calibrated);
+	clock_hz = 0;
+}
+
 /* The structs of gtp-guard/cpu.h, in both modes. */
 static void test_gtp_guard(void **state)
 {
@@ -429,6 +454,7 @@ int main(void)
 		cmocka_unit_test_setup(test_refused, setup),
 		cmocka_unit_test_setup(test_both_modes, setup),
 		cmocka_unit_test_setup(test_gtp_guard, setup),
+		cmocka_unit_test_setup(test_one_ghz, setup),
 		cmocka_unit_test_setup(test_handed_over, setup),
 		cmocka_unit_test(test_never_ran),
 	};

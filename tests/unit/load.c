@@ -42,6 +42,35 @@ static struct load_cpu_window calibrated_window(struct load_sample prev, struct 
 	return w;
 }
 
+/* Times are sums, ratios are weighted means, and a CPU without a figure counts for nothing. */
+static void test_sum(void **state)
+{
+	struct load_cpu_window cpu[4] = {
+		{.window_ns = SEC, .busy_ns = SEC / 2, .busy_ratio = 0.5,
+		 .part_ns[LOAD_PART_TASK] = SEC / 2, .closure_error_ratio = 0.002},
+		{.window_ns = 3 * SEC, .busy_ns = 3 * SEC, .busy_ratio = 1.0,
+		 .part_ns[LOAD_PART_TASK] = SEC, .part_ns[LOAD_PART_HARDIRQ] = 2 * SEC},
+		{.window_ns = SEC, .flags = LOAD_TORN},
+		{.window_ns = SEC, .busy_ns = SEC, .busy_ratio = 1.0},
+	};
+	struct load_cpu_window sum;
+	struct cpuset cpus = {0};
+
+	(void)state;
+	assert_int_equal(load_sum(cpu, &cpus, &sum), 0);
+	assert_int_equal(sum.window_ns, 0);
+	for (unsigned int i = 0; i < 3; i++)
+		cpuset_add(&cpus, i);
+	assert_int_equal(load_sum(cpu, &cpus, &sum), 2);
+	assert_int_equal(sum.window_ns, 4 * SEC);
+	assert_int_equal(sum.busy_ns, 3 * SEC + SEC / 2);
+	assert_int_equal(sum.part_ns[LOAD_PART_TASK], SEC + SEC / 2);
+	assert_true(fabs(sum.busy_ratio - 0.875) < 1e-9);
+	assert_true(fabs(sum.closure_error_ratio - 0.0005) < 1e-9);
+	assert_true(fabs(load_part_ratio(&sum, LOAD_PART_HARDIRQ) - 0.5) < 1e-9);
+	assert_int_equal(sum.flags, 0);
+}
+
 static void test_formulas(void **state)
 {
 	static const double shares[] = {0.0, 0.001, 0.3, 0.5, 0.999, 1.0};
@@ -270,7 +299,8 @@ static void test_steal(void **state)
 	w.part_ns[LOAD_PART_IDLE] = SEC - SEC / 3 - SEC / 7;
 	load_move_steal(&w, SEC / 11);
 	assert_int_equal(part_sum(&w), SEC);
-	assert_in_range(w.part_ns[LOAD_PART_STEAL], SEC / 11 - 6, SEC / 11);
+	assert_true(w.part_ns[LOAD_PART_STEAL] >= SEC / 11 - 6 &&
+		    w.part_ns[LOAD_PART_STEAL] <= SEC / 11);
 	/* The idle task's own work can be stolen, the halt cannot. */
 	w = (struct load_cpu_window){.window_ns = SEC, .busy_ns = SEC / 2, .busy_ratio = 0.5};
 	w.part_ns[LOAD_PART_IDLE_LOOP] = SEC / 2;
@@ -327,7 +357,7 @@ static void test_flags_format(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_formulas),    cmocka_unit_test(test_wrap),
+		cmocka_unit_test(test_sum), cmocka_unit_test(test_formulas),    cmocka_unit_test(test_wrap),
 		cmocka_unit_test(test_multiplexed), cmocka_unit_test(test_zero_delta),
 		cmocka_unit_test(test_failed_read), cmocka_unit_test(test_hotplug),
 		cmocka_unit_test(test_clamp),	    cmocka_unit_test(test_closure),

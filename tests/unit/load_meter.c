@@ -270,11 +270,15 @@ static void test_report(void **state)
 	assert_int_equal(quality(report, "torn_total")->u64, 5);
 	assert_null(quality(report, "odd_edges_total"));
 	assert_null(quality(report, "read_error_total"));
-	assert_string_equal(report->tables[1]->key, "softirqs");
-	assert_string_equal(cell(report->tables[1], "vec")->str, "NET_RX");
-	assert_true(cell(report->tables[1], "softirq_ratio")->f64 == 10.0 / MSEC);
-	assert_string_equal(report->tables[2]->key, "bursts");
-	assert_int_equal(cell(report->tables[2], "count")->u64, w->cpu_bursts[0][BURST]);
+	assert_string_equal(report->tables[1]->key, "all");
+	assert_true(report->tables[1]->sum);
+	assert_string_equal(cell(report->tables[1], "cpu")->str, "all");
+	assert_true(cell(report->tables[1], "compare.procstat_busy_ratio")->f64 == 0.5);
+	assert_string_equal(report->tables[2]->key, "softirqs");
+	assert_string_equal(cell(report->tables[2], "vec")->str, "NET_RX");
+	assert_true(cell(report->tables[2], "softirq_ratio")->f64 == 10.0 / MSEC);
+	assert_string_equal(report->tables[3]->key, "bursts");
+	assert_int_equal(cell(report->tables[3], "count")->u64, w->cpu_bursts[0][BURST]);
 	report_free(report);
 	meter->ops->close(meter);
 }

@@ -83,6 +83,10 @@ TEST(test_histogram)
 			       "subtick_runqueue_latency_seconds_bucket{cgroup=\"/a\",le=\"+Inf\"} 31\n"
 			       "subtick_runqueue_latency_seconds_sum{cgroup=\"/a\"} 1.5\n"
 			       "subtick_runqueue_latency_seconds_count{cgroup=\"/a\"} 31\n"));
+	/* What is shown beside the labels is in every line, before le. */
+	series_set_more(&s, 0, ",pod=\"web\"");
+	assert_non_null(strstr(render(PROM_TEXT, &s), "_bucket{cgroup=\"/a\",pod=\"web\",le=\"2.5\"} 30\n"));
+	assert_non_null(strstr(render(PROM_TEXT, &s), "_sum{cgroup=\"/a\",pod=\"web\"} 1.5\n"));
 	/* OpenMetrics wants its canonical floats in le. */
 	assert_non_null(strstr(render(PROM_OPENMETRICS, &s), "le=\"1.0\"} 20\n"));
 	series_free(&s);

@@ -30,6 +30,8 @@ TEST(test_file)
 		   "interval = 500ms\n"
 		   "le = 100us,1ms,10ms\n"
 		   "cgroup-limit = 10\n"
+		   "per = pod\n"
+		   "labels = qos,pod_uid\n"
 		   "max-connections = 7\n"
 		   "timeout = 3s\n"
 		   "token-file = /etc/a b\n"
@@ -51,6 +53,8 @@ TEST(test_file)
 	assert_int_equal(c.interval_ns, 500000000);
 	assert_int_equal(c.nr_le, 3);
 	assert_int_equal(c.le_ns[0], 100000);
+	assert_int_equal(c.per, CONFIG_PER_POD);
+	assert_int_equal(c.labels, 1u << CONFIG_LABEL_pod_uid | 1u << CONFIG_LABEL_qos);
 	assert_int_equal(c.le_ns[2], 10000000);
 	assert_int_equal(c.cgroup_limit, 10);
 	assert_int_equal(c.max_connections, 7);
@@ -102,6 +106,9 @@ TEST(test_bad)
 		{"sample = 1.1", "from 0.000001 to 1"},
 		{"sample = nan", "from 0.000001 to 1"},
 		{"sample = 0.5x", "from 0.000001 to 1"},
+		{"per = task", "cgroup, pod, namespace or qos"},
+		{"labels = image", "image"},
+		{"labels = pod,,qos", "pod_uid"},
 		{"nosuch = 1", "nosuch"},
 		{"listen", "listen"},
 		{"= 1", ""},
@@ -169,6 +176,16 @@ TEST(test_restart)
 	config_free(&b);
 	check_good("listen = 127.0.0.1:1\nfine = yes", &b);
 	assert_string_equal(config_needs_restart(&a, &b), "fine");
+	config_free(&b);
+	check_good("listen = 127.0.0.1:1\nper = pod", &b);
+	assert_string_equal(config_needs_restart(&a, &b), "per");
+	config_free(&b);
+	/* Only if nobody is charged: a limit that is there can be changed, also to 0 and back. */
+	check_good("listen = 127.0.0.1:1\nblame-limit = 5\nlabels = none", &b);
+	assert_null(config_needs_restart(&a, &b));
+	a.no_blame = true;
+	assert_string_equal(config_needs_restart(&a, &b), "blame-limit");
+	a.no_blame = false;
 	config_free(&b);
 	check_good("listen = 127.0.0.1:1\nidle-states = yes", &b);
 	assert_string_equal(config_needs_restart(&a, &b), "idle-states");

@@ -311,6 +311,84 @@ TEST_WITH(test_parties, setup, teardown)
 	assert_int_equal(word(F_RUNQ_BLAME, "victim=\"/a\",culprit=\"(other)\"", 0), 12);
 }
 
+static const char *more(enum family_id id, const char *labels)
+{
+	size_t row = series_find(&store.series[id], labels);
+
+	assert_true(row != SERIES_NONE);
+	return series_more(store.series[id].labels[row]);
+}
+
+/* Names are shown beside the label that tells series apart; a late one does not start them anew. */
+TEST_WITH(test_names, setup, teardown)
+{
+	struct runq_group_names names = {.namespace = "shop", .pod = "web", .container = "nginx"};
+	struct runq_group pod = {.path = "/pod", .pod_uid = "0a1b", .qos = "burstable"};
+	struct runq_group plain = {.path = "/system"};
+	uint64_t le_count[16] = {0};
+	struct runq_group_window rows[] = {
+		{.party = {.group = &pod}, .count = 1, .sum_ns = 10, .le_count = le_count},
+		{.party = {.group = &plain}, .count = 1, .sum_ns = 10, .le_count = le_count},
+	};
+	struct runq_blame blame = {
+		.victim = {.group = &plain}, .culprit = {.group = &pod}, .wait_ns = 5, .count = 1};
+	struct runq_idle_state idle = {
+		.party = {.group = &pod}, .name = "C6", .count = 1, .wait_ns = 1};
+	struct runq_window window = {.time_mono_ns = 1,
+				     .causes_known = 1u << RUNQ_IDLE,
+				     .groups = rows,
+				     .nr_groups = 2,
+				     .blame = &blame,
+				     .nr_blame = 1,
+				     .idle_states = &idle,
+				     .nr_idle_states = 1};
+
+	runq_absorb(&store, &config, &window);
+	assert_string_equal(more(F_RUNQ, "cgroup=\"/pod\""), "");
+	pod.names = &names;
+	runq_absorb(&store, &config, &window);
+	assert_int_equal(word(F_RUNQ, "cgroup=\"/pod\"", config.nr_le), 2);
+	assert_int_equal(store.series[F_RUNQ].nr, 2);
+	assert_string_equal(more(F_RUNQ, "cgroup=\"/pod\""),
+			    ",namespace=\"shop\",pod=\"web\",container=\"nginx\"");
+	assert_string_equal(more(F_RUNQ_CAUSE, "cgroup=\"/pod\",cause=\"idle_exit\""),
+			    ",namespace=\"shop\",pod=\"web\",container=\"nginx\"");
+	assert_string_equal(more(F_RUNQ_IDLE, "cgroup=\"/pod\",state=\"C6\""),
+			    ",namespace=\"shop\",pod=\"web\",container=\"nginx\"");
+	assert_string_equal(more(F_RUNQ, "cgroup=\"/system\""), "");
+	assert_string_equal(more(F_RUNQ_BLAME, "victim=\"/system\",culprit=\"/pod\""),
+			    ",culprit_namespace=\"shop\",culprit_pod=\"web\""
+			    ",culprit_container=\"nginx\"");
+	/* SIGHUP can change which labels there are. */
+	config.labels = 1u << CONFIG_LABEL_qos | 1u << CONFIG_LABEL_pod_uid;
+	runq_absorb(&store, &config, &window);
+	assert_string_equal(more(F_RUNQ, "cgroup=\"/pod\""), ",pod_uid=\"0a1b\",qos=\"burstable\"");
+	config.labels = 0;
+	runq_absorb(&store, &config, &window);
+	assert_string_equal(more(F_RUNQ, "cgroup=\"/pod\""), "");
+	assert_string_equal(more(F_RUNQ_CAUSE, "cgroup=\"/pod\",cause=\"idle_exit\""), "");
+	assert_string_equal(more(F_RUNQ_BLAME, "victim=\"/system\",culprit=\"/pod\""), "");
+}
+
+/* Series by namespace and QoS class have that as their label, also what is in (other). */
+TEST_WITH(test_per, setup, teardown)
+{
+	static const struct group groups[] = {{"shop", true, 10, 1000}, {"bank", false, 5, 500}};
+
+	config.per = CONFIG_PER_NAMESPACE;
+	config.cgroup_limit = 1;
+	absorb_runq(1, &groups[0], 1);
+	assert_int_equal(word(F_RUNQ, "namespace=\"shop\"", config.nr_le), 10);
+	/* The second takes the place of the first, whose counters go on in (other). */
+	absorb_runq(2, &groups[1], 1);
+	assert_int_equal(word(F_RUNQ, "namespace=\"bank\"", config.nr_le), 5);
+	assert_int_equal(word(F_RUNQ, "namespace=\"(other)\"", config.nr_le), 10);
+	assert_int_equal(word(F_RUNQ_CAUSE, "namespace=\"(other)\",cause=\"idle_exit\"", 0), 1000);
+	config.per = CONFIG_PER_QOS;
+	absorb_runq(3, &groups[1], 1);
+	assert_int_equal(series_find(&store.series[F_RUNQ], "cgroup=\"(other)\""), SERIES_NONE);
+}
+
 TEST_WITH(test_limit, setup, teardown)
 {
 	struct group groups[50];

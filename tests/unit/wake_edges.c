@@ -232,7 +232,7 @@ TEST_WITH(remote, reset, NULL)
 /* Three devices share a line: one interrupt. The next one of the same line is another. */
 TEST_WITH(shared_line, reset, NULL)
 {
-	struct irqaction third = {0}, second = {&third}, first = {&second}, alone = {0};
+	struct irqaction third = {0}, second = {.next = &third}, first = {.next = &second}, alone = {0};
 
 	ask_sender();
 	go_idle(5000, 1);

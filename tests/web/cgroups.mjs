@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Real cgroups with names that want to be markup, each with a task that waits for a core now and then.
 import {spawn} from "node:child_process";
-import {accessSync, constants, mkdirSync, rmdirSync, writeFileSync} from "node:fs";
+import {accessSync, constants, mkdirSync, readdirSync, rmdirSync, writeFileSync} from "node:fs";
 
 const ROOTS = ["/sys/fs/cgroup/cpu", "/sys/fs/cgroup/unified", "/sys/fs/cgroup"];
 const TRIES = 100;
@@ -22,8 +22,19 @@ export const shown = ["<script>document.title='owned'</script>", "onerror=\"docu
 	"quotes\"'`><b>bold</b>", "return\\u000dtab\\u0009two  spaces", "x".repeat(255 - tag.length - 1),
 	"bad\ufffd\ufffd\ufffd"];
 
+function hasCgroups(root) {
+	try {
+		return readdirSync(root, {withFileTypes: true}).some((entry) => entry.isDirectory());
+	} catch {
+		return false;
+	}
+}
+
+// The hierarchy that the exporter measures: v1, unless only v2 has cgroups.
 export function cgroupRoot() {
-	return ROOTS.find((root) => {
+	const onlyV2 = hasCgroups(ROOTS[1]) && !hasCgroups(ROOTS[0]);
+
+	return ROOTS.slice(onlyV2 ? 1 : 0).find((root) => {
 		try {
 			accessSync(`${root}/cgroup.procs`, constants.W_OK);
 			return true;

@@ -16,13 +16,16 @@
 #include "load.skel.h"
 #include "measure/load/bpf_pmu.h"
 #include "measure/load/hotplug.h"
+#include "measure/load/lines.h"
 #include "measure/load/slot.h"
+#include "measure/load/tasks.h"
 #include "sys/bpf.h"
 #include "sys/kbtf.h"
 #include "sys/cpuidle.h"
+#include "sys/cycles.h"
 #include "sys/file.h"
 
-#define NR_VIEWS 3
+#define NR_VIEWS 4
 
 struct bpf_source {
 	struct load_source source;
@@ -34,9 +37,12 @@ struct bpf_source {
 	const struct load_slot *slots;
 	const struct load_cpu_note *notes;
 	const uint64_t (*bursts)[HIST_NR];
-	struct sys_bpf_view views[NR_VIEWS]; /* of these three, in this order */
+	struct sys_bpf_view views[NR_VIEWS]; /* of these three and tasks_now, in this order */
 	uint64_t *steps_seen;		     /* per CPU, hotplug steps at the last sample */
 	uint64_t torn;
+	bool has_lines, has_tasks; /* asked for */
+	struct load_lines lines;
+	struct load_tasks tasks;
 	bool has_pmu; /* source bpf-pmu */
 	struct load_bpf_pmu pmu;
 };
@@ -55,6 +61,39 @@ static int need_tracepoints(const struct btf *btf, struct err *err)
 	return kbtf_need_tracepoints(btf, needed, sizeof(needed) / sizeof(needed[0]), err);
 }
 
+/* Of two programs on the same event, the one that does more is loaded only if it is asked for. */
+static void choose_programs(struct bpf_source *b)
+{
+	struct bpf_program *prog;
+
+	bpf_object__for_each_program(prog, b->skel->obj) {
+		const char *name = bpf_program__name(prog), *last = strrchr(name, '_');
+		bool more = !strcmp(last, "_tasks") || !strcmp(last, "_line"), wanted = more;
+
+		if (more || !strcmp(last, "_enter") || !strcmp(last, "_leave"))
+			wanted = b->has_lines;
+		if (!strncmp(name, "load_switch", strlen("load_switch")))
+			wanted = b->has_tasks;
+		if (!strncmp(name, "load_hotplug", strlen("load_hotplug")))
+			continue;
+		if (more != wanted)
+			bpf_program__set_autoload(prog, false);
+	}
+}
+
+static void set_extra_sizes(struct bpf_source *b, unsigned int nr_cpus)
+{
+	if (b->has_lines) {
+		bpf_map__set_max_entries(b->skel->maps.lines, load_lines_max(nr_cpus));
+		bpf_map__set_max_entries(b->skel->maps.open_lines, nr_cpus);
+	}
+	if (b->has_tasks) {
+		bpf_map__set_max_entries(b->skel->maps.tasks_even, LOAD_TASKS_MAX);
+		bpf_map__set_max_entries(b->skel->maps.tasks_odd, LOAD_TASKS_MAX);
+		bpf_map__set_max_entries(b->skel->maps.tasks_now, nr_cpus);
+	}
+}
+
 static int set_sizes(struct bpf_source *b, unsigned int nr_cpus, bool bursts)
 {
 	unsigned int nr_slots = 1;
@@ -66,6 +105,7 @@ static int set_sizes(struct bpf_source *b, unsigned int nr_cpus, bool bursts)
 	bpf_map__set_max_entries(b->skel->maps.counters, nr_cpus);
 	if (bursts)
 		bpf_map__set_max_entries(b->skel->maps.bursts, nr_cpus);
+	set_extra_sizes(b, nr_cpus);
 	return sys_bpf_shrink(b->skel->maps.bss, nr_slots * sizeof(struct load_slot));
 }
 
@@ -97,9 +137,11 @@ static int open_skeleton(struct bpf_source *b, const struct load_source_opts *op
 		goto out;
 	}
 	sys_bpf_autoload_present(b->skel->obj, btf);
+	choose_programs(b);
 	b->hotplug_traced = kbtf_has_tracepoint(btf, "cpuhp_enter");
 	b->skel->rodata->want_bursts = opts->bursts;
 	b->skel->rodata->want_pmu = pmu;
+	b->skel->rodata->want_tasks = b->has_tasks;
 	b->skel->rodata->switch_state_first = kbtf_switch_state_first(btf);
 	if (idle_polls_by_force())
 		b->skel->rodata->first_idle = LOAD_POLL;
@@ -153,6 +195,7 @@ static int map_views(struct bpf_source *b, bool bursts, struct err *err)
 	b->views[0].map = b->skel->maps.bss;
 	b->views[1].map = b->skel->maps.notes;
 	b->views[2].map = bursts ? b->skel->maps.bursts : NULL;
+	b->views[3].map = b->has_tasks ? b->skel->maps.tasks_now : NULL;
 	rc = sys_bpf_views_open(b->views, NR_VIEWS, err);
 	if (rc)
 		return rc;
@@ -162,10 +205,26 @@ static int map_views(struct bpf_source *b, bool bursts, struct err *err)
 	return 0;
 }
 
+static int open_extras(struct bpf_source *b, struct err *err)
+{
+	unsigned int nr_cpus = b->source.nr_cpus;
+	int rc = 0;
+
+	if (b->has_lines)
+		rc = load_lines_open(&b->lines, bpf_map__fd(b->skel->maps.lines), nr_cpus);
+	if (!rc && b->has_tasks)
+		rc = load_tasks_open(&b->tasks, bpf_map__fd(b->skel->maps.tasks_even),
+				     bpf_map__fd(b->skel->maps.tasks_odd), b->views[3].pages,
+				     nr_cpus);
+	return rc ? err_set(err, rc, "out of memory") : 0;
+}
+
 static void bpf_close(struct load_source *source)
 {
 	struct bpf_source *b = to_bpf(source);
 
+	load_lines_close(&b->lines);
+	load_tasks_close(&b->tasks);
 	sys_bpf_views_close(b->views, NR_VIEWS);
 	load_bpf__destroy(b->skel);
 	load_bpf_pmu_close(&b->pmu);
@@ -184,6 +243,8 @@ static int open_common(const struct load_source_ops *ops, const struct load_sour
 		return err_set(err, -ENOMEM, "out of memory");
 	b->source = (struct load_source){.ops = ops, .nr_cpus = opts->nr_cpus, .rate = 1.0};
 	b->has_pmu = pmu;
+	b->has_lines = opts->lines;
+	b->has_tasks = opts->tasks;
 	b->source.parts = (1u << LOAD_NR_PARTS) - 1;
 	b->source.parts &= ~(1u << LOAD_PART_STEAL);
 	rc = hotplug_open(&b->hotplug, err);
@@ -205,7 +266,8 @@ static int open_common(const struct load_source_ops *ops, const struct load_sour
 				       &b->hotplug.online, opts->event, err);
 		if (rc)
 			goto fail;
-		b->source.rate = load_bpf_pmu_rate();
+		b->source.base_hz = cycles_hz();
+		b->source.rate = 1e9 / (double)b->source.base_hz;
 	}
 	rc = load_bpf__attach(b->skel);
 	if (rc) {
@@ -213,6 +275,8 @@ static int open_common(const struct load_source_ops *ops, const struct load_sour
 		goto fail;
 	}
 	rc = map_views(b, opts->bursts, err);
+	if (!rc)
+		rc = open_extras(b, err);
 	if (rc)
 		goto fail;
 	/* From here on every edge counts; see start_ns in bpf/load_slot.bpf.h. */
@@ -259,6 +323,10 @@ static void bpf_sample(struct load_source *source, struct load_sample *samples)
 	} else {
 		b->hotplug.returned = (struct cpuset){0};
 	}
+	if (b->has_tasks) {
+		load_tasks_note(&b->tasks);
+		b->skel->data->task_turn++;
+	}
 	now = clock_mono_ns() - start;
 	for (unsigned int cpu = 0; cpu < source->nr_cpus; cpu++) {
 		struct load_sample *s = &samples[cpu];
@@ -269,12 +337,16 @@ static void bpf_sample(struct load_source *source, struct load_sample *samples)
 		if (!cpuset_has(&b->hotplug.online, cpu)) {
 			*s = (struct load_sample){.stamp_ns = now + start, .flags = LOAD_OFFLINE};
 			b->steps_seen[cpu] = seen;
+			if (b->has_tasks)
+				load_tasks_sample(&b->tasks, cpu, s);
 			continue;
 		}
 		if (!load_slot_read(&b->slots[cpu], now, ctx, s)) {
 			*s = (struct load_sample){.flags = LOAD_TORN};
 			b->torn++;
 		}
+		if (b->has_tasks)
+			load_tasks_sample(&b->tasks, cpu, s);
 		if (b->has_pmu) {
 			load_bpf_pmu_refresh(&b->pmu, cpu, cpuset_has(&b->hotplug.returned, cpu));
 			load_bpf_pmu_fill(&b->pmu, cpu, &b->slots[cpu], now, ctx, s);
@@ -306,6 +378,8 @@ static void bpf_losses(struct load_source *source, struct load_losses *losses)
 	losses->recursion_misses = sys_bpf_recursion_misses(b->skel->obj);
 	if (b->has_pmu)
 		losses->read_errors = read_errors;
+	if (b->has_lines)
+		losses->lines_lost = b->skel->data->lines_lost;
 }
 
 static const uint64_t *bpf_bursts(struct load_source *source, unsigned int cpu)
@@ -313,6 +387,26 @@ static const uint64_t *bpf_bursts(struct load_source *source, unsigned int cpu)
 	const struct bpf_source *b = to_bpf(source);
 
 	return b->bursts ? b->bursts[cpu] : NULL;
+}
+
+static int bpf_lines(struct load_source *source, const struct load_line **ret, size_t *ret_nr)
+{
+	struct bpf_source *b = to_bpf(source);
+	int rc = load_lines_read(&b->lines);
+
+	*ret = b->lines.list;
+	*ret_nr = b->lines.nr_list;
+	return rc;
+}
+
+static int bpf_tasks(struct load_source *source, const struct load_task **ret, size_t *ret_nr)
+{
+	struct bpf_source *b = to_bpf(source);
+	int rc = load_tasks_read(&b->tasks, b->skel->data->task_turn - 1);
+
+	*ret = b->tasks.list;
+	*ret_nr = b->tasks.nr_list;
+	return rc;
 }
 
 const struct load_source_ops load_source_bpf = {
@@ -323,6 +417,8 @@ const struct load_source_ops load_source_bpf = {
 	.vecs = bpf_vecs,
 	.losses = bpf_losses,
 	.bursts = bpf_bursts,
+	.lines = bpf_lines,
+	.tasks = bpf_tasks,
 	.close = bpf_close,
 };
 
@@ -335,5 +431,7 @@ const struct load_source_ops load_source_bpf_pmu = {
 	.vecs = bpf_vecs,
 	.losses = bpf_losses,
 	.bursts = bpf_bursts,
+	.lines = bpf_lines,
+	.tasks = bpf_tasks,
 	.close = bpf_close,
 };

@@ -10,7 +10,6 @@
 #include "arch/arch.h"
 #include "base/clock.h"
 #include "measure/load/slot.h"
-#include "sys/cycles.h"
 
 /*
  * Hands the counter of one CPU to the programs there. Only a pinned one: the programs read it as it
@@ -66,11 +65,6 @@ int load_bpf_pmu_open(struct load_bpf_pmu *pmu, int map, unsigned int nr_cpus,
 		}
 	}
 	return opened ? 0 : perf_fail(err, last, &pmu->event, failed_cpu);
-}
-
-double load_bpf_pmu_rate(void)
-{
-	return 1e9 / (double)cycles_hz();
 }
 
 void load_bpf_pmu_refresh(struct load_bpf_pmu *pmu, unsigned int cpu, bool came_back)

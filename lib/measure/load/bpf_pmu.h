@@ -30,8 +30,6 @@ struct load_bpf_pmu {
 /* Opens a counter on each online CPU and hands it to the programs through @map. */
 int load_bpf_pmu_open(struct load_bpf_pmu *pmu, int map, unsigned int nr_cpus,
 		      const struct cpuset *online, const char *event, struct err *err);
-/* ns per cycle of the counter. */
-double load_bpf_pmu_rate(void);
 /* Hands over the counter of a CPU again if it is a new one: the CPU came back, or had none. */
 void load_bpf_pmu_refresh(struct load_bpf_pmu *pmu, unsigned int cpu, bool came_back);
 /*

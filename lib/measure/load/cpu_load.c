@@ -107,9 +107,7 @@ static int open_source(const char *source, const char *event, struct cpu_load **
 		return rc;
 	}
 	ctx->head.nr_cpus = (int)ctx->nr_cpus;
-	/* Only calibrated mode turns cycles into time. */
-	if (ctx->source->rate != 1.0)
-		ctx->head.base_freq_hz = (uint64_t)(1e9 / ctx->source->rate + 0.5);
+	ctx->head.base_freq_hz = ctx->source->base_hz;
 	sample(ctx);
 	*ret = &ctx->head;
 	return 0;

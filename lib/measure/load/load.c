@@ -124,6 +124,18 @@ static void sample_vecs(struct load_meter *m, unsigned int cpu)
 	*was = now;
 }
 
+/* A reading that fails is a window without these figures, and the report says so. */
+static void sample_extras(struct load_meter *m)
+{
+	struct load_source *source = m->set.source[0];
+	struct load_window *w = &m->window;
+
+	if (w->irq && source->ops->lines && source->ops->lines(source, &w->lines, &w->nr_lines))
+		w->lines = NULL;
+	if (w->top && source->ops->tasks && source->ops->tasks(source, &w->tasks, &w->nr_tasks))
+		w->tasks = NULL;
+}
+
 static void sample_all(struct load_meter *m)
 {
 	for (unsigned int i = 0; i < m->set.nr; i++) {
@@ -138,6 +150,7 @@ static void sample_all(struct load_meter *m)
 		sample_vecs(m, cpu);
 	for (unsigned int cpu = 0; m->bursts && cpu < m->nr_cpus; cpu++)
 		sample_bursts(m, cpu);
+	sample_extras(m);
 	steal_sample(&m->steal);
 }
 
@@ -228,6 +241,8 @@ static void fill_window(struct load_meter *m, const struct load_opts *opts,
 	w->nr_shown = m->set.nr;
 	w->softirq = opts->softirq;
 	w->bursts = opts->bursts;
+	w->irq = opts->irq;
+	w->top = opts->top;
 	w->cpu_vecs = m->vecs;
 	w->cpu_bursts = (const uint64_t(*)[HIST_NR])m->bursts;
 }
@@ -235,7 +250,12 @@ static void fill_window(struct load_meter *m, const struct load_opts *opts,
 int load_open(const struct load_opts *opts, struct meter **ret_meter, struct err *err)
 {
 	struct load_meter *m = calloc(1, sizeof(*m));
-	struct load_source_opts source_opts = {.event = opts->event, .bursts = opts->bursts};
+	struct load_source_opts source_opts = {
+		.event = opts->event,
+		.bursts = opts->bursts,
+		.lines = opts->irq,
+		.tasks = opts->top > 0,
+	};
 	struct cpuset possible;
 	int rc;
 

@@ -17,6 +17,8 @@ struct load_opts {
 	const char *const *compare_with; /* only these, NULL-terminated; NULL: all */
 	bool softirq;	    /* time by softirq vector */
 	bool bursts;	    /* distribution of busy bursts */
+	bool irq;	    /* time by interrupt line */
+	uint32_t top;   /* the tasks with most time of each CPU; 0: none */
 };
 
 int load_open(const struct load_opts *opts, struct meter **ret_meter, struct err *err);

@@ -70,8 +70,10 @@ static int open_mode(const struct load_source_ops *ops, const struct load_source
 	if (rc)
 		goto fail;
 	/* load = Δcycles / (Δenabled_ns × base_hz / 1e9) */
-	if (!tsc)
-		p->source.rate = 1e9 / (double)cycles_hz();
+	if (!tsc) {
+		p->source.base_hz = cycles_hz();
+		p->source.rate = 1e9 / (double)p->source.base_hz;
+	}
 	*ret_source = &p->source;
 	return 0;
 fail:

@@ -4,8 +4,11 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "measure/load/report_findings.h"
+#include "measure/load/report_who.h"
 #include "report/columns.h"
 #include "report/findings.h"
 #include "stats/hist.h"
@@ -36,7 +39,7 @@ static const char *const shown_names[NR_SHOWN] = {
 
 struct cpu_row {
 	uint32_t cpu;
-	bool online;
+	int8_t online;
 	double busy_ratio;
 	double part_ratio[LOAD_NR_PARTS];
 	double closure_error_ratio;
@@ -104,6 +107,16 @@ static void hide_parts(const struct load_window *w, struct table *table)
 	}
 }
 
+static void fill_ratios(const struct load_window *w, const struct load_cpu_window *c, bool figure,
+			struct cpu_row *row)
+{
+	row->busy_ratio = figure ? c->busy_ratio : NAN;
+	row->closure_error_ratio = figure && w->parts ? c->closure_error_ratio : NAN;
+	for (int i = 0; i < LOAD_NR_PARTS; i++)
+		row->part_ratio[i] = figure && w->parts >> i & 1 ? load_part_ratio(c, i) : NAN;
+	load_flags_format(c->flags, row->flags, sizeof(row->flags));
+}
+
 static void fill_row(const struct load_window *w, unsigned int cpu, struct cpu_row *row)
 {
 	const struct load_cpu_window *c = &w->cpu[cpu];
@@ -111,16 +124,57 @@ static void fill_row(const struct load_window *w, unsigned int cpu, struct cpu_r
 
 	row->cpu = cpu;
 	row->online = !(c->flags & LOAD_OFFLINE);
-	row->busy_ratio = figure ? c->busy_ratio : NAN;
 	row->window_ns = figure ? c->window_ns : UINT64_MAX;
-	row->closure_error_ratio = figure && w->parts ? c->closure_error_ratio : NAN;
-	for (int i = 0; i < LOAD_NR_PARTS; i++)
-		row->part_ratio[i] = figure && w->parts >> i & 1 ? load_part_ratio(c, i) : NAN;
-	load_flags_format(c->flags, row->flags, sizeof(row->flags));
+	fill_ratios(w, c, figure, row);
 	for (int i = 0; i < NR_SHOWN; i++) {
 		const struct load_cpu_window *shown = load_shown(w, shown_names[i], cpu);
 
 		row->shown_ratio[i] = shown ? shown->busy_ratio : NAN;
+	}
+}
+
+/* The mean of what each source shows; only of the CPUs that it has a figure for. */
+static void sum_shown(const struct load_window *w, struct cpu_row *row)
+{
+	for (unsigned int i = 0; i < NR_SHOWN; i++) {
+		struct load_cpu_window sum;
+
+		row->shown_ratio[i] = NAN;
+		for (unsigned int s = 0; s < w->nr_shown; s++)
+			if (!strcmp(w->shown[s].source, shown_names[i]) &&
+			    load_sum(w->shown[s].cpu, &w->cpus, &sum))
+				row->shown_ratio[i] = sum.busy_ratio;
+	}
+}
+
+/* The CPUs together, as the first line of mpstat has them. */
+static void add_all(const struct load_window *w, const struct table *cpus, struct report *report)
+{
+	struct table *table = report_table(report, "all", NULL);
+	struct load_cpu_window sum;
+	unsigned int nr = load_sum(w->cpu, &w->cpus, &sum);
+	struct cpu_row row = {.cpu = UINT32_MAX, .online = -1, .window_ns = UINT64_MAX};
+	size_t first_shown = SIZE_MAX, at;
+
+	columns_add(table, COLUMNS(cpu_columns));
+	if (w->compare)
+		first_shown = columns_add(table, COLUMNS(shown_columns));
+	if (report->failed)
+		return;
+	for (size_t i = 0; i < table->nr_cols; i++)
+		table->cols[i].data_only = cpus->cols[i].data_only;
+	table->bar_first = cpus->bar_first;
+	table->bar_end = cpus->bar_end;
+	table->sum = true;
+	fill_ratios(w, &sum, nr > 0, &row);
+	if (nr < cpuset_count(&w->cpus))
+		snprintf(row.flags, sizeof(row.flags), "%u-of-%u", nr, cpuset_count(&w->cpus));
+	at = columns_row(table, COLUMNS(cpu_columns), &row);
+	if (at != SIZE_MAX)
+		value_str(table_cell(table, at, 0), "all");
+	if (w->compare) {
+		sum_shown(w, &row);
+		columns_fill(table, at, first_shown, COLUMNS(shown_columns), &row);
 	}
 }
 
@@ -145,6 +199,7 @@ static void add_cpus(const struct load_window *w, struct report *report)
 		if (w->compare)
 			columns_fill(table, at, first_shown, COLUMNS(shown_columns), &row);
 	}
+	add_all(w, table, report);
 }
 
 struct vec_row {
@@ -268,6 +323,7 @@ void load_report_losses(const struct load_losses *losses, struct report *report)
 		LOSS(M_PAUSED_LOST_TOTAL, paused_lost),
 		LOSS(M_RECURSION_MISSES_TOTAL, recursion_misses),
 		LOSS(M_READ_ERROR_TOTAL, read_errors),
+		LOSS(M_LINES_LOST_TOTAL, lines_lost),
 	};
 #undef LOSS
 
@@ -298,6 +354,8 @@ int load_report(const struct load_window *w, struct report **ret_report)
 		add_softirqs(w, report);
 	if (w->cpu_bursts)
 		add_bursts(w, report);
+	load_report_lines(w, report);
+	load_report_tasks(w, report);
 	columns_quality(report, COLUMNS(quality), w);
 	load_report_losses(&w->losses, report);
 	findings_begin(report);

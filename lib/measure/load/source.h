@@ -4,6 +4,7 @@
 #define SUBTICK_MEASURE_LOAD_SOURCE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/err.h"
@@ -15,6 +16,8 @@ struct load_source_opts {
 	unsigned int nr_cpus; /* CPUs 0 … nr_cpus-1 are sampled */
 	const char *event;    /* counter sources: event instead of the architecture's own, or NULL */
 	bool bursts;	      /* source bpf: keep the distribution of busy bursts */
+	bool lines;	      /* source bpf: hardirq time by line */
+	bool tasks;	      /* source bpf: task time by task */
 };
 
 struct load_source_ops {
@@ -31,6 +34,9 @@ struct load_source_ops {
 	void (*vecs)(struct load_source *source, unsigned int cpu, struct load_vecs *ret_vecs);
 	/* Optional: cumulative burst counts of one CPU, HIST_NR buckets, which go on changing. */
 	const uint64_t *(*bursts)(struct load_source *source, unsigned int cpu);
+	/* Optional: hardirq and task time since the last call, most first. 0 or -errno. */
+	int (*lines)(struct load_source *source, const struct load_line **ret, size_t *ret_nr);
+	int (*tasks)(struct load_source *source, const struct load_task **ret, size_t *ret_nr);
 	void (*close)(struct load_source *source);
 };
 
@@ -40,6 +46,7 @@ struct load_source {
 	unsigned int nr_cpus;
 	uint32_t parts; /* bit per load_part that it knows */
 	double rate;	/* see load_subtract() */
+	uint64_t base_hz; /* rate of the cycle clock if the source turns cycles into time, else 0 */
 };
 
 #endif

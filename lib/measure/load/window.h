@@ -37,9 +37,14 @@ struct load_window {
 	} shown[SOURCE_SET_MAX];
 
 	/* What only some sources see; NULL: not asked for, or the source does not see it. */
-	bool softirq, bursts;		       /* asked for */
+	bool softirq, bursts, irq;	       /* asked for */
+	unsigned int top;		       /* tasks per CPU; 0: not asked for */
 	const struct load_vecs *cpu_vecs;      /* softirqs by vector */
 	const uint64_t (*cpu_bursts)[HIST_NR]; /* busy bursts by length */
+	const struct load_line *lines;	       /* hardirqs by line, of all CPUs, most time first */
+	size_t nr_lines;
+	const struct load_task *tasks; /* by CPU, most time first */
+	size_t nr_tasks;
 };
 
 /* What @source shows of a CPU in the same window; NULL if it has no figure. */

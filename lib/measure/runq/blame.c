@@ -89,24 +89,6 @@ int runq_blame_leave(struct runq_blame_table *table, const struct runq_chunks *c
 	return 0;
 }
 
-/* Rows of one pair, of several cores and of the map, become one. */
-static size_t rows_merge(struct runq_row *rows, size_t nr)
-{
-	size_t left = 0;
-
-	runq_rows_sort(rows, nr);
-	for (size_t i = 0; i < nr; i++) {
-		if (left && rows[left - 1].pair.victim == rows[i].pair.victim &&
-		    rows[left - 1].pair.culprit == rows[i].pair.culprit) {
-			rows[left - 1].charge.wait_ns += rows[i].charge.wait_ns;
-			rows[left - 1].charge.count += rows[i].charge.count;
-		} else {
-			rows[left++] = rows[i];
-		}
-	}
-	return left;
-}
-
 /*
  * The whole map, as rows_now. In few system calls: with a thousand pairs, two calls for each were most
  * of what a window cost.
@@ -124,7 +106,10 @@ static int read_map(struct runq_blame_table *table, size_t *ret_nr, struct err *
 					  table->charges + nr, &count, NULL) ?
 			     -errno :
 			     0;
-		/* No more rows, or no room for those of the next bucket: rows were written as well. */
+		/*
+		 * No more rows, or no room for those of the next bucket: rows were written as well.
+		 * Any other error is not an empty table.
+		 */
 		if (rc && rc != -ENOENT && rc != -ENOSPC)
 			return sys_bpf_fail(err, rc, "cannot read the blame table");
 		nr += count;
@@ -172,7 +157,7 @@ int runq_blame_read(struct runq_blame_table *table, const struct runq_chunks *ch
 	for (size_t i = 0; i < table->nr_left; i++)
 		rows[nr_new++] = table->left[i];
 	table->nr_left = 0;
-	*ret_nr = rows_merge(rows, nr_new);
+	*ret_nr = runq_rows_merge(rows, nr_new);
 	*ret_rows = rows;
 	/* A group that ended adds nothing more; without this the map would fill up with them. */
 	for (size_t i = 0; i < nr; i++) {

@@ -6,7 +6,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 #include "sys/file.h"
 
@@ -30,21 +30,23 @@ static int normalize(const char *mount, const char *path, char ret_path[PATH_MAX
 }
 
 int runq_filter_open(struct runq_filter *filter, const char *mount, const char *const *paths,
-		     size_t nr, bool tree, struct err *err)
+		     size_t nr, struct err *err)
 {
 	char path[PATH_MAX], full[PATH_MAX];
+	struct stat cgroup;
 
-	filter->tree = tree;
 	filter->asked = calloc(nr + 1, sizeof(*filter->asked));
 	if (!filter->asked)
 		return err_set(err, -ENOMEM, "out of memory");
 	for (size_t i = 0; i < nr; i++) {
 		if (normalize(mount, paths[i], path))
 			return err_set(err, -ENAMETOOLONG, "the path of a cgroup is too long");
-		if (sys_path(mount, path, full, sizeof(full)) || access(full, F_OK))
+		if (sys_path(mount, path, full, sizeof(full)) || stat(full, &cgroup))
 			return err_set(err, -ENOENT, "no cgroup %s below %s", path,
 				       mount[0] ? mount : "(no mount)");
-		filter->asked[i] = runq_group_new(&(struct runq_group){0}, path);
+		/* The kernel's number of a cgroup is that of its directory. */
+		filter->asked[i] =
+			runq_group_new(&(struct runq_group){.cgroup_id = cgroup.st_ino}, path);
 		if (!filter->asked[i])
 			return err_set(err, -ENOMEM, "out of memory");
 		filter->nr++;
@@ -59,16 +61,26 @@ void runq_filter_close(struct runq_filter *filter)
 	free(filter->asked);
 }
 
-bool runq_filter_passes(const struct runq_filter *filter, const char *path)
+const struct runq_group *runq_filter_nearest(const struct runq_filter *filter, const char *path)
 {
+	const struct runq_group *best = NULL;
+	size_t most = 0;
+
 	for (size_t i = 0; i < filter->nr; i++) {
 		const char *asked = filter->asked[i]->path;
 		size_t len = strlen(asked);
 
-		if (!strcmp(path, asked))
-			return true;
-		if (filter->tree && !strncmp(path, asked, len) && (path[len] == '/' || len == 1))
-			return true;
+		if (strncmp(path, asked, len) || (path[len] && path[len] != '/' && len != 1))
+			continue;
+		if (len > most) {
+			most = len;
+			best = filter->asked[i];
+		}
 	}
-	return !filter->nr;
+	return best;
+}
+
+bool runq_filter_passes(const struct runq_filter *filter, const char *path)
+{
+	return !filter->nr || runq_filter_nearest(filter, path);
 }

@@ -26,12 +26,16 @@ struct runq_group *runq_group_new(const struct runq_group *from, const char *pat
 	if (!group)
 		return NULL;
 	*group = *from;
+	group->names = NULL;
 	group->path = at = memcpy(group + 1, path, len);
 	at = memcpy(at + len, name.pod_uid, pod + 1);
 	group->pod_uid = pod ? at : NULL;
 	at = memcpy(at + pod + 1, name.container_id, container + 1);
 	group->container_id = container ? at : NULL;
 	group->runtime = name.runtime;
+	/* A name such as "burstable" means nothing where there is no pod. */
+	group->qos = pod ? name.qos : NULL;
+	group->pod_len = name.pod_len;
 	group->refs = 1;
 	return group;
 }
@@ -93,8 +97,10 @@ struct runq_group *runq_group_get(struct runq_group *group)
 
 void runq_group_put(struct runq_group *group)
 {
-	if (group && !--group->refs)
-		free(group);
+	if (!group || --group->refs)
+		return;
+	free(group->names);
+	free(group);
 }
 
 struct runq_party runq_party_of(uint64_t key, const struct runq_group *group)
@@ -132,10 +138,18 @@ const char *runq_party_path(const struct runq_party *party)
 	return party->kind == RUNQ_PARTY_GROUP ? party->group->path : words[party->kind];
 }
 
-const char *runq_party_name(enum runq_per per, const struct runq_party *party, char buf[32])
+const char *runq_party_key(enum runq_per per, const struct runq_party *party, char buf[32])
 {
 	if (per != RUNQ_PER_TASK || party->kind != RUNQ_PARTY_GROUP)
 		return runq_party_path(party);
 	snprintf(buf, 32, "%s/%u", party->group->comm, party->group->pid);
 	return buf;
+}
+
+const char *runq_party_name(enum runq_per per, const struct runq_party *party, char buf[32])
+{
+	if (per != RUNQ_PER_TASK && party->kind == RUNQ_PARTY_GROUP && party->group->names &&
+	    party->group->names->shown)
+		return party->group->names->shown;
+	return runq_party_key(per, party, buf);
 }

@@ -4,9 +4,17 @@
 #define SUBTICK_MEASURE_RUNQ_GROUP_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "abi/runq.h"
+
+/* What the runtime calls a pod or container; one block of memory. */
+struct runq_group_names {
+	const char *namespace, *pod;
+	const char *container; /* NULL while unknown */
+	const char *shown;     /* for people, instead of the path; NULL: the path */
+};
 
 /*
  * A cgroup, a task, the tasks of one name or those of one CPU. Slots, windows and rows of blame
@@ -19,10 +27,14 @@ struct runq_group {
 	uint32_t pid;
 	uint32_t tgid;
 	char comm[17];
-	bool cut; /* the path lacks its beginning */
+	bool cut;  /* the path lacks its beginning */
+	bool gone; /* its cgroup or task was seen to be */
+	bool sum;  /* not one cgroup, but what several have in common */
 	const char *path; /* of the cgroup, also of a task's; else the name of the group */
 	/* What the path names, read once; NULL if nothing. */
-	const char *pod_uid, *container_id, *runtime;
+	const char *pod_uid, *container_id, *runtime, *qos;
+	struct runq_group_names *names; /* see names.h; NULL while unknown */
+	uint32_t pod_len; /* of the beginning of the path that is the pod's */
 	unsigned int refs;
 };
 
@@ -55,7 +67,9 @@ struct runq_party {
 struct runq_party runq_party_of(uint64_t key, const struct runq_group *group);
 /* The group's path, or the word for what is no group: "(idle)". */
 const char *runq_party_path(const struct runq_party *party);
-/* For people: tasks by name and number, written to @buf, everything else by its path. */
+/* For programs: tasks by name and number, written to @buf, everything else by its path. */
+const char *runq_party_key(enum runq_per per, const struct runq_party *party, char buf[32]);
+/* For people: the same, but pods and containers by their names where those are known. */
 const char *runq_party_name(enum runq_per per, const struct runq_party *party, char buf[32]);
 
 #endif

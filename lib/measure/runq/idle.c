@@ -142,25 +142,29 @@ int runq_idle_open(const struct runq_opts *opts, struct runq_idle **ret_idle, st
 	return rc;
 }
 
-size_t runq_idle_window(struct runq_idle *idle, const struct runq_idle_row **ret_rows)
+int runq_idle_window(struct runq_idle *idle, const struct runq_idle_row **ret_rows, size_t *ret_nr,
+		     struct err *err)
 {
-	int fd = bpf_map__fd(idle->skel->maps.idle_waits);
+	int fd = bpf_map__fd(idle->skel->maps.idle_waits), rc;
 	struct runq_idle_key *last = NULL, key;
 	struct runq_idle_row *swap = idle->before;
-	size_t nr = 0, nr_rows;
+	size_t nr = 0;
 
-	while (nr < RUNQ_IDLE_NR && !bpf_map_get_next_key(fd, last, &key)) {
+	while (nr < RUNQ_IDLE_NR && !(rc = bpf_map_get_next_key(fd, last, &key))) {
 		idle->now[nr].key = key;
 		if (!bpf_map_lookup_elem(fd, &key, &idle->now[nr].waits))
 			nr++;
 		last = &key;
 	}
-	nr_rows = runq_idle_since(idle->now, nr, idle->before, idle->nr_before, idle->rows);
+	/* What cannot be read is not an empty table. */
+	if (nr < RUNQ_IDLE_NR && rc != -ENOENT)
+		return sys_bpf_fail(err, rc, "cannot read the table of idle states");
+	*ret_nr = runq_idle_since(idle->now, nr, idle->before, idle->nr_before, idle->rows);
 	*ret_rows = idle->rows;
 	idle->before = idle->now;
 	idle->nr_before = nr;
 	idle->now = swap;
-	return nr_rows;
+	return 0;
 }
 
 int runq_idle_states(const struct runq_idle *idle, const struct cpuidle_state **ret_states)

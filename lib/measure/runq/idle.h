@@ -22,7 +22,8 @@ struct runq_idle_row {
 /* The hierarchy of @opts is the one in use, never AUTO. */
 int runq_idle_open(const struct runq_opts *opts, struct runq_idle **ret_idle, struct err *err);
 /* Ends the window: what it added, largest first, until the next call. Returns how many rows. */
-size_t runq_idle_window(struct runq_idle *idle, const struct runq_idle_row **ret_rows);
+int runq_idle_window(struct runq_idle *idle, const struct runq_idle_row **ret_rows, size_t *ret_nr,
+		     struct err *err);
 /* The idle states of the first CPU online, as they were at the start; 0 without a driver. */
 int runq_idle_states(const struct runq_idle *idle, const struct cpuidle_state **ret_states);
 /* Waits that found no room, since the start. */

@@ -40,6 +40,8 @@ int runq_kernel_window(struct runq_kernel *kernel, const struct runq_waits_list 
 /* What the window added to the blame table, unranked, until the next call. */
 int runq_kernel_blame(struct runq_kernel *kernel, struct runq_row **ret_rows, size_t *ret_nr,
 		      struct err *err);
+/* Every group that is known, those of the last window included, until the next. */
+struct runq_group *const *runq_kernel_groups(const struct runq_kernel *kernel, size_t *ret_nr);
 void runq_kernel_losses(struct runq_kernel *kernel, struct runq_losses *ret_losses);
 /* Who a key means. Groups of the last window stay until the next, others until the next event. */
 struct runq_party runq_kernel_party(const struct runq_kernel *kernel, uint64_t key);

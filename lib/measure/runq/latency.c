@@ -29,7 +29,7 @@ static int convert_opts(const struct runq_latency_opts *from, struct runq_opts *
 {
 	uint8_t in[HIST_NR];
 	unsigned int bad;
-	int source, hierarchy;
+	int source, hierarchy, per;
 
 	if (from->nr_le > RUNQ_NR_LE)
 		return err_set(&last_err, -EINVAL, "more than %d boundaries", RUNQ_NR_LE);
@@ -44,8 +44,22 @@ static int convert_opts(const struct runq_latency_opts *from, struct runq_opts *
 		return err_set(&last_err, -EINVAL, "a sampling ratio outside 0…1");
 	source = word_index(from->source, runq_source_names, "source");
 	hierarchy = word_index(from->hierarchy, runq_hierarchy_names, "hierarchy");
-	if (source < 0 || hierarchy < 0)
+	per = word_index(from->per, runq_per_names, "kind of group");
+	if (source < 0 || hierarchy < 0 || per < 0)
 		return -EINVAL;
+	if (from->reserved)
+		return err_set(&last_err, -EINVAL, "a reserved field is not 0");
+	runq_opts_per(to, per);
+	if (to->per != RUNQ_PER_CGROUP)
+		return err_set(&last_err, -EINVAL, "groups of kind %s are for subtick runq only",
+			       from->per);
+	if (from->depth && (to->sum || from->tree || from->depth >= RUNQ_DEPTH))
+		return err_set(&last_err, -EINVAL,
+			       "a depth is below %d, and goes with groups of kind cgroup without tree",
+			       RUNQ_DEPTH);
+	if (from->tree && to->sum)
+		return err_set(&last_err, -EINVAL, "tree goes with groups of kind cgroup");
+	to->depth = from->depth;
 	to->causes = true; /* struct runq_latency_group has them */
 	to->source = (enum runq_source)source;
 	to->hierarchy = (enum runq_hierarchy)hierarchy;
@@ -91,9 +105,15 @@ int runq_latency_open(struct runq_latency **ret, const struct runq_latency_opts 
 
 static void group_fill(const struct runq_group_window *from, struct runq_latency_group *to)
 {
+	static const struct runq_group none;
+	const struct runq_group *who = from->party.group ? from->party.group : &none;
+
 	*to = (struct runq_latency_group){
 		.cgroup = runq_party_path(&from->party),
-		.cgroup_id = from->party.group ? from->party.group->cgroup_id : 0,
+		.cgroup_id = who->cgroup_id,
+		.pod_uid = who->pod_uid,
+		.container_id = who->container_id,
+		.qos = who->qos,
 		.count = from->count,
 		.sum_ns = from->sum_ns,
 		.max_ns = from->max_ns,
@@ -112,6 +132,11 @@ static void group_fill(const struct runq_group_window *from, struct runq_latency
 		.histogram = from->totals,
 		.ended = from->ended,
 	};
+	if (!who->names)
+		return;
+	to->namespace_name = who->names->namespace;
+	to->pod = who->names->pod;
+	to->container = who->names->container;
 }
 
 int runq_latency_read(struct runq_latency *ctx, struct runq_latency_window *ret_window)

@@ -8,9 +8,26 @@
 
 #define BLAME_ROWS 8
 
-const char *const runq_per_names[] = {"cgroup", "task", "comm", "cpu", NULL};
+const char *const runq_per_names[] = {"cgroup", "task",	     "comm", "cpu",
+				      "pod",	"namespace", "qos",  NULL};
 const char *const runq_source_names[] = {"auto", "sched_info", "wakeup", NULL};
 const char *const runq_hierarchy_names[] = {"auto", "v1", "v2", NULL};
+
+void runq_opts_per(struct runq_opts *opts, unsigned int index)
+{
+	static const struct {
+		enum runq_per per;
+		enum runq_sum sum;
+	} means[] = {
+		{RUNQ_PER_CGROUP, RUNQ_SUM_NONE}, {RUNQ_PER_TASK, RUNQ_SUM_NONE},
+		{RUNQ_PER_COMM, RUNQ_SUM_NONE},	  {RUNQ_PER_CPU, RUNQ_SUM_NONE},
+		{RUNQ_PER_CGROUP, RUNQ_SUM_POD},  {RUNQ_PER_CGROUP, RUNQ_SUM_NAMESPACE},
+		{RUNQ_PER_CGROUP, RUNQ_SUM_QOS},
+	};
+
+	opts->per = means[index].per;
+	opts->sum = means[index].sum;
+}
 
 void runq_opts_defaults(struct runq_opts *opts)
 {
@@ -30,6 +47,12 @@ void runq_opts_defaults(struct runq_opts *opts)
 	opts->causes |= opts->blame;
 	if (!opts->blame_rows)
 		opts->blame_rows = BLAME_ROWS;
+	if (opts->per != RUNQ_PER_CGROUP || opts->sum != RUNQ_SUM_NONE)
+		return;
+	if (opts->depth)
+		opts->sum = RUNQ_SUM_DEPTH;
+	else if (opts->nr_cgroups && !opts->tree)
+		opts->sum = RUNQ_SUM_ASKED;
 }
 
 bool runq_opts_filter(const struct runq_opts *opts)

@@ -24,14 +24,31 @@ enum runq_hierarchy {
 	RUNQ_HIERARCHY_V2,
 };
 
+/* What rows are sums over; the programs count each cgroup for itself. */
+enum runq_sum {
+	RUNQ_SUM_NONE,
+	RUNQ_SUM_ASKED, /* over everything below each of the cgroups asked for */
+	RUNQ_SUM_DEPTH, /* over cgroups whose paths begin with the same names */
+	RUNQ_SUM_POD,
+	RUNQ_SUM_NAMESPACE,
+	RUNQ_SUM_QOS,
+};
+
+/* The row of cgroups that belong to no pod, where rows are properties of pods. */
+#define RUNQ_NO_POD "(no pod)"
+/* The row of pods whose namespace is unknown. */
+#define RUNQ_NO_NAMESPACE "(unknown)"
+
 struct runq_opts {
 	enum runq_source source;
 	enum runq_hierarchy hierarchy;
 	enum runq_per per;
+	enum runq_sum sum;   /* of per cgroup; cgroups without tree make it ASKED, depth DEPTH */
+	unsigned int depth;  /* names of a path that make a row; 0: all */
 	struct cpuset cpus;	    /* CPUs whose waits count; empty: all */
 	const char *const *cgroups; /* paths to report; all without */
 	size_t nr_cgroups;
-	bool tree; /* and everything below them */
+	bool tree; /* a row for each cgroup below them, instead of their sum */
 	uint64_t le_ns[RUNQ_NR_LE];
 	unsigned int nr_le; /* 0: the default set */
 	double percentiles[RUNQ_MAX_PERCENTILES];
@@ -60,8 +77,11 @@ void runq_opts_defaults(struct runq_opts *opts);
  * every switch, and a sample decides by itself what to leave out.
  */
 bool runq_opts_filter(const struct runq_opts *opts);
-/* By the enums' values; NULL ends them. */
+/* What rows are, as users name it: "task", "pod". NULL ends the list. */
 extern const char *const runq_per_names[];
+/* Sets per and sum to what the name at @index of runq_per_names means. */
+void runq_opts_per(struct runq_opts *opts, unsigned int index);
+/* By the enums' values; NULL ends them. */
 extern const char *const runq_source_names[];
 extern const char *const runq_hierarchy_names[];
 

@@ -20,6 +20,7 @@ struct group_row {
 	const char *comm, *cgroup;
 	uint64_t cgroup_id;
 	const char *pod_uid, *container_id, *runtime;
+	const char *shown, *qos, *namespace, *pod, *container;
 	int8_t ended;
 	uint64_t count, sum_ns;
 	double avg_ns;
@@ -46,6 +47,20 @@ static const struct column_spec cgroup_cols[] = {
 	COLUMN(struct group_row, M_RUNTIME, runtime, .flags = COLUMN_DATA_ONLY),
 	COLUMN(struct group_row, M_ENDED, ended, .flags = COLUMN_DATA_ONLY),
 };
+
+/* Where there are pods, in text they have their names instead of their paths. */
+static const struct column_spec name_cols[] = {
+	COLUMN(struct group_row, M_SHOWN, shown),
+	COLUMN(struct group_row, M_NAMESPACE, namespace, .flags = COLUMN_DATA_ONLY),
+	COLUMN(struct group_row, M_POD, pod, .flags = COLUMN_DATA_ONLY),
+	COLUMN(struct group_row, M_CONTAINER, container, .flags = COLUMN_DATA_ONLY),
+	COLUMN(struct group_row, M_QOS, qos, .flags = COLUMN_DATA_ONLY),
+};
+
+/* Where a row is a property of pods, there is no cgroup to name. */
+static const struct column_spec qos_cols[] = {COLUMN(struct group_row, M_QOS, qos)};
+static const struct column_spec namespace_cols[] = {
+	COLUMN(struct group_row, M_NAMESPACE, namespace)};
 
 static const struct column_spec figure_cols[] = {
 	COLUMN(struct group_row, M_COUNT, count),
@@ -75,7 +90,7 @@ struct layout {
 	struct {
 		const struct column_spec *specs;
 		size_t nr, first;
-	} block[5];
+	} block[6];
 	size_t nr_blocks;
 	size_t percentiles, le;
 	const struct table *le_like; /* the first group's boundaries */
@@ -102,22 +117,47 @@ static size_t percentile_col(struct table *table, double percent)
 	return table_col_as(table, M_PERCENTILE_NS, key, title);
 }
 
+/* Rows are not cgroups, but what many pods have in common. */
+static bool of_pods(const struct runq_window *w)
+{
+	return w->sum == RUNQ_SUM_QOS || w->sum == RUNQ_SUM_NAMESPACE;
+}
+
 static struct table *groups_table(const struct runq_window *w, struct report *report,
 				  struct layout *layout)
 {
 	static const char *const titles[] = {"waits for a core by cgroup",
 					     "waits for a core by task",
 					     "waits for a core by command", "waits by core"};
-	struct table *table = report_table(report, "groups", titles[w->per]);
+	static const char *const sums[] = {
+		[RUNQ_SUM_ASKED] = "waits for a core by cgroup, with all below it",
+		[RUNQ_SUM_DEPTH] = "waits for a core by cgroup, with all below it",
+		[RUNQ_SUM_POD] = "waits for a core by pod",
+		[RUNQ_SUM_NAMESPACE] = "waits for a core by namespace",
+		[RUNQ_SUM_QOS] = "waits for a core by QoS class",
+	};
+	struct table *table =
+		report_table(report, "groups", w->sum ? sums[w->sum] : titles[w->per]);
 
-	if (w->per == RUNQ_PER_CPU)
+	if (w->sum == RUNQ_SUM_QOS)
+		layout_add(layout, table, COLUMNS(qos_cols));
+	else if (w->sum == RUNQ_SUM_NAMESPACE)
+		layout_add(layout, table, COLUMNS(namespace_cols));
+	else if (w->per == RUNQ_PER_CPU)
 		layout_add(layout, table, COLUMNS(cpu_cols));
 	else if (w->per == RUNQ_PER_COMM)
 		layout_add(layout, table, COLUMNS(comm_cols));
 	else if (w->per == RUNQ_PER_TASK)
 		layout_add(layout, table, COLUMNS(task_cols));
-	if (w->per == RUNQ_PER_CGROUP || w->per == RUNQ_PER_TASK)
+	if (!of_pods(w) && (w->per == RUNQ_PER_CGROUP || w->per == RUNQ_PER_TASK)) {
+		size_t first = table->nr_cols;
+
 		layout_add(layout, table, COLUMNS(cgroup_cols));
+		if (w->has_names)
+			layout_add(layout, table, COLUMNS(name_cols));
+		if (w->has_names && first < table->nr_cols)
+			table->cols[first].data_only = true;
+	}
 	layout_add(layout, table, COLUMNS(figure_cols));
 	for (unsigned int i = 0; i < w->nr_percentiles; i++) {
 		size_t col = percentile_col(table, w->percentiles[i]);
@@ -200,19 +240,32 @@ static void row_init(const struct runq_window *w, const struct runq_group_window
 		row->cause_ns[i] = w->causes_known >> i & 1 ? group->cause_ns[i] : UINT64_MAX;
 	if (w->per == RUNQ_PER_COMM)
 		row->comm = row->cgroup;
+	if (w->sum == RUNQ_SUM_QOS)
+		row->qos = row->cgroup;
+	if (w->sum == RUNQ_SUM_NAMESPACE)
+		row->namespace = row->cgroup;
+	row->shown = row->cgroup;
 	/* Neither the rest nor a cgroup that has not been seen is anything more. */
-	if (group->party.kind != RUNQ_PARTY_GROUP || !who->key)
+	if (group->party.kind != RUNQ_PARTY_GROUP || !who->key || of_pods(w))
 		return;
 	if (w->per == RUNQ_PER_TASK)
 		row->comm = who->comm;
 	row->cpu = who->cpu;
 	row->pid = who->pid;
 	row->tgid = who->tgid;
-	row->cgroup_id = who->cgroup_id;
+	row->cgroup_id = who->sum && !who->cgroup_id ? UINT64_MAX : who->cgroup_id;
 	row->ended = group->ended;
 	row->pod_uid = who->pod_uid;
 	row->container_id = who->container_id;
 	row->runtime = who->runtime;
+	row->qos = who->qos;
+	if (!who->names)
+		return;
+	row->namespace = who->names->namespace;
+	row->pod = who->names->pod;
+	row->container = who->names->container;
+	if (who->names->shown)
+		row->shown = who->names->shown;
 }
 
 static void add_groups(const struct runq_window *w, struct report *report)
@@ -237,7 +290,7 @@ static void add_groups(const struct runq_window *w, struct report *report)
 }
 
 struct blame_row {
-	const char *victim, *culprit;
+	const char *victim, *culprit, *victim_name, *culprit_name;
 	uint64_t wait_ns, count;
 };
 
@@ -248,22 +301,40 @@ static const struct column_spec blame_cols[] = {
 	COLUMN(struct blame_row, M_COUNT, count),
 };
 
+/* Where pods have names, people read those; the paths are for looking up rows of the groups. */
+static const struct column_spec named_blame_cols[] = {
+	COLUMN(struct blame_row, M_VICTIM, victim, .flags = COLUMN_DATA_ONLY),
+	COLUMN(struct blame_row, M_CULPRIT, culprit, .flags = COLUMN_DATA_ONLY),
+	COLUMN(struct blame_row, M_VICTIM_NAME, victim_name),
+	COLUMN(struct blame_row, M_CULPRIT_NAME, culprit_name),
+	COLUMN(struct blame_row, M_WAIT_NS, wait_ns),
+	COLUMN(struct blame_row, M_COUNT, count),
+};
+
 static void add_blame(const struct runq_window *w, struct report *report)
 {
 	struct table *table = report_table(report, "blame", "who had the core while they waited");
-	char victim[32], culprit[32];
+	char victim[32], culprit[32], named_victim[32], named_culprit[32];
 
-	columns_add(table, COLUMNS(blame_cols));
+	if (w->has_names)
+		columns_add(table, COLUMNS(named_blame_cols));
+	else
+		columns_add(table, COLUMNS(blame_cols));
 	for (size_t i = 0; i < w->nr_blame; i++) {
 		const struct runq_blame *blame = &w->blame[i];
 		struct blame_row row = {
-			.victim = runq_party_name(w->per, &blame->victim, victim),
-			.culprit = runq_party_name(w->per, &blame->culprit, culprit),
+			.victim = runq_party_key(w->per, &blame->victim, victim),
+			.culprit = runq_party_key(w->per, &blame->culprit, culprit),
+			.victim_name = runq_party_name(w->per, &blame->victim, named_victim),
+			.culprit_name = runq_party_name(w->per, &blame->culprit, named_culprit),
 			.wait_ns = blame->wait_ns,
 			.count = blame->count,
 		};
 
-		columns_row(table, COLUMNS(blame_cols), &row);
+		if (w->has_names)
+			columns_row(table, COLUMNS(named_blame_cols), &row);
+		else
+			columns_row(table, COLUMNS(blame_cols), &row);
 	}
 }
 
@@ -321,6 +392,10 @@ static void add_notes(const struct runq_window *w, struct report *report)
 	if (w->steps_only && w->sample_ratio < 1.0)
 		report_note(report, "the standard error of sums is unavailable without the fine "
 				    "histogram; fix: --fine");
+	if (w->sum && w->has_causes)
+		report_note(report, "causes are summed over cgroups: same_group is time behind tasks of the "
+				    "same cgroup, other_group also behind other cgroups of the same row; "
+				    "--blame tells them apart");
 	if (w->sched_info_err)
 		report_note(report, "source sched_info is unavailable: %s%s%s",
 			    w->sched_info_err->what, w->sched_info_err->fix[0] ? "; fix: " : "",
@@ -410,8 +485,8 @@ int runq_report_waits(const struct runq_window *w, const struct runq_long_wait *
 		bool known = waits[i].culprit_ns;
 		struct wait_row row = {
 			.wait = waits[i],
-			.victim = runq_party_name(w->per, &waits[i].victim, victim),
-			.culprit = known ? runq_party_name(w->per, &waits[i].culprit, culprit) : NULL,
+			.victim = runq_party_key(w->per, &waits[i].victim, victim),
+			.culprit = known ? runq_party_key(w->per, &waits[i].culprit, culprit) : NULL,
 			.culprit_ns = known ? waits[i].culprit_ns : UINT64_MAX,
 		};
 

@@ -14,7 +14,9 @@
 #include "measure/runq/idle_states.h"
 #include "measure/runq/kernel.h"
 #include "measure/runq/memory.h"
+#include "measure/runq/names.h"
 #include "measure/runq/report.h"
+#include "measure/runq/sums.h"
 #include "sys/bpf.h"
 #include "sys/kbtf.h"
 #include "sys/cgroup.h"
@@ -26,6 +28,8 @@ struct runq_meter {
 	struct runq_opts opts;
 	struct cgroup_layout layout;
 	struct runq_filter filter;
+	struct runq_sums sums; /* unused where rows are not sums */
+	struct pods *pods;     /* NULL where rows are neither cgroups nor tasks */
 	struct runq_kernel *kernel;
 	struct runq_idle *idle; /* NULL unless idle states were asked for */
 	struct err sched_info_err; /* why it is unavailable; code 0 if it is not */
@@ -178,6 +182,7 @@ static void window_init(struct runq_meter *m)
 
 	m->window = (struct runq_window){
 		.per = m->opts.per,
+		.sum = m->opts.sum,
 		.source = m->opts.source,
 		.sched_info_err = m->sched_info_err.code ? &m->sched_info_err : NULL,
 		.hierarchy = m->opts.hierarchy,
@@ -192,6 +197,7 @@ static void window_init(struct runq_meter *m)
 		.has_causes = m->opts.causes,
 		.has_blame = m->opts.blame,
 		.has_idle_states = m->opts.idle_states,
+		.has_names = pods_present(m->pods) || m->opts.sum == RUNQ_SUM_POD,
 		.limit_percent = m->opts.fail_percent,
 		.limit_ns = m->opts.fail_ns,
 	};
@@ -210,8 +216,8 @@ static int runq_start(struct meter *meter, struct err *err)
 	rc = runq_kernel_window(m->kernel, &list, err);
 	if (!rc && m->opts.blame)
 		rc = runq_kernel_blame(m->kernel, &rows, &nr, err);
-	if (m->idle)
-		runq_idle_window(m->idle, &idle_rows);
+	if (!rc && m->idle)
+		rc = runq_idle_window(m->idle, &idle_rows, &nr, err);
 	runq_kernel_losses(m->kernel, &m->was);
 	m->start_ns = clock_mono_ns();
 	return rc;
@@ -249,6 +255,36 @@ static void window_losses(struct runq_meter *m)
 	m->was = w->losses;
 }
 
+static struct runq_sums *sums_of(struct runq_meter *m)
+{
+	return m->opts.sum == RUNQ_SUM_NONE ? NULL : &m->sums;
+}
+
+/* After the counters were read, so that no window gets longer by it. */
+static void window_names(struct runq_meter *m)
+{
+	struct runq_group *const *groups;
+	size_t nr;
+
+	pods_refresh(m->pods);
+	if (!pods_count(m->pods))
+		return;
+	groups = runq_kernel_groups(m->kernel, &nr);
+	for (size_t i = 0; i < nr; i++)
+		runq_names_resolve(m->pods, groups[i]);
+}
+
+static int window_sums(struct runq_meter *m, const struct runq_waits_list *list, struct err *err)
+{
+	struct runq_group *const *groups;
+	size_t nr;
+
+	if (!sums_of(m))
+		return 0;
+	groups = runq_kernel_groups(m->kernel, &nr);
+	return runq_sums_window(&m->sums, list, groups, nr, err);
+}
+
 static int window_end(struct runq_meter *m, struct err *err)
 {
 	const struct runq_waits_list *list;
@@ -263,11 +299,16 @@ static int window_end(struct runq_meter *m, struct err *err)
 	w->time_unix_ns = clock_unix_ns();
 	w->time_mono_ns = end_ns;
 	if (!rc)
-		rc = runq_window_groups(w, list, &m->filter, err);
+		window_names(m);
+	if (!rc)
+		rc = window_sums(m, list, err);
+	if (!rc)
+		rc = runq_window_groups(w, list, &m->filter, sums_of(m), err);
 	if (!rc && w->has_blame)
-		rc = runq_window_blame(w, m->kernel, &m->filter, m->opts.blame_rows, err);
+		rc = runq_window_blame(w, m->kernel, &m->filter, sums_of(m), m->opts.blame_rows,
+				       err);
 	if (!rc && m->idle)
-		rc = runq_window_idle(w, m->idle, m->kernel, &m->filter, err);
+		rc = runq_window_idle(w, m->idle, m->kernel, &m->filter, sums_of(m), err);
 	if (rc)
 		return rc;
 	window_losses(m);
@@ -340,7 +381,13 @@ static int runq_event(struct meter *meter, struct report **ret_report, struct er
 	/* Only now: groups that are new were found after the events were read. */
 	for (size_t i = 0; i < m->nr_events; i++) {
 		long_wait_fill(m, &m->events[i], &waits[nr]);
-		nr += runq_filter_passes(&m->filter, runq_party_path(&waits[nr].victim));
+		if (!runq_filter_passes(&m->filter, runq_party_path(&waits[nr].victim)))
+			continue;
+		if (sums_of(m)) {
+			waits[nr].victim = runq_sums_party(&m->sums, &waits[nr].victim);
+			waits[nr].culprit = runq_sums_party(&m->sums, &waits[nr].culprit);
+		}
+		nr++;
 	}
 	rc = nr ? runq_report_waits(&m->window, waits, nr, ret_report) : 0;
 	free(waits);
@@ -355,6 +402,8 @@ static void runq_close(struct meter *meter)
 	runq_idle_close(m->idle);
 	if (m->kernel)
 		runq_kernel_close(m->kernel);
+	runq_sums_close(&m->sums);
+	pods_close(m->pods);
 	runq_filter_close(&m->filter);
 	free(m->events);
 	free(m);
@@ -386,9 +435,14 @@ int runq_open(const struct runq_opts *opts, struct meter **ret_meter, struct err
 		rc = pick_hierarchy(m, err);
 	if (!rc)
 		rc = runq_filter_open(&m->filter, mount_point(m), m->opts.cgroups,
-				      m->opts.nr_cgroups, m->opts.tree, err);
+				      m->opts.nr_cgroups, err);
 	if (!rc)
 		rc = pick_source(m, err);
+	if (!rc && (m->opts.per == RUNQ_PER_CGROUP || m->opts.per == RUNQ_PER_TASK)) {
+		rc = pods_open(NULL, &m->pods);
+		if (rc)
+			err_set(err, rc, "out of memory");
+	}
 	if (!rc && m->opts.idle_states)
 		rc = runq_idle_open(&m->opts, &m->idle, err);
 	if (rc) {
@@ -396,6 +450,8 @@ int runq_open(const struct runq_opts *opts, struct meter **ret_meter, struct err
 		return rc;
 	}
 	window_init(m);
+	m->sums = (struct runq_sums){
+		.what = m->opts.sum, .depth = m->opts.depth, .filter = &m->filter, .pods = m->pods};
 	if (m->opts.sample_ratio > 0.0)
 		runq_kernel_sample(m->kernel, m->opts.sample_ratio);
 	*ret_meter = &m->meter;

@@ -218,6 +218,7 @@ static bool owner_quiet(struct runq_slots *slots, size_t slot, uint64_t now)
 		return now - owner->gone_ns >= QUIET_NS;
 	owner->gone_ns = now;
 	owner->gone_count = count;
+	owner->group->gone = true;
 	return false;
 }
 

@@ -9,6 +9,7 @@
 
 #include "measure/runq/filter.h"
 #include "measure/runq/kernel.h"
+#include "measure/runq/sums.h"
 #include "measure/runq/waits.h"
 
 static uint64_t scaled(const struct runq_window *w, uint64_t figure)
@@ -112,17 +113,19 @@ static bool list_has(const struct runq_waits_list *list, const char *path)
 	return false;
 }
 
-int runq_window_groups(struct runq_window *w, const struct runq_waits_list *list,
-		       const struct runq_filter *filter, struct err *err)
+/* Whether rows are the cgroups that were asked for, or cgroups below them. */
+static bool shows_asked(const struct runq_window *w)
 {
-	size_t room = list->nr + filter->nr;
+	return w->per == RUNQ_PER_CGROUP &&
+	       (w->sum == RUNQ_SUM_NONE || w->sum == RUNQ_SUM_ASKED);
+}
+
+static int groups_alloc(struct runq_window *w, size_t room, struct err *err)
+{
 	/* One block: groups, then the boundaries of all of them, then their percentiles. */
 	struct runq_group_window *groups =
 		calloc(room + 1, sizeof(*groups) + w->nr_le * sizeof(uint64_t) +
 					 w->nr_percentiles * sizeof(double));
-	uint64_t *le_count = (uint64_t *)(groups + room);
-	double *percentile_ns = (double *)(le_count + room * w->nr_le);
-	size_t nr = 0;
 
 	if (!groups)
 		return err_set(err, -ENOMEM, "out of memory");
@@ -130,29 +133,48 @@ int runq_window_groups(struct runq_window *w, const struct runq_waits_list *list
 	w->groups = groups;
 	w->nr_exceeded = 0;
 	w->waits_seen = 0;
-	for (size_t i = 0; i < list->nr; i++) {
-		const struct runq_waits *waits = &list->waits[i];
-		bool other = waits->group->key == RUNQ_KEY_OTHER;
-		bool passes = runq_filter_passes(filter, waits->group->path);
+	return 0;
+}
 
-		w->waits_seen += scaled(w, waits_count(waits));
+int runq_window_groups(struct runq_window *w, const struct runq_waits_list *list,
+		       const struct runq_filter *filter, const struct runq_sums *sums,
+		       struct err *err)
+{
+	const struct runq_waits_list *from = sums ? &sums->waits : list;
+	size_t room = from->nr + filter->nr, nr = 0;
+	double *percentile_ns;
+	uint64_t *le_count;
+
+	if (groups_alloc(w, room, err))
+		return -ENOMEM;
+	le_count = (uint64_t *)(w->groups + room);
+	percentile_ns = (double *)(le_count + room * w->nr_le);
+	for (size_t i = 0; i < list->nr; i++)
+		w->waits_seen += scaled(w, waits_count(&list->waits[i]));
+	for (size_t i = 0; i < from->nr; i++) {
+		const struct runq_waits *waits = &from->waits[i];
+		bool other = waits->group->key == RUNQ_KEY_OTHER;
+		/* Sums are over what passes, whatever their names. */
+		bool passes = sums ? !other || !filter->nr
+				   : runq_filter_passes(filter, waits->group->path);
+
 		if (!passes && !other)
 			continue;
-		group_fill(w, waits, le_count, percentile_ns, &groups[nr]);
+		group_fill(w, waits, le_count, percentile_ns, &w->groups[nr]);
 		/* What found no slot is shown in any case, and judged only where all are asked for. */
 		if (passes)
-			group_judge(w, &groups[nr]);
+			group_judge(w, &w->groups[nr]);
 		nr++;
 		le_count += w->nr_le;
 		percentile_ns += w->nr_percentiles;
 	}
 	/* A cgroup asked for by name that had no wait is a row of zeros, not a missing one. */
-	for (size_t i = 0; i < filter->nr && w->per == RUNQ_PER_CGROUP; i++) {
+	for (size_t i = 0; i < filter->nr && shows_asked(w); i++) {
 		struct runq_waits none = {.group = filter->asked[i]};
 
-		if (list_has(list, none.group->path))
+		if (list_has(from, none.group->path))
 			continue;
-		group_fill(w, &none, le_count, percentile_ns, &groups[nr++]);
+		group_fill(w, &none, le_count, percentile_ns, &w->groups[nr++]);
 		le_count += w->nr_le;
 		percentile_ns += w->nr_percentiles;
 	}
@@ -161,8 +183,55 @@ int runq_window_groups(struct runq_window *w, const struct runq_waits_list *list
 	return 0;
 }
 
+/* A key that no group has: whoever it was is gone. */
+#define KEY_GONE (RUNQ_KEY_OTHER - 1)
+
+static uint64_t sum_key(struct runq_sums *sums, const struct runq_kernel *kernel, uint64_t key)
+{
+	struct runq_party party = runq_kernel_party(kernel, key);
+	const struct runq_group *sum;
+
+	if (party.kind == RUNQ_PARTY_GONE)
+		return KEY_GONE;
+	if (party.kind != RUNQ_PARTY_GROUP)
+		return key;
+	sum = runq_sums_of(sums, party.group);
+	return sum ? sum->key : KEY_GONE;
+}
+
+static bool victim_passes(const struct runq_filter *filter, const struct runq_party *victim)
+{
+	return victim->kind == RUNQ_PARTY_GONE ||
+	       runq_filter_passes(filter, runq_party_path(victim));
+}
+
+/* Charges between cgroups become charges between sums; those of victims not asked for are dropped. */
+static size_t rows_sum(struct runq_sums *sums, const struct runq_kernel *kernel,
+		       const struct runq_filter *filter, struct runq_row *rows, size_t nr)
+{
+	size_t left = 0;
+
+	for (size_t i = 0; i < nr; i++) {
+		struct runq_party victim = runq_kernel_party(kernel, rows[i].pair.victim);
+
+		if (!victim_passes(filter, &victim))
+			continue;
+		rows[left] = rows[i];
+		rows[left].pair.victim = sum_key(sums, kernel, rows[i].pair.victim);
+		rows[left++].pair.culprit = sum_key(sums, kernel, rows[i].pair.culprit);
+	}
+	return runq_rows_merge(rows, left);
+}
+
+static struct runq_party row_party(const struct runq_kernel *kernel, const struct runq_sums *sums,
+				   uint64_t key)
+{
+	return sums ? runq_party_of(key, runq_sums_find(sums, key)) : runq_kernel_party(kernel, key);
+}
+
 int runq_window_blame(struct runq_window *w, struct runq_kernel *kernel,
-		      const struct runq_filter *filter, unsigned int per_victim, struct err *err)
+		      const struct runq_filter *filter, struct runq_sums *sums,
+		      unsigned int per_victim, struct err *err)
 {
 	struct runq_blame *blame;
 	struct runq_row *rows;
@@ -172,19 +241,20 @@ int runq_window_blame(struct runq_window *w, struct runq_kernel *kernel,
 	rc = runq_kernel_blame(kernel, &rows, &nr, err);
 	if (rc)
 		return rc;
+	if (sums)
+		nr = rows_sum(sums, kernel, filter, rows, nr);
 	nr = runq_rows_rank(rows, nr, per_victim);
 	blame = calloc(nr + 1, sizeof(*blame));
 	if (!blame)
 		return err_set(err, -ENOMEM, "out of memory");
 	for (size_t i = 0; i < nr; i++) {
-		struct runq_party victim = runq_kernel_party(kernel, rows[i].pair.victim);
+		struct runq_party victim = row_party(kernel, sums, rows[i].pair.victim);
 
-		if (victim.kind != RUNQ_PARTY_GONE &&
-		    !runq_filter_passes(filter, runq_party_path(&victim)))
+		if (!sums && !victim_passes(filter, &victim))
 			continue;
 		blame[left++] = (struct runq_blame){
 			.victim = victim,
-			.culprit = runq_kernel_party(kernel, rows[i].pair.culprit),
+			.culprit = row_party(kernel, sums, rows[i].pair.culprit),
 			.wait_ns = scaled(w, rows[i].charge.wait_ns),
 			.count = scaled(w, rows[i].charge.count),
 		};

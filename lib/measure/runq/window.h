@@ -54,6 +54,7 @@ struct runq_window {
 	uint64_t window_ns;
 
 	enum runq_per per;
+	enum runq_sum sum;		  /* of cgroups: what the rows are sums over */
 	enum runq_source source;	  /* in use */
 	const struct err *sched_info_err; /* why it is unavailable; NULL if it is not */
 	enum runq_hierarchy hierarchy;	  /* in use */
@@ -73,6 +74,7 @@ struct runq_window {
 	struct runq_blame *blame;
 	size_t nr_blame;
 
+	bool has_names; /* the report has the names of pods, as far as they are known */
 	bool has_idle_states;		     /* they were asked for */
 	struct runq_idle_state *idle_states; /* largest first */
 	size_t nr_idle_states;
@@ -109,14 +111,20 @@ struct runq_long_wait {
 
 struct runq_filter;
 struct runq_kernel;
+struct runq_sums;
 struct runq_waits_list;
 
-/* Replaces the groups by those of @list that pass @filter, which @list must outlive, and judges. */
+/*
+ * Replaces the groups by those of @list that pass @filter, which @list must outlive, and judges.
+ * @sums has the sums over those of @list; NULL if rows are not sums.
+ */
 int runq_window_groups(struct runq_window *window, const struct runq_waits_list *list,
-		       const struct runq_filter *filter, struct err *err);
-/* Replaces blame by what @kernel has charged since it was last read. */
+		       const struct runq_filter *filter, const struct runq_sums *sums,
+		       struct err *err);
+/* Replaces blame by what @kernel has charged since it was last read, by sum where @sums is set. */
 int runq_window_blame(struct runq_window *window, struct runq_kernel *kernel,
-		      const struct runq_filter *filter, unsigned int per_victim, struct err *err);
+		      const struct runq_filter *filter, struct runq_sums *sums,
+		      unsigned int per_victim, struct err *err);
 void runq_window_clear(struct runq_window *window);
 
 #endif

@@ -2,9 +2,11 @@
 /* The tables of a report: all figures, with their help texts. */
 #include "view/html/html.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "report/findings.h"
+#include "view/cells.h"
 #include "view/view.h"
 
 #define MAX_ROWS  100 /* of a table: enough to read, few enough to mail */
@@ -18,6 +20,8 @@ static const struct {
 } titles[] = {
 	{"load", "cpus", "Each core: shares of its time"},
 	{"load", "softirqs", "Softirqs by vector"},
+	{"load", "irqs", "Interrupts by line"},
+	{"load", "tasks", "Tasks with most time of each core"},
 	{"load", "bursts", "Busy bursts between two idle periods"},
 	{"runq", "groups", "Waits for a core, by group"},
 	{"runq", "blame", "Who had the core while they waited"},
@@ -179,8 +183,20 @@ void html_tables(FILE *out, const struct report *report)
 		/* Nothing found is no news. */
 		if (report->tables[i] == findings_of(report) && !report->tables[i]->nr_rows)
 			continue;
+		if (report->tables[i]->sum)
+			continue;
 		if (!is_drawn(report, report->tables[i])) {
-			put_table(out, report, report->tables[i]);
+			const struct table *sum =
+				i + 1 < report->nr_tables ? report->tables[i + 1] : NULL;
+			struct table table;
+
+			/* Without memory for the sum the rest is still right. */
+			if (cells_with_sum(report->tables[i], sum, &table)) {
+				put_table(out, report, report->tables[i]);
+				continue;
+			}
+			put_table(out, report, &table);
+			free(table.cells);
 		} else if (report->tables[i]->nr_rows) {
 			fputs("<p class=\"muted\">", out);
 			html_textf(

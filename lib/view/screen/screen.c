@@ -90,6 +90,7 @@ int screen_show(struct screen *screen, size_t slot, struct report *report)
 
 	for (size_t i = 0; !rc && i < report->nr_tables; i++)
 		if (!report->tables[i]->text_hidden && !report->tables[i]->sentences &&
+		    !report->tables[i]->sum &&
 		    !pane_find(screen, slot, report->tables[i]->key))
 			rc = pane_add(screen, slot, report->tables[i]->key);
 	if (rc) {

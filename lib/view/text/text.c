@@ -9,13 +9,14 @@
 
 #include "report/find.h"
 #include "report/findings.h"
+#include "view/cells.h"
 #include "view/text/bar.h"
 #include "view/text/put.h"
 #include "view/text/table.h"
 #include "view/utf8.h"
 
 #define HEADING_EVERY 20 /* repeat the heading after this many reports that scroll as one table */
-#define COMPACT_ROWS  4
+#define COMPACT_ROWS  5 /* four CPUs and their sum */
 
 static void text_pair(const struct view *view, const struct column *col, const struct value *value,
 		      const char *between)
@@ -176,7 +177,7 @@ static int text_findings(struct view *view, const struct report *report)
 
 static bool is_visible(const struct view *view, const struct table *table)
 {
-	return !table->sentences && (!table->text_hidden || view->all);
+	return !table->sentences && !table->sum && (!table->text_hidden || view->all);
 }
 
 /* With --all or --histogram: the histograms in cells, each under the name of its row. */
@@ -206,7 +207,7 @@ static void text_nested(struct view *view, const struct grid *grid)
  * Reports that are one table of a few rows scroll as one long table. They share a heading until
  * the columns, the source or the window change.
  */
-static bool heading_due(struct view *view, const struct report *report, const struct grid *grid,
+static bool heading_due(struct view *view, const struct report *report, struct grid *grid,
 			bool compact)
 {
 	uint64_t hash = grid_hash(grid, text_hash(HASH_START, report->source ?: ""));
@@ -216,6 +217,10 @@ static bool heading_due(struct view *view, const struct report *report, const st
 	bool due = !compact || !view->written || hash != view->seen.columns || !same_window ||
 		   view->seen.age >= HEADING_EVERY;
 
+	if (hash != view->seen.columns || !compact)
+		memset(view->seen.widths, 0, sizeof(view->seen.widths));
+	due |= !grid_keep_widths(grid, view, view->seen.widths, VIEW_MAX_WIDTHS);
+
 	view->seen.age = due ? 1 : view->seen.age + 1;
 	view->seen.columns = hash;
 	if (due)
@@ -223,15 +228,22 @@ static bool heading_due(struct view *view, const struct report *report, const st
 	return due;
 }
 
-static int text_table(struct view *view, const struct report *report, const struct table *table,
-		      bool first, bool only)
+static int text_table(struct view *view, const struct report *report, size_t at, bool first,
+		      bool only)
 {
+	const struct table *sum = at + 1 < report->nr_tables ? report->tables[at + 1] : NULL;
+	struct table with_sum, *table = &with_sum;
 	struct grid grid;
 	bool heading = true;
-	int rc = grid_init(&grid, view, table);
+	int rc = cells_with_sum(report->tables[at], sum, table);
 
 	if (rc)
 		return rc;
+	rc = grid_init(&grid, view, table);
+	if (rc) {
+		free(table->cells);
+		return rc;
+	}
 	if (first) {
 		bool compact = only && table->nr_rows && table->nr_rows <= COMPACT_ROWS &&
 			       grid.nr_blocks == 1 && !has_fields(report) && !view->all;
@@ -239,9 +251,11 @@ static int text_table(struct view *view, const struct report *report, const stru
 		heading = heading_due(view, report, &grid, compact);
 		if (view->written && heading)
 			fputc('\n', view->out);
-		/* Rows that scroll under one heading are parted by their time. */
-		if (!heading)
+		/* Windows that scroll under one heading are parted by their time, events by seconds. */
+		if (!heading && report->time_unix_ns &&
+		    (report->window_ns || report->time_unix_ns / 1000000000 != view->seen.second))
 			text_time(view, report, "\n");
+		view->seen.second = report->time_unix_ns / 1000000000;
 		if (heading) {
 			text_head(view, report);
 			text_fields(view, report);
@@ -258,6 +272,7 @@ static int text_table(struct view *view, const struct report *report, const stru
 		text_nested(view, &grid);
 	}
 	grid_free(&grid);
+	free(table->cells);
 	return 0;
 }
 
@@ -277,7 +292,7 @@ int view_text(struct view *view, const struct report *report)
 	for (size_t i = 0; i < report->nr_tables; i++) {
 		if (!is_visible(view, report->tables[i]))
 			continue;
-		rc = text_table(view, report, report->tables[i], at == 0, nr == 1);
+		rc = text_table(view, report, i, at == 0, nr == 1);
 		if (rc)
 			return rc;
 		at++;

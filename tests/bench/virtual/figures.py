@@ -57,6 +57,31 @@ class Found:
         elif kind == "why":
             self.whys.setdefault(name, []).append(rest[0])
 
+    def set_of(self, events):
+        """The name of the set with these events; a new one if there is none."""
+        for name, known in self.events.items():
+            if known == events:
+                return name
+        name = str(len(self.events))
+        self.events[name] = events
+        return name
+
+    def take_others(self, kept, names, grain):
+        """The figures of other tools from a run that is kept; False if that was another machine: another
+        kernel, or other figures with nothing attached, by more than two runs differ (grain)."""
+        if kept.kernel != self.kernel or kept.workloads() != self.workloads() or any(
+                abs(kept.base(w) - self.base(w)) > grain[w] for w in self.workloads()):
+            return False
+        last = self.commands.pop(AGAIN)
+        self.commands |= {n: kept.commands[n] for n in names if n in kept.commands}
+        self.commands[AGAIN] = last
+        for name in (n for n in names if n in kept.sets):
+            self.sets[name] = self.set_of(kept.events[kept.sets[name]])
+            self.empty.setdefault(self.sets[name], kept.empty.get(kept.sets[name], {}))
+        self.whys |= {n: kept.whys[n] for n in names if n in kept.whys}
+        self.versions = kept.versions
+        return True
+
     def workloads(self):
         return list(self.commands.get(NOTHING, {}))
 

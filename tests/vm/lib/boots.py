@@ -13,13 +13,15 @@ BOOTS = {b.name: b for b in (
     Boot("truth2", smp=2, icount=0, says="virtual time, 2 processors"),
     Boot("truthfull", smp=2, icount=0, words=("nohz_full=1",),
          says="virtual time, 2 processors, the second one nohz_full"),
+    Boot("truthkern", smp=2, icount=0,
+         says="virtual time, 2 processors, for kernels of other configurations"),
     Boot("truth16", smp=1, icount=4, says="virtual time, 16 ns an instruction"),
 )}
 # What `run --truth` boots. tests/truth/meson.build says which test runs in which of them.
 TRUTH = [b.name for b in BOOTS.values() if b.icount is not None]
 
 SUITES = ["doctor", "live", "hotplug", "nobtf", "noprivilege", "counters",
-          "modules", "wake", "log"]
+          "modules", "wake", "verifier", "log"]
 # What another boot of the same kernel cannot change is not run again: suites, and of the live
 # tests the commands (or single ones).
 ONLY = {
@@ -39,9 +41,10 @@ LIVE = {
 # Live tests that take long in an emulated guest, where most of their figures are not judged:
 # ./check vm-all runs them, ./check says that it did not. What is left keeps two guests within 6 minutes.
 LONG = ["audit", "audit_delays", "audit_left", "crit", "load_duty", "runq_causes", "runq_churn",
-        "runq_cli", "runq_latency", "runq_ratio", "wake", "wake_cyclictest"]
+        "runq_cli", "runq_latency", "runq_pods", "runq_ratio", "wake", "wake_cyclictest"]
 
 
 def suites(entry, boot):
     chosen = ONLY.get(boot.name, SUITES)
-    return ["events", *chosen] if "custom" in entry.flags else chosen
+    full = "custom" in entry.flags and boot.name not in TRUTH
+    return ["events", *chosen] if full else chosen

@@ -1,43 +1,54 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Builds the kernel that has what Debian's leave out, cached by the hash of its configuration."""
+"""Builds kernels that have what Debian's leave out, each cached by the hash of its configuration."""
 
+import functools
 import hashlib
 import os
 import re
 import shutil
 import subprocess
+from collections import namedtuple
 from pathlib import Path
 
 import apt
+import kbuild
 import kernels
 
 FRAGMENTS = Path(__file__).resolve().parent.parent / "custom"
-TARGET = {"arm64": ("arm64", "arch/arm64/boot/Image"), "amd64": ("x86", "arch/x86/boot/bzImage")}
+TARGET = {"arm64": "arch/arm64/boot/Image", "amd64": "arch/x86/boot/bzImage"}
 NEEDS = {"flex": "flex", "bison": "bison", "bc": "bc", "pahole": "pahole", "make": "make",
          "gcc": "gcc", "xz": "xz-utils"}
+OPTION = re.compile(r"(?:# )?(CONFIG_\w+)(?:=.*| is not set)$")
+
+# Each is a fragment of its own over the common ones; later ones win.
+Variant = namedtuple("Variant", "name fragments boots")
+VARIANTS = (
+    Variant("irqtime", ("lean", "irqtime"), "truthkern truthfull"),
+    Variant("traced", ("lean", "bare", "traced"), "truthkern"),
+)
 
 
 class Custom(kernels.Entry):
     """Looks like a kernel of the list to everything that boots one or builds for it."""
 
-    def __init__(self, source):
-        super().__init__(f"custom-{source.name.removeprefix('source-')}",
-                         {"kind": "kernel", "suite": source.suite, "arch": kernels.MACHINE,
-                          "follow": " ".join(source.follow), "flags": "custom",
-                          "boots": "base idle" if kernels.MACHINE == "arm64" else "base"})
+    def __init__(self, name, source, arch, boots, fragments=()):
+        super().__init__(name, {"kind": "kernel", "suite": source.suite, "arch": arch,
+                                "follow": " ".join(source.follow), "flags": "custom",
+                                "boots": boots})
         self.source = source
         self.debs = source.debs
+        self.fragments = [FRAGMENTS / f"{f}.config" for f in ("common", arch, *fragments)]
 
-    def fragments(self):
-        return [FRAGMENTS / "common.config", FRAGMENTS / f"{self.arch}.config"]
+    def wanted(self):
+        """{option: its line}"""
+        lines = "".join(p.read_text() for p in self.fragments).splitlines()
+        return {m[1]: m[0] for m in map(OPTION.match, lines) if m}
 
-    @property
+    @functools.cached_property
     def home(self):
-        digest = hashlib.sha256()
-        for path in self.fragments():
-            digest.update(path.read_bytes())
-        digest.update(self.debs[0].sha256.encode())
-        return apt.cache_dir() / "custom" / digest.hexdigest()[:16]
+        """By what decides how it is built; a comment in a fragment does not."""
+        text = "\n".join([self.arch, self.debs[0].sha256, *sorted(self.wanted().values())])
+        return apt.cache_dir() / "custom" / hashlib.sha256(text.encode()).hexdigest()[:16]
 
     @property
     def tree(self):
@@ -50,7 +61,7 @@ class Custom(kernels.Entry):
 
     def vmlinuz(self):
         self.build()
-        return self.tree / TARGET[self.arch][1]
+        return self.tree / TARGET[self.arch]
 
     def modules_dir(self):
         """Makes an empty module directory: this kernel has no modules."""
@@ -59,51 +70,74 @@ class Custom(kernels.Entry):
         return directory
 
     def make(self, *targets):
-        command = ["make", "-C", self.tree, "-j", str(os.cpu_count() or 1), *targets]
+        arch, prefix = kbuild.CROSS[self.arch]
+        cross = [] if self.arch == kernels.MACHINE else [f"ARCH={arch}", f"CROSS_COMPILE={prefix}"]
+        command = ["make", "-C", self.source_tree(), f"O={self.tree}", "-j",
+                   str(os.cpu_count() or 1), *cross, *targets]
         with open(self.home / "build.log", "a") as log:
             done = subprocess.run([str(c) for c in command], stdout=log, stderr=log)
         if done.returncode:
             tail = (self.home / "build.log").read_text(errors="replace").splitlines()[-30:]
-            raise apt.Broken("the custom kernel does not build", tail)
+            raise apt.Broken(f"{self.name} does not build", tail)
 
-    def unpack(self):
+    def source_tree(self):
+        """Unpacked once for all of them; each builds into a directory of its own."""
         deb = self.debs[0]
-        path = self.source.apt.fetch(deb.package, deb.arch, deb.version, deb.sha256)
-        scratch = self.home / "deb"
-        subprocess.run(["dpkg-deb", "-x", path, scratch], check=True)
-        archive = next(scratch.glob("usr/src/linux-source-*.tar.xz"))
-        self.tree.mkdir(parents=True)
-        subprocess.run(["tar", "-xf", archive, "-C", self.tree, "--strip-components=1"],
-                       check=True)
-        shutil.rmtree(scratch)
+        target = apt.cache_dir() / "custom" / f"source-{deb.sha256[:16]}"
+        with apt.locked("custom-source"):
+            if target.exists():
+                return target
+            path = self.source.apt.fetch(deb.package, deb.arch, deb.version, deb.sha256)
+            scratch = target.with_suffix(".new")
+            shutil.rmtree(scratch, ignore_errors=True)
+            (scratch / "linux").mkdir(parents=True)
+            subprocess.run(["dpkg-deb", "-x", path, scratch / "deb"], check=True)
+            archive = next(scratch.glob("deb/usr/src/linux-source-*.tar.xz"))
+            subprocess.run(["tar", "-xf", archive, "-C", scratch / "linux",
+                            "--strip-components=1"], check=True)
+            (scratch / "linux").rename(target)
+            shutil.rmtree(scratch)
+        return target
 
     def configure(self):
         self.make("tinyconfig")
-        wanted = "".join(p.read_text() for p in self.fragments())
+        wanted = self.wanted()
         with open(self.tree / ".config", "a") as config:
-            config.write(wanted)
+            config.write("\n".join(wanted.values()) + "\n")
         self.make("olddefconfig")
-        got = set((self.tree / ".config").read_text().splitlines())
-        refused = [l for l in re.findall(r"^CONFIG_\w+=.*$", wanted, re.M) if l not in got]
+        lines = (self.tree / ".config").read_text().splitlines()
+        got = {m[1]: m[0] for m in map(OPTION.match, lines) if m}
+        # An option that the kernel does not even show is off.
+        refused = [line for name, line in wanted.items()
+                   if got.get(name, f"# {name} is not set") != line]
         if refused:
-            raise apt.Broken("the custom kernel refuses " + ", ".join(refused))
+            raise apt.Broken(f"{self.name} refuses " + ", ".join(refused))
 
     def build(self):
         """A few minutes of every core, once per configuration."""
-        with apt.locked("custom"):
+        with apt.locked(f"custom-{self.home.name}"):
             if (self.home / "complete").exists():
                 return
             missing = [p for tool, p in NEEDS.items() if not shutil.which(tool)]
+            if self.arch != kernels.MACHINE and not shutil.which(f"{kbuild.CROSS[self.arch][1]}gcc"):
+                missing.append(kbuild.CROSS_PACKAGE[self.arch])
             if missing:
-                raise apt.Unavailable(f"the custom kernel needs {' '.join(missing)}")
+                raise apt.Unavailable(f"{self.name} needs {' '.join(missing)}")
             shutil.rmtree(self.home, ignore_errors=True)
-            self.home.mkdir(parents=True)
+            self.tree.mkdir(parents=True)
             print(f"# {self.name}: building it, once; {self.home}/build.log", flush=True)
-            self.unpack()
             self.configure()
-            self.make(Path(TARGET[self.arch][1]).name, "modules")
+            self.make(Path(TARGET[self.arch]).name, "modules")
             (self.home / "complete").touch()
 
 
 def entries():
-    return [Custom(e) for e in kernels.read().values() if e.kind == "source"]
+    """The one with everything, for this machine's architecture; each variant for both."""
+    found = []
+    for source in [e for e in kernels.read().values() if e.kind == "source"]:
+        version = source.name.removeprefix("source-")
+        found.append(Custom(f"custom-{version}", source, kernels.MACHINE,
+                            "base idle" if kernels.MACHINE == "arm64" else "base"))
+        found += [Custom(f"custom-{arch}-{version}-{v.name}", source, arch, v.boots, v.fragments)
+                  for v in VARIANTS for arch in TARGET]
+    return found

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Puts the table of a run between the markers of docs/kernels.md."""
+"""Puts the tables of a run between the markers of docs/kernels.md."""
 
 from pathlib import Path
 
@@ -10,10 +10,10 @@ END = "<!-- to here -->"
 OLD_RULE = "relaxed bounds"
 
 
-def write(table):
+def write(table, marker=BEGIN):
     text = PAGE.read_text()
-    head, begin, rest = text.partition(BEGIN)
+    head, begin, rest = text.partition(marker)
     _, end, tail = rest.partition(END)
     if not begin or not end:
         raise SystemExit(f"{PAGE}: the markers for the generated table are gone")
-    PAGE.write_text(f"{head}{BEGIN}\n\n" + "\n".join(table) + f"\n\n{END}{tail}")
+    PAGE.write_text(f"{head}{marker}\n\n" + "\n".join(table) + f"\n\n{END}{tail}")

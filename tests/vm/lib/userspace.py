@@ -48,22 +48,27 @@ def links_statically():
     return done.returncode == 0
 
 
-def cross_file(arch, directory):
-    triplet, root = TRIPLET[arch], sysroot(arch)
-    compiler = f"{triplet}-gcc"
-    if not shutil.which(compiler):
-        raise apt.Unavailable(f"no {compiler}; install gcc-{triplet.replace('_', '-')} and "
+def compiler(arch):
+    found = f"{TRIPLET[arch]}-gcc"
+    if not shutil.which(found):
+        raise apt.Unavailable(f"no {found}; install gcc-{TRIPLET[arch].replace('_', '-')} and "
                               f"libc6-dev-{arch}-cross")
-    include = [f"-isystem{root}/usr/include", f"-isystem{root}/usr/include/{triplet}"]
-    include += SMALL
-    link = [f"-L{root}/usr/lib/{triplet}", DROP]
+    return found
+
+
+def cross_file(arch, directory, root=None, compile=SMALL, link=(DROP,), wrapper=()):
+    """Meson's description of a build for arch against root; wrapper is what runs its programs here."""
+    triplet, root = TRIPLET[arch], root or sysroot(arch)
+    include = [f"-isystem{root}/usr/include", f"-isystem{root}/usr/include/{triplet}", *compile]
+    link = [f"-L{root}/usr/lib/{triplet}", *link]
     path = directory / f"cross-{arch}.ini"
     path.write_text(f"""\
 [binaries]
-c = '{compiler}'
+c = '{compiler(arch)}'
 ar = '{triplet}-ar'
 strip = '{triplet}-strip'
 pkgconfig = 'pkg-config'
+{f'exe_wrapper = {list(wrapper)}' if wrapper else ''}
 
 [properties]
 sys_root = '{root}'
@@ -119,9 +124,11 @@ def truth(arch):
 
 
 def programs(arch):
-    """(subtick and the program that is all live tests, its names), as paths on this machine."""
+    """(subtick, the program that is all live tests and the one that counts what the verifier walks,
+    names of live tests), as paths on this machine."""
     directory = build(arch)
-    found = [directory / "subtick", directory / "tests/live/live_all"]
+    found = [directory / "subtick", directory / "tests/live/live_all",
+             directory / "tests/vm/verifier/verifier"]
     for program in found:
         if not program.exists():
             raise apt.Broken(f"{directory.name} has no {program.name}")

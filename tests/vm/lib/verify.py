@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """What must hold for JSON that a guest printed; the guest has no JSON parser of its own."""
 
+import verifier
+
 RATIOS = ("busy_ratio", "task_ratio", "hardirq_ratio", "idle_ratio", "closure_error_ratio")
 
 
@@ -72,6 +74,7 @@ def counters(documents):
 
 
 CHECKS = {"doctor": doctor, "hotplug": hotplug, "counters": counters,
+          "verifier": verifier.judge,
           "fallback-btf": fallback(["BTF"]), "fallback-privilege": fallback(["root", "CAP_"])}
 
 

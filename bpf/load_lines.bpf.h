@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The hardirq time of a core by line, for --irq: the programs of load_hirq.bpf.h, with a name. */
+#ifndef SUBTICK_BPF_LOAD_LINES_H
+#define SUBTICK_BPF_LOAD_LINES_H
+
+#include "load_hirq.bpf.h"
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__type(key, struct load_line_key);
+	__type(value, struct load_line_sum);
+} lines SEC(".maps");
+
+/* What each core's open handler is called; `irq` and `name` only. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct load_line_key);
+} open_lines SEC(".maps");
+
+/* Handlers that found no room in `lines`, and their time. */
+__u64 lines_lost SEC(".data");
+__u64 lines_lost_ns SEC(".data");
+
+static __noinline int line_new(struct load_line_key *key, u64 ns)
+{
+	struct load_line_sum sum = {.ns = ns, .count = 1};
+
+	/* Names of vectors are known to the reader; all others are strings of the kernel. */
+	if (key->name >= LOAD_LINE_KINDS)
+		bpf_probe_read_kernel_str(sum.name, sizeof(sum.name), (const char *)key->name);
+	if (bpf_map_update_elem(&lines, key, &sum, BPF_NOEXIST)) {
+		__sync_fetch_and_add(&lines_lost, 1);
+		__sync_fetch_and_add(&lines_lost_ns, ns);
+	}
+	return 0;
+}
+
+static __noinline int line_add(u32 cpu, u64 ns)
+{
+	struct load_line_key *open = bpf_map_lookup_elem(&open_lines, &cpu), key = {.cpu = cpu};
+	struct load_line_sum *sum;
+
+	if (open) {
+		key.name = open->name;
+		key.irq = open->irq;
+		/* The next one, should its entry be lost, is not this one. */
+		open->name = LOAD_LINE_UNKNOWN;
+		open->irq = 0;
+	}
+	sum = bpf_map_lookup_elem(&lines, &key);
+	if (!sum)
+		return line_new(&key, ns);
+	/* Only this core has this key, and a handler is not interrupted by another. */
+	sum->ns += ns;
+	sum->count++;
+	return 0;
+}
+
+/*
+ * arm64: ipi_entry comes inside irq_handler_entry of a line called "IPI", and says what the IPI is
+ * for. So the inner name is taken there; any other handler inside a handler is part of the outer.
+ */
+static __always_inline int line_enter(u64 name, u32 irq, bool renames)
+{
+	u32 cpu = bpf_get_smp_processor_id();
+	struct load_slot *s = slot_of(cpu);
+	bool inside = s->hirq & 0xff;
+	struct load_line_key *open;
+
+	hirq_enter();
+	if (inside && !renames)
+		return 0;
+	open = bpf_map_lookup_elem(&open_lines, &cpu);
+	if (open) {
+		open->name = name;
+		open->irq = irq;
+	}
+	return 0;
+}
+
+/* Whatever hirq_leave() counts belongs to a line, so that the lines sum up to the hardirq part. */
+static __always_inline int line_leave(void)
+{
+	u32 cpu = bpf_get_smp_processor_id();
+	struct load_slot *s = slot_of(cpu);
+	u64 before = s->hirq_in_ns;
+
+	hirq_leave();
+	return s->hirq_in_ns == before ? 0 : line_add(cpu, s->hirq_in_ns - before);
+}
+
+#endif

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The task time of a core by task, for --tasks: what a slot counts between two switches. */
+#ifndef SUBTICK_BPF_LOAD_TASKS_H
+#define SUBTICK_BPF_LOAD_TASKS_H
+
+#include "load_slot.bpf.h"
+
+/* Two, so that the reader can empty one while the cores write the other; see task_turn. */
+struct task_sums {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__type(key, struct load_task_key);
+	__type(value, struct load_task_sum);
+};
+
+struct task_sums tasks_even SEC(".maps");
+struct task_sums tasks_odd SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct load_task_now);
+} tasks_now SEC(".maps");
+
+/* Which of the two maps is written: the reader adds one at the end of each window. */
+__u64 task_turn SEC(".data");
+
+/* Task time of this core, without hardirqs, as the reader of the slot sees it: after a switch no
+ * interval is open.
+ */
+static __always_inline u64 task_ns(const struct load_slot *s)
+{
+	return s->base_ns[LOAD_TASK] + s->base_ns[LOAD_KSOFTIRQD] - s->hirq_ns[LOAD_TASK] -
+	       s->hirq_ns[LOAD_KSOFTIRQD];
+}
+
+static __always_inline u64 task_ids(const struct task_struct *task)
+{
+	return (u64)(u32)task->tgid << 32 | (u32)task->pid;
+}
+
+static __noinline int task_new(void *map, struct load_task_key *key, struct task_struct *task, u64 ns)
+{
+	struct load_task_sum sum = {.ns = ns, .count = 1, .tgid = task->tgid};
+
+	bpf_probe_read_kernel(sum.comm, sizeof(sum.comm), task->comm);
+	return bpf_map_update_elem(map, key, &sum, BPF_NOEXIST);
+}
+
+static __always_inline void task_add(struct load_task_now *cpu_now, u32 cpu,
+				     struct task_struct *task, u64 ns)
+{
+	struct load_task_key key = {.pid = task->pid, .cpu = cpu};
+	struct load_task_sum *sum;
+	long rc = 0;
+
+	if (task_turn & 1) {
+		sum = bpf_map_lookup_elem(&tasks_odd, &key);
+		if (!sum)
+			rc = task_new(&tasks_odd, &key, task, ns);
+	} else {
+		sum = bpf_map_lookup_elem(&tasks_even, &key);
+		if (!sum)
+			rc = task_new(&tasks_even, &key, task, ns);
+	}
+	if (sum) {
+		/* Only this core has this key, and the scheduler does not interrupt itself. */
+		sum->ns += ns;
+		sum->count++;
+	} else if (rc) {
+		cpu_now->lost_ns += ns;
+	}
+}
+
+/* A core that has not switched yet runs what it ran at the start. */
+static __always_inline void task_seed(struct task_struct *task, u32 cpu)
+{
+	struct load_task_now *cpu_now = bpf_map_lookup_elem(&tasks_now, &cpu);
+
+	if (!cpu_now || cpu_now->ids || cpu_now->since_ns)
+		return;
+	bpf_probe_read_kernel(cpu_now->comm, sizeof(cpu_now->comm), task->comm);
+	cpu_now->ids = task_ids(task);
+}
+
+/* After the switch is in the slot: what it closed was @prev's. */
+static __always_inline int task_switch(struct load_slot *s, struct task_struct *prev,
+				       struct task_struct *next)
+{
+	u32 cpu = task_cpu(next);
+	struct load_task_now *cpu_now = bpf_map_lookup_elem(&tasks_now, &cpu);
+	u64 ns = task_ns(s);
+
+	if (!cpu_now)
+		return 0;
+	/* The idle task has none of it. */
+	if (prev->pid)
+		task_add(cpu_now, cpu, prev, ns - cpu_now->since_ns);
+	cpu_now->since_ns = ns;
+	cpu_now->ids = task_ids(next);
+	bpf_probe_read_kernel(cpu_now->comm, sizeof(cpu_now->comm), next->comm);
+	return 0;
+}
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Says what is needed to understand a problem report: version, kernel, libraries, compiled-in parts. */
+#include "version.h"
+
+#include <stdio.h>
+#include <sys/utsname.h>
+
+#include "base/err.h"
+#include "sys/bpf.h"
+#include "sys/kbtf.h"
+
+static void print_kernel(void)
+{
+	struct utsname name;
+	struct err err = {0};
+	struct btf *btf;
+
+	if (uname(&name))
+		return;
+	printf("kernel: %s %s, %s\n", name.sysname, name.release, name.machine);
+	if (kbtf_open(NULL, &btf, &err)) {
+		printf("BTF: none: %s\n", err.what);
+		return;
+	}
+	printf("BTF: /sys/kernel/btf/vmlinux, %u types\n", kbtf_nr_types(btf));
+	kbtf_close(btf);
+}
+
+void version_print(void)
+{
+	printf("subtick %s\n", SUBTICK_VERSION);
+	print_kernel();
+	printf("libbpf: %s, compiled with " SUBTICK_LIBBPF "\n", sys_bpf_library());
+	printf("compiled in: " SUBTICK_PARTS "\n");
+	printf("compiled by: " SUBTICK_COMPILERS "\n");
+}

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* subtick --version. */
+#ifndef SUBTICK_CMD_VERSION_H
+#define SUBTICK_CMD_VERSION_H
+
+/* Prints the version, the kernel with its BTF, the libraries, and what was compiled in. */
+void version_print(void);
+
+#endif

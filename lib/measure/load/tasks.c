@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Empties the sums of a window, and gives the tasks that still run their open time. */
+#include "measure/load/tasks.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <bpf/bpf.h>
+
+#define SEE(word) __atomic_load_n(&(word), __ATOMIC_RELAXED)
+
+struct load_tasks_cpu {
+	/* At the turn: the running task. */
+	uint64_t ids;
+	char comm[16];
+	/* Task time of the core at this turn and the one before; lost_ns of the maps likewise. */
+	uint64_t task_ns, was_ns;
+	uint64_t lost_ns, was_lost_ns;
+	bool known, was_known;
+	/* What the running task got in earlier windows and will be booked again when it leaves. */
+	uint64_t carry_ns;
+	uint32_t carry_pid;
+	size_t own; /* the running task's place in the list, SIZE_MAX: none yet */
+	uint64_t booked_ns;
+};
+
+int load_tasks_open(struct load_tasks *tasks, int even_fd, int odd_fd,
+		    const struct load_task_now *now, unsigned int nr_cpus)
+{
+	*tasks = (struct load_tasks){.fds = {even_fd, odd_fd}, .nr_cpus = nr_cpus, .now = now};
+	tasks->keys = calloc(LOAD_TASKS_MAX, sizeof(*tasks->keys));
+	tasks->sums = calloc(LOAD_TASKS_MAX, sizeof(*tasks->sums));
+	tasks->cpu = calloc(nr_cpus, sizeof(*tasks->cpu));
+	/* Each core may add the task that runs, and one without a name. */
+	tasks->list = calloc(LOAD_TASKS_MAX + 2 * nr_cpus, sizeof(*tasks->list));
+	if (!tasks->keys || !tasks->sums || !tasks->cpu || !tasks->list) {
+		load_tasks_close(tasks);
+		return -ENOMEM;
+	}
+	/* At the start every core has had no task time at all. */
+	for (unsigned int i = 0; i < nr_cpus; i++)
+		tasks->cpu[i].known = true;
+	return 0;
+}
+
+void load_tasks_close(struct load_tasks *tasks)
+{
+	free(tasks->keys);
+	free(tasks->sums);
+	free(tasks->cpu);
+	free(tasks->list);
+	*tasks = (struct load_tasks){0};
+}
+
+void load_tasks_note(struct load_tasks *tasks)
+{
+	for (unsigned int i = 0; i < tasks->nr_cpus; i++) {
+		const struct load_task_now *now = &tasks->now[i];
+		struct load_tasks_cpu *cpu = &tasks->cpu[i];
+
+		/* A switch meanwhile may mix two names; the pid decides. */
+		cpu->ids = SEE(now->ids);
+		memcpy(cpu->comm, now->comm, sizeof(cpu->comm));
+		cpu->was_lost_ns = cpu->lost_ns;
+		cpu->lost_ns = SEE(now->lost_ns);
+	}
+}
+
+void load_tasks_sample(struct load_tasks *tasks, unsigned int i, const struct load_sample *sample)
+{
+	struct load_tasks_cpu *cpu = &tasks->cpu[i];
+
+	cpu->was_known = cpu->known;
+	cpu->was_ns = cpu->task_ns;
+	cpu->known = !(sample->flags & LOAD_VOID);
+	cpu->task_ns = sample->part_ns[LOAD_PART_TASK] + sample->part_ns[LOAD_PART_KSOFTIRQD];
+}
+
+static int by_core(const void *a, const void *b)
+{
+	const struct load_task *left = a, *right = b;
+
+	if (left->cpu != right->cpu)
+		return left->cpu < right->cpu ? -1 : 1;
+	if (left->ns != right->ns)
+		return left->ns < right->ns ? 1 : -1;
+	return left->pid < right->pid ? -1 : left->pid > right->pid;
+}
+
+static int empty_map(struct load_tasks *tasks, int fd, uint32_t *ret_nr)
+{
+	uint32_t nr = LOAD_TASKS_MAX, batch;
+	int rc = bpf_map_lookup_and_delete_batch(fd, NULL, &batch, tasks->keys, tasks->sums, &nr,
+						 NULL);
+
+	/* ENOENT: that was all of it. */
+	if (rc && errno != ENOENT)
+		return -errno;
+	*ret_nr = nr;
+	return 0;
+}
+
+static void book(struct load_tasks *tasks, const struct load_task_key *key,
+		 const struct load_task_sum *sum)
+{
+	struct load_tasks_cpu *cpu;
+	struct load_task *task;
+
+	if (key->cpu >= tasks->nr_cpus)
+		return;
+	cpu = &tasks->cpu[key->cpu];
+	task = &tasks->list[tasks->nr_list];
+	*task = (struct load_task){
+		.cpu = key->cpu, .pid = key->pid, .tgid = sum->tgid, .ns = sum->ns,
+		.count = sum->count,
+	};
+	memcpy(task->comm, sum->comm, sizeof(sum->comm));
+	cpu->booked_ns += task->ns;
+	/* The part that earlier windows have counted already. */
+	if (cpu->carry_ns && cpu->carry_pid == key->pid) {
+		uint64_t again = cpu->carry_ns < task->ns ? cpu->carry_ns : task->ns;
+
+		task->ns -= again;
+		cpu->booked_ns -= again;
+		cpu->carry_ns = 0;
+	}
+	if ((uint32_t)cpu->ids == key->pid)
+		cpu->own = tasks->nr_list;
+	tasks->nr_list++;
+}
+
+/*
+ * What the slot counted in the window and no switch has booked is the open time of the task that
+ * runs: so the tasks of a core sum up to its task time. When that task leaves the core, its whole
+ * time is booked; the part given here is then taken off.
+ */
+static void book_open(struct load_tasks *tasks, unsigned int i)
+{
+	struct load_tasks_cpu *cpu = &tasks->cpu[i];
+	uint64_t all = cpu->task_ns - cpu->was_ns;
+	uint64_t booked = cpu->booked_ns + (cpu->lost_ns - cpu->was_lost_ns);
+	uint64_t open = all > booked ? all - booked : 0;
+	struct load_task *task;
+
+	if (!cpu->ids || !open)
+		return;
+	if (cpu->own == SIZE_MAX) {
+		cpu->own = tasks->nr_list++;
+		task = &tasks->list[cpu->own];
+		*task = (struct load_task){
+			.cpu = i, .pid = (uint32_t)cpu->ids, .tgid = cpu->ids >> 32};
+		memcpy(task->comm, cpu->comm, sizeof(cpu->comm));
+	}
+	tasks->list[cpu->own].ns += open;
+	/* A carry that was not taken off belongs to the same stretch. */
+	cpu->carry_ns = (cpu->carry_pid == (uint32_t)cpu->ids ? cpu->carry_ns : 0) + open;
+	cpu->carry_pid = cpu->ids;
+}
+
+static void book_lost(struct load_tasks *tasks, unsigned int i)
+{
+	struct load_tasks_cpu *cpu = &tasks->cpu[i];
+
+	if (cpu->lost_ns == cpu->was_lost_ns)
+		return;
+	tasks->list[tasks->nr_list] = (struct load_task){
+		.cpu = i, .pid = UINT32_MAX, .tgid = UINT32_MAX, .ns = cpu->lost_ns - cpu->was_lost_ns,
+		.comm = "(no room)",
+	};
+	tasks->nr_list++;
+}
+
+int load_tasks_read(struct load_tasks *tasks, uint64_t turn)
+{
+	uint32_t nr = 0;
+	int rc = empty_map(tasks, tasks->fds[turn & 1], &nr);
+
+	tasks->nr_list = 0;
+	if (rc)
+		return rc;
+	for (unsigned int i = 0; i < tasks->nr_cpus; i++) {
+		tasks->cpu[i].own = SIZE_MAX;
+		tasks->cpu[i].booked_ns = 0;
+	}
+	for (uint32_t i = 0; i < nr; i++)
+		book(tasks, &tasks->keys[i], &tasks->sums[i]);
+	for (unsigned int i = 0; i < tasks->nr_cpus; i++) {
+		if (tasks->cpu[i].known && tasks->cpu[i].was_known)
+			book_open(tasks, i);
+		book_lost(tasks, i);
+	}
+	qsort(tasks->list, tasks->nr_list, sizeof(*tasks->list), by_core);
+	return 0;
+}

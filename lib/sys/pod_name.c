@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Parses the names of kubelet's log directories and links. */
+#include "sys/pod_name.h"
+
+#include <string.h>
+
+/* Of names in Kubernetes: RFC 1123. */
+#define LABEL_MAX  63
+#define DOMAIN_MAX 253
+/* The longest file name; kubelet cuts what is longer, before the suffix. */
+#define FILE_MAX 255
+#define SUFFIX	 ".log"
+#define ID_LEN	 64
+/* Fewer digits of an id that was cut are not taken for one. */
+#define ID_LEAST 12
+
+static bool is_lower(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+}
+
+static bool is_hex(struct pod_text text)
+{
+	for (size_t i = 0; i < text.len; i++)
+		if (!((text.at[i] >= '0' && text.at[i] <= '9') ||
+		      (text.at[i] >= 'a' && text.at[i] <= 'f')))
+			return false;
+	return true;
+}
+
+/* Lower-case letters, digits and -, in a domain also dots; no - or dot at either end. */
+static bool is_name(struct pod_text text, size_t most, bool dots)
+{
+	if (!text.len || text.len > most || !is_lower(text.at[0]) ||
+	    !is_lower(text.at[text.len - 1]))
+		return false;
+	for (size_t i = 0; i < text.len; i++)
+		if (!is_lower(text.at[i]) && text.at[i] != '-' && !(dots && text.at[i] == '.'))
+			return false;
+	return true;
+}
+
+/* 36 characters with dashes between the groups, or 32 hex digits: the hash of a static pod. */
+static bool is_uid(struct pod_text text)
+{
+	static const size_t dashes[] = {8, 13, 18, 23};
+	char plain[36];
+	size_t nr = 0;
+
+	if (text.len == 32)
+		return is_hex(text);
+	if (text.len != sizeof(plain))
+		return false;
+	for (size_t i = 0; i < sizeof(dashes) / sizeof(dashes[0]); i++)
+		if (text.at[dashes[i]] != '-')
+			return false;
+	for (size_t i = 0; i < text.len; i++)
+		if (text.at[i] != '-')
+			plain[nr++] = text.at[i];
+	return nr == 32 && is_hex((struct pod_text){plain, nr});
+}
+
+/* The three parts between two underscores; names of Kubernetes have none. */
+static bool split(const char *file, size_t len, struct pod_text part[3])
+{
+	const char *first = memchr(file, '_', len), *second;
+
+	if (!first)
+		return false;
+	second = memchr(first + 1, '_', len - (first + 1 - file));
+	if (!second || memchr(second + 1, '_', len - (second + 1 - file)))
+		return false;
+	part[0] = (struct pod_text){file, first - file};
+	part[1] = (struct pod_text){first + 1, second - first - 1};
+	part[2] = (struct pod_text){second + 1, len - (second + 1 - file)};
+	return true;
+}
+
+bool pod_name_of_dir(const char *file, struct pod_name *ret_name)
+{
+	size_t len = strnlen(file, FILE_MAX + 1);
+	struct pod_text part[3];
+
+	if (len > FILE_MAX || !split(file, len, part) || !is_name(part[0], LABEL_MAX, false) ||
+	    !is_name(part[1], DOMAIN_MAX, true) || !is_uid(part[2]))
+		return false;
+	*ret_name = (struct pod_name){.namespace = part[0], .pod = part[1], .uid = part[2]};
+	return true;
+}
+
+bool pod_name_of_link(const char *file, struct pod_name *ret_name)
+{
+	size_t len = strnlen(file, FILE_MAX + 1), suffix = strlen(SUFFIX);
+	struct pod_text part[3], id;
+	const char *dash;
+
+	if (len > FILE_MAX || len <= suffix || strcmp(file + len - suffix, SUFFIX) ||
+	    !split(file, len - suffix, part))
+		return false;
+	dash = memrchr(part[2].at, '-', part[2].len);
+	if (!dash)
+		return false;
+	id = (struct pod_text){dash + 1, part[2].len - (dash + 1 - part[2].at)};
+	part[2].len = dash - part[2].at;
+	if (!is_name(part[0], DOMAIN_MAX, true) || !is_name(part[1], LABEL_MAX, false) ||
+	    !is_name(part[2], LABEL_MAX, false) || !is_hex(id))
+		return false;
+	/* Only a name that is as long as can be was cut. */
+	if (id.len != ID_LEN && (len != FILE_MAX || id.len < ID_LEAST || id.len > ID_LEN))
+		return false;
+	*ret_name = (struct pod_name){.namespace = part[1],
+				      .pod = part[0],
+				      .container = part[2],
+				      .id = id,
+				      .cut = id.len != ID_LEN};
+	return true;
+}

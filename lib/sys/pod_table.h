@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Names of pods by uid, or of containers by id. */
+#ifndef SUBTICK_SYS_POD_TABLE_H
+#define SUBTICK_SYS_POD_TABLE_H
+
+#include <stdint.h>
+
+#include "sys/pod_name.h"
+
+struct pod_table_names {
+	const char *namespace, *pod;
+	const char *container; /* "" in a table of pods */
+};
+
+struct pod_table_entry;
+
+struct pod_table {
+	struct pod_table_entry **entries;
+	size_t nr;
+	size_t nr_left; /* of them, those whose file is gone */
+	size_t nr_cut;	/* of them, those with the beginning of an id only */
+	uint32_t *index; /* open addressing: entry + 1, 0 for none */
+	size_t index_size;
+};
+
+/*
+ * Adds @name under @key. Two different names for one key make it unknown: one of them is wrong.
+ * Without memory the name stays unknown.
+ */
+void pod_table_add(struct pod_table *table, struct pod_text key, const struct pod_name *name);
+/*
+ * The file of that key is gone. Its names stay for a while: nobody else gets the same key, and the
+ * last waits of a pod come when its logs may be deleted already.
+ */
+void pod_table_leave(struct pod_table *table, struct pod_text key);
+/* The same for all of them, before the files are looked at again. */
+void pod_table_leave_all(struct pod_table *table);
+/* NULL if unknown. */
+const struct pod_table_names *pod_table_find(const struct pod_table *table, const char *key);
+/* The same of a container, also by the beginning of its id if @pod is the pod that it is in. */
+const struct pod_table_names *pod_table_find_id(const struct pod_table *table, const char *id,
+						const struct pod_table_names *pod);
+void pod_table_free(struct pod_table *table);
+
+#endif

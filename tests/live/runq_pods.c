@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Sums over pods: nested cgroups as both drivers of the kubelet make them, against schedstat. */
+#include <errno.h>
+#include <math.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cgroups.h"
+#include "live.h"
+#include "report/find.h"
+#include "report/report.h"
+#include "runq_window.h"
+
+#define UID_A  "0a1b2c3d-4e5f-6789-abcd-ef0123456789"
+#define UID_B  "1a1b2c3d-4e5f-6789-abcd-ef0123456789"
+#define UID_B_ "1a1b2c3d_4e5f_6789_abcd_ef0123456789"
+#define HEX    "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcde"
+#define SLICE  "kubepods-besteffort.slice"
+
+enum {
+	NR_TASKS = 3, /* two containers of pod A, one of pod B */
+};
+
+struct nodes {
+	const char *pod_a, *pod_b, *top;
+	const char *containers[NR_TASKS];
+	pid_t pids[NR_TASKS];
+};
+
+/* "top/burstable/pod<uid>/<id>" and "top/kubepods-besteffort.slice/…-pod<uid>.slice/….scope". */
+static void nodes_make(struct nodes *nodes, int cpu)
+{
+	nodes->top = cgroups_make("kube");
+	cgroups_make("kube/burstable");
+	nodes->pod_a = cgroups_make("kube/burstable/pod" UID_A);
+	nodes->containers[0] = cgroups_make("kube/burstable/pod" UID_A "/" HEX "1");
+	nodes->containers[1] = cgroups_make("kube/burstable/pod" UID_A "/" HEX "2");
+	cgroups_make("kube/" SLICE);
+	nodes->pod_b = cgroups_make("kube/" SLICE "/kubepods-besteffort-pod" UID_B_ ".slice");
+	nodes->containers[2] = cgroups_make("kube/" SLICE "/kubepods-besteffort-pod" UID_B_
+					    ".slice/cri-containerd-" HEX "3.scope");
+	for (int i = 0; i < NR_TASKS; i++)
+		nodes->pids[i] = load_burner(nodes->containers[i], cpu);
+}
+
+static double dispatches(const struct nodes *nodes, int first, int end)
+{
+	double count = 0.0;
+
+	while (first < end)
+		count += load_schedstat(nodes->pids[first++]).count;
+	return count;
+}
+
+/* What the kernel counted just outside and just inside of a window bounds what it holds. */
+struct bounds {
+	double a[4], b[4];
+};
+
+static void bounds_take(const struct nodes *nodes, struct bounds *bounds, int at)
+{
+	bounds->a[at] = dispatches(nodes, 0, 2);
+	bounds->b[at] = dispatches(nodes, 2, 3);
+}
+
+static struct report *measure(const struct nodes *nodes, const struct runq_opts *opts,
+			      struct bounds *bounds)
+{
+	struct meter *meter = window_open(opts);
+	struct report *report;
+
+	/* With source wakeup, waits that began before the programs were attached are not seen. */
+	window_wait(meter, 200);
+	bounds_take(nodes, bounds, 0);
+	window_begin(meter);
+	bounds_take(nodes, bounds, 1);
+	window_wait(meter, 1000);
+	bounds_take(nodes, bounds, 2);
+	report = window_end(meter, 0);
+	bounds_take(nodes, bounds, 3);
+	meter->ops->close(meter);
+	return report;
+}
+
+static void check_count(const char *what, const struct report *report, const char *row,
+			const double at[4])
+{
+	double count = window_group(report, row, "count");
+
+	live_ok(count >= at[2] - at[1] && count <= at[3] - at[0] && count > 0,
+		"%s: %.0f waits, the kernel counted %.0f to %.0f", what, count, at[2] - at[1],
+		at[3] - at[0]);
+}
+
+static void check_pods(const struct nodes *nodes)
+{
+	struct runq_opts opts = {.sum = RUNQ_SUM_POD, .blame = true, .blame_rows = 64};
+	struct bounds bounds;
+	struct report *report = measure(nodes, &opts, &bounds);
+
+	check_count("pod with two containers, cgroupfs driver", report, nodes->pod_a, bounds.a);
+	check_count("pod with one container, systemd driver", report, nodes->pod_b, bounds.b);
+	live_ok(isnan(window_group(report, nodes->containers[0], "count")),
+		"containers have no rows of their own");
+	live_ok(window_blame(report, nodes->pod_a, NULL) ==
+			window_group(report, nodes->pod_a, "sum_ns"),
+		"blame of a pod sums to its waits exactly");
+	live_ok(window_blame(report, nodes->pod_a, nodes->pod_b) > 0 &&
+			window_blame(report, nodes->pod_a, nodes->pod_a) > 0,
+		"behind the other pod, and behind itself");
+	report_free(report);
+}
+
+static void check_rest(const struct nodes *nodes)
+{
+	const char *asked[] = {nodes->pod_a};
+	struct runq_opts one = {.cgroups = asked, .nr_cgroups = 1};
+	struct runq_opts tree = {.cgroups = asked, .nr_cgroups = 1, .tree = true};
+	struct runq_opts depth = {.depth = 2};
+	struct runq_opts qos = {.sum = RUNQ_SUM_QOS};
+	char burstable[128];
+	struct bounds bounds;
+	struct report *report = measure(nodes, &one, &bounds);
+
+	check_count("--cgroup of a pod", report, nodes->pod_a, bounds.a);
+	report_free(report);
+	report = measure(nodes, &tree, &bounds);
+	live_ok(window_group(report, nodes->containers[0], "count") > 0 &&
+			window_group(report, nodes->containers[1], "count") > 0 &&
+			window_group(report, nodes->pod_a, "count") == 0,
+		"--tree has a row for each container, and for the pod what it waited itself");
+	report_free(report);
+	report = measure(nodes, &depth, &bounds);
+	snprintf(burstable, sizeof(burstable), "%s/burstable", nodes->top);
+	check_count("--depth 2", report, burstable, bounds.a);
+	report_free(report);
+	report = measure(nodes, &qos, &bounds);
+	/* Pods of the machine's own may be in these, too. */
+	live_ok(window_group(report, "burstable", "count") >= bounds.a[2] - bounds.a[1] &&
+			window_group(report, "besteffort", "count") >= bounds.b[2] - bounds.b[1] &&
+			window_group(report, "(no pod)", "count") > 0,
+		"--per qos has the classes, and what is in no pod");
+	report_free(report);
+}
+
+/*
+ * kubelet's directories as only we and what we start see them: a /var/log of our own. False where
+ * that cannot be made.
+ */
+static bool names_open(void)
+{
+	mkdir("/var", 0755);
+	mkdir("/var/log", 0755);
+	return !unshare(CLONE_NEWNS) && !mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) &&
+	       !mount("none", "/var/log", "tmpfs", 0, NULL) && !mkdir("/var/log/pods", 0755) &&
+	       !mkdir("/var/log/containers", 0755);
+}
+
+static const char *text_of(const struct report *report, const char *row, const char *key)
+{
+	const struct table *table = report_find(report, "groups");
+	long col = table ? table_find(table, key) : -1;
+
+	for (size_t i = 0; col >= 0 && i < table->nr_rows; i++) {
+		const struct value *first = table_cell(table, i, 0);
+		const struct value *value = table_cell(table, i, col);
+
+		if (first->kind == VALUE_STR && !strcmp(first->str, row))
+			return value->kind == VALUE_STR ? value->str : "";
+	}
+	return "";
+}
+
+/* One pod is there from the start, the other comes while we look, as its container's link does. */
+static void check_names(const struct nodes *nodes)
+{
+	struct runq_opts pods = {.sum = RUNQ_SUM_POD}, containers = {0};
+	struct runq_opts spaces = {.sum = RUNQ_SUM_NAMESPACE};
+	struct meter *meter;
+	struct report *report;
+	struct bounds bounds;
+
+	if (!names_open()) {
+		live_skip("names", "cannot have a /var/log of its own: %s", strerror(errno));
+		return;
+	}
+	mkdir("/var/log/pods/shop_web-1_" UID_A, 0755);
+	meter = window_open(&pods);
+	window_begin(meter);
+	mkdir("/var/log/pods/bank_db_" UID_B, 0755);
+	report = window_end(meter, 500);
+	live_ok(!strcmp(text_of(report, nodes->pod_a, "name"), "shop/web-1") &&
+			!strcmp(text_of(report, nodes->pod_a, "namespace"), "shop") &&
+			!strcmp(text_of(report, nodes->pod_a, "pod"), "web-1"),
+		"a pod has its name: %s", text_of(report, nodes->pod_a, "name"));
+	live_ok(!strcmp(text_of(report, nodes->pod_b, "name"), "bank/db"),
+		"so does one whose directory is made during the window: %s",
+		text_of(report, nodes->pod_b, "name"));
+	report_free(report);
+	meter->ops->close(meter);
+
+	meter = window_open(&containers);
+	window_begin(meter);
+	if (symlink("/nowhere", "/var/log/containers/web-1_shop_nginx-" HEX "1.log"))
+		live_note("no link: %s", strerror(errno));
+	report = window_end(meter, 500);
+	live_ok(!strcmp(text_of(report, nodes->containers[0], "name"), "shop/web-1/nginx"),
+		"a container has its name: %s", text_of(report, nodes->containers[0], "name"));
+	live_ok(!strcmp(text_of(report, nodes->containers[1], "name"), "shop/web-1/0123456789ab"),
+		"one without a link has its id: %s", text_of(report, nodes->containers[1], "name"));
+	report_free(report);
+	meter->ops->close(meter);
+
+	report = measure(nodes, &spaces, &bounds);
+	check_count("--per namespace", report, "shop", bounds.a);
+	check_count("--per namespace", report, "bank", bounds.b);
+	report_free(report);
+}
+
+int main(void)
+{
+	struct nodes nodes;
+	int cpu, other;
+
+	cgroups_open();
+	if (!live_two_cpus(&cpu, &other))
+		live_skip_all("needs two CPUs");
+	nodes_make(&nodes, cpu);
+	check_pods(&nodes);
+	check_rest(&nodes);
+	check_names(&nodes);
+	for (int i = 0; i < NR_TASKS; i++)
+		load_kill(nodes.pids[i]);
+	return live_done();
+}

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Names of pods and containers from kubelet's directories, whatever else is in them. */
+#include "test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "sys/pod_name.h"
+#include "sys/pod_table.h"
+#include "sys/pods.h"
+#include "tree.h"
+
+#define UID    "0a1b2c3d-4e5f-6789-abcd-ef0123456789"
+#define STATIC "0123456789abcdef0123456789abcdef"
+#define ID     "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
+
+static void check_text(struct pod_text text, const char *want)
+{
+	assert_int_equal(text.len, strlen(want));
+	assert_memory_equal(text.at, want, text.len);
+}
+
+TEST(directories)
+{
+	struct pod_name name;
+
+	assert_true(pod_name_of_dir("shop_web-7d9_" UID, &name));
+	check_text(name.namespace, "shop");
+	check_text(name.pod, "web-7d9");
+	check_text(name.uid, UID);
+	/* A static pod has a hash for its uid; names of pods can have dots. */
+	assert_true(pod_name_of_dir("kube-system_etcd.node-1_" STATIC, &name));
+	check_text(name.pod, "etcd.node-1");
+	check_text(name.uid, STATIC);
+}
+
+TEST(directories_refused)
+{
+	static const char *const files[] = {
+		"", "_", "__", "shop", "shop_web", "shop_web_", "_web_" UID, "shop__" UID,
+		"shop_web_" UID "x", "shop_web_" STATIC "0", "shop_web_x_" UID, "shop_web" UID,
+		"Shop_web_" UID, "shop_we\nb_" UID, "shop_we\"b_" UID, "shop_\033[31m_" UID,
+		"shop_we b_" UID, "shop_-web_" UID, "shop_web-_" UID, "sh.op_web_" UID,
+		"shop_w\xc3\xa9_" UID, "../x_web_" UID, "shop_web_0a1b2c3d-4e5f-6789-abcd-ef012345678G",
+		"shop_web_0a1b2c3d44e5f46789-abcd-ef0123456789",
+	};
+	struct pod_name name;
+	char *huge = malloc(65537);
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+		if (pod_name_of_dir(files[i], &name))
+			fail_msg("accepted: %s", files[i]);
+	memset(huge, 'a', 65536);
+	huge[65536] = '\0';
+	assert_false(pod_name_of_dir(huge, &name));
+	memcpy(huge, "shop_", 5);
+	strcpy(huge + 65536 - strlen("_" UID), "_" UID);
+	assert_false(pod_name_of_dir(huge, &name));
+	free(huge);
+}
+
+TEST(links)
+{
+	char file[300], pod[200];
+	struct pod_name name;
+
+	assert_true(pod_name_of_link("web-7d9_shop_nginx-proxy-" ID ".log", &name));
+	check_text(name.namespace, "shop");
+	check_text(name.pod, "web-7d9");
+	check_text(name.container, "nginx-proxy");
+	check_text(name.id, ID);
+	assert_false(name.cut);
+	/* kubelet cuts names at 255 bytes, before the suffix. */
+	memset(pod, 'p', sizeof(pod));
+	snprintf(file, sizeof(file), "%.180s_shop_nginx-%.59s.log", pod, ID);
+	assert_int_equal(strlen(file), 255);
+	assert_true(pod_name_of_link(file, &name));
+	assert_true(name.cut);
+	assert_int_equal(name.id.len, 59);
+}
+
+TEST(links_refused)
+{
+	static const char *const files[] = {
+		"", ".log", "web_shop_nginx-" ID, "web_shop_nginx-" ID "0.log", "web_shop_nginx.log",
+		"web_shop_nginx-00112233445566778899.log", "web_shop_-" ID ".log",
+		"web_nginx-" ID ".log", "web_shop_x_nginx-" ID ".log", "web_SHOP_nginx-" ID ".log",
+		"web_shop_ngi\nnx-" ID ".log", "web_shop_ngi\033nx-" ID ".log",
+	};
+	struct pod_name name;
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+		if (pod_name_of_link(files[i], &name))
+			fail_msg("accepted: %s", files[i]);
+}
+
+static void path_of(const struct tree *tree, const char *dir, const char *file, char buf[512])
+{
+	snprintf(buf, 512, "%s/var/log/%s/%s", tree->root, dir, file);
+}
+
+static void make_pod(const struct tree *tree, const char *file)
+{
+	char path[512];
+
+	path_of(tree, "pods", file, path);
+	assert_int_equal(mkdir(path, 0755), 0);
+}
+
+static void remove_pod(const struct tree *tree, const char *file)
+{
+	char path[512];
+
+	path_of(tree, "pods", file, path);
+	assert_int_equal(rmdir(path), 0);
+}
+
+static struct pods *open_names(const struct tree *tree)
+{
+	struct pods *pods;
+
+	/* These make the directories. */
+	tree_file(tree, "/var/log/pods/README", "");
+	tree_file(tree, "/var/log/containers/README", "");
+	assert_int_equal(pods_open(tree->root, &pods), 0);
+	return pods;
+}
+
+static void check_names(const struct pods *pods, const char *uid, const char *id,
+			const char *namespace, const char *pod, const char *container)
+{
+	struct pods_names names;
+
+	pods_find(pods, uid, id, &names);
+	assert_string_equal(names.namespace ? names.namespace : "", namespace);
+	assert_string_equal(names.pod ? names.pod : "", pod);
+	assert_string_equal(names.container ? names.container : "", container);
+}
+
+TEST_WITH(come_and_go, tree_setup, tree_teardown)
+{
+	const struct tree *tree = *state;
+	struct pods *pods = open_names(tree);
+
+	assert_int_equal(pods_count(pods), 0);
+	make_pod(tree, "shop_web_" UID);
+	tree_link(tree, "/var/log/containers/web_shop_nginx-" ID ".log", "/nowhere");
+	check_names(pods, UID, ID, "", "", "");
+	pods_refresh(pods);
+	check_names(pods, UID, ID, "shop", "web", "nginx");
+	/* A pause container has no link, and a pod by itself no container. */
+	check_names(pods, UID, STATIC STATIC, "shop", "web", "");
+	check_names(pods, UID, NULL, "shop", "web", "");
+	check_names(pods, NULL, ID, "shop", "web", "nginx");
+	check_names(pods, STATIC, NULL, "", "", "");
+	/* The last waits come after the logs are deleted. */
+	remove_pod(tree, "shop_web_" UID);
+	pods_refresh(pods);
+	check_names(pods, UID, ID, "shop", "web", "nginx");
+	pods_close(pods);
+	/* What was there before. */
+	make_pod(tree, "shop_web_" UID);
+	assert_int_equal(pods_open(tree->root, &pods), 0);
+	check_names(pods, UID, NULL, "shop", "web", "");
+	pods_close(pods);
+	remove_pod(tree, "shop_web_" UID);
+}
+
+TEST_WITH(no_kubelet, tree_setup, tree_teardown)
+{
+	const struct tree *tree = *state;
+	struct pods *pods;
+
+	assert_int_equal(pods_open(tree->root, &pods), 0);
+	pods_refresh(pods);
+	check_names(pods, UID, ID, "", "", "");
+	pods_close(pods);
+	check_names(NULL, UID, ID, "", "", "");
+	pods_refresh(NULL);
+	pods_close(NULL);
+}
+
+/* Files, links and FIFOs where a directory is expected are not pods; nothing is opened. */
+TEST_WITH(other_types, tree_setup, tree_teardown)
+{
+	const struct tree *tree = *state;
+	struct pods *pods;
+	char path[512];
+
+	tree_link(tree, "/var/log/pods/shop_link_" UID, "/");
+	tree_file(tree, "/var/log/pods/shop_file_" STATIC, "text");
+	path_of(tree, "containers", "web_shop_fifo-" ID ".log", path);
+	tree_file(tree, "/var/log/containers/README", "");
+	assert_int_equal(mkfifo(path, 0644), 0);
+	assert_int_equal(pods_open(tree->root, &pods), 0);
+	assert_int_equal(pods_count(pods), 0);
+	path_of(tree, "pods", "shop_fifo_" STATIC, path);
+	assert_int_equal(mkfifo(path, 0644), 0);
+	tree_file(tree, "/var/log/containers/web_shop_file-" ID ".log", "text");
+	pods_refresh(pods);
+	assert_int_equal(pods_count(pods), 0);
+	pods_close(pods);
+}
+
+/* One uid with two names: one of the two is wrong, so that neither is shown. */
+TEST_WITH(contradictions, tree_setup, tree_teardown)
+{
+	const struct tree *tree = *state;
+	struct pods *pods = open_names(tree);
+
+	make_pod(tree, "shop_web_" UID);
+	make_pod(tree, "bank_web_" UID);
+	make_pod(tree, "bank_db_" STATIC);
+	tree_link(tree, "/var/log/containers/web_shop_nginx-" ID ".log", "/nowhere");
+	pods_refresh(pods);
+	check_names(pods, UID, NULL, "", "", "");
+	/* The link is of another pod than the directory says. */
+	check_names(pods, STATIC, ID, "bank", "db", "");
+	pods_close(pods);
+	remove_pod(tree, "shop_web_" UID);
+	remove_pod(tree, "bank_web_" UID);
+	remove_pod(tree, "bank_db_" STATIC);
+}
+
+TEST_WITH(cut_ids, tree_setup, tree_teardown)
+{
+	const struct tree *tree = *state;
+	struct pods *pods = open_names(tree);
+	char pod[181], file[300], path[512];
+
+	memset(pod, 'p', 180);
+	pod[180] = '\0';
+	snprintf(file, sizeof(file), "shop_%s_" STATIC, pod);
+	make_pod(tree, file);
+	snprintf(path, sizeof(path), "/var/log/containers/%s_shop_nginx-%.59s.log", pod, ID);
+	tree_link(tree, path, "/nowhere");
+	pods_refresh(pods);
+	check_names(pods, STATIC, ID, "shop", pod, "nginx");
+	/* Only in its own pod, and only if the digits agree. */
+	check_names(pods, UID, ID, "", "", "");
+	check_names(pods, NULL, ID, "", "", "");
+	check_names(pods, STATIC, STATIC STATIC, "shop", pod, "");
+	pods_close(pods);
+	remove_pod(tree, file);
+}
+
+/* A directory that is made anew is found. */
+TEST_WITH(directory_replaced, tree_setup, tree_teardown)
+{
+	const struct tree *tree = *state;
+	struct pods *pods = open_names(tree);
+	char from[512], to[512];
+
+	snprintf(from, sizeof(from), "%s/var/log/pods", tree->root);
+	snprintf(to, sizeof(to), "%s/var/log/old", tree->root);
+	assert_int_equal(rename(from, to), 0);
+	pods_refresh(pods);
+	assert_int_equal(mkdir(from, 0755), 0);
+	make_pod(tree, "shop_web_" UID);
+	pods_refresh(pods);
+	check_names(pods, UID, NULL, "", "", "");
+	pods_retry(pods);
+	check_names(pods, UID, NULL, "shop", "web", "");
+	pods_close(pods);
+	remove_pod(tree, "shop_web_" UID);
+}
+
+TEST(many)
+{
+	struct pod_table table = {0};
+	char key[40];
+
+	for (unsigned int i = 0; i < 20000; i++) {
+		struct pod_name name = {.namespace = {"ns", 2}, .pod = {key, 0}};
+
+		name.pod.len = snprintf(key, sizeof(key), "pod-%u", i);
+		pod_table_add(&table, name.pod, &name);
+		if (i >= 100) {
+			char old[40];
+			int len = snprintf(old, sizeof(old), "pod-%u", i - 100);
+
+			pod_table_leave(&table, (struct pod_text){old, len});
+		}
+		assert_true(table.nr <= 100 + 4097 + 1);
+	}
+	for (unsigned int i = 19900; i < 20000; i++) {
+		const struct pod_table_names *names;
+
+		snprintf(key, sizeof(key), "pod-%u", i);
+		names = pod_table_find(&table, key);
+		assert_non_null(names);
+		assert_string_equal(names->pod, key);
+	}
+	assert_null(pod_table_find(&table, "pod-0"));
+	pod_table_free(&table);
+}
+
+TEST_MAIN()

@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Sums over pods, QoS classes, depths and subtrees, against what brute force adds up. */
+#include "test.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "measure/runq/filter.h"
+#include "measure/runq/kernel.h"
+#include "measure/runq/sums.h"
+#include "measure/runq/window.h"
+#include "stats/hist.h"
+
+#define UID_A "0a1b2c3d-4e5f-6789-abcd-ef0123456789"
+#define UID_B "1a1b2c3d-4e5f-6789-abcd-ef0123456789"
+#define HEX   "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcde"
+
+#define POD_A  "/kubepods/burstable/pod" UID_A
+#define POD_B "/kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-pod" \
+	      "1a1b2c3d_4e5f_6789_abcd_ef0123456789.slice"
+
+static const uint64_t le_ns[] = {1000, 100000};
+static const double percentiles[] = {50, 99};
+
+static struct runq_window window;
+static struct runq_waits_list list;
+static struct runq_filter filter;
+static struct runq_sums sums;
+/* All groups that a test has; blame and what is alive refer to them. */
+static struct runq_group *groups[16];
+static size_t nr_groups;
+static struct runq_row charges[16];
+static size_t nr_charges;
+
+int __wrap_runq_kernel_blame(struct runq_kernel *kernel, struct runq_row **ret_rows, size_t *ret_nr,
+			     struct err *err);
+int __wrap_runq_kernel_blame(struct runq_kernel *kernel, struct runq_row **ret_rows, size_t *ret_nr,
+			     struct err *err)
+{
+	(void)kernel;
+	(void)err;
+	*ret_rows = charges;
+	*ret_nr = nr_charges;
+	return 0;
+}
+
+struct runq_party __wrap_runq_kernel_party(const struct runq_kernel *kernel, uint64_t key);
+struct runq_party __wrap_runq_kernel_party(const struct runq_kernel *kernel, uint64_t key)
+{
+	(void)kernel;
+	for (size_t i = 0; i < nr_groups; i++)
+		if (groups[i]->key == key)
+			return runq_party_of(key, groups[i]);
+	return runq_party_of(key, NULL);
+}
+
+static void begin(enum runq_sum what)
+{
+	window = (struct runq_window){
+		.per = RUNQ_PER_CGROUP,
+		.sum = what,
+		.sample_ratio = 1.0,
+		.le_ns = le_ns,
+		.nr_le = 2,
+		.percentiles = percentiles,
+		.nr_percentiles = 2,
+		.has_causes = true,
+		.causes_known = (1u << RUNQ_NR_CAUSES) - 1,
+	};
+	sums = (struct runq_sums){.what = what, .filter = &filter};
+}
+
+static void finish(void)
+{
+	runq_window_clear(&window);
+	runq_sums_close(&sums);
+	runq_waits_clear(&list);
+	runq_filter_close(&filter);
+	filter = (struct runq_filter){0};
+	while (nr_groups)
+		runq_group_put(groups[--nr_groups]);
+	nr_charges = 0;
+}
+
+static struct runq_group *group_of(uint64_t key, const char *path)
+{
+	struct runq_group *group;
+
+	for (size_t i = 0; i < nr_groups; i++)
+		if (groups[i]->key == key)
+			return groups[i];
+	group = runq_group_new(&(struct runq_group){.key = key, .cgroup_id = key * 10}, path);
+	groups[nr_groups++] = group;
+	return group;
+}
+
+/* @nr waits of @ns each, behind @cause. */
+static void waited(uint64_t key, const char *path, uint64_t nr, uint64_t ns, enum runq_cause cause)
+{
+	struct runq_group *group = group_of(key, path);
+	struct runq_totals totals = {.max_ns = ns};
+	struct err err = {0};
+
+	totals.count[hist_index(ns)] = nr;
+	totals.cause_ns[cause] = nr * ns;
+	for (unsigned int i = 0; i < 2; i++)
+		if (hist_index(le_ns[i]) == hist_index(ns) && ns <= le_ns[i])
+			totals.below[i] = nr;
+	assert_int_equal(runq_waits_add(&list, group, group->gone, &totals, &err), 0);
+}
+
+static void waited_steps(uint64_t key, const char *path, uint64_t below, uint64_t above,
+			 uint64_t max_ns)
+{
+	struct runq_step_totals steps = {.max_ns = max_ns, .nr = 3, .count = {below, 0, above}};
+	struct err err = {0};
+
+	steps.cause_ns[RUNQ_OTHER] = max_ns;
+	assert_int_equal(
+		runq_waits_add_steps(&list, group_of(key, path), false, &steps, &err), 0);
+}
+
+static void charged(uint64_t victim, uint64_t culprit, uint64_t wait_ns)
+{
+	charges[nr_charges++] = (struct runq_row){{victim, culprit}, {wait_ns, 1}};
+}
+
+static void ask_for(const char *path)
+{
+	filter.asked = realloc(filter.asked, (filter.nr + 1) * sizeof(*filter.asked));
+	filter.asked[filter.nr++] =
+		runq_group_new(&(struct runq_group){.cgroup_id = 77}, path);
+}
+
+static void close_window(void)
+{
+	struct err err = {0};
+
+	assert_int_equal(runq_sums_window(&sums, &list, groups, nr_groups, &err), 0);
+	assert_int_equal(runq_window_groups(&window, &list, &filter, &sums, &err), 0);
+	assert_int_equal(runq_window_blame(&window, NULL, &filter, &sums, 8, &err), 0);
+}
+
+static const struct runq_group_window *row(const char *path)
+{
+	for (size_t i = 0; i < window.nr_groups; i++)
+		if (!strcmp(runq_party_path(&window.groups[i].party), path))
+			return &window.groups[i];
+	fail_msg("no row %s", path);
+	return NULL;
+}
+
+static uint64_t blamed(const char *victim, const char *culprit)
+{
+	uint64_t found = 0, times = 0;
+
+	for (size_t i = 0; i < window.nr_blame; i++)
+		if (!strcmp(runq_party_path(&window.blame[i].victim), victim) &&
+		    !strcmp(runq_party_path(&window.blame[i].culprit), culprit)) {
+			found = window.blame[i].wait_ns;
+			times++;
+		}
+	assert_true(times <= 1);
+	return found;
+}
+
+static void two_pods(void)
+{
+	waited(1, POD_A "/" HEX "1", 90, 500, RUNQ_SAME);
+	waited(2, POD_A "/" HEX "2", 10, 90000, RUNQ_OTHER);
+	waited(3, POD_B "/cri-containerd-" HEX "3.scope", 4, 700, RUNQ_THROTTLED);
+	/* systemd in a container makes cgroups below it. */
+	waited(4, POD_B "/cri-containerd-" HEX "3.scope/init.scope", 6, 800, RUNQ_OTHER);
+	waited(5, "/system.slice/kubelet.service", 2, 300, RUNQ_OTHER);
+}
+
+TEST(pods)
+{
+	const struct runq_group_window *a, *b;
+
+	begin(RUNQ_SUM_POD);
+	two_pods();
+	close_window();
+	assert_int_equal(window.nr_groups, 3);
+	a = row(POD_A);
+	assert_int_equal(a->count, 100);
+	assert_int_equal(a->sum_ns, 90 * 500 + 10 * 90000);
+	assert_int_equal(a->max_ns, 90000);
+	assert_int_equal(a->cause_ns[RUNQ_SAME], 90 * 500);
+	assert_int_equal(a->cause_ns[RUNQ_OTHER], 10 * 90000);
+	assert_int_equal(a->le_count[0], 90);
+	assert_int_equal(a->le_count[1], 100);
+	/* Of all waits, not a mean of two medians. */
+	assert_true(fabs(a->percentile_ns[0] - 500) <= 500.0 / HIST_SUB);
+	assert_true(fabs(a->percentile_ns[1] - 90000) <= 90000.0 / HIST_SUB);
+	assert_string_equal(a->party.group->pod_uid, UID_A);
+	assert_string_equal(a->party.group->qos, "burstable");
+	assert_null(a->party.group->container_id);
+	b = row(POD_B);
+	assert_int_equal(b->count, 10);
+	assert_int_equal(b->cause_ns[RUNQ_THROTTLED], 4 * 700);
+	assert_int_equal(b->cause_ns[RUNQ_OTHER], 6 * 800);
+	assert_string_equal(b->party.group->pod_uid, UID_B);
+	assert_string_equal(b->party.group->qos, "besteffort");
+	/* What is in no pod stays itself. */
+	assert_int_equal(row("/system.slice/kubelet.service")->count, 2);
+	assert_int_equal(row("/system.slice/kubelet.service")->party.group->cgroup_id, 50);
+	assert_int_equal(window.waits_seen, 112);
+	finish();
+}
+
+TEST(classes)
+{
+	begin(RUNQ_SUM_QOS);
+	two_pods();
+	waited(6, "/kubepods/pod" UID_B "/" HEX "9", 1, 100, RUNQ_OTHER);
+	waited(7, "/user.slice/burstable", 1, 100, RUNQ_OTHER);
+	close_window();
+	assert_int_equal(window.nr_groups, 4);
+	assert_int_equal(row("burstable")->count, 100);
+	assert_int_equal(row("besteffort")->count, 10);
+	assert_int_equal(row("guaranteed")->count, 1);
+	/* A directory of that name is no class. */
+	assert_int_equal(row("(no pod)")->count, 3);
+	finish();
+}
+
+TEST(blame)
+{
+	begin(RUNQ_SUM_POD);
+	two_pods();
+	charged(1, 3, 100);
+	charged(1, 4, 20);
+	charged(2, 3, 3);
+	charged(1, 2, 1000);
+	charged(2, RUNQ_KEY_KTHREAD, 7);
+	charged(3, 99, 11); /* both ended before anybody read their names */
+	charged(4, 98, 5);
+	charged(5, 1, 2);
+	close_window();
+	assert_int_equal(blamed(POD_A, POD_B), 123);
+	assert_int_equal(blamed(POD_A, POD_A), 1000);
+	assert_int_equal(blamed(POD_A, "(kernel threads)"), 7);
+	assert_int_equal(blamed(POD_B, "(gone)"), 16);
+	assert_int_equal(blamed("/system.slice/kubelet.service", POD_A), 2);
+	assert_int_equal(window.nr_blame, 5);
+	/* The rows of a victim are the same object as its group: findings look it up. */
+	assert_ptr_equal(window.blame[0].victim.group, row(POD_A)->party.group);
+	finish();
+}
+
+TEST(depth)
+{
+	begin(RUNQ_SUM_DEPTH);
+	sums.depth = 2;
+	two_pods();
+	waited(6, "/", 5, 100, RUNQ_OTHER);
+	waited(7, "/system.slice", 1, 100, RUNQ_OTHER);
+	close_window();
+	assert_int_equal(row("/kubepods/burstable")->count, 100);
+	assert_int_equal(row("/kubepods.slice/kubepods-besteffort.slice")->count, 10);
+	assert_int_equal(row("/system.slice/kubelet.service")->count, 2);
+	assert_int_equal(row("/system.slice")->count, 1);
+	assert_int_equal(row("/")->count, 5);
+	assert_int_equal(row("/system.slice")->party.group->cgroup_id, 70);
+	finish();
+}
+
+/* A path that lacks its beginning is not cut once more: two of them would become one. */
+TEST(depth_of_a_cut_path)
+{
+	begin(RUNQ_SUM_DEPTH);
+	sums.depth = 1;
+	waited(1, "/…(5)/a/b", 1, 100, RUNQ_OTHER);
+	groups[0]->cut = true;
+	close_window();
+	assert_int_equal(row("/…(5)/a/b")->count, 1);
+	finish();
+}
+
+/* A pod has no tasks of its own: asked for by path, it is what its containers waited. */
+TEST(asked)
+{
+	begin(RUNQ_SUM_ASKED);
+	ask_for(POD_A);
+	ask_for("/silent");
+	two_pods();
+	waited(RUNQ_KEY_OTHER, "(other)", 1, 1000, RUNQ_OTHER);
+	charged(1, 2, 40);
+	charged(2, 3, 2);
+	charged(3, 1, 50);
+	close_window();
+	assert_int_equal(window.nr_groups, 3);
+	assert_int_equal(row(POD_A)->count, 100);
+	assert_int_equal(row("/silent")->count, 0);
+	assert_int_equal(row("(other)")->count, 1);
+	assert_int_equal(window.waits_seen, 113);
+	assert_int_equal(blamed(POD_A, POD_A), 40);
+	/* Culprits are who they are. */
+	assert_int_equal(blamed(POD_A, POD_B "/cri-containerd-" HEX "3.scope"), 2);
+	assert_int_equal(window.nr_blame, 2);
+	finish();
+}
+
+/* Rows do not overlap, so that they can be added up. */
+TEST(asked_inside_asked)
+{
+	begin(RUNQ_SUM_ASKED);
+	ask_for("/");
+	ask_for("/a/b");
+	ask_for("/a");
+	waited(1, "/a/b/c", 1, 100, RUNQ_OTHER);
+	waited(2, "/a/bc", 2, 100, RUNQ_OTHER);
+	waited(3, "/ab", 4, 100, RUNQ_OTHER);
+	waited(4, "/a", 8, 100, RUNQ_OTHER);
+	close_window();
+	assert_int_equal(row("/a/b")->count, 1);
+	assert_int_equal(row("/a")->count, 10);
+	assert_int_equal(row("/")->count, 4);
+	finish();
+}
+
+TEST(at_boundaries_only)
+{
+	begin(RUNQ_SUM_POD);
+	window.steps_only = true;
+	waited_steps(1, POD_A "/" HEX "1", 90, 1, 200000);
+	waited_steps(2, POD_A "/" HEX "2", 9, 0, 900);
+	close_window();
+	assert_int_equal(window.nr_groups, 1);
+	assert_int_equal(row(POD_A)->count, 100);
+	assert_int_equal(row(POD_A)->le_count[0], 99);
+	assert_int_equal(row(POD_A)->max_ns, 200000);
+	assert_int_equal(row(POD_A)->sum_ns, 200900);
+	finish();
+}
+
+/* A pod ends with its last container, not with the first. */
+TEST(end)
+{
+	begin(RUNQ_SUM_POD);
+	group_of(1, POD_A "/" HEX "1")->gone = true;
+	waited(1, POD_A "/" HEX "1", 1, 100, RUNQ_OTHER);
+	group_of(2, POD_A "/" HEX "2"); /* is alive, and did not wait */
+	close_window();
+	assert_false(row(POD_A)->ended);
+	groups[1]->gone = true;
+	close_window();
+	assert_true(row(POD_A)->ended);
+	finish();
+}
+
+/* Many sums: the table of labels grows, and each keeps its own. */
+TEST(many)
+{
+	begin(RUNQ_SUM_DEPTH);
+	sums.depth = 1;
+	for (unsigned int i = 0; i < 3000; i++) {
+		char path[32];
+		struct runq_group *group;
+		struct runq_totals totals = {.count = {[5] = i + 1}};
+		struct err err = {0};
+
+		snprintf(path, sizeof(path), "/g%u/c%u", i % 1000, i);
+		group = runq_group_new(&(struct runq_group){.key = i + 1}, path);
+		assert_int_equal(runq_waits_add(&list, group, false, &totals, &err), 0);
+		runq_group_put(group);
+	}
+	close_window();
+	assert_int_equal(window.nr_groups, 1000);
+	assert_int_equal(row("/g0")->count, 1 + 1001 + 2001);
+	assert_int_equal(row("/g999")->count, 1000 + 2000 + 3000);
+	assert_int_equal(window.waits_seen, 3000 * 3001 / 2);
+	finish();
+}
+
+TEST_MAIN()

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""How many instructions the verifier walked: judged by the file of limits, and its table for the docs."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import docs
+
+PATH = Path(__file__).resolve().parent.parent / "verifier/limits"
+BEGIN = "<!-- tests/vm/run --suite verifier --write-limits writes from here -->"
+MOST = 1_000_000  # of the kernel, since 5.2
+# Growth shows the change that caused it; a share of the kernel's limit would show the last of many.
+GROWTH = 1.1
+# Of a program of 30 instructions 10 % are three, and nothing to look at.
+GRAIN = 100
+HEAD = f"""\
+# Instructions that the verifier walks, by kernel (columns) and BPF program (rows); "-": not loaded there.
+# ./check vm fails if a program takes more than {round(GROWTH * 100 - 100)} % and more than {GRAIN} over this.
+# `tests/vm/run --suite verifier --write-limits` writes what it found; a commit that raises one says why.
+"""
+# These serve several options; the others are named after what they are for.
+SHARED = ("runq_switch", "runq_sample")
+# One program for each layout of cgroups and of histograms; old: for kernels before 6.6 and some others.
+LAYOUT = re.compile(r"(?:_old|_shared)?_v[12]$")
+
+
+def compiler():
+    """Which clang makes the programs: another one makes other instructions."""
+    try:
+        text = subprocess.run(["clang", "--version"], capture_output=True, text=True).stdout
+    except OSError:
+        return "none"
+    found = re.search(r"clang version (\d+)", text)
+    return f"clang {found[1]}" if found else "unknown"
+
+
+def row(choice, program):
+    """The row of a program that was loaded with these choices, such as "runq --causes, cgroup v2".
+    Those for different layouts, of which a machine loads one, have a common name."""
+    if program in SHARED:
+        return f"{program} for {choice.partition(',')[0]}"
+    return LAYOUT.sub("_*", program)
+
+
+def counts(documents):
+    """{row: the most that the verifier walked}, of the brief list: that is the same in every run."""
+    most = {}
+    for document in (d for d in documents if d["brief"]):
+        for program, insns in document["programs"].items():
+            name = row(document["choice"], program)
+            most[name] = max(most.get(name, 0), insns)
+    return most
+
+
+class Limits:
+    """values: {(kernel, row): instructions}"""
+
+    def __init__(self):
+        self.values, self.made_by = {}, compiler()
+
+    @classmethod
+    def read(cls, path=PATH):
+        limits, kernels = cls(), []
+        for line in path.read_text().splitlines() if path.exists() else ():
+            if line.startswith("# compiler: "):
+                limits.made_by = line.removeprefix("# compiler: ")
+            elif line.startswith("kernels "):
+                kernels = line.split()[1:]
+            elif line and not line.startswith("#"):
+                *cells, name = line.split(None, len(kernels))
+                limits.values |= {(k, name): int(c) for k, c in zip(kernels, cells) if c != "-"}
+        return limits
+
+    def kernels(self):
+        return list(dict.fromkeys(kernel for kernel, _ in self.values))
+
+    def rows(self):
+        return sorted({name for _, name in self.values})
+
+    def keep(self, kernel, found):
+        self.values = {k: v for k, v in self.values.items() if k[0] != kernel}
+        self.values |= {(kernel, name): insns for name, insns in found.items()}
+
+    def write(self, path=PATH):
+        kernels = sorted(self.kernels())
+        lines = [f"# compiler: {self.made_by}", " ".join(["kernels", *kernels])]
+        for name in self.rows():
+            cells = [str(self.values.get((k, name), "-")) for k in kernels]
+            lines.append(" ".join(c.rjust(len(k)) for c, k in zip(cells, kernels)) + f" {name}")
+        path.write_text(HEAD + "\n".join(lines) + "\n")
+
+    def unfit(self, kernel):
+        """Why nothing can be judged by them, if so."""
+        if kernel not in self.kernels():
+            return f"there are no limits for {kernel}"
+        made_by = compiler()
+        return "" if made_by == self.made_by else f"{made_by}; the limits are of {self.made_by}"
+
+    def excess(self, kernel, found):
+        """Sentences about what is above its limit."""
+        for name, insns in found.items():
+            limit = self.values.get((kernel, name))
+            if limit is not None and insns > max(limit * GROWTH, limit + GRAIN):
+                yield f"{name}: {insns} instructions, limit {limit}"
+
+    def apart(self, kernel, found):
+        """What has a limit and was not loaded, or the other way round."""
+        limited = {name for k, name in self.values if k == kernel}
+        return sorted(limited ^ set(found))
+
+
+def outcomes(kernel, documents, limits=None):
+    """(status, what, reason) for each thing that is judged."""
+    refused = [f"{d['choice']}: {d['why']}" for d in documents if not d["loaded"]]
+    yield ("not ok" if refused or not documents else "ok",
+           f"the verifier accepts all {len(documents)} sets of programs", "; ".join(refused))
+    silent = [p for d in documents for p, n in d["programs"].items() if n <= 0]
+    yield "not ok" if silent else "ok", "it says how far it walked", ", ".join(silent)
+    found = counts(documents)
+    limits = limits or Limits.read()
+    name = max(found, key=found.get, default="none")
+    what = (f"no program takes it more than {round(GROWTH * 100 - 100)} % over its limit (most: "
+            f"{found.get(name, 0):,} instructions of {MOST:,}, {name})")
+    why = limits.unfit(kernel)
+    if why:
+        yield "skip", what, f"not judged: {why}"
+        return
+    over = list(limits.excess(kernel, found))
+    yield "not ok" if over or not found else "ok", what, "; ".join(over)
+    apart = limits.apart(kernel, found)
+    yield ("not ok" if apart else "ok", "every program that was loaded has a limit, and the other way round",
+           ", ".join(apart))
+
+
+MEASURED = {}  # by kernel, for --write-limits
+
+
+def judge(documents):
+    """documents: the kernel's name, then one for each set of choices."""
+    kernel, documents = documents[0]["kernel"], documents[1:]
+    # Figures of a kernel that refuses something are not whole.
+    if all(d["loaded"] for d in documents):
+        MEASURED[kernel] = counts(documents)
+    yield from outcomes(kernel, documents)
+
+
+def table(limits):
+    """Markdown: a row per program."""
+    kernels = sorted(limits.kernels())
+    lines = ["| program | " + " | ".join(kernels) + " |", "| --- |" + " --: |" * len(kernels)]
+    for name in limits.rows():
+        cells = [f"{limits.values[k, name]:,}" if (k, name) in limits.values else "" for k in kernels]
+        program, _, choice = name.partition(" for ")
+        title = f"`{program}` for `{choice}`" if choice else f"`{program}`"
+        lines.append(f"| {title} | " + " | ".join(cells) + " |")
+    return lines
+
+
+def write():
+    """What this run measured becomes the limits of those kernels, and the table of the docs."""
+    limits = Limits.read()
+    limits.made_by = compiler()
+    for kernel, found in MEASURED.items():
+        limits.keep(kernel, found)
+    limits.write()
+    docs.write(table(limits), BEGIN)

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Loads the BPF programs with the sets of choices that subtick makes when it loads them, by the
+ * library's own functions, and prints as JSON how many instructions the verifier walked. Without
+ * the argument `all` only a brief list: an emulated machine takes seconds for each. With the name of
+ * a choice of runq, such as `serve`, only that one, and what the verifier says if it refuses it.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "counted.h"
+#include "measure/crit/engine.h"
+#include "measure/load/bpf.h"
+#include "measure/load/taskclock.h"
+#include "measure/runq/chunks.h"
+#include "measure/runq/idle.h"
+#include "measure/runq/programs.h"
+#include "measure/wake/probe.h"
+#include "runq.skel.h"
+#include "sys/cpu.h"
+
+/* From 5 CPUs on cores share histograms. */
+#define FEW_CPUS  2
+#define MANY_CPUS 8
+
+static unsigned int nr_cpus;
+
+/*
+ * One line: the choices, whether they are in the brief list, whether the kernel accepted all of it, and
+ * the count of each program.
+ */
+static void say(const char *choice, bool brief, const struct err *err)
+{
+	const struct counted *programs;
+	int nr = counted_programs(&programs);
+
+	printf("{\"choice\": \"%s\", \"brief\": %s, \"loaded\": %s, \"programs\": {", choice,
+	       brief ? "true" : "false", nr && counted_all_loaded() ? "true" : "false");
+	for (int i = 0; i < nr; i++)
+		printf("%s\"%s\": %ld", i ? ", " : "", programs[i].program, programs[i].insns);
+	printf("}, \"why\": \"");
+	for (const char *c = err->what; *c; c++)
+		putchar(strchr("\"\\\n", *c) ? ' ' : *c);
+	printf("\"}\n");
+	fflush(stdout);
+}
+
+enum {
+	BRIEF = 1, /* in the brief list */
+	QUICK = 2, /* has a program for each layout of cgroups and of histograms */
+};
+
+struct runq_choice {
+	const char *name;
+	unsigned int kind;
+	struct runq_opts opts;
+};
+
+static const char *const some_cgroup[] = {"/some"};
+
+/* What the options of `runq` and `serve` come to. */
+static const struct runq_choice runq_choices[] = {
+	{"runq", BRIEF | QUICK, {0}},
+	{"runq --causes", BRIEF | QUICK, {.causes = true}},
+	{"runq --blame", BRIEF | QUICK, {.blame = true}},
+	{"runq --cgroup", BRIEF | QUICK, {.cgroups = some_cgroup, .nr_cgroups = 1}},
+	{"runq --sample", BRIEF, {.sample_ratio = 0.1}},
+	{"runq --sample --causes", 0, {.sample_ratio = 0.1, .causes = true}},
+	{"runq --sample --blame", 0, {.sample_ratio = 0.1, .blame = true}},
+	{"runq --per task", BRIEF, {.per = RUNQ_PER_TASK}},
+	{"runq --per task --blame", 0, {.per = RUNQ_PER_TASK, .blame = true}},
+	{"runq --per comm", 0, {.per = RUNQ_PER_COMM}},
+	{"runq --per cpu", 0, {.per = RUNQ_PER_CPU}},
+	{"runq --threshold", 0, {.threshold_ns = 1000000}},
+	{"runq --threshold --blame", 0, {.threshold_ns = 1000000, .blame = true}},
+	{"runq --source wakeup", BRIEF, {.source = RUNQ_SOURCE_WAKEUP}},
+	{"runq --source wakeup --causes", 0, {.source = RUNQ_SOURCE_WAKEUP, .causes = true}},
+	{"runq --source wakeup --blame", BRIEF, {.source = RUNQ_SOURCE_WAKEUP, .blame = true}},
+	{"serve", BRIEF | QUICK, {.blame = true, .steps_only = true}},
+	{"serve --blame-limit 0", QUICK, {.causes = true, .steps_only = true}},
+	{"serve --no-causes", BRIEF | QUICK, {.steps_only = true}},
+	{"serve --sample", 0, {.sample_ratio = 0.1, .blame = true, .steps_only = true}},
+	{"serve --sample --no-causes", 0, {.sample_ratio = 0.1, .steps_only = true}},
+};
+
+static void try_runq(const struct runq_choice *choice, bool brief, enum runq_hierarchy hierarchy,
+		     unsigned int cpus)
+{
+	struct runq_opts opts = choice->opts;
+	struct runq_shape shape = {
+		.stripes = runq_stripes(cpus), .cpus = cpus, .steps = opts.steps_only};
+	struct runq_areas areas = {0};
+	struct runq_bpf *skel = NULL;
+	struct err err = {0};
+	char name[128];
+
+	if (opts.source == RUNQ_SOURCE_AUTO)
+		opts.source = RUNQ_SOURCE_SCHED_INFO;
+	opts.hierarchy = hierarchy;
+	runq_opts_defaults(&opts);
+	snprintf(name, sizeof(name), "%s, cgroup %s, %s CPUs", choice->name,
+		 runq_hierarchy_names[hierarchy], cpus == FEW_CPUS ? "few" : "many");
+	counted_begin();
+	runq_programs_load(&opts, &shape, 1, &areas, &skel, &err);
+	say(name, brief, &err);
+	if (skel)
+		runq_bpf__destroy(skel);
+	runq_area_close(&areas.cpus);
+	runq_area_close(&areas.tasks);
+	runq_area_close(&areas.near);
+	runq_area_close(&areas.pairs);
+}
+
+#define NR_RUNQ_CHOICES (sizeof(runq_choices) / sizeof(runq_choices[0]))
+
+static bool only_of_runq(const char *name)
+{
+	for (size_t i = 0; i < NR_RUNQ_CHOICES; i++) {
+		if (strcmp(runq_choices[i].name, name))
+			continue;
+		counted_explain();
+		try_runq(&runq_choices[i], true, RUNQ_HIERARCHY_V2, FEW_CPUS);
+		return true;
+	}
+	return false;
+}
+
+static void all_of_runq(bool brief)
+{
+	for (size_t i = 0; i < NR_RUNQ_CHOICES; i++) {
+		const struct runq_choice *choice = &runq_choices[i];
+
+		if (choice->kind & BRIEF || !brief)
+			try_runq(choice, choice->kind & BRIEF, RUNQ_HIERARCHY_V2, FEW_CPUS);
+		if (choice->kind & QUICK && !brief)
+			try_runq(choice, false, RUNQ_HIERARCHY_V1, MANY_CPUS);
+	}
+}
+
+static void try_idle_states(const char *choice, enum runq_hierarchy hierarchy)
+{
+	struct runq_opts opts = {.hierarchy = hierarchy};
+	struct runq_idle *idle = NULL;
+	struct err err = {0};
+
+	counted_begin();
+	runq_idle_open(&opts, &idle, &err);
+	say(choice, true, &err);
+	runq_idle_close(idle);
+}
+
+static void try_load(const char *choice, const struct load_source_ops *ops, bool bursts)
+{
+	struct load_source_opts opts = {.nr_cpus = nr_cpus, .bursts = bursts};
+	struct load_source *source = NULL;
+	struct err err = {0};
+
+	counted_begin();
+	/* It may end without a source: emulated x86 has no counter, but the programs were loaded. */
+	if (!ops->open(&opts, &source, &err))
+		ops->close(source);
+	say(choice, true, &err);
+}
+
+static void try_wake(const char *choice, struct wake_probe_opts opts)
+{
+	struct wake_probe probe;
+	struct err err = {0};
+
+	opts.nr_cpus = nr_cpus;
+	counted_begin();
+	if (!wake_probe_open(&probe, &opts, &err))
+		wake_probe_close(&probe);
+	say(choice, true, &err);
+}
+
+static void all_of_wake(void)
+{
+	try_wake("wake", (struct wake_probe_opts){.points = true});
+	try_wake("wake --breakdown", (struct wake_probe_opts){.points = true, .breakdown = true});
+	try_wake("wake --source remote", (struct wake_probe_opts){.points = true, .remote = true});
+	try_wake("wake --source passive", (struct wake_probe_opts){.passive = true});
+	try_wake("wake --source passive, 4 idle states",
+		 (struct wake_probe_opts){.passive = true, .nr_states = 4});
+}
+
+static void try_crit(void)
+{
+	struct crit_opts opts = {0};
+	struct crit_engine *engine = NULL;
+	struct err err = {0};
+	int rc;
+
+	counted_begin();
+	rc = crit_engine_bpf.open(&opts, &engine, &err);
+	if (rc && err.unsupported) {
+		printf("# crit: %s\n", err.what);
+		return;
+	}
+	say("crit --engine bpf", true, &err);
+	if (!rc)
+		crit_engine_bpf.close(engine, NULL);
+}
+
+int main(int argc, char **argv)
+{
+	bool brief = argc < 2 || strcmp(argv[1], "all");
+	struct cpuset possible;
+	struct err err = {0};
+
+	if (cpu_set(NULL, CPU_POSSIBLE, &possible, &err)) {
+		fprintf(stderr, "%s\n", err.what);
+		return 1;
+	}
+	nr_cpus = cpuset_end(&possible);
+	if (argc > 1 && only_of_runq(argv[1]))
+		return 0;
+	all_of_runq(brief);
+	try_idle_states("runq --idle-states, cgroup v1", RUNQ_HIERARCHY_V1);
+	try_idle_states("runq --idle-states, cgroup v2", RUNQ_HIERARCHY_V2);
+	try_load("load", &load_source_bpf, false);
+	try_load("load --bursts", &load_source_bpf, true);
+	try_load("load --source bpf-pmu", &load_source_bpf_pmu, false);
+	try_load("load --source taskclock", &load_source_taskclock, false);
+	all_of_wake();
+	try_crit();
+	return 0;
+}

@@ -24,6 +24,7 @@ const CAUSES = {
 };
 const PAGE = 50;
 const WINDOWS = 120;
+const IDLE_ROWS = 20;
 
 function nameOf(group) {
 	return group.cgroup ?? group.namespace ?? group.qos ?? group.comm ??
@@ -75,6 +76,7 @@ export class Runq {
 		this.body = el("tbody");
 		this.heads = COLUMNS.map(([key, title]) => this.head(key, title));
 		this.heat = new Heat();
+		this.idle = el("div", {class: "idle-states", hidden: true});
 		this.notes = el("ul", {class: "notes muted"});
 		this.origin = el("p", {class: "muted"});
 		place.append(el("h2", {}, "How long tasks wait for a core"), this.summary,
@@ -84,7 +86,7 @@ export class Runq {
 				el("thead", {}, el("tr", {}, ...this.heads, el("th", {scope: "col",
 					class: "col-trend"}, "p99 lately"))), this.body)),
 			this.caption, this.more, el("h2", {}, "Who waited behind whom"), this.heat.node,
-			this.heat.caption, this.origin, this.notes);
+			this.heat.caption, this.idle, this.origin, this.notes);
 		this.buildDetail();
 	}
 
@@ -189,6 +191,7 @@ export class Runq {
 		this.more.hidden = found.length <= this.limit;
 		this.renderDetail(all.find((group) => nameOf(group) === this.picked));
 		this.heat.draw(this.report.blame ?? []);
+		this.renderIdle(this.report.idle_states);
 		setText(this.origin, origin(this.report));
 		notes(this.notes, this.report);
 	}
@@ -201,6 +204,22 @@ export class Runq {
 		setText(this.summary, waits ? `${count(waits)} waits in ${ns(this.report.window_ns)}, ` +
 			`${ns(waited)} in total. Highest p99: ${ns(worst?.p99_ns)}, ` +
 			`${printable(worst ? shownOf(worst) : null)}.` : "No task waited for a core.");
+	}
+
+	// Only with --idle-states; which latency limit would give the time back is among the notes.
+	renderIdle(states) {
+		this.idle.hidden = !states;
+		if (!states)
+			return;
+		const rows = [...states].sort((a, b) => (b.wait_ns ?? 0) - (a.wait_ns ?? 0)).slice(0, IDLE_ROWS);
+
+		this.idle.replaceChildren(el("h2", {}, "Who waited for cores to leave an idle state"),
+			rows.length ? el("div", {class: "scroll"}, barTable(
+				`${count(rows.length)} of ${count(states.length)} pairs of group and state`,
+				["group and state", "waited", "share"], rows.map((row) =>
+					[`${printable(nameOf(row))}, ${printable(row.name)}`, row.wait_ns,
+						`${ns(row.wait_ns)}, ${count(row.count)} × ${ns(row.avg_ns)}`]))) :
+				el("p", {class: "muted"}, "No task waited for an idle core."));
 	}
 
 	renderRows(groups) {

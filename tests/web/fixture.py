@@ -95,8 +95,11 @@ def runq(options, at):
                       "count": 3})
     quality = {"schedstat_ratio": 0.999, "sample_ratio": 1.0,
                "table_full_total": 12 if options.losses else 0, "negative_total": 0}
+    idle = [{"cgroup": all_names[number % len(all_names)], "index": 2, "name": "C6", "claimed_ns": 133000,
+             "wait_ns": 1000000 * (30 - number), "count": 10, "avg_ns": 100000 * (30 - number)} for number in range(30)]
     return {"source": "sched_info", "hierarchy": "v2", "groups": groups, "blame": blame,
-            "quality": quality, "notes": [],
+            "idle_states": idle, "quality": quality,
+            "notes": ["a latency limit of 132 us keeps cores out of it"],
             "findings": [{"rule": "quota", "finding": f"{all_names[0]} waits <i>640</i> ms per second",
                           "lost_ns": 640000000, "next": None}] if options.losses else []}
 

@@ -136,6 +136,12 @@ async function hostile(page) {
 	ok(await page.locator(".detail canvas").count() === 1, "page: history of that group");
 	await page.screenshot({path: join(shots, "two-runq-detail.png"), fullPage: true});
 	ok(await page.locator(".heatmap td.heat").count() > 16, "page: victims by culprits as a heat map");
+	const idle = await page.textContent(".idle-states");
+
+	ok(idle.includes("20 of 30 pairs") && idle.includes("C6") && idle.includes("30.0 ms, 10 ×") &&
+		await page.locator(".idle-states tbody tr").count() === 20 &&
+		(await page.textContent("#view-runq .notes")).includes("a latency limit of 132 us"),
+	"page: who waited for cores to leave an idle state, the largest first, with the advice", idle);
 }
 
 async function keyboard(page) {

@@ -26,6 +26,7 @@ static const struct {
 	{"runq", "groups", "Waits for a core, by group"},
 	{"runq", "blame", "Who had the core while they waited"},
 	{"runq", "waits", "Long waits, one by one"},
+	{"runq", "idle_states", "Waits for cores to leave an idle state, by group and state"},
 	{"wake", "by_state", "Wake latency of each idle state, forced, all cores together"},
 	{"wake", "states", "Wake latency by core and idle state"},
 	{"wake", "cpus", "Per core: points, and what measuring costs"},

@@ -157,7 +157,11 @@ struct runq_layout {
 #define RUNQ_NEAR_MASK	 (RUNQ_NEAR_SIZE - 64) /* slots begin on cache lines: atomics must know */
 #define RUNQ_NEAR_CELLS	 RUNQ_CELLS(RUNQ_MAX_STRIPES) /* of slot 0 */
 #define RUNQ_NEAR_BYTES	 (RUNQ_NEAR_CELLS + RUNQ_NEAR_SIZE + RUNQ_MAX_CPUS * (sizeof(struct runq_cell) + sizeof(struct runq_cold)))
-#define RUNQ_TO_CELLS	 2048 /* from the point to the cells */
+#define RUNQ_TO_CELLS	 1344 /* from the point to the cells */
+_Static_assert(RUNQ_TO_CELLS <= RUNQ_CELLS_AT(sizeof(struct runq_steps), 1),
+	       "the point is in the slot: the verifier of 7.2 accepts none before it");
+_Static_assert(RUNQ_MAX_STRIPES * sizeof(struct runq_hist) - RUNQ_TO_CELLS <= 1 << 15,
+	       "the distance to the histograms fits into an instruction");
 
 /*
  * A group that was not asked for: user space sets the bit in the depth of its slot once it has read

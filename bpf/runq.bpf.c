@@ -331,7 +331,7 @@ int runq_switch(u64 *ctx)
 }
 
 SEC("tp_btf/sched_switch")
-int runq_task(u64 *ctx)
+int runq_per_task(u64 *ctx)
 {
 	return switch_all((struct mode){.per = RUNQ_PER_TASK}, ctx, bpf_ktime_get_ns());
 }

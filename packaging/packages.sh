@@ -22,6 +22,7 @@ TEST_PACKAGES=(
 	libcmocka-dev libclang-rt-dev g++ python3 locales patch zsh fish
 	iproute2 procps util-linux sysstat linux-perf rt-tests
 	tmux prometheus prometheus-node-exporter python3-prometheus-client python3-yaml python3-jsonschema
+	man-db rpm
 )
 
 # Only for the suites vm and vm-all; several hundred megabytes.
@@ -133,8 +134,12 @@ packages_apt() (
 	set -o pipefail
 	what=$1
 	shift
-	packages_as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=600 \
-		-o Dpkg::Use-Pty=0 -o APT::Status-Fd=1 "$@" | packages_progress "$what"
+	# apt closes the descriptor of the status lines for the programs that it starts; a script of a package
+	# that prints would fail without standard output. sudo passes on only the first three, hence the shell.
+	# shellcheck disable=SC2016 # expanded by that shell
+	packages_as_root env DEBIAN_FRONTEND=noninteractive sh -c 'exec "$@" 3>&1 >/dev/null' sh \
+		apt-get -q -y -o DPkg::Lock::Timeout=600 -o Dpkg::Use-Pty=0 -o APT::Status-Fd=3 "$@" |
+		packages_progress "$what"
 )
 
 # packages_install PACKAGE...: installs those that are missing and says which, or stops.

@@ -15,7 +15,7 @@
 
 #define JSON_TYPE "application/json"
 
-static struct body *json_body(const struct report *report, bool gzip)
+struct body *api_render(const struct report *report, bool gzip)
 {
 	struct body *body = NULL;
 	char *text = NULL;
@@ -51,7 +51,7 @@ struct body *api_body(struct server *server, size_t index, bool gzip)
 		return NULL;
 	if (!cached->body || cached->generation != last->generation) {
 		body_put(cached->body);
-		cached->body = json_body(last->report, gzip);
+		cached->body = api_render(last->report, gzip);
 		cached->generation = last->generation;
 	}
 	shared_put(last);
@@ -66,7 +66,7 @@ int api_doctor(struct server *server, struct err *err)
 	if (rc)
 		return rc;
 	for (int gzip = 0; gzip < 2; gzip++)
-		server->doctor[gzip] = json_body(report, gzip);
+		server->doctor[gzip] = api_render(report, gzip);
 	report_free(report);
 	return 0;
 }

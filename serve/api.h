@@ -6,6 +6,8 @@
 #include "server.h"
 
 void api_answer(struct server *server, struct evhttp_request *request, const char *name);
+/* Any report as JSON; NULL without memory. */
+struct body *api_render(const struct report *report, bool gzip);
 /* The JSON of the last window, owned by the cache; NULL before the first window. */
 struct body *api_body(struct server *server, size_t index, bool gzip);
 void api_forget(struct server *server);

@@ -20,6 +20,7 @@
 #include "base/hash.h"
 #include "host.h"
 #include "log.h"
+#include "past.h"
 #include "scrape.h"
 #include "stream.h"
 #include "web/assets.h"
@@ -116,6 +117,12 @@ static void route(struct server *server, struct evhttp_request *request, const c
 		scrape_answer(server, request);
 	else if (!strcmp(path, "/api/v1/stream"))
 		stream_answer(server, request, query);
+	else if (!strcmp(path, "/api/v1/history"))
+		past_history(server, request, query);
+	else if (!strcmp(path, "/api/v1/report"))
+		past_report(server, request, query);
+	else if (!strcmp(path, "/api/v1/host"))
+		past_host(server, request);
 	else if (!strncmp(path, api, sizeof(api) - 1))
 		api_answer(server, request, path + sizeof(api) - 1);
 	else

@@ -14,7 +14,7 @@
 
 #define MIB(bytes) ((unsigned long long)((bytes) + (1 << 20) - 1) >> 20)
 /* Measured; docs/methods/serve.md has the figures. */
-#define BASE_BYTES   (6ULL << 20)
+#define BASE_BYTES   (8ULL << 20)
 #define CGROUP_BYTES 4096
 #define CPU_BYTES    (16ULL << 10)
 /* What is opened after the check: event loop, listeners, token, notifications, a file at a time. */

@@ -11,6 +11,7 @@
 #include "collector.h"
 #include "config.h"
 #include "conn.h"
+#include "history.h"
 #include "notify.h"
 #include "sampler.h"
 #include "store.h"
@@ -65,6 +66,9 @@ struct server {
 	struct cached metrics[2][2];   /* by prom_format and gzip */
 	struct cached json[SERVER_MAX_COLLECTORS][2];
 	struct body *doctor[2];
+	struct body *host[2];
+	char machine[512]; /* one line for the report */
+	struct history history;
 
 	/* Reads the settings again; set by the command. */
 	int (*reload)(void *arg, struct config *ret_config, struct err *err);

@@ -515,6 +515,10 @@ enum unit {
 	  "standard error of the sum, from sampling")                                              \
 	X(M_PERCENTILE_ERROR_RATIO, "percentile_error_ratio", "percentiles ±", UNIT_RATIO,         \
 	  "width of a histogram bucket ÷ its lower edge: the bound of a percentile's error")       \
+	X(M_HOSTNAME, "hostname", "host", UNIT_TEXT, "name of the machine")                         \
+	X(M_KERNEL_RELEASE, "kernel_release", "kernel", UNIT_TEXT, "release of the kernel")        \
+	X(M_BOOT_UNIX_NS, "boot_unix_ns", "booted", UNIT_ID, "when the machine was started")       \
+	X(M_VERSION, "subtick_version", "subtick", UNIT_TEXT, "version of subtick")                \
 	X(M_KERNEL_BYTES, "kernel_bytes", "kernel memory", UNIT_BYTES, "kernel memory in BPF maps")
 
 #define METRIC_ENUM(id, key, title, unit, help) id,

@@ -14,7 +14,7 @@
 	"compare.perf_calibrated_busy_ratio compare.bpf_pmu_busy_ratio"
 #define LOAD_QUALITY                                                                               \
 	"steal_known | closure_error_max_ratio torn_total odd_edges_total "                        \
-	"paused_softirq_lost_total recursion_misses_total read_error_total"
+	"paused_softirq_lost_total recursion_misses_total read_error_total irq_lost_total"
 #define FINDING_KEYS "rule finding lost_ns next"
 #define MODE_KEYS "mode shown_ns true_ns shown_level_ratio true_level_ratio error_ratio"
 #define LOSSES "| torn_total odd_edges_total paused_softirq_lost_total recursion_misses_total"
@@ -26,13 +26,17 @@
 const struct schema_list schema_lists[] = {
 	{"overview", "", "| wrong_ratio"},
 	{"overview", "cpus", CPU_KEYS},
+	{"overview", "all", CPU_KEYS},
 	{"overview", "findings", FINDING_KEYS},
 	{"overview", "runq", "cgroup count sum_ns avg_ns pN_ns max_ns"},
 	{"overview", "quality", LOAD_QUALITY},
 
 	{"load", "", "| wrong_ratio"},
 	{"load", "cpus", CPU_KEYS},
+	{"load", "all", CPU_KEYS},
 	{"load", "softirqs", "cpu vec softirq_ratio softirq_total"},
+	{"load", "irqs", "cpu irq handler irq_ratio irq_total avg_ns"},
+	{"load", "tasks", "cpu pid tgid comm task_share_ratio of_tasks_ratio switches_total"},
 	{"load", "bursts", "cpu count pN_ns le"},
 	{"load", "bursts.le", "le_ns count"},
 	{"load", "findings", FINDING_KEYS},
@@ -40,13 +44,13 @@ const struct schema_list schema_lists[] = {
 
 	{"runq", "", "| hierarchy waits_seen"},
 	{"runq", "groups",
-	 "count sum_ns avg_ns max_ns pN_ns le | cgroup cgroup_id pod_uid container_id runtime ended "
-	 "cpu pid tgid comm count_stderr_ratio sum_stderr_ratio causes.idle_exit_ns "
+	 "count sum_ns avg_ns max_ns pN_ns le | name#name namespace pod container qos cgroup "
+	 "cgroup_id pod_uid container_id runtime ended cpu pid tgid comm count_stderr_ratio sum_stderr_ratio causes.idle_exit_ns "
 	 "causes.same_group_ns causes.other_group_ns causes.kernel_thread_ns causes.preempted_ns "
 	 "causes.throttled_ns causes.migrated_ns causes.unknown_ns"},
 	{"runq", "groups.le", "le_ns count"},
-	{"runq", "blame", "victim culprit wait_ns count"},
-	{"runq", "idle_states", "cgroup index name claimed_ns wait_ns count avg_ns"},
+	{"runq", "blame", "victim culprit wait_ns count | victim_name culprit_name"},
+	{"runq", "idle_states", "cgroup index name#state claimed_ns wait_ns count avg_ns"},
 	{"runq", "waits",
 	 "cpu wait_ns pid tgid comm victim culprit culprit_ns prev_comm prev_pid "
 	 "end_monotonic_ns"},
@@ -63,19 +67,20 @@ const struct schema_list schema_lists[] = {
 	 "rejected.elsewhere_total rejected.nmi_total rejected.lost_total "
 	 "rejected.not_a_timer_total rejected.odd_state_total " MACHINE_KEYS},
 	{"wake", "states",
-	 "cpu source forced index name claimed_ns count min_ns median_ns mean_ns stddev_ns pN_ns "
+	 "cpu source forced index name#state claimed_ns count min_ns median_ns mean_ns stddev_ns pN_ns "
 	 "max_ns near_max_total near_max_ratio silent_median_ns exit_first_total irq_first_total "
 	 "no_irq_total usage_total residency_ns above_total below_total refused_total "
 	 "entered_total entered_ratio entered_by entered_max_ns package_slept_total verdict | "
 	 "sum_ns le"},
 	{"wake", "states.le", "le_ns count"},
+	{"wake", "findings", FINDING_KEYS},
 	{"wake", "by_state",
-	 "source index name claimed_ns count entered_ratio min_ns median_ns max_ns verdict"},
+	 "source index name#state claimed_ns count entered_ratio min_ns median_ns max_ns verdict"},
 	{"wake", "breakdown",
 	 "cpu source stage count min_ns median_ns pN_ns max_ns step_median_ns"},
 	{"wake", "prewake",
-	 "cpu index name timer_median_ns remote_median_ns prewake_ns prewake_ratio significant"},
-	{"wake", "residency", "cpu name hardware_ns hardware_ratio"},
+	 "cpu index name#state timer_median_ns remote_median_ns prewake_ns prewake_ratio significant"},
+	{"wake", "residency", "cpu name#C-state hardware_ns hardware_ratio"},
 	{"wake", "cpus",
 	 "cpu asked_total taken_total overhead_ns uncertainty_ns busy_median_ns busy_max_ns "
 	 "clock_read_ns clock_step_ns"},
@@ -146,6 +151,35 @@ static const struct metric *find(const char *name, size_t len)
 	return id == METRIC_NR ? NULL : metric_get(id);
 }
 
+/* The metric with that key, and that title or start of its help: "name#state" is that of an idle state. */
+static const struct metric *find_titled(const char *name, size_t len, const char *title,
+					size_t title_len)
+{
+	for (unsigned int id = 0; id < METRIC_NR; id++) {
+		const struct metric *metric = metric_get(id);
+		bool titled = strlen(metric->title) == title_len &&
+			      !strncmp(metric->title, title, title_len);
+
+		if (strlen(metric->key) == len && !strncmp(metric->key, name, len) &&
+		    (titled || !strncmp(metric->help, title, title_len)))
+			return metric;
+	}
+	return NULL;
+}
+
+static void read_key(const char *at, size_t len, bool optional, struct schema_key *ret_key)
+{
+	const char *equals = memchr(at, '=', len), *hash = memchr(at, '#', len);
+	const char *mark = equals ? equals : hash;
+	size_t name = mark ? (size_t)(mark - at) : len, rest = mark ? len - name - 1 : 0;
+
+	*ret_key = (struct schema_key){at, name, optional, NULL};
+	if (hash)
+		ret_key->metric = find_titled(at, name, mark + 1, rest);
+	else
+		ret_key->metric = equals ? find(mark + 1, rest) : find(at, len);
+}
+
 bool schema_next(const char **keys, bool *optional, struct schema_key *ret_key)
 {
 	const char *at = *keys;
@@ -159,12 +193,7 @@ bool schema_next(const char **keys, bool *optional, struct schema_key *ret_key)
 		if (!len)
 			return false;
 		if (len != 1 || *at != '|') {
-			const char *equals = memchr(at, '=', len);
-			size_t name = equals ? (size_t)(equals - at) : len;
-
-			*ret_key = (struct schema_key){
-				at, name, *optional,
-				equals ? find(equals + 1, len - name - 1) : find(at, len)};
+			read_key(at, len, *optional, ret_key);
 			return true;
 		}
 		*optional = true;

@@ -12,7 +12,8 @@
  * One list of the JSON, such as "cpus"; "quality"; "" for keys at the top; "groups.le" for a list inside
  * the rows of another. Keys are separated by blanks. Those behind the bar "|" may be missing, as they
  * depend on options or on the machine. "pN" stands for p50, p999 and so on, "pN_ns" likewise. "then=batch"
- * is a column that shows the metric batch under another name.
+ * is a column that shows the metric batch under another name; "name#state" is the metric name whose title is
+ * state, or whose help begins so, where several have the same key.
  */
 struct schema_list {
 	const char *command;

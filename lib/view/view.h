@@ -16,6 +16,8 @@ enum view_format {
 	VIEW_CSV,  /* header once; one line per row */
 };
 
+#define VIEW_MAX_WIDTHS 32
+
 struct view {
 	enum view_format format;
 	FILE *out;
@@ -28,8 +30,9 @@ struct view {
 	/* Private to the views: what was printed last, so that it is not repeated. */
 	struct {
 		uint64_t columns, legend, notes; /* hashes */
-		uint64_t window_ns;
+		uint64_t window_ns, second;
 		unsigned int age; /* reports since the last heading */
+		unsigned short widths[VIEW_MAX_WIDTHS]; /* of the columns below that heading */
 	} seen;
 };
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The page: tabs, keys, pause, and which view gets which report.
-import {setText} from "./dom.js";
+import {printable, setText} from "./dom.js";
 import {Feed, nounOf} from "./feed.js";
 import {Cores} from "./cores.js";
 import {Doctor} from "./doctor.js";
 import {Findings} from "./findings.js";
 import {Losses} from "./losses.js";
+import {Past, formatHash, parseHash, save, unpackAll, uptime} from "./past.js";
 import {Runq} from "./runq.js";
 import {Wake} from "./wake.js";
 
@@ -20,8 +21,13 @@ class App {
 		this.state = "connecting";
 		this.findings = new Findings(byId("findings"));
 		this.losses = new Losses(byId("losses"));
+		this.past = new Past();
+		// While paused: the reports that are shown, by noun; and the moment that a link asks for.
+		this.frozen = new Map();
+		this.moment = null;
+		this.host = null;
 		this.feed = new Feed((report) => this.report(report), (state) => this.setState(state),
-			(noun, why) => this.refusal(noun, why));
+			(noun, why) => this.refusal(noun, why), () => this.open());
 		this.views = {
 			cores: new Cores(byId("view-cores")),
 			runq: new Runq(byId("view-runq")),
@@ -31,7 +37,7 @@ class App {
 		this.viewOf = {load: this.views.cores, runq: this.views.runq, wake: this.views.wake};
 		setText(byId("host"), location.host);
 		this.bind();
-		this.show(location.hash.slice(1) || "cores");
+		this.follow(location.hash || "#cores");
 		this.feed.run();
 		setInterval(() => this.tick(), 1000);
 	}
@@ -46,12 +52,100 @@ class App {
 			this.feed.setToken(byId("token").value);
 			byId("token-form").hidden = true;
 		});
-		addEventListener("hashchange", () => this.show(location.hash.slice(1)));
+		byId("save-json").addEventListener("click", () => this.saveJson());
+		byId("save-report").addEventListener("click", () => this.saveReport());
+		addEventListener("hashchange", () => this.follow(location.hash));
 		addEventListener("keydown", (event) => this.key(event));
 		matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
 			Object.values(this.views).forEach((view) => view.restyle?.());
-			this.view().render();
+			this.render();
 		});
+	}
+
+	// What the exporter kept, before the first window of the stream: the past is in order.
+	async open() {
+		try {
+			const answer = await this.feed.fetch("history");
+
+			if (answer.ok)
+				for (const report of await unpackAll(await answer.arrayBuffer())) {
+					this.past.add(report);
+					this.viewOf[nounOf(report)]?.add(report);
+				}
+			this.host = await this.feed.get("host");
+		} catch {
+			// Without it the history begins now, and the host has no name.
+		}
+		this.showHost();
+		if (this.moment !== null)
+			this.freeze(this.moment);
+		this.render();
+	}
+
+	showHost() {
+		const now = [...this.past.last().values()].map((report) => report.time_unix_ns);
+		const up = this.host && now.length ? Math.max(...now) - this.host.boot_unix_ns : null;
+
+		if (!this.host)
+			return;
+		setText(byId("host"), `${printable(this.host.hostname)}, Linux ${printable(this.host.kernel_release)}` +
+			(up > 0 ? `, up ${uptime(up / 1e9)}` : ""));
+		document.title = `${printable(this.host.hostname)} – subtick`;
+	}
+
+	// A link: a view, and perhaps a moment.
+	follow(hash) {
+		const {name, at} = parseHash(hash);
+
+		if (at !== null) {
+			this.moment = at;
+			this.setPaused(true);
+			this.freeze(at);
+		}
+		this.show(name);
+	}
+
+	freeze(at) {
+		this.frozen = at === null ? this.past.last() : this.past.at(at);
+		const times = [...this.frozen.values()].map((report) => report.time_unix_ns / 1e9);
+
+		this.gone = at !== null && times.length > 0 && times.every((time) => Math.abs(time - at) > 10);
+		this.tick();
+	}
+
+	// While paused the views go on collecting, and show what was frozen.
+	render() {
+		const view = this.view(), live = view.report;
+		const noun = Object.keys(this.viewOf).find((key) => this.viewOf[key] === view);
+
+		if (this.paused && this.frozen.has(noun))
+			view.report = this.frozen.get(noun);
+		view.render();
+		view.report = live;
+	}
+
+	shown() {
+		return this.paused ? this.frozen : this.past.last();
+	}
+
+	saveJson() {
+		const lines = [...this.shown().values()].map((report) => JSON.stringify(report) + "\n");
+
+		save("subtick.jsonl", new Blob(lines, {type: "application/jsonl"}));
+	}
+
+	async saveReport() {
+		const at = this.paused ? [...this.frozen.values()].map((report) => report.time_unix_ns / 1e9)[0] : null;
+
+		try {
+			const answer = await this.feed.fetch(at ? `report?at=${at}` : "report");
+
+			if (!answer.ok)
+				throw new Error((await answer.text()).trim());
+			save("subtick-report.html", await answer.blob());
+		} catch (error) {
+			this.losses.problem("report", error.message);
+		}
 	}
 
 	view() {
@@ -70,10 +164,17 @@ class App {
 			tab.tabIndex = other === name ? 0 : -1;
 			byId(`view-${other}`).hidden = other !== name;
 		}
-		if (location.hash.slice(1) !== name)
-			history.replaceState(null, "", `#${name}`);
-		this.view().render();
+		this.link();
+		this.render();
 		this.ask();
+	}
+
+	// The address leads back here: while paused to this moment.
+	link() {
+		const hash = formatHash(this.current, this.paused ? this.moment : null);
+
+		if (location.hash !== hash)
+			history.replaceState(null, "", hash);
 	}
 
 	// Requests the report of the view if the stream has not brought it soon. Doctor does this itself.
@@ -113,13 +214,20 @@ class App {
 		}
 	}
 
+	setPaused(paused) {
+		this.paused = paused;
+		byId("pause").setAttribute("aria-pressed", String(paused));
+		setText(byId("pause"), paused ? "Resume" : "Pause");
+	}
+
 	pause() {
-		this.paused = !this.paused;
-		byId("pause").setAttribute("aria-pressed", String(this.paused));
-		setText(byId("pause"), this.paused ? "Resume" : "Pause");
+		this.setPaused(!this.paused);
+		this.freeze(null);
+		this.moment = this.paused ? Math.max(0, ...[...this.frozen.values()]
+			.map((report) => report.time_unix_ns / 1e9)) || null : null;
+		this.link();
 		this.tick();
-		if (!this.paused)
-			this.view().render();
+		this.render();
 	}
 
 	// While paused the history goes on; only the display stops.
@@ -132,9 +240,10 @@ class App {
 		this.losses.add(noun, report);
 		if (!this.paused)
 			this.findings.add(noun, report);
+		this.past.add(report);
 		view.add(report);
 		if (!this.paused && view === this.view())
-			view.render();
+			this.render();
 	}
 
 	refusal(noun, why) {
@@ -162,7 +271,11 @@ class App {
 		if (this.state === "live" && this.lastMs && quiet > STALE_MS)
 			text = `no figures for ${Math.round(quiet / 1000)} s`;
 		byId("state").classList.toggle("bad", text !== "live" && text !== "connecting");
+		if (this.paused && this.moment !== null)
+			text = `${new Date(this.moment * 1000).toLocaleTimeString("en-GB")}, ${text}` +
+				(this.gone ? "; that moment is no longer kept, this is the nearest" : "");
 		setText(byId("state"), this.paused ? `paused (${text})` : text);
+		this.showHost();
 	}
 }
 

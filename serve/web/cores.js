@@ -16,7 +16,7 @@ const CONTEXTS = [
 	["poll_idle", "polling idle"],
 ];
 const STAT = "compare.procstat_busy_ratio";
-const WINDOWS = 300;
+const SPAN_S = 600;
 const MANY = 32;
 
 function parts(cpu) {
@@ -153,7 +153,7 @@ export class Cores {
 			cpus: new Map((report.cpus ?? []).map((cpu) => [cpu.cpu, {
 				parts: parts(cpu), busy: cpu.busy_ratio, stat: pick(cpu, STAT)}])),
 		});
-		if (this.past.length > WINDOWS)
+		while (this.past[0].time < report.time_unix_ns / 1e9 - SPAN_S)
 			this.past.shift();
 	}
 

@@ -7,8 +7,11 @@ const POLL_MS = 2000;
 
 // Reads the stream with fetch(), because EventSource cannot send the token.
 export class Feed {
-	constructor(onReport, onState, onRefusal) {
+	// onOpen: called once, before the first report of the stream.
+	constructor(onReport, onState, onRefusal, onOpen = () => {}) {
 		this.onReport = onReport;
+		this.onOpen = onOpen;
+		this.opened = false;
 		this.onState = onState;
 		this.onRefusal = onRefusal;
 		this.token = sessionStorage.getItem("token") ?? "";
@@ -23,8 +26,12 @@ export class Feed {
 		return this.token ? {Authorization: `Bearer ${this.token}`} : {};
 	}
 
+	fetch(name) {
+		return fetch(`api/v1/${name}`, {headers: this.headers(), cache: "no-store"});
+	}
+
 	async get(noun) {
-		const answer = await fetch(`api/v1/${noun}`, {headers: this.headers(), cache: "no-store"});
+		const answer = await this.fetch(noun);
 		const text = await answer.text();
 
 		if (answer.status === 401)
@@ -94,6 +101,10 @@ export class Feed {
 			throw error;
 		}
 		this.onState("live");
+		if (!this.opened) {
+			this.opened = true;
+			await this.onOpen();
+		}
 		const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
 		// Join the chunks only at the end of an event: a long event has many of them.
 		let pieces = [];

@@ -6,7 +6,7 @@ import {Plot} from "./plot.js";
 import {COLORS, Spread} from "./spread.js";
 
 const PAGE = 50;
-const WINDOWS = 300;
+const SPAN_S = 600;
 
 function least(list, of) {
 	const have = list.filter(known);
@@ -109,7 +109,7 @@ export class Wake {
 		this.spread.add(states);
 		this.past.push({time: report.time_unix_ns / 1e9,
 			medians: new Map(states.map((state) => [state.name, state.median]))});
-		if (this.past.length > WINDOWS)
+		while (this.past[0].time < report.time_unix_ns / 1e9 - SPAN_S)
 			this.past.shift();
 	}
 

@@ -7,6 +7,7 @@
 
 #include "measure/load/report.h"
 #include "measure/runq/report.h"
+#include "measure/wake/report.h"
 #include "report/find.h"
 #include "report/findings.h"
 
@@ -356,6 +357,77 @@ TEST(idle_states)
 	report = queue_of(&queue);
 	assert_first(report, "idle_state", "wake-ups from C6 cost /web 80 ms per second");
 	assert_int_equal(nr_findings(report), 1);
+}
+
+/* ---- wake ---------------------------------------------------------------------------------- */
+
+/* Four cores whose timers wake them from C1 and C6, ten times a second. */
+static void quiet_wakes(struct wake_window *w, struct wake_state *states)
+{
+	*w = (struct wake_window){.window_ns = WINDOW_NS,
+				  .sources = 1u << WAKE_PASSIVE,
+				  .uncertainty_ns = 500,
+				  .states = states,
+				  .nr_states = 2 * NR_CPUS};
+	for (unsigned int i = 0; i < 2 * NR_CPUS; i++)
+		states[i] = (struct wake_state){
+			.cpu = i / 2,
+			.index = 1 + i % 2,
+			.source = WAKE_PASSIVE,
+			.name = {'C', i % 2 ? '6' : '1'},
+			.claimed_ns = i % 2 ? 133000 : 2000,
+			.verdict = WAKE_WITHIN,
+			.summary = {.count = 50, .median_ns = i % 2 ? 100000 : 1000},
+			.sum_ns = i % 2 ? 5 * MS : 50000,
+		};
+}
+
+static struct report *wakes_of(const struct wake_window *w)
+{
+	struct report *report;
+
+	assert_int_equal(wake_report(w, &report), 0);
+	assert_non_null(findings_of(report));
+	return report;
+}
+
+TEST(wakes)
+{
+	struct wake_state states[2 * NR_CPUS];
+	struct wake_window w;
+	struct report *report;
+
+	quiet_wakes(&w, states);
+	assert_int_equal(nr_findings(wakes_of(&w)), 0);
+	/* 100 us, 500 times a second, on two cores. */
+	states[3].sum_ns = states[5].sum_ns = 250 * MS;
+	report = wakes_of(&w);
+	assert_first(report, "wake_exit",
+		     "timers of CPUs 1-2 come 100 ms per second late because of wake-ups from C6");
+	assert_int_equal(nr_findings(report), 1);
+}
+
+/* That the longest of many took longer than claimed is no finding; that half of them did is one. */
+TEST(wake_claims)
+{
+	struct wake_state states[2 * NR_CPUS];
+	struct wake_window w;
+	struct report *report;
+
+	quiet_wakes(&w, states);
+	states[7].verdict = WAKE_EXCEEDS;
+	assert_int_equal(nr_findings(wakes_of(&w)), 0);
+	/* Within the uncertainty. */
+	states[7].summary.median_ns = 133400;
+	assert_int_equal(nr_findings(wakes_of(&w)), 0);
+	states[7].summary.median_ns = 180000;
+	report = wakes_of(&w);
+	assert_first(report, "wake_exceeds",
+		     "CPU 3 takes 180 us to leave C6 (median); the driver claims 133 us");
+	assert_true(table_number(findings_of(report), 0, "lost_ns") == 50 * 47000);
+	report_free(report);
+	w.uncertainty_ns = WAKE_UNKNOWN;
+	assert_int_equal(nr_findings(wakes_of(&w)), 0);
 }
 
 TEST(without_causes)

@@ -64,6 +64,22 @@ static void expect(char *ours, json_t *json)
 	json_decref(json);
 }
 
+/* The bytes are those of jansson before 2.15. From then on it writes 1000000000.0 for our 1e9: the same number. */
+static void expect_real(char *ours, double value)
+{
+	json_t *json = json_real(value);
+	char *theirs = json_dumps(json, FLAGS);
+
+	assert_non_null(theirs);
+	if (jansson_version_cmp(2, 15, 0) < 0)
+		assert_string_equal(ours, theirs);
+	assert_true(strtod(ours, NULL) == strtod(theirs, NULL));
+	assert_non_null(strpbrk(ours, ".e"));
+	free(theirs);
+	free(ours);
+	json_decref(json);
+}
+
 TEST(test_reals)
 {
 	static const double few[] = {0.0,   1.0,	  -1.0,	      0.1,    1e9,  1e-9,  1e15, 1e16,
@@ -71,15 +87,15 @@ TEST(test_reals)
 	double value;
 
 	for (size_t i = 0; i < sizeof(few) / sizeof(few[0]); i++)
-		expect(written(fill_real, &few[i]), json_real(few[i]));
+		expect_real(written(fill_real, &few[i]), few[i]);
 	for (int i = 0; i < 5000; i++) {
 		uint64_t bits = next_random();
 
 		memcpy(&value, &bits, sizeof(value));
 		if (isfinite(value))
-			expect(written(fill_real, &value), json_real(value));
+			expect_real(written(fill_real, &value), value);
 		value = (double)(bits % 100000000) / 1e6;
-		expect(written(fill_real, &value), json_real(value));
+		expect_real(written(fill_real, &value), value);
 	}
 }
 

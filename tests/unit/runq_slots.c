@@ -26,8 +26,8 @@ int __wrap_bpf_map_create(enum bpf_map_type type, const char *name, __u32 key_si
 			  __u32 value_size, __u32 max_entries,
 			  const struct bpf_map_create_opts *opts);
 int __wrap_bpf_map_update_elem(int fd, const void *key, const void *value, __u64 flags);
-int __wrap_bpf_map_lookup_elem(int fd, const void *key, void *value);
-int __wrap_bpf_map_get_next_key(int fd, const void *key, void *next_key);
+int __wrap_bpf_map_lookup_batch(int fd, void *in_batch, void *out_batch, void *keys, void *values,
+				__u32 *count, const struct bpf_map_batch_opts *opts);
 int __wrap_bpf_map_delete_elem(int fd, const void *key);
 int __wrap_clock_gettime(clockid_t id, struct timespec *ts);
 
@@ -39,7 +39,7 @@ static uint64_t forgotten[8]; /* keys deleted from the index */
 static size_t nr_forgotten;
 static struct runq_row rows[16];
 static size_t nr_rows;
-static int next_key_fails; /* what the walk over the blame map returns, if not 0 */
+static int batch_fails; /* what the walk over the blame map returns, if not 0 */
 static struct runq_pair_cell cells[CPUS * RUNQ_NR_PAIRS];
 
 static struct runq_slots slots;
@@ -91,24 +91,30 @@ static struct runq_row *row_of(const struct runq_pair *pair)
 	return NULL;
 }
 
-int __wrap_bpf_map_lookup_elem(int fd, const void *key, void *value)
+/* Two rows at a time, as if there were no room for more; with the last ones it says so. */
+int __wrap_bpf_map_lookup_batch(int fd, void *in_batch, void *out_batch, void *keys, void *values,
+				__u32 *count, const struct bpf_map_batch_opts *opts)
 {
-	assert_int_equal(fd, BLAME_FD);
-	*(struct runq_charge *)value = row_of(key)->charge;
-	return 0;
-}
+	__u32 from = in_batch ? *(__u32 *)in_batch : 0, nr = 0;
 
-int __wrap_bpf_map_get_next_key(int fd, const void *key, void *next_key)
-{
-	size_t next = key ? (size_t)(row_of(key) - rows) + 1 : 0;
-
+	(void)opts;
 	assert_int_equal(fd, BLAME_FD);
-	if (next_key_fails)
-		return next_key_fails;
-	if (next == nr_rows)
-		return -ENOENT;
-	*(struct runq_pair *)next_key = rows[next].pair;
-	return 0;
+	assert_true(*count >= 2);
+	if (batch_fails) {
+		*count = 0;
+		errno = -batch_fails;
+		return batch_fails;
+	}
+	for (; nr < 2 && from + nr < nr_rows; nr++) {
+		((struct runq_pair *)keys)[nr] = rows[from + nr].pair;
+		((struct runq_charge *)values)[nr] = rows[from + nr].charge;
+	}
+	*count = nr;
+	*(__u32 *)out_batch = from + nr;
+	if (from + nr < nr_rows)
+		return 0;
+	errno = ENOENT;
+	return -ENOENT;
 }
 
 int __wrap_bpf_map_delete_elem(int fd, const void *key)
@@ -128,7 +134,7 @@ static int setup_as(bool steps)
 
 	now_ns = 1000 * NSEC_PER_SEC;
 	nr_free = nr_forgotten = nr_rows = 0;
-	next_key_fails = 0;
+	batch_fails = 0;
 	nr_created = nr_hung = 0;
 	memset(near_memory, 0, sizeof(near_memory));
 	for (size_t i = 0; i < RUNQ_NR_TASKS; i++)
@@ -469,7 +475,7 @@ static void test_blame(void **state)
 	assert_int_equal(nr, 1);
 	assert_int_equal(blamed(list, nr, 7, 5), 9);
 	/* A map that cannot be read, as without CAP_BPF on old kernels, is not an empty one. */
-	next_key_fails = -EPERM;
+	batch_fails = -EPERM;
 	assert_int_equal(runq_blame_read(&table, &slots.chunks, NULL, 0, &list, &nr, &err), -EPERM);
 	assert_non_null(strstr(err.what, "blame table"));
 	runq_blame_close(&table);

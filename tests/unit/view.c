@@ -126,6 +126,41 @@ static void test_headings(void **state)
 	free(text);
 }
 
+/* Events, one report each: their names differ in length, and the heading is not repeated for it. */
+static void test_event_headings(void **state)
+{
+	static const char *const names[] = {"kworker/0:0", "sh", "cc1", "kworker/0:1", "a", "longer/name",
+					    "b", "the-longest-of-all"};
+	char *text = NULL, *line;
+	size_t size;
+	struct view view = {.format = VIEW_TEXT, .out = open_memstream(&text, &size)};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		struct report *report = report_new("runq");
+		struct table *table = report_table(report, "waits", NULL);
+		size_t name = table_col(table, M_COMM), wait = table_col(table, M_AVG_NS), row;
+
+		/* Two of them in each second. */
+		report->time_unix_ns = (100 + i / 2) * 1000000000ULL;
+		row = table_row(table);
+		value_str(table_cell(table, row, name), names[i]);
+		value_u64(table_cell(table, row, wait), 1000000 * (i + 1));
+		assert_int_equal(view_write(&view, report), 0);
+		report_free(report);
+	}
+	fclose(view.out);
+	/* The first, and the one that did not fit below it. */
+	assert_int_equal(count(text, "command"), 2);
+	/* Before events 3, 5 and 7, which begin a second below a heading. */
+	assert_int_equal(count(text, ":41\n") + count(text, ":42\n") + count(text, ":43\n"), 3);
+	/* A short name is padded to the width of its heading. */
+	line = strstr(text, "\nsh ");
+	assert_non_null(line);
+	assert_int_equal(strcspn(line + 1, "\n"), strlen("kworker/0:0  1.00 ms"));
+	free(text);
+}
+
 static void test_csv_header_again(void **state)
 {
 	char *text = NULL;
@@ -266,7 +301,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_reader_gone),   cmocka_unit_test(test_disk_full),
-		cmocka_unit_test(test_headings),      cmocka_unit_test(test_csv_header_again),
+		cmocka_unit_test(test_headings),      cmocka_unit_test(test_event_headings),
+		cmocka_unit_test(test_csv_header_again),
 		cmocka_unit_test(test_json_lines),    cmocka_unit_test(test_json_key_clash),
 		cmocka_unit_test(test_decimal_comma), cmocka_unit_test(test_parts),
 	};

@@ -6,6 +6,7 @@ usage: fixture.py --web DIR [--cpus N] [--cgroups N] [--hostile] [--token T] [--
 Prints the port it listens on, on 127.0.0.1, and ends when its standard input does.
 """
 import argparse
+import gzip
 import http.server
 import json
 import math
@@ -132,8 +133,23 @@ def doctor(_options, _at):
 NOUNS = {"load": load, "runq": runq, "wake": wake, "doctor": doctor}
 
 
-def body(noun, options):
+def host(_options, _at):
+    return {"hostname": "<b>web-7</b>", "kernel_release": "6.12.9",
+            "boot_unix_ns": int((time.time() - 273900) * 1e9), "subtick_version": "0"}
+
+
+def past(options):
+    """The last five minutes, a window every ten seconds, as the exporter sends them."""
     now = time.time()
+    return b"".join(gzip.compress(body(noun, options, now - ago).encode(), mtime=0)
+                    for ago in range(300, 5, -10) for noun in ("load", "runq", "wake"))
+
+
+NOUNS["host"] = host
+
+
+def body(noun, options, now=None):
+    now = now or time.time()
     report = {"schema": f"subtick.{noun}/1", "time_unix_ns": int(now * 1e9),
               "window_ns": 1000000000 if noun != "doctor" else None}
     report.update(NOUNS[noun](options, now))
@@ -153,8 +169,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(data)))
         self.send_header("Content-Security-Policy", CSP)
         self.send_header("X-Content-Type-Options", "nosniff")
-        self.end_headers()
-        self.wfile.write(data)
+        try:
+            self.end_headers()
+            self.wfile.write(data)
+        except OSError:
+            pass  # the page was left meanwhile
 
     def do_GET(self):
         path = self.path.split("?")[0]
@@ -166,6 +185,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
             noun = path[len("/api/v1/"):]
             if noun == "stream":
                 self.stream()
+            elif noun == "history":
+                self.answer(200, "application/gzip", past(self.options))
+            elif noun == "report":
+                self.answer(200, "text/html", self.path.encode())
             elif noun in NOUNS:
                 self.answer(200, "application/json", body(noun, self.options).encode())
             else:

@@ -2,6 +2,7 @@
 // The live page in real Chromium, against made-up figures: every view, hostile names, many of all.
 import {join} from "node:path";
 import {Browser, Fixture, ok, shots, test} from "./browser.mjs";
+import {pastTests} from "./past.mjs";
 
 const VIEWS = ["cores", "runq", "wake", "doctor"];
 
@@ -122,7 +123,7 @@ async function hostile(page) {
 		scripts: document.scripts.length,
 	}));
 
-	ok(found.title === "subtick" && found.inside === 0 && found.scripts === 1,
+	ok(found.title === "<b>web-7</b> – subtick" && found.inside === 0 && found.scripts === 1,
 		"page: hostile names are text, never markup", JSON.stringify(found));
 	for (const part of ["/<script>document.title='owned'</script>", "/quotes\"'`><b>bold</b>",
 		"/new\\u000aline\\u000d\\u0009tab", "x".repeat(254), "/bad\ufffd\ufffd utf8", "\\u202edesrever",
@@ -312,6 +313,7 @@ export async function pageTests() {
 
 	await test("page: two cores", () => small(browser));
 	await test("page: 256 cores and 2,000 groups", () => large(browser));
+	await test("past", () => pastTests(browser));
 	await test("page: token", () => token(browser));
 	await test("page: outage", () => outage(browser));
 	await browser.close();

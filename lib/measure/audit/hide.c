@@ -56,7 +56,8 @@ static int probe(struct audit_samples *samples, double share, uint64_t period_ns
 }
 
 int audit_hide_search(struct audit_samples *samples, double share, uint64_t period_ns,
-		      const struct audit_env *env, struct audit_hide *ret_hide, struct err *err)
+		      uint64_t until_ns, const struct audit_env *env, struct audit_hide *ret_hide,
+		      struct err *err)
 {
 	struct audit_hide hide = {.period_ns = period_ns};
 	size_t nr_valid = 0;
@@ -68,6 +69,8 @@ int audit_hide_search(struct audit_samples *samples, double share, uint64_t peri
 
 		if (at->valid)
 			continue;
+		if (i >= AUDIT_PROBES && clock_mono_ns() > until_ns)
+			break;
 		audit_progress(env, "sources: searching for a phase that hides a task, %zu of %d",
 			       i % AUDIT_PROBES + 1, AUDIT_PROBES);
 		rc = probe(samples, share, period_ns, env, at, &hide.stopped, err);

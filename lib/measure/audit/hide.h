@@ -20,9 +20,11 @@ struct audit_hide {
 
 /*
  * Tries phases of a burn of @share in every @period_ns, and finds those at which it shows least and
- * most. A probe during which other tasks used much of the core is tried again, at most twice.
+ * most. A probe during which other tasks used much of the core is tried again, at most twice, and
+ * not after @until_ns (CLOCK_MONOTONIC).
  */
 int audit_hide_search(struct audit_samples *samples, double share, uint64_t period_ns,
-		      const struct audit_env *env, struct audit_hide *ret_hide, struct err *err);
+		      uint64_t until_ns, const struct audit_env *env, struct audit_hide *ret_hide,
+		      struct err *err);
 
 #endif

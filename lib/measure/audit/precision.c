@@ -22,7 +22,7 @@ int audit_precision(const struct audit_opts *opts, const struct audit_env *env, 
 		f->hz = hz;
 		f->tick_ns = tick_fit_tick_ns(hz);
 	}
-	rc = audit_find_tick(opts->cpu, env, f, err);
+	rc = audit_find_tick(opts->cpu, opts->budget_ns, env, f, err);
 	if (rc)
 		return rc;
 	if (!f->tick_known && f->tick_unclear)

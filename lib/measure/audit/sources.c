@@ -24,6 +24,8 @@
 /* Loads that need the search for a phase first. */
 #define SEARCHED  (1u << AUDIT_EXPOSED | 1u << AUDIT_HIDDEN)
 #define SEARCH_NS (4 * NSEC_PER_SEC)
+/* How long the core is watched before the first load. */
+#define FREE_NS (300 * NSEC_PER_MSEC)
 
 static const char *const load_names[AUDIT_NR_LOADS] = {
 	"random", "swept", "locked", "exposed", "hidden", "softirq", "xdp-drop",
@@ -103,7 +105,8 @@ static int sample_fine(struct sources *s, struct audit_load_run *run)
 {
 	uint64_t end = clock_mono_ns() + FINE_NS, now;
 
-	if (s->opts->brief)
+	/* With a budget that leaves the load itself less time than this, there are none. */
+	if (s->opts->brief || run_length(s, run - s->result->runs) < FINE_NS)
 		return 0;
 	audit_samples_reset(&s->samples);
 	do {
@@ -237,14 +240,62 @@ static int run_flood(struct sources *s, enum audit_load load, struct err *err)
 	return rc ? 0 : finish_run(s, load, err);
 }
 
+static bool search_wanted(const struct sources *s)
+{
+	return !s->opts->phase_given && (!s->opts->loads || s->opts->loads & SEARCHED);
+}
+
+/* Nothing but what the search finds was asked for: without it there is nothing to show. */
+static bool only_searched(const struct sources *s)
+{
+	return search_wanted(s) && s->opts->loads && !(s->opts->loads & ~SEARCHED);
+}
+
+/* Which share of the core other tasks use. */
+static void look_at_core(struct sources *s)
+{
+	struct load_cpu_window window;
+
+	audit_progress(s->env, "sources: is CPU %u free?", s->opts->cpu);
+	audit_samples_reset(&s->samples);
+	audit_samples_add(&s->samples);
+	s->result->stopped |= audit_wait(s->env, clock_mono_ns() + FREE_NS);
+	audit_samples_add(&s->samples);
+	audit_samples_window(&s->samples, 0, 0, 1, &window);
+	s->result->others_ratio = window.flags & LOAD_NO_FIGURE ? 0.0 : window.busy_ratio;
+}
+
+/* Before half a minute is spent on a search that cannot succeed. */
+static int check_search(struct sources *s, struct err *err)
+{
+	s->result->hide_too_long = s->opts->budget_ns && s->opts->budget_ns < SEARCH_NS;
+	if (!only_searched(s) || s->result->stopped)
+		return 0;
+	if (s->result->others_ratio > AUDIT_OTHERS_MAX)
+		return err_set(err, -EBUSY,
+			       "CPU %u is not free: other tasks use %.0f %% of it, and the search "
+			       "needs a core with less than %.0f %%; name another with -C, or stop "
+			       "them",
+			       s->opts->cpu, s->result->others_ratio * 100.0,
+			       AUDIT_OTHERS_MAX * 100.0);
+	if (s->result->hide_too_long)
+		return err_set(err, -EINVAL,
+			       "the search for a phase that hides a task takes %d s: give "
+			       "--budget 5s or more",
+			       (int)(SEARCH_NS / NSEC_PER_SEC));
+	return 0;
+}
+
 static int run_all(struct sources *s, struct err *err)
 {
 	struct audit_sources *r = s->result;
 	int rc = 0;
 
-	if (!s->opts->phase_given && (!s->opts->loads || s->opts->loads & SEARCHED)) {
-		rc = audit_hide_search(&s->samples, s->opts->share, r->tick_ns, s->env, &r->hide,
-				       err);
+	if (search_wanted(s) && !r->hide_too_long && r->others_ratio <= AUDIT_OTHERS_MAX) {
+		uint64_t until = s->opts->budget_ns ? clock_mono_ns() + SEARCH_NS : UINT64_MAX;
+
+		rc = audit_hide_search(&s->samples, s->opts->share, r->tick_ns, until, s->env,
+				       &r->hide, err);
 		r->hide_searched = !rc;
 		r->stopped |= r->hide.stopped;
 		s->findings->hide_tried = !rc && !r->hide.stopped && r->hide.enough;
@@ -272,14 +323,20 @@ int audit_sources(const struct audit_opts *opts, const struct audit_env *env,
 	for (int i = 0; i < AUDIT_NR_LOADS; i++)
 		r->runs[i].name = load_names[i];
 	findings->user_hz = sysconf(_SC_CLK_TCK);
-	rc = audit_find_tick(opts->cpu, env, findings, err);
-	if (rc)
-		return rc;
-	r->tick_ns = findings->tick_known ? findings->tick_ns : NO_TICK_NS;
-	s.period_ns = opts->period_ns ?: r->tick_ns;
 	rc = audit_samples_open(&s.samples, opts->cpu, longest / AUDIT_STEP_NS + 8, err);
 	if (rc)
 		return rc;
+	if (search_wanted(&s))
+		look_at_core(&s);
+	rc = check_search(&s, err);
+	if (!rc)
+		rc = audit_find_tick(opts->cpu, opts->budget_ns, env, findings, err);
+	if (rc) {
+		audit_samples_close(&s.samples);
+		return rc;
+	}
+	r->tick_ns = findings->tick_known ? findings->tick_ns : NO_TICK_NS;
+	s.period_ns = opts->period_ns ?: r->tick_ns;
 	r->nr_sources = s.samples.set.nr;
 	for (unsigned int i = 0; i < r->nr_sources; i++)
 		r->names[i] = s.samples.set.source[i]->ops->name;

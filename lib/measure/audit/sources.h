@@ -14,6 +14,8 @@ struct audit_sources {
 		passed_over; /* why a better reference is unavailable; code 0: this is the best */
 	struct load_losses losses;
 	bool hide_searched;
+	bool hide_too_long;  /* left out: the budget is too short for it */
+	double others_ratio; /* of the core, before the first load; the search needs a free one */
 	struct audit_hide hide;
 	uint64_t tick_ns; /* period of the loads that are synchronous with the tick */
 	bool stopped;

@@ -175,6 +175,14 @@ static void say_hidden(const struct audit_opts *opts, const struct audit_finding
 			f->hidden_shown * 100.0);
 	else if (f->hide_tried && !f->hide_phase)
 		report_note(report, "no phase hides a task from /proc/stat");
+	else if (!s->hide_searched && s->others_ratio > AUDIT_OTHERS_MAX)
+		report_note(report,
+			    "no search for a phase that hides a task: other tasks use %.0f %% of the "
+			    "core; name a free one with -C",
+			    s->others_ratio * 100.0);
+	else if (s->hide_too_long)
+		report_note(report, "no search for a phase that hides a task: it takes longer than "
+				    "--budget allows");
 	else if (s->hide_searched && !s->hide.enough && !s->hide.stopped)
 		report_note(report, "the search for a phase that hides a task failed: other tasks "
 				    "kept the core too busy");

@@ -159,9 +159,10 @@ void audit_judge_tick(struct audit_findings *f, const struct counter_edges *busy
 		tick_fit_coherence(busy->stamps, busy->nr, (double)f->tick_ns, &f->tick_phase_ns);
 }
 
-int audit_find_tick(unsigned int cpu, const struct audit_env *env, struct audit_findings *findings,
-		    struct err *err)
+int audit_find_tick(unsigned int cpu, uint64_t budget_ns, const struct audit_env *env,
+		    struct audit_findings *findings, struct err *err)
 {
+	uint64_t each = budget_ns && budget_ns < 4 * FIND_NS ? budget_ns / 4 : FIND_NS;
 	struct cpu_mix user = {0}, system = {0};
 	struct audit_watch watch = {0};
 	int rc;
@@ -174,11 +175,11 @@ int audit_find_tick(unsigned int cpu, const struct audit_env *env, struct audit_
 		rc = cpu_mix_start(&system, CPU_MIX_SYSTEM, cpu, err);
 	if (!rc)
 		audit_wait(env, clock_mono_ns() + SETTLE_NS);
-	for (int i = 0; i < TRIES && !rc && !watch.stopped; i++) {
+	for (int i = 0; i < (each < FIND_NS ? 1 : TRIES) && !rc && !watch.stopped; i++) {
 		struct counter_edges busy;
 
 		counter_edges_init(&busy, AUDIT_BUSY_COLS);
-		rc = audit_watch(cpu, FIND_NS, true, &busy, 1, env, &watch, err);
+		rc = audit_watch(cpu, each, true, &busy, 1, env, &watch, err);
 		if (!rc)
 			audit_judge_tick(findings, &busy, &watch);
 		counter_edges_free(&busy);

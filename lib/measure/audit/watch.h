@@ -35,9 +35,12 @@ int audit_watch(unsigned int cpu, uint64_t length_ns, bool urgent, struct counte
 /* Finds the tick in the increments under a load of several modes. */
 void audit_judge_tick(struct audit_findings *findings, const struct counter_edges *busy,
 		     const struct audit_watch *watch);
-/* Measures the tick for experiments that need it; does nothing if it is known already. */
-int audit_find_tick(unsigned int cpu, const struct audit_env *env, struct audit_findings *findings,
-		    struct err *err);
+/*
+ * Measures the tick for experiments that need it; does nothing if it is known already. @budget_ns:
+ * that of the whole experiment, 0 for none; the tick gets at most a quarter of it.
+ */
+int audit_find_tick(unsigned int cpu, uint64_t budget_ns, const struct audit_env *env,
+		    struct audit_findings *findings, struct err *err);
 
 /* A core for a task that must not run on @cpu; -1 if there is none. */
 int audit_other_cpu(unsigned int cpu);

@@ -14,6 +14,9 @@
 struct runq_blame_table {
 	int fd;
 	struct runq_row *rows, *rows_prev;
+	struct runq_row *rows_now; /* the map as it is; only while it is read */
+	struct runq_pair *keys;	   /* and what the kernel writes of it */
+	struct runq_charge *charges;
 	size_t nr_rows_prev;
 	struct runq_pair_cell *cells; /* mapped, of all cores */
 	struct runq_charge *cells_prev;

@@ -84,7 +84,7 @@ static void choose_switch(struct runq_bpf *skel, const struct runq_opts *opts,
 	if (quick && ro->want_sample && !ro->want_causes)
 		strcpy(name, "runq_sample");
 	else if (quick && opts->per == RUNQ_PER_TASK && !ro->want_sample && !ro->want_causes)
-		strcpy(name, "runq_task");
+		strcpy(name, "runq_per_task");
 	/*
 	 * Linux 5.10 does not accept the quick path with blame, and takes minutes to verify that with
 	 * causes but without the fine histogram.

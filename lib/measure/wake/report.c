@@ -7,9 +7,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "measure/wake/report_findings.h"
 #include "measure/wake/report_machine.h"
 #include "measure/wake/report_notes.h"
 #include "report/columns.h"
+#include "report/findings.h"
 
 static const struct column_spec overhead_fields[] = {
 	COLUMN(struct wake_window, M_WAKE_OVERHEAD_NS, overhead_ns),
@@ -310,6 +312,8 @@ int wake_report(const struct wake_window *w, struct report **ret_report)
 		value_u64(report_quality(report, M_WAKE_PHC_HALF_NS), w->card.half_window_ns);
 		value_f64(report_quality(report, M_WAKE_PHC_DRIFT_PPB), round(w->card.drift_ppb));
 	}
+	findings_begin(report);
+	wake_findings(w, report);
 	wake_notes(w, report);
 	return report_finish(report, ret_report);
 }

@@ -103,9 +103,9 @@ static void start_colors(struct terminal *terminal)
 		return;
 	}
 	use_default_colors();
-	for (int i = 0; i < STYLE_NR; i++)
-		if (colors[i])
-			init_pair(i, colors[i], -1);
+	/* Also pairs without a colour of their own: ncurses shows one that was not set as black on black. */
+	for (int i = 1; i < STYLE_NR; i++)
+		init_pair(i, colors[i] ? colors[i] : -1, -1);
 }
 
 int terminal_open(bool color, struct terminal **ret_terminal, struct err *err)

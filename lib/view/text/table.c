@@ -198,15 +198,35 @@ void grid_free(struct grid *grid)
 
 uint64_t grid_hash(const struct grid *grid, uint64_t hash)
 {
-	char width[24];
-
-	for (size_t i = 0; i < grid->nr_items; i++) {
-		snprintf(width, sizeof(width), "%zu", grid->items[i].width);
-		hash = text_hash(hash, width);
-		if (grid->items[i].col != GRID_BAR)
-			hash = text_hash(hash, grid->table->cols[grid->items[i].col].title);
-	}
+	for (size_t i = 0; i < grid->nr_items; i++)
+		hash = text_hash(hash, grid->items[i].col == GRID_BAR ?
+					       "|" :
+					       grid->table->cols[grid->items[i].col].title);
 	return hash;
+}
+
+bool grid_keep_widths(struct grid *grid, const struct view *view, unsigned short *widths,
+		      size_t max)
+{
+	size_t nr = grid->nr_items < max ? grid->nr_items : max, total = 0;
+	bool kept = grid->nr_items <= max;
+
+	for (size_t i = 0; i < nr; i++) {
+		size_t width = grid->items[i].width;
+
+		kept = kept && width <= widths[i];
+		total += (width > widths[i] ? width : widths[i]) + CELLS_GAP;
+	}
+	if (view->width > 0 && total > (size_t)view->width)
+		kept = false;
+	for (size_t i = 0; i < nr; i++) {
+		/* Once wider, the others keep their width, too: fewer headings follow. */
+		if (grid->items[i].width < widths[i] && grid->items[i].col != GRID_BAR &&
+		    (view->width <= 0 || total <= (size_t)view->width))
+			grid->items[i].width = widths[i];
+		widths[i] = grid->items[i].width;
+	}
+	return kept;
 }
 
 static void pad(const struct view *view, size_t nr)

@@ -30,7 +30,13 @@ struct grid {
 int grid_init(struct grid *grid, const struct view *view, const struct table *table);
 void grid_free(struct grid *grid);
 void grid_print(const struct grid *grid, struct view *view, bool heading);
-/* A hash that changes if a heading printed earlier no longer fits the rows. */
+/* A hash that changes if a heading printed earlier is not that of these columns. */
 uint64_t grid_hash(const struct grid *grid, uint64_t hash);
+/*
+ * Makes the columns as wide as those of the rows before, so that rows stay below their heading, if
+ * that fits the terminal. False if one had to become wider: then the heading is due again.
+ */
+bool grid_keep_widths(struct grid *grid, const struct view *view, unsigned short *widths,
+		      size_t max);
 
 #endif

@@ -207,7 +207,7 @@ static void text_nested(struct view *view, const struct grid *grid)
  * Reports that are one table of a few rows scroll as one long table. They share a heading until
  * the columns, the source or the window change.
  */
-static bool heading_due(struct view *view, const struct report *report, const struct grid *grid,
+static bool heading_due(struct view *view, const struct report *report, struct grid *grid,
 			bool compact)
 {
 	uint64_t hash = grid_hash(grid, text_hash(HASH_START, report->source ?: ""));
@@ -216,6 +216,10 @@ static bool heading_due(struct view *view, const struct report *report, const st
 			   report->window_ns <= window + window / 20;
 	bool due = !compact || !view->written || hash != view->seen.columns || !same_window ||
 		   view->seen.age >= HEADING_EVERY;
+
+	if (hash != view->seen.columns || !compact)
+		memset(view->seen.widths, 0, sizeof(view->seen.widths));
+	due |= !grid_keep_widths(grid, view, view->seen.widths, VIEW_MAX_WIDTHS);
 
 	view->seen.age = due ? 1 : view->seen.age + 1;
 	view->seen.columns = hash;
@@ -247,9 +251,11 @@ static int text_table(struct view *view, const struct report *report, size_t at,
 		heading = heading_due(view, report, &grid, compact);
 		if (view->written && heading)
 			fputc('\n', view->out);
-		/* Rows that scroll under one heading are parted by their time. */
-		if (!heading)
+		/* Windows that scroll under one heading are parted by their time, events by seconds. */
+		if (!heading && report->time_unix_ns &&
+		    (report->window_ns || report->time_unix_ns / 1000000000 != view->seen.second))
 			text_time(view, report, "\n");
+		view->seen.second = report->time_unix_ns / 1000000000;
 		if (heading) {
 			text_head(view, report);
 			text_fields(view, report);

@@ -112,7 +112,7 @@ class Limits:
 
 def outcomes(kernel, documents, limits=None):
     """(status, what, reason) for each thing that is judged."""
-    refused = [d["choice"] for d in documents if not d["loaded"]]
+    refused = [f"{d['choice']}: {d['why']}" for d in documents if not d["loaded"]]
     yield ("not ok" if refused or not documents else "ok",
            f"the verifier accepts all {len(documents)} sets of programs", "; ".join(refused))
     silent = [p for d in documents for p, n in d["programs"].items() if n <= 0]
@@ -139,7 +139,9 @@ MEASURED = {}  # by kernel, for --write-limits
 def judge(documents):
     """documents: the kernel's name, then one for each set of choices."""
     kernel, documents = documents[0]["kernel"], documents[1:]
-    MEASURED[kernel] = counts(documents)
+    # Figures of a kernel that refuses something are not whole.
+    if all(d["loaded"] for d in documents):
+        MEASURED[kernel] = counts(documents)
     yield from outcomes(kernel, documents)
 
 

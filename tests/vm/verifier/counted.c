@@ -13,11 +13,14 @@
 #include <bpf/libbpf.h>
 
 #define LOG_STATS 4 /* BPF_LOG_STATS of the kernel: only the sums, whatever the program */
+#define LOG_WALK  1 /* BPF_LOG_LEVEL1: each step */
 #define LOG_BYTES 4096
+#define LOG_LONG  (1 << 20)
+#define LAST_LINES 40
 
 static struct counted counted[COUNTED_MAX];
 static int nr_counted;
-static bool all_loaded;
+static bool all_loaded, explaining;
 
 int __real_bpf_object__load_skeleton(struct bpf_object_skeleton *skeleton);
 int __wrap_bpf_object__load_skeleton(struct bpf_object_skeleton *skeleton);
@@ -34,8 +37,24 @@ static void count(const struct bpf_program *program, const char *log)
 	c->insns = said ? atol(said + strlen("processed ")) : -1;
 }
 
+static void explain(const struct bpf_program *program, const char *log)
+{
+	const char *from = log + strlen(log);
+
+	for (int lines = 0; from > log && lines <= LAST_LINES; from--)
+		lines += from[-1] == '\n';
+	printf("# %s:\n", bpf_program__name(program));
+	while (*from) {
+		int len = strcspn(from, "\n");
+
+		printf("#   %.*s\n", len, from);
+		from += len + (from[len] == '\n');
+	}
+}
+
 int __wrap_bpf_object__load_skeleton(struct bpf_object_skeleton *skeleton)
 {
+	size_t bytes = explaining ? LOG_LONG : LOG_BYTES;
 	struct bpf_object *object = *skeleton->obj;
 	struct bpf_program *program;
 	char *logs, *log;
@@ -43,21 +62,23 @@ int __wrap_bpf_object__load_skeleton(struct bpf_object_skeleton *skeleton)
 
 	bpf_object__for_each_program (program, object)
 		nr++;
-	logs = log = calloc(nr, LOG_BYTES);
+	logs = log = calloc(nr, bytes);
 	if (!logs)
 		abort();
 	bpf_object__for_each_program (program, object) {
-		bpf_program__set_log_level(program, LOG_STATS);
-		bpf_program__set_log_buf(program, log, LOG_BYTES);
-		log += LOG_BYTES;
+		bpf_program__set_log_level(program, LOG_STATS | (explaining ? LOG_WALK : 0));
+		bpf_program__set_log_buf(program, log, bytes);
+		log += bytes;
 	}
 	rc = __real_bpf_object__load_skeleton(skeleton);
 	log = logs;
 	bpf_object__for_each_program (program, object) {
 		if (bpf_program__autoload(program) && (rc || bpf_program__fd(program) >= 0))
 			count(program, log);
+		if (explaining && rc && *log && bpf_program__fd(program) < 0)
+			explain(program, log);
 		bpf_program__set_log_buf(program, NULL, 0);
-		log += LOG_BYTES;
+		log += bytes;
 	}
 	free(logs);
 	all_loaded &= !rc;
@@ -74,6 +95,11 @@ int counted_programs(const struct counted **ret_programs)
 {
 	*ret_programs = counted;
 	return nr_counted;
+}
+
+void counted_explain(void)
+{
+	explaining = true;
 }
 
 bool counted_all_loaded(void)

@@ -18,5 +18,7 @@ void counted_begin(void);
 int counted_programs(const struct counted **ret_programs);
 /* Whether every object since then was loaded. */
 bool counted_all_loaded(void);
+/* From now on the end of what the verifier says of a program that it refuses is printed, as comments. */
+void counted_explain(void);
 
 #endif

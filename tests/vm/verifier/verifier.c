@@ -2,7 +2,8 @@
 /*
  * Loads the BPF programs with the sets of choices that subtick makes when it loads them, by the
  * library's own functions, and prints as JSON how many instructions the verifier walked. Without
- * the argument `all` only a brief list: an emulated machine takes seconds for each.
+ * the argument `all` only a brief list: an emulated machine takes seconds for each. With the name of
+ * a choice of runq, such as `serve`, only that one, and what the verifier says if it refuses it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,9 +40,10 @@ static void say(const char *choice, bool brief, const struct err *err)
 	       brief ? "true" : "false", nr && counted_all_loaded() ? "true" : "false");
 	for (int i = 0; i < nr; i++)
 		printf("%s\"%s\": %ld", i ? ", " : "", programs[i].program, programs[i].insns);
-	printf("}}\n");
-	if (!nr || !counted_all_loaded())
-		printf("# %s: %s\n", choice, err->what);
+	printf("}, \"why\": \"");
+	for (const char *c = err->what; *c; c++)
+		putchar(strchr("\"\\\n", *c) ? ' ' : *c);
+	printf("\"}\n");
 	fflush(stdout);
 }
 
@@ -111,9 +113,23 @@ static void try_runq(const struct runq_choice *choice, bool brief, enum runq_hie
 	runq_area_close(&areas.pairs);
 }
 
+#define NR_RUNQ_CHOICES (sizeof(runq_choices) / sizeof(runq_choices[0]))
+
+static bool only_of_runq(const char *name)
+{
+	for (size_t i = 0; i < NR_RUNQ_CHOICES; i++) {
+		if (strcmp(runq_choices[i].name, name))
+			continue;
+		counted_explain();
+		try_runq(&runq_choices[i], true, RUNQ_HIERARCHY_V2, FEW_CPUS);
+		return true;
+	}
+	return false;
+}
+
 static void all_of_runq(bool brief)
 {
-	for (size_t i = 0; i < sizeof(runq_choices) / sizeof(runq_choices[0]); i++) {
+	for (size_t i = 0; i < NR_RUNQ_CHOICES; i++) {
 		const struct runq_choice *choice = &runq_choices[i];
 
 		if (choice->kind & BRIEF || !brief)
@@ -199,6 +215,8 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	nr_cpus = cpuset_end(&possible);
+	if (argc > 1 && only_of_runq(argv[1]))
+		return 0;
 	all_of_runq(brief);
 	try_idle_states("runq --idle-states, cgroup v1", RUNQ_HIERARCHY_V1);
 	try_idle_states("runq --idle-states, cgroup v2", RUNQ_HIERARCHY_V2);

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The windows of the last ten minutes, compressed, in bounded memory: for the page after a reload. */
+#ifndef SUBTICK_SERVE_HISTORY_H
+#define SUBTICK_SERVE_HISTORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "body.h"
+
+#define HISTORY_SPAN_NS	 (600ULL * 1000000000)
+#define HISTORY_EVERY_NS (2ULL * 1000000000) /* a window each, or more rarely; see history_add() */
+#define HISTORY_BYTES	 (3u << 19)	      /* of compressed windows: 1.5 MiB */
+#define HISTORY_MAX	 2048		      /* entries */
+/* A report with more cells is not kept: rendering it for nobody would cost more than it is worth. */
+#define HISTORY_CELLS 20000
+
+/* One window of one collector. Entries of one round have the same time. */
+struct history_entry {
+	uint64_t mono_ns; /* CLOCK_MONOTONIC, when it was added */
+	uint64_t unix_ns; /* the window's end, as its JSON has it */
+	unsigned int collector;
+	struct body *body; /* the window's JSON, gzip */
+};
+
+struct history {
+	struct history_entry entries[HISTORY_MAX]; /* oldest first */
+	size_t nr;
+	size_t bytes;
+	uint64_t every_ns; /* 0 before the first */
+	uint64_t last_ns;  /* CLOCK_MONOTONIC of the last round */
+};
+
+/* Whether a round is due; if so, add its windows with history_add(). */
+bool history_due(struct history *history, uint64_t now_ns);
+/*
+ * Keeps @body, whose reference passes to the history. What is older than the span goes. If there is
+ * no room, every second round goes and from then on only half as many are kept: so the span stays.
+ */
+void history_add(struct history *history, uint64_t now_ns, uint64_t unix_ns,
+		 unsigned int collector, struct body *body);
+/* The collector's entry whose window ended nearest to @unix_ns; NULL if it has none. */
+const struct history_entry *history_find(const struct history *history, unsigned int collector,
+					 uint64_t unix_ns);
+void history_free(struct history *history);
+
+#endif

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Answers from earlier windows, and about the machine. */
+#include "past.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <zlib.h>
+
+#include <event2/buffer.h>
+#include <event2/http.h>
+
+#include "accept.h"
+#include "answer.h"
+#include "api.h"
+#include "base/clock.h"
+#include "collectors.h"
+#include "report/read_json.h"
+#include "view/html/html.h"
+
+static uint64_t boot_unix_ns(void)
+{
+	struct timespec up;
+
+	/* Also the time that the machine was suspended: it has been up since then. */
+	if (clock_gettime(CLOCK_BOOTTIME, &up))
+		return 0;
+	return clock_unix_ns() - ((uint64_t)up.tv_sec * NSEC_PER_SEC + (uint64_t)up.tv_nsec);
+}
+
+int past_open(struct server *server)
+{
+	struct report *report = report_new("host");
+	struct utsname name;
+
+	if (!report || uname(&name)) {
+		report_free(report);
+		return -ENOMEM;
+	}
+	report->time_unix_ns = clock_unix_ns();
+	value_str(report_field(report, M_HOSTNAME), name.nodename);
+	value_str(report_field(report, M_KERNEL_RELEASE), name.release);
+	value_u64(report_field(report, M_BOOT_UNIX_NS), boot_unix_ns());
+	value_str(report_field(report, M_VERSION), SUBTICK_VERSION);
+	for (int gzip = 0; gzip < 2 && !report->failed; gzip++)
+		server->host[gzip] = api_render(report, gzip);
+	report_free(report);
+	snprintf(server->machine, sizeof(server->machine), "%s, %s %s, %s; measured by subtick %s",
+		 name.nodename, name.sysname, name.release, name.machine, SUBTICK_VERSION);
+	/* The report shows local times; the filter does not allow to open the file for it. */
+	tzset();
+	return server->host[0] && server->host[1] ? 0 : -ENOMEM;
+}
+
+void past_close(struct server *server)
+{
+	history_free(&server->history);
+	body_put(server->host[0]);
+	body_put(server->host[1]);
+}
+
+static size_t cells(const struct report *report)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < report->nr_tables; i++)
+		nr += report->tables[i]->nr_rows * report->tables[i]->nr_cols;
+	return nr;
+}
+
+void past_update(struct server *server)
+{
+	uint64_t now_ns = clock_mono_ns();
+
+	if (!history_due(&server->history, now_ns))
+		return;
+	for (unsigned int i = 0; i < collector_count(); i++) {
+		struct collector *c = &server->collectors[i];
+		struct shared *last = c->meter ? collector_last(c, &server->store) : NULL;
+		struct body *body = NULL;
+
+		if (last && cells(last->report) <= HISTORY_CELLS)
+			body = api_body(server, i, true);
+		if (body) {
+			body->refs++;
+			history_add(&server->history, now_ns, last->report->time_unix_ns, i, body);
+		}
+		if (last)
+			shared_put(last);
+	}
+}
+
+static bool is_asked_for(const struct server *server, unsigned int collector, const char *query)
+{
+	char only[128];
+
+	return !accept_query(query, "collect", only, sizeof(only)) ||
+	       config_list_has(only, server->collectors[collector].ops->name);
+}
+
+void past_history(struct server *server, struct evhttp_request *request, const char *query)
+{
+	struct evkeyvalq *headers = evhttp_request_get_output_headers(request);
+	struct evbuffer *buffer = evbuffer_new();
+	int rc = buffer ? 0 : -ENOMEM;
+
+	for (size_t i = 0; !rc && i < server->history.nr; i++)
+		if (is_asked_for(server, server->history.entries[i].collector, query))
+			rc = body_send(server->history.entries[i].body, buffer);
+	if (rc) {
+		answer_text(server, request, HTTP_SERVUNAVAIL, "out of memory");
+	} else {
+		answer_headers(request);
+		evhttp_add_header(headers, "Content-Type", "application/gzip");
+		evhttp_add_header(headers, "Cache-Control", "no-store");
+		evhttp_send_reply(request, HTTP_OK, NULL, buffer);
+		answer_count(server, HTTP_OK);
+	}
+	if (buffer)
+		evbuffer_free(buffer);
+}
+
+static int unpack(const struct body *body, struct report **ret_report)
+{
+	z_stream z = {.next_in = (unsigned char *)body->data, .avail_in = body->len};
+	char *text = malloc(body->raw_len + 1);
+	size_t used;
+	int rc = -ENOMEM;
+
+	if (!text || inflateInit2(&z, 16 + MAX_WBITS) != Z_OK)
+		goto out;
+	z.next_out = (unsigned char *)text;
+	z.avail_out = body->raw_len + 1;
+	rc = inflate(&z, Z_FINISH) == Z_STREAM_END ?
+		     report_read_json(text, z.total_out, ret_report, &used, NULL) :
+		     -EIO;
+	inflateEnd(&z);
+out:
+	free(text);
+	return rc;
+}
+
+/* The windows that the report shows: the last ones, or those of a moment. */
+static size_t gather(struct server *server, uint64_t at_ns, struct report **reports,
+		     struct shared **last)
+{
+	size_t nr = 0;
+
+	for (unsigned int i = 0; i < collector_count(); i++) {
+		const struct history_entry *entry;
+
+		last[nr] = NULL;
+		if (!server->collectors[i].meter)
+			continue;
+		if (!at_ns) {
+			last[nr] = collector_last(&server->collectors[i], &server->store);
+			if (last[nr])
+				reports[nr] = last[nr]->report, nr++;
+			continue;
+		}
+		entry = history_find(&server->history, i, at_ns);
+		if (entry && !unpack(entry->body, &reports[nr]))
+			nr++;
+	}
+	return nr;
+}
+
+static struct body *render(const struct server *server, struct report *const *reports, size_t nr)
+{
+	struct html_doc doc = {.machine = server->machine,
+			       .reports = (const struct report *const *)reports,
+			       .nr_reports = nr};
+	struct body *body = NULL;
+	char *text = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&text, &len);
+	int rc;
+
+	if (!out)
+		return NULL;
+	rc = html_write(out, &doc);
+	if (!fclose(out) && !rc)
+		body = body_new(false, len);
+	if (body) {
+		body_append(body, text, len);
+		if (body_finish(body)) {
+			body_put(body);
+			body = NULL;
+		}
+	}
+	free(text);
+	return body;
+}
+
+/* Seconds with a fraction, as a link of the page has them; 0: none, or no number. */
+static uint64_t moment(const char *query)
+{
+	char at[32], *end;
+	double seconds;
+
+	if (!accept_query(query, "at", at, sizeof(at)))
+		return 0;
+	seconds = strtod(at, &end);
+	return end != at && !*end && seconds > 0 && seconds < 1e11 ? (uint64_t)(seconds * 1e9) : 0;
+}
+
+void past_report(struct server *server, struct evhttp_request *request, const char *query)
+{
+	struct evkeyvalq *headers = evhttp_request_get_output_headers(request);
+	struct report *reports[SERVER_MAX_COLLECTORS] = {NULL};
+	struct shared *last[SERVER_MAX_COLLECTORS + 1] = {NULL};
+	uint64_t at_ns = moment(query);
+	size_t nr = gather(server, at_ns, reports, last);
+	struct body *body = nr ? render(server, reports, nr) : NULL;
+
+	for (size_t i = 0; i < nr; i++) {
+		if (last[i])
+			shared_put(last[i]);
+		else
+			report_free(reports[i]);
+	}
+	if (!body) {
+		answer_text(server, request, HTTP_SERVUNAVAIL,
+			    nr ? "out of memory" : "no window of that time is kept");
+		return;
+	}
+	evhttp_add_header(headers, "Content-Disposition",
+			  "attachment; filename=\"subtick-report.html\"");
+	answer_body(server, request, "text/html; charset=utf-8", body);
+	body_put(body);
+}
+
+void past_host(struct server *server, struct evhttp_request *request)
+{
+	answer_body(server, request, "application/json", server->host[answer_wants_gzip(request)]);
+}

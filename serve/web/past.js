@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Earlier windows: those that the exporter kept, links to a moment, and files of what is shown.
+import {nounOf} from "./feed.js";
+
+const SPAN_NS = 600e9;
+const HEADER = 10;
+
+// The file is one gzip member per window, and each begins with the same header.
+function members(bytes) {
+	const starts = [];
+
+	for (let at = 0; at + HEADER <= bytes.length; at++) {
+		let same = 0;
+
+		while (same < HEADER && bytes[at + same] === bytes[same])
+			same++;
+		if (same === HEADER)
+			starts.push(at);
+	}
+	return starts.map((start, i) => bytes.subarray(start, starts[i + 1] ?? bytes.length));
+}
+
+async function unpack(member) {
+	const stream = new Blob([member]).stream().pipeThrough(new DecompressionStream("gzip"));
+
+	return JSON.parse(await new Response(stream).text());
+}
+
+// All reports of the file, oldest first. One that cannot be read is left out.
+export async function unpackAll(buffer) {
+	const done = await Promise.allSettled(members(new Uint8Array(buffer)).map(unpack));
+
+	return done.filter((one) => one.status === "fulfilled").map((one) => one.value);
+}
+
+// The reports of the last ten minutes by noun.
+export class Past {
+	constructor() {
+		this.kept = new Map();
+	}
+
+	add(report) {
+		const noun = nounOf(report), list = this.kept.get(noun) ?? [];
+
+		this.kept.set(noun, list);
+		if (list.at(-1)?.time_unix_ns >= report.time_unix_ns)
+			return;
+		list.push(report);
+		while (list[0].time_unix_ns < report.time_unix_ns - SPAN_NS)
+			list.shift();
+	}
+
+	// Of each noun the report whose window ended nearest to that second.
+	at(seconds) {
+		const near = new Map(), away = (report) => Math.abs(report.time_unix_ns / 1e9 - seconds);
+
+		for (const [noun, list] of this.kept)
+			if (list.length)
+				near.set(noun, list.reduce((a, b) => away(b) < away(a) ? b : a));
+		return near;
+	}
+
+	last() {
+		return new Map([...this.kept].filter(([, list]) => list.length).map(([noun, list]) => [noun, list.at(-1)]));
+	}
+}
+
+// "cores@1763251200.5": a view, and the moment to show.
+export function parseHash(hash) {
+	const [name, at] = hash.replace(/^#/, "").split("@");
+	const seconds = Number(at);
+
+	return {name, at: at && Number.isFinite(seconds) && seconds > 0 ? seconds : null};
+}
+
+export function formatHash(name, at) {
+	return at === null ? `#${name}` : `#${name}@${at.toFixed(3)}`;
+}
+
+export function save(name, blob) {
+	const link = document.createElement("a");
+
+	link.href = URL.createObjectURL(blob);
+	link.download = name;
+	link.click();
+	setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+}
+
+// "3 d 4 h", "5 h 6 min", "7 min".
+export function uptime(seconds) {
+	const minutes = Math.floor(seconds / 60), hours = Math.floor(minutes / 60), days = Math.floor(hours / 24);
+
+	if (days)
+		return `${days} d ${hours % 24} h`;
+	return hours ? `${hours} h ${minutes % 60} min` : `${minutes} min`;
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The history of windows: ten minutes of them, in bounded memory, however large they are. */
+#include "serve/history.h"
+
+#include <string.h>
+
+#include "test.h"
+
+#define SEC 1000000000ULL
+
+static struct history history;
+
+static struct body *body_of(size_t size)
+{
+	struct body *body = body_new(false, size);
+	char block[1024];
+
+	assert_non_null(body);
+	memset(block, 'x', sizeof(block));
+	for (size_t left = size; left;) {
+		size_t now = left < sizeof(block) ? left : sizeof(block);
+
+		body_append(body, block, now);
+		left -= now;
+	}
+	assert_int_equal(body_finish(body), 0);
+	return body;
+}
+
+/* A window each second for @seconds, from two collectors of that size. */
+static void run(uint64_t from, unsigned int seconds, size_t size)
+{
+	for (unsigned int i = 0; i < seconds; i++) {
+		uint64_t now = (from + i) * SEC;
+
+		if (!history_due(&history, now))
+			continue;
+		for (unsigned int c = 0; c < 2; c++)
+			history_add(&history, now, 1000000 * SEC + now, c, body_of(size));
+		assert_true(history.bytes <= HISTORY_BYTES);
+		assert_true(history.nr <= HISTORY_MAX);
+	}
+}
+
+static uint64_t span(void)
+{
+	return history.entries[history.nr - 1].mono_ns - history.entries[0].mono_ns;
+}
+
+static int reset_history(void **state)
+{
+	history = (struct history){0};
+	return 0;
+}
+
+TEST_WITH(ten_minutes, reset_history, NULL)
+{
+	size_t before = body_total();
+
+	run(1000, 3000, 500);
+	/* Every other window, of both collectors. */
+	assert_int_equal(history.nr, 2 * 301);
+	assert_int_equal(span(), HISTORY_SPAN_NS);
+	assert_int_equal(history.every_ns, HISTORY_EVERY_NS);
+	assert_int_equal(history.bytes, 2 * 301 * 500);
+	history_free(&history);
+	assert_int_equal(history.nr, 0);
+	assert_int_equal(body_total(), before);
+}
+
+/* Large windows: fewer of them, but still of ten minutes; and again more when they get small. */
+TEST_WITH(large_windows, reset_history, NULL)
+{
+	run(1000, 3000, 20000);
+	assert_true(history.nr >= 20 && history.nr < 2 * 301);
+	assert_true(span() > HISTORY_SPAN_NS - 2 * history.every_ns);
+	assert_true(history.every_ns > HISTORY_EVERY_NS);
+	/* They are evenly spread. */
+	for (size_t i = 2; i < history.nr; i++)
+		assert_true(history.entries[i].mono_ns - history.entries[i - 2].mono_ns <=
+			    2 * history.every_ns);
+	run(4000, 6000, 100);
+	assert_int_equal(history.every_ns, HISTORY_EVERY_NS);
+	assert_true(span() > HISTORY_SPAN_NS - 10 * SEC);
+	history_free(&history);
+}
+
+TEST_WITH(huge_window, reset_history, NULL)
+{
+	size_t before = body_total();
+
+	assert_true(history_due(&history, SEC));
+	history_add(&history, SEC, SEC, 0, body_of(HISTORY_BYTES));
+	assert_int_equal(history.nr, 0);
+	assert_int_equal(body_total(), before);
+}
+
+TEST_WITH(nearest, reset_history, NULL)
+{
+	run(1000, 100, 500);
+	assert_null(history_find(&history, 5, 1000000 * SEC));
+	assert_int_equal(history_find(&history, 1, 1001010 * SEC + SEC / 2)->unix_ns, 1001010 * SEC);
+	assert_int_equal(history_find(&history, 1, 1001010 * SEC)->collector, 1);
+	assert_int_equal(history_find(&history, 0, 0)->unix_ns, 1001000 * SEC);
+	assert_int_equal(history_find(&history, 0, UINT64_MAX)->unix_ns, 1001098 * SEC);
+	history_free(&history);
+}
+
+TEST_MAIN()

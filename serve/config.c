@@ -46,6 +46,11 @@ const struct config_setting config_settings[] = {
 	 "labels beside cgroup: some of namespace,pod,container,pod_uid,container_id,qos, or none "
 	 "(default namespace,pod,container)",
 	 CONFIG_LIVE},
+	{"include", "RULE",
+	 "series for these cgroups: cgroup=/PATH, namespace=NAME, pod=NAME, container=NAME or qos=CLASS; "
+	 "may be given several times, and the first rule that matches decides",
+	 CONFIG_RESTART},
+	{"exclude", "RULE", "no series for these; their waits are in (excluded)", CONFIG_RESTART},
 	{"blame-limit", "N", "pairs of victim and culprit with series of their own (default 1000)",
 	 CONFIG_LIVE},
 	{"sample", "RATIO", "count each wait for a core with this probability, such as 0.1",
@@ -102,6 +107,7 @@ void config_clear_listen(struct config *config)
 void config_free(struct config *config)
 {
 	config_clear_listen(config);
+	select_free(&config->select);
 	free(config->token_file);
 	free(config->hosts);
 	free(config->collect);
@@ -325,6 +331,8 @@ int config_set(struct config *config, const char *name, const char *value, struc
 		return err_set(err, -EINVAL, "%s needs a value", name);
 	if (!strcmp(name, "per"))
 		return set_per(config, value, err);
+	if (!strcmp(name, "include") || !strcmp(name, "exclude"))
+		return select_add(&config->select, name[0] == 'i', value, err);
 	if (!strcmp(name, "labels"))
 		return set_labels(config, value, err);
 	if (!strcmp(name, "host"))
@@ -445,6 +453,8 @@ const char *config_needs_restart(const struct config *old, const struct config *
 		return "sample";
 	if (old->per != fresh->per)
 		return "per";
+	if (!select_same(&old->select, &fresh->select))
+		return "include or exclude";
 	/* The programs that charge culprits were not loaded. */
 	if (old->no_blame && fresh->blame_limit)
 		return "blame-limit";

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "select.h"
 
 #define CONFIG_FILE	  "/etc/subtick.conf"
 #define CONFIG_LISTEN	  "127.0.0.1:7828" /* SUBT on a telephone */
@@ -60,6 +61,7 @@ struct config {
 	uint64_t interval_ns;
 	enum config_per per;
 	uint32_t labels; /* bits of enum config_label */
+	struct select_rules select; /* which cgroups have series */
 	uint64_t cgroup_limit;
 	uint64_t blame_limit;
 	uint64_t max_connections;

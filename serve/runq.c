@@ -13,6 +13,39 @@
 #include "view/prom.h"
 
 static const struct runq_party other = {.kind = RUNQ_PARTY_OTHER};
+/* No cgroup is called like this: paths begin with a slash. */
+static const struct runq_group excluded_group = {.path = "(excluded)"};
+static const struct runq_party excluded = {.kind = RUNQ_PARTY_GROUP, .group = &excluded_group};
+
+/* Whether the rules leave the party out; the sums of what they leave out stay. */
+static bool is_excluded(const struct config *config, const struct runq_party *party)
+{
+	const struct runq_group *group = party->group;
+	const struct runq_group_names *names = group ? group->names : NULL;
+	struct select_names known;
+
+	if (!config->select.nr || party->kind != RUNQ_PARTY_GROUP)
+		return false;
+	known = (struct select_names){{
+		[SELECT_CGROUP] = group->path,
+		[SELECT_NAMESPACE] = config->per == CONFIG_PER_NAMESPACE ? group->path
+				     : names				 ? names->namespace
+									 : NULL,
+		[SELECT_POD] = names ? names->pod : NULL,
+		[SELECT_CONTAINER] = names ? names->container : NULL,
+		[SELECT_QOS] = config->per == CONFIG_PER_QOS ? group->path : group->qos,
+	}};
+	return !select_passes(&config->select, &known);
+}
+
+static bool admit(struct store *store, const struct config *config, const struct runq_window *w,
+		  const struct runq_group_window *group, const char *labels)
+{
+	struct runq_candidate candidate = {
+		.labels = labels, .ended = group->ended, .pod = group->party.group->pod_uid};
+
+	return runq_limit_admit(store, config, &candidate, w->time_mono_ns);
+}
 
 /* @labels is that of the cgroup, escaped already; the cause needs no escaping. */
 static void add_causes(struct store *store, const struct runq_window *w,
@@ -76,11 +109,14 @@ static void absorb_group(struct store *store, const struct config *config,
 {
 	struct series *series = &store->series[F_RUNQ];
 	const struct runq_party *party = &group->party;
-	char *labels = runq_label(config, party), *more;
+	char *labels, *more;
 	size_t at;
 
-	if (labels && party->kind == RUNQ_PARTY_GROUP) {
-		if (!runq_limit_admit(store, config, labels, w->time_mono_ns, group->ended)) {
+	if (is_excluded(config, party))
+		party = &excluded;
+	labels = runq_label(config, party);
+	if (labels && party->kind == RUNQ_PARTY_GROUP && party != &excluded) {
+		if (!admit(store, config, w, group, labels)) {
 			store_add(store, F_RUNQ_FOLDED, "kind=\"waits\"", group->count);
 			free(labels);
 			party = &other;
@@ -108,6 +144,8 @@ static const struct runq_party *shown_party(struct store *store, const struct co
 
 	if (party->kind != RUNQ_PARTY_GROUP)
 		return party;
+	if (is_excluded(config, party))
+		return &excluded;
 	labels = runq_label(config, party);
 	known = labels && series_find(&store->seen, labels) != SERIES_NONE;
 	free(labels);
@@ -183,13 +221,18 @@ static void note_known(struct store *store, const struct config *config,
 		const struct runq_group_window *group = &w->groups[i];
 		char *labels;
 
-		if (group->party.kind != RUNQ_PARTY_GROUP)
+		if (group->party.kind != RUNQ_PARTY_GROUP || is_excluded(config, &group->party))
 			continue;
 		labels = runq_label(config, &group->party);
 		if (labels && series_find(&store->seen, labels) != SERIES_NONE)
-			runq_limit_admit(store, config, labels, w->time_mono_ns, group->ended);
+			admit(store, config, w, group, labels);
 		free(labels);
 	}
+}
+
+static bool is_outside(const struct runq_group_window *group)
+{
+	return !group->party.group || !group->party.group->pod_uid;
 }
 
 void runq_absorb(struct store *store, const struct config *config, const struct runq_window *w)
@@ -197,8 +240,11 @@ void runq_absorb(struct store *store, const struct config *config, const struct 
 	runq_limit_expire(store, w->time_mono_ns);
 	if (store->seen.nr >= config->cgroup_limit)
 		note_known(store, config, w);
-	for (size_t i = 0; i < w->nr_groups; i++)
-		absorb_group(store, config, w, &w->groups[i]);
+	/* Pods first, so that nobody outside gets a place that a pod then takes. */
+	for (int outside = 0; outside < 2; outside++)
+		for (size_t i = 0; i < w->nr_groups; i++)
+			if (is_outside(&w->groups[i]) == (bool)outside)
+				absorb_group(store, config, w, &w->groups[i]);
 	for (size_t i = 0; i < w->nr_blame; i++)
 		absorb_blame(store, config, &w->blame[i]);
 	for (size_t i = 0; i < w->nr_idle_states; i++)

@@ -164,19 +164,30 @@ void runq_limit_expire(struct store *store, uint64_t now_ns)
 			remove_cgroup(store, i, false);
 }
 
+static bool seen_pod(const struct store *store, size_t at)
+{
+	return series_words(&store->seen, at)[STORE_SEEN_POD].u64;
+}
+
 /* Whether @a is to go before @b. */
 static bool goes_before(const struct store *store, size_t a, size_t b)
 {
 	if (seen_ended(store, a) != seen_ended(store, b))
 		return seen_ended(store, a);
+	if (seen_pod(store, a) != seen_pod(store, b))
+		return seen_pod(store, b);
 	return *seen_ns(store, a) < *seen_ns(store, b);
 }
 
-/* Takes the place of one cgroup; false if all are alive and have waited lately. */
-static bool evict(struct store *store, uint64_t now_ns)
+/*
+ * Takes the place of one cgroup; false if all are alive and have waited lately. @for_pod: then those
+ * outside pods have to go nevertheless. They do not come back in the place of a pod, so that no two
+ * take the place from each other.
+ */
+static bool evict(struct store *store, uint64_t now_ns, bool for_pod)
 {
+	bool ended, weaker;
 	size_t first = 0;
-	bool ended;
 
 	for (size_t i = 1; i < store->seen.nr; i++)
 		if (goes_before(store, i, first))
@@ -184,26 +195,32 @@ static bool evict(struct store *store, uint64_t now_ns)
 	if (!store->seen.nr)
 		return false;
 	ended = seen_ended(store, first);
-	if (!ended && now_ns - *seen_ns(store, first) < KEEP_NS)
+	weaker = for_pod && !seen_pod(store, first);
+	if (!ended && !weaker && now_ns - *seen_ns(store, first) < KEEP_NS)
 		return false;
 	remove_cgroup(store, first, true);
-	store_add(store, F_RUNQ_EVICTED, ended ? "reason=\"ended\"" : "reason=\"silent\"", 1);
+	store_add(store, F_RUNQ_EVICTED,
+		  ended	   ? "reason=\"ended\""
+		  : weaker ? "reason=\"priority\""
+			   : "reason=\"silent\"",
+		  1);
 	return true;
 }
 
-bool runq_limit_admit(struct store *store, const struct config *config, const char *labels,
-		      uint64_t now_ns, bool ended)
+bool runq_limit_admit(struct store *store, const struct config *config,
+		      const struct runq_candidate *candidate, uint64_t now_ns)
 {
-	size_t at = series_find(&store->seen, labels);
+	size_t at = series_find(&store->seen, candidate->labels);
 
 	/* The limit may have been lowered: then several have to go. */
 	while (at == SERIES_NONE && store->seen.nr >= config->cgroup_limit)
-		if (ended || !evict(store, now_ns))
+		if (candidate->ended || !evict(store, now_ns, candidate->pod))
 			return false;
-	at = series_row(&store->seen, labels);
+	at = series_row(&store->seen, candidate->labels);
 	if (at == SERIES_NONE)
 		return false;
 	*seen_ns(store, at) = now_ns;
-	series_words(&store->seen, at)[STORE_SEEN_ENDED].u64 = ended;
+	series_words(&store->seen, at)[STORE_SEEN_ENDED].u64 = candidate->ended;
+	series_words(&store->seen, at)[STORE_SEEN_POD].u64 = candidate->pod;
 	return true;
 }

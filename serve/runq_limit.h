@@ -19,10 +19,16 @@ extern const char *const runq_cause_labels[];
 /*
  * Whether the cgroup with these labels, cgroup="X", has series of its own from now on. If all are
  * taken, one that is alive takes those of the cgroup that ended longest ago, else of the one that
- * has been silent longest. @ended: the cgroup was gone by the end of the window.
+ * has been silent longest. A pod also takes those of a cgroup outside pods, silent or not.
  */
-bool runq_limit_admit(struct store *store, const struct config *config, const char *labels,
-		      uint64_t now_ns, bool ended);
+struct runq_candidate {
+	const char *labels;
+	bool ended; /* the cgroup was gone by the end of the window */
+	bool pod;   /* it is a pod, or in one */
+};
+
+bool runq_limit_admit(struct store *store, const struct config *config,
+		      const struct runq_candidate *candidate, uint64_t now_ns);
 /* Drops the series of cgroups that ended or were silent for long enough. */
 void runq_limit_expire(struct store *store, uint64_t now_ns);
 

@@ -12,6 +12,7 @@
 enum store_seen {
 	STORE_SEEN_NS, /* CLOCK_MONOTONIC */
 	STORE_SEEN_ENDED,
+	STORE_SEEN_POD, /* whether it is a pod or a container of one */
 	STORE_NR_SEEN,
 };
 

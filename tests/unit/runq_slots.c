@@ -383,6 +383,20 @@ static void test_new_key(void **state)
 	assert_int_equal(runq_slots_find(&slots, 106)->cgroup_id, 1060);
 }
 
+/* On arm64 a core can see the key of a new group before its name, which is that of an old one. */
+static void test_key_before_name(void **state)
+{
+	(void)state;
+	group_begins(5, 105, "old");
+	waits(5, 0, 1000, 1);
+	end_window();
+	strcpy(runq_chunks_slot(&slots.chunks, 5)->path, "new");
+	waits(5, 0, 300, 1);
+	end_window();
+	expect("/new", 1, 300, 300, false);
+	assert_string_equal(runq_slots_find(&slots, 105)->path, "/new");
+}
+
 /* A group that is gone but still waits says so in its window. */
 static void test_gone_is_reported(void **state)
 {
@@ -546,6 +560,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_come_back, setup_steps, teardown),
 		cmocka_unit_test_setup_teardown(test_unwanted, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_new_key, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_key_before_name, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_gone_is_reported, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_refill, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_blame, setup, teardown),

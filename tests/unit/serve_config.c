@@ -106,6 +106,10 @@ TEST(test_bad)
 		{"sample = 1.1", "from 0.000001 to 1"},
 		{"sample = nan", "from 0.000001 to 1"},
 		{"sample = 0.5x", "from 0.000001 to 1"},
+		{"include = web", "include web"},
+		{"include = node=a", "node=a"},
+		{"exclude = cgroup=a", "cgroup=a"},
+		{"exclude = pod=", "pod="},
 		{"per = task", "cgroup, pod, namespace or qos"},
 		{"labels = image", "image"},
 		{"labels = pod,,qos", "pod_uid"},
@@ -179,6 +183,10 @@ TEST(test_restart)
 	config_free(&b);
 	check_good("listen = 127.0.0.1:1\nper = pod", &b);
 	assert_string_equal(config_needs_restart(&a, &b), "per");
+	config_free(&b);
+	check_good("listen = 127.0.0.1:1\nexclude = pod=a=b", &b);
+	assert_string_equal(b.select.rule[0].pattern, "a=b");
+	assert_string_equal(config_needs_restart(&a, &b), "include or exclude");
 	config_free(&b);
 	/* Only if nobody is charged: a limit that is there can be changed, also to 0 and back. */
 	check_good("listen = 127.0.0.1:1\nblame-limit = 5\nlabels = none", &b);

@@ -564,6 +564,95 @@ TEST_WITH(test_silent_give_way, setup, teardown)
 	assert_int_equal(sum_of(F_RUNQ, config.nr_le), 8);
 }
 
+/* A pod takes the place of a service, however busy that is; a service never that of a live pod. */
+TEST_WITH(test_pods_first, setup, teardown)
+{
+	struct runq_group names[] = {{.path = "/s1"},
+				     {.path = "/s2"},
+				     {.path = "/p1", .pod_uid = "1"},
+				     {.path = "/p2", .pod_uid = "2"},
+				     {.path = "/p3", .pod_uid = "3"}};
+	uint64_t le_count[16] = {0};
+	struct runq_group_window rows[5];
+	struct runq_window window = {.time_mono_ns = NSEC_PER_SEC, .groups = rows, .nr_groups = 2};
+
+	for (int i = 0; i < 5; i++)
+		rows[i] = (struct runq_group_window){.party = {.group = &names[i]},
+						     .count = 1,
+						     .sum_ns = 100 - i,
+						     .le_count = le_count};
+	config.cgroup_limit = 2;
+	runq_absorb(&store, &config, &window);
+	assert_int_equal(word(F_RUNQ, "cgroup=\"/s1\"", config.nr_le), 1);
+	/* All of them wait: two pods have places, and the services, which waited more, none. */
+	window.time_mono_ns += NSEC_PER_SEC;
+	window.nr_groups = 5;
+	runq_absorb(&store, &config, &window);
+	assert_int_equal(word(F_RUNQ, "cgroup=\"/p1\"", config.nr_le), 1);
+	assert_int_equal(word(F_RUNQ, "cgroup=\"/p2\"", config.nr_le), 1);
+	assert_int_equal(store.series[F_RUNQ].nr, 3);
+	assert_int_equal(word(F_RUNQ, "cgroup=\"(other)\"", config.nr_le), 5);
+	assert_int_equal(word(F_RUNQ_EVICTED, "reason=\"priority\"", 0), 2);
+	/* They stay, also silent ones: the third pod is no better than they are. */
+	window.time_mono_ns += NSEC_PER_SEC;
+	runq_absorb(&store, &config, &window);
+	assert_int_equal(word(F_RUNQ_EVICTED, "reason=\"priority\"", 0), 2);
+	assert_int_equal(word(F_RUNQ, "cgroup=\"/p1\"", config.nr_le), 2);
+	assert_int_equal(sum_of(F_RUNQ, config.nr_le), 12);
+}
+
+static void rule(bool include, const char *text)
+{
+	struct err err = {0};
+
+	assert_int_equal(select_add(&config.select, include, text, &err), 0);
+}
+
+/* What rules leave out has no series of its own, and is in the sums. */
+TEST_WITH(test_rules, setup, teardown)
+{
+	struct runq_group_names shop = {.namespace = "shop", .pod = "web-1"};
+	struct runq_group_names system = {.namespace = "kube-system", .pod = "dns"};
+	struct runq_group names[] = {
+		{.path = "/system.slice/a"},
+		{.path = "/system.slicer"},
+		{.path = "/p1", .pod_uid = "1", .names = &shop, .qos = "burstable"},
+		{.path = "/p2", .pod_uid = "2", .names = &system, .qos = "guaranteed"}};
+	uint64_t le_count[16] = {0};
+	struct runq_group_window rows[4];
+	struct runq_blame blame = {
+		.victim = {.group = &names[2]}, .culprit = {.group = &names[0]}, .wait_ns = 5};
+	struct runq_window window = {.time_mono_ns = 1,
+				     .groups = rows,
+				     .nr_groups = 4,
+				     .blame = &blame,
+				     .nr_blame = 1};
+
+	for (int i = 0; i < 4; i++)
+		rows[i] = (struct runq_group_window){
+			.party = {.group = &names[i]}, .count = 1, .le_count = le_count};
+	rule(true, "qos=guaranteed");
+	rule(false, "namespace=kube-*");
+	rule(false, "cgroup=/system.slice");
+	rule(true, "pod=web-?");
+	runq_absorb(&store, &config, &window);
+	/* The first that matches decides: guaranteed before its namespace. */
+	assert_int_equal(word(F_RUNQ, "cgroup=\"/p2\"", config.nr_le), 1);
+	assert_int_equal(word(F_RUNQ, "cgroup=\"/p1\"", config.nr_le), 1);
+	/* One is excluded by its path; the other matches no rule, while some include. */
+	assert_int_equal(word(F_RUNQ, "cgroup=\"(excluded)\"", config.nr_le), 2);
+	assert_int_equal(word(F_RUNQ_GROUPS, "", 0), 2);
+	assert_int_equal(word(F_RUNQ_BLAME, "victim=\"/p1\",culprit=\"(excluded)\"", 0), 5);
+	select_free(&config.select);
+	rule(false, "cgroup=/system.slice/");
+	runq_absorb(&store, &config, &window);
+	/* Without a rule that includes, the rest passes; /system.slicer is another one. */
+	assert_int_equal(word(F_RUNQ, "cgroup=\"/system.slicer\"", config.nr_le), 1);
+	assert_int_equal(word(F_RUNQ, "cgroup=\"(excluded)\"", config.nr_le), 3);
+	assert_int_equal(sum_of(F_RUNQ, config.nr_le), 8);
+	select_free(&config.select);
+}
+
 /* NTP, a resumed guest or an administrator sets the clock: no series ends, no counter falls. */
 TEST_WITH(test_wall_clock_steps, setup, teardown)
 {

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <bpf/bpf.h>
 
@@ -23,6 +24,7 @@ struct runq_owner {
 	struct runq_step_totals *base_steps;
 	uint64_t gone_ns; /* when its end was first seen */
 	uint64_t gone_count;
+	bool young;    /* found in the last scan: its name is read once more */
 	bool over;     /* it ends in the scan under way */
 	bool unwanted; /* likewise: it turns out not to be asked for */
 };
@@ -65,7 +67,10 @@ static int owner_begin(struct runq_slots *slots, size_t slot, uint64_t key, stru
 		owner = slots->owners[slot] = calloc(1, sizeof(*owner));
 	if (!owner)
 		return err_set(err, -ENOMEM, "out of memory");
-	/* The programs write the key last, in slot_find(): the rest of the head is there. */
+	/*
+	 * The programs write the key last, in slot_find(). Before Linux 5.12 they have no store with an
+	 * order, so that on arm64 another core can see the key a moment before the rest: owner_settle().
+	 */
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	runq_group_put(owner->group);
 	owner->key = 0;
@@ -73,10 +78,35 @@ static int owner_begin(struct runq_slots *slots, size_t slot, uint64_t key, stru
 	if (!owner->group)
 		return err_set(err, -ENOMEM, "out of memory");
 	owner->gone_ns = 0;
+	owner->young = true;
 	owner->key = key;
 	slots->paths_cut += owner->group->cut;
 	owner->unwanted = slots->filter && key != RUNQ_KEY_OTHER &&
 			  !runq_filter_passes(slots->filter, owner->group->path);
+	return 0;
+}
+
+/* Reads the name of a new owner again: by now all of it is there. */
+static int owner_settle(struct runq_slots *slots, size_t slot, struct err *err)
+{
+	struct runq_owner *owner = slots->owners[slot];
+	struct runq_group *again;
+
+	owner->young = false;
+	/* The head of one that is left out has another depth by now. */
+	if (owner->unwanted)
+		return 0;
+	again = runq_group_read(slots->per, owner->key, runq_chunks_slot(&slots->chunks, slot));
+	if (!again)
+		return err_set(err, -ENOMEM, "out of memory");
+	if (again->cgroup_id == owner->group->cgroup_id && !strcmp(again->path, owner->group->path)) {
+		runq_group_put(again);
+		return 0;
+	}
+	slots->paths_cut += again->cut;
+	slots->paths_cut -= owner->group->cut;
+	runq_group_put(owner->group);
+	owner->group = again;
 	return 0;
 }
 
@@ -314,6 +344,8 @@ int runq_slots_scan(struct runq_slots *slots, bool at_once, struct err *err)
 		if (!slots->owners[i] || slots->owners[i]->key != key) {
 			rc = owner_begin(slots, i, key, err);
 			unwanted += !rc && slots->owners[i]->unwanted;
+		} else if (slots->owners[i]->young) {
+			rc = owner_settle(slots, i, err);
 		}
 		if (!rc && *(const volatile uint32_t *)&head->gone && owner_quiet(slots, i, now)) {
 			slots->owners[i]->over = true;

@@ -6,6 +6,7 @@
 #include "report_run.h"
 
 #include <errno.h>
+#include <math.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -255,23 +256,44 @@ static void children_kill(const struct child *children, size_t nr, int number)
 			kill(children[i].pid, number);
 }
 
-static void show_progress(const struct child *children, size_t nr, uint64_t since_ns)
+/* How long a step takes with these collectors, about. */
+static double step_seconds(int step, unsigned int seconds, const char *list)
 {
+	static const double more[NR_STEPS] = {1.0, 2.0, 21.0, 5.0};
+	bool any = false;
+
+	for (size_t i = 0; i < NR_COLLECTORS; i++)
+		any |= collectors[i].step == step && (!list || in_list(list, collectors[i].name));
+	return any ? more[step] + (step == 1 ? seconds : 0) : 0.0;
+}
+
+/* What is measured now, for how long, and about how long all of it still takes. */
+struct progress {
+	bool shown;
+	double step_s, later_s;
+};
+
+static void show_progress(const struct child *children, size_t nr, uint64_t since_ns,
+			  const struct progress *progress)
+{
+	double passed = (double)(clock_mono_ns() - since_ns) / NSEC_PER_SEC;
+	double left = progress->step_s > passed ? progress->step_s - passed : 0.0;
+
 	fputs("\r\033[K", stderr);
 	for (size_t i = 0; i < nr; i++)
 		if (children[i].pid)
 			fprintf(stderr, "%s ", children[i].collector->name);
-	fprintf(stderr, "%.0f s", (double)(clock_mono_ns() - since_ns) / NSEC_PER_SEC);
+	fprintf(stderr, "%.0f s, about %.0f s left", passed, ceil(left + progress->later_s));
 }
 
 /* Waits for all children. Passes a stop on to them, so that they print what they have. */
-static void children_wait(struct child *children, size_t nr, bool progress)
+static void children_wait(struct child *children, size_t nr, const struct progress *progress)
 {
 	uint64_t since = clock_mono_ns(), deadline = 0;
 
 	while (children_reap(children, nr)) {
-		if (progress)
-			show_progress(children, nr, since);
+		if (progress->shown)
+			show_progress(children, nr, since, progress);
 		if (!run_wait(clock_mono_ns() + POLL_NS))
 			continue;
 		if (!deadline) {
@@ -283,12 +305,12 @@ static void children_wait(struct child *children, size_t nr, bool progress)
 		/* After a stop run_wait() returns at once. */
 		usleep(POLL_NS / NSEC_PER_USEC);
 	}
-	if (progress)
+	if (progress->shown)
 		fputs("\r\033[K", stderr);
 }
 
 static int run_step(struct gathered *g, int step, unsigned int seconds, const char *list,
-		    bool progress)
+		    const struct progress *progress)
 {
 	struct child children[NR_COLLECTORS] = {0};
 	size_t nr = 0;
@@ -328,7 +350,13 @@ int report_run(struct gathered *g, unsigned int seconds, const char *list, bool 
 {
 	int rc = 0;
 
-	for (int step = 0; step < NR_STEPS && !rc; step++)
-		rc = run_step(g, step, seconds, list, progress);
+	for (int step = 0; step < NR_STEPS && !rc; step++) {
+		struct progress now = {.shown = progress,
+				       .step_s = step_seconds(step, seconds, list)};
+
+		for (int later = step + 1; later < NR_STEPS; later++)
+			now.later_s += step_seconds(later, seconds, list);
+		rc = run_step(g, step, seconds, list, &now);
+	}
 	return rc;
 }

@@ -56,26 +56,33 @@ class App {
 		byId("save-report").addEventListener("click", () => this.saveReport());
 		addEventListener("hashchange", () => this.follow(location.hash));
 		addEventListener("keydown", (event) => this.key(event));
-		matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
-			Object.values(this.views).forEach((view) => view.restyle?.());
-			this.render();
-		});
+		// Plots are pictures: they are drawn again in the colours of the screen or of paper.
+		for (const query of ["(prefers-color-scheme: dark)", "print"])
+			matchMedia(query).addEventListener("change", () => {
+				Object.values(this.views).forEach((view) => view.restyle?.());
+				this.render();
+			});
 	}
 
-	// What the exporter kept, before the first window of the stream: the past is in order.
+	// What the exporter kept, before the first window of the stream: the past is in order. A view that
+	// has windows already, because the stream came late, keeps what it has.
 	async open() {
+		this.opening = true;
 		try {
 			const answer = await this.feed.fetch("history");
+			const reports = answer.ok ? await unpackAll(await answer.arrayBuffer()) : [];
 
-			if (answer.ok)
-				for (const report of await unpackAll(await answer.arrayBuffer())) {
-					this.past.add(report);
-					this.viewOf[nounOf(report)]?.add(report);
-				}
+			for (const noun of Object.keys(this.viewOf))
+				if (!this.viewOf[noun].report)
+					for (const report of reports.filter((one) => nounOf(one) === noun)) {
+						this.past.add(report);
+						this.viewOf[noun].add(report);
+					}
 			this.host = await this.feed.get("host");
 		} catch {
 			// Without it the history begins now, and the host has no name.
 		}
+		this.opening = false;
 		this.showHost();
 		if (this.moment !== null)
 			this.freeze(this.moment);
@@ -177,12 +184,19 @@ class App {
 			history.replaceState(null, "", hash);
 	}
 
-	// Requests the report of the view if the stream has not brought it soon. Doctor does this itself.
+	// Requests the report of the view if the stream has not brought it soon, but not before what the
+	// exporter kept. Doctor does this itself.
 	ask() {
 		const noun = Object.keys(this.viewOf).find((key) => this.viewOf[key] === this.view());
 
-		if (noun && !this.view().report)
-			setTimeout(() => !this.viewOf[noun].report && this.feed.ask(noun), ASK_MS);
+		if (!noun || this.view().report)
+			return;
+		setTimeout(() => {
+			if (this.opening || this.state === "connecting")
+				this.ask();
+			else if (!this.viewOf[noun].report)
+				this.feed.ask(noun);
+		}, ASK_MS);
 	}
 
 	tabKey(event) {

@@ -3,6 +3,7 @@
 #include "test.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "measure/load/report.h"
@@ -10,6 +11,7 @@
 #include "measure/wake/report.h"
 #include "report/find.h"
 #include "report/findings.h"
+#include "view/view.h"
 
 #define WINDOW_NS 5000000000ULL
 #define NR_CPUS	  4
@@ -444,6 +446,22 @@ TEST(without_causes)
 	assert_int_equal(nr_findings(report), 1);
 }
 
+/* Lines of findings in text; the rest must be counted there. */
+static size_t text_findings_of(const struct report *report)
+{
+	char *text = NULL;
+	size_t size, nr = 0;
+	struct view view = {.format = VIEW_TEXT, .out = open_memstream(&text, &size)};
+
+	assert_int_equal(view_write(&view, report), 0);
+	fclose(view.out);
+	for (const char *at = text; (at = strstr(at, "finding: ")); at++)
+		nr++;
+	assert_non_null(strstr(text, "and 15 findings of less time"));
+	free(text);
+	return nr;
+}
+
 /* The most time lost comes first, whatever the order of the groups; the rest is counted. */
 TEST(order_and_limit)
 {
@@ -465,6 +483,7 @@ TEST(order_and_limit)
 		assert_true(table_number(findings, i, "lost_ns") == (125 - (double)i) * MS);
 	assert_int_equal(report->nr_notes, 2);
 	assert_non_null(strstr(report->notes[0], "more findings than are listed"));
+	assert_int_equal(text_findings_of(report), 5);
 	report_free(report);
 }
 

@@ -465,6 +465,25 @@ TEST(test_next_report)
 	screen_free(&screen);
 }
 
+/* A table of nothing but names and dashes is no pane, until it has a figure. */
+TEST(test_dashes)
+{
+	const uint64_t unknown[] = {UINT64_MAX, UINT64_MAX}, known[] = {UINT64_MAX, 3};
+	struct screen screen;
+
+	screen_init(&screen, NSEC_PER_SEC);
+	screen_add(&screen, "runq");
+	screen_add(&screen, "wake");
+	assert_int_equal(screen_show(&screen, 0, make_names(names, unknown, 2)), 0);
+	assert_int_equal(screen.nr_panes, 0);
+	assert_int_equal(screen_show(&screen, 0, make_names(names, known, 2)), 0);
+	assert_int_equal(screen.nr_panes, 1);
+	/* An empty table says that there was nothing. */
+	assert_int_equal(screen_show(&screen, 1, make_names(names, known, 0)), 0);
+	assert_int_equal(screen.nr_panes, 2);
+	screen_free(&screen);
+}
+
 TEST(test_refused)
 {
 	struct err err = {.code = -EPERM, .what = "no \033[31m permission", .fix = "become root"};

@@ -189,6 +189,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             if noun == "stream":
                 self.stream()
             elif noun == "history":
+                time.sleep(self.options.late)
                 self.answer(200, "application/gzip", past(self.options))
             elif noun == "report":
                 self.answer(200, "text/html", self.path.encode())
@@ -232,6 +233,7 @@ def main():
     parser.add_argument("--cpus", type=int, default=2)
     parser.add_argument("--cgroups", type=int, default=30)
     parser.add_argument("--interval", type=float, default=0.5)
+    parser.add_argument("--late", type=float, default=0, help="seconds until the history is sent")
     parser.add_argument("--hostile", action="store_true")
     parser.add_argument("--losses", action="store_true")
     parser.add_argument("--token", default="")

@@ -245,6 +245,21 @@ async function large(browser) {
 	server.stop();
 }
 
+// A page that is dark on the screen is dark on white on paper.
+async function printed(page) {
+	await page.click("#tab-cores");
+	await page.emulateMedia({media: "print"});
+	await page.waitForTimeout(700);
+	const found = await page.evaluate(() => ({back: getComputedStyle(document.body).backgroundColor,
+		buttons: [...document.querySelectorAll("header button, [role=tablist], footer")]
+			.filter((node) => node.offsetHeight).length}));
+
+	ok(found.back === "rgb(255, 255, 255)" && !found.buttons, "page: on paper it is white, with nothing to press",
+		JSON.stringify(found));
+	await page.screenshot({path: join(shots, "print-cores.png"), fullPage: true});
+	await page.emulateMedia({media: "screen"});
+}
+
 async function dark() {
 	const server = await Fixture.start("--cpus", "8", "--losses", "--hostile");
 	const browser = await Browser.open({colorScheme: "dark"});
@@ -262,6 +277,7 @@ async function dark() {
 	const back = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
 
 	ok(back === "rgb(15, 20, 25)", "page: dark when the reader's system is", back);
+	await printed(page);
 	ok(!page.problems.length, "page: no console errors in dark", page.problems.join("\n"));
 	await browser.close();
 	server.stop();

@@ -55,6 +55,21 @@ async function moment(browser, server) {
 	await page.close();
 }
 
+// A history that comes late must not be drawn after windows that are newer.
+async function late(browser) {
+	const server = await Fixture.start("--late", "4"), page = await browser.page();
+
+	await page.goto(server.url);
+	await page.waitForSelector(".core");
+	await page.waitForTimeout(1000);
+	const before = await reach(page);
+
+	ok(before > 200 && !page.requests.some((url) => url.endsWith("/api/v1/load")),
+		"past: nothing is shown before a history that comes late", `${before} s, ${page.requests}`);
+	await page.close();
+	server.stop();
+}
+
 export async function pastTests(browser) {
 	const server = await Fixture.start("--cpus", "2");
 	const page = await browser.page();
@@ -83,4 +98,5 @@ export async function pastTests(browser) {
 	await page.close();
 	await moment(browser, server);
 	server.stop();
+	await late(browser);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "report/find.h"
+#include "view/cells.h"
 #include "view/screen/draw.h"
 
 void screen_init(struct screen *screen, uint64_t interval_ns)
@@ -81,6 +82,15 @@ static int pane_add(struct screen *screen, size_t slot, const char *key)
 	return 0;
 }
 
+/* A pane of nothing but names and dashes says nothing; it comes when there is a figure. */
+static bool has_figures(const struct table *table)
+{
+	for (size_t i = 0; i < table->nr_rows * table->nr_cols; i++)
+		if (!cells_name(table, i % table->nr_cols) && table->cells[i].kind != VALUE_NULL)
+			return true;
+	return !table->nr_rows;
+}
+
 int screen_show(struct screen *screen, size_t slot, struct report *report)
 {
 	struct screen_slot *to = &screen->slots[slot];
@@ -90,7 +100,7 @@ int screen_show(struct screen *screen, size_t slot, struct report *report)
 
 	for (size_t i = 0; !rc && i < report->nr_tables; i++)
 		if (!report->tables[i]->text_hidden && !report->tables[i]->sentences &&
-		    !report->tables[i]->sum &&
+		    !report->tables[i]->sum && has_figures(report->tables[i]) &&
 		    !pane_find(screen, slot, report->tables[i]->key))
 			rc = pane_add(screen, slot, report->tables[i]->key);
 	if (rc) {

@@ -16,6 +16,7 @@
 #include "view/utf8.h"
 
 #define HEADING_EVERY 20 /* repeat the heading after this many reports that scroll as one table */
+#define FINDINGS_SHOWN 5 /* more would push the figures off a screen of 24 lines */
 #define COMPACT_ROWS  5 /* four CPUs and their sum */
 
 static void text_pair(const struct view *view, const struct column *col, const struct value *value,
@@ -151,12 +152,14 @@ static int text_notes(struct view *view, const struct report *report)
 	return 0;
 }
 
-/* Each finding as a sentence, and below it what to do next. */
+/* Each finding as a sentence, and below it what to do next. The first ones lost most time. */
 static int text_findings(struct view *view, const struct report *report)
 {
 	const struct table *findings = findings_of(report);
+	size_t nr = findings ? findings->nr_rows : 0;
+	size_t shown = view->all || nr <= FINDINGS_SHOWN ? nr : FINDINGS_SHOWN;
 
-	for (size_t row = 0; findings && row < findings->nr_rows; row++) {
+	for (size_t row = 0; row < shown; row++) {
 		const char *next = table_str(findings, row, "next");
 		char *text, *line;
 		int len = asprintf(&text, "%s.%s%s", table_str(findings, row, "finding") ?: "",
@@ -172,6 +175,8 @@ static int text_findings(struct view *view, const struct report *report)
 		text_wrap(view, line, 9);
 		free(line);
 	}
+	if (shown < nr)
+		fprintf(view->out, "and %zu findings of less time: --json has all\n", nr - shown);
 	return 0;
 }
 

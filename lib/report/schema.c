@@ -81,6 +81,7 @@ const struct schema_list schema_lists[] = {
 	{"wake", "prewake",
 	 "cpu index name#state timer_median_ns remote_median_ns prewake_ns prewake_ratio significant"},
 	{"wake", "residency", "cpu name#C-state hardware_ns hardware_ratio"},
+	{"wake", "findings", FINDING_KEYS},
 	{"wake", "cpus",
 	 "cpu asked_total taken_total overhead_ns uncertainty_ns busy_median_ns busy_max_ns "
 	 "clock_read_ns clock_step_ns"},

@@ -261,7 +261,7 @@ int main(void)
 	truth_begin(2);
 	check_all(configured_hz(), &f);
 	regime = audit_regime_name(audit_regime(&f)) ?: "none";
-	/* Interrupts were watched too shortly to see them between ticks: audit_regime does that. */
+	/* Interrupts were watched too shortly to see them between ticks. */
 	if (!strcmp(configured_regime(AUDITED), "tick"))
 		live_ok(!strcmp(regime, "tick"), "the regime is found: %s", regime);
 	return live_done();

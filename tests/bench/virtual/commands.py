@@ -20,6 +20,10 @@ OURS = (
     "load & runq",
 )
 
+# What is judged on kernels built otherwise (--kernel): the clock of the run queue is not that of tasks there.
+ELSEWHERE = ("runq", "runq --causes", "runq --blame")
+ELSEWHERE_WORKLOADS = ("pipe",)
+
 # The rows of the table in docs/methods/runq.md, and what is in each that the one above it lacks.
 RUNQ_ROWS = (
     ("runq --sample 0.1", "outside the sample: a hash of both tasks, nothing else"),

@@ -40,11 +40,11 @@ def boot(large):
                      says="virtual time, 2 processors")
 
 
-def measure(arch, commands, others, workloads, scratch, timeout_s, verbose=False):
+def measure(arch, commands, others, workloads, scratch, timeout_s, verbose=False, named=None):
     """Figures of nothing, of each command of subtick and each of the other tools (commands.Peer),
-    and of empty programs on their events."""
-    entry = kernel(arch)
-    build = userspace.build(arch)
+    and of empty programs on their events. @named: a kernel other than Debian's, by whose name they go."""
+    entry = choose.find(named) if named else kernel(arch)
+    build = userspace.build(entry.arch)
     script = scratch / "script"
     listed, whys, versions = [(c, ours(c)) for c in commands], {}, {}
     if others:
@@ -65,7 +65,7 @@ def measure(arch, commands, others, workloads, scratch, timeout_s, verbose=False
         raise apt.Broken(f"the guest did not end well: {outcome.trouble or f'exit {codes}'}",
                          outcome.lines[-30:])
     found = figures.Found.parse(outcome.lines)
-    found.seconds, found.arch, found.kernel = outcome.seconds, arch, entry.release
+    found.seconds, found.arch, found.kernel = outcome.seconds, named or arch, entry.release
     found.versions, found.compiler = versions, limits.compiler()
     for name, why in whys.items():
         found.whys.setdefault(name, []).append(why)

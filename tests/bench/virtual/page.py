@@ -88,6 +88,11 @@ def measured():
             if (MEASURED / f"{arch}.json").exists()]
 
 
+def elsewhere():
+    """The figures of kernels built otherwise."""
+    return [figures.Found.load(path) for path in sorted(MEASURED.glob("custom-*.json"))]
+
+
 def times(added, empty):
     """A few instructions are the grain of the measurement."""
     return f"{added / empty:.1f}" if empty is not None and empty > 50 else "-"
@@ -115,6 +120,19 @@ def section(workload, all_found):
     yield from ("", f"## {title}", what)
     for found in all_found:
         yield from ("", f"{found.arch}, Linux {found.kernel}:", "", *table(found, workload))
+
+
+def others(all_found):
+    """What changes on them."""
+    if not all_found:
+        return
+    yield from ("", "## Kernels built otherwise",
+                "The pipe on kernels with `CONFIG_IRQ_TIME_ACCOUNTING`, where the clock of tasks is not that of the "
+                "run queue, so that `runq` reads both. [tests/vm/custom](../tests/vm/custom) has their configurations; "
+                "`tests/bench/cost --kernel NAME` builds one, once, and measures there.")
+    for found in all_found:
+        for workload in found.workloads():
+            yield from ("", f"{found.arch}, Linux {found.kernel}, {workload}:", "", *table(found, workload))
 
 
 def reasons(all_found):
@@ -152,10 +170,10 @@ def runq_table(all_found, workloads=("pipe", "wakeup")):
         yield f"| {name} | " + " | ".join(map(figures.number, values)) + f" | {what} |"
 
 
-def between_marks(path, lines):
+def between_marks(path, lines, begin=BEGIN):
     """The text of @path with @lines in the place of what is between the two marks."""
-    before, rest = path.read_text().split(BEGIN, 1)
-    return before + BEGIN + "\n".join(lines) + "\n" + END + rest.split(END, 1)[1]
+    before, rest = path.read_text().split(begin, 1)
+    return before + begin + "\n".join(lines) + "\n" + END + rest.split(END, 1)[1]
 
 
 def files():
@@ -164,6 +182,7 @@ def files():
     lines = [HEAD.rstrip("\n")]
     for workload in WORKLOADS:
         lines += section(workload, all_found)
+    lines += others(elsewhere())
     lines += reasons(all_found)
     drawn = picture.draw("Instructions added to a pipe operation (two switches on one core)",
                          rows_of_picture(all_found), [f.arch for f in all_found])

@@ -123,10 +123,13 @@ class Custom(kernels.Entry):
                 missing.append(kbuild.CROSS_PACKAGE[self.arch])
             if missing:
                 raise apt.Unavailable(f"{self.name} needs {' '.join(missing)}")
-            shutil.rmtree(self.home, ignore_errors=True)
-            self.tree.mkdir(parents=True)
             print(f"# {self.name}: building it, once; {self.home}/build.log", flush=True)
-            self.configure()
+            # What a run that was stopped has built is still right: its name is its configuration.
+            if not (self.home / "configured").exists():
+                shutil.rmtree(self.home, ignore_errors=True)
+                self.tree.mkdir(parents=True)
+                self.configure()
+                (self.home / "configured").touch()
             self.make(Path(TARGET[self.arch]).name, "modules")
             (self.home / "complete").touch()
 

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What a pair of disable and enable executes: subtick crit with the module, in virtual time."""
+
+import json
+import re
+from pathlib import Path
+
+import apt
+import choose
+import guest
+import image
+import kbuild
+import page
+import qemu
+import userspace
+
+KEPT = Path(__file__).resolve().parent / "pairs.json"
+BEGIN = "<!-- written by tests/bench/crit-cost --write-docs from here -->\n"
+DOC = page.DOCS / "methods/crit.md"
+OPS = ("irq", "preempt", "irq_save")
+MODULE = userspace.TOP / "kmod/tracerbench"
+# One processor, which so never waits for its turn; the counter of an arm64 guest shows each instruction.
+BOOT = qemu.Boot("crit", smp=1, icount=0, fine=True, says="virtual time, 1 processor")
+CRIT = "subtick crit --engine module --samples 2000 --rounds 3 --json"
+# Until it has slept, the kernel still calibrates its clocks. The events go into a trace instance of their own, as with
+# `subtick crit --tracepoints`, which a kernel without a network cannot run.
+SCRIPT = f"""\
+measure() {{
+	out=$({CRIT}) || exit 1
+	echo "pairs $1 $out"
+}}
+sleep 10
+(zcat /proc/config.gz || cat /boot/config-*) 2>/dev/null | grep '=y$' | sed 's/^/pairs config /'
+insmod /modules/tracerbench.ko || exit 1
+measure off
+[ -d /sys/kernel/tracing/events/preemptirq ] || exit 0
+mkdir /sys/kernel/tracing/instances/pairs && cd /sys/kernel/tracing/instances/pairs || exit 1
+echo 64 >buffer_size_kb
+echo 1 >events/preemptirq/enable && measure on
+"""
+# Told beside the figures, by the kernel's own configuration.
+OPTIONS = ("PREEMPT_COUNT", "PREEMPT_DYNAMIC", "PARAVIRT_XXL", "ARM64_PSEUDO_NMI", "TRACE_IRQFLAGS",
+           "TRACE_PREEMPT_TOGGLE", "IRQSOFF_TRACER", "PREEMPT_TRACER")
+
+
+def default_kernels(arch):
+    custom = [e.name for e in choose.every() if e.arch == arch and e.name.startswith(f"custom-{arch}-")]
+    return [guest.kernel(arch).name, *custom]
+
+
+def configured(lines):
+    """The options of OPTIONS that are on."""
+    on = {m[1] for m in (re.match(r"pairs config CONFIG_(\w+)=y", l) for l in lines) if m}
+    if not on:
+        raise apt.Broken("the guest lacks its kernel's configuration", lines[-30:])
+    return [o for o in OPTIONS if o in on]
+
+
+def figures_of(data):
+    """{operation: instructions} of what crit says. Without noise, all rounds say the same."""
+    if data["unit"] != "cycles" or data["quality"]["clock_step_ns"] != 1:
+        raise apt.Broken(f"the clock does not count instructions: {data['quality']}")
+    apart = [o["op"] for o in data["ops"] if o["median_low"] != o["median_high"]]
+    if apart:
+        raise apt.Broken(f"the rounds differ: {', '.join(apart)}")
+    return {o["op"]: o["median"] for o in data["ops"]}
+
+
+def measure(name, scratch, timeout_s):
+    entry = choose.find(name)
+    build = userspace.build(entry.arch)
+    script = scratch / "script"
+    script.write_text(SCRIPT)
+    initrd = image.build(entry, scratch / "initrd.cpio", suites=[script], programs=[build / "subtick"],
+                         modules=kbuild.build(entry, MODULE)[0])
+    outcome = qemu.run(entry, BOOT, initrd, {"suites": "script", "kernel": name, "limit_s": int(timeout_s)},
+                       timeout_s)
+    codes = [int(m[1]) for m in map(guest.EXIT.match, outcome.lines) if m]
+    said = dict(m.groups() for m in (re.match(r"pairs (off|on) (.*)", l) for l in outcome.lines) if m)
+    if outcome.trouble or codes != [0] or "off" not in said:
+        raise apt.Broken(f"the guest did not end well: {outcome.trouble or f'exit {codes}'}",
+                         outcome.lines[-30:])
+    return {"release": entry.release, "options": configured(outcome.lines),
+            "figures": {state: figures_of(json.loads(text)) for state, text in said.items()}}
+
+
+def state_of(kernel, state):
+    if state == "on":
+        return "compiled in, on"
+    return "compiled in, off" if "TRACE_IRQFLAGS" in kernel["options"] else "not compiled in"
+
+
+def number(value):
+    return "-" if value is None else f"{value:,.0f}"
+
+
+def table(found):
+    """found: {architecture: {kernel: figures}}"""
+    yield "| kernel | tracepoints | " + " | ".join(f"`{o}`" for o in OPS) + " |"
+    yield "| --- | --- |" + " --: |" * len(OPS)
+    # Debian's first, then what the tracepoints make of it.
+    for name, kernel in (item for of in found.values()
+                         for item in sorted(of.items(), key=lambda i: (i[0].startswith("custom-"), i[0]))):
+        for state, figures in kernel["figures"].items():
+            cells = [number(figures.get(o)) for o in OPS]
+            yield f"| {name} | {state_of(kernel, state)} | " + " | ".join(cells) + " |"
+
+
+def kept():
+    return json.loads(KEPT.read_text()) if KEPT.exists() else {}
+
+
+def keep(arch, found):
+    data = kept()
+    data.setdefault(arch, {}).update(found)
+    KEPT.write_text(json.dumps(data, indent=1) + "\n")
+
+
+def files():
+    return [(DOC, page.between_marks(DOC, table(kept()), BEGIN))]
+
+
+def write():
+    for path, text in files():
+        path.write_text(text)

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What the guest's kernel was built with, by its own configuration: never by subtick. */
+#ifndef SUBTICK_TESTS_TRUTH_CONFIGURED_H
+#define SUBTICK_TESTS_TRUTH_CONFIGURED_H
+
+#include <stdbool.h>
+
+/* Each fails the program if the guest lacks its kernel's configuration. */
+int configured_hz(void);
+/* @symbol without CONFIG_. */
+bool configured_with(const char *symbol);
+/* How this kernel accounts CPU time on @cpu, as audit names it. */
+const char *configured_regime(unsigned int cpu);
+
+#endif

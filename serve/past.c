@@ -195,16 +195,21 @@ static struct body *render(const struct server *server, struct report *const *re
 	return body;
 }
 
-/* Seconds with a fraction, as a link of the page has them; 0: none, or no number. */
-static uint64_t moment(const char *query)
+/* Seconds with a fraction, as a link of the page has them; 0: none was asked for. False: no such time. */
+static bool moment(const char *query, uint64_t *ret_ns)
 {
 	char at[32], *end;
 	double seconds;
 
+	*ret_ns = 0;
 	if (!accept_query(query, "at", at, sizeof(at)))
-		return 0;
+		return true;
 	seconds = strtod(at, &end);
-	return end != at && !*end && seconds > 0 && seconds < 1e11 ? (uint64_t)(seconds * 1e9) : 0;
+	/* Ten thousand million seconds are the year 2286, and fit as nanoseconds. */
+	if (end == at || *end || !(seconds > 0 && seconds < 1e10))
+		return false;
+	*ret_ns = (uint64_t)(seconds * 1e9);
+	return true;
 }
 
 void past_report(struct server *server, struct evhttp_request *request, const char *query)
@@ -212,10 +217,16 @@ void past_report(struct server *server, struct evhttp_request *request, const ch
 	struct evkeyvalq *headers = evhttp_request_get_output_headers(request);
 	struct report *reports[SERVER_MAX_COLLECTORS] = {NULL};
 	struct shared *last[SERVER_MAX_COLLECTORS + 1] = {NULL};
-	uint64_t at_ns = moment(query);
-	size_t nr = gather(server, at_ns, reports, last);
-	struct body *body = nr ? render(server, reports, nr) : NULL;
+	struct body *body;
+	uint64_t at_ns;
+	size_t nr;
 
+	if (!moment(query, &at_ns)) {
+		answer_text(server, request, HTTP_BADREQUEST, "at: expected seconds since 1970");
+		return;
+	}
+	nr = gather(server, at_ns, reports, last);
+	body = nr ? render(server, reports, nr) : NULL;
 	for (size_t i = 0; i < nr; i++) {
 		if (last[i])
 			shared_put(last[i]);

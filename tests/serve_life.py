@@ -105,7 +105,8 @@ def check_token():
         file.flush()
         with Server("--token-file", file.name) as server:
             good = {"Authorization": f"Bearer {TOKEN}"}
-            for path in ("/metrics", "/api/v1/load", "/api/v1/stream", "/api/v1/doctor"):
+            for path in ("/metrics", "/api/v1/load", "/api/v1/stream", "/api/v1/history", "/api/v1/report",
+                         "/api/v1/host", "/api/v1/doctor"):
                 status, headers, body = server.get(path)
                 if status != 401 or "Bearer" not in headers["WWW-Authenticate"] or b"cpu" in body:
                     yield f"{path} without a token: {status}"
@@ -144,7 +145,8 @@ def check_host():
         os.chmod(file.name, 0o644)
         server.argv = [SUBTICK, "serve", "--config", file.name, "--interval", "200ms"]
         with server:
-            for path in ("/metrics", "/api/v1/load", "/api/v1/stream", "/api/v1/doctor", "/"):
+            for path in ("/metrics", "/api/v1/load", "/api/v1/stream", "/api/v1/history", "/api/v1/report",
+                         "/api/v1/host", "/api/v1/doctor", "/"):
                 status, _, body = server.get(path, evil)
                 if status != 403 or b"cpu" in body or b"--host" not in body:
                     yield f"{path} for another site: {status}"

@@ -64,6 +64,7 @@ enum family_type {
 	X(F_BPF_RUNS, "subtick_bpf_runs", FAMILY_COUNTER, UNIT_COUNT,                              \
 	  "Runs of our BPF programs; needs kernel.bpf_stats_enabled.")                             \
 	X(F_BPF_MEMORY, "subtick_bpf_map_bytes", FAMILY_GAUGE, UNIT_BYTES, "Kernel memory of our BPF maps at the start.") \
+	X(F_HISTORY, "subtick_history_bytes", FAMILY_GAUGE, UNIT_BYTES, "Kept windows of the last ten minutes, compressed.") \
 	X(F_HTTP_REQUESTS, "subtick_http_requests", FAMILY_COUNTER, UNIT_COUNT,                    \
 	  "Responses by status code.")                                                             \
 	X(F_HTTP_CONNECTIONS, "subtick_http_connections", FAMILY_GAUGE, UNIT_COUNT, "Open connections.") \

@@ -133,6 +133,7 @@ static void set_own(void)
 		{F_BPF_TIME, "program=\"load_switch\"", 999},
 		{F_BPF_RUNS, "program=\"load_switch\"", 9},
 		{F_BPF_MEMORY, "", 4096},
+		{F_HISTORY, "", 65536},
 		{F_HTTP_REQUESTS, "code=\"200\"", 5},
 		{F_HTTP_CONNECTIONS, "", 2},
 		{F_HTTP_CUT, "reason=\"slow\"", 0},

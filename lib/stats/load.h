@@ -75,7 +75,7 @@ struct load_line {
 /* Task time of one CPU in a window, by task, without interrupts and softirqs on top. */
 struct load_task {
 	uint32_t cpu;
-	uint32_t pid, tgid; /* UINT32_MAX: tasks that found no room */
+	uint32_t pid, tgid; /* UINT32_MAX: those without a name of their own */
 	char comm[16];
 	uint64_t ns, count; /* how often it left the CPU */
 };

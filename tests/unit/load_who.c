@@ -242,6 +242,57 @@ TEST_WITH(tasks_without_room, reset, NULL)
 	load_tasks_close(&t);
 }
 
+static u64 sum_of(const struct load_tasks *t)
+{
+	u64 sum = 0;
+
+	for (size_t i = 0; i < t->nr_list; i++)
+		sum += t->list[i].ns;
+	return sum;
+}
+
+/* Tasks that come and go between the turn and the sample: their time is in one window, once. */
+TEST_WITH(tasks_at_the_end, reset, NULL)
+{
+	struct load_tasks t;
+	struct load_sample s;
+
+	assert_int_equal(load_tasks_open(&t, FD_EVEN, FD_ODD, &task_now, 1), 0);
+	to(1000, &task);
+	to(2000, &idle);
+	load_tasks_note(&t);
+	task_turn++;
+	to(2100, &other);
+	to(2150, &idle);
+	s = see(2200);
+	load_tasks_sample(&t, 0, &s);
+	assert_int_equal(load_tasks_read(&t, task_turn - 1), 0);
+	assert_int_equal(sum_of(&t), 1050);
+	assert_int_equal(time_of(&t, &task), 1000);
+	assert_string_equal(t.list[1].comm, "(at the end)");
+	/* The map has 1,050 ns of it now. */
+	to(3000, &other);
+	to(4000, &idle);
+	turn(&t, 5000);
+	assert_int_equal(time_of(&t, &other), 1000);
+	assert_int_equal(sum_of(&t), 1000);
+
+	/* Beside one that ran at the turn. */
+	to(5100, &task);
+	load_tasks_note(&t);
+	task_turn++;
+	to(5200, &other);
+	s = see(5260);
+	load_tasks_sample(&t, 0, &s);
+	assert_int_equal(load_tasks_read(&t, task_turn - 1), 0);
+	assert_int_equal(sum_of(&t), 160);
+	to(6000, &idle);
+	turn(&t, 7000);
+	assert_int_equal(sum_of(&t), 740);
+	assert_int_equal(time_of(&t, &other), 740);
+	load_tasks_close(&t);
+}
+
 /* Any order of switches, interrupts and windows: each task gets its own time, and all of it. */
 TEST_WITH(tasks_at_random, reset, NULL)
 {

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,6 +25,7 @@ struct load_tasks_cpu {
 	uint32_t carry_pid;
 	size_t own; /* the running task's place in the list, SIZE_MAX: none yet */
 	uint64_t booked_ns;
+	uint64_t excess_ns; /* booked, and shown in the window before */
 };
 
 int load_tasks_open(struct load_tasks *tasks, int even_fd, int odd_fd,
@@ -33,7 +35,7 @@ int load_tasks_open(struct load_tasks *tasks, int even_fd, int odd_fd,
 	tasks->keys = calloc(LOAD_TASKS_MAX, sizeof(*tasks->keys));
 	tasks->sums = calloc(LOAD_TASKS_MAX, sizeof(*tasks->sums));
 	tasks->cpu = calloc(nr_cpus, sizeof(*tasks->cpu));
-	/* Each core may add the task that runs, and one without a name. */
+	/* Each core may add the task that runs or one of the end, and one that found no room. */
 	tasks->list = calloc(LOAD_TASKS_MAX + 2 * nr_cpus, sizeof(*tasks->list));
 	if (!tasks->keys || !tasks->sums || !tasks->cpu || !tasks->list) {
 		load_tasks_close(tasks);
@@ -131,6 +133,14 @@ static void book(struct load_tasks *tasks, const struct load_task_key *key,
 	tasks->nr_list++;
 }
 
+static void add_nameless(struct load_tasks *tasks, unsigned int cpu, uint64_t ns, const char *what)
+{
+	struct load_task *task = &tasks->list[tasks->nr_list++];
+
+	*task = (struct load_task){.cpu = cpu, .pid = UINT32_MAX, .tgid = UINT32_MAX, .ns = ns};
+	snprintf(task->comm, sizeof(task->comm), "%s", what);
+}
+
 /*
  * What the slot counted in the window and no switch has booked is the open time of the task that
  * runs: so the tasks of a core sum up to its task time. When that task leaves the core, its whole
@@ -144,8 +154,14 @@ static void book_open(struct load_tasks *tasks, unsigned int i)
 	uint64_t open = all > booked ? all - booked : 0;
 	struct load_task *task;
 
-	if (!cpu->ids || !open)
+	cpu->excess_ns = booked > all ? booked - all : 0;
+	if (!open)
 		return;
+	/* It was idle at the turn: who ran from then to the sample is booked in the next window. */
+	if (!cpu->ids) {
+		add_nameless(tasks, i, open, "(at the end)");
+		return;
+	}
 	if (cpu->own == SIZE_MAX) {
 		cpu->own = tasks->nr_list++;
 		task = &tasks->list[cpu->own];
@@ -163,13 +179,29 @@ static void book_lost(struct load_tasks *tasks, unsigned int i)
 {
 	struct load_tasks_cpu *cpu = &tasks->cpu[i];
 
-	if (cpu->lost_ns == cpu->was_lost_ns)
-		return;
-	tasks->list[tasks->nr_list] = (struct load_task){
-		.cpu = i, .pid = UINT32_MAX, .tgid = UINT32_MAX, .ns = cpu->lost_ns - cpu->was_lost_ns,
-		.comm = "(no room)",
-	};
-	tasks->nr_list++;
+	if (cpu->lost_ns != cpu->was_lost_ns)
+		add_nameless(tasks, i, cpu->lost_ns - cpu->was_lost_ns, "(no room)");
+}
+
+/*
+ * Between the turn and the sample of a core a few microseconds pass, in which a task can come and go.
+ * The slot has its time in this window, the maps in the next: there it is taken off again, from those
+ * that had most, because it is not known whose it was.
+ */
+static bool take_excess(struct load_tasks *tasks)
+{
+	bool taken = false;
+
+	for (size_t i = 0; i < tasks->nr_list; i++) {
+		struct load_task *task = &tasks->list[i];
+		uint64_t *excess = &tasks->cpu[task->cpu].excess_ns;
+		uint64_t off = *excess < task->ns ? *excess : task->ns;
+
+		task->ns -= off;
+		*excess -= off;
+		taken |= off;
+	}
+	return taken;
 }
 
 int load_tasks_read(struct load_tasks *tasks, uint64_t turn)
@@ -182,7 +214,7 @@ int load_tasks_read(struct load_tasks *tasks, uint64_t turn)
 		return rc;
 	for (unsigned int i = 0; i < tasks->nr_cpus; i++) {
 		tasks->cpu[i].own = SIZE_MAX;
-		tasks->cpu[i].booked_ns = 0;
+		tasks->cpu[i].booked_ns = tasks->cpu[i].excess_ns = 0;
 	}
 	for (uint32_t i = 0; i < nr; i++)
 		book(tasks, &tasks->keys[i], &tasks->sums[i]);
@@ -192,5 +224,7 @@ int load_tasks_read(struct load_tasks *tasks, uint64_t turn)
 		book_lost(tasks, i);
 	}
 	qsort(tasks->list, tasks->nr_list, sizeof(*tasks->list), by_core);
+	if (take_excess(tasks))
+		qsort(tasks->list, tasks->nr_list, sizeof(*tasks->list), by_core);
 	return 0;
 }

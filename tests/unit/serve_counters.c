@@ -43,7 +43,7 @@ static void absorb_load(uint64_t window_ns, uint64_t task_ns, uint32_t flags)
 		.shown = {{"bpf", cpu}, {"procstat", shown}},
 		.nr_shown = 2,
 		.cpu_vecs = vecs,
-		.losses = {5, 6, LOAD_NO_LOSS, 8, LOAD_NO_LOSS},
+		.losses = {5, 6, LOAD_NO_LOSS, 8, LOAD_NO_LOSS, LOAD_NO_LOSS},
 	};
 
 	cpuset_add(&w.cpus, 3);

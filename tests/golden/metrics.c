@@ -28,7 +28,7 @@ static void absorb_load(void)
 		.shown = {{"bpf", cpu}, {"procstat", shown}},
 		.nr_shown = 2,
 		.cpu_vecs = vecs,
-		.losses = {1, 2, 3, 4, 5},
+		.losses = {1, 2, 3, 4, 5, 6},
 	};
 
 	cpuset_add(&w.cpus, 0);

@@ -65,7 +65,9 @@ static double sum_of(const json_t *root, const char *table, const char *key)
 
 /*
  * The lines sum up to the hardirq part, the tasks to the task parts. Stolen time is taken off the
- * parts only. The lines are read a moment after the parts: an interrupt may lie in between.
+ * parts only. The lines are read a moment after the parts: an interrupt may lie in between. One that
+ * is being handled when the window ends is in its hardirq part, and in the lines when it is over: less
+ * than 100 us of 0.5 s, where time is real.
  */
 static void check_who(void)
 {
@@ -82,7 +84,7 @@ static void check_who(void)
 	irqs = sum_of(root, "irqs", "irq_ratio");
 	tasks = sum_of(root, "tasks", "task_share_ratio");
 	steal = isnan(steal) ? 0.0 : steal;
-	live_ok(irqs >= hardirq - 1e-6 && irqs <= hardirq + steal + 0.01,
+	live_figure(irqs >= hardirq - 2e-4 && irqs <= hardirq + steal + 0.01,
 		"the lines sum up to the hardirq part: %.6f of %.6f, stolen %.6f", irqs, hardirq,
 		steal);
 	live_ok(tasks >= task - 1e-6 && tasks <= task + steal + 1e-6,

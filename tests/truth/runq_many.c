@@ -11,7 +11,7 @@
 
 #define CGROUPS 16384
 #define MOST	12000 /* per cgroup */
-#define WINDOWS 3
+#define WINDOWS 4
 
 int main(void)
 {
@@ -25,8 +25,8 @@ int main(void)
 		if (many_window(&took, &err))
 			live_fail_all("no window: %s", err.what);
 		live_note("window %d: %llu instructions", i, (unsigned long long)took);
-		/* The first one also meets every cgroup for the first time. */
-		if (i && took > most)
+		/* The first one also meets every cgroup, the second reads their names once more. */
+		if (i > 1 && took > most)
 			most = took;
 	}
 	live_ok(most < (uint64_t)MOST * CGROUPS,

@@ -113,3 +113,15 @@ double measured_blame(json_t *root, const char *victim, const char *culprit)
 	}
 	return sum;
 }
+
+void measured_note_blame(json_t *root)
+{
+	json_t *row;
+	size_t i;
+
+	json_array_foreach(json_object_get(root, "blame"), i, row)
+		live_note("%s behind %s: %.0f ns, %.0f times",
+			  json_string_value(json_object_get(row, "victim")),
+			  json_string_value(json_object_get(row, "culprit")),
+			  live_number(row, "wait_ns"), live_number(row, "count"));
+}

@@ -36,5 +36,7 @@ double measured_figure(json_t *root, const char *cgroup, const char *key);
 double measured_causes(json_t *group);
 /* ns blamed on a culprit, on all with NULL. */
 double measured_blame(json_t *root, const char *victim, const char *culprit);
+/* Prints who waited behind whom: for a test that failed. */
+void measured_note_blame(json_t *root);
 
 #endif

@@ -98,7 +98,8 @@ static void check_count(const char *what, const struct report *report, const cha
 
 static void check_pods(const struct nodes *nodes)
 {
-	struct runq_opts opts = {.sum = RUNQ_SUM_POD, .blame = true, .blame_rows = 64};
+	struct runq_opts opts = {.sum = RUNQ_SUM_POD, .blame = true, .blame_rows = 1000};
+	double blamed, sum, longest;
 	struct bounds bounds;
 	struct report *report = measure(nodes, &opts, &bounds);
 
@@ -106,9 +107,13 @@ static void check_pods(const struct nodes *nodes)
 	check_count("pod with one container, systemd driver", report, nodes->pod_b, bounds.b);
 	live_ok(isnan(window_group(report, nodes->containers[0], "count")),
 		"containers have no rows of their own");
-	live_ok(window_blame(report, nodes->pod_a, NULL) ==
-			window_group(report, nodes->pod_a, "sum_ns"),
-		"blame of a pod sums to its waits exactly");
+	/* Sums and blame are read one after the other: a wait may end in between, at either end. */
+	blamed = window_blame(report, nodes->pod_a, NULL);
+	sum = window_group(report, nodes->pod_a, "sum_ns");
+	longest = window_group(report, nodes->pod_a, "max_ns");
+	live_ok(fabs(blamed - sum) <= 2 * longest && blamed > sum / 2,
+		"blame of a pod sums to its waits: %.0f of %.0f ns, the longest %.0f", blamed, sum,
+		longest);
 	live_ok(window_blame(report, nodes->pod_a, nodes->pod_b) > 0 &&
 			window_blame(report, nodes->pod_a, nodes->pod_a) > 0,
 		"behind the other pod, and behind itself");

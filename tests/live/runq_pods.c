@@ -73,8 +73,12 @@ static struct report *measure(const struct nodes *nodes, const struct runq_opts 
 	struct meter *meter = window_open(opts);
 	struct report *report;
 
-	/* With source wakeup, waits that began before the programs were attached are not seen. */
-	window_wait(meter, 200);
+	/*
+	 * With source wakeup, waits that began before the programs were attached are not seen. 0.2 s
+	 * are enough for that, but not beside busy tasks on the same core: then the first window lacks
+	 * one wait, and no loss counter has it. Why is not known yet; after 1.5 s none is missing.
+	 */
+	window_wait(meter, 1500);
 	bounds_take(nodes, bounds, 0);
 	window_begin(meter);
 	bounds_take(nodes, bounds, 1);
@@ -91,9 +95,14 @@ static void check_count(const char *what, const struct report *report, const cha
 {
 	double count = window_group(report, row, "count");
 
-	live_ok(count >= at[2] - at[1] && count <= at[3] - at[0] && count > 0,
-		"%s: %.0f waits, the kernel counted %.0f to %.0f", what, count, at[2] - at[1],
-		at[3] - at[0]);
+	if (!live_ok(count >= at[2] - at[1] && count <= at[3] - at[0] && count > 0,
+		     "%s: %.0f waits, the kernel counted %.0f to %.0f", what, count, at[2] - at[1],
+		     at[3] - at[0]))
+		live_note("unknown start %.0f, negative %.0f, table full %.0f, missed %.0f",
+			  window_quality(report, "unknown_start_total"),
+			  window_quality(report, "negative_total"),
+			  window_quality(report, "table_full_total"),
+			  window_quality(report, "recursion_misses_total"));
 }
 
 static void check_pods(const struct nodes *nodes)

@@ -7,7 +7,6 @@ import apt
 import choose
 import figures
 import image
-import limits
 import peers
 import qemu
 import userspace
@@ -66,7 +65,7 @@ def measure(arch, commands, others, workloads, scratch, timeout_s, verbose=False
                          outcome.lines[-30:])
     found = figures.Found.parse(outcome.lines)
     found.seconds, found.arch, found.kernel = outcome.seconds, named or arch, entry.release
-    found.versions, found.compiler = versions, limits.compiler()
+    found.versions, found.compiler = versions, userspace.bpf_compiler()
     for name, why in whys.items():
         found.whys.setdefault(name, []).append(why)
     return found

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The file of limits: what each command of subtick may add to an operation, and who breaks it."""
 
-import re
-import subprocess
 from pathlib import Path
 
 import figures
@@ -17,16 +15,6 @@ HEAD = """\
 # ./check cost fails if one adds more than 2 % over its limit. `tests/bench/cost --lower` lowers limits and
 # adds those of new commands. Raising one takes an edit by hand and a commit that says why.
 """
-
-
-def compiler():
-    """Which clang makes the programs: another one makes other instructions."""
-    try:
-        text = subprocess.run(["clang", "--version"], capture_output=True, text=True).stdout
-    except OSError:
-        return "none"
-    found = re.search(r"clang version (\d+)", text)
-    return f"clang {found[1]}" if found else "unknown"
 
 
 def before_and_after(found, workload):

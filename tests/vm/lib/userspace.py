@@ -2,6 +2,7 @@
 """Builds the static subtick and live tests for a guest's architecture."""
 
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -85,6 +86,16 @@ cpu = '{FAMILY[arch]}'
 endian = 'little'
 """)
     return path
+
+
+def bpf_compiler():
+    """Which clang makes the BPF programs: another one makes other instructions."""
+    try:
+        text = subprocess.run(["clang", "--version"], capture_output=True, text=True).stdout
+    except OSError:
+        return "none"
+    found = re.search(r"clang version (\d+)", text)
+    return f"clang {found[1]}" if found else "unknown"
 
 
 def quietly(command):

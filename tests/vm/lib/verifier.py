@@ -2,10 +2,10 @@
 """How many instructions the verifier walked: judged by the file of limits, and its table for the docs."""
 
 import re
-import subprocess
 from pathlib import Path
 
 import docs
+import userspace
 
 PATH = Path(__file__).resolve().parent.parent / "verifier/limits"
 BEGIN = "<!-- tests/vm/run --suite verifier --write-limits writes from here -->"
@@ -23,16 +23,6 @@ HEAD = f"""\
 SHARED = ("runq_switch", "runq_sample")
 # One program for each layout of cgroups and of histograms; old: for kernels before 6.6 and some others.
 LAYOUT = re.compile(r"(?:_old|_shared)?_v[12]$")
-
-
-def compiler():
-    """Which clang makes the programs: another one makes other instructions."""
-    try:
-        text = subprocess.run(["clang", "--version"], capture_output=True, text=True).stdout
-    except OSError:
-        return "none"
-    found = re.search(r"clang version (\d+)", text)
-    return f"clang {found[1]}" if found else "unknown"
 
 
 def row(choice, program):
@@ -57,7 +47,7 @@ class Limits:
     """values: {(kernel, row): instructions}"""
 
     def __init__(self):
-        self.values, self.made_by = {}, compiler()
+        self.values, self.made_by = {}, userspace.bpf_compiler()
 
     @classmethod
     def read(cls, path=PATH):
@@ -94,7 +84,7 @@ class Limits:
         """Why nothing can be judged by them, if so."""
         if kernel not in self.kernels():
             return f"there are no limits for {kernel}"
-        made_by = compiler()
+        made_by = userspace.bpf_compiler()
         return "" if made_by == self.made_by else f"{made_by}; the limits are of {self.made_by}"
 
     def excess(self, kernel, found):
@@ -160,7 +150,7 @@ def table(limits):
 def write():
     """What this run measured becomes the limits of those kernels, and the table of the docs."""
     limits = Limits.read()
-    limits.made_by = compiler()
+    limits.made_by = userspace.bpf_compiler()
     for kernel, found in MEASURED.items():
         limits.keep(kernel, found)
     limits.write()

@@ -35,6 +35,9 @@ void store_set_f64(struct store *store, enum family_id id, const char *labels, d
 /* Losses are counted since the start by the measurement itself. */
 void store_loss(struct store *store, const char *collector, const char *kind, uint64_t total);
 
+/* A window was added: the next generation. Also frees the labels of removed rows that no copy has. */
+void store_window_added(struct store *store);
+
 /* A consistent copy of all families and its generation; call store_copy_done() soon. */
 int store_copy(struct store *store, struct series copy[FAMILY_NR], uint64_t *ret_generation);
 void store_copy_done(struct store *store);

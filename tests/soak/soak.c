@@ -27,7 +27,10 @@
 #define DEFAULT_SECONDS 1200
 /* Series for every place, and every buffer as large as it gets. */
 #define WARM_SECONDS 30
-/* Resident memory may grow by so much after that: fragments of the heap, and one page that is sent. */
+/*
+ * Resident memory may grow by so much after that: the freed memory that a process may keep
+ * (sys/meminfo.h), what is freed between two looks at it, and fragments below a page.
+ */
 #define GROWTH_BYTES (2 << 20)
 /* What subtick-serve(8) promises of the kept windows: 1.5 MiB. */
 #define HISTORY_BYTES (3 << 19)
@@ -125,9 +128,13 @@ static void look(struct soak *s)
 	s->scrapes++;
 	if (!answered)
 		note_unanswered(s, &now, why);
-	/* The windows of ten minutes fill up to a bound of their own, which the end looks at. */
+	/*
+	 * The windows of ten minutes fill up to a bound of their own, which the end looks at. What
+	 * clients do not read is held for them until the timeout, and counted.
+	 */
 	rss = page_value(&now, "process_resident_memory_bytes") -
-	      page_value(&now, "subtick_history_bytes");
+	      page_value(&now, "subtick_history_bytes") -
+	      page_value(&now, "subtick_http_response_bytes");
 	if (s->last.nr)
 		page_compare(&s->last, &now, &s->faults);
 	if (rss > s->rss_most)
@@ -240,7 +247,7 @@ static void judge(struct soak *s, const struct page *end, uint64_t dispatched)
 	live_ok(!s->unanswered, "%u scrapes had no answer", s->unanswered);
 	live_ok(!s->faults.sums, "sums over all series: %zu fell", s->faults.sums);
 	live_ok(s->rss_most - s->rss_first < GROWTH_BYTES,
-		"resident memory without the kept windows: %.1f MiB after %d s, %.1f at most",
+		"resident memory without kept windows and responses: %.1f MiB after %d s, %.1f at most",
 		s->rss_first / 1048576, WARM_SECONDS, s->rss_most / 1048576);
 	live_ok(history > 0 && history <= HISTORY_BYTES, "kept windows have %.2f MiB",
 		history / 1048576);
@@ -262,10 +269,12 @@ static void note(const struct soak *s)
 {
 	live_note("%.0f s: %" PRIu64 " cgroups, %" PRIu64 " tasks, %" PRIu64 " requests of which %" PRIu64
 		  " streams, CPU 1 offline %" PRIu64 " times, clock set %u times, %u scrapes, "
-		  "resident %.1f MiB",
+		  "resident %.1f MiB, kept windows %.2f, responses %.2f",
 		  (double)(clock_mono_ns() - s->begin_ns) / 1e9, s->done->cgroups, s->done->tasks,
 		  s->done->requests, s->done->streams, s->done->offline, s->steps, s->scrapes,
-		  page_value(&s->last, "process_resident_memory_bytes") / 1048576);
+		  page_value(&s->last, "process_resident_memory_bytes") / 1048576,
+		  page_value(&s->last, "subtick_history_bytes") / 1048576,
+		  page_value(&s->last, "subtick_http_response_bytes") / 1048576);
 }
 
 int main(void)

@@ -109,13 +109,18 @@ static void on_sent(const void *data, size_t len, void *arg)
 	body_put(arg);
 }
 
-int body_send(struct body *body, struct evbuffer *buffer)
+int body_send_part(struct body *body, size_t at, size_t len, struct evbuffer *buffer)
 {
-	if (!body->len)
+	if (!len)
 		return 0;
 	body->refs++;
-	if (!evbuffer_add_reference(buffer, body->data, body->len, on_sent, body))
+	if (!evbuffer_add_reference(buffer, body->data + at, len, on_sent, body))
 		return 0;
 	body->refs--;
 	return -ENOMEM;
+}
+
+int body_send(struct body *body, struct evbuffer *buffer)
+{
+	return body_send_part(body, 0, body->len, buffer);
 }

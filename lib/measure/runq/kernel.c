@@ -293,6 +293,11 @@ void runq_kernel_losses(struct runq_kernel *k, struct runq_losses *ret_losses)
 	*ret_losses = sum;
 }
 
+int runq_kernel_find_groups(struct runq_kernel *k, struct err *err)
+{
+	return runq_slots_scan(&k->slots, true, err);
+}
+
 struct runq_party runq_kernel_party(const struct runq_kernel *k, uint64_t key)
 {
 	return runq_party_of(key, key < RUNQ_KEY_OTHER ? runq_slots_find(&k->slots, key) : NULL);

@@ -14,13 +14,13 @@
 static const struct {
 	const char *key, *name, *color;
 } contexts[] = {
-	{"task_ratio", "tasks", "#0072b2"},
+	{"task_ratio", "tasks", "#016abb"},
 	{"hardirq_ratio", "interrupts", "#d55e00"},
 	{"softirq_on_idle_ratio", "softirq on idle", "#e69f00"},
-	{"softirq_on_task_ratio", "softirq on tasks", "#b58900"},
+	{"softirq_on_task_ratio", "softirq on tasks", "#6d5920"},
 	{"ksoftirqd_ratio", "ksoftirqd", "#c0589a"},
-	{"idle_loop_ratio", "idle loop", "#56b4e9"},
-	{"steal_ratio", "stolen", "#8a63c0"},
+	{"idle_loop_ratio", "idle loop", "#6dbcee"},
+	{"steal_ratio", "stolen", "#5d2784"},
 	{"unknown_ratio", "unknown", "#8c8c8c"},
 	{"poll_idle_ratio", "polling idle", "#009e73"},
 };

@@ -338,6 +338,33 @@ TEST(times_without_delay)
 	assert_true(!isfinite(rows[2].user_times) && !isfinite(rows[3].user_times));
 }
 
+/* In virtual time, HZ=1000. With IRQ_TIME_ACCOUNTING the clock is short because of interrupts, not of other tasks. */
+TEST(thread_clock_lacks_interrupts)
+{
+	struct audit_delay row = {.delay_ns = 1000,
+				  .slack_ns = 1,
+				  .iterations = 20644,
+				  .real_ns = 170038000,
+				  .thread_ns = 41031000,
+				  .bpf_task_ns = 71169000,
+				  .bpf_busy_ns = 170038000};
+	struct audit_delays delays = {.rows = &row, .nr = 1, .nr_asked = 1, .truth = "bpf"};
+	struct audit_findings f = {.user_hz = 100};
+	struct report *report;
+
+	row.levels[AUDIT_MODE_IRQ].shown_ns = 60000000;
+	audit_delay_derive(&row);
+	assert_false(audit_delay_disturbed(&row));
+	assert_int_equal(audit_delays_report(&opts, &f, &delays, &report, NULL), 0);
+	assert_true(says(report, "takes those that wake the loop off its thread clock"));
+	report_free(report);
+	row.levels[AUDIT_MODE_IRQ].shown_ns = 0;
+	assert_true(audit_delay_disturbed(&row));
+	assert_int_equal(audit_delays_report(&opts, &f, &delays, &report, NULL), 0);
+	assert_false(says(report, "thread clock"));
+	report_free(report);
+}
+
 /* A command: accounted against used, and what of the CPUs was not its own. */
 TEST(commands)
 {

@@ -393,13 +393,18 @@ int runq_sample(u64 *ctx)
 		}                                                                                 \
 	}
 
-#define RUNQ_MODERN_SWITCHES(name, ...)                                                       \
+/* For each hierarchy of cgroups, with histograms that each core has or that cores share. */
+#define RUNQ_MODERN_LAYOUTS(name, ...)                                                        \
 	RUNQ_SWITCH(name##_v1, .cgroup_v2 = false, .modern = true, __VA_ARGS__)               \
 	RUNQ_SWITCH(name##_v2, .cgroup_v2 = true, .modern = true, __VA_ARGS__)                \
 	RUNQ_SWITCH(name##_shared_v1, .cgroup_v2 = false, .modern = true, .shared = true,     \
 		    __VA_ARGS__)                                                              \
 	RUNQ_SWITCH(name##_shared_v2, .cgroup_v2 = true, .modern = true, .shared = true,      \
 		    __VA_ARGS__)
+
+#define RUNQ_MODERN_SWITCHES(name, ...)                                                       \
+	RUNQ_MODERN_LAYOUTS(name, __VA_ARGS__)                                                \
+	RUNQ_MODERN_LAYOUTS(name##_clock, .rq_clock = true, __VA_ARGS__)
 
 #define RUNQ_SWITCHES(name, ...)                                                              \
 	RUNQ_MODERN_SWITCHES(name, __VA_ARGS__)                                               \

@@ -65,11 +65,12 @@ static __always_inline u64 quick_cpu(struct mode mode, struct task_struct *task)
 /*
  * The run queue's clock at the switch to @task, which is not idle. A task that gets the core is
  * stamped with clock_task, which is the same where neither interrupts nor steal are subtracted
- * from that, and takes one load instead of three.
+ * from that, and takes one load instead of three. Which kernels subtract is known when the
+ * programs are loaded.
  */
 static __always_inline u64 quick_clock(struct mode mode, struct task_struct *task)
 {
-	return mode.modern ? task->se.exec_start : task->se.cfs_rq->rq->clock;
+	return mode.modern && !mode.rq_clock ? task->se.exec_start : task->se.cfs_rq->rq->clock;
 }
 
 static __always_inline u32 quick_key(struct mode mode, struct task_struct *task)

@@ -72,6 +72,7 @@ static struct {
 	u64 rq_behind
 		[NR_CPUS]; /* how far a run queue's clock is behind CLOCK_MONOTONIC when fresh */
 	bool yields;	   /* the next who stays runnable gives the core away by itself */
+	u64 subtracted;	   /* interrupts and steal so far, by which the clock of tasks is behind */
 } fake;
 
 static inline struct runq_row *row_find(u64 victim, u64 culprit)
@@ -295,7 +296,7 @@ static inline void fake_switch(u32 cpu, int (*program)(u64 *), struct task_struc
 	shim_current = prev;
 	next->cpu = next->thread_info.cpu = cpu;
 	if (next->pid)
-		next->se.exec_start = next->se.cfs_rq->rq->clock;
+		next->se.exec_start = next->se.cfs_rq->rq->clock - fake.subtracted;
 	program(switch_state_first ? args_518 : args);
 	if (next->pid)
 		fake_arrive(next);

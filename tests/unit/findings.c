@@ -359,6 +359,16 @@ TEST(idle_states)
 	report = queue_of(&queue);
 	assert_first(report, "idle_state", "wake-ups from C6 cost /web 80 ms per second");
 	assert_int_equal(nr_findings(report), 1);
+	/* The same time as a cause: only what is of no known state is said again. */
+	add_wait(&queue, 0, RUNQ_IDLE, 440 * MS);
+	report = queue_of(&queue);
+	assert_first(report, "idle_state", "wake-ups from C6 cost /web 80 ms per second");
+	assert_int_equal(nr_findings(report), 1);
+	add_wait(&queue, 0, RUNQ_IDLE, 1000 * MS);
+	report = queue_of(&queue);
+	assert_first(report, "idle_exit",
+		     "idle cores cost /web 200 ms per second while they wake up for it (p99 57.1 ms)");
+	assert_int_equal(nr_findings(report), 2);
 }
 
 /* ---- wake ---------------------------------------------------------------------------------- */

@@ -4,6 +4,7 @@
 #define SUBTICK_SERVE_STORE_H
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "report/series.h"
@@ -26,6 +27,8 @@ struct store {
 
 /* @le_ns: boundaries of run-queue latency; those of wake latency are fixed. */
 int store_init(struct store *store, const uint64_t *le_ns, unsigned int nr_le);
+/* Run-queue latency as native histograms, too: from the fine ones, or else of its boundaries. */
+void store_native(struct store *store, bool fine);
 void store_free(struct store *store);
 
 /* For the thread that measures, with the lock held. Out of memory, a sample is dropped. */

@@ -394,7 +394,6 @@ static void note_longer(const struct runq_window *w, struct report *report)
 
 static void add_notes(const struct runq_window *w, struct report *report)
 {
-	note_longer(w, report);
 	if (w->source == RUNQ_SOURCE_WAKEUP)
 		report_note(report, "source wakeup: subtick's own timestamps at sched_wakeup, "
 				    "sched_wakeup_new and sched_switch");
@@ -425,6 +424,7 @@ static void add_notes(const struct runq_window *w, struct report *report)
 			    w->per == RUNQ_PER_CGROUP
 				    ? "this kernel does not keep it (CONFIG_CFS_BANDWIDTH)"
 				    : "it belongs to cgroups, use --per cgroup");
+	note_longer(w, report);
 }
 
 static struct report *report_begin(const struct runq_window *w, uint64_t time_unix_ns,

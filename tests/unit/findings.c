@@ -442,6 +442,29 @@ TEST(wake_claims)
 	assert_int_equal(nr_findings(wakes_of(&w)), 0);
 }
 
+/* A wait that is longer than the window has begun before it: that is said, as it looks like an error. */
+TEST(longer_than_window)
+{
+	static const char *const says = "the longest wait, 14.2 s of /batch, began before this window "
+					"of 5 s";
+	struct queue queue;
+	struct report *report;
+
+	quiet_queue(&queue);
+	for (size_t i = 0; i < 2; i++) {
+		queue.groups[i].count = 1;
+		queue.groups[i].max_ns = WINDOW_NS;
+	}
+	report = queue_of(&queue);
+	for (size_t i = 0; i < report->nr_notes; i++)
+		assert_null(strstr(report->notes[i], "longest wait"));
+	queue.groups[0].max_ns = WINDOW_NS + 1;
+	queue.groups[1].max_ns = 14200 * MS;
+	report = queue_of(&queue);
+	assert_true(report->nr_notes > 0);
+	assert_non_null(strstr(report->notes[report->nr_notes - 1], says));
+}
+
 TEST(without_causes)
 {
 	struct queue queue;

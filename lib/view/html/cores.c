@@ -7,6 +7,8 @@
 
 #define NR(x)	   (sizeof(x) / sizeof((x)[0]))
 #define WIDTH	   820
+/* "100.0%, /proc/stat 100.0%" in a wide font. */
+#define FIGURE_WIDTH 190.0
 #define MAX_CORES  256
 #define FEW	   24 /* cores that get a line each */
 #define LEGEND_GAP 14
@@ -158,7 +160,7 @@ void html_cores(FILE *out, const struct table *cpus)
 		cell.left = (double)(row / lines) * column;
 		cell.y = row % lines * cell.height;
 		cell.bar = cell.left + (cell.few ? 56.0 : 26.0);
-		cell.width = column - (cell.few ? 56.0 + 160.0 : 26.0 + 50.0);
+		cell.width = column - (cell.few ? 56.0 + FIGURE_WIDTH : 26.0 + 50.0);
 		core_bar(out, cpus, row, &cell);
 	}
 	fputs("<g font-size=\"12\">", out);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "collectors.h"
+#include "keeper.h"
 #include "measure/runq/runq.h"
 #include "runq_labels.h"
 #include "runq_limit.h"
@@ -286,8 +287,15 @@ static int runq_collector_open(const struct config *config, struct meter **ret_m
 		.reserve = config->cgroup_limit,
 	};
 
+	int rc;
+
 	_Static_assert(CONFIG_MAX_LE <= RUNQ_NR_LE, "more boundaries than the BPF programs have");
 	memcpy(opts.le_ns, config->le_ns, config->nr_le * sizeof(opts.le_ns[0]));
+	if (!config->no_sandbox) {
+		rc = keeper_start(&opts.names_channel, err);
+		if (rc)
+			return rc;
+	}
 	return runq_open(&opts, ret_meter, err);
 }
 

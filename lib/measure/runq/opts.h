@@ -59,6 +59,8 @@ struct runq_opts {
 	 * make maps; 0: room grows with the groups.
 	 */
 	size_t reserve;
+	/* From where files of container runtimes come (sys/runtime_channel.h); 0: they are opened here. */
+	int names_channel;
 	bool steps_only; /* count at boundaries only: no fine histogram, which is most of the memory */
 	bool causes; /* split waits by cause; blame implies it */
 	bool blame;

@@ -439,7 +439,7 @@ int runq_open(const struct runq_opts *opts, struct meter **ret_meter, struct err
 	if (!rc)
 		rc = pick_source(m, err);
 	if (!rc && (m->opts.per == RUNQ_PER_CGROUP || m->opts.per == RUNQ_PER_TASK)) {
-		rc = pods_open(NULL, &m->pods);
+		rc = pods_open(NULL, m->opts.names_channel ? m->opts.names_channel : -1, &m->pods);
 		if (rc)
 			err_set(err, rc, "out of memory");
 	}

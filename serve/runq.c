@@ -9,6 +9,7 @@
 #include "collectors.h"
 #include "keeper.h"
 #include "measure/runq/runq.h"
+#include "needs.h"
 #include "runq_labels.h"
 #include "runq_limit.h"
 #include "view/prom.h"
@@ -285,6 +286,7 @@ static int runq_collector_open(const struct config *config, struct meter **ret_m
 		.nr_le = config->nr_le,
 		.steps_only = !config->fine,
 		.reserve = config->cgroup_limit,
+		.reserve_most = needs_most_cgroups_here(config),
 	};
 
 	int rc;

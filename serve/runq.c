@@ -44,7 +44,11 @@ static bool admit(struct store *store, const struct config *config, const struct
 		  const struct runq_group_window *group, const char *labels)
 {
 	struct runq_candidate candidate = {
-		.labels = labels, .ended = group->ended, .pod = group->party.group->pod_uid};
+		.labels = labels,
+		.ended = group->ended,
+		.pod = group->party.group->pod_uid,
+		.wait_ns = group->sum_ns,
+	};
 
 	return runq_limit_admit(store, config, &candidate, w->time_mono_ns);
 }

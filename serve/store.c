@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "measure/wake/wake.h"
+#include "stats/native.h"
 
 int store_init(struct store *store, const uint64_t *le_ns, unsigned int nr_le)
 {
@@ -26,6 +27,13 @@ int store_init(struct store *store, const uint64_t *le_ns, unsigned int nr_le)
 	if (rc)
 		store_free(store);
 	return rc;
+}
+
+void store_native(struct store *store, bool fine)
+{
+	const struct native_scale *scale = fine ? &native_fine : &native_coarse;
+
+	series_set_native(&store->series[F_RUNQ], scale->schema, scale->first, scale->nr, fine);
 }
 
 void store_free(struct store *store)

@@ -4,8 +4,10 @@
 #define SUBTICK_SERVE_STORE_H
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdint.h>
 
+#include "contest.h"
 #include "report/series.h"
 
 /* The words of store.seen. */
@@ -13,12 +15,15 @@ enum store_seen {
 	STORE_SEEN_NS, /* CLOCK_MONOTONIC */
 	STORE_SEEN_ENDED,
 	STORE_SEEN_POD, /* whether it is a pod or a container of one */
+	STORE_SEEN_SINCE_NS, /* when it got its series */
+	STORE_SEEN_ACTIVE_NS, /* see contest_decay(), as of STORE_SEEN_NS */
 	STORE_NR_SEEN,
 };
 
 struct store {
 	pthread_mutex_t lock; /* held for a window's additions or for a copy, never for rendering */
 	struct series series[FAMILY_NR];
+	struct contest contest; /* of those that have none */
 	struct series seen;  /* when each cgroup with series of its own last waited, and whether it ended */
 	uint64_t generation; /* windows added so far */
 	unsigned int readers;
@@ -26,6 +31,8 @@ struct store {
 
 /* @le_ns: boundaries of run-queue latency; those of wake latency are fixed. */
 int store_init(struct store *store, const uint64_t *le_ns, unsigned int nr_le);
+/* Run-queue latency as native histograms, too: from the fine ones, or else of its boundaries. */
+void store_native(struct store *store, bool fine);
 void store_free(struct store *store);
 
 /* For the thread that measures, with the lock held. Out of memory, a sample is dropped. */

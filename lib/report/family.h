@@ -89,5 +89,7 @@ struct family {
 };
 
 const struct family *family_get(enum family_id id);
+/* What follows the name of its samples, apart from OpenMetrics' family names: "_total" and so on. */
+const char *family_suffix(const struct family *family);
 
 #endif

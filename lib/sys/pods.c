@@ -16,6 +16,7 @@
 #include "sys/file.h"
 #include "sys/pod_name.h"
 #include "sys/pod_table.h"
+#include "sys/runtime_names.h"
 
 /* Where a directory is missing, or cannot be watched: how often to look again. */
 #define RETRY_NS (5 * NSEC_PER_SEC)
@@ -38,6 +39,7 @@ struct pods {
 	int inotify; /* -1: unavailable */
 	uint64_t retry_ns;
 	struct place place[2]; /* of pods, of containers */
+	struct runtime_names *runtimes;
 };
 
 enum {
@@ -106,18 +108,17 @@ static void place_open(struct pods *pods, struct place *place)
 	scan(place);
 }
 
-int pods_open(const char *root, struct pods **ret_pods)
+int pods_open(const char *root, int channel, struct pods **ret_pods)
 {
 	struct pods *pods = calloc(1, sizeof(*pods));
 
 	if (!pods)
 		return -ENOMEM;
-	if (root) {
-		pods->root = strdup(root);
-		if (!pods->root) {
-			free(pods);
-			return -ENOMEM;
-		}
+	pods->root = root ? strdup(root) : NULL;
+	if ((root && !pods->root) || runtime_names_open(root, channel, &pods->runtimes)) {
+		free(pods->root);
+		free(pods);
+		return -ENOMEM;
 	}
 	pods->place[PODS] = (struct place){
 		.path = "/var/log/pods", .parse = pod_name_of_dir, .type = S_IFDIR, .watch = -1};
@@ -141,6 +142,7 @@ void pods_close(struct pods *pods)
 		place_leave(&pods->place[i]);
 		pod_table_free(&pods->place[i].table);
 	}
+	runtime_names_close(pods->runtimes);
 	if (pods->inotify >= 0)
 		close(pods->inotify);
 	free(pods->root);
@@ -191,40 +193,73 @@ void pods_refresh(struct pods *pods)
 		}
 	if (now - pods->retry_ns >= RETRY_NS)
 		pods_retry(pods);
+	runtime_names_refresh(pods->runtimes);
+}
+
+/* What kubelet's directories say. */
+static void find_logs(const struct pods *pods, const char *uid, const char *id,
+		      struct pods_names *names)
+{
+	const struct pod_table_names *pod, *container;
+
+	pod = uid ? pod_table_find(&pods->place[PODS].table, uid) : NULL;
+	container = id ? pod_table_find_id(&pods->place[CONTAINERS].table, id, pod) : NULL;
+	if (pod) {
+		names->namespace = pod->namespace;
+		names->pod = pod->pod;
+	}
+	/* A link that says otherwise than the pod's directory is not this container's. */
+	if (!container || (pod && (strcmp(pod->namespace, container->namespace) ||
+				   strcmp(pod->pod, container->pod))))
+		return;
+	names->namespace = container->namespace;
+	names->pod = container->pod;
+	names->container = container->container;
+}
+
+/* One more source of a name: what both know must be the same. False if it is not. */
+static bool agree(const char **name, const char *said)
+{
+	if (*said && *name && strcmp(*name, said))
+		return false;
+	if (*said)
+		*name = said;
+	return true;
 }
 
 bool pods_find(const struct pods *pods, const char *uid, const char *id,
 	       struct pods_names *ret_names)
 {
-	const struct pod_table_names *pod, *container;
+	const struct pod_table_names *said;
 
 	*ret_names = (struct pods_names){0};
 	if (!pods)
 		return false;
-	pod = uid ? pod_table_find(&pods->place[PODS].table, uid) : NULL;
-	container = id ? pod_table_find_id(&pods->place[CONTAINERS].table, id, pod) : NULL;
-	if (pod) {
-		ret_names->namespace = pod->namespace;
-		ret_names->pod = pod->pod;
-	}
-	if (container) {
-		/* A link that says otherwise than the pod's directory is not this container's. */
-		if (pod && (strcmp(pod->namespace, container->namespace) ||
-			    strcmp(pod->pod, container->pod)))
-			return true;
-		ret_names->namespace = container->namespace;
-		ret_names->pod = container->pod;
-		ret_names->container = container->container;
-	}
-	return pod || container;
+	find_logs(pods, uid, id, ret_names);
+	said = id ? runtime_names_find(pods->runtimes, id) : NULL;
+	/* Of another pod than the cgroup's: not this container. */
+	if (said && uid && *said->uid && strcmp(said->uid, uid))
+		said = NULL;
+	if (!said && uid)
+		said = runtime_names_find_pod(pods->runtimes, uid);
+	if (said && (!agree(&ret_names->namespace, said->namespace) ||
+		     !agree(&ret_names->pod, said->pod) ||
+		     !agree(&ret_names->container, said->container)))
+		*ret_names = (struct pods_names){0};
+	else if (said && *said->image)
+		ret_names->image = said->image;
+	return ret_names->namespace || ret_names->container;
 }
 
 bool pods_present(const struct pods *pods)
 {
-	return pods && (pods->place[PODS].dir || pods->place[CONTAINERS].dir);
+	return pods && (pods->place[PODS].dir || pods->place[CONTAINERS].dir ||
+			runtime_names_present(pods->runtimes));
 }
 
 size_t pods_count(const struct pods *pods)
 {
-	return pods ? pods->place[PODS].table.nr + pods->place[CONTAINERS].table.nr : 0;
+	return pods ? pods->place[PODS].table.nr + pods->place[CONTAINERS].table.nr +
+			      runtime_names_count(pods->runtimes)
+		    : 0;
 }

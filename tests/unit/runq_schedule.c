@@ -428,7 +428,7 @@ static void sim_run(u32 steps)
 	sim_begin();
 	/* As user space does it: every wait until all is set up. */
 	if (want_sample)
-		sample.below = 1U << 30;
+		sample.below = 1ULL << 62;
 	for (u32 i = 0; i < steps; i++)
 		sim_step();
 	sim_drain();

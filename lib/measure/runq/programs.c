@@ -42,8 +42,14 @@ static void set_rodata(struct runq_bpf *skel, const struct runq_opts *opts,
 	memcpy((void *)ro->le_ns, opts->le_ns, sizeof(ro->le_ns));
 	runq_le_place(opts->le_ns, opts->nr_le, (uint8_t *)ro->le_in, &bad);
 	runq_le_before((const uint8_t *)ro->le_in, (uint8_t *)ro->le_before);
-	runq_quick_shifts((const uint8_t *)ro->le_in, (uint8_t *)ro->quick_shift);
-	runq_quick_steps((const uint8_t *)ro->le_in, (uint8_t *)ro->quick_step);
+}
+
+static void set_table(const struct runq_bpf__rodata *ro, uint8_t *table)
+{
+	if (ro->layout.kind & RUNQ_STEPS)
+		runq_quick_steps((const uint8_t *)ro->le_in, table);
+	else
+		runq_quick_buckets((const uint8_t *)ro->le_in, table);
 }
 
 /* Whether the kernel has what the programs for modern ones do not ask for; see runq_quick.bpf.h. */
@@ -212,8 +218,10 @@ int runq_programs_load(const struct runq_opts *opts, const struct runq_shape *sh
 	choose_others(skel, opts, btf);
 	size_maps(skel, opts, shape, nr_groups);
 	rc = open_areas(skel, shape->cpus, opts->blame, areas, err);
-	if (!rc)
+	if (!rc) {
+		set_table(skel->rodata, areas->near.pages);
 		rc = load_with_chunk(skel, shape, err);
+	}
 	/* If it failed, libbpf must not unmap more than it mapped either. */
 	released = release_areas(skel, areas, rc ? NULL : err);
 	rc = rc ? rc : released;

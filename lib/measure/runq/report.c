@@ -20,7 +20,7 @@ struct group_row {
 	const char *comm, *cgroup;
 	uint64_t cgroup_id;
 	const char *pod_uid, *container_id, *runtime;
-	const char *shown, *qos, *namespace, *pod, *container;
+	const char *shown, *qos, *namespace, *pod, *container, *image;
 	int8_t ended;
 	uint64_t count, sum_ns;
 	double avg_ns;
@@ -54,6 +54,7 @@ static const struct column_spec name_cols[] = {
 	COLUMN(struct group_row, M_NAMESPACE, namespace, .flags = COLUMN_DATA_ONLY),
 	COLUMN(struct group_row, M_POD, pod, .flags = COLUMN_DATA_ONLY),
 	COLUMN(struct group_row, M_CONTAINER, container, .flags = COLUMN_DATA_ONLY),
+	COLUMN(struct group_row, M_IMAGE, image, .flags = COLUMN_DATA_ONLY),
 	COLUMN(struct group_row, M_QOS, qos, .flags = COLUMN_DATA_ONLY),
 };
 
@@ -264,6 +265,7 @@ static void row_init(const struct runq_window *w, const struct runq_group_window
 	row->namespace = who->names->namespace;
 	row->pod = who->names->pod;
 	row->container = who->names->container;
+	row->image = who->names->image;
 	if (who->names->shown)
 		row->shown = who->names->shown;
 }

@@ -79,9 +79,8 @@ static size_t expected_groups(const struct runq_meter *m)
 {
 	size_t now = m->opts.reserve && mount_point(m)[0] ? cgroup_count(mount_point(m)) : 0;
 
-	/* At least as many as there are now, and a quarter more: they cannot be added later. */
 	if (m->opts.reserve)
-		return m->opts.reserve > now + now / 4 ? m->opts.reserve : now + now / 4;
+		return runq_opts_reserve(&m->opts, now);
 	switch (m->opts.per) {
 	case RUNQ_PER_CGROUP:
 		return mount_point(m)[0] ? cgroup_count(mount_point(m)) : 1;
@@ -454,7 +453,7 @@ int runq_open(const struct runq_opts *opts, struct meter **ret_meter, struct err
 	if (!rc)
 		rc = pick_source(m, err);
 	if (!rc && (m->opts.per == RUNQ_PER_CGROUP || m->opts.per == RUNQ_PER_TASK)) {
-		rc = pods_open(NULL, &m->pods);
+		rc = pods_open(NULL, m->opts.names_channel ? m->opts.names_channel : -1, &m->pods);
 		if (rc)
 			err_set(err, rc, "out of memory");
 	}

@@ -458,11 +458,13 @@ TEST(longer_than_window)
 	report = queue_of(&queue);
 	for (size_t i = 0; i < report->nr_notes; i++)
 		assert_null(strstr(report->notes[i], "longest wait"));
+	report_free(report);
 	queue.groups[0].max_ns = WINDOW_NS + 1;
 	queue.groups[1].max_ns = 14200 * MS;
 	report = queue_of(&queue);
 	assert_true(report->nr_notes > 0);
 	assert_non_null(strstr(report->notes[report->nr_notes - 1], says));
+	report_free(report);
 }
 
 TEST(without_causes)

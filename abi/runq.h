@@ -177,9 +177,9 @@ _Static_assert(RUNQ_TO_CELLS <= RUNQ_CELLS_AT(sizeof(struct runq_steps), 1),
 _Static_assert(RUNQ_MAX_STRIPES * sizeof(struct runq_hist) - RUNQ_TO_CELLS <= 1 << 15,
 	       "the distance to the histograms fits into an instruction");
 /*
- * The quick path knows only slots of the first chunk, and has a point of its own, before the slot if
- * that has fewer histograms: all that it touches is after it, as far as an instruction of arm64
- * reaches, which does not reach back.
+ * The quick path knows only slots of the first chunk and has a point of its own, which is before
+ * the slot if that has fewer histograms: all that it touches is after it, as far as an instruction of
+ * arm64 reaches, which does not reach back.
  */
 #define RUNQ_QUICK_TO_CELLS 32704
 _Static_assert(RUNQ_QUICK_TO_CELLS + sizeof(struct runq_cell) <= 1 << 15 &&

@@ -124,7 +124,7 @@ static void test_percentiles(void **state)
 	assert_true(percentile(&one, 50) == -1.0);
 }
 
-/* The example of docs/methods/runq.md: of 10,000 waits 9,850 are up to 1.4 s and 9,950 up to 1.6 s. */
+/* The example of docs/methods/runq.md: of 10,000 waits 9,850 up to 1.4 s, 9,950 up to 1.6 s. */
 static void test_example(void **state)
 {
 	struct runq_step_totals totals = {.nr = 11, .count = {9850, 0, 0, 0, 0, 0, 0, 100, 50}};

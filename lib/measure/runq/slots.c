@@ -105,7 +105,7 @@ static int owner_begin(struct runq_slots *slots, size_t slot, uint64_t key, stru
 	return 0;
 }
 
-/* Looks at the head of a new owner again, by now all of it is there, and reads its name if it changed. */
+/* By now all of a new head is there: if it is not as it was, the name is read again. */
 static int owner_settle(struct runq_slots *slots, size_t slot, struct err *err)
 {
 	const struct runq_head *head = runq_chunks_slot(&slots->chunks, slot);

@@ -15,6 +15,7 @@ import tarfile
 import time
 
 import tap
+from exporter import stop
 
 BUSYBOX = "/bin/busybox"
 IMAGE = "localhost/subtick-box:1"
@@ -186,12 +187,7 @@ class Containerd:
         with contextlib.suppress(RuntimeError, subprocess.SubprocessError):
             while self.pods:
                 self.remove_pod(self.pods[-1])
-        self.child.terminate()
-        try:
-            self.child.wait(10)
-        except subprocess.TimeoutExpired:
-            self.child.kill()
-            self.child.wait()
+        stop(self.child)
 
     def said(self):
         self.log.seek(0)
@@ -295,12 +291,7 @@ class Docker:
         with contextlib.suppress(RuntimeError, subprocess.SubprocessError):
             for one in run("docker", "ps", "--all", "--quiet").split():
                 run("docker", "rm", "--force", one.decode())
-        self.child.terminate()
-        try:
-            self.child.wait(20)
-        except subprocess.TimeoutExpired:
-            self.child.kill()
-            self.child.wait()
+        stop(self.child, 20)
 
     def run(self, name, *words):
         return run("docker", "run", "--detach", "--network", "none", "--name", name, *words, IMAGE, BUSYBOX,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Real containers for a suite: containerd by its CRI, podman, runc; no registry, nothing left behind.
+"""Real containers for a suite: containerd by its CRI, podman, docker; no registry, nothing left behind.
 
 A suite runs itself again in PID and mount namespaces of its own: shims, monitors and containers end with the
 first process there, and every directory that the runtimes write is a tmpfs of that namespace."""
@@ -15,6 +15,7 @@ import tarfile
 import time
 
 import tap
+from exporter import stop
 
 BUSYBOX = "/bin/busybox"
 IMAGE = "localhost/subtick-box:1"
@@ -200,12 +201,7 @@ class Containerd:
         with contextlib.suppress(RuntimeError, subprocess.SubprocessError):
             while self.pods:
                 self.remove_pod(self.pods[-1])
-        self.child.terminate()
-        try:
-            self.child.wait(10)
-        except subprocess.TimeoutExpired:
-            self.child.kill()
-            self.child.wait()
+        stop(self.child)
 
     def said(self):
         self.log.seek(0)
@@ -278,3 +274,39 @@ class Podman:
 
     def run(self, name, *words, command=None):
         return self.podman("run", "--detach", "--network", "none", "--name", name, *words, IMAGE, BUSYBOX, *(command or SWITCHING))
+
+
+class Docker:
+    """dockerd for a with block, without a network; its containers are removed."""
+
+    def __init__(self):
+        for program in ("dockerd", "docker"):
+            if not shutil.which(program):
+                raise tap.Skip(f"no {program}: apt-get install docker.io")
+
+    def __enter__(self):
+        self.log = open("/run/dockerd.log", "w+", encoding="utf-8", errors="replace")
+        self.child = subprocess.Popen(
+            ["dockerd", "--iptables=false", "--bridge=none", "--exec-opt", "native.cgroupdriver=cgroupfs"],
+            stdout=self.log, stderr=self.log)
+        deadline = time.time() + 30
+        while subprocess.run(["docker", "version"], capture_output=True, check=False).returncode:
+            if self.child.poll() is not None or time.time() > deadline:
+                self.log.seek(0)
+                said = " ".join(self.log.read().split())[-600:]
+                self.__exit__()
+                raise tap.Skip(f"dockerd does not run here: {said}")
+            time.sleep(0.1)
+        write_image("/run/image.tar")
+        run("docker", "load", "--input", "/run/image.tar")
+        return self
+
+    def __exit__(self, *_):
+        with contextlib.suppress(RuntimeError, subprocess.SubprocessError):
+            for one in run("docker", "ps", "--all", "--quiet").split():
+                run("docker", "rm", "--force", one.decode())
+        stop(self.child, 20)
+
+    def run(self, name, *words):
+        return run("docker", "run", "--detach", "--network", "none", "--name", name, *words, IMAGE, BUSYBOX,
+                   *SWITCHING).decode().strip()

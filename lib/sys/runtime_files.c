@@ -2,22 +2,17 @@
 /* Watches the directories of container runtimes; opens regular files only, follows no links. */
 #include "sys/runtime_files.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "sys/file.h"
+#include "sys/watch.h"
 
-#define CHANGES (IN_CREATE | IN_MOVED_TO | IN_DELETE | IN_MOVED_FROM | IN_DELETE_SELF | IN_MOVE_SELF)
 /* How often to look for a directory that is missing, and for a file that is not there yet. */
 #define RETRY_NS (NSEC_PER_SEC / 2)
 /* A runtime writes the file when it has made the directory; later than that there will be none. */
@@ -38,8 +33,7 @@ static const struct {
 };
 
 struct place {
-	DIR *dir;  /* NULL: missing */
-	int watch; /* -1: not watched */
+	struct watch watch;
 	bool changed; /* everything is to be looked at */
 };
 
@@ -68,33 +62,12 @@ static bool is_id(const char *name)
 	return pod_name_is_id((struct pod_text){name, strnlen(name, RUNTIME_ID_LEN + 1)});
 }
 
-static void place_leave(struct place *place)
-{
-	if (place->dir)
-		closedir(place->dir);
-	*place = (struct place){.watch = -1};
-}
-
 static void place_open(struct runtime_files *files, unsigned int nr)
 {
 	struct place *place = &files->place[nr];
-	char path[PATH_MAX];
-	int fd;
 
-	place_leave(place);
-	if (sys_path(files->root, places[nr].path, path, sizeof(path)))
-		return;
-	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK);
-	place->dir = fd < 0 ? NULL : fdopendir(fd);
-	if (!place->dir) {
-		if (fd >= 0)
-			close(fd);
-		return;
-	}
-	/* First the watch, then the look: what comes between the two is seen twice, not never. */
-	if (files->inotify >= 0)
-		place->watch = inotify_add_watch(files->inotify, path, CHANGES | IN_ONLYDIR);
-	place->changed = true;
+	watch_close(&place->watch);
+	place->changed = watch_open(&place->watch, files->inotify, files->root, places[nr].path);
 }
 
 int runtime_files_open(const char *root, struct runtime_files **ret_files)
@@ -123,7 +96,7 @@ void runtime_files_close(struct runtime_files *files)
 	if (!files)
 		return;
 	for (unsigned int i = 0; i < RUNTIME_NR_PLACES; i++)
-		place_leave(&files->place[i]);
+		watch_close(&files->place[i].watch);
 	if (files->inotify >= 0)
 		close(files->inotify);
 	free(files->root);
@@ -133,7 +106,7 @@ void runtime_files_close(struct runtime_files *files)
 bool runtime_files_present(const struct runtime_files *files)
 {
 	for (unsigned int i = 0; i < RUNTIME_NR_PLACES; i++)
-		if (files->place[i].dir)
+		if (files->place[i].watch.dir)
 			return true;
 	return false;
 }
@@ -170,7 +143,7 @@ static int file_open(int dir, const char *name)
 
 static int container_open(const struct runtime_files *files, const struct pending *pending)
 {
-	int dir = dirfd(files->place[pending->place].dir), inner, fd;
+	int dir = dirfd(files->place[pending->place].watch.dir), inner, fd;
 
 	inner = openat(dir, pending->id, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (inner < 0)
@@ -187,7 +160,7 @@ static void pending_try(struct runtime_files *files, runtime_file_fn found, void
 
 	for (size_t i = 0; i < files->nr_pending; i++) {
 		struct pending *pending = &files->pending[i];
-		int fd = files->place[pending->place].dir ? container_open(files, pending) : -1;
+		int fd = files->place[pending->place].watch.dir ? container_open(files, pending) : -1;
 
 		if (fd >= 0)
 			found(arg, pending->place, pending->id, fd);
@@ -206,13 +179,13 @@ static void place_scan(struct runtime_files *files, unsigned int nr, runtime_fil
 
 	place->changed = false;
 	if (places[nr].format == RUNTIME_STORAGE) {
-		fd = file_open(dirfd(place->dir), places[nr].file);
+		fd = file_open(dirfd(place->watch.dir), places[nr].file);
 		if (fd >= 0)
 			found(arg, nr, NULL, fd);
 		return;
 	}
-	rewinddir(place->dir);
-	while ((entry = readdir(place->dir))) {
+	rewinddir(place->watch.dir);
+	while ((entry = readdir(place->watch.dir))) {
 		if (!is_id(entry->d_name))
 			continue;
 		if (files->nr_pending == MAX_PENDING)
@@ -221,51 +194,60 @@ static void place_scan(struct runtime_files *files, unsigned int nr, runtime_fil
 	}
 }
 
-static void handle(struct runtime_files *files, unsigned int nr, const struct inotify_event *event,
-		   runtime_file_fn found, void *arg)
+/* One step, whose events go to the caller. */
+struct step {
+	struct runtime_files *files;
+	runtime_file_fn found;
+	void *arg;
+};
+
+static void handle_at(struct step *step, unsigned int nr, const struct inotify_event *event)
 {
-	struct place *place = &files->place[nr];
+	struct place *place = &step->files->place[nr];
 	bool list = places[nr].format == RUNTIME_STORAGE;
 
 	if (event->mask & IN_Q_OVERFLOW) {
-		place->changed = place->dir;
+		place->changed = place->watch.dir;
 		return;
 	}
-	if (event->wd != place->watch || place->watch < 0)
+	if (!watch_is(&place->watch, event))
 		return;
-	if (event->mask & (IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED))
-		place_leave(place);
+	if (event->mask & WATCH_OVER)
+		watch_close(&place->watch);
 	else if (list)
 		place->changed |= event->len && !strcmp(event->name, places[nr].file);
 	else if (!event->len || !is_id(event->name))
 		return;
-	else if (event->mask & (IN_CREATE | IN_MOVED_TO))
-		pending_add(files, nr, event->name);
+	else if (event->mask & WATCH_NEW)
+		pending_add(step->files, nr, event->name);
 	else
-		found(arg, nr, event->name, -1);
+		step->found(step->arg, nr, event->name, -1);
+}
+
+static void handle(void *arg, const struct inotify_event *event)
+{
+	for (unsigned int i = 0; i < RUNTIME_NR_PLACES; i++)
+		handle_at(arg, i, event);
+}
+
+static void retry(struct runtime_files *files)
+{
+	uint64_t now = clock_mono_ns();
+
+	if (now - files->retry_ns < RETRY_NS)
+		return;
+	files->retry_ns = now;
+	for (unsigned int i = 0; i < RUNTIME_NR_PLACES; i++)
+		if (!files->place[i].watch.dir || files->place[i].watch.wd < 0)
+			place_open(files, i);
 }
 
 void runtime_files_step(struct runtime_files *files, runtime_file_fn found, void *arg)
 {
-	char buf[16384] __attribute__((aligned(__alignof__(struct inotify_event))));
-	uint64_t now = clock_mono_ns();
-	ssize_t len;
-
-	while (files->inotify >= 0 && (len = read(files->inotify, buf, sizeof(buf))) > 0)
-		for (char *at = buf; at < buf + len;) {
-			const struct inotify_event *event = (void *)at;
-
-			for (unsigned int i = 0; i < RUNTIME_NR_PLACES; i++)
-				handle(files, i, event, found, arg);
-			at += sizeof(*event) + event->len;
-		}
-	for (unsigned int i = 0; now - files->retry_ns >= RETRY_NS && i < RUNTIME_NR_PLACES; i++)
-		if (!files->place[i].dir || files->place[i].watch < 0)
-			place_open(files, i);
-	if (now - files->retry_ns >= RETRY_NS)
-		files->retry_ns = now;
+	watch_events(files->inotify, handle, &(struct step){files, found, arg});
+	retry(files);
 	for (unsigned int i = 0; i < RUNTIME_NR_PLACES; i++)
-		if (files->place[i].dir && files->place[i].changed)
+		if (files->place[i].watch.dir && files->place[i].changed)
 			place_scan(files, i, found, arg);
 	pending_try(files, found, arg);
 }

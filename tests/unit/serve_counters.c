@@ -455,66 +455,6 @@ TEST_WITH(test_pods_first, setup, teardown)
 	assert_int_equal(sum_of(F_RUNQ, config.nr_le), 12);
 }
 
-/* Who waits much more takes the place of who waits least, after two minutes, and for good. */
-TEST_WITH(test_activity, setup, teardown)
-{
-	static const struct group three[] = {
-		{"/busy", false, 1, 1000}, {"/calm", false, 1, 10}, {"/late", false, 1, 25}};
-	uint64_t second = 0;
-
-	config.cgroup_limit = 2;
-	while (++second <= 100)
-		absorb_runq(second * NSEC_PER_SEC, three, 3);
-	/* Its series are too young to go: scrapers may not have seen them twice. */
-	assert_int_equal(series_find(&store.series[F_RUNQ], "cgroup=\"/late\""), SERIES_NONE);
-	while (++second <= 400)
-		absorb_runq(second * NSEC_PER_SEC, three, 3);
-	assert_true(series_find(&store.series[F_RUNQ], "cgroup=\"/late\"") != SERIES_NONE);
-	assert_int_equal(series_find(&store.series[F_RUNQ], "cgroup=\"/calm\""), SERIES_NONE);
-	assert_int_equal(word(F_RUNQ_EVICTED, "reason=\"activity\"", 0), 1);
-	assert_int_equal(sum_of(F_RUNQ, config.nr_le), 3 * (second - 2));
-	assert_int_equal(sum_of(F_RUNQ_CAUSE, 0), 1035 * (second - 2));
-}
-
-/* Twice as much is not enough: those that are alike do not take turns. */
-TEST_WITH(test_alike, setup, teardown)
-{
-	static const struct group four[] = {{"/a", false, 1, 10},
-					    {"/b", false, 1, 10},
-					    {"/c", false, 1, 19},
-					    {"/d", true, 1, 10000}};
-
-	config.cgroup_limit = 2;
-	absorb_runq(NSEC_PER_SEC, four, 2);
-	for (uint64_t second = 2; second <= 1000; second++)
-		absorb_runq(second * NSEC_PER_SEC, four, 4);
-	assert_int_equal(store.series[F_RUNQ_EVICTED].nr, 0);
-	assert_int_equal(word(F_RUNQ, "cgroup=\"/a\"", config.nr_le), 1000);
-}
-
-/* Of more contenders than are remembered, the most active is found. */
-TEST(test_contest)
-{
-	struct contest contest = {0};
-	uint64_t active = 0;
-	char name[32];
-
-	for (uint64_t second = 1; second <= 300; second++) {
-		for (int i = 0; i < 500; i++) {
-			snprintf(name, sizeof(name), "cgroup=\"/%d\"", i);
-			contest_add(&contest, name, 1 + i % 7, second * NSEC_PER_SEC);
-		}
-		active = contest_add(&contest, "cgroup=\"/x\"", 1000, second * NSEC_PER_SEC);
-	}
-	/* 1,000 per second, halved every minute: 60 / ln 2 seconds of it. */
-	assert_in_range(active, 80000, 90000);
-	assert_int_equal(contest.nr, CONTEST_SIZE);
-	contest_leave(&contest, "cgroup=\"/x\"");
-	assert_int_equal(contest.nr, CONTEST_SIZE - 1);
-	assert_int_equal(contest_add(&contest, "cgroup=\"/x\"", 5, 301 * NSEC_PER_SEC), 5);
-	assert_int_equal(contest_decay(1000, 120 * NSEC_PER_SEC), 250);
-}
-
 static void rule(bool include, const char *text)
 {
 	struct err err = {0};

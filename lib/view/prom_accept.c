@@ -18,7 +18,8 @@ static const struct media {
 	const char *type, *content_type;
 	struct param params[NR_PARAMS];
 } media[PROM_NR_FORMATS] = {
-	[PROM_TEXT] = {"text/plain", "text/plain; version=0.0.4; charset=utf-8"},
+	[PROM_TEXT] = {.type = "text/plain",
+		       .content_type = "text/plain; version=0.0.4; charset=utf-8"},
 	[PROM_OPENMETRICS] = {"application/openmetrics-text",
 			      "application/openmetrics-text; version=1.0.0; charset=utf-8",
 			      {{"version", "1.0.0", true}}},

@@ -33,6 +33,10 @@ VM_PACKAGES=(
 	debian-archive-keyring
 )
 
+# Runtimes for the suite containers; busybox is all that is in their image.
+# shellcheck disable=SC2034
+CONTAINER_PACKAGES=(containerd podman runc busybox-static curl)
+
 # A compiler for the other architecture; vm-all also needs what builds a kernel, foreign what runs programs.
 case $(uname -m) in
 aarch64) CROSS_PACKAGES=(gcc-x86-64-linux-gnu libc6-dev-amd64-cross) ;;

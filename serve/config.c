@@ -44,7 +44,7 @@ const struct config_setting config_settings[] = {
 	{"per", "WHAT", "what run-queue series are by: cgroup, pod, namespace or qos (default cgroup)",
 	 CONFIG_RESTART},
 	{"labels", "LIST",
-	 "labels beside cgroup: some of namespace,pod,container,pod_uid,container_id,qos, or none "
+	 "labels beside cgroup: some of namespace,pod,container,pod_uid,container_id,qos,image, or none "
 	 "(default namespace,pod,container)",
 	 CONFIG_LIVE},
 	{"include", "RULE",
@@ -281,7 +281,7 @@ static int add_label(struct config *config, const char *word, struct err *err)
 	if (label < 0)
 		return err_set(err, -EINVAL,
 			       "labels %.40s: expected some of namespace, pod, container, pod_uid, "
-			       "container_id and qos, or none",
+			       "container_id, qos and image, or none",
 			       word);
 	config->labels |= 1u << label;
 	return 0;

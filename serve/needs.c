@@ -38,9 +38,51 @@ void needs_compute(const struct config *config, unsigned int cpus, struct needs 
 	*ret_needs = needs;
 }
 
+/* What the machine has, or a limit of our cgroups allows. */
+static uint64_t memory_bytes(uint64_t *ret_limit)
+{
+	uint64_t limit = memlimit_bytes(NULL), available = UINT64_MAX;
+
+	/* Unknown: then the kernel decides, as it always does. */
+	meminfo_available(NULL, &available);
+	*ret_limit = limit;
+	return limit < available ? limit : available;
+}
+
+uint64_t needs_most_cgroups(const struct config *config, unsigned int cpus, uint64_t bytes)
+{
+	uint64_t low = config->cgroup_limit, high = RUNQ_NR_SLOTS, fixed;
+	struct needs needs;
+
+	needs_compute(config, cpus, &needs);
+	fixed = needs.map_bytes + needs.heap_bytes -
+		runq_memory_bytes(config->cgroup_limit, cpus, config->fine);
+	while (low < high) {
+		uint64_t middle = (low + high + 1) / 2;
+
+		if (fixed + runq_memory_bytes(middle, cpus, config->fine) <= bytes / 2)
+			low = middle;
+		else
+			high = middle - 1;
+	}
+	return low;
+}
+
+uint64_t needs_most_cgroups_here(const struct config *config)
+{
+	struct cpuset possible;
+	struct err err = {0};
+	uint64_t limit;
+
+	/* What the CPUs are was asked before, and known. */
+	if (cpu_set(NULL, CPU_POSSIBLE, &possible, &err))
+		return config->cgroup_limit;
+	return needs_most_cgroups(config, cpuset_end(&possible), memory_bytes(&limit));
+}
+
 int needs_memory(const struct config *config, struct needs *ret_needs, struct err *err)
 {
-	uint64_t limit = memlimit_bytes(NULL), available = UINT64_MAX, all;
+	uint64_t limit, bytes = memory_bytes(&limit), all;
 	struct cpuset possible;
 	int rc;
 
@@ -49,18 +91,15 @@ int needs_memory(const struct config *config, struct needs *ret_needs, struct er
 		return rc;
 	needs_compute(config, cpuset_end(&possible), ret_needs);
 	all = ret_needs->map_bytes + ret_needs->heap_bytes;
-	/* Unknown: then the kernel decides, as it always does. */
-	meminfo_available(NULL, &available);
-	if (all <= limit && all <= available)
+	if (all <= bytes)
 		return 0;
 	return err_set(err, -ENOMEM,
 		       "--cgroup-limit %llu needs %llu MiB of memory, %llu of these for BPF maps; "
 		       "%s %llu MiB: lower --cgroup-limit, or leave out runq with --collect",
 		       (unsigned long long)config->cgroup_limit, MIB(all),
 		       MIB(ret_needs->map_bytes),
-		       limit < available ? "the memory limit of the cgroup is" :
-					   "the machine has",
-		       MIB(limit < available ? limit : available));
+		       limit == bytes ? "the memory limit of the cgroup is" : "the machine has",
+		       MIB(bytes));
 }
 
 void needs_raise_files(const struct config *config)

@@ -14,6 +14,13 @@ struct needs {
 
 /* For @cpus possible CPUs. Responses that are being sent come on top. */
 void needs_compute(const struct config *config, unsigned int cpus, struct needs *ret_needs);
+/*
+ * For how many cgroups there may be slots, whatever exists: together with everything else they take
+ * half of @bytes at most. At least the limit.
+ */
+uint64_t needs_most_cgroups(const struct config *config, unsigned int cpus, uint64_t bytes);
+/* The same on this machine. */
+uint64_t needs_most_cgroups_here(const struct config *config);
 /* Fails if the memory is more than there is, or than a limit of our cgroups allows. */
 int needs_memory(const struct config *config, struct needs *ret_needs, struct err *err);
 /* Raises the limit of descriptors, as far as we may, to what connections and our own files need. */

@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "collectors.h"
+#include "keeper.h"
 #include "measure/runq/runq.h"
+#include "needs.h"
 #include "runq_labels.h"
 #include "runq_limit.h"
 #include "stats/native.h"
@@ -43,7 +45,11 @@ static bool admit(struct store *store, const struct config *config, const struct
 		  const struct runq_group_window *group, const char *labels)
 {
 	struct runq_candidate candidate = {
-		.labels = labels, .ended = group->ended, .pod = group->party.group->pod_uid};
+		.labels = labels,
+		.ended = group->ended,
+		.pod = group->party.group->pod_uid,
+		.wait_ns = group->sum_ns,
+	};
 
 	return runq_limit_admit(store, config, &candidate, w->time_mono_ns);
 }
@@ -290,10 +296,18 @@ static int runq_collector_open(const struct config *config, struct meter **ret_m
 		.nr_le = config->nr_le,
 		.steps_only = !config->fine,
 		.reserve = config->cgroup_limit,
+		.reserve_most = needs_most_cgroups_here(config),
 	};
+
+	int rc;
 
 	_Static_assert(CONFIG_MAX_LE <= RUNQ_NR_LE, "more boundaries than the BPF programs have");
 	memcpy(opts.le_ns, config->le_ns, config->nr_le * sizeof(opts.le_ns[0]));
+	if (!config->no_sandbox) {
+		rc = keeper_start(&opts.names_channel, err);
+		if (rc)
+			return rc;
+	}
 	return runq_open(&opts, ret_meter, err);
 }
 

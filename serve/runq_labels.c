@@ -40,6 +40,8 @@ static const char *value_of(const struct runq_group *group, enum config_label la
 		return group->pod_uid;
 	case CONFIG_LABEL_container_id:
 		return group->container_id;
+	case CONFIG_LABEL_image:
+		return names ? names->image : NULL;
 	default:
 		return group->qos;
 	}

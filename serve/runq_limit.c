@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "contest.h"
 #include "measure/runq/opts.h"
 #include "view/prom.h"
 
@@ -168,6 +169,12 @@ static bool seen_pod(const struct store *store, size_t at)
 	return series_words(&store->seen, at)[STORE_SEEN_POD].u64;
 }
 
+static uint64_t active_ns(const struct store *store, size_t at, uint64_t now_ns)
+{
+	return contest_decay(series_words(&store->seen, at)[STORE_SEEN_ACTIVE_NS].u64,
+			     now_ns - *seen_ns(store, at));
+}
+
 /* Whether @a is to go before @b. */
 static bool goes_before(const struct store *store, size_t a, size_t b)
 {
@@ -206,20 +213,97 @@ static bool evict(struct store *store, uint64_t now_ns, bool for_pod)
 	return true;
 }
 
+/* The least active cgroup that has had its place for long enough; none outside pods takes a pod's. */
+static size_t least_active(const struct store *store, bool for_pod, uint64_t now_ns,
+			   uint64_t *ret_active_ns)
+{
+	size_t least = SERIES_NONE;
+
+	*ret_active_ns = UINT64_MAX;
+	for (size_t i = 0; i < store->seen.nr; i++) {
+		uint64_t active;
+
+		if (now_ns - series_words(&store->seen, i)[STORE_SEEN_SINCE_NS].u64 < KEEP_NS ||
+		    (seen_pod(store, i) && !for_pod))
+			continue;
+		active = active_ns(store, i, now_ns);
+		if (active >= *ret_active_ns)
+			continue;
+		least = i;
+		*ret_active_ns = active;
+	}
+	return least;
+}
+
+/*
+ * A place for a cgroup that is that active. It must be more than twice as active as the one that
+ * goes: with less, two that are alike would take turns.
+ */
+static bool make_room(struct store *store, bool for_pod, uint64_t active, uint64_t now_ns)
+{
+	struct contest *contest = &store->contest;
+	uint64_t *least_ns = &contest->least_ns[for_pod];
+	size_t least;
+
+	if (contest->full_ns[for_pod] == now_ns && active / 2 <= *least_ns)
+		return false;
+	if (!evict(store, now_ns, for_pod)) {
+		least = least_active(store, for_pod, now_ns, least_ns);
+		if (active / 2 <= *least_ns) {
+			contest->full_ns[for_pod] = now_ns;
+			return false;
+		}
+		remove_cgroup(store, least, true);
+		store_add(store, F_RUNQ_EVICTED, "reason=\"activity\"", 1);
+	}
+	contest->full_ns[0] = contest->full_ns[1] = 0;
+	return true;
+}
+
+/* Adds a cgroup that had no place; false if there is none. */
+static bool enter(struct store *store, const struct config *config,
+		  const struct runq_candidate *candidate, uint64_t now_ns)
+{
+	uint64_t active = candidate->wait_ns;
+	union word *seen;
+	size_t at;
+
+	if (store->seen.nr >= config->cgroup_limit) {
+		if (candidate->ended)
+			return false;
+		active = contest_add(&store->contest, candidate->labels, active, now_ns);
+		/* The limit may have been lowered: then several have to go. */
+		while (store->seen.nr >= config->cgroup_limit)
+			if (!make_room(store, candidate->pod, active, now_ns))
+				return false;
+		contest_leave(&store->contest, candidate->labels);
+	}
+	at = series_row(&store->seen, candidate->labels);
+	if (at == SERIES_NONE)
+		return false;
+	seen = series_words(&store->seen, at);
+	seen[STORE_SEEN_NS].u64 = seen[STORE_SEEN_SINCE_NS].u64 = now_ns;
+	seen[STORE_SEEN_ACTIVE_NS].u64 = active;
+	return true;
+}
+
 bool runq_limit_admit(struct store *store, const struct config *config,
 		      const struct runq_candidate *candidate, uint64_t now_ns)
 {
 	size_t at = series_find(&store->seen, candidate->labels);
+	union word *seen;
 
-	/* The limit may have been lowered: then several have to go. */
-	while (at == SERIES_NONE && store->seen.nr >= config->cgroup_limit)
-		if (candidate->ended || !evict(store, now_ns, candidate->pod))
+	if (at == SERIES_NONE) {
+		if (!enter(store, config, candidate, now_ns))
 			return false;
-	at = series_row(&store->seen, candidate->labels);
-	if (at == SERIES_NONE)
-		return false;
-	*seen_ns(store, at) = now_ns;
-	series_words(&store->seen, at)[STORE_SEEN_ENDED].u64 = candidate->ended;
-	series_words(&store->seen, at)[STORE_SEEN_POD].u64 = candidate->pod;
+		at = series_find(&store->seen, candidate->labels);
+	}
+	seen = series_words(&store->seen, at);
+	/* Once per window, however often it is asked. */
+	if (seen[STORE_SEEN_NS].u64 != now_ns)
+		seen[STORE_SEEN_ACTIVE_NS].u64 = active_ns(store, at, now_ns) + candidate->wait_ns;
+	seen[STORE_SEEN_NS].u64 = now_ns;
+	seen[STORE_SEEN_ENDED].u64 = candidate->ended;
+	seen[STORE_SEEN_POD].u64 = candidate->pod;
 	return true;
 }

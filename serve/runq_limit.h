@@ -19,12 +19,14 @@ extern const char *const runq_cause_labels[];
 /*
  * Whether the cgroup with these labels, cgroup="X", has series of its own from now on. If all are
  * taken, one that is alive takes those of the cgroup that ended longest ago, else of the one that
- * has been silent longest. A pod also takes those of a cgroup outside pods, silent or not.
+ * has been silent longest. A pod also takes those of a cgroup outside pods, silent or not. Else
+ * one that waits more than twice as much as another, over some minutes, takes those of that one.
  */
 struct runq_candidate {
 	const char *labels;
 	bool ended; /* the cgroup was gone by the end of the window */
 	bool pod;   /* it is a pod, or in one */
+	uint64_t wait_ns; /* in the window */
 };
 
 bool runq_limit_admit(struct store *store, const struct config *config,

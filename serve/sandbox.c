@@ -82,18 +82,18 @@ static void drop_bounding(void)
 			return;
 }
 
-static int drop_caps(bool keep_bpf, struct err *err)
+/* All but one, or all with -1. */
+static int drop_caps(cap_value_t keep, struct err *err)
 {
-	static const cap_value_t bpf[] = {CAP_BPF};
 	cap_t want = cap_init();
 	cap_t now;
 	int rc = 0;
 
 	if (!want)
 		return err_set(err, -ENOMEM, "out of memory");
-	if (keep_bpf && (cap_set_flag(want, CAP_PERMITTED, 1, bpf, CAP_SET) ||
-			 cap_set_flag(want, CAP_EFFECTIVE, 1, bpf, CAP_SET)))
-		rc = err_set(err, -errno, "cannot keep CAP_BPF: %s", strerror(errno));
+	if (keep >= 0 && (cap_set_flag(want, CAP_PERMITTED, 1, &keep, CAP_SET) ||
+			  cap_set_flag(want, CAP_EFFECTIVE, 1, &keep, CAP_SET)))
+		rc = err_set(err, -errno, "cannot keep capability %d: %s", keep, strerror(errno));
 	cap_reset_ambient();
 	if (!rc && cap_set_proc(want))
 		rc = err_unsupported(err, -errno, FIX, "cannot drop capabilities: %s",
@@ -114,7 +114,7 @@ int sandbox_drop(const char *user, bool keep_bpf, struct err *err)
 	drop_bounding();
 	rc = become(user, keep_bpf, err);
 	if (!rc)
-		rc = drop_caps(keep_bpf, err);
+		rc = drop_caps(keep_bpf ? CAP_BPF : -1, err);
 	if (!rc && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 		rc = err_unsupported(err, -errno, FIX, "cannot set no_new_privs: %s",
 				     strerror(errno));
@@ -245,7 +245,25 @@ static int allow_with_args(scmp_filter_ctx filter)
 	return rc;
 }
 
-int sandbox_filter(struct err *err)
+/* What runtime_files.c calls, and what ends a process. */
+static const char *const reader_allowed[] = {
+	"read",	     "pread64",	      "close",	   "lseek",	 "fstat",	  "newfstatat",
+	"getdents64", "inotify_add_watch", "sendmsg",	   "poll",	 "ppoll",	  "clock_gettime",
+	"munmap",    "brk",	      "exit_group", "rt_sigreturn", "restart_syscall",
+};
+
+static int allow_reading(scmp_filter_ctx filter)
+{
+	struct scmp_arg_cmp no_exec = SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0);
+	struct scmp_arg_cmp reading =
+		SCMP_A2(SCMP_CMP_MASKED_EQ, O_ACCMODE | O_CREAT | O_TRUNC, O_RDONLY);
+	int rc = allow(filter, "mmap", 1, &no_exec);
+
+	return rc ? rc : allow(filter, "openat", 1, &reading);
+}
+
+static int filter_load(const char *const *calls, size_t nr, int (*more)(scmp_filter_ctx),
+		       struct err *err)
 {
 	/* A refused call returns EPERM, which its caller reports; it does not kill the service. */
 	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));
@@ -254,10 +272,10 @@ int sandbox_filter(struct err *err)
 	if (!filter)
 		return err_set(err, -ENOMEM, "cannot create the seccomp filter: out of memory");
 	rc = seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1);
-	for (size_t i = 0; !rc && i < sizeof(allowed) / sizeof(allowed[0]); i++)
-		rc = allow(filter, allowed[i], 0, NULL);
+	for (size_t i = 0; !rc && i < nr; i++)
+		rc = allow(filter, calls[i], 0, NULL);
 	if (!rc)
-		rc = allow_with_args(filter);
+		rc = more(filter);
 	if (!rc)
 		rc = seccomp_load(filter);
 	seccomp_release(filter);
@@ -267,4 +285,28 @@ int sandbox_filter(struct err *err)
 				       "the risk with --no-sandbox",
 				       "cannot install the seccomp filter: %s", strerror(-rc));
 	return 0;
+}
+
+int sandbox_filter(struct err *err)
+{
+	return filter_load(allowed, sizeof(allowed) / sizeof(allowed[0]), allow_with_args, err);
+}
+
+int sandbox_reader(struct err *err)
+{
+	cap_t now = cap_get_proc();
+	cap_flag_value_t has = CAP_CLEAR;
+	int rc;
+
+	if (now)
+		cap_get_flag(now, CAP_DAC_READ_SEARCH, CAP_PERMITTED, &has);
+	cap_free(now);
+	drop_bounding();
+	rc = drop_caps(geteuid() && has == CAP_SET ? CAP_DAC_READ_SEARCH : -1, err);
+	if (!rc && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+		rc = err_unsupported(err, -errno, FIX, "cannot set no_new_privs: %s",
+				     strerror(errno));
+	return rc ? rc : filter_load(reader_allowed,
+				     sizeof(reader_allowed) / sizeof(reader_allowed[0]),
+				     allow_reading, err);
 }

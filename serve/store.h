@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "contest.h"
 #include "report/series.h"
 
 /* The words of store.seen. */
@@ -14,12 +15,15 @@ enum store_seen {
 	STORE_SEEN_NS, /* CLOCK_MONOTONIC */
 	STORE_SEEN_ENDED,
 	STORE_SEEN_POD, /* whether it is a pod or a container of one */
+	STORE_SEEN_SINCE_NS, /* when it got its series */
+	STORE_SEEN_ACTIVE_NS, /* see contest_decay(), as of STORE_SEEN_NS */
 	STORE_NR_SEEN,
 };
 
 struct store {
 	pthread_mutex_t lock; /* held for a window's additions or for a copy, never for rendering */
 	struct series series[FAMILY_NR];
+	struct contest contest; /* of those that have none */
 	struct series seen;  /* when each cgroup with series of its own last waited, and whether it ended */
 	uint64_t generation; /* windows added so far */
 	unsigned int readers;
@@ -37,6 +41,9 @@ void store_set(struct store *store, enum family_id id, const char *labels, uint6
 void store_set_f64(struct store *store, enum family_id id, const char *labels, double value);
 /* Losses are counted since the start by the measurement itself. */
 void store_loss(struct store *store, const char *collector, const char *kind, uint64_t total);
+
+/* A window was added: the next generation. Also frees the labels of removed rows that no copy has. */
+void store_window_added(struct store *store);
 
 /* A consistent copy of all families and its generation; call store_copy_done() soon. */
 int store_copy(struct store *store, struct series copy[FAMILY_NR], uint64_t *ret_generation);

@@ -22,6 +22,18 @@ def free_port(host="127.0.0.1"):
         return probe.getsockname()[1]
 
 
+def stop(child, seconds=10):
+    """Asks a process of ours to end, and then makes it."""
+    if child.poll() is not None:
+        return
+    child.terminate()
+    try:
+        child.wait(seconds)
+    except subprocess.TimeoutExpired:
+        child.kill()
+        child.wait()
+
+
 class Server:
     """One exporter for a with block; at the end it is stopped by its own pid, also after an error."""
 
@@ -50,13 +62,7 @@ class Server:
         return self
 
     def __exit__(self, *_):
-        if self.child.poll() is None:
-            self.child.terminate()
-            try:
-                self.child.wait(10)
-            except subprocess.TimeoutExpired:
-                self.child.kill()
-                self.child.wait()
+        stop(self.child)
         # A build with sanitizers says there what it found.
         found = re.search(r"^.*(Sanitizer:|runtime error:).*$", self.text(), re.M)
         if found:

@@ -69,7 +69,7 @@ struct runq_latency_group {
 	const char *pod_uid;
 	const char *container_id;
 	const char *qos;
-	/* From kubelet's log directories; NULL if unknown. */
+	/* From the files of kubelet and of the runtime; NULL if unknown. */
 	const char *namespace_name;
 	const char *pod;
 	const char *container;

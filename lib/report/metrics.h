@@ -449,11 +449,13 @@ enum unit {
 	X(M_SHOWN, "name", "name", UNIT_TEXT,                                                      \
 	  "namespace/pod/container as far as they are known, else the cgroup")                     \
 	X(M_NAMESPACE, "namespace", "namespace", UNIT_TEXT,                                        \
-	  "namespace of the Kubernetes pod, from kubelet's log directories")                       \
+	  "namespace of the Kubernetes pod, from the files of kubelet or the runtime")              \
 	X(M_POD, "pod", "pod", UNIT_TEXT,                                                          \
-	  "name of the Kubernetes pod, from kubelet's log directories")                            \
+	  "name of the Kubernetes pod, from the files of kubelet or the runtime")                   \
 	X(M_CONTAINER, "container", "container", UNIT_TEXT,                                        \
-	  "name of the container in its pod, from kubelet's log directories")                      \
+	  "name of the container, from the files of kubelet or the runtime")                       \
+	X(M_IMAGE, "image", "image", UNIT_TEXT,                                                    \
+	  "image of the container, from the files of the runtime")                                 \
 	X(M_QOS, "qos", "QoS", UNIT_TEXT,                                                          \
 	  "QoS class of the Kubernetes pod: guaranteed, burstable or besteffort, from the cgroup path") \
 	X(M_COMM, "comm", "command", UNIT_TEXT, "name of the task")                                \

@@ -44,7 +44,7 @@ const struct schema_list schema_lists[] = {
 
 	{"runq", "", "| hierarchy waits_seen"},
 	{"runq", "groups",
-	 "count sum_ns avg_ns max_ns pN_ns le | name#name namespace pod container qos cgroup "
+	 "count sum_ns avg_ns max_ns pN_ns le | name#name namespace pod container image qos cgroup "
 	 "cgroup_id pod_uid container_id runtime ended cpu pid tgid comm count_stderr_ratio sum_stderr_ratio causes.idle_exit_ns "
 	 "causes.same_group_ns causes.other_group_ns causes.kernel_thread_ns causes.preempted_ns "
 	 "causes.throttled_ns causes.migrated_ns causes.unknown_ns"},

@@ -184,17 +184,21 @@ void runq_quick_steps(const uint8_t in[HIST_NR], uint8_t ret_step[RUNQ_NR_QUICK]
 	}
 }
 
-void runq_quick_shifts(const uint8_t in[HIST_NR], uint8_t ret_shift[RUNQ_NR_QUICK])
+void runq_quick_buckets(const uint8_t in[HIST_NR], uint8_t ret_bucket[RUNQ_NR_QUICK])
 {
 	for (uint64_t i = 0; i < RUNQ_NR_QUICK; i++) {
 		uint64_t low = i * HIST_SUB;
+		uint8_t shift = 0;
 
-		ret_shift[i] = 0;
-		while (low >> ret_shift[i] >= 2 * HIST_SUB)
-			ret_shift[i]++;
+		while (low >> shift >= 2 * HIST_SUB)
+			shift++;
+		if (shift < HIST_SUB_BITS)
+			ret_bucket[i] = RUNQ_QUICK_SHIFT + shift;
+		else
+			ret_bucket[i] = hist_index(low) - RUNQ_QUICK_FIRST;
 		for (uint64_t wait = low; wait < low + HIST_SUB; wait++)
 			if (in[hist_index(wait)])
-				ret_shift[i] |= RUNQ_QUICK_LE;
+				ret_bucket[i] = RUNQ_QUICK_LE;
 	}
 }
 

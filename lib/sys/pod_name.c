@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Parses the names of kubelet's log directories and links. */
+/* Parses the names of kubelet's log directories and links, and of containers that follow them. */
 #include "sys/pod_name.h"
 
 #include <string.h>
@@ -41,7 +41,7 @@ static bool is_name(struct pod_text text, size_t most, bool dots)
 }
 
 /* 36 characters with dashes between the groups, or 32 hex digits: the hash of a static pod. */
-static bool is_uid(struct pod_text text)
+bool pod_name_is_uid(struct pod_text text)
 {
 	static const size_t dashes[] = {8, 13, 18, 23};
 	char plain[36];
@@ -60,20 +60,40 @@ static bool is_uid(struct pod_text text)
 	return nr == 32 && is_hex((struct pod_text){plain, nr});
 }
 
-/* The three parts between two underscores; names of Kubernetes have none. */
-static bool split(const char *file, size_t len, struct pod_text part[3])
+/* Exactly @nr parts with underscores between them; names of Kubernetes have none. */
+static bool split(const char *file, size_t len, struct pod_text *part, size_t nr)
 {
-	const char *first = memchr(file, '_', len), *second;
+	for (size_t i = 0; i < nr; i++) {
+		const char *end = memchr(file, '_', len);
+		size_t part_len = end ? (size_t)(end - file) : len;
 
-	if (!first)
-		return false;
-	second = memchr(first + 1, '_', len - (first + 1 - file));
-	if (!second || memchr(second + 1, '_', len - (second + 1 - file)))
-		return false;
-	part[0] = (struct pod_text){file, first - file};
-	part[1] = (struct pod_text){first + 1, second - first - 1};
-	part[2] = (struct pod_text){second + 1, len - (second + 1 - file)};
+		if (!end != (i == nr - 1))
+			return false;
+		part[i] = (struct pod_text){file, part_len};
+		file += part_len + !!end;
+		len -= part_len + !!end;
+	}
 	return true;
+}
+
+bool pod_name_is_namespace(struct pod_text text)
+{
+	return is_name(text, LABEL_MAX, false);
+}
+
+bool pod_name_is_pod(struct pod_text text)
+{
+	return is_name(text, DOMAIN_MAX, true);
+}
+
+bool pod_name_is_container(struct pod_text text)
+{
+	return is_name(text, LABEL_MAX, false);
+}
+
+bool pod_name_is_id(struct pod_text text)
+{
+	return text.len == ID_LEN && is_hex(text);
 }
 
 bool pod_name_of_dir(const char *file, struct pod_name *ret_name)
@@ -81,8 +101,8 @@ bool pod_name_of_dir(const char *file, struct pod_name *ret_name)
 	size_t len = strnlen(file, FILE_MAX + 1);
 	struct pod_text part[3];
 
-	if (len > FILE_MAX || !split(file, len, part) || !is_name(part[0], LABEL_MAX, false) ||
-	    !is_name(part[1], DOMAIN_MAX, true) || !is_uid(part[2]))
+	if (len > FILE_MAX || !split(file, len, part, 3) ||
+	    !pod_name_is_namespace(part[0]) || !pod_name_is_pod(part[1]) || !pod_name_is_uid(part[2]))
 		return false;
 	*ret_name = (struct pod_name){.namespace = part[0], .pod = part[1], .uid = part[2]};
 	return true;
@@ -95,15 +115,15 @@ bool pod_name_of_link(const char *file, struct pod_name *ret_name)
 	const char *dash;
 
 	if (len > FILE_MAX || len <= suffix || strcmp(file + len - suffix, SUFFIX) ||
-	    !split(file, len - suffix, part))
+	    !split(file, len - suffix, part, 3))
 		return false;
 	dash = memrchr(part[2].at, '-', part[2].len);
 	if (!dash)
 		return false;
 	id = (struct pod_text){dash + 1, part[2].len - (dash + 1 - part[2].at)};
 	part[2].len = dash - part[2].at;
-	if (!is_name(part[0], DOMAIN_MAX, true) || !is_name(part[1], LABEL_MAX, false) ||
-	    !is_name(part[2], LABEL_MAX, false) || !is_hex(id))
+	if (!pod_name_is_pod(part[0]) || !pod_name_is_namespace(part[1]) ||
+	    !pod_name_is_container(part[2]) || !is_hex(id))
 		return false;
 	/* Only a name that is as long as can be was cut. */
 	if (id.len != ID_LEN && (len != FILE_MAX || id.len < ID_LEAST || id.len > ID_LEN))
@@ -113,5 +133,22 @@ bool pod_name_of_link(const char *file, struct pod_name *ret_name)
 				      .container = part[2],
 				      .id = id,
 				      .cut = id.len != ID_LEN};
+	return true;
+}
+
+bool pod_name_of_container(const char *name, struct pod_name *ret_name)
+{
+	struct pod_text part[6];
+	bool sandbox;
+
+	if (!split(name, strlen(name), part, 6) || part[0].len != 3 || memcmp(part[0].at, "k8s", 3))
+		return false;
+	sandbox = part[1].len == 3 && !memcmp(part[1].at, "POD", 3);
+	if ((!sandbox && !pod_name_is_container(part[1])) || !pod_name_is_pod(part[2]) ||
+	    !pod_name_is_namespace(part[3]) || !pod_name_is_uid(part[4]))
+		return false;
+	*ret_name = (struct pod_name){.namespace = part[3], .pod = part[2], .uid = part[4]};
+	if (!sandbox)
+		ret_name->container = part[1];
 	return true;
 }

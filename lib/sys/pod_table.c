@@ -19,20 +19,20 @@ struct pod_table_entry {
 	char key[]; /* then the names */
 };
 
+/* What is not there is an empty text. */
 static char *put(char *at, struct pod_text text)
 {
-	memcpy(at, text.at, text.len);
+	if (text.len)
+		memcpy(at, text.at, text.len);
 	at[text.len] = '\0';
 	return at + text.len + 1;
 }
 
 static struct pod_table_entry *entry_new(struct pod_text key, const struct pod_name *name)
 {
-	/* A part that the file name does not have is an empty one. */
-	struct pod_text container = name->container.at ? name->container : (struct pod_text){"", 0};
 	struct pod_table_entry *entry =
 		malloc(sizeof(*entry) + key.len + name->namespace.len + name->pod.len +
-		       container.len + 4);
+		       name->container.len + name->image.len + name->uid.len + 6);
 	char *at;
 
 	if (!entry)
@@ -43,7 +43,11 @@ static struct pod_table_entry *entry_new(struct pod_text key, const struct pod_n
 	entry->names.pod = at;
 	at = put(at, name->pod);
 	entry->names.container = at;
-	put(at, container);
+	at = put(at, name->container);
+	entry->names.image = at;
+	at = put(at, name->image);
+	entry->names.uid = at;
+	put(at, name->uid);
 	entry->left = entry->doubted = false;
 	entry->cut = name->cut;
 	return entry;
@@ -51,7 +55,7 @@ static struct pod_table_entry *entry_new(struct pod_text key, const struct pod_n
 
 static bool same(const char *have, struct pod_text text)
 {
-	return strlen(have) == text.len && !memcmp(have, text.at, text.len);
+	return strlen(have) == text.len && (!text.len || !memcmp(have, text.at, text.len));
 }
 
 static size_t probe(const struct pod_table *table, struct pod_text key)
@@ -110,14 +114,29 @@ static struct pod_table_entry *find(const struct pod_table *table, struct pod_te
 	return table->index_size && table->index[at] ? table->entries[table->index[at] - 1] : NULL;
 }
 
-static void come_back(struct pod_table *table, struct pod_table_entry *entry,
-		      const struct pod_name *name)
+static bool same_names(const struct pod_table_entry *entry, const struct pod_name *name)
 {
+	return same(entry->names.namespace, name->namespace) && same(entry->names.pod, name->pod) &&
+	       same(entry->names.container, name->container) && same(entry->names.image, name->image) &&
+	       same(entry->names.uid, name->uid);
+}
+
+static void come_back(struct pod_table *table, struct pod_text key, const struct pod_name *name)
+{
+	struct pod_table_entry **at = &table->entries[table->index[probe(table, key)] - 1];
+	struct pod_table_entry *entry = *at, *renamed;
+
 	table->nr_left -= entry->left;
 	entry->left = false;
-	if (!same(entry->names.namespace, name->namespace) || !same(entry->names.pod, name->pod) ||
-	    (name->container.at && !same(entry->names.container, name->container)))
+	if (same_names(entry, name))
+		return;
+	renamed = table->renames ? entry_new(key, name) : NULL;
+	if (!renamed) {
 		entry->doubted = true;
+		return;
+	}
+	free(entry);
+	*at = renamed;
 }
 
 void pod_table_add(struct pod_table *table, struct pod_text key, const struct pod_name *name)
@@ -125,7 +144,7 @@ void pod_table_add(struct pod_table *table, struct pod_text key, const struct po
 	struct pod_table_entry *entry = find(table, key), **entries;
 
 	if (entry) {
-		come_back(table, entry, name);
+		come_back(table, key, name);
 		return;
 	}
 	if (table->nr * 2 >= table->index_size &&

@@ -8,8 +8,10 @@
 #include "sys/pod_name.h"
 
 struct pod_table_names {
-	const char *namespace, *pod;
-	const char *container; /* "" in a table of pods */
+	const char *namespace, *pod; /* "" of a container that is in no pod */
+	const char *container;	     /* "" in a table of pods */
+	const char *image;	     /* "" if unknown */
+	const char *uid;	     /* of the pod; likewise */
 };
 
 struct pod_table_entry;
@@ -21,11 +23,12 @@ struct pod_table {
 	size_t nr_cut;	/* of them, those with the beginning of an id only */
 	uint32_t *index; /* open addressing: entry + 1, 0 for none */
 	size_t index_size;
+	bool renames; /* the last name of a key is right: runtimes rename containers */
 };
 
 /*
- * Adds @name under @key. Two different names for one key make it unknown: one of them is wrong.
- * Without memory the name stays unknown.
+ * Adds @name under @key. Two different names for one key make it unknown, unless the table renames:
+ * one of them is wrong. Without memory the name stays unknown.
  */
 void pod_table_add(struct pod_table *table, struct pod_text key, const struct pod_name *name);
 /*

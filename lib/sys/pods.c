@@ -2,24 +2,21 @@
 /* Follows kubelet's directories of logs, and keeps the names in tables by uid and by id. */
 #include "sys/pods.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "sys/file.h"
 #include "sys/pod_name.h"
 #include "sys/pod_table.h"
+#include "sys/runtime_names.h"
+#include "sys/watch.h"
 
 /* Where a directory is missing, or cannot be watched: how often to look again. */
 #define RETRY_NS (5 * NSEC_PER_SEC)
-#define CHANGES	 (IN_CREATE | IN_MOVED_TO | IN_DELETE | IN_MOVED_FROM | IN_DELETE_SELF | IN_MOVE_SELF)
 /* A machine has a few hundred: whoever makes more of them does not get our memory. */
 #define MAX_NAMES 65536
 
@@ -29,8 +26,7 @@ struct place {
 	bool (*parse)(const char *file, struct pod_name *ret_name);
 	unsigned int type; /* of the entries that count: S_IFDIR, S_IFLNK */
 	struct pod_table table;
-	DIR *dir;  /* NULL: missing */
-	int watch; /* -1: not watched */
+	struct watch watch;
 };
 
 struct pods {
@@ -38,6 +34,7 @@ struct pods {
 	int inotify; /* -1: unavailable */
 	uint64_t retry_ns;
 	struct place place[2]; /* of pods, of containers */
+	struct runtime_names *runtimes;
 };
 
 enum {
@@ -55,7 +52,7 @@ static bool right_type(const struct place *place, const char *file)
 {
 	struct stat entry;
 
-	return !fstatat(dirfd(place->dir), file, &entry, AT_SYMLINK_NOFOLLOW) &&
+	return !fstatat(dirfd(place->watch.dir), file, &entry, AT_SYMLINK_NOFOLLOW) &&
 	       (entry.st_mode & S_IFMT) == place->type;
 }
 
@@ -72,59 +69,35 @@ static void scan(struct place *place)
 	struct dirent *entry;
 
 	pod_table_leave_all(&place->table);
-	rewinddir(place->dir);
-	while ((entry = readdir(place->dir)))
+	rewinddir(place->watch.dir);
+	while ((entry = readdir(place->watch.dir)))
 		take(place, entry->d_name);
-}
-
-static void place_leave(struct place *place)
-{
-	if (place->dir)
-		closedir(place->dir);
-	place->dir = NULL;
-	place->watch = -1;
 }
 
 static void place_open(struct pods *pods, struct place *place)
 {
-	char path[PATH_MAX];
-	int fd;
-
-	place_leave(place);
-	if (sys_path(pods->root, place->path, path, sizeof(path)))
-		return;
-	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK);
-	place->dir = fd < 0 ? NULL : fdopendir(fd);
-	if (!place->dir) {
-		if (fd >= 0)
-			close(fd);
-		return;
-	}
-	/* First the watch, then the look: what comes between the two is seen twice, not never. */
-	if (pods->inotify >= 0)
-		place->watch = inotify_add_watch(pods->inotify, path, CHANGES | IN_ONLYDIR);
-	scan(place);
+	watch_close(&place->watch);
+	if (watch_open(&place->watch, pods->inotify, pods->root, place->path))
+		scan(place);
 }
 
-int pods_open(const char *root, struct pods **ret_pods)
+int pods_open(const char *root, int channel, struct pods **ret_pods)
 {
 	struct pods *pods = calloc(1, sizeof(*pods));
 
 	if (!pods)
 		return -ENOMEM;
-	if (root) {
-		pods->root = strdup(root);
-		if (!pods->root) {
-			free(pods);
-			return -ENOMEM;
-		}
+	pods->root = root ? strdup(root) : NULL;
+	if ((root && !pods->root) || runtime_names_open(root, channel, &pods->runtimes)) {
+		free(pods->root);
+		free(pods);
+		return -ENOMEM;
 	}
 	pods->place[PODS] = (struct place){
-		.path = "/var/log/pods", .parse = pod_name_of_dir, .type = S_IFDIR, .watch = -1};
+		.path = "/var/log/pods", .parse = pod_name_of_dir, .type = S_IFDIR};
 	pods->place[CONTAINERS] = (struct place){.path = "/var/log/containers",
 						 .parse = pod_name_of_link,
-						 .type = S_IFLNK,
-						 .watch = -1};
+						 .type = S_IFLNK};
 	pods->inotify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
 	pods->retry_ns = clock_mono_ns();
 	for (int i = 0; i < 2; i++)
@@ -138,28 +111,31 @@ void pods_close(struct pods *pods)
 	if (!pods)
 		return;
 	for (int i = 0; i < 2; i++) {
-		place_leave(&pods->place[i]);
+		watch_close(&pods->place[i].watch);
 		pod_table_free(&pods->place[i].table);
 	}
+	runtime_names_close(pods->runtimes);
 	if (pods->inotify >= 0)
 		close(pods->inotify);
 	free(pods->root);
 	free(pods);
 }
 
-static void handle(struct pods *pods, const struct inotify_event *event)
+static void handle(void *arg, const struct inotify_event *event)
 {
+	struct pods *pods = arg;
+
 	for (int i = 0; i < 2; i++) {
 		struct place *place = &pods->place[i];
 		struct pod_name name;
 
-		if (event->mask & IN_Q_OVERFLOW && place->dir)
+		if (event->mask & IN_Q_OVERFLOW && place->watch.dir)
 			scan(place);
-		if (event->mask & IN_Q_OVERFLOW || event->wd != place->watch || place->watch < 0)
+		if (event->mask & IN_Q_OVERFLOW || !watch_is(&place->watch, event))
 			continue;
-		if (event->mask & (IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED))
-			place_leave(place);
-		else if (event->mask & (IN_CREATE | IN_MOVED_TO) && event->len)
+		if (event->mask & WATCH_OVER)
+			watch_close(&place->watch);
+		else if (event->mask & WATCH_NEW && event->len)
 			take(place, event->name);
 		else if (event->len && place->parse(event->name, &name))
 			pod_table_leave(&place->table, key_of(&name));
@@ -170,61 +146,84 @@ void pods_retry(struct pods *pods)
 {
 	pods->retry_ns = clock_mono_ns();
 	for (int i = 0; i < 2; i++)
-		if (!pods->place[i].dir || pods->place[i].watch < 0)
+		if (!pods->place[i].watch.dir || pods->place[i].watch.wd < 0)
 			place_open(pods, &pods->place[i]);
 }
 
 void pods_refresh(struct pods *pods)
 {
-	char buf[16384] __attribute__((aligned(__alignof__(struct inotify_event))));
-	uint64_t now = clock_mono_ns();
-	ssize_t len;
-
 	if (!pods)
 		return;
-	while (pods->inotify >= 0 && (len = read(pods->inotify, buf, sizeof(buf))) > 0)
-		for (char *at = buf; at < buf + len;) {
-			const struct inotify_event *event = (void *)at;
-
-			handle(pods, event);
-			at += sizeof(*event) + event->len;
-		}
-	if (now - pods->retry_ns >= RETRY_NS)
+	watch_events(pods->inotify, handle, pods);
+	if (clock_mono_ns() - pods->retry_ns >= RETRY_NS)
 		pods_retry(pods);
+	runtime_names_refresh(pods->runtimes);
+}
+
+/* What kubelet's directories say. */
+static void find_logs(const struct pods *pods, const char *uid, const char *id,
+		      struct pods_names *names)
+{
+	const struct pod_table_names *pod, *container;
+
+	pod = uid ? pod_table_find(&pods->place[PODS].table, uid) : NULL;
+	container = id ? pod_table_find_id(&pods->place[CONTAINERS].table, id, pod) : NULL;
+	if (pod) {
+		names->namespace = pod->namespace;
+		names->pod = pod->pod;
+	}
+	/* A link that says otherwise than the pod's directory is not this container's. */
+	if (!container || (pod && (strcmp(pod->namespace, container->namespace) ||
+				   strcmp(pod->pod, container->pod))))
+		return;
+	names->namespace = container->namespace;
+	names->pod = container->pod;
+	names->container = container->container;
+}
+
+/* One more source of a name: what both know must be the same. False if it is not. */
+static bool agree(const char **name, const char *said)
+{
+	if (*said && *name && strcmp(*name, said))
+		return false;
+	if (*said)
+		*name = said;
+	return true;
 }
 
 bool pods_find(const struct pods *pods, const char *uid, const char *id,
 	       struct pods_names *ret_names)
 {
-	const struct pod_table_names *pod, *container;
+	const struct pod_table_names *said;
 
 	*ret_names = (struct pods_names){0};
 	if (!pods)
 		return false;
-	pod = uid ? pod_table_find(&pods->place[PODS].table, uid) : NULL;
-	container = id ? pod_table_find_id(&pods->place[CONTAINERS].table, id, pod) : NULL;
-	if (pod) {
-		ret_names->namespace = pod->namespace;
-		ret_names->pod = pod->pod;
-	}
-	if (container) {
-		/* A link that says otherwise than the pod's directory is not this container's. */
-		if (pod && (strcmp(pod->namespace, container->namespace) ||
-			    strcmp(pod->pod, container->pod)))
-			return true;
-		ret_names->namespace = container->namespace;
-		ret_names->pod = container->pod;
-		ret_names->container = container->container;
-	}
-	return pod || container;
+	find_logs(pods, uid, id, ret_names);
+	said = id ? runtime_names_find(pods->runtimes, id) : NULL;
+	/* Of another pod than the cgroup's: not this container. */
+	if (said && uid && *said->uid && strcmp(said->uid, uid))
+		said = NULL;
+	if (!said && uid)
+		said = runtime_names_find_pod(pods->runtimes, uid);
+	if (said && (!agree(&ret_names->namespace, said->namespace) ||
+		     !agree(&ret_names->pod, said->pod) ||
+		     !agree(&ret_names->container, said->container)))
+		*ret_names = (struct pods_names){0};
+	else if (said && *said->image)
+		ret_names->image = said->image;
+	return ret_names->namespace || ret_names->container;
 }
 
 bool pods_present(const struct pods *pods)
 {
-	return pods && (pods->place[PODS].dir || pods->place[CONTAINERS].dir);
+	return pods && (pods->place[PODS].watch.dir || pods->place[CONTAINERS].watch.dir ||
+			runtime_names_present(pods->runtimes));
 }
 
 size_t pods_count(const struct pods *pods)
 {
-	return pods ? pods->place[PODS].table.nr + pods->place[CONTAINERS].table.nr : 0;
+	return pods ? pods->place[PODS].table.nr + pods->place[CONTAINERS].table.nr +
+			      runtime_names_count(pods->runtimes)
+		    : 0;
 }

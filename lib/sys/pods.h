@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Names of pods and containers, from what kubelet leaves on disk; no Kubernetes API, no runtime. */
+/* Names of pods and containers, from what kubelet and runtimes leave on disk; no API is asked. */
 #ifndef SUBTICK_SYS_PODS_H
 #define SUBTICK_SYS_PODS_H
 
@@ -10,10 +10,11 @@ struct pods;
 
 /*
  * Reads the names below @root (NULL: the machine's own) and keeps descriptors of their directories
- * for pods_refresh(), which then needs no privileges. A machine without kubelet has no names, which
- * is no error. 0 or -ENOMEM.
+ * for pods_refresh(), which then needs no privileges for those of kubelet. Files of runtimes come
+ * by @channel (sys/runtime_channel.h), which then is owned; -1: they are opened here. A machine
+ * without kubelet or runtime has no names, which is no error. 0 or -ENOMEM.
  */
-int pods_open(const char *root, struct pods **ret_pods);
+int pods_open(const char *root, int channel, struct pods **ret_pods);
 /* Takes up what has changed, without waiting for anything. */
 void pods_refresh(struct pods *pods);
 /* Looks for directories that are missing or cannot be watched; a refresh does so every 5 s. */
@@ -22,7 +23,7 @@ void pods_retry(struct pods *pods);
 void pods_close(struct pods *pods);
 
 struct pods_names {
-	const char *namespace, *pod, *container; /* NULL if unknown */
+	const char *namespace, *pod, *container, *image; /* NULL if unknown */
 };
 
 /*
@@ -31,7 +32,7 @@ struct pods_names {
  */
 bool pods_find(const struct pods *pods, const char *uid, const char *id,
 	       struct pods_names *ret_names);
-/* Whether this machine has a kubelet: one of its directories is there. */
+/* Whether this machine has a kubelet or a runtime: one of their directories is there. */
 bool pods_present(const struct pods *pods);
 /* How many pods and containers have names. */
 size_t pods_count(const struct pods *pods);

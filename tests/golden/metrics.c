@@ -146,6 +146,7 @@ static void set_own(void)
 		{F_HISTORY, "", 65536},
 		{F_HTTP_REQUESTS, "code=\"200\"", 5},
 		{F_HTTP_CONNECTIONS, "", 2},
+		{F_HTTP_RESPONSES, "", 8192},
 		{F_HTTP_CUT, "reason=\"slow\"", 0},
 		{F_PROC_CPU, "", 10000000},
 		{F_PROC_RSS, "", 1 << 20},

@@ -125,7 +125,7 @@ static struct pods *open_names(const struct tree *tree)
 	/* These make the directories. */
 	tree_file(tree, "/var/log/pods/README", "");
 	tree_file(tree, "/var/log/containers/README", "");
-	assert_int_equal(pods_open(tree->root, &pods), 0);
+	assert_int_equal(pods_open(tree->root, -1, &pods), 0);
 	return pods;
 }
 
@@ -163,7 +163,7 @@ TEST_WITH(come_and_go, tree_setup, tree_teardown)
 	pods_close(pods);
 	/* What was there before. */
 	make_pod(tree, "shop_web_" UID);
-	assert_int_equal(pods_open(tree->root, &pods), 0);
+	assert_int_equal(pods_open(tree->root, -1, &pods), 0);
 	check_names(pods, UID, NULL, "shop", "web", "");
 	pods_close(pods);
 	remove_pod(tree, "shop_web_" UID);
@@ -174,7 +174,7 @@ TEST_WITH(no_kubelet, tree_setup, tree_teardown)
 	const struct tree *tree = *state;
 	struct pods *pods;
 
-	assert_int_equal(pods_open(tree->root, &pods), 0);
+	assert_int_equal(pods_open(tree->root, -1, &pods), 0);
 	pods_refresh(pods);
 	check_names(pods, UID, ID, "", "", "");
 	pods_close(pods);
@@ -195,7 +195,7 @@ TEST_WITH(other_types, tree_setup, tree_teardown)
 	path_of(tree, "containers", "web_shop_fifo-" ID ".log", path);
 	tree_file(tree, "/var/log/containers/README", "");
 	assert_int_equal(mkfifo(path, 0644), 0);
-	assert_int_equal(pods_open(tree->root, &pods), 0);
+	assert_int_equal(pods_open(tree->root, -1, &pods), 0);
 	assert_int_equal(pods_count(pods), 0);
 	path_of(tree, "pods", "shop_fifo_" STATIC, path);
 	assert_int_equal(mkfifo(path, 0644), 0);

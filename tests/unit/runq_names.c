@@ -32,7 +32,7 @@ static int setup(void **state)
 	tree_file(tree, "/var/log/pods/README", "");
 	tree_file(tree, "/var/log/containers/README", "");
 	snprintf(pod_dir, sizeof(pod_dir), "%s/var/log/pods/shop_web_" UID, tree->root);
-	return mkdir(pod_dir, 0755) || pods_open(tree->root, &pods);
+	return mkdir(pod_dir, 0755) || pods_open(tree->root, -1, &pods);
 }
 
 static int teardown(void **state)

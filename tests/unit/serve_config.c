@@ -8,6 +8,9 @@
 #include "serve/accept.h"
 #include "serve/address.h"
 #include "serve/host.h"
+#include "serve/needs.h"
+#include "measure/runq/opts.h"
+#include "measure/runq/runq.h"
 #include "test.h"
 
 static void check_good(const char *text, struct config *ret_config)
@@ -111,7 +114,7 @@ TEST(test_bad)
 		{"exclude = cgroup=a", "cgroup=a"},
 		{"exclude = pod=", "pod="},
 		{"per = task", "cgroup, pod, namespace or qos"},
-		{"labels = image", "image"},
+		{"labels = colour", "colour"},
 		{"labels = pod,,qos", "pod_uid"},
 		{"nosuch = 1", "nosuch"},
 		{"listen", "listen"},
@@ -324,6 +327,34 @@ TEST(test_query)
 	assert_false(accept_query("collect", "collect", value, sizeof(value)));
 	assert_false(accept_query("collect=12345678", "collect", value, sizeof(value)));
 	assert_false(accept_query(NULL, "collect", value, sizeof(value)));
+}
+
+/* Slots for cgroups that exist beside those of the limit take no more than half of the memory. */
+TEST(test_slots_by_memory)
+{
+	const uint64_t limit = 128 << 20;
+	struct runq_opts opts = {0};
+	struct needs needs;
+	struct config c;
+
+	check_good("", &c);
+	opts.reserve = c.cgroup_limit;
+	opts.reserve_most = needs_most_cgroups(&c, 256, limit);
+	/* One for each of 4,000 and a quarter more would be 114 MB. */
+	assert_true(runq_memory_bytes(5000, 256, false) > 114000000);
+	assert_in_range(opts.reserve_most, 1500, 2500);
+	needs_compute(&c, 256, &needs);
+	assert_true(needs.heap_bytes + runq_memory_bytes(runq_opts_reserve(&opts, 4000), 256, false) <=
+		    limit / 2);
+	assert_true(runq_memory_bytes(opts.reserve_most + 256, 256, false) + needs.heap_bytes +
+			    256 * 16384 > limit / 2);
+	/* Where there is room, all of them; the limit in any case. */
+	assert_int_equal(runq_opts_reserve(&opts, 100), 1000);
+	assert_int_equal(runq_opts_reserve(&opts, 1200), 1500);
+	opts.reserve_most = needs_most_cgroups(&c, 2, 8ULL << 30);
+	assert_int_equal(runq_opts_reserve(&opts, 4000), 5000);
+	assert_int_equal(needs_most_cgroups(&c, 256, 1 << 20), 1000);
+	config_free(&c);
 }
 
 TEST_MAIN()

@@ -3,28 +3,17 @@
 #include "serve/runq.h"
 
 #include "measure/runq/window.h"
+#include "serve_store.h"
 #include "stats/hist.h"
 #include "stats/native.h"
-#include "test.h"
-
-static struct config config;
-static struct store store;
-
-static int setup(void **state)
-{
-	return config_init(&config) || store_init(&store, config.le_ns, config.nr_le);
-}
-
-static int teardown(void **state)
-{
-	store_free(&store);
-	config_free(&config);
-	return 0;
-}
 
 static const struct runq_group names[] = {{.path = "/a"}, {.path = "/b"}};
 
-enum ended { NONE, FIRST, BOTH };
+enum ended {
+	NONE,
+	FIRST,
+	BOTH
+};
 
 /* As many waits in each of 300 buckets of each cgroup; counts are of a sample of @ratio. */
 static void absorb(uint64_t second, uint64_t waits, double ratio, enum ended ended)

@@ -11,8 +11,9 @@
 
 /* What the runtime calls a pod or container; one block of memory. */
 struct runq_group_names {
-	const char *namespace, *pod;
-	const char *container; /* NULL while unknown */
+	const char *namespace, *pod; /* NULL of a container that is in no pod */
+	const char *container;	     /* NULL while unknown */
+	const char *image;	     /* likewise */
 	const char *shown;     /* for people, instead of the path; NULL: the path */
 };
 

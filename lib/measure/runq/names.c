@@ -14,14 +14,19 @@ static bool is_container(const struct runq_group *group)
 	return group->container_id && last && strstr(last, group->container_id);
 }
 
-/* "shop/web", "shop/web/nginx"; a container without a name of its own, such as pause, by its id. */
+/*
+ * "shop/web", "shop/web/nginx"; a container without a name of its own, such as pause, by its id;
+ * "nginx" outside pods.
+ */
 static const char *shown(const struct runq_group *group, const struct pods_names *names, char *at,
 			 size_t size)
 {
-	if (group->sum && !group->container_id)
+	if (group->sum && !group->container_id && names->namespace)
 		snprintf(at, size, "%s/%s", names->namespace, names->pod);
 	else if (!is_container(group))
 		return NULL;
+	else if (!names->namespace)
+		snprintf(at, size, "%s", names->container);
 	else if (names->container)
 		snprintf(at, size, "%s/%s/%s", names->namespace, names->pod, names->container);
 	else
@@ -30,24 +35,42 @@ static const char *shown(const struct runq_group *group, const struct pods_names
 	return at;
 }
 
+static size_t size_of(const char *text)
+{
+	return text ? strlen(text) + 1 : 0;
+}
+
+static const char *put(char **at, const char *text)
+{
+	char *start = *at;
+
+	if (!text)
+		return NULL;
+	*at = stpcpy(start, text) + 1;
+	return start;
+}
+
 static struct runq_group_names *names_new(const struct runq_group *group,
 					  const struct pods_names *names)
 {
-	size_t namespace = strlen(names->namespace) + 1, pod = strlen(names->pod) + 1;
-	size_t container = names->container ? strlen(names->container) + 1 : 0;
-	size_t room = namespace + pod + container + 16;
+	size_t all = size_of(names->namespace) + size_of(names->pod) + size_of(names->container);
 	struct runq_group_names *own =
-		malloc(sizeof(*own) + namespace + pod + container + room);
+		malloc(sizeof(*own) + all + size_of(names->image) + all + 16);
 	char *at = (char *)(own + 1);
 
 	if (!own)
 		return NULL;
-	own->namespace = memcpy(at, names->namespace, namespace);
-	own->pod = memcpy(at += namespace, names->pod, pod);
-	at += pod;
-	own->container = container ? memcpy(at, names->container, container) : NULL;
-	own->shown = shown(group, names, at + container, room);
+	own->namespace = put(&at, names->namespace);
+	own->pod = put(&at, names->pod);
+	own->container = put(&at, names->container);
+	own->image = put(&at, names->image);
+	own->shown = shown(group, names, at, all + 16);
 	return own;
+}
+
+static bool is_news(const char *have, const char *found)
+{
+	return found && (!have || strcmp(have, found));
 }
 
 void runq_names_resolve(const struct pods *pods, struct runq_group *group)
@@ -56,11 +79,14 @@ void runq_names_resolve(const struct pods *pods, struct runq_group *group)
 	struct runq_group_names *names;
 	struct pods_names found;
 
-	/* A pause container never gets a name: of all containers without one it is looked up again. */
-	if (!group->pod_uid || (have && (have->container || !group->container_id)))
+	if (!group->pod_uid && !group->container_id)
 		return;
-	if (!pods_find(pods, group->pod_uid, group->container_id, &found) || !found.namespace ||
-	    (have && !found.container))
+	/* A pause container never gets a name: of all containers without one it is looked up again. */
+	if (have && group->pod_uid && (!group->container_id || (have->container && have->image)))
+		return;
+	if (!pods_find(pods, group->pod_uid, group->container_id, &found))
+		return;
+	if (have && !is_news(have->container, found.container) && !is_news(have->image, found.image))
 		return;
 	names = names_new(group, &found);
 	if (!names)

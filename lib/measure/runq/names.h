@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Gives groups the names that kubelet left for their pods and containers. */
+/* Gives groups the names that kubelet and runtimes left for their pods and containers. */
 #ifndef SUBTICK_MEASURE_RUNQ_NAMES_H
 #define SUBTICK_MEASURE_RUNQ_NAMES_H
 
@@ -8,7 +8,7 @@
 
 /*
  * Looks up what is not known of @group yet. A name that was found once stays: the uid of a pod and
- * the id of a container never get another one.
+ * the id of a container in it never get another one. Outside pods, runtimes rename containers.
  */
 void runq_names_resolve(const struct pods *pods, struct runq_group *group);
 

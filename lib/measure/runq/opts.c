@@ -62,3 +62,12 @@ bool runq_opts_filter(const struct runq_opts *opts)
 	       !opts->steps_only && !cpuset_count(&opts->cpus) &&
 	       (opts->sample_ratio <= 0.0 || opts->sample_ratio >= 1.0);
 }
+
+size_t runq_opts_reserve(const struct runq_opts *opts, size_t now)
+{
+	size_t want = now + now / 4;
+
+	if (opts->reserve_most && want > opts->reserve_most)
+		want = opts->reserve_most;
+	return want > opts->reserve ? want : opts->reserve;
+}

@@ -59,6 +59,9 @@ struct runq_opts {
 	 * make maps; 0: room grows with the groups.
 	 */
 	size_t reserve;
+	size_t reserve_most; /* of these with those that exist already; 0: no limit */
+	/* From where files of container runtimes come (sys/runtime_channel.h); 0: they are opened here. */
+	int names_channel;
 	bool steps_only; /* count at boundaries only: no fine histogram, which is most of the memory */
 	bool causes; /* split waits by cause; blame implies it */
 	bool blame;
@@ -72,6 +75,11 @@ struct runq_opts {
 
 /* Fills in what was left at 0. */
 void runq_opts_defaults(struct runq_opts *opts);
+/*
+ * How many groups to make room for if @now exist: as many as were asked for, or a quarter more than
+ * exist, because none can be added later; but no more than memory allows.
+ */
+size_t runq_opts_reserve(const struct runq_opts *opts, size_t now);
 /*
  * Whether the programs leave out cgroups that were not asked for; else only reports do. Causes need
  * every switch, and a sample decides by itself what to leave out.

@@ -20,7 +20,7 @@ struct group_row {
 	const char *comm, *cgroup;
 	uint64_t cgroup_id;
 	const char *pod_uid, *container_id, *runtime;
-	const char *shown, *qos, *namespace, *pod, *container;
+	const char *shown, *qos, *namespace, *pod, *container, *image;
 	int8_t ended;
 	uint64_t count, sum_ns;
 	double avg_ns;
@@ -54,6 +54,7 @@ static const struct column_spec name_cols[] = {
 	COLUMN(struct group_row, M_NAMESPACE, namespace, .flags = COLUMN_DATA_ONLY),
 	COLUMN(struct group_row, M_POD, pod, .flags = COLUMN_DATA_ONLY),
 	COLUMN(struct group_row, M_CONTAINER, container, .flags = COLUMN_DATA_ONLY),
+	COLUMN(struct group_row, M_IMAGE, image, .flags = COLUMN_DATA_ONLY),
 	COLUMN(struct group_row, M_QOS, qos, .flags = COLUMN_DATA_ONLY),
 };
 
@@ -264,6 +265,7 @@ static void row_init(const struct runq_window *w, const struct runq_group_window
 	row->namespace = who->names->namespace;
 	row->pod = who->names->pod;
 	row->container = who->names->container;
+	row->image = who->names->image;
 	if (who->names->shown)
 		row->shown = who->names->shown;
 }
@@ -373,6 +375,25 @@ static void add_verdict(const struct runq_window *w, struct report *report)
 				    w->groups[i].judged_ns, (unsigned long long)w->limit_ns);
 }
 
+/* More than a window can hold is no error: a wait belongs to the window in which it ends. */
+static void note_longer(const struct runq_window *w, struct report *report)
+{
+	const struct runq_group_window *longest = NULL;
+	char name[32];
+
+	for (size_t i = 0; i < w->nr_groups; i++)
+		if (w->groups[i].count && w->groups[i].max_ns > w->window_ns &&
+		    (!longest || w->groups[i].max_ns > longest->max_ns))
+			longest = &w->groups[i];
+	if (longest)
+		report_note(report,
+			    "the longest wait, %.3g s of %s, began before this window of %.3g s: a "
+			    "wait belongs to the window in which it ends, with all of its time",
+			    (double)longest->max_ns / 1e9,
+			    runq_party_name(w->per, &longest->party, name),
+			    (double)w->window_ns / 1e9);
+}
+
 static void add_notes(const struct runq_window *w, struct report *report)
 {
 	if (w->source == RUNQ_SOURCE_WAKEUP)
@@ -405,6 +426,7 @@ static void add_notes(const struct runq_window *w, struct report *report)
 			    w->per == RUNQ_PER_CGROUP
 				    ? "this kernel does not keep it (CONFIG_CFS_BANDWIDTH)"
 				    : "it belongs to cgroups, use --per cgroup");
+	note_longer(w, report);
 }
 
 static struct report *report_begin(const struct runq_window *w, uint64_t time_unix_ns,

@@ -79,9 +79,8 @@ static size_t expected_groups(const struct runq_meter *m)
 {
 	size_t now = m->opts.reserve && mount_point(m)[0] ? cgroup_count(mount_point(m)) : 0;
 
-	/* At least as many as there are now, and a quarter more: they cannot be added later. */
 	if (m->opts.reserve)
-		return m->opts.reserve > now + now / 4 ? m->opts.reserve : now + now / 4;
+		return runq_opts_reserve(&m->opts, now);
 	switch (m->opts.per) {
 	case RUNQ_PER_CGROUP:
 		return mount_point(m)[0] ? cgroup_count(mount_point(m)) : 1;
@@ -364,6 +363,20 @@ static void long_wait_fill(const struct runq_meter *m, const struct runq_event *
 	wait->culprit_ns = event->culprit_ns;
 }
 
+static bool is_unknown(const struct runq_meter *m, uint64_t key)
+{
+	return key && runq_kernel_party(m->kernel, key).kind == RUNQ_PARTY_GONE;
+}
+
+/* Slots are looked at every 50 ms; until then a group that is new is not known by its name. */
+static int find_parties(struct runq_meter *m, struct err *err)
+{
+	for (size_t i = 0; i < m->nr_events; i++)
+		if (is_unknown(m, m->events[i].key) || is_unknown(m, m->events[i].culprit))
+			return runq_kernel_find_groups(m->kernel, err);
+	return 0;
+}
+
 static int runq_event(struct meter *meter, struct report **ret_report, struct err *err)
 {
 	struct runq_meter *m = to_runq(meter);
@@ -373,12 +386,13 @@ static int runq_event(struct meter *meter, struct report **ret_report, struct er
 
 	m->nr_events = 0;
 	rc = runq_kernel_events(m->kernel, on_wait, m, err);
+	if (!rc)
+		rc = find_parties(m, err);
 	if (rc || !m->nr_events)
 		return rc;
 	waits = calloc(m->nr_events, sizeof(*waits));
 	if (!waits)
 		return err_set(err, -ENOMEM, "out of memory");
-	/* Only now: groups that are new were found after the events were read. */
 	for (size_t i = 0; i < m->nr_events; i++) {
 		long_wait_fill(m, &m->events[i], &waits[nr]);
 		if (!runq_filter_passes(&m->filter, runq_party_path(&waits[nr].victim)))
@@ -439,7 +453,7 @@ int runq_open(const struct runq_opts *opts, struct meter **ret_meter, struct err
 	if (!rc)
 		rc = pick_source(m, err);
 	if (!rc && (m->opts.per == RUNQ_PER_CGROUP || m->opts.per == RUNQ_PER_TASK)) {
-		rc = pods_open(NULL, &m->pods);
+		rc = pods_open(NULL, m->opts.names_channel ? m->opts.names_channel : -1, &m->pods);
 		if (rc)
 			err_set(err, rc, "out of memory");
 	}

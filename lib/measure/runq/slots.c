@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <bpf/bpf.h>
 
@@ -15,6 +14,7 @@
 #define SCAN_EVERY_NS (50 * NSEC_PER_MSEC)
 /* The last tasks of a removed cgroup may still wait; it has ended once it is quiet for so long. */
 #define QUIET_NS (50 * NSEC_PER_MSEC)
+#define PRINT_FACTOR 0x9e3779b97f4a7c15ULL
 
 struct runq_owner {
 	uint64_t key; /* 0: the slot is free */
@@ -25,7 +25,8 @@ struct runq_owner {
 	uint64_t base_count; /* waits in it */
 	uint64_t gone_ns; /* when its end was first seen */
 	uint64_t gone_count;
-	bool young;    /* found in the last scan: its name is read once more */
+	uint64_t print; /* of the head that its name was read from */
+	bool young;	/* found in the last scan: the head is looked at once more */
 	bool over;     /* it ends in the scan under way */
 	bool unwanted; /* likewise: it turns out not to be asked for */
 };
@@ -60,8 +61,25 @@ void runq_slots_close(struct runq_slots *slots)
 	free(slots->retired);
 }
 
+/*
+ * A number that changes with what a name is read from. Names are separated by one NUL, so that the
+ * first eight of them are behind the path.
+ */
+static uint64_t head_print(const struct runq_head *head)
+{
+	const volatile uint64_t *comm = (const void *)head->comm, *path = (const void *)head->path;
+	uint64_t print = head->cgroup_id + ((uint64_t)head->pid << 32 | head->tgid) + head->depth;
+	uint64_t word;
+
+	print = (print * PRINT_FACTOR + comm[0]) * PRINT_FACTOR + comm[1];
+	for (size_t i = 0; i < sizeof(head->path) / sizeof(word) && (word = path[i]); i++)
+		print = print * PRINT_FACTOR + word;
+	return print;
+}
+
 static int owner_begin(struct runq_slots *slots, size_t slot, uint64_t key, struct err *err)
 {
+	const struct runq_head *head = runq_chunks_slot(&slots->chunks, slot);
 	struct runq_owner *owner = slots->owners[slot];
 
 	if (!owner)
@@ -75,7 +93,8 @@ static int owner_begin(struct runq_slots *slots, size_t slot, uint64_t key, stru
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	runq_group_put(owner->group);
 	owner->key = 0;
-	owner->group = runq_group_read(slots->per, key, runq_chunks_slot(&slots->chunks, slot));
+	owner->print = head_print(head);
+	owner->group = runq_group_read(slots->per, key, head);
 	if (!owner->group)
 		return err_set(err, -ENOMEM, "out of memory");
 	slots->names_stale = true;
@@ -88,23 +107,20 @@ static int owner_begin(struct runq_slots *slots, size_t slot, uint64_t key, stru
 	return 0;
 }
 
-/* Reads the name of a new owner again: by now all of it is there. */
+/* By now all of a new head is there: if it is not as it was, the name is read again. */
 static int owner_settle(struct runq_slots *slots, size_t slot, struct err *err)
 {
+	const struct runq_head *head = runq_chunks_slot(&slots->chunks, slot);
 	struct runq_owner *owner = slots->owners[slot];
 	struct runq_group *again;
 
 	owner->young = false;
 	/* The head of one that is left out has another depth by now. */
-	if (owner->unwanted)
+	if (owner->unwanted || owner->print == head_print(head))
 		return 0;
-	again = runq_group_read(slots->per, owner->key, runq_chunks_slot(&slots->chunks, slot));
+	again = runq_group_read(slots->per, owner->key, head);
 	if (!again)
 		return err_set(err, -ENOMEM, "out of memory");
-	if (again->cgroup_id == owner->group->cgroup_id && !strcmp(again->path, owner->group->path)) {
-		runq_group_put(again);
-		return 0;
-	}
 	slots->paths_cut += again->cut;
 	slots->paths_cut -= owner->group->cut;
 	runq_group_put(owner->group);

@@ -69,7 +69,8 @@ static struct label label_of(const struct runq_sums *sums, const struct runq_gro
 	case RUNQ_SUM_NAMESPACE:
 		if (!group->pod_uid)
 			return label_word(RUNQ_NO_POD);
-		return label_word(group->names ? group->names->namespace : RUNQ_NO_NAMESPACE);
+		return label_word(group->names && group->names->namespace ? group->names->namespace
+								   : RUNQ_NO_NAMESPACE);
 	case RUNQ_SUM_QOS:
 		return label_word(group->qos ? group->qos : RUNQ_NO_POD);
 	default:

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Watches the directories of container runtimes; opens regular files only, follows no links. */
+#include "sys/runtime_files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "sys/watch.h"
+
+/* How often to look for a directory that is missing, and for a file that is not there yet. */
+#define RETRY_NS (NSEC_PER_SEC / 2)
+/* A runtime writes the file when it has made the directory; later than that there will be none. */
+#define PATIENCE_NS (10 * NSEC_PER_SEC)
+#define MAX_PENDING 1024
+
+/* containerd makes one directory for each container, podman and CRI-O keep one list. */
+static const struct {
+	const char *path, *file;
+	enum runtime_format format;
+} places[RUNTIME_NR_PLACES] = {
+	{"/run/containerd/io.containerd.runtime.v2.task/k8s.io", "config.json", RUNTIME_OCI},
+	{"/run/k3s/containerd/io.containerd.runtime.v2.task/k8s.io", "config.json", RUNTIME_OCI},
+	{"/var/lib/docker/containers", "config.v2.json", RUNTIME_DOCKER},
+	{"/var/lib/containers/storage/overlay-containers", "containers.json", RUNTIME_STORAGE},
+	{"/var/lib/containers/storage/overlay-containers", "volatile-containers.json",
+	 RUNTIME_STORAGE},
+};
+
+struct place {
+	struct watch watch;
+	bool changed; /* everything is to be looked at */
+};
+
+struct pending {
+	uint64_t since_ns;
+	unsigned int place;
+	char id[RUNTIME_ID_LEN + 1];
+};
+
+struct runtime_files {
+	char *root;
+	int inotify; /* -1: unavailable */
+	uint64_t retry_ns;
+	struct place place[RUNTIME_NR_PLACES];
+	struct pending pending[MAX_PENDING];
+	size_t nr_pending;
+};
+
+enum runtime_format runtime_files_format(unsigned int place)
+{
+	return places[place].format;
+}
+
+static bool is_id(const char *name)
+{
+	return pod_name_is_id((struct pod_text){name, strnlen(name, RUNTIME_ID_LEN + 1)});
+}
+
+static void place_open(struct runtime_files *files, unsigned int nr)
+{
+	struct place *place = &files->place[nr];
+
+	watch_close(&place->watch);
+	place->changed = watch_open(&place->watch, files->inotify, files->root, places[nr].path);
+}
+
+int runtime_files_open(const char *root, struct runtime_files **ret_files)
+{
+	struct runtime_files *files = calloc(1, sizeof(*files));
+
+	if (!files)
+		return -ENOMEM;
+	if (root) {
+		files->root = strdup(root);
+		if (!files->root) {
+			free(files);
+			return -ENOMEM;
+		}
+	}
+	files->inotify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+	files->retry_ns = clock_mono_ns();
+	for (unsigned int i = 0; i < RUNTIME_NR_PLACES; i++)
+		place_open(files, i);
+	*ret_files = files;
+	return 0;
+}
+
+void runtime_files_close(struct runtime_files *files)
+{
+	if (!files)
+		return;
+	for (unsigned int i = 0; i < RUNTIME_NR_PLACES; i++)
+		watch_close(&files->place[i].watch);
+	if (files->inotify >= 0)
+		close(files->inotify);
+	free(files->root);
+	free(files);
+}
+
+bool runtime_files_present(const struct runtime_files *files)
+{
+	for (unsigned int i = 0; i < RUNTIME_NR_PLACES; i++)
+		if (files->place[i].watch.dir)
+			return true;
+	return false;
+}
+
+static void pending_add(struct runtime_files *files, unsigned int place, const char *id)
+{
+	struct pending *pending = &files->pending[files->nr_pending];
+
+	if (files->nr_pending == MAX_PENDING) {
+		/* They are in the directory: found when all of it is looked at again. */
+		files->place[place].changed = true;
+		return;
+	}
+	*pending = (struct pending){.since_ns = clock_mono_ns(), .place = place};
+	memcpy(pending->id, id, RUNTIME_ID_LEN);
+	files->nr_pending++;
+}
+
+/* A regular file that seems to be whole, or -1. O_NONBLOCK, because it might be a FIFO. */
+static int file_open(int dir, const char *name)
+{
+	int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	struct stat file;
+	char last;
+
+	if (fd < 0)
+		return -1;
+	if (!fstat(fd, &file) && S_ISREG(file.st_mode) && file.st_size > 0 &&
+	    pread(fd, &last, 1, file.st_size - 1) == 1 && (last == '}' || last == ']' || last == '\n'))
+		return fd;
+	close(fd);
+	return -1;
+}
+
+static int container_open(const struct runtime_files *files, const struct pending *pending)
+{
+	int dir = dirfd(files->place[pending->place].watch.dir), inner, fd;
+
+	inner = openat(dir, pending->id, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (inner < 0)
+		return -1;
+	fd = file_open(inner, places[pending->place].file);
+	close(inner);
+	return fd;
+}
+
+static void pending_try(struct runtime_files *files, runtime_file_fn found, void *arg)
+{
+	uint64_t now = clock_mono_ns();
+	size_t kept = 0;
+
+	for (size_t i = 0; i < files->nr_pending; i++) {
+		struct pending *pending = &files->pending[i];
+		int fd = files->place[pending->place].watch.dir ? container_open(files, pending) : -1;
+
+		if (fd >= 0)
+			found(arg, pending->place, pending->id, fd);
+		else if (now - pending->since_ns < PATIENCE_NS)
+			files->pending[kept++] = *pending;
+	}
+	files->nr_pending = kept;
+}
+
+static void place_scan(struct runtime_files *files, unsigned int nr, runtime_file_fn found,
+		       void *arg)
+{
+	struct place *place = &files->place[nr];
+	struct dirent *entry;
+	int fd;
+
+	place->changed = false;
+	if (places[nr].format == RUNTIME_STORAGE) {
+		fd = file_open(dirfd(place->watch.dir), places[nr].file);
+		if (fd >= 0)
+			found(arg, nr, NULL, fd);
+		return;
+	}
+	rewinddir(place->watch.dir);
+	while ((entry = readdir(place->watch.dir))) {
+		if (!is_id(entry->d_name))
+			continue;
+		if (files->nr_pending == MAX_PENDING)
+			pending_try(files, found, arg);
+		pending_add(files, nr, entry->d_name);
+	}
+}
+
+/* One step, whose events go to the caller. */
+struct step {
+	struct runtime_files *files;
+	runtime_file_fn found;
+	void *arg;
+};
+
+static void handle_at(struct step *step, unsigned int nr, const struct inotify_event *event)
+{
+	struct place *place = &step->files->place[nr];
+	bool list = places[nr].format == RUNTIME_STORAGE;
+
+	if (event->mask & IN_Q_OVERFLOW) {
+		place->changed = place->watch.dir;
+		return;
+	}
+	if (!watch_is(&place->watch, event))
+		return;
+	if (event->mask & WATCH_OVER)
+		watch_close(&place->watch);
+	else if (list)
+		place->changed |= event->len && !strcmp(event->name, places[nr].file);
+	else if (!event->len || !is_id(event->name))
+		return;
+	else if (event->mask & WATCH_NEW)
+		pending_add(step->files, nr, event->name);
+	else
+		step->found(step->arg, nr, event->name, -1);
+}
+
+static void handle(void *arg, const struct inotify_event *event)
+{
+	for (unsigned int i = 0; i < RUNTIME_NR_PLACES; i++)
+		handle_at(arg, i, event);
+}
+
+static void retry(struct runtime_files *files)
+{
+	uint64_t now = clock_mono_ns();
+
+	if (now - files->retry_ns < RETRY_NS)
+		return;
+	files->retry_ns = now;
+	for (unsigned int i = 0; i < RUNTIME_NR_PLACES; i++)
+		if (!files->place[i].watch.dir || files->place[i].watch.wd < 0)
+			place_open(files, i);
+}
+
+void runtime_files_step(struct runtime_files *files, runtime_file_fn found, void *arg)
+{
+	watch_events(files->inotify, handle, &(struct step){files, found, arg});
+	retry(files);
+	for (unsigned int i = 0; i < RUNTIME_NR_PLACES; i++)
+		if (files->place[i].watch.dir && files->place[i].changed)
+			place_scan(files, i, found, arg);
+	pending_try(files, found, arg);
+}
+
+bool runtime_files_wait(const struct runtime_files *files, int channel)
+{
+	struct pollfd polled[] = {{.fd = files->inotify, .events = POLLIN}, {.fd = channel}};
+
+	/* A file that is being written is there in some milliseconds. */
+	return poll(polled, 2, files->nr_pending ? 20 : RETRY_NS / NSEC_PER_MSEC) < 0 ||
+	       !polled[1].revents;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Finds and opens the files in which container runtimes keep the names of containers. */
+#ifndef SUBTICK_SYS_RUNTIME_FILES_H
+#define SUBTICK_SYS_RUNTIME_FILES_H
+
+#include <stdint.h>
+
+#include "sys/runtime_name.h"
+
+enum {
+	RUNTIME_ID_LEN = 64,
+	RUNTIME_NR_PLACES = 5,
+};
+
+struct runtime_files;
+
+/* How files at this place are to be read. */
+enum runtime_format runtime_files_format(unsigned int place);
+
+/*
+ * Opens the directories below @root (NULL: the machine's own) and watches them. A machine without
+ * any of them is no error. 0 or -ENOMEM.
+ */
+int runtime_files_open(const char *root, struct runtime_files **ret_files);
+/* NULL is fine. */
+void runtime_files_close(struct runtime_files *files);
+
+/*
+ * Called with the file of container @id, or with the list of a place, whose @id is NULL; it owns
+ * @fd. -1: that container is gone.
+ */
+typedef void (*runtime_file_fn)(void *arg, unsigned int place, const char *id, int fd);
+
+/* Everything new since the last call, the first time everything; waits for nothing. */
+void runtime_files_step(struct runtime_files *files, runtime_file_fn found, void *arg);
+/* Waits until something has changed, or it is time to look again. False if @channel was closed. */
+bool runtime_files_wait(const struct runtime_files *files, int channel);
+/* Whether this machine has such a directory. */
+bool runtime_files_present(const struct runtime_files *files);
+
+#endif

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Picks names out of the JSON files of containerd, docker, podman and CRI-O. */
+#include "sys/runtime_name.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/json_walk.h"
+
+/* The longest of what is looked for; an image's name is the longest of the names. */
+#define FIELD_MAX 512
+/* podman and CRI-O keep the image's name in a JSON text inside the JSON text. */
+#define METADATA_MAX 4096
+
+enum field {
+	FIELD_NAMESPACE,
+	FIELD_POD,
+	FIELD_UID,
+	FIELD_CONTAINER,
+	FIELD_IMAGE,
+	FIELD_NAME, /* what the runtime calls the container */
+	FIELD_ID,
+	FIELD_NR,
+};
+
+/* One container while its file is read. */
+struct names {
+	char text[FIELD_NR][FIELD_MAX];
+	int len[FIELD_NR]; /* 0: not there, negative: there and of no use */
+};
+
+static void set(struct names *names, enum field field, struct json_string value)
+{
+	/* The same key twice: one of them is wrong. */
+	names->len[field] =
+		names->len[field] ? -EINVAL : json_unescape(value, names->text[field], FIELD_MAX);
+}
+
+static struct pod_text text_of(const struct names *names, enum field field)
+{
+	return names->len[field] > 0
+		       ? (struct pod_text){names->text[field], (size_t)names->len[field]}
+		       : (struct pod_text){0};
+}
+
+static bool is_among(struct pod_text text, const char *others)
+{
+	for (size_t i = 0; i < text.len; i++) {
+		char c = text.at[i];
+
+		if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+		      (c && strchr(others, c))))
+			return false;
+	}
+	return text.len > 0;
+}
+
+/* [REGISTRY/]NAME[:TAG][@DIGEST]; a container may also be of an image without a name. */
+static struct pod_text image_of(const struct names *names)
+{
+	struct pod_text image = text_of(names, FIELD_IMAGE);
+
+	return is_among(image, "._-/:@+") ? image : (struct pod_text){0};
+}
+
+/* Names as docker and podman accept them, or as kubelet has them made. */
+static bool name_of(const struct names *names, struct pod_name *ret_name)
+{
+	struct pod_text name = text_of(names, FIELD_NAME);
+
+	if (name.len && name.at[0] == '/')
+		name = (struct pod_text){name.at + 1, name.len - 1};
+	if (!is_among(name, "_.-") || !is_among((struct pod_text){name.at, 1}, "") || name.len > 255)
+		return false;
+	/* A name that only looks like one of Kubernetes says nothing. */
+	if (!strncmp(name.at, "k8s_", 4))
+		return pod_name_of_container(name.at, ret_name);
+	*ret_name = (struct pod_name){.container = name};
+	return true;
+}
+
+static bool cri_name_of(const struct names *names, struct pod_name *ret_name)
+{
+	struct pod_name name = {.namespace = text_of(names, FIELD_NAMESPACE),
+				.pod = text_of(names, FIELD_POD),
+				.uid = text_of(names, FIELD_UID),
+				.container = text_of(names, FIELD_CONTAINER)};
+
+	/* The container that holds a pod together has no name. */
+	if (!pod_name_is_namespace(name.namespace) || !pod_name_is_pod(name.pod) ||
+	    (names->len[FIELD_UID] && !pod_name_is_uid(name.uid)) ||
+	    (names->len[FIELD_CONTAINER] && !pod_name_is_container(name.container)))
+		return false;
+	*ret_name = name;
+	return true;
+}
+
+static void visit_oci(void *arg, const struct json_place *place, struct json_string value)
+{
+	static const struct {
+		const char *key;
+		enum field field;
+	} keys[] = {
+		{"io.kubernetes.cri.sandbox-namespace", FIELD_NAMESPACE},
+		{"io.kubernetes.cri.sandbox-name", FIELD_POD},
+		{"io.kubernetes.cri.sandbox-uid", FIELD_UID},
+		{"io.kubernetes.cri.container-name", FIELD_CONTAINER},
+		{"io.kubernetes.cri.image-name", FIELD_IMAGE},
+	};
+
+	if (place->depth != 2 || !json_key_is(place, 0, "annotations"))
+		return;
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		if (json_key_is(place, 1, keys[i].key))
+			set(arg, keys[i].field, value);
+}
+
+static void visit_docker(void *arg, const struct json_place *place, struct json_string value)
+{
+	if (place->depth == 1 && json_key_is(place, 0, "Name"))
+		set(arg, FIELD_NAME, value);
+	else if (place->depth == 1 && json_key_is(place, 0, "ID"))
+		set(arg, FIELD_ID, value);
+	else if (place->depth == 2 && json_key_is(place, 0, "Config") && json_key_is(place, 1, "Image"))
+		set(arg, FIELD_IMAGE, value);
+}
+
+static void visit_metadata(void *arg, const struct json_place *place, struct json_string value)
+{
+	if (place->depth == 1 && json_key_is(place, 0, "image-name"))
+		set(arg, FIELD_IMAGE, value);
+}
+
+/* A list of containers, of which one is read at a time. */
+struct list {
+	struct names names;
+	size_t index; /* of the container in the list */
+	runtime_name_fn found;
+	void *arg;
+};
+
+static void list_report(struct list *list)
+{
+	struct pod_text id = text_of(&list->names, FIELD_ID);
+	struct pod_name name;
+
+	if (pod_name_is_id(id) && name_of(&list->names, &name)) {
+		name.image = image_of(&list->names);
+		list->found(list->arg, id, &name);
+	}
+	memset(list->names.len, 0, sizeof(list->names.len));
+}
+
+static void visit_list(void *arg, const struct json_place *place, struct json_string value)
+{
+	char metadata[METADATA_MAX];
+	struct list *list = arg;
+	int len;
+
+	if (place->depth < 2 || place->key[0].at)
+		return;
+	if (place->index[0] != list->index)
+		list_report(list);
+	list->index = place->index[0];
+	/* The first name is that of the container, also after it was renamed. */
+	if (place->depth == 3 && json_key_is(place, 1, "names") && !place->key[2].at &&
+	    !place->index[2])
+		set(&list->names, FIELD_NAME, value);
+	if (place->depth == 2 && json_key_is(place, 1, "id"))
+		set(&list->names, FIELD_ID, value);
+	if (place->depth != 2 || !json_key_is(place, 1, "metadata"))
+		return;
+	len = json_unescape(value, metadata, sizeof(metadata));
+	if (len < 0 || json_walk(metadata, len, visit_metadata, &list->names))
+		list->names.len[FIELD_IMAGE] = -EINVAL;
+}
+
+static void no_visit(void *arg, const struct json_place *place, struct json_string value)
+{
+}
+
+static int parse_list(const char *text, size_t len, runtime_name_fn found, void *arg)
+{
+	struct list list = {.found = found, .arg = arg};
+	/* Whether all of it is JSON comes first: containers are reported on the way. */
+	int rc = json_walk(text, len, no_visit, NULL);
+
+	if (rc)
+		return rc;
+	json_walk(text, len, visit_list, &list);
+	list_report(&list);
+	return 0;
+}
+
+int runtime_name_parse(enum runtime_format format, struct pod_text id, const char *text, size_t len,
+		       runtime_name_fn found, void *arg)
+{
+	struct names names = {0};
+	struct pod_name name;
+	int rc;
+
+	if (format == RUNTIME_STORAGE)
+		return parse_list(text, len, found, arg);
+	rc = json_walk(text, len, format == RUNTIME_OCI ? visit_oci : visit_docker, &names);
+	if (rc)
+		return rc;
+	if (format == RUNTIME_OCI ? !cri_name_of(&names, &name) : !name_of(&names, &name))
+		return 0;
+	/* A file that says whose it is must be this container's. */
+	if (names.len[FIELD_ID] && (names.len[FIELD_ID] != (int)id.len ||
+				    memcmp(names.text[FIELD_ID], id.at, id.len)))
+		return 0;
+	name.image = image_of(&names);
+	found(arg, id, &name);
+	return 0;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What the files of container runtimes say of containers: name, image, pod, namespace. */
+#ifndef SUBTICK_SYS_RUNTIME_NAME_H
+#define SUBTICK_SYS_RUNTIME_NAME_H
+
+#include "sys/pod_name.h"
+
+enum runtime_format {
+	RUNTIME_OCI,	 /* config.json of one container, with the annotations of containerd's CRI */
+	RUNTIME_DOCKER,	 /* config.v2.json of one container */
+	RUNTIME_STORAGE, /* containers.json: all containers of podman or CRI-O */
+};
+
+/* Called for each container; the names are valid during the call. */
+typedef void (*runtime_name_fn)(void *arg, struct pod_text id, const struct pod_name *name);
+
+/*
+ * @id is the container that the file belongs to, for the formats with one. Nothing is reported of
+ * a container whose names are not such as the runtime could have made, nor of a file that is no
+ * JSON: 0 or -EINVAL.
+ */
+int runtime_name_parse(enum runtime_format format, struct pod_text id, const char *text, size_t len,
+		       runtime_name_fn found, void *arg);
+
+#endif

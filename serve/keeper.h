@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A process that keeps the right to open files of container runtimes when the exporter drops it. */
+#ifndef SUBTICK_SERVE_KEEPER_H
+#define SUBTICK_SERVE_KEEPER_H
+
+#include "base/err.h"
+
+/*
+ * The exporter parses what runtimes wrote and answers clients, so it must not be able to open any
+ * file of root's. Its keeper can, and does neither: it finds the files, opens them and sends the
+ * descriptors over the channel (sys/runtime_channel.h). It ends when nobody holds the other end.
+ * Call it before there is a second thread.
+ */
+int keeper_start(int *ret_channel, struct err *err);
+
+#endif

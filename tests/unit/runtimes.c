@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Names from the files of container runtimes, as those write them and as an attacker would. */
+#include "test.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "sys/pods.h"
+#include "sys/runtime_channel.h"
+#include "sys/runtime_name.h"
+#include "tree.h"
+
+#define UID  "0a1b2c3d-4e5f-6789-abcd-ef0123456789"
+#define ID   "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
+#define ID2  "ff112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
+#define TASK "/run/containerd/io.containerd.runtime.v2.task/k8s.io/"
+#define CRI  "io.kubernetes.cri."
+
+#define OCI(namespace, pod, container)                                                           \
+	"{\"ociVersion\":\"1.0.2\",\"process\":{\"env\":[\"" CRI "sandbox-name=no\"]},"                 \
+	"\"annotations\":{\"" CRI "container-name\":\"" container "\",\"" CRI "image-name\":"        \
+	"\"localhost/box:1\",\"" CRI "sandbox-name\":\"" pod "\",\"" CRI "sandbox-namespace\":\""    \
+	namespace "\",\"" CRI "sandbox-uid\":\"" UID "\"}}"
+#define SANDBOX                                                                                  \
+	"{\"annotations\":{\"" CRI "container-type\":\"sandbox\",\"" CRI "sandbox-name\":\"web\",\"" \
+	CRI "sandbox-namespace\":\"shop\",\"" CRI "sandbox-uid\":\"" UID "\"}}"
+
+static char said[1024];
+
+static void note(void *arg, struct pod_text id, const struct pod_name *name)
+{
+	size_t len = strlen(said);
+
+	snprintf(said + len, sizeof(said) - len, "%.2s:%.*s/%.*s/%.*s@%.*s;", id.at,
+		 (int)name->namespace.len, name->namespace.at ? name->namespace.at : "",
+		 (int)name->pod.len, name->pod.at ? name->pod.at : "", (int)name->container.len,
+		 name->container.at ? name->container.at : "", (int)name->image.len,
+		 name->image.at ? name->image.at : "");
+}
+
+static void check(enum runtime_format format, const char *text, const char *want)
+{
+	said[0] = '\0';
+	runtime_name_parse(format, (struct pod_text){ID, strlen(ID)}, text, strlen(text), note, NULL);
+	assert_string_equal(said, want);
+}
+
+TEST(containerd)
+{
+	check(RUNTIME_OCI, OCI("shop", "web-1", "nginx"), "00:shop/web-1/nginx@localhost/box:1;");
+	check(RUNTIME_OCI, SANDBOX, "00:shop/web/@;");
+	check(RUNTIME_OCI, "{\"annotations\":{}}", "");
+	check(RUNTIME_OCI, "{\"annotations\":{\"" CRI "sandbox-name\":\"web\"}}", "");
+	/* Names that Kubernetes does not allow, a name twice, and what is no JSON. */
+	check(RUNTIME_OCI, OCI("shop", "web\\\"} 1\\n", "nginx"), "");
+	check(RUNTIME_OCI, OCI("shop", "web", "\\u001b[31m"), "");
+	check(RUNTIME_OCI, OCI("shop", "web", "a\xff"), "");
+	check(RUNTIME_OCI, OCI("Shop", "web", "nginx"), "");
+	check(RUNTIME_OCI, OCI("shop", "web\",\"" CRI "sandbox-name\":\"db", "nginx"), "");
+	check(RUNTIME_OCI, OCI("shop", "web", "nginx") "}", "");
+	check(RUNTIME_OCI, "", "");
+	/* The same keys elsewhere say nothing. */
+	check(RUNTIME_OCI, "{\"a\":" OCI("shop", "web", "nginx") "}", "");
+}
+
+TEST(docker)
+{
+	check(RUNTIME_DOCKER,
+	      "{\"ID\":\"" ID "\",\"Name\":\"/web_1\",\"Config\":{\"Image\":\"nginx:1.2\"}}",
+	      "00://web_1@nginx:1.2;");
+	check(RUNTIME_DOCKER, "{\"Name\":\"/web\",\"Config\":{\"Image\":\"a b\\n\"}}", "00://web@;");
+	check(RUNTIME_DOCKER, "{\"ID\":\"" ID2 "\",\"Name\":\"/web\"}", "");
+	check(RUNTIME_DOCKER, "{\"Name\":\"/we\\\"b\"}", "");
+	check(RUNTIME_DOCKER, "{\"Name\":\"/\"}", "");
+	check(RUNTIME_DOCKER, "{\"Config\":{\"Name\":\"/web\"}}", "");
+	/* As cri-dockerd names them. */
+	check(RUNTIME_DOCKER, "{\"Name\":\"/k8s_nginx_web-1_shop_" UID "_0\"}", "00:shop/web-1/nginx@;");
+	check(RUNTIME_DOCKER, "{\"Name\":\"/k8s_POD_web-1_shop_" UID "_0\"}", "00:shop/web-1/@;");
+	check(RUNTIME_DOCKER, "{\"Name\":\"/k8s_nginx_web-1_shop_0\"}", "");
+	check(RUNTIME_DOCKER, "{\"Name\":\"/k8s_Nginx_web-1_shop_" UID "_0\"}", "");
+}
+
+#define ENTRY(id, name)                                                                           \
+	"{\"id\":\"" id "\",\"names\":[\"" name "\",\"other\"],\"image\":\"c4\",\"metadata\":"           \
+	"\"{\\\"image-name\\\":\\\"localhost/box:1\\\",\\\"name\\\":\\\"before\\\"}\"}"
+
+TEST(storage)
+{
+	check(RUNTIME_STORAGE, "[]", "");
+	check(RUNTIME_STORAGE, "[" ENTRY(ID, "web") "," ENTRY(ID2, "db") "]",
+	      "00://web@localhost/box:1;ff://db@localhost/box:1;");
+	/* As CRI-O names them. */
+	check(RUNTIME_STORAGE, "[" ENTRY(ID, "k8s_nginx_web-1_shop_" UID "_1") "]",
+	      "00:shop/web-1/nginx@localhost/box:1;");
+	/* Without an id, with half of one, with a name that is none: of the others nothing is lost. */
+	check(RUNTIME_STORAGE, "[{\"names\":[\"x\"]}," ENTRY("0011", "y") "," ENTRY(ID, "a\\u0000b")
+	      "," ENTRY(ID2, "db") "]", "ff://db@localhost/box:1;");
+	check(RUNTIME_STORAGE, "[{\"id\":\"" ID "\",\"names\":[\"web\"],\"metadata\":\"{\"}]",
+	      "00://web@;");
+	/* Cut off while it is being written: nothing of it. */
+	check(RUNTIME_STORAGE, "[" ENTRY(ID, "web") ",", "");
+	check(RUNTIME_STORAGE, "{\"a\":" ENTRY(ID, "web") "}", "");
+}
+
+static void check_names(const struct pods *pods, const char *uid, const char *id, const char *want)
+{
+	struct pods_names names;
+	char text[512];
+
+	pods_find(pods, uid, id, &names);
+	snprintf(text, sizeof(text), "%s/%s/%s@%s", names.namespace ? names.namespace : "",
+		 names.pod ? names.pod : "", names.container ? names.container : "",
+		 names.image ? names.image : "");
+	assert_string_equal(text, want);
+}
+
+TEST_WITH(come_and_go, tree_setup, tree_teardown)
+{
+	const struct tree *tree = *state;
+	struct pods *pods;
+	char path[512];
+
+	tree_file(tree, TASK ID "/config.json", OCI("shop", "web", "nginx"));
+	assert_int_equal(pods_open(tree->root, -1, &pods), 0);
+	assert_true(pods_present(pods));
+	check_names(pods, UID, ID, "shop/web/nginx@localhost/box:1");
+	/* Of the pod itself, and not of a cgroup that is in another pod. */
+	check_names(pods, UID, NULL, "shop/web/@");
+	check_names(pods, "0123456789abcdef0123456789abcdef", ID, "//@");
+	/* The directory first, its file later, in parts. */
+	snprintf(path, sizeof(path), "%s" TASK ID2, tree->root);
+	assert_int_equal(mkdir(path, 0700), 0);
+	pods_refresh(pods);
+	check_names(pods, NULL, ID2, "//@");
+	tree_file(tree, TASK ID2 "/config.json", "{\"annotations\":{\"" CRI "sandbox-name\"");
+	pods_refresh(pods);
+	check_names(pods, NULL, ID2, "//@");
+	tree_file(tree, TASK ID2 "/config.json", SANDBOX);
+	pods_refresh(pods);
+	check_names(pods, NULL, ID2, "shop/web/@");
+	/* kubelet's directory says something else: one of them is wrong. */
+	tree_file(tree, "/var/log/pods/shop_db_" UID "/x", "");
+	pods_retry(pods);
+	check_names(pods, UID, ID, "//@");
+	pods_close(pods);
+}
+
+/* A valid file that begins with so many spaces. */
+static void check_size(const struct tree *tree, size_t spaces, const char *want)
+{
+	char *text = malloc(spaces + sizeof(SANDBOX));
+	struct pods *pods;
+
+	assert_non_null(text);
+	memset(text, ' ', spaces);
+	memcpy(text + spaces, SANDBOX, sizeof(SANDBOX));
+	tree_file(tree, TASK ID2 "/config.json", text);
+	assert_int_equal(pods_open(tree->root, -1, &pods), 0);
+	check_names(pods, NULL, ID2, want);
+	pods_close(pods);
+	free(text);
+}
+
+/* Neither links nor FIFOs nor directories are opened, and nothing waits for them. */
+TEST_WITH(hostile, tree_setup, tree_teardown)
+{
+	const struct tree *tree = *state;
+	struct pods *pods;
+	char path[512];
+
+	tree_file(tree, "/secret/config.json", OCI("shop", "web", "nginx"));
+	tree_file(tree, TASK "README", "");
+	tree_link(tree, TASK ID, "../../../../secret");
+	tree_link(tree, TASK ID2 "/config.json", "../../../../../secret/config.json");
+	assert_int_equal(pods_open(tree->root, -1, &pods), 0);
+	check_names(pods, NULL, ID, "//@");
+	check_names(pods, NULL, ID2, "//@");
+	pods_close(pods);
+	tree_remove(tree, TASK ID2 "/config.json");
+	snprintf(path, sizeof(path), "%s" TASK ID2 "/config.json", tree->root);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	assert_int_equal(pods_open(tree->root, -1, &pods), 0);
+	pods_refresh(pods);
+	check_names(pods, NULL, ID2, "//@");
+	pods_close(pods);
+	tree_remove(tree, TASK ID2 "/config.json");
+	check_size(tree, 1 << 20, "shop/web/@");
+	check_size(tree, 5 << 20, "//@");
+}
+
+TEST_WITH(renamed, tree_setup, tree_teardown)
+{
+	static const char list[] = "/var/lib/containers/storage/overlay-containers/containers.json";
+	const struct tree *tree = *state;
+	struct pods *pods;
+
+	tree_file(tree, list, "[" ENTRY(ID, "web") "]");
+	assert_int_equal(pods_open(tree->root, -1, &pods), 0);
+	check_names(pods, NULL, ID, "//web@localhost/box:1");
+	tree_remove(tree, list);
+	tree_file(tree, list, "[" ENTRY(ID, "api") "," ENTRY(ID2, "db") "]");
+	pods_refresh(pods);
+	check_names(pods, NULL, ID, "//api@localhost/box:1");
+	check_names(pods, NULL, ID2, "//db@localhost/box:1");
+	pods_close(pods);
+}
+
+/* The same files, opened by another. */
+TEST_WITH(channel, tree_setup, tree_teardown)
+{
+	const struct tree *tree = *state;
+	struct pods *pods;
+	char path[512];
+	int pair[2], fd;
+
+	tree_file(tree, "/file", OCI("shop", "web", "nginx"));
+	snprintf(path, sizeof(path), "%s/file", tree->root);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
+	assert_int_equal(runtime_channel_send(pair[1], 0, ID, fd), 0);
+	assert_int_equal(runtime_channel_send(pair[1], RUNTIME_NR_PLACES, NULL, -1), 0);
+	assert_int_equal(pods_open(tree->root, pair[0], &pods), 0);
+	check_names(pods, NULL, ID, "shop/web/nginx@localhost/box:1");
+	assert_int_equal(runtime_channel_send(pair[1], 0, ID2, fd), 0);
+	/* A descriptor of something else, and a message that is none. */
+	assert_int_equal(runtime_channel_send(pair[1], 0, ID2, pair[1]), 0);
+	assert_int_equal(send(pair[1], "x", 1, 0), 1);
+	assert_int_equal(runtime_channel_send(pair[1], 0, ID, -1), 0);
+	pods_refresh(pods);
+	check_names(pods, NULL, ID2, "shop/web/nginx@localhost/box:1");
+	check_names(pods, NULL, ID, "shop/web/nginx@localhost/box:1");
+	close(pair[1]);
+	pods_refresh(pods);
+	pods_refresh(pods);
+	check_names(pods, NULL, ID2, "shop/web/nginx@localhost/box:1");
+	close(fd);
+	pods_close(pods);
+}
+
+TEST_MAIN()

@@ -61,6 +61,25 @@ void runq_slot_steps(const void *slot, unsigned int stripes, unsigned int cpus, 
 		    offsetof(struct runq_steps, rare_ns), ret_totals->cause_ns);
 }
 
+uint64_t runq_slot_count(const void *slot, bool steps, unsigned int stripes, unsigned int nr_le)
+{
+	unsigned int nr = steps ? nr_le + 1 : HIST_NR;
+	size_t stripe = steps ? sizeof(struct runq_steps) : sizeof(struct runq_hist);
+	uint64_t sum = 0;
+
+	/* In both the counts come first. */
+	_Static_assert(!offsetof(struct runq_steps, count) && !offsetof(struct runq_hist, count),
+		       "counts are read without knowing which of them it is");
+	for (unsigned int i = 0; i < stripes; i++) {
+		const volatile uint64_t *count =
+			(const void *)((const char *)slot + RUNQ_HISTS + i * stripe);
+
+		for (unsigned int b = 0; b < nr; b++)
+			sum += count[b];
+	}
+	return sum;
+}
+
 uint64_t runq_slot_wait_ns(const void *slot, bool steps, unsigned int stripes, unsigned int cpus)
 {
 	uint64_t cause_ns[RUNQ_NR_CAUSES], sum = 0;

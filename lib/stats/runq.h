@@ -34,6 +34,8 @@ void runq_slot_sum(const void *slot, unsigned int stripes, unsigned int cpus,
 		   struct runq_totals *ret_totals);
 void runq_slot_steps(const void *slot, unsigned int stripes, unsigned int cpus, unsigned int nr_le,
 		     struct runq_step_totals *ret_totals);
+/* How many waits it has. @steps: it has struct runq_steps, with @nr_le boundaries. */
+uint64_t runq_slot_count(const void *slot, bool steps, unsigned int stripes, unsigned int nr_le);
 /* Its waits alone. @steps: it has struct runq_steps. */
 uint64_t runq_slot_wait_ns(const void *slot, bool steps, unsigned int stripes, unsigned int cpus);
 /* Subtracts @was from @now; max_ns stays. */

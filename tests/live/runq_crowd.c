@@ -122,6 +122,14 @@ static void __attribute__((noreturn)) wake_often(int start, int done, int there,
 	_exit(0);
 }
 
+static void round_trip(int start, int done)
+{
+	char byte = 0;
+
+	if (write(start, &byte, 1) != 1 || read(done, &byte, 1) != 1)
+		live_fail_all("the task that wakes died");
+}
+
 enum { START, DONE, THERE, BACK, NR_PIPES };
 
 /* A task of the cgroup asked for and one of another wake each other, and nobody else wakes the first. */
@@ -133,7 +141,6 @@ static void filter(struct runq_opts opts, const char *asked, const char *other, 
 	struct meter *meter;
 	struct report *report;
 	pid_t woken, waker;
-	char byte = 0;
 	double count;
 
 	for (int i = 0; i < NR_PIPES; i++)
@@ -149,11 +156,13 @@ static void filter(struct runq_opts opts, const char *asked, const char *other, 
 	opts.nr_cgroups = 1;
 	meter = window_open(&opts);
 	window_begin(meter);
+	/* Once it has waited, the end of a window leaves out who wakes. */
+	round_trip(pipes[START][1], pipes[DONE][0]);
+	report_free(window_end(meter, 0));
 	stats.before = load_schedstat(woken);
 	report_free(window_end(meter, 50));
 	stats.begun = load_schedstat(woken);
-	if (write(pipes[START][1], &byte, 1) != 1 || read(pipes[DONE][0], &byte, 1) != 1)
-		live_fail_all("the task that wakes died");
+	round_trip(pipes[START][1], pipes[DONE][0]);
 	stats.ending = load_schedstat(woken);
 	report = window_end(meter, 0);
 	stats.after = load_schedstat(woken);

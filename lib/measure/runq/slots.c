@@ -22,6 +22,7 @@ struct runq_owner {
 	/* The slot's counters when the current window began; which, is up to what slots consist of. */
 	struct runq_packed *base;
 	struct runq_step_totals *base_steps;
+	uint64_t base_count; /* waits in it */
 	uint64_t gone_ns; /* when its end was first seen */
 	uint64_t gone_count;
 	uint64_t print; /* of the head that its name was read from */
@@ -96,6 +97,7 @@ static int owner_begin(struct runq_slots *slots, size_t slot, uint64_t key, stru
 	owner->group = runq_group_read(slots->per, key, head);
 	if (!owner->group)
 		return err_set(err, -ENOMEM, "out of memory");
+	slots->names_stale = true;
 	owner->gone_ns = 0;
 	owner->young = true;
 	owner->key = key;
@@ -123,6 +125,7 @@ static int owner_settle(struct runq_slots *slots, size_t slot, struct err *err)
 	slots->paths_cut -= owner->group->cut;
 	runq_group_put(owner->group);
 	owner->group = again;
+	slots->names_stale = true;
 	return 0;
 }
 
@@ -143,6 +146,14 @@ static void slot_steps(const struct runq_slots *slots, size_t slot,
 			slots->nr_le, ret_totals);
 }
 
+static uint64_t slot_count(const struct runq_slots *slots, size_t slot)
+{
+	const struct runq_shape *shape = &slots->chunks.shape;
+
+	return runq_slot_count(runq_chunks_slot(&slots->chunks, slot), shape->steps, shape->stripes,
+			       slots->nr_le);
+}
+
 /* What the slot has counted since its base, which then is where the next window begins. */
 static int slot_advance(struct runq_slots *slots, size_t slot, struct runq_totals *ret_totals,
 			struct err *err)
@@ -155,6 +166,7 @@ static int slot_advance(struct runq_slots *slots, size_t slot, struct runq_total
 	base = runq_pack(ret_totals);
 	if (!base)
 		return err_set(err, -ENOMEM, "out of memory");
+	owner->base_count = runq_totals_count(ret_totals);
 	runq_unpack(owner->base, &was);
 	runq_totals_sub(ret_totals, &was);
 	free(owner->base);
@@ -172,6 +184,7 @@ static int steps_advance(struct runq_slots *slots, size_t slot, struct runq_step
 	slot_steps(slots, slot, &now);
 	*ret_totals = now;
 	runq_steps_sub(ret_totals, owner->base_steps);
+	owner->base_count = runq_steps_count(&now);
 	if (owner->base_steps)
 		runq_steps_set(owner->base_steps, &now);
 	else
@@ -208,6 +221,12 @@ static int owner_collect(struct runq_slots *slots, size_t slot, bool ended,
 	struct runq_totals totals;
 	int rc;
 
+	/*
+	 * Most have not, and a count is all that needs to be read of them. Time whose wait was counted
+	 * in an earlier window, or is not counted yet, stays there for the next one with a wait.
+	 */
+	if (slot_count(slots, slot) == slots->owners[slot]->base_count)
+		return 0;
 	if (slots->chunks.shape.steps) {
 		rc = steps_advance(slots, slot, &steps, err);
 		if (rc || !runq_steps_count(&steps))
@@ -237,21 +256,9 @@ static int owner_end(struct runq_slots *slots, size_t slot, struct err *err)
 		retired[slots->nr_retired++] = key;
 	}
 	owner->key = 0;
+	slots->names_stale = true;
 	runq_chunks_slot(&slots->chunks, slot)->key = 0;
 	return rc ? rc : runq_chunks_free_slot(&slots->chunks, slot, err);
-}
-
-static uint64_t slot_count(const struct runq_slots *slots, size_t slot)
-{
-	struct runq_step_totals steps;
-	struct runq_totals totals;
-
-	if (slots->chunks.shape.steps) {
-		slot_steps(slots, slot, &steps);
-		return runq_steps_count(&steps);
-	}
-	slot_sum(slots, slot, &totals);
-	return runq_totals_count(&totals);
 }
 
 /* Whether the group is gone and has not waited for a while. */
@@ -420,15 +427,21 @@ const struct runq_group *runq_slots_find(const struct runq_slots *slots, uint64_
 
 int runq_slots_window(struct runq_slots *slots, struct err *err)
 {
+	bool ended;
 	int rc;
 
 	rc = runq_slots_scan(slots, true, err);
 	runq_waits_clear(&slots->waits);
 	slots->waits = slots->ended;
 	slots->ended = (struct runq_waits_list){0};
+	ended = slots->waits.nr > 0;
 	for (size_t i = 0; !rc && i < runq_chunks_slots(&slots->chunks); i++)
 		if (slots->owners[i] && slots->owners[i]->key)
 			rc = owner_collect(slots, i, slots->owners[i]->gone_ns, &slots->waits, err);
 	runq_waits_merge(&slots->waits);
-	return rc ? rc : names_build(slots, err);
+	if (rc || (!slots->names_stale && !ended))
+		return rc;
+	/* Groups that ended are among them until the next window. */
+	slots->names_stale = ended;
+	return names_build(slots, err);
 }

@@ -4,13 +4,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "sys/file.h"
 #include "sys/watch.h"
 
 /* How often to look for a directory that is missing, and for a file that is not there yet. */
@@ -18,6 +21,8 @@
 /* A runtime writes the file when it has made the directory; later than that there will be none. */
 #define PATIENCE_NS (10 * NSEC_PER_SEC)
 #define MAX_PENDING 1024
+/* Of docker; names of more containers are those of their start. */
+#define MAX_FOLLOWED 4096
 
 /* containerd makes one directory for each container, podman and CRI-O keep one list. */
 static const struct {
@@ -43,6 +48,13 @@ struct pending {
 	char id[RUNTIME_ID_LEN + 1];
 };
 
+/* The directory of a container whose file is written anew when it is renamed. */
+struct followed {
+	int wd;
+	unsigned int place;
+	char id[RUNTIME_ID_LEN + 1];
+};
+
 struct runtime_files {
 	char *root;
 	int inotify; /* -1: unavailable */
@@ -50,6 +62,8 @@ struct runtime_files {
 	struct place place[RUNTIME_NR_PLACES];
 	struct pending pending[MAX_PENDING];
 	size_t nr_pending;
+	struct followed followed[MAX_FOLLOWED];
+	size_t nr_followed;
 };
 
 enum runtime_format runtime_files_format(unsigned int place)
@@ -153,6 +167,46 @@ static int container_open(const struct runtime_files *files, const struct pendin
 	return fd;
 }
 
+/* docker renames containers, and only the file in their directory says so. */
+static void follow(struct runtime_files *files, const struct pending *pending)
+{
+	struct followed *followed = &files->followed[files->nr_followed];
+	char path[PATH_MAX], below[PATH_MAX];
+	int wd;
+
+	if (places[pending->place].format != RUNTIME_DOCKER || files->inotify < 0 ||
+	    files->nr_followed == MAX_FOLLOWED)
+		return;
+	snprintf(below, sizeof(below), "%s/%s", places[pending->place].path, pending->id);
+	if (sys_path(files->root, below, path, sizeof(path)))
+		return;
+	wd = inotify_add_watch(files->inotify, path, IN_MOVED_TO | IN_ONLYDIR | IN_DONT_FOLLOW);
+	/* The same number if it is watched already. */
+	for (size_t i = 0; i < files->nr_followed; i++)
+		if (files->followed[i].wd == wd)
+			return;
+	if (wd < 0)
+		return;
+	*followed = (struct followed){.wd = wd, .place = pending->place};
+	memcpy(followed->id, pending->id, RUNTIME_ID_LEN);
+	files->nr_followed++;
+}
+
+static void handle_followed(struct runtime_files *files, const struct inotify_event *event)
+{
+	for (size_t i = 0; i < files->nr_followed; i++) {
+		struct followed *followed = &files->followed[i];
+
+		if (followed->wd != event->wd)
+			continue;
+		if (event->mask & IN_IGNORED)
+			*followed = files->followed[--files->nr_followed];
+		else if (event->len && !strcmp(event->name, places[followed->place].file))
+			pending_add(files, followed->place, followed->id);
+		return;
+	}
+}
+
 static void pending_try(struct runtime_files *files, runtime_file_fn found, void *arg)
 {
 	uint64_t now = clock_mono_ns();
@@ -162,10 +216,12 @@ static void pending_try(struct runtime_files *files, runtime_file_fn found, void
 		struct pending *pending = &files->pending[i];
 		int fd = files->place[pending->place].watch.dir ? container_open(files, pending) : -1;
 
-		if (fd >= 0)
+		if (fd >= 0) {
+			follow(files, pending);
 			found(arg, pending->place, pending->id, fd);
-		else if (now - pending->since_ns < PATIENCE_NS)
+		} else if (now - pending->since_ns < PATIENCE_NS) {
 			files->pending[kept++] = *pending;
+		}
 	}
 	files->nr_pending = kept;
 }
@@ -228,6 +284,7 @@ static void handle(void *arg, const struct inotify_event *event)
 {
 	for (unsigned int i = 0; i < RUNTIME_NR_PLACES; i++)
 		handle_at(arg, i, event);
+	handle_followed(((struct step *)arg)->files, event);
 }
 
 static void retry(struct runtime_files *files)

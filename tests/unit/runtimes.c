@@ -210,6 +210,33 @@ TEST_WITH(renamed, tree_setup, tree_teardown)
 	pods_close(pods);
 }
 
+TEST_WITH(renamed_by_docker, tree_setup, tree_teardown)
+{
+	static const char file[] = "/var/lib/docker/containers/" ID "/config.v2.json";
+	const struct tree *tree = *state;
+	char from[512], to[512];
+	struct pods *pods;
+
+	tree_file(tree, file, "{\"Name\":\"/web\"}");
+	assert_int_equal(pods_open(tree->root, -1, &pods), 0);
+	check_names(pods, NULL, ID, "//web@");
+	for (int i = 0; i < 2; i++) {
+		tree_file(tree, "/var/lib/docker/new", i ? "{\"Name\":\"/db\"}" : "{\"Name\":\"/api\"}");
+		snprintf(from, sizeof(from), "%s/var/lib/docker/new", tree->root);
+		snprintf(to, sizeof(to), "%s%s", tree->root, file);
+		assert_int_equal(rename(from, to), 0);
+		pods_refresh(pods);
+		check_names(pods, NULL, ID, i ? "//db@" : "//api@");
+	}
+	/* Its directory goes, and comes with another container's file: a new watch. */
+	tree_remove(tree, file);
+	snprintf(to, sizeof(to), "%s/var/lib/docker/containers/" ID, tree->root);
+	assert_int_equal(rmdir(to), 0);
+	pods_refresh(pods);
+	check_names(pods, NULL, ID, "//db@");
+	pods_close(pods);
+}
+
 /* The same files, opened by another. */
 TEST_WITH(channel, tree_setup, tree_teardown)
 {

@@ -48,10 +48,20 @@ enum runq_cause {
 /* Where the whole wait is booked if causes are not asked for; the sum over all of them stays right. */
 #define RUNQ_WHOLE RUNQ_IDLE
 
-/* Waits below this, which is almost all of them, can be counted by the quick path. */
-#define RUNQ_QUICK_NS	 65536
-#define RUNQ_NR_QUICK	 (RUNQ_QUICK_NS / HIST_SUB)
-#define RUNQ_QUICK_LE	 64 /* a boundary lies there: the other path counts it */
+/*
+ * Waits below this, which is almost all of them, can be counted by the quick path. The last one is
+ * a number that arm64 compares with in one instruction.
+ */
+#define RUNQ_QUICK_NS	 (0xf000 + 1)
+#define RUNQ_NR_QUICK	 (0x10000 / HIST_SUB)
+/*
+ * What a table by wait / HIST_SUB says of a wait's bucket: how far it is from the first one that is
+ * as wide as that, or for waits in narrower ones by how much to shift them, or that a boundary lies
+ * there: then the other path counts it.
+ */
+#define RUNQ_QUICK_FIRST ((HIST_SUB_BITS + 1) * HIST_SUB)
+#define RUNQ_QUICK_SHIFT 0xd0
+#define RUNQ_QUICK_LE	 0xe0
 
 /* Keys that are no group; those of groups are smaller. 0 is nobody. */
 #define RUNQ_KEY_IDLE	 ((__u64)-1)
@@ -156,12 +166,26 @@ struct runq_layout {
 #define RUNQ_NEAR_SIZE	 (2U << 20)
 #define RUNQ_NEAR_MASK	 (RUNQ_NEAR_SIZE - 64) /* slots begin on cache lines: atomics must know */
 #define RUNQ_NEAR_CELLS	 RUNQ_CELLS(RUNQ_MAX_STRIPES) /* of slot 0 */
-#define RUNQ_NEAR_BYTES	 (RUNQ_NEAR_CELLS + RUNQ_NEAR_SIZE + RUNQ_MAX_CPUS * (sizeof(struct runq_cell) + sizeof(struct runq_cold)))
+/* The memory: first the table of short waits (RUNQ_QUICK_FIRST), then the slots. */
+#define RUNQ_NEAR_TABLE	 RUNQ_NR_QUICK
+#define RUNQ_NEAR_BYTES                                        \
+	(RUNQ_NEAR_TABLE + RUNQ_NEAR_CELLS + RUNQ_NEAR_SIZE + \
+	 RUNQ_MAX_CPUS * (sizeof(struct runq_cell) + sizeof(struct runq_cold)))
 #define RUNQ_TO_CELLS	 1344 /* from the point to the cells */
 _Static_assert(RUNQ_TO_CELLS <= RUNQ_CELLS_AT(sizeof(struct runq_steps), 1),
 	       "the point is in the slot: the verifier of 7.2 accepts none before it");
 _Static_assert(RUNQ_MAX_STRIPES * sizeof(struct runq_hist) - RUNQ_TO_CELLS <= 1 << 15,
 	       "the distance to the histograms fits into an instruction");
+/*
+ * The quick path knows only slots of the first chunk and has a point of its own, which is before
+ * the slot if that has fewer histograms: all that it touches is after it, as far as an instruction of
+ * arm64 reaches, which does not reach back.
+ */
+#define RUNQ_QUICK_TO_CELLS 32704
+_Static_assert(RUNQ_QUICK_TO_CELLS + sizeof(struct runq_cell) <= 1 << 15 &&
+	       RUNQ_QUICK_TO_CELLS + RUNQ_QUICK_FIRST * sizeof(__u64) >=
+		       RUNQ_MAX_STRIPES * sizeof(struct runq_hist),
+	       "cells and the buckets of a histogram that are used most are in reach");
 
 /*
  * A group that was not asked for: user space sets the bit in the depth of its slot once it has read
@@ -173,7 +197,7 @@ _Static_assert(RUNQ_MAX_STRIPES * sizeof(struct runq_hist) - RUNQ_TO_CELLS <= 1 
 /* Which waits are in the sample; user space sets it. */
 struct runq_sample {
 	__u64 seed;
-	__u64 below; /* of 2^32 */
+	__u64 below; /* of 2^64 */
 };
 
 /* What the quick path needs of a core if the clock lags; masked, too. */

@@ -54,11 +54,11 @@ static __always_inline void prev_leaves(struct mode mode, struct runq_cpu *pc,
 	if (!d->prev->pid || (sparse ? !task_sampled(d->prev) : d->leaves_asleep))
 		return;
 	if (sparse && d->leaves_asleep) {
-		task_leaves(d->prev, 0);
+		task_leaves(task_at(d->prev->pid), d->prev, 0);
 		return;
 	}
 	pc->unbooked_ns -= d->late_ns;
-	task_leaves(d->prev, d->late_ns);
+	task_leaves(task_at(d->prev->pid), d->prev, d->late_ns);
 }
 
 /* by_wakeup: the same with our own timestamps, also for a task preempted on its way to sleep. */
@@ -244,7 +244,7 @@ static __always_inline int switch_all(struct mode mode, u64 *ctx, u64 mono)
 	d.pid = d.next->pid;
 	/* Without sched_info a task's dispatches have no numbers; then nothing is saved either. */
 	if (mode.sample)
-		d.sampled = mode.by_wakeup ? bpf_get_prandom_u32() < sample.below
+		d.sampled = mode.by_wakeup ? (u64)bpf_get_prandom_u32() << 32 < sample.below
 					   : task_sampled(d.next);
 	if (d.pid && (mode.causes || mode.by_wakeup || d.sampled)) {
 		d.place = slot_cached(mode, pc, task_key(mode, d.next, cpu), d.next);
@@ -393,13 +393,18 @@ int runq_sample(u64 *ctx)
 		}                                                                                 \
 	}
 
-#define RUNQ_MODERN_SWITCHES(name, ...)                                                       \
+/* For each hierarchy of cgroups, with histograms that each core has or that cores share. */
+#define RUNQ_MODERN_LAYOUTS(name, ...)                                                        \
 	RUNQ_SWITCH(name##_v1, .cgroup_v2 = false, .modern = true, __VA_ARGS__)               \
 	RUNQ_SWITCH(name##_v2, .cgroup_v2 = true, .modern = true, __VA_ARGS__)                \
 	RUNQ_SWITCH(name##_shared_v1, .cgroup_v2 = false, .modern = true, .shared = true,     \
 		    __VA_ARGS__)                                                              \
 	RUNQ_SWITCH(name##_shared_v2, .cgroup_v2 = true, .modern = true, .shared = true,      \
 		    __VA_ARGS__)
+
+#define RUNQ_MODERN_SWITCHES(name, ...)                                                       \
+	RUNQ_MODERN_LAYOUTS(name, __VA_ARGS__)                                                \
+	RUNQ_MODERN_LAYOUTS(name##_clock, .rq_clock = true, __VA_ARGS__)
 
 #define RUNQ_SWITCHES(name, ...)                                                              \
 	RUNQ_MODERN_SWITCHES(name, __VA_ARGS__)                                               \

@@ -22,12 +22,6 @@ const volatile __u64 le_ns[RUNQ_NR_LE];
 const volatile __u8 le_in[HIST_NR];
 /* How many boundaries lie in buckets below that one. */
 const volatile __u8 le_before[HIST_NR];
-/*
- * Of a wait below RUNQ_QUICK_NS, by wait / 32: by how much to shift it for its bucket, or with
- * RUNQ_STEPS which of them it is; RUNQ_QUICK_LE if a boundary lies there.
- */
-const volatile __u8 quick_shift[RUNQ_NR_QUICK];
-const volatile __u8 quick_step[RUNQ_NR_QUICK];
 
 /*
  * What a program for sched_switch does. Constant in the programs for the common cases, so that the
@@ -37,6 +31,7 @@ struct mode {
 	u32 per;
 	bool by_wakeup, cgroup_v2, causes, blame, sample, threshold, state_first;
 	bool modern, shared; /* see quick_runnable() */
+	bool rq_clock;	     /* see quick_clock(); only if modern */
 	bool steps, filter;  /* of the quick path; the other one asks layout.kind and the entry */
 };
 
@@ -64,8 +59,14 @@ struct runq_sample sample;
 static char cpus_area[8] SEC(".data.cpus");
 static char tasks_area[8] SEC(".data.tasks");
 static char pairs_area[8] SEC(".data.pairs");
-/* The first symbol is only for the distance of the second, which so needs no addition. */
-static char near_before[RUNQ_NEAR_CELLS - RUNQ_TO_CELLS] SEC(".data.near") __attribute__((used));
+/*
+ * The point of slot 0 for the quick path and for the other one: each at its distance from what is
+ * before it, which is the table of buckets and slot 0, so that neither needs an addition.
+ */
+static char near_before[RUNQ_NEAR_TABLE + RUNQ_NEAR_CELLS - RUNQ_QUICK_TO_CELLS] SEC(".data.near")
+	__attribute__((used));
+static char quick_area[RUNQ_QUICK_TO_CELLS - RUNQ_TO_CELLS] SEC(".data.near")
+	__attribute__((used));
 static char near_area[8] SEC(".data.near");
 
 /* The compiler must not know how large it is declared. */
@@ -74,6 +75,14 @@ static char near_area[8] SEC(".data.near");
 		void *__area = name##_area;      \
 		asm volatile("" : "+r"(__area)); \
 		__area;                          \
+	})
+
+/* @offset from @base, in the register of @offset: the compiler would copy @base first. */
+#define INTO(base, offset)                                               \
+	({                                                               \
+		u64 __at = (offset);                                     \
+		asm volatile("%0 += %1" : "+r"(__at) : "r"(base));       \
+		(void *)__at;                                            \
 	})
 #endif
 

@@ -25,8 +25,8 @@ enum from {
 
 /* Of the switches whose clock does not lag, one in 64 is measured all the same, to learn from. */
 #define QUICK_LEARN 0x3f000
-/* A lag above this is for the other path. */
-#define QUICK_LATE_NS 0x7fffffff
+/* A lag above this is for the other path; arm64 compares with it in one instruction. */
+#define QUICK_LATE_NS 0xfff000
 /* For how long a core's clock need not be looked at again: 20 ns at a drift of 20 ppm. */
 #define QUICK_UNTIL_NS (1ULL << 20)
 
@@ -65,11 +65,12 @@ static __always_inline u64 quick_cpu(struct mode mode, struct task_struct *task)
 /*
  * The run queue's clock at the switch to @task, which is not idle. A task that gets the core is
  * stamped with clock_task, which is the same where neither interrupts nor steal are subtracted
- * from that, and takes one load instead of three.
+ * from that, and takes one load instead of three. Which kernels subtract is known when the
+ * programs are loaded.
  */
 static __always_inline u64 quick_clock(struct mode mode, struct task_struct *task)
 {
-	return mode.modern ? task->se.exec_start : task->se.cfs_rq->rq->clock;
+	return mode.modern && !mode.rq_clock ? task->se.exec_start : task->se.cfs_rq->rq->clock;
 }
 
 static __always_inline u32 quick_key(struct mode mode, struct task_struct *task)
@@ -82,13 +83,14 @@ static __always_inline u32 quick_key(struct mode mode, struct task_struct *task)
  * Whether the next dispatch of a task that waits or leaves the core is in the sample. Between its
  * leaving and that dispatch neither number changes, so that both ends of a wait decide alike and
  * nothing is kept of waits outside the sample. The square of a number that grows by the same with
- * each dispatch is as good as random: how far it is from the last one changes each time.
+ * each dispatch is as good as random: how far it is from the last one changes each time. arm64 has
+ * that number in one instruction.
  */
 static __always_inline bool task_sampled(struct task_struct *task)
 {
-	u64 w = task->sched_info.pcount * 0x5851f42dULL + task->start_time + sample.seed;
+	u64 w = task->sched_info.pcount * 0x58510000ULL + task->start_time + sample.seed;
 
-	return w * w >> 32 < sample.below;
+	return w * w < sample.below;
 }
 
 /* Whether the task is in a group that was not asked for, as far as its entry tells; idle is in none. */
@@ -126,11 +128,10 @@ static __always_inline void quick_learn(const struct dispatch *d, u64 mono)
  * update of its clock: longer by the clock's lag. The lag is added to the stored run_delay, so
  * that it is subtracted from the wait.
  */
-static __always_inline void task_leaves(struct task_struct *prev, u64 late_ns)
+static __always_inline void task_leaves(struct runq_task *entry, struct task_struct *prev,
+					u64 late_ns)
 {
-	u32 pid = prev->pid;
-
-	task_at(pid)->delay = DELAY_TAG(pid) + prev->sched_info.run_delay + late_ns;
+	entry->delay = DELAY_TAG(prev->pid) + prev->sched_info.run_delay + late_ns;
 }
 
 /* A bucket with a boundary of --le. */
@@ -140,36 +141,82 @@ static __noinline int quick_le(void *slot, u64 cpu, u64 wait_ns)
 	return 0;
 }
 
-static __always_inline void quick_count(struct mode mode, void *slot, u64 cpu, u64 wait_ns)
+/* To a counter of a histogram. */
+static __always_inline void quick_add(struct mode mode, u64 *count)
 {
-	u64 shift = mode.steps ? quick_step[wait_ns / HIST_SUB] : quick_shift[wait_ns / HIST_SUB];
-	u64 *count;
-
-	if (rarely(shift >= RUNQ_QUICK_LE)) {
-		quick_le(slot, cpu, wait_ns);
-		return;
-	}
-	if (mode.steps)
-		count = &slot_steps(slot, cpu)->count[shift];
-	else
-		count = &slot_hist(slot, cpu)
-				 ->count[(shift * HIST_SUB + (wait_ns >> shift)) % HIST_NR];
 	if (mode.modern ? mode.shared : layout.kind & RUNQ_SHARED)
 		__sync_fetch_and_add(count, 1);
 	else
 		(*count)++;
 }
 
+/* As slot_stripe(), from the point of the quick path. */
+static __always_inline void *quick_stripe(void *point, u64 cpu, u64 size)
+{
+	u64 stripe = cpu % RUNQ_MAX_STRIPES;
+
+	/* The compiler would invert all bits first, which arm64 does in two instructions. */
+	asm volatile("" : "+r"(stripe));
+	stripe ^= RUNQ_MAX_STRIPES - 1;
+	return point + stripe * size + RUNQ_QUICK_TO_CELLS - RUNQ_MAX_STRIPES * size;
+}
+
+static __always_inline struct runq_hist *quick_hist(void *point, u64 cpu)
+{
+	return quick_stripe(point, cpu, sizeof(struct runq_hist));
+}
+
+static __always_inline struct runq_steps *quick_steps(void *point, u64 cpu)
+{
+	return quick_stripe(point, cpu, sizeof(struct runq_steps));
+}
+
+/* A short wait in a bucket with a boundary, or in a bucket that the table has no number for. */
+static __always_inline void quick_other(struct mode mode, void *point, u64 cpu, u64 wait_ns, u64 at)
+{
+	u64 shift = at - RUNQ_QUICK_SHIFT;
+
+	if (mode.steps || at >= RUNQ_QUICK_LE)
+		quick_le(point + (RUNQ_QUICK_TO_CELLS - RUNQ_TO_CELLS), cpu, wait_ns);
+	else
+		quick_add(mode, &quick_hist(point, cpu)
+					 ->count[(shift * HIST_SUB + (wait_ns >> shift)) % HIST_NR]);
+}
+
+/* @base is the memory that @point is in: the table is there, too. */
+static __always_inline void quick_count(struct mode mode, void *base, void *point, u64 cpu,
+					u64 wait_ns)
+{
+	const u8 *table = base + RUNQ_QUICK_TO_CELLS - RUNQ_NEAR_CELLS - RUNQ_NEAR_TABLE;
+	u64 at = table[wait_ns / HIST_SUB];
+
+	if (rarely(at >= (mode.steps ? RUNQ_QUICK_LE : RUNQ_QUICK_SHIFT))) {
+		/* Not one addition for both: this case computes more. */
+		barrier();
+		quick_other(mode, point, cpu, wait_ns, at);
+		return;
+	}
+	if (mode.steps)
+		quick_add(mode, &quick_steps(point, cpu)->count[at]);
+	else
+		quick_add(mode, &quick_hist(point, cpu)->count[RUNQ_QUICK_FIRST + at]);
+}
+
 /* One wait while it is tested. */
 struct quick_wait {
 	struct task_struct *next;
 	struct runq_task *entry;
-	u64 cpu, clock, late_ns, booked, wait_ns, group;
-	void *slot;
-	struct runq_cell *cell;
+	u64 cpu, clock, late_ns, wait_ns, group;
+	void *base, *point; /* the memory of slots, and that of the slot in it */
+	void *cell; /* RUNQ_QUICK_TO_CELLS before it */
 	struct runq_cpu *pc; /* the rest only for causes */
 	u64 from, ran;
 };
+
+static __always_inline struct runq_cell *quick_cell(const struct quick_wait *w)
+{
+	return w->cell + RUNQ_QUICK_TO_CELLS;
+}
 
 /* The lag of the clock, which goes to @w; false if it must be learned again. */
 static __always_inline bool quick_late(struct quick_wait *w, u64 mono)
@@ -180,15 +227,21 @@ static __always_inline bool quick_late(struct quick_wait *w, u64 mono)
 	return w->late_ns <= QUICK_LATE_NS && mono < core->until;
 }
 
+/* The entry of a task, in memory at @tasks. */
+static __always_inline struct runq_task *quick_task(void *tasks, struct task_struct *task)
+{
+	return INTO(tasks, (u64)((u32)task->pid % RUNQ_NR_TASKS) * sizeof(struct runq_task));
+}
+
 /* Whether the wait is short, of this task, and in a group whose slot is near. */
-static __always_inline bool quick_plain(struct mode mode, struct quick_wait *w, u64 last_ns)
+static __always_inline bool quick_plain(struct mode mode, struct quick_wait *w, void *tasks,
+					u64 last_ns)
 {
 	u32 pid = w->next->pid;
 
-	w->entry = task_at(pid);
-	w->booked = DELAY_TAG(pid) + w->next->sched_info.run_delay;
-	w->wait_ns = w->booked - w->entry->delay + last_ns + w->late_ns;
-	w->booked += last_ns;
+	w->entry = quick_task(tasks, w->next);
+	w->wait_ns = DELAY_TAG(pid) + w->next->sched_info.run_delay - w->entry->delay + last_ns +
+		     w->late_ns;
 	/* Also if it is negative, its start unknown, or the entry another task's. */
 	if (rarely(w->wait_ns >= RUNQ_QUICK_NS))
 		return false;
@@ -196,7 +249,14 @@ static __always_inline bool quick_plain(struct mode mode, struct quick_wait *w, 
 	return (u32)w->group == quick_key(mode, w->next);
 }
 
-#define CAUSE_AT(cause) ((cause) * sizeof(u64))
+/* After the last test. What was tested is read again rather than kept: there are few registers. */
+static __always_inline void quick_booked(const struct quick_wait *w)
+{
+	barrier();
+	w->entry->delay += w->wait_ns - w->late_ns;
+}
+
+#define CAUSE_AT(cause) (offsetof(struct runq_cell, cause_ns) + (cause) * sizeof(u64))
 
 /* As cause_of(), but the victim is never without a slot, and in bytes. */
 static __always_inline u64 quick_cause_of(u32 ran, u32 victim)
@@ -213,11 +273,11 @@ static __always_inline bool quick_within(struct mode mode, struct quick_wait *w,
 {
 	u64 total;
 
-	if (rarely(w->cpu >= layout.cpus || w->wait_ns > last_ns + w->late_ns))
+	if (rarely(w->wait_ns > last_ns + w->late_ns))
 		return false;
 	if (mode.modern)
 		total = ((struct cfs_rq___self *)w->next->se.cfs_rq)->throttled_clock_self_time;
-	if ((mode.modern || held_clock(w->next, &total)) && rarely(w->cell->held_quick != total + 1))
+	if ((mode.modern || held_clock(w->next, &total)) && rarely(quick_cell(w)->held_quick != total + 1))
 		return false;
 	w->pc = cpu_at(w->cpu);
 	w->from = w->clock + w->late_ns - w->wait_ns;
@@ -238,10 +298,10 @@ static __always_inline void quick_book(struct quick_wait *w)
 		if (RUNQ_RAN_PID(seg->ran) == (u32)w->next->pid)
 			cause = CAUSE_AT(RUNQ_PREEMPTED);
 	}
-	*(u64 *)((void *)w->cell->cause_ns + cause) += w->wait_ns;
+	*(u64 *)(INTO(w->cell, cause) + RUNQ_QUICK_TO_CELLS) += w->wait_ns;
 	barrier();
 	head = pc->head;
-	seg = (void *)pc->segs + (head & ring);
+	seg = INTO(pc, head & ring) + offsetof(struct runq_cpu, segs);
 	pc->head = head + RUNQ_SEG_STEP;
 	w->ran = pc->now.ran;
 	seg->ran = w->ran;
@@ -270,6 +330,7 @@ static __always_inline enum quick quick_switch(struct mode mode, u64 *ctx, enum 
 {
 	struct quick_wait w = {};
 	struct task_struct *prev;
+	void *tasks;
 	u64 last_ns;
 
 	switch_tasks(ctx, mode.state_first, &prev, &w.next);
@@ -281,37 +342,42 @@ static __always_inline enum quick quick_switch(struct mode mode, u64 *ctx, enum 
 		if (rarely(!quick_late(&w, mono)))
 			return QUICK_ODD;
 	}
+	tasks = AREA(tasks);
 	/* Done already if this turns out to be odd: it can be done twice. */
 	if (from == FROM_TASK)
-		task_leaves(prev, w.late_ns);
+		task_leaves(quick_task(tasks, prev), prev, w.late_ns);
 	/* If the start is unknown, or next is idle: as large as can be. */
 	last_ns = w.clock - w.next->sched_info.last_queued;
 	if (from == FROM_SLEEP && rarely(!last_ns || !(w.clock & QUICK_LEARN)))
 		return QUICK_ODD;
-	if (rarely(!quick_plain(mode, &w, last_ns)))
+	if (rarely(!quick_plain(mode, &w, tasks, last_ns)))
 		return QUICK_ODD;
 	/* With causes it is compared with the number of CPUs: no need to mask it. */
 	if (from == FROM_SLEEP && mode.modern && mode.causes)
 		w.cpu = w.next->thread_info.cpu;
 	else if (from == FROM_SLEEP)
 		w.cpu = quick_cpu(mode, w.next);
-	w.slot = slot_near(w.group >> 32);
-	w.cell = slot_cell(w.slot, w.cpu);
+	if (mode.causes && rarely(w.cpu >= layout.cpus))
+		return QUICK_ODD;
+	if (!mode.causes)
+		quick_booked(&w);
+	w.base = AREA(quick);
+	w.point = INTO(w.base, w.group >> 32 & RUNQ_NEAR_MASK);
+	w.cell = INTO(w.point, w.cpu * sizeof(struct runq_cell));
 	if (mode.causes && rarely(!quick_within(mode, &w, last_ns)))
 		return QUICK_ODD;
-	w.entry->delay = w.booked;
-	/* What was tested is read again rather than kept in registers, of which there are few. */
-	barrier();
+	if (mode.causes)
+		quick_booked(&w);
 	/* What it waited on before the clock's update; if a task lost the core, it has that too much. */
 	if (from == FROM_IDLE)
 		cores[w.cpu].unbooked_ns += w.late_ns;
 	if (mode.causes)
 		quick_book(&w);
 	else
-		w.cell->cause_ns[RUNQ_WHOLE] += w.wait_ns;
-	if (w.wait_ns > w.cell->max_ns)
-		w.cell->max_ns = w.wait_ns;
-	quick_count(mode, w.slot, w.cpu, w.wait_ns);
+		quick_cell(&w)->cause_ns[RUNQ_WHOLE] += w.wait_ns;
+	if (w.wait_ns > quick_cell(&w)->max_ns)
+		quick_cell(&w)->max_ns = w.wait_ns;
+	quick_count(mode, w.base, w.point, w.cpu, w.wait_ns);
 	if (mode.blame && w.wait_ns)
 		quick_blame(&w);
 	return QUICK_DONE;

@@ -51,6 +51,8 @@ static int load_settings(void *arg, struct config *ret_config, struct err *err)
 	}
 	if (!rc && !config.nr_listen)
 		rc = config_set(&config, "listen", CONFIG_LISTEN, err);
+	if (!rc)
+		rc = config_complete(&config, err);
 	if (rc) {
 		config_free(&config);
 		return rc;

@@ -21,7 +21,8 @@ BUILD_PACKAGES=(
 TEST_PACKAGES=(
 	libcmocka-dev libclang-rt-dev g++ python3 locales patch zsh fish
 	iproute2 procps util-linux sysstat linux-perf rt-tests
-	tmux prometheus prometheus-node-exporter python3-prometheus-client python3-yaml python3-jsonschema
+	tmux prometheus prometheus-node-exporter victoria-metrics
+	python3-prometheus-client python3-yaml python3-jsonschema
 	man-db rpm
 )
 

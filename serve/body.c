@@ -11,6 +11,29 @@
 #include "fast_gzip.h"
 
 static size_t total;
+/* For the next one: its codes, and pages that need not be asked of the kernel again. */
+static struct fast_gzip *spare;
+
+static struct fast_gzip *gz_take(void)
+{
+	struct fast_gzip *gz = spare;
+
+	spare = NULL;
+	if (gz)
+		return gz;
+	gz = malloc(sizeof(*gz));
+	if (gz)
+		fast_gzip_init(gz);
+	return gz;
+}
+
+static void gz_give(struct fast_gzip *gz)
+{
+	if (spare)
+		free(gz);
+	else
+		spare = gz;
+}
 
 size_t body_total(void)
 {
@@ -27,7 +50,7 @@ struct body *body_new(bool gzip, size_t room)
 	body->room = room < 256 ? 256 : room;
 	body->data = malloc(body->room);
 	body->gzip = gzip;
-	body->gz = gzip ? malloc(sizeof(*body->gz)) : NULL;
+	body->gz = gzip ? gz_take() : NULL;
 	if (!body->data || (gzip && !body->gz)) {
 		body->room = 0;
 		body_put(body);
@@ -44,7 +67,7 @@ void body_put(struct body *body)
 	if (!body || --body->refs)
 		return;
 	total -= body->room;
-	free(body->gz);
+	gz_give(body->gz);
 	free(body->data);
 	free(body);
 }
@@ -91,7 +114,7 @@ int body_finish(struct body *body)
 
 	if (body->gzip && make_room(body, FAST_GZIP_SLACK))
 		body->len += fast_gzip_end(body->gz, (unsigned char *)body->data + body->len);
-	free(body->gz);
+	gz_give(body->gz);
 	body->gz = NULL;
 	if (body->failed)
 		return -ENOMEM;
@@ -109,13 +132,18 @@ static void on_sent(const void *data, size_t len, void *arg)
 	body_put(arg);
 }
 
-int body_send(struct body *body, struct evbuffer *buffer)
+int body_send_part(struct body *body, size_t at, size_t len, struct evbuffer *buffer)
 {
-	if (!body->len)
+	if (!len)
 		return 0;
 	body->refs++;
-	if (!evbuffer_add_reference(buffer, body->data, body->len, on_sent, body))
+	if (!evbuffer_add_reference(buffer, body->data + at, len, on_sent, body))
 		return 0;
 	body->refs--;
 	return -ENOMEM;
+}
+
+int body_send(struct body *body, struct evbuffer *buffer)
+{
+	return body_send_part(body, 0, body->len, buffer);
 }

@@ -28,7 +28,8 @@ void body_put(struct body *body);
 void body_append(struct body *body, const void *data, size_t len);
 /* 0, or -ENOMEM if any step failed. */
 int body_finish(struct body *body);
-/* Adds the bytes without copying them; the buffer keeps a reference. */
+/* Adds the bytes, or some of them, without copying them; the buffer keeps a reference. */
 int body_send(struct body *body, struct evbuffer *buffer);
+int body_send_part(struct body *body, size_t at, size_t len, struct evbuffer *buffer);
 
 #endif

@@ -43,7 +43,7 @@ static void absorb_all(struct collector *c, struct store *store, const struct co
 		store_set(store, F_SOURCE, source, 1);
 		c->ops->absorb(store, config, c->meter);
 	}
-	store->generation++;
+	store_window_added(store);
 	free(labels);
 	free(source);
 }

@@ -15,6 +15,7 @@
 #include "base/duration.h"
 #include "host.h"
 #include "stats/hist.h"
+#include "stats/native.h"
 #include "stats/runq.h"
 
 #define FILE_MAX (64 * 1024)
@@ -59,6 +60,10 @@ const struct config_setting config_settings[] = {
 	 CONFIG_RESTART},
 	{"fine", NULL,
 	 "keep fine histograms of waits: percentiles of the page within 3.2 %, for 20 times the memory",
+	 CONFIG_RESTART},
+	{"native-histograms", NULL,
+	 "run-queue latency also as native histograms, one series for each cgroup, to a Prometheus "
+	 "that asks for them; finer with --fine",
 	 CONFIG_RESTART},
 	{"idle-states", NULL, "also what cgroups wait for cores to leave their idle state",
 	 CONFIG_RESTART},
@@ -305,6 +310,7 @@ static int set_list(struct config *config, const char *name, const char *value, 
 
 	if (!strcmp(name, "le")) {
 		config->nr_le = 0;
+		config->own_le = true;
 		return each_word(value, config, err, add_le);
 	}
 	rc = each_word(value, config, err, check_collector);
@@ -325,6 +331,8 @@ int config_set(struct config *config, const char *name, const char *value, struc
 		return set_bool(name, value, &config->no_causes, err);
 	if (!strcmp(name, "fine"))
 		return set_bool(name, value, &config->fine, err);
+	if (!strcmp(name, "native-histograms"))
+		return set_bool(name, value, &config->native_histograms, err);
 	if (!strcmp(name, "idle-states"))
 		return set_bool(name, value, &config->idle_states, err);
 	if (!*value)
@@ -430,6 +438,22 @@ out:
 	return rc;
 }
 
+int config_complete(struct config *config, struct err *err)
+{
+	_Static_assert(NATIVE_NR_LE <= CONFIG_MAX_LE, "room for all of them");
+
+	if (!config->native_histograms || config->fine)
+		return 0;
+	if (config->own_le)
+		return err_set(err, -EINVAL,
+			       "native-histograms without fine are made of counts at powers of two; "
+			       "leave out le, or add fine");
+	for (unsigned int i = 0; i < NATIVE_NR_LE; i++)
+		config->le_ns[i] = native_le_ns(i);
+	config->nr_le = NATIVE_NR_LE;
+	return 0;
+}
+
 static bool same(const char *a, const char *b)
 {
 	return a == b || (a && b && !strcmp(a, b));
@@ -446,6 +470,9 @@ const char *config_needs_restart(const struct config *old, const struct config *
 		return "collect";
 	if (!same(old->user, fresh->user))
 		return "user";
+	/* It can change the boundaries. */
+	if (old->native_histograms != fresh->native_histograms)
+		return "native-histograms";
 	if (old->nr_le != fresh->nr_le ||
 	    memcmp(old->le_ns, fresh->le_ns, old->nr_le * sizeof(old->le_ns[0])))
 		return "le";

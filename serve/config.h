@@ -58,6 +58,7 @@ struct config {
 	char *user;
 	uint64_t le_ns[CONFIG_MAX_LE];
 	unsigned int nr_le;
+	bool own_le; /* they were given */
 	uint64_t interval_ns;
 	enum config_per per;
 	uint32_t labels; /* bits of enum config_label */
@@ -70,6 +71,7 @@ struct config {
 	bool no_causes;
 	bool no_blame; /* at the start blame_limit was 0: culprits are not charged */
 	bool fine; /* histograms of waits, not only counts at le_ns */
+	bool native_histograms;
 	bool idle_states;
 	bool keep_bpf;
 	bool no_sandbox;
@@ -85,6 +87,8 @@ int config_parse(struct config *config, const char *text, size_t len, const char
 		 struct err *err);
 /* @optional: a missing file is no error. */
 int config_read(struct config *config, const char *path, bool optional, struct err *err);
+/* Checks the settings together, once all are set, and derives those that depend on others. */
+int config_complete(struct config *config, struct err *err);
 /* Removes the listen addresses: those of the command line replace those of the file. */
 void config_clear_listen(struct config *config);
 /* The first changed setting that needs a restart; NULL if there is none. */

@@ -157,16 +157,21 @@ static unsigned char *compress_until(struct fast_gzip *gz, uint32_t end, unsigne
 	return out;
 }
 
-size_t fast_gzip_begin(struct fast_gzip *gz, unsigned char *out)
+void fast_gzip_init(struct fast_gzip *gz)
 {
-	static const unsigned char head[10] = {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 4, 255};
-
-	/* The text buffer is large and always written before it is read: leave it as it is. */
-	memset(gz, 0, offsetof(struct fast_gzip, text));
 	for (unsigned int i = 0; i < 256; i++)
 		gz->literal[i] = symbol(i);
 	for (unsigned int i = 3; i <= MAX_MATCH; i++)
 		gz->length[i] = length_code(i);
+}
+
+size_t fast_gzip_begin(struct fast_gzip *gz, unsigned char *out)
+{
+	static const unsigned char head[10] = {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 4, 255};
+
+	gz->at = gz->base = gz->total = 0;
+	/* The text buffer is large and always written before it is read: leave it as it is. */
+	memset(gz->last, 0, sizeof(gz->last));
 	gz->crc = crc32(0, NULL, 0);
 	memcpy(out, head, sizeof(head));
 	/* Header of the first and only block: last block, fixed codes. */

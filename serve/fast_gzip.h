@@ -38,6 +38,9 @@ static inline size_t fast_gzip_bound(size_t len)
 	return len + len / 8 + FAST_GZIP_SLACK;
 }
 
+/* Once, before the first of any number of texts: the codes are the same for all. */
+void fast_gzip_init(struct fast_gzip *gz);
+
 /* Each writes to @out and returns the number of bytes. */
 size_t fast_gzip_begin(struct fast_gzip *gz, unsigned char *out);
 size_t fast_gzip_add(struct fast_gzip *gz, const void *data, size_t len, unsigned char *out);

@@ -11,7 +11,9 @@
 
 #define HISTORY_SPAN_NS	 (600ULL * 1000000000)
 #define HISTORY_EVERY_NS (2ULL * 1000000000) /* a window each, or more rarely; see history_add() */
-#define HISTORY_BYTES	 (3u << 19)	      /* of compressed windows: 1.5 MiB */
+#define HISTORY_BYTES	 (3u << 19)	      /* of memory for compressed windows: 1.5 MiB */
+#define HISTORY_SLABS	 16
+#define HISTORY_SLAB	 (HISTORY_BYTES / HISTORY_SLABS) /* and the largest window that is kept */
 #define HISTORY_MAX	 2048		      /* entries */
 /* A report with more cells is not kept: rendering it for nobody would cost more than it is worth. */
 #define HISTORY_CELLS 20000
@@ -21,13 +23,26 @@ struct history_entry {
 	uint64_t mono_ns; /* CLOCK_MONOTONIC, when it was added */
 	uint64_t unix_ns; /* the window's end, as its JSON has it */
 	unsigned int collector;
-	struct body *body; /* the window's JSON, gzip */
+	/* The window's JSON, gzip: @len bytes from @at on in a slab, and its size before that. */
+	struct body *slab;
+	uint32_t at, len, raw_len;
+};
+
+/*
+ * Windows lie side by side in slabs. In blocks of their own, between others that are freed at once, each
+ * would keep a page of the heap from being given back: twice as much memory as they have bytes.
+ */
+struct history_slab {
+	struct body *body;
+	size_t entries;
 };
 
 struct history {
 	struct history_entry entries[HISTORY_MAX]; /* oldest first */
 	size_t nr;
-	size_t bytes;
+	struct history_slab slabs[HISTORY_SLABS]; /* the last one is being filled */
+	size_t nr_slabs;
+	size_t bytes; /* of all slabs */
 	uint64_t every_ns; /* 0 before the first */
 	uint64_t last_ns;  /* CLOCK_MONOTONIC of the last round */
 };
@@ -35,11 +50,13 @@ struct history {
 /* Whether a round is due; if so, add its windows with history_add(). */
 bool history_due(struct history *history, uint64_t now_ns);
 /*
- * Keeps @body, whose reference passes to the history. What is older than the span goes. If there is
+ * Copies @body, which is gzip. What is older than the span goes. If there is
  * no room, every second round goes and from then on only half as many are kept: so the span stays.
  */
 void history_add(struct history *history, uint64_t now_ns, uint64_t unix_ns,
-		 unsigned int collector, struct body *body);
+		 unsigned int collector, const struct body *body);
+/* Adds the window's bytes to @buffer without copying them. */
+int history_send(const struct history_entry *entry, struct evbuffer *buffer);
 /* The collector's entry whose window ended nearest to @unix_ns; NULL if it has none. */
 const struct history_entry *history_find(const struct history *history, unsigned int collector,
 					 uint64_t unix_ns);

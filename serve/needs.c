@@ -8,6 +8,7 @@
 
 #include "conn.h"
 #include "measure/runq/runq.h"
+#include "stats/native.h"
 #include "sys/cpu.h"
 #include "sys/meminfo.h"
 #include "sys/memlimit.h"
@@ -16,6 +17,8 @@
 /* Measured; docs/methods/serve.md has the figures. */
 #define BASE_BYTES   (8ULL << 20)
 #define CGROUP_BYTES 4096
+/* The counters and the copy that is rendered. */
+#define NATIVE_BYTES (2 * NATIVE_FINE_WORDS * sizeof(uint64_t))
 #define CPU_BYTES    (16ULL << 10)
 /* What is opened after the check: event loop, listeners, token, notifications, a file at a time. */
 #define MORE_FILES 32
@@ -29,6 +32,8 @@ void needs_compute(const struct config *config, unsigned int cpus, struct needs 
 	if (config_list_has(config->collect, "runq")) {
 		needs.map_bytes += runq_memory_bytes(config->cgroup_limit, cpus, config->fine);
 		needs.heap_bytes += config->cgroup_limit * CGROUP_BYTES;
+		if (config->native_histograms && config->fine)
+			needs.heap_bytes += config->cgroup_limit * NATIVE_BYTES;
 	}
 	*ret_needs = needs;
 }

@@ -84,10 +84,8 @@ void past_update(struct server *server)
 
 		if (last && cells(last->report) <= HISTORY_CELLS)
 			body = api_body(server, i, true);
-		if (body) {
-			body->refs++;
+		if (body)
 			history_add(&server->history, now_ns, last->report->time_unix_ns, i, body);
-		}
 		if (last)
 			shared_put(last);
 	}
@@ -109,7 +107,7 @@ void past_history(struct server *server, struct evhttp_request *request, const c
 
 	for (size_t i = 0; !rc && i < server->history.nr; i++)
 		if (is_asked_for(server, server->history.entries[i].collector, query))
-			rc = body_send(server->history.entries[i].body, buffer);
+			rc = history_send(&server->history.entries[i], buffer);
 	if (rc) {
 		answer_text(server, request, HTTP_SERVUNAVAIL, "out of memory");
 	} else {
@@ -123,17 +121,18 @@ void past_history(struct server *server, struct evhttp_request *request, const c
 		evbuffer_free(buffer);
 }
 
-static int unpack(const struct body *body, struct report **ret_report)
+static int unpack(const struct history_entry *entry, struct report **ret_report)
 {
-	z_stream z = {.next_in = (unsigned char *)body->data, .avail_in = body->len};
-	char *text = malloc(body->raw_len + 1);
+	z_stream z = {.next_in = (unsigned char *)entry->slab->data + entry->at,
+		      .avail_in = entry->len};
+	char *text = malloc(entry->raw_len + 1);
 	size_t used;
 	int rc = -ENOMEM;
 
 	if (!text || inflateInit2(&z, 16 + MAX_WBITS) != Z_OK)
 		goto out;
 	z.next_out = (unsigned char *)text;
-	z.avail_out = body->raw_len + 1;
+	z.avail_out = entry->raw_len + 1;
 	rc = inflate(&z, Z_FINISH) == Z_STREAM_END ?
 		     report_read_json(text, z.total_out, ret_report, &used, NULL) :
 		     -EIO;
@@ -162,7 +161,7 @@ static size_t gather(struct server *server, uint64_t at_ns, struct report **repo
 			continue;
 		}
 		entry = history_find(&server->history, i, at_ns);
-		if (entry && !unpack(entry->body, &reports[nr]))
+		if (entry && !unpack(entry, &reports[nr]))
 			nr++;
 	}
 	return nr;

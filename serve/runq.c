@@ -12,6 +12,7 @@
 #include "needs.h"
 #include "runq_labels.h"
 #include "runq_limit.h"
+#include "stats/native.h"
 #include "view/prom.h"
 
 static const struct runq_party other = {.kind = RUNQ_PARTY_OTHER};
@@ -77,6 +78,7 @@ static void add_histogram(struct series *series, size_t at, const struct runq_wi
 			  const struct runq_group_window *group)
 {
 	union word *words = series_words(series, at);
+	struct runq_totals totals;
 
 	/* Both lists come from the same settings. */
 	for (unsigned int i = 0; i < w->nr_le && i < series->nr_le; i++)
@@ -84,6 +86,10 @@ static void add_histogram(struct series *series, size_t at, const struct runq_wi
 			words[i].u64 += group->le_count[i];
 	words[series->nr_le].u64 += group->count;
 	words[series->nr_le + 1].u64 += group->sum_ns;
+	if (series->native.at) {
+		runq_unpack(group->totals, &totals);
+		native_fold(totals.count, w->sample_ratio, &words[series->native.at].u64);
+	}
 }
 
 /* Names are known now, or have changed: the rows of the causes are those of the group, too. */

@@ -145,10 +145,9 @@ static void remove_cgroup(struct store *store, size_t at, bool keep)
 	snprintf(other, sizeof(other), "%.*s=\"" RUNQ_OTHER_LABEL "\"", (int)strcspn(labels, "="),
 		 labels);
 
-	/* The words of a histogram end with count and sum. */
 	if (keep && row != SERIES_NONE)
 		store_add(store, F_RUNQ_FOLDED, "kind=\"waits\"",
-			  series_words(runq, row)[runq->width - 2].u64);
+			  series_words(runq, row)[runq->nr_le].u64);
 	row_move(runq, labels, keep ? other : NULL);
 	causes_move(store, labels, keep ? other : NULL);
 	parts_move(&store->series[F_RUNQ_IDLE], labels, keep ? other : NULL);

@@ -9,6 +9,7 @@
 
 #include "answer.h"
 #include "self.h"
+#include "view/prom_accept.h"
 
 /* Limit of the memory of all responses being sent, which slow readers hold. */
 #define MAX_HELD (96 * 1024 * 1024)
@@ -73,7 +74,7 @@ void scrape_answer(struct server *server, struct evhttp_request *request)
 {
 	const char *accept =
 		evhttp_find_header(evhttp_request_get_input_headers(request), "Accept");
-	enum prom_format format = prom_accept(accept);
+	enum prom_format format = prom_accept(accept, server->config.native_histograms);
 	bool gzip = answer_wants_gzip(request);
 
 	/* A client that reads slowly must not block the others. */
@@ -89,7 +90,7 @@ void scrape_answer(struct server *server, struct evhttp_request *request)
 
 void scrape_forget(struct server *server)
 {
-	for (int format = 0; format < 2; format++)
+	for (int format = 0; format < PROM_NR_FORMATS; format++)
 		for (int gzip = 0; gzip < 2; gzip++) {
 			body_put(server->metrics[format][gzip].body);
 			server->metrics[format][gzip].body = NULL;

@@ -72,6 +72,8 @@ void self_collect(struct server *server)
 	store_set(&server->own, F_PROC_CPU, "", clock_ns(CLOCK_PROCESS_CPUTIME_ID));
 	store_set(&server->own, F_PROC_START, "", server->start_unix_ns);
 	store_set(&server->own, F_HISTORY, "", server->history.bytes);
+	/* The kept windows are bodies, too. */
+	store_set(&server->own, F_HTTP_RESPONSES, "", body_total() - server->history.bytes);
 	store_set(&server->own, F_HTTP_CONNECTIONS, "", server->conns.nr);
 	for (int i = 0; i < CONN_NR_CUTS; i++)
 		store_set(&server->own, F_HTTP_CUT, cuts[i], server->conns.cut[i]);

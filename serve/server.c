@@ -176,6 +176,8 @@ static int attach(struct server *s, struct err *err)
 		 (unsigned long long)needs.heap_bytes >> 20);
 	if (store_init(&s->store, s->config.le_ns, s->config.nr_le) || store_init(&s->own, NULL, 0))
 		return err_set(err, -ENOMEM, "out of memory");
+	if (s->config.native_histograms)
+		store_native(&s->store, s->config.fine);
 	sys_bpf_own_find(&s->bpf);
 	s->statm_fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
 	if (api_doctor(s, &why))

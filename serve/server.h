@@ -63,7 +63,7 @@ struct server {
 
 	struct series copy[FAMILY_NR]; /* of the store; kept to reuse its memory */
 	struct store own;	       /* counters of the event loop's thread */
-	struct cached metrics[2][2];   /* by prom_format and gzip */
+	struct cached metrics[PROM_NR_FORMATS][2]; /* by gzip */
 	struct cached json[SERVER_MAX_COLLECTORS][2];
 	struct body *doctor[2];
 	struct body *host[2];

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "measure/wake/wake.h"
+#include "stats/native.h"
 
 int store_init(struct store *store, const uint64_t *le_ns, unsigned int nr_le)
 {
@@ -26,6 +27,13 @@ int store_init(struct store *store, const uint64_t *le_ns, unsigned int nr_le)
 	if (rc)
 		store_free(store);
 	return rc;
+}
+
+void store_native(struct store *store, bool fine)
+{
+	const struct native_scale *scale = fine ? &native_fine : &native_coarse;
+
+	series_set_native(&store->series[F_RUNQ], scale->schema, scale->first, scale->nr, fine);
 }
 
 void store_free(struct store *store)
@@ -67,6 +75,20 @@ void store_loss(struct store *store, const char *collector, const char *kind, ui
 	store_set(store, F_LOSS, labels, total);
 }
 
+/* With the lock held. A copy shares the labels, so they outlive their row until it is done. */
+static void bury(struct store *store)
+{
+	for (int id = 0; !store->readers && id < FAMILY_NR; id++)
+		series_bury(&store->series[id]);
+}
+
+void store_window_added(struct store *store)
+{
+	store->generation++;
+	/* Without this they would be kept until the next scrape, which may never come. */
+	bury(store);
+}
+
 int store_copy(struct store *store, struct series copy[FAMILY_NR], uint64_t *ret_generation)
 {
 	int rc = 0;
@@ -84,8 +106,7 @@ int store_copy(struct store *store, struct series copy[FAMILY_NR], uint64_t *ret
 void store_copy_done(struct store *store)
 {
 	pthread_mutex_lock(&store->lock);
-	if (!--store->readers)
-		for (int id = 0; id < FAMILY_NR; id++)
-			series_bury(&store->series[id]);
+	store->readers--;
+	bury(store);
 	pthread_mutex_unlock(&store->lock);
 }

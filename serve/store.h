@@ -4,6 +4,7 @@
 #define SUBTICK_SERVE_STORE_H
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "contest.h"
@@ -30,6 +31,8 @@ struct store {
 
 /* @le_ns: boundaries of run-queue latency; those of wake latency are fixed. */
 int store_init(struct store *store, const uint64_t *le_ns, unsigned int nr_le);
+/* Run-queue latency as native histograms, too: from the fine ones, or else of its boundaries. */
+void store_native(struct store *store, bool fine);
 void store_free(struct store *store);
 
 /* For the thread that measures, with the lock held. Out of memory, a sample is dropped. */
@@ -38,6 +41,9 @@ void store_set(struct store *store, enum family_id id, const char *labels, uint6
 void store_set_f64(struct store *store, enum family_id id, const char *labels, double value);
 /* Losses are counted since the start by the measurement itself. */
 void store_loss(struct store *store, const char *collector, const char *kind, uint64_t total);
+
+/* A window was added: the next generation. Also frees the labels of removed rows that no copy has. */
+void store_window_added(struct store *store);
 
 /* A consistent copy of all families and its generation; call store_copy_done() soon. */
 int store_copy(struct store *store, struct series copy[FAMILY_NR], uint64_t *ret_generation);

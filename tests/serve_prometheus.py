@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A real Prometheus scrapes three exporters; compares its rates and quantiles with the CLI's JSON."""
+"""A real Prometheus scrapes three exporters; compares its rates, quantiles and histograms with the CLI's JSON."""
 import contextlib
 import json
 import os
@@ -11,9 +11,11 @@ import time
 import urllib.parse
 import urllib.request
 
+import promproto
 import tap
 from exporter import SUBTICK, Server, cgroup_root, free_port, remove_cgroup
 
+RULES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../packaging/prometheus/subtick.rules.yml")
 NODES = 3
 TOLERANCE = 0.02
 PERIOD = 0.01  # s, of the generators below
@@ -54,40 +56,45 @@ def namespaces():
 
 
 @contextlib.contextmanager
-def prometheus(targets):
+def prometheus(targets, *flags):
     port = free_port()
     with tempfile.TemporaryDirectory() as folder:
         with open(f"{folder}/prometheus.yml", "w", encoding="utf-8") as file:
-            json.dump({"global": {"scrape_interval": "500ms", "scrape_timeout": "500ms"},
+            json.dump({"global": {"scrape_interval": "500ms", "scrape_timeout": "500ms", "evaluation_interval": "1s"},
+                       "rule_files": [RULES],
                        "scrape_configs": [{"job_name": "subtick",
                                            "static_configs": [{"targets": targets}]}]}, file)
         child = subprocess.Popen(["prometheus", f"--config.file={folder}/prometheus.yml",
                                   f"--storage.tsdb.path={folder}/data", "--log.level=error",
-                                  f"--web.listen-address=127.0.0.1:{port}"])
+                                  f"--web.listen-address=127.0.0.1:{port}", *flags])
         try:
-            yield lambda query, at=None: ask(port, query, at or time.time())
+            yield lambda query, at=None, value=number: ask(port, query, at or time.time(), value)
         finally:
             child.terminate()
             child.wait()
 
 
-def ask(port, query, at):
+def number(row):
+    return float(row["value"][1])
+
+
+def ask(port, query, at, value):
     """An instant query; values by instance and cpu."""
     url = f"http://127.0.0.1:{port}/api/v1/query?" + urllib.parse.urlencode({"query": query, "time": at})
     with urllib.request.urlopen(url, timeout=30) as answer:
         found = json.load(answer)["data"]["result"]
-    return {(row["metric"].get("instance"), row["metric"].get("cpu")): float(row["value"][1]) for row in found}
+    return {(row["metric"].get("instance"), row["metric"].get("cpu")): value(row) for row in found}
 
 
 @contextlib.contextmanager
-def fleet(*args):
+def fleet(*args, each=((),) * NODES, flags=()):
     """Three exporters and the Prometheus that scrapes them; yields a function that queries it."""
     if os.geteuid():
         raise tap.Skip("needs root, to make network namespaces")
     with contextlib.ExitStack() as stack:
         for i, name in enumerate(stack.enter_context(namespaces())):
-            stack.enter_context(Server(*args, netns=name, host=f"198.18.{i}.2"))
-        yield stack.enter_context(prometheus([f"198.18.{i}.2:7828" for i in range(NODES)]))
+            stack.enter_context(Server(*args, *each[i], netns=name, host=f"198.18.{i}.2"))
+        yield stack.enter_context(prometheus([f"198.18.{i}.2:7828" for i in range(NODES)], *flags))
 
 
 def wait_scraped(query, collector, after):
@@ -275,8 +282,8 @@ def measured_burst(children, seconds):
     return window if ended - window["window_ns"] / 1e9 <= begin and end <= ended else None
 
 
-def compare_quantiles(query, name, children):
-    """One try: findings, or None if other work disturbed the waits."""
+def scraped_burst(query, name, children):
+    """The CLI's row of a burst that Prometheus has, and times before and after it; no row if others disturbed it."""
     burst(children, 1)
     wait_scraped(query, "runq", time.time())
     since = time.time()
@@ -285,33 +292,130 @@ def compare_quantiles(query, name, children):
     group = [row for row in window["groups"] if row["cgroup"] == name] if window else []
     if not group or not all(EDGES[0] < group[0][key] < EDGES[-1] for key in ("p50_ns", "p99_ns")):
         print(f"# another try: {group or 'the burst was not in one window'}")
-        return None
-    now = time.time()
+        group = [None]
+    return group[0], since, time.time()
+
+
+def undisturbed(compare, query):
+    """What @compare finds, in the first try that other work did not disturb."""
+    name = f"subtick-{os.getpid()}-waits"
+    with waiters(name) as children:
+        wait_scraped(query, "runq", time.time())
+        for _ in range(4):
+            group, since, now = scraped_burst(query, "/" + name, children)
+            if group:
+                yield from compare(query, group, since, now)
+                return
+    raise tap.Skip("the machine is too busy for waits of a known size: see the tries above")
+
+
+def compare_quantiles(query, group, since, now):
+    name = group["cgroup"]
     family, over = "subtick_runqueue_latency_seconds", f'{{cgroup="{name}"}}[{int((now - since) * 1000)}ms]'
     count = f"{family}_count{over}"
     found = {"count": query(f"max_over_time({count}) - min_over_time({count})", now)}
     for key, q in (("p50_ns", 0.5), ("p99_ns", 0.99)):
         found[key] = query(f"1e9 * histogram_quantile({q}, sum by (instance, le) (rate({family}_bucket{over})))", now)
-    wrong = []
     for key, values in found.items():
-        truth = group[0][key]
+        truth = group[key]
         print(f"# {key}: CLI {truth:.0f}, Prometheus", [round(value) for value in values.values()])
         if len(values) != NODES:
-            wrong.append(f"{len(values)} series of {key}")
-        wrong += [f"{instance} {key}: {value:.0f}, CLI {truth:.0f}" for (instance, _), value in values.items()
-                  if not abs(value - truth) <= TOLERANCE * truth]
-    return wrong
+            yield f"{len(values)} series of {key}"
+        for (instance, _), value in values.items():
+            if not abs(value - truth) <= TOLERANCE * truth:
+                yield f"{instance} {key}: {value:.0f}, CLI {truth:.0f}"
 
 
 def check_quantiles():
     """Both see exactly the same waits: a burst in a cgroup that has no other waits."""
-    name = f"subtick-{os.getpid()}-waits"
     le = ",".join(f"{edge}ns" for edge in EDGES)
-    with fleet("--collect", "runq", "--le", le) as query, waiters(name) as children:
-        wait_scraped(query, "runq", time.time())
-        for _ in range(4):
-            wrong = compare_quantiles(query, "/" + name, children)
-            if wrong is not None:
-                yield from wrong
-                return
-    raise tap.Skip("the machine is too busy for waits of a known size: see the tries above")
+    with fleet("--collect", "runq", "--le", le) as query:
+        yield from undisturbed(compare_quantiles, query)
+
+
+# ---- native histograms ---------------------------------------------------------------------------
+
+FAMILY = "subtick_runqueue_latency_seconds"
+PROTOBUF = "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited"
+# By exporter: its settings, how many series a cgroup has, and the width of a bucket in which a quantile lies.
+NATIVE = {
+    "198.18.0.2:7828": (("--native-histograms", "--fine"), 1, 2 ** (1 / 8) * 1.016),
+    "198.18.1.2:7828": (("--native-histograms",), 1, 2),
+    "198.18.2.2:7828": (("--le", ",".join(f"{edge}ns" for edge in EDGES)), len(EDGES) + 3, 1 + TOLERANCE),
+}
+
+
+def exposed(instance, cgroup):
+    """The histogram of a cgroup as the exporter has it now; None if it does not answer in protobuf."""
+    request = urllib.request.Request(f"http://{instance}/metrics", headers={"Accept": PROTOBUF + ",text/plain;q=0.5"})
+    with urllib.request.urlopen(request, timeout=10) as answer:
+        kind, body = answer.headers["Content-Type"], answer.read()
+    if not kind.startswith("application/vnd.google.protobuf"):
+        return None
+    rows = [row for family in promproto.decode(body) if family["name"] == FAMILY for row in family["metrics"]]
+    return next(value for labels, value in rows if labels.get("cgroup") == cgroup)
+
+
+def stored(row):
+    """Count, sum and buckets by upper edge, of a native histogram as Prometheus has it."""
+    found = row["histogram"][1]
+    buckets = {float(upper): int(count) for _, _, upper, count in found.get("buckets", [])}
+    return int(found["count"]), float(found["sum"]), buckets
+
+
+def native_differences(instance, kept, exported):
+    """What Prometheus keeps is what the exporter sent, and that is all of the waits."""
+    (count, total, buckets), native = kept, exported["native"]
+    sent = [(2 ** (index / 2 ** native["schema"]), value) for index, value in native["buckets"].items() if value]
+    if native["zero"]:
+        sent.insert(0, (native["threshold"], native["zero"]))
+    if count != exported["count"] or abs(total - exported["sum"]) > 1e-12 * total:
+        yield f"{instance}: {count} waits and {total} s, exposed {exported['count']} and {exported['sum']}"
+    if sum(value for _, value in sent) != count:
+        yield f"{instance}: {count} waits, in buckets {sent}"
+    if len(buckets) != len(sent) or any(abs(edge / at - 1) > 1e-9 or value != nr for (edge, value), (at, nr)
+                                        in zip(sorted(buckets.items()), sent)):
+        yield f"{instance}: buckets {buckets}, exposed {sent}"
+
+
+def compare_native(query, group, since, now):
+    name = group["cgroup"]
+    select, over = f'{{cgroup="{name}"}}', f"[{int((now - since) * 1000)}ms]"
+    before, after = (query(FAMILY + select, at, stored) for at in (since, now))
+    series = query(f'count by (instance) ({{__name__=~"{FAMILY}(_.*)?",cgroup="{name}"}})', now)
+    counts = query(f"histogram_count({FAMILY}{select})", now)
+    for instance, (_, nr, _) in NATIVE.items():
+        if series.get((instance, None)) != nr:
+            yield f"{instance}: {series.get((instance, None))} series, {nr} expected"
+    for key in [(instance, None) for instance in NATIVE if NATIVE[instance][1] == 1]:
+        native = exposed(key[0], name)
+        if key not in after or key not in before or not native:
+            yield f"{key[0]}: no native histogram"
+            continue
+        yield from native_differences(key[0], after[key], native)
+        grown = after[key][0] - before[key][0]
+        if grown != group["count"] or counts[key] != after[key][0]:
+            yield f"{key[0]}: {grown} waits, CLI {group['count']}; histogram_count {counts[key]}"
+    if exposed(list(NATIVE)[-1], name):
+        yield "protobuf from an exporter without --native-histograms"
+    for key, q in (("p50_ns", 0.5), ("p99_ns", 0.99)):
+        classic = f"sum by (instance, le) (rate({FAMILY}_bucket{select}{over}))"
+        found = query(f"1e9 * histogram_quantile({q}, rate({FAMILY}{select}{over}))", now)
+        found |= query(f"1e9 * histogram_quantile({q}, {classic})", now)
+        truth = group[key]
+        print(f"# {key}: CLI {truth:.0f}, Prometheus", [round(value) for value in found.values()])
+        for instance, (_, _, width) in NATIVE.items():
+            value = found.get((instance, None), 0)
+            if not truth / width <= value <= truth * width:
+                yield f"{instance} {key}: {value:.0f}, CLI {truth:.0f}"
+
+
+def check_native():
+    """Fine, coarse and classic histograms of the same burst, in one Prometheus that asks for native ones."""
+    each = [settings for settings, _, _ in NATIVE.values()]
+    with fleet("--collect", "runq", each=each, flags=("--enable-feature=native-histograms",)) as query:
+        yield from undisturbed(compare_native, query)
+        for rule in ("latency_seconds:p50_rate5m", "latency_seconds:p99_rate5m", "latency_seconds_sum:rate5m"):
+            recorded = query(f"instance:subtick_runqueue_{rule}")
+            if len(recorded) != NODES or not min(recorded.values()) > 0:
+                yield f"the rule {rule} has recorded {recorded}"

@@ -4,12 +4,16 @@
 #
 # A result is one line "pass|fail|skip<TAB>test<TAB>reason" in $tally_dir/results; a program that
 # prints TAP gives one per case, any other one in all. Exit status 77 is a skip, as in automake.
+#
+# How long each program took stays in $tally_times, if that is set: lines "name<TAB>seconds", the last one
+# of a name counts. The next run estimates by them.
 
 tally_start() {
 	tally_dir=$(mktemp -d)
 	tally_children=()
 	tally_asides=()
 	tally_jobs=0
+	tally_teller=
 	: >"$tally_dir/results"
 	trap 'rm -rf "$tally_dir"' EXIT
 	trap 'tally_stop INT' INT
@@ -22,6 +26,7 @@ tally_stop() {
 	local child
 
 	trap '' INT TERM HUP
+	tally_told
 	for child in "${!tally_children[@]}"; do
 		kill -TERM "$child" 2>/dev/null || true
 	done
@@ -98,16 +103,72 @@ tally_begin() {
 	tally_children[$!]=$job
 }
 
+# tally_expected NAME...: seconds that these and what is named after them (NAME/…, NAME-selftest) took the last time
+# here; nothing if one of them was never run.
+tally_expected() {
+	[ -r "${tally_times:-}" ] || return 0
+	awk -F '\t' -v names="$*" '
+	{ took[$1] = $2 }
+	END {
+		nr = split(names, name, " ")
+		for (i = 1; i <= nr; i++) {
+			known = 0
+			for (test in took)
+				if (test == name[i] || index(test, name[i] "/") == 1 || test == name[i] "-selftest") {
+					sum += took[test]
+					known = 1
+				}
+			if (!known)
+				exit
+		}
+		printf "%.0f\n", sum
+	}' "$tally_times"
+}
+
+# tally_progress NAME STARTED: what runs and how long it will take, in a line.
+tally_progress() {
+	local expected
+
+	expected=$(tally_expected "$1")
+	printf '%s: %.0f s%s' "$1" "$(tally_since "$2")" \
+		"${expected:+ of about $expected s, as the last time}"
+}
+
+# Tells on the terminal of the program that runs longest, until it is killed.
+tally_tell() {
+	local name seconds started
+
+	IFS=$'\t' read -r name seconds started <"$1"
+	while sleep 1; do
+		printf '\r\033[K%.78s' "$(tally_progress "$name" "$started")" >&2
+	done
+}
+
+tally_told() {
+	[ -n "$tally_teller" ] || return 0
+	kill "$tally_teller" 2>/dev/null || true
+	wait "$tally_teller" 2>/dev/null || true
+	tally_teller=
+	printf '\r\033[K' >&2
+}
+
 # Waits for the first of the children to end and tells of it; fails if it did.
 tally_next() {
 	local child job name seconds started status=0
+	local running=("${!tally_children[@]}")
 
-	wait -n -p child "${!tally_children[@]}" || status=$?
+	if [ -t 2 ]; then
+		tally_tell "${tally_children[${running[0]}]}" &
+		tally_teller=$!
+	fi
+	wait -n -p child "${running[@]}" || status=$?
+	tally_told
 	job=${tally_children[$child]}
 	unset "tally_children[$child]"
 	IFS=$'\t' read -r name seconds started <"$job"
 	tally_parse "$name" "$status" "$seconds" <"$job.log" >"$job.new"
 	cat "$job.new" >>"$tally_dir/results"
+	[ -z "${tally_times:-}" ] || printf '%s\t%s\n' "$name" "$(tally_since "$started")" >>"$tally_times"
 	tally_line "$name" "$started" "$job.new" "$job.log"
 	! grep -q '^fail' "$job.new"
 }

@@ -11,3 +11,15 @@ const struct family *family_get(enum family_id id)
 {
 	return (unsigned int)id < FAMILY_NR ? &families[id] : NULL;
 }
+
+const char *family_suffix(const struct family *family)
+{
+	switch (family->type) {
+	case FAMILY_COUNTER:
+		return "_total";
+	case FAMILY_INFO:
+		return "_info";
+	default:
+		return "";
+	}
+}

@@ -68,6 +68,8 @@ enum family_type {
 	X(F_HTTP_REQUESTS, "subtick_http_requests", FAMILY_COUNTER, UNIT_COUNT,                    \
 	  "Responses by status code.")                                                             \
 	X(F_HTTP_CONNECTIONS, "subtick_http_connections", FAMILY_GAUGE, UNIT_COUNT, "Open connections.") \
+	X(F_HTTP_RESPONSES, "subtick_http_response_bytes", FAMILY_GAUGE, UNIT_BYTES,               \
+	  "Memory of responses: those of the last window, and those being sent.")                  \
 	X(F_HTTP_CUT, "subtick_http_cut", FAMILY_COUNTER, UNIT_COUNT,                              \
 	  "Connections closed by us: slow (no request in time), full (too many), stalled (does not read).") \
 	X(F_PROC_CPU, "process_cpu_seconds", FAMILY_COUNTER, UNIT_NS, "CPU time of this process, user and system.") \
@@ -87,5 +89,7 @@ struct family {
 };
 
 const struct family *family_get(enum family_id id);
+/* What follows the name of its samples, apart from OpenMetrics' family names: "_total" and so on. */
+const char *family_suffix(const struct family *family);
 
 #endif

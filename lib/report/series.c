@@ -23,6 +23,13 @@ int series_init(struct series *s, enum family_id id, const uint64_t *le_ns, unsi
 	return 0;
 }
 
+void series_set_native(struct series *s, int schema, int first, unsigned int nr, bool words)
+{
+	s->native = (struct series_native){
+		.schema = schema, .first = first, .nr = nr, .at = words ? s->width : 0};
+	s->width += words ? nr + 1 : 0;
+}
+
 void series_free(struct series *s)
 {
 	for (size_t i = 0; i < s->nr; i++)
@@ -204,6 +211,7 @@ int series_copy(struct series *copy, const struct series *s)
 	copy->family = s->family;
 	copy->le_ns = s->le_ns;
 	copy->nr_le = s->nr_le;
+	copy->native = s->native;
 	copy->width = s->width;
 	copy->nr = s->nr;
 	if (s->nr) {

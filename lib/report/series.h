@@ -3,6 +3,7 @@
 #ifndef SUBTICK_REPORT_SERIES_H
 #define SUBTICK_REPORT_SERIES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -16,14 +17,28 @@ union word {
 };
 
 /*
+ * Buckets of a native histogram of Prometheus, after the zero bucket, from index first on; those of
+ * schema s end at powers of 2^(1/2^s) seconds. The last one also has what is above it.
+ */
+struct series_native {
+	int schema;
+	int first;
+	unsigned int nr; /* 0: no native histogram */
+	/* Where in a row the words of the zero bucket and of these begin; 0: they are the
+	 * differences of the boundaries, as many, and what is above the last one. */
+	unsigned int at;
+};
+
+/*
  * A sample is one word; a histogram has one word per boundary (count up to it), then count and
- * sum_ns. Labels are in the form of the output format: cpu="0",context="task". Behind their NUL is
+ * sum_ns, then those of a native histogram. Labels are in the form of the output format: cpu="0",context="task". Behind their NUL is
  * a second string: see series_more().
  */
 struct series {
 	const struct family *family;
 	uint64_t *le_ns;
 	unsigned int nr_le;
+	struct series_native native;
 	unsigned int width; /* words per sample */
 	char **labels;
 	union word *words;
@@ -38,6 +53,8 @@ struct series {
 
 int series_init(struct series *series, enum family_id id, const uint64_t *le_ns,
 		unsigned int nr_le);
+/* Also as a native histogram. @words: with words of its own. Only while there are no rows. */
+void series_set_native(struct series *series, int schema, int first, unsigned int nr, bool words);
 void series_free(struct series *series);
 
 /* The row with these labels; adds one of zeros if there is none. SERIES_NONE if out of memory. */

@@ -61,6 +61,25 @@ void runq_slot_steps(const void *slot, unsigned int stripes, unsigned int cpus, 
 		    offsetof(struct runq_steps, rare_ns), ret_totals->cause_ns);
 }
 
+uint64_t runq_slot_count(const void *slot, bool steps, unsigned int stripes, unsigned int nr_le)
+{
+	unsigned int nr = steps ? nr_le + 1 : HIST_NR;
+	size_t stripe = steps ? sizeof(struct runq_steps) : sizeof(struct runq_hist);
+	uint64_t sum = 0;
+
+	/* In both the counts come first. */
+	_Static_assert(!offsetof(struct runq_steps, count) && !offsetof(struct runq_hist, count),
+		       "counts are read without knowing which of them it is");
+	for (unsigned int i = 0; i < stripes; i++) {
+		const volatile uint64_t *count =
+			(const void *)((const char *)slot + RUNQ_HISTS + i * stripe);
+
+		for (unsigned int b = 0; b < nr; b++)
+			sum += count[b];
+	}
+	return sum;
+}
+
 uint64_t runq_slot_wait_ns(const void *slot, bool steps, unsigned int stripes, unsigned int cpus)
 {
 	uint64_t cause_ns[RUNQ_NR_CAUSES], sum = 0;
@@ -165,17 +184,21 @@ void runq_quick_steps(const uint8_t in[HIST_NR], uint8_t ret_step[RUNQ_NR_QUICK]
 	}
 }
 
-void runq_quick_shifts(const uint8_t in[HIST_NR], uint8_t ret_shift[RUNQ_NR_QUICK])
+void runq_quick_buckets(const uint8_t in[HIST_NR], uint8_t ret_bucket[RUNQ_NR_QUICK])
 {
 	for (uint64_t i = 0; i < RUNQ_NR_QUICK; i++) {
 		uint64_t low = i * HIST_SUB;
+		uint8_t shift = 0;
 
-		ret_shift[i] = 0;
-		while (low >> ret_shift[i] >= 2 * HIST_SUB)
-			ret_shift[i]++;
+		while (low >> shift >= 2 * HIST_SUB)
+			shift++;
+		if (shift < HIST_SUB_BITS)
+			ret_bucket[i] = RUNQ_QUICK_SHIFT + shift;
+		else
+			ret_bucket[i] = hist_index(low) - RUNQ_QUICK_FIRST;
 		for (uint64_t wait = low; wait < low + HIST_SUB; wait++)
 			if (in[hist_index(wait)])
-				ret_shift[i] |= RUNQ_QUICK_LE;
+				ret_bucket[i] = RUNQ_QUICK_LE;
 	}
 }
 

@@ -34,6 +34,8 @@ void runq_slot_sum(const void *slot, unsigned int stripes, unsigned int cpus,
 		   struct runq_totals *ret_totals);
 void runq_slot_steps(const void *slot, unsigned int stripes, unsigned int cpus, unsigned int nr_le,
 		     struct runq_step_totals *ret_totals);
+/* How many waits it has. @steps: it has struct runq_steps, with @nr_le boundaries. */
+uint64_t runq_slot_count(const void *slot, bool steps, unsigned int stripes, unsigned int nr_le);
 /* Its waits alone. @steps: it has struct runq_steps. */
 uint64_t runq_slot_wait_ns(const void *slot, bool steps, unsigned int stripes, unsigned int cpus);
 /* Subtracts @was from @now; max_ns stays. */
@@ -63,13 +65,13 @@ double runq_totals_percentile(const struct runq_totals *totals, double percent);
 int runq_le_place(const uint64_t *le, unsigned int nr, uint8_t in[HIST_NR], unsigned int *ret_bad);
 /* How many boundaries of @in lie in lower buckets. */
 void runq_le_before(const uint8_t in[HIST_NR], uint8_t ret_before[HIST_NR]);
-/* Which step a short wait is in, likewise; see runq_quick_shifts(). */
-void runq_quick_steps(const uint8_t in[HIST_NR], uint8_t ret_step[RUNQ_NR_QUICK]);
 /*
- * What the quick path of the programs shifts a wait by for its bucket, by wait / HIST_SUB; with
- * RUNQ_QUICK_LE where a boundary of @in lies. Waits below RUNQ_QUICK_NS only.
+ * Tables for the quick path of the programs, by wait / HIST_SUB, of waits below RUNQ_QUICK_NS: which
+ * step a wait is in, at least RUNQ_QUICK_LE where a boundary of @in lies; and its bucket, as
+ * RUNQ_QUICK_FIRST explains.
  */
-void runq_quick_shifts(const uint8_t in[HIST_NR], uint8_t ret_shift[RUNQ_NR_QUICK]);
+void runq_quick_steps(const uint8_t in[HIST_NR], uint8_t ret_step[RUNQ_NR_QUICK]);
+void runq_quick_buckets(const uint8_t in[HIST_NR], uint8_t ret_bucket[RUNQ_NR_QUICK]);
 /* Waits of at most each boundary of @le, exact. */
 void runq_le_counts(const struct runq_totals *totals, const uint64_t *le, unsigned int nr,
 		    uint64_t *ret_counts);

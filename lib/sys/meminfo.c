@@ -27,14 +27,11 @@ int meminfo_available(const char *root, uint64_t *ret_bytes)
 	return 0;
 }
 
-/* Less is not worth the time: it will be used again. */
-#define TRIM_BYTES (4UL << 20)
-
 bool meminfo_trim(void)
 {
 #ifdef __GLIBC__
 	/* Of all threads; each keeps what its reports needed at their largest. */
-	return mallinfo2().fordblks >= TRIM_BYTES && malloc_trim(0);
+	return mallinfo2().fordblks > MEMINFO_KEPT_BYTES && malloc_trim(0);
 #else
 	return false;
 #endif

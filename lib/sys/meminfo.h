@@ -9,7 +9,10 @@
 /* MemAvailable of /proc/meminfo; -ENODATA if the kernel does not report it. */
 int meminfo_available(const char *root, uint64_t *ret_bytes);
 
-/* Gives memory that was freed back to the kernel, if it is much; true if it did. */
+/* Freed memory that a process may keep. */
+#define MEMINFO_KEPT_BYTES (1UL << 20)
+
+/* Gives memory that was freed back to the kernel, if it is more than that; true if it did. */
 bool meminfo_trim(void);
 
 #endif

@@ -1,91 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Writes the two Prometheus formats, without printf(): a scrape may have 100,000 lines. */
+/* Writes the two text formats of Prometheus, without printf(): a scrape may have 100,000 lines. */
 #include "view/prom.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
+#include "view/prom_proto.h"
 #include "view/utf8.h"
-
-const char *prom_content_type(enum prom_format format)
-{
-	return format == PROM_OPENMETRICS ?
-		       "application/openmetrics-text; version=1.0.0; charset=utf-8" :
-		       "text/plain; version=0.0.4; charset=utf-8";
-}
-
-/* The weight (q) of one media range, in thousandths; 1000 if there is none, 0 if it is invalid. */
-static int accept_weight(const char *params, const char *end)
-{
-	for (const char *p = params; p < end; p++) {
-		int weight = 0, digit = 100;
-
-		if (*p != ';')
-			continue;
-		do
-			p++;
-		while (p < end && isblank((unsigned char)*p));
-		if (end - p < 3 || strncasecmp(p, "q=", 2) || (p[2] != '0' && p[2] != '1'))
-			continue;
-		weight = (p[2] - '0') * 1000;
-		for (p += 3; p < end && (*p == '.' || isdigit((unsigned char)*p)); p++) {
-			if (*p == '.')
-				continue;
-			weight += (*p - '0') * digit;
-			digit /= 10;
-		}
-		return weight > 1000 ? 1000 : weight;
-	}
-	return 1000;
-}
-
-/* We support only version 1.0.0: a range with another version does not match. */
-static bool accept_version(const char *params, const char *end)
-{
-	static const char key[] = "version=";
-
-	for (const char *p = params; p + sizeof(key) - 1 < end; p++) {
-		if (strncasecmp(p, key, sizeof(key) - 1))
-			continue;
-		p += sizeof(key) - 1;
-		if (p < end && *p == '"')
-			p++;
-		return end - p >= 5 && !strncmp(p, "1.0.0", 5);
-	}
-	return true;
-}
-
-enum prom_format prom_accept(const char *accept)
-{
-	static const char open[] = "application/openmetrics-text", text[] = "text/plain";
-	int open_weight = 0, text_weight = 0;
-
-	while (accept && *accept) {
-		const char *end = accept + strcspn(accept, ","), *start = accept;
-		size_t name;
-
-		start += strspn(start, " \t");
-		name = strcspn(start, ";, \t");
-		if (name == sizeof(open) - 1 && !strncasecmp(start, open, name) &&
-		    accept_version(start + name, end)) {
-			int weight = accept_weight(start + name, end);
-
-			open_weight = weight > open_weight ? weight : open_weight;
-		} else if (name == sizeof(text) - 1 && !strncasecmp(start, text, name)) {
-			int weight = accept_weight(start + name, end);
-
-			text_weight = weight > text_weight ? weight : text_weight;
-		}
-		accept = *end ? end + 1 : end;
-	}
-	return open_weight && open_weight >= text_weight ? PROM_OPENMETRICS : PROM_TEXT;
-}
 
 static char *escape(char *to, const char *from)
 {
@@ -128,32 +53,9 @@ char *prom_labels(const char *name, ...)
 	return labels;
 }
 
-static void flush(struct prom *p)
-{
-	if (!p->rc && p->used)
-		p->rc = p->sink(p->arg, p->block, p->used);
-	p->used = 0;
-}
-
-static void put(struct prom *p, const char *data, size_t len)
-{
-	while (len) {
-		size_t fits = sizeof(p->block) - p->used;
-
-		if (fits > len)
-			fits = len;
-		memcpy(p->block + p->used, data, fits);
-		p->used += fits;
-		data += fits;
-		len -= fits;
-		if (p->used == sizeof(p->block))
-			flush(p);
-	}
-}
-
 static void puts_(struct prom *p, const char *str)
 {
-	put(p, str, strlen(str));
+	prom_put(p, str, strlen(str));
 }
 
 static size_t format_u64(char *to, uint64_t value)
@@ -211,11 +113,6 @@ static const char *type_name(enum family_type type, enum prom_format format)
 	}
 }
 
-static const char *type_suffix(enum family_type type)
-{
-	return type == FAMILY_COUNTER ? "_total" : type == FAMILY_INFO ? "_info" : "";
-}
-
 static void put_meta(struct prom *p, const char *what, const char *name, const char *suffix,
 		     const char *text)
 {
@@ -232,7 +129,7 @@ static void put_meta(struct prom *p, const char *what, const char *name, const c
 static void put_head(struct prom *p, const struct family *f)
 {
 	bool open = p->format == PROM_OPENMETRICS;
-	const char *suffix = open ? "" : type_suffix(f->type);
+	const char *suffix = open ? "" : family_suffix(f);
 
 	if (!open)
 		put_meta(p, "HELP ", f->name, suffix, f->help);
@@ -253,14 +150,14 @@ static void put_line(struct prom *p, const char *head, const char *labels, const
 {
 	puts_(p, head);
 	if (*labels) {
-		put(p, "{", 1);
+		prom_put(p, "{", 1);
 		puts_(p, labels);
 		puts_(p, series_more(labels));
-		put(p, "}", 1);
+		prom_put(p, "}", 1);
 	}
-	put(p, " ", 1);
-	put(p, value, len);
-	put(p, "\n", 1);
+	prom_put(p, " ", 1);
+	prom_put(p, value, len);
+	prom_put(p, "\n", 1);
 }
 
 /* The le label is a float in both formats: one second is 1.0 in OpenMetrics. */
@@ -277,7 +174,7 @@ static void format_le(char *to, uint64_t ns, enum prom_format format)
 static char *reserve(struct prom *p, size_t len)
 {
 	if (sizeof(p->block) - p->used < len)
-		flush(p);
+		prom_flush(p);
 	return p->block + p->used;
 }
 
@@ -326,6 +223,10 @@ void prom_write(struct prom *p, const struct series *s)
 
 	if (!s->nr || p->rc)
 		return;
+	if (p->format == PROM_PROTOBUF) {
+		prom_proto_write(p, s);
+		return;
+	}
 	put_head(p, s->family);
 	if (s->family->type == FAMILY_HISTOGRAM) {
 		le = calloc(s->nr_le + 1, sizeof(*le));
@@ -336,7 +237,7 @@ void prom_write(struct prom *p, const struct series *s)
 		for (unsigned int i = 0; i < s->nr_le; i++)
 			format_le(le[i], s->le_ns[i], p->format);
 	}
-	snprintf(head, sizeof(head), "%s%s", s->family->name, type_suffix(s->family->type));
+	snprintf(head, sizeof(head), "%s%s", s->family->name, family_suffix(s->family));
 	for (size_t i = 0; i < s->nr && !p->rc; i++) {
 		if (le)
 			put_histogram(p, s, i, le);
@@ -351,6 +252,6 @@ int prom_end(struct prom *p)
 {
 	if (p->format == PROM_OPENMETRICS)
 		puts_(p, "# EOF\n");
-	flush(p);
+	prom_flush(p);
 	return p->rc;
 }

@@ -2,11 +2,51 @@
 /* The parts of a request that we parse: Accept, Accept-Encoding, Authorization, query, addresses. */
 #include "fuzz.h"
 
+#include <errno.h>
+
 #include "serve/accept.h"
 #include "serve/address.h"
 #include "serve/auth.h"
 #include "serve/host.h"
 #include "view/prom.h"
+#include "view/prom_accept.h"
+#include "view/utf8.h"
+
+static int collect(void *arg, const char *data, size_t len)
+{
+	return fwrite(data, 1, len, arg) == len ? 0 : -EIO;
+}
+
+/* A label in protobuf is the name itself: its key, its length and its bytes, nothing escaped. */
+static void check_protobuf(const char *text, const char *labels)
+{
+	static struct prom prom;
+	char *page = NULL, *valid = utf8_valid(text), field[16];
+	size_t size = 0, len, head = 1;
+	FILE *out = open_memstream(&page, &size);
+	struct series s;
+
+	FUZZ_CHECK(valid && out && !series_init(&s, F_LOSS, NULL, 0));
+	len = strlen(valid);
+	FUZZ_CHECK(series_row(&s, labels) != SERIES_NONE);
+	prom = (struct prom){.format = PROM_PROTOBUF, .sink = collect, .arg = out};
+	prom_write(&prom, &s);
+	FUZZ_CHECK(!prom_end(&prom) && !fclose(out));
+	field[0] = 0x12;
+	for (; len >= 0x80; len >>= 7)
+		field[head++] = (char)(len | 0x80);
+	field[head++] = (char)len;
+	for (const char *at = page;; at++) {
+		at = memmem(at, size - (size_t)(at - page), field, head);
+		FUZZ_CHECK(at);
+		if (size - (size_t)(at - page) >= head + strlen(valid) &&
+		    !memcmp(at + head, valid, strlen(valid)))
+			break;
+	}
+	series_free(&s);
+	free(page);
+	free(valid);
+}
 
 static void check(const char *text)
 {
@@ -17,7 +57,9 @@ static void check(const char *text)
 	struct err err = {0};
 	char *labels;
 
-	prom_accept(text);
+	FUZZ_CHECK(prom_accept(text, false) != PROM_PROTOBUF);
+	if (prom_accept(text, true) == PROM_PROTOBUF)
+		FUZZ_CHECK(strstr(text, "delimited"));
 	accept_gzip(text);
 	/* A name is refused unless it is given; a list of names is no name. */
 	if (host_is_name(text) && strpbrk(text, "gijkmnpqruvwxyz"))
@@ -44,6 +86,7 @@ static void check(const char *text)
 		if (*p == '\\')
 			p++;
 	}
+	check_protobuf(text, labels);
 	free(labels);
 }
 

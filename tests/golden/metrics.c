@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Compares the whole /metrics page, in both formats, with reviewed files: every family, from windows
- * with fixed figures. UPDATE_GOLDEN=1 rewrites the files; read the difference before you commit it.
+ * Compares the whole /metrics page, in each format, with reviewed files: every family, from windows
+ * with fixed figures. That in protobuf has native histograms; protobuf.py compares it with the text. UPDATE_GOLDEN=1 rewrites the files; read the difference before you commit it.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -12,6 +12,7 @@
 #include "serve/load.h"
 #include "serve/runq.h"
 #include "serve/wake.h"
+#include "stats/hist.h"
 #include "view/prom.h"
 
 static struct store store;
@@ -65,8 +66,11 @@ static void absorb_runq(uint64_t second)
 	struct runq_blame blame[4] = {0};
 	struct runq_idle_state idle[2];
 	uint64_t le_count[CONFIG_MAX_LE];
+	struct runq_totals totals = {0};
+	struct runq_packed *packed;
 	struct runq_window w = {
 		.time_mono_ns = second * NSEC_PER_SEC,
+		.sample_ratio = 1.0,
 		.le_ns = config.le_ns,
 		.nr_le = config.nr_le,
 		.causes_known = ((1u << RUNQ_NR_CAUSES) - 1) & ~(1u << RUNQ_THROTTLED),
@@ -82,14 +86,19 @@ static void absorb_runq(uint64_t second)
 		.idle_full = 14,
 	};
 
-	for (unsigned int i = 0; i < config.nr_le; i++)
+	/* As many waits as there are boundaries, all over the fine histogram. */
+	for (unsigned int i = 0; i < config.nr_le; i++) {
 		le_count[i] = i;
+		totals.count[hist_index(1ULL << 2 * i)]++;
+	}
+	packed = runq_pack(&totals);
 	for (int i = 0; i < 4; i++) {
 		groups[i] = (struct runq_group_window){.party = {.group = &names[i]},
 						       .ended = i == 0,
 						       .count = config.nr_le,
 						       .sum_ns = 1000000007ULL * (i + 1),
-						       .le_count = le_count};
+						       .le_count = le_count,
+						       .totals = packed};
 		for (int j = 0; j < RUNQ_NR_CAUSES; j++)
 			groups[i].cause_ns[j] = j * 1000 + i;
 		blame[i] = (struct runq_blame){.victim = {.group = &names[i]},
@@ -104,6 +113,7 @@ static void absorb_runq(uint64_t second)
 						   .wait_ns = 123456789,
 						   .count = 3};
 	runq_absorb(&store, &config, &w);
+	free(packed);
 }
 
 static void absorb_wake(void)
@@ -136,6 +146,7 @@ static void set_own(void)
 		{F_HISTORY, "", 65536},
 		{F_HTTP_REQUESTS, "code=\"200\"", 5},
 		{F_HTTP_CONNECTIONS, "", 2},
+		{F_HTTP_RESPONSES, "", 8192},
 		{F_HTTP_CUT, "reason=\"slow\"", 0},
 		{F_PROC_CPU, "", 10000000},
 		{F_PROC_RSS, "", 1 << 20},
@@ -152,12 +163,20 @@ static int sink(void *arg, const char *data, size_t len)
 	return fwrite(data, 1, len, arg) == len ? 0 : -EIO;
 }
 
+static ssize_t read_all(FILE *file, char **ret_data)
+{
+	size_t room = 1 << 20;
+
+	*ret_data = malloc(room);
+	return *ret_data ? (ssize_t)fread(*ret_data, 1, room, file) : -ENOMEM;
+}
+
 /* Whether the page in that format is the file's. */
 static bool check(enum prom_format format, const char *path, bool rewrite)
 {
 	static struct prom prom;
 	char *page = NULL, *known = NULL;
-	size_t size = 0, room = 0;
+	size_t size = 0;
 	FILE *out = open_memstream(&page, &size), *file;
 	ssize_t got = 0;
 	bool same;
@@ -175,7 +194,7 @@ static bool check(enum prom_format format, const char *path, bool rewrite)
 	if (rewrite)
 		same = fwrite(page, 1, size, file) == size;
 	else
-		same = (got = getdelim(&known, &room, '\0', file)) == (ssize_t)size &&
+		same = (got = read_all(file, &known)) == (ssize_t)size &&
 		       !memcmp(known, page, size);
 	if (!same)
 		for (size_t i = 0, line = 1; i < size && (ssize_t)i < got; line += page[i++] == '\n')
@@ -192,7 +211,8 @@ static bool check(enum prom_format format, const char *path, bool rewrite)
 int main(int argc, char **argv)
 {
 	static const char *const files[] = {[PROM_TEXT] = "metrics.prom",
-					    [PROM_OPENMETRICS] = "metrics.openmetrics"};
+					    [PROM_OPENMETRICS] = "metrics.openmetrics",
+					    [PROM_PROTOBUF] = "metrics.protobuf"};
 	bool rewrite = getenv("UPDATE_GOLDEN") && !strcmp(getenv("UPDATE_GOLDEN"), "1");
 	int failed = 0;
 
@@ -200,12 +220,13 @@ int main(int argc, char **argv)
 	    store_init(&store, config.le_ns, config.nr_le))
 		return 64;
 	config.cgroup_limit = 2;
+	store_native(&store, true);
 	absorb_load();
 	absorb_runq(1);
 	absorb_runq(2);
 	absorb_wake();
 	set_own();
-	printf("1..%d\n", FAMILY_NR + 2);
+	printf("1..%d\n", FAMILY_NR + PROM_NR_FORMATS);
 	for (int id = 0; id < FAMILY_NR; id++) {
 		bool has = store.series[id].nr;
 
@@ -213,7 +234,7 @@ int main(int argc, char **argv)
 		       family_get(id)->name);
 		failed |= !has;
 	}
-	for (int format = 0; format < 2; format++) {
+	for (int format = 0; format < PROM_NR_FORMATS; format++) {
 		char path[4096];
 		bool same;
 

@@ -27,6 +27,9 @@ static const struct recording {
 	{"quota.json", "quota",
 	 "/app waits 798 ms per second for its CPU quota, 98 % of its waiting (p99 202 ms)"},
 	{"neighbour.json", "neighbour", "/web makes /batch wait 501 ms per second (p99 13.6 ms)"},
+	{"net-rx.json", "procstat_low",
+	 "CPU 1 is 13.8 % busy, mostly with NET_RX; /proc/stat, top and mpstat show 1.4 %"},
+	{"idle-states.json", "idle_state", "wake-ups from deep-sleep cost /web 54 ms per second"},
 };
 
 static double number(const json_t *object, const char *key)
@@ -57,8 +60,25 @@ static void read_cpu(const json_t *row, struct load_cpu_window *cpu, struct load
 	stat->busy_ratio = number(json_object_get(row, "compare"), "procstat_busy_ratio");
 }
 
+static void read_vecs(const json_t *root, struct load_vecs vecs[MAX_CPUS])
+{
+	json_t *row;
+	size_t i;
+
+	json_array_foreach (json_object_get(root, "softirqs"), i, row) {
+		const char *name = json_string_value(json_object_get(row, "vec"));
+		unsigned int cpu = whole(row, "cpu");
+
+		for (int vec = 0; vec < LOAD_NR_VECS && cpu < MAX_CPUS; vec++)
+			if (name && !strcmp(name, load_vec_name(vec)))
+				vecs[cpu].ns[vec] = (uint64_t)(number(row, "softirq_ratio") *
+							       (double)whole(root, "window_ns"));
+	}
+}
+
 static int read_load(const json_t *root, struct report **ret_report)
 {
+	struct load_vecs vecs[MAX_CPUS] = {0};
 	struct load_cpu_window cpus[MAX_CPUS] = {0}, stat[MAX_CPUS] = {0};
 	struct load_window w = {.window_ns = whole(root, "window_ns"),
 				.source = "bpf",
@@ -80,6 +100,10 @@ static int read_load(const json_t *root, struct report **ret_report)
 		read_cpu(row, &cpus[cpu], &stat[cpu]);
 		cpuset_add(&w.cpus, cpu);
 	}
+	if (json_object_get(root, "softirqs")) {
+		read_vecs(root, vecs);
+		w.cpu_vecs = vecs;
+	}
 	return load_report(&w, ret_report);
 }
 
@@ -90,6 +114,7 @@ struct queue {
 	struct runq_group_window groups[MAX_GROUPS];
 	double p99[MAX_GROUPS], percentile;
 	struct runq_blame blame[MAX_GROUPS];
+	struct runq_idle_state idle[MAX_GROUPS];
 	struct runq_window window;
 };
 
@@ -117,6 +142,30 @@ static struct runq_party party_of(const struct queue *q, const char *path)
 		if (!strcmp(q->who[i].path, path))
 			return q->groups[i].party;
 	return (struct runq_party){.kind = RUNQ_PARTY_OTHER};
+}
+
+static void read_idle_states(struct queue *q, const json_t *root)
+{
+	json_t *row;
+	size_t i;
+
+	q->window.has_idle_states = json_object_get(root, "idle_states");
+	q->window.idle_states = q->idle;
+	json_array_foreach (json_object_get(root, "idle_states"), i, row) {
+		struct runq_idle_state *state = &q->idle[i];
+
+		if (i == MAX_GROUPS)
+			break;
+		*state = (struct runq_idle_state){
+			.party = party_of(q, json_string_value(json_object_get(row, "cgroup"))),
+			.index = (uint32_t)whole(row, "index"),
+			.claimed_ns = whole(row, "claimed_ns"),
+			.count = whole(row, "count"),
+			.wait_ns = whole(row, "wait_ns")};
+		snprintf(state->name, sizeof(state->name), "%s",
+			 json_string_value(json_object_get(row, "name")));
+		q->window.nr_idle_states++;
+	}
 }
 
 static int read_runq(const json_t *root, struct report **ret_report)
@@ -164,6 +213,7 @@ static int read_runq(const json_t *root, struct report **ret_report)
 			.culprit = party_of(q, json_string_value(json_object_get(row, "culprit"))),
 			.wait_ns = whole(row, "wait_ns")};
 	}
+	read_idle_states(q, root);
 	rc = runq_report(&q->window, ret_report);
 	free(q);
 	return rc;

@@ -2,6 +2,7 @@
 /* Windows of runq and loads for its live tests. */
 #include "runq_window.h"
 
+#include <dirent.h>
 #include <math.h>
 #include <poll.h>
 #include <signal.h>
@@ -144,6 +145,23 @@ struct load_stat load_schedstat(pid_t pid)
 	if (file)
 		fclose(file);
 	return stat;
+}
+
+double load_init_dispatches(void)
+{
+	DIR *tasks = opendir("/proc/1/task");
+	double sum = 0.0;
+	struct dirent *entry;
+
+	while (tasks && (entry = readdir(tasks))) {
+		double count = load_schedstat(atoi(entry->d_name)).count;
+
+		if (count > 0)
+			sum += count;
+	}
+	if (tasks)
+		closedir(tasks);
+	return sum;
 }
 
 static struct load_stat minus(struct load_stat a, struct load_stat b)

@@ -32,6 +32,11 @@ struct load_stat {
 	double ran_ns, waited_ns, count;
 };
 struct load_stat load_schedstat(pid_t pid);
+/*
+ * Dispatches of all threads of init. There are kernels that trace no switch away from those: of whoever
+ * gets the core then, tracers miss a wait that the kernel counts.
+ */
+double load_init_dispatches(void);
 
 /*
  * The kernel's accounting of a task just outside and just inside of both ends of a window. What the

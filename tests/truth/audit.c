@@ -4,19 +4,26 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "configured.h"
 #include "gen/child.h"
+#include "gen/cpu_mix.h"
 #include "live.h"
 #include "measure/audit/report.h"
+#include "measure/audit/watch.h"
 #include "truth.h"
 #include "view/view.h"
 
 #define AUDITED	 1 /* CPU */
 #define SHARE	 0.30
 #define USAGE_NS 4000 /* user and system are read in us, at both ends */
+#define SEEN_NS	 200000 /* a later reading counts as blurred */
+#define ARMED_NS 2000	/* from arming a timer until the core sleeps, which sleeps of 1 us overlap with */
 #define STABLE	 1.2  /* a sleep that is longer than a tick stops it, which is work as well */
+
+static bool irqtime; /* the kernel takes interrupts off the time of tasks */
 
 /* As users get it; frees the report. */
 static json_t *as_json(struct report *report)
@@ -58,7 +65,8 @@ static void check_ticks(int hz, struct audit_findings *f)
 	struct audit_ticks ticks;
 	struct report *report;
 	struct err err = {0};
-	double tick_ns = 1e9 / hz;
+	/* A reading is as late at any HZ; what that costs in coherence grows with its square. */
+	double least = fmax(AUDIT_SURE_TICK, 1.0 - 0.01 * pow(hz / 250.0, 2.0));
 	json_t *root;
 
 	truth_turns_start();
@@ -71,10 +79,11 @@ static void check_ticks(int hz, struct audit_findings *f)
 	root = as_json(report);
 	live_ok(live_number(root, "tick_hz") == hz, "HZ found: %.0f, configured: %d",
 		live_number(root, "tick_hz"), hz);
-	live_ok(f->tick_known && f->busy_coherence >= 0.99,
-		"user and system move on the tick: coherence %.2f %%", f->busy_coherence * 100.0);
+	live_ok(f->tick_known && f->busy_coherence >= least,
+		"user and system move on the tick: coherence %.2f %%, at least %.2f (%s)",
+		f->busy_coherence * 100.0, least * 100.0, f->tick_unclear ?: "clear");
 	/* The tick is at multiples of itself on CLOCK_MONOTONIC; read, it is some turns later. */
-	live_ok(f->phase_known && f->tick_phase_ns < 0.05 * tick_ns,
+	live_ok(f->phase_known && f->tick_phase_ns < SEEN_NS,
 		"the tick is found where it is: %.1f us after it", f->tick_phase_ns / 1e3);
 	json_decref(root);
 }
@@ -93,6 +102,22 @@ static void check_load(json_t *root, const char *name, double busy_by_ticks)
 	live_ok(fabs(shown - expected) <= 0.02 && fabs(sum - busy_by_ticks - idle) <= 0.02,
 		"%s: the columns show %.2f %%, they must show %.2f; their sum is %.3f of the time",
 		name, shown * 100.0, expected * 100.0, sum);
+}
+
+/* Of the load nothing is shown; of interrupts what is true, where the kernel measures them. */
+static void check_hidden(const struct audit_findings *f, const struct audit_load_run *run)
+{
+	const struct audit_level *tasks = &run->levels[AUDIT_MODE_TASKS];
+	double interrupts = run->levels[AUDIT_MODE_IRQ].shown + run->levels[AUDIT_MODE_SOFTIRQ].shown;
+
+	live_ok(f->hidden_true >= SHARE && run->levels_known && tasks->shown == 0.0,
+		"of tasks that use %.2f %% of a core the columns show %.2f %%", tasks->truth * 100.0,
+		tasks->shown * 100.0);
+	if (!irqtime)
+		live_ok(f->hidden_shown == 0.0, "and %.2f %% as busy", f->hidden_shown * 100.0);
+	else
+		live_ok(fabs(f->hidden_shown - interrupts) < 1e-9 && interrupts > 0.0,
+			"and %.2f %% as busy, all of it interrupts", f->hidden_shown * 100.0);
 }
 
 static void check_sources(int hz, struct audit_findings *f)
@@ -119,9 +144,7 @@ static void check_sources(int hz, struct audit_findings *f)
 			f->hidden_phase_ns + (uint64_t)(SHARE * (double)tick_ns) < tick_ns,
 		"a task hides between two ticks: from %.2f ms after one",
 		(double)f->hidden_phase_ns / 1e6);
-	live_ok(f->hidden_true >= SHARE && f->hidden_shown == 0.0,
-		"of a core that is %.2f %% busy the columns show %.2f %%", f->hidden_true * 100.0,
-		f->hidden_shown * 100.0);
+	check_hidden(f, &sources.runs[AUDIT_HIDDEN]);
 	check_load(root, "hidden", 0.0);
 	check_load(root, "exposed", 1.0);
 	json_decref(root);
@@ -150,15 +173,21 @@ static void check_delays(void)
 	rows = json_object_get(root, "delays");
 	for (size_t i = 0; i < opts.nr_delays; i++) {
 		json_t *row = json_array_get(rows, i);
-		double each = live_number(row, "true_per_iteration_ns");
 		double tasks = live_number(row, "bpf_task_ns"),
 		       busy = live_number(row, "bpf_busy_ns");
 		double thread = live_number(row, "thread_clock_ns");
+		double each = irqtime ? tasks / live_number(row, "iterations_total")
+				      : live_number(row, "true_per_iteration_ns");
 		double usage =
 			live_number(row, "rusage_user_ns") + live_number(row, "rusage_system_ns");
 
-		/* The thread's clock begins in the interrupt that wakes it: more than its own. */
-		live_ok(thread >= tasks && thread <= busy && fabs(usage - thread) <= USAGE_NS,
+		/*
+		 * The thread's clock begins in the interrupt that wakes it: more than its own. With
+		 * IRQ_TIME_ACCOUNTING all of that interrupt is taken off again, its beginning as well.
+		 */
+		live_ok((irqtime ? thread < tasks && tasks - thread <= busy - tasks
+				 : thread >= tasks && thread <= busy) &&
+				fabs(usage - thread) <= USAGE_NS,
 			"delay %.0f us: %.0f ns per loop; thread clock %.3f ms, getrusage %.3f, "
 			"tasks %.3f, busy %.3f",
 			(double)delays_ns[i] / 1e3, each, thread / 1e6, usage / 1e6, tasks / 1e6,
@@ -166,6 +195,7 @@ static void check_delays(void)
 		low = fmin(low, each);
 		high = fmax(high, each);
 	}
+	live_ok(!delays.nr_disturbed, "no other task had much of the core, and none is said to have");
 	live_ok(high <= low * STABLE,
 		"true time per loop is stable over all delays: within %.3f times", high / low);
 	json_decref(root);
@@ -214,7 +244,7 @@ static void check_reader(int hz, struct audit_findings *f)
 }
 
 /* On an idle core nothing else ends a sleep before its slack is over, to the instruction. */
-static void check_slack(void)
+static void check_slack(int hz)
 {
 	static const uint64_t delays_ns[] = {1000}, slacks_ns[] = {1, AUDIT_DEFAULT_SLACK_NS};
 	struct audit_opts opts = {.cpu = AUDITED,
@@ -227,16 +257,17 @@ static void check_slack(void)
 	struct audit_env env = {0};
 	struct audit_delays delays;
 	struct err err = {0};
-	double later;
+	double later, least;
 
 	if (audit_delays(&opts, &env, &f, &delays, &err) || delays.nr != 2)
 		live_fail_all("audit delays: %s", err.what);
 	later = delays.rows[1].real_each_ns - delays.rows[0].real_each_ns;
-	/* Ticks that come before the end of the slack end the sleep with them. */
-	live_ok(later > 0.95 * AUDIT_DEFAULT_SLACK_NS && later <= AUDIT_DEFAULT_SLACK_NS + 100 &&
-			!delays.nr_slack_ignored,
-		"a sleep of 1 us takes %.2f us with a slack of 1 ns, and %.2f us more with 50 us",
-		delays.rows[0].real_each_ns / 1e3, later / 1e3);
+	/* A tick during the slack ends the sleep: half of the slack early, once in tick / slack sleeps. */
+	least = AUDIT_DEFAULT_SLACK_NS - 0.5e-9 * hz * pow(AUDIT_DEFAULT_SLACK_NS, 2.0) - ARMED_NS;
+	live_ok(later > least && later <= AUDIT_DEFAULT_SLACK_NS + 100 && !delays.nr_slack_ignored,
+		"a sleep of 1 us takes %.2f us with a slack of 1 ns, and %.2f us more (%.2f at least) "
+		"with 50 us",
+		delays.rows[0].real_each_ns / 1e3, later / 1e3, least / 1e3);
 	audit_delays_free(&delays);
 }
 
@@ -248,9 +279,44 @@ static void check_all(int hz, struct audit_findings *f)
 	if (!configured_with("BPF_SYSCALL"))
 		return;
 	check_sources(hz, f);
-	check_reader(hz, f);
+	/* A turn of the reader takes 20 us of the load's: little of a period of 4 ms, too much of 1 ms. */
+	if (hz <= 250)
+		check_reader(hz, f);
 	check_delays();
-	check_slack();
+	check_slack(hz);
+}
+
+/*
+ * Interrupts of a perf clock instead of packets, which would take many seconds of two busy processors. They
+ * take about half of the core: at 30 us it is nearly all of it, and then every unit of 10 ms ends on a tick.
+ */
+#define IRQ_PERIOD_NS 50021
+#define IRQ_WATCH_NS  (1500 * NSEC_PER_MSEC)
+
+static void check_irq_columns(struct audit_findings *f)
+{
+	struct audit_env env = {0};
+	struct audit_watch watch;
+	struct counter_edges irq;
+	struct cpu_mix user = {0};
+	struct err err = {0};
+	int fd;
+
+	counter_edges_init(&irq, AUDIT_IRQ_COLS);
+	if (cpu_mix_start(&user, CPU_MIX_USER, AUDITED, &err))
+		live_fail_all("%s", err.what);
+	truth_turns_start();
+	fd = truth_clock_start(AUDITED, IRQ_PERIOD_NS);
+	if (audit_watch(AUDITED, IRQ_WATCH_NS, true, &irq, 1, &env, &watch, &err))
+		live_fail_all("%s", err.what);
+	close(fd);
+	truth_turns_stop();
+	cpu_mix_stop(&user);
+	audit_judge_irq(f, &irq);
+	live_ok(f->irq_known && f->irq_coherence < AUDIT_ON_TICK,
+		"irq and softirq change between the ticks: %zu increments, coherence %.2f %%", irq.nr,
+		f->irq_coherence * 100.0);
+	counter_edges_free(&irq);
 }
 
 int main(void)
@@ -259,10 +325,12 @@ int main(void)
 	const char *regime;
 
 	truth_begin(2);
+	irqtime = !strcmp(configured_regime(AUDITED), "irqtime");
 	check_all(configured_hz(), &f);
+	if (irqtime)
+		check_irq_columns(&f);
 	regime = audit_regime_name(audit_regime(&f)) ?: "none";
-	/* Interrupts were watched too shortly to see them between ticks. */
-	if (!strcmp(configured_regime(AUDITED), "tick"))
-		live_ok(!strcmp(regime, "tick"), "the regime is found: %s", regime);
+	live_ok(!strcmp(regime, configured_regime(AUDITED)), "the regime is found: %s, configured: %s",
+		regime, configured_regime(AUDITED));
 	return live_done();
 }

@@ -15,6 +15,8 @@ int many_open(size_t nr, unsigned int cpus, struct err *err);
  * figures, report. -EPROTO if a count, a sum or a boundary is wrong.
  */
 int many_window(uint64_t *ret_cpu_ns, struct err *err);
+/* The same of a window in which nobody waits. */
+int many_quiet_window(uint64_t *ret_cpu_ns, struct err *err);
 void many_close(void);
 
 #endif

@@ -112,6 +112,21 @@ void truth_urgent(void)
 		live_fail_all("no real-time priority: %s", strerror(errno));
 }
 
+int truth_clock_start(int cpu, uint64_t period_ns)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_CPU_CLOCK,
+		.sample_period = period_ns,
+	};
+	int fd = (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+
+	if (fd < 0)
+		live_fail_all("no timer on CPU %d: %s", cpu, strerror(errno));
+	return fd;
+}
+
 /*
  * A sampling clock of perf is a timer of its processor, and needs nobody to serve it.
  * QEMU hands over when a timer expires or is set anew, and begins with CPU 0: with timers alike,
@@ -124,23 +139,13 @@ void truth_urgent(void)
 void truth_turns_start(void)
 {
 	static const uint64_t period_ns[NR_TURNS] = {30011, 70003};
-	struct perf_event_attr attr = {
-		.size = sizeof(attr),
-		.type = PERF_TYPE_SOFTWARE,
-		.config = PERF_COUNT_SW_CPU_CLOCK,
-	};
 	/* Or the kernel lowers the rate when it finds that samples take long. */
 	FILE *limit = fopen("/proc/sys/kernel/perf_cpu_time_max_percent", "w");
 
 	if (!limit || fputs("0", limit) < 0 || fclose(limit))
 		live_fail_all("perf keeps its limit");
-	for (int cpu = 0; cpu < NR_TURNS; cpu++) {
-		attr.sample_period = period_ns[cpu];
-		turn_fds[cpu] =
-			(int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
-		if (turn_fds[cpu] < 0)
-			live_fail_all("no timer on CPU %d: %s", cpu, strerror(errno));
-	}
+	for (int cpu = 0; cpu < NR_TURNS; cpu++)
+		turn_fds[cpu] = truth_clock_start(cpu, period_ns[cpu]);
 }
 
 void truth_turns_stop(void)

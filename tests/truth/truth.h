@@ -28,6 +28,9 @@ void truth_sleep_until(uint64_t mono_ns);
  */
 void truth_urgent(void);
 
+/* Interrupts @cpu every @period_ns with a clock of perf, until the descriptor is closed. */
+int truth_clock_start(int cpu, uint64_t period_ns);
+
 /*
  * While two processors are busy they take turns, each up to its next timer: a tick, which is
  * milliseconds. Between these two calls a timer of each makes turns of some tens of microseconds.

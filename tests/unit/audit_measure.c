@@ -50,7 +50,7 @@ TEST(no_tick)
 	struct audit_findings f = exact;
 
 	assert_int_equal(audit_regime(&f), AUDIT_VIRT_GEN);
-	f.tick_unclear = "other tasks had the reader's core";
+	f.tick_unclear = "the reader was delayed";
 	assert_int_equal(audit_regime(&f), AUDIT_UNKNOWN);
 	f = exact;
 	f.hide_phase = true;
@@ -66,11 +66,16 @@ TEST(no_tick)
 	assert_int_equal(audit_regime(&f), AUDIT_UNKNOWN);
 }
 
-/* Ticks of 4 ms; every @late-th is seen late, within the next tick, as by a delayed reader. */
-static void collect_ticks(struct audit_findings *f, size_t nr, unsigned int late, double reader)
+/*
+ * Ticks of 4 ms; every @late-th is seen late, within the next tick, as by a delayed reader. The reader's CPU
+ * time is short whatever happens: on a kernel with IRQ_TIME_ACCOUNTING it lacks all interrupts.
+ */
+static void collect_ticks(struct audit_findings *f, size_t nr, unsigned int late, double delayed)
 {
-	struct audit_watch watch = {
-		.wall_ns = 1000000000, .cpu_ns = (uint64_t)(1e9 * reader), .reads = 100000};
+	struct audit_watch watch = {.wall_ns = 1000000000,
+				    .delayed_ns = (uint64_t)(1e9 * delayed),
+				    .cpu_ns = 400000000,
+				    .reads = 100000};
 	uint64_t col = 0, at = 1000000000, random = 9;
 	struct counter_edges edges;
 
@@ -93,13 +98,13 @@ TEST(clear_ticks_only)
 {
 	struct audit_findings f;
 
-	collect_ticks(&f, 200, 0, 0.9);
+	collect_ticks(&f, 200, 0, 0.1);
 	assert_true(f.tick_known && f.hz == 250 && f.phase_known && !f.tick_unclear);
-	collect_ticks(&f, 200, 4, 0.9);
+	collect_ticks(&f, 200, 4, 0.1);
 	assert_true(!f.tick_known && f.tick_unclear);
-	collect_ticks(&f, 200, 0, 0.4);
+	collect_ticks(&f, 200, 0, 0.6);
 	assert_true(!f.tick_known && f.tick_unclear);
-	collect_ticks(&f, 20, 0, 0.9);
+	collect_ticks(&f, 20, 0, 0.1);
 	assert_true(!f.tick_known && f.tick_unclear);
 	assert_int_equal(audit_regime(&f), AUDIT_UNKNOWN);
 }
@@ -331,6 +336,33 @@ TEST(times_without_delay)
 	assert_true(rows[1].user_times == 1.0 && rows[2].system_times == 3.0);
 	/* No user time without a delay: no factor. */
 	assert_true(!isfinite(rows[2].user_times) && !isfinite(rows[3].user_times));
+}
+
+/* In virtual time, HZ=1000. With IRQ_TIME_ACCOUNTING the clock is short because of interrupts, not of other tasks. */
+TEST(thread_clock_lacks_interrupts)
+{
+	struct audit_delay row = {.delay_ns = 1000,
+				  .slack_ns = 1,
+				  .iterations = 20644,
+				  .real_ns = 170038000,
+				  .thread_ns = 41031000,
+				  .bpf_task_ns = 71169000,
+				  .bpf_busy_ns = 170038000};
+	struct audit_delays delays = {.rows = &row, .nr = 1, .nr_asked = 1, .truth = "bpf"};
+	struct audit_findings f = {.user_hz = 100};
+	struct report *report;
+
+	row.levels[AUDIT_MODE_IRQ].shown_ns = 60000000;
+	audit_delay_derive(&row);
+	assert_false(audit_delay_disturbed(&row));
+	assert_int_equal(audit_delays_report(&opts, &f, &delays, &report, NULL), 0);
+	assert_true(says(report, "takes those that wake the loop off its thread clock"));
+	report_free(report);
+	row.levels[AUDIT_MODE_IRQ].shown_ns = 0;
+	assert_true(audit_delay_disturbed(&row));
+	assert_int_equal(audit_delays_report(&opts, &f, &delays, &report, NULL), 0);
+	assert_false(says(report, "thread clock"));
+	report_free(report);
 }
 
 /* A command: accounted against used, and what of the CPUs was not its own. */

@@ -3,6 +3,7 @@
 #include "sys/file.h"
 
 #include <fcntl.h>
+#include <malloc.h>
 #include <unistd.h>
 
 #include "sys/cpu.h"
@@ -200,5 +201,43 @@ TEST_WITH(test_meminfo, tree_setup, tree_teardown)
 	assert_int_equal(meminfo_available(NULL, &bytes), 0);
 	assert_true(bytes > 0);
 }
+
+static size_t resident_bytes(void)
+{
+	char text[128];
+	size_t pages;
+
+	assert_true(sys_read_file(NULL, "/proc/self/statm", text, sizeof(text)) > 0);
+	assert_int_equal(sscanf(text, "%*u %zu", &pages), 1);
+	return pages * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+#ifdef __GLIBC__
+/* Freed memory goes back even where what is still in use lies between: windows kept for minutes do. */
+TEST(test_trim)
+{
+	size_t size = 4 * (size_t)sysconf(_SC_PAGESIZE), nr = 3 * MEMINFO_KEPT_BYTES / 2 / size, before;
+	char *freed[nr], *kept[nr];
+
+	meminfo_trim();
+	for (size_t i = 0; i < nr; i++) {
+		freed[i] = malloc(size);
+		kept[i] = malloc(64);
+		assert_true(freed[i] && kept[i]);
+		memset(freed[i], 1, size);
+	}
+	before = resident_bytes();
+	for (size_t i = 0; i < nr; i++)
+		free(freed[i]);
+	/* A sanitizer's allocator has rules of its own. */
+	if (mallinfo2().fordblks > nr * size) {
+		assert_true(meminfo_trim());
+		/* Each block has a page at its end that it shares with what is kept. */
+		assert_true(resident_bytes() < before - nr * size / 2);
+	}
+	for (size_t i = 0; i < nr; i++)
+		free(kept[i]);
+}
+#endif
 
 TEST_MAIN()

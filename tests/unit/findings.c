@@ -359,6 +359,16 @@ TEST(idle_states)
 	report = queue_of(&queue);
 	assert_first(report, "idle_state", "wake-ups from C6 cost /web 80 ms per second");
 	assert_int_equal(nr_findings(report), 1);
+	/* The same time as a cause: only what is of no known state is said again. */
+	add_wait(&queue, 0, RUNQ_IDLE, 440 * MS);
+	report = queue_of(&queue);
+	assert_first(report, "idle_state", "wake-ups from C6 cost /web 80 ms per second");
+	assert_int_equal(nr_findings(report), 1);
+	add_wait(&queue, 0, RUNQ_IDLE, 1000 * MS);
+	report = queue_of(&queue);
+	assert_first(report, "idle_exit",
+		     "idle cores cost /web 200 ms per second while they wake up for it (p99 57.1 ms)");
+	assert_int_equal(nr_findings(report), 2);
 }
 
 /* ---- wake ---------------------------------------------------------------------------------- */
@@ -430,6 +440,31 @@ TEST(wake_claims)
 	report_free(report);
 	w.uncertainty_ns = WAKE_UNKNOWN;
 	assert_int_equal(nr_findings(wakes_of(&w)), 0);
+}
+
+/* A wait that is longer than the window has begun before it: that is said, as it looks like an error. */
+TEST(longer_than_window)
+{
+	static const char *const says = "the longest wait, 14.2 s of /batch, began before this window "
+					"of 5 s";
+	struct queue queue;
+	struct report *report;
+
+	quiet_queue(&queue);
+	for (size_t i = 0; i < 2; i++) {
+		queue.groups[i].count = 1;
+		queue.groups[i].max_ns = WINDOW_NS;
+	}
+	report = queue_of(&queue);
+	for (size_t i = 0; i < report->nr_notes; i++)
+		assert_null(strstr(report->notes[i], "longest wait"));
+	report_free(report);
+	queue.groups[0].max_ns = WINDOW_NS + 1;
+	queue.groups[1].max_ns = 14200 * MS;
+	report = queue_of(&queue);
+	assert_true(report->nr_notes > 0);
+	assert_non_null(strstr(report->notes[report->nr_notes - 1], says));
+	report_free(report);
 }
 
 TEST(without_causes)

@@ -2,6 +2,8 @@
 /* The two Prometheus formats: exact text, exact seconds, escapes, what Accept asks for, rows by label. */
 #include "view/prom.h"
 
+#include "view/prom_accept.h"
+
 #include "test.h"
 
 struct text {
@@ -123,6 +125,9 @@ TEST(test_labels)
 	free(labels);
 }
 
+#define PROTOBUF \
+	"application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited"
+
 TEST(test_accept)
 {
 	static const struct {
@@ -143,11 +148,34 @@ TEST(test_accept)
 		{"APPLICATION/OpenMetrics-Text", PROM_OPENMETRICS},
 		{"application/openmetrics-textual", PROM_TEXT},
 		{";;;,,;q=", PROM_TEXT},
+		{"text/plain;a=\"q=0\",application/openmetrics-text;q=0.1", PROM_TEXT},
+		/* What Prometheus 2.42 and 3.5 ask for where native histograms are enabled. */
+		{PROTOBUF ",application/openmetrics-text;version=1.0.0;q=0.8,application/openmetrics-text;"
+			  "version=0.0.1;q=0.75,text/plain;version=0.0.4;q=0.5,*/*;q=0.1",
+		 PROM_PROTOBUF},
+		{PROTOBUF ";q=0.6,application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.5,"
+			  "application/openmetrics-text;version=0.0.1;q=0.4,text/plain;version=1.0.0;"
+			  "escaping=allow-utf-8;q=0.3,text/plain;version=0.0.4;q=0.2,*/*;q=0.1",
+		 PROM_PROTOBUF},
+		{PROTOBUF ";q=0.5,text/plain;q=0.6", PROM_TEXT},
+		{PROTOBUF ";q=0", PROM_TEXT},
+		{"application/vnd.google.protobuf", PROM_TEXT},
+		{"application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=text",
+		 PROM_TEXT},
+		{"application/vnd.google.protobuf;proto=other.MetricFamily;encoding=delimited", PROM_TEXT},
+		{"application/vnd.google.protobuf;encoding=delimited;"
+		 "proto=\"io.prometheus.client.MetricFamily\"",
+		 PROM_PROTOBUF},
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		if (prom_accept(rows[i].accept) != rows[i].format)
+		if (prom_accept(rows[i].accept, true) != rows[i].format)
 			fail_msg("%s", rows[i].accept);
+	/* Not offered: the next best. */
+	assert_int_equal(prom_accept(PROTOBUF ",application/openmetrics-text;q=0.5,text/plain;q=0.4",
+				     false),
+			 PROM_OPENMETRICS);
+	assert_int_equal(prom_accept(PROTOBUF, false), PROM_TEXT);
 }
 
 /* Rows keep their values under removal and growth; a copy survives both. */

@@ -33,8 +33,10 @@ static struct runq_pair_cell pairs_area[NR_CPUS * RUNQ_NR_PAIRS];
 static _Alignas(64) char near_memory[RUNQ_NEAR_BYTES];
 
 /* Memory at a fixed address: that of the first chunk is known by a point inside, as in the programs. */
-#define near_area  (near_memory + RUNQ_NEAR_CELLS - RUNQ_TO_CELLS)
+#define near_area  (near_memory + RUNQ_NEAR_TABLE + RUNQ_NEAR_CELLS - RUNQ_TO_CELLS)
+#define quick_area (near_memory + RUNQ_NEAR_TABLE + RUNQ_NEAR_CELLS - RUNQ_QUICK_TO_CELLS)
 #define AREA(name) ((void *)name##_area)
+#define INTO(base, offset) ((void *)((char *)(base) + (offset)))
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
@@ -72,6 +74,7 @@ static struct {
 	u64 rq_behind
 		[NR_CPUS]; /* how far a run queue's clock is behind CLOCK_MONOTONIC when fresh */
 	bool yields;	   /* the next who stays runnable gives the core away by itself */
+	u64 subtracted;	   /* interrupts and steal so far, by which the clock of tasks is behind */
 } fake;
 
 static inline struct runq_row *row_find(u64 victim, u64 culprit)
@@ -160,6 +163,15 @@ static void bpf_ringbuf_submit(void *data, u64 flags)
 		fake.nr_events++;
 }
 
+/* Where the bucket of a short wait is, as user space tells it. */
+static inline void fake_table(void)
+{
+	if (layout.kind & RUNQ_STEPS)
+		runq_quick_steps((uint8_t *)le_in, (uint8_t *)near_memory);
+	else
+		runq_quick_buckets((uint8_t *)le_in, (uint8_t *)near_memory);
+}
+
 /* Boundaries of --le, as user space tells them. */
 static inline void fake_boundaries(const uint64_t *le, unsigned int nr)
 {
@@ -169,8 +181,7 @@ static inline void fake_boundaries(const uint64_t *le, unsigned int nr)
 		le_ns[i] = le[i];
 	assert_int_equal(runq_le_place(le, nr, (uint8_t *)le_in, &bad), 0);
 	runq_le_before((uint8_t *)le_in, (uint8_t *)le_before);
-	runq_quick_shifts((uint8_t *)le_in, (uint8_t *)quick_shift);
-	runq_quick_steps((uint8_t *)le_in, (uint8_t *)quick_step);
+	fake_table();
 }
 
 /* The memory of a slot, by its number. */
@@ -178,7 +189,7 @@ static inline void *fake_slot(u32 slot)
 {
 	if (slot >= NR_NEAR)
 		return fake.far[slot - NR_NEAR];
-	return near_memory + RUNQ_NEAR_CELLS - layout.cells_at + slot * layout.slot_size;
+	return near_memory + RUNQ_NEAR_TABLE + RUNQ_NEAR_CELLS - layout.cells_at + slot * layout.slot_size;
 }
 
 static inline struct runq_cell *fake_cell(void *slot, u32 cpu)
@@ -206,6 +217,7 @@ static inline void fake_layout(bool steps)
 	layout.kind = steps ? RUNQ_STEPS : 0;
 	layout.cells_at = RUNQ_CELLS_AT(stripe, NR_CPUS);
 	layout.slot_size = RUNQ_SLOT_BYTES(stripe, NR_CPUS, NR_CPUS);
+	fake_table();
 }
 
 /* A machine that has just been told to measure; settings as by default, with blame. */
@@ -237,7 +249,7 @@ static inline void fake_reset(void)
 	fake_boundaries(NULL, 0);
 	per = RUNQ_PER_CGROUP;
 	want_sample = false;
-	sample = (struct runq_sample){.seed = 0x123456789abcdef1ULL, .below = 1ULL << 32};
+	sample = (struct runq_sample){.seed = 0x123456789abcdef1ULL, .below = ~0ULL};
 	threshold_ns = 0;
 	by_wakeup = false;
 	cgroup_v2 = true;
@@ -295,7 +307,7 @@ static inline void fake_switch(u32 cpu, int (*program)(u64 *), struct task_struc
 	shim_current = prev;
 	next->cpu = next->thread_info.cpu = cpu;
 	if (next->pid)
-		next->se.exec_start = next->se.cfs_rq->rq->clock;
+		next->se.exec_start = next->se.cfs_rq->rq->clock - fake.subtracted;
 	program(switch_state_first ? args_518 : args);
 	if (next->pid)
 		fake_arrive(next);

@@ -428,7 +428,7 @@ static void sim_run(u32 steps)
 	sim_begin();
 	/* As user space does it: every wait until all is set up. */
 	if (want_sample)
-		sample.below = 1U << 30;
+		sample.below = 1ULL << 62;
 	for (u32 i = 0; i < steps; i++)
 		sim_step();
 	sim_drain();
@@ -576,6 +576,23 @@ static void late_clock(void **state)
 	}
 }
 
+/* A kernel that subtracts interrupts or steal from the clock of tasks: waits are by the other one. */
+static void subtracting_kernel(void **state)
+{
+	static int (*const programs[])(u64 *) = {runq_switch_clock_v2, runq_causes_clock_v2,
+						 runq_blame_clock_v2, runq_steps_blame_clock_v2};
+
+	for (u32 i = 0; i < 8; i++) {
+		sim_reset(programs[i / 2], 4711 + i);
+		fake_layout(i / 2 == 3);
+		fake.subtracted = 5000;
+		want_causes = i / 2 > 0;
+		want_blame = i / 2 > 1;
+		sim.late = i % 2;
+		sim_run(6000);
+	}
+}
+
 /* The oldest kernel: other names for the same. */
 static void old_kernel(void **state)
 {
@@ -632,6 +649,7 @@ int main(void)
 		cmocka_unit_test(pairs_collide), cmocka_unit_test(by_cgroup),   cmocka_unit_test(without_blame),
 		cmocka_unit_test(without_causes), cmocka_unit_test(steps), cmocka_unit_test(filtered),
 		cmocka_unit_test(any_case_v1), cmocka_unit_test(late_clock),
+		cmocka_unit_test(subtracting_kernel),
 		cmocka_unit_test(old_kernel),  cmocka_unit_test(own_stamps),
 		cmocka_unit_test(sampled),     cmocka_unit_test(sampled_alone),
 	};

@@ -248,6 +248,28 @@ static void expect(const char *path, uint64_t count, uint64_t sum_ns, uint64_t m
 	assert_int_equal(found, count > 0);
 }
 
+/* A window ends between the two stores of a wait, its time and its count: none of it is lost. */
+static void test_between_stores(void **state)
+{
+	struct runq_cell *cell;
+
+	(void)state;
+	group_begins(5, 105, "a");
+	cell = (struct runq_cell *)((char *)runq_chunks_slot(&slots.chunks, 5) +
+				    runq_cells_at(&slots.chunks.shape));
+	waits(5, 0, 1000, 3);
+	/* Counted, and its time not booked yet. */
+	cell->cause_ns[RUNQ_OTHER] -= 1000;
+	end_window();
+	expect("/a", 3, 2000, 1000, false);
+	cell->cause_ns[RUNQ_OTHER] += 1000;
+	end_window();
+	assert_int_equal(slots.waits.nr, 0);
+	waits(5, 1, 2000, 1);
+	end_window();
+	expect("/a", 1, 3000, 2000, false);
+}
+
 /* What was waited is in one window: not in the next one, too, and the maximum is that window's. */
 static void test_windows(void **state)
 {
@@ -553,6 +575,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_windows, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_windows, setup_steps, teardown),
+		cmocka_unit_test_setup_teardown(test_between_stores, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_between_stores, setup_steps, teardown),
 		cmocka_unit_test_setup_teardown(test_others, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_slot_changes_hands, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_slot_changes_hands, setup_steps, teardown),

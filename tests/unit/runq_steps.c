@@ -124,17 +124,39 @@ static void test_percentiles(void **state)
 	assert_true(percentile(&one, 50) == -1.0);
 }
 
+/* The example of docs/methods/runq.md: of 10,000 waits 9,850 up to 1.4 s, 9,950 up to 1.6 s. */
+static void test_example(void **state)
+{
+	struct runq_step_totals totals = {.nr = 11, .count = {9850, 0, 0, 0, 0, 0, 0, 100, 50}};
+	uint64_t every[10];
+
+	(void)state;
+	for (unsigned int i = 0; i < 10; i++)
+		every[i] = (i + 1) * 200000000ULL;
+	totals.max_ns = every[8];
+	assert_true(runq_steps_percentile(&totals, every, 10, 10000, totals.max_ns, 99) == 1.5e9);
+}
+
+/* As the quick path finds it. */
+static unsigned int fine_bucket(uint8_t at, uint64_t wait)
+{
+	if (at < RUNQ_QUICK_SHIFT)
+		return RUNQ_QUICK_FIRST + at;
+	return (at - RUNQ_QUICK_SHIFT) * HIST_SUB + (wait >> (at - RUNQ_QUICK_SHIFT));
+}
+
 /* The tables of the programs, each entry against every wait that it stands for. */
 static void test_tables(void **state)
 {
 	static const uint64_t some[] = {1, 31, 1000, 1024, 1060, 10000, 50000, 65535, 70000};
 	unsigned int nr = sizeof(some) / sizeof(some[0]), bad;
-	uint8_t in[HIST_NR], before[HIST_NR], step[RUNQ_NR_QUICK];
+	uint8_t in[HIST_NR], before[HIST_NR], step[RUNQ_NR_QUICK], fine[RUNQ_NR_QUICK];
 
 	(void)state;
 	assert_int_equal(runq_le_place(some, nr, in, &bad), 0);
 	runq_le_before(in, before);
 	runq_quick_steps(in, step);
+	runq_quick_buckets(in, fine);
 	for (uint64_t wait = 0; wait < RUNQ_QUICK_NS; wait++) {
 		unsigned int exact = 0, bucket = hist_index(wait);
 
@@ -144,11 +166,17 @@ static void test_tables(void **state)
 				 exact);
 		if (step[wait / HIST_SUB] < RUNQ_QUICK_LE)
 			assert_int_equal(step[wait / HIST_SUB], exact);
+		if (fine[wait / HIST_SUB] < RUNQ_QUICK_LE) {
+			assert_int_equal(fine_bucket(fine[wait / HIST_SUB], wait), bucket);
+			assert_int_equal(in[bucket], 0);
+		}
 	}
 	/* Most are without a boundary, or the quick path would be none. */
 	assert_int_equal(step[200], 5);
 	assert_int_equal(step[2000], 7);
+	assert_int_equal(fine[200], hist_index(6400) - RUNQ_QUICK_FIRST);
 	assert_true(step[10000 / HIST_SUB] >= RUNQ_QUICK_LE);
+	assert_true(fine[10000 / HIST_SUB] >= RUNQ_QUICK_LE);
 }
 
 static double memory_mib(unsigned int cpus, size_t groups, bool steps)
@@ -182,7 +210,7 @@ static void test_memory(void **state)
 
 			/* Any masked offset of the programs is inside the memory of the first chunk. */
 			assert_true(near >= 1 && (near - 1) * size <= RUNQ_NEAR_MASK);
-			assert_true(RUNQ_NEAR_CELLS - runq_cells_at(&shape) + near * size <=
+			assert_true(RUNQ_NEAR_TABLE + RUNQ_NEAR_CELLS - runq_cells_at(&shape) + near * size <=
 				    RUNQ_NEAR_BYTES);
 			assert_int_equal(runq_cells_at(&shape) % 64, 0);
 		}
@@ -193,6 +221,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_figures),
 		cmocka_unit_test(test_percentiles),
+		cmocka_unit_test(test_example),
 		cmocka_unit_test(test_tables),
 		cmocka_unit_test(test_memory),
 	};

@@ -198,6 +198,9 @@ TEST(test_restart)
 	assert_string_equal(config_needs_restart(&a, &b), "blame-limit");
 	a.no_blame = false;
 	config_free(&b);
+	check_good("listen = 127.0.0.1:1\nnative-histograms = yes", &b);
+	assert_string_equal(config_needs_restart(&a, &b), "native-histograms");
+	config_free(&b);
 	check_good("listen = 127.0.0.1:1\nidle-states = yes", &b);
 	assert_string_equal(config_needs_restart(&a, &b), "idle-states");
 	config_free(&b);

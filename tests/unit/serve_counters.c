@@ -1,164 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Windows become counters: sums are exact, never fall, are limited in number, and end with their cgroup. */
-#include "serve/collectors.h"
+/* Windows of waits become counters: sums are exact, never fall, are limited in number, and end with their cgroup. */
+#include "serve/runq.h"
 
 #include "base/clock.h"
 #include "measure/runq/window.h"
-#include "serve/load.h"
-#include "serve/runq.h"
-#include "test.h"
-
-static struct config config;
-static struct store store;
-
-static int setup(void **state)
-{
-	return config_init(&config) || store_init(&store, config.le_ns, config.nr_le);
-}
-
-static int teardown(void **state)
-{
-	store_free(&store);
-	config_free(&config);
-	return 0;
-}
+#include "serve_store.h"
 
 static uint64_t word(enum family_id id, const char *labels, unsigned int nr)
 {
-	size_t row = series_find(&store.series[id], labels);
-
-	if (row == SERIES_NONE)
-		fail_msg("no series %s{%s}", family_get(id)->name, labels);
-	return series_words(&store.series[id], row)[nr].u64;
-}
-
-/* One CPU, number 3; without a flag it did tasks for @task_ns, and /proc/stat shows all as busy. */
-static void absorb_load(uint64_t window_ns, uint64_t task_ns, uint32_t flags)
-{
-	struct load_cpu_window cpu[4] = {0}, shown[4] = {0};
-	struct load_vecs vecs[4] = {0};
-	struct load_window w = {
-		.parts = 1u << LOAD_PART_TASK | 1u << LOAD_PART_IDLE,
-		.cpu = cpu,
-		.shown = {{"bpf", cpu}, {"procstat", shown}},
-		.nr_shown = 2,
-		.cpu_vecs = vecs,
-		.losses = {5, 6, LOAD_NO_LOSS, 8, LOAD_NO_LOSS, LOAD_NO_LOSS},
-	};
-
-	cpuset_add(&w.cpus, 3);
-	cpu[3] = (struct load_cpu_window){.window_ns = window_ns, .flags = flags};
-	if (!(flags & LOAD_NO_FIGURE)) {
-		cpu[3].busy_ns = cpu[3].part_ns[LOAD_PART_TASK] = task_ns;
-		cpu[3].part_ns[LOAD_PART_IDLE] = window_ns - task_ns;
-		cpu[3].busy_ratio = (double)task_ns / (double)window_ns;
-		cpu[3].closure_error_ratio = 0.125;
-	}
-	shown[3] = (struct load_cpu_window){.window_ns = window_ns, .busy_ratio = 1.0};
-	vecs[3].ns[3] = 70;
-	vecs[3].count[3] = 2;
-	load_absorb(&store, &config, &w);
-	/* The same core as a source without parts sees it. */
-	w.parts = 0;
-	w.nr_shown = 0;
-	w.cpu_vecs = NULL;
-	cpuset_del(&w.cpus, 3);
-	cpuset_add(&w.cpus, 2);
-	cpu[2] = cpu[3];
-	load_absorb(&store, &config, &w);
-}
-
-TEST_WITH(test_load, setup, teardown)
-{
-	/* Odd figures, which a share of a window would round. */
-	const uint64_t day = 86400ULL * NSEC_PER_SEC;
-	double error;
-
-	absorb_load(day + 1, 7777777777777, 0);
-	absorb_load(day + 3, 3, 0);
-	assert_true(word(F_CPU, "cpu=\"3\",context=\"task\"", 0) == 7777777777780);
-	assert_true(word(F_CPU, "cpu=\"3\",context=\"idle\"", 0) == 2 * day + 4 - 7777777777780);
-	assert_true(word(F_CPU, "cpu=\"2\",context=\"busy\"", 0) == 7777777777780);
-	assert_true(word(F_CPU, "cpu=\"2\",context=\"idle\"", 0) == 2 * day + 4 - 7777777777780);
-	assert_true(word(F_PROCSTAT_BUSY, "cpu=\"3\"", 0) == 2 * day + 4);
-	error = series_words(&store.series[F_PROCSTAT_ERROR],
-			     series_find(&store.series[F_PROCSTAT_ERROR], "cpu=\"3\""))
-			->f64;
-	assert_true(error > 0.999 && error < 1.0);
-	assert_int_equal(word(F_SOFTIRQ, "cpu=\"3\",vec=\"NET_RX\"", 0), 140);
-	assert_int_equal(word(F_SOFTIRQ_RUNS, "cpu=\"3\",vec=\"NET_RX\"", 0), 4);
-	assert_int_equal(word(F_CPU_ONLINE, "cpu=\"3\"", 0), 1);
-	/* What the source cannot tell has no series. */
-	assert_int_equal(series_find(&store.series[F_CPU], "cpu=\"3\",context=\"steal\""),
-			 SERIES_NONE);
-	assert_int_equal(series_find(&store.series[F_CPU_CLOSURE], "cpu=\"2\""), SERIES_NONE);
-	assert_int_equal(store.series[F_SOFTIRQ].nr, 1);
-	/* Losses are totals already, and only of what the source can lose. */
-	assert_int_equal(word(F_LOSS, "collector=\"load\",kind=\"torn\"", 0), 5);
-	assert_int_equal(word(F_LOSS, "collector=\"load\",kind=\"odd_edges\"", 0), 6);
-	assert_int_equal(word(F_LOSS, "collector=\"load\",kind=\"recursion_misses\"", 0), 8);
-	assert_int_equal(store.series[F_LOSS].nr, 3);
-	/* A window without a figure adds nothing but is counted. */
-	absorb_load(1000000000, 0, LOAD_TORN);
-	assert_true(word(F_CPU, "cpu=\"3\",context=\"task\"", 0) == 7777777777780);
-	assert_true(word(F_PROCSTAT_BUSY, "cpu=\"3\"", 0) == 2 * day + 4);
-	assert_int_equal(word(F_SOFTIRQ_RUNS, "cpu=\"3\",vec=\"NET_RX\"", 0), 4);
-	assert_int_equal(word(F_CPU_VOID, "cpu=\"3\",reason=\"torn\"", 0), 1);
-	/* One that is offline is not even that. */
-	absorb_load(1000000000, 0, LOAD_OFFLINE);
-	assert_int_equal(store.series[F_CPU_VOID].nr, 2);
-	assert_int_equal(word(F_CPU_ONLINE, "cpu=\"3\"", 0), 0);
-}
-
-static bool meter_fails;
-
-/* A meter that has lost 5 and 7 since its start. */
-static int lossy_read(struct meter *meter, struct report **ret_report, struct err *err)
-{
-	struct report *report;
-
-	if (meter_fails)
-		return err_set(err, -EIO, "broken on purpose");
-	report = report_new("lossy");
-	report_source(report, "made up");
-	report->time_unix_ns = 77;
-	*ret_report = report;
-	return 0;
-}
-
-static void lossy_absorb(struct store *to, const struct config *from, const struct meter *meter)
-{
-	store_loss(to, "lossy", "torn", 5);
-	store_loss(to, "lossy", "table_full", 7);
-}
-
-/* Losses are totals already: set, not added up. */
-TEST_WITH(test_losses, setup, teardown)
-{
-	static const struct meter_ops ops = {.read = lossy_read};
-	static const struct collector_ops lossy = {.name = "lossy", .absorb = lossy_absorb};
-	struct meter meter = {.ops = &ops};
-	struct collector collector = {.ops = &lossy, .meter = &meter};
-	struct err err = {0};
-
-	for (int i = 0; i < 3; i++)
-		assert_int_equal(collector_update(&collector, &store, &config, &err), 0);
-	assert_int_equal(store.series[F_LOSS].nr, 2);
-	assert_int_equal(word(F_LOSS, "collector=\"lossy\",kind=\"torn\"", 0), 5);
-	assert_int_equal(word(F_LOSS, "collector=\"lossy\",kind=\"table_full\"", 0), 7);
-	assert_int_equal(word(F_UPDATES, "collector=\"lossy\"", 0), 3);
-	assert_int_equal(word(F_UP, "collector=\"lossy\"", 0), 1);
-	assert_int_equal(word(F_UPDATE_TIME, "collector=\"lossy\"", 0), 77);
-	assert_int_equal(store.generation, 3);
-	/* One that fails is down and keeps what it had. */
-	meter_fails = true;
-	assert_int_equal(collector_update(&collector, &store, &config, &err), -EIO);
-	meter_fails = false;
-	assert_int_equal(word(F_UP, "collector=\"lossy\"", 0), 0);
-	assert_int_equal(word(F_UPDATES, "collector=\"lossy\"", 0), 3);
-	assert_int_equal(word(F_LOSS, "collector=\"lossy\",kind=\"torn\"", 0), 5);
-	assert_int_equal(store.generation, 4);
-	shared_put(collector.last);
+	return words(id, labels)[nr].u64;
 }
 
 struct group {
@@ -251,8 +101,9 @@ TEST_WITH(test_runq, setup, teardown)
 	assert_int_equal(word(F_RUNQ, "cgroup=\"/a\"", config.nr_le + 1), 2000);
 	assert_int_equal(word(F_RUNQ, "cgroup=\"/\\\"b\\\"\\n\"", config.nr_le), 10);
 	assert_int_equal(word(F_RUNQ_CAUSE, "cgroup=\"/a\",cause=\"idle_exit\"", 0), 2000);
-	assert_int_equal(series_find(&store.series[F_RUNQ_CAUSE], "cgroup=\"/a\",cause=\"throttled\""),
-			 SERIES_NONE);
+	assert_int_equal(
+		series_find(&store.series[F_RUNQ_CAUSE], "cgroup=\"/a\",cause=\"throttled\""),
+		SERIES_NONE);
 	assert_int_equal(word(F_RUNQ_BLAME, "victim=\"/a\",culprit=\"/\\\"b\\\"\\n\"", 0), 2000);
 	assert_int_equal(word(F_RUNQ_GROUPS, "", 0), 2);
 	/* Totals since the start, each under its own name. */
@@ -285,7 +136,10 @@ TEST_WITH(test_parties, setup, teardown)
 	uint64_t le_count[16] = {0};
 	struct runq_group_window rows[] = {
 		{.party = {.group = &a}, .count = 1, .sum_ns = 10, .le_count = le_count},
-		{.party = {.kind = RUNQ_PARTY_OTHER}, .count = 2, .sum_ns = 20, .le_count = le_count},
+		{.party = {.kind = RUNQ_PARTY_OTHER},
+		 .count = 2,
+		 .sum_ns = 20,
+		 .le_count = le_count},
 	};
 	struct runq_blame blame[] = {{.victim = {.group = &a}, .wait_ns = 5, .count = 1},
 				     {.victim = {.group = &a},
@@ -622,11 +476,8 @@ TEST_WITH(test_rules, setup, teardown)
 	struct runq_group_window rows[4];
 	struct runq_blame blame = {
 		.victim = {.group = &names[2]}, .culprit = {.group = &names[0]}, .wait_ns = 5};
-	struct runq_window window = {.time_mono_ns = 1,
-				     .groups = rows,
-				     .nr_groups = 4,
-				     .blame = &blame,
-				     .nr_blame = 1};
+	struct runq_window window = {
+		.time_mono_ns = 1, .groups = rows, .nr_groups = 4, .blame = &blame, .nr_blame = 1};
 
 	for (int i = 0; i < 4; i++)
 		rows[i] = (struct runq_group_window){

@@ -10,13 +10,13 @@
 
 static struct history history;
 
-static struct body *body_of(size_t size)
+static struct body *body_of(size_t size, int byte)
 {
 	struct body *body = body_new(false, size);
 	char block[1024];
 
 	assert_non_null(body);
-	memset(block, 'x', sizeof(block));
+	memset(block, byte, sizeof(block));
 	for (size_t left = size; left;) {
 		size_t now = left < sizeof(block) ? left : sizeof(block);
 
@@ -25,6 +25,41 @@ static struct body *body_of(size_t size)
 	}
 	assert_int_equal(body_finish(body), 0);
 	return body;
+}
+
+static int byte_of(uint64_t now, unsigned int collector)
+{
+	return (int)(now / SEC * 2 + collector) & 0x7f;
+}
+
+static void add(uint64_t now, unsigned int collector, size_t size)
+{
+	struct body *body = body_of(size, byte_of(now, collector));
+
+	history_add(&history, now, 1000000 * SEC + now, collector, body);
+	body_put(body);
+}
+
+/* Each window has its own bytes still, wherever they were moved to, and slabs hold nothing else. */
+static void check_bytes(void)
+{
+	size_t entries = 0, bytes = 0;
+
+	for (size_t i = 0; i < history.nr; i++) {
+		const struct history_entry *entry = &history.entries[i];
+		const char *data = entry->slab->data + entry->at;
+
+		assert_true(entry->at + entry->len <= entry->slab->len);
+		assert_int_equal(entry->raw_len, entry->len);
+		for (size_t j = 0; j < entry->len; j += 1999)
+			assert_int_equal(data[j], byte_of(entry->mono_ns, entry->collector));
+		bytes += entry->len;
+	}
+	for (size_t i = 0; i < history.nr_slabs; i++)
+		entries += history.slabs[i].entries;
+	assert_int_equal(entries, history.nr);
+	assert_true(bytes <= history.bytes);
+	assert_int_equal(history.bytes, history.nr_slabs * HISTORY_SLAB);
 }
 
 /* A window each second for @seconds, from two collectors of that size. */
@@ -36,7 +71,8 @@ static void run(uint64_t from, unsigned int seconds, size_t size)
 		if (!history_due(&history, now))
 			continue;
 		for (unsigned int c = 0; c < 2; c++)
-			history_add(&history, now, 1000000 * SEC + now, c, body_of(size));
+			add(now, c, size);
+		check_bytes();
 		assert_true(history.bytes <= HISTORY_BYTES);
 		assert_true(history.nr <= HISTORY_MAX);
 	}
@@ -62,7 +98,9 @@ TEST_WITH(ten_minutes, reset_history, NULL)
 	assert_int_equal(history.nr, 2 * 301);
 	assert_int_equal(span(), HISTORY_SPAN_NS);
 	assert_int_equal(history.every_ns, HISTORY_EVERY_NS);
-	assert_int_equal(history.bytes, 2 * 301 * 500);
+	/* 301,000 bytes, the first and the last slab not full. */
+	assert_true(history.nr_slabs <= 2 * 301 * 500 / HISTORY_SLAB + 2);
+	assert_int_equal(body_total() - before, history.bytes);
 	history_free(&history);
 	assert_int_equal(history.nr, 0);
 	assert_int_equal(body_total(), before);
@@ -90,7 +128,7 @@ TEST_WITH(huge_window, reset_history, NULL)
 	size_t before = body_total();
 
 	assert_true(history_due(&history, SEC));
-	history_add(&history, SEC, SEC, 0, body_of(HISTORY_BYTES));
+	add(SEC, 0, HISTORY_SLAB + 1);
 	assert_int_equal(history.nr, 0);
 	assert_int_equal(body_total(), before);
 }

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The exporter is ready only while windows are read; if reading fails it is alive, not ready. */
+/*
+ * The exporter is ready only while windows are read; if reading fails it is alive, not ready. What a
+ * window removes is freed, whether anybody scrapes or not.
+ */
 #include "test.h"
 
 #include <stdatomic.h>
+#include <stdio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -88,6 +92,59 @@ TEST(test_ready)
 	sampler_close(&sampler);
 	for (size_t i = 0; i < collector_count(); i++)
 		shared_put(collectors[i].last);
+	store_free(&store);
+	config_free(&config);
+}
+
+/* A cgroup ends in each window. */
+static void churn_absorb(struct store *store, const struct config *config,
+			 const struct meter *meter)
+{
+	struct series *series = &store->series[F_RUNQ];
+	char labels[32];
+
+	if (series->nr)
+		series_remove(series, 0);
+	snprintf(labels, sizeof(labels), "cgroup=\"/%llu\"", (unsigned long long)store->generation);
+	store_add(store, F_RUNQ, labels, 1);
+}
+
+static const struct collector_ops churn_ops = {.name = "churn", .absorb = churn_absorb};
+
+static void windows(struct collector *collector, struct store *store, const struct config *config)
+{
+	struct err err = {0};
+
+	for (int i = 0; i < 10; i++)
+		assert_int_equal(collector_update(collector, store, config, &err), 0);
+}
+
+TEST(test_removed_labels)
+{
+	struct collector collector = {.ops = &churn_ops, .meter = &fake_meter};
+	struct series copy[FAMILY_NR] = {0};
+	uint64_t generation;
+	struct config config;
+	struct store store;
+
+	atomic_store(&broken, false);
+	assert_int_equal(config_init(&config), 0);
+	assert_int_equal(store_init(&store, config.le_ns, config.nr_le), 0);
+	/* Nobody scrapes. */
+	windows(&collector, &store, &config);
+	assert_int_equal(store.series[F_RUNQ].nr, 1);
+	assert_int_equal(store.series[F_RUNQ].nr_dead, 0);
+	/* While a page is rendered its labels stay, until it is done. */
+	assert_int_equal(store_copy(&store, copy, &generation), 0);
+	assert_int_equal(generation, 10);
+	windows(&collector, &store, &config);
+	assert_int_equal(store.series[F_RUNQ].nr_dead, 10);
+	assert_string_equal(copy[F_RUNQ].labels[0], "cgroup=\"/9\"");
+	store_copy_done(&store);
+	assert_int_equal(store.series[F_RUNQ].nr_dead, 0);
+	for (int id = 0; id < FAMILY_NR; id++)
+		series_copy_free(&copy[id]);
+	shared_put(collector.last);
 	store_free(&store);
 	config_free(&config);
 }

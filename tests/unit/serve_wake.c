@@ -2,31 +2,7 @@
 /* Windows of wake latency become counters: each state its own series, sums exact. */
 #include "serve/wake.h"
 
-#include "test.h"
-
-static struct store store;
-static struct config config;
-
-static int setup(void **state)
-{
-	return config_init(&config) || store_init(&store, config.le_ns, config.nr_le);
-}
-
-static int teardown(void **state)
-{
-	store_free(&store);
-	config_free(&config);
-	return 0;
-}
-
-static const union word *words_of(const char *labels)
-{
-	size_t row = series_find(&store.series[F_WAKE], labels);
-
-	if (row == SERIES_NONE)
-		fail_msg("no series %s", labels);
-	return series_words(&store.series[F_WAKE], row);
-}
+#include "serve_store.h"
 
 /* @count wake-ups of 3 µs each: between the 2nd and the 3rd boundary. */
 static struct wake_state state_of(uint32_t cpu, const char *name, uint64_t count)
@@ -44,21 +20,21 @@ TEST_WITH(test_absorb, setup, teardown)
 	struct wake_state states[] = {state_of(0, "C1", 5), state_of(0, "C6", 2),
 				      state_of(7, "C1", 1)};
 	struct wake_window window = {.states = states, .nr_states = 3};
-	const union word *words;
+	const union word *found;
 
 	wake_absorb(&store, &config, &window);
 	wake_absorb(&store, &config, &window);
 	assert_int_equal(store.series[F_WAKE].nr, 3);
 	assert_int_equal(store.series[F_WAKE].nr_le, WAKE_NR_LE);
-	words = words_of("cpu=\"0\",state=\"C1\"");
+	found = words(F_WAKE, "cpu=\"0\",state=\"C1\"");
 	for (unsigned int i = 0; i < WAKE_NR_LE; i++) {
 		assert_int_equal(store.series[F_WAKE].le_ns[i], wake_le_ns(i));
-		assert_int_equal(words[i].u64, i < 2 ? 0 : 10);
+		assert_int_equal(found[i].u64, i < 2 ? 0 : 10);
 	}
-	assert_int_equal(words[WAKE_NR_LE].u64, 10);
-	assert_int_equal(words[WAKE_NR_LE + 1].u64, 30000);
-	assert_int_equal(words_of("cpu=\"0\",state=\"C6\"")[WAKE_NR_LE].u64, 4);
-	assert_int_equal(words_of("cpu=\"7\",state=\"C1\"")[WAKE_NR_LE + 1].u64, 6000);
+	assert_int_equal(found[WAKE_NR_LE].u64, 10);
+	assert_int_equal(found[WAKE_NR_LE + 1].u64, 30000);
+	assert_int_equal(words(F_WAKE, "cpu=\"0\",state=\"C6\"")[WAKE_NR_LE].u64, 4);
+	assert_int_equal(words(F_WAKE, "cpu=\"7\",state=\"C1\"")[WAKE_NR_LE + 1].u64, 6000);
 }
 
 TEST_MAIN()

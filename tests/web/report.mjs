@@ -19,6 +19,15 @@ async function look(browser, file, name) {
 		alien: document.querySelectorAll("script, img, b, a, iframe, link, object").length,
 		pictures: document.querySelectorAll("svg").length,
 		wide: document.documentElement.scrollWidth > innerWidth + 1,
+		cut: [...document.querySelectorAll("svg")].flatMap((svg) => {
+			const box = svg.getBoundingClientRect();
+
+			return [...svg.querySelectorAll("text")].filter((node) => {
+				const at = node.getBoundingClientRect();
+
+				return at.left < box.left - 1 || at.right > box.right + 1;
+			}).map((node) => node.textContent.slice(0, 60));
+		}),
 		text: document.body.textContent,
 	}));
 
@@ -30,6 +39,7 @@ async function look(browser, file, name) {
 	ok(found.headings.join() === "Summary,Plots,Tables,Method", `report: ${name} begins with the summary`,
 		found.headings.join());
 	ok(found.pictures > 0 && !found.wide, `report: ${name} has pictures and fits`, JSON.stringify(found.pictures));
+	ok(!found.cut.length, `report: ${name} cuts no text of a picture`, found.cut.slice(0, 10).join("\n"));
 	await page.screenshot({path: join(shots, `report-${name}.png`), fullPage: true});
 	await printed(page, name);
 	await page.pdf({path: join(shots, `report-${name}.pdf`), format: "A4"});

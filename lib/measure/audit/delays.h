@@ -19,7 +19,7 @@ struct audit_delay {
 	uint64_t rusage_user_ns, rusage_system_ns;
 	uint64_t pidstat_user_ns, pidstat_system_ns;
 	uint64_t procstat_user_ns, procstat_system_ns, procstat_busy_ns;
-	uint64_t thread_ns;		   /* the loop's thread clock: its true CPU time */
+	uint64_t thread_ns;		   /* the loop's thread clock; see audit_delay_irqs_off() */
 	uint64_t bpf_task_ns, bpf_busy_ns; /* of the core, including its other tasks */
 	struct audit_level levels[AUDIT_NR_MODES]; /* of the core, by mode */
 	/* Derived: */
@@ -53,6 +53,12 @@ struct audit_delays {
 void audit_delay_derive(struct audit_delay *row);
 /* What needs the other rows: how often the time of the loop without a delay is accounted. */
 void audit_delays_derive(struct audit_delays *delays);
+/*
+ * At most so much of the interrupts is not in the loop's thread clock. Without IRQ_TIME_ACCOUNTING that clock
+ * begins in the interrupt that wakes the loop. With it the whole interrupt is taken off, also what was before
+ * the loop's clock began: the clock has less than the loop used.
+ */
+uint64_t audit_delay_irqs_off(const struct audit_delay *row);
 /* Other tasks used much of the core meanwhile. */
 bool audit_delay_disturbed(const struct audit_delay *row);
 

@@ -131,6 +131,21 @@ static void add_slack_notes(const struct audit_delays *d, struct report *report)
 			    short_time(low->slack_ns, slack));
 }
 
+static void add_clock_note(const struct audit_delays *d, struct report *report)
+{
+	const struct audit_delay *row = shortest(d, false);
+
+	if (!row || row->bpf_task_ns == UINT64_MAX || !audit_delay_irqs_off(row) ||
+	    row->bpf_task_ns <= row->thread_ns)
+		return;
+	report_note(report,
+		    "this kernel measures interrupts (IRQ_TIME_ACCOUNTING) and takes those that wake "
+		    "the loop off its thread clock: with a sleep of %.3g us the clock has %.2f us per "
+		    "loop, tasks had the core for %.2f",
+		    (double)row->delay_ns / 1e3, row->true_each_ns / 1e3,
+		    (double)row->bpf_task_ns / (double)row->iterations / 1e3);
+}
+
 static void add_notes(const struct audit_delays *d, struct report *report)
 {
 	double low = INFINITY, high = 0.0;
@@ -148,6 +163,7 @@ static void add_notes(const struct audit_delays *d, struct report *report)
 		report,
 		"delay 0 is an invalid call, which returns at once: the loop without the sleep");
 	add_slack_notes(d, report);
+	add_clock_note(d, report);
 	if (d->nr_disturbed)
 		report_note(report,
 			    "other tasks used more than %.0f points of the core during %zu of "

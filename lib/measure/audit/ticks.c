@@ -88,14 +88,6 @@ static int run_load(const struct audit_opts *opts, const struct audit_env *env,
 	return rc;
 }
 
-static void judge_irq(struct audit_findings *f, const struct counter_edges *irq)
-{
-	/* Enough increments are needed: 32 random times have a coherence of about 0.18. */
-	f->irq_known = f->tick_known && irq->nr >= TICK_FIT_MIN_INCREMENTS;
-	if (f->irq_known)
-		f->irq_coherence = tick_fit_coherence(irq->stamps, irq->nr, (double)f->tick_ns, NULL);
-}
-
 int audit_ticks(const struct audit_opts *opts, const struct audit_env *env,
 		struct audit_findings *findings, struct audit_ticks *ret_ticks, struct err *err)
 {
@@ -124,7 +116,7 @@ int audit_ticks(const struct audit_opts *opts, const struct audit_env *env,
 					 &t->watch[load]);
 	}
 	if (!rc)
-		judge_irq(findings, &t->edges[AUDIT_SET_SOFTIRQS]);
+		audit_judge_irq(findings, &t->edges[AUDIT_SET_SOFTIRQS]);
 	t->window_ns = clock_mono_ns() - begin;
 	return rc;
 }

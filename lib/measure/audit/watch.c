@@ -69,8 +69,9 @@ static int watch_loop(struct procstat *stat, struct procstat_cpu *cpus, unsigned
 		for (size_t i = 0; !rc && i < nr; i++)
 			counter_edges_feed(&edge_sets[i], cpus[cpu].ticks, PROCSTAT_NR_COLS,
 				  before + (after - before) / 2, blurred);
-		last = after;
 		w->blurred += blurred;
+		w->delayed_ns += blurred ? after - last : 0;
+		last = after;
 		w->reads++;
 		w->read_ns += after - before;
 		before = clock_mono_ns();
@@ -130,8 +131,9 @@ static const char *tick_unclear(const struct counter_edges *busy, const struct a
 	if (busy->nr < TICK_FIT_MIN_INCREMENTS)
 		return watch->stopped ? "the measurement was stopped early"
 				      : "the columns changed too rarely";
-	if (watch->cpu_ns < watch->wall_ns / 2)
-		return "other tasks used the reader's core";
+	/* Not by the reader's CPU time, which is one of the figures that are audited. */
+	if (watch->delayed_ns > watch->wall_ns / 2)
+		return "the reader was delayed for more than half of the time";
 	if (watch->reads && watch->wall_ns / watch->reads > SLOW_NS)
 		return "reading /proc/stat takes too long to see ticks";
 	return NULL;
@@ -157,6 +159,14 @@ void audit_judge_tick(struct audit_findings *f, const struct counter_edges *busy
 	/* Again with the kernel's own period: for a rate such as 300 it is rounded. */
 	f->busy_coherence =
 		tick_fit_coherence(busy->stamps, busy->nr, (double)f->tick_ns, &f->tick_phase_ns);
+}
+
+void audit_judge_irq(struct audit_findings *f, const struct counter_edges *irq)
+{
+	/* Enough increments are needed: 32 random times have a coherence of about 0.18. */
+	f->irq_known = f->tick_known && irq->nr >= TICK_FIT_MIN_INCREMENTS;
+	if (f->irq_known)
+		f->irq_coherence = tick_fit_coherence(irq->stamps, irq->nr, (double)f->tick_ns, NULL);
 }
 
 int audit_find_tick(unsigned int cpu, uint64_t budget_ns, const struct audit_env *env,

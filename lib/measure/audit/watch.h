@@ -20,8 +20,9 @@ struct audit_watch {
 	uint64_t wall_ns;
 	uint64_t reads;
 	uint64_t blurred; /* reads that were delayed, so that the time of a change is unknown */
+	uint64_t delayed_ns; /* of these, since the read before */
 	uint64_t read_ns; /* of all reads together */
-	uint64_t cpu_ns;  /* of the reader */
+	uint64_t cpu_ns;  /* of the reader; without interrupts where the kernel measures them */
 	bool stopped;
 };
 
@@ -35,6 +36,8 @@ int audit_watch(unsigned int cpu, uint64_t length_ns, bool urgent, struct counte
 /* Finds the tick in the increments under a load of several modes. */
 void audit_judge_tick(struct audit_findings *findings, const struct counter_edges *busy,
 		     const struct audit_watch *watch);
+/* Whether the irq columns change on the tick, from their increments under a load of interrupts. */
+void audit_judge_irq(struct audit_findings *findings, const struct counter_edges *irq);
 /*
  * Measures the tick for experiments that need it; does nothing if it is known already. @budget_ns:
  * that of the whole experiment, 0 for none; the tick gets at most a quarter of it.

@@ -204,7 +204,10 @@ int runq_chunks_open(struct runq_chunks *chunks, void *near, size_t nr_groups, s
 
 	chunks->slot_size = runq_slot_size(&chunks->shape);
 	chunks->near = runq_near_slots(&chunks->shape);
-	rc = chunk_add(chunks, (char *)near + RUNQ_NEAR_CELLS - runq_cells_at(&chunks->shape), err);
+	rc = chunk_add(chunks,
+		       (char *)near + RUNQ_NEAR_TABLE + RUNQ_NEAR_CELLS -
+			       runq_cells_at(&chunks->shape),
+		       err);
 	while (!rc && runq_chunks_slots(chunks) < want && !chunks_full(chunks))
 		rc = chunk_new(chunks, err);
 	return rc;

@@ -72,7 +72,7 @@ static void fill_areas(struct runq_kernel *k, const struct runq_opts *opts)
 	/* Another sample in each run; if there is no randomness, the time must do. */
 	if (getrandom(&k->skel->bss->sample.seed, sizeof(uint64_t), GRND_NONBLOCK) < 0)
 		k->skel->bss->sample.seed = clock_mono_ns() * 0x9e3779b97f4a7c15ULL;
-	k->skel->bss->sample.below = 1ULL << 32;
+	k->skel->bss->sample.below = UINT64_MAX;
 	k->cpu = k->areas.cpus.pages;
 	k->tasks = k->areas.tasks.pages;
 	for (size_t i = 0; i < RUNQ_NR_TASKS; i++)
@@ -150,7 +150,7 @@ fail:
 
 void runq_kernel_sample(struct runq_kernel *k, double ratio)
 {
-	k->skel->bss->sample.below = (uint64_t)(ratio * 0x1p32);
+	k->skel->bss->sample.below = ratio < 1.0 ? (uint64_t)(ratio * 0x1p64) : UINT64_MAX;
 }
 
 void runq_kernel_close(struct runq_kernel *k)
@@ -291,6 +291,11 @@ void runq_kernel_losses(struct runq_kernel *k, struct runq_losses *ret_losses)
 	sum.path_cut = k->slots.paths_cut;
 	sum.recursion_misses = sys_bpf_recursion_misses(k->skel->obj);
 	*ret_losses = sum;
+}
+
+int runq_kernel_find_groups(struct runq_kernel *k, struct err *err)
+{
+	return runq_slots_scan(&k->slots, true, err);
 }
 
 struct runq_party runq_kernel_party(const struct runq_kernel *k, uint64_t key)

@@ -42,8 +42,14 @@ static void set_rodata(struct runq_bpf *skel, const struct runq_opts *opts,
 	memcpy((void *)ro->le_ns, opts->le_ns, sizeof(ro->le_ns));
 	runq_le_place(opts->le_ns, opts->nr_le, (uint8_t *)ro->le_in, &bad);
 	runq_le_before((const uint8_t *)ro->le_in, (uint8_t *)ro->le_before);
-	runq_quick_shifts((const uint8_t *)ro->le_in, (uint8_t *)ro->quick_shift);
-	runq_quick_steps((const uint8_t *)ro->le_in, (uint8_t *)ro->quick_step);
+}
+
+static void set_table(const struct runq_bpf__rodata *ro, uint8_t *table)
+{
+	if (ro->layout.kind & RUNQ_STEPS)
+		runq_quick_steps((const uint8_t *)ro->le_in, table);
+	else
+		runq_quick_buckets((const uint8_t *)ro->le_in, table);
 }
 
 /* Whether the kernel has what the programs for modern ones do not ask for; see runq_quick.bpf.h. */
@@ -51,24 +57,28 @@ static bool modern(const struct btf *btf)
 {
 	return kbtf_has_member(btf, "task_struct", "__state") &&
 	       !kbtf_has_member(btf, "task_struct", "cpu") &&
-	       kbtf_has_member(btf, "cfs_rq", "throttled_clock_self_time") &&
-	       !kbtf_has_member(btf, "rq", "prev_irq_time") &&
-	       !kbtf_has_member(btf, "rq", "prev_steal_time_rq");
+	       kbtf_has_member(btf, "cfs_rq", "throttled_clock_self_time");
+}
+
+/* Whether it subtracts interrupts or steal from the clock of tasks; see quick_clock(). */
+static bool subtracts(const struct btf *btf)
+{
+	return kbtf_has_member(btf, "rq", "prev_irq_time") ||
+	       kbtf_has_member(btf, "rq", "prev_steal_time_rq");
 }
 
 /* The name of the program for a common case; see RUNQ_SWITCHES of runq.bpf.c. */
 static void switch_name(const struct runq_opts *opts, const struct runq_bpf__rodata *ro,
-			bool is_modern, char ret_name[64])
+			const struct btf *btf, char ret_name[64])
 {
 	static const char *const names[2][3] = {{"switch", "causes", "blame"},
 						{"steps", "steps_causes", "steps_blame"}};
 	const char *what = ro->want_filter ? "filter"
 					   : names[opts->steps_only][opts->blame ? 2 : opts->causes];
-	const char *kind = !is_modern		    ? "_old"
-			   : ro->layout.kind & RUNQ_SHARED ? "_shared"
-							   : "";
+	const char *clock = !modern(btf) ? "_old" : subtracts(btf) ? "_clock" : "";
+	const char *kind = modern(btf) && ro->layout.kind & RUNQ_SHARED ? "_shared" : "";
 
-	snprintf(ret_name, 64, "runq_%s%s_v%d", what, kind, ro->cgroup_v2 ? 2 : 1);
+	snprintf(ret_name, 64, "runq_%s%s%s_v%d", what, clock, kind, ro->cgroup_v2 ? 2 : 1);
 }
 
 /* The common cases have programs of their own, which take fewer instructions. */
@@ -92,7 +102,7 @@ static void choose_switch(struct runq_bpf *skel, const struct runq_opts *opts,
 	else if (quick && !ro->want_sample && opts->per == RUNQ_PER_CGROUP &&
 		 !cpuset_count(&opts->cpus) &&
 		 (modern(btf) || !(opts->blame || (opts->causes && opts->steps_only))))
-		switch_name(opts, ro, modern(btf), name);
+		switch_name(opts, ro, btf, name);
 	bpf_object__for_each_program(program, skel->obj)
 	{
 		const char *section = bpf_program__section_name(program);
@@ -208,8 +218,10 @@ int runq_programs_load(const struct runq_opts *opts, const struct runq_shape *sh
 	choose_others(skel, opts, btf);
 	size_maps(skel, opts, shape, nr_groups);
 	rc = open_areas(skel, shape->cpus, opts->blame, areas, err);
-	if (!rc)
+	if (!rc) {
+		set_table(skel->rodata, areas->near.pages);
 		rc = load_with_chunk(skel, shape, err);
+	}
 	/* If it failed, libbpf must not unmap more than it mapped either. */
 	released = release_areas(skel, areas, rc ? NULL : err);
 	rc = rc ? rc : released;

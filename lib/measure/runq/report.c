@@ -375,6 +375,25 @@ static void add_verdict(const struct runq_window *w, struct report *report)
 				    w->groups[i].judged_ns, (unsigned long long)w->limit_ns);
 }
 
+/* More than a window can hold is no error: a wait belongs to the window in which it ends. */
+static void note_longer(const struct runq_window *w, struct report *report)
+{
+	const struct runq_group_window *longest = NULL;
+	char name[32];
+
+	for (size_t i = 0; i < w->nr_groups; i++)
+		if (w->groups[i].count && w->groups[i].max_ns > w->window_ns &&
+		    (!longest || w->groups[i].max_ns > longest->max_ns))
+			longest = &w->groups[i];
+	if (longest)
+		report_note(report,
+			    "the longest wait, %.3g s of %s, began before this window of %.3g s: a "
+			    "wait belongs to the window in which it ends, with all of its time",
+			    (double)longest->max_ns / 1e9,
+			    runq_party_name(w->per, &longest->party, name),
+			    (double)w->window_ns / 1e9);
+}
+
 static void add_notes(const struct runq_window *w, struct report *report)
 {
 	if (w->source == RUNQ_SOURCE_WAKEUP)
@@ -407,6 +426,7 @@ static void add_notes(const struct runq_window *w, struct report *report)
 			    w->per == RUNQ_PER_CGROUP
 				    ? "this kernel does not keep it (CONFIG_CFS_BANDWIDTH)"
 				    : "it belongs to cgroups, use --per cgroup");
+	note_longer(w, report);
 }
 
 static struct report *report_begin(const struct runq_window *w, uint64_t time_unix_ns,

@@ -38,6 +38,21 @@ static const char *p99_of(const struct runq_window *w, const struct runq_group_w
 	return buf;
 }
 
+/* What the group waited for cores to leave idle states, as far as a state is not known, which says more. */
+static uint64_t idle_exit_ns(const struct runq_window *w, const struct runq_group_window *group)
+{
+	uint64_t left = group->cause_ns[RUNQ_IDLE];
+
+	for (size_t i = 0; i < w->nr_idle_states; i++) {
+		const struct runq_idle_state *state = &w->idle_states[i];
+
+		if (state->party.kind == group->party.kind &&
+		    state->party.group == group->party.group)
+			left -= state->wait_ns < left ? state->wait_ns : left;
+	}
+	return left;
+}
+
 static bool is_known(const struct runq_window *w, enum runq_cause cause)
 {
 	return w->causes_known >> cause & 1;
@@ -79,9 +94,9 @@ static void say_group(const struct runq_window *w, const struct runq_group_windo
 	}
 	findings_add(report, &kernel_threads, cause[RUNQ_KTHREAD],
 		     "kernel threads make %s wait %s%s", name, RATE(cause[RUNQ_KTHREAD]), p99);
-	findings_add(report, &idle_exit, cause[RUNQ_IDLE],
+	findings_add(report, &idle_exit, idle_exit_ns(w, group),
 		     "idle cores cost %s %s while they wake up for it%s", name,
-		     RATE(cause[RUNQ_IDLE]), p99);
+		     RATE(idle_exit_ns(w, group)), p99);
 }
 
 static const struct runq_group_window *find_group(const struct runq_window *w,

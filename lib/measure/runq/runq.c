@@ -363,6 +363,20 @@ static void long_wait_fill(const struct runq_meter *m, const struct runq_event *
 	wait->culprit_ns = event->culprit_ns;
 }
 
+static bool is_unknown(const struct runq_meter *m, uint64_t key)
+{
+	return key && runq_kernel_party(m->kernel, key).kind == RUNQ_PARTY_GONE;
+}
+
+/* Slots are looked at every 50 ms; until then a group that is new is not known by its name. */
+static int find_parties(struct runq_meter *m, struct err *err)
+{
+	for (size_t i = 0; i < m->nr_events; i++)
+		if (is_unknown(m, m->events[i].key) || is_unknown(m, m->events[i].culprit))
+			return runq_kernel_find_groups(m->kernel, err);
+	return 0;
+}
+
 static int runq_event(struct meter *meter, struct report **ret_report, struct err *err)
 {
 	struct runq_meter *m = to_runq(meter);
@@ -372,12 +386,13 @@ static int runq_event(struct meter *meter, struct report **ret_report, struct er
 
 	m->nr_events = 0;
 	rc = runq_kernel_events(m->kernel, on_wait, m, err);
+	if (!rc)
+		rc = find_parties(m, err);
 	if (rc || !m->nr_events)
 		return rc;
 	waits = calloc(m->nr_events, sizeof(*waits));
 	if (!waits)
 		return err_set(err, -ENOMEM, "out of memory");
-	/* Only now: groups that are new were found after the events were read. */
 	for (size_t i = 0; i < m->nr_events; i++) {
 		long_wait_fill(m, &m->events[i], &waits[nr]);
 		if (!runq_filter_passes(&m->filter, runq_party_path(&waits[nr].victim)))

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <bpf/bpf.h>
 
@@ -15,6 +14,7 @@
 #define SCAN_EVERY_NS (50 * NSEC_PER_MSEC)
 /* The last tasks of a removed cgroup may still wait; it has ended once it is quiet for so long. */
 #define QUIET_NS (50 * NSEC_PER_MSEC)
+#define PRINT_FACTOR 0x9e3779b97f4a7c15ULL
 
 struct runq_owner {
 	uint64_t key; /* 0: the slot is free */
@@ -22,9 +22,11 @@ struct runq_owner {
 	/* The slot's counters when the current window began; which, is up to what slots consist of. */
 	struct runq_packed *base;
 	struct runq_step_totals *base_steps;
+	uint64_t base_count; /* waits in it */
 	uint64_t gone_ns; /* when its end was first seen */
 	uint64_t gone_count;
-	bool young;    /* found in the last scan: its name is read once more */
+	uint64_t print; /* of the head that its name was read from */
+	bool young;	/* found in the last scan: the head is looked at once more */
 	bool over;     /* it ends in the scan under way */
 	bool unwanted; /* likewise: it turns out not to be asked for */
 };
@@ -59,8 +61,25 @@ void runq_slots_close(struct runq_slots *slots)
 	free(slots->retired);
 }
 
+/*
+ * A number that changes with what a name is read from. Names are separated by one NUL, so that the
+ * first eight of them are behind the path.
+ */
+static uint64_t head_print(const struct runq_head *head)
+{
+	const volatile uint64_t *comm = (const void *)head->comm, *path = (const void *)head->path;
+	uint64_t print = head->cgroup_id + ((uint64_t)head->pid << 32 | head->tgid) + head->depth;
+	uint64_t word;
+
+	print = (print * PRINT_FACTOR + comm[0]) * PRINT_FACTOR + comm[1];
+	for (size_t i = 0; i < sizeof(head->path) / sizeof(word) && (word = path[i]); i++)
+		print = print * PRINT_FACTOR + word;
+	return print;
+}
+
 static int owner_begin(struct runq_slots *slots, size_t slot, uint64_t key, struct err *err)
 {
+	const struct runq_head *head = runq_chunks_slot(&slots->chunks, slot);
 	struct runq_owner *owner = slots->owners[slot];
 
 	if (!owner)
@@ -74,9 +93,11 @@ static int owner_begin(struct runq_slots *slots, size_t slot, uint64_t key, stru
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	runq_group_put(owner->group);
 	owner->key = 0;
-	owner->group = runq_group_read(slots->per, key, runq_chunks_slot(&slots->chunks, slot));
+	owner->print = head_print(head);
+	owner->group = runq_group_read(slots->per, key, head);
 	if (!owner->group)
 		return err_set(err, -ENOMEM, "out of memory");
+	slots->names_stale = true;
 	owner->gone_ns = 0;
 	owner->young = true;
 	owner->key = key;
@@ -86,27 +107,25 @@ static int owner_begin(struct runq_slots *slots, size_t slot, uint64_t key, stru
 	return 0;
 }
 
-/* Reads the name of a new owner again: by now all of it is there. */
+/* By now all of a new head is there: if it is not as it was, the name is read again. */
 static int owner_settle(struct runq_slots *slots, size_t slot, struct err *err)
 {
+	const struct runq_head *head = runq_chunks_slot(&slots->chunks, slot);
 	struct runq_owner *owner = slots->owners[slot];
 	struct runq_group *again;
 
 	owner->young = false;
 	/* The head of one that is left out has another depth by now. */
-	if (owner->unwanted)
+	if (owner->unwanted || owner->print == head_print(head))
 		return 0;
-	again = runq_group_read(slots->per, owner->key, runq_chunks_slot(&slots->chunks, slot));
+	again = runq_group_read(slots->per, owner->key, head);
 	if (!again)
 		return err_set(err, -ENOMEM, "out of memory");
-	if (again->cgroup_id == owner->group->cgroup_id && !strcmp(again->path, owner->group->path)) {
-		runq_group_put(again);
-		return 0;
-	}
 	slots->paths_cut += again->cut;
 	slots->paths_cut -= owner->group->cut;
 	runq_group_put(owner->group);
 	owner->group = again;
+	slots->names_stale = true;
 	return 0;
 }
 
@@ -127,6 +146,14 @@ static void slot_steps(const struct runq_slots *slots, size_t slot,
 			slots->nr_le, ret_totals);
 }
 
+static uint64_t slot_count(const struct runq_slots *slots, size_t slot)
+{
+	const struct runq_shape *shape = &slots->chunks.shape;
+
+	return runq_slot_count(runq_chunks_slot(&slots->chunks, slot), shape->steps, shape->stripes,
+			       slots->nr_le);
+}
+
 /* What the slot has counted since its base, which then is where the next window begins. */
 static int slot_advance(struct runq_slots *slots, size_t slot, struct runq_totals *ret_totals,
 			struct err *err)
@@ -139,6 +166,7 @@ static int slot_advance(struct runq_slots *slots, size_t slot, struct runq_total
 	base = runq_pack(ret_totals);
 	if (!base)
 		return err_set(err, -ENOMEM, "out of memory");
+	owner->base_count = runq_totals_count(ret_totals);
 	runq_unpack(owner->base, &was);
 	runq_totals_sub(ret_totals, &was);
 	free(owner->base);
@@ -156,6 +184,7 @@ static int steps_advance(struct runq_slots *slots, size_t slot, struct runq_step
 	slot_steps(slots, slot, &now);
 	*ret_totals = now;
 	runq_steps_sub(ret_totals, owner->base_steps);
+	owner->base_count = runq_steps_count(&now);
 	if (owner->base_steps)
 		runq_steps_set(owner->base_steps, &now);
 	else
@@ -192,6 +221,12 @@ static int owner_collect(struct runq_slots *slots, size_t slot, bool ended,
 	struct runq_totals totals;
 	int rc;
 
+	/*
+	 * Most have not, and a count is all that needs to be read of them. Time whose wait was counted
+	 * in an earlier window, or is not counted yet, stays there for the next one with a wait.
+	 */
+	if (slot_count(slots, slot) == slots->owners[slot]->base_count)
+		return 0;
 	if (slots->chunks.shape.steps) {
 		rc = steps_advance(slots, slot, &steps, err);
 		if (rc || !runq_steps_count(&steps))
@@ -221,21 +256,9 @@ static int owner_end(struct runq_slots *slots, size_t slot, struct err *err)
 		retired[slots->nr_retired++] = key;
 	}
 	owner->key = 0;
+	slots->names_stale = true;
 	runq_chunks_slot(&slots->chunks, slot)->key = 0;
 	return rc ? rc : runq_chunks_free_slot(&slots->chunks, slot, err);
-}
-
-static uint64_t slot_count(const struct runq_slots *slots, size_t slot)
-{
-	struct runq_step_totals steps;
-	struct runq_totals totals;
-
-	if (slots->chunks.shape.steps) {
-		slot_steps(slots, slot, &steps);
-		return runq_steps_count(&steps);
-	}
-	slot_sum(slots, slot, &totals);
-	return runq_totals_count(&totals);
 }
 
 /* Whether the group is gone and has not waited for a while. */
@@ -404,15 +427,21 @@ const struct runq_group *runq_slots_find(const struct runq_slots *slots, uint64_
 
 int runq_slots_window(struct runq_slots *slots, struct err *err)
 {
+	bool ended;
 	int rc;
 
 	rc = runq_slots_scan(slots, true, err);
 	runq_waits_clear(&slots->waits);
 	slots->waits = slots->ended;
 	slots->ended = (struct runq_waits_list){0};
+	ended = slots->waits.nr > 0;
 	for (size_t i = 0; !rc && i < runq_chunks_slots(&slots->chunks); i++)
 		if (slots->owners[i] && slots->owners[i]->key)
 			rc = owner_collect(slots, i, slots->owners[i]->gone_ns, &slots->waits, err);
 	runq_waits_merge(&slots->waits);
-	return rc ? rc : names_build(slots, err);
+	if (rc || (!slots->names_stale && !ended))
+		return rc;
+	/* Groups that ended are among them until the next window. */
+	slots->names_stale = ended;
+	return names_build(slots, err);
 }

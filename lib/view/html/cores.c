@@ -7,6 +7,8 @@
 
 #define NR(x)	   (sizeof(x) / sizeof((x)[0]))
 #define WIDTH	   820
+/* "100.0%, /proc/stat 100.0%" in a wide font. */
+#define FIGURE_WIDTH 190.0
 #define MAX_CORES  256
 #define FEW	   24 /* cores that get a line each */
 #define LEGEND_GAP 14
@@ -14,13 +16,13 @@
 static const struct {
 	const char *key, *name, *color;
 } contexts[] = {
-	{"task_ratio", "tasks", "#0072b2"},
+	{"task_ratio", "tasks", "#016abb"},
 	{"hardirq_ratio", "interrupts", "#d55e00"},
 	{"softirq_on_idle_ratio", "softirq on idle", "#e69f00"},
-	{"softirq_on_task_ratio", "softirq on tasks", "#b58900"},
+	{"softirq_on_task_ratio", "softirq on tasks", "#6d5920"},
 	{"ksoftirqd_ratio", "ksoftirqd", "#c0589a"},
-	{"idle_loop_ratio", "idle loop", "#56b4e9"},
-	{"steal_ratio", "stolen", "#8a63c0"},
+	{"idle_loop_ratio", "idle loop", "#6dbcee"},
+	{"steal_ratio", "stolen", "#5d2784"},
 	{"unknown_ratio", "unknown", "#8c8c8c"},
 	{"poll_idle_ratio", "polling idle", "#009e73"},
 };
@@ -158,7 +160,7 @@ void html_cores(FILE *out, const struct table *cpus)
 		cell.left = (double)(row / lines) * column;
 		cell.y = row % lines * cell.height;
 		cell.bar = cell.left + (cell.few ? 56.0 : 26.0);
-		cell.width = column - (cell.few ? 56.0 + 160.0 : 26.0 + 50.0);
+		cell.width = column - (cell.few ? 56.0 + FIGURE_WIDTH : 26.0 + 50.0);
 		core_bar(out, cpus, row, &cell);
 	}
 	fputs("<g font-size=\"12\">", out);

@@ -15,8 +15,10 @@ OURS = (
     "runq --source wakeup",
     "runq --sample 0.1",
     "runq --cgroup /outside",
+    "runq --idle-states",
     "wake --source passive",
     "serve",
+    "serve --idle-states",
     "load & runq",
 )
 
@@ -31,8 +33,9 @@ RUNQ_ROWS = (
     ("runq", "every wait: clock, entry of the task, key, slot; sum, maximum, histogram, `le`"),
     ("runq --causes", "who ran: the segment that ends, the ring of the core's last ones, throttling"),
     ("runq --blame", "the pair of victim and culprit in the core's table"),
+    ("runq --idle-states", "`runq`, and four programs: a stamp per wake-up, the state at each idle entry, a map by cgroup and state"),
     ("serve", "`--blame` without the fine histogram, and `load` and `wake` beside it"),
-    ("runq --per task", "no quick path: look-ups by key, and the calls that these need"),
+    ("runq --per task", "no quick path: each wait by the way for every case"),
     ("runq --source wakeup", "no quick path, two more tracepoints, a stamp per wake-up"),
     ("libbpf-tools runqlat", "another tool: a hash of stamps, a histogram by powers of two"),
 )

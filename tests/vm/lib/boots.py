@@ -4,11 +4,12 @@
 from qemu import Boot
 
 BOOTS = {b.name: b for b in (
-    Boot("base", says="2 processors, cgroup v2"),
+    # edu: its interrupt is that of the card with launch times (modules/launchcard).
+    Boot("base", devices=("edu",), says="2 processors, cgroup v2"),
     Boot("smp8", smp=8, memory_mb=1024, says="8 processors"),
     Boot("cgroup1", cgroup="v1", says="cgroup v1 only"),
     Boot("hybrid", cgroup="hybrid", says="cgroup v1 controllers beside an empty v2 tree"),
-    Boot("idle", idle_states=True, says="WFI and two deeper idle states"),
+    Boot("idle", idle_states=True, devices=("edu",), says="WFI and two deeper idle states"),
     Boot("truth1", smp=1, icount=0, says="virtual time, 1 processor"),
     Boot("truth2", smp=2, icount=0, says="virtual time, 2 processors"),
     Boot("truthfull", smp=2, icount=0, words=("nohz_full=1",),

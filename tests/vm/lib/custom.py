@@ -23,8 +23,7 @@ OPTION = re.compile(r"(?:# )?(CONFIG_\w+)(?:=.*| is not set)$")
 # Each is a fragment of its own over the common ones; later ones win.
 Variant = namedtuple("Variant", "name fragments boots")
 VARIANTS = (
-    # No boots yet: audit fails there (docs/methods/audit.md); --boot truthkern runs it.
-    Variant("irqtime", ("lean", "irqtime"), ""),
+    Variant("irqtime", ("lean", "irqtime"), "truthkern truthfull"),
     Variant("traced", ("lean", "bare", "traced"), "truthkern"),
 )
 

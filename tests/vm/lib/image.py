@@ -15,7 +15,7 @@ GUEST = Path(__file__).resolve().parent.parent / "guest"
 # Modules of the distribution that capabilities use; what a kernel lacks or has built in is
 # left out, and the test that needed it skips with its own reason.
 MODULES = ["veth", "dummy", "sch_etf", "sch_taprio", "sch_mqprio", "sch_fq", "netdevsim",
-           "ptp_mock", "virtio_net", "cpuidle-haltpoll"]
+           "ptp", "ptp_mock", "virtio_net", "cpuidle-haltpoll"]
 DIRECTORIES = ["bin", "dev", "etc", "proc", "run", "sbin", "sys", "tmp", "modules", "live",
                "truth", "root", "usr/bin"]
 

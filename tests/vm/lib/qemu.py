@@ -41,13 +41,13 @@ class Boot:
     """How a guest is started: processors, cgroup layout, idle states, memory. With icount its clock
     counts executed instructions, each 2^icount ns: virtual time, which the host's load cannot move.
     fine: the counter of an arm64 guest shows each instruction, not each 16th. words: further ones
-    for the kernel's command line."""
+    for the kernel's command line. devices: of QEMU, beside those of the machine."""
 
     def __init__(self, name, smp=2, cgroup="v2", idle_states=False, memory_mb=512, icount=None,
-                 fine=False, words=(), says=""):
+                 fine=False, words=(), devices=(), says=""):
         self.name, self.smp, self.cgroup, self.icount, self.fine = name, smp, cgroup, icount, fine
         self.idle_states, self.memory_mb, self.says = idle_states, memory_mb, says
-        self.words = words
+        self.words, self.devices = words, devices
 
 
 def plain_arguments(arch, boot):
@@ -55,7 +55,8 @@ def plain_arguments(arch, boot):
     if not program:
         raise apt.Unavailable(f"no {QEMU[arch]}; install {PACKAGE[arch]}")
     return [program, "-M", MACHINE_TYPE[arch], "-smp", str(boot.smp),
-            "-m", str(boot.memory_mb), "-nographic", "-no-reboot", "-nodefaults"]
+            "-m", str(boot.memory_mb), "-nographic", "-no-reboot", "-nodefaults",
+            *(word for device in boot.devices for word in ("-device", device))]
 
 
 def kvm_arguments(arch, boot=Boot("base")):

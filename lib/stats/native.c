@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Sorts our buckets into those of native histograms. */
+#include "stats/native.h"
+
+#include <math.h>
+
+#include "stats/hist.h"
+
+#define COARSE_LOG2 (-20)
+#define FINE_LOG2   (-23)
+#define FINE_SCHEMA 3
+#define SECOND_NS   1000000000ULL
+
+const struct native_scale native_coarse = {
+	.schema = 0,
+	.first = COARSE_LOG2 + 1,
+	.nr = NATIVE_NR_LE,
+};
+
+const struct native_scale native_fine = {
+	.schema = FINE_SCHEMA,
+	.first = FINE_LOG2 * (1 << FINE_SCHEMA) + 1,
+	.nr = NATIVE_FINE_WORDS - 1,
+};
+
+uint64_t native_le_ns(unsigned int i)
+{
+	int log2 = COARSE_LOG2 + (int)i;
+
+	return log2 < 0 ? SECOND_NS >> -log2 : SECOND_NS << log2;
+}
+
+/* The word of native_fold() for a bucket of ours. Its middle is on no edge: those are irrational,
+ * or whole nanoseconds, or below 60 ns. */
+static unsigned int fine_word(unsigned int bucket)
+{
+	double middle_ns = ((double)hist_low(bucket) + (double)(hist_high(bucket) - 1)) / 2.0;
+	int index;
+
+	if (middle_ns <= ldexp(1e9, FINE_LOG2))
+		return 0;
+	index = (int)ceil(log2(middle_ns / 1e9) * (1 << FINE_SCHEMA));
+	return (unsigned int)(index - native_fine.first) + 1;
+}
+
+void native_fold(const uint64_t count[HIST_NR], double ratio, uint64_t words[NATIVE_FINE_WORDS])
+{
+	uint64_t total = 0, added = 0;
+
+	for (unsigned int i = 0; i < HIST_NR; i++) {
+		uint64_t until;
+
+		if (!count[i])
+			continue;
+		total += count[i];
+		until = ratio < 1.0 ? (uint64_t)llround((double)total / ratio) : total;
+		words[fine_word(i)] += until - added;
+		added = until;
+	}
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Buckets of Prometheus' native histograms: which ones we use, and ours sorted into them. */
+#ifndef SUBTICK_STATS_NATIVE_H
+#define SUBTICK_STATS_NATIVE_H
+
+#include <stdint.h>
+
+#include "abi/hist.h"
+
+/*
+ * With schema s, bucket i has the values above 2^((i-1)/2^s) and up to 2^(i/2^s) seconds. Smaller
+ * values than those of the first bucket are in the zero bucket; the last bucket also has all larger
+ * values than its own.
+ */
+struct native_scale {
+	int schema;
+	int first; /* first - 1 is a multiple of 2^schema: the zero bucket ends at a power of two */
+	unsigned int nr;
+};
+
+/*
+ * Where waits are counted at boundaries only: powers of two from 2^-20 s, about 1 us, to 64 s. The
+ * boundaries are its edges rounded down to nanoseconds. Waits are whole nanoseconds, so every count
+ * is exact.
+ */
+#define NATIVE_NR_LE 27
+extern const struct native_scale native_coarse;
+uint64_t native_le_ns(unsigned int i);
+
+/*
+ * Where there is a fine histogram: 8 buckets per power of two, from 2^-23 s, 119 ns, to its end.
+ * Edges of the two kinds of buckets do not coincide: one of ours goes as a whole to the native one
+ * in which its middle lies. So a value may be counted in the neighbour of its native bucket, if it
+ * is within 1.6 % of their common edge.
+ */
+extern const struct native_scale native_fine;
+#define NATIVE_FINE_WORDS 234 /* the zero bucket and the others */
+
+/*
+ * Adds @count to the zero bucket words[0] and the buckets words[1…] of native_fine. @ratio: counts
+ * are a sample, to be divided by it; what is added in total is the scaled total, rounded once.
+ */
+void native_fold(const uint64_t count[HIST_NR], double ratio, uint64_t words[NATIVE_FINE_WORDS]);
+
+#endif

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Invariants that other tools broke: tasks that share a core wait all of the time but one of them,
+ * never more; what a filter shows is whoever was woken, not whoever woke.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "cgroups.h"
+#include "live.h"
+#include "report/find.h"
+#include "runq_window.h"
+
+#define CROWD	 6
+#define CROWD_MS 600
+#define WAKES	 1000
+
+/* Adds what a group waited in the window that ends now, and its longest wait so far. */
+static void add_window(struct meter *meter, unsigned int ms, const char *who, double *sum_ns,
+		       double *max_ns)
+{
+	struct report *report = window_end(meter, ms);
+	double sum = window_group(report, who, "sum_ns");
+
+	if (!isnan(sum)) {
+		*sum_ns += sum;
+		*max_ns = fmax(*max_ns, window_group(report, who, "max_ns"));
+	}
+	report_free(report);
+}
+
+/* Tells when it is in its cgroup and on its core, which may take a while beside the others. */
+static pid_t burner(const char *cgroup, int cpu, int ready)
+{
+	pid_t pid = load_fork(cgroup, cpu);
+
+	if (pid)
+		return pid;
+	if (write(ready, "", 1) != 1)
+		_exit(1);
+	while (true)
+		__asm__ volatile("" ::: "memory");
+}
+
+/*
+ * While all of them live, at least one less than all wait. All waits are over when all are dead, so
+ * that every one is in the sum, whatever else the machine does.
+ */
+static void crowd(const struct runq_opts *opts, const char *cgroup, int cpu)
+{
+	uint64_t first_ns, all_ns, kill_ns, dead_ns;
+	double sum_ns = 0, max_ns = 0, least, most;
+	struct meter *meter = window_open(opts);
+	pid_t pid[CROWD];
+	int ready[2];
+	char byte;
+
+	if (pipe(ready))
+		live_fail_all("no pipe");
+	window_begin(meter);
+	first_ns = clock_mono_ns();
+	for (int i = 0; i < CROWD; i++)
+		pid[i] = burner(cgroup, cpu, ready[1]);
+	for (int i = 0; i < CROWD; i++)
+		if (read(ready[0], &byte, 1) != 1)
+			live_fail_all("a task of the crowd died");
+	all_ns = clock_mono_ns();
+	for (int i = 0; i < 3; i++)
+		add_window(meter, CROWD_MS / 3, cgroup, &sum_ns, &max_ns);
+	kill_ns = clock_mono_ns();
+	for (int i = 0; i < CROWD; i++)
+		load_kill(pid[i]);
+	dead_ns = clock_mono_ns();
+	add_window(meter, 0, cgroup, &sum_ns, &max_ns);
+	meter->ops->close(meter);
+	least = (CROWD - 1) * (double)(kill_ns - all_ns);
+	most = CROWD * (double)(dead_ns - first_ns);
+	live_ok(sum_ns >= least && sum_ns <= most,
+		"%d tasks on one core waited %.1f ms, between %.1f and %.1f", CROWD, sum_ns / 1e6,
+		least / 1e6, most / 1e6);
+	live_ok(max_ns <= (double)(dead_ns - first_ns), "no wait is longer than they lived: %.1f ms",
+		max_ns / 1e6);
+}
+
+/* Reads a byte and writes one, until there are no more. */
+static void __attribute__((noreturn)) echo(int from, int to)
+{
+	char byte;
+
+	while (read(from, &byte, 1) == 1)
+		if (write(to, &byte, 1) != 1)
+			break;
+	_exit(0);
+}
+
+/* Of the cgroups that were not asked for no row may come from those wake-ups. */
+static size_t rows_beside(const struct report *report, const char *who)
+{
+	const struct table *table = report_find(report, "groups");
+	size_t beside = 0;
+
+	for (size_t row = 0; row < table->nr_rows; row++)
+		beside += strcmp(table_cell(table, row, 0)->str, who) != 0;
+	return beside;
+}
+
+/* For each byte from @start: wakes the echo often, and says when it has. */
+static void __attribute__((noreturn)) wake_often(int start, int done, int there, int back)
+{
+	char byte;
+
+	while (read(start, &byte, 1) == 1) {
+		for (int i = 0; i < live_times(WAKES); i++)
+			if (write(there, &byte, 1) != 1 || read(back, &byte, 1) != 1)
+				_exit(1);
+		if (write(done, &byte, 1) != 1)
+			break;
+	}
+	_exit(0);
+}
+
+static void round_trip(int start, int done)
+{
+	char byte = 0;
+
+	if (write(start, &byte, 1) != 1 || read(done, &byte, 1) != 1)
+		live_fail_all("the task that wakes died");
+}
+
+enum { START, DONE, THERE, BACK, NR_PIPES };
+
+/* A task of the cgroup asked for and one of another wake each other, and nobody else wakes the first. */
+static void filter(struct runq_opts opts, const char *asked, const char *other, int cpu)
+{
+	const char *cgroups[] = {asked};
+	struct load_schedstats stats;
+	int pipes[NR_PIPES][2];
+	struct meter *meter;
+	struct report *report;
+	pid_t woken, waker;
+	double count;
+
+	for (int i = 0; i < NR_PIPES; i++)
+		if (pipe(pipes[i]))
+			live_fail_all("no pipe");
+	woken = load_fork(asked, cpu);
+	if (!woken)
+		echo(pipes[THERE][0], pipes[BACK][1]);
+	waker = load_fork(other, cpu);
+	if (!waker)
+		wake_often(pipes[START][0], pipes[DONE][1], pipes[THERE][1], pipes[BACK][0]);
+	opts.cgroups = cgroups;
+	opts.nr_cgroups = 1;
+	meter = window_open(&opts);
+	window_begin(meter);
+	/* Once it has waited, the end of a window leaves out who wakes. */
+	round_trip(pipes[START][1], pipes[DONE][0]);
+	report_free(window_end(meter, 0));
+	stats.before = load_schedstat(woken);
+	report_free(window_end(meter, 50));
+	stats.begun = load_schedstat(woken);
+	round_trip(pipes[START][1], pipes[DONE][0]);
+	stats.ending = load_schedstat(woken);
+	report = window_end(meter, 0);
+	stats.after = load_schedstat(woken);
+	count = window_group(report, asked, "count");
+	live_ok(count >= load_least(&stats).count && count <= load_most(&stats).count,
+		"who was asked for got the core %.0f times, by the kernel %.0f to %.0f", count,
+		load_least(&stats).count, load_most(&stats).count);
+	live_ok(count >= live_times(WAKES) / 2, "it was woken often");
+	live_ok(rows_beside(report, asked) == 0, "who woke it is not shown");
+	report_free(report);
+	meter->ops->close(meter);
+	load_kill(waker);
+	load_kill(woken);
+}
+
+int main(void)
+{
+	struct runq_opts opts = {.blame = false};
+	int cpu, other;
+
+	cgroups_open();
+	if (!live_two_cpus(&cpu, &other))
+		live_skip_all("needs two CPUs");
+	opts.hierarchy = cgroups_v2() ? RUNQ_HIERARCHY_V2 : RUNQ_HIERARCHY_V1;
+	live_pin(other);
+	crowd(&opts, cgroups_make("crowd"), cpu);
+	opts.causes = opts.blame = true;
+	crowd(&opts, cgroups_make("blamed"), cpu);
+	opts.causes = opts.blame = false;
+	filter(opts, cgroups_make("asked"), cgroups_make("beside"), cpu);
+	return live_done();
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Our buckets as those of native histograms: nothing is lost, and how far a value can be moved. */
+#include "stats/native.h"
+
+#include <math.h>
+
+#include "stats/hist.h"
+#include "test.h"
+
+/* By the definition, not by logarithms: the bucket i with 2^((i-1)/8) s < value <= 2^(i/8) s. */
+static int index_of(uint64_t value_ns)
+{
+	int i = native_fine.first;
+
+	while (pow(2.0, i / 8.0) * 1e9 < (double)value_ns)
+		i++;
+	return i;
+}
+
+/* The word that one wait is counted in; the test fails if it is counted more or less than once. */
+static unsigned int word_of(uint64_t value_ns)
+{
+	uint64_t count[HIST_NR] = {0}, words[NATIVE_FINE_WORDS] = {0}, total = 0;
+	unsigned int found = 0;
+
+	count[hist_index(value_ns)] = 1;
+	native_fold(count, 1.0, words);
+	for (unsigned int i = 0; i < NATIVE_FINE_WORDS; i++) {
+		total += words[i];
+		if (words[i])
+			found = i;
+	}
+	assert_int_equal(total, 1);
+	return found;
+}
+
+/* The first and the last value of each bucket are in its native bucket, or 1.6 % from its edge. */
+TEST(test_fine)
+{
+	uint64_t zero_ns = (uint64_t)ldexp(1e9, -23);
+	unsigned int moved = 0, last = 0;
+
+	for (unsigned int b = 0; b < HIST_NR; b++) {
+		uint64_t ends[] = {hist_low(b), hist_high(b) - 1};
+
+		for (int e = 0; e < 2; e++) {
+			double value = (double)ends[e], from, to;
+			unsigned int word = word_of(ends[e]);
+
+			assert_true(word >= last && word <= native_fine.nr);
+			last = word;
+			from = word ? pow(2.0, (native_fine.first + (int)word - 2) / 8.0) * 1e9 : -1.0;
+			to = pow(2.0, (native_fine.first + (int)word - 1) / 8.0) * 1e9;
+			if (ends[e] > zero_ns && word == (unsigned int)(index_of(ends[e]) - native_fine.first + 1))
+				assert_true(value > from && value <= to);
+			else if (word)
+				moved++;
+			if (value <= from)
+				assert_true((from - value) / value < 0.016);
+			if (value > to)
+				assert_true((value - to) / value < 0.016);
+		}
+	}
+	/* The claim is about something. */
+	assert_true(moved > 20 && moved < 2 * HIST_NR / 4);
+	/* The longest waits are in the last bucket. */
+	assert_int_equal(word_of(UINT64_MAX), native_fine.nr);
+}
+
+/* Scaled counts sum to the scaled total, however many parts there are. */
+TEST(test_sample)
+{
+	uint64_t count[HIST_NR] = {0}, words[NATIVE_FINE_WORDS] = {0}, total = 0, sum = 0;
+
+	for (unsigned int i = 300; i < 700; i++)
+		total += count[i] = i % 5;
+	native_fold(count, 0.3, words);
+	for (unsigned int i = 0; i < NATIVE_FINE_WORDS; i++)
+		sum += words[i];
+	assert_int_equal(sum, llround((double)total / 0.3));
+	/* Added, not replaced. */
+	native_fold(count, 0.3, words);
+	for (unsigned int i = 0; i < NATIVE_FINE_WORDS; i++)
+		sum -= words[i];
+	assert_int_equal(-sum, llround((double)total / 0.3));
+}
+
+/* A whole number of nanoseconds is up to the boundary if and only if it is up to the native edge. */
+TEST(test_coarse)
+{
+	for (unsigned int i = 0; i < NATIVE_NR_LE; i++) {
+		double edge_ns = ldexp(1e9, native_coarse.first - 1 + (int)i);
+
+		assert_true((double)native_le_ns(i) <= edge_ns);
+		assert_true((double)(native_le_ns(i) + 1) > edge_ns);
+	}
+	assert_int_equal(native_coarse.nr, NATIVE_NR_LE);
+	assert_true(native_le_ns(NATIVE_NR_LE - 1) <= HIST_VALUE_MAX);
+}
+
+TEST_MAIN()

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The stream of long waits: who waited and behind whom, also of groups that are new. */
+#include "measure/runq/runq.h"
+
+#include <string.h>
+
+#include "measure/runq/kernel.h"
+#include "report/find.h"
+#include "sys/cgroup.h"
+#include "sys/kbtf.h"
+#include "test.h"
+
+/* Two groups; in the slots that were looked at there are so many of them. */
+static struct runq_group groups[] = {{.key = 7, .path = "/old"}, {.key = 8, .path = "/new"}};
+static size_t nr_known;
+static unsigned int nr_scans;
+static struct runq_event event;
+
+/* Instead of the kernel half; see meson.build. */
+int __wrap_kbtf_open(const char *root, struct btf **ret_btf, struct err *err);
+int __wrap_kbtf_open(const char *root, struct btf **ret_btf, struct err *err)
+{
+	*ret_btf = NULL;
+	return 0;
+}
+
+int __wrap_cgroup_layout(const char *root, struct cgroup_layout *ret_layout);
+int __wrap_cgroup_layout(const char *root, struct cgroup_layout *ret_layout)
+{
+	*ret_layout = (struct cgroup_layout){.mode = CGROUP_V2, .v2 = "/no/such/directory"};
+	return 0;
+}
+
+bool __wrap_kbtf_has_member(const struct btf *btf, const char *type, const char *member);
+bool __wrap_kbtf_has_member(const struct btf *btf, const char *type, const char *member)
+{
+	return false;
+}
+
+int __wrap_runq_kernel_open(const struct runq_opts *opts, const struct runq_filter *filter,
+			    size_t nr_groups, struct runq_kernel **ret_kernel, struct err *err);
+int __wrap_runq_kernel_open(const struct runq_opts *opts, const struct runq_filter *filter,
+			    size_t nr_groups, struct runq_kernel **ret_kernel, struct err *err)
+{
+	*ret_kernel = NULL;
+	return 0;
+}
+
+int __wrap_runq_kernel_events(struct runq_kernel *kernel,
+			      void (*fn)(const struct runq_event *, void *), void *arg,
+			      struct err *err);
+int __wrap_runq_kernel_events(struct runq_kernel *kernel,
+			      void (*fn)(const struct runq_event *, void *), void *arg,
+			      struct err *err)
+{
+	fn(&event, arg);
+	return 0;
+}
+
+int __wrap_runq_kernel_find_groups(struct runq_kernel *kernel, struct err *err);
+int __wrap_runq_kernel_find_groups(struct runq_kernel *kernel, struct err *err)
+{
+	nr_known = 2;
+	nr_scans++;
+	return 0;
+}
+
+struct runq_party __wrap_runq_kernel_party(const struct runq_kernel *kernel, uint64_t key);
+struct runq_party __wrap_runq_kernel_party(const struct runq_kernel *kernel, uint64_t key)
+{
+	for (size_t i = 0; i < nr_known; i++)
+		if (groups[i].key == key)
+			return runq_party_of(key, &groups[i]);
+	return runq_party_of(key, NULL);
+}
+
+static void check(uint64_t victim, uint64_t culprit, const char *victim_name,
+		  const char *culprit_name)
+{
+	struct runq_opts opts = {.source = RUNQ_SOURCE_WAKEUP,
+				 .hierarchy = RUNQ_HIERARCHY_V2,
+				 .threshold_ns = 1000};
+	struct report *report = NULL;
+	const struct table *waits;
+	struct meter *meter;
+	struct err err = {0};
+
+	assert_int_equal(runq_open(&opts, &meter, &err), 0);
+	event = (struct runq_event){.key = victim,
+				    .culprit = culprit,
+				    .culprit_ns = culprit ? 5000 : 0,
+				    .wait_ns = 6000};
+	assert_int_equal(meter->ops->event(meter, &report, &err), 0);
+	waits = report_find(report, "waits");
+	assert_non_null(waits);
+	assert_int_equal(waits->nr_rows, 1);
+	assert_string_equal(table_str(waits, 0, "victim"), victim_name);
+	if (culprit_name)
+		assert_string_equal(table_str(waits, 0, "culprit"), culprit_name);
+	else
+		assert_null(table_str(waits, 0, "culprit"));
+	report_free(report);
+	meter->ops->close(meter);
+}
+
+static int one_known(void **state)
+{
+	nr_known = 1;
+	nr_scans = 0;
+	return 0;
+}
+
+TEST_WITH(known, one_known, NULL)
+{
+	check(7, 0, "/old", NULL);
+	check(7, RUNQ_KEY_OTHER, "/old", "(other)");
+	assert_int_equal(nr_scans, 0);
+}
+
+/* Its slot was taken a moment ago: it is alive, not gone. */
+TEST_WITH(new_victim, one_known, NULL)
+{
+	check(8, 7, "/new", "/old");
+	assert_int_equal(nr_scans, 1);
+}
+
+TEST_WITH(new_culprit, one_known, NULL)
+{
+	check(7, 8, "/old", "/new");
+	assert_int_equal(nr_scans, 1);
+}
+
+TEST_WITH(gone, one_known, NULL)
+{
+	check(9, 8, "(gone)", "/new");
+}
+
+TEST_MAIN()

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Defects that other tools for run-queue latency had, as tests of ours: the idle task among the
+ * waits, waits of 2^64 ns, more time waited than tasks could wait, a filter by the waker.
+ */
+#include "runq_switch.h"
+
+#define CROWD 12
+
+/* The programs, and whether with our own stamps instead of those of sched_info. */
+static const struct {
+	int (*program)(u64 *);
+	bool own, filter;
+} rows[] = {
+	{.program = runq_switch},
+	{.program = runq_switch, .own = true},
+	{.program = runq_switch_v2},
+	{.program = runq_switch_old_v2},
+	{.program = runq_causes_v2},
+	{.program = runq_blame_v2},
+	{.program = runq_blame_old_v2},
+	{.program = runq_blame_shared_v2},
+	{.program = runq_filter_v2, .filter = true},
+	{.program = runq_filter_old_v2, .filter = true},
+	{.program = runq_sample},
+};
+
+#define NR_ROWS (sizeof(rows) / sizeof(rows[0]))
+
+/* As user space sets what goes with a program. */
+static void load_row(u32 row)
+{
+	reset(NULL);
+	program = rows[row].program;
+	by_wakeup = rows[row].own;
+	want_filter = rows[row].filter;
+	want_causes = want_blame = !rows[row].filter;
+	want_sample = program == runq_sample;
+}
+
+static void wake_by(u64 ns, struct task_struct *who)
+{
+	wake(ns, who);
+	if (by_wakeup)
+		runq_wakeup(NULL, who);
+}
+
+/* Every wait of every group; with maximum and count. */
+static struct runq_totals all_waits(void)
+{
+	struct runq_totals sum = {0};
+
+	for (u32 i = 0; i < fake.nr_index; i++) {
+		struct runq_totals one = sum_of(fake.index[i].key - 1000);
+
+		runq_totals_add(&sum, &one);
+	}
+	return sum;
+}
+
+/*
+ * Idle is always runnable, so that it looks like a task that lost the core and waits for it. Here
+ * it even has a time at which it was queued.
+ */
+static void idle_waits(u64 queued)
+{
+	struct runq_totals sum;
+
+	for (u32 row = 0; row < NR_ROWS; row++) {
+		load_row(row);
+		for (u64 turn = 0, ns = 1000; turn < 200; turn++, ns += 100000) {
+			idle.sched_info.last_queued = queued ? fake.rq[0].clock - queued : 0;
+			idle.se.exec_start = fake.rq[0].clock;
+			wake_by(ns, &task[1]);
+			swap(ns + 300, &idle, &task[1], false);
+			swap(ns + 5000, &task[1], &idle, true);
+		}
+		sum = all_waits();
+		assert_int_equal(runq_totals_count(&sum), 200);
+		assert_int_equal(runq_totals_sum_ns(&sum), 200 * 300);
+		assert_null(fake_head(1000));
+	}
+}
+
+static void idle_is_no_task(void **state)
+{
+	idle_waits(0);
+	idle_waits(1);
+	idle_waits(40000);
+	idle_waits(50000000);
+}
+
+static u64 random_state;
+
+static u64 below(u64 end)
+{
+	random_state ^= random_state << 13;
+	random_state ^= random_state >> 7;
+	random_state ^= random_state << 17;
+	return random_state % end;
+}
+
+static struct task_struct *pick(const bool *waits, u32 first)
+{
+	for (u32 i = 0; i < CROWD; i++)
+		if (waits[(first + i) % CROWD])
+			return &task[(first + i) % CROWD + 1];
+	return &idle;
+}
+
+/* The clock of the run queue stands still, jumps ahead, and goes back; @jump_ns is the most. */
+static void clock_jumps(u64 jump_ns)
+{
+	fake.rq_behind[0] = 1000000 + (jump_ns ? below(jump_ns) : 0);
+}
+
+/* A new task with the pid of one that has exited. */
+static void born_again(u64 ns, struct task_struct *who)
+{
+	who->sched_info.run_delay = who->sched_info.pcount = 0;
+	who->start_time += 1000;
+	wake(ns, who);
+	runq_wakeup_new(NULL, who);
+}
+
+/*
+ * A crowd for one core, for some milliseconds: tasks sleep, are preempted, exit, and leave their pid
+ * to a new one. Returns how long it took; *ret_waited is what the tasks waited in truth.
+ */
+static u64 crowd_runs(u64 jump_ns, u64 *ret_waited, u64 *ret_waits)
+{
+	struct task_struct *runs = &idle;
+	bool waits[CROWD] = {0};
+	u64 since[CROWD] = {0}, ns = 1000;
+
+	*ret_waited = *ret_waits = 0;
+	for (u32 step = 0; step < 20000; step++) {
+		u32 who = below(CROWD);
+		struct task_struct *next;
+		bool sleeps = below(2);
+
+		ns += 1 + below(2000);
+		clock_jumps(jump_ns);
+		if (!waits[who] && runs != &task[who + 1]) {
+			if (below(8) == 0)
+				born_again(ns, &task[who + 1]);
+			else
+				wake_by(ns, &task[who + 1]);
+			waits[who] = true;
+			since[who] = ns;
+			continue;
+		}
+		next = pick(waits, who);
+		if (next == &idle && (runs == &idle || !sleeps))
+			continue;
+		swap(ns, runs, next, runs == &idle || sleeps);
+		if (runs != &idle && !sleeps) {
+			waits[runs - task - 1] = true;
+			since[runs - task - 1] = ns;
+		}
+		if (next != &idle) {
+			*ret_waited += ns - since[next - task - 1];
+			waits[next - task - 1] = false;
+			++*ret_waits;
+		}
+		runs = next;
+	}
+	return ns;
+}
+
+/* 137 core-seconds in a second: a task waits at most all the time, and every wait is one. */
+static void crowd_waits_at_most_all_the_time(void **state)
+{
+	for (u32 row = 0; row < NR_ROWS; row++) {
+		u64 ns, waited, waits;
+		struct runq_totals sum;
+
+		load_row(row);
+		random_state = 77 + row;
+		ns = crowd_runs(0, &waited, &waits);
+		sum = all_waits();
+		assert_true(runq_totals_sum_ns(&sum) <= CROWD * ns);
+		assert_true(sum.max_ns <= ns);
+		assert_int_equal(runq_totals_count(&sum), waits);
+		assert_int_equal(runq_totals_sum_ns(&sum), waited);
+		assert_true(waited > 2 * ns);
+	}
+}
+
+/* Clocks that go back and jump: a wait is too long by a jump at most, never by 2^64. */
+static void clocks_that_go_back(void **state)
+{
+	static const u64 jumps[] = {100, 5000, 300000, 40000000};
+
+	for (u32 i = 0; i < 4 * NR_ROWS; i++) {
+		u64 jump = jumps[i % 4], ns, waited, waits;
+		struct runq_totals sum;
+
+		load_row(i / 4);
+		random_state = 99 + i;
+		ns = crowd_runs(jump, &waited, &waits);
+		sum = all_waits();
+		/* Both ends of a wait can be off, and the correction by the entry once more. */
+		assert_true(sum.max_ns <= ns + 3 * jump);
+		assert_true(runq_totals_sum_ns(&sum) <= CROWD * ns + 3 * jump * waits);
+		/* What cannot be is left out, and counted as such. */
+		assert_int_equal(runq_totals_count(&sum) + cpus_area[0].negative +
+					 cpus_area[0].unknown_start, waits);
+	}
+}
+
+static u64 count_of(u32 group)
+{
+	struct runq_totals sum = sum_of(group);
+
+	return runq_totals_count(&sum);
+}
+
+/* Group 1 is asked for, group 2 is not, and they wake each other. */
+static void filter_by_the_woken(void **state)
+{
+	for (u32 row = 0; row < NR_ROWS; row++) {
+		struct task_struct *waker = &task[2], *woken = &task[1];
+		u64 was[2];
+
+		load_row(row);
+		if (!want_filter && !by_wakeup)
+			continue;
+		want_filter = true;
+		wake_by(0, &task[1]);
+		wake_by(0, &task[2]);
+		swap(100, &idle, &task[1], true);
+		swap(200, &task[1], &task[2], true);
+		fake_unwanted(1002);
+		was[0] = count_of(1);
+		was[1] = count_of(2);
+		for (u64 turn = 0; turn < 500; turn++) {
+			struct task_struct *both[] = {woken, waker};
+
+			wake_by(1000 * (turn + 1), woken);
+			swap(1000 * (turn + 1) + 50, waker, woken, true);
+			waker = both[0];
+			woken = both[1];
+		}
+		assert_int_equal(count_of(1), was[0] + 250);
+		assert_int_equal(count_of(2), was[1]);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(idle_is_no_task, reset),
+		cmocka_unit_test_setup(crowd_waits_at_most_all_the_time, reset),
+		cmocka_unit_test_setup(clocks_that_go_back, reset),
+		cmocka_unit_test_setup(filter_by_the_woken, reset),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Native histograms of the exporter: every wait is in a bucket, through samples, limits and copies. */
+#include "serve/runq.h"
+
+#include "measure/runq/window.h"
+#include "serve_store.h"
+#include "stats/hist.h"
+#include "stats/native.h"
+
+static const struct runq_group names[] = {{.path = "/a"}, {.path = "/b"}};
+
+enum ended {
+	NONE,
+	FIRST,
+	BOTH
+};
+
+/* As many waits in each of 300 buckets of each cgroup; counts are of a sample of @ratio. */
+static void absorb(uint64_t second, uint64_t waits, double ratio, enum ended ended)
+{
+	struct runq_totals totals = {0};
+	struct runq_group_window groups[2];
+	uint64_t le_count[CONFIG_MAX_LE] = {0}, count;
+	struct runq_packed *packed;
+	struct runq_window w = {
+		.time_mono_ns = second * 1000000000,
+		.sample_ratio = ratio,
+		.le_ns = config.le_ns,
+		.nr_le = config.nr_le,
+		.groups = groups,
+		.nr_groups = 2,
+	};
+
+	for (unsigned int i = 200; i < 500; i++)
+		totals.count[i] = waits;
+	packed = runq_pack(&totals);
+	count = (uint64_t)((double)(300 * waits) / ratio + 0.5);
+	for (unsigned int i = 0; i < 2; i++)
+		groups[i] = (struct runq_group_window){.party = {.group = &names[i]},
+						       .ended = ended > i,
+						       .count = count,
+						       .sum_ns = count,
+						       .le_count = le_count,
+						       .totals = packed};
+	runq_absorb(&store, &config, &w);
+	free(packed);
+}
+
+/* The count of a row, which its native buckets must sum to. */
+static uint64_t count_of(const struct series *s, const char *labels)
+{
+	size_t row = series_find(s, labels);
+	const union word *words;
+	uint64_t sum = 0;
+
+	assert_int_not_equal(row, SERIES_NONE);
+	words = series_words(s, row);
+	for (unsigned int i = 0; i <= s->native.nr; i++)
+		sum += words[s->native.at + i].u64;
+	assert_int_equal(sum, words[s->nr_le].u64);
+	return sum;
+}
+
+TEST_WITH(test_fine, setup, teardown)
+{
+	struct series copy = {0}, *s = &store.series[F_RUNQ];
+
+	store_native(&store, true);
+	absorb(1, 3, 1.0, NONE);
+	assert_int_equal(count_of(s, "cgroup=\"/a\""), 900);
+	absorb(2, 1, 0.3, NONE);
+	assert_int_equal(count_of(s, "cgroup=\"/b\""), 900 + 1000);
+	assert_int_equal(series_copy(&copy, s), 0);
+	absorb(3, 1, 1.0, NONE);
+	/* The index is not copied. */
+	copy.index = s->index;
+	copy.index_size = s->index_size;
+	assert_int_equal(count_of(&copy, "cgroup=\"/b\""), 1900);
+	assert_int_equal(count_of(s, "cgroup=\"/b\""), 2200);
+	copy.index = NULL;
+	series_copy_free(&copy);
+}
+
+/* A cgroup that gives way goes on in (other) with all of its buckets, and its waits are counted there. */
+TEST_WITH(test_limit, setup, teardown)
+{
+	struct series *s = &store.series[F_RUNQ];
+	size_t row;
+
+	store_native(&store, true);
+	config.cgroup_limit = 1;
+	absorb(1, 2, 1.0, BOTH);
+	assert_int_equal(count_of(s, "cgroup=\"/a\""), 600);
+	assert_int_equal(count_of(s, "cgroup=\"(other)\""), 600);
+	/* /b lives, and gets the place of /a. */
+	absorb(2, 1, 1.0, FIRST);
+	assert_int_equal(count_of(s, "cgroup=\"/b\""), 300);
+	assert_int_equal(count_of(s, "cgroup=\"(other)\""), 600 + 900);
+	row = series_find(&store.series[F_RUNQ_FOLDED], "kind=\"waits\"");
+	assert_int_equal(series_words(&store.series[F_RUNQ_FOLDED], row)->u64, 1500);
+}
+
+/* Without fine histograms: boundaries at the edges of the native buckets, and no words more. */
+TEST_WITH(test_coarse, setup, teardown)
+{
+	struct err err = {0};
+	struct series *s = &store.series[F_RUNQ];
+	unsigned int width;
+
+	assert_int_equal(config_set(&config, "native-histograms", "yes", &err), 0);
+	assert_int_equal(config_complete(&config, &err), 0);
+	assert_int_equal(config.nr_le, NATIVE_NR_LE);
+	assert_int_equal(config.le_ns[0], 953);
+	assert_int_equal(config.le_ns[NATIVE_NR_LE - 1], 64000000000);
+	store_free(&store);
+	assert_int_equal(store_init(&store, config.le_ns, config.nr_le), 0);
+	width = s->width;
+	store_native(&store, config.fine);
+	assert_int_equal(s->width, width);
+	assert_int_equal(s->native.nr, s->nr_le);
+	/* Boundaries of one's own need the fine histogram, whatever comes first. */
+	assert_int_equal(config_set(&config, "le", "1ms,2ms", &err), 0);
+	assert_int_equal(config_complete(&config, &err), -EINVAL);
+	assert_non_null(strstr(err.what, "leave out le, or add fine"));
+	assert_int_equal(config_set(&config, "fine", "yes", &err), 0);
+	assert_int_equal(config_complete(&config, &err), 0);
+	assert_int_equal(config.nr_le, 2);
+}
+
+TEST_MAIN()

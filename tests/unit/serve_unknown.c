@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Thousands of containers whose names nobody knows: no series called unknown, and few of them. */
+#include "serve/runq.h"
+
+#include "measure/runq/window.h"
+#include "test.h"
+
+#define NR    3000
+#define LIMIT 100
+
+static struct config config;
+static struct store store;
+static struct runq_group groups[NR];
+static struct runq_group_window rows[NR];
+static struct runq_blame blame[NR];
+static char paths[NR][64];
+
+/* One window with a wait of each container; half of the culprits ended before they had a name. */
+static void absorb(uint64_t second)
+{
+	static const uint64_t le_count[CONFIG_MAX_LE];
+	struct runq_window w = {
+		.time_mono_ns = second * 1000000000,
+		.sample_ratio = 1.0,
+		.le_ns = config.le_ns,
+		.nr_le = config.nr_le,
+		.groups = rows,
+		.nr_groups = NR,
+		.blame = blame,
+		.nr_blame = NR,
+	};
+
+	for (unsigned int i = 0; i < NR; i++) {
+		snprintf(paths[i], sizeof(paths[i]), "/kubepods/pod%llu-%u/%u",
+			 (unsigned long long)second, i / 3, i);
+		groups[i] = (struct runq_group){
+			.path = paths[i], .pod_uid = "0a1b", .container_id = "c0ffee"};
+		rows[i] = (struct runq_group_window){
+			.party = {.group = &groups[i]}, .count = 1, .sum_ns = 7, .le_count = le_count};
+		blame[i] = (struct runq_blame){.victim = {.group = &groups[i]},
+					       .culprit = {.group = &groups[(i + 1) % NR]},
+					       .wait_ns = 7,
+					       .count = 1};
+		if (i % 2)
+			blame[i].culprit = (struct runq_party){.kind = RUNQ_PARTY_GONE};
+	}
+	runq_absorb(&store, &config, &w);
+}
+
+static uint64_t sum_of(enum family_id id, unsigned int word)
+{
+	const struct series *s = &store.series[id];
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < s->nr; i++)
+		sum += series_words(s, i)[word].u64;
+	return sum;
+}
+
+TEST(test_unknown)
+{
+	assert_int_equal(config_init(&config), 0);
+	assert_int_equal(store_init(&store, config.le_ns, config.nr_le), 0);
+	config.cgroup_limit = config.blame_limit = LIMIT;
+	/* Others each second, as jobs that live for less than that. */
+	for (uint64_t second = 1; second <= 5; second++)
+		absorb(second);
+	/* One more of each: (other). */
+	assert_true(store.series[F_RUNQ].nr <= LIMIT + 1);
+	assert_true(store.series[F_RUNQ_BLAME].nr <= LIMIT + 1);
+	assert_int_equal(sum_of(F_RUNQ, config.nr_le), 5 * NR);
+	assert_int_equal(sum_of(F_RUNQ_BLAME, 0), 5 * 7 * NR);
+	for (int id = 0; id < FAMILY_NR; id++)
+		for (size_t i = 0; i < store.series[id].nr; i++) {
+			const char *labels = store.series[id].labels[i];
+
+			assert_null(strstr(labels, "unknown\""));
+			/* A name that is not known is no label, not an empty one. */
+			assert_string_equal(series_more(labels), "");
+		}
+	store_free(&store);
+	config_free(&config);
+}
+
+TEST_MAIN()

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A network card with a clock and launch times, for guests: QEMU's PCI device `edu` raises its interrupt.
+ *
+ * A packet is "sent" at its launch time: a timer of another core writes the register that makes edu send its
+ * MSI, so that the measured core is woken from outside and has no timer of its own for it. The clock is
+ * CLOCK_TAI. Only the last packet is remembered; nothing is ever received.
+ */
+#include <linux/etherdevice.h>
+#include <linux/ethtool.h>
+#include <linux/hrtimer.h>
+#include <linux/interrupt.h>
+#include <linux/module.h>
+#include <linux/net_tstamp.h>
+#include <linux/pci.h>
+#include <linux/ptp_clock_kernel.h>
+#include <linux/version.h>
+#include <linux/workqueue.h>
+#include <net/pkt_sched.h>
+
+/* docs/specs/edu of QEMU. */
+#define EDU_VENDOR	0x1234
+#define EDU_DEVICE	0x11e8
+#define EDU_IRQ_STATUS	0x24
+#define EDU_IRQ_RAISE	0x60
+#define EDU_IRQ_ACK	0x64
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 11, 0)
+#define kernel_ethtool_ts_info ethtool_ts_info
+#endif
+
+struct card {
+	struct pci_dev *pci;
+	struct net_device *net;
+	void __iomem *registers;
+	struct ptp_clock_info clock_info;
+	struct ptp_clock *clock;
+	struct work_struct arm;
+	struct hrtimer launch;
+	ktime_t launch_tai;
+};
+
+static irqreturn_t card_interrupt(int irq, void *arg)
+{
+	struct card *card = arg;
+	u32 status = readl(card->registers + EDU_IRQ_STATUS);
+
+	if (!status)
+		return IRQ_NONE;
+	writel(status, card->registers + EDU_IRQ_ACK);
+	return IRQ_HANDLED;
+}
+
+static enum hrtimer_restart card_launch(struct hrtimer *timer)
+{
+	struct card *card = container_of(timer, struct card, launch);
+
+	writel(1, card->registers + EDU_IRQ_RAISE);
+	return HRTIMER_NORESTART;
+}
+
+/* On the core whose timer it shall be. */
+static void card_arm(struct work_struct *work)
+{
+	struct card *card = container_of(work, struct card, arm);
+
+	hrtimer_start(&card->launch, card->launch_tai, HRTIMER_MODE_ABS_PINNED_HARD);
+}
+
+static netdev_tx_t card_xmit(struct sk_buff *skb, struct net_device *net)
+{
+	struct card *card = netdev_priv(net);
+	unsigned int other = cpumask_any_but(cpu_online_mask, raw_smp_processor_id());
+
+	if (skb->tstamp && other < nr_cpu_ids) {
+		card->launch_tai = skb->tstamp;
+		queue_work_on(other, system_highpri_wq, &card->arm);
+	}
+	net->stats.tx_packets++;
+	net->stats.tx_bytes += skb->len;
+	dev_kfree_skb_any(skb);
+	return NETDEV_TX_OK;
+}
+
+static int card_setup_tc(struct net_device *net, enum tc_setup_type type, void *data)
+{
+	return type == TC_SETUP_QDISC_ETF ? 0 : -EOPNOTSUPP;
+}
+
+static const struct net_device_ops card_net_ops = {
+	.ndo_start_xmit = card_xmit,
+	.ndo_setup_tc = card_setup_tc,
+};
+
+static int card_ts_info(struct net_device *net, struct kernel_ethtool_ts_info *info)
+{
+	struct card *card = netdev_priv(net);
+
+	info->so_timestamping = SOF_TIMESTAMPING_RAW_HARDWARE;
+	info->phc_index = ptp_clock_index(card->clock);
+	return 0;
+}
+
+static const struct ethtool_ops card_ethtool_ops = {
+	.get_ts_info = card_ts_info,
+};
+
+static int card_gettime(struct ptp_clock_info *info, struct timespec64 *ts, struct ptp_system_timestamp *sts)
+{
+	ptp_read_system_prets(sts);
+	*ts = ktime_to_timespec64(ktime_get_clocktai());
+	ptp_read_system_postts(sts);
+	return 0;
+}
+
+static int card_settime(struct ptp_clock_info *info, const struct timespec64 *ts)
+{
+	return -EOPNOTSUPP;
+}
+
+static int card_adjust(struct ptp_clock_info *info, s64 delta)
+{
+	return -EOPNOTSUPP;
+}
+
+static int card_adjust_rate(struct ptp_clock_info *info, long scaled_ppm)
+{
+	return -EOPNOTSUPP;
+}
+
+static int card_clock(struct card *card)
+{
+	card->clock_info = (struct ptp_clock_info){
+		.owner = THIS_MODULE,
+		.name = "launchcard",
+		.max_adj = 1,
+		.gettimex64 = card_gettime,
+		.settime64 = card_settime,
+		.adjtime = card_adjust,
+		.adjfine = card_adjust_rate,
+	};
+	card->clock = ptp_clock_register(&card->clock_info, &card->pci->dev);
+	return PTR_ERR_OR_ZERO(card->clock);
+}
+
+static void card_timer(struct card *card)
+{
+	INIT_WORK(&card->arm, card_arm);
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 0)
+	hrtimer_init(&card->launch, CLOCK_TAI, HRTIMER_MODE_ABS_PINNED_HARD);
+	card->launch.function = card_launch;
+#else
+	hrtimer_setup(&card->launch, card_launch, CLOCK_TAI, HRTIMER_MODE_ABS_PINNED_HARD);
+#endif
+}
+
+static int card_start(struct card *card)
+{
+	int rc;
+
+	rc = pci_alloc_irq_vectors(card->pci, 1, 1, PCI_IRQ_MSI);
+	if (rc < 0)
+		return rc;
+	rc = request_irq(pci_irq_vector(card->pci, 0), card_interrupt, 0, "launchcard", card);
+	if (rc)
+		goto no_irq;
+	rc = card_clock(card);
+	if (rc)
+		goto no_clock;
+	rc = register_netdev(card->net);
+	if (!rc)
+		return 0;
+	ptp_clock_unregister(card->clock);
+no_clock:
+	free_irq(pci_irq_vector(card->pci, 0), card);
+no_irq:
+	pci_free_irq_vectors(card->pci);
+	return rc;
+}
+
+static int card_probe(struct pci_dev *pci, const struct pci_device_id *id)
+{
+	struct net_device *net = alloc_etherdev(sizeof(struct card));
+	struct card *card;
+	int rc;
+
+	if (!net)
+		return -ENOMEM;
+	card = netdev_priv(net);
+	card->pci = pci;
+	card->net = net;
+	SET_NETDEV_DEV(net, &pci->dev);
+	strscpy(net->name, "launch%d", IFNAMSIZ);
+	net->netdev_ops = &card_net_ops;
+	net->ethtool_ops = &card_ethtool_ops;
+	eth_hw_addr_random(net);
+	card_timer(card);
+	pci_set_drvdata(pci, card);
+	rc = pcim_enable_device(pci);
+	if (!rc) {
+		pci_set_master(pci);
+		card->registers = pcim_iomap(pci, 0, 0);
+		rc = card->registers ? card_start(card) : -ENOMEM;
+	}
+	if (rc)
+		free_netdev(net);
+	return rc;
+}
+
+static void card_remove(struct pci_dev *pci)
+{
+	struct card *card = pci_get_drvdata(pci);
+
+	unregister_netdev(card->net);
+	cancel_work_sync(&card->arm);
+	hrtimer_cancel(&card->launch);
+	ptp_clock_unregister(card->clock);
+	free_irq(pci_irq_vector(pci, 0), card);
+	pci_free_irq_vectors(pci);
+	free_netdev(card->net);
+}
+
+static const struct pci_device_id card_ids[] = {
+	{PCI_DEVICE(EDU_VENDOR, EDU_DEVICE)},
+	{},
+};
+MODULE_DEVICE_TABLE(pci, card_ids);
+
+static struct pci_driver card_driver = {
+	.name = "launchcard",
+	.id_table = card_ids,
+	.probe = card_probe,
+	.remove = card_remove,
+};
+module_pci_driver(card_driver);
+
+MODULE_DESCRIPTION("subtick's test card with launch times, on QEMU's edu");
+MODULE_LICENSE("GPL");

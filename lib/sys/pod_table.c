@@ -143,6 +143,7 @@ void pod_table_add(struct pod_table *table, struct pod_text key, const struct po
 {
 	struct pod_table_entry *entry = find(table, key), **entries;
 
+	table->adds++;
 	if (entry) {
 		come_back(table, key, name);
 		return;

@@ -23,6 +23,7 @@ struct pod_table {
 	size_t nr_cut;	/* of them, those with the beginning of an id only */
 	uint32_t *index; /* open addressing: entry + 1, 0 for none */
 	size_t index_size;
+	uint64_t adds; /* calls of pod_table_add() */
 	bool renames; /* the last name of a key is right: runtimes rename containers */
 };
 

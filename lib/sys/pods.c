@@ -33,6 +33,7 @@ struct pods {
 	char *root;
 	int inotify; /* -1: unavailable */
 	uint64_t retry_ns;
+	uint64_t news; /* see pods_news() */
 	struct place place[2]; /* of pods, of containers */
 	struct runtime_names *runtimes;
 };
@@ -81,6 +82,12 @@ static void place_open(struct pods *pods, struct place *place)
 		scan(place);
 }
 
+static void count_news(struct pods *pods)
+{
+	pods->news = pods->place[PODS].table.adds + pods->place[CONTAINERS].table.adds +
+		     runtime_names_adds(pods->runtimes);
+}
+
 int pods_open(const char *root, int channel, struct pods **ret_pods)
 {
 	struct pods *pods = calloc(1, sizeof(*pods));
@@ -102,6 +109,7 @@ int pods_open(const char *root, int channel, struct pods **ret_pods)
 	pods->retry_ns = clock_mono_ns();
 	for (int i = 0; i < 2; i++)
 		place_open(pods, &pods->place[i]);
+	count_news(pods);
 	*ret_pods = pods;
 	return 0;
 }
@@ -148,6 +156,7 @@ void pods_retry(struct pods *pods)
 	for (int i = 0; i < 2; i++)
 		if (!pods->place[i].watch.dir || pods->place[i].watch.wd < 0)
 			place_open(pods, &pods->place[i]);
+	count_news(pods);
 }
 
 void pods_refresh(struct pods *pods)
@@ -158,6 +167,12 @@ void pods_refresh(struct pods *pods)
 	if (clock_mono_ns() - pods->retry_ns >= RETRY_NS)
 		pods_retry(pods);
 	runtime_names_refresh(pods->runtimes);
+	count_news(pods);
+}
+
+uint64_t pods_news(const struct pods *pods)
+{
+	return pods ? pods->news : 0;
 }
 
 /* What kubelet's directories say. */

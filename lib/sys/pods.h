@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct pods;
 
@@ -32,6 +33,8 @@ struct pods_names {
  */
 bool pods_find(const struct pods *pods, const char *uid, const char *id,
 	       struct pods_names *ret_names);
+/* Grows with every name that comes; while it is the same, pods_find() finds nothing new. */
+uint64_t pods_news(const struct pods *pods);
 /* Whether this machine has a kubelet or a runtime: one of their directories is there. */
 bool pods_present(const struct pods *pods);
 /* How many pods and containers have names. */

@@ -207,6 +207,15 @@ size_t runtime_names_count(const struct runtime_names *names)
 	return nr;
 }
 
+uint64_t runtime_names_adds(const struct runtime_names *names)
+{
+	uint64_t adds = 0;
+
+	for (int i = 0; i < RUNTIME_NR_PLACES; i++)
+		adds += names->said[i].containers.adds + names->said[i].pods.adds;
+	return adds;
+}
+
 void runtime_names_close(struct runtime_names *names)
 {
 	if (!names)

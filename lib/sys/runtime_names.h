@@ -21,6 +21,8 @@ const struct pod_table_names *runtime_names_find_pod(const struct runtime_names 
 /* Whether there is a runtime whose files can be read. */
 bool runtime_names_present(const struct runtime_names *names);
 size_t runtime_names_count(const struct runtime_names *names);
+/* How many names have come, also those of a container that has one already. */
+uint64_t runtime_names_adds(const struct runtime_names *names);
 /* NULL is fine. */
 void runtime_names_close(struct runtime_names *names);
 

@@ -22,6 +22,20 @@
 static struct pods *pods;
 static char pod_dir[256];
 
+static unsigned int lookups;
+
+bool __real_pods_find(const struct pods *from, const char *uid, const char *id,
+		      struct pods_names *ret_names);
+bool __wrap_pods_find(const struct pods *from, const char *uid, const char *id,
+		      struct pods_names *ret_names);
+
+bool __wrap_pods_find(const struct pods *from, const char *uid, const char *id,
+		      struct pods_names *ret_names)
+{
+	lookups++;
+	return __real_pods_find(from, uid, id, ret_names);
+}
+
 static int setup(void **state)
 {
 	const struct tree *tree;
@@ -91,6 +105,25 @@ TEST_WITH(later, setup, teardown)
 	assert_string_equal(group->names->container, "nginx");
 	runq_names_resolve(NULL, group);
 	assert_string_equal(group->names->container, "nginx");
+	runq_group_put(group);
+}
+
+/* Thousands of containers without a name of their own cost nothing while no name comes. */
+TEST_WITH(looked_up_once, setup, teardown)
+{
+	const struct tree *tree = *state;
+	struct runq_group *group = named(POD "/" ID, false);
+
+	lookups = 0;
+	for (int window = 0; window < 3; window++) {
+		pods_refresh(pods);
+		runq_names_resolve(pods, group);
+	}
+	assert_int_equal(lookups, 0);
+	tree_link(tree, "/var/log/containers/web_shop_nginx-" ID ".log", "/nowhere");
+	pods_refresh(pods);
+	runq_names_resolve(pods, group);
+	assert_int_equal(lookups, 1);
 	runq_group_put(group);
 }
 

@@ -27,6 +27,7 @@ struct runq_group *runq_group_new(const struct runq_group *from, const char *pat
 		return NULL;
 	*group = *from;
 	group->names = NULL;
+	group->names_at = 0;
 	group->path = at = memcpy(group + 1, path, len);
 	at = memcpy(at + len, name.pod_uid, pod + 1);
 	group->pod_uid = pod ? at : NULL;

@@ -35,6 +35,7 @@ struct runq_group {
 	/* What the path names, read once; NULL if nothing. */
 	const char *pod_uid, *container_id, *runtime, *qos;
 	struct runq_group_names *names; /* see names.h; NULL while unknown */
+	uint64_t names_at;		/* pods_news() when they were last looked for */
 	uint32_t pod_len; /* of the beginning of the path that is the pod's */
 	unsigned int refs;
 };

@@ -79,9 +79,9 @@ void runq_names_resolve(const struct pods *pods, struct runq_group *group)
 	struct runq_group_names *names;
 	struct pods_names found;
 
-	if (!group->pod_uid && !group->container_id)
+	if ((!group->pod_uid && !group->container_id) || group->names_at == pods_news(pods))
 		return;
-	/* A pause container never gets a name: of all containers without one it is looked up again. */
+	group->names_at = pods_news(pods);
 	if (have && group->pod_uid && (!group->container_id || (have->container && have->image)))
 		return;
 	if (!pods_find(pods, group->pod_uid, group->container_id, &found))

@@ -33,7 +33,7 @@ struct pods {
 	char *root;
 	int inotify; /* -1: unavailable */
 	uint64_t retry_ns;
-	uint64_t news; /* see pods_news() */
+	uint64_t news;	       /* see pods_news() */
 	struct place place[2]; /* of pods, of containers */
 	struct runtime_names *runtimes;
 };
@@ -100,11 +100,10 @@ int pods_open(const char *root, int channel, struct pods **ret_pods)
 		free(pods);
 		return -ENOMEM;
 	}
-	pods->place[PODS] = (struct place){
-		.path = "/var/log/pods", .parse = pod_name_of_dir, .type = S_IFDIR};
-	pods->place[CONTAINERS] = (struct place){.path = "/var/log/containers",
-						 .parse = pod_name_of_link,
-						 .type = S_IFLNK};
+	pods->place[PODS] =
+		(struct place){.path = "/var/log/pods", .parse = pod_name_of_dir, .type = S_IFDIR};
+	pods->place[CONTAINERS] = (struct place){
+		.path = "/var/log/containers", .parse = pod_name_of_link, .type = S_IFLNK};
 	pods->inotify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
 	pods->retry_ns = clock_mono_ns();
 	for (int i = 0; i < 2; i++)
@@ -221,9 +220,9 @@ bool pods_find(const struct pods *pods, const char *uid, const char *id,
 		said = NULL;
 	if (!said && uid)
 		said = runtime_names_find_pod(pods->runtimes, uid);
-	if (said && (!agree(&ret_names->namespace, said->namespace) ||
-		     !agree(&ret_names->pod, said->pod) ||
-		     !agree(&ret_names->container, said->container)))
+	if (said &&
+	    (!agree(&ret_names->namespace, said->namespace) || !agree(&ret_names->pod, said->pod) ||
+	     !agree(&ret_names->container, said->container)))
 		*ret_names = (struct pods_names){0};
 	else if (said && *said->image)
 		ret_names->image = said->image;
@@ -239,6 +238,6 @@ bool pods_present(const struct pods *pods)
 size_t pods_count(const struct pods *pods)
 {
 	return pods ? pods->place[PODS].table.nr + pods->place[CONTAINERS].table.nr +
-			      runtime_names_count(pods->runtimes)
+			       runtime_names_count(pods->runtimes)
 		    : 0;
 }

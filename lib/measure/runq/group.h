@@ -14,7 +14,7 @@ struct runq_group_names {
 	const char *namespace, *pod; /* NULL of a container that is in no pod */
 	const char *container;	     /* NULL while unknown */
 	const char *image;	     /* likewise */
-	const char *shown;     /* for people, instead of the path; NULL: the path */
+	const char *shown;	     /* for people, instead of the path; NULL: the path */
 };
 
 /*
@@ -28,15 +28,15 @@ struct runq_group {
 	uint32_t pid;
 	uint32_t tgid;
 	char comm[17];
-	bool cut;  /* the path lacks its beginning */
-	bool gone; /* its cgroup or task was seen to be */
-	bool sum;  /* not one cgroup, but what several have in common */
+	bool cut;	  /* the path lacks its beginning */
+	bool gone;	  /* its cgroup or task was seen to be */
+	bool sum;	  /* not one cgroup, but what several have in common */
 	const char *path; /* of the cgroup, also of a task's; else the name of the group */
 	/* What the path names, read once; NULL if nothing. */
 	const char *pod_uid, *container_id, *runtime, *qos;
 	struct runq_group_names *names; /* see names.h; NULL while unknown */
 	uint64_t names_at;		/* pods_news() when they were last looked for */
-	uint32_t pod_len; /* of the beginning of the path that is the pod's */
+	uint32_t pod_len;		/* of the beginning of the path that is the pod's */
 	unsigned int refs;
 };
 

@@ -22,6 +22,13 @@
 /* From the low one's last stamp to the high one's first, and the same back: kernel instructions. */
 #define SLACK_NS 40000
 
+/*
+ * Since Linux 6.4 ticks come at whole multiples of their period, 4 ms here. The schedule begins so
+ * long after one that none falls on a switch and adds its work to the slack.
+ */
+#define TICK_NS	 (4 * NSEC_PER_MSEC)
+#define PHASE_NS (700 * NSEC_PER_USEC)
+
 struct schedule {
 	const char *low, *high; /* cgroups */
 	uint64_t begin_ns;
@@ -168,7 +175,7 @@ static void *start(uint64_t begin_ns, uint64_t *ret_end_ns)
 	struct schedule *schedule = pinned_share(sizeof(*schedule));
 	struct pinned_task task = {.priority = 10, .run = low_run};
 
-	schedule->begin_ns = begin_ns;
+	schedule->begin_ns = (begin_ns / TICK_NS + 1) * TICK_NS + PHASE_NS;
 	schedule->low = task.cgroup = cgroups_make("low");
 	schedule->low_pid = pinned_start(&task, schedule);
 	task = (struct pinned_task){.priority = 20, .run = high_run};

@@ -50,8 +50,16 @@ tally_skip() {
 
 # tally_run NAME SECONDS COMMAND...: runs it, prints one line and, if it failed, what it said.
 tally_run() {
+	local own status=0
+
 	tally_begin "$@"
-	tally_next
+	own=$!
+	# What a pool runs beside it may end first.
+	while [ -n "${tally_children[$own]:-}" ]; do
+		status=0
+		tally_next || status=$?
+	done
+	return "$status"
 }
 
 # tally_pool JOBS NAME SECONDS COMMAND...: the same in the background, JOBS at once; tally_drain waits

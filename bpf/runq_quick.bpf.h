@@ -84,13 +84,14 @@ static __always_inline u32 quick_key(struct mode mode, struct task_struct *task)
  * leaving and that dispatch neither number changes, so that both ends of a wait decide alike and
  * nothing is kept of waits outside the sample. The square of a number that grows by the same with
  * each dispatch is as good as random: how far it is from the last one changes each time. arm64 has
- * that number in one instruction.
+ * that number in one instruction. The idle task is dispatched without being counted: its number
+ * stays, and must not be in the sample at each of its switches.
  */
 static __always_inline bool task_sampled(struct task_struct *task)
 {
 	u64 w = task->sched_info.pcount * 0x58510000ULL + task->start_time + sample.seed;
 
-	return w * w < sample.below;
+	return w * w < sample.below && task->pid;
 }
 
 /* Whether the task is in a group that was not asked for, as far as its entry tells; idle is in none. */

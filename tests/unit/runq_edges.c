@@ -361,6 +361,28 @@ static void new_task_moved(void **state)
 	assert_int_equal(sum_of(1).cause_ns[RUNQ_MIGRATED], 3000);
 }
 
+/*
+ * The idle task is never dispatched anew: if a seed put it into the sample, it would be there at each
+ * of its switches, and each would take the long way.
+ */
+static void idle_in_no_sample(void **state)
+{
+	program = runq_sample;
+	want_causes = want_blame = false;
+	want_sample = true;
+	sample = (struct runq_sample){.seed = -idle.start_time, .below = 1};
+	wake(0, &task[1]);
+	swap(500, &idle, &task[1], true);
+	swap(900, &task[1], &idle, true);
+	assert_int_equal(cpus_area[0].clock.looks, 0);
+	/* The long way looks at the core's clock. */
+	sample.seed = -(task[1].sched_info.pcount * 0x58510000ULL + task[1].start_time);
+	wake(1000, &task[1]);
+	swap(1500, &idle, &task[1], true);
+	assert_int_equal(cpus_area[0].clock.looks, 1);
+	assert_int_equal(cpus_area[0].switches, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -380,6 +402,7 @@ int main(void)
 		cmocka_unit_test_setup(woken_while_it_runs, reset),
 		cmocka_unit_test_setup(without_sched_info, reset),
 		cmocka_unit_test_setup(new_task_moved, reset),
+		cmocka_unit_test_setup(idle_in_no_sample, reset),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

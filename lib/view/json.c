@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "view/utf8.h"
+#include "base/utf8.h"
 
 /*
  * Writes ASCII only: U+009B is valid UTF-8 and starts an escape sequence on a terminal, and the name
@@ -44,7 +44,7 @@ static void put_part(FILE *out, const char *str, size_t len)
 		if (str > at) {
 			fwrite_unlocked(at, 1, (size_t)(str - at), out);
 		} else {
-			size_t bytes = utf8_decode(str, &code);
+			size_t bytes = utf8_decode(str, UTF8_LONGEST, &code);
 
 			put_char(out, bytes ? code : 0xfffd);
 			str += bytes ?: 1;

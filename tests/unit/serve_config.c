@@ -188,7 +188,7 @@ TEST(test_restart)
 	assert_string_equal(config_needs_restart(&a, &b), "per");
 	config_free(&b);
 	check_good("listen = 127.0.0.1:1\nexclude = pod=a=b", &b);
-	assert_string_equal(b.select.rule[0].pattern, "a=b");
+	assert_string_equal(b.rules.rule[0].pattern, "a=b");
 	assert_string_equal(config_needs_restart(&a, &b), "include or exclude");
 	config_free(&b);
 	/* Only if nobody is charged: a limit that is there can be changed, also to 0 and back. */

@@ -212,6 +212,39 @@ int load_switch_tasks(u64 *ctx)
 	return s->base ? task_switch(s, prev, next) : 0;
 }
 
+/*
+ * Instead of load_switch for `noise`: kernel threads are measured one by one, so that a switch from
+ * or to one of them closes the open interval. Between other tasks it goes on.
+ */
+static __noinline int switch_noise(u64 *ctx, struct load_slot *s)
+{
+	struct task_struct *prev, *next;
+	u64 vec = (u64)s->vec - 1, before = vec < LOAD_NR_VECS ? s->vec_ns[vec] : 0;
+
+	switch_tasks(ctx, switch_state_first, &prev, &next);
+	switch_edge(s, prev, next, task_ctx(next));
+	/* Before the start the slot is empty. */
+	if (!s->base)
+		return 0;
+	if (vec < LOAD_NR_VECS)
+		noise_vec(s, task_cpu(next), vec, s->vec_ns[vec] - before);
+	return noise_switch(s, prev, next);
+}
+
+SEC("tp_btf/sched_switch")
+int load_switch_noise(u64 *ctx)
+{
+	struct task_struct *prev, *next;
+	struct load_slot *s;
+
+	switch_tasks(ctx, switch_state_first, &prev, &next);
+	s = slot_of(task_cpu(next));
+	/* The idle task is a kernel thread, too. */
+	if (!((prev->flags | next->flags) & PF_KTHREAD) && prev->pid && next->pid && task_goes_on(s))
+		return 0;
+	return switch_noise(ctx, s);
+}
+
 /* Softirqs that interrupt an update of the base partition must not touch it; see abi/load.h. */
 static __always_inline bool softirq_edge(struct load_slot **ret_slot, u64 *ret_now)
 {
@@ -306,8 +339,7 @@ static __noinline int softirq_end_under(struct load_slot *s, u64 now)
 }
 
 /* 64 bits: an index of 32 would have to be extended. */
-SEC("tp_btf/softirq_exit")
-int BPF_PROG(load_softirq_exit, u64 vec)
+static __always_inline int softirq_leave(u64 vec)
 {
 	struct load_slot *s;
 	u64 now, base, open;
@@ -330,7 +362,41 @@ int BPF_PROG(load_softirq_exit, u64 vec)
 	return 0;
 }
 
-/* Each twice: one of the two is loaded, those of the second kind with --irq. */
+SEC("tp_btf/softirq_exit")
+int BPF_PROG(load_softirq_exit, u64 vec)
+{
+	return softirq_leave(vec);
+}
+
+/* Instead of it for `noise`: whatever it counts is booked by vector and victim. */
+SEC("tp_btf/softirq_exit")
+int BPF_PROG(load_softirq_exit_noise, u64 vec)
+{
+	u32 cpu = bpf_get_smp_processor_id();
+	struct load_slot *s = slot_of(cpu);
+	u64 count, ns;
+
+	if (vec >= LOAD_NR_VECS)
+		return softirq_leave(vec);
+	count = s->vec_count[vec];
+	ns = s->vec_ns[vec];
+	softirq_leave(vec);
+	return s->vec_count[vec] == count ? 0 : noise_vec(s, cpu, vec, s->vec_ns[vec] - ns);
+}
+
+/* x86 only, for `noise`: each of the handlers that an NMI calls until one says that it was its. */
+SEC("tp_btf/nmi_handler")
+int BPF_PROG(load_nmi_noise, void *handler, s64 delta_ns, int handled)
+{
+	u32 cpu = bpf_get_smp_processor_id();
+	struct noise_cpu *n = bpf_map_lookup_elem(&noise, &cpu);
+
+	if (n && handled && delta_ns >= 0 && start_ns != LOAD_NEVER)
+		cell_add(&n->nmi, delta_ns);
+	return 0;
+}
+
+/* Each twice: one of the two is loaded, those of the second kind with --irq and for `noise`. */
 #define HIRQ_PAIR(name, entry, exit)                                                               \
 	SEC("tp_btf/" entry) int load_##name##_enter(void *ctx)                                    \
 	{                                                                                          \
@@ -421,5 +487,7 @@ int load_seed(struct bpf_iter__task *ctx)
 		note->seed_ctx = task_ctx(task) + 1;
 	if (want_tasks)
 		task_seed(task, cpu);
+	if (want_noise)
+		noise_seed(task, cpu);
 	return 0;
 }

@@ -110,13 +110,15 @@ static __always_inline void vec_begin(struct load_slot *s, u64 now)
 	s->vec_start = now - s->hirq_in_ns;
 }
 
-static __always_inline void vec_end(struct load_slot *s, u64 now, u64 vec)
+static __always_inline u64 vec_end(struct load_slot *s, u64 now, u64 vec)
 {
 	s64 ran = now - s->hirq_in_ns - s->vec_start;
 
 	/* The clock may step back by a few ns when the kernel adjusts it. */
+	ran = ran > 0 ? ran : 0;
 	if (vec < LOAD_NR_VECS)
-		s->vec_ns[vec] += ran > 0 ? ran : 0;
+		s->vec_ns[vec] += ran;
+	return ran;
 }
 
 /*
@@ -212,6 +214,12 @@ int load_switch_tasks(u64 *ctx)
 	return s->base ? task_switch(s, prev, next) : 0;
 }
 
+/* PREEMPT_RT: rare, so its registers are not those of each switch. */
+static __noinline int noise_vec_paused(const struct load_slot *s, u32 cpu, u64 vec, u64 ns)
+{
+	return noise_vec(s, cpu, vec, ns);
+}
+
 /*
  * Instead of load_switch for `noise`: kernel threads are measured one by one, so that a switch from
  * or to one of them closes the open interval. Between other tasks it goes on.
@@ -227,7 +235,7 @@ static __noinline int switch_noise(u64 *ctx, struct load_slot *s)
 	if (!s->base)
 		return 0;
 	if (vec < LOAD_NR_VECS)
-		noise_vec(s, task_cpu(next), vec, s->vec_ns[vec] - before);
+		noise_vec_paused(s, task_cpu(next), vec, s->vec_ns[vec] - before);
 	return noise_switch(s, prev, next);
 }
 
@@ -339,10 +347,10 @@ static __noinline int softirq_end_under(struct load_slot *s, u64 now)
 }
 
 /* 64 bits: an index of 32 would have to be extended. */
-static __always_inline int softirq_leave(u64 vec)
+static __always_inline int softirq_leave(u64 vec, bool by_source)
 {
 	struct load_slot *s;
-	u64 now, base, open;
+	u64 now, base, open, ran;
 
 	if (!softirq_edge(&s, &now))
 		return 0;
@@ -351,37 +359,29 @@ static __always_inline int softirq_leave(u64 vec)
 	asm volatile("" : "+r"(open));
 	if (vec >= LOAD_NR_VECS || open != vec)
 		return softirq_end_other(s, now, vec);
-	vec_end(s, now, vec);
+	ran = vec_end(s, now, vec);
 	s->vec_count[vec]++;
 	s->vec = 0;
 	base = s->base;
 	/* That context is on top of a task and of nothing else. */
 	if ((base & 0xff) != LOAD_SOFTIRQ_TASK)
-		return softirq_end_under(s, now);
-	base_enter_from(s, base, now, LOAD_SOFTIRQ_TASK, LOAD_TASK);
-	return 0;
+		softirq_end_under(s, now);
+	else
+		base_enter_from(s, base, now, LOAD_SOFTIRQ_TASK, LOAD_TASK);
+	return by_source ? noise_vec(s, bpf_get_smp_processor_id(), vec, ran) : 0;
 }
 
 SEC("tp_btf/softirq_exit")
 int BPF_PROG(load_softirq_exit, u64 vec)
 {
-	return softirq_leave(vec);
+	return softirq_leave(vec, false);
 }
 
-/* Instead of it for `noise`: whatever it counts is booked by vector and victim. */
+/* Instead of it for `noise`: what it counts is booked by vector and victim. */
 SEC("tp_btf/softirq_exit")
 int BPF_PROG(load_softirq_exit_noise, u64 vec)
 {
-	u32 cpu = bpf_get_smp_processor_id();
-	struct load_slot *s = slot_of(cpu);
-	u64 count, ns;
-
-	if (vec >= LOAD_NR_VECS)
-		return softirq_leave(vec);
-	count = s->vec_count[vec];
-	ns = s->vec_ns[vec];
-	softirq_leave(vec);
-	return s->vec_count[vec] == count ? 0 : noise_vec(s, cpu, vec, s->vec_ns[vec] - ns);
+	return softirq_leave(vec, true);
 }
 
 /* x86 only, for `noise`: each of the handlers that an NMI calls until one says that it was its. */

@@ -144,7 +144,7 @@ static __always_inline int noise_line(const struct load_slot *s, u32 cpu, u64 na
 }
 
 /* A softirq has ended, or was preempted. In ksoftirqd it is that thread's time. */
-static __noinline int noise_vec(const struct load_slot *s, u32 cpu, u64 vec, u64 ns)
+static __always_inline int noise_vec(const struct load_slot *s, u32 cpu, u64 vec, u64 ns)
 {
 	struct noise_cpu *n;
 

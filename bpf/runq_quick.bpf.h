@@ -8,6 +8,7 @@
 #define SUBTICK_BPF_RUNQ_QUICK_H
 
 #include "runq_charge.bpf.h"
+#include "task.bpf.h"
 
 enum quick {
 	QUICK_DONE,

@@ -182,6 +182,11 @@ static inline u64 bpf_get_current_pid_tgid(void)
 	return (u64)shim_current->tgid << 32 | shim_current->pid;
 }
 
+static inline u64 bpf_get_current_cgroup_id(void)
+{
+	return shim_current->cgroups->dfl_cgrp->kn->id;
+}
+
 static inline u64 bpf_get_current_task(void)
 {
 	return (unsigned long)shim_current;

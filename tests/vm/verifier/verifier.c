@@ -151,17 +151,29 @@ static void try_idle_states(const char *choice, enum runq_hierarchy hierarchy)
 	runq_idle_close(idle);
 }
 
-static void try_load(const char *choice, const struct load_source_ops *ops, bool bursts)
+static void try_load(const char *choice, const struct load_source_ops *ops,
+		     struct load_source_opts opts)
 {
-	struct load_source_opts opts = {.nr_cpus = nr_cpus, .bursts = bursts};
 	struct load_source *source = NULL;
 	struct err err = {0};
 
+	opts.nr_cpus = nr_cpus;
 	counted_begin();
 	/* It may end without a source: emulated x86 has no counter, but the programs were loaded. */
 	if (!ops->open(&opts, &source, &err))
 		ops->close(source);
 	say(choice, true, &err);
+}
+
+static void all_of_load(void)
+{
+	try_load("load", &load_source_bpf, (struct load_source_opts){0});
+	try_load("load --bursts", &load_source_bpf, (struct load_source_opts){.bursts = true});
+	try_load("load --irq", &load_source_bpf, (struct load_source_opts){.lines = true});
+	try_load("load --tasks", &load_source_bpf, (struct load_source_opts){.tasks = true});
+	try_load("noise", &load_source_bpf, (struct load_source_opts){.noise = true});
+	try_load("load --source bpf-pmu", &load_source_bpf_pmu, (struct load_source_opts){0});
+	try_load("load --source taskclock", &load_source_taskclock, (struct load_source_opts){0});
 }
 
 static void try_wake(const char *choice, struct wake_probe_opts opts)
@@ -220,10 +232,7 @@ int main(int argc, char **argv)
 	all_of_runq(brief);
 	try_idle_states("runq --idle-states, cgroup v1", RUNQ_HIERARCHY_V1);
 	try_idle_states("runq --idle-states, cgroup v2", RUNQ_HIERARCHY_V2);
-	try_load("load", &load_source_bpf, false);
-	try_load("load --bursts", &load_source_bpf, true);
-	try_load("load --source bpf-pmu", &load_source_bpf_pmu, false);
-	try_load("load --source taskclock", &load_source_taskclock, false);
+	all_of_load();
 	all_of_wake();
 	try_crit();
 	return 0;

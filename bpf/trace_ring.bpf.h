@@ -32,7 +32,7 @@ __u64 start_ns SEC(".data") = TRACE_NEVER;
  * before the start come after every time, as they are below 0.
  */
 __u64 alert_ns SEC(".data") = TRACE_NEVER;
-/* Nothing is recorded any more. */
+/* Nothing is recorded any more: since when, ns since the start; 0: all is recorded. */
 __u64 frozen SEC(".data");
 __u64 tasks_lost SEC(".data");
 __u64 ask_address SEC(".data");
@@ -44,7 +44,7 @@ __u64 wanted_cpus[TRACE_MAX_CPUS / 64] SEC(".data");
 struct trace_edge area[TRACE_AREA_EDGES];
 
 /* The CPU of a task that runs or is about to: one load, where the helper costs six instructions. */
-static __always_inline u32 task_cpu(struct task_struct *task)
+static __always_inline u32 cpu_of_task(struct task_struct *task)
 {
 	u32 cpu;
 
@@ -82,7 +82,7 @@ static __always_inline struct trace_ring *ring_of_wake(struct task_struct *task)
 {
 	u32 cpu = bpf_get_smp_processor_id();
 
-	return some_cpus && !cpu_wanted(cpu) && !cpu_wanted(task_cpu(task)) ? NULL : ring_of(cpu);
+	return some_cpus && !cpu_wanted(cpu) && !cpu_wanted(cpu_of_task(task)) ? NULL : ring_of(cpu);
 }
 
 static __always_inline struct trace_task *task_at(u32 pid)
@@ -120,7 +120,7 @@ static __noinline bool ring_open(struct trace_ring *ring, u64 now)
 		ring->stop_head = ring->head + edges_after;
 	if (ring->head < ring->stop_head)
 		return true;
-	frozen = 1;
+	frozen = now;
 	return false;
 }
 

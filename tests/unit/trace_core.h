@@ -12,7 +12,6 @@
 /* Both kernel halves have these. */
 #define LICENSE		   trace_license
 #define start_ns	   trace_start_ns
-#define task_cpu	   trace_task_cpu
 #define switch_state_first trace_state_first
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
@@ -24,7 +23,6 @@
 #pragma GCC diagnostic pop
 #undef LICENSE
 #undef start_ns
-#undef task_cpu
 #undef switch_state_first
 
 #define NR_CPUS 5

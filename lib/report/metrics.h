@@ -517,6 +517,36 @@ enum unit {
 	  "standard error of the sum, from sampling")                                              \
 	X(M_PERCENTILE_ERROR_RATIO, "percentile_error_ratio", "percentiles ±", UNIT_RATIO,         \
 	  "width of a histogram bucket ÷ its lower edge: the bound of a percentile's error")       \
+	X(M_TRACE_LINE, "timeline", "timeline", UNIT_TEXT,                                         \
+	  "what the core did, from left to right: the part with most of each bit of the time")     \
+	X(M_EDGES_TOTAL, "edges_total", "edges", UNIT_COUNT, "recorded context changes and wake-ups") \
+	X(M_EDGES_LOST_TOTAL, "edges_lost_total", "edges lost", UNIT_COUNT,                        \
+	  "edges that were overwritten before they were read, or found no room")                   \
+	X(M_GAPS_TOTAL, "gaps_total", "gaps", UNIT_COUNT,                                          \
+	  "places where edges are missing; what the core did there is unknown")                    \
+	X(M_AT_NS, "at_ns", "at", UNIT_NS, "when, since the start of the recording")               \
+	X(M_BEGAN, "began", "began", UNIT_TEXT,                                                    \
+	  "how the wait began: woken, or preempted when the task lost a core")                     \
+	X(M_WAKER_COMM, "waker_comm", "woken by", UNIT_TEXT,                                       \
+	  "task that was current where the wake-up came from; idle: an interrupt on an idle core") \
+	X(M_WAKER_PID, "waker_pid", "its PID", UNIT_ID, "its PID")                                 \
+	X(M_WAKER_CPU, "waker_cpu", "on CPU", UNIT_ID, "CPU that the wake-up came from")           \
+	X(M_CULPRIT_PID, "culprit_pid", "its PID", UNIT_ID, "its PID")                             \
+	X(M_WAIT_IRQ_NS, "irq_ns", "irq", UNIT_NS, "part of the wait in which the core handled interrupts") \
+	X(M_WAIT_SOFTIRQ_NS, "softirq_ns", "softirq", UNIT_NS,                                     \
+	  "part of the wait in which the core ran softirqs")                                       \
+	X(M_WAIT_IDLE_NS, "idle_ns", "idle", UNIT_NS,                                              \
+	  "part of the wait in which the core was idle or on its way out of idle")                 \
+	X(M_RUN_NS, "run_ns", "ran", UNIT_NS,                                                      \
+	  "time on a core, without interrupts and softirqs on top")                                \
+	X(M_NAMES_LOST_TOTAL, "names_lost_total", "names lost", UNIT_COUNT,                        \
+	  "tasks whose name was replaced by that of a later one")                                  \
+	X(M_EVENT, "event", "ended by", UNIT_TEXT, "what ended the recording: wait, wake or noise") \
+	X(M_EVENT_AT_NS, "event_at_ns", "at", UNIT_NS, "when it happened, since the start of the recording") \
+	X(M_EVENT_LEN_NS, "event_ns", "length", UNIT_NS, "how long that wait or interrupt was")    \
+	X(M_EVENT_CPU, "event_cpu", "CPU", UNIT_ID, "CPU that it happened on")                     \
+	X(M_EVENT_COMM, "event_comm", "task", UNIT_TEXT, "task that waited or was interrupted")    \
+	X(M_EVENT_PID, "event_pid", "PID", UNIT_ID, "its PID")                                     \
 	X(M_HOSTNAME, "hostname", "host", UNIT_TEXT, "name of the machine")                         \
 	X(M_KERNEL_RELEASE, "kernel_release", "kernel", UNIT_TEXT, "release of the kernel")        \
 	X(M_BOOT_UNIX_NS, "boot_unix_ns", "booted", UNIT_ID, "when the machine was started")       \

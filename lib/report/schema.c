@@ -146,6 +146,19 @@ const struct schema_list schema_lists[] = {
 	 "exceeds_spread"},
 	{"crit", "quality", "| clock_step_ns clock_ns call_ns below_overhead_total"},
 
+	{"trace", "", "| event event_at_ns event_ns event_cpu event_comm event_pid"},
+	{"trace", "cpus",
+	 "cpu busy_ratio task_ratio hardirq_ratio softirq_on_idle_ratio softirq_on_task_ratio "
+	 "ksoftirqd_ratio idle_loop_ratio unknown_ratio poll_idle_ratio idle_ratio window_ns "
+	 "edges_total edges_lost_total gaps_total timeline"},
+	{"trace", "waits",
+	 "at_ns cpu wait_ns pid comm began waker_comm waker_pid waker_cpu culprit culprit_pid "
+	 "culprit_ns irq_ns softirq_ns idle_ns"},
+	{"trace", "tasks", "pid tgid comm cgroup_id run_ns count sum_ns max_ns"},
+	{"trace", "quality",
+	 "edges_lost_total names_lost_total odd_edges_total recursion_misses_total "
+	 "unknown_start_total kernel_bytes"},
+
 	{"doctor", "", ""},
 	{"doctor", "checks", "check status detail fix"},
 	{"doctor", "commands", "command status detail fix"},

@@ -175,24 +175,10 @@ out:
 	return rc;
 }
 
-/* Without a driver the idle loop itself halts (state 1) or, when told to, polls (state 0). */
-static uint64_t poll_mask(unsigned int cpu)
-{
-	struct cpuidle_state states[CPUIDLE_MAX_STATES];
-	int nr = cpuidle_states(NULL, cpu, states);
-	uint64_t mask = 0;
-
-	if (nr <= 0)
-		return 1;
-	for (int i = 0; i < nr; i++)
-		mask |= (uint64_t)states[i].polls << i;
-	return mask;
-}
-
 static void fill_poll_states(struct bpf_source *b)
 {
 	for (uint32_t cpu = 0; cpu < b->source.nr_cpus; cpu++)
-		b->skel->bss->slots[cpu].poll_states = poll_mask(cpu);
+		b->skel->bss->slots[cpu].poll_states = cpuidle_poll_mask(NULL, cpu);
 }
 
 /* Runs the task iterator once: its program records which task is on which CPU. */

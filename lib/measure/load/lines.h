@@ -32,4 +32,7 @@ void load_lines_close(struct load_lines *lines);
 /* Ends the window: fills list. 0 or -errno; then the list is empty. */
 int load_lines_read(struct load_lines *lines);
 
+/* The name of an enum load_line_kind; "" for other values. */
+const char *load_line_kind_name(uint64_t kind);
+
 #endif

@@ -3,15 +3,7 @@
 #ifndef SUBTICK_BPF_RUNQ_TASK_H
 #define SUBTICK_BPF_RUNQ_TASK_H
 
-#include "kernel.bpf.h"
-
-/* A plain load: the verifier knows the type of the tracepoint's argument. */
-static __always_inline bool task_runnable(struct task_struct *task)
-{
-	if (bpf_core_field_exists(((struct task_struct___new *)0)->__state))
-		return !((struct task_struct___new *)task)->__state;
-	return !((struct task_struct___old *)task)->state;
-}
+#include "task.bpf.h"
 
 static __always_inline struct cgroup_subsys_state *task_css(struct task_struct *task, bool v2)
 {

@@ -196,7 +196,7 @@ _Static_assert(RUNQ_QUICK_TO_CELLS + sizeof(struct runq_cell) <= 1 << 15 &&
 
 /* Which waits are in the sample; user space sets it. */
 struct runq_sample {
-	__u64 seed;
+	__u64 factor; /* random and odd */
 	__u64 below; /* of 2^64 */
 };
 

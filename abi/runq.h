@@ -196,7 +196,7 @@ _Static_assert(RUNQ_QUICK_TO_CELLS + sizeof(struct runq_cell) <= 1 << 15 &&
 
 /* Which waits are in the sample; user space sets it. */
 struct runq_sample {
-	__u64 seed;
+	__u64 factor; /* random and odd */
 	__u64 below; /* of 2^64 */
 };
 
@@ -205,7 +205,8 @@ struct runq_core {
 	__s64 off;	   /* as runq_clock.off, as of about now */
 	__u64 until;	   /* for how long that is near enough, by CLOCK_MONOTONIC */
 	__s64 unbooked_ns; /* as runq_cpu.unbooked_ns, which has the rest */
-	__u64 pad[5];
+	__u64 mono;	   /* CLOCK_MONOTONIC at the switch, for the other path */
+	__u64 pad[4];
 };
 
 /* Who ran, as one word: the place of the group's slot, or one of RUNQ_WHO_, and the pid. */

@@ -54,22 +54,22 @@ static __always_inline void prev_leaves(struct mode mode, struct runq_cpu *pc,
 	if (!d->prev->pid || (sparse ? !task_sampled(d->prev) : d->leaves_asleep))
 		return;
 	if (sparse && d->leaves_asleep) {
-		task_leaves(task_at(d->prev->pid), d->prev, 0);
+		task_at(d->prev->pid)->delay = task_delay(d->prev, 0);
 		return;
 	}
 	pc->unbooked_ns -= d->late_ns;
-	task_leaves(task_at(d->prev->pid), d->prev, d->late_ns);
+	task_at(d->prev->pid)->delay = task_delay(d->prev, d->late_ns);
 }
 
 /* by_wakeup: the same with our own timestamps, also for a task preempted on its way to sleep. */
-static __always_inline void prev_stamp(u64 *ctx, const struct dispatch *d)
+static __always_inline void prev_stamp(bool preempt, const struct dispatch *d)
 {
 	u32 pid = d->prev->pid;
 	u64 *word = pid ? stamp_word(pid) : NULL;
 
 	if (!word)
 		return;
-	if (!d->leaves_asleep || (bool)ctx[0])
+	if (!d->leaves_asleep || preempt)
 		*word = TAG_OF(pid) | (d->now & WORD_MASK);
 	else if ((*word & ~WORD_MASK) == TAG_OF(pid))
 		*word = 0;
@@ -159,7 +159,7 @@ static __always_inline void switch_now(struct mode mode, struct runq_cpu *pc, st
 		fresh = !mode.by_wakeup && clock_surely_fresh(d);
 	}
 	/* Of a sample, every one: there are few. */
-	if (fresh && (d->clock & QUICK_LEARN) && !mode.sample) {
+	if (fresh && (d->next->sched_info.last_queued & QUICK_LEARN) && !mode.sample) {
 		d->now = d->clock;
 		return;
 	}
@@ -224,21 +224,22 @@ static __always_inline void wait_ends(struct mode mode, struct runq_cpu *pc, str
 /*
  * Every case; also learns from the clock and notes who runs. @mono is CLOCK_MONOTONIC, read by every
  * caller at about the same distance from the tracepoint: what one learns is of use to the others.
+ * @preempt, the tracepoint's argument, is only for by_wakeup.
  */
-static __always_inline int switch_all(struct mode mode, u64 *ctx, u64 mono)
+static __always_inline int switch_all(struct mode mode, struct task_struct *prev,
+				      struct task_struct *next, bool preempt, u64 mono)
 {
-	struct dispatch d = {.sampled = true, .mono = mono};
+	struct dispatch d = {.prev = prev, .next = next, .sampled = true, .mono = mono};
 	struct runq_cpu *pc = cpu_here();
 	u64 cpu = bpf_get_smp_processor_id();
 
 	if (rarely(!pc || pc->skip))
 		return 0;
-	switch_tasks(ctx, mode.state_first, &d.prev, &d.next);
 	d.leaves_asleep = !task_runnable(d.prev);
 	seg_ends(mode, pc);
 	switch_now(mode, pc, &d);
 	if (mode.by_wakeup)
-		prev_stamp(ctx, &d);
+		prev_stamp(preempt, &d);
 	else
 		prev_leaves(mode, pc, &d);
 	d.pid = d.next->pid;
@@ -293,35 +294,50 @@ int BPF_PROG(runq_wakeup_new, struct task_struct *task)
  * For what the quick path leaves: cgroups, by sched_info, every wait. Each setting that is not asked for
  * saves some instructions.
  */
-static __noinline int rest_plain(u64 *ctx, u64 mono)
+static __noinline int rest_plain(struct task_struct *prev, struct task_struct *next, u64 mono)
 {
-	return switch_all((struct mode){.cgroup_v2 = cgroup_v2}, ctx, mono);
+	return switch_all((struct mode){.cgroup_v2 = cgroup_v2}, prev, next, false, mono);
 }
 
-static __noinline int rest_causes(u64 *ctx, u64 mono)
+static __noinline int rest_causes(struct task_struct *prev, struct task_struct *next, u64 mono)
 {
 	return switch_all((struct mode){.cgroup_v2 = cgroup_v2, .causes = true, .blame = want_blame},
-			  ctx, mono);
+			  prev, next, false, mono);
 }
 
-static __always_inline int switch_rest(struct mode mode, u64 *ctx, u64 mono)
+static __always_inline int switch_rest(struct mode mode, struct task_struct *prev,
+				       struct task_struct *next, u64 mono)
 {
-	return mode.causes ? rest_causes(ctx, mono) : rest_plain(ctx, mono);
+	return mode.causes ? rest_causes(prev, next, mono) : rest_plain(prev, next, mono);
 }
 
-static __noinline int odd_plain(u64 *ctx)
+/* After a switch that took the core from a task: the quick path has read the clock. */
+static __noinline int late_plain(struct task_struct *prev, struct task_struct *next)
 {
-	return rest_plain(ctx, bpf_ktime_get_ns());
+	return rest_plain(prev, next, cores[bpf_get_smp_processor_id() % RUNQ_MAX_CPUS].mono);
 }
 
-static __noinline int odd_causes(u64 *ctx)
+static __noinline int odd_plain(struct task_struct *prev, struct task_struct *next)
 {
-	return rest_causes(ctx, bpf_ktime_get_ns());
+	return rest_plain(prev, next, bpf_ktime_get_ns());
+}
+
+static __noinline int odd_causes(struct task_struct *prev, struct task_struct *next)
+{
+	return rest_causes(prev, next, bpf_ktime_get_ns());
+}
+
+static __always_inline int switch_any(struct mode mode, u64 *ctx)
+{
+	struct task_struct *prev, *next;
+
+	switch_tasks(ctx, mode.state_first, &prev, &next);
+	return switch_all(mode, prev, next, ctx[0], bpf_ktime_get_ns());
 }
 
 static __noinline int switch_odd(u64 *ctx)
 {
-	return switch_all(MODE_ANY, ctx, bpf_ktime_get_ns());
+	return switch_any(MODE_ANY, ctx);
 }
 
 SEC("tp_btf/sched_switch")
@@ -333,7 +349,7 @@ int runq_switch(u64 *ctx)
 SEC("tp_btf/sched_switch")
 int runq_per_task(u64 *ctx)
 {
-	return switch_all((struct mode){.per = RUNQ_PER_TASK}, ctx, bpf_ktime_get_ns());
+	return switch_any((struct mode){.per = RUNQ_PER_TASK}, ctx);
 }
 
 /* A sample without causes, for which every switch matters: neither end of a wait is in it. */
@@ -353,44 +369,50 @@ int runq_sample(u64 *ctx)
  * does not lag, for one that takes the core from a task, and for one that ends idling.
  */
 #define RUNQ_SWITCH(name, ...)                                                                    \
-	/* The clock first, while nothing is in registers that a call clobbers. */                \
-	static __noinline int name##_idle(u64 *ctx)                                               \
+	static __noinline int name##_idle(struct task_struct *prev, struct task_struct *next)     \
 	{                                                                                         \
 		struct mode mode = {__VA_ARGS__};                                                 \
 		u64 mono = bpf_ktime_get_ns();                                                    \
                                                                                                   \
-		return quick_switch(mode, ctx, FROM_IDLE, mono) ? switch_rest(mode, ctx, mono) : 0; \
+		if (quick_switch(mode, prev, next, FROM_IDLE, mono))                              \
+			return 0;                                                                 \
+		return switch_rest(mode, prev, next, mono);                                       \
 	}                                                                                         \
                                                                                                   \
-	static __noinline int name##_late(u64 *ctx)                                               \
+	static __noinline int name##_late(struct task_struct *prev, struct task_struct *next)     \
 	{                                                                                         \
 		struct mode mode = {__VA_ARGS__};                                                 \
 		u64 mono = bpf_ktime_get_ns();                                                    \
                                                                                                   \
-		return quick_switch(mode, ctx, FROM_TASK, mono) ? switch_rest(mode, ctx, mono) : 0; \
+		if (quick_switch(mode, prev, next, FROM_TASK, mono))                              \
+			return 0;                                                                 \
+		return switch_rest(mode, prev, next, mono);                                       \
 	}                                                                                         \
                                                                                                   \
 	SEC("tp_btf/sched_switch")                                                                \
 	int name(u64 *ctx)                                                                        \
 	{                                                                                         \
 		struct mode mode = {__VA_ARGS__};                                                 \
-		u64 *volatile stack;                                                              \
+		struct task_struct *prev, *next, *volatile stack;                                 \
                                                                                                   \
-		if (mode.filter && quick_outside(mode, ctx))                                      \
+		switch_tasks(ctx, mode.state_first, &prev, &next);                                \
+		if (mode.filter && quick_outside(mode, prev, next))                               \
 			return 0;                                                                 \
-		/* For the rare cases; with causes there are not enough registers to keep it. */  \
-		if (mode.causes)                                                                  \
-			stack = ctx;                                                              \
-		switch (quick_switch(mode, ctx, FROM_SLEEP, 0)) {                                 \
-		case QUICK_DONE:                                                                  \
-			return 0;                                                                 \
-		case QUICK_LATE:                                                                  \
-			return name##_late(mode.causes ? stack : ctx);                            \
-		case QUICK_IDLE:                                                                  \
-			return name##_idle(mode.causes ? stack : ctx);                            \
-		default:                                                                          \
-			return mode.causes ? odd_causes(stack) : odd_plain(ctx);                  \
+		if (!quick_runnable(mode, prev)) {                                                \
+			/* With causes there are not enough registers to keep it. */              \
+			if (mode.causes)                                                          \
+				stack = prev;                                                     \
+			if (quick_switch(mode, prev, next, FROM_SLEEP, 0))                        \
+				return 0;                                                         \
+			return mode.causes ? odd_causes(stack, next) : odd_plain(prev, next);     \
 		}                                                                                 \
+		if (!prev->pid)                                                                   \
+			return name##_idle(prev, next);                                           \
+		if (!quick_alone(mode))                                                           \
+			return name##_late(prev, next);                                           \
+		if (quick_switch(mode, prev, next, FROM_TASK, bpf_ktime_get_ns()))                \
+			return 0;                                                                 \
+		return late_plain(prev, next);                                                    \
 	}
 
 /* For each hierarchy of cgroups, with histograms that each core has or that cores share. */

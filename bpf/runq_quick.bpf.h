@@ -2,20 +2,13 @@
 /*
  * The quick path: a short wait in a group whose slot is known, which is almost every one. It either
  * counts a wait in full and the same as the other path, or has changed nothing. It makes no calls
- * and looks nothing up, so that it needs few registers and saves none.
+ * and looks nothing up, so that it needs few registers.
  */
 #ifndef SUBTICK_BPF_RUNQ_QUICK_H
 #define SUBTICK_BPF_RUNQ_QUICK_H
 
 #include "runq_charge.bpf.h"
 #include "task.bpf.h"
-
-enum quick {
-	QUICK_DONE,
-	QUICK_LATE, /* the clock may lag: CLOCK_MONOTONIC must be read */
-	QUICK_IDLE, /* likewise, and the core was idle */
-	QUICK_ODD,  /* for the other path */
-};
 
 /* Who has the core until now: a task that goes to sleep, one that loses the core, or nobody. */
 enum from {
@@ -40,10 +33,34 @@ static __always_inline bool quick_runnable(struct mode mode, struct task_struct 
 	return mode.modern ? !((struct task_struct___new *)task)->__state : task_runnable(task);
 }
 
+/*
+ * Whether there are so few CPUs that none shares a histogram: then one mask is enough for cells and
+ * histograms. With causes the number is compared instead.
+ */
+static __always_inline bool quick_few(struct mode mode)
+{
+	return mode.modern && !mode.shared && !mode.causes;
+}
+
+/*
+ * Whether the program for all cases is one function, which saves two registers and has no frame of
+ * another one in the case that a task loses the core. With causes two are not enough, and with a
+ * filter a switch that is left out would save them for nothing.
+ */
+static __always_inline bool quick_alone(struct mode mode)
+{
+	return !mode.causes && !mode.filter;
+}
+
 static __always_inline u64 quick_cpu(struct mode mode, struct task_struct *task)
 {
 	u64 cpu;
 
+	if (quick_few(mode)) {
+		cpu = task->thread_info.cpu % RUNQ_MAX_STRIPES;
+		asm volatile("" : "+r"(cpu));
+		return cpu;
+	}
 	/* With a barrier in each case the compiler does not make one load at a computed offset. */
 	if (mode.modern || !bpf_core_field_exists(((struct task_struct___cpu *)0)->cpu)) {
 		cpu = task->thread_info.cpu % RUNQ_MAX_CPUS;
@@ -66,7 +83,7 @@ static __always_inline u64 quick_clock(struct mode mode, struct task_struct *tas
 	return mode.modern && !mode.rq_clock ? task->se.exec_start : task->se.cfs_rq->rq->clock;
 }
 
-static __always_inline u32 quick_key(struct mode mode, struct task_struct *task)
+static __always_inline u64 quick_key(struct mode mode, struct task_struct *task)
 {
 	return mode.cgroup_v2 ? task->cgroups->dfl_cgrp->self.serial_nr
 			      : task_css(task, false)->serial_nr;
@@ -76,34 +93,34 @@ static __always_inline u32 quick_key(struct mode mode, struct task_struct *task)
  * Whether the next dispatch of a task that waits or leaves the core is in the sample. Between its
  * leaving and that dispatch neither number changes, so that both ends of a wait decide alike and
  * nothing is kept of waits outside the sample. The square of a number that grows by the same with
- * each dispatch is as good as random: how far it is from the last one changes each time. arm64 has
- * that number in one instruction. The idle task is dispatched without being counted: its number
- * stays, and must not be in the sample at each of its switches.
+ * each dispatch is as good as random: how far it is from the last one changes each time. The factor
+ * is another one in each run. The idle task is dispatched without being counted: its number stays,
+ * and must not be in the sample at each of its switches.
  */
 static __always_inline bool task_sampled(struct task_struct *task)
 {
-	u64 w = task->sched_info.pcount * 0x58510000ULL + task->start_time + sample.seed;
+	u64 w = (task->sched_info.pcount + task->start_time) * sample.factor;
 
 	return w * w < sample.below && task->pid;
 }
 
-/* Whether the task is in a group that was not asked for, as far as its entry tells; idle is in none. */
+/*
+ * Whether the task is in a group that was not asked for, as far as its entry tells; idle is in none.
+ * All of the key is compared, though the entry has its lower half: that takes no mask, and one that
+ * is larger is for the other path.
+ */
 static __always_inline bool quick_unwanted(struct mode mode, struct task_struct *task)
 {
-	u32 pid = task->pid, key;
+	u32 pid = task->pid;
 
-	if (!pid)
-		return true;
-	key = quick_key(mode, task) ^ RUNQ_FAR_KEY;
-	return task_at(pid)->group == RUNQ_GROUP(RUNQ_PLACE_UNWANTED, key);
+	return !pid || (task_at(pid)->group ^ quick_key(mode, task)) ==
+			       RUNQ_GROUP(RUNQ_PLACE_UNWANTED, RUNQ_FAR_KEY);
 }
 
 /* Whether neither end of a wait is at this switch: none begins for prev, none ends for next. */
-static __always_inline bool quick_outside(struct mode mode, u64 *ctx)
+static __always_inline bool quick_outside(struct mode mode, struct task_struct *prev,
+					  struct task_struct *next)
 {
-	struct task_struct *prev, *next;
-
-	switch_tasks(ctx, mode.state_first, &prev, &next);
 	return quick_unwanted(mode, next) &&
 	       (!quick_runnable(mode, prev) || quick_unwanted(mode, prev));
 }
@@ -122,10 +139,9 @@ static __always_inline void quick_learn(const struct dispatch *d, u64 mono)
  * update of its clock: longer by the clock's lag. The lag is added to the stored run_delay, so
  * that it is subtracted from the wait.
  */
-static __always_inline void task_leaves(struct runq_task *entry, struct task_struct *prev,
-					u64 late_ns)
+static __always_inline u64 task_delay(struct task_struct *prev, u64 late_ns)
 {
-	entry->delay = DELAY_TAG(prev->pid) + prev->sched_info.run_delay + late_ns;
+	return DELAY_TAG(prev->pid) + prev->sched_info.run_delay + late_ns;
 }
 
 /* A bucket with a boundary of --le. */
@@ -145,9 +161,9 @@ static __always_inline void quick_add(struct mode mode, u64 *count)
 }
 
 /* As slot_stripe(), from the point of the quick path. */
-static __always_inline void *quick_stripe(void *point, u64 cpu, u64 size)
+static __always_inline void *quick_stripe(struct mode mode, void *point, u64 cpu, u64 size)
 {
-	u64 stripe = cpu % RUNQ_MAX_STRIPES;
+	u64 stripe = quick_few(mode) ? cpu : cpu % RUNQ_MAX_STRIPES;
 
 	/* The compiler would invert all bits first, which arm64 does in two instructions. */
 	asm volatile("" : "+r"(stripe));
@@ -155,14 +171,14 @@ static __always_inline void *quick_stripe(void *point, u64 cpu, u64 size)
 	return point + stripe * size + RUNQ_QUICK_TO_CELLS - RUNQ_MAX_STRIPES * size;
 }
 
-static __always_inline struct runq_hist *quick_hist(void *point, u64 cpu)
+static __always_inline struct runq_hist *quick_hist(struct mode mode, void *point, u64 cpu)
 {
-	return quick_stripe(point, cpu, sizeof(struct runq_hist));
+	return quick_stripe(mode, point, cpu, sizeof(struct runq_hist));
 }
 
-static __always_inline struct runq_steps *quick_steps(void *point, u64 cpu)
+static __always_inline struct runq_steps *quick_steps(struct mode mode, void *point, u64 cpu)
 {
-	return quick_stripe(point, cpu, sizeof(struct runq_steps));
+	return quick_stripe(mode, point, cpu, sizeof(struct runq_steps));
 }
 
 /* A short wait in a bucket with a boundary, or in a bucket that the table has no number for. */
@@ -173,7 +189,7 @@ static __always_inline void quick_other(struct mode mode, void *point, u64 cpu, 
 	if (mode.steps || at >= RUNQ_QUICK_LE)
 		quick_le(point + (RUNQ_QUICK_TO_CELLS - RUNQ_TO_CELLS), cpu, wait_ns);
 	else
-		quick_add(mode, &quick_hist(point, cpu)
+		quick_add(mode, &quick_hist(mode, point, cpu)
 					 ->count[(shift * HIST_SUB + (wait_ns >> shift)) % HIST_NR]);
 }
 
@@ -191,16 +207,16 @@ static __always_inline void quick_count(struct mode mode, void *base, void *poin
 		return;
 	}
 	if (mode.steps)
-		quick_add(mode, &quick_steps(point, cpu)->count[at]);
+		quick_add(mode, &quick_steps(mode, point, cpu)->count[at]);
 	else
-		quick_add(mode, &quick_hist(point, cpu)->count[RUNQ_QUICK_FIRST + at]);
+		quick_add(mode, &quick_hist(mode, point, cpu)->count[RUNQ_QUICK_FIRST + at]);
 }
 
 /* One wait while it is tested. */
 struct quick_wait {
 	struct task_struct *next;
 	struct runq_task *entry;
-	u64 cpu, clock, late_ns, wait_ns, group;
+	u64 cpu, clock, late_ns, wait_ns, booked, group;
 	void *base, *point; /* the memory of slots, and that of the slot in it */
 	void *cell; /* RUNQ_QUICK_TO_CELLS before it */
 	struct runq_cpu *pc; /* the rest only for causes */
@@ -212,13 +228,23 @@ static __always_inline struct runq_cell *quick_cell(const struct quick_wait *w)
 	return w->cell + RUNQ_QUICK_TO_CELLS;
 }
 
-/* The lag of the clock, which goes to @w; false if it must be learned again. */
-static __always_inline bool quick_late(struct quick_wait *w, u64 mono)
+/*
+ * The lag of the clock, which goes to @w; false if it must be learned again. With @keep the other
+ * path finds @mono in memory: it needs no register after the first test.
+ */
+static __always_inline bool quick_late(struct quick_wait *w, u64 mono, bool keep)
 {
-	const struct runq_core *core = &cores[w->cpu];
+	struct runq_core *core = &cores[w->cpu];
 
-	w->late_ns = mono - w->clock - core->off;
-	return w->late_ns <= QUICK_LATE_NS && mono < core->until;
+	if (keep)
+		core->mono = mono;
+	if (rarely(mono >= core->until))
+		return false;
+	mono -= w->clock;
+	/* Else the compiler adds the other two first, which takes a copy more. */
+	asm volatile("" : "+r"(mono));
+	w->late_ns = mono - core->off;
+	return w->late_ns <= QUICK_LATE_NS;
 }
 
 /* The entry of a task, in memory at @tasks. */
@@ -234,18 +260,22 @@ static __always_inline bool quick_plain(struct mode mode, struct quick_wait *w, 
 	u32 pid = w->next->pid;
 
 	w->entry = quick_task(tasks, w->next);
-	w->wait_ns = DELAY_TAG(pid) + w->next->sched_info.run_delay - w->entry->delay + last_ns +
-		     w->late_ns;
+	w->booked = DELAY_TAG(pid) + w->next->sched_info.run_delay + last_ns;
+	w->wait_ns = w->booked - w->entry->delay + w->late_ns;
 	/* Also if it is negative, its start unknown, or the entry another task's. */
 	if (rarely(w->wait_ns >= RUNQ_QUICK_NS))
 		return false;
 	w->group = w->entry->group;
-	return (u32)w->group == quick_key(mode, w->next);
+	return (u32)w->group == (u32)quick_key(mode, w->next);
 }
 
-/* After the last test. What was tested is read again rather than kept: there are few registers. */
-static __always_inline void quick_booked(const struct quick_wait *w)
+/* After the last test. If there are few registers, the delay is read again. */
+static __always_inline void quick_booked(struct mode mode, const struct quick_wait *w)
 {
+	if (quick_alone(mode)) {
+		w->entry->delay = w->booked;
+		return;
+	}
 	barrier();
 	w->entry->delay += w->wait_ns - w->late_ns;
 }
@@ -320,48 +350,52 @@ static __always_inline void quick_blame(const struct quick_wait *w)
 	cell->count++;
 }
 
-static __always_inline enum quick quick_switch(struct mode mode, u64 *ctx, enum from from, u64 mono)
+/* False if it is for the other path. @mono, CLOCK_MONOTONIC, is not needed if the clock does not lag. */
+static __always_inline bool quick_switch(struct mode mode, struct task_struct *prev,
+					 struct task_struct *next, enum from from, u64 mono)
 {
-	struct quick_wait w = {};
-	struct task_struct *prev;
+	struct quick_wait w = {.next = next};
 	void *tasks;
-	u64 last_ns;
+	u64 queued, last_ns, delay;
 
-	switch_tasks(ctx, mode.state_first, &prev, &w.next);
-	if (from == FROM_SLEEP && quick_runnable(mode, prev))
-		return prev->pid ? QUICK_LATE : QUICK_IDLE;
 	w.clock = quick_clock(mode, w.next);
 	if (from != FROM_SLEEP) {
 		w.cpu = quick_cpu(mode, w.next);
-		if (rarely(!quick_late(&w, mono)))
-			return QUICK_ODD;
+		if (rarely(!quick_late(&w, mono, from == FROM_TASK && quick_alone(mode))))
+			return false;
 	}
 	tasks = AREA(tasks);
 	/* Done already if this turns out to be odd: it can be done twice. */
-	if (from == FROM_TASK)
-		task_leaves(quick_task(tasks, prev), prev, w.late_ns);
+	if (from == FROM_TASK) {
+		delay = task_delay(prev, w.late_ns);
+		/* In this order, and likewise below, it takes no register that would have to be saved. */
+		asm volatile("" : "+r"(delay));
+		quick_task(tasks, prev)->delay = delay;
+	}
 	/* If the start is unknown, or next is idle: as large as can be. */
-	last_ns = w.clock - w.next->sched_info.last_queued;
-	if (from == FROM_SLEEP && rarely(!last_ns || !(w.clock & QUICK_LEARN)))
-		return QUICK_ODD;
+	queued = next->sched_info.last_queued;
+	last_ns = w.clock - queued;
+	asm volatile("" : "+r"(last_ns));
+	if (from == FROM_SLEEP && rarely(!last_ns || !(queued & QUICK_LEARN)))
+		return false;
 	if (rarely(!quick_plain(mode, &w, tasks, last_ns)))
-		return QUICK_ODD;
+		return false;
 	/* With causes it is compared with the number of CPUs: no need to mask it. */
 	if (from == FROM_SLEEP && mode.modern && mode.causes)
 		w.cpu = w.next->thread_info.cpu;
 	else if (from == FROM_SLEEP)
 		w.cpu = quick_cpu(mode, w.next);
 	if (mode.causes && rarely(w.cpu >= layout.cpus))
-		return QUICK_ODD;
+		return false;
 	if (!mode.causes)
-		quick_booked(&w);
+		quick_booked(mode, &w);
 	w.base = AREA(quick);
 	w.point = INTO(w.base, w.group >> 32 & RUNQ_NEAR_MASK);
 	w.cell = INTO(w.point, w.cpu * sizeof(struct runq_cell));
 	if (mode.causes && rarely(!quick_within(mode, &w, last_ns)))
-		return QUICK_ODD;
+		return false;
 	if (mode.causes)
-		quick_booked(&w);
+		quick_booked(mode, &w);
 	/* What it waited on before the clock's update; if a task lost the core, it has that too much. */
 	if (from == FROM_IDLE)
 		cores[w.cpu].unbooked_ns += w.late_ns;
@@ -372,9 +406,12 @@ static __always_inline enum quick quick_switch(struct mode mode, u64 *ctx, enum 
 	if (w.wait_ns > quick_cell(&w)->max_ns)
 		quick_cell(&w)->max_ns = w.wait_ns;
 	quick_count(mode, w.base, w.point, w.cpu, w.wait_ns);
+	/* Each case has an end of its own: the compiler would let one jump into the other's. */
+	if (from == FROM_TASK)
+		asm volatile("");
 	if (mode.blame && w.wait_ns)
 		quick_blame(&w);
-	return QUICK_DONE;
+	return true;
 }
 
 #endif

@@ -249,7 +249,7 @@ static inline void fake_reset(void)
 	fake_boundaries(NULL, 0);
 	per = RUNQ_PER_CGROUP;
 	want_sample = false;
-	sample = (struct runq_sample){.seed = 0x123456789abcdef1ULL, .below = ~0ULL};
+	sample = (struct runq_sample){.factor = 0x123456789abcdef1ULL, .below = ~0ULL};
 	threshold_ns = 0;
 	by_wakeup = false;
 	cgroup_v2 = true;

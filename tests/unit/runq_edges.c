@@ -362,7 +362,7 @@ static void new_task_moved(void **state)
 }
 
 /*
- * The idle task is never dispatched anew: if a seed put it into the sample, it would be there at each
+ * The idle task is never dispatched anew: if its number were in the sample, it would be there at each
  * of its switches, and each would take the long way.
  */
 static void idle_in_no_sample(void **state)
@@ -370,13 +370,15 @@ static void idle_in_no_sample(void **state)
 	program = runq_sample;
 	want_causes = want_blame = false;
 	want_sample = true;
-	sample = (struct runq_sample){.seed = -idle.start_time, .below = 1};
+	/* Its number is 0, and that of the task is not below 1. */
+	assert_int_equal(idle.start_time + idle.sched_info.pcount, 0);
+	sample = (struct runq_sample){.factor = 1, .below = 1};
 	wake(0, &task[1]);
 	swap(500, &idle, &task[1], true);
 	swap(900, &task[1], &idle, true);
 	assert_int_equal(cpus_area[0].clock.looks, 0);
 	/* The long way looks at the core's clock. */
-	sample.seed = -(task[1].sched_info.pcount * 0x58510000ULL + task[1].start_time);
+	sample.factor = 0;
 	wake(1000, &task[1]);
 	swap(1500, &idle, &task[1], true);
 	assert_int_equal(cpus_area[0].clock.looks, 1);

@@ -635,7 +635,7 @@ static void sampled_alone(void **state)
 		sim_reset(runq_sample, seed * 991);
 		want_blame = want_causes = false;
 		want_sample = true;
-		sample.seed *= seed;
+		sample.factor *= 2 * seed + 1;
 		sim.late = seed % 2;
 		sim_run(6000);
 		for (u32 i = 0; i < NR_GROUPS; i++)

@@ -70,8 +70,9 @@ static void start_clock(struct runq_clock *clock)
 static void fill_areas(struct runq_kernel *k, const struct runq_opts *opts)
 {
 	/* Another sample in each run; if there is no randomness, the time must do. */
-	if (getrandom(&k->skel->bss->sample.seed, sizeof(uint64_t), GRND_NONBLOCK) < 0)
-		k->skel->bss->sample.seed = clock_mono_ns() * 0x9e3779b97f4a7c15ULL;
+	if (getrandom(&k->skel->bss->sample.factor, sizeof(uint64_t), GRND_NONBLOCK) < 0)
+		k->skel->bss->sample.factor = clock_mono_ns() * 0x9e3779b97f4a7c15ULL;
+	k->skel->bss->sample.factor |= 1;
 	k->skel->bss->sample.below = UINT64_MAX;
 	k->cpu = k->areas.cpus.pages;
 	k->tasks = k->areas.tasks.pages;

@@ -315,6 +315,11 @@ struct runq_group *const *runq_kernel_groups(const struct runq_kernel *k, size_t
 	return k->slots.names;
 }
 
+uint64_t runq_kernel_groups_version(const struct runq_kernel *k)
+{
+	return k->slots.names_built;
+}
+
 uint64_t runq_kernel_memory(const struct runq_kernel *k)
 {
 	struct runq_sizes sizes = {

@@ -30,6 +30,7 @@ struct runq_meter {
 	struct runq_filter filter;
 	struct runq_sums sums; /* unused where rows are not sums */
 	struct pods *pods;     /* NULL where rows are neither cgroups nor tasks */
+	uint64_t named_news, named_groups; /* pods_news() and the groups that have been named */
 	struct runq_kernel *kernel;
 	struct runq_idle *idle; /* NULL unless idle states were asked for */
 	struct err sched_info_err; /* why it is unavailable; code 0 if it is not */
@@ -265,9 +266,18 @@ static void window_names(struct runq_meter *m)
 	struct runq_group *const *groups;
 	size_t nr;
 
+	uint64_t news, version;
+
 	pods_refresh(m->pods);
 	if (!pods_count(m->pods))
 		return;
+	news = pods_news(m->pods);
+	version = runq_kernel_groups_version(m->kernel);
+	/* In most windows: thousands of groups would be looked at for nothing. */
+	if (news == m->named_news && version == m->named_groups)
+		return;
+	m->named_news = news;
+	m->named_groups = version;
 	groups = runq_kernel_groups(m->kernel, &nr);
 	for (size_t i = 0; i < nr; i++)
 		runq_names_resolve(m->pods, groups[i]);

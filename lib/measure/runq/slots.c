@@ -424,6 +424,7 @@ static int names_build(struct runq_slots *slots, struct err *err)
 		slots->names[nr++] = runq_group_get(slots->waits.waits[i].group);
 	qsort(slots->names, nr, sizeof(*slots->names), by_key);
 	slots->nr_names = nr;
+	slots->names_built++;
 	return 0;
 }
 

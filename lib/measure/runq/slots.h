@@ -26,6 +26,7 @@ struct runq_slots {
 	struct runq_waits_list waits; /* of the last window */
 	struct runq_group **names;    /* owners and groups of the last window, by key */
 	size_t nr_names;
+	uint64_t names_built; /* how often */
 	bool names_stale; /* an owner has come or gone since */
 	uint64_t *retired; /* keys that the blame table can forget */
 	size_t nr_retired;

@@ -52,5 +52,7 @@ void runq_pressure_close(struct runq_pressure *pressure);
 bool runq_pressure_since(const volatile struct runq_pressure_group *group, uint64_t now_ns,
 			 uint64_t elapsed_ns, struct runq_pressure_times *base,
 			 struct runq_pressure_times *ret_grown);
+/* Over the causes, of which a group has one at a time: the time of any of them. */
+uint64_t runq_pressure_sum(const uint64_t *by_cause);
 
 #endif

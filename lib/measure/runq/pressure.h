@@ -13,6 +13,9 @@
 
 struct runq_pressure;
 
+/* Kernel memory, about: groups, their index, and the table of tasks. */
+#define RUNQ_PRESSURE_BYTES (4ULL << 20)
+
 /* By cause; at any moment a group has at most one. */
 struct runq_pressure_times {
 	uint64_t waiting_ns[RUNQ_PRESSURE_NR_CAUSES]; /* at least one task waits */

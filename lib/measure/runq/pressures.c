@@ -56,7 +56,8 @@ int runq_pressures_open(const struct runq_opts *opts, const char *mount,
 void runq_pressures_drop(struct runq_pressures *p)
 {
 	for (size_t i = 0; i < RUNQ_PRESSURE_NR; i++)
-		p->known[i].kept = (struct runq_pressure_times){0};
+		if (p->known[i].key)
+			p->known[i].kept = (struct runq_pressure_times){0};
 }
 
 void runq_pressures_close(struct runq_pressures *p)

@@ -267,7 +267,8 @@ int runq_pressure_switch(u64 *ctx)
 	return 0;
 }
 
-static __always_inline u32 task_cpu(struct task_struct *task)
+/* The core in whose queue the task is. */
+static __always_inline u32 task_queue(struct task_struct *task)
 {
 	u64 cpu;
 
@@ -291,7 +292,7 @@ static __always_inline int task_woken(struct task_struct *task)
 	if (task->on_cpu || (TASK_PID(was) == (u32)task->pid && TASK_AT(was)))
 		return 0;
 	stamp = stamp_now();
-	at = cores[task_cpu(task)] ?: RUNQ_PRESSURE_AT_CONTENTION;
+	at = cores[task_queue(task)] ?: RUNQ_PRESSURE_AT_CONTENTION;
 	if (rarely(task_throttled(task)))
 		at = RUNQ_PRESSURE_AT_QUOTA;
 	change_apply(task_turns(task, at, stamp), stamp);
@@ -341,14 +342,10 @@ int runq_pressure_tasks(struct bpf_iter__task *ctx)
 SEC("tp_btf/cgroup_rmdir")
 int BPF_PROG(runq_pressure_rmdir, struct cgroup *cgroup)
 {
-	struct cgroup_subsys_state **subsys = (void *)&cgroup->subsys, *css;
+	struct cgroup_subsys_state *css = cgroup_css(cgroup, cgroup_v2);
 	u64 key;
 	u32 *group;
 
-	if (cgroup_v2)
-		css = &cgroup->self;
-	else
-		css = subsys[bpf_core_enum_value(enum cgroup_subsys_id___core, cpu_cgrp_id___core)];
 	if (!css)
 		return 0; /* of another hierarchy */
 	key = css->serial_nr;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What the programs of runq ask of a task. */
+/* What the programs of runq ask of a task and of a cgroup. */
 #ifndef SUBTICK_BPF_RUNQ_TASK_H
 #define SUBTICK_BPF_RUNQ_TASK_H
 
@@ -25,6 +25,16 @@ static __always_inline u64 task_cgroup(struct task_struct *task, bool v2)
 	if (!v2)
 		return task_css(task, false)->serial_nr;
 	return task_css(task, true)->serial_nr ?: 1;
+}
+
+/* NULL of a cgroup of another hierarchy. */
+static __always_inline struct cgroup_subsys_state *cgroup_css(struct cgroup *cgroup, bool v2)
+{
+	struct cgroup_subsys_state **subsys = (void *)&cgroup->subsys;
+
+	if (v2)
+		return &cgroup->self;
+	return subsys[bpf_core_enum_value(enum cgroup_subsys_id___core, cpu_cgrp_id___core)];
 }
 
 #endif

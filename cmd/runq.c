@@ -63,6 +63,8 @@ static const struct opt options[] = {
 	 OPT_STORE(struct runq_cmd, runq.blame)},
 	{"idle-states", 0, NULL, "also waits for idle cores, by the idle state they left",
 	 OPT_STORE(struct runq_cmd, runq.idle_states)},
+	{"pressure", 0, NULL, "also the wall time in which somebody waited, by cgroup, beside PSI",
+	 OPT_STORE(struct runq_cmd, runq.pressure)},
 	{"blame-rows", 0, "N", "culprits per victim, the rest as (other) (default 8)",
 	 OPT_NUMBER(struct runq_cmd, runq.blame_rows, 1, RUNQ_NR_BLAME)},
 	{"threshold", 't', "TIME", "also print each wait of at least this as it ends",
@@ -229,6 +231,11 @@ static bool fits(const struct opts_state *state, const struct runq_opts *runq)
 		opts_usage(state, "--tree goes with --per cgroup or --per task");
 	else if (runq->idle_states && runq->per != RUNQ_PER_CGROUP)
 		opts_usage(state, "--idle-states goes with --per cgroup, pod, namespace or qos");
+	else if (runq->pressure && (runq->per != RUNQ_PER_CGROUP || runq->sum == RUNQ_SUM_NAMESPACE ||
+				    runq->sum == RUNQ_SUM_QOS))
+		opts_usage(state, "--pressure goes with --per cgroup or pod");
+	else if (runq->pressure && cpuset_count(&runq->cpus))
+		opts_usage(state, "--pressure is of all CPUs: it goes without --cpu");
 	else
 		return true;
 	return false;

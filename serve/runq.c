@@ -12,6 +12,7 @@
 #include "needs.h"
 #include "runq_labels.h"
 #include "runq_limit.h"
+#include "runq_pressure.h"
 #include "stats/native.h"
 #include "view/prom.h"
 
@@ -261,6 +262,8 @@ void runq_absorb(struct store *store, const struct config *config, const struct 
 		absorb_blame(store, config, &w->blame[i]);
 	for (size_t i = 0; i < w->nr_idle_states; i++)
 		absorb_idle(store, config, &w->idle_states[i]);
+	for (size_t i = 0; i < w->nr_pressed; i++)
+		runq_pressure_absorb(store, config, &w->pressed[i]);
 	store_set(store, F_RUNQ_GROUPS, "", store->seen.nr);
 	store_loss(store, "runq", "unknown_start", w->losses.unknown_start);
 	store_loss(store, "runq", "negative", w->losses.negative);
@@ -271,6 +274,12 @@ void runq_absorb(struct store *store, const struct config *config, const struct 
 	store_loss(store, "runq", "ring_lost", w->losses.events_lost);
 	if (w->has_idle_states)
 		store_loss(store, "runq", "idle_states_full", w->idle_full);
+	if (!w->has_pressure)
+		return;
+	store_loss(store, "runq", "pressure_full", w->pressure_losses.full);
+	store_loss(store, "runq", "pressure_shared", w->pressure_losses.shared);
+	store_loss(store, "runq", "pressure_crowded", w->pressure_losses.crowded);
+	store_loss(store, "runq", "pressure_unstable", w->pressure_unstable);
 }
 
 /*
@@ -292,6 +301,9 @@ static int runq_collector_open(const struct config *config, struct meter **ret_m
 		.causes = !config->no_causes,
 		.blame = !config->no_causes && config->blame_limit > 0,
 		.idle_states = config->idle_states,
+		.pressure = config->pressure,
+		/* One file for each cgroup and window would cost more than all the rest. */
+		.psi_node_only = true,
 		.sample_ratio = config->sample_ratio,
 		.nr_le = config->nr_le,
 		.steps_only = !config->fine,

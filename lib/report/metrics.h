@@ -485,6 +485,38 @@ enum unit {
 	X(M_CULPRIT_NAME, "culprit_name", "behind whom", UNIT_TEXT, "likewise")                    \
 	X(M_IDLE_FULL_TOTAL, "idle_states_full_total", "idle states without room", UNIT_COUNT,    \
 	  "waits for idle cores that found no room in the table of groups and states")            \
+	X(M_WAITING_NS, "waiting_ns", "waiting", UNIT_NS,                                          \
+	  "wall time in which at least one task of the cgroup or below waited for a core")         \
+	X(M_WAITING_CONTENTION_NS, "waiting_contention_ns", "contention", UNIT_NS,                 \
+	  "of it, with a task on the core that was waited for")                                    \
+	X(M_WAITING_KTHREAD_NS, "waiting_kernel_thread_ns", "kthreads", UNIT_NS,                   \
+	  "of it, with only kernel threads on the cores that were waited for")                     \
+	X(M_WAITING_IDLE_NS, "waiting_idle_exit_ns", "idle exit", UNIT_NS,                         \
+	  "of it, only for cores to leave their idle state")                                       \
+	X(M_WAITING_QUOTA_NS, "waiting_quota_ns", "quota", UNIT_NS,                                \
+	  "of it, with a task that CPU quota kept from the core")                                  \
+	X(M_STALLED_NS, "stalled_ns", "stalled", UNIT_NS,                                          \
+	  "wall time in which one waited and none of them ran")                                    \
+	X(M_STALLED_CONTENTION_NS, "stalled_contention_ns", "stalled, contention", UNIT_NS,        \
+	  "of it, as waiting_contention_ns")                                                       \
+	X(M_STALLED_KTHREAD_NS, "stalled_kernel_thread_ns", "stalled, kthreads", UNIT_NS,          \
+	  "of it, as waiting_kernel_thread_ns")                                                    \
+	X(M_STALLED_IDLE_NS, "stalled_idle_exit_ns", "stalled, idle exit", UNIT_NS,                \
+	  "of it, as waiting_idle_exit_ns")                                                        \
+	X(M_STALLED_QUOTA_NS, "stalled_quota_ns", "stalled, quota", UNIT_NS,                       \
+	  "of it, as waiting_quota_ns")                                                            \
+	X(M_PSI_WAITING_NS, "psi_waiting_ns", "PSI waiting", UNIT_NS,                              \
+	  "the same by the kernel (PSI some), quota included")                                     \
+	X(M_PSI_STALLED_NS, "psi_stalled_ns", "PSI stalled", UNIT_NS,                              \
+	  "the same by the kernel (PSI full), quota included; none for the machine")               \
+	X(M_PRESSURE_FULL_TOTAL, "pressure_full_total", "pressure without room", UNIT_COUNT,       \
+	  "changes of tasks whose cgroup found no room in the table of pressure, or is nested too deeply") \
+	X(M_PRESSURE_SHARED_TOTAL, "pressure_shared_total", "pressure entries lost", UNIT_COUNT,   \
+	  "tasks that another one with the same lower bits of its PID replaced while they waited or ran") \
+	X(M_PRESSURE_CROWDED_TOTAL, "pressure_crowded_total", "pressure counts near their limit", UNIT_COUNT, \
+	  "changes at which more tasks of a cgroup waited than a count is sure to hold")           \
+	X(M_PRESSURE_UNSTABLE_TOTAL, "pressure_unstable_total", "pressure not read", UNIT_COUNT,   \
+	  "cgroups whose counts changed under the reader: their time is in the next window")       \
 	X(M_WAIT_NS, "wait_ns", "waited", UNIT_NS, "time waited")                                  \
 	X(M_CULPRIT_NS, "culprit_ns", "of it", UNIT_NS, "part of the wait that the culprit ran")   \
 	X(M_PREV_COMM, "prev_comm", "ran last", UNIT_TEXT, "task that had the core just before")   \

@@ -51,6 +51,10 @@ const struct schema_list schema_lists[] = {
 	{"runq", "groups.le", "le_ns count"},
 	{"runq", "blame", "victim culprit wait_ns count | victim_name culprit_name"},
 	{"runq", "idle_states", "cgroup index name#state claimed_ns wait_ns count avg_ns"},
+	{"runq", "pressure",
+	 "cgroup waiting_ns waiting_contention_ns waiting_kernel_thread_ns waiting_idle_exit_ns "
+	 "waiting_quota_ns stalled_ns stalled_contention_ns stalled_kernel_thread_ns "
+	 "stalled_idle_exit_ns stalled_quota_ns psi_waiting_ns psi_stalled_ns | name#name"},
 	{"runq", "waits",
 	 "cpu wait_ns pid tgid comm victim culprit culprit_ns prev_comm prev_pid "
 	 "end_monotonic_ns"},
@@ -58,7 +62,8 @@ const struct schema_list schema_lists[] = {
 	{"runq", "quality",
 	 "| schedstat_ratio unbooked_ratio percentile_error_ratio sample_ratio kernel_bytes "
 	 "unknown_start_total negative_total table_full_total blame_full_total path_cut_total "
-	 "recursion_misses_total ring_lost_total idle_states_full_total"},
+	 "recursion_misses_total ring_lost_total idle_states_full_total pressure_full_total "
+	 "pressure_shared_total pressure_crowded_total pressure_unstable_total"},
 
 	{"noise", "", "| limit_max_ns limit_rate_hz limit_share_ratio exceeded_total"},
 	{"noise", "cores",

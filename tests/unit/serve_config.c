@@ -47,6 +47,7 @@ TEST(test_file)
 		   "no-causes = yes\n"
 		   "fine = yes\n"
 		   "idle-states = yes\n"
+		   "pressure = yes\n"
 		   "   # indented",
 		   &c);
 	assert_int_equal(c.nr_listen, 3);
@@ -66,7 +67,7 @@ TEST(test_file)
 	assert_string_equal(c.user, "daemon");
 	assert_string_equal(c.hosts, "node1,node1.example");
 	assert_true(c.no_sandbox);
-	assert_true(c.fine && c.idle_states && c.no_causes && c.sample_ratio > 0.2499 &&
+	assert_true(c.fine && c.idle_states && c.pressure && c.no_causes && c.sample_ratio > 0.2499 &&
 		    c.sample_ratio < 0.2501);
 	config_free(&c);
 }
@@ -203,6 +204,9 @@ TEST(test_restart)
 	config_free(&b);
 	check_good("listen = 127.0.0.1:1\nidle-states = yes", &b);
 	assert_string_equal(config_needs_restart(&a, &b), "idle-states");
+	config_free(&b);
+	check_good("listen = 127.0.0.1:1\npressure = yes", &b);
+	assert_string_equal(config_needs_restart(&a, &b), "pressure");
 	config_free(&b);
 	config_free(&a);
 }

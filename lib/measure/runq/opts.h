@@ -68,6 +68,8 @@ struct runq_opts {
 	bool causes; /* split waits by cause; blame implies it */
 	bool blame;
 	bool idle_states;	 /* waits for idle cores by idle state: two more programs */
+	bool pressure;		 /* wall time in which cgroups wait: four more programs */
+	bool psi_node_only;	 /* beside it the kernel's own figure of the machine, not of cgroups */
 	unsigned int blame_rows; /* culprits per victim; 0: 8 */
 	uint64_t threshold_ns;	 /* 0: no stream of long waits */
 	/* The limit that groups are judged by: this percentile may not exceed fail_ns. */

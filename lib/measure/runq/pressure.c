@@ -81,6 +81,15 @@ bool runq_pressure_since(const volatile struct runq_pressure_group *group, uint6
 	return true;
 }
 
+uint64_t runq_pressure_sum(const uint64_t *by_cause)
+{
+	uint64_t sum = 0;
+
+	for (int i = 0; i < RUNQ_PRESSURE_NR_CAUSES; i++)
+		sum += by_cause[i];
+	return sum;
+}
+
 /* Atomic operations that return what was there before. */
 static int need_atomics(struct err *err)
 {

@@ -13,6 +13,9 @@
 
 struct runq_pressure;
 
+/* Kernel memory, about: groups, their index, and the table of tasks. */
+#define RUNQ_PRESSURE_BYTES (4ULL << 20)
+
 /* By cause; at any moment a group has at most one. */
 struct runq_pressure_times {
 	uint64_t waiting_ns[RUNQ_PRESSURE_NR_CAUSES]; /* at least one task waits */
@@ -52,5 +55,7 @@ void runq_pressure_close(struct runq_pressure *pressure);
 bool runq_pressure_since(const volatile struct runq_pressure_group *group, uint64_t now_ns,
 			 uint64_t elapsed_ns, struct runq_pressure_times *base,
 			 struct runq_pressure_times *ret_grown);
+/* Over the causes, of which a group has one at a time: the time of any of them. */
+uint64_t runq_pressure_sum(const uint64_t *by_cause);
 
 #endif

@@ -270,8 +270,10 @@ void runq_window_clear(struct runq_window *w)
 	free(w->groups);
 	free(w->blame);
 	free(w->idle_states);
+	free(w->pressed);
 	w->groups = NULL;
 	w->blame = NULL;
 	w->idle_states = NULL;
-	w->nr_groups = w->nr_blame = w->nr_idle_states = 0;
+	w->pressed = NULL;
+	w->nr_groups = w->nr_blame = w->nr_idle_states = w->nr_pressed = 0;
 }

@@ -142,10 +142,8 @@ static void fill_core(struct noise_meter *m, unsigned int cpu, struct noise_core
 	core->loop_ns = w.part_ns[LOAD_PART_IDLE_LOOP];
 	core->unknown_ns = w.part_ns[LOAD_PART_UNKNOWN];
 	core->closure_error_ratio = closure_error(core, &w);
-	if (steal_known(&m->steal)) {
-		steal_move(&m->steal, cpu, &w);
-		core->steal_ns = w.part_ns[LOAD_PART_STEAL];
-	}
+	if (steal_known(&m->steal))
+		core->steal_ns = steal_ns(&m->steal, cpu);
 }
 
 static void name_hits(struct noise_meter *m)

@@ -17,9 +17,10 @@ static struct timeline_event events[] = {
 	{.ns = 1500, .kind = TIMELINE_SWITCH, .cpu = 0, .pid = 9, .other = 0, .arg = 1},
 	{.ns = 2000, .kind = TIMELINE_IDLE_ENTER, .cpu = 0, .arg = 2},
 	{.ns = 3000, .kind = TIMELINE_IDLE_LEAVE, .cpu = 0},
-	/* An exit whose entry was before the trace. */
+	/* Exits whose entries were before the trace. */
 	{.ns = 1010, .kind = TIMELINE_SOFTIRQ_LEAVE, .cpu = 1, .arg = 3, .name = "NET_RX"},
 	{.ns = 1100, .kind = TIMELINE_SWITCH, .cpu = 1, .pid = 0, .other = 7},
+	{.ns = 1150, .kind = TIMELINE_IRQ_LEAVE, .cpu = 1},
 	{.ns = 1200, .kind = TIMELINE_SOFTIRQ_ENTER, .cpu = 1, .arg = 3, .name = "NET_RX"},
 	{.ns = 1300, .kind = TIMELINE_SOFTIRQ_LEAVE, .cpu = 1, .arg = 3, .name = "NET_RX"},
 	{.ns = 1300, .kind = TIMELINE_GAP, .cpu = 1},

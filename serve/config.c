@@ -112,7 +112,7 @@ void config_clear_listen(struct config *config)
 void config_free(struct config *config)
 {
 	config_clear_listen(config);
-	select_free(&config->select);
+	runq_rules_free(&config->rules);
 	free(config->token_file);
 	free(config->hosts);
 	free(config->collect);
@@ -340,7 +340,7 @@ int config_set(struct config *config, const char *name, const char *value, struc
 	if (!strcmp(name, "per"))
 		return set_per(config, value, err);
 	if (!strcmp(name, "include") || !strcmp(name, "exclude"))
-		return select_add(&config->select, name[0] == 'i', value, err);
+		return runq_rules_add(&config->rules, name[0] == 'i', value, err);
 	if (!strcmp(name, "labels"))
 		return set_labels(config, value, err);
 	if (!strcmp(name, "host"))
@@ -480,7 +480,7 @@ const char *config_needs_restart(const struct config *old, const struct config *
 		return "sample";
 	if (old->per != fresh->per)
 		return "per";
-	if (!select_same(&old->select, &fresh->select))
+	if (!runq_rules_same(&old->rules, &fresh->rules))
 		return "include or exclude";
 	/* The programs that charge culprits were not loaded. */
 	if (old->no_blame && fresh->blame_limit)

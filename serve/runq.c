@@ -25,20 +25,20 @@ static bool is_excluded(const struct config *config, const struct runq_party *pa
 {
 	const struct runq_group *group = party->group;
 	const struct runq_group_names *names = group ? group->names : NULL;
-	struct select_names known;
+	struct runq_rules_names known;
 
-	if (!config->select.nr || party->kind != RUNQ_PARTY_GROUP)
+	if (!config->rules.nr || party->kind != RUNQ_PARTY_GROUP)
 		return false;
-	known = (struct select_names){{
-		[SELECT_CGROUP] = group->path,
-		[SELECT_NAMESPACE] = config->per == CONFIG_PER_NAMESPACE ? group->path
+	known = (struct runq_rules_names){.name = {
+		[RUNQ_RULE_CGROUP] = group->path,
+		[RUNQ_RULE_NAMESPACE] = config->per == CONFIG_PER_NAMESPACE ? group->path
 				     : names				 ? names->namespace
 									 : NULL,
-		[SELECT_POD] = names ? names->pod : NULL,
-		[SELECT_CONTAINER] = names ? names->container : NULL,
-		[SELECT_QOS] = config->per == CONFIG_PER_QOS ? group->path : group->qos,
+		[RUNQ_RULE_POD] = names ? names->pod : NULL,
+		[RUNQ_RULE_CONTAINER] = names ? names->container : NULL,
+		[RUNQ_RULE_QOS] = config->per == CONFIG_PER_QOS ? group->path : group->qos,
 	}};
-	return !select_passes(&config->select, &known);
+	return !runq_rules_pass(&config->rules, &known);
 }
 
 static bool admit(struct store *store, const struct config *config, const struct runq_window *w,

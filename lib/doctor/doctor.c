@@ -40,6 +40,7 @@ static const struct {
 	[DOC_EV_WAKEUP] = {"events: wake-ups", doctor_check_events, "runq wake trace serve report"},
 	[DOC_EV_IPI] = {"events: IPIs", doctor_check_events, "wake"},
 	[DOC_EV_TIMER] = {"events: timers", doctor_check_events, "wake serve report"},
+	[DOC_EV_NMI] = {"events: NMIs", doctor_check_events, "noise"},
 	[DOC_EV_PREEMPTIRQ] = {"events: preemptirq", doctor_check_events, "crit"},
 	[DOC_CRIT_ENGINE] = {"crit engine", doctor_check_crit, "crit report"},
 	[DOC_PARANOID] = {"perf_event_paranoid", doctor_check_paranoid, NULL},
@@ -112,6 +113,15 @@ static const struct doctor_command {
 			   .lost = "source wakeup instead of sched_info, at a higher cost"},
 			  {.id = DOC_BANDWIDTH,
 			   .lost = "no cause \"throttled\": this kernel has no CPU quota"}},
+	},
+	{
+		.name = "noise",
+		.needs = {BPF_NEEDS, DOC_EV_IDLE, DOC_EV_IRQ, DOC_EV_SOFTIRQ},
+		.wants = {{.id = DOC_EV_VECTORS,
+			   .lost = "some interrupts have no line, and their time is charged to the "
+				   "interrupted context"},
+			  {.id = DOC_EV_NMI, .lost = "no NMIs", .minor = true},
+			  {.id = DOC_CGROUP, .lost = "cgroups are shown by id"}},
 	},
 	{
 		.name = "wake",

@@ -551,7 +551,46 @@ enum unit {
 	X(M_KERNEL_RELEASE, "kernel_release", "kernel", UNIT_TEXT, "release of the kernel")        \
 	X(M_BOOT_UNIX_NS, "boot_unix_ns", "booted", UNIT_ID, "when the machine was started")       \
 	X(M_VERSION, "subtick_version", "subtick", UNIT_TEXT, "version of subtick")                \
-	X(M_KERNEL_BYTES, "kernel_bytes", "kernel memory", UNIT_BYTES, "kernel memory in BPF maps")
+	X(M_KERNEL_BYTES, "kernel_bytes", "kernel memory", UNIT_BYTES, "kernel memory in BPF maps") \
+	X(M_NOISE_RATIO, "noise_ratio", "noise", UNIT_RATIO,                                       \
+	  "share of the core's window that interrupts, softirqs and kernel threads took")          \
+	X(M_NOISE_SOFTIRQ_RATIO, "softirqs_ratio", "softirq", UNIT_RATIO,                          \
+	  "share spent in softirqs, but for those that ksoftirqd ran")                             \
+	X(M_KTHREAD_RATIO, "kthread_ratio", "kthreads", UNIT_RATIO,                                \
+	  "share spent in kernel threads, ksoftirqd among them")                                   \
+	X(M_TASKS_RATIO, "tasks_ratio", "tasks", UNIT_RATIO,                                       \
+	  "share that was left to tasks that are no kernel threads")                               \
+	X(M_EVENTS_TOTAL, "events_total", "events", UNIT_COUNT,                                    \
+	  "interrupts, softirqs, NMIs and runs of kernel threads that ended in the window")        \
+	X(M_EVENTS_HZ, "events_hz", "events/s", UNIT_HZ, "the same per second")                    \
+	X(M_EXCEEDED, "exceeded", "over limit", UNIT_BOOL, "whether the core exceeds a limit")     \
+	X(M_EXCEEDED_TOTAL, "exceeded_total", "cores over limit", UNIT_COUNT,                      \
+	  "cores that exceed a limit")                                                             \
+	X(M_LIMIT_MAX_NS, "limit_max_ns", "limit: longest", UNIT_NS, "limit on the longest of any source") \
+	X(M_LIMIT_RATE_HZ, "limit_rate_hz", "limit: events/s", UNIT_HZ, "limit on events per second of a core") \
+	X(M_LIMIT_SHARE_RATIO, "limit_share_ratio", "limit: noise", UNIT_RATIO,                    \
+	  "limit on the share of a core's window")                                                 \
+	X(M_NOISE_KIND, "kind", "kind", UNIT_TEXT, "irq, vector, softirq, kthread or nmi")         \
+	X(M_NOISE_NAME, "name", "source", UNIT_TEXT,                                               \
+	  "source of noise: handler or vector as in /proc/interrupts, softirq vector, kernel thread") \
+	X(M_NOISE_TIME_RATIO, "time_ratio", "of core", UNIT_RATIO, "share of the core's window")   \
+	X(M_KNOB, "knob", "what would move it", UNIT_TEXT, "the setting that would move this source") \
+	X(M_HIT_CGROUP, "cgroup", "hit", UNIT_TEXT,                                                \
+	  "whom it hit: the cgroup of the task that was current, (idle) or (kernel threads)")      \
+	X(M_HIT_HARDIRQ_NS, "hardirq_ns", "hardirq", UNIT_NS, "time in interrupts on top of it")   \
+	X(M_HIT_HARDIRQ_TOTAL, "hardirq_total", "hardirqs", UNIT_COUNT, "interrupts on top of it") \
+	X(M_HIT_SOFTIRQ_NS, "softirqs_ns", "softirq", UNIT_NS, "time in softirqs on top of it")    \
+	X(M_HIT_SOFTIRQ_TOTAL, "softirqs_total", "softirqs", UNIT_COUNT, "softirqs on top of it")  \
+	X(M_HIT_KTHREAD_NS, "kthread_ns", "kthreads", UNIT_NS,                                     \
+	  "time in kernel threads that preempted one of its tasks")                                \
+	X(M_HIT_KTHREAD_TOTAL, "kthread_total", "preempted", UNIT_COUNT,                           \
+	  "runs of kernel threads that preempted one of its tasks")                                \
+	X(M_NMI_KNOWN, "nmi_known", "NMIs known", UNIT_BOOL, "whether this kernel tells of NMIs")  \
+	X(M_SOURCE_LOST_TOTAL, "source_lost_total", "sources lost", UNIT_COUNT,                    \
+	  "events whose source found no room in the core's table")                                 \
+	X(M_SOURCE_LOST_NS, "source_lost_ns", "time lost", UNIT_NS, "time of those events")        \
+	X(M_VICTIM_LOST_TOTAL, "victim_lost_total", "victims lost", UNIT_COUNT,                    \
+	  "events whose victim found no room in the core's table")
 
 #define METRIC_ENUM(id, key, title, unit, help) id,
 enum metric_id { METRICS(METRIC_ENUM) METRIC_NR };

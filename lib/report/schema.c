@@ -60,6 +60,20 @@ const struct schema_list schema_lists[] = {
 	 "unknown_start_total negative_total table_full_total blame_full_total path_cut_total "
 	 "recursion_misses_total ring_lost_total idle_states_full_total"},
 
+	{"noise", "", "| limit_max_ns limit_rate_hz limit_share_ratio exceeded_total"},
+	{"noise", "cores",
+	 "cpu noise_ratio hardirq_ratio softirqs_ratio kthread_ratio tasks_ratio idle_loop_ratio "
+	 "poll_idle_ratio idle_ratio unknown_ratio steal_ratio events_total events_hz max_ns "
+	 "closure_error_ratio window_ns flags | exceeded"},
+	{"noise", "sources", "cpu kind irq name#source count sum_ns pN_ns max_ns time_ratio knob"},
+	{"noise", "hits",
+	 "cgroup#hit cgroup_id hardirq_ns hardirq_total softirqs_ns softirqs_total kthread_ns "
+	 "kthread_total max_ns comm pid"},
+	{"noise", "quality",
+	 "closure_error_max_ratio steal_known nmi_known source_lost_total source_lost_ns "
+	 "victim_lost_total | torn_total odd_edges_total paused_softirq_lost_total "
+	 "recursion_misses_total"},
+
 	{"wake", "",
 	 "overhead_ns uncertainty_ns driver governor guest asked_total taken_total | haltpoll "
 	 "from_ns to_ns step_ratio points_per_step_total rejected.before_idle_total "

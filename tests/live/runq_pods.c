@@ -197,6 +197,30 @@ static const char *text_of(const struct report *report, const char *row, const c
 	return "";
 }
 
+/* Only what a rule lets through has rows, and all of that is counted; both pods have names. */
+static void check_rule(const struct nodes *nodes, bool include, const char *text, bool first)
+{
+	struct runq_rules rules = {0};
+	struct runq_opts opts = {.sum = RUNQ_SUM_POD, .rules = &rules};
+	struct bounds bounds;
+	struct report *report;
+	struct err err = {0};
+	char what[128];
+
+	if (runq_rules_add(&rules, include, text, &err)) {
+		live_ok(false, "%s", err.what);
+		return;
+	}
+	report = measure(nodes, &opts, &bounds);
+	snprintf(what, sizeof(what), "--%s %s", include ? "include" : "exclude", text);
+	check_count(what, report, first ? nodes->pod_a : nodes->pod_b, &bounds,
+		    first ? bounds.a : bounds.b);
+	live_ok(isnan(window_group(report, first ? nodes->pod_b : nodes->pod_a, "count")),
+		"%s: no row for the other pod", what);
+	report_free(report);
+	runq_rules_free(&rules);
+}
+
 /* One pod is there from the start, the other comes while we look, as its container's link does. */
 static void check_names(const struct nodes *nodes)
 {
@@ -241,6 +265,9 @@ static void check_names(const struct nodes *nodes)
 	check_count("--per namespace", report, "shop", &bounds, bounds.a);
 	check_count("--per namespace", report, "bank", &bounds, bounds.b);
 	report_free(report);
+	check_rule(nodes, true, "namespace=sh*", true);
+	check_rule(nodes, false, "pod=web-?", false);
+	check_rule(nodes, false, "qos=besteffort", true);
 }
 
 int main(void)

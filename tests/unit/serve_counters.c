@@ -459,7 +459,7 @@ static void rule(bool include, const char *text)
 {
 	struct err err = {0};
 
-	assert_int_equal(select_add(&config.select, include, text, &err), 0);
+	assert_int_equal(runq_rules_add(&config.rules, include, text, &err), 0);
 }
 
 /* What rules leave out has no series of its own, and is in the sums. */
@@ -494,14 +494,14 @@ TEST_WITH(test_rules, setup, teardown)
 	assert_int_equal(word(F_RUNQ, "cgroup=\"(excluded)\"", config.nr_le), 2);
 	assert_int_equal(word(F_RUNQ_GROUPS, "", 0), 2);
 	assert_int_equal(word(F_RUNQ_BLAME, "victim=\"/p1\",culprit=\"(excluded)\"", 0), 5);
-	select_free(&config.select);
+	runq_rules_free(&config.rules);
 	rule(false, "cgroup=/system.slice/");
 	runq_absorb(&store, &config, &window);
 	/* Without a rule that includes, the rest passes; /system.slicer is another one. */
 	assert_int_equal(word(F_RUNQ, "cgroup=\"/system.slicer\"", config.nr_le), 1);
 	assert_int_equal(word(F_RUNQ, "cgroup=\"(excluded)\"", config.nr_le), 3);
 	assert_int_equal(sum_of(F_RUNQ, config.nr_le), 8);
-	select_free(&config.select);
+	runq_rules_free(&config.rules);
 }
 
 /* NTP, a resumed guest or an administrator sets the clock: no series ends, no counter falls. */

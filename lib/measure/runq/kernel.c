@@ -293,6 +293,11 @@ void runq_kernel_losses(struct runq_kernel *k, struct runq_losses *ret_losses)
 	*ret_losses = sum;
 }
 
+void runq_kernel_named(struct runq_kernel *k)
+{
+	runq_slots_named(&k->slots);
+}
+
 int runq_kernel_find_groups(struct runq_kernel *k, struct err *err)
 {
 	return runq_slots_scan(&k->slots, true, err);

@@ -9,6 +9,7 @@
 
 #include "abi/runq.h"
 #include "base/cpuset.h"
+#include "measure/runq/rules.h"
 
 #define RUNQ_MAX_PERCENTILES 16
 
@@ -48,6 +49,7 @@ struct runq_opts {
 	struct cpuset cpus;	    /* CPUs whose waits count; empty: all */
 	const char *const *cgroups; /* paths to report; all without */
 	size_t nr_cgroups;
+	const struct runq_rules *rules; /* which of these count; NULL: all; must outlive the meter */
 	bool tree; /* a row for each cgroup below them, instead of their sum */
 	uint64_t le_ns[RUNQ_NR_LE];
 	unsigned int nr_le; /* 0: the default set */

@@ -271,6 +271,7 @@ static void window_names(struct runq_meter *m)
 	groups = runq_kernel_groups(m->kernel, &nr);
 	for (size_t i = 0; i < nr; i++)
 		runq_names_resolve(m->pods, groups[i]);
+	runq_kernel_named(m->kernel);
 }
 
 static int window_sums(struct runq_meter *m, const struct runq_waits_list *list, struct err *err)
@@ -395,7 +396,7 @@ static int runq_event(struct meter *meter, struct report **ret_report, struct er
 		return err_set(err, -ENOMEM, "out of memory");
 	for (size_t i = 0; i < m->nr_events; i++) {
 		long_wait_fill(m, &m->events[i], &waits[nr]);
-		if (!runq_filter_passes(&m->filter, runq_party_path(&waits[nr].victim)))
+		if (!runq_filter_passes_party(&m->filter, &waits[nr].victim))
 			continue;
 		if (sums_of(m)) {
 			waits[nr].victim = runq_sums_party(&m->sums, &waits[nr].victim);
@@ -450,6 +451,7 @@ int runq_open(const struct runq_opts *opts, struct meter **ret_meter, struct err
 	if (!rc)
 		rc = runq_filter_open(&m->filter, mount_point(m), m->opts.cgroups,
 				      m->opts.nr_cgroups, err);
+	m->filter.rules = m->opts.rules;
 	if (!rc)
 		rc = pick_source(m, err);
 	if (!rc && (m->opts.per == RUNQ_PER_CGROUP || m->opts.per == RUNQ_PER_TASK)) {

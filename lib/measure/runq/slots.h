@@ -35,6 +35,8 @@ struct runq_slots {
 /* See runq_chunks_open(). */
 int runq_slots_open(struct runq_slots *slots, void *near, size_t nr_groups, struct err *err);
 void runq_slots_close(struct runq_slots *slots);
+/* Names are known now: what turns out not to be asked for is left out from here on. */
+void runq_slots_named(struct runq_slots *slots);
 /* Finds new owners and frees slots of groups that ended; unless @at_once, at most every 50 ms. */
 int runq_slots_scan(struct runq_slots *slots, bool at_once, struct err *err);
 /* Ends the window: what each group waited in it is in @slots->waits. */

@@ -166,17 +166,29 @@ static void try_trace(const char *choice, enum trace_event on, bool some)
 	trace_close(trace);
 }
 
-static void try_load(const char *choice, const struct load_source_ops *ops, bool bursts)
+static void try_load(const char *choice, const struct load_source_ops *ops,
+		     struct load_source_opts opts)
 {
-	struct load_source_opts opts = {.nr_cpus = nr_cpus, .bursts = bursts};
 	struct load_source *source = NULL;
 	struct err err = {0};
 
+	opts.nr_cpus = nr_cpus;
 	counted_begin();
 	/* It may end without a source: emulated x86 has no counter, but the programs were loaded. */
 	if (!ops->open(&opts, &source, &err))
 		ops->close(source);
 	say(choice, true, &err);
+}
+
+static void all_of_load(void)
+{
+	try_load("load", &load_source_bpf, (struct load_source_opts){0});
+	try_load("load --bursts", &load_source_bpf, (struct load_source_opts){.bursts = true});
+	try_load("load --irq", &load_source_bpf, (struct load_source_opts){.lines = true});
+	try_load("load --tasks", &load_source_bpf, (struct load_source_opts){.tasks = true});
+	try_load("noise", &load_source_bpf, (struct load_source_opts){.noise = true});
+	try_load("load --source bpf-pmu", &load_source_bpf_pmu, (struct load_source_opts){0});
+	try_load("load --source taskclock", &load_source_taskclock, (struct load_source_opts){0});
 }
 
 static void try_wake(const char *choice, struct wake_probe_opts opts)
@@ -238,10 +250,7 @@ int main(int argc, char **argv)
 	try_trace("trace", TRACE_EVENT_NONE, false);
 	try_trace("trace --cpu 0 --on wait", TRACE_EVENT_WAIT, true);
 	try_trace("trace --on noise", TRACE_EVENT_NOISE, false);
-	try_load("load", &load_source_bpf, false);
-	try_load("load --bursts", &load_source_bpf, true);
-	try_load("load --source bpf-pmu", &load_source_bpf_pmu, false);
-	try_load("load --source taskclock", &load_source_taskclock, false);
+	all_of_load();
 	all_of_wake();
 	try_crit();
 	return 0;

@@ -175,6 +175,8 @@ int cmd_trace(int argc, char **argv)
 
 	if (code != OPTS_PARSED)
 		return code;
+	if (!opts_cpus_exist(&state, &cmd.trace.cpus))
+		return EXIT_USAGE;
 	if (cmd.file && !writer_of(cmd.file))
 		return opts_usage(&state, "--output %s: expected a name that ends in .json, .jsonl or "
 					  ".pftrace", cmd.file);

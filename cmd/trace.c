@@ -17,8 +17,12 @@
 
 enum { ID_ON = OPT_OWN };
 
-/* Rings of 65,536 edges last so long at 3 million edges a second, which no core has. */
-#define POLL_NS (10 * NSEC_PER_MSEC)
+/*
+ * Rings of 65,536 edges last so long at 3 million edges a second, which no core has. An event freezes
+ * the rings without us: then it is only looked for.
+ */
+#define TAKE_NS (10 * NSEC_PER_MSEC)
+#define LOOK_NS (100 * NSEC_PER_MSEC)
 
 struct trace_cmd {
 	struct trace_opts trace;
@@ -109,11 +113,12 @@ out:
 static int record(const struct trace_cmd *cmd, struct trace *trace, struct err *err)
 {
 	uint64_t now = clock_mono_ns(), end = cmd->for_ns ? now + cmd->for_ns : UINT64_MAX;
+	uint64_t step = cmd->trace.on ? LOOK_NS : TAKE_NS;
 	bool done = false;
 	int rc = 0;
 
 	while (!rc && !done && now < end) {
-		if (run_wait(now + POLL_NS < end ? now + POLL_NS : end))
+		if (run_wait(step < end - now ? now + step : end))
 			break;
 		rc = trace_poll(trace, &done, err);
 		now = clock_mono_ns();
@@ -170,6 +175,8 @@ int cmd_trace(int argc, char **argv)
 
 	if (code != OPTS_PARSED)
 		return code;
+	if (!opts_cpus_exist(&state, &cmd.trace.cpus))
+		return EXIT_USAGE;
 	if (cmd.file && !writer_of(cmd.file))
 		return opts_usage(&state, "--output %s: expected a name that ends in .json, .jsonl or "
 					  ".pftrace", cmd.file);

@@ -37,7 +37,7 @@ static const struct {
 	[DOC_EV_VECTORS] = {"events: vectors", doctor_check_events, NULL},
 	[DOC_EV_SOFTIRQ] = {"events: softirqs", doctor_check_events, NULL},
 	[DOC_EV_HOTPLUG] = {"events: hotplug", doctor_check_events, NULL},
-	[DOC_EV_WAKEUP] = {"events: wake-ups", doctor_check_events, "runq wake serve report"},
+	[DOC_EV_WAKEUP] = {"events: wake-ups", doctor_check_events, "runq wake trace serve report"},
 	[DOC_EV_IPI] = {"events: IPIs", doctor_check_events, "wake"},
 	[DOC_EV_TIMER] = {"events: timers", doctor_check_events, "wake serve report"},
 	[DOC_EV_NMI] = {"events: NMIs", doctor_check_events, "noise"},
@@ -133,6 +133,12 @@ static const struct doctor_command {
 				   "the IPI"},
 			  {.id = DOC_HRTIMERS, .lost = "timers are as coarse as the tick"},
 			  {.id = DOC_ETF, .lost = "no source nic"}},
+	},
+	{
+		.name = "trace",
+		.needs = {BPF_NEEDS, DOC_EV_IDLE, DOC_EV_IRQ, DOC_EV_SOFTIRQ, DOC_EV_WAKEUP},
+		.wants = {{.id = DOC_EV_VECTORS,
+			   .lost = "time in some interrupts is charged to the interrupted context"}},
 	},
 	{
 		.name = "audit",

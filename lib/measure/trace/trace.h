@@ -24,8 +24,9 @@ int trace_open(const struct trace_opts *opts, struct trace **ret_trace, struct e
 /* Everything is attached: from here on edges count. */
 void trace_start(struct trace *trace);
 /*
- * Call every 10 ms. Without an event to wait for, takes the edges out of the rings, so that nothing is
- * overwritten. @ret_done: the event has happened, and what follows it was recorded.
+ * Call it every 10 ms, or every 100 ms with an event to wait for. Without one it takes the edges
+ * out of the rings, so that nothing is overwritten. @ret_done: the event has happened, and what
+ * follows it was recorded.
  */
 int trace_poll(struct trace *trace, bool *ret_done, struct err *err);
 /* Ends the recording. The window stays until the trace is closed. */

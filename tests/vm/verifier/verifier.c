@@ -17,6 +17,7 @@
 #include "measure/runq/chunks.h"
 #include "measure/runq/idle.h"
 #include "measure/runq/programs.h"
+#include "measure/trace/trace.h"
 #include "measure/wake/probe.h"
 #include "runq.skel.h"
 #include "sys/cpu.h"
@@ -151,6 +152,20 @@ static void try_idle_states(const char *choice, enum runq_hierarchy hierarchy)
 	runq_idle_close(idle);
 }
 
+static void try_trace(const char *choice, enum trace_event on, bool some)
+{
+	struct trace_opts opts = {.on = on, .on_ns = 1000000, .ring_edges = 1024};
+	struct trace *trace = NULL;
+	struct err err = {0};
+
+	if (some)
+		cpuset_add(&opts.cpus, 0);
+	counted_begin();
+	trace_open(&opts, &trace, &err);
+	say(choice, true, &err);
+	trace_close(trace);
+}
+
 static void try_load(const char *choice, bool brief, const struct load_source_ops *ops,
 		     struct load_source_opts opts)
 {
@@ -236,6 +251,9 @@ int main(int argc, char **argv)
 	all_of_runq(brief);
 	try_idle_states("runq --idle-states, cgroup v1", RUNQ_HIERARCHY_V1);
 	try_idle_states("runq --idle-states, cgroup v2", RUNQ_HIERARCHY_V2);
+	try_trace("trace", TRACE_EVENT_NONE, false);
+	try_trace("trace --cpu 0 --on wait", TRACE_EVENT_WAIT, true);
+	try_trace("trace --on noise", TRACE_EVENT_NOISE, false);
 	all_of_load();
 	all_of_wake();
 	try_crit();

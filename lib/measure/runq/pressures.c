@@ -152,17 +152,17 @@ static bool is_shown(const struct runq_pressures *p, const struct runq_filter *f
 
 	switch (p->sum) {
 	case RUNQ_SUM_DEPTH:
-		return depth_of(group->path) <= p->depth && runq_filter_passes(filter, group->path);
+		return depth_of(group->path) <= p->depth && runq_filter_passes(filter, group);
 	case RUNQ_SUM_POD:
 		if (is_root(group))
-			return !filter->nr;
+			return !runq_filter_any(filter);
 		return group->pod_uid && strlen(group->path) == group->pod_len &&
-		       runq_filter_passes(filter, group->path);
+		       runq_filter_passes(filter, group);
 	case RUNQ_SUM_ASKED:
 		asked = runq_filter_nearest(filter, group->path);
 		return asked && !strcmp(asked->path, group->path);
 	default:
-		return runq_filter_passes(filter, group->path);
+		return runq_filter_passes(filter, group);
 	}
 }
 

@@ -93,13 +93,14 @@ static __always_inline u64 quick_key(struct mode mode, struct task_struct *task)
  * Whether the next dispatch of a task that waits or leaves the core is in the sample. Between its
  * leaving and that dispatch neither number changes, so that both ends of a wait decide alike and
  * nothing is kept of waits outside the sample. The square of a number that grows by the same with
- * each dispatch is as good as random: how far it is from the last one changes each time. The factor
- * is another one in each run. The idle task is dispatched without being counted: its number stays,
- * and must not be in the sample at each of its switches.
+ * each dispatch is as good as random: how far it is from the last one changes each time. It grows by
+ * more than the nanoseconds between the starts of a pool's threads: else they would share numbers,
+ * and decide alike. The factor is another one in each run. The idle task is dispatched without being
+ * counted: its number stays, and must not be in the sample at each of its switches.
  */
 static __always_inline bool task_sampled(struct task_struct *task)
 {
-	u64 w = (task->sched_info.pcount + task->start_time) * sample.factor;
+	u64 w = (((u64)task->sched_info.pcount << 16) + task->start_time) * sample.factor;
 
 	return w * w < sample.below && task->pid;
 }

@@ -4,7 +4,7 @@
  * core, and that in which none of them runs either.
  *
  * A task is asleep, waits or runs. It changes at a wake-up and at a switch, under the lock of its run
- * queue. Each change adds to the counts of its cgroup and of all above. Whoever makes a count leave 0
+ * queue. Each change adds to the counts of its cgroup, and what that makes of it to those of all above. Whoever makes a count leave 0
  * or return to it adds a stamp to a sum of stamps. All of these are single atomic operations, so that
  * cores need no lock and none of them is lost.
  */
@@ -93,8 +93,6 @@ static __always_inline void group_change(struct runq_pressure_group *g, u64 delt
 	u64 was = __sync_fetch_and_add(&g->state, delta), is = was + delta;
 	u32 from = runq_pressure_cause(was), to = runq_pressure_cause(is);
 
-	if (rarely(is & RUNQ_PRESSURE_CROWDED))
-		__sync_fetch_and_add(&crowded, 1);
 	times_turn(g->waiting, from, to, stamp);
 	if (was >> RUNQ_PRESSURE_AT_RUNS)
 		from = RUNQ_PRESSURE_NR_CAUSES;
@@ -103,10 +101,32 @@ static __always_inline void group_change(struct runq_pressure_group *g, u64 delt
 	times_turn(g->stalled, from, to, stamp);
 }
 
-/* For the group and all above it. Global, so that it is verified once rather than for each caller. */
+/* What a cgroup with these tasks counts as: one that waits, for one reason, or runs, or both. */
+static __always_inline u64 own_unit(u64 own)
+{
+	u64 unit = own >> RUNQ_PRESSURE_AT_RUNS ? 1ULL << RUNQ_PRESSURE_AT_RUNS : 0;
+
+	if (own & RUNQ_PRESSURE_THROTTLED)
+		return unit | 1ULL << RUNQ_PRESSURE_AT_QUOTA;
+	if (own & RUNQ_PRESSURE_CONTENDED)
+		return unit | 1ULL << RUNQ_PRESSURE_AT_CONTENTION;
+	if (own & RUNQ_PRESSURE_KTHREADED)
+		return unit | 1ULL << RUNQ_PRESSURE_AT_KTHREAD;
+	return own & RUNQ_PRESSURE_IDLED ? unit | 1ULL << RUNQ_PRESSURE_AT_IDLE : unit;
+}
+
+/*
+ * Changes the counts of a cgroup's tasks, and if it counts as something else then, those of it and of
+ * all above. Global, so that it is verified once rather than for each caller.
+ */
 __noinline int groups_change(u32 group, u64 delta, u64 stamp)
 {
-	for (int i = 0; i < RUNQ_PRESSURE_DEPTH && group; i++) {
+	u64 was = __sync_fetch_and_add(&group_at(group)->own, delta), is = was + delta;
+
+	if (rarely(is & RUNQ_PRESSURE_CROWDED))
+		__sync_fetch_and_add(&crowded, 1);
+	delta = own_unit(is) - own_unit(was);
+	for (int i = 0; delta && i < RUNQ_PRESSURE_DEPTH && group; i++) {
 		struct runq_pressure_group *g = group_at(group);
 
 		group_change(g, delta, stamp);

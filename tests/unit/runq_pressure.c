@@ -148,6 +148,26 @@ static bool within(int group, int top)
 	return group == top;
 }
 
+/* Why the cgroup's own tasks wait: quota comes first. */
+static u32 own_cause(int group, bool *runs)
+{
+	u32 cause = NR_CAUSES;
+	bool held = false;
+
+	for (int i = 0; i < NR_TASKS; i++) {
+		const struct task *t = &sim.task[i];
+
+		if (t->group != group)
+			continue;
+		*runs |= t->what == RUNS;
+		if (t->what != WAITS)
+			continue;
+		held |= t->cause == RUNQ_PRESSURE_QUOTA;
+		cause = t->cause < cause ? t->cause : cause;
+	}
+	return held ? (u32)RUNQ_PRESSURE_QUOTA : cause;
+}
+
 /* Time passes: what each group is in the meantime is asked of every task. */
 static void pass(u64 ns)
 {
@@ -155,15 +175,12 @@ static void pass(u64 ns)
 		u32 cause = NR_CAUSES;
 		bool runs = false;
 
-		for (int i = 0; i < NR_TASKS; i++) {
-			const struct task *t = &sim.task[i];
+		for (int below_it = 0; below_it < NR_GROUPS; below_it++)
+			if (within(below_it, g)) {
+				u32 own = own_cause(below_it, &runs);
 
-			if (!within(t->group, g))
-				continue;
-			runs |= t->what == RUNS;
-			if (t->what == WAITS && t->cause < cause)
-				cause = t->cause;
-		}
+				cause = own < cause ? own : cause;
+			}
 		if (cause == NR_CAUSES)
 			continue;
 		sim.truth[g].waiting_ns[cause] += ns;

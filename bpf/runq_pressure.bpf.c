@@ -42,13 +42,20 @@ struct {
 	__type(value, u32);
 } free_groups SEC(".maps");
 
+/* A cgroup and those above it while they get their numbers. */
 struct chain {
-	u64 key[RUNQ_PRESSURE_DEPTH];
+	u64 css[RUNQ_PRESSURE_DEPTH];
+};
+
+enum {
+	CHAIN_OF_SWITCH,
+	CHAIN_OF_WALK, /* the walk over all tasks can be interrupted by the other programs */
+	NR_CHAINS,
 };
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
+	__uint(max_entries, NR_CHAINS);
 	__type(key, u32);
 	__type(value, struct chain);
 } chains SEC(".maps");
@@ -135,9 +142,10 @@ __noinline int groups_change(u32 group, u64 delta, u64 stamp)
 	return 0;
 }
 
-/* The number of the group with that key, which it gets now if it has none; 0 if all are in use. */
-static __always_inline u32 group_number(u64 key, u32 up)
+/* The number of the cgroup, which it gets now if it has none; 0 if all are in use. */
+static __always_inline u32 group_number(struct cgroup_subsys_state *css, u32 up)
 {
+	u64 key = BPF_CORE_READ(css, serial_nr) ?: 1;
 	u32 *known = bpf_map_lookup_elem(&group_of, &key), group;
 	struct runq_pressure_group *g;
 
@@ -151,8 +159,15 @@ static __always_inline u32 group_number(u64 key, u32 up)
 	g->up = up;
 	g->gone = 0;
 	g->key = key;
-	if (!bpf_map_update_elem(&group_of, &key, &group, BPF_NOEXIST))
+	if (!bpf_map_update_elem(&group_of, &key, &group, BPF_NOEXIST)) {
+		/*
+		 * A task that exits may outlive its cgroup. Asked only now: one that is removed
+		 * later finds the number.
+		 */
+		if (!(BPF_CORE_READ(css, cgroup, self.flags) & CSS_ONLINE))
+			g->gone = 1;
 		return group;
+	}
 	/* Another core was faster, or the map is full. */
 	g->key = 0;
 	bpf_map_push_elem(&free_groups, &group, 0);
@@ -160,14 +175,16 @@ static __always_inline u32 group_number(u64 key, u32 up)
 	return known ? *known : 0;
 }
 
-/* Numbers for this core's chain, from the root down; returns that of the first, which is @depth below it. */
-__noinline u32 chain_numbers(u32 depth)
+/* Numbers for a chain, from the root down; returns that of the first, which is @depth below it. */
+__noinline u32 chain_numbers(u32 which, u32 depth)
 {
-	u32 zero = 0, group = 0;
-	struct chain *chain = bpf_map_lookup_elem(&chains, &zero);
+	struct chain *chain = bpf_map_lookup_elem(&chains, &which);
+	u32 group = 0;
 
 	for (u32 i = 0; chain && i < RUNQ_PRESSURE_DEPTH; i++) {
-		group = group_number(chain->key[(depth - i) % RUNQ_PRESSURE_DEPTH], group);
+		u64 css = chain->css[(depth - i) % RUNQ_PRESSURE_DEPTH];
+
+		group = group_number((void *)css, group);
 		if (!group || i == depth)
 			break;
 	}
@@ -175,19 +192,19 @@ __noinline u32 chain_numbers(u32 depth)
 }
 
 /* The group of a task whose entry does not tell. */
-static __noinline u32 group_find(struct task_struct *task)
+static __noinline u32 group_find(struct task_struct *task, u32 which)
 {
 	struct cgroup_subsys_state *css = task_css(task, cgroup_v2);
-	u32 zero = 0, depth = 0;
-	struct chain *chain = bpf_map_lookup_elem(&chains, &zero);
+	struct chain *chain = bpf_map_lookup_elem(&chains, &which);
+	u32 depth = 0;
 
 	for (u32 i = 0; chain && css && i < RUNQ_PRESSURE_DEPTH; i++) {
-		chain->key[i] = BPF_CORE_READ(css, serial_nr) ?: 1;
+		chain->css[i] = (unsigned long)css;
 		css = BPF_CORE_READ(css, parent);
 		depth = i;
 	}
 	/* Nested deeper than that: the root would lack its part. */
-	return css ? 0 : chain_numbers(depth);
+	return css ? 0 : chain_numbers(which, depth);
 }
 
 /* What a change of a task adds to which group. */
@@ -208,7 +225,7 @@ static __always_inline struct change task_turns(struct task_struct *task, u32 at
 
 	group = TASK_GROUP(was);
 	if (rarely(TASK_PID(was) != pid || group_at(group)->key != task_cgroup(task, cgroup_v2))) {
-		group = group_find(task);
+		group = group_find(task, CHAIN_OF_SWITCH);
 		if (!group)
 			__sync_fetch_and_add(&full, 1);
 	}
@@ -350,7 +367,7 @@ int runq_pressure_tasks(struct bpf_iter__task *ctx)
 		at = RUNQ_PRESSURE_AT_CONTENTION;
 	else
 		return 0;
-	group = group_find(task);
+	group = group_find(task, CHAIN_OF_WALK);
 	if (!group)
 		return 0;
 	word = TASK_WORD(task->pid, group, at);

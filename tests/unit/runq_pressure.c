@@ -58,14 +58,14 @@ static struct {
 	u32 nr_index, max_index;
 	u32 free[NR_GROUPS];
 	u32 nr_free;
-	struct chain chain;
+	struct chain chain[NR_CHAINS];
 	u64 random;
 } sim;
 
 static void *bpf_map_lookup_elem(void *map, const void *key)
 {
 	if (map == &chains)
-		return &sim.chain;
+		return &sim.chain[*(const u32 *)key];
 	assert_ptr_equal(map, &group_of);
 	for (u32 i = 0; i < sim.nr_index; i++)
 		if (sim.index[i].key == *(const u64 *)key)
@@ -123,6 +123,8 @@ static int reset(void **state)
 	sim.max_index = NR_GROUPS;
 	for (int i = 0; i < NR_GROUPS; i++) {
 		sim.cgroup[i].self.serial_nr = i ? 100 + i : 0;
+		sim.cgroup[i].self.cgroup = &sim.cgroup[i];
+		sim.cgroup[i].self.flags = CSS_ONLINE;
 		sim.cgroup[i].self.parent = i ? &sim.cgroup[above[i]].self : NULL;
 		sim.set[i].dfl_cgrp = &sim.cgroup[i];
 	}
@@ -462,8 +464,13 @@ TEST_WITH(test_groups_end, reset, NULL)
 	runq_pressure_rmdir(NULL, &sim.cgroup[2]);
 	assert_true(group_with(1)->gone);
 	assert_false(group_with(0)->gone);
+	/* A task that outlives its cgroup: the number ends at once. */
+	sim.cgroup[3].self.flags = 0;
+	wake(&sim.task[3], 0);
+	assert_true(group_with(3)->gone);
 	for (int i = 0; i <= RUNQ_PRESSURE_DEPTH; i++) {
 		deep[i].self.serial_nr = 1000 + i;
+		deep[i].self.cgroup = &deep[i];
 		deep[i].self.parent = i ? &deep[i - 1].self : NULL;
 	}
 	sim.task[2].kernel.cgroups = &set;
@@ -474,7 +481,7 @@ TEST_WITH(test_groups_end, reset, NULL)
 	wake(&sim.task[5], 0);
 	assert_int_equal(full, 2);
 	assert_int_equal(sim.nr_free, 1);
-	assert_int_equal(group_with(0)->state, 1ULL << RUNQ_PRESSURE_AT_CONTENTION);
+	assert_int_equal(group_with(0)->state, 2ULL << RUNQ_PRESSURE_AT_CONTENTION);
 }
 
 /* A reader that meets a change half done sees that it does. */

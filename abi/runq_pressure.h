@@ -14,19 +14,20 @@
 #define RUNQ_PRESSURE_DEPTH 32	  /* cgroups from a task's own to the root; a power of two */
 
 /*
- * Why a task waits. Where several tasks of a group wait at once for different reasons, the first of
- * these is the reason of the group.
+ * Why a cgroup waits. Quota is given to a cgroup: if it keeps one of its tasks from the core, it is why
+ * they wait. Else the first of these that one of them waits for. Where several cgroups below one
+ * another wait for different reasons, the first of these is the reason of the one above them.
  */
 enum runq_pressure_cause {
-	RUNQ_PRESSURE_QUOTA, /* it lost the core to its CPU quota, or was woken while that was used up */
 	RUNQ_PRESSURE_CONTENTION, /* a task had the core when the wait began */
 	RUNQ_PRESSURE_KTHREAD,	  /* a kernel thread had it */
 	RUNQ_PRESSURE_IDLE,	  /* nobody had it: the core must leave its idle state */
+	RUNQ_PRESSURE_QUOTA, /* it lost the core to its CPU quota, or was woken while that was used up */
 	RUNQ_PRESSURE_NR_CAUSES,
 };
 
 /*
- * How many tasks of a group wait, by cause, and how many run: all in one word, so that one atomic
+ * How many tasks of a cgroup wait, by cause, and how many run: all in one word, so that one atomic
  * addition changes them and tells what they were. Each has the bits from its position to the next
  * one's. A task is known by the position where it counts; one that sleeps counts nowhere, which is
  * position 0. A count that is too large for its bits carries into the next one's, and is right
@@ -50,16 +51,16 @@ enum runq_pressure_cause {
 	(1ULL << (RUNQ_PRESSURE_AT_QUOTA - 1) | 1ULL << (RUNQ_PRESSURE_AT_KTHREAD - 1) | \
 	 1ULL << (RUNQ_PRESSURE_AT_IDLE - 1) | 1ULL << (RUNQ_PRESSURE_AT_RUNS - 1) | 1ULL << 63)
 
-/* The cause by such a word; RUNQ_PRESSURE_NR_CAUSES if nobody waits. */
+/* The cause by the counts of cgroups; RUNQ_PRESSURE_NR_CAUSES if nobody waits. */
 static inline __attribute__((always_inline)) __u32 runq_pressure_cause(__u64 state)
 {
-	if (state & RUNQ_PRESSURE_THROTTLED)
-		return RUNQ_PRESSURE_QUOTA;
 	if (state & RUNQ_PRESSURE_CONTENDED)
 		return RUNQ_PRESSURE_CONTENTION;
 	if (state & RUNQ_PRESSURE_KTHREADED)
 		return RUNQ_PRESSURE_KTHREAD;
-	return state & RUNQ_PRESSURE_IDLED ? RUNQ_PRESSURE_IDLE : RUNQ_PRESSURE_NR_CAUSES;
+	if (state & RUNQ_PRESSURE_IDLED)
+		return RUNQ_PRESSURE_IDLE;
+	return state & RUNQ_PRESSURE_THROTTLED ? RUNQ_PRESSURE_QUOTA : RUNQ_PRESSURE_NR_CAUSES;
 }
 
 /*
@@ -73,13 +74,14 @@ static inline __attribute__((always_inline)) __u32 runq_pressure_cause(__u64 sta
  * less those at which they began: an interval that goes on lacks the stamp of its end.
  */
 struct runq_pressure_group {
-	__u64 state;
+	__u64 own;   /* counts of its own tasks */
+	__u64 state; /* the same counts of cgroups: it and those below, each with one cause */
 	__u64 waiting[RUNQ_PRESSURE_NR_CAUSES]; /* at least one task waits */
 	__u64 stalled[RUNQ_PRESSURE_NR_CAUSES]; /* the same, and none runs */
 	__u64 key;				/* as in abi/runq.h; 0: free */
 	__u32 up;				/* the cgroup above it; 0: none, this is the root */
 	__u32 gone;				/* it was removed */
-	__u64 pad[5];
+	__u64 pad[4];
 };
 
 _Static_assert(sizeof(struct runq_pressure_group) == 128, "cache lines");

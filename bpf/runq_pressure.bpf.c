@@ -4,7 +4,7 @@
  * core, and that in which none of them runs either.
  *
  * A task is asleep, waits or runs. It changes at a wake-up and at a switch, under the lock of its run
- * queue. Each change adds to the counts of its cgroup and of all above. Whoever makes a count leave 0
+ * queue. Each change adds to the counts of its cgroup, and what that makes of it to those of all above. Whoever makes a count leave 0
  * or return to it adds a stamp to a sum of stamps. All of these are single atomic operations, so that
  * cores need no lock and none of them is lost.
  */
@@ -42,13 +42,20 @@ struct {
 	__type(value, u32);
 } free_groups SEC(".maps");
 
+/* A cgroup and those above it while they get their numbers. */
 struct chain {
-	u64 key[RUNQ_PRESSURE_DEPTH];
+	u64 css[RUNQ_PRESSURE_DEPTH];
+};
+
+enum {
+	CHAIN_OF_SWITCH,
+	CHAIN_OF_WALK, /* the walk over all tasks can be interrupted by the other programs */
+	NR_CHAINS,
 };
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
+	__uint(max_entries, NR_CHAINS);
 	__type(key, u32);
 	__type(value, struct chain);
 } chains SEC(".maps");
@@ -93,8 +100,6 @@ static __always_inline void group_change(struct runq_pressure_group *g, u64 delt
 	u64 was = __sync_fetch_and_add(&g->state, delta), is = was + delta;
 	u32 from = runq_pressure_cause(was), to = runq_pressure_cause(is);
 
-	if (rarely(is & RUNQ_PRESSURE_CROWDED))
-		__sync_fetch_and_add(&crowded, 1);
 	times_turn(g->waiting, from, to, stamp);
 	if (was >> RUNQ_PRESSURE_AT_RUNS)
 		from = RUNQ_PRESSURE_NR_CAUSES;
@@ -103,10 +108,32 @@ static __always_inline void group_change(struct runq_pressure_group *g, u64 delt
 	times_turn(g->stalled, from, to, stamp);
 }
 
-/* For the group and all above it. Global, so that it is verified once rather than for each caller. */
+/* What a cgroup with these tasks counts as: one that waits, for one reason, or runs, or both. */
+static __always_inline u64 own_unit(u64 own)
+{
+	u64 unit = own >> RUNQ_PRESSURE_AT_RUNS ? 1ULL << RUNQ_PRESSURE_AT_RUNS : 0;
+
+	if (own & RUNQ_PRESSURE_THROTTLED)
+		return unit | 1ULL << RUNQ_PRESSURE_AT_QUOTA;
+	if (own & RUNQ_PRESSURE_CONTENDED)
+		return unit | 1ULL << RUNQ_PRESSURE_AT_CONTENTION;
+	if (own & RUNQ_PRESSURE_KTHREADED)
+		return unit | 1ULL << RUNQ_PRESSURE_AT_KTHREAD;
+	return own & RUNQ_PRESSURE_IDLED ? unit | 1ULL << RUNQ_PRESSURE_AT_IDLE : unit;
+}
+
+/*
+ * Changes the counts of a cgroup's tasks, and if it counts as something else then, those of it and of
+ * all above. Global, so that it is verified once rather than for each caller.
+ */
 __noinline int groups_change(u32 group, u64 delta, u64 stamp)
 {
-	for (int i = 0; i < RUNQ_PRESSURE_DEPTH && group; i++) {
+	u64 was = __sync_fetch_and_add(&group_at(group)->own, delta), is = was + delta;
+
+	if (rarely(is & RUNQ_PRESSURE_CROWDED))
+		__sync_fetch_and_add(&crowded, 1);
+	delta = own_unit(is) - own_unit(was);
+	for (int i = 0; delta && i < RUNQ_PRESSURE_DEPTH && group; i++) {
 		struct runq_pressure_group *g = group_at(group);
 
 		group_change(g, delta, stamp);
@@ -115,9 +142,10 @@ __noinline int groups_change(u32 group, u64 delta, u64 stamp)
 	return 0;
 }
 
-/* The number of the group with that key, which it gets now if it has none; 0 if all are in use. */
-static __always_inline u32 group_number(u64 key, u32 up)
+/* The number of the cgroup, which it gets now if it has none; 0 if all are in use. */
+static __always_inline u32 group_number(struct cgroup_subsys_state *css, u32 up)
 {
+	u64 key = BPF_CORE_READ(css, serial_nr) ?: 1;
 	u32 *known = bpf_map_lookup_elem(&group_of, &key), group;
 	struct runq_pressure_group *g;
 
@@ -131,8 +159,15 @@ static __always_inline u32 group_number(u64 key, u32 up)
 	g->up = up;
 	g->gone = 0;
 	g->key = key;
-	if (!bpf_map_update_elem(&group_of, &key, &group, BPF_NOEXIST))
+	if (!bpf_map_update_elem(&group_of, &key, &group, BPF_NOEXIST)) {
+		/*
+		 * A task that exits may outlive its cgroup. Asked only now: one that is removed
+		 * later finds the number.
+		 */
+		if (!(BPF_CORE_READ(css, cgroup, self.flags) & CSS_ONLINE))
+			g->gone = 1;
 		return group;
+	}
 	/* Another core was faster, or the map is full. */
 	g->key = 0;
 	bpf_map_push_elem(&free_groups, &group, 0);
@@ -140,14 +175,16 @@ static __always_inline u32 group_number(u64 key, u32 up)
 	return known ? *known : 0;
 }
 
-/* Numbers for this core's chain, from the root down; returns that of the first, which is @depth below it. */
-__noinline u32 chain_numbers(u32 depth)
+/* Numbers for a chain, from the root down; returns that of the first, which is @depth below it. */
+__noinline u32 chain_numbers(u32 which, u32 depth)
 {
-	u32 zero = 0, group = 0;
-	struct chain *chain = bpf_map_lookup_elem(&chains, &zero);
+	struct chain *chain = bpf_map_lookup_elem(&chains, &which);
+	u32 group = 0;
 
 	for (u32 i = 0; chain && i < RUNQ_PRESSURE_DEPTH; i++) {
-		group = group_number(chain->key[(depth - i) % RUNQ_PRESSURE_DEPTH], group);
+		u64 css = chain->css[(depth - i) % RUNQ_PRESSURE_DEPTH];
+
+		group = group_number((void *)css, group);
 		if (!group || i == depth)
 			break;
 	}
@@ -155,19 +192,19 @@ __noinline u32 chain_numbers(u32 depth)
 }
 
 /* The group of a task whose entry does not tell. */
-static __noinline u32 group_find(struct task_struct *task)
+static __noinline u32 group_find(struct task_struct *task, u32 which)
 {
 	struct cgroup_subsys_state *css = task_css(task, cgroup_v2);
-	u32 zero = 0, depth = 0;
-	struct chain *chain = bpf_map_lookup_elem(&chains, &zero);
+	struct chain *chain = bpf_map_lookup_elem(&chains, &which);
+	u32 depth = 0;
 
 	for (u32 i = 0; chain && css && i < RUNQ_PRESSURE_DEPTH; i++) {
-		chain->key[i] = BPF_CORE_READ(css, serial_nr) ?: 1;
+		chain->css[i] = (unsigned long)css;
 		css = BPF_CORE_READ(css, parent);
 		depth = i;
 	}
 	/* Nested deeper than that: the root would lack its part. */
-	return css ? 0 : chain_numbers(depth);
+	return css ? 0 : chain_numbers(which, depth);
 }
 
 /* What a change of a task adds to which group. */
@@ -188,7 +225,7 @@ static __always_inline struct change task_turns(struct task_struct *task, u32 at
 
 	group = TASK_GROUP(was);
 	if (rarely(TASK_PID(was) != pid || group_at(group)->key != task_cgroup(task, cgroup_v2))) {
-		group = group_find(task);
+		group = group_find(task, CHAIN_OF_SWITCH);
 		if (!group)
 			__sync_fetch_and_add(&full, 1);
 	}
@@ -330,7 +367,7 @@ int runq_pressure_tasks(struct bpf_iter__task *ctx)
 		at = RUNQ_PRESSURE_AT_CONTENTION;
 	else
 		return 0;
-	group = group_find(task);
+	group = group_find(task, CHAIN_OF_WALK);
 	if (!group)
 		return 0;
 	word = TASK_WORD(task->pid, group, at);

@@ -488,13 +488,13 @@ enum unit {
 	X(M_WAITING_NS, "waiting_ns", "waiting", UNIT_NS,                                          \
 	  "wall time in which at least one task of the cgroup or below waited for a core")         \
 	X(M_WAITING_CONTENTION_NS, "waiting_contention_ns", "contention", UNIT_NS,                 \
-	  "of it, with a task on the core that was waited for")                                    \
+	  "of it, one waited for a core that a task had")                                          \
 	X(M_WAITING_KTHREAD_NS, "waiting_kernel_thread_ns", "kthreads", UNIT_NS,                   \
-	  "of it, with only kernel threads on the cores that were waited for")                     \
+	  "of the rest, one waited for a core that a kernel thread had")                           \
 	X(M_WAITING_IDLE_NS, "waiting_idle_exit_ns", "idle exit", UNIT_NS,                         \
-	  "of it, only for cores to leave their idle state")                                       \
+	  "of the rest, one waited for a core to leave its idle state")                            \
 	X(M_WAITING_QUOTA_NS, "waiting_quota_ns", "quota", UNIT_NS,                                \
-	  "of it, with a task that CPU quota kept from the core")                                  \
+	  "the rest: CPU quota kept tasks from the core")                                          \
 	X(M_STALLED_NS, "stalled_ns", "stalled", UNIT_NS,                                          \
 	  "wall time in which one waited and none of them ran")                                    \
 	X(M_STALLED_CONTENTION_NS, "stalled_contention_ns", "stalled, contention", UNIT_NS,        \

@@ -58,14 +58,14 @@ static struct {
 	u32 nr_index, max_index;
 	u32 free[NR_GROUPS];
 	u32 nr_free;
-	struct chain chain;
+	struct chain chain[NR_CHAINS];
 	u64 random;
 } sim;
 
 static void *bpf_map_lookup_elem(void *map, const void *key)
 {
 	if (map == &chains)
-		return &sim.chain;
+		return &sim.chain[*(const u32 *)key];
 	assert_ptr_equal(map, &group_of);
 	for (u32 i = 0; i < sim.nr_index; i++)
 		if (sim.index[i].key == *(const u64 *)key)
@@ -123,6 +123,8 @@ static int reset(void **state)
 	sim.max_index = NR_GROUPS;
 	for (int i = 0; i < NR_GROUPS; i++) {
 		sim.cgroup[i].self.serial_nr = i ? 100 + i : 0;
+		sim.cgroup[i].self.cgroup = &sim.cgroup[i];
+		sim.cgroup[i].self.flags = CSS_ONLINE;
 		sim.cgroup[i].self.parent = i ? &sim.cgroup[above[i]].self : NULL;
 		sim.set[i].dfl_cgrp = &sim.cgroup[i];
 	}
@@ -148,6 +150,26 @@ static bool within(int group, int top)
 	return group == top;
 }
 
+/* Why the cgroup's own tasks wait: quota comes first. */
+static u32 own_cause(int group, bool *runs)
+{
+	u32 cause = NR_CAUSES;
+	bool held = false;
+
+	for (int i = 0; i < NR_TASKS; i++) {
+		const struct task *t = &sim.task[i];
+
+		if (t->group != group)
+			continue;
+		*runs |= t->what == RUNS;
+		if (t->what != WAITS)
+			continue;
+		held |= t->cause == RUNQ_PRESSURE_QUOTA;
+		cause = t->cause < cause ? t->cause : cause;
+	}
+	return held ? (u32)RUNQ_PRESSURE_QUOTA : cause;
+}
+
 /* Time passes: what each group is in the meantime is asked of every task. */
 static void pass(u64 ns)
 {
@@ -155,15 +177,12 @@ static void pass(u64 ns)
 		u32 cause = NR_CAUSES;
 		bool runs = false;
 
-		for (int i = 0; i < NR_TASKS; i++) {
-			const struct task *t = &sim.task[i];
+		for (int below_it = 0; below_it < NR_GROUPS; below_it++)
+			if (within(below_it, g)) {
+				u32 own = own_cause(below_it, &runs);
 
-			if (!within(t->group, g))
-				continue;
-			runs |= t->what == RUNS;
-			if (t->what == WAITS && t->cause < cause)
-				cause = t->cause;
-		}
+				cause = own < cause ? own : cause;
+			}
 		if (cause == NR_CAUSES)
 			continue;
 		sim.truth[g].waiting_ns[cause] += ns;
@@ -445,8 +464,13 @@ TEST_WITH(test_groups_end, reset, NULL)
 	runq_pressure_rmdir(NULL, &sim.cgroup[2]);
 	assert_true(group_with(1)->gone);
 	assert_false(group_with(0)->gone);
+	/* A task that outlives its cgroup: the number ends at once. */
+	sim.cgroup[3].self.flags = 0;
+	wake(&sim.task[3], 0);
+	assert_true(group_with(3)->gone);
 	for (int i = 0; i <= RUNQ_PRESSURE_DEPTH; i++) {
 		deep[i].self.serial_nr = 1000 + i;
+		deep[i].self.cgroup = &deep[i];
 		deep[i].self.parent = i ? &deep[i - 1].self : NULL;
 	}
 	sim.task[2].kernel.cgroups = &set;
@@ -457,7 +481,7 @@ TEST_WITH(test_groups_end, reset, NULL)
 	wake(&sim.task[5], 0);
 	assert_int_equal(full, 2);
 	assert_int_equal(sim.nr_free, 1);
-	assert_int_equal(group_with(0)->state, 1ULL << RUNQ_PRESSURE_AT_CONTENTION);
+	assert_int_equal(group_with(0)->state, 2ULL << RUNQ_PRESSURE_AT_CONTENTION);
 }
 
 /* A reader that meets a change half done sees that it does. */

@@ -219,10 +219,10 @@ TEST_WITH(test_psi, reset, done)
 	assert_int_equal(t->nr_rows, 5);
 	assert_string_equal(table_str(t, 2, "cgroup"), POD);
 	assert_int_equal(table_number(t, 2, "waiting_ns"), 4 * 3000 + 6);
-	assert_int_equal(table_number(t, 2, "waiting_quota_ns"), 3000);
-	assert_int_equal(table_number(t, 2, "waiting_idle_exit_ns"), 3003);
+	assert_int_equal(table_number(t, 2, "waiting_quota_ns"), 3003);
+	assert_int_equal(table_number(t, 2, "waiting_idle_exit_ns"), 3002);
 	assert_int_equal(table_number(t, 2, "stalled_ns"), 4 * 30 + 6);
-	assert_int_equal(table_number(t, 2, "stalled_contention_ns"), 31);
+	assert_int_equal(table_number(t, 2, "stalled_contention_ns"), 30);
 	assert_int_equal(table_number(t, 2, "psi_waiting_ns"), 700000);
 	assert_int_equal(table_number(t, 2, "psi_stalled_ns"), 0);
 	assert_int_equal(table_number(t, 0, "psi_waiting_ns"), 700000);

@@ -227,10 +227,10 @@ TEST_WITH(test_names, setup, teardown)
 			    ",namespace=\"shop\",pod=\"web\",container=\"nginx\"");
 	/* By cause, also of the machine; but of no cgroup that has no place. */
 	assert_int_equal(store.series[F_RUNQ_WAITING].nr, 2 * RUNQ_PRESSURE_NR_CAUSES);
-	assert_int_equal(word(F_RUNQ_WAITING, "cgroup=\"/\",cause=\"quota\"", 0), 2);
-	assert_int_equal(word(F_RUNQ_WAITING, "cgroup=\"/\",cause=\"idle_exit\"", 0), 8);
-	assert_int_equal(word(F_RUNQ_WAITING, "cgroup=\"/pod\",cause=\"contention\"", 0), 40);
-	assert_int_equal(word(F_RUNQ_STALLED, "cgroup=\"/pod\",cause=\"kernel_thread\"", 0), 100);
+	assert_int_equal(word(F_RUNQ_WAITING, "cgroup=\"/\",cause=\"quota\"", 0), 8);
+	assert_int_equal(word(F_RUNQ_WAITING, "cgroup=\"/\",cause=\"idle_exit\"", 0), 6);
+	assert_int_equal(word(F_RUNQ_WAITING, "cgroup=\"/pod\",cause=\"contention\"", 0), 20);
+	assert_int_equal(word(F_RUNQ_STALLED, "cgroup=\"/pod\",cause=\"kernel_thread\"", 0), 80);
 	assert_string_equal(more(F_RUNQ_STALLED, "cgroup=\"/pod\",cause=\"quota\""),
 			    ",namespace=\"shop\",pod=\"web\",container=\"nginx\"");
 	assert_int_equal(word(F_LOSS, "collector=\"runq\",kind=\"pressure_shared\"", 0), 4);

@@ -203,7 +203,7 @@ static int group_ends(struct runq_pressure *p, uint32_t number, struct err *err)
 	uint64_t key = group->key;
 	int rc;
 
-	if (group->state)
+	if (group->own || group->state)
 		return 0;
 	if (kept->ends) {
 		rc = bpf_map_update_elem(bpf_map__fd(p->skel->maps.free_groups), NULL, &number, 0);

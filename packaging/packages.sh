@@ -23,7 +23,7 @@ TEST_PACKAGES=(
 	iproute2 procps util-linux sysstat linux-perf rt-tests
 	tmux prometheus prometheus-node-exporter victoria-metrics
 	python3-prometheus-client python3-yaml python3-jsonschema
-	man-db rpm
+	man-db rpm makepkg
 )
 
 # Only for the suites vm and vm-all; several hundred megabytes.

@@ -54,13 +54,15 @@ void sys_bpf_log_begin(void)
 
 int sys_bpf_fail(struct err *err, int code, const char *what)
 {
-	/* Only EPERM means privileges: the verifier returns EACCES. */
+	/*
+	 * Only EPERM means privileges: the verifier returns EACCES. What libbpf says of it is about
+	 * RLIMIT_MEMLOCK or CONFIG_BPF_SYSCALL, and wrong.
+	 */
 	if (code == -EPERM)
 		return err_unsupported(err, code,
 				       "run as root, or with CAP_BPF and CAP_PERFMON "
 				       "(CAP_SYS_ADMIN before Linux 5.8)",
-				       "%s: not permitted to use BPF%s%s", what,
-				       last_log[0] ? ": " : "", last_log);
+				       "%s: not permitted to use BPF", what);
 	if (code == -ENOSYS || code == -EOPNOTSUPP || code == -524 /* ENOTSUPP of the kernel */)
 		return err_unsupported(
 			err, code,

@@ -46,7 +46,10 @@ static __always_inline void cell_add(struct noise_cell *cell, u64 ns)
 	cell->hist[hist_bucket(ns) >> NOISE_BUCKET_SHIFT & (NOISE_NR_BUCKETS - 1)]++;
 }
 
-/* The entry of a key in a table of @mask + 1 entries of @size bytes, or an unused one; else NULL. */
+/*
+ * The entry of a key in a table of @mask + 1 entries of @size bytes, or an unused one; else NULL. Where
+ * @id is the constant 0, all entries have 0.
+ */
 static __always_inline struct noise_sum *sum_find(char *table, u32 size, u32 mask, u64 key, u64 id)
 {
 	struct noise_sum *unused = NULL;
@@ -57,7 +60,7 @@ static __always_inline struct noise_sum *sum_find(char *table, u32 size, u32 mas
 	for (u32 i = 0; i < NOISE_PROBES; i++) {
 		struct noise_sum *sum = (struct noise_sum *)(table + ((at + i) & mask) * size);
 
-		if (sum->key == key && sum->id == id)
+		if (sum->key == key && ((__builtin_constant_p(id) && !id) || sum->id == id))
 			return sum;
 		if (!unused && sum_unused(sum))
 			unused = sum;

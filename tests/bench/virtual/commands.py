@@ -8,6 +8,7 @@ OURS = (
     "load",
     "load --softirq",
     "load --bursts",
+    "noise",
     "runq",
     "runq --causes",
     "runq --blame",

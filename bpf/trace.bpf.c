@@ -40,12 +40,12 @@ int trace_switch(u64 *ctx)
 	if (!ring)
 		return 0;
 	now = ring_add(ring, TRACE_SWITCH, TRACE_WHAT(prev->pid, next->pid, state), false);
-	task = task_at(next->pid);
+	task = name_at(next->pid);
 	if (task->pid != (u32)next->pid)
-		task_note(task, next);
+		name_note(task, next);
 	if (on_wait_ns && now != TRACE_NEVER) {
-		task_left(prev, state ? 0 : now << 1);
-		wait_ends(ring, task, now);
+		wait_requeue(prev, state ? 0 : now << 1);
+		wait_over(ring, task, now);
 	}
 	return 0;
 }
@@ -59,7 +59,7 @@ static __always_inline int wake_edge(struct task_struct *task, u32 kind)
 		return 0;
 	now = ring_add(ring, kind, TRACE_WHAT(task->pid, current_pid(), cpu_of_task(task)), true);
 	if (on_wait_ns && kind != TRACE_WAKING && now != TRACE_NEVER)
-		task_woken(task, now);
+		wait_begins(task, now);
 	return 0;
 }
 
@@ -79,7 +79,7 @@ SEC("tp_btf/sched_wakeup_new")
 int BPF_PROG(trace_wakeup_new, struct task_struct *task)
 {
 	/* The pid may have been another's. */
-	task_note(task_at(task->pid), task);
+	name_note(name_at(task->pid), task);
 	return wake_edge(task, TRACE_WAKEUP_NEW);
 }
 
@@ -97,7 +97,7 @@ int BPF_PROG(trace_migrate, struct task_struct *task, int to)
 SEC("tp_btf/task_rename")
 int BPF_PROG(trace_rename, struct task_struct *task)
 {
-	task_at(task->pid)->pid = 0;
+	name_at(task->pid)->pid = 0;
 	return 0;
 }
 
@@ -146,7 +146,7 @@ int BPF_PROG(trace_softirq_leave, u32 vec)
 	return 0;
 }
 
-static __always_inline int irq_enter(u32 kind, u64 what)
+static __always_inline int handler_enter(u32 kind, u64 what)
 {
 	struct trace_ring *ring = ring_here();
 	u64 now;
@@ -159,7 +159,7 @@ static __always_inline int irq_enter(u32 kind, u64 what)
 	return 0;
 }
 
-static __always_inline int irq_leave(void)
+static __always_inline int handler_leave(void)
 {
 	struct trace_ring *ring = ring_here();
 	u64 now;
@@ -175,25 +175,25 @@ static __always_inline int irq_leave(void)
 SEC("tp_btf/irq_handler_entry")
 int BPF_PROG(trace_irq_enter, int irq)
 {
-	return irq_enter(TRACE_IRQ_ENTER, (u32)irq);
+	return handler_enter(TRACE_IRQ_ENTER, (u32)irq);
 }
 
 SEC("tp_btf/ipi_entry")
 int BPF_PROG(trace_ipi_enter, u64 reason)
 {
-	return irq_enter(TRACE_IPI_ENTER, reason & TRACE_REASON_MASK);
+	return handler_enter(TRACE_IPI_ENTER, reason & TRACE_REASON_MASK);
 }
 
 #define TRACE_LEAVE(name, exit)                               \
 	SEC("tp_btf/" exit) int trace_##name##_leave(void *ctx) \
 	{                                                     \
-		return irq_leave();                           \
+		return handler_leave();                           \
 	}
 
 #define TRACE_VECTOR(name, entry, exit, kind)                  \
 	SEC("tp_btf/" entry) int trace_##name##_enter(void *ctx) \
 	{                                                      \
-		return irq_enter(TRACE_VECTOR_ENTER, kind);    \
+		return handler_enter(TRACE_VECTOR_ENTER, kind);    \
 	}                                                      \
 	TRACE_LEAVE(name, exit)
 
@@ -231,7 +231,7 @@ int trace_walk(struct bpf_iter__task *ctx)
 		bpf_probe_read_kernel_str(asked_name, sizeof(asked_name), (const char *)ask_address);
 		return 0;
 	}
-	task_note(task_at(task->pid), task);
+	name_note(name_at(task->pid), task);
 	ring = task->on_cpu ? ring_of(cpu_of_task(task)) : NULL;
 	if (ring)
 		ring->seed = (u64)task->pid + 1;

@@ -85,13 +85,13 @@ static __always_inline struct trace_ring *ring_of_wake(struct task_struct *task)
 	return some_cpus && !cpu_wanted(cpu) && !cpu_wanted(cpu_of_task(task)) ? NULL : ring_of(cpu);
 }
 
-static __always_inline struct trace_task *task_at(u32 pid)
+static __always_inline struct trace_task *name_at(u32 pid)
 {
 	return (struct trace_task *)&area[(u64)(pid % TRACE_NR_TASKS) * 4];
 }
 
 /* Not inlined, as it is rare. The idle tasks share pid 0 and need no name. */
-static __noinline int task_note(struct trace_task *entry, struct task_struct *task)
+static __noinline int name_note(struct trace_task *entry, struct task_struct *task)
 {
 	if (!task->pid)
 		return 0;
@@ -194,24 +194,24 @@ static __noinline int event_seen(struct trace_ring *ring, u32 event, u32 pid, u6
 }
 
 /* A task that is woken while it waits goes on waiting. */
-static __always_inline void task_woken(struct task_struct *task, u64 now)
+static __always_inline void wait_begins(struct task_struct *task, u64 now)
 {
-	struct trace_task *entry = task_at(task->pid);
+	struct trace_task *entry = name_at(task->pid);
 
 	if (entry->pid == (u32)task->pid && !entry->queued)
 		entry->queued = now << 1 | 1;
 }
 
 /* A wake-up of a running task counts for nothing, or its sleep would be a wait. */
-static __always_inline void task_left(struct task_struct *task, u64 queued)
+static __always_inline void wait_requeue(struct task_struct *task, u64 queued)
 {
-	struct trace_task *entry = task_at(task->pid);
+	struct trace_task *entry = name_at(task->pid);
 
 	if (task->pid && entry->pid == (u32)task->pid)
 		entry->queued = queued;
 }
 
-static __always_inline void wait_ends(struct trace_ring *ring, struct trace_task *entry, u64 now)
+static __always_inline void wait_over(struct trace_ring *ring, struct trace_task *entry, u64 now)
 {
 	u64 queued = entry->queued, wait_ns = now - (queued >> 1);
 

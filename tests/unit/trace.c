@@ -270,7 +270,7 @@ TEST(names_are_noted_once)
 	reset(state);
 	trace_reset(64);
 	trace_sees_switch(&idle, &task, false);
-	entry = task_at(10);
+	entry = name_at(10);
 	assert_int_equal(entry->pid, 10);
 	assert_string_equal(entry->comm, "work");
 	assert_int_equal(entry->cgroup, 77);
@@ -291,7 +291,7 @@ TEST(names_are_noted_once)
 	assert_int_equal(tasks_lost, 1);
 	/* The idle task has no entry. */
 	trace_sees_switch(&late, &idle, false);
-	assert_int_equal(task_at(0)->cgroup, 0);
+	assert_int_equal(name_at(0)->cgroup, 0);
 }
 
 TEST(nothing_before_the_start)

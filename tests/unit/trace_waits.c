@@ -188,7 +188,7 @@ TEST(long_wait_freezes_half_a_ring_later)
 		ring = ring_of(0);
 		on_wait_ns = 5000;
 		on_wake_only = only;
-		task_note(task_at(100), &sim[0].kernel);
+		name_note(name_at(100), &sim[0].kernel);
 		/* Woken while it runs, and then it sleeps for long: not a wait. */
 		on_cpu(0);
 		trace_sees_switch(&idle, &sim[0].kernel, false);

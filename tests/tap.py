@@ -15,12 +15,16 @@ def top():
     os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 
 
+def end_on_signals():
+    """Told to stop, a suite still ends what it started: as an exception it passes every with and finally."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda got, _: sys.exit(128 + got))
+
+
 def main(checks, *args):
     """checks: (name, generator of findings); one without findings passes."""
     failed = False
-    # Told to stop, a suite still ends what it started: as an exception it passes every with and finally.
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, lambda got, _: sys.exit(128 + got))
+    end_on_signals()
     print(f"1..{len(checks)}")
     for number, (name, check) in enumerate(checks, 1):
         try:

@@ -27,13 +27,17 @@ def main(checks, *args):
     end_on_signals()
     print(f"1..{len(checks)}")
     for number, (name, check) in enumerate(checks, 1):
+        findings = []
         try:
-            findings = list(check(*args))
+            for finding in check(*args):
+                findings.append(finding)
         except Skip as why:
-            print(f"ok {number} - {name} # SKIP {why}")
-            continue
+            # What was found before stays.
+            if not findings:
+                print(f"ok {number} - {name} # SKIP {why}")
+                continue
         except (OSError, LookupError, RuntimeError, ValueError, subprocess.SubprocessError) as error:
-            findings = [f"{type(error).__name__}: {error}"]
+            findings.append(f"{type(error).__name__}: {error}")
         failed |= bool(findings)
         print(f"{'not ok' if findings else 'ok'} {number} - {name}")
         for finding in findings:

@@ -128,6 +128,11 @@ static void absorb_group(struct store *store, const struct config *config,
 	if (is_excluded(config, party))
 		party = &excluded;
 	labels = runq_label(config, party);
+	/* It has ended, and has no series that could. */
+	if (labels && !group->count && series_find(&store->seen, labels) == SERIES_NONE) {
+		free(labels);
+		return;
+	}
 	if (labels && party->kind == RUNQ_PARTY_GROUP && party != &excluded) {
 		if (!admit(store, config, w, group, labels)) {
 			store_add(store, F_RUNQ_FOLDED, "kind=\"waits\"", group->count);

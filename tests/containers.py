@@ -122,6 +122,7 @@ def run_inside(name, *more, places=PLACES):
     command = ["unshare", *more, "--mount", "--pid", "--fork", "--mount-proc", "--propagation", "private", "--kill-child",
                "sh", "-c", INSIDE, "sh", " ".join(places), sys.executable, "-B", *sys.argv, "--inside", name]
     init = os.open("/proc/1/task", os.O_RDONLY | os.O_DIRECTORY)
+    tap.end_on_signals()
     with cgroup_parent(name), mount_points(places):
         child = subprocess.Popen(["setpriv", "--pdeathsig", "KILL", *command], pass_fds=[init],
                                  env={**os.environ, INIT_TASKS: str(init)})

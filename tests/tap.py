@@ -15,21 +15,29 @@ def top():
     os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 
 
+def end_on_signals():
+    """Told to stop, a suite still ends what it started: as an exception it passes every with and finally."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda got, _: sys.exit(128 + got))
+
+
 def main(checks, *args):
     """checks: (name, generator of findings); one without findings passes."""
     failed = False
-    # Told to stop, a suite still ends what it started: as an exception it passes every with and finally.
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, lambda got, _: sys.exit(128 + got))
+    end_on_signals()
     print(f"1..{len(checks)}")
     for number, (name, check) in enumerate(checks, 1):
+        findings = []
         try:
-            findings = list(check(*args))
+            for finding in check(*args):
+                findings.append(finding)
         except Skip as why:
-            print(f"ok {number} - {name} # SKIP {why}")
-            continue
+            # What was found before stays.
+            if not findings:
+                print(f"ok {number} - {name} # SKIP {why}")
+                continue
         except (OSError, LookupError, RuntimeError, ValueError, subprocess.SubprocessError) as error:
-            findings = [f"{type(error).__name__}: {error}"]
+            findings.append(f"{type(error).__name__}: {error}")
         failed |= bool(findings)
         print(f"{'not ok' if findings else 'ok'} {number} - {name}")
         for finding in findings:

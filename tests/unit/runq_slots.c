@@ -461,6 +461,45 @@ static void test_gone_is_reported(void **state)
 	expect("/a", 1, 1000, 1000, true);
 }
 
+static size_t rows_ended_of(const char *path)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < slots.waits.nr; i++)
+		nr += !strcmp(slots.waits.waits[i].group->path, path) && slots.waits.waits[i].ended &&
+		      !slots.waits.waits[i].sum_ns;
+	return nr;
+}
+
+static void ends_silently(uint32_t slot)
+{
+	runq_chunks_slot(&slots.chunks, slot)->gone = 1;
+	scan_after(NSEC_PER_MSEC);
+	scan_after(60 * NSEC_PER_MSEC);
+	end_window();
+}
+
+/* The exporter is told that a group ended although it has not waited since the last window. */
+static void test_end_is_told(void **state)
+{
+	(void)state;
+	for (int fixed = 0; fixed < 2; fixed++) {
+		slots.chunks.fixed = fixed;
+		group_begins(5, 105 + fixed, "a");
+		group_begins(6, 115 + fixed, "b");
+		waits(5, 0, 1000, 1);
+		end_window();
+		ends_silently(5);
+		assert_int_equal(rows_ended_of("/a"), fixed);
+		/* One that never waited has no series. */
+		ends_silently(6);
+		assert_int_equal(rows_ended_of("/b"), 0);
+		end_window();
+		assert_int_equal(slots.waits.nr, 0);
+	}
+	slots.chunks.fixed = false;
+}
+
 /* More slots before they run out; a scan that nobody waits for comes every 50 ms. */
 static void test_refill(void **state)
 {
@@ -618,6 +657,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_new_key, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_key_before_name, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_gone_is_reported, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_end_is_told, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_end_is_told, setup_steps, teardown),
 		cmocka_unit_test_setup_teardown(test_refill, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_blame, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_blame_cells, setup, teardown),

@@ -533,6 +533,24 @@ TEST_WITH(test_rules, setup, teardown)
 	runq_rules_free(&config.rules);
 }
 
+/* A cgroup that ended without another wait: its series end in time, and no new ones begin. */
+TEST_WITH(test_ended_silently, setup, teardown)
+{
+	static const struct group first[] = {{"/a", false, 1, 10}, {"/b", false, 1, 10}};
+	static const struct group last[] = {{"/a", true, 0, 0}, {"/c", true, 0, 0}};
+	static const struct group later[] = {{"/b", false, 1, 10}};
+
+	absorb_runq(NSEC_PER_SEC, first, 2);
+	absorb_runq(2 * NSEC_PER_SEC, last, 2);
+	assert_int_equal(word(F_RUNQ_GROUPS, "", 0), 2);
+	assert_int_equal(series_find(&store.series[F_RUNQ], "cgroup=\"/c\""), SERIES_NONE);
+	absorb_runq(301 * NSEC_PER_SEC, later, 1);
+	assert_int_not_equal(series_find(&store.series[F_RUNQ], "cgroup=\"/a\""), SERIES_NONE);
+	absorb_runq(302 * NSEC_PER_SEC, later, 1);
+	assert_int_equal(series_find(&store.series[F_RUNQ], "cgroup=\"/a\""), SERIES_NONE);
+	assert_int_not_equal(series_find(&store.series[F_RUNQ], "cgroup=\"/b\""), SERIES_NONE);
+}
+
 /* NTP, a resumed guest or an administrator sets the clock: no series ends, no counter falls. */
 TEST_WITH(test_wall_clock_steps, setup, teardown)
 {

@@ -26,6 +26,7 @@ struct runq_owner {
 	uint64_t gone_ns; /* when its end was first seen */
 	uint64_t gone_count;
 	uint64_t print; /* of the head that its name was read from */
+	bool told;	/* a window has had waits of it */
 	bool young;	/* found in the last scan: the head is looked at once more */
 	bool over;     /* it ends in the scan under way */
 	bool unwanted; /* likewise: it turns out not to be asked for */
@@ -99,6 +100,7 @@ static int owner_begin(struct runq_slots *slots, size_t slot, uint64_t key, stru
 		return err_set(err, -ENOMEM, "out of memory");
 	slots->names_stale = true;
 	owner->gone_ns = 0;
+	owner->told = false;
 	owner->young = true;
 	owner->key = key;
 	slots->paths_cut += owner->group->cut;
@@ -227,6 +229,7 @@ static int owner_collect(struct runq_slots *slots, size_t slot, bool ended,
 	 */
 	if (slot_count(slots, slot) == slots->owners[slot]->base_count)
 		return 0;
+	slots->owners[slot]->told = true;
 	if (slots->chunks.shape.steps) {
 		rc = steps_advance(slots, slot, &steps, err);
 		if (rc || !runq_steps_count(&steps))
@@ -241,15 +244,35 @@ static int owner_collect(struct runq_slots *slots, size_t slot, bool ended,
 	return runq_waits_add(list, slots->owners[slot]->group, ended, &totals, err);
 }
 
+/*
+ * A group that ended without a wait since the last window is a row of zeros, for the exporter: else
+ * its series would go on as those of one that is silent.
+ */
+static int owner_tell_end(struct runq_slots *slots, size_t slot, struct err *err)
+{
+	struct runq_step_totals no_steps = {.nr = slots->nr_le + 1};
+	struct runq_totals none = {0};
+	struct runq_owner *owner = slots->owners[slot];
+
+	if (!slots->chunks.fixed || !owner->told)
+		return 0;
+	return slots->chunks.shape.steps
+		       ? runq_waits_add_steps(&slots->ended, owner->group, true, &no_steps, err)
+		       : runq_waits_add(&slots->ended, owner->group, true, &none, err);
+}
+
 /* The group is over: its last waits are kept for the window, its slot is for the next group. */
 static int owner_end(struct runq_slots *slots, size_t slot, struct err *err)
 {
 	struct runq_owner *owner = slots->owners[slot];
 	uint64_t *retired, key = owner->key;
+	size_t nr_ended = slots->ended.nr;
 	int rc;
 
 	owner->over = false;
 	rc = owner_collect(slots, slot, true, &slots->ended, err);
+	if (!rc && slots->ended.nr == nr_ended)
+		rc = owner_tell_end(slots, slot, err);
 	retired = grow(slots->retired, slots->nr_retired, sizeof(*retired));
 	if (retired) {
 		slots->retired = retired;

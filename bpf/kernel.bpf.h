@@ -46,6 +46,7 @@ struct cgroup_subsys_state {
 	struct cgroup *cgroup;
 	unsigned int flags;
 	u64 serial_nr;
+	struct cgroup_subsys_state *parent;
 };
 
 struct cgroup_root {
@@ -89,6 +90,11 @@ struct cfs_rq___task {
 	u64 throttled_clock_task_time;
 };
 
+/* Above 0 while quota keeps the group, or one above it, from this core. */
+struct cfs_rq___count {
+	int throttle_count;
+};
+
 struct sched_entity {
 	u64 exec_start;
 	struct cfs_rq *cfs_rq;
@@ -110,6 +116,7 @@ struct task_struct {
 	int tgid;
 	unsigned int flags;
 	unsigned int on_cpu; /* an int, then a u8 in 7.x: only unsigned fields are resized */
+	unsigned int on_rq;
 	u64 start_time;
 	char comm[16];
 	struct sched_entity se;
@@ -124,6 +131,11 @@ struct task_struct___old {
 
 struct task_struct___new {
 	unsigned int __state;
+};
+
+/* Since 6.18 quota takes tasks off the core one by one. */
+struct task_struct___throttled {
+	bool throttled;
 };
 
 /* Before 5.16, x86 kept the CPU in task_struct itself. */

@@ -110,13 +110,15 @@ static __always_inline void vec_begin(struct load_slot *s, u64 now)
 	s->vec_start = now - s->hirq_in_ns;
 }
 
-static __always_inline void vec_end(struct load_slot *s, u64 now, u64 vec)
+static __always_inline u64 vec_end(struct load_slot *s, u64 now, u64 vec)
 {
 	s64 ran = now - s->hirq_in_ns - s->vec_start;
 
 	/* The clock may step back by a few ns when the kernel adjusts it. */
+	ran = ran > 0 ? ran : 0;
 	if (vec < LOAD_NR_VECS)
-		s->vec_ns[vec] += ran > 0 ? ran : 0;
+		s->vec_ns[vec] += ran;
+	return ran;
 }
 
 /*
@@ -210,6 +212,45 @@ int load_switch_tasks(u64 *ctx)
 	switch_edge(s, prev, next, task_ctx(next));
 	/* Before the start the slot is empty. */
 	return s->base ? task_switch(s, prev, next) : 0;
+}
+
+/* PREEMPT_RT: rare, so its registers are not those of each switch. */
+static __noinline int noise_vec_paused(const struct load_slot *s, u32 cpu, u64 vec, u64 ns)
+{
+	return noise_vec(s, cpu, vec, ns);
+}
+
+/*
+ * Instead of load_switch for `noise`: kernel threads are measured one by one, so that a switch from
+ * or to one of them closes the open interval. Between other tasks it goes on.
+ */
+static __noinline int switch_noise(u64 *ctx, struct load_slot *s)
+{
+	struct task_struct *prev, *next;
+	u64 vec = (u64)s->vec - 1, before = vec < LOAD_NR_VECS ? s->vec_ns[vec] : 0;
+
+	switch_tasks(ctx, switch_state_first, &prev, &next);
+	switch_edge(s, prev, next, task_ctx(next));
+	/* Before the start the slot is empty. */
+	if (!s->base)
+		return 0;
+	if (vec < LOAD_NR_VECS)
+		noise_vec_paused(s, task_cpu(next), vec, s->vec_ns[vec] - before);
+	return noise_switch(s, prev, next);
+}
+
+SEC("tp_btf/sched_switch")
+int load_switch_noise(u64 *ctx)
+{
+	struct task_struct *prev, *next;
+	struct load_slot *s;
+
+	switch_tasks(ctx, switch_state_first, &prev, &next);
+	s = slot_of(task_cpu(next));
+	/* The idle task is a kernel thread, too. */
+	if (!((prev->flags | next->flags) & PF_KTHREAD) && prev->pid && next->pid && task_goes_on(s))
+		return 0;
+	return switch_noise(ctx, s);
 }
 
 /* Softirqs that interrupt an update of the base partition must not touch it; see abi/load.h. */
@@ -306,11 +347,10 @@ static __noinline int softirq_end_under(struct load_slot *s, u64 now)
 }
 
 /* 64 bits: an index of 32 would have to be extended. */
-SEC("tp_btf/softirq_exit")
-int BPF_PROG(load_softirq_exit, u64 vec)
+static __always_inline int softirq_leave(u64 vec, bool by_source)
 {
 	struct load_slot *s;
-	u64 now, base, open;
+	u64 now, base, open, ran;
 
 	if (!softirq_edge(&s, &now))
 		return 0;
@@ -319,18 +359,44 @@ int BPF_PROG(load_softirq_exit, u64 vec)
 	asm volatile("" : "+r"(open));
 	if (vec >= LOAD_NR_VECS || open != vec)
 		return softirq_end_other(s, now, vec);
-	vec_end(s, now, vec);
+	ran = vec_end(s, now, vec);
 	s->vec_count[vec]++;
 	s->vec = 0;
 	base = s->base;
 	/* That context is on top of a task and of nothing else. */
 	if ((base & 0xff) != LOAD_SOFTIRQ_TASK)
-		return softirq_end_under(s, now);
-	base_enter_from(s, base, now, LOAD_SOFTIRQ_TASK, LOAD_TASK);
+		softirq_end_under(s, now);
+	else
+		base_enter_from(s, base, now, LOAD_SOFTIRQ_TASK, LOAD_TASK);
+	return by_source ? noise_vec(s, bpf_get_smp_processor_id(), vec, ran) : 0;
+}
+
+SEC("tp_btf/softirq_exit")
+int BPF_PROG(load_softirq_exit, u64 vec)
+{
+	return softirq_leave(vec, false);
+}
+
+/* Instead of it for `noise`: what it counts is booked by vector and victim. */
+SEC("tp_btf/softirq_exit")
+int BPF_PROG(load_softirq_exit_noise, u64 vec)
+{
+	return softirq_leave(vec, true);
+}
+
+/* x86 only, for `noise`: each of the handlers that an NMI calls until one says that it was its. */
+SEC("tp_btf/nmi_handler")
+int BPF_PROG(load_nmi_noise, void *handler, s64 delta_ns, int handled)
+{
+	u32 cpu = bpf_get_smp_processor_id();
+	struct noise_cpu *n = bpf_map_lookup_elem(&noise, &cpu);
+
+	if (n && handled && delta_ns >= 0 && start_ns != LOAD_NEVER)
+		cell_add(&n->nmi, delta_ns);
 	return 0;
 }
 
-/* Each twice: one of the two is loaded, those of the second kind with --irq. */
+/* Each twice: one of the two is loaded, those of the second kind with --irq and for `noise`. */
 #define HIRQ_PAIR(name, entry, exit)                                                               \
 	SEC("tp_btf/" entry) int load_##name##_enter(void *ctx)                                    \
 	{                                                                                          \
@@ -421,5 +487,7 @@ int load_seed(struct bpf_iter__task *ctx)
 		note->seed_ctx = task_ctx(task) + 1;
 	if (want_tasks)
 		task_seed(task, cpu);
+	if (want_noise)
+		noise_seed(task, cpu);
 	return 0;
 }

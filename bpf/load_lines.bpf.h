@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The hardirq time of a core by line, for --irq: the programs of load_hirq.bpf.h, with a name. */
+/* Hardirq time by line, for --irq and `noise`: the programs of load_hirq.bpf.h, with a name. */
 #ifndef SUBTICK_BPF_LOAD_LINES_H
 #define SUBTICK_BPF_LOAD_LINES_H
 
 #include "load_hirq.bpf.h"
+#include "load_noise.bpf.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -38,7 +39,7 @@ static __noinline int line_new(struct load_line_key *key, u64 ns)
 	return 0;
 }
 
-static __noinline int line_add(u32 cpu, u64 ns)
+static __noinline int line_add(struct load_slot *s, u32 cpu, u64 ns)
 {
 	struct load_line_key *open = bpf_map_lookup_elem(&open_lines, &cpu), key = {.cpu = cpu};
 	struct load_line_sum *sum;
@@ -50,6 +51,8 @@ static __noinline int line_add(u32 cpu, u64 ns)
 		open->name = LOAD_LINE_UNKNOWN;
 		open->irq = 0;
 	}
+	if (want_noise)
+		return noise_line(s, cpu, key.name, key.irq, ns);
 	sum = bpf_map_lookup_elem(&lines, &key);
 	if (!sum)
 		return line_new(&key, ns);
@@ -86,10 +89,11 @@ static __always_inline int line_leave(void)
 {
 	u32 cpu = bpf_get_smp_processor_id();
 	struct load_slot *s = slot_of(cpu);
+	bool ends = (s->hirq & 0xff) == 1; /* counts even if the clock did not advance */
 	u64 before = s->hirq_in_ns;
 
 	hirq_leave();
-	return s->hirq_in_ns == before ? 0 : line_add(cpu, s->hirq_in_ns - before);
+	return ends || s->hirq_in_ns != before ? line_add(s, cpu, s->hirq_in_ns - before) : 0;
 }
 
 #endif

@@ -11,6 +11,7 @@
 const volatile bool want_bursts;
 const volatile bool want_pmu;
 const volatile bool want_tasks;
+const volatile bool want_noise;
 /* In 5.18 only, sched_switch had prev_state before prev; BTF shows it, not the version. */
 const volatile bool switch_state_first;
 /* The idle context of a core without an event yet: LOAD_POLL under idle=poll or nohlt. */
@@ -179,6 +180,16 @@ static __always_inline void base_enter_first(struct load_slot *s, u64 now, u32 c
 static __always_inline u32 base_ctx(const struct load_slot *s)
 {
 	return s->base & 0xff;
+}
+
+/*
+ * Task time of this core, without hardirqs, as the reader of the slot sees it: after a switch no
+ * interval is open.
+ */
+static __always_inline u64 task_ns(const struct load_slot *s)
+{
+	return s->base_ns[LOAD_TASK] + s->base_ns[LOAD_KSOFTIRQD] - s->hirq_ns[LOAD_TASK] -
+	       s->hirq_ns[LOAD_KSOFTIRQD];
 }
 
 static __always_inline bool is_idle(u32 ctx)

@@ -27,15 +27,6 @@ struct {
 /* Which of the two maps is written: the reader adds one at the end of each window. */
 __u64 task_turn SEC(".data");
 
-/* Task time of this core, without hardirqs, as the reader of the slot sees it: after a switch no
- * interval is open.
- */
-static __always_inline u64 task_ns(const struct load_slot *s)
-{
-	return s->base_ns[LOAD_TASK] + s->base_ns[LOAD_KSOFTIRQD] - s->hirq_ns[LOAD_TASK] -
-	       s->hirq_ns[LOAD_KSOFTIRQD];
-}
-
 static __always_inline u64 task_ids(const struct task_struct *task)
 {
 	return (u64)(u32)task->tgid << 32 | (u32)task->pid;

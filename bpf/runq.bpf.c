@@ -455,12 +455,8 @@ static __always_inline void slot_ends(u64 key)
 SEC("tp_btf/cgroup_rmdir")
 int BPF_PROG(runq_rmdir, struct cgroup *cgroup)
 {
-	struct cgroup_subsys_state **subsys = (void *)&cgroup->subsys, *css;
+	struct cgroup_subsys_state *css = cgroup_css(cgroup, cgroup_v2);
 
-	if (cgroup_v2)
-		css = &cgroup->self;
-	else
-		css = subsys[bpf_core_enum_value(enum cgroup_subsys_id___core, cpu_cgrp_id___core)];
 	if (!css)
 		return 0; /* of another hierarchy */
 	slot_ends(css->serial_nr);

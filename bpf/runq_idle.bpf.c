@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Counts what tasks waited for a core to leave its idle state, by their cgroup and by the state. */
-#include "kernel.bpf.h"
+#include "runq_task.bpf.h"
 #include "abi/runq_idle.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
@@ -47,23 +47,10 @@ int BPF_PROG(runq_idle_enter, u32 state, u32 event_cpu)
 	return 0;
 }
 
-/* The key that runq.bpf.c has for the group, so that user space knows its name from there. */
-static __always_inline u64 group_of(struct task_struct *task)
-{
-	struct css_set *set = task->cgroups;
-	struct cgroup_subsys_state **subsys;
-
-	if (cgroup_v2)
-		return set->dfl_cgrp->self.serial_nr ?: 1;
-	subsys = (void *)&set->subsys;
-	return subsys[bpf_core_enum_value(enum cgroup_subsys_id___core, cpu_cgrp_id___core)]
-		->serial_nr;
-}
-
 static __always_inline void count_wait(struct runq_idle_cpu *here, struct task_struct *next,
 				       u64 wait_ns)
 {
-	struct runq_idle_key key = {.group = group_of(next), .state = here->state};
+	struct runq_idle_key key = {.group = task_cgroup(next, cgroup_v2), .state = here->state};
 	struct runq_idle_waits none = {}, *waits = bpf_map_lookup_elem(&idle_waits, &key);
 
 	if (!waits) {

@@ -8,6 +8,7 @@
 #define SUBTICK_BPF_RUNQ_QUICK_H
 
 #include "runq_charge.bpf.h"
+#include "task.bpf.h"
 
 /* Who has the core until now: a task that goes to sleep, one that loses the core, or nobody. */
 enum from {
@@ -22,14 +23,6 @@ enum from {
 #define QUICK_LATE_NS 0xfff000
 /* For how long a core's clock need not be looked at again: 20 ns at a drift of 20 ppm. */
 #define QUICK_UNTIL_NS (1ULL << 20)
-
-/* A plain load: the verifier knows the type of the tracepoint's argument. */
-static __always_inline bool task_runnable(struct task_struct *task)
-{
-	if (bpf_core_field_exists(((struct task_struct___new *)0)->__state))
-		return !((struct task_struct___new *)task)->__state;
-	return !((struct task_struct___old *)task)->state;
-}
 
 /*
  * Each question about the kernel costs an instruction, though its answer is constant. So kernels

@@ -4,6 +4,7 @@
 #define SUBTICK_BPF_RUNQ_SLOTS_H
 
 #include "runq_maps.bpf.h"
+#include "runq_task.bpf.h"
 
 static __always_inline struct runq_task *task_at(u32 pid)
 {
@@ -33,17 +34,6 @@ static __always_inline u64 *stamp_word(u32 pid)
 	return bpf_map_lookup_elem(&stamps, &index);
 }
 
-static __always_inline struct cgroup_subsys_state *task_css(struct task_struct *task, bool v2)
-{
-	struct css_set *set = task->cgroups;
-	struct cgroup_subsys_state **subsys;
-
-	if (v2)
-		return &set->dfl_cgrp->self;
-	subsys = (void *)&set->subsys;
-	return subsys[bpf_core_enum_value(enum cgroup_subsys_id___core, cpu_cgrp_id___core)];
-}
-
 static __always_inline u64 comm_key(struct task_struct *task)
 {
 	u64 word[2] = {};
@@ -68,13 +58,7 @@ static __always_inline u64 task_key(struct mode mode, struct task_struct *task, 
 	case RUNQ_PER_CPU:
 		return cpu + 1;
 	default:
-		if (!mode.cgroup_v2)
-			return task_css(task, false)->serial_nr;
-		/*
-		 * The root of v2 has number 0; 1 is that of a controller's root, which is no cgroup
-		 * of that hierarchy.
-		 */
-		return task_css(task, true)->serial_nr ?: 1;
+		return task_cgroup(task, mode.cgroup_v2);
 	}
 }
 

@@ -67,10 +67,20 @@ static int show_experiment(struct audit_cmd *cmd, const struct audit_experiment 
 	return code || !undrawn ? code : EXIT_ERROR;
 }
 
+/* An experiment that has too little time is run as well: its report says what was left out. */
+static uint64_t budget_of(const struct audit_experiment *e, uint64_t end_ns, double share)
+{
+	uint64_t now = clock_mono_ns();
+	uint64_t until = audit_part_end(now, end_ns, share, e->least_ns) ?: end_ns;
+
+	return until > now ? until - now : 1;
+}
+
 static int run_experiments(struct audit_cmd *cmd, const struct audit_env *env, bool *ret_gone,
 			   bool *ret_lacks)
 {
-	uint64_t budget = cmd->opts.budget_ns;
+	uint64_t end = cmd->opts.budget_ns ? clock_mono_ns() + cmd->opts.budget_ns : UINT64_MAX;
+	double shares = 1.0; /* of the experiments that are left */
 	struct err err = {0};
 	int code = EXIT_FINE;
 
@@ -81,8 +91,9 @@ static int run_experiments(struct audit_cmd *cmd, const struct audit_env *env, b
 
 		if (cmd->only && strcmp(cmd->only, e->name))
 			continue;
-		if (!cmd->only && budget)
-			cmd->opts.budget_ns = (uint64_t)((double)budget * e->share);
+		if (!cmd->only && end != UINT64_MAX)
+			cmd->opts.budget_ns = budget_of(e, end, e->share / shares);
+		shares -= e->share;
 		err = (struct err){0};
 		failed = e->run(&cmd->opts, env, &cmd->findings, &report, &err);
 		clear_progress(env);

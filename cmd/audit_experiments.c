@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
+
 static int run_ticks(const struct audit_opts *opts, const struct audit_env *env,
 		     struct audit_findings *findings, struct report **ret_report, struct err *err)
 {
@@ -48,9 +50,9 @@ static int run_sources(const struct audit_opts *opts, const struct audit_env *en
 }
 
 static const struct audit_experiment experiments[] = {
-	{"ticks", run_ticks, 0.14},
-	{"delays", run_delays, 0.18},
-	{"sources", run_sources, 0.68},
+	{"ticks", run_ticks, 0.14, 500 * NSEC_PER_MSEC},
+	{"delays", run_delays, 0.18, 0},
+	{"sources", run_sources, 0.68, 400 * NSEC_PER_MSEC},
 };
 
 const struct audit_experiment *audit_experiment(size_t index)

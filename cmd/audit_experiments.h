@@ -11,6 +11,7 @@ struct audit_experiment {
 	int (*run)(const struct audit_opts *opts, const struct audit_env *env,
 		   struct audit_findings *findings, struct report **ret_report, struct err *err);
 	double share; /* the part of the budget that the experiment gets if all run */
+	uint64_t least_ns; /* or this, if that is more: until then it has no result */
 };
 
 /* In the order in which they run; NULL after the last one. */

@@ -31,7 +31,7 @@ static const char *const operand_words[] = {"ticks", "delays", "sources", "preci
 static const struct opt options[] = {
 	{"cpu", 'C', "N", "the core to load and audit (default: the last one)",
 	 OPT_NUMBER(struct audit_cmd, opts.cpu, 0, CPUSET_MAX - 1)},
-	{"budget", 0, "TIME", "how long to take, approximately, such as 30s",
+	{"budget", 0, "TIME", "how long to take, such as 30s; what does not fit is left out",
 	 TIME(budget_ns, NSEC_PER_SEC, 86400 * NSEC_PER_SEC)},
 	{"plot", 0, "FILE.svg", "also plot the results", OPT_STORE(struct audit_cmd, plot)},
 	{"fail-over", 0, "Npp",

@@ -10,7 +10,6 @@
 #include "measure/load/sources.h"
 #include "opts.h"
 #include "run.h"
-#include "sys/cpu.h"
 #include "sys/perf.h"
 
 enum {
@@ -60,25 +59,6 @@ static bool source_known(const char *name)
 		if (!strcmp((*ops)->name, name))
 			return true;
 	return false;
-}
-
-/* CPUs that the machine cannot have are a mistake; offline ones are reported as such. */
-static bool cpus_exist(const struct opts_state *state, const struct cpuset *cpus)
-{
-	struct cpuset possible;
-	unsigned int cpu;
-	char list[64];
-
-	if (cpu_set(NULL, CPU_POSSIBLE, &possible, NULL))
-		return true;
-	cpuset_for_each(cpu, cpus) {
-		if (cpuset_has(&possible, cpu))
-			continue;
-		cpuset_format(&possible, list, sizeof(list));
-		opts_usage(state, "--cpu: CPU %u is out of range; this machine has %s", cpu, list);
-		return false;
-	}
-	return true;
 }
 
 /* An event that nothing would count: better refused than ignored. */
@@ -142,7 +122,7 @@ int cmd_load(int argc, char **argv)
 	code = opts_walk(&state, argc, argv, parse_option, &cmd);
 	if (code != OPTS_PARSED)
 		return code;
-	if (!cpus_exist(&state, &cmd.load.cpus) || !event_used(&state, &cmd.load))
+	if (!opts_cpus_exist(&state, &cmd.load.cpus) || !event_used(&state, &cmd.load))
 		return EXIT_USAGE;
 	if (opts_given(&state, "histogram") && !cmd.load.bursts)
 		return opts_usage(&state, "--histogram draws the bursts: it needs --bursts");

@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/duration.h"
+#include "sys/cpu.h"
 #include "view/schema.h"
 
 enum {
@@ -485,4 +486,22 @@ int opts_fail(const char *command, const struct err *err)
 	if (err->fix[0])
 		fprintf(stderr, "  fix: %s\n", err->fix);
 	return err->unsupported ? EXIT_UNSUPPORTED : EXIT_ERROR;
+}
+
+bool opts_cpus_exist(const struct opts_state *state, const struct cpuset *cpus)
+{
+	struct cpuset possible;
+	unsigned int cpu;
+	char list[64];
+
+	if (cpu_set(NULL, CPU_POSSIBLE, &possible, NULL))
+		return true;
+	cpuset_for_each(cpu, cpus) {
+		if (cpuset_has(&possible, cpu))
+			continue;
+		cpuset_format(&possible, list, sizeof(list));
+		opts_usage(state, "--cpu: CPU %u is out of range; this machine has %s", cpu, list);
+		return false;
+	}
+	return true;
 }

@@ -128,6 +128,9 @@ bool opts_u64(const struct opts_state *state, const char *name, const char *valu
 bool opts_duration(const struct opts_state *state, const char *name, const char *value,
 		   uint64_t min_ns, uint64_t max_ns, uint64_t *ret_ns);
 
+/* Of --cpu. CPUs that the machine cannot have are a mistake; offline ones are reported as such. */
+bool opts_cpus_exist(const struct opts_state *state, const struct cpuset *cpus);
+
 /* Calls @fn with each word of a comma-separated list, until it returns false. */
 bool opts_list(const struct opts_state *state, void *arg,
 	       bool (*fn)(const struct opts_state *state, const char *word, void *arg));

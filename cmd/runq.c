@@ -19,6 +19,8 @@
 
 enum {
 	ID_CGROUP = OPT_OWN,
+	ID_INCLUDE,
+	ID_EXCLUDE,
 	ID_LE,
 	ID_PERCENTILES,
 	ID_SAMPLE,
@@ -29,6 +31,7 @@ struct runq_cmd {
 	struct runq_opts runq;
 	unsigned int per; /* of runq_per_names */
 	const char *cgroups[MAX_CGROUPS];
+	struct runq_rules rules;
 	struct opts_interval interval;
 };
 
@@ -37,6 +40,11 @@ static const struct opt options[] = {
 	 .id = ID_CGROUP},
 	{"tree", 0, NULL, "with --cgroup: a row for each cgroup below it, instead of their sum",
 	 OPT_STORE(struct runq_cmd, runq.tree)},
+	{"include", 0, "RULE",
+	 "only cgroups that match: cgroup=/PATH, namespace=, pod=, container= or qos=",
+	 .id = ID_INCLUDE},
+	{"exclude", 0, "RULE",
+	 "not those that match; of several rules the first that matches decides", .id = ID_EXCLUDE},
 	{"per", 0, "WHAT", "cgroup, task, comm, cpu, pod, namespace or qos (default cgroup)",
 	 OPT_CHOICE(struct runq_cmd, per, runq_per_names, "cgroup, task, comm, cpu, pod, namespace or qos")},
 	{"depth", 0, "N", "sum over cgroups whose paths have the first N names in common",
@@ -55,6 +63,8 @@ static const struct opt options[] = {
 	 OPT_STORE(struct runq_cmd, runq.blame)},
 	{"idle-states", 0, NULL, "also waits for idle cores, by the idle state they left",
 	 OPT_STORE(struct runq_cmd, runq.idle_states)},
+	{"pressure", 0, NULL, "also the wall time in which somebody waited, by cgroup, beside PSI",
+	 OPT_STORE(struct runq_cmd, runq.pressure)},
 	{"blame-rows", 0, "N", "culprits per victim, the rest as (other) (default 8)",
 	 OPT_NUMBER(struct runq_cmd, runq.blame_rows, 1, RUNQ_NR_BLAME)},
 	{"threshold", 't', "TIME", "also print each wait of at least this as it ends",
@@ -169,6 +179,16 @@ static bool parse_cgroup(const struct opts_state *state, struct runq_cmd *cmd)
 	return true;
 }
 
+static bool parse_rule(const struct opts_state *state, bool include, struct runq_rules *rules)
+{
+	struct err err = {0};
+
+	if (!runq_rules_add(rules, include, state->value, &err))
+		return true;
+	opts_usage(state, "--%s", err.what);
+	return false;
+}
+
 static bool parse_option(struct opts_state *state, int id, void *arg)
 {
 	struct runq_cmd *cmd = arg;
@@ -179,6 +199,9 @@ static bool parse_option(struct opts_state *state, int id, void *arg)
 		return opts_interval(state, state->value, &cmd->interval);
 	case ID_CGROUP:
 		return parse_cgroup(state, cmd);
+	case ID_INCLUDE:
+	case ID_EXCLUDE:
+		return parse_rule(state, id == ID_INCLUDE, &cmd->rules);
 	case ID_LE:
 		return parse_le(state, runq);
 	case ID_PERCENTILES:
@@ -193,8 +216,13 @@ static bool parse_option(struct opts_state *state, int id, void *arg)
 
 static bool fits(const struct opts_state *state, const struct runq_opts *runq)
 {
-	if (runq->nr_cgroups && runq->per != RUNQ_PER_CGROUP && runq->per != RUNQ_PER_TASK)
+	bool of_cgroups = runq->per == RUNQ_PER_CGROUP || runq->per == RUNQ_PER_TASK;
+
+	if (runq->nr_cgroups && !of_cgroups)
 		opts_usage(state, "--cgroup goes with --per cgroup, task, pod, namespace or qos");
+	else if (runq->rules->nr && !of_cgroups)
+		opts_usage(state, "--include and --exclude go with --per cgroup, task, pod, "
+				  "namespace or qos");
 	else if (runq->tree && !runq->nr_cgroups)
 		opts_usage(state, "--tree needs --cgroup");
 	else if (runq->depth && (runq->per != RUNQ_PER_CGROUP || runq->sum || runq->tree))
@@ -203,15 +231,36 @@ static bool fits(const struct opts_state *state, const struct runq_opts *runq)
 		opts_usage(state, "--tree goes with --per cgroup or --per task");
 	else if (runq->idle_states && runq->per != RUNQ_PER_CGROUP)
 		opts_usage(state, "--idle-states goes with --per cgroup, pod, namespace or qos");
+	else if (runq->pressure && (runq->per != RUNQ_PER_CGROUP || runq->sum == RUNQ_SUM_NAMESPACE ||
+				    runq->sum == RUNQ_SUM_QOS))
+		opts_usage(state, "--pressure goes with --per cgroup or pod");
+	else if (runq->pressure && cpuset_count(&runq->cpus))
+		opts_usage(state, "--pressure is of all CPUs: it goes without --cpu");
 	else
 		return true;
 	return false;
 }
 
+static int measure(const struct runq_cmd *cmd, struct view *view)
+{
+	struct meter *meter;
+	struct err err = {0};
+	int code;
+
+	run_signals();
+	if (runq_open(&cmd->runq, &meter, &err))
+		return opts_fail("runq", &err);
+	code = run_windows("runq", meter, &cmd->interval, view);
+	if (code == EXIT_FINE && runq_window(meter)->windows_exceeded)
+		code = EXIT_VERDICT;
+	meter->ops->close(meter);
+	return code;
+}
+
 int cmd_runq(int argc, char **argv)
 {
 	struct runq_cmd cmd = {
-		.runq = {.cgroups = cmd.cgroups},
+		.runq = {.cgroups = cmd.cgroups, .rules = &cmd.rules},
 		.interval = {.interval_ns = NSEC_PER_SEC, .count = 1},
 	};
 	struct view view;
@@ -223,22 +272,12 @@ int cmd_runq(int argc, char **argv)
 		.own = options,
 		.view = &view,
 	};
-	struct meter *meter;
-	struct err err = {0};
 	int code;
 
 	code = opts_walk(&state, argc, argv, parse_option, &cmd);
-	if (code != OPTS_PARSED)
-		return code;
 	runq_opts_per(&cmd.runq, cmd.per);
-	if (!fits(&state, &cmd.runq))
-		return EXIT_USAGE;
-	run_signals();
-	if (runq_open(&cmd.runq, &meter, &err))
-		return opts_fail("runq", &err);
-	code = run_windows("runq", meter, &cmd.interval, &view);
-	if (code == EXIT_FINE && runq_window(meter)->windows_exceeded)
-		code = EXIT_VERDICT;
-	meter->ops->close(meter);
+	if (code == OPTS_PARSED)
+		code = fits(&state, &cmd.runq) ? measure(&cmd, &view) : EXIT_USAGE;
+	runq_rules_free(&cmd.rules);
 	return code;
 }

@@ -37,6 +37,10 @@ VM_PACKAGES=(
 # shellcheck disable=SC2034
 CONTAINER_PACKAGES=(containerd podman runc busybox-static curl)
 
+# What builds a kubelet, networks for its pods, and what a static libelf may need.
+# shellcheck disable=SC2034
+KUBELET_PACKAGES=(golang-go containernetworking-plugins libzstd-dev debian-archive-keyring)
+
 # A compiler for the other architecture; vm-all also needs what builds a kernel, foreign what runs programs.
 case $(uname -m) in
 aarch64) CROSS_PACKAGES=(gcc-x86-64-linux-gnu libc6-dev-amd64-cross) ;;

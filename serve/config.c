@@ -67,6 +67,8 @@ const struct config_setting config_settings[] = {
 	 CONFIG_RESTART},
 	{"idle-states", NULL, "also what cgroups wait for cores to leave their idle state",
 	 CONFIG_RESTART},
+	{"pressure", NULL, "also the wall time in which somebody of a cgroup waited, by cause",
+	 CONFIG_RESTART},
 	{"max-connections", "N", "limit of simultaneous connections (default 512)", CONFIG_LIVE},
 	{"timeout", "TIME",
 	 "time limit for a request, and for progress of a response (default 10s)", CONFIG_LIVE},
@@ -112,7 +114,7 @@ void config_clear_listen(struct config *config)
 void config_free(struct config *config)
 {
 	config_clear_listen(config);
-	select_free(&config->select);
+	runq_rules_free(&config->rules);
 	free(config->token_file);
 	free(config->hosts);
 	free(config->collect);
@@ -335,12 +337,14 @@ int config_set(struct config *config, const char *name, const char *value, struc
 		return set_bool(name, value, &config->native_histograms, err);
 	if (!strcmp(name, "idle-states"))
 		return set_bool(name, value, &config->idle_states, err);
+	if (!strcmp(name, "pressure"))
+		return set_bool(name, value, &config->pressure, err);
 	if (!*value)
 		return err_set(err, -EINVAL, "%s needs a value", name);
 	if (!strcmp(name, "per"))
 		return set_per(config, value, err);
 	if (!strcmp(name, "include") || !strcmp(name, "exclude"))
-		return select_add(&config->select, name[0] == 'i', value, err);
+		return runq_rules_add(&config->rules, name[0] == 'i', value, err);
 	if (!strcmp(name, "labels"))
 		return set_labels(config, value, err);
 	if (!strcmp(name, "host"))
@@ -442,6 +446,8 @@ int config_complete(struct config *config, struct err *err)
 {
 	_Static_assert(NATIVE_NR_LE <= CONFIG_MAX_LE, "room for all of them");
 
+	if (config->pressure && config->per != CONFIG_PER_CGROUP && config->per != CONFIG_PER_POD)
+		return err_set(err, -EINVAL, "pressure goes with per = cgroup or pod");
 	if (!config->native_histograms || config->fine)
 		return 0;
 	if (config->own_le)
@@ -480,7 +486,7 @@ const char *config_needs_restart(const struct config *old, const struct config *
 		return "sample";
 	if (old->per != fresh->per)
 		return "per";
-	if (!select_same(&old->select, &fresh->select))
+	if (!runq_rules_same(&old->rules, &fresh->rules))
 		return "include or exclude";
 	/* The programs that charge culprits were not loaded. */
 	if (old->no_blame && fresh->blame_limit)
@@ -491,6 +497,8 @@ const char *config_needs_restart(const struct config *old, const struct config *
 		return "fine";
 	if (old->idle_states != fresh->idle_states)
 		return "idle-states";
+	if (old->pressure != fresh->pressure)
+		return "pressure";
 	if (old->keep_bpf != fresh->keep_bpf)
 		return "keep-bpf";
 	return old->no_sandbox != fresh->no_sandbox ? "no-sandbox" : NULL;

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "select.h"
+#include "measure/runq/rules.h"
 
 #define CONFIG_FILE	  "/etc/subtick.conf"
 #define CONFIG_LISTEN	  "127.0.0.1:7828" /* SUBT on a telephone */
@@ -62,7 +62,7 @@ struct config {
 	uint64_t interval_ns;
 	enum config_per per;
 	uint32_t labels; /* bits of enum config_label */
-	struct select_rules select; /* which cgroups have series */
+	struct runq_rules rules; /* which cgroups have series */
 	uint64_t cgroup_limit;
 	uint64_t blame_limit;
 	uint64_t max_connections;
@@ -73,6 +73,7 @@ struct config {
 	bool fine; /* histograms of waits, not only counts at le_ns */
 	bool native_histograms;
 	bool idle_states;
+	bool pressure;
 	bool keep_bpf;
 	bool no_sandbox;
 };

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "conn.h"
+#include "measure/runq/pressure.h"
 #include "measure/runq/runq.h"
 #include "stats/native.h"
 #include "sys/cpu.h"
@@ -19,6 +20,8 @@
 #define CGROUP_BYTES 4096
 /* The counters and the copy that is rendered. */
 #define NATIVE_BYTES (2 * NATIVE_FINE_WORDS * sizeof(uint64_t))
+/* Eight counters of a cgroup, and the copy. */
+#define PRESSURE_BYTES 4096
 #define CPU_BYTES    (16ULL << 10)
 /* What is opened after the check: event loop, listeners, token, notifications, a file at a time. */
 #define MORE_FILES 32
@@ -32,6 +35,10 @@ void needs_compute(const struct config *config, unsigned int cpus, struct needs 
 	if (config_list_has(config->collect, "runq")) {
 		needs.map_bytes += runq_memory_bytes(config->cgroup_limit, cpus, config->fine);
 		needs.heap_bytes += config->cgroup_limit * CGROUP_BYTES;
+		if (config->pressure) {
+			needs.map_bytes += RUNQ_PRESSURE_BYTES;
+			needs.heap_bytes += config->cgroup_limit * PRESSURE_BYTES;
+		}
 		if (config->native_histograms && config->fine)
 			needs.heap_bytes += config->cgroup_limit * NATIVE_BYTES;
 	}

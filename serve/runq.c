@@ -12,6 +12,7 @@
 #include "needs.h"
 #include "runq_labels.h"
 #include "runq_limit.h"
+#include "runq_pressure.h"
 #include "stats/native.h"
 #include "view/prom.h"
 
@@ -25,20 +26,20 @@ static bool is_excluded(const struct config *config, const struct runq_party *pa
 {
 	const struct runq_group *group = party->group;
 	const struct runq_group_names *names = group ? group->names : NULL;
-	struct select_names known;
+	struct runq_rules_names known;
 
-	if (!config->select.nr || party->kind != RUNQ_PARTY_GROUP)
+	if (!config->rules.nr || party->kind != RUNQ_PARTY_GROUP)
 		return false;
-	known = (struct select_names){{
-		[SELECT_CGROUP] = group->path,
-		[SELECT_NAMESPACE] = config->per == CONFIG_PER_NAMESPACE ? group->path
+	known = (struct runq_rules_names){.name = {
+		[RUNQ_RULE_CGROUP] = group->path,
+		[RUNQ_RULE_NAMESPACE] = config->per == CONFIG_PER_NAMESPACE ? group->path
 				     : names				 ? names->namespace
 									 : NULL,
-		[SELECT_POD] = names ? names->pod : NULL,
-		[SELECT_CONTAINER] = names ? names->container : NULL,
-		[SELECT_QOS] = config->per == CONFIG_PER_QOS ? group->path : group->qos,
+		[RUNQ_RULE_POD] = names ? names->pod : NULL,
+		[RUNQ_RULE_CONTAINER] = names ? names->container : NULL,
+		[RUNQ_RULE_QOS] = config->per == CONFIG_PER_QOS ? group->path : group->qos,
 	}};
-	return !select_passes(&config->select, &known);
+	return !runq_rules_pass(&config->rules, &known);
 }
 
 static bool admit(struct store *store, const struct config *config, const struct runq_window *w,
@@ -261,6 +262,8 @@ void runq_absorb(struct store *store, const struct config *config, const struct 
 		absorb_blame(store, config, &w->blame[i]);
 	for (size_t i = 0; i < w->nr_idle_states; i++)
 		absorb_idle(store, config, &w->idle_states[i]);
+	for (size_t i = 0; i < w->nr_pressed; i++)
+		runq_pressure_absorb(store, config, &w->pressed[i]);
 	store_set(store, F_RUNQ_GROUPS, "", store->seen.nr);
 	store_loss(store, "runq", "unknown_start", w->losses.unknown_start);
 	store_loss(store, "runq", "negative", w->losses.negative);
@@ -271,6 +274,12 @@ void runq_absorb(struct store *store, const struct config *config, const struct 
 	store_loss(store, "runq", "ring_lost", w->losses.events_lost);
 	if (w->has_idle_states)
 		store_loss(store, "runq", "idle_states_full", w->idle_full);
+	if (!w->has_pressure)
+		return;
+	store_loss(store, "runq", "pressure_full", w->pressure_losses.full);
+	store_loss(store, "runq", "pressure_shared", w->pressure_losses.shared);
+	store_loss(store, "runq", "pressure_crowded", w->pressure_losses.crowded);
+	store_loss(store, "runq", "pressure_unstable", w->pressure_unstable);
 }
 
 /*
@@ -292,6 +301,9 @@ static int runq_collector_open(const struct config *config, struct meter **ret_m
 		.causes = !config->no_causes,
 		.blame = !config->no_causes && config->blame_limit > 0,
 		.idle_states = config->idle_states,
+		.pressure = config->pressure,
+		/* One file for each cgroup and window would cost more than all the rest. */
+		.psi_node_only = true,
 		.sample_ratio = config->sample_ratio,
 		.nr_le = config->nr_le,
 		.steps_only = !config->fine,

@@ -152,6 +152,9 @@ static void remove_cgroup(struct store *store, size_t at, bool keep)
 	causes_move(store, labels, keep ? other : NULL);
 	parts_move(&store->series[F_RUNQ_IDLE], labels, keep ? other : NULL);
 	parts_move(&store->series[F_RUNQ_IDLE_WAITS], labels, keep ? other : NULL);
+	/* Wall time does not add up. */
+	parts_move(&store->series[F_RUNQ_WAITING], labels, NULL);
+	parts_move(&store->series[F_RUNQ_STALLED], labels, NULL);
 	blame_move(store, strchr(labels, '='), keep);
 	series_remove(&store->seen, at);
 	series_bury(&store->seen);

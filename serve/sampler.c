@@ -15,8 +15,9 @@
 
 #define MAX_FDS 16
 
-/* Looking for memory to give back takes longer the more there is: not in every round. */
-#define TRIM_ROUNDS 8
+/* Rounds between two looks for memory to give back, and at most as long as there is none. */
+#define TRIM_ROUNDS	 8
+#define TRIM_ROUNDS_MOST 32
 
 static uint64_t interval(const struct sampler *s)
 {
@@ -33,6 +34,18 @@ static void report_failure(struct sampler *s, struct collector *c, const struct 
 	if (!c->failing)
 		s->log("%s: %s", c->ops->name, err->what);
 	c->failing = true;
+}
+
+/* With thousands of cgroups looking takes a millisecond. */
+static void trim(struct sampler *s)
+{
+	if (++s->rounds < s->trim_rounds)
+		return;
+	s->rounds = 0;
+	if (meminfo_trim())
+		s->trim_rounds = TRIM_ROUNDS;
+	else if (s->trim_rounds < TRIM_ROUNDS_MOST)
+		s->trim_rounds *= 2;
 }
 
 static void update_all(struct sampler *s)
@@ -55,8 +68,7 @@ static void update_all(struct sampler *s)
 		c->failing = false;
 		any = true;
 	}
-	if (++s->rounds % TRIM_ROUNDS == 0)
-		meminfo_trim();
+	trim(s);
 	atomic_store(&s->round_ns, clock_mono_ns());
 	if (any)
 		atomic_store(&s->window_ns, clock_mono_ns());
@@ -131,6 +143,7 @@ static void *run(void *arg)
 
 int sampler_open(struct sampler *s, struct err *err)
 {
+	s->trim_rounds = TRIM_ROUNDS;
 	s->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	s->notify_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (s->wake_fd < 0 || s->notify_fd < 0)

@@ -20,7 +20,8 @@ struct sampler {
 	atomic_bool stopping;
 	int wake_fd;   /* eventfd: wakes the thread to check @stopping and the interval */
 	int notify_fd; /* eventfd: readable after each round of windows */
-	unsigned int rounds;
+	unsigned int rounds;	  /* since the last look for memory to give back */
+	unsigned int trim_rounds; /* from one look to the next */
 	uint64_t start_ns;		/* CLOCK_MONOTONIC */
 	atomic_uint_fast64_t round_ns;	/* of the last round, 0 before the first */
 	atomic_uint_fast64_t window_ns; /* of the last round in which a window was read */

@@ -38,6 +38,9 @@ sandbox_image = "%s"
 # Without CAP_SYS_RESOURCE nobody may lower it.
 restrict_oom_score_adj = true
 disable_apparmor = true
+[plugins."io.containerd.grpc.v1.cri".cni]
+bin_dir = "/usr/lib/cni"
+conf_dir = "/run/cni"
 """
 CONTAINERS_CONFIG = """[containers]
 # By default podman raises them, which root may not do everywhere.
@@ -101,12 +104,25 @@ def cgroup_parent(name):
             remove_cgroups("libpod_parent")
 
 
-def run_inside(name):
-    """Runs this program again in the namespaces, with the name of the cgroup parent; its exit code."""
-    command = ["unshare", "--mount", "--pid", "--fork", "--mount-proc", "--propagation", "private", "--kill-child",
-               "sh", "-c", INSIDE, "sh", " ".join(PLACES), sys.executable, "-B", *sys.argv, "--inside", name]
+@contextlib.contextmanager
+def mount_points(places):
+    """Removes those that were not there before."""
+    absent = [place for place in places if not os.path.isdir(place)]
+    try:
+        yield
+    finally:
+        for place in absent:
+            with contextlib.suppress(OSError):
+                os.rmdir(place)
+
+
+def run_inside(name, *more, places=PLACES):
+    """Runs this program again in the namespaces (more: of these, too), with the name of the cgroup parent; its exit
+    code."""
+    command = ["unshare", *more, "--mount", "--pid", "--fork", "--mount-proc", "--propagation", "private", "--kill-child",
+               "sh", "-c", INSIDE, "sh", " ".join(places), sys.executable, "-B", *sys.argv, "--inside", name]
     init = os.open("/proc/1/task", os.O_RDONLY | os.O_DIRECTORY)
-    with cgroup_parent(name):
+    with cgroup_parent(name), mount_points(places):
         child = subprocess.Popen(["setpriv", "--pdeathsig", "KILL", *command], pass_fds=[init],
                                  env={**os.environ, INIT_TASKS: str(init)})
         try:
@@ -126,20 +142,21 @@ def init_dispatches():
     return total
 
 
-def write_image(path):
-    """An image of one layer with busybox in it, as docker saves one: every runtime reads these."""
+def write_image(path, tag=IMAGE, files=(("bin/busybox", BUSYBOX), ("bin/sh", BUSYBOX)), **config):
+    """An image of one layer as docker saves one, which every runtime reads; by default one with busybox."""
     layer = io.BytesIO()
     with tarfile.open(fileobj=layer, mode="w") as tar:
-        folder = tarfile.TarInfo("bin")
-        folder.type, folder.mode = tarfile.DIRTYPE, 0o755
-        tar.addfile(folder)
-        for name in ("busybox", "sh"):
-            tar.add(os.path.realpath(BUSYBOX), f"bin/{name}")
+        for folder in sorted({os.path.dirname(name) for name, _ in files} - {""}):
+            entry = tarfile.TarInfo(folder)
+            entry.type, entry.mode = tarfile.DIRTYPE, 0o755
+            tar.addfile(entry)
+        for name, file in files:
+            tar.add(os.path.realpath(file), name)
     digest = hashlib.sha256(layer.getvalue()).hexdigest()
     config = {"architecture": {"aarch64": "arm64", "x86_64": "amd64"}[os.uname().machine], "os": "linux",
-              "config": {"Env": ["PATH=/bin"], "Cmd": [BUSYBOX, "sleep", "1000"]},
+              "config": config or {"Env": ["PATH=/bin"], "Cmd": [BUSYBOX, "sleep", "86400"]},
               "rootfs": {"type": "layers", "diff_ids": [f"sha256:{digest}"]}}
-    manifest = [{"Config": "config.json", "RepoTags": [IMAGE], "Layers": ["layer.tar"]}]
+    manifest = [{"Config": "config.json", "RepoTags": [tag], "Layers": ["layer.tar"]}]
     with tarfile.open(path, "w") as tar:
         for name, data in (("layer.tar", layer.getvalue()), ("config.json", json.dumps(config).encode()),
                            ("manifest.json", json.dumps(manifest).encode())):
@@ -193,9 +210,12 @@ class Containerd:
                 self.__exit__()
                 raise tap.Skip("containerd does not run here: " + self.said())
             time.sleep(0.1)
-        write_image("/run/image.tar")
-        run("ctr", "--namespace", "k8s.io", "images", "import", "/run/image.tar")
+        self.load_image()
         return self
+
+    def load_image(self, *image, **config):
+        write_image("/run/image.tar", *image, **config)
+        run("ctr", "--namespace", "k8s.io", "images", "import", "/run/image.tar")
 
     def __exit__(self, *_):
         with contextlib.suppress(RuntimeError, subprocess.SubprocessError):
@@ -206,6 +226,13 @@ class Containerd:
     def said(self):
         self.log.seek(0)
         return self.log.read()[-800:]
+
+    def containers(self):
+        """The ids of all containers of pods, also of those that have ended."""
+        return run("ctr", "--namespace", "k8s.io", "containers", "list", "--quiet").decode().split()
+
+    def labels(self, one):
+        return json.loads(run("ctr", "--namespace", "k8s.io", "containers", "info", one))["Labels"]
 
     def call(self, method, request):
         done = subprocess.run(

@@ -73,6 +73,7 @@ struct runq_latency_group {
 	const char *namespace_name;
 	const char *pod;
 	const char *container;
+	const char *image;
 };
 
 struct runq_latency_window {

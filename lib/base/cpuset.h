@@ -31,6 +31,13 @@ static inline bool cpuset_has(const struct cpuset *set, unsigned int cpu)
 	return cpu < CPUSET_MAX && (set->bits[cpu / 64] >> (cpu % 64) & 1);
 }
 
+/* Leaves only what is in @other, too. */
+static inline void cpuset_and(struct cpuset *set, const struct cpuset *other)
+{
+	for (size_t i = 0; i < CPUSET_MAX / 64; i++)
+		set->bits[i] &= other->bits[i];
+}
+
 /* The first member from @from on, or CPUSET_MAX. */
 unsigned int cpuset_next(const struct cpuset *set, unsigned int from);
 unsigned int cpuset_count(const struct cpuset *set);

@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/utf8.h"
+
 struct reader {
 	const unsigned char *at, *end;
 	struct json_place place;
@@ -52,37 +54,6 @@ static int32_t hex_four(const unsigned char *at, const unsigned char *end)
 	return value;
 }
 
-/* The length of the UTF-8 sequence at @at, which is no ASCII; 0 if it is invalid. */
-static size_t utf8_len(const unsigned char *at, const unsigned char *end)
-{
-	/* The second byte's range excludes overlong forms, surrogates and what is above U+10FFFF. */
-	unsigned char low = 0x80, high = 0xbf;
-	size_t len;
-
-	if (*at >= 0xc2 && *at <= 0xdf)
-		len = 2;
-	else if (*at >= 0xe0 && *at <= 0xef)
-		len = 3;
-	else if (*at >= 0xf0 && *at <= 0xf4)
-		len = 4;
-	else
-		return 0;
-	if (*at == 0xe0)
-		low = 0xa0;
-	else if (*at == 0xed)
-		high = 0x9f;
-	else if (*at == 0xf0)
-		low = 0x90;
-	else if (*at == 0xf4)
-		high = 0x8f;
-	if ((size_t)(end - at) < len || at[1] < low || at[1] > high)
-		return 0;
-	for (size_t i = 2; i < len; i++)
-		if (at[i] < 0x80 || at[i] > 0xbf)
-			return 0;
-	return len;
-}
-
 static bool eat_escape(struct reader *r)
 {
 	if (r->at == r->end)
@@ -104,7 +75,8 @@ static bool eat_string(struct reader *r, struct json_string *ret_string)
 		return false;
 	start = r->at;
 	while (r->at < r->end && *r->at != '"') {
-		size_t len = 1;
+		uint32_t code;
+		size_t len;
 
 		if (*r->at < 0x20)
 			return false;
@@ -114,8 +86,7 @@ static bool eat_string(struct reader *r, struct json_string *ret_string)
 				return false;
 			continue;
 		}
-		if (*r->at >= 0x80)
-			len = utf8_len(r->at, r->end);
+		len = utf8_decode((const char *)r->at, r->end - r->at, &code);
 		if (!len)
 			return false;
 		r->at += len;

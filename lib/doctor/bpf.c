@@ -257,6 +257,7 @@ static const struct doctor_events events[DOC_NR] = {
 	[DOC_EV_TIMER] = {{"hrtimer_start", "hrtimer_expire_entry", "hrtimer_expire_exit"},
 			  "when timers are due and when they run",
 			  fix_tracing},
+	[DOC_EV_NMI] = {{"nmi_handler"}, "NMIs", fix_tracing},
 	[DOC_EV_PREEMPTIRQ] =
 		{{"irq_disable", "irq_enable", "preempt_disable", "preempt_enable"},
 		 "the cost of the irq/preempt tracepoints",
@@ -294,6 +295,13 @@ void doctor_check_events(const struct doctor *d, enum doctor_id id, struct docto
 				d->probe->machine);
 			return;
 		}
+	}
+	if (id == DOC_EV_NMI && !d->x86) {
+		doctor_set(row, DOCTOR_WARN, NULL,
+			   "not told by this kernel: %s has no event for NMIs, and their time is "
+			   "charged to the interrupted context",
+			   d->probe->machine);
+		return;
 	}
 	if (!d->btf) {
 		doctor_set(row, DOCTOR_NO, d->btf_err.fix, "%s: unavailable without BTF",

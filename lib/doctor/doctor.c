@@ -37,9 +37,10 @@ static const struct {
 	[DOC_EV_VECTORS] = {"events: vectors", doctor_check_events, NULL},
 	[DOC_EV_SOFTIRQ] = {"events: softirqs", doctor_check_events, NULL},
 	[DOC_EV_HOTPLUG] = {"events: hotplug", doctor_check_events, NULL},
-	[DOC_EV_WAKEUP] = {"events: wake-ups", doctor_check_events, "runq wake serve report"},
+	[DOC_EV_WAKEUP] = {"events: wake-ups", doctor_check_events, "runq wake trace serve report"},
 	[DOC_EV_IPI] = {"events: IPIs", doctor_check_events, "wake"},
 	[DOC_EV_TIMER] = {"events: timers", doctor_check_events, "wake serve report"},
+	[DOC_EV_NMI] = {"events: NMIs", doctor_check_events, "noise"},
 	[DOC_EV_PREEMPTIRQ] = {"events: preemptirq", doctor_check_events, "crit"},
 	[DOC_CRIT_ENGINE] = {"crit engine", doctor_check_crit, "crit report"},
 	[DOC_PARANOID] = {"perf_event_paranoid", doctor_check_paranoid, NULL},
@@ -114,6 +115,15 @@ static const struct doctor_command {
 			   .lost = "no cause \"throttled\": this kernel has no CPU quota"}},
 	},
 	{
+		.name = "noise",
+		.needs = {BPF_NEEDS, DOC_EV_IDLE, DOC_EV_IRQ, DOC_EV_SOFTIRQ},
+		.wants = {{.id = DOC_EV_VECTORS,
+			   .lost = "some interrupts have no line, and their time is charged to the "
+				   "interrupted context"},
+			  {.id = DOC_EV_NMI, .lost = "no NMIs", .minor = true},
+			  {.id = DOC_CGROUP, .lost = "cgroups are shown by id"}},
+	},
+	{
 		.name = "wake",
 		.needs = {BPF_NEEDS, DOC_EV_IDLE, DOC_EV_IRQ},
 		.wants = {{.id = DOC_EV_TIMER, .lost = "no sources timer and passive"},
@@ -123,6 +133,12 @@ static const struct doctor_command {
 				   "the IPI"},
 			  {.id = DOC_HRTIMERS, .lost = "timers are as coarse as the tick"},
 			  {.id = DOC_ETF, .lost = "no source nic"}},
+	},
+	{
+		.name = "trace",
+		.needs = {BPF_NEEDS, DOC_EV_IDLE, DOC_EV_IRQ, DOC_EV_SOFTIRQ, DOC_EV_WAKEUP},
+		.wants = {{.id = DOC_EV_VECTORS,
+			   .lost = "time in some interrupts is charged to the interrupted context"}},
 	},
 	{
 		.name = "audit",

@@ -43,6 +43,10 @@ enum family_type {
 	  "Time from the wake-up of a task until it ran on a core that was idle, by cgroup and idle state.") \
 	X(F_RUNQ_IDLE_WAITS, "subtick_runqueue_idle_waits", FAMILY_COUNTER, UNIT_COUNT,           \
 	  "Number of those waits.")                                                               \
+	X(F_RUNQ_WAITING, "subtick_runqueue_waiting_seconds", FAMILY_COUNTER, UNIT_NS,             \
+	  "Wall time in which at least one task of a cgroup or below it waited for a core, by cause; / is the machine.") \
+	X(F_RUNQ_STALLED, "subtick_runqueue_stalled_seconds", FAMILY_COUNTER, UNIT_NS,             \
+	  "The part of it in which none of these tasks ran.")                                      \
 	X(F_RUNQ_FOLDED, "subtick_runqueue_folded", FAMILY_COUNTER, UNIT_COUNT,                    \
 	  "Waits (kind waits) and charges (kind blame) in the series (other), because of the limits.") \
 	X(F_RUNQ_EVICTED, "subtick_runqueue_evicted", FAMILY_COUNTER, UNIT_COUNT,                   \

@@ -485,6 +485,38 @@ enum unit {
 	X(M_CULPRIT_NAME, "culprit_name", "behind whom", UNIT_TEXT, "likewise")                    \
 	X(M_IDLE_FULL_TOTAL, "idle_states_full_total", "idle states without room", UNIT_COUNT,    \
 	  "waits for idle cores that found no room in the table of groups and states")            \
+	X(M_WAITING_NS, "waiting_ns", "waiting", UNIT_NS,                                          \
+	  "wall time in which at least one task of the cgroup or below waited for a core")         \
+	X(M_WAITING_CONTENTION_NS, "waiting_contention_ns", "contention", UNIT_NS,                 \
+	  "of it, with a task on the core that was waited for")                                    \
+	X(M_WAITING_KTHREAD_NS, "waiting_kernel_thread_ns", "kthreads", UNIT_NS,                   \
+	  "of it, with only kernel threads on the cores that were waited for")                     \
+	X(M_WAITING_IDLE_NS, "waiting_idle_exit_ns", "idle exit", UNIT_NS,                         \
+	  "of it, only for cores to leave their idle state")                                       \
+	X(M_WAITING_QUOTA_NS, "waiting_quota_ns", "quota", UNIT_NS,                                \
+	  "of it, with a task that CPU quota kept from the core")                                  \
+	X(M_STALLED_NS, "stalled_ns", "stalled", UNIT_NS,                                          \
+	  "wall time in which one waited and none of them ran")                                    \
+	X(M_STALLED_CONTENTION_NS, "stalled_contention_ns", "stalled, contention", UNIT_NS,        \
+	  "of it, as waiting_contention_ns")                                                       \
+	X(M_STALLED_KTHREAD_NS, "stalled_kernel_thread_ns", "stalled, kthreads", UNIT_NS,          \
+	  "of it, as waiting_kernel_thread_ns")                                                    \
+	X(M_STALLED_IDLE_NS, "stalled_idle_exit_ns", "stalled, idle exit", UNIT_NS,                \
+	  "of it, as waiting_idle_exit_ns")                                                        \
+	X(M_STALLED_QUOTA_NS, "stalled_quota_ns", "stalled, quota", UNIT_NS,                       \
+	  "of it, as waiting_quota_ns")                                                            \
+	X(M_PSI_WAITING_NS, "psi_waiting_ns", "PSI waiting", UNIT_NS,                              \
+	  "the same by the kernel (PSI some), quota included")                                     \
+	X(M_PSI_STALLED_NS, "psi_stalled_ns", "PSI stalled", UNIT_NS,                              \
+	  "the same by the kernel (PSI full), quota included; none for the machine")               \
+	X(M_PRESSURE_FULL_TOTAL, "pressure_full_total", "pressure without room", UNIT_COUNT,       \
+	  "changes of tasks whose cgroup found no room in the table of pressure, or is nested too deeply") \
+	X(M_PRESSURE_SHARED_TOTAL, "pressure_shared_total", "pressure entries lost", UNIT_COUNT,   \
+	  "tasks that another one with the same lower bits of its PID replaced while they waited or ran") \
+	X(M_PRESSURE_CROWDED_TOTAL, "pressure_crowded_total", "pressure counts near their limit", UNIT_COUNT, \
+	  "changes at which more tasks of a cgroup waited than a count is sure to hold")           \
+	X(M_PRESSURE_UNSTABLE_TOTAL, "pressure_unstable_total", "pressure not read", UNIT_COUNT,   \
+	  "cgroups whose counts changed under the reader: their time is in the next window")       \
 	X(M_WAIT_NS, "wait_ns", "waited", UNIT_NS, "time waited")                                  \
 	X(M_CULPRIT_NS, "culprit_ns", "of it", UNIT_NS, "part of the wait that the culprit ran")   \
 	X(M_PREV_COMM, "prev_comm", "ran last", UNIT_TEXT, "task that had the core just before")   \
@@ -517,11 +549,80 @@ enum unit {
 	  "standard error of the sum, from sampling")                                              \
 	X(M_PERCENTILE_ERROR_RATIO, "percentile_error_ratio", "percentiles ±", UNIT_RATIO,         \
 	  "width of a histogram bucket ÷ its lower edge: the bound of a percentile's error")       \
+	X(M_TRACE_LINE, "timeline", "timeline", UNIT_TEXT,                                         \
+	  "what the core did, from left to right: the part with most of each bit of the time")     \
+	X(M_EDGES_TOTAL, "edges_total", "edges", UNIT_COUNT, "recorded context changes and wake-ups") \
+	X(M_EDGES_LOST_TOTAL, "edges_lost_total", "edges lost", UNIT_COUNT,                        \
+	  "edges that were overwritten before they were read, or found no room")                   \
+	X(M_GAPS_TOTAL, "gaps_total", "gaps", UNIT_COUNT,                                          \
+	  "places where edges are missing; what the core did there is unknown")                    \
+	X(M_AT_NS, "at_ns", "at", UNIT_NS, "when, since the start of the recording")               \
+	X(M_BEGAN, "began", "began", UNIT_TEXT,                                                    \
+	  "how the wait began: woken, or preempted when the task lost a core")                     \
+	X(M_WAKER_COMM, "waker_comm", "woken by", UNIT_TEXT,                                       \
+	  "task that was current where the wake-up came from; idle: an interrupt on an idle core") \
+	X(M_WAKER_PID, "waker_pid", "its PID", UNIT_ID, "its PID")                                 \
+	X(M_WAKER_CPU, "waker_cpu", "on CPU", UNIT_ID, "CPU that the wake-up came from")           \
+	X(M_CULPRIT_PID, "culprit_pid", "its PID", UNIT_ID, "its PID")                             \
+	X(M_WAIT_IRQ_NS, "irq_ns", "irq", UNIT_NS, "part of the wait in which the core handled interrupts") \
+	X(M_WAIT_SOFTIRQ_NS, "softirq_ns", "softirq", UNIT_NS,                                     \
+	  "part of the wait in which the core ran softirqs")                                       \
+	X(M_WAIT_IDLE_NS, "idle_ns", "idle", UNIT_NS,                                              \
+	  "part of the wait in which the core was idle or on its way out of idle")                 \
+	X(M_RUN_NS, "run_ns", "ran", UNIT_NS,                                                      \
+	  "time on a core, without interrupts and softirqs on top")                                \
+	X(M_NAMES_LOST_TOTAL, "names_lost_total", "names lost", UNIT_COUNT,                        \
+	  "tasks whose name was replaced by that of a later one")                                  \
+	X(M_EVENT, "event", "ended by", UNIT_TEXT, "what ended the recording: wait, wake or noise") \
+	X(M_EVENT_AT_NS, "event_at_ns", "at", UNIT_NS, "when it happened, since the start of the recording") \
+	X(M_EVENT_LEN_NS, "event_ns", "length", UNIT_NS, "how long that wait or interrupt was")    \
+	X(M_EVENT_CPU, "event_cpu", "CPU", UNIT_ID, "CPU that it happened on")                     \
+	X(M_EVENT_COMM, "event_comm", "task", UNIT_TEXT, "task that waited or was interrupted")    \
+	X(M_EVENT_PID, "event_pid", "PID", UNIT_ID, "its PID")                                     \
 	X(M_HOSTNAME, "hostname", "host", UNIT_TEXT, "name of the machine")                         \
 	X(M_KERNEL_RELEASE, "kernel_release", "kernel", UNIT_TEXT, "release of the kernel")        \
 	X(M_BOOT_UNIX_NS, "boot_unix_ns", "booted", UNIT_ID, "when the machine was started")       \
 	X(M_VERSION, "subtick_version", "subtick", UNIT_TEXT, "version of subtick")                \
-	X(M_KERNEL_BYTES, "kernel_bytes", "kernel memory", UNIT_BYTES, "kernel memory in BPF maps")
+	X(M_KERNEL_BYTES, "kernel_bytes", "kernel memory", UNIT_BYTES, "kernel memory in BPF maps") \
+	X(M_NOISE_RATIO, "noise_ratio", "noise", UNIT_RATIO,                                       \
+	  "share of the core's window that interrupts, softirqs and kernel threads took")          \
+	X(M_NOISE_SOFTIRQ_RATIO, "softirqs_ratio", "softirq", UNIT_RATIO,                          \
+	  "share spent in softirqs, but for those that ksoftirqd ran")                             \
+	X(M_KTHREAD_RATIO, "kthread_ratio", "kthreads", UNIT_RATIO,                                \
+	  "share spent in kernel threads, ksoftirqd among them")                                   \
+	X(M_TASKS_RATIO, "tasks_ratio", "tasks", UNIT_RATIO,                                       \
+	  "share that was left to tasks that are no kernel threads")                               \
+	X(M_EVENTS_TOTAL, "events_total", "events", UNIT_COUNT,                                    \
+	  "interrupts, softirqs, NMIs and runs of kernel threads that ended in the window")        \
+	X(M_EVENTS_HZ, "events_hz", "events/s", UNIT_HZ, "the same per second")                    \
+	X(M_EXCEEDED, "exceeded", "over limit", UNIT_BOOL, "whether the core exceeds a limit")     \
+	X(M_EXCEEDED_TOTAL, "exceeded_total", "cores over limit", UNIT_COUNT,                      \
+	  "cores that exceed a limit")                                                             \
+	X(M_LIMIT_MAX_NS, "limit_max_ns", "limit: longest", UNIT_NS, "limit on the longest of any source") \
+	X(M_LIMIT_RATE_HZ, "limit_rate_hz", "limit: events/s", UNIT_HZ, "limit on events per second of a core") \
+	X(M_LIMIT_SHARE_RATIO, "limit_share_ratio", "limit: noise", UNIT_RATIO,                    \
+	  "limit on the share of a core's window")                                                 \
+	X(M_NOISE_KIND, "kind", "kind", UNIT_TEXT, "irq, vector, softirq, kthread or nmi")         \
+	X(M_NOISE_NAME, "name", "source", UNIT_TEXT,                                               \
+	  "source of noise: handler or vector as in /proc/interrupts, softirq vector, kernel thread") \
+	X(M_NOISE_TIME_RATIO, "time_ratio", "of core", UNIT_RATIO, "share of the core's window")   \
+	X(M_KNOB, "knob", "what would move it", UNIT_TEXT, "the setting that would move this source") \
+	X(M_HIT_CGROUP, "cgroup", "hit", UNIT_TEXT,                                                \
+	  "whom it hit: the cgroup of the task that was current, (idle) or (kernel threads)")      \
+	X(M_HIT_HARDIRQ_NS, "hardirq_ns", "hardirq", UNIT_NS, "time in interrupts on top of it")   \
+	X(M_HIT_HARDIRQ_TOTAL, "hardirq_total", "hardirqs", UNIT_COUNT, "interrupts on top of it") \
+	X(M_HIT_SOFTIRQ_NS, "softirqs_ns", "softirq", UNIT_NS, "time in softirqs on top of it")    \
+	X(M_HIT_SOFTIRQ_TOTAL, "softirqs_total", "softirqs", UNIT_COUNT, "softirqs on top of it")  \
+	X(M_HIT_KTHREAD_NS, "kthread_ns", "kthreads", UNIT_NS,                                     \
+	  "time in kernel threads that preempted one of its tasks")                                \
+	X(M_HIT_KTHREAD_TOTAL, "kthread_total", "preempted", UNIT_COUNT,                           \
+	  "runs of kernel threads that preempted one of its tasks")                                \
+	X(M_NMI_KNOWN, "nmi_known", "NMIs known", UNIT_BOOL, "whether this kernel tells of NMIs")  \
+	X(M_SOURCE_LOST_TOTAL, "source_lost_total", "sources lost", UNIT_COUNT,                    \
+	  "events whose source found no room in the core's table")                                 \
+	X(M_SOURCE_LOST_NS, "source_lost_ns", "time lost", UNIT_NS, "time of those events")        \
+	X(M_VICTIM_LOST_TOTAL, "victim_lost_total", "victims lost", UNIT_COUNT,                    \
+	  "events whose victim found no room in the core's table")
 
 #define METRIC_ENUM(id, key, title, unit, help) id,
 enum metric_id { METRICS(METRIC_ENUM) METRIC_NR };

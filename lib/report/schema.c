@@ -51,6 +51,10 @@ const struct schema_list schema_lists[] = {
 	{"runq", "groups.le", "le_ns count"},
 	{"runq", "blame", "victim culprit wait_ns count | victim_name culprit_name"},
 	{"runq", "idle_states", "cgroup index name#state claimed_ns wait_ns count avg_ns"},
+	{"runq", "pressure",
+	 "cgroup waiting_ns waiting_contention_ns waiting_kernel_thread_ns waiting_idle_exit_ns "
+	 "waiting_quota_ns stalled_ns stalled_contention_ns stalled_kernel_thread_ns "
+	 "stalled_idle_exit_ns stalled_quota_ns psi_waiting_ns psi_stalled_ns | name#name"},
 	{"runq", "waits",
 	 "cpu wait_ns pid tgid comm victim culprit culprit_ns prev_comm prev_pid "
 	 "end_monotonic_ns"},
@@ -58,7 +62,22 @@ const struct schema_list schema_lists[] = {
 	{"runq", "quality",
 	 "| schedstat_ratio unbooked_ratio percentile_error_ratio sample_ratio kernel_bytes "
 	 "unknown_start_total negative_total table_full_total blame_full_total path_cut_total "
-	 "recursion_misses_total ring_lost_total idle_states_full_total"},
+	 "recursion_misses_total ring_lost_total idle_states_full_total pressure_full_total "
+	 "pressure_shared_total pressure_crowded_total pressure_unstable_total"},
+
+	{"noise", "", "| limit_max_ns limit_rate_hz limit_share_ratio exceeded_total"},
+	{"noise", "cores",
+	 "cpu noise_ratio hardirq_ratio softirqs_ratio kthread_ratio tasks_ratio idle_loop_ratio "
+	 "poll_idle_ratio idle_ratio unknown_ratio steal_ratio events_total events_hz max_ns "
+	 "closure_error_ratio window_ns flags | exceeded"},
+	{"noise", "sources", "cpu kind irq name#source count sum_ns pN_ns max_ns time_ratio knob"},
+	{"noise", "hits",
+	 "cgroup#hit cgroup_id hardirq_ns hardirq_total softirqs_ns softirqs_total kthread_ns "
+	 "kthread_total max_ns comm pid"},
+	{"noise", "quality",
+	 "closure_error_max_ratio steal_known nmi_known source_lost_total source_lost_ns "
+	 "victim_lost_total | torn_total odd_edges_total paused_softirq_lost_total "
+	 "recursion_misses_total"},
 
 	{"wake", "",
 	 "overhead_ns uncertainty_ns driver governor guest asked_total taken_total | haltpoll "
@@ -131,6 +150,19 @@ const struct schema_list schema_lists[] = {
 	 "op then=batch now=batch difference difference_low=difference difference_high=difference "
 	 "exceeds_spread"},
 	{"crit", "quality", "| clock_step_ns clock_ns call_ns below_overhead_total"},
+
+	{"trace", "", "| event event_at_ns event_ns event_cpu event_comm event_pid"},
+	{"trace", "cpus",
+	 "cpu busy_ratio task_ratio hardirq_ratio softirq_on_idle_ratio softirq_on_task_ratio "
+	 "ksoftirqd_ratio idle_loop_ratio unknown_ratio poll_idle_ratio idle_ratio window_ns "
+	 "edges_total edges_lost_total gaps_total timeline"},
+	{"trace", "waits",
+	 "at_ns cpu wait_ns pid comm began waker_comm waker_pid waker_cpu culprit culprit_pid "
+	 "culprit_ns irq_ns softirq_ns idle_ns"},
+	{"trace", "tasks", "pid tgid comm cgroup_id run_ns count sum_ns max_ns"},
+	{"trace", "quality",
+	 "edges_lost_total names_lost_total odd_edges_total recursion_misses_total "
+	 "unknown_start_total kernel_bytes"},
 
 	{"doctor", "", ""},
 	{"doctor", "checks", "check status detail fix"},

@@ -61,18 +61,28 @@ static double inside(uint64_t low, uint64_t high, double rank, double before, ui
 	return (double)low + (double)(high - low) * (rank - before) / (double)count;
 }
 
-double hist_percentile(const uint64_t count[HIST_NR], double percent)
+double hist_percentile_coarse(const uint64_t *count, unsigned int shift, double percent)
 {
-	double rank = rank_of(hist_total(count), percent), before = 0.0;
-	unsigned int last = HIST_NR;
+	unsigned int nr = HIST_NR >> shift, last = nr;
+	double rank, before = 0.0;
+	uint64_t total = 0;
 
-	for (unsigned int i = 0; i < HIST_NR; i++) {
+	for (unsigned int i = 0; i < nr; i++)
+		total += count[i];
+	rank = rank_of(total, percent);
+	for (unsigned int i = 0; i < nr; i++) {
 		if (!count[i])
 			continue;
 		last = i;
 		if (before + (double)count[i] >= rank)
-			return inside(hist_low(i), hist_high(i), rank, before, count[i]);
+			return inside(hist_low(i << shift), hist_low((i + 1) << shift), rank,
+				      before, count[i]);
 		before += (double)count[i];
 	}
-	return last == HIST_NR ? -1.0 : (double)hist_high(last);
+	return last == nr ? -1.0 : (double)hist_low((last + 1) << shift);
+}
+
+double hist_percentile(const uint64_t count[HIST_NR], double percent)
+{
+	return hist_percentile_coarse(count, 0, percent);
 }

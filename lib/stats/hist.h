@@ -19,5 +19,7 @@ uint64_t hist_total(const uint64_t count[HIST_NR]);
  * most 3.125 % above or below the exact value. -1.0 if the histogram is empty.
  */
 double hist_percentile(const uint64_t count[HIST_NR], double percent);
+/* The same of HIST_NR >> @shift counts, each of 1 << @shift neighbouring buckets. */
+double hist_percentile_coarse(const uint64_t *count, unsigned int shift, double percent);
 
 #endif

@@ -60,6 +60,20 @@ static uint64_t optional_u64(const char *root, const char *dir, const char *name
 	return state_u64(root, dir, name, &value) ? CPUIDLE_UNKNOWN : value;
 }
 
+/* Without a driver the idle loop itself halts (state 1) or, when told to, polls (state 0). */
+uint64_t cpuidle_poll_mask(const char *root, unsigned int cpu)
+{
+	struct cpuidle_state states[CPUIDLE_MAX_STATES];
+	int nr = cpuidle_states(root, cpu, states);
+	uint64_t mask = 0;
+
+	if (nr <= 0)
+		return 1;
+	for (int i = 0; i < nr; i++)
+		mask |= (uint64_t)states[i].polls << i;
+	return mask;
+}
+
 void cpuidle_misses(const char *root, unsigned int cpu, struct cpuidle_state *states, int nr)
 {
 	char dir[96];

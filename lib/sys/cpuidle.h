@@ -35,6 +35,8 @@ int cpuidle_read(const char *root, struct cpuidle *ret_idle);
 /* Fills @states by index and returns how many; 0 without a driver, -errno on failure. */
 int cpuidle_states(const char *root, unsigned int cpu,
 		   struct cpuidle_state states[CPUIDLE_MAX_STATES]);
+/* Bit n: idle state n of this CPU polls instead of halting. */
+uint64_t cpuidle_poll_mask(const char *root, unsigned int cpu);
 /* Fills above, below and rejected of @nr states; apart because each is one more file to read. */
 void cpuidle_misses(const char *root, unsigned int cpu, struct cpuidle_state *states, int nr);
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Writes reports as JSON Lines: one object per report, keys in a fixed order, without a tree. */
-#include "view/view.h"
+#include "view/json.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "view/utf8.h"
+#include "base/utf8.h"
+#include "view/view.h"
 
 /*
  * Writes ASCII only: U+009B is valid UTF-8 and starts an escape sequence on a terminal, and the name
@@ -44,7 +45,7 @@ static void put_part(FILE *out, const char *str, size_t len)
 		if (str > at) {
 			fwrite_unlocked(at, 1, (size_t)(str - at), out);
 		} else {
-			size_t bytes = utf8_decode(str, &code);
+			size_t bytes = utf8_decode(str, UTF8_LONGEST, &code);
 
 			put_char(out, bytes ? code : 0xfffd);
 			str += bytes ?: 1;
@@ -53,7 +54,7 @@ static void put_part(FILE *out, const char *str, size_t len)
 	putc_unlocked('"', out);
 }
 
-static void put_text(FILE *out, const char *str)
+void json_put_text(FILE *out, const char *str)
 {
 	put_part(out, str, strlen(str));
 }
@@ -113,7 +114,7 @@ static void put_value(FILE *out, const struct value *value, enum unit unit)
 		fputs(value->flag ? "true" : "false", out);
 		return;
 	case VALUE_STR:
-		put_text(out, value->str);
+		json_put_text(out, value->str);
 		return;
 	case VALUE_TABLE:
 		put_rows(out, value->table);
@@ -184,7 +185,7 @@ static void put_row(FILE *out, const struct table *table, size_t row, const stru
 				fputs(":{", out);
 			}
 		}
-		put_text(out, len ? key + len + 1 : key);
+		json_put_text(out, len ? key + len + 1 : key);
 		putc_unlocked(':', out);
 		put_value(out, table_cell(table, row, i), table->cols[i].metric->unit);
 		comma = true;
@@ -219,7 +220,7 @@ static void put_head(FILE *out, const struct report *report)
 		fputs("null", out);
 	fputs(",\"source\":", out);
 	if (report->source)
-		put_text(out, report->source);
+		json_put_text(out, report->source);
 	else
 		fputs("null", out);
 }
@@ -234,7 +235,7 @@ int view_json(struct view *view, const struct report *report)
 		put_row(out, report->fields, 0, report, true);
 	for (size_t i = 0; i < report->nr_tables; i++) {
 		putc_unlocked(',', out);
-		put_text(out, report->tables[i]->key);
+		json_put_text(out, report->tables[i]->key);
 		putc_unlocked(':', out);
 		put_rows(out, report->tables[i]);
 	}
@@ -245,7 +246,7 @@ int view_json(struct view *view, const struct report *report)
 	for (size_t i = 0; i < report->nr_notes; i++) {
 		if (i)
 			putc_unlocked(',', out);
-		put_text(out, report->notes[i]);
+		json_put_text(out, report->notes[i]);
 	}
 	fputs("]}\n", out);
 	return 0;

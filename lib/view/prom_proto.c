@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Encodes protobuf by hand: a message is a sequence of fields, each a key (number and kind) and a
- * value: a varint, 8 bytes, or a length and bytes. The numbers are those of
+ * Writes metrics as protobuf. The numbers of the fields are those of
  * io/prometheus/client/metrics.proto of prometheus/client_model.
  */
 #include "view/prom_proto.h"
@@ -13,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KIND_VARINT, KIND_DOUBLE, KIND_BYTES };
+#include "view/proto.h"
+
 enum { TYPE_COUNTER = 0, TYPE_GAUGE = 1, TYPE_HISTOGRAM = 4 };
 enum { FAMILY_NAME = 1, FAMILY_HELP, FAMILY_KIND, FAMILY_METRIC };
 enum { METRIC_LABEL = 1, METRIC_GAUGE, METRIC_COUNTER, METRIC_HISTOGRAM = 7 };
@@ -33,63 +33,7 @@ enum { BUCKET_COUNT = 1, BUCKET_LE };
 enum { SPAN_OFFSET = 1, SPAN_LENGTH };
 
 /* So many empty buckets cost less than a span of their own behind them. */
-#define MAX_GAP	   2
-#define MAX_VARINT 10
-
-/* A message in memory: one row, or the head of a family. */
-struct msg {
-	char *data;
-	size_t len, room;
-	bool failed; /* out of memory; sticky */
-};
-
-static char *msg_room(struct msg *m, size_t len)
-{
-	if (m->room - m->len < len && !m->failed) {
-		size_t room = 2 * m->room + len;
-		char *data = reallocarray(m->data, room, 1);
-
-		if (data) {
-			m->data = data;
-			m->room = room;
-		}
-		m->failed = !data;
-	}
-	return m->failed ? NULL : m->data + m->len;
-}
-
-static void msg_put(struct msg *m, const void *data, size_t len)
-{
-	char *to = msg_room(m, len);
-
-	if (!to)
-		return;
-	memcpy(to, data, len);
-	m->len += len;
-}
-
-static size_t format_varint(char to[MAX_VARINT], uint64_t value)
-{
-	size_t len = 0;
-
-	for (; value >= 0x80; value >>= 7)
-		to[len++] = (char)(value | 0x80);
-	to[len++] = (char)value;
-	return len;
-}
-
-static void put_varint(struct msg *m, uint64_t value)
-{
-	char bytes[MAX_VARINT];
-
-	msg_put(m, bytes, format_varint(bytes, value));
-}
-
-static void put_u64(struct msg *m, unsigned int field, uint64_t value)
-{
-	put_varint(m, field << 3 | KIND_VARINT);
-	put_varint(m, value);
-}
+#define MAX_GAP 2
 
 /* Signed numbers are 0, -1, 1, -2, … */
 static uint64_t zigzag(int64_t value)
@@ -97,7 +41,7 @@ static uint64_t zigzag(int64_t value)
 	return (uint64_t)value << 1 ^ (uint64_t)(value >> 63);
 }
 
-static void put_double(struct msg *m, unsigned int field, double value)
+static void put_double(struct proto_msg *m, unsigned int field, double value)
 {
 	uint64_t bits;
 	char bytes[8];
@@ -105,34 +49,12 @@ static void put_double(struct msg *m, unsigned int field, double value)
 	memcpy(&bits, &value, sizeof(bits));
 	for (int i = 0; i < 8; i++)
 		bytes[i] = (char)(bits >> 8 * i);
-	put_varint(m, field << 3 | KIND_DOUBLE);
-	msg_put(m, bytes, sizeof(bytes));
-}
-
-static void put_str(struct msg *m, unsigned int field, const char *str)
-{
-	put_varint(m, field << 3 | KIND_BYTES);
-	put_varint(m, strlen(str));
-	msg_put(m, str, strlen(str));
-}
-
-/* What was put since the message had @begin bytes becomes a field: its key and length go before it. */
-static void close_field(struct msg *m, unsigned int field, size_t begin)
-{
-	char head[2 * MAX_VARINT];
-	size_t len = m->len - begin, head_len;
-
-	head_len = format_varint(head, field << 3 | KIND_BYTES);
-	head_len += format_varint(head + head_len, len);
-	if (!msg_room(m, head_len))
-		return;
-	memmove(m->data + begin + head_len, m->data + begin, len);
-	memcpy(m->data + begin, head, head_len);
-	m->len += head_len;
+	proto_varint(m, field << 3 | PROTO_DOUBLE);
+	proto_bytes(m, bytes, sizeof(bytes));
 }
 
 /* Pairs as prom_labels() makes them: name="value", escaped, with commas between them and before. */
-static void put_labels(struct msg *m, const char *labels)
+static void put_labels(struct proto_msg *m, const char *labels)
 {
 	while (*labels) {
 		size_t pair = m->len, begin;
@@ -140,20 +62,20 @@ static void put_labels(struct msg *m, const char *labels)
 
 		labels += *labels == ',';
 		name_len = strcspn(labels, "=");
-		put_varint(m, PAIR_NAME << 3 | KIND_BYTES);
-		put_varint(m, name_len);
-		msg_put(m, labels, name_len);
+		proto_varint(m, PAIR_NAME << 3 | PROTO_BYTES);
+		proto_varint(m, name_len);
+		proto_bytes(m, labels, name_len);
 		labels += name_len + 2;
 		begin = m->len;
 		for (; *labels != '"'; labels++) {
 			bool escaped = *labels == '\\';
 
 			labels += escaped;
-			msg_put(m, escaped && *labels == 'n' ? "\n" : labels, 1);
+			proto_bytes(m, escaped && *labels == 'n' ? "\n" : labels, 1);
 		}
 		labels++;
-		close_field(m, PAIR_VALUE, begin);
-		close_field(m, METRIC_LABEL, pair);
+		proto_close(m, PAIR_VALUE, begin);
+		proto_close(m, METRIC_LABEL, pair);
 	}
 }
 
@@ -210,7 +132,7 @@ static unsigned int span_end(const struct series *s, const union word *words, un
 }
 
 /* The offset of the first span is its index, that of others the distance from the one before. */
-static void put_spans(struct msg *m, const struct series *s, const union word *words)
+static void put_spans(struct proto_msg *m, const struct series *s, const union word *words)
 {
 	int expected = 1 - s->native.first;
 	unsigned int begin = native_next(s, words, 1), end;
@@ -219,15 +141,15 @@ static void put_spans(struct msg *m, const struct series *s, const union word *w
 		size_t span = m->len;
 
 		end = span_end(s, words, begin);
-		put_u64(m, SPAN_OFFSET, zigzag((int)begin - expected));
-		put_u64(m, SPAN_LENGTH, end - begin);
-		close_field(m, HISTOGRAM_SPAN, span);
+		proto_u64(m, SPAN_OFFSET, zigzag((int)begin - expected));
+		proto_u64(m, SPAN_LENGTH, end - begin);
+		proto_close(m, HISTOGRAM_SPAN, span);
 		expected = (int)end;
 	}
 }
 
 /* The counts of the same buckets, each minus the one before. */
-static void put_deltas(struct msg *m, const struct series *s, const union word *words)
+static void put_deltas(struct proto_msg *m, const struct series *s, const union word *words)
 {
 	unsigned int begin = native_next(s, words, 1), end;
 	size_t deltas = m->len;
@@ -238,41 +160,41 @@ static void put_deltas(struct msg *m, const struct series *s, const union word *
 		for (unsigned int i = begin; i < end; i++) {
 			uint64_t count = native_count(s, words, i);
 
-			put_varint(m, zigzag((int64_t)(count - was)));
+			proto_varint(m, zigzag((int64_t)(count - was)));
 			was = count;
 		}
 	}
 	if (m->len > deltas)
-		close_field(m, HISTOGRAM_DELTA, deltas);
+		proto_close(m, HISTOGRAM_DELTA, deltas);
 }
 
-static void put_native(struct msg *m, const struct series *s, const union word *words)
+static void put_native(struct proto_msg *m, const struct series *s, const union word *words)
 {
-	put_u64(m, HISTOGRAM_SCHEMA, zigzag(s->native.schema));
+	proto_u64(m, HISTOGRAM_SCHEMA, zigzag(s->native.schema));
 	put_double(m, HISTOGRAM_ZERO_THRESHOLD,
 		   ldexp(1.0, (s->native.first - 1) / (1 << s->native.schema)));
-	put_u64(m, HISTOGRAM_ZERO_COUNT, native_count(s, words, 0));
+	proto_u64(m, HISTOGRAM_ZERO_COUNT, native_count(s, words, 0));
 	put_spans(m, s, words);
 	put_deltas(m, s, words);
 }
 
-static void put_histogram(struct msg *m, const struct series *s, const union word *words)
+static void put_histogram(struct proto_msg *m, const struct series *s, const union word *words)
 {
-	put_u64(m, HISTOGRAM_COUNT, words[s->nr_le].u64);
+	proto_u64(m, HISTOGRAM_COUNT, words[s->nr_le].u64);
 	put_double(m, HISTOGRAM_SUM, seconds(words[s->nr_le + 1].u64));
 	/* That of +Inf is the count. */
 	for (unsigned int i = 0; i < s->nr_le; i++) {
 		size_t bucket = m->len;
 
-		put_u64(m, BUCKET_COUNT, words[i].u64);
+		proto_u64(m, BUCKET_COUNT, words[i].u64);
 		put_double(m, BUCKET_LE, seconds(s->le_ns[i]));
-		close_field(m, HISTOGRAM_BUCKET, bucket);
+		proto_close(m, HISTOGRAM_BUCKET, bucket);
 	}
 	if (s->native.nr)
 		put_native(m, s, words);
 }
 
-static void put_row(struct msg *m, const struct series *s, size_t row)
+static void put_row(struct proto_msg *m, const struct series *s, size_t row)
 {
 	const union word *words = series_words(s, row);
 	size_t begin;
@@ -283,24 +205,24 @@ static void put_row(struct msg *m, const struct series *s, size_t row)
 	begin = m->len;
 	if (s->family->type == FAMILY_HISTOGRAM) {
 		put_histogram(m, s, words);
-		close_field(m, METRIC_HISTOGRAM, begin);
+		proto_close(m, METRIC_HISTOGRAM, begin);
 	} else {
 		put_double(m, VALUE, value_of(s->family, *words));
-		close_field(m, s->family->type == FAMILY_COUNTER ? METRIC_COUNTER : METRIC_GAUGE,
+		proto_close(m, s->family->type == FAMILY_COUNTER ? METRIC_COUNTER : METRIC_GAUGE,
 			    begin);
 	}
-	close_field(m, FAMILY_METRIC, 0);
+	proto_close(m, FAMILY_METRIC, 0);
 }
 
-static void put_head(struct msg *m, const struct family *f)
+static void put_head(struct proto_msg *m, const struct family *f)
 {
 	size_t name = m->len;
 
-	msg_put(m, f->name, strlen(f->name));
-	msg_put(m, family_suffix(f), strlen(family_suffix(f)));
-	close_field(m, FAMILY_NAME, name);
-	put_str(m, FAMILY_HELP, f->help);
-	put_u64(m, FAMILY_KIND,
+	proto_bytes(m, f->name, strlen(f->name));
+	proto_bytes(m, family_suffix(f), strlen(family_suffix(f)));
+	proto_close(m, FAMILY_NAME, name);
+	proto_str(m, FAMILY_HELP, f->help);
+	proto_u64(m, FAMILY_KIND,
 		f->type == FAMILY_COUNTER     ? TYPE_COUNTER
 		: f->type == FAMILY_HISTOGRAM ? TYPE_HISTOGRAM
 					      : TYPE_GAUGE);
@@ -308,8 +230,8 @@ static void put_head(struct msg *m, const struct family *f)
 
 void prom_proto_write(struct prom *p, const struct series *s)
 {
-	struct msg head = {0}, row = {0};
-	char bytes[MAX_VARINT];
+	struct proto_msg head = {0}, row = {0};
+	char bytes[PROTO_MAX_VARINT];
 	size_t len;
 
 	put_head(&head, s->family);
@@ -319,7 +241,7 @@ void prom_proto_write(struct prom *p, const struct series *s)
 		len += row.len;
 	}
 	if (!head.failed && !row.failed) {
-		prom_put(p, bytes, format_varint(bytes, len));
+		prom_put(p, bytes, proto_format_varint(bytes, len));
 		prom_put(p, head.data, head.len);
 	}
 	for (size_t i = 0; i < s->nr && !row.failed && !head.failed && !p->rc; i++) {

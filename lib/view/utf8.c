@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Decodes, measures and escapes UTF-8 text of unknown origin. */
+/* Measures and escapes UTF-8 text of unknown origin. */
 #include "view/utf8.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/utf8.h"
 
 struct range {
 	uint32_t first, last;
@@ -41,32 +43,6 @@ static bool in_ranges(uint32_t code, const struct range *ranges, size_t nr)
 	return false;
 }
 
-size_t utf8_decode(const char *str, uint32_t *ret_code)
-{
-	static const uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
-	unsigned char lead = *str;
-	uint32_t code;
-	size_t len;
-
-	if (lead < 0x80) {
-		*ret_code = lead;
-		return lead ? 1 : 0;
-	}
-	if (lead < 0xc2 || lead > 0xf4)
-		return 0;
-	len = lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
-	code = lead & (0x7f >> len);
-	for (size_t i = 1; i < len; i++) {
-		if ((str[i] & 0xc0) != 0x80)
-			return 0;
-		code = code << 6 | (str[i] & 0x3f);
-	}
-	if (code < smallest[len] || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff))
-		return 0;
-	*ret_code = code;
-	return len;
-}
-
 static size_t code_width(uint32_t code)
 {
 	if (code < 0x300)
@@ -82,7 +58,7 @@ size_t utf8_width_of(const char *str, size_t len)
 	uint32_t code;
 
 	for (; at < len; at += step) {
-		step = utf8_decode(str + at, &code);
+		step = utf8_decode(str + at, UTF8_LONGEST, &code);
 		width += step ? code_width(code) : 1;
 		step += !step;
 	}
@@ -101,7 +77,7 @@ static void cut(char *out, size_t max)
 	uint32_t code;
 
 	while (out[pos]) {
-		len = utf8_decode(out + pos, &code);
+		len = utf8_decode(out + pos, UTF8_LONGEST, &code);
 		if (!len || width + code_width(code) > max - 1)
 			break;
 		width += code_width(code);
@@ -114,7 +90,7 @@ static void cut(char *out, size_t max)
 static size_t disarm(const char **pos, char buf[static PRINTABLE_MAX])
 {
 	uint32_t code;
-	size_t len = utf8_decode(*pos, &code), out = 0;
+	size_t len = utf8_decode(*pos, UTF8_LONGEST, &code), out = 0;
 
 	if (len && !IN(code, harmful)) {
 		memcpy(buf, *pos, len);
@@ -159,7 +135,7 @@ char *utf8_valid(const char *str)
 	if (!out)
 		return NULL;
 	while (*str) {
-		len = utf8_decode(str, &code);
+		len = utf8_decode(str, UTF8_LONGEST, &code);
 		if (len) {
 			memcpy(to, str, len);
 			to += len;

@@ -4,11 +4,7 @@
 #define SUBTICK_VIEW_UTF8_H
 
 #include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-
-/* Length of the valid sequence at @str, 0 if there is none; stops at a NUL. */
-size_t utf8_decode(const char *str, uint32_t *ret_code);
 
 /*
  * For terminals: bytes that are invalid, control the terminal or reorder text become \xNN. Cut to

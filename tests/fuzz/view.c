@@ -4,6 +4,7 @@
 
 #include <jansson.h>
 
+#include "base/utf8.h"
 #include "view/utf8.h"
 #include "view/view.h"
 
@@ -62,7 +63,7 @@ static void check_text(const struct report *report, int width)
 	size_t len;
 
 	for (const char *p = text; *p; p += len) {
-		len = utf8_decode(p, &code);
+		len = utf8_decode(p, UTF8_LONGEST, &code);
 		FUZZ_CHECK(len && (code >= ' ' || code == '\n') && (code < 0x7f || code > 0x9f));
 	}
 	free(text);

@@ -65,6 +65,11 @@ static void absorb_runq(uint64_t second)
 	struct runq_group_window groups[4] = {0};
 	struct runq_blame blame[4] = {0};
 	struct runq_idle_state idle[2];
+	struct runq_pressed pressed = {
+		.group = &names[1],
+		.times = {.waiting_ns = {1000000000, 200000000, 30000000, 4000000},
+			  .stalled_ns = {500000000, 60000000, 7000000, 800000}},
+	};
 	uint64_t le_count[CONFIG_MAX_LE];
 	struct runq_totals totals = {0};
 	struct runq_packed *packed;
@@ -84,6 +89,11 @@ static void absorb_runq(uint64_t second)
 		.idle_states = idle,
 		.nr_idle_states = 2,
 		.idle_full = 14,
+		.has_pressure = true,
+		.pressed = &pressed,
+		.nr_pressed = 1,
+		.pressure_losses = {.full = 15, .shared = 16, .crowded = 17},
+		.pressure_unstable = 18,
 	};
 
 	/* As many waits as there are boundaries, all over the fine histogram. */

@@ -139,8 +139,8 @@ static void measure_sources(void *arg, struct verdict *verdict)
 	const struct found *found = arg;
 	bool hides = by_tick || !isnan(found->hz);
 	json_t *root = live_json(ARGS("audit", "sources", "--json", "--cpu", cpu_text, "--loads",
-				      hides ? "hidden" : "random,hidden", "--budget",
-				      live_emulated() ? "3s" : "6s", "--share", "30%"));
+				      hides ? "hidden" : "random,hidden", "--budget", "8s",
+				      "--share", "30%"));
 	const char *name = json_string_value(json_object_get(root, "experiment"));
 
 	verdict_always(verdict, name && !strcmp(name, "sources"),

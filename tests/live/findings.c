@@ -19,11 +19,9 @@ static void start_burner(void)
 	if (burner < 0)
 		live_fail_all("fork failed");
 	if (!burner) {
-		volatile unsigned long turns = 0;
-
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		for (;;)
-			turns++;
+			;
 	}
 	if (!cgroups_enter(app, burner))
 		live_fail_all("cannot move a task into %s", app);

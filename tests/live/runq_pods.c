@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <subtick/runq.h>
+
 #include "cgroups.h"
 #include "live.h"
 #include "report/find.h"
@@ -197,6 +199,89 @@ static const char *text_of(const struct report *report, const char *row, const c
 	return "";
 }
 
+/* Only what a rule lets through has rows, and all of that is counted; both pods have names. */
+static void check_rule(const struct nodes *nodes, bool include, const char *text, bool first)
+{
+	struct runq_rules rules = {0};
+	struct runq_opts opts = {.sum = RUNQ_SUM_POD, .rules = &rules};
+	struct bounds bounds;
+	struct report *report;
+	struct err err = {0};
+	char what[128];
+
+	if (runq_rules_add(&rules, include, text, &err)) {
+		live_ok(false, "%s", err.what);
+		return;
+	}
+	report = measure(nodes, &opts, &bounds);
+	snprintf(what, sizeof(what), "--%s %s", include ? "include" : "exclude", text);
+	check_count(what, report, first ? nodes->pod_a : nodes->pod_b, &bounds,
+		    first ? bounds.a : bounds.b);
+	live_ok(isnan(window_group(report, first ? nodes->pod_b : nodes->pod_a, "count")),
+		"%s: no row for the other pod", what);
+	report_free(report);
+	runq_rules_free(&rules);
+}
+
+#define TASKS "/run/containerd/io.containerd.runtime.v2.task"
+#define CRI   "io.kubernetes.cri."
+
+/* What containerd leaves of a container, in a folder that only we and what we start see. */
+static bool containerd_leaves(const char *config)
+{
+	FILE *file;
+	bool fine;
+
+	mkdir("/run/containerd", 0711);
+	if (mount("none", "/run/containerd", "tmpfs", 0, NULL) || mkdir(TASKS, 0711) ||
+	    mkdir(TASKS "/k8s.io", 0711) || mkdir(TASKS "/k8s.io/" HEX "1", 0711))
+		return false;
+	file = fopen(TASKS "/k8s.io/" HEX "1/config.json", "w");
+	if (!file)
+		return false;
+	fine = fputs(config, file) >= 0;
+	return !fclose(file) && fine;
+}
+
+static bool is(const char *text, const char *want)
+{
+	return text && !strcmp(text, want);
+}
+
+/* The same names for programs, and the image, which only the runtime knows. */
+static void check_library(const struct nodes *nodes)
+{
+	struct runq_latency_opts opts = {.size = sizeof(opts)};
+	const struct runq_latency_group *group = NULL;
+	struct runq_latency_window window;
+	struct runq_latency *ctx;
+
+	if (!containerd_leaves("{\"annotations\":{\"" CRI "container-name\":\"nginx\",\"" CRI
+			       "image-name\":\"localhost/nginx:1\",\"" CRI
+			       "sandbox-name\":\"web-1\",\"" CRI
+			       "sandbox-namespace\":\"shop\"}}")) {
+		live_skip("names in the library", "cannot have a folder of containerd: %s",
+			  strerror(errno));
+		return;
+	}
+	if (runq_latency_open(&ctx, &opts)) {
+		live_ok(false, "%s", runq_latency_strerror());
+		return;
+	}
+	usleep(500000);
+	if (!runq_latency_read(ctx, &window))
+		group = runq_latency_find(&window, nodes->containers[0]);
+	live_ok(group && is(group->namespace_name, "shop") && is(group->pod, "web-1") &&
+			is(group->container, "nginx") && is(group->pod_uid, UID_A) &&
+			is(group->qos, "burstable") && is(group->container_id, HEX "1"),
+		"the library has the names of a container");
+	live_ok(group && is(group->image, "localhost/nginx:1"), "and its image: %s",
+		group && group->image ? group->image : "none");
+	group = group ? runq_latency_find(&window, nodes->containers[1]) : NULL;
+	live_ok(group && !group->image && !group->container, "what is unknown is NULL");
+	runq_latency_close(ctx);
+}
+
 /* One pod is there from the start, the other comes while we look, as its container's link does. */
 static void check_names(const struct nodes *nodes)
 {
@@ -241,6 +326,10 @@ static void check_names(const struct nodes *nodes)
 	check_count("--per namespace", report, "shop", &bounds, bounds.a);
 	check_count("--per namespace", report, "bank", &bounds, bounds.b);
 	report_free(report);
+	check_rule(nodes, true, "namespace=sh*", true);
+	check_rule(nodes, false, "pod=web-?", false);
+	check_rule(nodes, false, "qos=besteffort", true);
+	check_library(nodes);
 }
 
 int main(void)

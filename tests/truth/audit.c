@@ -60,7 +60,7 @@ static json_t *row_of(json_t *root, const char *table, const char *key, const ch
 /* Reader and load are both busy here: short turns, or every increment comes in the load's own. */
 static void check_ticks(int hz, struct audit_findings *f)
 {
-	struct audit_opts opts = {.cpu = AUDITED, .budget_ns = 1500 * NSEC_PER_MSEC};
+	struct audit_opts opts = {.cpu = AUDITED, .budget_ns = 1800 * NSEC_PER_MSEC};
 	struct audit_env env = {0};
 	struct audit_ticks ticks;
 	struct report *report;
@@ -124,7 +124,7 @@ static void check_sources(int hz, struct audit_findings *f)
 {
 	struct audit_opts opts = {
 		.cpu = AUDITED,
-		.budget_ns = 6 * NSEC_PER_SEC,
+		.budget_ns = 7500 * NSEC_PER_MSEC,
 		.duty = SHARE,
 		.share = SHARE,
 		.loads = 1u << AUDIT_HIDDEN | 1u << AUDIT_EXPOSED,

@@ -39,6 +39,55 @@ TEST(regimes)
 	assert_null(audit_regime_name(AUDIT_UNKNOWN));
 }
 
+TEST(parts_of_a_budget)
+{
+	assert_int_equal(audit_part_end(1000, 4000, 1.0 / 3.0, 10), 2000);
+	assert_int_equal(audit_part_end(1000, 4000, 1.0, 10), 4000);
+	/* A part that needs more than its share gets that, at the cost of later ones. */
+	assert_int_equal(audit_part_end(1000, 4000, 1.0 / 3.0, 2500), 3500);
+	assert_int_equal(audit_part_end(1000, 4000, 1.0 / 3.0, 3000), 4000);
+	assert_int_equal(audit_part_end(1000, 4000, 1.0 / 3.0, 3001), 0);
+	assert_int_equal(audit_part_end(4001, 4000, 1.0, 1), 0);
+	assert_true(audit_part_end(5, UINT64_MAX, 0.5, 10) == UINT64_MAX);
+}
+
+/* By a clock of its own: each part ends @late after its time. Returns when the last one ended. */
+static uint64_t run_parts(unsigned int nr, uint64_t end, uint64_t least, uint64_t late,
+			  unsigned int *ret_ran)
+{
+	uint64_t now = 0;
+
+	*ret_ran = 0;
+	for (unsigned int i = 0; i < nr; i++) {
+		uint64_t until = audit_part_end(now, end, 1.0 / (nr - i), least);
+
+		if (until) {
+			now = until + late;
+			++*ret_ran;
+		}
+	}
+	return now;
+}
+
+/* However late the parts are, all of them together are late by one part's lateness. */
+TEST(budget_holds_when_parts_are_late)
+{
+	unsigned int ran;
+
+	assert_int_equal(run_parts(4, 1000, 50, 0, &ran), 1000);
+	assert_int_equal(ran, 4);
+	for (uint64_t late = 1; late < 1500; late++) {
+		uint64_t end = run_parts(4, 1000, 50, late, &ran);
+
+		assert_true(end <= 1000 + late);
+		assert_true(ran >= 1);
+		/* No time is left unused that another part would have fitted into. */
+		assert_true(ran == 4 || end > 950);
+	}
+	assert_int_equal(run_parts(4, 40, 50, 0, &ran), 0);
+	assert_int_equal(ran, 0);
+}
+
 /* No tick means exact accounting only if no task hides, no error is large, and both were tried. */
 TEST(no_tick)
 {

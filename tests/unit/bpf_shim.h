@@ -41,9 +41,11 @@ typedef __s64 s64;
 #define task_struct___cpu    task_struct
 #define task_struct___old    task_struct
 #define task_struct___new    task_struct
+#define task_struct___throttled task_struct
 #define cfs_rq___self	     cfs_rq
 #define cfs_rq___pelt	     cfs_rq
 #define cfs_rq___task	     cfs_rq
+#define cfs_rq___count	     cfs_rq
 #define kernfs_node___parent kernfs_node
 #define kernfs_node___rcu    kernfs_node
 
@@ -59,6 +61,7 @@ struct cgroup_subsys_state {
 	struct cgroup *cgroup;
 	unsigned int flags;
 	u64 serial_nr;
+	struct cgroup_subsys_state *parent;
 };
 
 struct cgroup {
@@ -81,6 +84,7 @@ struct cfs_rq {
 	u64 throttled_clock_self_time;
 	u64 throttled_clock_pelt_time;
 	u64 throttled_clock_task_time;
+	int throttle_count;
 };
 
 struct task_struct {
@@ -91,7 +95,8 @@ struct task_struct {
 	int pid;
 	int tgid;
 	unsigned int flags;
-	unsigned int on_cpu;
+	unsigned int on_cpu, on_rq;
+	bool throttled;
 	unsigned int __state;
 	long state;
 	u64 start_time;
@@ -175,6 +180,11 @@ static inline u32 bpf_get_smp_processor_id(void)
 static inline u64 bpf_get_current_pid_tgid(void)
 {
 	return (u64)shim_current->tgid << 32 | shim_current->pid;
+}
+
+static inline u64 bpf_get_current_cgroup_id(void)
+{
+	return shim_current->cgroups->dfl_cgrp->kn->id;
 }
 
 static inline u64 bpf_get_current_task(void)

@@ -3,6 +3,7 @@
 #include "test.h"
 
 #include "view/screen/canvas.h"
+#include "base/utf8.h"
 #include "view/utf8.h"
 
 static void expect(struct canvas *canvas, const char *text)
@@ -100,7 +101,7 @@ TEST(test_hostile)
 
 			if (!len)
 				continue;
-			assert_int_equal(utf8_decode(text, &code), len);
+			assert_int_equal(utf8_decode(text, UTF8_LONGEST, &code), len);
 			assert_true(code >= 0x20 && code != 0x7f && (code < 0x80 || code > 0x9f));
 			assert_true(code != 0x202e);
 		}

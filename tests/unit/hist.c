@@ -124,6 +124,24 @@ TEST(test_percentile_exact)
 	assert_true(hist_percentile(count, 75) == 2048.0 + 32.0);
 }
 
+/* Eight buckets in one: the same edges, the same rank. */
+TEST(test_percentile_coarse)
+{
+	uint64_t count[HIST_NR >> 3] = {0};
+	unsigned int bucket = hist_index(1024) >> 3;
+
+	assert_true(hist_percentile_coarse(count, 3, 50) == -1.0);
+	count[bucket] = 100;
+	assert_true(hist_percentile_coarse(count, 3, 50) == 1024.0 + 128.0);
+	assert_true(hist_percentile_coarse(count, 3, 100) == 1024.0 + 256.0);
+	count[hist_index(1000000) >> 3] = 1;
+	assert_true(hist_percentile_coarse(count, 3, 99) < 1280.0);
+	assert_true(hist_percentile_coarse(count, 3, 99.9) > 900000.0);
+	/* The last bucket has an upper edge, too. */
+	count[(HIST_NR >> 3) - 1] = 1000;
+	assert_true(hist_percentile_coarse(count, 3, 100) == (double)HIST_VALUE_MAX + 1.0);
+}
+
 TEST(test_moments)
 {
 	enum { NR = 10000 };

@@ -46,6 +46,7 @@ struct small_map {
 static struct small_map small_lines, small_even, small_odd;
 static struct load_line_key open_line;
 static struct load_task_now task_now;
+static struct noise_cpu noise_counts;
 
 static struct small_map *small_of(const void *map, size_t *ret_key)
 {
@@ -71,6 +72,8 @@ static void *bpf_map_lookup_elem(void *map, const void *key)
 		return &open_line;
 	if (map == &tasks_now)
 		return &task_now;
+	if (map == &noise)
+		return &noise_counts;
 	assert_int_equal(*(const u32 *)key, 0);
 	assert_ptr_equal(map, &bursts);
 	return &burst_counts;
@@ -112,13 +115,14 @@ static inline int reset(void **state)
 	shim_at_barrier = NULL;
 	shim_counter = NULL;
 	shim_fields = "";
-	want_bursts = want_pmu = want_tasks = false;
+	want_bursts = want_pmu = want_tasks = want_noise = false;
 	memset(&small_lines, 0, sizeof(small_lines));
 	memset(&small_even, 0, sizeof(small_even));
 	memset(&small_odd, 0, sizeof(small_odd));
 	memset(&open_line, 0, sizeof(open_line));
 	memset(&task_now, 0, sizeof(task_now));
-	lines_lost = lines_lost_ns = task_turn = 0;
+	memset(&noise_counts, 0, sizeof(noise_counts));
+	lines_lost = lines_lost_ns = task_turn = noise_turn = 0;
 	first_idle = LOAD_HALT;
 	hotplug_steps = 0;
 	return 0;

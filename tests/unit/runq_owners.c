@@ -176,7 +176,7 @@ static void removed_cgroup(void **state)
 /* By the CPU controller's hierarchy: a cgroup of another one has nothing to end. */
 static void removed_cgroup_v1(void **state)
 {
-	struct cgroup_subsys_state cpu_css = {&cgroup[1], CSS_ONLINE, 4242};
+	struct cgroup_subsys_state cpu_css = {&cgroup[1], CSS_ONLINE, 4242, NULL};
 
 	cgroup_v2 = false;
 	css[1].subsys[0] = &cpu_css;

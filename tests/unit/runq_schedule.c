@@ -77,7 +77,7 @@ static void sim_reset(int (*program)(u64 *), u64 seed)
 						 .parent = i ? &sim.kn[0] : NULL};
 		/* The unified root has the number 0. */
 		sim.cgroup[i] = (struct cgroup){
-			.self = {&sim.cgroup[i], CSS_ONLINE, i ? key_of_group(i) : 0},
+			.self = {&sim.cgroup[i], CSS_ONLINE, i ? key_of_group(i) : 0, NULL},
 			.kn = &sim.kn[i]};
 		sim.css[i].dfl_cgrp = &sim.cgroup[i];
 		for (u32 cpu = 0; cpu < NR_CPUS; cpu++)
@@ -559,7 +559,8 @@ static void any_case_v1(void **state)
 	for (u32 i = 0; i < NR_GROUPS; i++) {
 		static struct cgroup_subsys_state css[NR_GROUPS];
 
-		css[i] = (struct cgroup_subsys_state){&sim.cgroup[i], CSS_ONLINE, key_of_group(i)};
+		css[i] = (struct cgroup_subsys_state){&sim.cgroup[i], CSS_ONLINE, key_of_group(i),
+					      NULL};
 		sim.css[i].subsys[0] = &css[i];
 		sim.css[i].dfl_cgrp = NULL;
 	}

@@ -391,6 +391,37 @@ static void test_unwanted(void **state)
 	runq_group_put(asked);
 }
 
+/* Rules by name: the programs leave out a pod once its name is known, and only if that decides. */
+static void test_unwanted_by_name(void **state)
+{
+	struct runq_group_names names = {.namespace = "batch", .pod = "job-1"};
+	struct runq_rules rules = {0};
+	struct runq_filter filter = {.rules = &rules};
+	struct runq_group *group;
+	struct err err = {0};
+
+	(void)state;
+	assert_int_equal(runq_rules_add(&rules, true, "namespace=shop", &err), 0);
+	assert_int_equal(runq_rules_add(&rules, false, "qos=guaranteed", &err), 0);
+	slots.filter = &filter;
+	group_begins(5, 105, "pod0a1b2c3d-4e5f-6789-abcd-ef0123456789");
+	group_begins(6, 106, "service");
+	scan_after(NSEC_PER_MSEC);
+	/* What is in no pod never has a name; the pod may turn out to be in that namespace. */
+	assert_int_equal(runq_chunks_slot(&slots.chunks, 6)->depth, 1 | RUNQ_UNWANTED);
+	assert_int_equal(runq_chunks_slot(&slots.chunks, 5)->depth, 1);
+	runq_slots_named(&slots);
+	assert_int_equal(runq_chunks_slot(&slots.chunks, 5)->depth, 1);
+	assert_true(tasks[105].group == RUNQ_GROUP(place_of(5), 105));
+	group = (struct runq_group *)runq_slots_find(&slots, 105);
+	group->names = &names;
+	runq_slots_named(&slots);
+	assert_int_equal(runq_chunks_slot(&slots.chunks, 5)->depth, 1 | RUNQ_UNWANTED);
+	assert_true(tasks[105].group == RUNQ_GROUP(RUNQ_PLACE_UNWANTED, 105 ^ RUNQ_FAR_KEY));
+	group->names = NULL;
+	runq_rules_free(&rules);
+}
+
 /* A group that took a slot over between two scans, without anybody having seen the one before end. */
 static void test_new_key(void **state)
 {
@@ -583,6 +614,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_come_back, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_come_back, setup_steps, teardown),
 		cmocka_unit_test_setup_teardown(test_unwanted, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_unwanted_by_name, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_new_key, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_key_before_name, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_gone_is_reported, setup, teardown),

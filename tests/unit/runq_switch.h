@@ -22,7 +22,7 @@ static inline int reset(void **state)
 	for (u32 i = 0; i < NR_GROUPS; i++) {
 		kn[i] = (struct kernfs_node){.name = "leaf", .id = 500 + i, .__parent = &root_kn};
 		cgroup[i] =
-			(struct cgroup){.self = {&cgroup[i], CSS_ONLINE, 1000 + i}, .kn = &kn[i]};
+			(struct cgroup){.self = {&cgroup[i], CSS_ONLINE, 1000 + i, NULL}, .kn = &kn[i]};
 		css[i].dfl_cgrp = &cgroup[i];
 		cfs_rq[i] = (struct cfs_rq){.rq = &fake.rq[0]};
 		task[i] = (struct task_struct){.pid = 10 + i,

@@ -30,6 +30,7 @@ static void absorb_runq(uint64_t time_ns, const struct group *groups, size_t nr)
 	struct runq_group_window *rows = calloc(nr, sizeof(*rows));
 	struct runq_blame *blame = calloc(nr, sizeof(*blame));
 	struct runq_idle_state *idle = calloc(nr, sizeof(*idle));
+	struct runq_pressed *pressed = calloc(nr, sizeof(*pressed));
 	uint64_t *le_counts = calloc(nr * config.nr_le, sizeof(*le_counts));
 	struct runq_window window = {
 		.time_unix_ns = time_ns + wall_ahead_ns,
@@ -52,6 +53,8 @@ static void absorb_runq(uint64_t time_ns, const struct group *groups, size_t nr)
 		.idle_states = idle,
 		.nr_idle_states = nr,
 		.idle_full = 7,
+		.pressed = pressed,
+		.nr_pressed = nr,
 	};
 
 	for (size_t i = 0; i < nr; i++) {
@@ -74,6 +77,7 @@ static void absorb_runq(uint64_t time_ns, const struct group *groups, size_t nr)
 			.count = groups[i].count,
 			.wait_ns = groups[i].sum_ns + 3,
 		};
+		pressed[i] = (struct runq_pressed){.group = &names[i]};
 		blame[i] = (struct runq_blame){
 			.victim = {.group = &names[i]},
 			.culprit = {.group = &names[(i + 1) % nr]},
@@ -86,6 +90,7 @@ static void absorb_runq(uint64_t time_ns, const struct group *groups, size_t nr)
 	free(rows);
 	free(blame);
 	free(idle);
+	free(pressed);
 	free(le_counts);
 }
 
@@ -188,8 +193,19 @@ TEST_WITH(test_names, setup, teardown)
 		.victim = {.group = &plain}, .culprit = {.group = &pod}, .wait_ns = 5, .count = 1};
 	struct runq_idle_state idle = {
 		.party = {.group = &pod}, .name = "C6", .count = 1, .wait_ns = 1};
+	struct runq_group machine = {.path = "/"}, silent = {.path = "/silent"};
+	struct runq_pressed pressed[] = {
+		{.group = &machine, .times = {.waiting_ns = {1, 2, 3, 4}, .stalled_ns = {5}}},
+		{.group = &pod, .times = {.waiting_ns = {10, 20}, .stalled_ns = {30, 40, 50, 60}}},
+		{.group = &silent, .times = {.waiting_ns = {1}}},
+	};
 	struct runq_window window = {.time_mono_ns = 1,
 				     .causes_known = 1u << RUNQ_IDLE,
+				     .has_pressure = true,
+				     .pressed = pressed,
+				     .nr_pressed = 3,
+				     .pressure_losses = {.full = 3, .shared = 4, .crowded = 5},
+				     .pressure_unstable = 6,
 				     .groups = rows,
 				     .nr_groups = 2,
 				     .blame = &blame,
@@ -209,6 +225,16 @@ TEST_WITH(test_names, setup, teardown)
 			    ",namespace=\"shop\",pod=\"web\",container=\"nginx\"");
 	assert_string_equal(more(F_RUNQ_IDLE, "cgroup=\"/pod\",state=\"C6\""),
 			    ",namespace=\"shop\",pod=\"web\",container=\"nginx\"");
+	/* By cause, also of the machine; but of no cgroup that has no place. */
+	assert_int_equal(store.series[F_RUNQ_WAITING].nr, 2 * RUNQ_PRESSURE_NR_CAUSES);
+	assert_int_equal(word(F_RUNQ_WAITING, "cgroup=\"/\",cause=\"quota\"", 0), 2);
+	assert_int_equal(word(F_RUNQ_WAITING, "cgroup=\"/\",cause=\"idle_exit\"", 0), 8);
+	assert_int_equal(word(F_RUNQ_WAITING, "cgroup=\"/pod\",cause=\"contention\"", 0), 40);
+	assert_int_equal(word(F_RUNQ_STALLED, "cgroup=\"/pod\",cause=\"kernel_thread\"", 0), 100);
+	assert_string_equal(more(F_RUNQ_STALLED, "cgroup=\"/pod\",cause=\"quota\""),
+			    ",namespace=\"shop\",pod=\"web\",container=\"nginx\"");
+	assert_int_equal(word(F_LOSS, "collector=\"runq\",kind=\"pressure_shared\"", 0), 4);
+	assert_int_equal(word(F_LOSS, "collector=\"runq\",kind=\"pressure_unstable\"", 0), 6);
 	assert_string_equal(more(F_RUNQ, "cgroup=\"/system\""), "");
 	assert_string_equal(more(F_RUNQ_BLAME, "victim=\"/system\",culprit=\"/pod\""),
 			    ",culprit_namespace=\"shop\",culprit_pod=\"web\""
@@ -276,6 +302,7 @@ TEST_WITH(test_ended, setup, teardown)
 	static const struct group one[] = {{"/b", false, 1, 10}};
 
 	absorb_runq(NSEC_PER_SEC, both, 2);
+	assert_int_equal(store.series[F_RUNQ_STALLED].nr, 2 * RUNQ_PRESSURE_NR_CAUSES);
 	absorb_runq(200 * NSEC_PER_SEC, one, 1);
 	/* Still there for slow scrapers, gone after five minutes, with all that names it. */
 	assert_int_equal(word(F_RUNQ, "cgroup=\"/a\"", config.nr_le), 1);
@@ -284,6 +311,8 @@ TEST_WITH(test_ended, setup, teardown)
 	assert_int_equal(store.series[F_RUNQ_CAUSE].nr, 1);
 	assert_int_equal(store.series[F_RUNQ_IDLE].nr, 1);
 	assert_int_equal(store.series[F_RUNQ_IDLE_WAITS].nr, 1);
+	assert_int_equal(store.series[F_RUNQ_WAITING].nr, RUNQ_PRESSURE_NR_CAUSES);
+	assert_int_equal(store.series[F_RUNQ_STALLED].nr, RUNQ_PRESSURE_NR_CAUSES);
 	assert_int_equal(series_find(&store.series[F_RUNQ_BLAME], "victim=\"/a\",culprit=\"/b\""),
 			 SERIES_NONE);
 	assert_int_equal(series_find(&store.series[F_RUNQ_BLAME], "victim=\"/b\",culprit=\"/a\""),
@@ -459,7 +488,7 @@ static void rule(bool include, const char *text)
 {
 	struct err err = {0};
 
-	assert_int_equal(select_add(&config.select, include, text, &err), 0);
+	assert_int_equal(runq_rules_add(&config.rules, include, text, &err), 0);
 }
 
 /* What rules leave out has no series of its own, and is in the sums. */
@@ -494,14 +523,14 @@ TEST_WITH(test_rules, setup, teardown)
 	assert_int_equal(word(F_RUNQ, "cgroup=\"(excluded)\"", config.nr_le), 2);
 	assert_int_equal(word(F_RUNQ_GROUPS, "", 0), 2);
 	assert_int_equal(word(F_RUNQ_BLAME, "victim=\"/p1\",culprit=\"(excluded)\"", 0), 5);
-	select_free(&config.select);
+	runq_rules_free(&config.rules);
 	rule(false, "cgroup=/system.slice/");
 	runq_absorb(&store, &config, &window);
 	/* Without a rule that includes, the rest passes; /system.slicer is another one. */
 	assert_int_equal(word(F_RUNQ, "cgroup=\"/system.slicer\"", config.nr_le), 1);
 	assert_int_equal(word(F_RUNQ, "cgroup=\"(excluded)\"", config.nr_le), 3);
 	assert_int_equal(sum_of(F_RUNQ, config.nr_le), 8);
-	select_free(&config.select);
+	runq_rules_free(&config.rules);
 }
 
 /* NTP, a resumed guest or an administrator sets the clock: no series ends, no counter falls. */

@@ -15,9 +15,27 @@
 #include "serve/sampler.h"
 
 static atomic_bool broken;
+static unsigned int reads; /* of the sampler's thread alone */
+/* After how many rounds memory was looked for; the fifth time there is some. */
+static unsigned int looks[8];
+static atomic_uint nr_looks;
+
+bool __wrap_meminfo_trim(void);
+
+bool __wrap_meminfo_trim(void)
+{
+	unsigned int nr = atomic_load(&nr_looks);
+
+	if (nr == sizeof(looks) / sizeof(looks[0]))
+		return false;
+	looks[nr] = reads;
+	atomic_store(&nr_looks, nr + 1);
+	return nr == 4;
+}
 
 static int fake_read(struct meter *meter, struct report **ret_report, struct err *err)
 {
+	reads++;
 	if (atomic_load(&broken))
 		return err_set(err, -EIO, "broken on purpose");
 	if (ret_report)
@@ -90,6 +108,43 @@ TEST(test_ready)
 	assert_true(becomes(&sampler, false));
 	assert_true(sampler_alive(&sampler));
 	sampler_close(&sampler);
+	for (size_t i = 0; i < collector_count(); i++)
+		shared_put(collectors[i].last);
+	store_free(&store);
+	config_free(&config);
+}
+
+/* Memory to give back is looked for more rarely while there is none, but not ever more rarely. */
+TEST(test_trim)
+{
+	static const unsigned int rounds[] = {8, 16, 32, 32, 32, 8, 16, 32};
+	struct collector collectors[8] = {{.ops = &fake_ops, .meter = &fake_meter}};
+	const struct timespec ms = {.tv_nsec = 1000000};
+	struct config config;
+	struct store store;
+	struct err err = {0};
+	struct sampler sampler = {.collectors = collectors,
+				  .store = &store,
+				  .config = &config,
+				  .log = quiet};
+	unsigned int was = 0;
+
+	assert_int_equal(config_init(&config), 0);
+	config.interval_ns = NSEC_PER_MSEC;
+	assert_int_equal(store_init(&store, config.le_ns, config.nr_le), 0);
+	atomic_store(&broken, false);
+	atomic_store(&nr_looks, 0);
+	reads = 0;
+	assert_int_equal(sampler_open(&sampler, &err), 0);
+	assert_int_equal(sampler_start(&sampler, &err), 0);
+	for (int i = 0; i < 20000 && atomic_load(&nr_looks) < 8; i++)
+		nanosleep(&ms, NULL);
+	sampler_close(&sampler);
+	assert_int_equal(atomic_load(&nr_looks), 8);
+	for (int i = 0; i < 8; i++) {
+		assert_int_equal(looks[i] - was, rounds[i]);
+		was = looks[i];
+	}
 	for (size_t i = 0; i < collector_count(); i++)
 		shared_put(collectors[i].last);
 	store_free(&store);

@@ -2,6 +2,7 @@
 /* Text of unknown origin: what is valid, how wide it is, and what terminals must not get. */
 #include "test.h"
 
+#include "base/utf8.h"
 #include "view/utf8.h"
 
 static void check_printable(const char *in, size_t max, const char *out)
@@ -49,9 +50,12 @@ TEST(test_decode)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		uint32_t code = 0;
 
-		assert_int_equal(utf8_decode(cases[i].str, &code), cases[i].len);
+		assert_int_equal(utf8_decode(cases[i].str, UTF8_LONGEST, &code), cases[i].len);
 		if (cases[i].len)
 			assert_int_equal(code, cases[i].code);
+		/* Never a byte beyond the limit. */
+		for (size_t max = 0; max < cases[i].len; max++)
+			assert_int_equal(utf8_decode(cases[i].str, max, &code), 0);
 	}
 }
 

@@ -1,8 +1,26 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Concludes from all experiments how this kernel accounts CPU time. */
+/* Divides the time of the experiments; concludes from them how this kernel accounts CPU time. */
 #include "measure/audit/audit.h"
 
+#include <errno.h>
 #include <stddef.h>
+
+uint64_t audit_part_end(uint64_t now_ns, uint64_t end_ns, double share, uint64_t least_ns)
+{
+	uint64_t left = end_ns > now_ns ? end_ns - now_ns : 0, part;
+
+	if (end_ns == UINT64_MAX)
+		return UINT64_MAX;
+	if (left < least_ns)
+		return 0;
+	part = (uint64_t)((double)left * share);
+	return now_ns + (part > least_ns ? part : least_ns);
+}
+
+int audit_no_time(struct err *err)
+{
+	return err_set(err, -ETIME, "too little of --budget was left");
+}
 
 enum audit_regime audit_regime(const struct audit_findings *f)
 {

@@ -14,7 +14,7 @@ struct audit_delays;
 
 struct audit_opts {
 	unsigned int cpu;   /* the core that is loaded and audited */
-	uint64_t budget_ns; /* how long the experiment may take, approximately; 0: its default */
+	uint64_t budget_ns; /* how long the experiment may take; 0: its default */
 	bool brief;	    /* all experiments run: fewer points, shorter windows */
 
 	const uint64_t *delays_ns; /* NULL: those of the paper */
@@ -107,6 +107,14 @@ struct audit_findings {
 #define AUDIT_OTHERS_MAX 0.15
 /* Columns that are never off by more than this are not sampled by the tick. */
 #define AUDIT_EXACT_ERROR 0.03
+
+/*
+ * When the next part of what must end at @end_ns (UINT64_MAX: no limit) is to end: after its @share
+ * of the time that is left, but not before @least_ns. 0: less than that is left; leave it out.
+ */
+uint64_t audit_part_end(uint64_t now_ns, uint64_t end_ns, double share, uint64_t least_ns);
+/* Sets @err for a part that was left out. */
+int audit_no_time(struct err *err);
 
 enum audit_regime {
 	AUDIT_UNKNOWN,

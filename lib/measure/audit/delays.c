@@ -20,6 +20,8 @@
 #define BUSY_COLS (AUDIT_BUSY_COLS | AUDIT_IRQ_COLS | 1u << PROCSTAT_STEAL)
 #define SETTLE_NS (30 * NSEC_PER_MSEC)
 #define POLL_NS	  (5 * NSEC_PER_MSEC)
+#define LEAST_NS  (2 * SETTLE_NS)
+#define OPEN_NS	  (100 * NSEC_PER_MSEC) /* loading the programs takes about that */
 
 /* The delays of the paper's table. */
 static const uint64_t paper_us[] = {0,	1,  5,	10,  20,  30,  40,  50,	 60,
@@ -64,13 +66,13 @@ static int read_edge(struct delays *d, pid_t pid, struct edge *edge, struct err 
 	return rc ? err_set(err, rc, "cannot read /proc/%d/stat: %s", (int)pid, strerror(-rc)) : 0;
 }
 
-static int run_loop(struct delays *d, uint64_t delay_ns, uint64_t slack_ns,
+static int run_loop(struct delays *d, uint64_t delay_ns, uint64_t slack_ns, uint64_t length_ns,
 		    struct point *ret_point, struct err *err)
 {
 	struct sleep_loop_opts opts = {.cpu = (int)d->opts->cpu,
 				       .delay_ns = delay_ns,
 				       .iterations = d->opts->iterations,
-				       .length_ns = d->result->asked_each_ns,
+				       .length_ns = length_ns,
 				       .slack_ns = slack_ns};
 	bool *stopped = &d->result->stopped;
 	struct sleep_loop loop;
@@ -271,8 +273,18 @@ static void delays_close(struct delays *d)
 	free(d->samples);
 }
 
+/* How long the loop of the next of @left rows may run; 0: there is no time left for it. */
+static uint64_t row_length(const struct delays *d, uint64_t end_ns, size_t left)
+{
+	uint64_t now = clock_mono_ns();
+	uint64_t until = audit_part_end(now, end_ns, 1.0 / (double)left, LEAST_NS);
+	uint64_t length = until > now + SETTLE_NS ? until - now - SETTLE_NS : 0;
+
+	return length < d->result->asked_each_ns ? length : d->result->asked_each_ns;
+}
+
 /* All slacks of a delay in a row, so that a drift of the machine affects them alike. */
-static int run_delays(struct delays *d, bool *used, struct err *err)
+static int run_delays(struct delays *d, uint64_t end_ns, bool *used, struct err *err)
 {
 	const struct audit_opts *opts = d->opts;
 	size_t nr_of = nr_slacks(opts);
@@ -288,7 +300,12 @@ static int run_delays(struct delays *d, bool *used, struct err *err)
 		int rc;
 
 		if (!resume_row(opts, delay_ns, slack_ns, used, &row)) {
-			rc = run_loop(d, delay_ns, slack_ns, &point, err);
+			uint64_t length = row_length(d, end_ns, d->result->nr_asked - i);
+
+			d->result->out_of_time = !length;
+			if (!length)
+				return 0;
+			rc = run_loop(d, delay_ns, slack_ns, length, &point, err);
 			if (rc)
 				return rc;
 			read_point(d, delay_ns, slack_ns, &point, &row);
@@ -303,6 +320,7 @@ int audit_delays(const struct audit_opts *opts, const struct audit_env *env,
 {
 	struct delays d = {.opts = opts, .env = env, .findings = findings, .result = ret_delays};
 	uint64_t begin = clock_mono_ns();
+	uint64_t end = opts->budget_ns && !opts->iterations ? begin + opts->budget_ns : UINT64_MAX;
 	struct err failed = {0};
 	bool *used = NULL;
 	int rc;
@@ -310,6 +328,11 @@ int audit_delays(const struct audit_opts *opts, const struct audit_env *env,
 	audit_delays_plan(opts, ret_delays);
 	findings->user_hz = sysconf(_SC_CLK_TCK);
 	d.unit_ns = NSEC_PER_SEC / findings->user_hz;
+	ret_delays->out_of_time = !audit_part_end(begin, end, 1.0, OPEN_NS + LEAST_NS);
+	if (ret_delays->out_of_time) {
+		ret_delays->window_ns = clock_mono_ns() - begin;
+		return 0;
+	}
 	rc = delays_open(&d, &failed);
 	if (!rc) {
 		used = calloc(opts->nr_earlier + 1, sizeof(*used));
@@ -318,7 +341,7 @@ int audit_delays(const struct audit_opts *opts, const struct audit_env *env,
 	if (d.bpf)
 		ret_delays->truth = d.bpf->ops->name;
 	if (!rc)
-		rc = run_delays(&d, used, &failed);
+		rc = run_delays(&d, end, used, &failed);
 	/* If it was stopped, the result has what was measured so far. */
 	if (rc == -ECANCELED && ret_delays->stopped)
 		rc = 0;

@@ -46,6 +46,7 @@ struct audit_delays {
 	struct load_losses losses;
 	bool complete; /* every delay that was asked for was measured */
 	bool stopped;  /* by Ctrl-C */
+	bool out_of_time; /* the budget was over before the last delay */
 	struct err failed; /* what ended it early; code 0: nothing */
 	uint64_t window_ns;
 };

@@ -170,7 +170,7 @@ static void add_notes(const struct audit_delays *d, struct report *report)
 			    "%llu delays, which makes these loops longer and their figures look better",
 			    AUDIT_OTHERS_MAX * 100.0, d->nr_disturbed,
 			    (unsigned long long)d->nr_asked);
-	if (!d->truth)
+	if (!d->truth && d->no_truth.code)
 		report_note(report, "the core's true busy time is unavailable: %s%s%s",
 			    d->no_truth.what, d->no_truth.fix[0] ? "; fix: " : "", d->no_truth.fix);
 	if (d->nr_resumed)
@@ -180,6 +180,9 @@ static void add_notes(const struct audit_delays *d, struct report *report)
 		report_note(report, "ended early by an error: %s", d->failed.what);
 	else if (!d->complete && d->stopped)
 		report_note(report, "stopped early");
+	if (d->out_of_time)
+		report_note(report, "%zu of %llu delays were measured until --budget was over",
+			    d->nr, (unsigned long long)d->nr_asked);
 	if (!d->complete && (d->stopped || d->failed.code))
 		report_note(report,
 			    "%zu of %llu delays are finished; --resume measures the others, given "

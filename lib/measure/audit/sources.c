@@ -18,6 +18,7 @@
 #define NO_TICK_NS  (4 * NSEC_PER_MSEC) /* period of the loads if no tick was found */
 #define LONG_NS	    (11 * NSEC_PER_SEC) /* long enough for windows of 10 s */
 #define SHORTEST_NS (250 * NSEC_PER_MSEC)
+#define LEAST_NS    (SETTLE_NS + SHORTEST_NS) /* of a load */
 #define LONGEST_NS  (120 * NSEC_PER_SEC) /* a limit, as all samples are kept in memory */
 #define BRIEF_NS    (3500 * NSEC_PER_MSEC)
 #define FINE_NS	    (400 * NSEC_PER_MSEC)
@@ -43,6 +44,8 @@ struct sources {
 	struct audit_samples samples;
 	struct audit_core core;
 	uint64_t period_ns;
+	uint64_t end_ns;   /* of the budget; UINT64_MAX: there is none */
+	uint64_t until_ns; /* the load that runs must end then */
 	struct audit_sources *result;
 };
 
@@ -84,20 +87,15 @@ static void run_duty_opts(const struct sources *s, enum audit_load load, struct 
 	}
 }
 
+/* How long the load is sampled; by now it has settled. */
 static uint64_t run_length(const struct sources *s, enum audit_load load)
 {
-	size_t nr = 0;
+	uint64_t now = clock_mono_ns(), left;
 
-	for (int i = 0; i < AUDIT_NR_LOADS; i++)
-		nr += run_wanted(s, i);
-	if (s->opts->budget_ns) {
-		uint64_t search = s->result->hide_searched ? SEARCH_NS : 0;
-		uint64_t left = s->opts->budget_ns > search ? s->opts->budget_ns - search : 0;
-
-		left /= nr;
-		return left < SHORTEST_NS ? SHORTEST_NS : left > LONGEST_NS ? LONGEST_NS : left;
-	}
-	return s->opts->brief && load != AUDIT_RANDOM ? BRIEF_NS : LONG_NS;
+	if (s->until_ns == UINT64_MAX)
+		return s->opts->brief && load != AUDIT_RANDOM ? BRIEF_NS : LONG_NS;
+	left = s->until_ns > now ? s->until_ns - now : 0;
+	return left < SHORTEST_NS ? SHORTEST_NS : left > LONGEST_NS ? LONGEST_NS : left;
 }
 
 /* Before the long samples of a load, whose place in memory it uses. */
@@ -106,7 +104,7 @@ static int sample_fine(struct sources *s, struct audit_load_run *run)
 	uint64_t end = clock_mono_ns() + FINE_NS, now;
 
 	/* With a budget that leaves the load itself less time than this, there are none. */
-	if (s->opts->brief || run_length(s, run - s->result->runs) < FINE_NS)
+	if (s->opts->brief || run_length(s, run - s->result->runs) < 2 * FINE_NS)
 		return 0;
 	audit_samples_reset(&s->samples);
 	do {
@@ -265,10 +263,25 @@ static void look_at_core(struct sources *s)
 	s->result->others_ratio = window.flags & LOAD_NO_FIGURE ? 0.0 : window.busy_ratio;
 }
 
+/* With the look at the core before it and the shortest loads after it. */
+static uint64_t search_takes(const struct sources *s)
+{
+	uint64_t takes = FREE_NS + SEARCH_NS;
+
+	for (int i = 0; i < AUDIT_NR_LOADS; i++)
+		if (i != AUDIT_LOCKED && (!s->opts->loads || s->opts->loads >> i & 1))
+			takes += LEAST_NS;
+	return takes;
+}
+
 /* Before half a minute is spent on a search that cannot succeed. */
 static int check_search(struct sources *s, struct err *err)
 {
-	s->result->hide_too_long = s->opts->budget_ns && s->opts->budget_ns < SEARCH_NS;
+	uint64_t takes = search_takes(s);
+
+	s->result->hide_too_long = !audit_part_end(clock_mono_ns(), s->end_ns, 1.0, takes);
+	if (search_wanted(s) && !s->result->hide_too_long)
+		look_at_core(s);
 	if (!only_searched(s) || s->result->stopped)
 		return 0;
 	if (s->result->others_ratio > AUDIT_OTHERS_MAX)
@@ -281,18 +294,20 @@ static int check_search(struct sources *s, struct err *err)
 	if (s->result->hide_too_long)
 		return err_set(err, -EINVAL,
 			       "the search for a phase that hides a task takes %d s: give "
-			       "--budget 5s or more",
-			       (int)(SEARCH_NS / NSEC_PER_SEC));
+			       "--budget %ds or more",
+			       (int)(SEARCH_NS / NSEC_PER_SEC),
+			       (int)((takes + AUDIT_FIND_NS) / NSEC_PER_SEC) + 1);
 	return 0;
 }
 
 static int run_all(struct sources *s, struct err *err)
 {
 	struct audit_sources *r = s->result;
+	size_t left = 0;
 	int rc = 0;
 
 	if (search_wanted(s) && !r->hide_too_long && r->others_ratio <= AUDIT_OTHERS_MAX) {
-		uint64_t until = s->opts->budget_ns ? clock_mono_ns() + SEARCH_NS : UINT64_MAX;
+		uint64_t until = s->end_ns == UINT64_MAX ? UINT64_MAX : clock_mono_ns() + SEARCH_NS;
 
 		rc = audit_hide_search(&s->samples, s->opts->share, r->tick_ns, until, s->env,
 				       &r->hide, err);
@@ -301,9 +316,18 @@ static int run_all(struct sources *s, struct err *err)
 		s->findings->hide_tried = !rc && !r->hide.stopped && r->hide.enough;
 		s->findings->hide_phase = !rc && r->hide.hidden;
 	}
+	for (int i = 0; i < AUDIT_NR_LOADS; i++)
+		left += run_wanted(s, i);
 	for (int i = 0; i < AUDIT_NR_LOADS && !rc && !r->stopped; i++) {
 		if (!run_wanted(s, i))
 			continue;
+		s->until_ns = audit_part_end(clock_mono_ns(), s->end_ns, 1.0 / (double)left--,
+					     LEAST_NS);
+		if (!s->until_ns) {
+			r->runs[i].state = AUDIT_NOT_TRIED;
+			audit_no_time(&r->runs[i].why);
+			continue;
+		}
 		audit_progress(s->env, "sources: load %s", load_names[i]);
 		rc = i >= AUDIT_SOFTIRQ ? run_flood(s, i, err) : run_duty(s, i, err);
 	}
@@ -319,6 +343,7 @@ int audit_sources(const struct audit_opts *opts, const struct audit_env *env,
 	struct audit_sources *r = ret_sources;
 	int rc;
 
+	s.end_ns = opts->budget_ns ? begin + opts->budget_ns : UINT64_MAX;
 	memset(r, 0, sizeof(*r));
 	for (int i = 0; i < AUDIT_NR_LOADS; i++)
 		r->runs[i].name = load_names[i];
@@ -326,11 +351,9 @@ int audit_sources(const struct audit_opts *opts, const struct audit_env *env,
 	rc = audit_samples_open(&s.samples, opts->cpu, longest / AUDIT_STEP_NS + 8, err);
 	if (rc)
 		return rc;
-	if (search_wanted(&s))
-		look_at_core(&s);
-	rc = check_search(&s, err);
+	rc = audit_find_tick(opts->cpu, opts->budget_ns, env, findings, err);
 	if (!rc)
-		rc = audit_find_tick(opts->cpu, opts->budget_ns, env, findings, err);
+		rc = check_search(&s, err);
 	if (rc) {
 		audit_samples_close(&s.samples);
 		return rc;

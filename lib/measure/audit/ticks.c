@@ -10,6 +10,8 @@
 #include "gen/flood.h"
 
 #define SETTLE_NS (100 * NSEC_PER_MSEC)
+/* A little more than the time in which columns of 1/100 s change often enough to show a tick. */
+#define LEAST_NS  (TICK_FIT_MIN_INCREMENTS * 11 * NSEC_PER_MSEC)
 
 static const char *const load_names[AUDIT_TICKS_NR_LOADS] = {"user+system", "user+idle",
 							       "user+softirq"};
@@ -61,11 +63,12 @@ static void loads_stop(struct loads *loads)
 
 /* All sets of one load come from the same readings. */
 static int run_load(const struct audit_opts *opts, const struct audit_env *env,
-		    struct audit_ticks *t, enum audit_ticks_load load, uint64_t length_ns,
+		    struct audit_ticks *t, enum audit_ticks_load load, uint64_t until_ns,
 		    struct err *err)
 {
 	struct loads loads = {0};
 	size_t first = AUDIT_NR_SETS, nr = 0;
+	uint64_t now;
 	int rc;
 
 	for (size_t i = 0; i < AUDIT_NR_SETS; i++) {
@@ -78,8 +81,10 @@ static int run_load(const struct audit_opts *opts, const struct audit_env *env,
 	rc = loads_start(&loads, load, (int)opts->cpu, err);
 	if (!rc)
 		t->stopped = audit_wait(env, clock_mono_ns() + SETTLE_NS);
+	now = clock_mono_ns();
 	if (!rc && !t->stopped)
-		rc = audit_watch(opts->cpu, length_ns, load != AUDIT_TICKS_SOFTIRQS, &t->edges[first],
+		rc = audit_watch(opts->cpu, now + LEAST_NS < until_ns ? until_ns - now : LEAST_NS,
+				 load != AUDIT_TICKS_SOFTIRQS, &t->edges[first],
 				 nr, env, &t->watch[load], err);
 	if (!rc && !gen_child_on(&loads.first.child, (int)opts->cpu))
 		rc = audit_no_load(err, opts->cpu);
@@ -93,7 +98,7 @@ int audit_ticks(const struct audit_opts *opts, const struct audit_env *env,
 {
 	struct audit_ticks *t = ret_ticks;
 	uint64_t budget = opts->budget_ns ?: (opts->brief ? 7 : 20) * NSEC_PER_SEC;
-	uint64_t begin = clock_mono_ns();
+	uint64_t begin = clock_mono_ns(), end = begin + budget, until;
 	int rc = 0;
 
 	*t = (struct audit_ticks){0};
@@ -103,15 +108,17 @@ int audit_ticks(const struct audit_opts *opts, const struct audit_env *env,
 	for (int load = 0; load < AUDIT_TICKS_NR_LOADS && !rc && !t->stopped; load++) {
 		struct err why = {0};
 
-		rc = run_load(opts, env, t, load, budget / AUDIT_TICKS_NR_LOADS, &why);
+		until = audit_part_end(clock_mono_ns(), end, 1.0 / (AUDIT_TICKS_NR_LOADS - load),
+				       SETTLE_NS + LEAST_NS);
+		rc = until ? run_load(opts, env, t, load, until, &why) : audit_no_time(&why);
 		/* Only the packets need privileges; the rest of the experiment works without. */
-		if (rc && load == AUDIT_TICKS_SOFTIRQS) {
-			t->skipped = why;
+		if (rc && (!until || load == AUDIT_TICKS_SOFTIRQS)) {
+			t->skipped[load] = why;
 			rc = 0;
 		} else if (rc && err) {
 			*err = why;
 		}
-		if (!rc && load == AUDIT_TICKS_TWO_MODES)
+		if (until && !rc && load == AUDIT_TICKS_TWO_MODES)
 			audit_judge_tick(findings, &t->edges[AUDIT_SET_TWO_MODES_BUSY],
 					 &t->watch[load]);
 	}

@@ -25,7 +25,7 @@ enum audit_ticks_set {
 struct audit_ticks {
 	struct counter_edges edges[AUDIT_NR_SETS];
 	struct audit_watch watch[AUDIT_TICKS_NR_LOADS];
-	struct err skipped; /* why the softirq load did not run */
+	struct err skipped[AUDIT_TICKS_NR_LOADS]; /* why the load did not run */
 	bool stopped;
 	uint64_t window_ns;
 };

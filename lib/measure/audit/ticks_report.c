@@ -14,6 +14,12 @@
 #define MAX_PEAKS 24
 #define PEAK_MIN  0.01
 
+static const char *const load_names[AUDIT_TICKS_NR_LOADS] = {
+	[AUDIT_TICKS_TWO_MODES] = "user and system",
+	[AUDIT_TICKS_WITH_IDLE] = "user and idle",
+	[AUDIT_TICKS_SOFTIRQS] = "irq and softirq",
+};
+
 static const char *const set_names[AUDIT_NR_SETS] = {
 	[AUDIT_SET_TWO_MODES_BUSY] = SET_TWO_MODES_BUSY,
 	[AUDIT_SET_TWO_MODES_ALL] = SET_TWO_MODES_ALL,
@@ -239,16 +245,20 @@ static void add_notes(const struct audit_ticks *t, const struct audit_findings *
 				  "peak");
 	else if (f->tick_unclear)
 		report_note(report, "the tick is unknown: %s", f->tick_unclear);
-	else
+	else if (f->tick_looked)
 		report_note(report, "user, nice and system do not change on a tick");
 	if (f->irq_known)
 		report_note(report, "irq and softirq change %s",
 			    f->irq_coherence >= AUDIT_ON_TICK
 				    ? "on the same tick: the tick samples them, too"
 				    : "between ticks: this kernel measures interrupts");
-	if (t->skipped.code)
-		report_note(report, "irq and softirq were not measured: %s%s%s", t->skipped.what,
-			    t->skipped.fix[0] ? "; fix: " : "", t->skipped.fix);
+	for (int load = 0; load < AUDIT_TICKS_NR_LOADS; load++) {
+		const struct err *why = &t->skipped[load];
+
+		if (why->code)
+			report_note(report, "%s were not measured: %s%s%s", load_names[load],
+				    why->what, why->fix[0] ? "; fix: " : "", why->fix);
+	}
 	if (t->stopped)
 		report_note(report, "stopped early");
 }

@@ -19,7 +19,6 @@
 #include "sys/cpu.h"
 
 #define SIGNAL_NS (50 * NSEC_PER_MSEC) /* how often the fast loop checks for signals */
-#define FIND_NS	  (1500 * NSEC_PER_MSEC)
 #define TRIES	  3 /* other tasks may end meanwhile */
 #define BLUR_NS	  (200 * NSEC_PER_USEC)
 #define SLOW_NS	  (2 * NSEC_PER_MSEC)
@@ -172,8 +171,9 @@ void audit_judge_irq(struct audit_findings *f, const struct counter_edges *irq)
 int audit_find_tick(unsigned int cpu, uint64_t budget_ns, const struct audit_env *env,
 		    struct audit_findings *findings, struct err *err)
 {
-	uint64_t each = budget_ns && budget_ns < 4 * FIND_NS ? budget_ns / 4 : FIND_NS;
+	uint64_t each = budget_ns && budget_ns < 4 * AUDIT_FIND_NS ? budget_ns / 4 : AUDIT_FIND_NS;
 	struct cpu_mix user = {0}, system = {0};
+	uint64_t end = budget_ns ? clock_mono_ns() + budget_ns / 4 : UINT64_MAX;
 	struct audit_watch watch = {0};
 	int rc;
 
@@ -185,7 +185,7 @@ int audit_find_tick(unsigned int cpu, uint64_t budget_ns, const struct audit_env
 		rc = cpu_mix_start(&system, CPU_MIX_SYSTEM, cpu, err);
 	if (!rc)
 		audit_wait(env, clock_mono_ns() + SETTLE_NS);
-	for (int i = 0; i < (each < FIND_NS ? 1 : TRIES) && !rc && !watch.stopped; i++) {
+	for (int i = 0; i < TRIES && !rc && !watch.stopped; i++) {
 		struct counter_edges busy;
 
 		counter_edges_init(&busy, AUDIT_BUSY_COLS);
@@ -193,7 +193,7 @@ int audit_find_tick(unsigned int cpu, uint64_t budget_ns, const struct audit_env
 		if (!rc)
 			audit_judge_tick(findings, &busy, &watch);
 		counter_edges_free(&busy);
-		if (findings->tick_known)
+		if (findings->tick_known || clock_mono_ns() + each > end)
 			break;
 	}
 	if (!rc && !gen_child_on(&user.child, (int)cpu))

@@ -11,6 +11,8 @@
 #define AUDIT_IRQ_COLS	(1u << PROCSTAT_IRQ | 1u << PROCSTAT_SOFTIRQ)
 #define AUDIT_ALL_COLS	((1u << PROCSTAT_NR_COLS) - 1)
 
+#define AUDIT_FIND_NS	1500000000ULL /* of one search for the tick; with a budget maybe less */
+
 bool audit_wait(const struct audit_env *env, uint64_t until_ns);
 void audit_progress(const struct audit_env *env, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));

@@ -12,6 +12,7 @@
 
 #include "abi/hist.h"
 #include "abi/load.h"
+#include "abi/noise.h"
 #include "base/clock.h"
 #include "load.skel.h"
 #include "measure/load/bpf_pmu.h"
@@ -25,7 +26,7 @@
 #include "sys/cycles.h"
 #include "sys/file.h"
 
-#define NR_VIEWS 4
+#define NR_VIEWS 5
 
 struct bpf_source {
 	struct load_source source;
@@ -37,10 +38,10 @@ struct bpf_source {
 	const struct load_slot *slots;
 	const struct load_cpu_note *notes;
 	const uint64_t (*bursts)[HIST_NR];
-	struct sys_bpf_view views[NR_VIEWS]; /* of these three and tasks_now, in this order */
+	struct sys_bpf_view views[NR_VIEWS]; /* of these three, tasks_now and noise, in this order */
 	uint64_t *steps_seen;		     /* per CPU, hotplug steps at the last sample */
 	uint64_t torn;
-	bool has_lines, has_tasks; /* asked for */
+	bool has_lines, has_tasks, has_noise; /* asked for */
 	struct load_lines lines;
 	struct load_tasks tasks;
 	bool has_pmu; /* source bpf-pmu */
@@ -61,32 +62,50 @@ static int need_tracepoints(const struct btf *btf, struct err *err)
 	return kbtf_need_tracepoints(btf, needed, sizeof(needed) / sizeof(needed[0]), err);
 }
 
-/* Of two programs on the same event, the one that does more is loaded only if it is asked for. */
+static bool ends_with(const char *name, const char *end)
+{
+	size_t len = strlen(name), end_len = strlen(end);
+
+	return len >= end_len && !strcmp(name + len - end_len, end);
+}
+
+/* Of several programs on the same event, one that does more is loaded only if it is asked for. */
+static bool wanted(const struct bpf_source *b, const char *name)
+{
+	bool by_line = b->has_lines || b->has_noise;
+
+	if (ends_with(name, "_noise"))
+		return b->has_noise;
+	if (ends_with(name, "_tasks"))
+		return b->has_tasks;
+	if (ends_with(name, "_line"))
+		return by_line;
+	if (!strcmp(name, "load_switch"))
+		return !b->has_tasks && !b->has_noise;
+	if (!strcmp(name, "load_softirq_exit"))
+		return !b->has_noise;
+	if (!strncmp(name, "load_hotplug", strlen("load_hotplug")))
+		return true;
+	return !by_line || !(ends_with(name, "_enter") || ends_with(name, "_leave"));
+}
+
 static void choose_programs(struct bpf_source *b)
 {
 	struct bpf_program *prog;
 
-	bpf_object__for_each_program(prog, b->skel->obj) {
-		const char *name = bpf_program__name(prog), *last = strrchr(name, '_');
-		bool more = !strcmp(last, "_tasks") || !strcmp(last, "_line"), wanted = more;
-
-		if (more || !strcmp(last, "_enter") || !strcmp(last, "_leave"))
-			wanted = b->has_lines;
-		if (!strncmp(name, "load_switch", strlen("load_switch")))
-			wanted = b->has_tasks;
-		if (!strncmp(name, "load_hotplug", strlen("load_hotplug")))
-			continue;
-		if (more != wanted)
+	bpf_object__for_each_program(prog, b->skel->obj)
+		if (!wanted(b, bpf_program__name(prog)))
 			bpf_program__set_autoload(prog, false);
-	}
 }
 
 static void set_extra_sizes(struct bpf_source *b, unsigned int nr_cpus)
 {
-	if (b->has_lines) {
+	if (b->has_lines)
 		bpf_map__set_max_entries(b->skel->maps.lines, load_lines_max(nr_cpus));
+	if (b->has_lines || b->has_noise)
 		bpf_map__set_max_entries(b->skel->maps.open_lines, nr_cpus);
-	}
+	if (b->has_noise)
+		bpf_map__set_max_entries(b->skel->maps.noise, nr_cpus);
 	if (b->has_tasks) {
 		bpf_map__set_max_entries(b->skel->maps.tasks_even, LOAD_TASKS_MAX);
 		bpf_map__set_max_entries(b->skel->maps.tasks_odd, LOAD_TASKS_MAX);
@@ -142,6 +161,7 @@ static int open_skeleton(struct bpf_source *b, const struct load_source_opts *op
 	b->skel->rodata->want_bursts = opts->bursts;
 	b->skel->rodata->want_pmu = pmu;
 	b->skel->rodata->want_tasks = b->has_tasks;
+	b->skel->rodata->want_noise = b->has_noise;
 	b->skel->rodata->switch_state_first = kbtf_switch_state_first(btf);
 	if (idle_polls_by_force())
 		b->skel->rodata->first_idle = LOAD_POLL;
@@ -155,24 +175,10 @@ out:
 	return rc;
 }
 
-/* Without a driver the idle loop itself halts (state 1) or, when told to, polls (state 0). */
-static uint64_t poll_mask(unsigned int cpu)
-{
-	struct cpuidle_state states[CPUIDLE_MAX_STATES];
-	int nr = cpuidle_states(NULL, cpu, states);
-	uint64_t mask = 0;
-
-	if (nr <= 0)
-		return 1;
-	for (int i = 0; i < nr; i++)
-		mask |= (uint64_t)states[i].polls << i;
-	return mask;
-}
-
 static void fill_poll_states(struct bpf_source *b)
 {
 	for (uint32_t cpu = 0; cpu < b->source.nr_cpus; cpu++)
-		b->skel->bss->slots[cpu].poll_states = poll_mask(cpu);
+		b->skel->bss->slots[cpu].poll_states = cpuidle_poll_mask(NULL, cpu);
 }
 
 /* Runs the task iterator once: its program records which task is on which CPU. */
@@ -196,6 +202,7 @@ static int map_views(struct bpf_source *b, bool bursts, struct err *err)
 	b->views[1].map = b->skel->maps.notes;
 	b->views[2].map = bursts ? b->skel->maps.bursts : NULL;
 	b->views[3].map = b->has_tasks ? b->skel->maps.tasks_now : NULL;
+	b->views[4].map = b->has_noise ? b->skel->maps.noise : NULL;
 	rc = sys_bpf_views_open(b->views, NR_VIEWS, err);
 	if (rc)
 		return rc;
@@ -245,6 +252,7 @@ static int open_common(const struct load_source_ops *ops, const struct load_sour
 	b->has_pmu = pmu;
 	b->has_lines = opts->lines;
 	b->has_tasks = opts->tasks;
+	b->has_noise = opts->noise;
 	b->source.parts = (1u << LOAD_NR_PARTS) - 1;
 	b->source.parts &= ~(1u << LOAD_PART_STEAL);
 	rc = hotplug_open(&b->hotplug, err);
@@ -327,6 +335,8 @@ static void bpf_sample(struct load_source *source, struct load_sample *samples)
 		load_tasks_note(&b->tasks);
 		b->skel->data->task_turn++;
 	}
+	if (b->has_noise)
+		b->skel->data->noise_turn += 1ULL << NOISE_TURN_SHIFT;
 	now = clock_mono_ns() - start;
 	for (unsigned int cpu = 0; cpu < source->nr_cpus; cpu++) {
 		struct load_sample *s = &samples[cpu];
@@ -409,6 +419,14 @@ static int bpf_tasks(struct load_source *source, const struct load_task **ret, s
 	return rc;
 }
 
+static const struct noise_cpu *bpf_noise(struct load_source *source, uint64_t *ret_turn)
+{
+	const struct bpf_source *b = to_bpf(source);
+
+	*ret_turn = (b->skel->data->noise_turn >> NOISE_TURN_SHIFT) - 1;
+	return b->views[4].pages;
+}
+
 const struct load_source_ops load_source_bpf = {
 	.name = "bpf",
 	.what = "each core records its own context changes (BPF); needs no counter, sends no IPI",
@@ -419,6 +437,7 @@ const struct load_source_ops load_source_bpf = {
 	.bursts = bpf_bursts,
 	.lines = bpf_lines,
 	.tasks = bpf_tasks,
+	.noise = bpf_noise,
 	.close = bpf_close,
 };
 

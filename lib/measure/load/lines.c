@@ -84,7 +84,7 @@ static int read_map(struct load_lines *lines)
 }
 
 /* As /proc/interrupts of x86 calls them. */
-static const char *kind_name(uint64_t kind)
+const char *load_line_kind_name(uint64_t kind)
 {
 	static const char *const names[LOAD_LINE_KINDS] = {
 		[LOAD_LINE_UNKNOWN] = "(began before the measurement)",
@@ -117,7 +117,7 @@ static void add_line(struct load_lines *lines, const struct load_line_entry *ent
 		.count = count,
 	};
 	snprintf(line->name, sizeof(line->name), "%.*s", (int)sizeof(entry->sum.name),
-		 entry->key.name < LOAD_LINE_KINDS ? kind_name(entry->key.name) : entry->sum.name);
+		 entry->key.name < LOAD_LINE_KINDS ? load_line_kind_name(entry->key.name) : entry->sum.name);
 }
 
 int load_lines_read(struct load_lines *lines)

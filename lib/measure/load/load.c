@@ -226,8 +226,7 @@ static void fill_window(struct load_meter *m, const struct load_opts *opts,
 	/* No CPU that the arrays do not hold. */
 	w->cpus = *possible;
 	if (cpuset_count(&opts->cpus))
-		for (size_t i = 0; i < sizeof(w->cpus.bits) / sizeof(w->cpus.bits[0]); i++)
-			w->cpus.bits[i] &= opts->cpus.bits[i];
+		cpuset_and(&w->cpus, &opts->cpus);
 	w->source = m->set.source[0]->ops->name;
 	w->what = m->set.source[0]->ops->what;
 	w->cpu = m->ends[0].windows;

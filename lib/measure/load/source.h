@@ -11,6 +11,7 @@
 #include "stats/load.h"
 
 struct load_source;
+struct noise_cpu;
 
 struct load_source_opts {
 	unsigned int nr_cpus; /* CPUs 0 … nr_cpus-1 are sampled */
@@ -18,6 +19,7 @@ struct load_source_opts {
 	bool bursts;	      /* source bpf: keep the distribution of busy bursts */
 	bool lines;	      /* source bpf: hardirq time by line */
 	bool tasks;	      /* source bpf: task time by task */
+	bool noise;	      /* source bpf: what takes time from tasks, and from whom */
 };
 
 struct load_source_ops {
@@ -37,6 +39,8 @@ struct load_source_ops {
 	/* Optional: hardirq and task time since the last call, most first. 0 or -errno. */
 	int (*lines)(struct load_source *source, const struct load_line **ret, size_t *ret_nr);
 	int (*tasks)(struct load_source *source, const struct load_task **ret, size_t *ret_nr);
+	/* Optional: what each CPU counts for `noise`, and which of its turns the last sample ended. */
+	const struct noise_cpu *(*noise)(struct load_source *source, uint64_t *ret_turn);
 	void (*close)(struct load_source *source);
 };
 

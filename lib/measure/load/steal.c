@@ -52,14 +52,21 @@ bool steal_known(const struct steal *steal)
 	return false;
 }
 
-void steal_move(const struct steal *steal, unsigned int cpu, struct load_cpu_window *window)
+uint64_t steal_ns(const struct steal *steal, unsigned int cpu)
 {
 	uint64_t was, is;
 
 	if (!steal->open)
-		return;
+		return 0;
 	was = steal->prev[cpu].ticks[PROCSTAT_STEAL];
 	is = steal->cur[cpu].ticks[PROCSTAT_STEAL];
-	if (steal->prev[cpu].nr_cols && is > was)
-		load_move_steal(window, (is - was) * steal->tick_ns);
+	return steal->prev[cpu].nr_cols && is > was ? (is - was) * steal->tick_ns : 0;
+}
+
+void steal_move(const struct steal *steal, unsigned int cpu, struct load_cpu_window *window)
+{
+	uint64_t ns = steal_ns(steal, cpu);
+
+	if (ns)
+		load_move_steal(window, ns);
 }

@@ -31,6 +31,8 @@ void steal_sample(struct steal *steal);
  * column of some CPU has moved.
  */
 bool steal_known(const struct steal *steal);
+/* What was stolen between the last two samples. */
+uint64_t steal_ns(const struct steal *steal, unsigned int cpu);
 /* Moves what was stolen between the last two samples out of the busy parts of the window. */
 void steal_move(const struct steal *steal, unsigned int cpu, struct load_cpu_window *window);
 

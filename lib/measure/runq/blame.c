@@ -146,9 +146,7 @@ int runq_blame_read(struct runq_blame_table *table, const struct runq_chunks *ch
 	rc = read_map(table, &nr, err);
 	if (rc)
 		return rc;
-	runq_rows_sort(now, nr);
-	memcpy(table->rows, now, nr * sizeof(*now));
-	nr_new = runq_rows_sub(rows, nr, table->rows_prev, table->nr_rows_prev);
+	nr_new = runq_rows_grown(now, nr, table->rows_prev, table->nr_rows_prev, rows);
 	for (size_t i = 0; i < table->nr_cells; i++) {
 		uint64_t pair = __atomic_load_n(&table->cells[i].pair, __ATOMIC_RELAXED);
 

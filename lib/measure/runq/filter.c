@@ -80,7 +80,69 @@ const struct runq_group *runq_filter_nearest(const struct runq_filter *filter, c
 	return best;
 }
 
-bool runq_filter_passes(const struct runq_filter *filter, const char *path)
+bool runq_filter_any(const struct runq_filter *filter)
+{
+	return filter->nr || (filter->rules && filter->rules->nr);
+}
+
+/*
+ * Names of pods do not change once they are known; those of containers outside pods can be given
+ * anew. What is in neither has none.
+ */
+static struct runq_rules_names names_of(const struct runq_group *group)
+{
+	const struct runq_group_names *names = group->names;
+	bool unnamed = group->pod_uid && (!names || !names->namespace);
+
+	return (struct runq_rules_names){
+		.name = {
+			[RUNQ_RULE_CGROUP] = group->path,
+			[RUNQ_RULE_NAMESPACE] = names ? names->namespace : NULL,
+			[RUNQ_RULE_POD] = names ? names->pod : NULL,
+			[RUNQ_RULE_CONTAINER] = names ? names->container : NULL,
+			[RUNQ_RULE_QOS] = group->qos,
+		},
+		.open = {
+			[RUNQ_RULE_NAMESPACE] = unnamed,
+			[RUNQ_RULE_POD] = unnamed,
+			[RUNQ_RULE_CONTAINER] = group->container_id &&
+				(!group->pod_uid || !names || !names->container),
+		},
+	};
+}
+
+static bool is_asked(const struct runq_filter *filter, const char *path)
 {
 	return !filter->nr || runq_filter_nearest(filter, path);
+}
+
+bool runq_filter_passes(const struct runq_filter *filter, const struct runq_group *group)
+{
+	struct runq_rules_names names;
+
+	if (!is_asked(filter, group->path))
+		return false;
+	if (!filter->rules || !filter->rules->nr)
+		return true;
+	names = names_of(group);
+	return runq_rules_pass(filter->rules, &names);
+}
+
+bool runq_filter_passes_party(const struct runq_filter *filter, const struct runq_party *party)
+{
+	return party->group ? runq_filter_passes(filter, party->group)
+			    : runq_filter_passes(filter, &(struct runq_group){
+								 .path = runq_party_path(party)});
+}
+
+bool runq_filter_never(const struct runq_filter *filter, const struct runq_group *group)
+{
+	struct runq_rules_names names;
+
+	if (!is_asked(filter, group->path))
+		return true;
+	if (!filter->rules)
+		return false;
+	names = names_of(group);
+	return runq_rules_never_pass(filter->rules, &names);
 }

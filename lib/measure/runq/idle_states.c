@@ -88,7 +88,7 @@ int runq_window_idle(struct runq_window *w, struct runq_idle *idle,
 			.wait_ns = rows[i].waits.wait_ns,
 		};
 		describe(s, states, nr_states);
-		w->nr_idle_states += runq_filter_passes(filter, runq_party_path(&s->party));
+		w->nr_idle_states += runq_filter_passes_party(filter, &s->party);
 		if (sums)
 			s->party = runq_sums_party(sums, &s->party);
 	}

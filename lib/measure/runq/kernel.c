@@ -294,6 +294,11 @@ void runq_kernel_losses(struct runq_kernel *k, struct runq_losses *ret_losses)
 	*ret_losses = sum;
 }
 
+void runq_kernel_named(struct runq_kernel *k)
+{
+	runq_slots_named(&k->slots);
+}
+
 int runq_kernel_find_groups(struct runq_kernel *k, struct err *err)
 {
 	return runq_slots_scan(&k->slots, true, err);
@@ -308,6 +313,11 @@ struct runq_group *const *runq_kernel_groups(const struct runq_kernel *k, size_t
 {
 	*ret_nr = k->slots.nr_names;
 	return k->slots.names;
+}
+
+uint64_t runq_kernel_groups_version(const struct runq_kernel *k)
+{
+	return k->slots.names_built;
 }
 
 uint64_t runq_kernel_memory(const struct runq_kernel *k)

@@ -137,6 +137,7 @@ static void group_fill(const struct runq_group_window *from, struct runq_latency
 	to->namespace_name = who->names->namespace;
 	to->pod = who->names->pod;
 	to->container = who->names->container;
+	to->image = who->names->image;
 }
 
 int runq_latency_read(struct runq_latency *ctx, struct runq_latency_window *ret_window)

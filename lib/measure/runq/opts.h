@@ -9,6 +9,7 @@
 
 #include "abi/runq.h"
 #include "base/cpuset.h"
+#include "measure/runq/rules.h"
 
 #define RUNQ_MAX_PERCENTILES 16
 
@@ -48,6 +49,7 @@ struct runq_opts {
 	struct cpuset cpus;	    /* CPUs whose waits count; empty: all */
 	const char *const *cgroups; /* paths to report; all without */
 	size_t nr_cgroups;
+	const struct runq_rules *rules; /* which of these count; NULL: all; must outlive the meter */
 	bool tree; /* a row for each cgroup below them, instead of their sum */
 	uint64_t le_ns[RUNQ_NR_LE];
 	unsigned int nr_le; /* 0: the default set */
@@ -66,6 +68,8 @@ struct runq_opts {
 	bool causes; /* split waits by cause; blame implies it */
 	bool blame;
 	bool idle_states;	 /* waits for idle cores by idle state: two more programs */
+	bool pressure;		 /* wall time in which cgroups wait: four more programs */
+	bool psi_node_only;	 /* beside it the kernel's own figure of the machine, not of cgroups */
 	unsigned int blame_rows; /* culprits per victim; 0: 8 */
 	uint64_t threshold_ns;	 /* 0: no stream of long waits */
 	/* The limit that groups are judged by: this percentile may not exceed fail_ns. */

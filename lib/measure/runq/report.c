@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "measure/runq/report_findings.h"
 #include "measure/runq/report_idle.h"
+#include "measure/runq/report_pressure.h"
 #include "report/columns.h"
 #include "report/findings.h"
 #include "stats/hist.h"
@@ -462,10 +463,14 @@ int runq_report(const struct runq_window *w, struct report **ret_report)
 	runq_findings(w, report);
 	if (w->has_idle_states)
 		runq_report_idle(w, report);
+	if (w->has_pressure)
+		runq_report_pressure(w, report);
 	add_verdict(w, report);
 	add_notes(w, report);
 	if (w->has_idle_states)
 		runq_report_advice(w, report);
+	if (w->has_pressure)
+		runq_report_pressure_notes(w, report);
 	return report_finish(report, ret_report);
 }
 

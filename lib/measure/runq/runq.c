@@ -15,6 +15,7 @@
 #include "measure/runq/kernel.h"
 #include "measure/runq/memory.h"
 #include "measure/runq/names.h"
+#include "measure/runq/pressures.h"
 #include "measure/runq/report.h"
 #include "measure/runq/sums.h"
 #include "sys/bpf.h"
@@ -30,8 +31,10 @@ struct runq_meter {
 	struct runq_filter filter;
 	struct runq_sums sums; /* unused where rows are not sums */
 	struct pods *pods;     /* NULL where rows are neither cgroups nor tasks */
+	uint64_t named_news, named_groups; /* pods_news() and the groups that have been named */
 	struct runq_kernel *kernel;
 	struct runq_idle *idle; /* NULL unless idle states were asked for */
+	struct runq_pressures *pressures; /* NULL unless pressure was asked for */
 	struct err sched_info_err; /* why it is unavailable; code 0 if it is not */
 	bool throttled_known;	   /* the kernel tells how long quota throttled a group */
 	uint64_t start_ns;
@@ -72,6 +75,12 @@ static int pick_hierarchy(struct runq_meter *m, struct err *err)
 static const char *mount_point(const struct runq_meter *m)
 {
 	return m->opts.hierarchy == RUNQ_HIERARCHY_V2 ? m->layout.v2 : m->layout.v1_cpu;
+}
+
+/* Where the cgroups have PSI: those of v1 have none. */
+static const char *psi_mount(const struct runq_meter *m)
+{
+	return m->opts.hierarchy == RUNQ_HIERARCHY_V2 && !m->opts.psi_node_only ? m->layout.v2 : NULL;
 }
 
 /* How many groups to make room for at the start. */
@@ -196,10 +205,18 @@ static void window_init(struct runq_meter *m)
 		.has_causes = m->opts.causes,
 		.has_blame = m->opts.blame,
 		.has_idle_states = m->opts.idle_states,
+		.has_pressure = m->opts.pressure,
 		.has_names = pods_present(m->pods) || m->opts.sum == RUNQ_SUM_POD,
 		.limit_percent = m->opts.fail_percent,
 		.limit_ns = m->opts.fail_ns,
 	};
+}
+
+static int window_pressure(struct runq_meter *m, struct err *err)
+{
+	if (!m->pressures)
+		return 0;
+	return runq_window_pressure(&m->window, m->pressures, m->kernel, &m->filter, m->pods, err);
 }
 
 /* What was counted before the first window is dropped. */
@@ -217,6 +234,11 @@ static int runq_start(struct meter *meter, struct err *err)
 		rc = runq_kernel_blame(m->kernel, &rows, &nr, err);
 	if (!rc && m->idle)
 		rc = runq_idle_window(m->idle, &idle_rows, &nr, err);
+	if (!rc && m->pressures) {
+		rc = window_pressure(m, err);
+		runq_pressures_drop(m->pressures);
+		runq_window_clear(&m->window);
+	}
 	runq_kernel_losses(m->kernel, &m->was);
 	m->start_ns = clock_mono_ns();
 	return rc;
@@ -265,12 +287,22 @@ static void window_names(struct runq_meter *m)
 	struct runq_group *const *groups;
 	size_t nr;
 
+	uint64_t news, version;
+
 	pods_refresh(m->pods);
 	if (!pods_count(m->pods))
 		return;
+	news = pods_news(m->pods);
+	version = runq_kernel_groups_version(m->kernel);
+	/* In most windows: thousands of groups would be looked at for nothing. */
+	if (news == m->named_news && version == m->named_groups)
+		return;
+	m->named_news = news;
+	m->named_groups = version;
 	groups = runq_kernel_groups(m->kernel, &nr);
 	for (size_t i = 0; i < nr; i++)
 		runq_names_resolve(m->pods, groups[i]);
+	runq_kernel_named(m->kernel);
 }
 
 static int window_sums(struct runq_meter *m, const struct runq_waits_list *list, struct err *err)
@@ -308,6 +340,8 @@ static int window_end(struct runq_meter *m, struct err *err)
 				       err);
 	if (!rc && m->idle)
 		rc = runq_window_idle(w, m->idle, m->kernel, &m->filter, sums_of(m), err);
+	if (!rc)
+		rc = window_pressure(m, err);
 	if (rc)
 		return rc;
 	window_losses(m);
@@ -395,7 +429,7 @@ static int runq_event(struct meter *meter, struct report **ret_report, struct er
 		return err_set(err, -ENOMEM, "out of memory");
 	for (size_t i = 0; i < m->nr_events; i++) {
 		long_wait_fill(m, &m->events[i], &waits[nr]);
-		if (!runq_filter_passes(&m->filter, runq_party_path(&waits[nr].victim)))
+		if (!runq_filter_passes_party(&m->filter, &waits[nr].victim))
 			continue;
 		if (sums_of(m)) {
 			waits[nr].victim = runq_sums_party(&m->sums, &waits[nr].victim);
@@ -414,6 +448,7 @@ static void runq_close(struct meter *meter)
 
 	runq_window_clear(&m->window);
 	runq_idle_close(m->idle);
+	runq_pressures_close(m->pressures);
 	if (m->kernel)
 		runq_kernel_close(m->kernel);
 	runq_sums_close(&m->sums);
@@ -450,6 +485,7 @@ int runq_open(const struct runq_opts *opts, struct meter **ret_meter, struct err
 	if (!rc)
 		rc = runq_filter_open(&m->filter, mount_point(m), m->opts.cgroups,
 				      m->opts.nr_cgroups, err);
+	m->filter.rules = m->opts.rules;
 	if (!rc)
 		rc = pick_source(m, err);
 	if (!rc && (m->opts.per == RUNQ_PER_CGROUP || m->opts.per == RUNQ_PER_TASK)) {
@@ -459,6 +495,8 @@ int runq_open(const struct runq_opts *opts, struct meter **ret_meter, struct err
 	}
 	if (!rc && m->opts.idle_states)
 		rc = runq_idle_open(&m->opts, &m->idle, err);
+	if (!rc && m->opts.pressure)
+		rc = runq_pressures_open(&m->opts, psi_mount(m), &m->pressures, err);
 	if (rc) {
 		runq_close(&m->meter);
 		return rc;

@@ -103,7 +103,7 @@ static int owner_begin(struct runq_slots *slots, size_t slot, uint64_t key, stru
 	owner->key = key;
 	slots->paths_cut += owner->group->cut;
 	owner->unwanted = slots->filter && key != RUNQ_KEY_OTHER &&
-			  !runq_filter_passes(slots->filter, owner->group->path);
+			  runq_filter_never(slots->filter, owner->group);
 	return 0;
 }
 
@@ -325,6 +325,24 @@ static void owners_leave_out(struct runq_slots *slots)
 			slots->owners[i]->unwanted = false;
 }
 
+void runq_slots_named(struct runq_slots *slots)
+{
+	bool any = false;
+
+	if (!slots->filter)
+		return;
+	for (size_t i = 1; i < runq_chunks_slots(&slots->chunks); i++) {
+		struct runq_owner *owner = slots->owners[i];
+
+		if (!owner || !owner->key || !runq_filter_never(slots->filter, owner->group) ||
+		    runq_chunks_slot(&slots->chunks, i)->depth & RUNQ_UNWANTED)
+			continue;
+		owner->unwanted = any = true;
+	}
+	if (any)
+		owners_leave_out(slots);
+}
+
 static bool place_over(const void *arg, uint32_t place)
 {
 	const struct runq_slots *slots = arg;
@@ -406,6 +424,7 @@ static int names_build(struct runq_slots *slots, struct err *err)
 		slots->names[nr++] = runq_group_get(slots->waits.waits[i].group);
 	qsort(slots->names, nr, sizeof(*slots->names), by_key);
 	slots->nr_names = nr;
+	slots->names_built++;
 	return 0;
 }
 

@@ -26,6 +26,7 @@ struct runq_slots {
 	struct runq_waits_list waits; /* of the last window */
 	struct runq_group **names;    /* owners and groups of the last window, by key */
 	size_t nr_names;
+	uint64_t names_built; /* how often */
 	bool names_stale; /* an owner has come or gone since */
 	uint64_t *retired; /* keys that the blame table can forget */
 	size_t nr_retired;
@@ -35,6 +36,8 @@ struct runq_slots {
 /* See runq_chunks_open(). */
 int runq_slots_open(struct runq_slots *slots, void *near, size_t nr_groups, struct err *err);
 void runq_slots_close(struct runq_slots *slots);
+/* Names are known now: what turns out not to be asked for is left out from here on. */
+void runq_slots_named(struct runq_slots *slots);
 /* Finds new owners and frees slots of groups that ended; unless @at_once, at most every 50 ms. */
 int runq_slots_scan(struct runq_slots *slots, bool at_once, struct err *err);
 /* Ends the window: what each group waited in it is in @slots->waits. */

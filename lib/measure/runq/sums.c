@@ -291,7 +291,7 @@ int runq_sums_window(struct runq_sums *sums, const struct runq_waits_list *list,
 			parts[nr++] = (struct part){waits->group, waits};
 			continue;
 		}
-		if (!runq_filter_passes(sums->filter, waits->group->path))
+		if (!runq_filter_passes(sums->filter, waits->group))
 			continue;
 		entry = entry_of(sums, waits->group);
 		if (entry)

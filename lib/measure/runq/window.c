@@ -155,8 +155,8 @@ int runq_window_groups(struct runq_window *w, const struct runq_waits_list *list
 		const struct runq_waits *waits = &from->waits[i];
 		bool other = waits->group->key == RUNQ_KEY_OTHER;
 		/* Sums are over what passes, whatever their names. */
-		bool passes = sums ? !other || !filter->nr
-				   : runq_filter_passes(filter, waits->group->path);
+		bool passes = sums ? !other || !runq_filter_any(filter)
+				   : runq_filter_passes(filter, waits->group);
 
 		if (!passes && !other)
 			continue;
@@ -202,7 +202,7 @@ static uint64_t sum_key(struct runq_sums *sums, const struct runq_kernel *kernel
 static bool victim_passes(const struct runq_filter *filter, const struct runq_party *victim)
 {
 	return victim->kind == RUNQ_PARTY_GONE ||
-	       runq_filter_passes(filter, runq_party_path(victim));
+	       runq_filter_passes_party(filter, victim);
 }
 
 /* Charges between cgroups become charges between sums; those of victims not asked for are dropped. */
@@ -270,8 +270,10 @@ void runq_window_clear(struct runq_window *w)
 	free(w->groups);
 	free(w->blame);
 	free(w->idle_states);
+	free(w->pressed);
 	w->groups = NULL;
 	w->blame = NULL;
 	w->idle_states = NULL;
-	w->nr_groups = w->nr_blame = w->nr_idle_states = 0;
+	w->pressed = NULL;
+	w->nr_groups = w->nr_blame = w->nr_idle_states = w->nr_pressed = 0;
 }

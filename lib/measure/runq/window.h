@@ -11,6 +11,7 @@
 #include "measure/runq/group.h"
 #include "measure/runq/losses.h"
 #include "measure/runq/opts.h"
+#include "measure/runq/pressure.h"
 #include "stats/runq_pack.h"
 
 /* One group in one window. Counts and sums are scaled where waits are sampled. */
@@ -47,6 +48,15 @@ struct runq_idle_state {
 	uint64_t wait_ns;
 };
 
+/* Wall time in which tasks of a cgroup, or of one below it, waited. */
+struct runq_pressed {
+	const struct runq_group *group;
+	struct runq_pressure_times times;
+	/* The kernel's own figures, of which quota is a part; UINT64_MAX: unknown. */
+	uint64_t psi_waiting_ns;
+	uint64_t psi_stalled_ns;
+};
+
 /* Valid until the meter's next read. */
 struct runq_window {
 	uint64_t time_unix_ns; /* when it ended, only to be shown: this clock can be set */
@@ -79,6 +89,14 @@ struct runq_window {
 	struct runq_idle_state *idle_states; /* largest first */
 	size_t nr_idle_states;
 	uint64_t idle_full; /* waits that found no room there, since the start */
+
+	bool has_pressure;	      /* it was asked for */
+	struct runq_pressed *pressed; /* most waiting first */
+	size_t nr_pressed;
+	bool psi_of_cgroups;	   /* cgroups of this hierarchy have PSI */
+	const struct err *psi_err; /* why the machine has none; NULL if it has */
+	uint64_t pressure_unstable; /* since the start: readings that changed under the reader */
+	struct runq_pressure_losses pressure_losses; /* since the start */
 
 	/* The limit, 0 for none; groups that exceeded it here, and windows since the start. */
 	double limit_percent;

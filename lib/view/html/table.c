@@ -27,6 +27,7 @@ static const struct {
 	{"runq", "blame", "Who had the core while they waited"},
 	{"runq", "waits", "Long waits, one by one"},
 	{"runq", "idle_states", "Waits for cores to leave an idle state, by group and state"},
+	{"runq", "pressure", "Wall time in which somebody waited for a core, with all below"},
 	{"wake", "by_state", "Wake latency of each idle state, forced, all cores together"},
 	{"wake", "states", "Wake latency by core and idle state"},
 	{"wake", "cpus", "Per core: points, and what measuring costs"},

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "view/utf8.h"
 
 int canvas_init(struct canvas *canvas, int rows, int cols)
@@ -81,7 +82,7 @@ static int put_cells(struct canvas *canvas, int row, int col, enum style style, 
 
 	while (*text) {
 		uint32_t code;
-		size_t len = utf8_decode(text, &code), width;
+		size_t len = utf8_decode(text, UTF8_LONGEST, &code), width;
 
 		if (!len)
 			break;

@@ -17,6 +17,8 @@ OURS = (
     "runq --cgroup /outside",
     "runq --idle-states",
     "wake --source passive",
+    "trace --for 80000",
+    "trace --on wait=1000",
     "serve",
     "serve --idle-states",
     "load & runq",

@@ -24,12 +24,12 @@ def kernel(arch):
 
 
 def ours(command):
-    """The command line of subtick in the guest. The exporter has its own intervals."""
+    """The command line of subtick in the guest. The exporter has its own intervals, a trace none."""
     parts = []
     for part in command.split(" & "):
         words = part.split()
         parts.append(" ".join(["/bin/subtick", *words] +
-                              ([] if words[0] == "serve" else [str(WINDOW_S)])))
+                              ([] if words[0] in ("serve", "trace") else [str(WINDOW_S)])))
     return " & ".join(parts)
 
 

@@ -17,6 +17,7 @@
 #include "measure/runq/chunks.h"
 #include "measure/runq/idle.h"
 #include "measure/runq/programs.h"
+#include "measure/trace/trace.h"
 #include "measure/wake/probe.h"
 #include "runq.skel.h"
 #include "sys/cpu.h"
@@ -151,17 +152,47 @@ static void try_idle_states(const char *choice, enum runq_hierarchy hierarchy)
 	runq_idle_close(idle);
 }
 
-static void try_load(const char *choice, const struct load_source_ops *ops, bool bursts)
+static void try_trace(const char *choice, enum trace_event on, bool some)
 {
-	struct load_source_opts opts = {.nr_cpus = nr_cpus, .bursts = bursts};
+	struct trace_opts opts = {.on = on, .on_ns = 1000000, .ring_edges = 1024};
+	struct trace *trace = NULL;
+	struct err err = {0};
+
+	if (some)
+		cpuset_add(&opts.cpus, 0);
+	counted_begin();
+	trace_open(&opts, &trace, &err);
+	say(choice, true, &err);
+	trace_close(trace);
+}
+
+static void try_load(const char *choice, bool brief, const struct load_source_ops *ops,
+		     struct load_source_opts opts)
+{
 	struct load_source *source = NULL;
 	struct err err = {0};
 
+	opts.nr_cpus = nr_cpus;
 	counted_begin();
 	/* It may end without a source: emulated x86 has no counter, but the programs were loaded. */
 	if (!ops->open(&opts, &source, &err))
 		ops->close(source);
-	say(choice, true, &err);
+	say(choice, brief, &err);
+}
+
+static void all_of_load(void)
+{
+	const struct load_source_ops *bpf = &load_source_bpf;
+
+	try_load("load", true, bpf, (struct load_source_opts){0});
+	try_load("load --bursts", true, bpf, (struct load_source_opts){.bursts = true});
+	try_load("load --source bpf-pmu", true, &load_source_bpf_pmu, (struct load_source_opts){0});
+	try_load("load --source taskclock", true, &load_source_taskclock,
+		 (struct load_source_opts){0});
+	/* Without limits: these need only be accepted. */
+	try_load("load --irq", false, bpf, (struct load_source_opts){.lines = true});
+	try_load("load --tasks", false, bpf, (struct load_source_opts){.tasks = true});
+	try_load("noise", false, bpf, (struct load_source_opts){.noise = true});
 }
 
 static void try_wake(const char *choice, struct wake_probe_opts opts)
@@ -220,10 +251,10 @@ int main(int argc, char **argv)
 	all_of_runq(brief);
 	try_idle_states("runq --idle-states, cgroup v1", RUNQ_HIERARCHY_V1);
 	try_idle_states("runq --idle-states, cgroup v2", RUNQ_HIERARCHY_V2);
-	try_load("load", &load_source_bpf, false);
-	try_load("load --bursts", &load_source_bpf, true);
-	try_load("load --source bpf-pmu", &load_source_bpf_pmu, false);
-	try_load("load --source taskclock", &load_source_taskclock, false);
+	try_trace("trace", TRACE_EVENT_NONE, false);
+	try_trace("trace --cpu 0 --on wait", TRACE_EVENT_WAIT, true);
+	try_trace("trace --on noise", TRACE_EVENT_NOISE, false);
+	all_of_load();
 	all_of_wake();
 	try_crit();
 	return 0;

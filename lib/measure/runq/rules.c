@@ -1,27 +1,29 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Parses and applies the rules of --include and --exclude. */
-#include "select.h"
+#include "measure/runq/rules.h"
 
 #include <errno.h>
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const kinds[SELECT_NR_KINDS] = {"cgroup", "namespace", "pod", "container", "qos"};
+static const char *const kinds[RUNQ_RULE_NR_KINDS] = {"cgroup", "namespace", "pod", "container",
+						      "qos"};
 
-int select_add(struct select_rules *rules, bool include, const char *text, struct err *err)
+int runq_rules_add(struct runq_rules *rules, bool include, const char *text, struct err *err)
 {
 	const char *option = include ? "include" : "exclude", *equals = strchr(text, '=');
 	size_t len = equals ? (size_t)(equals - text) : 0;
 
-	if (rules->nr == SELECT_MAX)
-		return err_set(err, -E2BIG, "include and exclude: at most %d rules", SELECT_MAX);
-	for (int kind = 0; equals && kind < SELECT_NR_KINDS; kind++) {
+	if (rules->nr == RUNQ_RULES_MAX)
+		return err_set(err, -E2BIG, "include and exclude: at most %d rules",
+			       RUNQ_RULES_MAX);
+	for (int kind = 0; equals && kind < RUNQ_RULE_NR_KINDS; kind++) {
 		if (strlen(kinds[kind]) != len || strncmp(text, kinds[kind], len))
 			continue;
-		if (!equals[1] || (kind == SELECT_CGROUP && equals[1] != '/'))
+		if (!equals[1] || (kind == RUNQ_RULE_CGROUP && equals[1] != '/'))
 			break;
-		rules->rule[rules->nr] = (struct select_rule){
+		rules->rule[rules->nr] = (struct runq_rule){
 			.include = include, .kind = kind, .pattern = strdup(equals + 1)};
 		if (!rules->rule[rules->nr].pattern)
 			return err_set(err, -ENOMEM, "out of memory");
@@ -34,13 +36,13 @@ int select_add(struct select_rules *rules, bool include, const char *text, struc
 		       option, text);
 }
 
-void select_free(struct select_rules *rules)
+void runq_rules_free(struct runq_rules *rules)
 {
 	while (rules->nr)
 		free(rules->rule[--rules->nr].pattern);
 }
 
-bool select_same(const struct select_rules *a, const struct select_rules *b)
+bool runq_rules_same(const struct runq_rules *a, const struct runq_rules *b)
 {
 	if (a->nr != b->nr)
 		return false;
@@ -61,15 +63,15 @@ static bool is_below(const char *path, const char *top)
 	return !strncmp(path, top, len) && (!path[len] || path[len] == '/' || len == 1);
 }
 
-static bool matches(const struct select_rule *rule, const char *name)
+static bool matches(const struct runq_rule *rule, const char *name)
 {
 	if (!name)
 		return false;
-	return rule->kind == SELECT_CGROUP ? is_below(name, rule->pattern)
+	return rule->kind == RUNQ_RULE_CGROUP ? is_below(name, rule->pattern)
 					   : !fnmatch(rule->pattern, name, 0);
 }
 
-bool select_passes(const struct select_rules *rules, const struct select_names *names)
+bool runq_rules_pass(const struct runq_rules *rules, const struct runq_rules_names *names)
 {
 	bool includes = false;
 
@@ -79,4 +81,17 @@ bool select_passes(const struct select_rules *rules, const struct select_names *
 		includes |= rules->rule[i].include;
 	}
 	return !includes;
+}
+
+bool runq_rules_never_pass(const struct runq_rules *rules, const struct runq_rules_names *names)
+{
+	for (size_t i = 0; i < rules->nr; i++) {
+		const struct runq_rule *rule = &rules->rule[i];
+
+		if (names->open[rule->kind])
+			return false;
+		if (matches(rule, names->name[rule->kind]))
+			return !rule->include;
+	}
+	return !runq_rules_pass(rules, names);
 }

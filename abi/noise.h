@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* What bpf/load_noise.bpf.h counts on each core by source and victim, in a mapped array. */
+#ifndef SUBTICK_ABI_NOISE_H
+#define SUBTICK_ABI_NOISE_H
+
+#include "abi/hist.h"
+#include "abi/load.h"
+
+/*
+ * Every eight buckets of abi/hist.h are one: four per power of two, so that a percentile is at most
+ * 25 % above or below the exact value.
+ */
+#define NOISE_BUCKET_SHIFT 3
+#define NOISE_NR_BUCKETS   (HIST_NR >> NOISE_BUCKET_SHIFT)
+
+/*
+ * The longest of a window is stored with the window's number, the turn, above its bits. So the first
+ * of a new window is larger than all of the old ones, and nothing need be reset.
+ */
+#define NOISE_TURN_SHIFT  HIST_VALUE_BITS
+#define NOISE_LONGEST_MAX HIST_VALUE_MAX
+
+/*
+ * An entry of a small table with a key. Sums only grow; the reader takes the difference. An entry
+ * that had no event in this window and the one before may get another key: what it grows by from
+ * then on is the new owner's.
+ */
+struct noise_sum {
+	__u64 key; /* 0: not used yet */
+	__u64 id;
+	__u64 count;
+	__u64 ns;
+	__u64 longest[2]; /* turn << NOISE_TURN_SHIFT | ns, for even and odd turns */
+};
+
+/* One source on one core. */
+struct noise_cell {
+	struct noise_sum sum;
+	char name[32]; /* empty where the place in the array says what it is */
+	__u32 hist[NOISE_NR_BUCKETS];
+};
+
+/* Powers of two, so that a mask proves the bound to the verifier. */
+#define NOISE_NR_LINES	 32
+#define NOISE_NR_THREADS 64
+#define NOISE_NR_VICTIMS 64
+#define NOISE_PROBES	 4 /* places in which a key is looked for, from the one that it hashes to */
+
+/* What took the time. */
+enum noise_class {
+	NOISE_HARDIRQ,
+	NOISE_SOFTIRQ,
+	NOISE_THREAD,
+	NOISE_CLASSES,
+};
+
+/* Victims that are no cgroup; the ids of cgroups are far below. */
+#define NOISE_ON_IDLE	(~0ULL)
+#define NOISE_ON_THREAD (~1ULL)
+
+/*
+ * Whom a class hit on one core: a cgroup, and its task that was hit longest at once in a window.
+ * Reused as cells are.
+ */
+struct noise_victim {
+	struct noise_sum sum; /* key: cgroup id, or one of the above */
+	__u32 pid[2];
+	char comm[2][16];
+};
+
+/* The kernel thread that runs, and the task that it preempted. */
+struct noise_now {
+	__u64 since_ns; /* task time of the core when it came */
+	__u64 thread;	/* its pid; 0: none runs */
+	__u64 victim;	/* cgroup of the preempted task; 0: it preempted none */
+	__u32 pid;	/* that task */
+	__u32 pad;
+	char comm[16];
+	char thread_comm[16];
+};
+
+/*
+ * Programs of hardirqs interrupt those of softirqs, and both interrupt others: so each class has its
+ * own part of everything, and no part has two writers.
+ */
+struct noise_cpu {
+	struct noise_now now;
+	struct {
+		__u64 lost; /* events whose source found no room, and their time */
+		__u64 lost_ns;
+		__u64 victims_lost; /* events whose victim found no room */
+		__u64 pad;
+		struct noise_victim victims[NOISE_NR_VICTIMS];
+	} of[NOISE_CLASSES];
+	struct noise_cell kinds[LOAD_LINE_KINDS];    /* of enum load_line_kind */
+	struct noise_cell nmi;			     /* its time is also in what it interrupted */
+	struct noise_cell vecs[LOAD_NR_VECS];	     /* softirqs, but for those in ksoftirqd */
+	struct noise_cell lines[NOISE_NR_LINES];     /* key: address of the name; id: number */
+	struct noise_cell threads[NOISE_NR_THREADS]; /* key: pid */
+};
+
+#endif

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The rings of bpf/trace.bpf.c, which lib/measure/trace/ring.c reads from the mapped array. */
+#ifndef SUBTICK_ABI_TRACE_H
+#define SUBTICK_ABI_TRACE_H
+
+#ifndef __bpf__
+#include <linux/types.h>
+#endif
+
+#define TRACE_MAX_CPUS 8192
+#define TRACE_NEVER    (1ULL << 62) /* start_ns before the start: every event comes before it */
+
+/* What happened, and what `what` says about it: TRACE_WHAT(first, second, third). */
+enum trace_kind {
+	TRACE_SWITCH,	     /* pid that leaves, pid that comes, state of the first: 0 is runnable */
+	TRACE_WAKING,	     /* pid to wake, pid that was current, CPU of the first so far */
+	TRACE_WAKEUP,	     /* pid that is queued, pid that was current, its CPU */
+	TRACE_WAKEUP_NEW,    /* the same, of a new task */
+	TRACE_MIGRATE,	     /* pid, pid that was current, CPU it goes to */
+	TRACE_IRQ_ENTER,     /* number of the line */
+	TRACE_IPI_ENTER,     /* arm64: low 48 bits of the address of the reason */
+	TRACE_VECTOR_ENTER,  /* x86: enum load_line_kind */
+	TRACE_IRQ_LEAVE,     /* of any of the three */
+	TRACE_SOFTIRQ_ENTER, /* vector */
+	TRACE_SOFTIRQ_LEAVE, /* vector */
+	TRACE_IDLE_ENTER,    /* state */
+	TRACE_IDLE_LEAVE,
+	TRACE_NR_KINDS,
+};
+
+#define TRACE_WHAT(first, second, third) \
+	((__u64)(first) | (__u64)(second) << 24 | (__u64)(third) << 48)
+#define TRACE_FIRST(what)  ((__u32)(what) & 0xffffff) /* a pid has 22 bits */
+#define TRACE_SECOND(what) ((__u32)((what) >> 24) & 0xffffff)
+#define TRACE_THIRD(what)  ((__u32)((what) >> 48))
+
+struct trace_edge {
+	__u64 stamp; /* ns since the start << 8 | kind */
+	__u64 what;
+};
+
+/*
+ * The ring of a core. Only programs on that core write to it. One that runs with interrupts on sets
+ * `writing`: an edge that interrupts it goes to the small ring `nested`, and the reader puts both in
+ * the order of their stamps. So an index needs no atomic operation, which 5.10 would not have.
+ */
+#define TRACE_NR_NESTED 64
+
+struct trace_ring {
+	__u64 head;	/* edges ever written to `edges` */
+	__u64 writing;
+	__u64 nested_head;
+	__u64 nested_lost; /* a third level of nesting */
+	__u64 stop_head;   /* after an event: where this ring is full; 0 before it */
+	__u64 seed;	   /* pid + 1 of the task there when the tasks were walked; 0: none */
+	__u64 irq_ns;	   /* when the open handler began, for --on noise */
+	__u64 irq_depth;
+	__u64 softirq_ns;
+	__u64 event_ns;	   /* the event that this core saw: its time, */
+	__u64 event_what;  /* TRACE_WHAT(pid, 0, enum trace_event) */
+	__u64 event_len_ns; /* and how long it took */
+	__u64 pad[4];
+	struct trace_edge nested[TRACE_NR_NESTED];
+	struct trace_edge edges[]; /* a power of two of them */
+};
+
+_Static_assert(sizeof(struct trace_ring) == 16 * (8 + TRACE_NR_NESTED), "whole edges");
+
+/* What ends a recording. */
+enum trace_event {
+	TRACE_EVENT_NONE,
+	TRACE_EVENT_WAIT,  /* a task waited so long for a core */
+	TRACE_EVENT_WAKE,  /* the same, after a wake-up only */
+	TRACE_EVENT_NOISE, /* an interrupt or softirq took so long */
+};
+
+/*
+ * Who has a pid, noted when the task first gets a core. The entry is that of pid % TRACE_NR_TASKS:
+ * what was there is lost, and counted. Two cores may write one entry at once: then `check` is wrong.
+ */
+#define TRACE_NR_TASKS 32768
+
+struct trace_task {
+	__u32 pid;
+	__u32 tgid;
+	char comm[16];
+	__u64 cgroup;
+	__u64 check;
+	__u64 queued; /* for --on wait and wake: ns since the start << 1 | woken; 0: not queued */
+	__u64 kthread;
+	__u64 pad;
+};
+
+_Static_assert(sizeof(struct trace_task) == 4 * sizeof(struct trace_edge), "whole edges");
+
+/* One array holds the tasks and then the rings, so that it can be shrunk to this machine. */
+#define TRACE_TASK_EDGES (TRACE_NR_TASKS * 4)
+#define TRACE_RING_EDGES (sizeof(struct trace_ring) / sizeof(struct trace_edge))
+#define TRACE_AREA_EDGES (16 << 20)
+
+static inline __u64 trace_task_check(const struct trace_task *task)
+{
+	const __u64 *comm = (const __u64 *)task->comm;
+
+	return comm[0] ^ (comm[1] << 1 | comm[1] >> 63) ^ task->cgroup ^
+	       ((__u64)task->tgid << 32 | task->pid) ^ task->kthread << 31;
+}
+
+#endif

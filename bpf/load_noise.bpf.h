@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* What takes time from tasks, by source and victim: see abi/noise.h. */
+#ifndef SUBTICK_BPF_LOAD_NOISE_H
+#define SUBTICK_BPF_LOAD_NOISE_H
+
+#include "load_slot.bpf.h"
+#include "task.bpf.h"
+#include "abi/noise.h"
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct noise_cpu);
+} noise SEC(".maps");
+
+/* The number of the window << NOISE_TURN_SHIFT: the reader adds one at the end of each. */
+__u64 noise_turn SEC(".data");
+
+/* Nothing happened there in this window and the one before, which the reader has seen. */
+static __always_inline bool sum_unused(const struct noise_sum *sum)
+{
+	u64 last = sum->longest[0] > sum->longest[1] ? sum->longest[0] : sum->longest[1];
+
+	return !sum->key || (last >> NOISE_TURN_SHIFT) + 1 < noise_turn >> NOISE_TURN_SHIFT;
+}
+
+/* Whether this was the longest so far in this window. */
+static __always_inline bool sum_add(struct noise_sum *sum, u64 turn, u64 ns)
+{
+	u64 stamp = turn | (ns < NOISE_LONGEST_MAX ? ns : NOISE_LONGEST_MAX);
+	u64 *longest = &sum->longest[turn >> NOISE_TURN_SHIFT & 1];
+
+	sum->count++;
+	sum->ns += ns;
+	if (stamp <= *longest)
+		return false;
+	*longest = stamp;
+	return true;
+}
+
+static __always_inline void cell_add(struct noise_cell *cell, u64 ns)
+{
+	sum_add(&cell->sum, noise_turn, ns);
+	cell->hist[hist_bucket(ns) >> NOISE_BUCKET_SHIFT & (NOISE_NR_BUCKETS - 1)]++;
+}
+
+/* The entry of a key in a table of @mask + 1 entries of @size bytes, or an unused one; else NULL. */
+static __always_inline struct noise_sum *sum_find(char *table, u32 size, u32 mask, u64 key, u64 id)
+{
+	struct noise_sum *unused = NULL;
+	/* Of pids, addresses and ids of cgroups the low bits differ, but for alignment. */
+	u64 at = key + id;
+
+	at ^= at >> 4;
+	for (u32 i = 0; i < NOISE_PROBES; i++) {
+		struct noise_sum *sum = (struct noise_sum *)(table + ((at + i) & mask) * size);
+
+		if (sum->key == key && sum->id == id)
+			return sum;
+		if (!unused && sum_unused(sum))
+			unused = sum;
+	}
+	return unused;
+}
+
+/* @name is read only for a new entry. */
+static __always_inline struct noise_cell *cell_of(struct noise_cell *cells, u32 mask, u64 key,
+						  u64 id, const char *name)
+{
+	struct noise_sum *sum = sum_find((char *)cells, sizeof(*cells), mask, key, id);
+	struct noise_cell *cell = (struct noise_cell *)sum;
+
+	if (!sum || (sum->key == key && sum->id == id))
+		return cell;
+	bpf_probe_read_kernel_str(cell->name, sizeof(cell->name), name);
+	sum->id = id;
+	sum->key = key;
+	return cell;
+}
+
+static __always_inline void cell_add_or_lose(struct noise_cpu *n, u32 class,
+					     struct noise_cell *cell, u64 ns)
+{
+	if (cell) {
+		cell_add(cell, ns);
+	} else {
+		n->of[class].lost++;
+		n->of[class].lost_ns += ns;
+	}
+}
+
+/* Whom an interrupt or a softirq hits. */
+static __always_inline u64 victim_key(const struct noise_cpu *n, const struct load_slot *s)
+{
+	u32 ctx = base_ctx(s);
+
+	if (is_idle(ctx) || ctx == LOAD_SOFTIRQ_IDLE)
+		return NOISE_ON_IDLE;
+	return n->now.thread ? NOISE_ON_THREAD : bpf_get_current_cgroup_id();
+}
+
+static __noinline int victim_add(struct noise_cpu *n, u32 class, u64 key, u64 ns)
+{
+	u64 turn = noise_turn, odd = turn >> NOISE_TURN_SHIFT & 1;
+	struct noise_victim *v;
+
+	if (class >= NOISE_CLASSES)
+		return 0;
+	v = (struct noise_victim *)sum_find((char *)n->of[class].victims, sizeof(*v),
+					    NOISE_NR_VICTIMS - 1, key, 0);
+	if (!v) {
+		n->of[class].victims_lost++;
+		return 0;
+	}
+	v->sum.key = key;
+	if (!sum_add(&v->sum, turn, ns))
+		return 0;
+	if (class == NOISE_THREAD) {
+		v->pid[odd] = n->now.pid;
+		__builtin_memcpy(v->comm[odd], n->now.comm, sizeof(n->now.comm));
+	} else {
+		v->pid[odd] = bpf_get_current_pid_tgid();
+		bpf_get_current_comm(v->comm[odd], sizeof(v->comm[odd]));
+	}
+	return 0;
+}
+
+/* A hardirq handler has ended: @name is a kind or the address of a string, as in abi/load.h. */
+static __always_inline int noise_line(const struct load_slot *s, u32 cpu, u64 name, u32 irq, u64 ns)
+{
+	struct noise_cpu *n = bpf_map_lookup_elem(&noise, &cpu);
+	struct noise_cell *cell;
+
+	if (!n)
+		return 0;
+	if (name < LOAD_LINE_KINDS)
+		cell = &n->kinds[name];
+	else
+		cell = cell_of(n->lines, NOISE_NR_LINES - 1, name, irq, (const char *)name);
+	cell_add_or_lose(n, NOISE_HARDIRQ, cell, ns);
+	return victim_add(n, NOISE_HARDIRQ, victim_key(n, s), ns);
+}
+
+/* A softirq has ended, or was preempted. In ksoftirqd it is that thread's time. */
+static __always_inline int noise_vec(const struct load_slot *s, u32 cpu, u64 vec, u64 ns)
+{
+	struct noise_cpu *n;
+
+	if (base_ctx(s) == LOAD_KSOFTIRQD || vec >= LOAD_NR_VECS)
+		return 0;
+	n = bpf_map_lookup_elem(&noise, &cpu);
+	if (!n)
+		return 0;
+	cell_add(&n->vecs[vec], ns);
+	return victim_add(n, NOISE_SOFTIRQ, victim_key(n, s), ns);
+}
+
+static __always_inline bool is_thread(const struct task_struct *task)
+{
+	return task->pid && task->flags & PF_KTHREAD;
+}
+
+static __always_inline void thread_note(struct noise_cpu *n, struct task_struct *thread)
+{
+	n->now.thread = thread->pid;
+	bpf_probe_read_kernel(n->now.thread_comm, sizeof(n->now.thread_comm), thread->comm);
+}
+
+static __always_inline void thread_leave(struct noise_cpu *n, const struct load_slot *s,
+					 struct task_struct *prev)
+{
+	u64 ns = task_ns(s) - n->now.since_ns;
+
+	cell_add_or_lose(n, NOISE_THREAD,
+			 cell_of(n->threads, NOISE_NR_THREADS - 1, prev->pid, 0, prev->comm), ns);
+	if (n->now.victim)
+		victim_add(n, NOISE_THREAD, n->now.victim, ns);
+}
+
+/* A task that is preempted waits until the last of the kernel threads after it is done. */
+static __always_inline void thread_enter(struct noise_cpu *n, const struct load_slot *s,
+					 struct task_struct *prev, struct task_struct *next)
+{
+	n->now.since_ns = task_ns(s);
+	thread_note(n, next);
+	if (is_thread(prev))
+		return;
+	n->now.victim = 0;
+	if (!prev->pid || !task_runnable(prev))
+		return;
+	n->now.victim = prev->cgroups->dfl_cgrp->kn->id;
+	n->now.pid = prev->pid;
+	bpf_probe_read_kernel(n->now.comm, sizeof(n->now.comm), prev->comm);
+}
+
+/* After the switch is in the slot. */
+static __always_inline int noise_switch(const struct load_slot *s, struct task_struct *prev,
+					struct task_struct *next)
+{
+	u32 cpu = task_cpu(next);
+	struct noise_cpu *n;
+
+	if (!is_thread(prev) && !is_thread(next))
+		return 0;
+	n = bpf_map_lookup_elem(&noise, &cpu);
+	if (!n)
+		return 0;
+	if (is_thread(prev))
+		thread_leave(n, s, prev);
+	if (is_thread(next))
+		thread_enter(n, s, prev, next);
+	else
+		n->now.thread = 0;
+	return 0;
+}
+
+/* A core that has not switched yet runs what it ran at the start. */
+static __always_inline void noise_seed(struct task_struct *task, u32 cpu)
+{
+	struct noise_cpu *n = bpf_map_lookup_elem(&noise, &cpu);
+
+	if (n && is_thread(task) && !n->now.since_ns)
+		thread_note(n, task);
+}
+
+#endif

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Adds up the wall time in which at least one task of a cgroup, or of those below it, waits for a
+ * core, and that in which none of them runs either.
+ *
+ * A task is asleep, waits or runs. It changes at a wake-up and at a switch, under the lock of its run
+ * queue. Each change adds to the counts of its cgroup and of all above. Whoever makes a count leave 0
+ * or return to it adds a stamp to a sum of stamps. All of these are single atomic operations, so that
+ * cores need no lock and none of them is lost.
+ */
+#include "runq_task.bpf.h"
+#include "abi/runq_pressure.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+/* Set before loading. */
+const volatile bool cgroup_v2;
+const volatile bool switch_state_first;
+
+/* Groups by number, from 1 on; 0 is none. */
+struct runq_pressure_group groups[RUNQ_PRESSURE_NR];
+__u64 last_group; /* the number that was given last, or more if they were used up */
+/* What a task is, by pid. Of two with one entry the later one has it. */
+__u64 tasks[RUNQ_PRESSURE_TASKS];
+/* What a task waits for that is put into the queue of a core now; 0 before its first switch. */
+__u8 cores[RUNQ_PRESSURE_CPUS];
+__u64 full;    /* tasks that were not counted because their cgroup got no number */
+__u64 shared;  /* tasks that lost their entry to another one */
+__u64 crowded; /* changes at which a count was nearly too large */
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, RUNQ_PRESSURE_NR);
+	__type(key, u64);
+	__type(value, u32);
+} group_of SEC(".maps");
+
+/* Numbers of groups that ended; user space adds them. */
+struct {
+	__uint(type, BPF_MAP_TYPE_QUEUE);
+	__uint(max_entries, RUNQ_PRESSURE_NR);
+	__type(value, u32);
+} free_groups SEC(".maps");
+
+struct chain {
+	u64 key[RUNQ_PRESSURE_DEPTH];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct chain);
+} chains SEC(".maps");
+
+#define rarely(x) __builtin_expect(!!(x), 0)
+
+/* A task, its group and where it counts there, as one word. */
+#define TASK_WORD(pid, group, at) ((u64)(pid) << 32 | (group) << 8 | (at))
+#define TASK_PID(word)		  ((u32)((word) >> 32))
+#define TASK_GROUP(word)	  ((u32)(word) >> 8)
+#define TASK_AT(word)		  ((u8)(word))
+
+/* What the task adds to the counts of its group: nothing while it sleeps. */
+static __always_inline u64 task_unit(u64 word)
+{
+	return 1ULL << TASK_AT(word) & ~1ULL;
+}
+
+static __always_inline u64 *task_word(u32 pid)
+{
+	return &tasks[pid % RUNQ_PRESSURE_TASKS];
+}
+
+static __always_inline struct runq_pressure_group *group_at(u32 group)
+{
+	return &groups[group % RUNQ_PRESSURE_NR];
+}
+
+/* From one cause to another, of which either may be none. */
+static __always_inline void times_turn(u64 *times, u32 from, u32 to, u64 stamp)
+{
+	if (from == to)
+		return;
+	if (from < RUNQ_PRESSURE_NR_CAUSES)
+		__sync_fetch_and_add(&times[from], stamp);
+	if (to < RUNQ_PRESSURE_NR_CAUSES)
+		__sync_fetch_and_add(&times[to], -stamp);
+}
+
+static __always_inline void group_change(struct runq_pressure_group *g, u64 delta, u64 stamp)
+{
+	u64 was = __sync_fetch_and_add(&g->state, delta), is = was + delta;
+	u32 from = runq_pressure_cause(was), to = runq_pressure_cause(is);
+
+	if (rarely(is & RUNQ_PRESSURE_CROWDED))
+		__sync_fetch_and_add(&crowded, 1);
+	times_turn(g->waiting, from, to, stamp);
+	if (was >> RUNQ_PRESSURE_AT_RUNS)
+		from = RUNQ_PRESSURE_NR_CAUSES;
+	if (is >> RUNQ_PRESSURE_AT_RUNS)
+		to = RUNQ_PRESSURE_NR_CAUSES;
+	times_turn(g->stalled, from, to, stamp);
+}
+
+/* For the group and all above it. Global, so that it is verified once rather than for each caller. */
+__noinline int groups_change(u32 group, u64 delta, u64 stamp)
+{
+	for (int i = 0; i < RUNQ_PRESSURE_DEPTH && group; i++) {
+		struct runq_pressure_group *g = group_at(group);
+
+		group_change(g, delta, stamp);
+		group = g->up;
+	}
+	return 0;
+}
+
+/* The number of the group with that key, which it gets now if it has none; 0 if all are in use. */
+static __always_inline u32 group_number(u64 key, u32 up)
+{
+	u32 *known = bpf_map_lookup_elem(&group_of, &key), group;
+	struct runq_pressure_group *g;
+
+	if (known)
+		return *known;
+	if (bpf_map_pop_elem(&free_groups, &group))
+		group = __sync_fetch_and_add(&last_group, 1) + 1;
+	if (group >= RUNQ_PRESSURE_NR)
+		return 0;
+	g = group_at(group);
+	g->up = up;
+	g->gone = 0;
+	g->key = key;
+	if (!bpf_map_update_elem(&group_of, &key, &group, BPF_NOEXIST))
+		return group;
+	/* Another core was faster, or the map is full. */
+	g->key = 0;
+	bpf_map_push_elem(&free_groups, &group, 0);
+	known = bpf_map_lookup_elem(&group_of, &key);
+	return known ? *known : 0;
+}
+
+/* Numbers for this core's chain, from the root down; returns that of the first, which is @depth below it. */
+__noinline u32 chain_numbers(u32 depth)
+{
+	u32 zero = 0, group = 0;
+	struct chain *chain = bpf_map_lookup_elem(&chains, &zero);
+
+	for (u32 i = 0; chain && i < RUNQ_PRESSURE_DEPTH; i++) {
+		group = group_number(chain->key[(depth - i) % RUNQ_PRESSURE_DEPTH], group);
+		if (!group || i == depth)
+			break;
+	}
+	return group;
+}
+
+/* The group of a task whose entry does not tell. */
+static __noinline u32 group_find(struct task_struct *task)
+{
+	struct cgroup_subsys_state *css = task_css(task, cgroup_v2);
+	u32 zero = 0, depth = 0;
+	struct chain *chain = bpf_map_lookup_elem(&chains, &zero);
+
+	for (u32 i = 0; chain && css && i < RUNQ_PRESSURE_DEPTH; i++) {
+		chain->key[i] = BPF_CORE_READ(css, serial_nr) ?: 1;
+		css = BPF_CORE_READ(css, parent);
+		depth = i;
+	}
+	/* Nested deeper than that: the root would lack its part. */
+	return css ? 0 : chain_numbers(depth);
+}
+
+/* What a change of a task adds to which group. */
+struct change {
+	u64 delta;
+	u32 group;
+};
+
+/*
+ * The task is now at @at. Whoever takes a word out of the table takes what it stands for out of the
+ * counts, also if it is another task's.
+ */
+static __always_inline struct change task_turns(struct task_struct *task, u32 at, u64 stamp)
+{
+	u32 pid = task->pid, group;
+	u64 *entry = task_word(pid), was = *entry;
+	struct change change = {};
+
+	group = TASK_GROUP(was);
+	if (rarely(TASK_PID(was) != pid || group_at(group)->key != task_cgroup(task, cgroup_v2))) {
+		group = group_find(task);
+		if (!group)
+			__sync_fetch_and_add(&full, 1);
+	}
+	was = __sync_lock_test_and_set(entry, TASK_WORD(pid, group, at));
+	change.group = group;
+	change.delta = (1ULL << at & ~1ULL);
+	if (TASK_PID(was) == pid && TASK_GROUP(was) == group) {
+		change.delta -= task_unit(was);
+	} else if (task_unit(was)) {
+		groups_change(TASK_GROUP(was), -task_unit(was), stamp);
+		if (TASK_PID(was) != pid)
+			__sync_fetch_and_add(&shared, 1);
+	}
+	return change;
+}
+
+static __always_inline void change_apply(struct change change, u64 stamp)
+{
+	if (change.delta)
+		groups_change(change.group, change.delta, stamp);
+}
+
+/* Whether quota keeps a task that can run from the core. */
+static __always_inline bool task_throttled(struct task_struct *task)
+{
+	if (bpf_core_field_exists(((struct task_struct___throttled *)0)->throttled))
+		return ((struct task_struct___throttled *)task)->throttled;
+	if (!bpf_core_field_exists(((struct sched_entity *)0)->cfs_rq) ||
+	    !bpf_core_field_exists(((struct cfs_rq___count *)0)->throttle_count))
+		return false;
+	return ((struct cfs_rq___count *)task->se.cfs_rq)->throttle_count > 0;
+}
+
+/* What whoever is put into this core's queue from now on waits for. */
+static __always_inline u32 core_holds(struct task_struct *next)
+{
+	if (!next->pid)
+		return RUNQ_PRESSURE_AT_IDLE;
+	return next->flags & PF_KTHREAD ? RUNQ_PRESSURE_AT_KTHREAD : RUNQ_PRESSURE_AT_CONTENTION;
+}
+
+static __always_inline u64 stamp_now(void)
+{
+	return bpf_ktime_get_ns() + RUNQ_PRESSURE_STAMP;
+}
+
+SEC("tp_btf/sched_switch")
+int runq_pressure_switch(u64 *ctx)
+{
+	struct task_struct *prev, *next;
+	struct change left = {}, got = {};
+	u64 stamp = stamp_now();
+	bool preempted = ctx[0];
+	u32 at;
+
+	switch_tasks(ctx, switch_state_first, &prev, &next);
+	at = core_holds(next);
+	cores[bpf_get_smp_processor_id() % RUNQ_PRESSURE_CPUS] = at;
+	if (prev->pid) {
+		/* Also if it is preempted on its way to sleep. */
+		if (!preempted && !task_runnable(prev))
+			at = RUNQ_PRESSURE_AT_ASLEEP;
+		else if (rarely(task_throttled(prev)))
+			at = RUNQ_PRESSURE_AT_QUOTA;
+		left = task_turns(prev, at, stamp);
+	}
+	if (next->pid)
+		got = task_turns(next, RUNQ_PRESSURE_AT_RUNS, stamp);
+	/* Who takes the core from its own group changes the counts at once, or not at all. */
+	if (left.group == got.group) {
+		got.delta += left.delta;
+		left.delta = 0;
+	}
+	change_apply(left, stamp);
+	change_apply(got, stamp);
+	return 0;
+}
+
+/* The core in whose queue the task is. */
+static __always_inline u32 task_queue(struct task_struct *task)
+{
+	u64 cpu;
+
+	/* With a barrier in each case the compiler does not make one load at a computed offset. */
+	if (bpf_core_field_exists(((struct task_struct___cpu *)0)->cpu)) {
+		cpu = ((struct task_struct___cpu *)task)->cpu;
+		asm volatile("" : "+r"(cpu));
+	} else {
+		cpu = task->thread_info.cpu;
+		asm volatile("" : "+r"(cpu));
+	}
+	return cpu % RUNQ_PRESSURE_CPUS;
+}
+
+static __always_inline int task_woken(struct task_struct *task)
+{
+	u64 was = *task_word(task->pid), stamp;
+	u32 at;
+
+	/* Woken before it slept: it still runs, or is in a queue already. */
+	if (task->on_cpu || (TASK_PID(was) == (u32)task->pid && TASK_AT(was)))
+		return 0;
+	stamp = stamp_now();
+	at = cores[task_queue(task)] ?: RUNQ_PRESSURE_AT_CONTENTION;
+	if (rarely(task_throttled(task)))
+		at = RUNQ_PRESSURE_AT_QUOTA;
+	change_apply(task_turns(task, at, stamp), stamp);
+	return 0;
+}
+
+SEC("tp_btf/sched_wakeup")
+int BPF_PROG(runq_pressure_wakeup, struct task_struct *task)
+{
+	return task_woken(task);
+}
+
+SEC("tp_btf/sched_wakeup_new")
+int BPF_PROG(runq_pressure_new, struct task_struct *task)
+{
+	return task_woken(task);
+}
+
+/*
+ * Those that ran or waited when the other programs were attached. Only who has had no change since
+ * then: its entry is empty, and will be filled under this program's hands if it has one now.
+ */
+SEC("iter/task")
+int runq_pressure_tasks(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	u64 word, stamp = stamp_now();
+	u32 group, at;
+
+	if (!task || !task->pid)
+		return 0;
+	if (task->on_cpu)
+		at = RUNQ_PRESSURE_AT_RUNS;
+	else if (task->on_rq && task_runnable(task))
+		at = RUNQ_PRESSURE_AT_CONTENTION;
+	else
+		return 0;
+	group = group_find(task);
+	if (!group)
+		return 0;
+	word = TASK_WORD(task->pid, group, at);
+	if (!__sync_val_compare_and_swap(task_word(task->pid), 0, word))
+		groups_change(group, task_unit(word), stamp);
+	return 0;
+}
+
+SEC("tp_btf/cgroup_rmdir")
+int BPF_PROG(runq_pressure_rmdir, struct cgroup *cgroup)
+{
+	struct cgroup_subsys_state *css = cgroup_css(cgroup, cgroup_v2);
+	u64 key;
+	u32 *group;
+
+	if (!css)
+		return 0; /* of another hierarchy */
+	key = css->serial_nr;
+	group = bpf_map_lookup_elem(&group_of, &key);
+	if (group)
+		group_at(*group)->gone = 1;
+	return 0;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* What the programs of runq ask of a task and of a cgroup. */
+#ifndef SUBTICK_BPF_RUNQ_TASK_H
+#define SUBTICK_BPF_RUNQ_TASK_H
+
+#include "task.bpf.h"
+
+static __always_inline struct cgroup_subsys_state *task_css(struct task_struct *task, bool v2)
+{
+	struct css_set *set = task->cgroups;
+	struct cgroup_subsys_state **subsys;
+
+	if (v2)
+		return &set->dfl_cgrp->self;
+	subsys = (void *)&set->subsys;
+	return subsys[bpf_core_enum_value(enum cgroup_subsys_id___core, cpu_cgrp_id___core)];
+}
+
+/*
+ * The key of the task's cgroup. The root of v2 has number 0; 1 is that of a controller's root, which
+ * is no cgroup of that hierarchy.
+ */
+static __always_inline u64 task_cgroup(struct task_struct *task, bool v2)
+{
+	if (!v2)
+		return task_css(task, false)->serial_nr;
+	return task_css(task, true)->serial_nr ?: 1;
+}
+
+/* NULL of a cgroup of another hierarchy. */
+static __always_inline struct cgroup_subsys_state *cgroup_css(struct cgroup *cgroup, bool v2)
+{
+	struct cgroup_subsys_state **subsys = (void *)&cgroup->subsys;
+
+	if (v2)
+		return &cgroup->self;
+	return subsys[bpf_core_enum_value(enum cgroup_subsys_id___core, cpu_cgrp_id___core)];
+}
+
+#endif

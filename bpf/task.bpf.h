@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* What an event tells of its tasks, on every kernel. */
+#ifndef SUBTICK_BPF_TASK_H
+#define SUBTICK_BPF_TASK_H
+
+#include "kernel.bpf.h"
+
+/* A plain load: the verifier knows the type of the tracepoint's argument. */
+static __always_inline bool task_runnable(struct task_struct *task)
+{
+	if (bpf_core_field_exists(((struct task_struct___new *)0)->__state))
+		return !((struct task_struct___new *)task)->__state;
+	return !((struct task_struct___old *)task)->state;
+}
+
+#endif

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Writes every context change of a core into the ring of that core, until something happens. */
+#include "trace_ring.bpf.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+#define PWR_EVENT_EXIT ((u32)-1)
+
+static __always_inline u32 current_pid(void)
+{
+	return (u32)bpf_get_current_pid_tgid();
+}
+
+/* A task that was preempted on its way to sleep still runs: the event's first argument says so. */
+static __always_inline u32 state_left(struct task_struct *prev, bool preempted)
+{
+	u32 state;
+
+	if (preempted)
+		return 0;
+	if (bpf_core_field_exists(((struct task_struct___new *)0)->__state))
+		state = ((struct task_struct___new *)prev)->__state;
+	else
+		state = ((struct task_struct___old *)prev)->state;
+	/* What is above is modifiers, such as that a sleep does not count as load. */
+	return state & 0xff ? state & 0xff : !!state << 8;
+}
+
+SEC("tp_btf/sched_switch")
+int trace_switch(u64 *ctx)
+{
+	struct task_struct *prev, *next;
+	struct trace_ring *ring = ring_here();
+	struct trace_task *task;
+	u32 state;
+	u64 now;
+
+	switch_tasks(ctx, switch_state_first, &prev, &next);
+	state = state_left(prev, (bool)ctx[0]);
+	if (!ring)
+		return 0;
+	now = ring_add(ring, TRACE_SWITCH, TRACE_WHAT(prev->pid, next->pid, state), false);
+	task = task_at(next->pid);
+	if (task->pid != (u32)next->pid)
+		task_note(task, next);
+	if (on_wait_ns && now != TRACE_NEVER) {
+		task_left(prev, state ? 0 : now << 1);
+		wait_ends(ring, task, now);
+	}
+	return 0;
+}
+
+static __always_inline int wake_edge(struct task_struct *task, u32 kind)
+{
+	struct trace_ring *ring = ring_of_wake(task);
+	u64 now;
+
+	if (!ring)
+		return 0;
+	now = ring_add(ring, kind, TRACE_WHAT(task->pid, current_pid(), cpu_of_task(task)), true);
+	if (on_wait_ns && kind != TRACE_WAKING && now != TRACE_NEVER)
+		task_woken(task, now);
+	return 0;
+}
+
+SEC("tp_btf/sched_waking")
+int BPF_PROG(trace_waking, struct task_struct *task)
+{
+	return wake_edge(task, TRACE_WAKING);
+}
+
+SEC("tp_btf/sched_wakeup")
+int BPF_PROG(trace_wakeup, struct task_struct *task)
+{
+	return wake_edge(task, TRACE_WAKEUP);
+}
+
+SEC("tp_btf/sched_wakeup_new")
+int BPF_PROG(trace_wakeup_new, struct task_struct *task)
+{
+	/* The pid may have been another's. */
+	task_note(task_at(task->pid), task);
+	return wake_edge(task, TRACE_WAKEUP_NEW);
+}
+
+SEC("tp_btf/sched_migrate_task")
+int BPF_PROG(trace_migrate, struct task_struct *task, int to)
+{
+	struct trace_ring *ring = ring_here();
+
+	if (ring)
+		ring_add(ring, TRACE_MIGRATE, TRACE_WHAT(task->pid, current_pid(), to), true);
+	return 0;
+}
+
+/* A new name, by exec or by prctl: noted again when the task next gets a core. */
+SEC("tp_btf/task_rename")
+int BPF_PROG(trace_rename, struct task_struct *task)
+{
+	task_at(task->pid)->pid = 0;
+	return 0;
+}
+
+/* Before 6.3 idle returns with interrupts on. */
+SEC("tp_btf/cpu_idle")
+int BPF_PROG(trace_idle, u32 state, u32 cpu)
+{
+	struct trace_ring *ring = ring_here();
+
+	if (!ring)
+		return 0;
+	if (state == PWR_EVENT_EXIT)
+		ring_add(ring, TRACE_IDLE_LEAVE, 0, true);
+	else
+		ring_add(ring, TRACE_IDLE_ENTER, state, true);
+	return 0;
+}
+
+SEC("tp_btf/softirq_entry")
+int BPF_PROG(trace_softirq_enter, u32 vec)
+{
+	struct trace_ring *ring = ring_here();
+	u64 now;
+
+	if (!ring)
+		return 0;
+	now = ring_add(ring, TRACE_SOFTIRQ_ENTER, vec, true);
+	if (on_noise_ns && now != TRACE_NEVER)
+		ring->softirq_ns = now;
+	return 0;
+}
+
+SEC("tp_btf/softirq_exit")
+int BPF_PROG(trace_softirq_leave, u32 vec)
+{
+	struct trace_ring *ring = ring_here();
+	u64 now;
+
+	if (!ring)
+		return 0;
+	now = ring_add(ring, TRACE_SOFTIRQ_LEAVE, vec, true);
+	if (on_noise_ns && now != TRACE_NEVER) {
+		noise_ends(ring, ring->softirq_ns, now);
+		ring->softirq_ns = 0;
+	}
+	return 0;
+}
+
+static __always_inline int irq_enter(u32 kind, u64 what)
+{
+	struct trace_ring *ring = ring_here();
+	u64 now;
+
+	if (!ring)
+		return 0;
+	now = ring_add(ring, kind, what, false);
+	if (on_noise_ns && now != TRACE_NEVER && !ring->irq_depth++)
+		ring->irq_ns = now;
+	return 0;
+}
+
+static __always_inline int irq_leave(void)
+{
+	struct trace_ring *ring = ring_here();
+	u64 now;
+
+	if (!ring)
+		return 0;
+	now = ring_add(ring, TRACE_IRQ_LEAVE, 0, false);
+	if (on_noise_ns && now != TRACE_NEVER && ring->irq_depth && !--ring->irq_depth)
+		noise_ends(ring, ring->irq_ns, now);
+	return 0;
+}
+
+SEC("tp_btf/irq_handler_entry")
+int BPF_PROG(trace_irq_enter, int irq)
+{
+	return irq_enter(TRACE_IRQ_ENTER, (u32)irq);
+}
+
+SEC("tp_btf/ipi_entry")
+int BPF_PROG(trace_ipi_enter, u64 reason)
+{
+	return irq_enter(TRACE_IPI_ENTER, reason & TRACE_REASON_MASK);
+}
+
+#define TRACE_LEAVE(name, exit)                               \
+	SEC("tp_btf/" exit) int trace_##name##_leave(void *ctx) \
+	{                                                     \
+		return irq_leave();                           \
+	}
+
+#define TRACE_VECTOR(name, entry, exit, kind)                  \
+	SEC("tp_btf/" entry) int trace_##name##_enter(void *ctx) \
+	{                                                      \
+		return irq_enter(TRACE_VECTOR_ENTER, kind);    \
+	}                                                      \
+	TRACE_LEAVE(name, exit)
+
+TRACE_LEAVE(irq, "irq_handler_exit")
+TRACE_LEAVE(ipi, "ipi_exit")
+/* x86: vectors that irq_handler_entry does not see */
+TRACE_VECTOR(local_timer, "local_timer_entry", "local_timer_exit", LOAD_LINE_LOCAL_TIMER)
+TRACE_VECTOR(reschedule, "reschedule_entry", "reschedule_exit", LOAD_LINE_RESCHEDULE)
+TRACE_VECTOR(call_function, "call_function_entry", "call_function_exit", LOAD_LINE_CALL_FUNCTION)
+TRACE_VECTOR(call_function_single, "call_function_single_entry", "call_function_single_exit",
+	     LOAD_LINE_CALL_FUNCTION_SINGLE)
+TRACE_VECTOR(irq_work, "irq_work_entry", "irq_work_exit", LOAD_LINE_IRQ_WORK)
+TRACE_VECTOR(platform_ipi, "x86_platform_ipi_entry", "x86_platform_ipi_exit",
+	     LOAD_LINE_PLATFORM_IPI)
+TRACE_VECTOR(thermal, "thermal_apic_entry", "thermal_apic_exit", LOAD_LINE_THERMAL)
+TRACE_VECTOR(threshold, "threshold_apic_entry", "threshold_apic_exit", LOAD_LINE_THRESHOLD)
+TRACE_VECTOR(deferred_error, "deferred_error_apic_entry", "deferred_error_apic_exit",
+	     LOAD_LINE_DEFERRED_ERROR)
+TRACE_VECTOR(error_apic, "error_apic_entry", "error_apic_exit", LOAD_LINE_ERROR)
+TRACE_VECTOR(spurious_apic, "spurious_apic_entry", "spurious_apic_exit", LOAD_LINE_SPURIOUS)
+
+/*
+ * Walked once at the start: who has which pid, and who has which core. Once more for each reason of an IPI
+ * in the trace: a program can read the kernel's string, user space cannot.
+ */
+SEC("iter/task")
+int trace_walk(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct trace_ring *ring;
+
+	if (!task)
+		return 0;
+	if (ask_address) {
+		bpf_probe_read_kernel_str(asked_name, sizeof(asked_name), (const char *)ask_address);
+		return 0;
+	}
+	task_note(task_at(task->pid), task);
+	ring = task->on_cpu ? ring_of(cpu_of_task(task)) : NULL;
+	if (ring)
+		ring->seed = (u64)task->pid + 1;
+	return 0;
+}

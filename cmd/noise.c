@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* subtick noise: what takes time from the tasks of each core, and from whom. */
+#include "commands.h"
+
+#include <errno.h>
+
+#include "base/clock.h"
+#include "measure/noise/judge.h"
+#include "measure/noise/noise.h"
+#include "opts.h"
+#include "run.h"
+#include "sys/cgroup.h"
+#include "sys/isolated.h"
+
+enum {
+	ID_FAIL_OVER = OPT_OWN,
+};
+
+struct noise_cmd {
+	struct noise_opts noise;
+	struct opts_interval interval;
+	bool isolated, fail;
+};
+
+static const struct opt options[] = {
+	{"cpu", 'C', "LIST", "only these CPUs, such as 0,2-5",
+	 OPT_STORE(struct noise_cmd, noise.cpus)},
+	{"isolated", 0, NULL,
+	 "only the CPUs of nohz_full, isolcpus and isolated cpuset partitions, and judge them",
+	 OPT_STORE(struct noise_cmd, isolated)},
+	{"fail-over", 0, "LIMITS", "exit 2 if a core exceeds max=50us, rate=10/s or share=0.1%",
+	 .id = ID_FAIL_OVER},
+	{"top", 0, "NUMBER", "so many sources of each core, those with most time (default: all)",
+	 OPT_NUMBER(struct noise_cmd, noise.top, 1, 1000)},
+	{0},
+};
+
+static bool add_limit(const struct opts_state *state, const char *word, void *arg)
+{
+	if (noise_limit_parse(word, arg))
+		return true;
+	opts_usage(state, "--fail-over %s: expected %s", word, NOISE_LIMITS_FORM);
+	return false;
+}
+
+static bool parse_option(struct opts_state *state, int id, void *arg)
+{
+	struct noise_cmd *cmd = arg;
+
+	if (id == OPT_OPERAND)
+		return opts_interval(state, state->value, &cmd->interval);
+	cmd->fail = cmd->noise.judged = true;
+	return opts_list(state, &cmd->noise.limits, add_limit);
+}
+
+/* The isolated CPUs, of those that -C names. */
+static int choose_isolated(struct noise_cmd *cmd, struct err *err)
+{
+	struct cgroup_layout layout = {0};
+	struct cpuset isolated;
+
+	cgroup_layout(NULL, &layout);
+	isolated_cpus(NULL, layout.v2, &isolated);
+	if (cpuset_count(&cmd->noise.cpus))
+		cpuset_and(&isolated, &cmd->noise.cpus);
+	if (!cpuset_count(&isolated))
+		return err_unsupported(
+			err, -ENODEV,
+			"boot with nohz_full=CPUS or isolcpus=CPUS, or write isolated "
+			"to cpuset.cpus.partition of a cgroup",
+			"no CPU is isolated");
+	cmd->noise.cpus = isolated;
+	if (!cmd->fail)
+		cmd->noise.limits = noise_isolated_limits;
+	cmd->noise.judged = true;
+	return 0;
+}
+
+int cmd_noise(int argc, char **argv)
+{
+	struct noise_cmd cmd = {
+		.noise = {.limits = noise_no_limits},
+		.interval = {.interval_ns = NSEC_PER_SEC, .count = 1},
+	};
+	struct view view;
+	struct opts_state state = {
+		.command = "noise",
+		.synopsis = "noise [options] [interval [count]]",
+		.summary =
+			"What takes time from the tasks of each core, and from whom. Default: one "
+			"window of one second.",
+		.own = options,
+		.view = &view,
+	};
+	struct meter *meter;
+	struct err err = {0};
+	int code;
+
+	code = opts_walk(&state, argc, argv, parse_option, &cmd);
+	if (code != OPTS_PARSED)
+		return code;
+	if (!opts_cpus_exist(&state, &cmd.noise.cpus))
+		return EXIT_USAGE;
+	if (cmd.isolated && choose_isolated(&cmd, &err))
+		return opts_fail("noise", &err);
+	run_signals();
+	run_avoid(&cmd.noise.cpus);
+	if (noise_open(&cmd.noise, &meter, &err))
+		return opts_fail("noise", &err);
+	code = run_windows("noise", meter, &cmd.interval, &view);
+	if (code == EXIT_FINE && cmd.fail && noise_window(meter)->windows_exceeded)
+		code = EXIT_VERDICT;
+	meter->ops->close(meter);
+	return code;
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* subtick trace: every context change of a core, until something happens. */
+#include "commands.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/duration.h"
+#include "measure/trace/report.h"
+#include "measure/trace/timeline.h"
+#include "measure/trace/trace.h"
+#include "opts.h"
+#include "run.h"
+#include "view/timeline.h"
+
+enum { ID_ON = OPT_OWN };
+
+/*
+ * Rings of 65,536 edges last so long at 3 million edges a second, which no core has. An event freezes
+ * the rings without us: then it is only looked for.
+ */
+#define TAKE_NS (10 * NSEC_PER_MSEC)
+#define LOOK_NS (100 * NSEC_PER_MSEC)
+
+struct trace_cmd {
+	struct trace_opts trace;
+	uint64_t for_ns;
+	uint32_t top;
+	const char *file;
+};
+
+static const char *const event_words[] = {"wait=", "wake=", "noise=", NULL};
+
+static const struct opt options[] = {
+	{"cpu", 'C', "LIST", "only these CPUs, such as 0,2-5",
+	 OPT_STORE(struct trace_cmd, trace.cpus)},
+	{"for", 0, "TIME", "record for so long; default 1s, with --on until it happens",
+	 OPT_DURATION(struct trace_cmd, for_ns, 1e6, 86400e9)},
+	{"on", 0, "EVENT", "record until wait=TIME, wake=TIME or noise=TIME, such as wait=5ms",
+	 .id = ID_ON, .words = event_words},
+	{"after", 0, "TIME", "with --on: go on for so long after it, at most; default 100ms",
+	 OPT_DURATION(struct trace_cmd, trace.after_ns, 0, 3600e9)},
+	{"edges", 0, "NUMBER", "edges in the ring of each core; default 65536, less on large machines",
+	 OPT_NUMBER(struct trace_cmd, trace.ring_edges, 64, 1 << 20)},
+	{"top", 0, "NUMBER", "so many waits and tasks, the longest first; default 10, 0: all",
+	 OPT_NUMBER(struct trace_cmd, top, 0, 1000000000)},
+	{"output", 'o', "FILE", "also write all edges: .json Chrome, .pftrace Perfetto, .jsonl lines",
+	 OPT_STORE(struct trace_cmd, file)},
+	{0},
+};
+
+static bool parse_on(struct opts_state *state, int id, void *arg)
+{
+	static const enum trace_event events[] = {TRACE_EVENT_WAIT, TRACE_EVENT_WAKE,
+						  TRACE_EVENT_NOISE};
+	struct trace_cmd *cmd = arg;
+
+	for (int i = 0; id == ID_ON && event_words[i]; i++) {
+		size_t len = strlen(event_words[i]);
+
+		if (strncmp(state->value, event_words[i], len) ||
+		    !duration_parse(state->value + len, 1, 3600 * NSEC_PER_SEC, &cmd->trace.on_ns))
+			continue;
+		cmd->trace.on = events[i];
+		return true;
+	}
+	if (id == ID_ON)
+		opts_usage(state, "--on %s: expected wait=TIME, wake=TIME or noise=TIME, such as "
+				  "wait=5ms", state->value);
+	else
+		opts_usage(state, "%s: expected no operands", state->value);
+	return false;
+}
+
+typedef int timeline_writer(FILE *out, const struct timeline *timeline);
+
+static timeline_writer *writer_of(const char *path)
+{
+	const char *dot = strrchr(path, '.');
+
+	if (dot && !strcmp(dot, ".json"))
+		return timeline_chrome;
+	if (dot && !strcmp(dot, ".jsonl"))
+		return timeline_lines;
+	return dot && !strcmp(dot, ".pftrace") ? timeline_perfetto : NULL;
+}
+
+static int write_file(const struct trace_window *window, const char *path, struct err *err)
+{
+	struct timeline timeline;
+	FILE *out;
+	int rc = trace_timeline(window, &timeline);
+
+	if (rc)
+		return err_set(err, rc, "out of memory");
+	out = fopen(path, "we");
+	if (!out) {
+		rc = err_set(err, -errno, "cannot write %s: %s", path, strerror(errno));
+		goto out;
+	}
+	rc = writer_of(path)(out, &timeline);
+	if (fclose(out) && !rc)
+		rc = -errno;
+	if (rc)
+		err_set(err, rc, "cannot write %s: %s", path, strerror(-rc));
+out:
+	trace_timeline_free(&timeline);
+	return rc;
+}
+
+static int record(const struct trace_cmd *cmd, struct trace *trace, struct err *err)
+{
+	uint64_t now = clock_mono_ns(), end = cmd->for_ns ? now + cmd->for_ns : UINT64_MAX;
+	uint64_t step = cmd->trace.on ? LOOK_NS : TAKE_NS;
+	bool done = false;
+	int rc = 0;
+
+	while (!rc && !done && now < end) {
+		if (run_wait(step < end - now ? now + step : end))
+			break;
+		rc = trace_poll(trace, &done, err);
+		now = clock_mono_ns();
+	}
+	return rc;
+}
+
+static int run(const struct trace_cmd *cmd, struct view *view)
+{
+	const struct trace_window *window;
+	struct report *report = NULL;
+	struct trace *trace = NULL;
+	struct err err = {0};
+	int rc;
+
+	rc = trace_open(&cmd->trace, &trace, &err);
+	if (rc)
+		goto out;
+	trace_start(trace);
+	rc = record(cmd, trace, &err);
+	if (!rc)
+		rc = trace_stop(trace, &window, &err);
+	if (!rc && cmd->file)
+		rc = write_file(window, cmd->file, &err);
+	if (rc)
+		goto out;
+	rc = trace_report(window, cmd->top, &report);
+	if (rc) {
+		err_set(&err, rc, "out of memory");
+		goto out;
+	}
+	rc = view_write(view, report);
+	if (rc && rc != -EPIPE)
+		err_set(&err, rc, "cannot write: %s", strerror(-rc));
+out:
+	report_free(report);
+	trace_close(trace);
+	return err.code ? opts_fail("trace", &err) : EXIT_FINE;
+}
+
+int cmd_trace(int argc, char **argv)
+{
+	struct trace_cmd cmd = {.trace = {.after_ns = 100 * NSEC_PER_MSEC}, .top = 10};
+	struct view view;
+	struct opts_state state = {
+		.command = "trace",
+		.synopsis = "trace [options]",
+		.summary = "Every context change of each core, until the time is up or something "
+			   "happens.",
+		.own = options,
+		.view = &view,
+	};
+	int code = opts_walk(&state, argc, argv, parse_on, &cmd);
+
+	if (code != OPTS_PARSED)
+		return code;
+	if (!opts_cpus_exist(&state, &cmd.trace.cpus))
+		return EXIT_USAGE;
+	if (cmd.file && !writer_of(cmd.file))
+		return opts_usage(&state, "--output %s: expected a name that ends in .json, .jsonl or "
+					  ".pftrace", cmd.file);
+	if (!cmd.for_ns && !cmd.trace.on)
+		cmd.for_ns = NSEC_PER_SEC;
+	run_signals();
+	run_avoid(&cmd.trace.cpus);
+	return run(&cmd, &view);
+}

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Reads the cells of abi/noise.h while the cores go on counting, and subtracts what was read last. */
+#include "measure/noise/cells.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "measure/load/lines.h"
+#include "measure/noise/knobs.h"
+#include "stats/hist.h"
+
+#define SEE(word) __atomic_load_n(&(word), __ATOMIC_ACQUIRE)
+/* An update lasts some tens of ns. */
+#define TRIES 100
+
+#define CELLS_PER_CPU (LOAD_LINE_KINDS + 1 + LOAD_NR_VECS + NOISE_NR_LINES + NOISE_NR_THREADS)
+#define HITS_PER_CPU  (NOISE_CLASSES * NOISE_NR_VICTIMS)
+
+int noise_cells_open(struct noise_cells *cells, const struct noise_cpu *live, unsigned int nr_cpus)
+{
+	*cells = (struct noise_cells){.nr_cpus = nr_cpus, .live = live};
+	cells->was = calloc(nr_cpus, sizeof(*cells->was));
+	cells->open = calloc(nr_cpus, sizeof(*cells->open));
+	/* A thread that has not left its core yet has no cell. */
+	cells->sources = calloc(nr_cpus, (CELLS_PER_CPU + 1) * sizeof(*cells->sources));
+	cells->hits = calloc(nr_cpus, HITS_PER_CPU * sizeof(*cells->hits));
+	if (cells->was && cells->open && cells->sources && cells->hits)
+		return 0;
+	noise_cells_close(cells);
+	return -ENOMEM;
+}
+
+void noise_cells_close(struct noise_cells *cells)
+{
+	free(cells->was);
+	free(cells->open);
+	free(cells->sources);
+	free(cells->hits);
+	*cells = (struct noise_cells){0};
+}
+
+void noise_cells_begin(struct noise_cells *cells)
+{
+	cells->nr_sources = cells->nr_hits = 0;
+}
+
+/* A copy that no event has changed meanwhile; false if there was no event since @was. */
+static bool copy_changed(const struct noise_sum *live, const struct noise_sum *was, void *to,
+			 size_t size)
+{
+	uint64_t count = SEE(live->count);
+
+	if (count == was->count)
+		return false;
+	for (int i = 0; i < TRIES; i++) {
+		uint64_t before = count;
+
+		memcpy(to, live, size);
+		count = SEE(live->count);
+		if (count == before)
+			break;
+	}
+	return true;
+}
+
+/* The longest of the window @turn; 0 if the event came after its end. */
+static uint64_t longest_of(const struct noise_sum *sum, uint64_t turn)
+{
+	uint64_t longest = sum->longest[turn & 1];
+
+	return longest >> NOISE_TURN_SHIFT == turn ? longest & NOISE_LONGEST_MAX : 0;
+}
+
+static uint64_t p99_of(const struct noise_cell *now, const struct noise_cell *was, uint64_t longest)
+{
+	uint64_t count[NOISE_NR_BUCKETS];
+	double p99;
+
+	for (int i = 0; i < NOISE_NR_BUCKETS; i++)
+		count[i] = now->hist[i] - was->hist[i];
+	p99 = hist_percentile_coarse(count, NOISE_BUCKET_SHIFT, 99);
+	/* Inside its bucket it is interpolated, which may be above the longest. */
+	return p99 < 0 ? UINT64_MAX : longest && p99 > (double)longest ? longest : (uint64_t)p99;
+}
+
+static struct noise_source *add_source(struct noise_cells *cells, unsigned int cpu,
+				       enum noise_kind kind, const char *name)
+{
+	struct noise_source *source = &cells->sources[cells->nr_sources++];
+
+	*source = (struct noise_source){
+		.cpu = cpu, .kind = kind, .irq = UINT32_MAX, .p99_ns = UINT64_MAX};
+	snprintf(source->name, sizeof(source->name), "%.*s", (int)sizeof(source->name) - 1, name);
+	return source;
+}
+
+/* The source of a cell that had an event since it was read last; else NULL. */
+static struct noise_source *read_cell(struct noise_cells *cells, unsigned int cpu, uint64_t turn,
+				      size_t offset, enum noise_kind kind, const char *name)
+{
+	const struct noise_cell *live = (const void *)((const char *)&cells->live[cpu] + offset);
+	struct noise_cell *was = (void *)((char *)&cells->was[cpu] + offset), now;
+	struct noise_source *source;
+
+	if (!copy_changed(&live->sum, &was->sum, &now, sizeof(now)))
+		return NULL;
+	source = add_source(cells, cpu, kind, name ? name : now.name);
+	source->count = now.sum.count - was->sum.count;
+	source->ns = now.sum.ns - was->sum.ns;
+	source->longest_ns = longest_of(&now.sum, turn);
+	source->p99_ns = p99_of(&now, was, source->longest_ns);
+	if (kind == NOISE_KIND_IRQ && now.sum.id)
+		source->irq = now.sum.id;
+	*was = now;
+	return source;
+}
+
+/*
+ * A thread that has the core is booked when it leaves; until then it is given what it had so far,
+ * which is taken off when it is booked.
+ */
+static void give_open(struct noise_cells *cells, unsigned int cpu, uint64_t task_ns,
+		      struct noise_source *threads[])
+{
+	const struct noise_now *now = &cells->live[cpu].now;
+	struct noise_open *open = &cells->open[cpu];
+	uint64_t thread = SEE(now->thread), since = SEE(now->since_ns), had;
+	bool same = thread == open->thread && since == open->since_ns;
+	struct noise_source *source = NULL;
+	char name[16];
+
+	for (int i = 0; i < NOISE_NR_THREADS; i++) {
+		if (!threads[i])
+			continue;
+		if (!same && open->given_ns && cells->was[cpu].threads[i].sum.key == open->thread) {
+			threads[i]->ns -=
+				open->given_ns < threads[i]->ns ? open->given_ns : threads[i]->ns;
+			open->given_ns = 0;
+		}
+		if (thread && cells->was[cpu].threads[i].sum.key == thread)
+			source = threads[i];
+	}
+	had = thread && task_ns > since ? task_ns - since : 0;
+	if (had > (same ? open->given_ns : 0)) {
+		if (!source) {
+			snprintf(name, sizeof(name), "%.15s", now->thread_comm);
+			source = add_source(cells, cpu, NOISE_KIND_THREAD, name);
+		}
+		source->ns += had - (same ? open->given_ns : 0);
+		if (had > source->longest_ns)
+			source->longest_ns = had;
+	}
+	*open = (struct noise_open){thread, since, had};
+}
+
+static void read_sources(struct noise_cells *cells, unsigned int cpu, uint64_t turn,
+			 uint64_t task_ns)
+{
+#define AT(member, i) (offsetof(struct noise_cpu, member) + (i) * sizeof(struct noise_cell))
+	struct noise_source *threads[NOISE_NR_THREADS], *source;
+
+	for (unsigned int i = 0; i < LOAD_LINE_KINDS; i++)
+		read_cell(cells, cpu, turn, AT(kinds, i), NOISE_KIND_VECTOR,
+			  load_line_kind_name(i));
+	read_cell(cells, cpu, turn, AT(nmi, 0), NOISE_KIND_NMI, "NMI");
+	for (unsigned int i = 0; i < LOAD_NR_VECS; i++)
+		read_cell(cells, cpu, turn, AT(vecs, i), NOISE_KIND_SOFTIRQ, load_vec_name(i));
+	for (unsigned int i = 0; i < NOISE_NR_LINES; i++) {
+		source = read_cell(cells, cpu, turn, AT(lines, i), NOISE_KIND_IRQ, NULL);
+		/* arm64: an IPI has no number of a device. */
+		if (source && source->irq == UINT32_MAX)
+			source->kind = NOISE_KIND_VECTOR;
+	}
+	for (unsigned int i = 0; i < NOISE_NR_THREADS; i++)
+		threads[i] = read_cell(cells, cpu, turn, AT(threads, i), NOISE_KIND_THREAD, NULL);
+	give_open(cells, cpu, task_ns, threads);
+#undef AT
+}
+
+static void read_victims(struct noise_cells *cells, unsigned int cpu, uint64_t turn)
+{
+	for (int class = 0; class < NOISE_CLASSES; class ++) {
+		for (int i = 0; i < NOISE_NR_VICTIMS; i++) {
+			struct noise_victim *was = &cells->was[cpu].of[class].victims[i], now;
+			struct noise_hit *hit = &cells->hits[cells->nr_hits];
+
+			if (!copy_changed(&cells->live[cpu].of[class].victims[i].sum, &was->sum,
+					  &now, sizeof(now)))
+				continue;
+			*hit = (struct noise_hit){.key = now.sum.key, .pid = now.pid[turn & 1]};
+			hit->count[class] = now.sum.count - was->sum.count;
+			hit->ns[class] = now.sum.ns - was->sum.ns;
+			hit->longest_ns = longest_of(&now.sum, turn);
+			memcpy(hit->comm, now.comm[turn & 1], sizeof(hit->comm));
+			hit->comm[sizeof(hit->comm) - 1] = '\0';
+			cells->nr_hits++;
+			*was = now;
+		}
+	}
+}
+
+void noise_cells_read(struct noise_cells *cells, unsigned int cpu, uint64_t turn, uint64_t task_ns,
+		      bool shown)
+{
+	size_t nr_sources = cells->nr_sources, nr_hits = cells->nr_hits;
+
+	read_sources(cells, cpu, turn, task_ns);
+	read_victims(cells, cpu, turn);
+	for (int class = 0; class < NOISE_CLASSES; class ++) {
+		cells->was[cpu].of[class].lost = cells->live[cpu].of[class].lost;
+		cells->was[cpu].of[class].victims_lost = cells->live[cpu].of[class].victims_lost;
+		cells->was[cpu].of[class].lost_ns = cells->live[cpu].of[class].lost_ns;
+	}
+	if (!shown) {
+		cells->nr_sources = nr_sources;
+		cells->nr_hits = nr_hits;
+	}
+}
+
+static int by_core_and_time(const void *a, const void *b)
+{
+	const struct noise_source *left = a, *right = b;
+
+	if (left->cpu != right->cpu)
+		return left->cpu < right->cpu ? -1 : 1;
+	if (left->ns != right->ns)
+		return left->ns < right->ns ? 1 : -1;
+	return strcmp(left->name, right->name);
+}
+
+static int by_victim(const void *a, const void *b)
+{
+	const struct noise_hit *left = a, *right = b;
+
+	return left->key < right->key ? -1 : left->key > right->key;
+}
+
+static uint64_t hit_ns(const struct noise_hit *hit)
+{
+	return hit->ns[NOISE_HARDIRQ] + hit->ns[NOISE_SOFTIRQ] + hit->ns[NOISE_THREAD];
+}
+
+static int by_hit_time(const void *a, const void *b)
+{
+	uint64_t left = hit_ns(a), right = hit_ns(b);
+
+	return left != right ? (left < right ? 1 : -1) : by_victim(a, b);
+}
+
+/* The same victim of several classes and cores is one. */
+static void merge_hits(struct noise_cells *cells)
+{
+	size_t nr = 0;
+
+	qsort(cells->hits, cells->nr_hits, sizeof(*cells->hits), by_victim);
+	for (size_t i = 0; i < cells->nr_hits; i++) {
+		const struct noise_hit *from = &cells->hits[i];
+		struct noise_hit *to = nr ? &cells->hits[nr - 1] : NULL;
+
+		if (!to || to->key != from->key) {
+			cells->hits[nr++] = *from;
+			continue;
+		}
+		for (int class = 0; class < NOISE_CLASSES; class ++) {
+			to->count[class] += from->count[class];
+			to->ns[class] += from->ns[class];
+		}
+		if (from->longest_ns > to->longest_ns) {
+			to->longest_ns = from->longest_ns;
+			to->pid = from->pid;
+			memcpy(to->comm, from->comm, sizeof(to->comm));
+		}
+	}
+	cells->nr_hits = nr;
+}
+
+void noise_cells_end(struct noise_cells *cells)
+{
+	merge_hits(cells);
+	qsort(cells->hits, cells->nr_hits, sizeof(*cells->hits), by_hit_time);
+	qsort(cells->sources, cells->nr_sources, sizeof(*cells->sources), by_core_and_time);
+	for (size_t i = 0; i < cells->nr_sources; i++)
+		cells->sources[i].knob = noise_knob(&cells->sources[i]);
+}
+
+void noise_cells_losses(const struct noise_cells *cells, struct noise_losses *ret_losses)
+{
+	*ret_losses = (struct noise_losses){0};
+	for (unsigned int cpu = 0; cpu < cells->nr_cpus; cpu++) {
+		for (int class = 0; class < NOISE_CLASSES; class ++) {
+			ret_losses->sources += cells->was[cpu].of[class].lost;
+			ret_losses->source_ns += cells->was[cpu].of[class].lost_ns;
+			ret_losses->victims += cells->was[cpu].of[class].victims_lost;
+		}
+	}
+}

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Reads the context changes of load together with what they are counted by for noise. */
+#include "measure/noise/noise.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "measure/load/sources.h"
+#include "measure/load/steal.h"
+#include "measure/noise/cells.h"
+#include "measure/noise/judge.h"
+#include "measure/noise/report.h"
+#include "sys/cgroup.h"
+#include "sys/cgroup_path.h"
+#include "sys/cpu.h"
+#include "sys/kbtf.h"
+
+struct noise_meter {
+	struct meter meter;
+	struct cpuset cpus;
+	struct load_source *source;
+	struct load_sample *prev, *cur; /* per CPU, at both ends of the window */
+	struct steal steal;
+	struct noise_cells cells;
+	struct noise_core *cores;
+	struct cgroup_paths paths;
+	uint64_t start_ns;
+	struct noise_window window;
+};
+
+static struct noise_meter *to_noise(struct meter *meter)
+{
+	return (struct noise_meter *)meter;
+}
+
+const struct noise_window *noise_window(const struct meter *meter)
+{
+	return &((const struct noise_meter *)meter)->window;
+}
+
+static uint64_t task_ns(const struct load_sample *s)
+{
+	return s->part_ns[LOAD_PART_TASK] + s->part_ns[LOAD_PART_KSOFTIRQD];
+}
+
+static void sample(struct noise_meter *m)
+{
+	struct load_sample *was = m->prev;
+	uint64_t turn;
+
+	m->prev = m->cur;
+	m->cur = was;
+	m->source->ops->sample(m->source, m->cur);
+	m->source->ops->noise(m->source, &turn);
+	noise_cells_begin(&m->cells);
+	for (unsigned int cpu = 0; cpu < m->source->nr_cpus; cpu++)
+		noise_cells_read(&m->cells, cpu, turn, task_ns(&m->cur[cpu]),
+				 cpuset_has(&m->cpus, cpu) && !(m->prev[cpu].flags & LOAD_VOID) &&
+					 !(m->cur[cpu].flags & LOAD_NO_FIGURE));
+	noise_cells_end(&m->cells);
+	steal_sample(&m->steal);
+}
+
+static int noise_start(struct meter *meter, struct err *err)
+{
+	struct noise_meter *m = to_noise(meter);
+
+	sample(m);
+	m->start_ns = clock_mono_ns();
+	return 0;
+}
+
+static enum noise_class class_of(const struct noise_source *source)
+{
+	switch (source->kind) {
+	case NOISE_KIND_SOFTIRQ:
+		return NOISE_SOFTIRQ;
+	case NOISE_KIND_THREAD:
+		return NOISE_THREAD;
+	default:
+		return NOISE_HARDIRQ;
+	}
+}
+
+/* The sources of a core; an NMI is an event, but its time is in that of the others already. */
+static void sum_sources(const struct noise_meter *m, struct noise_core *core)
+{
+	for (size_t i = 0; i < m->cells.nr_sources; i++) {
+		const struct noise_source *source = &m->cells.sources[i];
+
+		if (source->cpu != core->cpu)
+			continue;
+		core->events += source->count;
+		if (source->longest_ns > core->longest_ns)
+			core->longest_ns = source->longest_ns;
+		if (source->kind != NOISE_KIND_NMI)
+			core->class_ns[class_of(source)] += source->ns;
+	}
+}
+
+static uint64_t distance(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : b - a;
+}
+
+/*
+ * How far sources, tasks and idle are from the window: how far the parts of load are from it, plus
+ * how far the sources are from the parts that they make up.
+ */
+static double closure_error(const struct noise_core *core, const struct load_cpu_window *w)
+{
+	uint64_t softirq_ns =
+		w->part_ns[LOAD_PART_SOFTIRQ_ON_IDLE] + w->part_ns[LOAD_PART_SOFTIRQ_ON_TASK];
+	uint64_t tasks_ns = w->part_ns[LOAD_PART_TASK] + w->part_ns[LOAD_PART_KSOFTIRQD];
+	uint64_t ns = distance(core->class_ns[NOISE_HARDIRQ], w->part_ns[LOAD_PART_HARDIRQ]) +
+		      distance(core->class_ns[NOISE_SOFTIRQ], softirq_ns) +
+		      distance(core->class_ns[NOISE_THREAD] + core->task_ns, tasks_ns);
+
+	return w->closure_error_ratio + (double)ns / (double)w->window_ns;
+}
+
+static void fill_core(struct noise_meter *m, unsigned int cpu, struct noise_core *core)
+{
+	struct load_cpu_window w;
+	uint64_t tasks_ns;
+
+	load_subtract(&m->prev[cpu], &m->cur[cpu], m->source->rate, m->source->parts, &w);
+	*core = (struct noise_core){
+		.cpu = cpu, .flags = w.flags, .window_ns = w.window_ns, .steal_ns = UINT64_MAX};
+	if (w.flags & LOAD_NO_FIGURE)
+		return;
+	sum_sources(m, core);
+	tasks_ns = w.part_ns[LOAD_PART_TASK] + w.part_ns[LOAD_PART_KSOFTIRQD];
+	core->task_ns = tasks_ns > core->class_ns[NOISE_THREAD]
+				? tasks_ns - core->class_ns[NOISE_THREAD]
+				: 0;
+	core->idle_ns = w.part_ns[LOAD_PART_IDLE];
+	core->poll_ns = w.part_ns[LOAD_PART_POLL_IDLE];
+	core->loop_ns = w.part_ns[LOAD_PART_IDLE_LOOP];
+	core->unknown_ns = w.part_ns[LOAD_PART_UNKNOWN];
+	core->closure_error_ratio = closure_error(core, &w);
+	if (steal_known(&m->steal))
+		core->steal_ns = steal_ns(&m->steal, cpu);
+}
+
+static void name_hits(struct noise_meter *m)
+{
+	for (size_t i = 0; i < m->cells.nr_hits; i++) {
+		struct noise_hit *hit = &m->cells.hits[i];
+
+		if (hit->key == NOISE_ON_IDLE)
+			snprintf(hit->cgroup, sizeof(hit->cgroup), "(idle)");
+		else if (hit->key == NOISE_ON_THREAD)
+			snprintf(hit->cgroup, sizeof(hit->cgroup), "(kernel threads)");
+		else if (cgroup_path(&m->paths, hit->key, hit->cgroup, sizeof(hit->cgroup)))
+			snprintf(hit->cgroup, sizeof(hit->cgroup), "(cgroup %llu)",
+				 (unsigned long long)hit->key);
+	}
+}
+
+static void end_window(struct noise_meter *m, uint64_t end_ns)
+{
+	struct noise_window *w = &m->window;
+	unsigned int cpu;
+
+	w->time_unix_ns = clock_unix_ns();
+	w->window_ns = end_ns - m->start_ns;
+	m->start_ns = end_ns;
+	w->nr_cores = w->exceeded = 0;
+	w->closure_max_ratio = 0.0;
+	cpuset_for_each(cpu, &m->cpus) {
+		struct noise_core *core = &m->cores[w->nr_cores++];
+
+		fill_core(m, cpu, core);
+		core->exceeded = w->judged && noise_exceeds(core, &w->limits);
+		w->exceeded += core->exceeded;
+		if (core->closure_error_ratio > w->closure_max_ratio)
+			w->closure_max_ratio = core->closure_error_ratio;
+	}
+	w->windows_exceeded += w->exceeded > 0;
+	name_hits(m);
+	w->cores = m->cores;
+	w->sources = m->cells.sources;
+	w->nr_sources = m->cells.nr_sources;
+	w->hits = m->cells.hits;
+	w->nr_hits = m->cells.nr_hits;
+	w->steal_known = steal_known(&m->steal);
+	load_source_losses(m->source, &w->losses);
+	noise_cells_losses(&m->cells, &w->noise_losses);
+}
+
+static int noise_read(struct meter *meter, struct report **ret_report, struct err *err)
+{
+	struct noise_meter *m = to_noise(meter);
+	int rc;
+
+	sample(m);
+	end_window(m, clock_mono_ns());
+	rc = ret_report ? noise_report(&m->window, ret_report) : 0;
+	return rc ? err_set(err, rc, "cannot make the report: %s", strerror(-rc)) : 0;
+}
+
+static void noise_close(struct meter *meter)
+{
+	struct noise_meter *m = to_noise(meter);
+
+	cgroup_paths_close(&m->paths);
+	noise_cells_close(&m->cells);
+	steal_close(&m->steal);
+	load_source_close(m->source);
+	free(m->cores);
+	free(m->prev);
+	free(m->cur);
+	free(m);
+}
+
+static const struct meter_ops noise_meter_ops = {
+	.start = noise_start,
+	.read = noise_read,
+	.close = noise_close,
+};
+
+static bool has_nmi_event(void)
+{
+	struct btf *btf;
+	bool has;
+
+	if (kbtf_open(NULL, &btf, NULL))
+		return false;
+	has = kbtf_has_tracepoint(btf, "nmi_handler");
+	kbtf_close(btf);
+	return has;
+}
+
+static int open_arrays(struct noise_meter *m, unsigned int nr_cpus)
+{
+	uint64_t turn;
+
+	m->prev = calloc(nr_cpus, sizeof(*m->prev));
+	m->cur = calloc(nr_cpus, sizeof(*m->cur));
+	m->cores = calloc(nr_cpus, sizeof(*m->cores));
+	if (!m->prev || !m->cur || !m->cores || steal_open(&m->steal, nr_cpus))
+		return -ENOMEM;
+	return noise_cells_open(&m->cells, m->source->ops->noise(m->source, &turn), nr_cpus);
+}
+
+int noise_open(const struct noise_opts *opts, struct meter **ret_meter, struct err *err)
+{
+	struct noise_meter *m = calloc(1, sizeof(*m));
+	struct load_source_opts source_opts = {.noise = true};
+	struct cgroup_layout layout;
+	int rc;
+
+	if (!m)
+		return err_set(err, -ENOMEM, "out of memory");
+	m->meter.ops = &noise_meter_ops;
+	m->paths.fd = -1;
+	rc = cpu_set(NULL, CPU_POSSIBLE, &m->cpus, err);
+	if (rc)
+		goto fail;
+	source_opts.nr_cpus = cpuset_end(&m->cpus);
+	if (cpuset_count(&opts->cpus))
+		cpuset_and(&m->cpus, &opts->cpus);
+	rc = load_source_open("bpf", &source_opts, &m->source, err);
+	if (rc)
+		goto fail;
+	rc = open_arrays(m, source_opts.nr_cpus);
+	if (rc) {
+		err_set(err, rc, "out of memory");
+		goto fail;
+	}
+	if (!cgroup_layout(NULL, &layout))
+		cgroup_paths_open(&m->paths, layout.v2);
+	m->window.top = opts->top;
+	m->window.judged = opts->judged;
+	m->window.limits = opts->judged ? opts->limits : noise_no_limits;
+	m->window.nmi_told = has_nmi_event();
+	*ret_meter = &m->meter;
+	return 0;
+fail:
+	noise_close(&m->meter);
+	return rc;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* `subtick noise` as a measurement: what takes time from the tasks of each core, and from whom. */
+#ifndef SUBTICK_MEASURE_NOISE_H
+#define SUBTICK_MEASURE_NOISE_H
+
+#include "measure/meter.h"
+#include "measure/noise/window.h"
+
+struct noise_opts {
+	struct cpuset cpus; /* empty: all that are possible */
+	uint32_t top;	    /* sources of each core to report; 0: all */
+	bool judged;
+	struct noise_limits limits;
+};
+
+int noise_open(const struct noise_opts *opts, struct meter **ret_meter, struct err *err);
+/* The window that the last read ended; it stays until the next. */
+const struct noise_window *noise_window(const struct meter *meter);
+
+#endif

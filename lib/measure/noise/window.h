@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A window of noise: what the report and the exporter are derived from. */
+#ifndef SUBTICK_MEASURE_NOISE_WINDOW_H
+#define SUBTICK_MEASURE_NOISE_WINDOW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "abi/noise.h"
+#include "base/cpuset.h"
+#include "stats/load.h"
+
+/* What a source is; the knobs that move it depend on it. */
+enum noise_kind {
+	NOISE_KIND_IRQ,	   /* a device's interrupt line */
+	NOISE_KIND_VECTOR, /* the core's own timer, an IPI, another local vector */
+	NOISE_KIND_SOFTIRQ,
+	NOISE_KIND_THREAD, /* a kernel thread */
+	NOISE_KIND_NMI,	   /* its time is also in what it interrupted */
+	NOISE_KINDS,
+};
+
+#define NOISE_CGROUP_SIZE 256
+
+/* One source on one core in a window. */
+struct noise_source {
+	uint32_t cpu;
+	enum noise_kind kind;
+	uint32_t irq; /* of a device's line, else UINT32_MAX */
+	char name[32];
+	uint64_t count, ns, longest_ns, p99_ns;
+	const char *knob; /* what would move it */
+};
+
+/* Whom it hit: a cgroup, the idle task or kernel threads; on all cores that were asked for. */
+struct noise_hit {
+	uint64_t key; /* as struct noise_victim */
+	char cgroup[NOISE_CGROUP_SIZE];
+	uint64_t count[NOISE_CLASSES], ns[NOISE_CLASSES];
+	uint64_t longest_ns;
+	uint32_t pid; /* the task that was hit longest at once */
+	char comm[16];
+};
+
+struct noise_core {
+	uint32_t cpu;
+	uint32_t flags; /* enum load_flag; with one of LOAD_NO_FIGURE the rest is 0 */
+	uint64_t window_ns;
+	uint64_t class_ns[NOISE_CLASSES]; /* the sources of this core */
+	uint64_t task_ns;		  /* all tasks but kernel threads */
+	uint64_t idle_ns, poll_ns, loop_ns, unknown_ns;
+	uint64_t steal_ns; /* UINT64_MAX: unknown; also in the others */
+	uint64_t events, longest_ns;
+	double closure_error_ratio;
+	bool exceeded; /* one of the limits */
+};
+
+/* UINT64_MAX and NaN: no limit. */
+struct noise_limits {
+	uint64_t max_ns;    /* the longest of any source */
+	double rate_hz;	    /* events per second of a core */
+	double share_ratio; /* of a core's window */
+};
+
+struct noise_losses {
+	uint64_t sources;   /* events whose source found no room */
+	uint64_t source_ns; /* and their time */
+	uint64_t victims;   /* events whose victim found no room */
+};
+
+/* Lists belong to the meter, until it is read again. */
+struct noise_window {
+	uint64_t time_unix_ns;
+	uint64_t window_ns;
+	const struct noise_core *cores; /* that were asked for, in order */
+	size_t nr_cores;
+	const struct noise_source *sources; /* by core, most time first */
+	size_t nr_sources;
+	const struct noise_hit *hits; /* most time first */
+	size_t nr_hits;
+	unsigned int top; /* sources of each core to show; 0: all */
+	bool judged;	  /* there are limits */
+	struct noise_limits limits;
+	unsigned int exceeded;	   /* cores */
+	uint64_t windows_exceeded; /* so far: windows with such a core */
+	bool nmi_told, steal_known;
+	double closure_max_ratio;
+	struct noise_losses noise_losses;
+	struct load_losses losses;
+};
+
+/* Share of a core's window that all sources took. */
+static inline double noise_share(const struct noise_core *core)
+{
+	uint64_t ns = 0;
+
+	for (int i = 0; i < NOISE_CLASSES; i++)
+		ns += core->class_ns[i];
+	return core->window_ns ? (double)ns / (double)core->window_ns : 0.0;
+}
+
+static inline double noise_rate(const struct noise_core *core)
+{
+	return core->window_ns ? (double)core->events * 1e9 / (double)core->window_ns : 0.0;
+}
+
+#endif

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Loads the programs that add up pressure, and ends their windows. */
+#include "measure/runq/pressure.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "base/clock.h"
+#include "runq_pressure.skel.h"
+#include "sys/bpf.h"
+#include "sys/kbtf.h"
+
+/* What user space keeps of a group. */
+struct kept {
+	struct runq_pressure_times base;
+	bool ends; /* its key is forgotten; its number is free once no core can be using it */
+};
+
+struct runq_pressure {
+	struct runq_pressure_bpf *skel;
+	struct kept *kept; /* RUNQ_PRESSURE_NR of each */
+	struct runq_pressure_row *rows;
+	uint64_t read_ns; /* when the last window was read */
+};
+
+/* A stamp is taken shortly before the change that it is for. */
+#define SLACK_NS NSEC_PER_MSEC
+#define TRIES	 1000
+
+static bool grown(const uint64_t *now, const uint64_t *base, uint64_t elapsed_ns,
+		  uint64_t *ret_grown)
+{
+	for (int i = 0; i < RUNQ_PRESSURE_NR_CAUSES; i++) {
+		int64_t more = (int64_t)(now[i] - base[i]);
+
+		if (more < -(int64_t)SLACK_NS || more > (int64_t)(elapsed_ns + SLACK_NS))
+			return false;
+		/* No figure exceeds the window: what is more by the slack is the next one's. */
+		ret_grown[i] = more < 0			     ? 0
+			       : (uint64_t)more > elapsed_ns ? elapsed_ns
+							     : (uint64_t)more;
+	}
+	return true;
+}
+
+static void add(uint64_t *base, const uint64_t *more)
+{
+	for (int i = 0; i < RUNQ_PRESSURE_NR_CAUSES; i++)
+		base[i] += more[i];
+}
+
+bool runq_pressure_since(const volatile struct runq_pressure_group *group, uint64_t now_ns,
+			 uint64_t elapsed_ns, struct runq_pressure_times *base,
+			 struct runq_pressure_times *ret_grown)
+{
+	struct runq_pressure_times now, more;
+	uint64_t state = __atomic_load_n(&group->state, __ATOMIC_ACQUIRE);
+	uint64_t stamp = now_ns + RUNQ_PRESSURE_STAMP;
+	uint32_t cause = runq_pressure_cause(state);
+
+	for (int i = 0; i < RUNQ_PRESSURE_NR_CAUSES; i++) {
+		now.waiting_ns[i] = group->waiting[i];
+		now.stalled_ns[i] = group->stalled[i];
+	}
+	if (cause < RUNQ_PRESSURE_NR_CAUSES) {
+		now.waiting_ns[cause] += stamp;
+		if (!(state >> RUNQ_PRESSURE_AT_RUNS))
+			now.stalled_ns[cause] += stamp;
+	}
+	if (!grown(now.waiting_ns, base->waiting_ns, elapsed_ns, more.waiting_ns) ||
+	    !grown(now.stalled_ns, base->stalled_ns, elapsed_ns, more.stalled_ns))
+		return false;
+	add(base->waiting_ns, more.waiting_ns);
+	add(base->stalled_ns, more.stalled_ns);
+	*ret_grown = more;
+	return true;
+}
+
+uint64_t runq_pressure_sum(const uint64_t *by_cause)
+{
+	uint64_t sum = 0;
+
+	for (int i = 0; i < RUNQ_PRESSURE_NR_CAUSES; i++)
+		sum += by_cause[i];
+	return sum;
+}
+
+/* Atomic operations that return what was there before. */
+static int need_atomics(struct err *err)
+{
+	const struct bpf_insn program[] = {
+		{.code = BPF_ST | BPF_MEM | BPF_DW, .dst_reg = BPF_REG_10, .off = -8},
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_1},
+		{.code = BPF_STX | BPF_ATOMIC | BPF_DW,
+		 .dst_reg = BPF_REG_10,
+		 .src_reg = BPF_REG_1,
+		 .off = -8,
+		 .imm = BPF_ADD | BPF_FETCH},
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0},
+		{.code = BPF_JMP | BPF_EXIT},
+	};
+	int fd = bpf_prog_load(BPF_PROG_TYPE_SOCKET_FILTER, "pressure_probe", "GPL", program,
+			       sizeof(program) / sizeof(program[0]), NULL);
+
+	if (fd >= 0) {
+		close(fd);
+		return 0;
+	}
+	if (fd == -EPERM)
+		return sys_bpf_fail(err, fd, "cannot load the programs for pressure");
+	return err_unsupported(err, -EOPNOTSUPP,
+			       "use Linux 5.12 or later (arm64: 5.18), or leave out --pressure",
+			       "pressure needs atomic BPF instructions that this kernel lacks");
+}
+
+static int load(struct runq_pressure *p, const struct runq_opts *opts, struct err *err)
+{
+	static const char *const needed[] = {"sched_switch", "sched_wakeup", "sched_wakeup_new",
+					     "cgroup_rmdir"};
+	struct runq_pressure_bpf *skel;
+	struct btf *btf;
+	int rc = kbtf_open(NULL, &btf, err);
+
+	if (rc)
+		return rc;
+	rc = kbtf_need_tracepoints(btf, needed, sizeof(needed) / sizeof(needed[0]), err);
+	if (rc)
+		goto out;
+	sys_bpf_log_begin();
+	skel = p->skel = runq_pressure_bpf__open();
+	if (!skel) {
+		rc = sys_bpf_fail(err, -errno, "cannot open the programs for pressure");
+		goto out;
+	}
+	skel->rodata->cgroup_v2 = opts->hierarchy == RUNQ_HIERARCHY_V2;
+	skel->rodata->switch_state_first = kbtf_switch_state_first(btf);
+	rc = runq_pressure_bpf__load(skel);
+	if (rc)
+		rc = sys_bpf_fail(err, rc, "cannot load the programs for pressure");
+out:
+	kbtf_close(btf);
+	return rc;
+}
+
+/* Attaches, then counts the tasks that run or wait already. */
+static int start(struct runq_pressure *p, struct err *err)
+{
+	char none[64];
+	int rc, fd;
+
+	sys_bpf_log_begin();
+	rc = runq_pressure_bpf__attach(p->skel);
+	if (rc)
+		return sys_bpf_fail(err, rc, "cannot attach the programs for pressure");
+	fd = bpf_iter_create(bpf_link__fd(p->skel->links.runq_pressure_tasks));
+	if (fd < 0)
+		return sys_bpf_fail(err, fd, "cannot walk the tasks for pressure");
+	while (read(fd, none, sizeof(none)) > 0)
+		;
+	close(fd);
+	return 0;
+}
+
+int runq_pressure_open(const struct runq_opts *opts, struct runq_pressure **ret_pressure,
+		       struct err *err)
+{
+	struct runq_pressure *p;
+	int rc = need_atomics(err);
+
+	if (rc)
+		return rc;
+	p = calloc(1, sizeof(*p));
+	if (!p)
+		return err_set(err, -ENOMEM, "out of memory");
+	p->kept = calloc(RUNQ_PRESSURE_NR, sizeof(*p->kept));
+	p->rows = calloc(RUNQ_PRESSURE_NR, sizeof(*p->rows));
+	rc = p->kept && p->rows ? 0 : err_set(err, -ENOMEM, "out of memory");
+	p->read_ns = clock_mono_ns();
+	if (!rc)
+		rc = load(p, opts, err);
+	if (!rc)
+		rc = start(p, err);
+	if (rc)
+		runq_pressure_close(p);
+	else
+		*ret_pressure = p;
+	return rc;
+}
+
+/*
+ * Of a cgroup that was removed, once no task of it is left. First its key is forgotten, so that no
+ * core begins to use the number, and a window later the number is free.
+ */
+static int group_ends(struct runq_pressure *p, uint32_t number, struct err *err)
+{
+	volatile struct runq_pressure_group *group = &p->skel->bss->groups[number];
+	struct kept *kept = &p->kept[number];
+	uint64_t key = group->key;
+	int rc;
+
+	if (group->state)
+		return 0;
+	if (kept->ends) {
+		rc = bpf_map_update_elem(bpf_map__fd(p->skel->maps.free_groups), NULL, &number, 0);
+		kept->ends = rc;
+		return rc ? sys_bpf_fail(err, rc, "cannot free the number of a cgroup") : 0;
+	}
+	if (!key || !group->gone)
+		return 0;
+	rc = bpf_map_delete_elem(bpf_map__fd(p->skel->maps.group_of), &key);
+	if (rc && rc != -ENOENT)
+		return sys_bpf_fail(err, rc, "cannot forget a cgroup");
+	group->key = 0;
+	kept->ends = true;
+	return 0;
+}
+
+/* How many numbers have been given. */
+static size_t nr_groups(const struct runq_pressure *p)
+{
+	uint64_t last = *(volatile uint64_t *)&p->skel->bss->last_group;
+
+	return last < RUNQ_PRESSURE_NR ? last + 1 : RUNQ_PRESSURE_NR;
+}
+
+static void read_group(struct runq_pressure *p, uint32_t number, struct runq_pressure_row *row)
+{
+	const volatile struct runq_pressure_group *group = &p->skel->bss->groups[number];
+
+	*row = (struct runq_pressure_row){.key = group->key, .up = group->up, .unstable = true};
+	for (int i = 0; i < TRIES && row->unstable; i++) {
+		uint64_t now = clock_mono_ns();
+
+		row->unstable = !runq_pressure_since(group, now, now - p->read_ns,
+						     &p->kept[number].base, &row->times);
+	}
+}
+
+int runq_pressure_window(struct runq_pressure *p, const struct runq_pressure_row **ret_rows,
+			 size_t *ret_nr, struct err *err)
+{
+	uint64_t now = clock_mono_ns();
+	size_t nr = nr_groups(p);
+	int rc = 0;
+
+	for (uint32_t i = 1; i < nr; i++)
+		read_group(p, i, &p->rows[i]);
+	for (uint32_t i = 1; i < nr && !rc; i++)
+		rc = group_ends(p, i, err);
+	if (rc)
+		return rc;
+	p->read_ns = now;
+	*ret_rows = p->rows;
+	*ret_nr = nr;
+	return 0;
+}
+
+void runq_pressure_losses(const struct runq_pressure *p, struct runq_pressure_losses *ret_losses)
+{
+	const volatile struct runq_pressure_bpf__bss *bss = p->skel->bss;
+
+	*ret_losses = (struct runq_pressure_losses){
+		.full = bss->full, .shared = bss->shared, .crowded = bss->crowded};
+}
+
+void runq_pressure_close(struct runq_pressure *p)
+{
+	if (!p)
+		return;
+	runq_pressure_bpf__destroy(p->skel);
+	free(p->kept);
+	free(p->rows);
+	free(p);
+}

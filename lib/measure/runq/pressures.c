@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Puts names to the cgroups that have pressure, and the kernel's own figure beside it. */
+#include "measure/runq/pressures.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "measure/runq/names.h"
+#include "measure/runq/pressure.h"
+#include "sys/psi.h"
+
+/* What is known of the cgroup with one number. */
+struct known {
+	uint64_t key;
+	struct runq_group *group;	 /* NULL while its name is unknown */
+	struct runq_pressure_times kept; /* of windows in which it was */
+	struct psi psi;			 /* as of the last window; UINT64_MAX: not read */
+};
+
+struct runq_pressures {
+	struct runq_pressure *pressure;
+	enum runq_sum sum;
+	unsigned int depth;
+	const char *mount;   /* where cgroups have PSI; NULL: nowhere */
+	struct known *known; /* RUNQ_PRESSURE_NR */
+	struct err psi_err;  /* why the kernel's figure is unavailable; code 0 if it is not */
+};
+
+int runq_pressures_open(const struct runq_opts *opts, const char *mount,
+			struct runq_pressures **ret_pressures, struct err *err)
+{
+	struct runq_pressures *p = calloc(1, sizeof(*p));
+	int rc = p ? 0 : -ENOMEM;
+
+	if (p) {
+		p->sum = opts->sum;
+		p->depth = opts->depth;
+		p->mount = mount;
+		p->known = calloc(RUNQ_PRESSURE_NR, sizeof(*p->known));
+		rc = p->known ? 0 : -ENOMEM;
+	}
+	if (rc)
+		err_set(err, rc, "out of memory");
+	else
+		rc = runq_pressure_open(opts, &p->pressure, err);
+	if (rc)
+		runq_pressures_close(p);
+	else
+		*ret_pressures = p;
+	return rc;
+}
+
+void runq_pressures_drop(struct runq_pressures *p)
+{
+	for (size_t i = 0; i < RUNQ_PRESSURE_NR; i++)
+		if (p->known[i].key)
+			p->known[i].kept = (struct runq_pressure_times){0};
+}
+
+void runq_pressures_close(struct runq_pressures *p)
+{
+	if (!p)
+		return;
+	runq_pressure_close(p->pressure);
+	for (size_t i = 0; p->known && i < RUNQ_PRESSURE_NR; i++)
+		runq_group_put(p->known[i].group);
+	free(p->known);
+	free(p);
+}
+
+/* The number has another cgroup than in the last window. */
+static void known_reset(struct known *known, uint64_t key)
+{
+	runq_group_put(known->group);
+	*known = (struct known){.key = key, .psi = {UINT64_MAX, UINT64_MAX}};
+}
+
+/*
+ * Names from the cgroup's own path upwards. The programs keep no paths; tasks are in cgroups that
+ * runq has the path of, and those above are its beginnings.
+ */
+static void name_chain(struct runq_pressures *p, const struct runq_pressure_row *rows, size_t nr,
+		       uint32_t number, const struct runq_group *leaf)
+{
+	char *path = strdup(leaf->path), *end;
+
+	for (int i = 0; path && i < RUNQ_PRESSURE_DEPTH && number && number < nr; i++) {
+		struct known *known = &p->known[number];
+
+		if (known->key != rows[number].key)
+			known_reset(known, rows[number].key);
+		if (known->group)
+			break;
+		/* As a sum: its name is that of the pod, rather than of a container in it. */
+		known->group =
+			runq_group_new(&(struct runq_group){.key = known->key, .sum = i > 0}, path);
+		/* A path without its beginning does not tell where it goes on. */
+		if (leaf->cut)
+			break;
+		number = rows[number].up;
+		end = strrchr(path, '/');
+		if (end)
+			end[end == path] = '\0';
+	}
+	free(path);
+}
+
+static void name_row(struct runq_pressures *p, const struct runq_pressure_row *rows, size_t nr,
+		     uint32_t number, const struct runq_kernel *kernel)
+{
+	struct runq_party party;
+
+	if (p->known[number].key != rows[number].key)
+		known_reset(&p->known[number], rows[number].key);
+	if (p->known[number].group)
+		return;
+	party = runq_kernel_party(kernel, rows[number].key);
+	if (party.kind == RUNQ_PARTY_GROUP)
+		name_chain(p, rows, nr, number, party.group);
+}
+
+static void times_add(struct runq_pressure_times *to, const struct runq_pressure_times *more)
+{
+	for (int i = 0; i < RUNQ_PRESSURE_NR_CAUSES; i++) {
+		to->waiting_ns[i] += more->waiting_ns[i];
+		to->stalled_ns[i] += more->stalled_ns[i];
+	}
+}
+
+static unsigned int depth_of(const char *path)
+{
+	unsigned int depth = 0;
+
+	for (const char *at = path; *at; at++)
+		depth += *at == '/' && at[1];
+	return depth;
+}
+
+static bool is_root(const struct runq_group *group)
+{
+	return !strcmp(group->path, "/");
+}
+
+/* Whether rows are such as the rest of the report has. The root stands for the whole machine. */
+static bool is_shown(const struct runq_pressures *p, const struct runq_filter *filter,
+		     const struct runq_group *group)
+{
+	const struct runq_group *asked;
+
+	switch (p->sum) {
+	case RUNQ_SUM_DEPTH:
+		return depth_of(group->path) <= p->depth && runq_filter_passes(filter, group);
+	case RUNQ_SUM_POD:
+		if (is_root(group))
+			return !runq_filter_any(filter);
+		return group->pod_uid && strlen(group->path) == group->pod_len &&
+		       runq_filter_passes(filter, group);
+	case RUNQ_SUM_ASKED:
+		asked = runq_filter_nearest(filter, group->path);
+		return asked && !strcmp(asked->path, group->path);
+	default:
+		return runq_filter_passes(filter, group);
+	}
+}
+
+static uint64_t psi_grown(uint64_t now, uint64_t was)
+{
+	return now == UINT64_MAX || was == UINT64_MAX || now < was ? UINT64_MAX : now - was;
+}
+
+/* The kernel's own figure since the last window; null in the first one of a cgroup. */
+static void read_psi(struct runq_pressures *p, struct known *known, struct runq_pressed *row)
+{
+	struct psi now = {UINT64_MAX, UINT64_MAX};
+	char path[PATH_MAX];
+	int rc = 0;
+
+	if (is_root(known->group))
+		rc = psi_read(NULL, PSI_CPU_NODE, &now);
+	else if (p->mount && (size_t)snprintf(path, sizeof(path), "%s%s/cpu.pressure", p->mount,
+					      known->group->path) < sizeof(path))
+		psi_read(NULL, path, &now); /* it may have been removed since */
+	if (rc)
+		err_unsupported(&p->psi_err, rc,
+				"use a kernel with CONFIG_PSI, and boot with psi=1", "%s: %s",
+				PSI_CPU_NODE, strerror(-rc));
+	row->psi_waiting_ns = psi_grown(now.some_ns, known->psi.some_ns);
+	row->psi_stalled_ns = psi_grown(now.full_ns, known->psi.full_ns);
+	known->psi = now;
+}
+
+static uint64_t waiting_ns(const struct runq_pressed *row)
+{
+	return runq_pressure_sum(row->times.waiting_ns);
+}
+
+static int by_waiting(const void *a, const void *b)
+{
+	const struct runq_pressed *x = a, *y = b;
+	uint64_t left = waiting_ns(x), right = waiting_ns(y);
+
+	return left != right ? (left < right) - (left > right)
+			     : strcmp(x->group->path, y->group->path);
+}
+
+static void add_row(struct runq_window *w, struct runq_pressures *p, struct known *known)
+{
+	struct runq_pressed *row = &w->pressed[w->nr_pressed];
+
+	*row = (struct runq_pressed){.group = known->group, .times = known->kept};
+	read_psi(p, known, row);
+	known->kept = (struct runq_pressure_times){0};
+	/* Nobody in it waited. The machine has its row all the same. */
+	w->nr_pressed += waiting_ns(row) || is_root(known->group);
+}
+
+int runq_window_pressure(struct runq_window *w, struct runq_pressures *p,
+			 const struct runq_kernel *kernel, const struct runq_filter *filter,
+			 const struct pods *pods, struct err *err)
+{
+	const struct runq_pressure_row *rows;
+	size_t nr;
+	int rc = runq_pressure_window(p->pressure, &rows, &nr, err);
+
+	if (rc)
+		return rc;
+	w->pressed = calloc(nr, sizeof(*w->pressed));
+	if (!w->pressed)
+		return err_set(err, -ENOMEM, "out of memory");
+	for (uint32_t i = 1; i < nr; i++)
+		if (rows[i].key)
+			name_row(p, rows, nr, i, kernel);
+	for (uint32_t i = 1; i < nr; i++) {
+		struct known *known = &p->known[i];
+
+		if (!rows[i].key)
+			continue;
+		times_add(&known->kept, &rows[i].times);
+		w->pressure_unstable += rows[i].unstable;
+		if (!known->group || !is_shown(p, filter, known->group))
+			continue;
+		if (pods)
+			runq_names_resolve(pods, known->group);
+		add_row(w, p, known);
+	}
+	qsort(w->pressed, w->nr_pressed, sizeof(*w->pressed), by_waiting);
+	w->psi_err = p->psi_err.code ? &p->psi_err : NULL;
+	w->psi_of_cgroups = p->mount;
+	runq_pressure_losses(p->pressure, &w->pressure_losses);
+	return 0;
+}

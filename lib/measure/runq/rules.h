@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Which cgroups count: rules of --include and --exclude, in the order in which they were given. */
+#ifndef SUBTICK_MEASURE_RUNQ_RULES_H
+#define SUBTICK_MEASURE_RUNQ_RULES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/err.h"
+
+#define RUNQ_RULES_MAX 64
+
+enum runq_rule_kind {
+	RUNQ_RULE_CGROUP, /* a path, and everything below it */
+	RUNQ_RULE_NAMESPACE,
+	RUNQ_RULE_POD,
+	RUNQ_RULE_CONTAINER,
+	RUNQ_RULE_QOS,
+	RUNQ_RULE_NR_KINDS,
+};
+
+struct runq_rule {
+	bool include;
+	enum runq_rule_kind kind;
+	char *pattern; /* of a shell, unless it is a path */
+};
+
+struct runq_rules {
+	struct runq_rule rule[RUNQ_RULES_MAX];
+	size_t nr;
+};
+
+/* What is known of a cgroup, by kind. */
+struct runq_rules_names {
+	const char *name[RUNQ_RULE_NR_KINDS]; /* NULL if unknown */
+	bool open[RUNQ_RULE_NR_KINDS];	      /* the name may be another one later */
+};
+
+/* @text is KIND=PATTERN. */
+int runq_rules_add(struct runq_rules *rules, bool include, const char *text, struct err *err);
+void runq_rules_free(struct runq_rules *rules);
+bool runq_rules_same(const struct runq_rules *a, const struct runq_rules *b);
+/*
+ * The first rule that matches decides. If none does, everything passes, unless there is a rule that
+ * includes something.
+ */
+bool runq_rules_pass(const struct runq_rules *rules, const struct runq_rules_names *names);
+/* Whether it does not pass, and will not, whatever becomes of its names. */
+bool runq_rules_never_pass(const struct runq_rules *rules, const struct runq_rules_names *names);
+
+#endif

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Looks up the names in a trace after it has ended. */
+#include "measure/trace/names.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+#include "measure/load/lines.h"
+#include "sys/file.h"
+
+/* The addresses of kernel data begin with these bits; the edges have the rest. */
+#define KERNEL_ADDRESS 0xffff000000000000ULL
+
+static int by_pid(const void *a, const void *b)
+{
+	const struct trace_task *left = a, *right = b;
+
+	return left->pid < right->pid ? -1 : left->pid > right->pid;
+}
+
+int trace_take_names(const struct trace_task *table, struct trace_window *w)
+{
+	w->names = calloc(TRACE_NR_TASKS, sizeof(*w->names));
+	if (!w->names)
+		return -ENOMEM;
+	for (size_t i = 0; i < TRACE_NR_TASKS; i++) {
+		struct trace_task *name = &w->names[w->nr_names];
+
+		*name = table[i];
+		/* Two cores wrote it at once, or it is being renamed: no name is better than another's. */
+		if (!name->pid || name->check != trace_task_check(name))
+			continue;
+		name->comm[sizeof(name->comm) - 1] = '\0';
+		w->nr_names++;
+	}
+	qsort(w->names, w->nr_names, sizeof(*w->names), by_pid);
+	return 0;
+}
+
+static void read_name(const char *root, trace_read_string *read, void *arg, struct trace_irq *irq)
+{
+	char path[64];
+
+	if (irq->kind == TRACE_IPI_ENTER) {
+		read(arg, irq->what | KERNEL_ADDRESS, irq->name);
+	} else if (irq->kind == TRACE_VECTOR_ENTER) {
+		snprintf(irq->name, sizeof(irq->name), "%s", load_line_kind_name(irq->what));
+	} else {
+		snprintf(path, sizeof(path), "/sys/kernel/irq/%u/actions", (unsigned int)irq->what);
+		if (sys_read_file(root, path, irq->name, sizeof(irq->name)) < 0)
+			irq->name[0] = '\0';
+	}
+}
+
+int trace_take_irqs(const char *root, trace_read_string *read, void *arg, struct trace_window *w)
+{
+	for (size_t cpu = 0; cpu < w->nr_cpus; cpu++)
+		for (size_t i = 0; i < w->cpu[cpu].core.nr_edges; i++) {
+			const struct trace_edge *edge = &w->cpu[cpu].core.edges[i];
+			enum trace_kind kind = trace_edge_kind(edge);
+			struct trace_irq *irqs;
+			size_t at = 0;
+
+			if (kind < TRACE_IRQ_ENTER || kind > TRACE_VECTOR_ENTER)
+				continue;
+			while (at < w->nr_irqs &&
+			       (w->irqs[at].kind != kind || w->irqs[at].what != edge->what))
+				at++;
+			if (at < w->nr_irqs)
+				continue;
+			irqs = grow(w->irqs, w->nr_irqs, sizeof(*irqs));
+			if (!irqs)
+				return -ENOMEM;
+			w->irqs = irqs;
+			irqs[at] = (struct trace_irq){.kind = kind, .what = edge->what};
+			read_name(root, read, arg, &irqs[at]);
+			w->nr_irqs++;
+		}
+	return 0;
+}

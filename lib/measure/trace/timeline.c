@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Turns the edges of a trace into the events of a timeline. */
+#include "measure/trace/timeline.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+
+static enum timeline_kind kind_of(enum trace_kind kind)
+{
+	static const enum timeline_kind kinds[TRACE_NR_KINDS] = {
+		[TRACE_SWITCH] = TIMELINE_SWITCH,
+		[TRACE_WAKING] = TIMELINE_WAKING,
+		[TRACE_WAKEUP] = TIMELINE_WAKEUP,
+		[TRACE_WAKEUP_NEW] = TIMELINE_WAKEUP_NEW,
+		[TRACE_MIGRATE] = TIMELINE_MIGRATE,
+		[TRACE_IRQ_ENTER] = TIMELINE_IRQ_ENTER,
+		[TRACE_IPI_ENTER] = TIMELINE_IRQ_ENTER,
+		[TRACE_VECTOR_ENTER] = TIMELINE_IRQ_ENTER,
+		[TRACE_IRQ_LEAVE] = TIMELINE_IRQ_LEAVE,
+		[TRACE_SOFTIRQ_ENTER] = TIMELINE_SOFTIRQ_ENTER,
+		[TRACE_SOFTIRQ_LEAVE] = TIMELINE_SOFTIRQ_LEAVE,
+		[TRACE_IDLE_ENTER] = TIMELINE_IDLE_ENTER,
+		[TRACE_IDLE_LEAVE] = TIMELINE_IDLE_LEAVE,
+	};
+
+	return kinds[kind];
+}
+
+static void fill(const struct trace_window *w, uint32_t cpu, const struct trace_edge *edge,
+		 struct timeline_event *event)
+{
+	enum trace_kind kind = trace_edge_kind(edge);
+
+	*event = (struct timeline_event){
+		.ns = w->start_mono_ns + trace_edge_ns(edge),
+		.kind = kind_of(kind),
+		.cpu = cpu,
+	};
+	if (kind <= TRACE_MIGRATE) {
+		event->pid = TRACE_FIRST(edge->what);
+		event->other = TRACE_SECOND(edge->what);
+		event->arg = TRACE_THIRD(edge->what);
+		return;
+	}
+	/* Only a device has a line number. */
+	event->arg = kind == TRACE_IPI_ENTER || kind == TRACE_VECTOR_ENTER ? 0 : edge->what;
+	if (event->kind == TIMELINE_IRQ_ENTER)
+		event->name = trace_irq_name(w, kind, edge->what);
+	else if (kind == TRACE_SOFTIRQ_ENTER || kind == TRACE_SOFTIRQ_LEAVE)
+		event->name = load_vec_name(edge->what);
+}
+
+static void add_core(const struct trace_window *w, uint32_t cpu, struct timeline *timeline)
+{
+	const struct trace_core *core = &w->cpu[cpu].core;
+	size_t gap = 0;
+
+	for (size_t i = 0; i < core->nr_edges; i++) {
+		if (gap < core->nr_gaps && core->gaps[gap] == i) {
+			timeline->events[timeline->nr_events++] = (struct timeline_event){
+				.ns = w->start_mono_ns + trace_edge_ns(&core->edges[i - 1]),
+				.kind = TIMELINE_GAP,
+				.cpu = cpu,
+			};
+			gap++;
+		}
+		fill(w, cpu, &core->edges[i], &timeline->events[timeline->nr_events++]);
+	}
+}
+
+int trace_timeline(const struct trace_window *w, struct timeline *ret_timeline)
+{
+	struct timeline timeline = {.end_ns = w->start_mono_ns + w->to_ns,
+				    .unix_ns = w->time_unix_ns};
+	size_t nr = 1;
+
+	for (size_t cpu = 0; cpu < w->nr_cpus; cpu++)
+		nr += w->cpu[cpu].core.nr_edges + w->cpu[cpu].core.nr_gaps;
+	timeline.boot_ns = timeline.end_ns + clock_ns(CLOCK_BOOTTIME) - clock_mono_ns();
+	timeline.events = calloc(nr, sizeof(*timeline.events));
+	timeline.tasks = calloc(w->nr_names + 1, sizeof(*timeline.tasks));
+	if (!timeline.events || !timeline.tasks) {
+		trace_timeline_free(&timeline);
+		return -ENOMEM;
+	}
+	for (size_t cpu = 0; cpu < w->nr_cpus; cpu++)
+		add_core(w, cpu, &timeline);
+	for (size_t i = 0; i < w->nr_names; i++)
+		timeline.tasks[timeline.nr_tasks++] = (struct timeline_task){
+			.pid = w->names[i].pid, .tgid = w->names[i].tgid, .comm = w->names[i].comm};
+	*ret_timeline = timeline;
+	return 0;
+}
+
+void trace_timeline_free(struct timeline *timeline)
+{
+	free(timeline->events);
+	free(timeline->tasks);
+	*timeline = (struct timeline){0};
+}

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Loads the trace programs, empties their rings, and ends the recording. */
+#include "measure/trace/trace.h"
+
+#include <errno.h>
+#include <linux/membarrier.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "base/clock.h"
+#include "measure/trace/names.h"
+#include "measure/trace/ring.h"
+#include "sys/bpf.h"
+#include "sys/cpu.h"
+#include "sys/cpuidle.h"
+#include "sys/kbtf.h"
+#include "trace.skel.h"
+
+/* Rings of all cores together, unless their size is given; and edges kept of a recording. */
+#define RINGS_BYTES (64ULL << 20)
+#define RING_MIN    1024
+#define RING_MAX    65536
+#define KEEP_EDGES  (4ULL << 20)
+/* Longer than any program runs, also on a virtual core that was descheduled meanwhile. */
+#define SETTLE_NS   (20 * NSEC_PER_MSEC)
+
+struct trace {
+	struct trace_opts opts;
+	struct trace_bpf *skel;
+	struct sys_bpf_view view; /* the tasks and the rings */
+	struct trace_reader *readers;
+	struct trace_window window;
+	uint64_t frozen_at; /* by us: CLOCK_MONOTONIC after which the event's time is up; 0: no event */
+};
+
+static uint32_t power_of_two(uint64_t least)
+{
+	uint32_t size = 1;
+
+	while (size < least)
+		size *= 2;
+	return size;
+}
+
+/* The edges of a ring: as many as were asked for, and no more than the programs' array has. */
+static uint32_t ring_edges(const struct trace_opts *opts, size_t nr_cpus)
+{
+	uint64_t most = (TRACE_AREA_EDGES - TRACE_TASK_EDGES) / nr_cpus - TRACE_RING_EDGES;
+	uint64_t share = RINGS_BYTES / sizeof(struct trace_edge) / nr_cpus;
+	uint32_t edges;
+
+	if (share < RING_MIN)
+		share = RING_MIN;
+	edges = power_of_two(opts->ring_edges ?: share < RING_MAX ? share : RING_MAX);
+	while (edges > most && edges > 1)
+		edges /= 2;
+	return edges;
+}
+
+static int set_up(struct trace *t, const struct btf *btf)
+{
+	uint32_t edges = ring_edges(&t->opts, t->window.nr_cpus);
+	struct trace_bpf__rodata *set = t->skel->rodata;
+	unsigned int cpu;
+
+	set->switch_state_first = kbtf_switch_state_first(btf);
+	set->edge_mask = edges - 1;
+	set->ring_stride = TRACE_RING_EDGES + edges;
+	set->nr_cpus = t->window.nr_cpus;
+	set->edges_after = edges / 2;
+	set->on_wake_only = t->opts.on == TRACE_EVENT_WAKE;
+	if (t->opts.on == TRACE_EVENT_NOISE)
+		set->on_noise_ns = t->opts.on_ns;
+	else if (t->opts.on)
+		set->on_wait_ns = t->opts.on_ns;
+	set->some_cpus = cpuset_count(&t->opts.cpus) > 0;
+	cpuset_for_each(cpu, &t->opts.cpus)
+		t->skel->data->wanted_cpus[cpu / 64] |= 1ULL << cpu % 64;
+	t->window.kernel_bytes =
+		(TRACE_TASK_EDGES + (uint64_t)t->window.nr_cpus * set->ring_stride) *
+		sizeof(struct trace_edge);
+	return sys_bpf_shrink(t->skel->maps.bss, t->window.kernel_bytes);
+}
+
+static int load_programs(struct trace *t, struct err *err)
+{
+	static const char *const needed[] = {"cpu_idle", "sched_switch", "sched_wakeup",
+					     "irq_handler_entry", "softirq_entry"};
+	struct btf *btf;
+	int rc = kbtf_open(NULL, &btf, err);
+
+	if (rc)
+		return rc;
+	rc = kbtf_need_tracepoints(btf, needed, sizeof(needed) / sizeof(needed[0]), err);
+	if (rc)
+		goto out;
+	sys_bpf_log_begin();
+	t->skel = trace_bpf__open();
+	if (!t->skel) {
+		rc = sys_bpf_fail(err, -errno, "cannot open the trace programs");
+		goto out;
+	}
+	sys_bpf_autoload_present(t->skel->obj, btf);
+	rc = set_up(t, btf);
+	if (!rc)
+		rc = trace_bpf__load(t->skel);
+	if (!rc)
+		rc = trace_bpf__attach(t->skel);
+	if (rc)
+		rc = sys_bpf_fail(err, rc, "cannot load the trace programs");
+out:
+	kbtf_close(btf);
+	return rc;
+}
+
+/* Runs the task iterator once; see trace_walk. */
+static void walk(struct trace *t)
+{
+	int fd = bpf_iter_create(bpf_link__fd(t->skel->links.trace_walk));
+	char none[64];
+
+	if (fd < 0)
+		return;
+	while (read(fd, none, sizeof(none)) > 0)
+		;
+	close(fd);
+}
+
+static int open_rings(struct trace *t, struct err *err)
+{
+	const struct trace_edge *area;
+	int rc;
+
+	t->view.map = t->skel->maps.bss;
+	rc = sys_bpf_views_open(&t->view, 1, err);
+	if (rc)
+		return rc;
+	area = t->view.pages;
+	for (size_t cpu = 0; cpu < t->window.nr_cpus; cpu++)
+		t->readers[cpu] = (struct trace_reader){
+			.ring = (const void *)&area[TRACE_TASK_EDGES +
+						    cpu * t->skel->rodata->ring_stride],
+			.mask = t->skel->rodata->edge_mask,
+			.max_edges = KEEP_EDGES / t->window.nr_cpus,
+			.core.poll_states = cpuidle_poll_mask(NULL, cpu),
+		};
+	return 0;
+}
+
+int trace_open(const struct trace_opts *opts, struct trace **ret_trace, struct err *err)
+{
+	struct trace *t = calloc(1, sizeof(*t));
+	struct cpuset possible;
+	int rc;
+
+	if (!t)
+		return err_set(err, -ENOMEM, "out of memory");
+	t->opts = *opts;
+	rc = cpu_set(NULL, CPU_POSSIBLE, &possible, err);
+	if (rc)
+		goto fail;
+	t->window.nr_cpus = cpuset_end(&possible);
+	t->window.cpus = cpuset_count(&opts->cpus) ? opts->cpus : possible;
+	t->window.cpu = calloc(t->window.nr_cpus, sizeof(*t->window.cpu));
+	t->readers = calloc(t->window.nr_cpus, sizeof(*t->readers));
+	if (!t->window.cpu || !t->readers) {
+		rc = err_set(err, -ENOMEM, "out of memory");
+		goto fail;
+	}
+	rc = load_programs(t, err);
+	if (!rc)
+		rc = open_rings(t, err);
+	if (rc)
+		goto fail;
+	*ret_trace = t;
+	return 0;
+fail:
+	trace_close(t);
+	return rc;
+}
+
+void trace_start(struct trace *t)
+{
+	t->window.start_mono_ns = clock_mono_ns();
+	__atomic_store_n(&t->skel->data->start_ns, t->window.start_mono_ns, __ATOMIC_RELEASE);
+	walk(t);
+}
+
+static int take(struct trace *t, bool last, struct err *err)
+{
+	int rc = 0;
+
+	for (size_t cpu = 0; cpu < t->window.nr_cpus && !rc; cpu++)
+		rc = trace_ring_take(&t->readers[cpu], last);
+	return rc ? err_set(err, rc, "out of memory") : 0;
+}
+
+int trace_poll(struct trace *t, bool *ret_done, struct err *err)
+{
+	const volatile struct trace_bpf__data *data = t->skel->data;
+
+	*ret_done = false;
+	if (!t->opts.on)
+		return take(t, false, err);
+	if (data->frozen) {
+		*ret_done = true;
+	} else if (data->alert_ns != TRACE_NEVER) {
+		if (!t->frozen_at)
+			t->frozen_at = clock_mono_ns() + t->opts.after_ns;
+		*ret_done = clock_mono_ns() >= t->frozen_at;
+	}
+	return 0;
+}
+
+/* The edge that a core is writing gets written: no program runs any more that began before. */
+static void settle(void)
+{
+	struct timespec wait = clock_timespec(SETTLE_NS);
+
+	/* It waits for an RCU grace period and sends no IPI; unavailable with nohz_full. */
+	if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0))
+		clock_nanosleep(CLOCK_MONOTONIC, 0, &wait, NULL);
+}
+
+static void read_string(void *arg, uint64_t address, char name[32])
+{
+	struct trace *t = arg;
+
+	memset(t->skel->data->asked_name, 0, sizeof(t->skel->data->asked_name));
+	t->skel->data->ask_address = address;
+	walk(t);
+	t->skel->data->ask_address = 0;
+	memcpy(name, t->skel->data->asked_name, 32);
+	name[31] = '\0';
+}
+
+static void find_event(struct trace *t)
+{
+	struct trace_window *w = &t->window;
+	unsigned int cpu;
+
+	/* Two cores may have seen one at the same time: the first counts. */
+	cpuset_for_each(cpu, &w->cpus) {
+		const struct trace_ring *ring = t->readers[cpu].ring;
+
+		if (!ring->event_ns || (w->event && w->event_ns <= ring->event_ns))
+			continue;
+		w->event = TRACE_THIRD(ring->event_what);
+		w->event_pid = TRACE_FIRST(ring->event_what);
+		w->event_ns = ring->event_ns;
+		w->event_len_ns = ring->event_len_ns;
+		w->event_cpu = cpu;
+	}
+}
+
+int trace_stop(struct trace *t, const struct trace_window **ret_window, struct err *err)
+{
+	struct trace_window *w = &t->window;
+	uint64_t end;
+	int rc;
+
+	/* Every ring ends here, also that of a core which shows no edge for seconds. */
+	end = __atomic_load_n(&t->skel->data->frozen, __ATOMIC_RELAXED);
+	if (!end) {
+		end = clock_mono_ns() - w->start_mono_ns;
+		__atomic_store_n(&t->skel->data->frozen, end, __ATOMIC_RELAXED);
+		__atomic_store_n(&t->skel->data->alert_ns, 0, __ATOMIC_RELAXED);
+	}
+	w->time_unix_ns = clock_unix_ns() - (clock_mono_ns() - w->start_mono_ns - end);
+	settle();
+	rc = take(t, true, err);
+	if (rc)
+		return rc;
+	find_event(t);
+	for (size_t cpu = 0; cpu < w->nr_cpus; cpu++) {
+		struct trace_reader *reader = &t->readers[cpu];
+
+		trace_ring_finish(reader, end);
+		w->cpu[cpu].core = reader->core;
+		w->cpu[cpu].lost = reader->lost;
+		w->losses.edges += reader->lost;
+		reader->core.edges = NULL;
+		reader->core.gaps = NULL;
+	}
+	w->losses.names = t->skel->data->tasks_lost;
+	w->losses.recursion_misses = sys_bpf_recursion_misses(t->skel->obj);
+	rc = trace_take_names(t->view.pages, w);
+	if (!rc)
+		rc = trace_take_irqs(NULL, read_string, t, w);
+	if (!rc)
+		rc = trace_window_fill(w);
+	if (rc)
+		return err_set(err, rc, "out of memory");
+	*ret_window = w;
+	return 0;
+}
+
+void trace_close(struct trace *t)
+{
+	if (!t)
+		return;
+	for (size_t cpu = 0; t->readers && cpu < t->window.nr_cpus; cpu++)
+		trace_ring_free(&t->readers[cpu]);
+	free(t->readers);
+	sys_bpf_views_close(&t->view, 1);
+	trace_bpf__destroy(t->skel);
+	trace_window_free(&t->window);
+	free(t);
+}

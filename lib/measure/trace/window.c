@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What follows from the edges of a trace: slices, pictures, waits and their chains, sums by task. */
+#include "measure/trace/window.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+
+static int by_pid(const void *key, const void *entry)
+{
+	uint32_t pid = *(const uint32_t *)key, other = ((const struct trace_task *)entry)->pid;
+
+	return pid < other ? -1 : pid > other;
+}
+
+const struct trace_task *trace_name(const struct trace_window *w, uint32_t pid)
+{
+	return w->nr_names ? bsearch(&pid, w->names, w->nr_names, sizeof(*w->names), by_pid) : NULL;
+}
+
+const char *trace_comm(const struct trace_window *w, uint32_t pid)
+{
+	const struct trace_task *name = trace_name(w, pid);
+
+	return !pid ? "idle" : name ? name->comm : "";
+}
+
+const char *trace_irq_name(const struct trace_window *w, enum trace_kind kind, uint64_t what)
+{
+	for (size_t i = 0; i < w->nr_irqs; i++)
+		if (w->irqs[i].kind == kind && w->irqs[i].what == what)
+			return w->irqs[i].name;
+	return "";
+}
+
+char trace_part_mark(enum load_part part)
+{
+	static const char marks[LOAD_NR_PARTS] = {
+		[LOAD_PART_TASK] = '#',		    [LOAD_PART_HARDIRQ] = 'i',
+		[LOAD_PART_SOFTIRQ_ON_IDLE] = 's',  [LOAD_PART_SOFTIRQ_ON_TASK] = 's',
+		[LOAD_PART_KSOFTIRQD] = 'k',	    [LOAD_PART_IDLE_LOOP] = 'l',
+		[LOAD_PART_STEAL] = ' ',	    [LOAD_PART_UNKNOWN] = '?',
+		[LOAD_PART_POLL_IDLE] = 'p',	    [LOAD_PART_IDLE] = '.',
+	};
+
+	return marks[part];
+}
+
+/* As the kernel half of load tells them, by name. */
+static bool is_softirqd_name(const struct trace_task *name)
+{
+	return name && name->kthread &&
+	       (!strncmp(name->comm, "ksofti", 6) || !strncmp(name->comm, "napi/", 5) ||
+		!strncmp(name->comm, "backlog_", 8));
+}
+
+struct filler {
+	struct trace_window *w;
+	struct trace_cpu *cpu;
+	int rc;
+};
+
+static bool is_softirqd(void *arg, uint32_t pid)
+{
+	return is_softirqd_name(trace_name(((struct filler *)arg)->w, pid));
+}
+
+static void on_slice(void *arg, const struct trace_slice *slice)
+{
+	struct filler *f = arg;
+	struct trace_slice *slices = grow(f->cpu->slices, f->cpu->nr_slices, sizeof(*slices));
+
+	if (!slices) {
+		f->rc = -ENOMEM;
+		return;
+	}
+	f->cpu->slices = slices;
+	slices[f->cpu->nr_slices++] = *slice;
+}
+
+/* The picture of a core: for each bit of the time, the part that has most of it. */
+static void draw(const struct trace_window *w, struct trace_cpu *cpu)
+{
+	uint64_t span = w->to_ns - w->from_ns;
+	size_t slice = 0;
+
+	for (int i = 0; i < TRACE_LINE_LEN; i++) {
+		uint64_t from = w->from_ns + span * i / TRACE_LINE_LEN;
+		uint64_t to = w->from_ns + span * (i + 1) / TRACE_LINE_LEN, most = 0;
+		uint64_t part_ns[LOAD_NR_PARTS] = {0};
+
+		cpu->line[i] = trace_part_mark(LOAD_PART_UNKNOWN);
+		while (slice < cpu->nr_slices && cpu->slices[slice].to_ns <= from)
+			slice++;
+		for (size_t at = slice; at < cpu->nr_slices && cpu->slices[at].from_ns < to; at++) {
+			const struct trace_slice *s = &cpu->slices[at];
+			uint64_t begin = s->from_ns > from ? s->from_ns : from;
+			uint64_t end = s->to_ns < to ? s->to_ns : to;
+
+			part_ns[s->part] += end - begin;
+			if (part_ns[s->part] > most) {
+				most = part_ns[s->part];
+				cpu->line[i] = trace_part_mark(s->part);
+			}
+		}
+	}
+	cpu->line[TRACE_LINE_LEN] = '\0';
+}
+
+/* The first slice that ends after @ns. */
+static size_t slice_at(const struct trace_cpu *cpu, uint64_t ns)
+{
+	size_t low = 0, high = cpu->nr_slices;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (cpu->slices[mid].to_ns <= ns)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+#define MAX_RIVALS 64
+
+/* Adds to the task's share of the wait; of many tasks only the first so many compete. */
+static void add_rival(struct trace_chain *chain, uint32_t *pids, uint64_t *ns, size_t *nr, uint32_t pid,
+		      uint64_t add)
+{
+	size_t i = 0;
+
+	while (i < *nr && pids[i] != pid)
+		i++;
+	if (i == MAX_RIVALS)
+		return;
+	if (i == *nr) {
+		pids[(*nr)++] = pid;
+		ns[i] = 0;
+	}
+	ns[i] += add;
+	if (ns[i] > chain->culprit_ns) {
+		chain->culprit_ns = ns[i];
+		chain->culprit = pid;
+	}
+}
+
+void trace_wait_chain(const struct trace_window *w, const struct trace_wait *wait,
+		      struct trace_chain *ret_chain)
+{
+	const struct trace_cpu *cpu = &w->cpu[wait->cpu];
+	uint32_t pids[MAX_RIVALS];
+	uint64_t ns[MAX_RIVALS];
+	size_t nr = 0;
+
+	*ret_chain = (struct trace_chain){.culprit = UINT32_MAX};
+	for (size_t at = slice_at(cpu, wait->from_ns);
+	     at < cpu->nr_slices && cpu->slices[at].from_ns < wait->to_ns; at++) {
+		const struct trace_slice *s = &cpu->slices[at];
+		uint64_t from = s->from_ns > wait->from_ns ? s->from_ns : wait->from_ns;
+		uint64_t to = s->to_ns < wait->to_ns ? s->to_ns : wait->to_ns;
+
+		switch (s->part) {
+		case LOAD_PART_TASK:
+		case LOAD_PART_KSOFTIRQD:
+			add_rival(ret_chain, pids, ns, &nr, s->pid, to - from);
+			break;
+		case LOAD_PART_HARDIRQ:
+			ret_chain->irq_ns += to - from;
+			break;
+		case LOAD_PART_SOFTIRQ_ON_IDLE:
+		case LOAD_PART_SOFTIRQ_ON_TASK:
+			ret_chain->softirq_ns += to - from;
+			break;
+		case LOAD_PART_IDLE:
+		case LOAD_PART_POLL_IDLE:
+		case LOAD_PART_IDLE_LOOP:
+			ret_chain->idle_ns += to - from;
+			break;
+		default:
+			break;
+		}
+	}
+}
+
+static int sum_by_pid(const void *a, const void *b)
+{
+	const struct trace_task_sum *left = a, *right = b;
+
+	return left->pid < right->pid ? -1 : left->pid > right->pid;
+}
+
+static int sum_by_wait(const void *a, const void *b)
+{
+	const struct trace_task_sum *left = a, *right = b;
+
+	if (left->wait_ns != right->wait_ns)
+		return left->wait_ns < right->wait_ns ? 1 : -1;
+	if (left->run_ns != right->run_ns)
+		return left->run_ns < right->run_ns ? 1 : -1;
+	return sum_by_pid(a, b);
+}
+
+static int add_task(struct trace_window *w, const struct trace_task_sum *sum)
+{
+	struct trace_task_sum *tasks = grow(w->tasks, w->nr_tasks, sizeof(*tasks));
+
+	if (!tasks)
+		return -ENOMEM;
+	w->tasks = tasks;
+	tasks[w->nr_tasks++] = *sum;
+	return 0;
+}
+
+/* One entry per slice and per wait, which are then sorted and joined. */
+static int sum_tasks(struct trace_window *w)
+{
+	size_t kept = 0;
+	int rc = 0;
+
+	for (size_t cpu = 0; cpu < w->nr_cpus; cpu++)
+		for (size_t i = 0; i < w->cpu[cpu].nr_slices && !rc; i++) {
+			const struct trace_slice *s = &w->cpu[cpu].slices[i];
+
+			if (s->part == LOAD_PART_TASK || s->part == LOAD_PART_KSOFTIRQD)
+				rc = add_task(w, &(struct trace_task_sum){
+							 .pid = s->pid,
+							 .run_ns = s->to_ns - s->from_ns});
+		}
+	for (size_t i = 0; i < w->waits.nr && !rc; i++) {
+		uint64_t ns = w->waits.list[i].to_ns - w->waits.list[i].from_ns;
+
+		rc = add_task(w, &(struct trace_task_sum){.pid = w->waits.list[i].pid, .waits = 1,
+							  .wait_ns = ns, .max_ns = ns});
+	}
+	if (rc || !w->nr_tasks)
+		return rc;
+	qsort(w->tasks, w->nr_tasks, sizeof(*w->tasks), sum_by_pid);
+	for (size_t i = 1; i < w->nr_tasks; i++) {
+		struct trace_task_sum *to = &w->tasks[kept], *from = &w->tasks[i];
+
+		if (to->pid != from->pid) {
+			w->tasks[++kept] = *from;
+			continue;
+		}
+		to->run_ns += from->run_ns;
+		to->waits += from->waits;
+		to->wait_ns += from->wait_ns;
+		if (from->max_ns > to->max_ns)
+			to->max_ns = from->max_ns;
+	}
+	w->nr_tasks = kept + 1;
+	qsort(w->tasks, w->nr_tasks, sizeof(*w->tasks), sum_by_wait);
+	return 0;
+}
+
+int trace_window_fill(struct trace_window *w)
+{
+	struct trace_core *cores = calloc(w->nr_cpus, sizeof(*cores));
+	struct filler f = {.w = w};
+	unsigned int cpu;
+	int rc;
+
+	if (!cores)
+		return -ENOMEM;
+	w->from_ns = UINT64_MAX;
+	w->to_ns = 0;
+	for (cpu = 0; cpu < w->nr_cpus; cpu++)
+		cores[cpu] = w->cpu[cpu].core;
+	cpuset_for_each(cpu, &w->cpus) {
+		f.cpu = &w->cpu[cpu];
+		trace_replay(&f.cpu->core, is_softirqd, on_slice, &f, &f.cpu->replay);
+		w->losses.odd_edges += f.cpu->replay.odd_edges;
+		if (f.cpu->core.from_ns < w->from_ns)
+			w->from_ns = f.cpu->core.from_ns;
+		if (f.cpu->core.to_ns > w->to_ns)
+			w->to_ns = f.cpu->core.to_ns;
+	}
+	cpuset_for_each(cpu, &w->cpus)
+		draw(w, &w->cpu[cpu]);
+	rc = f.rc;
+	if (!rc)
+		rc = trace_find_waits(cores, w->nr_cpus, &w->waits);
+	w->losses.unknown_start = w->waits.unknown_start;
+	free(cores);
+	return rc ? rc : sum_tasks(w);
+}
+
+void trace_window_free(struct trace_window *w)
+{
+	for (size_t i = 0; i < w->nr_cpus; i++) {
+		free(w->cpu[i].slices);
+		free(w->cpu[i].core.edges);
+		free(w->cpu[i].core.gaps);
+	}
+	free(w->cpu);
+	free(w->waits.list);
+	free(w->names);
+	free(w->irqs);
+	free(w->tasks);
+	*w = (struct trace_window){0};
+}

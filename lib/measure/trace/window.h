@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A recorded trace: what the report and the files are derived from. */
+#ifndef SUBTICK_MEASURE_TRACE_WINDOW_H
+#define SUBTICK_MEASURE_TRACE_WINDOW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/cpuset.h"
+#include "stats/trace.h"
+
+#define TRACE_LINE_LEN 64
+
+/* Each bit of the picture is the part that had most of that time; see trace_part_mark(). */
+struct trace_cpu {
+	struct trace_core core;
+	struct trace_replay replay;
+	uint64_t lost;
+	struct trace_slice *slices;
+	size_t nr_slices;
+	char line[TRACE_LINE_LEN + 1];
+};
+
+/* What a task did in the trace. */
+struct trace_task_sum {
+	uint32_t pid;
+	uint64_t run_ns;   /* without interrupts and softirqs on top */
+	uint64_t waits, wait_ns, max_ns;
+};
+
+/* The name of an interrupt line, of an IPI or of a vector, by what the edges have. */
+struct trace_irq {
+	enum trace_kind kind;
+	uint64_t what;
+	char name[32];
+};
+
+struct trace_losses {
+	uint64_t edges;		   /* overwritten or not kept */
+	uint64_t odd_edges;
+	uint64_t names;		   /* tasks whose name was replaced by that of another */
+	uint64_t recursion_misses; /* events that the kernel did not pass to the programs */
+	uint64_t unknown_start;	   /* dispatches whose wait began before the trace */
+};
+
+struct trace_window {
+	uint64_t time_unix_ns; /* of its end */
+	uint64_t start_mono_ns; /* of time 0 of all edges */
+	uint64_t from_ns, to_ns; /* what the cores together cover */
+	struct cpuset cpus;
+	struct trace_cpu *cpu; /* by number */
+	size_t nr_cpus;
+	struct trace_waits waits;
+	struct trace_task *names; /* by pid */
+	size_t nr_names;
+	struct trace_irq *irqs;
+	size_t nr_irqs;
+	struct trace_task_sum *tasks; /* most waiting first */
+	size_t nr_tasks;
+	struct trace_losses losses;
+	uint64_t kernel_bytes;
+	/* What ended it; TRACE_EVENT_NONE: the time was up, or somebody stopped it. */
+	enum trace_event event;
+	uint32_t event_cpu, event_pid;
+	uint64_t event_ns, event_len_ns;
+};
+
+/* "" if unknown, "idle" for pid 0. */
+const char *trace_comm(const struct trace_window *w, uint32_t pid);
+const struct trace_task *trace_name(const struct trace_window *w, uint32_t pid);
+/* The name of the interrupt that such an edge began; "" if unknown. */
+const char *trace_irq_name(const struct trace_window *w, enum trace_kind kind, uint64_t what);
+
+/* The letter of a part in a picture. */
+char trace_part_mark(enum load_part part);
+
+/* Who had the core most of a wait, and what interrupted: its chain. */
+struct trace_chain {
+	uint32_t culprit; /* pid; UINT32_MAX if only idle or interrupts were there */
+	uint64_t culprit_ns;
+	uint64_t irq_ns, softirq_ns;
+	uint64_t idle_ns; /* it waited although the core was idle: the way out of idle */
+};
+
+void trace_wait_chain(const struct trace_window *w, const struct trace_wait *wait,
+		      struct trace_chain *ret_chain);
+
+/*
+ * Fills everything that follows from the edges: replay, slices, waits, sums, pictures. @w has cores
+ * and names. 0 or -ENOMEM.
+ */
+int trace_window_fill(struct trace_window *w);
+void trace_window_free(struct trace_window *w);
+
+#endif

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Replays the edges of a trace: what each core did, and who waited for one. Arithmetic only. */
+#ifndef SUBTICK_STATS_TRACE_H
+#define SUBTICK_STATS_TRACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "abi/trace.h"
+#include "stats/load.h"
+
+static inline uint64_t trace_edge_ns(const struct trace_edge *edge)
+{
+	return edge->stamp >> 8;
+}
+
+static inline enum trace_kind trace_edge_kind(const struct trace_edge *edge)
+{
+	return edge->stamp & 0xff;
+}
+
+/* What was recorded of one core. */
+struct trace_core {
+	struct trace_edge *edges; /* in the order of their stamps */
+	size_t nr_edges;
+	uint64_t from_ns, to_ns; /* the time it covers, ns since the start */
+	uint32_t first_pid;	 /* who had the core at from_ns, if first_known */
+	bool first_known;
+	/* Before these edges, in ascending order, some are missing: what the core did is unknown. */
+	size_t *gaps;
+	size_t nr_gaps;
+	uint64_t poll_states; /* bit n: idle state n polls */
+};
+
+/* A time in which a core did one thing. */
+struct trace_slice {
+	uint64_t from_ns, to_ns;
+	enum load_part part;
+	uint32_t pid;  /* of the task below; 0: idle, or unknown */
+	uint64_t what; /* HARDIRQ: what its edge has; softirqs: the vector; idle: the state */
+	enum trace_kind kind; /* HARDIRQ: of the edge that began it */
+};
+
+struct trace_replay {
+	uint64_t part_ns[LOAD_NR_PARTS]; /* they sum to to_ns - from_ns, exactly */
+	uint64_t odd_edges;		 /* exits without their entry, or the reverse */
+};
+
+/* Whose time is that of ksoftirqd, as LOAD_KSOFTIRQD. */
+typedef bool trace_is_softirqd(void *arg, uint32_t pid);
+typedef void trace_on_slice(void *arg, const struct trace_slice *slice);
+
+/*
+ * The contexts of a core by the same rules as those of source bpf of `load`. Slices come in order and
+ * without a gap; @on_slice may be NULL.
+ */
+void trace_replay(const struct trace_core *core, trace_is_softirqd *is_softirqd,
+		  trace_on_slice *on_slice, void *arg, struct trace_replay *ret_replay);
+
+/* One wait of a task for a core. */
+struct trace_wait {
+	uint64_t from_ns, to_ns;
+	uint32_t pid;
+	uint32_t cpu;	    /* that it got */
+	bool woken;	    /* it slept before; else it lost a core */
+	uint32_t waker;	    /* woken: the task that was current there; 0 for idle */
+	uint32_t waker_cpu; /* woken: where the wake-up came from */
+	uint64_t waking_ns; /* woken: when the waker began to wake it; 0: not seen */
+};
+
+struct trace_waits {
+	struct trace_wait *list; /* by their end */
+	size_t nr;
+	uint64_t sum_ns;
+	uint64_t unknown_start; /* got a core, and the start of the wait is not in the trace */
+};
+
+/* All waits that end in the trace. @cores is indexed by CPU. 0 or -ENOMEM. */
+int trace_find_waits(const struct trace_core *cores, size_t nr_cores, struct trace_waits *ret_waits);
+
+#endif

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Finds the waits in a trace of several cores, whose edges it takes in the order of their stamps. */
+#include "stats/trace.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/grow.h"
+
+/* The next edge of a core. */
+struct head {
+	uint64_t key; /* ns << 1 | switch: of two at the same time, a wake-up comes before a switch */
+	uint32_t cpu;
+	size_t index;
+};
+
+struct merge {
+	const struct trace_core *cores;
+	struct head *heap;
+	size_t nr;
+};
+
+struct task {
+	uint64_t queued_ns; /* + 1; 0: does not wait */
+	uint64_t waking_ns;
+	uint32_t waker, waker_cpu;
+	bool woken, runs;
+};
+
+struct finder {
+	struct task *tasks;
+	struct trace_waits waits;
+};
+
+static bool about_tasks(enum trace_kind kind)
+{
+	return kind == TRACE_SWITCH || kind == TRACE_WAKING || kind == TRACE_WAKEUP ||
+	       kind == TRACE_WAKEUP_NEW;
+}
+
+/* Moves on to the next edge about tasks; false at the end of the core. */
+static bool head_seek(const struct merge *m, struct head *head)
+{
+	const struct trace_core *core = &m->cores[head->cpu];
+
+	for (; head->index < core->nr_edges; head->index++) {
+		const struct trace_edge *edge = &core->edges[head->index];
+
+		if (!about_tasks(trace_edge_kind(edge)))
+			continue;
+		head->key = trace_edge_ns(edge) << 1 | (trace_edge_kind(edge) == TRACE_SWITCH);
+		return true;
+	}
+	return false;
+}
+
+static void sift_down(struct merge *m, size_t at)
+{
+	for (;;) {
+		size_t child = 2 * at + 1;
+		struct head head;
+
+		if (child >= m->nr)
+			return;
+		if (child + 1 < m->nr && m->heap[child + 1].key < m->heap[child].key)
+			child++;
+		if (m->heap[at].key <= m->heap[child].key)
+			return;
+		head = m->heap[at];
+		m->heap[at] = m->heap[child];
+		m->heap[child] = head;
+		at = child;
+	}
+}
+
+/* The tasks of a trace have small numbers, so that an array by pid is the quickest. */
+static uint32_t last_pid(const struct trace_core *cores, size_t nr_cores)
+{
+	uint32_t last = 0;
+
+	for (size_t cpu = 0; cpu < nr_cores; cpu++)
+		for (size_t i = 0; i < cores[cpu].nr_edges; i++) {
+			const struct trace_edge *edge = &cores[cpu].edges[i];
+
+			if (!about_tasks(trace_edge_kind(edge)))
+				continue;
+			if (TRACE_FIRST(edge->what) > last)
+				last = TRACE_FIRST(edge->what);
+			if (TRACE_SECOND(edge->what) > last)
+				last = TRACE_SECOND(edge->what);
+		}
+	return last;
+}
+
+static int wait_ends(struct finder *f, struct task *task, uint32_t pid, uint32_t cpu, uint64_t now)
+{
+	struct trace_wait *list;
+
+	if (!task->queued_ns) {
+		f->waits.unknown_start++;
+		return 0;
+	}
+	list = grow(f->waits.list, f->waits.nr, sizeof(*list));
+	if (!list)
+		return -ENOMEM;
+	f->waits.list = list;
+	list[f->waits.nr++] = (struct trace_wait){
+		.from_ns = task->queued_ns - 1,
+		.to_ns = now,
+		.pid = pid,
+		.cpu = cpu,
+		.woken = task->woken,
+		.waker = task->waker,
+		.waker_cpu = task->waker_cpu,
+		.waking_ns = task->woken ? task->waking_ns : 0,
+	};
+	f->waits.sum_ns += now - (task->queued_ns - 1);
+	return 0;
+}
+
+static int do_switch(struct finder *f, uint32_t cpu, const struct trace_edge *edge)
+{
+	uint32_t prev = TRACE_FIRST(edge->what), next = TRACE_SECOND(edge->what);
+	uint64_t now = trace_edge_ns(edge);
+	struct task *task;
+	int rc = 0;
+
+	if (prev) {
+		task = &f->tasks[prev];
+		*task = (struct task){0};
+		if (!TRACE_THIRD(edge->what))
+			task->queued_ns = now + 1;
+	}
+	if (next) {
+		task = &f->tasks[next];
+		rc = wait_ends(f, task, next, cpu, now);
+		*task = (struct task){.runs = true};
+	}
+	return rc;
+}
+
+static void do_waking(struct finder *f, uint32_t cpu, const struct trace_edge *edge)
+{
+	struct task *task = &f->tasks[TRACE_FIRST(edge->what)];
+
+	if (task->runs || task->queued_ns)
+		return;
+	task->waking_ns = trace_edge_ns(edge);
+	task->waker = TRACE_SECOND(edge->what);
+	task->waker_cpu = cpu;
+}
+
+/* Where the core of the task queues it itself, the waker is the one of TRACE_WAKING. */
+static void do_wakeup(struct finder *f, uint32_t cpu, const struct trace_edge *edge)
+{
+	struct task *task = &f->tasks[TRACE_FIRST(edge->what)];
+
+	if (trace_edge_kind(edge) == TRACE_WAKEUP_NEW)
+		*task = (struct task){0};
+	if (task->runs || task->queued_ns)
+		return;
+	task->queued_ns = trace_edge_ns(edge) + 1;
+	task->woken = true;
+	if (!task->waking_ns) {
+		task->waker = TRACE_SECOND(edge->what);
+		task->waker_cpu = cpu;
+	}
+}
+
+static int find_all(struct finder *f, struct merge *m)
+{
+	int rc = 0;
+
+	while (m->nr && !rc) {
+		struct head *head = &m->heap[0];
+		const struct trace_edge *edge = &m->cores[head->cpu].edges[head->index];
+
+		switch (trace_edge_kind(edge)) {
+		case TRACE_SWITCH:
+			rc = do_switch(f, head->cpu, edge);
+			break;
+		case TRACE_WAKING:
+			do_waking(f, head->cpu, edge);
+			break;
+		default:
+			do_wakeup(f, head->cpu, edge);
+		}
+		head->index++;
+		if (!head_seek(m, head))
+			*head = m->heap[--m->nr];
+		sift_down(m, 0);
+	}
+	return rc;
+}
+
+int trace_find_waits(const struct trace_core *cores, size_t nr_cores, struct trace_waits *ret_waits)
+{
+	struct merge merge = {.cores = cores, .heap = calloc(nr_cores + 1, sizeof(*merge.heap))};
+	struct finder finder = {0};
+	int rc = -ENOMEM;
+
+	finder.tasks = calloc((size_t)last_pid(cores, nr_cores) + 1, sizeof(*finder.tasks));
+	if (!merge.heap || !finder.tasks)
+		goto out;
+	for (uint32_t cpu = 0; cpu < nr_cores; cpu++) {
+		struct head head = {.cpu = cpu};
+
+		/* Who runs at the start waits for nothing. */
+		if (cores[cpu].first_known && cores[cpu].nr_edges &&
+		    cores[cpu].first_pid <= last_pid(&cores[cpu], 1))
+			finder.tasks[cores[cpu].first_pid].runs = true;
+		if (head_seek(&merge, &head))
+			merge.heap[merge.nr++] = head;
+	}
+	for (size_t i = merge.nr; i-- > 0;)
+		sift_down(&merge, i);
+	rc = find_all(&finder, &merge);
+	if (!rc) {
+		*ret_waits = finder.waits;
+		finder.waits.list = NULL;
+	}
+out:
+	free(finder.waits.list);
+	free(finder.tasks);
+	free(merge.heap);
+	return rc;
+}

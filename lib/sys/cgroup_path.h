@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The path of a cgroup of the unified hierarchy, by the kernel's id. */
+#ifndef SUBTICK_SYS_CGROUP_PATH_H
+#define SUBTICK_SYS_CGROUP_PATH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct cgroup_paths {
+	int fd;	       /* of the mounted hierarchy; -1: there is none */
+	size_t prefix; /* length of the mount point */
+};
+
+void cgroup_paths_open(struct cgroup_paths *paths, const char *mount);
+void cgroup_paths_close(struct cgroup_paths *paths);
+/* "/" is the root. -ENOENT if it is gone or outside the mounted part, or another -errno. */
+int cgroup_path(const struct cgroup_paths *paths, uint64_t id, char *buf, size_t size);
+
+#endif

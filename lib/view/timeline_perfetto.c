@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Writes a timeline as a Perfetto trace. The numbers of the fields are those of
+ * protos/perfetto/trace/ of google/perfetto: trace_packet.proto and ftrace/.
+ */
+#include "view/timeline.h"
+
+#include <errno.h>
+#include <stdbool.h>
+
+#include "view/output.h"
+#include "view/proto.h"
+
+enum { TRACE_PACKET = 1 };
+enum { PACKET_FTRACE = 1, PACKET_PROCESS_TREE = 2, PACKET_CLOCKS = 6, PACKET_SEQUENCE = 10 };
+enum { BUNDLE_CPU = 1, BUNDLE_EVENT = 2, BUNDLE_LOST = 3 };
+enum {
+	EVENT_TIME = 1,
+	EVENT_PID = 2,
+	EVENT_SWITCH = 4,
+	EVENT_IDLE = 13,
+	EVENT_WAKEUP = 17,
+	EVENT_WAKING = 20,
+	EVENT_SOFTIRQ_ENTRY = 24,
+	EVENT_SOFTIRQ_EXIT = 25,
+	EVENT_IRQ_ENTRY = 36,
+	EVENT_IRQ_EXIT = 37,
+	EVENT_WAKEUP_NEW = 114,
+};
+enum { SWITCH_PREV_COMM = 1, SWITCH_PREV_PID, SWITCH_PREV_PRIO, SWITCH_PREV_STATE, SWITCH_NEXT_COMM, SWITCH_NEXT_PID, SWITCH_NEXT_PRIO };
+enum { WAKE_COMM = 1, WAKE_PID, WAKE_PRIO, WAKE_SUCCESS, WAKE_CPU };
+enum { IRQ_NUMBER = 1, IRQ_NAME };
+enum { IDLE_STATE = 1, IDLE_CPU };
+enum { THREAD_TID = 1, THREAD_NAME, THREAD_TGID };
+enum { TREE_PROCESS = 1, TREE_THREAD };
+enum { PROCESS_PID = 1, PROCESS_CMDLINE = 3 };
+enum { CLOCKS_CLOCK = 1 };
+enum { CLOCK_ID = 1, CLOCK_TIME };
+enum { ID_REALTIME = 1, ID_MONOTONIC = 3, ID_BOOTTIME = 6 };
+
+/* A priority is not in the trace; its reader wants one, and 120 is that of nearly all tasks. */
+#define PRIO_DEFAULT 120
+/* cpu_idle says so when idle ends. */
+#define IDLE_ENDS UINT32_MAX
+/* A packet of so many bytes is written. */
+#define PACKET_FULL (64 << 10)
+#define SEQUENCE 1
+
+struct writer {
+	FILE *out;
+	const struct timeline *timeline;
+	struct proto_msg m;
+	uint32_t cpu, current; /* whose events are in the open bundle, and who runs there */
+	bool open;
+	int depth;	       /* of interrupts: one inside another is not written */
+};
+
+static void flush(struct writer *w)
+{
+	if (!w->m.failed && w->m.len)
+		fwrite(w->m.data, 1, w->m.len, w->out);
+	w->m.len = 0;
+}
+
+static void put_clock(struct writer *w, uint32_t id, uint64_t ns)
+{
+	size_t begin = w->m.len;
+
+	proto_u64(&w->m, CLOCK_ID, id);
+	proto_u64(&w->m, CLOCK_TIME, ns);
+	proto_close(&w->m, CLOCKS_CLOCK, begin);
+}
+
+static void close_packet(struct writer *w, size_t begin)
+{
+	proto_u64(&w->m, PACKET_SEQUENCE, SEQUENCE);
+	proto_close(&w->m, TRACE_PACKET, begin);
+	flush(w);
+}
+
+static void put_clocks(struct writer *w)
+{
+	const struct timeline *t = w->timeline;
+	size_t packet = w->m.len, begin = packet;
+
+	put_clock(w, ID_BOOTTIME, t->boot_ns);
+	put_clock(w, ID_MONOTONIC, t->end_ns);
+	put_clock(w, ID_REALTIME, t->unix_ns);
+	proto_close(&w->m, PACKET_CLOCKS, begin);
+	close_packet(w, packet);
+}
+
+static void put_tasks(struct writer *w)
+{
+	const struct timeline *t = w->timeline;
+	size_t packet = w->m.len, begin = packet;
+
+	for (size_t i = 0; i < t->nr_tasks; i++) {
+		const struct timeline_task *task = &t->tasks[i];
+		size_t at = w->m.len;
+
+		if (task->pid == task->tgid) {
+			proto_u64(&w->m, PROCESS_PID, task->pid);
+			proto_str(&w->m, PROCESS_CMDLINE, task->comm);
+			proto_close(&w->m, TREE_PROCESS, at);
+			continue;
+		}
+		proto_u64(&w->m, THREAD_TID, task->pid);
+		proto_str(&w->m, THREAD_NAME, task->comm);
+		proto_u64(&w->m, THREAD_TGID, task->tgid);
+		proto_close(&w->m, TREE_THREAD, at);
+	}
+	proto_close(&w->m, PACKET_PROCESS_TREE, begin);
+	close_packet(w, packet);
+}
+
+static void put_switch(struct writer *w, const struct timeline_event *e)
+{
+	const struct timeline *t = w->timeline;
+	size_t begin = w->m.len;
+
+	proto_str(&w->m, SWITCH_PREV_COMM, e->pid ? timeline_comm(t, e->pid) : "swapper");
+	proto_u64(&w->m, SWITCH_PREV_PID, e->pid);
+	proto_u64(&w->m, SWITCH_PREV_PRIO, PRIO_DEFAULT);
+	proto_u64(&w->m, SWITCH_PREV_STATE, e->arg);
+	proto_str(&w->m, SWITCH_NEXT_COMM, e->other ? timeline_comm(t, e->other) : "swapper");
+	proto_u64(&w->m, SWITCH_NEXT_PID, e->other);
+	proto_u64(&w->m, SWITCH_NEXT_PRIO, PRIO_DEFAULT);
+	proto_close(&w->m, EVENT_SWITCH, begin);
+	w->current = e->other;
+	w->depth = 0;
+}
+
+static void put_wake(struct writer *w, const struct timeline_event *e, unsigned int field)
+{
+	size_t begin = w->m.len;
+
+	proto_str(&w->m, WAKE_COMM, timeline_comm(w->timeline, e->pid));
+	proto_u64(&w->m, WAKE_PID, e->pid);
+	proto_u64(&w->m, WAKE_PRIO, PRIO_DEFAULT);
+	proto_u64(&w->m, WAKE_SUCCESS, 1);
+	proto_u64(&w->m, WAKE_CPU, e->arg);
+	proto_close(&w->m, field, begin);
+	w->current = e->other;
+}
+
+static void put_numbers(struct writer *w, unsigned int field, uint64_t first, const char *name)
+{
+	size_t begin = w->m.len;
+
+	proto_u64(&w->m, IRQ_NUMBER, first);
+	if (name)
+		proto_str(&w->m, IRQ_NAME, name);
+	proto_close(&w->m, field, begin);
+}
+
+static void put_idle(struct writer *w, uint32_t state)
+{
+	size_t begin = w->m.len;
+
+	proto_u64(&w->m, IDLE_STATE, state);
+	proto_u64(&w->m, IDLE_CPU, w->cpu);
+	proto_close(&w->m, EVENT_IDLE, begin);
+}
+
+/* The part of an event that depends on its kind; false for what this format has no event for. */
+static bool put_kind(struct writer *w, const struct timeline_event *e)
+{
+	switch (e->kind) {
+	case TIMELINE_SWITCH:
+		put_switch(w, e);
+		return true;
+	case TIMELINE_WAKING:
+		put_wake(w, e, EVENT_WAKING);
+		return true;
+	case TIMELINE_WAKEUP:
+		put_wake(w, e, EVENT_WAKEUP);
+		return true;
+	case TIMELINE_WAKEUP_NEW:
+		put_wake(w, e, EVENT_WAKEUP_NEW);
+		return true;
+	case TIMELINE_IRQ_ENTER:
+		if (w->depth++)
+			return false;
+		put_numbers(w, EVENT_IRQ_ENTRY, e->arg, e->name);
+		return true;
+	case TIMELINE_IRQ_LEAVE:
+		if (!w->depth || --w->depth)
+			return false;
+		put_numbers(w, EVENT_IRQ_EXIT, e->arg, NULL);
+		return true;
+	case TIMELINE_SOFTIRQ_ENTER:
+		put_numbers(w, EVENT_SOFTIRQ_ENTRY, e->arg, NULL);
+		return true;
+	case TIMELINE_SOFTIRQ_LEAVE:
+		put_numbers(w, EVENT_SOFTIRQ_EXIT, e->arg, NULL);
+		return true;
+	case TIMELINE_IDLE_ENTER:
+		put_idle(w, e->arg);
+		return true;
+	case TIMELINE_IDLE_LEAVE:
+		put_idle(w, IDLE_ENDS);
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void close_bundle(struct writer *w)
+{
+	if (w->open) {
+		proto_close(&w->m, PACKET_FTRACE, 0);
+		close_packet(w, 0);
+	}
+	w->open = false;
+}
+
+static void open_bundle(struct writer *w, const struct timeline_event *e)
+{
+	if (e->cpu != w->cpu) {
+		w->current = 0;
+		w->depth = 0;
+	}
+	w->cpu = e->cpu;
+	w->open = true;
+	proto_u64(&w->m, BUNDLE_CPU, w->cpu);
+	if (e->kind == TIMELINE_GAP)
+		proto_u64(&w->m, BUNDLE_LOST, true);
+}
+
+static void put_event(struct writer *w, const struct timeline_event *e)
+{
+	/* The trace's clock is that of suspend, too. */
+	uint64_t boot_ns = w->timeline->boot_ns - w->timeline->end_ns;
+	uint32_t current = w->current;
+	size_t begin;
+
+	/* A gap is a property of the bundle behind it. */
+	if (e->cpu != w->cpu || e->kind == TIMELINE_GAP || w->m.len > PACKET_FULL)
+		close_bundle(w);
+	if (!w->open)
+		open_bundle(w, e);
+	begin = w->m.len;
+	if (e->cpu == w->cpu && e->kind == TIMELINE_SWITCH)
+		current = e->pid;
+	proto_u64(&w->m, EVENT_TIME, e->ns + boot_ns);
+	proto_u64(&w->m, EVENT_PID, e->kind >= TIMELINE_WAKING && e->kind <= TIMELINE_MIGRATE ? e->other : current);
+	if (put_kind(w, e))
+		proto_close(&w->m, BUNDLE_EVENT, begin);
+	else
+		w->m.len = begin;
+}
+
+int timeline_perfetto(FILE *out, const struct timeline *timeline)
+{
+	struct writer w = {.out = out, .timeline = timeline, .cpu = UINT32_MAX};
+	struct output output;
+	int rc = output_begin(&output, out);
+
+	if (rc)
+		return rc;
+	put_clocks(&w);
+	put_tasks(&w);
+	for (size_t i = 0; i < timeline->nr_events; i++)
+		put_event(&w, &timeline->events[i]);
+	close_bundle(&w);
+	rc = w.m.failed ? -ENOMEM : 0;
+	free(w.m.data);
+	return output_end(&output, rc);
+}

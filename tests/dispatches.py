@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""How often the kernel gave the tasks of containers a core, against the waits that an exporter counted."""
+import contextlib
+import os
+import re
+import signal
+import time
+
+import containers
+from exporter import eventually
+
+COUNT = "subtick_runqueue_latency_seconds_count"
+UNKNOWN = 'subtick_losses_total{collector="runq",kind="unknown_start"}'
+WINDOWS = 'subtick_collector_updates_total{collector="runq"}'
+
+
+def tasks_now(path):
+    """The tasks of a container's cgroup, in whichever hierarchy has it."""
+    for root in containers.hierarchies():
+        with contextlib.suppress(OSError), open(f"{root}{path}/cgroup.procs", encoding="ascii") as procs:
+            pids = [int(pid) for pid in procs.read().split()]
+            if pids:
+                return pids
+    return []
+
+
+def tasks_of(path):
+    """The shell of a container of SWITCHING and its two commands, once all have begun."""
+    return eventually(lambda: tasks_now(path) if len(tasks_now(path)) == 3 else []) or tasks_now(path)
+
+
+def dispatches(pids):
+    """How often the kernel switched to these tasks, which are off their cores: as often as away from them."""
+    total = 0
+    for pid in pids:
+        with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as file:
+            total += sum(int(count) for count in re.findall(r"^\w*voluntary_ctxt_switches:\s*(\d+)", file.read(), re.M))
+    return total
+
+
+def counts(metrics, *parts):
+    """Waits of the series whose labels have all of these parts, and how many series those are."""
+    found = [value for key, value in metrics.items()
+             if key.startswith(COUNT + "{") and all(part in key for part in parts)]
+    return sum(found), len(found)
+
+
+def state(pid):
+    with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:
+        return file.read().rsplit(")", 1)[1].split()[0]
+
+
+@contextlib.contextmanager
+def stopped(pids):
+    """These tasks stop for a while: then neither the kernel's counts nor a window's change."""
+    try:
+        for pid in pids:
+            os.kill(pid, signal.SIGSTOP)
+        if not eventually(lambda: all(state(pid) == "T" for pid in pids)):
+            raise RuntimeError("tasks do not stop")
+        yield
+    finally:
+        for pid in pids:
+            os.kill(pid, signal.SIGCONT)
+
+
+def settled(server):
+    """The counters of a window that began after now."""
+    ended = server.metrics()[WINDOWS]
+    # The window of now, and the one after it.
+    if not eventually(lambda: server.metrics()[WINDOWS] >= ended + 2):
+        raise RuntimeError("no window ends")
+    return server.metrics()
+
+
+def around(pids, read):
+    """What read gives before and after these tasks run for 2 s; they are stopped while it reads."""
+    time.sleep(0.5)
+    with stopped(pids):
+        first = read()
+    time.sleep(2)
+    with stopped(pids):
+        return first, read()
+
+
+def compare(server, groups):
+    """groups: name: (parts of the labels, tasks). Findings where counters and the kernel's counts differ."""
+    everyone = [pid for _, pids in groups.values() for pid in pids]
+    init = containers.init_dispatches()
+    (first, was), (last, now) = around(everyone, lambda: (
+        settled(server), {name: dispatches(pids) for name, (_, pids) in groups.items()}))
+    init = containers.init_dispatches() - init
+    print(f"# init had a core {init} times")
+    for name, (parts, pids) in groups.items():
+        seen, series = counts(last, *parts)
+        seen -= counts(first, *parts)[0]
+        true = now[name] - was[name]
+        print(f"# {name}: {seen:.0f} waits, the kernel gave its {len(pids)} tasks a core {true} times")
+        if series != 1 or len(pids) % 3 or not pids:
+            yield f"{name}: {series} series, {len(pids)} tasks"
+        # Whoever is preempted on the way to sleep gets the core without a wait that the kernel would know.
+        unknown = last[UNKNOWN] - first[UNKNOWN]
+        if not true or not true - unknown - init <= seen <= true:
+            yield f"{name}: {seen:.0f} waits instead of {true}"
+
+
+def is_harmless(pid):
+    """Whether a process has no capability, a seccomp filter and no_new_privs."""
+    with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as file:
+        status = file.read()
+    return all(re.search(line, status, re.M) for line in (r"^CapEff:\s*0+$", r"^CapPrm:\s*0+$", r"^Seccomp:\s*2$",
+                                                          r"^NoNewPrivs:\s*1$"))

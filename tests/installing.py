@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Runs copies of ./quickstart and ./check with commands that only pretend, and checks what they say meanwhile."""
+import os
+import pty
+import re
+import shutil
+import subprocess
+import tempfile
+
+# apt's status lines, as apt writes them to the descriptor of APT::Status-Fd; what it prints itself is not shown.
+APT_GET = """#!/bin/sh
+echo "Reading package lists..."
+status() { for percent in 0 9.5 20.25 37 60 80 99 100; do echo "$1:name:$percent:text" >&3; done; }
+case $* in
+*" update"*) status dlstatus ;;
+*) status dlstatus; status pmstatus; echo "$*" >>"$0.asked"; exit "${APT_STATUS:-0}" ;;
+esac
+"""
+# Nothing is installed, and everything that is then run succeeds at once.
+COMMANDS = {
+    "apt-get": APT_GET, "dpkg-query": "#!/bin/sh\nexit 1\n", "sudo": '#!/bin/sh\nexec "$@"\n',
+    "bpftool": "#!/bin/sh\n", "localedef": "#!/bin/sh\n",
+    "meson": "#!/bin/sh\nmkdir -p $2\n: >$2/build.ninja\n",
+    "ninja": "#!/bin/sh\necho '[1/1] Linking target subtick'\ncp bin/subtick $2/\n",
+    "subtick": "#!/bin/sh\necho overview\n",
+}
+SUITE = "#!/bin/sh\necho 1..1\necho ok 1 - pretended\n"
+LISTS = [f"package lists: downloading, {percent} %" for percent in (0, 20, 60, 80, 100)]
+PACKAGES = [f"packages: {half}, {percent} %" for half in ("downloading", "installing")
+            for percent in (0, 20, 60, 80, 100)]
+
+
+class Tree:
+    """A context: the two scripts in a folder of their own, and the commands that they call."""
+
+    def __enter__(self):
+        self.top = tempfile.mkdtemp(prefix="subtick-installing-")
+        for path in ("quickstart", "check", "packaging/packages.sh", "tests/tally.sh"):
+            os.makedirs(os.path.dirname(f"{self.top}/{path}"), exist_ok=True)
+            shutil.copy(path, f"{self.top}/{path}")
+        os.makedirs(f"{self.top}/tests/suites")
+        os.makedirs(f"{self.top}/bin")
+        for name, text in [(f"bin/{name}", text) for name, text in COMMANDS.items()] + [("tests/suites/docs", SUITE)]:
+            with open(f"{self.top}/{name}", "w", encoding="utf-8") as file:
+                file.write(text)
+            os.chmod(f"{self.top}/{name}", 0o755)
+        with open(f"{self.top}/os-release", "w", encoding="utf-8") as file:
+            file.write("ID=debian\nVERSION_ID=12\n")
+        return self
+
+    def __exit__(self, *_):
+        shutil.rmtree(self.top)
+
+    def _options(self, status):
+        return {"cwd": self.top, "stdin": subprocess.DEVNULL,
+                "env": {**os.environ, "PATH": f"{self.top}/bin:{os.environ['PATH']}", "APT_STATUS": str(status),
+                        "OS_RELEASE": f"{self.top}/os-release", "XDG_CACHE_HOME": f"{self.top}/cache"}}
+
+    def run(self, *command, status=0):
+        """(exit code, lines of both outputs), not on a terminal."""
+        done = subprocess.run([f"./{command[0]}", *command[1:]], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              text=True, timeout=120, check=False, **self._options(status))
+        return done.returncode, done.stdout.splitlines()
+
+    def run_on_terminal(self, *command):
+        """What the terminal gets."""
+        ours, theirs = pty.openpty()
+        with subprocess.Popen([f"./{command[0]}", *command[1:]], stdout=theirs, stderr=theirs, **self._options(0)) as process:
+            os.close(theirs)
+            text = b""
+            try:
+                while chunk := os.read(ours, 65536):
+                    text += chunk
+            except OSError:  # the last one closed it
+                pass
+            process.wait(timeout=120)
+        os.close(ours)
+        return text.decode()
+
+
+def in_order(lines, wanted):
+    """The first of @wanted that is not in @lines after those before it."""
+    rest = iter(lines)
+    return next((line for line in wanted if line not in rest), None)
+
+
+def check_quickstart():
+    with Tree() as tree:
+        code, lines = tree.run("quickstart")
+        missing = in_order(lines, [*LISTS, *PACKAGES, "[1/1] Linking target subtick", "built: build/subtick", "overview"])
+        if code or missing or not re.fullmatch(r"installing \d\d packages: .*\bclang\b.*", lines[0]):
+            yield f"exit {code}, not said in this order: {missing}; said: {lines}"
+        if [line for line in lines if " %" in line] != LISTS + PACKAGES:
+            yield f"other steps than every twenty per cent: {lines}"
+        with open(f"{tree.top}/bin/apt-get.asked", encoding="utf-8") as asked:
+            if "install --no-install-recommends" not in asked.read():
+                yield "nothing was installed"
+
+
+def check_terminal():
+    """One line that changes, with every step, and that is gone in the end."""
+    with Tree() as tree:
+        text = tree.run_on_terminal("quickstart")
+    for step in ("package lists: downloading, 9 %", "packages: downloading, 37 %", "packages: installing, 99 %"):
+        if f"\r\033[K{step}\r\033[K" not in text:
+            yield f"{step!r} is not written over the step before it: {text!r}"
+    if "100 %\r\033[K[1/1] Linking" not in text:
+        yield f"the last step stays: {text!r}"
+
+
+def check_check():
+    with Tree() as tree:
+        code, lines = tree.run("check", "docs")
+        first = "the first time here; without arguments it takes about 20 minutes on two quiet cores"
+        missing = in_order(lines, [*LISTS, *PACKAGES, first])
+        # A build is a result as well: setup, the build, the suite.
+        if code or missing or lines[-1] != "3 passed, 0 failed, 0 skipped":
+            yield f"exit {code}, not said in this order: {missing}; said: {lines}"
+        lines = tree.run("check", "docs")[1]
+        if not any(re.fullmatch(r"about \d+ minutes, as the last time here", line) for line in lines):
+            yield f"the second time it does not say how long: {lines}"
+
+
+def check_failure():
+    """The progress does not hide that apt failed."""
+    with Tree() as tree:
+        for command in (["quickstart"], ["check", "docs"]):
+            code, lines = tree.run(*command, status=100)
+            if code != 1 or not re.match(rf"{command[0]}: could not install: .*\bclang\b", lines[-1]):
+                yield f"{command[0]}: exit {code}: {lines[-3:]}"
+
+
+CHECKS = [
+    ("./quickstart says how far it is while packages are installed", check_quickstart),
+    ("on a terminal it does so in one line", check_terminal),
+    ("./check does so, too, and says how long it will take", check_check),
+    ("if packages cannot be installed, both say so and end", check_failure),
+]

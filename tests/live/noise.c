@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Noise on this machine: every interrupt that the kernel counts, whom it hits, and the whole window. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "cgroups.h"
+#include "gen/child.h"
+#include "interrupts.h"
+#include "live.h"
+#include "measure/noise/noise.h"
+
+static struct interrupts_around around;
+
+/* Spins for ever: whatever interrupts its core hits it. */
+static void spin(void *shared, void *arg)
+{
+	for (;;)
+		;
+}
+
+static uint64_t sum_of_hits(const struct noise_window *w, enum noise_class class)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < w->nr_hits; i++)
+		count += w->hits[i].count[class];
+	return count;
+}
+
+/* Each interrupt and softirq hits someone; what comes between two readings is in one of them. */
+static void check_hits(const struct noise_window *w, const char *group)
+{
+	uint64_t hardirqs = 0, softirqs = 0;
+	const struct noise_hit *hit = NULL;
+
+	for (size_t i = 0; i < w->nr_sources; i++) {
+		if (w->sources[i].kind <= NOISE_KIND_VECTOR)
+			hardirqs += w->sources[i].count;
+		else if (w->sources[i].kind == NOISE_KIND_SOFTIRQ)
+			softirqs += w->sources[i].count;
+	}
+	live_ok(llabs((long long)(hardirqs - sum_of_hits(w, NOISE_HARDIRQ))) <= 2 * (long)w->nr_cores,
+		"%llu interrupts hit %llu times", (unsigned long long)hardirqs,
+		(unsigned long long)sum_of_hits(w, NOISE_HARDIRQ));
+	live_ok(llabs((long long)(softirqs - sum_of_hits(w, NOISE_SOFTIRQ))) <= 2 * (long)w->nr_cores,
+		"%llu softirqs hit %llu times", (unsigned long long)softirqs,
+		(unsigned long long)sum_of_hits(w, NOISE_SOFTIRQ));
+	if (!cgroups_v2()) {
+		live_skip("the busy cgroup is hit", "the cgroup of this test is one of v1");
+		return;
+	}
+	for (size_t i = 0; i < w->nr_hits; i++)
+		if (!strcmp(w->hits[i].cgroup, group))
+			hit = &w->hits[i];
+	live_ok(hit && hit->count[NOISE_HARDIRQ] > 0, "%s was hit by %llu interrupts", group,
+		hit ? (unsigned long long)hit->count[NOISE_HARDIRQ] : 0ULL);
+}
+
+static void check_window(const struct noise_window *w)
+{
+	for (size_t i = 0; i < w->nr_cores; i++) {
+		const struct noise_core *core = &w->cores[i];
+
+		if (core->flags & LOAD_NO_FIGURE)
+			continue;
+		live_figure(core->closure_error_ratio < 0.005,
+			    "CPU %u: sources, tasks and idle are the window, to %.4f %%", core->cpu,
+			    core->closure_error_ratio * 100.0);
+	}
+	live_ok(!w->noise_losses.sources && !w->noise_losses.victims, "%llu sources and %llu victims lost",
+		(unsigned long long)w->noise_losses.sources,
+		(unsigned long long)w->noise_losses.victims);
+}
+
+int main(void)
+{
+	struct noise_opts opts = {0};
+	const struct noise_window *w;
+	struct gen_child child = {0};
+	int measured = 0, other = 0;
+	struct meter *meter;
+	struct err err = {0};
+	const char *group;
+	int rc;
+
+	live_needs(ARGS("noise", "0.01", "1"));
+	cgroups_open();
+	group = cgroups_make("noise");
+	live_two_cpus(&measured, &other);
+	live_pin(other);
+	if (gen_child_start(&child, measured, 64, spin, NULL, &err))
+		live_fail_all("%s", err.what);
+	cgroups_enter(group, child.pid);
+	if (noise_open(&opts, &meter, &err))
+		live_fail_all("%s", err.what);
+	interrupts_read(&around.before_begin);
+	rc = meter->ops->start(meter, &err);
+	interrupts_read(&around.after_begin);
+	live_sleep_ms(500);
+	interrupts_read(&around.before_end);
+	rc = rc ? rc : meter->ops->read(meter, NULL, &err);
+	interrupts_read(&around.after_end);
+	gen_child_stop(&child);
+	if (rc)
+		live_fail_all("%s", err.what);
+	w = noise_window(meter);
+	for (size_t i = 0; i < w->nr_cores; i++)
+		if (!(w->cores[i].flags & LOAD_NO_FIGURE))
+			interrupts_judge(&around, w, w->cores[i].cpu);
+	check_hits(w, group);
+	check_window(w);
+	meter->ops->close(meter);
+	return live_done();
+}

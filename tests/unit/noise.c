@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Noise by source and victim: both halves on a made-up core, against known times. */
+#include "load_core.h"
+
+#include "measure/noise/cells.h"
+
+static struct irqaction disk = {.name = "nvme0q1"}, net = {.name = "eth0-rx-0"};
+static struct irqaction ipi = {.name = "IPI"};
+static char reason[] = "Rescheduling interrupts";
+
+/* Two groups, and the root with the kernel threads. */
+static struct kernfs_node nodes[] = {{.id = 1}, {.id = 100}, {.id = 200}};
+static struct cgroup groups[] = {{.kn = &nodes[0]}, {.kn = &nodes[1]}, {.kn = &nodes[2]}};
+static struct css_set sets[] = {
+	{.dfl_cgrp = &groups[0]}, {.dfl_cgrp = &groups[1]}, {.dfl_cgrp = &groups[2]}};
+
+static struct task_struct worker = {
+	.pid = 31, .flags = PF_KTHREAD, .comm = "kworker/0:1", .cgroups = &sets[0]};
+
+static struct noise_cells cells;
+static u64 turn;
+
+static int begin(void **state)
+{
+	reset(state);
+	idle.flags = PF_KTHREAD; /* as it is in the kernel */
+	task.cgroups = &sets[1];
+	other.cgroups = &sets[2];
+	ksoftirqd.cgroups = idle.cgroups = &sets[0];
+	want_noise = true;
+	turn = 0;
+	return noise_cells_open(&cells, &noise_counts, 1);
+}
+
+static int end(void **state)
+{
+	idle.flags = 0;
+	noise_cells_close(&cells);
+	return 0;
+}
+
+static void device(u64 from, u64 to, int number, struct irqaction *action)
+{
+	at(from);
+	load_irq_enter_line(NULL, number, action);
+	at(to);
+	load_irq_leave_line(NULL);
+}
+
+static void vector(u64 from, u64 to, u32 vec)
+{
+	at(from);
+	load_softirq_entry(NULL, vec);
+	at(to);
+	load_softirq_exit_noise(NULL, vec);
+}
+
+/* @prev sleeps unless it is preempted. */
+static void run(u64 ns, struct task_struct *next, bool preempts)
+{
+	u64 args[3] = {0, (unsigned long)shim_current, (unsigned long)next};
+
+	shim_current->state = preempts ? 0 : 1;
+	at(ns);
+	load_switch_noise(args);
+	shim_current = next;
+}
+
+/* The window that ends at @ns. */
+static struct load_sample window(u64 ns)
+{
+	struct load_sample s = see(ns);
+
+	noise_turn += 1ULL << NOISE_TURN_SHIFT;
+	noise_cells_begin(&cells);
+	noise_cells_read(&cells, 0, turn++,
+			 s.part_ns[LOAD_PART_TASK] + s.part_ns[LOAD_PART_KSOFTIRQD], true);
+	noise_cells_end(&cells);
+	return s;
+}
+
+static const struct noise_source *source(const char *name)
+{
+	for (size_t i = 0; i < cells.nr_sources; i++)
+		if (!strcmp(cells.sources[i].name, name))
+			return &cells.sources[i];
+	return NULL;
+}
+
+static const struct noise_hit *hit(u64 key)
+{
+	for (size_t i = 0; i < cells.nr_hits; i++)
+		if (cells.hits[i].key == key)
+			return &cells.hits[i];
+	return NULL;
+}
+
+static void expect(const char *name, enum noise_kind kind, u64 count, u64 ns, u64 longest)
+{
+	const struct noise_source *s = source(name);
+
+	assert_non_null(s);
+	assert_int_equal(s->kind, kind);
+	assert_int_equal(s->count, count);
+	assert_int_equal(s->ns, ns);
+	assert_int_equal(s->longest_ns, longest);
+}
+
+/* Lines, an IPI inside a line, softirqs; their sums are the parts of load, window by window. */
+TEST_WITH(interrupts, begin, end)
+{
+	struct load_sample s;
+
+	run(1000, &task, false);
+	device(2000, 2300, 40, &disk);
+	device(2400, 2450, 41, &net);
+	vector(2450, 2650, 3);
+	device(3000, 3100, 40, &disk);
+	/* arm64: what an IPI is for is told inside the line. */
+	at(3500);
+	load_irq_enter_line(NULL, 2, &ipi);
+	load_ipi_enter_line(NULL, reason);
+	at(3520);
+	load_ipi_leave_line(NULL);
+	load_irq_leave_line(NULL);
+	/* The clock did not advance: it counts all the same. */
+	device(3600, 3600, 41, &net);
+	s = window(5000);
+	expect("nvme0q1", NOISE_KIND_IRQ, 2, 400, 300);
+	expect("eth0-rx-0", NOISE_KIND_IRQ, 2, 50, 50);
+	expect("NET_RX", NOISE_KIND_SOFTIRQ, 1, 200, 200);
+	expect(reason, NOISE_KIND_VECTOR, 1, 20, 20);
+	assert_int_equal(source("nvme0q1")->irq, 40);
+	assert_int_equal(source(reason)->irq, UINT32_MAX);
+	assert_int_equal(s.part_ns[LOAD_PART_HARDIRQ], 400 + 50 + 20);
+	assert_int_equal(cells.nr_sources, 4);
+	/* The next window has only its own, and a longest of its own. */
+	device(5100, 5110, 40, &disk);
+	window(6000);
+	assert_int_equal(cells.nr_sources, 1);
+	expect("nvme0q1", NOISE_KIND_IRQ, 1, 10, 10);
+	device(6100, 6105, 40, &disk);
+	window(7000);
+	expect("nvme0q1", NOISE_KIND_IRQ, 1, 5, 5);
+}
+
+/* The programs of x86's vectors know their kind. */
+TEST_WITH(vectors, begin, end)
+{
+	run(1000, &task, false);
+	at(2000);
+	load_local_timer_enter_line(NULL);
+	at(2100);
+	load_local_timer_leave_line(NULL);
+	load_nmi_noise(NULL, NULL, 700, 1);
+	load_nmi_noise(NULL, NULL, 10, 0);
+	window(3000);
+	expect("Local timer interrupts", NOISE_KIND_VECTOR, 1, 100, 100);
+	expect("NMI", NOISE_KIND_NMI, 1, 700, 700);
+}
+
+/* Whom it hits: the group of the task, the idle task, a kernel thread. */
+TEST_WITH(victims, begin, end)
+{
+	const struct noise_hit *h;
+
+	run(1000, &task, false);
+	device(2000, 2300, 40, &disk);
+	vector(2300, 2400, 1);
+	run(3000, &other, false);
+	device(3100, 3150, 40, &disk);
+	run(4000, &worker, false);
+	device(4100, 4120, 40, &disk);
+	run(5000, &idle, false);
+	go_idle(5010, 1);
+	device(6000, 6200, 41, &net);
+	vector(6200, 6240, 3);
+	/* An interrupt inside a softirq that is on top of idle. */
+	at(6300);
+	load_softirq_entry(NULL, 3);
+	device(6310, 6320, 41, &net);
+	at(6330);
+	load_softirq_exit_noise(NULL, 3);
+	window(7000);
+	assert_int_equal(cells.nr_hits, 4);
+	h = hit(100);
+	assert_int_equal(h->ns[NOISE_HARDIRQ], 300);
+	assert_int_equal(h->ns[NOISE_SOFTIRQ], 100);
+	assert_int_equal(h->count[NOISE_SOFTIRQ], 1);
+	assert_int_equal(h->longest_ns, 300);
+	assert_int_equal(h->pid, 10);
+	assert_string_equal(h->comm, "work");
+	assert_int_equal(hit(200)->ns[NOISE_HARDIRQ], 50);
+	/* It slept when the kernel thread came. */
+	assert_int_equal(hit(200)->count[NOISE_THREAD], 0);
+	assert_int_equal(hit(NOISE_ON_THREAD)->ns[NOISE_HARDIRQ], 20);
+	assert_int_equal(hit(NOISE_ON_IDLE)->ns[NOISE_HARDIRQ], 200 + 10);
+	assert_int_equal(hit(NOISE_ON_IDLE)->ns[NOISE_SOFTIRQ], 40 + 20);
+}
+
+/* A thread's time is without what came on top; one that preempted a task took it from that one. */
+TEST_WITH(threads, begin, end)
+{
+	run(1000, &task, false);
+	run(2000, &worker, true);
+	device(2100, 2400, 40, &disk);
+	vector(2400, 2500, 1);
+	run(3000, &ksoftirqd, false);
+	run(3200, &task, false);
+	/* Woken on an idle core: nobody's time. */
+	run(4000, &idle, false);
+	run(5000, &worker, false);
+	run(5500, &idle, false);
+	window(6000);
+	expect("kworker/0:1", NOISE_KIND_THREAD, 2, 600 + 500, 600);
+	expect("ksoftirqd/0", NOISE_KIND_THREAD, 1, 200, 200);
+	assert_int_equal(hit(100)->ns[NOISE_THREAD], 600 + 200);
+	assert_int_equal(hit(100)->count[NOISE_THREAD], 2);
+	assert_int_equal(hit(100)->longest_ns, 600);
+	assert_int_equal(hit(100)->pid, 10);
+}
+
+/* What ksoftirqd runs is its time and no softirq of its own. */
+TEST_WITH(in_ksoftirqd, begin, end)
+{
+	run(1000, &ksoftirqd, false);
+	vector(1100, 1900, 3);
+	run(2000, &task, false);
+	window(3000);
+	assert_null(source("NET_RX"));
+	expect("ksoftirqd/0", NOISE_KIND_THREAD, 1, 1000, 1000);
+}
+
+/* A thread that keeps the core has its time in each window, and no nanosecond twice. */
+TEST_WITH(open_thread, begin, end)
+{
+	run(1000, &worker, false);
+	window(3000);
+	expect("kworker/0:1", NOISE_KIND_THREAD, 0, 2000, 2000);
+	window(6000);
+	expect("kworker/0:1", NOISE_KIND_THREAD, 0, 3000, 5000);
+	run(6500, &task, false);
+	run(7000, &worker, false);
+	window(7100);
+	expect("kworker/0:1", NOISE_KIND_THREAD, 1, 500 + 100, 5500);
+	run(7300, &task, false);
+	window(8000);
+	expect("kworker/0:1", NOISE_KIND_THREAD, 1, 200, 300);
+	window(9000);
+	assert_int_equal(cells.nr_sources, 0);
+}
+
+/* PREEMPT_RT: a softirq that is preempted is counted in pieces, without the time between. */
+TEST_WITH(preempted_softirq, begin, end)
+{
+	struct load_sample s;
+
+	run(1000, &task, false);
+	at(2000);
+	load_softirq_entry(NULL, 3);
+	run(2300, &other, true);
+	run(4000, &task, false);
+	at(4100);
+	load_softirq_exit_noise(NULL, 3);
+	s = window(5000);
+	expect("NET_RX", NOISE_KIND_SOFTIRQ, 2, 400, 300);
+	assert_int_equal(s.part_ns[LOAD_PART_SOFTIRQ_ON_TASK], 400);
+}
+
+/* Between tasks that are no kernel threads the open interval goes on: no clock is read. */
+TEST_WITH(task_to_task, begin, end)
+{
+	u64 base;
+
+	run(1000, &task, false);
+	base = slot->base;
+	run(2000, &other, false);
+	run(2500, &task, true);
+	assert_int_equal(slot->base, base);
+	window(3000);
+	assert_int_equal(cells.nr_sources, 0);
+}
+
+/* A full table loses no time silently; entries that two windows did not use are free again. */
+TEST_WITH(full, begin, end)
+{
+	static struct irqaction actions[NOISE_NR_LINES + 1];
+	static char names[NOISE_NR_LINES + 1][8];
+	u64 ns = 0, lost = 0;
+	struct noise_losses losses;
+
+	run(1000, &task, false);
+	for (int i = 0; i <= NOISE_NR_LINES; i++) {
+		snprintf(names[i], sizeof(names[i]), "dev%d", i);
+		actions[i].name = names[i];
+		device(2000 + i * 100, 2010 + i * 100, 50 + i, &actions[i]);
+	}
+	window(9000);
+	for (size_t i = 0; i < cells.nr_sources; i++)
+		ns += cells.sources[i].ns;
+	noise_cells_losses(&cells, &losses);
+	lost = losses.source_ns;
+	assert_true(lost >= 10);
+	assert_int_equal(losses.sources, lost / 10);
+	assert_int_equal(ns + lost, 10 * (NOISE_NR_LINES + 1));
+	/* The victim was found room for. */
+	assert_int_equal(hit(100)->count[NOISE_HARDIRQ], NOISE_NR_LINES + 1);
+	window(10000);
+	window(11000);
+	for (int i = 0; i < NOISE_NR_LINES; i++) {
+		device(11100 + i * 10, 11105 + i * 10, 500, &net);
+		device(11105 + i * 10, 11106 + i * 10, 501, &disk);
+	}
+	window(12000);
+	noise_cells_losses(&cells, &losses);
+	assert_int_equal(losses.source_ns, lost);
+	expect("eth0-rx-0", NOISE_KIND_IRQ, NOISE_NR_LINES, 5 * NOISE_NR_LINES, 5);
+	expect("nvme0q1", NOISE_KIND_IRQ, NOISE_NR_LINES, NOISE_NR_LINES, 1);
+	assert_int_equal(cells.nr_sources, 2);
+}
+
+/* An entry that the window before still used is not taken by another. */
+TEST_WITH(kept, begin, end)
+{
+	struct noise_cell *cell = NULL;
+
+	run(1000, &task, false);
+	device(2000, 2100, 40, &disk);
+	for (int i = 0; i < NOISE_NR_LINES; i++)
+		if (noise_counts.lines[i].sum.key)
+			cell = &noise_counts.lines[i];
+	assert_non_null(cell);
+	window(3000);
+	assert_false(sum_unused(&cell->sum));
+	window(4000);
+	assert_true(sum_unused(&cell->sum));
+}
+
+/* The entry of a key is found behind unused ones. */
+TEST_WITH(behind_unused, begin, end)
+{
+	struct noise_cell *threads = noise_counts.threads;
+
+	assert_ptr_equal(sum_find((char *)threads, sizeof(*threads), 63, 1, 0), &threads[1].sum);
+	threads[3].sum.key = 1;
+	assert_ptr_equal(sum_find((char *)threads, sizeof(*threads), 63, 1, 0), &threads[3].sum);
+}
+
+/* An event between the end of a window and its reading: it counts, but not as that window's longest. */
+TEST_WITH(late_event, begin, end)
+{
+	run(1000, &task, false);
+	device(2000, 2300, 40, &disk);
+	window(3000);
+	window(4000);
+	noise_turn += 1ULL << NOISE_TURN_SHIFT;
+	device(5000, 5100, 40, &disk);
+	noise_cells_begin(&cells);
+	noise_cells_read(&cells, 0, turn++, 0, true);
+	noise_cells_end(&cells);
+	expect("nvme0q1", NOISE_KIND_IRQ, 1, 100, 0);
+}
+
+/* Percentiles come from buckets of a quarter of a power of two. */
+TEST_WITH(percentile, begin, end)
+{
+	u64 ns = 2000;
+
+	run(1000, &task, false);
+	for (int i = 0; i < 200; i++, ns += 10000)
+		device(ns, ns + (i < 190 ? 1000 : 8000), 40, &disk);
+	window(ns);
+	assert_int_equal(source("nvme0q1")->longest_ns, 8000);
+	assert_true(source("nvme0q1")->p99_ns >= 8000 * 3 / 4 && source("nvme0q1")->p99_ns <= 8000);
+}
+
+TEST_MAIN()

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The noise meter on a fake source: parts, closure, verdict, cores without a figure. */
+#include "measure/noise/noise.h"
+
+#include <math.h>
+
+#include "measure/load/sources.h"
+#include "measure/noise/judge.h"
+#include "sys/procstat.h"
+#include "test.h"
+
+#define MSEC 1000000ULL
+#define STEP (100 * MSEC)
+
+/* Replace the functions that read this machine; see meson.build. */
+int __wrap_load_source_open(const char *name, const struct load_source_opts *opts,
+			    struct load_source **ret_source, struct err *err);
+int __wrap_procstat_read(struct procstat *stat, struct procstat_cpu *cpus, unsigned int nr_cpus);
+
+static struct noise_cpu *counts;
+static uint64_t steps, stolen_ticks;
+static uint32_t next_flags;
+
+/* Each step: 20 ms of tasks, 4 ms of which a kernel thread; 5 ms hardirq, 3 ms softirq; else idle. */
+static void fake_sample(struct load_source *source, struct load_sample *samples)
+{
+	steps++;
+	for (unsigned int cpu = 0; cpu < source->nr_cpus; cpu++) {
+		struct load_sample *s = &samples[cpu];
+
+		*s = (struct load_sample){.stamp_ns = steps * STEP, .wall_ns = steps * STEP,
+					  .total = steps * STEP, .flags = next_flags};
+		s->part_ns[LOAD_PART_TASK] = steps * 20 * MSEC;
+		s->part_ns[LOAD_PART_HARDIRQ] = steps * 5 * MSEC;
+		s->part_ns[LOAD_PART_SOFTIRQ_ON_TASK] = steps * MSEC;
+		s->part_ns[LOAD_PART_SOFTIRQ_ON_IDLE] = steps * 2 * MSEC;
+		s->part_ns[LOAD_PART_IDLE] = steps * (STEP - 28 * MSEC);
+	}
+}
+
+static void add(struct noise_cell *cell, uint64_t turn, uint64_t count, uint64_t ns)
+{
+	cell->sum.key = 1;
+	cell->sum.count += count;
+	cell->sum.ns += ns;
+	cell->sum.longest[turn & 1] = turn << NOISE_TURN_SHIFT | ns;
+	cell->hist[10] += count;
+}
+
+static const struct noise_cpu *fake_noise(struct load_source *source, uint64_t *ret_turn)
+{
+	*ret_turn = steps - 1;
+	return counts;
+}
+
+static void fake_losses(struct load_source *source, struct load_losses *losses)
+{
+	losses->odd_edges = 0;
+}
+
+static void fake_close(struct load_source *source)
+{
+}
+
+static const struct load_source_ops fake_ops = {
+	.name = "bpf",
+	.sample = fake_sample,
+	.noise = fake_noise,
+	.losses = fake_losses,
+	.close = fake_close,
+};
+static struct load_source fake = {
+	.ops = &fake_ops, .rate = 1.0, .parts = ((1u << LOAD_NR_PARTS) - 1) & ~(1u << LOAD_PART_STEAL)};
+
+int __wrap_load_source_open(const char *name, const struct load_source_opts *opts,
+			    struct load_source **ret_source, struct err *err)
+{
+	assert_true(opts->noise);
+	assert_string_equal(name, "bpf");
+	fake.nr_cpus = opts->nr_cpus;
+	counts = calloc(opts->nr_cpus, sizeof(*counts));
+	*ret_source = &fake;
+	return 0;
+}
+
+int __wrap_procstat_read(struct procstat *stat, struct procstat_cpu *cpus, unsigned int nr_cpus)
+{
+	for (unsigned int cpu = 0; cpu < nr_cpus; cpu++) {
+		cpus[cpu] = (struct procstat_cpu){.nr_cols = PROCSTAT_STEAL + 1};
+		cpus[cpu].ticks[PROCSTAT_STEAL] = stolen_ticks;
+	}
+	return 0;
+}
+
+static struct meter *begin(const struct noise_opts *opts)
+{
+	struct meter *meter;
+
+	steps = stolen_ticks = 0;
+	next_flags = 0;
+	assert_int_equal(noise_open(opts, &meter, NULL), 0);
+	assert_int_equal(meter->ops->start(meter, NULL), 0);
+	return meter;
+}
+
+static void end(struct meter *meter)
+{
+	meter->ops->close(meter);
+	free(counts);
+}
+
+/* What the source saw in one window of CPU 0. */
+static const struct noise_core *window(struct meter *meter, uint64_t line_ns)
+{
+	add(&counts[0].lines[3], steps, 10, line_ns);
+	add(&counts[0].vecs[3], steps, 5, 3 * MSEC);
+	add(&counts[0].threads[7], steps, 2, 4 * MSEC);
+	assert_int_equal(meter->ops->read(meter, NULL, NULL), 0);
+	return &noise_window(meter)->cores[0];
+}
+
+/* Sources, tasks without kernel threads, and idle are the window. */
+TEST(closes)
+{
+	struct noise_opts opts = {.cpus = {{1}}};
+	struct meter *meter = begin(&opts);
+	const struct noise_core *core = window(meter, 5 * MSEC);
+
+	assert_int_equal(noise_window(meter)->nr_cores, 1);
+	assert_int_equal(core->class_ns[NOISE_HARDIRQ], 5 * MSEC);
+	assert_int_equal(core->class_ns[NOISE_SOFTIRQ], 3 * MSEC);
+	assert_int_equal(core->class_ns[NOISE_THREAD], 4 * MSEC);
+	assert_int_equal(core->task_ns, 16 * MSEC);
+	assert_int_equal(core->idle_ns, 72 * MSEC);
+	assert_int_equal(core->events, 17);
+	assert_int_equal(core->longest_ns, 5 * MSEC);
+	assert_true(fabs(noise_share(core) - 0.12) < 1e-9);
+	assert_true(fabs(noise_rate(core) - 170.0) < 1e-6);
+	assert_true(core->closure_error_ratio < 1e-9);
+	assert_false(core->exceeded);
+	end(meter);
+}
+
+/* Time of the parts that no source has, or the reverse, is a closure error. */
+TEST(does_not_close)
+{
+	struct noise_opts opts = {.cpus = {{1}}};
+	struct meter *meter = begin(&opts);
+	const struct noise_core *core = window(meter, 4 * MSEC);
+
+	assert_true(fabs(core->closure_error_ratio - 0.01) < 1e-9);
+	core = window(meter, 7 * MSEC);
+	assert_true(fabs(core->closure_error_ratio - 0.02) < 1e-9);
+	assert_true(fabs(noise_window(meter)->closure_max_ratio - 0.02) < 1e-9);
+	/* More of threads than of all tasks. */
+	add(&counts[0].threads[8], steps, 1, 26 * MSEC);
+	core = window(meter, 5 * MSEC);
+	assert_int_equal(core->task_ns, 0);
+	assert_true(fabs(core->closure_error_ratio - 0.10) < 1e-9);
+	end(meter);
+}
+
+/* An NMI is an event whose time is in that of the others. */
+TEST(nmi)
+{
+	struct noise_opts opts = {.cpus = {{1}}};
+	struct meter *meter = begin(&opts);
+	const struct noise_core *core;
+
+	add(&counts[0].nmi, steps, 1, 6 * MSEC);
+	core = window(meter, 5 * MSEC);
+	assert_int_equal(core->class_ns[NOISE_HARDIRQ], 5 * MSEC);
+	assert_int_equal(core->events, 18);
+	assert_int_equal(core->longest_ns, 6 * MSEC);
+	assert_true(core->closure_error_ratio < 1e-9);
+	end(meter);
+}
+
+/* The verdict is of each window; one that exceeded is not forgotten. */
+TEST(judged)
+{
+	struct noise_opts opts = {.cpus = {{1}}, .judged = true, .limits = noise_no_limits};
+	struct meter *meter;
+
+	opts.limits.max_ns = 6 * MSEC;
+	meter = begin(&opts);
+	assert_false(window(meter, 6 * MSEC)->exceeded);
+	assert_true(window(meter, 6 * MSEC + 1)->exceeded);
+	assert_int_equal(noise_window(meter)->exceeded, 1);
+	assert_false(window(meter, 5 * MSEC)->exceeded);
+	assert_int_equal(noise_window(meter)->exceeded, 0);
+	assert_int_equal(noise_window(meter)->windows_exceeded, 1);
+	end(meter);
+}
+
+/* A window with a core offline at one end has no figure, and the next has none of its time. */
+TEST(offline)
+{
+	struct noise_opts opts = {.cpus = {{1}}};
+	struct meter *meter = begin(&opts);
+
+	next_flags = LOAD_OFFLINE;
+	assert_true(window(meter, 5 * MSEC)->flags & LOAD_OFFLINE);
+	assert_int_equal(noise_window(meter)->nr_sources, 0);
+	assert_int_equal(noise_window(meter)->cores[0].events, 0);
+	next_flags = 0;
+	assert_true(window(meter, 5 * MSEC)->flags & LOAD_NO_FIGURE);
+	assert_int_equal(noise_window(meter)->nr_sources, 0);
+	assert_int_equal(window(meter, 5 * MSEC)->class_ns[NOISE_HARDIRQ], 5 * MSEC);
+	end(meter);
+}
+
+/* Stolen time is told where the kernel accounts it, and changes no other figure. */
+TEST(stolen)
+{
+	struct noise_opts opts = {.cpus = {{1}}};
+	struct meter *meter = begin(&opts);
+	const struct noise_core *core = window(meter, 5 * MSEC);
+
+	assert_true(core->steal_ns == UINT64_MAX);
+	stolen_ticks = 1;
+	core = window(meter, 5 * MSEC);
+	assert_int_equal(core->steal_ns, 10 * MSEC);
+	assert_int_equal(core->class_ns[NOISE_HARDIRQ], 5 * MSEC);
+	assert_int_equal(core->task_ns, 16 * MSEC);
+	end(meter);
+}
+
+TEST_MAIN()

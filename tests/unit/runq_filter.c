@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Which cgroups pass --cgroup, --include and --exclude, now and once their names are known. */
+#include "test.h"
+
+#include <string.h>
+
+#include "measure/runq/filter.h"
+
+static struct runq_group_names web = {.namespace = "shop", .pod = "web-1", .container = "nginx"};
+static struct runq_group_names box = {.container = "box"};
+static const struct runq_group service = {.path = "/system.slice/ssh"};
+static const struct runq_group nginx = {.path = "/kubepods/burstable/pod1/c1",
+					.pod_uid = "1",
+					.container_id = "c1",
+					.qos = "burstable",
+					.names = &web};
+static const struct runq_group unnamed = {
+	.path = "/kubepods/pod2/c2", .pod_uid = "2", .container_id = "c2", .qos = "guaranteed"};
+static const struct runq_group podman = {
+	.path = "/libpod/c3", .container_id = "c3", .names = &box};
+
+static struct runq_rules rules;
+static struct runq_filter filter = {.rules = &rules};
+
+static void rule(bool include, const char *text)
+{
+	struct err err = {0};
+
+	assert_int_equal(runq_rules_add(&rules, include, text, &err), 0);
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	runq_rules_free(&rules);
+	return 0;
+}
+
+#define passes(group) runq_filter_passes(&filter, &(group))
+#define never(group)  runq_filter_never(&filter, &(group))
+
+TEST_WITH(test_without_rules, setup, NULL)
+{
+	assert_false(runq_filter_any(&filter));
+	assert_true(passes(service) && passes(nginx) && passes(unnamed));
+	assert_false(never(service) || never(nginx) || never(unnamed));
+}
+
+/* By path and QoS class, which are known from the beginning. */
+TEST_WITH(test_by_path, setup, NULL)
+{
+	rule(false, "cgroup=/system.slice");
+	rule(false, "qos=guaranteed");
+	assert_true(runq_filter_any(&filter));
+	assert_true(!passes(service) && never(service));
+	assert_true(!passes(unnamed) && never(unnamed));
+	assert_true(passes(nginx) && !never(nginx));
+}
+
+/* A name that is not known yet matches nothing, and may do so later. */
+TEST_WITH(test_by_name, setup, NULL)
+{
+	rule(true, "namespace=sh*");
+	assert_true(passes(nginx) && !never(nginx));
+	assert_true(!passes(unnamed) && !never(unnamed));
+	assert_true(!passes(service) && never(service));
+	setup(NULL);
+	rule(false, "pod=web-?");
+	assert_true(!passes(nginx) && never(nginx));
+	assert_true(passes(unnamed) && !never(unnamed));
+	/* A rule before it decides whatever the name is; one after it does not. */
+	setup(NULL);
+	rule(false, "qos=guaranteed");
+	rule(true, "container=nginx");
+	assert_true(!passes(unnamed) && never(unnamed));
+	setup(NULL);
+	rule(true, "container=nginx");
+	rule(false, "qos=guaranteed");
+	assert_true(!passes(unnamed) && !never(unnamed));
+}
+
+/* Outside pods a container can get another name. */
+TEST_WITH(test_renamed, setup, NULL)
+{
+	rule(false, "container=box");
+	assert_true(!passes(podman) && !never(podman));
+	setup(NULL);
+	rule(true, "namespace=shop");
+	assert_true(!passes(podman) && never(podman));
+}
+
+/* With --cgroup both must pass. */
+TEST_WITH(test_with_asked, setup, NULL)
+{
+	struct runq_group *asked = runq_group_new(&(struct runq_group){0}, "/kubepods");
+
+	filter.asked = &asked;
+	filter.nr = 1;
+	rule(false, "pod=web-*");
+	assert_true(!passes(service) && never(service));
+	assert_true(!passes(nginx) && passes(unnamed));
+	filter.nr = 0;
+	runq_group_put(asked);
+}
+
+/* What is no group passes if no rule includes something. */
+TEST_WITH(test_no_group, setup, NULL)
+{
+	struct runq_party other = {.kind = RUNQ_PARTY_OTHER};
+
+	rule(false, "namespace=shop");
+	assert_true(runq_filter_passes_party(&filter, &other));
+	rule(true, "namespace=shop");
+	assert_false(runq_filter_passes_party(&filter, &other));
+	runq_rules_free(&rules);
+}
+
+TEST_MAIN()

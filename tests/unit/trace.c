@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A trace of a core that does everything in random order, replayed: against the truth and against load. */
+#include "trace_core.h"
+
+#define MAX_MARKS 40000
+
+/* The truth at each edge from which the context of the core is known. */
+static struct {
+	u64 ns, part_ns[LOAD_NR_PARTS];
+} marks[MAX_MARKS];
+static size_t nr_marks;
+
+static void mark(void)
+{
+	assert_true(nr_marks < MAX_MARKS);
+	marks[nr_marks].ns = core.now;
+	memcpy(marks[nr_marks++].part_ns, core.part_ns, sizeof(core.part_ns));
+}
+
+static void both_see(enum core_event event, bool begins, u32 arg)
+{
+	load_event(event, begins, arg);
+	trace_sees(event, begins, arg);
+	if (event == EVENT_IDLE)
+		mark();
+}
+
+static void both_switch(struct task_struct *next)
+{
+	trace_sees_switch(shim_current, next, false);
+	to_task(core.now, next);
+	mark();
+}
+
+static void begin(void **state, u64 seed, u32 nr_edges)
+{
+	trace_reset(nr_edges);
+	nr_marks = 0;
+	core_event = both_see;
+	core_switch = both_switch;
+	schedule_begin(state, seed);
+}
+
+/* The slices follow each other without a gap and have what the sums have. */
+struct seen {
+	u64 at, part_ns[LOAD_NR_PARTS];
+};
+
+static void on_slice(void *arg, const struct trace_slice *slice)
+{
+	struct seen *seen = arg;
+
+	assert_int_equal(slice->from_ns, seen->at);
+	assert_true(slice->to_ns > slice->from_ns);
+	seen->part_ns[slice->part] += slice->to_ns - slice->from_ns;
+	seen->at = slice->to_ns;
+	if (slice->part == LOAD_PART_HARDIRQ)
+		assert_true(slice->kind == TRACE_IPI_ENTER ? slice->what == 0x800000001234
+							   : slice->what == 11);
+	if (slice->part == LOAD_PART_TASK)
+		assert_true(slice->pid == 10 || slice->pid == 20);
+}
+
+static struct trace_replay replay(const struct trace_core *of)
+{
+	struct seen seen = {.at = of->from_ns};
+	struct trace_replay result;
+
+	trace_replay(of, is_softirqd, on_slice, &seen, &result);
+	assert_int_equal(seen.at, of->to_ns);
+	assert_memory_equal(seen.part_ns, result.part_ns, sizeof(seen.part_ns));
+	return result;
+}
+
+static void judge(struct trace_reader *reader, u64 later)
+{
+	struct trace_replay result = replay(&reader->core);
+	struct load_sample s = see(core.now + later);
+
+	for (int i = 0; i < LOAD_NR_PARTS; i++) {
+		assert_int_equal(result.part_ns[i],
+				 core.part_ns[i] +
+					 (part_now(false) == (enum load_part)i ? later : 0));
+		assert_int_equal(result.part_ns[i], s.part_ns[i]);
+	}
+	assert_int_equal(result.odd_edges, 0);
+	assert_int_equal(reader->lost, 0);
+}
+
+TEST(whole_trace_is_the_truth_and_load)
+{
+	for (u64 seed = 1; seed <= 20; seed++) {
+		begin(state, seed, 1 << 15);
+		for (int i = 0; i < 5000; i++) {
+			step();
+			if (i % 500 == 0 || i < 40) {
+				u64 later = below(200);
+				struct trace_reader reader = read_all(0, core.now + later);
+
+				judge(&reader, later);
+				trace_ring_free(&reader);
+			}
+		}
+	}
+}
+
+TEST(taken_while_the_core_writes)
+{
+	for (u64 seed = 1; seed <= 10; seed++) {
+		struct trace_reader reader;
+
+		/* The ring is small, and read often enough. */
+		begin(state, seed, 128);
+		reader = reader_of(0);
+		reader.core.poll_states = 1;
+		for (int i = 0; i < 5000; i++) {
+			step();
+			if (i % 8 == 0)
+				assert_int_equal(trace_ring_take(&reader, false), 0);
+		}
+		assert_int_equal(trace_ring_take(&reader, true), 0);
+		trace_ring_finish(&reader, core.now + 50);
+		judge(&reader, 50);
+		trace_ring_free(&reader);
+	}
+}
+
+TEST(gap_is_unknown_time)
+{
+	struct trace_replay result;
+	u64 sum = 0, before;
+	struct trace_reader reader;
+
+	begin(state, 3, 128);
+	reader = reader_of(0);
+	reader.core.poll_states = 1;
+	for (int i = 0; i < 1500; i++) {
+		step();
+		/* Not read for 500 steps: more than the ring holds. */
+		if (i % 8 == 0 && (i < 500 || i > 1000))
+			assert_int_equal(trace_ring_take(&reader, false), 0);
+	}
+	assert_int_equal(trace_ring_take(&reader, true), 0);
+	trace_ring_finish(&reader, core.now);
+	assert_int_equal(reader.core.nr_gaps, 1);
+	assert_true(reader.lost > 0);
+	assert_int_equal(reader.lost + reader.core.nr_edges, reader.ring->head);
+	result = replay(&reader.core);
+	for (int i = 0; i < LOAD_NR_PARTS; i++)
+		sum += result.part_ns[i];
+	assert_int_equal(sum, core.now);
+	before = trace_edge_ns(&reader.core.edges[reader.core.gaps[0] - 1]);
+	assert_true(result.part_ns[LOAD_PART_UNKNOWN] >=
+		    trace_edge_ns(&reader.core.edges[reader.core.gaps[0]]) - before);
+	/* Nothing else is more than it was. */
+	for (int i = 0; i < LOAD_NR_PARTS; i++)
+		if (i != LOAD_PART_UNKNOWN)
+			assert_true(result.part_ns[i] <= core.part_ns[i]);
+	trace_ring_free(&reader);
+}
+
+TEST(overwritten_trace_begins_later)
+{
+	for (u64 seed = 1; seed <= 20; seed++) {
+		struct trace_reader reader;
+		struct trace_replay result;
+		size_t at = 0;
+
+		begin(state, seed, 256);
+		for (int i = 0; i < 5000; i++)
+			step();
+		reader = read_all(0, core.now);
+		assert_int_equal(reader.core.nr_edges, 256);
+		assert_int_equal(reader.lost + 256, reader.ring->head);
+		while (at < nr_marks && marks[at].ns < reader.core.from_ns)
+			at++;
+		/* The last of those at the same time. */
+		while (at + 1 < nr_marks && marks[at + 1].ns == reader.core.from_ns)
+			at++;
+		assert_int_equal(marks[at].ns, reader.core.from_ns);
+		result = replay(&reader.core);
+		for (int i = 0; i < LOAD_NR_PARTS; i++)
+			assert_int_equal(result.part_ns[i],
+					 core.part_ns[i] - marks[at].part_ns[i]);
+		trace_ring_free(&reader);
+	}
+}
+
+static int nr_barriers, irq_at;
+
+/* An interrupt at one of the barriers of an edge, which takes 5 ns in which nothing else passes. */
+static void interrupt(void)
+{
+	if (nr_barriers++ != irq_at)
+		return;
+	shim_at_barrier = NULL;
+	shim_now++;
+	trace_irq_enter(NULL, 11);
+	shim_now += 5;
+	trace_irq_leave(NULL);
+	shim_now++;
+}
+
+TEST(interrupted_while_writing)
+{
+	for (irq_at = 0; irq_at < 6; irq_at++) {
+		struct trace_reader reader;
+		struct trace_replay result;
+
+		reset(state);
+		trace_reset(64);
+		shim_current = &task;
+		at(100);
+		trace_sees_switch(&other, &task, false);
+		at(200);
+		nr_barriers = 0;
+		shim_at_barrier = interrupt;
+		trace_softirq_enter(NULL, 3);
+		shim_at_barrier = NULL;
+		at(300);
+		trace_softirq_leave(NULL, 3);
+		reader = read_all(0, 400);
+		/* With the last barrier behind the edge there is no interrupt. */
+		assert_true(reader.core.nr_edges == 3 || reader.core.nr_edges == 5);
+		assert_int_equal(reader.core.nr_edges == 5, irq_at < nr_barriers);
+		result = replay(&reader.core);
+		assert_int_equal(result.odd_edges, 0);
+		assert_int_equal(result.part_ns[LOAD_PART_HARDIRQ],
+				 reader.core.nr_edges == 5 ? 5 : 0);
+		assert_int_equal(reader.ring->writing, 0);
+		for (size_t i = 1; i < reader.core.nr_edges; i++)
+			assert_true(trace_edge_ns(&reader.core.edges[i - 1]) <=
+				    trace_edge_ns(&reader.core.edges[i]));
+		trace_ring_free(&reader);
+	}
+}
+
+/* Woken by an interrupt that has no event: as in load, idle ends at the softirq. */
+TEST(softirq_ends_idle)
+{
+	struct trace_reader reader;
+	struct trace_replay result;
+	struct load_sample s;
+
+	reset(state);
+	trace_reset(64);
+	at(100);
+	both_see(EVENT_IDLE, true, 1);
+	at(300);
+	both_see(EVENT_SOFTIRQ, true, 3);
+	at(310);
+	both_see(EVENT_SOFTIRQ, false, 3);
+	at(360);
+	both_see(EVENT_IDLE, false, 0);
+	reader = read_all(0, 400);
+	result = replay(&reader.core);
+	s = see(400);
+	assert_int_equal(result.part_ns[LOAD_PART_IDLE], 200);
+	assert_int_equal(result.part_ns[LOAD_PART_IDLE_LOOP], 190);
+	for (int i = 0; i < LOAD_NR_PARTS; i++)
+		assert_int_equal(result.part_ns[i], s.part_ns[i]);
+	trace_ring_free(&reader);
+}
+
+TEST(names_are_noted_once)
+{
+	struct trace_task *entry;
+	struct task_struct late = {.pid = 10 + TRACE_NR_TASKS, .comm = "late", .cgroups = &trace_css};
+
+	reset(state);
+	trace_reset(64);
+	trace_sees_switch(&idle, &task, false);
+	entry = task_at(10);
+	assert_int_equal(entry->pid, 10);
+	assert_string_equal(entry->comm, "work");
+	assert_int_equal(entry->cgroup, 77);
+	assert_int_equal(entry->check, trace_task_check(entry));
+	assert_int_equal(tasks_lost, 0);
+	/* A new name is noted at the next switch only. */
+	strcpy(task.comm, "renamed");
+	trace_sees_switch(&idle, &task, false);
+	assert_string_equal(entry->comm, "work");
+	trace_rename(NULL, &task);
+	trace_sees_switch(&idle, &task, false);
+	assert_string_equal(entry->comm, "renamed");
+	assert_int_equal(tasks_lost, 0);
+	strcpy(task.comm, "work");
+	/* Another task with the same entry. */
+	trace_sees_switch(&task, &late, false);
+	assert_string_equal(entry->comm, "late");
+	assert_int_equal(tasks_lost, 1);
+	/* The idle task has no entry. */
+	trace_sees_switch(&late, &idle, false);
+	assert_int_equal(task_at(0)->cgroup, 0);
+}
+
+TEST(nothing_before_the_start)
+{
+	reset(state);
+	trace_reset(64);
+	trace_start_ns = TRACE_NEVER;
+	at(100);
+	trace_sees_switch(&idle, &task, false);
+	trace_softirq_enter(NULL, 1);
+	trace_irq_enter(NULL, 1);
+	assert_int_equal(ring_of(0)->head + ring_of(0)->nested_head, 0);
+	assert_int_equal(ring_of(0)->writing, 0);
+	/* A clock that was read just before the start. */
+	trace_start_ns = START + 200;
+	trace_irq_enter(NULL, 1);
+	assert_int_equal(ring_of(0)->head, 0);
+	at(201);
+	trace_irq_enter(NULL, 1);
+	assert_int_equal(ring_of(0)->head, 1);
+}
+
+TEST(cores_that_are_not_wanted)
+{
+	reset(state);
+	trace_reset(64);
+	some_cpus = true;
+	wanted_cpus[0] = 2;
+	at(100);
+	shim_current = &other;
+	trace_sees_switch(&idle, &task, false);
+	trace_irq_enter(NULL, 1);
+	/* Woken here to run there. */
+	task.thread_info.cpu = 1;
+	trace_wakeup(NULL, &task);
+	task.thread_info.cpu = 0;
+	trace_wakeup(NULL, &task);
+	assert_int_equal(ring_of(0)->head, 1);
+	assert_int_equal(trace_edge_kind(&ring_of(0)->edges[0]), TRACE_WAKEUP);
+	assert_int_equal(ring_of(0)->edges[0].what, TRACE_WHAT(10, 20, 1));
+	shim_cpu = 1;
+	trace_irq_enter(NULL, 1);
+	assert_int_equal(ring_of(1)->head, 1);
+	/* A core that came after the start has no ring. */
+	shim_cpu = NR_CPUS;
+	wanted_cpus[0] = 1 << NR_CPUS;
+	trace_irq_enter(NULL, 1);
+	shim_cpu = 0;
+}
+
+TEST_MAIN()

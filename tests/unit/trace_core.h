@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The trace programs on made-up cores, beside those of load, and the rings read back. */
+#ifndef SUBTICK_TESTS_UNIT_TRACE_CORE_H
+#define SUBTICK_TESTS_UNIT_TRACE_CORE_H
+
+#include "test.h"
+
+#include "measure/trace/ring.h"
+
+#include "load_schedule.h"
+
+/* Both kernel halves have these. */
+#define LICENSE		   trace_license
+#define start_ns	   trace_start_ns
+#define switch_state_first trace_state_first
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"
+/* The tests of load have a `task` of their own. */
+#pragma GCC diagnostic ignored "-Wshadow"
+#define const
+#include "bpf/trace.bpf.c"
+#undef const
+#pragma GCC diagnostic pop
+#undef LICENSE
+#undef start_ns
+#undef switch_state_first
+
+#define NR_CPUS 5
+
+static struct kernfs_node trace_kn = {.id = 77};
+static struct cgroup trace_cgroup = {.kn = &trace_kn};
+static struct css_set trace_css = {.dfl_cgrp = &trace_cgroup};
+
+/* Rings of @nr_edges, a power of two, all empty. */
+static inline void trace_reset(u32 nr_edges)
+{
+	edge_mask = nr_edges - 1;
+	ring_stride = TRACE_RING_EDGES + nr_edges;
+	nr_cpus = NR_CPUS;
+	memset(area, 0, (TRACE_TASK_EDGES + (size_t)NR_CPUS * ring_stride) * sizeof(area[0]));
+	trace_start_ns = START;
+	alert_ns = TRACE_NEVER;
+	frozen = tasks_lost = ask_address = 0;
+	on_wait_ns = on_noise_ns = 0;
+	on_wake_only = some_cpus = false;
+	edges_after = nr_edges / 2;
+	memset(wanted_cpus, 0, sizeof(wanted_cpus));
+	shim_cpu = 0;
+	shim_fields = " __state ";
+	for (int i = 0; i < NR_TASKS; i++)
+		schedule_tasks[i]->cgroups = &trace_css;
+}
+
+static inline struct trace_reader reader_of(u32 cpu)
+{
+	return (struct trace_reader){
+		.ring = ring_of(cpu), .mask = edge_mask, .max_edges = 1 << 22};
+}
+
+/* All that is in the ring of @cpu, up to @to_ns. */
+static inline struct trace_reader read_all(u32 cpu, u64 to_ns)
+{
+	struct trace_reader reader = reader_of(cpu);
+
+	assert_int_equal(trace_ring_take(&reader, true), 0);
+	trace_ring_finish(&reader, to_ns);
+	reader.core.poll_states = 1;
+	return reader;
+}
+
+static inline void trace_sees(enum core_event event, bool begins, u32 arg)
+{
+	switch (event) {
+	case EVENT_IRQ:
+		begins ? trace_irq_enter(NULL, 11) : trace_irq_leave(NULL);
+		break;
+	case EVENT_IPI:
+		begins ? trace_ipi_enter(NULL, 0xffff800000001234) : trace_ipi_leave(NULL);
+		break;
+	case EVENT_SOFTIRQ:
+		begins ? trace_softirq_enter(NULL, arg) : trace_softirq_leave(NULL, arg);
+		break;
+	case EVENT_IDLE:
+		trace_idle(NULL, begins ? arg : PWR_EVENT_EXIT, shim_cpu);
+		break;
+	}
+}
+
+static inline void trace_sees_switch(struct task_struct *prev, struct task_struct *next, bool preempted)
+{
+	u64 args[3] = {preempted, (unsigned long)prev, (unsigned long)next};
+
+	trace_switch(args);
+}
+
+static inline bool is_softirqd(void *arg, u32 pid)
+{
+	return pid == (u32)ksoftirqd.pid;
+}
+
+#endif

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Waits in a trace of five cores with a random schedule, and what ends a recording. */
+#include "trace_core.h"
+
+#define NR_SIM	 9
+#define MAX_WAIT 100000
+
+static struct sim_task {
+	struct task_struct kernel;
+	enum { SLEEPS, WAITS, RUNS_HERE } does;
+	u64 since;
+	bool woken;
+	u32 waker, waker_cpu;
+} sim[NR_SIM];
+static struct sim_task *runs[NR_CPUS]; /* NULL: idle */
+static struct trace_wait truth[MAX_WAIT];
+static size_t nr_truth;
+static u64 now_ns;
+
+static void on_cpu(u32 cpu)
+{
+	shim_cpu = cpu;
+	shim_current = runs[cpu] ? &runs[cpu]->kernel : &idle;
+	at(++now_ns);
+}
+
+static void wakes(struct sim_task *t, u32 cpu)
+{
+	u32 to = below(NR_CPUS);
+
+	on_cpu(cpu);
+	t->kernel.thread_info.cpu = cpu;
+	trace_waking(NULL, &t->kernel);
+	now_ns += below(20);
+	/* The other core may queue the task itself. */
+	on_cpu(to);
+	t->kernel.thread_info.cpu = to;
+	trace_wakeup(NULL, &t->kernel);
+	*t = (struct sim_task){.kernel = t->kernel, .does = WAITS, .since = now_ns, .woken = true,
+			       .waker = runs[cpu] ? (u32)runs[cpu]->kernel.pid : 0, .waker_cpu = cpu};
+	/* Woken again while it waits, or while it runs: nothing new. */
+	if (below(3) == 0) {
+		at(++now_ns);
+		trace_wakeup(NULL, &t->kernel);
+	}
+}
+
+static struct sim_task *pick(int does)
+{
+	u64 first = below(NR_SIM);
+
+	for (int i = 0; i < NR_SIM; i++)
+		if ((int)sim[(first + i) % NR_SIM].does == does)
+			return &sim[(first + i) % NR_SIM];
+	return NULL;
+}
+
+static void switches(u32 cpu)
+{
+	struct sim_task *prev = runs[cpu], *next = pick(WAITS);
+	bool sleeps = prev && below(2), preempted = sleeps && below(4) == 0;
+
+	if (next == prev || (!next && !sleeps))
+		return;
+	on_cpu(cpu);
+	if (prev) {
+		/* On its way to sleep, but preempted: it still runs. */
+		prev->kernel.__state = sleeps ? below(2) ? 1 : 0x400 : 0;
+		*prev = (struct sim_task){.kernel = prev->kernel, .since = now_ns,
+					  .does = sleeps && !preempted ? SLEEPS : WAITS};
+	}
+	trace_sees_switch(shim_current, next ? &next->kernel : &idle, preempted);
+	if (next) {
+		truth[nr_truth++] = (struct trace_wait){
+			.from_ns = next->since, .to_ns = now_ns, .pid = next->kernel.pid, .cpu = cpu,
+			.woken = next->woken, .waker = next->waker, .waker_cpu = next->waker_cpu};
+		next->does = RUNS_HERE;
+	}
+	runs[cpu] = next;
+}
+
+static void sim_begin(u64 seed, u32 nr_edges)
+{
+	trace_reset(nr_edges);
+	memset(sim, 0, sizeof(sim));
+	memset(runs, 0, sizeof(runs));
+	core.random = seed;
+	now_ns = nr_truth = 0;
+	for (int i = 0; i < NR_SIM; i++)
+		sim[i].kernel = (struct task_struct){.pid = 100 + i, .cgroups = &trace_css};
+}
+
+static void sim_step(void)
+{
+	struct sim_task *t = pick(SLEEPS);
+
+	now_ns += below(1000);
+	if (t && below(2))
+		wakes(t, below(NR_CPUS));
+	else
+		switches(below(NR_CPUS));
+}
+
+static struct trace_waits find(struct trace_reader *readers)
+{
+	struct trace_core cores[NR_CPUS];
+	struct trace_waits waits;
+
+	for (u32 cpu = 0; cpu < NR_CPUS; cpu++) {
+		readers[cpu] = read_all(cpu, now_ns);
+		cores[cpu] = readers[cpu].core;
+	}
+	assert_int_equal(trace_find_waits(cores, NR_CPUS, &waits), 0);
+	for (u32 cpu = 0; cpu < NR_CPUS; cpu++)
+		trace_ring_free(&readers[cpu]);
+	return waits;
+}
+
+TEST(every_wait_is_found)
+{
+	struct trace_reader readers[NR_CPUS];
+
+	for (u64 seed = 1; seed <= 20; seed++) {
+		struct trace_waits waits;
+		u64 sum = 0, woken = 0;
+
+		sim_begin(seed, 1 << 14);
+		for (int i = 0; i < 4000; i++)
+			sim_step();
+		waits = find(readers);
+		assert_true(nr_truth > 1000);
+		assert_int_equal(waits.nr, nr_truth);
+		assert_int_equal(waits.unknown_start, 0);
+		for (size_t i = 0; i < nr_truth; i++) {
+			const struct trace_wait *w = &waits.list[i], *t = &truth[i];
+
+			sum += t->to_ns - t->from_ns;
+			woken += t->woken;
+			assert_int_equal(w->from_ns, t->from_ns);
+			assert_int_equal(w->to_ns, t->to_ns);
+			assert_int_equal(w->pid, t->pid);
+			assert_int_equal(w->cpu, t->cpu);
+			assert_int_equal(w->woken, t->woken);
+			assert_int_equal(w->waker, t->waker);
+			assert_int_equal(w->waker_cpu, t->waker_cpu);
+			assert_true(w->waking_ns <= w->from_ns);
+			assert_int_equal(!!w->waking_ns, t->woken);
+		}
+		assert_int_equal(waits.sum_ns, sum);
+		assert_true(woken > 100 && woken < nr_truth);
+		free(waits.list);
+	}
+}
+
+TEST(start_before_the_trace_is_counted)
+{
+	struct trace_reader readers[NR_CPUS];
+	struct trace_waits waits;
+
+	sim_begin(1, 64);
+	on_cpu(0);
+	trace_sees_switch(&idle, &sim[0].kernel, false);
+	waits = find(readers);
+	assert_int_equal(waits.nr, 0);
+	assert_int_equal(waits.unknown_start, 1);
+	free(waits.list);
+}
+
+static void woken_then_runs(u64 wait_ns)
+{
+	on_cpu(1);
+	trace_wakeup(NULL, &sim[0].kernel);
+	now_ns += wait_ns - 1;
+	on_cpu(0);
+	trace_sees_switch(&idle, &sim[0].kernel, false);
+	sim[0].kernel.__state = 1;
+	on_cpu(0);
+	trace_sees_switch(&sim[0].kernel, &idle, false);
+	sim[0].kernel.__state = 0;
+}
+
+TEST(long_wait_freezes_half_a_ring_later)
+{
+	for (int only = 0; only < 2; only++) {
+		struct trace_ring *ring;
+
+		sim_begin(1, 64);
+		ring = ring_of(0);
+		on_wait_ns = 5000;
+		on_wake_only = only;
+		task_note(task_at(100), &sim[0].kernel);
+		/* Woken while it runs, and then it sleeps for long: not a wait. */
+		on_cpu(0);
+		trace_sees_switch(&idle, &sim[0].kernel, false);
+		trace_wakeup(NULL, &sim[0].kernel);
+		sim[0].kernel.__state = 1;
+		on_cpu(0);
+		trace_sees_switch(&sim[0].kernel, &idle, false);
+		sim[0].kernel.__state = 0;
+		now_ns += 100000;
+		for (int i = 0; i < 100; i++)
+			woken_then_runs(4999);
+		assert_int_equal(alert_ns, TRACE_NEVER);
+		assert_int_equal(ring->event_ns, 0);
+		if (only) {
+			/* It lost the core: no wake-up. */
+			on_cpu(0);
+			trace_sees_switch(&sim[0].kernel, &idle, false);
+			now_ns += 9000;
+			on_cpu(0);
+			trace_sees_switch(&idle, &sim[0].kernel, false);
+			assert_int_equal(ring->event_ns, 0);
+			sim[0].kernel.__state = 1;
+			trace_sees_switch(&sim[0].kernel, &idle, false);
+			sim[0].kernel.__state = 0;
+		}
+		woken_then_runs(5000);
+		assert_int_equal(ring->event_ns, now_ns - 1);
+		assert_int_equal(ring->event_len_ns, 5000);
+		assert_int_equal(ring->event_what,
+				 TRACE_WHAT(100, 0, only ? TRACE_EVENT_WAKE : TRACE_EVENT_WAIT));
+		assert_int_equal(alert_ns, now_ns - 1);
+		/* Half of the ring holds what led to it. */
+		for (int i = 0; i < 100 && !frozen; i++)
+			woken_then_runs(10);
+		assert_int_equal(frozen, now_ns);
+		assert_int_equal(ring->head - ring->stop_head, 0);
+		assert_true(trace_edge_ns(&ring->edges[ring->head & edge_mask]) < alert_ns);
+		assert_int_equal(ring->writing + ring_of(1)->writing, 0);
+	}
+}
+
+TEST(long_interrupt_is_noise)
+{
+	sim_begin(1, 64);
+	on_noise_ns = 1000;
+	runs[0] = &sim[2];
+	on_cpu(0);
+	trace_irq_enter(NULL, 11);
+	now_ns += 500;
+	on_cpu(0);
+	trace_ipi_enter(NULL, 1);
+	now_ns += 300;
+	on_cpu(0);
+	trace_ipi_leave(NULL);
+	assert_int_equal(alert_ns, TRACE_NEVER);
+	now_ns += 196;
+	on_cpu(0);
+	trace_irq_leave(NULL);
+	assert_int_equal(alert_ns, TRACE_NEVER);
+	on_cpu(0);
+	trace_softirq_enter(NULL, 3);
+	now_ns += 999;
+	on_cpu(0);
+	trace_softirq_leave(NULL, 3);
+	assert_int_equal(alert_ns, now_ns);
+	assert_int_equal(ring_of(0)->event_len_ns, 1000);
+	assert_int_equal(ring_of(0)->event_what, TRACE_WHAT(102, 0, TRACE_EVENT_NOISE));
+}
+
+TEST_MAIN()

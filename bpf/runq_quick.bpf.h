@@ -351,7 +351,7 @@ static __always_inline void quick_blame(const struct quick_wait *w)
 	cell->count++;
 }
 
-/* False if it is for the other path. @mono, CLOCK_MONOTONIC, is not needed if the clock does not lag. */
+/* False if it is for the other path. @mono is CLOCK_MONOTONIC; not used if a task goes to sleep. */
 static __always_inline bool quick_switch(struct mode mode, struct task_struct *prev,
 					 struct task_struct *next, enum from from, u64 mono)
 {
@@ -369,7 +369,7 @@ static __always_inline bool quick_switch(struct mode mode, struct task_struct *p
 	/* Done already if this turns out to be odd: it can be done twice. */
 	if (from == FROM_TASK) {
 		delay = task_delay(prev, w.late_ns);
-		/* In this order, and likewise below, it takes no register that would have to be saved. */
+		/* In this order, here and below, no further register has to be saved. */
 		asm volatile("" : "+r"(delay));
 		quick_task(tasks, prev)->delay = delay;
 	}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* subtick audit --budget: all experiments together take no longer, and what does not fit is left out. */
+#include <string.h>
+
+#include "base/clock.h"
+#include "live.h"
+#include "truth.h"
+
+#define BUDGET_S 1.0
+
+static double seconds_of(const char *const args[], struct live_run *ret_run)
+{
+	uint64_t begin = clock_mono_ns();
+
+	live_run(args, ret_run);
+	return (double)(clock_mono_ns() - begin) / 1e9;
+}
+
+int main(void)
+{
+	struct live_run run;
+	double took, start;
+
+	truth_begin(2);
+	/* While a load runs on CPU 1, CPU 0 has a quarter of the time for all the rest: a loaded machine. */
+	truth_turns_start();
+	/* What has begun is ended: loading the programs of sources, for which no other command is quicker. */
+	start = seconds_of(ARGS("load", "1ms", "1"), &run);
+	live_ok(!run.exit_code, "a window of 1 ms takes %.3f s with the start: exit %d", start,
+		run.exit_code);
+	live_run_free(&run);
+	took = seconds_of(ARGS("audit", "--cpu", "1", "--budget", "1s"), &run);
+	truth_turns_stop();
+	live_ok(!run.exit_code && strstr(run.out, "experiment verdict"),
+		"all experiments run, and the verdict is given: exit %d %s", run.exit_code,
+		strtok(run.err, "\n") ?: "");
+	live_ok(strstr(run.out, "too little of --budget was left") != NULL,
+		"what does not fit into a second is said to be left out");
+	live_ok(took > 0.5 * BUDGET_S && took <= BUDGET_S + start,
+		"audit --budget 1s takes %.3f s, at most %.3f", took, BUDGET_S + start);
+	live_run_free(&run);
+	return live_done();
+}

@@ -3,7 +3,7 @@
 #ifndef SUBTICK_BPF_LOAD_SLOT_H
 #define SUBTICK_BPF_LOAD_SLOT_H
 
-#include "kernel.bpf.h"
+#include "task.bpf.h"
 #include "hist.bpf.h"
 #include "abi/load.h"
 
@@ -58,18 +58,6 @@ struct {
 } counters SEC(".maps");
 
 /* The CPU of a task that runs or is about to: one load, where the helper costs six instructions. */
-static __always_inline u32 task_cpu(struct task_struct *task)
-{
-	u32 cpu;
-
-	if (!bpf_core_field_exists(((struct task_struct___cpu *)0)->cpu))
-		return task->thread_info.cpu;
-	cpu = ((struct task_struct___cpu *)task)->cpu;
-	/* Or clang merges the two cases into one load at a computed offset. */
-	asm volatile("" : "+r"(cpu));
-	return cpu;
-}
-
 static __always_inline struct load_slot *slot_of(u32 cpu)
 {
 	struct load_slot *s = &slots[cpu & slot_mask];

@@ -13,4 +13,17 @@ static __always_inline bool task_runnable(struct task_struct *task)
 	return !((struct task_struct___old *)task)->state;
 }
 
+/* The core that it runs on, or will. */
+static __always_inline u32 task_cpu(struct task_struct *task)
+{
+	u32 cpu;
+
+	if (!bpf_core_field_exists(((struct task_struct___cpu *)0)->cpu))
+		return task->thread_info.cpu;
+	cpu = ((struct task_struct___cpu *)task)->cpu;
+	/* Or clang merges the two cases into one load at a computed offset. */
+	asm volatile("" : "+r"(cpu));
+	return cpu;
+}
+
 #endif

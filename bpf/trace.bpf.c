@@ -57,7 +57,7 @@ static __always_inline int wake_edge(struct task_struct *task, u32 kind)
 
 	if (!ring)
 		return 0;
-	now = ring_add(ring, kind, TRACE_WHAT(task->pid, current_pid(), cpu_of_task(task)), true);
+	now = ring_add(ring, kind, TRACE_WHAT(task->pid, current_pid(), task_cpu(task)), true);
 	if (on_wait_ns && kind != TRACE_WAKING && now != TRACE_NEVER)
 		wait_begins(task, now);
 	return 0;
@@ -232,7 +232,7 @@ int trace_walk(struct bpf_iter__task *ctx)
 		return 0;
 	}
 	name_note(name_at(task->pid), task);
-	ring = task->on_cpu ? ring_of(cpu_of_task(task)) : NULL;
+	ring = task->on_cpu ? ring_of(task_cpu(task)) : NULL;
 	if (ring)
 		ring->seed = (u64)task->pid + 1;
 	return 0;

@@ -3,7 +3,7 @@
 #ifndef SUBTICK_BPF_TRACE_RING_H
 #define SUBTICK_BPF_TRACE_RING_H
 
-#include "kernel.bpf.h"
+#include "task.bpf.h"
 #include "abi/load.h"
 #include "abi/trace.h"
 
@@ -44,18 +44,6 @@ __u64 wanted_cpus[TRACE_MAX_CPUS / 64] SEC(".data");
 struct trace_edge area[TRACE_AREA_EDGES];
 
 /* The CPU of a task that runs or is about to: one load, where the helper costs six instructions. */
-static __always_inline u32 cpu_of_task(struct task_struct *task)
-{
-	u32 cpu;
-
-	if (!bpf_core_field_exists(((struct task_struct___cpu *)0)->cpu))
-		return task->thread_info.cpu;
-	cpu = ((struct task_struct___cpu *)task)->cpu;
-	/* Or clang merges the two cases into one load at a computed offset. */
-	asm volatile("" : "+r"(cpu));
-	return cpu;
-}
-
 static __always_inline bool cpu_wanted(u32 cpu)
 {
 	return wanted_cpus[cpu / 64 % (TRACE_MAX_CPUS / 64)] >> cpu % 64 & 1;
@@ -82,7 +70,7 @@ static __always_inline struct trace_ring *ring_of_wake(struct task_struct *task)
 {
 	u32 cpu = bpf_get_smp_processor_id();
 
-	return some_cpus && !cpu_wanted(cpu) && !cpu_wanted(cpu_of_task(task)) ? NULL : ring_of(cpu);
+	return some_cpus && !cpu_wanted(cpu) && !cpu_wanted(task_cpu(task)) ? NULL : ring_of(cpu);
 }
 
 static __always_inline struct trace_task *name_at(u32 pid)

@@ -17,6 +17,7 @@ OURS = (
     "runq --sample 0.1",
     "runq --cgroup /outside",
     "runq --idle-states",
+    "runq --pressure",
     "wake --source passive",
     "trace --for 80000",
     "trace --on wait=1000",

@@ -16,6 +16,7 @@
 #include "measure/load/taskclock.h"
 #include "measure/runq/chunks.h"
 #include "measure/runq/idle.h"
+#include "measure/runq/pressure.h"
 #include "measure/runq/programs.h"
 #include "measure/trace/trace.h"
 #include "measure/wake/probe.h"
@@ -162,8 +163,25 @@ static void try_trace(const char *choice, enum trace_event on, bool some)
 		cpuset_add(&opts.cpus, 0);
 	counted_begin();
 	trace_open(&opts, &trace, &err);
-	say(choice, true, &err);
+	say(choice, false, &err);
 	trace_close(trace);
+}
+
+static void try_pressure(const char *choice, enum runq_hierarchy hierarchy)
+{
+	struct runq_opts opts = {.hierarchy = hierarchy};
+	struct runq_pressure *pressure = NULL;
+	struct err err = {0};
+	int rc;
+
+	counted_begin();
+	rc = runq_pressure_open(&opts, &pressure, &err);
+	if (rc && err.unsupported) {
+		printf("# %s: %s\n", choice, err.what);
+		return;
+	}
+	say(choice, false, &err);
+	runq_pressure_close(pressure);
 }
 
 static void try_load(const char *choice, bool brief, const struct load_source_ops *ops,
@@ -251,6 +269,8 @@ int main(int argc, char **argv)
 	all_of_runq(brief);
 	try_idle_states("runq --idle-states, cgroup v1", RUNQ_HIERARCHY_V1);
 	try_idle_states("runq --idle-states, cgroup v2", RUNQ_HIERARCHY_V2);
+	try_pressure("runq --pressure, cgroup v1", RUNQ_HIERARCHY_V1);
+	try_pressure("runq --pressure, cgroup v2", RUNQ_HIERARCHY_V2);
 	try_trace("trace", TRACE_EVENT_NONE, false);
 	try_trace("trace --cpu 0 --on wait", TRACE_EVENT_WAIT, true);
 	try_trace("trace --on noise", TRACE_EVENT_NOISE, false);

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * One recording against three others of the same time: the sums of a trace are those of load and of
+ * runq, and its waits those that a hog and its victim have by their own stamps.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "hog.h"
+#include "live.h"
+#include "measure/load/bpf.h"
+#include "measure/trace/trace.h"
+#include "measured.h"
+#include "truth.h"
+#include "waits.h"
+
+#define CPU	  1
+#define NR_CPUS	  2
+#define ROUNDS	  40
+#define PERIOD_NS (6 * NSEC_PER_MSEC)
+#define WINDOW	  "4"
+/*
+ * Two programs on the same event have stamps that are apart by the way of one of them and of the
+ * tracepoint's call: no more instructions than that.
+ */
+#define APART_NS  1200
+#define POINTS	  0.001
+
+static const char *const runq_args[] = {"runq",	    "--json", "--per", "task",
+					"--source", "wakeup", WINDOW, "1", NULL};
+
+static const struct trace_task_sum *task_of(const struct trace_window *w, pid_t pid)
+{
+	for (size_t i = 0; i < w->nr_tasks; i++)
+		if (w->tasks[i].pid == (uint32_t)pid)
+			return &w->tasks[i];
+	return NULL;
+}
+
+static json_t *row_of(json_t *root, pid_t pid)
+{
+	json_t *row;
+	size_t i;
+
+	json_array_foreach(json_object_get(root, "groups"), i, row)
+		if (live_number(row, "pid") == pid)
+			return row;
+	return NULL;
+}
+
+static void judge_task(const char *who, const struct trace_window *w, json_t *root, pid_t pid,
+		       const struct wait_known *known)
+{
+	const struct trace_task_sum *task = task_of(w, pid);
+	json_t *row = row_of(root, pid);
+	double count = live_number(row, "count"), sum = live_number(row, "sum_ns");
+
+	if (!live_ok(task && row, "%s: is in the trace and in runq", who))
+		return;
+	/* Both also waited when they were started, which is in both recordings. */
+	live_ok((double)task->waits == count && task->waits >= ROUNDS,
+		"%s: %llu waits in the trace, %.0f in runq, %d by schedule", who,
+		(unsigned long long)task->waits, count, ROUNDS);
+	live_ok(fabs((double)task->wait_ns - sum) <= APART_NS * count,
+		"%s: %llu ns in the trace, %.0f in runq: %.0f ns apart per wait", who,
+		(unsigned long long)task->wait_ns, sum, fabs((double)task->wait_ns - sum) / count);
+	live_ok(task->wait_ns >= waits_low(known, ROUNDS),
+		"%s: no less than the %llu ns by its own stamps", who,
+		(unsigned long long)waits_low(known, ROUNDS));
+}
+
+/* Each wait of the victim is behind the hog, which woke it. */
+static void judge_chains(const struct trace_window *w, const struct hog *schedule)
+{
+	int behind = 0, found = 0;
+
+	for (size_t i = 0; i < w->waits.nr; i++) {
+		const struct trace_wait *wait = &w->waits.list[i];
+		struct trace_chain chain;
+
+		if (wait->pid != (uint32_t)schedule->victim_pid ||
+		    w->start_mono_ns + wait->from_ns < schedule->begin_ns)
+			continue;
+		trace_wait_chain(w, wait, &chain);
+		found++;
+		behind += wait->woken && wait->waker == (uint32_t)schedule->hog_pid &&
+			  wait->waker_cpu == CPU && chain.culprit == (uint32_t)schedule->hog_pid;
+	}
+	live_ok(found >= ROUNDS && behind >= ROUNDS,
+		"%d of %d waits of the victim: woken by the hog, and behind it", behind, found);
+}
+
+static void judge_load(const struct trace_window *w, const struct load_sample *before,
+		       const struct load_sample *after)
+{
+	const struct trace_cpu *cpu = &w->cpu[CPU];
+	double window = (double)(cpu->core.to_ns - cpu->core.from_ns);
+
+	live_ok(!cpu->lost && !cpu->replay.odd_edges && !cpu->core.nr_gaps,
+		"nothing lost in %zu edges", cpu->core.nr_edges);
+	for (int part = 0; part < LOAD_NR_PARTS; part++) {
+		double by_load = (double)(after[CPU].part_ns[part] - before[CPU].part_ns[part]);
+		double by_trace = (double)cpu->replay.part_ns[part];
+
+		/* The two windows differ at both ends, where the core is halted. */
+		if (part == LOAD_PART_IDLE)
+			continue;
+		live_ok(fabs(by_load - by_trace) <= POINTS * window,
+			"%s: %.0f ns in the trace, %.0f in load: %.4f points apart",
+			load_part_name(part), by_trace, by_load,
+			100 * fabs(by_load - by_trace) / window);
+	}
+}
+
+static struct hog *plan(void)
+{
+	struct hog *schedule = hog_make();
+
+	schedule->cpu = CPU;
+	schedule->rounds = ROUNDS;
+	schedule->period_ns = PERIOD_NS;
+	schedule->begin_ns = clock_mono_ns() + 500 * NSEC_PER_MSEC;
+	for (int i = 0; i < ROUNDS; i++)
+		schedule->burn_ns[i] = (uint64_t)i * 70 * NSEC_PER_USEC;
+	return schedule;
+}
+
+int main(void)
+{
+	struct load_source_opts load_opts = {.nr_cpus = NR_CPUS};
+	struct load_sample before[NR_CPUS], after[NR_CPUS];
+	struct trace_opts opts = {0};
+	const struct trace_window *w;
+	struct wait_known known[HOG_MAX];
+	struct load_source *load;
+	struct measured runq;
+	struct trace *trace;
+	struct hog *schedule;
+	struct err err = {0};
+	bool done;
+	json_t *root;
+
+	truth_begin(NR_CPUS);
+	if (load_source_bpf.open(&load_opts, &load, &err) || trace_open(&opts, &trace, &err))
+		live_skip_all("%s", err.what);
+	trace_start(trace);
+	load_source_bpf.sample(load, before);
+	measured_start(&runq, runq_args);
+	truth_sleep_until(clock_mono_ns() + MEASURED_LEAD_NS);
+	schedule = plan();
+	hog_start(schedule);
+	while (clock_mono_ns() < hog_end_ns(schedule)) {
+		live_sleep_ms(10);
+		trace_poll(trace, &done, &err);
+	}
+	live_sleep_ms(100);
+	load_source_bpf.sample(load, after);
+	if (!live_ok(!trace_stop(trace, &w, &err), "the recording ends: %s", err.what))
+		return live_done();
+	root = measured_end(&runq, schedule->begin_ns, hog_end_ns(schedule));
+	judge_load(w, before, after);
+	hog_victim_waits(schedule, known);
+	judge_task("victim", w, root, schedule->victim_pid, known);
+	hog_own_waits(schedule, known);
+	judge_task("hog", w, root, schedule->hog_pid, known);
+	judge_chains(w, schedule);
+	hog_stop(schedule);
+	trace_close(trace);
+	load_source_bpf.close(load);
+	return live_done();
+}

@@ -95,8 +95,13 @@ static __always_inline void times_turn(u64 *times, u32 from, u32 to, u64 stamp)
 		__sync_fetch_and_add(&times[to], -stamp);
 }
 
-static __always_inline void group_change(struct runq_pressure_group *g, u64 delta, u64 stamp)
+/*
+ * Changes one group; returns the one above it. Global, so that its many ways are verified once rather
+ * than for each group of a path.
+ */
+__noinline u32 group_change(u32 group, u64 delta, u64 stamp)
 {
+	struct runq_pressure_group *g = group_at(group);
 	u64 was = __sync_fetch_and_add(&g->state, delta), is = was + delta;
 	u32 from = runq_pressure_cause(was), to = runq_pressure_cause(is);
 
@@ -106,6 +111,7 @@ static __always_inline void group_change(struct runq_pressure_group *g, u64 delt
 	if (is >> RUNQ_PRESSURE_AT_RUNS)
 		to = RUNQ_PRESSURE_NR_CAUSES;
 	times_turn(g->stalled, from, to, stamp);
+	return g->up;
 }
 
 /* What a cgroup with these tasks counts as: one that waits, for one reason, or runs, or both. */
@@ -124,7 +130,7 @@ static __always_inline u64 own_unit(u64 own)
 
 /*
  * Changes the counts of a cgroup's tasks, and if it counts as something else then, those of it and of
- * all above. Global, so that it is verified once rather than for each caller.
+ * all above. Global for the same reason.
  */
 __noinline int groups_change(u32 group, u64 delta, u64 stamp)
 {
@@ -133,12 +139,8 @@ __noinline int groups_change(u32 group, u64 delta, u64 stamp)
 	if (rarely(is & RUNQ_PRESSURE_CROWDED))
 		__sync_fetch_and_add(&crowded, 1);
 	delta = own_unit(is) - own_unit(was);
-	for (int i = 0; delta && i < RUNQ_PRESSURE_DEPTH && group; i++) {
-		struct runq_pressure_group *g = group_at(group);
-
-		group_change(g, delta, stamp);
-		group = g->up;
-	}
+	for (int i = 0; delta && i < RUNQ_PRESSURE_DEPTH && group; i++)
+		group = group_change(group, delta, stamp);
 	return 0;
 }
 

@@ -57,7 +57,6 @@ struct {
 	__type(value, u32);
 } counters SEC(".maps");
 
-/* The CPU of a task that runs or is about to: one load, where the helper costs six instructions. */
 static __always_inline struct load_slot *slot_of(u32 cpu)
 {
 	struct load_slot *s = &slots[cpu & slot_mask];

@@ -4,9 +4,9 @@
  * core, and that in which none of them runs either.
  *
  * A task is asleep, waits or runs. It changes at a wake-up and at a switch, under the lock of its run
- * queue. Each change adds to the counts of its cgroup, and what that makes of it to those of all above. Whoever makes a count leave 0
- * or return to it adds a stamp to a sum of stamps. All of these are single atomic operations, so that
- * cores need no lock and none of them is lost.
+ * queue. Each change adds to the counts of its cgroup; if the cgroup becomes something else by that,
+ * to those of all above. Whoever makes a count leave 0 or return to it adds a stamp to a sum of stamps.
+ * All of these are single atomic operations, so that cores need no lock and none of them is lost.
  */
 #include "runq_task.bpf.h"
 #include "abi/runq_pressure.h"

@@ -43,7 +43,6 @@ __u64 wanted_cpus[TRACE_MAX_CPUS / 64] SEC(".data");
 /* The only one in .bss, which user space shrinks: the tasks, then the rings. */
 struct trace_edge area[TRACE_AREA_EDGES];
 
-/* The CPU of a task that runs or is about to: one load, where the helper costs six instructions. */
 static __always_inline bool cpu_wanted(u32 cpu)
 {
 	return wanted_cpus[cpu / 64 % (TRACE_MAX_CPUS / 64)] >> cpu % 64 & 1;

@@ -27,8 +27,13 @@
 #define LOOPS  2000
 /* Longer than a window: none has two operations. */
 #define PERIOD_NS 230000
-/* Of interrupts: so many short rounds. A core that begins to be idle has its tick for some milliseconds. */
+/*
+ * So many rounds, of which the lowest figure that two agree on counts: on the way to idle a core looks at its
+ * timers, and what else is due decides for whole rounds whether it goes on with its tick, 615 instructions.
+ */
 #define ROUNDS	      6
+#define ROUNDS_BESIDE 3
+/* Of interrupts they are short. A core that begins to be idle has its tick for some milliseconds. */
 #define ROUND_WINDOWS 30
 #define ROUND_WARM_UP 60
 #define BETWEEN_MS    1730
@@ -108,11 +113,11 @@ static void kick_counter(struct source *source)
 }
 
 /* The lowest that two rounds agree on, or the lowest. */
-static const struct cost_figure *lowest_of_two(const struct cost_figure rounds[ROUNDS])
+static const struct cost_figure *lowest_of_two(const struct cost_figure *rounds, int nr)
 {
 	const struct cost_figure *found = NULL, *lowest = &rounds[0];
 
-	for (int i = 0; i < ROUNDS; i++) {
+	for (int i = 0; i < nr; i++) {
 		if (rounds[i].typical < lowest->typical)
 			lowest = &rounds[i];
 		for (int j = 0; j < i; j++)
@@ -148,7 +153,7 @@ int cost_run_interrupt(struct cost_figure *ret_figure)
 		rc = measure_windows(&source, ROUND_WARM_UP, ROUND_WINDOWS, &rounds[i]);
 	}
 	if (!rc)
-		*ret_figure = *lowest_of_two(rounds);
+		*ret_figure = *lowest_of_two(rounds, ROUNDS);
 	if (source.fd < 0)
 		return -EIO;
 	close(source.fd);
@@ -195,7 +200,7 @@ static void kick_reader(struct source *source)
 		source->fd = -1;
 }
 
-static int run_beside(struct source *source, void (*body)(int fd), struct cost_figure *ret_figure)
+static int run_beside_once(struct source *source, void (*body)(int fd), struct cost_figure *ret_figure)
 {
 	int rc;
 
@@ -209,6 +214,23 @@ static int run_beside(struct source *source, void (*body)(int fd), struct cost_f
 	kill(source->pid, SIGKILL);
 	waitpid(source->pid, NULL, 0);
 	return source->fd < 0 ? -EIO : rc;
+}
+
+static int run_beside(struct source *source, void (*body)(int fd), struct cost_figure *ret_figure)
+{
+	struct cost_figure rounds[ROUNDS_BESIDE];
+
+	for (int i = 0; i < ROUNDS_BESIDE; i++) {
+		int rc;
+
+		if (i)
+			cost_sleep_ms(BETWEEN_MS);
+		rc = run_beside_once(source, body, &rounds[i]);
+		if (rc)
+			return rc;
+	}
+	*ret_figure = *lowest_of_two(rounds, ROUNDS_BESIDE);
+	return 0;
 }
 
 /* A task on CPU 1 sleeps until the next window: timer interrupt, wake-up, idle to task, task to idle. */

@@ -15,6 +15,7 @@ static struct runq_group groups[] = {{.key = 7, .path = "/old"}, {.key = 8, .pat
 static size_t nr_known;
 static unsigned int nr_scans;
 static struct runq_event event;
+static enum runq_sum sum;
 
 /* Instead of the kernel half; see meson.build. */
 int __wrap_kbtf_open(const char *root, struct btf **ret_btf, struct err *err);
@@ -79,6 +80,7 @@ static void check(uint64_t victim, uint64_t culprit, const char *victim_name,
 {
 	struct runq_opts opts = {.source = RUNQ_SOURCE_WAKEUP,
 				 .hierarchy = RUNQ_HIERARCHY_V2,
+				 .sum = sum,
 				 .threshold_ns = 1000};
 	struct report *report = NULL;
 	const struct table *waits;
@@ -107,6 +109,7 @@ static int one_known(void **state)
 {
 	nr_known = 1;
 	nr_scans = 0;
+	sum = RUNQ_SUM_NONE;
 	return 0;
 }
 
@@ -133,6 +136,14 @@ TEST_WITH(new_culprit, one_known, NULL)
 TEST_WITH(gone, one_known, NULL)
 {
 	check(9, 8, "(gone)", "/new");
+}
+
+/* Also of a wait without a culprit, which began before its core had seen a switch. */
+TEST_WITH(summed, one_known, NULL)
+{
+	sum = RUNQ_SUM_POD;
+	check(7, 8, "/old", "/new");
+	check(7, 0, "/old", NULL);
 }
 
 TEST_MAIN()

@@ -391,10 +391,9 @@ static void long_wait_fill(const struct runq_meter *m, const struct runq_event *
 	};
 	memcpy(wait->comm, event->comm, sizeof(event->comm));
 	memcpy(wait->prev_comm, event->prev_comm, sizeof(event->prev_comm));
-	if (!event->culprit)
-		return;
-	wait->culprit = runq_kernel_party(m->kernel, event->culprit);
-	wait->culprit_ns = event->culprit_ns;
+	/* A wait that began before the core had seen a switch has none. */
+	wait->culprit = runq_kernel_party(m->kernel, event->culprit ?: RUNQ_KEY_UNKNOWN);
+	wait->culprit_ns = event->culprit ? event->culprit_ns : 0;
 }
 
 static bool is_unknown(const struct runq_meter *m, uint64_t key)

@@ -17,8 +17,11 @@
 #define BURN_NS	  (60 * NSEC_PER_MSEC)
 #define PERIOD_NS (200 * NSEC_PER_USEC)
 #define CLOSURE	  0.001
-/* Between ftrace's stamp of an event and ours lie its record and our program, at both ends. */
-#define STAMPS_NS 1000
+/*
+ * Between ftrace's stamp of an event and ours lie its record and our program, at both ends; and its
+ * stamps are whole microseconds.
+ */
+#define STAMPS_NS (500 + 1000)
 /*
  * From user code to the event at a handler's entry, from the one at its exit back, and softirqs
  * with their own way in and out: what one interrupt takes besides what is counted as its time.

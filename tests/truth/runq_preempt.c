@@ -20,7 +20,7 @@
 #define ROUNDS	  24
 #define PERIOD_NS (2 * NSEC_PER_MSEC)
 /* From the low one's last stamp to the high one's first, and the same back: kernel instructions. */
-#define SLACK_NS 40000
+#define SLACK_NS 30000
 
 /*
  * Since Linux 6.4 ticks come at whole multiples of their period, 4 ms here. The schedule begins so
@@ -127,24 +127,22 @@ static bool low_waits(const struct schedule *schedule, struct wait_known *waits)
 }
 
 /*
- * How well the worst gap is known. A third task that is woken in it, such as RCU's when a switch
- * ends a grace period, is stamped eight times, too: that time is the witness's own.
+ * How well a gap is known, in the mean: what is judged are sums over all of them, and one may have an
+ * interrupt in it. A third task that is woken in it, such as RCU's when a switch ends a grace period, is
+ * stamped eight times, too: that time is the witness's own.
  */
 static uint64_t gaps_slack(const struct schedule *schedule, const struct witness *w,
 			   const struct wait_known *waits)
 {
-	uint64_t most = 0;
+	uint64_t sum = 0;
 
 	for (int i = 0; i < ROUNDS; i++) {
 		const struct run *run = run_after(schedule, i);
-		uint64_t slack =
-			waits[i].high_ns - waits[i].low_ns -
-			stamped(w, schedule->high_pid, true, schedule->sleep_ns[i], run->from_ns);
 
-		if (slack > most)
-			most = slack;
+		sum += waits[i].high_ns - waits[i].low_ns -
+		       stamped(w, schedule->high_pid, true, schedule->sleep_ns[i], run->from_ns);
 	}
-	return most;
+	return sum / ROUNDS;
 }
 
 static void judge_high(const char *source, const struct schedule *schedule, const struct witness *w,
@@ -180,7 +178,7 @@ static void judge_low(const char *source, const struct schedule *schedule, const
 		     ROUNDS))
 		return;
 	slack = gaps_slack(schedule, w, waits);
-	live_ok(slack <= SLACK_NS, "%s: each gap is known to %llu ns by the tasks' stamps", source,
+	live_ok(slack <= SLACK_NS, "%s: a gap is known to %llu ns by the tasks' stamps", source,
 		(unsigned long long)slack);
 	live_note("%s: with third tasks to %llu ns", source,
 		  (unsigned long long)waits_slack(waits, ROUNDS));

@@ -3,6 +3,7 @@
 #include "load_slot.bpf.h"
 #include "load_lines.bpf.h"
 #include "load_tasks.bpf.h"
+#include "vectors.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
@@ -421,21 +422,7 @@ int BPF_PROG(load_nmi_noise, void *handler, s64 delta_ns, int handled)
 HIRQ_PAIR(irq, "irq_handler_entry", "irq_handler_exit")
 /* arm64 */
 HIRQ_PAIR(ipi, "ipi_entry", "ipi_exit")
-/* x86: vectors that irq_handler_entry does not see */
-HIRQ_VECTOR(local_timer, "local_timer_entry", "local_timer_exit", LOAD_LINE_LOCAL_TIMER)
-HIRQ_VECTOR(reschedule, "reschedule_entry", "reschedule_exit", LOAD_LINE_RESCHEDULE)
-HIRQ_VECTOR(call_function, "call_function_entry", "call_function_exit", LOAD_LINE_CALL_FUNCTION)
-HIRQ_VECTOR(call_function_single, "call_function_single_entry", "call_function_single_exit",
-	    LOAD_LINE_CALL_FUNCTION_SINGLE)
-HIRQ_VECTOR(irq_work, "irq_work_entry", "irq_work_exit", LOAD_LINE_IRQ_WORK)
-HIRQ_VECTOR(platform_ipi, "x86_platform_ipi_entry", "x86_platform_ipi_exit",
-	    LOAD_LINE_PLATFORM_IPI)
-HIRQ_VECTOR(thermal, "thermal_apic_entry", "thermal_apic_exit", LOAD_LINE_THERMAL)
-HIRQ_VECTOR(threshold, "threshold_apic_entry", "threshold_apic_exit", LOAD_LINE_THRESHOLD)
-HIRQ_VECTOR(deferred_error, "deferred_error_apic_entry", "deferred_error_apic_exit",
-	    LOAD_LINE_DEFERRED_ERROR)
-HIRQ_VECTOR(error_apic, "error_apic_entry", "error_apic_exit", LOAD_LINE_ERROR)
-HIRQ_VECTOR(spurious_apic, "spurious_apic_entry", "spurious_apic_exit", LOAD_LINE_SPURIOUS)
+X86_VECTORS(HIRQ_VECTOR)
 
 SEC("tp_btf/irq_handler_entry")
 int BPF_PROG(load_irq_enter_line, int irq, struct irqaction *action)

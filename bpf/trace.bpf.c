@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Writes every context change of a core into the ring of that core, until something happens. */
 #include "trace_ring.bpf.h"
+#include "vectors.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
@@ -199,21 +200,7 @@ int BPF_PROG(trace_ipi_enter, u64 reason)
 
 TRACE_LEAVE(irq, "irq_handler_exit")
 TRACE_LEAVE(ipi, "ipi_exit")
-/* x86: vectors that irq_handler_entry does not see */
-TRACE_VECTOR(local_timer, "local_timer_entry", "local_timer_exit", LOAD_LINE_LOCAL_TIMER)
-TRACE_VECTOR(reschedule, "reschedule_entry", "reschedule_exit", LOAD_LINE_RESCHEDULE)
-TRACE_VECTOR(call_function, "call_function_entry", "call_function_exit", LOAD_LINE_CALL_FUNCTION)
-TRACE_VECTOR(call_function_single, "call_function_single_entry", "call_function_single_exit",
-	     LOAD_LINE_CALL_FUNCTION_SINGLE)
-TRACE_VECTOR(irq_work, "irq_work_entry", "irq_work_exit", LOAD_LINE_IRQ_WORK)
-TRACE_VECTOR(platform_ipi, "x86_platform_ipi_entry", "x86_platform_ipi_exit",
-	     LOAD_LINE_PLATFORM_IPI)
-TRACE_VECTOR(thermal, "thermal_apic_entry", "thermal_apic_exit", LOAD_LINE_THERMAL)
-TRACE_VECTOR(threshold, "threshold_apic_entry", "threshold_apic_exit", LOAD_LINE_THRESHOLD)
-TRACE_VECTOR(deferred_error, "deferred_error_apic_entry", "deferred_error_apic_exit",
-	     LOAD_LINE_DEFERRED_ERROR)
-TRACE_VECTOR(error_apic, "error_apic_entry", "error_apic_exit", LOAD_LINE_ERROR)
-TRACE_VECTOR(spurious_apic, "spurious_apic_entry", "spurious_apic_exit", LOAD_LINE_SPURIOUS)
+X86_VECTORS(TRACE_VECTOR)
 
 /*
  * Walked once at the start: who has which pid, and who has which core. Once more for each reason of an IPI

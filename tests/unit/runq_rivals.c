@@ -7,6 +7,13 @@
 
 #define CROWD 12
 
+/* With the address sanitizer a step takes 30 times as long, and finds the same errors in fewer. */
+#ifdef __SANITIZE_ADDRESS__
+#define NR_STEPS 2000
+#else
+#define NR_STEPS 20000
+#endif
+
 /* The programs, and whether with our own stamps instead of those of sched_info. */
 static const struct {
 	int (*program)(u64 *);
@@ -134,7 +141,7 @@ static u64 crowd_runs(u64 jump_ns, u64 *ret_waited, u64 *ret_waits)
 	u64 since[CROWD] = {0}, ns = 1000;
 
 	*ret_waited = *ret_waits = 0;
-	for (u32 step = 0; step < 20000; step++) {
+	for (u32 step = 0; step < NR_STEPS; step++) {
 		u32 who = below(CROWD);
 		struct task_struct *next;
 		bool sleeps = below(2);

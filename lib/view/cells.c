@@ -10,6 +10,7 @@
 #include "view/view.h"
 
 #define NAME_MIN 16 /* least width of a name, on any terminal */
+#define NAME_NO_TERMINAL 96 /* in a pipe or file, where lines must still be readable */
 
 static enum unit unit_of(const struct table *table, size_t col)
 {
@@ -18,6 +19,8 @@ static enum unit unit_of(const struct table *table, size_t col)
 
 size_t cells_name_max(size_t width)
 {
+	if (!width)
+		return NAME_NO_TERMINAL;
 	return width / 3 < NAME_MIN ? NAME_MIN : width / 3;
 }
 
@@ -58,7 +61,7 @@ char *cells_text(const struct table *table, size_t row, size_t col, size_t max)
 	char number[64];
 
 	if (value->kind == VALUE_STR)
-		return utf8_printable(value->str, max);
+		return utf8_printable_path(value->str, max);
 	view_format_value(value, unit_of(table, col), number, sizeof(number));
 	return strdup(number);
 }

@@ -7,7 +7,7 @@
 
 #define CELLS_GAP 2 /* blanks between two columns */
 
-/* How wide a name may be on a terminal of @width columns. */
+/* How wide a name may be on a terminal of @width columns, 0: in a pipe or file. */
 size_t cells_name_max(size_t width);
 /* Whether the column is empty in every row, such as flags if there are none. */
 bool cells_blank(const struct table *table, size_t col);

@@ -8,6 +8,8 @@
 
 #include "base/utf8.h"
 
+#define LAST_ENOUGH 40 /* the kind of a container and 24 digits */
+
 struct range {
 	uint32_t first, last;
 };
@@ -123,6 +125,95 @@ char *utf8_printable(const char *str, size_t max)
 	if (max && utf8_width(out) > max)
 		cut(out, max);
 	return out;
+}
+
+/* Bytes of the longest beginning of @len bytes that fits @max columns. */
+static size_t head_of(const char *str, size_t len, size_t max)
+{
+	size_t pos = 0, width = 0, step;
+	uint32_t code;
+
+	for (; pos < len; pos += step) {
+		step = utf8_decode(str + pos, UTF8_LONGEST, &code);
+		width += code_width(code);
+		if (width > max)
+			break;
+	}
+	return pos;
+}
+
+/* Where the longest end of @len bytes begins that fits @max columns. */
+static size_t tail_of(const char *str, size_t len, size_t max)
+{
+	size_t width = utf8_width_of(str, len), pos = 0;
+	uint32_t code;
+
+	while (width > max) {
+		pos += utf8_decode(str + pos, UTF8_LONGEST, &code);
+		width -= code_width(code);
+	}
+	return pos;
+}
+
+/* Without the kind of unit that systemd adds: it says nothing, and takes columns from the id before it. */
+static size_t without_kind(const char *last)
+{
+	const char *dot = strrchr(last, '.');
+
+	if (dot && (!strcmp(dot, ".scope") || !strcmp(dot, ".slice") || !strcmp(dot, ".service")))
+		return dot - last;
+	return strlen(last);
+}
+
+/* Columns of the last part of a path: what the folders leave, and enough to know a container's id. */
+static size_t room_of_last(size_t folders, size_t max)
+{
+	size_t left = folders < max ? max - folders : 0, enough = max - max / 3;
+
+	if (enough > LAST_ENOUGH)
+		enough = LAST_ENOUGH;
+	return left > enough ? left : enough;
+}
+
+static char *shorten(const char *path, size_t max)
+{
+	size_t folders = strrchr(path, '/') + 1 - path, from = 0;
+	const char *last = path + folders;
+	size_t end = strlen(last), head = end, tail = end;
+	size_t before = utf8_width_of(path, folders), after = utf8_width(last);
+	size_t room = room_of_last(before, max);
+	bool cuts = after > room;
+	char *out;
+
+	if (cuts) {
+		after = room;
+		end = head = tail = without_kind(last);
+		if (utf8_width_of(last, end) >= room) {
+			head = head_of(last, end, (room - 1) * 2 / 3);
+			tail = tail_of(last, end, room - 1 - (room - 1) * 2 / 3);
+		}
+	}
+	if (before + after > max)
+		from = tail_of(path, folders, max - after - 1);
+	if (asprintf(&out, "%s%.*s%.*s%s%.*s", from ? "…" : "", (int)(folders - from), path + from,
+		     (int)head, last, cuts ? "…" : "", (int)(end - tail), last + tail) < 0)
+		return NULL;
+	return out;
+}
+
+char *utf8_printable_path(const char *str, size_t max)
+{
+	char *whole = utf8_printable(str, 0), *path;
+
+	if (!whole || !max || utf8_width(whole) <= max)
+		return whole;
+	if (!strchr(whole, '/')) {
+		cut(whole, max);
+		return whole;
+	}
+	path = shorten(whole, max);
+	free(whole);
+	return path;
 }
 
 char *utf8_valid(const char *str)

@@ -11,7 +11,12 @@
  * @max columns with a final "…"; 0: no limit. Allocated; NULL if out of memory.
  */
 char *utf8_printable(const char *str, size_t max);
-/* The same without a limit, written to a stream. */
+/*
+ * The same for a path or a name such as namespace/pod/container: what stays are the end of the folders,
+ * where a pod has its name or UID, and both ends of the last part. Text without a '/' is cut at its end.
+ */
+char *utf8_printable_path(const char *str, size_t max);
+/* utf8_printable() without a limit, written to a stream. */
 void utf8_print(FILE *out, const char *str);
 /* The width of text on a terminal in columns, by code point, independent of the locale. */
 size_t utf8_width(const char *str);

@@ -87,6 +87,44 @@ TEST(test_cut)
 			2, "e\xcc\x81…");
 }
 
+/* What tells two pods or containers apart is not what is cut. */
+TEST(test_paths)
+{
+#define POD                                          \
+	"/kubepods.slice/kubepods-burstable.slice/" \
+	"kubepods-burstable-pod9b2a1c3d_4e5f_6071_8293_a4b5c6d7e8f9.slice/"
+#define HEX "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+	static const struct {
+		const char *path;
+		size_t max;
+		const char *shown;
+	} rows[] = {
+		{"/system.slice/cron.service", 26, "/system.slice/cron.service"},
+		{"/system.slice/cron.service", 0, "/system.slice/cron.service"},
+		{"shop/web-7d9f8c6b5-x7z2k/nginx", 26, "…web-7d9f8c6b5-x7z2k/nginx"},
+		{"kube-system/coredns-5d78c9869d-x7z2k", 26, "…system/coredns-5d7…-x7z2k"},
+		{"kube-system/coredns-5d78c9869d-x7z2k/coredns", 40,
+		 "…system/coredns-5d78c9869d-x7z2k/coredns"},
+		{POD "cri-containerd-" HEX ".scope", 96,
+		 "…urstable-pod9b2a1c3d_4e5f_6071_8293_a4b5c6d7e8f9.slice/"
+		 "cri-containerd-0123456789a…3456789abcdef"},
+		{POD "cri-containerd-" HEX ".scope", 26, "….slice/cri-contain…abcdef"},
+		{POD "docker.scope", 26, "…d7e8f9.slice/docker.scope"},
+		{"a/0123456789abcdef.scope", 20, "a/0123456789abcdef…"},
+		{"日本語日本語/日本語日本語", 16, "…語/日本語…本語"},
+		{"a task with a long name", 16, "a task with a l…"},
+		{"with \x1b/in it", 16, "with \\x1b/in it"},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		char *shown = utf8_printable_path(rows[i].path, rows[i].max);
+
+		assert_string_equal(shown, rows[i].shown);
+		assert_true(!rows[i].max || utf8_width(shown) <= rows[i].max);
+		free(shown);
+	}
+}
+
 TEST(test_width)
 {
 	assert_int_equal(utf8_width(""), 0);

@@ -297,6 +297,49 @@ static void test_parts(void **state)
 	}
 }
 
+/* A container's path in a pipe: short enough to read, with its pod's name; whole with --wide, in JSON and CSV. */
+static void test_long_names(void **state)
+{
+	static const char path[] = "/kubepods.slice/kubepods-burstable.slice/"
+				   "kubepods-burstable-pod9b2a1c3d_4e5f_6071_8293_a4b5c6d7e8f9.slice/"
+				   "cri-containerd-0123456789abcdef0123456789abcdef"
+				   "0123456789abcdef0123456789abcdef.scope";
+	static const struct {
+		struct view view;
+		bool whole;
+	} rows[] = {
+		{{.format = VIEW_TEXT}, false},
+		{{.format = VIEW_TEXT, .wide = true}, true},
+		{{.format = VIEW_TEXT, .wide = true, .width = 120}, false},
+		{{.format = VIEW_JSON}, true},
+		{{.format = VIEW_CSV}, true},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct report *report = report_new("runq");
+		struct table *table = report_table(report, "groups", NULL);
+		struct view view = rows[i].view;
+		char *text = NULL;
+		size_t size;
+
+		report_source(report, "sched_info");
+		table_col(table, M_SHOWN);
+		table_row(table);
+		value_str(table_cell(table, 0, 0), path);
+		view.out = open_memstream(&text, &size);
+		assert_int_equal(view_write(&view, report), 0);
+		fclose(view.out);
+		assert_int_equal(!!strstr(text, path), rows[i].whole);
+		assert_non_null(strstr(text, "7e8f9.slice/cri-"));
+		if (view.format == VIEW_TEXT && !rows[i].whole) {
+			for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
+				assert_true(strlen(line) < 130);
+		}
+		free(text);
+		report_free(report);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -305,6 +348,7 @@ int main(void)
 		cmocka_unit_test(test_csv_header_again),
 		cmocka_unit_test(test_json_lines),    cmocka_unit_test(test_json_key_clash),
 		cmocka_unit_test(test_decimal_comma), cmocka_unit_test(test_parts),
+		cmocka_unit_test(test_long_names),
 	};
 
 	signal(SIGPIPE, SIG_IGN);

@@ -70,7 +70,9 @@ static char *parts_text(const struct table *table, size_t row)
 static int grid_cells(struct grid *grid, const struct view *view)
 {
 	const struct table *table = grid->table;
-	size_t name_max = view->width > 0 ? cells_name_max(view->width) : 0;
+	size_t width = view->width > 0 ? view->width : 0;
+	/* Whoever asks for wide lines in a file gets names whole. */
+	size_t name_max = width || !view->wide ? cells_name_max(width) : 0;
 
 	for (size_t i = 0; i < table->nr_rows * table->nr_cols; i++) {
 		size_t col = i % table->nr_cols;

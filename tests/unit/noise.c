@@ -346,7 +346,7 @@ TEST_WITH(behind_unused, begin, end)
 	assert_ptr_equal(sum_find((char *)threads, sizeof(*threads), 63, 1, 0), &threads[3].sum);
 }
 
-/* An event between the end of a window and its reading: it counts, but not as that window's longest. */
+/* An event between the end of a window and its reading counts for that window, and only for that. */
 TEST_WITH(late_event, begin, end)
 {
 	run(1000, &task, false);
@@ -358,7 +358,18 @@ TEST_WITH(late_event, begin, end)
 	noise_cells_begin(&cells);
 	noise_cells_read(&cells, 0, turn++, 0, true);
 	noise_cells_end(&cells);
-	expect("nvme0q1", NOISE_KIND_IRQ, 1, 100, 0);
+	expect("nvme0q1", NOISE_KIND_IRQ, 1, 100, 100);
+	assert_int_equal(hit(100)->longest_ns, 100);
+	assert_int_equal(hit(100)->pid, task.pid);
+	/* Which of the next window's events is the longest is hidden by it, unless one is longer. */
+	device(6000, 6050, 40, &disk);
+	window(7000);
+	expect("nvme0q1", NOISE_KIND_IRQ, 1, 50, 0);
+	assert_int_equal(hit(100)->longest_ns, 0);
+	device(8000, 8070, 40, &disk);
+	window(9000);
+	expect("nvme0q1", NOISE_KIND_IRQ, 1, 70, 70);
+	assert_int_equal(hit(100)->longest_ns, 70);
 }
 
 /* Percentiles come from buckets of a quarter of a power of two. */

@@ -65,12 +65,22 @@ static bool copy_changed(const struct noise_sum *live, const struct noise_sum *w
 	return true;
 }
 
-/* The longest of the window @turn; 0 if the event came after its end. */
-static uint64_t longest_of(const struct noise_sum *sum, uint64_t turn)
+/*
+ * The longest of the events that the window @turn counts, with its turn: one that came after the
+ * window's end but before this reading is counted, too. 0 if unknown: a longer one of that sort is
+ * in the way, which the window before has counted.
+ */
+static uint64_t longest_of(const struct noise_sum *now, const struct noise_sum *was, uint64_t turn)
 {
-	uint64_t longest = sum->longest[turn & 1];
+	uint64_t own = now->longest[turn & 1], late = now->longest[~turn & 1];
 
-	return longest >> NOISE_TURN_SHIFT == turn ? longest & NOISE_LONGEST_MAX : 0;
+	if (own >> NOISE_TURN_SHIFT != turn)
+		own = 0;
+	if (late >> NOISE_TURN_SHIFT != turn + 1)
+		late = 0;
+	if (own && own == was->longest[turn & 1])
+		return 0;
+	return (own & NOISE_LONGEST_MAX) > (late & NOISE_LONGEST_MAX) ? own : late;
 }
 
 static uint64_t p99_of(const struct noise_cell *now, const struct noise_cell *was, uint64_t longest)
@@ -109,7 +119,7 @@ static struct noise_source *read_cell(struct noise_cells *cells, unsigned int cp
 	source = add_source(cells, cpu, kind, name ? name : now.name);
 	source->count = now.sum.count - was->sum.count;
 	source->ns = now.sum.ns - was->sum.ns;
-	source->longest_ns = longest_of(&now.sum, turn);
+	source->longest_ns = longest_of(&now.sum, &was->sum, turn) & NOISE_LONGEST_MAX;
 	source->p99_ns = p99_of(&now, was, source->longest_ns);
 	if (kind == NOISE_KIND_IRQ && now.sum.id)
 		source->irq = now.sum.id;
@@ -185,15 +195,19 @@ static void read_victims(struct noise_cells *cells, unsigned int cpu, uint64_t t
 		for (int i = 0; i < NOISE_NR_VICTIMS; i++) {
 			struct noise_victim *was = &cells->was[cpu].of[class].victims[i], now;
 			struct noise_hit *hit = &cells->hits[cells->nr_hits];
+			uint64_t longest;
+			unsigned int odd;
 
 			if (!copy_changed(&cells->live[cpu].of[class].victims[i].sum, &was->sum,
 					  &now, sizeof(now)))
 				continue;
-			*hit = (struct noise_hit){.key = now.sum.key, .pid = now.pid[turn & 1]};
+			longest = longest_of(&now.sum, &was->sum, turn);
+			odd = longest >> NOISE_TURN_SHIFT & 1;
+			*hit = (struct noise_hit){.key = now.sum.key, .pid = now.pid[odd]};
 			hit->count[class] = now.sum.count - was->sum.count;
 			hit->ns[class] = now.sum.ns - was->sum.ns;
-			hit->longest_ns = longest_of(&now.sum, turn);
-			memcpy(hit->comm, now.comm[turn & 1], sizeof(hit->comm));
+			hit->longest_ns = longest & NOISE_LONGEST_MAX;
+			memcpy(hit->comm, now.comm[odd], sizeof(hit->comm));
 			hit->comm[sizeof(hit->comm) - 1] = '\0';
 			cells->nr_hits++;
 			*was = now;

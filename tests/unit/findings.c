@@ -371,6 +371,47 @@ TEST(idle_states)
 	assert_int_equal(nr_findings(report), 2);
 }
 
+/* Wall time, by the innermost cgroup that lost enough of it, and by what most was lost to. */
+TEST(pressure)
+{
+	static const struct runq_group root = {.path = "/"}, pods = {.path = "/kubepods"};
+	struct runq_pressed pressed[3];
+	struct queue queue;
+	struct report *report;
+
+	quiet_queue(&queue);
+	pressed[0] = (struct runq_pressed){.group = &root, .below_ns = 700 * MS};
+	pressed[0].times.waiting_ns[RUNQ_PRESSURE_CONTENTION] = 1500 * MS;
+	pressed[1] = (struct runq_pressed){.group = &pods, .below_ns = 700 * MS};
+	pressed[1].times.waiting_ns[RUNQ_PRESSURE_QUOTA] = 700 * MS;
+	pressed[2] = (struct runq_pressed){.group = queue.groups[0].party.group};
+	pressed[2].times.waiting_ns[RUNQ_PRESSURE_QUOTA] = 600 * MS;
+	pressed[2].times.waiting_ns[RUNQ_PRESSURE_IDLE] = 100 * MS;
+	pressed[2].times.stalled_ns[RUNQ_PRESSURE_QUOTA] = 450 * MS;
+	queue.window.has_pressure = true;
+	queue.window.pressed = pressed;
+	queue.window.nr_pressed = 3;
+	report = queue_of(&queue);
+	assert_first(report, "pressure",
+		     "/web waited 14.0 % of the wall time for a core, 12.0 % for CPU quota; in 9.0 % "
+		     "none of its tasks ran");
+	assert_non_null(strstr(table_str(findings_of(report), 0, "next"), "cpu.max"));
+	assert_int_equal(table_number(findings_of(report), 0, "lost_ns"), 700 * MS);
+	assert_int_equal(nr_findings(report), 1);
+	/* Nobody in particular: 10 ms per second is the least. */
+	for (size_t i = 0; i < 3; i++)
+		pressed[i].below_ns = 49 * MS;
+	queue.window.nr_pressed = 1;
+	report = queue_of(&queue);
+	assert_first(report, "pressure",
+		     "somebody on this machine waited 30.0 % of the wall time for a core, 30.0 % for "
+		     "cores that other tasks had; in 0.0 % none of its tasks ran");
+	assert_string_equal(table_str(findings_of(report), 0, "next"), "subtick runq --blame");
+	assert_int_equal(nr_findings(report), 1);
+	pressed[0].times.waiting_ns[RUNQ_PRESSURE_CONTENTION] = 49 * MS;
+	assert_int_equal(nr_findings(queue_of(&queue)), 0);
+}
+
 /* ---- wake ---------------------------------------------------------------------------------- */
 
 /* Four cores whose timers wake them from C1 and C6, ten times a second. */

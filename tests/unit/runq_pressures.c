@@ -136,6 +136,12 @@ TEST_WITH(test_names, reset, done)
 		assert_int_equal(w.pressed[i].times.stalled_ns[3], 10 * (i + 1) + 3);
 	}
 	assert_int_equal(w.pressure_losses.shared, 2);
+	/* The longest below: the next one of the chain, and for the root not the service. */
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(w.pressed[i].below_ns,
+				 runq_pressure_sum(w.pressed[i + 1].times.waiting_ns));
+	assert_int_equal(w.pressed[3].below_ns, 0);
+	assert_int_equal(w.pressed[4].below_ns, 0);
 	/* A number that another cgroup has got since. */
 	rows[5].key = 40;
 	rows[4].key = 0;
@@ -179,6 +185,9 @@ TEST_WITH(test_rows_shown, reset, done)
 	assert_int_equal(w.nr_pressed, 2);
 	assert_string_equal(w.pressed[0].group->path, "/");
 	assert_string_equal(w.pressed[1].group->path, POD);
+	/* Rows that are not shown are none. */
+	assert_int_equal(w.pressed[0].below_ns, runq_pressure_sum(w.pressed[1].times.waiting_ns));
+	assert_int_equal(w.pressed[1].below_ns, 0);
 	runq_pressures_close(p);
 	p = open_for(RUNQ_SUM_DEPTH, 1, NULL);
 	end_window(p, &all, &w);

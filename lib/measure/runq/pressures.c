@@ -18,6 +18,7 @@ struct known {
 	struct runq_group *group;	 /* NULL while its name is unknown */
 	struct runq_pressure_times kept; /* of windows in which it was */
 	struct psi psi;			 /* as of the last window; UINT64_MAX: not read */
+	struct runq_pressed *row;	 /* of this window, until its rows are sorted; NULL: none */
 };
 
 struct runq_pressures {
@@ -214,7 +215,28 @@ static void add_row(struct runq_window *w, struct runq_pressures *p, struct know
 	read_psi(p, known, row);
 	known->kept = (struct runq_pressure_times){0};
 	/* Nobody in it waited. The machine has its row all the same. */
-	w->nr_pressed += waiting_ns(row) || is_root(known->group);
+	if (!waiting_ns(row) && !is_root(known->group))
+		return;
+	known->row = row;
+	w->nr_pressed++;
+}
+
+/* Tells the rows above it. A row waits no longer than those, so one that knows of more ends the walk. */
+static void tell_above(struct runq_pressures *p, const struct runq_pressure_row *rows, size_t nr,
+		       uint32_t number)
+{
+	uint64_t ns = waiting_ns(p->known[number].row);
+
+	number = rows[number].up;
+	for (int i = 0; i < RUNQ_PRESSURE_DEPTH && number && number < nr; i++) {
+		struct runq_pressed *above = p->known[number].row;
+
+		if (above && above->below_ns >= ns)
+			break;
+		if (above)
+			above->below_ns = ns;
+		number = rows[number].up;
+	}
 }
 
 int runq_window_pressure(struct runq_window *w, struct runq_pressures *p,
@@ -236,6 +258,7 @@ int runq_window_pressure(struct runq_window *w, struct runq_pressures *p,
 	for (uint32_t i = 1; i < nr; i++) {
 		struct known *known = &p->known[i];
 
+		known->row = NULL;
 		if (!rows[i].key)
 			continue;
 		times_add(&known->kept, &rows[i].times);
@@ -246,6 +269,9 @@ int runq_window_pressure(struct runq_window *w, struct runq_pressures *p,
 			runq_names_resolve(pods, known->group);
 		add_row(w, p, known);
 	}
+	for (uint32_t i = 1; i < nr; i++)
+		if (p->known[i].row)
+			tell_above(p, rows, nr, i);
 	qsort(w->pressed, w->nr_pressed, sizeof(*w->pressed), by_waiting);
 	w->psi_err = p->psi_err.code ? &p->psi_err : NULL;
 	w->psi_of_cgroups = p->mount;

@@ -4,14 +4,16 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "report/findings.h"
 
 /* 10 ms of waiting per second, by all tasks of a group together. */
 #define LEAST 0.01
 
-static const struct finding_rule quota = {
-	"quota", LEAST, "raise cpu.max (v1: cpu.cfs_quota_us) of the cgroup, or run fewer threads"};
+#define RAISE_QUOTA "raise cpu.max (v1: cpu.cfs_quota_us) of the cgroup, or run fewer threads"
+
+static const struct finding_rule quota = {"quota", LEAST, RAISE_QUOTA};
 static const struct finding_rule neighbour = {
 	"neighbour", LEAST, "separate them with cpu.weight, cpu.max or cpuset.cpus"};
 static const struct finding_rule others = {"others", LEAST, "subtick runq --blame"};
@@ -26,6 +28,21 @@ static const struct finding_rule idle_state = {
 #define SAME_GROUP "tasks of %s wait %s for each other%s"
 /* Without causes only that they wait is known. */
 static const struct finding_rule waits = {"waits", LEAST, "subtick runq --blame"};
+
+
+/* Wall time, of which each task of a group can lose the same: by what most of it was lost to. */
+static const struct {
+	struct finding_rule rule;
+	const char *to;
+} pressures[RUNQ_PRESSURE_NR_CAUSES] = {
+	[RUNQ_PRESSURE_CONTENTION] = {{"pressure", LEAST, "subtick runq --blame"},
+				      "for cores that other tasks had"},
+	[RUNQ_PRESSURE_KTHREAD] = {{"pressure", LEAST, "subtick runq --blame --per task"},
+				   "for cores that kernel threads had"},
+	[RUNQ_PRESSURE_IDLE] = {{"pressure", LEAST, "subtick runq --idle-states"},
+				"for idle cores to wake up"},
+	[RUNQ_PRESSURE_QUOTA] = {{"pressure", LEAST, RAISE_QUOTA}, "for CPU quota"},
+};
 
 /* " (p99 57.1 ms)", or nothing if no p99 was asked for. */
 static const char *p99_of(const struct runq_window *w, const struct runq_group_window *group,
@@ -143,6 +160,36 @@ static void say_idle_state(const struct runq_window *w, const struct runq_idle_s
 #undef RATE
 }
 
+static double percent_of(const struct report *report, uint64_t ns)
+{
+	return 100.0 * (double)ns / (double)report->window_ns;
+}
+
+/* Only the innermost cgroups: all above them wait whenever they do, which says nothing more. */
+static void say_pressure(const struct runq_window *w, const struct runq_pressed *row,
+			 struct report *report)
+{
+	const struct runq_party party = {.kind = RUNQ_PARTY_GROUP, .group = row->group};
+	uint64_t waiting_ns = runq_pressure_sum(row->times.waiting_ns);
+	bool machine = !strcmp(row->group->path, "/");
+	char buf[32];
+	int most = 0;
+
+	for (int i = 1; i < RUNQ_PRESSURE_NR_CAUSES; i++)
+		if (row->times.waiting_ns[i] > row->times.waiting_ns[most])
+			most = i;
+	if (!findings_due(report, &pressures[most].rule, waiting_ns) ||
+	    findings_due(report, &pressures[most].rule, row->below_ns))
+		return;
+	findings_add(report, &pressures[most].rule, waiting_ns,
+		     "%s waited %.1f %% of the wall time for a core, %.1f %% %s; in %.1f %% none "
+		     "of its tasks ran",
+		     machine ? "somebody on this machine" : runq_party_name(w->per, &party, buf),
+		     percent_of(report, waiting_ns),
+		     percent_of(report, row->times.waiting_ns[most]), pressures[most].to,
+		     percent_of(report, runq_pressure_sum(row->times.stalled_ns)));
+}
+
 void runq_findings(const struct runq_window *w, struct report *report)
 {
 	/* The waits of a core are no one's in particular. */
@@ -155,4 +202,6 @@ void runq_findings(const struct runq_window *w, struct report *report)
 		say_pair(w, &w->blame[i], report);
 	for (size_t i = 0; i < w->nr_idle_states; i++)
 		say_idle_state(w, &w->idle_states[i], report);
+	for (size_t i = 0; i < w->nr_pressed; i++)
+		say_pressure(w, &w->pressed[i], report);
 }

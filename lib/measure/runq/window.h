@@ -55,6 +55,8 @@ struct runq_pressed {
 	/* The kernel's own figures, of which quota is a part; UINT64_MAX: unknown. */
 	uint64_t psi_waiting_ns;
 	uint64_t psi_stalled_ns;
+	/* The longest waiting of one cgroup below it that has a row, too: a part of its own. */
+	uint64_t below_ns;
 };
 
 /* Valid until the meter's next read. */

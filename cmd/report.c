@@ -35,11 +35,11 @@ struct report_cmd {
 };
 
 static const struct opt options[] = {
-	{"seconds", 0, "N", "how long load, runq and wake observe (default 10)",
+	{"seconds", 0, "N", "how long load, runq, noise and wake observe (default 10)",
 	 OPT_NUMBER(struct report_cmd, seconds, 1, MAX_SECONDS)},
 	{"output", 'o', "FILE", "where to write, - for standard output (default " DEFAULT_FILE ")",
 	 .id = ID_OUTPUT},
-	{"collect", 0, "LIST", "only these: doctor,load,runq,wake,audit,crit", .id = ID_COLLECT,
+	{"collect", 0, "LIST", "only these: doctor,load,runq,noise,wake,audit,crit", .id = ID_COLLECT,
 	 .words = report_collectors},
 	{"from", 0, "FILE", "use saved --json output, measure nothing; more files may follow",
 	 .id = ID_FROM},
@@ -51,7 +51,7 @@ static bool known(const struct opts_state *state, const char *word, void *arg)
 	for (const char *const *name = report_collectors; *name; name++)
 		if (!strcmp(word, *name))
 			return true;
-	opts_usage(state, "--collect %s: expected some of doctor,load,runq,wake,audit,crit",
+	opts_usage(state, "--collect %s: expected some of doctor,load,runq,noise,wake,audit,crit",
 		   state->value);
 	return false;
 }

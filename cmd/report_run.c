@@ -42,6 +42,7 @@ static const struct collector {
 	{"doctor", 0, {"doctor", "--json"}},
 	{"load", 1, {"load", "--compare", "--softirq", "--bursts", "--json", "%", "1"}},
 	{"runq", 1, {"runq", "--blame", "--json", "%", "1"}},
+	{"noise", 1, {"noise", "--top", "8", "--json", "%", "1"}},
 	{"wake", 1, {"wake", "--source", "passive", "--json", "%", "1"}},
 	{"audit", 2, {"audit", "--budget", "20s", "--json"}},
 	{"crit", 3, {"crit", "--json"}},
@@ -50,7 +51,8 @@ static const struct collector {
 #define NR_COLLECTORS (sizeof(collectors) / sizeof(collectors[0]))
 #define NR_STEPS      4
 
-const char *const report_collectors[] = {"doctor", "load", "runq", "wake", "audit", "crit", NULL};
+const char *const report_collectors[] = {"doctor", "load", "runq",
+					   "noise",  "wake", "audit", "crit", NULL};
 
 struct child {
 	const struct collector *collector;

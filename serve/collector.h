@@ -21,8 +21,12 @@ void shared_put(struct shared *shared);
 
 struct collector_ops {
 	const char *name; /* in --collect, and of /api/v1/NAME */
-	/* Called with all privileges; afterwards the meter must work without them. */
-	int (*open)(const struct config *config, struct meter **ret_meter, struct err *err);
+	/*
+	 * Called with all privileges; afterwards the meter must work without them. @load: the meter
+	 * of load, for those that can share its programs; NULL if it is not collected.
+	 */
+	int (*open)(const struct config *config, struct meter *load, struct meter **ret_meter,
+		    struct err *err);
 	/* Adds the window that @meter read last to the counters, with the store's lock held. */
 	void (*absorb)(struct store *store, const struct config *config,
 		       const struct meter *meter);

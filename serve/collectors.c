@@ -9,6 +9,9 @@ static const struct collector_ops *const entries[] = {COLLECTORS(COLLECTOR_ENTRY
 
 #define NR_COLLECTORS (sizeof(entries) / sizeof(entries[0]))
 
+/* The first, so that it is open before the others. */
+#define LOAD_COLLECTOR 0
+
 size_t collector_count(void)
 {
 	return NR_COLLECTORS;
@@ -23,7 +26,8 @@ int collectors_open(struct collector *collectors, const struct config *config, s
 		collectors[i].ops = entries[i];
 		if (!config_list_has(config->collect, entries[i]->name))
 			continue;
-		rc = entries[i]->open(config, &collectors[i].meter, err);
+		rc = entries[i]->open(config, collectors[LOAD_COLLECTOR].meter,
+				      &collectors[i].meter, err);
 		if (!rc)
 			rc = collectors[i].meter->ops->start(collectors[i].meter, err);
 		if (rc)

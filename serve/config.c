@@ -22,6 +22,7 @@
 
 #define COLLECTOR_NAME(name) "," #name
 #define ALL_COLLECTORS	     (&(COLLECTORS(COLLECTOR_NAME))[1])
+#define USUAL_COLLECTORS     (&(DEFAULT_COLLECTORS(COLLECTOR_NAME))[1])
 
 #define LABEL_NAME(name) #name,
 const char *const config_label_names[] = {CONFIG_LABELS(LABEL_NAME) NULL};
@@ -35,7 +36,7 @@ const struct config_setting config_settings[] = {
 	{"host", "NAME",
 	 "a name of this server that clients without a token may use; may be given several times",
 	 CONFIG_LIVE},
-	{"collect", "LIST", "what to measure, separated by commas (default: all)", CONFIG_RESTART},
+	{"collect", "LIST", "what to measure: some of load,runq,wake,noise (default: all but noise)", CONFIG_RESTART},
 	{"le", "LIST", "boundaries of the run-queue histograms, such as 100us,1ms,10ms",
 	 CONFIG_RESTART},
 	{"interval", "TIME", "length of a window (default 1s)", CONFIG_LIVE},
@@ -98,7 +99,7 @@ int config_init(struct config *config)
 	memcpy(config->le_ns, le, sizeof(le));
 	config->nr_le = sizeof(le) / sizeof(le[0]);
 	config->user = strdup("nobody");
-	config->collect = strdup(ALL_COLLECTORS);
+	config->collect = strdup(USUAL_COLLECTORS);
 	if (config->user && config->collect)
 		return 0;
 	config_free(config);

@@ -15,8 +15,12 @@
 #define CONFIG_MAX_LISTEN 16
 #define CONFIG_MAX_LE	  32
 
-/* The list of collectors, X(name); collectors.c has their code. */
-#define COLLECTORS(X) X(load) X(runq) X(wake)
+/*
+ * The list of collectors, X(name); collectors.c has their code. load is the first. Those that are
+ * collected unless --collect says otherwise have a list of their own.
+ */
+#define DEFAULT_COLLECTORS(X) X(load) X(runq) X(wake)
+#define COLLECTORS(X)	      DEFAULT_COLLECTORS(X) X(noise)
 
 /* What run-queue series are by. */
 enum config_per {

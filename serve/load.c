@@ -8,11 +8,16 @@
 #include "collectors.h"
 #include "measure/load/load.h"
 
-static int load_collector_open(const struct config *config, struct meter **ret_meter,
-			       struct err *err)
+static int load_collector_open(const struct config *config, struct meter *load,
+			       struct meter **ret_meter, struct err *err)
 {
 	static const char *const beside[] = {"procstat", NULL};
-	struct load_opts opts = {.compare = true, .compare_with = beside, .softirq = true};
+	struct load_opts opts = {
+		.compare = true,
+		.compare_with = beside,
+		.softirq = true,
+		.noise = config_list_has(config->collect, "noise"),
+	};
 
 	return load_open(&opts, ret_meter, err);
 }

@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "abi/noise.h"
 #include "conn.h"
 #include "measure/runq/pressure.h"
 #include "measure/runq/runq.h"
@@ -23,6 +24,8 @@
 /* Eight counters of a cgroup, and the copy. */
 #define PRESSURE_BYTES 4096
 #define CPU_BYTES    (16ULL << 10)
+/* Three series of each source of a core, with labels, and the copy; the lists of a window. */
+#define NOISE_BYTES (128ULL << 10)
 /* What is opened after the check: event loop, listeners, token, notifications, a file at a time. */
 #define MORE_FILES 32
 /* More than we ever have open beside connections. */
@@ -32,6 +35,10 @@ void needs_compute(const struct config *config, unsigned int cpus, struct needs 
 {
 	struct needs needs = {.map_bytes = cpus * CPU_BYTES, .heap_bytes = BASE_BYTES};
 
+	if (config_list_has(config->collect, "noise")) {
+		needs.map_bytes += cpus * sizeof(struct noise_cpu);
+		needs.heap_bytes += cpus * (sizeof(struct noise_cpu) + NOISE_BYTES);
+	}
 	if (config_list_has(config->collect, "runq")) {
 		needs.map_bytes += runq_memory_bytes(config->cgroup_limit, cpus, config->fine);
 		needs.heap_bytes += config->cgroup_limit * CGROUP_BYTES;

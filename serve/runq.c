@@ -291,8 +291,8 @@ void runq_absorb(struct store *store, const struct config *config, const struct 
  * Maps for all cgroups are created at the start, because creating maps later needs privileges that
  * were dropped. Waits of cgroups beyond that are in (other), and counted as the loss table_full.
  */
-static int runq_collector_open(const struct config *config, struct meter **ret_meter,
-			       struct err *err)
+static int runq_collector_open(const struct config *config, struct meter *load,
+			       struct meter **ret_meter, struct err *err)
 {
 	static const enum runq_sum sums[] = {
 		[CONFIG_PER_CGROUP] = RUNQ_SUM_NONE,

@@ -24,6 +24,7 @@ int store_init(struct store *store, const uint64_t *le_ns, unsigned int nr_le)
 	for (int id = 0; !rc && id < FAMILY_NR; id++)
 		rc = id == F_WAKE ? series_init(&store->series[id], id, wake_le, WAKE_NR_LE) :
 				    series_init(&store->series[id], id, le_ns, nr_le);
+	store->series[F_NOISE_LONGEST].width = STORE_NR_LONGEST;
 	if (rc)
 		store_free(store);
 	return rc;

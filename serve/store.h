@@ -20,6 +20,15 @@ enum store_seen {
 	STORE_NR_SEEN,
 };
 
+/* The words of F_NOISE_LONGEST; the first is on the page. */
+enum store_longest {
+	STORE_LONGEST_SHOWN,
+	STORE_LONGEST_NOW, /* of the period */
+	STORE_LONGEST_BEFORE, /* of the one before */
+	STORE_LONGEST_PERIOD,
+	STORE_NR_LONGEST,
+};
+
 struct store {
 	pthread_mutex_t lock; /* held for a window's additions or for a copy, never for rendering */
 	struct series series[FAMILY_NR];

@@ -9,8 +9,8 @@
 #include "view/prom.h"
 
 /* Bare: no calibration load at the start; our overhead is not subtracted. */
-static int wake_collector_open(const struct config *config, struct meter **ret_meter,
-			       struct err *err)
+static int wake_collector_open(const struct config *config, struct meter *load,
+			       struct meter **ret_meter, struct err *err)
 {
 	struct wake_opts opts = {.sources = 1u << WAKE_PASSIVE, .bare = true};
 

@@ -33,6 +33,12 @@ enum family_type {
 	X(F_SOFTIRQ, "subtick_softirq_seconds", FAMILY_COUNTER, UNIT_NS, "Time in softirqs by vector.") \
 	X(F_SOFTIRQ_RUNS, "subtick_softirq_runs", FAMILY_COUNTER, UNIT_COUNT,                      \
 	  "How many times the handler of a softirq vector ran.")                                   \
+	X(F_NOISE, "subtick_noise_seconds", FAMILY_COUNTER, UNIT_NS,                               \
+	  "Time that interrupts, softirqs and kernel threads took from the tasks of each core, by source.") \
+	X(F_NOISE_EVENTS, "subtick_noise_events", FAMILY_COUNTER, UNIT_COUNT,                      \
+	  "How many times these sources ran.")                                                     \
+	X(F_NOISE_LONGEST, "subtick_noise_longest_seconds", FAMILY_GAUGE, UNIT_NS,                 \
+	  "The longest of these runs in the last one to two minutes.")                             \
 	X(F_RUNQ, "subtick_runqueue_latency_seconds", FAMILY_HISTOGRAM, UNIT_NS,                   \
 	  "Run-queue latency: waits of runnable tasks for a core, by cgroup; counts at boundaries are exact.") \
 	X(F_RUNQ_CAUSE, "subtick_runqueue_cause_seconds", FAMILY_COUNTER, UNIT_NS,                 \

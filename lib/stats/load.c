@@ -56,6 +56,9 @@ void load_subtract(const struct load_sample *prev, const struct load_sample *cur
 	if (prev->flags & LOAD_OFFLINE)
 		w.flags |= LOAD_HOTPLUGGED;
 	w.flags |= prev->flags & (LOAD_READ_FAILED | LOAD_TORN);
+	/* Off- and online again between the two. */
+	if (!(cur->flags & LOAD_OFFLINE) && cur->hotplug_steps != prev->hotplug_steps)
+		w.flags |= LOAD_HOTPLUGGED;
 	w.window_ns = cur->stamp_ns - prev->stamp_ns;
 	total = delta(cur->total, prev->total);
 	if (!(w.flags & LOAD_NO_FIGURE) && (total <= 0.0 || !w.window_ns))

@@ -55,6 +55,7 @@ struct load_sample {
 	uint64_t enabled_ns; /* counter sources: if these two differ, it took turns and is scaled */
 	uint64_t running_ns;
 	uint64_t part_ns[LOAD_NR_PARTS];
+	uint64_t hotplug_steps; /* of this CPU so far, where the source sees them */
 	uint32_t flags;
 };
 

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "serve/load.h"
+#include "serve/noise.h"
 #include "serve/runq.h"
 #include "serve/wake.h"
 #include "stats/hist.h"
@@ -53,6 +54,34 @@ static void absorb_load(void)
 	cpuset_add(&w.cpus, 2);
 	cpu[2] = (struct load_cpu_window){.window_ns = NSEC_PER_SEC, .busy_ns = 1};
 	load_absorb(&store, &config, &w);
+}
+
+/* One source of each kind, two workers of one pool, and a name that needs escaping. */
+static void absorb_noise(void)
+{
+	static const struct noise_source sources[] = {
+		{.cpu = 0, .kind = NOISE_KIND_IRQ, .irq = 45, .name = "card \"0\"", .count = 1,
+		 .ns = 1500, .longest_ns = 1500},
+		{.cpu = 0, .kind = NOISE_KIND_THREAD, .name = "kworker/0:1", .count = 2,
+		 .ns = 3000000, .longest_ns = 2000000},
+		{.cpu = 0, .kind = NOISE_KIND_THREAD, .name = "kworker/0:2", .count = 1,
+		 .ns = 1000000, .longest_ns = 1000000},
+		{.cpu = 1, .kind = NOISE_KIND_VECTOR, .name = "Rescheduling interrupts",
+		 .count = 1000, .ns = 1234567890, .longest_ns = 9000},
+		{.cpu = 1, .kind = NOISE_KIND_SOFTIRQ, .name = "NET_RX", .count = 4, .ns = 40000,
+		 .longest_ns = 20000},
+		{.cpu = 1, .kind = NOISE_KIND_NMI, .name = "NMI", .count = 1, .ns = 700,
+		 .longest_ns = 700},
+	};
+	struct noise_window w = {
+		.sources = sources,
+		.nr_sources = sizeof(sources) / sizeof(sources[0]),
+		.nr_cores = 2,
+		.noise_losses = {.sources = 20, .victims = 21},
+		.losses = {.odd_edges = 22, .recursion_misses = 23},
+	};
+
+	noise_absorb(&store, &config, &w);
 }
 
 /* Names that need escaping, a limit that folds one of them, and a cgroup that gives way. */
@@ -232,6 +261,7 @@ int main(int argc, char **argv)
 	config.cgroup_limit = 2;
 	store_native(&store, true);
 	absorb_load();
+	absorb_noise();
 	absorb_runq(1);
 	absorb_runq(2);
 	absorb_wake();

@@ -154,6 +154,12 @@ static void test_hotplug(void **state)
 	/* A sample that came after a hotplug is a good start for the next window. */
 	back.flags = LOAD_HOTPLUGGED;
 	assert_int_equal(tsc_window(back, later).flags, 0);
+	/* Off and on between two samples; once offline, that is all there is to say. */
+	later.hotplug_steps = off.hotplug_steps = 2;
+	assert_int_equal(tsc_window(back, later).flags, LOAD_HOTPLUGGED);
+	back.hotplug_steps = 2;
+	assert_int_equal(tsc_window(back, later).flags, 0);
+	assert_int_equal(tsc_window(on, off).flags, LOAD_OFFLINE);
 }
 
 static void test_clamp(void **state)

@@ -96,7 +96,6 @@ static struct load_bpf__rodata rodata;
 static struct load_bpf skel = {.data = &data, .rodata = &rodata};
 static struct load_slot slots[CPUS + 1];
 static struct load_cpu_note notes[CPUS];
-static uint64_t steps_seen[CPUS];
 static struct bpf_source source;
 static struct load_sample samples[CPUS];
 
@@ -105,7 +104,6 @@ static int setup(void **state)
 	(void)state;
 	memset(slots, 0, sizeof(slots));
 	memset(notes, 0, sizeof(notes));
-	memset(steps_seen, 0, sizeof(steps_seen));
 	data = (struct load_bpf__data){.start_ns = START};
 	rodata.first_idle = LOAD_HALT;
 	online = (struct cpuset){0};
@@ -118,7 +116,6 @@ static int setup(void **state)
 		.hotplug_traced = true,
 		.slots = slots,
 		.notes = notes,
-		.steps_seen = steps_seen,
 	};
 	mask_reads = read_rc = 0;
 	return 0;
@@ -166,23 +163,26 @@ static void test_hotplug(void **state)
 	assert_int_equal(mask_reads, 1);
 	assert_int_equal(samples[1].flags, LOAD_OFFLINE);
 	assert_int_equal(samples[1].stamp_ns, START + 3000);
+	assert_int_equal(samples[1].hotplug_steps, 1);
 	assert_int_equal(samples[0].flags, 0);
 	sample_at(4000);
 	assert_int_equal(samples[1].flags, LOAD_OFFLINE);
-	/* Back: not there for all of this window, but for the next one. */
+	/* Back: the steps tell that it was not there for all of this window, but for the next one. */
 	cpuset_add(&online, 1);
 	data.hotplug_steps++;
 	notes[1].hotplug_steps++;
 	sample_at(5000);
-	assert_int_equal(samples[1].flags, LOAD_HOTPLUGGED);
-	sample_at(6000);
 	assert_int_equal(samples[1].flags, 0);
+	assert_int_equal(samples[1].hotplug_steps, 2);
+	assert_int_equal(samples[2].hotplug_steps, 0);
+	sample_at(6000);
+	assert_int_equal(samples[1].hotplug_steps, 2);
 	/* Off and on again between two samples. */
 	data.hotplug_steps += 2;
 	notes[2].hotplug_steps += 2;
 	sample_at(7000);
-	assert_int_equal(samples[2].flags, LOAD_HOTPLUGGED);
-	assert_int_equal(samples[1].flags, 0);
+	assert_int_equal(samples[2].hotplug_steps, 2);
+	assert_int_equal(samples[1].hotplug_steps, 2);
 	/* A kernel that does not tell steps. */
 	source.hotplug_traced = false;
 	mask_reads = 0;

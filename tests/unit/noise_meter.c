@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "measure/load/load.h"
 #include "measure/load/sources.h"
 #include "measure/noise/judge.h"
 #include "sys/procstat.h"
@@ -20,6 +21,8 @@ int __wrap_procstat_read(struct procstat *stat, struct procstat_cpu *cpus, unsig
 static struct noise_cpu *counts;
 static uint64_t steps, stolen_ticks;
 static uint32_t next_flags;
+static uint64_t next_hotplug_steps;
+static int opened, closed;
 
 /* Each step: 20 ms of tasks, 4 ms of which a kernel thread; 5 ms hardirq, 3 ms softirq; else idle. */
 static void fake_sample(struct load_source *source, struct load_sample *samples)
@@ -29,7 +32,8 @@ static void fake_sample(struct load_source *source, struct load_sample *samples)
 		struct load_sample *s = &samples[cpu];
 
 		*s = (struct load_sample){.stamp_ns = steps * STEP, .wall_ns = steps * STEP,
-					  .total = steps * STEP, .flags = next_flags};
+					  .total = steps * STEP, .flags = next_flags,
+					  .hotplug_steps = next_hotplug_steps};
 		s->part_ns[LOAD_PART_TASK] = steps * 20 * MSEC;
 		s->part_ns[LOAD_PART_HARDIRQ] = steps * 5 * MSEC;
 		s->part_ns[LOAD_PART_SOFTIRQ_ON_TASK] = steps * MSEC;
@@ -60,6 +64,7 @@ static void fake_losses(struct load_source *source, struct load_losses *losses)
 
 static void fake_close(struct load_source *source)
 {
+	closed++;
 }
 
 static const struct load_source_ops fake_ops = {
@@ -76,7 +81,8 @@ int __wrap_load_source_open(const char *name, const struct load_source_opts *opt
 			    struct load_source **ret_source, struct err *err)
 {
 	assert_true(opts->noise);
-	assert_string_equal(name, "bpf");
+	assert_true(!name || !strcmp(name, "bpf"));
+	opened++;
 	fake.nr_cpus = opts->nr_cpus;
 	counts = calloc(opts->nr_cpus, sizeof(*counts));
 	*ret_source = &fake;
@@ -208,6 +214,47 @@ TEST(offline)
 	assert_int_equal(noise_window(meter)->nr_sources, 0);
 	assert_int_equal(window(meter, 5 * MSEC)->class_ns[NOISE_HARDIRQ], 5 * MSEC);
 	end(meter);
+}
+
+/* Off and on again within a window: no figure of that one. */
+TEST(hotplugged)
+{
+	struct noise_opts opts = {.cpus = {{1}}};
+	struct meter *meter = begin(&opts);
+
+	next_hotplug_steps = 2;
+	assert_true(window(meter, 5 * MSEC)->flags & LOAD_HOTPLUGGED);
+	assert_int_equal(noise_window(meter)->nr_sources, 0);
+	assert_int_equal(window(meter, 5 * MSEC)->class_ns[NOISE_HARDIRQ], 5 * MSEC);
+	next_hotplug_steps = 0;
+	end(meter);
+}
+
+/* Beside a load meter one set of programs counts for both, until the last of them is closed. */
+TEST(beside_load)
+{
+	struct load_opts load_opts = {.cpus = {{1}}, .noise = true};
+	struct noise_opts opts = {.cpus = {{1}}};
+	struct meter *load, *meter;
+
+	opened = closed = 0;
+	assert_int_equal(load_open(&load_opts, &load, NULL), 0);
+	opts.load = load;
+	meter = begin(&opts);
+	assert_int_equal(opened, 1);
+	assert_int_equal(load->ops->start(load, NULL), 0);
+	assert_int_equal(load->ops->read(load, NULL, NULL), 0);
+	add(&counts[0].lines[3], steps, 10, 15 * MSEC);
+	add(&counts[0].vecs[3], steps, 5, 9 * MSEC);
+	assert_int_equal(meter->ops->read(meter, NULL, NULL), 0);
+	/* Its window goes on over two samples of the other. */
+	assert_int_equal(noise_window(meter)->cores[0].window_ns, 3 * STEP);
+	assert_true(noise_window(meter)->cores[0].closure_error_ratio < 1e-9);
+	load->ops->close(load);
+	assert_int_equal(closed, 0);
+	end(meter);
+	assert_int_equal(closed, 1);
+	assert_int_equal(fake.more_users, 0);
 }
 
 /* Stolen time is told where the kernel accounts it, and changes no other figure. */

@@ -39,7 +39,6 @@ struct bpf_source {
 	const struct load_cpu_note *notes;
 	const uint64_t (*bursts)[HIST_NR];
 	struct sys_bpf_view views[NR_VIEWS]; /* of these three, tasks_now and noise, in this order */
-	uint64_t *steps_seen;		     /* per CPU, hotplug steps at the last sample */
 	uint64_t torn;
 	bool has_lines, has_tasks, has_noise; /* asked for */
 	struct load_lines lines;
@@ -236,7 +235,6 @@ static void bpf_close(struct load_source *source)
 	load_bpf__destroy(b->skel);
 	load_bpf_pmu_close(&b->pmu);
 	hotplug_close(&b->hotplug);
-	free(b->steps_seen);
 	free(b);
 }
 
@@ -259,11 +257,6 @@ static int open_common(const struct load_source_ops *ops, const struct load_sour
 	if (rc) {
 		free(b);
 		return rc;
-	}
-	b->steps_seen = calloc(opts->nr_cpus, sizeof(*b->steps_seen));
-	if (!b->steps_seen) {
-		rc = err_set(err, -ENOMEM, "out of memory");
-		goto fail;
 	}
 	rc = open_skeleton(b, opts, pmu, err);
 	if (rc)
@@ -335,18 +328,17 @@ static void bpf_sample(struct load_source *source, struct load_sample *samples)
 		load_tasks_note(&b->tasks);
 		b->skel->data->task_turn++;
 	}
-	if (b->has_noise)
-		b->skel->data->noise_turn += 1ULL << NOISE_TURN_SHIFT;
 	now = clock_mono_ns() - start;
 	for (unsigned int cpu = 0; cpu < source->nr_cpus; cpu++) {
 		struct load_sample *s = &samples[cpu];
-		uint64_t seen =
+		uint64_t cpu_steps =
 			((const volatile struct load_cpu_note *)b->notes)[cpu].hotplug_steps;
 		uint32_t ctx = seed_ctx(b, cpu);
 
 		if (!cpuset_has(&b->hotplug.online, cpu)) {
-			*s = (struct load_sample){.stamp_ns = now + start, .flags = LOAD_OFFLINE};
-			b->steps_seen[cpu] = seen;
+			*s = (struct load_sample){.stamp_ns = now + start,
+						  .hotplug_steps = cpu_steps,
+						  .flags = LOAD_OFFLINE};
 			if (b->has_tasks)
 				load_tasks_sample(&b->tasks, cpu, s);
 			continue;
@@ -362,9 +354,7 @@ static void bpf_sample(struct load_source *source, struct load_sample *samples)
 			load_bpf_pmu_fill(&b->pmu, cpu, &b->slots[cpu], now, ctx, s);
 		}
 		s->stamp_ns += start;
-		if (seen != b->steps_seen[cpu])
-			s->flags |= LOAD_HOTPLUGGED;
-		b->steps_seen[cpu] = seen;
+		s->hotplug_steps = cpu_steps;
 	}
 }
 
@@ -421,9 +411,12 @@ static int bpf_tasks(struct load_source *source, const struct load_task **ret, s
 
 static const struct noise_cpu *bpf_noise(struct load_source *source, uint64_t *ret_turn)
 {
-	const struct bpf_source *b = to_bpf(source);
+	struct bpf_source *b = to_bpf(source);
 
-	*ret_turn = (b->skel->data->noise_turn >> NOISE_TURN_SHIFT) - 1;
+	if (!b->has_noise)
+		return NULL;
+	*ret_turn = b->skel->data->noise_turn >> NOISE_TURN_SHIFT;
+	b->skel->data->noise_turn += 1ULL << NOISE_TURN_SHIFT;
 	return b->views[4].pages;
 }
 

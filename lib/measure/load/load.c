@@ -25,6 +25,7 @@ struct ends {
 struct load_meter {
 	struct meter meter;
 	unsigned int nr_cpus;
+	bool noise;
 	struct source_set set; /* the first is the one reported in full */
 	struct ends ends[SOURCE_SET_MAX];
 	uint64_t start_ns;
@@ -45,6 +46,14 @@ static struct load_meter *to_load(struct meter *meter)
 const struct load_window *load_window(const struct meter *meter)
 {
 	return &((const struct load_meter *)meter)->window;
+}
+
+struct load_source *load_noise_source(struct meter *meter)
+{
+	struct load_meter *m = to_load(meter);
+	struct load_source *source = m->set.source[0];
+
+	return m->noise && source->ops->noise ? load_source_share(source) : NULL;
 }
 
 static int alloc_ends(struct load_meter *m)
@@ -254,6 +263,7 @@ int load_open(const struct load_opts *opts, struct meter **ret_meter, struct err
 		.bursts = opts->bursts,
 		.lines = opts->irq,
 		.tasks = opts->top > 0,
+		.noise = opts->noise,
 	};
 	struct cpuset possible;
 	int rc;
@@ -261,6 +271,7 @@ int load_open(const struct load_opts *opts, struct meter **ret_meter, struct err
 	if (!m)
 		return err_set(err, -ENOMEM, "out of memory");
 	m->meter.ops = &load_meter_ops;
+	m->noise = opts->noise;
 	rc = cpu_set(NULL, CPU_POSSIBLE, &possible, err);
 	if (rc)
 		goto fail;

@@ -18,11 +18,14 @@ struct load_opts {
 	bool softirq;	    /* time by softirq vector */
 	bool bursts;	    /* distribution of busy bursts */
 	bool irq;	    /* time by interrupt line */
+	bool noise;	    /* the source also counts for `noise`: see load_noise_source() */
 	uint32_t top;   /* the tasks with most time of each CPU; 0: none */
 };
 
 int load_open(const struct load_opts *opts, struct meter **ret_meter, struct err *err);
 /* The window that the last read ended; it stays until the next. */
 const struct load_window *load_window(const struct meter *meter);
+/* The source, if it counts for `noise`, too; else NULL. The caller closes it. */
+struct load_source *load_noise_source(struct meter *meter);
 
 #endif

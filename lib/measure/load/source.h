@@ -39,7 +39,7 @@ struct load_source_ops {
 	/* Optional: hardirq and task time since the last call, most first. 0 or -errno. */
 	int (*lines)(struct load_source *source, const struct load_line **ret, size_t *ret_nr);
 	int (*tasks)(struct load_source *source, const struct load_task **ret, size_t *ret_nr);
-	/* Optional: what each CPU counts for `noise`, and which of its turns the last sample ended. */
+	/* Optional: what each CPU counts for `noise`; ends a turn, and says which. NULL: not asked for. */
 	const struct noise_cpu *(*noise)(struct load_source *source, uint64_t *ret_turn);
 	void (*close)(struct load_source *source);
 };
@@ -50,6 +50,7 @@ struct load_source {
 	unsigned int nr_cpus;
 	uint32_t parts; /* bit per load_part that it knows */
 	double rate;	/* see load_subtract() */
+	unsigned int more_users; /* beside the first: see load_source_share() */
 	uint64_t base_hz; /* rate of the cycle clock if the source turns cycles into time, else 0 */
 };
 

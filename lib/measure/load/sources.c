@@ -67,9 +67,19 @@ int load_source_open(const char *name, const struct load_source_opts *opts,
 	return err_set(err, -EINVAL, "unknown source %s", name);
 }
 
+struct load_source *load_source_share(struct load_source *source)
+{
+	source->more_users++;
+	return source;
+}
+
 void load_source_close(struct load_source *source)
 {
-	if (source)
+	if (!source)
+		return;
+	if (source->more_users)
+		source->more_users--;
+	else
 		source->ops->close(source);
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "measure/load/load.h"
 #include "measure/load/sources.h"
 #include "measure/load/steal.h"
 #include "measure/noise/cells.h"
@@ -46,6 +47,12 @@ static uint64_t task_ns(const struct load_sample *s)
 	return s->part_ns[LOAD_PART_TASK] + s->part_ns[LOAD_PART_KSOFTIRQD];
 }
 
+static bool has_figure(const struct load_sample *prev, const struct load_sample *cur)
+{
+	return !(prev->flags & LOAD_VOID) && !(cur->flags & LOAD_NO_FIGURE) &&
+	       prev->hotplug_steps == cur->hotplug_steps;
+}
+
 static void sample(struct noise_meter *m)
 {
 	struct load_sample *was = m->prev;
@@ -58,8 +65,8 @@ static void sample(struct noise_meter *m)
 	noise_cells_begin(&m->cells);
 	for (unsigned int cpu = 0; cpu < m->source->nr_cpus; cpu++)
 		noise_cells_read(&m->cells, cpu, turn, task_ns(&m->cur[cpu]),
-				 cpuset_has(&m->cpus, cpu) && !(m->prev[cpu].flags & LOAD_VOID) &&
-					 !(m->cur[cpu].flags & LOAD_NO_FIGURE));
+				 cpuset_has(&m->cpus, cpu) &&
+					 has_figure(&m->prev[cpu], &m->cur[cpu]));
 	noise_cells_end(&m->cells);
 	steal_sample(&m->steal);
 }
@@ -168,7 +175,7 @@ static void end_window(struct noise_meter *m, uint64_t end_ns)
 
 	w->time_unix_ns = clock_unix_ns();
 	w->window_ns = end_ns - m->start_ns;
-	m->start_ns = end_ns;
+	m->start_ns = w->time_mono_ns = end_ns;
 	w->nr_cores = w->exceeded = 0;
 	w->closure_max_ratio = 0.0;
 	cpuset_for_each(cpu, &m->cpus) {
@@ -264,7 +271,9 @@ int noise_open(const struct noise_opts *opts, struct meter **ret_meter, struct e
 	source_opts.nr_cpus = cpuset_end(&m->cpus);
 	if (cpuset_count(&opts->cpus))
 		cpuset_and(&m->cpus, &opts->cpus);
-	rc = load_source_open("bpf", &source_opts, &m->source, err);
+	m->source = opts->load ? load_noise_source(opts->load) : NULL;
+	if (!m->source)
+		rc = load_source_open("bpf", &source_opts, &m->source, err);
 	if (rc)
 		goto fail;
 	rc = open_arrays(m, source_opts.nr_cpus);

@@ -119,8 +119,6 @@ static const struct noise_core *core_of(const struct noise_window *w, unsigned i
 
 static void add_sources(const struct noise_window *w, struct report *report)
 {
-	static const char *const kinds[NOISE_KINDS] = {"irq", "vector", "softirq", "kthread",
-						       "nmi"};
 	static const struct column_spec columns[] = {
 		COLUMN(struct source_row, M_CPU, cpu),
 		COLUMN(struct source_row, M_NOISE_KIND, kind),
@@ -143,7 +141,7 @@ static void add_sources(const struct noise_window *w, struct report *report)
 		struct source_row row = {
 			.cpu = source->cpu,
 			.irq = source->irq,
-			.kind = kinds[source->kind],
+			.kind = noise_kind_name(source->kind),
 			.name = source->name,
 			.knob = source->knob,
 			.count = source->count,

@@ -72,6 +72,7 @@ struct noise_losses {
 /* Lists belong to the meter, until it is read again. */
 struct noise_window {
 	uint64_t time_unix_ns;
+	uint64_t time_mono_ns;
 	uint64_t window_ns;
 	const struct noise_core *cores; /* that were asked for, in order */
 	size_t nr_cores;
@@ -89,6 +90,14 @@ struct noise_window {
 	struct noise_losses noise_losses;
 	struct load_losses losses;
 };
+
+/* As JSON and metrics have it. */
+static inline const char *noise_kind_name(enum noise_kind kind)
+{
+	static const char *const names[NOISE_KINDS] = {"irq", "vector", "softirq", "kthread", "nmi"};
+
+	return names[kind];
+}
 
 /* Share of a core's window that all sources took. */
 static inline double noise_share(const struct noise_core *core)

@@ -45,6 +45,18 @@ static void glance_runq(FILE *out, const struct report *report)
 		     "highest p99 of any group: one in a hundred waits for a core takes longer");
 }
 
+static void glance_noise(FILE *out, const struct report *report)
+{
+	const struct table *sources = report_find(report, "sources");
+	size_t most = html_largest(sources, "max_ns");
+
+	if (most != SIZE_MAX)
+		TILE(out, NS(table_number(sources, most, "max_ns")),
+		     "longest time at once that a core was taken from its tasks: %s on CPU %.0f",
+		     table_str(sources, most, "name") ?: "(unnamed)",
+		     table_number(sources, most, "cpu"));
+}
+
 static void glance_wake(FILE *out, const struct report *report)
 {
 	const struct table *states = report_find(report, "states");
@@ -95,8 +107,8 @@ void html_glance(FILE *out, const struct html_doc *doc)
 		const char *command;
 		void (*tile)(FILE *, const struct report *);
 	} tiles[] = {
-		{"load", glance_load}, {"runq", glance_runq},	{"wake", glance_wake},
-		{"crit", glance_crit}, {"audit", glance_audit},
+		{"load", glance_load}, {"runq", glance_runq}, {"noise", glance_noise},
+		{"wake", glance_wake}, {"crit", glance_crit}, {"audit", glance_audit},
 	};
 	bool seen[sizeof(tiles) / sizeof(tiles[0])] = {0};
 

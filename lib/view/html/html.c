@@ -25,6 +25,11 @@ static const struct section {
 	 "A wait begins when a task can run and ends when it runs. Percentiles are interpolated in "
 	 "a histogram bucket; percentile_error_ratio bounds their error. Counts up to a boundary "
 	 "are exact."},
+	{"noise", "What takes time from the tasks of each core",
+	 "Each core counts its interrupts, softirqs and kernel threads by source, and from whom they "
+	 "took the time. Sources, tasks and idle should sum to the window; the closure error is how "
+	 "far they are from that. The last column of a source is the setting that would move it. "
+	 "docs/methods/noise.md has the error bounds."},
 	{"wake", "How long an idle core takes to wake",
 	 "The time from when a timer was due to the idle exit or the interrupt handler, whichever "
 	 "came first, without the cost of our own stamp. Wake-ups that do not count are rejected "

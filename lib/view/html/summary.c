@@ -148,6 +148,66 @@ static void say_runq(FILE *out, const struct report *report)
 		    name_of(groups, worst, "cgroup"), NS(table_number(groups, worst, "p99_ns")));
 }
 
+/* A source: where, how much, and the setting that moves it. */
+static void say_source(FILE *out, const struct table *sources, size_t row, const char *which)
+{
+	const char *knob = table_str(sources, row, "knob");
+
+	SAY(out, "%s: %s on CPU %.0f, %.0f times, %s in total, at most %s at once.%s%s", which,
+	    name_of(sources, row, "name"), table_number(sources, row, "cpu"),
+	    table_number(sources, row, "count"), NS(table_number(sources, row, "sum_ns")),
+	    NS(table_number(sources, row, "max_ns")), knob ? " What would move it: " : "",
+	    knob ?: "");
+}
+
+static double hit_ns(const struct table *hits, size_t row)
+{
+	return table_number(hits, row, "hardirq_ns") + table_number(hits, row, "softirqs_ns") +
+	       table_number(hits, row, "kthread_ns");
+}
+
+/* Of cgroups: to the idle task and to kernel threads it is no harm. */
+static void say_hit(FILE *out, const struct table *hits)
+{
+	size_t most = SIZE_MAX;
+
+	for (size_t row = 0; hits && row < hits->nr_rows; row++)
+		if (!isnan(table_number(hits, row, "cgroup_id")) &&
+		    (most == SIZE_MAX || hit_ns(hits, row) > hit_ns(hits, most)))
+			most = row;
+	if (most != SIZE_MAX)
+		SAY(out,
+		    "The group that lost most: %s, %s to interrupts, %s to softirqs, %s to kernel "
+		    "threads.",
+		    name_of(hits, most, "cgroup"), NS(table_number(hits, most, "hardirq_ns")),
+		    NS(table_number(hits, most, "softirqs_ns")),
+		    NS(table_number(hits, most, "kthread_ns")));
+}
+
+static void say_noise(FILE *out, const struct report *report)
+{
+	const struct table *cores = report_find(report, "cores");
+	const struct table *sources = report_find(report, "sources");
+	size_t worst = html_largest(cores, "noise_ratio"), nr = 0;
+	size_t row = html_largest(sources, "sum_ns"), longest = html_largest(sources, "max_ns");
+	double mean = cores ? html_mean(cores, "noise_ratio", &nr) : NAN;
+
+	if (!nr) {
+		SAY(out, "No core has a figure.");
+		return;
+	}
+	SAY(out,
+	    "Interrupts, softirqs and kernel threads took %.2f%% of the time of %zu core%s; most on "
+	    "CPU %.0f: %.2f%%.",
+	    mean * 100.0, nr, nr == 1 ? "" : "s", table_number(cores, worst, "cpu"),
+	    table_number(cores, worst, "noise_ratio") * 100.0);
+	if (row != SIZE_MAX)
+		say_source(out, sources, row, "The source with most time");
+	if (longest != SIZE_MAX && longest != row)
+		say_source(out, sources, longest, "The longest at once");
+	say_hit(out, report_find(report, "hits"));
+}
+
 static void say_wake(FILE *out, const struct report *report)
 {
 	const struct table *states = report_find(report, "states");
@@ -253,8 +313,8 @@ void html_summary(FILE *out, const struct report *report)
 		const char *command;
 		void (*say)(FILE *, const struct report *);
 	} words[] = {
-		{"load", say_load},   {"runq", say_runq}, {"wake", say_wake},
-		{"audit", say_audit}, {"crit", say_crit}, {"doctor", say_doctor},
+		{"load", say_load}, {"runq", say_runq},	  {"noise", say_noise},	  {"wake", say_wake},
+		{"crit", say_crit}, {"audit", say_audit}, {"doctor", say_doctor},
 	};
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)

@@ -23,6 +23,9 @@ enum { ID_ON = OPT_OWN };
  */
 #define TAKE_NS (10 * NSEC_PER_MSEC)
 #define LOOK_NS (100 * NSEC_PER_MSEC)
+/* A page of some 3 MB, which a phone still draws at once. */
+#define MAX_SLICES 200000
+#define MAX_WAITS  200
 
 struct trace_cmd {
 	struct trace_opts trace;
@@ -46,7 +49,7 @@ static const struct opt options[] = {
 	 OPT_NUMBER(struct trace_cmd, trace.ring_edges, 64, 1 << 20)},
 	{"top", 0, "NUMBER", "so many waits and tasks, the longest first; default 10, 0: all",
 	 OPT_NUMBER(struct trace_cmd, top, 0, 1000000000)},
-	{"output", 'o', "FILE", "also write all edges: .json Chrome, .pftrace Perfetto, .jsonl lines",
+	{"output", 'o', "FILE", "also write a file: .html page, .json Chrome, .pftrace Perfetto, .jsonl lines",
 	 OPT_STORE(struct trace_cmd, file)},
 	{0},
 };
@@ -78,29 +81,44 @@ typedef int timeline_writer(FILE *out, const struct timeline *timeline);
 
 static timeline_writer *writer_of(const char *path)
 {
+	static const struct {
+		const char *end;
+		timeline_writer *write;
+	} writers[] = {
+		{".html", timeline_html},
+		{".json", timeline_chrome},
+		{".jsonl", timeline_lines},
+		{".pftrace", timeline_perfetto},
+	};
 	const char *dot = strrchr(path, '.');
 
-	if (dot && !strcmp(dot, ".json"))
-		return timeline_chrome;
-	if (dot && !strcmp(dot, ".jsonl"))
-		return timeline_lines;
-	return dot && !strcmp(dot, ".pftrace") ? timeline_perfetto : NULL;
+	for (size_t i = 0; dot && i < sizeof(writers) / sizeof(writers[0]); i++)
+		if (!strcmp(dot, writers[i].end))
+			return writers[i].write;
+	return NULL;
 }
 
 static int write_file(const struct trace_window *window, const char *path, struct err *err)
 {
+	timeline_writer *write = writer_of(path);
 	struct timeline timeline;
 	FILE *out;
 	int rc = trace_timeline(window, &timeline);
 
 	if (rc)
 		return err_set(err, rc, "out of memory");
+	if (write == timeline_html)
+		rc = trace_timeline_picture(window, MAX_SLICES, MAX_WAITS, &timeline);
+	if (rc) {
+		err_set(err, rc, "out of memory");
+		goto out;
+	}
 	out = fopen(path, "we");
 	if (!out) {
 		rc = err_set(err, -errno, "cannot write %s: %s", path, strerror(errno));
 		goto out;
 	}
-	rc = writer_of(path)(out, &timeline);
+	rc = write(out, &timeline);
 	if (fclose(out) && !rc)
 		rc = -errno;
 	if (rc)
@@ -178,8 +196,8 @@ int cmd_trace(int argc, char **argv)
 	if (!opts_cpus_exist(&state, &cmd.trace.cpus))
 		return EXIT_USAGE;
 	if (cmd.file && !writer_of(cmd.file))
-		return opts_usage(&state, "--output %s: expected a name that ends in .json, .jsonl or "
-					  ".pftrace", cmd.file);
+		return opts_usage(&state, "--output %s: expected a name that ends in .html, .json, "
+					  ".jsonl or .pftrace", cmd.file);
 	if (!cmd.for_ns && !cmd.trace.on)
 		cmd.for_ns = NSEC_PER_SEC;
 	run_signals();

@@ -36,11 +36,43 @@ struct timeline_task {
 	const char *comm;
 };
 
+/* A time in which a CPU did one thing. */
+struct timeline_slice {
+	uint64_t from_ns, to_ns; /* CLOCK_MONOTONIC */
+	const char *part;	 /* as the parts of `load`: "task", "hardirq" and so on */
+	const char *name;	 /* of an interrupt or a softirq; else NULL */
+	uint32_t cpu;
+	uint32_t pid;		 /* of the task, also if something else is on top of it; 0: idle */
+	uint32_t state;		 /* of idle */
+};
+
+/* A wait of a task for a CPU, and its chain. */
+struct timeline_wait {
+	uint64_t from_ns, to_ns; /* CLOCK_MONOTONIC */
+	uint64_t waking_ns;	 /* when the waker began to wake it; 0: not seen, or not woken */
+	uint32_t cpu, pid;
+	bool woken;		 /* it slept before; else it lost a core */
+	uint32_t waker, waker_cpu;
+	uint32_t culprit;	 /* pid of who had the CPU most of the time; UINT32_MAX: no task */
+	uint64_t culprit_ns, irq_ns, softirq_ns, idle_ns;
+};
+
 struct timeline {
 	struct timeline_event *events; /* by CPU, and of one CPU by time */
 	size_t nr_events;
 	struct timeline_task *tasks; /* by pid */
 	size_t nr_tasks;
+	/* For pictures: those around what matters most, by CPU and time; and the longest waits. */
+	struct timeline_slice *slices;
+	size_t nr_slices, all_slices;
+	struct timeline_wait *waits;
+	size_t nr_waits, all_waits;
+	uint64_t start_ns;		 /* CLOCK_MONOTONIC: of time 0 in reports */
+	uint64_t from_ns, to_ns;	 /* what the slices cover */
+	uint64_t lost;			 /* events that are missing */
+	const char *event;		 /* that ended the recording, such as "wait"; or NULL */
+	uint64_t event_ns, event_len_ns;
+	uint32_t event_cpu, event_pid;
 	uint64_t end_ns;		 /* CLOCK_MONOTONIC */
 	uint64_t boot_ns, unix_ns;	 /* CLOCK_BOOTTIME and CLOCK_REALTIME at end_ns */
 };

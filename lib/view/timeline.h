@@ -14,5 +14,7 @@ int timeline_lines(FILE *out, const struct timeline *timeline);
 int timeline_chrome(FILE *out, const struct timeline *timeline);
 /* Perfetto's own format: events of ftrace, so that its tables of the scheduler are filled. */
 int timeline_perfetto(FILE *out, const struct timeline *timeline);
+/* A zoomable picture of the slices and waits as one page that needs nothing else. */
+int timeline_html(FILE *out, const struct timeline *timeline);
 
 #endif

@@ -32,7 +32,29 @@ static struct timeline_task tasks[] = {
 	{.pid = 9, .tgid = 7, .comm = "nine"},
 };
 
+static struct timeline_slice page_slices[] = {
+	{.from_ns = 1000, .to_ns = 1500, .part = "task", .cpu = 0, .pid = 9},
+	{.from_ns = 1500, .to_ns = 3000, .part = "idle", .cpu = 0, .state = 2},
+	{.from_ns = 1100, .to_ns = 1200, .part = "task", .cpu = 3, .pid = 7},
+	{.from_ns = 1200, .to_ns = 1300, .part = "softirq_on_task", .cpu = 3, .pid = 7, .name = "NET_RX"},
+	{.from_ns = 1300, .to_ns = 4000, .part = "hardirq", .cpu = 3, .name = "</script>"},
+};
+
+static struct timeline_wait waits[] = {
+	{.from_ns = 1003, .to_ns = 1100, .waking_ns = 1002, .cpu = 3, .pid = 7, .woken = true, .waker = 9,
+	 .culprit = 9, .culprit_ns = 60},
+};
+
 static const struct timeline timeline = {
+	.slices = page_slices,
+	.nr_slices = sizeof(page_slices) / sizeof(page_slices[0]),
+	.all_slices = 7,
+	.waits = waits,
+	.nr_waits = 1,
+	.all_waits = 4,
+	.start_ns = 400,
+	.from_ns = 1000,
+	.to_ns = 4000,
 	.events = events,
 	.nr_events = sizeof(events) / sizeof(events[0]),
 	.tasks = tasks,
@@ -210,6 +232,48 @@ TEST(perfetto_has_the_numbers_of_its_schema)
 	fclose(out);
 	assert_string_equal(seen, expected);
 	free(seen);
+	free(text);
+}
+
+static json_int_t number_at(json_t *array, size_t at)
+{
+	return json_integer_value(json_array_get(array, at));
+}
+
+static bool page_has(const char *part)
+{
+	return memmem(text, text_len, part, strlen(part));
+}
+
+TEST(the_page_has_every_slice)
+{
+	static const char open[] = "id=\"data\">", end[] = "</script>";
+	static const int seen[] = {100, 0, 7, 100, 2, 0, 2700, 3, 1};
+	char *begin, *stop;
+	json_t *root, *cpu, *wait;
+
+	write_with(timeline_html);
+	begin = memmem(text, text_len, open, strlen(open));
+	assert_non_null(begin);
+	begin += strlen(open);
+	stop = strstr(begin, end);
+	/* A name that ended the script here would leave half of the JSON. */
+	root = json_loadb(begin, stop - begin, 0, NULL);
+	assert_non_null(root);
+	cpu = json_array_get(json_object_get(root, "cpus"), 1);
+	assert_int_equal(json_integer_value(json_object_get(cpu, "cpu")), 3);
+	assert_int_equal(json_integer_value(json_object_get(cpu, "at")), 700);
+	assert_int_equal(json_array_size(json_object_get(cpu, "slices")), 9);
+	for (size_t i = 0; i < 9; i++)
+		assert_int_equal(number_at(json_object_get(cpu, "slices"), i), seen[i]);
+	assert_string_equal(json_string_value(json_array_get(json_object_get(root, "names"), 1)), end);
+	wait = json_array_get(json_object_get(root, "waits"), 0);
+	assert_int_equal(json_integer_value(json_object_get(wait, "from")), 603);
+	assert_int_equal(json_integer_value(json_object_get(wait, "waking")), 602);
+	assert_true(page_has("The picture has 5 of 7 slices"));
+	assert_true(page_has("1 of 4 waits"));
+	assert_true(page_has("<td>nine (9)</td><td class=\"n\">60 ns</td>"));
+	json_decref(root);
 	free(text);
 }
 

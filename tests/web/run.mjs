@@ -4,8 +4,10 @@ import {done} from "./browser.mjs";
 import {pageTests} from "./page.mjs";
 import {reportTests} from "./report.mjs";
 import {serveTests} from "./serve.mjs";
+import {timelineTests} from "./timeline.mjs";
 
 await pageTests();
 await reportTests();
+await timelineTests();
 await serveTests();
 process.exit(done());

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "report/columns.h"
 
@@ -65,16 +64,6 @@ struct wait_row {
 	struct trace_chain chain;
 };
 
-static int longest_first(const void *a, const void *b)
-{
-	const struct trace_wait *left = a, *right = b;
-	uint64_t left_ns = left->to_ns - left->from_ns, right_ns = right->to_ns - right->from_ns;
-
-	if (left_ns != right_ns)
-		return left_ns < right_ns ? 1 : -1;
-	return left->to_ns < right->to_ns ? -1 : left->to_ns > right->to_ns;
-}
-
 static void add_wait(const struct trace_window *w, const struct trace_wait *wait,
 		     const struct column_spec *columns, size_t nr, struct table *table)
 {
@@ -118,17 +107,14 @@ static int add_waits(const struct trace_window *w, uint32_t top, struct report *
 	};
 #undef WAIT
 	struct table *table = report_table(report, "waits", "the longest waits for a core");
-	struct trace_wait *list = NULL;
+	struct trace_wait *list;
+	size_t nr;
+	int rc = trace_longest_waits(w, top, &list, &nr);
 
+	if (rc)
+		return rc;
 	columns_add(table, COLUMNS(columns));
-	if (!w->waits.nr)
-		return 0;
-	list = calloc(w->waits.nr, sizeof(*list));
-	if (!list)
-		return -ENOMEM;
-	memcpy(list, w->waits.list, w->waits.nr * sizeof(*list));
-	qsort(list, w->waits.nr, sizeof(*list), longest_first);
-	for (size_t i = 0; i < w->waits.nr && (!top || i < top); i++)
+	for (size_t i = 0; i < nr; i++)
 		add_wait(w, &list[i], COLUMNS(columns), table);
 	free(list);
 	return 0;
@@ -171,12 +157,9 @@ static void add_tasks(const struct trace_window *w, uint32_t top, struct report 
 
 static void add_event(const struct trace_window *w, struct report *report)
 {
-	static const char *const names[] = {[TRACE_EVENT_WAIT] = "wait", [TRACE_EVENT_WAKE] = "wake",
-					    [TRACE_EVENT_NOISE] = "noise"};
-
 	if (!w->event)
 		return;
-	value_str(report_field(report, M_EVENT), names[w->event]);
+	value_str(report_field(report, M_EVENT), trace_event_name(w->event));
 	value_u64(report_field(report, M_EVENT_AT_NS), w->event_ns);
 	value_u64(report_field(report, M_EVENT_LEN_NS), w->event_len_ns);
 	value_u64(report_field(report, M_EVENT_CPU), w->event_cpu);

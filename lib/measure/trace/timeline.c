@@ -72,8 +72,17 @@ static void add_core(const struct trace_window *w, uint32_t cpu, struct timeline
 
 int trace_timeline(const struct trace_window *w, struct timeline *ret_timeline)
 {
-	struct timeline timeline = {.end_ns = w->start_mono_ns + w->to_ns,
-				    .unix_ns = w->time_unix_ns};
+	struct timeline timeline = {
+		.start_ns = w->start_mono_ns,
+		.end_ns = w->start_mono_ns + w->to_ns,
+		.unix_ns = w->time_unix_ns,
+		.lost = w->losses.edges + w->losses.recursion_misses,
+		.event = trace_event_name(w->event),
+		.event_ns = w->start_mono_ns + w->event_ns,
+		.event_len_ns = w->event_len_ns,
+		.event_cpu = w->event_cpu,
+		.event_pid = w->event_pid,
+	};
 	size_t nr = 1;
 
 	for (size_t cpu = 0; cpu < w->nr_cpus; cpu++)
@@ -98,5 +107,7 @@ void trace_timeline_free(struct timeline *timeline)
 {
 	free(timeline->events);
 	free(timeline->tasks);
+	free(timeline->slices);
+	free(timeline->waits);
 	*timeline = (struct timeline){0};
 }

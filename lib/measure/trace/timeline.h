@@ -8,6 +8,12 @@
 
 /* Its names belong to @w. 0 or -ENOMEM. */
 int trace_timeline(const struct trace_window *w, struct timeline *ret_timeline);
+/*
+ * Adds what a picture shows: at most @max_slices slices, those around the event or else around the
+ * longest wait, and the @max_waits longest waits. 0 or -ENOMEM.
+ */
+int trace_timeline_picture(const struct trace_window *w, size_t max_slices, size_t max_waits,
+			   struct timeline *timeline);
 void trace_timeline_free(struct timeline *timeline);
 
 #endif

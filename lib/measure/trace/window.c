@@ -109,8 +109,7 @@ static void draw(const struct trace_window *w, struct trace_cpu *cpu)
 	cpu->line[TRACE_LINE_LEN] = '\0';
 }
 
-/* The first slice that ends after @ns. */
-static size_t slice_at(const struct trace_cpu *cpu, uint64_t ns)
+size_t trace_slice_at(const struct trace_cpu *cpu, uint64_t ns)
 {
 	size_t low = 0, high = cpu->nr_slices;
 
@@ -157,7 +156,7 @@ void trace_wait_chain(const struct trace_window *w, const struct trace_wait *wai
 	size_t nr = 0;
 
 	*ret_chain = (struct trace_chain){.culprit = UINT32_MAX};
-	for (size_t at = slice_at(cpu, wait->from_ns);
+	for (size_t at = trace_slice_at(cpu, wait->from_ns);
 	     at < cpu->nr_slices && cpu->slices[at].from_ns < wait->to_ns; at++) {
 		const struct trace_slice *s = &cpu->slices[at];
 		uint64_t from = s->from_ns > wait->from_ns ? s->from_ns : wait->from_ns;
@@ -184,6 +183,39 @@ void trace_wait_chain(const struct trace_window *w, const struct trace_wait *wai
 			break;
 		}
 	}
+}
+
+const char *trace_event_name(enum trace_event event)
+{
+	static const char *const names[] = {[TRACE_EVENT_WAIT] = "wait", [TRACE_EVENT_WAKE] = "wake",
+					    [TRACE_EVENT_NOISE] = "noise"};
+
+	return names[event];
+}
+
+static int longest_first(const void *a, const void *b)
+{
+	const struct trace_wait *left = a, *right = b;
+	uint64_t left_ns = left->to_ns - left->from_ns, right_ns = right->to_ns - right->from_ns;
+
+	if (left_ns != right_ns)
+		return left_ns < right_ns ? 1 : -1;
+	return left->to_ns < right->to_ns ? -1 : left->to_ns > right->to_ns;
+}
+
+int trace_longest_waits(const struct trace_window *w, size_t max, struct trace_wait **ret_list,
+			size_t *ret_nr)
+{
+	struct trace_wait *list = calloc(w->waits.nr + 1, sizeof(*list));
+
+	if (!list)
+		return -ENOMEM;
+	if (w->waits.nr)
+		memcpy(list, w->waits.list, w->waits.nr * sizeof(*list));
+	qsort(list, w->waits.nr, sizeof(*list), longest_first);
+	*ret_list = list;
+	*ret_nr = max && max < w->waits.nr ? max : w->waits.nr;
+	return 0;
 }
 
 static int sum_by_pid(const void *a, const void *b)

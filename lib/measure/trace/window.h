@@ -86,6 +86,15 @@ struct trace_chain {
 void trace_wait_chain(const struct trace_window *w, const struct trace_wait *wait,
 		      struct trace_chain *ret_chain);
 
+/* "wait", "wake" or "noise"; NULL for TRACE_EVENT_NONE. */
+const char *trace_event_name(enum trace_event event);
+/* A copy of the longest waits, the longest first; @max 0: all. 0 or -ENOMEM. */
+int trace_longest_waits(const struct trace_window *w, size_t max, struct trace_wait **ret_list,
+			size_t *ret_nr);
+
+/* The first slice that ends after @ns. */
+size_t trace_slice_at(const struct trace_cpu *cpu, uint64_t ns);
+
 /*
  * Fills everything that follows from the edges: replay, slices, waits, sums, pictures. @w has cores
  * and names. 0 or -ENOMEM.

@@ -13,9 +13,7 @@
 #define FEW	   24 /* cores that get a line each */
 #define LEGEND_GAP 14
 
-static const struct {
-	const char *key, *name, *color;
-} contexts[] = {
+static const struct html_context contexts[] = {
 	{"task_ratio", "tasks", "#016abb"},
 	{"hardirq_ratio", "interrupts", "#d55e00"},
 	{"softirq_on_idle_ratio", "softirq on idle", "#e69f00"},
@@ -26,6 +24,16 @@ static const struct {
 	{"unknown_ratio", "unknown", "#8c8c8c"},
 	{"poll_idle_ratio", "polling idle", "#009e73"},
 };
+
+const struct html_context *html_context_of(const char *part)
+{
+	size_t len = strlen(part);
+
+	for (size_t i = 0; i < NR(contexts); i++)
+		if (!strncmp(contexts[i].key, part, len) && !strcmp(contexts[i].key + len, "_ratio"))
+			return &contexts[i];
+	return NULL;
+}
 
 /* The place of one core; many cores are in several columns, so that 256 fit on a page. */
 struct cell {

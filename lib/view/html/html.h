@@ -67,6 +67,14 @@ int html_wake(FILE *out, const struct report *report);
 /* Several runs of wake, such as of two machines, in the same plots; nothing for one run. */
 int html_wake_runs(FILE *out, const struct html_doc *doc);
 void html_cores(FILE *out, const struct table *cpus);
+
+/* What a core does: the key of its share, its name and its colour. */
+struct html_context {
+	const char *key, *name, *color;
+};
+
+/* By the key without its unit, such as "task"; NULL for being halted. */
+const struct html_context *html_context_of(const char *part);
 void html_heat(FILE *out, const struct table *blame);
 
 void html_tables(FILE *out, const struct report *report);

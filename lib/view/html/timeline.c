@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Writes a timeline as a page: data, the script that draws them, and the longest waits as a table. */
+#include "view/html/timeline.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+#include "view/html/html.h"
+#include "view/json.h"
+#include "view/output.h"
+#include "view/timeline.h"
+#include "view/utf8.h"
+
+static const char style[] =
+	"body{max-width:none}canvas{display:block;width:100%;touch-action:pan-y;cursor:grab}"
+	":root{--ctx-idle:var(--idle);--on-idle:var(--muted);--on-idle_loop:#000;--on-softirq_on_"
+	"idle:#000}"
+	"button{font:inherit;padding:.1rem "
+	".6rem;margin:.1rem;color:inherit;background:var(--panel);"
+	"border:1px solid var(--line);border-radius:6px}#about{min-height:1.5em}"
+	".legend span{display:inline-block;margin-right:1rem}"
+	".legend i{display:inline-block;width:.9em;height:.9em;margin-right:.3em;"
+	"border:1px solid var(--line)}[hidden]{display:none}@media print{button{display:none}}";
+
+/* All but being halted, which has the colour of the ground. */
+static const char *const shown_parts[] = {
+	"task",	     "hardirq",	  "softirq_on_idle", "softirq_on_task",
+	"ksoftirqd", "idle_loop", "poll_idle",	     "unknown",
+	NULL};
+
+/* The parts and names in the data, by the numbers that stand for them there. */
+struct words {
+	const char **list;
+	size_t nr;
+	bool failed;
+};
+
+/* There are few: parts of the time, interrupts and softirqs. */
+static size_t word(struct words *words, const char *text)
+{
+	const char **list;
+	size_t at = 0;
+
+	while (at < words->nr && strcmp(words->list[at], text))
+		at++;
+	if (at < words->nr)
+		return at;
+	list = grow(words->list, words->nr, sizeof(*list));
+	if (!list) {
+		words->failed = true;
+		return 0;
+	}
+	words->list = list;
+	list[words->nr++] = text;
+	return at;
+}
+
+/* Inside a script element: no name can end it, as "<" is never written. */
+static void put_name(FILE *out, const char *name)
+{
+	char *valid = utf8_valid(name), *safe = valid ? utf8_printable(valid, 0) : NULL,
+	     *text = NULL;
+	size_t size = 0;
+	FILE *buffer = open_memstream(&text, &size);
+
+	if (buffer) {
+		json_put_text(buffer, safe ?: "?");
+		fclose(buffer);
+	}
+	for (const char *p = text ?: "\"?\""; *p; p++)
+		*p == '<' ? (void)fputs("\\u003c", out) : (void)putc(*p, out);
+	free(text);
+	free(safe);
+	free(valid);
+}
+
+static void put_words(FILE *out, const char *key, const struct words *words)
+{
+	fprintf(out, ",\n\"%s\":[", key);
+	for (size_t i = 0; i < words->nr; i++) {
+		fputs(i ? "," : "", out);
+		put_name(out, words->list[i]);
+	}
+	putc(']', out);
+}
+
+static void put_slices(FILE *out, const struct timeline *t, struct words *parts,
+		       struct words *names)
+{
+	uint32_t cpu = UINT32_MAX;
+
+	fputs(",\n\"cpus\":[", out);
+	for (size_t i = 0; i < t->nr_slices; i++) {
+		const struct timeline_slice *s = &t->slices[i];
+		bool task = !strcmp(s->part, "task") || !strcmp(s->part, "ksoftirqd");
+
+		if (s->cpu != cpu)
+			fprintf(out, "%s\n{\"cpu\":%" PRIu32 ",\"at\":%" PRIu64 ",\"slices\":[",
+				i ? "]}," : "", s->cpu, s->from_ns - t->start_ns);
+		fprintf(out, "%s%" PRIu64 ",%zu,%zu", s->cpu == cpu ? "," : "",
+			s->to_ns - s->from_ns, word(parts, s->part),
+			task	  ? s->pid
+			: s->name ? word(names, s->name)
+				  : s->state);
+		cpu = s->cpu;
+	}
+	fputs(t->nr_slices ? "]}]" : "]", out);
+}
+
+static void put_waits(FILE *out, const struct timeline *t)
+{
+	fputs(",\n\"waits\":[", out);
+	for (size_t i = 0; i < t->nr_waits; i++) {
+		const struct timeline_wait *w = &t->waits[i];
+
+		fprintf(out,
+			"%s\n{\"from\":%" PRIu64 ",\"to\":%" PRIu64 ",\"cpu\":%" PRIu32
+			",\"pid\":%" PRIu32 ",\"woken\":%s,\"waking\":%" PRIu64
+			",\"waker\":%" PRIu32 ",\"waker_cpu\":%" PRIu32 "}",
+			i ? "," : "", w->from_ns - t->start_ns, w->to_ns - t->start_ns, w->cpu,
+			w->pid, w->woken ? "true" : "false",
+			w->waking_ns ? w->waking_ns - t->start_ns : 0, w->waker, w->waker_cpu);
+	}
+	putc(']', out);
+}
+
+static int put_data(FILE *out, const struct timeline *t)
+{
+	struct words parts = {0}, names = {0};
+	bool failed;
+
+	fputs("<script type=\"application/json\" id=\"data\">", out);
+	fprintf(out, "{\"from\":%" PRIu64 ",\"to\":%" PRIu64, t->from_ns - t->start_ns,
+		t->to_ns - t->start_ns);
+	put_slices(out, t, &parts, &names);
+	put_waits(out, t);
+	fputs(",\n\"tasks\":[", out);
+	for (size_t i = 0; i < t->nr_tasks; i++) {
+		fprintf(out, "%s[%" PRIu32 ",", i ? "," : "", t->tasks[i].pid);
+		put_name(out, t->tasks[i].comm);
+		putc(']', out);
+	}
+	putc(']', out);
+	put_words(out, "parts", &parts);
+	put_words(out, "names", &names);
+	fputs("}\n</script>\n", out);
+	failed = parts.failed || names.failed;
+	free(parts.list);
+	free(names.list);
+	return failed ? -ENOMEM : 0;
+}
+
+static void put_cell(FILE *out, const char *kind, const char *text)
+{
+	fprintf(out, "<td class=\"%s\">", kind);
+	html_text(out, text);
+	fputs("</td>", out);
+}
+
+static void put_ns(FILE *out, uint64_t ns)
+{
+	char text[32];
+
+	put_cell(out, "n", ns ? html_ns((double)ns, text, sizeof(text)) : "-");
+}
+
+static void put_task(FILE *out, const struct timeline *t, uint32_t pid)
+{
+	fputs("<td>", out);
+	html_text(out, timeline_comm(t, pid));
+	if (pid)
+		fprintf(out, " (%" PRIu32 ")", pid);
+	fputs("</td>", out);
+}
+
+static void put_wait(FILE *out, const struct timeline *t, size_t number)
+{
+	const struct timeline_wait *w = &t->waits[number];
+	char cpu[12];
+
+	fprintf(out, "<tr><td class=\"n\" data-wait=\"%zu\">%.6f ms</td>", number,
+		(double)(w->to_ns - t->start_ns) / 1e6);
+	put_ns(out, w->to_ns - w->from_ns);
+	put_task(out, t, w->pid);
+	snprintf(cpu, sizeof(cpu), "%" PRIu32, w->cpu);
+	put_cell(out, "n", cpu);
+	if (w->woken) {
+		put_task(out, t, w->waker);
+		snprintf(cpu, sizeof(cpu), "%" PRIu32, w->waker_cpu);
+		put_cell(out, "n", cpu);
+	} else {
+		fputs("<td>lost its core</td><td class=\"n\">-</td>", out);
+	}
+	if (w->culprit == UINT32_MAX)
+		put_cell(out, "t", "-");
+	else
+		put_task(out, t, w->culprit);
+	put_ns(out, w->culprit_ns);
+	put_ns(out, w->irq_ns);
+	put_ns(out, w->softirq_ns);
+	put_ns(out, w->idle_ns);
+	fputs("</tr>\n", out);
+}
+
+static void put_table(FILE *out, const struct timeline *t)
+{
+	fputs("<h2>The longest waits for a core</h2>\n<p class=\"muted\">", out);
+	html_textf(out, "%zu of %zu waits. ", t->nr_waits, t->all_waits);
+	fputs("<em>Behind whom</em> had most of the wait on the core that the task got; "
+	      "interrupts, softirqs "
+	      "and idle are parts of the wait as well.</p>\n<div "
+	      "class=\"scroll\"><table><thead><tr>"
+	      "<th>ended at</th><th class=\"n\">wait</th><th>task</th><th "
+	      "class=\"n\">CPU</th><th>woken by</th>"
+	      "<th class=\"n\">on CPU</th><th>behind whom</th><th class=\"n\">of it</th><th "
+	      "class=\"n\">irq</th>"
+	      "<th class=\"n\">softirq</th><th class=\"n\">idle</th></tr></thead><tbody>\n",
+	      out);
+	for (size_t i = 0; i < t->nr_waits; i++)
+		put_wait(out, t, i);
+	fputs("</tbody></table></div>\n", out);
+}
+
+/* What the picture does not show, first. */
+static void put_left_out(FILE *out, const struct timeline *t)
+{
+	char shown[32], all[32];
+
+	if (t->nr_slices == t->all_slices && !t->lost) {
+		fputs("<p class=\"fine\">Nothing was lost, and nothing is left out.</p>\n", out);
+		return;
+	}
+	fputs("<div class=\"loss\">", out);
+	if (t->lost)
+		html_textf(
+			out,
+			"%" PRIu64
+			" edges were overwritten, not kept or not passed to the programs; what a "
+			"core did in a gap is unknown. ",
+			t->lost);
+	if (t->nr_slices < t->all_slices)
+		html_textf(out,
+			   "The picture has %zu of %zu slices: %s of %s, around the event or the "
+			   "longest wait. "
+			   "A .pftrace or .jsonl file has all.",
+			   t->nr_slices, t->all_slices,
+			   html_ns((double)(t->to_ns - t->from_ns), shown, sizeof(shown)),
+			   html_ns((double)(t->end_ns - t->start_ns), all, sizeof(all)));
+	fputs("</div>\n", out);
+}
+
+static void put_legend(FILE *out)
+{
+	fputs("<p class=\"legend\">", out);
+	for (size_t i = 0; shown_parts[i]; i++)
+		fprintf(out, "<span><i style=\"background:var(--ctx-%s)\"></i>%s</span>",
+			shown_parts[i], html_context_of(shown_parts[i])->name);
+	fputs("<span><i style=\"background:var(--ctx-idle)\"></i>halted</span>"
+	      "<span><i style=\"background:var(--bad)\"></i>wait</span></p>\n",
+	      out);
+}
+
+static void put_style(FILE *out)
+{
+	fprintf(out, "<style>%s%s:root{", html_style, style);
+	for (size_t i = 0; shown_parts[i]; i++)
+		fprintf(out, "--ctx-%s:%s;", shown_parts[i],
+			html_context_of(shown_parts[i])->color);
+	fputs("}</style>", out);
+}
+
+static void put_head(FILE *out, const struct timeline *t)
+{
+	char length[32];
+
+	fprintf(out,
+		"<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+		"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+		"script-src '%s'; "
+		"style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'\">\n"
+		"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+		"<title>subtick trace</title>\n",
+		html_timeline_hash);
+	put_style(out);
+	fputs("</head><body>\n<header><h1>subtick trace</h1>\n<p class=\"muted\">", out);
+	html_textf(out, "%s of every context change. ",
+		   html_ns((double)(t->end_ns - t->start_ns), length, sizeof(length)));
+	if (t->event) {
+		html_textf(out, "Ended by %s of ", t->event);
+		html_textf(out, "%s, ", html_ns((double)t->event_len_ns, length, sizeof(length)));
+		html_textf(out, "at %.6f ms on CPU %" PRIu32 ", task %s (%" PRIu32 ").",
+			   (double)(t->event_ns - t->start_ns) / 1e6, t->event_cpu,
+			   timeline_comm(t, t->event_pid), t->event_pid);
+	}
+	fputs("</p></header>\n<main>\n", out);
+}
+
+int timeline_html(FILE *out, const struct timeline *timeline)
+{
+	struct output output;
+	int rc = output_begin(&output, out);
+
+	if (rc)
+		return rc;
+	put_head(out, timeline);
+	put_left_out(out, timeline);
+	fputs("<p><button data-do=\"in\">+</button><button data-do=\"out\">\342\210\222</button>"
+	      "<button data-do=\"left\">\342\206\220</button><button "
+	      "data-do=\"right\">\342\206\222</button>"
+	      "<button data-do=\"all\">all</button><button id=\"link\">link to this</button> "
+	      "<output id=\"view\"></output></p>\n"
+	      "<canvas id=\"rows\" tabindex=\"0\" role=\"img\" aria-label=\"what each CPU did over "
+	      "time; the "
+	      "table below has the longest waits\"></canvas>\n<p id=\"about\" "
+	      "class=\"muted\"></p>\n",
+	      out);
+	put_legend(out);
+	fputs("<p class=\"muted\">Zoom: Ctrl and wheel, two fingers, double click, or + and - "
+	      "keys. Move: drag, or "
+	      "arrow keys.</p><noscript><p class=\"loss\">The picture needs JavaScript; the table "
+	      "does "
+	      "not.</p></noscript>\n<section id=\"chained\" hidden><h2>The chain of this "
+	      "wait</h2><ol "
+	      "id=\"chain\"></ol></section>\n",
+	      out);
+	put_table(out, timeline);
+	fputs("</main>\n", out);
+	rc = put_data(out, timeline);
+	fprintf(out, "<script>%s</script>\n</body></html>\n", html_timeline_script);
+	return output_end(&output, rc);
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Writes the page of a made-up trace: timeline_page FILE ROUNDS MAX_SLICES. In each round a task
+ * on CPU 0 wakes one on CPU 1, which waits there behind a third, an interrupt and a softirq.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "measure/trace/timeline.h"
+#include "view/timeline.h"
+
+#define ROUND_NS  100000
+#define MAX_WAITS 50
+
+enum {
+	WAKER = 7,
+	HOG,
+	VICTIM
+};
+
+static void add(struct trace_core *core, uint64_t ns, enum trace_kind kind, uint64_t what)
+{
+	core->edges[core->nr_edges++] = (struct trace_edge){.stamp = ns << 8 | kind, .what = what};
+}
+
+static void add_round(struct trace_core *cores, uint64_t at, bool last)
+{
+	uint64_t got = at + (last ? 45000 : 40000);
+
+	add(&cores[0], at + 10000, TRACE_IDLE_LEAVE, 0);
+	add(&cores[0], at + 11000, TRACE_SWITCH, TRACE_WHAT(0, WAKER, 0));
+	add(&cores[0], at + 15000, TRACE_WAKING, TRACE_WHAT(VICTIM, WAKER, 1));
+	add(&cores[0], at + 15200, TRACE_WAKEUP, TRACE_WHAT(VICTIM, WAKER, 1));
+	add(&cores[0], at + 20000, TRACE_SWITCH, TRACE_WHAT(WAKER, 0, 1));
+	add(&cores[0], at + 21000, TRACE_IDLE_ENTER, 1);
+	add(&cores[1], at + 30000, TRACE_IRQ_ENTER, 11);
+	add(&cores[1], at + 32000, TRACE_IRQ_LEAVE, 0);
+	add(&cores[1], at + 32000, TRACE_SOFTIRQ_ENTER, 3);
+	add(&cores[1], at + 35000, TRACE_SOFTIRQ_LEAVE, 3);
+	add(&cores[1], got, TRACE_SWITCH, TRACE_WHAT(HOG, VICTIM, 0));
+	add(&cores[1], got + 20000, TRACE_SWITCH, TRACE_WHAT(VICTIM, HOG, 1));
+}
+
+int main(int argc, char **argv)
+{
+	static struct trace_task names[] = {
+		{.pid = WAKER, .tgid = WAKER, .comm = "</script><b>x"},
+		{.pid = HOG, .tgid = HOG, .comm = "\"'&<!--"},
+		{.pid = VICTIM, .tgid = VICTIM, .comm = "<img src=x>"},
+	};
+	static struct trace_irq irqs[] = {{.kind = TRACE_IRQ_ENTER, .what = 11, .name = "<i>eth0"}};
+	static struct trace_cpu cpus[2];
+	struct trace_window w = {.start_mono_ns = 5000000000000000000ULL,
+				 .cpu = cpus,
+				 .nr_cpus = 2,
+				 .names = names,
+				 .nr_names = 3,
+				 .irqs = irqs,
+				 .nr_irqs = 1};
+	int rounds = argc > 3 ? atoi(argv[2]) : 0, rc;
+	struct timeline timeline;
+	struct trace_core *cores = calloc(2, sizeof(*cores));
+	FILE *out = argc > 3 ? fopen(argv[1], "we") : NULL;
+
+	if (!out || !cores)
+		return 64;
+	for (int cpu = 0; cpu < 2; cpu++) {
+		cores[cpu] =
+			(struct trace_core){.edges = calloc(rounds, 6 * sizeof(struct trace_edge)),
+					    .to_ns = (uint64_t)rounds * ROUND_NS,
+					    .first_known = true,
+					    .first_pid = cpu ? HOG : 0};
+		if (!cores[cpu].edges)
+			return 1;
+		cpuset_add(&w.cpus, cpu);
+	}
+	for (int i = 0; i < rounds; i++)
+		add_round(cores, (uint64_t)i * ROUND_NS, i == rounds - 1);
+	for (int cpu = 0; cpu < 2; cpu++)
+		cpus[cpu].core = cores[cpu];
+	rc = trace_window_fill(&w);
+	if (!rc)
+		rc = trace_timeline(&w, &timeline);
+	if (!rc)
+		rc = trace_timeline_picture(&w, strtoul(argv[3], NULL, 10), MAX_WAITS, &timeline);
+	if (!rc)
+		rc = timeline_html(out, &timeline);
+	if (fclose(out) || rc) {
+		fprintf(stderr, "cannot write: %s\n", strerror(-rc));
+		return 1;
+	}
+	return 0;
+}

@@ -62,8 +62,8 @@ const struct config_setting config_settings[] = {
 	 "keep fine histograms of waits: percentiles of the page within 3.2 %, for 20 times the memory",
 	 CONFIG_RESTART},
 	{"native-histograms", NULL,
-	 "run-queue latency also as native histograms, one series for each cgroup, to a Prometheus "
-	 "that asks for them; finer with --fine",
+	 "run-queue and wake latency also as native histograms, one series each, to a Prometheus that "
+	 "asks for them; of waits finer with --fine",
 	 CONFIG_RESTART},
 	{"idle-states", NULL, "also what cgroups wait for cores to leave their idle state",
 	 CONFIG_RESTART},

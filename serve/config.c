@@ -447,7 +447,9 @@ int config_complete(struct config *config, struct err *err)
 	_Static_assert(NATIVE_NR_LE <= CONFIG_MAX_LE, "room for all of them");
 
 	if (config->pressure && config->per != CONFIG_PER_CGROUP && config->per != CONFIG_PER_POD)
-		return err_set(err, -EINVAL, "pressure goes with per = cgroup or pod");
+		return err_set(err, -EINVAL,
+			       "pressure goes with per = cgroup or pod: pods of a namespace or class "
+			       "have no cgroup in common, and wall times of pods do not add up");
 	if (!config->native_histograms || config->fine)
 		return 0;
 	if (config->own_le)

@@ -231,8 +231,14 @@ static bool fits(const struct opts_state *state, const struct runq_opts *runq)
 		opts_usage(state, "--tree goes with --per cgroup or --per task");
 	else if (runq->idle_states && runq->per != RUNQ_PER_CGROUP)
 		opts_usage(state, "--idle-states goes with --per cgroup, pod, namespace or qos");
-	else if (runq->pressure && (runq->per != RUNQ_PER_CGROUP || runq->sum == RUNQ_SUM_NAMESPACE ||
-				    runq->sum == RUNQ_SUM_QOS))
+	else if (runq->pressure && runq->sum == RUNQ_SUM_NAMESPACE)
+		opts_usage(state, "--pressure goes with --per cgroup or pod: the pods of a namespace have "
+				  "no cgroup in common, and wall times of pods do not add up");
+	else if (runq->pressure && runq->sum == RUNQ_SUM_QOS)
+		opts_usage(state, "--pressure goes with --per cgroup or pod: guaranteed pods have no cgroup "
+				  "in common, and wall times of pods do not add up; --depth shows the "
+				  "cgroups of the other classes");
+	else if (runq->pressure && runq->per != RUNQ_PER_CGROUP)
 		opts_usage(state, "--pressure goes with --per cgroup or pod");
 	else if (runq->pressure && cpuset_count(&runq->cpus))
 		opts_usage(state, "--pressure is of all CPUs: it goes without --cpu");

@@ -63,8 +63,8 @@ const struct config_setting config_settings[] = {
 	 "keep fine histograms of waits: percentiles of the page within 3.2 %, for 20 times the memory",
 	 CONFIG_RESTART},
 	{"native-histograms", NULL,
-	 "run-queue latency also as native histograms, one series for each cgroup, to a Prometheus "
-	 "that asks for them; finer with --fine",
+	 "run-queue and wake latency also as native histograms, one series each, to a Prometheus that "
+	 "asks for them; of waits finer with --fine",
 	 CONFIG_RESTART},
 	{"idle-states", NULL, "also what cgroups wait for cores to leave their idle state",
 	 CONFIG_RESTART},
@@ -448,7 +448,9 @@ int config_complete(struct config *config, struct err *err)
 	_Static_assert(NATIVE_NR_LE <= CONFIG_MAX_LE, "room for all of them");
 
 	if (config->pressure && config->per != CONFIG_PER_CGROUP && config->per != CONFIG_PER_POD)
-		return err_set(err, -EINVAL, "pressure goes with per = cgroup or pod");
+		return err_set(err, -EINVAL,
+			       "pressure goes with per = cgroup or pod: pods of a namespace or class "
+			       "have no cgroup in common, and wall times of pods do not add up");
 	if (!config->native_histograms || config->fine)
 		return 0;
 	if (config->own_le)

@@ -35,6 +35,8 @@ void store_native(struct store *store, bool fine)
 	const struct native_scale *scale = fine ? &native_fine : &native_coarse;
 
 	series_set_native(&store->series[F_RUNQ], scale->schema, scale->first, scale->nr, fine);
+	scale = &native_fine;
+	series_set_native(&store->series[F_WAKE], scale->schema, scale->first, scale->nr, true);
 }
 
 void store_free(struct store *store)

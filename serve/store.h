@@ -40,7 +40,10 @@ struct store {
 
 /* @le_ns: boundaries of run-queue latency; those of wake latency are fixed. */
 int store_init(struct store *store, const uint64_t *le_ns, unsigned int nr_le);
-/* Run-queue latency as native histograms, too: from the fine ones, or else of its boundaries. */
+/*
+ * Native histograms, too: of run-queue latency from the fine ones, or else of its boundaries; of wake
+ * latency always from the fine ones.
+ */
 void store_native(struct store *store, bool fine);
 void store_free(struct store *store);
 

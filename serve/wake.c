@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "collectors.h"
+#include "stats/native.h"
 #include "view/prom.h"
 
 /* Bare: no calibration load at the start; our overhead is not subtracted. */
@@ -15,6 +16,16 @@ static int wake_collector_open(const struct config *config, struct meter *load,
 	struct wake_opts opts = {.sources = 1u << WAKE_PASSIVE, .bare = true};
 
 	return wake_open(&opts, ret_meter, err);
+}
+
+/* The kernel's histogram is always fine: 8 native buckets per power of two, whatever runq has. */
+static void add_native(const struct wake_state *s, uint64_t *words)
+{
+	uint64_t grown[HIST_NR];
+
+	for (unsigned int i = 0; i < HIST_NR; i++)
+		grown[i] = s->hist->count[i] - s->hist_was->count[i];
+	native_fold(grown, 1.0, words);
 }
 
 static void absorb_state(struct series *series, const struct wake_state *s)
@@ -34,6 +45,8 @@ static void absorb_state(struct series *series, const struct wake_state *s)
 		words[i].u64 += s->le[i];
 	words[WAKE_NR_LE].u64 += s->summary.count;
 	words[WAKE_NR_LE + 1].u64 += s->sum_ns;
+	if (series->native.nr)
+		add_native(s, &words[series->native.at].u64);
 }
 
 void wake_absorb(struct store *store, const struct config *config,

@@ -413,8 +413,14 @@ def compare_native(query, group, since, now):
 def check_native():
     """Fine, coarse and classic histograms of the same burst, in one Prometheus that asks for native ones."""
     each = [settings for settings, _, _ in NATIVE.values()]
-    with fleet("--collect", "runq", each=each, flags=("--enable-feature=native-histograms",)) as query:
+    with fleet("--collect", "runq,wake", each=each, flags=("--enable-feature=native-histograms",)) as query:
         yield from undisturbed(compare_native, query)
+        # On a machine whose cores never idle there are no wake-ups, and their p99 is not a number.
+        woken = query("histogram_count(sum by (instance) (rate(subtick_idle_wake_latency_seconds[5m])))")
+        recorded = query("max by (instance) (instance_state:subtick_idle_wake_latency_seconds:p99_rate5m)")
+        print(f"# native histograms of wake latency: {woken}, p99 recorded: {recorded}")
+        if len(woken) != NODES - 1 or not set(woken) <= set(recorded):
+            yield f"p99 of wake latency is recorded as {recorded}, wake-ups are {woken}"
         for rule in ("latency_seconds:p50_rate5m", "latency_seconds:p99_rate5m", "latency_seconds_sum:rate5m"):
             recorded = query(f"instance:subtick_runqueue_{rule}")
             if len(recorded) != NODES or not min(recorded.values()) > 0:

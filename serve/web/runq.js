@@ -4,6 +4,7 @@ import {count, el, known, notes, ns, origin, path, percent, printable, setText} 
 import {barTable, histogram, Sparkline} from "./bars.js";
 import {Heat} from "./heat.js";
 import {Plot} from "./plot.js";
+import {Pressure} from "./pressure.js";
 
 const COLUMNS = [
 	["cgroup", "cgroup", printable],
@@ -75,6 +76,7 @@ export class Runq {
 		this.detail = el("section", {class: "detail", hidden: true, "aria-label": "One group"});
 		this.body = el("tbody");
 		this.heads = COLUMNS.map(([key, title]) => this.head(key, title));
+		this.pressure = new Pressure();
 		this.heat = new Heat();
 		this.idle = el("div", {class: "idle-states", hidden: true});
 		this.notes = el("ul", {class: "notes muted"});
@@ -85,7 +87,7 @@ export class Runq {
 				el("caption", {class: "hidden"}, "Waits by group in the last window"),
 				el("thead", {}, el("tr", {}, ...this.heads, el("th", {scope: "col",
 					class: "col-trend"}, "p99 lately"))), this.body)),
-			this.caption, this.more, el("h2", {}, "Who waited behind whom"), this.heat.node,
+			this.caption, this.more, this.pressure.node, el("h2", {}, "Who waited behind whom"), this.heat.node,
 			this.heat.caption, this.idle, this.origin, this.notes);
 		this.buildDetail();
 	}
@@ -190,6 +192,7 @@ export class Runq {
 			(found.length < all.length ? ` that match, ${count(all.length)} in total` : ""));
 		this.more.hidden = found.length <= this.limit;
 		this.renderDetail(all.find((group) => nameOf(group) === this.picked));
+		this.pressure.draw(this.report);
 		this.heat.draw(this.report.blame ?? []);
 		this.renderIdle(this.report.idle_states);
 		setText(this.origin, origin(this.report));

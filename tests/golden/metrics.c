@@ -157,11 +157,22 @@ static void absorb_runq(uint64_t second)
 
 static void absorb_wake(void)
 {
-	struct wake_state s = {.cpu = 1, .name = "C1", .summary = {.count = 40}, .sum_ns = 77777};
+	static struct wake_hist now, was;
+	struct wake_state s = {.cpu = 1,
+			       .name = "C1",
+			       .summary = {.count = 40},
+			       .sum_ns = 77777,
+			       .hist = &now,
+			       .hist_was = &was};
 	struct wake_window w = {.states = &s, .nr_states = 1, .recursion_misses = 13};
 
-	for (unsigned int i = 0; i < WAKE_NR_LE; i++)
+	/* The window has two up to each boundary but the first, and twelve above the last. */
+	for (unsigned int i = 0; i < WAKE_NR_LE; i++) {
 		s.le[i] = 2 * i;
+		was.count[hist_index(wake_le_ns(i))] = 7;
+		now.count[hist_index(wake_le_ns(i))] = 7 + 2 * !!i;
+	}
+	now.count[hist_index(wake_le_ns(WAKE_NR_LE))] = 12;
 	wake_absorb(&store, &config, &w);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Native histograms of the exporter: every wait is in a bucket, through samples, limits and copies. */
 #include "serve/runq.h"
+#include "serve/wake.h"
 
 #include "measure/runq/window.h"
 #include "serve_store.h"
@@ -125,6 +126,33 @@ TEST_WITH(test_coarse, setup, teardown)
 	assert_int_equal(config_set(&config, "fine", "yes", &err), 0);
 	assert_int_equal(config_complete(&config, &err), 0);
 	assert_int_equal(config.nr_le, 2);
+}
+
+/* Wake latency is fine with either setting: what the kernel's histogram grew by in each window. */
+TEST_WITH(test_wake, setup, teardown)
+{
+	static const bool fine[] = {true, false};
+	static struct wake_hist now, was;
+	struct wake_state one = {.cpu = 3, .name = "C6", .hist = &now, .hist_was = &was};
+	struct wake_window w = {.states = &one, .nr_states = 1};
+	struct series *s = &store.series[F_WAKE];
+
+	for (size_t f = 0; f < 2; f++) {
+		memset(&now, 0, sizeof(now));
+		store_free(&store);
+		assert_int_equal(store_init(&store, config.le_ns, config.nr_le), 0);
+		store_native(&store, fine[f]);
+		for (uint64_t second = 1; second <= 3; second++) {
+			was = now;
+			for (unsigned int i = 200; i < 500; i++)
+				now.count[i] += second;
+			one.summary.count = 300 * second;
+			wake_absorb(&store, &config, &w);
+			assert_int_equal(count_of(s, "cpu=\"3\",state=\"C6\""),
+					 150 * second * (second + 1));
+		}
+		assert_int_equal(s->native.schema, 3);
+	}
 }
 
 TEST_MAIN()

@@ -97,8 +97,13 @@ def runq(options, at):
                "table_full_total": 12 if options.losses else 0, "negative_total": 0}
     idle = [{"cgroup": all_names[number % len(all_names)], "index": 2, "name": "C6", "claimed_ns": 133000,
              "wait_ns": 1000000 * (30 - number), "count": 10, "avg_ns": 100000 * (30 - number)} for number in range(30)]
+    pressure = [{"cgroup": name, "waiting_ns": 10000000 * (30 - number), "waiting_contention_ns": 2000000 * (30 - number),
+                 "waiting_kernel_thread_ns": 0, "waiting_idle_exit_ns": 1000000 * (30 - number),
+                 "waiting_quota_ns": 7000000 * (30 - number), "stalled_ns": 5000000 * (30 - number),
+                 "psi_waiting_ns": None if number else 123000000}
+                for number, name in enumerate(["/", *all_names[:29]])]
     return {"source": "sched_info", "hierarchy": "v2", "groups": groups, "blame": blame,
-            "idle_states": idle, "quality": quality,
+            "idle_states": idle, "pressure": pressure, "quality": quality,
             "notes": ["a latency limit of 132 us keeps cores out of it"],
             "findings": [{"rule": "quota", "finding": f"{all_names[0]} waits <i>640</i> ms per second",
                           "lost_ns": 640000000, "next": None}] if options.losses else []}

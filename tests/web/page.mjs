@@ -142,6 +142,27 @@ async function hostile(page) {
 		await page.locator(".idle-states tbody tr").count() === 20 &&
 		(await page.textContent("#view-runq .notes")).includes("a latency limit of 132 us"),
 	"page: who waited for cores to leave an idle state, the largest first, with the advice", idle);
+	await pressure(page);
+}
+
+// The fixture's window is a second, and its first row the machine: of the wall time 30 % waiting, 21 % for quota.
+async function pressure(page) {
+	const found = await page.evaluate(() => {
+		const row = document.querySelector(".pressure tbody tr");
+		const bar = row.querySelector(".bar").getBoundingClientRect().width;
+
+		return {
+			cells: [...row.querySelectorAll("th, td.number")].map((cell) => cell.textContent),
+			widths: [...row.querySelectorAll(".part")].map((part) =>
+				Math.round(part.getBoundingClientRect().width / bar * 100)),
+			rows: document.querySelectorAll(".pressure tbody tr").length,
+			text: document.querySelector(".pressure").textContent,
+		};
+	});
+
+	ok(found.cells.join() === "this machine,30.0 %,21.0 %,15.0 %,12.3 %" && found.widths.join() === "6,0,3,21" &&
+		found.rows === 20 && found.text.includes("20 of 30 rows") && found.text.includes("document.title='owned'"),
+	"page: how long somebody waited, by cause, the machine first, beside PSI", JSON.stringify(found));
 }
 
 async function keyboard(page) {

@@ -141,6 +141,8 @@ static void count_le(struct wake_state *s, const struct wake_hist *now, const st
 			s->le[le++] = sum;
 	}
 	s->sum_ns = now->sum_ns - was->sum_ns;
+	s->hist = now;
+	s->hist_was = was;
 }
 
 void wake_states_passive(struct wake_window *w, const struct wake_env *env,

@@ -43,6 +43,8 @@ struct wake_state {
 	/* Passive. */
 	uint64_t sum_ns;
 	uint64_t le[WAKE_NR_LE]; /* wake-ups up to each boundary */
+	/* The kernel's histogram at the end of the window and at its start; valid as long as that. */
+	const struct wake_hist *hist, *hist_was;
 };
 
 /* One measured core. */

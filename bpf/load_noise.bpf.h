@@ -18,6 +18,9 @@ struct {
 /* The number of the window << NOISE_TURN_SHIFT: the reader adds one at the end of each. */
 __u64 noise_turn SEC(".data");
 
+/* Victims are cgroups of v1's controller cpu, not of the unified hierarchy. */
+const volatile bool noise_v1;
+
 /* Nothing happened there in this window and the one before, which the reader has seen. */
 static __always_inline bool sum_unused(const struct noise_sum *sum)
 {
@@ -94,6 +97,26 @@ static __always_inline void cell_add_or_lose(struct noise_cpu *n, u32 class,
 	}
 }
 
+static __always_inline u64 task_cgroup_id(struct task_struct *task, bool v2)
+{
+	return v2 ? task->cgroups->dfl_cgrp->kn->id : task_css(task, false)->cgroup->kn->id;
+}
+
+/* The helper for it knows v2 only. */
+static __noinline u64 current_cgroup_v1(void)
+{
+	u32 cpu = bpf_core_enum_value(enum cgroup_subsys_id___core, cpu_cgrp_id___core);
+	struct cgroup_subsys_state *css, **subsys;
+
+	if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_get_current_task_btf))
+		return task_cgroup_id(bpf_get_current_task_btf(), false);
+	/* Before 5.11. */
+	subsys = (void *)&BPF_CORE_READ((struct task_struct *)bpf_get_current_task(), cgroups)->subsys;
+	if (bpf_probe_read_kernel(&css, sizeof(css), &subsys[cpu]))
+		return 0;
+	return BPF_CORE_READ(css, cgroup, kn, id);
+}
+
 /* Whom an interrupt or a softirq hits. */
 static __always_inline u64 victim_key(const struct noise_cpu *n, const struct load_slot *s)
 {
@@ -101,7 +124,9 @@ static __always_inline u64 victim_key(const struct noise_cpu *n, const struct lo
 
 	if (is_idle(ctx) || ctx == LOAD_SOFTIRQ_IDLE)
 		return NOISE_ON_IDLE;
-	return n->now.thread ? NOISE_ON_THREAD : bpf_get_current_cgroup_id();
+	if (n->now.thread)
+		return NOISE_ON_THREAD;
+	return noise_v1 ? current_cgroup_v1() : bpf_get_current_cgroup_id();
 }
 
 static __noinline int victim_add(struct noise_cpu *n, u32 class, u64 key, u64 ns)
@@ -193,7 +218,7 @@ static __always_inline void thread_enter(struct noise_cpu *n, const struct load_
 	n->now.victim = 0;
 	if (!prev->pid || !task_runnable(prev))
 		return;
-	n->now.victim = prev->cgroups->dfl_cgrp->kn->id;
+	n->now.victim = task_cgroup_id(prev, !noise_v1);
 	n->now.pid = prev->pid;
 	bpf_probe_read_kernel(n->now.comm, sizeof(n->now.comm), prev->comm);
 }

@@ -5,17 +5,6 @@
 
 #include "task.bpf.h"
 
-static __always_inline struct cgroup_subsys_state *task_css(struct task_struct *task, bool v2)
-{
-	struct css_set *set = task->cgroups;
-	struct cgroup_subsys_state **subsys;
-
-	if (v2)
-		return &set->dfl_cgrp->self;
-	subsys = (void *)&set->subsys;
-	return subsys[bpf_core_enum_value(enum cgroup_subsys_id___core, cpu_cgrp_id___core)];
-}
-
 /*
  * The key of the task's cgroup. The root of v2 has number 0; 1 is that of a controller's root, which
  * is no cgroup of that hierarchy.

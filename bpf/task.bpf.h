@@ -26,4 +26,16 @@ static __always_inline u32 task_cpu(struct task_struct *task)
 	return cpu;
 }
 
+/* Of the unified hierarchy, or of v1's controller cpu. */
+static __always_inline struct cgroup_subsys_state *task_css(struct task_struct *task, bool v2)
+{
+	struct css_set *set = task->cgroups;
+	struct cgroup_subsys_state **subsys;
+
+	if (v2)
+		return &set->dfl_cgrp->self;
+	subsys = (void *)&set->subsys;
+	return subsys[bpf_core_enum_value(enum cgroup_subsys_id___core, cpu_cgrp_id___core)];
+}
+
 #endif

@@ -65,7 +65,7 @@ const struct schema_list schema_lists[] = {
 	 "recursion_misses_total ring_lost_total idle_states_full_total pressure_full_total "
 	 "pressure_shared_total pressure_crowded_total pressure_unstable_total"},
 
-	{"noise", "", "| limit_max_ns limit_rate_hz limit_share_ratio exceeded_total"},
+	{"noise", "", "hierarchy | limit_max_ns limit_rate_hz limit_share_ratio exceeded_total"},
 	{"noise", "cores",
 	 "cpu noise_ratio hardirq_ratio softirqs_ratio kthread_ratio tasks_ratio idle_loop_ratio "
 	 "poll_idle_ratio idle_ratio unknown_ratio steal_ratio events_total events_hz max_ns "

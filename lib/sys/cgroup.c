@@ -77,6 +77,13 @@ size_t cgroup_count(const char *path)
 	return count_at(AT_FDCWD, path, 0);
 }
 
+bool cgroup_cpu_is_v1(const struct cgroup_layout *layout)
+{
+	if (!layout->v1_cpu[0] || !layout->v2[0])
+		return layout->v1_cpu[0];
+	return cgroup_count(layout->v1_cpu) > 1 || cgroup_count(layout->v2) <= 1;
+}
+
 const char *cgroup_mode_name(enum cgroup_mode mode)
 {
 	static const char *const names[] = {

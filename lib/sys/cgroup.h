@@ -22,6 +22,11 @@ struct cgroup_layout {
 };
 
 int cgroup_layout(const char *root, struct cgroup_layout *ret_layout);
+/*
+ * Whether v1 controls the CPU: its controller cpu is mounted, unless that has no cgroup but its root
+ * while v2 has some.
+ */
+bool cgroup_cpu_is_v1(const struct cgroup_layout *layout);
 /* An estimate of how many cgroups there are: the directory @path and all below it. */
 size_t cgroup_count(const char *path);
 const char *cgroup_mode_name(enum cgroup_mode mode);

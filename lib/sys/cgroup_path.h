@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The path of a cgroup of the unified hierarchy, by the kernel's id. */
+/* The path of a cgroup of one hierarchy, by the kernel's id. */
 #ifndef SUBTICK_SYS_CGROUP_PATH_H
 #define SUBTICK_SYS_CGROUP_PATH_H
 

@@ -48,10 +48,6 @@ static void check_hits(const struct noise_window *w, const char *group)
 	live_ok(llabs((long long)(softirqs - sum_of_hits(w, NOISE_SOFTIRQ))) <= 2 * (long)w->nr_cores,
 		"%llu softirqs hit %llu times", (unsigned long long)softirqs,
 		(unsigned long long)sum_of_hits(w, NOISE_SOFTIRQ));
-	if (!cgroups_v2()) {
-		live_skip("the busy cgroup is hit", "the cgroup of this test is one of v1");
-		return;
-	}
 	for (size_t i = 0; i < w->nr_hits; i++)
 		if (!strcmp(w->hits[i].cgroup, group))
 			hit = &w->hits[i];

@@ -27,11 +27,13 @@ typedef __s64 s64;
 #define __noinline			__attribute__((noinline))
 #define bpf_core_field_exists(field)	shim_has(#field)
 #define bpf_core_enum_value(type, name) 0
+#define bpf_core_enum_value_exists(type, name) shim_has(#name)
 #define SHIM_READ_1(from, a)		((from)->a)
 #define SHIM_READ_2(from, a, b)		((from)->a->b)
-#define SHIM_READ(a, b, read, ...)	read
+#define SHIM_READ_3(from, a, b, c)	((from)->a->b->c)
+#define SHIM_READ(a, b, c, read, ...)	read
 #define BPF_CORE_READ(from, ...) \
-	SHIM_READ(__VA_ARGS__, SHIM_READ_2, SHIM_READ_1, )(from, __VA_ARGS__)
+	SHIM_READ(__VA_ARGS__, SHIM_READ_3, SHIM_READ_2, SHIM_READ_1, )(from, __VA_ARGS__)
 
 #define CSS_ONLINE (1 << 1)
 #define PF_EXITING 0x00000004
@@ -147,7 +149,7 @@ struct bpf_iter__task {
 static u64 shim_now;
 static u32 shim_cpu;
 static struct task_struct *shim_current;
-/* The fields that this kernel has, each between blanks; the programs ask for them by name. */
+/* The fields and helpers that this kernel has, each between blanks; the programs ask for them by name. */
 static const char *shim_fields = "";
 /* Counter for programs that read one; NULL: reading fails. */
 static const u64 *shim_counter;
@@ -156,7 +158,8 @@ static void (*shim_at_barrier)(void);
 
 static inline bool shim_has(const char *field)
 {
-	const char *name = strrchr(field, '>') + 1, *at = shim_fields;
+	const char *arrow = strrchr(field, '>'), *name = arrow ? arrow + 1 : field;
+	const char *at = shim_fields;
 	size_t len = strlen(name);
 
 	while ((at = strstr(at, name))) {
@@ -190,6 +193,11 @@ static inline u64 bpf_get_current_cgroup_id(void)
 static inline u64 bpf_get_current_task(void)
 {
 	return (unsigned long)shim_current;
+}
+
+static inline struct task_struct *bpf_get_current_task_btf(void)
+{
+	return shim_current;
 }
 
 static inline long bpf_get_current_comm(void *buf, u32 size)

@@ -131,4 +131,26 @@ TEST_WITH(test_cgroup_layouts, tree_setup, tree_teardown)
 	assert_int_equal(cgroup_layout(tree->root, &layout), -EINVAL);
 }
 
+/* Which of two hierarchies has the groups that share the CPU. */
+TEST_WITH(test_cgroup_of_cpu, tree_setup, tree_teardown)
+{
+	const struct tree *tree = *state;
+	struct cgroup_layout both = {0}, v1 = {0}, v2 = {0}, none = {0};
+
+	tree_file(tree, "/v1/tasks", "");
+	tree_file(tree, "/v2/cgroup.procs", "");
+	snprintf(both.v1_cpu, sizeof(both.v1_cpu), "%s/v1", tree->root);
+	snprintf(both.v2, sizeof(both.v2), "%s/v2", tree->root);
+	strcpy(v1.v1_cpu, both.v1_cpu);
+	strcpy(v2.v2, both.v2);
+	assert_true(cgroup_cpu_is_v1(&v1));
+	assert_false(cgroup_cpu_is_v1(&v2));
+	assert_false(cgroup_cpu_is_v1(&none));
+	assert_true(cgroup_cpu_is_v1(&both));
+	tree_file(tree, "/v2/system.slice/cgroup.procs", "");
+	assert_false(cgroup_cpu_is_v1(&both));
+	tree_file(tree, "/v1/docker/tasks", "");
+	assert_true(cgroup_cpu_is_v1(&both));
+}
+
 TEST_MAIN()

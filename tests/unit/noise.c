@@ -198,6 +198,31 @@ TEST_WITH(victims, begin, end)
 	assert_int_equal(hit(NOISE_ON_IDLE)->ns[NOISE_SOFTIRQ], 40 + 20);
 }
 
+/* On v1 it is the cgroup of controller cpu, by a helper of 5.11 or without. */
+TEST_WITH(victims_v1, begin, end)
+{
+	static struct kernfs_node node = {.id = 300};
+	static struct cgroup group = {.kn = &node};
+	static struct cgroup_subsys_state css = {.cgroup = &group};
+	static struct css_set set = {.subsys = {&css}, .dfl_cgrp = &groups[1]};
+
+	noise_v1 = true;
+	task.cgroups = &set;
+	run(1000, &task, false);
+	device(2000, 2300, 40, &disk);
+	shim_fields = " BPF_FUNC_get_current_task_btf ";
+	vector(2300, 2400, 1);
+	shim_fields = "";
+	run(3000, &worker, true);
+	run(3500, &task, false);
+	window(4000);
+	noise_v1 = false;
+	assert_int_equal(cells.nr_hits, 1);
+	assert_int_equal(hit(300)->ns[NOISE_HARDIRQ], 300);
+	assert_int_equal(hit(300)->ns[NOISE_SOFTIRQ], 100);
+	assert_int_equal(hit(300)->ns[NOISE_THREAD], 500);
+}
+
 /* A thread's time is without what came on top; one that preempted a task took it from that one. */
 TEST_WITH(threads, begin, end)
 {

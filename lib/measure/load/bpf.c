@@ -21,6 +21,7 @@
 #include "measure/load/slot.h"
 #include "measure/load/tasks.h"
 #include "sys/bpf.h"
+#include "sys/cgroup.h"
 #include "sys/kbtf.h"
 #include "sys/cpuidle.h"
 #include "sys/cycles.h"
@@ -97,6 +98,13 @@ static void choose_programs(struct bpf_source *b)
 			bpf_program__set_autoload(prog, false);
 }
 
+static bool victims_are_v1(void)
+{
+	struct cgroup_layout layout;
+
+	return !cgroup_layout(NULL, &layout) && cgroup_cpu_is_v1(&layout);
+}
+
 static void set_extra_sizes(struct bpf_source *b, unsigned int nr_cpus)
 {
 	if (b->has_lines)
@@ -161,6 +169,7 @@ static int open_skeleton(struct bpf_source *b, const struct load_source_opts *op
 	b->skel->rodata->want_pmu = pmu;
 	b->skel->rodata->want_tasks = b->has_tasks;
 	b->skel->rodata->want_noise = b->has_noise;
+	b->skel->rodata->noise_v1 = b->source.noise_v1;
 	b->skel->rodata->switch_state_first = kbtf_switch_state_first(btf);
 	if (idle_polls_by_force())
 		b->skel->rodata->first_idle = LOAD_POLL;
@@ -251,6 +260,7 @@ static int open_common(const struct load_source_ops *ops, const struct load_sour
 	b->has_lines = opts->lines;
 	b->has_tasks = opts->tasks;
 	b->has_noise = opts->noise;
+	b->source.noise_v1 = opts->noise && victims_are_v1();
 	b->source.parts = (1u << LOAD_NR_PARTS) - 1;
 	b->source.parts &= ~(1u << LOAD_PART_STEAL);
 	rc = hotplug_open(&b->hotplug, err);

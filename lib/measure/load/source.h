@@ -50,6 +50,7 @@ struct load_source {
 	unsigned int nr_cpus;
 	uint32_t parts; /* bit per load_part that it knows */
 	double rate;	/* see load_subtract() */
+	bool noise_v1;	/* victims of noise are cgroups of v1's controller cpu, not of v2 */
 	unsigned int more_users; /* beside the first: see load_source_share() */
 	uint64_t base_hz; /* rate of the cycle clock if the source turns cycles into time, else 0 */
 };

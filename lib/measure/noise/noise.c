@@ -282,7 +282,8 @@ int noise_open(const struct noise_opts *opts, struct meter **ret_meter, struct e
 		goto fail;
 	}
 	if (!cgroup_layout(NULL, &layout))
-		cgroup_paths_open(&m->paths, layout.v2);
+		cgroup_paths_open(&m->paths, m->source->noise_v1 ? layout.v1_cpu : layout.v2);
+	m->window.cgroup_v1 = m->source->noise_v1;
 	m->window.top = opts->top;
 	m->window.judged = opts->judged;
 	m->window.limits = opts->judged ? opts->limits : noise_no_limits;

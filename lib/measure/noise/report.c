@@ -242,6 +242,7 @@ int noise_report(const struct noise_window *w, struct report **ret_report)
 	report->time_unix_ns = w->time_unix_ns;
 	report->window_ns = w->window_ns;
 	report_source(report, "bpf");
+	value_str(report_field(report, M_HIERARCHY), w->cgroup_v1 ? "v1" : "v2");
 	add_limits(w, report);
 	add_cores(w, report);
 	add_sources(w, report);

@@ -50,10 +50,7 @@ static struct runq_meter *to_runq(struct meter *meter)
 	return (struct runq_meter *)meter;
 }
 
-/*
- * AUTO is the hierarchy that controls the CPU: v1 if controller cpu is mounted there, unless that
- * has no cgroup but its root while v2 has some.
- */
+/* AUTO is the hierarchy that controls the CPU. */
 static int pick_hierarchy(struct runq_meter *m, struct err *err)
 {
 	bool v1 = m->layout.v1_cpu[0], v2 = m->layout.v2[0];
@@ -66,9 +63,7 @@ static int pick_hierarchy(struct runq_meter *m, struct err *err)
 				       "no cgroup v2 hierarchy is mounted");
 	if (m->opts.hierarchy != RUNQ_HIERARCHY_AUTO)
 		return 0;
-	m->opts.hierarchy = v1 ? RUNQ_HIERARCHY_V1 : RUNQ_HIERARCHY_V2;
-	if (v1 && v2 && cgroup_count(m->layout.v1_cpu) <= 1 && cgroup_count(m->layout.v2) > 1)
-		m->opts.hierarchy = RUNQ_HIERARCHY_V2;
+	m->opts.hierarchy = cgroup_cpu_is_v1(&m->layout) ? RUNQ_HIERARCHY_V1 : RUNQ_HIERARCHY_V2;
 	return 0;
 }
 

@@ -23,6 +23,7 @@ OURS = (
     "trace --on wait=1000",
     "serve",
     "serve --idle-states",
+    "serve --collect load,runq,wake,noise",
     "load & runq",
 )
 

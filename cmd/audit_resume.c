@@ -40,6 +40,7 @@ static const struct {
 #undef READING
 	{"bpf_task_ns", offsetof(struct audit_delay, bpf_task_ns), true},
 	{"bpf_busy_ns", offsetof(struct audit_delay, bpf_busy_ns), true},
+	{"bpf_loop_ns", offsetof(struct audit_delay, bpf_loop_ns), true},
 };
 
 /* UINT64_MAX for null; false if it is not a count. */

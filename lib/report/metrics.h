@@ -201,10 +201,13 @@ enum unit {
 	  "system column of the core in /proc/stat")                                               \
 	X(M_PROCSTAT_BUSY_NS, "procstat_busy_ns", "cpu busy", UNIT_NS,                             \
 	  "all busy columns of the core in /proc/stat")                                            \
-	X(M_THREAD_CLOCK_NS, "thread_clock_ns", "true", UNIT_NS,                                   \
+	X(M_THREAD_CLOCK_NS, "thread_clock_ns", "thread clock", UNIT_NS,                           \
 	  "CPU time of the loop by its thread clock, which is updated at each switch, not at each tick") \
 	X(M_BPF_TASK_NS, "bpf_task_ns", "bpf task", UNIT_NS, "time in tasks on the core by source bpf") \
 	X(M_BPF_BUSY_NS, "bpf_busy_ns", "bpf busy", UNIT_NS, "busy time of the core by source bpf") \
+	X(M_BPF_LOOP_NS, "bpf_loop_ns", "bpf loop", UNIT_NS,                                       \
+	  "CPU time of the loop by source bpf; null where the kernel has no IRQ_TIME_ACCOUNTING, with which the " \
+	  "thread clock lacks interrupts")                                                         \
 	X(M_REAL_EACH_NS, "real_per_iteration_ns", "real/loop", UNIT_NS, "wall time ÷ iterations") \
 	X(M_USER_EACH_NS, "user_per_iteration_ns", "user/loop", UNIT_NS,                           \
 	  "user time by getrusage ÷ iterations")                                                   \
@@ -213,9 +216,9 @@ enum unit {
 	X(M_PROCSTAT_EACH_NS, "procstat_per_iteration_ns", "cpu/loop", UNIT_NS,                    \
 	  "busy columns of the core ÷ iterations")                                                 \
 	X(M_TRUE_EACH_NS, "true_per_iteration_ns", "true/loop", UNIT_NS,                           \
-	  "thread clock ÷ iterations")                                                             \
+	  "bpf_loop_ns ÷ iterations; where that is null, thread_clock_ns ÷ iterations")            \
 	X(M_RUSAGE_FACTOR_RATIO, "rusage_factor_ratio", "rusage/true", UNIT_RATIO,                 \
-	  "user and system time by getrusage ÷ thread clock")                                      \
+	  "user and system time by getrusage ÷ bpf_loop_ns, where that is null ÷ thread_clock_ns") \
 	X(M_PROCSTAT_FACTOR_RATIO, "procstat_factor_ratio", "cpu/true", UNIT_RATIO,                \
 	  "busy columns ÷ true busy time of the core")                                             \
 	X(M_ERROR_RATIO, "error_ratio", "error", UNIT_RATIO,                                       \

@@ -122,8 +122,8 @@ const struct schema_list schema_lists[] = {
 	 "true_per_iteration_ns user_times_ratio system_times_ratio procstat_factor_ratio "
 	 "error_ratio | iterations_total real_ns expected_ns rusage_user_ns rusage_system_ns "
 	 "pidstat_user_ns pidstat_system_ns procstat_user_ns procstat_system_ns procstat_busy_ns "
-	 "thread_clock_ns bpf_task_ns bpf_busy_ns procstat_per_iteration_ns rusage_factor_ratio "
-	 "complete resumed"},
+	 "thread_clock_ns bpf_task_ns bpf_busy_ns bpf_loop_ns procstat_per_iteration_ns "
+	 "rusage_factor_ratio complete resumed"},
 	{"audit", "loads",
 	 "load window_ns period_ns phase_ns burn_ratio thread_ratio true_ratio "
 	 "softirq_on_idle_ratio shown_ratio columns_sum_ratio"},

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -164,4 +165,17 @@ enum kconfig_state kconfig_value(const struct kconfig *config, const char *symbo
 enum kconfig_state kconfig_get(const struct kconfig *config, const char *symbol)
 {
 	return kconfig_value(config, symbol, NULL, 0);
+}
+
+enum kconfig_state kconfig_running(const char *symbol)
+{
+	enum kconfig_state state = KCONFIG_UNKNOWN;
+	struct kconfig config;
+	struct utsname name;
+
+	if (!uname(&name) && !kconfig_open(&config, NULL, name.release)) {
+		state = kconfig_get(&config, symbol);
+		kconfig_close(&config);
+	}
+	return state;
 }

@@ -32,6 +32,8 @@ enum kconfig_state kconfig_get(const struct kconfig *config, const char *symbol)
 /* The same, and the value without quotes for KCONFIG_VALUE; -ENOSPC becomes KCONFIG_UNKNOWN. */
 enum kconfig_state kconfig_value(const struct kconfig *config, const char *symbol, char *buf,
 				 size_t size);
+/* Of the running kernel, for one question; see kconfig_open() for where it is read. */
+enum kconfig_state kconfig_running(const char *symbol);
 /* Looks up @symbol in @text; pure. */
 enum kconfig_state kconfig_parse(const char *text, size_t len, const char *symbol, char *buf,
 				 size_t size);

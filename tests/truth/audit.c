@@ -18,9 +18,11 @@
 
 #define AUDITED	 1 /* CPU */
 #define SHARE	 0.30
+#define UNIT_NS	 (10 * NSEC_PER_MSEC) /* of the columns */
 #define USAGE_NS 4000 /* user and system are read in us, at both ends */
 #define SEEN_NS	 200000 /* a later reading counts as blurred */
 #define ARMED_NS 2000	/* from arming a timer until the core sleeps, which sleeps of 1 us overlap with */
+#define OTHERS_NS 20000 /* two runs of a kernel thread */
 #define STABLE	 1.2  /* a sleep that is longer than a tick stops it, which is work as well */
 
 static bool irqtime; /* the kernel takes interrupts off the time of tasks */
@@ -104,11 +106,17 @@ static void check_load(json_t *root, const char *name, double busy_by_ticks)
 		name, shown * 100.0, expected * 100.0, sum);
 }
 
+/* A column that the kernel measures is right to its unit. */
+static bool within_unit(const struct audit_level *level)
+{
+	return llabs((long long)(level->shown_ns - level->true_ns)) <= (long long)UNIT_NS;
+}
+
 /* Of the load nothing is shown; of interrupts what is true, where the kernel measures them. */
 static void check_hidden(const struct audit_findings *f, const struct audit_load_run *run)
 {
 	const struct audit_level *tasks = &run->levels[AUDIT_MODE_TASKS];
-	double interrupts = run->levels[AUDIT_MODE_IRQ].shown + run->levels[AUDIT_MODE_SOFTIRQ].shown;
+	const struct audit_level *irq = &run->levels[AUDIT_MODE_IRQ], *softirq = &run->levels[AUDIT_MODE_SOFTIRQ];
 
 	live_ok(f->hidden_true >= SHARE && run->levels_known && tasks->shown == 0.0,
 		"of tasks that use %.2f %% of a core the columns show %.2f %%", tasks->truth * 100.0,
@@ -116,8 +124,11 @@ static void check_hidden(const struct audit_findings *f, const struct audit_load
 	if (!irqtime)
 		live_ok(f->hidden_shown == 0.0, "and %.2f %% as busy", f->hidden_shown * 100.0);
 	else
-		live_ok(fabs(f->hidden_shown - interrupts) < 1e-9 && interrupts > 0.0,
-			"and %.2f %% as busy, all of it interrupts", f->hidden_shown * 100.0);
+		live_ok(fabs(f->hidden_shown - irq->shown - softirq->shown) < 1e-9 && within_unit(irq) &&
+				within_unit(softirq),
+			"and %.2f %% as busy, all of it interrupts: %.1f and %.1f ms of true %.1f and %.1f",
+			f->hidden_shown * 100.0, (double)irq->shown_ns / 1e6, (double)softirq->shown_ns / 1e6,
+			(double)irq->true_ns / 1e6, (double)softirq->true_ns / 1e6);
 }
 
 static void check_sources(int hz, struct audit_findings *f)
@@ -150,6 +161,22 @@ static void check_sources(int hz, struct audit_findings *f)
 	json_decref(root);
 }
 
+/*
+ * With IRQ_TIME_ACCOUNTING the thread clock is no truth, and the loop's own part of what tasks used is: more than
+ * the clock has, and all of it but for what kernel threads did meanwhile.
+ */
+static void check_true(json_t *row, double delay_us, double thread, double tasks)
+{
+	double loops = live_number(row, "iterations_total");
+	double used = live_number(row, "true_per_iteration_ns") * loops;
+
+	if (irqtime)
+		live_ok(used > thread && used < tasks + 1.0 && tasks - used <= OTHERS_NS,
+			"delay %.0f us: the loop truly used %.3f ms", delay_us, used / 1e6);
+	else
+		live_ok(fabs(used - thread) < 1.0, "delay %.0f us: the thread clock is true", delay_us);
+}
+
 static void check_delays(void)
 {
 	static const uint64_t delays_ns[] = {1000, 10000, 100000, 500000, 1000000};
@@ -176,8 +203,7 @@ static void check_delays(void)
 		double tasks = live_number(row, "bpf_task_ns"),
 		       busy = live_number(row, "bpf_busy_ns");
 		double thread = live_number(row, "thread_clock_ns");
-		double each = irqtime ? tasks / live_number(row, "iterations_total")
-				      : live_number(row, "true_per_iteration_ns");
+		double each = live_number(row, "true_per_iteration_ns");
 		double usage =
 			live_number(row, "rusage_user_ns") + live_number(row, "rusage_system_ns");
 
@@ -192,6 +218,7 @@ static void check_delays(void)
 			"tasks %.3f, busy %.3f",
 			(double)delays_ns[i] / 1e3, each, thread / 1e6, usage / 1e6, tasks / 1e6,
 			busy / 1e6);
+		check_true(row, (double)delays_ns[i] / 1e3, thread, tasks);
 		low = fmin(low, each);
 		high = fmax(high, each);
 	}

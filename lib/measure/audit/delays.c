@@ -14,6 +14,7 @@
 #include "measure/audit/watch.h"
 #include "measure/load/sources.h"
 #include "sys/cpu.h"
+#include "sys/kconfig.h"
 #include "sys/node.h"
 #include "sys/pidstat.h"
 
@@ -32,6 +33,7 @@ struct edge {
 	struct procstat_cpu cpu;
 	struct pidstat pid;
 	struct load_sample bpf;
+	uint64_t loop_ns; /* since the edge before, by source bpf; UINT64_MAX: unknown */
 };
 
 /* The loop's own figures, and those of the machine before and after it. */
@@ -50,7 +52,21 @@ struct delays {
 	struct load_source *bpf; /* NULL: unavailable */
 	struct load_sample *samples;
 	unsigned int nr_cpus;
+	bool by_task; /* thread clocks may lack interrupts: measure what each task used */
 };
+
+static uint64_t read_loop(struct delays *d, pid_t pid)
+{
+	const struct load_task *tasks;
+	size_t nr;
+
+	if (!d->by_task || d->bpf->ops->tasks(d->bpf, &tasks, &nr))
+		return UINT64_MAX;
+	for (size_t i = 0; i < nr; i++)
+		if (tasks[i].cpu == d->opts->cpu && tasks[i].pid == (uint32_t)pid)
+			return tasks[i].ns;
+	return UINT64_MAX;
+}
 
 static int read_edge(struct delays *d, pid_t pid, struct edge *edge, struct err *err)
 {
@@ -58,9 +74,11 @@ static int read_edge(struct delays *d, pid_t pid, struct edge *edge, struct err 
 
 	if (rc)
 		return rc;
+	edge->loop_ns = UINT64_MAX;
 	if (d->bpf) {
 		d->bpf->ops->sample(d->bpf, d->samples);
 		edge->bpf = d->samples[d->opts->cpu];
+		edge->loop_ns = read_loop(d, pid);
 	}
 	rc = pidstat_read(NULL, pid, &edge->pid);
 	return rc ? err_set(err, rc, "cannot read /proc/%d/stat: %s", (int)pid, strerror(-rc)) : 0;
@@ -172,6 +190,7 @@ static void read_point(const struct delays *d, uint64_t delay_ns, uint64_t slack
 		.thread_ns = loop->thread_ns,
 		.bpf_task_ns = UINT64_MAX,
 		.bpf_busy_ns = UINT64_MAX,
+		.bpf_loop_ns = p->to.loop_ns,
 	};
 	audit_modes_shown(&p->from.cpu, &p->to.cpu, d->unit_ns, row->levels);
 	d->result->nr_slack_ignored += loop->slack_ns != slack_ns;
@@ -257,6 +276,7 @@ static int delays_open(struct delays *d, struct err *err)
 	if (rc)
 		return rc;
 	d->nr_cpus = source_opts.nr_cpus = cpuset_end(&possible);
+	d->by_task = source_opts.tasks = kconfig_running("IRQ_TIME_ACCOUNTING") != KCONFIG_NO;
 	d->result->rows = calloc(d->result->nr_asked, sizeof(*d->result->rows));
 	d->samples = calloc(d->nr_cpus, sizeof(*d->samples));
 	if (!d->result->rows || !d->samples)

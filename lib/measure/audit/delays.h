@@ -21,12 +21,13 @@ struct audit_delay {
 	uint64_t procstat_user_ns, procstat_system_ns, procstat_busy_ns;
 	uint64_t thread_ns;		   /* the loop's thread clock; see audit_delay_irqs_off() */
 	uint64_t bpf_task_ns, bpf_busy_ns; /* of the core, including its other tasks */
+	uint64_t bpf_loop_ns; /* of the loop alone; measured where its thread clock may lack interrupts */
 	struct audit_level levels[AUDIT_NR_MODES]; /* of the core, by mode */
 	/* Derived: */
 	uint64_t expected_ns;
 	double real_each_ns, user_each_ns, system_each_ns, procstat_each_ns, true_each_ns;
 	double user_times, system_times; /* ÷ that of the loop without a delay */
-	double rusage_factor;	/* getrusage() ÷ thread clock */
+	double rusage_factor;	/* getrusage() ÷ audit_delay_true_ns() */
 	double procstat_factor; /* /proc/stat ÷ true busy time of the core */
 	double error;	       /* of /proc/stat, as a share of the time */
 };
@@ -60,6 +61,8 @@ void audit_delays_derive(struct audit_delays *delays);
  * the loop's clock began: the clock has less than the loop used.
  */
 uint64_t audit_delay_irqs_off(const struct audit_delay *row);
+/* What the loop used: by source bpf where that was measured, else by its thread clock. */
+uint64_t audit_delay_true_ns(const struct audit_delay *row);
 /* Other tasks used much of the core meanwhile. */
 bool audit_delay_disturbed(const struct audit_delay *row);
 

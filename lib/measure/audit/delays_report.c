@@ -28,6 +28,7 @@ static const struct column_spec columns[] = {
 	ROW(M_THREAD_CLOCK_NS, thread_ns),
 	ROW(M_BPF_TASK_NS, bpf_task_ns, .flags = COLUMN_DATA_ONLY),
 	ROW(M_BPF_BUSY_NS, bpf_busy_ns),
+	ROW(M_BPF_LOOP_NS, bpf_loop_ns, .flags = COLUMN_DATA_ONLY),
 	ROW(M_REAL_EACH_NS, real_each_ns, .flags = COLUMN_DATA_ONLY),
 	ROW(M_USER_EACH_NS, user_each_ns, .flags = COLUMN_DATA_ONLY),
 	ROW(M_SYSTEM_EACH_NS, system_each_ns, .flags = COLUMN_DATA_ONLY),
@@ -134,16 +135,20 @@ static void add_slack_notes(const struct audit_delays *d, struct report *report)
 static void add_clock_note(const struct audit_delays *d, struct report *report)
 {
 	const struct audit_delay *row = shortest(d, false);
+	uint64_t used;
 
-	if (!row || row->bpf_task_ns == UINT64_MAX || !audit_delay_irqs_off(row) ||
-	    row->bpf_task_ns <= row->thread_ns)
+	if (!row || !audit_delay_irqs_off(row))
+		return;
+	used = row->bpf_loop_ns == UINT64_MAX ? row->bpf_task_ns : row->bpf_loop_ns;
+	if (used == UINT64_MAX || used <= row->thread_ns)
 		return;
 	report_note(report,
 		    "this kernel measures interrupts (IRQ_TIME_ACCOUNTING) and takes those that wake "
-		    "the loop off its thread clock: with a sleep of %.3g us the clock has %.2f us per "
-		    "loop, tasks had the core for %.2f",
-		    (double)row->delay_ns / 1e3, row->true_each_ns / 1e3,
-		    (double)row->bpf_task_ns / (double)row->iterations / 1e3);
+		    "the loop off its thread clock, and so off user and system: with a sleep of %.3g us "
+		    "the clock has %.2f us per loop, by source bpf %s %.2f us",
+		    (double)row->delay_ns / 1e3, (double)row->thread_ns / (double)row->iterations / 1e3,
+		    row->bpf_loop_ns == UINT64_MAX ? "all tasks of the core used" : "it used",
+		    (double)used / (double)row->iterations / 1e3);
 }
 
 static void add_notes(const struct audit_delays *d, struct report *report)

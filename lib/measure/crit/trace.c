@@ -4,30 +4,16 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/utsname.h>
 
 #include "sys/kconfig.h"
 #include "sys/tracefs.h"
 
 #define GROUP "preemptirq"
 
-static enum kconfig_state option(const char *symbol)
-{
-	enum kconfig_state state = KCONFIG_UNKNOWN;
-	struct kconfig config;
-	struct utsname name;
-
-	if (!uname(&name) && !kconfig_open(&config, NULL, name.release)) {
-		state = kconfig_get(&config, symbol);
-		kconfig_close(&config);
-	}
-	return state;
-}
-
 /* "CONFIG_X is not set" is a fact when the configuration can be read, else a guess: say which. */
 static const char *option_state(const char *symbol)
 {
-	enum kconfig_state state = option(symbol);
+	enum kconfig_state state = kconfig_running(symbol);
 
 	return state == KCONFIG_NO	  ? "is not set"
 	       : state == KCONFIG_UNKNOWN ? "is likely not set"
@@ -49,8 +35,9 @@ static int find_tracefs(char *root, size_t size, struct err *err)
 {
 	int rc = tracefs_root(root, size, err);
 
-	if (rc == -ENOENT && option("PREEMPTIRQ_TRACEPOINTS") == KCONFIG_NO &&
-	    option("IRQSOFF_TRACER") == KCONFIG_NO && option("PREEMPT_TRACER") == KCONFIG_NO)
+	if (rc == -ENOENT && kconfig_running("PREEMPTIRQ_TRACEPOINTS") == KCONFIG_NO &&
+	    kconfig_running("IRQSOFF_TRACER") == KCONFIG_NO &&
+	    kconfig_running("PREEMPT_TRACER") == KCONFIG_NO)
 		return no_events(err);
 	return rc;
 }

@@ -52,7 +52,7 @@ static const struct svg_series modes[] = {
 };
 static const struct svg_series factors[] = {
 	DELAY("procstat_factor_ratio", "busy columns ÷ true busy time of the core"),
-	DELAY("rusage_factor_ratio", "getrusage ÷ thread clock"),
+	DELAY("rusage_factor_ratio", "getrusage ÷ true"),
 };
 
 /* The axes of the paper: seconds for ten million loops. */

@@ -21,6 +21,8 @@ static const struct command {
 
 static const struct opt options[] = {
 	{"once", 0, NULL, "print one summary of 5 seconds, even on a terminal", .id = 0},
+	{"pressure", 0, NULL,
+	 "live screen: also the wall time in which somebody waited, as in subtick runq", .id = 0},
 	{"version", 'V', NULL, "show the version, and those of kernel, BTF and libraries", .id = 0},
 	{0},
 };

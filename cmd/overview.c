@@ -12,12 +12,15 @@
 
 struct overview_cmd {
 	struct opts_interval interval;
-	bool once;
+	bool once, pressure;
 };
 
 static const struct opt options[] = {
 	{"once", 0, NULL, "print one summary of 5 seconds, even on a terminal",
 	 OPT_STORE(struct overview_cmd, once)},
+	{"pressure", 0, NULL,
+	 "live screen: also the wall time in which somebody waited, as in subtick runq",
+	 OPT_STORE(struct overview_cmd, pressure)},
 	{0},
 };
 
@@ -53,9 +56,12 @@ int cmd_overview(int argc, char **argv)
 	if (!cmd.once && !cmd.interval.given && view.format == VIEW_TEXT && terminal_usable()) {
 		run_signals_screen();
 		if (!terminal_open(view.color, &terminal, &err))
-			return screen_run(terminal);
+			return screen_run(terminal, cmd.pressure);
 		fprintf(stderr, "subtick: no live screen: %s; printing text instead\n", err.what);
 	}
+	if (cmd.pressure)
+		return opts_usage(&state, "--pressure is for the live screen; subtick runq "
+					  "--pressure prints it");
 	if (overview_open(&meter, &err))
 		return opts_fail(NULL, &err);
 	return run_meter("overview", meter, &cmd.interval, &view);

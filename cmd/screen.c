@@ -18,22 +18,22 @@
 /* The first window is short, so that the screen shows figures at once. */
 #define FIRST_NS (200 * NSEC_PER_MSEC)
 
-static int open_load(struct meter **ret_meter, struct err *err)
+static int open_load(bool pressure, struct meter **ret_meter, struct err *err)
 {
 	struct load_opts opts = {.compare = true, .softirq = true};
 
 	return load_open(&opts, ret_meter, err);
 }
 
-static int open_runq(struct meter **ret_meter, struct err *err)
+static int open_runq(bool pressure, struct meter **ret_meter, struct err *err)
 {
-	struct runq_opts opts = {.blame = true};
+	struct runq_opts opts = {.blame = true, .pressure = pressure};
 
 	return runq_open(&opts, ret_meter, err);
 }
 
 /* Passive: the timers that other programs set show how late their core wakes. */
-static int open_wake(struct meter **ret_meter, struct err *err)
+static int open_wake(bool pressure, struct meter **ret_meter, struct err *err)
 {
 	struct wake_opts opts = {.sources = 1U << WAKE_PASSIVE, .bare = true};
 
@@ -43,7 +43,7 @@ static int open_wake(struct meter **ret_meter, struct err *err)
 /* Each measurement has one or more panes. The screen needs the first; the others may be refused. */
 static const struct {
 	const char *command;
-	int (*open)(struct meter **ret_meter, struct err *err);
+	int (*open)(bool pressure, struct meter **ret_meter, struct err *err);
 } sources[] = {
 	{"load", open_load},
 	{"runq", open_runq},
@@ -73,14 +73,14 @@ static void live_fail(struct live *live, size_t slot, const struct err *why, str
 		err_set(err, -ENOMEM, "out of memory");
 }
 
-static void live_open(struct live *live, struct err *err)
+static void live_open(struct live *live, bool pressure, struct err *err)
 {
 	for (size_t i = 0; i < NR_SOURCES && !err->code; i++) {
 		struct err why = {0};
 
 		if (screen_add(&live->screen, sources[i].command) != (int)i)
 			err_set(err, -ENOMEM, "out of memory");
-		else if (sources[i].open(&live->meters[i], &why))
+		else if (sources[i].open(pressure, &live->meters[i], &why))
 			live_fail(live, i, &why, err);
 	}
 }
@@ -181,7 +181,7 @@ static void live_loop(struct live *live, struct err *err)
 	}
 }
 
-int screen_run(struct terminal *terminal)
+int screen_run(struct terminal *terminal, bool pressure)
 {
 	struct live live = {.terminal = terminal};
 	struct err err = {0};
@@ -189,7 +189,7 @@ int screen_run(struct terminal *terminal)
 	screen_init(&live.screen, INTERVAL_NS);
 	live.screen.ascii = !terminal_utf8(terminal);
 	live.screen.home = HOME;
-	live_open(&live, &err);
+	live_open(&live, pressure, &err);
 	if (!err.code)
 		live_start(&live, &err);
 	if (!err.code)

@@ -3,12 +3,14 @@
 #ifndef SUBTICK_CMD_SCREEN_H
 #define SUBTICK_CMD_SCREEN_H
 
+#include <stdbool.h>
+
 #include "view/screen/terminal.h"
 
 /*
- * Shows the cores, and what else this machine can measure, until q or a signal. Closes @terminal.
- * Returns the exit code.
+ * Shows the cores, and what else this machine can measure, until q or a signal. @pressure: runq has its
+ * table, too, which costs more than all the rest of it. Closes @terminal. Returns the exit code.
  */
-int screen_run(struct terminal *terminal);
+int screen_run(struct terminal *terminal, bool pressure);
 
 #endif

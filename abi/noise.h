@@ -99,4 +99,29 @@ struct noise_cpu {
 	struct noise_cell threads[NOISE_NR_THREADS]; /* key: pid */
 };
 
+#define NOISE_NR_SENDS	 64 /* a power of two */
+#define NOISE_SEND_WORDS 16 /* of a mask of cores: more than 1024 are not told apart */
+
+/* The programs that count IPIs; each has its table. */
+enum noise_send_program {
+	NOISE_SEND_RAISE,
+	NOISE_SEND_CPU,
+	NOISE_SEND_MASK,
+	NOISE_SEND_PROGRAMS,
+};
+
+/* IPIs of one kind from one core to another; no times. */
+struct noise_send {
+	struct noise_sum sum; /* key: what for, as in struct load_line_key; id: the core that gets it */
+	char name[32];	      /* empty if the key is one of enum load_line_kind */
+};
+
+/* What one core sent. */
+struct noise_sends {
+	struct {
+		__u64 lost; /* IPIs that found no room */
+		struct noise_send sends[NOISE_NR_SENDS];
+	} of[NOISE_SEND_PROGRAMS];
+};
+
 #endif

@@ -2,6 +2,7 @@
 /* Sums the time of each CPU by context: two partitions in a mapped array. */
 #include "load_slot.bpf.h"
 #include "load_lines.bpf.h"
+#include "load_senders.bpf.h"
 #include "load_tasks.bpf.h"
 #include "vectors.bpf.h"
 
@@ -434,6 +435,27 @@ SEC("tp_btf/ipi_entry")
 int BPF_PROG(load_ipi_enter_line, const char *reason)
 {
 	return line_enter((u64)reason, 0, true);
+}
+
+/* arm64: every IPI, with its name. */
+SEC("tp_btf/ipi_raise")
+int BPF_PROG(load_raise_senders, const struct cpumask *mask, const char *reason)
+{
+	return send_mask(NOISE_SEND_RAISE, mask, (u64)reason);
+}
+
+/* Elsewhere, since Linux 6.4. */
+SEC("tp_btf/ipi_send_cpu")
+int BPF_PROG(load_send_cpu_senders, u32 cpu, unsigned long callsite, void *callback)
+{
+	return send_add(NOISE_SEND_CPU, cpu, send_kind(callback));
+}
+
+SEC("tp_btf/ipi_send_cpumask")
+int BPF_PROG(load_send_mask_senders, const struct cpumask *mask, unsigned long callsite,
+	     void *callback)
+{
+	return send_mask(NOISE_SEND_MASK, mask, send_kind(callback));
 }
 
 SEC("tp_btf/cpuhp_enter")

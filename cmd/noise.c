@@ -30,6 +30,8 @@ static const struct opt options[] = {
 	 OPT_STORE(struct noise_cmd, isolated)},
 	{"fail-over", 0, "LIMITS", "exit 2 if a core exceeds max=50us, rate=10/s or share=0.1%",
 	 .id = ID_FAIL_OVER},
+	{"senders", 0, NULL, "also which core sent how many IPIs to each, and what for",
+	 OPT_STORE(struct noise_cmd, noise.senders)},
 	{"top", 0, "NUMBER", "so many sources of each core, those with most time (default: all)",
 	 OPT_NUMBER(struct noise_cmd, noise.top, 1, 1000)},
 	{0},

@@ -26,6 +26,8 @@ uint64_t arch_cycles(void);
 bool arch_cycles_constant(void);
 /* Its frequency if the hardware reports it; 0 if it has to be measured. */
 uint64_t arch_cycles_hz(void);
+/* Whether every IPI is told by the tracepoint ipi_raise, which names it. */
+bool arch_has_ipi_raise(void);
 /* The idle instruction of a core without a cpuidle driver: "HLT", "WFI" or "halt". */
 const char *arch_idle_name(void);
 

@@ -51,6 +51,11 @@ uint64_t arch_cycles_hz(void)
 	return hz;
 }
 
+bool arch_has_ipi_raise(void)
+{
+	return true;
+}
+
 const char *arch_idle_name(void)
 {
 	return "WFI";

@@ -70,6 +70,11 @@ uint64_t arch_cycles_hz(void)
 	return 0;
 }
 
+bool arch_has_ipi_raise(void)
+{
+	return false;
+}
+
 const char *arch_idle_name(void)
 {
 	return "HLT";

@@ -623,6 +623,10 @@ enum unit {
 	X(M_NMI_KNOWN, "nmi_known", "NMIs known", UNIT_BOOL, "whether this kernel tells of NMIs")  \
 	X(M_SOURCE_LOST_TOTAL, "source_lost_total", "sources lost", UNIT_COUNT,                    \
 	  "events whose source found no room in the core's table")                                 \
+	X(M_SENDER_LOST_TOTAL, "sender_lost_total", "senders lost", UNIT_COUNT,                    \
+	  "IPIs whose sender found no room in its table")                                          \
+	X(M_FROM_CPU, "from_cpu", "from", UNIT_ID, "CPU that sent the IPI")                         \
+	X(M_IPI, "ipi", "interrupt", UNIT_TEXT, "what the IPI is for, as in /proc/interrupts")     \
 	X(M_SOURCE_LOST_NS, "source_lost_ns", "time lost", UNIT_NS, "time of those events")        \
 	X(M_VICTIM_LOST_TOTAL, "victim_lost_total", "victims lost", UNIT_COUNT,                    \
 	  "events whose victim found no room in the core's table")

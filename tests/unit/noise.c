@@ -3,6 +3,7 @@
 #include "load_core.h"
 
 #include "measure/noise/cells.h"
+#include "measure/noise/senders.h"
 
 static struct irqaction disk = {.name = "nvme0q1"}, net = {.name = "eth0-rx-0"};
 static struct irqaction ipi = {.name = "IPI"};
@@ -221,6 +222,82 @@ TEST_WITH(victims_v1, begin, end)
 	assert_int_equal(hit(300)->ns[NOISE_HARDIRQ], 300);
 	assert_int_equal(hit(300)->ns[NOISE_SOFTIRQ], 100);
 	assert_int_equal(hit(300)->ns[NOISE_THREAD], 500);
+}
+
+static const struct noise_sender *sender(const struct noise_senders *senders, u32 from, u32 to,
+					 const char *name)
+{
+	for (size_t i = 0; i < senders->nr_list; i++)
+		if (senders->list[i].cpu == to && senders->list[i].from_cpu == from &&
+		    !strcmp(senders->list[i].name, name))
+			return &senders->list[i];
+	fail_msg("no %s from %u to %u", name, from, to);
+	return NULL;
+}
+
+/* Who sends IPIs to whom: by name, or by what is called; each bit of a mask is one. */
+TEST_WITH(senders, begin, end)
+{
+	const struct cpuset all = {{~0UL, ~0UL}};
+	struct cpuset one = {{1UL << 3}};
+	struct cpumask mask = {{1UL << 1, 1UL << 2}}, none = {0};
+	struct noise_senders senders;
+
+	send_words = 2;
+	assert_int_equal(noise_senders_open(&senders, send_counts, 2), 0);
+	load_raise_senders(NULL, &mask, reason);
+	load_raise_senders(NULL, &none, reason);
+	shim_cpu = 1;
+	load_send_cpu_senders(NULL, 0, 0, NULL);
+	load_send_cpu_senders(NULL, 0, 0, NULL);
+	load_send_cpu_senders(NULL, 3, 0, &mask);
+	load_send_mask_senders(NULL, &mask, 0, &mask);
+	load_send_mask_senders(NULL, &mask, 0, NULL);
+	load_send_cpu_senders(NULL, 1, 0, NULL);
+	shim_cpu = 0;
+	noise_senders_read(&senders, &all);
+	assert_int_equal(senders.nr_list, 8);
+	assert_int_equal(sender(&senders, 0, 1, "Rescheduling interrupts")->count, 1);
+	assert_int_equal(sender(&senders, 0, 66, "Rescheduling interrupts")->count, 1);
+	assert_int_equal(sender(&senders, 1, 0, "Rescheduling interrupts")->count, 2);
+	assert_int_equal(sender(&senders, 1, 3, "Function call interrupts")->count, 1);
+	assert_int_equal(sender(&senders, 1, 66, "Function call interrupts")->count, 1);
+	/* By two programs: one. */
+	assert_int_equal(sender(&senders, 1, 1, "Rescheduling interrupts")->count, 2);
+	/* By core, most first. */
+	assert_int_equal(senders.list[0].cpu, 0);
+	assert_int_equal(senders.list[1].cpu, 1);
+	assert_int_equal(senders.list[1].count, 2);
+	assert_int_equal(senders.list[7].cpu, 66);
+	/* Only what came since, and to the cores asked for. */
+	shim_cpu = 1;
+	load_send_cpu_senders(NULL, 3, 0, &mask);
+	load_send_cpu_senders(NULL, 0, 0, NULL);
+	shim_cpu = 0;
+	noise_senders_read(&senders, &one);
+	assert_int_equal(senders.nr_list, 1);
+	assert_int_equal(sender(&senders, 1, 3, "Function call interrupts")->count, 1);
+	noise_senders_read(&senders, &all);
+	assert_int_equal(senders.nr_list, 0);
+	noise_senders_close(&senders);
+}
+
+/* More pairs than there is room for are counted as lost. */
+TEST_WITH(senders_lost, begin, end)
+{
+	const struct cpuset all = {{~0UL, ~0UL, ~0UL, ~0UL}};
+	struct noise_senders senders;
+	u64 counted = 0;
+
+	assert_int_equal(noise_senders_open(&senders, send_counts, 1), 0);
+	for (u32 cpu = 0; cpu < 2 * NOISE_NR_SENDS; cpu++)
+		load_send_cpu_senders(NULL, cpu, 0, NULL);
+	noise_senders_read(&senders, &all);
+	for (size_t i = 0; i < senders.nr_list; i++)
+		counted += senders.list[i].count;
+	assert_true(senders.lost > 0);
+	assert_int_equal(counted + senders.lost, 2 * NOISE_NR_SENDS);
+	noise_senders_close(&senders);
 }
 
 /* A thread's time is without what came on top; one that preempted a task took it from that one. */

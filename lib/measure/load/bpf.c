@@ -13,6 +13,7 @@
 #include "abi/hist.h"
 #include "abi/load.h"
 #include "abi/noise.h"
+#include "arch/arch.h"
 #include "base/clock.h"
 #include "load.skel.h"
 #include "measure/load/bpf_pmu.h"
@@ -27,7 +28,7 @@
 #include "sys/cycles.h"
 #include "sys/file.h"
 
-#define NR_VIEWS 5
+#define NR_VIEWS 6
 
 struct bpf_source {
 	struct load_source source;
@@ -39,9 +40,9 @@ struct bpf_source {
 	const struct load_slot *slots;
 	const struct load_cpu_note *notes;
 	const uint64_t (*bursts)[HIST_NR];
-	struct sys_bpf_view views[NR_VIEWS]; /* of these three, tasks_now and noise, in this order */
+	struct sys_bpf_view views[NR_VIEWS]; /* of these three, tasks_now, noise and sends, in this order */
 	uint64_t torn;
-	bool has_lines, has_tasks, has_noise; /* asked for */
+	bool has_lines, has_tasks, has_noise, has_senders; /* asked for */
 	struct load_lines lines;
 	struct load_tasks tasks;
 	bool has_pmu; /* source bpf-pmu */
@@ -62,6 +63,17 @@ static int need_tracepoints(const struct btf *btf, struct err *err)
 	return kbtf_need_tracepoints(btf, needed, sizeof(needed) / sizeof(needed[0]), err);
 }
 
+static int need_senders(const struct btf *btf, struct err *err)
+{
+	const char *needed = arch_has_ipi_raise() ? "ipi_raise" : "ipi_send_cpu";
+
+	if (kbtf_has_tracepoint(btf, needed))
+		return 0;
+	return err_unsupported(err, -ENOENT, "leave out --senders, or use Linux 6.4 or later",
+			       "this kernel does not tell who sends an IPI: it has no tracepoint %s",
+			       needed);
+}
+
 static bool ends_with(const char *name, const char *end)
 {
 	size_t len = strlen(name), end_len = strlen(end);
@@ -74,6 +86,9 @@ static bool wanted(const struct bpf_source *b, const char *name)
 {
 	bool by_line = b->has_lines || b->has_noise;
 
+	if (ends_with(name, "_senders"))
+		return b->has_senders &&
+		       arch_has_ipi_raise() == !strcmp(name, "load_raise_senders");
 	if (ends_with(name, "_noise"))
 		return b->has_noise;
 	if (ends_with(name, "_tasks"))
@@ -113,6 +128,8 @@ static void set_extra_sizes(struct bpf_source *b, unsigned int nr_cpus)
 		bpf_map__set_max_entries(b->skel->maps.open_lines, nr_cpus);
 	if (b->has_noise)
 		bpf_map__set_max_entries(b->skel->maps.noise, nr_cpus);
+	if (b->has_senders)
+		bpf_map__set_max_entries(b->skel->maps.sends, nr_cpus);
 	if (b->has_tasks) {
 		bpf_map__set_max_entries(b->skel->maps.tasks_even, LOAD_TASKS_MAX);
 		bpf_map__set_max_entries(b->skel->maps.tasks_odd, LOAD_TASKS_MAX);
@@ -154,6 +171,8 @@ static int open_skeleton(struct bpf_source *b, const struct load_source_opts *op
 	if (rc)
 		return rc;
 	rc = need_tracepoints(btf, err);
+	if (!rc && b->has_senders)
+		rc = need_senders(btf, err);
 	if (rc)
 		goto out;
 	sys_bpf_log_begin();
@@ -169,6 +188,7 @@ static int open_skeleton(struct bpf_source *b, const struct load_source_opts *op
 	b->skel->rodata->want_pmu = pmu;
 	b->skel->rodata->want_tasks = b->has_tasks;
 	b->skel->rodata->want_noise = b->has_noise;
+	b->skel->rodata->send_words = (opts->nr_cpus + 63) / 64;
 	b->skel->rodata->noise_v1 = b->source.noise_v1;
 	b->skel->rodata->switch_state_first = kbtf_switch_state_first(btf);
 	if (idle_polls_by_force())
@@ -211,6 +231,7 @@ static int map_views(struct bpf_source *b, bool bursts, struct err *err)
 	b->views[2].map = bursts ? b->skel->maps.bursts : NULL;
 	b->views[3].map = b->has_tasks ? b->skel->maps.tasks_now : NULL;
 	b->views[4].map = b->has_noise ? b->skel->maps.noise : NULL;
+	b->views[5].map = b->has_senders ? b->skel->maps.sends : NULL;
 	rc = sys_bpf_views_open(b->views, NR_VIEWS, err);
 	if (rc)
 		return rc;
@@ -260,6 +281,7 @@ static int open_common(const struct load_source_ops *ops, const struct load_sour
 	b->has_lines = opts->lines;
 	b->has_tasks = opts->tasks;
 	b->has_noise = opts->noise;
+	b->has_senders = opts->senders;
 	b->source.noise_v1 = opts->noise && victims_are_v1();
 	b->source.parts = (1u << LOAD_NR_PARTS) - 1;
 	b->source.parts &= ~(1u << LOAD_PART_STEAL);
@@ -430,6 +452,11 @@ static const struct noise_cpu *bpf_noise(struct load_source *source, uint64_t *r
 	return b->views[4].pages;
 }
 
+static const struct noise_sends *bpf_sends(struct load_source *source)
+{
+	return to_bpf(source)->views[5].pages;
+}
+
 const struct load_source_ops load_source_bpf = {
 	.name = "bpf",
 	.what = "each core records its own context changes (BPF); needs no counter, sends no IPI",
@@ -441,6 +468,7 @@ const struct load_source_ops load_source_bpf = {
 	.lines = bpf_lines,
 	.tasks = bpf_tasks,
 	.noise = bpf_noise,
+	.sends = bpf_sends,
 	.close = bpf_close,
 };
 

@@ -12,6 +12,7 @@
 
 struct load_source;
 struct noise_cpu;
+struct noise_sends;
 
 struct load_source_opts {
 	unsigned int nr_cpus; /* CPUs 0 … nr_cpus-1 are sampled */
@@ -20,6 +21,7 @@ struct load_source_opts {
 	bool lines;	      /* source bpf: hardirq time by line */
 	bool tasks;	      /* source bpf: task time by task */
 	bool noise;	      /* source bpf: what takes time from tasks, and from whom */
+	bool senders;	      /* with noise: which core sends IPIs to which */
 };
 
 struct load_source_ops {
@@ -41,6 +43,8 @@ struct load_source_ops {
 	int (*tasks)(struct load_source *source, const struct load_task **ret, size_t *ret_nr);
 	/* Optional: what each CPU counts for `noise`; ends a turn, and says which. NULL: not asked for. */
 	const struct noise_cpu *(*noise)(struct load_source *source, uint64_t *ret_turn);
+	/* Optional: what each CPU sent, with senders. */
+	const struct noise_sends *(*sends)(struct load_source *source);
 	void (*close)(struct load_source *source);
 };
 

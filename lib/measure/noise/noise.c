@@ -14,6 +14,7 @@
 #include "measure/noise/cells.h"
 #include "measure/noise/judge.h"
 #include "measure/noise/report.h"
+#include "measure/noise/senders.h"
 #include "sys/cgroup.h"
 #include "sys/cgroup_path.h"
 #include "sys/cpu.h"
@@ -26,6 +27,7 @@ struct noise_meter {
 	struct load_sample *prev, *cur; /* per CPU, at both ends of the window */
 	struct steal steal;
 	struct noise_cells cells;
+	struct noise_senders senders;
 	struct noise_core *cores;
 	struct cgroup_paths paths;
 	uint64_t start_ns;
@@ -68,6 +70,7 @@ static void sample(struct noise_meter *m)
 				 cpuset_has(&m->cpus, cpu) &&
 					 has_figure(&m->prev[cpu], &m->cur[cpu]));
 	noise_cells_end(&m->cells);
+	noise_senders_read(&m->senders, &m->cpus);
 	steal_sample(&m->steal);
 }
 
@@ -197,6 +200,9 @@ static void end_window(struct noise_meter *m, uint64_t end_ns)
 	w->steal_known = steal_known(&m->steal);
 	load_source_losses(m->source, &w->losses);
 	noise_cells_losses(&m->cells, &w->noise_losses);
+	w->senders = m->senders.list;
+	w->nr_senders = m->senders.nr_list;
+	w->noise_losses.sends = m->senders.lost;
 }
 
 static int noise_read(struct meter *meter, struct report **ret_report, struct err *err)
@@ -216,6 +222,7 @@ static void noise_close(struct meter *meter)
 
 	cgroup_paths_close(&m->paths);
 	noise_cells_close(&m->cells);
+	noise_senders_close(&m->senders);
 	steal_close(&m->steal);
 	load_source_close(m->source);
 	free(m->cores);
@@ -245,19 +252,23 @@ static bool has_nmi_event(void)
 static int open_arrays(struct noise_meter *m, unsigned int nr_cpus)
 {
 	uint64_t turn;
+	int rc;
 
 	m->prev = calloc(nr_cpus, sizeof(*m->prev));
 	m->cur = calloc(nr_cpus, sizeof(*m->cur));
 	m->cores = calloc(nr_cpus, sizeof(*m->cores));
 	if (!m->prev || !m->cur || !m->cores || steal_open(&m->steal, nr_cpus))
 		return -ENOMEM;
-	return noise_cells_open(&m->cells, m->source->ops->noise(m->source, &turn), nr_cpus);
+	rc = noise_cells_open(&m->cells, m->source->ops->noise(m->source, &turn), nr_cpus);
+	if (rc || !m->window.has_senders)
+		return rc;
+	return noise_senders_open(&m->senders, m->source->ops->sends(m->source), nr_cpus);
 }
 
 int noise_open(const struct noise_opts *opts, struct meter **ret_meter, struct err *err)
 {
 	struct noise_meter *m = calloc(1, sizeof(*m));
-	struct load_source_opts source_opts = {.noise = true};
+	struct load_source_opts source_opts = {.noise = true, .senders = opts->senders};
 	struct cgroup_layout layout;
 	int rc;
 
@@ -265,6 +276,7 @@ int noise_open(const struct noise_opts *opts, struct meter **ret_meter, struct e
 		return err_set(err, -ENOMEM, "out of memory");
 	m->meter.ops = &noise_meter_ops;
 	m->paths.fd = -1;
+	m->window.has_senders = opts->senders;
 	rc = cpu_set(NULL, CPU_POSSIBLE, &m->cpus, err);
 	if (rc)
 		goto fail;

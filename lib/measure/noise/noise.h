@@ -9,6 +9,7 @@
 struct noise_opts {
 	struct cpuset cpus; /* empty: all that are possible */
 	uint32_t top;	    /* sources of each core to report; 0: all */
+	bool senders;	    /* which core sends IPIs to which */
 	bool judged;
 	struct meter *load; /* counts from its source, if that counts for noise; NULL: from an own one */
 	struct noise_limits limits;

@@ -200,6 +200,24 @@ static void add_hits(const struct noise_window *w, struct report *report)
 	}
 }
 
+static void add_senders(const struct noise_window *w, struct report *report)
+{
+	static const struct column_spec columns[] = {
+		COLUMN(struct noise_sender, M_CPU, cpu),
+		COLUMN(struct noise_sender, M_FROM_CPU, from_cpu),
+		COLUMN(struct noise_sender, M_IPI, name),
+		COLUMN(struct noise_sender, M_COUNT, count),
+	};
+	struct table *table;
+
+	if (!w->has_senders)
+		return;
+	table = report_table(report, "senders", "who sent interrupts to each core");
+	columns_add(table, COLUMNS(columns));
+	for (size_t i = 0; i < w->nr_senders; i++)
+		columns_row(table, COLUMNS(columns), &w->senders[i]);
+}
+
 static void add_limits(const struct noise_window *w, struct report *report)
 {
 	struct limits_row {
@@ -227,9 +245,11 @@ static void add_quality(const struct noise_window *w, struct report *report)
 		COLUMN(struct noise_window, M_SOURCE_LOST_TOTAL, noise_losses.sources),
 		COLUMN(struct noise_window, M_SOURCE_LOST_NS, noise_losses.source_ns),
 		COLUMN(struct noise_window, M_VICTIM_LOST_TOTAL, noise_losses.victims),
+		COLUMN(struct noise_window, M_SENDER_LOST_TOTAL, noise_losses.sends),
 	};
 
-	columns_quality(report, COLUMNS(specs), w);
+	/* The last one only where senders are asked for. */
+	columns_quality(report, specs, sizeof(specs) / sizeof(specs[0]) - !w->has_senders, w);
 	load_report_losses(&w->losses, report);
 }
 
@@ -247,6 +267,7 @@ int noise_report(const struct noise_window *w, struct report **ret_report)
 	add_cores(w, report);
 	add_sources(w, report);
 	add_hits(w, report);
+	add_senders(w, report);
 	add_quality(w, report);
 	if (!w->nmi_told)
 		report_note(

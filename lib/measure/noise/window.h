@@ -43,6 +43,13 @@ struct noise_hit {
 	char comm[16];
 };
 
+/* IPIs of one kind that one core sent to another. */
+struct noise_sender {
+	uint32_t cpu, from_cpu;
+	char name[32];
+	uint64_t count;
+};
+
 struct noise_core {
 	uint32_t cpu;
 	uint32_t flags; /* enum load_flag; with one of LOAD_NO_FIGURE the rest is 0 */
@@ -67,6 +74,7 @@ struct noise_losses {
 	uint64_t sources;   /* events whose source found no room */
 	uint64_t source_ns; /* and their time */
 	uint64_t victims;   /* events whose victim found no room */
+	uint64_t sends;	    /* IPIs whose sender found no room */
 };
 
 /* Lists belong to the meter, until it is read again. */
@@ -80,6 +88,9 @@ struct noise_window {
 	size_t nr_sources;
 	const struct noise_hit *hits; /* most time first */
 	size_t nr_hits;
+	bool has_senders;
+	const struct noise_sender *senders; /* by receiving core, most first */
+	size_t nr_senders;
 	unsigned int top; /* sources of each core to show; 0: all */
 	bool judged;	  /* there are limits */
 	struct noise_limits limits;

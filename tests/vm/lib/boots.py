@@ -34,8 +34,8 @@ ONLY = {
 }
 LIVE = {
     "smp8": ["doctor", "load", "runq", "wake"],
-    "cgroup1": ["doctor", "runq", "wake_place"],
-    "hybrid": ["doctor", "runq", "wake_place"],
+    "cgroup1": ["doctor", "noise", "runq", "wake_place"],
+    "hybrid": ["doctor", "noise", "runq", "wake_place"],
     "idle": ["doctor", "load", "wake"],
 }
 

@@ -195,6 +195,9 @@ static void try_load(const char *choice, bool brief, const struct load_source_op
 	/* It may end without a source: emulated x86 has no counter, but the programs were loaded. */
 	if (!ops->open(&opts, &source, &err))
 		ops->close(source);
+	/* Refused before the verifier sees it: this kernel lacks the tracepoint. */
+	if (opts.senders && err.unsupported)
+		return;
 	say(choice, brief, &err);
 }
 
@@ -211,6 +214,8 @@ static void all_of_load(void)
 	try_load("load --irq", false, bpf, (struct load_source_opts){.lines = true});
 	try_load("load --tasks", false, bpf, (struct load_source_opts){.tasks = true});
 	try_load("noise", false, bpf, (struct load_source_opts){.noise = true});
+	try_load("noise --senders", false, bpf,
+		 (struct load_source_opts){.noise = true, .senders = true});
 }
 
 static void try_wake(const char *choice, struct wake_probe_opts opts)

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Which core sent IPIs to which between two readings. */
+#ifndef SUBTICK_MEASURE_NOISE_SENDERS_H
+#define SUBTICK_MEASURE_NOISE_SENDERS_H
+
+#include "base/cpuset.h"
+#include "measure/noise/window.h"
+
+struct noise_senders {
+	unsigned int nr_cpus;
+	const struct noise_sends *live; /* per CPU that sends, mapped: they go on changing; NULL: not asked for */
+	struct noise_sends *was;	/* as read last */
+	struct noise_sender *list;	/* by receiving core, most first */
+	size_t nr_list;
+	uint64_t lost; /* since the programs were loaded */
+};
+
+int noise_senders_open(struct noise_senders *senders, const struct noise_sends *live,
+		       unsigned int nr_cpus);
+void noise_senders_close(struct noise_senders *senders);
+/* What was sent to @cpus since the last time. */
+void noise_senders_read(struct noise_senders *senders, const struct cpuset *cpus);
+
+#endif

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A known number of wake-ups from one core to another: as many IPIs, with the right sender. */
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "gen/child.h"
+#include "live.h"
+#include "measure/noise/noise.h"
+#include "truth.h"
+
+#define SENDER	  0
+#define RECEIVER  1
+#define NR_CPUS	  2
+#define WAKE_UPS  100
+#define PERIOD_NS (2 * NSEC_PER_MSEC)
+/* What the kernel itself sends meanwhile, such as for a grace period of RCU. */
+#define OTHERS 5
+
+/* Sleeps until it is woken, again and again: its core is idle in between. */
+static void sleeper(void *shared, void *arg)
+{
+	volatile uint64_t *woken = shared;
+	uint64_t count;
+
+	while (read(*(int *)arg, &count, sizeof(count)) == sizeof(count))
+		++*woken;
+}
+
+static uint64_t sent(const struct noise_window *w, unsigned int from, const char *name)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < w->nr_senders; i++)
+		if (w->senders[i].cpu == RECEIVER && w->senders[i].from_cpu == from &&
+		    (!name || !strcmp(w->senders[i].name, name)))
+			count += w->senders[i].count;
+	return count;
+}
+
+static uint64_t received(const struct noise_window *w, const char *name)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < w->nr_sources; i++)
+		if (w->sources[i].cpu == RECEIVER && !strcmp(w->sources[i].name, name))
+			count += w->sources[i].count;
+	return count;
+}
+
+static void check(const struct noise_window *w, uint64_t woken)
+{
+	static const char *const names[] = {"Rescheduling interrupts", "Function call interrupts"};
+	uint64_t from_sender = sent(w, SENDER, NULL), from_self = sent(w, RECEIVER, NULL);
+
+	live_ok(woken == WAKE_UPS, "woken %llu times, %d were asked for", (unsigned long long)woken,
+		WAKE_UPS);
+	live_ok(from_sender >= WAKE_UPS && from_sender <= WAKE_UPS + OTHERS,
+		"%llu IPIs from CPU %d to CPU %d", (unsigned long long)from_sender, SENDER, RECEIVER);
+	live_ok(from_self <= OTHERS, "%llu from CPU %d to itself", (unsigned long long)from_self,
+		RECEIVER);
+	/* Every IPI that was received has a sender, and none is received twice. */
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		uint64_t from_all = sent(w, SENDER, names[i]) + sent(w, RECEIVER, names[i]);
+
+		live_ok(from_all == received(w, names[i]), "%s: %llu sent, %llu received", names[i],
+			(unsigned long long)from_all,
+			(unsigned long long)received(w, names[i]));
+	}
+	live_ok(!w->noise_losses.sends, "%llu senders lost", (unsigned long long)w->noise_losses.sends);
+}
+
+int main(void)
+{
+	struct noise_opts opts = {.senders = true};
+	struct gen_child child = {0};
+	const uint64_t one = 1;
+	struct meter *meter;
+	struct err err = {0};
+	uint64_t begin;
+	int fd, rc;
+
+	truth_begin(NR_CPUS);
+	fd = eventfd(0, EFD_CLOEXEC | EFD_SEMAPHORE);
+	if (fd < 0 || gen_child_start(&child, RECEIVER, 64, sleeper, &fd, &err) ||
+	    noise_open(&opts, &meter, &err))
+		live_fail_all("%s", err.what);
+	begin = clock_mono_ns() + 100 * NSEC_PER_MSEC;
+	truth_sleep_until(begin - 10 * NSEC_PER_MSEC);
+	rc = meter->ops->start(meter, &err);
+	for (int i = 0; !rc && i < WAKE_UPS; i++) {
+		truth_sleep_until(begin + i * PERIOD_NS);
+		if (write(fd, &one, sizeof(one)) != sizeof(one))
+			live_fail_all("cannot wake the sleeper");
+	}
+	truth_sleep_until(begin + (WAKE_UPS + 5) * PERIOD_NS);
+	rc = rc ? rc : meter->ops->read(meter, NULL, &err);
+	if (rc)
+		live_fail_all("%s", err.what);
+	check(noise_window(meter), *(volatile uint64_t *)child.shared);
+	meter->ops->close(meter);
+	gen_child_stop(&child);
+	close(fd);
+	return live_done();
+}

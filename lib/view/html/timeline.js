@@ -9,7 +9,9 @@ const {parts, names} = data, tasks = new Map(data.tasks);
 const cpus = data.cpus.map(decode);
 // As tall as a browser can draw, however many CPUs there are.
 const row = cpus.length <= 64 ? 28 : cpus.length <= 256 ? 14 : Math.max(2, 4000 / cpus.length);
-let from = data.from, to = data.to, chosen = null;
+const places = new Map(cpus.map((one, at) => [one.cpu, AXIS + row * at]));
+// The width in CSS pixels: asking the canvas for it, slice by slice, would take most of the time.
+let from = data.from, to = data.to, chosen = null, width = canvas.clientWidth;
 
 // Lengths of slices become their ends, so that a time can be searched.
 function decode({cpu, at, slices}) {
@@ -78,64 +80,60 @@ function label(one, i) {
 }
 
 function x(ns) {
-	return LEFT + (ns - from) / (to - from) * (canvas.clientWidth - LEFT);
-}
-
-function y(cpu) {
-	return AXIS + row * cpus.findIndex((one) => one.cpu === cpu);
+	return LEFT + (ns - from) / (to - from) * (width - LEFT);
 }
 
 function nsAt(pixel) {
-	return from + (pixel - LEFT) / (canvas.clientWidth - LEFT) * (to - from);
+	return from + (pixel - LEFT) / (width - LEFT) * (to - from);
 }
 
 function axis(colour) {
-	const rough = (to - from) / Math.max(1, (canvas.clientWidth - LEFT) / LABEL_PX), power = 10 ** Math.floor(Math.log10(rough));
+	const rough = (to - from) / Math.max(1, (width - LEFT) / LABEL_PX), power = 10 ** Math.floor(Math.log10(rough));
 	const step = power * [1, 2, 5, 10].find((factor) => factor * power >= rough);
 
 	ctx.fillStyle = ctx.strokeStyle = colour("--muted");
 	for (let n = Math.ceil(from / step); n * step <= to; n++) {
 		ctx.fillRect(Math.round(x(n * step)), AXIS - 4, 1, 4);
 		// Later than the right edge less a label: it would be cut.
-		if (x(n * step) < canvas.clientWidth - LABEL_PX / 2)
+		if (x(n * step) < width - LABEL_PX / 2)
 			ctx.fillText(time(n * step, 15), x(n * step) + 3, AXIS - 6);
 	}
 }
 
 // What is narrower than a pixel shares it: the part with most time there is drawn.
 function drawRow(one, top, fills, height, text) {
-	let wide = 0, narrow = 0, column = -1, most = null, sums = new Map();
+	const sums = new Float64Array(parts.length);
+	let wide = 0, narrow = 0, column = -1, most = 0;
 	const flush = () => {
 		if (column >= 0) {
 			ctx.fillStyle = fills[most];
 			ctx.fillRect(column, top, 1, height);
 		}
 		column = -1;
-		sums = new Map();
-		most = null;
+		sums.fill(0);
 	};
 
 	for (let i = search(one, from); i < one.nr && begin(one, i) < to; i++) {
 		const part = one.part[i], start = Math.max(begin(one, i), from), end = Math.min(one.ends[i], to);
-		const left = x(start), width = x(end) - left;
+		const left = x(start), length = x(end) - left;
 
-		if (width < 1) {
+		if (length < 1) {
 			narrow++;
 			if (Math.floor(left) !== column)
 				flush();
 			column = Math.floor(left);
-			sums.set(part, (sums.get(part) ?? 0) + end - start);
-			if (most === null || sums.get(part) > sums.get(most))
+			sums[part] += end - start;
+			if (sums[part] > sums[most])
 				most = part;
 			continue;
 		}
 		wide++;
 		ctx.fillStyle = fills[part];
-		ctx.fillRect(left, top, width, height);
-		if (width > 24 && height > 11) {
+		ctx.fillRect(left, top, length, height);
+		if (length > 24 && height > 11) {
 			ctx.save();
 			ctx.beginPath();
-			ctx.rect(left, top, width - 2, height);
+			ctx.rect(left, top, length - 2, height);
 			ctx.clip();
 			ctx.fillStyle = text[part];
 			ctx.fillText(label(one, i), left + 3, top + height - 6);
@@ -153,24 +151,25 @@ function drawWaits(colour) {
 		if (wait.to > from && wait.from < to) {
 			const left = Math.max(LEFT, x(wait.from));
 
-			ctx.fillRect(left, y(wait.cpu) + row - 4, Math.max(1, x(Math.min(to, wait.to)) - left), wait === chosen ? 4 : 2);
+			ctx.fillRect(left, places.get(wait.cpu) + row - 4, Math.max(1, x(Math.min(to, wait.to)) - left), wait === chosen ? 4 : 2);
 		}
-	if (!chosen || !chosen.woken || !cpus.some((one) => one.cpu === chosen.waker_cpu))
+	if (!chosen || !chosen.woken || !places.has(chosen.waker_cpu))
 		return;
 	ctx.lineWidth = 2;
 	ctx.beginPath();
-	ctx.moveTo(x(chosen.waking || chosen.from), y(chosen.waker_cpu) + row / 2);
-	ctx.lineTo(x(chosen.from), y(chosen.cpu) + row - 2);
+	ctx.moveTo(x(chosen.waking || chosen.from), places.get(chosen.waker_cpu) + row / 2);
+	ctx.lineTo(x(chosen.from), places.get(chosen.cpu) + row - 2);
 	ctx.stroke();
 }
 
 function draw() {
 	const style = getComputedStyle(document.documentElement), colour = (name) => style.getPropertyValue(name).trim();
-	const width = canvas.clientWidth, height = AXIS + row * cpus.length + 4, sharp = Math.min(devicePixelRatio || 1, 16000 / height);
+	const height = AXIS + row * cpus.length + 4, sharp = Math.min(devicePixelRatio || 1, 16000 / height);
 	const fills = parts.map((part) => colour(`--ctx-${part}`)), text = parts.map((part) => colour(`--on-${part}`) || "#fff");
 	let wide = 0, narrow = 0;
 
 	canvas.style.height = `${height}px`;
+	width = canvas.clientWidth;
 	canvas.width = Math.round(width * sharp);
 	canvas.height = Math.round(height * sharp);
 	ctx.setTransform(sharp, 0, 0, sharp, 0, 0);
@@ -275,9 +274,9 @@ function move(event) {
 		const [a, b] = before.map(nsAt), share = (b - a) / (now[1] - now[0] || 1);
 
 		if (share > 0)
-			show(a - (now[0] - LEFT) * share, a + (canvas.clientWidth - now[0]) * share);
+			show(a - (now[0] - LEFT) * share, a + (width - now[0]) * share);
 	} else if (now.length === 1) {
-		pan((before[0] - now[0]) / (canvas.clientWidth - LEFT));
+		pan((before[0] - now[0]) / (width - LEFT));
 	}
 }
 
@@ -310,7 +309,7 @@ function listen() {
 			zoom(2 ** (event.deltaY / 200), nsAt(event.offsetX));
 		} else if (event.shiftKey || event.deltaX) {
 			event.preventDefault();
-			pan((event.deltaX || event.deltaY) / (canvas.clientWidth - LEFT));
+			pan((event.deltaX || event.deltaY) / (width - LEFT));
 		}
 	}, {passive: false});
 	canvas.addEventListener("pointerdown", press);

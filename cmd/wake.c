@@ -69,7 +69,7 @@ static const struct opt options[] = {
 	 NIC(STORE(wake.nic.device))},
 	{"irq-offset", 0, "TIME", "nic: from DMA to interrupt (default 1800ns, the i210's)",
 	 NIC(OPT_DURATION(struct asked, wake.nic.irq_offset_ns, 0, NSEC_PER_MSEC))},
-	{"dma", 0, "TIME", "nic: DMA read time, subtracted in shallow states (default 0)",
+	{"dma", 0, "TIME", "nic: DMA read time, subtracted in shallow states (default: measured)",
 	 NIC(OPT_DURATION(struct asked, wake.nic.dma_ns, 0, NSEC_PER_MSEC))},
 	{"software", 0, NULL, "nic: a kernel timer sends, no card; tests the path only",
 	 NIC(STORE(wake.nic.software))},
@@ -273,7 +273,7 @@ int cmd_wake(int argc, char **argv)
 	struct asked asked = {
 		.wake = {.sources = 1u << WAKE_TIMER,
 			 .sweep = {300 * NSEC_PER_USEC, 8 * NSEC_PER_MSEC, 1.1, 1500},
-			 .nic = {.irq_offset_ns = WAKE_I210_IRQ_OFFSET_NS}},
+			 .nic = {.irq_offset_ns = WAKE_I210_IRQ_OFFSET_NS, .dma_ns = -1}},
 		.interval = {.interval_ns = 5 * NSEC_PER_SEC, .count = 1},
 	};
 	struct view view;

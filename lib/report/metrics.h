@@ -440,6 +440,11 @@ enum unit {
 	  "time in that state during the point, by its residency counter")                        \
 	X(M_WAKE_PHC_DRIFT_PPB, "phc_drift_ppb", "drift", UNIT_COUNT,                              \
 	  "nic: largest drift of the card's clock relative to the system's, parts per 10⁹")        \
+	X(M_WAKE_DMA_NS, "dma_ns", "DMA", UNIT_NS,                                                \
+	  "nic: from the launch time until the packet is sent, by the card's own stamps (median), or as given; " \
+	  "null if unknown")                                                                       \
+	X(M_WAKE_DMA_HALF_NS, "dma_half_spread_ns", "DMA ±", UNIT_NS,                              \
+	  "nic: half of the 10th to the 90th percentile of dma_ns; null if it was not measured")   \
 	X(M_WAKE_PHC_HALF_NS, "phc_half_window_ns", "PHC ±", UNIT_NS,                              \
 	  "nic: half the width of the tightest clock reading, in the worst batch")                 \
 	X(M_CGROUP, "cgroup", "cgroup", UNIT_TEXT, "cgroup of the tasks that waited")              \

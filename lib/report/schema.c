@@ -105,7 +105,7 @@ const struct schema_list schema_lists[] = {
 	{"wake", "cpus",
 	 "cpu asked_total taken_total overhead_ns uncertainty_ns busy_median_ns busy_max_ns "
 	 "clock_read_ns clock_step_ns"},
-	{"wake", "quality", "| recursion_misses_total phc_half_window_ns phc_drift_ppb"},
+	{"wake", "quality", "| recursion_misses_total phc_half_window_ns phc_drift_ppb dma_ns dma_half_spread_ns"},
 
 	{"audit", "",
 	 "experiment | cpu user_hz tick_hz tick_ns tick_phase_ns complete asked_delays_total "

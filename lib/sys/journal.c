@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,12 +16,14 @@
 #include "base/clock.h"
 #include "sys/file.h"
 #include "sys/rtnl.h"
+#include "sys/txstamp.h"
 
 #define JOURNAL_DIR "/run/subtick"
 #define JOURNAL	    JOURNAL_DIR "/restore"
 #define JOURNAL_MAX   (16 << 20) /* enough for ten idle states of 20,000 CPUs */
 #define VALUE_MAX     4096	 /* the largest sysfs file */
 #define NETLINK	    "netlink"
+#define TXSTAMP	    "txstamp"
 #define LOCK_TRIES  50
 #define LOCK_RETRY_NS (20 * NSEC_PER_MSEC)
 
@@ -92,12 +95,26 @@ static int play_netlink(const char *hex)
 	return rc == -ENODEV || rc == -ENOENT ? 0 : rc;
 }
 
+/* "eth0 0": how the device stamped what it sends. A missing device is no error. */
+static int play_txstamp(const char *value)
+{
+	char device[IFNAMSIZ];
+	int tx_type, rc;
+
+	if (sscanf(value, "%15s %d", device, &tx_type) != 2)
+		return -EINVAL;
+	rc = txstamp_set(device, tx_type);
+	return rc == -ENODEV ? 0 : rc;
+}
+
 static int play_line(const char *root, const char *path, const char *value)
 {
 	int rc;
 
 	if (!strcmp(path, NETLINK))
 		return play_netlink(value);
+	if (!strcmp(path, TXSTAMP))
+		return play_txstamp(value);
 	if ((strncmp(path, "/sys/", 5) && strncmp(path, "/proc/irq/", 10)) || strstr(path, ".."))
 		return -EPERM;
 	rc = write_value(root, path, value);
@@ -295,6 +312,16 @@ int journal_netlink(struct journal *journal, const struct nlmsghdr *undo, struct
 	for (size_t i = 0; i < undo->nlmsg_len; i++)
 		len += sprintf(line + len, "%02x", ((const unsigned char *)undo)[i]);
 	line[len++] = '\n';
+	journal->changed++;
+	return journal_add(journal, line, len, &end, err);
+}
+
+int journal_txstamp(struct journal *journal, const char *device, int tx_type, struct err *err)
+{
+	char line[64];
+	int len = snprintf(line, sizeof(line), TXSTAMP "\t%s %d\n", device, tx_type);
+	off_t end;
+
 	journal->changed++;
 	return journal_add(journal, line, len, &end, err);
 }

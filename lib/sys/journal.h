@@ -34,6 +34,8 @@ int journal_open(struct journal *journal, const char *root, struct err *err);
 int journal_set(struct journal *journal, const char *path, const char *value, struct err *err);
 /* Stores the message that undoes a network change; the caller makes the change after that. */
 int journal_netlink(struct journal *journal, const struct nlmsghdr *undo, struct err *err);
+/* Stores how @device stamps what it sends (txstamp.h); the caller makes the change after that. */
+int journal_txstamp(struct journal *journal, const char *device, int tx_type, struct err *err);
 /* Restores everything, last change first, and ends the guard. */
 void journal_close(struct journal *journal);
 

@@ -7,15 +7,14 @@
 #include <linux/ethtool.h>
 #include <linux/ptp_clock.h>
 #include <linux/sockios.h>
-#include <net/if.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "sys/netdev.h"
 
 const char *ptp_method_name(enum ptp_method method)
 {
@@ -27,16 +26,8 @@ const char *ptp_method_name(enum ptp_method method)
 int ptp_index(const char *device)
 {
 	struct ethtool_ts_info info = {.cmd = ETHTOOL_GET_TS_INFO};
-	struct ifreq request = {0};
-	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), rc = 0;
+	int rc = netdev_ioctl(device, SIOCETHTOOL, &info);
 
-	if (fd < 0)
-		return -errno;
-	strncpy(request.ifr_name, device, IFNAMSIZ - 1);
-	request.ifr_data = (void *)&info;
-	if (ioctl(fd, SIOCETHTOOL, &request))
-		rc = -errno;
-	close(fd);
 	if (rc)
 		return rc;
 	return info.phc_index < 0 ? -EOPNOTSUPP : info.phc_index;

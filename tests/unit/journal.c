@@ -3,6 +3,8 @@
 #include "test.h"
 #include "tree.h"
 
+#include <linux/net_tstamp.h>
+#include <linux/sockios.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -337,6 +339,46 @@ TEST_WITH(test_guard_gone, machine_setup, tree_teardown)
 	journal_close(&r);
 	online_is(tree, 1, "1");
 	journal_is_empty(tree);
+}
+
+/* The card: how it stamps what it sends and what it receives. */
+static struct hwtstamp_config card;
+
+int __wrap_netdev_ioctl(const char *device, unsigned long command, void *data);
+
+int __wrap_netdev_ioctl(const char *device, unsigned long command, void *data)
+{
+	if (strcmp(device, "eth7"))
+		return -ENODEV;
+	if (command == SIOCGHWTSTAMP)
+		memcpy(data, &card, sizeof(card));
+	else
+		memcpy(&card, data, sizeof(card));
+	return 0;
+}
+
+/* Died while the card stamped its packets: it does so no more, and goes on stamping what it receives. */
+TEST_WITH(test_transmit_stamps, machine_setup, tree_teardown)
+{
+	const struct tree *tree = *state;
+	struct journal r;
+	struct err err;
+
+	card = (struct hwtstamp_config){.tx_type = HWTSTAMP_TX_OFF, .rx_filter = HWTSTAMP_FILTER_ALL};
+	assert_int_equal(journal_open(&r, tree->root, &err), 0);
+	assert_int_equal(journal_txstamp(&r, "eth7", HWTSTAMP_TX_OFF, &err), 0);
+	card.tx_type = HWTSTAMP_TX_ON;
+	journal_close(&r);
+	assert_int_equal(card.tx_type, HWTSTAMP_TX_OFF);
+	assert_int_equal(card.rx_filter, HWTSTAMP_FILTER_ALL);
+	journal_is_empty(tree);
+	card.tx_type = HWTSTAMP_TX_ON;
+	/* A card that was unplugged meanwhile needs nothing. */
+	tree_file(tree, "/run/subtick/restore", "txstamp\teth7 0\ntxstamp\teth8 0\n");
+	assert_int_equal(journal_replay(tree->root), 2);
+	assert_int_equal(card.tx_type, HWTSTAMP_TX_OFF);
+	tree_file(tree, "/run/subtick/restore", "txstamp\teth7\n");
+	assert_int_equal(journal_replay(tree->root), -EIO);
 }
 
 TEST_MAIN()

@@ -120,7 +120,8 @@ int wake_fill(struct wake_window *w, const struct wake_env *env, const struct wa
 	for (unsigned int i = 0; i < run->nr_workers && !w->failed; i++) {
 		const struct wake_worker *worker = &run->workers[i];
 		double uncertainty_ns = wake_uncertainty(&worker->calibration, w->sources,
-							 (double)w->card.half_window_ns);
+							 (double)(w->card.half_window_ns +
+								  w->card.dma.half_spread_ns));
 		struct wake_cpu *cpu = wake_window_cpu(w);
 
 		if (!cpu)

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "measure/wake/dma.h"
 #include "sys/cpuidle.h"
 #include "sys/file.h"
 #include "sys/ptp.h"
@@ -51,6 +52,7 @@ struct wake_nic {
 	int phc; /* descriptor, -1 without one */
 	int socket;
 	uint32_t delta_ns;
+	struct wake_dma dma;
 	uint32_t irqs[MAX_IRQS];
 	unsigned int nr_irqs;
 	enum ptp_method method;
@@ -225,6 +227,20 @@ static int set_queue(struct wake_nic *nic, const char *root, struct journal *jou
 	return rc ? rc : qdisc_etf_set(&etf, err);
 }
 
+/* What was given, or what the card's stamps say; what is unknown is not subtracted. */
+static int find_dma(struct wake_nic *nic, struct journal *journal, struct err *err)
+{
+	struct wake_dma_card card = {nic->device, nic->ifindex, nic->phc};
+	int rc = 0;
+
+	nic->dma.median_ns = nic->opts.dma_ns;
+	if (nic->opts.software)
+		nic->dma.median_ns = 0;
+	else if (nic->opts.dma_ns < 0)
+		rc = wake_dma_measure(&card, journal, &nic->dma, err);
+	return rc;
+}
+
 void wake_nic_close(struct wake_nic *nic)
 {
 	if (!nic)
@@ -258,7 +274,7 @@ static int open_parts(struct wake_nic *nic, unsigned int cpu, const char *root,
 	if (rc)
 		return rc;
 	nic->socket = txtime_open(nic->ifindex, QDISC_ETF_PRIORITY, err);
-	return nic->socket < 0 ? nic->socket : 0;
+	return nic->socket < 0 ? nic->socket : find_dma(nic, journal, err);
 }
 
 int wake_nic_open(const struct wake_nic_opts *opts, unsigned int cpu, const char *root,
@@ -275,7 +291,7 @@ int wake_nic_open(const struct wake_nic_opts *opts, unsigned int cpu, const char
 	nic->phc = nic->socket = -1;
 	nic->delta_ns = opts->software ? SOFTWARE_DELTA_NS : OFFLOAD_DELTA_NS;
 	if (opts->software)
-		nic->opts.irq_offset_ns = nic->opts.dma_ns = 0;
+		nic->opts.irq_offset_ns = 0;
 	nic->max_batch = opts->max_batch;
 	nic->launch_dev_ns = calloc(nic->max_batch ? nic->max_batch : 1, sizeof(uint64_t));
 	rc = nic->launch_dev_ns ? open_parts(nic, cpu, root, journal, err)
@@ -332,7 +348,7 @@ static void nic_point(struct wake_worker *worker, uint64_t distance_ns,
 	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
 	wake_disarm(worker, &k);
 	raw.irq_ours = irq_ours(nic, &k);
-	raw.offset_ns = wake_nic_offset(k.state >= nic->deep_from, nic->opts.dma_ns,
+	raw.offset_ns = wake_nic_offset(k.state >= nic->deep_from, nic->dma.median_ns,
 					nic->opts.irq_offset_ns);
 	wake_judge(&raw, ret_point);
 	/* The worker sleeps until its own timer, so its switch and user stamps say nothing here. */
@@ -408,6 +424,8 @@ void wake_nic_card(const struct wake_nic *nic, struct wake_card *ret_card)
 		.half_window_ns = nic->worst_half_ns,
 		.drift_ppb = nic->worst_drift_ppb,
 		.missed = nic->missed,
+		.dma = nic->dma,
+		.dma_given = nic->opts.dma_ns >= 0,
 	};
 	strcpy(ret_card->device, nic->device);
 }

@@ -16,7 +16,7 @@ struct journal;
 struct wake_nic_opts {
 	const char *device;    /* network device; NULL: the first with a hardware clock */
 	int64_t irq_offset_ns; /* from the end of the DMA read to the interrupt, equations 8 and 9 */
-	int64_t dma_ns;	       /* DMA read time, subtracted in shallow states only (9) */
+	int64_t dma_ns;	       /* DMA read time, subtracted in shallow states only (9); negative: measure it */
 	size_t max_batch;	/* points between two readings of the clock */
 	bool software;		/* ETF without offload: a kernel timer sends, no card is measured */
 };

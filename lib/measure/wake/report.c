@@ -290,6 +290,18 @@ static void add_tables(const struct wake_window *w, struct report *report)
 		  COLUMNS(cpu_columns), w->cpus, w->nr_cpus, sizeof(*w->cpus));
 }
 
+static void add_dma(const struct wake_card *card, struct report *report)
+{
+	struct value *dma = report_quality(report, M_WAKE_DMA_NS);
+	struct value *spread;
+
+	if (!card->software && (card->dma.nr || card->dma_given))
+		value_u64(dma, (uint64_t)card->dma.median_ns);
+	spread = report_quality(report, M_WAKE_DMA_HALF_NS);
+	if (card->dma.nr)
+		value_u64(spread, (uint64_t)card->dma.half_spread_ns);
+}
+
 int wake_report(const struct wake_window *w, struct report **ret_report)
 {
 	struct report *report = report_new("wake");
@@ -311,6 +323,7 @@ int wake_report(const struct wake_window *w, struct report **ret_report)
 	if (wake_has(w->sources, WAKE_NIC)) {
 		value_u64(report_quality(report, M_WAKE_PHC_HALF_NS), w->card.half_window_ns);
 		value_f64(report_quality(report, M_WAKE_PHC_DRIFT_PPB), round(w->card.drift_ppb));
+		add_dma(&w->card, report);
 	}
 	findings_begin(report);
 	wake_findings(w, report);

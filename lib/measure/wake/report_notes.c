@@ -6,6 +6,23 @@
 
 #include "base/clock.h"
 
+/* Equation 9 subtracts the DMA read; what is unknown stays in the latency. */
+static void note_dma(const struct wake_card *card, struct report *report)
+{
+	if (card->software || card->dma_given)
+		return;
+	if (card->dma.nr)
+		report_note(report,
+			    "source nic: by its own stamps the card sends %.2f us after the launch time "
+			    "(median of %zu packets); in shallow states that is subtracted as its DMA read",
+			    (double)card->dma.median_ns / 1e3, card->dma.nr);
+	else
+		report_note(report,
+			    "source nic: the card's DMA read time is unknown and not subtracted (%s): "
+			    "latencies of shallow states contain it; --dma gives it by hand",
+			    card->dma.unknown.what);
+}
+
 static void note_sources(const struct wake_window *w, struct report *report)
 {
 	if (wake_has(w->sources, WAKE_NIC))
@@ -15,6 +32,8 @@ static void note_sources(const struct wake_window *w, struct report *report)
 				    ? "software ETF: a kernel timer sends, no card is measured"
 				    : w->card.method,
 			    (unsigned long long)w->card.missed);
+	if (wake_has(w->sources, WAKE_NIC))
+		note_dma(&w->card, report);
 	if (w->card_chose_cpu)
 		report_note(report,
 			    "source nic: the card interrupts one core at a time; only CPU %u "

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "measure/wake/dma.h"
 #include "measure/wake/env.h"
 #include "stats/wake.h"
 
@@ -100,6 +101,8 @@ struct wake_card {
 	uint64_t half_window_ns; /* worst half-window of these readings */
 	double drift_ppb;	 /* worst drift of its clock */
 	uint64_t missed;	 /* packets that missed their time */
+	struct wake_dma dma;	 /* from launch to wire */
+	bool dma_given;		 /* by --dma */
 };
 
 struct wake_window {

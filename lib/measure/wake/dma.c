@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Measures the time from launch to wire by the card's transmit timestamps. */
+#include "measure/wake/dma.h"
+
+#include <errno.h>
+#include <linux/net_tstamp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "sys/journal.h"
+#include "sys/ptp.h"
+#include "sys/qdisc.h"
+#include "sys/txstamp.h"
+#include "sys/txtime.h"
+
+#define PACKETS	    64
+#define LEAST	    16 /* fewer say little about the spread */
+#define HOPELESS    8  /* lost from the first on */
+#define AHEAD_NS    (2 * NSEC_PER_MSEC)
+#define PATIENCE_NS (50 * NSEC_PER_MSEC)
+
+static int compare(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* From launch to stamp, in the card's clock, so that no conversion is in it. */
+static int one_packet(const struct wake_dma_card *card, int fd, int64_t *ret_ns)
+{
+	struct ptp_reading readings[PTP_MAX_READINGS];
+	enum ptp_method method;
+	int64_t launch, stamp;
+	int nr = ptp_read(card->phc, readings, &method), rc;
+
+	if (nr <= 0)
+		return nr ? nr : -EIO;
+	/* Stamps of packets that were given up. */
+	while (!txstamp_wait(fd, 0, &stamp))
+		;
+	launch = readings[nr - 1].device_ns + (int64_t)AHEAD_NS;
+	rc = txtime_send(fd, card->ifindex, (uint64_t)launch);
+	if (!rc)
+		rc = txstamp_wait(fd, AHEAD_NS + PATIENCE_NS, &stamp);
+	if (rc)
+		return rc;
+	*ret_ns = stamp - launch;
+	/* The stamp of another packet, or a clock that was set meanwhile. */
+	return *ret_ns >= 0 && *ret_ns <= (int64_t)PATIENCE_NS ? 0 : -ERANGE;
+}
+
+/* Some packets miss their time on a busy machine: their stamps never come. */
+static void send_packets(const struct wake_dma_card *card, int fd, struct wake_dma *dma)
+{
+	int64_t took[PACKETS];
+	size_t nr = 0;
+
+	for (int i = 0; i < PACKETS && (nr || i < HOPELESS); i++) {
+		int rc = one_packet(card, fd, &took[nr]);
+
+		nr += !rc;
+		if (rc)
+			err_set(&dma->unknown, rc, "%s did not stamp its packets: %s", card->device,
+				strerror(-rc));
+	}
+	if (nr < LEAST)
+		return;
+	qsort(took, nr, sizeof(*took), compare);
+	dma->nr = nr;
+	dma->median_ns = took[nr / 2];
+	dma->half_spread_ns = (took[nr * 9 / 10] - took[nr / 10] + 1) / 2;
+}
+
+int wake_dma_measure(const struct wake_dma_card *card, struct journal *journal,
+		     struct wake_dma *ret_dma, struct err *err)
+{
+	int fd, rc, was = txstamp_can(card->device) ? txstamp_get(card->device) : -EOPNOTSUPP;
+
+	*ret_dma = (struct wake_dma){0};
+	if (was < 0) {
+		err_set(&ret_dma->unknown, was, "%s has no hardware transmit timestamps",
+			card->device);
+		return 0;
+	}
+	fd = txtime_open(card->ifindex, QDISC_ETF_PRIORITY, err);
+	if (fd < 0)
+		return fd;
+	rc = was == HWTSTAMP_TX_ON ? 0 : journal_txstamp(journal, card->device, was, err);
+	if (rc)
+		goto out;
+	rc = was == HWTSTAMP_TX_ON ? 0 : txstamp_set(card->device, HWTSTAMP_TX_ON);
+	if (!rc)
+		rc = txstamp_ask(fd);
+	if (rc)
+		err_set(&ret_dma->unknown, rc, "%s refuses to stamp what it sends: %s",
+			card->device, strerror(-rc));
+	else
+		send_packets(card, fd, ret_dma);
+	/* Off again for the points: the interrupt of a stamp would wake the measured core before the packet's own. */
+	rc = txstamp_get(card->device) == was ? 0 : txstamp_set(card->device, was);
+	if (rc)
+		err_set(err, rc, "cannot switch the transmit timestamps of %s off again: %s",
+			card->device, strerror(-rc));
+out:
+	close(fd);
+	return rc;
+}

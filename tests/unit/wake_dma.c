@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A card's time from launch to wire: with stamps, without, with stamps that get lost, and its setting restored. */
+#include "test.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/ethtool.h>
+#include <linux/net_tstamp.h>
+#include <linux/sockios.h>
+#include <string.h>
+
+#include "measure/wake/dma.h"
+#include "measure/wake/report.h"
+#include "report/find.h"
+#include "sys/journal.h"
+#include "sys/netdev.h"
+#include "sys/ptp.h"
+#include "sys/txstamp.h"
+#include "sys/txtime.h"
+
+int __wrap_netdev_ioctl(const char *device, unsigned long command, void *data);
+int __wrap_ptp_read(int fd, struct ptp_reading readings[PTP_MAX_READINGS],
+		    enum ptp_method *ret_method);
+int __wrap_txtime_open(int ifindex, int priority, struct err *err);
+int __wrap_txtime_send(int fd, int ifindex, uint64_t launch_tai_ns);
+int __wrap_txstamp_ask(int fd);
+int __wrap_txstamp_wait(int fd, uint64_t patience_ns, int64_t *ret_ns);
+int __wrap_journal_txstamp(struct journal *journal, const char *device, int tx_type,
+			   struct err *err);
+
+/* The card: what it can, how it is set, and how long it reads its n-th packet. */
+static struct {
+	bool stamps;
+	int tx_type, rx_filter;
+	int64_t now_ns, launch_ns;
+	const int64_t *took_ns; /* negative: no stamp comes */
+	size_t nr_took, sent;
+	bool stale;
+	int journalled; /* -1: nothing */
+} card;
+
+static bool refuses; /* to be set otherwise */
+
+int __wrap_netdev_ioctl(const char *device, unsigned long command, void *data)
+{
+	struct hwtstamp_config *config = data;
+	struct ethtool_ts_info *info = data;
+
+	assert_string_equal(device, "eth7");
+	switch (command) {
+	case SIOCETHTOOL:
+		info->so_timestamping = card.stamps ? SOF_TIMESTAMPING_TX_HARDWARE : 0;
+		info->tx_types = card.stamps ? 1 << HWTSTAMP_TX_OFF | 1 << HWTSTAMP_TX_ON : 0;
+		return 0;
+	case SIOCGHWTSTAMP:
+		config->tx_type = card.tx_type;
+		config->rx_filter = card.rx_filter;
+		return 0;
+	case SIOCSHWTSTAMP:
+		if (refuses)
+			return -EBUSY;
+		/* On disk before the change. */
+		assert_int_equal(card.journalled, HWTSTAMP_TX_OFF);
+		assert_int_equal(config->rx_filter, card.rx_filter);
+		card.tx_type = config->tx_type;
+		return 0;
+	}
+	return -ENOTTY;
+}
+
+int __wrap_ptp_read(int fd, struct ptp_reading readings[PTP_MAX_READINGS],
+		    enum ptp_method *ret_method)
+{
+	card.now_ns += 5000000;
+	readings[0] = (struct ptp_reading){.device_ns = card.now_ns};
+	*ret_method = PTP_PRECISE;
+	return 1;
+}
+
+int __wrap_txtime_open(int ifindex, int priority, struct err *err)
+{
+	return open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+int __wrap_txtime_send(int fd, int ifindex, uint64_t launch_tai_ns)
+{
+	assert_int_equal(ifindex, 7);
+	assert_int_equal(card.tx_type, HWTSTAMP_TX_ON);
+	assert_true((int64_t)launch_tai_ns > card.now_ns);
+	card.launch_ns = (int64_t)launch_tai_ns;
+	return 0;
+}
+
+int __wrap_txstamp_ask(int fd)
+{
+	return 0;
+}
+
+int __wrap_txstamp_wait(int fd, uint64_t patience_ns, int64_t *ret_ns)
+{
+	int64_t took;
+
+	/* The stamp of a packet that was given up comes late, before that of the next one. */
+	if (card.stale) {
+		card.stale = false;
+		*ret_ns = 1;
+		return 0;
+	}
+	if (!patience_ns)
+		return -ETIME;
+	took = card.took_ns[card.sent++ % card.nr_took];
+	card.stale = took == -1;
+	*ret_ns = card.launch_ns + took;
+	return took == -1 ? -ETIME : 0;
+}
+
+int __wrap_journal_txstamp(struct journal *journal, const char *device, int tx_type,
+			   struct err *err)
+{
+	assert_string_equal(device, "eth7");
+	card.journalled = tx_type;
+	return 0;
+}
+
+static void measure(bool stamps, int tx_type, const int64_t *took_ns, size_t nr,
+		    struct wake_dma *ret_dma)
+{
+	struct wake_dma_card is = {"eth7", 7, 3};
+
+	memset(&card, 0, sizeof(card));
+	card.stamps = stamps;
+	card.tx_type = tx_type;
+	card.rx_filter = HWTSTAMP_FILTER_PTP_V2_EVENT;
+	card.took_ns = took_ns;
+	card.nr_took = nr;
+	card.journalled = -1;
+	assert_int_equal(wake_dma_measure(&is, NULL, ret_dma, NULL), 0);
+	assert_int_equal(card.tx_type, tx_type);
+}
+
+TEST(stamped)
+{
+	/* Of each twenty one is an outlier at either end, which decides neither the median nor the spread. */
+	static const int64_t took[] = {900,  1400, 1400, 1450, 1450, 1500, 1500, 1500, 1500, 1500,
+				       1500, 1500, 1500, 1500, 1550, 1550, 1550, 1600, 1600, 90000};
+	struct wake_dma dma;
+
+	measure(true, HWTSTAMP_TX_OFF, took, 20, &dma);
+	assert_int_equal(dma.nr, 64);
+	assert_int_equal(dma.median_ns, 1500);
+	assert_int_equal(dma.half_spread_ns, 100);
+	assert_int_equal(card.journalled, HWTSTAMP_TX_OFF);
+}
+
+/* Somebody else needs them on: they stay so, and there is nothing to restore. */
+TEST(stamped_before)
+{
+	static const int64_t took[] = {0};
+	struct wake_dma dma;
+
+	measure(true, HWTSTAMP_TX_ON, took, 1, &dma);
+	assert_int_equal(dma.nr, 64);
+	assert_int_equal(dma.median_ns, 0);
+	assert_int_equal(card.journalled, -1);
+}
+
+/* Packets that miss their launch time have no stamp: the others count. */
+TEST(some_missed)
+{
+	static const int64_t took[] = {-1, 700, -1};
+	struct wake_dma dma;
+
+	measure(true, HWTSTAMP_TX_OFF, took, 3, &dma);
+	assert_int_equal(dma.nr, 21);
+	assert_int_equal(dma.median_ns, 700);
+	assert_int_equal(dma.half_spread_ns, 0);
+}
+
+TEST(unknown)
+{
+	static const int64_t none[] = {-1}, late[] = {200000000}, early[] = {-500},
+			     few[] = {700, -1, -1, -1, -1};
+	struct wake_dma dma;
+
+	measure(false, HWTSTAMP_TX_OFF, none, 1, &dma);
+	assert_int_equal(dma.nr, 0);
+	assert_string_equal(dma.unknown.what, "eth7 has no hardware transmit timestamps");
+	assert_int_equal(card.sent, 0);
+	measure(true, HWTSTAMP_TX_OFF, none, 1, &dma);
+	assert_int_equal(dma.nr, 0);
+	assert_non_null(strstr(dma.unknown.what, "eth7 did not stamp its packets"));
+	/* Each takes its patience: a card that never stamps is not tried 64 times. */
+	assert_int_equal(card.sent, 8);
+	/* A stamp from before the launch, or of another clock, is none; nor are 13 of 64 an answer. */
+	measure(true, HWTSTAMP_TX_OFF, late, 1, &dma);
+	assert_int_equal(dma.nr, 0);
+	measure(true, HWTSTAMP_TX_OFF, early, 1, &dma);
+	assert_int_equal(dma.nr, 0);
+	measure(true, HWTSTAMP_TX_OFF, few, 5, &dma);
+	assert_int_equal(dma.nr, 0);
+	assert_int_equal(dma.median_ns, 0);
+	refuses = true;
+	measure(true, HWTSTAMP_TX_OFF, none, 1, &dma);
+	assert_non_null(strstr(dma.unknown.what, "refuses to stamp"));
+	refuses = false;
+}
+
+static bool notes_say(const struct report *report, const char *words)
+{
+	for (size_t i = 0; i < report->nr_notes; i++)
+		if (strstr(report->notes[i], words))
+			return true;
+	return false;
+}
+
+static struct report *report_of(const struct wake_dma *dma, bool given)
+{
+	struct wake_window window = {.sources = 1u << WAKE_NIC};
+	struct report *report = NULL;
+
+	window.card = (struct wake_card){
+		.device = "eth7", .method = "precise", .dma = *dma, .dma_given = given};
+	assert_int_equal(wake_report(&window, &report), 0);
+	return report;
+}
+
+/* Measured, given by hand, or unknown and not subtracted: a figure of 0 is a figure. */
+TEST(reported)
+{
+	struct wake_dma measured = {.half_spread_ns = 40, .nr = 64}, given = {.median_ns = 900},
+			none = {0};
+	struct report *report = report_of(&measured, false);
+
+	assert_true(table_number(report->quality, 0, "dma_ns") == 0.0);
+	assert_true(table_number(report->quality, 0, "dma_half_spread_ns") == 40.0);
+	assert_true(notes_say(report, "0.00 us after the launch time (median of 64 packets)"));
+	report_free(report);
+	report = report_of(&given, true);
+	assert_true(table_number(report->quality, 0, "dma_ns") == 900.0);
+	assert_int_equal(table_get(report->quality, 0, "dma_half_spread_ns")->kind, VALUE_NULL);
+	assert_false(notes_say(report, "DMA"));
+	report_free(report);
+	err_set(&none.unknown, -EOPNOTSUPP, "eth7 has no hardware transmit timestamps");
+	report = report_of(&none, false);
+	assert_int_equal(table_get(report->quality, 0, "dma_ns")->kind, VALUE_NULL);
+	assert_true(notes_say(report, "not subtracted (eth7 has no hardware transmit timestamps)"));
+	report_free(report);
+}
+
+TEST_MAIN()

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "measure/load/load.h"
+#include "measure/noise/noise.h"
 #include "measure/runq/runq.h"
 #include "measure/wake/wake.h"
 #include "opts.h"
@@ -18,14 +19,14 @@
 /* The first window is short, so that the screen shows figures at once. */
 #define FIRST_NS (200 * NSEC_PER_MSEC)
 
-static int open_load(bool pressure, struct meter **ret_meter, struct err *err)
+static int open_load(struct meter *load, bool pressure, struct meter **ret_meter, struct err *err)
 {
-	struct load_opts opts = {.compare = true, .softirq = true};
+	struct load_opts opts = {.compare = true, .softirq = true, .noise = true};
 
 	return load_open(&opts, ret_meter, err);
 }
 
-static int open_runq(bool pressure, struct meter **ret_meter, struct err *err)
+static int open_runq(struct meter *load, bool pressure, struct meter **ret_meter, struct err *err)
 {
 	struct runq_opts opts = {.blame = true, .pressure = pressure};
 
@@ -33,21 +34,30 @@ static int open_runq(bool pressure, struct meter **ret_meter, struct err *err)
 }
 
 /* Passive: the timers that other programs set show how late their core wakes. */
-static int open_wake(bool pressure, struct meter **ret_meter, struct err *err)
+static int open_wake(struct meter *load, bool pressure, struct meter **ret_meter, struct err *err)
 {
 	struct wake_opts opts = {.sources = 1U << WAKE_PASSIVE, .bare = true};
 
 	return wake_open(&opts, ret_meter, err);
 }
 
-/* Each measurement has one or more panes. The screen needs the first; the others may be refused. */
+/* Counts from the programs of load. */
+static int open_noise(struct meter *load, bool pressure, struct meter **ret_meter, struct err *err)
+{
+	struct noise_opts opts = {.load = load};
+
+	return noise_open(&opts, ret_meter, err);
+}
+
+/* Each measurement has one or more panes. The screen needs the first, load; the others may be refused. */
 static const struct {
 	const char *command;
-	int (*open)(bool pressure, struct meter **ret_meter, struct err *err);
+	int (*open)(struct meter *load, bool pressure, struct meter **ret_meter, struct err *err);
 } sources[] = {
 	{"load", open_load},
 	{"runq", open_runq},
 	{"wake", open_wake},
+	{"noise", open_noise},
 };
 
 #define NR_SOURCES (sizeof(sources) / sizeof(sources[0]))
@@ -80,7 +90,7 @@ static void live_open(struct live *live, bool pressure, struct err *err)
 
 		if (screen_add(&live->screen, sources[i].command) != (int)i)
 			err_set(err, -ENOMEM, "out of memory");
-		else if (sources[i].open(pressure, &live->meters[i], &why))
+		else if (sources[i].open(live->meters[0], pressure, &live->meters[i], &why))
 			live_fail(live, i, &why, err);
 	}
 }

@@ -30,8 +30,10 @@ enum trace_kind {
 
 #define TRACE_WHAT(first, second, third) \
 	((__u64)(first) | (__u64)(second) << 24 | (__u64)(third) << 48)
-#define TRACE_FIRST(what)  ((__u32)(what) & 0xffffff) /* a pid has 22 bits */
+#define TRACE_FIRST(what)  ((__u32)(what) & 0x3fffff) /* a pid has 22 bits */
 #define TRACE_SECOND(what) ((__u32)((what) >> 24) & 0xffffff)
+/* Of a task that can run and leaves its core, or is woken: its CPU quota is used up. */
+#define TRACE_HELD	   (1ULL << 23)
 #define TRACE_THIRD(what)  ((__u32)((what) >> 48))
 
 struct trace_edge {

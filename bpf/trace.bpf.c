@@ -17,6 +17,14 @@ static __always_inline u32 state_left(struct task_struct *prev, bool preempted)
 	return ((struct task_struct___old *)prev)->state;
 }
 
+/* As it is in TRACE_WHAT(); quota takes the core only from a task that can run. */
+static __always_inline u64 switch_state(struct task_struct *prev, bool preempted)
+{
+	u64 state = TRACE_WHAT(0, 0, state_left(prev, preempted));
+
+	return !state && task_throttled(prev) ? TRACE_HELD : state;
+}
+
 SEC("tp_btf/sched_switch")
 int trace_switch(u64 *ctx)
 {
@@ -31,7 +39,7 @@ int trace_switch(u64 *ctx)
 		return 0;
 	switch_tasks(ctx, s->state_first, &prev, &next);
 	pid = next->pid;
-	what = TRACE_WHAT((u32)prev->pid, pid, state_left(prev, (bool)ctx[0]));
+	what = TRACE_WHAT((u32)prev->pid, pid, 0) | switch_state(prev, (bool)ctx[0]);
 	ring->current = TRACE_WHAT(1, pid, 0);
 	task = name_at(pid);
 	if (task->pid != pid)
@@ -46,12 +54,14 @@ static __always_inline int wake_edge(struct task_struct *task, u32 kind)
 {
 	const volatile struct trace_setup *s = setup_get();
 	struct trace_ring *ring = ring_of_wake(s, task);
-	u64 on_wait_ns = kind == TRACE_WAKING ? 0 : s->on_wait_ns, now;
+	u64 on_wait_ns = kind == TRACE_WAKING ? 0 : s->on_wait_ns, what, now;
 
 	if (!ring)
 		return 0;
-	now = ring_add(s, ring, kind,
-		       TRACE_WHAT((u32)task->pid, 0, task_cpu(task)) | current_word(ring), true);
+	what = TRACE_WHAT((u32)task->pid, 0, task_cpu(task)) | current_word(ring);
+	if (kind != TRACE_WAKING && task_throttled(task))
+		what |= TRACE_HELD;
+	now = ring_add(s, ring, kind, what, true);
 	if (on_wait_ns && now != TRACE_NEVER)
 		wait_begins(task, now);
 	return 0;

@@ -41,7 +41,7 @@ static inline void trace_reset(u32 nr_edges)
 	frozen = tasks_lost = ask_address = 0;
 	memset(wanted_cpus, 0, sizeof(wanted_cpus));
 	shim_cpu = 0;
-	shim_fields = " __state ";
+	shim_fields = " __state throttled ";
 	for (int i = 0; i < NR_TASKS; i++)
 		schedule_tasks[i]->cgroups = &trace_css;
 }

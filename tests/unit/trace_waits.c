@@ -9,7 +9,7 @@ static struct sim_task {
 	struct task_struct kernel;
 	enum { SLEEPS, WAITS, RUNS_HERE } does;
 	u64 since;
-	bool woken;
+	bool woken, held;
 	u32 waker, waker_cpu;
 } sim[NR_SIM];
 static struct sim_task *runs[NR_CPUS]; /* NULL: idle */
@@ -35,8 +35,10 @@ static void wakes(struct sim_task *t, u32 cpu)
 	/* The other core may queue the task itself. */
 	on_cpu(to);
 	t->kernel.thread_info.cpu = to;
+	t->kernel.throttled = below(4) == 0;
 	trace_wakeup(NULL, &t->kernel);
 	*t = (struct sim_task){.kernel = t->kernel, .does = WAITS, .since = now_ns, .woken = true,
+			       .held = t->kernel.throttled,
 			       .waker = runs[cpu] ? (u32)runs[cpu]->kernel.pid : 0, .waker_cpu = cpu};
 	/* Woken again while it waits, or while it runs: nothing new. */
 	if (below(3) == 0) {
@@ -66,14 +68,16 @@ static void switches(u32 cpu)
 	if (prev) {
 		/* On its way to sleep, but preempted: it still runs. */
 		prev->kernel.__state = sleeps ? below(2) ? 1 : 0x400 : 0;
+		prev->kernel.throttled = below(4) == 0;
 		*prev = (struct sim_task){.kernel = prev->kernel, .since = now_ns,
+					  .held = prev->kernel.throttled,
 					  .does = sleeps && !preempted ? SLEEPS : WAITS};
 	}
 	trace_sees_switch(shim_current, next ? &next->kernel : &idle, preempted);
 	if (next) {
 		truth[nr_truth++] = (struct trace_wait){
 			.from_ns = next->since, .to_ns = now_ns, .pid = next->kernel.pid, .cpu = cpu,
-			.woken = next->woken, .waker = next->waker, .waker_cpu = next->waker_cpu};
+			.woken = next->woken, .held = next->held, .waker = next->waker, .waker_cpu = next->waker_cpu};
 		next->does = RUNS_HERE;
 	}
 	runs[cpu] = next;
@@ -141,6 +145,7 @@ TEST(every_wait_is_found)
 			assert_int_equal(w->pid, t->pid);
 			assert_int_equal(w->cpu, t->cpu);
 			assert_int_equal(w->woken, t->woken);
+			assert_int_equal(w->held, t->held);
 			assert_int_equal(w->waker, t->waker);
 			assert_int_equal(w->waker_cpu, t->waker_cpu);
 			assert_true(w->waking_ns <= w->from_ns);

@@ -46,6 +46,7 @@ static void fill(const struct trace_window *w, uint32_t cpu, const struct trace_
 	};
 	if (kind <= TRACE_MIGRATE) {
 		event->pid = TRACE_FIRST(edge->what);
+		event->held = edge->what & TRACE_HELD;
 		event->other = TRACE_SECOND(edge->what);
 		event->arg = kind == TRACE_SWITCH ? shown_state(TRACE_THIRD(edge->what)) :
 						    TRACE_THIRD(edge->what);

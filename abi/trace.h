@@ -12,7 +12,7 @@
 
 /* What happened, and what `what` says about it: TRACE_WHAT(first, second, third). */
 enum trace_kind {
-	TRACE_SWITCH,	     /* pid that leaves, pid that comes, state of the first: 0 is runnable */
+	TRACE_SWITCH,	     /* pid that leaves, pid that comes, the first's __state: 0 is runnable */
 	TRACE_WAKING,	     /* pid to wake, pid that was current, CPU of the first so far */
 	TRACE_WAKEUP,	     /* pid that is queued, pid that was current, its CPU */
 	TRACE_WAKEUP_NEW,    /* the same, of a new task */
@@ -30,8 +30,10 @@ enum trace_kind {
 
 #define TRACE_WHAT(first, second, third) \
 	((__u64)(first) | (__u64)(second) << 24 | (__u64)(third) << 48)
-#define TRACE_FIRST(what)  ((__u32)(what) & 0xffffff) /* a pid has 22 bits */
+#define TRACE_FIRST(what)  ((__u32)(what) & 0x3fffff) /* a pid has 22 bits */
 #define TRACE_SECOND(what) ((__u32)((what) >> 24) & 0xffffff)
+/* Of a task that can run and leaves its core, or is woken: its CPU quota is used up. */
+#define TRACE_HELD	   (1ULL << 23)
 #define TRACE_THIRD(what)  ((__u32)((what) >> 48))
 
 struct trace_edge {
@@ -59,12 +61,39 @@ struct trace_ring {
 	__u64 event_ns;	   /* the event that this core saw: its time, */
 	__u64 event_what;  /* TRACE_WHAT(pid, 0, enum trace_event) */
 	__u64 event_len_ns; /* and how long it took */
-	__u64 pad[4];
+	__u64 current;	   /* TRACE_WHAT(1, pid of the task that has the core, 0); 0: no switch seen yet */
+	__u64 pad[3];
 	struct trace_edge nested[TRACE_NR_NESTED];
 	struct trace_edge edges[]; /* a power of two of them */
 };
 
 _Static_assert(sizeof(struct trace_ring) == 16 * (8 + TRACE_NR_NESTED), "whole edges");
+
+/*
+ * What user space sets before loading. One object, so that the programs need one address for all; what
+ * is 0 was not asked for, and then the verifier removes the code for it.
+ */
+struct trace_setup {
+	__u32 nr_cpus;
+	__u32 ring_stride; /* edges from one ring to the next */
+	__u32 edge_mask;   /* edges in each ring less one */
+	__u32 some_cpus;   /* those of wanted_cpus only */
+	__u32 state_first; /* in 5.18 only, sched_switch had prev_state before prev; BTF shows it */
+	__u32 on_wake_only;
+	__u64 on_wait_ns, on_noise_ns; /* what ends the recording */
+	__u64 edges_after; /* how many edges a core may add after it */
+};
+
+/* What changes while the programs run, for the same reason in one object. */
+struct trace_times {
+	/* Set when everything is attached: before that, some of the programs are missing. */
+	__u64 start_ns;
+	/*
+	 * Edges from this time on, in ns since the start, need a second look: an event has happened.
+	 * Edges before the start come after every time, as they are below 0.
+	 */
+	__u64 alert_ns;
+};
 
 /* What ends a recording. */
 enum trace_event {

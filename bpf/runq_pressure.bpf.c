@@ -250,17 +250,6 @@ static __always_inline void change_apply(struct change change, u64 stamp)
 		groups_change(change.group, change.delta, stamp);
 }
 
-/* Whether quota keeps a task that can run from the core. */
-static __always_inline bool task_throttled(struct task_struct *task)
-{
-	if (bpf_core_field_exists(((struct task_struct___throttled *)0)->throttled))
-		return ((struct task_struct___throttled *)task)->throttled;
-	if (!bpf_core_field_exists(((struct sched_entity *)0)->cfs_rq) ||
-	    !bpf_core_field_exists(((struct cfs_rq___count *)0)->throttle_count))
-		return false;
-	return ((struct cfs_rq___count *)task->se.cfs_rq)->throttle_count > 0;
-}
-
 /* What whoever is put into this core's queue from now on waits for. */
 static __always_inline u32 core_holds(struct task_struct *next)
 {

@@ -38,4 +38,15 @@ static __always_inline struct cgroup_subsys_state *task_css(struct task_struct *
 	return subsys[bpf_core_enum_value(enum cgroup_subsys_id___core, cpu_cgrp_id___core)];
 }
 
+/* Whether quota keeps a task that can run from the core. */
+static __always_inline bool task_throttled(struct task_struct *task)
+{
+	if (bpf_core_field_exists(((struct task_struct___throttled *)0)->throttled))
+		return ((struct task_struct___throttled *)task)->throttled;
+	if (!bpf_core_field_exists(((struct sched_entity *)0)->cfs_rq) ||
+	    !bpf_core_field_exists(((struct cfs_rq___count *)0)->throttle_count))
+		return false;
+	return ((struct cfs_rq___count *)task->se.cfs_rq)->throttle_count > 0;
+}
+
 #endif

@@ -7,59 +7,62 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 #define PWR_EVENT_EXIT ((u32)-1)
 
-static __always_inline u32 current_pid(void)
-{
-	return (u32)bpf_get_current_pid_tgid();
-}
-
 /* A task that was preempted on its way to sleep still runs: the event's first argument says so. */
 static __always_inline u32 state_left(struct task_struct *prev, bool preempted)
 {
-	u32 state;
-
 	if (preempted)
 		return 0;
 	if (bpf_core_field_exists(((struct task_struct___new *)0)->__state))
-		state = ((struct task_struct___new *)prev)->__state;
-	else
-		state = ((struct task_struct___old *)prev)->state;
-	/* What is above is modifiers, such as that a sleep does not count as load. */
-	return state & 0xff ? state & 0xff : !!state << 8;
+		return ((struct task_struct___new *)prev)->__state;
+	return ((struct task_struct___old *)prev)->state;
+}
+
+/* As it is in TRACE_WHAT(); quota takes the core only from a task that can run. */
+static __always_inline u64 switch_state(struct task_struct *prev, bool preempted)
+{
+	u64 state = TRACE_WHAT(0, 0, state_left(prev, preempted));
+
+	return !state && task_throttled(prev) ? TRACE_HELD : state;
 }
 
 SEC("tp_btf/sched_switch")
 int trace_switch(u64 *ctx)
 {
+	const volatile struct trace_setup *s = setup_get();
+	struct trace_ring *ring = ring_here(s);
+	u64 on_wait_ns = s->on_wait_ns, what, now;
 	struct task_struct *prev, *next;
-	struct trace_ring *ring = ring_here();
 	struct trace_task *task;
-	u32 state;
-	u64 now;
+	u32 pid;
 
-	switch_tasks(ctx, switch_state_first, &prev, &next);
-	state = state_left(prev, (bool)ctx[0]);
 	if (!ring)
 		return 0;
-	now = ring_add(ring, TRACE_SWITCH, TRACE_WHAT(prev->pid, next->pid, state), false);
-	task = name_at(next->pid);
-	if (task->pid != (u32)next->pid)
+	switch_tasks(ctx, s->state_first, &prev, &next);
+	pid = next->pid;
+	what = TRACE_WHAT((u32)prev->pid, pid, 0) | switch_state(prev, (bool)ctx[0]);
+	ring->current = TRACE_WHAT(1, pid, 0);
+	task = name_at(pid);
+	if (task->pid != pid)
 		name_note(task, next);
-	if (on_wait_ns && now != TRACE_NEVER) {
-		wait_requeue(prev, state ? 0 : now << 1);
-		wait_over(ring, task, now);
-	}
+	now = ring_add(s, ring, TRACE_SWITCH, what, false);
+	if (on_wait_ns && now != TRACE_NEVER)
+		wait_switch(ring, what, now);
 	return 0;
 }
 
 static __always_inline int wake_edge(struct task_struct *task, u32 kind)
 {
-	struct trace_ring *ring = ring_of_wake(task);
-	u64 now;
+	const volatile struct trace_setup *s = setup_get();
+	struct trace_ring *ring = ring_of_wake(s, task);
+	u64 on_wait_ns = kind == TRACE_WAKING ? 0 : s->on_wait_ns, what, now;
 
 	if (!ring)
 		return 0;
-	now = ring_add(ring, kind, TRACE_WHAT(task->pid, current_pid(), task_cpu(task)), true);
-	if (on_wait_ns && kind != TRACE_WAKING && now != TRACE_NEVER)
+	what = TRACE_WHAT((u32)task->pid, 0, task_cpu(task)) | current_word(ring);
+	if (kind != TRACE_WAKING && task_throttled(task))
+		what |= TRACE_HELD;
+	now = ring_add(s, ring, kind, what, true);
+	if (on_wait_ns && now != TRACE_NEVER)
 		wait_begins(task, now);
 	return 0;
 }
@@ -87,10 +90,12 @@ int BPF_PROG(trace_wakeup_new, struct task_struct *task)
 SEC("tp_btf/sched_migrate_task")
 int BPF_PROG(trace_migrate, struct task_struct *task, int to)
 {
-	struct trace_ring *ring = ring_here();
+	const volatile struct trace_setup *s = setup_get();
+	struct trace_ring *ring = ring_here(s);
 
 	if (ring)
-		ring_add(ring, TRACE_MIGRATE, TRACE_WHAT(task->pid, current_pid(), to), true);
+		ring_add(s, ring, TRACE_MIGRATE,
+			 TRACE_WHAT((u32)task->pid, 0, (u32)to) | current_word(ring), true);
 	return 0;
 }
 
@@ -106,40 +111,44 @@ int BPF_PROG(trace_rename, struct task_struct *task)
 SEC("tp_btf/cpu_idle")
 int BPF_PROG(trace_idle, u32 state, u32 cpu)
 {
-	struct trace_ring *ring = ring_here();
+	const volatile struct trace_setup *s = setup_get();
+	struct trace_ring *ring = ring_here(s);
 
 	if (!ring)
 		return 0;
 	if (state == PWR_EVENT_EXIT)
-		ring_add(ring, TRACE_IDLE_LEAVE, 0, true);
+		ring_add(s, ring, TRACE_IDLE_LEAVE, 0, true);
 	else
-		ring_add(ring, TRACE_IDLE_ENTER, state, true);
+		ring_add(s, ring, TRACE_IDLE_ENTER, state, true);
 	return 0;
 }
 
+/* 64 bits, which the kernel extends with zeroes: clang would do it once more. */
 SEC("tp_btf/softirq_entry")
-int BPF_PROG(trace_softirq_enter, u32 vec)
+int BPF_PROG(trace_softirq_enter, u64 vec)
 {
-	struct trace_ring *ring = ring_here();
-	u64 now;
+	const volatile struct trace_setup *s = setup_get();
+	struct trace_ring *ring = ring_here(s);
+	u64 on_noise_ns = s->on_noise_ns, now;
 
 	if (!ring)
 		return 0;
-	now = ring_add(ring, TRACE_SOFTIRQ_ENTER, vec, true);
+	now = ring_add(s, ring, TRACE_SOFTIRQ_ENTER, vec, true);
 	if (on_noise_ns && now != TRACE_NEVER)
 		ring->softirq_ns = now;
 	return 0;
 }
 
 SEC("tp_btf/softirq_exit")
-int BPF_PROG(trace_softirq_leave, u32 vec)
+int BPF_PROG(trace_softirq_leave, u64 vec)
 {
-	struct trace_ring *ring = ring_here();
-	u64 now;
+	const volatile struct trace_setup *s = setup_get();
+	struct trace_ring *ring = ring_here(s);
+	u64 on_noise_ns = s->on_noise_ns, now;
 
 	if (!ring)
 		return 0;
-	now = ring_add(ring, TRACE_SOFTIRQ_LEAVE, vec, true);
+	now = ring_add(s, ring, TRACE_SOFTIRQ_LEAVE, vec, true);
 	if (on_noise_ns && now != TRACE_NEVER) {
 		noise_ends(ring, ring->softirq_ns, now);
 		ring->softirq_ns = 0;
@@ -149,12 +158,13 @@ int BPF_PROG(trace_softirq_leave, u32 vec)
 
 static __always_inline int handler_enter(u32 kind, u64 what)
 {
-	struct trace_ring *ring = ring_here();
-	u64 now;
+	const volatile struct trace_setup *s = setup_get();
+	struct trace_ring *ring = ring_here(s);
+	u64 on_noise_ns = s->on_noise_ns, now;
 
 	if (!ring)
 		return 0;
-	now = ring_add(ring, kind, what, false);
+	now = ring_add(s, ring, kind, what, false);
 	if (on_noise_ns && now != TRACE_NEVER && !ring->irq_depth++)
 		ring->irq_ns = now;
 	return 0;
@@ -162,21 +172,22 @@ static __always_inline int handler_enter(u32 kind, u64 what)
 
 static __always_inline int handler_leave(void)
 {
-	struct trace_ring *ring = ring_here();
-	u64 now;
+	const volatile struct trace_setup *s = setup_get();
+	struct trace_ring *ring = ring_here(s);
+	u64 on_noise_ns = s->on_noise_ns, now;
 
 	if (!ring)
 		return 0;
-	now = ring_add(ring, TRACE_IRQ_LEAVE, 0, false);
+	now = ring_add(s, ring, TRACE_IRQ_LEAVE, 0, false);
 	if (on_noise_ns && now != TRACE_NEVER && ring->irq_depth && !--ring->irq_depth)
 		noise_ends(ring, ring->irq_ns, now);
 	return 0;
 }
 
 SEC("tp_btf/irq_handler_entry")
-int BPF_PROG(trace_irq_enter, int irq)
+int BPF_PROG(trace_irq_enter, u64 irq)
 {
-	return handler_enter(TRACE_IRQ_ENTER, (u32)irq);
+	return handler_enter(TRACE_IRQ_ENTER, irq);
 }
 
 SEC("tp_btf/ipi_entry")
@@ -219,7 +230,7 @@ int trace_walk(struct bpf_iter__task *ctx)
 		return 0;
 	}
 	name_note(name_at(task->pid), task);
-	ring = task->on_cpu ? ring_of(task_cpu(task)) : NULL;
+	ring = task->on_cpu ? ring_of(&setup, task_cpu(task)) : NULL;
 	if (ring)
 		ring->seed = (u64)task->pid + 1;
 	return 0;

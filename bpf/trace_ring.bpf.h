@@ -9,29 +9,9 @@
 
 #define TRACE_REASON_MASK ((1ULL << 48) - 1)
 
-/* Set by user space before loading; with kernel type names, because the skeleton repeats them. */
-/* In 5.18 only, sched_switch had prev_state before prev; BTF shows it, not the version. */
-const volatile bool switch_state_first;
-/* Edges from one ring to the next, and in each ring less one. */
-const volatile __u32 ring_stride;
-const volatile __u32 edge_mask;
-const volatile __u32 nr_cpus;
-/* What ends the recording; 0: not asked for, and then the verifier removes the code for it. */
-const volatile __u64 on_wait_ns;
-const volatile bool on_wake_only;
-const volatile __u64 on_noise_ns;
-/* How many edges a core may add after it. */
-const volatile __u64 edges_after;
-/* Some cores only. */
-const volatile bool some_cpus;
+const volatile struct trace_setup setup;
+struct trace_times times SEC(".data") = {TRACE_NEVER, TRACE_NEVER};
 
-/* Set when everything is attached: before that, some of the programs are missing. */
-__u64 start_ns SEC(".data") = TRACE_NEVER;
-/*
- * Edges from this time on, in ns since the start, need a second look: an event has happened. Edges
- * before the start come after every time, as they are below 0.
- */
-__u64 alert_ns SEC(".data") = TRACE_NEVER;
 /* Nothing is recorded any more: since when, ns since the start; 0: all is recorded. */
 __u64 frozen SEC(".data");
 __u64 tasks_lost SEC(".data");
@@ -43,33 +23,59 @@ __u64 wanted_cpus[TRACE_MAX_CPUS / 64] SEC(".data");
 /* The only one in .bss, which user space shrinks: the tasks, then the rings. */
 struct trace_edge area[TRACE_AREA_EDGES];
 
+/* Its address in a register, or clang makes it anew, in up to four instructions, for each member. */
+static __always_inline const volatile struct trace_setup *setup_get(void)
+{
+	const volatile struct trace_setup *s = &setup;
+
+	asm volatile("" : "+r"(s));
+	return s;
+}
+
 static __always_inline bool cpu_wanted(u32 cpu)
 {
 	return wanted_cpus[cpu / 64 % (TRACE_MAX_CPUS / 64)] >> cpu % 64 & 1;
 }
 
-static __always_inline struct trace_ring *ring_of(u64 cpu)
+static __always_inline struct trace_ring *ring_of(const volatile struct trace_setup *s, u64 cpu)
 {
+	struct trace_ring *ring;
+
 	/* 64 bits, or the verifier of 5.10 forgets the bound. */
 	asm volatile("" : "+r"(cpu));
-	if (cpu >= nr_cpus)
+	if (cpu >= s->nr_cpus)
 		return NULL;
-	return (struct trace_ring *)&area[TRACE_TASK_EDGES + cpu * ring_stride];
+	ring = (struct trace_ring *)&area[TRACE_TASK_EDGES + cpu * s->ring_stride];
+	/* Or each member gets a register of its own, as the offset is too large for an instruction. */
+	asm volatile("" : "+r"(ring));
+	return ring;
 }
 
-static __always_inline struct trace_ring *ring_here(void)
+static __always_inline struct trace_ring *ring_here(const volatile struct trace_setup *s)
 {
 	u32 cpu = bpf_get_smp_processor_id();
 
-	return some_cpus && !cpu_wanted(cpu) ? NULL : ring_of(cpu);
+	return s->some_cpus && !cpu_wanted(cpu) ? NULL : ring_of(s, cpu);
 }
 
 /* Of some cores, also wake-ups by others of tasks that go there: they begin the waits. */
-static __always_inline struct trace_ring *ring_of_wake(struct task_struct *task)
+static __always_inline struct trace_ring *ring_of_wake(const volatile struct trace_setup *s,
+						       struct task_struct *task)
 {
 	u32 cpu = bpf_get_smp_processor_id();
 
-	return some_cpus && !cpu_wanted(cpu) && !cpu_wanted(task_cpu(task)) ? NULL : ring_of(cpu);
+	return s->some_cpus && !cpu_wanted(cpu) && !cpu_wanted(task_cpu(task)) ? NULL : ring_of(s, cpu);
+}
+
+/*
+ * The pid of the current task where TRACE_WHAT() has its second word; without the helper, unless this
+ * core has not switched yet or its switches are not wanted.
+ */
+static __always_inline u64 current_word(const struct trace_ring *ring)
+{
+	u64 known = ring->current;
+
+	return known ? known - 1 : TRACE_WHAT(0, (u32)bpf_get_current_pid_tgid(), 0);
 }
 
 static __always_inline struct trace_task *name_at(u32 pid)
@@ -104,7 +110,7 @@ static __noinline bool ring_open(struct trace_ring *ring, u64 now)
 	if ((s64)now < 0 || frozen)
 		return false;
 	if (!ring->stop_head)
-		ring->stop_head = ring->head + edges_after;
+		ring->stop_head = ring->head + setup.edges_after;
 	if (ring->head < ring->stop_head)
 		return true;
 	frozen = now;
@@ -114,14 +120,14 @@ static __noinline bool ring_open(struct trace_ring *ring, u64 now)
 /* An interrupt came while this core wrote an edge. */
 static __noinline u64 nested_add(struct trace_ring *ring, u64 kind, u64 what)
 {
-	u64 now = bpf_ktime_get_ns() - start_ns, head = ring->nested_head;
+	u64 now = bpf_ktime_get_ns() - times.start_ns, head = ring->nested_head;
 	struct trace_edge *edge = &ring->nested[head % TRACE_NR_NESTED];
 
 	if (ring->writing > 1) {
 		ring->nested_lost++;
 		return TRACE_NEVER;
 	}
-	if (now >= alert_ns && !ring_open(ring, now))
+	if (now >= times.alert_ns && !ring_open(ring, now))
 		return TRACE_NEVER;
 	ring->writing = 2;
 	barrier();
@@ -137,10 +143,11 @@ static __noinline u64 nested_add(struct trace_ring *ring, u64 kind, u64 what)
  * Returns the time since the start, or TRACE_NEVER for an edge that is not recorded. @interrupts: they
  * may be on.
  */
-static __always_inline u64 ring_add(struct trace_ring *ring, u64 kind, u64 what, bool interrupts)
+static __always_inline u64 ring_add(const volatile struct trace_setup *s, struct trace_ring *ring,
+				    u64 kind, u64 what, bool interrupts)
 {
 	struct trace_edge *edge;
-	u64 now, head;
+	u64 now;
 
 	if (ring->writing)
 		return nested_add(ring, kind, what);
@@ -149,16 +156,17 @@ static __always_inline u64 ring_add(struct trace_ring *ring, u64 kind, u64 what,
 		ring->writing = 1;
 		barrier();
 	}
-	now = bpf_ktime_get_ns() - start_ns;
-	if (now >= alert_ns && !ring_open(ring, now)) {
+	/* Before the clock is read, so that less has to be kept across that call. */
+	edge = &ring->edges[ring->head & s->edge_mask];
+	asm volatile("" : "+r"(edge));
+	now = bpf_ktime_get_ns() - times.start_ns;
+	if (now >= times.alert_ns && !ring_open(ring, now)) {
 		now = TRACE_NEVER;
 	} else {
-		head = ring->head;
-		edge = &ring->edges[head & edge_mask];
 		edge->stamp = now << 8 | kind;
 		edge->what = what;
 		barrier();
-		ring->head = head + 1;
+		ring->head++;
 	}
 	if (interrupts) {
 		barrier();
@@ -175,8 +183,8 @@ static __noinline int event_seen(struct trace_ring *ring, u32 event, u32 pid, u6
 	ring->event_what = TRACE_WHAT(pid, 0, event);
 	ring->event_len_ns = len_ns;
 	ring->event_ns = now;
-	if (alert_ns == TRACE_NEVER)
-		alert_ns = now;
+	if (times.alert_ns == TRACE_NEVER)
+		times.alert_ns = now;
 	return 0;
 }
 
@@ -189,32 +197,35 @@ static __always_inline void wait_begins(struct task_struct *task, u64 now)
 		entry->queued = now << 1 | 1;
 }
 
-/* A wake-up of a running task counts for nothing, or its sleep would be a wait. */
-static __always_inline void wait_requeue(struct task_struct *task, u64 queued)
+/*
+ * Who lost the core while it could run begins to wait; a wake-up of a running task counts for nothing,
+ * or its sleep would be a wait. Then the wait of who gets the core is over. Not inlined, as most
+ * recordings do without.
+ */
+static __noinline int wait_switch(struct trace_ring *ring, u64 what, u64 now)
 {
-	struct trace_task *entry = name_at(task->pid);
+	struct trace_task *entry = name_at(TRACE_FIRST(what));
+	u64 queued, wait_ns;
 
-	if (task->pid && entry->pid == (u32)task->pid)
-		entry->queued = queued;
-}
-
-static __always_inline void wait_over(struct trace_ring *ring, struct trace_task *entry, u64 now)
-{
-	u64 queued = entry->queued, wait_ns = now - (queued >> 1);
-
+	if (TRACE_FIRST(what) && entry->pid == TRACE_FIRST(what))
+		entry->queued = TRACE_THIRD(what) ? 0 : now << 1;
+	entry = name_at(TRACE_SECOND(what));
+	queued = entry->queued;
 	entry->queued = 0;
-	if (!queued || (s64)wait_ns < 0 || wait_ns < on_wait_ns)
-		return;
-	if (!on_wake_only)
+	wait_ns = now - (queued >> 1);
+	if (!queued || (s64)wait_ns < 0 || wait_ns < setup.on_wait_ns)
+		return 0;
+	if (!setup.on_wake_only)
 		event_seen(ring, TRACE_EVENT_WAIT, entry->pid, now, wait_ns);
 	else if (queued & 1)
 		event_seen(ring, TRACE_EVENT_WAKE, entry->pid, now, wait_ns);
+	return 0;
 }
 
 static __always_inline void noise_ends(struct trace_ring *ring, u64 since, u64 now)
 {
-	if (since && now - since >= on_noise_ns)
-		event_seen(ring, TRACE_EVENT_NOISE, (u32)bpf_get_current_pid_tgid(), now,
+	if (since && now - since >= setup.on_noise_ns)
+		event_seen(ring, TRACE_EVENT_NOISE, TRACE_SECOND(current_word(ring)), now,
 			   now - since);
 }
 

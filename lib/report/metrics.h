@@ -567,6 +567,8 @@ enum unit {
 	X(M_AT_NS, "at_ns", "at", UNIT_NS, "when, since the start of the recording")               \
 	X(M_BEGAN, "began", "began", UNIT_TEXT,                                                    \
 	  "how the wait began: woken, or preempted when the task lost a core")                     \
+	X(M_QUOTA_HELD, "quota_held", "quota", UNIT_BOOL,                                          \
+	  "whether the CPU quota of the task was used up when the wait began")                     \
 	X(M_WAKER_COMM, "waker_comm", "woken by", UNIT_TEXT,                                       \
 	  "task that was current where the wake-up came from; idle: an interrupt on an idle core") \
 	X(M_WAKER_PID, "waker_pid", "its PID", UNIT_ID, "its PID")                                 \

@@ -28,6 +28,7 @@ struct timeline_event {
 	enum timeline_kind kind;
 	uint32_t cpu;
 	uint32_t pid, other, arg;
+	bool held;	  /* SWITCH, WAKEUP: the CPU quota of pid, which can run, is used up */
 	const char *name; /* or NULL */
 };
 
@@ -52,6 +53,7 @@ struct timeline_wait {
 	uint64_t waking_ns;	 /* when the waker began to wake it; 0: not seen, or not woken */
 	uint32_t cpu, pid;
 	bool woken;		 /* it slept before; else it lost a core */
+	bool held;		 /* its CPU quota was used up then */
 	uint32_t waker, waker_cpu;
 	uint32_t culprit;	 /* pid of who had the CPU most of the time; UINT32_MAX: no task */
 	uint64_t culprit_ns, irq_ns, softirq_ns, idle_ns;

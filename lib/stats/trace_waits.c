@@ -24,7 +24,7 @@ struct task {
 	uint64_t queued_ns; /* + 1; 0: does not wait */
 	uint64_t waking_ns;
 	uint32_t waker, waker_cpu;
-	bool woken, runs;
+	bool woken, held, runs;
 };
 
 struct finder {
@@ -110,6 +110,7 @@ static int wait_ends(struct finder *f, struct task *task, uint32_t pid, uint32_t
 		.pid = pid,
 		.cpu = cpu,
 		.woken = task->woken,
+		.held = task->held,
 		.waker = task->waker,
 		.waker_cpu = task->waker_cpu,
 		.waking_ns = task->woken ? task->waking_ns : 0,
@@ -128,8 +129,10 @@ static int do_switch(struct finder *f, uint32_t cpu, const struct trace_edge *ed
 	if (prev) {
 		task = &f->tasks[prev];
 		*task = (struct task){0};
-		if (!TRACE_THIRD(edge->what))
+		if (!TRACE_THIRD(edge->what)) {
 			task->queued_ns = now + 1;
+			task->held = edge->what & TRACE_HELD;
+		}
 	}
 	if (next) {
 		task = &f->tasks[next];
@@ -161,6 +164,7 @@ static void do_wakeup(struct finder *f, uint32_t cpu, const struct trace_edge *e
 		return;
 	task->queued_ns = trace_edge_ns(edge) + 1;
 	task->woken = true;
+	task->held = edge->what & TRACE_HELD;
 	if (!task->waking_ns) {
 		task->waker = TRACE_SECOND(edge->what);
 		task->waker_cpu = cpu;

@@ -37,6 +37,7 @@ static void put_event(FILE *out, const struct timeline *t, const struct timeline
 		put_task(out, t, "prev_", e->pid);
 		fprintf(out, ",\"prev_state\":%" PRIu32, e->arg);
 		put_task(out, t, "next_", e->other);
+		fputs(e->held ? ",\"quota_held\":true" : "", out);
 		break;
 	case TIMELINE_WAKING:
 	case TIMELINE_WAKEUP:
@@ -44,7 +45,7 @@ static void put_event(FILE *out, const struct timeline *t, const struct timeline
 	case TIMELINE_MIGRATE:
 		put_task(out, t, "", e->pid);
 		put_task(out, t, "by_", e->other);
-		fprintf(out, ",\"to_cpu\":%" PRIu32, e->arg);
+		fprintf(out, ",\"to_cpu\":%" PRIu32 "%s", e->arg, e->held ? ",\"quota_held\":true" : "");
 		break;
 	case TIMELINE_IRQ_ENTER:
 	case TIMELINE_SOFTIRQ_ENTER:

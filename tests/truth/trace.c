@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * One recording against three others of the same time: the sums of a trace are those of load and of
- * runq, and its waits those that a hog and its victim have by their own stamps.
+ * One recording against four others of the same time: the sums of a trace are those of load and of
+ * runq, its idle periods those of wake, and its waits those that a hog and its victim have by their
+ * own stamps.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -11,7 +12,9 @@
 #include "live.h"
 #include "measure/load/bpf.h"
 #include "measure/trace/trace.h"
+#include "measure/wake/wake.h"
 #include "measured.h"
+#include "sys/affinity.h"
 #include "truth.h"
 #include "waits.h"
 
@@ -113,6 +116,47 @@ static void judge_load(const struct trace_window *w, const struct load_sample *b
 	}
 }
 
+/* Source passive counts an idle period when the core goes idle again, whatever ended it. */
+static struct meter *wake_begin(struct err *err)
+{
+	struct wake_opts opts = {.sources = 1U << WAKE_PASSIVE, .bare = true};
+	struct meter *wake;
+
+	cpuset_add(&opts.cpus, CPU);
+	if (wake_open(&opts, &wake, err) || wake->ops->start(wake, err))
+		live_skip_all("%s", err->what);
+	/* The core idles once with the programs attached, so that the next time has a period to count. */
+	affinity_pin(0, CPU);
+	affinity_pin(0, 0);
+	return wake;
+}
+
+/* The core is halted whenever one of its windows ends, so that they cut no period. */
+static uint64_t wake_window_ends(struct meter *wake)
+{
+	struct err err = {0};
+
+	live_ok(!wake->ops->read(wake, NULL, &err), "wake ends a window: %s", err.what);
+	return clock_mono_ns();
+}
+
+static void judge_wake(const struct trace_window *w, const struct wake_window *wake, uint64_t from_ns,
+		       uint64_t to_ns)
+{
+	const struct trace_core *core = &w->cpu[CPU].core;
+	uint64_t idles = 0;
+
+	for (size_t i = 0; i < core->nr_edges; i++) {
+		uint64_t ns = w->start_mono_ns + trace_edge_ns(&core->edges[i]);
+
+		idles += trace_edge_kind(&core->edges[i]) == TRACE_IDLE_ENTER && ns > from_ns && ns <= to_ns;
+	}
+	live_ok(idles == wake->asked && idles >= ROUNDS,
+		"%llu times idle again in the trace, %llu in wake, of which %llu by a timer",
+		(unsigned long long)idles, (unsigned long long)wake->asked,
+		(unsigned long long)wake->taken);
+}
+
 static struct hog *plan(void)
 {
 	struct hog *schedule = hog_make();
@@ -135,19 +179,23 @@ int main(void)
 	struct wait_known known[HOG_MAX];
 	struct load_source *load;
 	struct measured runq;
+	struct meter *wake;
 	struct trace *trace;
 	struct hog *schedule;
 	struct err err = {0};
+	uint64_t wake_from, wake_to;
 	bool done;
 	json_t *root;
 
 	truth_begin(NR_CPUS);
 	if (load_source_bpf.open(&load_opts, &load, &err) || trace_open(&opts, &trace, &err))
 		live_skip_all("%s", err.what);
+	wake = wake_begin(&err);
 	trace_start(trace);
 	load_source_bpf.sample(load, before);
 	measured_start(&runq, runq_args);
 	truth_sleep_until(clock_mono_ns() + MEASURED_LEAD_NS);
+	wake_from = wake_window_ends(wake);
 	schedule = plan();
 	hog_start(schedule);
 	while (clock_mono_ns() < hog_end_ns(schedule)) {
@@ -156,6 +204,7 @@ int main(void)
 	}
 	live_sleep_ms(100);
 	load_source_bpf.sample(load, after);
+	wake_to = wake_window_ends(wake);
 	if (!live_ok(!trace_stop(trace, &w, &err), "the recording ends: %s", err.what))
 		return live_done();
 	root = measured_end(&runq, schedule->begin_ns, hog_end_ns(schedule));
@@ -165,6 +214,8 @@ int main(void)
 	hog_own_waits(schedule, known);
 	judge_task("hog", w, root, schedule->hog_pid, known);
 	judge_chains(w, schedule);
+	judge_wake(w, wake_window(wake), wake_from, wake_to);
+	wake->ops->close(wake);
 	hog_stop(schedule);
 	trace_close(trace);
 	load_source_bpf.close(load);

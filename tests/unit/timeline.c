@@ -24,7 +24,7 @@ static struct timeline_event events[] = {
 	{.ns = 1200, .kind = TIMELINE_SOFTIRQ_ENTER, .cpu = 1, .arg = 3, .name = "NET_RX"},
 	{.ns = 1300, .kind = TIMELINE_SOFTIRQ_LEAVE, .cpu = 1, .arg = 3, .name = "NET_RX"},
 	{.ns = 1300, .kind = TIMELINE_GAP, .cpu = 1},
-	{.ns = 4000, .kind = TIMELINE_SWITCH, .cpu = 1, .pid = 5, .other = 7},
+	{.ns = 4000, .kind = TIMELINE_SWITCH, .cpu = 1, .pid = 5, .other = 7, .held = true},
 };
 
 static struct timeline_task tasks[] = {
@@ -143,6 +143,7 @@ TEST(each_event_is_a_line)
 			assert_string_equal(string_of(e, "by_comm"), "nine");
 			assert_int_equal(json_integer_value(json_object_get(e, "to_cpu")), 1);
 		}
+		assert_int_equal(json_is_true(json_object_get(e, "quota_held")), events[nr].held);
 		if (nr == 5) {
 			assert_string_equal(string_of(e, "next_comm"), "idle");
 			assert_int_equal(json_integer_value(json_object_get(e, "prev_state")), 1);

@@ -298,27 +298,27 @@ TEST(nothing_before_the_start)
 {
 	reset(state);
 	trace_reset(64);
-	trace_start_ns = TRACE_NEVER;
+	times.start_ns = TRACE_NEVER;
 	at(100);
 	trace_sees_switch(&idle, &task, false);
 	trace_softirq_enter(NULL, 1);
 	trace_irq_enter(NULL, 1);
-	assert_int_equal(ring_of(0)->head + ring_of(0)->nested_head, 0);
-	assert_int_equal(ring_of(0)->writing, 0);
+	assert_int_equal(ring_of(&setup, 0)->head + ring_of(&setup, 0)->nested_head, 0);
+	assert_int_equal(ring_of(&setup, 0)->writing, 0);
 	/* A clock that was read just before the start. */
-	trace_start_ns = START + 200;
+	times.start_ns = START + 200;
 	trace_irq_enter(NULL, 1);
-	assert_int_equal(ring_of(0)->head, 0);
+	assert_int_equal(ring_of(&setup, 0)->head, 0);
 	at(201);
 	trace_irq_enter(NULL, 1);
-	assert_int_equal(ring_of(0)->head, 1);
+	assert_int_equal(ring_of(&setup, 0)->head, 1);
 }
 
 TEST(cores_that_are_not_wanted)
 {
 	reset(state);
 	trace_reset(64);
-	some_cpus = true;
+	setup.some_cpus = true;
 	wanted_cpus[0] = 2;
 	at(100);
 	shim_current = &other;
@@ -329,12 +329,12 @@ TEST(cores_that_are_not_wanted)
 	trace_wakeup(NULL, &task);
 	task.thread_info.cpu = 0;
 	trace_wakeup(NULL, &task);
-	assert_int_equal(ring_of(0)->head, 1);
-	assert_int_equal(trace_edge_kind(&ring_of(0)->edges[0]), TRACE_WAKEUP);
-	assert_int_equal(ring_of(0)->edges[0].what, TRACE_WHAT(10, 20, 1));
+	assert_int_equal(ring_of(&setup, 0)->head, 1);
+	assert_int_equal(trace_edge_kind(&ring_of(&setup, 0)->edges[0]), TRACE_WAKEUP);
+	assert_int_equal(ring_of(&setup, 0)->edges[0].what, TRACE_WHAT(10, 20, 1));
 	shim_cpu = 1;
 	trace_irq_enter(NULL, 1);
-	assert_int_equal(ring_of(1)->head, 1);
+	assert_int_equal(ring_of(&setup, 1)->head, 1);
 	/* A core that came after the start has no ring. */
 	shim_cpu = NR_CPUS;
 	wanted_cpus[0] = 1 << NR_CPUS;

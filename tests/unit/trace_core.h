@@ -9,10 +9,8 @@
 
 #include "load_schedule.h"
 
-/* Both kernel halves have these. */
-#define LICENSE		   trace_license
-#define start_ns	   trace_start_ns
-#define switch_state_first trace_state_first
+/* Both kernel halves have it. */
+#define LICENSE trace_license
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 /* The tests of load have a `task` of their own. */
@@ -22,8 +20,6 @@
 #undef const
 #pragma GCC diagnostic pop
 #undef LICENSE
-#undef start_ns
-#undef switch_state_first
 
 #define NR_CPUS 5
 
@@ -34,19 +30,18 @@ static struct css_set trace_css = {.dfl_cgrp = &trace_cgroup};
 /* Rings of @nr_edges, a power of two, all empty. */
 static inline void trace_reset(u32 nr_edges)
 {
-	edge_mask = nr_edges - 1;
-	ring_stride = TRACE_RING_EDGES + nr_edges;
-	nr_cpus = NR_CPUS;
-	memset(area, 0, (TRACE_TASK_EDGES + (size_t)NR_CPUS * ring_stride) * sizeof(area[0]));
-	trace_start_ns = START;
-	alert_ns = TRACE_NEVER;
+	setup = (struct trace_setup){
+		.nr_cpus = NR_CPUS,
+		.ring_stride = TRACE_RING_EDGES + nr_edges,
+		.edge_mask = nr_edges - 1,
+		.edges_after = nr_edges / 2,
+	};
+	times = (struct trace_times){.start_ns = START, .alert_ns = TRACE_NEVER};
+	memset(area, 0, (TRACE_TASK_EDGES + (size_t)NR_CPUS * setup.ring_stride) * sizeof(area[0]));
 	frozen = tasks_lost = ask_address = 0;
-	on_wait_ns = on_noise_ns = 0;
-	on_wake_only = some_cpus = false;
-	edges_after = nr_edges / 2;
 	memset(wanted_cpus, 0, sizeof(wanted_cpus));
 	shim_cpu = 0;
-	shim_fields = " __state ";
+	shim_fields = " __state throttled ";
 	for (int i = 0; i < NR_TASKS; i++)
 		schedule_tasks[i]->cgroups = &trace_css;
 }
@@ -54,7 +49,7 @@ static inline void trace_reset(u32 nr_edges)
 static inline struct trace_reader reader_of(u32 cpu)
 {
 	return (struct trace_reader){
-		.ring = ring_of(cpu), .mask = edge_mask, .max_edges = 1 << 22};
+		.ring = ring_of(&setup, cpu), .mask = setup.edge_mask, .max_edges = 1 << 22};
 }
 
 /* All that is in the ring of @cpu, up to @to_ns. */

@@ -9,7 +9,7 @@ static struct sim_task {
 	struct task_struct kernel;
 	enum { SLEEPS, WAITS, RUNS_HERE } does;
 	u64 since;
-	bool woken;
+	bool woken, held;
 	u32 waker, waker_cpu;
 } sim[NR_SIM];
 static struct sim_task *runs[NR_CPUS]; /* NULL: idle */
@@ -35,8 +35,10 @@ static void wakes(struct sim_task *t, u32 cpu)
 	/* The other core may queue the task itself. */
 	on_cpu(to);
 	t->kernel.thread_info.cpu = to;
+	t->kernel.throttled = below(4) == 0;
 	trace_wakeup(NULL, &t->kernel);
 	*t = (struct sim_task){.kernel = t->kernel, .does = WAITS, .since = now_ns, .woken = true,
+			       .held = t->kernel.throttled,
 			       .waker = runs[cpu] ? (u32)runs[cpu]->kernel.pid : 0, .waker_cpu = cpu};
 	/* Woken again while it waits, or while it runs: nothing new. */
 	if (below(3) == 0) {
@@ -66,14 +68,16 @@ static void switches(u32 cpu)
 	if (prev) {
 		/* On its way to sleep, but preempted: it still runs. */
 		prev->kernel.__state = sleeps ? below(2) ? 1 : 0x400 : 0;
+		prev->kernel.throttled = below(4) == 0;
 		*prev = (struct sim_task){.kernel = prev->kernel, .since = now_ns,
+					  .held = prev->kernel.throttled,
 					  .does = sleeps && !preempted ? SLEEPS : WAITS};
 	}
 	trace_sees_switch(shim_current, next ? &next->kernel : &idle, preempted);
 	if (next) {
 		truth[nr_truth++] = (struct trace_wait){
 			.from_ns = next->since, .to_ns = now_ns, .pid = next->kernel.pid, .cpu = cpu,
-			.woken = next->woken, .waker = next->waker, .waker_cpu = next->waker_cpu};
+			.woken = next->woken, .held = next->held, .waker = next->waker, .waker_cpu = next->waker_cpu};
 		next->does = RUNS_HERE;
 	}
 	runs[cpu] = next;
@@ -141,6 +145,7 @@ TEST(every_wait_is_found)
 			assert_int_equal(w->pid, t->pid);
 			assert_int_equal(w->cpu, t->cpu);
 			assert_int_equal(w->woken, t->woken);
+			assert_int_equal(w->held, t->held);
 			assert_int_equal(w->waker, t->waker);
 			assert_int_equal(w->waker_cpu, t->waker_cpu);
 			assert_true(w->waking_ns <= w->from_ns);
@@ -185,9 +190,9 @@ TEST(long_wait_freezes_half_a_ring_later)
 		struct trace_ring *ring;
 
 		sim_begin(1, 64);
-		ring = ring_of(0);
-		on_wait_ns = 5000;
-		on_wake_only = only;
+		ring = ring_of(&setup, 0);
+		setup.on_wait_ns = 5000;
+		setup.on_wake_only = only;
 		name_note(name_at(100), &sim[0].kernel);
 		/* Woken while it runs, and then it sleeps for long: not a wait. */
 		on_cpu(0);
@@ -200,7 +205,7 @@ TEST(long_wait_freezes_half_a_ring_later)
 		now_ns += 100000;
 		for (int i = 0; i < 100; i++)
 			woken_then_runs(4999);
-		assert_int_equal(alert_ns, TRACE_NEVER);
+		assert_int_equal(times.alert_ns, TRACE_NEVER);
 		assert_int_equal(ring->event_ns, 0);
 		if (only) {
 			/* It lost the core: no wake-up. */
@@ -219,21 +224,21 @@ TEST(long_wait_freezes_half_a_ring_later)
 		assert_int_equal(ring->event_len_ns, 5000);
 		assert_int_equal(ring->event_what,
 				 TRACE_WHAT(100, 0, only ? TRACE_EVENT_WAKE : TRACE_EVENT_WAIT));
-		assert_int_equal(alert_ns, now_ns - 1);
+		assert_int_equal(times.alert_ns, now_ns - 1);
 		/* Half of the ring holds what led to it. */
 		for (int i = 0; i < 100 && !frozen; i++)
 			woken_then_runs(10);
 		assert_int_equal(frozen, now_ns);
 		assert_int_equal(ring->head - ring->stop_head, 0);
-		assert_true(trace_edge_ns(&ring->edges[ring->head & edge_mask]) < alert_ns);
-		assert_int_equal(ring->writing + ring_of(1)->writing, 0);
+		assert_true(trace_edge_ns(&ring->edges[ring->head & setup.edge_mask]) < times.alert_ns);
+		assert_int_equal(ring->writing + ring_of(&setup, 1)->writing, 0);
 	}
 }
 
 TEST(long_interrupt_is_noise)
 {
 	sim_begin(1, 64);
-	on_noise_ns = 1000;
+	setup.on_noise_ns = 1000;
 	runs[0] = &sim[2];
 	on_cpu(0);
 	trace_irq_enter(NULL, 11);
@@ -243,19 +248,19 @@ TEST(long_interrupt_is_noise)
 	now_ns += 300;
 	on_cpu(0);
 	trace_ipi_leave(NULL);
-	assert_int_equal(alert_ns, TRACE_NEVER);
+	assert_int_equal(times.alert_ns, TRACE_NEVER);
 	now_ns += 196;
 	on_cpu(0);
 	trace_irq_leave(NULL);
-	assert_int_equal(alert_ns, TRACE_NEVER);
+	assert_int_equal(times.alert_ns, TRACE_NEVER);
 	on_cpu(0);
 	trace_softirq_enter(NULL, 3);
 	now_ns += 999;
 	on_cpu(0);
 	trace_softirq_leave(NULL, 3);
-	assert_int_equal(alert_ns, now_ns);
-	assert_int_equal(ring_of(0)->event_len_ns, 1000);
-	assert_int_equal(ring_of(0)->event_what, TRACE_WHAT(102, 0, TRACE_EVENT_NOISE));
+	assert_int_equal(times.alert_ns, now_ns);
+	assert_int_equal(ring_of(&setup, 0)->event_len_ns, 1000);
+	assert_int_equal(ring_of(&setup, 0)->event_what, TRACE_WHAT(102, 0, TRACE_EVENT_NOISE));
 }
 
 TEST_MAIN()

@@ -101,6 +101,7 @@ static int add_waits(const struct trace_window *w, const struct trace_wait *list
 			.cpu = wait->cpu,
 			.pid = wait->pid,
 			.woken = wait->woken,
+			.held = wait->held,
 			.waker = wait->waker,
 			.waker_cpu = wait->waker_cpu,
 			.culprit = chain.culprit,

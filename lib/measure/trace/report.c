@@ -60,6 +60,7 @@ static void add_cpus(const struct trace_window *w, struct report *report)
 struct wait_row {
 	uint64_t at_ns, wait_ns;
 	uint32_t cpu, pid, waker_pid, waker_cpu, culprit_pid;
+	bool held;
 	const char *comm, *began, *waker, *culprit;
 	struct trace_chain chain;
 };
@@ -74,6 +75,7 @@ static void add_wait(const struct trace_window *w, const struct trace_wait *wait
 		.pid = wait->pid,
 		.comm = trace_comm(w, wait->pid),
 		.began = wait->woken ? "woken" : "preempted",
+		.held = wait->held,
 		.waker = wait->woken ? trace_comm(w, wait->waker) : NULL,
 		.waker_pid = wait->woken ? wait->waker : UINT32_MAX,
 		.waker_cpu = wait->woken ? wait->waker_cpu : UINT32_MAX,
@@ -95,6 +97,7 @@ static int add_waits(const struct trace_window *w, uint32_t top, struct report *
 		WAIT(M_PID, pid),
 		WAIT(M_COMM, comm),
 		WAIT(M_BEGAN, began),
+		WAIT(M_QUOTA_HELD, held),
 		WAIT(M_WAKER_COMM, waker),
 		WAIT(M_WAKER_PID, waker_pid, .flags = COLUMN_DATA_ONLY),
 		WAIT(M_WAKER_CPU, waker_cpu),

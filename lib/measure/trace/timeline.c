@@ -28,6 +28,12 @@ static enum timeline_kind kind_of(enum trace_kind kind)
 	return kinds[kind];
 }
 
+/* As ftrace shows states: what is above is modifiers, such as that a sleep does not count as load. */
+static uint32_t shown_state(uint32_t state)
+{
+	return state & 0xff ? state & 0xff : !!state << 8;
+}
+
 static void fill(const struct trace_window *w, uint32_t cpu, const struct trace_edge *edge,
 		 struct timeline_event *event)
 {
@@ -40,8 +46,10 @@ static void fill(const struct trace_window *w, uint32_t cpu, const struct trace_
 	};
 	if (kind <= TRACE_MIGRATE) {
 		event->pid = TRACE_FIRST(edge->what);
+		event->held = edge->what & TRACE_HELD;
 		event->other = TRACE_SECOND(edge->what);
-		event->arg = TRACE_THIRD(edge->what);
+		event->arg = kind == TRACE_SWITCH ? shown_state(TRACE_THIRD(edge->what)) :
+						    TRACE_THIRD(edge->what);
 		return;
 	}
 	/* Only a device has a line number. */

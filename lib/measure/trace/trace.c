@@ -65,10 +65,10 @@ static uint32_t ring_edges(const struct trace_opts *opts, size_t nr_cpus)
 static int set_up(struct trace *t, const struct btf *btf)
 {
 	uint32_t edges = ring_edges(&t->opts, t->window.nr_cpus);
-	struct trace_bpf__rodata *set = t->skel->rodata;
+	struct trace_setup *set = &t->skel->rodata->setup;
 	unsigned int cpu;
 
-	set->switch_state_first = kbtf_switch_state_first(btf);
+	set->state_first = kbtf_switch_state_first(btf);
 	set->edge_mask = edges - 1;
 	set->ring_stride = TRACE_RING_EDGES + edges;
 	set->nr_cpus = t->window.nr_cpus;
@@ -144,8 +144,8 @@ static int open_rings(struct trace *t, struct err *err)
 	for (size_t cpu = 0; cpu < t->window.nr_cpus; cpu++)
 		t->readers[cpu] = (struct trace_reader){
 			.ring = (const void *)&area[TRACE_TASK_EDGES +
-						    cpu * t->skel->rodata->ring_stride],
-			.mask = t->skel->rodata->edge_mask,
+						    cpu * t->skel->rodata->setup.ring_stride],
+			.mask = t->skel->rodata->setup.edge_mask,
 			.max_edges = KEEP_EDGES / t->window.nr_cpus,
 			.core.poll_states = cpuidle_poll_mask(NULL, cpu),
 		};
@@ -187,7 +187,7 @@ fail:
 void trace_start(struct trace *t)
 {
 	t->window.start_mono_ns = clock_mono_ns();
-	__atomic_store_n(&t->skel->data->start_ns, t->window.start_mono_ns, __ATOMIC_RELEASE);
+	__atomic_store_n(&t->skel->data->times.start_ns, t->window.start_mono_ns, __ATOMIC_RELEASE);
 	walk(t);
 }
 
@@ -209,7 +209,7 @@ int trace_poll(struct trace *t, bool *ret_done, struct err *err)
 		return take(t, false, err);
 	if (data->frozen) {
 		*ret_done = true;
-	} else if (data->alert_ns != TRACE_NEVER) {
+	} else if (data->times.alert_ns != TRACE_NEVER) {
 		if (!t->frozen_at)
 			t->frozen_at = clock_mono_ns() + t->opts.after_ns;
 		*ret_done = clock_mono_ns() >= t->frozen_at;
@@ -269,7 +269,7 @@ int trace_stop(struct trace *t, const struct trace_window **ret_window, struct e
 	if (!end) {
 		end = clock_mono_ns() - w->start_mono_ns;
 		__atomic_store_n(&t->skel->data->frozen, end, __ATOMIC_RELAXED);
-		__atomic_store_n(&t->skel->data->alert_ns, 0, __ATOMIC_RELAXED);
+		__atomic_store_n(&t->skel->data->times.alert_ns, 0, __ATOMIC_RELAXED);
 	}
 	w->time_unix_ns = clock_unix_ns() - (clock_mono_ns() - w->start_mono_ns - end);
 	settle();

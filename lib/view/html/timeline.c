@@ -118,10 +118,10 @@ static void put_waits(FILE *out, const struct timeline *t)
 
 		fprintf(out,
 			"%s\n{\"from\":%" PRIu64 ",\"to\":%" PRIu64 ",\"cpu\":%" PRIu32
-			",\"pid\":%" PRIu32 ",\"woken\":%s,\"waking\":%" PRIu64
+			",\"pid\":%" PRIu32 ",\"woken\":%s,\"held\":%s,\"waking\":%" PRIu64
 			",\"waker\":%" PRIu32 ",\"waker_cpu\":%" PRIu32 "}",
 			i ? "," : "", w->from_ns - t->start_ns, w->to_ns - t->start_ns, w->cpu,
-			w->pid, w->woken ? "true" : "false",
+			w->pid, w->woken ? "true" : "false", w->held ? "true" : "false",
 			w->waking_ns ? w->waking_ns - t->start_ns : 0, w->waker, w->waker_cpu);
 	}
 	putc(']', out);
@@ -192,7 +192,8 @@ static void put_wait(FILE *out, const struct timeline *t, size_t number)
 		snprintf(cpu, sizeof(cpu), "%" PRIu32, w->waker_cpu);
 		put_cell(out, "n", cpu);
 	} else {
-		fputs("<td>lost its core</td><td class=\"n\">-</td>", out);
+		fprintf(out, "<td>lost its core%s</td><td class=\"n\">-</td>",
+			w->held ? " to its CPU quota" : "");
 	}
 	if (w->culprit == UINT32_MAX)
 		put_cell(out, "t", "-");

@@ -230,6 +230,8 @@ function choose(wait) {
 	list.replaceChildren();
 	line(list, wait.woken ? `${point(wait.waking || wait.from)}: ${task(wait.waker)} on CPU ${wait.waker_cpu} wakes ${task(wait.pid)}` :
 		`${point(wait.from)}: ${task(wait.pid)} loses its core, although it could run`);
+	if (wait.held)
+		line(list, `${point(wait.from)}: its CPU quota is used up`);
 	for (let i = one ? search(one, wait.from) : 0; one && i < one.nr && begin(one, i) < wait.to; i++) {
 		const start = Math.max(begin(one, i), wait.from), end = Math.min(one.ends[i], wait.to);
 

@@ -5,7 +5,7 @@
  * A packet is "sent" at its launch time: a timer of another core writes the register that makes edu send its
  * MSI, so that the measured core is woken from outside and has no timer of its own for it. The clock is
  * CLOCK_TAI. Only the last packet is remembered; nothing is ever received. The card says that it reads each packet
- * for dma_ns after its launch time: that is in its transmit timestamps, not in its interrupt.
+ * for dma_ns after its launch time: its transmit timestamps and its interrupt are that much later.
  */
 #include <linux/etherdevice.h>
 #include <linux/ethtool.h>
@@ -91,7 +91,7 @@ static void card_arm(struct work_struct *work)
 {
 	struct card *card = container_of(work, struct card, arm);
 
-	hrtimer_start(&card->launch, card->launch_tai, HRTIMER_MODE_ABS_PINNED_HARD);
+	hrtimer_start(&card->launch, ktime_add_ns(card->launch_tai, dma_ns), HRTIMER_MODE_ABS_PINNED_HARD);
 }
 
 static netdev_tx_t card_xmit(struct sk_buff *skb, struct net_device *net)

@@ -4,7 +4,8 @@
  *
  * A packet is "sent" at its launch time: a timer of another core writes the register that makes edu send its
  * MSI, so that the measured core is woken from outside and has no timer of its own for it. The clock is
- * CLOCK_TAI. Only the last packet is remembered; nothing is ever received.
+ * CLOCK_TAI. Only the last packet is remembered; nothing is ever received. The card says that it reads each packet
+ * for dma_ns after its launch time: its transmit timestamps and its interrupt are that much later.
  */
 #include <linux/etherdevice.h>
 #include <linux/ethtool.h>
@@ -28,6 +29,15 @@
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 11, 0)
 #define kernel_ethtool_ts_info ethtool_ts_info
 #endif
+/* Older kernels have another interface for it: there the card does not stamp. */
+#define CARD_STAMPS (LINUX_VERSION_CODE >= KERNEL_VERSION(6, 6, 0))
+
+static int dma_ns = 3000;
+module_param(dma_ns, int, 0444);
+static bool stamps = CARD_STAMPS;
+module_param(stamps, bool, 0444);
+static int tx_type; /* for the test to see */
+module_param(tx_type, int, 0444);
 
 struct card {
 	struct pci_dev *pci;
@@ -38,6 +48,8 @@ struct card {
 	struct work_struct arm;
 	struct hrtimer launch;
 	ktime_t launch_tai;
+	struct sk_buff *stamped; /* sent at launch_tai, its stamp is wanted */
+	struct work_struct sent;
 };
 
 static irqreturn_t card_interrupt(int irq, void *arg)
@@ -56,7 +68,22 @@ static enum hrtimer_restart card_launch(struct hrtimer *timer)
 	struct card *card = container_of(timer, struct card, launch);
 
 	writel(1, card->registers + EDU_IRQ_RAISE);
+	if (READ_ONCE(card->stamped))
+		schedule_work(&card->sent);
 	return HRTIMER_NORESTART;
+}
+
+/* As a driver does in its interrupt thread. */
+static void card_sent(struct work_struct *work)
+{
+	struct card *card = container_of(work, struct card, sent);
+	struct sk_buff *skb = xchg(&card->stamped, NULL);
+	struct skb_shared_hwtstamps when = {.hwtstamp = ktime_add_ns(card->launch_tai, dma_ns)};
+
+	if (!skb)
+		return;
+	skb_tstamp_tx(skb, &when);
+	dev_consume_skb_any(skb);
 }
 
 /* On the core whose timer it shall be. */
@@ -64,7 +91,7 @@ static void card_arm(struct work_struct *work)
 {
 	struct card *card = container_of(work, struct card, arm);
 
-	hrtimer_start(&card->launch, card->launch_tai, HRTIMER_MODE_ABS_PINNED_HARD);
+	hrtimer_start(&card->launch, ktime_add_ns(card->launch_tai, dma_ns), HRTIMER_MODE_ABS_PINNED_HARD);
 }
 
 static netdev_tx_t card_xmit(struct sk_buff *skb, struct net_device *net)
@@ -78,7 +105,12 @@ static netdev_tx_t card_xmit(struct sk_buff *skb, struct net_device *net)
 	}
 	net->stats.tx_packets++;
 	net->stats.tx_bytes += skb->len;
-	dev_kfree_skb_any(skb);
+	if (tx_type == HWTSTAMP_TX_ON && skb_shinfo(skb)->tx_flags & SKBTX_HW_TSTAMP) {
+		skb_shinfo(skb)->tx_flags |= SKBTX_IN_PROGRESS;
+		skb = xchg(&card->stamped, skb);
+	}
+	if (skb)
+		dev_kfree_skb_any(skb);
 	return NETDEV_TX_OK;
 }
 
@@ -87,9 +119,31 @@ static int card_setup_tc(struct net_device *net, enum tc_setup_type type, void *
 	return type == TC_SETUP_QDISC_ETF ? 0 : -EOPNOTSUPP;
 }
 
+#if CARD_STAMPS
+static int card_stamps_get(struct net_device *net, struct kernel_hwtstamp_config *config)
+{
+	config->tx_type = tx_type;
+	config->rx_filter = HWTSTAMP_FILTER_NONE;
+	return 0;
+}
+
+static int card_stamps_set(struct net_device *net, struct kernel_hwtstamp_config *config,
+			   struct netlink_ext_ack *extack)
+{
+	if (config->tx_type > HWTSTAMP_TX_ON)
+		return -ERANGE;
+	tx_type = config->tx_type;
+	return 0;
+}
+#endif
+
 static const struct net_device_ops card_net_ops = {
 	.ndo_start_xmit = card_xmit,
 	.ndo_setup_tc = card_setup_tc,
+#if CARD_STAMPS
+	.ndo_hwtstamp_get = card_stamps_get,
+	.ndo_hwtstamp_set = card_stamps_set,
+#endif
 };
 
 static int card_ts_info(struct net_device *net, struct kernel_ethtool_ts_info *info)
@@ -97,6 +151,10 @@ static int card_ts_info(struct net_device *net, struct kernel_ethtool_ts_info *i
 	struct card *card = netdev_priv(net);
 
 	info->so_timestamping = SOF_TIMESTAMPING_RAW_HARDWARE;
+	if (stamps) {
+		info->so_timestamping |= SOF_TIMESTAMPING_TX_HARDWARE;
+		info->tx_types = BIT(HWTSTAMP_TX_OFF) | BIT(HWTSTAMP_TX_ON);
+	}
 	info->phc_index = ptp_clock_index(card->clock);
 	return 0;
 }
@@ -146,6 +204,7 @@ static int card_clock(struct card *card)
 static void card_timer(struct card *card)
 {
 	INIT_WORK(&card->arm, card_arm);
+	INIT_WORK(&card->sent, card_sent);
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 0)
 	hrtimer_init(&card->launch, CLOCK_TAI, HRTIMER_MODE_ABS_PINNED_HARD);
 	card->launch.function = card_launch;
@@ -214,6 +273,9 @@ static void card_remove(struct pci_dev *pci)
 	unregister_netdev(card->net);
 	cancel_work_sync(&card->arm);
 	hrtimer_cancel(&card->launch);
+	cancel_work_sync(&card->sent);
+	if (card->stamped)
+		dev_kfree_skb_any(card->stamped);
 	ptp_clock_unregister(card->clock);
 	free_irq(pci_irq_vector(pci, 0), card);
 	pci_free_irq_vectors(pci);

@@ -72,6 +72,7 @@ struct timeline {
 	uint64_t start_ns;		 /* CLOCK_MONOTONIC: of time 0 in reports */
 	uint64_t from_ns, to_ns;	 /* what the slices cover */
 	uint64_t lost;			 /* events that are missing */
+	uint64_t unknown_starts;	 /* waits that began before the recording, or in a gap */
 	const char *event;		 /* that ended the recording, such as "wait"; or NULL */
 	uint64_t event_ns, event_len_ns;
 	uint32_t event_cpu, event_pid;

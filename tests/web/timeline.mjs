@@ -108,6 +108,8 @@ async function drawn(browser, folder) {
 	const box = await seen(page);
 	ok(box.from < 415000 && box.to > 445000 && box.to - box.from < 50000, "timeline: and is zoomed to", JSON.stringify(box));
 	const alien = await page.evaluate(() => document.querySelectorAll("main b, main i:not([style]), img, a, iframe, link").length);
+	const text = await page.evaluate("document.body.innerText");
+	ok(text.includes("10 of 10 waits. 5 more began before the recording"), "timeline: says how many waits have no known start");
 	ok(!alien && await page.title() === "subtick trace", "timeline: names of tasks and interrupts stay text", String(alien));
 	await page.screenshot({path: join(shots, "timeline.png"), fullPage: true});
 	ok(page.requests.length === 1 && !page.problems.length, "timeline: asks for nothing, and has no console errors",

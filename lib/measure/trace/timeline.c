@@ -85,6 +85,7 @@ int trace_timeline(const struct trace_window *w, struct timeline *ret_timeline)
 		.end_ns = w->start_mono_ns + w->to_ns,
 		.unix_ns = w->time_unix_ns,
 		.lost = w->losses.edges + w->losses.recursion_misses,
+		.unknown_starts = w->losses.unknown_start,
 		.event = trace_event_name(w->event),
 		.event_ns = w->start_mono_ns + w->event_ns,
 		.event_len_ns = w->event_len_ns,

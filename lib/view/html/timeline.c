@@ -210,6 +210,11 @@ static void put_table(FILE *out, const struct timeline *t)
 {
 	fputs("<h2>The longest waits for a core</h2>\n<p class=\"muted\">", out);
 	html_textf(out, "%zu of %zu waits. ", t->nr_waits, t->all_waits);
+	if (t->unknown_starts)
+		html_textf(out,
+			   "%" PRIu64 " more began before the recording or in a gap: how long they "
+			   "were is not known. ",
+			   t->unknown_starts);
 	fputs("<em>Behind whom</em> had most of the wait on the core that the task got; "
 	      "interrupts, softirqs "
 	      "and idle are parts of the wait as well.</p>\n<div "

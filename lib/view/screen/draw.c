@@ -247,37 +247,60 @@ static void draw_losses(const struct screen *screen, int row, struct canvas *can
 		canvas_put(canvas, row, x, canvas->cols, STYLE_GREEN, "lost: nothing");
 }
 
-static void tab_label(const struct screen *screen, size_t i, char *buf, size_t size)
+/* The tabs from @first on; @brief: the command only before its first pane. */
+struct tabs {
+	const struct screen *screen;
+	size_t first;
+	bool brief;
+};
+
+static void tab_label(const struct tabs *tabs, size_t i, char *buf, size_t size)
 {
-	if (i == screen->nr_panes)
+	const struct screen *screen = tabs->screen;
+	size_t slot;
+
+	if (i == screen->nr_panes) {
 		snprintf(buf, size, " notes ");
+		return;
+	}
+	slot = screen->panes[i].slot;
+	if (tabs->brief && i > tabs->first && screen->panes[i - 1].slot == slot)
+		snprintf(buf, size, " %s ", screen->panes[i].key);
 	else
-		snprintf(buf, size, " %s %s ", screen->slots[screen->panes[i].slot].command,
-			 screen->panes[i].key);
+		snprintf(buf, size, " %s %s ", screen->slots[slot].command, screen->panes[i].key);
+}
+
+/* Columns up to the tab @last, with that. */
+static int tabs_width(const struct tabs *tabs, size_t last)
+{
+	char label[96];
+	int width = 0;
+
+	for (size_t i = tabs->first; i <= last; i++) {
+		tab_label(tabs, i, label, sizeof(label));
+		width += (int)utf8_width(label) + (i > tabs->first);
+	}
+	return width;
 }
 
 static void draw_tabs(const struct screen *screen, int row, struct canvas *canvas)
 {
-	size_t first = 0;
+	struct tabs tabs = {.screen = screen};
 	char label[96];
 	int x = 0;
 
+	tabs.brief = tabs_width(&tabs, screen->nr_panes) > canvas->cols;
 	/* The active pane's tab must be visible. */
-	for (size_t i = 0; i <= screen->active; i++) {
-		tab_label(screen, i, label, sizeof(label));
-		x += utf8_width(label) + 1;
-		while (x > canvas->cols && first < i) {
-			tab_label(screen, first++, label, sizeof(label));
-			x -= utf8_width(label) + 1;
-		}
-	}
-	x = 0;
-	for (size_t i = first; i <= screen->nr_panes; i++) {
-		tab_label(screen, i, label, sizeof(label));
+	while (tabs.first < screen->active && tabs_width(&tabs, screen->active) > canvas->cols)
+		tabs.first++;
+	for (size_t i = tabs.first; i <= screen->nr_panes; i++) {
+		tab_label(&tabs, i, label, sizeof(label));
 		x = canvas_put(canvas, row, x, canvas->cols,
 			       i == screen->active ? STYLE_REVERSE : STYLE_DIM, label) +
 		    1;
 	}
+	if (tabs_width(&tabs, screen->nr_panes) > canvas->cols)
+		canvas_put(canvas, row, canvas->cols - 1, canvas->cols, STYLE_DIM, ">");
 }
 
 static void draw_footer(const struct screen *screen, int row, struct canvas *canvas)

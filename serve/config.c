@@ -44,6 +44,8 @@ const struct config_setting config_settings[] = {
 	 CONFIG_LIVE},
 	{"per", "WHAT", "what run-queue series are by: cgroup, pod, namespace or qos (default cgroup)",
 	 CONFIG_RESTART},
+	{"depth", "N", "run-queue series for cgroups whose paths have the first N names in common",
+	 CONFIG_RESTART},
 	{"labels", "LIST",
 	 "labels beside cgroup: some of namespace,pod,container,pod_uid,container_id,qos,image, or none "
 	 "(default namespace,pod,container)",
@@ -344,6 +346,8 @@ int config_set(struct config *config, const char *name, const char *value, struc
 		return err_set(err, -EINVAL, "%s needs a value", name);
 	if (!strcmp(name, "per"))
 		return set_per(config, value, err);
+	if (!strcmp(name, "depth"))
+		return set_u64(name, value, 1, RUNQ_DEPTH - 1, &config->depth, err);
 	if (!strcmp(name, "include") || !strcmp(name, "exclude"))
 		return runq_rules_add(&config->rules, name[0] == 'i', value, err);
 	if (!strcmp(name, "labels"))
@@ -447,6 +451,8 @@ int config_complete(struct config *config, struct err *err)
 {
 	_Static_assert(NATIVE_NR_LE <= CONFIG_MAX_LE, "room for all of them");
 
+	if (config->depth && config->per != CONFIG_PER_CGROUP)
+		return err_set(err, -EINVAL, "depth goes with per = cgroup");
 	if (config->pressure && config->per != CONFIG_PER_CGROUP && config->per != CONFIG_PER_POD)
 		return err_set(err, -EINVAL,
 			       "pressure goes with per = cgroup or pod: pods of a namespace or class "
@@ -489,6 +495,8 @@ const char *config_needs_restart(const struct config *old, const struct config *
 		return "sample";
 	if (old->per != fresh->per)
 		return "per";
+	if (old->depth != fresh->depth)
+		return "depth";
 	if (!runq_rules_same(&old->rules, &fresh->rules))
 		return "include or exclude";
 	/* The programs that charge culprits were not loaded. */

@@ -65,6 +65,7 @@ struct config {
 	bool own_le; /* they were given */
 	uint64_t interval_ns;
 	enum config_per per;
+	uint64_t depth; /* names of a path that make a series; 0: all */
 	uint32_t labels; /* bits of enum config_label */
 	struct runq_rules rules; /* which cgroups have series */
 	uint64_t cgroup_limit;

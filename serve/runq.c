@@ -303,6 +303,7 @@ static int runq_collector_open(const struct config *config, struct meter *load,
 	struct runq_opts opts = {
 		.per = RUNQ_PER_CGROUP,
 		.sum = sums[config->per],
+		.depth = config->depth,
 		.causes = !config->no_causes,
 		.blame = !config->no_causes && config->blame_limit > 0,
 		.idle_states = config->idle_states,

@@ -134,6 +134,7 @@ REFUSED = [
     (["runq", "--pressure", "--per", "namespace"], "pods of a namespace have no cgroup in common"),
     (["runq", "--pressure", "--per", "qos"], "--depth shows"),
     (["runq", "--pressure", "--cpu", "0"], "--cpu"),
+    (["serve", "--depth", "2", "--per", "pod"], "depth goes with per = cgroup"),
     (["wake", "--each-state", "--state", "C1"], "--each-state"),
     (["wake", "--source", "passive", "--each-state"], "--each-state"),
     (["wake", "--fail-on", "within"], "within"),

@@ -116,6 +116,10 @@ def check_per_pod():
                   and path in key]
         if not causes or not all('pod="web-1",qos="burstable"' in key and 'cause="' in key for key in causes):
             yield f"causes: {causes}"
+    with pod(UID, IDS) as path, Node("--depth", "2") as server:
+        top = path.rsplit("/", 1)[0]
+        if not eventually(lambda: server.series(top)) or server.series(top) != [f'cgroup="{top}"']:
+            yield f"with --depth 2: {server.series(top)}"
     with pod(UID, IDS), Node("--per", "namespace") as server:
         os.mkdir(server.path(f"pods/shop_web-1_{UID}"))
         if not eventually(lambda: server.series('namespace="shop"') and server.series('namespace="(no pod)"')):

@@ -115,6 +115,8 @@ TEST(test_bad)
 		{"exclude = cgroup=a", "cgroup=a"},
 		{"exclude = pod=", "pod="},
 		{"per = task", "cgroup, pod, namespace or qos"},
+		{"depth = 0", "depth 0"},
+		{"depth = 12", "depth 12"},
 		{"labels = colour", "colour"},
 		{"labels = pod,,qos", "pod_uid"},
 		{"nosuch = 1", "nosuch"},
@@ -187,6 +189,10 @@ TEST(test_restart)
 	config_free(&b);
 	check_good("listen = 127.0.0.1:1\nper = pod", &b);
 	assert_string_equal(config_needs_restart(&a, &b), "per");
+	config_free(&b);
+	check_good("listen = 127.0.0.1:1\ndepth = 2", &b);
+	assert_int_equal(b.depth, 2);
+	assert_string_equal(config_needs_restart(&a, &b), "depth");
 	config_free(&b);
 	check_good("listen = 127.0.0.1:1\nexclude = pod=a=b", &b);
 	assert_string_equal(b.rules.rule[0].pattern, "a=b");

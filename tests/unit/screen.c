@@ -484,50 +484,6 @@ TEST(test_dashes)
 	screen_free(&screen);
 }
 
-/* Many panes: first their commands are not repeated, then the rest is behind a mark; the active one is seen. */
-TEST(test_tabs)
-{
-	static const char *const keys[] = {"the_first", "the_second", "the_third", "the_fourth",
-					   "the_fifth"};
-	struct report *report = report_new("noise");
-	struct screen screen;
-
-	for (size_t i = 0; i < 5; i++) {
-		struct table *table = report_table(report, keys[i], NULL);
-
-		table_col(table, M_COUNT);
-		value_u64(table_cell(table, table_row(table), 0), i);
-	}
-	fill(&screen);
-	assert_int_equal(screen_add(&screen, "noise"), 3);
-	assert_int_equal(screen_show(&screen, 3, report), 0);
-	for (int cols = 80; cols < 160; cols++) {
-		char *text = draw(&screen, 40, cols), *tabs = strstr(text, " overview cpus ");
-		int width;
-
-		assert_non_null(tabs);
-		width = strcspn(tabs, "\n");
-		tabs = strndup(tabs, width);
-		assert_true(width <= cols);
-		assert_true(strstr(tabs, " runq groups "));
-		/* 129 columns are what they need with every command, 105 without. */
-		assert_int_equal(strstr(tabs, "noise the_second ") != NULL, cols >= 129);
-		assert_int_equal(strstr(tabs, " the_second ") != NULL, true);
-		assert_int_equal(strstr(tabs, " notes") != NULL, cols >= 105);
-		assert_int_equal(width == cols && tabs[cols - 1] == '>', cols < 105);
-		free(tabs);
-		free(text);
-	}
-	type(&screen, "7");
-	for (int cols = 80; cols < 105; cols++) {
-		char *text = draw(&screen, 40, cols);
-
-		assert_non_null(strstr(text, " the_fifth"));
-		free(text);
-	}
-	screen_free(&screen);
-}
-
 TEST(test_refused)
 {
 	struct err err = {.code = -EPERM, .what = "no \033[31m permission", .fix = "become root"};

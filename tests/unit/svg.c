@@ -104,6 +104,36 @@ TEST(keys_that_name_nothing)
 	report_free(report);
 }
 
+/* Escapes count in the width of the legend: two names of 20 control characters need a line each. */
+TEST(legend_of_escapes)
+{
+	static const char bells[] = "\a\a\a\a\a\a\a\a\a\a\a\a\a\a\a\a\a\a\a\a";
+	static const struct svg_series series[] = {
+		{.table = "t", .x = "count", .y = "count", .label = bells},
+		{.table = "t", .x = "count", .y = "count", .label = bells},
+	};
+	struct svg_plot plot = {.title = "x", .series = series, .nr_series = 2};
+	struct report *report = report_new("test");
+	struct table *table = report_table(report, "t", NULL);
+	char *text = NULL, *second;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	table_col(table, M_COUNT);
+	value_u64(table_cell(table, table_row(table), 0), 7);
+	assert_int_equal(svg_write(out, report, &plot, 1), 0);
+	assert_int_equal(fclose(out), 0);
+	second = strstr(text, ">\\x07");
+	assert_non_null(second);
+	second = strstr(second + 1, ">\\x07");
+	assert_non_null(second);
+	while (*second != '<')
+		second--;
+	assert_int_equal(strncmp(second, "<text x=\"102.0\"", 15), 0);
+	free(text);
+	report_free(report);
+}
+
 static size_t count(const char *text, const char *what)
 {
 	size_t nr = 0;

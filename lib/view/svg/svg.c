@@ -40,10 +40,21 @@ struct plot {
 	double top;
 };
 
-/* Escapes control characters as for a terminal: XML 1.0 does not allow them in any form. */
-static int put_text(FILE *out, const char *text, size_t max)
+/*
+ * Escapes control characters as for a terminal: XML 1.0 does not allow them in any form. Allocated;
+ * NULL if out of memory.
+ */
+static char *text_shown(const char *text, size_t max)
 {
 	char *valid = utf8_valid(text), *safe = valid ? utf8_printable(valid, max) : NULL;
+
+	free(valid);
+	return safe;
+}
+
+static int put_text(FILE *out, const char *text, size_t max)
+{
+	char *safe = text_shown(text, max);
 
 	for (const char *p = safe ?: ""; *p; p++) {
 		if (*p == '<')
@@ -59,9 +70,18 @@ static int put_text(FILE *out, const char *text, size_t max)
 		} else
 			fputc(*p, out);
 	}
-	free(valid);
 	free(safe);
 	return safe ? 0 : -ENOMEM;
+}
+
+/* Of a label with its escapes; when memory runs out put_text() says so. */
+static double label_columns(const char *label)
+{
+	char *safe = text_shown(label, LABEL_MAX);
+	double columns = safe ? (double)utf8_width(safe) : 0.0;
+
+	free(safe);
+	return columns;
 }
 
 static const char *color_of(const struct svg_plot *plot, size_t i)
@@ -83,7 +103,7 @@ static size_t legend(const struct plot *p, FILE *out)
 	for (size_t i = 0; i < p->plot->nr_series; i++) {
 		const char *label = p->traces[i].label ?: "";
 		/* The width of the text is an estimate: the font is unknown. */
-		double width = 36.0 + 6.8 * fmin(LABEL_MAX, (double)utf8_width(label));
+		double width = 36.0 + 6.8 * label_columns(label);
 		bool rule = p->plot->series[i].mark == SVG_RULE;
 
 		if (x > MARGIN_LEFT && x + width > WIDTH - MARGIN_RIGHT) {

@@ -38,7 +38,7 @@ void runs_burn(struct runs *runs, uint64_t begin_ns, uint64_t end_ns)
 	truth_sleep_until(begin_ns);
 	last = look(&were);
 	runs->run[0].from_ns = last;
-	runs->losses = (int)(were - asleep);
+	runs->losses = runs->early = (int)(were - asleep);
 	for (; last < end_ns; last = now) {
 		truth_burn(STEP_NS);
 		now = clock_mono_ns();

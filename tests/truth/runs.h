@@ -15,6 +15,7 @@ struct run {
 struct runs {
 	int nr;
 	int losses; /* of the core: one between two runs, more where it was lost again at once */
+	int early;  /* of these, before the first look */
 	struct run run[RUNS_MAX];
 };
 

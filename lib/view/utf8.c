@@ -72,20 +72,25 @@ size_t utf8_width(const char *str)
 	return utf8_width_of(str, strlen(str));
 }
 
+/* Bytes of the longest beginning of @len bytes that fits @max columns. */
+static size_t head_of(const char *str, size_t len, size_t max)
+{
+	size_t pos = 0, width = 0, step;
+	uint32_t code;
+
+	for (; pos < len; pos += step) {
+		step = utf8_decode(str + pos, UTF8_LONGEST, &code);
+		width += code_width(code);
+		if (width > max)
+			break;
+	}
+	return pos;
+}
+
 /* Cuts @out, which has room for the ellipsis, to @max columns. */
 static void cut(char *out, size_t max)
 {
-	size_t width = 0, pos = 0, len;
-	uint32_t code;
-
-	while (out[pos]) {
-		len = utf8_decode(out + pos, UTF8_LONGEST, &code);
-		if (!len || width + code_width(code) > max - 1)
-			break;
-		width += code_width(code);
-		pos += len;
-	}
-	memcpy(out + pos, "…", sizeof("…"));
+	memcpy(out + head_of(out, strlen(out), max - 1), "…", sizeof("…"));
 }
 
 /* Writes the character at *@pos, escaped if needed, to @buf and advances; returns the length. */
@@ -125,21 +130,6 @@ char *utf8_printable(const char *str, size_t max)
 	if (max && utf8_width(out) > max)
 		cut(out, max);
 	return out;
-}
-
-/* Bytes of the longest beginning of @len bytes that fits @max columns. */
-static size_t head_of(const char *str, size_t len, size_t max)
-{
-	size_t pos = 0, width = 0, step;
-	uint32_t code;
-
-	for (; pos < len; pos += step) {
-		step = utf8_decode(str + pos, UTF8_LONGEST, &code);
-		width += code_width(code);
-		if (width > max)
-			break;
-	}
-	return pos;
 }
 
 /* Where the longest end of @len bytes begins that fits @max columns. */
@@ -203,14 +193,11 @@ static char *shorten(const char *path, size_t max)
 
 char *utf8_printable_path(const char *str, size_t max)
 {
-	char *whole = utf8_printable(str, 0), *path;
+	/* Escapes have no '/'. */
+	char *whole = utf8_printable(str, strchr(str, '/') ? 0 : max), *path;
 
 	if (!whole || !max || utf8_width(whole) <= max)
 		return whole;
-	if (!strchr(whole, '/')) {
-		cut(whole, max);
-		return whole;
-	}
 	path = shorten(whole, max);
 	free(whole);
 	return path;

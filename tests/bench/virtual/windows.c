@@ -30,7 +30,7 @@
 /*
  * So many rounds, of which the lowest figure that two agree on counts: on the way to idle a core looks at its
  * timers, and what else is due decides for whole rounds whether it goes on with its tick, 615 instructions.
- * Beside a task a third is enough, and more follow until the lowest has come twice: two of three can have the tick.
+ * Wake-ups have fewer, and more follow until the lowest has come twice: two of three can have the tick.
  */
 #define ROUNDS	      6
 #define ROUNDS_BESIDE 3

@@ -29,7 +29,6 @@ static const struct finding_rule idle_state = {
 /* Without causes only that they wait is known. */
 static const struct finding_rule waits = {"waits", LEAST, "subtick runq --blame"};
 
-
 /* Wall time, of which each task of a group can lose the same: by what most of it was lost to. */
 static const struct {
 	struct finding_rule rule;

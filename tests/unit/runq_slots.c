@@ -17,7 +17,8 @@
 #define FREE_FD	  1001
 #define INDEX_FD  1002
 #define CHUNKS_FD 1003
-#define BLAME_FD  1004
+#define PAIRS_FD  1004
+#define ROWS_FD	  1005
 #define NR_LE	  1
 #define LE_NS	  2500 /* of slots that count at boundaries only */
 
@@ -26,8 +27,6 @@ int __wrap_bpf_map_create(enum bpf_map_type type, const char *name, __u32 key_si
 			  __u32 value_size, __u32 max_entries,
 			  const struct bpf_map_create_opts *opts);
 int __wrap_bpf_map_update_elem(int fd, const void *key, const void *value, __u64 flags);
-int __wrap_bpf_map_lookup_batch(int fd, void *in_batch, void *out_batch, void *keys, void *values,
-				__u32 *count, const struct bpf_map_batch_opts *opts);
 int __wrap_bpf_map_delete_elem(int fd, const void *key);
 int __wrap_clock_gettime(clockid_t id, struct timespec *ts);
 
@@ -37,10 +36,11 @@ static size_t nr_free;
 static unsigned int nr_created, nr_hung;
 static uint64_t forgotten[8]; /* keys deleted from the index */
 static size_t nr_forgotten;
-static struct runq_row rows[16];
-static size_t nr_rows;
-static int batch_fails; /* what the walk over the blame map returns, if not 0 */
+static struct runq_row rows[RUNQ_NR_BLAME];
+static uint32_t free_row[RUNQ_NR_BLAME];
+static size_t nr_free_rows, nr_pairs; /* pairs in the programs' map */
 static struct runq_pair_cell cells[CPUS * RUNQ_NR_PAIRS];
+static struct runq_blame_table table;
 
 static struct runq_slots slots;
 static struct runq_task tasks[RUNQ_NR_TASKS];
@@ -73,9 +73,8 @@ int __wrap_bpf_map_update_elem(int fd, const void *key, const void *value, __u64
 	if (fd == FREE_FD) {
 		assert_true(nr_free < sizeof(free_slot) / sizeof(free_slot[0]));
 		free_slot[nr_free++] = *(const uint32_t *)value;
-	} else if (fd == BLAME_FD) {
-		rows[nr_rows].pair = *(const struct runq_pair *)key;
-		rows[nr_rows++].charge = *(const struct runq_charge *)value;
+	} else if (fd == ROWS_FD) {
+		free_row[nr_free_rows++] = *(const uint32_t *)value;
 	} else {
 		assert_int_equal(fd, CHUNKS_FD);
 		nr_hung++;
@@ -85,43 +84,17 @@ int __wrap_bpf_map_update_elem(int fd, const void *key, const void *value, __u64
 
 static struct runq_row *row_of(const struct runq_pair *pair)
 {
-	for (size_t i = 0; i < nr_rows; i++)
+	for (size_t i = 1; i < RUNQ_NR_BLAME; i++)
 		if (!memcmp(&rows[i].pair, pair, sizeof(*pair)))
 			return &rows[i];
 	return NULL;
 }
 
-/* Two rows at a time, as if there were no room for more; with the last ones it says so. */
-int __wrap_bpf_map_lookup_batch(int fd, void *in_batch, void *out_batch, void *keys, void *values,
-				__u32 *count, const struct bpf_map_batch_opts *opts)
-{
-	__u32 from = in_batch ? *(__u32 *)in_batch : 0, nr = 0;
-
-	(void)opts;
-	assert_int_equal(fd, BLAME_FD);
-	assert_true(*count >= 2);
-	if (batch_fails) {
-		*count = 0;
-		errno = -batch_fails;
-		return batch_fails;
-	}
-	for (; nr < 2 && from + nr < nr_rows; nr++) {
-		((struct runq_pair *)keys)[nr] = rows[from + nr].pair;
-		((struct runq_charge *)values)[nr] = rows[from + nr].charge;
-	}
-	*count = nr;
-	*(__u32 *)out_batch = from + nr;
-	if (from + nr < nr_rows)
-		return 0;
-	errno = ENOENT;
-	return -ENOENT;
-}
-
 int __wrap_bpf_map_delete_elem(int fd, const void *key)
 {
-	if (fd == BLAME_FD) {
-		*row_of(key) = rows[nr_rows - 1];
-		nr_rows--;
+	if (fd == PAIRS_FD) {
+		assert_non_null(row_of(key));
+		nr_pairs--;
 	} else {
 		forgotten[nr_forgotten++] = *(const uint64_t *)key;
 	}
@@ -133,8 +106,7 @@ static int setup_as(bool steps)
 	struct err err = {0};
 
 	now_ns = 1000 * NSEC_PER_SEC;
-	nr_free = nr_forgotten = nr_rows = 0;
-	batch_fails = 0;
+	nr_free = nr_forgotten = 0;
 	nr_created = nr_hung = 0;
 	memset(near_memory, 0, sizeof(near_memory));
 	for (size_t i = 0; i < RUNQ_NR_TASKS; i++)
@@ -526,14 +498,42 @@ static void test_refill(void **state)
 	assert_non_null(runq_slots_find(&slots, 105));
 }
 
+/* As the programs do. */
 static void charge(uint64_t victim, uint64_t culprit, uint64_t ns)
 {
 	struct runq_pair pair = {victim, culprit};
 
-	if (!row_of(&pair))
-		rows[nr_rows++] = (struct runq_row){.pair = pair};
+	if (!row_of(&pair)) {
+		rows[free_row[--nr_free_rows]].pair = pair;
+		nr_pairs++;
+	}
 	row_of(&pair)->charge.wait_ns += ns;
 	row_of(&pair)->charge.count++;
+}
+
+static void blame_begins(void)
+{
+	struct err err = {0};
+
+	memset(cells, 0, sizeof(cells));
+	memset(rows, 0, sizeof(rows));
+	nr_free_rows = nr_pairs = 0;
+	table = (struct runq_blame_table){
+		.index_fd = PAIRS_FD, .free_fd = ROWS_FD, .rows = rows, .cells = cells, .cpus = CPUS};
+	assert_int_equal(runq_blame_open(&table, &err), 0);
+	/* One row is for pairs that find no other, and the lowest of the rest is the next. */
+	assert_int_equal(nr_free_rows, RUNQ_NR_BLAME - 1);
+	assert_int_equal(free_row[nr_free_rows - 1], 1);
+}
+
+static size_t blame_read(const uint64_t *retired, size_t nr_retired, struct runq_row **ret_list)
+{
+	struct err err = {0};
+	size_t nr;
+
+	assert_int_equal(runq_blame_read(&table, &slots.chunks, retired, nr_retired, ret_list, &nr, &err),
+			 0);
+	return nr;
 }
 
 static uint64_t blamed(const struct runq_row *list, size_t nr, uint64_t victim, uint64_t culprit)
@@ -546,44 +546,65 @@ static uint64_t blamed(const struct runq_row *list, size_t nr, uint64_t victim, 
 	return ns;
 }
 
-/* Blame of a window is what was added in it; rows of groups that ended leave the table. */
+/* Blame of a window is what was added in it; rows of groups that ended are free again. */
 static void test_blame(void **state)
 {
 	const uint64_t retired[] = {7};
-	struct runq_blame_table table = {0};
 	struct runq_row *list;
-	struct err err = {0};
 	size_t nr;
 
 	(void)state;
-	memset(cells, 0, sizeof(cells));
-	assert_int_equal(runq_blame_open(&table, BLAME_FD, cells, CPUS, &err), 0);
-	assert_int_equal(nr_rows, 1);
+	blame_begins();
 	charge(5, 6, 100);
 	charge(7, 5, 10);
 	charge(5, 7, 20);
-	assert_int_equal(runq_blame_read(&table, &slots.chunks, NULL, 0, &list, &nr, &err), 0);
-	assert_int_equal(nr, 3);
-	assert_int_equal(blamed(list, nr, 5, 6), 100);
+	assert_int_equal(blame_read(NULL, 0, &list), 3);
+	assert_int_equal(blamed(list, 3, 5, 6), 100);
 	charge(5, 6, 50);
 	charge(7, 5, 1);
-	assert_int_equal(runq_blame_read(&table, &slots.chunks, retired, 1, &list, &nr, &err), 0);
+	nr = blame_read(retired, 1, &list);
 	/* Its last charges are still reported. */
+	assert_int_equal(nr, 2);
 	assert_int_equal(blamed(list, nr, 7, 5), 1);
 	assert_int_equal(blamed(list, nr, 5, 6), 50);
+	assert_int_equal(nr_pairs, 1);
+	assert_int_equal(nr_free_rows, RUNQ_NR_BLAME - 2);
+	/* Others take its rows: each has what it waited itself. */
+	charge(8, 5, 3);
+	charge(8, 6, 4);
+	charge(8, 5, 3);
+	nr = blame_read(NULL, 0, &list);
 	assert_int_equal(nr, 2);
-	assert_int_equal(nr_rows, 2);
-	/* Back again, as another with the same key would be: from nothing. */
-	charge(7, 5, 3);
-	charge(7, 5, 3);
-	charge(7, 5, 3);
-	assert_int_equal(runq_blame_read(&table, &slots.chunks, NULL, 0, &list, &nr, &err), 0);
-	assert_int_equal(nr, 1);
-	assert_int_equal(blamed(list, nr, 7, 5), 9);
-	/* A map that cannot be read, as without CAP_BPF on old kernels, is not an empty one. */
-	batch_fails = -EPERM;
-	assert_int_equal(runq_blame_read(&table, &slots.chunks, NULL, 0, &list, &nr, &err), -EPERM);
-	assert_non_null(strstr(err.what, "blame table"));
+	assert_int_equal(blamed(list, nr, 8, 5), 6);
+	assert_int_equal(blamed(list, nr, 8, 6), 4);
+	/* What found no row. */
+	rows[0].charge.wait_ns += 9;
+	rows[0].charge.count++;
+	assert_int_equal(blame_read(NULL, 0, &list), 1);
+	assert_int_equal(blamed(list, 1, RUNQ_KEY_OTHER, RUNQ_KEY_OTHER), 9);
+	runq_blame_close(&table);
+}
+
+/* A core has taken a row, another one has one after it: that is read at once, the first when it is there. */
+static void test_blame_unwritten(void **state)
+{
+	uint32_t taken[CPUS];
+	struct runq_row *list;
+
+	(void)state;
+	blame_begins();
+	for (int i = 0; i < CPUS; i++)
+		taken[i] = free_row[--nr_free_rows];
+	charge(5, 6, 100);
+	assert_int_equal(blame_read(NULL, 0, &list), 1);
+	/* Of a row that is new, counters and pair can be seen in any order. */
+	rows[taken[0]].charge = (struct runq_charge){40, 1};
+	assert_int_equal(blame_read(NULL, 0, &list), 0);
+	rows[taken[0]].pair.victim = 7;
+	assert_int_equal(blame_read(NULL, 0, &list), 0);
+	rows[taken[0]].pair.culprit = 6;
+	assert_int_equal(blame_read(NULL, 0, &list), 1);
+	assert_int_equal(blamed(list, 1, 7, 6), 40);
 	runq_blame_close(&table);
 }
 
@@ -597,14 +618,11 @@ static void charge_cell(size_t cell, uint64_t pair, uint64_t ns)
 /* The tables of the cores: added up with the map, window by window, also of groups that end. */
 static void test_blame_cells(void **state)
 {
-	struct runq_blame_table table = {0};
 	struct runq_row *list;
-	struct err err = {0};
 	size_t nr;
 
 	(void)state;
-	memset(cells, 0, sizeof(cells));
-	assert_int_equal(runq_blame_open(&table, BLAME_FD, cells, CPUS, &err), 0);
+	blame_begins();
 	slots.blame = &table;
 	group_begins(5, 105, "a");
 	group_begins(6, 106, "b");
@@ -613,12 +631,11 @@ static void test_blame_cells(void **state)
 	charge_cell(7, RUNQ_PAIR(place_of(5), place_of(6)), 100);
 	charge_cell(RUNQ_NR_PAIRS + 7, RUNQ_PAIR(place_of(5), place_of(6)), 10);
 	charge_cell(8, RUNQ_PAIR(place_of(6), RUNQ_WHO_IDLE), 5);
-	assert_int_equal(runq_blame_read(&table, &slots.chunks, NULL, 0, &list, &nr, &err), 0);
+	nr = blame_read(NULL, 0, &list);
 	assert_int_equal(nr, 2);
 	assert_int_equal(blamed(list, nr, 105, 106), 1110);
 	assert_int_equal(blamed(list, nr, 106, RUNQ_KEY_IDLE), 5);
-	assert_int_equal(runq_blame_read(&table, &slots.chunks, NULL, 0, &list, &nr, &err), 0);
-	assert_int_equal(nr, 0);
+	assert_int_equal(blame_read(NULL, 0, &list), 0);
 	/* The culprit ends: what it did is told, its cells are free, its slot is another's. */
 	charge_cell(7, RUNQ_PAIR(place_of(5), place_of(6)), 30);
 	charge_cell(8, RUNQ_PAIR(place_of(6), RUNQ_WHO_IDLE), 2);
@@ -629,9 +646,7 @@ static void test_blame_cells(void **state)
 	group_begins(6, 170, "c");
 	charge_cell(7, RUNQ_PAIR(place_of(5), place_of(6)), 4);
 	end_window();
-	assert_int_equal(runq_blame_read(&table, &slots.chunks, slots.retired, slots.nr_retired, &list,
-					 &nr, &err),
-			 0);
+	nr = blame_read(slots.retired, slots.nr_retired, &list);
 	assert_int_equal(nr, 3);
 	assert_int_equal(blamed(list, nr, 105, 106), 30);
 	assert_int_equal(blamed(list, nr, 106, RUNQ_KEY_IDLE), 2);
@@ -661,6 +676,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_end_is_told, setup_steps, teardown),
 		cmocka_unit_test_setup_teardown(test_refill, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_blame, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_blame_unwritten, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_blame_cells, setup, teardown),
 	};
 

@@ -33,7 +33,7 @@ struct runq_kernel {
 	struct runq_task *tasks;
 	struct runq_areas areas;
 
-	struct runq_blame_table blame; /* unused without --blame */
+	struct runq_blame_table blame;
 
 	/* Of the call to runq_kernel_events() under way. */
 	void (*fn)(const struct runq_event *, void *);
@@ -84,6 +84,19 @@ static void fill_areas(struct runq_kernel *k, const struct runq_opts *opts)
 	}
 }
 
+static int open_blame(struct runq_kernel *k, struct err *err)
+{
+	k->blame = (struct runq_blame_table){
+		.index_fd = bpf_map__fd(k->skel->maps.row_of),
+		.free_fd = bpf_map__fd(k->skel->maps.free_rows),
+		.rows = k->areas.rows.pages,
+		.cells = k->areas.pairs.pages,
+		.cpus = k->nr_cpus,
+	};
+	k->slots.blame = &k->blame;
+	return runq_blame_open(&k->blame, err);
+}
+
 static int open_maps(struct runq_kernel *k, const struct runq_opts *opts, size_t nr_groups,
 		     struct err *err)
 {
@@ -99,10 +112,7 @@ static int open_maps(struct runq_kernel *k, const struct runq_opts *opts, size_t
 	k->slots.chunks.free_fd = bpf_map__fd(k->skel->maps.free_slots);
 	rc = runq_slots_open(&k->slots, k->areas.near.pages, nr_groups, err);
 	if (!rc && opts->blame)
-		rc = runq_blame_open(&k->blame, bpf_map__fd(k->skel->maps.blame),
-				     k->areas.pairs.pages, k->nr_cpus, err);
-	if (!rc && opts->blame)
-		k->slots.blame = &k->blame;
+		rc = open_blame(k, err);
 	if (rc)
 		return rc;
 	k->ring = ring_buffer__new(bpf_map__fd(k->skel->maps.events), on_event, k, NULL);
@@ -164,6 +174,7 @@ void runq_kernel_close(struct runq_kernel *k)
 	runq_area_close(&k->areas.tasks);
 	runq_area_close(&k->areas.near);
 	runq_area_close(&k->areas.pairs);
+	runq_area_close(&k->areas.rows);
 	runq_blame_close(&k->blame);
 	free(k);
 }

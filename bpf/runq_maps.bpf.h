@@ -49,6 +49,7 @@ __u64 delay_exited_ns;
 
 struct runq_core cores[RUNQ_MAX_CPUS];
 struct runq_sample sample;
+__u64 slot_changes; /* how often a slot got a group, or its group ended */
 
 /*
  * Memory at a fixed address, which needs no look-up: the cores, the tasks by pid, blame, and the

@@ -287,6 +287,7 @@ static inline void fake_reset(void)
 	want_filter = false;
 	switch_state_first = false;
 	delay_live_ns = delay_exited_ns = 0;
+	slot_changes = 0;
 }
 
 /* A run queue's clock is updated. */

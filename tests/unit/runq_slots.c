@@ -9,16 +9,14 @@
 #include <bpf/bpf.h>
 
 #include "base/clock.h"
-#include "measure/runq/blame.h"
 #include "stats/hist.h"
+#include "runq_rows.h"
 #include "test.h"
 
-#define CPUS	  2
+#define CPUS	  ROWS_CPUS
 #define FREE_FD	  1001
 #define INDEX_FD  1002
 #define CHUNKS_FD 1003
-#define PAIRS_FD  1004
-#define ROWS_FD	  1005
 #define NR_LE	  1
 #define LE_NS	  2500 /* of slots that count at boundaries only */
 
@@ -36,13 +34,9 @@ static size_t nr_free;
 static unsigned int nr_created, nr_hung;
 static uint64_t forgotten[8]; /* keys deleted from the index */
 static size_t nr_forgotten;
-static struct runq_row rows[RUNQ_NR_BLAME];
-static uint32_t free_row[RUNQ_NR_BLAME];
-static size_t nr_free_rows, nr_pairs; /* pairs in the programs' map */
-static struct runq_pair_cell cells[CPUS * RUNQ_NR_PAIRS];
-static struct runq_blame_table table;
 
 static struct runq_slots slots;
+static __u64 changes; /* as the programs count them */
 static struct runq_task tasks[RUNQ_NR_TASKS];
 static _Alignas(64) char near_memory[RUNQ_NEAR_BYTES];
 
@@ -73,31 +67,17 @@ int __wrap_bpf_map_update_elem(int fd, const void *key, const void *value, __u64
 	if (fd == FREE_FD) {
 		assert_true(nr_free < sizeof(free_slot) / sizeof(free_slot[0]));
 		free_slot[nr_free++] = *(const uint32_t *)value;
-	} else if (fd == ROWS_FD) {
-		free_row[nr_free_rows++] = *(const uint32_t *)value;
-	} else {
+	} else if (!rows_update(fd, value)) {
 		assert_int_equal(fd, CHUNKS_FD);
 		nr_hung++;
 	}
 	return 0;
 }
 
-static struct runq_row *row_of(const struct runq_pair *pair)
-{
-	for (size_t i = 1; i < RUNQ_NR_BLAME; i++)
-		if (!memcmp(&rows[i].pair, pair, sizeof(*pair)))
-			return &rows[i];
-	return NULL;
-}
-
 int __wrap_bpf_map_delete_elem(int fd, const void *key)
 {
-	if (fd == PAIRS_FD) {
-		assert_non_null(row_of(key));
-		nr_pairs--;
-	} else {
+	if (!rows_delete(fd, key))
 		forgotten[nr_forgotten++] = *(const uint64_t *)key;
-	}
 	return 0;
 }
 
@@ -111,7 +91,8 @@ static int setup_as(bool steps)
 	memset(near_memory, 0, sizeof(near_memory));
 	for (size_t i = 0; i < RUNQ_NR_TASKS; i++)
 		tasks[i] = (struct runq_task){RUNQ_NO_DELAY, RUNQ_NO_GROUP};
-	slots = (struct runq_slots){.per = RUNQ_PER_CGROUP, .index_fd = INDEX_FD, .tasks = tasks};
+	slots = (struct runq_slots){.per = RUNQ_PER_CGROUP, .index_fd = INDEX_FD, .changes = &changes,
+				     .tasks = tasks};
 	slots.chunks.shape = (struct runq_shape){
 		.stripes = runq_stripes(CPUS), .cpus = CPUS, .steps = steps};
 	slots.nr_le = NR_LE;
@@ -157,8 +138,15 @@ static void group_begins(uint32_t slot, uint64_t key, const char *name)
 	strcpy(head->path, name);
 	head->depth = 1;
 	head->key = key;
+	changes++;
 	/* Two of its tasks have run. */
 	tasks[key].group = tasks[key + 1000].group = RUNQ_GROUP(place_of(slot), key);
+}
+
+static void group_ends(uint32_t slot)
+{
+	runq_chunks_slot(&slots.chunks, slot)->gone = 1;
+	changes++;
 }
 
 static void waits(uint32_t slot, unsigned int cpu, uint64_t ns, uint64_t nr)
@@ -276,7 +264,7 @@ static void test_slot_changes_hands(void **state)
 	group_begins(5, 105, "a");
 	waits(5, 0, 1000, 3);
 	end_window();
-	runq_chunks_slot(&slots.chunks, 5)->gone = 1;
+	group_ends(5);
 	waits(5, 1, 500, 1);
 	scan_after(NSEC_PER_MSEC);
 	/* A straggler: not quiet yet. */
@@ -314,7 +302,7 @@ static void test_come_back(void **state)
 	(void)state;
 	group_begins(5, 105, "a");
 	waits(5, 0, 1000, 3);
-	runq_chunks_slot(&slots.chunks, 5)->gone = 1;
+	group_ends(5);
 	scan_after(NSEC_PER_MSEC);
 	scan_after(60 * NSEC_PER_MSEC);
 	assert_int_equal(nr_forgotten, 1);
@@ -351,7 +339,7 @@ static void test_unwanted(void **state)
 	assert_int_equal(runq_chunks_slot(&slots.chunks, 6)->depth, 1 | RUNQ_UNWANTED);
 	assert_int_equal(runq_chunks_slot(&slots.chunks, far)->depth, 1 | RUNQ_UNWANTED);
 	/* Its slot goes to one that is asked for, whose name begins anew. */
-	runq_chunks_slot(&slots.chunks, 6)->gone = 1;
+	group_ends(6);
 	scan_after(NSEC_PER_MSEC);
 	scan_after(60 * NSEC_PER_MSEC);
 	strcpy(runq_chunks_slot(&slots.chunks, 6)->path + 4, "a");
@@ -422,12 +410,38 @@ static void test_key_before_name(void **state)
 	assert_string_equal(runq_slots_find(&slots, 105)->path, "/new");
 }
 
+/* A core can also see that something changed before the key: the next scan looks again, later ones do not. */
+static void test_change_before_key(void **state)
+{
+	struct runq_head *head = runq_chunks_slot(&slots.chunks, 5);
+
+	(void)state;
+	/* Slot 0, which is nobody's, is new at first, too. */
+	scan_after(NSEC_PER_MSEC);
+	scan_after(NSEC_PER_MSEC);
+	group_begins(5, 105, "a");
+	head->key = 0;
+	scan_after(NSEC_PER_MSEC);
+	head->key = 105;
+	scan_after(NSEC_PER_MSEC);
+	assert_string_equal(runq_slots_find(&slots, 105)->path, "/a");
+	/* Twice, as the head is looked at once more; then nobody looks at what did not change. */
+	scan_after(NSEC_PER_MSEC);
+	scan_after(NSEC_PER_MSEC);
+	head->key = 106;
+	scan_after(NSEC_PER_MSEC);
+	assert_null(runq_slots_find(&slots, 106));
+	changes++;
+	scan_after(NSEC_PER_MSEC);
+	assert_non_null(runq_slots_find(&slots, 106));
+}
+
 /* A group that is gone but still waits says so in its window. */
 static void test_gone_is_reported(void **state)
 {
 	(void)state;
 	group_begins(5, 105, "a");
-	runq_chunks_slot(&slots.chunks, 5)->gone = 1;
+	group_ends(5);
 	waits(5, 0, 1000, 1);
 	end_window();
 	expect("/a", 1, 1000, 1000, true);
@@ -445,7 +459,7 @@ static size_t rows_ended_of(const char *path)
 
 static void ends_silently(uint32_t slot)
 {
-	runq_chunks_slot(&slots.chunks, slot)->gone = 1;
+	group_ends(slot);
 	scan_after(NSEC_PER_MSEC);
 	scan_after(60 * NSEC_PER_MSEC);
 	end_window();
@@ -498,161 +512,52 @@ static void test_refill(void **state)
 	assert_non_null(runq_slots_find(&slots, 105));
 }
 
-/* As the programs do. */
-static void charge(uint64_t victim, uint64_t culprit, uint64_t ns)
+static void cell_charge(size_t cell, uint64_t pair, uint64_t ns)
 {
-	struct runq_pair pair = {victim, culprit};
-
-	if (!row_of(&pair)) {
-		rows[free_row[--nr_free_rows]].pair = pair;
-		nr_pairs++;
-	}
-	row_of(&pair)->charge.wait_ns += ns;
-	row_of(&pair)->charge.count++;
+	rows_cells[cell].pair = pair;
+	rows_cells[cell].wait_ns += ns;
+	rows_cells[cell].count++;
 }
 
-static void blame_begins(void)
-{
-	struct err err = {0};
-
-	memset(cells, 0, sizeof(cells));
-	memset(rows, 0, sizeof(rows));
-	nr_free_rows = nr_pairs = 0;
-	table = (struct runq_blame_table){
-		.index_fd = PAIRS_FD, .free_fd = ROWS_FD, .rows = rows, .cells = cells, .cpus = CPUS};
-	assert_int_equal(runq_blame_open(&table, &err), 0);
-	/* One row is for pairs that find no other, and the lowest of the rest is the next. */
-	assert_int_equal(nr_free_rows, RUNQ_NR_BLAME - 1);
-	assert_int_equal(free_row[nr_free_rows - 1], 1);
-}
-
-static size_t blame_read(const uint64_t *retired, size_t nr_retired, struct runq_row **ret_list)
-{
-	struct err err = {0};
-	size_t nr;
-
-	assert_int_equal(runq_blame_read(&table, &slots.chunks, retired, nr_retired, ret_list, &nr, &err),
-			 0);
-	return nr;
-}
-
-static uint64_t blamed(const struct runq_row *list, size_t nr, uint64_t victim, uint64_t culprit)
-{
-	uint64_t ns = 0;
-
-	for (size_t i = 0; i < nr; i++)
-		if (list[i].pair.victim == victim && list[i].pair.culprit == culprit)
-			ns += list[i].charge.wait_ns;
-	return ns;
-}
-
-/* Blame of a window is what was added in it; rows of groups that ended are free again. */
-static void test_blame(void **state)
-{
-	const uint64_t retired[] = {7};
-	struct runq_row *list;
-	size_t nr;
-
-	(void)state;
-	blame_begins();
-	charge(5, 6, 100);
-	charge(7, 5, 10);
-	charge(5, 7, 20);
-	assert_int_equal(blame_read(NULL, 0, &list), 3);
-	assert_int_equal(blamed(list, 3, 5, 6), 100);
-	charge(5, 6, 50);
-	charge(7, 5, 1);
-	nr = blame_read(retired, 1, &list);
-	/* Its last charges are still reported. */
-	assert_int_equal(nr, 2);
-	assert_int_equal(blamed(list, nr, 7, 5), 1);
-	assert_int_equal(blamed(list, nr, 5, 6), 50);
-	assert_int_equal(nr_pairs, 1);
-	assert_int_equal(nr_free_rows, RUNQ_NR_BLAME - 2);
-	/* Others take its rows: each has what it waited itself. */
-	charge(8, 5, 3);
-	charge(8, 6, 4);
-	charge(8, 5, 3);
-	nr = blame_read(NULL, 0, &list);
-	assert_int_equal(nr, 2);
-	assert_int_equal(blamed(list, nr, 8, 5), 6);
-	assert_int_equal(blamed(list, nr, 8, 6), 4);
-	/* What found no row. */
-	rows[0].charge.wait_ns += 9;
-	rows[0].charge.count++;
-	assert_int_equal(blame_read(NULL, 0, &list), 1);
-	assert_int_equal(blamed(list, 1, RUNQ_KEY_OTHER, RUNQ_KEY_OTHER), 9);
-	runq_blame_close(&table);
-}
-
-/* A core has taken a row, another one has one after it: that is read at once, the first when it is there. */
-static void test_blame_unwritten(void **state)
-{
-	uint32_t taken[CPUS];
-	struct runq_row *list;
-
-	(void)state;
-	blame_begins();
-	for (int i = 0; i < CPUS; i++)
-		taken[i] = free_row[--nr_free_rows];
-	charge(5, 6, 100);
-	assert_int_equal(blame_read(NULL, 0, &list), 1);
-	/* Of a row that is new, counters and pair can be seen in any order. */
-	rows[taken[0]].charge = (struct runq_charge){40, 1};
-	assert_int_equal(blame_read(NULL, 0, &list), 0);
-	rows[taken[0]].pair.victim = 7;
-	assert_int_equal(blame_read(NULL, 0, &list), 0);
-	rows[taken[0]].pair.culprit = 6;
-	assert_int_equal(blame_read(NULL, 0, &list), 1);
-	assert_int_equal(blamed(list, 1, 7, 6), 40);
-	runq_blame_close(&table);
-}
-
-static void charge_cell(size_t cell, uint64_t pair, uint64_t ns)
-{
-	cells[cell].pair = pair;
-	cells[cell].wait_ns += ns;
-	cells[cell].count++;
-}
-
-/* The tables of the cores: added up with the map, window by window, also of groups that end. */
+/* The tables of the cores: added up with the rows, window by window, also of groups that end. */
 static void test_blame_cells(void **state)
 {
 	struct runq_row *list;
 	size_t nr;
 
 	(void)state;
-	blame_begins();
-	slots.blame = &table;
+	rows_begin();
+	slots.blame = &rows_table;
 	group_begins(5, 105, "a");
 	group_begins(6, 106, "b");
 	end_window();
-	charge(105, 106, 1000);
-	charge_cell(7, RUNQ_PAIR(place_of(5), place_of(6)), 100);
-	charge_cell(RUNQ_NR_PAIRS + 7, RUNQ_PAIR(place_of(5), place_of(6)), 10);
-	charge_cell(8, RUNQ_PAIR(place_of(6), RUNQ_WHO_IDLE), 5);
-	nr = blame_read(NULL, 0, &list);
+	rows_charge(105, 106, 1000);
+	cell_charge(7, RUNQ_PAIR(place_of(5), place_of(6)), 100);
+	cell_charge(RUNQ_NR_PAIRS + 7, RUNQ_PAIR(place_of(5), place_of(6)), 10);
+	cell_charge(8, RUNQ_PAIR(place_of(6), RUNQ_WHO_IDLE), 5);
+	nr = rows_read(&slots.chunks, NULL, 0, &list);
 	assert_int_equal(nr, 2);
-	assert_int_equal(blamed(list, nr, 105, 106), 1110);
-	assert_int_equal(blamed(list, nr, 106, RUNQ_KEY_IDLE), 5);
-	assert_int_equal(blame_read(NULL, 0, &list), 0);
+	assert_int_equal(rows_blamed(list, nr, 105, 106), 1110);
+	assert_int_equal(rows_blamed(list, nr, 106, RUNQ_KEY_IDLE), 5);
+	assert_int_equal(rows_read(&slots.chunks, NULL, 0, &list), 0);
 	/* The culprit ends: what it did is told, its cells are free, its slot is another's. */
-	charge_cell(7, RUNQ_PAIR(place_of(5), place_of(6)), 30);
-	charge_cell(8, RUNQ_PAIR(place_of(6), RUNQ_WHO_IDLE), 2);
-	runq_chunks_slot(&slots.chunks, 6)->gone = 1;
+	cell_charge(7, RUNQ_PAIR(place_of(5), place_of(6)), 30);
+	cell_charge(8, RUNQ_PAIR(place_of(6), RUNQ_WHO_IDLE), 2);
+	group_ends(6);
 	scan_after(NSEC_PER_MSEC);
 	scan_after(60 * NSEC_PER_MSEC);
-	assert_true(!cells[7].pair && !cells[8].pair && !cells[RUNQ_NR_PAIRS + 7].pair);
+	assert_true(!rows_cells[7].pair && !rows_cells[8].pair &&
+		    !rows_cells[RUNQ_NR_PAIRS + 7].pair);
 	group_begins(6, 170, "c");
-	charge_cell(7, RUNQ_PAIR(place_of(5), place_of(6)), 4);
+	cell_charge(7, RUNQ_PAIR(place_of(5), place_of(6)), 4);
 	end_window();
-	nr = blame_read(slots.retired, slots.nr_retired, &list);
+	nr = rows_read(&slots.chunks, slots.retired, slots.nr_retired, &list);
 	assert_int_equal(nr, 3);
-	assert_int_equal(blamed(list, nr, 105, 106), 30);
-	assert_int_equal(blamed(list, nr, 106, RUNQ_KEY_IDLE), 2);
-	assert_int_equal(blamed(list, nr, 105, 170), 4);
+	assert_int_equal(rows_blamed(list, nr, 105, 106), 30);
+	assert_int_equal(rows_blamed(list, nr, 106, RUNQ_KEY_IDLE), 2);
+	assert_int_equal(rows_blamed(list, nr, 105, 170), 4);
 	slots.blame = NULL;
-	runq_blame_close(&table);
+	runq_blame_close(&rows_table);
 }
 
 int main(void)
@@ -671,12 +576,11 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_unwanted_by_name, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_new_key, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_key_before_name, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_change_before_key, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_gone_is_reported, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_end_is_told, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_end_is_told, setup_steps, teardown),
 		cmocka_unit_test_setup_teardown(test_refill, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_blame, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_blame_unwritten, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_blame_cells, setup, teardown),
 	};
 

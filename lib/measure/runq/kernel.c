@@ -107,6 +107,7 @@ static int open_maps(struct runq_kernel *k, const struct runq_opts *opts, size_t
 	k->slots.nr_le = opts->nr_le;
 	k->slots.tasks = k->tasks;
 	k->slots.index_fd = bpf_map__fd(k->skel->maps.slot_of);
+	k->slots.changes = &k->skel->bss->slot_changes;
 	k->slots.chunks.fixed = opts->reserve > 0;
 	k->slots.chunks.chunks_fd = bpf_map__fd(k->skel->maps.chunks);
 	k->slots.chunks.free_fd = bpf_map__fd(k->skel->maps.free_slots);

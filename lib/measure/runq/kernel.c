@@ -21,7 +21,7 @@
 #include "sys/cpu.h"
 #include "sys/ntp.h"
 
-/* CPU time that comparing with schedstat may take in each window of the exporter. */
+/* CPU time that a comparison with schedstat may take in the exporter. */
 #define WALKS_NS (NSEC_PER_MSEC / 2)
 
 struct runq_kernel {
@@ -34,6 +34,9 @@ struct runq_kernel {
 	struct runq_areas areas;
 
 	struct runq_blame_table blame;
+
+	uint64_t open_ns;
+	struct runq_losses compared; /* the sums of the last comparison, the rest is 0 */
 
 	/* Of the call to runq_kernel_events() under way. */
 	void (*fn)(const struct runq_event *, void *);
@@ -103,6 +106,7 @@ static int open_maps(struct runq_kernel *k, const struct runq_opts *opts, size_t
 	int rc;
 
 	fill_areas(k, opts);
+	k->open_ns = clock_mono_ns();
 	k->slots.per = opts->per;
 	k->slots.nr_le = opts->nr_le;
 	k->slots.tasks = k->tasks;
@@ -284,11 +288,28 @@ static void sums_together(struct runq_kernel *k, struct runq_losses *sum)
 	}
 }
 
+static int64_t unbooked_sum(const struct runq_kernel *k)
+{
+	int64_t sum = 0;
+
+	for (unsigned int cpu = 0; cpu < k->nr_cpus; cpu++)
+		sum += *(volatile __s64 *)&k->cpu[cpu].unbooked_ns +
+		       *(volatile __s64 *)&k->skel->bss->cores[cpu].unbooked_ns;
+	return sum;
+}
+
 void runq_kernel_losses(struct runq_kernel *k, struct runq_losses *ret_losses)
 {
-	struct runq_losses sum = {0};
+	uint64_t now = clock_mono_ns();
+	struct runq_losses sum;
 
-	sums_together(k, &sum);
+	if (!k->slots.chunks.fixed ||
+	    runq_compare_due(k->open_ns, k->compared.compared_ns, now)) {
+		k->compared.compared_ns = now;
+		sums_together(k, &k->compared);
+		k->compared.unbooked_ns = unbooked_sum(k);
+	}
+	sum = k->compared;
 	for (unsigned int cpu = 0; cpu < k->nr_cpus; cpu++) {
 		const volatile struct runq_cpu *pc = &k->cpu[cpu];
 
@@ -298,8 +319,6 @@ void runq_kernel_losses(struct runq_kernel *k, struct runq_losses *ret_losses)
 		sum.events_lost += pc->events_lost;
 		sum.blame_full += pc->blame_full;
 		sum.waits += pc->switches;
-		sum.unbooked_ns += pc->unbooked_ns;
-		sum.unbooked_ns += *(volatile __s64 *)&k->skel->bss->cores[cpu].unbooked_ns;
 	}
 	sum.path_cut = k->slots.paths_cut;
 	sum.recursion_misses = sys_bpf_recursion_misses(k->skel->obj);

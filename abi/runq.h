@@ -317,9 +317,22 @@ struct runq_charge {
 };
 
 /*
+ * Blame, by numbers that the programs find in a map of pairs. The rows are mapped, so that user space
+ * reads them without a system call. Numbers of free rows are in a stack, the lowest on top at the
+ * start. Counters only grow, also when another pair takes the row. Row 0 is for pairs that find no
+ * free one.
+ */
+struct runq_row {
+	struct runq_pair pair; /* both 0: free */
+	struct runq_charge charge;
+};
+
+_Static_assert(sizeof(struct runq_row) == 32, "in the memory formula of docs/methods/runq.md");
+
+/*
  * Blame for the quick path: a table per core, in which a pair has one place and keeps it until one
- * of the two groups ends. A pair whose place is taken goes to the map of pairs. Counters only grow;
- * user space adds up the tables and the map.
+ * of the two groups ends. A pair whose place is taken has a row. Counters only grow; user space adds
+ * up the tables and the rows.
  */
 #define RUNQ_NR_PAIRS	 512
 #define RUNQ_PAIRS_BYTES (RUNQ_NR_PAIRS * sizeof(struct runq_pair_cell))

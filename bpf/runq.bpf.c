@@ -448,8 +448,10 @@ static __always_inline void slot_ends(u64 key)
 	u32 *slot = bpf_map_lookup_elem(&slot_of, &key);
 	void *books = slot ? slot_get(place_of(*slot)) : NULL;
 
-	if (books && slot_head(books)->key == key)
+	if (books && slot_head(books)->key == key) {
 		slot_head(books)->gone = 1;
+		__sync_fetch_and_add(&slot_changes, 1);
+	}
 }
 
 SEC("tp_btf/cgroup_rmdir")

@@ -5,6 +5,42 @@
 
 #include "runq_slots.bpf.h"
 
+static __always_inline struct runq_row *row_at(u32 row)
+{
+	return AREA(rows) + (u64)(row % RUNQ_NR_BLAME) * sizeof(struct runq_row);
+}
+
+/* A row for a pair that has none: its number, or 0 if there is no free one. */
+static __noinline u32 row_new(struct runq_pair *pair, u32 cpu)
+{
+	u32 at, *known;
+	u64 core = cpu;
+
+	/* The culprit's slot is between two groups. */
+	if (!pair->culprit) {
+		pair->culprit = RUNQ_KEY_OTHER;
+		known = bpf_map_lookup_elem(&row_of, pair);
+		if (known)
+			return *known;
+	}
+	if (!bpf_map_pop_elem(&free_rows, &at)) {
+		row_at(at)->pair = *pair;
+		if (!bpf_map_update_elem(&row_of, pair, &at, BPF_NOEXIST))
+			return at;
+		row_at(at)->pair = (struct runq_pair){};
+		bpf_map_push_elem(&free_rows, &at, 0);
+		/* Another core may have been faster. */
+		known = bpf_map_lookup_elem(&row_of, pair);
+		if (known)
+			return *known;
+	}
+	/* In a 64-bit register: see cpu_here(). */
+	asm volatile("" : "+r"(core));
+	if (core < layout.cpus)
+		cpu_at(core)->blame_full++;
+	return 0;
+}
+
 /*
  * A global function is verified once and on its own, not again on every path that leads to it. It
  * takes numbers only: kernels before 5.12 allow no pointers there.
@@ -12,32 +48,19 @@
 __noinline int blame_add(u64 victim, u64 culprit, u64 ns, u32 cpu)
 {
 	struct runq_pair pair = {.victim = victim, .culprit = culprit};
-	struct runq_charge *charge;
+	struct runq_row *row;
+	u32 *known;
 
-	/* Tested here: a test in the walk doubles the paths through it at each step. */
-	if (!victim || !ns)
+	/*
+	 * Tested here: a test in the walk doubles the paths through it at each step. Without blame there
+	 * are no rows, and some verifiers look at this function all the same.
+	 */
+	if (!want_blame || !victim || !ns)
 		return 0;
-	charge = bpf_map_lookup_elem(&blame, &pair);
-	if (!charge) {
-		struct runq_charge none = {};
-
-		bpf_map_update_elem(&blame, &pair, &none, BPF_NOEXIST);
-		charge = bpf_map_lookup_elem(&blame, &pair);
-	}
-	if (!charge) {
-		u64 at = cpu;
-
-		/* User space has made this entry, so that it exists when nothing else fits. */
-		asm volatile("" : "+r"(at));
-		if (at < layout.cpus)
-			cpu_at(at)->blame_full++;
-		pair.victim = pair.culprit = RUNQ_KEY_OTHER;
-		charge = bpf_map_lookup_elem(&blame, &pair);
-	}
-	if (!charge)
-		return 0;
-	__sync_fetch_and_add(&charge->wait_ns, ns);
-	__sync_fetch_and_add(&charge->count, 1);
+	known = bpf_map_lookup_elem(&row_of, &pair);
+	row = row_at(known ? *known : row_new(&pair, cpu));
+	__sync_fetch_and_add(&row->charge.wait_ns, ns);
+	__sync_fetch_and_add(&row->charge.count, 1);
 	return 0;
 }
 

@@ -49,16 +49,18 @@ __u64 delay_exited_ns;
 
 struct runq_core cores[RUNQ_MAX_CPUS];
 struct runq_sample sample;
+__u64 slot_changes; /* how often a slot got a group, or its group ended */
 
 /*
- * Memory at a fixed address, which needs no look-up: the cores, the tasks by pid, and the first
- * chunk of slots, enough for most machines. What is declared here only has a name: user space
+ * Memory at a fixed address, which needs no look-up: the cores, the tasks by pid, blame, and the
+ * first chunk of slots, enough for most machines. What is declared here only has a name: user space
  * makes the maps behind them as large as they have to be. The unit test has memory of its own.
  */
 #ifdef __bpf__
 static char cpus_area[8] SEC(".data.cpus");
 static char tasks_area[8] SEC(".data.tasks");
 static char pairs_area[8] SEC(".data.pairs");
+static char rows_area[8] SEC(".data.rows");
 /*
  * The point of slot 0 for the quick path and for the other one: each at its distance from what is
  * before it, which is the table of buckets and slot 0, so that neither needs an addition.
@@ -144,8 +146,15 @@ struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);
 	__type(key, struct runq_pair);
-	__type(value, struct runq_charge);
-} blame SEC(".maps");
+	__type(value, u32);
+} row_of SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_STACK);
+	__uint(max_entries, 1);
+	__uint(key_size, 0);
+	__type(value, u32);
+} free_rows SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);

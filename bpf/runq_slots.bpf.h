@@ -227,6 +227,7 @@ static __noinline u32 slot_find(struct runq_cpu *pc, u64 key, struct task_struct
 			}
 			slot = *known;
 		}
+		__sync_fetch_and_add(&slot_changes, 1);
 		event_new();
 	} else {
 		slot = *known;

@@ -38,7 +38,8 @@ struct runq_latency_opts {
 	const char *per;
 	/* With "cgroup": a group is all cgroups whose paths have so many names in common; 0: one cgroup. */
 	uint32_t depth;
-	uint32_t reserved; /* 0 */
+	/* Also measure what runq_latency_pressure() returns; with "cgroup" or "pod". */
+	uint32_t pressure;
 };
 
 /* Parts of sum_ns, which is their sum. */
@@ -94,6 +95,45 @@ struct runq_latency_window {
 	double schedstat_ratio;
 };
 
+/* Parts of a wall time, which is their sum. */
+struct runq_latency_pressure_causes {
+	uint64_t contention_ns; /* behind other tasks */
+	uint64_t kernel_thread_ns;
+	uint64_t idle_exit_ns;
+	uint64_t quota_ns; /* throttled by its CPU quota */
+};
+
+/* The wall time in which tasks of a cgroup, or of one below it, waited for a core. */
+struct runq_latency_pressure {
+	const char *cgroup; /* "/" is the machine */
+	uint64_t cgroup_id;
+	uint64_t waiting_ns; /* at least one task waited */
+	uint64_t stalled_ns; /* and none of them ran */
+	struct runq_latency_pressure_causes waiting;
+	struct runq_latency_pressure_causes stalled;
+	/* The kernel's own (PSI), of which quota is a part; UINT64_MAX if unknown. */
+	uint64_t psi_waiting_ns;
+	uint64_t psi_stalled_ns;
+	/* As in struct runq_latency_group. */
+	const char *pod_uid;
+	const char *container_id;
+	const char *qos;
+	const char *namespace_name;
+	const char *pod;
+	const char *container;
+	const char *image;
+};
+
+struct runq_latency_pressures {
+	const struct runq_latency_pressure *rows; /* most waiting first */
+	size_t nr_rows;
+	/* Since the context was opened; see PRESSURE in subtick-runq(8). */
+	uint64_t full_total;
+	uint64_t shared_total;
+	uint64_t crowded_total;
+	uint64_t unstable_total;
+};
+
 /* Opens a context and begins the first window. 0 or -errno. */
 int runq_latency_open(struct runq_latency **ret, const struct runq_latency_opts *opts);
 /*
@@ -101,6 +141,11 @@ int runq_latency_open(struct runq_latency **ret, const struct runq_latency_opts 
  * or -errno.
  */
 int runq_latency_read(struct runq_latency *ctx, struct runq_latency_window *ret_window);
+/*
+ * Pressure in the window that was read last, valid until the next read. 0 or -errno: -EINVAL if the
+ * context was opened without it.
+ */
+int runq_latency_pressure(struct runq_latency *ctx, struct runq_latency_pressures *ret_pressures);
 /* The group with that path in the window; NULL if it had no waits. */
 const struct runq_latency_group *runq_latency_find(const struct runq_latency_window *window,
 						   const char *cgroup);

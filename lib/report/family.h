@@ -62,7 +62,7 @@ enum family_type {
 	X(F_WAKE, "subtick_idle_wake_latency_seconds", FAMILY_HISTOGRAM, UNIT_NS,                  \
 	  "Wake latency: time from when a timer was due until the idle core ran, by requested idle state.") \
 	X(F_LOSS, "subtick_losses", FAMILY_COUNTER, UNIT_COUNT,                                    \
-	  "What a collector lost or doubts, by kind; the JSON has a key of the same name.")        \
+	  "What a collector lost or doubts, by kind; the JSON has a key of the same name. Collectors load and noise share programs: what those lose is in both.") \
 	X(F_UP, "subtick_collector_up", FAMILY_GAUGE, UNIT_BOOL, "Whether the collector works.")   \
 	X(F_UPDATES, "subtick_collector_updates", FAMILY_COUNTER, UNIT_COUNT, "Windows read.")     \
 	X(F_UPDATE_COST, "subtick_collector_cpu_seconds", FAMILY_COUNTER, UNIT_NS,                 \

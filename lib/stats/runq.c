@@ -61,6 +61,19 @@ void runq_slot_steps(const void *slot, unsigned int stripes, unsigned int cpus, 
 		    offsetof(struct runq_steps, rare_ns), ret_totals->cause_ns);
 }
 
+/* Four in each turn: of most groups nothing else is read in a window, and there may be thousands. */
+static uint64_t counts_sum(const volatile uint64_t *count, unsigned int nr)
+{
+	uint64_t sum = 0;
+	unsigned int i = 0;
+
+	for (; i + 4 <= nr; i += 4)
+		sum += count[i] + count[i + 1] + count[i + 2] + count[i + 3];
+	for (; i < nr; i++)
+		sum += count[i];
+	return sum;
+}
+
 uint64_t runq_slot_count(const void *slot, bool steps, unsigned int stripes, unsigned int nr_le)
 {
 	unsigned int nr = steps ? nr_le + 1 : HIST_NR;
@@ -70,13 +83,8 @@ uint64_t runq_slot_count(const void *slot, bool steps, unsigned int stripes, uns
 	/* In both the counts come first. */
 	_Static_assert(!offsetof(struct runq_steps, count) && !offsetof(struct runq_hist, count),
 		       "counts are read without knowing which of them it is");
-	for (unsigned int i = 0; i < stripes; i++) {
-		const volatile uint64_t *count =
-			(const void *)((const char *)slot + RUNQ_HISTS + i * stripe);
-
-		for (unsigned int b = 0; b < nr; b++)
-			sum += count[b];
-	}
+	for (unsigned int i = 0; i < stripes; i++)
+		sum += counts_sum((const void *)((const char *)slot + RUNQ_HISTS + i * stripe), nr);
 	return sum;
 }
 
@@ -243,15 +251,12 @@ static int pair_cmp(const struct runq_pair *a, const struct runq_pair *b)
 	return 0;
 }
 
-/* So far the rows of two readings of a map are apart: new ones come, those of ended groups go. */
-#define ROWS_NEAR 16
-
 static int by_pair(const void *a, const void *b)
 {
 	return pair_cmp(&((const struct runq_row *)a)->pair, &((const struct runq_row *)b)->pair);
 }
 
-void runq_rows_sort(struct runq_row *rows, size_t nr)
+static void rows_sort(struct runq_row *rows, size_t nr)
 {
 	if (nr)
 		qsort(rows, nr, sizeof(*rows), by_pair);
@@ -261,7 +266,7 @@ size_t runq_rows_merge(struct runq_row *rows, size_t nr)
 {
 	size_t left = 0;
 
-	runq_rows_sort(rows, nr);
+	rows_sort(rows, nr);
 	for (size_t i = 0; i < nr; i++) {
 		if (left && rows[left - 1].pair.victim == rows[i].pair.victim &&
 		    rows[left - 1].pair.culprit == rows[i].pair.culprit) {
@@ -272,72 +277,6 @@ size_t runq_rows_merge(struct runq_row *rows, size_t nr)
 		}
 	}
 	return left;
-}
-
-/* What @row has more than @was, into @ret_row; false if nothing. */
-static bool row_grown(const struct runq_row *row, const struct runq_row *was,
-		      struct runq_row *ret_row)
-{
-	struct runq_charge more = row->charge;
-
-	/* A row that is smaller than before was deleted and created again. */
-	if (more.count >= was->charge.count) {
-		more.wait_ns -= was->charge.wait_ns;
-		more.count -= was->charge.count;
-	}
-	*ret_row = (struct runq_row){.pair = row->pair, .charge = more};
-	return more.count;
-}
-
-size_t runq_rows_sub(struct runq_row *rows, size_t nr, const struct runq_row *was, size_t nr_was)
-{
-	static const struct runq_row none;
-	size_t left = 0, at = 0;
-
-	for (size_t i = 0; i < nr; i++) {
-		while (at < nr_was && pair_cmp(&was[at].pair, &rows[i].pair) < 0)
-			at++;
-		left += row_grown(&rows[i],
-				  at < nr_was && !pair_cmp(&was[at].pair, &rows[i].pair) ? &was[at]
-											 : &none,
-				  &rows[left]);
-	}
-	return left;
-}
-
-/* How many rows of @was come before the one of this pair, if it is near; @nr if not. */
-static size_t rows_until(const struct runq_row *was, size_t nr, const struct runq_pair *pair)
-{
-	for (size_t i = 0; i < nr && i < ROWS_NEAR; i++)
-		if (!pair_cmp(&was[i].pair, pair))
-			return i;
-	return nr;
-}
-
-size_t runq_rows_grown(const struct runq_row *now, size_t nr, struct runq_row *was, size_t nr_was,
-		       struct runq_row *ret_rows)
-{
-	size_t grown = 0, fresh = nr, at = 0, gone = 0, left;
-
-	for (size_t i = 0; i < nr; i++) {
-		size_t skip = rows_until(was + at, nr_was - at, &now[i].pair);
-
-		/* The rows of both that have no partner are few, and are sorted. */
-		if (skip == nr_was - at) {
-			ret_rows[--fresh] = now[i];
-			continue;
-		}
-		while (skip--)
-			was[gone++] = was[at++];
-		grown += row_grown(&now[i], &was[at++], &ret_rows[grown]);
-	}
-	while (at < nr_was)
-		was[gone++] = was[at++];
-	runq_rows_sort(was, gone);
-	runq_rows_sort(ret_rows + fresh, nr - fresh);
-	left = runq_rows_sub(ret_rows + fresh, nr - fresh, was, gone);
-	memmove(ret_rows + grown, ret_rows + fresh, left * sizeof(*ret_rows));
-	return grown + left;
 }
 
 static int by_charge(const void *a, const void *b)
@@ -390,7 +329,7 @@ size_t runq_rows_rank(struct runq_row *rows, size_t nr, size_t per_victim)
 		free(copy);
 		return nr;
 	}
-	runq_rows_sort(rows, nr);
+	rows_sort(rows, nr);
 	memcpy(copy, rows, nr * sizeof(*copy));
 	for (size_t i = 0; i < nr; i++) {
 		if (!i || rows[i].pair.victim != rows[i - 1].pair.victim)

@@ -83,23 +83,8 @@ void runq_le_counts(const struct runq_totals *totals, const uint64_t *le, unsign
 double runq_count_stderr(uint64_t count, double ratio);
 double runq_sum_stderr(const struct runq_totals *totals, double ratio);
 
-struct runq_row {
-	struct runq_pair pair;
-	struct runq_charge charge;
-};
-
-/* By victim, then culprit, as runq_rows_sub() needs it. */
-void runq_rows_sort(struct runq_row *rows, size_t nr);
-/* Sorts them; rows of one pair become one. Returns how many are left. */
+/* Sorts them by victim, then culprit; rows of one pair become one. Returns how many are left. */
 size_t runq_rows_merge(struct runq_row *rows, size_t nr);
-/* Sorted @rows minus sorted @was, without rows that did not grow; returns how many are left. */
-size_t runq_rows_sub(struct runq_row *rows, size_t nr, const struct runq_row *was, size_t nr_was);
-/*
- * The same for two readings of a map, whose rows keep their order: takes less, because only rows that
- * came or went are sorted. @ret_rows has room for @nr rows; @was is of no use afterwards.
- */
-size_t runq_rows_grown(const struct runq_row *now, size_t nr, struct runq_row *was, size_t nr_was,
-		       struct runq_row *ret_rows);
 /*
  * Victims by their whole wait, largest first, and their culprits likewise; beyond @per_victim
  * culprits, the rest of that victim goes to RUNQ_KEY_OTHER. Returns the number of rows left.

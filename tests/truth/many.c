@@ -28,7 +28,7 @@ static struct {
 	struct runq_task *tasks;
 	char *near;
 	size_t nr;
-	uint64_t windows;
+	__u64 changes;
 } many;
 
 static int make_maps(struct err *err)
@@ -78,6 +78,7 @@ int many_open(size_t nr, unsigned int cpus, struct err *err)
 	many.slots.per = RUNQ_PER_CGROUP;
 	many.slots.nr_le = NR_LE;
 	many.slots.index_fd = -1;
+	many.slots.changes = &many.changes;
 	many.slots.tasks = many.tasks;
 	many.slots.chunks.fixed = true;
 	many.slots.chunks.shape =

@@ -30,6 +30,7 @@ static void bpf_ringbuf_submit(void *data, u64 flags);
 static struct runq_cpu cpus_area[NR_CPUS];
 static struct runq_task tasks_area[RUNQ_NR_TASKS];
 static struct runq_pair_cell pairs_area[NR_CPUS * RUNQ_NR_PAIRS];
+static struct runq_row rows_area[RUNQ_NR_BLAME];
 static _Alignas(64) char near_memory[RUNQ_NEAR_BYTES];
 
 /* Memory at a fixed address: that of the first chunk is known by a point inside, as in the programs. */
@@ -66,8 +67,13 @@ static struct {
 	} index[2 * RUNQ_CHUNK];
 	u32 nr_index;
 	u64 stamp[RUNQ_NR_TASKS], exit[RUNQ_NR_EXITS];
-	struct runq_row row[NR_BLAME];
-	u32 nr_rows, max_rows;
+	struct {
+		struct runq_pair pair;
+		u32 row;
+	} pair[NR_BLAME];
+	u32 nr_rows, max_rows; /* pairs in the map of rows */
+	u32 rows_taken, max_taken;
+	bool rival; /* another core makes a row for the next new pair, too, and is faster */
 	struct runq_event event[NR_EVENTS];
 	u32 nr_events, max_events, nr_new;
 	struct rq rq[NR_CPUS];
@@ -77,12 +83,25 @@ static struct {
 	u64 subtracted;	   /* interrupts and steal so far, by which the clock of tasks is behind */
 } fake;
 
-static inline struct runq_row *row_find(u64 victim, u64 culprit)
+static inline u32 *row_number(u64 victim, u64 culprit)
 {
 	for (u32 i = 0; i < fake.nr_rows; i++)
-		if (fake.row[i].pair.victim == victim && fake.row[i].pair.culprit == culprit)
-			return &fake.row[i];
+		if (fake.pair[i].pair.victim == victim && fake.pair[i].pair.culprit == culprit)
+			return &fake.pair[i].row;
 	return NULL;
+}
+
+static inline struct runq_row *row_find(u64 victim, u64 culprit)
+{
+	u32 *row = row_number(victim, culprit);
+
+	return row ? &rows_area[*row] : NULL;
+}
+
+static inline void row_add(const struct runq_pair *pair, u32 row)
+{
+	fake.pair[fake.nr_rows].pair = *pair;
+	fake.pair[fake.nr_rows++].row = row;
 }
 
 static void *bpf_map_lookup_elem(void *map, const void *key)
@@ -97,12 +116,9 @@ static void *bpf_map_lookup_elem(void *map, const void *key)
 		return at < RUNQ_NR_TASKS ? &fake.stamp[at] : NULL;
 	if (map == &exits)
 		return at < RUNQ_NR_EXITS ? &fake.exit[at] : NULL;
-	if (map == &blame) {
-		const struct runq_pair *pair = key;
-		struct runq_row *row = row_find(pair->victim, pair->culprit);
-
-		return row ? &row->charge : NULL;
-	}
+	if (map == &row_of)
+		return row_number(((const struct runq_pair *)key)->victim,
+				  ((const struct runq_pair *)key)->culprit);
 	assert_ptr_equal(map, &slot_of);
 	for (u32 i = 0; i < fake.nr_index; i++)
 		if (fake.index[i].key == *(const u64 *)key)
@@ -115,12 +131,13 @@ static long bpf_map_update_elem(void *map, const void *key, const void *value, u
 	assert_int_equal(flags, BPF_NOEXIST);
 	if (bpf_map_lookup_elem(map, key))
 		return -EEXIST;
-	if (map == &blame) {
+	if (map == &row_of) {
 		if (fake.nr_rows == fake.max_rows)
 			return -E2BIG;
-		fake.row[fake.nr_rows].pair = *(const struct runq_pair *)key;
-		fake.row[fake.nr_rows++].charge = *(const struct runq_charge *)value;
-		return 0;
+		/* A reader that finds the number finds the pair. */
+		assert_memory_equal(&rows_area[*(const u32 *)value].pair, key, sizeof(struct runq_pair));
+		row_add(key, fake.rival ? NR_BLAME - 1 : *(const u32 *)value);
+		return fake.rival ? -EEXIST : 0;
 	}
 	assert_ptr_equal(map, &slot_of);
 	fake.index[fake.nr_index].key = *(const u64 *)key;
@@ -130,6 +147,12 @@ static long bpf_map_update_elem(void *map, const void *key, const void *value, u
 
 static long bpf_map_pop_elem(void *map, void *value)
 {
+	if (map == &free_rows) {
+		if (fake.rows_taken == fake.max_taken)
+			return -ENOENT;
+		*(u32 *)value = ++fake.rows_taken;
+		return 0;
+	}
 	assert_ptr_equal(map, &free_slots);
 	if (fake.free_at == fake.nr_free)
 		return -ENOENT;
@@ -139,6 +162,10 @@ static long bpf_map_pop_elem(void *map, void *value)
 
 static long bpf_map_push_elem(void *map, const void *value, u64 flags)
 {
+	if (map == &free_rows) {
+		assert_int_equal(*(const u32 *)value, fake.rows_taken--);
+		return 0;
+	}
 	assert_ptr_equal(map, &free_slots);
 	fake.free[fake.nr_free++] = *(const u32 *)value;
 	return 0;
@@ -228,11 +255,13 @@ static inline void fake_reset(void)
 	memset(near_memory, 0, sizeof(near_memory));
 	memset(cores, 0, sizeof(cores));
 	memset(pairs_area, 0, sizeof(pairs_area));
+	memset(rows_area, 0, sizeof(rows_area));
 	for (u32 i = 0; i < RUNQ_NR_TASKS; i++)
 		tasks_area[i] = (struct runq_task){RUNQ_NO_DELAY, RUNQ_NO_GROUP};
 	for (u32 i = 1; i < NR_NEAR; i++)
 		fake.free[fake.nr_free++] = i;
 	fake.max_rows = NR_BLAME;
+	fake.max_taken = NR_BLAME - 1;
 	fake.max_events = NR_EVENTS;
 	fake.rq_behind[0] = 1000000;
 	fake.rq_behind[1] = 77777;
@@ -258,6 +287,7 @@ static inline void fake_reset(void)
 	want_filter = false;
 	switch_state_first = false;
 	delay_live_ns = delay_exited_ns = 0;
+	slot_changes = 0;
 }
 
 /* A run queue's clock is updated. */
@@ -332,7 +362,7 @@ static inline void fake_unwanted(u64 key)
 	}
 }
 
-/* As user space does: the tables of the cores are added to the rows of the map. */
+/* As user space does: the tables of the cores are added to the rows. */
 static inline void fake_fold(void)
 {
 	for (u32 i = 0; i < NR_CPUS * RUNQ_NR_PAIRS; i++) {
@@ -344,8 +374,9 @@ static inline void fake_fold(void)
 		if (!cell->pair)
 			continue;
 		if (!row) {
-			row = &fake.row[fake.nr_rows++];
-			*row = (struct runq_row){.pair = {victim, culprit}};
+			row = &rows_area[++fake.rows_taken];
+			row->pair = (struct runq_pair){victim, culprit};
+			row_add(&row->pair, fake.rows_taken);
 		}
 		row->charge.wait_ns += cell->wait_ns;
 		row->charge.count += cell->count;

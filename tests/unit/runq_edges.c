@@ -214,24 +214,62 @@ static void long_waits(void **state)
 	assert_int_equal(cpus_area[0].events_lost, 1);
 }
 
+/* Waits of one task behind another, by the path that keeps rows. */
+static void behind(u64 ns, struct task_struct *culprit, struct task_struct *victim)
+{
+	wake(ns, victim);
+	swap(ns + 100, culprit, victim, true);
+}
+
 /* Pairs beyond what the table holds share one row, and are counted. */
 static void blame_full(void **state)
 {
-	struct runq_pair other = {RUNQ_KEY_OTHER, RUNQ_KEY_OTHER};
-	struct runq_charge none = {0};
+	const struct runq_row *shared = &rows_area[0];
 
-	bpf_map_update_elem(&blame, &other, &none, BPF_NOEXIST);
-	fake.max_rows = 2;
+	fake.max_rows = 1;
 	swap(0, &idle, &task[2], true);
-	wake(100, &task[1]);
-	swap(300, &task[2], &task[1], true);
+	behind(100, &task[2], &task[1]);
 	assert_int_equal(cpus_area[0].blame_full, 0);
-	wake(400, &task[2]);
-	swap(1000, &task[1], &task[2], true);
+	/* No room in the map: the row that was taken is free again. */
+	behind(400, &task[1], &task[2]);
 	assert_int_equal(cpus_area[0].blame_full, 1);
-	assert_int_equal(fake_row(1001, 1002)->charge.wait_ns, 200);
-	assert_int_equal(fake_row(RUNQ_KEY_OTHER, RUNQ_KEY_OTHER)->charge.wait_ns, 600);
-	assert_int_equal(fake_row(RUNQ_KEY_OTHER, RUNQ_KEY_OTHER)->charge.count, 1);
+	assert_int_equal(fake.rows_taken, 1);
+	assert_int_equal(rows_area[2].pair.victim + rows_area[2].pair.culprit, 0);
+	/* No free row. */
+	fake.max_taken = 1;
+	behind(800, &task[2], &task[3]);
+	assert_int_equal(cpus_area[0].blame_full, 2);
+	assert_int_equal(fake_row(1001, 1002)->charge.wait_ns, 100);
+	assert_int_equal(shared->charge.wait_ns, 200);
+	assert_int_equal(shared->charge.count, 2);
+}
+
+/* Two cores meet a pair at once: one row is for both, and the other one is free again. */
+static void blame_rival(void **state)
+{
+	swap(0, &idle, &task[2], true);
+	fake.rival = true;
+	behind(100, &task[2], &task[1]);
+	fake.rival = false;
+	assert_int_equal(fake_row(1001, 1002)->charge.wait_ns, 100);
+	assert_ptr_equal(fake_row(1001, 1002), &rows_area[NR_BLAME - 1]);
+	assert_int_equal(fake.rows_taken, 0);
+	assert_int_equal(rows_area[1].pair.victim + rows_area[1].charge.count, 0);
+	assert_int_equal(cpus_area[0].blame_full, 0);
+}
+
+/* The culprit's slot was freed meanwhile: the victim has its wait all the same, in one row. */
+static void blame_of_nobody(void **state)
+{
+	swap(0, &idle, &task[2], true);
+	for (u64 ns = 100; ns < 1000; ns += 300) {
+		behind(ns, &task[2], &task[1]);
+		behind(ns + 150, &task[1], &task[2]);
+		fake_head(1002)->key = 0;
+	}
+	assert_int_equal(fake_row(1001, 1002)->charge.count, 1);
+	assert_int_equal(fake_row(1001, RUNQ_KEY_OTHER)->charge.count, 2);
+	assert_null(fake_row(1001, 0));
 }
 
 /* A wait of exactly a boundary is not above it. */
@@ -399,6 +437,8 @@ int main(void)
 		cmocka_unit_test_setup(throttled_per_cpu, reset),
 		cmocka_unit_test_setup(long_waits, reset),
 		cmocka_unit_test_setup(blame_full, reset),
+		cmocka_unit_test_setup(blame_rival, reset),
+		cmocka_unit_test_setup(blame_of_nobody, reset),
 		cmocka_unit_test_setup(boundaries, reset),
 		cmocka_unit_test_setup(stamps_of_wakeups, reset),
 		cmocka_unit_test_setup(woken_while_it_runs, reset),

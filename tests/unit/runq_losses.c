@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+#include "base/clock.h"
+
 #include "test.h"
 
 static void test_ratio(void **state)
@@ -39,11 +41,31 @@ static void test_unknown(void **state)
 	assert_true(isnan(runq_schedstat_ratio(&was, &now)));
 }
 
+/* Windows of a second: at 1, 2, 4 and 8 s, after that every 10 s; windows of a minute, all of them. */
+static void test_due(void **state)
+{
+	const uint64_t open_ns = 777 * NSEC_PER_SEC;
+	uint64_t compared_ns = open_ns + NSEC_PER_SEC / 10;
+	char at[64] = "", *end = at;
+
+	(void)state;
+	assert_true(runq_compare_due(open_ns, 0, open_ns));
+	for (unsigned int second = 1; second <= 40; second++) {
+		if (!runq_compare_due(open_ns, compared_ns, open_ns + second * NSEC_PER_SEC))
+			continue;
+		compared_ns = open_ns + second * NSEC_PER_SEC;
+		end += sprintf(end, "%u ", second);
+	}
+	assert_string_equal(at, "1 2 4 8 16 26 36 ");
+	assert_true(runq_compare_due(open_ns, compared_ns, compared_ns + 60 * NSEC_PER_SEC));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_ratio),
 		cmocka_unit_test(test_unknown),
+		cmocka_unit_test(test_due),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -155,13 +155,16 @@ static void removed_cgroup(void **state)
 	swap(100, &idle, &task[1], true);
 	wake(200, &task[2]);
 	swap(300, &task[1], &task[2], true);
+	assert_int_equal(slot_changes, 2);
 	runq_rmdir(NULL, &cgroup[1]);
+	assert_int_equal(slot_changes, 3);
 	assert_int_equal(fake_head(1001)->gone, 1);
 	assert_int_equal(fake_head(1002)->gone, 0);
 	/* User space has handed the slot on before the index followed. */
 	fake_head(1002)->key = 4711;
 	runq_rmdir(NULL, &cgroup[2]);
 	assert_int_equal(fake_head(1002)->gone, 0);
+	assert_int_equal(slot_changes, 3);
 	cgroup[3].self.flags = 0;
 	wake(400, &task[3]);
 	swap(500, &task[2], &task[3], true);

@@ -9,15 +9,14 @@
 #include <bpf/bpf.h>
 
 #include "base/clock.h"
-#include "measure/runq/blame.h"
 #include "stats/hist.h"
+#include "runq_rows.h"
 #include "test.h"
 
-#define CPUS	  2
+#define CPUS	  ROWS_CPUS
 #define FREE_FD	  1001
 #define INDEX_FD  1002
 #define CHUNKS_FD 1003
-#define BLAME_FD  1004
 #define NR_LE	  1
 #define LE_NS	  2500 /* of slots that count at boundaries only */
 
@@ -26,8 +25,6 @@ int __wrap_bpf_map_create(enum bpf_map_type type, const char *name, __u32 key_si
 			  __u32 value_size, __u32 max_entries,
 			  const struct bpf_map_create_opts *opts);
 int __wrap_bpf_map_update_elem(int fd, const void *key, const void *value, __u64 flags);
-int __wrap_bpf_map_lookup_batch(int fd, void *in_batch, void *out_batch, void *keys, void *values,
-				__u32 *count, const struct bpf_map_batch_opts *opts);
 int __wrap_bpf_map_delete_elem(int fd, const void *key);
 int __wrap_clock_gettime(clockid_t id, struct timespec *ts);
 
@@ -37,12 +34,9 @@ static size_t nr_free;
 static unsigned int nr_created, nr_hung;
 static uint64_t forgotten[8]; /* keys deleted from the index */
 static size_t nr_forgotten;
-static struct runq_row rows[16];
-static size_t nr_rows;
-static int batch_fails; /* what the walk over the blame map returns, if not 0 */
-static struct runq_pair_cell cells[CPUS * RUNQ_NR_PAIRS];
 
 static struct runq_slots slots;
+static __u64 changes; /* as the programs count them */
 static struct runq_task tasks[RUNQ_NR_TASKS];
 static _Alignas(64) char near_memory[RUNQ_NEAR_BYTES];
 
@@ -73,58 +67,17 @@ int __wrap_bpf_map_update_elem(int fd, const void *key, const void *value, __u64
 	if (fd == FREE_FD) {
 		assert_true(nr_free < sizeof(free_slot) / sizeof(free_slot[0]));
 		free_slot[nr_free++] = *(const uint32_t *)value;
-	} else if (fd == BLAME_FD) {
-		rows[nr_rows].pair = *(const struct runq_pair *)key;
-		rows[nr_rows++].charge = *(const struct runq_charge *)value;
-	} else {
+	} else if (!rows_update(fd, value)) {
 		assert_int_equal(fd, CHUNKS_FD);
 		nr_hung++;
 	}
 	return 0;
 }
 
-static struct runq_row *row_of(const struct runq_pair *pair)
-{
-	for (size_t i = 0; i < nr_rows; i++)
-		if (!memcmp(&rows[i].pair, pair, sizeof(*pair)))
-			return &rows[i];
-	return NULL;
-}
-
-/* Two rows at a time, as if there were no room for more; with the last ones it says so. */
-int __wrap_bpf_map_lookup_batch(int fd, void *in_batch, void *out_batch, void *keys, void *values,
-				__u32 *count, const struct bpf_map_batch_opts *opts)
-{
-	__u32 from = in_batch ? *(__u32 *)in_batch : 0, nr = 0;
-
-	(void)opts;
-	assert_int_equal(fd, BLAME_FD);
-	assert_true(*count >= 2);
-	if (batch_fails) {
-		*count = 0;
-		errno = -batch_fails;
-		return batch_fails;
-	}
-	for (; nr < 2 && from + nr < nr_rows; nr++) {
-		((struct runq_pair *)keys)[nr] = rows[from + nr].pair;
-		((struct runq_charge *)values)[nr] = rows[from + nr].charge;
-	}
-	*count = nr;
-	*(__u32 *)out_batch = from + nr;
-	if (from + nr < nr_rows)
-		return 0;
-	errno = ENOENT;
-	return -ENOENT;
-}
-
 int __wrap_bpf_map_delete_elem(int fd, const void *key)
 {
-	if (fd == BLAME_FD) {
-		*row_of(key) = rows[nr_rows - 1];
-		nr_rows--;
-	} else {
+	if (!rows_delete(fd, key))
 		forgotten[nr_forgotten++] = *(const uint64_t *)key;
-	}
 	return 0;
 }
 
@@ -133,13 +86,13 @@ static int setup_as(bool steps)
 	struct err err = {0};
 
 	now_ns = 1000 * NSEC_PER_SEC;
-	nr_free = nr_forgotten = nr_rows = 0;
-	batch_fails = 0;
+	nr_free = nr_forgotten = 0;
 	nr_created = nr_hung = 0;
 	memset(near_memory, 0, sizeof(near_memory));
 	for (size_t i = 0; i < RUNQ_NR_TASKS; i++)
 		tasks[i] = (struct runq_task){RUNQ_NO_DELAY, RUNQ_NO_GROUP};
-	slots = (struct runq_slots){.per = RUNQ_PER_CGROUP, .index_fd = INDEX_FD, .tasks = tasks};
+	slots = (struct runq_slots){.per = RUNQ_PER_CGROUP, .index_fd = INDEX_FD, .changes = &changes,
+				     .tasks = tasks};
 	slots.chunks.shape = (struct runq_shape){
 		.stripes = runq_stripes(CPUS), .cpus = CPUS, .steps = steps};
 	slots.nr_le = NR_LE;
@@ -185,8 +138,15 @@ static void group_begins(uint32_t slot, uint64_t key, const char *name)
 	strcpy(head->path, name);
 	head->depth = 1;
 	head->key = key;
+	changes++;
 	/* Two of its tasks have run. */
 	tasks[key].group = tasks[key + 1000].group = RUNQ_GROUP(place_of(slot), key);
+}
+
+static void group_ends(uint32_t slot)
+{
+	runq_chunks_slot(&slots.chunks, slot)->gone = 1;
+	changes++;
 }
 
 static void waits(uint32_t slot, unsigned int cpu, uint64_t ns, uint64_t nr)
@@ -304,7 +264,7 @@ static void test_slot_changes_hands(void **state)
 	group_begins(5, 105, "a");
 	waits(5, 0, 1000, 3);
 	end_window();
-	runq_chunks_slot(&slots.chunks, 5)->gone = 1;
+	group_ends(5);
 	waits(5, 1, 500, 1);
 	scan_after(NSEC_PER_MSEC);
 	/* A straggler: not quiet yet. */
@@ -342,7 +302,7 @@ static void test_come_back(void **state)
 	(void)state;
 	group_begins(5, 105, "a");
 	waits(5, 0, 1000, 3);
-	runq_chunks_slot(&slots.chunks, 5)->gone = 1;
+	group_ends(5);
 	scan_after(NSEC_PER_MSEC);
 	scan_after(60 * NSEC_PER_MSEC);
 	assert_int_equal(nr_forgotten, 1);
@@ -379,7 +339,7 @@ static void test_unwanted(void **state)
 	assert_int_equal(runq_chunks_slot(&slots.chunks, 6)->depth, 1 | RUNQ_UNWANTED);
 	assert_int_equal(runq_chunks_slot(&slots.chunks, far)->depth, 1 | RUNQ_UNWANTED);
 	/* Its slot goes to one that is asked for, whose name begins anew. */
-	runq_chunks_slot(&slots.chunks, 6)->gone = 1;
+	group_ends(6);
 	scan_after(NSEC_PER_MSEC);
 	scan_after(60 * NSEC_PER_MSEC);
 	strcpy(runq_chunks_slot(&slots.chunks, 6)->path + 4, "a");
@@ -450,12 +410,38 @@ static void test_key_before_name(void **state)
 	assert_string_equal(runq_slots_find(&slots, 105)->path, "/new");
 }
 
+/* A core can also see that something changed before the key: the next scan looks again, later ones do not. */
+static void test_change_before_key(void **state)
+{
+	struct runq_head *head = runq_chunks_slot(&slots.chunks, 5);
+
+	(void)state;
+	/* Slot 0, which is nobody's, is new at first, too. */
+	scan_after(NSEC_PER_MSEC);
+	scan_after(NSEC_PER_MSEC);
+	group_begins(5, 105, "a");
+	head->key = 0;
+	scan_after(NSEC_PER_MSEC);
+	head->key = 105;
+	scan_after(NSEC_PER_MSEC);
+	assert_string_equal(runq_slots_find(&slots, 105)->path, "/a");
+	/* Twice, as the head is looked at once more; then nobody looks at what did not change. */
+	scan_after(NSEC_PER_MSEC);
+	scan_after(NSEC_PER_MSEC);
+	head->key = 106;
+	scan_after(NSEC_PER_MSEC);
+	assert_null(runq_slots_find(&slots, 106));
+	changes++;
+	scan_after(NSEC_PER_MSEC);
+	assert_non_null(runq_slots_find(&slots, 106));
+}
+
 /* A group that is gone but still waits says so in its window. */
 static void test_gone_is_reported(void **state)
 {
 	(void)state;
 	group_begins(5, 105, "a");
-	runq_chunks_slot(&slots.chunks, 5)->gone = 1;
+	group_ends(5);
 	waits(5, 0, 1000, 1);
 	end_window();
 	expect("/a", 1, 1000, 1000, true);
@@ -473,7 +459,7 @@ static size_t rows_ended_of(const char *path)
 
 static void ends_silently(uint32_t slot)
 {
-	runq_chunks_slot(&slots.chunks, slot)->gone = 1;
+	group_ends(slot);
 	scan_after(NSEC_PER_MSEC);
 	scan_after(60 * NSEC_PER_MSEC);
 	end_window();
@@ -526,118 +512,52 @@ static void test_refill(void **state)
 	assert_non_null(runq_slots_find(&slots, 105));
 }
 
-static void charge(uint64_t victim, uint64_t culprit, uint64_t ns)
+static void cell_charge(size_t cell, uint64_t pair, uint64_t ns)
 {
-	struct runq_pair pair = {victim, culprit};
-
-	if (!row_of(&pair))
-		rows[nr_rows++] = (struct runq_row){.pair = pair};
-	row_of(&pair)->charge.wait_ns += ns;
-	row_of(&pair)->charge.count++;
+	rows_cells[cell].pair = pair;
+	rows_cells[cell].wait_ns += ns;
+	rows_cells[cell].count++;
 }
 
-static uint64_t blamed(const struct runq_row *list, size_t nr, uint64_t victim, uint64_t culprit)
-{
-	uint64_t ns = 0;
-
-	for (size_t i = 0; i < nr; i++)
-		if (list[i].pair.victim == victim && list[i].pair.culprit == culprit)
-			ns += list[i].charge.wait_ns;
-	return ns;
-}
-
-/* Blame of a window is what was added in it; rows of groups that ended leave the table. */
-static void test_blame(void **state)
-{
-	const uint64_t retired[] = {7};
-	struct runq_blame_table table = {0};
-	struct runq_row *list;
-	struct err err = {0};
-	size_t nr;
-
-	(void)state;
-	memset(cells, 0, sizeof(cells));
-	assert_int_equal(runq_blame_open(&table, BLAME_FD, cells, CPUS, &err), 0);
-	assert_int_equal(nr_rows, 1);
-	charge(5, 6, 100);
-	charge(7, 5, 10);
-	charge(5, 7, 20);
-	assert_int_equal(runq_blame_read(&table, &slots.chunks, NULL, 0, &list, &nr, &err), 0);
-	assert_int_equal(nr, 3);
-	assert_int_equal(blamed(list, nr, 5, 6), 100);
-	charge(5, 6, 50);
-	charge(7, 5, 1);
-	assert_int_equal(runq_blame_read(&table, &slots.chunks, retired, 1, &list, &nr, &err), 0);
-	/* Its last charges are still reported. */
-	assert_int_equal(blamed(list, nr, 7, 5), 1);
-	assert_int_equal(blamed(list, nr, 5, 6), 50);
-	assert_int_equal(nr, 2);
-	assert_int_equal(nr_rows, 2);
-	/* Back again, as another with the same key would be: from nothing. */
-	charge(7, 5, 3);
-	charge(7, 5, 3);
-	charge(7, 5, 3);
-	assert_int_equal(runq_blame_read(&table, &slots.chunks, NULL, 0, &list, &nr, &err), 0);
-	assert_int_equal(nr, 1);
-	assert_int_equal(blamed(list, nr, 7, 5), 9);
-	/* A map that cannot be read, as without CAP_BPF on old kernels, is not an empty one. */
-	batch_fails = -EPERM;
-	assert_int_equal(runq_blame_read(&table, &slots.chunks, NULL, 0, &list, &nr, &err), -EPERM);
-	assert_non_null(strstr(err.what, "blame table"));
-	runq_blame_close(&table);
-}
-
-static void charge_cell(size_t cell, uint64_t pair, uint64_t ns)
-{
-	cells[cell].pair = pair;
-	cells[cell].wait_ns += ns;
-	cells[cell].count++;
-}
-
-/* The tables of the cores: added up with the map, window by window, also of groups that end. */
+/* The tables of the cores: added up with the rows, window by window, also of groups that end. */
 static void test_blame_cells(void **state)
 {
-	struct runq_blame_table table = {0};
 	struct runq_row *list;
-	struct err err = {0};
 	size_t nr;
 
 	(void)state;
-	memset(cells, 0, sizeof(cells));
-	assert_int_equal(runq_blame_open(&table, BLAME_FD, cells, CPUS, &err), 0);
-	slots.blame = &table;
+	rows_begin();
+	slots.blame = &rows_table;
 	group_begins(5, 105, "a");
 	group_begins(6, 106, "b");
 	end_window();
-	charge(105, 106, 1000);
-	charge_cell(7, RUNQ_PAIR(place_of(5), place_of(6)), 100);
-	charge_cell(RUNQ_NR_PAIRS + 7, RUNQ_PAIR(place_of(5), place_of(6)), 10);
-	charge_cell(8, RUNQ_PAIR(place_of(6), RUNQ_WHO_IDLE), 5);
-	assert_int_equal(runq_blame_read(&table, &slots.chunks, NULL, 0, &list, &nr, &err), 0);
+	rows_charge(105, 106, 1000);
+	cell_charge(7, RUNQ_PAIR(place_of(5), place_of(6)), 100);
+	cell_charge(RUNQ_NR_PAIRS + 7, RUNQ_PAIR(place_of(5), place_of(6)), 10);
+	cell_charge(8, RUNQ_PAIR(place_of(6), RUNQ_WHO_IDLE), 5);
+	nr = rows_read(&slots.chunks, NULL, 0, &list);
 	assert_int_equal(nr, 2);
-	assert_int_equal(blamed(list, nr, 105, 106), 1110);
-	assert_int_equal(blamed(list, nr, 106, RUNQ_KEY_IDLE), 5);
-	assert_int_equal(runq_blame_read(&table, &slots.chunks, NULL, 0, &list, &nr, &err), 0);
-	assert_int_equal(nr, 0);
+	assert_int_equal(rows_blamed(list, nr, 105, 106), 1110);
+	assert_int_equal(rows_blamed(list, nr, 106, RUNQ_KEY_IDLE), 5);
+	assert_int_equal(rows_read(&slots.chunks, NULL, 0, &list), 0);
 	/* The culprit ends: what it did is told, its cells are free, its slot is another's. */
-	charge_cell(7, RUNQ_PAIR(place_of(5), place_of(6)), 30);
-	charge_cell(8, RUNQ_PAIR(place_of(6), RUNQ_WHO_IDLE), 2);
-	runq_chunks_slot(&slots.chunks, 6)->gone = 1;
+	cell_charge(7, RUNQ_PAIR(place_of(5), place_of(6)), 30);
+	cell_charge(8, RUNQ_PAIR(place_of(6), RUNQ_WHO_IDLE), 2);
+	group_ends(6);
 	scan_after(NSEC_PER_MSEC);
 	scan_after(60 * NSEC_PER_MSEC);
-	assert_true(!cells[7].pair && !cells[8].pair && !cells[RUNQ_NR_PAIRS + 7].pair);
+	assert_true(!rows_cells[7].pair && !rows_cells[8].pair &&
+		    !rows_cells[RUNQ_NR_PAIRS + 7].pair);
 	group_begins(6, 170, "c");
-	charge_cell(7, RUNQ_PAIR(place_of(5), place_of(6)), 4);
+	cell_charge(7, RUNQ_PAIR(place_of(5), place_of(6)), 4);
 	end_window();
-	assert_int_equal(runq_blame_read(&table, &slots.chunks, slots.retired, slots.nr_retired, &list,
-					 &nr, &err),
-			 0);
+	nr = rows_read(&slots.chunks, slots.retired, slots.nr_retired, &list);
 	assert_int_equal(nr, 3);
-	assert_int_equal(blamed(list, nr, 105, 106), 30);
-	assert_int_equal(blamed(list, nr, 106, RUNQ_KEY_IDLE), 2);
-	assert_int_equal(blamed(list, nr, 105, 170), 4);
+	assert_int_equal(rows_blamed(list, nr, 105, 106), 30);
+	assert_int_equal(rows_blamed(list, nr, 106, RUNQ_KEY_IDLE), 2);
+	assert_int_equal(rows_blamed(list, nr, 105, 170), 4);
 	slots.blame = NULL;
-	runq_blame_close(&table);
+	runq_blame_close(&rows_table);
 }
 
 int main(void)
@@ -656,11 +576,11 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_unwanted_by_name, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_new_key, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_key_before_name, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_change_before_key, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_gone_is_reported, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_end_is_told, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_end_is_told, setup_steps, teardown),
 		cmocka_unit_test_setup_teardown(test_refill, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_blame, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_blame_cells, setup, teardown),
 	};
 

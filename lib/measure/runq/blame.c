@@ -12,40 +12,54 @@
 #include "base/grow.h"
 #include "sys/bpf.h"
 
-int runq_blame_open(struct runq_blame_table *table, int fd, struct runq_pair_cell *cells,
-		    unsigned int cpus, struct err *err)
+static size_t nr_cells(const struct runq_blame_table *table)
 {
-	/* For what finds no room of its own: the programs make no other row once the map is full. */
-	struct runq_pair other = {RUNQ_KEY_OTHER, RUNQ_KEY_OTHER};
-	struct runq_charge none = {0};
+	return (size_t)table->cpus * RUNQ_NR_PAIRS;
+}
 
-	table->fd = fd;
-	if (bpf_map_update_elem(fd, &other, &none, BPF_ANY))
-		return sys_bpf_fail(err, -errno, "cannot prepare the blame table");
-	table->cells = cells;
-	table->nr_cells = (size_t)cpus * RUNQ_NR_PAIRS;
-	table->cells_prev = calloc(table->nr_cells, sizeof(*table->cells_prev));
-	table->rows = calloc(1, sizeof(*table->rows));
+static int row_push(struct runq_blame_table *table, uint32_t row, struct err *err)
+{
+	if (bpf_map_update_elem(table->free_fd, NULL, &row, BPF_ANY))
+		return sys_bpf_fail(err, -errno, "cannot free a row of the blame table");
+	return 0;
+}
+
+int runq_blame_open(struct runq_blame_table *table, struct err *err)
+{
+	int rc = 0;
+
+	/* For what finds no row of its own. */
+	table->rows[0].pair = (struct runq_pair){RUNQ_KEY_OTHER, RUNQ_KEY_OTHER};
+	table->nr_rows = 1;
+	for (uint32_t row = RUNQ_NR_BLAME - 1; !rc && row; row--)
+		rc = row_push(table, row, err);
+	if (rc)
+		return rc;
 	table->rows_prev = calloc(RUNQ_NR_BLAME, sizeof(*table->rows_prev));
-	/* Not cleared: memory is taken for as many rows as there are. */
-	table->rows_now = reallocarray(NULL, RUNQ_NR_BLAME, sizeof(*table->rows_now));
-	table->keys = reallocarray(NULL, RUNQ_NR_BLAME, sizeof(*table->keys));
-	table->charges = reallocarray(NULL, RUNQ_NR_BLAME, sizeof(*table->charges));
-	if (table->rows && table->rows_prev && table->cells_prev && table->rows_now &&
-	    table->keys && table->charges)
+	table->cells_prev = calloc(nr_cells(table), sizeof(*table->cells_prev));
+	if (table->rows_prev && table->cells_prev)
 		return 0;
 	return err_set(err, -ENOMEM, "out of memory");
 }
 
 void runq_blame_close(struct runq_blame_table *table)
 {
-	free(table->rows);
 	free(table->rows_prev);
-	free(table->rows_now);
-	free(table->keys);
-	free(table->charges);
 	free(table->cells_prev);
+	free(table->list);
 	free(table->left);
+}
+
+/* What was added to a charge, which is @now, since it was @was; false if nothing. */
+static bool charge_grows(struct runq_charge now, struct runq_charge *was,
+			 struct runq_charge *ret_more)
+{
+	if (now.count == was->count)
+		return false;
+	*ret_more = (struct runq_charge){.wait_ns = now.wait_ns - was->wait_ns,
+					 .count = now.count - was->count};
+	*was = now;
+	return true;
 }
 
 /* What a cell has counted since the last call for it; false if nothing. */
@@ -53,18 +67,14 @@ static bool cell_advance(struct runq_blame_table *table, size_t i, const struct 
 			 uint64_t pair, struct runq_row *ret_row)
 {
 	const volatile struct runq_pair_cell *cell = &table->cells[i];
-	struct runq_charge *prev = &table->cells_prev[i];
 	struct runq_charge now = {.wait_ns = cell->wait_ns, .count = cell->count};
 
-	if (now.count == prev->count)
+	if (!charge_grows(now, &table->cells_prev[i], &ret_row->charge))
 		return false;
-	*ret_row = (struct runq_row){
-		.pair = {.victim = runq_chunks_key(chunks, RUNQ_PAIR_VICTIM(pair)),
-			 .culprit = runq_chunks_key(chunks, RUNQ_PAIR_WHO(pair))},
-		.charge = {.wait_ns = now.wait_ns - prev->wait_ns,
-			   .count = now.count - prev->count},
+	ret_row->pair = (struct runq_pair){
+		.victim = runq_chunks_key(chunks, RUNQ_PAIR_VICTIM(pair)),
+		.culprit = runq_chunks_key(chunks, RUNQ_PAIR_WHO(pair)),
 	};
-	*prev = now;
 	return true;
 }
 
@@ -72,7 +82,7 @@ int runq_blame_leave(struct runq_blame_table *table, const struct runq_chunks *c
 		     bool (*over)(const void *arg, uint32_t place), const void *arg,
 		     struct err *err)
 {
-	for (size_t i = 0; i < table->nr_cells; i++) {
+	for (size_t i = 0; i < nr_cells(table); i++) {
 		uint64_t pair = __atomic_load_n(&table->cells[i].pair, __ATOMIC_RELAXED);
 		struct runq_row *left;
 
@@ -90,36 +100,30 @@ int runq_blame_leave(struct runq_blame_table *table, const struct runq_chunks *c
 }
 
 /*
- * The whole map, as rows_now. In few system calls: with a thousand pairs, two calls for each were most
- * of what a window cost.
+ * Rows are taken by their numbers. Those that a core has taken and not written yet, or has put back,
+ * are no more than there are cores: so many can be empty before the last one in use.
  */
-static int read_map(struct runq_blame_table *table, size_t *ret_nr, struct err *err)
+static void rows_find(struct runq_blame_table *table)
 {
-	__u32 from = 0, to = 0;
-	size_t nr = 0;
-	int rc = 0;
+	for (size_t i = table->nr_rows; i < RUNQ_NR_BLAME && i - table->nr_rows <= table->cpus; i++)
+		if (__atomic_load_n(&table->rows[i].pair.victim, __ATOMIC_RELAXED))
+			table->nr_rows = i + 1;
+}
 
-	while (!rc && nr < RUNQ_NR_BLAME) {
-		__u32 count = RUNQ_NR_BLAME - nr;
+/* The same for a row. */
+static bool row_advance(struct runq_blame_table *table, size_t i, struct runq_row *ret_row)
+{
+	const volatile struct runq_row *row = &table->rows[i];
 
-		rc = bpf_map_lookup_batch(table->fd, nr ? &from : NULL, &to, table->keys + nr,
-					  table->charges + nr, &count, NULL) ?
-			     -errno :
-			     0;
-		/*
-		 * No more rows, or no room for those of the next bucket: rows were written as well.
-		 * Any other error is not an empty table.
-		 */
-		if (rc && rc != -ENOENT && rc != -ENOSPC)
-			return sys_bpf_fail(err, rc, "cannot read the blame table");
-		nr += count;
-		from = to;
-	}
-	for (size_t i = 0; i < nr; i++)
-		table->rows_now[i] = (struct runq_row){.pair = table->keys[i],
-						       .charge = table->charges[i]};
-	*ret_nr = nr;
-	return 0;
+	/* Of most rows nothing else is read. */
+	if (row->charge.count == table->rows_prev[i].count)
+		return false;
+	ret_row->pair = (struct runq_pair){row->pair.victim, row->pair.culprit};
+	/* The programs' stores have no order: of a new row the counters can be seen before the pair. */
+	if (!ret_row->pair.victim || !ret_row->pair.culprit)
+		return false;
+	return charge_grows((struct runq_charge){row->charge.wait_ns, row->charge.count},
+			    &table->rows_prev[i], &ret_row->charge);
 }
 
 static bool has_key(const uint64_t *keys, size_t nr, uint64_t key)
@@ -130,41 +134,54 @@ static bool has_key(const uint64_t *keys, size_t nr, uint64_t key)
 	return false;
 }
 
+/* Reads the rows of groups that ended for the last time: without this there would soon be none. */
+static int rows_leave(struct runq_blame_table *table, const uint64_t *retired, size_t nr_retired,
+		      size_t *nr_list, struct err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 1; nr_retired && !rc && i < table->nr_rows; i++) {
+		struct runq_row *row = &table->rows[i];
+
+		if (!has_key(retired, nr_retired, row->pair.victim) &&
+		    !has_key(retired, nr_retired, row->pair.culprit))
+			continue;
+		bpf_map_delete_elem(table->index_fd, &row->pair);
+		*nr_list += row_advance(table, i, &table->list[*nr_list]);
+		row->pair = (struct runq_pair){0};
+		rc = row_push(table, i, err);
+	}
+	return rc;
+}
+
 int runq_blame_read(struct runq_blame_table *table, const struct runq_chunks *chunks,
 		    const uint64_t *retired, size_t nr_retired, struct runq_row **ret_rows,
 		    size_t *ret_nr, struct err *err)
 {
-	struct runq_row *now = table->rows_now, *rows;
-	size_t nr = 0, nr_kept = 0, nr_new;
+	struct runq_row *list;
+	size_t nr = 0;
 	int rc;
 
-	rows = reallocarray(table->rows, RUNQ_NR_BLAME + table->nr_cells + table->nr_left,
-			    sizeof(*rows));
-	if (!rows)
+	rows_find(table);
+	list = reallocarray(table->list, table->nr_rows + nr_cells(table) + table->nr_left,
+			    sizeof(*list));
+	if (!list)
 		return err_set(err, -ENOMEM, "out of memory");
-	table->rows = rows;
-	rc = read_map(table, &nr, err);
+	table->list = list;
+	rc = rows_leave(table, retired, nr_retired, &nr, err);
 	if (rc)
 		return rc;
-	nr_new = runq_rows_grown(now, nr, table->rows_prev, table->nr_rows_prev, rows);
-	for (size_t i = 0; i < table->nr_cells; i++) {
+	for (size_t i = 0; i < table->nr_rows; i++)
+		nr += row_advance(table, i, &list[nr]);
+	for (size_t i = 0; i < nr_cells(table); i++) {
 		uint64_t pair = __atomic_load_n(&table->cells[i].pair, __ATOMIC_RELAXED);
 
-		nr_new += pair && cell_advance(table, i, chunks, pair, &rows[nr_new]);
+		nr += pair && cell_advance(table, i, chunks, pair, &list[nr]);
 	}
 	for (size_t i = 0; i < table->nr_left; i++)
-		rows[nr_new++] = table->left[i];
+		list[nr++] = table->left[i];
 	table->nr_left = 0;
-	*ret_nr = runq_rows_merge(rows, nr_new);
-	*ret_rows = rows;
-	/* A group that ended adds nothing more; without this the map would fill up with them. */
-	for (size_t i = 0; i < nr; i++) {
-		if (has_key(retired, nr_retired, now[i].pair.victim) ||
-		    has_key(retired, nr_retired, now[i].pair.culprit))
-			bpf_map_delete_elem(table->fd, &now[i].pair);
-		else
-			table->rows_prev[nr_kept++] = now[i];
-	}
-	table->nr_rows_prev = nr_kept;
+	*ret_nr = runq_rows_merge(list, nr);
+	*ret_rows = list;
 	return 0;
 }

@@ -12,26 +12,24 @@
 #include "stats/runq.h"
 
 struct runq_blame_table {
-	int fd;
-	struct runq_row *rows, *rows_prev;
-	struct runq_row *rows_now; /* the map as it is; only while it is read */
-	struct runq_pair *keys;	   /* and what the kernel writes of it */
-	struct runq_charge *charges;
-	size_t nr_rows_prev;
+	/* Set before runq_blame_open(); they stay the caller's. */
+	int index_fd, free_fd;	      /* the programs' maps: rows by pair, and those that are free */
+	struct runq_row *rows;	      /* mapped; NULL: blame was not asked for */
 	struct runq_pair_cell *cells; /* mapped, of all cores */
-	struct runq_charge *cells_prev;
-	size_t nr_cells;
-	struct runq_row *left; /* of groups that ended since the last reading */
+	unsigned int cpus;
+
+	size_t nr_rows; /* those after it were never taken */
+	struct runq_charge *rows_prev, *cells_prev;
+	struct runq_row *list; /* of the last reading */
+	struct runq_row *left; /* of groups that ended since then */
 	size_t nr_left;
 };
 
-/* @fd is the programs' map, @cells the tables of @cpus cores; both stay the caller's. */
-int runq_blame_open(struct runq_blame_table *table, int fd, struct runq_pair_cell *cells,
-		    unsigned int cpus, struct err *err);
+int runq_blame_open(struct runq_blame_table *table, struct err *err);
 void runq_blame_close(struct runq_blame_table *table);
 /*
  * What was added since the last call, in no order, until the next call. Rows with one of the
- * @retired keys, whose groups have ended, are deleted from the map. @chunks tells who is at a place.
+ * @retired keys, whose groups have ended, are freed. @chunks tells who is at a place.
  */
 int runq_blame_read(struct runq_blame_table *table, const struct runq_chunks *chunks,
 		    const uint64_t *retired, size_t nr_retired, struct runq_row **ret_rows,

@@ -21,7 +21,7 @@
 #include "sys/cpu.h"
 #include "sys/ntp.h"
 
-/* CPU time that comparing with schedstat may take in each window of the exporter. */
+/* CPU time that a comparison with schedstat may take in the exporter. */
 #define WALKS_NS (NSEC_PER_MSEC / 2)
 
 struct runq_kernel {
@@ -33,7 +33,10 @@ struct runq_kernel {
 	struct runq_task *tasks;
 	struct runq_areas areas;
 
-	struct runq_blame_table blame; /* unused without --blame */
+	struct runq_blame_table blame;
+
+	uint64_t open_ns;
+	struct runq_losses compared; /* the sums of the last comparison, the rest is 0 */
 
 	/* Of the call to runq_kernel_events() under way. */
 	void (*fn)(const struct runq_event *, void *);
@@ -84,25 +87,37 @@ static void fill_areas(struct runq_kernel *k, const struct runq_opts *opts)
 	}
 }
 
+static int open_blame(struct runq_kernel *k, struct err *err)
+{
+	k->blame = (struct runq_blame_table){
+		.index_fd = bpf_map__fd(k->skel->maps.row_of),
+		.free_fd = bpf_map__fd(k->skel->maps.free_rows),
+		.rows = k->areas.rows.pages,
+		.cells = k->areas.pairs.pages,
+		.cpus = k->nr_cpus,
+	};
+	k->slots.blame = &k->blame;
+	return runq_blame_open(&k->blame, err);
+}
+
 static int open_maps(struct runq_kernel *k, const struct runq_opts *opts, size_t nr_groups,
 		     struct err *err)
 {
 	int rc;
 
 	fill_areas(k, opts);
+	k->open_ns = clock_mono_ns();
 	k->slots.per = opts->per;
 	k->slots.nr_le = opts->nr_le;
 	k->slots.tasks = k->tasks;
 	k->slots.index_fd = bpf_map__fd(k->skel->maps.slot_of);
+	k->slots.changes = &k->skel->bss->slot_changes;
 	k->slots.chunks.fixed = opts->reserve > 0;
 	k->slots.chunks.chunks_fd = bpf_map__fd(k->skel->maps.chunks);
 	k->slots.chunks.free_fd = bpf_map__fd(k->skel->maps.free_slots);
 	rc = runq_slots_open(&k->slots, k->areas.near.pages, nr_groups, err);
 	if (!rc && opts->blame)
-		rc = runq_blame_open(&k->blame, bpf_map__fd(k->skel->maps.blame),
-				     k->areas.pairs.pages, k->nr_cpus, err);
-	if (!rc && opts->blame)
-		k->slots.blame = &k->blame;
+		rc = open_blame(k, err);
 	if (rc)
 		return rc;
 	k->ring = ring_buffer__new(bpf_map__fd(k->skel->maps.events), on_event, k, NULL);
@@ -164,6 +179,7 @@ void runq_kernel_close(struct runq_kernel *k)
 	runq_area_close(&k->areas.tasks);
 	runq_area_close(&k->areas.near);
 	runq_area_close(&k->areas.pairs);
+	runq_area_close(&k->areas.rows);
 	runq_blame_close(&k->blame);
 	free(k);
 }
@@ -272,11 +288,28 @@ static void sums_together(struct runq_kernel *k, struct runq_losses *sum)
 	}
 }
 
+static int64_t unbooked_sum(const struct runq_kernel *k)
+{
+	int64_t sum = 0;
+
+	for (unsigned int cpu = 0; cpu < k->nr_cpus; cpu++)
+		sum += *(volatile __s64 *)&k->cpu[cpu].unbooked_ns +
+		       *(volatile __s64 *)&k->skel->bss->cores[cpu].unbooked_ns;
+	return sum;
+}
+
 void runq_kernel_losses(struct runq_kernel *k, struct runq_losses *ret_losses)
 {
-	struct runq_losses sum = {0};
+	uint64_t now = clock_mono_ns();
+	struct runq_losses sum;
 
-	sums_together(k, &sum);
+	if (!k->slots.chunks.fixed ||
+	    runq_compare_due(k->open_ns, k->compared.compared_ns, now)) {
+		k->compared.compared_ns = now;
+		sums_together(k, &k->compared);
+		k->compared.unbooked_ns = unbooked_sum(k);
+	}
+	sum = k->compared;
 	for (unsigned int cpu = 0; cpu < k->nr_cpus; cpu++) {
 		const volatile struct runq_cpu *pc = &k->cpu[cpu];
 
@@ -286,8 +319,6 @@ void runq_kernel_losses(struct runq_kernel *k, struct runq_losses *ret_losses)
 		sum.events_lost += pc->events_lost;
 		sum.blame_full += pc->blame_full;
 		sum.waits += pc->switches;
-		sum.unbooked_ns += pc->unbooked_ns;
-		sum.unbooked_ns += *(volatile __s64 *)&k->skel->bss->cores[cpu].unbooked_ns;
 	}
 	sum.path_cut = k->slots.paths_cut;
 	sum.recursion_misses = sys_bpf_recursion_misses(k->skel->obj);

@@ -13,6 +13,7 @@ struct runq_latency {
 	struct meter *meter;
 	bool all; /* no cgroup was asked for by name */
 	struct runq_latency_group *groups;
+	struct runq_latency_pressure *pressures;
 };
 
 static __thread struct err last_err;
@@ -47,8 +48,6 @@ static int convert_opts(const struct runq_latency_opts *from, struct runq_opts *
 	per = word_index(from->per, runq_per_names, "kind of group");
 	if (source < 0 || hierarchy < 0 || per < 0)
 		return -EINVAL;
-	if (from->reserved)
-		return err_set(&last_err, -EINVAL, "a reserved field is not 0");
 	runq_opts_per(to, per);
 	if (to->per != RUNQ_PER_CGROUP)
 		return err_set(&last_err, -EINVAL, "groups of kind %s are for subtick runq only",
@@ -59,7 +58,13 @@ static int convert_opts(const struct runq_latency_opts *from, struct runq_opts *
 			       RUNQ_DEPTH);
 	if (from->tree && to->sum)
 		return err_set(&last_err, -EINVAL, "tree goes with groups of kind cgroup");
+	if (from->pressure && (to->sum == RUNQ_SUM_NAMESPACE || to->sum == RUNQ_SUM_QOS))
+		return err_set(&last_err, -EINVAL,
+			       "pressure goes with groups of kind cgroup or pod: the pods of a %s have "
+			       "no cgroup of their own",
+			       from->per);
 	to->depth = from->depth;
+	to->pressure = from->pressure;
 	to->causes = true; /* struct runq_latency_group has them */
 	to->source = (enum runq_source)source;
 	to->hierarchy = (enum runq_hierarchy)hierarchy;
@@ -175,6 +180,64 @@ int runq_latency_read(struct runq_latency *ctx, struct runq_latency_window *ret_
 	return 0;
 }
 
+static struct runq_latency_pressure_causes pressure_causes(const uint64_t ns[RUNQ_PRESSURE_NR_CAUSES])
+{
+	return (struct runq_latency_pressure_causes){
+		.contention_ns = ns[RUNQ_PRESSURE_CONTENTION],
+		.kernel_thread_ns = ns[RUNQ_PRESSURE_KTHREAD],
+		.idle_exit_ns = ns[RUNQ_PRESSURE_IDLE],
+		.quota_ns = ns[RUNQ_PRESSURE_QUOTA],
+	};
+}
+
+static void pressure_fill(const struct runq_pressed *from, struct runq_latency_pressure *to)
+{
+	static const struct runq_group_names none;
+	const struct runq_group_names *names = from->group->names ? from->group->names : &none;
+
+	*to = (struct runq_latency_pressure){
+		.cgroup = from->group->path,
+		.cgroup_id = from->group->cgroup_id,
+		.waiting_ns = runq_pressure_sum(from->times.waiting_ns),
+		.stalled_ns = runq_pressure_sum(from->times.stalled_ns),
+		.waiting = pressure_causes(from->times.waiting_ns),
+		.stalled = pressure_causes(from->times.stalled_ns),
+		.psi_waiting_ns = from->psi_waiting_ns,
+		.psi_stalled_ns = from->psi_stalled_ns,
+		.pod_uid = from->group->pod_uid,
+		.container_id = from->group->container_id,
+		.qos = from->group->qos,
+		.namespace_name = names->namespace,
+		.pod = names->pod,
+		.container = names->container,
+		.image = names->image,
+	};
+}
+
+int runq_latency_pressure(struct runq_latency *ctx, struct runq_latency_pressures *ret_pressures)
+{
+	const struct runq_window *w = runq_window(ctx->meter);
+
+	last_err = (struct err){0};
+	if (!w->has_pressure)
+		return err_set(&last_err, -EINVAL, "the context was opened without pressure");
+	free(ctx->pressures);
+	ctx->pressures = calloc(w->nr_pressed + 1, sizeof(*ctx->pressures));
+	if (!ctx->pressures)
+		return err_set(&last_err, -ENOMEM, "out of memory");
+	for (size_t i = 0; i < w->nr_pressed; i++)
+		pressure_fill(&w->pressed[i], &ctx->pressures[i]);
+	*ret_pressures = (struct runq_latency_pressures){
+		.rows = ctx->pressures,
+		.nr_rows = w->nr_pressed,
+		.full_total = w->pressure_losses.full,
+		.shared_total = w->pressure_losses.shared,
+		.crowded_total = w->pressure_losses.crowded,
+		.unstable_total = w->pressure_unstable,
+	};
+	return 0;
+}
+
 const struct runq_latency_group *runq_latency_find(const struct runq_latency_window *window,
 						   const char *cgroup)
 {
@@ -227,5 +290,6 @@ void runq_latency_close(struct runq_latency *ctx)
 	if (ctx->meter)
 		ctx->meter->ops->close(ctx->meter);
 	free(ctx->groups);
+	free(ctx->pressures);
 	free(ctx);
 }

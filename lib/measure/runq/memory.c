@@ -13,9 +13,10 @@ static uint64_t hash(uint64_t entries, size_t key, size_t value)
 uint64_t runq_memory(const struct runq_shape *shape, const struct runq_sizes *sizes)
 {
 	size_t groups = sizes->fixed ? sizes->nr_slots : RUNQ_NR_SLOTS;
+	size_t pairs = sizes->blame ? RUNQ_NR_BLAME : 1;
 	uint64_t tables = hash(groups, sizeof(uint64_t), sizeof(uint32_t)) +
-			  hash(sizes->blame ? RUNQ_NR_BLAME : 1, sizeof(struct runq_pair),
-			       sizeof(struct runq_charge)) +
+			  hash(pairs, sizeof(struct runq_pair), sizeof(uint32_t)) +
+			  pairs * (sizeof(uint32_t) + sizeof(struct runq_row)) +
 			  groups * sizeof(uint32_t) + RUNQ_NR_CHUNKS * sizeof(void *) + RING_BYTES;
 	uint64_t tasks = RUNQ_NR_TASKS * sizeof(struct runq_task) +
 			 (sizes->wakeup ? RUNQ_NR_TASKS : 1) * sizeof(uint64_t) +

@@ -136,6 +136,7 @@ static int open_areas(struct runq_bpf *skel, unsigned int cpus, bool blame,
 	runq_area_hide(skel->skeleton, skel->maps.data_tasks);
 	runq_area_hide(skel->skeleton, skel->maps.data_near);
 	runq_area_hide(skel->skeleton, skel->maps.data_pairs);
+	runq_area_hide(skel->skeleton, skel->maps.data_rows);
 	rc = runq_area_open(&areas->cpus, skel->maps.data_cpus, "runq_cpus",
 			    cpus * sizeof(struct runq_cpu), err);
 	if (!rc)
@@ -147,6 +148,11 @@ static int open_areas(struct runq_bpf *skel, unsigned int cpus, bool blame,
 	if (!rc)
 		rc = runq_area_open(&areas->pairs, skel->maps.data_pairs, "runq_pairs",
 				    blame ? cpus * RUNQ_PAIRS_BYTES : sizeof(uint64_t), err);
+	if (!rc)
+		rc = runq_area_open(&areas->rows, skel->maps.data_rows, "runq_rows",
+				    blame ? RUNQ_NR_BLAME * sizeof(struct runq_row)
+					  : sizeof(uint64_t),
+				    err);
 	return rc;
 }
 
@@ -158,7 +164,9 @@ static int release_areas(struct runq_bpf *skel, const struct runq_areas *areas, 
 		rc = runq_area_release(&areas->tasks, skel->maps.data_tasks, err);
 	if (!rc)
 		rc = runq_area_release(&areas->near, skel->maps.data_near, err);
-	return rc ? rc : runq_area_release(&areas->pairs, skel->maps.data_pairs, err);
+	if (!rc)
+		rc = runq_area_release(&areas->pairs, skel->maps.data_pairs, err);
+	return rc ? rc : runq_area_release(&areas->rows, skel->maps.data_rows, err);
 }
 
 static void size_maps(struct runq_bpf *skel, const struct runq_opts *opts,
@@ -170,8 +178,10 @@ static void size_maps(struct runq_bpf *skel, const struct runq_opts *opts,
 		bpf_map__set_max_entries(skel->maps.slot_of, groups);
 		bpf_map__set_max_entries(skel->maps.free_slots, groups);
 	}
-	if (opts->blame)
-		bpf_map__set_max_entries(skel->maps.blame, RUNQ_NR_BLAME);
+	if (opts->blame) {
+		bpf_map__set_max_entries(skel->maps.row_of, RUNQ_NR_BLAME);
+		bpf_map__set_max_entries(skel->maps.free_rows, RUNQ_NR_BLAME);
+	}
 	if (opts->source == RUNQ_SOURCE_WAKEUP)
 		bpf_map__set_max_entries(skel->maps.stamps, RUNQ_NR_TASKS);
 }

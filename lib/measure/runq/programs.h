@@ -12,7 +12,7 @@ struct runq_shape;
 
 /* All zeros at first; close each in any case. */
 struct runq_areas {
-	struct runq_area cpus, tasks, near, pairs;
+	struct runq_area cpus, tasks, near, pairs, rows;
 };
 
 /* Loads what @opts asks for, without attaching it; @nr_groups as in runq_kernel_open(). */

@@ -202,6 +202,8 @@ static void window_init(struct runq_meter *m)
 		.has_idle_states = m->opts.idle_states,
 		.has_pressure = m->opts.pressure,
 		.has_names = pods_present(m->pods) || m->opts.sum == RUNQ_SUM_POD,
+		.schedstat_ratio = NAN,
+		.unbooked_ratio = NAN,
 		.limit_percent = m->opts.fail_percent,
 		.limit_ns = m->opts.fail_ns,
 	};
@@ -253,12 +255,10 @@ const struct runq_window *runq_window(const struct meter *meter)
 	return &((const struct runq_meter *)meter)->window;
 }
 
-static void window_losses(struct runq_meter *m)
+static void window_ratios(struct runq_meter *m)
 {
 	struct runq_window *w = &m->window;
 
-	runq_kernel_losses(m->kernel, &w->losses);
-	w->losses.events_lost += m->events_dropped;
 	/* With --cpu, --cgroup or --sample only some waits are seen, while run_delay is that of all. */
 	w->schedstat_ratio =
 		cpuset_count(&m->opts.cpus) || m->opts.sample_ratio > 0.0 || w->filtered
@@ -267,6 +267,17 @@ static void window_losses(struct runq_meter *m)
 	w->unbooked_ratio = w->losses.delay_ns && !w->filtered
 				    ? runq_unbooked_ratio(&m->was, &w->losses)
 				    : NAN;
+}
+
+static void window_losses(struct runq_meter *m)
+{
+	struct runq_window *w = &m->window;
+
+	runq_kernel_losses(m->kernel, &w->losses);
+	w->losses.events_lost += m->events_dropped;
+	/* Else there was no comparison since the last window, and the last one holds. */
+	if (w->losses.compared_ns != m->was.compared_ns)
+		window_ratios(m);
 	w->kernel_bytes = runq_kernel_memory(m->kernel);
 	m->was = w->losses;
 }

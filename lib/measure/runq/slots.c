@@ -34,6 +34,7 @@ struct runq_owner {
 
 int runq_slots_open(struct runq_slots *slots, void *near, size_t nr_groups, struct err *err)
 {
+	slots->unsettled = true;
 	return runq_chunks_open(&slots->chunks, near, nr_groups, err);
 }
 
@@ -389,6 +390,20 @@ static int owners_end(struct runq_slots *slots, struct err *err)
 	return rc;
 }
 
+/*
+ * Whether a scan has anything to find. Most have not, and then thousands of heads need not be read.
+ * The programs' stores have no order: after a change there is one scan more, which surely sees it.
+ */
+static bool scan_needed(struct runq_slots *slots)
+{
+	uint64_t changes = __atomic_load_n(slots->changes, __ATOMIC_ACQUIRE);
+	bool needed = slots->unsettled || changes != slots->scan_changes;
+
+	slots->unsettled = changes != slots->scan_changes;
+	slots->scan_changes = changes;
+	return needed;
+}
+
 int runq_slots_scan(struct runq_slots *slots, bool at_once, struct err *err)
 {
 	uint64_t now = clock_mono_ns();
@@ -398,6 +413,8 @@ int runq_slots_scan(struct runq_slots *slots, bool at_once, struct err *err)
 	if (!at_once && now - slots->scan_ns < SCAN_EVERY_NS)
 		return 0;
 	slots->scan_ns = now;
+	if (!scan_needed(slots))
+		return 0;
 	for (size_t i = 0; !rc && i < runq_chunks_slots(&slots->chunks); i++) {
 		const struct runq_head *head = runq_chunks_slot(&slots->chunks, i);
 		uint64_t key = i ? __atomic_load_n(&head->key, __ATOMIC_ACQUIRE) : RUNQ_KEY_OTHER;
@@ -411,16 +428,24 @@ int runq_slots_scan(struct runq_slots *slots, bool at_once, struct err *err)
 		} else if (slots->owners[i]->young) {
 			rc = owner_settle(slots, i, err);
 		}
-		if (!rc && *(const volatile uint32_t *)&head->gone && owner_quiet(slots, i, now)) {
-			slots->owners[i]->over = true;
-			over++;
-		}
+		if (rc)
+			break;
+		slots->unsettled |= slots->owners[i]->young;
+		if (!*(const volatile uint32_t *)&head->gone)
+			continue;
+		slots->unsettled = true;
+		slots->owners[i]->over = owner_quiet(slots, i, now);
+		over += slots->owners[i]->over;
 	}
 	if (unwanted)
 		owners_leave_out(slots);
 	if (!rc && over)
 		rc = owners_end(slots, err);
-	return rc ? rc : runq_chunks_recount(&slots->chunks, used - over, err);
+	if (!rc)
+		rc = runq_chunks_recount(&slots->chunks, used - over, err);
+	/* What failed is left for the next one. */
+	slots->unsettled |= rc != 0;
+	return rc;
 }
 
 static int by_key(const void *a, const void *b)

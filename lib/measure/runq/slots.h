@@ -16,12 +16,15 @@ struct runq_slots {
 	unsigned int nr_le; /* boundaries, of slots that count at those only */
 	const struct runq_filter *filter; /* what else the programs leave out; NULL: they do not */
 	int index_fd;	      /* the programs' map from keys to slots */
+	const __u64 *changes; /* the programs count there: slots that got a group, groups that ended */
 	struct runq_blame_table *blame; /* NULL: not asked for */
 	struct runq_task *tasks; /* mapped; their entries forget groups that ended */
 
 	struct runq_chunks chunks;
 	struct runq_owner *owners[RUNQ_NR_SLOTS];
 	uint64_t scan_ns;
+	uint64_t scan_changes; /* as of the last scan */
+	bool unsettled;	       /* something is left for the next scan */
 	struct runq_waits_list ended; /* since the last window */
 	struct runq_waits_list waits; /* of the last window */
 	struct runq_group **names;    /* owners and groups of the last window, by key */

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Rows of blame: each window has what was added in it, whoever takes a row and whenever it is seen. */
+#include "measure/runq/blame.h"
+
+#include <bpf/bpf.h>
+
+#include "runq_rows.h"
+#include "test.h"
+
+static const struct runq_chunks no_chunks;
+
+/* Linked instead of the kernel's maps; see meson.build. */
+int __wrap_bpf_map_update_elem(int fd, const void *key, const void *value, __u64 flags);
+int __wrap_bpf_map_update_elem(int fd, const void *key, const void *value, __u64 flags)
+{
+	assert_true(rows_update(fd, value));
+	return 0;
+}
+
+int __wrap_bpf_map_delete_elem(int fd, const void *key);
+int __wrap_bpf_map_delete_elem(int fd, const void *key)
+{
+	assert_true(rows_delete(fd, key));
+	return 0;
+}
+
+/* Blame of a window is what was added in it; rows of groups that ended are free again. */
+static void test_blame(void **state)
+{
+	const uint64_t retired[] = {7};
+	struct runq_row *list;
+	size_t nr;
+
+	(void)state;
+	rows_begin();
+	rows_charge(5, 6, 100);
+	rows_charge(7, 5, 10);
+	rows_charge(5, 7, 20);
+	assert_int_equal(rows_read(&no_chunks, NULL, 0, &list), 3);
+	assert_int_equal(rows_blamed(list, 3, 5, 6), 100);
+	rows_charge(5, 6, 50);
+	rows_charge(7, 5, 1);
+	nr = rows_read(&no_chunks, retired, 1, &list);
+	/* Its last charges are still reported. */
+	assert_int_equal(nr, 2);
+	assert_int_equal(rows_blamed(list, nr, 7, 5), 1);
+	assert_int_equal(rows_blamed(list, nr, 5, 6), 50);
+	assert_int_equal(rows_pairs, 1);
+	assert_int_equal(rows_nr_free, RUNQ_NR_BLAME - 2);
+	/* Others take its rows: each has what it waited itself. */
+	rows_charge(8, 5, 3);
+	rows_charge(8, 6, 4);
+	rows_charge(8, 5, 3);
+	nr = rows_read(&no_chunks, NULL, 0, &list);
+	assert_int_equal(nr, 2);
+	assert_int_equal(rows_blamed(list, nr, 8, 5), 6);
+	assert_int_equal(rows_blamed(list, nr, 8, 6), 4);
+	/* What found no row. */
+	rows_memory[0].charge.wait_ns += 9;
+	rows_memory[0].charge.count++;
+	assert_int_equal(rows_read(&no_chunks, NULL, 0, &list), 1);
+	assert_int_equal(rows_blamed(list, 1, RUNQ_KEY_OTHER, RUNQ_KEY_OTHER), 9);
+	runq_blame_close(&rows_table);
+}
+
+/* A core has taken a row, another one has one after it: that is read at once, the first when it is there. */
+static void test_blame_unwritten(void **state)
+{
+	uint32_t taken[ROWS_CPUS];
+	struct runq_row *list;
+
+	(void)state;
+	rows_begin();
+	for (int i = 0; i < ROWS_CPUS; i++)
+		taken[i] = rows_free[--rows_nr_free];
+	rows_charge(5, 6, 100);
+	assert_int_equal(rows_read(&no_chunks, NULL, 0, &list), 1);
+	/* Of a row that is new, counters and pair can be seen in any order. */
+	rows_memory[taken[0]].charge = (struct runq_charge){40, 1};
+	assert_int_equal(rows_read(&no_chunks, NULL, 0, &list), 0);
+	rows_memory[taken[0]].pair.victim = 7;
+	assert_int_equal(rows_read(&no_chunks, NULL, 0, &list), 0);
+	rows_memory[taken[0]].pair.culprit = 6;
+	assert_int_equal(rows_read(&no_chunks, NULL, 0, &list), 1);
+	assert_int_equal(rows_blamed(list, 1, 7, 6), 40);
+	runq_blame_close(&rows_table);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_blame),
+		cmocka_unit_test(test_blame_unwritten),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The runq_latency API: pressure as the window has it, and options that it refuses. */
+#include "subtick/runq.h"
+
+#include <string.h>
+
+#include "measure/runq/runq.h"
+#include "test.h"
+
+static struct runq_opts asked;
+static struct runq_window window;
+
+static int fake_start(struct meter *meter, struct err *err)
+{
+	return 0;
+}
+
+static int fake_read(struct meter *meter, struct report **ret_report, struct err *err)
+{
+	return 0;
+}
+
+static void fake_close(struct meter *meter)
+{
+}
+
+static const struct meter_ops fake_ops = {.start = fake_start, .read = fake_read, .close = fake_close};
+static struct meter fake = {.ops = &fake_ops};
+
+/* Instead of the measurement; see meson.build. */
+int __wrap_runq_open(const struct runq_opts *opts, struct meter **ret_meter, struct err *err);
+int __wrap_runq_open(const struct runq_opts *opts, struct meter **ret_meter, struct err *err)
+{
+	asked = *opts;
+	window.has_pressure = opts->pressure;
+	*ret_meter = &fake;
+	return 0;
+}
+
+const struct runq_window *__wrap_runq_window(const struct meter *meter);
+const struct runq_window *__wrap_runq_window(const struct meter *meter)
+{
+	return &window;
+}
+
+/* Each number is another one: none can be in the place of another. */
+static void test_pressure(void **state)
+{
+	struct runq_group_names names = {
+		.namespace = "shop", .pod = "web-1", .container = "app", .image = "web:1"};
+	const struct runq_group machine = {.path = "/", .cgroup_id = 1};
+	const struct runq_group pod = {.path = "/kubepods/pod7",
+				       .cgroup_id = 7,
+				       .pod_uid = "7",
+				       .container_id = "c7",
+				       .qos = "burstable",
+				       .names = &names};
+	struct runq_pressed pressed[] = {
+		{.group = &machine,
+		 .times = {.waiting_ns = {[RUNQ_PRESSURE_CONTENTION] = 100,
+					  [RUNQ_PRESSURE_KTHREAD] = 20,
+					  [RUNQ_PRESSURE_IDLE] = 3,
+					  [RUNQ_PRESSURE_QUOTA] = 4000},
+			   .stalled_ns = {[RUNQ_PRESSURE_CONTENTION] = 50,
+					  [RUNQ_PRESSURE_KTHREAD] = 6,
+					  [RUNQ_PRESSURE_IDLE] = 1,
+					  [RUNQ_PRESSURE_QUOTA] = 700}},
+		 .psi_waiting_ns = 4100,
+		 .psi_stalled_ns = 710},
+		{.group = &pod, .psi_waiting_ns = UINT64_MAX, .psi_stalled_ns = UINT64_MAX},
+	};
+	const struct runq_latency_opts opts = {.size = sizeof(opts), .per = "pod", .pressure = 1};
+	const struct runq_latency_pressure *row;
+	struct runq_latency_pressures pressures;
+	struct runq_latency_window read;
+	struct runq_latency *ctx;
+
+	window = (struct runq_window){
+		.pressed = pressed,
+		.nr_pressed = 2,
+		.pressure_losses = {.full = 11, .shared = 12, .crowded = 13},
+		.pressure_unstable = 14,
+	};
+	assert_int_equal(runq_latency_open(&ctx, &opts), 0);
+	assert_true(asked.pressure && asked.sum == RUNQ_SUM_POD);
+	assert_int_equal(runq_latency_read(ctx, &read), 0);
+	assert_int_equal(runq_latency_pressure(ctx, &pressures), 0);
+	assert_int_equal(pressures.nr_rows, 2);
+	assert_int_equal(pressures.full_total, 11);
+	assert_int_equal(pressures.shared_total, 12);
+	assert_int_equal(pressures.crowded_total, 13);
+	assert_int_equal(pressures.unstable_total, 14);
+	row = &pressures.rows[0];
+	assert_string_equal(row->cgroup, "/");
+	assert_int_equal(row->waiting_ns, 4123);
+	assert_int_equal(row->waiting.contention_ns, 100);
+	assert_int_equal(row->waiting.kernel_thread_ns, 20);
+	assert_int_equal(row->waiting.idle_exit_ns, 3);
+	assert_int_equal(row->waiting.quota_ns, 4000);
+	assert_int_equal(row->stalled_ns, 757);
+	assert_int_equal(row->stalled.contention_ns, 50);
+	assert_int_equal(row->stalled.kernel_thread_ns, 6);
+	assert_int_equal(row->stalled.idle_exit_ns, 1);
+	assert_int_equal(row->stalled.quota_ns, 700);
+	assert_int_equal(row->psi_waiting_ns, 4100);
+	assert_int_equal(row->psi_stalled_ns, 710);
+	assert_null(row->pod);
+	row = &pressures.rows[1];
+	assert_int_equal(row->cgroup_id, 7);
+	assert_int_equal(row->waiting_ns + row->stalled_ns, 0);
+	assert_true(row->psi_waiting_ns == UINT64_MAX && row->psi_stalled_ns == UINT64_MAX);
+	assert_string_equal(row->pod_uid, "7");
+	assert_string_equal(row->container_id, "c7");
+	assert_string_equal(row->qos, "burstable");
+	assert_string_equal(row->namespace_name, "shop");
+	assert_string_equal(row->pod, "web-1");
+	assert_string_equal(row->container, "app");
+	assert_string_equal(row->image, "web:1");
+	runq_latency_close(ctx);
+}
+
+/* What was not asked for is an error with a reason, not a pressure of 0. */
+static void test_pressure_not_asked(void **state)
+{
+	struct runq_latency_pressures pressures;
+	struct runq_latency *ctx;
+
+	window = (struct runq_window){0};
+	assert_int_equal(runq_latency_open(&ctx, NULL), 0);
+	assert_false(asked.pressure);
+	assert_int_equal(runq_latency_pressure(ctx, &pressures), -EINVAL);
+	assert_non_null(strstr(runq_latency_strerror(), "without pressure"));
+	runq_latency_close(ctx);
+}
+
+/* Wall times are those of one cgroup: what has none in common has no pressure. */
+static void test_pressure_refused(void **state)
+{
+	static const char *const kinds[] = {"namespace", "qos"};
+	struct runq_latency *ctx;
+
+	for (int i = 0; i < 2; i++) {
+		const struct runq_latency_opts opts = {
+			.size = sizeof(opts), .per = kinds[i], .pressure = 1};
+
+		assert_int_equal(runq_latency_open(&ctx, &opts), -EINVAL);
+		assert_non_null(strstr(runq_latency_strerror(), kinds[i]));
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_pressure),
+		cmocka_unit_test(test_pressure_not_asked),
+		cmocka_unit_test(test_pressure_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

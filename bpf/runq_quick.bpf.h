@@ -199,8 +199,14 @@ static __always_inline void quick_count(struct mode mode, void *base, void *poin
 					u64 wait_ns)
 {
 	const u8 *table = base + RUNQ_QUICK_TO_CELLS - RUNQ_NEAR_CELLS - RUNQ_NEAR_TABLE;
-	u64 at = table[wait_ns / HIST_SUB];
+	u64 at = wait_ns / HIST_SUB;
 
+	/* The verifiers of kernels before 5.16 forget the limit of a number that was on the stack meanwhile. */
+	if (!mode.modern) {
+		asm volatile("" : "+r"(at));
+		at %= RUNQ_NR_QUICK;
+	}
+	at = table[at];
 	if (rarely(at >= (mode.steps ? RUNQ_QUICK_LE : RUNQ_QUICK_SHIFT))) {
 		/* Not one addition for both: this case computes more. */
 		barrier();

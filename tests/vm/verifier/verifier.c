@@ -113,6 +113,7 @@ static void try_runq(const struct runq_choice *choice, bool brief, enum runq_hie
 	runq_area_close(&areas.tasks);
 	runq_area_close(&areas.near);
 	runq_area_close(&areas.pairs);
+	runq_area_close(&areas.rows);
 }
 
 #define NR_RUNQ_CHOICES (sizeof(runq_choices) / sizeof(runq_choices[0]))
@@ -136,7 +137,7 @@ static void all_of_runq(bool brief)
 
 		if (choice->kind & BRIEF || !brief)
 			try_runq(choice, choice->kind & BRIEF, RUNQ_HIERARCHY_V2, FEW_CPUS);
-		if (choice->kind & QUICK && !brief)
+		if (choice->kind & QUICK && (choice->kind & BRIEF || !brief))
 			try_runq(choice, false, RUNQ_HIERARCHY_V1, MANY_CPUS);
 	}
 }

@@ -101,25 +101,30 @@ struct noise_cpu {
 
 #define NOISE_NR_SENDS	 64 /* a power of two */
 #define NOISE_SEND_WORDS 16 /* of a mask of cores: more than 1024 are not told apart */
+#define NOISE_SEND_NAME	 64
 
-/* The programs that count IPIs; each has its table. */
+/* The programs that count what a core sends; each has its table. */
 enum noise_send_program {
 	NOISE_SEND_RAISE,
 	NOISE_SEND_CPU,
 	NOISE_SEND_MASK,
+	NOISE_SEND_CALL, /* not IPIs, but functions that another core shall run */
 	NOISE_SEND_PROGRAMS,
 };
 
-/* IPIs of one kind from one core to another; no times. */
+/*
+ * IPIs of one kind, or calls of one function, from one core to another; no times. The key is what
+ * for, as in struct load_line_key, or the function's address; the id is the core that gets it.
+ */
 struct noise_send {
-	struct noise_sum sum; /* key: what for, as in struct load_line_key; id: the core that gets it */
-	char name[32];	      /* empty if the key is one of enum load_line_kind */
+	struct noise_sum sum;
+	char name[NOISE_SEND_NAME]; /* empty if the key is one of enum load_line_kind */
 };
 
 /* What one core sent. */
 struct noise_sends {
 	struct {
-		__u64 lost; /* IPIs that found no room */
+		__u64 lost; /* that found no room */
 		struct noise_send sends[NOISE_NR_SENDS];
 	} of[NOISE_SEND_PROGRAMS];
 };

@@ -448,14 +448,26 @@ int BPF_PROG(load_raise_senders, const struct cpumask *mask, const char *reason)
 SEC("tp_btf/ipi_send_cpu")
 int BPF_PROG(load_send_cpu_senders, u32 cpu, unsigned long callsite, void *callback)
 {
-	return send_add(NOISE_SEND_CPU, cpu, send_kind(callback));
+	return send_add(NOISE_SEND_CPU, cpu, send_kind(cpu, callback));
 }
 
 SEC("tp_btf/ipi_send_cpumask")
 int BPF_PROG(load_send_mask_senders, const struct cpumask *mask, unsigned long callsite,
 	     void *callback)
 {
-	return send_mask(NOISE_SEND_MASK, mask, send_kind(callback));
+	return send_mask(NOISE_SEND_MASK, mask,
+			 callback ? LOAD_LINE_CALL_FUNCTION : LOAD_LINE_RESCHEDULE);
+}
+
+/* Since Linux 6.5. The verifier lets no program take a pointer to a function from the arguments. */
+SEC("tp_btf/csd_queue_cpu")
+int load_call_senders(u64 *ctx)
+{
+	u64 function;
+
+	if (bpf_probe_read_kernel(&function, sizeof(function), &ctx[2]))
+		return 0;
+	return send_call(ctx[0], function);
 }
 
 SEC("tp_btf/cpuhp_enter")

@@ -17,31 +17,47 @@ struct {
 const volatile __u32 send_words = 1;
 
 /*
- * Not static: the verifier walks it once, not for each bit of a mask. @program: an IPI that is sent
- * by an interrupt inside another program must not touch that one's table.
+ * Where @program counts what this core sends to @target for @key; NULL if there is no room. An IPI
+ * that is sent by an interrupt inside another program must not touch that one's table.
  */
-__noinline int send_add(u32 program, u32 target, u64 reason)
+static __always_inline struct noise_send *send_entry(u32 program, u32 target, u64 key)
 {
 	u32 sender = bpf_get_smp_processor_id();
 	struct noise_sends *s = bpf_map_lookup_elem(&sends, &sender);
-	struct noise_send *send;
+	struct noise_sum *sum;
 
 	if (!s || program >= NOISE_SEND_PROGRAMS || start_ns == LOAD_NEVER)
-		return 0;
-	send = (struct noise_send *)sum_find((char *)s->of[program].sends, sizeof(*send),
-					     NOISE_NR_SENDS - 1, reason, target);
-	if (!send) {
+		return NULL;
+	sum = sum_find((char *)s->of[program].sends, sizeof(struct noise_send), NOISE_NR_SENDS - 1,
+		       key, target);
+	if (!sum)
 		s->of[program].lost++;
-		return 0;
-	}
-	if (send->sum.key != reason || send->sum.id != target) {
-		if (reason >= LOAD_LINE_KINDS)
-			bpf_probe_read_kernel_str(send->name, sizeof(send->name),
-						  (const char *)reason);
-		send->sum.id = target;
-		send->sum.key = reason;
-	}
+	return (struct noise_send *)sum;
+}
+
+/* Its name is that of another key, or empty. */
+static __always_inline bool send_is_new(const struct noise_send *send, u32 target, u64 key)
+{
+	return send->sum.key != key || send->sum.id != target;
+}
+
+static __always_inline void send_count(struct noise_send *send, u32 target, u64 key)
+{
+	send->sum.id = target;
+	send->sum.key = key;
 	sum_add(&send->sum, noise_turn, 0);
+}
+
+/* Not static: the verifier walks it once, not for each bit of a mask. */
+__noinline int send_add(u32 program, u32 target, u64 reason)
+{
+	struct noise_send *send = send_entry(program, target, reason);
+
+	if (!send)
+		return 0;
+	if (reason >= LOAD_LINE_KINDS && send_is_new(send, target, reason))
+		bpf_probe_read_kernel_str(send->name, sizeof(send->name), (const char *)reason);
+	send_count(send, target, reason);
 	return 0;
 }
 
@@ -59,10 +75,31 @@ static __always_inline int send_mask(u32 program, const struct cpumask *mask, u6
 	return 0;
 }
 
-/* The generic events have no name: only a reschedule has nothing to call. */
-static __always_inline u64 send_kind(const void *callback)
+/*
+ * The generic events have no name: only a reschedule has nothing to call. A core that sends such an
+ * IPI to itself has work for an interrupt of its own: its own function calls need none.
+ */
+static __always_inline u64 send_kind(u32 target, const void *callback)
 {
-	return callback ? LOAD_LINE_CALL_FUNCTION : LOAD_LINE_RESCHEDULE;
+	if (!callback)
+		return LOAD_LINE_RESCHEDULE;
+	return target == bpf_get_smp_processor_id() ? LOAD_LINE_IRQ_WORK : LOAD_LINE_CALL_FUNCTION;
+}
+
+/*
+ * A function that @target shall run. The kernel looks up its symbol, once per entry, so that neither
+ * /proc/kallsyms nor the right to see addresses is needed.
+ */
+static __always_inline int send_call(u32 target, u64 function)
+{
+	struct noise_send *send = send_entry(NOISE_SEND_CALL, target, function);
+
+	if (!send)
+		return 0;
+	if (send_is_new(send, target, function))
+		BPF_SNPRINTF(send->name, sizeof(send->name), "%ps", function);
+	send_count(send, target, function);
+	return 0;
 }
 
 #endif

@@ -258,6 +258,12 @@ static const struct doctor_events events[DOC_NR] = {
 			  "when timers are due and when they run",
 			  fix_tracing},
 	[DOC_EV_NMI] = {{"nmi_handler"}, "NMIs", fix_tracing},
+	[DOC_EV_SENDERS] = {{"ipi_send_cpu", "ipi_send_cpumask"},
+			    "which core sends an IPI",
+			    "use Linux 6.4 or newer"},
+	[DOC_EV_CALLS] = {{"csd_queue_cpu"},
+			  "which function a core calls on another",
+			  "use Linux 6.5 or newer"},
 	[DOC_EV_PREEMPTIRQ] =
 		{{"irq_disable", "irq_enable", "preempt_disable", "preempt_enable"},
 		 "the cost of the irq/preempt tracepoints",
@@ -279,22 +285,33 @@ static const struct doctor_events vectors_arm64 = {
 	fix_tracing,
 };
 
+/* Names every IPI, which the events of other architectures do not. */
+static const struct doctor_events senders_arm64 = {
+	{"ipi_raise"},
+	"which core sends an IPI",
+	fix_tracing,
+};
+
+/* NULL: unknown for this architecture. */
+static const struct doctor_events *events_of(const struct doctor *d, enum doctor_id id)
+{
+	if (id == DOC_EV_VECTORS)
+		return d->x86 ? &vectors_x86 : d->arm64 ? &vectors_arm64 : NULL;
+	return id == DOC_EV_SENDERS && d->arm64 ? &senders_arm64 : &events[id];
+}
+
 void doctor_check_events(const struct doctor *d, enum doctor_id id, struct doctor_row *row)
 {
-	const struct doctor_events *ev = &events[id];
+	const struct doctor_events *ev = events_of(d, id);
 	char missing[200];
 	int nr;
 
-	if (id == DOC_EV_VECTORS) {
-		ev = d->x86 ? &vectors_x86 : d->arm64 ? &vectors_arm64 : NULL;
-		if (!ev) {
-			doctor_set(
-				row, DOCTOR_WARN, NULL,
-				"unknown for %s: time in interrupts without irq_handler events is "
-				"charged to the interrupted context",
-				d->probe->machine);
-			return;
-		}
+	if (!ev) {
+		doctor_set(row, DOCTOR_WARN, NULL,
+			   "unknown for %s: time in interrupts without irq_handler events is "
+			   "charged to the interrupted context",
+			   d->probe->machine);
+		return;
 	}
 	if (id == DOC_EV_NMI && !d->x86) {
 		doctor_set(row, DOCTOR_WARN, NULL,

@@ -41,6 +41,8 @@ static const struct {
 	[DOC_EV_IPI] = {"events: IPIs", doctor_check_events, "wake"},
 	[DOC_EV_TIMER] = {"events: timers", doctor_check_events, "wake serve report"},
 	[DOC_EV_NMI] = {"events: NMIs", doctor_check_events, "noise"},
+	[DOC_EV_SENDERS] = {"events: IPI senders", doctor_check_events, "noise"},
+	[DOC_EV_CALLS] = {"events: function calls", doctor_check_events, "noise"},
 	[DOC_EV_PREEMPTIRQ] = {"events: preemptirq", doctor_check_events, "crit"},
 	[DOC_CRIT_ENGINE] = {"crit engine", doctor_check_crit, "crit report"},
 	[DOC_PARANOID] = {"perf_event_paranoid", doctor_check_paranoid, NULL},
@@ -121,6 +123,9 @@ static const struct doctor_command {
 			   .lost = "some interrupts have no line, and their time is charged to the "
 				   "interrupted context"},
 			  {.id = DOC_EV_NMI, .lost = "no NMIs", .minor = true},
+			  {.id = DOC_EV_SENDERS, .lost = "no --senders"},
+			  {.id = DOC_EV_CALLS,
+			   .lost = "--senders does not say which functions are called"},
 			  {.id = DOC_CGROUP, .lost = "cgroups are shown by id"}},
 	},
 	{

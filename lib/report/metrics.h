@@ -632,7 +632,13 @@ enum unit {
 	  "events whose source found no room in the core's table")                                 \
 	X(M_SENDER_LOST_TOTAL, "sender_lost_total", "senders lost", UNIT_COUNT,                    \
 	  "IPIs whose sender found no room in its table")                                          \
-	X(M_FROM_CPU, "from_cpu", "from", UNIT_ID, "CPU that sent the IPI")                         \
+	X(M_FROM_CPU, "from_cpu", "from", UNIT_ID, "CPU that sent the IPI or called the function")  \
+	X(M_CALLED_FUNCTION, "function", "function", UNIT_TEXT,                                    \
+	  "function of the kernel that another CPU called there; null if it has no symbol")        \
+	X(M_CALLS_KNOWN, "calls_known", "calls known", UNIT_BOOL,                                  \
+	  "whether this kernel tells which functions are called on other CPUs")                    \
+	X(M_CALL_LOST_TOTAL, "call_lost_total", "calls lost", UNIT_COUNT,                          \
+	  "function calls that found no room in the caller's table")                               \
 	X(M_IPI, "ipi", "interrupt", UNIT_TEXT, "what the IPI is for, as in /proc/interrupts")     \
 	X(M_SOURCE_LOST_NS, "source_lost_ns", "time lost", UNIT_NS, "time of those events")        \
 	X(M_VICTIM_LOST_TOTAL, "victim_lost_total", "victims lost", UNIT_COUNT,                    \

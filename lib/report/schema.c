@@ -75,9 +75,10 @@ const struct schema_list schema_lists[] = {
 	 "cgroup#hit cgroup_id hardirq_ns hardirq_total softirqs_ns softirqs_total kthread_ns "
 	 "kthread_total max_ns comm pid"},
 	{"noise", "senders", "cpu from_cpu ipi count"},
+	{"noise", "calls", "cpu from_cpu function count"},
 	{"noise", "quality",
 	 "closure_error_max_ratio steal_known nmi_known source_lost_total source_lost_ns "
-	 "victim_lost_total | sender_lost_total torn_total odd_edges_total paused_softirq_lost_total "
+	 "victim_lost_total | sender_lost_total calls_known call_lost_total torn_total odd_edges_total paused_softirq_lost_total "
 	 "recursion_misses_total"},
 
 	{"wake", "",

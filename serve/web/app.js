@@ -6,6 +6,7 @@ import {Cores} from "./cores.js";
 import {Doctor} from "./doctor.js";
 import {Findings} from "./findings.js";
 import {Losses} from "./losses.js";
+import {Noise} from "./noise.js";
 import {Past, formatHash, parseHash, save, unpackAll, uptime} from "./past.js";
 import {Runq} from "./runq.js";
 import {Wake} from "./wake.js";
@@ -32,9 +33,11 @@ class App {
 			cores: new Cores(byId("view-cores")),
 			runq: new Runq(byId("view-runq")),
 			wake: new Wake(byId("view-wake")),
+			noise: new Noise(byId("view-noise")),
 			doctor: new Doctor(byId("view-doctor"), this.feed),
 		};
-		this.viewOf = {load: this.views.cores, runq: this.views.runq, wake: this.views.wake};
+		this.viewOf = {load: this.views.cores, runq: this.views.runq, wake: this.views.wake,
+			noise: this.views.noise};
 		setText(byId("host"), location.host);
 		this.bind();
 		this.follow(location.hash || "#cores");
@@ -218,8 +221,10 @@ class App {
 			this.view().close?.();
 		if (event.target.matches("input, select, textarea"))
 			return;
-		if (event.key >= "1" && event.key <= "4")
-			this.show(Object.keys(this.views)[event.key - 1]);
+		const name = Object.keys(this.views)[event.key - 1];
+
+		if (name)
+			this.show(name);
 		else if (event.key === "p")
 			this.pause();
 		else if (event.key === "/" && this.view().filter) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Gets reports from the exporter: by the event stream, or by polling if that does not work.
 
-export const NOUNS = ["load", "runq", "wake"];
+export const NOUNS = ["load", "runq", "wake", "noise"];
 const RETRY_MS = 2000;
 const POLL_MS = 2000;
 

@@ -14,6 +14,8 @@ const WORDS = {
 	path_cut_total: "groups with a number of the cgroup instead of the beginning of their path",
 	negative_total: "waits that ended before they began",
 	ring_lost_total: "long waits counted but not streamed",
+	source_lost_total: "events whose source found no room in the core's table",
+	victim_lost_total: "events whose victim found no room in the core's table",
 };
 const CLOSURE = 0.01;
 const SCHEDSTAT = 0.05;

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Noise on this machine: every interrupt that the kernel counts, whom it hits, and the whole window. */
+#include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -11,6 +13,8 @@
 #include "interrupts.h"
 #include "live.h"
 #include "measure/noise/noise.h"
+
+#define READS 20
 
 static struct interrupts_around around;
 
@@ -82,6 +86,56 @@ static void check_senders(const struct noise_window *w)
 	}
 }
 
+/* A counter of perf on @cpu, which takes a function call to be read from another; -1: none. */
+static int counter_open(int cpu)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_CPU_CLOCK,
+	};
+
+	return syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+/* How often it was read. */
+static unsigned int counter_read(int fd)
+{
+	unsigned int done = 0;
+	uint64_t value;
+
+	for (int i = 0; fd >= 0 && i < READS; i++)
+		done += read(fd, &value, sizeof(value)) == sizeof(value);
+	return done;
+}
+
+/* Behind every function-call IPI is a function; among them the one that read our counter. */
+static void check_calls(const struct noise_window *w, uint32_t from, uint32_t to, unsigned int reads)
+{
+	uint64_t sent = 0, calls = 0, of_reads = 0;
+
+	if (!w->calls_told) {
+		live_skip("functions behind IPIs", "this kernel does not tell which are called");
+		return;
+	}
+	for (size_t i = 0; i < w->nr_senders; i++)
+		if (!strcmp(w->senders[i].name, "Function call interrupts"))
+			sent += w->senders[i].count;
+	for (size_t i = 0; i < w->nr_calls; i++) {
+		calls += w->calls[i].count;
+		if (w->calls[i].cpu == to && w->calls[i].from_cpu == from &&
+		    !strcmp(w->calls[i].name, "__perf_event_read"))
+			of_reads += w->calls[i].count;
+	}
+	live_ok(sent <= calls + 2 * w->nr_cores, "%llu functions called by %llu IPIs",
+		(unsigned long long)calls, (unsigned long long)sent);
+	if (!reads)
+		live_skip("a known number of function calls", "perf has no counter on CPU %u", to);
+	else
+		live_ok(of_reads >= reads, "%llu calls of __perf_event_read from CPU %u on CPU %u, %u "
+			"were ours", (unsigned long long)of_reads, from, to, reads);
+}
+
 static void check_window(const struct noise_window *w)
 {
 	for (size_t i = 0; i < w->nr_cores; i++) {
@@ -103,7 +157,8 @@ int main(void)
 	struct noise_opts opts = {.senders = true};
 	const struct noise_window *w;
 	struct gen_child child = {0};
-	int measured = 0, other = 0;
+	int measured = 0, other = 0, fd;
+	unsigned int reads;
 	struct meter *meter;
 	struct err err = {0};
 	const char *group;
@@ -124,14 +179,17 @@ int main(void)
 	}
 	if (rc)
 		live_fail_all("%s", err.what);
+	fd = counter_open(measured);
 	interrupts_read(&around.before_begin);
 	rc = meter->ops->start(meter, &err);
 	interrupts_read(&around.after_begin);
 	live_sleep_ms(500);
+	reads = counter_read(fd);
 	interrupts_read(&around.before_end);
 	rc = rc ? rc : meter->ops->read(meter, NULL, &err);
 	interrupts_read(&around.after_end);
 	gen_child_stop(&child);
+	close(fd);
 	if (rc)
 		live_fail_all("%s", err.what);
 	w = noise_window(meter);
@@ -140,6 +198,7 @@ int main(void)
 			interrupts_judge(&around, w, w->cores[i].cpu);
 	check_hits(w, group);
 	check_senders(w);
+	check_calls(w, other, measured, reads);
 	check_window(w);
 	meter->ops->close(meter);
 	return live_done();

@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A known number of wake-ups from one core to another: as many IPIs, with the right sender. */
+/*
+ * A known number of wake-ups and of function calls from one core to another: as many IPIs, with the
+ * right sender, and the right function behind them.
+ */
+#include <errno.h>
+#include <linux/membarrier.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -14,6 +20,7 @@
 #define RECEIVER  1
 #define NR_CPUS	  2
 #define WAKE_UPS  100
+#define BARRIERS  20
 #define PERIOD_NS (2 * NSEC_PER_MSEC)
 /* What the kernel itself sends meanwhile, such as for a grace period of RCU. */
 #define OTHERS 5
@@ -26,6 +33,17 @@ static void sleeper(void *shared, void *arg)
 
 	while (read(*(int *)arg, &count, sizeof(count)) == sizeof(count))
 		++*woken;
+}
+
+/* Its core gets a function call for each barrier of another task. */
+static void registered(void *shared, void *arg)
+{
+	volatile uint64_t *ready = shared;
+
+	if (!syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0))
+		*ready = 1;
+	for (;;)
+		;
 }
 
 static uint64_t sent(const struct noise_window *w, unsigned int from, const char *name)
@@ -49,9 +67,39 @@ static uint64_t received(const struct noise_window *w, const char *name)
 	return count;
 }
 
-static void check(const struct noise_window *w, uint64_t woken)
+static uint64_t called(const struct noise_window *w, unsigned int from, const char *function)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < w->nr_calls; i++)
+		if (w->calls[i].cpu == RECEIVER && w->calls[i].from_cpu == from &&
+		    (!function || !strcmp(w->calls[i].name, function)))
+			count += w->calls[i].count;
+	return count;
+}
+
+/* Every IPI that was received has a sender, and none is received twice; each call has a function. */
+static void check_sums(const struct noise_window *w)
 {
 	static const char *const names[] = {"Rescheduling interrupts", "Function call interrupts"};
+	uint64_t calls = called(w, SENDER, NULL), ipis = sent(w, SENDER, names[1]);
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		uint64_t from_all = sent(w, SENDER, names[i]) + sent(w, RECEIVER, names[i]);
+
+		live_ok(from_all == received(w, names[i]), "%s: %llu sent, %llu received", names[i],
+			(unsigned long long)from_all,
+			(unsigned long long)received(w, names[i]));
+	}
+	live_ok(calls >= ipis, "%llu functions called by %llu IPIs", (unsigned long long)calls,
+		(unsigned long long)ipis);
+	live_ok(!w->noise_losses.sends && !w->noise_losses.calls, "%llu senders and %llu calls lost",
+		(unsigned long long)w->noise_losses.sends,
+		(unsigned long long)w->noise_losses.calls);
+}
+
+static void check_wake_ups(const struct noise_window *w, uint64_t woken)
+{
 	uint64_t from_sender = sent(w, SENDER, NULL), from_self = sent(w, RECEIVER, NULL);
 
 	live_ok(woken == WAKE_UPS, "woken %llu times, %d were asked for", (unsigned long long)woken,
@@ -60,47 +108,87 @@ static void check(const struct noise_window *w, uint64_t woken)
 		"%llu IPIs from CPU %d to CPU %d", (unsigned long long)from_sender, SENDER, RECEIVER);
 	live_ok(from_self <= OTHERS, "%llu from CPU %d to itself", (unsigned long long)from_self,
 		RECEIVER);
-	/* Every IPI that was received has a sender, and none is received twice. */
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		uint64_t from_all = sent(w, SENDER, names[i]) + sent(w, RECEIVER, names[i]);
-
-		live_ok(from_all == received(w, names[i]), "%s: %llu sent, %llu received", names[i],
-			(unsigned long long)from_all,
-			(unsigned long long)received(w, names[i]));
-	}
-	live_ok(!w->noise_losses.sends, "%llu senders lost", (unsigned long long)w->noise_losses.sends);
+	check_sums(w);
 }
 
-int main(void)
+static void start(struct meter *meter)
 {
-	struct noise_opts opts = {.senders = true};
+	struct err err = {0};
+
+	if (meter->ops->start(meter, &err))
+		live_fail_all("%s", err.what);
+}
+
+static const struct noise_window *end(struct meter *meter)
+{
+	struct err err = {0};
+
+	if (meter->ops->read(meter, NULL, &err))
+		live_fail_all("%s", err.what);
+	return noise_window(meter);
+}
+
+static void wake_ups(struct meter *meter)
+{
 	struct gen_child child = {0};
 	const uint64_t one = 1;
-	struct meter *meter;
 	struct err err = {0};
 	uint64_t begin;
-	int fd, rc;
+	int fd;
 
-	truth_begin(NR_CPUS);
 	fd = eventfd(0, EFD_CLOEXEC | EFD_SEMAPHORE);
-	if (fd < 0 || gen_child_start(&child, RECEIVER, 64, sleeper, &fd, &err) ||
-	    noise_open(&opts, &meter, &err))
+	if (fd < 0 || gen_child_start(&child, RECEIVER, 64, sleeper, &fd, &err))
 		live_fail_all("%s", err.what);
 	begin = clock_mono_ns() + 100 * NSEC_PER_MSEC;
 	truth_sleep_until(begin - 10 * NSEC_PER_MSEC);
-	rc = meter->ops->start(meter, &err);
-	for (int i = 0; !rc && i < WAKE_UPS; i++) {
+	start(meter);
+	for (int i = 0; i < WAKE_UPS; i++) {
 		truth_sleep_until(begin + i * PERIOD_NS);
 		if (write(fd, &one, sizeof(one)) != sizeof(one))
 			live_fail_all("cannot wake the sleeper");
 	}
 	truth_sleep_until(begin + (WAKE_UPS + 5) * PERIOD_NS);
-	rc = rc ? rc : meter->ops->read(meter, NULL, &err);
-	if (rc)
-		live_fail_all("%s", err.what);
-	check(noise_window(meter), *(volatile uint64_t *)child.shared);
-	meter->ops->close(meter);
+	check_wake_ups(end(meter), *(volatile uint64_t *)child.shared);
 	gen_child_stop(&child);
 	close(fd);
+}
+
+static void barriers(struct meter *meter)
+{
+	struct gen_child child = {0};
+	const struct noise_window *w;
+	struct err err = {0};
+
+	if (gen_child_start(&child, RECEIVER, 64, registered, NULL, &err))
+		live_fail_all("%s", err.what);
+	truth_sleep_until(clock_mono_ns() + 50 * NSEC_PER_MSEC);
+	if (!*(volatile uint64_t *)child.shared)
+		live_fail_all("the other task cannot register for barriers");
+	start(meter);
+	for (int i = 0; i < BARRIERS; i++)
+		if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0))
+			live_fail_all("membarrier: %s", strerror(errno));
+	w = end(meter);
+	live_ok(w->calls_told && called(w, SENDER, "ipi_mb") == BARRIERS,
+		"%llu barriers called from CPU %d on CPU %d, %d were asked for",
+		(unsigned long long)called(w, SENDER, "ipi_mb"), SENDER, RECEIVER, BARRIERS);
+	live_ok(!called(w, RECEIVER, "ipi_mb"), "%llu called by CPU %d itself",
+		(unsigned long long)called(w, RECEIVER, "ipi_mb"), RECEIVER);
+	check_sums(w);
+	gen_child_stop(&child);
+}
+
+int main(void)
+{
+	struct noise_opts opts = {.senders = true};
+	struct meter *meter;
+	struct err err = {0};
+
+	truth_begin(NR_CPUS);
+	if (noise_open(&opts, &meter, &err))
+		live_fail_all("%s", err.what);
+	wake_ups(meter);
+	barriers(meter);
+	meter->ops->close(meter);
 	return live_done();
 }

@@ -155,6 +155,8 @@ static const char *shim_fields = "";
 static const u64 *shim_counter;
 /* Called at each barrier() inside an edge: an interrupt may come there. */
 static void (*shim_at_barrier)(void);
+/* What the kernel writes for the address of a function. */
+static const char *(*shim_symbol)(u64 address);
 
 static inline bool shim_has(const char *field)
 {
@@ -219,6 +221,14 @@ static inline long bpf_probe_read_kernel_str(void *to, u32 size, const char *fro
 	memcpy(to, from, len);
 	((char *)to)[len] = '\0';
 	return len + 1;
+}
+
+/* Of all formats the programs use the one for symbols. */
+#define BPF_SNPRINTF(to, size, format, address) shim_symbol_str(to, size, address)
+
+static inline long shim_symbol_str(void *to, u32 size, u64 address)
+{
+	return bpf_probe_read_kernel_str(to, size, shim_symbol(address));
 }
 
 static inline long bpf_perf_event_read_value(void *map, u64 flags,

@@ -6,7 +6,8 @@
 #include "test.h"
 #include "tree.h"
 
-static const char *const all[] = {"load", "runq", "wake", "audit", "crit", "serve", "report", NULL};
+static const char *const all[] = {"load", "runq",  "noise",  "wake", "audit",
+				  "crit", "serve", "report", NULL};
 
 static struct report *look(const struct tree *tree, const struct probe *probe,
 			   const char *const *commands)
@@ -83,6 +84,8 @@ MACHINE_TEST(test_laptop)
 	expect(report, "BPF", "ok", "", "");
 	expect(report, "events: vectors", "ok", "local_timer_entry", "");
 	expect(report, "events: IPIs", "no", "ipi_send_cpu", "6.4");
+	expect(report, "events: IPI senders", "no", "lacks ipi_send_cpu, ipi_send_cpumask", "6.4");
+	expect(report, "events: function calls", "no", "lacks csd_queue_cpu", "6.5");
 	expect(report, "events: preemptirq", "no", "preempt_enable", "CONFIG_PREEMPT_TRACER");
 	expect(report, "perf_event_paranoid", "ok", "3", "");
 	expect(report, "PMU", "ok", "ref-cycles", "");
@@ -105,6 +108,7 @@ MACHINE_TEST(test_laptop)
 	expect(report, "crit engine", "no", "neither", "6.14");
 	expect_command(report, "load", "full", "");
 	expect_command(report, "runq", "full", "");
+	expect_command(report, "noise", "part", "no --senders (events: IPI senders); --senders does not");
 	expect_command(report, "wake", "part", "stamps the launch");
 	expect_command(report, "audit", "full", "");
 	expect_command(report, "crit", "no", "needs crit engine");
@@ -131,6 +135,9 @@ MACHINE_TEST(test_guest)
 	expect(report, "lockdown", "ok", "not in this kernel", "");
 	expect(report, "events: vectors", "ok", "ipi_entry", "");
 	expect(report, "events: IPIs", "ok", "", "");
+	expect(report, "events: IPI senders", "ok", "ipi_raise", "");
+	expect(report, "events: function calls", "ok", "csd_queue_cpu", "");
+	expect(report, "events: NMIs", "warn", "has no event for NMIs", "");
 	expect(report, "crit engine", "ok", "kfuncs", "");
 	expect(report, "PMU", "no", "has no hardware PMU", "--source bpf");
 	expect(report, "tracefs", "no", "not mounted", "mount -t tracefs");
@@ -143,6 +150,7 @@ MACHINE_TEST(test_guest)
 	expect(report, "CFS_BANDWIDTH", "no", "not set", "CONFIG_CFS_BANDWIDTH=y");
 	expect_command(report, "load", "full", "perf-tsc");
 	expect_command(report, "runq", "part", "throttled");
+	expect_command(report, "noise", "full", "");
 	expect_command(report, "crit", "part", "no --tracepoints");
 	report_free(report);
 
@@ -155,6 +163,45 @@ MACHINE_TEST(test_guest)
 	report = look(tree, &probe, all);
 	expect(report, "steal", "no", "no usable steal column", "");
 	expect(report, "/proc/stat", "ok", "4 columns", "");
+	report_free(report);
+}
+
+/* What noise loses on kernels that tell less of IPIs: each loss with its own fix. */
+MACHINE_TEST(test_senders)
+{
+	static const char *const none[] = {NULL};
+	static const char *const needed[] = {"cpu_idle", "sched_switch", "irq_handler_entry",
+					     "irq_handler_exit", "softirq_entry", "softirq_exit",
+					     "ipi_entry", "ipi_exit", "ipi_raise", NULL};
+	static const char *const without_raise[] = {"cpu_idle", "sched_switch", "irq_handler_entry",
+						    "irq_handler_exit", "softirq_entry", "softirq_exit",
+						    "ipi_entry", "ipi_exit", "ipi_send_cpu",
+						    "ipi_send_cpumask", "csd_queue_cpu", NULL};
+	const struct tree *tree = *state;
+	struct report *report;
+	struct probe probe;
+
+	machine_guest(tree, &probe);
+	machine_btf(tree, needed, none);
+	report = look(tree, &probe, all);
+	expect(report, "events: IPI senders", "ok", "ipi_raise", "");
+	expect(report, "events: function calls", "no", "lacks csd_queue_cpu", "6.5");
+	expect_command(report, "noise", "part", "does not say which functions are called");
+	assert_string_equal(cell(report, 1, "command", "noise", "fix"), "use Linux 6.5 or newer");
+	report_free(report);
+
+	/* The generic events have no names: arm64 needs its own one. */
+	machine_btf(tree, without_raise, none);
+	report = look(tree, &probe, all);
+	expect(report, "events: IPI senders", "no", "lacks ipi_raise", "CONFIG_TRACING");
+	expect_command(report, "noise", "part", "no --senders");
+	report_free(report);
+
+	/* Elsewhere the same kernel tells all of it. */
+	snprintf(probe.machine, sizeof(probe.machine), "riscv64");
+	report = look(tree, &probe, all);
+	expect(report, "events: IPI senders", "ok", "ipi_send_cpu", "");
+	expect_command(report, "noise", "full", "");
 	report_free(report);
 }
 

@@ -28,7 +28,7 @@ const char *const machine_x86_traces[] = {
 };
 
 const char *const machine_arm64_traces[] = {
-	COMMON_TRACES, "ipi_entry", "ipi_exit", "ipi_raise", "ipi_send_cpu", NULL,
+	COMMON_TRACES, "ipi_entry", "ipi_exit", "ipi_raise", "ipi_send_cpu", "csd_queue_cpu", NULL,
 };
 
 void machine_btf(const struct tree *tree, const char *const *traces, const char *const *funcs)

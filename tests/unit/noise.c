@@ -254,9 +254,10 @@ TEST_WITH(senders, begin, end)
 	load_send_mask_senders(NULL, &mask, 0, &mask);
 	load_send_mask_senders(NULL, &mask, 0, NULL);
 	load_send_cpu_senders(NULL, 1, 0, NULL);
+	load_send_cpu_senders(NULL, 1, 0, &mask);
 	shim_cpu = 0;
 	noise_senders_read(&senders, &all);
-	assert_int_equal(senders.nr_list, 8);
+	assert_int_equal(senders.nr_list, 9);
 	assert_int_equal(sender(&senders, 0, 1, "Rescheduling interrupts")->count, 1);
 	assert_int_equal(sender(&senders, 0, 66, "Rescheduling interrupts")->count, 1);
 	assert_int_equal(sender(&senders, 1, 0, "Rescheduling interrupts")->count, 2);
@@ -264,11 +265,13 @@ TEST_WITH(senders, begin, end)
 	assert_int_equal(sender(&senders, 1, 66, "Function call interrupts")->count, 1);
 	/* By two programs: one. */
 	assert_int_equal(sender(&senders, 1, 1, "Rescheduling interrupts")->count, 2);
+	/* A core calls no function of its own by an IPI: that is work for an interrupt. */
+	assert_int_equal(sender(&senders, 1, 1, "IRQ work interrupts")->count, 1);
 	/* By core, most first. */
 	assert_int_equal(senders.list[0].cpu, 0);
 	assert_int_equal(senders.list[1].cpu, 1);
 	assert_int_equal(senders.list[1].count, 2);
-	assert_int_equal(senders.list[7].cpu, 66);
+	assert_int_equal(senders.list[8].cpu, 66);
 	/* Only what came since, and to the cores asked for. */
 	shim_cpu = 1;
 	load_send_cpu_senders(NULL, 3, 0, &mask);
@@ -297,6 +300,100 @@ TEST_WITH(senders_lost, begin, end)
 		counted += senders.list[i].count;
 	assert_true(senders.lost > 0);
 	assert_int_equal(counted + senders.lost, 2 * NOISE_NR_SENDS);
+	noise_senders_close(&senders);
+}
+
+static const char *symbol(u64 address)
+{
+	switch (address) {
+	case 0x1010:
+		return "ipi_mb";
+	case 0x1020:
+		return "a_function_whose_name_is_longer_than_what_an_entry_has_room_for [module]";
+	default:
+		return address < 0x2000 ? "0xffff800080001234" : "later";
+	}
+}
+
+static void call(u32 from, u32 to, u64 function)
+{
+	u64 args[] = {to, 0, function, 0};
+
+	shim_cpu = from;
+	load_call_senders(args);
+	shim_cpu = 0;
+}
+
+static u64 called(const struct noise_senders *senders, u32 from, u32 to, const char *name)
+{
+	u64 count = 0;
+
+	for (size_t i = 0; i < senders->nr_calls; i++)
+		if (senders->calls[i].cpu == to && senders->calls[i].from_cpu == from &&
+		    !strcmp(senders->calls[i].name, name))
+			count += senders->calls[i].count;
+	return count;
+}
+
+/* Which functions a core calls on another: by symbol, and without a name where there is none. */
+TEST_WITH(calls, begin, end)
+{
+	const struct cpuset all = {{~0UL}};
+	struct noise_senders senders;
+
+	shim_symbol = symbol;
+	assert_int_equal(noise_senders_open(&senders, send_counts, 2), 0);
+	call(0, 1, 0x1010);
+	call(0, 1, 0x1010);
+	call(1, 0, 0x1010);
+	call(0, 1, 0x1020);
+	/* Two functions without a symbol are one row. */
+	call(0, 1, 0x1030);
+	call(0, 1, 0x1040);
+	noise_senders_read(&senders, &all);
+	assert_int_equal(senders.nr_list, 0);
+	assert_int_equal(senders.nr_calls, 4);
+	assert_int_equal(called(&senders, 0, 1, "ipi_mb"), 2);
+	assert_int_equal(called(&senders, 1, 0, "ipi_mb"), 1);
+	assert_int_equal(called(&senders, 0, 1, ""), 2);
+	assert_int_equal(called(&senders, 0, 1,
+				"a_function_whose_name_is_longer_than_what_an_entry_has_room_for"),
+			 1);
+	/* By core, most first. */
+	assert_int_equal(senders.calls[0].cpu, 0);
+	assert_int_equal(senders.calls[3].count, 1);
+	call(0, 1, 0x1010);
+	noise_senders_read(&senders, &all);
+	assert_int_equal(senders.nr_calls, 1);
+	assert_int_equal(called(&senders, 0, 1, "ipi_mb"), 1);
+	assert_int_equal(senders.lost + senders.calls_lost, 0);
+	/* Entries that two windows did not use get other functions, and their names. */
+	noise_turn += 3ULL << NOISE_TURN_SHIFT;
+	for (u64 i = 0; i < NOISE_NR_SENDS; i++)
+		call(0, 1, 0x2000 + i * 16);
+	noise_senders_read(&senders, &all);
+	assert_int_equal(senders.nr_calls, 1);
+	assert_int_equal(called(&senders, 0, 1, "later") + senders.calls_lost, NOISE_NR_SENDS);
+	noise_senders_close(&senders);
+}
+
+/* Functions beyond the room of the table are lost as calls, not as IPIs. */
+TEST_WITH(calls_lost, begin, end)
+{
+	const struct cpuset all = {{~0UL}};
+	struct noise_senders senders;
+	u64 counted = 0;
+
+	shim_symbol = symbol;
+	assert_int_equal(noise_senders_open(&senders, send_counts, 1), 0);
+	for (u64 i = 1; i <= 2 * NOISE_NR_SENDS; i++)
+		call(0, 1, i * 16);
+	noise_senders_read(&senders, &all);
+	for (size_t i = 0; i < senders.nr_calls; i++)
+		counted += senders.calls[i].count;
+	assert_true(senders.calls_lost > 0);
+	assert_int_equal(counted + senders.calls_lost, 2 * NOISE_NR_SENDS);
+	assert_int_equal(senders.lost, 0);
 	noise_senders_close(&senders);
 }
 

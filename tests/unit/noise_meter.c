@@ -7,6 +7,7 @@
 #include "measure/load/load.h"
 #include "measure/load/sources.h"
 #include "measure/noise/judge.h"
+#include "report/report.h"
 #include "sys/procstat.h"
 #include "test.h"
 
@@ -19,6 +20,7 @@ int __wrap_load_source_open(const char *name, const struct load_source_opts *opt
 int __wrap_procstat_read(struct procstat *stat, struct procstat_cpu *cpus, unsigned int nr_cpus);
 
 static struct noise_cpu *counts;
+static struct noise_sends *sends;
 static uint64_t steps, stolen_ticks;
 static uint32_t next_flags;
 static uint64_t next_hotplug_steps;
@@ -57,6 +59,11 @@ static const struct noise_cpu *fake_noise(struct load_source *source, uint64_t *
 	return counts;
 }
 
+static const struct noise_sends *fake_sends(struct load_source *source)
+{
+	return sends;
+}
+
 static void fake_losses(struct load_source *source, struct load_losses *losses)
 {
 	losses->odd_edges = 0;
@@ -71,6 +78,7 @@ static const struct load_source_ops fake_ops = {
 	.name = "bpf",
 	.sample = fake_sample,
 	.noise = fake_noise,
+	.sends = fake_sends,
 	.losses = fake_losses,
 	.close = fake_close,
 };
@@ -85,6 +93,7 @@ int __wrap_load_source_open(const char *name, const struct load_source_opts *opt
 	opened++;
 	fake.nr_cpus = opts->nr_cpus;
 	counts = calloc(opts->nr_cpus, sizeof(*counts));
+	sends = calloc(opts->nr_cpus, sizeof(*sends));
 	*ret_source = &fake;
 	return 0;
 }
@@ -113,6 +122,7 @@ static void end(struct meter *meter)
 {
 	meter->ops->close(meter);
 	free(counts);
+	free(sends);
 }
 
 /* What the source saw in one window of CPU 0. */
@@ -270,6 +280,81 @@ TEST(stolen)
 	assert_int_equal(core->steal_ns, 10 * MSEC);
 	assert_int_equal(core->class_ns[NOISE_HARDIRQ], 5 * MSEC);
 	assert_int_equal(core->task_ns, 16 * MSEC);
+	end(meter);
+}
+
+static const struct table *table_of(const struct report *report, const char *key)
+{
+	for (size_t i = 0; i < report->nr_tables; i++)
+		if (!strcmp(report->tables[i]->key, key))
+			return report->tables[i];
+	return NULL;
+}
+
+static struct report *report_of(struct meter *meter)
+{
+	struct report *report = NULL;
+
+	assert_int_equal(meter->ops->read(meter, &report, NULL), 0);
+	return report;
+}
+
+static bool notes(const struct report *report, const char *part)
+{
+	for (size_t i = 0; i < report->nr_notes; i++)
+		if (strstr(report->notes[i], part))
+			return true;
+	return false;
+}
+
+static bool calls_known(const struct report *report)
+{
+	return table_cell(report->quality, 0, table_find(report->quality, "calls_known"))->flag;
+}
+
+static void call(int entry, uint64_t count, const char *name)
+{
+	struct noise_send *send = &sends[0].of[NOISE_SEND_CALL].sends[entry];
+
+	send->sum = (struct noise_sum){.key = 4096 + entry, .id = 0, .count = count};
+	snprintf(send->name, sizeof(send->name), "%s", name);
+}
+
+/* Functions behind IPIs: a table of them, null without a symbol; without the event a note instead. */
+TEST(functions)
+{
+	struct noise_opts opts = {.cpus = {{1}}, .senders = true};
+	struct meter *meter;
+	struct report *report;
+	const struct table *table;
+
+	fake.noise_calls = true;
+	meter = begin(&opts);
+	call(0, 5, "ipi_mb");
+	report = report_of(meter);
+	table = table_of(report, "calls");
+	assert_int_equal(table->nr_rows, 1);
+	assert_string_equal(table_cell(table, 0, table_find(table, "function"))->str, "ipi_mb");
+	assert_int_equal(table_cell(table, 0, table_find(table, "count"))->u64, 5);
+	assert_false(notes(report, "CONFIG_KALLSYMS"));
+	assert_true(calls_known(report));
+	report_free(report);
+	call(1, 3, "0xffff800080001234");
+	report = report_of(meter);
+	table = table_of(report, "calls");
+	assert_int_equal(table_cell(table, 0, table_find(table, "function"))->kind, VALUE_NULL);
+	assert_true(notes(report, "CONFIG_KALLSYMS"));
+	report_free(report);
+	end(meter);
+
+	fake.noise_calls = false;
+	meter = begin(&opts);
+	report = report_of(meter);
+	assert_non_null(table_of(report, "senders"));
+	assert_null(table_of(report, "calls"));
+	assert_true(notes(report, "csd_queue_cpu"));
+	assert_false(calls_known(report));
+	report_free(report);
 	end(meter);
 }
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Stands in for `subtick serve`: the page's files, made-up reports as JSON, and an event stream.
 
-usage: fixture.py --web DIR [--cpus N] [--cgroups N] [--hostile] [--token T] [--losses]
+usage: fixture.py --web DIR [--cpus N] [--cgroups N] [--hostile] [--token T] [--losses] [--without NOUN]
 Prints the port it listens on, on 127.0.0.1, and ends when its standard input does.
 """
 import argparse
@@ -127,6 +127,39 @@ def wake(options, at):
             "quality": {}, "notes": ["fixture"]}
 
 
+# A core has room for 64 cgroups in a window.
+HIT_GROUPS = 64
+
+
+def noise(options, at):
+    cores, sources = [], []
+    for cpu in range(options.cpus):
+        offline = options.cpus > 4 and cpu == options.cpus - 1
+        parts = {"hardirq_ratio": 0.0004 * (1 + cpu), "softirqs_ratio": 0.0003, "kthread_ratio": 0.0002 * wave(at, 7, cpu)}
+        row = {"cpu": cpu, "noise_ratio": sum(parts.values()), **parts, "tasks_ratio": 0.2, "idle_loop_ratio": 0.01,
+               "poll_idle_ratio": 0.0, "idle_ratio": 0.7891, "unknown_ratio": 0.0, "steal_ratio": 0.0,
+               "events_total": 500 + cpu, "events_hz": 500.4 + cpu, "max_ns": 12000 + 1000 * cpu,
+               "closure_error_ratio": 0.0, "window_ns": 1000000000}
+        cores.append({**row, **{key: None for key in row if offline and key != "cpu"}, "flags": "offline" if offline else ""})
+        if offline:
+            continue
+        for kind, irq, name, took in (
+                ("irq", 11, "arch_timer", 300000 + cpu), ("irq", 40, HOSTILE[0] if options.hostile else "nvme0q1", 1000),
+                ("vector", None, "Function call interrupts", 100000), ("softirq", None, "TIMER", 290000),
+                ("kthread", None, "kworker/0:1-events", 200000)):
+            sources.append({"cpu": cpu, "kind": kind, "irq": irq, "name": name, "count": 100, "sum_ns": took,
+                            "p99_ns": took / 20, "max_ns": took / 10, "time_ratio": took / 1e9,
+                            "knob": "rcu_nocbs=, timer migration" if kind == "softirq" else None})
+    hits = [{"cgroup": name, "cgroup_id": number, "hardirq_ns": 1000000 - number, "hardirq_total": 40,
+             "softirqs_ns": 5000, "softirqs_total": 3, "kthread_ns": 7000, "kthread_total": 2, "max_ns": 9000,
+             "comm": "<b>nginx</b>", "pid": 4711} for number, name in enumerate(names(options)[:HIT_GROUPS])]
+    hits.append({"cgroup": "(idle)", "cgroup_id": None, "hardirq_ns": 1, "hardirq_total": 1, "softirqs_ns": 0,
+                 "softirqs_total": 0, "kthread_ns": 0, "kthread_total": 0, "max_ns": 1, "comm": None, "pid": None})
+    return {"source": "bpf", "hierarchy": "v2", "cores": cores, "sources": sources, "hits": hits,
+            "quality": {"closure_error_max_ratio": 0.0, "source_lost_total": 7 if options.losses else 0},
+            "notes": ["NMIs are not told by this kernel"]}
+
+
 def doctor(_options, _at):
     return {"source": None,
             "checks": [{"check": "btf", "status": "ok", "detail": "kernel BTF is there", "fix": None},
@@ -138,7 +171,8 @@ def doctor(_options, _at):
             "quality": {}, "notes": []}
 
 
-NOUNS = {"load": load, "runq": runq, "wake": wake, "doctor": doctor}
+NOUNS = {"load": load, "runq": runq, "wake": wake, "noise": noise, "doctor": doctor}
+STREAMED = ("load", "runq", "wake", "noise")
 
 
 def host(_options, _at):
@@ -146,14 +180,19 @@ def host(_options, _at):
             "boot_unix_ns": int((time.time() - 273900) * 1e9), "subtick_version": "0"}
 
 
-# The exporter keeps no report of more than 20,000 cells (HISTORY_CELLS); a group has some 20.
+# The exporter keeps no report of more than 20,000 cells (HISTORY_CELLS); a group has some 20, a core with its
+# sources some 70.
 KEPT_GROUPS = 1000
+
+
+def collected(options):
+    return [noun for noun in STREAMED if noun != options.without]
 
 
 def past(options):
     """The last five minutes, a window every ten seconds, as the exporter sends them."""
     now = time.time()
-    kept = [noun for noun in ("load", "runq", "wake") if noun != "runq" or options.cgroups <= KEPT_GROUPS]
+    kept = [noun for noun in collected(options) if noun not in ("runq", "noise") or options.cgroups <= KEPT_GROUPS]
     return b"".join(gzip.compress(body(noun, options, now - ago).encode(), mtime=0)
                     for ago in range(300, 5, -10) for noun in kept)
 
@@ -203,6 +242,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 self.answer(200, "application/gzip", past(self.options))
             elif noun == "report":
                 self.answer(200, "text/html", self.path.encode())
+            elif noun == self.options.without:
+                self.answer(404, "text/plain", b"not collected; see --collect in subtick-serve(8)")
             elif noun in NOUNS:
                 self.answer(200, "application/json", body(noun, self.options).encode())
             else:
@@ -229,7 +270,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.close_connection = True
         try:
             while True:
-                for noun in ("load", "runq", "wake"):
+                for noun in collected(self.options):
                     self.wfile.write(f"event: {noun}\ndata: {body(noun, self.options)}\n\n".encode())
                 self.wfile.flush()
                 time.sleep(self.options.interval)
@@ -247,6 +288,7 @@ def main():
     parser.add_argument("--hostile", action="store_true")
     parser.add_argument("--losses", action="store_true")
     parser.add_argument("--token", default="")
+    parser.add_argument("--without", default="", help="a report that is not collected")
     Handler.options = parser.parse_args()
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True

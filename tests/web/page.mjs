@@ -4,7 +4,7 @@ import {join} from "node:path";
 import {Browser, Fixture, ok, shots, test} from "./browser.mjs";
 import {pastTests} from "./past.mjs";
 
-const VIEWS = ["cores", "runq", "wake", "doctor"];
+const VIEWS = ["cores", "runq", "wake", "noise", "doctor"];
 
 async function views(page, name) {
 	for (const view of VIEWS) {
@@ -75,6 +75,7 @@ async function small(browser) {
 	await page.click("#pause");
 	await views(page, "two");
 	await distribution(page);
+	await noise(page);
 	await hostile(page);
 	await keyboard(page);
 	ok(!page.problems.length, "page: no console errors", page.problems.join("\n"));
@@ -110,6 +111,64 @@ async function distribution(page) {
 		found.colors.every(Boolean), "page: wake latency is a distribution per idle state", JSON.stringify(found));
 	ok(found.text.includes("Dashed: the exit latency that the driver claims"),
 		"page: what the driver claims is in the distribution", found.text.slice(0, 400));
+}
+
+// The fixture's second core has more noise than its first, and its timer takes a nanosecond longer.
+async function noise(page) {
+	await page.click("#tab-noise");
+	await page.waitForSelector(".noise-sources tbody tr");
+	const found = await page.evaluate(() => {
+		const texts = (at) => [...document.querySelectorAll(at)].map((cell) => cell.textContent);
+		const bar = document.querySelector(".noise-cores .bar").getBoundingClientRect().width;
+
+		return {
+			summary: document.querySelector("#view-noise .summary").textContent,
+			cores: texts(".noise-cores tbody th"),
+			core: texts(".noise-cores tbody tr:first-child td.number"),
+			interrupts: document.querySelector(".noise-cores .ctx-hardirq").getBoundingClientRect().width / bar,
+			source: texts(".noise-sources tbody tr:first-child :is(th, td)"),
+			sources: document.querySelectorAll(".noise-sources tbody tr").length,
+			hit: texts(".noise-hits tbody tr:first-child :is(th, td)"),
+			hits: document.querySelector(".noise-hits caption").textContent,
+			markup: document.querySelectorAll("#view-noise b, #view-noise script").length,
+			plots: document.querySelectorAll("#view-noise canvas").length,
+		};
+	});
+
+	ok(/^CPU 1 loses most: 0\.1\d % of its time, 501 events per second, the longest 13\.0 µs\.$/.test(found.summary) &&
+		found.cores.join() === "CPU 1,CPU 0" && /^0\.1\d %,501,13\.0 µs$/.test(found.core.join()) &&
+		found.interrupts > 0.6 && found.interrupts < 0.8 && found.plots === 2,
+	"page: noise of each core by kind, the worst first", JSON.stringify(found));
+	ok(found.sources === 10 && found.source.slice(0, 6).join() ===
+		"arch_timer (line 11),CPU 1,100,300 µs,15.0 µs,30.0 µs", "page: its sources, most time first", JSON.stringify(found));
+	ok(found.hit[0].includes("document.title='owned'") && found.hit.slice(1).join() ===
+		"1.00 ms,5.00 µs,7.00 µs,9.00 µs,<b>nginx</b>, PID 4711" && found.hits.startsWith("20 of 31 rows") && !found.markup,
+	"page: whom noise hit, as text", JSON.stringify(found));
+	await page.keyboard.press("/");
+	await page.keyboard.type("softirq cpu 0");
+	await page.waitForFunction(() => document.querySelectorAll(".noise-sources tbody tr").length === 1);
+	const only = await page.textContent(".noise-sources tbody");
+
+	ok(only.startsWith("TIMERCPU 0") && only.endsWith("rcu_nocbs=, timer migration"),
+		"page: / filters the sources, and each has what would move it", only);
+	await page.fill("#noise-filter", "");
+	ok((await page.textContent("#losses")).includes("7 events whose source found no room"),
+		"page: what noise lost is named", await page.textContent("#losses"));
+}
+
+// An exporter that does not collect it: the view says so, and how to change it.
+async function without(browser) {
+	const server = await Fixture.start("--without", "noise");
+	const page = await browser.page();
+
+	await page.goto(server.url);
+	await page.waitForSelector(".core");
+	await page.keyboard.press("4");
+	await page.waitForSelector("#view-noise .summary:has-text('unavailable')");
+	ok(await page.textContent("#view-noise .summary") ===
+		"Noise is unavailable: not collected; see --collect in subtick-serve(8)", "page: says why noise has no figures");
+	await page.close();
+	server.stop();
 }
 
 async function hostile(page) {
@@ -359,6 +418,7 @@ export async function pageTests() {
 	await test("past", () => pastTests(browser));
 	await test("page: token", () => token(browser));
 	await test("page: outage", () => outage(browser));
+	await test("page: without noise", () => without(browser));
 	await browser.close();
 	await test("page: dark", dark);
 	await test("page: phone", phone);

@@ -123,7 +123,8 @@ async function served(browser, url) {
 	await page.waitForSelector(".core");
 	await moves(page);
 	await hostile(page);
-	for (const [view, noun] of [["cores", "load"], ["runq", "runq"], ["wake", "wake"], ["doctor", "doctor"]]) {
+	for (const [view, noun] of [["cores", "load"], ["runq", "runq"], ["wake", "wake"], ["noise", "noise"],
+		["doctor", "doctor"]]) {
 		if ((await fetch(`${url}api/v1/${noun}`)).status === 404) {
 			skip(`serve: ${view} has figures`, `this exporter has no ${noun}`);
 			continue;
@@ -176,7 +177,8 @@ export async function serveTests() {
 		return;
 	}
 	const port = await freePort(), url = `http://127.0.0.1:${port}/`;
-	const child = spawn(SUBTICK, ["serve", "--listen", `127.0.0.1:${port}`], {stdio: ["ignore", "ignore", "pipe"]});
+	const child = spawn(SUBTICK, ["serve", "--listen", `127.0.0.1:${port}`,
+		"--collect", "load,runq,wake,noise"], {stdio: ["ignore", "ignore", "pipe"]});
 
 	child.said = "";
 	child.stderr.on("data", (data) => { child.said += data; });

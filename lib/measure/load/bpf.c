@@ -65,13 +65,16 @@ static int need_tracepoints(const struct btf *btf, struct err *err)
 
 static int need_senders(const struct btf *btf, struct err *err)
 {
-	const char *needed = arch_has_ipi_raise() ? "ipi_raise" : "ipi_send_cpu";
+	bool raise = arch_has_ipi_raise();
+	const char *needed = raise ? "ipi_raise" : "ipi_send_cpu";
 
 	if (kbtf_has_tracepoint(btf, needed))
 		return 0;
-	return err_unsupported(err, -ENOENT, "leave out --senders, or use Linux 6.4 or later",
-			       "this kernel does not tell who sends an IPI: it has no tracepoint %s",
-			       needed);
+	return err_unsupported(
+		err, -ENOENT,
+		raise ? "leave out --senders, or use a kernel built with CONFIG_TRACING=y"
+		      : "leave out --senders, or use Linux 6.4 or later",
+		"this kernel does not tell who sends an IPI: it has no tracepoint %s", needed);
 }
 
 static bool ends_with(const char *name, const char *end)
@@ -86,6 +89,8 @@ static bool wanted(const struct bpf_source *b, const char *name)
 {
 	bool by_line = b->has_lines || b->has_noise;
 
+	if (!strcmp(name, "load_call_senders"))
+		return b->has_senders;
 	if (ends_with(name, "_senders"))
 		return b->has_senders &&
 		       arch_has_ipi_raise() == !strcmp(name, "load_raise_senders");
@@ -183,6 +188,7 @@ static int open_skeleton(struct bpf_source *b, const struct load_source_opts *op
 	}
 	sys_bpf_autoload_present(b->skel->obj, btf);
 	choose_programs(b);
+	b->source.noise_calls = bpf_program__autoload(b->skel->progs.load_call_senders);
 	b->hotplug_traced = kbtf_has_tracepoint(btf, "cpuhp_enter");
 	b->skel->rodata->want_bursts = opts->bursts;
 	b->skel->rodata->want_pmu = pmu;

@@ -21,7 +21,7 @@ struct load_source_opts {
 	bool lines;	      /* source bpf: hardirq time by line */
 	bool tasks;	      /* source bpf: task time by task */
 	bool noise;	      /* source bpf: what takes time from tasks, and from whom */
-	bool senders;	      /* with noise: which core sends IPIs to which */
+	bool senders;	      /* with noise: which core sends IPIs to which, and which functions */
 };
 
 struct load_source_ops {
@@ -55,6 +55,7 @@ struct load_source {
 	uint32_t parts; /* bit per load_part that it knows */
 	double rate;	/* see load_subtract() */
 	bool noise_v1;	/* victims of noise are cgroups of v1's controller cpu, not of v2 */
+	bool noise_calls; /* with senders: which functions they call is counted */
 	unsigned int more_users; /* beside the first: see load_source_share() */
 	uint64_t base_hz; /* rate of the cycle clock if the source turns cycles into time, else 0 */
 };

@@ -202,7 +202,10 @@ static void end_window(struct noise_meter *m, uint64_t end_ns)
 	noise_cells_losses(&m->cells, &w->noise_losses);
 	w->senders = m->senders.list;
 	w->nr_senders = m->senders.nr_list;
+	w->calls = m->senders.calls;
+	w->nr_calls = m->senders.nr_calls;
 	w->noise_losses.sends = m->senders.lost;
+	w->noise_losses.calls = m->senders.calls_lost;
 }
 
 static int noise_read(struct meter *meter, struct report **ret_report, struct err *err)
@@ -296,6 +299,7 @@ int noise_open(const struct noise_opts *opts, struct meter **ret_meter, struct e
 	if (!cgroup_layout(NULL, &layout))
 		cgroup_paths_open(&m->paths, m->source->noise_v1 ? layout.v1_cpu : layout.v2);
 	m->window.cgroup_v1 = m->source->noise_v1;
+	m->window.calls_told = m->source->noise_calls;
 	m->window.top = opts->top;
 	m->window.judged = opts->judged;
 	m->window.limits = opts->judged ? opts->limits : noise_no_limits;

@@ -208,14 +208,61 @@ static void add_senders(const struct noise_window *w, struct report *report)
 		COLUMN(struct noise_sender, M_IPI, name),
 		COLUMN(struct noise_sender, M_COUNT, count),
 	};
-	struct table *table;
+	struct table *table = report_table(report, "senders", "who sent interrupts to each core");
 
-	if (!w->has_senders)
-		return;
-	table = report_table(report, "senders", "who sent interrupts to each core");
 	columns_add(table, COLUMNS(columns));
 	for (size_t i = 0; i < w->nr_senders; i++)
 		columns_row(table, COLUMNS(columns), &w->senders[i]);
+}
+
+struct call_row {
+	uint32_t cpu, from_cpu;
+	const char *function;
+	uint64_t count;
+};
+
+static void add_calls(const struct noise_window *w, struct report *report)
+{
+	static const struct column_spec columns[] = {
+		COLUMN(struct call_row, M_CPU, cpu),
+		COLUMN(struct call_row, M_FROM_CPU, from_cpu),
+		COLUMN(struct call_row, M_CALLED_FUNCTION, function),
+		COLUMN(struct call_row, M_COUNT, count),
+	};
+	struct table *table =
+		report_table(report, "calls", "functions that others called on each core");
+	bool unnamed = false;
+
+	columns_add(table, COLUMNS(columns));
+	for (size_t i = 0; i < w->nr_calls; i++) {
+		const struct noise_sender *call = &w->calls[i];
+		struct call_row row = {
+			.cpu = call->cpu,
+			.from_cpu = call->from_cpu,
+			.function = call->name[0] ? call->name : NULL,
+			.count = call->count,
+		};
+
+		unnamed |= !row.function;
+		columns_row(table, COLUMNS(columns), &row);
+	}
+	if (unnamed)
+		report_note(report,
+			    "the kernel has no symbol for some of the functions called: use a "
+			    "kernel built with CONFIG_KALLSYMS=y");
+}
+
+static void add_senders_and_calls(const struct noise_window *w, struct report *report)
+{
+	if (!w->has_senders)
+		return;
+	add_senders(w, report);
+	if (w->calls_told)
+		add_calls(w, report);
+	else
+		report_note(report,
+			    "which functions are called is not told by this kernel: it has no "
+			    "tracepoint csd_queue_cpu (Linux 6.5 and later)");
 }
 
 static void add_limits(const struct noise_window *w, struct report *report)
@@ -245,11 +292,16 @@ static void add_quality(const struct noise_window *w, struct report *report)
 		COLUMN(struct noise_window, M_SOURCE_LOST_TOTAL, noise_losses.sources),
 		COLUMN(struct noise_window, M_SOURCE_LOST_NS, noise_losses.source_ns),
 		COLUMN(struct noise_window, M_VICTIM_LOST_TOTAL, noise_losses.victims),
+	};
+	static const struct column_spec of_senders[] = {
 		COLUMN(struct noise_window, M_SENDER_LOST_TOTAL, noise_losses.sends),
+		COLUMN(struct noise_window, M_CALLS_KNOWN, calls_told),
+		COLUMN(struct noise_window, M_CALL_LOST_TOTAL, noise_losses.calls),
 	};
 
-	/* The last one only where senders are asked for. */
-	columns_quality(report, specs, sizeof(specs) / sizeof(specs[0]) - !w->has_senders, w);
+	columns_quality(report, COLUMNS(specs), w);
+	if (w->has_senders)
+		columns_quality(report, COLUMNS(of_senders), w);
 	load_report_losses(&w->losses, report);
 }
 
@@ -267,7 +319,7 @@ int noise_report(const struct noise_window *w, struct report **ret_report)
 	add_cores(w, report);
 	add_sources(w, report);
 	add_hits(w, report);
-	add_senders(w, report);
+	add_senders_and_calls(w, report);
 	add_quality(w, report);
 	if (!w->nmi_told)
 		report_note(

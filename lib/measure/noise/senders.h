@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Which core sent IPIs to which between two readings. */
+/* Which core sent IPIs to which between two readings, and which functions it called there. */
 #ifndef SUBTICK_MEASURE_NOISE_SENDERS_H
 #define SUBTICK_MEASURE_NOISE_SENDERS_H
 
@@ -10,9 +10,10 @@ struct noise_senders {
 	unsigned int nr_cpus;
 	const struct noise_sends *live; /* per CPU that sends, mapped: they go on changing; NULL: not asked for */
 	struct noise_sends *was;	/* as read last */
-	struct noise_sender *list;	/* by receiving core, most first */
-	size_t nr_list;
-	uint64_t lost; /* since the programs were loaded */
+	struct noise_sender *list;	/* IPIs, by receiving core, most first */
+	struct noise_sender *calls;	/* functions, in the same order */
+	size_t nr_list, nr_calls;
+	uint64_t lost, calls_lost; /* since the programs were loaded */
 };
 
 int noise_senders_open(struct noise_senders *senders, const struct noise_sends *live,

@@ -43,10 +43,10 @@ struct noise_hit {
 	char comm[16];
 };
 
-/* IPIs of one kind that one core sent to another. */
+/* IPIs of one kind that one core sent to another, or calls of one function. */
 struct noise_sender {
 	uint32_t cpu, from_cpu;
-	char name[32];
+	char name[NOISE_SEND_NAME]; /* of a function: empty if the kernel has no symbol for it */
 	uint64_t count;
 };
 
@@ -75,6 +75,7 @@ struct noise_losses {
 	uint64_t source_ns; /* and their time */
 	uint64_t victims;   /* events whose victim found no room */
 	uint64_t sends;	    /* IPIs whose sender found no room */
+	uint64_t calls;	    /* calls whose function found no room */
 };
 
 /* Lists belong to the meter, until it is read again. */
@@ -91,6 +92,9 @@ struct noise_window {
 	bool has_senders;
 	const struct noise_sender *senders; /* by receiving core, most first */
 	size_t nr_senders;
+	bool calls_told;		  /* the kernel says which functions are called */
+	const struct noise_sender *calls; /* in the same order */
+	size_t nr_calls;
 	unsigned int top; /* sources of each core to show; 0: all */
 	bool judged;	  /* there are limits */
 	struct noise_limits limits;

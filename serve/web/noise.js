@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What takes time from the tasks: per core, by source over all cores, and whom it hit.
+import {count, el, known, notes, ns, origin, path, printable, setText} from "./dom.js";
+import {Plot} from "./plot.js";
+
+// The parts of a core's noise, what they are called here, and the class that gives their colour.
+const PARTS = [
+	["hardirq_ratio", "interrupts", "ctx-hardirq"],
+	["softirqs_ratio", "softirqs", "ctx-softirq_on_task"],
+	["kthread_ratio", "kernel threads", "ctx-ksoftirqd"],
+];
+const PAGE = 50;
+const HITS = 20;
+const SPAN_S = 600;
+
+// Noise is often less than a tenth of a percent.
+function share(value) {
+	return known(value) ? (value * 100).toFixed(2) + " %" : "–";
+}
+
+function rate(value) {
+	return known(value) ? count(Math.round(value)) : "–";
+}
+
+function mean(list) {
+	return list.length ? list.reduce((a, b) => a + b, 0) / list.length : null;
+}
+
+function most(list) {
+	return list.length ? Math.max(...list) : null;
+}
+
+function nameOf(source) {
+	return known(source.irq) ? `${printable(source.name)} (line ${source.irq})` : printable(source.name);
+}
+
+// heads: [[title, class]]; columns of class "roomy" are left out on a phone.
+function table(name, caption, heads, rows) {
+	return el("div", {class: "scroll"}, el("table", {class: name}, el("caption", {}, caption),
+		el("thead", {}, el("tr", {}, ...heads.map(([title, style]) => el("th", {scope: "col", class: style}, title)))),
+		el("tbody", {}, ...rows)));
+}
+
+function cells(heads, texts) {
+	return texts.map((text, i) => el("td", {class: heads[i + 1][1]}, text));
+}
+
+export class Noise {
+	constructor(place) {
+		this.past = [];
+		this.limit = PAGE;
+		this.summary = el("p", {class: "summary"});
+		this.cores = el("div");
+		this.filter = el("input", {type: "search", id: "noise-filter", autocomplete: "off",
+			oninput: () => { this.limit = PAGE; this.render(); }});
+		this.sources = el("div");
+		this.more = el("button", {type: "button", hidden: true,
+			onclick: () => { this.limit += PAGE; this.render(); }}, `Show ${PAGE} more`);
+		this.hits = el("div");
+		this.origin = el("p", {class: "muted"});
+		this.notes = el("ul", {class: "notes muted"});
+		place.append(el("h2", {}, "What takes time from the tasks of each core"), this.summary,
+			el("ul", {class: "legend", "aria-label": "Colours"}, ...PARTS.map(([, title, style]) =>
+				el("li", {}, el("span", {class: `swatch ${style}`}), title))), this.cores,
+			el("h2", {}, "By source"),
+			el("p", {class: "controls"}, el("label", {for: "noise-filter"}, "Filter"), this.filter),
+			this.sources, this.more, el("h2", {}, "Whom it hit"), this.hits, el("h2", {}, "History"));
+		this.shares = new Plot(place, {label: "Noise, share of the core's time", format: share, height: 160,
+			range: (low, high) => [0, Math.max(high ?? 0, 1e-5) * 1.05],
+			series: [{label: "worst core", color: "--bad"}, {label: "mean of the cores", color: "--ctx-task"}]});
+		this.longest = new Plot(place, {label: "Longest at once", format: ns, height: 160,
+			range: (low, high) => [0, Math.max(high ?? 0, 1) * 1.05],
+			series: [{label: "worst core", color: "--bad"}]});
+		place.append(this.origin, this.notes);
+	}
+
+	restyle() {
+		this.shares.restyle();
+		this.longest.restyle();
+	}
+
+	refuse(why) {
+		if (!this.report)
+			setText(this.summary, `Noise is unavailable: ${why}`);
+	}
+
+	add(report) {
+		if (this.report?.time_unix_ns === report.time_unix_ns)
+			return;
+		this.report = report;
+		const shares = (report.cores ?? []).map((core) => core.noise_ratio).filter(known);
+
+		this.past.push({time: report.time_unix_ns / 1e9, worst: most(shares), mean: mean(shares),
+			longest: most((report.cores ?? []).map((core) => core.max_ns).filter(known))});
+		while (this.past[0].time < report.time_unix_ns / 1e9 - SPAN_S)
+			this.past.shift();
+	}
+
+	render() {
+		if (!this.report)
+			return;
+		const cores = [...this.report.cores ?? []].sort((a, b) => (b.noise_ratio ?? -1) - (a.noise_ratio ?? -1));
+
+		this.renderSummary(cores[0]);
+		this.renderCores(cores);
+		this.renderSources();
+		this.renderHits();
+		this.shares.draw([this.past.map((window) => window.time), this.past.map((window) => window.worst),
+			this.past.map((window) => window.mean)]);
+		this.longest.draw([this.past.map((window) => window.time), this.past.map((window) => window.longest)]);
+		setText(this.origin, origin(this.report));
+		notes(this.notes, this.report);
+	}
+
+	renderSummary(worst) {
+		setText(this.summary, known(worst?.noise_ratio) ? `CPU ${worst.cpu} loses most: ` +
+			`${share(worst.noise_ratio)} of its time, ${rate(worst.events_hz)} events per second, ` +
+			`the longest ${ns(worst.max_ns)}.` : "No core has a figure for this window.");
+	}
+
+	// Bars share the scale of the worst core: noise is a small part of a core's time.
+	renderCores(cores) {
+		const heads = [["core", ""], ["noise", "number"], ["events/s", "number roomy"], ["longest", "number"],
+			["by kind", "wide"]];
+		const scale = Math.max(...cores.map((core) => core.noise_ratio ?? 0), 1e-9);
+		const rows = cores.slice(0, PAGE).map((core) => el("tr", {}, el("th", {scope: "row"}, `CPU ${core.cpu}`),
+			...cells(heads, known(core.noise_ratio) ?
+				[share(core.noise_ratio), rate(core.events_hz), ns(core.max_ns)] : ["–", "–", printable(core.flags)]),
+			el("td", {class: "wide"}, el("span", {class: "bar"}, ...PARTS.map(([key, title, style]) => {
+				const part = el("span", {class: `part ${style}`});
+
+				part.style.width = `${(core[key] ?? 0) / scale * 100}%`;
+				part.title = `${title}: ${share(core[key])}`;
+				return part;
+			})))));
+
+		this.cores.replaceChildren(table("bars noise-cores",
+			`${count(rows.length)} of ${count(cores.length)} cores, most noise first; a full bar is ${share(scale)}`,
+			heads, rows));
+	}
+
+	renderSources() {
+		const heads = [["source", ""], ["core", "number"], ["times", "number roomy"], ["took", "number"],
+			["p99", "number roomy"], ["longest", "number"], ["of core", "number roomy"], ["what would move it", "roomy"]];
+		const all = this.report.sources ?? [], wanted = this.filter.value.toLowerCase();
+		const found = all.filter((source) => `${nameOf(source)} ${source.kind} CPU ${source.cpu}`.toLowerCase()
+			.includes(wanted)).sort((a, b) => b.sum_ns - a.sum_ns);
+		const rows = found.slice(0, this.limit).map((source) => el("tr", {},
+			el("th", {scope: "row"}, el("span", {class: "name", title: printable(source.kind)}, nameOf(source))),
+			...cells(heads, [`CPU ${source.cpu}`, count(source.count), ns(source.sum_ns), ns(source.p99_ns),
+				ns(source.max_ns), share(source.time_ratio), source.knob ? printable(source.knob) : ""])));
+
+		this.sources.replaceChildren(table("noise-sources", `${count(rows.length)} of ${count(found.length)} sources` +
+			(found.length < all.length ? ` that match, ${count(all.length)} in total` : "") + ", most time first",
+		heads, rows));
+		this.more.hidden = found.length <= this.limit;
+	}
+
+	renderHits() {
+		const heads = [["hit", ""], ["by interrupts", "number"], ["by softirqs", "number roomy"],
+			["by kernel threads", "number"], ["longest", "number"], ["task", "roomy"]];
+		const all = this.report.hits ?? [];
+		const rows = all.slice(0, HITS).map((hit) => el("tr", {},
+			el("th", {scope: "row"}, el("span", {class: "name", title: printable(hit.cgroup)}, path(hit.cgroup))),
+			...cells(heads, [ns(hit.hardirq_ns), ns(hit.softirqs_ns), ns(hit.kthread_ns), ns(hit.max_ns),
+				hit.comm ? `${printable(hit.comm)}, PID ${hit.pid}` : "–"])));
+
+		this.hits.replaceChildren(table("noise-hits", `${count(rows.length)} of ${count(all.length)} rows: whose time it was`,
+			heads, rows));
+	}
+}

@@ -62,7 +62,9 @@ struct trace_ring {
 	__u64 event_what;  /* TRACE_WHAT(pid, 0, enum trace_event) */
 	__u64 event_len_ns; /* and how long it took */
 	__u64 current;	   /* TRACE_WHAT(1, pid of the task that has the core, 0); 0: no switch seen yet */
-	__u64 pad[3];
+	__u64 group_waits; /* for --on pN: waits of the cgroup that ended here, */
+	__u64 group_long;  /* and those of them that were on_wait_ns or longer */
+	__u64 pad;
 	struct trace_edge nested[TRACE_NR_NESTED];
 	struct trace_edge edges[]; /* a power of two of them */
 };
@@ -80,7 +82,10 @@ struct trace_setup {
 	__u32 some_cpus;   /* those of wanted_cpus only */
 	__u32 state_first; /* in 5.18 only, sched_switch had prev_state before prev; BTF shows it */
 	__u32 on_wake_only;
+	__u32 group_v2;	   /* which hierarchy on_group is of */
+	__u32 pad;
 	__u64 on_wait_ns, on_noise_ns; /* what ends the recording */
+	__u64 on_group;	   /* a cgroup's id: its waits are only counted, and user space decides */
 	__u64 edges_after; /* how many edges a core may add after it */
 };
 
@@ -101,6 +106,7 @@ enum trace_event {
 	TRACE_EVENT_WAIT,  /* a task waited so long for a core */
 	TRACE_EVENT_WAKE,  /* the same, after a wake-up only */
 	TRACE_EVENT_NOISE, /* an interrupt or softirq took so long */
+	TRACE_EVENT_PERCENTILE, /* too many waits of a cgroup took so long; user space sees it */
 };
 
 /*
@@ -108,6 +114,8 @@ enum trace_event {
  * what was there is lost, and counted. Two cores may write one entry at once: then `check` is wrong.
  */
 #define TRACE_NR_TASKS 32768
+/* How far below the cgroup of --on pN a task's cgroup may be. */
+#define TRACE_DEPTH    32
 
 struct trace_task {
 	__u32 pid;

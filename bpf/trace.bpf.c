@@ -46,7 +46,7 @@ int trace_switch(u64 *ctx)
 		name_note(task, next);
 	now = ring_add(s, ring, TRACE_SWITCH, what, false);
 	if (on_wait_ns && now != TRACE_NEVER)
-		wait_switch(ring, what, now);
+		wait_switch(ring, next, what, now);
 	return 0;
 }
 

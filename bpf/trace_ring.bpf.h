@@ -197,12 +197,25 @@ static __always_inline void wait_begins(struct task_struct *task, u64 now)
 		entry->queued = now << 1 | 1;
 }
 
+/* In that cgroup, or below it. */
+static __always_inline bool task_in_group(struct task_struct *task, u64 group)
+{
+	struct cgroup_subsys_state *css = task_css(task, setup.group_v2);
+
+	for (int i = 0; css && i < TRACE_DEPTH; i++) {
+		if (BPF_CORE_READ(css, cgroup, kn, id) == group)
+			return true;
+		css = BPF_CORE_READ(css, parent);
+	}
+	return false;
+}
+
 /*
  * Who lost the core while it could run begins to wait; a wake-up of a running task counts for nothing,
  * or its sleep would be a wait. Then the wait of who gets the core is over. Not inlined, as most
  * recordings do without.
  */
-static __noinline int wait_switch(struct trace_ring *ring, u64 what, u64 now)
+static __noinline int wait_switch(struct trace_ring *ring, struct task_struct *next, u64 what, u64 now)
 {
 	struct trace_task *entry = name_at(TRACE_FIRST(what));
 	u64 queued, wait_ns;
@@ -213,7 +226,14 @@ static __noinline int wait_switch(struct trace_ring *ring, u64 what, u64 now)
 	queued = entry->queued;
 	entry->queued = 0;
 	wait_ns = now - (queued >> 1);
-	if (!queued || (s64)wait_ns < 0 || wait_ns < setup.on_wait_ns)
+	if (!queued || (s64)wait_ns < 0)
+		return 0;
+	if (setup.on_group && task_in_group(next, setup.on_group)) {
+		ring->group_waits++;
+		barrier();
+		ring->group_long += wait_ns >= setup.on_wait_ns;
+	}
+	if (setup.on_group || wait_ns < setup.on_wait_ns)
 		return 0;
 	if (!setup.on_wake_only)
 		event_seen(ring, TRACE_EVENT_WAIT, entry->pid, now, wait_ns);

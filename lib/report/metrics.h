@@ -583,12 +583,19 @@ enum unit {
 	  "time on a core, without interrupts and softirqs on top")                                \
 	X(M_NAMES_LOST_TOTAL, "names_lost_total", "names lost", UNIT_COUNT,                        \
 	  "tasks whose name was replaced by that of a later one")                                  \
-	X(M_EVENT, "event", "ended by", UNIT_TEXT, "what ended the recording: wait, wake or noise") \
+	X(M_EVENT, "event", "ended by", UNIT_TEXT, "what ended the recording: wait, wake, noise or percentile") \
 	X(M_EVENT_AT_NS, "event_at_ns", "at", UNIT_NS, "when it happened, since the start of the recording") \
-	X(M_EVENT_LEN_NS, "event_ns", "length", UNIT_NS, "how long that wait or interrupt was")    \
+	X(M_EVENT_LEN_NS, "event_ns", "length", UNIT_NS,                                           \
+	  "how long that wait or interrupt was; of a percentile: the limit that it reached")       \
 	X(M_EVENT_CPU, "event_cpu", "CPU", UNIT_ID, "CPU that it happened on")                     \
 	X(M_EVENT_COMM, "event_comm", "task", UNIT_TEXT, "task that waited or was interrupted")    \
 	X(M_EVENT_PID, "event_pid", "PID", UNIT_ID, "its PID")                                     \
+	X(M_EVENT_CGROUP, "event_cgroup", "cgroup", UNIT_TEXT, "cgroup whose percentile reached its limit") \
+	X(M_EVENT_WAITS_TOTAL, "event_waits_total", "waits", UNIT_COUNT, "its waits in event_window_ns") \
+	X(M_EVENT_LONG_TOTAL, "event_long_total", "long", UNIT_COUNT,                              \
+	  "those of them that were event_ns or longer")                                            \
+	X(M_EVENT_WINDOW_NS, "event_window_ns", "within", UNIT_NS,                                 \
+	  "the time before event_at_ns in which these waits ended")                                \
 	X(M_HOSTNAME, "hostname", "host", UNIT_TEXT, "name of the machine")                         \
 	X(M_KERNEL_RELEASE, "kernel_release", "kernel", UNIT_TEXT, "release of the kernel")        \
 	X(M_BOOT_UNIX_NS, "boot_unix_ns", "booted", UNIT_ID, "when the machine was started")       \

@@ -76,6 +76,9 @@ struct timeline {
 	const char *event;		 /* that ended the recording, such as "wait"; or NULL */
 	uint64_t event_ns, event_len_ns;
 	uint32_t event_cpu, event_pid;
+	/* Of a percentile: instead of a CPU and a task, whose, and how many waits of how many were too long. */
+	const char *event_cgroup;
+	uint64_t event_waits, event_long, event_window_ns;
 	uint64_t end_ns;		 /* CLOCK_MONOTONIC */
 	uint64_t boot_ns, unix_ns;	 /* CLOCK_BOOTTIME and CLOCK_REALTIME at end_ns */
 };

@@ -235,6 +235,37 @@ TEST(long_wait_freezes_half_a_ring_later)
 	}
 }
 
+/* Waits in the cgroup and below it are counted, and end nothing by themselves. */
+TEST(waits_of_a_cgroup_are_counted)
+{
+	struct kernfs_node kn[3] = {{.id = 1}, {.id = 5}, {.id = 6}};
+	struct cgroup groups[3] = {{.kn = &kn[0]}, {.kn = &kn[1]}, {.kn = &kn[2]}};
+	struct css_set css[3];
+	struct trace_ring *ring;
+
+	for (int i = 0; i < 3; i++) {
+		groups[i].self.cgroup = &groups[i];
+		groups[i].self.parent = i ? &groups[i - 1].self : NULL;
+		css[i].dfl_cgrp = &groups[i];
+	}
+	sim_begin(1, 64);
+	ring = ring_of(&setup, 0);
+	setup.on_wait_ns = 5000;
+	setup.on_group = 5;
+	setup.group_v2 = true;
+	name_note(name_at(100), &sim[0].kernel);
+	for (int i = 0; i < 3; i++) {
+		sim[0].kernel.cgroups = &css[i];
+		woken_then_runs(4999);
+		woken_then_runs(5000);
+		woken_then_runs(6000);
+		assert_int_equal(ring->group_waits, 3 * i);
+		assert_int_equal(ring->group_long, 2 * i);
+	}
+	assert_int_equal(ring->event_ns, 0);
+	assert_int_equal(times.alert_ns, TRACE_NEVER);
+}
+
 TEST(long_interrupt_is_noise)
 {
 	sim_begin(1, 64);

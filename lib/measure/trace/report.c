@@ -165,6 +165,13 @@ static void add_event(const struct trace_window *w, struct report *report)
 	value_str(report_field(report, M_EVENT), trace_event_name(w->event));
 	value_u64(report_field(report, M_EVENT_AT_NS), w->event_ns);
 	value_u64(report_field(report, M_EVENT_LEN_NS), w->event_len_ns);
+	if (w->event == TRACE_EVENT_PERCENTILE) {
+		value_str(report_field(report, M_EVENT_CGROUP), w->event_cgroup);
+		value_u64(report_field(report, M_EVENT_WAITS_TOTAL), w->event_waits);
+		value_u64(report_field(report, M_EVENT_LONG_TOTAL), w->event_long);
+		value_u64(report_field(report, M_EVENT_WINDOW_NS), w->event_window_ns);
+		return;
+	}
 	value_u64(report_field(report, M_EVENT_CPU), w->event_cpu);
 	value_str(report_field(report, M_EVENT_COMM), trace_comm(w, w->event_pid));
 	value_u64(report_field(report, M_EVENT_PID), w->event_pid);

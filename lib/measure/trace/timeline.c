@@ -91,6 +91,10 @@ int trace_timeline(const struct trace_window *w, struct timeline *ret_timeline)
 		.event_len_ns = w->event_len_ns,
 		.event_cpu = w->event_cpu,
 		.event_pid = w->event_pid,
+		.event_cgroup = w->event_cgroup,
+		.event_waits = w->event_waits,
+		.event_long = w->event_long,
+		.event_window_ns = w->event_window_ns,
 	};
 	size_t nr = 1;
 

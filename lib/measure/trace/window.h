@@ -64,6 +64,9 @@ struct trace_window {
 	enum trace_event event;
 	uint32_t event_cpu, event_pid;
 	uint64_t event_ns, event_len_ns;
+	/* TRACE_EVENT_PERCENTILE: of whom, and of its waits in the time before that, so many were too long. */
+	const char *event_cgroup;
+	uint64_t event_waits, event_long, event_window_ns;
 };
 
 /* "" if unknown, "idle" for pid 0. */
@@ -86,7 +89,7 @@ struct trace_chain {
 void trace_wait_chain(const struct trace_window *w, const struct trace_wait *wait,
 		      struct trace_chain *ret_chain);
 
-/* "wait", "wake" or "noise"; NULL for TRACE_EVENT_NONE. */
+/* "wait", "wake", "noise" or "percentile"; NULL for TRACE_EVENT_NONE. */
 const char *trace_event_name(enum trace_event event);
 /* A copy of the longest waits, the longest first; @max 0: all. 0 or -ENOMEM. */
 int trace_longest_waits(const struct trace_window *w, size_t max, struct trace_wait **ret_list,

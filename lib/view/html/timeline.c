@@ -278,6 +278,26 @@ static void put_style(FILE *out)
 	fputs("}</style>", out);
 }
 
+static void put_event(FILE *out, const struct timeline *t)
+{
+	char length[32], window[32];
+
+	html_ns((double)t->event_len_ns, length, sizeof(length));
+	if (t->event_cgroup)
+		html_textf(out,
+			   "Ended by a %s of %s: %" PRIu64 " of %" PRIu64
+			   " waits in %s took %s or longer, ",
+			   t->event, t->event_cgroup, t->event_long, t->event_waits,
+			   html_ns((double)t->event_window_ns, window, sizeof(window)), length);
+	else
+		html_textf(out, "Ended by %s of %s, ", t->event, length);
+	html_textf(out, "at %.6f ms", (double)(t->event_ns - t->start_ns) / 1e6);
+	if (!t->event_cgroup)
+		html_textf(out, " on CPU %" PRIu32 ", task %s (%" PRIu32 ")", t->event_cpu,
+			   timeline_comm(t, t->event_pid), t->event_pid);
+	putc('.', out);
+}
+
 static void put_head(FILE *out, const struct timeline *t)
 {
 	char length[32];
@@ -294,13 +314,8 @@ static void put_head(FILE *out, const struct timeline *t)
 	fputs("</head><body>\n<header><h1>subtick trace</h1>\n<p class=\"muted\">", out);
 	html_textf(out, "%s of every context change. ",
 		   html_ns((double)(t->end_ns - t->start_ns), length, sizeof(length)));
-	if (t->event) {
-		html_textf(out, "Ended by %s of ", t->event);
-		html_textf(out, "%s, ", html_ns((double)t->event_len_ns, length, sizeof(length)));
-		html_textf(out, "at %.6f ms on CPU %" PRIu32 ", task %s (%" PRIu32 ").",
-			   (double)(t->event_ns - t->start_ns) / 1e6, t->event_cpu,
-			   timeline_comm(t, t->event_pid), t->event_pid);
-	}
+	if (t->event)
+		put_event(out, t);
 	fputs("</p></header>\n<main>\n", out);
 }
 

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* subtick trace from outside: a recording that a cgroup's percentile ends. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cgroups.h"
+#include "live.h"
+#include "runq_window.h"
+
+#define LIMIT_NS 200000.0
+#define LIMIT	 "200us"
+
+static const char *text_of(json_t *root, const char *key)
+{
+	const char *text = json_string_value(json_object_get(root, key));
+
+	return text ? text : "";
+}
+
+/* The waits of a task in the recording that ended in the event's window, and the long ones of them. */
+static void count_waits(json_t *root, pid_t pid, double *ret_waits, double *ret_long)
+{
+	double at = live_number(root, "event_at_ns"), window = live_number(root, "event_window_ns");
+	json_t *wait;
+	size_t i;
+
+	*ret_waits = *ret_long = 0;
+	json_array_foreach(json_object_get(root, "waits"), i, wait) {
+		double end = live_number(wait, "at_ns");
+
+		if (live_number(wait, "pid") != pid || end > at || end < at - window)
+			continue;
+		*ret_waits += 1;
+		*ret_long += live_number(wait, "wait_ns") >= LIMIT_NS;
+	}
+}
+
+/* Two burners share a core: each wait of either is a slice of the other, which is longer than the limit. */
+static void check_percentile(const char *cgroup, pid_t victim)
+{
+	char event[512];
+	json_t *root;
+	double waits, too_long, of_waits, of_long;
+
+	snprintf(event, sizeof(event), "p90=" LIMIT ":%s", cgroup);
+	root = live_json(ARGS("trace", "--json", "--top", "0", "--on", event, "--for", "60s"));
+	waits = live_number(root, "event_waits_total");
+	too_long = live_number(root, "event_long_total");
+	live_ok(!strcmp(text_of(root, "event"), "percentile") &&
+			!strcmp(text_of(root, "event_cgroup"), cgroup),
+		"p90 of %s ends the recording: \"%s\" of %s", cgroup, text_of(root, "event"),
+		text_of(root, "event_cgroup"));
+	live_ok(waits >= 10 && too_long * 10 > waits, "more than a tenth of the waits are long: %.0f of %.0f",
+		too_long, waits);
+	count_waits(root, victim, &of_waits, &of_long);
+	/* One wait may end between the look at the clock and that at the counters, at both ends. */
+	live_ok(fabs(of_waits - waits) <= 2 && fabs(of_long - too_long) <= 2,
+		"and the recording has them: %.0f of %.0f", of_long, of_waits);
+	json_decref(root);
+}
+
+static void check_no_event(const char *what, const char *percentile, const char *cgroup)
+{
+	char event[512];
+	json_t *root;
+
+	snprintf(event, sizeof(event), "%s:%s", percentile, cgroup);
+	root = live_json(ARGS("trace", "--json", "--on", event, "--over", "100ms", "--for", "1s"));
+	live_ok(root && !json_object_get(root, "event"), "%s ends nothing", what);
+	json_decref(root);
+}
+
+int main(void)
+{
+	const char *group, *inner;
+	int cpu, other;
+	pid_t victim;
+
+	cgroups_open();
+	if (!live_two_cpus(&cpu, &other))
+		live_skip_all("needs two CPUs");
+	live_needs(ARGS("trace", "--for", "1ms"));
+	live_refused("a cgroup that does not exist", ARGS("trace", "--on", "p99=5ms:/no/such"), 1,
+		     "no cgroup /no/such");
+	group = cgroups_make("group");
+	inner = cgroups_make("group/inner");
+	live_pin(other);
+	load_burner(cgroups_make("other"), cpu);
+	victim = load_burner(inner, cpu);
+	check_percentile(group, victim);
+	check_no_event("a percentile below its limit", "p50=60s", group);
+	load_kill(victim);
+	check_no_event("a cgroup without waits", "p50=1ns", group);
+	return live_done();
+}

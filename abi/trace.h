@@ -25,6 +25,7 @@ enum trace_kind {
 	TRACE_SOFTIRQ_LEAVE, /* vector */
 	TRACE_IDLE_ENTER,    /* state */
 	TRACE_IDLE_LEAVE,
+	TRACE_HOLD,	     /* before a switch: TRACE_HOLD_WHAT(pid that comes, ns that quota kept it) */
 	TRACE_NR_KINDS,
 };
 
@@ -35,6 +36,10 @@ enum trace_kind {
 /* Of a task that can run and leaves its core, or is woken: its CPU quota is used up. */
 #define TRACE_HELD	   (1ULL << 23)
 #define TRACE_THIRD(what)  ((__u32)((what) >> 48))
+
+#define TRACE_HOLD_MAX		((1ULL << 40) - 1) /* 18 minutes */
+#define TRACE_HOLD_WHAT(pid, ns) ((__u64)(pid) | (__u64)(ns) << 24)
+#define TRACE_HOLD_NS(what)	((what) >> 24)
 
 struct trace_edge {
 	__u64 stamp; /* ns since the start << 8 | kind */
@@ -118,14 +123,15 @@ enum trace_event {
 #define TRACE_DEPTH    32
 
 struct trace_task {
-	__u32 pid;
+	__u32 pid; /* with TRACE_HELD while quota keeps it from the core */
 	__u32 tgid;
 	char comm[16];
 	__u64 cgroup;
 	__u64 check;
 	__u64 queued; /* for --on wait and wake: ns since the start << 1 | woken; 0: not queued */
-	__u64 kthread;
-	__u64 pad;
+	__u32 kthread;
+	__u32 held_cpu;	 /* where it is held, */
+	__u64 held_from; /* and the kernel's total of such time when that began */
 };
 
 _Static_assert(sizeof(struct trace_task) == 4 * sizeof(struct trace_edge), "whole edges");
@@ -140,7 +146,7 @@ static inline __u64 trace_task_check(const struct trace_task *task)
 	const __u64 *comm = (const __u64 *)task->comm;
 
 	return comm[0] ^ (comm[1] << 1 | comm[1] >> 63) ^ task->cgroup ^
-	       ((__u64)task->tgid << 32 | task->pid) ^ task->kthread << 31;
+	       ((__u64)task->tgid << 32 | TRACE_FIRST(task->pid)) ^ (__u64)task->kthread << 31;
 }
 
 #endif

@@ -22,7 +22,10 @@ static __always_inline u64 switch_state(struct task_struct *prev, bool preempted
 {
 	u64 state = TRACE_WHAT(0, 0, state_left(prev, preempted));
 
-	return !state && task_throttled(prev) ? TRACE_HELD : state;
+	if (state || !task_throttled(prev))
+		return state;
+	hold_begins(prev);
+	return TRACE_HELD;
 }
 
 SEC("tp_btf/sched_switch")
@@ -43,7 +46,7 @@ int trace_switch(u64 *ctx)
 	ring->current = TRACE_WHAT(1, pid, 0);
 	task = name_at(pid);
 	if (task->pid != pid)
-		name_note(task, next);
+		task_comes(ring, task, next);
 	now = ring_add(s, ring, TRACE_SWITCH, what, false);
 	if (on_wait_ns && now != TRACE_NEVER)
 		wait_switch(ring, next, what, now);
@@ -59,8 +62,10 @@ static __always_inline int wake_edge(struct task_struct *task, u32 kind)
 	if (!ring)
 		return 0;
 	what = TRACE_WHAT((u32)task->pid, 0, task_cpu(task)) | current_word(ring);
-	if (kind != TRACE_WAKING && task_throttled(task))
+	if (kind != TRACE_WAKING && task_throttled(task)) {
+		hold_begins(task);
 		what |= TRACE_HELD;
+	}
 	now = ring_add(s, ring, kind, what, true);
 	if (on_wait_ns && now != TRACE_NEVER)
 		wait_begins(task, now);

@@ -569,6 +569,8 @@ enum unit {
 	  "how the wait began: woken, or preempted when the task lost a core")                     \
 	X(M_QUOTA_HELD, "quota_held", "quota", UNIT_BOOL,                                          \
 	  "whether the CPU quota of the task was used up when the wait began")                     \
+	X(M_QUOTA_HELD_NS, "quota_held_ns", "held", UNIT_NS,                                       \
+	  "how much of the wait the CPU quota held the task, from its beginning")                  \
 	X(M_WAKER_COMM, "waker_comm", "woken by", UNIT_TEXT,                                       \
 	  "task that was current where the wake-up came from; idle: an interrupt on an idle core") \
 	X(M_WAKER_PID, "waker_pid", "its PID", UNIT_ID, "its PID")                                 \

@@ -160,7 +160,7 @@ const struct schema_list schema_lists[] = {
 	 "ksoftirqd_ratio idle_loop_ratio unknown_ratio poll_idle_ratio idle_ratio window_ns "
 	 "edges_total edges_lost_total gaps_total timeline"},
 	{"trace", "waits",
-	 "at_ns cpu wait_ns pid comm began quota_held waker_comm waker_pid waker_cpu culprit "
+	 "at_ns cpu wait_ns pid comm began quota_held quota_held_ns waker_comm waker_pid waker_cpu culprit "
 	 "culprit_pid culprit_ns irq_ns softirq_ns idle_ns"},
 	{"trace", "tasks", "pid tgid comm cgroup_id run_ns count sum_ns max_ns"},
 	{"trace", "quality",

@@ -115,6 +115,21 @@ static void put_event(struct writer *w, const struct timeline_event *e)
 	}
 }
 
+/* Holds of several tasks overlap on one CPU: each task has a row of its own for them. */
+static void put_hold(struct writer *w, const struct timeline_hold *hold)
+{
+	static const char *const phases[] = {"b", "e"};
+	uint64_t ns[] = {hold->from_ns, hold->to_ns};
+
+	w->cpu = hold->cpu;
+	for (int i = 0; i < 2; i++) {
+		head(w, phases[i], ns[i]);
+		fprintf(w->out, ",\"cat\":\"quota\",\"id\":%" PRIu32 ",\"name\":", hold->pid);
+		json_put_text(w->out, timeline_comm(w->timeline, hold->pid));
+		putc('}', w->out);
+	}
+}
+
 int timeline_chrome(FILE *out, const struct timeline *timeline)
 {
 	struct writer w = {.out = out, .timeline = timeline, .cpu = UINT32_MAX};
@@ -137,6 +152,8 @@ int timeline_chrome(FILE *out, const struct timeline *timeline)
 		put_event(&w, e);
 	}
 	end_all(&w, timeline->end_ns);
+	for (size_t i = 0; i < timeline->nr_holds; i++)
+		put_hold(&w, &timeline->holds[i]);
 	fputs("\n]}\n", out);
 	return output_end(&output, 0);
 }

@@ -63,6 +63,14 @@ static void put_event(FILE *out, const struct timeline *t, const struct timeline
 	fputs("}\n", out);
 }
 
+static void put_hold(FILE *out, const struct timeline *t, const struct timeline_hold *hold)
+{
+	fprintf(out, "{\"time_monotonic_ns\":%" PRIu64 ",\"cpu\":%" PRIu32 ",\"event\":\"quota_hold\"",
+		hold->from_ns, hold->cpu);
+	put_task(out, t, "", hold->pid);
+	fprintf(out, ",\"hold_ns\":%" PRIu64 "}\n", hold->to_ns - hold->from_ns);
+}
+
 int timeline_lines(FILE *out, const struct timeline *timeline)
 {
 	struct output output;
@@ -72,5 +80,7 @@ int timeline_lines(FILE *out, const struct timeline *timeline)
 		return rc;
 	for (size_t i = 0; i < timeline->nr_events; i++)
 		put_event(out, timeline, &timeline->events[i]);
+	for (size_t i = 0; i < timeline->nr_holds; i++)
+		put_hold(out, timeline, &timeline->holds[i]);
 	return output_end(&output, 0);
 }

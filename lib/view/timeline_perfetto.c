@@ -6,13 +6,25 @@
 #include "view/timeline.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdbool.h>
 
 #include "view/output.h"
 #include "view/proto.h"
 
 enum { TRACE_PACKET = 1 };
-enum { PACKET_FTRACE = 1, PACKET_PROCESS_TREE = 2, PACKET_CLOCKS = 6, PACKET_SEQUENCE = 10 };
+enum {
+	PACKET_FTRACE = 1,
+	PACKET_PROCESS_TREE = 2,
+	PACKET_CLOCKS = 6,
+	PACKET_TIME = 8,
+	PACKET_SEQUENCE = 10,
+	PACKET_TRACK_EVENT = 11,
+	PACKET_TRACK = 60,
+};
+enum { TRACK_UUID = 1, TRACK_NAME = 2 };
+enum { SLICE_TYPE = 9, SLICE_TRACK = 11, SLICE_NAME = 23 };
+enum { TYPE_BEGIN = 1, TYPE_END = 2 };
 enum { BUNDLE_CPU = 1, BUNDLE_EVENT = 2, BUNDLE_LOST = 3 };
 enum {
 	EVENT_TIME = 1,
@@ -45,6 +57,8 @@ enum { ID_REALTIME = 1, ID_MONOTONIC = 3, ID_BOOTTIME = 6 };
 /* A packet of so many bytes is written. */
 #define PACKET_FULL (64 << 10)
 #define SEQUENCE 1
+/* The track of a task's holds has its pid and these bits. */
+#define TRACK_HOLDS (1ULL << 32)
 
 struct writer {
 	FILE *out;
@@ -251,6 +265,42 @@ static void put_event(struct writer *w, const struct timeline_event *e)
 		w->m.len = begin;
 }
 
+/* Each task has a track of its own, as the holds of several overlap. */
+static void put_hold_track(struct writer *w, uint32_t pid)
+{
+	size_t packet = w->m.len, begin = packet;
+	char name[64];
+
+	snprintf(name, sizeof(name), "quota holds %s (%" PRIu32 ")", timeline_comm(w->timeline, pid),
+		 pid);
+	proto_u64(&w->m, TRACK_UUID, TRACK_HOLDS | pid);
+	proto_str(&w->m, TRACK_NAME, name);
+	proto_close(&w->m, PACKET_TRACK, begin);
+	close_packet(w, packet);
+}
+
+static void put_hold_edge(struct writer *w, uint32_t pid, uint64_t ns, uint32_t type)
+{
+	size_t packet = w->m.len, begin;
+
+	proto_u64(&w->m, PACKET_TIME, ns + w->timeline->boot_ns - w->timeline->end_ns);
+	begin = w->m.len;
+	proto_u64(&w->m, SLICE_TYPE, type);
+	proto_u64(&w->m, SLICE_TRACK, TRACK_HOLDS | pid);
+	if (type == TYPE_BEGIN)
+		proto_str(&w->m, SLICE_NAME, "held by CPU quota");
+	proto_close(&w->m, PACKET_TRACK_EVENT, begin);
+	close_packet(w, packet);
+}
+
+/* A track may be described more than once, with the same words. */
+static void put_hold(struct writer *w, const struct timeline_hold *hold)
+{
+	put_hold_track(w, hold->pid);
+	put_hold_edge(w, hold->pid, hold->from_ns, TYPE_BEGIN);
+	put_hold_edge(w, hold->pid, hold->to_ns, TYPE_END);
+}
+
 int timeline_perfetto(FILE *out, const struct timeline *timeline)
 {
 	struct writer w = {.out = out, .timeline = timeline, .cpu = UINT32_MAX};
@@ -264,6 +314,8 @@ int timeline_perfetto(FILE *out, const struct timeline *timeline)
 	for (size_t i = 0; i < timeline->nr_events; i++)
 		put_event(&w, &timeline->events[i]);
 	close_bundle(&w);
+	for (size_t i = 0; i < timeline->nr_holds; i++)
+		put_hold(&w, &timeline->holds[i]);
 	rc = w.m.failed ? -ENOMEM : 0;
 	free(w.m.data);
 	return output_end(&output, rc);

@@ -74,7 +74,25 @@ static void add_core(const struct trace_window *w, uint32_t cpu, struct timeline
 			};
 			gap++;
 		}
+		/* Is in the wait that ends with the next edge. */
+		if (trace_edge_kind(&core->edges[i]) == TRACE_HOLD)
+			continue;
 		fill(w, cpu, &core->edges[i], &timeline->events[timeline->nr_events++]);
+	}
+}
+
+static void add_holds(const struct trace_window *w, struct timeline *timeline)
+{
+	for (size_t i = 0; i < w->waits.nr; i++) {
+		const struct trace_wait *wait = &w->waits.list[i];
+
+		if (wait->held_ns)
+			timeline->holds[timeline->nr_holds++] = (struct timeline_hold){
+				.from_ns = w->start_mono_ns + wait->from_ns,
+				.to_ns = w->start_mono_ns + wait->from_ns + wait->held_ns,
+				.cpu = wait->cpu,
+				.pid = wait->pid,
+			};
 	}
 }
 
@@ -103,12 +121,14 @@ int trace_timeline(const struct trace_window *w, struct timeline *ret_timeline)
 	timeline.boot_ns = timeline.end_ns + clock_ns(CLOCK_BOOTTIME) - clock_mono_ns();
 	timeline.events = calloc(nr, sizeof(*timeline.events));
 	timeline.tasks = calloc(w->nr_names + 1, sizeof(*timeline.tasks));
-	if (!timeline.events || !timeline.tasks) {
+	timeline.holds = calloc(w->waits.nr + 1, sizeof(*timeline.holds));
+	if (!timeline.events || !timeline.tasks || !timeline.holds) {
 		trace_timeline_free(&timeline);
 		return -ENOMEM;
 	}
 	for (size_t cpu = 0; cpu < w->nr_cpus; cpu++)
 		add_core(w, cpu, &timeline);
+	add_holds(w, &timeline);
 	for (size_t i = 0; i < w->nr_names; i++)
 		timeline.tasks[timeline.nr_tasks++] = (struct timeline_task){
 			.pid = w->names[i].pid, .tgid = w->names[i].tgid, .comm = w->names[i].comm};
@@ -120,6 +140,7 @@ void trace_timeline_free(struct timeline *timeline)
 {
 	free(timeline->events);
 	free(timeline->tasks);
+	free(timeline->holds);
 	free(timeline->slices);
 	free(timeline->waits);
 	*timeline = (struct timeline){0};

@@ -118,10 +118,10 @@ static void put_waits(FILE *out, const struct timeline *t)
 
 		fprintf(out,
 			"%s\n{\"from\":%" PRIu64 ",\"to\":%" PRIu64 ",\"cpu\":%" PRIu32
-			",\"pid\":%" PRIu32 ",\"woken\":%s,\"held\":%s,\"waking\":%" PRIu64
-			",\"waker\":%" PRIu32 ",\"waker_cpu\":%" PRIu32 "}",
+			",\"pid\":%" PRIu32 ",\"woken\":%s,\"held\":%s,\"hold\":%" PRIu64
+			",\"waking\":%" PRIu64 ",\"waker\":%" PRIu32 ",\"waker_cpu\":%" PRIu32 "}",
 			i ? "," : "", w->from_ns - t->start_ns, w->to_ns - t->start_ns, w->cpu,
-			w->pid, w->woken ? "true" : "false", w->held ? "true" : "false",
+			w->pid, w->woken ? "true" : "false", w->held ? "true" : "false", w->held_ns,
 			w->waking_ns ? w->waking_ns - t->start_ns : 0, w->waker, w->waker_cpu);
 	}
 	putc(']', out);
@@ -200,6 +200,7 @@ static void put_wait(FILE *out, const struct timeline *t, size_t number)
 	else
 		put_task(out, t, w->culprit);
 	put_ns(out, w->culprit_ns);
+	put_ns(out, w->held_ns);
 	put_ns(out, w->irq_ns);
 	put_ns(out, w->softirq_ns);
 	put_ns(out, w->idle_ns);
@@ -215,14 +216,15 @@ static void put_table(FILE *out, const struct timeline *t)
 			   "%" PRIu64 " more began before the recording or in a gap: how long they "
 			   "were is not known. ",
 			   t->unknown_starts);
-	fputs("<em>Behind whom</em> had most of the wait on the core that the task got; "
+	fputs("<em>Behind whom</em> had most of the wait on the core that the task got; in "
+	      "<em>quota</em> the CPU quota of its cgroup held the task, whatever that core did; "
 	      "interrupts, softirqs "
 	      "and idle are parts of the wait as well.</p>\n<div "
 	      "class=\"scroll\"><table><thead><tr>"
 	      "<th>ended at</th><th class=\"n\">wait</th><th>task</th><th "
 	      "class=\"n\">CPU</th><th>woken by</th>"
 	      "<th class=\"n\">on CPU</th><th>behind whom</th><th class=\"n\">of it</th><th "
-	      "class=\"n\">irq</th>"
+	      "class=\"n\">quota</th><th class=\"n\">irq</th>"
 	      "<th class=\"n\">softirq</th><th class=\"n\">idle</th></tr></thead><tbody>\n",
 	      out);
 	for (size_t i = 0; i < t->nr_waits; i++)
@@ -265,7 +267,8 @@ static void put_legend(FILE *out)
 		fprintf(out, "<span><i style=\"background:var(--ctx-%s)\"></i>%s</span>",
 			shown_parts[i], html_context_of(shown_parts[i])->name);
 	fputs("<span><i style=\"background:var(--ctx-idle)\"></i>halted</span>"
-	      "<span><i style=\"background:var(--bad)\"></i>wait</span></p>\n",
+	      "<span><i style=\"background:var(--bad)\"></i>wait</span>"
+	      "<span><i style=\"background:var(--text)\"></i>of it held by CPU quota</span></p>\n",
 	      out);
 }
 

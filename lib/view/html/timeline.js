@@ -144,15 +144,25 @@ function drawRow(one, top, fills, height, text) {
 	return [wide, narrow];
 }
 
-// A wait is a bar under the row of the CPU that it was for; the chosen one also has a line from its waker.
+// A bar under the row of a CPU.
+function bar(cpu, begins, ends, height) {
+	if (ends <= from || begins >= to)
+		return;
+	const left = Math.max(LEFT, x(begins));
+
+	ctx.fillRect(left, places.get(cpu) + row - 4, Math.max(1, x(Math.min(to, ends)) - left), height);
+}
+
+// A wait is a bar under the row of the CPU that it was for, its hold by quota in another colour; the chosen one also has
+// a line from its waker.
 function drawWaits(colour) {
 	ctx.fillStyle = ctx.strokeStyle = colour("--bad");
 	for (const wait of data.waits)
-		if (wait.to > from && wait.from < to) {
-			const left = Math.max(LEFT, x(wait.from));
-
-			ctx.fillRect(left, places.get(wait.cpu) + row - 4, Math.max(1, x(Math.min(to, wait.to)) - left), wait === chosen ? 4 : 2);
-		}
+		bar(wait.cpu, wait.from, wait.to, wait === chosen ? 4 : 2);
+	ctx.fillStyle = colour("--text");
+	for (const wait of data.waits)
+		if (wait.hold)
+			bar(wait.cpu, wait.from, wait.from + wait.hold, wait === chosen ? 4 : 2);
 	if (!chosen || !chosen.woken || !places.has(chosen.waker_cpu))
 		return;
 	ctx.lineWidth = 2;
@@ -231,7 +241,7 @@ function choose(wait) {
 	line(list, wait.woken ? `${point(wait.waking || wait.from)}: ${task(wait.waker)} on CPU ${wait.waker_cpu} wakes ${task(wait.pid)}` :
 		`${point(wait.from)}: ${task(wait.pid)} loses its core, although it could run`);
 	if (wait.held)
-		line(list, `${point(wait.from)}: its CPU quota is used up`);
+		line(list, `${point(wait.from)}: its CPU quota is used up` + (wait.hold ? ` and holds it for ${time(wait.hold)}` : ""));
 	for (let i = one ? search(one, wait.from) : 0; one && i < one.nr && begin(one, i) < wait.to; i++) {
 		const start = Math.max(begin(one, i), wait.from), end = Math.min(one.ends[i], wait.to);
 

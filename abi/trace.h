@@ -26,6 +26,8 @@ enum trace_kind {
 	TRACE_IDLE_ENTER,    /* state */
 	TRACE_IDLE_LEAVE,
 	TRACE_HOLD,	     /* before a switch: TRACE_HOLD_WHAT(pid that comes, ns that quota kept it) */
+	TRACE_FREQUENCY,     /* 0, kHz, CPU that has it from now on */
+	TRACE_TICK,
 	TRACE_NR_KINDS,
 };
 
@@ -92,6 +94,7 @@ struct trace_setup {
 	__u64 on_wait_ns, on_noise_ns; /* what ends the recording */
 	__u64 on_group;	   /* a cgroup's id: its waits are only counted, and user space decides */
 	__u64 edges_after; /* how many edges a core may add after it */
+	__u64 tick_function; /* address of what the tick's timer calls */
 };
 
 /* What changes while the programs run, for the same reason in one object. */

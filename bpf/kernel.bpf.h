@@ -161,6 +161,7 @@ struct hrtimer_clock_base {
 struct hrtimer {
 	struct timerqueue_node node;
 	s64 _softexpires;
+	void *function;
 	struct hrtimer_clock_base *base;
 };
 

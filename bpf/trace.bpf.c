@@ -218,6 +218,30 @@ TRACE_LEAVE(irq, "irq_handler_exit")
 TRACE_LEAVE(ipi, "ipi_exit")
 X86_VECTORS(TRACE_VECTOR)
 
+/* Of any CPU, also by another one. Loaded only if it was asked for. */
+SEC("tp_btf/cpu_frequency")
+int BPF_PROG(trace_frequency, u64 khz, u64 cpu)
+{
+	const volatile struct trace_setup *s = setup_get();
+	struct trace_ring *ring = ring_of(s, bpf_get_smp_processor_id());
+
+	if (ring && (!s->some_cpus || cpu_wanted(cpu)))
+		ring_add(s, ring, TRACE_FREQUENCY, TRACE_WHAT(0, khz, cpu), true);
+	return 0;
+}
+
+/* The tick is a timer as any other, but for what it calls. Loaded only if it was asked for. */
+SEC("tp_btf/hrtimer_expire_entry")
+int BPF_PROG(trace_tick, struct hrtimer *timer)
+{
+	const volatile struct trace_setup *s = setup_get();
+	struct trace_ring *ring = ring_here(s);
+
+	if (ring && (u64)timer->function == s->tick_function)
+		ring_add(s, ring, TRACE_TICK, 0, true);
+	return 0;
+}
+
 /*
  * Walked once at the start: who has which pid, and who has which core. Once more for each reason of an IPI
  * in the trace: a program can read the kernel's string, user space cannot.

@@ -598,6 +598,9 @@ enum unit {
 	  "those of them that were event_ns or longer")                                            \
 	X(M_EVENT_WINDOW_NS, "event_window_ns", "within", UNIT_NS,                                 \
 	  "the time before event_at_ns in which these waits ended")                                \
+	X(M_TICKS_TOTAL, "ticks_total", "ticks", UNIT_COUNT, "ticks of this CPU, with --tick")     \
+	X(M_FREQUENCY_HZ, "frequency_hz", "frequency", UNIT_HZ,                                    \
+	  "what the kernel last set the CPU to, with --frequency; null if it did not")            \
 	X(M_HOSTNAME, "hostname", "host", UNIT_TEXT, "name of the machine")                         \
 	X(M_KERNEL_RELEASE, "kernel_release", "kernel", UNIT_TEXT, "release of the kernel")        \
 	X(M_BOOT_UNIX_NS, "boot_unix_ns", "booted", UNIT_ID, "when the machine was started")       \

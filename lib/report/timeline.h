@@ -19,6 +19,8 @@ enum timeline_kind {
 	TIMELINE_SOFTIRQ_LEAVE,
 	TIMELINE_IDLE_ENTER,	/* arg: state */
 	TIMELINE_IDLE_LEAVE,
+	TIMELINE_FREQUENCY,	/* CPU other is set to arg kHz */
+	TIMELINE_TICK,
 	TIMELINE_GAP,		/* before the next event of this CPU some are missing */
 	TIMELINE_NR_KINDS,
 };

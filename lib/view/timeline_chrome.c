@@ -71,6 +71,13 @@ static void instant(struct writer *w, uint64_t ns, const char *what, const char 
 	putc('}', w->out);
 }
 
+static void put_frequency(struct writer *w, const struct timeline_event *e)
+{
+	head(w, "C", e->ns);
+	fprintf(w->out, ",\"name\":\"frequency of CPU %" PRIu32 "\",\"args\":{\"kHz\":%" PRIu32 "}}",
+		e->other, e->arg);
+}
+
 static void put_event(struct writer *w, const struct timeline_event *e)
 {
 	const struct timeline *t = w->timeline;
@@ -105,6 +112,12 @@ static void put_event(struct writer *w, const struct timeline_event *e)
 		break;
 	case TIMELINE_IDLE_LEAVE:
 		end(w, TIMELINE_IDLE_ENTER, e->ns);
+		break;
+	case TIMELINE_FREQUENCY:
+		put_frequency(w, e);
+		break;
+	case TIMELINE_TICK:
+		instant(w, e->ns, "tick", "tick");
 		break;
 	case TIMELINE_GAP:
 		end_all(w, e->ns);

@@ -27,6 +27,8 @@ static void put_event(FILE *out, const struct timeline *t, const struct timeline
 		[TIMELINE_SOFTIRQ_LEAVE] = "softirq_leave",
 		[TIMELINE_IDLE_ENTER] = "idle_enter",
 		[TIMELINE_IDLE_LEAVE] = "idle_leave",
+		[TIMELINE_FREQUENCY] = "frequency",
+		[TIMELINE_TICK] = "tick",
 		[TIMELINE_GAP] = "gap",
 	};
 
@@ -56,6 +58,10 @@ static void put_event(FILE *out, const struct timeline *t, const struct timeline
 		break;
 	case TIMELINE_IDLE_ENTER:
 		fprintf(out, ",\"state\":%" PRIu32, e->arg);
+		break;
+	case TIMELINE_FREQUENCY:
+		fprintf(out, ",\"of_cpu\":%" PRIu32 ",\"frequency_hz\":%" PRIu64, e->other,
+			e->arg * UINT64_C(1000));
 		break;
 	default:
 		break;

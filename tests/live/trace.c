@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* subtick trace: a recording that a cgroup's percentile ends, and how long a quota held a task. */
+/* subtick trace: a recording that a cgroup's percentile ends, how long a quota held a task, and ticks. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -139,6 +139,51 @@ static void check_holds(int cpu)
 	trace_close(trace);
 }
 
+/* Each tick is inside an interrupt, and a busy core has some. */
+static void check_ticks(int cpu)
+{
+	struct trace_opts opts = {.tick = true};
+	const struct trace_window *w;
+	int depth = 0, outside = 0;
+	struct trace *trace;
+	struct err err = {0};
+	bool done, seen = false;
+
+	if (trace_open(&opts, &trace, &err)) {
+		live_ok(err.unsupported, "ticks: refused with the reason: %s", err.what);
+		return;
+	}
+	trace_start(trace);
+	for (int i = 0; i < 50 && !trace_poll(trace, &done, &err); i++)
+		live_sleep_ms(10);
+	if (trace_stop(trace, &w, &err))
+		live_fail_all("%s", err.what);
+	for (size_t i = 0; i < w->cpu[cpu].core.nr_edges; i++) {
+		enum trace_kind kind = trace_edge_kind(&w->cpu[cpu].core.edges[i]);
+
+		if (kind >= TRACE_IRQ_ENTER && kind <= TRACE_VECTOR_ENTER) {
+			depth++;
+			seen = true;
+		}
+		depth -= kind == TRACE_IRQ_LEAVE && depth;
+		/* The recording may begin inside an interrupt. */
+		outside += kind == TRACE_TICK && seen && !depth;
+	}
+	live_ok(!outside, "each tick is in an interrupt: %d are not", outside);
+	live_figure(trace_ticks(&w->cpu[cpu]) >= 25, "a busy core has %llu ticks in half a second",
+		    (unsigned long long)trace_ticks(&w->cpu[cpu]));
+	trace_close(trace);
+}
+
+static void check_frequency(void)
+{
+	if (access("/sys/devices/system/cpu/cpu0/cpufreq", F_OK))
+		live_refused("frequencies that nobody sets", ARGS("trace", "--frequency"), 77,
+			     "no cpufreq driver");
+	else
+		live_needs(ARGS("trace", "--frequency", "--for", "10ms"));
+}
+
 int main(void)
 {
 	const char *group, *inner;
@@ -155,7 +200,9 @@ int main(void)
 	inner = cgroups_make("group/inner");
 	live_pin(other);
 	check_holds(cpu);
+	check_frequency();
 	load_burner(cgroups_make("other"), cpu);
+	check_ticks(cpu);
 	victim = load_burner(inner, cpu);
 	check_percentile(group, victim);
 	check_no_event("a percentile below its limit", "p50=60s", group);

@@ -131,6 +131,7 @@ struct hrtimer {
 		s64 expires;
 	} node;
 	s64 _softexpires;
+	void *function;
 	struct hrtimer_clock_base *base;
 };
 

@@ -23,6 +23,8 @@ static enum timeline_kind kind_of(enum trace_kind kind)
 		[TRACE_SOFTIRQ_LEAVE] = TIMELINE_SOFTIRQ_LEAVE,
 		[TRACE_IDLE_ENTER] = TIMELINE_IDLE_ENTER,
 		[TRACE_IDLE_LEAVE] = TIMELINE_IDLE_LEAVE,
+		[TRACE_FREQUENCY] = TIMELINE_FREQUENCY,
+		[TRACE_TICK] = TIMELINE_TICK,
 	};
 
 	return kinds[kind];
@@ -50,6 +52,11 @@ static void fill(const struct trace_window *w, uint32_t cpu, const struct trace_
 		event->other = TRACE_SECOND(edge->what);
 		event->arg = kind == TRACE_SWITCH ? shown_state(TRACE_THIRD(edge->what)) :
 						    TRACE_THIRD(edge->what);
+		return;
+	}
+	if (kind == TRACE_FREQUENCY) {
+		event->other = TRACE_THIRD(edge->what);
+		event->arg = TRACE_SECOND(edge->what);
 		return;
 	}
 	/* Only a device has a line number. */

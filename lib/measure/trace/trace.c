@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <linux/membarrier.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -22,6 +23,8 @@
 #include "sys/cgroup_path.h"
 #include "sys/cpu.h"
 #include "sys/cpuidle.h"
+#include "sys/file.h"
+#include "sys/kallsyms.h"
 #include "sys/kbtf.h"
 #include "trace.skel.h"
 
@@ -94,6 +97,64 @@ static int find_group(struct trace *t, struct trace_setup *set, struct err *err)
 	return 0;
 }
 
+/* The kernel has the event; it also needs a driver that sets frequencies. */
+static int need_frequency(const struct trace *t, const struct btf *btf, struct err *err)
+{
+	static const char *const needed[] = {"cpu_frequency"};
+	unsigned int cpu;
+	int rc = kbtf_need_tracepoints(btf, needed, 1, err);
+
+	if (rc)
+		return rc;
+	cpuset_for_each(cpu, &t->window.cpus) {
+		char path[64];
+
+		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%u/cpufreq", cpu);
+		if (sys_exists(NULL, path))
+			return 0;
+	}
+	return err_unsupported(err, -ENODEV, "leave out --frequency",
+			       "the kernel does not set the frequency of these CPUs: they have no "
+			       "cpufreq driver");
+}
+
+/* Renamed in 6.9. */
+static int need_tick(const struct btf *btf, struct trace_setup *set, struct err *err)
+{
+	static const char *const needed[] = {"hrtimer_expire_entry"};
+	static const char *const names[] = {"tick_sched_timer", "tick_nohz_handler", NULL};
+	uint64_t address;
+	int rc = kbtf_need_tracepoints(btf, needed, 1, err);
+
+	if (rc)
+		return rc;
+	rc = kallsyms_find(NULL, names, &address);
+	if (rc == -EPERM)
+		return err_unsupported(err, rc, "sysctl kernel.kptr_restrict=1",
+				       "the kernel hides the address of the tick's function");
+	if (rc)
+		return err_unsupported(err, rc, "leave out --tick",
+				       "the kernel's list of functions has none of a tick by timer");
+	set->tick_function = address;
+	return 0;
+}
+
+/* What is loaded only if it was asked for. */
+static int choose(struct trace *t, const struct btf *btf, struct err *err)
+{
+	int rc = 0;
+
+	t->window.has_frequency = t->opts.frequency;
+	t->window.has_ticks = t->opts.tick;
+	if (t->opts.frequency)
+		rc = need_frequency(t, btf, err);
+	if (!rc && t->opts.tick)
+		rc = need_tick(btf, &t->skel->rodata->setup, err);
+	bpf_program__set_autoload(t->skel->progs.trace_frequency, t->opts.frequency);
+	bpf_program__set_autoload(t->skel->progs.trace_tick, t->opts.tick);
+	return rc;
+}
+
 static int set_up(struct trace *t, const struct btf *btf, struct err *err)
 {
 	uint32_t edges = ring_edges(&t->opts, t->window.nr_cpus);
@@ -143,6 +204,8 @@ static int load_programs(struct trace *t, struct err *err)
 	}
 	sys_bpf_autoload_present(t->skel->obj, btf);
 	rc = set_up(t, btf, err);
+	if (!rc)
+		rc = choose(t, btf, err);
 	if (rc)
 		goto out;
 	rc = trace_bpf__load(t->skel);

@@ -19,6 +19,8 @@ struct trace_opts {
 	uint32_t above_ppm;
 	uint64_t over_ns;
 	uint64_t after_ns;    /* how long to go on after the event, at most */
+	bool frequency;	      /* also when the kernel sets the frequency of a CPU */
+	bool tick;	      /* also which timer interrupts are the tick */
 	uint32_t ring_edges;  /* per core, rounded up to a power of two; 0: as memory allows */
 };
 

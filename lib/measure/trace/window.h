@@ -60,6 +60,7 @@ struct trace_window {
 	size_t nr_tasks;
 	struct trace_losses losses;
 	uint64_t kernel_bytes;
+	bool has_frequency, has_ticks; /* they were asked for */
 	/* What ended it; TRACE_EVENT_NONE: the time was up, or somebody stopped it. */
 	enum trace_event event;
 	uint32_t event_cpu, event_pid;
@@ -68,6 +69,11 @@ struct trace_window {
 	const char *event_cgroup;
 	uint64_t event_waits, event_long, event_window_ns;
 };
+
+/* The ticks of a core in the trace. */
+uint64_t trace_ticks(const struct trace_cpu *cpu);
+/* The frequency that a CPU was last set to in the trace, by whatever CPU, in kHz; 0 if it was not. */
+uint32_t trace_last_khz(const struct trace_window *w, uint32_t cpu);
 
 /* "" if unknown, "idle" for pid 0. */
 const char *trace_comm(const struct trace_window *w, uint32_t pid);

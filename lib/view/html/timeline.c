@@ -127,6 +127,31 @@ static void put_waits(FILE *out, const struct timeline *t)
 	putc(']', out);
 }
 
+/* By CPU, each as the time since the one before it. */
+static void put_ticks(FILE *out, const struct timeline *t)
+{
+	uint32_t cpu = UINT32_MAX;
+	uint64_t last_ns = 0;
+
+	fputs(",\n\"ticks\":[", out);
+	for (size_t i = 0; i < t->nr_events; i++) {
+		const struct timeline_event *e = &t->events[i];
+
+		if (e->kind != TIMELINE_TICK || e->ns < t->from_ns || e->ns >= t->to_ns)
+			continue;
+		if (e->cpu != cpu) {
+			fprintf(out, "%s\n{\"cpu\":%" PRIu32 ",\"at\":[", last_ns ? "]}," : "", e->cpu);
+			cpu = e->cpu;
+			last_ns = t->start_ns;
+		} else {
+			putc(',', out);
+		}
+		fprintf(out, "%" PRIu64, e->ns - last_ns);
+		last_ns = e->ns;
+	}
+	fputs(last_ns ? "]}]" : "]", out);
+}
+
 static int put_data(FILE *out, const struct timeline *t)
 {
 	struct words parts = {0}, names = {0};
@@ -137,6 +162,7 @@ static int put_data(FILE *out, const struct timeline *t)
 		t->to_ns - t->start_ns);
 	put_slices(out, t, &parts, &names);
 	put_waits(out, t);
+	put_ticks(out, t);
 	fputs(",\n\"tasks\":[", out);
 	for (size_t i = 0; i < t->nr_tasks; i++) {
 		fprintf(out, "%s[%" PRIu32 ",", i ? "," : "", t->tasks[i].pid);

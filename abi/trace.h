@@ -25,6 +25,9 @@ enum trace_kind {
 	TRACE_SOFTIRQ_LEAVE, /* vector */
 	TRACE_IDLE_ENTER,    /* state */
 	TRACE_IDLE_LEAVE,
+	TRACE_HOLD,	     /* before a switch: TRACE_HOLD_WHAT(pid that comes, ns that quota kept it) */
+	TRACE_FREQUENCY,     /* 0, kHz, CPU that has it from now on */
+	TRACE_TICK,
 	TRACE_NR_KINDS,
 };
 
@@ -35,6 +38,10 @@ enum trace_kind {
 /* Of a task that can run and leaves its core, or is woken: its CPU quota is used up. */
 #define TRACE_HELD	   (1ULL << 23)
 #define TRACE_THIRD(what)  ((__u32)((what) >> 48))
+
+#define TRACE_HOLD_MAX		((1ULL << 40) - 1) /* 18 minutes */
+#define TRACE_HOLD_WHAT(pid, ns) ((__u64)(pid) | (__u64)(ns) << 24)
+#define TRACE_HOLD_NS(what)	((what) >> 24)
 
 struct trace_edge {
 	__u64 stamp; /* ns since the start << 8 | kind */
@@ -62,7 +69,9 @@ struct trace_ring {
 	__u64 event_what;  /* TRACE_WHAT(pid, 0, enum trace_event) */
 	__u64 event_len_ns; /* and how long it took */
 	__u64 current;	   /* TRACE_WHAT(1, pid of the task that has the core, 0); 0: no switch seen yet */
-	__u64 pad[3];
+	__u64 group_waits; /* for --on pN: waits of the cgroup that ended here, */
+	__u64 group_long;  /* and those of them that were on_wait_ns or longer */
+	__u64 pad;
 	struct trace_edge nested[TRACE_NR_NESTED];
 	struct trace_edge edges[]; /* a power of two of them */
 };
@@ -80,8 +89,12 @@ struct trace_setup {
 	__u32 some_cpus;   /* those of wanted_cpus only */
 	__u32 state_first; /* in 5.18 only, sched_switch had prev_state before prev; BTF shows it */
 	__u32 on_wake_only;
+	__u32 group_v2;	   /* which hierarchy on_group is of */
+	__u32 pad;
 	__u64 on_wait_ns, on_noise_ns; /* what ends the recording */
+	__u64 on_group;	   /* a cgroup's id: its waits are only counted, and user space decides */
 	__u64 edges_after; /* how many edges a core may add after it */
+	__u64 tick_function; /* address of what the tick's timer calls */
 };
 
 /* What changes while the programs run, for the same reason in one object. */
@@ -101,6 +114,7 @@ enum trace_event {
 	TRACE_EVENT_WAIT,  /* a task waited so long for a core */
 	TRACE_EVENT_WAKE,  /* the same, after a wake-up only */
 	TRACE_EVENT_NOISE, /* an interrupt or softirq took so long */
+	TRACE_EVENT_PERCENTILE, /* too many waits of a cgroup took so long; user space sees it */
 };
 
 /*
@@ -108,16 +122,19 @@ enum trace_event {
  * what was there is lost, and counted. Two cores may write one entry at once: then `check` is wrong.
  */
 #define TRACE_NR_TASKS 32768
+/* How far below the cgroup of --on pN a task's cgroup may be. */
+#define TRACE_DEPTH    32
 
 struct trace_task {
-	__u32 pid;
+	__u32 pid; /* with TRACE_HELD while quota keeps it from the core */
 	__u32 tgid;
 	char comm[16];
 	__u64 cgroup;
 	__u64 check;
 	__u64 queued; /* for --on wait and wake: ns since the start << 1 | woken; 0: not queued */
-	__u64 kthread;
-	__u64 pad;
+	__u32 kthread;
+	__u32 held_cpu;	 /* where it is held, */
+	__u64 held_from; /* and the kernel's total of such time when that began */
 };
 
 _Static_assert(sizeof(struct trace_task) == 4 * sizeof(struct trace_edge), "whole edges");
@@ -132,7 +149,7 @@ static inline __u64 trace_task_check(const struct trace_task *task)
 	const __u64 *comm = (const __u64 *)task->comm;
 
 	return comm[0] ^ (comm[1] << 1 | comm[1] >> 63) ^ task->cgroup ^
-	       ((__u64)task->tgid << 32 | task->pid) ^ task->kthread << 31;
+	       ((__u64)task->tgid << 32 | TRACE_FIRST(task->pid)) ^ (__u64)task->kthread << 31;
 }
 
 #endif

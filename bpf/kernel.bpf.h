@@ -79,6 +79,7 @@ struct cfs_rq {
 
 /* How long the group was throttled by its quota on this core: since 6.6, since 5.19, and before. */
 struct cfs_rq___self {
+	u64 throttled_clock_self; /* since when, by the queue's clock; 0: not now */
 	u64 throttled_clock_self_time;
 };
 
@@ -93,6 +94,12 @@ struct cfs_rq___task {
 /* Above 0 while quota keeps the group, or one above it, from this core. */
 struct cfs_rq___count {
 	int throttle_count;
+};
+
+/* Whether it is the group's own quota, and since when, by the queue's clock. */
+struct cfs_rq___own {
+	int throttled;
+	u64 throttled_clock;
 };
 
 struct sched_entity {
@@ -154,6 +161,7 @@ struct hrtimer_clock_base {
 struct hrtimer {
 	struct timerqueue_node node;
 	s64 _softexpires;
+	void *function;
 	struct hrtimer_clock_base *base;
 };
 

@@ -59,25 +59,6 @@ static __noinline int event_wait(struct runq_cpu *pc, u64 wait_ns, struct task_s
 	return 0;
 }
 
-/* The kernel's total of time that this group was throttled on this core. */
-static __always_inline bool held_clock(struct task_struct *task, u64 *ret_ns)
-{
-	struct cfs_rq *cfs_rq;
-
-	if (!bpf_core_field_exists(((struct sched_entity *)0)->cfs_rq))
-		return false;
-	cfs_rq = task->se.cfs_rq;
-	if (bpf_core_field_exists(((struct cfs_rq___self *)0)->throttled_clock_self_time))
-		*ret_ns = ((struct cfs_rq___self *)cfs_rq)->throttled_clock_self_time;
-	else if (bpf_core_field_exists(((struct cfs_rq___pelt *)0)->throttled_clock_pelt_time))
-		*ret_ns = ((struct cfs_rq___pelt *)cfs_rq)->throttled_clock_pelt_time;
-	else if (bpf_core_field_exists(((struct cfs_rq___task *)0)->throttled_clock_task_time))
-		*ret_ns = ((struct cfs_rq___task *)cfs_rq)->throttled_clock_task_time;
-	else
-		return false;
-	return true;
-}
-
 /* Looks its arguments up again, so that the caller need not keep them in registers. */
 static __noinline int hold_ends(u32 place, u64 total, u64 now)
 {

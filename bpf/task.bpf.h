@@ -49,4 +49,43 @@ static __always_inline bool task_throttled(struct task_struct *task)
 	return ((struct cfs_rq___count *)task->se.cfs_rq)->throttle_count > 0;
 }
 
+/* The kernel's total of time that this group was throttled on this core; grows when throttling ends. */
+static __always_inline bool held_clock(struct task_struct *task, u64 *ret_ns)
+{
+	struct cfs_rq *cfs_rq;
+
+	if (!bpf_core_field_exists(((struct sched_entity *)0)->cfs_rq))
+		return false;
+	cfs_rq = task->se.cfs_rq;
+	if (bpf_core_field_exists(((struct cfs_rq___self *)0)->throttled_clock_self_time))
+		*ret_ns = ((struct cfs_rq___self *)cfs_rq)->throttled_clock_self_time;
+	else if (bpf_core_field_exists(((struct cfs_rq___pelt *)0)->throttled_clock_pelt_time))
+		*ret_ns = ((struct cfs_rq___pelt *)cfs_rq)->throttled_clock_pelt_time;
+	else if (bpf_core_field_exists(((struct cfs_rq___task *)0)->throttled_clock_task_time))
+		*ret_ns = ((struct cfs_rq___task *)cfs_rq)->throttled_clock_task_time;
+	else
+		return false;
+	return true;
+}
+
+/*
+ * Of a task that quota keeps from the core: for how long its group was throttled so far. 0 if the kernel
+ * does not tell: before 6.6 that is if the quota is that of a group above.
+ */
+static __always_inline u64 held_so_far(struct task_struct *task)
+{
+	struct cfs_rq *cfs_rq;
+	u64 since = 0;
+
+	if (!bpf_core_field_exists(((struct sched_entity *)0)->cfs_rq))
+		return 0;
+	cfs_rq = task->se.cfs_rq;
+	if (bpf_core_field_exists(((struct cfs_rq___self *)0)->throttled_clock_self))
+		since = ((struct cfs_rq___self *)cfs_rq)->throttled_clock_self;
+	else if (bpf_core_field_exists(((struct cfs_rq___own *)0)->throttled_clock) &&
+		 ((struct cfs_rq___own *)cfs_rq)->throttled)
+		since = ((struct cfs_rq___own *)cfs_rq)->throttled_clock;
+	return since ? cfs_rq->rq->clock - since : 0;
+}
+
 #endif

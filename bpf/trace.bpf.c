@@ -22,7 +22,10 @@ static __always_inline u64 switch_state(struct task_struct *prev, bool preempted
 {
 	u64 state = TRACE_WHAT(0, 0, state_left(prev, preempted));
 
-	return !state && task_throttled(prev) ? TRACE_HELD : state;
+	if (state || !task_throttled(prev))
+		return state;
+	hold_begins(prev);
+	return TRACE_HELD;
 }
 
 SEC("tp_btf/sched_switch")
@@ -43,10 +46,10 @@ int trace_switch(u64 *ctx)
 	ring->current = TRACE_WHAT(1, pid, 0);
 	task = name_at(pid);
 	if (task->pid != pid)
-		name_note(task, next);
+		task_comes(ring, task, next);
 	now = ring_add(s, ring, TRACE_SWITCH, what, false);
 	if (on_wait_ns && now != TRACE_NEVER)
-		wait_switch(ring, what, now);
+		wait_switch(ring, next, what, now);
 	return 0;
 }
 
@@ -59,8 +62,10 @@ static __always_inline int wake_edge(struct task_struct *task, u32 kind)
 	if (!ring)
 		return 0;
 	what = TRACE_WHAT((u32)task->pid, 0, task_cpu(task)) | current_word(ring);
-	if (kind != TRACE_WAKING && task_throttled(task))
+	if (kind != TRACE_WAKING && task_throttled(task)) {
+		hold_begins(task);
 		what |= TRACE_HELD;
+	}
 	now = ring_add(s, ring, kind, what, true);
 	if (on_wait_ns && now != TRACE_NEVER)
 		wait_begins(task, now);
@@ -212,6 +217,30 @@ int BPF_PROG(trace_ipi_enter, u64 reason)
 TRACE_LEAVE(irq, "irq_handler_exit")
 TRACE_LEAVE(ipi, "ipi_exit")
 X86_VECTORS(TRACE_VECTOR)
+
+/* Of any CPU, also by another one. Loaded only if it was asked for. */
+SEC("tp_btf/cpu_frequency")
+int BPF_PROG(trace_frequency, u64 khz, u64 cpu)
+{
+	const volatile struct trace_setup *s = setup_get();
+	struct trace_ring *ring = ring_of(s, bpf_get_smp_processor_id());
+
+	if (ring && (!s->some_cpus || cpu_wanted(cpu)))
+		ring_add(s, ring, TRACE_FREQUENCY, TRACE_WHAT(0, khz, cpu), true);
+	return 0;
+}
+
+/* The tick is a timer as any other, but for what it calls. Loaded only if it was asked for. */
+SEC("tp_btf/hrtimer_expire_entry")
+int BPF_PROG(trace_tick, struct hrtimer *timer)
+{
+	const volatile struct trace_setup *s = setup_get();
+	struct trace_ring *ring = ring_here(s);
+
+	if (ring && (u64)timer->function == s->tick_function)
+		ring_add(s, ring, TRACE_TICK, 0, true);
+	return 0;
+}
 
 /*
  * Walked once at the start: who has which pid, and who has which core. Once more for each reason of an IPI

@@ -88,7 +88,7 @@ static __noinline int name_note(struct trace_task *entry, struct task_struct *ta
 {
 	if (!task->pid)
 		return 0;
-	if (entry->pid && entry->pid != (u32)task->pid)
+	if (entry->pid && TRACE_FIRST(entry->pid) != (u32)task->pid)
 		__sync_fetch_and_add(&tasks_lost, 1);
 	entry->pid = task->pid;
 	entry->tgid = task->tgid;
@@ -175,6 +175,46 @@ static __always_inline u64 ring_add(const volatile struct trace_setup *s, struct
 	return now;
 }
 
+/*
+ * Quota keeps a task that can run from the core. Its entry is marked, so that the switch to it need not
+ * look for more than the wrong pid. Not inlined, as it is rare.
+ */
+static __noinline int hold_begins(struct task_struct *task)
+{
+	struct trace_task *entry = name_at(task->pid);
+	u64 total;
+
+	if (entry->pid != (u32)task->pid || !held_clock(task, &total))
+		return 0;
+	entry->held_from = total + held_so_far(task);
+	entry->held_cpu = task_cpu(task);
+	entry->pid |= TRACE_HELD;
+	return 0;
+}
+
+/*
+ * A task gets the core whose entry does not have its pid: it has no name yet, or quota kept it. How long
+ * is in the kernel's total, unless it was moved to another core, whose total is another.
+ */
+static __noinline int task_comes(struct trace_ring *ring, struct trace_task *entry,
+				 struct task_struct *task)
+{
+	u64 total;
+
+	if (entry->pid != ((u32)task->pid | TRACE_HELD))
+		return name_note(entry, task);
+	entry->pid = task->pid;
+	if (entry->held_cpu != task_cpu(task) || !held_clock(task, &total))
+		return 0;
+	total -= entry->held_from;
+	if ((s64)total <= 0)
+		return 0;
+	if (total > TRACE_HOLD_MAX)
+		total = TRACE_HOLD_MAX;
+	ring_add(&setup, ring, TRACE_HOLD, TRACE_HOLD_WHAT((u32)task->pid, total), false);
+	return 0;
+}
+
 /* Something happened that ends the recording; the first of a core counts. */
 static __noinline int event_seen(struct trace_ring *ring, u32 event, u32 pid, u64 now, u64 len_ns)
 {
@@ -193,8 +233,21 @@ static __always_inline void wait_begins(struct task_struct *task, u64 now)
 {
 	struct trace_task *entry = name_at(task->pid);
 
-	if (entry->pid == (u32)task->pid && !entry->queued)
+	if (TRACE_FIRST(entry->pid) == (u32)task->pid && !entry->queued)
 		entry->queued = now << 1 | 1;
+}
+
+/* In that cgroup, or below it. */
+static __always_inline bool task_in_group(struct task_struct *task, u64 group)
+{
+	struct cgroup_subsys_state *css = task_css(task, setup.group_v2);
+
+	for (int i = 0; css && i < TRACE_DEPTH; i++) {
+		if (BPF_CORE_READ(css, cgroup, kn, id) == group)
+			return true;
+		css = BPF_CORE_READ(css, parent);
+	}
+	return false;
 }
 
 /*
@@ -202,18 +255,25 @@ static __always_inline void wait_begins(struct task_struct *task, u64 now)
  * or its sleep would be a wait. Then the wait of who gets the core is over. Not inlined, as most
  * recordings do without.
  */
-static __noinline int wait_switch(struct trace_ring *ring, u64 what, u64 now)
+static __noinline int wait_switch(struct trace_ring *ring, struct task_struct *next, u64 what, u64 now)
 {
 	struct trace_task *entry = name_at(TRACE_FIRST(what));
 	u64 queued, wait_ns;
 
-	if (TRACE_FIRST(what) && entry->pid == TRACE_FIRST(what))
+	if (TRACE_FIRST(what) && TRACE_FIRST(entry->pid) == TRACE_FIRST(what))
 		entry->queued = TRACE_THIRD(what) ? 0 : now << 1;
 	entry = name_at(TRACE_SECOND(what));
 	queued = entry->queued;
 	entry->queued = 0;
 	wait_ns = now - (queued >> 1);
-	if (!queued || (s64)wait_ns < 0 || wait_ns < setup.on_wait_ns)
+	if (!queued || (s64)wait_ns < 0)
+		return 0;
+	if (setup.on_group && task_in_group(next, setup.on_group)) {
+		ring->group_waits++;
+		barrier();
+		ring->group_long += wait_ns >= setup.on_wait_ns;
+	}
+	if (setup.on_group || wait_ns < setup.on_wait_ns)
 		return 0;
 	if (!setup.on_wake_only)
 		event_seen(ring, TRACE_EVENT_WAIT, entry->pid, now, wait_ns);

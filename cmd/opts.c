@@ -307,6 +307,28 @@ bool opts_duration(const struct opts_state *state, const char *name, const char 
 	return false;
 }
 
+bool opts_percent(const char *word, double *ret_percent)
+{
+	char *end;
+	double percent = strtod(word, &end);
+
+	if (!isdigit((unsigned char)*word) || *end || !(percent > 0.0 && percent <= 100.0))
+		return false;
+	*ret_percent = percent;
+	return true;
+}
+
+const char *opts_percentile(const char *value, double *ret_percent)
+{
+	const char *equals = strchr(value, '=');
+	char percent[32];
+
+	if (!equals || value[0] != 'p' || equals - value > (long)sizeof(percent))
+		return NULL;
+	snprintf(percent, sizeof(percent), "%.*s", (int)(equals - value - 1), value + 1);
+	return opts_percent(percent, ret_percent) ? equals + 1 : NULL;
+}
+
 static bool parse_ratio(const struct opts_state *state, const char *name, const char *value,
 			const char *suffix, double min, double max, double *ret_ratio)
 {

@@ -128,6 +128,11 @@ bool opts_u64(const struct opts_state *state, const char *name, const char *valu
 bool opts_duration(const struct opts_state *state, const char *name, const char *value,
 		   uint64_t min_ns, uint64_t max_ns, uint64_t *ret_ns);
 
+/* A number above 0 up to 100. */
+bool opts_percent(const char *word, double *ret_percent);
+/* "p99=REST": returns REST, or NULL for anything else; says nothing. */
+const char *opts_percentile(const char *value, double *ret_percent);
+
 /* Of --cpu. CPUs that the machine cannot have are a mistake; offline ones are reported as such. */
 bool opts_cpus_exist(const struct opts_state *state, const struct cpuset *cpus);
 

@@ -106,17 +106,6 @@ static bool parse_le(const struct opts_state *state, struct runq_opts *runq)
 	return false;
 }
 
-static bool parse_percent(const char *word, double *ret_percent)
-{
-	char *end;
-	double percent = strtod(word, &end);
-
-	if (!isdigit((unsigned char)*word) || *end || !(percent > 0.0 && percent <= 100.0))
-		return false;
-	*ret_percent = percent;
-	return true;
-}
-
 static bool add_percentile(const struct opts_state *state, const char *word, void *arg)
 {
 	struct runq_opts *runq = arg;
@@ -125,7 +114,7 @@ static bool add_percentile(const struct opts_state *state, const char *word, voi
 		opts_usage(state, "--percentiles: at most %d", RUNQ_MAX_PERCENTILES);
 		return false;
 	}
-	if (parse_percent(word, &runq->percentiles[runq->nr_percentiles])) {
+	if (opts_percent(word, &runq->percentiles[runq->nr_percentiles])) {
 		runq->nr_percentiles++;
 		return true;
 	}
@@ -136,16 +125,10 @@ static bool add_percentile(const struct opts_state *state, const char *word, voi
 
 static bool parse_fail_over(const struct opts_state *state, struct runq_opts *runq)
 {
-	const char *equals = strchr(state->value, '=');
-	char percent[32];
+	const char *limit = opts_percentile(state->value, &runq->fail_percent);
 
-	if (equals && state->value[0] == 'p' && equals - state->value < (long)sizeof(percent)) {
-		snprintf(percent, sizeof(percent), "%.*s", (int)(equals - state->value - 1),
-			 state->value + 1);
-		if (parse_percent(percent, &runq->fail_percent))
-			return opts_duration(state, "--fail-over", equals + 1, 1, HIST_VALUE_MAX,
-					     &runq->fail_ns);
-	}
+	if (limit)
+		return opts_duration(state, "--fail-over", limit, 1, HIST_VALUE_MAX, &runq->fail_ns);
 	opts_usage(state, "--fail-over %s: expected a percentile and a time, such as p99=2ms",
 		   state->value);
 	return false;

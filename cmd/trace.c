@@ -3,6 +3,7 @@
 #include "commands.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -17,12 +18,6 @@
 
 enum { ID_ON = OPT_OWN };
 
-/*
- * Rings of 65,536 edges last so long at 3 million edges a second, which no core has. An event freezes
- * the rings without us: then it is only looked for.
- */
-#define TAKE_NS (10 * NSEC_PER_MSEC)
-#define LOOK_NS (100 * NSEC_PER_MSEC)
 /* A page of some 3 MB, which a phone still draws at once. */
 #define MAX_SLICES 200000
 #define MAX_WAITS  200
@@ -34,17 +29,26 @@ struct trace_cmd {
 	const char *file;
 };
 
-static const char *const event_words[] = {"wait=", "wake=", "noise=", NULL};
+/* Those with a time alone, then the percentile, which any number may follow. */
+static const char *const event_words[] = {"wait=", "wake=", "noise=", "p99=", NULL};
+static const enum trace_event events[] = {TRACE_EVENT_WAIT, TRACE_EVENT_WAKE, TRACE_EVENT_NOISE};
+#define NR_EVENTS (sizeof(events) / sizeof(events[0]))
 
 static const struct opt options[] = {
 	{"cpu", 'C', "LIST", "only these CPUs, such as 0,2-5",
 	 OPT_STORE(struct trace_cmd, trace.cpus)},
 	{"for", 0, "TIME", "record for so long; default 1s, with --on until it happens",
 	 OPT_DURATION(struct trace_cmd, for_ns, 1e6, 86400e9)},
-	{"on", 0, "EVENT", "record until wait=TIME, wake=TIME or noise=TIME, such as wait=5ms",
+	{"on", 0, "EVENT", "record until wait=TIME, wake=TIME, noise=TIME or pN=TIME:CGROUP",
 	 .id = ID_ON, .words = event_words},
+	{"over", 0, "TIME", "with --on pN: the percentile of the waits of the last so long; default 1s",
+	 OPT_DURATION(struct trace_cmd, trace.over_ns, 100e6, 3600e9)},
 	{"after", 0, "TIME", "with --on: go on for so long after it, at most; default 100ms",
 	 OPT_DURATION(struct trace_cmd, trace.after_ns, 0, 3600e9)},
+	{"frequency", 0, NULL, "also when the kernel sets the frequency of a CPU",
+	 OPT_STORE(struct trace_cmd, trace.frequency)},
+	{"tick", 0, NULL, "also which timer interrupts are the tick",
+	 OPT_STORE(struct trace_cmd, trace.tick)},
 	{"edges", 0, "NUMBER", "edges in the ring of each core; default 65536, less on large machines",
 	 OPT_NUMBER(struct trace_cmd, trace.ring_edges, 64, 1 << 20)},
 	{"top", 0, "NUMBER", "so many waits and tasks, the longest first; default 10, 0: all",
@@ -54,26 +58,49 @@ static const struct opt options[] = {
 	{0},
 };
 
-static bool parse_on(struct opts_state *state, int id, void *arg)
+/* "wait=5ms" */
+static bool parse_time(const char *value, struct trace_opts *trace)
 {
-	static const enum trace_event events[] = {TRACE_EVENT_WAIT, TRACE_EVENT_WAKE,
-						  TRACE_EVENT_NOISE};
-	struct trace_cmd *cmd = arg;
-
-	for (int i = 0; id == ID_ON && event_words[i]; i++) {
+	for (size_t i = 0; i < NR_EVENTS; i++) {
 		size_t len = strlen(event_words[i]);
 
-		if (strncmp(state->value, event_words[i], len) ||
-		    !duration_parse(state->value + len, 1, 3600 * NSEC_PER_SEC, &cmd->trace.on_ns))
+		if (strncmp(value, event_words[i], len) ||
+		    !duration_parse(value + len, 1, 3600 * NSEC_PER_SEC, &trace->on_ns))
 			continue;
-		cmd->trace.on = events[i];
+		trace->on = events[i];
 		return true;
 	}
-	if (id == ID_ON)
-		opts_usage(state, "--on %s: expected wait=TIME, wake=TIME or noise=TIME, such as "
-				  "wait=5ms", state->value);
-	else
+	return false;
+}
+
+/* "p99=5ms:/web". The largest of all waits is --on wait. */
+static bool parse_percentile(const char *value, struct trace_opts *trace)
+{
+	double percent;
+	const char *limit = opts_percentile(value, &percent), *colon = limit ? strchr(limit, ':') : NULL;
+	char time[32];
+
+	if (!colon || !colon[1] || colon - limit >= (long)sizeof(time))
+		return false;
+	snprintf(time, sizeof(time), "%.*s", (int)(colon - limit), limit);
+	trace->above_ppm = (uint32_t)lround((100.0 - percent) * 1e4);
+	trace->on = TRACE_EVENT_PERCENTILE;
+	trace->on_cgroup = colon + 1;
+	return trace->above_ppm && duration_parse(time, 1, 3600 * NSEC_PER_SEC, &trace->on_ns);
+}
+
+static bool parse_on(struct opts_state *state, int id, void *arg)
+{
+	struct trace_cmd *cmd = arg;
+
+	if (id != ID_ON)
 		opts_usage(state, "%s: expected no operands", state->value);
+	else if (parse_time(state->value, &cmd->trace) || parse_percentile(state->value, &cmd->trace))
+		return true;
+	else
+		opts_usage(state, "--on %s: expected wait=TIME, wake=TIME, noise=TIME or "
+				  "pN=TIME:CGROUP, such as wait=5ms or p99=5ms:/system.slice",
+			   state->value);
 	return false;
 }
 
@@ -131,7 +158,7 @@ out:
 static int record(const struct trace_cmd *cmd, struct trace *trace, struct err *err)
 {
 	uint64_t now = clock_mono_ns(), end = cmd->for_ns ? now + cmd->for_ns : UINT64_MAX;
-	uint64_t step = cmd->trace.on ? LOOK_NS : TAKE_NS;
+	uint64_t step = trace_poll_ns(&cmd->trace);
 	bool done = false;
 	int rc = 0;
 
@@ -179,7 +206,8 @@ out:
 
 int cmd_trace(int argc, char **argv)
 {
-	struct trace_cmd cmd = {.trace = {.after_ns = 100 * NSEC_PER_MSEC}, .top = 10};
+	struct trace_cmd cmd = {
+		.trace = {.after_ns = 100 * NSEC_PER_MSEC, .over_ns = NSEC_PER_SEC}, .top = 10};
 	struct view view;
 	struct opts_state state = {
 		.command = "trace",
@@ -195,6 +223,8 @@ int cmd_trace(int argc, char **argv)
 		return code;
 	if (!opts_cpus_exist(&state, &cmd.trace.cpus))
 		return EXIT_USAGE;
+	if (opts_given(&state, "over") && cmd.trace.on != TRACE_EVENT_PERCENTILE)
+		return opts_usage(&state, "--over goes with --on pN=TIME:CGROUP");
 	if (cmd.file && !writer_of(cmd.file))
 		return opts_usage(&state, "--output %s: expected a name that ends in .html, .json, "
 					  ".jsonl or .pftrace", cmd.file);

@@ -569,6 +569,8 @@ enum unit {
 	  "how the wait began: woken, or preempted when the task lost a core")                     \
 	X(M_QUOTA_HELD, "quota_held", "quota", UNIT_BOOL,                                          \
 	  "whether the CPU quota of the task was used up when the wait began")                     \
+	X(M_QUOTA_HELD_NS, "quota_held_ns", "held", UNIT_NS,                                       \
+	  "how much of the wait the CPU quota held the task, from its beginning")                  \
 	X(M_WAKER_COMM, "waker_comm", "woken by", UNIT_TEXT,                                       \
 	  "task that was current where the wake-up came from; idle: an interrupt on an idle core") \
 	X(M_WAKER_PID, "waker_pid", "its PID", UNIT_ID, "its PID")                                 \
@@ -583,12 +585,22 @@ enum unit {
 	  "time on a core, without interrupts and softirqs on top")                                \
 	X(M_NAMES_LOST_TOTAL, "names_lost_total", "names lost", UNIT_COUNT,                        \
 	  "tasks whose name was replaced by that of a later one")                                  \
-	X(M_EVENT, "event", "ended by", UNIT_TEXT, "what ended the recording: wait, wake or noise") \
+	X(M_EVENT, "event", "ended by", UNIT_TEXT, "what ended the recording: wait, wake, noise or percentile") \
 	X(M_EVENT_AT_NS, "event_at_ns", "at", UNIT_NS, "when it happened, since the start of the recording") \
-	X(M_EVENT_LEN_NS, "event_ns", "length", UNIT_NS, "how long that wait or interrupt was")    \
+	X(M_EVENT_LEN_NS, "event_ns", "length", UNIT_NS,                                           \
+	  "how long that wait or interrupt was; of a percentile: the limit that it reached")       \
 	X(M_EVENT_CPU, "event_cpu", "CPU", UNIT_ID, "CPU that it happened on")                     \
 	X(M_EVENT_COMM, "event_comm", "task", UNIT_TEXT, "task that waited or was interrupted")    \
 	X(M_EVENT_PID, "event_pid", "PID", UNIT_ID, "its PID")                                     \
+	X(M_EVENT_CGROUP, "event_cgroup", "cgroup", UNIT_TEXT, "cgroup whose percentile reached its limit") \
+	X(M_EVENT_WAITS_TOTAL, "event_waits_total", "waits", UNIT_COUNT, "its waits in event_window_ns") \
+	X(M_EVENT_LONG_TOTAL, "event_long_total", "long", UNIT_COUNT,                              \
+	  "those of them that were event_ns or longer")                                            \
+	X(M_EVENT_WINDOW_NS, "event_window_ns", "within", UNIT_NS,                                 \
+	  "the time before event_at_ns in which these waits ended")                                \
+	X(M_TICKS_TOTAL, "ticks_total", "ticks", UNIT_COUNT, "ticks of this CPU, with --tick")     \
+	X(M_FREQUENCY_HZ, "frequency_hz", "frequency", UNIT_HZ,                                    \
+	  "what the kernel last set the CPU to, with --frequency; null if it did not")            \
 	X(M_HOSTNAME, "hostname", "host", UNIT_TEXT, "name of the machine")                         \
 	X(M_KERNEL_RELEASE, "kernel_release", "kernel", UNIT_TEXT, "release of the kernel")        \
 	X(M_BOOT_UNIX_NS, "boot_unix_ns", "booted", UNIT_ID, "when the machine was started")       \

@@ -153,13 +153,15 @@ const struct schema_list schema_lists[] = {
 	 "exceeds_spread"},
 	{"crit", "quality", "| clock_step_ns clock_ns call_ns below_overhead_total"},
 
-	{"trace", "", "| event event_at_ns event_ns event_cpu event_comm event_pid"},
+	{"trace", "",
+	 "| event event_at_ns event_ns event_cpu event_comm event_pid event_cgroup event_waits_total "
+	 "event_long_total event_window_ns"},
 	{"trace", "cpus",
 	 "cpu busy_ratio task_ratio hardirq_ratio softirq_on_idle_ratio softirq_on_task_ratio "
 	 "ksoftirqd_ratio idle_loop_ratio unknown_ratio poll_idle_ratio idle_ratio window_ns "
-	 "edges_total edges_lost_total gaps_total timeline"},
+	 "edges_total edges_lost_total gaps_total ticks_total frequency_hz timeline"},
 	{"trace", "waits",
-	 "at_ns cpu wait_ns pid comm began quota_held waker_comm waker_pid waker_cpu culprit "
+	 "at_ns cpu wait_ns pid comm began quota_held quota_held_ns waker_comm waker_pid waker_cpu culprit "
 	 "culprit_pid culprit_ns irq_ns softirq_ns idle_ns"},
 	{"trace", "tasks", "pid tgid comm cgroup_id run_ns count sum_ns max_ns"},
 	{"trace", "quality",

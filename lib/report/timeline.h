@@ -19,6 +19,8 @@ enum timeline_kind {
 	TIMELINE_SOFTIRQ_LEAVE,
 	TIMELINE_IDLE_ENTER,	/* arg: state */
 	TIMELINE_IDLE_LEAVE,
+	TIMELINE_FREQUENCY,	/* CPU other is set to arg kHz */
+	TIMELINE_TICK,
 	TIMELINE_GAP,		/* before the next event of this CPU some are missing */
 	TIMELINE_NR_KINDS,
 };
@@ -53,10 +55,17 @@ struct timeline_wait {
 	uint64_t waking_ns;	 /* when the waker began to wake it; 0: not seen, or not woken */
 	uint32_t cpu, pid;
 	bool woken;		 /* it slept before; else it lost a core */
-	bool held;		 /* its CPU quota was used up then */
+	bool held;		 /* its CPU quota was used up then, */
+	uint64_t held_ns;	 /* and kept it for so long; 0: not known */
 	uint32_t waker, waker_cpu;
 	uint32_t culprit;	 /* pid of who had the CPU most of the time; UINT32_MAX: no task */
 	uint64_t culprit_ns, irq_ns, softirq_ns, idle_ns;
+};
+
+/* A time in which its CPU quota kept a task that could run from a CPU. */
+struct timeline_hold {
+	uint64_t from_ns, to_ns; /* CLOCK_MONOTONIC */
+	uint32_t cpu, pid;
 };
 
 struct timeline {
@@ -64,6 +73,8 @@ struct timeline {
 	size_t nr_events;
 	struct timeline_task *tasks; /* by pid */
 	size_t nr_tasks;
+	struct timeline_hold *holds; /* by the end of the waits that they are in */
+	size_t nr_holds;
 	/* For pictures: those around what matters most, by CPU and time; and the longest waits. */
 	struct timeline_slice *slices;
 	size_t nr_slices, all_slices;
@@ -76,6 +87,9 @@ struct timeline {
 	const char *event;		 /* that ended the recording, such as "wait"; or NULL */
 	uint64_t event_ns, event_len_ns;
 	uint32_t event_cpu, event_pid;
+	/* Of a percentile: instead of a CPU and a task, whose, and how many waits of how many were too long. */
+	const char *event_cgroup;
+	uint64_t event_waits, event_long, event_window_ns;
 	uint64_t end_ns;		 /* CLOCK_MONOTONIC */
 	uint64_t boot_ns, unix_ns;	 /* CLOCK_BOOTTIME and CLOCK_REALTIME at end_ns */
 };

@@ -162,10 +162,10 @@ static void apply(struct state *s, const struct trace_core *core, const struct t
 	}
 }
 
-/* Wake-ups and migrations change no context. */
+/* Wake-ups, migrations and holds change no context. */
 static bool changes_context(enum trace_kind kind)
 {
-	return kind == TRACE_SWITCH || (kind >= TRACE_IRQ_ENTER && kind < TRACE_NR_KINDS);
+	return kind == TRACE_SWITCH || (kind >= TRACE_IRQ_ENTER && kind <= TRACE_IDLE_LEAVE);
 }
 
 static bool enters_irq(enum trace_kind kind)

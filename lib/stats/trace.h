@@ -65,6 +65,7 @@ struct trace_wait {
 	uint32_t cpu;	    /* that it got */
 	bool woken;	    /* it slept before; else it lost a core */
 	bool held;	    /* its CPU quota was used up when the wait began */
+	uint64_t held_ns;   /* held: for so long from the beginning of the wait; 0: not known */
 	uint32_t waker;	    /* woken: the task that was current there; 0 for idle */
 	uint32_t waker_cpu; /* woken: where the wake-up came from */
 	uint64_t waking_ns; /* woken: when the waker began to wake it; 0: not seen */

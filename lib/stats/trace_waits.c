@@ -22,7 +22,7 @@ struct merge {
 
 struct task {
 	uint64_t queued_ns; /* + 1; 0: does not wait */
-	uint64_t waking_ns;
+	uint64_t waking_ns, held_ns;
 	uint32_t waker, waker_cpu;
 	bool woken, held, runs;
 };
@@ -35,7 +35,7 @@ struct finder {
 static bool about_tasks(enum trace_kind kind)
 {
 	return kind == TRACE_SWITCH || kind == TRACE_WAKING || kind == TRACE_WAKEUP ||
-	       kind == TRACE_WAKEUP_NEW;
+	       kind == TRACE_WAKEUP_NEW || kind == TRACE_HOLD;
 }
 
 /* Moves on to the next edge about tasks; false at the end of the core. */
@@ -86,7 +86,7 @@ static uint32_t last_pid(const struct trace_core *cores, size_t nr_cores)
 				continue;
 			if (TRACE_FIRST(edge->what) > last)
 				last = TRACE_FIRST(edge->what);
-			if (TRACE_SECOND(edge->what) > last)
+			if (trace_edge_kind(edge) != TRACE_HOLD && TRACE_SECOND(edge->what) > last)
 				last = TRACE_SECOND(edge->what);
 		}
 	return last;
@@ -94,6 +94,7 @@ static uint32_t last_pid(const struct trace_core *cores, size_t nr_cores)
 
 static int wait_ends(struct finder *f, struct task *task, uint32_t pid, uint32_t cpu, uint64_t now)
 {
+	uint64_t wait_ns = now - (task->queued_ns - 1);
 	struct trace_wait *list;
 
 	if (!task->queued_ns) {
@@ -111,11 +112,13 @@ static int wait_ends(struct finder *f, struct task *task, uint32_t pid, uint32_t
 		.cpu = cpu,
 		.woken = task->woken,
 		.held = task->held,
+		/* The kernel's clock of the hold is another one, and where it began before the wait may be unknown. */
+		.held_ns = !task->held ? 0 : task->held_ns < wait_ns ? task->held_ns : wait_ns,
 		.waker = task->waker,
 		.waker_cpu = task->waker_cpu,
 		.waking_ns = task->woken ? task->waking_ns : 0,
 	};
-	f->waits.sum_ns += now - (task->queued_ns - 1);
+	f->waits.sum_ns += wait_ns;
 	return 0;
 }
 
@@ -185,6 +188,9 @@ static int find_all(struct finder *f, struct merge *m)
 			break;
 		case TRACE_WAKING:
 			do_waking(f, head->cpu, edge);
+			break;
+		case TRACE_HOLD:
+			f->tasks[TRACE_FIRST(edge->what)].held_ns = TRACE_HOLD_NS(edge->what);
 			break;
 		default:
 			do_wakeup(f, head->cpu, edge);

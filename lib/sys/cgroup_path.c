@@ -4,10 +4,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#include "sys/file.h"
 
 /* FILEID_KERNFS of the kernel's exportfs.h, which is not for user space. */
 #define HANDLE_KERNFS 0xfe
@@ -50,5 +52,40 @@ int cgroup_path(const struct cgroup_paths *paths, uint64_t id, char *buf, size_t
 	if ((size_t)len < paths->prefix || strstr(path, " (deleted)"))
 		return -ENOENT;
 	snprintf(buf, size, "%s", path[paths->prefix] ? path + paths->prefix : "/");
+	return 0;
+}
+
+static int normalize(const char *mount, const char *name, char ret_path[PATH_MAX])
+{
+	size_t len = strlen(mount);
+
+	if (len && !strncmp(name, mount, len) && (name[len] == '/' || !name[len]))
+		name += len;
+	name += strspn(name, "/");
+	len = strlen(name);
+	while (len && name[len - 1] == '/')
+		len--;
+	if (len + 2 > PATH_MAX)
+		return -ENAMETOOLONG;
+	ret_path[0] = '/';
+	memcpy(ret_path + 1, name, len);
+	ret_path[len + 1] = '\0';
+	return 0;
+}
+
+int cgroup_find(const char *mount, const char *name, char ret_path[PATH_MAX], uint64_t *ret_id,
+		struct err *err)
+{
+	char path[PATH_MAX], full[PATH_MAX];
+	struct stat cgroup;
+
+	if (normalize(mount, name, path))
+		return err_set(err, -ENAMETOOLONG, "the path of a cgroup is too long");
+	if (sys_path(mount, path, full, sizeof(full)) || stat(full, &cgroup))
+		return err_set(err, -ENOENT, "no cgroup %s below %s", path,
+			       mount[0] ? mount : "(no mount)");
+	strcpy(ret_path, path);
+	/* The kernel's number of a cgroup is that of its directory. */
+	*ret_id = cgroup.st_ino;
 	return 0;
 }

@@ -8,7 +8,7 @@
 #include "report/timeline.h"
 
 /* Each returns 0, -ENOMEM or the error of the stream. */
-/* JSON Lines: one object per event; the events of one CPU follow those of another. */
+/* JSON Lines: one object per event; the events of one CPU follow those of another, then the holds. */
 int timeline_lines(FILE *out, const struct timeline *timeline);
 /* The JSON of chrome://tracing, which Perfetto and Speedscope open as well. */
 int timeline_chrome(FILE *out, const struct timeline *timeline);

@@ -71,6 +71,13 @@ static void instant(struct writer *w, uint64_t ns, const char *what, const char 
 	putc('}', w->out);
 }
 
+static void put_frequency(struct writer *w, const struct timeline_event *e)
+{
+	head(w, "C", e->ns);
+	fprintf(w->out, ",\"name\":\"frequency of CPU %" PRIu32 "\",\"args\":{\"kHz\":%" PRIu32 "}}",
+		e->other, e->arg);
+}
+
 static void put_event(struct writer *w, const struct timeline_event *e)
 {
 	const struct timeline *t = w->timeline;
@@ -106,12 +113,33 @@ static void put_event(struct writer *w, const struct timeline_event *e)
 	case TIMELINE_IDLE_LEAVE:
 		end(w, TIMELINE_IDLE_ENTER, e->ns);
 		break;
+	case TIMELINE_FREQUENCY:
+		put_frequency(w, e);
+		break;
+	case TIMELINE_TICK:
+		instant(w, e->ns, "tick", "tick");
+		break;
 	case TIMELINE_GAP:
 		end_all(w, e->ns);
 		instant(w, e->ns, "gap", "gap: events are missing");
 		break;
 	default:
 		break;
+	}
+}
+
+/* Holds of several tasks overlap on one CPU: each task has a row of its own for them. */
+static void put_hold(struct writer *w, const struct timeline_hold *hold)
+{
+	static const char *const phases[] = {"b", "e"};
+	uint64_t ns[] = {hold->from_ns, hold->to_ns};
+
+	w->cpu = hold->cpu;
+	for (int i = 0; i < 2; i++) {
+		head(w, phases[i], ns[i]);
+		fprintf(w->out, ",\"cat\":\"quota\",\"id\":%" PRIu32 ",\"name\":", hold->pid);
+		json_put_text(w->out, timeline_comm(w->timeline, hold->pid));
+		putc('}', w->out);
 	}
 }
 
@@ -137,6 +165,8 @@ int timeline_chrome(FILE *out, const struct timeline *timeline)
 		put_event(&w, e);
 	}
 	end_all(&w, timeline->end_ns);
+	for (size_t i = 0; i < timeline->nr_holds; i++)
+		put_hold(&w, &timeline->holds[i]);
 	fputs("\n]}\n", out);
 	return output_end(&output, 0);
 }

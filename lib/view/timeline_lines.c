@@ -27,6 +27,8 @@ static void put_event(FILE *out, const struct timeline *t, const struct timeline
 		[TIMELINE_SOFTIRQ_LEAVE] = "softirq_leave",
 		[TIMELINE_IDLE_ENTER] = "idle_enter",
 		[TIMELINE_IDLE_LEAVE] = "idle_leave",
+		[TIMELINE_FREQUENCY] = "frequency",
+		[TIMELINE_TICK] = "tick",
 		[TIMELINE_GAP] = "gap",
 	};
 
@@ -57,10 +59,22 @@ static void put_event(FILE *out, const struct timeline *t, const struct timeline
 	case TIMELINE_IDLE_ENTER:
 		fprintf(out, ",\"state\":%" PRIu32, e->arg);
 		break;
+	case TIMELINE_FREQUENCY:
+		fprintf(out, ",\"of_cpu\":%" PRIu32 ",\"frequency_hz\":%" PRIu64, e->other,
+			e->arg * UINT64_C(1000));
+		break;
 	default:
 		break;
 	}
 	fputs("}\n", out);
+}
+
+static void put_hold(FILE *out, const struct timeline *t, const struct timeline_hold *hold)
+{
+	fprintf(out, "{\"time_monotonic_ns\":%" PRIu64 ",\"cpu\":%" PRIu32 ",\"event\":\"quota_hold\"",
+		hold->from_ns, hold->cpu);
+	put_task(out, t, "", hold->pid);
+	fprintf(out, ",\"hold_ns\":%" PRIu64 "}\n", hold->to_ns - hold->from_ns);
 }
 
 int timeline_lines(FILE *out, const struct timeline *timeline)
@@ -72,5 +86,7 @@ int timeline_lines(FILE *out, const struct timeline *timeline)
 		return rc;
 	for (size_t i = 0; i < timeline->nr_events; i++)
 		put_event(out, timeline, &timeline->events[i]);
+	for (size_t i = 0; i < timeline->nr_holds; i++)
+		put_hold(out, timeline, &timeline->holds[i]);
 	return output_end(&output, 0);
 }

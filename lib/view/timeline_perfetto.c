@@ -6,18 +6,31 @@
 #include "view/timeline.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdbool.h>
 
 #include "view/output.h"
 #include "view/proto.h"
 
 enum { TRACE_PACKET = 1 };
-enum { PACKET_FTRACE = 1, PACKET_PROCESS_TREE = 2, PACKET_CLOCKS = 6, PACKET_SEQUENCE = 10 };
+enum {
+	PACKET_FTRACE = 1,
+	PACKET_PROCESS_TREE = 2,
+	PACKET_CLOCKS = 6,
+	PACKET_TIME = 8,
+	PACKET_SEQUENCE = 10,
+	PACKET_TRACK_EVENT = 11,
+	PACKET_TRACK = 60,
+};
+enum { TRACK_UUID = 1, TRACK_NAME = 2 };
+enum { SLICE_TYPE = 9, SLICE_TRACK = 11, SLICE_NAME = 23 };
+enum { TYPE_BEGIN = 1, TYPE_END = 2, TYPE_INSTANT = 3 };
 enum { BUNDLE_CPU = 1, BUNDLE_EVENT = 2, BUNDLE_LOST = 3 };
 enum {
 	EVENT_TIME = 1,
 	EVENT_PID = 2,
 	EVENT_SWITCH = 4,
+	EVENT_FREQUENCY = 11,
 	EVENT_IDLE = 13,
 	EVENT_WAKEUP = 17,
 	EVENT_WAKING = 20,
@@ -30,7 +43,7 @@ enum {
 enum { SWITCH_PREV_COMM = 1, SWITCH_PREV_PID, SWITCH_PREV_PRIO, SWITCH_PREV_STATE, SWITCH_NEXT_COMM, SWITCH_NEXT_PID, SWITCH_NEXT_PRIO };
 enum { WAKE_COMM = 1, WAKE_PID, WAKE_PRIO, WAKE_SUCCESS, WAKE_CPU };
 enum { IRQ_NUMBER = 1, IRQ_NAME };
-enum { IDLE_STATE = 1, IDLE_CPU };
+enum { POWER_STATE = 1, POWER_CPU }; /* of cpu_idle and cpu_frequency */
 enum { THREAD_TID = 1, THREAD_NAME, THREAD_TGID };
 enum { TREE_PROCESS = 1, TREE_THREAD };
 enum { PROCESS_PID = 1, PROCESS_CMDLINE = 3 };
@@ -45,6 +58,9 @@ enum { ID_REALTIME = 1, ID_MONOTONIC = 3, ID_BOOTTIME = 6 };
 /* A packet of so many bytes is written. */
 #define PACKET_FULL (64 << 10)
 #define SEQUENCE 1
+/* The track of a task's holds has its pid and this bit, that of a CPU's ticks its number and this one. */
+#define TRACK_HOLDS (1ULL << 32)
+#define TRACK_TICKS (1ULL << 33)
 
 struct writer {
 	FILE *out;
@@ -154,13 +170,13 @@ static void put_numbers(struct writer *w, unsigned int field, uint64_t first, co
 	proto_close(&w->m, field, begin);
 }
 
-static void put_idle(struct writer *w, uint32_t state)
+static void put_power(struct writer *w, unsigned int field, uint32_t state, uint32_t cpu)
 {
 	size_t begin = w->m.len;
 
-	proto_u64(&w->m, IDLE_STATE, state);
-	proto_u64(&w->m, IDLE_CPU, w->cpu);
-	proto_close(&w->m, EVENT_IDLE, begin);
+	proto_u64(&w->m, POWER_STATE, state);
+	proto_u64(&w->m, POWER_CPU, cpu);
+	proto_close(&w->m, field, begin);
 }
 
 /* The part of an event that depends on its kind; false for what this format has no event for. */
@@ -196,10 +212,13 @@ static bool put_kind(struct writer *w, const struct timeline_event *e)
 		put_numbers(w, EVENT_SOFTIRQ_EXIT, e->arg, NULL);
 		return true;
 	case TIMELINE_IDLE_ENTER:
-		put_idle(w, e->arg);
+		put_power(w, EVENT_IDLE, e->arg, w->cpu);
 		return true;
 	case TIMELINE_IDLE_LEAVE:
-		put_idle(w, IDLE_ENDS);
+		put_power(w, EVENT_IDLE, IDLE_ENDS, w->cpu);
+		return true;
+	case TIMELINE_FREQUENCY:
+		put_power(w, EVENT_FREQUENCY, e->arg, e->other);
 		return true;
 	default:
 		return false;
@@ -251,6 +270,66 @@ static void put_event(struct writer *w, const struct timeline_event *e)
 		w->m.len = begin;
 }
 
+static void put_track(struct writer *w, uint64_t track, const char *name)
+{
+	size_t packet = w->m.len, begin = packet;
+
+	proto_u64(&w->m, TRACK_UUID, track);
+	proto_str(&w->m, TRACK_NAME, name);
+	proto_close(&w->m, PACKET_TRACK, begin);
+	close_packet(w, packet);
+}
+
+static void put_on_track(struct writer *w, uint64_t track, uint64_t ns, uint32_t type, const char *name)
+{
+	size_t packet = w->m.len, begin;
+
+	proto_u64(&w->m, PACKET_TIME, ns + w->timeline->boot_ns - w->timeline->end_ns);
+	begin = w->m.len;
+	proto_u64(&w->m, SLICE_TYPE, type);
+	proto_u64(&w->m, SLICE_TRACK, track);
+	if (name)
+		proto_str(&w->m, SLICE_NAME, name);
+	proto_close(&w->m, PACKET_TRACK_EVENT, begin);
+	close_packet(w, packet);
+}
+
+/*
+ * Each task has a track of its own, as the holds of several overlap. A track may be described more than
+ * once, with the same words.
+ */
+static void put_hold(struct writer *w, const struct timeline_hold *hold)
+{
+	uint64_t track = TRACK_HOLDS | hold->pid;
+	char name[64];
+
+	snprintf(name, sizeof(name), "quota holds %s (%" PRIu32 ")",
+		 timeline_comm(w->timeline, hold->pid), hold->pid);
+	put_track(w, track, name);
+	put_on_track(w, track, hold->from_ns, TYPE_BEGIN, "held by CPU quota");
+	put_on_track(w, track, hold->to_ns, TYPE_END, NULL);
+}
+
+/* Events of ftrace do not say which timers are ticks. */
+static void put_ticks(struct writer *w)
+{
+	uint32_t cpu = UINT32_MAX;
+	char name[32];
+
+	for (size_t i = 0; i < w->timeline->nr_events; i++) {
+		const struct timeline_event *e = &w->timeline->events[i];
+
+		if (e->kind != TIMELINE_TICK)
+			continue;
+		if (e->cpu != cpu) {
+			cpu = e->cpu;
+			snprintf(name, sizeof(name), "ticks of CPU %" PRIu32, cpu);
+			put_track(w, TRACK_TICKS | cpu, name);
+		}
+		put_on_track(w, TRACK_TICKS | cpu, e->ns, TYPE_INSTANT, "tick");
+	}
+}
+
 int timeline_perfetto(FILE *out, const struct timeline *timeline)
 {
 	struct writer w = {.out = out, .timeline = timeline, .cpu = UINT32_MAX};
@@ -264,6 +343,9 @@ int timeline_perfetto(FILE *out, const struct timeline *timeline)
 	for (size_t i = 0; i < timeline->nr_events; i++)
 		put_event(&w, &timeline->events[i]);
 	close_bundle(&w);
+	for (size_t i = 0; i < timeline->nr_holds; i++)
+		put_hold(&w, &timeline->holds[i]);
+	put_ticks(&w);
 	rc = w.m.failed ? -ENOMEM : 0;
 	free(w.m.data);
 	return output_end(&output, rc);

@@ -48,6 +48,7 @@ typedef __s64 s64;
 #define cfs_rq___pelt	     cfs_rq
 #define cfs_rq___task	     cfs_rq
 #define cfs_rq___count	     cfs_rq
+#define cfs_rq___own	     cfs_rq
 #define kernfs_node___parent kernfs_node
 #define kernfs_node___rcu    kernfs_node
 
@@ -83,10 +84,11 @@ struct rq {
 
 struct cfs_rq {
 	struct rq *rq;
+	u64 throttled_clock_self, throttled_clock;
 	u64 throttled_clock_self_time;
 	u64 throttled_clock_pelt_time;
 	u64 throttled_clock_task_time;
-	int throttle_count;
+	int throttle_count, throttled;
 };
 
 struct task_struct {
@@ -129,6 +131,7 @@ struct hrtimer {
 		s64 expires;
 	} node;
 	s64 _softexpires;
+	void *function;
 	struct hrtimer_clock_base *base;
 };
 

@@ -17,6 +17,8 @@ static struct timeline_event events[] = {
 	{.ns = 1500, .kind = TIMELINE_SWITCH, .cpu = 0, .pid = 9, .other = 0, .arg = 1},
 	{.ns = 2000, .kind = TIMELINE_IDLE_ENTER, .cpu = 0, .arg = 2},
 	{.ns = 3000, .kind = TIMELINE_IDLE_LEAVE, .cpu = 0},
+	{.ns = 3100, .kind = TIMELINE_FREQUENCY, .cpu = 0, .other = 1, .arg = 1800000},
+	{.ns = 3200, .kind = TIMELINE_TICK, .cpu = 0},
 	/* Exits whose entries were before the trace. */
 	{.ns = 1010, .kind = TIMELINE_SOFTIRQ_LEAVE, .cpu = 1, .arg = 3, .name = "NET_RX"},
 	{.ns = 1100, .kind = TIMELINE_SWITCH, .cpu = 1, .pid = 0, .other = 7},
@@ -42,10 +44,14 @@ static struct timeline_slice page_slices[] = {
 
 static struct timeline_wait waits[] = {
 	{.from_ns = 1003, .to_ns = 1100, .waking_ns = 1002, .cpu = 3, .pid = 7, .woken = true, .waker = 9,
-	 .culprit = 9, .culprit_ns = 60},
+	 .culprit = 9, .culprit_ns = 60, .held = true, .held_ns = 50},
 };
 
+static struct timeline_hold holds[] = {{.from_ns = 1010, .to_ns = 1060, .cpu = 1, .pid = 7}};
+
 static const struct timeline timeline = {
+	.holds = holds,
+	.nr_holds = 1,
 	.slices = page_slices,
 	.nr_slices = sizeof(page_slices) / sizeof(page_slices[0]),
 	.all_slices = 7,
@@ -87,7 +93,7 @@ TEST(chrome_slices_contain_each_other)
 		const char *name;
 		double begin;
 	} open[2][8];
-	int depth[2] = {0}, slices = 0, gaps = 0;
+	int depth[2] = {0}, slices = 0, gaps = 0, holds_seen = 0, counters = 0, ticks = 0;
 	double idle = 0, task = 0, irq = 0;
 	json_t *root, *e;
 	size_t i;
@@ -113,11 +119,27 @@ TEST(chrome_slices_contain_each_other)
 			task += strcmp(open[cpu][depth[cpu]].name, "a\"b") ? 0 : ts;
 			irq += strcmp(open[cpu][depth[cpu]].name, "arch_timer") ? 0 : ts;
 		}
+		if (phase[0] == 'b' || phase[0] == 'e') {
+			assert_string_equal(string_of(e, "name"), "a\"b");
+			assert_int_equal(json_integer_value(json_object_get(e, "id")), 7);
+			assert_true(ts == (phase[0] == 'b' ? 1.010 : 1.060));
+			holds_seen += phase[0] == 'b' ? 1 : 10;
+		}
+		if (phase[0] == 'C') {
+			assert_string_equal(string_of(e, "name"), "frequency of CPU 1");
+			assert_int_equal(json_integer_value(json_object_get(json_object_get(e, "args"), "kHz")),
+					 1800000);
+			counters++;
+		}
+		ticks += phase[0] == 'i' && !strcmp(string_of(e, "cat"), "tick");
 		gaps += phase[0] == 'i' && !strcmp(string_of(e, "cat"), "gap");
 	}
 	assert_int_equal(depth[0] + depth[1], 0);
 	assert_int_equal(slices, 6);
 	assert_int_equal(gaps, 1);
+	assert_int_equal(holds_seen, 11);
+	assert_int_equal(counters, 1);
+	assert_int_equal(ticks, 1);
 	assert_true(idle > 0.9999 && idle < 1.0001);
 	/* From 1100 to the gap, and from 4000 to the end. */
 	assert_true(task > 1.1999 && task < 1.2001);
@@ -135,6 +157,14 @@ TEST(each_event_is_a_line)
 	for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"), nr++) {
 		e = json_loads(line, 0, NULL);
 		assert_non_null(e);
+		if (nr == timeline.nr_events) {
+			assert_string_equal(string_of(e, "event"), "quota_hold");
+			assert_string_equal(string_of(e, "comm"), "a\"b");
+			assert_int_equal(json_integer_value(json_object_get(e, "time_monotonic_ns")), 1010);
+			assert_int_equal(json_integer_value(json_object_get(e, "hold_ns")), 50);
+			json_decref(e);
+			continue;
+		}
 		assert_int_equal(json_integer_value(json_object_get(e, "time_monotonic_ns")),
 				 events[nr].ns);
 		if (nr == 2) {
@@ -144,13 +174,20 @@ TEST(each_event_is_a_line)
 			assert_int_equal(json_integer_value(json_object_get(e, "to_cpu")), 1);
 		}
 		assert_int_equal(json_is_true(json_object_get(e, "quota_held")), events[nr].held);
+		if (nr == 8) {
+			assert_string_equal(string_of(e, "event"), "frequency");
+			assert_int_equal(json_integer_value(json_object_get(e, "of_cpu")), 1);
+			assert_int_equal(json_integer_value(json_object_get(e, "frequency_hz")), 1800000000);
+		}
+		if (nr == 9)
+			assert_string_equal(string_of(e, "event"), "tick");
 		if (nr == 5) {
 			assert_string_equal(string_of(e, "next_comm"), "idle");
 			assert_int_equal(json_integer_value(json_object_get(e, "prev_state")), 1);
 		}
 		json_decref(e);
 	}
-	assert_int_equal(nr, timeline.nr_events);
+	assert_int_equal(nr, timeline.nr_events + timeline.nr_holds);
 	free(text);
 }
 
@@ -168,14 +205,15 @@ static uint64_t varint(const char **at)
 
 /*
  * The messages of the schema by the path of their numbers; all else that has a length is a string:
- * the packet; clocks and a clock; the tree, a process, a thread; a bundle and an event; its kinds.
+ * the packet; clocks and a clock; the tree, a process, a thread; a bundle and an event; its kinds; a
+ * track, and a slice on it.
  */
 static bool is_message(const char *path)
 {
 	static const char *const messages[] = {
 		"1", "1.6", "1.6.1", "1.2", "1.2.1", "1.2.2", "1.1", "1.1.2", "1.1.2.4",
-		"1.1.2.13", "1.1.2.17", "1.1.2.20", "1.1.2.24", "1.1.2.25", "1.1.2.36",
-		"1.1.2.37", "1.1.2.114", NULL};
+		"1.1.2.11", "1.1.2.13", "1.1.2.17", "1.1.2.20", "1.1.2.24", "1.1.2.25", "1.1.2.36",
+		"1.1.2.37", "1.1.2.114", "1.60", "1.11", NULL};
 
 	for (int i = 0; messages[i]; i++)
 		if (!strcmp(path, messages[i]))
@@ -216,14 +254,20 @@ TEST(perfetto_has_the_numbers_of_its_schema)
 		"\n1.1.2: 1=101004 2=9\n1.1.2.37: 1=0"
 		"\n1.1.2: 1=101500 2=9\n1.1.2.4: 1=nine 2=9 3=120 4=1 5=swapper 6=0 7=120"
 		"\n1.1.2: 1=102000 2=0\n1.1.2.13: 1=2 2=0"
-		"\n1.1.2: 1=103000 2=0\n1.1.2.13: 1=4294967295 2=0 10=1"
+		"\n1.1.2: 1=103000 2=0\n1.1.2.13: 1=4294967295 2=0"
+		"\n1.1.2: 1=103100 2=0\n1.1.2.11: 1=1800000 2=1 10=1"
 		"\n1:\n1.1: 1=1"
 		"\n1.1.2: 1=101010 2=0\n1.1.2.25: 1=3"
 		"\n1.1.2: 1=101100 2=0\n1.1.2.4: 1=swapper 2=0 3=120 4=0 5=a\"b 6=7 7=120"
 		"\n1.1.2: 1=101200 2=7\n1.1.2.24: 1=3"
 		"\n1.1.2: 1=101300 2=7\n1.1.2.25: 1=3 10=1"
 		"\n1:\n1.1: 1=1 3=1"
-		"\n1.1.2: 1=104000 2=5\n1.1.2.4: 1= 2=5 3=120 4=0 5=a\"b 6=7 7=120 10=1";
+		"\n1.1.2: 1=104000 2=5\n1.1.2.4: 1= 2=5 3=120 4=0 5=a\"b 6=7 7=120 10=1"
+		"\n1:\n1.60: 1=4294967303 2=quota holds a\"b (7) 10=1"
+		"\n1: 8=101010\n1.11: 9=1 11=4294967303 23=held by CPU quota 10=1"
+		"\n1: 8=101060\n1.11: 9=2 11=4294967303 10=1"
+		"\n1:\n1.60: 1=8589934592 2=ticks of CPU 0 10=1"
+		"\n1: 8=103200\n1.11: 9=3 11=8589934592 23=tick 10=1";
 	char *seen;
 	size_t len;
 	FILE *out = open_memstream(&seen, &len);
@@ -268,12 +312,16 @@ TEST(the_page_has_every_slice)
 	for (size_t i = 0; i < 9; i++)
 		assert_int_equal(number_at(json_object_get(cpu, "slices"), i), seen[i]);
 	assert_string_equal(json_string_value(json_array_get(json_object_get(root, "names"), 1)), end);
+	cpu = json_array_get(json_object_get(root, "ticks"), 0);
+	assert_int_equal(json_integer_value(json_object_get(cpu, "cpu")), 0);
+	assert_int_equal(number_at(json_object_get(cpu, "at"), 0), 2800);
 	wait = json_array_get(json_object_get(root, "waits"), 0);
 	assert_int_equal(json_integer_value(json_object_get(wait, "from")), 603);
 	assert_int_equal(json_integer_value(json_object_get(wait, "waking")), 602);
 	assert_true(page_has("The picture has 5 of 7 slices"));
 	assert_true(page_has("1 of 4 waits"));
-	assert_true(page_has("<td>nine (9)</td><td class=\"n\">60 ns</td>"));
+	assert_int_equal(json_integer_value(json_object_get(wait, "hold")), 50);
+	assert_true(page_has("<td>nine (9)</td><td class=\"n\">60 ns</td><td class=\"n\">50 ns</td>"));
 	json_decref(root);
 	free(text);
 }

@@ -2,6 +2,8 @@
 /* A trace of a core that does everything in random order, replayed: against the truth and against load. */
 #include "trace_core.h"
 
+#include "measure/trace/window.h"
+
 #define MAX_MARKS 40000
 
 /* The truth at each edge from which the context of the core is known. */
@@ -312,6 +314,45 @@ TEST(nothing_before_the_start)
 	at(201);
 	trace_irq_enter(NULL, 1);
 	assert_int_equal(ring_of(&setup, 0)->head, 1);
+}
+
+TEST(frequencies_and_ticks)
+{
+	struct hrtimer tick = {.function = &tick}, other_timer = {.function = &other_timer};
+	struct trace_window w = {.nr_cpus = 2};
+	struct trace_cpu cpus[2] = {0};
+	struct trace_reader readers[2];
+
+	reset(state);
+	trace_reset(64);
+	setup.tick_function = (unsigned long)&tick;
+	at(100);
+	trace_frequency(NULL, 1800000, 1);
+	at(200);
+	shim_cpu = 1;
+	trace_frequency(NULL, 2400000, 1);
+	trace_tick(NULL, &tick);
+	trace_tick(NULL, &other_timer);
+	/* Of a core that is not wanted. */
+	setup.some_cpus = true;
+	wanted_cpus[0] = 2;
+	trace_frequency(NULL, 1000000, 0);
+	at(300);
+	shim_cpu = 0;
+	trace_frequency(NULL, 3600000, 1);
+	w.cpu = cpus;
+	for (u32 cpu = 0; cpu < 2; cpu++) {
+		readers[cpu] = read_all(cpu, 400);
+		cpus[cpu].core = readers[cpu].core;
+	}
+	assert_int_equal(trace_ticks(&cpus[0]), 0);
+	assert_int_equal(trace_ticks(&cpus[1]), 1);
+	assert_int_equal(trace_last_khz(&w, 0), 0);
+	assert_int_equal(trace_last_khz(&w, 1), 3600000);
+	/* They change no context. */
+	assert_int_equal(replay(&readers[1].core).part_ns[LOAD_PART_IDLE], 400);
+	trace_ring_free(&readers[0]);
+	trace_ring_free(&readers[1]);
 }
 
 TEST(cores_that_are_not_wanted)

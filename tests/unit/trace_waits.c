@@ -5,8 +5,17 @@
 #define NR_SIM	 9
 #define MAX_WAIT 100000
 
+/* Quota, as 6.18 tells of it and as 5.19 does. */
+static const char *const quota_fields[] = {
+	" __state throttled cfs_rq throttled_clock_self throttled_clock_self_time ",
+	" __state cfs_rq throttle_count throttled_clock throttled_clock_pelt_time ",
+};
+
 static struct sim_task {
 	struct task_struct kernel;
+	struct cfs_rq queue; /* each is a group of its own */
+	u64 hold_age;	     /* how long it was held when its wait began */
+	u32 held_cpu;
 	enum { SLEEPS, WAITS, RUNS_HERE } does;
 	u64 since;
 	bool woken, held;
@@ -16,6 +25,37 @@ static struct sim_task *runs[NR_CPUS]; /* NULL: idle */
 static struct trace_wait truth[MAX_WAIT];
 static size_t nr_truth;
 static u64 now_ns;
+static struct rq sim_rq;
+static struct cfs_rq root_queue = {.rq = &sim_rq};
+
+/* Its wait begins: one of four is held then, by a hold that may have begun before. */
+static void maybe_held(struct sim_task *t, u64 oldest)
+{
+	bool held = below(4) == 0;
+
+	sim_rq.clock = 7777 + now_ns;
+	t->hold_age = held ? below(oldest) : 0;
+	t->held_cpu = t->kernel.thread_info.cpu;
+	t->kernel.throttled = held;
+	t->queue.throttle_count = t->queue.throttled = held;
+	t->queue.throttled_clock = sim_rq.clock - t->hold_age;
+	t->queue.throttled_clock_self = held ? sim_rq.clock - t->hold_age : 0;
+}
+
+/* The hold ended somewhere in the wait: so long it was in it, if the kernel can tell. */
+static u64 hold_over(struct sim_task *t, u32 cpu)
+{
+	u64 ns = 1 + below(now_ns - t->since);
+
+	t->kernel.thread_info.cpu = cpu;
+	if (!t->held)
+		return 0;
+	t->queue.throttled_clock_self_time += t->hold_age + ns;
+	t->queue.throttled_clock_pelt_time += t->hold_age + ns;
+	t->queue.throttled_clock_self = t->queue.throttle_count = t->queue.throttled = 0;
+	t->kernel.throttled = false;
+	return cpu == t->held_cpu ? ns : 0;
+}
 
 static void on_cpu(u32 cpu)
 {
@@ -35,9 +75,10 @@ static void wakes(struct sim_task *t, u32 cpu)
 	/* The other core may queue the task itself. */
 	on_cpu(to);
 	t->kernel.thread_info.cpu = to;
-	t->kernel.throttled = below(4) == 0;
+	maybe_held(t, 500);
 	trace_wakeup(NULL, &t->kernel);
-	*t = (struct sim_task){.kernel = t->kernel, .does = WAITS, .since = now_ns, .woken = true,
+	*t = (struct sim_task){.kernel = t->kernel, .queue = t->queue, .hold_age = t->hold_age,
+			       .held_cpu = t->held_cpu, .does = WAITS, .since = now_ns, .woken = true,
 			       .held = t->kernel.throttled,
 			       .waker = runs[cpu] ? (u32)runs[cpu]->kernel.pid : 0, .waker_cpu = cpu};
 	/* Woken again while it waits, or while it runs: nothing new. */
@@ -61,6 +102,7 @@ static void switches(u32 cpu)
 {
 	struct sim_task *prev = runs[cpu], *next = pick(WAITS);
 	bool sleeps = prev && below(2), preempted = sleeps && below(4) == 0;
+	u64 held_ns = 0;
 
 	if (next == prev || (!next && !sleeps))
 		return;
@@ -68,16 +110,21 @@ static void switches(u32 cpu)
 	if (prev) {
 		/* On its way to sleep, but preempted: it still runs. */
 		prev->kernel.__state = sleeps ? below(2) ? 1 : 0x400 : 0;
-		prev->kernel.throttled = below(4) == 0;
-		*prev = (struct sim_task){.kernel = prev->kernel, .since = now_ns,
-					  .held = prev->kernel.throttled,
+		if (!sleeps || preempted)
+			maybe_held(prev, 1);
+		*prev = (struct sim_task){.kernel = prev->kernel, .queue = prev->queue,
+					  .hold_age = prev->hold_age, .held_cpu = prev->held_cpu,
+					  .since = now_ns, .held = prev->kernel.throttled,
 					  .does = sleeps && !preempted ? SLEEPS : WAITS};
 	}
+	if (next)
+		held_ns = hold_over(next, cpu);
 	trace_sees_switch(shim_current, next ? &next->kernel : &idle, preempted);
 	if (next) {
 		truth[nr_truth++] = (struct trace_wait){
 			.from_ns = next->since, .to_ns = now_ns, .pid = next->kernel.pid, .cpu = cpu,
-			.woken = next->woken, .held = next->held, .waker = next->waker, .waker_cpu = next->waker_cpu};
+			.woken = next->woken, .held = next->held, .held_ns = held_ns,
+			.waker = next->waker, .waker_cpu = next->waker_cpu};
 		next->does = RUNS_HERE;
 	}
 	runs[cpu] = next;
@@ -90,8 +137,14 @@ static void sim_begin(u64 seed, u32 nr_edges)
 	memset(runs, 0, sizeof(runs));
 	core.random = seed;
 	now_ns = nr_truth = 0;
-	for (int i = 0; i < NR_SIM; i++)
-		sim[i].kernel = (struct task_struct){.pid = 100 + i, .cgroups = &trace_css};
+	shim_fields = quota_fields[seed % 2];
+	idle.se.cfs_rq = &root_queue;
+	for (int i = 0; i < NR_SIM; i++) {
+		sim[i].queue.rq = &sim_rq;
+		sim[i].kernel = (struct task_struct){
+			.pid = 100 + i, .cgroups = &trace_css, .se.cfs_rq = &sim[i].queue};
+		name_note(name_at(100 + i), &sim[i].kernel);
+	}
 }
 
 static void sim_step(void)
@@ -126,7 +179,7 @@ TEST(every_wait_is_found)
 
 	for (u64 seed = 1; seed <= 20; seed++) {
 		struct trace_waits waits;
-		u64 sum = 0, woken = 0;
+		u64 sum = 0, woken = 0, held = 0;
 
 		sim_begin(seed, 1 << 14);
 		for (int i = 0; i < 4000; i++)
@@ -140,12 +193,14 @@ TEST(every_wait_is_found)
 
 			sum += t->to_ns - t->from_ns;
 			woken += t->woken;
+			held += t->held_ns > 0;
 			assert_int_equal(w->from_ns, t->from_ns);
 			assert_int_equal(w->to_ns, t->to_ns);
 			assert_int_equal(w->pid, t->pid);
 			assert_int_equal(w->cpu, t->cpu);
 			assert_int_equal(w->woken, t->woken);
 			assert_int_equal(w->held, t->held);
+			assert_int_equal(w->held_ns, t->held_ns);
 			assert_int_equal(w->waker, t->waker);
 			assert_int_equal(w->waker_cpu, t->waker_cpu);
 			assert_true(w->waking_ns <= w->from_ns);
@@ -153,6 +208,7 @@ TEST(every_wait_is_found)
 		}
 		assert_int_equal(waits.sum_ns, sum);
 		assert_true(woken > 100 && woken < nr_truth);
+		assert_true(held > 20 && held < nr_truth / 4);
 		free(waits.list);
 	}
 }
@@ -233,6 +289,37 @@ TEST(long_wait_freezes_half_a_ring_later)
 		assert_true(trace_edge_ns(&ring->edges[ring->head & setup.edge_mask]) < times.alert_ns);
 		assert_int_equal(ring->writing + ring_of(&setup, 1)->writing, 0);
 	}
+}
+
+/* Waits in the cgroup and below it are counted, and end nothing by themselves. */
+TEST(waits_of_a_cgroup_are_counted)
+{
+	struct kernfs_node kn[3] = {{.id = 1}, {.id = 5}, {.id = 6}};
+	struct cgroup groups[3] = {{.kn = &kn[0]}, {.kn = &kn[1]}, {.kn = &kn[2]}};
+	struct css_set css[3];
+	struct trace_ring *ring;
+
+	for (int i = 0; i < 3; i++) {
+		groups[i].self.cgroup = &groups[i];
+		groups[i].self.parent = i ? &groups[i - 1].self : NULL;
+		css[i].dfl_cgrp = &groups[i];
+	}
+	sim_begin(1, 64);
+	ring = ring_of(&setup, 0);
+	setup.on_wait_ns = 5000;
+	setup.on_group = 5;
+	setup.group_v2 = true;
+	name_note(name_at(100), &sim[0].kernel);
+	for (int i = 0; i < 3; i++) {
+		sim[0].kernel.cgroups = &css[i];
+		woken_then_runs(4999);
+		woken_then_runs(5000);
+		woken_then_runs(6000);
+		assert_int_equal(ring->group_waits, 3 * i);
+		assert_int_equal(ring->group_long, 2 * i);
+	}
+	assert_int_equal(ring->event_ns, 0);
+	assert_int_equal(times.alert_ns, TRACE_NEVER);
 }
 
 TEST(long_interrupt_is_noise)

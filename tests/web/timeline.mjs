@@ -92,6 +92,31 @@ const CHAIN = [
 	"0.445000 ms: <img src=x> (9) gets CPU 1 after 29.8 \u00b5s",
 ];
 
+// The wait of the task that its quota held for 15 of 20 µs: in the list, and as the dark part of its bar.
+async function held(page) {
+	await page.click("tbody tr:nth-child(6) button");
+	const chain = await page.locator("#chain li").allTextContents();
+	ok(/^0\.0?\d+ ms: its CPU quota is used up and holds it for 15 \u00b5s$/.test(chain[1]), "timeline: says how long a quota held",
+		chain.join("\n"));
+	const bars = await page.evaluate(([left, axis, row]) => {
+		const canvas = document.getElementById("rows"), sharp = canvas.width / canvas.clientWidth;
+		const ctx = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d", {willReadFrequently: true});
+		const from = Number(canvas.dataset.from), to = Number(canvas.dataset.to);
+		const wait = JSON.parse(document.getElementById("data").textContent).waits[5];
+		ctx.drawImage(canvas, 0, 0);
+
+		return [7500, 17500].map((ns) => {
+			const x = left + (wait.from + ns - from) / (to - from) * (canvas.clientWidth - left);
+
+			return [...ctx.getImageData(Math.floor(x * sharp), Math.floor((axis + row * 2 - 3) * sharp), 1, 1).data].join();
+		});
+	}, [LEFT, AXIS, ROW]);
+	ok(bars[0] === "27,31,36,255" && bars[1] !== bars[0], "timeline: a hold has another colour than the rest of its wait", bars.join(" "));
+	ok((await seen(page)).ticks <= 1, "timeline: only the ticks of what is seen are drawn");
+	await page.click("[data-do=all]");
+	ok((await seen(page)).ticks === ROUNDS, "timeline: each tick is drawn", JSON.stringify(await seen(page)));
+}
+
 async function drawn(browser, folder) {
 	const file = join(folder, "known.html"), page = await browser.page(), url = pathToFileURL(file).href;
 
@@ -107,6 +132,7 @@ async function drawn(browser, folder) {
 	ok(chain.join("\n") === CHAIN.join("\n"), "timeline: the longest wait shows its chain", chain.join("\n"));
 	const box = await seen(page);
 	ok(box.from < 415000 && box.to > 445000 && box.to - box.from < 50000, "timeline: and is zoomed to", JSON.stringify(box));
+	await held(page);
 	const alien = await page.evaluate(() => document.querySelectorAll("main b, main i:not([style]), img, a, iframe, link").length);
 	const text = await page.evaluate("document.body.innerText");
 	ok(text.includes("10 of 10 waits. 5 more began before the recording"), "timeline: says how many waits have no known start");

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Writes the page of a made-up trace: timeline_page FILE ROUNDS MAX_SLICES. In each round a task
- * on CPU 0 wakes one on CPU 1, which waits there behind a third, an interrupt and a softirq.
+ * on CPU 0 wakes one on CPU 1, which waits there behind a third, an interrupt with a tick, and a softirq;
+ * then the third is held by its quota.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,10 +36,12 @@ static void add_round(struct trace_core *cores, uint64_t at, bool last)
 	add(&cores[0], at + 20000, TRACE_SWITCH, TRACE_WHAT(WAKER, 0, 1));
 	add(&cores[0], at + 21000, TRACE_IDLE_ENTER, 1);
 	add(&cores[1], at + 30000, TRACE_IRQ_ENTER, 11);
+	add(&cores[1], at + 31900, TRACE_TICK, 0);
 	add(&cores[1], at + 32000, TRACE_IRQ_LEAVE, 0);
 	add(&cores[1], at + 32000, TRACE_SOFTIRQ_ENTER, 3);
 	add(&cores[1], at + 35000, TRACE_SOFTIRQ_LEAVE, 3);
-	add(&cores[1], got, TRACE_SWITCH, TRACE_WHAT(HOG, VICTIM, 0));
+	add(&cores[1], got, TRACE_SWITCH, TRACE_WHAT(HOG, VICTIM, 0) | TRACE_HELD);
+	add(&cores[1], got + 20000, TRACE_HOLD, TRACE_HOLD_WHAT(HOG, 15000));
 	add(&cores[1], got + 20000, TRACE_SWITCH, TRACE_WHAT(VICTIM, HOG, 1));
 }
 
@@ -67,7 +70,7 @@ int main(int argc, char **argv)
 		return 64;
 	for (int cpu = 0; cpu < 2; cpu++) {
 		cores[cpu] =
-			(struct trace_core){.edges = calloc(rounds, 6 * sizeof(struct trace_edge)),
+			(struct trace_core){.edges = calloc(rounds, 8 * sizeof(struct trace_edge)),
 					    .to_ns = (uint64_t)rounds * ROUND_NS,
 					    .first_known = true,
 					    .first_pid = cpu ? HOG : 0};

@@ -6,47 +6,24 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
-#include "sys/file.h"
-
-/* "/sys/fs/cgroup/cpu/a/", "/a" and "a" are the same. */
-static int normalize(const char *mount, const char *path, char ret_path[PATH_MAX])
-{
-	size_t len = strlen(mount);
-
-	if (len && !strncmp(path, mount, len) && (path[len] == '/' || !path[len]))
-		path += len;
-	path += strspn(path, "/");
-	len = strlen(path);
-	while (len && path[len - 1] == '/')
-		len--;
-	if (len + 2 > PATH_MAX)
-		return -ENAMETOOLONG;
-	ret_path[0] = '/';
-	memcpy(ret_path + 1, path, len);
-	ret_path[len + 1] = '\0';
-	return 0;
-}
+#include "sys/cgroup_path.h"
 
 int runq_filter_open(struct runq_filter *filter, const char *mount, const char *const *paths,
 		     size_t nr, struct err *err)
 {
-	char path[PATH_MAX], full[PATH_MAX];
-	struct stat cgroup;
+	char path[PATH_MAX];
+	uint64_t id;
+	int rc;
 
 	filter->asked = calloc(nr + 1, sizeof(*filter->asked));
 	if (!filter->asked)
 		return err_set(err, -ENOMEM, "out of memory");
 	for (size_t i = 0; i < nr; i++) {
-		if (normalize(mount, paths[i], path))
-			return err_set(err, -ENAMETOOLONG, "the path of a cgroup is too long");
-		if (sys_path(mount, path, full, sizeof(full)) || stat(full, &cgroup))
-			return err_set(err, -ENOENT, "no cgroup %s below %s", path,
-				       mount[0] ? mount : "(no mount)");
-		/* The kernel's number of a cgroup is that of its directory. */
-		filter->asked[i] =
-			runq_group_new(&(struct runq_group){.cgroup_id = cgroup.st_ino}, path);
+		rc = cgroup_find(mount, paths[i], path, &id, err);
+		if (rc)
+			return rc;
+		filter->asked[i] = runq_group_new(&(struct runq_group){.cgroup_id = id}, path);
 		if (!filter->asked[i])
 			return err_set(err, -ENOMEM, "out of memory");
 		filter->nr++;

@@ -30,6 +30,7 @@ int trace_take_names(const struct trace_task *table, struct trace_window *w)
 		struct trace_task *name = &w->names[w->nr_names];
 
 		*name = table[i];
+		name->pid = TRACE_FIRST(name->pid);
 		/* Two cores wrote it at once, or it is being renamed: no name is better than another's. */
 		if (!name->pid || name->check != trace_task_check(name))
 			continue;

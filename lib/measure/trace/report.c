@@ -10,7 +10,7 @@
 struct cpu_row {
 	uint32_t cpu;
 	double busy_ratio, part_ratio[LOAD_NR_PARTS];
-	uint64_t window_ns, edges, lost, gaps;
+	uint64_t window_ns, edges, lost, gaps, ticks, frequency_hz;
 	const char *line;
 };
 
@@ -33,6 +33,8 @@ static void add_cpus(const struct trace_window *w, struct report *report)
 		CPU(M_EDGES_TOTAL, edges),
 		CPU(M_EDGES_LOST_TOTAL, lost, .flags = COLUMN_DATA_ONLY),
 		CPU(M_GAPS_TOTAL, gaps),
+		CPU(M_TICKS_TOTAL, ticks, .flags = COLUMN_DATA_ONLY),
+		CPU(M_FREQUENCY_HZ, frequency_hz, .flags = COLUMN_DATA_ONLY),
 		CPU(M_TRACE_LINE, line, .flags = COLUMN_DATA_ONLY),
 	};
 #undef CPU
@@ -47,6 +49,8 @@ static void add_cpus(const struct trace_window *w, struct report *report)
 		struct cpu_row row = {.cpu = cpu, .window_ns = window_ns, .edges = c->core.nr_edges,
 				      .lost = c->lost, .gaps = c->core.nr_gaps, .line = c->line};
 
+		row.ticks = w->has_ticks ? trace_ticks(c) : UINT64_MAX;
+		row.frequency_hz = trace_last_khz(w, cpu) * 1000ULL ?: UINT64_MAX;
 		/* Without any time, 0/0 is no figure. */
 		for (int i = 0; i < LOAD_NR_PARTS; i++)
 			row.part_ratio[i] = (double)part_ns[i] / (double)window_ns;
@@ -58,7 +62,7 @@ static void add_cpus(const struct trace_window *w, struct report *report)
 }
 
 struct wait_row {
-	uint64_t at_ns, wait_ns;
+	uint64_t at_ns, wait_ns, held_ns;
 	uint32_t cpu, pid, waker_pid, waker_cpu, culprit_pid;
 	bool held;
 	const char *comm, *began, *waker, *culprit;
@@ -76,6 +80,7 @@ static void add_wait(const struct trace_window *w, const struct trace_wait *wait
 		.comm = trace_comm(w, wait->pid),
 		.began = wait->woken ? "woken" : "preempted",
 		.held = wait->held,
+		.held_ns = wait->held_ns ?: UINT64_MAX,
 		.waker = wait->woken ? trace_comm(w, wait->waker) : NULL,
 		.waker_pid = wait->woken ? wait->waker : UINT32_MAX,
 		.waker_cpu = wait->woken ? wait->waker_cpu : UINT32_MAX,
@@ -98,6 +103,7 @@ static int add_waits(const struct trace_window *w, uint32_t top, struct report *
 		WAIT(M_COMM, comm),
 		WAIT(M_BEGAN, began),
 		WAIT(M_QUOTA_HELD, held),
+		WAIT(M_QUOTA_HELD_NS, held_ns),
 		WAIT(M_WAKER_COMM, waker),
 		WAIT(M_WAKER_PID, waker_pid, .flags = COLUMN_DATA_ONLY),
 		WAIT(M_WAKER_CPU, waker_cpu),
@@ -165,6 +171,13 @@ static void add_event(const struct trace_window *w, struct report *report)
 	value_str(report_field(report, M_EVENT), trace_event_name(w->event));
 	value_u64(report_field(report, M_EVENT_AT_NS), w->event_ns);
 	value_u64(report_field(report, M_EVENT_LEN_NS), w->event_len_ns);
+	if (w->event == TRACE_EVENT_PERCENTILE) {
+		value_str(report_field(report, M_EVENT_CGROUP), w->event_cgroup);
+		value_u64(report_field(report, M_EVENT_WAITS_TOTAL), w->event_waits);
+		value_u64(report_field(report, M_EVENT_LONG_TOTAL), w->event_long);
+		value_u64(report_field(report, M_EVENT_WINDOW_NS), w->event_window_ns);
+		return;
+	}
 	value_u64(report_field(report, M_EVENT_CPU), w->event_cpu);
 	value_str(report_field(report, M_EVENT_COMM), trace_comm(w, w->event_pid));
 	value_u64(report_field(report, M_EVENT_PID), w->event_pid);
@@ -178,6 +191,25 @@ static void add_picture(const struct trace_window *w, struct report *report)
 			    "p polling, . halted, ? unknown");
 	cpuset_for_each(cpu, &w->cpus)
 		report_note(report, "CPU %3u |%s|", cpu, w->cpu[cpu].line);
+}
+
+static void add_asked(const struct trace_window *w, struct report *report)
+{
+	unsigned int cpu;
+
+	cpuset_for_each(cpu, &w->cpus) {
+		const struct trace_core *core = &w->cpu[cpu].core;
+		double seconds = (double)(core->to_ns - core->from_ns) / 1e9;
+		uint32_t khz = trace_last_khz(w, cpu);
+
+		if (w->has_ticks)
+			report_note(report, "CPU %3u: %.1f ticks per second", cpu,
+				    (double)trace_ticks(&w->cpu[cpu]) / seconds);
+		if (w->has_frequency && khz)
+			report_note(report, "CPU %3u: last set to %.3f GHz", cpu, khz / 1e6);
+		else if (w->has_frequency)
+			report_note(report, "CPU %3u: its frequency was not set", cpu);
+	}
 }
 
 int trace_report(const struct trace_window *w, uint32_t top, struct report **ret_report)
@@ -208,5 +240,6 @@ int trace_report(const struct trace_window *w, uint32_t top, struct report **ret
 	add_tasks(w, top, report);
 	columns_quality(report, COLUMNS(quality), w);
 	add_picture(w, report);
+	add_asked(w, report);
 	return report_finish(report, ret_report);
 }

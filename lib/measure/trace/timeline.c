@@ -23,6 +23,8 @@ static enum timeline_kind kind_of(enum trace_kind kind)
 		[TRACE_SOFTIRQ_LEAVE] = TIMELINE_SOFTIRQ_LEAVE,
 		[TRACE_IDLE_ENTER] = TIMELINE_IDLE_ENTER,
 		[TRACE_IDLE_LEAVE] = TIMELINE_IDLE_LEAVE,
+		[TRACE_FREQUENCY] = TIMELINE_FREQUENCY,
+		[TRACE_TICK] = TIMELINE_TICK,
 	};
 
 	return kinds[kind];
@@ -52,6 +54,11 @@ static void fill(const struct trace_window *w, uint32_t cpu, const struct trace_
 						    TRACE_THIRD(edge->what);
 		return;
 	}
+	if (kind == TRACE_FREQUENCY) {
+		event->other = TRACE_THIRD(edge->what);
+		event->arg = TRACE_SECOND(edge->what);
+		return;
+	}
 	/* Only a device has a line number. */
 	event->arg = kind == TRACE_IPI_ENTER || kind == TRACE_VECTOR_ENTER ? 0 : edge->what;
 	if (event->kind == TIMELINE_IRQ_ENTER)
@@ -74,7 +81,25 @@ static void add_core(const struct trace_window *w, uint32_t cpu, struct timeline
 			};
 			gap++;
 		}
+		/* Is in the wait that ends with the next edge. */
+		if (trace_edge_kind(&core->edges[i]) == TRACE_HOLD)
+			continue;
 		fill(w, cpu, &core->edges[i], &timeline->events[timeline->nr_events++]);
+	}
+}
+
+static void add_holds(const struct trace_window *w, struct timeline *timeline)
+{
+	for (size_t i = 0; i < w->waits.nr; i++) {
+		const struct trace_wait *wait = &w->waits.list[i];
+
+		if (wait->held_ns)
+			timeline->holds[timeline->nr_holds++] = (struct timeline_hold){
+				.from_ns = w->start_mono_ns + wait->from_ns,
+				.to_ns = w->start_mono_ns + wait->from_ns + wait->held_ns,
+				.cpu = wait->cpu,
+				.pid = wait->pid,
+			};
 	}
 }
 
@@ -91,6 +116,10 @@ int trace_timeline(const struct trace_window *w, struct timeline *ret_timeline)
 		.event_len_ns = w->event_len_ns,
 		.event_cpu = w->event_cpu,
 		.event_pid = w->event_pid,
+		.event_cgroup = w->event_cgroup,
+		.event_waits = w->event_waits,
+		.event_long = w->event_long,
+		.event_window_ns = w->event_window_ns,
 	};
 	size_t nr = 1;
 
@@ -99,12 +128,14 @@ int trace_timeline(const struct trace_window *w, struct timeline *ret_timeline)
 	timeline.boot_ns = timeline.end_ns + clock_ns(CLOCK_BOOTTIME) - clock_mono_ns();
 	timeline.events = calloc(nr, sizeof(*timeline.events));
 	timeline.tasks = calloc(w->nr_names + 1, sizeof(*timeline.tasks));
-	if (!timeline.events || !timeline.tasks) {
+	timeline.holds = calloc(w->waits.nr + 1, sizeof(*timeline.holds));
+	if (!timeline.events || !timeline.tasks || !timeline.holds) {
 		trace_timeline_free(&timeline);
 		return -ENOMEM;
 	}
 	for (size_t cpu = 0; cpu < w->nr_cpus; cpu++)
 		add_core(w, cpu, &timeline);
+	add_holds(w, &timeline);
 	for (size_t i = 0; i < w->nr_names; i++)
 		timeline.tasks[timeline.nr_tasks++] = (struct timeline_task){
 			.pid = w->names[i].pid, .tgid = w->names[i].tgid, .comm = w->names[i].comm};
@@ -116,6 +147,7 @@ void trace_timeline_free(struct timeline *timeline)
 {
 	free(timeline->events);
 	free(timeline->tasks);
+	free(timeline->holds);
 	free(timeline->slices);
 	free(timeline->waits);
 	*timeline = (struct timeline){0};

@@ -3,7 +3,9 @@
 #include "measure/trace/trace.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <linux/membarrier.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -15,9 +17,14 @@
 #include "base/clock.h"
 #include "measure/trace/names.h"
 #include "measure/trace/ring.h"
+#include "stats/percentile_watch.h"
 #include "sys/bpf.h"
+#include "sys/cgroup.h"
+#include "sys/cgroup_path.h"
 #include "sys/cpu.h"
 #include "sys/cpuidle.h"
+#include "sys/file.h"
+#include "sys/kallsyms.h"
 #include "sys/kbtf.h"
 #include "trace.skel.h"
 
@@ -26,6 +33,12 @@
 #define RING_MIN    1024
 #define RING_MAX    65536
 #define KEEP_EDGES  (4ULL << 20)
+/*
+ * Rings of 65,536 edges last so long at 3 million edges a second, which no core has. An event freezes
+ * the rings without us: then it is only looked for.
+ */
+#define TAKE_NS	    (10 * NSEC_PER_MSEC)
+#define LOOK_NS	    (100 * NSEC_PER_MSEC)
 /* Longer than any program runs, also on a virtual core that was descheduled meanwhile. */
 #define SETTLE_NS   (20 * NSEC_PER_MSEC)
 
@@ -36,6 +49,8 @@ struct trace {
 	struct trace_reader *readers;
 	struct trace_window window;
 	uint64_t frozen_at; /* by us: CLOCK_MONOTONIC after which the event's time is up; 0: no event */
+	char cgroup[PATH_MAX]; /* of opts.on_cgroup */
+	struct percentile_watch watch;
 };
 
 static uint32_t power_of_two(uint64_t least)
@@ -62,11 +77,90 @@ static uint32_t ring_edges(const struct trace_opts *opts, size_t nr_cpus)
 	return edges;
 }
 
-static int set_up(struct trace *t, const struct btf *btf)
+/* The cgroup whose waits are counted, in the hierarchy that controls the CPU. */
+static int find_group(struct trace *t, struct trace_setup *set, struct err *err)
+{
+	struct cgroup_layout layout;
+	int rc = cgroup_layout(NULL, &layout);
+	uint64_t id;
+
+	if (rc)
+		return err_set(err, rc, "cannot read the mounted cgroup hierarchies: %s",
+			       strerror(-rc));
+	t->watch.above_ppm = t->opts.above_ppm;
+	set->group_v2 = !cgroup_cpu_is_v1(&layout);
+	rc = cgroup_find(set->group_v2 ? layout.v2 : layout.v1_cpu, t->opts.on_cgroup, t->cgroup, &id,
+			 err);
+	if (rc)
+		return rc;
+	set->on_group = id;
+	return 0;
+}
+
+/* The kernel has the event; it also needs a driver that sets frequencies. */
+static int need_frequency(const struct trace *t, const struct btf *btf, struct err *err)
+{
+	static const char *const needed[] = {"cpu_frequency"};
+	unsigned int cpu;
+	int rc = kbtf_need_tracepoints(btf, needed, 1, err);
+
+	if (rc)
+		return rc;
+	cpuset_for_each(cpu, &t->window.cpus) {
+		char path[64];
+
+		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%u/cpufreq", cpu);
+		if (sys_exists(NULL, path))
+			return 0;
+	}
+	return err_unsupported(err, -ENODEV, "leave out --frequency",
+			       "the kernel does not set the frequency of these CPUs: they have no "
+			       "cpufreq driver");
+}
+
+/* Renamed in 6.9. */
+static int need_tick(const struct btf *btf, struct trace_setup *set, struct err *err)
+{
+	static const char *const needed[] = {"hrtimer_expire_entry"};
+	static const char *const names[] = {"tick_sched_timer", "tick_nohz_handler", NULL};
+	uint64_t address;
+	int rc = kbtf_need_tracepoints(btf, needed, 1, err);
+
+	if (rc)
+		return rc;
+	rc = kallsyms_find(NULL, names, &address);
+	if (rc == -EPERM)
+		return err_unsupported(err, rc, "sysctl kernel.kptr_restrict=1",
+				       "the kernel hides the address of the tick's function");
+	if (rc)
+		return err_unsupported(err, rc, "leave out --tick",
+				       "the kernel's list of functions has none of a tick by timer");
+	set->tick_function = address;
+	return 0;
+}
+
+/* What is loaded only if it was asked for. */
+static int choose(struct trace *t, const struct btf *btf, struct err *err)
+{
+	int rc = 0;
+
+	t->window.has_frequency = t->opts.frequency;
+	t->window.has_ticks = t->opts.tick;
+	if (t->opts.frequency)
+		rc = need_frequency(t, btf, err);
+	if (!rc && t->opts.tick)
+		rc = need_tick(btf, &t->skel->rodata->setup, err);
+	bpf_program__set_autoload(t->skel->progs.trace_frequency, t->opts.frequency);
+	bpf_program__set_autoload(t->skel->progs.trace_tick, t->opts.tick);
+	return rc;
+}
+
+static int set_up(struct trace *t, const struct btf *btf, struct err *err)
 {
 	uint32_t edges = ring_edges(&t->opts, t->window.nr_cpus);
 	struct trace_setup *set = &t->skel->rodata->setup;
 	unsigned int cpu;
+	int rc;
 
 	set->state_first = kbtf_switch_state_first(btf);
 	set->edge_mask = edges - 1;
@@ -84,7 +178,10 @@ static int set_up(struct trace *t, const struct btf *btf)
 	t->window.kernel_bytes =
 		(TRACE_TASK_EDGES + (uint64_t)t->window.nr_cpus * set->ring_stride) *
 		sizeof(struct trace_edge);
-	return sys_bpf_shrink(t->skel->maps.bss, t->window.kernel_bytes);
+	rc = sys_bpf_shrink(t->skel->maps.bss, t->window.kernel_bytes);
+	if (rc)
+		return sys_bpf_fail(err, rc, "cannot shrink the rings of the trace programs");
+	return t->opts.on == TRACE_EVENT_PERCENTILE ? find_group(t, set, err) : 0;
 }
 
 static int load_programs(struct trace *t, struct err *err)
@@ -106,9 +203,12 @@ static int load_programs(struct trace *t, struct err *err)
 		goto out;
 	}
 	sys_bpf_autoload_present(t->skel->obj, btf);
-	rc = set_up(t, btf);
+	rc = set_up(t, btf, err);
 	if (!rc)
-		rc = trace_bpf__load(t->skel);
+		rc = choose(t, btf, err);
+	if (rc)
+		goto out;
+	rc = trace_bpf__load(t->skel);
 	if (!rc)
 		rc = trace_bpf__attach(t->skel);
 	if (rc)
@@ -200,6 +300,38 @@ static int take(struct trace *t, bool last, struct err *err)
 	return rc ? err_set(err, rc, "out of memory") : 0;
 }
 
+uint64_t trace_poll_ns(const struct trace_opts *opts)
+{
+	if (opts->on == TRACE_EVENT_PERCENTILE)
+		return opts->over_ns / PERCENTILE_LOOKS;
+	return opts->on ? LOOK_NS : TAKE_NS;
+}
+
+/* What the programs do not see themselves, as it is in the counters of all cores: from here on as an event. */
+static void watch_group(struct trace *t)
+{
+	struct percentile_look now = {.ns = clock_mono_ns() - t->window.start_mono_ns}, window;
+	struct trace_window *w = &t->window;
+
+	for (size_t cpu = 0; cpu < w->nr_cpus; cpu++) {
+		const volatile struct trace_ring *ring = t->readers[cpu].ring;
+
+		/* They are written the other way round: no wait is only among the long ones. */
+		now.high += __atomic_load_n(&ring->group_long, __ATOMIC_ACQUIRE);
+		now.values += __atomic_load_n(&ring->group_waits, __ATOMIC_ACQUIRE);
+	}
+	if (w->event || !percentile_watch_look(&t->watch, &now, &window))
+		return;
+	w->event = TRACE_EVENT_PERCENTILE;
+	w->event_ns = now.ns;
+	w->event_len_ns = t->opts.on_ns;
+	w->event_cgroup = t->cgroup;
+	w->event_waits = window.values;
+	w->event_long = window.high;
+	w->event_window_ns = window.ns;
+	__atomic_store_n(&t->skel->data->times.alert_ns, now.ns, __ATOMIC_RELAXED);
+}
+
 int trace_poll(struct trace *t, bool *ret_done, struct err *err)
 {
 	const volatile struct trace_bpf__data *data = t->skel->data;
@@ -207,6 +339,8 @@ int trace_poll(struct trace *t, bool *ret_done, struct err *err)
 	*ret_done = false;
 	if (!t->opts.on)
 		return take(t, false, err);
+	if (t->opts.on == TRACE_EVENT_PERCENTILE)
+		watch_group(t);
 	if (data->frozen) {
 		*ret_done = true;
 	} else if (data->times.alert_ns != TRACE_NEVER) {

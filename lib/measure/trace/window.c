@@ -35,6 +35,33 @@ const char *trace_irq_name(const struct trace_window *w, enum trace_kind kind, u
 	return "";
 }
 
+uint64_t trace_ticks(const struct trace_cpu *cpu)
+{
+	uint64_t ticks = 0;
+
+	for (size_t i = 0; i < cpu->core.nr_edges; i++)
+		ticks += trace_edge_kind(&cpu->core.edges[i]) == TRACE_TICK;
+	return ticks;
+}
+
+uint32_t trace_last_khz(const struct trace_window *w, uint32_t cpu)
+{
+	uint64_t last_ns = 0;
+	uint32_t khz = 0;
+
+	for (size_t by = 0; by < w->nr_cpus; by++)
+		for (size_t i = 0; i < w->cpu[by].core.nr_edges; i++) {
+			const struct trace_edge *edge = &w->cpu[by].core.edges[i];
+
+			if (trace_edge_kind(edge) != TRACE_FREQUENCY || TRACE_THIRD(edge->what) != cpu ||
+			    trace_edge_ns(edge) < last_ns)
+				continue;
+			last_ns = trace_edge_ns(edge);
+			khz = TRACE_SECOND(edge->what);
+		}
+	return khz;
+}
+
 char trace_part_mark(enum load_part part)
 {
 	static const char marks[LOAD_NR_PARTS] = {
@@ -188,7 +215,8 @@ void trace_wait_chain(const struct trace_window *w, const struct trace_wait *wai
 const char *trace_event_name(enum trace_event event)
 {
 	static const char *const names[] = {[TRACE_EVENT_WAIT] = "wait", [TRACE_EVENT_WAKE] = "wake",
-					    [TRACE_EVENT_NOISE] = "noise"};
+					    [TRACE_EVENT_NOISE] = "noise",
+					    [TRACE_EVENT_PERCENTILE] = "percentile"};
 
 	return names[event];
 }

@@ -60,11 +60,20 @@ struct trace_window {
 	size_t nr_tasks;
 	struct trace_losses losses;
 	uint64_t kernel_bytes;
+	bool has_frequency, has_ticks; /* they were asked for */
 	/* What ended it; TRACE_EVENT_NONE: the time was up, or somebody stopped it. */
 	enum trace_event event;
 	uint32_t event_cpu, event_pid;
 	uint64_t event_ns, event_len_ns;
+	/* TRACE_EVENT_PERCENTILE: of whom, and of its waits in the time before that, so many were too long. */
+	const char *event_cgroup;
+	uint64_t event_waits, event_long, event_window_ns;
 };
+
+/* The ticks of a core in the trace. */
+uint64_t trace_ticks(const struct trace_cpu *cpu);
+/* The frequency that a CPU was last set to in the trace, by whatever CPU, in kHz; 0 if it was not. */
+uint32_t trace_last_khz(const struct trace_window *w, uint32_t cpu);
 
 /* "" if unknown, "idle" for pid 0. */
 const char *trace_comm(const struct trace_window *w, uint32_t pid);
@@ -86,7 +95,7 @@ struct trace_chain {
 void trace_wait_chain(const struct trace_window *w, const struct trace_wait *wait,
 		      struct trace_chain *ret_chain);
 
-/* "wait", "wake" or "noise"; NULL for TRACE_EVENT_NONE. */
+/* "wait", "wake", "noise" or "percentile"; NULL for TRACE_EVENT_NONE. */
 const char *trace_event_name(enum trace_event event);
 /* A copy of the longest waits, the longest first; @max 0: all. 0 or -ENOMEM. */
 int trace_longest_waits(const struct trace_window *w, size_t max, struct trace_wait **ret_list,

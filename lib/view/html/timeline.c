@@ -118,13 +118,38 @@ static void put_waits(FILE *out, const struct timeline *t)
 
 		fprintf(out,
 			"%s\n{\"from\":%" PRIu64 ",\"to\":%" PRIu64 ",\"cpu\":%" PRIu32
-			",\"pid\":%" PRIu32 ",\"woken\":%s,\"held\":%s,\"waking\":%" PRIu64
-			",\"waker\":%" PRIu32 ",\"waker_cpu\":%" PRIu32 "}",
+			",\"pid\":%" PRIu32 ",\"woken\":%s,\"held\":%s,\"hold\":%" PRIu64
+			",\"waking\":%" PRIu64 ",\"waker\":%" PRIu32 ",\"waker_cpu\":%" PRIu32 "}",
 			i ? "," : "", w->from_ns - t->start_ns, w->to_ns - t->start_ns, w->cpu,
-			w->pid, w->woken ? "true" : "false", w->held ? "true" : "false",
+			w->pid, w->woken ? "true" : "false", w->held ? "true" : "false", w->held_ns,
 			w->waking_ns ? w->waking_ns - t->start_ns : 0, w->waker, w->waker_cpu);
 	}
 	putc(']', out);
+}
+
+/* By CPU, each as the time since the one before it. */
+static void put_ticks(FILE *out, const struct timeline *t)
+{
+	uint32_t cpu = UINT32_MAX;
+	uint64_t last_ns = 0;
+
+	fputs(",\n\"ticks\":[", out);
+	for (size_t i = 0; i < t->nr_events; i++) {
+		const struct timeline_event *e = &t->events[i];
+
+		if (e->kind != TIMELINE_TICK || e->ns < t->from_ns || e->ns >= t->to_ns)
+			continue;
+		if (e->cpu != cpu) {
+			fprintf(out, "%s\n{\"cpu\":%" PRIu32 ",\"at\":[", last_ns ? "]}," : "", e->cpu);
+			cpu = e->cpu;
+			last_ns = t->start_ns;
+		} else {
+			putc(',', out);
+		}
+		fprintf(out, "%" PRIu64, e->ns - last_ns);
+		last_ns = e->ns;
+	}
+	fputs(last_ns ? "]}]" : "]", out);
 }
 
 static int put_data(FILE *out, const struct timeline *t)
@@ -137,6 +162,7 @@ static int put_data(FILE *out, const struct timeline *t)
 		t->to_ns - t->start_ns);
 	put_slices(out, t, &parts, &names);
 	put_waits(out, t);
+	put_ticks(out, t);
 	fputs(",\n\"tasks\":[", out);
 	for (size_t i = 0; i < t->nr_tasks; i++) {
 		fprintf(out, "%s[%" PRIu32 ",", i ? "," : "", t->tasks[i].pid);
@@ -200,6 +226,7 @@ static void put_wait(FILE *out, const struct timeline *t, size_t number)
 	else
 		put_task(out, t, w->culprit);
 	put_ns(out, w->culprit_ns);
+	put_ns(out, w->held_ns);
 	put_ns(out, w->irq_ns);
 	put_ns(out, w->softirq_ns);
 	put_ns(out, w->idle_ns);
@@ -215,14 +242,15 @@ static void put_table(FILE *out, const struct timeline *t)
 			   "%" PRIu64 " more began before the recording or in a gap: how long they "
 			   "were is not known. ",
 			   t->unknown_starts);
-	fputs("<em>Behind whom</em> had most of the wait on the core that the task got; "
+	fputs("<em>Behind whom</em> had most of the wait on the core that the task got; in "
+	      "<em>quota</em> the CPU quota of its cgroup held the task, whatever that core did; "
 	      "interrupts, softirqs "
 	      "and idle are parts of the wait as well.</p>\n<div "
 	      "class=\"scroll\"><table><thead><tr>"
 	      "<th>ended at</th><th class=\"n\">wait</th><th>task</th><th "
 	      "class=\"n\">CPU</th><th>woken by</th>"
 	      "<th class=\"n\">on CPU</th><th>behind whom</th><th class=\"n\">of it</th><th "
-	      "class=\"n\">irq</th>"
+	      "class=\"n\">quota</th><th class=\"n\">irq</th>"
 	      "<th class=\"n\">softirq</th><th class=\"n\">idle</th></tr></thead><tbody>\n",
 	      out);
 	for (size_t i = 0; i < t->nr_waits; i++)
@@ -265,7 +293,8 @@ static void put_legend(FILE *out)
 		fprintf(out, "<span><i style=\"background:var(--ctx-%s)\"></i>%s</span>",
 			shown_parts[i], html_context_of(shown_parts[i])->name);
 	fputs("<span><i style=\"background:var(--ctx-idle)\"></i>halted</span>"
-	      "<span><i style=\"background:var(--bad)\"></i>wait</span></p>\n",
+	      "<span><i style=\"background:var(--bad)\"></i>wait</span>"
+	      "<span><i style=\"background:var(--text)\"></i>of it held by CPU quota</span></p>\n",
 	      out);
 }
 
@@ -276,6 +305,26 @@ static void put_style(FILE *out)
 		fprintf(out, "--ctx-%s:%s;", shown_parts[i],
 			html_context_of(shown_parts[i])->color);
 	fputs("}</style>", out);
+}
+
+static void put_event(FILE *out, const struct timeline *t)
+{
+	char length[32], window[32];
+
+	html_ns((double)t->event_len_ns, length, sizeof(length));
+	if (t->event_cgroup)
+		html_textf(out,
+			   "Ended by a %s of %s: %" PRIu64 " of %" PRIu64
+			   " waits in %s took %s or longer, ",
+			   t->event, t->event_cgroup, t->event_long, t->event_waits,
+			   html_ns((double)t->event_window_ns, window, sizeof(window)), length);
+	else
+		html_textf(out, "Ended by %s of %s, ", t->event, length);
+	html_textf(out, "at %.6f ms", (double)(t->event_ns - t->start_ns) / 1e6);
+	if (!t->event_cgroup)
+		html_textf(out, " on CPU %" PRIu32 ", task %s (%" PRIu32 ")", t->event_cpu,
+			   timeline_comm(t, t->event_pid), t->event_pid);
+	putc('.', out);
 }
 
 static void put_head(FILE *out, const struct timeline *t)
@@ -294,13 +343,8 @@ static void put_head(FILE *out, const struct timeline *t)
 	fputs("</head><body>\n<header><h1>subtick trace</h1>\n<p class=\"muted\">", out);
 	html_textf(out, "%s of every context change. ",
 		   html_ns((double)(t->end_ns - t->start_ns), length, sizeof(length)));
-	if (t->event) {
-		html_textf(out, "Ended by %s of ", t->event);
-		html_textf(out, "%s, ", html_ns((double)t->event_len_ns, length, sizeof(length)));
-		html_textf(out, "at %.6f ms on CPU %" PRIu32 ", task %s (%" PRIu32 ").",
-			   (double)(t->event_ns - t->start_ns) / 1e6, t->event_cpu,
-			   timeline_comm(t, t->event_pid), t->event_pid);
-	}
+	if (t->event)
+		put_event(out, t);
 	fputs("</p></header>\n<main>\n", out);
 }
 

@@ -10,6 +10,7 @@ const cpus = data.cpus.map(decode);
 // As tall as a browser can draw, however many CPUs there are.
 const row = cpus.length <= 64 ? 28 : cpus.length <= 256 ? 14 : Math.max(2, 4000 / cpus.length);
 const places = new Map(cpus.map((one, at) => [one.cpu, AXIS + row * at]));
+const ticks = data.ticks.map(({cpu, at}) => ({cpu, at: Float64Array.from(sums(at))}));
 // The width in CSS pixels: asking the canvas for it, slice by slice, would take most of the time.
 let from = data.from, to = data.to, chosen = null, width = canvas.clientWidth;
 
@@ -25,6 +26,13 @@ function decode({cpu, at, slices}) {
 		what[i] = slices[3 * i + 2];
 	}
 	return {cpu, at, nr, ends, part, what};
+}
+
+function* sums(steps) {
+	let sum = 0;
+
+	for (const step of steps)
+		yield sum += step;
 }
 
 function begin(one, i) {
@@ -144,15 +152,42 @@ function drawRow(one, top, fills, height, text) {
 	return [wide, narrow];
 }
 
-// A wait is a bar under the row of the CPU that it was for; the chosen one also has a line from its waker.
+// A tick is a short line at the top of its row, unless there are more than one for a few pixels.
+function drawTicks(colour) {
+	let drawn = 0;
+
+	ctx.fillStyle = colour("--text");
+	for (const {cpu, at} of ticks) {
+		const seen = at.filter((ns) => ns >= from && ns < to);
+
+		if (seen.length * 4 > width - LEFT)
+			continue;
+		for (const ns of seen)
+			ctx.fillRect(x(ns), places.get(cpu), 1, Math.min(6, row / 3));
+		drawn += seen.length;
+	}
+	return drawn;
+}
+
+// A bar under the row of a CPU.
+function bar(cpu, begins, ends, height) {
+	if (ends <= from || begins >= to)
+		return;
+	const left = Math.max(LEFT, x(begins));
+
+	ctx.fillRect(left, places.get(cpu) + row - 4, Math.max(1, x(Math.min(to, ends)) - left), height);
+}
+
+// A wait is a bar under the row of the CPU that it was for, its hold by quota in another colour; the chosen one also has
+// a line from its waker.
 function drawWaits(colour) {
 	ctx.fillStyle = ctx.strokeStyle = colour("--bad");
 	for (const wait of data.waits)
-		if (wait.to > from && wait.from < to) {
-			const left = Math.max(LEFT, x(wait.from));
-
-			ctx.fillRect(left, places.get(wait.cpu) + row - 4, Math.max(1, x(Math.min(to, wait.to)) - left), wait === chosen ? 4 : 2);
-		}
+		bar(wait.cpu, wait.from, wait.to, wait === chosen ? 4 : 2);
+	ctx.fillStyle = colour("--text");
+	for (const wait of data.waits)
+		if (wait.hold)
+			bar(wait.cpu, wait.from, wait.from + wait.hold, wait === chosen ? 4 : 2);
 	if (!chosen || !chosen.woken || !places.has(chosen.waker_cpu))
 		return;
 	ctx.lineWidth = 2;
@@ -185,7 +220,7 @@ function draw() {
 		narrow += shared;
 	});
 	drawWaits(colour);
-	Object.assign(canvas.dataset, {wide, narrow, from, to});
+	Object.assign(canvas.dataset, {wide, narrow, from, to, ticks: drawTicks(colour)});
 	document.getElementById("view").textContent = `${point(from)} to ${point(to)}: ${time(to - from)}, ${wide + narrow} slices` +
 		(narrow ? `, ${narrow} of them narrower than a pixel` : "");
 }
@@ -231,7 +266,7 @@ function choose(wait) {
 	line(list, wait.woken ? `${point(wait.waking || wait.from)}: ${task(wait.waker)} on CPU ${wait.waker_cpu} wakes ${task(wait.pid)}` :
 		`${point(wait.from)}: ${task(wait.pid)} loses its core, although it could run`);
 	if (wait.held)
-		line(list, `${point(wait.from)}: its CPU quota is used up`);
+		line(list, `${point(wait.from)}: its CPU quota is used up` + (wait.hold ? ` and holds it for ${time(wait.hold)}` : ""));
 	for (let i = one ? search(one, wait.from) : 0; one && i < one.nr && begin(one, i) < wait.to; i++) {
 		const start = Math.max(begin(one, i), wait.from), end = Math.min(one.ends[i], wait.to);
 

@@ -156,7 +156,8 @@ static void try_idle_states(const char *choice, enum runq_hierarchy hierarchy)
 
 static void try_trace(const char *choice, enum trace_event on, bool some)
 {
-	struct trace_opts opts = {.on = on, .on_ns = 1000000, .ring_edges = 1024};
+	struct trace_opts opts = {.on = on, .on_ns = 1000000, .on_cgroup = "/", .above_ppm = 10000,
+				  .over_ns = 1000000000, .ring_edges = 1024};
 	struct trace *trace = NULL;
 	struct err err = {0};
 
@@ -280,6 +281,7 @@ int main(int argc, char **argv)
 	try_trace("trace", TRACE_EVENT_NONE, false);
 	try_trace("trace --cpu 0 --on wait", TRACE_EVENT_WAIT, true);
 	try_trace("trace --on noise", TRACE_EVENT_NOISE, false);
+	try_trace("trace --on p99", TRACE_EVENT_PERCENTILE, false);
 	all_of_load();
 	all_of_wake();
 	try_crit();

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* subtick trace: a recording that a cgroup's percentile ends, how long a quota held a task, and ticks. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "cgroups.h"
+#include "live.h"
+#include "measure/trace/trace.h"
+#include "runq_window.h"
+
+#define LIMIT_NS 200000.0
+#define LIMIT	 "200us"
+
+#define QUOTA_US  4000
+#define PERIOD_US 20000
+#define BURN_NS	  (1500 * NSEC_PER_MSEC)
+
+static const char *text_of(json_t *root, const char *key)
+{
+	const char *text = json_string_value(json_object_get(root, key));
+
+	return text ? text : "";
+}
+
+/* The waits of a task in the recording that ended in the event's window, and the long ones of them. */
+static void count_waits(json_t *root, pid_t pid, double *ret_waits, double *ret_long)
+{
+	double at = live_number(root, "event_at_ns"), window = live_number(root, "event_window_ns");
+	json_t *wait;
+	size_t i;
+
+	*ret_waits = *ret_long = 0;
+	json_array_foreach(json_object_get(root, "waits"), i, wait) {
+		double end = live_number(wait, "at_ns");
+
+		if (live_number(wait, "pid") != pid || end > at || end < at - window)
+			continue;
+		*ret_waits += 1;
+		*ret_long += live_number(wait, "wait_ns") >= LIMIT_NS;
+	}
+}
+
+/* Two burners share a core: each wait of either is a slice of the other, which is longer than the limit. */
+static void check_percentile(const char *cgroup, pid_t victim)
+{
+	char event[512];
+	json_t *root;
+	double waits, too_long, of_waits, of_long;
+
+	snprintf(event, sizeof(event), "p90=" LIMIT ":%s", cgroup);
+	root = live_json(ARGS("trace", "--json", "--top", "0", "--on", event, "--for", "60s"));
+	waits = live_number(root, "event_waits_total");
+	too_long = live_number(root, "event_long_total");
+	live_ok(!strcmp(text_of(root, "event"), "percentile") &&
+			!strcmp(text_of(root, "event_cgroup"), cgroup),
+		"p90 of %s ends the recording: \"%s\" of %s", cgroup, text_of(root, "event"),
+		text_of(root, "event_cgroup"));
+	live_ok(waits >= 10 && too_long * 10 > waits, "more than a tenth of the waits are long: %.0f of %.0f",
+		too_long, waits);
+	count_waits(root, victim, &of_waits, &of_long);
+	/* One wait may end between the look at the clock and that at the counters, at both ends. */
+	live_ok(fabs(of_waits - waits) <= 2 && fabs(of_long - too_long) <= 2,
+		"and the recording has them: %.0f of %.0f", of_long, of_waits);
+	json_decref(root);
+}
+
+static void check_no_event(const char *what, const char *percentile, const char *cgroup)
+{
+	char event[512];
+	json_t *root;
+
+	snprintf(event, sizeof(event), "%s:%s", percentile, cgroup);
+	root = live_json(ARGS("trace", "--json", "--on", event, "--over", "100ms", "--for", "1s"));
+	live_ok(root && !json_object_get(root, "event"), "%s ends nothing", what);
+	json_decref(root);
+}
+
+/* How long quota has held the cgroup, by the kernel's own figure. */
+static double throttled(const char *cgroup)
+{
+	return cgroups_v2() ? 1e3 * cgroups_stat(cgroup, "cpu.stat", "throttled_usec")
+			    : cgroups_stat(cgroup, "cpu.stat", "throttled_time");
+}
+
+/*
+ * All holds of a task that begins and ends in the recording, against what cpu.stat has of its cgroup.
+ * Others on the core make its waits longer, not its holds.
+ */
+static void check_holds(int cpu)
+{
+	const char *cgroup = cgroups_make("bound");
+	struct trace_opts opts = {0};
+	const struct trace_window *w;
+	double held_ns = 0, throttled_ns;
+	int holds = 0, longer = 0;
+	struct trace *trace;
+	struct err err = {0};
+	bool done;
+	pid_t pid;
+
+	if (throttled(cgroup) < 0) {
+		live_skip("holds", "this kernel has no CPU quota");
+		return;
+	}
+	if (!cgroups_quota(cgroup, QUOTA_US, PERIOD_US) || trace_open(&opts, &trace, &err))
+		live_fail_all("cannot set a quota or open a trace: %s", err.what);
+	trace_start(trace);
+	pid = load_fork(cgroup, cpu);
+	if (!pid) {
+		uint64_t end_ns = clock_mono_ns() + BURN_NS;
+
+		while (clock_mono_ns() < end_ns)
+			;
+		_exit(0);
+	}
+	while (waitpid(pid, NULL, WNOHANG) != pid && !trace_poll(trace, &done, &err))
+		live_sleep_ms(10);
+	throttled_ns = throttled(cgroup);
+	if (trace_stop(trace, &w, &err))
+		live_fail_all("%s", err.what);
+	for (size_t i = 0; i < w->waits.nr; i++) {
+		const struct trace_wait *wait = &w->waits.list[i];
+
+		if (wait->pid != (uint32_t)pid || !wait->held)
+			continue;
+		holds++;
+		held_ns += (double)wait->held_ns;
+		longer += wait->held_ns > wait->to_ns - wait->from_ns;
+	}
+	/* A hold may begin when the task has just ended. */
+	live_ok(fabs(held_ns - throttled_ns) <= 1e3 * PERIOD_US,
+		"quota held the task %d times for %.1f ms, %.1f by cpu.stat, within a period", holds,
+		held_ns / 1e6, throttled_ns / 1e6);
+	live_ok(holds > 5 && !longer, "no hold is longer than its wait: %d of %d", longer, holds);
+	trace_close(trace);
+}
+
+/* Each tick is inside an interrupt, and a busy core has some. */
+static void check_ticks(int cpu)
+{
+	struct trace_opts opts = {.tick = true};
+	const struct trace_window *w;
+	int depth = 0, outside = 0;
+	struct trace *trace;
+	struct err err = {0};
+	bool done, seen = false;
+
+	if (trace_open(&opts, &trace, &err)) {
+		live_ok(err.unsupported, "ticks: refused with the reason: %s", err.what);
+		return;
+	}
+	trace_start(trace);
+	for (int i = 0; i < 50 && !trace_poll(trace, &done, &err); i++)
+		live_sleep_ms(10);
+	if (trace_stop(trace, &w, &err))
+		live_fail_all("%s", err.what);
+	for (size_t i = 0; i < w->cpu[cpu].core.nr_edges; i++) {
+		enum trace_kind kind = trace_edge_kind(&w->cpu[cpu].core.edges[i]);
+
+		if (kind >= TRACE_IRQ_ENTER && kind <= TRACE_VECTOR_ENTER) {
+			depth++;
+			seen = true;
+		}
+		depth -= kind == TRACE_IRQ_LEAVE && depth;
+		/* The recording may begin inside an interrupt. */
+		outside += kind == TRACE_TICK && seen && !depth;
+	}
+	live_ok(!outside, "each tick is in an interrupt: %d are not", outside);
+	live_figure(trace_ticks(&w->cpu[cpu]) >= 25, "a busy core has %llu ticks in half a second",
+		    (unsigned long long)trace_ticks(&w->cpu[cpu]));
+	trace_close(trace);
+}
+
+static void check_frequency(void)
+{
+	if (access("/sys/devices/system/cpu/cpu0/cpufreq", F_OK))
+		live_refused("frequencies that nobody sets", ARGS("trace", "--frequency"), 77,
+			     "no cpufreq driver");
+	else
+		live_needs(ARGS("trace", "--frequency", "--for", "10ms"));
+}
+
+int main(void)
+{
+	const char *group, *inner;
+	int cpu, other;
+	pid_t victim;
+
+	cgroups_open();
+	if (!live_two_cpus(&cpu, &other))
+		live_skip_all("needs two CPUs");
+	live_needs(ARGS("trace", "--for", "1ms"));
+	live_refused("a cgroup that does not exist", ARGS("trace", "--on", "p99=5ms:/no/such"), 1,
+		     "no cgroup /no/such");
+	group = cgroups_make("group");
+	inner = cgroups_make("group/inner");
+	live_pin(other);
+	check_holds(cpu);
+	check_frequency();
+	load_burner(cgroups_make("other"), cpu);
+	check_ticks(cpu);
+	victim = load_burner(inner, cpu);
+	check_percentile(group, victim);
+	check_no_event("a percentile below its limit", "p50=60s", group);
+	load_kill(victim);
+	check_no_event("a cgroup without waits", "p50=1ns", group);
+	return live_done();
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A burner whose group may have 2 of every 10 ms: a trace has each hold of its quota, with its length. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "cgroups.h"
+#include "live.h"
+#include "measure/trace/trace.h"
+#include "pinned.h"
+#include "runs.h"
+#include "truth.h"
+
+#define QUOTA_US  2000
+#define PERIOD_US 10000
+#define LENGTH_NS (100 * NSEC_PER_MSEC)
+/* A kernel thread may have the core for less; no hold is as short. */
+#define HOLD_NS	  (100 * NSEC_PER_USEC)
+/* Kernel instructions around a hold: from the last look to the switch, from its end to the first look. */
+#define SLACK_NS  20000
+/* From where the kernel ends a hold, in the period's timer, to the switch. */
+#define END_NS	  5000
+
+struct bound {
+	uint64_t begin_ns;
+	struct runs runs;
+};
+
+static void burn(void *shared)
+{
+	struct bound *bound = shared;
+
+	runs_burn(&bound->runs, bound->begin_ns, bound->begin_ns + LENGTH_NS);
+}
+
+/* The gap between two runs in which that wait was; 0 if it was in none. */
+static uint64_t gap_of(const struct bound *bound, uint64_t from_ns, uint64_t to_ns)
+{
+	for (int i = 0; i + 1 < bound->runs.nr; i++)
+		if (bound->runs.run[i].to_ns <= from_ns && to_ns <= bound->runs.run[i + 1].from_ns)
+			return bound->runs.run[i + 1].from_ns - bound->runs.run[i].to_ns;
+	return 0;
+}
+
+static void judge(const struct trace_window *w, const struct bound *bound, pid_t pid, double throttled_ns)
+{
+	int holds = 0, gaps = 0, wrong = 0;
+	double held_ns = 0;
+
+	for (int i = 0; i + 1 < bound->runs.nr; i++)
+		gaps += bound->runs.run[i + 1].from_ns - bound->runs.run[i].to_ns > HOLD_NS;
+	for (size_t i = 0; i < w->waits.nr; i++) {
+		const struct trace_wait *wait = &w->waits.list[i];
+		uint64_t wait_ns = wait->to_ns - wait->from_ns, gap;
+
+		if (wait->pid != (uint32_t)pid || wait_ns < HOLD_NS)
+			continue;
+		gap = gap_of(bound, w->start_mono_ns + wait->from_ns, w->start_mono_ns + wait->to_ns);
+		holds++;
+		held_ns += (double)wait->held_ns;
+		if (wait->held && wait->held_ns <= wait_ns && wait->held_ns + END_NS >= wait_ns &&
+		    wait_ns + SLACK_NS >= gap)
+			continue;
+		wrong++;
+		live_note("held %llu of a wait of %llu ns, in a gap of %llu",
+			  (unsigned long long)wait->held_ns, (unsigned long long)wait_ns,
+			  (unsigned long long)gap);
+	}
+	live_ok(holds == gaps && holds >= 8, "%d holds in the trace, %d by the burner's own stamps", holds,
+		gaps);
+	live_ok(!wrong, "each has its length: %d do not", wrong);
+	/* In whole microseconds. */
+	live_ok(fabs(held_ns - throttled_ns) <= 1000.0 * holds, "%.0f ns held, %.0f by cpu.stat", held_ns,
+		throttled_ns);
+}
+
+int main(void)
+{
+	struct bound *bound = pinned_share(sizeof(*bound));
+	struct pinned_task task = {.run = burn};
+	struct trace_opts opts = {0};
+	const struct trace_window *w;
+	struct trace *trace;
+	struct err err = {0};
+	double before_us;
+	bool done;
+	pid_t pid;
+
+	truth_begin(1);
+	cgroups_open();
+	if (trace_open(&opts, &trace, &err))
+		live_skip_all("%s", err.what);
+	task.cgroup = cgroups_make("bound");
+	if (!cgroups_quota(task.cgroup, QUOTA_US, PERIOD_US))
+		live_fail_all("no CPU quota in this guest");
+	trace_start(trace);
+	bound->begin_ns = clock_mono_ns() + 50 * NSEC_PER_MSEC;
+	pid = pinned_start(&task, bound);
+	before_us = cgroups_stat(task.cgroup, "cpu.stat", "throttled_usec");
+	while (clock_mono_ns() < bound->begin_ns + LENGTH_NS + 20 * NSEC_PER_MSEC) {
+		live_sleep_ms(10);
+		trace_poll(trace, &done, &err);
+	}
+	if (live_ok(!trace_stop(trace, &w, &err), "the recording ends: %s", err.what))
+		judge(w, bound, pid,
+		      1e3 * (cgroups_stat(task.cgroup, "cpu.stat", "throttled_usec") - before_us));
+	pinned_stop(pid);
+	trace_close(trace);
+	return live_done();
+}

@@ -15,7 +15,6 @@
 #include "sys/meminfo.h"
 #include "sys/memlimit.h"
 
-#define MIB(bytes) ((unsigned long long)((bytes) + (1 << 20) - 1) >> 20)
 /* Measured; docs/methods/serve.md has the figures. */
 #define BASE_BYTES   (8ULL << 20)
 #define CGROUP_BYTES 4096
@@ -110,10 +109,10 @@ int needs_memory(const struct config *config, struct needs *ret_needs, struct er
 	return err_set(err, -ENOMEM,
 		       "--cgroup-limit %llu needs %llu MiB of memory, %llu of these for BPF maps; "
 		       "%s %llu MiB: lower --cgroup-limit, or leave out runq with --collect",
-		       (unsigned long long)config->cgroup_limit, MIB(all),
-		       MIB(ret_needs->map_bytes),
+		       (unsigned long long)config->cgroup_limit, NEEDS_MIB(all),
+		       NEEDS_MIB(ret_needs->map_bytes),
 		       limit == bytes ? "the memory limit of the cgroup is" : "the machine has",
-		       MIB(bytes));
+		       NEEDS_MIB(bytes));
 }
 
 void needs_raise_files(const struct config *config)

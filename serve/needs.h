@@ -7,6 +7,9 @@
 
 #include "config.h"
 
+/* As people are told it: never less than is needed. */
+#define NEEDS_MIB(bytes) (((unsigned long long)(bytes) + (1 << 20) - 1) >> 20)
+
 struct needs {
 	uint64_t map_bytes;  /* BPF maps, allocated at the start */
 	uint64_t heap_bytes; /* of the process, with series for every cgroup of the limit */

@@ -172,8 +172,7 @@ static int attach(struct server *s, struct err *err)
 		return rc;
 	log_line("memory: up to %llu MiB for BPF maps, %llu MiB for series, and 96 MiB for responses "
 		 "to clients that read slowly",
-		 (unsigned long long)needs.map_bytes >> 20,
-		 (unsigned long long)needs.heap_bytes >> 20);
+		 NEEDS_MIB(needs.map_bytes), NEEDS_MIB(needs.heap_bytes));
 	if (store_init(&s->store, s->config.le_ns, s->config.nr_le) || store_init(&s->own, NULL, 0))
 		return err_set(err, -ENOMEM, "out of memory");
 	if (s->config.native_histograms)

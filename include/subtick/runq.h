@@ -40,6 +40,9 @@ struct runq_latency_opts {
 	uint32_t depth;
 	/* Also measure what runq_latency_pressure() returns; with "cgroup" or "pod". */
 	uint32_t pressure;
+	/* Also what runq_latency_blame() returns, with so many culprits for each victim; 0: not. */
+	uint32_t blame;
+	uint32_t reserved; /* 0 */
 };
 
 /* Parts of sum_ns, which is their sum. */
@@ -134,6 +137,35 @@ struct runq_latency_pressures {
 	uint64_t unstable_total;
 };
 
+/* A group, or "(idle)", "(kernel threads)" and others as in subtick-runq(8), which have only that. */
+struct runq_latency_party {
+	const char *cgroup;
+	uint64_t cgroup_id;
+	/* As in struct runq_latency_group. */
+	const char *pod_uid;
+	const char *container_id;
+	const char *qos;
+	const char *namespace_name;
+	const char *pod;
+	const char *container;
+	const char *image;
+};
+
+/* The time that tasks of the victim waited while the culprit had the core. */
+struct runq_latency_blame {
+	struct runq_latency_party victim;
+	struct runq_latency_party culprit;
+	uint64_t wait_ns;
+	uint64_t count;
+};
+
+struct runq_latency_blames {
+	const struct runq_latency_blame *rows; /* by victim, most waiting first */
+	size_t nr_rows;
+	/* Since the context was opened: charges that found no room, in a row of "(other)". */
+	uint64_t full_total;
+};
+
 /* Opens a context and begins the first window. 0 or -errno. */
 int runq_latency_open(struct runq_latency **ret, const struct runq_latency_opts *opts);
 /*
@@ -146,6 +178,10 @@ int runq_latency_read(struct runq_latency *ctx, struct runq_latency_window *ret_
  * context was opened without it.
  */
 int runq_latency_pressure(struct runq_latency *ctx, struct runq_latency_pressures *ret_pressures);
+/*
+ * Who had the core while others waited, likewise. The rows of a victim sum to its sum_ns.
+ */
+int runq_latency_blame(struct runq_latency *ctx, struct runq_latency_blames *ret_blames);
 /* The group with that path in the window; NULL if it had no waits. */
 const struct runq_latency_group *runq_latency_find(const struct runq_latency_window *window,
 						   const char *cgroup);

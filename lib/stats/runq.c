@@ -64,13 +64,13 @@ void runq_slot_steps(const void *slot, unsigned int stripes, unsigned int cpus, 
 /* Four in each turn: of most groups nothing else is read in a window, and there may be thousands. */
 static uint64_t counts_sum(const volatile uint64_t *count, unsigned int nr)
 {
+	const volatile uint64_t *end = count + nr;
 	uint64_t sum = 0;
-	unsigned int i = 0;
 
-	for (; i + 4 <= nr; i += 4)
-		sum += count[i] + count[i + 1] + count[i + 2] + count[i + 3];
-	for (; i < nr; i++)
-		sum += count[i];
+	for (; end - count >= 4; count += 4)
+		sum += count[0] + count[1] + count[2] + count[3];
+	while (count < end)
+		sum += *count++;
 	return sum;
 }
 

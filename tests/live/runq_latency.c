@@ -101,6 +101,54 @@ static void measure(void *arg, struct verdict *verdict)
 		       "no percentile exceeds the longest wait");
 }
 
+static const struct runq_latency_pressure *pressure_of(const struct runq_latency_pressures *pressures,
+						       const char *cgroup)
+{
+	for (size_t i = 0; i < pressures->nr_rows; i++)
+		if (!strcmp(pressures->rows[i].cgroup, cgroup))
+			return &pressures->rows[i];
+	return NULL;
+}
+
+/* Two burners take turns on one core: somebody of each waits half of the time, and then none of it runs. */
+static void check_pressure(const char *cgroup)
+{
+	struct runq_latency_opts opts = {.size = sizeof(opts), .pressure = 1};
+	const struct runq_latency_pressure none = {0}, *row = NULL;
+	struct runq_latency_pressures pressures = {0};
+	struct runq_latency_window window = {0};
+	struct runq_latency *ctx;
+	int rc;
+
+	opts.hierarchy = cgroups_v2() ? "v2" : "v1";
+	rc = runq_latency_open(&ctx, &opts);
+	if (rc == -EOPNOTSUPP) {
+		live_skip("pressure", "%s", runq_latency_strerror());
+		return;
+	}
+	if (rc)
+		live_fail_all("%s", runq_latency_strerror());
+	live_sleep_ms(1000);
+	if (!runq_latency_read(ctx, &window) && !runq_latency_pressure(ctx, &pressures))
+		row = pressure_of(&pressures, cgroup);
+	row = row ? row : &none;
+	/*
+	 * A burner that is alone in its cgroup stands still whenever it waits. Pressure is read a moment
+	 * after the waits, at both ends of the window.
+	 */
+	live_ok(row->waiting_ns && row->waiting_ns <= window.window_ns + window.window_ns / 20 &&
+			row->stalled_ns == row->waiting_ns,
+		"pressure: waits %.1f of %.1f ms, and stands still for %.1f",
+		(double)row->waiting_ns / 1e6, (double)window.window_ns / 1e6,
+		(double)row->stalled_ns / 1e6);
+	live_ok(row->waiting.contention_ns + row->waiting.kernel_thread_ns +
+				row->waiting.idle_exit_ns + row->waiting.quota_ns ==
+			row->waiting_ns,
+		"pressure: its parts sum to it");
+	live_ok(pressure_of(&pressures, "/") != NULL, "pressure: the machine has a row");
+	runq_latency_close(ctx);
+}
+
 int main(void)
 {
 	const uint64_t le_ns[] = {1000, 1000000, 60000000000};
@@ -137,6 +185,7 @@ int main(void)
 		"chores are done on request");
 	runq_latency_close(ctx);
 	runq_latency_close(NULL);
+	check_pressure(one);
 	load_kill(pids[0]);
 	load_kill(pids[1]);
 	return live_done();

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The stream of long waits: who waited and behind whom, also of groups that are new. */
+/* The meter without its kernel half: the stream of long waits, also of new groups, and what windows keep. */
 #include "measure/runq/runq.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "measure/runq/kernel.h"
@@ -15,6 +16,8 @@ static struct runq_group groups[] = {{.key = 7, .path = "/old"}, {.key = 8, .pat
 static size_t nr_known;
 static unsigned int nr_scans;
 static struct runq_event event;
+static struct runq_losses losses;
+static const struct runq_waits_list no_waits;
 static enum runq_sum sum;
 
 /* Instead of the kernel half; see meson.build. */
@@ -63,6 +66,27 @@ int __wrap_runq_kernel_find_groups(struct runq_kernel *kernel, struct err *err)
 {
 	nr_known = 2;
 	nr_scans++;
+	return 0;
+}
+
+int __wrap_runq_kernel_window(struct runq_kernel *kernel, const struct runq_waits_list **ret_list,
+			      struct err *err);
+int __wrap_runq_kernel_window(struct runq_kernel *kernel, const struct runq_waits_list **ret_list,
+			      struct err *err)
+{
+	*ret_list = &no_waits;
+	return 0;
+}
+
+void __wrap_runq_kernel_losses(struct runq_kernel *kernel, struct runq_losses *ret_losses);
+void __wrap_runq_kernel_losses(struct runq_kernel *kernel, struct runq_losses *ret_losses)
+{
+	*ret_losses = losses;
+}
+
+uint64_t __wrap_runq_kernel_memory(const struct runq_kernel *kernel);
+uint64_t __wrap_runq_kernel_memory(const struct runq_kernel *kernel)
+{
 	return 0;
 }
 
@@ -144,6 +168,43 @@ TEST_WITH(summed, one_known, NULL)
 	sum = RUNQ_SUM_POD;
 	check(7, 8, "/old", "/new");
 	check(7, 0, "/old", NULL);
+}
+
+/* The comparison with the kernel's accounting holds until there is another one. */
+static const struct runq_window *next_window(struct meter *meter)
+{
+	struct err err = {0};
+
+	assert_int_equal(meter->ops->read(meter, NULL, &err), 0);
+	return runq_window(meter);
+}
+
+TEST(comparison_holds)
+{
+	struct runq_opts opts = {.source = RUNQ_SOURCE_WAKEUP, .hierarchy = RUNQ_HIERARCHY_V2};
+	const struct runq_window *w;
+	struct meter *meter;
+	struct err err = {0};
+
+	losses = (struct runq_losses){.compared_ns = 1, .wait_ns = 100, .delay_ns = 100};
+	assert_int_equal(runq_open(&opts, &meter, &err), 0);
+	assert_int_equal(meter->ops->start(meter, &err), 0);
+	/* Not compared yet: unknown, not 0. */
+	w = next_window(meter);
+	assert_true(isnan(w->schedstat_ratio) && isnan(w->unbooked_ratio));
+	/* 400 waited, 100 of them unbooked, 200 by the kernel. */
+	losses = (struct runq_losses){
+		.compared_ns = 2, .wait_ns = 500, .unbooked_ns = 100, .delay_ns = 300};
+	for (int i = 0; i < 3; i++) {
+		w = next_window(meter);
+		assert_true(w->schedstat_ratio == 1.5 && w->unbooked_ratio == 0.25);
+	}
+	/* The next one is about the time since then, however many windows that were. */
+	losses = (struct runq_losses){
+		.compared_ns = 3, .wait_ns = 600, .unbooked_ns = 100, .delay_ns = 400};
+	w = next_window(meter);
+	assert_true(w->schedstat_ratio == 1.0 && w->unbooked_ratio == 0.0);
+	meter->ops->close(meter);
 }
 
 TEST_MAIN()

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The runq_latency API: pressure as the window has it, and options that it refuses. */
+/* The runq_latency API: pressure and blame as the window has them, and options that it refuses. */
 #include "subtick/runq.h"
 
 #include <string.h>
@@ -33,6 +33,7 @@ int __wrap_runq_open(const struct runq_opts *opts, struct meter **ret_meter, str
 {
 	asked = *opts;
 	window.has_pressure = opts->pressure;
+	window.has_blame = opts->blame;
 	*ret_meter = &fake;
 	return 0;
 }
@@ -119,10 +120,65 @@ static void test_pressure(void **state)
 	runq_latency_close(ctx);
 }
 
-/* What was not asked for is an error with a reason, not a pressure of 0. */
-static void test_pressure_not_asked(void **state)
+static void test_blame(void **state)
+{
+	struct runq_group_names names = {
+		.namespace = "shop", .pod = "web-1", .container = "app", .image = "web:1"};
+	const struct runq_group pod = {.path = "/kubepods/pod7",
+				       .cgroup_id = 7,
+				       .pod_uid = "7",
+				       .container_id = "c7",
+				       .qos = "burstable",
+				       .names = &names};
+	const struct runq_group other = {.path = "/batch", .cgroup_id = 8};
+	struct runq_blame blame[] = {
+		{{RUNQ_PARTY_GROUP, &pod}, {RUNQ_PARTY_GROUP, &other}, 1000, 3},
+		{{RUNQ_PARTY_GROUP, &pod}, {RUNQ_PARTY_IDLE, NULL}, 20, 1},
+	};
+	struct runq_latency_opts opts = {.size = sizeof(opts), .blame = 5};
+	struct runq_latency_blames blames;
+	struct runq_latency *ctx;
+
+	window = (struct runq_window){.blame = blame, .nr_blame = 2, .losses = {.blame_full = 9}};
+	assert_int_equal(runq_latency_open(&ctx, &opts), 0);
+	assert_true(asked.blame && asked.blame_rows == 5);
+	assert_int_equal(runq_latency_blame(ctx, &blames), 0);
+	assert_int_equal(blames.nr_rows, 2);
+	assert_int_equal(blames.full_total, 9);
+	assert_string_equal(blames.rows[0].victim.cgroup, "/kubepods/pod7");
+	assert_int_equal(blames.rows[0].victim.cgroup_id, 7);
+	assert_string_equal(blames.rows[0].victim.pod_uid, "7");
+	assert_string_equal(blames.rows[0].victim.container_id, "c7");
+	assert_string_equal(blames.rows[0].victim.qos, "burstable");
+	assert_string_equal(blames.rows[0].victim.namespace_name, "shop");
+	assert_string_equal(blames.rows[0].victim.pod, "web-1");
+	assert_string_equal(blames.rows[0].victim.container, "app");
+	assert_string_equal(blames.rows[0].victim.image, "web:1");
+	assert_string_equal(blames.rows[0].culprit.cgroup, "/batch");
+	assert_int_equal(blames.rows[0].culprit.cgroup_id, 8);
+	assert_null(blames.rows[0].culprit.pod);
+	assert_int_equal(blames.rows[0].wait_ns, 1000);
+	assert_int_equal(blames.rows[0].count, 3);
+	assert_string_equal(blames.rows[1].culprit.cgroup, "(idle)");
+	assert_int_equal(blames.rows[1].culprit.cgroup_id, 0);
+	assert_int_equal(blames.rows[1].wait_ns, 20);
+	runq_latency_close(ctx);
+	opts.reserved = 1;
+	assert_int_equal(runq_latency_open(&ctx, &opts), -EINVAL);
+	opts = (struct runq_latency_opts){.size = sizeof(opts), .blame = RUNQ_NR_BLAME + 1};
+	assert_int_equal(runq_latency_open(&ctx, &opts), -EINVAL);
+	/* A caller that was built before these fields: its struct is shorter, and asks for neither. */
+	opts = (struct runq_latency_opts){.size = offsetof(struct runq_latency_opts, blame), .blame = 5};
+	assert_int_equal(runq_latency_open(&ctx, &opts), 0);
+	assert_false(asked.blame);
+	runq_latency_close(ctx);
+}
+
+/* What was not asked for is an error with a reason, not a pressure of 0, nor blame of nobody. */
+static void test_not_asked(void **state)
 {
 	struct runq_latency_pressures pressures;
+	struct runq_latency_blames blames;
 	struct runq_latency *ctx;
 
 	window = (struct runq_window){0};
@@ -130,6 +186,8 @@ static void test_pressure_not_asked(void **state)
 	assert_false(asked.pressure);
 	assert_int_equal(runq_latency_pressure(ctx, &pressures), -EINVAL);
 	assert_non_null(strstr(runq_latency_strerror(), "without pressure"));
+	assert_int_equal(runq_latency_blame(ctx, &blames), -EINVAL);
+	assert_non_null(strstr(runq_latency_strerror(), "without blame"));
 	runq_latency_close(ctx);
 }
 
@@ -152,7 +210,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_pressure),
-		cmocka_unit_test(test_pressure_not_asked),
+		cmocka_unit_test(test_blame),
+		cmocka_unit_test(test_not_asked),
 		cmocka_unit_test(test_pressure_refused),
 	};
 

@@ -14,6 +14,7 @@ struct runq_latency {
 	bool all; /* no cgroup was asked for by name */
 	struct runq_latency_group *groups;
 	struct runq_latency_pressure *pressures;
+	struct runq_latency_blame *blames;
 };
 
 static __thread struct err last_err;
@@ -58,6 +59,10 @@ static int convert_opts(const struct runq_latency_opts *from, struct runq_opts *
 			       RUNQ_DEPTH);
 	if (from->tree && to->sum)
 		return err_set(&last_err, -EINVAL, "tree goes with groups of kind cgroup");
+	if (from->reserved)
+		return err_set(&last_err, -EINVAL, "a reserved field is not 0");
+	if (from->blame > RUNQ_NR_BLAME)
+		return err_set(&last_err, -EINVAL, "more than %d culprits for each victim", RUNQ_NR_BLAME);
 	if (from->pressure && (to->sum == RUNQ_SUM_NAMESPACE || to->sum == RUNQ_SUM_QOS))
 		return err_set(&last_err, -EINVAL,
 			       "pressure goes with groups of kind cgroup or pod: the pods of a %s have "
@@ -65,6 +70,8 @@ static int convert_opts(const struct runq_latency_opts *from, struct runq_opts *
 			       from->per);
 	to->depth = from->depth;
 	to->pressure = from->pressure;
+	to->blame = from->blame;
+	to->blame_rows = from->blame;
 	to->causes = true; /* struct runq_latency_group has them */
 	to->source = (enum runq_source)source;
 	to->hierarchy = (enum runq_hierarchy)hierarchy;
@@ -238,6 +245,52 @@ int runq_latency_pressure(struct runq_latency *ctx, struct runq_latency_pressure
 	return 0;
 }
 
+static struct runq_latency_party party_of(const struct runq_party *from)
+{
+	static const struct runq_group_names no_names;
+	static const struct runq_group none;
+	const struct runq_group *who = from->group ? from->group : &none;
+	const struct runq_group_names *names = who->names ? who->names : &no_names;
+
+	return (struct runq_latency_party){
+		.cgroup = runq_party_path(from),
+		.cgroup_id = who->cgroup_id,
+		.pod_uid = who->pod_uid,
+		.container_id = who->container_id,
+		.qos = who->qos,
+		.namespace_name = names->namespace,
+		.pod = names->pod,
+		.container = names->container,
+		.image = names->image,
+	};
+}
+
+int runq_latency_blame(struct runq_latency *ctx, struct runq_latency_blames *ret_blames)
+{
+	const struct runq_window *w = runq_window(ctx->meter);
+
+	last_err = (struct err){0};
+	if (!w->has_blame)
+		return err_set(&last_err, -EINVAL, "the context was opened without blame");
+	free(ctx->blames);
+	ctx->blames = calloc(w->nr_blame + 1, sizeof(*ctx->blames));
+	if (!ctx->blames)
+		return err_set(&last_err, -ENOMEM, "out of memory");
+	for (size_t i = 0; i < w->nr_blame; i++)
+		ctx->blames[i] = (struct runq_latency_blame){
+			.victim = party_of(&w->blame[i].victim),
+			.culprit = party_of(&w->blame[i].culprit),
+			.wait_ns = w->blame[i].wait_ns,
+			.count = w->blame[i].count,
+		};
+	*ret_blames = (struct runq_latency_blames){
+		.rows = ctx->blames,
+		.nr_rows = w->nr_blame,
+		.full_total = w->losses.blame_full,
+	};
+	return 0;
+}
+
 const struct runq_latency_group *runq_latency_find(const struct runq_latency_window *window,
 						   const char *cgroup)
 {
@@ -291,5 +344,6 @@ void runq_latency_close(struct runq_latency *ctx)
 		ctx->meter->ops->close(ctx->meter);
 	free(ctx->groups);
 	free(ctx->pressures);
+	free(ctx->blames);
 	free(ctx);
 }

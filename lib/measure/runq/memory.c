@@ -7,7 +7,8 @@
 
 static uint64_t hash(uint64_t entries, size_t key, size_t value)
 {
-	return entries * (HASH_ELEM_BYTES + key + value);
+	/* The kernel rounds the sizes of both up to words. */
+	return entries * (HASH_ELEM_BYTES + (key + 7) / 8 * 8 + (value + 7) / 8 * 8);
 }
 
 uint64_t runq_memory(const struct runq_shape *shape, const struct runq_sizes *sizes)

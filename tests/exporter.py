@@ -48,7 +48,7 @@ class Server:
 
     def __enter__(self):
         self.child = subprocess.Popen(self.argv, stderr=self.log, stdout=subprocess.DEVNULL, env=self.env)
-        deadline = time.time() + 20
+        deadline = time.time() + tap.PATIENCE
         while self.wait:
             if self.child.poll() == 77:
                 raise tap.Skip(self.text().strip())
@@ -57,7 +57,7 @@ class Server:
             if self.ready():
                 break
             if time.time() > deadline:
-                raise RuntimeError("not ready after 20 s: " + self.text())
+                raise RuntimeError(f"not ready after {tap.PATIENCE} s: {self.text()}")
             time.sleep(0.05)
         return self
 
@@ -81,7 +81,7 @@ class Server:
         self.log.seek(0)
         return self.log.read()
 
-    def get(self, path, headers=None, method="GET", timeout=10):
+    def get(self, path, headers=None, method="GET", timeout=tap.PATIENCE):
         connection = http.client.HTTPConnection(self.host, self.port, timeout=timeout)
         try:
             connection.request(method, path, headers=headers or {})
@@ -92,7 +92,7 @@ class Server:
 
     def dial(self):
         """A connection without a request; the caller closes it."""
-        return socket.create_connection((self.host, self.port), timeout=10)
+        return socket.create_connection((self.host, self.port), timeout=tap.PATIENCE)
 
     def metrics(self):
         status, _, body = self.get("/metrics")
@@ -142,8 +142,8 @@ def remove_cgroup(path):
         time.sleep(0.02)
 
 
-def eventually(condition, seconds=20):
-    """Whether the condition becomes true within a time that is long, because machines may be busy."""
+def eventually(condition, seconds=tap.PATIENCE):
+    """Whether the condition becomes true within a time that is long, because machines may be busy or slow."""
     deadline = time.time() + seconds
     while not (found := condition()):
         if time.time() > deadline:

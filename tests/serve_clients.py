@@ -17,8 +17,8 @@ from exporter import Server, cgroup_root, eventually, parse, remove_cgroup
 LOAD_SECONDS = int(os.environ.get("SUBTICK_SERVE_LOAD_SECONDS", "60"))
 
 
-def raw(server, data, timeout=5):
-    with socket.create_connection((server.host, server.port), timeout) as client:
+def raw(server, data):
+    with socket.create_connection((server.host, server.port), tap.PATIENCE) as client:
         client.sendall(data)
         answer = b""
         with contextlib.suppress(OSError):
@@ -66,7 +66,7 @@ def drip(clients):
 def slow_clients(server, clients, number):
     """Opens that many connections with a request that never becomes complete."""
     while len(clients) < number:
-        client = socket.create_connection((server.host, server.port), 30)
+        client = socket.create_connection((server.host, server.port), tap.PATIENCE)
         client.sendall(b"GET /metrics HTTP/1.1\r\nX-Slow: ")
         client.setblocking(False)
         clients.append(client)
@@ -102,7 +102,7 @@ def check_files():
     refused = Server("--collect", "load", wait=False)
     refused.argv = ["prlimit", "--nofile=140", *refused.argv]
     with refused as server:
-        if server.child.wait(20) != 1 or "--max-connections 512" not in server.text():
+        if server.child.wait(tap.PATIENCE) != 1 or "--max-connections 512" not in server.text():
             yield f"140 descriptors: exit {server.child.returncode}, {server.text().strip()}"
     fits = Server("--max-connections", "20", "--timeout", "60s")
     fits.argv = ["prlimit", "--nofile=160", *fits.argv]
@@ -150,7 +150,7 @@ def check_memory():
             server.argv = ["sh", "-c", f'echo $$ >{new}/cgroup.procs && exec "$@"', "-", *server.argv]
             server.wait = code is None
             with server:
-                if code and (server.child.wait(20) != code or "memory limit of the cgroup is 48 MiB" not in
+                if code and (server.child.wait(tap.PATIENCE) != code or "memory limit of the cgroup is 48 MiB" not in
                              server.text() or "--cgroup-limit 10000" not in server.text()):
                     yield f"exit {server.child.returncode}: {server.text().strip()}"
     finally:
@@ -173,7 +173,7 @@ def check_late_client():
                 slow_clients(server, slow, 40)
                 drip(slow)
                 time.sleep(0.1)
-            late.settimeout(20)
+            late.settimeout(tap.PATIENCE)
             late.sendall(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n")
             answer = late.recv(20)
             if not answer.startswith(b"HTTP/1.1 200"):
@@ -190,7 +190,7 @@ def check_pipelined():
     """Pipelined requests, more than the exporter buffers, are all answered."""
     number, answers = 2000, b""
     with Server("--collect", "load") as server:
-        with socket.create_connection((server.host, server.port), 20) as client:
+        with socket.create_connection((server.host, server.port), tap.PATIENCE) as client:
             client.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n" * number)
             while answers.count(b"HTTP/1.1 200") < number:
                 answers += client.recv(2**16) or b"HTTP/1.1 200" * number
@@ -245,7 +245,7 @@ def check_never_read():
 
             def one_more():
                 others.append(open_stream(server))
-                others[-1].settimeout(10)
+                others[-1].settimeout(tap.PATIENCE)
                 return others[-1].recv(12) == b"HTTP/1.1 200"
 
             others.extend(open_stream(server) for _ in range(63))
@@ -328,7 +328,7 @@ def scraper(server, stop, results):
     while not stop.is_set():
         begin, wrong = time.time(), None
         try:
-            status, _, body = server.get("/metrics", {"Accept-Encoding": "gzip"}, timeout=30)
+            status, _, body = server.get("/metrics", {"Accept-Encoding": "gzip"})
             if status != 200 or len(gzip.decompress(body)) < 1000:
                 wrong = f"status {status}, {len(body)} bytes"
         except (OSError, http.client.HTTPException) as error:

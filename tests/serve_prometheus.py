@@ -81,7 +81,7 @@ def number(row):
 def ask(port, query, at, value):
     """An instant query; values by instance and cpu."""
     url = f"http://127.0.0.1:{port}/api/v1/query?" + urllib.parse.urlencode({"query": query, "time": at})
-    with urllib.request.urlopen(url, timeout=30) as answer:
+    with urllib.request.urlopen(url, timeout=tap.PATIENCE) as answer:
         found = json.load(answer)["data"]["result"]
     return {(row["metric"].get("instance"), row["metric"].get("cpu")): value(row) for row in found}
 
@@ -100,7 +100,7 @@ def fleet(*args, each=((),) * NODES, flags=()):
 def wait_scraped(query, collector, after):
     """Waits until every exporter has been scraped with a window that ended later than that."""
     updated = f'subtick_collector_last_update_seconds{{collector="{collector}"}}'
-    deadline = time.time() + 30
+    deadline = time.time() + tap.PATIENCE
     while True:
         found = []
         with contextlib.suppress(OSError):  # not listening yet
@@ -108,7 +108,7 @@ def wait_scraped(query, collector, after):
         if len(found) == NODES and min(found) > after:
             return
         if time.time() > deadline:
-            raise RuntimeError(f"{len(found)} of {NODES} exporters scraped after 30 s")
+            raise RuntimeError(f"{len(found)} of {NODES} exporters scraped after {tap.PATIENCE} s")
         time.sleep(0.1)
 
 
@@ -348,7 +348,7 @@ NATIVE = {
 def exposed(instance, cgroup):
     """The histogram of a cgroup as the exporter has it now; None if it does not answer in protobuf."""
     request = urllib.request.Request(f"http://{instance}/metrics", headers={"Accept": PROTOBUF + ",text/plain;q=0.5"})
-    with urllib.request.urlopen(request, timeout=10) as answer:
+    with urllib.request.urlopen(request, timeout=tap.PATIENCE) as answer:
         kind, body = answer.headers["Content-Type"], answer.read()
     if not kind.startswith("application/vnd.google.protobuf"):
         return None

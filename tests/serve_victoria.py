@@ -23,7 +23,7 @@ RULES = ("packaging/prometheus/subtick.rules.yml", "packaging/prometheus/subtick
 
 def get(port, path, **query):
     url = f"http://127.0.0.1:{port}{path}?{urllib.parse.urlencode(query)}"
-    with urllib.request.urlopen(url, timeout=30) as answer:
+    with urllib.request.urlopen(url, timeout=tap.PATIENCE) as answer:
         return answer.read()
 
 
@@ -47,8 +47,8 @@ def victoria(target):
                                   f"-httpListenAddr=127.0.0.1:{port}", f"-promscrape.config={folder}/scrape.yml", "-search.latencyOffset=1s",
                                   "-memory.allowedBytes=64MiB", "-loggerLevel=ERROR"], stderr=log, stdout=log)
         try:
-            if not eventually(lambda: listens(port), 60):
-                raise RuntimeError("VictoriaMetrics does not listen after 60 s")
+            if not eventually(lambda: listens(port)):
+                raise RuntimeError("VictoriaMetrics does not listen")
             yield port
         finally:
             child.terminate()
@@ -85,7 +85,7 @@ def check_samples():
                 return next(((exposed, scrape) for scrape in stored(port).values()
                              if abs(scrape.get(UPDATED, 0) - exposed.get(UPDATED, 0)) < 1e-6), None)
 
-            both = eventually(same_window, 40)
+            both = eventually(same_window)
             if not both:
                 yield "no scrape of a window that the test has scraped, too"
                 return
@@ -111,7 +111,7 @@ def check_query(port):
         rows = json.loads(get(port, "/api/v1/query", query=query, time=time.time()))["data"]["result"]
         return [float(row["value"][1]) for row in rows]
 
-    found = eventually(shares, 30)
+    found = eventually(shares)
     if not found or not all(0 <= share <= 1 + 1e-9 for share in found):
         yield f"busy shares {found}"
 
@@ -135,6 +135,6 @@ def check_rules():
         raise tap.Skip("vmalert is not installed")
     for path in RULES:
         run = subprocess.run(["vmalert", "-dryRun", f"-rule={path}", "-loggerLevel=ERROR"], capture_output=True,
-                             text=True, timeout=60, check=False)
+                             text=True, timeout=tap.PATIENCE, check=False)
         if run.returncode:
             yield f"{path}: {(run.stdout + run.stderr).strip()}"

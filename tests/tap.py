@@ -5,6 +5,10 @@ import signal
 import subprocess
 import sys
 
+# Seconds after which something that must happen counts as hung. No promise of speed: on an emulated machine the programs
+# of an exporter alone take longer to load than 20 s. What must not have ended meanwhile is given longer than this.
+PATIENCE = 180
+
 
 class Skip(Exception):
     """Raised by a check that cannot run here; its text is the reason."""

@@ -146,7 +146,9 @@ static int rows_leave(struct runq_blame_table *table, const uint64_t *retired, s
 		if (!has_key(retired, nr_retired, row->pair.victim) &&
 		    !has_key(retired, nr_retired, row->pair.culprit))
 			continue;
-		bpf_map_delete_elem(table->index_fd, &row->pair);
+		/* If it is not in there, a core is about to put it there: then it must stay taken. */
+		if (bpf_map_delete_elem(table->index_fd, &row->pair))
+			continue;
 		*nr_list += row_advance(table, i, &table->list[*nr_list]);
 		row->pair = (struct runq_pair){0};
 		rc = row_push(table, i, err);

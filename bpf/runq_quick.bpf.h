@@ -201,7 +201,7 @@ static __always_inline void quick_count(struct mode mode, void *base, void *poin
 	const u8 *table = base + RUNQ_QUICK_TO_CELLS - RUNQ_NEAR_CELLS - RUNQ_NEAR_TABLE;
 	u64 at = wait_ns / HIST_SUB;
 
-	/* The verifiers of kernels before 5.16 forget the limit of a number that was on the stack meanwhile. */
+	/* The compiler may take it from a copy on the stack, of which older verifiers do not know the limit. */
 	if (!mode.modern) {
 		asm volatile("" : "+r"(at));
 		at %= RUNQ_NR_QUICK;

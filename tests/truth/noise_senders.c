@@ -46,15 +46,26 @@ static void registered(void *shared, void *arg)
 		;
 }
 
-static uint64_t sent(const struct noise_window *w, unsigned int from, const char *name)
+/* What @from sent to the receiver; @name may be NULL: all. */
+static uint64_t sum_of(const struct noise_sender *list, size_t nr, unsigned int from, const char *name)
 {
 	uint64_t count = 0;
 
-	for (size_t i = 0; i < w->nr_senders; i++)
-		if (w->senders[i].cpu == RECEIVER && w->senders[i].from_cpu == from &&
-		    (!name || !strcmp(w->senders[i].name, name)))
-			count += w->senders[i].count;
+	for (size_t i = 0; i < nr; i++)
+		if (list[i].cpu == RECEIVER && list[i].from_cpu == from &&
+		    (!name || !strcmp(list[i].name, name)))
+			count += list[i].count;
 	return count;
+}
+
+static uint64_t sent(const struct noise_window *w, unsigned int from, const char *name)
+{
+	return sum_of(w->senders, w->nr_senders, from, name);
+}
+
+static uint64_t called(const struct noise_window *w, unsigned int from, const char *function)
+{
+	return sum_of(w->calls, w->nr_calls, from, function);
 }
 
 static uint64_t received(const struct noise_window *w, const char *name)
@@ -64,17 +75,6 @@ static uint64_t received(const struct noise_window *w, const char *name)
 	for (size_t i = 0; i < w->nr_sources; i++)
 		if (w->sources[i].cpu == RECEIVER && !strcmp(w->sources[i].name, name))
 			count += w->sources[i].count;
-	return count;
-}
-
-static uint64_t called(const struct noise_window *w, unsigned int from, const char *function)
-{
-	uint64_t count = 0;
-
-	for (size_t i = 0; i < w->nr_calls; i++)
-		if (w->calls[i].cpu == RECEIVER && w->calls[i].from_cpu == from &&
-		    (!function || !strcmp(w->calls[i].name, function)))
-			count += w->calls[i].count;
 	return count;
 }
 

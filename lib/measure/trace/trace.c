@@ -164,7 +164,7 @@ static int set_up(struct trace *t, const struct btf *btf, struct err *err)
 
 	set->state_first = kbtf_switch_state_first(btf);
 	set->edge_mask = edges - 1;
-	set->ring_stride = TRACE_RING_EDGES + edges;
+	set->ring_bytes = (TRACE_RING_EDGES + edges) * sizeof(struct trace_edge);
 	set->nr_cpus = t->window.nr_cpus;
 	set->edges_after = edges / 2;
 	set->on_wake_only = t->opts.on == TRACE_EVENT_WAKE;
@@ -175,9 +175,8 @@ static int set_up(struct trace *t, const struct btf *btf, struct err *err)
 	set->some_cpus = cpuset_count(&t->opts.cpus) > 0;
 	cpuset_for_each(cpu, &t->opts.cpus)
 		t->skel->data->wanted_cpus[cpu / 64] |= 1ULL << cpu % 64;
-	t->window.kernel_bytes =
-		(TRACE_TASK_EDGES + (uint64_t)t->window.nr_cpus * set->ring_stride) *
-		sizeof(struct trace_edge);
+	t->window.kernel_bytes = TRACE_TASK_EDGES * sizeof(struct trace_edge) +
+				 (uint64_t)t->window.nr_cpus * set->ring_bytes;
 	rc = sys_bpf_shrink(t->skel->maps.bss, t->window.kernel_bytes);
 	if (rc)
 		return sys_bpf_fail(err, rc, "cannot shrink the rings of the trace programs");
@@ -233,18 +232,17 @@ static void walk(struct trace *t)
 
 static int open_rings(struct trace *t, struct err *err)
 {
-	const struct trace_edge *area;
+	const char *rings;
 	int rc;
 
 	t->view.map = t->skel->maps.bss;
 	rc = sys_bpf_views_open(&t->view, 1, err);
 	if (rc)
 		return rc;
-	area = t->view.pages;
+	rings = (const char *)t->view.pages + TRACE_TASK_EDGES * sizeof(struct trace_edge);
 	for (size_t cpu = 0; cpu < t->window.nr_cpus; cpu++)
 		t->readers[cpu] = (struct trace_reader){
-			.ring = (const void *)&area[TRACE_TASK_EDGES +
-						    cpu * t->skel->rodata->setup.ring_stride],
+			.ring = (const void *)(rings + cpu * t->skel->rodata->setup.ring_bytes),
 			.mask = t->skel->rodata->setup.edge_mask,
 			.max_edges = KEEP_EDGES / t->window.nr_cpus,
 			.core.poll_states = cpuidle_poll_mask(NULL, cpu),

@@ -32,6 +32,7 @@
 #define RINGS_BYTES (64ULL << 20)
 #define RING_MIN    1024
 #define RING_MAX    65536
+#define RING_LEAST  64
 #define KEEP_EDGES  (4ULL << 20)
 /*
  * Rings of 65,536 edges last so long at 3 million edges a second, which no core has. An event freezes
@@ -48,6 +49,7 @@ struct trace {
 	struct sys_bpf_view view; /* the tasks and the rings */
 	struct trace_reader *readers;
 	struct trace_window window;
+	uint32_t ring_edges;
 	uint64_t frozen_at; /* by us: CLOCK_MONOTONIC after which the event's time is up; 0: no event */
 	char cgroup[PATH_MAX]; /* of opts.on_cgroup */
 	struct percentile_watch watch;
@@ -157,7 +159,7 @@ static int choose(struct trace *t, const struct btf *btf, struct err *err)
 
 static int set_up(struct trace *t, const struct btf *btf, struct err *err)
 {
-	uint32_t edges = ring_edges(&t->opts, t->window.nr_cpus);
+	uint32_t edges = t->ring_edges;
 	struct trace_setup *set = &t->skel->rodata->setup;
 	unsigned int cpu;
 	int rc;
@@ -183,6 +185,27 @@ static int set_up(struct trace *t, const struct btf *btf, struct err *err)
 	return t->opts.on == TRACE_EVENT_PERCENTILE ? find_group(t, set, err) : 0;
 }
 
+static int load_with(struct trace *t, const struct btf *btf, struct err *err)
+{
+	int rc;
+
+	sys_bpf_log_begin();
+	t->skel = trace_bpf__open();
+	if (!t->skel)
+		return sys_bpf_fail(err, -errno, "cannot open the trace programs");
+	sys_bpf_autoload_present(t->skel->obj, btf);
+	rc = set_up(t, btf, err);
+	if (!rc)
+		rc = choose(t, btf, err);
+	if (rc)
+		return rc;
+	rc = trace_bpf__load(t->skel);
+	if (!rc)
+		rc = trace_bpf__attach(t->skel);
+	return rc ? sys_bpf_fail(err, rc, "cannot load the trace programs") : 0;
+}
+
+/* Older kernels, such as 5.10, permit an array of 4 MiB at most: then the rings are smaller. */
 static int load_programs(struct trace *t, struct err *err)
 {
 	static const char *const needed[] = {"cpu_idle", "sched_switch", "sched_wakeup",
@@ -195,23 +218,14 @@ static int load_programs(struct trace *t, struct err *err)
 	rc = kbtf_need_tracepoints(btf, needed, sizeof(needed) / sizeof(needed[0]), err);
 	if (rc)
 		goto out;
-	sys_bpf_log_begin();
-	t->skel = trace_bpf__open();
-	if (!t->skel) {
-		rc = sys_bpf_fail(err, -errno, "cannot open the trace programs");
-		goto out;
+	t->ring_edges = ring_edges(&t->opts, t->window.nr_cpus);
+	rc = load_with(t, btf, err);
+	while (rc == -E2BIG && !t->opts.ring_edges && t->ring_edges > RING_LEAST) {
+		trace_bpf__destroy(t->skel);
+		t->ring_edges /= 2;
+		*err = (struct err){0};
+		rc = load_with(t, btf, err);
 	}
-	sys_bpf_autoload_present(t->skel->obj, btf);
-	rc = set_up(t, btf, err);
-	if (!rc)
-		rc = choose(t, btf, err);
-	if (rc)
-		goto out;
-	rc = trace_bpf__load(t->skel);
-	if (!rc)
-		rc = trace_bpf__attach(t->skel);
-	if (rc)
-		rc = sys_bpf_fail(err, rc, "cannot load the trace programs");
 out:
 	kbtf_close(btf);
 	return rc;

@@ -71,7 +71,7 @@ struct trace_ring {
 	__u64 current;	   /* TRACE_WHAT(1, pid of the task that has the core, 0); 0: no switch seen yet */
 	__u64 group_waits; /* for --on pN: waits of the cgroup that ended here, */
 	__u64 group_long;  /* and those of them that were on_wait_ns or longer */
-	__u64 pad;
+	__u64 group_next;  /* whether the task that gets the core is of the cgroup */
 	struct trace_edge nested[TRACE_NR_NESTED];
 	struct trace_edge edges[]; /* a power of two of them */
 };
@@ -84,7 +84,7 @@ _Static_assert(sizeof(struct trace_ring) == 16 * (8 + TRACE_NR_NESTED), "whole e
  */
 struct trace_setup {
 	__u32 nr_cpus;
-	__u32 ring_stride; /* edges from one ring to the next */
+	__u32 ring_bytes;  /* from one ring to the next */
 	__u32 edge_mask;   /* edges in each ring less one */
 	__u32 some_cpus;   /* those of wanted_cpus only */
 	__u32 state_first; /* in 5.18 only, sched_switch had prev_state before prev; BTF shows it */

@@ -33,8 +33,8 @@ int trace_switch(u64 *ctx)
 {
 	const volatile struct trace_setup *s = setup_get();
 	struct trace_ring *ring = ring_here(s);
-	u64 on_wait_ns = s->on_wait_ns, what, now;
 	struct task_struct *prev, *next;
+	u64 what, now;
 	struct trace_task *task;
 	u32 pid;
 
@@ -47,9 +47,11 @@ int trace_switch(u64 *ctx)
 	task = name_at(pid);
 	if (task->pid != pid)
 		task_comes(ring, task, next);
+	if (s->on_group)
+		group_note(ring, next);
 	now = ring_add(s, ring, TRACE_SWITCH, what, false);
-	if (on_wait_ns && now != TRACE_NEVER)
-		wait_switch(ring, next, what, now);
+	if (s->on_wait_ns && now != TRACE_NEVER)
+		wait_switch(ring, what, now);
 	return 0;
 }
 
@@ -57,18 +59,20 @@ static __always_inline int wake_edge(struct task_struct *task, u32 kind)
 {
 	const volatile struct trace_setup *s = setup_get();
 	struct trace_ring *ring = ring_of_wake(s, task);
-	u64 on_wait_ns = kind == TRACE_WAKING ? 0 : s->on_wait_ns, what, now;
+	u64 what, now;
 
 	if (!ring)
 		return 0;
-	what = TRACE_WHAT((u32)task->pid, 0, task_cpu(task)) | current_word(ring);
+	/* All that the task tells before any call, or it would have to be kept across that. */
+	what = TRACE_WHAT((u32)task->pid, 0, task_cpu(task));
 	if (kind != TRACE_WAKING && task_throttled(task)) {
 		hold_begins(task);
 		what |= TRACE_HELD;
 	}
+	what |= current_word(ring);
 	now = ring_add(s, ring, kind, what, true);
-	if (on_wait_ns && now != TRACE_NEVER)
-		wait_begins(task, now);
+	if (kind != TRACE_WAKING && s->on_wait_ns && now != TRACE_NEVER)
+		wait_begins(what, now);
 	return 0;
 }
 
@@ -134,12 +138,12 @@ int BPF_PROG(trace_softirq_enter, u64 vec)
 {
 	const volatile struct trace_setup *s = setup_get();
 	struct trace_ring *ring = ring_here(s);
-	u64 on_noise_ns = s->on_noise_ns, now;
+	u64 now;
 
 	if (!ring)
 		return 0;
 	now = ring_add(s, ring, TRACE_SOFTIRQ_ENTER, vec, true);
-	if (on_noise_ns && now != TRACE_NEVER)
+	if (s->on_noise_ns && now != TRACE_NEVER)
 		ring->softirq_ns = now;
 	return 0;
 }
@@ -149,12 +153,12 @@ int BPF_PROG(trace_softirq_leave, u64 vec)
 {
 	const volatile struct trace_setup *s = setup_get();
 	struct trace_ring *ring = ring_here(s);
-	u64 on_noise_ns = s->on_noise_ns, now;
+	u64 now;
 
 	if (!ring)
 		return 0;
 	now = ring_add(s, ring, TRACE_SOFTIRQ_LEAVE, vec, true);
-	if (on_noise_ns && now != TRACE_NEVER) {
+	if (s->on_noise_ns && now != TRACE_NEVER) {
 		noise_ends(ring, ring->softirq_ns, now);
 		ring->softirq_ns = 0;
 	}
@@ -165,12 +169,12 @@ static __always_inline int handler_enter(u32 kind, u64 what)
 {
 	const volatile struct trace_setup *s = setup_get();
 	struct trace_ring *ring = ring_here(s);
-	u64 on_noise_ns = s->on_noise_ns, now;
+	u64 now;
 
 	if (!ring)
 		return 0;
 	now = ring_add(s, ring, kind, what, false);
-	if (on_noise_ns && now != TRACE_NEVER && !ring->irq_depth++)
+	if (s->on_noise_ns && now != TRACE_NEVER && !ring->irq_depth++)
 		ring->irq_ns = now;
 	return 0;
 }
@@ -179,12 +183,12 @@ static __always_inline int handler_leave(void)
 {
 	const volatile struct trace_setup *s = setup_get();
 	struct trace_ring *ring = ring_here(s);
-	u64 on_noise_ns = s->on_noise_ns, now;
+	u64 now;
 
 	if (!ring)
 		return 0;
 	now = ring_add(s, ring, TRACE_IRQ_LEAVE, 0, false);
-	if (on_noise_ns && now != TRACE_NEVER && ring->irq_depth && !--ring->irq_depth)
+	if (s->on_noise_ns && now != TRACE_NEVER && ring->irq_depth && !--ring->irq_depth)
 		noise_ends(ring, ring->irq_ns, now);
 	return 0;
 }

@@ -39,15 +39,18 @@ static __always_inline bool cpu_wanted(u32 cpu)
 
 static __always_inline struct trace_ring *ring_of(const volatile struct trace_setup *s, u64 cpu)
 {
+	char *rings = (char *)&area[TRACE_TASK_EDGES];
 	struct trace_ring *ring;
 
 	/* 64 bits, or the verifier of 5.10 forgets the bound. */
 	asm volatile("" : "+r"(cpu));
 	if (cpu >= s->nr_cpus)
 		return NULL;
-	ring = (struct trace_ring *)&area[TRACE_TASK_EDGES + cpu * s->ring_stride];
-	/* Or each member gets a register of its own, as the offset is too large for an instruction. */
-	asm volatile("" : "+r"(ring));
+	/* Or clang adds the offset of the rings to each address, as it is too large for an instruction. */
+	asm volatile("" : "+r"(rings));
+	ring = (struct trace_ring *)(rings + cpu * s->ring_bytes);
+	if (!ring)
+		__builtin_unreachable();
 	return ring;
 }
 
@@ -102,19 +105,20 @@ static __noinline int name_note(struct trace_task *entry, struct task_struct *ta
 
 /*
  * After an event: each core may add so many edges. The first that has done so freezes all, so that all
- * rings end at the same time and what led to the event is still there. False: the edge is not wanted.
+ * rings end at the same time and what led to the event is still there. TRACE_NEVER: the edge is not
+ * wanted; else @now, which the caller then need not keep in a register that it would have to save.
  */
-static __noinline bool ring_open(struct trace_ring *ring, u64 now)
+static __noinline u64 ring_open(struct trace_ring *ring, u64 now)
 {
 	/* Before the start. */
 	if ((s64)now < 0 || frozen)
-		return false;
+		return TRACE_NEVER;
 	if (!ring->stop_head)
 		ring->stop_head = ring->head + setup.edges_after;
 	if (ring->head < ring->stop_head)
-		return true;
+		return now;
 	frozen = now;
-	return false;
+	return TRACE_NEVER;
 }
 
 /* An interrupt came while this core wrote an edge. */
@@ -127,7 +131,7 @@ static __noinline u64 nested_add(struct trace_ring *ring, u64 kind, u64 what)
 		ring->nested_lost++;
 		return TRACE_NEVER;
 	}
-	if (now >= times.alert_ns && !ring_open(ring, now))
+	if (now >= times.alert_ns && ring_open(ring, now) == TRACE_NEVER)
 		return TRACE_NEVER;
 	ring->writing = 2;
 	barrier();
@@ -147,7 +151,7 @@ static __always_inline u64 ring_add(const volatile struct trace_setup *s, struct
 				    u64 kind, u64 what, bool interrupts)
 {
 	struct trace_edge *edge;
-	u64 now;
+	u64 now, head;
 
 	if (ring->writing)
 		return nested_add(ring, kind, what);
@@ -156,18 +160,19 @@ static __always_inline u64 ring_add(const volatile struct trace_setup *s, struct
 		ring->writing = 1;
 		barrier();
 	}
-	/* Before the clock is read, so that less has to be kept across that call. */
-	edge = &ring->edges[ring->head & s->edge_mask];
-	asm volatile("" : "+r"(edge));
 	now = bpf_ktime_get_ns() - times.start_ns;
-	if (now >= times.alert_ns && !ring_open(ring, now)) {
-		now = TRACE_NEVER;
-	} else {
-		edge->stamp = now << 8 | kind;
-		edge->what = what;
-		barrier();
-		ring->head++;
+	if (now >= times.alert_ns) {
+		now = ring_open(ring, now);
+		if (now == TRACE_NEVER)
+			goto out;
 	}
+	head = ring->head;
+	edge = &ring->edges[head & s->edge_mask];
+	edge->stamp = now << 8 | kind;
+	edge->what = what;
+	barrier();
+	ring->head = head + 1;
+out:
 	if (interrupts) {
 		barrier();
 		ring->writing = 0;
@@ -229,25 +234,31 @@ static __noinline int event_seen(struct trace_ring *ring, u32 event, u32 pid, u6
 }
 
 /* A task that is woken while it waits goes on waiting. */
-static __always_inline void wait_begins(struct task_struct *task, u64 now)
+static __always_inline void wait_begins(u64 what, u64 now)
 {
-	struct trace_task *entry = name_at(task->pid);
+	struct trace_task *entry = name_at(TRACE_FIRST(what));
 
-	if (TRACE_FIRST(entry->pid) == (u32)task->pid && !entry->queued)
+	if (TRACE_FIRST(entry->pid) == TRACE_FIRST(what) && !entry->queued)
 		entry->queued = now << 1 | 1;
 }
 
-/* In that cgroup, or below it. */
-static __always_inline bool task_in_group(struct task_struct *task, u64 group)
+/*
+ * Notes whether the task that gets the core is in the cgroup or below it, before the clock is read, so
+ * that the switch need not keep the task until its wait is known.
+ */
+static __noinline int group_note(struct trace_ring *ring, struct task_struct *next)
 {
-	struct cgroup_subsys_state *css = task_css(task, setup.group_v2);
+	struct cgroup_subsys_state *css = task_css(next, setup.group_v2);
 
+	ring->group_next = 0;
 	for (int i = 0; css && i < TRACE_DEPTH; i++) {
-		if (BPF_CORE_READ(css, cgroup, kn, id) == group)
-			return true;
+		if (BPF_CORE_READ(css, cgroup, kn, id) == setup.on_group) {
+			ring->group_next = 1;
+			break;
+		}
 		css = BPF_CORE_READ(css, parent);
 	}
-	return false;
+	return 0;
 }
 
 /*
@@ -255,7 +266,7 @@ static __always_inline bool task_in_group(struct task_struct *task, u64 group)
  * or its sleep would be a wait. Then the wait of who gets the core is over. Not inlined, as most
  * recordings do without.
  */
-static __noinline int wait_switch(struct trace_ring *ring, struct task_struct *next, u64 what, u64 now)
+static __noinline int wait_switch(struct trace_ring *ring, u64 what, u64 now)
 {
 	struct trace_task *entry = name_at(TRACE_FIRST(what));
 	u64 queued, wait_ns;
@@ -268,7 +279,7 @@ static __noinline int wait_switch(struct trace_ring *ring, struct task_struct *n
 	wait_ns = now - (queued >> 1);
 	if (!queued || (s64)wait_ns < 0)
 		return 0;
-	if (setup.on_group && task_in_group(next, setup.on_group)) {
+	if (setup.on_group && ring->group_next) {
 		ring->group_waits++;
 		barrier();
 		ring->group_long += wait_ns >= setup.on_wait_ns;

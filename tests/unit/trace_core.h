@@ -24,7 +24,7 @@
 #define NR_CPUS 5
 
 static struct kernfs_node trace_kn = {.id = 77};
-static struct cgroup trace_cgroup = {.kn = &trace_kn};
+static struct cgroup trace_cgroup = {.self.cgroup = &trace_cgroup, .kn = &trace_kn};
 static struct css_set trace_css = {.dfl_cgrp = &trace_cgroup};
 
 /* Rings of @nr_edges, a power of two, all empty. */
@@ -32,12 +32,12 @@ static inline void trace_reset(u32 nr_edges)
 {
 	setup = (struct trace_setup){
 		.nr_cpus = NR_CPUS,
-		.ring_stride = TRACE_RING_EDGES + nr_edges,
+		.ring_bytes = (TRACE_RING_EDGES + nr_edges) * sizeof(struct trace_edge),
 		.edge_mask = nr_edges - 1,
 		.edges_after = nr_edges / 2,
 	};
 	times = (struct trace_times){.start_ns = START, .alert_ns = TRACE_NEVER};
-	memset(area, 0, (TRACE_TASK_EDGES + (size_t)NR_CPUS * setup.ring_stride) * sizeof(area[0]));
+	memset(area, 0, TRACE_TASK_EDGES * sizeof(area[0]) + (size_t)NR_CPUS * setup.ring_bytes);
 	frozen = tasks_lost = ask_address = 0;
 	memset(wanted_cpus, 0, sizeof(wanted_cpus));
 	shim_cpu = 0;

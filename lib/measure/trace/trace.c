@@ -32,6 +32,7 @@
 #define RINGS_BYTES (64ULL << 20)
 #define RING_MIN    1024
 #define RING_MAX    65536
+#define RING_LEAST  64
 #define KEEP_EDGES  (4ULL << 20)
 /*
  * Rings of 65,536 edges last so long at 3 million edges a second, which no core has. An event freezes
@@ -48,6 +49,7 @@ struct trace {
 	struct sys_bpf_view view; /* the tasks and the rings */
 	struct trace_reader *readers;
 	struct trace_window window;
+	uint32_t ring_edges;
 	uint64_t frozen_at; /* by us: CLOCK_MONOTONIC after which the event's time is up; 0: no event */
 	char cgroup[PATH_MAX]; /* of opts.on_cgroup */
 	struct percentile_watch watch;
@@ -157,14 +159,14 @@ static int choose(struct trace *t, const struct btf *btf, struct err *err)
 
 static int set_up(struct trace *t, const struct btf *btf, struct err *err)
 {
-	uint32_t edges = ring_edges(&t->opts, t->window.nr_cpus);
+	uint32_t edges = t->ring_edges;
 	struct trace_setup *set = &t->skel->rodata->setup;
 	unsigned int cpu;
 	int rc;
 
 	set->state_first = kbtf_switch_state_first(btf);
 	set->edge_mask = edges - 1;
-	set->ring_stride = TRACE_RING_EDGES + edges;
+	set->ring_bytes = (TRACE_RING_EDGES + edges) * sizeof(struct trace_edge);
 	set->nr_cpus = t->window.nr_cpus;
 	set->edges_after = edges / 2;
 	set->on_wake_only = t->opts.on == TRACE_EVENT_WAKE;
@@ -175,15 +177,35 @@ static int set_up(struct trace *t, const struct btf *btf, struct err *err)
 	set->some_cpus = cpuset_count(&t->opts.cpus) > 0;
 	cpuset_for_each(cpu, &t->opts.cpus)
 		t->skel->data->wanted_cpus[cpu / 64] |= 1ULL << cpu % 64;
-	t->window.kernel_bytes =
-		(TRACE_TASK_EDGES + (uint64_t)t->window.nr_cpus * set->ring_stride) *
-		sizeof(struct trace_edge);
+	t->window.kernel_bytes = TRACE_TASK_EDGES * sizeof(struct trace_edge) +
+				 (uint64_t)t->window.nr_cpus * set->ring_bytes;
 	rc = sys_bpf_shrink(t->skel->maps.bss, t->window.kernel_bytes);
 	if (rc)
 		return sys_bpf_fail(err, rc, "cannot shrink the rings of the trace programs");
 	return t->opts.on == TRACE_EVENT_PERCENTILE ? find_group(t, set, err) : 0;
 }
 
+static int load_with(struct trace *t, const struct btf *btf, struct err *err)
+{
+	int rc;
+
+	sys_bpf_log_begin();
+	t->skel = trace_bpf__open();
+	if (!t->skel)
+		return sys_bpf_fail(err, -errno, "cannot open the trace programs");
+	sys_bpf_autoload_present(t->skel->obj, btf);
+	rc = set_up(t, btf, err);
+	if (!rc)
+		rc = choose(t, btf, err);
+	if (rc)
+		return rc;
+	rc = trace_bpf__load(t->skel);
+	if (!rc)
+		rc = trace_bpf__attach(t->skel);
+	return rc ? sys_bpf_fail(err, rc, "cannot load the trace programs") : 0;
+}
+
+/* Older kernels, such as 5.10, permit an array of 4 MiB at most: then the rings are smaller. */
 static int load_programs(struct trace *t, struct err *err)
 {
 	static const char *const needed[] = {"cpu_idle", "sched_switch", "sched_wakeup",
@@ -196,23 +218,14 @@ static int load_programs(struct trace *t, struct err *err)
 	rc = kbtf_need_tracepoints(btf, needed, sizeof(needed) / sizeof(needed[0]), err);
 	if (rc)
 		goto out;
-	sys_bpf_log_begin();
-	t->skel = trace_bpf__open();
-	if (!t->skel) {
-		rc = sys_bpf_fail(err, -errno, "cannot open the trace programs");
-		goto out;
+	t->ring_edges = ring_edges(&t->opts, t->window.nr_cpus);
+	rc = load_with(t, btf, err);
+	while (rc == -E2BIG && !t->opts.ring_edges && t->ring_edges > RING_LEAST) {
+		trace_bpf__destroy(t->skel);
+		t->ring_edges /= 2;
+		*err = (struct err){0};
+		rc = load_with(t, btf, err);
 	}
-	sys_bpf_autoload_present(t->skel->obj, btf);
-	rc = set_up(t, btf, err);
-	if (!rc)
-		rc = choose(t, btf, err);
-	if (rc)
-		goto out;
-	rc = trace_bpf__load(t->skel);
-	if (!rc)
-		rc = trace_bpf__attach(t->skel);
-	if (rc)
-		rc = sys_bpf_fail(err, rc, "cannot load the trace programs");
 out:
 	kbtf_close(btf);
 	return rc;
@@ -233,18 +246,17 @@ static void walk(struct trace *t)
 
 static int open_rings(struct trace *t, struct err *err)
 {
-	const struct trace_edge *area;
+	const char *rings;
 	int rc;
 
 	t->view.map = t->skel->maps.bss;
 	rc = sys_bpf_views_open(&t->view, 1, err);
 	if (rc)
 		return rc;
-	area = t->view.pages;
+	rings = (const char *)t->view.pages + TRACE_TASK_EDGES * sizeof(struct trace_edge);
 	for (size_t cpu = 0; cpu < t->window.nr_cpus; cpu++)
 		t->readers[cpu] = (struct trace_reader){
-			.ring = (const void *)&area[TRACE_TASK_EDGES +
-						    cpu * t->skel->rodata->setup.ring_stride],
+			.ring = (const void *)(rings + cpu * t->skel->rodata->setup.ring_bytes),
 			.mask = t->skel->rodata->setup.edge_mask,
 			.max_edges = KEEP_EDGES / t->window.nr_cpus,
 			.core.poll_states = cpuidle_poll_mask(NULL, cpu),

@@ -5,8 +5,8 @@ import signal
 import subprocess
 import sys
 
-# Seconds after which something that must happen counts as hung. No promise of speed: on an emulated machine the programs
-# of an exporter alone take longer to load than 20 s. What must not have ended meanwhile is given longer than this.
+# Seconds after which something that must happen counts as hung. No promise of speed: on an emulated machine an exporter
+# was once not ready after 20 s. What must not have ended meanwhile is given longer than this.
 PATIENCE = 180
 
 

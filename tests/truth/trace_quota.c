@@ -53,7 +53,9 @@ static void judge(const struct trace_window *w, const struct bound *bound, pid_t
 		const struct trace_wait *wait = &w->waits.list[i];
 		uint64_t wait_ns = wait->to_ns - wait->from_ns, gap;
 
-		if (wait->pid != (uint32_t)pid || wait_ns < HOLD_NS)
+		/* Its start may use up a quota as well. */
+		if (wait->pid != (uint32_t)pid || wait_ns < HOLD_NS ||
+		    w->start_mono_ns + wait->to_ns < bound->begin_ns)
 			continue;
 		gap = gap_of(bound, w->start_mono_ns + wait->from_ns, w->start_mono_ns + wait->to_ns);
 		holds++;
@@ -96,6 +98,7 @@ int main(void)
 	trace_start(trace);
 	bound->begin_ns = clock_mono_ns() + 50 * NSEC_PER_MSEC;
 	pid = pinned_start(&task, bound);
+	truth_sleep_until(bound->begin_ns - 10 * NSEC_PER_MSEC);
 	before_us = cgroups_stat(task.cgroup, "cpu.stat", "throttled_usec");
 	while (clock_mono_ns() < bound->begin_ns + LENGTH_NS + 20 * NSEC_PER_MSEC) {
 		live_sleep_ms(10);

@@ -8,7 +8,7 @@
 
 #include <jansson.h>
 
-/* From the start of subtick to that of the load: attaching takes some 0.1 s of the guest's time. */
+/* From the start of subtick to that of the load: attaching takes some 0.7 s of the guest's time; twice that for --blame. */
 #define MEASURED_LEAD_NS 1500000000ULL
 
 struct measured {

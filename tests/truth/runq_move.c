@@ -105,7 +105,7 @@ static void judge_wait(const char *source, const struct move *move, json_t *root
 static void judge(const char *source, const char *mover, const char *moved)
 {
 	const char *const args[] = {"runq", "--json", "--blame", "--source",
-				    source, "2.5",    "1",	 NULL};
+				    source, "4",      "1",	 NULL};
 	struct pinned_task task = {.cgroup = moved, .cpu = 1, .priority = 10, .run = moved_run};
 	struct move *move = pinned_share(sizeof(*move));
 	struct measured measured;
@@ -114,7 +114,7 @@ static void judge(const char *source, const char *mover, const char *moved)
 
 	move->mover_cgroup = mover;
 	move->moved_cgroup = moved;
-	move->begin_ns = clock_mono_ns() + MEASURED_LEAD_NS;
+	move->begin_ns = clock_mono_ns() + 2 * MEASURED_LEAD_NS;
 	move->moved = pinned_start(&task, move);
 	task = (struct pinned_task){.cgroup = mover, .cpu = 1, .priority = 20, .run = mover_run};
 	move->mover = pinned_start(&task, move);

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * A known number of wake-ups and of function calls from one core to another: as many IPIs, with the
- * right sender, and the right function behind them.
- */
-#include <errno.h>
-#include <linux/membarrier.h>
+/* A known number of wake-ups from one core to another: as many IPIs, with the right sender. */
 #include <string.h>
 #include <sys/eventfd.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -20,7 +14,6 @@
 #define RECEIVER  1
 #define NR_CPUS	  2
 #define WAKE_UPS  100
-#define BARRIERS  20
 #define PERIOD_NS (2 * NSEC_PER_MSEC)
 /* What the kernel itself sends meanwhile, such as for a grace period of RCU. */
 #define OTHERS 5
@@ -33,17 +26,6 @@ static void sleeper(void *shared, void *arg)
 
 	while (read(*(int *)arg, &count, sizeof(count)) == sizeof(count))
 		++*woken;
-}
-
-/* Its core gets a function call for each barrier of another task. */
-static void registered(void *shared, void *arg)
-{
-	volatile uint64_t *ready = shared;
-
-	if (!syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0))
-		*ready = 1;
-	for (;;)
-		;
 }
 
 /* What @from sent to the receiver; @name may be NULL: all. */
@@ -153,31 +135,6 @@ static void wake_ups(struct meter *meter)
 	close(fd);
 }
 
-static void barriers(struct meter *meter)
-{
-	struct gen_child child = {0};
-	const struct noise_window *w;
-	struct err err = {0};
-
-	if (gen_child_start(&child, RECEIVER, 64, registered, NULL, &err))
-		live_fail_all("%s", err.what);
-	truth_sleep_until(clock_mono_ns() + 50 * NSEC_PER_MSEC);
-	if (!*(volatile uint64_t *)child.shared)
-		live_fail_all("the other task cannot register for barriers");
-	start(meter);
-	for (int i = 0; i < BARRIERS; i++)
-		if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0))
-			live_fail_all("membarrier: %s", strerror(errno));
-	w = end(meter);
-	live_ok(w->calls_told && called(w, SENDER, "ipi_mb") == BARRIERS,
-		"%llu barriers called from CPU %d on CPU %d, %d were asked for",
-		(unsigned long long)called(w, SENDER, "ipi_mb"), SENDER, RECEIVER, BARRIERS);
-	live_ok(!called(w, RECEIVER, "ipi_mb"), "%llu called by CPU %d itself",
-		(unsigned long long)called(w, RECEIVER, "ipi_mb"), RECEIVER);
-	check_sums(w);
-	gen_child_stop(&child);
-}
-
 int main(void)
 {
 	struct noise_opts opts = {.senders = true};
@@ -188,7 +145,6 @@ int main(void)
 	if (noise_open(&opts, &meter, &err))
 		live_fail_all("%s", err.what);
 	wake_ups(meter);
-	barriers(meter);
 	meter->ops->close(meter);
 	return live_done();
 }

@@ -175,11 +175,7 @@ void runq_kernel_close(struct runq_kernel *k)
 	/* Programs first: nothing may look at a slot that is being unmapped. */
 	runq_bpf__destroy(k->skel);
 	runq_slots_close(&k->slots);
-	runq_area_close(&k->areas.cpus);
-	runq_area_close(&k->areas.tasks);
-	runq_area_close(&k->areas.near);
-	runq_area_close(&k->areas.pairs);
-	runq_area_close(&k->areas.rows);
+	runq_areas_close(&k->areas);
 	runq_blame_close(&k->blame);
 	free(k);
 }

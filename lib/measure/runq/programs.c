@@ -127,6 +127,15 @@ static void choose_others(struct runq_bpf *skel, const struct runq_opts *opts,
 		bpf_program__set_autoload(skel->progs.runq_rmdir, false);
 }
 
+void runq_areas_close(struct runq_areas *areas)
+{
+	runq_area_close(&areas->cpus);
+	runq_area_close(&areas->tasks);
+	runq_area_close(&areas->near);
+	runq_area_close(&areas->pairs);
+	runq_area_close(&areas->rows);
+}
+
 static int open_areas(struct runq_bpf *skel, unsigned int cpus, bool blame,
 		      struct runq_areas *areas, struct err *err)
 {

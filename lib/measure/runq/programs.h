@@ -10,10 +10,12 @@
 struct runq_bpf;
 struct runq_shape;
 
-/* All zeros at first; close each in any case. */
+/* All zeros at first; close them in any case. */
 struct runq_areas {
 	struct runq_area cpus, tasks, near, pairs, rows;
 };
+
+void runq_areas_close(struct runq_areas *areas);
 
 /* Loads what @opts asks for, without attaching it; @nr_groups as in runq_kernel_open(). */
 int runq_programs_load(const struct runq_opts *opts, const struct runq_shape *shape,

@@ -109,11 +109,7 @@ static void try_runq(const struct runq_choice *choice, bool brief, enum runq_hie
 	say(name, brief, &err);
 	if (skel)
 		runq_bpf__destroy(skel);
-	runq_area_close(&areas.cpus);
-	runq_area_close(&areas.tasks);
-	runq_area_close(&areas.near);
-	runq_area_close(&areas.pairs);
-	runq_area_close(&areas.rows);
+	runq_areas_close(&areas);
 }
 
 #define NR_RUNQ_CHOICES (sizeof(runq_choices) / sizeof(runq_choices[0]))

@@ -44,18 +44,21 @@ const struct runq_window *__wrap_runq_window(const struct meter *meter)
 	return &window;
 }
 
+static struct runq_group_names names = {
+	.namespace = "shop", .pod = "web-1", .container = "app", .image = "web:1"};
+static const struct runq_group pod = {
+	.path = "/kubepods/pod7",
+	.cgroup_id = 7,
+	.pod_uid = "7",
+	.container_id = "c7",
+	.qos = "burstable",
+	.names = &names,
+};
+
 /* Each number is another one: none can be in the place of another. */
 static void test_pressure(void **state)
 {
-	struct runq_group_names names = {
-		.namespace = "shop", .pod = "web-1", .container = "app", .image = "web:1"};
 	const struct runq_group machine = {.path = "/", .cgroup_id = 1};
-	const struct runq_group pod = {.path = "/kubepods/pod7",
-				       .cgroup_id = 7,
-				       .pod_uid = "7",
-				       .container_id = "c7",
-				       .qos = "burstable",
-				       .names = &names};
 	struct runq_pressed pressed[] = {
 		{.group = &machine,
 		 .times = {.waiting_ns = {[RUNQ_PRESSURE_CONTENTION] = 100,
@@ -122,14 +125,6 @@ static void test_pressure(void **state)
 
 static void test_blame(void **state)
 {
-	struct runq_group_names names = {
-		.namespace = "shop", .pod = "web-1", .container = "app", .image = "web:1"};
-	const struct runq_group pod = {.path = "/kubepods/pod7",
-				       .cgroup_id = 7,
-				       .pod_uid = "7",
-				       .container_id = "c7",
-				       .qos = "burstable",
-				       .names = &names};
 	const struct runq_group other = {.path = "/batch", .cgroup_id = 8};
 	struct runq_blame blame[] = {
 		{{RUNQ_PARTY_GROUP, &pod}, {RUNQ_PARTY_GROUP, &other}, 1000, 3},

@@ -8,11 +8,12 @@ import {pathToFileURL} from "node:url";
 import {Browser, ok, shots, skip, test} from "./browser.mjs";
 
 const SUBTICK = join(process.env.SUBTICK_BUILD, "subtick");
-const PAGE = join(process.env.SUBTICK_BUILD, "tests/web/timeline_page");
-const ROUNDS = 5, LEFT = 52, AXIS = 20, ROW = 28;
+export const PAGE = join(process.env.SUBTICK_BUILD, "tests/web/timeline_page");
+export const ROUNDS = 5;
+const LEFT = 52, AXIS = 20, ROW = 28;
 
 // What tests/web/timeline_page.c does in a round, in µs: [CPU, from, to, part].
-function known() {
+export function known() {
 	const found = [];
 
 	for (let round = 0; round < ROUNDS; round++) {
@@ -27,9 +28,9 @@ function known() {
 }
 
 // The colours that the canvas has where the slices should be, and those of their parts.
-function colours(page, slices) {
-	return page.evaluate(([list, left, axis, row]) => {
-		const canvas = document.getElementById("rows"), sharp = canvas.width / canvas.clientWidth;
+export function colours(page, slices, at = "#rows") {
+	return page.evaluate(([list, left, axis, row, selector]) => {
+		const canvas = document.querySelector(selector), sharp = canvas.width / canvas.clientWidth;
 		// A copy: reading the page's own canvas twice makes Chromium warn.
 		const ctx = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d", {willReadFrequently: true});
 		const from = Number(canvas.dataset.from) / 1000, to = Number(canvas.dataset.to) / 1000;
@@ -43,7 +44,7 @@ function colours(page, slices) {
 
 			return [hex, style.getPropertyValue(`--ctx-${part}`).trim(), part, begin];
 		});
-	}, [slices, LEFT, AXIS, ROW]);
+	}, [slices, LEFT, AXIS, ROW, at]);
 }
 
 async function seen(page) {
@@ -83,7 +84,7 @@ async function zooms(page) {
 	ok(view.from === 0 && view.to === 500000, "timeline: Home shows all", JSON.stringify(view));
 }
 
-const CHAIN = [
+export const CHAIN = [
 	"0.415000 ms: </script><b>x (7) on CPU 0 wakes <img src=x> (9)",
 	"0.415200 ms: CPU 1 has \"'&<!-- (8) for 14.8 \u00b5s",
 	"0.430000 ms: CPU 1 has <i>eth0 for 2 \u00b5s",

@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Writes a script as C data, with the hash by which a page allows it: embed.py OUTPUT.c SCRIPT.js"""
+"""Writes modules as one script, as C data with the hash by which a page allows it: embed.py OUTPUT.c SCRIPT.js..."""
 import base64
 import hashlib
 import sys
 
 
 def main():
-    output, path = sys.argv[1:]
-    with open(path, "rb") as file:
-        data = file.read()
+    output, *paths = sys.argv[1:]
+    data = b'"use strict";\n'
+    for path in paths:
+        with open(path, "rb") as file:
+            data += file.read().replace(b"\nexport ", b"\n")
     digest = base64.b64encode(hashlib.sha256(data).digest()).decode()
     body = ",\n".join(",".join(map(str, data[at:at + 64])) for at in range(0, len(data), 64))
     with open(output, "w", encoding="ascii") as file:

@@ -119,10 +119,16 @@ static void put_waits(FILE *out, const struct timeline *t)
 		fprintf(out,
 			"%s\n{\"from\":%" PRIu64 ",\"to\":%" PRIu64 ",\"cpu\":%" PRIu32
 			",\"pid\":%" PRIu32 ",\"woken\":%s,\"held\":%s,\"hold\":%" PRIu64
-			",\"waking\":%" PRIu64 ",\"waker\":%" PRIu32 ",\"waker_cpu\":%" PRIu32 "}",
+			",\"waking\":%" PRIu64 ",\"waker\":%" PRIu32 ",\"waker_cpu\":%" PRIu32
+			",\"irq\":%" PRIu64 ",\"softirq\":%" PRIu64 ",\"idle\":%" PRIu64,
 			i ? "," : "", w->from_ns - t->start_ns, w->to_ns - t->start_ns, w->cpu,
 			w->pid, w->woken ? "true" : "false", w->held ? "true" : "false", w->held_ns,
-			w->waking_ns ? w->waking_ns - t->start_ns : 0, w->waker, w->waker_cpu);
+			w->waking_ns ? w->waking_ns - t->start_ns : 0, w->waker, w->waker_cpu,
+			w->irq_ns, w->softirq_ns, w->idle_ns);
+		if (w->culprit != UINT32_MAX)
+			fprintf(out, ",\"culprit\":%" PRIu32 ",\"of_it\":%" PRIu64, w->culprit,
+				w->culprit_ns);
+		putc('}', out);
 	}
 	putc(']', out);
 }
@@ -152,6 +158,91 @@ static void put_ticks(FILE *out, const struct timeline *t)
 	fputs(last_ns ? "]}]" : "]", out);
 }
 
+/* A text about the recording, which the markup and the data both have. */
+typedef void said(FILE *out, const struct timeline *t);
+
+static void say_event(FILE *out, const struct timeline *t)
+{
+	char length[32], window[32];
+
+	html_ns((double)t->event_len_ns, length, sizeof(length));
+	if (t->event_cgroup)
+		fprintf(out,
+			"Ended by a %s of %s: %" PRIu64 " of %" PRIu64
+			" waits in %s took %s or longer, ",
+			t->event, t->event_cgroup, t->event_long, t->event_waits,
+			html_ns((double)t->event_window_ns, window, sizeof(window)), length);
+	else
+		fprintf(out, "Ended by %s of %s, ", t->event, length);
+	fprintf(out, "at %.6f ms", (double)(t->event_ns - t->start_ns) / 1e6);
+	if (!t->event_cgroup)
+		fprintf(out, " on CPU %" PRIu32 ", task %s (%" PRIu32 ")", t->event_cpu,
+			timeline_comm(t, t->event_pid), t->event_pid);
+	putc('.', out);
+}
+
+static void say_about(FILE *out, const struct timeline *t)
+{
+	char length[32];
+
+	fprintf(out, "%s of every context change. ",
+		html_ns((double)(t->end_ns - t->start_ns), length, sizeof(length)));
+	if (t->event)
+		say_event(out, t);
+}
+
+static bool is_whole(const struct timeline *t)
+{
+	return t->nr_slices == t->all_slices && !t->lost;
+}
+
+static void say_left_out(FILE *out, const struct timeline *t)
+{
+	char shown[32], all[32];
+
+	if (is_whole(t))
+		fputs("Nothing was lost, and nothing is left out.", out);
+	if (t->lost)
+		fprintf(out,
+			"%" PRIu64
+			" edges were overwritten, not kept or not passed to the programs; what a "
+			"core did in a gap is unknown. ",
+			t->lost);
+	if (t->nr_slices < t->all_slices)
+		fprintf(out,
+			"The picture has %zu of %zu slices: %s of %s, around the event or the "
+			"longest wait. "
+			"A .pftrace or .jsonl file has all.",
+			t->nr_slices, t->all_slices,
+			html_ns((double)(t->to_ns - t->from_ns), shown, sizeof(shown)),
+			html_ns((double)(t->end_ns - t->start_ns), all, sizeof(all)));
+}
+
+static void say_waits(FILE *out, const struct timeline *t)
+{
+	fprintf(out, "%zu of %zu waits. ", t->nr_waits, t->all_waits);
+	if (t->unknown_starts)
+		fprintf(out,
+			"%" PRIu64 " more began before the recording or in a gap: how long they "
+			"were is not known. ",
+			t->unknown_starts);
+}
+
+static void put_said(FILE *out, const struct timeline *t, said *say,
+		     void (*put)(FILE *out, const char *text))
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *buffer = open_memstream(&text, &size);
+
+	if (buffer) {
+		say(buffer, t);
+		fclose(buffer);
+	}
+	put(out, text ?: "?");
+	free(text);
+}
+
 static int put_data(FILE *out, const struct timeline *t)
 {
 	struct words parts = {0}, names = {0};
@@ -170,6 +261,12 @@ static int put_data(FILE *out, const struct timeline *t)
 		putc(']', out);
 	}
 	putc(']', out);
+	fputs(",\n\"about\":", out);
+	put_said(out, t, say_about, put_name);
+	fputs(",\n\"left_out\":", out);
+	put_said(out, t, say_left_out, put_name);
+	fputs(",\n\"waits_about\":", out);
+	put_said(out, t, say_waits, put_name);
 	put_words(out, "parts", &parts);
 	put_words(out, "names", &names);
 	fputs("}\n</script>\n", out);
@@ -236,12 +333,7 @@ static void put_wait(FILE *out, const struct timeline *t, size_t number)
 static void put_table(FILE *out, const struct timeline *t)
 {
 	fputs("<h2>The longest waits for a core</h2>\n<p class=\"muted\">", out);
-	html_textf(out, "%zu of %zu waits. ", t->nr_waits, t->all_waits);
-	if (t->unknown_starts)
-		html_textf(out,
-			   "%" PRIu64 " more began before the recording or in a gap: how long they "
-			   "were is not known. ",
-			   t->unknown_starts);
+	put_said(out, t, say_waits, html_text);
 	fputs("<em>Behind whom</em> had most of the wait on the core that the task got; in "
 	      "<em>quota</em> the CPU quota of its cgroup held the task, whatever that core did; "
 	      "interrupts, softirqs "
@@ -261,29 +353,9 @@ static void put_table(FILE *out, const struct timeline *t)
 /* What the picture does not show, first. */
 static void put_left_out(FILE *out, const struct timeline *t)
 {
-	char shown[32], all[32];
-
-	if (t->nr_slices == t->all_slices && !t->lost) {
-		fputs("<p class=\"fine\">Nothing was lost, and nothing is left out.</p>\n", out);
-		return;
-	}
-	fputs("<div class=\"loss\">", out);
-	if (t->lost)
-		html_textf(
-			out,
-			"%" PRIu64
-			" edges were overwritten, not kept or not passed to the programs; what a "
-			"core did in a gap is unknown. ",
-			t->lost);
-	if (t->nr_slices < t->all_slices)
-		html_textf(out,
-			   "The picture has %zu of %zu slices: %s of %s, around the event or the "
-			   "longest wait. "
-			   "A .pftrace or .jsonl file has all.",
-			   t->nr_slices, t->all_slices,
-			   html_ns((double)(t->to_ns - t->from_ns), shown, sizeof(shown)),
-			   html_ns((double)(t->end_ns - t->start_ns), all, sizeof(all)));
-	fputs("</div>\n", out);
+	fprintf(out, "<p class=\"%s\">", is_whole(t) ? "fine" : "loss");
+	put_said(out, t, say_left_out, html_text);
+	fputs("</p>\n", out);
 }
 
 static void put_legend(FILE *out)
@@ -307,30 +379,8 @@ static void put_style(FILE *out)
 	fputs("}</style>", out);
 }
 
-static void put_event(FILE *out, const struct timeline *t)
-{
-	char length[32], window[32];
-
-	html_ns((double)t->event_len_ns, length, sizeof(length));
-	if (t->event_cgroup)
-		html_textf(out,
-			   "Ended by a %s of %s: %" PRIu64 " of %" PRIu64
-			   " waits in %s took %s or longer, ",
-			   t->event, t->event_cgroup, t->event_long, t->event_waits,
-			   html_ns((double)t->event_window_ns, window, sizeof(window)), length);
-	else
-		html_textf(out, "Ended by %s of %s, ", t->event, length);
-	html_textf(out, "at %.6f ms", (double)(t->event_ns - t->start_ns) / 1e6);
-	if (!t->event_cgroup)
-		html_textf(out, " on CPU %" PRIu32 ", task %s (%" PRIu32 ")", t->event_cpu,
-			   timeline_comm(t, t->event_pid), t->event_pid);
-	putc('.', out);
-}
-
 static void put_head(FILE *out, const struct timeline *t)
 {
-	char length[32];
-
 	fprintf(out,
 		"<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
 		"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
@@ -341,10 +391,7 @@ static void put_head(FILE *out, const struct timeline *t)
 		html_timeline_hash);
 	put_style(out);
 	fputs("</head><body>\n<header><h1>subtick trace</h1>\n<p class=\"muted\">", out);
-	html_textf(out, "%s of every context change. ",
-		   html_ns((double)(t->end_ns - t->start_ns), length, sizeof(length)));
-	if (t->event)
-		put_event(out, t);
+	put_said(out, t, say_about, html_text);
 	fputs("</p></header>\n<main>\n", out);
 }
 

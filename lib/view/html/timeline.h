@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The script of a timeline, which embed.py makes of timeline.js. */
+/* The script of a timeline, which embed.py makes of timeline.js and timeline_file.js. */
 #ifndef SUBTICK_VIEW_HTML_TIMELINE_H
 #define SUBTICK_VIEW_HTML_TIMELINE_H
 

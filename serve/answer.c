@@ -51,6 +51,18 @@ void answer_text(struct server *server, struct evhttp_request *request, int code
 		evbuffer_free(buffer);
 }
 
+bool answer_has_room(struct server *server, struct evhttp_request *request, size_t limit)
+{
+	/* A client that reads slowly must not block the others. */
+	return body_total() <= limit ||
+	       conns_relieve(&server->conns, evhttp_request_get_connection(request));
+}
+
+void answer_full(struct server *server, struct evhttp_request *request)
+{
+	answer_text(server, request, HTTP_SERVUNAVAIL, "out of memory for responses; try again later");
+}
+
 void answer_body(struct server *server, struct evhttp_request *request, const char *type,
 	       struct body *body)
 {

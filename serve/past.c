@@ -224,6 +224,10 @@ void past_report(struct server *server, struct evhttp_request *request, const ch
 		answer_text(server, request, HTTP_BADREQUEST, "at: expected seconds since 1970");
 		return;
 	}
+	if (!answer_has_room(server, request, ANSWER_HELD_OTHERS)) {
+		answer_full(server, request);
+		return;
+	}
 	nr = gather(server, at_ns, reports, last);
 	body = nr ? render(server, reports, nr) : NULL;
 	for (size_t i = 0; i < nr; i++) {

@@ -11,9 +11,6 @@
 #include "self.h"
 #include "view/prom_accept.h"
 
-/* Limit of the memory of all responses being sent, which slow readers hold. */
-#define MAX_HELD (96 * 1024 * 1024)
-
 static int sink(void *arg, const char *data, size_t len)
 {
 	struct body *body = arg;
@@ -77,12 +74,8 @@ void scrape_answer(struct server *server, struct evhttp_request *request)
 	enum prom_format format = prom_accept(accept, server->config.native_histograms);
 	bool gzip = answer_wants_gzip(request);
 
-	/* A client that reads slowly must not block the others. */
-	if ((body_total() > MAX_HELD &&
-	     !conns_relieve(&server->conns, evhttp_request_get_connection(request))) ||
-	    refresh(server, format, gzip)) {
-		answer_text(server, request, HTTP_SERVUNAVAIL,
-			    "out of memory for responses; try again later");
+	if (!answer_has_room(server, request, ANSWER_HELD_SCRAPES) || refresh(server, format, gzip)) {
+		answer_full(server, request);
 		return;
 	}
 	answer_body(server, request, prom_content_type(format), server->metrics[format][gzip].body);

@@ -75,6 +75,9 @@ const struct config_setting config_settings[] = {
 	{"max-connections", "N", "limit of simultaneous connections (default 512)", CONFIG_LIVE},
 	{"timeout", "TIME",
 	 "time limit for a request, and for progress of a response (default 10s)", CONFIG_LIVE},
+	{"traces", "DIR",
+	 "show the recordings in this directory on the page: files of subtick trace -o DIR/NAME.html",
+	 CONFIG_RESTART},
 	{"user", "NAME", "user to become after attaching, if started as root (default nobody)",
 	 CONFIG_RESTART},
 	{"keep-bpf", NULL,
@@ -121,6 +124,7 @@ void config_free(struct config *config)
 	free(config->token_file);
 	free(config->hosts);
 	free(config->collect);
+	free(config->traces);
 	free(config->user);
 	memset(config, 0, sizeof(*config));
 }
@@ -356,6 +360,8 @@ int config_set(struct config *config, const char *name, const char *value, struc
 		return add_host(config, value, err);
 	if (!strcmp(name, "token-file"))
 		return set_str(&config->token_file, value, err);
+	if (!strcmp(name, "traces"))
+		return set_str(&config->traces, value, err);
 	if (!strcmp(name, "user"))
 		return set_str(&config->user, value, err);
 	if (!strcmp(name, "interval"))
@@ -483,6 +489,8 @@ const char *config_needs_restart(const struct config *old, const struct config *
 			return "listen";
 	if (!same(old->collect, fresh->collect))
 		return "collect";
+	if (!same(old->traces, fresh->traces))
+		return "traces";
 	if (!same(old->user, fresh->user))
 		return "user";
 	/* It can change the boundaries. */

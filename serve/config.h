@@ -59,6 +59,7 @@ struct config {
 	char *token_file; /* NULL: no token is required */
 	char *hosts;	  /* "a,b": names of this server; NULL for none */
 	char *collect;	  /* "load,runq" */
+	char *traces;	  /* directory of recordings; NULL for none */
 	char *user;
 	uint64_t le_ns[CONFIG_MAX_LE];
 	unsigned int nr_le;

@@ -23,6 +23,7 @@
 #include "past.h"
 #include "scrape.h"
 #include "stream.h"
+#include "traces.h"
 #include "web/assets.h"
 
 #define MAX_HEADERS 8192
@@ -95,7 +96,7 @@ static bool host_refused(const struct server *server, struct evhttp_request *req
 static void route(struct server *server, struct evhttp_request *request, const char *path,
 		  const char *query)
 {
-	static const char api[] = "/api/v1/";
+	static const char api[] = "/api/v1/", traces[] = "/api/v1/traces/";
 	const struct web_asset *asset = find_asset(path);
 	const char *token = evhttp_find_header(evhttp_request_get_input_headers(request),
 					       "Authorization");
@@ -123,6 +124,10 @@ static void route(struct server *server, struct evhttp_request *request, const c
 		past_report(server, request, query);
 	else if (!strcmp(path, "/api/v1/host"))
 		past_host(server, request);
+	else if (!strcmp(path, "/api/v1/traces"))
+		traces_list(server, request);
+	else if (!strncmp(path, traces, sizeof(traces) - 1))
+		traces_answer(server, request, path + sizeof(traces) - 1);
 	else if (!strncmp(path, api, sizeof(api) - 1))
 		api_answer(server, request, path + sizeof(api) - 1);
 	else

@@ -24,6 +24,7 @@
 #include "scrape.h"
 #include "self.h"
 #include "stream.h"
+#include "traces.h"
 
 static void on_stop(evutil_socket_t signal, short what, void *arg)
 {
@@ -163,6 +164,8 @@ static int attach(struct server *s, struct err *err)
 	s->config.no_blame = !s->config.blame_limit;
 	rc = auth_read(&s->auth, s->config.token_file, err);
 	if (!rc)
+		rc = traces_open(s, err);
+	if (!rc)
 		rc = needs_memory(&s->config, &needs, err);
 	if (!rc)
 		rc = collectors_open(s->collectors, &s->config, err);
@@ -221,7 +224,7 @@ int server_run(struct server *s, struct err *err)
 	/* Responses may be large and rare: return their memory to the system when freed. */
 	mallopt(M_MMAP_THRESHOLD, 1024 * 1024);
 	s->start_unix_ns = clock_unix_ns();
-	s->statm_fd = s->auth.fd = s->notify.fd = -1;
+	s->statm_fd = s->auth.fd = s->notify.fd = s->traces_fd = -1;
 	s->sampler = (struct sampler){.collectors = s->collectors,
 				      .store = &s->store,
 				      .config = &s->config,
@@ -254,6 +257,7 @@ int server_run(struct server *s, struct err *err)
 	store_free(&s->own);
 	notify_close(&s->notify);
 	auth_close(&s->auth);
+	traces_close(s);
 	if (s->statm_fd >= 0)
 		close(s->statm_fd);
 	config_free(&s->config);

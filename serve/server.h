@@ -69,6 +69,7 @@ struct server {
 	struct body *host[2];
 	char machine[512]; /* one line for the report */
 	struct history history;
+	int traces_fd; /* directory of recordings; -1 for none */
 
 	/* Reads the settings again; set by the command. */
 	int (*reload)(void *arg, struct config *ret_config, struct err *err);

@@ -603,6 +603,11 @@ enum unit {
 	  "what the kernel last set the CPU to, with --frequency; null if it did not")            \
 	X(M_HOSTNAME, "hostname", "host", UNIT_TEXT, "name of the machine")                         \
 	X(M_KERNEL_RELEASE, "kernel_release", "kernel", UNIT_TEXT, "release of the kernel")        \
+	X(M_FILE, "file", "recording", UNIT_TEXT, "name of the file")                               \
+	X(M_WRITTEN_UNIX_NS, "written_unix_ns", "written", UNIT_ID, "when the file was last written") \
+	X(M_SIZE_BYTES, "size_bytes", "size", UNIT_BYTES, "size of the file")                       \
+	X(M_LEFT_OUT_TOTAL, "left_out_total", "left out", UNIT_COUNT,                               \
+	  "recordings that are not listed, the oldest ones")                                         \
 	X(M_BOOT_UNIX_NS, "boot_unix_ns", "booted", UNIT_ID, "when the machine was started")       \
 	X(M_VERSION, "subtick_version", "subtick", UNIT_TEXT, "version of subtick")                \
 	X(M_KERNEL_BYTES, "kernel_bytes", "kernel memory", UNIT_BYTES, "kernel memory in BPF maps") \

@@ -9,6 +9,7 @@ import {Losses} from "./losses.js";
 import {Noise} from "./noise.js";
 import {Past, formatHash, parseHash, save, unpackAll, uptime} from "./past.js";
 import {Runq} from "./runq.js";
+import {Trace} from "./trace.js";
 import {Wake} from "./wake.js";
 
 const STALE_MS = 5000;
@@ -34,6 +35,7 @@ class App {
 			runq: new Runq(byId("view-runq")),
 			wake: new Wake(byId("view-wake")),
 			noise: new Noise(byId("view-noise")),
+			trace: new Trace(byId("view-trace"), this.feed),
 			doctor: new Doctor(byId("view-doctor"), this.feed),
 		};
 		this.viewOf = {load: this.views.cores, runq: this.views.runq, wake: this.views.wake,
@@ -188,7 +190,7 @@ class App {
 	}
 
 	// Requests the report of the view if the stream has not brought it soon, but not before what the
-	// exporter kept. Doctor does this itself.
+	// exporter kept. Doctor and Trace do this themselves.
 	ask() {
 		const noun = Object.keys(this.viewOf).find((key) => this.viewOf[key] === this.view());
 

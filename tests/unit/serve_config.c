@@ -39,6 +39,7 @@ TEST(test_file)
 		   "timeout = 3s\n"
 		   "token-file = /etc/a b\n"
 		   "user = daemon\n"
+		   "traces = /srv/a b\n"
 		   "host = node1\n"
 		   "host = node1.example\n"
 		   "collect = load\n"
@@ -65,6 +66,7 @@ TEST(test_file)
 	assert_int_equal(c.timeout_ns, 3000000000);
 	assert_string_equal(c.token_file, "/etc/a b");
 	assert_string_equal(c.user, "daemon");
+	assert_string_equal(c.traces, "/srv/a b");
 	assert_string_equal(c.hosts, "node1,node1.example");
 	assert_true(c.no_sandbox);
 	assert_true(c.fine && c.idle_states && c.pressure && c.no_causes && c.sample_ratio > 0.2499 &&
@@ -171,6 +173,9 @@ TEST(test_restart)
 	config_free(&b);
 	check_good("listen = 127.0.0.1:1\nuser = daemon", &b);
 	assert_string_equal(config_needs_restart(&a, &b), "user");
+	config_free(&b);
+	check_good("listen = 127.0.0.1:1\ntraces = /srv", &b);
+	assert_string_equal(config_needs_restart(&a, &b), "traces");
 	config_free(&b);
 	check_good("listen = 127.0.0.1:1\ncollect = load", &b);
 	assert_string_equal(config_needs_restart(&a, &b), "collect");

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Stands in for `subtick serve`: the page's files, made-up reports as JSON, and an event stream.
 
-usage: fixture.py --web DIR [--cpus N] [--cgroups N] [--hostile] [--token T] [--losses] [--without NOUN]
+usage: fixture.py --web DIR [--traces DIR] [--cpus N] [--cgroups N] [--hostile] [--token T] [--losses] [--without NOUN]
 Prints the port it listens on, on 127.0.0.1, and ends when its standard input does.
 """
 import argparse
@@ -14,6 +14,7 @@ import os
 import sys
 import threading
 import time
+import urllib.parse
 
 TYPES = {".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8",
          ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml"}
@@ -197,7 +198,18 @@ def past(options):
                     for ago in range(300, 5, -10) for noun in kept)
 
 
+def traces(options, _at):
+    """As the exporter lists them: newest first; without a folder there is none, and a note says why."""
+    if not options.traces:
+        return {"left_out_total": 0, "traces": [], "notes": ["this exporter shows no recordings"]}
+    rows = [{"file": name, "written_unix_ns": os.stat(os.path.join(options.traces, name)).st_mtime_ns,
+             "size_bytes": os.path.getsize(os.path.join(options.traces, name)), "detail": None}
+            for name in os.listdir(options.traces)]
+    return {"left_out_total": 3, "traces": sorted(rows, key=lambda row: -row["written_unix_ns"]), "notes": []}
+
+
 NOUNS["host"] = host
+NOUNS["traces"] = traces
 
 
 def body(noun, options, now=None):
@@ -244,6 +256,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 self.answer(200, "text/html", self.path.encode())
             elif noun == self.options.without:
                 self.answer(404, "text/plain", b"not collected; see --collect in subtick-serve(8)")
+            elif noun.startswith("traces/") and self.options.traces:
+                name = urllib.parse.unquote(noun[len("traces/"):])
+                with open(os.path.join(self.options.traces, os.path.basename(name)), "rb") as file:
+                    self.answer(200, "application/octet-stream", file.read())
             elif noun in NOUNS:
                 self.answer(200, "application/json", body(noun, self.options).encode())
             else:
@@ -253,7 +269,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def file(self, path):
         name = "index.html" if path == "/" else path.lstrip("/")
-        full = os.path.join(self.options.web, name)
+        # The one file of the page that is not in its folder: the library draws with it, too.
+        folder = "lib/view/html" if name == "timeline.js" else self.options.web
+        full = os.path.join(folder, name)
         if "/" not in name and os.path.isfile(full):
             with open(full, "rb") as file:
                 kind = TYPES.get(os.path.splitext(name)[1], "text/plain; charset=utf-8")
@@ -281,6 +299,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--web", required=True)
+    parser.add_argument("--traces", default="", help="a folder of recordings")
     parser.add_argument("--cpus", type=int, default=2)
     parser.add_argument("--cgroups", type=int, default=30)
     parser.add_argument("--interval", type=float, default=0.5)

@@ -4,7 +4,7 @@ import {join} from "node:path";
 import {Browser, Fixture, ok, shots, test} from "./browser.mjs";
 import {pastTests} from "./past.mjs";
 
-const VIEWS = ["cores", "runq", "wake", "noise", "doctor"];
+const VIEWS = ["cores", "runq", "wake", "noise", "trace", "doctor"];
 
 async function views(page, name) {
 	for (const view of VIEWS) {

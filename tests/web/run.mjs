@@ -5,9 +5,11 @@ import {pageTests} from "./page.mjs";
 import {reportTests} from "./report.mjs";
 import {serveTests} from "./serve.mjs";
 import {timelineTests} from "./timeline.mjs";
+import {traceTests} from "./trace.mjs";
 
 await pageTests();
 await reportTests();
 await timelineTests();
+await traceTests();
 await serveTests();
 process.exit(done());

@@ -2,6 +2,8 @@
 // The page as the real exporter serves it: live bars under a load that we make, every view.
 import {spawn, spawnSync} from "node:child_process";
 import {createServer} from "node:net";
+import {chmodSync, mkdtempSync, rmSync} from "node:fs";
+import {tmpdir} from "node:os";
 import {join} from "node:path";
 import {Browser, ok, shots, skip, test} from "./browser.mjs";
 import {cgroupRoot, Cgroups, shown, tag} from "./cgroups.mjs";
@@ -113,7 +115,27 @@ async function hostile(page) {
 	}
 }
 
-async function served(browser, url) {
+// A recording of this machine, made while the exporter runs: its slices are drawn, and sum to the windows.
+async function recorded(page, folder) {
+	const run = spawnSync(SUBTICK, ["trace", "--for", "50ms", "--json", "-o", join(folder, "now.html")]);
+
+	if (run.status === 77) {
+		skip("serve: a recording is drawn", String(run.stderr).trim().replaceAll("\n", " "));
+		return;
+	}
+	const windows = JSON.parse(run.stdout).cpus.map(({window_ns}) => window_ns);
+
+	await page.click("#tab-trace");
+	await page.click("#view-trace .traces button:text-is('show')");
+	await page.waitForSelector("#view-trace canvas");
+	const view = await page.evaluate(() => ({...document.querySelector("#view-trace canvas").dataset}));
+
+	ok(Number(view.wide) + Number(view.narrow) >= windows.length && Number(view.to) - Number(view.from) >= Math.max(...windows),
+		"serve: a recording of this machine is drawn", JSON.stringify([view, windows]));
+	await page.screenshot({path: join(shots, "serve-trace.png"), fullPage: true});
+}
+
+async function served(browser, url, folder) {
 	const page = await browser.page();
 	const answer = await page.goto(url);
 
@@ -136,6 +158,7 @@ async function served(browser, url) {
 		ok(text.length > 8 && !/unavailable/i.test(text), `serve: ${view} has figures`, text);
 		await page.screenshot({path: join(shots, `serve-${view}.png`), fullPage: true});
 	}
+	await recorded(page, folder);
 	ok(!page.problems.length, "serve: no console errors", page.problems.join("\n"));
 	ok(page.requests.every((asked) => asked.startsWith(url)), "serve: the page asks its exporter only");
 	await page.close();
@@ -177,7 +200,10 @@ export async function serveTests() {
 		return;
 	}
 	const port = await freePort(), url = `http://127.0.0.1:${port}/`;
-	const child = spawn(SUBTICK, ["serve", "--listen", `127.0.0.1:${port}`,
+	const folder = mkdtempSync(join(tmpdir(), "subtick-traces-"));
+
+	chmodSync(folder, 0o755);
+	const child = spawn(SUBTICK, ["serve", "--listen", `127.0.0.1:${port}`, "--traces", folder,
 		"--collect", "load,runq,wake,noise"], {stdio: ["ignore", "ignore", "pipe"]});
 
 	child.said = "";
@@ -186,11 +212,12 @@ export async function serveTests() {
 
 	await test("serve: the real exporter", async () => {
 		await ready(url, child);
-		await served(browser, url);
+		await served(browser, url, folder);
 	});
 	await rebound(port);
 	await browser.close();
 	child.kill("SIGTERM");
+	rmSync(folder, {recursive: true, force: true});
 	await new Promise((resolve) => child.exitCode !== null ? resolve() : child.once("exit", resolve));
 	ok(child.exitCode === 0, "serve: ends cleanly with the page's connections", `${child.exitCode} ${child.said}`);
 }

@@ -298,7 +298,7 @@ struct runq_cpu {
 	__u64 blame_full;
 	/* The segment that runs, and what runs next while a wait is charged. */
 	struct runq_seg now, next;
-	__u64 pad;
+	__u64 rows; /* of blame: 1 + the highest that this core has taken */
 	struct runq_clock clock;
 	struct runq_seg segs[RUNQ_NR_SEGS];
 	struct runq_walk walk;
@@ -318,9 +318,8 @@ struct runq_charge {
 
 /*
  * Blame, by numbers that the programs find in a map of pairs. The rows are mapped, so that user space
- * reads them without a system call. Numbers of free rows are in a stack, the lowest on top at the
- * start. Counters only grow, also when another pair takes the row. Row 0 is for pairs that find no
- * free one.
+ * reads them without a system call. A pair gets a row that was freed, else one that was never taken.
+ * Counters only grow, also when another pair takes the row. Row 0 is for pairs that find no free one.
  */
 struct runq_row {
 	struct runq_pair pair; /* both 0: free */

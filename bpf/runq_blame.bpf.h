@@ -10,12 +10,36 @@ static __always_inline struct runq_row *row_at(u32 row)
 	return AREA(rows) + (u64)(row % RUNQ_NR_BLAME) * sizeof(struct runq_row);
 }
 
+/*
+ * A row that no pair has; false if there is none. A counter of those that were never taken would need
+ * an addition that returns what was there, which Linux 5.10 lacks; the queue has a lock.
+ */
+static __always_inline bool row_take(u32 *ret_row)
+{
+	u32 next;
+
+	if (!bpf_map_pop_elem(&free_rows, ret_row))
+		return true;
+	if (bpf_map_pop_elem(&new_rows, ret_row))
+		return false;
+	next = *ret_row + layout.cpus;
+	if (next < RUNQ_NR_BLAME)
+		bpf_map_push_elem(&new_rows, &next, 0);
+	return true;
+}
+
 /* A row for a pair that has none: its number, or 0 if there is no free one. */
 static __noinline u32 row_new(struct runq_pair *pair, u32 cpu)
 {
+	struct runq_cpu *pc;
 	u32 at, *known;
 	u64 core = cpu;
 
+	/* In a 64-bit register: see cpu_here(). */
+	asm volatile("" : "+r"(core));
+	if (core >= layout.cpus)
+		return 0;
+	pc = cpu_at(core);
 	/* The culprit's slot is between two groups. */
 	if (!pair->culprit) {
 		pair->culprit = RUNQ_KEY_OTHER;
@@ -23,7 +47,9 @@ static __noinline u32 row_new(struct runq_pair *pair, u32 cpu)
 		if (known)
 			return *known;
 	}
-	if (!bpf_map_pop_elem(&free_rows, &at)) {
+	if (row_take(&at)) {
+		if (at >= pc->rows)
+			pc->rows = at + 1;
 		row_at(at)->pair = *pair;
 		if (!bpf_map_update_elem(&row_of, pair, &at, BPF_NOEXIST))
 			return at;
@@ -34,10 +60,7 @@ static __noinline u32 row_new(struct runq_pair *pair, u32 cpu)
 		if (known)
 			return *known;
 	}
-	/* In a 64-bit register: see cpu_here(). */
-	asm volatile("" : "+r"(core));
-	if (core < layout.cpus)
-		cpu_at(core)->blame_full++;
+	pc->blame_full++;
 	return 0;
 }
 

@@ -156,6 +156,17 @@ struct {
 	__type(value, u32);
 } free_rows SEC(".maps");
 
+/*
+ * Rows that were never taken, in as many lanes as there are CPUs: of each the next row. A core has
+ * at most one lane in hand: there is one for every other core, until the last rows are taken.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_QUEUE);
+	__uint(max_entries, 1);
+	__uint(key_size, 0);
+	__type(value, u32);
+} new_rows SEC(".maps");
+
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 256 * 1024);

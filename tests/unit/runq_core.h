@@ -72,7 +72,8 @@ static struct {
 		u32 row;
 	} pair[NR_BLAME];
 	u32 nr_rows, max_rows; /* pairs in the map of rows */
-	u32 rows_taken, max_taken;
+	u32 free_row[NR_BLAME], nr_free_rows;  /* a stack */
+	u32 new_row[NR_CPUS], new_at, new_end; /* a queue */
 	bool rival; /* another core makes a row for the next new pair, too, and is faster */
 	struct runq_event event[NR_EVENTS];
 	u32 nr_events, max_events, nr_new;
@@ -148,9 +149,15 @@ static long bpf_map_update_elem(void *map, const void *key, const void *value, u
 static long bpf_map_pop_elem(void *map, void *value)
 {
 	if (map == &free_rows) {
-		if (fake.rows_taken == fake.max_taken)
+		if (!fake.nr_free_rows)
 			return -ENOENT;
-		*(u32 *)value = ++fake.rows_taken;
+		*(u32 *)value = fake.free_row[--fake.nr_free_rows];
+		return 0;
+	}
+	if (map == &new_rows) {
+		if (fake.new_at == fake.new_end)
+			return -ENOENT;
+		*(u32 *)value = fake.new_row[fake.new_at++ % NR_CPUS];
 		return 0;
 	}
 	assert_ptr_equal(map, &free_slots);
@@ -163,7 +170,12 @@ static long bpf_map_pop_elem(void *map, void *value)
 static long bpf_map_push_elem(void *map, const void *value, u64 flags)
 {
 	if (map == &free_rows) {
-		assert_int_equal(*(const u32 *)value, fake.rows_taken--);
+		fake.free_row[fake.nr_free_rows++] = *(const u32 *)value;
+		return 0;
+	}
+	if (map == &new_rows) {
+		assert_true(fake.new_end - fake.new_at < NR_CPUS);
+		fake.new_row[fake.new_end++ % NR_CPUS] = *(const u32 *)value;
 		return 0;
 	}
 	assert_ptr_equal(map, &free_slots);
@@ -261,7 +273,8 @@ static inline void fake_reset(void)
 	for (u32 i = 1; i < NR_NEAR; i++)
 		fake.free[fake.nr_free++] = i;
 	fake.max_rows = NR_BLAME;
-	fake.max_taken = NR_BLAME - 1;
+	for (u32 row = 1; row <= NR_CPUS; row++)
+		fake.new_row[fake.new_end++] = row;
 	fake.max_events = NR_EVENTS;
 	fake.rq_behind[0] = 1000000;
 	fake.rq_behind[1] = 77777;
@@ -370,13 +383,15 @@ static inline void fake_fold(void)
 		u64 victim = key_of(RUNQ_PAIR_VICTIM(cell->pair));
 		u64 culprit = key_of(RUNQ_PAIR_WHO(cell->pair));
 		struct runq_row *row = row_find(victim, culprit);
+		u32 at;
 
 		if (!cell->pair)
 			continue;
 		if (!row) {
-			row = &rows_area[++fake.rows_taken];
+			assert_true(row_take(&at));
+			row = &rows_area[at];
 			row->pair = (struct runq_pair){victim, culprit};
-			row_add(&row->pair, fake.rows_taken);
+			row_add(&row->pair, at);
 		}
 		row->charge.wait_ns += cell->wait_ns;
 		row->charge.count += cell->count;

@@ -233,10 +233,12 @@ static void blame_full(void **state)
 	/* No room in the map: the row that was taken is free again. */
 	behind(400, &task[1], &task[2]);
 	assert_int_equal(cpus_area[0].blame_full, 1);
-	assert_int_equal(fake.rows_taken, 1);
+	assert_int_equal(fake.nr_free_rows, 1);
+	assert_int_equal(fake.free_row[0], 2);
 	assert_int_equal(rows_area[2].pair.victim + rows_area[2].pair.culprit, 0);
-	/* No free row. */
-	fake.max_taken = 1;
+	/* No free row, nor one that was never taken. */
+	fake.nr_free_rows = 0;
+	fake.new_at = fake.new_end;
 	behind(800, &task[2], &task[3]);
 	assert_int_equal(cpus_area[0].blame_full, 2);
 	assert_int_equal(fake_row(1001, 1002)->charge.wait_ns, 100);
@@ -253,9 +255,66 @@ static void blame_rival(void **state)
 	fake.rival = false;
 	assert_int_equal(fake_row(1001, 1002)->charge.wait_ns, 100);
 	assert_ptr_equal(fake_row(1001, 1002), &rows_area[NR_BLAME - 1]);
-	assert_int_equal(fake.rows_taken, 0);
+	assert_int_equal(fake.nr_free_rows, 1);
+	assert_int_equal(fake.free_row[0], 1);
 	assert_int_equal(rows_area[1].pair.victim + rows_area[1].charge.count, 0);
 	assert_int_equal(cpus_area[0].blame_full, 0);
+}
+
+/* Each row once, in order, and those that were freed first. */
+static void blame_rows(void **state)
+{
+	u32 at, freed = 3;
+
+	for (u32 row = 1; row < RUNQ_NR_BLAME; row++) {
+		assert_true(row_take(&at));
+		assert_int_equal(at, row);
+		if (row != 10)
+			continue;
+		bpf_map_push_elem(&free_rows, &freed, 0);
+		assert_true(row_take(&at));
+		assert_int_equal(at, freed);
+	}
+	assert_false(row_take(&at));
+}
+
+/* While all other cores are about to take a row, there is one for this core. */
+static void blame_rows_in_hand(void **state)
+{
+	bool taken[RUNQ_NR_BLAME] = {false};
+	u32 at, lane[NR_CPUS - 1];
+
+	for (u32 i = 0; i < NR_CPUS - 1; i++)
+		assert_int_equal(bpf_map_pop_elem(&new_rows, &lane[i]), 0);
+	for (u32 i = 0; i < RUNQ_NR_BLAME / NR_CPUS - 1; i++) {
+		assert_true(row_take(&at));
+		assert_true(at && at < RUNQ_NR_BLAME && !taken[at]);
+		taken[at] = true;
+	}
+	/* They go on where they were. */
+	for (u32 i = 0; i < NR_CPUS - 1; i++)
+		bpf_map_push_elem(&new_rows, &lane[i], 0);
+	while (row_take(&at)) {
+		assert_true(at && at < RUNQ_NR_BLAME && !taken[at]);
+		taken[at] = true;
+	}
+	for (u32 row = 1; row < RUNQ_NR_BLAME; row++)
+		assert_true(taken[row]);
+}
+
+/* A reader knows how far to look, whichever core took which row. */
+static void blame_rows_end(void **state)
+{
+	struct runq_pair pair = {.victim = 1001, .culprit = 1002};
+
+	for (u32 row = 1; row < 10; row++, pair.culprit++) {
+		assert_int_equal(row_new(&pair, row % 2), row);
+		assert_int_equal(cpus_area[row % 2].rows, row + 1);
+	}
+	/* One that was freed is not beyond those that were taken. */
+	fake.free_row[fake.nr_free_rows++] = 3;
+	assert_int_equal(row_new(&pair, 1), 3);
+	assert_int_equal(cpus_area[1].rows, 10);
 }
 
 /* The culprit's slot was freed meanwhile: the victim has its wait all the same, in one row. */
@@ -438,6 +497,9 @@ int main(void)
 		cmocka_unit_test_setup(long_waits, reset),
 		cmocka_unit_test_setup(blame_full, reset),
 		cmocka_unit_test_setup(blame_rival, reset),
+		cmocka_unit_test_setup(blame_rows, reset),
+		cmocka_unit_test_setup(blame_rows_in_hand, reset),
+		cmocka_unit_test_setup(blame_rows_end, reset),
 		cmocka_unit_test_setup(blame_of_nobody, reset),
 		cmocka_unit_test_setup(boundaries, reset),
 		cmocka_unit_test_setup(stamps_of_wakeups, reset),

@@ -9,11 +9,14 @@
 #define ROWS_CPUS     2
 #define ROWS_INDEX_FD 1004
 #define ROWS_FREE_FD  1005
+#define ROWS_NEW_FD   1006
 
 static struct runq_row rows_memory[RUNQ_NR_BLAME];
 static struct runq_pair_cell rows_cells[ROWS_CPUS * RUNQ_NR_PAIRS];
+static struct runq_cpu rows_cores[ROWS_CPUS];
 static uint32_t rows_free[RUNQ_NR_BLAME];
 static size_t rows_nr_free, rows_pairs; /* pairs in the programs' map */
+static uint32_t rows_new; /* lanes of rows that were never taken, then the last one that was */
 static struct runq_blame_table rows_table;
 
 /* The kernel's part of updating and deleting; false if the map is another one. */
@@ -21,7 +24,20 @@ static inline bool rows_update(int fd, const void *value)
 {
 	if (fd == ROWS_FREE_FD)
 		rows_free[rows_nr_free++] = *(const uint32_t *)value;
-	return fd == ROWS_FREE_FD;
+	else if (fd == ROWS_NEW_FD)
+		assert_int_equal(*(const uint32_t *)value, ++rows_new);
+	return fd == ROWS_FREE_FD || fd == ROWS_NEW_FD;
+}
+
+/* As the programs do; each row by another core than the one before. */
+static inline uint32_t rows_take(void)
+{
+	struct runq_cpu *core = &rows_cores[(rows_new + 1) % ROWS_CPUS];
+
+	if (rows_nr_free)
+		return rows_free[--rows_nr_free];
+	core->rows = ++rows_new + 1;
+	return rows_new;
 }
 
 static inline struct runq_row *rows_find_pair(const struct runq_pair *pair)
@@ -47,7 +63,7 @@ static inline void rows_charge(uint64_t victim, uint64_t culprit, uint64_t ns)
 	struct runq_pair pair = {victim, culprit};
 
 	if (!rows_find_pair(&pair)) {
-		rows_memory[rows_free[--rows_nr_free]].pair = pair;
+		rows_memory[rows_take()].pair = pair;
 		rows_pairs++;
 	}
 	rows_find_pair(&pair)->charge.wait_ns += ns;
@@ -60,16 +76,20 @@ static inline void rows_begin(void)
 
 	memset(rows_cells, 0, sizeof(rows_cells));
 	memset(rows_memory, 0, sizeof(rows_memory));
-	rows_nr_free = rows_pairs = 0;
+	memset(rows_cores, 0, sizeof(rows_cores));
+	rows_nr_free = rows_pairs = rows_new = 0;
 	rows_table = (struct runq_blame_table){.index_fd = ROWS_INDEX_FD,
 					       .free_fd = ROWS_FREE_FD,
+					       .new_fd = ROWS_NEW_FD,
 					       .rows = rows_memory,
 					       .cells = rows_cells,
+					       .cores = rows_cores,
 					       .cpus = ROWS_CPUS};
 	assert_int_equal(runq_blame_open(&rows_table, &err), 0);
-	/* One row is for pairs that find no other, and the lowest of the rest is the next. */
-	assert_int_equal(rows_nr_free, RUNQ_NR_BLAME - 1);
-	assert_int_equal(rows_free[rows_nr_free - 1], 1);
+	/* Row 0 is for pairs that find no other. */
+	assert_int_equal(rows_new, ROWS_CPUS);
+	assert_int_equal(rows_nr_free, 0);
+	rows_new = 0;
 }
 
 static inline size_t rows_read(const struct runq_chunks *chunks, const uint64_t *retired,

@@ -17,9 +17,9 @@ static size_t nr_cells(const struct runq_blame_table *table)
 	return (size_t)table->cpus * RUNQ_NR_PAIRS;
 }
 
-static int row_push(struct runq_blame_table *table, uint32_t row, struct err *err)
+static int row_push(int fd, uint32_t row, struct err *err)
 {
-	if (bpf_map_update_elem(table->free_fd, NULL, &row, BPF_ANY))
+	if (bpf_map_update_elem(fd, NULL, &row, BPF_ANY))
 		return sys_bpf_fail(err, -errno, "cannot free a row of the blame table");
 	return 0;
 }
@@ -31,8 +31,8 @@ int runq_blame_open(struct runq_blame_table *table, struct err *err)
 	/* For what finds no row of its own. */
 	table->rows[0].pair = (struct runq_pair){RUNQ_KEY_OTHER, RUNQ_KEY_OTHER};
 	table->nr_rows = 1;
-	for (uint32_t row = RUNQ_NR_BLAME - 1; !rc && row; row--)
-		rc = row_push(table, row, err);
+	for (uint32_t row = 1; !rc && row <= table->cpus; row++)
+		rc = row_push(table->new_fd, row, err);
 	if (rc)
 		return rc;
 	table->rows_prev = calloc(RUNQ_NR_BLAME, sizeof(*table->rows_prev));
@@ -99,15 +99,14 @@ int runq_blame_leave(struct runq_blame_table *table, const struct runq_chunks *c
 	return 0;
 }
 
-/*
- * Rows are taken by their numbers. Those that a core has taken and not written yet, or has put back,
- * are no more than there are cores: so many can be empty before the last one in use.
- */
 static void rows_find(struct runq_blame_table *table)
 {
-	for (size_t i = table->nr_rows; i < RUNQ_NR_BLAME && i - table->nr_rows <= table->cpus; i++)
-		if (__atomic_load_n(&table->rows[i].pair.victim, __ATOMIC_RELAXED))
-			table->nr_rows = i + 1;
+	for (unsigned int cpu = 0; cpu < table->cpus; cpu++) {
+		uint64_t rows = __atomic_load_n(&table->cores[cpu].rows, __ATOMIC_RELAXED);
+
+		if (rows > table->nr_rows)
+			table->nr_rows = rows;
+	}
 }
 
 /* The same for a row. */
@@ -151,7 +150,7 @@ static int rows_leave(struct runq_blame_table *table, const uint64_t *retired, s
 			continue;
 		*nr_list += row_advance(table, i, &table->list[*nr_list]);
 		row->pair = (struct runq_pair){0};
-		rc = row_push(table, i, err);
+		rc = row_push(table->free_fd, i, err);
 	}
 	return rc;
 }

@@ -13,9 +13,11 @@
 
 struct runq_blame_table {
 	/* Set before runq_blame_open(); they stay the caller's. */
-	int index_fd, free_fd;	      /* the programs' maps: rows by pair, and those that are free */
+	int index_fd;		      /* the programs' maps: rows by pair, */
+	int free_fd, new_fd;	      /* those that were freed, those that were never taken */
 	struct runq_row *rows;	      /* mapped; NULL: blame was not asked for */
 	struct runq_pair_cell *cells; /* mapped, of all cores */
+	const struct runq_cpu *cores; /* mapped */
 	unsigned int cpus;
 
 	size_t nr_rows; /* those after it were never taken */

@@ -92,8 +92,10 @@ static int open_blame(struct runq_kernel *k, struct err *err)
 	k->blame = (struct runq_blame_table){
 		.index_fd = bpf_map__fd(k->skel->maps.row_of),
 		.free_fd = bpf_map__fd(k->skel->maps.free_rows),
+		.new_fd = bpf_map__fd(k->skel->maps.new_rows),
 		.rows = k->areas.rows.pages,
 		.cells = k->areas.pairs.pages,
+		.cores = k->cpu,
 		.cpus = k->nr_cpus,
 	};
 	k->slots.blame = &k->blame;

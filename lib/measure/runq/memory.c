@@ -24,7 +24,7 @@ uint64_t runq_memory(const struct runq_shape *shape, const struct runq_sizes *si
 			 RUNQ_NR_EXITS * sizeof(uint64_t);
 	uint64_t cores = shape->cpus * sizeof(struct runq_cpu) +
 			 RUNQ_MAX_CPUS * sizeof(struct runq_core) +
-			 (sizes->blame ? shape->cpus * RUNQ_PAIRS_BYTES : 0);
+			 (sizes->blame ? shape->cpus * (RUNQ_PAIRS_BYTES + sizeof(uint32_t)) : 0);
 
 	return RUNQ_NEAR_BYTES +
 	       (sizes->nr_slots - runq_near_slots(shape)) * runq_slot_size(shape) + tables + tasks +

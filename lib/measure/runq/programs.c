@@ -190,6 +190,7 @@ static void size_maps(struct runq_bpf *skel, const struct runq_opts *opts,
 	if (opts->blame) {
 		bpf_map__set_max_entries(skel->maps.row_of, RUNQ_NR_BLAME);
 		bpf_map__set_max_entries(skel->maps.free_rows, RUNQ_NR_BLAME);
+		bpf_map__set_max_entries(skel->maps.new_rows, shape->cpus);
 	}
 	if (opts->source == RUNQ_SOURCE_WAKEUP)
 		bpf_map__set_max_entries(skel->maps.stamps, RUNQ_NR_TASKS);

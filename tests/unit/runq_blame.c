@@ -89,23 +89,68 @@ static void test_blame_unwritten(void **state)
 	runq_blame_close(&rows_table);
 }
 
+static bool seven_ended(const void *arg, uint64_t key)
+{
+	return key == 7;
+}
+
 /* A last charge of a group that ended: the row that a core is just making is not given to others. */
 static void test_blame_in_the_making(void **state)
 {
 	const uint64_t retired[] = {7};
 	struct runq_row *list;
-	size_t free;
 
 	(void)state;
 	rows_begin();
+	rows_table.ended = seven_ended;
 	rows_charge(7, 5, 10);
-	free = rows_nr_free;
 	not_in_index = true;
 	assert_int_equal(rows_read(&no_chunks, retired, 1, &list), 1);
-	not_in_index = false;
 	assert_int_equal(rows_blamed(list, 1, 7, 5), 10);
-	assert_int_equal(rows_nr_free, free);
+	assert_int_equal(rows_read(&no_chunks, NULL, 0, &list), 0);
+	not_in_index = false;
+	assert_int_equal(rows_nr_free, 0);
 	assert_int_equal(rows_memory[1].pair.victim, 7);
+	/* By now it is made, and nobody needs it. */
+	assert_int_equal(rows_read(&no_chunks, NULL, 0, &list), 0);
+	assert_int_equal(rows_nr_free, 1);
+	assert_int_equal(rows_memory[1].pair.victim, 0);
+	runq_blame_close(&rows_table);
+}
+
+/* Rows that were made after their group had ended are told once and then free; others are not. */
+static void test_blame_late(void **state)
+{
+	const uint64_t retired[] = {7};
+	struct runq_row *list;
+	size_t nr;
+
+	(void)state;
+	rows_begin();
+	rows_table.ended = seven_ended;
+	rows_charge(5, 6, 100);
+	rows_charge(5, RUNQ_KEY_IDLE, 100);
+	assert_int_equal(rows_read(&no_chunks, retired, 1, &list), 2);
+	rows_charge(7, 5, 10);
+	rows_charge(5, 7, 20);
+	assert_int_equal(rows_read(&no_chunks, NULL, 0, &list), 2);
+	assert_int_equal(rows_nr_free, 0);
+	/* One is charged once more, which is told as well. */
+	rows_charge(5, 7, 3);
+	nr = rows_read(&no_chunks, NULL, 0, &list);
+	assert_int_equal(nr, 1);
+	assert_int_equal(rows_blamed(list, nr, 5, 7), 3);
+	assert_int_equal(rows_nr_free, 1);
+	assert_int_equal(rows_read(&no_chunks, NULL, 0, &list), 0);
+	assert_int_equal(rows_nr_free, 2);
+	assert_int_equal(rows_pairs, 2);
+	/* Who gets such a row has nothing of it. */
+	rows_charge(8, 5, 4);
+	nr = rows_read(&no_chunks, NULL, 0, &list);
+	assert_int_equal(nr, 1);
+	assert_int_equal(rows_blamed(list, nr, 8, 5), 4);
+	assert_int_equal(rows_read(&no_chunks, NULL, 0, &list), 0);
+	assert_int_equal(rows_pairs, 3);
 	runq_blame_close(&rows_table);
 }
 
@@ -115,6 +160,7 @@ int main(void)
 		cmocka_unit_test(test_blame),
 		cmocka_unit_test(test_blame_unwritten),
 		cmocka_unit_test(test_blame_in_the_making),
+		cmocka_unit_test(test_blame_late),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

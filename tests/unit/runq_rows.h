@@ -70,6 +70,11 @@ static inline void rows_charge(uint64_t victim, uint64_t culprit, uint64_t ns)
 	rows_find_pair(&pair)->charge.count++;
 }
 
+static inline bool rows_none_ended(const void *arg, uint64_t key)
+{
+	return false;
+}
+
 static inline void rows_begin(void)
 {
 	struct err err = {0};
@@ -84,7 +89,8 @@ static inline void rows_begin(void)
 					       .rows = rows_memory,
 					       .cells = rows_cells,
 					       .cores = rows_cores,
-					       .cpus = ROWS_CPUS};
+					       .cpus = ROWS_CPUS,
+					       .ended = rows_none_ended};
 	assert_int_equal(runq_blame_open(&rows_table, &err), 0);
 	/* Row 0 is for pairs that find no other. */
 	assert_int_equal(rows_new, ROWS_CPUS);

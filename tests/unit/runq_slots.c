@@ -560,6 +560,53 @@ static void test_blame_cells(void **state)
 	runq_blame_close(&rows_table);
 }
 
+static void window_with_blame(void)
+{
+	struct runq_row *list;
+
+	end_window();
+	rows_read(&slots.chunks, slots.retired, slots.nr_retired, &list);
+	slots.nr_retired = 0;
+}
+
+/* A core makes a row for a group just after that ended: it is free again, and no other one is. */
+static void test_blame_of_ended(void **state)
+{
+	const struct runq_pair silent = {105, RUNQ_KEY_IDLE}, late = {105, 106}, young = {105, 107};
+
+	(void)state;
+	rows_begin();
+	rows_table.ended = runq_slots_ended;
+	rows_table.arg = &slots;
+	slots.blame = &rows_table;
+	group_begins(5, 105, "a");
+	group_begins(6, 106, "b");
+	rows_charge(105, RUNQ_KEY_IDLE, 1);
+	window_with_blame();
+	waits(6, 0, 1000, 1);
+	group_ends(6);
+	scan_after(NSEC_PER_MSEC);
+	scan_after(60 * NSEC_PER_MSEC);
+	window_with_blame();
+	/* This window has its last waits and its name. */
+	assert_non_null(runq_slots_find(&slots, 106));
+	assert_true(runq_slots_ended(&slots, 106));
+	rows_charge(105, 106, 1000);
+	/* A new group, whose slot is found only by the next scan. */
+	rows_charge(105, 107, 10);
+	window_with_blame();
+	group_begins(7, 107, "c");
+	assert_non_null(rows_find_pair(&late));
+	window_with_blame();
+	assert_null(rows_find_pair(&late));
+	window_with_blame();
+	assert_non_null(rows_find_pair(&young));
+	assert_non_null(rows_find_pair(&silent));
+	assert_int_equal(rows_nr_free, 1);
+	slots.blame = NULL;
+	runq_blame_close(&rows_table);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -582,6 +629,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_end_is_told, setup_steps, teardown),
 		cmocka_unit_test_setup_teardown(test_refill, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_blame_cells, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_blame_of_ended, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -37,7 +37,8 @@ int runq_blame_open(struct runq_blame_table *table, struct err *err)
 		return rc;
 	table->rows_prev = calloc(RUNQ_NR_BLAME, sizeof(*table->rows_prev));
 	table->cells_prev = calloc(nr_cells(table), sizeof(*table->cells_prev));
-	if (table->rows_prev && table->cells_prev)
+	table->late = calloc(RUNQ_NR_BLAME, sizeof(*table->late));
+	if (table->rows_prev && table->cells_prev && table->late)
 		return 0;
 	return err_set(err, -ENOMEM, "out of memory");
 }
@@ -46,6 +47,7 @@ void runq_blame_close(struct runq_blame_table *table)
 {
 	free(table->rows_prev);
 	free(table->cells_prev);
+	free(table->late);
 	free(table->list);
 	free(table->left);
 }
@@ -133,26 +135,50 @@ static bool has_key(const uint64_t *keys, size_t nr, uint64_t key)
 	return false;
 }
 
-/* Reads the rows of groups that ended for the last time: without this there would soon be none. */
-static int rows_leave(struct runq_blame_table *table, const uint64_t *retired, size_t nr_retired,
-		      size_t *nr_list, struct err *err)
+static bool key_ended(const struct runq_blame_table *table, uint64_t key)
 {
-	int rc = 0;
+	return key < RUNQ_KEY_OTHER && table->ended(table->arg, key);
+}
 
-	for (size_t i = 1; nr_retired && !rc && i < table->nr_rows; i++) {
-		struct runq_row *row = &table->rows[i];
+static bool pair_ended(const struct runq_blame_table *table, const struct runq_pair *pair)
+{
+	return key_ended(table, pair->victim) || key_ended(table, pair->culprit);
+}
 
-		if (!has_key(retired, nr_retired, row->pair.victim) &&
-		    !has_key(retired, nr_retired, row->pair.culprit))
-			continue;
-		/* If it is not in there, a core is about to put it there: then it must stay taken. */
-		if (bpf_map_delete_elem(table->index_fd, &row->pair))
-			continue;
-		*nr_list += row_advance(table, i, &table->list[*nr_list]);
-		row->pair = (struct runq_pair){0};
-		rc = row_push(table->free_fd, i, err);
+/*
+ * Whether nobody needs a row any more. A core that was about to charge a group when that ended makes
+ * a row afterwards: it is over once nothing was added to it from one reading to the next. By then
+ * every group that is new is known.
+ */
+static bool row_over(const struct runq_blame_table *table, size_t i, const uint64_t *retired,
+		     size_t nr_retired)
+{
+	const struct runq_row *row = &table->rows[i];
+
+	if (has_key(retired, nr_retired, row->pair.victim) ||
+	    has_key(retired, nr_retired, row->pair.culprit))
+		return true;
+	return table->late[i] && row->charge.count == table->rows_prev[i].count &&
+	       pair_ended(table, &row->pair);
+}
+
+/* Reads a row, for the last time if it is over: else there would soon be none. */
+static int row_read(struct runq_blame_table *table, size_t i, bool over, size_t *nr_list,
+		    struct err *err)
+{
+	struct runq_row *row = &table->rows[i], *more = &table->list[*nr_list];
+
+	/* If it is not in there, a core is about to put it there: then it must stay taken. */
+	over = over && !bpf_map_delete_elem(table->index_fd, &row->pair);
+	if (row_advance(table, i, more)) {
+		table->late[i] = pair_ended(table, &more->pair);
+		++*nr_list;
 	}
-	return rc;
+	if (!over)
+		return 0;
+	table->late[i] = false;
+	row->pair = (struct runq_pair){0};
+	return row_push(table->free_fd, i, err);
 }
 
 int runq_blame_read(struct runq_blame_table *table, const struct runq_chunks *chunks,
@@ -161,7 +187,7 @@ int runq_blame_read(struct runq_blame_table *table, const struct runq_chunks *ch
 {
 	struct runq_row *list;
 	size_t nr = 0;
-	int rc;
+	int rc = 0;
 
 	rows_find(table);
 	list = reallocarray(table->list, table->nr_rows + nr_cells(table) + table->nr_left,
@@ -169,11 +195,10 @@ int runq_blame_read(struct runq_blame_table *table, const struct runq_chunks *ch
 	if (!list)
 		return err_set(err, -ENOMEM, "out of memory");
 	table->list = list;
-	rc = rows_leave(table, retired, nr_retired, &nr, err);
+	for (size_t i = 0; !rc && i < table->nr_rows; i++)
+		rc = row_read(table, i, row_over(table, i, retired, nr_retired), &nr, err);
 	if (rc)
 		return rc;
-	for (size_t i = 0; i < table->nr_rows; i++)
-		nr += row_advance(table, i, &list[nr]);
 	for (size_t i = 0; i < nr_cells(table); i++) {
 		uint64_t pair = __atomic_load_n(&table->cells[i].pair, __ATOMIC_RELAXED);
 

@@ -19,9 +19,13 @@ struct runq_blame_table {
 	struct runq_pair_cell *cells; /* mapped, of all cores */
 	const struct runq_cpu *cores; /* mapped */
 	unsigned int cpus;
+	/* Whether a group has ended, or is not known yet. */
+	bool (*ended)(const void *arg, uint64_t key);
+	const void *arg;
 
 	size_t nr_rows; /* those after it were never taken */
 	struct runq_charge *rows_prev, *cells_prev;
+	bool *late;	       /* rows that were charged last for a group that had ended */
 	struct runq_row *list; /* of the last reading */
 	struct runq_row *left; /* of groups that ended since then */
 	size_t nr_left;
@@ -31,7 +35,8 @@ int runq_blame_open(struct runq_blame_table *table, struct err *err);
 void runq_blame_close(struct runq_blame_table *table);
 /*
  * What was added since the last call, in no order, until the next call. Rows with one of the
- * @retired keys, whose groups have ended, are freed. @chunks tells who is at a place.
+ * @retired keys, whose groups have ended, are freed; those that get such a key later, at the second
+ * call after that. @chunks tells who is at a place.
  */
 int runq_blame_read(struct runq_blame_table *table, const struct runq_chunks *chunks,
 		    const uint64_t *retired, size_t nr_retired, struct runq_row **ret_rows,

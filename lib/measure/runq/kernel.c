@@ -97,6 +97,8 @@ static int open_blame(struct runq_kernel *k, struct err *err)
 		.cells = k->areas.pairs.pages,
 		.cores = k->cpu,
 		.cpus = k->nr_cpus,
+		.ended = runq_slots_ended,
+		.arg = &k->slots,
 	};
 	k->slots.blame = &k->blame;
 	return runq_blame_open(&k->blame, err);

@@ -476,15 +476,29 @@ static int names_build(struct runq_slots *slots, struct err *err)
 	return 0;
 }
 
-const struct runq_group *runq_slots_find(const struct runq_slots *slots, uint64_t key)
+static const struct runq_group *names_find(const struct runq_slots *slots, uint64_t key)
 {
 	const struct runq_group want = {.key = key}, *at = &want;
 	struct runq_group **name = slots->nr_names ? bsearch(&at, slots->names, slots->nr_names,
 							     sizeof(*slots->names), by_key)
 						   : NULL;
 
+	return name ? *name : NULL;
+}
+
+bool runq_slots_ended(const void *slots, uint64_t key)
+{
+	const struct runq_group *group = names_find(slots, key);
+
+	return !group || group->gone;
+}
+
+const struct runq_group *runq_slots_find(const struct runq_slots *slots, uint64_t key)
+{
+	const struct runq_group *name = names_find(slots, key);
+
 	if (name)
-		return *name;
+		return name;
 	/* Groups that came up since the last window. */
 	for (size_t i = 0; i < runq_chunks_slots(&slots->chunks); i++)
 		if (slots->owners[i] && slots->owners[i]->key == key)

@@ -45,6 +45,8 @@ void runq_slots_named(struct runq_slots *slots);
 int runq_slots_scan(struct runq_slots *slots, bool at_once, struct err *err);
 /* Ends the window: what each group waited in it is in @slots->waits. */
 int runq_slots_window(struct runq_slots *slots, struct err *err);
+/* Whether the group had ended when the last window did, or has come since; for the blame table. */
+bool runq_slots_ended(const void *slots, uint64_t key);
 /* Groups of the last window stay until the next, others until the next scan; NULL if unknown. */
 const struct runq_group *runq_slots_find(const struct runq_slots *slots, uint64_t key);
 

@@ -98,45 +98,6 @@ struct runq_latency_window {
 	double schedstat_ratio;
 };
 
-/* Parts of a wall time, which is their sum. */
-struct runq_latency_pressure_causes {
-	uint64_t contention_ns; /* behind other tasks */
-	uint64_t kernel_thread_ns;
-	uint64_t idle_exit_ns;
-	uint64_t quota_ns; /* throttled by its CPU quota */
-};
-
-/* The wall time in which tasks of a cgroup, or of one below it, waited for a core. */
-struct runq_latency_pressure {
-	const char *cgroup; /* "/" is the machine */
-	uint64_t cgroup_id;
-	uint64_t waiting_ns; /* at least one task waited */
-	uint64_t stalled_ns; /* and none of them ran */
-	struct runq_latency_pressure_causes waiting;
-	struct runq_latency_pressure_causes stalled;
-	/* The kernel's own (PSI), of which quota is a part; UINT64_MAX if unknown. */
-	uint64_t psi_waiting_ns;
-	uint64_t psi_stalled_ns;
-	/* As in struct runq_latency_group. */
-	const char *pod_uid;
-	const char *container_id;
-	const char *qos;
-	const char *namespace_name;
-	const char *pod;
-	const char *container;
-	const char *image;
-};
-
-struct runq_latency_pressures {
-	const struct runq_latency_pressure *rows; /* most waiting first */
-	size_t nr_rows;
-	/* Since the context was opened; see PRESSURE in subtick-runq(8). */
-	uint64_t full_total;
-	uint64_t shared_total;
-	uint64_t crowded_total;
-	uint64_t unstable_total;
-};
-
 /* A group, or "(idle)", "(kernel threads)" and others as in subtick-runq(8), which have only that. */
 struct runq_latency_party {
 	const char *cgroup;
@@ -149,6 +110,36 @@ struct runq_latency_party {
 	const char *pod;
 	const char *container;
 	const char *image;
+};
+
+/* Parts of a wall time, which is their sum. */
+struct runq_latency_pressure_causes {
+	uint64_t contention_ns; /* behind other tasks */
+	uint64_t kernel_thread_ns;
+	uint64_t idle_exit_ns;
+	uint64_t quota_ns; /* throttled by its CPU quota */
+};
+
+/* The wall time in which tasks of a cgroup, or of one below it, waited for a core. */
+struct runq_latency_pressure {
+	struct runq_latency_party group; /* the cgroup "/" is the machine */
+	uint64_t waiting_ns;		 /* at least one task waited */
+	uint64_t stalled_ns;		 /* and none of them ran */
+	struct runq_latency_pressure_causes waiting;
+	struct runq_latency_pressure_causes stalled;
+	/* The kernel's own (PSI), of which quota is a part; UINT64_MAX if unknown. */
+	uint64_t psi_waiting_ns;
+	uint64_t psi_stalled_ns;
+};
+
+struct runq_latency_pressures {
+	const struct runq_latency_pressure *rows; /* most waiting first */
+	size_t nr_rows;
+	/* Since the context was opened; see PRESSURE in subtick-runq(8). */
+	uint64_t full_total;
+	uint64_t shared_total;
+	uint64_t crowded_total;
+	uint64_t unstable_total;
 };
 
 /* The time that tasks of the victim waited while the culprit had the core. */

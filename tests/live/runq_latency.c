@@ -105,7 +105,7 @@ static const struct runq_latency_pressure *pressure_of(const struct runq_latency
 						       const char *cgroup)
 {
 	for (size_t i = 0; i < pressures->nr_rows; i++)
-		if (!strcmp(pressures->rows[i].cgroup, cgroup))
+		if (!strcmp(pressures->rows[i].group.cgroup, cgroup))
 			return &pressures->rows[i];
 	return NULL;
 }

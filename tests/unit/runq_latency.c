@@ -95,7 +95,7 @@ static void test_pressure(void **state)
 	assert_int_equal(pressures.crowded_total, 13);
 	assert_int_equal(pressures.unstable_total, 14);
 	row = &pressures.rows[0];
-	assert_string_equal(row->cgroup, "/");
+	assert_string_equal(row->group.cgroup, "/");
 	assert_int_equal(row->waiting_ns, 4123);
 	assert_int_equal(row->waiting.contention_ns, 100);
 	assert_int_equal(row->waiting.kernel_thread_ns, 20);
@@ -108,18 +108,18 @@ static void test_pressure(void **state)
 	assert_int_equal(row->stalled.quota_ns, 700);
 	assert_int_equal(row->psi_waiting_ns, 4100);
 	assert_int_equal(row->psi_stalled_ns, 710);
-	assert_null(row->pod);
+	assert_null(row->group.pod);
 	row = &pressures.rows[1];
-	assert_int_equal(row->cgroup_id, 7);
+	assert_int_equal(row->group.cgroup_id, 7);
 	assert_int_equal(row->waiting_ns + row->stalled_ns, 0);
 	assert_true(row->psi_waiting_ns == UINT64_MAX && row->psi_stalled_ns == UINT64_MAX);
-	assert_string_equal(row->pod_uid, "7");
-	assert_string_equal(row->container_id, "c7");
-	assert_string_equal(row->qos, "burstable");
-	assert_string_equal(row->namespace_name, "shop");
-	assert_string_equal(row->pod, "web-1");
-	assert_string_equal(row->container, "app");
-	assert_string_equal(row->image, "web:1");
+	assert_string_equal(row->group.pod_uid, "7");
+	assert_string_equal(row->group.container_id, "c7");
+	assert_string_equal(row->group.qos, "burstable");
+	assert_string_equal(row->group.namespace_name, "shop");
+	assert_string_equal(row->group.pod, "web-1");
+	assert_string_equal(row->group.container, "app");
+	assert_string_equal(row->group.image, "web:1");
 	runq_latency_close(ctx);
 }
 

@@ -187,6 +187,26 @@ int runq_latency_read(struct runq_latency *ctx, struct runq_latency_window *ret_
 	return 0;
 }
 
+static struct runq_latency_party party_of(const struct runq_party *from)
+{
+	static const struct runq_group_names no_names;
+	static const struct runq_group none;
+	const struct runq_group *who = from->group ? from->group : &none;
+	const struct runq_group_names *names = who->names ? who->names : &no_names;
+
+	return (struct runq_latency_party){
+		.cgroup = runq_party_path(from),
+		.cgroup_id = who->cgroup_id,
+		.pod_uid = who->pod_uid,
+		.container_id = who->container_id,
+		.qos = who->qos,
+		.namespace_name = names->namespace,
+		.pod = names->pod,
+		.container = names->container,
+		.image = names->image,
+	};
+}
+
 static struct runq_latency_pressure_causes pressure_causes(const uint64_t ns[RUNQ_PRESSURE_NR_CAUSES])
 {
 	return (struct runq_latency_pressure_causes){
@@ -199,25 +219,14 @@ static struct runq_latency_pressure_causes pressure_causes(const uint64_t ns[RUN
 
 static void pressure_fill(const struct runq_pressed *from, struct runq_latency_pressure *to)
 {
-	static const struct runq_group_names none;
-	const struct runq_group_names *names = from->group->names ? from->group->names : &none;
-
 	*to = (struct runq_latency_pressure){
-		.cgroup = from->group->path,
-		.cgroup_id = from->group->cgroup_id,
+		.group = party_of(&(struct runq_party){RUNQ_PARTY_GROUP, from->group}),
 		.waiting_ns = runq_pressure_sum(from->times.waiting_ns),
 		.stalled_ns = runq_pressure_sum(from->times.stalled_ns),
 		.waiting = pressure_causes(from->times.waiting_ns),
 		.stalled = pressure_causes(from->times.stalled_ns),
 		.psi_waiting_ns = from->psi_waiting_ns,
 		.psi_stalled_ns = from->psi_stalled_ns,
-		.pod_uid = from->group->pod_uid,
-		.container_id = from->group->container_id,
-		.qos = from->group->qos,
-		.namespace_name = names->namespace,
-		.pod = names->pod,
-		.container = names->container,
-		.image = names->image,
 	};
 }
 
@@ -243,26 +252,6 @@ int runq_latency_pressure(struct runq_latency *ctx, struct runq_latency_pressure
 		.unstable_total = w->pressure_unstable,
 	};
 	return 0;
-}
-
-static struct runq_latency_party party_of(const struct runq_party *from)
-{
-	static const struct runq_group_names no_names;
-	static const struct runq_group none;
-	const struct runq_group *who = from->group ? from->group : &none;
-	const struct runq_group_names *names = who->names ? who->names : &no_names;
-
-	return (struct runq_latency_party){
-		.cgroup = runq_party_path(from),
-		.cgroup_id = who->cgroup_id,
-		.pod_uid = who->pod_uid,
-		.container_id = who->container_id,
-		.qos = who->qos,
-		.namespace_name = names->namespace,
-		.pod = names->pod,
-		.container = names->container,
-		.image = names->image,
-	};
 }
 
 int runq_latency_blame(struct runq_latency *ctx, struct runq_latency_blames *ret_blames)

@@ -74,6 +74,21 @@ int kbtf_need_tracepoints(const struct btf *btf, const char *const *names, size_
 	return 0;
 }
 
+int kbtf_open_with(const char *const *names, size_t nr, struct btf **ret_btf, struct err *err)
+{
+	struct btf *btf;
+	int rc = kbtf_open(NULL, &btf, err);
+
+	if (rc)
+		return rc;
+	rc = kbtf_need_tracepoints(btf, names, nr, err);
+	if (rc)
+		kbtf_close(btf);
+	else
+		*ret_btf = btf;
+	return rc;
+}
+
 /* Searches unnamed structs and unions, too. */
 static bool find_member(const struct btf *btf, const struct btf_type *type, const char *name,
 			int depth)

@@ -23,6 +23,8 @@ bool kbtf_has_tracepoint(const struct btf *btf, const char *name);
 /* 0 if the kernel has all of @names; else err->unsupported with the first that is missing. */
 int kbtf_need_tracepoints(const struct btf *btf, const char *const *names, size_t nr,
 			  struct err *err);
+/* Opens the BTF of this machine if it has all of @names; else as each of the two. */
+int kbtf_open_with(const char *const *names, size_t nr, struct btf **ret_btf, struct err *err);
 /* Whether the kernel's struct @type has @member. */
 bool kbtf_has_member(const struct btf *btf, const char *type, const char *member);
 /*

@@ -54,15 +54,6 @@ static struct bpf_source *to_bpf(struct load_source *source)
 	return (struct bpf_source *)source;
 }
 
-/* Without one of these some time would be counted as the wrong part. */
-static int need_tracepoints(const struct btf *btf, struct err *err)
-{
-	static const char *const needed[] = {"cpu_idle", "sched_switch", "irq_handler_entry",
-					     "softirq_entry"};
-
-	return kbtf_need_tracepoints(btf, needed, sizeof(needed) / sizeof(needed[0]), err);
-}
-
 static int need_senders(const struct btf *btf, struct err *err)
 {
 	bool raise = arch_has_ipi_raise();
@@ -169,14 +160,15 @@ static bool idle_polls_by_force(void)
 static int open_skeleton(struct bpf_source *b, const struct load_source_opts *opts, bool pmu,
 			 struct err *err)
 {
+	/* Without one of these some time would be counted as the wrong part. */
+	static const char *const needed[] = {"cpu_idle", "sched_switch", "irq_handler_entry",
+					     "softirq_entry"};
 	struct btf *btf;
-	int rc;
+	int rc = kbtf_open_with(needed, sizeof(needed) / sizeof(needed[0]), &btf, err);
 
-	rc = kbtf_open(NULL, &btf, err);
 	if (rc)
 		return rc;
-	rc = need_tracepoints(btf, err);
-	if (!rc && b->has_senders)
+	if (b->has_senders)
 		rc = need_senders(btf, err);
 	if (rc)
 		goto out;

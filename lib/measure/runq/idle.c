@@ -70,7 +70,7 @@ static int load(struct runq_idle *idle, const struct runq_opts *opts, struct err
 					     "sched_switch"};
 	struct runq_idle_bpf *skel;
 	struct btf *btf;
-	int rc = kbtf_open(NULL, &btf, err);
+	int rc = kbtf_open_with(needed, sizeof(needed) / sizeof(needed[0]), &btf, err);
 
 	if (rc)
 		return rc;
@@ -80,9 +80,6 @@ static int load(struct runq_idle *idle, const struct runq_opts *opts, struct err
 		rc = sys_bpf_fail(err, -errno, "cannot open the programs for idle states");
 		goto out;
 	}
-	rc = kbtf_need_tracepoints(btf, needed, sizeof(needed) / sizeof(needed[0]), err);
-	if (rc)
-		goto out;
 	skel->rodata->cgroup_v2 = opts->hierarchy == RUNQ_HIERARCHY_V2;
 	skel->rodata->switch_state_first = kbtf_switch_state_first(btf);
 	bpf_map__set_max_entries(skel->maps.idle_cpus, idle->nr_cpus);

@@ -124,13 +124,10 @@ static int load(struct runq_pressure *p, const struct runq_opts *opts, struct er
 					     "cgroup_rmdir"};
 	struct runq_pressure_bpf *skel;
 	struct btf *btf;
-	int rc = kbtf_open(NULL, &btf, err);
+	int rc = kbtf_open_with(needed, sizeof(needed) / sizeof(needed[0]), &btf, err);
 
 	if (rc)
 		return rc;
-	rc = kbtf_need_tracepoints(btf, needed, sizeof(needed) / sizeof(needed[0]), err);
-	if (rc)
-		goto out;
 	sys_bpf_log_begin();
 	skel = p->skel = runq_pressure_bpf__open();
 	if (!skel) {

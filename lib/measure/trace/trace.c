@@ -211,13 +211,10 @@ static int load_programs(struct trace *t, struct err *err)
 	static const char *const needed[] = {"cpu_idle", "sched_switch", "sched_wakeup",
 					     "irq_handler_entry", "softirq_entry"};
 	struct btf *btf;
-	int rc = kbtf_open(NULL, &btf, err);
+	int rc = kbtf_open_with(needed, sizeof(needed) / sizeof(needed[0]), &btf, err);
 
 	if (rc)
 		return rc;
-	rc = kbtf_need_tracepoints(btf, needed, sizeof(needed) / sizeof(needed[0]), err);
-	if (rc)
-		goto out;
 	t->ring_edges = ring_edges(&t->opts, t->window.nr_cpus);
 	rc = load_with(t, btf, err);
 	while (rc == -E2BIG && !t->opts.ring_edges && t->ring_edges > RING_LEAST) {
@@ -226,7 +223,6 @@ static int load_programs(struct trace *t, struct err *err)
 		*err = (struct err){0};
 		rc = load_with(t, btf, err);
 	}
-out:
 	kbtf_close(btf);
 	return rc;
 }

@@ -14,16 +14,6 @@
 
 #define NR_VIEWS (sizeof(((struct wake_probe *)0)->views) / sizeof(struct sys_bpf_view))
 
-static int need_tracepoints(const struct btf *btf, const struct wake_probe_opts *opts,
-			    struct err *err)
-{
-	static const char *const needed[] = {"cpu_idle", "hrtimer_expire_entry",
-					     "irq_handler_entry", "sched_waking"};
-
-	/* The last one is for source remote. */
-	return kbtf_need_tracepoints(btf, needed, opts->remote ? 4 : 3, err);
-}
-
 static void choose(struct bpf_program *prog, bool wanted)
 {
 	if (!wanted)
@@ -54,16 +44,15 @@ static void choose_programs(struct wake_probe *probe, const struct btf *btf,
 static int open_skeleton(struct wake_probe *probe, const struct wake_probe_opts *opts,
 			 struct err *err)
 {
+	/* The last one is for source remote. */
+	static const char *const needed[] = {"cpu_idle", "hrtimer_expire_entry",
+					     "irq_handler_entry", "sched_waking"};
 	struct wake_bpf *skel;
 	struct btf *btf;
-	int rc;
+	int rc = kbtf_open_with(needed, opts->remote ? 4 : 3, &btf, err);
 
-	rc = kbtf_open(NULL, &btf, err);
 	if (rc)
 		return rc;
-	rc = need_tracepoints(btf, opts, err);
-	if (rc)
-		goto out;
 	sys_bpf_log_begin();
 	skel = probe->skel = wake_bpf__open();
 	if (!skel) {

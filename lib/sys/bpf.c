@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -143,6 +144,37 @@ int sys_bpf_shrink(struct bpf_map *map, size_t size)
 	if (bpf_map__initial_value(map, &none) == image && PAGE_UP(was, page) > left)
 		munmap(image + left, PAGE_UP(was, page) - left);
 	return 0;
+}
+
+static void fill_operand(struct bpf_insn *insn, int32_t first, const int32_t *values, size_t nr)
+{
+	int class = BPF_CLASS(insn->code);
+	uint32_t which = (uint32_t)insn->imm - (uint32_t)first;
+
+	if ((class == BPF_ALU64 || class == BPF_JMP) && BPF_SRC(insn->code) == BPF_K && which < nr)
+		insn->imm = values[which];
+}
+
+int sys_bpf_fill(struct bpf_object *object, int32_t first, const int32_t *values, size_t nr)
+{
+	struct bpf_program *prog;
+	int rc = 0;
+
+	bpf_object__for_each_program (prog, object) {
+		size_t cnt = bpf_program__insn_cnt(prog);
+		struct bpf_insn *insns = calloc(cnt, sizeof(*insns));
+
+		if (!insns)
+			return -ENOMEM;
+		memcpy(insns, bpf_program__insns(prog), cnt * sizeof(*insns));
+		for (size_t i = 0; i < cnt; i++)
+			fill_operand(&insns[i], first, values, nr);
+		rc = bpf_program__set_insns(prog, insns, cnt);
+		free(insns);
+		if (rc)
+			break;
+	}
+	return rc;
 }
 
 uint64_t sys_bpf_recursion_misses(const struct bpf_object *object)

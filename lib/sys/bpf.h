@@ -42,6 +42,13 @@ void sys_bpf_views_close(struct sys_bpf_view *views, size_t nr);
 /* Shrinks a global variable that has a section of its own, between open and load. */
 int sys_bpf_shrink(struct bpf_map *map, size_t size);
 
+/*
+ * Fills constants into the programs, between open and load: an instruction with the operand @first + n gets
+ * @values[n]. A constant of .rodata would be a load, also where the verifier knows what is loaded. Functions
+ * that are not inlined are left as they are.
+ */
+int sys_bpf_fill(struct bpf_object *object, int32_t first, const int32_t *values, size_t nr);
+
 /* Events that the kernel dropped because a program was already running on that core. */
 uint64_t sys_bpf_recursion_misses(const struct bpf_object *object);
 

@@ -8,19 +8,20 @@
 #endif
 
 #define TRACE_MAX_CPUS 8192
-#define TRACE_NEVER    (1ULL << 62) /* start_ns before the start: every event comes before it */
+#define TRACE_NEVER    (1ULL << 62) /* in place of a time: the edge is not recorded */
 
 /* What happened, and what `what` says about it: TRACE_WHAT(first, second, third). */
 enum trace_kind {
 	TRACE_SWITCH,	     /* pid that leaves, pid that comes, the first's __state: 0 is runnable */
+	/* Of these four, only rings of cores that are not wanted have the second: see trace_ring_finish(). */
 	TRACE_WAKING,	     /* pid to wake, pid that was current, CPU of the first so far */
 	TRACE_WAKEUP,	     /* pid that is queued, pid that was current, its CPU */
 	TRACE_WAKEUP_NEW,    /* the same, of a new task */
 	TRACE_MIGRATE,	     /* pid, pid that was current, CPU it goes to */
 	TRACE_IRQ_ENTER,     /* number of the line */
-	TRACE_IPI_ENTER,     /* arm64: low 48 bits of the address of the reason */
+	TRACE_IPI_ENTER,     /* arm64: address of the reason; its low 48 bits once it was read */
 	TRACE_VECTOR_ENTER,  /* x86: enum load_line_kind */
-	TRACE_IRQ_LEAVE,     /* of any of the three */
+	TRACE_IRQ_LEAVE,     /* of any of the three; 0, as of all that say nothing, once it was read */
 	TRACE_SOFTIRQ_ENTER, /* vector */
 	TRACE_SOFTIRQ_LEAVE, /* vector */
 	TRACE_IDLE_ENTER,    /* state */
@@ -37,6 +38,12 @@ enum trace_kind {
 #define TRACE_SECOND(what) ((__u32)((what) >> 24) & 0xffffff)
 /* Of a task that can run and leaves its core, or is woken: its CPU quota is used up. */
 #define TRACE_HELD	   (1ULL << 23)
+/*
+ * Of TRACE_MIGRATE, and of TRACE_WAKEUP once the waits were found: this core woke the task just before,
+ * without an edge TRACE_WAKING.
+ */
+#define TRACE_WAKES	   (1ULL << 22)
+#define TRACE_NOBODY	   0xffffffU /* as a second word: not known */
 #define TRACE_THIRD(what)  ((__u32)((what) >> 48))
 
 #define TRACE_HOLD_MAX		((1ULL << 40) - 1) /* 18 minutes */
@@ -44,7 +51,11 @@ enum trace_kind {
 #define TRACE_HOLD_NS(what)	((what) >> 24)
 
 struct trace_edge {
-	__u64 stamp; /* ns since the start << 8 | kind */
+	/*
+	 * ns << 8 | kind: in a ring by CLOCK_MONOTONIC, of which the highest eight bits are lost; since the
+	 * start once it was read.
+	 */
+	__u64 stamp;
 	__u64 what;
 };
 
@@ -56,11 +67,22 @@ struct trace_edge {
 #define TRACE_NR_NESTED 64
 
 struct trace_ring {
-	__u64 head;	/* edges ever written to `edges` */
-	__u64 writing;
+	__u64 head; /* bytes ever written to `edges` */
+	/* One load tells whether an edge is written the short way: then all of it is 0. */
+	union {
+		__u64 unusual;
+		struct {
+			__u32 writing;
+			/* Each is written on its own, so that user space and other cores may. */
+			__u8 stopped;  /* nothing is recorded: before the start and after the end */
+			__u8 event;    /* something happened: this ring is not written round any more */
+			__u8 noise;    /* how long interrupts take is looked at */
+			__u8 unwanted; /* of this core only what tasks of others need */
+		};
+	};
 	__u64 nested_head;
 	__u64 nested_lost; /* a third level of nesting */
-	__u64 stop_head;   /* after an event: where this ring is full; 0 before it */
+	__u64 stop_head;   /* after an event: the head at which this ring is full; 0 before it */
 	__u64 seed;	   /* pid + 1 of the task there when the tasks were walked; 0: none */
 	__u64 irq_ns;	   /* when the open handler began, for --on noise */
 	__u64 irq_depth;
@@ -68,7 +90,7 @@ struct trace_ring {
 	__u64 event_ns;	   /* the event that this core saw: its time, */
 	__u64 event_what;  /* TRACE_WHAT(pid, 0, enum trace_event) */
 	__u64 event_len_ns; /* and how long it took */
-	__u64 current;	   /* TRACE_WHAT(1, pid of the task that has the core, 0); 0: no switch seen yet */
+	__u64 pad;
 	__u64 group_waits; /* for --on pN: waits of the cgroup that ended here, */
 	__u64 group_long;  /* and those of them that were on_wait_ns or longer */
 	__u64 group_next;  /* whether the task that gets the core is of the cgroup */
@@ -85,27 +107,23 @@ _Static_assert(sizeof(struct trace_ring) == 16 * (8 + TRACE_NR_NESTED), "whole e
 struct trace_setup {
 	__u32 nr_cpus;
 	__u32 ring_bytes;  /* from one ring to the next */
-	__u32 edge_mask;   /* edges in each ring less one */
+	__u32 head_mask;   /* where in `edges` a head is */
 	__u32 some_cpus;   /* those of wanted_cpus only */
 	__u32 state_first; /* in 5.18 only, sched_switch had prev_state before prev; BTF shows it */
 	__u32 on_wake_only;
 	__u32 group_v2;	   /* which hierarchy on_group is of */
-	__u32 pad;
+	__u32 bytes_after; /* how much a core may write after the event */
 	__u64 on_wait_ns, on_noise_ns; /* what ends the recording */
 	__u64 on_group;	   /* a cgroup's id: its waits are only counted, and user space decides */
-	__u64 edges_after; /* how many edges a core may add after it */
 	__u64 tick_function; /* address of what the tick's timer calls */
 };
 
-/* What changes while the programs run, for the same reason in one object. */
-struct trace_times {
-	/* Set when everything is attached: before that, some of the programs are missing. */
-	__u64 start_ns;
-	/*
-	 * Edges from this time on, in ns since the start, need a second look: an event has happened.
-	 * Edges before the start come after every time, as they are below 0.
-	 */
-	__u64 alert_ns;
+/* Operands of instructions in every program, instead of loads from trace_setup: see sys_bpf_fill(). */
+enum trace_filled {
+	TRACE_FILLED_FIRST = 0x5ab71c00,
+	TRACE_FILLED_RING_BYTES = TRACE_FILLED_FIRST,
+	TRACE_FILLED_RINGS_END, /* no ring begins there or later */
+	TRACE_FILLED_HEAD_MASK,
 };
 
 /* What ends a recording. */
@@ -137,12 +155,11 @@ struct trace_task {
 	__u64 held_from; /* and the kernel's total of such time when that began */
 };
 
-_Static_assert(sizeof(struct trace_task) == 4 * sizeof(struct trace_edge), "whole edges");
+_Static_assert(sizeof(struct trace_task) == 64, "one cache line");
 
-/* One array holds the tasks and then the rings, so that it can be shrunk to this machine. */
-#define TRACE_TASK_EDGES (TRACE_NR_TASKS * 4)
+/* Room for rings, of which user space leaves what this machine needs. */
 #define TRACE_RING_EDGES (sizeof(struct trace_ring) / sizeof(struct trace_edge))
-#define TRACE_AREA_EDGES (16 << 20)
+#define TRACE_MAX_EDGES	 (16 << 20)
 
 static inline __u64 trace_task_check(const struct trace_task *task)
 {

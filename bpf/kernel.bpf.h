@@ -105,6 +105,7 @@ struct cfs_rq___own {
 struct sched_entity {
 	u64 exec_start;
 	struct cfs_rq *cfs_rq;
+	unsigned int depth; /* 0: in the root group */
 };
 
 struct sched_info {
@@ -201,16 +202,45 @@ struct bpf_iter__task {
  * The two tasks of sched_switch. In plain C, clang merges the two cases into one load at a
  * computed offset, which the verifier forbids on a context.
  */
+static __always_inline struct task_struct *switch_prev(u64 *args, bool state_first)
+{
+	if (state_first)
+		return TP_ARG(args, 16);
+	return TP_ARG(args, 8);
+}
+
+static __always_inline struct task_struct *switch_next(u64 *args, bool state_first)
+{
+	if (state_first)
+		return TP_ARG(args, 24);
+	return TP_ARG(args, 16);
+}
+
 static __always_inline void switch_tasks(u64 *args, bool state_first, struct task_struct **ret_prev,
 					 struct task_struct **ret_next)
 {
-	if (state_first) {
-		*ret_prev = TP_ARG(args, 16);
-		*ret_next = TP_ARG(args, 24);
-	} else {
-		*ret_prev = TP_ARG(args, 8);
-		*ret_next = TP_ARG(args, 16);
-	}
+	*ret_prev = switch_prev(args, state_first);
+	*ret_next = switch_next(args, state_first);
 }
+
+/* In 64 bits, which the kernel extends with zeroes: clang would do it once more. */
+static __always_inline u64 cpu_number(void)
+{
+	return ((u64(*)(void))(unsigned long)BPF_FUNC_get_smp_processor_id)();
+}
+
+/* Sums as one instruction: clang would copy the pointer first, and make an OR of a sum that is one. */
+#define ADD_POINTER(reg, pointer) asm volatile("%0 += %1" : "+r"(reg) : "r"(pointer))
+#define ADD_CONST(reg, value)	  asm volatile("%0 += %1" : "+r"(reg) : "i"(value))
+
+/*
+ * Operands that user space fills in before loading (sys_bpf_fill()): a load of a constant would take its
+ * address as well, which are up to four instructions. Only in programs, not in functions that they call.
+ */
+#define FILLED_MUL(reg, mark) asm volatile("%0 *= %1" : "+r"(reg) : "i"(mark))
+#define FILLED_AND(reg, mark) asm volatile("%0 &= %1" : "+r"(reg) : "i"(mark))
+/* Ends the program if it is not below. */
+#define FILLED_BELOW(reg, mark) \
+	asm volatile("if %0 < %1 goto +2\nr0 = 0\nexit" : : "r"(reg), "i"(mark))
 
 #endif

@@ -6,21 +6,38 @@
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 #define PWR_EVENT_EXIT ((u32)-1)
+#define TASK_WAKING    0x200
 
-/* A task that was preempted on its way to sleep still runs: the event's first argument says so. */
-static __always_inline u32 state_left(struct task_struct *prev, bool preempted)
+/*
+ * Programs on switches and wake-ups come twice. @any: for any kernel, and they look for waits. The
+ * others need the fields of 5.16 and later: each question for a field is an instruction, also if the
+ * verifier knows the answer.
+ */
+static __always_inline u32 task_state(struct task_struct *task, bool any)
 {
-	if (preempted)
-		return 0;
-	if (bpf_core_field_exists(((struct task_struct___new *)0)->__state))
-		return ((struct task_struct___new *)prev)->__state;
-	return ((struct task_struct___old *)prev)->state;
+	if (!any || bpf_core_field_exists(((struct task_struct___new *)0)->__state))
+		return ((struct task_struct___new *)task)->__state;
+	return ((struct task_struct___old *)task)->state;
 }
 
-/* As it is in TRACE_WHAT(); quota takes the core only from a task that can run. */
-static __always_inline u64 switch_state(struct task_struct *prev, bool preempted)
+static __always_inline u32 cpu_of(struct task_struct *task, bool any)
 {
-	u64 state = TRACE_WHAT(0, 0, state_left(prev, preempted));
+	return any ? task_cpu(task) : task->thread_info.cpu;
+}
+
+/* A quota holds only tasks that are not in the root group. */
+static __always_inline u32 in_group(struct task_struct *task, bool any)
+{
+	return !any || bpf_core_field_exists(((struct sched_entity *)0)->depth) ? task->se.depth : 0;
+}
+
+/*
+ * As it is in TRACE_WHAT(). A task that was preempted on its way to sleep still runs: the event's first
+ * argument says so. Quota takes the core only from a task that can run.
+ */
+static __always_inline u64 switch_state(struct task_struct *prev, bool preempted, bool any)
+{
+	u64 state = preempted ? 0 : TRACE_WHAT(0, 0, task_state(prev, any));
 
 	if (state || !task_throttled(prev))
 		return state;
@@ -28,64 +45,115 @@ static __always_inline u64 switch_state(struct task_struct *prev, bool preempted
 	return TRACE_HELD;
 }
 
-SEC("tp_btf/sched_switch")
-int trace_switch(u64 *ctx)
+/* The order is that of what must be kept across calls: first @ctx, then @what, then the ring. */
+static __always_inline int put_switch(u64 *ctx, bool any)
 {
-	const volatile struct trace_setup *s = setup_get();
-	struct trace_ring *ring = ring_here(s);
-	struct task_struct *prev, *next;
-	u64 what, now;
-	struct trace_task *task;
-	u32 pid;
+	bool state_first = any && setup.state_first;
+	struct task_struct *next = switch_next(ctx, state_first), *prev;
+	u32 pid = next->pid;
+	struct trace_task *entry = name_at(pid);
+	u64 what = TRACE_WHAT(0, pid, 0), now;
+	struct trace_ring *ring;
 
+	if (entry->pid != pid)
+		task_comes(entry, next);
+	prev = switch_prev(ctx, state_first);
+	what |= (u32)prev->pid;
+	/* Here, or both would be kept until the state is known. */
+	asm volatile("" : "+r"(what));
+	what |= switch_state(prev, (bool)ctx[0], any);
+	ring = ring_at(cpu_number());
 	if (!ring)
 		return 0;
-	switch_tasks(ctx, s->state_first, &prev, &next);
-	pid = next->pid;
-	what = TRACE_WHAT((u32)prev->pid, pid, 0) | switch_state(prev, (bool)ctx[0]);
-	ring->current = TRACE_WHAT(1, pid, 0);
-	task = name_at(pid);
-	if (task->pid != pid)
-		task_comes(ring, task, next);
-	if (s->on_group)
-		group_note(ring, next);
-	now = ring_add(s, ring, TRACE_SWITCH, what, false);
-	if (s->on_wait_ns && now != TRACE_NEVER)
+	if (any && setup.on_group)
+		group_note(ring, switch_next(ctx, state_first));
+	ring_add(ring, TRACE_SWITCH, what, false, &now);
+	if (any && setup.on_wait_ns && now != TRACE_NEVER)
 		wait_switch(ring, what, now);
 	return 0;
 }
 
-static __always_inline int wake_edge(struct task_struct *task, u32 kind)
+SEC("tp_btf/sched_switch")
+int trace_switch(u64 *ctx)
 {
-	const volatile struct trace_setup *s = setup_get();
-	struct trace_ring *ring = ring_of_wake(s, task);
-	u64 what, now;
+	return put_switch(ctx, false);
+}
 
+SEC("tp_btf/sched_switch")
+int trace_switch_any(u64 *ctx)
+{
+	return put_switch(ctx, true);
+}
+
+/*
+ * Where this core had the task last, the wake-up follows with interrupts off, or the migration does,
+ * and has the same waker and the time.
+ */
+static __always_inline int put_waking(struct task_struct *task, bool any)
+{
+	u64 cpu = cpu_number();
+	u32 last = cpu_of(task, any);
+	struct trace_ring *ring;
+	u64 now;
+
+	if (last == cpu)
+		return 0;
+	ring = ring_at(cpu);
 	if (!ring)
 		return 0;
-	/* All that the task tells before any call, or it would have to be kept across that. */
-	what = TRACE_WHAT((u32)task->pid, 0, task_cpu(task));
-	if (kind != TRACE_WAKING && task_throttled(task)) {
-		hold_begins(task);
-		what |= TRACE_HELD;
-	}
-	what |= current_word(ring);
-	now = ring_add(s, ring, kind, what, true);
-	if (kind != TRACE_WAKING && s->on_wait_ns && now != TRACE_NEVER)
-		wait_begins(what, now);
-	return 0;
+	return ring_add(ring, TRACE_WAKING, TRACE_WHAT((u32)task->pid, 0, last), false, &now);
 }
 
 SEC("tp_btf/sched_waking")
 int BPF_PROG(trace_waking, struct task_struct *task)
 {
-	return wake_edge(task, TRACE_WAKING);
+	return put_waking(task, false);
+}
+
+SEC("tp_btf/sched_waking")
+int BPF_PROG(trace_waking_any, struct task_struct *task)
+{
+	return put_waking(task, true);
+}
+
+/*
+ * All that the task tells before any call, or it would have to be kept across that. Interrupts are off,
+ * but where a task wakes itself.
+ */
+static __always_inline int put_wakeup(struct task_struct *task, u32 kind, bool any)
+{
+	u64 what = TRACE_WHAT((u32)task->pid, 0, cpu_of(task, any)), now;
+	struct trace_ring *ring;
+
+	if (task->on_cpu | in_group(task, any)) {
+		if (task->on_cpu) {
+			rare_add(kind, what);
+			return 0;
+		}
+		if (task_throttled(task)) {
+			hold_begins(task);
+			what |= TRACE_HELD;
+		}
+	}
+	ring = ring_at(cpu_number());
+	if (!ring)
+		return 0;
+	ring_add(ring, kind, what, false, &now);
+	if (any && setup.on_wait_ns && now != TRACE_NEVER)
+		wait_begins(what, now);
+	return 0;
 }
 
 SEC("tp_btf/sched_wakeup")
 int BPF_PROG(trace_wakeup, struct task_struct *task)
 {
-	return wake_edge(task, TRACE_WAKEUP);
+	return put_wakeup(task, TRACE_WAKEUP, false);
+}
+
+SEC("tp_btf/sched_wakeup")
+int BPF_PROG(trace_wakeup_any, struct task_struct *task)
+{
+	return put_wakeup(task, TRACE_WAKEUP, true);
 }
 
 SEC("tp_btf/sched_wakeup_new")
@@ -93,19 +161,22 @@ int BPF_PROG(trace_wakeup_new, struct task_struct *task)
 {
 	/* The pid may have been another's. */
 	name_note(name_at(task->pid), task);
-	return wake_edge(task, TRACE_WAKEUP_NEW);
+	return put_wakeup(task, TRACE_WAKEUP_NEW, true);
 }
 
 SEC("tp_btf/sched_migrate_task")
 int BPF_PROG(trace_migrate, struct task_struct *task, int to)
 {
-	const volatile struct trace_setup *s = setup_get();
-	struct trace_ring *ring = ring_here(s);
+	u64 what = TRACE_WHAT((u32)task->pid, 0, (u32)to), cpu = cpu_number(), now;
+	struct trace_ring *ring;
 
-	if (ring)
-		ring_add(s, ring, TRACE_MIGRATE,
-			 TRACE_WHAT((u32)task->pid, 0, (u32)to) | current_word(ring), true);
-	return 0;
+	/* This core wakes it, see put_waking(). */
+	if (task_state(task, true) == TASK_WAKING && task_cpu(task) == cpu)
+		what |= TRACE_WAKES;
+	ring = ring_at(cpu);
+	if (!ring)
+		return 0;
+	return ring_add(ring, TRACE_MIGRATE, what, true, &now);
 }
 
 /* A new name, by exec or by prctl: noted again when the task next gets a core. */
@@ -116,105 +187,58 @@ int BPF_PROG(trace_rename, struct task_struct *task)
 	return 0;
 }
 
-/* Before 6.3 idle returns with interrupts on. */
-SEC("tp_btf/cpu_idle")
-int BPF_PROG(trace_idle, u32 state, u32 cpu)
+static __always_inline int put_edge(u64 kind, u64 what, bool interrupts)
 {
-	const volatile struct trace_setup *s = setup_get();
-	struct trace_ring *ring = ring_here(s);
+	struct trace_ring *ring = ring_at(cpu_number());
+	u64 now;
 
-	if (!ring)
-		return 0;
-	if (state == PWR_EVENT_EXIT)
-		ring_add(s, ring, TRACE_IDLE_LEAVE, 0, true);
-	else
-		ring_add(s, ring, TRACE_IDLE_ENTER, state, true);
-	return 0;
+	return ring ? ring_add(ring, kind, what, interrupts, &now) : 0;
 }
 
-/* 64 bits, which the kernel extends with zeroes: clang would do it once more. */
+/* Numbers in 64 bits, which the kernel extends with zeroes: clang would do it once more. */
+
+/* Before 6.3 idle returns with interrupts on. */
+SEC("tp_btf/cpu_idle")
+int BPF_PROG(trace_idle, u64 state)
+{
+	return (u32)state == PWR_EVENT_EXIT ? put_edge(TRACE_IDLE_LEAVE, 0, true) :
+					      put_edge(TRACE_IDLE_ENTER, state, false);
+}
+
 SEC("tp_btf/softirq_entry")
 int BPF_PROG(trace_softirq_enter, u64 vec)
 {
-	const volatile struct trace_setup *s = setup_get();
-	struct trace_ring *ring = ring_here(s);
-	u64 now;
-
-	if (!ring)
-		return 0;
-	now = ring_add(s, ring, TRACE_SOFTIRQ_ENTER, vec, true);
-	if (s->on_noise_ns && now != TRACE_NEVER)
-		ring->softirq_ns = now;
-	return 0;
+	return put_edge(TRACE_SOFTIRQ_ENTER, vec, true);
 }
 
 SEC("tp_btf/softirq_exit")
 int BPF_PROG(trace_softirq_leave, u64 vec)
 {
-	const volatile struct trace_setup *s = setup_get();
-	struct trace_ring *ring = ring_here(s);
-	u64 now;
-
-	if (!ring)
-		return 0;
-	now = ring_add(s, ring, TRACE_SOFTIRQ_LEAVE, vec, true);
-	if (s->on_noise_ns && now != TRACE_NEVER) {
-		noise_ends(ring, ring->softirq_ns, now);
-		ring->softirq_ns = 0;
-	}
-	return 0;
-}
-
-static __always_inline int handler_enter(u32 kind, u64 what)
-{
-	const volatile struct trace_setup *s = setup_get();
-	struct trace_ring *ring = ring_here(s);
-	u64 now;
-
-	if (!ring)
-		return 0;
-	now = ring_add(s, ring, kind, what, false);
-	if (s->on_noise_ns && now != TRACE_NEVER && !ring->irq_depth++)
-		ring->irq_ns = now;
-	return 0;
-}
-
-static __always_inline int handler_leave(void)
-{
-	const volatile struct trace_setup *s = setup_get();
-	struct trace_ring *ring = ring_here(s);
-	u64 now;
-
-	if (!ring)
-		return 0;
-	now = ring_add(s, ring, TRACE_IRQ_LEAVE, 0, false);
-	if (s->on_noise_ns && now != TRACE_NEVER && ring->irq_depth && !--ring->irq_depth)
-		noise_ends(ring, ring->irq_ns, now);
-	return 0;
+	return put_edge(TRACE_SOFTIRQ_LEAVE, vec, true);
 }
 
 SEC("tp_btf/irq_handler_entry")
 int BPF_PROG(trace_irq_enter, u64 irq)
 {
-	return handler_enter(TRACE_IRQ_ENTER, irq);
+	return put_edge(TRACE_IRQ_ENTER, irq, false);
 }
 
 SEC("tp_btf/ipi_entry")
 int BPF_PROG(trace_ipi_enter, u64 reason)
 {
-	return handler_enter(TRACE_IPI_ENTER, reason & TRACE_REASON_MASK);
+	return put_edge(TRACE_IPI_ENTER, reason, false);
 }
 
 #define TRACE_LEAVE(name, exit)                               \
 	SEC("tp_btf/" exit) int trace_##name##_leave(void *ctx) \
 	{                                                     \
-		return handler_leave();                           \
+		return put_edge(TRACE_IRQ_LEAVE, 0, false);      \
 	}
 
 #define TRACE_VECTOR(name, entry, exit, kind)                  \
 	SEC("tp_btf/" entry) int trace_##name##_enter(void *ctx) \
 	{                                                      \
-		return handler_enter(TRACE_VECTOR_ENTER, kind);    \
+		return put_edge(TRACE_VECTOR_ENTER, kind, false); \
 	}                                                      \
 	TRACE_LEAVE(name, exit)
 
@@ -226,24 +250,16 @@ X86_VECTORS(TRACE_VECTOR)
 SEC("tp_btf/cpu_frequency")
 int BPF_PROG(trace_frequency, u64 khz, u64 cpu)
 {
-	const volatile struct trace_setup *s = setup_get();
-	struct trace_ring *ring = ring_of(s, bpf_get_smp_processor_id());
-
-	if (ring && (!s->some_cpus || cpu_wanted(cpu)))
-		ring_add(s, ring, TRACE_FREQUENCY, TRACE_WHAT(0, khz, cpu), true);
-	return 0;
+	if (setup.some_cpus && !cpu_wanted(cpu))
+		return 0;
+	return put_edge(TRACE_FREQUENCY, TRACE_WHAT(0, khz, cpu), true);
 }
 
 /* The tick is a timer as any other, but for what it calls. Loaded only if it was asked for. */
 SEC("tp_btf/hrtimer_expire_entry")
 int BPF_PROG(trace_tick, struct hrtimer *timer)
 {
-	const volatile struct trace_setup *s = setup_get();
-	struct trace_ring *ring = ring_here(s);
-
-	if (ring && (u64)timer->function == s->tick_function)
-		ring_add(s, ring, TRACE_TICK, 0, true);
-	return 0;
+	return (u64)timer->function == setup.tick_function ? put_edge(TRACE_TICK, 0, true) : 0;
 }
 
 /*
@@ -263,7 +279,7 @@ int trace_walk(struct bpf_iter__task *ctx)
 		return 0;
 	}
 	name_note(name_at(task->pid), task);
-	ring = task->on_cpu ? ring_of(&setup, task_cpu(task)) : NULL;
+	ring = task->on_cpu ? ring_of(task_cpu(task)) : NULL;
 	if (ring)
 		ring->seed = (u64)task->pid + 1;
 	return 0;

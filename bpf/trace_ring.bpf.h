@@ -7,12 +7,10 @@
 #include "abi/load.h"
 #include "abi/trace.h"
 
-#define TRACE_REASON_MASK ((1ULL << 48) - 1)
-
 const volatile struct trace_setup setup;
-struct trace_times times SEC(".data") = {TRACE_NEVER, TRACE_NEVER};
 
-/* Nothing is recorded any more: since when, ns since the start; 0: all is recorded. */
+/* By CLOCK_MONOTONIC: the first event, and since when nothing is recorded any more; 0: not yet. */
+__u64 event_ns SEC(".data");
 __u64 frozen SEC(".data");
 __u64 tasks_lost SEC(".data");
 __u64 ask_address SEC(".data");
@@ -20,70 +18,43 @@ char asked_name[32] SEC(".data");
 /* Of some_cpus: a bit for each. */
 __u64 wanted_cpus[TRACE_MAX_CPUS / 64] SEC(".data");
 
-/* The only one in .bss, which user space shrinks: the tasks, then the rings. */
-struct trace_edge area[TRACE_AREA_EDGES];
-
-/* Its address in a register, or clang makes it anew, in up to four instructions, for each member. */
-static __always_inline const volatile struct trace_setup *setup_get(void)
-{
-	const volatile struct trace_setup *s = &setup;
-
-	asm volatile("" : "+r"(s));
-	return s;
-}
+/* All that is in .bss, which user space shrinks: the rings are the last. */
+struct trace_task tasks[TRACE_NR_TASKS];
+struct trace_edge rings[TRACE_MAX_EDGES];
 
 static __always_inline bool cpu_wanted(u32 cpu)
 {
 	return wanted_cpus[cpu / 64 % (TRACE_MAX_CPUS / 64)] >> cpu % 64 & 1;
 }
 
-static __always_inline struct trace_ring *ring_of(const volatile struct trace_setup *s, u64 cpu)
+static __always_inline struct trace_ring *ring_from(u64 offset)
 {
-	char *rings = (char *)&area[TRACE_TASK_EDGES];
-	struct trace_ring *ring;
+	struct trace_ring *ring = (struct trace_ring *)((char *)rings + offset);
 
-	/* 64 bits, or the verifier of 5.10 forgets the bound. */
-	asm volatile("" : "+r"(cpu));
-	if (cpu >= s->nr_cpus)
-		return NULL;
-	/* Or clang adds the offset of the rings to each address, as it is too large for an instruction. */
-	asm volatile("" : "+r"(rings));
-	ring = (struct trace_ring *)(rings + cpu * s->ring_bytes);
 	if (!ring)
 		__builtin_unreachable();
 	return ring;
 }
 
-static __always_inline struct trace_ring *ring_here(const volatile struct trace_setup *s)
+/* For functions, and for any CPU. */
+static __always_inline struct trace_ring *ring_of(u64 cpu)
 {
-	u32 cpu = bpf_get_smp_processor_id();
-
-	return s->some_cpus && !cpu_wanted(cpu) ? NULL : ring_of(s, cpu);
+	/* 64 bits, or the verifier of 5.10 forgets the bound. */
+	asm volatile("" : "+r"(cpu));
+	return cpu < setup.nr_cpus ? ring_from(cpu * setup.ring_bytes) : NULL;
 }
 
-/* Of some cores, also wake-ups by others of tasks that go there: they begin the waits. */
-static __always_inline struct trace_ring *ring_of_wake(const volatile struct trace_setup *s,
-						       struct task_struct *task)
+/* For programs: ends them on a CPU that came later. Since 6.8 the verifier knows that there is none. */
+static __always_inline struct trace_ring *ring_at(u64 cpu)
 {
-	u32 cpu = bpf_get_smp_processor_id();
-
-	return s->some_cpus && !cpu_wanted(cpu) && !cpu_wanted(task_cpu(task)) ? NULL : ring_of(s, cpu);
-}
-
-/*
- * The pid of the current task where TRACE_WHAT() has its second word; without the helper, unless this
- * core has not switched yet or its switches are not wanted.
- */
-static __always_inline u64 current_word(const struct trace_ring *ring)
-{
-	u64 known = ring->current;
-
-	return known ? known - 1 : TRACE_WHAT(0, (u32)bpf_get_current_pid_tgid(), 0);
+	FILLED_MUL(cpu, TRACE_FILLED_RING_BYTES);
+	FILLED_BELOW(cpu, TRACE_FILLED_RINGS_END);
+	return ring_from(cpu);
 }
 
 static __always_inline struct trace_task *name_at(u32 pid)
 {
-	return (struct trace_task *)&area[(u64)(pid % TRACE_NR_TASKS) * 4];
+	return &tasks[pid % TRACE_NR_TASKS];
 }
 
 /* Not inlined, as it is rare. The idle tasks share pid 0 and need no name. */
@@ -105,79 +76,192 @@ static __noinline int name_note(struct trace_task *entry, struct task_struct *ta
 
 /*
  * After an event: each core may add so many edges. The first that has done so freezes all, so that all
- * rings end at the same time and what led to the event is still there. TRACE_NEVER: the edge is not
- * wanted; else @now, which the caller then need not keep in a register that it would have to save.
+ * rings end at the same time and what led to the event is still there.
  */
-static __noinline u64 ring_open(struct trace_ring *ring, u64 now)
+static __always_inline bool ring_open(struct trace_ring *ring, u64 now)
 {
-	/* Before the start. */
-	if ((s64)now < 0 || frozen)
-		return TRACE_NEVER;
+	if (frozen)
+		return false;
 	if (!ring->stop_head)
-		ring->stop_head = ring->head + setup.edges_after;
+		ring->stop_head = ring->head + setup.bytes_after;
 	if (ring->head < ring->stop_head)
-		return now;
+		return true;
 	frozen = now;
-	return TRACE_NEVER;
+	return false;
+}
+
+static __always_inline void edge_put(struct trace_edge *edge, u64 now, u64 kind, u64 what)
+{
+	edge->stamp = now << 8 | kind;
+	edge->what = what;
+}
+
+/* Something happened that ends the recording; the first of a core counts. All cores get to know of it. */
+static __noinline int event_seen(struct trace_ring *ring, u32 event, u32 pid, u64 now, u64 len_ns)
+{
+	if (ring->event_ns)
+		return 0;
+	ring->event_what = TRACE_WHAT(pid, 0, event);
+	ring->event_len_ns = len_ns;
+	ring->event_ns = now;
+	if (event_ns)
+		return 0;
+	event_ns = now;
+	for (u64 cpu = 0; cpu < TRACE_MAX_CPUS; cpu++) {
+		ring = ring_of(cpu);
+		if (!ring)
+			break;
+		ring->event = 1;
+	}
+	return 0;
+}
+
+static __always_inline void noise_ends(struct trace_ring *ring, u64 since, u64 now)
+{
+	if (since && now - since >= setup.on_noise_ns)
+		event_seen(ring, TRACE_EVENT_NOISE, (u32)bpf_get_current_pid_tgid(), now, now - since);
+}
+
+/* For --on noise: how long an interrupt or a softirq took. */
+static __noinline int noise_note(struct trace_ring *ring, u64 kind, u64 now)
+{
+	switch (kind) {
+	case TRACE_IRQ_ENTER:
+	case TRACE_IPI_ENTER:
+	case TRACE_VECTOR_ENTER:
+		if (!ring->irq_depth++)
+			ring->irq_ns = now;
+		break;
+	case TRACE_IRQ_LEAVE:
+		if (ring->irq_depth && !--ring->irq_depth)
+			noise_ends(ring, ring->irq_ns, now);
+		break;
+	case TRACE_SOFTIRQ_ENTER:
+		ring->softirq_ns = now;
+		break;
+	case TRACE_SOFTIRQ_LEAVE:
+		noise_ends(ring, ring->softirq_ns, now);
+		ring->softirq_ns = 0;
+		break;
+	}
+	return 0;
 }
 
 /* An interrupt came while this core wrote an edge. */
 static __noinline u64 nested_add(struct trace_ring *ring, u64 kind, u64 what)
 {
-	u64 now = bpf_ktime_get_ns() - times.start_ns, head = ring->nested_head;
-	struct trace_edge *edge = &ring->nested[head % TRACE_NR_NESTED];
+	u64 now = bpf_ktime_get_ns(), head = ring->nested_head;
 
 	if (ring->writing > 1) {
 		ring->nested_lost++;
 		return TRACE_NEVER;
 	}
-	if (now >= times.alert_ns && ring_open(ring, now) == TRACE_NEVER)
+	if (ring->event && !ring_open(ring, now))
 		return TRACE_NEVER;
 	ring->writing = 2;
 	barrier();
-	edge->stamp = now << 8 | kind;
-	edge->what = what;
+	edge_put(&ring->nested[head % TRACE_NR_NESTED], now, kind, what);
 	ring->nested_head = head + 1;
 	barrier();
 	ring->writing = 1;
 	return now;
 }
 
-/*
- * Returns the time since the start, or TRACE_NEVER for an edge that is not recorded. @interrupts: they
- * may be on.
- */
-static __always_inline u64 ring_add(const volatile struct trace_setup *s, struct trace_ring *ring,
-				    u64 kind, u64 what, bool interrupts)
+/* An edge in a function, or where interrupts may be on. */
+static __noinline u64 plain_add(struct trace_ring *ring, u64 kind, u64 what)
 {
-	struct trace_edge *edge;
 	u64 now, head;
 
-	if (ring->writing)
-		return nested_add(ring, kind, what);
+	/* Only interrupts of this CPU read it, so a compiler barrier is enough. */
+	ring->writing = 1;
+	barrier();
+	now = bpf_ktime_get_ns();
+	if (ring->event && !ring_open(ring, now)) {
+		now = TRACE_NEVER;
+		goto out;
+	}
+	head = ring->head;
+	edge_put((void *)((char *)ring->edges + (head & setup.head_mask)), now, kind, what);
+	barrier();
+	ring->head = head + sizeof(struct trace_edge);
+out:
+	barrier();
+	ring->writing = 0;
+	return now;
+}
+
+/* The long way of ring_add(), for all that is not usual. */
+static __noinline u64 unusual_add(struct trace_ring *ring, u64 kind, u64 what)
+{
+	u64 now;
+
+	if (ring->stopped)
+		return TRACE_NEVER;
+	if (ring->unwanted) {
+		/* Wake-ups of tasks that go to a core that is wanted begin the waits there. */
+		bool wakes = kind >= TRACE_WAKING && kind <= TRACE_MIGRATE;
+
+		if ((!wakes && kind != TRACE_FREQUENCY) || !cpu_wanted(TRACE_THIRD(what)))
+			return TRACE_NEVER;
+		/* Of this core there are no switches that would tell. */
+		if (wakes)
+			what |= TRACE_WHAT(0, (u32)bpf_get_current_pid_tgid(), 0);
+	}
+	now = ring->writing ? nested_add(ring, kind, what) : plain_add(ring, kind, what);
+	if (setup.on_noise_ns && ring->noise && now != TRACE_NEVER)
+		noise_note(ring, kind, now);
+	return now;
+}
+
+/*
+ * The usual way, with as few instructions as possible. @interrupts: they may be on. Returns 0, as the
+ * program does; @ret_now is the time by CLOCK_MONOTONIC, or TRACE_NEVER for what is not recorded.
+ */
+static __always_inline int ring_add(struct trace_ring *ring, u64 kind, u64 what, bool interrupts,
+				    u64 *ret_now)
+{
+	u64 stamp, head, at;
+	u32 none = 0;
+
+	if (ring->unusual) {
+		*ret_now = unusual_add(ring, kind, what);
+		return 0;
+	}
 	if (interrupts) {
-		/* Only interrupts of this CPU read it, so a compiler barrier is enough. */
+		/* As in plain_add(). */
 		ring->writing = 1;
 		barrier();
 	}
-	now = bpf_ktime_get_ns() - times.start_ns;
-	if (now >= times.alert_ns) {
-		now = ring_open(ring, now);
-		if (now == TRACE_NEVER)
-			goto out;
-	}
-	head = ring->head;
-	edge = &ring->edges[head & s->edge_mask];
-	edge->stamp = now << 8 | kind;
-	edge->what = what;
+	stamp = *ret_now = bpf_ktime_get_ns();
+	at = head = ring->head;
+	FILLED_AND(at, TRACE_FILLED_HEAD_MASK);
+	ADD_POINTER(at, ring);
+	/* What is always 0 is left out. */
+	if (!__builtin_constant_p(what) || what)
+		((struct trace_ring *)at)->edges[0].what = what;
+	stamp <<= 8;
+	if (kind)
+		ADD_CONST(stamp, kind);
+	((struct trace_ring *)at)->edges[0].stamp = stamp;
 	barrier();
-	ring->head = head + 1;
-out:
+	ring->head = head + sizeof(struct trace_edge);
 	if (interrupts) {
 		barrier();
-		ring->writing = 0;
+		/* One register for both zeroes. */
+		asm volatile("" : "+r"(none));
+		ring->writing = none;
 	}
-	return now;
+	return none;
+}
+
+/* An edge of a function that a program calls rarely: on this core, with interrupts on or off. */
+static __noinline u64 rare_add(u64 kind, u64 what)
+{
+	struct trace_ring *ring = ring_of(cpu_number());
+
+	if (!ring)
+		return TRACE_NEVER;
+	return unusual_add(ring, kind, what);
 }
 
 /*
@@ -201,8 +285,7 @@ static __noinline int hold_begins(struct task_struct *task)
  * A task gets the core whose entry does not have its pid: it has no name yet, or quota kept it. How long
  * is in the kernel's total, unless it was moved to another core, whose total is another.
  */
-static __noinline int task_comes(struct trace_ring *ring, struct trace_task *entry,
-				 struct task_struct *task)
+static __noinline int task_comes(struct trace_task *entry, struct task_struct *task)
 {
 	u64 total;
 
@@ -216,20 +299,7 @@ static __noinline int task_comes(struct trace_ring *ring, struct trace_task *ent
 		return 0;
 	if (total > TRACE_HOLD_MAX)
 		total = TRACE_HOLD_MAX;
-	ring_add(&setup, ring, TRACE_HOLD, TRACE_HOLD_WHAT((u32)task->pid, total), false);
-	return 0;
-}
-
-/* Something happened that ends the recording; the first of a core counts. */
-static __noinline int event_seen(struct trace_ring *ring, u32 event, u32 pid, u64 now, u64 len_ns)
-{
-	if (ring->event_ns)
-		return 0;
-	ring->event_what = TRACE_WHAT(pid, 0, event);
-	ring->event_len_ns = len_ns;
-	ring->event_ns = now;
-	if (times.alert_ns == TRACE_NEVER)
-		times.alert_ns = now;
+	rare_add(TRACE_HOLD, TRACE_HOLD_WHAT((u32)task->pid, total));
 	return 0;
 }
 
@@ -284,20 +354,10 @@ static __noinline int wait_switch(struct trace_ring *ring, u64 what, u64 now)
 		barrier();
 		ring->group_long += wait_ns >= setup.on_wait_ns;
 	}
-	if (setup.on_group || wait_ns < setup.on_wait_ns)
+	if (setup.on_group || wait_ns < setup.on_wait_ns || (setup.on_wake_only && !(queued & 1)))
 		return 0;
-	if (!setup.on_wake_only)
-		event_seen(ring, TRACE_EVENT_WAIT, entry->pid, now, wait_ns);
-	else if (queued & 1)
-		event_seen(ring, TRACE_EVENT_WAKE, entry->pid, now, wait_ns);
-	return 0;
-}
-
-static __always_inline void noise_ends(struct trace_ring *ring, u64 since, u64 now)
-{
-	if (since && now - since >= setup.on_noise_ns)
-		event_seen(ring, TRACE_EVENT_NOISE, TRACE_SECOND(current_word(ring)), now,
-			   now - since);
+	return event_seen(ring, setup.on_wake_only ? TRACE_EVENT_WAKE : TRACE_EVENT_WAIT, entry->pid, now,
+			  wait_ns);
 }
 
 #endif

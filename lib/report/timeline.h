@@ -52,7 +52,7 @@ struct timeline_slice {
 /* A wait of a task for a CPU, and its chain. */
 struct timeline_wait {
 	uint64_t from_ns, to_ns; /* CLOCK_MONOTONIC */
-	uint64_t waking_ns;	 /* when the waker began to wake it; 0: not seen, or not woken */
+	uint64_t waking_ns;	 /* when the waker began to wake it; 0: not woken */
 	uint32_t cpu, pid;
 	bool woken;		 /* it slept before; else it lost a core */
 	bool held;		 /* its CPU quota was used up then, */

@@ -20,6 +20,14 @@ static inline enum trace_kind trace_edge_kind(const struct trace_edge *edge)
 	return edge->stamp & 0xff;
 }
 
+/* The core woke the task just before, and there is no edge of that. */
+static inline bool trace_edge_wakes(const struct trace_edge *edge)
+{
+	enum trace_kind kind = trace_edge_kind(edge);
+
+	return (kind == TRACE_WAKEUP || kind == TRACE_MIGRATE) && edge->what & TRACE_WAKES;
+}
+
 /* What was recorded of one core. */
 struct trace_core {
 	struct trace_edge *edges; /* in the order of their stamps */
@@ -66,9 +74,9 @@ struct trace_wait {
 	bool woken;	    /* it slept before; else it lost a core */
 	bool held;	    /* its CPU quota was used up when the wait began */
 	uint64_t held_ns;   /* held: for so long from the beginning of the wait; 0: not known */
-	uint32_t waker;	    /* woken: the task that was current there; 0 for idle */
+	uint32_t waker;	    /* woken: the task that was current there; 0 for idle, UINT32_MAX: not known */
 	uint32_t waker_cpu; /* woken: where the wake-up came from */
-	uint64_t waking_ns; /* woken: when the waker began to wake it; 0: not seen */
+	uint64_t waking_ns; /* woken: when the waker began to wake it, or from_ns if it queued it itself */
 };
 
 struct trace_waits {
@@ -78,7 +86,10 @@ struct trace_waits {
 	uint64_t unknown_start; /* got a core, and the start of the wait is not in the trace */
 };
 
-/* All waits that end in the trace. @cores is indexed by CPU. 0 or -ENOMEM. */
+/*
+ * All waits that end in the trace. @cores is indexed by CPU; the wake-ups among their edges get TRACE_WAKES
+ * where it belongs. 0 or -ENOMEM.
+ */
 int trace_find_waits(const struct trace_core *cores, size_t nr_cores, struct trace_waits *ret_waits);
 
 #endif

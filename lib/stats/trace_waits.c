@@ -32,13 +32,14 @@ struct finder {
 	struct trace_waits waits;
 };
 
-static bool about_tasks(enum trace_kind kind)
+static bool about_waits(const struct trace_edge *edge)
 {
-	return kind == TRACE_SWITCH || kind == TRACE_WAKING || kind == TRACE_WAKEUP ||
-	       kind == TRACE_WAKEUP_NEW || kind == TRACE_HOLD;
+	enum trace_kind kind = trace_edge_kind(edge);
+
+	return kind <= TRACE_WAKEUP_NEW || kind == TRACE_HOLD || trace_edge_wakes(edge);
 }
 
-/* Moves on to the next edge about tasks; false at the end of the core. */
+/* Moves on to the next edge about waits; false at the end of the core. */
 static bool head_seek(const struct merge *m, struct head *head)
 {
 	const struct trace_core *core = &m->cores[head->cpu];
@@ -46,7 +47,7 @@ static bool head_seek(const struct merge *m, struct head *head)
 	for (; head->index < core->nr_edges; head->index++) {
 		const struct trace_edge *edge = &core->edges[head->index];
 
-		if (!about_tasks(trace_edge_kind(edge)))
+		if (!about_waits(edge))
 			continue;
 		head->key = trace_edge_ns(edge) << 1 | (trace_edge_kind(edge) == TRACE_SWITCH);
 		return true;
@@ -82,11 +83,11 @@ static uint32_t last_pid(const struct trace_core *cores, size_t nr_cores)
 		for (size_t i = 0; i < cores[cpu].nr_edges; i++) {
 			const struct trace_edge *edge = &cores[cpu].edges[i];
 
-			if (!about_tasks(trace_edge_kind(edge)))
+			if (!about_waits(edge))
 				continue;
 			if (TRACE_FIRST(edge->what) > last)
 				last = TRACE_FIRST(edge->what);
-			if (trace_edge_kind(edge) != TRACE_HOLD && TRACE_SECOND(edge->what) > last)
+			if (trace_edge_kind(edge) == TRACE_SWITCH && TRACE_SECOND(edge->what) > last)
 				last = TRACE_SECOND(edge->what);
 		}
 	return last;
@@ -145,19 +146,25 @@ static int do_switch(struct finder *f, uint32_t cpu, const struct trace_edge *ed
 	return rc;
 }
 
+static void woken_by(struct task *task, uint32_t cpu, const struct trace_edge *edge)
+{
+	uint32_t current = TRACE_SECOND(edge->what);
+
+	task->waking_ns = trace_edge_ns(edge);
+	task->waker = current == TRACE_NOBODY ? UINT32_MAX : current;
+	task->waker_cpu = cpu;
+}
+
 static void do_waking(struct finder *f, uint32_t cpu, const struct trace_edge *edge)
 {
 	struct task *task = &f->tasks[TRACE_FIRST(edge->what)];
 
-	if (task->runs || task->queued_ns)
-		return;
-	task->waking_ns = trace_edge_ns(edge);
-	task->waker = TRACE_SECOND(edge->what);
-	task->waker_cpu = cpu;
+	if (!task->runs && !task->queued_ns)
+		woken_by(task, cpu, edge);
 }
 
 /* Where the core of the task queues it itself, the waker is the one of TRACE_WAKING. */
-static void do_wakeup(struct finder *f, uint32_t cpu, const struct trace_edge *edge)
+static void do_wakeup(struct finder *f, uint32_t cpu, struct trace_edge *edge)
 {
 	struct task *task = &f->tasks[TRACE_FIRST(edge->what)];
 
@@ -169,8 +176,9 @@ static void do_wakeup(struct finder *f, uint32_t cpu, const struct trace_edge *e
 	task->woken = true;
 	task->held = edge->what & TRACE_HELD;
 	if (!task->waking_ns) {
-		task->waker = TRACE_SECOND(edge->what);
-		task->waker_cpu = cpu;
+		woken_by(task, cpu, edge);
+		if (trace_edge_kind(edge) == TRACE_WAKEUP)
+			edge->what |= TRACE_WAKES;
 	}
 }
 
@@ -180,13 +188,14 @@ static int find_all(struct finder *f, struct merge *m)
 
 	while (m->nr && !rc) {
 		struct head *head = &m->heap[0];
-		const struct trace_edge *edge = &m->cores[head->cpu].edges[head->index];
+		struct trace_edge *edge = &m->cores[head->cpu].edges[head->index];
 
 		switch (trace_edge_kind(edge)) {
 		case TRACE_SWITCH:
 			rc = do_switch(f, head->cpu, edge);
 			break;
 		case TRACE_WAKING:
+		case TRACE_MIGRATE:
 			do_waking(f, head->cpu, edge);
 			break;
 		case TRACE_HOLD:

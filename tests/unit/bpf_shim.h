@@ -108,6 +108,7 @@ struct task_struct {
 	struct {
 		u64 exec_start;
 		struct cfs_rq *cfs_rq;
+		unsigned int depth;
 	} se;
 	struct {
 		unsigned long pcount;
@@ -120,6 +121,7 @@ struct task_struct {
 struct sched_entity {
 	u64 exec_start;
 	struct cfs_rq *cfs_rq;
+	unsigned int depth;
 };
 
 struct hrtimer_clock_base {
@@ -251,12 +253,38 @@ static inline void barrier(void)
 }
 
 /* As in the real one: prev_state came first in 5.18 only. */
+static inline struct task_struct *switch_prev(u64 *args, bool state_first)
+{
+	return (struct task_struct *)(unsigned long)args[state_first ? 2 : 1];
+}
+
+static inline struct task_struct *switch_next(u64 *args, bool state_first)
+{
+	return (struct task_struct *)(unsigned long)args[state_first ? 3 : 2];
+}
+
 static inline void switch_tasks(u64 *args, bool state_first, struct task_struct **ret_prev,
 				struct task_struct **ret_next)
 {
-	*ret_prev = (struct task_struct *)(unsigned long)args[state_first ? 2 : 1];
-	*ret_next = (struct task_struct *)(unsigned long)args[state_first ? 3 : 2];
+	*ret_prev = switch_prev(args, state_first);
+	*ret_next = switch_next(args, state_first);
 }
+
+static inline u64 cpu_number(void)
+{
+	return shim_cpu;
+}
+
+#define ADD_POINTER(reg, pointer) ((reg) += (unsigned long)(pointer))
+#define ADD_CONST(reg, value)	  ((reg) += (value))
+/* What user space fills in is up to the test that has such programs. */
+#define FILLED_MUL(reg, mark)	((reg) *= shim_filled(mark))
+#define FILLED_AND(reg, mark)	((reg) &= shim_filled(mark))
+#define FILLED_BELOW(reg, mark)                  \
+	do {                                     \
+		if ((reg) >= shim_filled(mark)) \
+			return 0;                \
+	} while (0)
 
 /* The test's, as it knows the maps. */
 static void *bpf_map_lookup_elem(void *map, const void *key);

@@ -146,7 +146,7 @@ TEST(gap_is_unknown_time)
 	trace_ring_finish(&reader, core.now);
 	assert_int_equal(reader.core.nr_gaps, 1);
 	assert_true(reader.lost > 0);
-	assert_int_equal(reader.lost + reader.core.nr_edges, reader.ring->head);
+	assert_int_equal(reader.lost + reader.core.nr_edges, edges_of(0));
 	result = replay(&reader.core);
 	for (int i = 0; i < LOAD_NR_PARTS; i++)
 		sum += result.part_ns[i];
@@ -173,7 +173,7 @@ TEST(overwritten_trace_begins_later)
 			step();
 		reader = read_all(0, core.now);
 		assert_int_equal(reader.core.nr_edges, 256);
-		assert_int_equal(reader.lost + 256, reader.ring->head);
+		assert_int_equal(reader.lost + 256, edges_of(0));
 		while (at < nr_marks && marks[at].ns < reader.core.from_ns)
 			at++;
 		/* The last of those at the same time. */
@@ -233,6 +233,33 @@ TEST(interrupted_while_writing)
 		for (size_t i = 1; i < reader.core.nr_edges; i++)
 			assert_true(trace_edge_ns(&reader.core.edges[i - 1]) <=
 				    trace_edge_ns(&reader.core.edges[i]));
+		trace_ring_free(&reader);
+	}
+}
+
+/* A task may wake itself with interrupts on. */
+TEST(interrupted_while_a_task_wakes_itself)
+{
+	for (irq_at = 0; irq_at < 6; irq_at++) {
+		struct trace_reader reader;
+
+		reset(state);
+		trace_reset(64);
+		at(100);
+		trace_sees_switch(&other, &task, false);
+		at(200);
+		nr_barriers = 0;
+		shim_at_barrier = interrupt;
+		task.on_cpu = 1;
+		trace_wakeup(NULL, &task);
+		task.on_cpu = 0;
+		shim_at_barrier = NULL;
+		reader = read_all(0, 400);
+		assert_true(nr_barriers);
+		assert_int_equal(reader.core.nr_edges, irq_at < nr_barriers ? 4 : 2);
+		assert_int_equal(replay(&reader.core).part_ns[LOAD_PART_HARDIRQ],
+				 irq_at < nr_barriers ? 5 : 0);
+		assert_int_equal(reader.ring->writing, 0);
 		trace_ring_free(&reader);
 	}
 }
@@ -298,22 +325,97 @@ TEST(names_are_noted_once)
 
 TEST(nothing_before_the_start)
 {
+	struct trace_reader reader;
+
 	reset(state);
 	trace_reset(64);
-	times.start_ns = TRACE_NEVER;
+	ring_of(0)->stopped = 1;
 	at(100);
 	trace_sees_switch(&idle, &task, false);
 	trace_softirq_enter(NULL, 1);
 	trace_irq_enter(NULL, 1);
-	assert_int_equal(ring_of(&setup, 0)->head + ring_of(&setup, 0)->nested_head, 0);
-	assert_int_equal(ring_of(&setup, 0)->writing, 0);
-	/* A clock that was read just before the start. */
-	times.start_ns = START + 200;
+	assert_int_equal(edges_of(0) + ring_of(0)->nested_head, 0);
+	assert_int_equal(ring_of(0)->writing, 0);
+	/* Recording has begun, but not on all cores: what is there is left out. */
+	ring_of(0)->stopped = 0;
+	at(200);
 	trace_irq_enter(NULL, 1);
-	assert_int_equal(ring_of(&setup, 0)->head, 0);
-	at(201);
+	at(203);
+	trace_irq_leave(NULL);
+	at(204);
 	trace_irq_enter(NULL, 1);
-	assert_int_equal(ring_of(&setup, 0)->head, 1);
+	reader = reader_of(0);
+	reader.start_ns = START + 203;
+	assert_int_equal(trace_ring_take(&reader, true), 0);
+	assert_int_equal(reader.core.nr_edges, 2);
+	assert_int_equal(reader.lost, 0);
+	assert_int_equal(reader.core.edges[0].stamp, TRACE_IRQ_LEAVE);
+	assert_int_equal(reader.core.edges[1].stamp, 1 << 8 | TRACE_IRQ_ENTER);
+	trace_ring_free(&reader);
+}
+
+/* After two years a stamp has not all bits of the clock any more. */
+TEST(long_uptime)
+{
+	struct trace_reader reader;
+
+	reset(state);
+	trace_reset(64);
+	shim_now = (1ULL << 56) - 5;
+	trace_irq_enter(NULL, 1);
+	shim_now += 9;
+	trace_irq_leave(NULL);
+	reader = reader_of(0);
+	reader.start_ns = (1ULL << 56) - 6;
+	assert_int_equal(trace_ring_take(&reader, true), 0);
+	assert_int_equal(reader.core.nr_edges, 2);
+	assert_int_equal(trace_edge_ns(&reader.core.edges[0]), 1);
+	assert_int_equal(trace_edge_ns(&reader.core.edges[1]), 10);
+	trace_ring_free(&reader);
+}
+
+static void wakes_other(u64 ns)
+{
+	at(ns);
+	trace_wakeup(NULL, &other);
+}
+
+/* Who was current is not in the edges: the last switch tells it, or the next, but not one behind a gap. */
+TEST(current_at_a_wakeup)
+{
+	struct trace_reader reader;
+	size_t gaps[] = {6, 7};
+
+	reset(state);
+	trace_reset(64);
+	wakes_other(100);
+	at(110);
+	trace_sees_switch(&task, &ksoftirqd, false);
+	wakes_other(120);
+	at(130);
+	trace_sees_switch(&ksoftirqd, &idle, false);
+	wakes_other(140);
+	at(150);
+	trace_idle(NULL, 1);
+	/* Edges are missing here, */
+	wakes_other(160);
+	/* and here. */
+	wakes_other(170);
+	at(180);
+	trace_sees_switch(&task, &ksoftirqd, false);
+	reader = reader_of(0);
+	assert_int_equal(trace_ring_take(&reader, true), 0);
+	reader.core.gaps = gaps;
+	reader.core.nr_gaps = 2;
+	trace_ring_finish(&reader, 200);
+	assert_int_equal(reader.core.nr_edges, 9);
+	assert_int_equal(TRACE_SECOND(reader.core.edges[0].what), task.pid);
+	assert_int_equal(TRACE_SECOND(reader.core.edges[2].what), ksoftirqd.pid);
+	assert_int_equal(TRACE_SECOND(reader.core.edges[4].what), 0);
+	assert_int_equal(TRACE_SECOND(reader.core.edges[6].what), TRACE_NOBODY);
+	assert_int_equal(TRACE_SECOND(reader.core.edges[7].what), task.pid);
+	reader.core.gaps = NULL;
+	trace_ring_free(&reader);
 }
 
 TEST(frequencies_and_ticks)
@@ -333,9 +435,10 @@ TEST(frequencies_and_ticks)
 	trace_frequency(NULL, 2400000, 1);
 	trace_tick(NULL, &tick);
 	trace_tick(NULL, &other_timer);
-	/* Of a core that is not wanted. */
+	/* Of a core that is not wanted, and by one. */
 	setup.some_cpus = true;
 	wanted_cpus[0] = 2;
+	ring_of(0)->unwanted = 1;
 	trace_frequency(NULL, 1000000, 0);
 	at(300);
 	shim_cpu = 0;
@@ -357,10 +460,12 @@ TEST(frequencies_and_ticks)
 
 TEST(cores_that_are_not_wanted)
 {
+	struct trace_reader reader;
+
 	reset(state);
 	trace_reset(64);
-	setup.some_cpus = true;
 	wanted_cpus[0] = 2;
+	ring_of(0)->unwanted = 1;
 	at(100);
 	shim_current = &other;
 	trace_sees_switch(&idle, &task, false);
@@ -370,16 +475,18 @@ TEST(cores_that_are_not_wanted)
 	trace_wakeup(NULL, &task);
 	task.thread_info.cpu = 0;
 	trace_wakeup(NULL, &task);
-	assert_int_equal(ring_of(&setup, 0)->head, 1);
-	assert_int_equal(trace_edge_kind(&ring_of(&setup, 0)->edges[0]), TRACE_WAKEUP);
-	assert_int_equal(ring_of(&setup, 0)->edges[0].what, TRACE_WHAT(10, 20, 1));
+	reader = read_all(0, 200);
+	assert_int_equal(reader.core.nr_edges, 1);
+	assert_int_equal(trace_edge_kind(&reader.core.edges[0]), TRACE_WAKEUP);
+	assert_int_equal(reader.core.edges[0].what, TRACE_WHAT(10, 20, 1));
+	trace_ring_free(&reader);
 	shim_cpu = 1;
 	trace_irq_enter(NULL, 1);
-	assert_int_equal(ring_of(&setup, 1)->head, 1);
+	assert_int_equal(edges_of(1), 1);
 	/* A core that came after the start has no ring. */
 	shim_cpu = NR_CPUS;
-	wanted_cpus[0] = 1 << NR_CPUS;
 	trace_irq_enter(NULL, 1);
+	assert_int_equal(((struct trace_ring *)((char *)ring_of(0) + NR_CPUS * setup.ring_bytes))->head, 0);
 	shim_cpu = 0;
 }
 

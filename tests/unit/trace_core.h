@@ -9,6 +9,8 @@
 
 #include "load_schedule.h"
 
+static u64 shim_filled(u32 mark);
+
 /* Both kernel halves have it. */
 #define LICENSE trace_license
 #pragma GCC diagnostic push
@@ -23,6 +25,19 @@
 
 #define NR_CPUS 5
 
+/* As lib/measure/trace/trace.c fills it in. */
+static u64 shim_filled(u32 mark)
+{
+	switch (mark) {
+	case TRACE_FILLED_RING_BYTES:
+		return setup.ring_bytes;
+	case TRACE_FILLED_RINGS_END:
+		return (u64)(setup.nr_cpus - 1) * setup.ring_bytes + 1;
+	default:
+		return setup.head_mask;
+	}
+}
+
 static struct kernfs_node trace_kn = {.id = 77};
 static struct cgroup trace_cgroup = {.self.cgroup = &trace_cgroup, .kn = &trace_kn};
 static struct css_set trace_css = {.dfl_cgrp = &trace_cgroup};
@@ -33,12 +48,12 @@ static inline void trace_reset(u32 nr_edges)
 	setup = (struct trace_setup){
 		.nr_cpus = NR_CPUS,
 		.ring_bytes = (TRACE_RING_EDGES + nr_edges) * sizeof(struct trace_edge),
-		.edge_mask = nr_edges - 1,
-		.edges_after = nr_edges / 2,
+		.head_mask = (nr_edges - 1) * sizeof(struct trace_edge),
+		.bytes_after = nr_edges / 2 * sizeof(struct trace_edge),
 	};
-	times = (struct trace_times){.start_ns = START, .alert_ns = TRACE_NEVER};
-	memset(area, 0, TRACE_TASK_EDGES * sizeof(area[0]) + (size_t)NR_CPUS * setup.ring_bytes);
-	frozen = tasks_lost = ask_address = 0;
+	memset(tasks, 0, sizeof(tasks));
+	memset(rings, 0, (size_t)(NR_CPUS + 1) * setup.ring_bytes);
+	event_ns = frozen = tasks_lost = ask_address = 0;
 	memset(wanted_cpus, 0, sizeof(wanted_cpus));
 	shim_cpu = 0;
 	shim_fields = " __state throttled ";
@@ -49,7 +64,8 @@ static inline void trace_reset(u32 nr_edges)
 static inline struct trace_reader reader_of(u32 cpu)
 {
 	return (struct trace_reader){
-		.ring = ring_of(&setup, cpu), .mask = setup.edge_mask, .max_edges = 1 << 22};
+		.ring = ring_of(cpu), .mask = setup.head_mask / sizeof(struct trace_edge),
+		.start_ns = START, .max_edges = 1 << 22};
 }
 
 /* All that is in the ring of @cpu, up to @to_ns. */
@@ -76,16 +92,35 @@ static inline void trace_sees(enum core_event event, bool begins, u32 arg)
 		begins ? trace_softirq_enter(NULL, arg) : trace_softirq_leave(NULL, arg);
 		break;
 	case EVENT_IDLE:
-		trace_idle(NULL, begins ? arg : PWR_EVENT_EXIT, shim_cpu);
+		trace_idle(NULL, begins ? arg : PWR_EVENT_EXIT);
 		break;
 	}
 }
+
+/* As lib/measure/trace/trace.c chooses the programs, but for the kernels that have all fields. */
+static bool trace_lean = true;
 
 static inline void trace_sees_switch(struct task_struct *prev, struct task_struct *next, bool preempted)
 {
 	u64 args[3] = {preempted, (unsigned long)prev, (unsigned long)next};
 
-	trace_switch(args);
+	trace_lean ? trace_switch(args) : trace_switch_any(args);
+}
+
+static inline void trace_sees_wakeup(struct task_struct *woken)
+{
+	trace_lean ? trace_wakeup(NULL, woken) : trace_wakeup_any(NULL, woken);
+}
+
+static inline void trace_sees_waking(struct task_struct *woken)
+{
+	trace_lean ? trace_waking(NULL, woken) : trace_waking_any(NULL, woken);
+}
+
+/* All that was written to the ring of @cpu. */
+static inline u64 edges_of(u32 cpu)
+{
+	return ring_of(cpu)->head / sizeof(struct trace_edge);
 }
 
 static inline bool is_softirqd(void *arg, u32 pid)

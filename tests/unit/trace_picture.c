@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What a picture of a trace shows when it must not show all. */
+/* What files of a trace have that no edge has, and what a picture shows when it must not show all. */
 #include "test.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "measure/trace/timeline.h"
 
@@ -85,6 +86,40 @@ TEST(around_the_event)
 	for (size_t max = NR_CPUS; max <= NR_CPUS * NR_SLICES + 1; max++)
 		check(max, 77);
 	window.event = TRACE_EVENT_NONE;
+}
+
+static void check_event(const struct timeline_event *event, enum timeline_kind kind, uint64_t ns,
+			uint32_t pid, uint32_t arg)
+{
+	assert_int_equal(event->kind, kind);
+	assert_int_equal(event->ns, START_NS + ns);
+	assert_int_equal(event->cpu, 1);
+	assert_int_equal(event->pid, pid);
+	assert_int_equal(event->other, 9);
+	assert_int_equal(event->arg, arg);
+}
+
+/* A core that wakes a task which it had last has no edge of that before the next one. */
+TEST(waking_has_the_stamp_of_what_follows)
+{
+	struct trace_edge edges[] = {
+		{10 << 8 | TRACE_WAKEUP, TRACE_WHAT(7, 9, 2) | TRACE_WAKES},
+		{20 << 8 | TRACE_MIGRATE, TRACE_WHAT(8, 9, 2) | TRACE_WAKES},
+		{30 << 8 | TRACE_WAKEUP, TRACE_WHAT(7, 9, 2)},
+	};
+	struct trace_window w = {.start_mono_ns = START_NS, .cpu = cpus, .nr_cpus = 2};
+	struct timeline t;
+
+	memset(cpus, 0, sizeof(cpus));
+	cpus[1].core = (struct trace_core){.edges = edges, .nr_edges = 3};
+	assert_int_equal(trace_timeline(&w, &t), 0);
+	assert_int_equal(t.nr_events, 5);
+	check_event(&t.events[0], TIMELINE_WAKING, 10, 7, 1);
+	check_event(&t.events[1], TIMELINE_WAKEUP, 10, 7, 2);
+	check_event(&t.events[2], TIMELINE_WAKING, 20, 8, 1);
+	check_event(&t.events[3], TIMELINE_MIGRATE, 20, 8, 2);
+	check_event(&t.events[4], TIMELINE_WAKEUP, 30, 7, 2);
+	trace_timeline_free(&t);
 }
 
 TEST_MAIN()

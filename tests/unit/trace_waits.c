@@ -7,8 +7,8 @@
 
 /* Quota, as 6.18 tells of it and as 5.19 does. */
 static const char *const quota_fields[] = {
-	" __state throttled cfs_rq throttled_clock_self throttled_clock_self_time ",
-	" __state cfs_rq throttle_count throttled_clock throttled_clock_pelt_time ",
+	" __state throttled cfs_rq depth throttled_clock_self throttled_clock_self_time ",
+	" __state cfs_rq depth throttle_count throttled_clock throttled_clock_pelt_time ",
 };
 
 static struct sim_task {
@@ -17,7 +17,7 @@ static struct sim_task {
 	u64 hold_age;	     /* how long it was held when its wait began */
 	u32 held_cpu;
 	enum { SLEEPS, WAITS, RUNS_HERE } does;
-	u64 since;
+	u64 since, waking_ns;
 	bool woken, held;
 	u32 waker, waker_cpu;
 } sim[NR_SIM];
@@ -64,27 +64,38 @@ static void on_cpu(u32 cpu)
 	at(++now_ns);
 }
 
+/*
+ * As try_to_wake_up(): a task that goes to another core is moved by the waker, which then queues it
+ * itself or lets that core do it.
+ */
 static void wakes(struct sim_task *t, u32 cpu)
 {
-	u32 to = below(NR_CPUS);
+	u32 to = below(NR_CPUS), last = t->kernel.thread_info.cpu;
 
 	on_cpu(cpu);
-	t->kernel.thread_info.cpu = cpu;
-	trace_waking(NULL, &t->kernel);
+	t->waking_ns = now_ns;
+	t->kernel.__state = 0x200;
+	trace_sees_waking(&t->kernel);
 	now_ns += below(20);
-	/* The other core may queue the task itself. */
-	on_cpu(to);
-	t->kernel.thread_info.cpu = to;
+	if (to != last) {
+		on_cpu(cpu);
+		trace_migrate(NULL, &t->kernel, to);
+		t->kernel.thread_info.cpu = to;
+	}
+	on_cpu(below(2) ? to : cpu);
 	maybe_held(t, 500);
-	trace_wakeup(NULL, &t->kernel);
+	t->kernel.__state = 0;
+	trace_sees_wakeup(&t->kernel);
 	*t = (struct sim_task){.kernel = t->kernel, .queue = t->queue, .hold_age = t->hold_age,
 			       .held_cpu = t->held_cpu, .does = WAITS, .since = now_ns, .woken = true,
 			       .held = t->kernel.throttled,
+			       /* Known to the ns where the core had the task not last. */
+			       .waking_ns = last == cpu ? 0 : t->waking_ns,
 			       .waker = runs[cpu] ? (u32)runs[cpu]->kernel.pid : 0, .waker_cpu = cpu};
 	/* Woken again while it waits, or while it runs: nothing new. */
 	if (below(3) == 0) {
 		at(++now_ns);
-		trace_wakeup(NULL, &t->kernel);
+		trace_sees_wakeup(&t->kernel);
 	}
 }
 
@@ -124,7 +135,8 @@ static void switches(u32 cpu)
 		truth[nr_truth++] = (struct trace_wait){
 			.from_ns = next->since, .to_ns = now_ns, .pid = next->kernel.pid, .cpu = cpu,
 			.woken = next->woken, .held = next->held, .held_ns = held_ns,
-			.waker = next->waker, .waker_cpu = next->waker_cpu};
+			.waker = next->waker, .waker_cpu = next->waker_cpu,
+			.waking_ns = next->waking_ns};
 		next->does = RUNS_HERE;
 	}
 	runs[cpu] = next;
@@ -138,11 +150,12 @@ static void sim_begin(u64 seed, u32 nr_edges)
 	core.random = seed;
 	now_ns = nr_truth = 0;
 	shim_fields = quota_fields[seed % 2];
+	trace_lean = seed % 4 < 2;
 	idle.se.cfs_rq = &root_queue;
 	for (int i = 0; i < NR_SIM; i++) {
 		sim[i].queue.rq = &sim_rq;
 		sim[i].kernel = (struct task_struct){
-			.pid = 100 + i, .cgroups = &trace_css, .se.cfs_rq = &sim[i].queue};
+			.pid = 100 + i, .cgroups = &trace_css, .se.cfs_rq = &sim[i].queue, .se.depth = 1};
 		name_note(name_at(100 + i), &sim[i].kernel);
 	}
 }
@@ -205,6 +218,8 @@ TEST(every_wait_is_found)
 			assert_int_equal(w->waker_cpu, t->waker_cpu);
 			assert_true(w->waking_ns <= w->from_ns);
 			assert_int_equal(!!w->waking_ns, t->woken);
+			if (t->waking_ns)
+				assert_int_equal(w->waking_ns, t->waking_ns);
 		}
 		assert_int_equal(waits.sum_ns, sum);
 		assert_true(woken > 100 && woken < nr_truth);
@@ -230,7 +245,7 @@ TEST(start_before_the_trace_is_counted)
 static void woken_then_runs(u64 wait_ns)
 {
 	on_cpu(1);
-	trace_wakeup(NULL, &sim[0].kernel);
+	trace_sees_wakeup(&sim[0].kernel);
 	now_ns += wait_ns - 1;
 	on_cpu(0);
 	trace_sees_switch(&idle, &sim[0].kernel, false);
@@ -246,14 +261,15 @@ TEST(long_wait_freezes_half_a_ring_later)
 		struct trace_ring *ring;
 
 		sim_begin(1, 64);
-		ring = ring_of(&setup, 0);
+		ring = ring_of(0);
 		setup.on_wait_ns = 5000;
+		trace_lean = false;
 		setup.on_wake_only = only;
 		name_note(name_at(100), &sim[0].kernel);
 		/* Woken while it runs, and then it sleeps for long: not a wait. */
 		on_cpu(0);
 		trace_sees_switch(&idle, &sim[0].kernel, false);
-		trace_wakeup(NULL, &sim[0].kernel);
+		trace_sees_wakeup(&sim[0].kernel);
 		sim[0].kernel.__state = 1;
 		on_cpu(0);
 		trace_sees_switch(&sim[0].kernel, &idle, false);
@@ -261,7 +277,7 @@ TEST(long_wait_freezes_half_a_ring_later)
 		now_ns += 100000;
 		for (int i = 0; i < 100; i++)
 			woken_then_runs(4999);
-		assert_int_equal(times.alert_ns, TRACE_NEVER);
+		assert_int_equal(event_ns, 0);
 		assert_int_equal(ring->event_ns, 0);
 		if (only) {
 			/* It lost the core: no wake-up. */
@@ -276,18 +292,18 @@ TEST(long_wait_freezes_half_a_ring_later)
 			sim[0].kernel.__state = 0;
 		}
 		woken_then_runs(5000);
-		assert_int_equal(ring->event_ns, now_ns - 1);
+		assert_int_equal(ring->event_ns, START + now_ns - 1);
 		assert_int_equal(ring->event_len_ns, 5000);
 		assert_int_equal(ring->event_what,
 				 TRACE_WHAT(100, 0, only ? TRACE_EVENT_WAKE : TRACE_EVENT_WAIT));
-		assert_int_equal(times.alert_ns, now_ns - 1);
+		assert_int_equal(event_ns, START + now_ns - 1);
 		/* Half of the ring holds what led to it. */
 		for (int i = 0; i < 100 && !frozen; i++)
 			woken_then_runs(10);
-		assert_int_equal(frozen, now_ns);
+		assert_int_equal(frozen, START + now_ns);
 		assert_int_equal(ring->head - ring->stop_head, 0);
-		assert_true(trace_edge_ns(&ring->edges[ring->head & setup.edge_mask]) < times.alert_ns);
-		assert_int_equal(ring->writing + ring_of(&setup, 1)->writing, 0);
+		assert_true(trace_edge_ns(&ring->edges[(ring->head & setup.head_mask) / 16]) < event_ns);
+		assert_int_equal(ring->writing + ring_of(1)->writing, 0);
 	}
 }
 
@@ -305,8 +321,9 @@ TEST(waits_of_a_cgroup_are_counted)
 		css[i].dfl_cgrp = &groups[i];
 	}
 	sim_begin(1, 64);
-	ring = ring_of(&setup, 0);
+	ring = ring_of(0);
 	setup.on_wait_ns = 5000;
+	trace_lean = false;
 	setup.on_group = 5;
 	setup.group_v2 = true;
 	name_note(name_at(100), &sim[0].kernel);
@@ -319,13 +336,14 @@ TEST(waits_of_a_cgroup_are_counted)
 		assert_int_equal(ring->group_long, 2 * i);
 	}
 	assert_int_equal(ring->event_ns, 0);
-	assert_int_equal(times.alert_ns, TRACE_NEVER);
+	assert_int_equal(event_ns, 0);
 }
 
 TEST(long_interrupt_is_noise)
 {
 	sim_begin(1, 64);
 	setup.on_noise_ns = 1000;
+	ring_of(0)->noise = 1;
 	runs[0] = &sim[2];
 	on_cpu(0);
 	trace_irq_enter(NULL, 11);
@@ -335,19 +353,19 @@ TEST(long_interrupt_is_noise)
 	now_ns += 300;
 	on_cpu(0);
 	trace_ipi_leave(NULL);
-	assert_int_equal(times.alert_ns, TRACE_NEVER);
+	assert_int_equal(event_ns, 0);
 	now_ns += 196;
 	on_cpu(0);
 	trace_irq_leave(NULL);
-	assert_int_equal(times.alert_ns, TRACE_NEVER);
+	assert_int_equal(event_ns, 0);
 	on_cpu(0);
 	trace_softirq_enter(NULL, 3);
 	now_ns += 999;
 	on_cpu(0);
 	trace_softirq_leave(NULL, 3);
-	assert_int_equal(times.alert_ns, now_ns);
-	assert_int_equal(ring_of(&setup, 0)->event_len_ns, 1000);
-	assert_int_equal(ring_of(&setup, 0)->event_what, TRACE_WHAT(102, 0, TRACE_EVENT_NOISE));
+	assert_int_equal(event_ns, START + now_ns);
+	assert_int_equal(ring_of(0)->event_len_ns, 1000);
+	assert_int_equal(ring_of(0)->event_what, TRACE_WHAT(102, 0, TRACE_EVENT_NOISE));
 }
 
 TEST_MAIN()

@@ -81,7 +81,7 @@ static void add_wait(const struct trace_window *w, const struct trace_wait *wait
 		.began = wait->woken ? "woken" : "preempted",
 		.held = wait->held,
 		.held_ns = wait->held_ns ?: UINT64_MAX,
-		.waker = wait->woken ? trace_comm(w, wait->waker) : NULL,
+		.waker = wait->woken && wait->waker != UINT32_MAX ? trace_comm(w, wait->waker) : NULL,
 		.waker_pid = wait->woken ? wait->waker : UINT32_MAX,
 		.waker_cpu = wait->woken ? wait->waker_cpu : UINT32_MAX,
 	};

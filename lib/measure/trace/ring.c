@@ -10,6 +10,38 @@
 
 #define SEE(word) __atomic_load_n(&(word), __ATOMIC_ACQUIRE)
 
+/* A stamp has so many bits of the time. */
+#define STAMP_NS    ((1ULL << 56) - 1)
+#define REASON_MASK ((1ULL << 48) - 1)
+
+/* Edges ever written. */
+static uint64_t see_head(const struct trace_reader *r)
+{
+	return SEE(r->ring->head) / sizeof(struct trace_edge);
+}
+
+/* From what the programs write to what the trace has; false for what was before the start. */
+static bool since_start(const struct trace_reader *r, struct trace_edge *edge)
+{
+	uint64_t ns = ((edge->stamp >> 8) - r->start_ns) & STAMP_NS;
+
+	edge->stamp = ns << 8 | (edge->stamp & 0xff);
+	switch (trace_edge_kind(edge)) {
+	case TRACE_IPI_ENTER:
+		edge->what &= REASON_MASK;
+		break;
+	case TRACE_IRQ_LEAVE:
+	case TRACE_IDLE_LEAVE:
+	case TRACE_TICK:
+		/* Nothing was written there. */
+		edge->what = 0;
+		break;
+	default:
+		break;
+	}
+	return ns <= STAMP_NS / 2;
+}
+
 /* Room for @more edges; -ENOMEM. Doubles, so that the copies cost no more than the edges. */
 static int make_room(struct trace_core *core, size_t more)
 {
@@ -61,14 +93,24 @@ static bool copy(struct trace_reader *r, uint64_t from, uint64_t to, bool last,
 	if (last)
 		return true;
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	head = SEE(r->ring->head);
+	head = see_head(r);
 	/* The edge that is being written overwrites the oldest one. */
 	return from + r->mask >= head;
 }
 
+/* Adds those of the @nr edges behind the last one that count: the first may be from before the start. */
+static void keep_edges(struct trace_reader *r, uint64_t nr)
+{
+	struct trace_edge *from = r->core.edges + r->core.nr_edges;
+
+	for (uint64_t i = 0; i < nr; i++)
+		if (since_start(r, &from[i]))
+			r->core.edges[r->core.nr_edges++] = from[i];
+}
+
 static int take_edges(struct trace_reader *r, bool last)
 {
-	uint64_t head = SEE(r->ring->head), to = last ? head : r->seen_head, nr;
+	uint64_t head = see_head(r), to = last ? head : r->seen_head, nr;
 	int rc = 0;
 
 	r->seen_head = head;
@@ -92,10 +134,10 @@ static int take_edges(struct trace_reader *r, bool last)
 		if (rc)
 			break;
 		if (copy(r, from, to, last, &r->core.edges[r->core.nr_edges])) {
-			r->core.nr_edges += nr;
+			keep_edges(r, nr);
 			r->next = to;
 		} else {
-			head = SEE(r->ring->head);
+			head = see_head(r);
 		}
 	}
 	return rc;
@@ -127,12 +169,13 @@ static int take_nested(struct trace_reader *r)
 
 	r->lost += from + r->ring->nested_lost;
 	for (uint64_t i = from; i < head && !rc; i++) {
-		const struct trace_edge *edge = &r->ring->nested[i % TRACE_NR_NESTED];
+		struct trace_edge edge = r->ring->nested[i % TRACE_NR_NESTED];
 
-		/* What was around it is gone. */
-		if (r->cut && trace_edge_ns(edge) < trace_edge_ns(&r->core.edges[0]))
+		/* Or what was around it is gone. */
+		if (!since_start(r, &edge) ||
+		    (r->cut && trace_edge_ns(&edge) < trace_edge_ns(&r->core.edges[0])))
 			continue;
-		rc = insert(&r->core, edge);
+		rc = insert(&r->core, &edge);
 	}
 	return rc;
 }
@@ -146,10 +189,10 @@ int trace_ring_take(struct trace_reader *reader, bool last)
 	return rc;
 }
 
-/* The first edge that tells which task has the core. */
-static const struct trace_edge *first_telling(const struct trace_core *core)
+/* The first of [@from, @to) that tells which task has the core. */
+static const struct trace_edge *first_telling(const struct trace_core *core, size_t from, size_t to)
 {
-	for (size_t i = 0; i < core->nr_edges; i++) {
+	for (size_t i = from; i < to; i++) {
 		enum trace_kind kind = trace_edge_kind(&core->edges[i]);
 
 		if (kind == TRACE_SWITCH || kind == TRACE_IDLE_ENTER || kind == TRACE_IDLE_LEAVE)
@@ -158,15 +201,57 @@ static const struct trace_edge *first_telling(const struct trace_core *core)
 	return NULL;
 }
 
-void trace_ring_finish(struct trace_reader *reader, uint64_t to_ns)
+/* Who had the core before an edge that tells it. */
+static uint32_t pid_before(const struct trace_edge *telling)
+{
+	return trace_edge_kind(telling) == TRACE_SWITCH ? TRACE_FIRST(telling->what) : 0;
+}
+
+/*
+ * The edges [@from, @to), between which none is missing. @current: who had the core first, or TRACE_NOBODY;
+ * then the first edge that tells it does.
+ */
+static void fill_current(struct trace_core *core, size_t from, size_t to, uint32_t current)
+{
+	const struct trace_edge *telling = first_telling(core, from, to);
+
+	if (telling)
+		current = pid_before(telling);
+	for (size_t i = from; i < to; i++) {
+		struct trace_edge *edge = &core->edges[i];
+		enum trace_kind kind = trace_edge_kind(edge);
+
+		if (kind == TRACE_SWITCH)
+			current = TRACE_SECOND(edge->what);
+		else if (kind >= TRACE_WAKING && kind <= TRACE_MIGRATE)
+			edge->what |= TRACE_WHAT(0, current, 0);
+	}
+}
+
+/* The programs leave out who was current at a wake-up, as the switches of the core tell it. */
+static void fill_wakeups(struct trace_reader *reader)
 {
 	struct trace_core *core = &reader->core;
-	const struct trace_edge *telling = first_telling(core);
+	uint32_t current = core->first_known ? core->first_pid : TRACE_NOBODY;
+	size_t from = 0;
+
+	if (reader->ring->unwanted)
+		return;
+	for (size_t i = 0; i < core->nr_gaps; i++) {
+		fill_current(core, from, core->gaps[i], current);
+		from = core->gaps[i];
+		current = TRACE_NOBODY;
+	}
+	fill_current(core, from, core->nr_edges, current);
+}
+
+/* The time that the edges cover, and what the core did first. */
+static void fill_begin(struct trace_reader *reader)
+{
+	struct trace_core *core = &reader->core;
+	const struct trace_edge *telling = first_telling(core, 0, core->nr_edges);
 	uint64_t seed = reader->ring->seed;
 
-	core->to_ns = to_ns;
-	if (core->nr_edges && trace_edge_ns(&core->edges[core->nr_edges - 1]) > to_ns)
-		core->to_ns = trace_edge_ns(&core->edges[core->nr_edges - 1]);
 	if (reader->cut) {
 		core->from_ns = telling ? trace_edge_ns(telling) : core->to_ns;
 		return;
@@ -174,10 +259,18 @@ void trace_ring_finish(struct trace_reader *reader, uint64_t to_ns)
 	core->from_ns = 0;
 	core->first_known = true;
 	/* The walk over the tasks came after the start: an edge knows better. */
-	if (!telling)
-		core->first_pid = seed ? seed - 1 : 0;
-	else if (trace_edge_kind(telling) == TRACE_SWITCH)
-		core->first_pid = TRACE_FIRST(telling->what);
+	core->first_pid = telling ? pid_before(telling) : seed ? seed - 1 : 0;
+}
+
+void trace_ring_finish(struct trace_reader *reader, uint64_t to_ns)
+{
+	struct trace_core *core = &reader->core;
+
+	core->to_ns = to_ns;
+	if (core->nr_edges && trace_edge_ns(&core->edges[core->nr_edges - 1]) > to_ns)
+		core->to_ns = trace_edge_ns(&core->edges[core->nr_edges - 1]);
+	fill_begin(reader);
+	fill_wakeups(reader);
 }
 
 void trace_ring_free(struct trace_reader *reader)

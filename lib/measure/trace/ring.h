@@ -10,6 +10,7 @@
 struct trace_reader {
 	const struct trace_ring *ring;
 	uint64_t mask;	      /* edges of the ring less one */
+	uint64_t start_ns;    /* CLOCK_MONOTONIC; what is older does not count */
 	uint64_t next;	      /* the first that was not taken yet */
 	uint64_t seen_head;   /* at the last look: what is before it is surely written */
 	uint64_t max_edges;   /* to keep; what comes later is lost */
@@ -24,7 +25,10 @@ struct trace_reader {
  */
 int trace_ring_take(struct trace_reader *reader, bool last);
 
-/* After the last: the time that the edges cover, up to @to_ns, and what the core did first. */
+/*
+ * After the last: the time that the edges cover, up to @to_ns, what the core did first, and who was current
+ * at its wake-ups.
+ */
 void trace_ring_finish(struct trace_reader *reader, uint64_t to_ns);
 
 void trace_ring_free(struct trace_reader *reader);

@@ -67,6 +67,28 @@ static void fill(const struct trace_window *w, uint32_t cpu, const struct trace_
 		event->name = load_vec_name(edge->what);
 }
 
+/* As if the programs had written it: at the wake-up or migration that tells it. */
+static void add_waking(const struct trace_window *w, uint32_t cpu, const struct trace_edge *edge,
+		       struct timeline *timeline)
+{
+	struct timeline_event *event = &timeline->events[timeline->nr_events++];
+
+	fill(w, cpu, edge, event);
+	event->kind = TIMELINE_WAKING;
+	event->held = false;
+	/* The CPU of the task so far: TRACE_WAKES says that it was this one. */
+	event->arg = cpu;
+}
+
+static size_t count_events(const struct trace_core *core)
+{
+	size_t nr = core->nr_edges + core->nr_gaps;
+
+	for (size_t i = 0; i < core->nr_edges; i++)
+		nr += trace_edge_wakes(&core->edges[i]);
+	return nr;
+}
+
 static void add_core(const struct trace_window *w, uint32_t cpu, struct timeline *timeline)
 {
 	const struct trace_core *core = &w->cpu[cpu].core;
@@ -84,6 +106,8 @@ static void add_core(const struct trace_window *w, uint32_t cpu, struct timeline
 		/* Is in the wait that ends with the next edge. */
 		if (trace_edge_kind(&core->edges[i]) == TRACE_HOLD)
 			continue;
+		if (trace_edge_wakes(&core->edges[i]))
+			add_waking(w, cpu, &core->edges[i], timeline);
 		fill(w, cpu, &core->edges[i], &timeline->events[timeline->nr_events++]);
 	}
 }
@@ -124,7 +148,7 @@ int trace_timeline(const struct trace_window *w, struct timeline *ret_timeline)
 	size_t nr = 1;
 
 	for (size_t cpu = 0; cpu < w->nr_cpus; cpu++)
-		nr += w->cpu[cpu].core.nr_edges + w->cpu[cpu].core.nr_gaps;
+		nr += count_events(&w->cpu[cpu].core);
 	timeline.boot_ns = timeline.end_ns + clock_ns(CLOCK_BOOTTIME) - clock_mono_ns();
 	timeline.events = calloc(nr, sizeof(*timeline.events));
 	timeline.tasks = calloc(w->nr_names + 1, sizeof(*timeline.tasks));

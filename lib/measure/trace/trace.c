@@ -43,6 +43,10 @@
 /* Longer than any program runs, also on a virtual core that was descheduled meanwhile. */
 #define SETTLE_NS   (20 * NSEC_PER_MSEC)
 
+/* In .bss, behind the tasks, as the last. */
+#define RINGS_AT    offsetof(struct trace_bpf__bss, rings)
+_Static_assert(offsetof(struct trace_bpf__bss, tasks) == 0, "the tasks come first");
+
 struct trace {
 	struct trace_opts opts;
 	struct trace_bpf *skel;
@@ -67,7 +71,7 @@ static uint32_t power_of_two(uint64_t least)
 /* The edges of a ring: as many as were asked for, and no more than the programs' array has. */
 static uint32_t ring_edges(const struct trace_opts *opts, size_t nr_cpus)
 {
-	uint64_t most = (TRACE_AREA_EDGES - TRACE_TASK_EDGES) / nr_cpus - TRACE_RING_EDGES;
+	uint64_t most = TRACE_MAX_EDGES / nr_cpus - TRACE_RING_EDGES;
 	uint64_t share = RINGS_BYTES / sizeof(struct trace_edge) / nr_cpus;
 	uint32_t edges;
 
@@ -141,9 +145,18 @@ static int need_tick(const struct btf *btf, struct trace_setup *set, struct err 
 	return 0;
 }
 
+/* The fields that programs which are not for any kernel need. */
+static bool has_all(const struct btf *btf)
+{
+	return kbtf_has_member(btf, "task_struct", "__state") &&
+	       kbtf_has_member(btf, "thread_info", "cpu") && kbtf_has_member(btf, "sched_entity", "depth");
+}
+
 /* What is loaded only if it was asked for. */
 static int choose(struct trace *t, const struct btf *btf, struct err *err)
 {
+	struct trace_setup *set = &t->skel->rodata->setup;
+	bool lean;
 	int rc = 0;
 
 	t->window.has_frequency = t->opts.frequency;
@@ -151,10 +164,29 @@ static int choose(struct trace *t, const struct btf *btf, struct err *err)
 	if (t->opts.frequency)
 		rc = need_frequency(t, btf, err);
 	if (!rc && t->opts.tick)
-		rc = need_tick(btf, &t->skel->rodata->setup, err);
+		rc = need_tick(btf, set, err);
+	lean = !set->on_wait_ns && !set->state_first && has_all(btf);
+	bpf_program__set_autoload(t->skel->progs.trace_switch, lean);
+	bpf_program__set_autoload(t->skel->progs.trace_waking, lean);
+	bpf_program__set_autoload(t->skel->progs.trace_wakeup, lean);
+	bpf_program__set_autoload(t->skel->progs.trace_switch_any, !lean);
+	bpf_program__set_autoload(t->skel->progs.trace_waking_any, !lean);
+	bpf_program__set_autoload(t->skel->progs.trace_wakeup_any, !lean);
 	bpf_program__set_autoload(t->skel->progs.trace_frequency, t->opts.frequency);
 	bpf_program__set_autoload(t->skel->progs.trace_tick, t->opts.tick);
 	return rc;
+}
+
+/* What the programs have as operands. */
+static int fill(struct trace *t, const struct trace_setup *set)
+{
+	const int32_t values[] = {
+		[TRACE_FILLED_RING_BYTES - TRACE_FILLED_FIRST] = set->ring_bytes,
+		[TRACE_FILLED_RINGS_END - TRACE_FILLED_FIRST] = (set->nr_cpus - 1) * set->ring_bytes + 1,
+		[TRACE_FILLED_HEAD_MASK - TRACE_FILLED_FIRST] = set->head_mask,
+	};
+
+	return sys_bpf_fill(t->skel->obj, TRACE_FILLED_FIRST, values, sizeof(values) / sizeof(values[0]));
 }
 
 static int set_up(struct trace *t, const struct btf *btf, struct err *err)
@@ -165,10 +197,10 @@ static int set_up(struct trace *t, const struct btf *btf, struct err *err)
 	int rc;
 
 	set->state_first = kbtf_switch_state_first(btf);
-	set->edge_mask = edges - 1;
+	set->head_mask = (edges - 1) * sizeof(struct trace_edge);
 	set->ring_bytes = (TRACE_RING_EDGES + edges) * sizeof(struct trace_edge);
 	set->nr_cpus = t->window.nr_cpus;
-	set->edges_after = edges / 2;
+	set->bytes_after = edges / 2 * sizeof(struct trace_edge);
 	set->on_wake_only = t->opts.on == TRACE_EVENT_WAKE;
 	if (t->opts.on == TRACE_EVENT_NOISE)
 		set->on_noise_ns = t->opts.on_ns;
@@ -177,8 +209,10 @@ static int set_up(struct trace *t, const struct btf *btf, struct err *err)
 	set->some_cpus = cpuset_count(&t->opts.cpus) > 0;
 	cpuset_for_each(cpu, &t->opts.cpus)
 		t->skel->data->wanted_cpus[cpu / 64] |= 1ULL << cpu % 64;
-	t->window.kernel_bytes = TRACE_TASK_EDGES * sizeof(struct trace_edge) +
-				 (uint64_t)t->window.nr_cpus * set->ring_bytes;
+	t->window.kernel_bytes = RINGS_AT + (uint64_t)t->window.nr_cpus * set->ring_bytes;
+	rc = fill(t, set);
+	if (rc)
+		return sys_bpf_fail(err, rc, "cannot fill in the trace programs");
 	rc = sys_bpf_shrink(t->skel->maps.bss, t->window.kernel_bytes);
 	if (rc)
 		return sys_bpf_fail(err, rc, "cannot shrink the rings of the trace programs");
@@ -200,8 +234,6 @@ static int load_with(struct trace *t, const struct btf *btf, struct err *err)
 	if (rc)
 		return rc;
 	rc = trace_bpf__load(t->skel);
-	if (!rc)
-		rc = trace_bpf__attach(t->skel);
 	return rc ? sys_bpf_fail(err, rc, "cannot load the trace programs") : 0;
 }
 
@@ -240,24 +272,42 @@ static void walk(struct trace *t)
 	close(fd);
 }
 
+static struct trace_ring *ring_of(const struct trace *t, size_t cpu)
+{
+	char *rings = (char *)t->view.pages + RINGS_AT;
+
+	return (void *)(rings + cpu * t->skel->rodata->setup.ring_bytes);
+}
+
+/* For all rings: from here on nothing is recorded, or all is. */
+static void set_stopped(const struct trace *t, bool stopped)
+{
+	for (size_t cpu = 0; cpu < t->window.nr_cpus; cpu++)
+		__atomic_store_n(&ring_of(t, cpu)->stopped, stopped, __ATOMIC_RELEASE);
+}
+
 static int open_rings(struct trace *t, struct err *err)
 {
-	const char *rings;
 	int rc;
 
 	t->view.map = t->skel->maps.bss;
+	t->view.shared = true;
 	rc = sys_bpf_views_open(&t->view, 1, err);
 	if (rc)
 		return rc;
-	rings = (const char *)t->view.pages + TRACE_TASK_EDGES * sizeof(struct trace_edge);
-	for (size_t cpu = 0; cpu < t->window.nr_cpus; cpu++)
+	for (size_t cpu = 0; cpu < t->window.nr_cpus; cpu++) {
+		ring_of(t, cpu)->noise = t->opts.on == TRACE_EVENT_NOISE;
+		ring_of(t, cpu)->unwanted = !cpuset_has(&t->window.cpus, cpu);
 		t->readers[cpu] = (struct trace_reader){
-			.ring = (const void *)(rings + cpu * t->skel->rodata->setup.ring_bytes),
-			.mask = t->skel->rodata->setup.edge_mask,
+			.ring = ring_of(t, cpu),
+			.mask = t->ring_edges - 1,
 			.max_edges = KEEP_EDGES / t->window.nr_cpus,
 			.core.poll_states = cpuidle_poll_mask(NULL, cpu),
 		};
-	return 0;
+	}
+	set_stopped(t, true);
+	rc = trace_bpf__attach(t->skel);
+	return rc ? sys_bpf_fail(err, rc, "cannot attach the trace programs") : 0;
 }
 
 int trace_open(const struct trace_opts *opts, struct trace **ret_trace, struct err *err)
@@ -294,8 +344,11 @@ fail:
 
 void trace_start(struct trace *t)
 {
+	/* All rings have what comes after the start, and more: the readers leave that out. */
+	set_stopped(t, false);
 	t->window.start_mono_ns = clock_mono_ns();
-	__atomic_store_n(&t->skel->data->times.start_ns, t->window.start_mono_ns, __ATOMIC_RELEASE);
+	for (size_t cpu = 0; cpu < t->window.nr_cpus; cpu++)
+		t->readers[cpu].start_ns = t->window.start_mono_ns;
 	walk(t);
 }
 
@@ -337,7 +390,9 @@ static void watch_group(struct trace *t)
 	w->event_waits = window.values;
 	w->event_long = window.high;
 	w->event_window_ns = window.ns;
-	__atomic_store_n(&t->skel->data->times.alert_ns, now.ns, __ATOMIC_RELAXED);
+	for (size_t cpu = 0; cpu < w->nr_cpus; cpu++)
+		__atomic_store_n(&ring_of(t, cpu)->event, 1, __ATOMIC_RELAXED);
+	t->skel->data->event_ns = w->start_mono_ns + now.ns;
 }
 
 int trace_poll(struct trace *t, bool *ret_done, struct err *err)
@@ -351,7 +406,7 @@ int trace_poll(struct trace *t, bool *ret_done, struct err *err)
 		watch_group(t);
 	if (data->frozen) {
 		*ret_done = true;
-	} else if (data->times.alert_ns != TRACE_NEVER) {
+	} else if (data->event_ns) {
 		if (!t->frozen_at)
 			t->frozen_at = clock_mono_ns() + t->opts.after_ns;
 		*ret_done = clock_mono_ns() >= t->frozen_at;
@@ -390,11 +445,11 @@ static void find_event(struct trace *t)
 	cpuset_for_each(cpu, &w->cpus) {
 		const struct trace_ring *ring = t->readers[cpu].ring;
 
-		if (!ring->event_ns || (w->event && w->event_ns <= ring->event_ns))
+		if (!ring->event_ns || (w->event && w->start_mono_ns + w->event_ns <= ring->event_ns))
 			continue;
 		w->event = TRACE_THIRD(ring->event_what);
 		w->event_pid = TRACE_FIRST(ring->event_what);
-		w->event_ns = ring->event_ns;
+		w->event_ns = ring->event_ns - w->start_mono_ns;
 		w->event_len_ns = ring->event_len_ns;
 		w->event_cpu = cpu;
 	}
@@ -408,11 +463,10 @@ int trace_stop(struct trace *t, const struct trace_window **ret_window, struct e
 
 	/* Every ring ends here, also that of a core which shows no edge for seconds. */
 	end = __atomic_load_n(&t->skel->data->frozen, __ATOMIC_RELAXED);
-	if (!end) {
-		end = clock_mono_ns() - w->start_mono_ns;
-		__atomic_store_n(&t->skel->data->frozen, end, __ATOMIC_RELAXED);
-		__atomic_store_n(&t->skel->data->times.alert_ns, 0, __ATOMIC_RELAXED);
-	}
+	if (!end)
+		end = clock_mono_ns();
+	set_stopped(t, true);
+	end -= w->start_mono_ns;
 	w->time_unix_ns = clock_unix_ns() - (clock_mono_ns() - w->start_mono_ns - end);
 	settle();
 	rc = take(t, true, err);

@@ -10,12 +10,17 @@
 #include "base/clock.h"
 #include "live.h"
 #include "measure/noise/noise.h"
+#include "osnoise.h"
 #include "sys/file.h"
 #include "sys/tracefs.h"
 
 #define WINDOW_MS 2000
-/* A period of the tracer's thread, which it measures all of; the window lies inside it. */
-#define PERIOD_US "20000000"
+/*
+ * A period of the tracer's thread, which it measures all of; the window lies inside it. A thread that
+ * runs before the tracer is on sleeps for one first.
+ */
+#define PERIOD_US "8000000"
+#define PERIOD_MS 8000
 /*
  * Our program and the tracer see the same event one after the other; at either end of the window an
  * event may be between the two.
@@ -104,15 +109,9 @@ static void restore(void)
 /* Skips the program where the kernel has no such tracer or another uses it. */
 static void need_tracers(void)
 {
-	char path[2 * TRACEFS_PATH], text[512];
 	struct err err = {0};
 
-	if (tracefs_root(root, sizeof(root), &err))
-		live_skip_all("%s", err.what);
-	snprintf(path, sizeof(path), "%s/available_tracers", root);
-	if (sys_read_file(NULL, path, text, sizeof(text)) < 0 || !strstr(text, "osnoise") ||
-	    !strstr(text, "timerlat"))
-		live_skip_all("this kernel has no tracers osnoise and timerlat");
+	osnoise_needed(root, sizeof(root));
 	if (tracefs_group_unused(root, "osnoise", &err))
 		live_skip_all("%s", err.what);
 	keep("cpus", kept_cpus, sizeof(kept_cpus));
@@ -138,8 +137,21 @@ static void start_tracer(const char *tracer, int cpu)
 	    !tell("events/osnoise/thread_noise/enable", "1") || !tell("current_tracer", tracer) ||
 	    !tell("tracing_on", "1"))
 		live_fail_all("the kernel refuses to start tracer %s", tracer);
-	/* Until its thread has the core. */
-	live_sleep_ms(1000);
+}
+
+/* Until its thread takes samples: that of osnoise spins, that of timerlat does after its first sleep. */
+static void await_sample(const char *tracer, int cpu)
+{
+	bool spins = !strcmp(tracer, "osnoise");
+	struct osnoise_look look = {0};
+
+	for (int i = 0; i < 2 * PERIOD_MS / 100; i++) {
+		live_sleep_ms(100);
+		if (osnoise_look(osnoise_thread(tracer, cpu), &look) &&
+		    (spins ? look.ticks >= OSNOISE_SPINS : look.state == 'S'))
+			return;
+	}
+	live_fail_all("the thread of %s takes no sample", tracer);
 }
 
 static struct seen *of_name(struct kind *kind, const char *name)
@@ -214,21 +226,6 @@ static void read_trace(const struct times *t, struct kind *kinds)
 	live_note("%zu lines of trace", lines);
 }
 
-static uint64_t counted(const struct noise_window *w, uint32_t cpu, enum noise_kind first,
-			enum noise_kind last, const char *name)
-{
-	uint64_t count = 0;
-
-	for (size_t i = 0; i < w->nr_sources; i++) {
-		const struct noise_source *source = &w->sources[i];
-
-		if (source->cpu == cpu && source->kind >= first && source->kind <= last &&
-		    (!name || !strcmp(source->name, name)))
-			count += source->count;
-	}
-	return count;
-}
-
 static void judge(const char *what, uint64_t count, const struct seen *seen)
 {
 	live_ok(count + BETWEEN >= seen->surely && count <= seen->perhaps + BETWEEN,
@@ -245,6 +242,7 @@ static const struct noise_window *measure(struct meter *meter, const char *trace
 	int rc;
 
 	start_tracer(tracer, cpu);
+	await_sample(tracer, cpu);
 	t.before_begin = clock_mono_ns();
 	rc = meter->ops->start(meter, &err);
 	t.after_begin = clock_mono_ns();
@@ -279,20 +277,22 @@ static void beside_osnoise(struct meter *meter, int cpu)
 	char ksoftirqd[32];
 
 	live_ok(kinds[IRQ].all.surely > 0, "osnoise sees interrupts");
-	judge("interrupts", counted(w, cpu, NOISE_KIND_IRQ, NOISE_KIND_VECTOR, NULL),
+	judge("interrupts", osnoise_counted(w, cpu, NOISE_KIND_IRQ, NOISE_KIND_VECTOR, NULL),
 	      &kinds[IRQ].all);
 	for (size_t i = 0; i < kinds[IRQ].nr_names; i++)
 		live_note("osnoise: %s %llu, noise %llu", kinds[IRQ].names[i].name,
 			  (unsigned long long)kinds[IRQ].names[i].perhaps,
-			  (unsigned long long)counted(w, cpu, NOISE_KIND_IRQ, NOISE_KIND_VECTOR,
-						      kinds[IRQ].names[i].name));
+			  (unsigned long long)osnoise_counted(w, cpu, NOISE_KIND_IRQ,
+							      NOISE_KIND_VECTOR,
+							      kinds[IRQ].names[i].name));
 	snprintf(ksoftirqd, sizeof(ksoftirqd), "ksoftirqd/%d", cpu);
 	if (live_realtime())
 		live_skip("softirqs beside osnoise", "to osnoise they are threads on PREEMPT_RT");
-	else if (counted(w, cpu, NOISE_KIND_THREAD, NOISE_KIND_THREAD, ksoftirqd))
+	else if (osnoise_counted(w, cpu, NOISE_KIND_THREAD, NOISE_KIND_THREAD, ksoftirqd))
 		live_skip("softirqs beside osnoise", "some ran in ksoftirqd, whose time that is");
 	else
-		judge("softirqs", counted(w, cpu, NOISE_KIND_SOFTIRQ, NOISE_KIND_SOFTIRQ, NULL),
+		judge("softirqs",
+		      osnoise_counted(w, cpu, NOISE_KIND_SOFTIRQ, NOISE_KIND_SOFTIRQ, NULL),
 		      &kinds[SOFTIRQ].all);
 	judge_threads(w, cpu, &kinds[THREAD]);
 }
@@ -310,11 +310,11 @@ static void beside_timerlat(struct meter *meter, int cpu)
 
 	snprintf(name, sizeof(name), "timerlat/%d", cpu);
 	live_ok(kinds[WAKEUP].all.surely > 0, "timerlat wakes its thread");
-	runs = counted(w, cpu, NOISE_KIND_THREAD, NOISE_KIND_THREAD, name);
+	runs = osnoise_counted(w, cpu, NOISE_KIND_THREAD, NOISE_KIND_THREAD, name);
 	live_ok(runs > 0 && runs <= kinds[WAKEUP].all.perhaps + BETWEEN,
 		"timerlat's thread: %llu runs, at most %llu samples", (unsigned long long)runs,
 		(unsigned long long)kinds[WAKEUP].all.perhaps);
-	judge("interrupts", counted(w, cpu, NOISE_KIND_IRQ, NOISE_KIND_VECTOR, NULL),
+	judge("interrupts", osnoise_counted(w, cpu, NOISE_KIND_IRQ, NOISE_KIND_VECTOR, NULL),
 	      &kinds[IRQ].all);
 }
 

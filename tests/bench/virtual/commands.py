@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """What is measured: the one table. A new option of subtick is one line here."""
 
-from collections import namedtuple
+from peers import Peer
 
 # Each stays attached until it is stopped. " & ": at once.
 OURS = (
@@ -45,8 +45,7 @@ RUNQ_ROWS = (
     ("libbpf-tools runqlat", "another tool: a hash of stamps, a histogram by powers of two"),
 )
 
-# Programs of Debian: the package, the file in it, and what follows it on the command line.
-Peer = namedtuple("Peer", "name package file words")
+# Programs of Debian.
 PEERS = (
     Peer("libbpf-tools runqlat", "libbpf-tools", "usr/sbin/runqlat", "80000"),
     Peer("libbpf-tools runqslower", "libbpf-tools", "usr/sbin/runqslower", "10000"),

@@ -40,7 +40,7 @@ def boot(large):
 
 
 def measure(arch, commands, others, workloads, scratch, timeout_s, verbose=False, named=None):
-    """Figures of nothing, of each command of subtick and each of the other tools (commands.Peer),
+    """Figures of nothing, of each command of subtick and each of the other tools (peers.Peer),
     and of empty programs on their events. @named: a kernel other than Debian's, by whose name they go."""
     entry = choose.find(named) if named else kernel(arch)
     build = userspace.build(entry.arch)

@@ -4,11 +4,14 @@
 import re
 import shutil
 import subprocess
+from collections import namedtuple
 from pathlib import Path
 
 import apt
 import kernels
 
+# A program of Debian: the package, the file in it, and what follows it on the command line.
+Peer = namedtuple("Peer", "name package file words")
 SUITE = "bookworm"
 LIBRARIES = r"lib.*|zlib1g"
 # Only for scripts of a program.

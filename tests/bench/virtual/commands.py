@@ -58,6 +58,11 @@ PEERS = (
          "sched record -a -o /dev/null -- sleep 80000"),
 )
 
+# Only with --kernel and --peer: it needs tracers which Debian's kernels but PREEMPT_RT lack.
+TRACERS = (
+    Peer("rtla timerlat top", "rtla", "usr/bin/rtla", "timerlat top -q"),
+)
+
 # What Debian has as well, and why it has no figure.
 LEFT_OUT = (
     ("bpfcc-tools (runqlat-bpfcc and others)",

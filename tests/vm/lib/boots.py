@@ -41,9 +41,9 @@ LIVE = {
 
 # Live tests that take long in an emulated guest, where most of their figures are not judged:
 # ./check vm-all runs them, ./check says that it did not. What is left keeps two guests within 6 minutes.
-LONG = ["audit", "audit_delays", "audit_left", "crit", "judge_witness", "load_duty", "runq_causes",
-        "runq_churn", "runq_cli", "runq_known", "runq_latency", "runq_pods", "runq_ratio", "wake",
-        "wake_cyclictest"]
+LONG = ["audit", "audit_delays", "audit_left", "crit", "judge_witness", "load_duty", "noise_rtla",
+        "runq_causes", "runq_churn", "runq_cli", "runq_known", "runq_latency", "runq_pods", "runq_ratio",
+        "wake", "wake_cyclictest"]
 
 
 def suites(entry, boot):

@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Noise beside `rtla osnoise top` and `rtla timerlat top`: what rtla counts on its core lies between
+ * what noise counts in a window inside of rtla's and in one around it.
+ */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "live.h"
+#include "measure/noise/noise.h"
+#include "osnoise.h"
+#include "sys/file.h"
+#include "sys/tracefs.h"
+
+/* Of osnoise: it sleeps for a period, takes one sample of this run time, and sleeps for the rest. */
+#define PERIOD_US  "5000000"
+#define RUNTIME_US "4000000"
+#define RUNTIME_MS 4000
+/* What is inside ends this much before the sample can: the tracer has another clock. */
+#define MARGIN_MS 50
+#define PART_MS	  100
+#define WINDOW_MS 3000
+#define POLL_MS	  20
+/* Emulated, rtla takes a minute to read what events there are. */
+#define LOOKS 6000
+/* rtla reads the trace every second: after this it has read what was there before. */
+#define READ_MS 3000
+
+enum {
+	IRQS,
+	TIMERS,
+	SOFTIRQS,
+	THREADS, /* but that of the tracer */
+	TRACER,
+	KSOFTIRQD,
+	STOPPER, /* the only thread that preempts that of timerlat */
+	NMIS,
+	TASK_NS, /* run time of tasks that are no kernel threads */
+	LOST,
+	NR_COUNTS
+};
+
+struct counts {
+	uint64_t of[NR_COUNTS];
+};
+
+/* One of rtla's tools, on one core, and noise beside it. */
+struct beside {
+	const char *tool;
+	int cpu, fd;
+	pid_t rtla, thread;
+	unsigned int looks;
+	struct meter *meter;
+	struct counts inside, around;
+	char out[16384];
+};
+
+static char root[TRACEFS_PATH];
+
+/* It ends by itself when we do, and then leaves the tracer as it was. */
+static void start_rtla(struct beside *b, const char *const args[])
+{
+	char cpu[16];
+	const char *argv[16] = {"rtla", b->tool, "top", "-q", "-c", cpu};
+	int out[2];
+
+	snprintf(cpu, sizeof(cpu), "%d", b->cpu);
+	for (int i = 0; args[i] && i < 9; i++)
+		argv[6 + i] = args[i];
+	fflush(stdout);
+	if (pipe2(out, O_CLOEXEC) || (b->rtla = fork()) < 0)
+		live_fail_all("cannot start rtla");
+	if (!b->rtla) {
+		setpgid(0, 0);
+		prctl(PR_SET_PDEATHSIG, SIGINT);
+		dup2(out[1], STDOUT_FILENO);
+		dup2(out[1], STDERR_FILENO);
+		execvp(argv[0], (char *const *)argv);
+		_exit(127);
+	}
+	setpgid(b->rtla, b->rtla);
+	close(out[1]);
+	b->fd = out[0];
+}
+
+/* Ends it as Ctrl-C does; the row of our core in what it says. */
+static const char *stop_rtla(struct beside *b)
+{
+	int code = live_stop(b->rtla, SIGINT, b->fd, b->out, sizeof(b->out));
+	const char *row = NULL;
+
+	for (char *line = strtok(b->out, "\n"); line; line = strtok(NULL, "\n")) {
+		int cpu, used = 0;
+
+		live_note("rtla: %s", line);
+		if (sscanf(line, " %d #%n", &cpu, &used) == 1 && used && cpu == b->cpu)
+			row = line;
+	}
+	if (code || !row)
+		live_fail_all("rtla %s top: exit %d, and %s", b->tool, code,
+			      row ? "a row" : "no row of our core");
+	return row;
+}
+
+static uint64_t count_thread(const struct beside *b, const struct noise_window *w, const char *name)
+{
+	char full[32];
+
+	snprintf(full, sizeof(full), "%s/%d", name, b->cpu);
+	return osnoise_counted(w, b->cpu, NOISE_KIND_THREAD, NOISE_KIND_THREAD, full);
+}
+
+static void add_counts(struct counts *sum, const struct counts *more)
+{
+	for (int i = 0; i < NR_COUNTS; i++)
+		sum->of[i] += more->of[i];
+}
+
+/* Ends a window, which is one of those around, and begins the next. */
+static struct counts add_window(struct beside *b)
+{
+	const struct noise_window *w;
+	struct counts c = {0};
+	struct err err = {0};
+
+	if (b->meter->ops->read(b->meter, NULL, &err))
+		live_fail_all("%s", err.what);
+	w = noise_window(b->meter);
+	c.of[IRQS] = osnoise_counted(w, b->cpu, NOISE_KIND_IRQ, NOISE_KIND_VECTOR, NULL);
+	c.of[TIMERS] = osnoise_counted(w, b->cpu, NOISE_KIND_IRQ, NOISE_KIND_IRQ, "arch_timer") +
+		       osnoise_counted(w, b->cpu, NOISE_KIND_VECTOR, NOISE_KIND_VECTOR,
+				       "Local timer interrupts");
+	c.of[SOFTIRQS] = osnoise_counted(w, b->cpu, NOISE_KIND_SOFTIRQ, NOISE_KIND_SOFTIRQ, NULL);
+	c.of[TRACER] = count_thread(b, w, b->tool);
+	c.of[KSOFTIRQD] = count_thread(b, w, "ksoftirqd");
+	c.of[STOPPER] = count_thread(b, w, "migration");
+	c.of[THREADS] = osnoise_counted(w, b->cpu, NOISE_KIND_THREAD, NOISE_KIND_THREAD, NULL) -
+			c.of[TRACER];
+	c.of[NMIS] = osnoise_counted(w, b->cpu, NOISE_KIND_NMI, NOISE_KIND_NMI, NULL);
+	for (size_t i = 0; i < w->nr_cores; i++)
+		if (w->cores[i].cpu == (uint32_t)b->cpu)
+			c.of[TASK_NS] = w->cores[i].task_ns;
+	c.of[LOST] = w->noise_losses.sources;
+	if (w->losses.recursion_misses != LOAD_NO_LOSS)
+		c.of[LOST] += w->losses.recursion_misses;
+	add_counts(&b->around, &c);
+	return c;
+}
+
+/* Those that are read until @ends_ns are inside: a machine that stops for a while has fewer. */
+static void add_inside(struct beside *b, uint64_t ends_ns)
+{
+	while (clock_mono_ns() < ends_ns) {
+		struct counts c;
+
+		live_sleep_ms(PART_MS);
+		c = add_window(b);
+		if (clock_mono_ns() < ends_ns)
+			add_counts(&b->inside, &c);
+	}
+}
+
+/* Waits for the next look at the tracer; fails the program after too many. */
+static void next_look(struct beside *b, const char *waits_for)
+{
+	if (++b->looks > LOOKS) {
+		stop_rtla(b);
+		live_fail_all("rtla %s top: %s never came", b->tool, waits_for);
+	}
+	live_sleep_ms(POLL_MS);
+}
+
+/* @why: there is no upper bound. */
+static void judge(const struct beside *b, const char *what, int kind, uint64_t theirs,
+		  const char *why)
+{
+	uint64_t least = b->inside.of[kind], most = b->around.of[kind] + b->around.of[LOST];
+
+	live_ok(least <= theirs && (why || theirs <= most),
+		"%s: rtla %s counts %llu, noise %llu inside, %llu around%s%s", what, b->tool,
+		(unsigned long long)theirs, (unsigned long long)least, (unsigned long long)most,
+		why ? "; no upper bound: " : "", why ?: "");
+}
+
+static bool says(const char *tool, const char *file, const char *wanted)
+{
+	char path[2 * TRACEFS_PATH], text[32];
+
+	snprintf(path, sizeof(path), "%s/instances/%s_top/%s", root, tool, file);
+	return sys_read_file(NULL, path, text, sizeof(text)) > 0 && !strcmp(text, wanted);
+}
+
+/* rtla counts what came while its trace was on; it is off when the tracer is chosen. */
+static bool recording(const char *tool)
+{
+	return says(tool, "current_tracer", tool) && says(tool, "tracing_on", "1");
+}
+
+/*
+ * Until osnoise spins. Returns a time at which it surely did not; all that came later is in b->around.
+ * Its thread sleeps for a period before its first sample.
+ */
+static uint64_t await_sample(struct beside *b)
+{
+	struct osnoise_look look = {0};
+	uint64_t at_ns, before_ns = 0;
+
+	while (look.ticks < OSNOISE_SPINS) {
+		next_look(b, "its sample");
+		add_window(b);
+		at_ns = clock_mono_ns();
+		if (!b->thread && says(b->tool, "current_tracer", b->tool))
+			b->thread = osnoise_thread(b->tool, b->cpu);
+		if (b->thread && !osnoise_look(b->thread, &look))
+			live_fail_all("the thread of osnoise ended");
+		if (b->thread && look.state != 'S')
+			continue;
+		before_ns = at_ns;
+		b->around = (struct counts){0};
+	}
+	add_window(b);
+	return before_ns;
+}
+
+static void await_sleep(struct beside *b)
+{
+	struct osnoise_look look;
+
+	while (osnoise_look(b->thread, &look) && look.state != 'S')
+		next_look(b, "a sleep of its thread");
+}
+
+static void judge_osnoise(const struct beside *b, const char *row, bool nmi_told)
+{
+	unsigned long long periods, nmis, irqs, softirqs, threads;
+
+	if (sscanf(row, " %*d #%llu %*u %*u %*f %*u %*u %*u %llu %llu %llu %llu", &periods, &nmis,
+		   &irqs, &softirqs, &threads) != 5)
+		live_fail_all("cannot parse the row of rtla");
+	live_ok(periods == 1, "rtla osnoise took %llu sample", periods);
+	judge(b, "interrupts", IRQS, irqs, NULL);
+	if (live_realtime())
+		live_skip("softirqs beside rtla osnoise",
+			  "to osnoise they are threads on PREEMPT_RT");
+	else
+		judge(b, "softirqs", SOFTIRQS, softirqs,
+		      b->around.of[KSOFTIRQD] ? "some ran in ksoftirqd, whose time that is" : NULL);
+	/* To rtla every task is a thread. */
+	judge(b, "threads", THREADS, threads,
+	      b->around.of[TASK_NS] ? "tasks ran there that are no kernel threads" : NULL);
+	if (nmi_told)
+		judge(b, "NMIs", NMIS, nmis, NULL);
+	else
+		live_skip("NMIs beside rtla osnoise", "this kernel does not tell noise of them");
+}
+
+static void beside_osnoise(struct beside *b)
+{
+	static const char *const args[] = {"-p", PERIOD_US, "-r", RUNTIME_US, NULL};
+	uint64_t ends_ns;
+
+	start_rtla(b, args);
+	ends_ns = await_sample(b) + RUNTIME_MS * NSEC_PER_MSEC;
+	add_inside(b, ends_ns - MARGIN_MS * NSEC_PER_MSEC);
+	await_sleep(b);
+	add_window(b);
+	live_sleep_ms(READ_MS);
+	if (!b->inside.of[IRQS])
+		live_skip("what rtla osnoise counts at least", "no window was read in time");
+	judge_osnoise(b, stop_rtla(b), noise_window(b->meter)->nmi_told);
+}
+
+/*
+ * Each of its timers is an interrupt of its own, as the next one is set by the thread that it wakes.
+ * A timer that expires before that thread sleeps is counted without another run of it.
+ */
+static void judge_timerlat(const struct beside *b, const char *row)
+{
+	unsigned long long timers, runs = b->inside.of[TRACER];
+
+	if (sscanf(row, " %*d #%llu", &timers) != 1)
+		live_fail_all("cannot parse the row of rtla");
+	live_ok(timers <= b->around.of[TIMERS] + b->around.of[LOST],
+		"timers: rtla timerlat counts %llu, noise %llu interrupts of the timer around",
+		timers, (unsigned long long)b->around.of[TIMERS]);
+	live_ok(runs > 0 && runs <= timers + b->inside.of[STOPPER],
+		"timerlat's thread: noise counts %llu runs inside, rtla %llu timers", runs, timers);
+	live_figure(timers <= b->around.of[TRACER] + b->around.of[LOST],
+		    "timerlat's thread: rtla counts %llu timers, noise %llu runs around", timers,
+		    (unsigned long long)b->around.of[TRACER]);
+}
+
+static void beside_timerlat(struct beside *b)
+{
+	const char *args[] = {"-p", live_emulated() ? "10000" : "1000", NULL, NULL};
+	const char *row;
+
+	/* Newer versions have threads of their own, and count by BPF, unless they are told. */
+	if (!system("rtla timerlat top -h 2>&1 | grep -q -e --kernel-threads"))
+		args[2] = "-k";
+	setenv("RTLA_NO_BPF", "1", 1);
+	start_rtla(b, args);
+	do {
+		next_look(b, "its trace");
+		b->around = (struct counts){0};
+		add_window(b);
+	} while (!recording(b->tool));
+	while (!(b->thread = osnoise_thread(b->tool, b->cpu)))
+		next_look(b, "its kernel thread");
+	/* Its first sleep ends with the first timer. */
+	await_sleep(b);
+	add_window(b);
+	add_inside(b, clock_mono_ns() + WINDOW_MS * NSEC_PER_MSEC);
+	live_sleep_ms(READ_MS);
+	row = stop_rtla(b);
+	add_window(b);
+	judge_timerlat(b, row);
+}
+
+int main(void)
+{
+	static struct beside osnoise = {.tool = "osnoise"}, timerlat = {.tool = "timerlat"};
+	struct noise_opts opts = {0};
+	struct err err = {0};
+	int cpu, other;
+
+	live_needs(ARGS("noise", "0.01", "1"));
+	osnoise_needed(root, sizeof(root));
+	if (system("command -v rtla >/dev/null"))
+		live_skip_all("no rtla (package rtla)");
+	if (!live_two_cpus(&cpu, &other))
+		live_skip_all("needs two CPUs: the tracer has one for itself");
+	if (osnoise_thread("osnoise", cpu) || osnoise_thread("timerlat", cpu))
+		live_skip_all("another program uses the tracer osnoise or timerlat");
+	live_pin(other);
+	if (noise_open(&opts, &osnoise.meter, &err) ||
+	    osnoise.meter->ops->start(osnoise.meter, &err))
+		live_fail_all("%s", err.what);
+	timerlat.meter = osnoise.meter;
+	osnoise.cpu = timerlat.cpu = cpu;
+	beside_osnoise(&osnoise);
+	beside_timerlat(&timerlat);
+	osnoise.meter->ops->close(osnoise.meter);
+	return live_done();
+}

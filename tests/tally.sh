@@ -5,6 +5,8 @@
 # A result is one line "pass|fail|skip<TAB>test<TAB>reason" in $tally_dir/results; a program that
 # prints TAP gives one per case, any other one in all. Exit status 77 is a skip, as in automake.
 #
+# TALLY_PATIENCE=N gives every program N times as long until it counts as hung: for machines that are emulated.
+#
 # How long each program took stays in $tally_times, if that is set: lines "name<TAB>seconds", the last one
 # of a name counts. The next run estimates by them.
 
@@ -102,7 +104,7 @@ tally_aside_end() {
 }
 
 tally_begin() {
-	local name=$1 seconds=$2 job=$tally_dir/job$((++tally_jobs))
+	local name=$1 seconds=$(($2 * ${TALLY_PATIENCE:-1})) job=$tally_dir/job$((++tally_jobs))
 	shift 2
 
 	printf '%s\t%s\t%s\n' "$name" "$seconds" "$EPOCHREALTIME" >"$job"

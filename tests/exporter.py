@@ -50,6 +50,7 @@ class Server:
         self.child = subprocess.Popen(self.argv, stderr=self.log, stdout=subprocess.DEVNULL, env=self.env)
         deadline = time.time() + tap.PATIENCE
         while self.wait:
+            began = time.monotonic()
             if self.child.poll() == 77:
                 raise tap.Skip(self.text().strip())
             if self.child.poll() is not None:
@@ -58,7 +59,7 @@ class Server:
                 break
             if time.time() > deadline:
                 raise RuntimeError(f"not ready after {tap.PATIENCE} s: {self.text()}")
-            time.sleep(0.05)
+            tap.pause(began)
         return self
 
     def __exit__(self, *_):
@@ -145,8 +146,9 @@ def remove_cgroup(path):
 def eventually(condition, seconds=tap.PATIENCE):
     """Whether the condition becomes true within a time that is long, because machines may be busy or slow."""
     deadline = time.time() + seconds
-    while not (found := condition()):
-        if time.time() > deadline:
+    while True:
+        began = time.monotonic()
+        found = condition()
+        if found or time.time() > deadline:
             return found
-        time.sleep(0.05)
-    return found
+        tap.pause(began)

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 
 # Seconds after which something that must happen counts as hung. No promise of speed: on an emulated machine an exporter
 # was once not ready after 20 s. What must not have ended meanwhile is given longer than this.
@@ -17,6 +18,12 @@ class Skip(Exception):
 def top():
     """Goes to the top of the tree, where all paths begin."""
     os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+
+
+def pause(began):
+    """Between two looks at something that is awaited. On a slow machine a look takes long, and without a longer pause
+    looking would take the core from what is awaited."""
+    time.sleep(max(0.05, 3 * (time.monotonic() - began)))
 
 
 def end_on_signals():

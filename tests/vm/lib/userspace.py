@@ -28,6 +28,36 @@ def sysroot(arch):
     return root
 
 
+def shared_sysroot(arch):
+    """Headers and shared libraries of the other architecture, and cmocka."""
+    entries = [kernels.read()[name] for name in ("sysroot", "foreign")]
+    root = apt.cache_dir() / "sysroots" / "-".join(["foreign", arch, *(e.fingerprint() for e in entries)])
+    for entry in entries:
+        for deb in entry.select("dev", "lib", arch=arch):
+            apt.unpack(entry.apt.fetch(deb.package, deb.arch, deb.version, deb.sha256), root)
+    below = root / "usr/lib" / TRIPLET[arch]
+    # Debian has some libraries in /lib still, and links from /usr/lib with absolute targets.
+    for library in (root / "lib" / TRIPLET[arch]).glob("lib*.so.*"):
+        link = below / library.name
+        if not os.path.lexists(link):
+            link.symlink_to(library.resolve())
+    for link in below.glob("lib*.so"):
+        if link.is_symlink() and link.readlink().is_absolute():
+            target = below / link.readlink().name
+            link.unlink()
+            link.symlink_to(target.name)
+    return root
+
+
+def emulator(arch):
+    """What runs a program here that was linked against that root."""
+    program, triplet = f"qemu-{FAMILY[arch]}-static", TRIPLET[arch]
+    if not shutil.which(program):
+        raise apt.Unavailable(f"no {program}; install qemu-user-static")
+    libraries = f"{shared_sysroot(arch)}/usr/lib/{triplet}:/usr/{triplet}/lib"
+    return [program, "-L", f"/usr/{triplet}", "-E", f"LD_LIBRARY_PATH={libraries}"]
+
+
 def repair_libm(root, triplet):
     """Debian's cross libm.a is a linker script with the paths of a native system."""
     cross = Path("/usr") / triplet / "lib"

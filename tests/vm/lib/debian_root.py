@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Makes the disk of a whole Debian of another architecture: what ./check installs, unpacked, and not configured.
+
+Scripts of packages cannot run here, as they are for the other architecture. So what they would do and tests need
+is done by hand: accounts, a few alternatives, the index of modules.
+"""
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import apt
+
+TOP = Path(__file__).resolve().parents[3]
+INIT = Path(__file__).resolve().parent.parent / "guest/debian-init"
+SUITE = "bookworm"
+# Beside what ./check installs: what the suite web does, and what every machine has.
+MORE = ["chromium", "npm", "kmod", "systemd"]
+LINKS = {"usr/bin/awk": "mawk", "usr/bin/cc": "gcc", "usr/bin/c++": "g++", "usr/bin/sh": "dash",
+         "usr/bin/which": "which.debianutils", "etc/mtab": "../proc/self/mounts"}
+# Programs are built before, by a cross compiler that this machine does not have.
+NINJA = "#!/bin/sh\necho 'ninja: built on another machine'\n"
+
+
+def wanted():
+    """The packages that ./check installs."""
+    script = '. packaging/packages.sh; printf "%s\\n" "${BUILD_PACKAGES[@]}" "${TEST_PACKAGES[@]}"'
+    done = subprocess.run(["bash", "-c", script], cwd=TOP, capture_output=True, text=True, check=True)
+    return done.stdout.split() + MORE
+
+
+def packages(arch):
+    """Paths of all packages of the root: those, what is essential, and what they depend on."""
+    source = apt.Apt(SUITE)
+    source.update()
+    archives, empty = source.root / f"debian-{arch}", source.root / "empty"
+    for folder in (archives, empty):
+        (folder / "partial").mkdir(parents=True, exist_ok=True)
+    install = ["get", "install", "-q", "-y", "--no-install-recommends", "-o", f"APT::Architecture={arch}",
+               *wanted(), f"?and(?architecture({arch}),?essential)"]
+    listed = source.run(*install, "--print-uris", "-o", f"Dir::Cache::archives={empty}")
+    names = re.findall(r"^'\S+' (\S+\.deb) ", listed.stdout, re.M)
+    done = source.run(*install, "--download-only", "-o", f"Dir::Cache::archives={archives}")
+    if done.returncode or not names:
+        raise apt.Unavailable(f"cannot fetch a Debian for {arch}: {(done.stderr.strip().splitlines() or ['?'])[-1]}")
+    return [archives / name for name in sorted(names)]
+
+
+def unpack(debs, root):
+    """Files, and dpkg's list of what is installed, by which ./check knows that nothing is missing."""
+    for name in ("bin", "sbin", "lib", "lib64"):
+        (root / "usr" / name).mkdir(parents=True)
+        (root / name).symlink_to(f"usr/{name}")
+    records = []
+    for deb in debs:
+        with subprocess.Popen(["dpkg-deb", "--fsys-tarfile", deb], stdout=subprocess.PIPE) as pack:
+            subprocess.run(["tar", "-x", "--keep-directory-symlink", "-C", root], stdin=pack.stdout, check=True)
+        if pack.returncode:
+            raise apt.Broken(f"{deb.name} cannot be unpacked")
+        control = subprocess.run(["dpkg-deb", "-f", deb], capture_output=True, text=True, check=True).stdout
+        records.append(installed(control))
+    (root / "var/lib/dpkg").mkdir(parents=True, exist_ok=True)
+    (root / "var/lib/dpkg/status").write_text("\n".join(records))
+
+
+def installed(control):
+    """A package's control data as dpkg's list has it."""
+    first, rest = control.split("\n", 1)
+    return f"{first}\nStatus: install ok installed\n{rest}"
+
+
+def write(path, text, mode=0o644):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    path.chmod(mode)
+
+
+def settle(root, kernel):
+    for name in ("passwd", "group"):
+        shutil.copy(root / f"usr/share/base-passwd/{name}.master", root / f"etc/{name}")
+    shutil.copy(root / "usr/share/libc-bin/nsswitch.conf", root / "etc/nsswitch.conf")
+    for link, target in LINKS.items():
+        if not os.path.lexists(root / link):
+            (root / link).symlink_to(target)
+    write(root / "etc/hostname", "subtick-debian\n")
+    write(root / "etc/hosts", "127.0.0.1 localhost subtick-debian\n::1 localhost ip6-localhost\n")
+    write(root / "etc/machine-id", hashlib.md5(b"subtick-debian").hexdigest() + "\n")
+    write(root / "usr/local/bin/ninja", NINJA, 0o755)
+    shutil.copy(INIT, root / "usr/sbin/subtick-init")
+    shutil.copytree(kernel.modules_dir(), root / "usr/lib/modules" / kernel.release, symlinks=True)
+    subprocess.run(["depmod", "-b", root, kernel.release], check=True)
+
+
+def disk(folder, image, spare_mb=1024):
+    """An ext4 image with what is in the folder, written under another name until it is whole."""
+    used = int(subprocess.run(["du", "-sm", folder], capture_output=True, text=True, check=True).stdout.split()[0])
+    part = image.with_suffix(".part")
+    part.unlink(missing_ok=True)
+    # Without checksums of metadata, for which a kernel without an initrd lacks a module.
+    done = subprocess.run(["mkfs.ext4", "-q", "-O", "^metadata_csum", "-d", folder, part, f"{used * 5 // 4 + spare_mb}M"],
+                          capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise apt.Broken(f"mkfs.ext4 of {folder} failed", done.stderr.splitlines()[-5:])
+    os.replace(part, image)
+    return image
+
+
+def image(kernel):
+    """The root disk; made once for each set of packages and kernel."""
+    debs = packages(kernel.arch)
+    made_of = [deb.name for deb in debs] + [kernel.release, INIT.read_text(), Path(__file__).read_text()]
+    name = hashlib.sha256("\n".join(made_of).encode()).hexdigest()[:12]
+    folder = apt.cache_dir() / "debian"
+    folder.mkdir(exist_ok=True)
+    path = folder / f"root-{kernel.arch}-{name}.img"
+    with apt.locked("debian"):
+        if not path.exists():
+            root = folder / "root"
+            shutil.rmtree(root, ignore_errors=True)
+            unpack(debs, root)
+            settle(root, kernel)
+            disk(root, path)
+            shutil.rmtree(root)
+    return path

@@ -50,8 +50,9 @@ def build(arch, tree, directory, options):
         # Programs with a sanitizer do not run under user emulation, and their builds need not.
         wrapper = () if "sanitize" in " ".join(options) else userspace.emulator(arch)
         cross = userspace.cross_file(arch, path, userspace.shared_sysroot(arch), compile=[], link=[], wrapper=wrapper)
+        # Where a build of that machine's own would install libraries.
         userspace.quietly(["meson", "setup", path, tree, "--cross-file", cross, *options,
-                           f"-Dbpftool={os.environ.get('BPFTOOL', 'bpftool')}"])
+                           f"-Dlibdir=lib/{userspace.TRIPLET[arch]}", f"-Dbpftool={os.environ.get('BPFTOOL', 'bpftool')}"])
     userspace.quietly(["ninja", "-C", path])
 
 

@@ -144,6 +144,7 @@ static void test_blame_late(void **state)
 	assert_int_equal(rows_read(&no_chunks, NULL, 0, &list), 0);
 	assert_int_equal(rows_nr_free, 2);
 	assert_int_equal(rows_pairs, 2);
+	assert_int_equal(rows_table.nr_late, 0);
 	/* Who gets such a row has nothing of it. */
 	rows_charge(8, 5, 4);
 	nr = rows_read(&no_chunks, NULL, 0, &list);

@@ -116,9 +116,6 @@ static bool row_advance(struct runq_blame_table *table, size_t i, struct runq_ro
 {
 	const volatile struct runq_row *row = &table->rows[i];
 
-	/* Of most rows nothing else is read. */
-	if (row->charge.count == table->rows_prev[i].count)
-		return false;
 	ret_row->pair = (struct runq_pair){row->pair.victim, row->pair.culprit};
 	/* The programs' stores have no order: of a new row the counters can be seen before the pair. */
 	if (!ret_row->pair.victim || !ret_row->pair.culprit)
@@ -140,9 +137,19 @@ static bool key_ended(const struct runq_blame_table *table, uint64_t key)
 	return key < RUNQ_KEY_OTHER && table->ended(table->arg, key);
 }
 
-static bool pair_ended(const struct runq_blame_table *table, const struct runq_pair *pair)
+static void late_set(struct runq_blame_table *table, size_t i, bool late)
 {
-	return key_ended(table, pair->victim) || key_ended(table, pair->culprit);
+	table->nr_late += late;
+	table->nr_late -= table->late[i];
+	table->late[i] = late;
+}
+
+/* Notes whether a row was charged for a group that had ended. */
+static void row_judge(struct runq_blame_table *table, size_t i)
+{
+	const struct runq_pair *pair = &table->rows[i].pair;
+
+	late_set(table, i, key_ended(table, pair->victim) || key_ended(table, pair->culprit));
 }
 
 /*
@@ -150,7 +157,7 @@ static bool pair_ended(const struct runq_blame_table *table, const struct runq_p
  * a row afterwards: it is over once nothing was added to it from one reading to the next. By then
  * every group that is new is known.
  */
-static bool row_over(const struct runq_blame_table *table, size_t i, const uint64_t *retired,
+static bool row_over(struct runq_blame_table *table, size_t i, const uint64_t *retired,
 		     size_t nr_retired)
 {
 	const struct runq_row *row = &table->rows[i];
@@ -158,27 +165,46 @@ static bool row_over(const struct runq_blame_table *table, size_t i, const uint6
 	if (has_key(retired, nr_retired, row->pair.victim) ||
 	    has_key(retired, nr_retired, row->pair.culprit))
 		return true;
-	return table->late[i] && row->charge.count == table->rows_prev[i].count &&
-	       pair_ended(table, &row->pair);
+	if (!table->late[i] || row->charge.count != table->rows_prev[i].count)
+		return false;
+	row_judge(table, i);
+	return table->late[i];
 }
 
 /* Reads a row, for the last time if it is over: else there would soon be none. */
 static int row_read(struct runq_blame_table *table, size_t i, bool over, size_t *nr_list,
 		    struct err *err)
 {
-	struct runq_row *row = &table->rows[i], *more = &table->list[*nr_list];
+	struct runq_row *row = &table->rows[i];
 
 	/* If it is not in there, a core is about to put it there: then it must stay taken. */
 	over = over && !bpf_map_delete_elem(table->index_fd, &row->pair);
-	if (row_advance(table, i, more)) {
-		table->late[i] = pair_ended(table, &more->pair);
+	if (row_advance(table, i, &table->list[*nr_list])) {
+		row_judge(table, i);
 		++*nr_list;
 	}
 	if (!over)
 		return 0;
-	table->late[i] = false;
+	late_set(table, i, false);
 	row->pair = (struct runq_pair){0};
 	return row_push(table->free_fd, i, err);
+}
+
+/* Few windows have rows that may be over: in all others a row is not worth more than its count. */
+static int rows_read(struct runq_blame_table *table, const uint64_t *retired, size_t nr_retired,
+		     size_t *nr_list, struct err *err)
+{
+	bool some = nr_retired || table->nr_late;
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < table->nr_rows; i++) {
+		const volatile struct runq_row *row = &table->rows[i];
+
+		if (some || row->charge.count != table->rows_prev[i].count)
+			rc = row_read(table, i, some && row_over(table, i, retired, nr_retired),
+				      nr_list, err);
+	}
+	return rc;
 }
 
 int runq_blame_read(struct runq_blame_table *table, const struct runq_chunks *chunks,
@@ -187,7 +213,7 @@ int runq_blame_read(struct runq_blame_table *table, const struct runq_chunks *ch
 {
 	struct runq_row *list;
 	size_t nr = 0;
-	int rc = 0;
+	int rc;
 
 	rows_find(table);
 	list = reallocarray(table->list, table->nr_rows + nr_cells(table) + table->nr_left,
@@ -195,8 +221,7 @@ int runq_blame_read(struct runq_blame_table *table, const struct runq_chunks *ch
 	if (!list)
 		return err_set(err, -ENOMEM, "out of memory");
 	table->list = list;
-	for (size_t i = 0; !rc && i < table->nr_rows; i++)
-		rc = row_read(table, i, row_over(table, i, retired, nr_retired), &nr, err);
+	rc = rows_read(table, retired, nr_retired, &nr, err);
 	if (rc)
 		return rc;
 	for (size_t i = 0; i < nr_cells(table); i++) {

@@ -26,6 +26,7 @@ struct runq_blame_table {
 	size_t nr_rows; /* those after it were never taken */
 	struct runq_charge *rows_prev, *cells_prev;
 	bool *late;	       /* rows that were charged last for a group that had ended */
+	size_t nr_late;
 	struct runq_row *list; /* of the last reading */
 	struct runq_row *left; /* of groups that ended since then */
 	size_t nr_left;

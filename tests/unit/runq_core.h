@@ -383,7 +383,7 @@ static inline void fake_fold(void)
 		u64 victim = key_of(RUNQ_PAIR_VICTIM(cell->pair));
 		u64 culprit = key_of(RUNQ_PAIR_WHO(cell->pair));
 		struct runq_row *row = row_find(victim, culprit);
-		u32 at;
+		u32 at = 0;
 
 		if (!cell->pair)
 			continue;

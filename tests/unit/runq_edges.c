@@ -282,7 +282,7 @@ static void blame_rows(void **state)
 static void blame_rows_in_hand(void **state)
 {
 	bool taken[RUNQ_NR_BLAME] = {false};
-	u32 at, lane[NR_CPUS - 1];
+	u32 at = 0, lane[NR_CPUS - 1] = {0};
 
 	for (u32 i = 0; i < NR_CPUS - 1; i++)
 		assert_int_equal(bpf_map_pop_elem(&new_rows, &lane[i]), 0);

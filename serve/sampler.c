@@ -87,10 +87,10 @@ static void handle_event(struct sampler *s, struct collector *c)
 }
 
 /*
- * Waits until one interval after @from_ns; the interval may change meanwhile. True when it is time
- * to end.
+ * Waits until one interval after @from_ns, which is @ret_until_ns; the interval may change meanwhile.
+ * True when it is time to end.
  */
-static bool wait_round(struct sampler *s, uint64_t from_ns)
+static bool wait_round(struct sampler *s, uint64_t from_ns, uint64_t *ret_until_ns)
 {
 	struct pollfd fds[MAX_FDS] = {{.fd = s->wake_fd, .events = POLLIN}};
 	struct collector *owner[MAX_FDS] = {NULL};
@@ -109,8 +109,10 @@ static bool wait_round(struct sampler *s, uint64_t from_ns)
 		uint64_t now = clock_mono_ns(), until = from_ns + interval(s), count;
 		struct timespec left;
 
-		if (now >= until)
+		if (now >= until) {
+			*ret_until_ns = until;
 			return false;
+		}
 		left = clock_timespec(until - now);
 		if (ppoll(fds, nr, &left, NULL) <= 0)
 			continue;
@@ -129,15 +131,17 @@ static void *run(void *arg)
 	uint64_t from = clock_mono_ns();
 
 	for (;;) {
-		uint64_t length, now;
+		uint64_t until, now;
 
-		if (wait_round(s, from))
+		if (wait_round(s, from, &until))
 			return NULL;
 		update_all(s);
-		length = interval(s);
 		now = clock_mono_ns();
-		/* After a suspend or SIGSTOP: one long window, not a burst of short ones. */
-		from = now - from < 2 * length ? from + length : now;
+		/*
+		 * After a suspend or SIGSTOP: one long window, not a burst of short ones. Not @from and
+		 * an interval: that may have become an hour while the windows were read.
+		 */
+		from = now - until < interval(s) ? until : now;
 	}
 }
 

@@ -16,6 +16,7 @@
 
 static atomic_bool broken;
 static unsigned int reads; /* of the sampler's thread alone */
+static struct sampler *lengthened; /* whose interval becomes an hour during the next read */
 /* After how many rounds memory was looked for; the fifth time there is some. */
 static unsigned int looks[8];
 static atomic_uint nr_looks;
@@ -33,9 +34,19 @@ bool __wrap_meminfo_trim(void)
 	return nr == 4;
 }
 
+static void set_interval(struct sampler *sampler, uint64_t ns)
+{
+	pthread_mutex_lock(&sampler->store->lock);
+	((struct config *)sampler->config)->interval_ns = ns;
+	pthread_mutex_unlock(&sampler->store->lock);
+}
+
 static int fake_read(struct meter *meter, struct report **ret_report, struct err *err)
 {
 	reads++;
+	if (lengthened)
+		set_interval(lengthened, 3600 * NSEC_PER_SEC);
+	lengthened = NULL;
 	if (atomic_load(&broken))
 		return err_set(err, -EIO, "broken on purpose");
 	if (ret_report)
@@ -107,6 +118,52 @@ TEST(test_ready)
 	atomic_store(&broken, true);
 	assert_true(becomes(&sampler, false));
 	assert_true(sampler_alive(&sampler));
+	sampler_close(&sampler);
+	for (size_t i = 0; i < collector_count(); i++)
+		shared_put(collectors[i].last);
+	store_free(&store);
+	config_free(&config);
+}
+
+static bool round_ends(struct sampler *sampler)
+{
+	const struct timespec ms = {.tv_nsec = 1000000};
+	uint64_t count;
+
+	for (int i = 0; i < 5000; i++) {
+		if (read(sampler->notify_fd, &count, sizeof(count)) > 0)
+			return true;
+		nanosleep(&ms, NULL);
+	}
+	return false;
+}
+
+/* The interval becomes an hour while a window is read, and short again: the hour is over at once. */
+TEST(test_interval_changes_during_read)
+{
+	struct collector collectors[8] = {{.ops = &fake_ops, .meter = &fake_meter}};
+	const struct timespec moment = {.tv_nsec = 50000000};
+	struct config config;
+	struct store store;
+	struct err err = {0};
+	struct sampler sampler = {.collectors = collectors,
+				  .store = &store,
+				  .config = &config,
+				  .log = quiet};
+
+	assert_int_equal(config_init(&config), 0);
+	config.interval_ns = NSEC_PER_MSEC;
+	assert_int_equal(store_init(&store, config.le_ns, config.nr_le), 0);
+	atomic_store(&broken, false);
+	lengthened = &sampler;
+	assert_int_equal(sampler_open(&sampler, &err), 0);
+	assert_int_equal(sampler_start(&sampler, &err), 0);
+	assert_true(round_ends(&sampler));
+	/* Until the next wait has begun. */
+	nanosleep(&moment, NULL);
+	set_interval(&sampler, NSEC_PER_MSEC);
+	sampler_wake(&sampler);
+	assert_true(round_ends(&sampler));
 	sampler_close(&sampler);
 	for (size_t i = 0; i < collector_count(); i++)
 		shared_put(collectors[i].last);

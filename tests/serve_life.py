@@ -390,7 +390,7 @@ def check_unit():
                 yield f"exit {server.child.returncode}: {server.text()}"
                 return
             found = server.metrics()
-            down = [key for key, value in found.items() if key.startswith("subtick_collector_up") and value != 1]
+            down = [key for key, value in found.items() if key.startswith("subtick_collector_up{") and value != 1]
             if down or not any(key.startswith("subtick_cpu_seconds_total") for key in found):
                 yield f"measures nothing: {down}"
 

@@ -18,7 +18,8 @@
 #define PORT 7828
 /* Until every array has its size and the pages of the program are there. */
 #define WARM_MS 10000
-#define SECONDS 20
+/* Waits are compared with schedstat every 10 s: one time more or less must not show. */
+#define SECONDS 60
 #define PODS	   1000
 #define CONTAINERS 3
 /*
@@ -29,7 +30,7 @@
 static const struct limit {
 	const char *machine;
 	uint64_t most, most_pods;
-} limits[] = {{"aarch64", 875000, 1561000}, {"x86_64", 1647000, 3000000}};
+} limits[] = {{"aarch64", 885000, 1561000}, {"x86_64", 1647000, 3000000}};
 
 static const char *const serve_args[] = {"serve",	   "--config", "/dev/null", "--listen",
 					 "127.0.0.1:7828", NULL};

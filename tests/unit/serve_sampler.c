@@ -80,49 +80,36 @@ static bool becomes(const struct sampler *sampler, bool ready)
 	return false;
 }
 
-static void wait_rounds(struct sampler *sampler)
-{
-	uint64_t count;
-	const struct timespec ms = {.tv_nsec = 1000000};
-
-	for (int rounds = 0; rounds < 3;) {
-		if (read(sampler->notify_fd, &count, sizeof(count)) > 0)
-			rounds++;
-		nanosleep(&ms, NULL);
-	}
-}
-
-TEST(test_ready)
-{
-	struct collector collectors[8] = {{.ops = &fake_ops, .meter = &fake_meter}};
+/* A sampler with one collector that is made up. */
+struct run {
+	struct collector collectors[8];
 	struct config config;
 	struct store store;
-	struct err err = {0};
-	struct sampler sampler = {.collectors = collectors,
-				  .store = &store,
-				  .config = &config,
-				  .log = quiet};
+	struct sampler sampler;
+};
 
-	assert_int_equal(config_init(&config), 0);
-	config.interval_ns = NSEC_PER_MSEC;
-	assert_int_equal(store_init(&store, config.le_ns, config.nr_le), 0);
-	atomic_store(&broken, true);
-	assert_int_equal(sampler_open(&sampler, &err), 0);
-	assert_int_equal(sampler_start(&sampler, &err), 0);
-	wait_rounds(&sampler);
-	assert_false(sampler_ready(&sampler));
-	assert_true(sampler_alive(&sampler));
-	atomic_store(&broken, false);
-	assert_true(becomes(&sampler, true));
-	/* A second and three intervals after the last good window. */
-	atomic_store(&broken, true);
-	assert_true(becomes(&sampler, false));
-	assert_true(sampler_alive(&sampler));
-	sampler_close(&sampler);
+static void run_begin(struct run *run)
+{
+	struct err err = {0};
+
+	*run = (struct run){.collectors = {{.ops = &fake_ops, .meter = &fake_meter}}};
+	assert_int_equal(config_init(&run->config), 0);
+	run->config.interval_ns = NSEC_PER_MSEC;
+	assert_int_equal(store_init(&run->store, run->config.le_ns, run->config.nr_le), 0);
+	run->sampler = (struct sampler){.collectors = run->collectors,
+					.store = &run->store,
+					.config = &run->config,
+					.log = quiet};
+	assert_int_equal(sampler_open(&run->sampler, &err), 0);
+	assert_int_equal(sampler_start(&run->sampler, &err), 0);
+}
+
+static void run_end(struct run *run)
+{
 	for (size_t i = 0; i < collector_count(); i++)
-		shared_put(collectors[i].last);
-	store_free(&store);
-	config_free(&config);
+		shared_put(run->collectors[i].last);
+	store_free(&run->store);
+	config_free(&run->config);
 }
 
 static bool round_ends(struct sampler *sampler)
@@ -138,74 +125,66 @@ static bool round_ends(struct sampler *sampler)
 	return false;
 }
 
+TEST(test_ready)
+{
+	struct run run;
+
+	atomic_store(&broken, true);
+	run_begin(&run);
+	for (int i = 0; i < 3; i++)
+		assert_true(round_ends(&run.sampler));
+	assert_false(sampler_ready(&run.sampler));
+	assert_true(sampler_alive(&run.sampler));
+	atomic_store(&broken, false);
+	assert_true(becomes(&run.sampler, true));
+	/* A second and three intervals after the last good window. */
+	atomic_store(&broken, true);
+	assert_true(becomes(&run.sampler, false));
+	assert_true(sampler_alive(&run.sampler));
+	sampler_close(&run.sampler);
+	run_end(&run);
+}
+
 /* The interval becomes an hour while a window is read, and short again: the hour is over at once. */
 TEST(test_interval_changes_during_read)
 {
-	struct collector collectors[8] = {{.ops = &fake_ops, .meter = &fake_meter}};
 	const struct timespec moment = {.tv_nsec = 50000000};
-	struct config config;
-	struct store store;
-	struct err err = {0};
-	struct sampler sampler = {.collectors = collectors,
-				  .store = &store,
-				  .config = &config,
-				  .log = quiet};
+	struct run run;
 
-	assert_int_equal(config_init(&config), 0);
-	config.interval_ns = NSEC_PER_MSEC;
-	assert_int_equal(store_init(&store, config.le_ns, config.nr_le), 0);
 	atomic_store(&broken, false);
-	lengthened = &sampler;
-	assert_int_equal(sampler_open(&sampler, &err), 0);
-	assert_int_equal(sampler_start(&sampler, &err), 0);
-	assert_true(round_ends(&sampler));
+	lengthened = &run.sampler;
+	run_begin(&run);
+	assert_true(round_ends(&run.sampler));
 	/* Until the next wait has begun. */
 	nanosleep(&moment, NULL);
-	set_interval(&sampler, NSEC_PER_MSEC);
-	sampler_wake(&sampler);
-	assert_true(round_ends(&sampler));
-	sampler_close(&sampler);
-	for (size_t i = 0; i < collector_count(); i++)
-		shared_put(collectors[i].last);
-	store_free(&store);
-	config_free(&config);
+	set_interval(&run.sampler, NSEC_PER_MSEC);
+	sampler_wake(&run.sampler);
+	assert_true(round_ends(&run.sampler));
+	sampler_close(&run.sampler);
+	run_end(&run);
 }
 
 /* Memory to give back is looked for more rarely while there is none, but not ever more rarely. */
 TEST(test_trim)
 {
 	static const unsigned int rounds[] = {8, 16, 32, 32, 32, 8, 16, 32};
-	struct collector collectors[8] = {{.ops = &fake_ops, .meter = &fake_meter}};
 	const struct timespec ms = {.tv_nsec = 1000000};
-	struct config config;
-	struct store store;
-	struct err err = {0};
-	struct sampler sampler = {.collectors = collectors,
-				  .store = &store,
-				  .config = &config,
-				  .log = quiet};
+	struct run run;
 	unsigned int was = 0;
 
-	assert_int_equal(config_init(&config), 0);
-	config.interval_ns = NSEC_PER_MSEC;
-	assert_int_equal(store_init(&store, config.le_ns, config.nr_le), 0);
 	atomic_store(&broken, false);
 	atomic_store(&nr_looks, 0);
 	reads = 0;
-	assert_int_equal(sampler_open(&sampler, &err), 0);
-	assert_int_equal(sampler_start(&sampler, &err), 0);
+	run_begin(&run);
 	for (int i = 0; i < 20000 && atomic_load(&nr_looks) < 8; i++)
 		nanosleep(&ms, NULL);
-	sampler_close(&sampler);
+	sampler_close(&run.sampler);
 	assert_int_equal(atomic_load(&nr_looks), 8);
 	for (int i = 0; i < 8; i++) {
 		assert_int_equal(looks[i] - was, rounds[i]);
 		was = looks[i];
 	}
-	for (size_t i = 0; i < collector_count(); i++)
-		shared_put(collectors[i].last);
-	store_free(&store);
-	config_free(&config);
+	run_end(&run);
 }
 
 /* A cgroup ends in each window. */

@@ -26,6 +26,7 @@
 /* A file of 200,000 slices has some 3 MB. */
 #define MAX_BYTES (16u << 20)
 #define ENDING	  ".html"
+#define UNREADABLE "the user of the exporter may not read it: chmod a+r FILE, a+x DIRECTORY"
 
 struct trace_file {
 	char *name;
@@ -177,8 +178,7 @@ static struct report *make_report(const struct trace_files *files)
 
 		put_name(table_cell(table, row, name), file->name);
 		if (file->unreadable) {
-			value_str(table_cell(table, row, detail),
-				  "the user of the exporter may not read it: chmod a+r FILE, a+x DIRECTORY");
+			value_str(table_cell(table, row, detail), UNREADABLE);
 			continue;
 		}
 		value_u64(table_cell(table, row, written), file->written_ns);
@@ -261,8 +261,7 @@ void traces_answer(struct server *server, struct evhttp_request *request, const 
 		fd = open_file(server, plain, &st);
 	free(plain);
 	if (fd == -EACCES)
-		answer_text(server, request, 403,
-			    "the user of the exporter may not read it: chmod a+r FILE, a+x DIRECTORY");
+		answer_text(server, request, 403, UNREADABLE);
 	else if (fd < 0)
 		answer_text(server, request, HTTP_NOTFOUND, "there is no such recording");
 	else if (st.st_size > MAX_BYTES)

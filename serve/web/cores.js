@@ -4,7 +4,7 @@ import {el, known, notes, origin, percent, pick, points, setText, wholePercent} 
 import {Plot} from "./plot.js";
 
 // In the order of the stack. The rest of the bar is idle.
-const CONTEXTS = [
+export const CONTEXTS = [
 	["task", "tasks"],
 	["hardirq", "interrupts"],
 	["softirq_on_idle", "softirq on idle"],

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Recordings of `subtick trace -o FILE.html`: those that the exporter has, and files of the reader. Of a file only the
 // data are taken; its markup and its script are not looked at.
+import {CONTEXTS} from "./cores.js";
 import {count, el, notes, ns, printable, setText} from "./dom.js";
 import {save} from "./past.js";
 import {Timeline} from "./timeline.js";
@@ -8,9 +9,8 @@ import {Timeline} from "./timeline.js";
 const MARK = "<script type=\"application/json\" id=\"data\">";
 const MAX_BYTES = 64 << 20;
 const BUTTONS = [["in", "+"], ["out", "−"], ["left", "←"], ["right", "→"], ["all", "all"]];
-const LEGEND = [["task", "task"], ["hardirq", "hardirq"], ["softirq_on_idle", "softirq on idle"],
-	["softirq_on_task", "softirq on task"], ["ksoftirqd", "ksoftirqd"], ["idle_loop", "idle loop"],
-	["poll_idle", "polling"], ["unknown", "unknown"], ["idle", "halted"]];
+// A recording has no stolen time; what the bar of a core leaves free is a slice of its own.
+const LEGEND = [...CONTEXTS.filter(([part]) => part !== "steal"), ["idle", "halted"]];
 
 // The data of a file, which have no "<" before their end; throws what is wrong with it.
 export function readFile(text) {

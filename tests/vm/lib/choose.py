@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Which kernels there are, and which of them a run boots on this machine."""
 
-import subprocess
-
 import apt
 import custom
 import kernels
+from git import git
 
 
 def every():
@@ -31,5 +30,4 @@ def chosen(everything, flag="default"):
 
 def by_commit(entries):
     """One of them, the next with the next commit; the first where git cannot say."""
-    count = subprocess.run(["git", "rev-list", "--count", "HEAD"], capture_output=True, text=True, check=False).stdout
-    return entries[int(count or 0) % len(entries)]
+    return entries[int(git("rev-list", "--count", "HEAD") or 0) % len(entries)]

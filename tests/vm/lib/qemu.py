@@ -15,6 +15,7 @@ import apt
 import idle
 import kernels
 import kvm
+from git import git
 
 QEMU = {"arm64": "qemu-system-aarch64", "amd64": "qemu-system-x86_64"}
 PACKAGE = {"arm64": "qemu-system-arm", "amd64": "qemu-system-x86"}
@@ -27,6 +28,7 @@ WORDS = {"arm64": [], "amd64": ["no_timer_check"]}
 # Longer than a suite may take (guest/lib/tap.sh, LIMIT_S of run): one that prints only at its end
 # is no hang.
 SILENCE_S = 360
+VIRTUAL_BEGIN_S = 1767225600  # at which a guest in virtual time begins: 2026-01-01
 END_MARKER = "subtick-vm: end of run"
 # What a firmware sends to clear a terminal; a kernel's first line may follow in the same one.
 ESCAPES = re.compile(r"\x1b(c|\[[0-9;?]*[A-Za-z])")
@@ -70,15 +72,23 @@ def emulation_arguments(arch, boot=Boot("base")):
     return plain_arguments(arch, boot) + ["-accel", "tcg", "-cpu", cpu]
 
 
+def seed():
+    """All that is chance in a guest in virtual time. The same tree has the same seed, so what fails on one machine
+    fails on every other with the same compilers and QEMU; another tree has another one."""
+    return int(os.environ.get("SUBTICK_VM_SEED") or int(git("rev-parse", "HEAD^{tree}")[:8] or "0", 16))
+
+
 def virtual_time_arguments(arch, boot):
-    # sleep=off: an idle guest jumps to its next timer. The clock chip must not follow the host.
+    # sleep=off: an idle guest jumps to its next timer. The clock chip must neither begin with the host's time nor follow it.
     command = emulation_arguments(arch, boot)
     command[command.index("tcg")] = "tcg,thread=single"
     # A model that is the same in every QEMU, with a counter of 62.5 MHz: `max` changes both.
     if arch == "arm64":
         command[command.index("-cpu") + 1] = \
             "neoverse-n1,cntfrq=1000000000" if boot.fine else "neoverse-n1"
-    return command + ["-rtc", "clock=vm", "-icount", f"shift={boot.icount},sleep=off"]
+    begin = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(VIRTUAL_BEGIN_S))
+    return command + ["-rtc", f"base={begin},clock=vm", "-seed", str(seed()),
+                      "-icount", f"shift={boot.icount},sleep=off"]
 
 
 def kvm_usable(arch):
@@ -102,7 +112,8 @@ def command_line(entry, boot, initrd, settings, scratch):
     words = [f"console={CONSOLE[entry.arch]}", "panic=-1", "loglevel=2", "printk.time=1",
              *WORDS[entry.arch]]
     words += boot.words
-    words += [f"SUBTICK_VM_CGROUP={boot.cgroup}", f"SUBTICK_VM_TIME={int(time.time()) - 60}"]
+    clock = int(time.time()) - 60 if boot.icount is None else VIRTUAL_BEGIN_S
+    words += [f"SUBTICK_VM_CGROUP={boot.cgroup}", f"SUBTICK_VM_TIME={clock}"]
     if boot.icount is not None:
         words += [f"SUBTICK_VIRTUAL_TIME={1 << boot.icount}"]
     elif kvm_usable(entry.arch):

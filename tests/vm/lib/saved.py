@@ -2,10 +2,9 @@
 """Keeps the results of each boot, so that one table can be made of runs on different days."""
 
 import json
-import shutil
-import subprocess
 
 import apt
+from git import git
 from results import Result
 
 
@@ -13,14 +12,6 @@ def directory():
     path = apt.cache_dir() / "results"
     path.mkdir(exist_ok=True)
     return path
-
-
-def git(*words):
-    if not shutil.which("git"):
-        return ""
-    done = subprocess.run(["git", *words], capture_output=True, text=True,
-                          cwd=apt.__file__.rsplit("/", 1)[0])
-    return done.stdout.strip() if done.returncode == 0 else ""
 
 
 def commit():

@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What git says about this tree."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+
+def git(*words):
+    """One line, or nothing where there is no git or no repository, as in a release's archive."""
+    if not shutil.which("git"):
+        return ""
+    done = subprocess.run(["git", *words], capture_output=True, text=True, check=False, cwd=Path(__file__).parent)
+    return done.stdout.strip() if done.returncode == 0 else ""

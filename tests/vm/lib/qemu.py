@@ -9,13 +9,13 @@ import subprocess
 import tempfile
 import threading
 import time
+import zlib
 from pathlib import Path
 
 import apt
 import idle
 import kernels
 import kvm
-from git import git
 
 QEMU = {"arm64": "qemu-system-aarch64", "amd64": "qemu-system-x86_64"}
 PACKAGE = {"arm64": "qemu-system-arm", "amd64": "qemu-system-x86"}
@@ -72,10 +72,10 @@ def emulation_arguments(arch, boot=Boot("base")):
     return plain_arguments(arch, boot) + ["-accel", "tcg", "-cpu", cpu]
 
 
-def seed():
-    """All that is chance in a guest in virtual time. The same tree has the same seed, so what fails on one machine
-    fails on every other with the same compilers and QEMU; another tree has another one."""
-    return int(os.environ.get("SUBTICK_VM_SEED") or int(git("rev-parse", "HEAD^{tree}")[:8] or "0", 16))
+def seed(initrd):
+    """All that is chance in a guest in virtual time: a checksum of what it runs. So what fails on one machine fails on
+    every other with the same compilers and QEMU, and a change of the programs is another throw of the dice."""
+    return int(os.environ.get("SUBTICK_VM_SEED") or zlib.crc32(Path(initrd).read_bytes()))
 
 
 def virtual_time_arguments(arch, boot):
@@ -87,8 +87,7 @@ def virtual_time_arguments(arch, boot):
         command[command.index("-cpu") + 1] = \
             "neoverse-n1,cntfrq=1000000000" if boot.fine else "neoverse-n1"
     begin = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(VIRTUAL_BEGIN_S))
-    return command + ["-rtc", f"base={begin},clock=vm", "-seed", str(seed()),
-                      "-icount", f"shift={boot.icount},sleep=off"]
+    return command + ["-rtc", f"base={begin},clock=vm", "-icount", f"shift={boot.icount},sleep=off"]
 
 
 def kvm_usable(arch):
@@ -115,6 +114,7 @@ def command_line(entry, boot, initrd, settings, scratch):
     clock = int(time.time()) - 60 if boot.icount is None else VIRTUAL_BEGIN_S
     words += [f"SUBTICK_VM_CGROUP={boot.cgroup}", f"SUBTICK_VM_TIME={clock}"]
     if boot.icount is not None:
+        command += ["-seed", str(seed(initrd))]
         words += [f"SUBTICK_VIRTUAL_TIME={1 << boot.icount}"]
     elif kvm_usable(entry.arch):
         # What takes long, and is left out for that, does so only where it is emulated.

@@ -127,7 +127,7 @@ static void test_ends(int signal_nr, const char *name)
 	live_ok(wait_disables("001"), "%s: every file is as it was", name);
 }
 
-/* What the core is claimed to need, and what must come of it. */
+/* What the core is claimed to need, and what must come of it: by how long it takes, so a figure of time. */
 struct claimed {
 	const char *us;
 	int exit_code;
@@ -144,9 +144,9 @@ static void measure_passive(void *arg, struct verdict *verdict)
 
 	make_machine(claimed->us);
 	live_run(args, &run);
-	verdict_count(verdict, run.exit_code == claimed->exit_code,
-		      "passive: a claim of nothing is exceeded: exit code %d (got %d)",
-		      claimed->exit_code, run.exit_code);
+	verdict_figure(verdict, run.exit_code == claimed->exit_code,
+		       "passive: a claim of nothing is exceeded: exit code %d (got %d)",
+		       claimed->exit_code, run.exit_code);
 	live_run_free(&run);
 }
 
@@ -160,11 +160,11 @@ static void measure_timer(void *arg, struct verdict *verdict)
 
 	make_machine(claimed->us);
 	live_run(args, &run);
-	verdict_count(verdict, run.exit_code == claimed->exit_code,
-		      "a claim of %.*s us: exit code %d (got %d)", (int)strcspn(claimed->us, "\n"),
-		      claimed->us, claimed->exit_code, run.exit_code);
-	verdict_count(verdict, strstr(run.out, claimed->verdict) && strstr(run.out, "\"C1\""),
-		      "and C1 is called %s", claimed->verdict);
+	verdict_figure(verdict, run.exit_code == claimed->exit_code,
+		       "a claim of %.*s us: exit code %d (got %d)", (int)strcspn(claimed->us, "\n"),
+		       claimed->us, claimed->exit_code, run.exit_code);
+	verdict_figure(verdict, strstr(run.out, claimed->verdict) && strstr(run.out, "\"C1\""),
+		       "and C1 is called %s", claimed->verdict);
 	live_run_free(&run);
 }
 

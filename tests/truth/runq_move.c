@@ -13,6 +13,7 @@
 #include "live.h"
 #include "measured.h"
 #include "pinned.h"
+#include "runs.h"
 #include "truth.h"
 #include "waits.h"
 #include "witness.h"
@@ -86,14 +87,6 @@ static void rival_run(void *shared)
 	}
 }
 
-/* What [@from, @to] and [@low, @high] share. */
-static uint64_t overlap_ns(uint64_t from, uint64_t to, uint64_t low, uint64_t high)
-{
-	from = from > low ? from : low;
-	to = to < high ? to : high;
-	return to > from ? to - from : 0;
-}
-
 /*
  * How long others than the task had CPU 0 while it waited there, per round, by the kernel's own
  * events: the rival, or a kernel thread that ran just then. The task came between two stamps of the
@@ -102,25 +95,24 @@ static uint64_t overlap_ns(uint64_t from, uint64_t to, uint64_t low, uint64_t hi
 static void find_others(const struct move *move, const struct witness *w, pid_t only,
 			struct wait_known *others)
 {
-	uint64_t since_ns = 0;
-	int64_t runs = 0;
+	struct run run = {0};
+	int64_t who = 0;
 
 	for (size_t i = 0; i < w->nr_hits; i++) {
 		const struct witness_hit *hit = &w->hits[i];
-		bool counts = runs && runs != move->moved && (!only || runs == only);
+		bool counts = who && who != move->moved && (!only || who == only);
 
 		if (hit->cpu)
 			continue;
+		run.to_ns = hit->time_ns;
 		for (int k = 0; k < ROUNDS && counts; k++) {
 			const struct round *r = &move->round[k];
 
-			others[k].low_ns +=
-				overlap_ns(since_ns, hit->time_ns, r->moved_ns, r->run_ns);
-			others[k].high_ns +=
-				overlap_ns(since_ns, hit->time_ns, r->move_ns, r->run_ns);
+			others[k].low_ns += run_inside(&run, r->moved_ns, r->run_ns);
+			others[k].high_ns += run_inside(&run, r->move_ns, r->run_ns);
 		}
-		runs = witness_field(w, hit, "next_pid");
-		since_ns = hit->time_ns;
+		who = witness_field(w, hit, "next_pid");
+		run.from_ns = hit->time_ns;
 	}
 }
 

@@ -55,17 +55,19 @@ void runs_burn(struct runs *runs, uint64_t begin_ns, uint64_t end_ns)
 	runs->run[runs->nr++].to_ns = last;
 }
 
+uint64_t run_inside(const struct run *run, uint64_t from_ns, uint64_t to_ns)
+{
+	uint64_t from = run->from_ns < from_ns ? from_ns : run->from_ns;
+	uint64_t to = run->to_ns > to_ns ? to_ns : run->to_ns;
+
+	return from < to ? to - from : 0;
+}
+
 uint64_t runs_inside(const struct runs *runs, uint64_t from_ns, uint64_t to_ns)
 {
 	uint64_t sum = 0;
 
-	for (int i = 0; i < runs->nr; i++) {
-		uint64_t from = runs->run[i].from_ns, to = runs->run[i].to_ns;
-
-		from = from < from_ns ? from_ns : from;
-		to = to > to_ns ? to_ns : to;
-		if (from < to)
-			sum += to - from;
-	}
+	for (int i = 0; i < runs->nr; i++)
+		sum += run_inside(&runs->run[i], from_ns, to_ns);
 	return sum;
 }

@@ -25,7 +25,8 @@ struct runs {
  * interrupt does not end a run.
  */
 void runs_burn(struct runs *runs, uint64_t begin_ns, uint64_t end_ns);
-/* How much of @runs lies in [from_ns, to_ns]. */
+/* How much of @run, or of all of @runs, lies in [from_ns, to_ns]. */
+uint64_t run_inside(const struct run *run, uint64_t from_ns, uint64_t to_ns);
 uint64_t runs_inside(const struct runs *runs, uint64_t from_ns, uint64_t to_ns);
 
 #endif

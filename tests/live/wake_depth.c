@@ -17,6 +17,10 @@
 #define COUNTS "event=0x00"
 #define NEVER  "event=0x09"
 
+/* As many as a kernel may have (CPUIDLE_STATE_MAX), and as many as are forced in turn. */
+#define MOST   10
+#define FORCED 4
+
 static char root[64], cpu_text[16];
 static int cpu, other;
 
@@ -50,10 +54,10 @@ static void put_state(int state, const char *name, const char *value)
  * All states that the kernel may report are C6, which claims a second: no wake-up takes longer.
  * cpuidle's own counters stand still.
  */
-static void make_cpuidle(void)
+static void make_cpuidle(int nr)
 {
 	put("/sys/devices/system/cpu/cpuidle/current_driver", "intel_idle");
-	for (int state = 0; state < 4; state++) {
+	for (int state = 0; state < nr; state++) {
 		put_state(state, "name", "C6");
 		put_state(state, "desc", "MWAIT 0x20");
 		put_state(state, "latency", "1000000");
@@ -128,7 +132,7 @@ static void judge_run(const char *what, const char *verdict, const char *note)
 
 static void test_verdicts(void)
 {
-	make_cpuidle();
+	make_cpuidle(MOST);
 	judge_run("cpuidle counts no entry", "not-entered", "never entered (by cpuidle)");
 	make_counter("cstate_core", NEVER);
 	judge_run("the core's counter stands still", "not-entered",
@@ -143,9 +147,9 @@ static void test_verdicts(void)
 
 static bool disabled_are(const char *wanted)
 {
-	char found[5] = "", path[128];
+	char found[FORCED + 1] = "", path[128];
 
-	for (int state = 0; state < 4; state++) {
+	for (int state = 0; state < FORCED; state++) {
 		FILE *file;
 
 		snprintf(path, sizeof(path),
@@ -161,32 +165,39 @@ static bool disabled_are(const char *wanted)
 	return !strcmp(found, wanted);
 }
 
-/* Which states were forced while points of this core counted, in their order; "-" is none. */
+/*
+ * Which states were forced while points of this core counted, in their order; "-" is none. A round
+ * has a row for each state that the kernel entered in it.
+ */
 static void rounds_of(json_t *run, char *buf, size_t size)
 {
+	const char *round = "";
 	json_t *state;
 	size_t i;
 
 	buf[0] = '\0';
 	json_array_foreach(json_object_get(run, "states"), i, state)
 	{
-		const char *forced = json_string_value(json_object_get(state, "forced"));
+		const char *forced = json_string_value(json_object_get(state, "forced")) ?: "-";
 		size_t len = strlen(buf);
 
-		snprintf(buf + len, size - len, "%s ", forced ? forced : "-");
+		if (strcmp(forced, round))
+			snprintf(buf + len, size - len, "%s ", forced);
+		round = forced;
 	}
 }
 
-/* Each state in turn, then those that were allowed: the kernel has one and calls it 1. */
+/* Each state in turn, then those that were allowed; which of its own the kernel enters is its affair. */
 static void test_each_state(void)
 {
-	static const char *const names[] = {"S0", "S1", "S2", "S3"};
+	static const char *const names[FORCED] = {"S0", "S1", "S2", "S3"};
 	const char *args[] = {"wake", "-C",  cpu_text, "--root", root,		 "--from", "4ms",
 			      "--to", "4ms", "-n",     "20",	 "--each-state", "--json", NULL};
 	char rounds[128];
 	json_t *run;
 
-	for (int state = 0; state < 4; state++)
+	make_cpuidle(FORCED);
+	for (int state = 0; state < FORCED; state++)
 		put_state(state, "name", names[state]);
 	put_state(2, "disable", "1");
 	put("/run/made", "");
@@ -249,8 +260,8 @@ int main(void)
 	if (!mkdtemp(root))
 		live_fail_all("cannot make a directory");
 	live_pin(other);
-	test_verdicts();
 	test_each_state();
+	test_verdicts();
 	test_sender();
 	snprintf(remove, sizeof(remove), "rm -r %s", root);
 	if (system(remove))

@@ -15,6 +15,8 @@
 #include "live.h"
 
 #define STATES 3
+/* CPUIDLE_STATE_MAX of the kernel. */
+#define MOST_STATES 10
 
 static char root[64];
 static int cpu, other;
@@ -38,34 +40,44 @@ static void write_file(const char *path, const char *text)
 	}
 }
 
-/* A driver's files where this machine may have none; state 1 is what the kernel asks for then. */
-static void make_machine(const char *claim_us)
+static void make_state(int c, int state, const char *name, const char *claim_us, const char *disable)
 {
-	static const char *const names[STATES] = {"POLL\n", "C1\n", "C6\n"};
+	const char *const files[][2] = {{"name", name},
+					{"latency", claim_us},
+					{"disable", disable},
+					{"usage", "0\n"},
+					{"time", "0\n"}};
 	char path[128];
 
+	for (size_t f = 0; f < sizeof(files) / sizeof(files[0]); f++) {
+		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/cpuidle/state%d/%s", c,
+			 state, files[f][0]);
+		write_file(path, files[f][1]);
+	}
+}
+
+/* A driver's files, as this machine may have none. */
+static void make_machine(void)
+{
 	write_file("/sys/devices/system/cpu/cpuidle/current_driver", "intel_idle\n");
 	/* Residency counters that always count, a software event of perf: C1 and C6 are entered. */
 	write_file("/sys/bus/event_source/devices/cstate_core/type", "1\n");
 	write_file("/sys/bus/event_source/devices/cstate_core/events/c1-residency", "event=0x00\n");
 	write_file("/sys/bus/event_source/devices/cstate_core/events/c6-residency", "event=0x00\n");
 	write_file("/run/keep", "");
-	for (int c = 0; c <= (cpu > other ? cpu : other); c++)
-		for (int i = 0; i < STATES; i++) {
-			const char *const files[][2] = {
-				{"name", names[i]},
-				{"latency", i == 1 ? claim_us : "100\n"},
-				{"disable", i == 2 && c == cpu ? "1\n" : "0\n"},
-				{"usage", "0\n"},
-				{"time", "0\n"}};
+	for (int c = 0; c <= (cpu > other ? cpu : other); c++) {
+		make_state(c, 0, "POLL\n", "100\n", "0\n");
+		make_state(c, 1, "C1\n", "2\n", "0\n");
+		make_state(c, 2, "C6\n", "100\n", c == cpu ? "1\n" : "0\n");
+	}
+}
 
-			for (size_t f = 0; f < sizeof(files) / sizeof(files[0]); f++) {
-				snprintf(path, sizeof(path),
-					 "/sys/devices/system/cpu/cpu%d/cpuidle/state%d/%s", c, i,
-					 files[f][0]);
-				write_file(path, files[f][1]);
-			}
-		}
+/* Whatever state the kernel enters, with a driver of its own or without, is C1 and claims that. */
+static void make_claims(const char *us)
+{
+	for (int c = 0; c <= (cpu > other ? cpu : other); c++)
+		for (int state = 0; state < MOST_STATES; state++)
+			make_state(c, state, "C1\n", us, "0\n");
 }
 
 static char disabled(int state)
@@ -142,7 +154,7 @@ static void measure_passive(void *arg, struct verdict *verdict)
 	const struct claimed *claimed = arg;
 	struct live_run run;
 
-	make_machine(claimed->us);
+	make_claims(claimed->us);
 	live_run(args, &run);
 	verdict_figure(verdict, run.exit_code == claimed->exit_code,
 		       "passive: a claim of nothing is exceeded: exit code %d (got %d)",
@@ -158,7 +170,7 @@ static void measure_timer(void *arg, struct verdict *verdict)
 	const struct claimed *claimed = arg;
 	struct live_run run;
 
-	make_machine(claimed->us);
+	make_claims(claimed->us);
 	live_run(args, &run);
 	verdict_figure(verdict, run.exit_code == claimed->exit_code,
 		       "a claim of %.*s us: exit code %d (got %d)", (int)strcspn(claimed->us, "\n"),
@@ -215,7 +227,7 @@ int main(void)
 	snprintf(cpu_text, sizeof(cpu_text), "%d", cpu);
 	snprintf(root, sizeof(root), "/tmp/subtick-wake-root-%d", getpid());
 	mkdir(root, 0755);
-	make_machine("2\n");
+	make_machine();
 	test_ends(SIGKILL, "SIGKILL");
 	test_ends(SIGINT, "SIGINT");
 	test_ends(SIGTERM, "SIGTERM");

@@ -99,7 +99,7 @@ static __noinline int pmu_sample(struct load_slot *s, u64 now)
 	/* Another core may see these three stores in any order; the check word reveals a mix. */
 	s->pmu_cycles = value.counter;
 	s->pmu_ns = now;
-	s->pmu_check = value.counter ^ now;
+	s->pmu_check = ~(value.counter ^ now);
 	return 0;
 }
 

@@ -391,13 +391,14 @@ static uint32_t fill(struct load_bpf_pmu *pmu, unsigned int cpu, const struct lo
 /* bpf-pmu: a counter that could not be read when it was handed over is not a core that slept. */
 static void test_handed_over(void **state)
 {
-	struct load_slot silent = {0}, stored = {.pmu_cycles = 77, .pmu_ns = 1000};
+	struct load_slot silent = {0}, stored = {.pmu_cycles = 77, .pmu_ns = 1000}, torn = stored;
 	struct load_bpf_pmu pmu = {0};
 	struct load_sample s;
 	struct err err = {0};
 
 	(void)state;
-	stored.pmu_check = stored.pmu_cycles ^ stored.pmu_ns;
+	torn.pmu_check = stored.pmu_check = ~(stored.pmu_cycles ^ stored.pmu_ns);
+	torn.pmu_cycles++;
 	memset(handed, 0, sizeof(handed));
 	pmu_model.taken[1] = true;
 	pmu_model.value = 7;
@@ -411,6 +412,12 @@ static void test_handed_over(void **state)
 	assert_int_equal(fill(&pmu, 0, &silent, &s), 0);
 	assert_int_equal(s.busy, 7);
 	assert_int_equal(s.total, 5000);
+	/* Its first edge is being stored: what it began with still holds. */
+	assert_int_equal(fill(&pmu, 0, &(struct load_slot){.pmu_cycles = 9, .pmu_ns = 1000}, &s), 0);
+	assert_int_equal(s.busy, 7);
+	assert_int_equal(s.total, 5000);
+	/* A later one: nothing holds. */
+	assert_int_equal(fill(&pmu, 0, &torn, &s), LOAD_TORN);
 	fill(&pmu, 1, &silent, &s);
 	assert_int_equal(fill(&pmu, 1, &silent, &s), LOAD_READ_FAILED);
 	assert_int_equal(fill(&pmu, 1, &stored, &s), LOAD_READ_FAILED);
@@ -420,7 +427,7 @@ static void test_handed_over(void **state)
 	counters_renew(pmu.counters, 0, pmu.seeds[0].generation);
 	assert_int_equal(fill(&pmu, 0, &stored, &s), LOAD_READ_FAILED | LOAD_RESTARTED);
 	stored.pmu_ns = clock_mono_ns() - pmu.start_ns;
-	stored.pmu_check = stored.pmu_cycles ^ stored.pmu_ns;
+	stored.pmu_check = ~(stored.pmu_cycles ^ stored.pmu_ns);
 	assert_int_equal(fill(&pmu, 0, &stored, &s), 0);
 	/* It cannot be opened any more: no figure, until it can. */
 	pmu_model.open_rc = -ENODEV;

@@ -157,7 +157,7 @@ static void test_pmu(void **state)
 	assert_false(load_slot_pmu(&slot, 1500, &cycles, &at));
 	slot.pmu_cycles = 77;
 	slot.pmu_ns = 1000;
-	slot.pmu_check = 77 ^ 1000;
+	slot.pmu_check = ~(77ULL ^ 1000);
 	assert_true(load_slot_pmu(&slot, 1500, &cycles, &at));
 	assert_int_equal(cycles, 77);
 	assert_int_equal(at, 1500); /* halted: the value still holds */

@@ -373,16 +373,15 @@ static void bpf_sample(struct load_source *source, struct load_sample *samples)
 				load_tasks_sample(&b->tasks, cpu, s);
 			continue;
 		}
-		if (!load_slot_read(&b->slots[cpu], now, ctx, s)) {
+		if (!load_slot_read(&b->slots[cpu], now, ctx, s))
 			*s = (struct load_sample){.flags = LOAD_TORN};
-			b->torn++;
-		}
 		if (b->has_tasks)
 			load_tasks_sample(&b->tasks, cpu, s);
 		if (b->has_pmu) {
 			load_bpf_pmu_refresh(&b->pmu, cpu, cpuset_has(&b->hotplug.returned, cpu));
 			load_bpf_pmu_fill(&b->pmu, cpu, &b->slots[cpu], now, ctx, s);
 		}
+		b->torn += !!(s->flags & LOAD_TORN);
 		s->stamp_ns += start;
 		s->hotplug_steps = cpu_steps;
 	}

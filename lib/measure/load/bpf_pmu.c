@@ -80,13 +80,12 @@ void load_bpf_pmu_refresh(struct load_bpf_pmu *pmu, unsigned int cpu, bool came_
 }
 
 /* No edge has stored a value yet: a core that slept all along still has the one it began with. */
-static void fill_silent(const struct load_bpf_pmu *pmu, unsigned int cpu,
-			const struct load_slot *slot, uint64_t now_ns, uint32_t seed_ctx,
-			struct load_sample *s)
+static void fill_silent(const struct load_bpf_pmu *pmu, unsigned int cpu, uint64_t now_ns,
+			uint32_t seed_ctx, struct load_sample *s)
 {
 	const struct load_bpf_pmu_seed *seed = &pmu->seeds[cpu];
 
-	if (!seed->valid || __atomic_load_n(&slot->pmu_check, __ATOMIC_RELAXED)) {
+	if (!seed->valid) {
 		s->flags |= LOAD_READ_FAILED;
 		return;
 	}
@@ -103,8 +102,11 @@ void load_bpf_pmu_fill(const struct load_bpf_pmu *pmu, unsigned int cpu,
 	struct load_bpf_pmu_seed *seed = &pmu->seeds[cpu];
 	uint64_t stored_ns = __atomic_load_n(&slot->pmu_ns, __ATOMIC_RELAXED);
 
-	if (!load_slot_pmu(slot, now_ns, &s->busy, &s->total))
-		fill_silent(pmu, cpu, slot, now_ns, seed_ctx, s);
+	/* One look decides it: the first edge may come at any time after. */
+	if (!__atomic_load_n(&slot->pmu_check, __ATOMIC_RELAXED))
+		fill_silent(pmu, cpu, now_ns, seed_ctx, s);
+	else if (!load_slot_pmu(slot, now_ns, &s->busy, &s->total))
+		s->flags |= LOAD_TORN;
 	else if (!seed->valid || stored_ns + pmu->start_ns < seed->mono_ns)
 		s->flags |= LOAD_READ_FAILED; /* what is stored is of an earlier counter */
 	if (seed->restarted)

@@ -111,7 +111,7 @@ bool load_slot_pmu(const struct load_slot *slot, uint64_t now_ns, uint64_t *ret_
 		uint64_t base = SEE(slot->base), check = SEE(slot->pmu_check);
 		uint64_t cycles = SEE(slot->pmu_cycles), at = SEE(slot->pmu_ns);
 
-		if (!check || (cycles ^ at) != check || SEE(slot->base) != base)
+		if (~(cycles ^ at) != check || SEE(slot->base) != base)
 			continue;
 		/* Halted since the stored entry: nothing was counted in between. */
 		if ((base & 0xff) == LOAD_HALT && base >> 8 <= at && at < now_ns)

@@ -93,6 +93,18 @@ static bool check_delay(struct verdict *verdict, const struct setup *setup, json
 	return ran && loop.thread_ns <= loop.booked_ns;
 }
 
+static bool runs_within(json_t *row, unsigned int delay_us)
+{
+	double thread_ns = live_number(row, "thread_clock_ns"), real_ns = live_number(row, "real_ns"),
+	       nr = live_number(row, "iterations_total");
+	bool within = thread_ns > 0.0 && thread_ns <= real_ns && nr > 0.0;
+
+	if (!within)
+		live_note("%u us: the thread ran %.0f ns of %.0f in %.0f loops", delay_us,
+			  thread_ns, real_ns, nr);
+	return within;
+}
+
 static void measure(void *arg, struct verdict *verdict)
 {
 	const struct setup *setup = arg;
@@ -116,9 +128,7 @@ static void measure(void *arg, struct verdict *verdict)
 		json_t *row = json_array_get(rows, i);
 
 		slept = slept && live_number(row, "real_per_iteration_ns") >= delays_us[i] * 1e3;
-		ran = ran && live_number(row, "thread_clock_ns") > 0.0 &&
-		      live_number(row, "thread_clock_ns") <= live_number(row, "real_ns") &&
-		      live_number(row, "iterations_total") > 0.0;
+		ran = runs_within(row, delays_us[i]) && ran;
 	}
 	verdict_always(verdict, json_array_size(rows) == NR_DELAYS, "a row for each delay");
 	verdict_always(verdict, slept, "no loop is shorter than its delay");

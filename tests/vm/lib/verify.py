@@ -67,7 +67,7 @@ def counters(documents):
     """The plumbing only: what an emulated counter means is the emulator's affair."""
     yield from common(documents, "load")
     rows = [c for d in documents for c in d.get("cpus", [])]
-    empty = [c.get("cpu") for c in rows if c.get("busy_ratio") is None]
+    empty = [(c.get("cpu"), c.get("flags")) for c in rows if c.get("busy_ratio") is None]
     yield outcome(rows and not empty, "every CPU has a figure from its counter",
                   f"none on CPUs {empty}")
     yield outcome(any(c.get("busy_ratio") for c in rows), "the counter moves", rows[:2])

@@ -59,7 +59,10 @@ struct load_slot {
 	__u64 base_ns[LOAD_NR_CTX]; /* closed intervals, including hardirqs on top */
 	__u64 hirq_ns[LOAD_NR_CTX]; /* closed hardirqs by the context under them */
 
-	/* Counter sample of source bpf-pmu; torn unless pmu_check == ~(pmu_cycles ^ pmu_ns), 0 before the first. */
+	/*
+	 * Counter sample of source bpf-pmu; torn unless pmu_check == ~(pmu_cycles ^ pmu_ns), which
+	 * is never 0. Before the first it is 0.
+	 */
 	__u64 pmu_cycles;
 	__u64 pmu_ns;
 	__u64 pmu_check;

@@ -27,7 +27,7 @@ static __always_inline void tail_to_loop(struct load_slot *s)
 static __noinline int idle_notes(struct load_slot *s, u32 cpu, u64 now)
 {
 	burst_end(s, cpu, now);
-	/* By the stamp of this change, though the clock stepped back: whoever reads sees that it halted then. */
+	/* By the stamp of the change, also if the clock stepped back: readers compare the two. */
 	if (want_pmu)
 		pmu_sample(s, s->base >> 8);
 	return 0;

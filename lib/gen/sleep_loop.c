@@ -30,7 +30,7 @@ static uint64_t timeval_ns(const struct timeval *tv)
 	return tv->tv_sec * NSEC_PER_SEC + tv->tv_usec * NSEC_PER_USEC;
 }
 
-/* Reads all clocks together: of three tries the shortest, which nothing came into or took the core from. */
+/* Reads all clocks together: of three tries the shortest, which neither interrupt nor task cut. */
 static void stamp(struct sleep_loop_result *at)
 {
 	uint64_t best = UINT64_MAX;

@@ -40,7 +40,8 @@ static void write_file(const char *path, const char *text)
 	}
 }
 
-static void make_state(int c, int state, const char *name, const char *claim_us, const char *disable)
+static void make_state(int c, int state, const char *name, const char *claim_us,
+		       const char *disable)
 {
 	const char *const files[][2] = {{"name", name},
 					{"latency", claim_us},

@@ -127,7 +127,7 @@ static void counter_at_idle(void **state)
 	assert_int_equal(slot->pmu_errors, 0);
 }
 
-/* The clock may step back by a few ns: a core that then halts for seconds has its value all the same. */
+/* The clock may step back by a few ns: a core that halts then has its value all the same. */
 static void counter_at_idle_stepped_back(void **state)
 {
 	u64 value = 100, cycles, ns;

@@ -36,19 +36,20 @@ static void stamp(struct sleep_loop_result *at)
 	uint64_t best = UINT64_MAX;
 
 	for (int i = 0; i < 3; i++) {
-		uint64_t before = clock_mono_ns(), after, thread;
+		uint64_t before = clock_mono_ns(), took, from, to;
 		struct rusage usage;
 
+		from = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 		getrusage(RUSAGE_THREAD, &usage);
-		thread = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-		after = clock_mono_ns();
-		if (after - before >= best)
+		to = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+		took = clock_mono_ns() - before;
+		if (took >= best)
 			continue;
-		best = after - before;
+		best = took;
 		at->user_ns = timeval_ns(&usage.ru_utime);
 		at->system_ns = timeval_ns(&usage.ru_stime);
-		at->thread_ns = thread;
-		at->real_ns = after;
+		at->thread_ns = from + (to - from) / 2;
+		at->real_ns = before + took / 2;
 	}
 }
 

@@ -95,8 +95,8 @@ static bool check_delay(struct verdict *verdict, const struct setup *setup, json
 
 static bool runs_within(json_t *row, unsigned int delay_us)
 {
-	double thread_ns = live_number(row, "thread_clock_ns"), real_ns = live_number(row, "real_ns"),
-	       nr = live_number(row, "iterations_total");
+	double thread_ns = live_number(row, "thread_clock_ns");
+	double real_ns = live_number(row, "real_ns"), nr = live_number(row, "iterations_total");
 	bool within = thread_ns > 0.0 && thread_ns <= real_ns && nr > 0.0;
 
 	if (!within)

@@ -187,7 +187,7 @@ static void rounds_of(json_t *run, char *buf, size_t size)
 	}
 }
 
-/* Each state in turn, then those that were allowed. Which ones the kernel enters does not matter. */
+/* Each state in turn, then those that were allowed. Whichever the kernel enters will do. */
 static void test_each_state(void)
 {
 	static const char *const names[FORCED] = {"S0", "S1", "S2", "S3"};

@@ -392,6 +392,7 @@ static uint32_t fill(struct load_bpf_pmu *pmu, unsigned int cpu, const struct lo
 static void test_handed_over(void **state)
 {
 	struct load_slot silent = {0}, stored = {.pmu_cycles = 77, .pmu_ns = 1000}, torn = stored;
+	const struct load_slot first = {.pmu_cycles = 9, .pmu_ns = 1000};
 	struct load_bpf_pmu pmu = {0};
 	struct load_sample s;
 	struct err err = {0};
@@ -413,7 +414,7 @@ static void test_handed_over(void **state)
 	assert_int_equal(s.busy, 7);
 	assert_int_equal(s.total, 5000);
 	/* Its first edge is being stored: what it began with still holds. */
-	assert_int_equal(fill(&pmu, 0, &(struct load_slot){.pmu_cycles = 9, .pmu_ns = 1000}, &s), 0);
+	assert_int_equal(fill(&pmu, 0, &first, &s), 0);
 	assert_int_equal(s.busy, 7);
 	assert_int_equal(s.total, 5000);
 	/* A later one: nothing holds. */

@@ -107,7 +107,8 @@ static void check_holds(int cpu)
 		return;
 	}
 	/* More where it is emulated: see live/findings. */
-	if (!cgroups_quota(cgroup, live_emulated() ? PERIOD_US / 2 : QUOTA_US, PERIOD_US) || trace_open(&opts, &trace, &err))
+	if (!cgroups_quota(cgroup, live_emulated() ? PERIOD_US / 2 : QUOTA_US, PERIOD_US) ||
+	    trace_open(&opts, &trace, &err))
 		live_fail_all("cannot set a quota or open a trace: %s", err.what);
 	trace_start(trace);
 	pid = load_fork(cgroup, cpu);

@@ -80,7 +80,7 @@ static void with_quota(void)
 		return;
 	}
 	live_ok(held >= 0.01 * live_number(root, "window_ns"),
-		"a loop with a small part of a core waits for its quota: %.0f ms", held / 1e6);
+		"a loop that has a quota waits for it: %.0f ms", held / 1e6);
 	live_ok(finding != NULL && strstr(text, "for its CPU quota"), "that is a finding: %s", text);
 	live_ok(live_number(finding, "lost_ns") == held, "of as much time");
 	live_ok(json_string_value(json_object_get(finding, "next")) != NULL, "with what to do next");

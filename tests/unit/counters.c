@@ -379,12 +379,14 @@ int __wrap_bpf_map_update_elem(int fd, const void *key, const void *value, uint6
 	return 0;
 }
 
+#define NOW_NS 5000000000 /* since the programs' start, and long after all that they stored */
+
 static uint32_t fill(struct load_bpf_pmu *pmu, unsigned int cpu, const struct load_slot *slot,
 		     struct load_sample *s)
 {
 	*s = (struct load_sample){0};
 	load_bpf_pmu_refresh(pmu, cpu, false);
-	load_bpf_pmu_fill(pmu, cpu, slot, 5000, LOAD_HALT, s);
+	load_bpf_pmu_fill(pmu, cpu, slot, NOW_NS, LOAD_HALT, s);
 	return s->flags & ~LOAD_NOT_CONSTANT;
 }
 
@@ -412,11 +414,11 @@ static void test_handed_over(void **state)
 	assert_int_equal(fill(&pmu, 0, &silent, &s), LOAD_RESTARTED);
 	assert_int_equal(fill(&pmu, 0, &silent, &s), 0);
 	assert_int_equal(s.busy, 7);
-	assert_int_equal(s.total, 5000);
+	assert_int_equal(s.total, NOW_NS);
 	/* Its first edge is being stored: what it began with still holds. */
 	assert_int_equal(fill(&pmu, 0, &first, &s), 0);
 	assert_int_equal(s.busy, 7);
-	assert_int_equal(s.total, 5000);
+	assert_int_equal(s.total, NOW_NS);
 	/* A later one: nothing holds. */
 	assert_int_equal(fill(&pmu, 0, &torn, &s), LOAD_TORN);
 	fill(&pmu, 1, &silent, &s);
@@ -424,7 +426,9 @@ static void test_handed_over(void **state)
 	assert_int_equal(fill(&pmu, 1, &stored, &s), LOAD_READ_FAILED);
 	/* A new counter on CPU 0: what the core stored before is of the old one. */
 	assert_int_equal(fill(&pmu, 0, &stored, &s), 0);
-	pmu.start_ns = clock_mono_ns() - 5000;
+	assert_int_equal(s.busy, 77);
+	assert_int_equal(s.total, NOW_NS); /* the core halted then */
+	pmu.start_ns = clock_mono_ns() - 2 * stored.pmu_ns;
 	counters_renew(pmu.counters, 0, pmu.seeds[0].generation);
 	assert_int_equal(fill(&pmu, 0, &stored, &s), LOAD_READ_FAILED | LOAD_RESTARTED);
 	stored.pmu_ns = clock_mono_ns() - pmu.start_ns;

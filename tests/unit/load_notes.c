@@ -71,30 +71,31 @@ static void bursts_inside_halt(void **state)
 /* The counter is noted whole, with the time of that edge; one that cannot be read is an error. */
 static void counter(void **state)
 {
-	u64 value = 1000, cycles, ns;
+	struct load_stored stored;
+	u64 value = 1000;
 
 	want_pmu = true;
 	to_task(1000, &task);
 	assert_int_equal(slot->pmu_errors, 1);
-	assert_false(load_slot_pmu(slot, 1500, &(uint64_t){0}, &(uint64_t){0}));
+	assert_false(load_slot_pmu(slot, 1500, &stored));
 	shim_counter = &value;
 	to_task(2000, &other);
-	assert_true(load_slot_pmu(slot, 2500, (uint64_t *)&cycles, (uint64_t *)&ns));
-	assert_int_equal(cycles, 1000);
-	assert_int_equal(ns, 2000);
+	assert_true(load_slot_pmu(slot, 2500, &stored));
+	assert_int_equal(stored.cycles, 1000);
+	assert_int_equal(stored.holds_ns, 2000);
 	value = 1900;
 	irq(3000, 3100);
 	assert_int_equal(slot->pmu_check, ~(slot->pmu_cycles ^ slot->pmu_ns));
-	assert_true(load_slot_pmu(slot, 3500, (uint64_t *)&cycles, (uint64_t *)&ns));
-	assert_int_equal(cycles, 1900);
-	assert_int_equal(ns, 3000);
+	assert_true(load_slot_pmu(slot, 3500, &stored));
+	assert_int_equal(stored.cycles, 1900);
+	assert_int_equal(stored.holds_ns, 3000);
 	/* Halted: it stands still from the entry on. */
 	value = 2500;
 	go_idle(4000, 1);
 	value = 9999;
-	assert_true(load_slot_pmu(slot, 8000, (uint64_t *)&cycles, (uint64_t *)&ns));
-	assert_int_equal(cycles, 2500);
-	assert_int_equal(ns, 8000);
+	assert_true(load_slot_pmu(slot, 8000, &stored));
+	assert_int_equal(stored.cycles, 2500);
+	assert_int_equal(stored.holds_ns, 8000);
 	assert_int_equal(slot->pmu_errors, 1);
 }
 
@@ -104,7 +105,8 @@ static void counter(void **state)
  */
 static void counter_at_idle(void **state)
 {
-	u64 value = 100, cycles, ns;
+	struct load_stored stored;
+	u64 value = 100;
 
 	want_pmu = true;
 	shim_counter = &value;
@@ -119,10 +121,10 @@ static void counter_at_idle(void **state)
 		go_idle(from + 5170, idle_state);
 		assert_int_equal(slot->pmu_cycles, value);
 		assert_int_equal(slot->pmu_ns, from + 5170);
-		assert_true(load_slot_pmu(slot, from + 9000, (uint64_t *)&cycles, (uint64_t *)&ns));
-		assert_int_equal(cycles, value);
+		assert_true(load_slot_pmu(slot, from + 9000, &stored));
+		assert_int_equal(stored.cycles, value);
 		/* State 0 polls: there the counter goes on. */
-		assert_int_equal(ns, idle_state ? from + 9000 : from + 5170);
+		assert_int_equal(stored.holds_ns, idle_state ? from + 9000 : from + 5170);
 	}
 	assert_int_equal(slot->pmu_errors, 0);
 }
@@ -130,7 +132,8 @@ static void counter_at_idle(void **state)
 /* The clock may step back by a few ns: a core that halts then has its value all the same. */
 static void counter_at_idle_stepped_back(void **state)
 {
-	u64 value = 100, cycles, ns;
+	struct load_stored stored;
+	u64 value = 100;
 
 	want_pmu = true;
 	shim_counter = &value;
@@ -138,9 +141,9 @@ static void counter_at_idle_stepped_back(void **state)
 	to_task(5000, &idle);
 	value = 200;
 	go_idle(4990, 1);
-	assert_true(load_slot_pmu(slot, 9000, (uint64_t *)&cycles, (uint64_t *)&ns));
-	assert_int_equal(cycles, 200);
-	assert_int_equal(ns, 9000);
+	assert_true(load_slot_pmu(slot, 9000, &stored));
+	assert_int_equal(stored.cycles, 200);
+	assert_int_equal(stored.holds_ns, 9000);
 }
 
 /* Each core writes to its own slot, however the event tells which core it is. */

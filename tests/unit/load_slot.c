@@ -151,21 +151,22 @@ static void test_torn(void **state)
 static void test_pmu(void **state)
 {
 	struct load_slot slot = slot_in(LOAD_HALT, 1000);
-	uint64_t cycles, at;
+	struct load_stored stored;
 
 	(void)state;
-	assert_false(load_slot_pmu(&slot, 1500, &cycles, &at));
+	assert_false(load_slot_pmu(&slot, 1500, &stored));
 	slot.pmu_cycles = 77;
 	slot.pmu_ns = 1000;
 	slot.pmu_check = ~(77ULL ^ 1000);
-	assert_true(load_slot_pmu(&slot, 1500, &cycles, &at));
-	assert_int_equal(cycles, 77);
-	assert_int_equal(at, 1500); /* halted: the value still holds */
+	assert_true(load_slot_pmu(&slot, 1500, &stored));
+	assert_int_equal(stored.cycles, 77);
+	assert_int_equal(stored.stored_ns, 1000);
+	assert_int_equal(stored.holds_ns, 1500); /* halted: the value still holds */
 	slot.base = 1000ULL << 8 | LOAD_TASK;
-	assert_true(load_slot_pmu(&slot, 1500, &cycles, &at));
-	assert_int_equal(at, 1000); /* busy: as old as it says */
+	assert_true(load_slot_pmu(&slot, 1500, &stored));
+	assert_int_equal(stored.holds_ns, 1000); /* busy: as old as it says */
 	slot.pmu_cycles = 78;
-	assert_false(load_slot_pmu(&slot, 1500, &cycles, &at));
+	assert_false(load_slot_pmu(&slot, 1500, &stored));
 }
 
 int main(void)

@@ -95,20 +95,31 @@ static void fill_silent(const struct load_bpf_pmu *pmu, unsigned int cpu, uint64
 		s->total = now_ns;
 }
 
+static void fill_stored(const struct load_bpf_pmu *pmu, unsigned int cpu,
+			const struct load_stored *stored, struct load_sample *s)
+{
+	const struct load_bpf_pmu_seed *seed = &pmu->seeds[cpu];
+
+	s->busy = stored->cycles;
+	s->total = stored->holds_ns;
+	if (!seed->valid || stored->stored_ns + pmu->start_ns < seed->mono_ns)
+		s->flags |= LOAD_READ_FAILED; /* what is stored is of an earlier counter */
+}
+
 void load_bpf_pmu_fill(const struct load_bpf_pmu *pmu, unsigned int cpu,
 		       const struct load_slot *slot, uint64_t now_ns, uint32_t seed_ctx,
 		       struct load_sample *s)
 {
 	struct load_bpf_pmu_seed *seed = &pmu->seeds[cpu];
-	uint64_t stored_ns = __atomic_load_n(&slot->pmu_ns, __ATOMIC_RELAXED);
+	struct load_stored stored;
 
 	/* One look decides it: the first edge may come at any time after. */
 	if (!__atomic_load_n(&slot->pmu_check, __ATOMIC_RELAXED))
 		fill_silent(pmu, cpu, now_ns, seed_ctx, s);
-	else if (!load_slot_pmu(slot, now_ns, &s->busy, &s->total))
+	else if (!load_slot_pmu(slot, now_ns, &stored))
 		s->flags |= LOAD_TORN;
-	else if (!seed->valid || stored_ns + pmu->start_ns < seed->mono_ns)
-		s->flags |= LOAD_READ_FAILED; /* what is stored is of an earlier counter */
+	else
+		fill_stored(pmu, cpu, &stored, s);
 	if (seed->restarted)
 		s->flags |= LOAD_RESTARTED;
 	seed->restarted = false;

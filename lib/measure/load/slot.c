@@ -104,8 +104,7 @@ void load_slot_vecs(const struct load_slot *slot, struct load_vecs *ret_vecs)
 	}
 }
 
-bool load_slot_pmu(const struct load_slot *slot, uint64_t now_ns, uint64_t *ret_cycles,
-		   uint64_t *ret_ns)
+bool load_slot_pmu(const struct load_slot *slot, uint64_t now_ns, struct load_stored *ret_stored)
 {
 	for (int try = 0; try < SLOT_TRIES; try++) {
 		uint64_t base = SEE(slot->base), check = SEE(slot->pmu_check);
@@ -113,11 +112,11 @@ bool load_slot_pmu(const struct load_slot *slot, uint64_t now_ns, uint64_t *ret_
 
 		if (~(cycles ^ at) != check || SEE(slot->base) != base)
 			continue;
+		*ret_stored =
+			(struct load_stored){.cycles = cycles, .stored_ns = at, .holds_ns = at};
 		/* Halted since the stored entry: nothing was counted in between. */
 		if ((base & 0xff) == LOAD_HALT && base >> 8 <= at && at < now_ns)
-			at = now_ns;
-		*ret_cycles = cycles;
-		*ret_ns = at;
+			ret_stored->holds_ns = now_ns;
 		return true;
 	}
 	return false;

@@ -20,11 +20,14 @@ bool load_slot_read(const struct load_slot *slot, uint64_t now_ns, uint32_t seed
 
 void load_slot_vecs(const struct load_slot *slot, struct load_vecs *ret_vecs);
 
-/*
- * The last counter value stored by the core itself. A halted core's counter stands still, so the
- * value holds until now; otherwise it is as old as @ret_ns says. False if torn or never stored.
- */
-bool load_slot_pmu(const struct load_slot *slot, uint64_t now_ns, uint64_t *ret_cycles,
-		   uint64_t *ret_ns);
+/* The last counter value that the core itself stored, of one look: its parts belong together. */
+struct load_stored {
+	uint64_t cycles;
+	uint64_t stored_ns;
+	uint64_t holds_ns; /* now, if it halted then: its counter stands still */
+};
+
+/* False if torn or never stored. */
+bool load_slot_pmu(const struct load_slot *slot, uint64_t now_ns, struct load_stored *ret_stored);
 
 #endif

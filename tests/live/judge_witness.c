@@ -103,7 +103,10 @@ static void fork_some(void)
 		live_sleep_ms(20);
 }
 
-/* A process that is no descendant of ours: its parent has gone. */
+/*
+ * A process that is no descendant of ours: its grandparent has gone. Its parent reaps it at once;
+ * init may take a second, in which the dead process still shows the time that it had.
+ */
 static void start_stranger(int on, void (*run)(void))
 {
 	pid_t pid;
@@ -114,15 +117,19 @@ static void start_stranger(int on, void (*run)(void))
 	stranger->forked = 0;
 	pid = fork();
 	if (!pid) {
-		if (!fork()) {
-			close(lifeline[1]);
-			live_pin(on);
-			/* Until its parent has gone it would be ours. */
-			live_sleep_ms(20);
-			stranger->pid = getpid();
-			run();
+		if (fork())
+			_exit(0);
+		close(lifeline[1]);
+		pid = fork();
+		if (pid) {
+			waitpid(pid, NULL, 0);
 			_exit(0);
 		}
+		live_pin(on);
+		/* Until its grandparent has gone it would be ours. */
+		live_sleep_ms(20);
+		stranger->pid = getpid();
+		run();
 		_exit(0);
 	}
 	waitpid(pid, NULL, 0);
@@ -276,7 +283,7 @@ static void test_gone(void)
 		live_skip("gone", "not judged: other programs had the core for %.0f %%",
 			  seen.others * 100.0);
 	else
-		live_figure(witness_disturbed(&limits, &seen, why, sizeof(why)) && seen.gone > 0.1,
+		live_figure(witness_disturbed(&limits, &seen, why, sizeof(why)) && seen.taken > 0.1,
 			    "a burner that has gone: %s", why);
 	/* Also where the time that the core was not idle tells nothing. */
 	limits.own_interrupts = true;
@@ -287,7 +294,7 @@ static void test_gone(void)
 		live_skip("gone, own interrupts", "not judged: other programs had the core for %.0f %%",
 			  seen.others * 100.0);
 	else
-		live_figure(witness_disturbed(&limits, &seen, why, sizeof(why)) && seen.gone > 0.1,
+		live_figure(witness_disturbed(&limits, &seen, why, sizeof(why)) && seen.taken > 0.1,
 			    "a burner that has gone, beside the test's own interrupts: %s", why);
 }
 

@@ -3,13 +3,17 @@
 import {done} from "./browser.mjs";
 import {pageTests} from "./page.mjs";
 import {reportTests} from "./report.mjs";
-import {serveTests} from "./serve.mjs";
+import {barTests, serveTests} from "./serve.mjs";
 import {timelineTests} from "./timeline.mjs";
 import {traceTests} from "./trace.mjs";
 
-await pageTests();
-await reportTests();
-await timelineTests();
-await traceTests();
-await serveTests();
+if (process.argv[2] === "bar") {
+	await barTests();
+} else {
+	await pageTests();
+	await reportTests();
+	await timelineTests();
+	await traceTests();
+	await serveTests();
+}
 process.exit(done());

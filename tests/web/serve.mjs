@@ -10,7 +10,7 @@ import {cgroupRoot, Cgroups, shown, tag} from "./cgroups.mjs";
 
 const SUBTICK = join(process.env.SUBTICK_BUILD, "subtick");
 const ROUNDS = 6;
-const MOVE = 0.2; // of a core
+const ROOM = 0.5, MOVE = 0.2; // of a core; interrupts and a hypervisor may have the rest
 
 async function freePort() {
 	const server = createServer();
@@ -53,26 +53,27 @@ async function share(page, cpu) {
 	return Math.max(...seen.slice(1));
 }
 
+// A loop fills its core whatever else runs there: the first round that finds room in the bar decides.
 async function moves(page) {
 	const cpu = await page.locator(".core").count() - 1;
-	const tried = [];
+	const filled = [];
 
-	for (let i = 0; i < ROUNDS; i++) {
+	while (filled.length < ROUNDS) {
 		const before = await share(page, cpu);
+
+		if (before > 1 - ROOM) {
+			filled.push(before.toFixed(2));
+			continue;
+		}
 		const burner = spawn("taskset", ["-c", String(cpu), "sh", "-c", "while :; do :; done"]);
 		const during = await share(page, cpu);
 
 		burner.kill("SIGKILL");
-		tried.push(`${before.toFixed(2)} then ${during.toFixed(2)}`);
-		if (during - before >= MOVE) {
-			ok(true, `serve: the bar of CPU ${cpu} grows under a load`);
-			return;
-		}
+		ok(during - before >= MOVE, `serve: the bar of CPU ${cpu} grows under a load`,
+			`${before.toFixed(2)} then ${during.toFixed(2)}`);
+		return;
 	}
-	if (tried.every((line) => parseFloat(line) > 1 - MOVE))
-		skip("serve: a bar grows under a load", `other work fills CPU ${cpu}: ${tried.join(", ")}`);
-	else
-		ok(false, "serve: a bar grows under a load", tried.join("\n"));
+	skip("serve: a bar grows under a load", `other work fills CPU ${cpu}: ${filled.join(", ")}`);
 }
 
 async function hostile(page) {
@@ -135,15 +136,21 @@ async function recorded(page, folder) {
 	await page.screenshot({path: join(shots, "serve-trace.png"), fullPage: true});
 }
 
-async function served(browser, url, folder) {
+// The page with its first figures.
+async function live(browser, url) {
 	const page = await browser.page();
 	const answer = await page.goto(url);
 
-	ok(/script-src 'self'/.test(answer.headers()["content-security-policy"] ?? ""),
-		"serve: the page comes with its policy", JSON.stringify(answer.headers()));
 	await page.waitForSelector("#state:has-text('live')");
 	await page.waitForSelector(".core");
-	await moves(page);
+	return [page, answer];
+}
+
+async function served(browser, url, folder) {
+	const [page, answer] = await live(browser, url);
+
+	ok(/script-src 'self'/.test(answer.headers()["content-security-policy"] ?? ""),
+		"serve: the page comes with its policy", JSON.stringify(answer.headers()));
 	await hostile(page);
 	for (const [view, noun] of [["cores", "load"], ["runq", "runq"], ["wake", "wake"], ["noise", "noise"],
 		["doctor", "doctor"]]) {
@@ -165,9 +172,9 @@ async function served(browser, url, folder) {
 }
 
 // The page of another site whose name now has our address: the browser sends its requests here.
-async function rebound(port) {
+async function rebound(served) {
 	const browser = await Browser.open({}, ["--host-resolver-rules=MAP rebound.example 127.0.0.1"]);
-	const url = `http://rebound.example:${port}/`;
+	const url = `http://rebound.example:${new URL(served).port}/`;
 
 	await test("serve: the page of another site", async () => {
 		const page = await browser.page();
@@ -188,7 +195,8 @@ async function rebound(port) {
 	await browser.close();
 }
 
-export async function serveTests() {
+// Calls @body with a browser and a real exporter, whose end is a test as well.
+async function exporter(body) {
 	const help = spawnSync(SUBTICK, ["serve", "--help"]);
 
 	if (help.status !== 0) {
@@ -212,12 +220,28 @@ export async function serveTests() {
 
 	await test("serve: the real exporter", async () => {
 		await ready(url, child);
-		await served(browser, url, folder);
+		await body(browser, url, folder);
 	});
-	await rebound(port);
 	await browser.close();
 	child.kill("SIGTERM");
 	rmSync(folder, {recursive: true, force: true});
 	await new Promise((resolve) => child.exitCode !== null ? resolve() : child.once("exit", resolve));
 	ok(child.exitCode === 0, "serve: ends cleanly with the page's connections", `${child.exitCode} ${child.said}`);
+}
+
+export async function serveTests() {
+	await exporter(async (browser, url, folder) => {
+		await served(browser, url, folder);
+		await rebound(url);
+	});
+}
+
+// By itself: it needs a core that is not busy.
+export async function barTests() {
+	await exporter(async (browser, url) => {
+		const [page] = await live(browser, url);
+
+		await moves(page);
+		await page.close();
+	});
 }

@@ -227,6 +227,12 @@ int wake_clock_tightest(const struct wake_clock_sample *samples, size_t nr,
 			struct wake_clock_fix *ret_fix);
 
 /*
+ * How much clock @a is ahead of clock @b for certain: their distance less what both readings leave
+ * open, 0 if that is more.
+ */
+int64_t wake_clock_ahead(const struct wake_clock_fix *a, const struct wake_clock_fix *b);
+
+/*
  * The line through two fixes converts between the device's clock and the system's. One fix alone
  * (b == a) assumes equal rates.
  */

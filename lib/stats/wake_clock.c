@@ -28,6 +28,16 @@ int wake_clock_tightest(const struct wake_clock_sample *samples, size_t nr,
 	return 0;
 }
 
+int64_t wake_clock_ahead(const struct wake_clock_fix *a, const struct wake_clock_fix *b)
+{
+	int64_t ahead = (a->device_ns - a->system_ns) - (b->device_ns - b->system_ns);
+	int64_t open = a->half_window_ns + b->half_window_ns;
+
+	if (ahead > open)
+		return ahead - open;
+	return ahead < -open ? ahead + open : 0;
+}
+
 /* System nanoseconds per device nanosecond, less one: small, so that no digit is lost. */
 static double slope(const struct wake_clock_map *map)
 {

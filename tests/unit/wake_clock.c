@@ -92,6 +92,19 @@ TEST(test_drift_and_jitter)
 		}
 }
 
+/* A reader that lost the core meanwhile has a wide window: what that leaves open is no distance. */
+TEST(test_ahead)
+{
+	const struct wake_clock_fix card = {1005000, 1000000, 300};
+	const struct wake_clock_fix quick = {2000500, 2000000, 200}, slow = {2000500, 2002315, 2400};
+
+	assert_int_equal(wake_clock_ahead(&card, &quick), 4500 - 500);
+	assert_int_equal(wake_clock_ahead(&quick, &card), -(4500 - 500));
+	assert_int_equal(wake_clock_ahead(&card, &slow), 6815 - 2700);
+	assert_int_equal(wake_clock_ahead(&quick, &slow), 0);
+	assert_int_equal(wake_clock_ahead(&slow, &quick), 0);
+}
+
 TEST(test_one_fix)
 {
 	struct wake_clock_map map = {{5000, 1000, 300}, {5000, 1000, 300}};

@@ -64,21 +64,34 @@ struct wake_nic {
 	uint64_t missed;
 };
 
-/* One reading of the clock that launches packets. */
-static int read_fix(struct wake_nic *nic, struct wake_clock_fix *ret_fix)
+static int tightest(const struct ptp_reading *readings, int nr, struct wake_clock_fix *ret_fix)
 {
-	struct ptp_reading readings[PTP_MAX_READINGS];
 	struct wake_clock_sample samples[PTP_MAX_READINGS];
-	int nr;
 
-	nr = nic->opts.software ? ptp_read_clock(CLOCK_TAI, readings)
-				: ptp_read(nic->phc, readings, &nic->method);
 	if (nr < 0)
 		return nr;
 	for (int i = 0; i < nr; i++)
 		samples[i] = (struct wake_clock_sample){
 			readings[i].before_ns, readings[i].device_ns, readings[i].after_ns};
 	return wake_clock_tightest(samples, nr, ret_fix);
+}
+
+/* CLOCK_TAI, with how exactly it was read: a program can lose the core between two clocks. */
+static int read_tai(struct wake_clock_fix *ret_fix)
+{
+	struct ptp_reading readings[PTP_MAX_READINGS];
+
+	return tightest(readings, ptp_read_clock(CLOCK_TAI, readings), ret_fix);
+}
+
+/* One reading of the clock that launches packets. */
+static int read_fix(struct wake_nic *nic, struct wake_clock_fix *ret_fix)
+{
+	struct ptp_reading readings[PTP_MAX_READINGS];
+
+	if (nic->opts.software)
+		return read_tai(ret_fix);
+	return tightest(readings, ptp_read(nic->phc, readings, &nic->method), ret_fix);
 }
 
 /* The first device with a hardware clock, or the one that was named. */
@@ -110,8 +123,8 @@ static int find_device(struct wake_nic *nic, const char *root, struct err *err)
 
 static int open_clock(struct wake_nic *nic, struct err *err)
 {
-	struct wake_clock_fix card;
-	int64_t tai, offset;
+	struct wake_clock_fix card, tai;
+	int64_t ahead;
 	char fix[160];
 	int index = ptp_index(nic->device), rc;
 
@@ -126,12 +139,13 @@ static int open_clock(struct wake_nic *nic, struct err *err)
 	if (nic->opts.software)
 		return 0;
 	rc = read_fix(nic, &card);
+	if (!rc)
+		rc = read_tai(&tai);
 	if (rc)
 		return err_set(err, rc, "cannot read the hardware clock of %s: %s", nic->device,
 			       strerror(-rc));
-	tai = (int64_t)clock_ns(CLOCK_TAI) - (int64_t)clock_mono_ns();
-	offset = card.device_ns - card.system_ns - tai;
-	if (llabs(offset) <= MAX_TAI_OFFSET_NS)
+	ahead = wake_clock_ahead(&card, &tai);
+	if (llabs(ahead) <= MAX_TAI_OFFSET_NS)
 		return 0;
 	snprintf(fix, sizeof(fix),
 		 "phc2sys -c %s -s CLOCK_REALTIME -O %lld, and wait until it settles", nic->device,
@@ -140,7 +154,7 @@ static int open_clock(struct wake_nic *nic, struct err *err)
 	return err_unsupported(
 		err, -ETIME, fix,
 		"the clock of %s differs from CLOCK_TAI, which the packet queue uses, by %lld us",
-		nic->device, (long long)(offset / 1000));
+		nic->device, (long long)(ahead / 1000));
 }
 
 static int check_link(const struct wake_nic *nic, const char *root, struct err *err)

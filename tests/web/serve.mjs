@@ -37,43 +37,40 @@ async function ready(url, child) {
 	throw new Error(`serve was not ready after 20 s: ${child.said}`);
 }
 
-// Widths of the task part of one core's bar, in shares of the bar, over some windows.
-async function share(page, cpu) {
+// Of each core the widest task part of its bar over some windows, as a share of the bar.
+async function shares(page) {
 	const seen = [];
 
 	for (let i = 0; i < 4; i++) {
 		await page.waitForTimeout(1100);
-		seen.push(await page.evaluate((at) => {
-			const core = document.querySelectorAll(".core")[at];
-
-			return core.querySelector(".ctx-task").getBoundingClientRect().width /
-				core.querySelector(".bar").getBoundingClientRect().width;
-		}, cpu));
+		seen.push(await page.evaluate(() => [...document.querySelectorAll(".core")].map((core) =>
+			core.querySelector(".ctx-task").getBoundingClientRect().width /
+				core.querySelector(".bar").getBoundingClientRect().width)));
 	}
-	return Math.max(...seen.slice(1));
+	return seen[0].map((_, cpu) => Math.max(...seen.slice(1).map((row) => row[cpu])));
 }
 
-// A loop fills its core whatever else runs there: the first round that finds room in the bar decides.
+// A loop fills its core whatever else runs there: the first round that finds room in a bar decides.
 async function moves(page) {
-	const cpu = await page.locator(".core").count() - 1;
 	const filled = [];
 
 	while (filled.length < ROUNDS) {
-		const before = await share(page, cpu);
+		const before = await shares(page);
+		const least = Math.min(...before), cpu = before.indexOf(least);
 
-		if (before > 1 - ROOM) {
-			filled.push(before.toFixed(2));
+		if (least > 1 - ROOM) {
+			filled.push(least.toFixed(2));
 			continue;
 		}
 		const burner = spawn("taskset", ["-c", String(cpu), "sh", "-c", "while :; do :; done"]);
-		const during = await share(page, cpu);
+		const during = (await shares(page))[cpu];
 
 		burner.kill("SIGKILL");
-		ok(during - before >= MOVE, `serve: the bar of CPU ${cpu} grows under a load`,
-			`${before.toFixed(2)} then ${during.toFixed(2)}`);
+		ok(during - least >= MOVE, "serve: the bar of a core grows under a load",
+			`CPU ${cpu}: ${least.toFixed(2)} then ${during.toFixed(2)}`);
 		return;
 	}
-	skip("serve: a bar grows under a load", `other work fills CPU ${cpu}: ${filled.join(", ")}`);
+	skip("serve: a bar grows under a load", `other work fills every core: ${filled.join(", ")} of the least busy one`);
 }
 
 async function hostile(page) {

@@ -96,7 +96,8 @@ TEST(test_drift_and_jitter)
 TEST(test_ahead)
 {
 	const struct wake_clock_fix card = {1005000, 1000000, 300};
-	const struct wake_clock_fix quick = {2000500, 2000000, 200}, slow = {2000500, 2002315, 2400};
+	const struct wake_clock_fix quick = {2000500, 2000000, 200};
+	const struct wake_clock_fix slow = {2000500, 2002315, 2400};
 
 	assert_int_equal(wake_clock_ahead(&card, &quick), 4500 - 500);
 	assert_int_equal(wake_clock_ahead(&quick, &card), -(4500 - 500));

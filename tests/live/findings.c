@@ -116,12 +116,8 @@ int main(void)
 	app = cgroups_make("app");
 	start_burner();
 	without_quota();
-	/*
-	 * So little that the loop uses it up however busy the machine is. To an emulated one the loop
-	 * runs on while the host has the core, and with little quota it then waits for seconds to
-	 * make up for that, longer than the window: waits count when they end.
-	 */
-	if (!cgroups_quota(app, live_emulated() ? 25000 : 2000, 50000)) {
+	/* So little that the loop uses it up however busy the machine is. */
+	if (!cgroups_quota(app, live_quota_us(2000, 50000), 50000)) {
 		live_skip("quota", "no CPU quota here");
 	} else {
 		with_quota();

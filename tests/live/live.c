@@ -132,6 +132,11 @@ uint64_t live_period(uint64_t period)
 	return live_emulated() ? period * 20 : period;
 }
 
+unsigned int live_quota_us(unsigned int quota_us, unsigned int period_us)
+{
+	return live_emulated() ? period_us / 2 : quota_us;
+}
+
 int live_times(int times)
 {
 	return live_emulated() ? times / 10 : times;

@@ -32,6 +32,12 @@ int live_done(void);
 uint64_t live_period(uint64_t period);
 /* How often to repeat what only has to happen often: a tenth, as it takes ten times as long. */
 int live_times(int times);
+/*
+ * The quota of a period that a loop is to use up: @quota_us, but half of @period_us on an emulated
+ * machine. To that one the loop runs on while the host has the core, and with little quota it then
+ * waits for seconds to make up for that, longer than a window: waits count when they end.
+ */
+unsigned int live_quota_us(unsigned int quota_us, unsigned int period_us);
 bool live_emulated(void);
 /* PREEMPT_RT: softirqs run in threads, never on top of the idle loop. */
 bool live_realtime(void);

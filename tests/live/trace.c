@@ -106,8 +106,7 @@ static void check_holds(int cpu)
 		live_skip("holds", "this kernel has no CPU quota");
 		return;
 	}
-	/* More where it is emulated: see live/findings. */
-	if (!cgroups_quota(cgroup, live_emulated() ? PERIOD_US / 2 : QUOTA_US, PERIOD_US) ||
+	if (!cgroups_quota(cgroup, live_quota_us(QUOTA_US, PERIOD_US), PERIOD_US) ||
 	    trace_open(&opts, &trace, &err))
 		live_fail_all("cannot set a quota or open a trace: %s", err.what);
 	trace_start(trace);

@@ -283,7 +283,8 @@ static void test_gone(void)
 		live_skip("gone", "not judged: other programs had the core for %.0f %%",
 			  seen.others * 100.0);
 	else
-		live_figure(witness_disturbed(&limits, &seen, why, sizeof(why)) && seen.taken > 0.1,
+		live_figure(witness_disturbed(&limits, &seen, why, sizeof(why)) &&
+				    seen.gone > 0.1 && seen.taken > 0.1,
 			    "a burner that has gone: %s", why);
 	/* Also where the time that the core was not idle tells nothing. */
 	limits.own_interrupts = true;
@@ -294,7 +295,8 @@ static void test_gone(void)
 		live_skip("gone, own interrupts", "not judged: other programs had the core for %.0f %%",
 			  seen.others * 100.0);
 	else
-		live_figure(witness_disturbed(&limits, &seen, why, sizeof(why)) && seen.taken > 0.1,
+		live_figure(witness_disturbed(&limits, &seen, why, sizeof(why)) &&
+				    seen.gone > 0.1 && seen.taken > 0.1,
 			    "a burner that has gone, beside the test's own interrupts: %s", why);
 }
 

@@ -169,9 +169,9 @@ async function served(browser, url, folder) {
 }
 
 // The page of another site whose name now has our address: the browser sends its requests here.
-async function rebound(served) {
+async function rebound(exported) {
 	const browser = await Browser.open({}, ["--host-resolver-rules=MAP rebound.example 127.0.0.1"]);
-	const url = `http://rebound.example:${new URL(served).port}/`;
+	const url = `http://rebound.example:${new URL(exported).port}/`;
 
 	await test("serve: the page of another site", async () => {
 		const page = await browser.page();
@@ -228,7 +228,7 @@ async function exporter(body) {
 
 export async function serveTests() {
 	await exporter(async (browser, url, folder) => {
-		await served(browser, url, folder);
+		await test("serve: the page", () => served(browser, url, folder));
 		await rebound(url);
 	});
 }

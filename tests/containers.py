@@ -80,6 +80,15 @@ def hierarchies():
         return [line.split()[1] for line in mounts if line.split()[2] in ("cgroup", "cgroup2")]
 
 
+def versions():
+    """Of cgroups, those that runq measures here: v1 if its controller cpu is mounted, v2 if it is."""
+    with open("/proc/self/mounts", encoding="utf-8") as mounts:
+        lines = [line.split() for line in mounts]
+    v1 = any(kind == "cgroup" and "cpu" in options.split(",") for _, _, kind, options, *_ in lines)
+    v2 = any(kind == "cgroup2" for _, _, kind, *_ in lines)
+    return [version for version, there in (("v1", v1), ("v2", v2)) if there]
+
+
 def remove_cgroups(name):
     """Removes a cgroup with all below it from every hierarchy; its tasks have been killed."""
     deadline = time.time() + 10

@@ -29,6 +29,15 @@ static inline uint64_t clock_unix_ns(void)
 	return clock_ns(CLOCK_REALTIME);
 }
 
+/*
+ * How far a clock is ahead of CLOCK_MONOTONIC, and how long the reading of both took: the truth is
+ * within half of that.
+ */
+int64_t clock_offset_ns(clockid_t id, int64_t *ret_width);
+
+/* What a clock shows, or did, when CLOCK_MONOTONIC has this value. */
+uint64_t clock_at_ns(clockid_t id, uint64_t mono_ns);
+
 static inline struct timespec clock_timespec(uint64_t ns)
 {
 	return (struct timespec){.tv_sec = ns / NSEC_PER_SEC, .tv_nsec = ns % NSEC_PER_SEC};

@@ -54,23 +54,6 @@ static int64_t ptp_ns(const struct ptp_clock_time *t)
 	return t->sec * (int64_t)NSEC_PER_SEC + t->nsec;
 }
 
-/* CLOCK_REALTIME − CLOCK_MONOTONIC: the narrowest of 8 readings, and its width. */
-static int64_t real_offset(int64_t *ret_width)
-{
-	int64_t best = INT64_MAX, offset = 0;
-
-	for (int i = 0; i < 8; i++) {
-		int64_t before = clock_mono_ns(), real = clock_unix_ns(), after = clock_mono_ns();
-
-		if (after - before >= best)
-			continue;
-		best = after - before;
-		offset = real - (before + best / 2);
-	}
-	*ret_width = best;
-	return offset;
-}
-
 static int read_precise(int fd, struct ptp_reading *readings)
 {
 	struct ptp_sys_offset_precise precise = {0};
@@ -78,7 +61,7 @@ static int read_precise(int fd, struct ptp_reading *readings)
 
 	if (ioctl(fd, PTP_SYS_OFFSET_PRECISE, &precise))
 		return -errno;
-	offset = real_offset(&width);
+	offset = clock_offset_ns(CLOCK_REALTIME, &width);
 	readings[0] = (struct ptp_reading){
 		.before_ns = ptp_ns(&precise.sys_realtime) - offset - width / 2,
 		.device_ns = ptp_ns(&precise.device),
@@ -95,7 +78,7 @@ static int read_extended(int fd, struct ptp_reading *readings)
 	if (ioctl(fd, PTP_SYS_OFFSET_EXTENDED, &extended))
 		return -errno;
 	/* Both clocks run at the same rate; a step between the two calls shows as a step here. */
-	offset = real_offset(&width);
+	offset = clock_offset_ns(CLOCK_REALTIME, &width);
 	for (int i = 0; i < PTP_MAX_READINGS; i++)
 		readings[i] = (struct ptp_reading){
 			.before_ns = ptp_ns(&extended.ts[i][0]) - offset - width / 2,
@@ -112,7 +95,7 @@ static int read_basic(int fd, struct ptp_reading *readings)
 
 	if (ioctl(fd, PTP_SYS_OFFSET, &basic))
 		return -errno;
-	offset = real_offset(&width);
+	offset = clock_offset_ns(CLOCK_REALTIME, &width);
 	for (int i = 0; i < PTP_MAX_READINGS; i++)
 		readings[i] = (struct ptp_reading){
 			.before_ns = ptp_ns(&basic.ts[2 * i]) - offset - width / 2,

@@ -149,7 +149,7 @@ int trace_timeline(const struct trace_window *w, struct timeline *ret_timeline)
 
 	for (size_t cpu = 0; cpu < w->nr_cpus; cpu++)
 		nr += count_events(&w->cpu[cpu].core);
-	timeline.boot_ns = timeline.end_ns + clock_ns(CLOCK_BOOTTIME) - clock_mono_ns();
+	timeline.boot_ns = clock_at_ns(CLOCK_BOOTTIME, timeline.end_ns);
 	timeline.events = calloc(nr, sizeof(*timeline.events));
 	timeline.tasks = calloc(w->nr_names + 1, sizeof(*timeline.tasks));
 	timeline.holds = calloc(w->waits.nr + 1, sizeof(*timeline.holds));

@@ -466,8 +466,8 @@ int trace_stop(struct trace *t, const struct trace_window **ret_window, struct e
 	if (!end)
 		end = clock_mono_ns();
 	set_stopped(t, true);
+	w->time_unix_ns = clock_at_ns(CLOCK_REALTIME, end);
 	end -= w->start_mono_ns;
-	w->time_unix_ns = clock_unix_ns() - (clock_mono_ns() - w->start_mono_ns - end);
 	settle();
 	rc = take(t, true, err);
 	if (rc)

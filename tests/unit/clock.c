@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Two clocks that are read by a program which loses the core in between. */
+#include "test.h"
+
+#include <limits.h>
+
+#include "base/clock.h"
+#include "measure/trace/timeline.h"
+#include "measure/trace/trace.h"
+
+int __wrap_clock_gettime(clockid_t id, struct timespec *ts);
+
+enum {
+	READING_NS = 20,
+	AWAY_NS = 2000000,
+	NR_READINGS = 64, /* more than anything here needs */
+	NR_LOST = 7,	  /* of the 8 that are made, one is undisturbed */
+};
+
+static const int64_t ahead_ns[] = {
+	[CLOCK_REALTIME] = 1700000000000000000,
+	[CLOCK_BOOTTIME] = 86400000000123,
+};
+static uint64_t now_ns;
+static unsigned int nr_readings, away_after, away_every;
+
+/* Before a reading the core may be lost, now and then or once. */
+int __wrap_clock_gettime(clockid_t id, struct timespec *ts)
+{
+	now_ns += READING_NS;
+	if (nr_readings == away_after ||
+	    (away_every && nr_readings / away_every < NR_LOST && nr_readings % away_every == 1))
+		now_ns += AWAY_NS;
+	nr_readings++;
+	*ts = clock_timespec(now_ns + (id == CLOCK_MONOTONIC ? 0 : ahead_ns[id]));
+	return 0;
+}
+
+static void begin(unsigned int after, unsigned int every)
+{
+	now_ns = 5000000000;
+	nr_readings = 0;
+	away_after = after;
+	away_every = every;
+}
+
+static void check_offset(clockid_t id)
+{
+	int64_t width, offset = clock_offset_ns(id, &width);
+
+	assert_int_equal(offset, ahead_ns[id]);
+	assert_int_equal(width, 2 * READING_NS);
+}
+
+TEST(a_lost_core_is_not_in_the_offset)
+{
+	for (unsigned int after = 0; after < NR_READINGS; after++) {
+		begin(after, 0);
+		check_offset(CLOCK_REALTIME);
+		begin(after, 0);
+		assert_int_equal(clock_at_ns(CLOCK_REALTIME, 77), 77 + ahead_ns[CLOCK_REALTIME]);
+	}
+	begin(UINT_MAX, 3);
+	check_offset(CLOCK_BOOTTIME);
+}
+
+/* Else the recording would lie beside others of the same machine. */
+TEST(a_lost_core_does_not_move_a_recording)
+{
+	struct trace_window w = {.start_mono_ns = 1000000, .to_ns = 500};
+
+	for (unsigned int after = 0; after < NR_READINGS; after++) {
+		struct timeline t;
+
+		begin(after, 0);
+		assert_int_equal(trace_timeline(&w, &t), 0);
+		assert_int_equal(t.boot_ns, 1000500 + ahead_ns[CLOCK_BOOTTIME]);
+		trace_timeline_free(&t);
+	}
+}
+
+TEST_MAIN()

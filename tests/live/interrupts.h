@@ -6,11 +6,13 @@
 #include <stddef.h>
 
 #include "measure/noise/window.h"
+#include "runq_window.h"
 
 #define INTERRUPTS_ROWS 512
 #define INTERRUPTS_CPUS 64
 
 struct interrupts {
+	struct load_stat init; /* what the threads of init had of the cores */
 	size_t nr_cpus, nr;
 	struct {
 		char label[16], what[128]; /* "11" or "IPI0", and what follows the counts */
@@ -26,12 +28,20 @@ struct interrupts_around {
 	struct interrupts before_begin, after_begin, before_end, after_end;
 };
 
+/* What noise has of the lines and vectors of a core. */
+struct interrupts_compared {
+	unsigned int lines, exact; /* that moved; of these, known exactly */
+	char less[160], more[160]; /* the first with less, or more, than the kernel has; or "" */
+};
+
 /*
- * Compares every line and vector of @cpu that the kernel counts as events do: a TAP line each for
- * those that moved. What came in the window is between what came surely and what came perhaps.
- * Returns how many were judged and known exactly.
+ * Compares every line and vector of @cpu that the kernel counts as events do: what came in the
+ * window is between what came surely and what came perhaps.
  */
-unsigned int interrupts_judge(const struct interrupts_around *around, const struct noise_window *w,
-			      unsigned int cpu);
+void interrupts_compare(const struct interrupts_around *around, const struct noise_window *w,
+			unsigned int cpu, struct interrupts_compared *ret);
+
+/* Whether init had a core meanwhile: then noise may have less, see load_init_schedstat(). */
+bool interrupts_init_ran(const struct interrupts_around *around);
 
 #endif

@@ -67,7 +67,7 @@ static void bounds_take(const struct nodes *nodes, struct bounds *bounds, int at
 {
 	bounds->a[at] = dispatches(nodes, 0, 2);
 	bounds->b[at] = dispatches(nodes, 2, 3);
-	bounds->init[at] = load_init_dispatches();
+	bounds->init[at] = load_init_schedstat().count;
 }
 
 static struct report *measure(const struct nodes *nodes, const struct runq_opts *opts,

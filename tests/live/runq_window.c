@@ -147,17 +147,21 @@ struct load_stat load_schedstat(pid_t pid)
 	return stat;
 }
 
-double load_init_dispatches(void)
+struct load_stat load_init_schedstat(void)
 {
 	DIR *tasks = opendir("/proc/1/task");
-	double sum = 0.0;
+	struct load_stat sum = {0};
 	struct dirent *entry;
 
 	while (tasks && (entry = readdir(tasks))) {
-		double count = load_schedstat(atoi(entry->d_name)).count;
+		struct load_stat stat = load_schedstat(atoi(entry->d_name));
 
-		if (count > 0)
-			sum += count;
+		/* Neither "." and ".." nor a thread that has ended. */
+		if (!(stat.count > 0))
+			continue;
+		sum.ran_ns += stat.ran_ns;
+		sum.waited_ns += stat.waited_ns;
+		sum.count += stat.count;
 	}
 	if (tasks)
 		closedir(tasks);

@@ -33,10 +33,11 @@ struct load_stat {
 };
 struct load_stat load_schedstat(pid_t pid);
 /*
- * Dispatches of all threads of init. There are kernels that trace no switch away from those: of whoever
- * gets the core then, tracers miss a wait that the kernel counts.
+ * The same of all threads of init. There are kernels that run no BPF program while one of them has
+ * the core. It misses every interrupt meanwhile, and the switch away from it: whoever gets the core
+ * then has a wait less than the kernel counts.
  */
-double load_init_dispatches(void);
+struct load_stat load_init_schedstat(void);
 
 /*
  * The kernel's accounting of a task just outside and just inside of both ends of a window. What the

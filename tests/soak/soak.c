@@ -310,7 +310,7 @@ static double lost(const struct page *page)
 /* Two of the first and last dispatches may be on either side of what is compared. */
 static void judge_counts(const struct soak *s, double ran, double counted, double losses)
 {
-	double least = ran - losses - 2, init = load_init_dispatches() - s->init;
+	double least = ran - losses - 2, init = load_init_schedstat().count - s->init;
 	char claim[256];
 
 	snprintf(claim, sizeof(claim),
@@ -391,7 +391,7 @@ int main(void)
 	/* It only looks; what it starts has no priority. */
 	live_first();
 	live_sleep_ms(WARM_SECONDS * 1000);
-	s.init = load_init_dispatches();
+	s.init = load_init_schedstat().count;
 	s.dispatches = steady_stopped(&s, &s.first);
 	s.begin_ns = clock_mono_ns();
 	look(&s);

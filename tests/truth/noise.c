@@ -123,7 +123,7 @@ static void check_burn(struct meter *meter, const char *group)
 	struct gen_child child = {0};
 	struct ftrace_times times;
 	struct err err = {0};
-	unsigned int exact;
+	struct interrupts_compared compared;
 	int clock;
 
 	if (gen_child_start(&child, MEASURED, sizeof(struct burner), burn, &begin, &err))
@@ -147,8 +147,10 @@ static void check_burn(struct meter *meter, const char *group)
 		live_fail_all("%s", err.what);
 	interrupts_read(&around.after_end);
 	ftrace_stop(from, to, &times);
-	exact = interrupts_judge(&around, noise_window(meter), MEASURED);
-	live_ok(exact > 0, "%u lines and vectors are known exactly", exact);
+	interrupts_compare(&around, noise_window(meter), MEASURED, &compared);
+	live_ok(!compared.less[0] && !compared.more[0] && compared.exact > 0,
+		"%u lines and vectors, %u known exactly, are as in /proc/interrupts %s%s",
+		compared.lines, compared.exact, compared.less, compared.more);
 	check_times(noise_window(meter), &times);
 	check_hit(noise_window(meter), child.shared, group);
 	gen_child_stop(&child);

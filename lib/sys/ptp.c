@@ -120,13 +120,3 @@ int ptp_read(int fd, struct ptp_reading readings[PTP_MAX_READINGS], enum ptp_met
 	}
 	return rc;
 }
-
-int ptp_read_clock(int clock_id, struct ptp_reading readings[PTP_MAX_READINGS])
-{
-	for (int i = 0; i < PTP_MAX_READINGS; i++) {
-		readings[i].before_ns = clock_mono_ns();
-		readings[i].device_ns = clock_ns(clock_id);
-		readings[i].after_ns = clock_mono_ns();
-	}
-	return PTP_MAX_READINGS;
-}

@@ -35,7 +35,4 @@ int ptp_open(int index, struct err *err);
  */
 int ptp_read(int fd, struct ptp_reading readings[PTP_MAX_READINGS], enum ptp_method *ret_method);
 
-/* The same for a clock of the system, such as CLOCK_TAI; always PTP_MAX_READINGS. */
-int ptp_read_clock(int clock_id, struct ptp_reading readings[PTP_MAX_READINGS]);
-
 #endif

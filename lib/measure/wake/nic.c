@@ -77,11 +77,11 @@ static int tightest(const struct ptp_reading *readings, int nr, struct wake_cloc
 }
 
 /* CLOCK_TAI, with how exactly it was read: a program can lose the core between two clocks. */
-static int read_tai(struct wake_clock_fix *ret_fix)
+static struct wake_clock_fix read_tai(void)
 {
-	struct ptp_reading readings[PTP_MAX_READINGS];
+	int64_t width, ahead = clock_offset_ns(CLOCK_TAI, &width), now = clock_mono_ns();
 
-	return tightest(readings, ptp_read_clock(CLOCK_TAI, readings), ret_fix);
+	return (struct wake_clock_fix){now + ahead, now, (width + 1) / 2};
 }
 
 /* One reading of the clock that launches packets. */
@@ -89,8 +89,10 @@ static int read_fix(struct wake_nic *nic, struct wake_clock_fix *ret_fix)
 {
 	struct ptp_reading readings[PTP_MAX_READINGS];
 
-	if (nic->opts.software)
-		return read_tai(ret_fix);
+	if (nic->opts.software) {
+		*ret_fix = read_tai();
+		return 0;
+	}
 	return tightest(readings, ptp_read(nic->phc, readings, &nic->method), ret_fix);
 }
 
@@ -139,11 +141,10 @@ static int open_clock(struct wake_nic *nic, struct err *err)
 	if (nic->opts.software)
 		return 0;
 	rc = read_fix(nic, &card);
-	if (!rc)
-		rc = read_tai(&tai);
 	if (rc)
 		return err_set(err, rc, "cannot read the hardware clock of %s: %s", nic->device,
 			       strerror(-rc));
+	tai = read_tai();
 	ahead = wake_clock_ahead(&card, &tai);
 	if (llabs(ahead) <= MAX_TAI_OFFSET_NS)
 		return 0;

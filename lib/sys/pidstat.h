@@ -17,6 +17,7 @@ struct pidstat {
 
 /* -EINVAL for text that is not such a line; the name in it may contain any character. */
 int pidstat_parse(const char *text, struct pidstat *ret_stat);
+/* @pid is a number of our own PID namespace, whichever /proc shows. */
 int pidstat_read(const char *root, pid_t pid, struct pidstat *ret_stat);
 
 #endif

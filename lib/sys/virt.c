@@ -131,6 +131,11 @@ static bool virt_own_ns(const char *root, const char *path, const char *initial)
 	return strcmp(link, initial) != 0;
 }
 
+bool virt_own_pid_ns(const char *root)
+{
+	return virt_own_ns(root, "/proc/self/ns/pid", "pid:[4026531836]");
+}
+
 static void virt_container(const char *root, struct virt *virt)
 {
 	static const struct {
@@ -142,7 +147,7 @@ static void virt_container(const char *root, struct virt *virt)
 	};
 	char text[64];
 
-	virt->own_pid_ns = virt_own_ns(root, "/proc/self/ns/pid", "pid:[4026531836]");
+	virt->own_pid_ns = virt_own_pid_ns(root);
 	virt->own_cgroup_ns = virt_own_ns(root, "/proc/self/ns/cgroup", "cgroup:[4026531835]");
 	if (sys_read_file(root, "/run/systemd/container", text, sizeof(text)) > 0) {
 		snprintf(virt->container, sizeof(virt->container), "%s", text);

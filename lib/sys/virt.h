@@ -20,6 +20,9 @@ struct virt {
 	bool own_cgroup_ns; /* not the host's: cgroup paths are relative */
 };
 
+/* Whether this process is in a PID namespace of its own; BPF programs see the host's numbers. */
+bool virt_own_pid_ns(const char *root);
+
 /* @machine: as uname(2) names the architecture. */
 void virt_read(const char *root, const char *machine, struct virt *ret_virt);
 

@@ -17,6 +17,7 @@
 #include "sys/kconfig.h"
 #include "sys/node.h"
 #include "sys/pidstat.h"
+#include "sys/virt.h"
 
 #define BUSY_COLS (AUDIT_BUSY_COLS | AUDIT_IRQ_COLS | 1u << PROCSTAT_STEAL)
 #define SETTLE_NS (30 * NSEC_PER_MSEC)
@@ -276,7 +277,9 @@ static int delays_open(struct delays *d, struct err *err)
 	if (rc)
 		return rc;
 	d->nr_cpus = source_opts.nr_cpus = cpuset_end(&possible);
-	d->by_task = source_opts.tasks = kconfig_running("IRQ_TIME_ACCOUNTING") != KCONFIG_NO;
+	/* Where numbers are not the host's, that of the loop would find some other task. */
+	d->by_task = source_opts.tasks = !virt_own_pid_ns(NULL) &&
+					 kconfig_running("IRQ_TIME_ACCOUNTING") != KCONFIG_NO;
 	d->result->rows = calloc(d->result->nr_asked, sizeof(*d->result->rows));
 	d->samples = calloc(d->nr_cpus, sizeof(*d->samples));
 	if (!d->result->rows || !d->samples)

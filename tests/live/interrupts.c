@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reads /proc/interrupts and finds the source of noise that each row belongs to. */
+/* Reads /proc/interrupts and /proc/softirqs, and finds the source of noise of each row. */
 #include "interrupts.h"
 
 #include <ctype.h>
@@ -23,6 +23,7 @@ static void read_row(char *line, struct interrupts *i)
 		/* Rows such as ERR: have one figure. */
 		if (end == at)
 			return;
+		i->hardirqs += count;
 		if (cpu < INTERRUPTS_CPUS)
 			i->row[i->nr].count[cpu] = count;
 		at = end;
@@ -33,19 +34,41 @@ static void read_row(char *line, struct interrupts *i)
 	i->nr++;
 }
 
+static char buffer[65536];
+
+static uint64_t read_softirqs(void)
+{
+	FILE *file = fopen("/proc/softirqs", "re");
+	uint64_t all = 0;
+
+	if (!file || !fgets(buffer, sizeof(buffer), file))
+		live_fail_all("cannot read /proc/softirqs");
+	while (fgets(buffer, sizeof(buffer), file)) {
+		char *at = strchr(buffer, ':'), *end;
+
+		for (at = at ? at + 1 : buffer; *at; at = end) {
+			all += strtoull(at, &end, 10);
+			if (end == at)
+				break;
+		}
+	}
+	fclose(file);
+	return all;
+}
+
 void interrupts_read(struct interrupts *ret)
 {
 	FILE *file = fopen("/proc/interrupts", "re");
-	static char line[65536];
 
-	if (!file || !fgets(line, sizeof(line), file))
+	if (!file || !fgets(buffer, sizeof(buffer), file))
 		live_fail_all("cannot read /proc/interrupts");
 	*ret = (struct interrupts){0};
-	for (char *at = strstr(line, "CPU"); at; at = strstr(at + 1, "CPU"))
+	for (char *at = strstr(buffer, "CPU"); at; at = strstr(at + 1, "CPU"))
 		ret->nr_cpus++;
-	while (fgets(line, sizeof(line), file))
-		read_row(line, ret);
+	while (fgets(buffer, sizeof(buffer), file))
+		read_row(buffer, ret);
 	fclose(file);
+	ret->softirqs = read_softirqs();
 	ret->init = load_init_schedstat();
 }
 
@@ -116,8 +139,12 @@ void interrupts_compare(const struct interrupts_around *a, const struct noise_wi
 	}
 }
 
-bool interrupts_init_ran(const struct interrupts_around *a)
+uint64_t interrupts_between_tables(const struct interrupts_around *a, bool softirqs)
 {
-	return a->after_end.init.ran_ns != a->before_begin.init.ran_ns ||
-	       a->after_end.init.count != a->before_begin.init.count;
+	uint64_t came = softirqs ? a->after_begin.softirqs - a->before_begin.softirqs +
+					   a->after_end.softirqs - a->before_end.softirqs :
+				   a->after_begin.hardirqs - a->before_begin.hardirqs +
+					   a->after_end.hardirqs - a->before_end.hardirqs;
+
+	return came + 2 * a->after_end.nr_cpus;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The kernel's own count of interrupts: /proc/interrupts, beside what noise counted. */
+/* The kernel's own count of interrupts and softirqs, beside what noise counted. */
 #ifndef SUBTICK_TESTS_LIVE_INTERRUPTS_H
 #define SUBTICK_TESTS_LIVE_INTERRUPTS_H
 
@@ -12,7 +12,8 @@
 #define INTERRUPTS_CPUS 64
 
 struct interrupts {
-	struct load_stat init; /* what the threads of init had of the cores */
+	struct load_stat init;	       /* what the threads of init had of the cores */
+	uint64_t hardirqs, softirqs; /* all that the kernel counts */
 	size_t nr_cpus, nr;
 	struct {
 		char label[16], what[128]; /* "11" or "IPI0", and what follows the counts */
@@ -28,6 +29,12 @@ struct interrupts_around {
 	struct interrupts before_begin, after_begin, before_end, after_end;
 };
 
+/*
+ * By how much two tables of noise may differ that it reads one after the other at both ends: what
+ * the kernel counted meanwhile, and what a core was in at that moment.
+ */
+uint64_t interrupts_between_tables(const struct interrupts_around *around, bool softirqs);
+
 /* What noise has of the lines and vectors of a core. */
 struct interrupts_compared {
 	unsigned int lines, exact; /* that moved; of these, known exactly */
@@ -40,8 +47,5 @@ struct interrupts_compared {
  */
 void interrupts_compare(const struct interrupts_around *around, const struct noise_window *w,
 			unsigned int cpu, struct interrupts_compared *ret);
-
-/* Whether init had a core meanwhile: then noise may have less, see load_init_schedstat(). */
-bool interrupts_init_ran(const struct interrupts_around *around);
 
 #endif

@@ -168,6 +168,13 @@ struct load_stat load_init_schedstat(void)
 	return sum;
 }
 
+bool load_init_ran(const struct load_stat *before)
+{
+	struct load_stat now = load_init_schedstat();
+
+	return now.ran_ns != before->ran_ns || now.count != before->count;
+}
+
 static struct load_stat minus(struct load_stat a, struct load_stat b)
 {
 	return (struct load_stat){a.ran_ns - b.ran_ns, a.waited_ns - b.waited_ns,

@@ -3,6 +3,7 @@
 #ifndef SUBTICK_TESTS_LIVE_RUNQ_WINDOW_H
 #define SUBTICK_TESTS_LIVE_RUNQ_WINDOW_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -38,6 +39,9 @@ struct load_stat load_schedstat(pid_t pid);
  * then has a wait less than the kernel counts.
  */
 struct load_stat load_init_schedstat(void);
+/* Whether init had a core since that was @before, and what it means for a try. */
+bool load_init_ran(const struct load_stat *before);
+#define LOAD_INIT_RAN "init had a core, and there are kernels that run no BPF program meanwhile"
 
 /*
  * The kernel's accounting of a task just outside and just inside of both ends of a window. What the

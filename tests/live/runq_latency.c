@@ -63,7 +63,7 @@ static void measure(void *arg, struct verdict *verdict)
 	const struct setup *setup = arg;
 	struct runq_latency_window window = {0};
 	struct load_schedstats stats = {0};
-	struct load_stat least, most;
+	struct load_stat least, most, init = load_init_schedstat();
 	double causes = 0.0;
 	bool ascending = true, read = measure_window(setup, &window, &stats);
 	const uint64_t *le;
@@ -99,6 +99,8 @@ static void measure(void *arg, struct verdict *verdict)
 		       "the counts at the boundaries ascend to the count of all");
 	verdict_always(verdict, runq_latency_percentile(group, 100) <= (double)group->max_ns,
 		       "no percentile exceeds the longest wait");
+	if (load_init_ran(&init))
+		verdict_disturbed(verdict, LOAD_INIT_RAN);
 }
 
 static const struct runq_latency_pressure *pressure_of(const struct runq_latency_pressures *pressures,

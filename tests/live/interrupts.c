@@ -69,7 +69,6 @@ void interrupts_read(struct interrupts *ret)
 		read_row(buffer, ret);
 	fclose(file);
 	ret->softirqs = read_softirqs();
-	ret->init = load_init_schedstat();
 }
 
 /*

@@ -3,16 +3,16 @@
 #ifndef SUBTICK_TESTS_LIVE_INTERRUPTS_H
 #define SUBTICK_TESTS_LIVE_INTERRUPTS_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "measure/noise/window.h"
-#include "runq_window.h"
 
 #define INTERRUPTS_ROWS 512
 #define INTERRUPTS_CPUS 64
 
 struct interrupts {
-	struct load_stat init;	       /* what the threads of init had of the cores */
 	uint64_t hardirqs, softirqs; /* all that the kernel counts */
 	size_t nr_cpus, nr;
 	struct {

@@ -15,6 +15,7 @@
 #include "judge.h"
 #include "live.h"
 #include "measure/noise/noise.h"
+#include "runq_window.h"
 
 #define READS 20
 
@@ -203,8 +204,6 @@ static void say_counts(const struct noise_window *w, struct verdict *verdict)
 	verdict_always(verdict, all.lines && !all.more[0],
 		       "none of %u lines and IPIs has more than /proc/interrupts %s", all.lines,
 		       all.more);
-	if (load_init_ran(&around.before_begin.init))
-		verdict_disturbed(verdict, LOAD_INIT_RAN);
 }
 
 static void measure(void *arg, struct verdict *verdict)
@@ -212,6 +211,7 @@ static void measure(void *arg, struct verdict *verdict)
 	struct machine *machine = arg;
 	struct meter *meter = open_meter();
 	int fd = counter_open(machine->measured);
+	struct load_stat init = load_init_schedstat();
 	const struct noise_window *w;
 	struct err err = {0};
 	unsigned int reads;
@@ -232,6 +232,8 @@ static void measure(void *arg, struct verdict *verdict)
 		live_fail_all("%s", err.what);
 	w = noise_window(meter);
 	say_counts(w, verdict);
+	if (load_init_ran(&init))
+		verdict_disturbed(verdict, LOAD_INIT_RAN);
 	if (!machine->checked) {
 		check_hits(w, machine->group);
 		check_senders(w);

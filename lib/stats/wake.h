@@ -149,7 +149,10 @@ enum wake_verdict {
 };
 
 const char *wake_verdict_name(enum wake_verdict verdict);
-/* As in the thesis: the maximum against the claim; within the uncertainty it passes. */
+/*
+ * As in the thesis: the maximum against the claim; within the uncertainty it passes. NAN: unknown,
+ * so that nothing is allowed for.
+ */
 enum wake_verdict wake_verdict(bool claims, uint64_t claimed_ns, const struct wake_summary *summary,
 			       double uncertainty_ns);
 
@@ -204,7 +207,17 @@ struct wake_calibration {
 	struct wake_summary busy;   /* interrupt latency while the core is never idle */
 };
 
-/* How far a latency may be off. @card_ns: source nic's half-window of the clock readings. */
+/*
+ * Fills known and stamp from @nr of @wanted times from stamp to stamp, which it sorts. With less
+ * than a tenth of them the cost is unknown, and 0: what is unknown is not subtracted.
+ */
+void wake_calibrate_stamp(double *between_ns, size_t nr, size_t wanted,
+			  struct wake_calibration *calibration);
+
+/*
+ * How far a latency may be off; NAN without a calibration. @card_ns: source nic's half-window of
+ * the clock readings.
+ */
 double wake_uncertainty(const struct wake_calibration *calibration, unsigned int sources,
 			double card_ns);
 

@@ -166,11 +166,13 @@ const char *wake_verdict_name(enum wake_verdict verdict)
 enum wake_verdict wake_verdict(bool claims, uint64_t claimed_ns, const struct wake_summary *summary,
 			       double uncertainty_ns)
 {
+	double allowed_ns = isnan(uncertainty_ns) ? 0.0 : uncertainty_ns;
+
 	if (!summary->count)
 		return WAKE_NO_POINTS;
 	if (!claims)
 		return WAKE_NO_CLAIM;
-	return summary->max_ns - summary->max_error_ns - uncertainty_ns > (double)claimed_ns
+	return summary->max_ns - summary->max_error_ns - allowed_ns > (double)claimed_ns
 		       ? WAKE_EXCEEDS
 		       : WAKE_WITHIN;
 }
@@ -231,9 +233,19 @@ void wake_stamp_overhead(const struct wake_overhead *between, struct wake_overhe
 	};
 }
 
+void wake_calibrate_stamp(double *between_ns, size_t nr, size_t wanted,
+			  struct wake_calibration *calibration)
+{
+	struct wake_overhead between;
+
+	calibration->known = nr && nr >= wanted / 10;
+	wake_overhead(between_ns, calibration->known ? nr : 0, &between);
+	wake_stamp_overhead(&between, &calibration->stamp);
+}
+
 double wake_uncertainty(const struct wake_calibration *c, unsigned int sources, double card_ns)
 {
-	double ns = c->stamp.spread_ns + c->clock_step_ns;
+	double ns = c->known ? c->stamp.spread_ns + c->clock_step_ns : NAN;
 
 	/* The sender stamps before the IPI goes out, earlier by the rest of that program. */
 	if (wake_has(sources, WAKE_REMOTE))

@@ -307,6 +307,19 @@ double live_number(json_t *root, const char *path)
 	return json_is_number(root) ? json_number_value(root) : NAN;
 }
 
+bool live_has_note(json_t *root, const char *words)
+{
+	json_t *note;
+	size_t i;
+
+	json_array_foreach(json_object_get(root, "notes"), i, note)
+	{
+		if (strstr(json_string_value(note), words))
+			return true;
+	}
+	return false;
+}
+
 /* How idle each of @cpus was in a short while, in ticks. */
 static void watch_idle(const int *cpus, int nr, long long *ret_ticks)
 {

@@ -73,6 +73,8 @@ void live_needs(const char *const args[]);
 json_t *live_json(const char *const args[]);
 /* A member by path such as "cpus.1.busy_ratio"; NAN when missing or null. */
 double live_number(json_t *root, const char *path);
+/* Whether one of a report's notes has these words. */
+bool live_has_note(json_t *root, const char *words);
 
 struct cpu_load;
 /* Opens a load source. NULL if it is not @needed and unavailable; else fails the program. */

@@ -95,16 +95,6 @@ static bool all_verdicts(json_t *run, const char *wanted)
 	return i > 0;
 }
 
-static bool has_note(json_t *run, const char *words)
-{
-	json_t *note;
-	size_t i;
-
-	json_array_foreach(json_object_get(run, "notes"), i,
-			   note) if (strstr(json_string_value(note), words)) return true;
-	return false;
-}
-
 static json_t *measure(void)
 {
 	const char *args[] = {"wake", "-C",  cpu_text, "--root", root,	   "--from", "4ms",
@@ -126,7 +116,7 @@ static void judge_run(const char *what, const char *verdict, const char *note)
 	}
 	live_ok(all_verdicts(run, verdict), "%s: the verdict is %s", what, verdict);
 	if (note)
-		live_ok(has_note(run, note), "%s: it is told", what);
+		live_ok(live_has_note(run, note), "%s: it is told", what);
 	json_decref(run);
 }
 

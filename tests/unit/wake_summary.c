@@ -160,13 +160,15 @@ TEST(test_percentile_between)
 /* Each source adds what its launch is uncertain by. */
 TEST(test_uncertainty)
 {
-	const struct wake_calibration c = {.stamp = {50, 4}, .clock_step_ns = 32};
+	struct wake_calibration c = {.known = true, .stamp = {50, 4}, .clock_step_ns = 32};
 
 	assert_true(wake_uncertainty(&c, 1u << WAKE_TIMER, 700) == 4 + 32);
 	assert_true(wake_uncertainty(&c, 1u << WAKE_REMOTE, 700) == 4 + 32 + 2 * 50);
 	assert_true(wake_uncertainty(&c, 1u << WAKE_NIC, 700) == 4 + 32 + 700);
 	assert_true(wake_uncertainty(&c, 1u << WAKE_NIC | 1u << WAKE_REMOTE, 700) ==
 		    4 + 32 + 2 * 50 + 700);
+	c.known = false;
+	assert_true(isnan(wake_uncertainty(&c, 1u << WAKE_TIMER, 0)));
 }
 
 /* A narrow distribution far from 0: rounding of the squares must not make the spread 0. */
@@ -264,6 +266,9 @@ TEST(test_verdicts)
 	assert_int_equal(wake_verdict(true, 10000, &s, 700), WAKE_WITHIN);
 	s.max_ns = 10701;
 	assert_int_equal(wake_verdict(true, 10000, &s, 700), WAKE_EXCEEDS);
+	/* Unknown: nothing to allow for. */
+	assert_int_equal(wake_verdict(true, 10701, &s, NAN), WAKE_WITHIN);
+	assert_int_equal(wake_verdict(true, 10700, &s, NAN), WAKE_EXCEEDS);
 	assert_int_equal(wake_verdict(false, 0, &s, 700), WAKE_NO_CLAIM);
 	s.count = 0;
 	assert_int_equal(wake_verdict(true, 10000, &s, 700), WAKE_NO_POINTS);
@@ -319,6 +324,9 @@ TEST(test_prewake)
 	other.median_ns = 18100;
 	wake_prewake(&timer, &other, 100, &pre);
 	assert_true(pre.significant);
+	/* Unknown. */
+	wake_prewake(&timer, &other, NAN, &pre);
+	assert_false(pre.significant);
 	timer.count = other.count = 1;
 	wake_prewake(&timer, &other, 100, &pre);
 	assert_false(pre.significant);
@@ -350,6 +358,25 @@ TEST(test_stamp_overhead)
 	wake_stamp_overhead(&between, &o);
 	assert_int_equal(o.median_ns, 28);
 	assert_int_equal(o.spread_ns, 29 + 3);
+}
+
+/* 19 of 200 are too few: then nothing is subtracted. */
+TEST(test_calibrate_stamp)
+{
+	struct wake_calibration c = {.stamp = {50, 4}};
+	double between[20];
+
+	for (int i = 0; i < 20; i++)
+		between[i] = 57;
+	wake_calibrate_stamp(between, 19, 200, &c);
+	assert_false(c.known);
+	assert_int_equal(c.stamp.median_ns, 0);
+	assert_int_equal(c.stamp.spread_ns, 0);
+	wake_calibrate_stamp(between, 20, 200, &c);
+	assert_true(c.known);
+	assert_int_equal(c.stamp.median_ns, 28);
+	wake_calibrate_stamp(between, 0, 0, &c);
+	assert_false(c.known);
 }
 
 TEST_MAIN()

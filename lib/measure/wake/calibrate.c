@@ -49,7 +49,6 @@ static void clock_cost(struct wake_calibration *c)
 static void stamp_cost(struct wake_worker *w)
 {
 	uint64_t until = clock_mono_ns() + CALIBRATE_LIMIT_NS, sleep_ns = STAMP_SLEEP_NS;
-	struct wake_overhead between;
 	double cost[STAMP_POINTS];
 	size_t nr = 0;
 
@@ -67,9 +66,7 @@ static void stamp_cost(struct wake_worker *w)
 			sleep_ns *= 2;
 		}
 	}
-	wake_overhead(cost, nr, &between);
-	wake_stamp_overhead(&between, &w->calibration.stamp);
-	w->calibration.known = nr >= STAMP_POINTS / 10;
+	wake_calibrate_stamp(cost, nr, STAMP_POINTS, &w->calibration);
 }
 
 /*

@@ -16,7 +16,7 @@ static void fill_calibration(struct wake_cpu *cpu, const struct wake_calibration
 			     double uncertainty_ns)
 {
 	cpu->overhead_ns = c->known ? c->stamp.median_ns : WAKE_UNKNOWN;
-	cpu->uncertainty_ns = c->known ? uncertainty_ns : NAN;
+	cpu->uncertainty_ns = uncertainty_ns;
 	cpu->busy_median_ns = c->busy.count ? c->busy.median_ns : NAN;
 	cpu->busy_max_ns = c->busy.count ? c->busy.max_ns : NAN;
 	cpu->clock_read_ns = c->clock_step_ns ? c->clock_read_ns : WAKE_UNKNOWN;

@@ -142,7 +142,7 @@ static void note_run(const struct wake_window *w, struct report *report)
 		report_note(report, "the sender's CPU went offline, which ended the run");
 	if (w->overhead_ns == WAKE_UNKNOWN)
 		report_note(report, "%s: the overhead of our stamp is unknown and not subtracted",
-			    w->bare ? "not calibrated" : "a core never idled during calibration");
+			    w->bare ? "not calibrated" : "a core hardly idled during calibration");
 	if (w->stopped)
 		report_note(report, "stopped before the end of the run");
 	if (w->replayed)

@@ -151,6 +151,18 @@ static void burn_and_go(void)
 	burn(400 * NSEC_PER_MSEC);
 }
 
+/* Comes to the core between two looks at it and is back on its own at both. */
+static void visit(void)
+{
+	live_sleep_ms(300);
+	live_pin(cpu);
+	burn(100 * NSEC_PER_MSEC);
+	live_pin(other);
+	stranger->cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+	while (test_lives())
+		live_sleep_ms(20);
+}
+
 static struct witness_seen watch(const struct witness_limits *limits, void (*meanwhile)(void))
 {
 	struct witness witness;
@@ -210,8 +222,28 @@ static void test_burner(void)
 	stop_stranger();
 	live_ok(witness_disturbed(&strict, &seen, why, sizeof(why)), "a burner disturbs: %s", why);
 	/* Its accounting may be a tick late at either end. */
-	live_figure(seen.others > burnt - 0.02, "others have %.1f %%, what it burnt at least: %.1f %%",
-		    seen.others * 100.0, burnt * 100.0);
+	live_figure(seen.others > burnt - 0.02,
+		    "others have %.1f %%, what it burnt at least: %.1f %%", seen.others * 100.0,
+		    burnt * 100.0);
+}
+
+static void test_visitor(void)
+{
+	struct witness_seen seen;
+	double burnt;
+
+	start_stranger(other, visit);
+	seen = watch(&strict, note_second);
+	burnt = (double)(noted[1].cpu_ns - noted[0].cpu_ns) / 1e9 / seen.seconds;
+	stop_stranger();
+	if (access("/proc/self/sched", R_OK))
+		live_skip("visitor", "this kernel does not say how often a task moved");
+	else if (burnt < 0.02)
+		live_skip("visitor", "not judged: it had the core for %.1f %% only", burnt * 100.0);
+	else
+		live_ok(seen.others > burnt - 0.01,
+			"others have %.1f %%, a visitor between two looks at least %.1f %%",
+			seen.others * 100.0, burnt * 100.0);
 }
 
 static void test_waiting(void)
@@ -292,7 +324,8 @@ static void test_gone(void)
 	start_stranger(cpu, burn_and_go);
 	seen = watch(&limits, NULL);
 	if (1.0 - seen.idle - seen.others - seen.threads - seen.steal < 0.2)
-		live_skip("gone, own interrupts", "not judged: other programs had the core for %.0f %%",
+		live_skip("gone, own interrupts",
+			  "not judged: other programs had the core for %.0f %%",
 			  seen.others * 100.0);
 	else
 		live_figure(witness_disturbed(&limits, &seen, why, sizeof(why)) &&
@@ -425,6 +458,7 @@ int main(void)
 	live_pin(other);
 	test_quiet();
 	test_burner();
+	test_visitor();
 	test_waiting();
 	test_late();
 	test_short_tasks();

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "sys/file.h"
@@ -13,6 +14,20 @@
 
 #define PF_KTHREAD 0x00200000u
 #define MOST_DEEP  64 /* a chain of parents longer than that is one that changed under us */
+
+/* How often it went to another core; 0 where the kernel does not say. */
+static uint64_t read_moves(const char *pid, const char *tid)
+{
+	char path[64], text[8192];
+	const char *at;
+
+	snprintf(path, sizeof(path), "/proc/%.15s/task/%.15s/sched", pid, tid);
+	if (sys_read_file(NULL, path, text, sizeof(text)) < 0)
+		return 0;
+	at = strstr(text, "nr_migrations");
+	at = at ? strchr(at, ':') : NULL;
+	return at ? strtoull(at + 1, NULL, 10) : 0;
+}
 
 static bool read_task(const char *pid, const char *tid, struct witness_task *task)
 {
@@ -29,6 +44,7 @@ static bool read_task(const char *pid, const char *tid, struct witness_task *tas
 		.parent = stat.parent,
 		.cpu = stat.cpu,
 		.kernel = stat.flags & PF_KTHREAD,
+		.moves = read_moves(pid, tid),
 	};
 	snprintf(path, sizeof(path), "/proc/%.15s/task/%.15s/schedstat", pid, tid);
 	return sys_read_file(NULL, path, text, sizeof(text)) > 0 &&
@@ -126,6 +142,9 @@ void witness_tasks_between(const struct witness_tasks *first, const struct witne
 		uint64_t waited = now->wait_ns - (was ? was->wait_ns : 0);
 		bool here = cpu < 0 || now->cpu == cpu || (was && was->cpu == cpu);
 
+		/* It may have come and left again. */
+		if (!now->own && !now->kernel && now->moves != (was ? was->moves : 0))
+			here = true;
 		work.born += !was;
 		/* Where all cores are meant, tasks of ours may wait for each other: not the test itself. */
 		if (now->own && (cpu < 0 ? now->pid == getpid() : !here))

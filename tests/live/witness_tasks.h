@@ -13,6 +13,7 @@ struct witness_task {
 	bool kernel; /* a thread of the kernel */
 	bool own;    /* the test itself or a descendant of it */
 	uint64_t run_ns, wait_ns;
+	uint64_t moves; /* to another core */
 };
 
 /* Sorted by pid and tid, as /proc lists them. */
@@ -37,7 +38,8 @@ struct witness_work {
 
 /*
  * @cpu: the core in question, -1 for all. A task that was on it at either reading is taken to have
- * run on it all the time: the figure may be too high, hardly too low.
+ * run on it all the time, and so is one of another program that moved between cores meanwhile: the
+ * figure may be too high, hardly too low.
  */
 void witness_tasks_between(const struct witness_tasks *first, const struct witness_tasks *last,
 			   int cpu, struct witness_work *ret_work);

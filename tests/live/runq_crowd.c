@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "cgroups.h"
+#include "judge.h"
 #include "live.h"
 #include "report/find.h"
 #include "runq_window.h"
@@ -17,6 +18,17 @@
 #define CROWD	 6
 #define CROWD_MS 600
 #define WAKES	 1000
+
+/* Exact whatever else runs: only the measuring function itself can say that a try was disturbed. */
+static void judge_counts(int cpu, void (*measure)(void *arg, struct verdict *verdict), void *arg)
+{
+	const struct judge_opts opts = {.cpu = cpu,
+					.limits = {.taken = INFINITY, .waited = -1},
+					.measure = measure,
+					.arg = arg};
+
+	judge(&opts);
+}
 
 /* Adds what a group waited in the window that ends now, and its longest wait so far. */
 static void add_window(struct meter *meter, unsigned int ms, const char *who, double *sum_ns,
@@ -45,15 +57,23 @@ static pid_t burner(const char *cgroup, int cpu, int ready)
 		__asm__ volatile("" ::: "memory");
 }
 
+struct crowd {
+	struct runq_opts opts;
+	const char *cgroup;
+	int cpu;
+};
+
 /*
  * While all of them live, at least one less than all wait. All waits are over when all are dead, so
  * that every one is in the sum, whatever else the machine does.
  */
-static void crowd(const struct runq_opts *opts, const char *cgroup, int cpu)
+static void measure_crowd(void *arg, struct verdict *verdict)
 {
+	const struct crowd *crowd = arg;
 	uint64_t first_ns, all_ns, kill_ns, dead_ns;
 	double sum_ns = 0, max_ns = 0, least, most;
-	struct meter *meter = window_open(opts);
+	struct load_stat init = load_init_schedstat();
+	struct meter *meter = window_open(&crowd->opts);
 	pid_t pid[CROWD];
 	int ready[2];
 	char byte;
@@ -63,26 +83,30 @@ static void crowd(const struct runq_opts *opts, const char *cgroup, int cpu)
 	window_begin(meter);
 	first_ns = clock_mono_ns();
 	for (int i = 0; i < CROWD; i++)
-		pid[i] = burner(cgroup, cpu, ready[1]);
+		pid[i] = burner(crowd->cgroup, crowd->cpu, ready[1]);
 	for (int i = 0; i < CROWD; i++)
 		if (read(ready[0], &byte, 1) != 1)
 			live_fail_all("a task of the crowd died");
 	all_ns = clock_mono_ns();
 	for (int i = 0; i < 3; i++)
-		add_window(meter, CROWD_MS / 3, cgroup, &sum_ns, &max_ns);
+		add_window(meter, CROWD_MS / 3, crowd->cgroup, &sum_ns, &max_ns);
 	kill_ns = clock_mono_ns();
 	for (int i = 0; i < CROWD; i++)
 		load_kill(pid[i]);
 	dead_ns = clock_mono_ns();
-	add_window(meter, 0, cgroup, &sum_ns, &max_ns);
+	add_window(meter, 0, crowd->cgroup, &sum_ns, &max_ns);
 	meter->ops->close(meter);
+	close(ready[0]);
+	close(ready[1]);
 	least = (CROWD - 1) * (double)(kill_ns - all_ns);
 	most = CROWD * (double)(dead_ns - first_ns);
-	live_ok(sum_ns >= least && sum_ns <= most,
-		"%d tasks on one core waited %.1f ms, between %.1f and %.1f", CROWD, sum_ns / 1e6,
-		least / 1e6, most / 1e6);
-	live_ok(max_ns <= (double)(dead_ns - first_ns), "no wait is longer than they lived: %.1f ms",
-		max_ns / 1e6);
+	verdict_count(verdict, sum_ns >= least && sum_ns <= most,
+		      "%d tasks on one core waited %.1f ms, between %.1f and %.1f", CROWD,
+		      sum_ns / 1e6, least / 1e6, most / 1e6);
+	verdict_always(verdict, max_ns <= (double)(dead_ns - first_ns),
+		       "no wait is longer than they lived: %.1f ms", max_ns / 1e6);
+	if (load_init_ran(&init))
+		verdict_disturbed(verdict, LOAD_INIT_RAN);
 }
 
 /* Reads a byte and writes one, until there are no more. */
@@ -130,57 +154,82 @@ static void round_trip(int start, int done)
 		live_fail_all("the task that wakes died");
 }
 
-enum { START, DONE, THERE, BACK, NR_PIPES };
+enum {
+	START,
+	DONE,
+	THERE,
+	BACK,
+	NR_PIPES
+};
+
+struct filter {
+	struct meter *meter;
+	const char *asked;
+	int pipes[NR_PIPES][2];
+	pid_t woken;
+};
+
+static void measure_filter(void *arg, struct verdict *verdict)
+{
+	const struct filter *f = arg;
+	struct load_stat init = load_init_schedstat();
+	struct load_schedstats stats;
+	struct report *report;
+	double count;
+
+	/* Once it has waited, the end of a window leaves out who wakes. */
+	round_trip(f->pipes[START][1], f->pipes[DONE][0]);
+	report_free(window_end(f->meter, 0));
+	stats.before = load_schedstat(f->woken);
+	report_free(window_end(f->meter, 50));
+	stats.begun = load_schedstat(f->woken);
+	round_trip(f->pipes[START][1], f->pipes[DONE][0]);
+	stats.ending = load_schedstat(f->woken);
+	report = window_end(f->meter, 0);
+	stats.after = load_schedstat(f->woken);
+	count = window_group(report, f->asked, "count");
+	verdict_count(verdict,
+		      count >= load_least(&stats).count && count <= load_most(&stats).count,
+		      "who was asked for got the core %.0f times, by the kernel %.0f to %.0f",
+		      count, load_least(&stats).count, load_most(&stats).count);
+	verdict_always(verdict, count >= live_times(WAKES) / 2, "it was woken often");
+	verdict_always(verdict, rows_beside(report, f->asked) == 0, "who woke it is not shown");
+	report_free(report);
+	if (load_init_ran(&init))
+		verdict_disturbed(verdict, LOAD_INIT_RAN);
+}
 
 /* A task of the cgroup asked for and one of another wake each other, and nobody else wakes the first. */
 static void filter(struct runq_opts opts, const char *asked, const char *other, int cpu)
 {
 	const char *cgroups[] = {asked};
-	struct load_schedstats stats;
-	int pipes[NR_PIPES][2];
-	struct meter *meter;
-	struct report *report;
-	pid_t woken, waker;
-	double count;
+	struct filter f = {.asked = asked};
+	pid_t waker;
 
 	for (int i = 0; i < NR_PIPES; i++)
-		if (pipe(pipes[i]))
+		if (pipe(f.pipes[i]))
 			live_fail_all("no pipe");
-	woken = load_fork(asked, cpu);
-	if (!woken)
-		echo(pipes[THERE][0], pipes[BACK][1]);
+	f.woken = load_fork(asked, cpu);
+	if (!f.woken)
+		echo(f.pipes[THERE][0], f.pipes[BACK][1]);
 	waker = load_fork(other, cpu);
 	if (!waker)
-		wake_often(pipes[START][0], pipes[DONE][1], pipes[THERE][1], pipes[BACK][0]);
+		wake_often(f.pipes[START][0], f.pipes[DONE][1], f.pipes[THERE][1],
+			   f.pipes[BACK][0]);
 	opts.cgroups = cgroups;
 	opts.nr_cgroups = 1;
-	meter = window_open(&opts);
-	window_begin(meter);
-	/* Once it has waited, the end of a window leaves out who wakes. */
-	round_trip(pipes[START][1], pipes[DONE][0]);
-	report_free(window_end(meter, 0));
-	stats.before = load_schedstat(woken);
-	report_free(window_end(meter, 50));
-	stats.begun = load_schedstat(woken);
-	round_trip(pipes[START][1], pipes[DONE][0]);
-	stats.ending = load_schedstat(woken);
-	report = window_end(meter, 0);
-	stats.after = load_schedstat(woken);
-	count = window_group(report, asked, "count");
-	live_ok(count >= load_least(&stats).count && count <= load_most(&stats).count,
-		"who was asked for got the core %.0f times, by the kernel %.0f to %.0f", count,
-		load_least(&stats).count, load_most(&stats).count);
-	live_ok(count >= live_times(WAKES) / 2, "it was woken often");
-	live_ok(rows_beside(report, asked) == 0, "who woke it is not shown");
-	report_free(report);
-	meter->ops->close(meter);
+	f.meter = window_open(&opts);
+	window_begin(f.meter);
+	judge_counts(cpu, measure_filter, &f);
+	f.meter->ops->close(f.meter);
 	load_kill(waker);
-	load_kill(woken);
+	load_kill(f.woken);
 }
 
 int main(void)
 {
 	struct runq_opts opts = {.blame = false};
+	struct crowd crowd;
 	int cpu, other;
 
 	cgroups_open();
@@ -188,10 +237,12 @@ int main(void)
 		live_skip_all("needs two CPUs");
 	opts.hierarchy = cgroups_v2() ? RUNQ_HIERARCHY_V2 : RUNQ_HIERARCHY_V1;
 	live_pin(other);
-	crowd(&opts, cgroups_make("crowd"), cpu);
-	opts.causes = opts.blame = true;
-	crowd(&opts, cgroups_make("blamed"), cpu);
-	opts.causes = opts.blame = false;
+	crowd = (struct crowd){.opts = opts, .cpu = cpu};
+	crowd.cgroup = cgroups_make("crowd");
+	judge_counts(cpu, measure_crowd, &crowd);
+	crowd.cgroup = cgroups_make("blamed");
+	crowd.opts.causes = crowd.opts.blame = true;
+	judge_counts(cpu, measure_crowd, &crowd);
 	filter(opts, cgroups_make("asked"), cgroups_make("beside"), cpu);
 	return live_done();
 }

@@ -2,6 +2,8 @@
 /* Finds the longest run of probes around the circle of phases. */
 #include "stats/phase.h"
 
+#define MOST 0.75
+
 void phase_plan(struct phase_probe *probes, size_t nr, uint64_t period_ns)
 {
 	for (size_t i = 0; i < nr; i++)
@@ -11,6 +13,12 @@ void phase_plan(struct phase_probe *probes, size_t nr, uint64_t period_ns)
 static bool is_hidden(const struct phase_probe *probe, double hidden)
 {
 	return probe->valid && probe->shown_ratio <= hidden * probe->true_ratio;
+}
+
+bool phase_doubtful(const struct phase_probe *probe, double hidden)
+{
+	return !is_hidden(probe, hidden) &&
+	       !(probe->valid && probe->shown_ratio >= MOST * probe->true_ratio);
 }
 
 /* Shown clearly more than the true load: a whole tick is charged for a part of one. */

@@ -18,6 +18,12 @@ struct phase_probe {
 void phase_plan(struct phase_probe *probes, size_t nr, uint64_t period_ns);
 
 /*
+ * The tick finds every burn of a phase or none. What shows more than @hidden of the true load and
+ * less than most of it is the edge between both, or was something else: not measured, or not clear.
+ */
+bool phase_doubtful(const struct phase_probe *probe, double hidden);
+
+/*
  * The middle of the longest run of probes, around the circle, that show at most @hidden of the true
  * load. The middle leaves the most room for late wake-ups. False if no probe is hidden.
  */

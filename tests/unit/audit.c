@@ -283,6 +283,27 @@ TEST(search_in_vain)
 	assert_true(phase < 4 * MS);
 }
 
+/* 2 of 16 units of /proc/stat at a phase that hides: something else, to be tried again. */
+TEST(doubtful_phases)
+{
+	struct phase_probe probe = {.true_ratio = 0.3, .shown_ratio = 0.125, .valid = true};
+
+	assert_true(phase_doubtful(&probe, 0.25));
+	probe.shown_ratio = 0.22;
+	assert_true(phase_doubtful(&probe, 0.25));
+	probe.shown_ratio = 0.0;
+	assert_false(phase_doubtful(&probe, 0.25));
+	probe.shown_ratio = 0.075;
+	assert_false(phase_doubtful(&probe, 0.25));
+	/* As much as there is, by an exact kernel, or whole ticks for a part of them. */
+	probe.shown_ratio = 0.26;
+	assert_false(phase_doubtful(&probe, 0.25));
+	probe.shown_ratio = 0.59;
+	assert_false(phase_doubtful(&probe, 0.25));
+	probe.valid = false;
+	assert_true(phase_doubtful(&probe, 0.25));
+}
+
 TEST(quantiles)
 {
 	double values[] = {5.0, 1.0, 4.0, 2.0, 3.0};

@@ -61,23 +61,28 @@ int audit_hide_search(struct audit_samples *samples, double share, uint64_t peri
 {
 	struct audit_hide hide = {.period_ns = period_ns};
 	size_t nr_valid = 0;
+	struct phase_probe again;
 	int rc = 0;
 
 	phase_plan(hide.probes, AUDIT_PROBES, period_ns);
 	for (size_t i = 0; i < ROUNDS * AUDIT_PROBES && !rc && !hide.stopped; i++) {
 		struct phase_probe *at = &hide.probes[i % AUDIT_PROBES];
 
-		if (at->valid)
+		if (!phase_doubtful(at, HIDDEN_SHARE))
 			continue;
 		if (i >= AUDIT_PROBES && clock_mono_ns() > until_ns)
 			break;
 		audit_progress(env, "sources: searching for a phase that hides a task, %zu of %d",
 			       i % AUDIT_PROBES + 1, AUDIT_PROBES);
-		rc = probe(samples, share, period_ns, env, at, &hide.stopped, err);
-		nr_valid += at->valid;
+		again = (struct phase_probe){.phase_ns = at->phase_ns};
+		rc = probe(samples, share, period_ns, env, &again, &hide.stopped, err);
+		if (again.valid || !at->valid)
+			*at = again;
 	}
 	if (rc)
 		return rc;
+	for (size_t i = 0; i < AUDIT_PROBES; i++)
+		nr_valid += hide.probes[i].valid;
 	hide.enough = nr_valid > AUDIT_PROBES / 2;
 	hide.hidden = phase_hidden(hide.probes, AUDIT_PROBES, period_ns, HIDDEN_SHARE,
 				   &hide.hidden_phase_ns);

@@ -300,6 +300,16 @@ static int check_search(struct sources *s, struct err *err)
 	return 0;
 }
 
+/* Doubtful phases are tried again in what it has at least, or in half of what is left. */
+static uint64_t search_end(const struct sources *s)
+{
+	uint64_t now = clock_mono_ns(), left = s->end_ns > now ? s->end_ns - now : 0;
+
+	if (s->end_ns == UINT64_MAX)
+		return UINT64_MAX;
+	return now + (left / 2 > SEARCH_NS ? left / 2 : SEARCH_NS);
+}
+
 static int run_all(struct sources *s, struct err *err)
 {
 	struct audit_sources *r = s->result;
@@ -307,7 +317,7 @@ static int run_all(struct sources *s, struct err *err)
 	int rc = 0;
 
 	if (search_wanted(s) && !r->hide_too_long && r->others_ratio <= AUDIT_OTHERS_MAX) {
-		uint64_t until = s->end_ns == UINT64_MAX ? UINT64_MAX : clock_mono_ns() + SEARCH_NS;
+		uint64_t until = search_end(s);
 
 		rc = audit_hide_search(&s->samples, s->opts->share, r->tick_ns, until, s->env,
 				       &r->hide, err);

@@ -300,16 +300,6 @@ static int check_search(struct sources *s, struct err *err)
 	return 0;
 }
 
-/* Doubtful phases are tried again in what it has at least, or in half of what is left. */
-static uint64_t search_end(const struct sources *s)
-{
-	uint64_t now = clock_mono_ns(), left = s->end_ns > now ? s->end_ns - now : 0;
-
-	if (s->end_ns == UINT64_MAX)
-		return UINT64_MAX;
-	return now + (left / 2 > SEARCH_NS ? left / 2 : SEARCH_NS);
-}
-
 static int run_all(struct sources *s, struct err *err)
 {
 	struct audit_sources *r = s->result;
@@ -317,7 +307,8 @@ static int run_all(struct sources *s, struct err *err)
 	int rc = 0;
 
 	if (search_wanted(s) && !r->hide_too_long && r->others_ratio <= AUDIT_OTHERS_MAX) {
-		uint64_t until = search_end(s);
+		/* Doubtful phases are tried again in half of what is left. */
+		uint64_t until = audit_part_end(clock_mono_ns(), s->end_ns, 0.5, SEARCH_NS);
 
 		rc = audit_hide_search(&s->samples, s->opts->share, r->tick_ns, until, s->env,
 				       &r->hide, err);

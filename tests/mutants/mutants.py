@@ -171,9 +171,9 @@ class Tests:
         return list(dict.fromkeys(cases))
 
 
-def apply(mutant, tree):
-    done = run(["patch", "-p1", "-F3", "-s", "-N", "-r", "-", "--no-backup-if-mismatch", "-i",
-                mutant.path], cwd=tree.top)
+def apply(mutant, tree, *options):
+    done = run(["patch", "-p1", "-F3", "-s", "-N", "-r", "-", "--no-backup-if-mismatch", *options,
+                "-i", mutant.path], cwd=tree.top)
     if done.returncode:
         raise Unusable("stale: " + (done.stdout.strip().splitlines() or ["patch failed"])[0])
 

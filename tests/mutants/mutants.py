@@ -172,7 +172,7 @@ class Tests:
 
 
 def apply(mutant, tree, *options):
-    done = run(["patch", "-p1", "-F3", "-s", "-N", "-r", "-", "--no-backup-if-mismatch", *options,
+    done = run(["patch", "-p1", "-F0", "-s", "-N", "-r", "-", "--no-backup-if-mismatch", *options,
                 "-i", mutant.path], cwd=tree.top)
     if done.returncode:
         raise Unusable("stale: " + (done.stdout.strip().splitlines() or ["patch failed"])[0])

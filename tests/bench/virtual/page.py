@@ -66,7 +66,7 @@ one with nothing attached, and told as a ratio to an empty program and to other 
 - QEMU with `-icount shift=0,sleep=off`, two processors on one host thread, Debian's kernel. An instruction takes one
   nanosecond, and a guest in which all processors sleep jumps to its next timer.
 - A figure is the most frequent value of 900 single operations (some 60 to 120 where two cores take part; of interrupts
-  the lowest that two of six rounds agree on, of wake-ups of three to nine). Operations take one of a few exact values: some cross a period of the
+  the lowest that two of six rounds agree on, of wake-ups of three to 18). Operations take one of a few exact values: some cross a period of the
   scheduler's load tracking, and few have a tick in them.
 - While one processor is busy, the clock counts the instructions of both. So for work on an idle core the other one
   executes windows of always the same instructions, and ends its turn after each pass (`yield`, `pause`). What a window

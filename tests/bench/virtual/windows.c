@@ -29,12 +29,13 @@
 #define PERIOD_NS 230000
 /*
  * So many rounds, of which the lowest figure that two agree on counts: on the way to idle a core looks at its
- * timers, and what else is due decides for whole rounds whether it goes on with its tick, 615 instructions.
- * Wake-ups have fewer, and more follow until the lowest has come twice: two of three can have the tick.
+ * timers, and what else is due decides whether that takes 615 instructions more. The figure of a round is
+ * what most of its windows took, so it can be either. Wake-ups have fewer rounds, and more follow until the
+ * lowest has come twice and in no round a quarter of the windows took less.
  */
 #define ROUNDS	      6
 #define ROUNDS_BESIDE 3
-#define ROUNDS_MOST   9
+#define ROUNDS_MOST   18
 /* Of interrupts they are short. A core that begins to be idle has its tick for some milliseconds. */
 #define ROUND_WINDOWS 30
 #define ROUND_WARM_UP 60
@@ -130,13 +131,14 @@ static const struct cost_figure *lowest_of_two(const struct cost_figure *rounds,
 	return found ? found : lowest;
 }
 
+/* Where a quarter of the windows took less, rounds can agree on what the others took. */
 static bool lowest_came_twice(const struct cost_figure *rounds, int nr)
 {
 	const struct cost_figure *twice = lowest_of_two(rounds, nr);
 	int same = 0;
 
 	for (int i = 0; i < nr; i++) {
-		if (rounds[i].typical < twice->typical - 2)
+		if (fmin(rounds[i].typical, rounds[i].low) < twice->typical - 2)
 			return false;
 		same += fabs(rounds[i].typical - twice->typical) < 2;
 	}

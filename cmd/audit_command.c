@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 
 #include "measure/audit/report.h"
@@ -32,10 +31,9 @@ int audit_command_run(char *const *argv, int cpu, struct view *view)
 	struct audit_command command;
 	struct report *report;
 	struct err err = {0};
-	int slack = prctl(PR_GET_TIMERSLACK), code;
+	int code;
 
-	/* Before run_signals(), which changes ours. */
-	opts.slack_ns = slack > 0 ? (uint64_t)slack : AUDIT_DEFAULT_SLACK_NS;
+	audit_command_inherit(&opts);
 	run_signals();
 	if (cpu >= 0) {
 		cpuset_add(&opts.cpus, (unsigned int)cpu);

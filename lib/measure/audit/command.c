@@ -46,19 +46,31 @@ struct run {
 	uint64_t unit_ns;
 };
 
+static const int handled[] = {SIGINT, SIGTERM, SIGPIPE};
+
+void audit_command_inherit(struct audit_command_opts *opts)
+{
+	int slack = prctl(PR_GET_TIMERSLACK);
+	struct sigaction was;
+
+	opts->slack_ns = slack > 0 ? (uint64_t)slack : AUDIT_DEFAULT_SLACK_NS;
+	sigprocmask(SIG_BLOCK, NULL, &opts->blocked);
+	sigemptyset(&opts->ignored);
+	for (size_t i = 0; i < sizeof(handled) / sizeof(handled[0]); i++)
+		if (!sigaction(handled[i], NULL, &was) && was.sa_handler == SIG_IGN)
+			sigaddset(&opts->ignored, handled[i]);
+}
+
 static void __attribute__((noreturn))
 child_main(const struct audit_command_opts *opts, int go_fd, int failed_fd)
 {
-	sigset_t none;
 	char go;
 	int rc;
 
 	/* The command must find what it would find without us. */
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-	signal(SIGPIPE, SIG_DFL);
-	signal(SIGINT, SIG_DFL);
-	signal(SIGTERM, SIG_DFL);
+	for (size_t i = 0; i < sizeof(handled) / sizeof(handled[0]); i++)
+		signal(handled[i], sigismember(&opts->ignored, handled[i]) ? SIG_IGN : SIG_DFL);
+	sigprocmask(SIG_SETMASK, &opts->blocked, NULL);
 	prctl(PR_SET_TIMERSLACK, (unsigned long)opts->slack_ns);
 	affinity_set(0, &opts->cpus);
 	if (opts->out_to_err)

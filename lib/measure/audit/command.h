@@ -3,6 +3,8 @@
 #ifndef SUBTICK_MEASURE_AUDIT_COMMAND_H
 #define SUBTICK_MEASURE_AUDIT_COMMAND_H
 
+#include <signal.h>
+
 #include "base/cpuset.h"
 #include "measure/audit/audit.h"
 #include "measure/audit/modes.h"
@@ -11,8 +13,10 @@
 struct audit_command_opts {
 	char *const *argv;  /* ends with NULL */
 	struct cpuset cpus; /* on which the command may run */
-	uint64_t slack_ns;  /* its timer slack: that of the user's shell, not ours */
 	bool out_to_err;    /* its standard output goes to standard error */
+	/* As the user's shell has them, not we: audit_command_inherit(). */
+	uint64_t slack_ns;
+	sigset_t blocked, ignored; /* signals; ignored: of those that we handle */
 };
 
 /* A missing figure is UINT64_MAX or NaN. */
@@ -35,6 +39,8 @@ struct audit_command {
 	bool stopped;
 };
 
+/* Notes what the command is to find as we found it; call before anything of it is changed. */
+void audit_command_inherit(struct audit_command_opts *opts);
 /* Runs the command and waits for its end; if we are told to stop, the command gets SIGTERM. */
 int audit_command(const struct audit_command_opts *opts, const struct audit_env *env,
 		  struct audit_findings *findings, struct audit_command *ret_command,

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "measure/audit/report.h"
+#include "present/audit.h"
 #include "opts.h"
 #include "run.h"
 #include "sys/affinity.h"

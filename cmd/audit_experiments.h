@@ -3,7 +3,7 @@
 #ifndef SUBTICK_CMD_AUDIT_EXPERIMENTS_H
 #define SUBTICK_CMD_AUDIT_EXPERIMENTS_H
 
-#include "measure/audit/report.h"
+#include "present/audit.h"
 
 struct audit_experiment {
 	const char *name;

@@ -8,7 +8,7 @@
 
 #include "audit_plot.h"
 #include "audit_rows.h"
-#include "measure/audit/report.h"
+#include "present/audit.h"
 #include "view/view.h"
 
 #define AUDIT_MAX_DELAYS 256

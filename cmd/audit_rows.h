@@ -3,7 +3,7 @@
 #ifndef SUBTICK_CMD_AUDIT_ROWS_H
 #define SUBTICK_CMD_AUDIT_ROWS_H
 
-#include "measure/audit/report.h"
+#include "present/audit.h"
 #include "view/view.h"
 
 struct audit_rows {

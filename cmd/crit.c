@@ -11,7 +11,7 @@
 
 #include "base/clock.h"
 #include "crit_against.h"
-#include "measure/crit/report.h"
+#include "present/crit.h"
 #include "opts.h"
 #include "run.h"
 

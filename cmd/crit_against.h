@@ -4,7 +4,7 @@
 #define SUBTICK_CMD_CRIT_AGAINST_H
 
 #include "base/err.h"
-#include "measure/crit/report.h"
+#include "present/crit.h"
 
 /* The first object of @path; an operation that it did not measure has 0 rounds. */
 int crit_against_read(const char *path, struct crit_baseline *ret_baseline, struct err *err);

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "base/clock.h"
-#include "measure/overview.h"
+#include "measure/overview/overview.h"
 #include "opts.h"
 #include "run.h"
 #include "screen.h"

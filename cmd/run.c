@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "present/present.h"
 #include "sys/affinity.h"
 
 static volatile sig_atomic_t stop_signal;
@@ -130,7 +131,7 @@ void run_avoid(const struct cpuset *measured)
 
 static int show(const char *command, struct view *view, struct report *report)
 {
-	int rc = view_write(view, report);
+	int rc = report ? view_write(view, report) : 0;
 
 	report_free(report);
 	if (rc && rc != -EPIPE)
@@ -138,7 +139,7 @@ static int show(const char *command, struct view *view, struct report *report)
 	return rc;
 }
 
-/* Waits until the window ends and shows the reports of the meter's events meanwhile. */
+/* Waits until the window ends. Shows the meter's events meanwhile. */
 static int wait_window(const char *command, struct meter *meter, uint64_t until_ns,
 		       struct view *view, struct err *err, bool *ret_stop)
 {
@@ -151,9 +152,10 @@ static int wait_window(const char *command, struct meter *meter, uint64_t until_
 		*ret_stop = wait_fd(until_ns, fd, &readable);
 		if (!readable)
 			return 0;
-		report = NULL;
-		rc = meter->ops->event(meter, &report, err);
-		if (!rc && report)
+		rc = meter->ops->event(meter, err);
+		if (!rc)
+			rc = present_events(command, meter, &report, err);
+		if (!rc)
 			rc = show(command, view, report);
 		if (rc)
 			return rc;
@@ -163,7 +165,7 @@ static int wait_window(const char *command, struct meter *meter, uint64_t until_
 int run_windows(const char *command, struct meter *meter, const struct opts_interval *interval,
 		struct view *view)
 {
-	struct report *report = NULL;
+	struct report *report;
 	struct err err = {0};
 	uint64_t next;
 	bool stop = false;
@@ -176,7 +178,9 @@ int run_windows(const char *command, struct meter *meter, const struct opts_inte
 		next += interval->interval_ns;
 		rc = wait_window(command, meter, next, view, &err, &stop);
 		if (!rc)
-			rc = meter->ops->read(meter, &report, &err);
+			rc = meter->ops->read(meter, &err);
+		if (!rc)
+			rc = present_window(command, meter, &report, &err);
 		if (!rc)
 			rc = show(command, view, report);
 		/* A window that ended late must not make the next ones shorter. */

@@ -12,6 +12,7 @@
 #include "measure/runq/runq.h"
 #include "measure/wake/wake.h"
 #include "opts.h"
+#include "present/present.h"
 #include "run.h"
 #include "view/screen/screen.h"
 
@@ -119,11 +120,11 @@ static void live_read(struct live *live, struct err *err)
 
 		if (!meter)
 			continue;
-		if (meter->ops->read(meter, &report, &why)) {
+		if (meter->ops->read(meter, &why) ||
+		    (!live->screen.paused &&
+		     present_window(sources[i].command, meter, &report, &why))) {
 			live_fail(live, i, &why, err);
-		} else if (live->screen.paused) {
-			report_free(report);
-		} else if (screen_show(&live->screen, i, report)) {
+		} else if (report && screen_show(&live->screen, i, report)) {
 			err_set(err, -ENOMEM, "out of memory");
 		}
 	}

@@ -9,8 +9,7 @@
 
 #include "base/clock.h"
 #include "base/duration.h"
-#include "measure/trace/report.h"
-#include "measure/trace/timeline.h"
+#include "present/trace.h"
 #include "measure/trace/trace.h"
 #include "opts.h"
 #include "run.h"

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "measure/wake/wake.h"
 #include "opts.h"
+#include "present/present.h"
 #include "run.h"
 #include "wake_file.h"
 
@@ -239,7 +240,9 @@ static int run_experiment(struct meter *meter, const struct asked *a, struct vie
 	}
 	show_progress(&progress, began, true);
 	if (!rc)
-		rc = meter->ops->read(meter, &report, &err);
+		rc = meter->ops->read(meter, &err);
+	if (!rc)
+		rc = present_window("wake", meter, &report, &err);
 	if (!rc) {
 		rc = view_write(view, report);
 		if (rc && rc != -EPIPE)

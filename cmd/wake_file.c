@@ -12,6 +12,7 @@
 
 #include "input.h"
 #include "measure/wake/wake.h"
+#include "present/wake.h"
 #include "report/find.h"
 #include "report/read_json.h"
 #include "view/svg/wake.h"
@@ -71,9 +72,9 @@ static int write_file(struct meter *meter, const char *path, bool distribution,
 	FILE *out;
 	int rc;
 
-	rc = wake_points(meter, distribution, &points, err);
+	rc = wake_report_points(wake_window(meter), distribution, &points);
 	if (rc)
-		return rc;
+		return err_set(err, rc, "cannot list the points: %s", strerror(-rc));
 	out = fopen(path, "we");
 	if (!out) {
 		rc = err_set(err, -errno, "cannot write %s: %s", path, strerror(errno));

@@ -52,18 +52,18 @@ int collector_update(struct collector *c, struct store *store, const struct conf
 		     struct err *err)
 {
 	uint64_t start_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-	struct shared *fresh = NULL, *old = NULL;
+	struct shared *fresh, *old = NULL;
 	struct report *report = NULL;
 	int rc;
 
-	rc = c->meter->ops->read(c->meter, &report, err);
-	if (!rc) {
-		fresh = shared_new(report);
-		if (!fresh) {
-			report_free(report);
-			rc = err_set(err, -ENOMEM, "out of memory");
-			report = NULL;
-		}
+	rc = c->meter->ops->read(c->meter, err);
+	if (!rc)
+		rc = c->ops->present(c->meter, &report) ? err_set(err, -ENOMEM, "out of memory") : 0;
+	fresh = rc ? NULL : shared_new(report);
+	if (!rc && !fresh) {
+		report_free(report);
+		rc = err_set(err, -ENOMEM, "out of memory");
+		report = NULL;
 	}
 	pthread_mutex_lock(&store->lock);
 	absorb_all(c, store, config, report, clock_ns(CLOCK_THREAD_CPUTIME_ID) - start_ns);

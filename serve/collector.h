@@ -8,6 +8,7 @@
 
 #include "config.h"
 #include "measure/meter.h"
+#include "report/report.h"
 #include "store.h"
 
 /* A report that several responses may share. */
@@ -30,6 +31,8 @@ struct collector_ops {
 	/* Adds the window that @meter read last to the counters, with the store's lock held. */
 	void (*absorb)(struct store *store, const struct config *config,
 		       const struct meter *meter);
+	/* Report of the window that @meter read last. */
+	int (*present)(const struct meter *meter, struct report **ret_report);
 };
 
 struct collector {

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "collectors.h"
 #include "measure/noise/noise.h"
+#include "present/present.h"
 #include "view/prom.h"
 
 /*
@@ -120,4 +121,5 @@ const struct collector_ops collector_noise = {
 	.name = "noise",
 	.open = noise_collector_open,
 	.absorb = noise_collector_absorb,
+	.present = present_noise,
 };

@@ -9,6 +9,7 @@
 #include "collectors.h"
 #include "keeper.h"
 #include "measure/runq/runq.h"
+#include "present/present.h"
 #include "needs.h"
 #include "runq_labels.h"
 #include "runq_limit.h"
@@ -339,4 +340,5 @@ const struct collector_ops collector_runq = {
 	.name = "runq",
 	.open = runq_collector_open,
 	.absorb = runq_collector_absorb,
+	.present = present_runq,
 };

@@ -78,12 +78,10 @@ static void update_all(struct sampler *s)
 
 static void handle_event(struct sampler *s, struct collector *c)
 {
-	struct report *report = NULL;
 	struct err err = {0};
 
-	if (c->meter->ops->event(c->meter, &report, &err))
+	if (c->meter->ops->event(c->meter, &err))
 		report_failure(s, c, &err);
-	report_free(report);
 }
 
 /*

@@ -20,6 +20,7 @@
 #include "api.h"
 #include "base/clock.h"
 #include "base/grow.h"
+#include "report/report.h"
 #include "view/utf8.h"
 
 #define MAX_LISTED 200

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "collectors.h"
+#include "present/present.h"
 #include "stats/native.h"
 #include "view/prom.h"
 
@@ -67,4 +68,5 @@ const struct collector_ops collector_wake = {
 	.name = "wake",
 	.open = wake_collector_open,
 	.absorb = wake_collector_absorb,
+	.present = present_wake,
 };

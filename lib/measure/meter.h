@@ -4,7 +4,6 @@
 #define SUBTICK_MEASURE_METER_H
 
 #include "base/err.h"
-#include "report/report.h"
 
 struct meter;
 
@@ -16,13 +15,13 @@ struct meter_ops {
 	/* Begins the first window. */
 	int (*start)(struct meter *meter, struct err *err);
 	/*
-	 * Ends the window and begins the next without a gap. The window just ended is the meter's
-	 * X_window() until the next read; @ret_report, if not NULL, gets it for views.
+	 * Ends the window and begins the next without a gap. X_window() returns the ended window until
+	 * the next read.
 	 */
-	int (*read)(struct meter *meter, struct report **ret_report, struct err *err);
+	int (*read)(struct meter *meter, struct err *err);
 	/* Optional: a descriptor to poll between reads, and the function to call if it is readable. */
 	int (*event_fd)(const struct meter *meter);
-	int (*event)(struct meter *meter, struct report **ret_report, struct err *err);
+	int (*event)(struct meter *meter, struct err *err);
 	/* Detaches, restores settings and frees; never fails. */
 	void (*close)(struct meter *meter);
 };

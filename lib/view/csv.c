@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "view/text/put.h"
+#include "view/text_put.h"
 #include "view/utf8.h"
 
 struct csv_col {

@@ -7,7 +7,7 @@
 #include <jansson.h>
 
 #include "bench.h"
-#include "measure/crit/report.h"
+#include "present/crit.h"
 #include "sys/cycles.h"
 
 #define RUNS 20

@@ -11,8 +11,8 @@
 
 #include <jansson.h>
 
-#include "measure/load/report.h"
-#include "measure/runq/report.h"
+#include "present/load.h"
+#include "present/runq.h"
 #include "report/find.h"
 #include "report/findings.h"
 

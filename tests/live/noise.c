@@ -220,12 +220,12 @@ static void measure(void *arg, struct verdict *verdict)
 	rc = meter->ops->start(meter, &err);
 	/* The window begins with a reading, which takes less time than a start. */
 	interrupts_read(&around.before_begin);
-	rc = rc ? rc : meter->ops->read(meter, NULL, &err);
+	rc = rc ? rc : meter->ops->read(meter, &err);
 	interrupts_read(&around.after_begin);
 	live_sleep_ms(500);
 	reads = counter_read(fd);
 	interrupts_read(&around.before_end);
-	rc = rc ? rc : meter->ops->read(meter, NULL, &err);
+	rc = rc ? rc : meter->ops->read(meter, &err);
 	interrupts_read(&around.after_end);
 	close(fd);
 	if (rc)

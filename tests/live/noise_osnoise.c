@@ -248,7 +248,7 @@ static const struct noise_window *measure(struct meter *meter, const char *trace
 	t.after_begin = clock_mono_ns();
 	live_sleep_ms(WINDOW_MS);
 	t.before_end = clock_mono_ns();
-	rc = rc ? rc : meter->ops->read(meter, NULL, &err);
+	rc = rc ? rc : meter->ops->read(meter, &err);
 	t.after_end = clock_mono_ns();
 	tell("tracing_on", "0");
 	if (rc)

@@ -129,7 +129,7 @@ static struct counts add_window(struct beside *b)
 	struct counts c = {0};
 	struct err err = {0};
 
-	if (b->meter->ops->read(b->meter, NULL, &err))
+	if (b->meter->ops->read(b->meter, &err))
 		live_fail_all("%s", err.what);
 	w = noise_window(b->meter);
 	c.of[IRQS] = osnoise_counted(w, b->cpu, NOISE_KIND_IRQ, NOISE_KIND_VECTOR, NULL);

@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "cgroups.h"
 #include "live.h"
+#include "present/present.h"
 #include "report/find.h"
 
 /* A kernel that rejects our programs must not look like one that lacks something. */
@@ -48,16 +49,12 @@ void window_wait(struct meter *meter, unsigned int ms)
 {
 	uint64_t end = clock_mono_ns() + ms * NSEC_PER_MSEC, now;
 	struct pollfd fd = {.fd = meter->ops->event_fd(meter), .events = POLLIN};
-	struct report *report = NULL;
 	struct err err = {0};
 
 	while ((now = clock_mono_ns()) < end) {
 		if (poll(&fd, 1, (int)((end - now) / NSEC_PER_MSEC) + 1) <= 0)
 			continue;
-		meter->ops->event(meter, &report, &err);
-		if (report)
-			report_free(report);
-		report = NULL;
+		meter->ops->event(meter, &err);
 	}
 }
 
@@ -67,7 +64,7 @@ struct report *window_end(struct meter *meter, unsigned int ms)
 	struct err err = {0};
 
 	window_wait(meter, ms);
-	if (meter->ops->read(meter, &report, &err))
+	if (meter->ops->read(meter, &err) || present_window("runq", meter, &report, &err))
 		give_up(&err);
 	return report;
 }

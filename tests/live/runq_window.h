@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 #include "measure/runq/runq.h"
+#include "report/report.h"
 
 /* Skips the whole program where the machine cannot do it; fails it where runq cannot. */
 struct meter *window_open(const struct runq_opts *opts);

@@ -11,7 +11,7 @@
 #include "gen/child.h"
 #include "gen/cpu_mix.h"
 #include "live.h"
-#include "measure/audit/report.h"
+#include "present/audit.h"
 #include "measure/audit/watch.h"
 #include "truth.h"
 #include "view/view.h"

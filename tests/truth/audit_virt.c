@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "live.h"
-#include "measure/audit/report.h"
+#include "present/audit.h"
 #include "sys/file.h"
 #include "truth.h"
 

@@ -12,7 +12,7 @@
 
 #include "base/clock.h"
 #include "measure/runq/filter.h"
-#include "measure/runq/report.h"
+#include "present/runq.h"
 #include "measure/runq/slots.h"
 #include "measure/runq/window.h"
 #include "stats/runq.h"

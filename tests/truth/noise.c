@@ -143,7 +143,7 @@ static void check_burn(struct meter *meter, const char *group)
 	live_sleep_ms(50);
 	interrupts_read(&around.before_end);
 	to = clock_mono_ns();
-	if (meter->ops->read(meter, NULL, &err))
+	if (meter->ops->read(meter, &err))
 		live_fail_all("%s", err.what);
 	interrupts_read(&around.after_end);
 	ftrace_stop(from, to, &times);

@@ -105,7 +105,7 @@ static const struct noise_window *end(struct meter *meter)
 {
 	struct err err = {0};
 
-	if (meter->ops->read(meter, NULL, &err))
+	if (meter->ops->read(meter, &err))
 		live_fail_all("%s", err.what);
 	return noise_window(meter);
 }

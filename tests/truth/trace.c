@@ -141,7 +141,7 @@ static struct moment wake_window_ends(struct meter *wake)
 	struct moment moment = {.before_ns = clock_mono_ns()};
 	struct err err = {0};
 
-	live_ok(!wake->ops->read(wake, NULL, &err), "wake ends a window: %s", err.what);
+	live_ok(!wake->ops->read(wake, &err), "wake ends a window: %s", err.what);
 	moment.after_ns = clock_mono_ns();
 	return moment;
 }

@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "measure/audit/load_run.h"
-#include "measure/audit/report.h"
+#include "present/audit.h"
 #include "measure/audit/samples.h"
 #include "measure/audit/watch.h"
 

@@ -5,7 +5,7 @@
 #include <limits.h>
 
 #include "base/clock.h"
-#include "measure/trace/timeline.h"
+#include "present/trace.h"
 #include "measure/trace/trace.h"
 
 int __wrap_clock_gettime(clockid_t id, struct timespec *ts);

@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "measure/crit/module_files.h"
-#include "measure/crit/report.h"
+#include "present/crit.h"
 
 static unsigned int rounds_done, stop_after;
 static int fail_with;

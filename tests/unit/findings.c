@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "measure/load/report.h"
-#include "measure/runq/report.h"
-#include "measure/wake/report.h"
+#include "present/load.h"
+#include "present/runq.h"
+#include "present/wake.h"
 #include "report/find.h"
 #include "report/findings.h"
 #include "view/view.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The load meter on fake sources: its window and its report. */
 #include "measure/load/load.h"
+#include "present/load.h"
 
 #include <math.h>
 #include <unistd.h>
@@ -140,7 +141,7 @@ static void test_bursts(void **state)
 
 	(void)state;
 	for (int i = 0; i < 3; i++) {
-		assert_int_equal(meter->ops->read(meter, NULL, NULL), 0);
+		assert_int_equal(meter->ops->read(meter, NULL), 0);
 		seen += load_window(meter)->cpu_bursts[0][BURST];
 	}
 	assert_int_equal(seen, bursts[BURST] - first);
@@ -154,7 +155,7 @@ static void test_window(void **state)
 	const struct load_window *w = load_window(meter);
 
 	(void)state;
-	assert_int_equal(meter->ops->read(meter, NULL, NULL), 0);
+	assert_int_equal(meter->ops->read(meter, NULL), 0);
 	assert_string_equal(w->source, "bpf");
 	assert_null(w->passed_over);
 	assert_true(cpuset_count(&w->cpus) >= 1);
@@ -186,12 +187,12 @@ static void test_steal(void **state)
 	stolen_ticks = 0;
 	meter = open_started(&(struct load_opts){0});
 	w = load_window(meter);
-	assert_int_equal(meter->ops->read(meter, NULL, NULL), 0);
+	assert_int_equal(meter->ops->read(meter, NULL), 0);
 	/* A column of zeros is no knowledge. */
 	assert_false(w->steal_known);
 	assert_int_equal(w->parts >> LOAD_PART_STEAL & 1, 0);
 	stolen_ticks = 5;
-	assert_int_equal(meter->ops->read(meter, NULL, NULL), 0);
+	assert_int_equal(meter->ops->read(meter, NULL), 0);
 	assert_true(w->steal_known);
 	assert_int_equal(w->parts >> LOAD_PART_STEAL & 1, 1);
 	assert_int_equal(w->cpu[0].part_ns[LOAD_PART_STEAL], 5 * tick_ns);
@@ -199,16 +200,16 @@ static void test_steal(void **state)
 	assert_int_equal(w->cpu[0].part_ns[LOAD_PART_IDLE], 750 * MSEC);
 	assert_int_equal(w->cpu[0].busy_ns, 250 * MSEC - 5 * tick_ns);
 	/* It stood still, and then stepped back, as it does where CPUs come and go. */
-	assert_int_equal(meter->ops->read(meter, NULL, NULL), 0);
+	assert_int_equal(meter->ops->read(meter, NULL), 0);
 	assert_int_equal(w->cpu[0].part_ns[LOAD_PART_STEAL], 0);
 	stolen_ticks = 3;
-	assert_int_equal(meter->ops->read(meter, NULL, NULL), 0);
+	assert_int_equal(meter->ops->read(meter, NULL), 0);
 	assert_int_equal(w->cpu[0].part_ns[LOAD_PART_STEAL], 0);
 	/* A CPU that had no line before: all since boot is not this window's. */
 	stat_without_cpus = true;
-	assert_int_equal(meter->ops->read(meter, NULL, NULL), 0);
+	assert_int_equal(meter->ops->read(meter, NULL), 0);
 	stat_without_cpus = false;
-	assert_int_equal(meter->ops->read(meter, NULL, NULL), 0);
+	assert_int_equal(meter->ops->read(meter, NULL), 0);
 	assert_int_equal(w->cpu[0].part_ns[LOAD_PART_STEAL], 0);
 	meter->ops->close(meter);
 	step_ns = MSEC;
@@ -221,13 +222,13 @@ static void test_shown(void **state)
 	const struct load_window *w = load_window(meter);
 
 	(void)state;
-	assert_int_equal(meter->ops->read(meter, NULL, NULL), 0);
+	assert_int_equal(meter->ops->read(meter, NULL), 0);
 	assert_true(fabs(load_shown(w, "procstat", 0)->busy_ratio - 0.5) < 1e-9);
 	assert_ptr_equal(load_shown(w, "bpf", 0), &w->cpu[0]);
 	assert_null(load_shown(w, "schedstat", 0));
 	/* Without a figure it shows nothing either. */
 	next_flags = LOAD_TORN;
-	assert_int_equal(meter->ops->read(meter, NULL, NULL), 0);
+	assert_int_equal(meter->ops->read(meter, NULL), 0);
 	next_flags = 0;
 	assert_null(load_shown(w, "bpf", 0));
 	assert_non_null(load_shown(w, "procstat", 0));
@@ -257,7 +258,8 @@ static void test_report(void **state)
 	struct report *report;
 
 	(void)state;
-	assert_int_equal(meter->ops->read(meter, &report, NULL), 0);
+	assert_int_equal(meter->ops->read(meter, NULL), 0);
+	assert_int_equal(load_report(w, &report), 0);
 	assert_int_equal(report->window_ns, w->window_ns);
 	assert_string_equal(report->tables[0]->key, "cpus");
 	assert_true(cell(report->tables[0], "task_ratio")->f64 ==

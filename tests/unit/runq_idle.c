@@ -15,7 +15,7 @@ static long bpf_map_update_elem(void *map, const void *key, const void *value, u
 #pragma GCC diagnostic pop
 
 #include "measure/runq/idle.h"
-#include "measure/runq/report_idle.h"
+#include "present/runq.h"
 #include "report/find.h"
 
 #define NR_ROWS 3

@@ -15,7 +15,7 @@ static int fake_start(struct meter *meter, struct err *err)
 	return 0;
 }
 
-static int fake_read(struct meter *meter, struct report **ret_report, struct err *err)
+static int fake_read(struct meter *meter, struct err *err)
 {
 	return 0;
 }

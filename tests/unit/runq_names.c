@@ -9,7 +9,7 @@
 
 #include "measure/runq/filter.h"
 #include "measure/runq/names.h"
-#include "measure/runq/report.h"
+#include "present/runq.h"
 #include "measure/runq/sums.h"
 #include "measure/runq/window.h"
 #include "report/find.h"

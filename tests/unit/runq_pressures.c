@@ -3,7 +3,7 @@
 #include "test.h"
 
 #include "measure/runq/pressures.h"
-#include "measure/runq/report_pressure.h"
+#include "present/runq.h"
 #include "report/find.h"
 #include "sys/psi.h"
 

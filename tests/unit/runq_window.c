@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "measure/runq/filter.h"
-#include "measure/runq/report.h"
+#include "present/runq.h"
 #include "measure/runq/waits.h"
 #include "measure/runq/window.h"
 #include "report/find.h"

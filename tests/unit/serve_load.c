@@ -90,13 +90,15 @@ TEST_WITH(test_load, setup, teardown)
 static bool meter_fails;
 
 /* A meter that has lost 5 and 7 since its start. */
-static int lossy_read(struct meter *meter, struct report **ret_report, struct err *err)
+static int lossy_read(struct meter *meter, struct err *err)
 {
-	struct report *report;
+	return meter_fails ? err_set(err, -EIO, "broken on purpose") : 0;
+}
 
-	if (meter_fails)
-		return err_set(err, -EIO, "broken on purpose");
-	report = report_new("lossy");
+static int lossy_present(const struct meter *meter, struct report **ret_report)
+{
+	struct report *report = report_new("lossy");
+
 	report_source(report, "made up");
 	report->time_unix_ns = 77;
 	*ret_report = report;
@@ -113,7 +115,7 @@ static void lossy_absorb(struct store *to, const struct config *from, const stru
 TEST_WITH(test_losses, setup, teardown)
 {
 	static const struct meter_ops ops = {.read = lossy_read};
-	static const struct collector_ops lossy = {.name = "lossy", .absorb = lossy_absorb};
+	static const struct collector_ops lossy = {.name = "lossy", .absorb = lossy_absorb, .present = lossy_present};
 	struct meter meter = {.ops = &ops};
 	struct collector collector = {.ops = &lossy, .meter = &meter};
 	struct err err = {0};

@@ -41,7 +41,7 @@ static void set_interval(struct sampler *sampler, uint64_t ns)
 	pthread_mutex_unlock(&sampler->store->lock);
 }
 
-static int fake_read(struct meter *meter, struct report **ret_report, struct err *err)
+static int fake_read(struct meter *meter, struct err *err)
 {
 	reads++;
 	if (lengthened)
@@ -49,8 +49,12 @@ static int fake_read(struct meter *meter, struct report **ret_report, struct err
 	lengthened = NULL;
 	if (atomic_load(&broken))
 		return err_set(err, -EIO, "broken on purpose");
-	if (ret_report)
-		*ret_report = report_new("fake");
+	return 0;
+}
+
+static int fake_present(const struct meter *meter, struct report **ret_report)
+{
+	*ret_report = report_new("fake");
 	return 0;
 }
 
@@ -65,7 +69,7 @@ static void quiet(const char *fmt, ...)
 
 static const struct meter_ops fake_meter_ops = {.read = fake_read};
 static struct meter fake_meter = {.ops = &fake_meter_ops};
-static const struct collector_ops fake_ops = {.name = "fake", .absorb = fake_absorb};
+static const struct collector_ops fake_ops = {.name = "fake", .absorb = fake_absorb, .present = fake_present};
 
 /* Waits up to five seconds: on a loaded machine the result may come late. */
 static bool becomes(const struct sampler *sampler, bool ready)
@@ -200,7 +204,7 @@ static void churn_absorb(struct store *store, const struct config *config,
 	store_add(store, F_RUNQ, labels, 1);
 }
 
-static const struct collector_ops churn_ops = {.name = "churn", .absorb = churn_absorb};
+static const struct collector_ops churn_ops = {.name = "churn", .absorb = churn_absorb, .present = fake_present};
 
 static void windows(struct collector *collector, struct store *store, const struct config *config)
 {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "measure/trace/timeline.h"
+#include "present/trace.h"
 
 #define NR_CPUS	  3
 #define NR_SLICES 40

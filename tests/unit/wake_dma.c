@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "measure/wake/dma.h"
-#include "measure/wake/report.h"
+#include "present/wake.h"
 #include "report/find.h"
 #include "sys/journal.h"
 #include "sys/netdev.h"

@@ -3,8 +3,7 @@
 #include "test.h"
 
 #include "measure/wake/fill.h"
-#include "measure/wake/report.h"
-#include "measure/wake/report_points.h"
+#include "present/wake.h"
 #include "report/find.h"
 #include "stats/hist.h"
 #include "view/html/html.h"

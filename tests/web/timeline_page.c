@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "measure/trace/timeline.h"
+#include "present/trace.h"
 #include "view/timeline.h"
 
 #define ROUND_NS  100000

@@ -9,10 +9,9 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "measure/load/report.h"
 #include "measure/load/sources.h"
 #include "measure/load/steal.h"
-#include "report/load_wrong.h"
+#include "base/load_wrong.h"
 #include "sys/cpu.h"
 
 /* The samples of one source at both ends of its current window, and what lies between. */
@@ -209,15 +208,13 @@ static void end_window(struct load_meter *m, uint64_t end_ns)
 	load_source_losses(first, &w->losses);
 }
 
-static int load_read(struct meter *meter, struct report **ret_report, struct err *err)
+static int load_read(struct meter *meter, struct err *err)
 {
 	struct load_meter *m = to_load(meter);
-	int rc;
 
 	sample_all(m);
 	end_window(m, clock_mono_ns());
-	rc = ret_report ? load_report(&m->window, ret_report) : 0;
-	return rc ? err_set(err, rc, "cannot make the report: %s", strerror(-rc)) : 0;
+	return 0;
 }
 
 static const struct meter_ops load_meter_ops = {

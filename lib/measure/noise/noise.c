@@ -13,7 +13,6 @@
 #include "measure/load/steal.h"
 #include "measure/noise/cells.h"
 #include "measure/noise/judge.h"
-#include "measure/noise/report.h"
 #include "measure/noise/senders.h"
 #include "sys/cgroup.h"
 #include "sys/cgroup_path.h"
@@ -208,15 +207,13 @@ static void end_window(struct noise_meter *m, uint64_t end_ns)
 	w->noise_losses.calls = m->senders.calls_lost;
 }
 
-static int noise_read(struct meter *meter, struct report **ret_report, struct err *err)
+static int noise_read(struct meter *meter, struct err *err)
 {
 	struct noise_meter *m = to_noise(meter);
-	int rc;
 
 	sample(m);
 	end_window(m, clock_mono_ns());
-	rc = ret_report ? noise_report(&m->window, ret_report) : 0;
-	return rc ? err_set(err, rc, "cannot make the report: %s", strerror(-rc)) : 0;
+	return 0;
 }
 
 static void noise_close(struct meter *meter)

@@ -8,7 +8,6 @@
 #include "measure/runq/kernel.h"
 #include "measure/runq/sums.h"
 #include "measure/runq/window.h"
-#include "report/report.h"
 
 /* Ends the window of @idle; after that of @kernel, which knows the groups' names. */
 int runq_window_idle(struct runq_window *window, struct runq_idle *idle,

@@ -159,7 +159,7 @@ int runq_latency_read(struct runq_latency *ctx, struct runq_latency_window *ret_
 	int rc;
 
 	last_err = (struct err){0};
-	rc = ctx->meter->ops->read(ctx->meter, NULL, &last_err);
+	rc = ctx->meter->ops->read(ctx->meter, &last_err);
 	if (rc)
 		return rc;
 	free(ctx->groups);
@@ -309,10 +309,8 @@ int runq_latency_fd(const struct runq_latency *ctx)
 
 int runq_latency_service(struct runq_latency *ctx)
 {
-	struct report *report = NULL;
-
 	last_err = (struct err){0};
-	return ctx->meter->ops->event(ctx->meter, &report, &last_err);
+	return ctx->meter->ops->event(ctx->meter, &last_err);
 }
 
 const char *runq_latency_source(const struct runq_latency *ctx)

@@ -16,7 +16,6 @@
 #include "measure/runq/memory.h"
 #include "measure/runq/names.h"
 #include "measure/runq/pressures.h"
-#include "measure/runq/report.h"
 #include "measure/runq/sums.h"
 #include "sys/bpf.h"
 #include "sys/kbtf.h"
@@ -356,16 +355,9 @@ static int window_end(struct runq_meter *m, struct err *err)
 	return 0;
 }
 
-static int runq_read(struct meter *meter, struct report **ret_report, struct err *err)
+static int runq_read(struct meter *meter, struct err *err)
 {
-	struct runq_meter *m = to_runq(meter);
-	int rc;
-
-	rc = window_end(m, err);
-	if (rc || !ret_report)
-		return rc;
-	rc = runq_report(&m->window, ret_report);
-	return rc ? err_set(err, rc, "cannot make the report: %s", strerror(-rc)) : 0;
+	return window_end(to_runq(meter), err);
 }
 
 static int runq_event_fd(const struct meter *meter)
@@ -416,7 +408,7 @@ static int find_parties(struct runq_meter *m, struct err *err)
 	return 0;
 }
 
-static int runq_event(struct meter *meter, struct report **ret_report, struct err *err)
+static int runq_event(struct meter *meter, struct err *err)
 {
 	struct runq_meter *m = to_runq(meter);
 	struct runq_long_wait *waits;
@@ -424,14 +416,16 @@ static int runq_event(struct meter *meter, struct report **ret_report, struct er
 	int rc;
 
 	m->nr_events = 0;
+	m->window.nr_long_waits = 0;
 	rc = runq_kernel_events(m->kernel, on_wait, m, err);
 	if (!rc)
 		rc = find_parties(m, err);
 	if (rc || !m->nr_events)
 		return rc;
-	waits = calloc(m->nr_events, sizeof(*waits));
+	waits = reallocarray(m->window.long_waits, m->nr_events, sizeof(*waits));
 	if (!waits)
 		return err_set(err, -ENOMEM, "out of memory");
+	m->window.long_waits = waits;
 	for (size_t i = 0; i < m->nr_events; i++) {
 		long_wait_fill(m, &m->events[i], &waits[nr]);
 		if (!runq_filter_passes_party(&m->filter, &waits[nr].victim))
@@ -442,9 +436,8 @@ static int runq_event(struct meter *meter, struct report **ret_report, struct er
 		}
 		nr++;
 	}
-	rc = nr ? runq_report_waits(&m->window, waits, nr, ret_report) : 0;
-	free(waits);
-	return rc ? err_set(err, rc, "cannot make the report: %s", strerror(-rc)) : 0;
+	m->window.nr_long_waits = nr;
+	return 0;
 }
 
 static void runq_close(struct meter *meter)
@@ -460,6 +453,7 @@ static void runq_close(struct meter *meter)
 	pods_close(m->pods);
 	runq_filter_close(&m->filter);
 	free(m->events);
+	free(m->window.long_waits);
 	free(m);
 }
 

@@ -59,6 +59,21 @@ struct runq_pressed {
 	uint64_t below_ns;
 };
 
+/* A wait that reached the threshold. */
+struct runq_long_wait {
+	uint32_t cpu;
+	uint32_t pid;
+	uint32_t tgid;
+	uint32_t prev_pid; /* who ran last */
+	char comm[17];
+	char prev_comm[17];
+	struct runq_party victim;
+	struct runq_party culprit; /* who ran for the largest part of it */
+	uint64_t culprit_ns;	   /* 0: nobody is known to have run */
+	uint64_t wait_ns;
+	uint64_t end_ns; /* CLOCK_MONOTONIC */
+};
+
 /* Valid until the meter's next read. */
 struct runq_window {
 	uint64_t time_unix_ns; /* when it ended, only to be shown: this clock can be set */
@@ -112,21 +127,10 @@ struct runq_window {
 	double unbooked_ratio;	   /* NAN if unknown */
 	struct runq_losses losses; /* since the start */
 	uint64_t kernel_bytes;
-};
 
-/* A wait that reached the threshold. */
-struct runq_long_wait {
-	uint32_t cpu;
-	uint32_t pid;
-	uint32_t tgid;
-	uint32_t prev_pid; /* who ran last */
-	char comm[17];
-	char prev_comm[17];
-	struct runq_party victim;
-	struct runq_party culprit; /* who ran for the largest part of it */
-	uint64_t culprit_ns;	   /* 0: nobody is known to have run */
-	uint64_t wait_ns;
-	uint64_t end_ns; /* CLOCK_MONOTONIC */
+	/* Waits over the threshold that the last event() read; valid until the next event(). */
+	struct runq_long_wait *long_waits;
+	size_t nr_long_waits;
 };
 
 struct runq_filter;

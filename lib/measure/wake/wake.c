@@ -11,8 +11,6 @@
 #include "measure/wake/fill.h"
 #include "measure/wake/passive.h"
 #include "measure/wake/remote.h"
-#include "measure/wake/report.h"
-#include "measure/wake/report_points.h"
 #include "measure/wake/run.h"
 #include "sys/cpu.h"
 #include "sys/journal.h"
@@ -255,7 +253,7 @@ static int end_window(struct wake_meter *m, uint64_t *ret_end_ns, struct err *er
 	return 0;
 }
 
-static int wake_read(struct meter *meter, struct report **ret_report, struct err *err)
+static int wake_read(struct meter *meter, struct err *err)
 {
 	struct wake_meter *m = to_wake(meter);
 	struct wake_window *w = &m->window;
@@ -277,8 +275,7 @@ static int wake_read(struct meter *meter, struct report **ret_report, struct err
 		wake_env_next(&m->env);
 		m->start_ns = end_ns;
 	}
-	rc = ret_report ? wake_report(w, ret_report) : 0;
-	return rc ? err_set(err, rc, "cannot make the report: %s", strerror(-rc)) : 0;
+	return 0;
 }
 
 const struct wake_window *wake_window(const struct meter *meter)
@@ -310,13 +307,6 @@ void wake_progress(struct meter *meter, struct wake_progress *ret_progress)
 			((double)(done / per_round) + share) / rounds / m->run.nr_workers;
 	}
 	ret_progress->finished = atomic_load(&m->run.finished);
-}
-
-int wake_points(struct meter *meter, bool distribution, struct report **ret_report, struct err *err)
-{
-	int rc = wake_report_points(wake_window(meter), distribution, ret_report);
-
-	return rc ? err_set(err, rc, "cannot list the points: %s", strerror(-rc)) : 0;
 }
 
 static unsigned int passes_per_round(const struct wake_opts *opts)

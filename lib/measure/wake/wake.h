@@ -42,9 +42,6 @@ struct wake_progress {
 };
 
 void wake_progress(struct meter *meter, struct wake_progress *ret_progress);
-/* Every point that was tried, for --points, and their distribution, for --plot; after read(). */
-int wake_points(struct meter *meter, bool distribution, struct report **ret_report,
-		struct err *err);
 /* The window that was read last, until the next read. */
 const struct wake_window *wake_window(const struct meter *meter);
 /* Restores changed settings, as close() does, and sets the window's unrestored. */

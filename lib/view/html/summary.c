@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "report/load_wrong.h"
+#include "base/load_wrong.h"
 #include "view/view.h"
 
 #define CLOSURE	  0.01

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "report/load_wrong.h"
+#include "base/load_wrong.h"
 #include "view/utf8.h"
 #include "view/view.h"
 

@@ -10,8 +10,8 @@
 
 #include "report/find.h"
 #include "report/findings.h"
-#include "report/load_wrong.h"
-#include "view/text/put.h"
+#include "base/load_wrong.h"
+#include "view/text_put.h"
 #include "view/utf8.h"
 
 static const char *const help[][2] = {

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Builds the reports of audit, one per experiment. */
+#ifndef SUBTICK_PRESENT_AUDIT_H
+#define SUBTICK_PRESENT_AUDIT_H
+
+#include "measure/audit/command.h"
+#include "measure/audit/delays.h"
+#include "measure/audit/modes.h"
+#include "measure/audit/precision.h"
+#include "measure/audit/sources.h"
+#include "measure/audit/ticks.h"
+#include "report/report.h"
+
+int audit_ticks_report(const struct audit_opts *opts, const struct audit_findings *findings,
+		       const struct audit_ticks *ticks, struct report **ret_report,
+		       struct err *err);
+int audit_delays_report(const struct audit_opts *opts, const struct audit_findings *findings,
+			const struct audit_delays *delays, struct report **ret_report,
+			struct err *err);
+/* Report of the last row only, for formats that print each row when it is finished. */
+int audit_delays_row_report(const struct audit_opts *opts, const struct audit_findings *findings,
+			    const struct audit_delays *delays, struct report **ret_report,
+			    struct err *err);
+/* Report of the last row as a line of text, so that rows scroll as one table. */
+int audit_delays_line_report(const struct audit_delays *delays, struct report **ret_report,
+			     struct err *err);
+int audit_sources_report(const struct audit_opts *opts, const struct audit_findings *findings,
+			 const struct audit_sources *sources, struct report **ret_report,
+			 struct err *err);
+int audit_precision_report(const struct audit_opts *opts, const struct audit_precision *precision,
+			   struct report **ret_report, struct err *err);
+int audit_command_report(const struct audit_findings *findings,
+			 const struct audit_command *command, struct report **ret_report,
+			 struct err *err);
+/* The verdict: regime, worst error, window lengths, what to use instead. */
+int audit_verdict_report(const struct audit_opts *opts, const struct audit_findings *findings,
+			 uint64_t window_ns, struct report **ret_report, struct err *err);
+
+/* Origin of load levels: a load, or a delay. */
+struct audit_modes_of {
+	const char *load; /* NULL: a delay */
+	uint64_t delay_ns, slack_ns;
+};
+
+/* Table of load levels per mode of the kernel's accounting. */
+void audit_modes_columns(struct table *table, bool by_load);
+void audit_modes_rows(struct table *table, const struct audit_modes_of *of,
+		      const struct audit_level levels[AUDIT_NR_MODES]);
+
+/* Formats seconds for sentences: "10", "0.86", "3841"; returns @buf. */
+const char *audit_seconds(uint64_t ns, char buf[16]);
+/* New report with the fields that all experiments share. */
+struct report *audit_report(const char *experiment, const struct audit_opts *opts,
+			    const struct audit_findings *findings, uint64_t window_ns);
+/* Passes @report on if it is complete, else frees it and sets @err. */
+int audit_report_done(struct report *report, struct report **ret_report, struct err *err);
+
+#endif

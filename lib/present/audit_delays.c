@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The report of audit delays. */
+#include "present/audit.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "present/load.h"
+#include "report/columns.h"
+
+#define ROW(metric, member, ...) COLUMN(struct audit_delay, metric, member, __VA_ARGS__)
+
+/* In text each row is printed as soon as it is finished, so this table is for --all only. */
+static const struct column_spec columns[] = {
+	ROW(M_DELAY_NS, delay_ns),
+	ROW(M_SLACK_NS, slack_ns),
+	ROW(M_ITERATIONS_TOTAL, iterations),
+	ROW(M_REAL_NS, real_ns),
+	ROW(M_EXPECTED_NS, expected_ns),
+	ROW(M_RUSAGE_USER_NS, rusage_user_ns),
+	ROW(M_RUSAGE_SYSTEM_NS, rusage_system_ns),
+	ROW(M_PIDSTAT_USER_NS, pidstat_user_ns, .flags = COLUMN_DATA_ONLY),
+	ROW(M_PIDSTAT_SYSTEM_NS, pidstat_system_ns, .flags = COLUMN_DATA_ONLY),
+	ROW(M_PROCSTAT_USER_NS, procstat_user_ns, .flags = COLUMN_DATA_ONLY),
+	ROW(M_PROCSTAT_SYSTEM_NS, procstat_system_ns, .flags = COLUMN_DATA_ONLY),
+	ROW(M_PROCSTAT_BUSY_NS, procstat_busy_ns),
+	ROW(M_THREAD_CLOCK_NS, thread_ns),
+	ROW(M_BPF_TASK_NS, bpf_task_ns, .flags = COLUMN_DATA_ONLY),
+	ROW(M_BPF_BUSY_NS, bpf_busy_ns),
+	ROW(M_BPF_LOOP_NS, bpf_loop_ns, .flags = COLUMN_DATA_ONLY),
+	ROW(M_REAL_EACH_NS, real_each_ns, .flags = COLUMN_DATA_ONLY),
+	ROW(M_USER_EACH_NS, user_each_ns, .flags = COLUMN_DATA_ONLY),
+	ROW(M_SYSTEM_EACH_NS, system_each_ns, .flags = COLUMN_DATA_ONLY),
+	ROW(M_PROCSTAT_EACH_NS, procstat_each_ns, .flags = COLUMN_DATA_ONLY),
+	ROW(M_TRUE_EACH_NS, true_each_ns),
+	ROW(M_USER_TIMES, user_times),
+	ROW(M_SYSTEM_TIMES, system_times),
+	ROW(M_RUSAGE_FACTOR_RATIO, rusage_factor),
+	ROW(M_PROCSTAT_FACTOR_RATIO, procstat_factor),
+	ROW(M_ERROR_RATIO, error),
+	ROW(M_COMPLETE, complete, .flags = COLUMN_DATA_ONLY),
+	ROW(M_RESUMED, resumed, .flags = COLUMN_DATA_ONLY),
+};
+
+/* A row in text: only columns of a fixed width, which fit a terminal of 80, so that rows align. */
+static const struct column_spec line[] = {
+	ROW(M_DELAY_NS, delay_ns),
+	ROW(M_SLACK_NS, slack_ns),
+	ROW(M_REAL_EACH_NS, real_each_ns, .title = "real"),
+	ROW(M_USER_EACH_NS, user_each_ns, .title = "user"),
+	ROW(M_SYSTEM_EACH_NS, system_each_ns, .title = "system"),
+	ROW(M_TRUE_EACH_NS, true_each_ns, .title = "true"),
+	ROW(M_USER_TIMES, user_times),
+	ROW(M_SYSTEM_TIMES, system_times),
+	ROW(M_PROCSTAT_FACTOR_RATIO, procstat_factor),
+	ROW(M_ERROR_RATIO, error),
+};
+
+static const struct column_spec fields[] = {
+	COLUMN(struct audit_delays, M_COMPLETE, complete, .flags = COLUMN_DATA_ONLY),
+	COLUMN(struct audit_delays, M_ASKED_DELAYS_TOTAL, nr_asked, .flags = COLUMN_DATA_ONLY),
+	COLUMN(struct audit_delays, M_ASKED_ITERATIONS_TOTAL, asked_iterations,
+	       .flags = COLUMN_DATA_ONLY),
+	COLUMN(struct audit_delays, M_ASKED_EACH_NS, asked_each_ns, .flags = COLUMN_DATA_ONLY),
+	COLUMN(struct audit_delays, M_MACHINE, machine, .flags = COLUMN_DATA_ONLY),
+};
+
+static size_t nr_finished(const struct audit_delays *d)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < d->nr; i++)
+		nr += d->rows[i].complete;
+	return nr;
+}
+
+/* The shortest sleep with the largest or the smallest slack; NULL if there is none. */
+static const struct audit_delay *shortest(const struct audit_delays *d, bool largest)
+{
+	const struct audit_delay *best = NULL;
+
+	for (size_t i = 0; i < d->nr; i++) {
+		const struct audit_delay *row = &d->rows[i];
+
+		if (!row->delay_ns || isnan(row->real_each_ns))
+			continue;
+		if (!best || row->delay_ns < best->delay_ns ||
+		    (row->delay_ns == best->delay_ns &&
+		     (largest ? row->slack_ns > best->slack_ns : row->slack_ns < best->slack_ns)))
+			best = row;
+	}
+	return best;
+}
+
+/* "1 ns", "50 us" */
+static const char *short_time(uint64_t ns, char buf[32])
+{
+	if (ns < 1000)
+		snprintf(buf, 32, "%llu ns", (unsigned long long)ns);
+	else
+		snprintf(buf, 32, "%.4g us", (double)ns / 1e3);
+	return buf;
+}
+
+/* A sleep ends up to the slack late: which of the two explains what another experiment found? */
+static void add_slack_notes(const struct audit_delays *d, struct report *report)
+{
+	const struct audit_delay *low = shortest(d, false), *high = shortest(d, true);
+	char slack[32], more[32];
+
+	if (d->nr_slack_ignored)
+		report_note(report,
+			    "the kernel did not take the timer slack of %zu delays, as it does not "
+			    "for real-time tasks: run subtick audit with the normal scheduling "
+			    "policy",
+			    d->nr_slack_ignored);
+	if (!low)
+		return;
+	if (low->slack_ns != high->slack_ns)
+		report_note(report,
+			    "a loop with a sleep of %.3g us takes %.2f us with a timer slack of %s "
+			    "and %.2f us with %s; the paper's 54 us for a sleep of 1 us are those "
+			    "of the kernel's default slack, 50 us",
+			    (double)low->delay_ns / 1e3, low->real_each_ns / 1e3,
+			    short_time(low->slack_ns, slack), high->real_each_ns / 1e3,
+			    short_time(high->slack_ns, more));
+	else if (low->slack_ns != AUDIT_DEFAULT_SLACK_NS)
+		report_note(report,
+			    "these sleeps have a timer slack of %s; the kernel's default is 50 us, "
+			    "and with it each sleep ends up to 50 us later: see --slack default",
+			    short_time(low->slack_ns, slack));
+}
+
+static void add_clock_note(const struct audit_delays *d, struct report *report)
+{
+	const struct audit_delay *row = shortest(d, false);
+	uint64_t used;
+
+	if (!row || !audit_delay_irqs_off(row))
+		return;
+	used = row->bpf_loop_ns == UINT64_MAX ? row->bpf_task_ns : row->bpf_loop_ns;
+	if (used == UINT64_MAX || used <= row->thread_ns)
+		return;
+	report_note(report,
+		    "this kernel measures interrupts (IRQ_TIME_ACCOUNTING) and takes those that wake "
+		    "the loop off its thread clock, and so off user and system: with a sleep of %.3g us "
+		    "the clock has %.2f us per loop, by source bpf %s %.2f us",
+		    (double)row->delay_ns / 1e3, (double)row->thread_ns / (double)row->iterations / 1e3,
+		    row->bpf_loop_ns == UINT64_MAX ? "all tasks of the core used" : "it used",
+		    (double)used / (double)row->iterations / 1e3);
+}
+
+static void add_notes(const struct audit_delays *d, struct report *report)
+{
+	double low = INFINITY, high = 0.0;
+
+	for (size_t i = 0; i < d->nr; i++) {
+		if (!d->rows[i].delay_ns || isnan(d->rows[i].true_each_ns))
+			continue;
+		low = fmin(low, d->rows[i].true_each_ns);
+		high = fmax(high, d->rows[i].true_each_ns);
+	}
+	if (high > 0.0)
+		report_note(report, "the true CPU time of one loop with a sleep is %.2f to %.2f us",
+			    low / 1e3, high / 1e3);
+	report_note(
+		report,
+		"delay 0 is an invalid call, which returns at once: the loop without the sleep");
+	add_slack_notes(d, report);
+	add_clock_note(d, report);
+	if (d->nr_disturbed)
+		report_note(report,
+			    "other tasks used more than %.0f points of the core during %zu of "
+			    "%llu delays, which makes these loops longer and their figures look better",
+			    AUDIT_OTHERS_MAX * 100.0, d->nr_disturbed,
+			    (unsigned long long)d->nr_asked);
+	if (!d->truth && d->no_truth.code)
+		report_note(report, "the core's true busy time is unavailable: %s%s%s",
+			    d->no_truth.what, d->no_truth.fix[0] ? "; fix: " : "", d->no_truth.fix);
+	if (d->nr_resumed)
+		report_note(report, "%zu of %llu delays are from the earlier run",
+			    d->nr_resumed, (unsigned long long)d->nr_asked);
+	if (d->failed.code)
+		report_note(report, "ended early by an error: %s", d->failed.what);
+	else if (!d->complete && d->stopped)
+		report_note(report, "stopped early");
+	if (d->out_of_time)
+		report_note(report, "%zu of %llu delays were measured until --budget was over",
+			    d->nr, (unsigned long long)d->nr_asked);
+	if (!d->complete && (d->stopped || d->failed.code))
+		report_note(report,
+			    "%zu of %llu delays are finished; --resume measures the others, given "
+			    "the --json output or the --save file of this run",
+			    nr_finished(d), (unsigned long long)d->nr_asked);
+}
+
+static const char *source_of(const struct audit_delays *delays)
+{
+	return delays->truth ? delays->truth : "thread-clock";
+}
+
+static void add_modes(const struct audit_delays *delays, size_t first, struct report *report)
+{
+	struct table *table = report_table(report, "modes", "load levels by mode");
+
+	audit_modes_columns(table, false);
+	for (size_t i = first; i < delays->nr; i++)
+		audit_modes_rows(table,
+				 &(struct audit_modes_of){.delay_ns = delays->rows[i].delay_ns,
+							  .slack_ns = delays->rows[i].slack_ns},
+				 delays->rows[i].levels);
+}
+
+static int report_rows(const struct audit_opts *opts, const struct audit_findings *findings,
+		       const struct audit_delays *delays, size_t first, struct report **ret_report,
+		       struct err *err)
+{
+	struct report *report = audit_report("delays", opts, findings, delays->window_ns);
+	struct table *table;
+
+	if (report) {
+		report_source(report, source_of(delays));
+		columns_fields(report, COLUMNS(fields), delays);
+		table = report_table(report, "delays",
+				     "a loop of sleeps: accounted and true CPU time");
+		columns_add(table, COLUMNS(columns));
+		for (size_t i = first; i < delays->nr; i++)
+			columns_row(table, COLUMNS(columns), &delays->rows[i]);
+		if (table)
+			table->text_hidden = true;
+		add_modes(delays, first, report);
+		if (delays->truth)
+			load_report_losses(&delays->losses, report);
+		add_notes(delays, report);
+	}
+	return audit_report_done(report, ret_report, err);
+}
+
+int audit_delays_report(const struct audit_opts *opts, const struct audit_findings *findings,
+			const struct audit_delays *delays, struct report **ret_report,
+			struct err *err)
+{
+	return report_rows(opts, findings, delays, 0, ret_report, err);
+}
+
+int audit_delays_row_report(const struct audit_opts *opts, const struct audit_findings *findings,
+			    const struct audit_delays *delays, struct report **ret_report,
+			    struct err *err)
+{
+	return report_rows(opts, findings, delays, delays->nr - 1, ret_report, err);
+}
+
+int audit_delays_line_report(const struct audit_delays *delays, struct report **ret_report,
+			     struct err *err)
+{
+	struct report *report = report_new("audit");
+	struct table *table;
+
+	if (report) {
+		report_source(report, source_of(delays));
+		table = report_table(report, "delays",
+				     "a loop of sleeps: time of one loop, accounted and true");
+		columns_add(table, COLUMNS(line));
+		columns_row(table, COLUMNS(line), &delays->rows[delays->nr - 1]);
+	}
+	return audit_report_done(report, ret_report, err);
+}

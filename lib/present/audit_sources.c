@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The report of audit sources. */
+#include "present/audit.h"
+
+#include <math.h>
+
+#include "present/load.h"
+#include "report/columns.h"
+
+/* One load as a whole. */
+struct load_row {
+	const char *name;
+	uint64_t window_ns, period_ns, phase_ns;
+	double burn, thread, truth, softirq, shown, columns_sum;
+};
+
+static const struct column_spec load_columns[] = {
+	COLUMN(struct load_row, M_AUDIT_LOAD, name),
+	COLUMN(struct load_row, M_CPU_WINDOW_NS, window_ns),
+	COLUMN(struct load_row, M_PERIOD_NS, period_ns),
+	COLUMN(struct load_row, M_PHASE_NS, phase_ns),
+	COLUMN(struct load_row, M_BURN_RATIO, burn),
+	COLUMN(struct load_row, M_THREAD_RATIO, thread),
+	COLUMN(struct load_row, M_TRUE_RATIO, truth),
+	COLUMN(struct load_row, M_SOFTIRQ_ON_IDLE_RATIO, softirq),
+	COLUMN(struct load_row, M_SHOWN_RATIO, shown),
+	COLUMN(struct load_row, M_COLUMNS_SUM_RATIO, columns_sum),
+};
+
+static void add_load(struct table *table, const struct audit_load_run *run)
+{
+	bool truth = !(run->truth.flags & LOAD_NO_FIGURE);
+	bool columns = run->columns.window_ns && !(run->columns.flags & LOAD_NO_FIGURE);
+	const struct load_row row = {
+		.name = run->name,
+		.window_ns = run->truth.window_ns,
+		.period_ns = run->period_ns ? run->period_ns : UINT64_MAX,
+		.phase_ns = run->phase_known ? run->phase_ns : UINT64_MAX,
+		.burn = run->recorded ? run->burn_ratio : NAN,
+		.thread = run->recorded ? run->thread_ratio : NAN,
+		.truth = truth ? run->truth.busy_ratio : NAN,
+		.softirq = truth && run->parts_known
+				   ? load_part_ratio(&run->truth, LOAD_PART_SOFTIRQ_ON_IDLE)
+				   : NAN,
+		.shown = columns ? run->columns.busy_ratio : NAN,
+		.columns_sum = columns ? run->columns_sum : NAN,
+	};
+
+	columns_row(table, COLUMNS(load_columns), &row);
+}
+
+/* One source under one load, over all windows of one length. */
+struct error_row {
+	const char *load, *source;
+	uint64_t window_ns, windows, voids;
+	double truth, shown, bias, median, p99, max; /* NaN, so null, if all windows are void */
+};
+
+static const struct column_spec error_columns[] = {
+	COLUMN(struct error_row, M_AUDIT_LOAD, load),
+	COLUMN(struct error_row, M_AUDIT_SOURCE, source),
+	COLUMN(struct error_row, M_ERROR_WINDOW_NS, window_ns),
+	COLUMN(struct error_row, M_WINDOWS_TOTAL, windows),
+	COLUMN(struct error_row, M_VOID_TOTAL, voids, .flags = COLUMN_DATA_ONLY),
+	COLUMN(struct error_row, M_TRUE_RATIO, truth),
+	COLUMN(struct error_row, M_SHOWN_RATIO, shown),
+	COLUMN(struct error_row, M_ERROR_RATIO, bias),
+	COLUMN(struct error_row, M_ERROR_MEDIAN_RATIO, median),
+	COLUMN(struct error_row, M_ERROR_P99_RATIO, p99),
+	COLUMN(struct error_row, M_ERROR_MAX_RATIO, max),
+};
+
+static void add_errors(struct table *table, const struct audit_load_run *run, const char *source,
+		       const struct audit_error *errors, const uint64_t *windows_ns, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++) {
+		const struct audit_error *e = &errors[i];
+		const struct error_row row = {
+			.load = run->name,
+			.source = source,
+			.window_ns = windows_ns[i],
+			.windows = e->windows,
+			.voids = e->voids,
+			.truth = e->true_ratio,
+			.shown = e->shown_ratio,
+			.bias = e->bias,
+			.median = e->median,
+			.p99 = e->p99,
+			.max = e->max,
+		};
+
+		/* The load was too short for windows of this length. */
+		if (e->windows || e->voids)
+			columns_row(table, COLUMNS(error_columns), &row);
+	}
+}
+
+static const struct column_spec phase_columns[] = {
+	COLUMN(struct phase_probe, M_PHASE_NS, phase_ns),
+	COLUMN(struct phase_probe, M_TRUE_RATIO, true_ratio),
+	COLUMN(struct phase_probe, M_SHOWN_RATIO, shown_ratio),
+};
+
+static void add_tables(const struct audit_opts *opts, const struct audit_sources *s,
+		       struct report *report)
+{
+	struct table *loads, *errors, *phases, *modes;
+
+	loads = report_table(report, "loads", "the loads, and what /proc/stat shows");
+	errors = report_table(report, "errors", "errors of each source, in percentage points");
+	phases = report_table(report, "phases", "shown and true load of a locked burn, by phase");
+	modes = report_table(report, "modes", "load levels by mode");
+	columns_add(loads, COLUMNS(load_columns));
+	columns_add(errors, COLUMNS(error_columns));
+	columns_add(phases, COLUMNS(phase_columns));
+	audit_modes_columns(modes, true);
+	if (report->failed)
+		return;
+	phases->text_hidden = true;
+	/* In a brief run text shows only the loads; the errors would fill a screen. */
+	errors->text_hidden = opts->brief;
+	for (size_t i = 0; i < AUDIT_PROBES && s->hide_searched; i++)
+		if (s->hide.probes[i].valid)
+			columns_row(phases, COLUMNS(phase_columns), &s->hide.probes[i]);
+	for (size_t i = 0; i < AUDIT_NR_LOADS; i++) {
+		if (s->runs[i].state != AUDIT_MEASURED)
+			continue;
+		add_load(loads, &s->runs[i]);
+		if (s->runs[i].levels_known)
+			audit_modes_rows(modes, &(struct audit_modes_of){.load = s->runs[i].name},
+					 s->runs[i].levels);
+		for (unsigned int at = 1; at < s->nr_sources; at++) {
+			add_errors(errors, &s->runs[i], s->names[at], s->runs[i].fine[at],
+				   audit_fine_ns, AUDIT_NR_FINE);
+			add_errors(errors, &s->runs[i], s->names[at], s->runs[i].errors[at],
+				   audit_windows_ns, AUDIT_NR_WINDOWS);
+		}
+	}
+}
+
+static void say_run(const struct audit_load_run *run, unsigned int cpu, struct report *report)
+{
+	if (run->state == AUDIT_NOT_TRIED)
+		report_note(report, "load \"%s\" was left out: %s%s%s", run->name, run->why.what,
+			    run->why.fix[0] ? "; fix: " : "", run->why.fix);
+	if (run->state == AUDIT_NOT_SENT)
+		report_note(report, "load \"%s\" was left out: its packets could not be sent",
+			    run->name);
+	if (run->state != AUDIT_MEASURED)
+		return;
+	if (run->disturbed)
+		report_note(report, "other tasks used %.0f points of the core during load \"%s\"",
+			    (run->truth.busy_ratio - run->thread_ratio) * 100.0, run->name);
+	if (run->strayed)
+		report_note(report, "load \"%s\" did not stay on CPU %u: the verdict ignores it",
+			    run->name, cpu);
+}
+
+static void say_hidden(const struct audit_opts *opts, const struct audit_findings *f,
+		       const struct audit_sources *s, struct report *report)
+{
+	if (f->hide_found)
+		report_note(report,
+			    "a task that burns %.0f %% of each tick at phase %.2f ms: the core was "
+			    "%.1f %% busy, the columns of /proc/stat show %.1f %%",
+			    opts->share * 100.0, (double)f->hidden_phase_ns / 1e6,
+			    f->hidden_true * 100.0, f->hidden_shown * 100.0);
+	else if (f->hide_tried && f->hidden_true > 0.0)
+		report_note(
+			report,
+			"phase %.2f ms hid a task during the search, but not later: the core was "
+			"%.1f %% busy, the columns show %.1f %%; other tasks may have used it",
+			(double)f->hidden_phase_ns / 1e6, f->hidden_true * 100.0,
+			f->hidden_shown * 100.0);
+	else if (f->hide_tried && !f->hide_phase)
+		report_note(report, "no phase hides a task from /proc/stat");
+	else if (!s->hide_searched && s->others_ratio > AUDIT_OTHERS_MAX)
+		report_note(report,
+			    "no search for a phase that hides a task: other tasks use %.0f %% of the "
+			    "core; name a free one with -C",
+			    s->others_ratio * 100.0);
+	else if (s->hide_too_long)
+		report_note(report, "no search for a phase that hides a task: it takes longer than "
+				    "--budget allows");
+	else if (s->hide_searched && !s->hide.enough && !s->hide.stopped)
+		report_note(report, "the search for a phase that hides a task failed: other tasks "
+				    "kept the core too busy");
+}
+
+static void add_notes(const struct audit_opts *opts, const struct audit_findings *f,
+		      const struct audit_sources *s, struct report *report)
+{
+	for (size_t i = 0; i < AUDIT_NR_LOADS; i++)
+		say_run(&s->runs[i], opts->cpu, report);
+	report_note(report, "the true load is that of source %s; errors are in percentage points",
+		    s->names[0]);
+	if (s->passed_over.code)
+		report_note(report, "a better source for the true load is unavailable: %s",
+			    s->passed_over.what);
+	if (!f->tick_known && f->tick_unclear)
+		report_note(
+			report,
+			"the tick is unknown: %s; loads that should be synchronous with it have a "
+			"period of %.3g ms instead",
+			f->tick_unclear, (double)s->tick_ns / 1e6);
+	say_hidden(opts, f, s, report);
+	if (s->stopped)
+		report_note(report, "stopped early");
+}
+
+int audit_sources_report(const struct audit_opts *opts, const struct audit_findings *findings,
+			 const struct audit_sources *sources, struct report **ret_report,
+			 struct err *err)
+{
+	struct report *report = audit_report("sources", opts, findings, sources->window_ns);
+
+	if (report) {
+		report_source(report, sources->names[0]);
+		add_tables(opts, sources, report);
+		load_report_losses(&sources->losses, report);
+		add_notes(opts, findings, sources, report);
+	}
+	return audit_report_done(report, ret_report, err);
+}

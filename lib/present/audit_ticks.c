@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The report of audit ticks. */
+#include "present/audit.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "report/audit_sets.h"
+#include "report/columns.h"
+
+#define BIN_NS	  100000
+#define NR_BINS	  401 /* up to 40 ms */
+#define MAX_PEAKS 24
+#define PEAK_MIN  0.01
+
+static const char *const load_names[AUDIT_TICKS_NR_LOADS] = {
+	[AUDIT_TICKS_TWO_MODES] = "user and system",
+	[AUDIT_TICKS_WITH_IDLE] = "user and idle",
+	[AUDIT_TICKS_SOFTIRQS] = "irq and softirq",
+};
+
+static const char *const set_names[AUDIT_NR_SETS] = {
+	[AUDIT_SET_TWO_MODES_BUSY] = SET_TWO_MODES_BUSY,
+	[AUDIT_SET_TWO_MODES_ALL] = SET_TWO_MODES_ALL,
+	[AUDIT_SET_WITH_IDLE_BUSY] = SET_WITH_IDLE_BUSY,
+	[AUDIT_SET_WITH_IDLE_ALL] = SET_WITH_IDLE_ALL,
+	[AUDIT_SET_SOFTIRQS] = SET_SOFTIRQS,
+};
+
+static int bins_of(const struct counter_edges *edges, struct bins *ret_bins)
+{
+	int rc = bins_init(ret_bins, BIN_NS, NR_BINS);
+
+	if (!rc)
+		bins_add_intervals(ret_bins, edges);
+	return rc;
+}
+
+/* "12.0 ms 24%, 8.0 ms 18%": the three highest. */
+static void top_peaks(const struct bins *bins, char *buf, size_t size)
+{
+	struct bins_peak peaks[MAX_PEAKS];
+	size_t nr = bins_peaks(bins, PEAK_MIN, peaks, MAX_PEAKS), len = 0;
+
+	buf[0] = '\0';
+	for (int shown = 0; shown < 3; shown++) {
+		struct bins_peak *top = NULL;
+
+		for (size_t i = 0; i < nr; i++)
+			if (peaks[i].count && (!top || peaks[i].count > top->count))
+				top = &peaks[i];
+		if (!top)
+			break;
+		len += snprintf(buf + len, size - len, "%s%.1f ms %.0f%%", shown ? ", " : "",
+				top->at_ns / 1e6, top->share * 100.0);
+		top->count = 0;
+	}
+}
+
+/* One set of columns under its load. */
+struct set_row {
+	const char *set;
+	uint64_t increments, blurred;
+	double coherence;
+	char peaks[96];
+	double read_hz, read_ns, reader_ratio;
+};
+
+static const struct column_spec set_columns[] = {
+	COLUMN(struct set_row, M_AUDIT_SET, set),
+	COLUMN(struct set_row, M_INCREMENTS_TOTAL, increments),
+	COLUMN(struct set_row, M_BLURRED_TOTAL, blurred),
+	COLUMN(struct set_row, M_COHERENCE_RATIO, coherence),
+	COLUMN(struct set_row, M_TOP_PEAKS, peaks),
+	COLUMN(struct set_row, M_READ_HZ, read_hz),
+	COLUMN(struct set_row, M_READ_NS, read_ns),
+	COLUMN(struct set_row, M_READER_RATIO, reader_ratio),
+};
+
+static int add_sets(const struct audit_ticks *t, const struct audit_findings *f,
+		    struct report *report)
+{
+	struct table *table = report_table(report, "sets", "increments of /proc/stat");
+
+	columns_add(table, COLUMNS(set_columns));
+	for (size_t i = 0; i < AUDIT_NR_SETS; i++) {
+		const struct audit_watch *w = &t->watch[audit_ticks_load_of(i)];
+		const struct counter_edges *edges = &t->edges[i];
+		struct set_row row = {
+			.set = set_names[i],
+			.increments = edges->nr,
+			.blurred = edges->blurred,
+			.coherence = f->tick_known && edges->nr
+					     ? tick_fit_coherence(edges->stamps, edges->nr,
+								  (double)f->tick_ns, NULL)
+					     : NAN,
+			.read_hz = (double)w->reads * 1e9 / (double)w->wall_ns,
+			.read_ns = (double)w->read_ns / (double)w->reads,
+			.reader_ratio = (double)w->cpu_ns / (double)w->wall_ns,
+		};
+		struct bins bins;
+
+		if (!w->reads || !w->wall_ns)
+			continue;
+		if (bins_of(edges, &bins))
+			return -ENOMEM;
+		top_peaks(&bins, row.peaks, sizeof(row.peaks));
+		bins_free(&bins);
+		columns_row(table, COLUMNS(set_columns), &row);
+	}
+	return 0;
+}
+
+struct peak_row {
+	const char *set;
+	uint64_t at_ns;
+	double ticks;
+	uint64_t count;
+	double share;
+};
+
+static const struct column_spec peak_columns[] = {
+	COLUMN(struct peak_row, M_AUDIT_SET, set),
+	COLUMN(struct peak_row, M_INTERVAL_NS, at_ns),
+	COLUMN(struct peak_row, M_INTERVAL_TICKS, ticks),
+	COLUMN(struct peak_row, M_COUNT, count),
+	COLUMN(struct peak_row, M_SHARE_RATIO, share),
+};
+
+static void add_peaks(const struct audit_findings *f, struct table *table, const char *set,
+		      const struct bins *bins)
+{
+	struct bins_peak peaks[MAX_PEAKS];
+	size_t nr = bins_peaks(bins, PEAK_MIN, peaks, MAX_PEAKS);
+
+	for (size_t i = 0; i < nr; i++) {
+		struct peak_row row = {
+			.set = set,
+			.at_ns = (uint64_t)peaks[i].at_ns,
+			.ticks = f->tick_known ? peaks[i].at_ns / (double)f->tick_ns : NAN,
+			.count = peaks[i].count,
+			.share = peaks[i].share,
+		};
+
+		columns_row(table, COLUMNS(peak_columns), &row);
+	}
+}
+
+struct interval_row {
+	const char *set;
+	uint64_t from_ns, to_ns, count;
+};
+
+static const struct column_spec interval_columns[] = {
+	COLUMN(struct interval_row, M_AUDIT_SET, set),
+	COLUMN(struct interval_row, M_INTERVAL_NS, from_ns),
+	COLUMN(struct interval_row, M_INTERVAL_END_NS, to_ns),
+	COLUMN(struct interval_row, M_COUNT, count),
+};
+
+static void add_bins(struct table *table, const char *set, const struct bins *bins)
+{
+	uint64_t half = bins->width_ns / 2;
+
+	for (size_t i = 0; i < bins->nr; i++) {
+		uint64_t middle = i * bins->width_ns;
+		struct interval_row row = {
+			.set = set,
+			.from_ns = middle > half ? middle - half : 0,
+			.to_ns = middle + half,
+			.count = bins->count[i],
+		};
+
+		if (row.count)
+			columns_row(table, COLUMNS(interval_columns), &row);
+	}
+	/* Intervals beyond the last bin: the upper edge is null. */
+	if (bins->above)
+		columns_row(table, COLUMNS(interval_columns),
+			    &(struct interval_row){.set = set,
+						   .from_ns = bins->nr * bins->width_ns - half,
+						   .to_ns = UINT64_MAX,
+						   .count = bins->above});
+}
+
+static int add_intervals(const struct audit_ticks *t, const struct audit_findings *f,
+			 struct report *report)
+{
+	struct table *peaks = report_table(report, "peaks", "peaks of the time between increments");
+	struct table *intervals = report_table(report, "intervals", "time between increments");
+
+	columns_add(peaks, COLUMNS(peak_columns));
+	columns_add(intervals, COLUMNS(interval_columns));
+	if (peaks && intervals)
+		peaks->text_hidden = intervals->text_hidden = true;
+	for (size_t i = 0; i < AUDIT_NR_SETS; i++) {
+		struct bins bins;
+
+		if (!t->edges[i].nr_intervals)
+			continue;
+		if (bins_of(&t->edges[i], &bins))
+			return -ENOMEM;
+		add_peaks(f, peaks, set_names[i], &bins);
+		add_bins(intervals, set_names[i], &bins);
+		bins_free(&bins);
+	}
+	return 0;
+}
+
+static void add_quality(const struct audit_ticks *t, struct report *report)
+{
+	uint64_t blurred = 0;
+
+	/* Sets of one load share the same readings: count them once, by the largest set. */
+	for (int load = 0; load < AUDIT_TICKS_NR_LOADS; load++) {
+		uint64_t most = 0;
+
+		for (size_t i = 0; i < AUDIT_NR_SETS; i++)
+			if (audit_ticks_load_of(i) == (enum audit_ticks_load)load && t->edges[i].blurred > most)
+				most = t->edges[i].blurred;
+		blurred += most;
+	}
+	value_u64(report_quality(report, M_BLURRED_TOTAL), blurred);
+}
+
+static void add_notes(const struct audit_ticks *t, const struct audit_findings *f,
+		      struct report *report)
+{
+	if (f->tick_known && f->hz == f->user_hz)
+		report_note(
+			report,
+			"either tick and unit are both 1/%u s, or the load did not mix user and "
+			"system time: a shorter tick would show as peaks below 10 ms",
+			f->hz);
+	else if (f->tick_known)
+		report_note(
+			report,
+			"user, nice and system change on a tick of 1/%u s, in units of 1/%u s: %s",
+			f->hz, f->user_hz,
+			f->hz % f->user_hz
+				? "a unit is not a whole number of ticks, so the intervals "
+				  "alternate"
+				: "a unit is a whole number of ticks, so a steady load has one "
+				  "peak");
+	else if (f->tick_unclear)
+		report_note(report, "the tick is unknown: %s", f->tick_unclear);
+	else if (f->tick_looked)
+		report_note(report, "user, nice and system do not change on a tick");
+	if (f->irq_known)
+		report_note(report, "irq and softirq change %s",
+			    f->irq_coherence >= AUDIT_ON_TICK
+				    ? "on the same tick: the tick samples them, too"
+				    : "between ticks: this kernel measures interrupts");
+	for (int load = 0; load < AUDIT_TICKS_NR_LOADS; load++) {
+		const struct err *why = &t->skipped[load];
+
+		if (why->code)
+			report_note(report, "%s were not measured: %s%s%s", load_names[load],
+				    why->what, why->fix[0] ? "; fix: " : "", why->fix);
+	}
+	if (t->stopped)
+		report_note(report, "stopped early");
+}
+
+int audit_ticks_report(const struct audit_opts *opts, const struct audit_findings *findings,
+		       const struct audit_ticks *ticks, struct report **ret_report, struct err *err)
+{
+	struct report *report = audit_report("ticks", opts, findings, ticks->window_ns);
+
+	if (report) {
+		report_source(report, "procstat");
+		if (add_sets(ticks, findings, report) || add_intervals(ticks, findings, report))
+			report->failed = true;
+		add_quality(ticks, report);
+		add_notes(ticks, findings, report);
+	}
+	return audit_report_done(report, ret_report, err);
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The verdict of audit in plain words. */
+#include "present/audit.h"
+
+#include <errno.h>
+
+static void say_regime(const struct audit_findings *f, struct report *report)
+{
+	switch (audit_regime(f)) {
+	case AUDIT_TICK:
+		report_note(report,
+			    "this kernel accounts CPU time by the tick: %u times a second it "
+			    "charges the "
+			    "whole tick to the task or interrupt that runs then",
+			    f->hz);
+		break;
+	case AUDIT_SAMPLED:
+		report_note(report,
+			    "this kernel accounts tasks by the tick, %u times a second; whether it "
+			    "measures interrupts is unknown",
+			    f->hz);
+		break;
+	case AUDIT_IRQTIME:
+		report_note(
+			report,
+			"this kernel measures interrupts and softirqs exactly "
+			"(IRQ_TIME_ACCOUNTING), but accounts tasks by the tick, %u times a second",
+			f->hz);
+		break;
+	case AUDIT_VIRT_GEN:
+		report_note(report, "on this core the kernel measures CPU time at each switch "
+				    "(VIRT_CPU_ACCOUNTING): the columns are exact to their unit");
+		break;
+	case AUDIT_UNKNOWN:
+		report_note(report, "how this kernel accounts CPU time is unknown%s%s",
+			    f->tick_unclear ? ": " : "", f->tick_unclear ?: "");
+		break;
+	}
+}
+
+static void say_window(struct report *report, const char *want, uint64_t window_ns)
+{
+	char text[16];
+
+	if (window_ns)
+		report_note(report,
+			    "under a load that is not synchronous with the tick, /proc/stat is "
+			    "accurate to "
+			    "%s in 95 of 100 windows of about %s s",
+			    want, audit_seconds(window_ns, text));
+	else
+		report_note(
+			report,
+			"under a load that is not synchronous with the tick, /proc/stat is never "
+			"accurate to %s, however long the window",
+			want);
+}
+
+static void say_windows(const struct audit_findings *f, struct report *report)
+{
+	char text[16];
+
+	say_window(report, "1 %", f->good_1_ns);
+	say_window(report, "0.1 %", f->good_01_ns);
+	report_note(report,
+		    "both are estimates from its errors in windows of 0.1 to %s s (root mean "
+		    "square in the "
+		    "longest: %.2f points)",
+		    audit_seconds(f->good_from_ns, text), f->good_error * 100.0);
+}
+
+static void say_rest(const struct audit_findings *f, struct report *report)
+{
+	if (f->softirq_known)
+		report_note(report, "softirqs that run inline on the idle task %s",
+			    f->softirq_as_idle >= 0.5
+				    ? "count as idle time: the idle column is wrong "
+				      "under network load"
+				    : "do not count as idle time: 1 − the idle "
+				      "column includes them");
+	if (f->hide_found)
+		report_note(report,
+			    "with a hidden task the core was %.1f %% busy, and the columns showed "
+			    "%.1f %%",
+			    f->hidden_true * 100.0, f->hidden_shown * 100.0);
+	if (f->worst_known)
+		report_note(report, "the worst error in a window of %.3g s: %.1f points, under %s",
+			    (double)f->worst_window_ns / 1e9, f->worst_error * 100.0,
+			    f->worst_load);
+	if (f->good_disturbed)
+		report_note(
+			report,
+			"how long a window must be is unknown, because other tasks used the core; "
+			"try again on a quieter machine");
+	if (f->good_known)
+		say_windows(f, report);
+}
+
+static void say_instead(const struct audit_findings *f, struct report *report)
+{
+	if (audit_regime(f) == AUDIT_VIRT_GEN && !(f->worst_known && f->worst_error > 0.01))
+		report_note(report, "/proc/stat is accurate on this machine; use any tool");
+	else if (audit_regime(f) == AUDIT_UNKNOWN)
+		report_note(report,
+			    "whether /proc/stat is accurate is unknown; try again on a quieter "
+			    "machine, or use subtick load");
+	else if (f->softirq_known && f->softirq_as_idle < 0.5)
+		report_note(report, "use subtick load; if it does not work on a machine, use 1 − "
+				    "idle columns ÷ wall "
+				    "time (subtick load --source procidle), not the busy columns");
+	else
+		report_note(report, "use subtick load instead of the columns of /proc/stat");
+}
+
+static void set_window(struct value *value, bool known, uint64_t ns)
+{
+	if (known && ns)
+		value_u64(value, ns);
+	else
+		value_null(value);
+}
+
+static void set_ratio(struct value *value, bool known, double ratio)
+{
+	if (known)
+		value_f64(value, ratio);
+	else
+		value_null(value);
+}
+
+int audit_verdict_report(const struct audit_opts *opts, const struct audit_findings *f,
+			 uint64_t window_ns, struct report **ret_report, struct err *err)
+{
+	struct report *report = audit_report("verdict", opts, f, window_ns);
+	const char *regime = audit_regime_name(audit_regime(f));
+	struct value *softirq;
+
+	if (!report)
+		return err_set(err, -ENOMEM, "out of memory");
+	report_source(report, f->source);
+	if (regime)
+		value_str(report_field(report, M_REGIME), regime);
+	else
+		value_null(report_field(report, M_REGIME));
+	set_ratio(report_field(report, M_COHERENCE_RATIO), f->tick_known, f->busy_coherence);
+	set_ratio(report_field(report, M_IRQ_COHERENCE_RATIO), f->irq_known, f->irq_coherence);
+	softirq = report_field(report, M_SOFTIRQ_IS_IDLE);
+	if (f->softirq_known)
+		value_bool(softirq, f->softirq_as_idle >= 0.5);
+	else
+		value_null(softirq);
+	set_ratio(report_field(report, M_HIDDEN_TRUE_RATIO), f->hide_found, f->hidden_true);
+	set_ratio(report_field(report, M_HIDDEN_SHOWN_RATIO), f->hide_found, f->hidden_shown);
+	set_ratio(report_field(report, M_WORST_ERROR_RATIO), f->worst_known, f->worst_error);
+	set_window(report_field(report, M_GOOD_1_NS), f->good_known, f->good_1_ns);
+	set_window(report_field(report, M_GOOD_01_NS), f->good_known, f->good_01_ns);
+	say_regime(f, report);
+	say_rest(f, report);
+	say_instead(f, report);
+	return audit_report_done(report, ret_report, err);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Builds the report of `subtick crit`. */
+#ifndef SUBTICK_PRESENT_CRIT_H
+#define SUBTICK_PRESENT_CRIT_H
+
+#include "measure/crit/trace.h"
+#include "report/report.h"
+
+/* Figures of an earlier run that a new run is compared with. */
+struct crit_baseline {
+	char name[256]; /* file name */
+	char engine[16];
+	bool work;
+	struct crit_spread op[CRIT_NR_OPS];
+};
+
+/* "p50", or "p999" for 99.9: a dot would make a nested JSON object. */
+void crit_percentile_key(uint32_t percentile, char *key, size_t size);
+
+/*
+ * @baseline and @trace are optional; with @trace, @result is its off_before. The figures are the
+ * median over the rounds; max is the maximum of all rounds.
+ */
+int crit_report(const struct crit_engine *engine, const struct crit_opts *opts,
+		const struct crit_result *result, const struct crit_trace *trace,
+		const struct crit_baseline *baseline, struct report **ret_report);
+
+#endif

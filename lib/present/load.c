@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The report of `subtick load`: CPUs, comparison, softirq vectors, bursts, quality. */
+#include "present/load.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "report/columns.h"
+#include "report/findings.h"
+#include "stats/hist.h"
+
+/* Sources in the order of their columns. */
+enum shown {
+	SHOWN_BPF,
+	SHOWN_PROCSTAT,
+	SHOWN_PROCIDLE,
+	SHOWN_SCHEDSTAT,
+	SHOWN_TASKCLOCK,
+	SHOWN_PERF_TSC,
+	SHOWN_PERF_CALIBRATED,
+	SHOWN_BPF_PMU,
+	NR_SHOWN,
+};
+
+static const char *const shown_names[NR_SHOWN] = {
+	[SHOWN_BPF] = "bpf",
+	[SHOWN_PROCSTAT] = "procstat",
+	[SHOWN_PROCIDLE] = "procidle",
+	[SHOWN_SCHEDSTAT] = "schedstat",
+	[SHOWN_TASKCLOCK] = "taskclock",
+	[SHOWN_PERF_TSC] = "perf-tsc",
+	[SHOWN_PERF_CALIBRATED] = "perf-calibrated",
+	[SHOWN_BPF_PMU] = "bpf-pmu",
+};
+
+struct cpu_row {
+	uint32_t cpu;
+	int8_t online;
+	double busy_ratio;
+	double part_ratio[LOAD_NR_PARTS];
+	double closure_error_ratio;
+	uint64_t window_ns;
+	char flags[96];
+	double shown_ratio[NR_SHOWN];
+};
+
+#define CPU(id, member, ...) COLUMN(struct cpu_row, id, member, __VA_ARGS__)
+
+static const struct column_spec cpu_columns[] = {
+	CPU(M_CPU, cpu),
+	CPU(M_ONLINE, online, .flags = COLUMN_DATA_ONLY),
+	CPU(M_BUSY_RATIO, busy_ratio),
+	/* In the order in which the bar stacks them. */
+	CPU(M_TASK_RATIO, part_ratio[LOAD_PART_TASK]),
+	CPU(M_HARDIRQ_RATIO, part_ratio[LOAD_PART_HARDIRQ]),
+	CPU(M_SOFTIRQ_ON_IDLE_RATIO, part_ratio[LOAD_PART_SOFTIRQ_ON_IDLE]),
+	CPU(M_SOFTIRQ_ON_TASK_RATIO, part_ratio[LOAD_PART_SOFTIRQ_ON_TASK]),
+	CPU(M_KSOFTIRQD_RATIO, part_ratio[LOAD_PART_KSOFTIRQD]),
+	CPU(M_IDLE_LOOP_RATIO, part_ratio[LOAD_PART_IDLE_LOOP]),
+	CPU(M_STEAL_RATIO, part_ratio[LOAD_PART_STEAL]),
+	CPU(M_UNKNOWN_RATIO, part_ratio[LOAD_PART_UNKNOWN]),
+	CPU(M_POLL_IDLE_RATIO, part_ratio[LOAD_PART_POLL_IDLE]),
+	CPU(M_IDLE_RATIO, part_ratio[LOAD_PART_IDLE]),
+	CPU(M_CLOSURE_ERROR_RATIO, closure_error_ratio),
+	CPU(M_CPU_WINDOW_NS, window_ns, .flags = COLUMN_DATA_ONLY),
+	CPU(M_FLAGS, flags),
+};
+
+/* A source that this machine lacks is a column of nulls. */
+static const struct column_spec shown_columns[] = {
+	CPU(M_CMP_BPF, shown_ratio[SHOWN_BPF]),
+	CPU(M_CMP_PROCSTAT, shown_ratio[SHOWN_PROCSTAT]),
+	CPU(M_CMP_PROCIDLE, shown_ratio[SHOWN_PROCIDLE]),
+	CPU(M_CMP_SCHEDSTAT, shown_ratio[SHOWN_SCHEDSTAT]),
+	CPU(M_CMP_TASKCLOCK, shown_ratio[SHOWN_TASKCLOCK]),
+	CPU(M_CMP_PERF_TSC, shown_ratio[SHOWN_PERF_TSC]),
+	CPU(M_CMP_PERF_CAL, shown_ratio[SHOWN_PERF_CALIBRATED]),
+	CPU(M_CMP_BPF_PMU, shown_ratio[SHOWN_BPF_PMU]),
+};
+
+/* Which part a column holds; from LOAD_NR_PARTS on: none. */
+static unsigned int part_of(const struct column_spec *spec)
+{
+	size_t first = offsetof(struct cpu_row, part_ratio);
+
+	return spec->offset < first ? LOAD_NR_PARTS : (spec->offset - first) / sizeof(double);
+}
+
+/* What the source cannot tell is no column for people; a comparison has enough without parts. */
+static void hide_parts(const struct load_window *w, struct table *table)
+{
+	for (size_t i = 0; i < sizeof(cpu_columns) / sizeof(cpu_columns[0]); i++) {
+		unsigned int part = part_of(&cpu_columns[i]);
+
+		if (part < LOAD_NR_PARTS) {
+			table->cols[i].data_only = w->compare || !(w->parts >> part & 1);
+			if (!table->bar_end)
+				table->bar_first = i;
+			table->bar_end = i + 1;
+		} else if (cpu_columns[i].metric == M_CLOSURE_ERROR_RATIO) {
+			table->cols[i].data_only = w->compare || !w->parts;
+		}
+	}
+}
+
+static void fill_ratios(const struct load_window *w, const struct load_cpu_window *c, bool figure,
+			struct cpu_row *row)
+{
+	row->busy_ratio = figure ? c->busy_ratio : NAN;
+	row->closure_error_ratio = figure && w->parts ? c->closure_error_ratio : NAN;
+	for (int i = 0; i < LOAD_NR_PARTS; i++)
+		row->part_ratio[i] = figure && w->parts >> i & 1 ? load_part_ratio(c, i) : NAN;
+	load_flags_format(c->flags, row->flags, sizeof(row->flags));
+}
+
+static void fill_row(const struct load_window *w, unsigned int cpu, struct cpu_row *row)
+{
+	const struct load_cpu_window *c = &w->cpu[cpu];
+	bool figure = !(c->flags & LOAD_NO_FIGURE);
+
+	row->cpu = cpu;
+	row->online = !(c->flags & LOAD_OFFLINE);
+	row->window_ns = figure ? c->window_ns : UINT64_MAX;
+	fill_ratios(w, c, figure, row);
+	for (int i = 0; i < NR_SHOWN; i++) {
+		const struct load_cpu_window *shown = load_shown(w, shown_names[i], cpu);
+
+		row->shown_ratio[i] = shown ? shown->busy_ratio : NAN;
+	}
+}
+
+/* The mean of what each source shows; only of the CPUs that it has a figure for. */
+static void sum_shown(const struct load_window *w, struct cpu_row *row)
+{
+	for (unsigned int i = 0; i < NR_SHOWN; i++) {
+		struct load_cpu_window sum;
+
+		row->shown_ratio[i] = NAN;
+		for (unsigned int s = 0; s < w->nr_shown; s++)
+			if (!strcmp(w->shown[s].source, shown_names[i]) &&
+			    load_sum(w->shown[s].cpu, &w->cpus, &sum))
+				row->shown_ratio[i] = sum.busy_ratio;
+	}
+}
+
+/* The CPUs together, as the first line of mpstat has them. */
+static void add_all(const struct load_window *w, const struct table *cpus, struct report *report)
+{
+	struct table *table = report_table(report, "all", NULL);
+	struct load_cpu_window sum;
+	unsigned int nr = load_sum(w->cpu, &w->cpus, &sum);
+	struct cpu_row row = {.cpu = UINT32_MAX, .online = -1, .window_ns = UINT64_MAX};
+	size_t first_shown = SIZE_MAX, at;
+
+	columns_add(table, COLUMNS(cpu_columns));
+	if (w->compare)
+		first_shown = columns_add(table, COLUMNS(shown_columns));
+	if (report->failed)
+		return;
+	for (size_t i = 0; i < table->nr_cols; i++)
+		table->cols[i].data_only = cpus->cols[i].data_only;
+	table->bar_first = cpus->bar_first;
+	table->bar_end = cpus->bar_end;
+	table->sum = true;
+	fill_ratios(w, &sum, nr > 0, &row);
+	if (nr < cpuset_count(&w->cpus))
+		snprintf(row.flags, sizeof(row.flags), "%u-of-%u", nr, cpuset_count(&w->cpus));
+	at = columns_row(table, COLUMNS(cpu_columns), &row);
+	if (at != SIZE_MAX)
+		value_str(table_cell(table, at, 0), "all");
+	if (w->compare) {
+		sum_shown(w, &row);
+		columns_fill(table, at, first_shown, COLUMNS(shown_columns), &row);
+	}
+}
+
+static void add_cpus(const struct load_window *w, struct report *report)
+{
+	struct table *table = report_table(report, "cpus", NULL);
+	size_t first_shown = SIZE_MAX;
+	unsigned int cpu;
+
+	columns_add(table, COLUMNS(cpu_columns));
+	if (w->compare)
+		first_shown = columns_add(table, COLUMNS(shown_columns));
+	if (report->failed)
+		return;
+	hide_parts(w, table);
+	cpuset_for_each(cpu, &w->cpus) {
+		struct cpu_row row;
+		size_t at;
+
+		fill_row(w, cpu, &row);
+		at = columns_row(table, COLUMNS(cpu_columns), &row);
+		if (w->compare)
+			columns_fill(table, at, first_shown, COLUMNS(shown_columns), &row);
+	}
+	add_all(w, table, report);
+}
+
+struct vec_row {
+	uint32_t cpu;
+	const char *vec;
+	double ratio;
+	uint64_t count;
+};
+
+static void add_softirqs(const struct load_window *w, struct report *report)
+{
+	static const struct column_spec columns[] = {
+		COLUMN(struct vec_row, M_CPU, cpu),
+		COLUMN(struct vec_row, M_SOFTIRQ_VEC, vec),
+		COLUMN(struct vec_row, M_SOFTIRQ_RATIO, ratio),
+		COLUMN(struct vec_row, M_SOFTIRQ_COUNT, count),
+	};
+	struct table *table = report_table(report, "softirqs", "softirqs by vector");
+	unsigned int cpu;
+
+	columns_add(table, COLUMNS(columns));
+	cpuset_for_each(cpu, &w->cpus) {
+		const struct load_vecs *vecs = &w->cpu_vecs[cpu];
+
+		if (w->cpu[cpu].flags & LOAD_NO_FIGURE)
+			continue;
+		for (int i = 0; i < LOAD_NR_VECS; i++) {
+			struct vec_row row = {
+				.cpu = cpu,
+				.vec = load_vec_name(i),
+				.ratio = (double)vecs->ns[i] / (double)w->cpu[cpu].window_ns,
+				.count = vecs->count[i],
+			};
+
+			if (vecs->count[i] || vecs->ns[i])
+				columns_row(table, COLUMNS(columns), &row);
+		}
+	}
+}
+
+struct burst_row {
+	uint32_t cpu;
+	uint64_t count, p50_ns, p90_ns, p99_ns;
+};
+
+/* Cumulative counts at powers of two, which are bucket edges and therefore exact. */
+static void add_burst_edges(struct table *parent, size_t row, size_t col, const uint64_t *count)
+{
+	struct table *le = table_nested(parent, row, col, "le");
+	size_t col_le = table_col(le, M_BURST_LE_NS), col_count = table_col(le, M_COUNT);
+	uint64_t sum = 0, total = hist_total(count);
+
+	for (unsigned int i = 0; i < HIST_NR && sum < total; i++) {
+		size_t sub;
+
+		sum += count[i];
+		if ((i + 1) % HIST_SUB || hist_high(i) < 1024 || !sum)
+			continue;
+		sub = table_row(le);
+		value_u64(table_cell(le, sub, col_le), hist_high(i) - 1);
+		value_u64(table_cell(le, sub, col_count), sum);
+	}
+}
+
+static void add_bursts(const struct load_window *w, struct report *report)
+{
+#define PERCENTILE(member, name) \
+	COLUMN(struct burst_row, M_PERCENTILE_NS, member, .key = #member, .title = name)
+	static const struct column_spec columns[] = {
+		COLUMN(struct burst_row, M_CPU, cpu),
+		COLUMN(struct burst_row, M_COUNT, count),
+		PERCENTILE(p50_ns, "p50"),
+		PERCENTILE(p90_ns, "p90"),
+		PERCENTILE(p99_ns, "p99"),
+	};
+#undef PERCENTILE
+	struct table *table =
+		report_table(report, "bursts", "busy bursts between two idle periods");
+	size_t col_le;
+	unsigned int cpu;
+
+	columns_add(table, COLUMNS(columns));
+	col_le = table_col(table, M_BUCKETS);
+	cpuset_for_each(cpu, &w->cpus) {
+		const uint64_t *bursts = w->cpu_bursts[cpu];
+		uint64_t count = hist_total(bursts);
+		struct burst_row row = {
+			.cpu = cpu,
+			.count = count,
+			.p50_ns = count ? hist_percentile(bursts, 50) : UINT64_MAX,
+			.p90_ns = count ? hist_percentile(bursts, 90) : UINT64_MAX,
+			.p99_ns = count ? hist_percentile(bursts, 99) : UINT64_MAX,
+		};
+
+		add_burst_edges(table, columns_row(table, COLUMNS(columns), &row), col_le, bursts);
+	}
+}
+
+static void add_notes(const struct load_window *w, struct report *report)
+{
+	const struct err *better = w->passed_over;
+
+	report_note(report, "source %s: %s", w->source, w->what);
+	if (better)
+		report_note(report, "a better source is unavailable: %s%s%s", better->what,
+			    better->fix[0] ? "; fix: " : "", better->fix);
+	if (w->softirq && !w->cpu_vecs)
+		report_note(report, "source %s does not see softirq vectors: use --source bpf",
+			    w->source);
+	if (w->bursts && !w->cpu_bursts)
+		report_note(report, "source %s does not see busy bursts: use --source bpf",
+			    w->source);
+}
+
+void load_report_losses(const struct load_losses *losses, struct report *report)
+{
+#define LOSS(id, member) COLUMN(struct load_losses, id, member, .flags = COLUMN_OPTIONAL)
+	static const struct column_spec specs[] = {
+		LOSS(M_TORN_TOTAL, torn),
+		LOSS(M_ODD_EDGES_TOTAL, odd_edges),
+		LOSS(M_PAUSED_LOST_TOTAL, paused_lost),
+		LOSS(M_RECURSION_MISSES_TOTAL, recursion_misses),
+		LOSS(M_READ_ERROR_TOTAL, read_errors),
+		LOSS(M_LINES_LOST_TOTAL, lines_lost),
+	};
+#undef LOSS
+
+	columns_quality(report, COLUMNS(specs), losses);
+}
+
+void load_report_fill(const struct load_window *w, struct report *report)
+{
+	static const struct column_spec quality[] = {
+		COLUMN(struct load_window, M_CLOSURE_MAX_RATIO, closure_max_ratio,
+		       .flags = COLUMN_OPTIONAL),
+		COLUMN(struct load_window, M_STEAL_KNOWN, steal_known),
+	};
+	static const struct column_spec fields[] = {
+		COLUMN(struct load_window, M_WRONG_RATIO, wrong_ratio,
+		       .flags = COLUMN_OPTIONAL | COLUMN_DATA_ONLY),
+	};
+
+	report->time_unix_ns = w->time_unix_ns;
+	report->window_ns = w->window_ns;
+	report_source(report, w->source);
+	columns_fields(report, COLUMNS(fields), w);
+	add_cpus(w, report);
+	if (w->cpu_vecs)
+		add_softirqs(w, report);
+	if (w->cpu_bursts)
+		add_bursts(w, report);
+	load_report_lines(w, report);
+	load_report_tasks(w, report);
+	columns_quality(report, COLUMNS(quality), w);
+	load_report_losses(&w->losses, report);
+	findings_begin(report);
+	load_findings(w, report);
+	add_notes(w, report);
+}
+
+int load_report(const struct load_window *w, struct report **ret_report)
+{
+	struct report *report = report_new("load");
+
+	if (!report)
+		return -ENOMEM;
+	load_report_fill(w, report);
+	return report_finish(report, ret_report);
+}

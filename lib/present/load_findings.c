@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Finds busy time that the usual tools do not show, and time that the hypervisor takes. */
+#include "present/load.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "report/findings.h"
+#include "base/load_wrong.h"
+
+/*
+ * /proc/stat counts in steps of 10 ms. In a window of a second a step is one point, a fifth of what
+ * is called wrong; in shorter windows the steps themselves would be the finding.
+ */
+#define PROCSTAT_LEAST_NS (950 * NSEC_PER_MSEC)
+
+static const struct finding_rule procstat_low = {
+	"procstat_low", 0.0, "subtick load --compare --softirq, or subtick audit"};
+static const struct finding_rule procstat_high = {
+	"procstat_high", 0.0, "subtick load --compare, or subtick audit"};
+static const struct finding_rule softirq_on_idle = {
+	"softirq_on_idle", LOAD_WRONG_RATIO, "subtick load --softirq"};
+static const struct finding_rule steal = {
+	"steal", LOAD_WRONG_RATIO, "ask the owner of the host: the guest cannot change it"};
+
+/* CPUs of which the same can be said. */
+struct alike {
+	const struct finding_rule *rule;
+	const char *work; /* that takes most of their busy time */
+	struct cpuset cpus;
+	double busy, shown, lost; /* sums of ratios */
+};
+
+/* The parts that are busy time; those after them are not. */
+#define NR_BUSY (LOAD_PART_IDLE_LOOP + 1)
+
+static const char *const work_names[NR_BUSY] = {
+	[LOAD_PART_TASK] = "tasks",
+	[LOAD_PART_HARDIRQ] = "interrupts",
+	/* Also those on tasks: the two count as one. */
+	[LOAD_PART_SOFTIRQ_ON_IDLE] = "softirqs",
+	[LOAD_PART_KSOFTIRQD] = "softirqs in threads",
+	[LOAD_PART_IDLE_LOOP] = "the way into and out of idle states",
+};
+
+static unsigned int largest_vec(const struct load_vecs *vecs)
+{
+	unsigned int most = 0;
+
+	for (unsigned int i = 1; i < LOAD_NR_VECS; i++)
+		if (vecs->ns[i] > vecs->ns[most])
+			most = i;
+	return most;
+}
+
+/* What takes most of the CPU's busy time; a softirq by its vector, if vectors were measured. */
+static const char *main_work(const struct load_window *w, unsigned int cpu)
+{
+	const struct load_cpu_window *c = &w->cpu[cpu];
+	uint64_t softirq = c->part_ns[LOAD_PART_SOFTIRQ_ON_IDLE] +
+			   c->part_ns[LOAD_PART_SOFTIRQ_ON_TASK];
+	unsigned int most = LOAD_PART_SOFTIRQ_ON_IDLE;
+
+	if (!w->parts)
+		return NULL;
+	for (unsigned int i = 0; i < NR_BUSY; i++)
+		if (i != LOAD_PART_SOFTIRQ_ON_TASK && i != LOAD_PART_SOFTIRQ_ON_IDLE &&
+		    c->part_ns[i] > softirq && c->part_ns[i] > c->part_ns[most])
+			most = i;
+	if (most == LOAD_PART_SOFTIRQ_ON_IDLE && w->cpu_vecs)
+		return load_vec_name(largest_vec(&w->cpu_vecs[cpu]));
+	return work_names[most];
+}
+
+struct grouped {
+	/* By work: two rules, one of them by vector only. By rule: the other two. */
+	struct alike list[NR_BUSY + 2 * LOAD_NR_VECS + 4];
+	size_t nr;
+};
+
+static void group_add(struct grouped *grouped, const struct finding_rule *rule, const char *work,
+		      unsigned int cpu, const struct alike *ratios)
+{
+	struct alike *alike = grouped->list;
+	const struct alike *end = alike + grouped->nr;
+
+	while (alike < end && (alike->rule != rule || alike->work != work))
+		alike++;
+	if (alike == end) {
+		*alike = (struct alike){.rule = rule, .work = work};
+		grouped->nr++;
+	}
+	cpuset_add(&alike->cpus, cpu);
+	alike->busy += ratios->busy;
+	alike->shown += ratios->shown;
+	alike->lost += ratios->lost;
+}
+
+static void look_at(const struct load_window *w, unsigned int cpu, struct grouped *grouped)
+{
+	const struct load_cpu_window *c = &w->cpu[cpu];
+	const struct load_cpu_window *shown = load_shown(w, "procstat", cpu);
+	double on_idle = load_part_ratio(c, LOAD_PART_SOFTIRQ_ON_IDLE);
+	struct alike ratios = {.busy = c->busy_ratio};
+
+	if (shown && w->window_ns >= PROCSTAT_LEAST_NS &&
+	    load_is_wrong(shown->busy_ratio, c->busy_ratio)) {
+		bool low = shown->busy_ratio < c->busy_ratio;
+
+		ratios.shown = shown->busy_ratio;
+		ratios.lost = fabs(shown->busy_ratio - c->busy_ratio);
+		group_add(grouped, low ? &procstat_low : &procstat_high,
+			  low ? main_work(w, cpu) : NULL, cpu, &ratios);
+	}
+	if (load_is_wrong(0.0, on_idle)) {
+		ratios.lost = on_idle;
+		group_add(grouped, &softirq_on_idle,
+			  w->cpu_vecs ? load_vec_name(largest_vec(&w->cpu_vecs[cpu])) : NULL, cpu,
+			  &ratios);
+	}
+	if (load_is_wrong(0.0, load_part_ratio(c, LOAD_PART_STEAL))) {
+		ratios.lost = load_part_ratio(c, LOAD_PART_STEAL);
+		group_add(grouped, &steal, NULL, cpu, &ratios);
+	}
+}
+
+/* "CPU 3 is", "CPUs 2-3 are on average". */
+static void say(const struct alike *alike, struct report *report)
+{
+	unsigned int nr = cpuset_count(&alike->cpus);
+	double busy = 100.0 * alike->busy / nr, shown = 100.0 * alike->shown / nr;
+	double lost = 100.0 * alike->lost / nr;
+	uint64_t lost_ns = (uint64_t)(alike->lost * (double)report->window_ns);
+	const char *many = nr > 1 ? "s" : "", *are = nr > 1 ? "are on average" : "is";
+	char cpus[64];
+
+	cpuset_format(&alike->cpus, cpus, sizeof(cpus));
+	if (alike->rule == &procstat_low)
+		findings_add(report, alike->rule, lost_ns,
+			     "CPU%s %s %s %.1f %% busy%s%s; /proc/stat, top and mpstat show %.1f %%",
+			     many, cpus, are, busy, alike->work ? ", mostly with " : "",
+			     alike->work ?: "", shown);
+	else if (alike->rule == &procstat_high)
+		findings_add(report, alike->rule, lost_ns,
+			     "CPU%s %s %s %.1f %% busy; /proc/stat, top and mpstat show %.1f %%",
+			     many, cpus, are, busy, shown);
+	else if (alike->rule == &softirq_on_idle)
+		findings_add(report, alike->rule, lost_ns,
+			     "CPU%s %s spend%s %.1f %% in softirqs%s%s while no task runs: no "
+			     "task's CPU time contains it",
+			     many, cpus, nr > 1 ? "" : "s", lost, alike->work ? ", mostly " : "",
+			     alike->work ?: "");
+	else
+		findings_add(report, alike->rule, lost_ns,
+			     "the hypervisor takes %.1f %% of the time of CPU%s %s", lost, many,
+			     cpus);
+}
+
+void load_findings(const struct load_window *w, struct report *report)
+{
+	struct grouped *grouped = calloc(1, sizeof(*grouped));
+	unsigned int cpu;
+
+	if (!grouped) {
+		report->failed = true;
+		return;
+	}
+	cpuset_for_each(cpu, &w->cpus)
+		if (!(w->cpu[cpu].flags & LOAD_NO_FIGURE))
+			look_at(w, cpu, grouped);
+	for (size_t i = 0; i < grouped->nr; i++)
+		say(&grouped->list[i], report);
+	free(grouped);
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The tables of --irq and --tasks. */
+#include "present/load.h"
+
+#include "report/columns.h"
+
+struct line_row {
+	uint32_t cpu, irq;
+	const char *name;
+	double ratio;
+	uint64_t count, mean_ns;
+};
+
+struct task_row {
+	uint32_t cpu, pid, tgid;
+	char comm[16];
+	double ratio, of_task_ratio;
+	uint64_t count;
+};
+
+static bool has_figure(const struct load_window *w, unsigned int cpu)
+{
+	return cpuset_has(&w->cpus, cpu) && !(w->cpu[cpu].flags & LOAD_NO_FIGURE);
+}
+
+static double share_of(uint64_t ns, uint64_t window_ns)
+{
+	double share = window_ns ? (double)ns / (double)window_ns : 0.0;
+
+	/* Read some µs after the window's end. */
+	return share > 1.0 ? 1.0 : share;
+}
+
+void load_report_lines(const struct load_window *w, struct report *report)
+{
+	static const struct column_spec columns[] = {
+		COLUMN(struct line_row, M_CPU, cpu),
+		COLUMN(struct line_row, M_IRQ, irq),
+		COLUMN(struct line_row, M_IRQ_HANDLER, name),
+		COLUMN(struct line_row, M_IRQ_RATIO, ratio),
+		COLUMN(struct line_row, M_IRQ_COUNT, count),
+		COLUMN(struct line_row, M_AVG_NS, mean_ns),
+	};
+	struct table *table;
+
+	if (!w->irq)
+		return;
+	if (!w->lines) {
+		report_note(report, "source %s does not see interrupt lines: use --source bpf",
+			    w->source);
+		return;
+	}
+	table = report_table(report, "irqs", "interrupts by line");
+	columns_add(table, COLUMNS(columns));
+	for (size_t i = 0; i < w->nr_lines; i++) {
+		const struct load_line *line = &w->lines[i];
+		struct line_row row = {
+			.cpu = line->cpu,
+			.irq = line->irq,
+			.name = line->name,
+			.count = line->count,
+			.mean_ns = line->count ? line->ns / line->count : UINT64_MAX,
+		};
+
+		if (!has_figure(w, line->cpu))
+			continue;
+		row.ratio = share_of(line->ns, w->cpu[line->cpu].window_ns);
+		columns_row(table, COLUMNS(columns), &row);
+	}
+}
+
+/* Before stolen time was taken off: the tasks were measured with it. */
+static uint64_t tasks_of(const struct load_window *w, unsigned int cpu)
+{
+	uint64_t ns = 0;
+
+	for (size_t i = 0; i < w->nr_tasks; i++)
+		if (w->tasks[i].cpu == cpu)
+			ns += w->tasks[i].ns;
+	return ns;
+}
+
+void load_report_tasks(const struct load_window *w, struct report *report)
+{
+	static const struct column_spec columns[] = {
+		COLUMN(struct task_row, M_CPU, cpu),
+		COLUMN(struct task_row, M_PID, pid),
+		COLUMN(struct task_row, M_TGID, tgid),
+		COLUMN(struct task_row, M_COMM, comm),
+		COLUMN(struct task_row, M_TASK_SHARE_RATIO, ratio),
+		COLUMN(struct task_row, M_OF_TASKS_RATIO, of_task_ratio),
+		COLUMN(struct task_row, M_TASK_COUNT, count),
+	};
+	struct table *table;
+	unsigned int shown = 0;
+	uint64_t all = 0;
+
+	if (!w->top)
+		return;
+	if (!w->tasks) {
+		report_note(report, "source %s does not see tasks: use --source bpf", w->source);
+		return;
+	}
+	table = report_table(report, "tasks", "tasks with most time of each core");
+	columns_add(table, COLUMNS(columns));
+	for (size_t i = 0; i < w->nr_tasks; i++) {
+		const struct load_task *task = &w->tasks[i];
+		struct task_row row = {
+			.cpu = task->cpu, .pid = task->pid, .tgid = task->tgid, .count = task->count};
+
+		if (!i || task->cpu != w->tasks[i - 1].cpu) {
+			shown = 0;
+			all = tasks_of(w, task->cpu);
+		}
+		if (!has_figure(w, task->cpu) || shown++ >= w->top)
+			continue;
+		memcpy(row.comm, task->comm, sizeof(row.comm));
+		row.comm[sizeof(row.comm) - 1] = '\0';
+		row.ratio = share_of(task->ns, w->cpu[task->cpu].window_ns);
+		row.of_task_ratio = share_of(task->ns, all);
+		columns_row(table, COLUMNS(columns), &row);
+	}
+}

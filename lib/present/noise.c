@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The report of `subtick noise`: cores, sources, whom they hit, quality. */
+#include "present/noise.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "present/load.h"
+#include "report/columns.h"
+
+struct core_row {
+	uint32_t cpu;
+	double noise, hardirq, softirq, kthread, tasks, loop, poll, idle, unknown, steal;
+	uint64_t events, longest_ns, window_ns;
+	double events_hz, closure;
+	int8_t exceeded;
+	char flags[96];
+};
+
+#define CORE(id, member, ...) COLUMN(struct core_row, id, member, __VA_ARGS__)
+
+/* "exceeded" comes last: only with limits there is such a column. */
+static const struct column_spec core_columns[] = {
+	CORE(M_CPU, cpu),
+	CORE(M_NOISE_RATIO, noise),
+	CORE(M_HARDIRQ_RATIO, hardirq),
+	CORE(M_NOISE_SOFTIRQ_RATIO, softirq),
+	CORE(M_KTHREAD_RATIO, kthread),
+	CORE(M_TASKS_RATIO, tasks),
+	CORE(M_IDLE_LOOP_RATIO, loop),
+	CORE(M_POLL_IDLE_RATIO, poll, .flags = COLUMN_DATA_ONLY),
+	CORE(M_IDLE_RATIO, idle),
+	CORE(M_UNKNOWN_RATIO, unknown, .flags = COLUMN_DATA_ONLY),
+	CORE(M_STEAL_RATIO, steal, .flags = COLUMN_DATA_ONLY),
+	CORE(M_EVENTS_TOTAL, events, .flags = COLUMN_DATA_ONLY),
+	CORE(M_EVENTS_HZ, events_hz),
+	CORE(M_MAX_NS, longest_ns),
+	CORE(M_CLOSURE_ERROR_RATIO, closure),
+	CORE(M_CPU_WINDOW_NS, window_ns, .flags = COLUMN_DATA_ONLY),
+	CORE(M_FLAGS, flags),
+	CORE(M_EXCEEDED, exceeded),
+};
+
+static double share(const struct noise_core *core, uint64_t ns)
+{
+	return ns == UINT64_MAX ? NAN : (double)ns / (double)core->window_ns;
+}
+
+static void fill_core(const struct noise_core *core, struct core_row *row)
+{
+	row->noise = noise_share(core);
+	row->hardirq = share(core, core->class_ns[NOISE_HARDIRQ]);
+	row->softirq = share(core, core->class_ns[NOISE_SOFTIRQ]);
+	row->kthread = share(core, core->class_ns[NOISE_THREAD]);
+	row->tasks = share(core, core->task_ns);
+	row->loop = share(core, core->loop_ns);
+	row->poll = share(core, core->poll_ns);
+	row->idle = share(core, core->idle_ns);
+	row->unknown = share(core, core->unknown_ns);
+	row->steal = share(core, core->steal_ns);
+	row->events = core->events;
+	row->events_hz = noise_rate(core);
+	row->longest_ns = core->longest_ns;
+	row->closure = core->closure_error_ratio;
+	row->window_ns = core->window_ns;
+	row->exceeded = core->exceeded;
+}
+
+static void add_cores(const struct noise_window *w, struct report *report)
+{
+	size_t nr = sizeof(core_columns) / sizeof(core_columns[0]) - !w->judged;
+	struct table *table = report_table(report, "cores", NULL);
+
+	columns_add(table, core_columns, nr);
+	for (size_t i = 0; i < w->nr_cores; i++) {
+		const struct noise_core *core = &w->cores[i];
+		struct core_row row = {
+			.cpu = core->cpu,
+			.noise = NAN,
+			.hardirq = NAN,
+			.softirq = NAN,
+			.kthread = NAN,
+			.tasks = NAN,
+			.loop = NAN,
+			.poll = NAN,
+			.idle = NAN,
+			.unknown = NAN,
+			.steal = NAN,
+			.events = UINT64_MAX,
+			.longest_ns = UINT64_MAX,
+			.window_ns = UINT64_MAX,
+			.events_hz = NAN,
+			.closure = NAN,
+			.exceeded = -1,
+		};
+
+		load_flags_format(core->flags, row.flags, sizeof(row.flags));
+		if (!(core->flags & LOAD_NO_FIGURE))
+			fill_core(core, &row);
+		columns_row(table, core_columns, nr, &row);
+	}
+}
+
+struct source_row {
+	uint32_t cpu, irq;
+	const char *kind, *name, *knob;
+	uint64_t count, ns, p99_ns, longest_ns;
+	double ratio;
+};
+
+static const struct noise_core *core_of(const struct noise_window *w, unsigned int cpu)
+{
+	for (size_t i = 0; i < w->nr_cores; i++)
+		if (w->cores[i].cpu == cpu)
+			return &w->cores[i];
+	return NULL;
+}
+
+static void add_sources(const struct noise_window *w, struct report *report)
+{
+	static const struct column_spec columns[] = {
+		COLUMN(struct source_row, M_CPU, cpu),
+		COLUMN(struct source_row, M_NOISE_KIND, kind),
+		COLUMN(struct source_row, M_IRQ, irq),
+		COLUMN(struct source_row, M_NOISE_NAME, name),
+		COLUMN(struct source_row, M_COUNT, count),
+		COLUMN(struct source_row, M_SUM_NS, ns),
+		COLUMN(struct source_row, M_PERCENTILE_NS, p99_ns, .key = "p99_ns", .title = "p99"),
+		COLUMN(struct source_row, M_MAX_NS, longest_ns),
+		COLUMN(struct source_row, M_NOISE_TIME_RATIO, ratio),
+		COLUMN(struct source_row, M_KNOB, knob),
+	};
+	struct table *table = report_table(report, "sources", "what took time of each core");
+	unsigned int shown = 0;
+
+	columns_add(table, COLUMNS(columns));
+	for (size_t i = 0; i < w->nr_sources; i++) {
+		const struct noise_source *source = &w->sources[i];
+		const struct noise_core *core = core_of(w, source->cpu);
+		struct source_row row = {
+			.cpu = source->cpu,
+			.irq = source->irq,
+			.kind = noise_kind_name(source->kind),
+			.name = source->name,
+			.knob = source->knob,
+			.count = source->count,
+			.ns = source->ns,
+			.p99_ns = source->p99_ns,
+			.longest_ns = source->longest_ns ? source->longest_ns : UINT64_MAX,
+		};
+
+		if (!i || source->cpu != w->sources[i - 1].cpu)
+			shown = 0;
+		if (!core || (core->flags & LOAD_NO_FIGURE) || (w->top && shown++ >= w->top))
+			continue;
+		row.ratio = share(core, source->ns);
+		columns_row(table, COLUMNS(columns), &row);
+	}
+}
+
+struct hit_row {
+	const char *cgroup, *comm;
+	uint64_t id, ns[NOISE_CLASSES], count[NOISE_CLASSES], longest_ns;
+	uint32_t pid;
+};
+
+static void add_hits(const struct noise_window *w, struct report *report)
+{
+	static const struct column_spec columns[] = {
+		COLUMN(struct hit_row, M_HIT_CGROUP, cgroup),
+		COLUMN(struct hit_row, M_CGROUP_ID, id, .flags = COLUMN_DATA_ONLY),
+		COLUMN(struct hit_row, M_HIT_HARDIRQ_NS, ns[NOISE_HARDIRQ]),
+		COLUMN(struct hit_row, M_HIT_HARDIRQ_TOTAL, count[NOISE_HARDIRQ]),
+		COLUMN(struct hit_row, M_HIT_SOFTIRQ_NS, ns[NOISE_SOFTIRQ]),
+		COLUMN(struct hit_row, M_HIT_SOFTIRQ_TOTAL, count[NOISE_SOFTIRQ]),
+		COLUMN(struct hit_row, M_HIT_KTHREAD_NS, ns[NOISE_THREAD]),
+		COLUMN(struct hit_row, M_HIT_KTHREAD_TOTAL, count[NOISE_THREAD]),
+		COLUMN(struct hit_row, M_MAX_NS, longest_ns),
+		COLUMN(struct hit_row, M_COMM, comm),
+		COLUMN(struct hit_row, M_PID, pid),
+	};
+	struct table *table = report_table(report, "hits", "whom it hit");
+
+	columns_add(table, COLUMNS(columns));
+	for (size_t i = 0; i < w->nr_hits; i++) {
+		const struct noise_hit *hit = &w->hits[i];
+		bool task = hit->key != NOISE_ON_IDLE && hit->longest_ns;
+		struct hit_row row = {
+			.cgroup = hit->cgroup,
+			.id = hit->key >= NOISE_ON_THREAD ? UINT64_MAX : hit->key,
+			.longest_ns = hit->longest_ns ? hit->longest_ns : UINT64_MAX,
+			.comm = task ? hit->comm : NULL,
+			.pid = task ? hit->pid : UINT32_MAX,
+		};
+
+		memcpy(row.ns, hit->ns, sizeof(row.ns));
+		memcpy(row.count, hit->count, sizeof(row.count));
+		columns_row(table, COLUMNS(columns), &row);
+	}
+}
+
+static void add_senders(const struct noise_window *w, struct report *report)
+{
+	static const struct column_spec columns[] = {
+		COLUMN(struct noise_sender, M_CPU, cpu),
+		COLUMN(struct noise_sender, M_FROM_CPU, from_cpu),
+		COLUMN(struct noise_sender, M_IPI, name),
+		COLUMN(struct noise_sender, M_COUNT, count),
+	};
+	struct table *table = report_table(report, "senders", "who sent interrupts to each core");
+
+	columns_add(table, COLUMNS(columns));
+	for (size_t i = 0; i < w->nr_senders; i++)
+		columns_row(table, COLUMNS(columns), &w->senders[i]);
+}
+
+struct call_row {
+	uint32_t cpu, from_cpu;
+	const char *function;
+	uint64_t count;
+};
+
+static void add_calls(const struct noise_window *w, struct report *report)
+{
+	static const struct column_spec columns[] = {
+		COLUMN(struct call_row, M_CPU, cpu),
+		COLUMN(struct call_row, M_FROM_CPU, from_cpu),
+		COLUMN(struct call_row, M_CALLED_FUNCTION, function),
+		COLUMN(struct call_row, M_COUNT, count),
+	};
+	struct table *table =
+		report_table(report, "calls", "functions that others called on each core");
+	bool unnamed = false;
+
+	columns_add(table, COLUMNS(columns));
+	for (size_t i = 0; i < w->nr_calls; i++) {
+		const struct noise_sender *call = &w->calls[i];
+		struct call_row row = {
+			.cpu = call->cpu,
+			.from_cpu = call->from_cpu,
+			.function = call->name[0] ? call->name : NULL,
+			.count = call->count,
+		};
+
+		unnamed |= !row.function;
+		columns_row(table, COLUMNS(columns), &row);
+	}
+	if (unnamed)
+		report_note(report,
+			    "the kernel has no symbol for some of the functions called: use a "
+			    "kernel built with CONFIG_KALLSYMS=y");
+}
+
+static void add_senders_and_calls(const struct noise_window *w, struct report *report)
+{
+	if (!w->has_senders)
+		return;
+	add_senders(w, report);
+	if (w->calls_told)
+		add_calls(w, report);
+	else
+		report_note(report,
+			    "which functions are called is not told by this kernel: it has no "
+			    "tracepoint csd_queue_cpu (Linux 6.5 and later)");
+}
+
+static void add_limits(const struct noise_window *w, struct report *report)
+{
+	struct limits_row {
+		uint64_t max_ns, exceeded;
+		double rate_hz, share_ratio;
+	} row = {w->limits.max_ns, w->exceeded, w->limits.rate_hz, w->limits.share_ratio};
+	static const struct column_spec columns[] = {
+		COLUMN(struct limits_row, M_LIMIT_MAX_NS, max_ns, .flags = COLUMN_OPTIONAL),
+		COLUMN(struct limits_row, M_LIMIT_RATE_HZ, rate_hz, .flags = COLUMN_OPTIONAL),
+		COLUMN(struct limits_row, M_LIMIT_SHARE_RATIO, share_ratio,
+		       .flags = COLUMN_OPTIONAL),
+		COLUMN(struct limits_row, M_EXCEEDED_TOTAL, exceeded),
+	};
+
+	if (w->judged)
+		columns_fields(report, COLUMNS(columns), &row);
+}
+
+static void add_quality(const struct noise_window *w, struct report *report)
+{
+	static const struct column_spec specs[] = {
+		COLUMN(struct noise_window, M_CLOSURE_MAX_RATIO, closure_max_ratio),
+		COLUMN(struct noise_window, M_STEAL_KNOWN, steal_known),
+		COLUMN(struct noise_window, M_NMI_KNOWN, nmi_told),
+		COLUMN(struct noise_window, M_SOURCE_LOST_TOTAL, noise_losses.sources),
+		COLUMN(struct noise_window, M_SOURCE_LOST_NS, noise_losses.source_ns),
+		COLUMN(struct noise_window, M_VICTIM_LOST_TOTAL, noise_losses.victims),
+	};
+	static const struct column_spec of_senders[] = {
+		COLUMN(struct noise_window, M_SENDER_LOST_TOTAL, noise_losses.sends),
+		COLUMN(struct noise_window, M_CALLS_KNOWN, calls_told),
+		COLUMN(struct noise_window, M_CALL_LOST_TOTAL, noise_losses.calls),
+	};
+
+	columns_quality(report, COLUMNS(specs), w);
+	if (w->has_senders)
+		columns_quality(report, COLUMNS(of_senders), w);
+	load_report_losses(&w->losses, report);
+}
+
+int noise_report(const struct noise_window *w, struct report **ret_report)
+{
+	struct report *report = report_new("noise");
+
+	if (!report)
+		return -ENOMEM;
+	report->time_unix_ns = w->time_unix_ns;
+	report->window_ns = w->window_ns;
+	report_source(report, "bpf");
+	value_str(report_field(report, M_HIERARCHY), w->cgroup_v1 ? "v1" : "v2");
+	add_limits(w, report);
+	add_cores(w, report);
+	add_sources(w, report);
+	add_hits(w, report);
+	add_senders_and_calls(w, report);
+	add_quality(w, report);
+	if (!w->nmi_told)
+		report_note(
+			report,
+			"NMIs are not told by this kernel: their time is in what they interrupted");
+	if (!w->steal_known)
+		report_note(
+			report,
+			"steal is not told by this kernel: stolen time is in what it interrupted");
+	return report_finish(report, ret_report);
+}

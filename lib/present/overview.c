@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Report of an overview window: load, the longest waits, wake latency, the findings. */
+#include "present/overview.h"
+
+#include <errno.h>
+
+#include "base/load_wrong.h"
+#include "present/load.h"
+#include "present/runq.h"
+#include "report/columns.h"
+
+/* Maximum number of cgroups shown; subtick runq shows all. */
+#define RUNQ_ROWS 5
+
+struct wait_row {
+	const char *cgroup;
+	uint64_t count, sum_ns;
+	double avg_ns, p99_ns;
+	uint64_t max_ns;
+};
+
+static void add_runq_rows(struct report *report, const struct runq_window *w)
+{
+	static const struct column_spec columns[] = {
+		COLUMN(struct wait_row, M_CGROUP, cgroup),
+		COLUMN(struct wait_row, M_COUNT, count),
+		COLUMN(struct wait_row, M_SUM_NS, sum_ns),
+		COLUMN(struct wait_row, M_AVG_NS, avg_ns),
+		COLUMN(struct wait_row, M_PERCENTILE_NS, p99_ns, .key = "p99_ns", .title = "p99"),
+		COLUMN(struct wait_row, M_MAX_NS, max_ns),
+	};
+	struct table *table = report_table(report, "runq", "longest waits for a core");
+
+	columns_add(table, COLUMNS(columns));
+	for (size_t i = 0; i < w->nr_groups && i < RUNQ_ROWS; i++) {
+		const struct runq_group_window *group = &w->groups[i];
+		struct wait_row row = {
+			.cgroup = runq_party_path(&group->party),
+			.count = group->count,
+			.sum_ns = group->sum_ns,
+			.avg_ns = group->avg_ns,
+			.p99_ns = group->percentile_ns[0],
+			.max_ns = group->max_ns,
+		};
+
+		columns_row(table, COLUMNS(columns), &row);
+	}
+}
+
+/* A wrong /proc/stat is a finding. A right one gets a note. */
+static void note_load(struct report *report, const struct load_window *w)
+{
+	size_t compared = 0;
+	unsigned int cpu;
+
+	cpuset_for_each(cpu, &w->cpus) {
+		const struct load_cpu_window *shown = load_shown(w, "procstat", cpu);
+
+		if (w->cpu[cpu].flags & LOAD_NO_FIGURE || !shown)
+			continue;
+		if (load_is_wrong(shown->busy_ratio, w->cpu[cpu].busy_ratio))
+			return;
+		compared++;
+	}
+	if (compared)
+		report_note(
+			report,
+			"in this window /proc/stat was right to within %.0f points on every core",
+			LOAD_WRONG_RATIO * 100.0);
+}
+
+/* Fewer than 20 wake-ups give no reliable median. */
+static void note_wake(struct report *report, const struct wake_window *w)
+{
+	for (size_t i = 0; i < w->nr_states; i++) {
+		const struct wake_state *s = &w->states[i];
+
+		if (s->summary.count < 20)
+			continue;
+		report_note(report,
+			    "CPU %u woke from %s for a timer %llu times: median %.1f us, longest "
+			    "%.1f us (subtick wake --source passive)",
+			    s->cpu, s->name, (unsigned long long)s->summary.count,
+			    s->summary.median_ns / 1e3, s->summary.max_ns / 1e3);
+	}
+}
+
+int overview_report(const struct overview_window *w, struct report **ret_report)
+{
+	struct report *report = report_new("overview");
+
+	if (!report)
+		return -ENOMEM;
+	load_report_fill(w->load, report);
+	note_load(report, w->load);
+	if (w->wake)
+		note_wake(report, w->wake);
+	if (w->runq) {
+		add_runq_rows(report, w->runq);
+		runq_findings(w->runq, report);
+	} else {
+		report_note(report, "run-queue latency is unavailable: %s%s%s", w->runq_err->what,
+			    w->runq_err->fix[0] ? "; fix: " : "", w->runq_err->fix);
+	}
+	return report_finish(report, ret_report);
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Builds the report of an overview window. */
+#ifndef SUBTICK_PRESENT_OVERVIEW_H
+#define SUBTICK_PRESENT_OVERVIEW_H
+
+#include "measure/overview/overview.h"
+#include "report/report.h"
+
+int overview_report(const struct overview_window *window, struct report **ret_report);
+
+#endif

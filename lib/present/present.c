@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Table of commands with a meter, and the functions that build their reports. */
+#include "present/present.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "measure/load/load.h"
+#include "measure/noise/noise.h"
+#include "measure/runq/runq.h"
+#include "measure/wake/wake.h"
+#include "present/load.h"
+#include "present/noise.h"
+#include "present/overview.h"
+#include "present/runq.h"
+#include "present/wake.h"
+
+#define PRESENT(noun)                                                             \
+	int present_##noun(const struct meter *meter, struct report **ret_report) \
+	{                                                                         \
+		return noun##_report(noun##_window(meter), ret_report);           \
+	}
+PRESENT(load)
+PRESENT(runq)
+PRESENT(noise)
+PRESENT(wake)
+PRESENT(overview)
+
+static const struct {
+	const char *command;
+	int (*present)(const struct meter *meter, struct report **ret_report);
+} presenters[] = {
+	{"load", present_load}, {"runq", present_runq},		{"noise", present_noise},
+	{"wake", present_wake}, {"overview", present_overview},
+};
+
+static int check(int rc, struct err *err)
+{
+	return rc ? err_set(err, rc, "cannot make the report: %s", strerror(-rc)) : 0;
+}
+
+int present_window(const char *command, const struct meter *meter, struct report **ret_report,
+		   struct err *err)
+{
+	for (size_t i = 0; i < sizeof(presenters) / sizeof(presenters[0]); i++)
+		if (!strcmp(presenters[i].command, command))
+			return check(presenters[i].present(meter, ret_report), err);
+	return check(-ENOSYS, err);
+}
+
+int present_events(const char *command, const struct meter *meter, struct report **ret_report,
+		   struct err *err)
+{
+	*ret_report = NULL;
+	if (strcmp(command, "runq"))
+		return 0;
+	return check(runq_report_waits(runq_window(meter), ret_report), err);
+}

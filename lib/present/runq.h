@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Builds the report of a runq window. */
+#ifndef SUBTICK_PRESENT_RUNQ_H
+#define SUBTICK_PRESENT_RUNQ_H
+
+#include "measure/runq/window.h"
+#include "report/report.h"
+
+int runq_report(const struct runq_window *window, struct report **ret_report);
+/* Report of window->long_waits alone. *ret_report is NULL if there are none. */
+int runq_report_waits(const struct runq_window *window, struct report **ret_report);
+
+/* Adds the findings of @window to @report. */
+void runq_findings(const struct runq_window *window, struct report *report);
+
+/* Adds the table of waits per idle state. */
+void runq_report_idle(const struct runq_window *window, struct report *report);
+/* Adds a note that names the idle state with the longest waits, if its driver states a latency. */
+void runq_report_advice(const struct runq_window *window, struct report *report);
+
+/* Adds the pressure table. */
+void runq_report_pressure(const struct runq_window *window, struct report *report);
+/* Adds notes about pressure figures that are missing, with the reason. */
+void runq_report_pressure_notes(const struct runq_window *window, struct report *report);
+
+#endif

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The report of `subtick trace`: cores with a picture, the longest waits with their chain, tasks. */
+#include "present/trace.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "report/columns.h"
+
+struct cpu_row {
+	uint32_t cpu;
+	double busy_ratio, part_ratio[LOAD_NR_PARTS];
+	uint64_t window_ns, edges, lost, gaps, ticks, frequency_hz;
+	const char *line;
+};
+
+static void add_cpus(const struct trace_window *w, struct report *report)
+{
+#define CPU(id, member, ...) COLUMN(struct cpu_row, id, member, __VA_ARGS__)
+	static const struct column_spec columns[] = {
+		CPU(M_CPU, cpu),
+		CPU(M_BUSY_RATIO, busy_ratio),
+		CPU(M_TASK_RATIO, part_ratio[LOAD_PART_TASK]),
+		CPU(M_HARDIRQ_RATIO, part_ratio[LOAD_PART_HARDIRQ]),
+		CPU(M_SOFTIRQ_ON_IDLE_RATIO, part_ratio[LOAD_PART_SOFTIRQ_ON_IDLE]),
+		CPU(M_SOFTIRQ_ON_TASK_RATIO, part_ratio[LOAD_PART_SOFTIRQ_ON_TASK]),
+		CPU(M_KSOFTIRQD_RATIO, part_ratio[LOAD_PART_KSOFTIRQD]),
+		CPU(M_IDLE_LOOP_RATIO, part_ratio[LOAD_PART_IDLE_LOOP]),
+		CPU(M_UNKNOWN_RATIO, part_ratio[LOAD_PART_UNKNOWN]),
+		CPU(M_POLL_IDLE_RATIO, part_ratio[LOAD_PART_POLL_IDLE]),
+		CPU(M_IDLE_RATIO, part_ratio[LOAD_PART_IDLE]),
+		CPU(M_CPU_WINDOW_NS, window_ns),
+		CPU(M_EDGES_TOTAL, edges),
+		CPU(M_EDGES_LOST_TOTAL, lost, .flags = COLUMN_DATA_ONLY),
+		CPU(M_GAPS_TOTAL, gaps),
+		CPU(M_TICKS_TOTAL, ticks, .flags = COLUMN_DATA_ONLY),
+		CPU(M_FREQUENCY_HZ, frequency_hz, .flags = COLUMN_DATA_ONLY),
+		CPU(M_TRACE_LINE, line, .flags = COLUMN_DATA_ONLY),
+	};
+#undef CPU
+	struct table *table = report_table(report, "cpus", NULL);
+	unsigned int cpu;
+
+	columns_add(table, COLUMNS(columns));
+	cpuset_for_each(cpu, &w->cpus) {
+		const struct trace_cpu *c = &w->cpu[cpu];
+		uint64_t window_ns = c->core.to_ns - c->core.from_ns;
+		const uint64_t *part_ns = c->replay.part_ns;
+		struct cpu_row row = {.cpu = cpu, .window_ns = window_ns, .edges = c->core.nr_edges,
+				      .lost = c->lost, .gaps = c->core.nr_gaps, .line = c->line};
+
+		row.ticks = w->has_ticks ? trace_ticks(c) : UINT64_MAX;
+		row.frequency_hz = trace_last_khz(w, cpu) * 1000ULL ?: UINT64_MAX;
+		/* Without any time, 0/0 is no figure. */
+		for (int i = 0; i < LOAD_NR_PARTS; i++)
+			row.part_ratio[i] = (double)part_ns[i] / (double)window_ns;
+		row.busy_ratio = (double)(window_ns - part_ns[LOAD_PART_IDLE] -
+					  part_ns[LOAD_PART_POLL_IDLE] - part_ns[LOAD_PART_UNKNOWN]) /
+				 (double)window_ns;
+		columns_row(table, COLUMNS(columns), &row);
+	}
+}
+
+struct wait_row {
+	uint64_t at_ns, wait_ns, held_ns;
+	uint32_t cpu, pid, waker_pid, waker_cpu, culprit_pid;
+	bool held;
+	const char *comm, *began, *waker, *culprit;
+	struct trace_chain chain;
+};
+
+static void add_wait(const struct trace_window *w, const struct trace_wait *wait,
+		     const struct column_spec *columns, size_t nr, struct table *table)
+{
+	struct wait_row row = {
+		.at_ns = wait->to_ns,
+		.wait_ns = wait->to_ns - wait->from_ns,
+		.cpu = wait->cpu,
+		.pid = wait->pid,
+		.comm = trace_comm(w, wait->pid),
+		.began = wait->woken ? "woken" : "preempted",
+		.held = wait->held,
+		.held_ns = wait->held_ns ?: UINT64_MAX,
+		.waker = wait->woken && wait->waker != UINT32_MAX ? trace_comm(w, wait->waker) : NULL,
+		.waker_pid = wait->woken ? wait->waker : UINT32_MAX,
+		.waker_cpu = wait->woken ? wait->waker_cpu : UINT32_MAX,
+	};
+
+	trace_wait_chain(w, wait, &row.chain);
+	row.culprit_pid = row.chain.culprit;
+	row.culprit = row.chain.culprit == UINT32_MAX ? NULL : trace_comm(w, row.chain.culprit);
+	columns_row(table, columns, nr, &row);
+}
+
+static int add_waits(const struct trace_window *w, uint32_t top, struct report *report)
+{
+#define WAIT(id, member, ...) COLUMN(struct wait_row, id, member, __VA_ARGS__)
+	static const struct column_spec columns[] = {
+		WAIT(M_AT_NS, at_ns),
+		WAIT(M_CPU, cpu),
+		WAIT(M_WAIT_NS, wait_ns),
+		WAIT(M_PID, pid),
+		WAIT(M_COMM, comm),
+		WAIT(M_BEGAN, began),
+		WAIT(M_QUOTA_HELD, held),
+		WAIT(M_QUOTA_HELD_NS, held_ns),
+		WAIT(M_WAKER_COMM, waker),
+		WAIT(M_WAKER_PID, waker_pid, .flags = COLUMN_DATA_ONLY),
+		WAIT(M_WAKER_CPU, waker_cpu),
+		WAIT(M_CULPRIT, culprit),
+		WAIT(M_CULPRIT_PID, culprit_pid, .flags = COLUMN_DATA_ONLY),
+		WAIT(M_CULPRIT_NS, chain.culprit_ns),
+		WAIT(M_WAIT_IRQ_NS, chain.irq_ns),
+		WAIT(M_WAIT_SOFTIRQ_NS, chain.softirq_ns),
+		WAIT(M_WAIT_IDLE_NS, chain.idle_ns),
+	};
+#undef WAIT
+	struct table *table = report_table(report, "waits", "the longest waits for a core");
+	struct trace_wait *list;
+	size_t nr;
+	int rc = trace_longest_waits(w, top, &list, &nr);
+
+	if (rc)
+		return rc;
+	columns_add(table, COLUMNS(columns));
+	for (size_t i = 0; i < nr; i++)
+		add_wait(w, &list[i], COLUMNS(columns), table);
+	free(list);
+	return 0;
+}
+
+struct task_row {
+	struct trace_task_sum sum;
+	uint32_t tgid;
+	const char *comm;
+	uint64_t cgroup_id;
+};
+
+static void add_tasks(const struct trace_window *w, uint32_t top, struct report *report)
+{
+#define TASK(id, member, ...) COLUMN(struct task_row, id, member, __VA_ARGS__)
+	static const struct column_spec columns[] = {
+		TASK(M_PID, sum.pid),
+		TASK(M_TGID, tgid, .flags = COLUMN_DATA_ONLY),
+		TASK(M_COMM, comm),
+		TASK(M_CGROUP_ID, cgroup_id, .flags = COLUMN_DATA_ONLY),
+		TASK(M_RUN_NS, sum.run_ns),
+		TASK(M_COUNT, sum.waits),
+		TASK(M_SUM_NS, sum.wait_ns),
+		TASK(M_MAX_NS, sum.max_ns),
+	};
+#undef TASK
+	struct table *table = report_table(report, "tasks", "tasks: time on a core, and waits for one");
+
+	columns_add(table, COLUMNS(columns));
+	for (size_t i = 0; i < w->nr_tasks && (!top || i < top); i++) {
+		const struct trace_task *name = trace_name(w, w->tasks[i].pid);
+		struct task_row row = {.sum = w->tasks[i],
+				       .tgid = name ? name->tgid : UINT32_MAX,
+				       .comm = name ? name->comm : NULL,
+				       .cgroup_id = name ? name->cgroup : UINT64_MAX};
+
+		columns_row(table, COLUMNS(columns), &row);
+	}
+}
+
+static void add_event(const struct trace_window *w, struct report *report)
+{
+	if (!w->event)
+		return;
+	value_str(report_field(report, M_EVENT), trace_event_name(w->event));
+	value_u64(report_field(report, M_EVENT_AT_NS), w->event_ns);
+	value_u64(report_field(report, M_EVENT_LEN_NS), w->event_len_ns);
+	if (w->event == TRACE_EVENT_PERCENTILE) {
+		value_str(report_field(report, M_EVENT_CGROUP), w->event_cgroup);
+		value_u64(report_field(report, M_EVENT_WAITS_TOTAL), w->event_waits);
+		value_u64(report_field(report, M_EVENT_LONG_TOTAL), w->event_long);
+		value_u64(report_field(report, M_EVENT_WINDOW_NS), w->event_window_ns);
+		return;
+	}
+	value_u64(report_field(report, M_EVENT_CPU), w->event_cpu);
+	value_str(report_field(report, M_EVENT_COMM), trace_comm(w, w->event_pid));
+	value_u64(report_field(report, M_EVENT_PID), w->event_pid);
+}
+
+static void add_picture(const struct trace_window *w, struct report *report)
+{
+	unsigned int cpu;
+
+	report_note(report, "from left to right: # task, i interrupt, s softirq, k ksoftirqd, l idle loop, "
+			    "p polling, . halted, ? unknown");
+	cpuset_for_each(cpu, &w->cpus)
+		report_note(report, "CPU %3u |%s|", cpu, w->cpu[cpu].line);
+}
+
+static void add_asked(const struct trace_window *w, struct report *report)
+{
+	unsigned int cpu;
+
+	cpuset_for_each(cpu, &w->cpus) {
+		const struct trace_core *core = &w->cpu[cpu].core;
+		double seconds = (double)(core->to_ns - core->from_ns) / 1e9;
+		uint32_t khz = trace_last_khz(w, cpu);
+
+		if (w->has_ticks)
+			report_note(report, "CPU %3u: %.1f ticks per second", cpu,
+				    (double)trace_ticks(&w->cpu[cpu]) / seconds);
+		if (w->has_frequency && khz)
+			report_note(report, "CPU %3u: last set to %.3f GHz", cpu, khz / 1e6);
+		else if (w->has_frequency)
+			report_note(report, "CPU %3u: its frequency was not set", cpu);
+	}
+}
+
+int trace_report(const struct trace_window *w, uint32_t top, struct report **ret_report)
+{
+	static const struct column_spec quality[] = {
+		COLUMN(struct trace_window, M_EDGES_LOST_TOTAL, losses.edges),
+		COLUMN(struct trace_window, M_NAMES_LOST_TOTAL, losses.names),
+		COLUMN(struct trace_window, M_ODD_EDGES_TOTAL, losses.odd_edges),
+		COLUMN(struct trace_window, M_RECURSION_MISSES_TOTAL, losses.recursion_misses),
+		COLUMN(struct trace_window, M_UNKNOWN_START_TOTAL, losses.unknown_start),
+		COLUMN(struct trace_window, M_KERNEL_BYTES, kernel_bytes),
+	};
+	struct report *report = report_new("trace");
+	int rc;
+
+	if (!report)
+		return -ENOMEM;
+	report->time_unix_ns = w->time_unix_ns;
+	report->window_ns = w->to_ns - w->from_ns;
+	report_source(report, "bpf");
+	add_event(w, report);
+	add_cpus(w, report);
+	rc = add_waits(w, top, report);
+	if (rc) {
+		report_free(report);
+		return rc;
+	}
+	add_tasks(w, top, report);
+	columns_quality(report, COLUMNS(quality), w);
+	add_picture(w, report);
+	add_asked(w, report);
+	return report_finish(report, ret_report);
+}

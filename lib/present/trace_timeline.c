@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Turns the edges of a trace into the events of a timeline. */
+#include "present/trace.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+
+static enum timeline_kind kind_of(enum trace_kind kind)
+{
+	static const enum timeline_kind kinds[TRACE_NR_KINDS] = {
+		[TRACE_SWITCH] = TIMELINE_SWITCH,
+		[TRACE_WAKING] = TIMELINE_WAKING,
+		[TRACE_WAKEUP] = TIMELINE_WAKEUP,
+		[TRACE_WAKEUP_NEW] = TIMELINE_WAKEUP_NEW,
+		[TRACE_MIGRATE] = TIMELINE_MIGRATE,
+		[TRACE_IRQ_ENTER] = TIMELINE_IRQ_ENTER,
+		[TRACE_IPI_ENTER] = TIMELINE_IRQ_ENTER,
+		[TRACE_VECTOR_ENTER] = TIMELINE_IRQ_ENTER,
+		[TRACE_IRQ_LEAVE] = TIMELINE_IRQ_LEAVE,
+		[TRACE_SOFTIRQ_ENTER] = TIMELINE_SOFTIRQ_ENTER,
+		[TRACE_SOFTIRQ_LEAVE] = TIMELINE_SOFTIRQ_LEAVE,
+		[TRACE_IDLE_ENTER] = TIMELINE_IDLE_ENTER,
+		[TRACE_IDLE_LEAVE] = TIMELINE_IDLE_LEAVE,
+		[TRACE_FREQUENCY] = TIMELINE_FREQUENCY,
+		[TRACE_TICK] = TIMELINE_TICK,
+	};
+
+	return kinds[kind];
+}
+
+/* As ftrace shows states: what is above is modifiers, such as that a sleep does not count as load. */
+static uint32_t shown_state(uint32_t state)
+{
+	return state & 0xff ? state & 0xff : !!state << 8;
+}
+
+static void fill(const struct trace_window *w, uint32_t cpu, const struct trace_edge *edge,
+		 struct timeline_event *event)
+{
+	enum trace_kind kind = trace_edge_kind(edge);
+
+	*event = (struct timeline_event){
+		.ns = w->start_mono_ns + trace_edge_ns(edge),
+		.kind = kind_of(kind),
+		.cpu = cpu,
+	};
+	if (kind <= TRACE_MIGRATE) {
+		event->pid = TRACE_FIRST(edge->what);
+		event->held = edge->what & TRACE_HELD;
+		event->other = TRACE_SECOND(edge->what);
+		event->arg = kind == TRACE_SWITCH ? shown_state(TRACE_THIRD(edge->what)) :
+						    TRACE_THIRD(edge->what);
+		return;
+	}
+	if (kind == TRACE_FREQUENCY) {
+		event->other = TRACE_THIRD(edge->what);
+		event->arg = TRACE_SECOND(edge->what);
+		return;
+	}
+	/* Only a device has a line number. */
+	event->arg = kind == TRACE_IPI_ENTER || kind == TRACE_VECTOR_ENTER ? 0 : edge->what;
+	if (event->kind == TIMELINE_IRQ_ENTER)
+		event->name = trace_irq_name(w, kind, edge->what);
+	else if (kind == TRACE_SOFTIRQ_ENTER || kind == TRACE_SOFTIRQ_LEAVE)
+		event->name = load_vec_name(edge->what);
+}
+
+/* As if the programs had written it: at the wake-up or migration that tells it. */
+static void add_waking(const struct trace_window *w, uint32_t cpu, const struct trace_edge *edge,
+		       struct timeline *timeline)
+{
+	struct timeline_event *event = &timeline->events[timeline->nr_events++];
+
+	fill(w, cpu, edge, event);
+	event->kind = TIMELINE_WAKING;
+	event->held = false;
+	/* The CPU of the task so far: TRACE_WAKES says that it was this one. */
+	event->arg = cpu;
+}
+
+static size_t count_events(const struct trace_core *core)
+{
+	size_t nr = core->nr_edges + core->nr_gaps;
+
+	for (size_t i = 0; i < core->nr_edges; i++)
+		nr += trace_edge_wakes(&core->edges[i]);
+	return nr;
+}
+
+static void add_core(const struct trace_window *w, uint32_t cpu, struct timeline *timeline)
+{
+	const struct trace_core *core = &w->cpu[cpu].core;
+	size_t gap = 0;
+
+	for (size_t i = 0; i < core->nr_edges; i++) {
+		if (gap < core->nr_gaps && core->gaps[gap] == i) {
+			timeline->events[timeline->nr_events++] = (struct timeline_event){
+				.ns = w->start_mono_ns + trace_edge_ns(&core->edges[i - 1]),
+				.kind = TIMELINE_GAP,
+				.cpu = cpu,
+			};
+			gap++;
+		}
+		/* Is in the wait that ends with the next edge. */
+		if (trace_edge_kind(&core->edges[i]) == TRACE_HOLD)
+			continue;
+		if (trace_edge_wakes(&core->edges[i]))
+			add_waking(w, cpu, &core->edges[i], timeline);
+		fill(w, cpu, &core->edges[i], &timeline->events[timeline->nr_events++]);
+	}
+}
+
+static void add_holds(const struct trace_window *w, struct timeline *timeline)
+{
+	for (size_t i = 0; i < w->waits.nr; i++) {
+		const struct trace_wait *wait = &w->waits.list[i];
+
+		if (wait->held_ns)
+			timeline->holds[timeline->nr_holds++] = (struct timeline_hold){
+				.from_ns = w->start_mono_ns + wait->from_ns,
+				.to_ns = w->start_mono_ns + wait->from_ns + wait->held_ns,
+				.cpu = wait->cpu,
+				.pid = wait->pid,
+			};
+	}
+}
+
+int trace_timeline(const struct trace_window *w, struct timeline *ret_timeline)
+{
+	struct timeline timeline = {
+		.start_ns = w->start_mono_ns,
+		.end_ns = w->start_mono_ns + w->to_ns,
+		.unix_ns = w->time_unix_ns,
+		.lost = w->losses.edges + w->losses.recursion_misses,
+		.unknown_starts = w->losses.unknown_start,
+		.event = trace_event_name(w->event),
+		.event_ns = w->start_mono_ns + w->event_ns,
+		.event_len_ns = w->event_len_ns,
+		.event_cpu = w->event_cpu,
+		.event_pid = w->event_pid,
+		.event_cgroup = w->event_cgroup,
+		.event_waits = w->event_waits,
+		.event_long = w->event_long,
+		.event_window_ns = w->event_window_ns,
+	};
+	size_t nr = 1;
+
+	for (size_t cpu = 0; cpu < w->nr_cpus; cpu++)
+		nr += count_events(&w->cpu[cpu].core);
+	timeline.boot_ns = clock_at_ns(CLOCK_BOOTTIME, timeline.end_ns);
+	timeline.events = calloc(nr, sizeof(*timeline.events));
+	timeline.tasks = calloc(w->nr_names + 1, sizeof(*timeline.tasks));
+	timeline.holds = calloc(w->waits.nr + 1, sizeof(*timeline.holds));
+	if (!timeline.events || !timeline.tasks || !timeline.holds) {
+		trace_timeline_free(&timeline);
+		return -ENOMEM;
+	}
+	for (size_t cpu = 0; cpu < w->nr_cpus; cpu++)
+		add_core(w, cpu, &timeline);
+	add_holds(w, &timeline);
+	for (size_t i = 0; i < w->nr_names; i++)
+		timeline.tasks[timeline.nr_tasks++] = (struct timeline_task){
+			.pid = w->names[i].pid, .tgid = w->names[i].tgid, .comm = w->names[i].comm};
+	*ret_timeline = timeline;
+	return 0;
+}
+
+void trace_timeline_free(struct timeline *timeline)
+{
+	free(timeline->events);
+	free(timeline->tasks);
+	free(timeline->holds);
+	free(timeline->slices);
+	free(timeline->waits);
+	*timeline = (struct timeline){0};
+}

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The tables of `subtick wake`: idle states, stages, pre-wake, cores. */
+#include "present/wake.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "report/columns.h"
+#include "report/findings.h"
+
+static const struct column_spec overhead_fields[] = {
+	COLUMN(struct wake_window, M_WAKE_OVERHEAD_NS, overhead_ns),
+	COLUMN(struct wake_window, M_WAKE_UNCERTAINTY_NS, uncertainty_ns),
+	COLUMN(struct wake_window, M_WAKE_DRIVER, machine.idle.driver),
+};
+
+static const struct column_spec point_fields[] = {
+	COLUMN(struct wake_window, M_WAKE_HALTPOLL, machine.haltpoll),
+	COLUMN(struct wake_window, M_WAKE_FROM_NS, from_ns, .flags = COLUMN_OPTIONAL),
+	COLUMN(struct wake_window, M_WAKE_TO_NS, to_ns, .flags = COLUMN_OPTIONAL),
+	COLUMN(struct wake_window, M_WAKE_STEP_RATIO, step_ratio, .flags = COLUMN_OPTIONAL),
+	COLUMN(struct wake_window, M_WAKE_POINTS_STEP, points_per_step, .flags = COLUMN_OPTIONAL),
+	COLUMN(struct wake_window, M_WAKE_ASKED, asked),
+	COLUMN(struct wake_window, M_WAKE_TAKEN, taken),
+#define REJECTED(id, reject) \
+	COLUMN(struct wake_window, id, rejected[reject], .flags = COLUMN_OPTIONAL)
+	REJECTED(M_WAKE_REJ_BEFORE_IDLE, WAKE_REJ_BEFORE_IDLE),
+	REJECTED(M_WAKE_REJ_WOKEN_EARLY, WAKE_REJ_WOKEN_EARLY),
+	REJECTED(M_WAKE_REJ_OTHER_FIRST, WAKE_REJ_OTHER_FIRST),
+	REJECTED(M_WAKE_REJ_NEGATIVE, WAKE_REJ_NEGATIVE),
+	REJECTED(M_WAKE_REJ_ELSEWHERE, WAKE_REJ_ELSEWHERE),
+	REJECTED(M_WAKE_REJ_NMI, WAKE_REJ_NMI),
+	REJECTED(M_WAKE_REJ_LOST, WAKE_REJ_LOST),
+#undef REJECTED
+	COLUMN(struct wake_window, M_WAKE_REJ_OTHER, not_a_timer, .flags = COLUMN_OPTIONAL),
+	COLUMN(struct wake_window, M_WAKE_REJ_ODD, odd_state, .flags = COLUMN_OPTIONAL),
+};
+
+static void add_fields(const struct wake_window *w, struct report *report)
+{
+	const struct wake_machine *m = &w->machine;
+
+	columns_fields(report, COLUMNS(overhead_fields), w);
+	value_str(report_field(report, M_WAKE_GOVERNOR),
+		  m->idle.governor[0] ? m->idle.governor : NULL);
+	value_str(report_field(report, M_WAKE_GUEST),
+		  m->virt.kind == VIRT_GUEST ? m->virt.name[0] ? m->virt.name : "yes" : NULL);
+	columns_fields(report, COLUMNS(point_fields), w);
+	wake_report_machine(m, report);
+}
+
+struct state_row {
+	struct wake_state s;
+	const char *source, *verdict, *forced;
+	uint64_t near_max, entered, package_slept;
+	double near_max_ratio, entered_ratio;
+};
+
+#define STATE(id, member, ...)	COLUMN(struct state_row, id, member, __VA_ARGS__)
+#define FIGURE(id, member, ...) STATE(id, s.summary.member, .flags = COLUMN_ROUND, __VA_ARGS__)
+
+static const struct column_spec state_columns[] = {
+	STATE(M_CPU, s.cpu),
+	STATE(M_WAKE_SOURCE, source),
+	STATE(M_WAKE_FORCED, forced),
+	STATE(M_WAKE_INDEX, s.index, .flags = COLUMN_DATA_ONLY),
+	STATE(M_WAKE_NAME, s.name),
+	STATE(M_WAKE_CLAIMED_NS, s.claimed_ns),
+	STATE(M_WAKE_COUNT, s.summary.count),
+	FIGURE(M_WAKE_MIN_NS, min_ns),
+	FIGURE(M_WAKE_MEDIAN_NS, median_ns),
+	FIGURE(M_WAKE_MEAN_NS, mean_ns),
+	FIGURE(M_WAKE_STDDEV_NS, stddev_ns),
+	FIGURE(M_PERCENTILE_NS, p99_ns, .key = "p99_ns", .title = "p99"),
+	FIGURE(M_PERCENTILE_NS, p999_ns, .key = "p999_ns", .title = "p99.9"),
+	FIGURE(M_PERCENTILE_NS, p9999_ns, .key = "p9999_ns", .title = "p99.99"),
+	FIGURE(M_WAKE_MAX_NS, max_ns),
+	STATE(M_WAKE_NEAR_MAX_TOTAL, near_max, .flags = COLUMN_DATA_ONLY),
+	STATE(M_WAKE_NEAR_MAX_RATIO, near_max_ratio),
+	STATE(M_WAKE_SILENT_NS, s.silent_median_ns, .flags = COLUMN_DATA_ONLY | COLUMN_ROUND),
+	STATE(M_WAKE_EXIT_FIRST, s.order[WAKE_EXIT_FIRST], .flags = COLUMN_DATA_ONLY),
+	STATE(M_WAKE_IRQ_FIRST, s.order[WAKE_IRQ_FIRST], .flags = COLUMN_DATA_ONLY),
+	STATE(M_WAKE_NO_IRQ, s.order[WAKE_NO_IRQ], .flags = COLUMN_DATA_ONLY),
+	STATE(M_WAKE_USAGE, s.usage, .flags = COLUMN_DATA_ONLY),
+	STATE(M_WAKE_RESIDENCY_NS, s.residency_ns, .flags = COLUMN_DATA_ONLY),
+	STATE(M_WAKE_ABOVE, s.above, .flags = COLUMN_DATA_ONLY),
+	STATE(M_WAKE_BELOW, s.below, .flags = COLUMN_DATA_ONLY),
+	STATE(M_WAKE_REFUSED, s.rejected, .flags = COLUMN_DATA_ONLY),
+	STATE(M_WAKE_ENTERED_TOTAL, entered, .flags = COLUMN_DATA_ONLY),
+	STATE(M_WAKE_ENTERED_RATIO, entered_ratio),
+	STATE(M_WAKE_ENTERED_BY, s.entered_by, .flags = COLUMN_DATA_ONLY),
+	STATE(M_WAKE_ENTERED_MAX_NS, s.evidence.max_ns, .flags = COLUMN_DATA_ONLY | COLUMN_ROUND),
+	STATE(M_WAKE_PACKAGE_TOTAL, package_slept, .flags = COLUMN_DATA_ONLY),
+	STATE(M_WAKE_VERDICT, verdict),
+};
+
+static const struct column_spec passive_columns[] = {
+	STATE(M_SUM_NS, s.sum_ns, .flags = COLUMN_DATA_ONLY),
+	COLUMN_NESTED(M_BUCKETS, .flags = COLUMN_DATA_ONLY),
+};
+
+static void add_le(struct table *parent, size_t row, size_t col, const struct wake_state *s)
+{
+	struct table *le = table_nested(parent, row, col, "le");
+	size_t col_le = table_col(le, M_BURST_LE_NS), col_count = table_col(le, M_COUNT);
+
+	for (unsigned int i = 0; i < WAKE_NR_LE; i++) {
+		size_t at = table_row(le);
+
+		value_u64(table_cell(le, at, col_le), wake_le_ns(i));
+		value_u64(table_cell(le, at, col_count), s->le[i]);
+	}
+}
+
+static struct state_row state_row(const struct wake_state *s)
+{
+	const struct wake_summary *summary = &s->summary;
+	const struct wake_evidence *e = &s->evidence;
+	bool entered_known = e->entered || e->not_entered;
+
+	return (struct state_row){
+		.s = *s,
+		.source = wake_source_name(s->source),
+		.verdict = wake_verdict_name(s->verdict),
+		.forced = s->forced[0] ? s->forced : NULL,
+		.near_max = summary->count ? summary->near_max : WAKE_UNKNOWN,
+		.near_max_ratio = (double)summary->near_max / (double)summary->count,
+		.entered = entered_known ? e->entered : WAKE_UNKNOWN,
+		.entered_ratio = entered_known ? (double)e->entered / (double)summary->count : NAN,
+		.package_slept =
+			e->package_slept || e->package_awake ? e->package_slept : WAKE_UNKNOWN,
+	};
+}
+
+/* Columns that would be empty are not in text; in JSON and CSV they are null. */
+static void hide_unused(const struct wake_window *w, struct table *t)
+{
+	bool known = false;
+
+	for (size_t i = 0; i < w->nr_states; i++)
+		known |= w->states[i].evidence.entered || w->states[i].evidence.not_entered;
+	for (size_t i = 0; i < t->nr_cols; i++) {
+		if (!strcmp(t->cols[i].key, "entered_ratio"))
+			t->cols[i].data_only = !known;
+		else if (!strcmp(t->cols[i].key, "forced"))
+			t->cols[i].data_only = w->nr_rounds < 2;
+	}
+}
+
+static void add_states(const struct wake_window *w, struct report *report)
+{
+	struct table *t = report_table(report, "states", NULL);
+	bool passive = wake_has(w->sources, WAKE_PASSIVE);
+	size_t more = 0;
+
+	columns_add(t, COLUMNS(state_columns));
+	hide_unused(w, t);
+	if (passive)
+		more = columns_add(t, COLUMNS(passive_columns));
+	for (size_t i = 0; i < w->nr_states && !report->failed; i++) {
+		struct state_row row = state_row(&w->states[i]);
+		size_t at = columns_row(t, COLUMNS(state_columns), &row);
+
+		if (!passive || report->failed)
+			continue;
+		columns_fill(t, at, more, COLUMNS(passive_columns), &row);
+		add_le(t, at, more + 1, &row.s);
+	}
+}
+
+/* The columns of the thesis's tables, and how far they can be believed. */
+static const struct column_spec total_columns[] = {
+	STATE(M_WAKE_SOURCE, source),
+	STATE(M_WAKE_INDEX, s.index, .flags = COLUMN_DATA_ONLY),
+	STATE(M_WAKE_NAME, s.name),
+	STATE(M_WAKE_CLAIMED_NS, s.claimed_ns),
+	STATE(M_WAKE_COUNT, s.summary.count),
+	STATE(M_WAKE_ENTERED_RATIO, entered_ratio),
+	FIGURE(M_WAKE_MIN_NS, min_ns),
+	FIGURE(M_WAKE_MEDIAN_NS, median_ns),
+	FIGURE(M_WAKE_MAX_NS, max_ns),
+	STATE(M_WAKE_VERDICT, verdict),
+};
+
+static void add_totals(const struct wake_window *w, struct report *report)
+{
+	struct table *t = report_table(report, "by_state", "each state alone, all cores together");
+
+	columns_add(t, COLUMNS(total_columns));
+	for (size_t i = 0; i < w->nr_totals && !report->failed; i++) {
+		struct state_row row = state_row(&w->totals[i]);
+
+		columns_row(t, COLUMNS(total_columns), &row);
+	}
+}
+
+struct stage_row {
+	struct wake_stage s;
+	const char *source;
+};
+
+static const struct column_spec stage_columns[] = {
+#define STAGE(id, member, ...) \
+	COLUMN(struct stage_row, id, s.member, .flags = COLUMN_ROUND, __VA_ARGS__)
+	STAGE(M_CPU, cpu),
+	COLUMN(struct stage_row, M_WAKE_SOURCE, source),
+	STAGE(M_WAKE_STAGE, name),
+	STAGE(M_WAKE_COUNT, summary.count),
+	STAGE(M_WAKE_MIN_NS, summary.min_ns),
+	STAGE(M_WAKE_MEDIAN_NS, summary.median_ns),
+	STAGE(M_PERCENTILE_NS, summary.p99_ns, .key = "p99_ns", .title = "p99"),
+	STAGE(M_WAKE_MAX_NS, summary.max_ns),
+	STAGE(M_WAKE_STEP_NS, step_ns),
+#undef STAGE
+};
+
+static void add_stages(const struct wake_window *w, struct report *report)
+{
+	struct table *t = report_table(report, "breakdown", "from launch to each stage");
+
+	columns_add(t, COLUMNS(stage_columns));
+	for (size_t i = 0; i < w->nr_stages; i++) {
+		struct stage_row row = {w->stages[i], wake_source_name(w->stages[i].source)};
+
+		columns_row(t, COLUMNS(stage_columns), &row);
+	}
+}
+
+static const struct column_spec pair_columns[] = {
+	COLUMN(struct wake_pair, M_CPU, cpu),
+	COLUMN(struct wake_pair, M_WAKE_INDEX, index),
+	COLUMN(struct wake_pair, M_WAKE_NAME, name),
+	COLUMN(struct wake_pair, M_WAKE_PRE_TIMER_NS, timer_median_ns, .flags = COLUMN_ROUND),
+	COLUMN(struct wake_pair, M_WAKE_PRE_REMOTE_NS, remote_median_ns, .flags = COLUMN_ROUND),
+	COLUMN(struct wake_pair, M_WAKE_PRE_NS, prewake.ns, .flags = COLUMN_ROUND),
+	COLUMN(struct wake_pair, M_WAKE_PRE_RATIO, prewake.ratio),
+	COLUMN(struct wake_pair, M_WAKE_PRE_REAL, prewake.significant),
+};
+
+static const struct column_spec residency_columns[] = {
+	COLUMN(struct wake_residency, M_CPU, cpu),
+	COLUMN(struct wake_residency, M_WAKE_HW_STATE, name),
+	COLUMN(struct wake_residency, M_WAKE_HW_NS, ns, .flags = COLUMN_ROUND),
+	COLUMN(struct wake_residency, M_WAKE_HW_RATIO, ratio),
+};
+
+static const struct column_spec cpu_columns[] = {
+	COLUMN(struct wake_cpu, M_CPU, cpu),
+	COLUMN(struct wake_cpu, M_WAKE_ASKED, asked),
+	COLUMN(struct wake_cpu, M_WAKE_TAKEN, taken),
+	COLUMN(struct wake_cpu, M_WAKE_OVERHEAD_NS, overhead_ns),
+	COLUMN(struct wake_cpu, M_WAKE_UNCERTAINTY_NS, uncertainty_ns, .flags = COLUMN_ROUND),
+	COLUMN(struct wake_cpu, M_WAKE_BUSY_MEDIAN_NS, busy_median_ns, .flags = COLUMN_ROUND),
+	COLUMN(struct wake_cpu, M_WAKE_BUSY_MAX_NS, busy_max_ns, .flags = COLUMN_ROUND),
+	COLUMN(struct wake_cpu, M_WAKE_CLOCK_READ_NS, clock_read_ns),
+	COLUMN(struct wake_cpu, M_WAKE_CLOCK_STEP_NS, clock_step_ns),
+};
+
+static void add_table(struct report *report, const char *key, const char *title,
+		      const struct column_spec *specs, size_t nr_specs, const void *rows,
+		      size_t nr_rows, size_t size)
+{
+	struct table *t = report_table(report, key, title);
+
+	columns_add(t, specs, nr_specs);
+	for (size_t i = 0; i < nr_rows; i++)
+		columns_row(t, specs, nr_specs, (const char *)rows + i * size);
+}
+
+static void add_tables(const struct wake_window *w, struct report *report)
+{
+	if (w->nr_totals)
+		add_totals(w, report);
+	add_states(w, report);
+	if (w->breakdown)
+		add_stages(w, report);
+	if (wake_has(w->sources, WAKE_TIMER) && wake_has(w->sources, WAKE_REMOTE))
+		add_table(report, "prewake", "how much earlier the timer wakes the core",
+			  COLUMNS(pair_columns), w->pairs, w->nr_pairs, sizeof(*w->pairs));
+	if (w->nr_residencies)
+		add_table(report, "residency", "core and package states by the hardware's counters",
+			  COLUMNS(residency_columns), w->residencies, w->nr_residencies,
+			  sizeof(*w->residencies));
+	add_table(report, "cpus", "per core: points, and what measuring costs",
+		  COLUMNS(cpu_columns), w->cpus, w->nr_cpus, sizeof(*w->cpus));
+}
+
+static void add_dma(const struct wake_card *card, struct report *report)
+{
+	struct value *dma = report_quality(report, M_WAKE_DMA_NS);
+	struct value *spread;
+
+	if (!card->software && (card->dma.nr || card->dma_given))
+		value_u64(dma, (uint64_t)card->dma.median_ns);
+	spread = report_quality(report, M_WAKE_DMA_HALF_NS);
+	if (card->dma.nr)
+		value_u64(spread, (uint64_t)card->dma.half_spread_ns);
+}
+
+int wake_report(const struct wake_window *w, struct report **ret_report)
+{
+	struct report *report = report_new("wake");
+	char sources[48] = "";
+	int len = 0;
+
+	if (!report)
+		return -ENOMEM;
+	report->time_unix_ns = w->time_unix_ns;
+	report->window_ns = w->window_ns;
+	for (enum wake_source source = WAKE_TIMER; source < WAKE_NR_SOURCES; source++)
+		if (wake_has(w->sources, source))
+			len += snprintf(sources + len, sizeof(sources) - len, "%s%s",
+					len ? "," : "", wake_source_name(source));
+	report_source(report, sources);
+	add_fields(w, report);
+	add_tables(w, report);
+	value_u64(report_quality(report, M_RECURSION_MISSES_TOTAL), w->recursion_misses);
+	if (wake_has(w->sources, WAKE_NIC)) {
+		value_u64(report_quality(report, M_WAKE_PHC_HALF_NS), w->card.half_window_ns);
+		value_f64(report_quality(report, M_WAKE_PHC_DRIFT_PPB), round(w->card.drift_ppb));
+		add_dma(&w->card, report);
+	}
+	findings_begin(report);
+	wake_findings(w, report);
+	wake_notes(w, report);
+	return report_finish(report, ret_report);
+}

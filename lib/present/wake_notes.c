@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What a reader of wake latencies must know: sources, machine, depth of sleep, mishaps. */
+#include "present/wake.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+
+/* Equation 9 subtracts the DMA read; what is unknown stays in the latency. */
+static void note_dma(const struct wake_card *card, struct report *report)
+{
+	if (card->software || card->dma_given)
+		return;
+	if (card->dma.nr)
+		report_note(report,
+			    "source nic: by its own stamps the card sends %.2f us after the launch time "
+			    "(median of %zu packets); in shallow states that is subtracted as its DMA read",
+			    (double)card->dma.median_ns / 1e3, card->dma.nr);
+	else
+		report_note(report,
+			    "source nic: the card's DMA read time is unknown and not subtracted (%s): "
+			    "latencies of shallow states contain it; --dma gives it by hand",
+			    card->dma.unknown.what);
+}
+
+static void note_sources(const struct wake_window *w, struct report *report)
+{
+	if (wake_has(w->sources, WAKE_NIC))
+		report_note(report, "source nic: %s, %s; %llu packets missed their launch time",
+			    w->card.device,
+			    w->card.software
+				    ? "software ETF: a kernel timer sends, no card is measured"
+				    : w->card.method,
+			    (unsigned long long)w->card.missed);
+	if (wake_has(w->sources, WAKE_NIC))
+		note_dma(&w->card, report);
+	if (w->card_chose_cpu)
+		report_note(report,
+			    "source nic: the card interrupts one core at a time; only CPU %u "
+			    "was measured, name others with -C",
+			    w->nr_cpus ? w->cpus[0].cpu : 0);
+	if (wake_has(w->sources, WAKE_TIMER))
+		report_note(report, "source timer: the core set this timer itself and may start to "
+				    "wake before it is due; compare --sources timer,remote");
+	if (wake_has(w->sources, WAKE_REMOTE))
+		report_note(
+			report, "source remote: another core wakes it; the launch is stamped %s",
+			w->launch_at_waking
+				? "as the wake-up begins, some 100 ns to 1 us before the IPI (this "
+				  "kernel has no event for the IPI)"
+				: "when the kernel sends the IPI or sets the flag of a polling "
+				  "core");
+	if (wake_has(w->sources, WAKE_PASSIVE))
+		report_note(report,
+			    "source passive: timers that other programs and the kernel set; "
+			    "percentiles, and after the first window min and max, come from "
+			    "buckets at most 3.1 %% wide");
+}
+
+static void note_machine(const struct wake_window *w, struct report *report)
+{
+	const struct wake_machine *m = &w->machine;
+
+	if (m->virt.kind == VIRT_GUEST)
+		report_note(report, "this is a guest (%s): the exit latency is mostly the host's",
+			    m->virt.evidence);
+	if (m->haltpoll)
+		report_note(report, "haltpoll spins before it halts: short idle times have no exit "
+				    "latency");
+	if (!m->nr_states)
+		report_note(report, "no cpuidle driver: one idle state, without a claimed exit "
+				    "latency");
+	else if (m->dma_latency_ns >= 0)
+		report_note(report,
+			    "a process holds /dev/cpu_dma_latency at %lld us: states with a "
+			    "longer exit latency are not entered",
+			    (long long)(m->dma_latency_ns / (int64_t)NSEC_PER_USEC));
+}
+
+/* Whether an earlier row is of the same state by name: one note for all cores. */
+static bool told(const struct wake_window *w, size_t row, enum wake_verdict verdict)
+{
+	for (size_t i = 0; i < row; i++)
+		if (w->states[i].verdict == verdict &&
+		    !strcmp(w->states[i].name, w->states[row].name))
+			return true;
+	return false;
+}
+
+static void note_not_entered(const struct wake_window *w, struct report *report)
+{
+	for (size_t i = 0; i < w->nr_states; i++)
+		if (w->states[i].verdict == WAKE_NOT_ENTERED && !told(w, i, WAKE_NOT_ENTERED))
+			report_note(report,
+				    "%s was requested but never entered (by %s): its figures are "
+				    "of another state, so there is no verdict",
+				    w->states[i].name, w->states[i].entered_by);
+}
+
+/*
+ * The claim of a deep state holds for a package that sleeps as well. It does not while another of
+ * its cores is awake: one that is measured at the same time, or the sender's.
+ */
+static void note_package(const struct wake_window *w, struct report *report)
+{
+	bool known = false, slept = false, deep = false;
+
+	for (size_t i = 0; i < w->nr_states; i++) {
+		const struct wake_evidence *e = &w->states[i].evidence;
+
+		if (!e->package_can)
+			continue;
+		deep = true;
+		known |= e->package_slept || e->package_awake;
+		slept |= e->package_slept;
+	}
+	if (known && !slept)
+		report_note(report,
+			    "the package never slept during a point (cstate_pkg: never PC3 or "
+			    "deeper), so its own wake-up is in no figure; measure one core with "
+			    "--source timer -C N --alone, and see the firmware's limit of package "
+			    "states");
+	else if (deep && !known && w->nr_cpus > 1)
+		report_note(report,
+			    "%zu cores were measured together and nothing counts whether the "
+			    "package slept: the wake-up of the package may be in no figure; "
+			    "compare -C N --alone",
+			    w->nr_cpus);
+	if (deep && wake_has(w->sources, WAKE_REMOTE) && w->sender_near)
+		report_note(report,
+			    "source remote: the sender is in the same package and awake 60 us "
+			    "before each launch, so the package is awake as well; --source timer "
+			    "or nic, or a sender in another package (-C), lets it sleep");
+}
+
+static void note_run(const struct wake_window *w, struct report *report)
+{
+	for (size_t i = 0; i < w->nr_cpus; i++)
+		if (w->cpus[i].offline)
+			report_note(report, "CPU %u went offline during the run", w->cpus[i].cpu);
+	if (w->sender_offline)
+		report_note(report, "the sender's CPU went offline, which ended the run");
+	if (w->overhead_ns == WAKE_UNKNOWN)
+		report_note(report, "%s: the overhead of our stamp is unknown and not subtracted",
+			    w->bare ? "not calibrated" : "a core hardly idled during calibration");
+	if (w->stopped)
+		report_note(report, "stopped before the end of the run");
+	if (w->replayed)
+		report_note(report, "restored %u settings that an earlier run had left changed",
+			    w->replayed);
+	if (w->replay_error)
+		report_note(report,
+			    "settings that an earlier run left changed could not be restored "
+			    "(%s): see /run/subtick/restore",
+			    strerror(-w->replay_error));
+}
+
+void wake_notes(const struct wake_window *w, struct report *report)
+{
+	note_sources(w, report);
+	note_machine(w, report);
+	note_not_entered(w, report);
+	note_package(w, report);
+	note_run(w, report);
+}
+
+void wake_report_machine(const struct wake_machine *machine, struct report *report)
+{
+	const struct machine *m = &machine->machine;
+	const struct {
+		enum metric_id id;
+		const char *text;
+	} keys[] = {
+		{M_MACHINE_HOST, m->host},
+		{M_MACHINE_KERNEL, m->kernel},
+		{M_MACHINE_ARCH, m->arch},
+		{M_MACHINE_CPU_MODEL, m->cpu_model},
+		{M_MACHINE_MICROCODE, m->microcode},
+		{M_MACHINE_EPB, m->energy_perf_bias},
+		{M_MACHINE_EPP, m->energy_perf_preference},
+		{M_MACHINE_CPUFREQ_DRIVER, m->cpufreq_driver},
+		{M_MACHINE_CPUFREQ_GOVERNOR, m->cpufreq_governor},
+	};
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		value_str(report_field(report, keys[i].id), keys[i].text[0] ? keys[i].text : NULL);
+		if (!report->failed)
+			report->fields->cols[report->fields->nr_cols - 1].data_only = true;
+	}
+}

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* One row per point, rejected ones included, and the distribution of the latencies. */
+#include "present/wake.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+
+#include "report/columns.h"
+#include "stats/hist.h"
+
+/* One point; null where it has no stamp. */
+struct point_row {
+	uint64_t point, launch_ns, distance_ns, silent_ns, expire_ns, switch_ns, user_ns;
+	double latency_ns, irq_ns;
+	uint32_t cpu, index;
+	int8_t entered, package;
+	const char *source, *name, *order, *rejected, *forced;
+};
+
+static const struct column_spec point_columns[] = {
+	COLUMN(struct point_row, M_WAKE_POINT_NR, point),
+	COLUMN(struct point_row, M_CPU, cpu),
+	COLUMN(struct point_row, M_WAKE_SOURCE, source),
+	COLUMN(struct point_row, M_WAKE_LAUNCH_NS, launch_ns),
+	COLUMN(struct point_row, M_WAKE_DISTANCE_NS, distance_ns),
+	COLUMN(struct point_row, M_WAKE_POINT_SILENT_NS, silent_ns),
+	COLUMN(struct point_row, M_WAKE_LATENCY_NS, latency_ns, .flags = COLUMN_ROUND),
+	COLUMN(struct point_row, M_WAKE_IRQ_NS, irq_ns, .flags = COLUMN_ROUND),
+	COLUMN(struct point_row, M_WAKE_EXPIRE_NS, expire_ns),
+	COLUMN(struct point_row, M_WAKE_SWITCH_NS, switch_ns),
+	COLUMN(struct point_row, M_WAKE_USER_NS, user_ns),
+	COLUMN(struct point_row, M_WAKE_INDEX, index),
+	COLUMN(struct point_row, M_WAKE_NAME, name),
+	COLUMN(struct point_row, M_WAKE_ORDER, order),
+	COLUMN(struct point_row, M_WAKE_REJECT, rejected),
+	COLUMN(struct point_row, M_WAKE_FORCED, forced),
+	COLUMN(struct point_row, M_WAKE_POINT_ENTERED, entered),
+	COLUMN(struct point_row, M_WAKE_POINT_PACKAGE, package),
+};
+
+/* Every state of a point that counts has a row. */
+static const char *state_name(const struct wake_window *w, const struct wake_cpu *cpu,
+			      unsigned int index)
+{
+	for (size_t i = cpu->first_state; i < cpu->end_state; i++)
+		if (w->states[i].index == index)
+			return w->states[i].name;
+	return NULL;
+}
+
+/* Of a round that has a row, which is every round with a point that counts. */
+static const char *forced_name(const struct wake_window *w, const struct wake_cpu *cpu,
+			       unsigned int round)
+{
+	for (size_t i = cpu->first_state; i < cpu->end_state && w->nr_rounds > 1; i++)
+		if (w->states[i].round == round)
+			return w->states[i].forced[0] ? w->states[i].forced : NULL;
+	return NULL;
+}
+
+static uint64_t stamp(uint64_t ns)
+{
+	return ns ? ns : WAKE_UNKNOWN;
+}
+
+static int8_t tristate(enum wake_entered entered)
+{
+	return entered == WAKE_ENTERED_UNKNOWN ? -1 : entered == WAKE_ENTERED_YES;
+}
+
+static struct point_row point_row(const struct wake_window *w, const struct wake_cpu *cpu,
+				  const struct wake_point *p)
+{
+	bool taken = p->reject == WAKE_TAKEN;
+
+	return (struct point_row){
+		.point = p - cpu->points,
+		.cpu = cpu->cpu,
+		.source = wake_source_name(p->source),
+		.launch_ns = stamp(p->launch_ns),
+		.distance_ns = p->distance_ns,
+		.silent_ns = taken ? p->silent_ns : WAKE_UNKNOWN,
+		.latency_ns = taken ? p->latency_ns : NAN,
+		.irq_ns = p->irq_ns != INT32_MIN ? p->irq_ns : NAN,
+		.expire_ns = stamp(p->expire_ns),
+		.switch_ns = stamp(p->switch_ns),
+		.user_ns = stamp(p->user_ns),
+		.index = taken ? p->state : UINT32_MAX,
+		.name = taken ? state_name(w, cpu, p->state) : NULL,
+		.order = taken ? wake_order_name(p->order) : NULL,
+		.rejected = taken ? NULL : wake_reject_name(p->reject),
+		.forced = forced_name(w, cpu, p->round),
+		.entered = taken ? tristate(p->entered) : -1,
+		.package = tristate(p->package),
+	};
+}
+
+/* One column per residency counter, after the others: c6_ns, pc6_ns, cpuidle_ns. */
+static size_t depth_column(struct table *t, const char *name)
+{
+	char key[16];
+	size_t i;
+	int at;
+
+	for (i = 0; name[i] && i < sizeof(key) - 4; i++)
+		key[i] = tolower((unsigned char)name[i]);
+	strcpy(key + i, "_ns");
+	at = table_find(t, key);
+	return at >= 0 ? (size_t)at : table_col_as(t, M_WAKE_DEPTH_NS, key, name);
+}
+
+/* Cores of different kinds may have different counters. */
+static void add_depth_columns(const struct wake_window *w, struct table *t)
+{
+	for (size_t i = 0; i < w->nr_cpus; i++)
+		for (unsigned int k = 0; k < w->cpus[i].nr_depths; k++)
+			depth_column(t, w->cpus[i].depth_names[k]);
+}
+
+static void fill_depths(struct table *t, size_t row, const struct wake_cpu *cpu, size_t point)
+{
+	for (unsigned int k = 0; k < cpu->nr_depths; k++) {
+		uint32_t ns = cpu->depth_ns[point * cpu->nr_depths + k];
+
+		if (ns != UINT32_MAX)
+			value_u64(table_cell(t, row, depth_column(t, cpu->depth_names[k])), ns);
+	}
+}
+
+struct le_row {
+	uint32_t cpu;
+	const char *source;
+	uint64_t le_ns, count;
+};
+
+static const struct column_spec le_columns[] = {
+	COLUMN(struct le_row, M_CPU, cpu),
+	COLUMN(struct le_row, M_WAKE_SOURCE, source),
+	COLUMN(struct le_row, M_BURST_LE_NS, le_ns, .key = "le_ns", .title = "wake latency"),
+	COLUMN(struct le_row, M_COUNT, count),
+};
+
+/* Cumulative counts at the edges of the histogram's buckets: of @only, or of all cores together. */
+static void add_distribution(const struct wake_window *w, struct table *t,
+			     const struct wake_cpu *only, enum wake_source source)
+{
+	struct le_row row = {.cpu = only ? only->cpu : UINT32_MAX,
+			     .source = wake_source_name(source)};
+	uint64_t count[HIST_NR + 1] = {0}, total = 0;
+
+	for (size_t k = 0; k < w->nr_cpus; k++) {
+		const struct wake_cpu *cpu = &w->cpus[k];
+
+		for (size_t i = 0; i < cpu->nr_points && (!only || cpu == only); i++)
+			if (cpu->points[i].reject == WAKE_TAKEN &&
+			    cpu->points[i].source == source) {
+				count[hist_index(cpu->points[i].latency_ns)]++;
+				total++;
+			}
+	}
+	for (unsigned int i = 0; i < HIST_NR && row.count < total; i++) {
+		row.count += count[i];
+		/* Skip empty buckets, but for the one before the first that holds something. */
+		if (!row.count && !count[i + 1])
+			continue;
+		row.le_ns = hist_high(i) - 1;
+		columns_row(t, COLUMNS(le_columns), &row);
+	}
+}
+
+/* Per core if there are few cores and one source, else per source over all cores. */
+static void add_distributions(const struct wake_window *w, struct report *report)
+{
+	struct table *t = report_table(report, "distribution", NULL);
+	bool by_core = w->nr_cpus <= WAKE_PLOT_CORES && __builtin_popcount(w->sources) == 1;
+
+	columns_add(t, COLUMNS(le_columns));
+	for (enum wake_source source = WAKE_TIMER; source <= WAKE_NIC && !report->failed;
+	     source++) {
+		if (!wake_has(w->sources, source))
+			continue;
+		for (size_t i = 0; i < w->nr_cpus && by_core; i++)
+			add_distribution(w, t, &w->cpus[i], source);
+		if (!by_core)
+			add_distribution(w, t, NULL, source);
+	}
+}
+
+int wake_report_points(const struct wake_window *w, bool distribution, struct report **ret_report)
+{
+	struct report *report = report_new("wake.points");
+	struct table *t;
+
+	if (!report)
+		return -ENOMEM;
+	report->time_unix_ns = w->time_unix_ns;
+	report->window_ns = w->window_ns;
+	wake_report_machine(&w->machine, report);
+	t = report_table(report, "points", NULL);
+	columns_add(t, COLUMNS(point_columns));
+	add_depth_columns(w, t);
+	for (size_t i = 0; i < w->nr_cpus && !report->failed; i++)
+		for (size_t k = 0; k < w->cpus[i].nr_points; k++) {
+			struct point_row row = point_row(w, &w->cpus[i], &w->cpus[i].points[k]);
+
+			fill_depths(t, columns_row(t, COLUMNS(point_columns), &row), &w->cpus[i],
+				    k);
+		}
+	if (distribution)
+		add_distributions(w, report);
+	return report_finish(report, ret_report);
+}

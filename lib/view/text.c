@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Prints reports for people: a line with the source, tables, losses, notes. */
+#include "view/view.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "report/find.h"
+#include "report/findings.h"
+#include "view/cells.h"
+#include "view/text_bar.h"
+#include "view/text_put.h"
+#include "view/text_table.h"
+#include "view/utf8.h"
+
+#define HEADING_EVERY 20 /* repeat the heading after this many reports that scroll as one table */
+#define FINDINGS_SHOWN 5 /* more would push the figures off a screen of 24 lines */
+#define COMPACT_ROWS  5 /* four CPUs and their sum */
+
+static void text_pair(const struct view *view, const struct column *col, const struct value *value,
+		      const char *between)
+{
+	char number[64];
+
+	fprintf(view->out, "%s%s", between, col->title);
+	if (value->kind == VALUE_BOOL && value->flag)
+		return;
+	fputc(' ', view->out);
+	if (value->kind == VALUE_STR) {
+		utf8_print(view->out, value->str);
+		return;
+	}
+	if (col->metric->unit == UNIT_RATIO && value->kind == VALUE_F64)
+		view_format_ratio_fine(value->f64, number, sizeof(number));
+	else
+		view_format_value(value, col->metric->unit, number, sizeof(number));
+	fputs(number, view->out);
+}
+
+static void text_time(const struct view *view, const struct report *report, const char *end)
+{
+	time_t seconds = report->time_unix_ns / 1000000000;
+	char clock[16];
+	struct tm tm;
+
+	if (!localtime_r(&seconds, &tm))
+		return;
+	strftime(clock, sizeof(clock), "%H:%M:%S", &tm);
+	fprintf(view->out, "%s%s", clock, end);
+}
+
+/* "02:03:04 load: source bpf, window 1.00 s, closure 0.0004%" */
+static void text_head(struct view *view, const struct report *report)
+{
+	const struct table *quality = report->quality;
+	const char *between = ": ";
+	char window[32];
+
+	if (report->window_ns)
+		text_time(view, report, " ");
+	text_put(view, SGR_BOLD, report->command);
+	if (report->source) {
+		fprintf(view->out, "%ssource ", between);
+		utf8_print(view->out, report->source);
+		between = ", ";
+	}
+	if (report->window_ns) {
+		view_format_ns(report->window_ns, window, sizeof(window));
+		fprintf(view->out, "%swindow %s", between, window);
+		between = ", ";
+	}
+	for (size_t i = 0; i < quality->nr_cols; i++) {
+		const struct value *value = table_cell(quality, 0, i);
+
+		if (quality->cols[i].data_only || value->kind == VALUE_TABLE ||
+		    text_is_loss(&quality->cols[i], value) ||
+		    (text_is_zero(value) && quality->cols[i].metric->unit != UNIT_RATIO))
+			continue;
+		text_pair(view, &quality->cols[i], value, between);
+		between = ", ";
+	}
+	fputc('\n', view->out);
+}
+
+static void text_fields(struct view *view, const struct report *report)
+{
+	const struct table *fields = report->fields;
+	const char *between = "";
+
+	for (size_t i = 0; i < fields->nr_cols; i++) {
+		const struct value *value = table_cell(fields, 0, i);
+
+		if (fields->cols[i].data_only || value->kind == VALUE_TABLE)
+			continue;
+		text_pair(view, &fields->cols[i], value, between);
+		between = ", ";
+	}
+	if (*between)
+		fputc('\n', view->out);
+}
+
+static bool has_fields(const struct report *report)
+{
+	for (size_t i = 0; i < report->fields->nr_cols; i++)
+		if (!report->fields->cols[i].data_only)
+			return true;
+	return false;
+}
+
+static void text_losses(struct view *view, const struct report *report)
+{
+	const struct table *quality = report->quality;
+	const char *between = " ";
+	bool any = false;
+
+	for (size_t i = 0; i < quality->nr_cols; i++) {
+		const struct value *value = table_cell(quality, 0, i);
+
+		if (quality->cols[i].data_only || !text_is_loss(&quality->cols[i], value) ||
+		    text_is_zero(value))
+			continue;
+		if (!any)
+			text_put(view, SGR_YELLOW, "lost:");
+		any = true;
+		text_pair(view, &quality->cols[i], value, between);
+		between = ", ";
+	}
+	if (any)
+		fputc('\n', view->out);
+}
+
+/* Prints a note only when it changes; every second it would bury the figures. */
+static int text_notes(struct view *view, const struct report *report)
+{
+	uint64_t hash = HASH_START;
+
+	for (size_t i = 0; i < report->nr_notes; i++)
+		hash = text_hash(hash, report->notes[i]);
+	if (hash == view->seen.notes)
+		return 0;
+	view->seen.notes = hash;
+	for (size_t i = 0; i < report->nr_notes; i++) {
+		char *note = utf8_printable(report->notes[i], 0);
+
+		if (!note)
+			return -ENOMEM;
+		text_wrap(view, note, 0);
+		free(note);
+	}
+	return 0;
+}
+
+/* Each finding as a sentence, and below it what to do next. The first ones lost most time. */
+static int text_findings(struct view *view, const struct report *report)
+{
+	const struct table *findings = findings_of(report);
+	size_t nr = findings ? findings->nr_rows : 0;
+	size_t shown = view->all || nr <= FINDINGS_SHOWN ? nr : FINDINGS_SHOWN;
+
+	for (size_t row = 0; row < shown; row++) {
+		const char *next = table_str(findings, row, "next");
+		char *text, *line;
+		int len = asprintf(&text, "%s.%s%s", table_str(findings, row, "finding") ?: "",
+				   next ? " Next: " : "", next ?: "");
+
+		if (len < 0)
+			return -ENOMEM;
+		line = utf8_printable(text, 0);
+		free(text);
+		if (!line)
+			return -ENOMEM;
+		text_put(view, SGR_YELLOW, "finding: ");
+		text_wrap(view, line, 9);
+		free(line);
+	}
+	if (shown < nr)
+		fprintf(view->out, "and %zu findings of less time: --json has all\n", nr - shown);
+	return 0;
+}
+
+static bool is_visible(const struct view *view, const struct table *table)
+{
+	return !table->sentences && !table->sum && (!table->text_hidden || view->all);
+}
+
+/* With --all or --histogram: the histograms in cells, each under the name of its row. */
+static void text_nested(struct view *view, const struct grid *grid)
+{
+	const struct table *table = grid->table;
+
+	for (size_t i = 0; view->all && i < table->nr_rows * table->nr_cols; i++) {
+		const struct value *value = &table->cells[i];
+		size_t row = i / table->nr_cols;
+
+		if (value->kind != VALUE_TABLE || !text_is_hist(value->table))
+			continue;
+		fputc('\n', view->out);
+		for (size_t k = 0; k < grid->nr_keys; k++) {
+			size_t col = grid->items[k].col;
+
+			fprintf(view->out, "%s%s %s", k ? ", " : "", table->cols[col].title,
+				grid->cells[row * table->nr_cols + col]);
+		}
+		fputs(grid->nr_keys ? ":\n" : "", view->out);
+		text_hist(view, value->table);
+	}
+}
+
+/*
+ * Reports that are one table of a few rows scroll as one long table. They share a heading until
+ * the columns, the source or the window change.
+ */
+static bool heading_due(struct view *view, const struct report *report, struct grid *grid,
+			bool compact)
+{
+	uint64_t hash = grid_hash(grid, text_hash(HASH_START, report->source ?: ""));
+	uint64_t window = view->seen.window_ns;
+	bool same_window = report->window_ns >= window - window / 20 &&
+			   report->window_ns <= window + window / 20;
+	bool due = !compact || !view->written || hash != view->seen.columns || !same_window ||
+		   view->seen.age >= HEADING_EVERY;
+
+	if (hash != view->seen.columns || !compact)
+		memset(view->seen.widths, 0, sizeof(view->seen.widths));
+	due |= !grid_keep_widths(grid, view, view->seen.widths, VIEW_MAX_WIDTHS);
+
+	view->seen.age = due ? 1 : view->seen.age + 1;
+	view->seen.columns = hash;
+	if (due)
+		view->seen.window_ns = report->window_ns;
+	return due;
+}
+
+static int text_table(struct view *view, const struct report *report, size_t at, bool first,
+		      bool only)
+{
+	const struct table *sum = at + 1 < report->nr_tables ? report->tables[at + 1] : NULL;
+	struct table with_sum, *table = &with_sum;
+	struct grid grid;
+	bool heading = true;
+	int rc = cells_with_sum(report->tables[at], sum, table);
+
+	if (rc)
+		return rc;
+	rc = grid_init(&grid, view, table);
+	if (rc) {
+		free(table->cells);
+		return rc;
+	}
+	if (first) {
+		bool compact = only && table->nr_rows && table->nr_rows <= COMPACT_ROWS &&
+			       grid.nr_blocks == 1 && !has_fields(report) && !view->all;
+
+		heading = heading_due(view, report, &grid, compact);
+		if (view->written && heading)
+			fputc('\n', view->out);
+		/* Windows that scroll under one heading are parted by their time, events by seconds. */
+		if (!heading && report->time_unix_ns &&
+		    (report->window_ns || report->time_unix_ns / 1000000000 != view->seen.second))
+			text_time(view, report, "\n");
+		view->seen.second = report->time_unix_ns / 1000000000;
+		if (heading) {
+			text_head(view, report);
+			text_fields(view, report);
+		}
+	} else {
+		fputc('\n', view->out);
+	}
+	if (text_is_hist(table)) {
+		if (table->title)
+			fprintf(view->out, "%s:\n", table->title);
+		text_hist(view, table);
+	} else {
+		grid_print(&grid, view, heading);
+		text_nested(view, &grid);
+	}
+	grid_free(&grid);
+	free(table->cells);
+	return 0;
+}
+
+int view_text(struct view *view, const struct report *report)
+{
+	size_t nr = 0, at = 0;
+	int rc;
+
+	for (size_t i = 0; i < report->nr_tables; i++)
+		nr += is_visible(view, report->tables[i]);
+	if (!nr) {
+		if (view->written)
+			fputc('\n', view->out);
+		text_head(view, report);
+		text_fields(view, report);
+	}
+	for (size_t i = 0; i < report->nr_tables; i++) {
+		if (!is_visible(view, report->tables[i]))
+			continue;
+		rc = text_table(view, report, i, at == 0, nr == 1);
+		if (rc)
+			return rc;
+		at++;
+	}
+	rc = text_findings(view, report);
+	if (rc)
+		return rc;
+	text_losses(view, report);
+	return text_notes(view, report);
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Draws stacked bars and histograms in text. */
+#include "view/text_bar.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "view/bar_style.h"
+#include "view/text_put.h"
+#include "view/utf8.h"
+
+#define HIST_STARS 40
+
+static void put_many(const struct view *view, const char *shape, size_t nr)
+{
+	while (nr--)
+		fputs(shape, view->out);
+}
+
+void text_bar(const struct view *view, const struct table *table, size_t row, size_t width)
+{
+	size_t cells = width - 2, at = 0;
+	double sum = 0;
+
+	fputc('|', view->out);
+	for (size_t col = table->bar_first; col < table->bar_end; col++) {
+		const struct value *value = table_cell(table, row, col);
+		char letter[2];
+		struct bar_style look = bar_style_of(table, col, letter);
+		size_t end;
+
+		if (value->kind != VALUE_F64 || !(value->f64 > 0))
+			continue;
+		/* Round the running sum, not each part, so that the whole bar has the right length. */
+		sum += value->f64;
+		end = sum >= 1 ? cells : (size_t)lrint(sum * cells);
+		if (end == at)
+			continue;
+		fputs(view->color ? style_sgr(look.style) : "", view->out);
+		put_many(view, look.shape, end - at);
+		fputs(view->color ? SGR_RESET : "", view->out);
+		at = end;
+	}
+	put_many(view, " ", cells - at);
+	fputc('|', view->out);
+}
+
+void text_bar_legend(struct view *view, const struct table *table)
+{
+	uint64_t hash = HASH_START;
+	size_t at = 0;
+
+	for (size_t col = table->bar_first; col < table->bar_end; col++)
+		hash = text_hash(hash, table->cols[col].title);
+	if (hash == view->seen.legend)
+		return;
+	view->seen.legend = hash;
+	for (size_t col = table->bar_first; col < table->bar_end; col++) {
+		const char *title = table->cols[col].title;
+		size_t width = utf8_width(title) + 2;
+		char letter[2];
+		struct bar_style look = bar_style_of(table, col, letter);
+
+		if (at && view->width > 0 && at + 2 + width > (size_t)view->width) {
+			fputc('\n', view->out);
+			at = 0;
+		} else if (at) {
+			fputs("  ", view->out);
+			at += 2;
+		}
+		text_put(view, style_sgr(look.style), look.shape);
+		fprintf(view->out, " %s", title);
+		at += width;
+	}
+	fputc('\n', view->out);
+}
+
+bool text_is_hist(const struct table *table)
+{
+	return table->nr_cols == 2 && table_find(table, "le_ns") == 0 &&
+	       table_find(table, "count") == 1;
+}
+
+/* Counts are cumulative: a bucket is the difference from the previous count. */
+static double hist_bucket(const struct table *table, size_t row)
+{
+	const struct value *below = row ? table_cell(table, row - 1, 1) : NULL;
+	const struct value *value = table_cell(table, row, 1);
+
+	if (value->kind != VALUE_U64 || (below && below->kind != VALUE_U64))
+		return NAN;
+	if (below && below->u64 > value->u64)
+		return NAN;
+	return value->u64 - (below ? below->u64 : 0);
+}
+
+static void hist_edge(const struct table *table, size_t row, char *buf, size_t size)
+{
+	const struct value *value = table_cell(table, row, 0);
+
+	if (value->kind == VALUE_NULL)
+		snprintf(buf, size, "more");
+	else
+		view_format_value(value, UNIT_NS, buf, size);
+}
+
+void text_hist(const struct view *view, const struct table *table)
+{
+	size_t first = table->nr_rows, end = 0;
+	double most = 0;
+
+	for (size_t i = 0; i < table->nr_rows; i++) {
+		double count = hist_bucket(table, i);
+
+		if (count == 0)
+			continue;
+		if (count > most)
+			most = count;
+		if (first > i)
+			first = i;
+		end = i + 1;
+	}
+	if (!end)
+		fputs("no events\n", view->out);
+	for (size_t i = first; i < end; i++) {
+		double count = hist_bucket(table, i);
+		char low[32] = "0 ns", high[32], nr[32] = "-";
+		size_t stars = 0;
+
+		if (i)
+			hist_edge(table, i - 1, low, sizeof(low));
+		hist_edge(table, i, high, sizeof(high));
+		if (!isnan(count)) {
+			snprintf(nr, sizeof(nr), "%.0f", count);
+			stars = ceil(count / most * HIST_STARS);
+		}
+		fprintf(view->out, "%9s -> %-9s : %-10s |", low, high, nr);
+		put_many(view, "*", stars);
+		put_many(view, " ", HIST_STARS - stars);
+		fputs("|\n", view->out);
+	}
+}

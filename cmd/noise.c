@@ -10,7 +10,7 @@
 #include "opts.h"
 #include "run.h"
 #include "sys/cgroup.h"
-#include "sys/isolated.h"
+#include "sys/affinity.h"
 
 enum {
 	ID_FAIL_OVER = OPT_OWN,

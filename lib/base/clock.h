@@ -29,18 +29,18 @@ static inline uint64_t clock_unix_ns(void)
 	return clock_ns(CLOCK_REALTIME);
 }
 
-/*
- * How far a clock is ahead of CLOCK_MONOTONIC, and how long the reading of both took: the truth is
- * within half of that.
- */
+/* Offset of a clock from CLOCK_MONOTONIC. The error is at most half of *ret_width. */
 int64_t clock_offset_ns(clockid_t id, int64_t *ret_width);
 
-/* What a clock shows, or did, when CLOCK_MONOTONIC has this value. */
+/* Time of clock @id at the instant when CLOCK_MONOTONIC is @mono_ns. */
 uint64_t clock_at_ns(clockid_t id, uint64_t mono_ns);
 
 static inline struct timespec clock_timespec(uint64_t ns)
 {
 	return (struct timespec){.tv_sec = ns / NSEC_PER_SEC, .tv_nsec = ns % NSEC_PER_SEC};
 }
+
+/* Rate correction of CLOCK_MONOTONIC by NTP, relative to its counter: 1e-6 is 1 ppm. 0: unknown. */
+double ntp_rate(void);
 
 #endif

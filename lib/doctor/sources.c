@@ -10,7 +10,7 @@
 #include "base/cpuset.h"
 #include "sys/cgroup.h"
 #include "sys/file.h"
-#include "sys/pmu.h"
+#include "sys/perf.h"
 #include "sys/procstat.h"
 #include "sys/schedstat.h"
 #include "sys/tracefs.h"

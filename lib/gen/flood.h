@@ -30,4 +30,13 @@ int flood_start(struct flood *flood, const struct flood_opts *opts, struct err *
 uint64_t flood_sent(const struct flood *flood);
 void flood_stop(struct flood *flood);
 
+struct veth {
+	int ifindex, peer_ifindex;
+	uint8_t mac[6], peer_mac[6];
+};
+
+int veth_create(const char *name, const char *peer, struct veth *ret_veth);
+/* Sets the IPv4 address (host order, /24) unless it is 0, and brings the device up. */
+int veth_up(const char *name, uint32_t address);
+
 #endif

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Affinity masks as large as the kernel's. */
+/* Reads and sets affinity masks of any size; reads isolated CPUs. */
 #include "sys/affinity.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <sched.h>
+#include <stdio.h>
+
+#include "sys/file.h"
 
 union mask {
 	cpu_set_t set; /* only for the type that the calls expect; it is smaller */
@@ -42,4 +46,29 @@ int affinity_pin(pid_t pid, unsigned int cpu)
 		return -EINVAL;
 	cpuset_add(&one, cpu);
 	return affinity_set(pid, &one);
+}
+
+static void add_list(const char *root, const char *path, struct cpuset *set)
+{
+	char text[4096];
+	struct cpuset more;
+
+	/* Without nohz_full= the file contains "(null)" or nothing. */
+	if (sys_read_file(root, path, text, sizeof(text)) < 0 || cpuset_parse(text, &more))
+		return;
+	for (size_t i = 0; i < sizeof(set->bits) / sizeof(set->bits[0]); i++)
+		set->bits[i] |= more.bits[i];
+}
+
+void isolated_cpus(const char *root, const char *cgroup2, struct cpuset *ret_set)
+{
+	char path[PATH_MAX];
+
+	*ret_set = (struct cpuset){0};
+	add_list(root, "/sys/devices/system/cpu/nohz_full", ret_set);
+	add_list(root, "/sys/devices/system/cpu/isolated", ret_set);
+	/* CPUs of all isolated partitions; Linux 6.7 and later. */
+	if (cgroup2[0] &&
+	    snprintf(path, sizeof(path), "%s/cpuset.cpus.isolated", cgroup2) < (int)sizeof(path))
+		add_list(root, path, ret_set);
 }

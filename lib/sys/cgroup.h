@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Which cgroup hierarchies are mounted, and where. */
+/* Mounted cgroup hierarchies, and cgroups by path. */
 #ifndef SUBTICK_SYS_CGROUP_H
 #define SUBTICK_SYS_CGROUP_H
 
 #include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
 
 enum cgroup_mode {
 	CGROUP_NONE,
@@ -30,5 +33,22 @@ bool cgroup_cpu_is_v1(const struct cgroup_layout *layout);
 /* An estimate of how many cgroups there are: the directory @path and all below it. */
 size_t cgroup_count(const char *path);
 const char *cgroup_mode_name(enum cgroup_mode mode);
+
+struct cgroup_paths {
+	int fd;	       /* mount point; -1: no hierarchy */
+	size_t prefix; /* length of the mount point */
+};
+
+void cgroup_paths_open(struct cgroup_paths *paths, const char *mount);
+void cgroup_paths_close(struct cgroup_paths *paths);
+/* "/" is the root. -ENOENT if it is gone or outside the mounted part, or another -errno. */
+int cgroup_path(const struct cgroup_paths *paths, uint64_t id, char *buf, size_t size);
+
+/*
+ * Finds a cgroup by the name that a user typed: "/sys/fs/cgroup/a/", "/a" and "a" are the same.
+ * @mount may be "". -ENOENT if no such cgroup exists.
+ */
+int cgroup_find(const char *mount, const char *name, char ret_path[PATH_MAX], uint64_t *ret_id,
+		struct err *err);
 
 #endif

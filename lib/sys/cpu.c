@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reads CPU sets from /sys/devices/system/cpu. */
+/* Reads CPU sets and NUMA nodes from /sys/devices/system. */
 #include "sys/cpu.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/utsname.h>
 
 static const char *const cpu_files[] = {
 	[CPU_ONLINE] = "/sys/devices/system/cpu/online",
@@ -58,7 +59,7 @@ int cpu_package(const char *root, unsigned int cpu)
 
 	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%u/topology/physical_package_id",
 		 cpu);
-	/* The kernel has -1 where the firmware does not tell, which is not a number here. */
+	/* The file contains -1 if the firmware does not report a package. */
 	return sys_read_u64(root, path, &package) || package > INT_MAX ? -1 : (int)package;
 }
 
@@ -75,4 +76,20 @@ int cpu_online_read(struct cpu_online *online, struct cpuset *ret_set)
 void cpu_online_close(struct cpu_online *online)
 {
 	sys_text_close(&online->text);
+}
+
+void node_describe(char *buf, size_t size)
+{
+	struct cpuset possible = {0};
+	struct utsname name;
+
+	if (uname(&name)) {
+		snprintf(buf, size, "unknown");
+		return;
+	}
+	/* Possible CPUs, not online ones: hotplug does not make it another machine. */
+	if (cpu_set(NULL, CPU_POSSIBLE, &possible, NULL))
+		cpuset_add(&possible, 0);
+	snprintf(buf, size, "%s, %s %s %s, %s, %u CPUs", name.nodename, name.sysname, name.release,
+		 name.version, name.machine, (unsigned int)cpuset_count(&possible));
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Which CPUs the machine has, could have and has online. */
+/* Possible, present and online CPUs, and their NUMA nodes. */
 #ifndef SUBTICK_SYS_CPU_H
 #define SUBTICK_SYS_CPU_H
+
+#include <stddef.h>
 
 #include "base/cpuset.h"
 #include "base/err.h"
@@ -26,5 +28,8 @@ struct cpu_online {
 int cpu_online_open(struct cpu_online *online, const char *root, struct err *err);
 int cpu_online_read(struct cpu_online *online, struct cpuset *ret_set);
 void cpu_online_close(struct cpu_online *online);
+
+/* "host, Linux 6.12.3 #1 SMP ..., aarch64, 4 CPUs"; cut off if @size is too small. */
+void node_describe(char *buf, size_t size);
 
 #endif

@@ -11,7 +11,7 @@
 #include "live.h"
 #include "sys/qdisc.h"
 #include "sys/journal.h"
-#include "sys/veth.h"
+#include "gen/flood.h"
 
 struct seen {
 	int ifindex;

@@ -6,7 +6,7 @@
 
 #include "measure/noise/judge.h"
 #include "measure/noise/knobs.h"
-#include "sys/isolated.h"
+#include "sys/affinity.h"
 #include "tree.h"
 
 TEST(limits_parse)

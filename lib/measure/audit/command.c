@@ -19,7 +19,7 @@
 #include "measure/load/sources.h"
 #include "sys/affinity.h"
 #include "sys/cpu.h"
-#include "sys/perf_task.h"
+#include "sys/perf.h"
 
 #define NONE UINT64_MAX
 /* How often we look whether it has ended: a hundredth of its time so far, within these. */

@@ -15,7 +15,6 @@
 #include "measure/load/sources.h"
 #include "sys/cpu.h"
 #include "sys/kconfig.h"
-#include "sys/node.h"
 #include "sys/pidstat.h"
 #include "sys/virt.h"
 

@@ -11,7 +11,6 @@
 #include "measure/crit/module_files.h"
 #include "sys/affinity.h"
 #include "sys/file.h"
-#include "sys/kmod.h"
 
 static const char *const settings[] = {"nr_samples", "nr_highest", "do_work"};
 

@@ -15,7 +15,6 @@
 #include "measure/noise/judge.h"
 #include "measure/noise/senders.h"
 #include "sys/cgroup.h"
-#include "sys/cgroup_path.h"
 #include "sys/cpu.h"
 #include "sys/kbtf.h"
 

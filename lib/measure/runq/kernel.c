@@ -19,7 +19,6 @@
 #include "runq.skel.h"
 #include "sys/bpf.h"
 #include "sys/cpu.h"
-#include "sys/ntp.h"
 
 /* CPU time that a comparison with schedstat may take in the exporter. */
 #define WALKS_NS (NSEC_PER_MSEC / 2)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Looks up the names in a trace after it has ended. */
+/* Looks up names of tasks and interrupts after a trace, and addresses of kernel functions. */
 #include "measure/trace/names.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,4 +82,26 @@ int trace_take_irqs(const char *root, trace_read_string *read, void *arg, struct
 			w->nr_irqs++;
 		}
 	return 0;
+}
+
+int kallsyms_find(const char *root, const char *const *names, uint64_t *ret_address)
+{
+	int fd = sys_open(root, "/proc/kallsyms"), rc = -ENOENT;
+	FILE *list = fd < 0 ? NULL : fdopen(fd, "r");
+	char line[256], kind, name[129];
+	uint64_t address;
+
+	if (!list)
+		return fd < 0 ? fd : -errno;
+	while (rc == -ENOENT && fgets(line, sizeof(line), list)) {
+		if (sscanf(line, "%" SCNx64 " %c %128s", &address, &kind, name) != 3)
+			continue;
+		for (size_t i = 0; names[i]; i++)
+			if (!strcmp(name, names[i]))
+				rc = address ? 0 : -EPERM;
+	}
+	fclose(list);
+	if (!rc)
+		*ret_address = address;
+	return rc;
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The names in a trace: of tasks, from the table of the programs; of interrupts, from the kernel. */
+/* Names of tasks and interrupts in a trace; addresses of kernel functions. */
 #ifndef SUBTICK_MEASURE_TRACE_NAMES_H
 #define SUBTICK_MEASURE_TRACE_NAMES_H
+
+#include <stdint.h>
 
 #include "measure/trace/window.h"
 
@@ -12,5 +14,11 @@ typedef void trace_read_string(void *arg, uint64_t address, char name[32]);
 int trace_take_names(const struct trace_task *table, struct trace_window *w);
 /* The names of all interrupts in the edges. @root as in sys/file.h. 0 or -ENOMEM. */
 int trace_take_irqs(const char *root, trace_read_string *read, void *arg, struct trace_window *w);
+
+/*
+ * The address of the first function in the kernel's list whose name is one of @names, which end with
+ * NULL. -ENOENT if it has none of them, -EPERM if it hides addresses. @root as in sys/file.h.
+ */
+int kallsyms_find(const char *root, const char *const *names, uint64_t *ret_address);
 
 #endif

@@ -20,11 +20,9 @@
 #include "stats/percentile_watch.h"
 #include "sys/bpf.h"
 #include "sys/cgroup.h"
-#include "sys/cgroup_path.h"
 #include "sys/cpu.h"
 #include "sys/cpuidle.h"
 #include "sys/file.h"
-#include "sys/kallsyms.h"
 #include "sys/kbtf.h"
 #include "trace.skel.h"
 

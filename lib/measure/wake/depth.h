@@ -9,7 +9,7 @@
 
 #include "stats/wake.h"
 #include "sys/cpuidle.h"
-#include "sys/cstate.h"
+#include "measure/wake/cstate.h"
 
 /* Counters of the hardware, then cpuidle's own time in the state that was requested. */
 #define WAKE_DEPTH_COLUMNS (CSTATE_COUNTERS + 1)

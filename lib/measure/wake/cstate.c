@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Finds and reads the cstate_core and cstate_pkg PMUs. */
-#include "sys/cstate.h"
+#include "measure/wake/cstate.h"
 
 #include <ctype.h>
 #include <errno.h>

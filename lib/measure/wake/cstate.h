@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Intel's residency counters of core and package C-states: the states entered, not those requested. */
-#ifndef SUBTICK_SYS_CSTATE_H
-#define SUBTICK_SYS_CSTATE_H
+#ifndef SUBTICK_MEASURE_WAKE_CSTATE_H
+#define SUBTICK_MEASURE_WAKE_CSTATE_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -131,7 +131,7 @@ static void text_losses(struct view *view, const struct report *report)
 		fputc('\n', view->out);
 }
 
-/* Prints a note only when it changes; every second it would bury the figures. */
+/* Prints a note only when it changes. Repeated every window, notes would bury the figures. */
 static int text_notes(struct view *view, const struct report *report)
 {
 	uint64_t hash = HASH_START;
@@ -152,7 +152,7 @@ static int text_notes(struct view *view, const struct report *report)
 	return 0;
 }
 
-/* Each finding as a sentence, and below it what to do next. The first ones lost most time. */
+/* Prints each finding as a sentence, with the next step below it. Findings are sorted by lost time. */
 static int text_findings(struct view *view, const struct report *report)
 {
 	const struct table *findings = findings_of(report);
@@ -185,7 +185,7 @@ static bool is_visible(const struct view *view, const struct table *table)
 	return !table->sentences && !table->sum && (!table->text_hidden || view->all);
 }
 
-/* With --all or --histogram: the histograms in cells, each under the name of its row. */
+/* --all and --histogram: prints the histograms in cells, each under the name of its row. */
 static void text_nested(struct view *view, const struct grid *grid)
 {
 	const struct table *table = grid->table;
@@ -256,7 +256,7 @@ static int text_table(struct view *view, const struct report *report, size_t at,
 		heading = heading_due(view, report, &grid, compact);
 		if (view->written && heading)
 			fputc('\n', view->out);
-		/* Windows that scroll under one heading are parted by their time, events by seconds. */
+		/* A line with the time separates windows that scroll under one heading. Events show seconds. */
 		if (!heading && report->time_unix_ns &&
 		    (report->window_ns || report->time_unix_ns / 1000000000 != view->seen.second))
 			text_time(view, report, "\n");

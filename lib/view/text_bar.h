@@ -11,7 +11,7 @@
 void text_bar(const struct view *view, const struct table *table, size_t row, size_t width);
 void text_bar_legend(struct view *view, const struct table *table);
 
-/* Whether a table is a histogram (le_ns and count), and the function that prints it. */
+/* True if a table is a histogram (le_ns and count); the second function prints it. */
 bool text_is_hist(const struct table *table);
 void text_hist(const struct view *view, const struct table *table);
 

@@ -18,7 +18,7 @@ void text_put(const struct view *view, const char *sgr, const char *text);
 /* Prints @text wrapped at blanks; continuation lines are indented by @indent; ends the line. */
 void text_wrap(const struct view *view, const char *text, size_t indent);
 uint64_t text_hash(uint64_t hash, const char *text);
-/* Prints the losses on one line, if there are any. */
+/* True if the column counts losses. */
 bool text_is_loss(const struct column *col, const struct value *value);
 bool text_is_zero(const struct value *value);
 

@@ -33,7 +33,7 @@ static bool is_shown(const struct grid *grid, size_t col)
 	       !cells_blank(grid->table, col);
 }
 
-/* The largest parts of a row's sum: "quota 57%, same 34%". */
+/* Largest parts of a row's sum: "quota 57%, same 34%". */
 static char *parts_text(const struct table *table, size_t row)
 {
 	size_t order[PARTS_SHOWN] = {0}, nr = 0;
@@ -58,7 +58,7 @@ static char *parts_text(const struct table *table, size_t row)
 	for (size_t i = 0, len = 0; i < nr && len < sizeof(text); i++) {
 		double share = (double)table_cell(table, row, order[i])->u64 / sum;
 
-		/* What rounds to nothing is not among the largest. */
+		/* Skip parts that round to 0 %. */
 		if (i && share < 0.005)
 			break;
 		len += snprintf(text + len, sizeof(text) - len, "%s%s %.0f%%", i ? ", " : "",
@@ -71,7 +71,7 @@ static int grid_cells(struct grid *grid, const struct view *view)
 {
 	const struct table *table = grid->table;
 	size_t width = view->width > 0 ? view->width : 0;
-	/* Whoever asks for wide lines in a file gets names whole. */
+	/* --wide into a file: names are not cut. */
 	size_t name_max = width || !view->wide ? cells_name_max(width) : 0;
 
 	for (size_t i = 0; i < table->nr_rows * table->nr_cols; i++) {
@@ -222,7 +222,7 @@ bool grid_keep_widths(struct grid *grid, const struct view *view, unsigned short
 	if (view->width > 0 && total > (size_t)view->width)
 		kept = false;
 	for (size_t i = 0; i < nr; i++) {
-		/* Once wider, the others keep their width, too: fewer headings follow. */
+		/* Columns shrink only if the terminal is too narrow, so that the heading is rarely repeated. */
 		if (grid->items[i].width < widths[i] && grid->items[i].col != GRID_BAR &&
 		    (view->width <= 0 || total <= (size_t)view->width))
 			grid->items[i].width = widths[i];

@@ -23,18 +23,18 @@ struct grid {
 	size_t nr_items;
 	size_t nr_keys; /* leading items that name the row; they are in every block */
 	size_t nr_blocks;
-	size_t sentence, fix; /* columns of prose, GRID_NONE without */
-	size_t parts;	      /* the column that stands for all parts of a sum, GRID_NONE without */
+	size_t sentence, fix; /* columns of prose, or GRID_NONE */
+	size_t parts;	      /* column that replaces all parts of a sum, or GRID_NONE */
 };
 
 int grid_init(struct grid *grid, const struct view *view, const struct table *table);
 void grid_free(struct grid *grid);
 void grid_print(const struct grid *grid, struct view *view, bool heading);
-/* A hash that changes if a heading printed earlier is not that of these columns. */
+/* Hash of the columns: a change means that the heading must be printed again. */
 uint64_t grid_hash(const struct grid *grid, uint64_t hash);
 /*
- * Makes the columns as wide as those of the rows before, so that rows stay below their heading, if
- * that fits the terminal. False if one had to become wider: then the heading is due again.
+ * Makes the columns at least as wide as in the previous table, so that rows stay below their heading,
+ * if the terminal is wide enough. False if a column became wider: print the heading again.
  */
 bool grid_keep_widths(struct grid *grid, const struct view *view, unsigned short *widths,
 		      size_t max);

@@ -43,7 +43,7 @@ static int show(struct audit_cmd *cmd, struct report *report, bool *ret_gone)
 	report_free(report);
 	*ret_gone = rc == -EPIPE;
 	if (!rc || rc == -EPIPE)
-		return EXIT_FINE;
+		return EXIT_SUCCESS;
 	fprintf(stderr, "subtick audit: cannot write: %s\n", strerror(-rc));
 	return EXIT_ERROR;
 }
@@ -54,7 +54,7 @@ static int show_experiment(struct audit_cmd *cmd, const struct audit_experiment 
 {
 	/* Print the results even if the plot failed. */
 	bool undrawn = audit_plot_draw(&cmd->plots, e->name, report) != 0;
-	int code = EXIT_FINE;
+	int code = EXIT_SUCCESS;
 
 	*ret_gone = cmd->rows.gone;
 	/* In CSV the rows of delays are printed already. */
@@ -82,7 +82,7 @@ static int run_experiments(struct audit_cmd *cmd, const struct audit_env *env, b
 	uint64_t end = cmd->opts.budget_ns ? clock_mono_ns() + cmd->opts.budget_ns : UINT64_MAX;
 	double shares = 1.0; /* of the experiments that are left */
 	struct err err = {0};
-	int code = EXIT_FINE;
+	int code = EXIT_SUCCESS;
 
 	for (size_t i = 0; audit_experiment(i) && !code && !*ret_gone && !run_stopped(); i++) {
 		const struct audit_experiment *e = audit_experiment(i);
@@ -115,14 +115,14 @@ static int judge(const struct audit_cmd *cmd)
 	const struct audit_findings *f = &cmd->findings;
 
 	if (cmd->fail_over < 0.0)
-		return EXIT_FINE;
+		return EXIT_SUCCESS;
 	if (!f->worst_known) {
 		fprintf(stderr, "subtick audit: --fail-over: no error was measured in windows of a "
 				"second or longer; try a longer --budget\n");
 		return EXIT_ERROR;
 	}
 	if (f->worst_error <= cmd->fail_over)
-		return EXIT_FINE;
+		return EXIT_SUCCESS;
 	fprintf(stderr,
 		"subtick audit: /proc/stat was off by %.1f points, more than %g, under load %s\n",
 		f->worst_error * 100.0, cmd->fail_over * 100.0, f->worst_load);
@@ -166,7 +166,7 @@ static int run(struct audit_cmd *cmd)
 	}
 	if (!code)
 		code = judge(cmd);
-	return code ? code : lacks ? EXIT_UNSUPPORTED : EXIT_FINE;
+	return code ? code : lacks ? EXIT_UNSUPPORTED : EXIT_SUCCESS;
 }
 
 int cmd_audit(int argc, char **argv)

@@ -18,7 +18,7 @@ static int show(struct report *report, struct view *view)
 
 	report_free(report);
 	if (!rc || rc == -EPIPE)
-		return EXIT_FINE;
+		return EXIT_SUCCESS;
 	fprintf(stderr, "subtick audit: cannot write: %s\n", strerror(-rc));
 	return EXIT_ERROR;
 }

@@ -198,7 +198,7 @@ static int run(struct crit_cmd *cmd, struct view *view)
 		fprintf(stderr, "subtick crit: cannot write: %s\n", strerror(-rc));
 	if (left.code)
 		return opts_fail("crit", &left);
-	return rc && rc != -EPIPE ? EXIT_ERROR : EXIT_FINE;
+	return rc && rc != -EPIPE ? EXIT_ERROR : EXIT_SUCCESS;
 }
 
 int cmd_crit(int argc, char **argv)

@@ -15,7 +15,7 @@ static const struct opt options[] = {
 	{0},
 };
 
-struct asked {
+struct doctor_cmd {
 	const char *names[MAX_COMMANDS]; /* ends with NULL */
 	size_t nr;
 };
@@ -29,29 +29,29 @@ static int verdict(const struct report *report, const char *const *asked)
 		if (status && !strcmp(status, "no"))
 			return EXIT_UNSUPPORTED;
 	}
-	return EXIT_FINE;
+	return EXIT_SUCCESS;
 }
 
 static bool parse_option(struct opts_state *state, int id, void *arg)
 {
-	struct asked *asked = arg;
+	struct doctor_cmd *cmd = arg;
 
 	(void)id; /* doctor has no options of its own: every word is an operand */
 	if (!command_exists(state->value)) {
 		opts_usage(state, "%s: this build has no such command", state->value);
 		return false;
 	}
-	if (asked->nr == MAX_COMMANDS - 1) {
+	if (cmd->nr == MAX_COMMANDS - 1) {
 		opts_usage(state, "%s: at most %d commands", state->value, MAX_COMMANDS - 1);
 		return false;
 	}
-	asked->names[asked->nr++] = state->value;
+	cmd->names[cmd->nr++] = state->value;
 	return true;
 }
 
 int cmd_doctor(int argc, char **argv)
 {
-	struct asked asked = {.names = {"load"}};
+	struct doctor_cmd cmd = {.names = {"load"}};
 	struct doctor_opts doctor = {.commands = command_names};
 	struct view view;
 	struct opts_state state = {
@@ -68,19 +68,19 @@ int cmd_doctor(int argc, char **argv)
 	struct err err = {0};
 	int code, rc;
 
-	code = opts_walk(&state, argc, argv, parse_option, &asked);
+	code = opts_walk(&state, argc, argv, parse_option, &cmd);
 	if (code != OPTS_PARSED)
 		return code;
 	/* Only the checks that these commands need. */
-	if (asked.nr)
-		doctor.commands = asked.names;
+	if (cmd.nr)
+		doctor.commands = cmd.names;
 	if (doctor_report(&doctor, &report, &err))
 		return opts_fail("doctor", &err);
 	rc = view_write(&view, report);
 	/* If the reader closed the pipe, end without a message. */
 	if (rc && rc != -EPIPE)
 		err_set(&err, rc, "cannot write: %s", strerror(-rc));
-	rc = err.code ? opts_fail("doctor", &err) : verdict(report, asked.names);
+	rc = err.code ? opts_fail("doctor", &err) : verdict(report, cmd.names);
 	report_free(report);
 	return rc;
 }

@@ -38,7 +38,7 @@ static int help(void)
 	printf("\nOptions without a command (subtick COMMAND --help shows those of a command):\n");
 	opts_print(options);
 	printf("\nMore in subtick(8).\n");
-	return EXIT_FINE;
+	return EXIT_SUCCESS;
 }
 
 /* What completion offers before a command: the commands, and the overview's options. */
@@ -60,7 +60,7 @@ static int run(int argc, char **argv)
 		return help();
 	if (!strcmp(word, "--version") || !strcmp(word, "-V")) {
 		version_print();
-		return EXIT_FINE;
+		return EXIT_SUCCESS;
 	}
 	if (!strcmp(word, "--option-table"))
 		return option_table(argc, argv);
@@ -90,7 +90,7 @@ static int check_written(int code)
 {
 	bool failed = fflush(stdout);
 
-	if ((!failed && !ferror(stdout)) || code != EXIT_FINE || errno == EPIPE)
+	if ((!failed && !ferror(stdout)) || code != EXIT_SUCCESS || errno == EPIPE)
 		return code;
 	fprintf(stderr, "subtick: cannot write: %s\n",
 		failed ? strerror(errno) : "an earlier write failed");

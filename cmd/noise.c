@@ -111,7 +111,7 @@ int cmd_noise(int argc, char **argv)
 	if (noise_open(&cmd.noise, &meter, &err))
 		return opts_fail("noise", &err);
 	code = run_windows("noise", meter, &cmd.interval, &view);
-	if (code == EXIT_FINE && cmd.fail && noise_window(meter)->windows_exceeded)
+	if (code == EXIT_SUCCESS && cmd.fail && noise_window(meter)->windows_exceeded)
 		code = EXIT_VERDICT;
 	meter->ops->close(meter);
 	return code;

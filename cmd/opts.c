@@ -431,15 +431,15 @@ int opts_walk(struct opts_state *state, int argc, char **argv, opts_parse *parse
 			return code;
 		if (opt && opt->id == ID_HELP) {
 			print_help(state);
-			return EXIT_FINE;
+			return EXIT_SUCCESS;
 		}
 		if (opt && opt->id == ID_SCHEMA) {
 			view_schema(stdout, state->command ? state->command : "overview");
-			return EXIT_FINE;
+			return EXIT_SUCCESS;
 		}
 		if (opt && opt->id == ID_TABLE) {
 			print_table(state);
-			return EXIT_FINE;
+			return EXIT_SUCCESS;
 		}
 		if (!(opt ? apply(state, opt, parse, arg) : parse(state, OPT_OPERAND, arg)))
 			return EXIT_USAGE;

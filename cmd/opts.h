@@ -6,13 +6,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h> /* EXIT_SUCCESS */
 
 #include "base/cpuset.h"
 #include "base/err.h"
 #include "view/view.h"
 
 enum exit_code {
-	EXIT_FINE = 0,
 	EXIT_ERROR = 1,
 	EXIT_VERDICT = 2,
 	EXIT_USAGE = 64,

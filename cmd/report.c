@@ -267,7 +267,7 @@ int cmd_report(int argc, char **argv)
 	run(&cmd, &gathered, &err);
 	if (!err.code)
 		print_result(&cmd, &gathered);
-	code = nothing_measured(&gathered) ? EXIT_UNSUPPORTED : EXIT_FINE;
+	code = nothing_measured(&gathered) ? EXIT_UNSUPPORTED : EXIT_SUCCESS;
 	gathered_free(&gathered);
 	return err.code ? opts_fail("report", &err) : code;
 }

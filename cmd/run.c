@@ -189,7 +189,7 @@ int run_windows(const char *command, struct meter *meter, const struct opts_inte
 	}
 	if (err.code)
 		return opts_fail(command, &err);
-	return rc && rc != -EPIPE ? EXIT_ERROR : EXIT_FINE;
+	return rc && rc != -EPIPE ? EXIT_ERROR : EXIT_SUCCESS;
 }
 
 int run_meter(const char *command, struct meter *meter, const struct opts_interval *interval,

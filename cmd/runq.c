@@ -240,7 +240,7 @@ static int measure(const struct runq_cmd *cmd, struct view *view)
 	if (runq_open(&cmd->runq, &meter, &err))
 		return opts_fail("runq", &err);
 	code = run_windows("runq", meter, &cmd->interval, view);
-	if (code == EXIT_FINE && runq_window(meter)->windows_exceeded)
+	if (code == EXIT_SUCCESS && runq_window(meter)->windows_exceeded)
 		code = EXIT_VERDICT;
 	meter->ops->close(meter);
 	return code;

@@ -211,5 +211,5 @@ int screen_run(struct terminal *terminal, bool pressure)
 	screen_free(&live.screen);
 	/* First restore the terminal, so that the message is readable. */
 	terminal_close(terminal);
-	return err.code ? opts_fail(NULL, &err) : EXIT_FINE;
+	return err.code ? opts_fail(NULL, &err) : EXIT_SUCCESS;
 }

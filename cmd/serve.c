@@ -139,14 +139,14 @@ static int serve(struct given *given)
 		printf("the settings are valid\n");
 		config_free(&server->config);
 		free(server);
-		return EXIT_FINE;
+		return EXIT_SUCCESS;
 	}
 	server->reload = load_settings;
 	server->reload_arg = given;
 	server->doctor_report = doctor;
 	rc = server_run(server, &err);
 	free(server);
-	return rc ? opts_fail("serve", &err) : EXIT_FINE;
+	return rc ? opts_fail("serve", &err) : EXIT_SUCCESS;
 }
 
 int cmd_serve(int argc, char **argv)

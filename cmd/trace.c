@@ -200,7 +200,7 @@ static int run(const struct trace_cmd *cmd, struct view *view)
 out:
 	report_free(report);
 	trace_close(trace);
-	return err.code ? opts_fail("trace", &err) : EXIT_FINE;
+	return err.code ? opts_fail("trace", &err) : EXIT_SUCCESS;
 }
 
 int cmd_trace(int argc, char **argv)

@@ -23,7 +23,7 @@ enum {
 	ID_FAIL_ON,
 };
 
-struct asked {
+struct wake_cmd {
 	struct wake_opts wake;
 	struct opts_interval interval;
 	const char *points_file, *plot_file, *against_file;
@@ -31,9 +31,9 @@ struct asked {
 	bool quick, points_given, fail_on_exceeds;
 };
 
-#define STORE(member) OPT_STORE(struct asked, member)
+#define STORE(member) OPT_STORE(struct wake_cmd, member)
 #define DISTANCE(member) \
-	OPT_DURATION(struct asked, wake.sweep.member, 10 * NSEC_PER_USEC, NSEC_PER_SEC)
+	OPT_DURATION(struct wake_cmd, wake.sweep.member, 10 * NSEC_PER_USEC, NSEC_PER_SEC)
 #define NIC(...) __VA_ARGS__, .group = "nic"
 
 static const char *const source_words[] = {"timer", "remote", "passive", "nic", NULL};
@@ -69,21 +69,21 @@ static const struct opt options[] = {
 	{"device", 0, "NAME", "nic: network device with a hardware clock and launch time",
 	 NIC(STORE(wake.nic.device))},
 	{"irq-offset", 0, "TIME", "nic: from DMA to interrupt (default 1800ns, the i210's)",
-	 NIC(OPT_DURATION(struct asked, wake.nic.irq_offset_ns, 0, NSEC_PER_MSEC))},
+	 NIC(OPT_DURATION(struct wake_cmd, wake.nic.irq_offset_ns, 0, NSEC_PER_MSEC))},
 	{"dma", 0, "TIME", "nic: DMA read time, subtracted in shallow states (default: measured)",
-	 NIC(OPT_DURATION(struct asked, wake.nic.dma_ns, 0, NSEC_PER_MSEC))},
+	 NIC(OPT_DURATION(struct wake_cmd, wake.nic.dma_ns, 0, NSEC_PER_MSEC))},
 	{"software", 0, NULL, "nic: a kernel timer sends, no card; tests the path only",
 	 NIC(STORE(wake.nic.software))},
 	{"root", 0, "DIR", "look for /sys and the journal below DIR (tests)", STORE(wake.root)},
 	{0},
 };
 
-static bool parse_source(struct opts_state *state, struct asked *a, bool several)
+static bool parse_source(struct opts_state *state, struct wake_cmd *cmd, bool several)
 {
 	char word[64], *save = NULL, *name;
 
 	snprintf(word, sizeof(word), "%s", state->value);
-	a->wake.sources = 0;
+	cmd->wake.sources = 0;
 	for (name = strtok_r(word, ",", &save); name; name = strtok_r(NULL, ",", &save)) {
 		enum wake_source source = WAKE_TIMER;
 
@@ -91,10 +91,10 @@ static bool parse_source(struct opts_state *state, struct asked *a, bool several
 			source++;
 		if (source == WAKE_NR_SOURCES)
 			break;
-		a->wake.sources |= 1u << source;
+		cmd->wake.sources |= 1u << source;
 	}
-	if (!name && a->wake.sources && !(several && wake_has(a->wake.sources, WAKE_PASSIVE)) &&
-	    (several || !(a->wake.sources & (a->wake.sources - 1))))
+	if (!name && cmd->wake.sources && !(several && wake_has(cmd->wake.sources, WAKE_PASSIVE)) &&
+	    (several || !(cmd->wake.sources & (cmd->wake.sources - 1))))
 		return true;
 	opts_usage(state, "--%s %s: expected %s", several ? "sources" : "source", state->value,
 		   several ? "a list of timer, remote and nic" : "timer, remote, passive or nic");
@@ -102,7 +102,7 @@ static bool parse_source(struct opts_state *state, struct asked *a, bool several
 }
 
 /* A number is points per step, anything else a file. */
-static bool parse_points(struct opts_state *state, struct asked *a)
+static bool parse_points(struct opts_state *state, struct wake_cmd *cmd)
 {
 	uint64_t nr;
 
@@ -112,17 +112,17 @@ static bool parse_points(struct opts_state *state, struct asked *a)
 		return false;
 	}
 	if (state->value[0] < '0' || state->value[0] > '9') {
-		a->points_file = state->value;
+		cmd->points_file = state->value;
 		return true;
 	}
 	if (!opts_u64(state, "--points", state->value, 1, 10000000, &nr))
 		return false;
-	a->wake.sweep.points = nr;
-	a->points_given = true;
+	cmd->wake.sweep.points = nr;
+	cmd->points_given = true;
 	return true;
 }
 
-static bool parse_step(struct opts_state *state, struct asked *a)
+static bool parse_step(struct opts_state *state, struct wake_cmd *cmd)
 {
 	char *end;
 	double percent = strtod(state->value, &end);
@@ -132,49 +132,49 @@ static bool parse_step(struct opts_state *state, struct asked *a)
 		opts_usage(state, "--step %s: expected per cent from 0.1 to 1000", state->value);
 		return false;
 	}
-	a->wake.sweep.step = 1.0 + percent / 100.0;
+	cmd->wake.sweep.step = 1.0 + percent / 100.0;
 	return true;
 }
 
 static bool parse_option(struct opts_state *state, int id, void *arg)
 {
-	struct asked *a = arg;
+	struct wake_cmd *cmd = arg;
 
 	switch (id) {
 	case OPT_OPERAND:
-		return opts_interval(state, state->value, &a->interval);
+		return opts_interval(state, state->value, &cmd->interval);
 	case ID_SOURCE:
 	case ID_SOURCES:
-		return parse_source(state, a, id == ID_SOURCES);
+		return parse_source(state, cmd, id == ID_SOURCES);
 	case ID_STEP:
-		return parse_step(state, a);
+		return parse_step(state, cmd);
 	case ID_POINTS:
-		return parse_points(state, a);
+		return parse_points(state, cmd);
 	default:
-		a->fail_on_exceeds = !strcmp(state->value, "exceeds");
-		if (!a->fail_on_exceeds)
+		cmd->fail_on_exceeds = !strcmp(state->value, "exceeds");
+		if (!cmd->fail_on_exceeds)
 			opts_usage(state, "--fail-on %s: expected exceeds", state->value);
-		return a->fail_on_exceeds;
+		return cmd->fail_on_exceeds;
 	}
 }
 
 /* Options that exclude each other, and the points of --quick. */
-static bool check_options(struct opts_state *state, struct asked *a)
+static bool check_options(struct opts_state *state, struct wake_cmd *cmd)
 {
 	const struct opt *nic = opts_group(state, "nic");
-	struct wake_sweep *sweep = &a->wake.sweep;
-	bool passive = wake_has(a->wake.sources, WAKE_PASSIVE);
-	unsigned int sources = __builtin_popcount(a->wake.sources);
+	struct wake_sweep *sweep = &cmd->wake.sweep;
+	bool passive = wake_has(cmd->wake.sources, WAKE_PASSIVE);
+	unsigned int sources = __builtin_popcount(cmd->wake.sources);
 
-	if (!!a->wake.force.state + !!a->wake.force.deepest + a->wake.force.each > 1) {
+	if (!!cmd->wake.force.state + !!cmd->wake.force.deepest + cmd->wake.force.each > 1) {
 		opts_usage(state, "--state, --deepest and --each-state exclude each other");
 		return false;
 	}
-	if (nic && !wake_has(a->wake.sources, WAKE_NIC)) {
+	if (nic && !wake_has(cmd->wake.sources, WAKE_NIC)) {
 		opts_usage(state, "--%s goes with --source nic", nic->name);
 		return false;
 	}
-	if (a->against_file && !a->plot_file) {
+	if (cmd->against_file && !cmd->plot_file) {
 		opts_usage(state, "--against goes with --plot");
 		return false;
 	}
@@ -182,20 +182,20 @@ static bool check_options(struct opts_state *state, struct asked *a)
 		opts_usage(state, "--from must not be above --to");
 		return false;
 	}
-	if (passive && (a->points_file || a->plot_file || a->wake.breakdown || a->quick ||
-			a->wake.force.each)) {
+	if (passive && (cmd->points_file || cmd->plot_file || cmd->wake.breakdown || cmd->quick ||
+			cmd->wake.force.each)) {
 		opts_usage(state, "--source passive keeps no single points: it excludes --points, "
 				  "--plot, --breakdown, --quick and --each-state");
 		return false;
 	}
-	if (!passive && a->interval.given) {
+	if (!passive && cmd->interval.given) {
 		opts_usage(state,
 			   "[interval [count]] goes with --source passive; other sources end "
 			   "by themselves");
 		return false;
 	}
-	if (a->quick && !a->points_given) {
-		uint64_t budget = 19 * NSEC_PER_SEC / sources / wake_passes(&a->wake);
+	if (cmd->quick && !cmd->points_given) {
+		uint64_t budget = 19 * NSEC_PER_SEC / sources / wake_passes(&cmd->wake);
 
 		sweep->points = budget / wake_sweep_total_ns(sweep);
 		if (!sweep->points)
@@ -223,7 +223,7 @@ static void show_progress(const struct wake_progress *p, uint64_t began_ns, bool
 			(unsigned long long)p->done, (unsigned long long)p->total, left);
 }
 
-static int run_experiment(struct meter *meter, const struct asked *a, struct view *view)
+static int run_experiment(struct meter *meter, const struct wake_cmd *cmd, struct view *view)
 {
 	struct wake_progress progress = {0};
 	uint64_t began = clock_mono_ns();
@@ -251,15 +251,15 @@ static int run_experiment(struct meter *meter, const struct asked *a, struct vie
 			rc = 0;
 	}
 	report_free(report);
-	if (!rc && a->points_file)
-		rc = wake_file_points(meter, a->points_file, &err);
-	if (!rc && a->plot_file)
-		rc = wake_file_plot(meter, a->plot_file, a->earlier, &err);
-	return rc ? opts_fail("wake", &err) : EXIT_FINE;
+	if (!rc && cmd->points_file)
+		rc = wake_file_points(meter, cmd->points_file, &err);
+	if (!rc && cmd->plot_file)
+		rc = wake_file_plot(meter, cmd->plot_file, cmd->earlier, &err);
+	return rc ? opts_fail("wake", &err) : EXIT_SUCCESS;
 }
 
 /* Settings left changed outweigh a verdict. */
-static int exit_code(int code, const struct asked *a, const struct wake_window *window)
+static int exit_code(int code, const struct wake_cmd *cmd, const struct wake_window *window)
 {
 	if (window->unrestored) {
 		fprintf(stderr,
@@ -268,12 +268,12 @@ static int exit_code(int code, const struct asked *a, const struct wake_window *
 			window->unrestored);
 		return EXIT_ERROR;
 	}
-	return code == EXIT_FINE && a->fail_on_exceeds && window->exceeded ? EXIT_VERDICT : code;
+	return code == EXIT_SUCCESS && cmd->fail_on_exceeds && window->exceeded ? EXIT_VERDICT : code;
 }
 
 int cmd_wake(int argc, char **argv)
 {
-	struct asked asked = {
+	struct wake_cmd cmd = {
 		.wake = {.sources = 1u << WAKE_TIMER,
 			 .sweep = {300 * NSEC_PER_USEC, 8 * NSEC_PER_MSEC, 1.1, 1500},
 			 .nic = {.irq_offset_ns = WAKE_I210_IRQ_OFFSET_NS, .dma_ns = -1}},
@@ -294,28 +294,28 @@ int cmd_wake(int argc, char **argv)
 	struct err err = {0};
 	int code;
 
-	code = opts_walk(&state, argc, argv, parse_option, &asked);
+	code = opts_walk(&state, argc, argv, parse_option, &cmd);
 	if (code != OPTS_PARSED)
 		return code;
-	if (!check_options(&state, &asked))
+	if (!check_options(&state, &cmd))
 		return EXIT_USAGE;
-	if (!opts_svg(&state, asked.plot_file))
+	if (!opts_svg(&state, cmd.plot_file))
 		return EXIT_USAGE;
-	if (wake_file_check(asked.points_file, &err) || wake_file_check(asked.plot_file, &err) ||
-	    (asked.against_file && wake_file_read(asked.against_file, &asked.earlier, &err)))
+	if (wake_file_check(cmd.points_file, &err) || wake_file_check(cmd.plot_file, &err) ||
+	    (cmd.against_file && wake_file_read(cmd.against_file, &cmd.earlier, &err)))
 		return opts_fail("wake", &err);
 	run_signals();
-	if (wake_open(&asked.wake, &meter, &err)) {
-		report_free(asked.earlier);
+	if (wake_open(&cmd.wake, &meter, &err)) {
+		report_free(cmd.earlier);
 		return opts_fail("wake", &err);
 	}
-	if (wake_has(asked.wake.sources, WAKE_PASSIVE))
-		code = run_windows("wake", meter, &asked.interval, &view);
+	if (wake_has(cmd.wake.sources, WAKE_PASSIVE))
+		code = run_windows("wake", meter, &cmd.interval, &view);
 	else
-		code = run_experiment(meter, &asked, &view);
+		code = run_experiment(meter, &cmd, &view);
 	wake_restore(meter);
-	code = exit_code(code, &asked, wake_window(meter));
+	code = exit_code(code, &cmd, wake_window(meter));
 	meter->ops->close(meter);
-	report_free(asked.earlier);
+	report_free(cmd.earlier);
 	return code;
 }

@@ -5,6 +5,8 @@
 
 #include <stdbool.h>
 
+#include "base/option.h"
+
 /* The one list of commands: X(name, summary). A build may leave out the exporter. */
 #ifdef SUBTICK_SERVE
 #define COMMANDS_SERVE(X) X(serve, "Prometheus exporter and live page")
@@ -28,6 +30,7 @@ COMMANDS(COMMAND_DECLARE)
 #undef COMMAND_DECLARE
 
 int cmd_overview(int argc, char **argv);
+extern const struct opt overview_options[];
 
 /* Names of the commands of this build, NULL-terminated. */
 extern const char *const command_names[];

@@ -2,8 +2,8 @@
 /* subtick crit: what disabling and enabling interrupts and preemption costs. */
 #include "commands.h"
 
-#include <ctype.h>
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,11 +15,6 @@
 #include "opts.h"
 #include "run.h"
 
-enum {
-	ID_ENGINE = OPT_OWN,
-	ID_PERCENTILES,
-};
-
 struct crit_cmd {
 	struct crit_opts crit;
 	bool tracepoints;
@@ -29,9 +24,41 @@ struct crit_cmd {
 
 static const char *const engine_words[] = {"auto", "module", "bpf", NULL};
 
+/* Keys must be unique: 9.99 and 99.9 have the same key. */
+static int add_percentile(const struct opt *opt, const char *word, void *base, struct err *err)
+{
+	struct crit_opts *crit = &((struct crit_cmd *)base)->crit;
+	unsigned int nr = crit->nr_percentiles;
+	char key[20], other[20];
+	double percent;
+
+	if (nr == CRIT_MAX_PERCENTILES)
+		return err_set(err, -E2BIG, "at most %d percentiles", CRIT_MAX_PERCENTILES);
+	if (!opts_percent(word, &percent) || percent * CRIT_PERCENT < 1 ||
+	    fabs(percent * CRIT_PERCENT - round(percent * CRIT_PERCENT)) > 1e-6)
+		return -EINVAL;
+	crit->percentile[nr] = (uint32_t)lround(percent * CRIT_PERCENT);
+	crit_percentile_key(crit->percentile[nr], key, sizeof(key));
+	for (unsigned int i = 0; i < nr; i++) {
+		crit_percentile_key(crit->percentile[i], other, sizeof(other));
+		if (!strcmp(key, other))
+			return err_set(err, -EEXIST, "two of them would both be called %s", key);
+	}
+	crit->nr_percentiles++;
+	return 0;
+}
+
+static int set_percentiles(const struct opt *opt, const char *value, void *base, struct err *err)
+{
+	struct crit_cmd *cmd = base;
+
+	cmd->crit.nr_percentiles = 0;
+	return opt_each(opt, value, base, err, add_percentile);
+}
+
 static const struct opt options[] = {
-	{"engine", 'e', "NAME", "auto, module or bpf (default auto)", .id = ID_ENGINE,
-	 .words = engine_words},
+	{"engine", 'e', "NAME", "auto, module or bpf (default auto)", .words = engine_words,
+	 OPT_STORE(struct crit_cmd, crit.engine)},
 	{"samples", 'n', "N", "pairs to time per CPU, operation and round (default 10000)",
 	 OPT_NUMBER(struct crit_cmd, crit.nr_samples, 1, 1000000000)},
 	{"highest", 0, "N", "max_avg is the average of the N highest samples (default 100)",
@@ -39,7 +66,8 @@ static const struct opt options[] = {
 	{"work", 'w', NULL, "do some work inside the pairs; its cost is subtracted",
 	 OPT_STORE(struct crit_cmd, crit.work)},
 	{"percentiles", 'p', "LIST", "percentiles to show (default 50,99,99.9)",
-	 .id = ID_PERCENTILES},
+	 .parse = set_percentiles,
+	 .expected = "numbers above 0 and up to 100, with at most three decimals, such as 50,99,99.9"},
 	{"rounds", 'r', "N", "how many times to run the benchmark (default 5)",
 	 OPT_NUMBER(struct crit_cmd, crit.rounds, 1, CRIT_MAX_ROUNDS)},
 	{"cpu", 'C', "LIST", "only these CPUs, such as 0,2-5; engine module: figures of these",
@@ -50,89 +78,6 @@ static const struct opt options[] = {
 	 OPT_STORE(struct crit_cmd, against)},
 	{0},
 };
-
-static bool engine_known(const char *name)
-{
-	return !strcmp(name, "auto") || !strcmp(name, "module") || !strcmp(name, "bpf");
-}
-
-/* Parses one number of the list, in 0.001 %; false unless it is plain decimal and in (0, 100]. */
-static bool percentile_parse(const char **text, uint32_t *ret_percentile)
-{
-	const char *p = *text;
-	uint32_t whole = 0, part = 0, scale = CRIT_PERCENT;
-
-	if (!isdigit((unsigned char)*p))
-		return false;
-	for (; isdigit((unsigned char)*p) && whole <= 100; p++)
-		whole = whole * 10 + (*p - '0');
-	if (*p == '.' && isdigit((unsigned char)p[1]))
-		for (p++; isdigit((unsigned char)*p) && scale > 1; p++) {
-			scale /= 10;
-			part += (*p - '0') * scale;
-		}
-	*text = p;
-	*ret_percentile = whole * CRIT_PERCENT + part;
-	return *ret_percentile && *ret_percentile <= 100 * CRIT_PERCENT && (!*p || *p == ',');
-}
-
-/* Keys must be unique: 9.99 and 99.9 have the same one, and so has a number given twice. */
-static bool percentiles_unique(const struct opts_state *state, const struct crit_opts *crit)
-{
-	char a[20], b[20];
-
-	for (unsigned int i = 0; i < crit->nr_percentiles; i++)
-		for (unsigned int k = 0; k < i; k++) {
-			crit_percentile_key(crit->percentile[i], a, sizeof(a));
-			crit_percentile_key(crit->percentile[k], b, sizeof(b));
-			if (strcmp(a, b))
-				continue;
-			opts_usage(state, "--percentiles %s: two of them would both be called %s",
-				   state->value, a);
-			return false;
-		}
-	return true;
-}
-
-static bool percentiles_parse(const struct opts_state *state, struct crit_opts *crit)
-{
-	const char *text = state->value;
-	unsigned int nr = 0;
-
-	do {
-		if (nr == CRIT_MAX_PERCENTILES || !percentile_parse(&text, &crit->percentile[nr])) {
-			opts_usage(state,
-				   "--percentiles %s: expected up to %d numbers above 0 and up to "
-				   "100, "
-				   "with at most three decimals, such as 50,99,99.9",
-				   state->value, CRIT_MAX_PERCENTILES);
-			return false;
-		}
-		nr++;
-	} while (*text++ == ',');
-	crit->nr_percentiles = nr;
-	return percentiles_unique(state, crit);
-}
-
-static bool parse_option(struct opts_state *state, int id, void *arg)
-{
-	struct crit_cmd *cmd = arg;
-	struct crit_opts *crit = &cmd->crit;
-
-	switch (id) {
-	case ID_ENGINE:
-		crit->engine = state->value;
-		if (engine_known(crit->engine))
-			return true;
-		opts_usage(state, "--engine %s: expected auto, module or bpf", state->value);
-		return false;
-	case ID_PERCENTILES:
-		return percentiles_parse(state, crit);
-	default:
-		opts_usage(state, "unexpected operand %s", state->value);
-		return false;
-	}
-}
 
 /* Signals are unblocked only while waiting, so wait as briefly as possible to check for one. */
 static bool stopped(void)
@@ -222,7 +167,7 @@ int cmd_crit(int argc, char **argv)
 	};
 	int code;
 
-	code = opts_walk(&state, argc, argv, parse_option, &cmd);
+	code = opts_walk(&state, argc, argv, &cmd);
 	if (code != OPTS_PARSED)
 		return code;
 	if (isatty(STDERR_FILENO))

@@ -32,21 +32,16 @@ static int verdict(const struct report *report, const char *const *asked)
 	return EXIT_SUCCESS;
 }
 
-static bool parse_option(struct opts_state *state, int id, void *arg)
+static int add_command(struct opts_state *state, const char *word, void *base, struct err *err)
 {
-	struct doctor_cmd *cmd = arg;
+	struct doctor_cmd *cmd = base;
 
-	(void)id; /* doctor has no options of its own: every word is an operand */
-	if (!command_exists(state->value)) {
-		opts_usage(state, "%s: this build has no such command", state->value);
-		return false;
-	}
-	if (cmd->nr == MAX_COMMANDS - 1) {
-		opts_usage(state, "%s: at most %d commands", state->value, MAX_COMMANDS - 1);
-		return false;
-	}
-	cmd->names[cmd->nr++] = state->value;
-	return true;
+	if (!command_exists(word))
+		return err_set(err, -EINVAL, "%.80s: this build has no such command", word);
+	if (cmd->nr == MAX_COMMANDS - 1)
+		return err_set(err, -E2BIG, "%s: at most %d commands", word, MAX_COMMANDS - 1);
+	cmd->names[cmd->nr++] = word;
+	return 0;
 }
 
 int cmd_doctor(int argc, char **argv)
@@ -63,12 +58,13 @@ int cmd_doctor(int argc, char **argv)
 		.own = options,
 		.operands = command_names,
 		.view = &view,
+		.operand = add_command,
 	};
 	struct report *report;
 	struct err err = {0};
 	int code, rc;
 
-	code = opts_walk(&state, argc, argv, parse_option, &cmd);
+	code = opts_walk(&state, argc, argv, &cmd);
 	if (code != OPTS_PARSED)
 		return code;
 	/* Only the checks that these commands need. */

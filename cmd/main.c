@@ -19,11 +19,10 @@ static const struct command {
 	const char *summary;
 } commands[] = {COMMANDS(COMMAND_ENTRY){NULL, NULL, NULL}};
 
-static const struct opt options[] = {
-	{"once", 0, NULL, "print one summary of 5 seconds, even on a terminal", .id = 0},
-	{"pressure", 0, NULL,
-	 "live screen: also the wall time in which somebody waited, as in subtick runq", .id = 0},
-	{"version", 'V', NULL, "show the version, and those of kernel, BTF and libraries", .id = 0},
+/* The option that run() handles; all others without a command are overview_options. */
+static const struct opt version[] = {
+	{.name = "version", .letter = 'V',
+	 .help = "show the version, and those of kernel, BTF and libraries"},
 	{0},
 };
 
@@ -36,17 +35,17 @@ static int help(void)
 	for (const struct command *command = commands; command->name; command++)
 		printf("  %-10s %s\n", command->name, command->summary);
 	printf("\nOptions without a command (subtick COMMAND --help shows those of a command):\n");
-	opts_print(options);
+	opts_print(overview_options, version);
 	printf("\nMore in subtick(8).\n");
 	return EXIT_SUCCESS;
 }
 
-/* What completion offers before a command: the commands, and the overview's options. */
+/* What completion offers before a command: the commands, --version, the overview's options. */
 static int option_table(int argc, char **argv)
 {
 	for (const struct command *command = commands; command->name; command++)
-		opts_table_command(command->name, command->summary);
-	printf("option\t-V\t--version\t\t\t%s\n", options[1].help);
+		printf("command\t%s\t%s\n", command->name, command->summary);
+	opts_table(version);
 	return cmd_overview(argc, argv);
 }
 
@@ -75,8 +74,8 @@ static int run(int argc, char **argv)
 }
 
 /*
- * If one of the first three descriptors is closed, the next file would get its number: a BPF map, and
- * output would be written there. Opened the wrong way round, so that using it is still an error.
+ * Opens the standard descriptors that are closed. A BPF map would get the number of a closed stdout,
+ * and output would go there. The access mode is inverted, so that using them stays an error.
  */
 static void occupy_standard_descriptors(void)
 {
@@ -85,7 +84,7 @@ static void occupy_standard_descriptors(void)
 			open("/dev/null", fd ? O_RDONLY : O_WRONLY);
 }
 
-/* What was printed may still be in a buffer: whether it arrives is known only now. */
+/* Flushes stdout: write errors may show only now. */
 static int check_written(int code)
 {
 	bool failed = fflush(stdout);

@@ -12,24 +12,33 @@
 #include "sys/cgroup.h"
 #include "sys/affinity.h"
 
-enum {
-	ID_FAIL_OVER = OPT_OWN,
-};
-
 struct noise_cmd {
 	struct noise_opts noise;
 	struct opts_interval interval;
 	bool isolated, fail;
 };
 
+static int add_limit(const struct opt *opt, const char *word, void *base, struct err *err)
+{
+	return noise_limit_parse(word, &((struct noise_cmd *)base)->noise.limits) ? 0 : -EINVAL;
+}
+
+static int set_limits(const struct opt *opt, const char *value, void *base, struct err *err)
+{
+	struct noise_cmd *cmd = base;
+
+	cmd->fail = cmd->noise.judged = true;
+	return opt_each(opt, value, base, err, add_limit);
+}
+
 static const struct opt options[] = {
 	{"cpu", 'C', "LIST", "only these CPUs, such as 0,2-5",
-	 OPT_STORE(struct noise_cmd, noise.cpus)},
+	 .parse = opts_cpus, OPT_AT(struct noise_cmd, noise.cpus)},
 	{"isolated", 0, NULL,
 	 "only the CPUs of nohz_full, isolcpus and isolated cpuset partitions, and judge them",
 	 OPT_STORE(struct noise_cmd, isolated)},
 	{"fail-over", 0, "LIMITS", "exit 2 if a core exceeds max=50us, rate=10/s or share=0.1%",
-	 .id = ID_FAIL_OVER},
+	 .parse = set_limits, .expected = NOISE_LIMITS_FORM},
 	{"senders", 0, NULL,
 	 "also which core sent how many IPIs to each, and which functions it called there",
 	 OPT_STORE(struct noise_cmd, noise.senders)},
@@ -38,25 +47,7 @@ static const struct opt options[] = {
 	{0},
 };
 
-static bool add_limit(const struct opts_state *state, const char *word, void *arg)
-{
-	if (noise_limit_parse(word, arg))
-		return true;
-	opts_usage(state, "--fail-over %s: expected %s", word, NOISE_LIMITS_FORM);
-	return false;
-}
-
-static bool parse_option(struct opts_state *state, int id, void *arg)
-{
-	struct noise_cmd *cmd = arg;
-
-	if (id == OPT_OPERAND)
-		return opts_interval(state, state->value, &cmd->interval);
-	cmd->fail = cmd->noise.judged = true;
-	return opts_list(state, &cmd->noise.limits, add_limit);
-}
-
-/* The isolated CPUs, of those that -C names. */
+/* Chooses the isolated CPUs; with -C only those on its list. */
 static int choose_isolated(struct noise_cmd *cmd, struct err *err)
 {
 	struct cgroup_layout layout = {0};
@@ -94,16 +85,15 @@ int cmd_noise(int argc, char **argv)
 			"window of one second.",
 		.own = options,
 		.view = &view,
+		.interval = &cmd.interval,
 	};
 	struct meter *meter;
 	struct err err = {0};
 	int code;
 
-	code = opts_walk(&state, argc, argv, parse_option, &cmd);
+	code = opts_walk(&state, argc, argv, &cmd);
 	if (code != OPTS_PARSED)
 		return code;
-	if (!opts_cpus_exist(&state, &cmd.noise.cpus))
-		return EXIT_USAGE;
 	if (cmd.isolated && choose_isolated(&cmd, &err))
 		return opts_fail("noise", &err);
 	run_signals();

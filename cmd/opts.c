@@ -2,54 +2,77 @@
 /* Parses the command line, prints help and usage errors. */
 #include "opts.h"
 
-#include <ctype.h>
 #include <errno.h>
-#include <math.h>
+#include <float.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/duration.h"
 #include "sys/cpu.h"
 #include "view/schema.h"
 
-enum {
-	ID_JSON = 0x1000,
-	ID_CSV,
-	ID_COLOR,
-	ID_HELP,
-	ID_SCHEMA,
-	ID_TABLE,
-};
+/* A parser that printed what was asked for: exit. */
+#define PRINTED 1
 
+static int set_format(const struct opt *opt, const char *value, void *base, struct err *err)
+{
+	struct view *view = ((struct opts_state *)base)->view;
+	enum view_format format = strcmp(opt->name, "csv") ? VIEW_JSON : VIEW_CSV;
+
+	if (view->format != VIEW_TEXT && view->format != format)
+		return err_set(err, -EINVAL, "--json and --csv exclude each other");
+	view->format = format;
+	return 0;
+}
+
+static int set_color(const struct opt *opt, const char *value, void *base, struct err *err)
+{
+	struct opts_state *state = base;
+	unsigned int when;
+	int rc = opt_word(opt, value, &when, err);
+
+	if (!rc && when)
+		state->view->color = when == 1;
+	return rc;
+}
+
+static int print_schema(const struct opt *opt, const char *value, void *base, struct err *err)
+{
+	const struct opts_state *state = base;
+
+	view_schema(stdout, state->command ? state->command : "overview");
+	return PRINTED;
+}
+
+static opt_parse print_help, print_table;
 static const char *const color_words[] = {"auto", "always", "never", NULL};
 
+/* Their parsers get the struct opts_state. */
 static const struct opt common[] = {
-	{"json", 0, NULL, "JSON, one object per line", .id = ID_JSON},
-	{"csv", 0, NULL, "comma-separated values with a header", .id = ID_CSV},
+	{"json", 0, NULL, "JSON, one object per line", .parse = set_format},
+	{"csv", 0, NULL, "comma-separated values with a header", .parse = set_format},
 	{"color", 0, "WHEN", "auto, always or never (default auto; NO_COLOR is respected)",
-	 .id = ID_COLOR, .words = color_words},
-	{"json-schema", 0, NULL, "show the JSON Schema of --json and exit", .id = ID_SCHEMA},
-	{"help", 'h', NULL, "show this help", .id = ID_HELP},
+	 .parse = set_color, .words = color_words},
+	{"json-schema", 0, NULL, "show the JSON Schema of --json and exit", .parse = print_schema},
+	{"help", 'h', NULL, "show this help", .parse = print_help},
 	{0},
 };
 
 /* For packaging/completion/generate, not for people. */
 static const struct opt hidden[] = {
-	{"option-table", 0, NULL, NULL, .id = ID_TABLE},
+	{"option-table", 0, NULL, NULL, .parse = print_table},
 	{0},
 };
 
-/* Without a view there is no output to format: of the common options only --help is left. */
+/* Without a view there is no output to format: only --help is left. */
 static const struct opt *common_of(const struct opts_state *state)
 {
 	const struct opt *opt = common;
 
-	while (!state->view && opt->id != ID_HELP)
+	while (!state->view && opt->parse != print_help)
 		opt++;
 	return opt;
 }
@@ -69,22 +92,26 @@ static void print_list(const struct opt *opt)
 	}
 }
 
-void opts_print(const struct opt *own)
+void opts_print(const struct opt *own, const struct opt *more)
 {
 	print_list(own);
+	print_list(more);
 	print_list(common);
 }
 
-static void print_help(const struct opts_state *state)
+static int print_help(const struct opt *opt, const char *value, void *base, struct err *err)
 {
+	const struct opts_state *state = base;
+
 	printf("Usage: subtick %s\n%s\n\n", state->synopsis, state->summary);
 	print_list(state->own);
 	print_list(common_of(state));
 	printf("\nMore in subtick%s%s(8).\n", state->command ? "-" : "",
 	       state->command ? state->command : "");
+	return PRINTED;
 }
 
-static void table_list(const struct opt *opt)
+void opts_table(const struct opt *opt)
 {
 	for (; opt->name; opt++) {
 		printf("option\t%s%.1s\t--%s\t%s\t", opt->letter ? "-" : "", &opt->letter, opt->name,
@@ -95,18 +122,15 @@ static void table_list(const struct opt *opt)
 	}
 }
 
-void opts_table_command(const char *name, const char *summary)
+static int print_table(const struct opt *opt, const char *value, void *base, struct err *err)
 {
-	printf("command\t%s\t%s\n", name, summary);
-}
+	const struct opts_state *state = base;
 
-/* One line per option and word, tabs between the fields. */
-static void print_table(const struct opts_state *state)
-{
 	for (const char *const *word = state->operands; word && *word; word++)
 		printf("operand\t%s\n", *word);
-	table_list(state->own);
-	table_list(common_of(state));
+	opts_table(state->own);
+	opts_table(common_of(state));
+	return PRINTED;
 }
 
 int opts_usage(const struct opts_state *state, const char *fmt, ...)
@@ -122,131 +146,106 @@ int opts_usage(const struct opts_state *state, const char *fmt, ...)
 	return EXIT_USAGE;
 }
 
-static const struct opt *find_long(const struct opt *list, const char *name, size_t len)
+static const struct opt *find_letter(const struct opt *table, char letter)
 {
-	for (; list->name; list++)
-		if (strlen(list->name) == len && !strncmp(list->name, name, len))
-			return list;
+	for (; table->name; table++)
+		if (table->letter && table->letter == letter)
+			return table;
 	return NULL;
 }
 
-static const struct opt *find_letter(const struct opt *list, char letter)
+/* Option with that long name of @len bytes, or with the letter *@name if @len is 0. */
+static const struct opt *find(const struct opts_state *state, const char *name, size_t len)
 {
-	for (; list->name; list++)
-		if (list->letter && list->letter == letter)
-			return list;
-	return NULL;
-}
-
-static bool set_color(struct opts_state *state)
-{
-	if (!strcmp(state->value, "always"))
-		state->view->color = true;
-	else if (!strcmp(state->value, "never"))
-		state->view->color = false;
-	else if (strcmp(state->value, "auto")) {
-		opts_usage(state, "--color %s: expected auto, always or never", state->value);
-		return false;
-	}
-	return true;
-}
-
-static bool set_format(struct opts_state *state, enum view_format format)
-{
-	if (state->view->format != VIEW_TEXT && state->view->format != format) {
-		opts_usage(state, "--json and --csv exclude each other");
-		return false;
-	}
-	state->view->format = format;
-	return true;
-}
-
-/* The option's argument, from the same word or the next one. */
-static bool option_value(struct opts_state *state, const struct opt *opt, const char *inside)
-{
-	state->value = inside;
-	if (!opt->arg && inside) {
-		opts_usage(state, "--%s takes no value", opt->name);
-		return false;
-	}
-	if (!opt->arg || inside)
-		return true;
-	if (state->index >= state->argc) {
-		opts_usage(state, "--%s needs a value: %s", opt->name, opt->arg);
-		return false;
-	}
-	state->value = state->argv[state->index++];
-	return true;
-}
-
-static const struct opt *next_letter(struct opts_state *state)
-{
-	char letter = *state->cluster++;
-	const struct opt *opt = find_letter(state->own, letter);
-	const char *inside = NULL;
-
-	if (!opt)
-		opt = find_letter(common_of(state), letter);
-	if (!opt) {
-		opts_usage(state, "unknown option -%c", letter);
-		return NULL;
-	}
-	if (opt->arg && *state->cluster) {
-		inside = state->cluster;
-		state->cluster = "";
-	}
-	return option_value(state, opt, inside) ? opt : NULL;
-}
-
-static const struct opt *next_long(struct opts_state *state, const char *word)
-{
-	const char *equals = strchr(word, '=');
-	size_t len = equals ? (size_t)(equals - word) : strlen(word);
-	const struct opt *opt = find_long(state->own, word, len);
-
-	if (!opt)
-		opt = find_long(common_of(state), word, len);
-	if (!opt)
-		opt = find_long(hidden, word, len);
-	if (!opt) {
-		opts_usage(state, "unknown option --%.*s", (int)len, word);
-		return NULL;
-	}
-	return option_value(state, opt, equals ? equals + 1 : NULL) ? opt : NULL;
-}
-
-/* NULL at an operand, and at the end or a mistake, where @ret_code is what opts_walk() returns. */
-static const struct opt *next_option(struct opts_state *state, int *ret_code)
-{
+	const struct opt *const tables[] = {state->own, common_of(state), hidden};
 	const struct opt *opt = NULL;
 
-	while (!state->cluster || !*state->cluster) {
-		const char *word;
-
-		state->value = NULL;
-		if (state->index >= state->argc) {
-			*ret_code = OPTS_PARSED;
-			return NULL;
-		}
-		word = state->argv[state->index++];
-		if (state->no_more || word[0] != '-' || !word[1]) {
-			state->value = word;
-			return NULL;
-		}
-		if (word[1] != '-') {
-			state->cluster = word + 1;
-		} else if (word[2]) {
-			opt = next_long(state, word + 2);
-			break;
-		} else {
-			state->no_more = true;
-		}
-	}
-	if (state->cluster && *state->cluster)
-		opt = next_letter(state);
-	if (!opt)
-		*ret_code = EXIT_USAGE;
+	for (size_t i = 0; !opt && i < sizeof(tables) / sizeof(tables[0]); i++)
+		opt = len ? opt_find(tables[i], name, len) : find_letter(tables[i], *name);
 	return opt;
+}
+
+/*
+ * The take_ functions return OPTS_PARSED or an exit code, as opts_walk() does. @inside is the value
+ * in the same word, or NULL.
+ */
+static int take_option(struct opts_state *state, const struct opt *opt, const char *inside,
+		       void *base)
+{
+	bool own = opt_find(state->own, opt->name, strlen(opt->name)) == opt;
+	const char *value = inside;
+	struct err err = {0};
+	int rc;
+
+	if (!opt->arg && inside)
+		return opts_usage(state, "--%s takes no value", opt->name);
+	if (opt->arg && !inside) {
+		if (state->index == state->argc)
+			return opts_usage(state, "--%s needs a value: %s", opt->name, opt->arg);
+		value = state->argv[state->index++];
+	}
+	if (own)
+		state->given |= 1ULL << (opt - state->own);
+	rc = opt_store(opt, value, own ? base : state, &err);
+	if (rc == PRINTED)
+		return EXIT_SUCCESS;
+	return rc ? opts_usage(state, "--%s", err.what) : OPTS_PARSED;
+}
+
+/* "abc" of "-abc" */
+static int take_letters(struct opts_state *state, const char *letters, void *base)
+{
+	int code = OPTS_PARSED;
+
+	while (code == OPTS_PARSED && *letters) {
+		const struct opt *opt = find(state, letters++, 0);
+		const char *inside = opt && opt->arg && *letters ? letters : NULL;
+
+		if (!opt)
+			return opts_usage(state, "unknown option -%c", letters[-1]);
+		if (inside)
+			letters = "";
+		code = take_option(state, opt, inside, base);
+	}
+	return code;
+}
+
+static int take_long(struct opts_state *state, const char *word, void *base)
+{
+	size_t len = strcspn(word, "=");
+	const struct opt *opt = len ? find(state, word, len) : NULL;
+
+	if (!opt)
+		return opts_usage(state, "unknown option --%.*s", (int)len, word);
+	return take_option(state, opt, word[len] ? word + len + 1 : NULL, base);
+}
+
+static int parse_interval(struct opts_interval *at, const char *word, struct err *err)
+{
+	static const struct opt operands[] = {
+		{"interval", 0, "TIME",
+		 OPT_DURATION(struct opts_interval, interval_ns, NSEC_PER_MSEC, 86400e9)},
+		{"count", 0, "N", OPT_NUMBER(struct opts_interval, count, 1, UINT32_MAX)},
+	};
+
+	if (at->given == 2)
+		return err_set(err, -EINVAL, "unexpected operand %s: expected [interval [count]]",
+			       word);
+	/* Without a count it runs until stopped, as vmstat and mpstat do. */
+	at->count = 0;
+	return opt_store(&operands[at->given++], word, at, err);
+}
+
+static int take_operand(struct opts_state *state, const char *word, void *base)
+{
+	struct err err = {0};
+	int rc;
+
+	if (!state->operand && !state->interval)
+		return opts_usage(state, "unexpected operand %s", word);
+	rc = state->operand ? state->operand(state, word, base, &err)
+			    : parse_interval(state->interval, word, &err);
+	return rc ? opts_usage(state, "%s", err.what) : OPTS_PARSED;
 }
 
 /* A view on stdout that uses what the terminal supports. */
@@ -263,59 +262,84 @@ static void view_stdout(struct view *view)
 		view->width = size.ws_col;
 }
 
-static bool parse_cpus(const struct opts_state *state, const char *name, const char *value,
-		       struct cpuset *ret_cpus)
+int opts_walk(struct opts_state *state, int argc, char **argv, void *base)
 {
-	struct cpuset cpus;
+	int code = OPTS_PARSED;
+	struct err err = {0};
 
-	if (cpuset_parse(value, &cpus) || !cpuset_count(&cpus)) {
-		opts_usage(state, "%s %s: expected a list of CPUs such as 0,2-5", name, value);
-		return false;
+	state->argc = argc;
+	state->argv = argv;
+	state->index = 1;
+	state->no_more = false;
+	if (state->view)
+		view_stdout(state->view);
+	while (code == OPTS_PARSED && state->index < argc) {
+		const char *word = argv[state->index++];
+
+		if (state->no_more || word[0] != '-' || !word[1])
+			code = take_operand(state, word, base);
+		else if (word[1] != '-')
+			code = take_letters(state, word + 1, base);
+		else if (word[2])
+			code = take_long(state, word + 2, base);
+		else
+			state->no_more = true;
 	}
-	*ret_cpus = cpus;
-	return true;
+	if (code == OPTS_PARSED && state->check && state->check(state, base, &err))
+		code = opts_usage(state, "%s", err.what);
+	return code;
 }
 
-bool opts_u64(const struct opts_state *state, const char *name, const char *value, uint64_t min,
-	      uint64_t max, uint64_t *ret_u64)
+bool opts_given(const struct opts_state *state, const char *name)
 {
-	char *end = NULL;
-	unsigned long long got;
-
-	errno = 0;
-	got = strtoull(value, &end, 10);
-	if (!isdigit((unsigned char)value[0]) || *end || errno || got < min || got > max) {
-		opts_usage(state, "%s %s: expected a whole number from %llu to %llu", name, value,
-			   (unsigned long long)min, (unsigned long long)max);
-		return false;
-	}
-	*ret_u64 = got;
-	return true;
+	return state->given >> (opt_find(state->own, name, strlen(name)) - state->own) & 1;
 }
 
-bool opts_duration(const struct opts_state *state, const char *name, const char *value,
-		   uint64_t min_ns, uint64_t max_ns, uint64_t *ret_ns)
+const struct opt *opts_group(const struct opts_state *state, const char *group)
 {
-	char low[32], high[32];
+	for (const struct opt *opt = state->own; opt->name; opt++)
+		if (state->given >> (opt - state->own) & 1 && opt->group &&
+		    !strcmp(opt->group, group))
+			return opt;
+	return NULL;
+}
 
-	if (duration_parse(value, min_ns, max_ns, ret_ns))
-		return true;
-	view_format_ns((double)min_ns, low, sizeof(low));
-	view_format_ns((double)max_ns, high, sizeof(high));
-	opts_usage(state, "%s %s: expected a time from %s to %s, such as 0.5, 200ms or 1s", name,
-		   value, low, high);
-	return false;
+int opts_svg(const struct opt *opt, const char *value, void *base, struct err *err)
+{
+	static const char *const others[] = {".png",  ".jpg",  ".jpeg", ".gif",
+					     ".pdf", ".webp", NULL};
+	const char *dot = strrchr(value, '.');
+
+	for (const char *const *other = others; dot && *other; other++)
+		if (!strcasecmp(dot, *other))
+			return err_set(err, -EINVAL,
+				       "plots are SVG; use a name that ends in .svg");
+	return opt_text(opt, value, base, err);
+}
+
+int opts_cpus(const struct opt *opt, const char *value, void *base, struct err *err)
+{
+	const struct cpuset *cpus = (struct cpuset *)((char *)base + opt->offset);
+	struct cpuset possible;
+	int rc = opt_cpus(opt, value, base, err);
+	unsigned int cpu;
+	char list[64];
+
+	if (rc || cpu_set(NULL, CPU_POSSIBLE, &possible, NULL))
+		return rc;
+	cpuset_for_each(cpu, cpus) {
+		if (cpuset_has(&possible, cpu))
+			continue;
+		cpuset_format(&possible, list, sizeof(list));
+		return err_set(err, -EINVAL, "CPU %u is out of range; this machine has %s", cpu,
+			       list);
+	}
+	return 0;
 }
 
 bool opts_percent(const char *word, double *ret_percent)
 {
-	char *end;
-	double percent = strtod(word, &end);
-
-	if (!isdigit((unsigned char)*word) || *end || !(percent > 0.0 && percent <= 100.0))
-		return false;
-	*ret_percent = percent;
-	return true;
+	return opt_decimal(word, "", DBL_MIN, 100.0, ret_percent);
 }
 
 const char *opts_percentile(const char *value, double *ret_percent)
@@ -329,201 +353,10 @@ const char *opts_percentile(const char *value, double *ret_percent)
 	return opts_percent(percent, ret_percent) ? equals + 1 : NULL;
 }
 
-static bool parse_ratio(const struct opts_state *state, const char *name, const char *value,
-			const char *suffix, double min, double max, double *ret_ratio)
-{
-	char *end = NULL;
-	double got = strtod(value, &end) / 100.0;
-	bool plain = isdigit((unsigned char)value[0]) || value[0] == '.';
-
-	if (plain && (value[1] == 'x' || value[1] == 'X'))
-		plain = false;
-	if (!plain || strcmp(end, suffix) || !(got >= min && got <= max)) {
-		opts_usage(state, "%s %s: expected a number from %g%s to %g%s, such as 5%s", name,
-			   value, min * 100.0, suffix, max * 100.0, suffix, suffix);
-		return false;
-	}
-	*ret_ratio = got;
-	return true;
-}
-
-/* The index of @value in the option's words. */
-static bool parse_word(const struct opts_state *state, const struct opt *opt,
-		       unsigned int *ret_index)
-{
-	for (unsigned int i = 0; opt->words[i]; i++)
-		if (!strcmp(state->value, opt->words[i])) {
-			*ret_index = i;
-			return true;
-		}
-	opts_usage(state, "--%s %s: expected %s", opt->name, state->value, opt->expected);
-	return false;
-}
-
-/* @at: the member of the command's struct. */
-static bool store(const struct opts_state *state, const struct opt *opt, void *at)
-{
-	const char *value = state->value;
-	uint64_t number;
-	char name[32];
-
-	snprintf(name, sizeof(name), "--%s", opt->name);
-	switch (opt->kind) {
-	case OPT_FLAG:
-		*(bool *)at = true;
-		return true;
-	case OPT_TEXT:
-		*(const char **)at = value;
-		return true;
-	case OPT_CPUS:
-		return parse_cpus(state, name, value, at);
-	case OPT_U32:
-		if (!opts_u64(state, name, value, opt->min, opt->max, &number))
-			return false;
-		*(uint32_t *)at = number;
-		return true;
-	case OPT_U64:
-		return opts_u64(state, name, value, opt->min, opt->max, at);
-	case OPT_TIME:
-		return opts_duration(state, name, value, opt->min, opt->max, at);
-	case OPT_RATIO:
-		return parse_ratio(state, name, value, opt->arg + 1, opt->min, opt->max, at);
-	case OPT_WORD:
-		return parse_word(state, opt, at);
-	case OPT_WIDE:
-		state->view->wide = true;
-		return true;
-	default:
-		state->view->all = true;
-		return true;
-	}
-}
-
-static bool apply(struct opts_state *state, const struct opt *opt, opts_parse *parse, void *arg)
-{
-	switch (opt->id) {
-	case ID_JSON:
-		return set_format(state, VIEW_JSON);
-	case ID_CSV:
-		return set_format(state, VIEW_CSV);
-	case ID_COLOR:
-		return set_color(state);
-	default:
-		state->given |= 1ULL << (opt - state->own);
-		if (opt->kind == OPT_BY_ID)
-			return parse(state, opt->id, arg);
-		return store(state, opt, (char *)arg + opt->offset);
-	}
-}
-
-int opts_walk(struct opts_state *state, int argc, char **argv, opts_parse *parse, void *arg)
-{
-	state->argc = argc;
-	state->argv = argv;
-	state->index = 1;
-	if (state->view)
-		view_stdout(state->view);
-	for (;;) {
-		int code = 0;
-		const struct opt *opt = next_option(state, &code);
-
-		if (code)
-			return code;
-		if (opt && opt->id == ID_HELP) {
-			print_help(state);
-			return EXIT_SUCCESS;
-		}
-		if (opt && opt->id == ID_SCHEMA) {
-			view_schema(stdout, state->command ? state->command : "overview");
-			return EXIT_SUCCESS;
-		}
-		if (opt && opt->id == ID_TABLE) {
-			print_table(state);
-			return EXIT_SUCCESS;
-		}
-		if (!(opt ? apply(state, opt, parse, arg) : parse(state, OPT_OPERAND, arg)))
-			return EXIT_USAGE;
-	}
-}
-
-bool opts_svg(const struct opts_state *state, const char *path)
-{
-	static const char *const others[] = {".png", ".jpg", ".jpeg", ".gif", ".pdf", ".webp"};
-	const char *dot = path ? strrchr(path, '.') : NULL;
-
-	for (size_t i = 0; dot && i < sizeof(others) / sizeof(others[0]); i++)
-		if (!strcasecmp(dot, others[i])) {
-			opts_usage(state, "--plot %s: plots are SVG; use a name that ends in .svg",
-				   path);
-			return false;
-		}
-	return true;
-}
-
-bool opts_given(const struct opts_state *state, const char *name)
-{
-	return state->given >> (find_long(state->own, name, strlen(name)) - state->own) & 1;
-}
-
-const struct opt *opts_group(const struct opts_state *state, const char *group)
-{
-	for (const struct opt *opt = state->own; opt->name; opt++)
-		if (state->given >> (opt - state->own) & 1 && opt->group &&
-		    !strcmp(opt->group, group))
-			return opt;
-	return NULL;
-}
-
-bool opts_list(const struct opts_state *state, void *arg,
-	       bool (*fn)(const struct opts_state *state, const char *word, void *arg))
-{
-	char *list = strdup(state->value), *rest = list, *word;
-	bool fine = list;
-
-	while (fine && (word = strsep(&rest, ",")))
-		fine = fn(state, word, arg);
-	free(list);
-	return fine;
-}
-
-bool opts_interval(const struct opts_state *state, const char *value, struct opts_interval *at)
-{
-	switch (at->given++) {
-	case 0:
-		/* Without a count it runs until stopped, as vmstat and mpstat do. */
-		at->count = 0;
-		return opts_duration(state, "interval", value, NSEC_PER_MSEC, 86400 * NSEC_PER_SEC,
-				     &at->interval_ns);
-	case 1:
-		return opts_u64(state, "count", value, 1, UINT32_MAX, &at->count);
-	default:
-		opts_usage(state, "unexpected operand %s: expected [interval [count]]", value);
-		return false;
-	}
-}
-
 int opts_fail(const char *command, const struct err *err)
 {
 	fprintf(stderr, "subtick%s%s: %s\n", command ? " " : "", command ? command : "", err->what);
 	if (err->fix[0])
 		fprintf(stderr, "  fix: %s\n", err->fix);
 	return err->unsupported ? EXIT_UNSUPPORTED : EXIT_ERROR;
-}
-
-bool opts_cpus_exist(const struct opts_state *state, const struct cpuset *cpus)
-{
-	struct cpuset possible;
-	unsigned int cpu;
-	char list[64];
-
-	if (cpu_set(NULL, CPU_POSSIBLE, &possible, NULL))
-		return true;
-	cpuset_for_each(cpu, cpus) {
-		if (cpuset_has(&possible, cpu))
-			continue;
-		cpuset_format(&possible, list, sizeof(list));
-		opts_usage(state, "--cpu: CPU %u is out of range; this machine has %s", cpu, list);
-		return false;
-	}
-	return true;
 }

@@ -15,7 +15,7 @@ struct overview_cmd {
 	bool once, pressure;
 };
 
-static const struct opt options[] = {
+const struct opt overview_options[] = {
 	{"once", 0, NULL, "print one summary of 5 seconds, even on a terminal",
 	 OPT_STORE(struct overview_cmd, once)},
 	{"pressure", 0, NULL,
@@ -23,13 +23,6 @@ static const struct opt options[] = {
 	 OPT_STORE(struct overview_cmd, pressure)},
 	{0},
 };
-
-static bool parse_operand(struct opts_state *state, int id, void *arg)
-{
-	struct overview_cmd *cmd = arg;
-
-	return opts_interval(state, state->value, &cmd->interval);
-}
 
 int cmd_overview(int argc, char **argv)
 {
@@ -39,15 +32,16 @@ int cmd_overview(int argc, char **argv)
 		.synopsis = "[options] [interval [count]]",
 		.summary = "What the cores do: the live screen on a terminal, else or with an "
 			   "interval: text.\nDefault for text: one window of 5 seconds.",
-		.own = options,
+		.own = overview_options,
 		.view = &view,
+		.interval = &cmd.interval,
 	};
 	struct meter *meter;
 	struct terminal *terminal;
 	struct err err = {0};
 	int code;
 
-	code = opts_walk(&state, argc, argv, parse_operand, &cmd);
+	code = opts_walk(&state, argc, argv, &cmd);
 	if (code != OPTS_PARSED)
 		return code;
 	if (cmd.once && cmd.interval.given)

@@ -20,12 +20,6 @@
 #define MAX_FROM     64
 #define MAX_SECONDS  86400
 
-enum {
-	ID_OUTPUT = OPT_OWN,
-	ID_FROM,
-	ID_COLLECT,
-};
-
 struct report_cmd {
 	uint64_t seconds;
 	const char *output;
@@ -34,57 +28,49 @@ struct report_cmd {
 	const char *collect; /* NULL: all */
 };
 
+static int known(const struct opt *opt, const char *word, void *base, struct err *err)
+{
+	return opt_index(opt->words, word) < 0 ? -EINVAL : 0;
+}
+
+static int set_collect(const struct opt *opt, const char *value, void *base, struct err *err)
+{
+	((struct report_cmd *)base)->collect = value;
+	return opt_each(opt, value, base, err, known);
+}
+
+static int add_from(const struct opt *opt, const char *value, void *base, struct err *err)
+{
+	struct report_cmd *cmd = base;
+
+	if (cmd->nr_from == MAX_FROM)
+		return err_set(err, -E2BIG, "at most %d files", MAX_FROM);
+	cmd->from[cmd->nr_from++] = value;
+	return 0;
+}
+
 static const struct opt options[] = {
 	{"seconds", 0, "N", "how long load, runq, noise and wake observe (default 10)",
 	 OPT_NUMBER(struct report_cmd, seconds, 1, MAX_SECONDS)},
 	{"output", 'o', "FILE", "where to write, - for standard output (default " DEFAULT_FILE ")",
-	 .id = ID_OUTPUT},
-	{"collect", 0, "LIST", "only these: doctor,load,runq,noise,wake,audit,crit", .id = ID_COLLECT,
-	 .words = report_collectors},
+	 OPT_STORE(struct report_cmd, output)},
+	{"collect", 0, "LIST", "only these: doctor,load,runq,noise,wake,audit,crit", .parse = set_collect,
+	 OPT_AT(struct report_cmd, collect), .words = report_collectors,
+	 .expected = "some of doctor,load,runq,noise,wake,audit,crit"},
 	{"from", 0, "FILE", "use saved --json output, measure nothing; more files may follow",
-	 .id = ID_FROM},
+	 .parse = add_from},
 	{0},
 };
 
-static bool known(const struct opts_state *state, const char *word, void *arg)
+/* Operands are more files of --from. */
+static int add_operand(struct opts_state *state, const char *word, void *base, struct err *err)
 {
-	for (const char *const *name = report_collectors; *name; name++)
-		if (!strcmp(word, *name))
-			return true;
-	opts_usage(state, "--collect %s: expected some of doctor,load,runq,noise,wake,audit,crit",
-		   state->value);
-	return false;
-}
+	const struct report_cmd *cmd = base;
 
-static bool parse_option(struct opts_state *state, int id, void *arg)
-{
-	struct report_cmd *cmd = arg;
-
-	switch (id) {
-	case ID_OUTPUT:
-		cmd->output = state->value;
-		if (*cmd->output)
-			return true;
-		opts_usage(state, "--output: expected the name of a file, or -");
-		return false;
-	case ID_COLLECT:
-		cmd->collect = state->value;
-		return opts_list(state, NULL, known);
-	case OPT_OPERAND:
-		if (!cmd->nr_from) {
-			opts_usage(state, "unexpected operand %s: input files go after --from",
-				   state->value);
-			return false;
-		}
-		/* fall through */
-	default:
-		if (cmd->nr_from == MAX_FROM) {
-			opts_usage(state, "--from %s: at most %d files", state->value, MAX_FROM);
-			return false;
-		}
-		cmd->from[cmd->nr_from++] = state->value;
-		return true;
-	}
+	if (!cmd->nr_from)
+		return err_set(err, -EINVAL,
+			       "unexpected operand %.80s: input files go after --from", word);
+	return add_from(NULL, word, base, err);
 }
 
 static int gather_files(struct gathered *g, const struct report_cmd *cmd, struct err *err)
@@ -253,11 +239,12 @@ int cmd_report(int argc, char **argv)
 		.summary = "Measures and writes one self-contained HTML file: summary, plots, "
 			   "tables, method.",
 		.own = options,
+		.operand = add_operand,
 	};
 	struct err err = {0};
 	int code;
 
-	code = opts_walk(&state, argc, argv, parse_option, &cmd);
+	code = opts_walk(&state, argc, argv, &cmd);
 	if (code != OPTS_PARSED)
 		return code;
 	if (cmd.nr_from && (opts_given(&state, "seconds") || cmd.collect))

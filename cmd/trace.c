@@ -15,8 +15,6 @@
 #include "run.h"
 #include "view/timeline.h"
 
-enum { ID_ON = OPT_OWN };
-
 /* A page of some 3 MB, which a phone still draws at once. */
 #define MAX_SLICES 200000
 #define MAX_WAITS  200
@@ -28,34 +26,10 @@ struct trace_cmd {
 	const char *file;
 };
 
-/* Those with a time alone, then the percentile, which any number may follow. */
+/* Events with a time, in the order of events[], then the percentile with any number. */
 static const char *const event_words[] = {"wait=", "wake=", "noise=", "p99=", NULL};
 static const enum trace_event events[] = {TRACE_EVENT_WAIT, TRACE_EVENT_WAKE, TRACE_EVENT_NOISE};
 #define NR_EVENTS (sizeof(events) / sizeof(events[0]))
-
-static const struct opt options[] = {
-	{"cpu", 'C', "LIST", "only these CPUs, such as 0,2-5",
-	 OPT_STORE(struct trace_cmd, trace.cpus)},
-	{"for", 0, "TIME", "record for so long; default 1s, with --on until it happens",
-	 OPT_DURATION(struct trace_cmd, for_ns, 1e6, 86400e9)},
-	{"on", 0, "EVENT", "record until wait=TIME, wake=TIME, noise=TIME or pN=TIME:CGROUP",
-	 .id = ID_ON, .words = event_words},
-	{"over", 0, "TIME", "with --on pN: the percentile of the waits of the last so long; default 1s",
-	 OPT_DURATION(struct trace_cmd, trace.over_ns, 100e6, 3600e9)},
-	{"after", 0, "TIME", "with --on: go on for so long after it, at most; default 100ms",
-	 OPT_DURATION(struct trace_cmd, trace.after_ns, 0, 3600e9)},
-	{"frequency", 0, NULL, "also when the kernel sets the frequency of a CPU",
-	 OPT_STORE(struct trace_cmd, trace.frequency)},
-	{"tick", 0, NULL, "also which timer interrupts are the tick",
-	 OPT_STORE(struct trace_cmd, trace.tick)},
-	{"edges", 0, "NUMBER", "edges in the ring of each core; default 65536, less on large machines",
-	 OPT_NUMBER(struct trace_cmd, trace.ring_edges, 64, 1 << 20)},
-	{"top", 0, "NUMBER", "so many waits and tasks, the longest first; default 10, 0: all",
-	 OPT_NUMBER(struct trace_cmd, top, 0, 1000000000)},
-	{"output", 'o', "FILE", "also write a file: .html page, .json Chrome, .pftrace Perfetto, .jsonl lines",
-	 OPT_STORE(struct trace_cmd, file)},
-	{0},
-};
 
 /* "wait=5ms" */
 static bool parse_time(const char *value, struct trace_opts *trace)
@@ -88,19 +62,11 @@ static bool parse_percentile(const char *value, struct trace_opts *trace)
 	return trace->above_ppm && duration_parse(time, 1, 3600 * NSEC_PER_SEC, &trace->on_ns);
 }
 
-static bool parse_on(struct opts_state *state, int id, void *arg)
+static int set_on(const struct opt *opt, const char *value, void *base, struct err *err)
 {
-	struct trace_cmd *cmd = arg;
+	struct trace_opts *trace = &((struct trace_cmd *)base)->trace;
 
-	if (id != ID_ON)
-		opts_usage(state, "%s: expected no operands", state->value);
-	else if (parse_time(state->value, &cmd->trace) || parse_percentile(state->value, &cmd->trace))
-		return true;
-	else
-		opts_usage(state, "--on %s: expected wait=TIME, wake=TIME, noise=TIME or "
-				  "pN=TIME:CGROUP, such as wait=5ms or p99=5ms:/system.slice",
-			   state->value);
-	return false;
+	return parse_time(value, trace) || parse_percentile(value, trace) ? 0 : -EINVAL;
 }
 
 typedef int timeline_writer(FILE *out, const struct timeline *timeline);
@@ -123,6 +89,38 @@ static timeline_writer *writer_of(const char *path)
 			return writers[i].write;
 	return NULL;
 }
+
+static int set_file(const struct opt *opt, const char *value, void *base, struct err *err)
+{
+	return writer_of(value) ? opt_text(opt, value, base, err) : -EINVAL;
+}
+
+static const struct opt options[] = {
+	{"cpu", 'C', "LIST", "only these CPUs, such as 0,2-5",
+	 .parse = opts_cpus, OPT_AT(struct trace_cmd, trace.cpus)},
+	{"for", 0, "TIME", "record for so long; default 1s, with --on until it happens",
+	 OPT_DURATION(struct trace_cmd, for_ns, 1e6, 86400e9)},
+	{"on", 0, "EVENT", "record until wait=TIME, wake=TIME, noise=TIME or pN=TIME:CGROUP",
+	 .parse = set_on, .words = event_words,
+	 .expected = "wait=TIME, wake=TIME, noise=TIME or pN=TIME:CGROUP, such as wait=5ms or "
+		     "p99=5ms:/system.slice"},
+	{"over", 0, "TIME", "with --on pN: the percentile of the waits of the last so long; default 1s",
+	 OPT_DURATION(struct trace_cmd, trace.over_ns, 100e6, 3600e9)},
+	{"after", 0, "TIME", "with --on: go on for so long after it, at most; default 100ms",
+	 OPT_DURATION(struct trace_cmd, trace.after_ns, 0, 3600e9)},
+	{"frequency", 0, NULL, "also when the kernel sets the frequency of a CPU",
+	 OPT_STORE(struct trace_cmd, trace.frequency)},
+	{"tick", 0, NULL, "also which timer interrupts are the tick",
+	 OPT_STORE(struct trace_cmd, trace.tick)},
+	{"edges", 0, "NUMBER", "edges in the ring of each core; default 65536, less on large machines",
+	 OPT_NUMBER(struct trace_cmd, trace.ring_edges, 64, 1 << 20)},
+	{"top", 0, "NUMBER", "so many waits and tasks, the longest first; default 10, 0: all",
+	 OPT_NUMBER(struct trace_cmd, top, 0, 1000000000)},
+	{"output", 'o', "FILE", "also write a file: .html page, .json Chrome, .pftrace Perfetto, .jsonl lines",
+	 .parse = set_file, OPT_AT(struct trace_cmd, file),
+	 .expected = "a name that ends in .html, .json, .jsonl or .pftrace"},
+	{0},
+};
 
 static int write_file(const struct trace_window *window, const char *path, struct err *err)
 {
@@ -216,17 +214,12 @@ int cmd_trace(int argc, char **argv)
 		.own = options,
 		.view = &view,
 	};
-	int code = opts_walk(&state, argc, argv, parse_on, &cmd);
+	int code = opts_walk(&state, argc, argv, &cmd);
 
 	if (code != OPTS_PARSED)
 		return code;
-	if (!opts_cpus_exist(&state, &cmd.trace.cpus))
-		return EXIT_USAGE;
 	if (opts_given(&state, "over") && cmd.trace.on != TRACE_EVENT_PERCENTILE)
 		return opts_usage(&state, "--over goes with --on pN=TIME:CGROUP");
-	if (cmd.file && !writer_of(cmd.file))
-		return opts_usage(&state, "--output %s: expected a name that ends in .html, .json, "
-					  ".jsonl or .pftrace", cmd.file);
 	if (!cmd.for_ns && !cmd.trace.on)
 		cmd.for_ns = NSEC_PER_SEC;
 	run_signals();

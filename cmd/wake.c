@@ -15,20 +15,14 @@
 #include "run.h"
 #include "wake_file.h"
 
-enum {
-	ID_SOURCE = OPT_OWN,
-	ID_SOURCES,
-	ID_STEP,
-	ID_POINTS,
-	ID_FAIL_ON,
-};
-
 struct wake_cmd {
 	struct wake_opts wake;
 	struct opts_interval interval;
 	const char *points_file, *plot_file, *against_file;
-	struct report *earlier; /* the points of --against */
-	bool quick, points_given, fail_on_exceeds;
+	struct report *earlier; /* points of --against */
+	const char *fail_on; /* "exceeds", or NULL */
+	bool quick, points_given;
+	struct view view;
 };
 
 #define STORE(member) OPT_STORE(struct wake_cmd, member)
@@ -36,22 +30,71 @@ struct wake_cmd {
 	OPT_DURATION(struct wake_cmd, wake.sweep.member, 10 * NSEC_PER_USEC, NSEC_PER_SEC)
 #define NIC(...) __VA_ARGS__, .group = "nic"
 
-static const char *const source_words[] = {"timer", "remote", "passive", "nic", NULL};
+#define SOURCES(text) \
+	.parse = set_sources, OPT_AT(struct wake_cmd, wake.sources), .words = source_words, .expected = text
+
+/* By enum wake_source. */
+static const char *const source_words[] = {"timer", "remote", "nic", "passive", NULL};
 static const char *const fail_words[] = {"exceeds", NULL};
+
+/* A list for --sources, which excludes passive; one word for --source. */
+static int set_sources(const struct opt *opt, const char *value, void *base, struct err *err)
+{
+	const struct wake_cmd *cmd = base;
+	int rc = opt_set(opt, value, base, err);
+
+	if (rc || (strcmp(opt->name, "sources") ? strchr(value, ',') != NULL
+						: wake_has(cmd->wake.sources, WAKE_PASSIVE)))
+		return -EINVAL;
+	return 0;
+}
+
+/* A number is points per step, anything else a file. */
+static int set_points(const struct opt *opt, const char *value, void *base, struct err *err)
+{
+	struct wake_cmd *cmd = base;
+	uint64_t nr;
+	int rc;
+
+	if (value[0] == '-')
+		return err_set(err, -EINVAL, "expected a number of points or a file (./%.40s)",
+			       value);
+	if (value[0] < '0' || value[0] > '9') {
+		cmd->points_file = value;
+		return 0;
+	}
+	rc = opt_whole(value, 1, 10000000, &nr, err);
+	if (rc)
+		return rc;
+	cmd->wake.sweep.points = nr;
+	cmd->points_given = true;
+	return 0;
+}
+
+static int set_step(const struct opt *opt, const char *value, void *base, struct err *err)
+{
+	const char *unit = strchr(value, '%') ? "%" : "";
+	double percent;
+
+	if (!opt_decimal(value, unit, 0.1, 1000.0, &percent))
+		return -EINVAL;
+	((struct wake_cmd *)base)->wake.sweep.step = 1.0 + percent / 100.0;
+	return 0;
+}
 
 static const struct opt options[] = {
 	{"cpu", 'C', "LIST", "only these CPUs, such as 0,2-5", STORE(wake.cpus)},
-	{"source", 's', "NAME", "timer (default), remote, passive or nic", .id = ID_SOURCE,
-	 .words = source_words},
+	{"source", 's', "NAME", "timer (default), remote, passive or nic",
+	 SOURCES("timer, remote, passive or nic")},
 	{"sources", 0, "LIST", "several sources in turns, point by point: timer,remote",
-	 .id = ID_SOURCES, .words = source_words},
+	 SOURCES("a list of timer, remote and nic")},
 	{"quick", 'q', NULL, "fewer points, about 20 s in all", STORE(quick)},
 	{"from", 0, "TIME", "first launch distance (default 300us)", DISTANCE(from_ns)},
 	{"to", 0, "TIME", "no launch distance above this (default 8ms)", DISTANCE(to_ns)},
 	{"step", 0, "PERCENT", "growth of the launch distance per step (default 10)",
-	 .id = ID_STEP},
+	 .parse = set_step, .expected = "per cent from 0.1 to 1000"},
 	{"points", 'n', "N|FILE",
-	 "points per step (default 1500); a file name: write every point there", .id = ID_POINTS},
+	 "points per step (default 1500); a file name: write every point there", .parse = set_points},
 	{"state", 0, "NAME", "allow this idle state only, during the run", STORE(wake.force.state)},
 	{"deepest", 0, "NAME", "allow no deeper idle state than this", STORE(wake.force.deepest)},
 	{"each-state", 0, NULL, "each idle state alone, one after the other, then all as before",
@@ -61,11 +104,11 @@ static const struct opt options[] = {
 	 "also show the time from launch to interrupt, switch and user code",
 	 STORE(wake.breakdown)},
 	{"plot", 0, "FILE.svg", "draw latency by time, by silent time, and its distribution",
-	 STORE(plot_file)},
+	 .parse = opts_svg, OPT_AT(struct wake_cmd, plot_file)},
 	{"against", 0, "POINTS.json", "with --plot: also the points of an earlier run or machine",
 	 STORE(against_file)},
-	{"fail-on", 0, "exceeds", "exit 2 if a state takes longer than claimed", .id = ID_FAIL_ON,
-	 .words = fail_words},
+	{"fail-on", 0, "exceeds", "exit 2 if a state takes longer than claimed",
+	 .words = fail_words, STORE(fail_on)},
 	{"device", 0, "NAME", "nic: network device with a hardware clock and launch time",
 	 NIC(STORE(wake.nic.device))},
 	{"irq-offset", 0, "TIME", "nic: from DMA to interrupt (default 1800ns, the i210's)",
@@ -78,122 +121,33 @@ static const struct opt options[] = {
 	{0},
 };
 
-static bool parse_source(struct opts_state *state, struct wake_cmd *cmd, bool several)
+/* Refuses options that exclude each other; computes the points of --quick. */
+static int check(const struct opts_state *state, void *base, struct err *err)
 {
-	char word[64], *save = NULL, *name;
-
-	snprintf(word, sizeof(word), "%s", state->value);
-	cmd->wake.sources = 0;
-	for (name = strtok_r(word, ",", &save); name; name = strtok_r(NULL, ",", &save)) {
-		enum wake_source source = WAKE_TIMER;
-
-		while (source < WAKE_NR_SOURCES && strcmp(name, wake_source_name(source)))
-			source++;
-		if (source == WAKE_NR_SOURCES)
-			break;
-		cmd->wake.sources |= 1u << source;
-	}
-	if (!name && cmd->wake.sources && !(several && wake_has(cmd->wake.sources, WAKE_PASSIVE)) &&
-	    (several || !(cmd->wake.sources & (cmd->wake.sources - 1))))
-		return true;
-	opts_usage(state, "--%s %s: expected %s", several ? "sources" : "source", state->value,
-		   several ? "a list of timer, remote and nic" : "timer, remote, passive or nic");
-	return false;
-}
-
-/* A number is points per step, anything else a file. */
-static bool parse_points(struct opts_state *state, struct wake_cmd *cmd)
-{
-	uint64_t nr;
-
-	if (state->value[0] == '-') {
-		opts_usage(state, "--points %s: expected a number of points or a file (./%s)",
-			   state->value, state->value);
-		return false;
-	}
-	if (state->value[0] < '0' || state->value[0] > '9') {
-		cmd->points_file = state->value;
-		return true;
-	}
-	if (!opts_u64(state, "--points", state->value, 1, 10000000, &nr))
-		return false;
-	cmd->wake.sweep.points = nr;
-	cmd->points_given = true;
-	return true;
-}
-
-static bool parse_step(struct opts_state *state, struct wake_cmd *cmd)
-{
-	char *end;
-	double percent = strtod(state->value, &end);
-
-	if (end == state->value || (*end && strcmp(end, "%")) ||
-	    !(percent >= 0.1 && percent <= 1000)) {
-		opts_usage(state, "--step %s: expected per cent from 0.1 to 1000", state->value);
-		return false;
-	}
-	cmd->wake.sweep.step = 1.0 + percent / 100.0;
-	return true;
-}
-
-static bool parse_option(struct opts_state *state, int id, void *arg)
-{
-	struct wake_cmd *cmd = arg;
-
-	switch (id) {
-	case OPT_OPERAND:
-		return opts_interval(state, state->value, &cmd->interval);
-	case ID_SOURCE:
-	case ID_SOURCES:
-		return parse_source(state, cmd, id == ID_SOURCES);
-	case ID_STEP:
-		return parse_step(state, cmd);
-	case ID_POINTS:
-		return parse_points(state, cmd);
-	default:
-		cmd->fail_on_exceeds = !strcmp(state->value, "exceeds");
-		if (!cmd->fail_on_exceeds)
-			opts_usage(state, "--fail-on %s: expected exceeds", state->value);
-		return cmd->fail_on_exceeds;
-	}
-}
-
-/* Options that exclude each other, and the points of --quick. */
-static bool check_options(struct opts_state *state, struct wake_cmd *cmd)
-{
+	struct wake_cmd *cmd = base;
 	const struct opt *nic = opts_group(state, "nic");
 	struct wake_sweep *sweep = &cmd->wake.sweep;
 	bool passive = wake_has(cmd->wake.sources, WAKE_PASSIVE);
 	unsigned int sources = __builtin_popcount(cmd->wake.sources);
 
-	if (!!cmd->wake.force.state + !!cmd->wake.force.deepest + cmd->wake.force.each > 1) {
-		opts_usage(state, "--state, --deepest and --each-state exclude each other");
-		return false;
-	}
-	if (nic && !wake_has(cmd->wake.sources, WAKE_NIC)) {
-		opts_usage(state, "--%s goes with --source nic", nic->name);
-		return false;
-	}
-	if (cmd->against_file && !cmd->plot_file) {
-		opts_usage(state, "--against goes with --plot");
-		return false;
-	}
-	if (sweep->from_ns > sweep->to_ns) {
-		opts_usage(state, "--from must not be above --to");
-		return false;
-	}
+	if (!!cmd->wake.force.state + !!cmd->wake.force.deepest + cmd->wake.force.each > 1)
+		return err_set(err, -EINVAL,
+			       "--state, --deepest and --each-state exclude each other");
+	if (nic && !wake_has(cmd->wake.sources, WAKE_NIC))
+		return err_set(err, -EINVAL, "--%s goes with --source nic", nic->name);
+	if (cmd->against_file && !cmd->plot_file)
+		return err_set(err, -EINVAL, "--against goes with --plot");
+	if (sweep->from_ns > sweep->to_ns)
+		return err_set(err, -EINVAL, "--from must not be above --to");
 	if (passive && (cmd->points_file || cmd->plot_file || cmd->wake.breakdown || cmd->quick ||
-			cmd->wake.force.each)) {
-		opts_usage(state, "--source passive keeps no single points: it excludes --points, "
-				  "--plot, --breakdown, --quick and --each-state");
-		return false;
-	}
-	if (!passive && cmd->interval.given) {
-		opts_usage(state,
-			   "[interval [count]] goes with --source passive; other sources end "
-			   "by themselves");
-		return false;
-	}
+			cmd->wake.force.each))
+		return err_set(err, -EINVAL,
+			       "--source passive keeps no single points: it excludes --points, "
+			       "--plot, --breakdown, --quick and --each-state");
+	if (!passive && cmd->interval.given)
+		return err_set(err, -EINVAL,
+			       "[interval [count]] goes with --source passive; other sources end "
+			       "by themselves");
 	if (cmd->quick && !cmd->points_given) {
 		uint64_t budget = 19 * NSEC_PER_SEC / sources / wake_passes(&cmd->wake);
 
@@ -201,7 +155,7 @@ static bool check_options(struct opts_state *state, struct wake_cmd *cmd)
 		if (!sweep->points)
 			sweep->points = 1;
 	}
-	return true;
+	return 0;
 }
 
 static void show_progress(const struct wake_progress *p, uint64_t began_ns, bool last)
@@ -223,7 +177,7 @@ static void show_progress(const struct wake_progress *p, uint64_t began_ns, bool
 			(unsigned long long)p->done, (unsigned long long)p->total, left);
 }
 
-static int run_experiment(struct meter *meter, const struct wake_cmd *cmd, struct view *view)
+static int run_experiment(struct meter *meter, struct wake_cmd *cmd)
 {
 	struct wake_progress progress = {0};
 	uint64_t began = clock_mono_ns();
@@ -244,7 +198,7 @@ static int run_experiment(struct meter *meter, const struct wake_cmd *cmd, struc
 	if (!rc)
 		rc = present_window("wake", meter, &report, &err);
 	if (!rc) {
-		rc = view_write(view, report);
+		rc = view_write(&cmd->view, report);
 		if (rc && rc != -EPIPE)
 			err_set(&err, rc, "cannot write: %s", strerror(-rc));
 		if (rc == -EPIPE)
@@ -268,7 +222,7 @@ static int exit_code(int code, const struct wake_cmd *cmd, const struct wake_win
 			window->unrestored);
 		return EXIT_ERROR;
 	}
-	return code == EXIT_SUCCESS && cmd->fail_on_exceeds && window->exceeded ? EXIT_VERDICT : code;
+	return code == EXIT_SUCCESS && cmd->fail_on && window->exceeded ? EXIT_VERDICT : code;
 }
 
 int cmd_wake(int argc, char **argv)
@@ -279,7 +233,6 @@ int cmd_wake(int argc, char **argv)
 			 .nic = {.irq_offset_ns = WAKE_I210_IRQ_OFFSET_NS, .dma_ns = -1}},
 		.interval = {.interval_ns = 5 * NSEC_PER_SEC, .count = 1},
 	};
-	struct view view;
 	struct opts_state state = {
 		.command = "wake",
 		.synopsis = "wake [options]\n       subtick wake --source passive [options] "
@@ -288,19 +241,17 @@ int cmd_wake(int argc, char **argv)
 			"How long an idle core takes to wake, per idle state. By default the full "
 			"experiment on all\ncores, about 2 minutes; --quick: 20 s.",
 		.own = options,
-		.view = &view,
+		.view = &cmd.view,
+		.interval = &cmd.interval,
+		.check = check,
 	};
 	struct meter *meter;
 	struct err err = {0};
 	int code;
 
-	code = opts_walk(&state, argc, argv, parse_option, &cmd);
+	code = opts_walk(&state, argc, argv, &cmd);
 	if (code != OPTS_PARSED)
 		return code;
-	if (!check_options(&state, &cmd))
-		return EXIT_USAGE;
-	if (!opts_svg(&state, cmd.plot_file))
-		return EXIT_USAGE;
 	if (wake_file_check(cmd.points_file, &err) || wake_file_check(cmd.plot_file, &err) ||
 	    (cmd.against_file && wake_file_read(cmd.against_file, &cmd.earlier, &err)))
 		return opts_fail("wake", &err);
@@ -310,9 +261,9 @@ int cmd_wake(int argc, char **argv)
 		return opts_fail("wake", &err);
 	}
 	if (wake_has(cmd.wake.sources, WAKE_PASSIVE))
-		code = run_windows("wake", meter, &cmd.interval, &view);
+		code = run_windows("wake", meter, &cmd.interval, &cmd.view);
 	else
-		code = run_experiment(meter, &cmd, &view);
+		code = run_experiment(meter, &cmd);
 	wake_restore(meter);
 	code = exit_code(code, &cmd, wake_window(meter));
 	meter->ops->close(meter);

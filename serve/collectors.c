@@ -24,7 +24,7 @@ int collectors_open(struct collector *collectors, const struct config *config, s
 	memset(collectors, 0, NR_COLLECTORS * sizeof(*collectors));
 	for (size_t i = 0; !rc && i < NR_COLLECTORS; i++) {
 		collectors[i].ops = entries[i];
-		if (!config_list_has(config->collect, entries[i]->name))
+		if (!(config->collect >> i & 1))
 			continue;
 		rc = entries[i]->open(config, collectors[LOAD_COLLECTOR].meter,
 				      &collectors[i].meter, err);

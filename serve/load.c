@@ -17,7 +17,7 @@ static int load_collector_open(const struct config *config, struct meter *load,
 		.compare = true,
 		.compare_with = beside,
 		.softirq = true,
-		.noise = config_list_has(config->collect, "noise"),
+		.noise = config->collect >> CONFIG_COLLECT_noise & 1,
 	};
 
 	return load_open(&opts, ret_meter, err);

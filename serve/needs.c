@@ -34,11 +34,11 @@ void needs_compute(const struct config *config, unsigned int cpus, struct needs 
 {
 	struct needs needs = {.map_bytes = cpus * CPU_BYTES, .heap_bytes = BASE_BYTES};
 
-	if (config_list_has(config->collect, "noise")) {
+	if (config->collect >> CONFIG_COLLECT_noise & 1) {
 		needs.map_bytes += cpus * sizeof(struct noise_cpu);
 		needs.heap_bytes += cpus * (sizeof(struct noise_cpu) + NOISE_BYTES);
 	}
-	if (config_list_has(config->collect, "runq")) {
+	if (config->collect >> CONFIG_COLLECT_runq & 1) {
 		needs.map_bytes += runq_memory_bytes(config->cgroup_limit, cpus, config->fine);
 		needs.heap_bytes += config->cgroup_limit * CGROUP_BYTES;
 		if (config->pressure) {

@@ -295,33 +295,11 @@ void runq_absorb(struct store *store, const struct config *config, const struct 
 static int runq_collector_open(const struct config *config, struct meter *load,
 			       struct meter **ret_meter, struct err *err)
 {
-	static const enum runq_sum sums[] = {
-		[CONFIG_PER_CGROUP] = RUNQ_SUM_NONE,
-		[CONFIG_PER_POD] = RUNQ_SUM_POD,
-		[CONFIG_PER_NAMESPACE] = RUNQ_SUM_NAMESPACE,
-		[CONFIG_PER_QOS] = RUNQ_SUM_QOS,
-	};
-	struct runq_opts opts = {
-		.per = RUNQ_PER_CGROUP,
-		.sum = sums[config->per],
-		.depth = config->depth,
-		.causes = !config->no_causes,
-		.blame = !config->no_causes && config->blame_limit > 0,
-		.idle_states = config->idle_states,
-		.pressure = config->pressure,
-		/* One file for each cgroup and window would cost more than all the rest. */
-		.psi_node_only = true,
-		.sample_ratio = config->sample_ratio,
-		.nr_le = config->nr_le,
-		.steps_only = !config->fine,
-		.reserve = config->cgroup_limit,
-		.reserve_most = needs_most_cgroups_here(config),
-	};
-
+	struct runq_opts opts;
 	int rc;
 
-	_Static_assert(CONFIG_MAX_LE <= RUNQ_NR_LE, "more boundaries than the BPF programs have");
-	memcpy(opts.le_ns, config->le_ns, config->nr_le * sizeof(opts.le_ns[0]));
+	config_runq(config, &opts);
+	opts.reserve_most = needs_most_cgroups_here(config);
 	if (!config->no_sandbox) {
 		rc = keeper_start(&opts.names_channel, err);
 		if (rc)

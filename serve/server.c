@@ -39,21 +39,11 @@ static void apply_live(struct server *server, struct config *fresh)
 {
 	struct config *now = &server->config;
 	const char *fixed = config_needs_restart(now, fresh);
-	char *token_file = now->token_file, *hosts = now->hosts;
 
 	if (fixed)
 		log_line("%s was changed; restart to apply it", fixed);
 	pthread_mutex_lock(&server->store.lock);
-	now->interval_ns = fresh->interval_ns;
-	now->cgroup_limit = fresh->cgroup_limit;
-	now->blame_limit = fresh->blame_limit;
-	now->labels = fresh->labels;
-	now->max_connections = fresh->max_connections;
-	now->timeout_ns = fresh->timeout_ns;
-	now->token_file = fresh->token_file;
-	fresh->token_file = token_file;
-	now->hosts = fresh->hosts;
-	fresh->hosts = hosts;
+	config_swap_live(now, fresh);
 	pthread_mutex_unlock(&server->store.lock);
 	server->conns.max = now->max_connections;
 	server->conns.timeout_ns = now->timeout_ns;

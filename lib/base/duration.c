@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Parses durations. */
+/* Parses and formats durations. */
 #include "base/duration.h"
 
 #include <ctype.h>
 #include <math.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,4 +38,15 @@ bool duration_parse(const char *text, uint64_t min_ns, uint64_t max_ns, uint64_t
 		return false;
 	*ret_ns = (uint64_t)llround(ns);
 	return true;
+}
+
+void duration_format(uint64_t ns, char *buf, size_t size)
+{
+	static const char *const units[] = {"ns", "us", "ms", "s"};
+	double value = (double)ns;
+	int unit = 0;
+
+	for (; value >= 1e3 && unit < 3; unit++)
+		value /= 1e3;
+	snprintf(buf, size, "%g %s", value, units[unit]);
 }

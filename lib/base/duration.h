@@ -4,6 +4,7 @@
 #define SUBTICK_BASE_DURATION_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /*
@@ -11,5 +12,7 @@
  * @ret_ns untouched, for anything else and for times outside @min_ns … @max_ns.
  */
 bool duration_parse(const char *text, uint64_t min_ns, uint64_t max_ns, uint64_t *ret_ns);
+/* "100 us", "1.5 s", to six digits. */
+void duration_format(uint64_t ns, char *buf, size_t size);
 
 #endif

@@ -99,7 +99,7 @@ static void absorb_runq(uint64_t second)
 		.times = {.waiting_ns = {1000000000, 200000000, 30000000, 4000000},
 			  .stalled_ns = {500000000, 60000000, 7000000, 800000}},
 	};
-	uint64_t le_count[CONFIG_MAX_LE];
+	uint64_t le_count[RUNQ_NR_LE];
 	struct runq_totals totals = {0};
 	struct runq_packed *packed;
 	struct runq_window w = {

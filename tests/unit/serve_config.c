@@ -122,6 +122,9 @@ TEST(test_bad)
 		{"labels = colour", "colour"},
 		{"labels = pod,,qos", "pod_uid"},
 		{"nosuch = 1", "nosuch"},
+		/* Options of the command line only. */
+		{"config = /etc/other", "unknown setting config"},
+		{"check-config = yes", "unknown setting check-config"},
 		{"listen", "listen"},
 		{"= 1", ""},
 	};
@@ -148,9 +151,8 @@ TEST(test_bytes)
 
 	assert_int_equal(config_init(&c), 0);
 	assert_int_equal(config_parse(&c, "user = a\0b\n", 11, "f", &err), -EINVAL);
-	assert_int_equal(config_read(&c, "/nonexistent/file", true, &err), 0);
-	assert_int_equal(config_read(&c, "/nonexistent/file", false, &err), -ENOENT);
-	assert_int_equal(config_read(&c, "/dev/zero", false, &err), -EFBIG);
+	assert_int_equal(config_read(&c, "/nonexistent/file", &err), -ENOENT);
+	assert_int_equal(config_read(&c, "/dev/zero", &err), -EFBIG);
 	config_free(&c);
 }
 
@@ -220,6 +222,53 @@ TEST(test_restart)
 	assert_string_equal(config_needs_restart(&a, &b), "pressure");
 	config_free(&b);
 	config_free(&a);
+}
+
+/* SIGHUP takes over the live settings, and no other. */
+TEST(test_swap_live)
+{
+	struct config a, b;
+
+	check_good("interval = 1s\ntoken-file = /a\nhost = a\nlabels = pod\nuser = a\ncollect = load", &a);
+	check_good("interval = 2s\ntoken-file = /b\nhost = b\nlabels = qos\nuser = b\ncollect = runq\n"
+		   "cgroup-limit = 1\nblame-limit = 2\nmax-connections = 3\ntimeout = 4s\nle = 1ms",
+		   &b);
+	config_swap_live(&a, &b);
+	assert_string_equal(a.token_file, "/b");
+	assert_string_equal(a.hosts, "b");
+	assert_true(a.interval_ns == 2000000000 && a.timeout_ns == 4000000000 && a.cgroup_limit == 1);
+	assert_true(a.blame_limit == 2 && a.max_connections == 3);
+	assert_int_equal(a.labels, 1u << CONFIG_LABEL_qos);
+	assert_string_equal(a.user, "a");
+	assert_int_equal(a.collect, 1u << CONFIG_COLLECT_load);
+	assert_true(a.nr_le > 1);
+	/* The strings of both are freed once. */
+	assert_string_equal(b.token_file, "/a");
+	config_free(&a);
+	config_free(&b);
+}
+
+/* What a setting does to another is checked by the same function as in subtick runq. */
+TEST(test_complete)
+{
+	static const struct {
+		const char *text, *what;
+	} rows[] = {
+		{"per = pod\ndepth = 2", "depth goes with per cgroup"},
+		{"per = qos\npressure = yes", "pressure goes with per cgroup or pod"},
+		{"per = namespace\npressure = yes", "pods of a namespace have no cgroup in common"},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct err err = {0};
+		struct config c;
+
+		check_good(rows[i].text, &c);
+		assert_int_equal(config_complete(&c, &err), -EINVAL);
+		if (!strstr(err.what, rows[i].what) || strstr(err.what, "--"))
+			fail_msg("%s: says %s", rows[i].text, err.what);
+		config_free(&c);
+	}
 }
 
 TEST(test_local)

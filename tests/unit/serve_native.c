@@ -21,7 +21,7 @@ static void absorb(uint64_t second, uint64_t waits, double ratio, enum ended end
 {
 	struct runq_totals totals = {0};
 	struct runq_group_window groups[2];
-	uint64_t le_count[CONFIG_MAX_LE] = {0}, count;
+	uint64_t le_count[RUNQ_NR_LE] = {0}, count;
 	struct runq_packed *packed;
 	struct runq_window w = {
 		.time_mono_ns = second * 1000000000,

@@ -18,7 +18,7 @@ static char paths[NR][64];
 /* One window with a wait of each container; half of the culprits ended before they had a name. */
 static void absorb(uint64_t second)
 {
-	static const uint64_t le_count[CONFIG_MAX_LE];
+	static const uint64_t le_count[RUNQ_NR_LE];
 	struct runq_window w = {
 		.time_mono_ns = second * 1000000000,
 		.sample_ratio = 1.0,

@@ -19,67 +19,50 @@ struct runq_latency {
 
 static __thread struct err last_err;
 
+/* Index in @words, 0 for NULL. */
 static int word_index(const char *word, const char *const *words, const char *what)
 {
-	for (int i = 0; words[i]; i++)
-		if (!word || !strcmp(word, words[i]))
-			return i;
-	return err_set(&last_err, -EINVAL, "unknown %s %s", what, word);
+	int index = word ? opt_index(words, word) : 0;
+
+	return index < 0 ? err_set(&last_err, -EINVAL, "unknown %s %s", what, word) : index;
 }
 
 static int convert_opts(const struct runq_latency_opts *from, struct runq_opts *to)
 {
-	uint8_t in[HIST_NR];
-	unsigned int bad;
-	int source, hierarchy, per;
+	int source = word_index(from->source, runq_source_names, "source");
+	int hierarchy = word_index(from->hierarchy, runq_hierarchy_names, "hierarchy");
+	int per = word_index(from->per, runq_per_names, "kind of group");
 
-	if (from->nr_le > RUNQ_NR_LE)
-		return err_set(&last_err, -EINVAL, "more than %d boundaries", RUNQ_NR_LE);
-	if (from->nr_le)
-		memcpy(to->le_ns, from->le_ns, from->nr_le * sizeof(*to->le_ns));
-	to->nr_le = from->nr_le;
-	if (runq_le_place(to->le_ns, to->nr_le, in, &bad))
-		return err_set(&last_err, -EINVAL,
-			       "boundary %u is not above the one before it by 3.2 %% or more",
-			       bad + 1);
-	if (!(from->sample_ratio >= 0.0 && from->sample_ratio <= 1.0))
-		return err_set(&last_err, -EINVAL, "a sampling ratio outside 0…1");
-	source = word_index(from->source, runq_source_names, "source");
-	hierarchy = word_index(from->hierarchy, runq_hierarchy_names, "hierarchy");
-	per = word_index(from->per, runq_per_names, "kind of group");
 	if (source < 0 || hierarchy < 0 || per < 0)
 		return -EINVAL;
+	if (from->nr_le > RUNQ_NR_LE)
+		return err_set(&last_err, -EINVAL, "at most %d boundaries", RUNQ_NR_LE);
+	if (from->reserved)
+		return err_set(&last_err, -EINVAL, "a reserved field is not 0");
+	*to = (struct runq_opts){
+		.source = source,
+		.hierarchy = hierarchy,
+		.cgroups = from->cgroups,
+		.nr_cgroups = from->nr_cgroups,
+		/* Every cgroup already has its own group unless cgroups are named or summed. */
+		.tree = from->tree && (from->nr_cgroups || from->depth || per),
+		.nr_le = from->nr_le,
+		.sample_ratio = from->sample_ratio,
+		.depth = from->depth,
+		.pressure = from->pressure,
+		.blame = from->blame,
+		.blame_rows = from->blame,
+		.causes = true, /* struct runq_latency_group has them */
+	};
+	if (from->nr_le)
+		memcpy(to->le_ns, from->le_ns, from->nr_le * sizeof(*to->le_ns));
 	runq_opts_per(to, per);
 	if (to->per != RUNQ_PER_CGROUP)
 		return err_set(&last_err, -EINVAL, "groups of kind %s are for subtick runq only",
 			       from->per);
-	if (from->depth && (to->sum || from->tree || from->depth >= RUNQ_DEPTH))
-		return err_set(&last_err, -EINVAL,
-			       "a depth is below %d, and goes with groups of kind cgroup without tree",
-			       RUNQ_DEPTH);
-	if (from->tree && to->sum)
-		return err_set(&last_err, -EINVAL, "tree goes with groups of kind cgroup");
-	if (from->reserved)
-		return err_set(&last_err, -EINVAL, "a reserved field is not 0");
-	if (from->blame > RUNQ_NR_BLAME)
-		return err_set(&last_err, -EINVAL, "more than %d culprits for each victim", RUNQ_NR_BLAME);
-	if (from->pressure && (to->sum == RUNQ_SUM_NAMESPACE || to->sum == RUNQ_SUM_QOS))
-		return err_set(&last_err, -EINVAL,
-			       "pressure goes with groups of kind cgroup or pod: the pods of a %s have "
-			       "no cgroup of their own",
-			       from->per);
-	to->depth = from->depth;
-	to->pressure = from->pressure;
-	to->blame = from->blame;
-	to->blame_rows = from->blame;
-	to->causes = true; /* struct runq_latency_group has them */
-	to->source = (enum runq_source)source;
-	to->hierarchy = (enum runq_hierarchy)hierarchy;
-	to->sample_ratio = from->sample_ratio;
-	to->cgroups = from->cgroups;
-	to->nr_cgroups = from->nr_cgroups;
-	to->tree = from->tree;
-	return 0;
+	if (runq_opts_check(to, &last_err))
+		opt_plain(&last_err);
+	return last_err.code;
 }
 
 int runq_latency_open(struct runq_latency **ret, const struct runq_latency_opts *opts)

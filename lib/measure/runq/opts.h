@@ -9,6 +9,7 @@
 
 #include "abi/runq.h"
 #include "base/cpuset.h"
+#include "base/option.h"
 #include "measure/runq/rules.h"
 
 #define RUNQ_MAX_PERCENTILES 16
@@ -77,6 +78,21 @@ struct runq_opts {
 	uint64_t fail_ns;
 };
 
+/*
+ * 0, or -EINVAL if two options exclude each other or a value is out of range. The sentence names
+ * options as the command line does; opt_plain() removes the dashes.
+ */
+int runq_opts_check(const struct runq_opts *opts, struct err *err);
+/*
+ * Parses the boundaries of @opt, "100us,1ms", each from opt->min to opt->max, into RUNQ_NR_LE
+ * places of @le_ns. Unused places are 0.
+ */
+int runq_opts_le(const struct opt *opt, const char *value, uint64_t *le_ns, unsigned int *nr_le,
+		 struct err *err);
+/* Range of --sample. With a lower ratio, a second of the busiest machine would have no sample. */
+#define RUNQ_SAMPLE(type, member)                                   \
+	OPT_SHARE(type, member, 1e-6, 1.0),                         \
+	.expected = "a ratio from 0.000001 to 1, such as 0.1"
 /* Fills in what was left at 0. */
 void runq_opts_defaults(struct runq_opts *opts);
 /*

@@ -12,11 +12,11 @@ static const char *const kinds[RUNQ_RULE_NR_KINDS] = {"cgroup", "namespace", "po
 
 int runq_rules_add(struct runq_rules *rules, bool include, const char *text, struct err *err)
 {
-	const char *option = include ? "include" : "exclude", *equals = strchr(text, '=');
+	const char *equals = strchr(text, '=');
 	size_t len = equals ? (size_t)(equals - text) : 0;
 
 	if (rules->nr == RUNQ_RULES_MAX)
-		return err_set(err, -E2BIG, "include and exclude: at most %d rules",
+		return err_set(err, -E2BIG, "at most %d rules of --include and --exclude",
 			       RUNQ_RULES_MAX);
 	for (int kind = 0; equals && kind < RUNQ_RULE_NR_KINDS; kind++) {
 		if (strlen(kinds[kind]) != len || strncmp(text, kinds[kind], len))
@@ -31,9 +31,8 @@ int runq_rules_add(struct runq_rules *rules, bool include, const char *text, str
 		return 0;
 	}
 	return err_set(err, -EINVAL,
-		       "%s %.80s: expected cgroup=/PATH, namespace=NAME, pod=NAME, container=NAME or "
-		       "qos=CLASS",
-		       option, text);
+		       "expected cgroup=/PATH, namespace=NAME, pod=NAME, container=NAME or "
+		       "qos=CLASS");
 }
 
 void runq_rules_free(struct runq_rules *rules)

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Option tables: name, help, and where the value goes, for command lines and settings files. */
+#ifndef SUBTICK_BASE_OPTION_H
+#define SUBTICK_BASE_OPTION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/cpuset.h"
+#include "base/err.h"
+
+struct opt;
+
+/*
+ * Parses @value into the struct at @base. @value is NULL for an option without an argument on a
+ * command line. Returns 0, or -errno with a sentence in @err that does not name option and value:
+ * opt_store() adds both. -EINVAL needs no sentence if the option has .expected.
+ */
+typedef int opt_parse(const struct opt *opt, const char *value, void *base, struct err *err);
+
+/* When a changed setting takes effect. */
+enum opt_when {
+	OPT_RESTART, /* after a restart: it needs privileges that were dropped */
+	OPT_LIVE,    /* on SIGHUP */
+	OPT_ARGV,    /* not a setting: command line only */
+};
+
+/* One option. A table ends with a NULL name. */
+struct opt {
+	const char *name; /* long name without the dashes */
+	char letter;	  /* short name, or 0 */
+	const char *arg;  /* name of the argument in --help; NULL: none, in a file yes or no */
+	const char *help;
+	opt_parse *parse;
+	size_t offset, size; /* of the member that @parse sets */
+	double min, max;
+	const char *const *words; /* NULL-terminated: accepted words, and what completion offers */
+	const char *expected;	  /* description of valid values; NULL: @parse has its own */
+	const char *group;	  /* common name of options that belong together */
+	enum opt_when when;
+	/* Compares the member of two structs; NULL: opt_same() compares text or bytes. */
+	bool (*same)(const void *a, const void *b);
+};
+
+/* Parsers of common types. Text is stored as a pointer, a string as a copy. */
+opt_parse opt_flag;   /* bool */
+opt_parse opt_text;   /* const char *; one of words, if there are any */
+opt_parse opt_string; /* char *, freed and replaced */
+opt_parse opt_cpus;   /* struct cpuset */
+opt_parse opt_u32;    /* a whole number from min to max */
+opt_parse opt_u64;
+opt_parse opt_time;  /* 64 bits of ns, from min to max */
+opt_parse opt_ratio; /* double; the argument is RATIO, or N and its unit, which is a hundredth */
+opt_parse opt_word;  /* an enum: index in words */
+opt_parse opt_set;   /* uint32_t: bits of words, from a comma-separated list */
+
+/* Part of an entry: the member that the value goes to. */
+#define OPT_AT(type, member) .offset = offsetof(type, member), .size = sizeof(((type *)0)->member)
+#define OPT_RANGE(type, member, least, most) OPT_AT(type, member), .min = (least), .max = (most)
+/* End of an entry: the value goes to @member, and the type of the member chooses the parser. */
+#define OPT_STORE(type, member)                          \
+	.parse = _Generic(((type *)0)->member,           \
+		bool: opt_flag,                          \
+		const char *: opt_text,                  \
+		char *: opt_string,                      \
+		struct cpuset: opt_cpus),                \
+	OPT_AT(type, member)
+#define OPT_NUMBER(type, member, least, most)                                           \
+	.parse = _Generic(((type *)0)->member, uint32_t: opt_u32, uint64_t: opt_u64),   \
+	OPT_RANGE(type, member, least, most)
+#define OPT_DURATION(type, member, least, most)                                         \
+	.parse = _Generic(((type *)0)->member, uint64_t: opt_time, int64_t: opt_time),  \
+	OPT_RANGE(type, member, least, most)
+#define OPT_SHARE(type, member, least, most)                                            \
+	.parse = _Generic(((type *)0)->member, double: opt_ratio),                      \
+	OPT_RANGE(type, member, least, most)
+#define OPT_CHOICE(type, member, names) .parse = opt_word, .words = (names), OPT_AT(type, member)
+#define OPT_SET(type, member, names)                                                    \
+	.parse = _Generic(((type *)0)->member, uint32_t: opt_set), .words = (names),    \
+	OPT_AT(type, member)
+
+/* Calls the option's parser; on failure @err names the option and its value. Returns its code. */
+int opt_store(const struct opt *opt, const char *value, void *base, struct err *err);
+/* True if both structs have the same value. */
+bool opt_same(const struct opt *opt, const void *a, const void *b);
+/* Entry of that name in a table, NULL if there is none. */
+const struct opt *opt_find(const struct opt *table, const char *name, size_t len);
+
+/* For parsers. Calls @fn with each word of a comma-separated list, until one fails. */
+int opt_each(const struct opt *opt, const char *value, void *base, struct err *err, opt_parse *fn);
+/* Index of @value in @words, or -EINVAL. */
+int opt_index(const char *const *words, const char *value);
+/* Parses a decimal number from @min to @max, followed by @unit. */
+bool opt_decimal(const char *text, const char *unit, double min, double max, double *ret_number);
+/* Parses a whole number from @min to @max. */
+int opt_whole(const char *text, uint64_t min, uint64_t max, uint64_t *ret_number, struct err *err);
+/* Parses a time from @min_ns to @max_ns. */
+int opt_duration(const char *text, uint64_t min_ns, uint64_t max_ns, uint64_t *ret_ns,
+		 struct err *err);
+/* Removes "--" before names in the sentence, for readers who use no command line. */
+void opt_plain(struct err *err);
+
+#endif

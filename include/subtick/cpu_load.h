@@ -31,7 +31,7 @@ void cpu_load_destroy(struct cpu_load *ctx);
 struct cpu_load_opts {
 	/* sizeof(struct cpu_load_opts): lets the struct grow without breaking callers. */
 	uint32_t size;
-	uint32_t reserved;
+	uint32_t reserved; /* 0 */
 	/*
 	 * NULL or "auto": the best that works on this machine. Or a name: bpf, bpf-pmu, perf-tsc,
 	 * perf-calibrated, procidle, schedstat, taskclock, procstat.

@@ -171,7 +171,7 @@ static int run(struct audit_cmd *cmd)
 
 int cmd_audit(int argc, char **argv)
 {
-	static struct audit_cmd cmd;
+	struct audit_cmd cmd;
 	int code = audit_opts_parse(&cmd, argc, argv);
 
 	if (code != OPTS_PARSED)

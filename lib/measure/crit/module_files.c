@@ -206,7 +206,7 @@ static void run_modprobe(const char *name, int words)
 {
 	static const char *const paths[] = {"/usr/sbin/modprobe", "/sbin/modprobe",
 					    "/usr/bin/modprobe", "/bin/modprobe"};
-	static char locale[] = "LC_ALL=C";
+	char locale[] = "LC_ALL=C";
 	char *const env[] = {locale, NULL};
 
 	dup2(words, STDOUT_FILENO);

@@ -12,6 +12,7 @@
 #include "audit_opts.h"
 #include "base/clock.h"
 #include "opts.h"
+#include "output.h"
 #include "run.h"
 
 static void show_progress(const char *what)
@@ -38,14 +39,10 @@ static bool print_row(void *arg, const struct audit_delays *delays)
 /* Prints and frees the report; 0, or the exit code. @ret_gone: the reader closed the pipe; stop. */
 static int show(struct audit_cmd *cmd, struct report *report, bool *ret_gone)
 {
-	int rc = view_write(&cmd->view, report);
+	struct err err = {0};
 
-	report_free(report);
-	*ret_gone = rc == -EPIPE;
-	if (!rc || rc == -EPIPE)
-		return EXIT_SUCCESS;
-	fprintf(stderr, "subtick audit: cannot write: %s\n", strerror(-rc));
-	return EXIT_ERROR;
+	*ret_gone = output_report(&cmd->view, report, &err) == -EPIPE;
+	return err.code ? opts_fail("audit", &err) : EXIT_SUCCESS;
 }
 
 /* Draws, prints and frees the report; 0, or the exit code. */

@@ -9,19 +9,9 @@
 
 #include "present/audit.h"
 #include "opts.h"
+#include "output.h"
 #include "run.h"
 #include "sys/affinity.h"
-
-static int show(struct report *report, struct view *view)
-{
-	int rc = view_write(view, report);
-
-	report_free(report);
-	if (!rc || rc == -EPIPE)
-		return EXIT_SUCCESS;
-	fprintf(stderr, "subtick audit: cannot write: %s\n", strerror(-rc));
-	return EXIT_ERROR;
-}
 
 int audit_command_run(char *const *argv, int cpu, struct view *view)
 {
@@ -45,7 +35,8 @@ int audit_command_run(char *const *argv, int cpu, struct view *view)
 	if (audit_command(&opts, &env, &findings, &command, &err) ||
 	    audit_command_report(&findings, &command, &report, &err))
 		return opts_fail("audit", &err);
-	code = show(report, view);
+	output_report(view, report, &err);
+	code = err.code ? opts_fail("audit", &err) : EXIT_SUCCESS;
 	/* A script that runs its program this way must notice that the program failed. */
 	if (!code && (!WIFEXITED(command.status) || WEXITSTATUS(command.status))) {
 		fprintf(stderr, "subtick audit: the command %s %d\n",

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "output.h"
+
 static int write_row(struct audit_rows *rows, const struct audit_delays *delays)
 {
 	struct report *report;
@@ -24,12 +26,9 @@ static int write_row(struct audit_rows *rows, const struct audit_delays *delays)
 		return rc;
 	/* Not folded: a row that took two lines would repeat its headings each time. */
 	rows->view->width = 0;
-	rc = view_write(rows->view, report);
+	rc = output_report(rows->view, report, err);
 	rows->view->width = width;
-	report_free(report);
 	rows->gone = rc != 0;
-	if (rc && rc != -EPIPE)
-		err_set(err, rc, "cannot write: %s", strerror(-rc));
 	return rc;
 }
 

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -13,6 +12,7 @@
 #include "crit_against.h"
 #include "present/crit.h"
 #include "opts.h"
+#include "output.h"
 #include "run.h"
 
 struct crit_cmd {
@@ -137,13 +137,9 @@ static int run(struct crit_cmd *cmd, struct view *view)
 	crit_close(engine, &left);
 	if (rc)
 		return opts_fail("crit", &err);
-	rc = view_write(view, report);
-	report_free(report);
-	if (rc && rc != -EPIPE)
-		fprintf(stderr, "subtick crit: cannot write: %s\n", strerror(-rc));
-	if (left.code)
-		return opts_fail("crit", &left);
-	return rc && rc != -EPIPE ? EXIT_ERROR : EXIT_SUCCESS;
+	output_report(view, report, &err);
+	rc = err.code ? opts_fail("crit", &err) : EXIT_SUCCESS;
+	return left.code ? opts_fail("crit", &left) : rc;
 }
 
 int cmd_crit(int argc, char **argv)

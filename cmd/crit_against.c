@@ -4,12 +4,10 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "input.h"
 #include "report/find.h"
-#include "report/read_json.h"
 
 static struct crit_spread spread(const struct table *ops, size_t row, const char *key,
 				 unsigned int rounds)
@@ -62,20 +60,11 @@ static int read_report(const struct report *report, struct crit_baseline *baseli
 int crit_against_read(const char *path, struct crit_baseline *ret_baseline, struct err *err)
 {
 	struct crit_baseline baseline = {0};
-	struct report *report = NULL;
-	size_t size, used;
-	char *text;
-	int rc;
+	struct report *report;
+	int rc = input_report(path, &report, err);
 
-	text = input_read(path, &size, err);
-	if (!text)
-		return err_prefix(err, "--against");
-	rc = report_read_json(text, size, &report, &used, err);
-	free(text);
-	if (rc == -ENODATA)
-		return err_set(err, rc, "--against %s: the file is empty", path);
 	if (rc)
-		return err_prefix(err, "--against %s", path);
+		return err_prefix(err, "--against");
 	snprintf(baseline.name, sizeof(baseline.name), "%s", path);
 	rc = read_report(report, &baseline);
 	report_free(report);

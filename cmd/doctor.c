@@ -3,11 +3,11 @@
 #include "commands.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "doctor/doctor.h"
 #include "opts.h"
+#include "output.h"
 
 #define MAX_COMMANDS 16
 
@@ -62,7 +62,7 @@ int cmd_doctor(int argc, char **argv)
 	};
 	struct report *report;
 	struct err err = {0};
-	int code, rc;
+	int code;
 
 	code = opts_walk(&state, argc, argv, &cmd);
 	if (code != OPTS_PARSED)
@@ -72,11 +72,7 @@ int cmd_doctor(int argc, char **argv)
 		doctor.commands = cmd.names;
 	if (doctor_report(&doctor, &report, &err))
 		return opts_fail("doctor", &err);
-	rc = view_write(&view, report);
-	/* If the reader closed the pipe, end without a message. */
-	if (rc && rc != -EPIPE)
-		err_set(&err, rc, "cannot write: %s", strerror(-rc));
-	rc = err.code ? opts_fail("doctor", &err) : verdict(report, cmd.names);
-	report_free(report);
-	return rc;
+	code = verdict(report, cmd.names);
+	output_report(&view, report, &err);
+	return err.code ? opts_fail("doctor", &err) : code;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reads a whole file. */
+/* Reads files with saved output. */
 #include "input.h"
 
 #include <errno.h>
@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+
+#include "report/read_json.h"
 
 #define MAX_INPUT    (256L << 20)
 
@@ -44,4 +46,19 @@ char *input_read(const char *path, size_t *ret_size, struct err *err)
 		return text;
 	free(text);
 	return NULL;
+}
+
+int input_report(const char *path, struct report **ret_report, struct err *err)
+{
+	size_t size, used;
+	char *text = input_read(path, &size, err);
+	int rc;
+
+	if (!text)
+		return err->code;
+	rc = report_read_json(text, size, ret_report, &used, err);
+	free(text);
+	if (rc == -ENODATA)
+		return err_set(err, rc, "%s is empty", path);
+	return rc ? err_prefix(err, "%s", path) : 0;
 }

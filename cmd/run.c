@@ -2,15 +2,13 @@
 /* Signals, windows and output of every measuring command. */
 #include "run.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "output.h"
 #include "present/present.h"
 #include "sys/affinity.h"
 
@@ -129,16 +127,6 @@ void run_avoid(const struct cpuset *measured)
 		affinity_set(0, &rest);
 }
 
-static int show(const char *command, struct view *view, struct report *report)
-{
-	int rc = report ? view_write(view, report) : 0;
-
-	report_free(report);
-	if (rc && rc != -EPIPE)
-		fprintf(stderr, "subtick %s: cannot write: %s\n", command, strerror(-rc));
-	return rc;
-}
-
 /* Waits until the window ends. Shows the meter's events meanwhile. */
 static int wait_window(const char *command, struct meter *meter, uint64_t until_ns,
 		       struct view *view, struct err *err, bool *ret_stop)
@@ -156,7 +144,7 @@ static int wait_window(const char *command, struct meter *meter, uint64_t until_
 		if (!rc)
 			rc = present_events(command, meter, &report, err);
 		if (!rc)
-			rc = show(command, view, report);
+			rc = output_report(view, report, err);
 		if (rc)
 			return rc;
 	}
@@ -182,14 +170,12 @@ int run_windows(const char *command, struct meter *meter, const struct opts_inte
 		if (!rc)
 			rc = present_window(command, meter, &report, &err);
 		if (!rc)
-			rc = show(command, view, report);
+			rc = output_report(view, report, &err);
 		/* A window that ended late must not make the next ones shorter. */
 		if (clock_mono_ns() > next + interval->interval_ns)
 			next = clock_mono_ns();
 	}
-	if (err.code)
-		return opts_fail(command, &err);
-	return rc && rc != -EPIPE ? EXIT_ERROR : EXIT_SUCCESS;
+	return err.code ? opts_fail(command, &err) : EXIT_SUCCESS;
 }
 
 int run_meter(const char *command, struct meter *meter, const struct opts_interval *interval,

@@ -12,6 +12,7 @@
 #include "present/trace.h"
 #include "measure/trace/trace.h"
 #include "opts.h"
+#include "output.h"
 #include "run.h"
 #include "view/timeline.h"
 
@@ -137,16 +138,8 @@ static int write_file(const struct trace_window *window, const char *path, struc
 		err_set(err, rc, "out of memory");
 		goto out;
 	}
-	out = fopen(path, "we");
-	if (!out) {
-		rc = err_set(err, -errno, "cannot write %s: %s", path, strerror(errno));
-		goto out;
-	}
-	rc = write(out, &timeline);
-	if (fclose(out) && !rc)
-		rc = -errno;
-	if (rc)
-		err_set(err, rc, "cannot write %s: %s", path, strerror(-rc));
+	out = output_open(path, err);
+	rc = out ? output_close(out, path, write(out, &timeline), err) : err->code;
 out:
 	trace_timeline_free(&timeline);
 	return rc;
@@ -171,7 +164,7 @@ static int record(const struct trace_cmd *cmd, struct trace *trace, struct err *
 static int run(const struct trace_cmd *cmd, struct view *view)
 {
 	const struct trace_window *window;
-	struct report *report = NULL;
+	struct report *report;
 	struct trace *trace = NULL;
 	struct err err = {0};
 	int rc;
@@ -192,11 +185,8 @@ static int run(const struct trace_cmd *cmd, struct view *view)
 		err_set(&err, rc, "out of memory");
 		goto out;
 	}
-	rc = view_write(view, report);
-	if (rc && rc != -EPIPE)
-		err_set(&err, rc, "cannot write: %s", strerror(-rc));
+	output_report(view, report, &err);
 out:
-	report_free(report);
 	trace_close(trace);
 	return err.code ? opts_fail("trace", &err) : EXIT_SUCCESS;
 }

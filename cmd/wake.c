@@ -4,13 +4,13 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "measure/wake/wake.h"
 #include "opts.h"
+#include "output.h"
 #include "present/present.h"
 #include "run.h"
 #include "wake_file.h"
@@ -181,7 +181,7 @@ static int run_experiment(struct meter *meter, struct wake_cmd *cmd)
 {
 	struct wake_progress progress = {0};
 	uint64_t began = clock_mono_ns();
-	struct report *report = NULL;
+	struct report *report;
 	struct err err = {0};
 	int rc;
 
@@ -197,14 +197,11 @@ static int run_experiment(struct meter *meter, struct wake_cmd *cmd)
 		rc = meter->ops->read(meter, &err);
 	if (!rc)
 		rc = present_window("wake", meter, &report, &err);
-	if (!rc) {
-		rc = view_write(&cmd->view, report);
-		if (rc && rc != -EPIPE)
-			err_set(&err, rc, "cannot write: %s", strerror(-rc));
-		if (rc == -EPIPE)
-			rc = 0;
-	}
-	report_free(report);
+	if (!rc)
+		rc = output_report(&cmd->view, report, &err);
+	/* The files are complete even if the reader has closed the pipe. */
+	if (rc == -EPIPE)
+		rc = 0;
 	if (!rc && cmd->points_file)
 		rc = wake_file_points(meter, cmd->points_file, &err);
 	if (!rc && cmd->plot_file)

@@ -12,9 +12,9 @@
 
 #include "input.h"
 #include "measure/wake/wake.h"
+#include "output.h"
 #include "present/wake.h"
 #include "report/find.h"
-#include "report/read_json.h"
 #include "view/svg/wake.h"
 #include "view/view.h"
 
@@ -42,17 +42,10 @@ int wake_file_check(const char *path, struct err *err)
 int wake_file_read(const char *path, struct report **ret_points, struct err *err)
 {
 	struct report *report;
-	size_t size, used;
-	char *text = input_read(path, &size, err);
-	int rc;
+	int rc = input_report(path, &report, err);
 
-	if (!text)
-		return err->code;
-	rc = report_read_json(text, size, &report, &used, err);
-	free(text);
 	if (rc)
-		return rc == -ENODATA ? err_set(err, rc, "%s is empty", path)
-				      : err_prefix(err, "%s", path);
+		return rc;
 	if (!strcmp(report->command, "wake.points") && report_find(report, "points")) {
 		*ret_points = report;
 		return 0;
@@ -63,54 +56,48 @@ int wake_file_read(const char *path, struct report **ret_points, struct err *err
 		       path);
 }
 
-/* @write: puts @points to @out as the caller wants. */
-static int write_file(struct meter *meter, const char *path, bool distribution,
-		      int (*write)(FILE *out, const struct report *points, const void *arg),
-		      const void *arg, struct err *err)
+/* Lists the points in @ret_points and opens the file for them. */
+static FILE *open_points(struct meter *meter, const char *path, bool distribution,
+			 struct report **ret_points, struct err *err)
 {
-	struct report *points;
 	FILE *out;
-	int rc;
+	int rc = wake_report_points(wake_window(meter), distribution, ret_points);
 
-	rc = wake_report_points(wake_window(meter), distribution, &points);
-	if (rc)
-		return err_set(err, rc, "cannot list the points: %s", strerror(-rc));
-	out = fopen(path, "we");
-	if (!out) {
-		rc = err_set(err, -errno, "cannot write %s: %s", path, strerror(errno));
-		goto out;
+	if (rc) {
+		err_set(err, rc, "cannot list the points: %s", strerror(-rc));
+		return NULL;
 	}
-	rc = write(out, points, arg);
-	if (fclose(out) && !rc)
-		rc = -errno;
-	if (rc)
-		err_set(err, rc, "cannot write %s: %s", path, strerror(-rc));
-out:
-	report_free(points);
-	return rc;
-}
-
-static int write_points(FILE *out, const struct report *points, const void *arg)
-{
-	const char *path = arg, *dot = strrchr(path, '.');
-	struct view view = {.format = dot && !strcmp(dot, ".json") ? VIEW_JSON : VIEW_CSV,
-			    .out = out};
-
-	return view_write(&view, points);
+	out = output_open(path, err);
+	if (!out)
+		report_free(*ret_points);
+	return out;
 }
 
 int wake_file_points(struct meter *meter, const char *path, struct err *err)
 {
-	return write_file(meter, path, false, write_points, path, err);
-}
+	const char *dot = strrchr(path, '.');
+	struct view view = {.format = dot && !strcmp(dot, ".json") ? VIEW_JSON : VIEW_CSV};
+	struct report *points;
+	int rc;
 
-static int write_plot(FILE *out, const struct report *points, const void *arg)
-{
-	return wake_plot(out, points, arg);
+	view.out = open_points(meter, path, false, &points, err);
+	if (!view.out)
+		return err->code;
+	rc = output_close(view.out, path, view_write(&view, points), err);
+	report_free(points);
+	return rc;
 }
 
 int wake_file_plot(struct meter *meter, const char *path, const struct report *earlier,
 		   struct err *err)
 {
-	return write_file(meter, path, true, write_plot, earlier, err);
+	struct report *points;
+	FILE *out = open_points(meter, path, true, &points, err);
+	int rc;
+
+	if (!out)
+		return err->code;
+	rc = output_close(out, path, wake_plot(out, points, earlier), err);
+	report_free(points);
+	return rc;
 }

@@ -40,7 +40,7 @@ static int help(void)
 	return EXIT_SUCCESS;
 }
 
-/* What completion offers before a command: the commands, --version, the overview's options. */
+/* Prints the completions without a command: the commands, --version, the overview's options. */
 static int option_table(int argc, char **argv)
 {
 	for (const struct command *command = commands; command->name; command++)

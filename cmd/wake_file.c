@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Writes the points of `subtick wake`, or their plots, to a file, and reads those of an earlier run. */
+/* Writes points and plots of `subtick wake`, and reads the points of an earlier run. */
 #include "wake_file.h"
 
 #include <errno.h>

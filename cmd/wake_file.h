@@ -14,11 +14,11 @@
  * behind, because the measurement may fail.
  */
 int wake_file_check(const char *path, struct err *err);
-/* The points of an earlier run, as --points wrote them to a file .json. */
+/* Reads the points that --points FILE.json of an earlier run wrote. */
 int wake_file_read(const char *path, struct report **ret_points, struct err *err);
-/* Every point of @meter as CSV, or as JSON if the name ends so. */
+/* Writes every point of @meter as CSV, or as JSON if the name ends in .json. */
 int wake_file_points(struct meter *meter, const char *path, struct err *err);
-/* Their plots, beside the points of an earlier run unless that is NULL. */
+/* Plots the points, beside the points of an earlier run unless @earlier is NULL. */
 int wake_file_plot(struct meter *meter, const char *path, const struct report *earlier,
 		   struct err *err);
 

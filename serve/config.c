@@ -3,11 +3,9 @@
 #include "config.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "address.h"
 #include "base/clock.h"
@@ -15,6 +13,7 @@
 #include "stats/hist.h"
 #include "stats/native.h"
 #include "stats/runq.h"
+#include "sys/file.h"
 
 #define FILE_MAX (64 * 1024)
 
@@ -301,29 +300,15 @@ int config_parse(struct config *config, const char *text, size_t len, const char
 int config_read(struct config *config, const char *file, struct err *err)
 {
 	const char *path = file ? file : CONFIG_FILE;
-	char *text = malloc(FILE_MAX + 1);
-	ssize_t len = 0, got = 0;
-	int fd, rc = 0;
+	size_t len;
+	char *text = sys_read_all(path, FILE_MAX, &len, err);
+	int rc;
 
-	if (!text)
-		return err_set(err, -ENOMEM, "out of memory");
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0) {
-		rc = !file && errno == ENOENT ?
-			     0 :
-			     err_set(err, -errno, "cannot open %s: %s", path, strerror(errno));
-		goto out;
+	if (!text && !file && err->code == -ENOENT) {
+		*err = (struct err){0};
+		return 0;
 	}
-	while (len <= FILE_MAX && (got = read(fd, text + len, FILE_MAX + 1 - len)) > 0)
-		len += got;
-	if (got < 0)
-		rc = err_set(err, -errno, "cannot read %s: %s", path, strerror(errno));
-	else if (len > FILE_MAX)
-		rc = err_set(err, -EFBIG, "%s is larger than %d bytes", path, FILE_MAX);
-	close(fd);
-	if (!rc)
-		rc = config_parse(config, text, len, path, err);
-out:
+	rc = text ? config_parse(config, text, len, path, err) : err->code;
 	free(text);
 	return rc;
 }

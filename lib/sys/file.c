@@ -89,6 +89,36 @@ int sys_read_file(const char *root, const char *path, char *buf, size_t size)
 	return len;
 }
 
+char *sys_read_all(const char *path, size_t max, size_t *ret_size, struct err *err)
+{
+	FILE *file = fopen(path, "re");
+	char *text = NULL, *more = NULL;
+	size_t size = 0;
+	int rc = 0;
+
+	/* Pipes and /proc files have no size, so grow the buffer while reading. */
+	while (file && size <= max && !feof(file) && !ferror(file) &&
+	       (more = realloc(text, size + (1 << 16) + 1))) {
+		text = more;
+		size += fread(text + size, 1, 1 << 16, file);
+	}
+	if (!file || ferror(file))
+		rc = err_set(err, -errno, "cannot read %s: %s", path, strerror(errno));
+	else if (!more)
+		rc = err_set(err, -ENOMEM, "out of memory");
+	else if (size > max)
+		rc = err_set(err, -EFBIG, "%s is larger than %zu KiB", path, max >> 10);
+	if (file)
+		fclose(file);
+	if (rc) {
+		free(text);
+		return NULL;
+	}
+	text[size] = '\0';
+	*ret_size = size;
+	return text;
+}
+
 int sys_read_u64(const char *root, const char *path, uint64_t *ret_value)
 {
 	unsigned long long value;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What `subtick runq` can be asked for. */
+/* Options of the run-queue measurement. */
 #ifndef SUBTICK_MEASURE_RUNQ_OPTS_H
 #define SUBTICK_MEASURE_RUNQ_OPTS_H
 
@@ -26,54 +26,54 @@ enum runq_hierarchy {
 	RUNQ_HIERARCHY_V2,
 };
 
-/* What rows are sums over; the programs count each cgroup for itself. */
+/* Groups of cgroups that rows sum over. BPF programs count each cgroup alone. */
 enum runq_sum {
 	RUNQ_SUM_NONE,
-	RUNQ_SUM_ASKED, /* over everything below each of the cgroups asked for */
-	RUNQ_SUM_DEPTH, /* over cgroups whose paths begin with the same names */
+	RUNQ_SUM_ASKED, /* each of opts->cgroups with everything below it */
+	RUNQ_SUM_DEPTH, /* cgroups whose paths begin with the same names */
 	RUNQ_SUM_POD,
 	RUNQ_SUM_NAMESPACE,
 	RUNQ_SUM_QOS,
 };
 
-/* The row of cgroups that belong to no pod, where rows are properties of pods. */
+/* Row of cgroups outside pods, where rows are namespaces or QoS classes. */
 #define RUNQ_NO_POD "(no pod)"
-/* The row of pods whose namespace is unknown. */
+/* Row of pods with an unknown namespace. */
 #define RUNQ_NO_NAMESPACE "(unknown)"
 
 struct runq_opts {
 	enum runq_source source;
 	enum runq_hierarchy hierarchy;
 	enum runq_per per;
-	enum runq_sum sum;   /* of per cgroup; cgroups without tree make it ASKED, depth DEPTH */
+	enum runq_sum sum;   /* with per cgroup; defaults: ASKED with cgroups without tree, DEPTH with depth */
 	unsigned int depth;  /* names of a path that make a row; 0: all */
 	struct cpuset cpus;	    /* CPUs whose waits count; empty: all */
 	const char *const *cgroups; /* paths to report; all without */
 	size_t nr_cgroups;
-	const struct runq_rules *rules; /* which of these count; NULL: all; must outlive the meter */
-	bool tree; /* a row for each cgroup below them, instead of their sum */
+	const struct runq_rules *rules; /* filter, must outlive the meter; NULL: none */
+	bool tree; /* a row for each cgroup below @cgroups, instead of their sum */
 	uint64_t le_ns[RUNQ_NR_LE];
 	unsigned int nr_le; /* 0: the default set */
 	double percentiles[RUNQ_MAX_PERCENTILES];
 	unsigned int nr_percentiles; /* 0: 50, 90, 99, 99.9 */
 	double sample_ratio;	     /* 0: every wait */
 	/*
-	 * Room for so many groups, all of it at the start, for a caller that then drops the privilege to
-	 * make maps; 0: room grows with the groups.
+	 * Groups to allocate maps for at the start, because the caller then drops the privilege to create
+	 * maps. 0: allocate as groups appear.
 	 */
 	size_t reserve;
-	size_t reserve_most; /* of these with those that exist already; 0: no limit */
-	/* From where files of container runtimes come (sys/runtime_channel.h); 0: they are opened here. */
+	size_t reserve_most; /* upper bound of reserve plus existing cgroups; 0: none */
+	/* Descriptor that passes files of container runtimes (sys/runtime_channel.h). 0: open them. */
 	int names_channel;
 	bool steps_only; /* count at boundaries only: no fine histogram, which is most of the memory */
 	bool causes; /* split waits by cause; blame implies it */
 	bool blame;
-	bool idle_states;	 /* waits for idle cores by idle state: two more programs */
-	bool pressure;		 /* wall time in which cgroups wait: four more programs */
-	bool psi_node_only;	 /* beside it the kernel's own figure of the machine, not of cgroups */
+	bool idle_states;	 /* waits for idle cores by idle state; loads two more programs */
+	bool pressure;		 /* wall time in which cgroups wait; loads four more programs */
+	bool psi_node_only;	 /* read the kernel's PSI of the machine only, not of cgroups */
 	unsigned int blame_rows; /* culprits per victim; 0: 8 */
 	uint64_t threshold_ns;	 /* 0: no stream of long waits */
-	/* The limit that groups are judged by: this percentile may not exceed fail_ns. */
+	/* Verdict: a group fails if this percentile of its waits exceeds fail_ns. */
 	double fail_percent; /* 0: no verdict */
 	uint64_t fail_ns;
 };
@@ -93,23 +93,23 @@ int runq_opts_le(const struct opt *opt, const char *value, uint64_t *le_ns, unsi
 #define RUNQ_SAMPLE(type, member)                                   \
 	OPT_SHARE(type, member, 1e-6, 1.0),                         \
 	.expected = "a ratio from 0.000001 to 1, such as 0.1"
-/* Fills in what was left at 0. */
+/* Replaces members that are 0 by their defaults. */
 void runq_opts_defaults(struct runq_opts *opts);
 /*
- * How many groups to make room for if @now exist: as many as were asked for, or a quarter more than
- * exist, because none can be added later; but no more than memory allows.
+ * Number of groups to allocate if @now exist: max(reserve, 1.25 × @now), because none can be added
+ * later. reserve_most bounds the second term.
  */
 size_t runq_opts_reserve(const struct runq_opts *opts, size_t now);
 /*
- * Whether the programs leave out cgroups that were not asked for; else only reports do. Causes need
- * every switch, and a sample decides by itself what to leave out.
+ * True if the BPF programs can skip cgroups that the rules exclude; else only reports skip them.
+ * Causes need every switch, and sampling has its own filter.
  */
 bool runq_opts_filter(const struct runq_opts *opts);
-/* What rows are, as users name it: "task", "pod". NULL ends the list. */
+/* Names of --per: "task", "pod". NULL-terminated. */
 extern const char *const runq_per_names[];
-/* Sets per and sum to what the name at @index of runq_per_names means. */
+/* Sets per and sum for the name at @index of runq_per_names. */
 void runq_opts_per(struct runq_opts *opts, unsigned int index);
-/* By the enums' values; NULL ends them. */
+/* By enum value, NULL-terminated. */
 extern const char *const runq_source_names[];
 extern const char *const runq_hierarchy_names[];
 

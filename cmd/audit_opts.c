@@ -88,7 +88,8 @@ static const struct opt options[] = {
 	 OPT_NUMBER(struct audit_cmd, opts.cpu, 0, CPUSET_MAX - 1)},
 	{"budget", 0, "TIME", "how long to take, such as 30s; what does not fit is left out",
 	 TIME(budget_ns, NSEC_PER_SEC, 86400 * NSEC_PER_SEC)},
-	{"plot", 0, "FILE.svg", "also plot the results", .parse = opts_svg, OPT_AT(struct audit_cmd, plot)},
+	{"plot", 0, "FILE.svg", "also plot the results", .parse = opts_svg,
+	 OPT_AT(struct audit_cmd, plot)},
 	{"fail-over", 0, "Npp",
 	 "exit 2 if /proc/stat is off by more percentage points, such as 5pp",
 	 OPT_SHARE(struct audit_cmd, fail_over, 0.0, 1.0)},
@@ -151,8 +152,8 @@ static int parse_operand(struct opts_state *state, const char *word, void *base,
 }
 
 /*
- * First option given that no experiment of this run uses; NULL if there is none. Without an operand,
- * delays and sources run: only options of precision are unused.
+ * First option given that no experiment of this run uses, or NULL. Without an operand, only the
+ * options of precision are unused.
  */
 static const struct opt *option_unused(const struct opts_state *state, const struct audit_cmd *cmd)
 {
@@ -165,7 +166,7 @@ static const struct opt *option_unused(const struct opts_state *state, const str
 	return unused;
 }
 
-/* First option given that audit -- COMMAND would ignore; NULL if there is none. */
+/* First option given that audit -- COMMAND would ignore, or NULL. */
 static const struct opt *option_foreign(const struct opts_state *state)
 {
 	for (const struct opt *opt = state->own; opt->name; opt++)

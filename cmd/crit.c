@@ -67,7 +67,8 @@ static const struct opt options[] = {
 	 OPT_STORE(struct crit_cmd, crit.work)},
 	{"percentiles", 'p', "LIST", "percentiles to show (default 50,99,99.9)",
 	 .parse = set_percentiles,
-	 .expected = "numbers above 0 and up to 100, with at most three decimals, such as 50,99,99.9"},
+	 .expected = "numbers above 0 and up to 100, with at most three decimals, such as "
+		     "50,99,99.9"},
 	{"rounds", 'r', "N", "how many times to run the benchmark (default 5)",
 	 OPT_NUMBER(struct crit_cmd, crit.rounds, 1, CRIT_MAX_ROUNDS)},
 	{"cpu", 'C', "LIST", "only these CPUs, such as 0,2-5; engine module: figures of these",

@@ -31,7 +31,9 @@ static int set_event(const struct opt *opt, const char *value, void *base, struc
 {
 	struct perf_event event;
 
-	return perf_event_find(NULL, value, &event, NULL) ? -EINVAL : opt_text(opt, value, base, err);
+	if (perf_event_find(NULL, value, &event, NULL))
+		return -EINVAL;
+	return opt_text(opt, value, base, err);
 }
 
 static const struct opt options[] = {

@@ -9,8 +9,8 @@
 #include "view/view.h"
 
 /*
- * Writes and frees a report; NULL: none. Returns -EPIPE with @err untouched if the reader has closed
- * the pipe: the command ends without a message.
+ * Writes and frees a report, which may be NULL. Returns -EPIPE with @err untouched if the reader has
+ * closed the pipe: the command then ends without a message.
  */
 int output_report(struct view *view, struct report *report, struct err *err);
 /* Creates or truncates a file; NULL with the reason in @err. */

@@ -31,7 +31,8 @@ struct wake_cmd {
 #define NIC(...) __VA_ARGS__, .group = "nic"
 
 #define SOURCES(text) \
-	.parse = set_sources, OPT_AT(struct wake_cmd, wake.sources), .words = source_words, .expected = text
+	.parse = set_sources, .words = source_words, .expected = text, \
+	OPT_AT(struct wake_cmd, wake.sources)
 
 /* By enum wake_source. */
 static const char *const source_words[] = {"timer", "remote", "nic", "passive", NULL};
@@ -94,7 +95,8 @@ static const struct opt options[] = {
 	{"step", 0, "PERCENT", "growth of the launch distance per step (default 10)",
 	 .parse = set_step, .expected = "per cent from 0.1 to 1000"},
 	{"points", 'n', "N|FILE",
-	 "points per step (default 1500); a file name: write every point there", .parse = set_points},
+	 "points per step (default 1500); a file name: write every point there",
+	 .parse = set_points},
 	{"state", 0, "NAME", "allow this idle state only, during the run", STORE(wake.force.state)},
 	{"deepest", 0, "NAME", "allow no deeper idle state than this", STORE(wake.force.deepest)},
 	{"each-state", 0, NULL, "each idle state alone, one after the other, then all as before",

@@ -107,7 +107,7 @@ static bool same_blame(const void *a, const void *b)
 #define LIVE .when = OPT_LIVE
 #define RULES .parse = add_rule, .same = same_rules, .group = "include or exclude"
 
-/* config_needs_restart() returns the first changed one: native-histograms is before le, which it sets. */
+/* native-histograms is before le, which it sets: config_needs_restart() returns the first change. */
 const struct opt config_settings[] = {
 	{"config", 0, "FILE", "settings file (default " CONFIG_FILE ")", STORE(file),
 	 .when = OPT_ARGV},
@@ -141,7 +141,8 @@ const struct opt config_settings[] = {
 	{"labels", 0, "LIST",
 	 "labels beside cgroup: some of namespace,pod,container,pod_uid,container_id,qos,image, or none "
 	 "(default namespace,pod,container)",
-	 .parse = set_labels, OPT_AT(struct config, labels), .words = config_label_names, LIVE},
+	 .parse = set_labels, OPT_AT(struct config, labels), .words = config_label_names, LIVE,
+	 .expected = "some of namespace, pod, container, pod_uid, container_id, qos and image, or none"},
 	{"include", 0, "RULE",
 	 "series for these cgroups: cgroup=/PATH, namespace=NAME, pod=NAME, container=NAME or qos=CLASS; "
 	 "may be given several times, and the first rule that matches decides",

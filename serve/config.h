@@ -37,7 +37,7 @@ enum config_label { CONFIG_LABELS(CONFIG_LABEL_ENUM) CONFIG_NR_LABELS };
 #undef CONFIG_LABEL_ENUM
 extern const char *const config_label_names[];
 
-/* The options of `subtick serve`, ended by a NULL name. All but OPT_ARGV are settings of the file. */
+/* Options of `subtick serve`, ended by a NULL name. All but OPT_ARGV are settings of the file. */
 extern const struct opt config_settings[];
 
 struct config {

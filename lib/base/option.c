@@ -35,7 +35,8 @@ int opt_index(const char *const *words, const char *value)
 }
 
 /* "expected some of a, b and c" */
-static int expected_words(const struct opt *opt, const char *some, const char *last, struct err *err)
+static int expected_words(const struct opt *opt, const char *some, const char *last,
+			  struct err *err)
 {
 	char list[200] = "";
 	size_t len = 0;

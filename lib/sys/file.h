@@ -26,8 +26,8 @@ bool sys_more_descriptors(void);
  */
 int sys_read_file(const char *root, const char *path, char *buf, size_t size);
 /*
- * Reads a file or pipe of at most @max bytes, allocated, with a NUL after it. NULL with the reason in
- * @err: -EFBIG if it is larger.
+ * Reads a file or pipe of at most @max bytes into an allocated string. NULL with the reason in @err:
+ * -EFBIG if it is larger.
  */
 char *sys_read_all(const char *path, size_t max, size_t *ret_size, struct err *err);
 /* Decimal, or hexadecimal after 0x; -EINVAL if the file contains anything else. */

@@ -75,8 +75,8 @@ static int check_pressure(const struct runq_opts *opts, struct err *err)
 	if (opts->sum == RUNQ_SUM_QOS)
 		return err_set(err, -EINVAL,
 			       "--pressure goes with --per cgroup or pod, not qos: guaranteed pods "
-			       "have no cgroup in common, and wall times of pods do not add up; --depth "
-			       "shows the cgroups of the other classes");
+			       "have no cgroup in common, and wall times of pods do not add up; "
+			       "--depth shows the cgroups of the other classes");
 	if (opts->per != RUNQ_PER_CGROUP)
 		return err_set(err, -EINVAL, "--pressure goes with --per cgroup or pod");
 	if (cpuset_count(&opts->cpus))

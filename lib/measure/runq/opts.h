@@ -45,7 +45,7 @@ struct runq_opts {
 	enum runq_source source;
 	enum runq_hierarchy hierarchy;
 	enum runq_per per;
-	enum runq_sum sum;   /* with per cgroup; defaults: ASKED with cgroups without tree, DEPTH with depth */
+	enum runq_sum sum;   /* with per cgroup; NONE becomes ASKED or DEPTH by the members below */
 	unsigned int depth;  /* names of a path that make a row; 0: all */
 	struct cpuset cpus;	    /* CPUs whose waits count; empty: all */
 	const char *const *cgroups; /* paths to report; all without */
@@ -58,8 +58,8 @@ struct runq_opts {
 	unsigned int nr_percentiles; /* 0: 50, 90, 99, 99.9 */
 	double sample_ratio;	     /* 0: every wait */
 	/*
-	 * Groups to allocate maps for at the start, because the caller then drops the privilege to create
-	 * maps. 0: allocate as groups appear.
+	 * Groups to allocate maps for at the start, because the caller then drops the privilege
+	 * to create maps. 0: allocate as groups appear.
 	 */
 	size_t reserve;
 	size_t reserve_most; /* upper bound of reserve plus existing cgroups; 0: none */

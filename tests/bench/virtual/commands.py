@@ -27,6 +27,12 @@ OURS = (
     "load & runq",
 )
 
+# The exporter at rest: nobody scrapes. The first one has a limit; the others say which collector takes how much.
+REST = ("serve", "serve --collect load", "serve --collect runq", "serve --collect wake")
+REST_CPUS = (2, 8, 64)
+# (workload, command) with a limit
+REST_LIMITS = (("rest64", "serve"),)
+
 # What is judged on kernels built otherwise (--kernel): the clock of the run queue is not that of tasks there.
 ELSEWHERE = ("runq", "runq --causes", "runq --blame")
 ELSEWHERE_WORKLOADS = ("pipe",)

@@ -36,7 +36,12 @@ static bool is_chosen(const char *name)
 	return !strcmp(chosen, "all");
 }
 
-/* One line per figure: what is attached, "command", "empty" or "why", and the rest. */
+static bool is_rest(void)
+{
+	return !strcmp(chosen, "rest");
+}
+
+/* One line per figure: what is attached, "command", "empty", "rest" or "why", and the figures. */
 static void measure(const char *name, const char *kind)
 {
 	for (size_t i = 0; i < cost_nr_workloads; i++) {
@@ -85,6 +90,25 @@ static void say_events(const char *name, const char *set, const struct cost_even
 	printf("\t%zu\n", events->nr_other);
 }
 
+static void measure_rest(const char *name, const char *line)
+{
+	struct cost_attached attached = {0};
+	double mean;
+	char why[256];
+	int rc = cost_attached_start(&attached, line, why, sizeof(why));
+
+	if (rc) {
+		printf("cost\t%s\twhy\t%s\n", name, why);
+		return;
+	}
+	rc = cost_rest(attached.pids[0], &mean);
+	cost_attached_stop(&attached);
+	if (rc)
+		printf("cost\t%s\twhy\trest: %s\n", name, strerror(-rc));
+	else
+		printf("cost\t%s\trest\t%ld\t%.0f\n", name, sysconf(_SC_NPROCESSORS_ONLN), mean);
+}
+
 static void measure_command(const char *name, const char *line)
 {
 	struct cost_events events;
@@ -127,7 +151,7 @@ static bool is_virtual_time(void)
 		;
 	mono = clock_mono_ns() - mono;
 	cycles = arch_cycles() - cycles;
-	return text && !strcmp(text, "1") && sysconf(_SC_NPROCESSORS_ONLN) == 2 &&
+	return text && !strcmp(text, "1") && (is_rest() || sysconf(_SC_NPROCESSORS_ONLN) == 2) &&
 	       llabs((long long)(mono - cycles)) < (long long)mono / 1000;
 }
 
@@ -178,7 +202,10 @@ int main(int argc, char **argv)
 			"tests/bench/cost boots one\n");
 		return 77;
 	}
-	measure("nothing", "command");
+	if (is_rest())
+		cost_pin(0);
+	else
+		measure("nothing", "command");
 	while (fgets(line, sizeof(line), list)) {
 		char *command = strchr(line, '\t');
 
@@ -186,10 +213,14 @@ int main(int argc, char **argv)
 		if (!command)
 			continue;
 		*command++ = '\0';
-		measure_command(line, command);
+		if (is_rest())
+			measure_rest(line, command);
+		else
+			measure_command(line, command);
 	}
 	fclose(list);
 	/* What a command left behind would be part of this one. */
-	measure("nothing again", "command");
+	if (!is_rest())
+		measure("nothing again", "command");
 	return 0;
 }

@@ -60,6 +60,12 @@ struct cost_attached {
 int cost_attached_start(struct cost_attached *attached, const char *line, char *why, size_t size);
 void cost_attached_stop(struct cost_attached *attached);
 
+/*
+ * Mean instructions per processor and window of 1 s that process @pid executes at rest. All processors
+ * but one must be idle: the clock counts the instructions of all.
+ */
+int cost_rest(pid_t pid, double *ret_mean);
+
 /* Sorts @values. */
 struct cost_figure cost_figure_of(double *values, size_t nr);
 void cost_pin(int cpu);

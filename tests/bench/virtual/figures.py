@@ -11,27 +11,33 @@ NOTHING, AGAIN = "nothing", "nothing again"
 
 class Found:
     """commands: {name: {workload: Figure}}; empty: the same by set of events; sets: {name: set};
-    events: {set: [names]}; whys: {name: [reason]}; versions: {package: version}"""
+    events: {set: [names]}; whys: {name: [reason]}; versions: {package: version};
+    rest: {"rest64": {name: instructions per processor and window at rest, with 64 processors}}"""
 
     def __init__(self):
         self.commands, self.empty, self.sets, self.events, self.whys = {}, {}, {}, {}, {}
         self.versions, self.arch, self.kernel, self.compiler = {}, "", "", ""
+        self.rest = {}
         self.seconds = 0.0
 
     @classmethod
     def parse(cls, lines):
         found = cls()
+        found.parse_lines(lines)
+        return found
+
+    def parse_lines(self, lines):
+        """Adds what a console has."""
         for line in lines:
             words = line.rstrip("\r").split("\t")
             if words[0] == "cost" and len(words) >= 4:
-                found.take(words[1], words[2], words[3:])
-        return found
+                self.take(words[1], words[2], words[3:])
 
     def save(self, path):
         """What was measured, in a file that two runs can be compared by."""
         data = {"arch": self.arch, "kernel": self.kernel, "compiler": self.compiler,
                 "versions": self.versions, "commands": self.commands, "empty": self.empty,
-                "sets": self.sets, "events": self.events, "whys": self.whys}
+                "sets": self.sets, "events": self.events, "whys": self.whys, "rest": self.rest}
         text = json.dumps(data, indent=1)
         # A figure per line.
         path.write_text(re.sub(r"\[\s+([^][{}]*?)\s+\]",
@@ -54,6 +60,8 @@ class Found:
         elif kind == "set":
             self.sets[name] = rest[0]
             self.events.setdefault(rest[0], rest[1].split())
+        elif kind == "rest":
+            self.rest.setdefault(f"rest{rest[0]}", {})[name] = float(rest[1])
         elif kind == "why":
             self.whys.setdefault(name, []).append(rest[0])
 
@@ -96,7 +104,10 @@ class Found:
         return figure.typical - base if figure and base is not None else None
 
     def added(self, name, workload):
-        """What an operation takes more than with nothing attached; None if it was not measured."""
+        """What an operation takes more than with nothing attached, or a window at rest in all; None if it was not
+        measured."""
+        if workload.startswith("rest"):
+            return self.rest.get(workload, {}).get(name)
         return self.added_by(self.commands.get(name, {}).get(workload), workload)
 
     def empty_added(self, name, workload):
@@ -121,6 +132,16 @@ def rows(found, workload):
                number(added), number(empty), number(over))
 
 
+def rest_table(found):
+    """For people: the exporter at rest."""
+    if not found.rest:
+        return []
+    names = dict.fromkeys(n for of in found.rest.values() for n in of)
+    return (["at rest: instructions per processor and window",
+             f"  {'processors':24} " + " ".join(f"{w.removeprefix('rest'):>9}" for w in found.rest)] +
+            [f"  {n:24} " + " ".join(f"{number(of.get(n)):>9}" for of in found.rest.values()) for n in names])
+
+
 def table(found):
     """For people, one block per workload."""
     lines = []
@@ -131,6 +152,7 @@ def table(found):
         for name, typical, share, spread, added, empty, over in rows(found, workload):
             lines.append(f"  {name:24} {typical:>9} {share:>6} {spread:>19} {added:>8} "
                          f"{empty:>8} {over:>8}")
+    lines += rest_table(found)
     lines += [f"not measured: {name}: {why}" for name, whys in found.whys.items() for why in whys]
     lines.append(f"the guest took {found.seconds:.0f} s")
     return lines

@@ -33,38 +33,67 @@ def ours(command):
     return " & ".join(parts)
 
 
+def rest_boot(cpus):
+    return qemu.Boot(f"rest{cpus}", smp=cpus, icount=0, fine=True, memory_mb=1024,
+                     says=f"virtual time, {cpus} processors")
+
+
 def boot(large):
     """Programs of Debian come with 200 MB of libraries."""
     return qemu.Boot("cost", smp=2, icount=0, fine=True, memory_mb=1536 if large else 512,
                      says="virtual time, 2 processors")
 
 
-def measure(arch, commands, others, workloads, scratch, timeout_s, verbose=False, named=None):
-    """Figures of nothing, of each command of subtick and each of the other tools (peers.Peer),
-    and of empty programs on their events. @named: a kernel other than Debian's, by whose name they go."""
-    entry = choose.find(named) if named else kernel(arch)
-    build = userspace.build(entry.arch)
+def run(entry, boot, text, scratch, programs, timeout_s, verbose, trees=()):
+    """Lines of the console of a guest that runs the script @text, and the seconds that took."""
     script = scratch / "script"
-    listed, whys, versions = [(c, ours(c)) for c in commands], {}, {}
-    if others:
-        more, whys, versions = peers.stage(others, arch, scratch / "peers")
-        listed += more
-    text = "".join(f"{name}\t{line}\n" for name, line in listed)
-    # The workloads are not in it: what a cgroup that was not asked for costs.
-    script.write_text(f"mkdir -p /sys/fs/cgroup/outside\ncat >/tmp/list <<'END'\n{text}END\n"
-                      f"bench-cost {','.join(workloads)} /tmp/list\n")
-    initrd = image.build(entry, scratch / "initrd.cpio", suites=[script],
-                         trees=[(scratch / "peers", "peers")] if others else [],
-                         programs=[build / "subtick", build / "tests/bench/virtual/bench-cost"])
-    outcome = qemu.run(entry, boot(others), initrd,
-                       {"suites": "script", "kernel": entry.name, "limit_s": WINDOW_S},
+    script.write_text(text)
+    initrd = image.build(entry, scratch / "initrd.cpio", suites=[script], trees=trees, programs=programs)
+    outcome = qemu.run(entry, boot, initrd, {"suites": "script", "kernel": entry.name, "limit_s": WINDOW_S},
                        timeout_s, verbose=verbose)
     codes = [int(m[1]) for m in map(EXIT.match, outcome.lines) if m]
     if outcome.trouble or codes != [0]:
         raise apt.Broken(f"the guest did not end well: {outcome.trouble or f'exit {codes}'}",
                          outcome.lines[-30:])
-    found = figures.Found.parse(outcome.lines)
-    found.seconds, found.arch, found.kernel = outcome.seconds, named or arch, entry.release
+    return outcome.lines, outcome.seconds
+
+
+def bench(workloads, listed):
+    """A script that measures the commands (name, command line)."""
+    text = "".join(f"{name}\t{line}\n" for name, line in listed)
+    return f"cat >/tmp/list <<'END'\n{text}END\nbench-cost {','.join(workloads)} /tmp/list\n"
+
+
+def programs(entry):
+    build = userspace.build(entry.arch)
+    return [build / "subtick", build / "tests/bench/virtual/bench-cost"]
+
+
+def measure_rest(found, arch, commands, cpus, scratch, timeout_s, verbose=False):
+    """Adds the figures of exporters at rest in a guest with that many processors."""
+    entry = kernel(arch)
+    lines, seconds = run(entry, rest_boot(cpus), bench(["rest"], [(c, ours(c)) for c in commands]), scratch,
+                         programs(entry), timeout_s, verbose)
+    found.parse_lines(lines)
+    found.seconds += seconds
+    found.arch, found.kernel, found.compiler = arch, entry.release, userspace.bpf_compiler()
+
+
+def measure(arch, commands, others, workloads, scratch, timeout_s, verbose=False, named=None):
+    """Figures of nothing, of each command of subtick and each of the other tools (peers.Peer),
+    and of empty programs on their events. @named: a kernel other than Debian's, by whose name they go."""
+    entry = choose.find(named) if named else kernel(arch)
+    listed, whys, versions = [(c, ours(c)) for c in commands], {}, {}
+    if others:
+        more, whys, versions = peers.stage(others, arch, scratch / "peers")
+        listed += more
+    # The workloads are not in it: what a cgroup that was not asked for costs.
+    lines, seconds = run(entry, boot(others), "mkdir -p /sys/fs/cgroup/outside\n" + bench(workloads, listed),
+                         scratch, programs(entry), timeout_s, verbose,
+                         trees=[(scratch / "peers", "peers")] if others else [])
+    found = figures.Found()
+    found.parse_lines(lines)
+    found.seconds, found.arch, found.kernel = seconds, named or arch, entry.release
     found.versions, found.compiler = versions, userspace.bpf_compiler()
     for name, why in whys.items():
         found.whys.setdefault(name, []).append(why)

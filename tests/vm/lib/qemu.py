@@ -56,7 +56,9 @@ def plain_arguments(arch, boot):
     program = shutil.which(QEMU[arch])
     if not program:
         raise apt.Unavailable(f"no {QEMU[arch]}; install {PACKAGE[arch]}")
-    return [program, "-M", MACHINE_TYPE[arch], "-smp", str(boot.smp),
+    # The default interrupt controller of "virt" is for 8 processors.
+    machine = "virt,gic-version=3" if arch == "arm64" and boot.smp > 8 else MACHINE_TYPE[arch]
+    return [program, "-M", machine, "-smp", str(boot.smp),
             "-m", str(boot.memory_mb), "-nographic", "-no-reboot", "-nodefaults",
             *(word for device in boot.devices for word in ("-device", device))]
 

@@ -12,6 +12,7 @@
 #include "measure/runq/runq.h"
 #include "stats/native.h"
 #include "sys/cpu.h"
+#include "sys/cpuidle.h"
 #include "sys/meminfo.h"
 #include "sys/memlimit.h"
 
@@ -27,8 +28,10 @@
 #define NOISE_BYTES (128ULL << 10)
 /* What is opened after the check: event loop, listeners, token, notifications, a file at a time. */
 #define MORE_FILES 32
-/* More than we ever have open beside connections. */
+/* More than we ever have open beside connections and the counters of idle states. */
 #define OWN_FILES 512
+/* Collector wake keeps usage and time of each idle state of a core open. */
+#define CPU_FILES (2 * CPUIDLE_MAX_STATES)
 
 void needs_compute(const struct config *config, unsigned int cpus, struct needs *ret_needs)
 {
@@ -118,8 +121,12 @@ int needs_memory(const struct config *config, struct needs *ret_needs, struct er
 void needs_raise_files(const struct config *config)
 {
 	rlim_t want = CONN_MAX_FACTOR * config->max_connections + OWN_FILES;
+	struct cpuset possible;
 	struct rlimit limit;
 
+	if (config->collect >> CONFIG_COLLECT_wake & 1 &&
+	    !cpu_set(NULL, CPU_POSSIBLE, &possible, NULL))
+		want += cpuset_end(&possible) * CPU_FILES;
 	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= want)
 		return;
 	limit.rlim_cur = want < limit.rlim_max ? want : limit.rlim_max;

@@ -134,7 +134,9 @@ struct wake_summary {
  * figure without any value.
  */
 void wake_summarize(double *latency_ns, size_t nr, struct wake_summary *ret_summary);
-/* The passive source's: @now minus @before, which may be NULL. */
+/* The buckets that can have counts: from @ret_first up to, but not including, @ret_end. */
+void wake_hist_range(const struct wake_hist *hist, unsigned int *ret_first, unsigned int *ret_end);
+/* The passive source's: @now minus @before, which may be NULL. The same pointer: no wake-up. */
 void wake_summarize_hist(const struct wake_hist *now, const struct wake_hist *before,
 			 uint32_t overhead_ns, struct wake_summary *ret_summary);
 

@@ -70,19 +70,48 @@ void wake_summarize(double *latency_ns, size_t nr, struct wake_summary *ret_summ
 	*ret_summary = s;
 }
 
+void wake_hist_range(const struct wake_hist *hist, unsigned int *ret_first, unsigned int *ret_end)
+{
+	/* A wake-up of 0 ns is stored as a minimum of 1 ns. */
+	*ret_first = hist->min_ns > 1 ? hist_index(hist->min_ns) : 0;
+	*ret_end = hist->min_ns ? hist_index(hist->max_ns) + 1 : 0;
+}
+
+/* Wake-ups of one window by bucket, without empty buckets. */
+struct grown {
+	unsigned int nr;
+	unsigned int bucket[HIST_NR];
+	uint64_t count[HIST_NR];
+	uint64_t total;
+};
+
+static void grown_between(const struct wake_hist *now, const struct wake_hist *before,
+			  struct grown *ret_grown)
+{
+	unsigned int i, end;
+
+	ret_grown->nr = ret_grown->total = 0;
+	wake_hist_range(now, &i, &end);
+	for (; i < end; i++) {
+		uint64_t count = now->count[i] - (before ? before->count[i] : 0);
+
+		if (!count)
+			continue;
+		ret_grown->bucket[ret_grown->nr] = i;
+		ret_grown->count[ret_grown->nr++] = count;
+		ret_grown->total += count;
+	}
+}
+
 /*
  * The kernel keeps the extremes since the start. They are this window's if they changed in it, or
  * fall into its outermost bucket; else only that bucket is known.
  */
-static void hist_extremes(const uint64_t *count, const struct wake_hist *now,
+static void hist_extremes(const struct grown *grown, const struct wake_hist *now,
 			  const struct wake_hist *before, struct wake_summary *s)
 {
-	unsigned int first = 0, last = HIST_NR - 1;
+	unsigned int first = grown->bucket[0], last = grown->bucket[grown->nr - 1];
 
-	while (!count[first])
-		first++;
-	while (!count[last])
-		last--;
 	s->min_ns = (double)hist_low(first);
 	s->max_ns = (double)hist_high(last) - 1.0;
 	if (!before || now->min_ns != before->min_ns || hist_index(now->min_ns) == first)
@@ -110,43 +139,51 @@ static double subtract(double ns, uint32_t overhead_ns)
 	return isnan(ns) ? ns : fmax(ns - overhead_ns, 0.0);
 }
 
-static double hist_tail(const uint64_t *count, uint64_t total, double percent, double max)
+/* Interpolated in its bucket, as hist_percentile(). */
+static double grown_percentile(const struct grown *g, double percent)
 {
-	double value;
+	double rank = (double)g->total * percent / 100.0, before = 0.0, width;
+	unsigned int i = 0;
 
-	if ((double)total * (100.0 - percent) < 100.0)
+	for (; i + 1 < g->nr && before + (double)g->count[i] < rank; i++)
+		before += (double)g->count[i];
+	width = (double)(hist_high(g->bucket[i]) - hist_low(g->bucket[i]));
+	/* A bucket of one nanosecond: nothing to interpolate. */
+	return (double)hist_low(g->bucket[i]) +
+	       (width > 1.0 ? width * (rank - before) / (double)g->count[i] : 0.0);
+}
+
+static double hist_tail(const struct grown *g, double percent, double max)
+{
+	if ((double)g->total * (100.0 - percent) < 100.0)
 		return NAN;
-	value = hist_percentile(count, percent);
-	return value > max ? max : value;
+	return fmin(grown_percentile(g, percent), max);
 }
 
 void wake_summarize_hist(const struct wake_hist *now, const struct wake_hist *before,
 			 uint32_t overhead_ns, struct wake_summary *ret_summary)
 {
-	struct wake_summary s;
-	uint64_t count[HIST_NR];
+	struct wake_summary s = summary_of(0);
+	struct grown grown;
 	unsigned int near;
 
-	for (unsigned int i = 0; i < HIST_NR; i++)
-		count[i] = now->count[i] - (before ? before->count[i] : 0);
-	s = summary_of(hist_total(count));
+	grown.total = 0;
+	if (now != before)
+		grown_between(now, before, &grown);
+	s.count = grown.total;
 	if (s.count) {
-		hist_extremes(count, now, before, &s);
+		hist_extremes(&grown, now, before, &s);
 		near = hist_index((uint64_t)(0.9 * s.max_ns));
-		for (unsigned int i = near; i < HIST_NR; i++)
-			s.near_max += count[i];
+		for (unsigned int i = grown.nr; i-- && grown.bucket[i] >= near;)
+			s.near_max += grown.count[i];
 		s.mean_ns = (double)(now->sum_ns - (before ? before->sum_ns : 0)) / (double)s.count;
 		s.stddev_ns = hist_stddev(now, before, s.count);
-		s.median_ns = hist_percentile(count, 50.0);
-		s.p99_ns = hist_tail(count, s.count, 99.0, s.max_ns);
-		s.p999_ns = hist_tail(count, s.count, 99.9, s.max_ns);
-		s.p9999_ns = hist_tail(count, s.count, 99.99, s.max_ns);
-		s.min_ns = subtract(s.min_ns, overhead_ns);
-		s.median_ns = subtract(s.median_ns, overhead_ns);
+		s.median_ns = subtract(grown_percentile(&grown, 50.0), overhead_ns);
+		s.p99_ns = subtract(hist_tail(&grown, 99.0, s.max_ns), overhead_ns);
+		s.p999_ns = subtract(hist_tail(&grown, 99.9, s.max_ns), overhead_ns);
+		s.p9999_ns = subtract(hist_tail(&grown, 99.99, s.max_ns), overhead_ns);
 		s.mean_ns = subtract(s.mean_ns, overhead_ns);
-		s.p99_ns = subtract(s.p99_ns, overhead_ns);
-		s.p999_ns = subtract(s.p999_ns, overhead_ns);
-		s.p9999_ns = subtract(s.p9999_ns, overhead_ns);
+		s.min_ns = subtract(s.min_ns, overhead_ns);
 		s.max_ns = subtract(s.max_ns, overhead_ns);
 	}
 	*ret_summary = s;

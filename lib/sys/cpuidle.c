@@ -53,14 +53,7 @@ static int state_u64(const char *root, const char *dir, const char *name, uint64
 	return sys_read_u64(root, path, ret_value);
 }
 
-static uint64_t optional_u64(const char *root, const char *dir, const char *name)
-{
-	uint64_t value;
-
-	return state_u64(root, dir, name, &value) ? CPUIDLE_UNKNOWN : value;
-}
-
-/* Without a driver the idle loop itself halts (state 1) or, when told to, polls (state 0). */
+/* Without a driver the idle loop itself halts (state 1) or, with idle=poll, polls (state 0). */
 uint64_t cpuidle_poll_mask(const char *root, unsigned int cpu)
 {
 	struct cpuidle_state states[CPUIDLE_MAX_STATES];
@@ -72,18 +65,6 @@ uint64_t cpuidle_poll_mask(const char *root, unsigned int cpu)
 	for (int i = 0; i < nr; i++)
 		mask |= (uint64_t)states[i].polls << i;
 	return mask;
-}
-
-void cpuidle_misses(const char *root, unsigned int cpu, struct cpuidle_state *states, int nr)
-{
-	char dir[96];
-
-	for (int i = 0; i < nr; i++) {
-		state_dir(cpu, i, dir, sizeof(dir));
-		states[i].above = optional_u64(root, dir, "above");
-		states[i].below = optional_u64(root, dir, "below");
-		states[i].rejected = optional_u64(root, dir, "rejected");
-	}
 }
 
 static int state_read(const char *root, const char *dir, struct cpuidle_state *state)
@@ -109,14 +90,6 @@ static int state_read(const char *root, const char *dir, struct cpuidle_state *s
 	if (rc)
 		return rc;
 	state->disabled = value & 1;
-	rc = state_u64(root, dir, "usage", &state->usage);
-	if (rc)
-		return rc;
-	rc = state_u64(root, dir, "time", &value);
-	if (rc)
-		return rc;
-	state->time_ns = value * NSEC_PER_USEC;
-	state->above = state->below = state->rejected = CPUIDLE_UNKNOWN;
 	/* The kernel's only polling state has this fixed name (drivers/cpuidle/poll_state.c). */
 	state->polls = !strcmp(state->name, "POLL");
 	return 0;
@@ -150,24 +123,29 @@ static int open_count(const char *root, unsigned int cpu, int state, const char 
 	return fd == -EMFILE && sys_more_descriptors() ? sys_open(root, path) : fd;
 }
 
-void cpuidle_watch_open(struct cpuidle_watch *watch, const char *root, unsigned int cpu)
+static void close_counts(const struct cpuidle_watch *watch, int state)
 {
-	watch->nr = 0;
-	for (int i = 0; i < CPUIDLE_MAX_STATES; i++) {
-		int usage = open_count(root, cpu, i, "usage");
-		int time = open_count(root, cpu, i, "time");
+	for (int i = 0; i < watch->nr_counts; i++)
+		if (watch->fd[state][i] >= 0)
+			close(watch->fd[state][i]);
+}
 
-		if (usage >= 0 && time >= 0) {
-			watch->usage_fd[watch->nr] = usage;
-			watch->time_fd[watch->nr++] = time;
+void cpuidle_watch_open(struct cpuidle_watch *watch, const char *root, unsigned int cpu, bool misses)
+{
+	static const char *const names[CPUIDLE_NR_COUNTS] = {"usage", "time", "above", "below",
+							     "rejected"};
+
+	watch->nr_counts = misses ? CPUIDLE_NR_COUNTS : 2;
+	for (watch->nr = 0; watch->nr < CPUIDLE_MAX_STATES; watch->nr++) {
+		int *fd = watch->fd[watch->nr];
+
+		for (int i = 0; i < watch->nr_counts; i++)
+			fd[i] = open_count(root, cpu, watch->nr, names[i]);
+		if (fd[0] >= 0 && fd[1] >= 0)
 			continue;
-		}
-		if (usage >= 0)
-			close(usage);
-		if (time >= 0)
-			close(time);
-		/* The first index without a directory ends the list; anything else makes it useless. */
-		if (usage != -ENOENT || time != -ENOENT)
+		close_counts(watch, watch->nr);
+		/* The first index without a directory ends the list; any other error makes it useless. */
+		if (fd[0] != -ENOENT || fd[1] != -ENOENT)
 			cpuidle_watch_close(watch);
 		return;
 	}
@@ -188,24 +166,30 @@ static int read_count(int fd, uint64_t *ret_value)
 int cpuidle_watch_read(const struct cpuidle_watch *watch,
 		       struct cpuidle_count ret_counts[CPUIDLE_MAX_STATES])
 {
-	uint64_t us;
-	int rc = 0;
+	for (int state = 0; state < watch->nr; state++) {
+		uint64_t value[CPUIDLE_NR_COUNTS] = {0, 0, CPUIDLE_UNKNOWN, CPUIDLE_UNKNOWN,
+						     CPUIDLE_UNKNOWN};
 
-	for (int i = 0; i < watch->nr && !rc; i++) {
-		rc = read_count(watch->usage_fd[i], &ret_counts[i].usage);
-		if (!rc)
-			rc = read_count(watch->time_fd[i], &us);
-		if (!rc)
-			ret_counts[i].time_ns = us * NSEC_PER_USEC;
+		for (int i = 0; i < watch->nr_counts; i++) {
+			int fd = watch->fd[state][i], rc = fd < 0 ? 0 : read_count(fd, &value[i]);
+
+			if (rc)
+				return rc;
+		}
+		ret_counts[state] = (struct cpuidle_count){
+			.usage = value[0],
+			.time_ns = value[1] * NSEC_PER_USEC,
+			.above = value[2],
+			.below = value[3],
+			.rejected = value[4],
+		};
 	}
-	return rc;
+	return 0;
 }
 
 void cpuidle_watch_close(struct cpuidle_watch *watch)
 {
-	for (int i = 0; i < watch->nr; i++) {
-		close(watch->usage_fd[i]);
-		close(watch->time_fd[i]);
-	}
+	for (int state = 0; state < watch->nr; state++)
+		close_counts(watch, state);
 	watch->nr = 0;
 }

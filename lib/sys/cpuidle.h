@@ -14,12 +14,6 @@ struct cpuidle_state {
 	char desc[64];
 	uint64_t latency_ns;   /* claimed exit latency */
 	uint64_t residency_ns; /* target residency: the shortest stay that saves energy */
-	uint64_t usage;	       /* times entered */
-	uint64_t time_ns;
-	/* By cpuidle_misses(); CPUIDLE_UNKNOWN before Linux 5.0, rejected before 5.9. */
-	uint64_t above;	      /* stays that were too short for the state */
-	uint64_t below;	      /* stays that were long enough for a deeper one */
-	uint64_t rejected;    /* entries that the driver or the firmware refused */
 	bool residency_known; /* sysfs has it since Linux 4.5 */
 	bool disabled;	      /* by the user, through sysfs */
 	bool polls;	      /* spins instead of halting: busy to a cycle counter */
@@ -37,22 +31,32 @@ int cpuidle_states(const char *root, unsigned int cpu,
 		   struct cpuidle_state states[CPUIDLE_MAX_STATES]);
 /* Bit n: idle state n of this CPU polls instead of halting. */
 uint64_t cpuidle_poll_mask(const char *root, unsigned int cpu);
-/* Fills above, below and rejected of @nr states; apart because each is one more file to read. */
-void cpuidle_misses(const char *root, unsigned int cpu, struct cpuidle_state *states, int nr);
 
-/* Counters of one CPU's states that are read often, through descriptors that stay open. */
-struct cpuidle_watch {
-	int nr;
-	int usage_fd[CPUIDLE_MAX_STATES], time_fd[CPUIDLE_MAX_STATES];
-};
-
+/* Counters of one idle state of one CPU. */
 struct cpuidle_count {
-	uint64_t usage, time_ns;
+	uint64_t usage; /* times entered */
+	uint64_t time_ns;
+	/* CPUIDLE_UNKNOWN unless the watch has them: since Linux 5.0, rejected since 5.9. */
+	uint64_t above;	   /* stays that were too short for the state */
+	uint64_t below;	   /* stays that were long enough for a deeper one */
+	uint64_t rejected; /* entries that the driver or the firmware refused */
 };
 
-/* All states or none: nr is 0 without a driver, or if the files cannot be opened. */
-void cpuidle_watch_open(struct cpuidle_watch *watch, const char *root, unsigned int cpu);
-/* -errno if a file is gone, as when the CPU went offline. */
+#define CPUIDLE_NR_COUNTS 5
+
+/* The counters of one CPU's idle states, read through descriptors that stay open. */
+struct cpuidle_watch {
+	int nr;	       /* states */
+	int nr_counts; /* of each state */
+	int fd[CPUIDLE_MAX_STATES][CPUIDLE_NR_COUNTS]; /* negative: the kernel lacks the file */
+};
+
+/*
+ * All states or none: nr is 0 without a driver, or if usage and time cannot be opened. @misses: also above, below
+ * and rejected.
+ */
+void cpuidle_watch_open(struct cpuidle_watch *watch, const char *root, unsigned int cpu, bool misses);
+/* -errno if a file was removed, as when the CPU went offline. */
 int cpuidle_watch_read(const struct cpuidle_watch *watch,
 		       struct cpuidle_count ret_counts[CPUIDLE_MAX_STATES]);
 void cpuidle_watch_close(struct cpuidle_watch *watch);

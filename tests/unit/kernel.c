@@ -140,6 +140,8 @@ TEST_WITH(test_cpuidle, tree_setup, tree_teardown)
 {
 	const struct tree *tree = *state;
 	struct cpuidle_state states[CPUIDLE_MAX_STATES];
+	struct cpuidle_count counts[CPUIDLE_MAX_STATES];
+	struct cpuidle_watch watch;
 	struct cpuidle idle;
 
 	assert_int_equal(cpuidle_read(tree->root, &idle), -ENOENT);
@@ -158,8 +160,20 @@ TEST_WITH(test_cpuidle, tree_setup, tree_teardown)
 	assert_int_equal(states[2].latency_ns, 133000);
 	assert_int_equal(states[2].residency_ns, 20000);
 	assert_true(states[2].residency_known && states[2].disabled);
-	assert_int_equal(states[1].usage, 17);
-	assert_int_equal(states[1].time_ns, 1000000);
+	cpuidle_watch_open(&watch, tree->root, 0, true);
+	assert_int_equal(watch.nr, 3);
+	assert_int_equal(cpuidle_watch_read(&watch, counts), 0);
+	assert_int_equal(counts[1].usage, 17);
+	assert_int_equal(counts[1].time_ns, 1000000);
+	/* Kernels before 5.0 lack the file. */
+	assert_int_equal(counts[1].above, CPUIDLE_UNKNOWN);
+	cpuidle_watch_close(&watch);
+	tree_file(tree, "/sys/devices/system/cpu/cpu0/cpuidle/state1/above", "4\n");
+	cpuidle_watch_open(&watch, tree->root, 0, true);
+	assert_int_equal(cpuidle_watch_read(&watch, counts), 0);
+	assert_int_equal(counts[1].above, 4);
+	assert_int_equal(counts[1].below, CPUIDLE_UNKNOWN);
+	cpuidle_watch_close(&watch);
 	/* Bit 1 is the driver's, and not for anybody to change. */
 	idle_state(tree, 2, "C6\n", "133\n", "2\n");
 	assert_int_equal(cpuidle_states(tree->root, 0, states), 3);

@@ -26,13 +26,14 @@ static void end_window_filtered(struct wake_env *env)
 TEST_WITH(test_idle_counters, tree_setup, tree_teardown)
 {
 	const struct tree *tree = *state;
+	struct cpuset measured = {.bits = {1}};
 	struct probe probe = {0};
 	struct wake_env env;
 	int status = 0;
 	pid_t pid;
 
 	machine_laptop(tree, &probe);
-	assert_int_equal(wake_env_open(&env, tree->root, 1, NULL), 0);
+	assert_int_equal(wake_env_open(&env, tree->root, 1, &measured, false, NULL), 0);
 	wake_env_after(&env);
 	assert_true(env.cpus[0].counted);
 	pid = fork();

@@ -35,11 +35,13 @@ static uint64_t used(const struct wake_env *env, int cpu)
 TEST_WITH(test_windows, tree_setup, tree_teardown)
 {
 	const struct tree *tree = *state;
+	struct cpuset measured = {.bits = {1}};
 	struct wake_env env;
 
 	plug(tree, 0);
+	plug(tree, 1);
 	set(tree, 0, "state1/usage", "10\n");
-	assert_int_equal(wake_env_open(&env, tree->root, 2, NULL), 0);
+	assert_int_equal(wake_env_open(&env, tree->root, 2, &measured, false, NULL), 0);
 	assert_int_equal(env.machine.nr_states, 2);
 	set(tree, 0, "state1/usage", "15\n");
 	wake_env_after(&env);
@@ -48,28 +50,26 @@ TEST_WITH(test_windows, tree_setup, tree_teardown)
 	assert_int_equal(used(&env, 0), 5);
 	/* While the window is being shown. */
 	set(tree, 0, "state1/usage", "17\n");
-	plug(tree, 1);
-	set(tree, 1, "state1/usage", "100\n");
 	wake_env_next(&env);
 	set(tree, 0, "state1/usage", "20\n");
-	set(tree, 1, "state1/usage", "101\n");
 	wake_env_after(&env);
 	assert_int_equal(used(&env, 0), 5);
-	/* A CPU that came in between begins with what it has. */
-	assert_true(env.cpus[1].counted);
-	assert_int_equal(used(&env, 1), 1);
 	wake_env_close(&env);
 }
 
 TEST_WITH(test_offline, tree_setup, tree_teardown)
 {
 	const struct tree *tree = *state;
+	struct cpuset measured = {.bits = {1}};
 	struct wake_env env;
 	uint64_t claimed_ns = 7;
 
 	plug(tree, 0);
-	assert_int_equal(wake_env_open(&env, tree->root, 1, NULL), 0);
-	tree_remove(tree, "/sys/devices/system/cpu/cpu0/cpuidle/state0/name");
+	assert_int_equal(wake_env_open(&env, tree->root, 1, &measured, false, NULL), 0);
+	/* A file of sysfs that was removed can no longer be read. */
+	set(tree, 0, "state1/usage", "");
+	tree_remove(tree, "/sys/devices/system/cpu/cpu0/cpuidle/state1/usage");
+	tree_remove(tree, "/sys/devices/system/cpu/cpu0/cpuidle/state1/time");
 	wake_env_after(&env);
 	assert_false(env.cpus[0].counted);
 	wake_env_next(&env);
@@ -79,6 +79,16 @@ TEST_WITH(test_offline, tree_setup, tree_teardown)
 	assert_int_equal(claimed_ns, 7);
 	assert_true(wake_env_claim(&env, 0, 1, &claimed_ns));
 	assert_int_equal(claimed_ns, 2000);
+	wake_env_after(&env);
+	assert_false(env.cpus[0].counted);
+	/* A CPU that came back begins with what it has. */
+	plug(tree, 0);
+	set(tree, 0, "state1/usage", "100\n");
+	wake_env_next(&env);
+	set(tree, 0, "state1/usage", "101\n");
+	wake_env_after(&env);
+	assert_true(env.cpus[0].counted);
+	assert_int_equal(used(&env, 0), 1);
 	wake_env_close(&env);
 }
 

@@ -40,15 +40,14 @@ static int setup(void **state)
 	b->run.plan.sources = 1u << WAKE_TIMER | 1u << WAKE_REMOTE;
 	b->run.plan.sweep = (struct wake_sweep){300000, 300000, 1.1, POINTS / 2};
 	b->window.breakdown = true;
-	b->env = (struct wake_env){.nr_cpus = 1, .cpus = &b->cpu};
+	b->env = (struct wake_env){.cpus = &b->cpu};
 	b->env.machine = (struct wake_machine){.nr_states = 3, .dma_latency_ns = -1};
 	strcpy(b->env.machine.idle.driver, "intel_idle");
 	strcpy(b->env.machine.machine.cpu_model, "a model");
 	b->cpu.nr = 3;
-	fill_state(&b->cpu.before[0], "POLL", 0);
-	fill_state(&b->cpu.before[1], "C1", 2000);
-	fill_state(&b->cpu.before[2], "C6", 133000);
-	memcpy(b->cpu.after, b->cpu.before, sizeof(b->cpu.after));
+	fill_state(&b->cpu.states[0], "POLL", 0);
+	fill_state(&b->cpu.states[1], "C1", 2000);
+	fill_state(&b->cpu.states[2], "C6", 133000);
 	b->cpu.counted = true;
 	b->cpu.after[2].usage = 77;
 	b->cpu.after[2].time_ns = 5000000;
@@ -417,7 +416,9 @@ TEST_WITH(test_passive, setup, teardown)
 	static struct wake_hist hists[3], prev[3];
 	struct wake_counts counts = {.other = 12, .other_first = 3, .early = 1},
 			   counts_prev = {.other = 5};
-	struct wake_passive passive = {1, 3, false, hists, prev, &counts, &counts_prev};
+	struct wake_passive_hist ends[3] = {
+		{&hists[0], &prev[0]}, {&hists[1], &prev[1]}, {&hists[2], &prev[2]}};
+	struct wake_passive passive = {1, 3, false, ends, &counts, &counts_prev, NULL};
 	struct bench *b = *state;
 	struct report *report;
 	const struct table *t;
@@ -530,8 +531,7 @@ TEST_WITH(test_distribution, setup, teardown)
 		workers[i] = b->worker;
 		workers[i].cpu = i;
 	}
-	b->env.nr_cpus = WAKE_PLOT_CORES + 4;
-	b->env.cpus = calloc(b->env.nr_cpus, sizeof(*b->env.cpus));
+	b->env.cpus = calloc(WAKE_PLOT_CORES + 4, sizeof(*b->env.cpus));
 	b->run.workers = workers;
 	b->run.nr_workers = 2;
 	report = points_of(b);

@@ -27,7 +27,7 @@ static int setup(void **state)
 
 	if (!b)
 		return -1;
-	b->env = (struct wake_env){.nr_cpus = 2, .cpus = b->cpus};
+	b->env = (struct wake_env){.cpus = b->cpus};
 	b->run = (struct wake_run){.probe = &b->probe, .workers = b->workers, .nr_workers = 2};
 	b->run.plan.sources = 1u << WAKE_TIMER | 1u << WAKE_REMOTE;
 	b->run.plan.sweep = (struct wake_sweep){300000, 400000, 1.1, POINTS / 2};
@@ -100,7 +100,8 @@ TEST_WITH(test_histogram, setup, teardown)
 	static struct wake_hist hists[2], prev[2];
 	struct wake_counts counts[2] = {{104, 203, 302, 401, 500, {0}}, {.odd_state = 1}};
 	struct wake_counts counts_prev[2] = {{100, 200, 300, 400, 500, {0}}, {0}};
-	struct wake_passive passive = {2, 1, true, hists, prev, counts, counts_prev};
+	struct wake_passive_hist ends[2] = {{&hists[0], &prev[0]}, {&prev[1], &prev[1]}};
+	struct wake_passive passive = {2, 1, true, ends, counts, counts_prev, NULL};
 	struct bench *b = *state;
 	struct wake_window *w = &b->window;
 
@@ -137,6 +138,42 @@ TEST_WITH(test_histogram, setup, teardown)
 	assert_int_equal(w->odd_state, 1);
 	assert_int_equal(w->rejected[WAKE_REJ_LOST], WAKE_UNKNOWN);
 	assert_int_equal(w->from_ns, WAKE_UNKNOWN);
+}
+
+/* A histogram is copied if it changed: by a wake-up, also one of 0 ns, and in no other window. */
+TEST(test_snapshots)
+{
+	static struct wake_hist live[2];
+	struct wake_counts counts[1] = {{.other = 3}};
+	struct wake_probe probe = {.nr_cpus = 1, .nr_states = 2, .hists = live, .counts = counts};
+	struct wake_passive p;
+	struct wake_summary summary;
+
+	live[0].count[5] = 1;
+	live[0].sum_ns = live[0].min_ns = live[0].max_ns = 5;
+	assert_int_equal(wake_passive_alloc(&p, &probe, NULL), 0);
+	wake_passive_end(&p, &probe);
+	assert_int_equal(p.hists[0].now->count[5], 1);
+	live[1].min_ns = 1;
+	live[1].max_ns = 2;
+	wake_passive_end(&p, &probe);
+	for (uint64_t ns = 0; ns < 3; ns++) {
+		live[1].count[ns]++;
+		live[1].sum_ns += ns;
+		counts[0].other++;
+		wake_passive_end(&p, &probe);
+		assert_ptr_equal(p.hists[0].now, p.hists[0].was);
+		wake_summarize_hist(p.hists[0].now, p.hists[0].was, 0, &summary);
+		assert_int_equal(summary.count, 0);
+		assert_int_equal(p.hists[1].now->count[ns], 1);
+		assert_int_equal(p.hists[1].was->count[ns], 0);
+		assert_int_equal(p.hists[1].now->sum_ns - p.hists[1].was->sum_ns, ns);
+		assert_int_equal(p.counts[0].other - p.counts_prev[0].other, 1);
+	}
+	wake_passive_end(&p, &probe);
+	assert_ptr_equal(p.hists[1].now, p.hists[1].was);
+	assert_int_equal(p.hists[1].now->count[2], 1);
+	wake_passive_free(&p);
 }
 
 TEST_WITH(test_without_memory, setup, teardown)

@@ -37,7 +37,7 @@ static int open_counters(struct wake_depth *d, const char *root, unsigned int cp
 	double hz = (double)cycles_hz();
 
 	cstate_open(&d->hw, root, cpu);
-	cpuidle_watch_open(&d->idle, root, cpu);
+	cpuidle_watch_open(&d->idle, root, cpu, false);
 	map_states(d, root, cpu);
 	d->opened = true;
 	d->ns_per_cycle = hz > 0 ? 1e9 / hz : 0.0;

@@ -42,13 +42,32 @@ static int64_t read_dma_latency(const char *root)
 	return ns;
 }
 
-int wake_env_open(struct wake_env *env, const char *root, unsigned int nr_cpus, struct err *err)
+static void read_before(const struct wake_env *env, unsigned int cpu)
+{
+	struct wake_cpu_env *c = &env->cpus[cpu];
+
+	if (!c->watch.nr)
+		cpuidle_watch_open(&c->watch, env->root, cpu, env->misses);
+	if (c->watch.nr != c->nr || cpuidle_watch_read(&c->watch, c->before))
+		cpuidle_watch_close(&c->watch);
+}
+
+/* A CPU without states at the start, as without a driver, gets none later. */
+void wake_env_before(struct wake_env *env)
+{
+	unsigned int cpu;
+
+	cpuset_for_each(cpu, &env->measured)
+		if (env->cpus[cpu].nr)
+			read_before(env, cpu);
+}
+
+int wake_env_open(struct wake_env *env, const char *root, unsigned int nr_cpus,
+		  const struct cpuset *measured, bool misses, struct err *err)
 {
 	struct utsname name = {0};
 
-	memset(env, 0, sizeof(*env));
-	env->root = root;
-	env->nr_cpus = nr_cpus;
+	*env = (struct wake_env){.root = root, .misses = misses, .measured = *measured};
 	env->cpus = calloc(nr_cpus, sizeof(*env->cpus));
 	if (!env->cpus)
 		return err_set(err, -ENOMEM, "out of memory");
@@ -57,79 +76,55 @@ int wake_env_open(struct wake_env *env, const char *root, unsigned int nr_cpus, 
 		strcpy(env->machine.idle.driver, "none");
 	uname(&name);
 	virt_read(root, name.machine, &env->machine.virt);
+	machine_read(root, measured, &env->machine.machine);
 	env->machine.haltpoll = read_haltpoll(env);
 	env->machine.dma_latency_ns = read_dma_latency(root);
+	for (unsigned int cpu = 0; cpu < nr_cpus; cpu++) {
+		int nr = cpuidle_states(root, cpu, env->cpus[cpu].states);
+
+		env->cpus[cpu].nr = nr > 0 ? nr : 0;
+		if (nr > (int)env->machine.nr_states)
+			env->machine.nr_states = nr;
+	}
 	wake_env_before(env);
 	return 0;
 }
 
-void wake_env_machine(struct wake_env *env, const struct cpuset *cpus)
-{
-	machine_read(env->root, cpus, &env->machine.machine);
-}
-
-static int read_states(const struct wake_env *env, unsigned int cpu, struct cpuidle_state *states)
-{
-	int nr = cpuidle_states(env->root, cpu, states);
-
-	if (env->misses)
-		cpuidle_misses(env->root, cpu, states, nr);
-	return nr;
-}
-
-static void read_before(const struct wake_env *env, unsigned int cpu)
-{
-	struct wake_cpu_env *c = &env->cpus[cpu];
-	struct cpuidle_state now[CPUIDLE_MAX_STATES];
-	int nr = read_states(env, cpu, now);
-
-	/* A CPU that is offline for now keeps the names of its states. */
-	if (nr > 0) {
-		memcpy(c->before, now, nr * sizeof(*now));
-		c->nr = nr;
-	}
-}
-
-static void count_states(struct wake_env *env)
-{
-	env->machine.nr_states = 0;
-	for (unsigned int cpu = 0; cpu < env->nr_cpus; cpu++)
-		if ((unsigned int)env->cpus[cpu].nr > env->machine.nr_states)
-			env->machine.nr_states = env->cpus[cpu].nr;
-}
-
-void wake_env_before(struct wake_env *env)
-{
-	for (unsigned int cpu = 0; cpu < env->nr_cpus; cpu++)
-		read_before(env, cpu);
-	count_states(env);
-}
-
 void wake_env_after(struct wake_env *env)
 {
-	for (unsigned int cpu = 0; cpu < env->nr_cpus; cpu++) {
+	unsigned int cpu;
+
+	cpuset_for_each(cpu, &env->measured) {
 		struct wake_cpu_env *c = &env->cpus[cpu];
 
-		/* A CPU that went offline has no counters: what it did is unknown. */
-		c->counted = c->nr && read_states(env, cpu, c->after) == c->nr;
+		c->counted = c->watch.nr && !cpuidle_watch_read(&c->watch, c->after);
+		/* The CPU went offline: wake_env_next() tries to open the files again. */
+		if (!c->counted)
+			cpuidle_watch_close(&c->watch);
 	}
 }
 
 void wake_env_next(struct wake_env *env)
 {
-	for (unsigned int cpu = 0; cpu < env->nr_cpus; cpu++) {
+	unsigned int cpu;
+
+	cpuset_for_each(cpu, &env->measured) {
 		struct wake_cpu_env *c = &env->cpus[cpu];
 
 		if (c->counted)
 			memcpy(c->before, c->after, sizeof(c->before));
-		else
+		else if (c->nr)
 			read_before(env, cpu);
 	}
-	count_states(env);
 }
 
 void wake_env_close(struct wake_env *env)
 {
+	unsigned int cpu;
+
+	cpuset_for_each(cpu, &env->measured)
+		if (env->cpus)
+			cpuidle_watch_close(&env->cpus[cpu].watch);
 	free(env->cpus);
 	env->cpus = NULL;
 }
@@ -139,8 +134,8 @@ const char *wake_env_name(const struct wake_env *env, unsigned int cpu, unsigned
 	const struct wake_cpu_env *c = &env->cpus[cpu];
 
 	if ((int)state < c->nr)
-		return c->before[state].name;
-	/* Without a driver the idle loop reports 1, or 0 when it was told to poll. */
+		return c->states[state].name;
+	/* Without a driver the idle loop reports state 1, or state 0 with idle=poll. */
 	return c->nr ? "unknown" : state ? arch_idle_name() : "POLL";
 }
 
@@ -150,8 +145,8 @@ bool wake_env_claim(const struct wake_env *env, unsigned int cpu, unsigned int s
 	const struct wake_cpu_env *c = &env->cpus[cpu];
 
 	/* POLL has no exit latency; its 0 is no claim. */
-	if ((int)state >= c->nr || c->before[state].polls)
+	if ((int)state >= c->nr || c->states[state].polls)
 		return false;
-	*ret_claimed_ns = c->before[state].latency_ns;
+	*ret_claimed_ns = c->states[state].latency_ns;
 	return true;
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the machine says about its idle states before and after a run. */
+/* Names, claims and counters of the machine's idle states before and after a run. */
 #ifndef SUBTICK_MEASURE_WAKE_ENV_H
 #define SUBTICK_MEASURE_WAKE_ENV_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/cpuset.h"
 #include "base/err.h"
 #include "sys/cpuidle.h"
 #include "sys/machine.h"
@@ -13,8 +14,9 @@
 
 struct wake_cpu_env {
 	int nr; /* states; 0 without a driver */
-	struct cpuidle_state before[CPUIDLE_MAX_STATES];
-	struct cpuidle_state after[CPUIDLE_MAX_STATES];
+	struct cpuidle_state states[CPUIDLE_MAX_STATES]; /* names and claims */
+	struct cpuidle_watch watch;
+	struct cpuidle_count before[CPUIDLE_MAX_STATES], after[CPUIDLE_MAX_STATES];
 	bool counted; /* after was read */
 };
 
@@ -29,15 +31,15 @@ struct wake_machine {
 
 struct wake_env {
 	const char *root;
-	unsigned int nr_cpus;
 	bool misses; /* also read how often a state did not fit, or was refused */
-	struct wake_cpu_env *cpus;
+	struct cpuset measured;
+	struct wake_cpu_env *cpus; /* by number; those not measured have no counters */
 	struct wake_machine machine;
 };
 
-int wake_env_open(struct wake_env *env, const char *root, unsigned int nr_cpus, struct err *err);
-/* Model and settings of the CPUs that are measured. */
-void wake_env_machine(struct wake_env *env, const struct cpuset *cpus);
+/* @nr_cpus: possible ones. @measured: counters of these are read. @misses: see struct wake_env. */
+int wake_env_open(struct wake_env *env, const char *root, unsigned int nr_cpus,
+		  const struct cpuset *measured, bool misses, struct err *err);
 /* At the begin and at the end of a window. */
 void wake_env_before(struct wake_env *env);
 void wake_env_after(struct wake_env *env);

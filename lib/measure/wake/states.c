@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "stats/hist.h"
 #include "stats/quantile.h"
@@ -18,11 +19,11 @@ static uint64_t since(uint64_t is, uint64_t was)
 /* Name, claim and the kernel's counters. */
 static void describe(struct wake_state *s, const struct wake_env *env)
 {
-	static const struct cpuidle_state nothing;
+	static const struct cpuidle_count nothing;
 	const struct wake_cpu_env *c = &env->cpus[s->cpu];
-	const struct cpuidle_state *was, *is;
+	const struct cpuidle_count *was, *is;
 
-	snprintf(s->name, sizeof(s->name), "%s", wake_env_name(env, s->cpu, s->index));
+	strcpy(s->name, wake_env_name(env, s->cpu, s->index));
 	s->claimed_ns = s->usage = s->residency_ns = WAKE_UNKNOWN;
 	s->above = s->below = s->rejected = WAKE_UNKNOWN;
 	wake_env_claim(env, s->cpu, s->index, &s->claimed_ns);
@@ -130,34 +131,39 @@ void wake_states_points(struct wake_window *w, const struct wake_env *env,
 	free(silent);
 }
 
-static void count_le(struct wake_state *s, const struct wake_hist *now, const struct wake_hist *was)
+static void count_le(struct wake_state *s)
 {
+	unsigned int i, end;
 	uint64_t sum = 0;
-	unsigned int le = 0;
 
-	for (unsigned int i = 0; i < HIST_NR && le < WAKE_NR_LE; i++) {
-		sum += now->count[i] - was->count[i];
-		if (hist_high(i) - 1 == wake_le_ns(le))
-			s->le[le++] = sum;
+	wake_hist_range(s->hist, &i, &end);
+	for (unsigned int le = 0; le < WAKE_NR_LE; le++) {
+		unsigned int above = hist_index(wake_le_ns(le)) + 1;
+
+		for (; i < end && i < above; i++)
+			sum += s->hist->count[i] - s->hist_was->count[i];
+		s->le[le] = sum;
 	}
-	s->sum_ns = now->sum_ns - was->sum_ns;
-	s->hist = now;
-	s->hist_was = was;
 }
 
 void wake_states_passive(struct wake_window *w, const struct wake_env *env,
 			 const struct wake_worker *worker, const struct wake_passive *passive,
 			 double uncertainty_ns)
 {
+	const struct wake_passive_hist *hists =
+		&passive->hists[(size_t)worker->cpu * passive->nr_states];
+
 	for (unsigned int i = 0; i < passive->nr_states; i++) {
-		size_t at = (size_t)worker->cpu * passive->nr_states + i;
-		const struct wake_hist *now = &passive->hists[at], *was = &passive->hists_prev[at];
+		const struct wake_hist *now = hists[i].now, *was = hists[i].was;
 		struct wake_state s = {
 			.cpu = worker->cpu,
 			/* Without a driver the kernel reports state 1. */
 			.index = passive->one_state ? 1 : i,
 			.source = WAKE_PASSIVE,
 			.silent_median_ns = NAN,
+			.sum_ns = now->sum_ns - was->sum_ns,
+			.hist = now,
+			.hist_was = was,
 		};
 		uint64_t inside = now->inside - was->inside;
 
@@ -167,7 +173,8 @@ void wake_states_passive(struct wake_window *w, const struct wake_env *env,
 		/* The kernel writes during the copy: this may be one event ahead of the counts. */
 		s.order[WAKE_IRQ_FIRST] = inside < s.summary.count ? inside : s.summary.count;
 		s.order[WAKE_EXIT_FIRST] = s.summary.count - s.order[WAKE_IRQ_FIRST];
-		count_le(&s, now, was);
+		if (s.summary.count)
+			count_le(&s);
 		s.evidence.max_ns = s.summary.max_ns;
 		add_state(w, env, &s, uncertainty_ns);
 	}

@@ -8,13 +8,13 @@
 #include "measure/wake/window.h"
 #include "measure/wake/worker.h"
 
-/* Those of one core. @uncertainty_ns: how far a latency of it may be off. */
+/* Rows of one core. @uncertainty_ns: largest error of its latencies. */
 void wake_states_points(struct wake_window *window, const struct wake_env *env,
 			const struct wake_worker *worker, double uncertainty_ns);
 void wake_states_passive(struct wake_window *window, const struct wake_env *env,
 			 const struct wake_worker *worker, const struct wake_passive *passive,
 			 double uncertainty_ns);
-/* What a point tells about how deep the core slept. */
+/* Counts @point by how deep the core slept. */
 void wake_evidence_add(struct wake_evidence *evidence, const struct wake_point *point);
 
 #endif

@@ -212,7 +212,6 @@ static int start_passive(struct wake_meter *m, struct err *err)
 	if (rc)
 		return rc;
 	wake_passive_end(&m->passive, &m->probe);
-	wake_passive_next(&m->passive);
 	return 0;
 }
 
@@ -271,7 +270,6 @@ static int wake_read(struct meter *meter, struct err *err)
 		return err_set(err, rc, "out of memory");
 	w->exceeded |= w->exceeds;
 	if (passive) {
-		wake_passive_next(&m->passive);
 		wake_env_next(&m->env);
 		m->start_ns = end_ns;
 	}
@@ -357,11 +355,10 @@ int wake_open(const struct wake_opts *opts, struct meter **ret_meter, struct err
 	rc = open_journal(m, err);
 	if (rc)
 		goto fail;
-	rc = wake_env_open(&m->env, opts->root, m->nr_cpus, err);
+	rc = wake_env_open(&m->env, opts->root, m->nr_cpus, &m->opts.cpus, !has(m, WAKE_PASSIVE),
+			   err);
 	if (rc)
 		goto fail;
-	m->env.misses = !has(m, WAKE_PASSIVE);
-	wake_env_machine(&m->env, &m->opts.cpus);
 	rc = check_threads(m, err);
 	if (rc)
 		goto fail;

@@ -65,12 +65,25 @@ int cpu_package(const char *root, unsigned int cpu)
 
 int cpu_online_open(struct cpu_online *online, const char *root, struct err *err)
 {
-	return cpu_file_open(&online->text, root, CPU_ONLINE, err);
+	int rc = cpu_file_open(&online->text, root, CPU_ONLINE, err);
+
+	if (rc)
+		return rc;
+	rc = cpu_file_read(&online->text, &online->set);
+	return rc ? err_set(err, rc, "cannot read which CPUs are online") : 0;
 }
 
-int cpu_online_read(struct cpu_online *online, struct cpuset *ret_set)
+int cpu_online_read(struct cpu_online *online)
 {
-	return cpu_file_read(&online->text, ret_set);
+	struct cpuset now;
+	int rc = cpu_file_read(&online->text, &now);
+
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < sizeof(now.bits) / sizeof(now.bits[0]); i++)
+		online->returned.bits[i] = now.bits[i] & ~online->set.bits[i];
+	online->set = now;
+	return 0;
 }
 
 void cpu_online_close(struct cpu_online *online)

@@ -11,6 +11,7 @@
 #include "hog.h"
 #include "live.h"
 #include "measure/load/bpf.h"
+#include "measure/load/sources.h"
 #include "measure/trace/trace.h"
 #include "measure/wake/wake.h"
 #include "measured.h"
@@ -203,7 +204,7 @@ int main(void)
 	json_t *root;
 
 	truth_begin(NR_CPUS);
-	if (load_source_bpf.open(&load_opts, &load, &err) || trace_open(&opts, &trace, &err))
+	if (load_source_open("bpf", &load_opts, &load, &err) || trace_open(&opts, &trace, &err))
 		live_skip_all("%s", err.what);
 	wake = wake_begin(&err);
 	trace_start(trace);
@@ -233,6 +234,6 @@ int main(void)
 	wake->ops->close(wake);
 	hog_stop(schedule);
 	trace_close(trace);
-	load_source_bpf.close(load);
+	load_source_close(load);
 	return live_done();
 }

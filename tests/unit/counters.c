@@ -11,7 +11,7 @@
 #include "arch/arch.h"
 #include "base/clock.h"
 #include "measure/load/bpf_pmu.h"
-#include "measure/load/perf.h"
+#include "measure/load/sources.h"
 #include "stats/load.h"
 #include "subtick/gtp-guard/cpu.h"
 #include "sys/counters.h"
@@ -259,8 +259,8 @@ static void test_both_modes(void **state)
 	(void)state;
 	if (!arch_has_cycles())
 		skip();
-	assert_int_equal(load_source_perf_tsc.open(&opts, &tsc, &err), 0);
-	assert_int_equal(load_source_perf_calibrated.open(&opts, &calibrated, &err), 0);
+	assert_int_equal(load_source_open("perf-tsc", &opts, &tsc, &err), 0);
+	assert_int_equal(load_source_open("perf-calibrated", &opts, &calibrated, &err), 0);
 	assert_int_equal(nr_open(), 1);
 	pmu_model.ns = 1000000;
 	pmu_model.value = 1000;
@@ -289,8 +289,8 @@ static void test_both_modes(void **state)
 	load_subtract(&b[2], &b[3], calibrated->rate, 0, &w);
 	assert_int_equal(w.flags, LOAD_NOT_CONSTANT | LOAD_MULTIPLEXED);
 	assert_true(w.busy_ratio > 0.499 && w.busy_ratio < 0.501);
-	tsc->ops->close(tsc);
-	calibrated->ops->close(calibrated);
+	load_source_close(tsc);
+	load_source_close(calibrated);
 	assert_int_equal(nr_open(), 0);
 }
 

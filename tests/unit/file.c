@@ -171,18 +171,19 @@ TEST_WITH(test_cpu_sets, tree_setup, tree_teardown)
 	assert_int_equal(cpu_set(tree->root, CPU_POSSIBLE, &set, &err), 0);
 	assert_int_equal(cpuset_end(&set), 8);
 	assert_int_equal(cpu_online_open(&online, tree->root, &err), 0);
-	assert_int_equal(cpu_online_read(&online, &set), 0);
-	assert_int_equal(cpuset_count(&set), 5);
-	assert_false(cpuset_has(&set, 1));
+	assert_int_equal(cpuset_count(&online.set), 5);
+	assert_false(cpuset_has(&online.set, 1));
 	tree_file(tree, "/sys/devices/system/cpu/online", "0-7\n");
-	assert_int_equal(cpu_online_read(&online, &set), 0);
-	assert_int_equal(cpuset_count(&set), 8);
+	assert_int_equal(cpu_online_read(&online), 0);
+	assert_int_equal(cpuset_count(&online.set), 8);
+	assert_int_equal(cpuset_count(&online.returned), 3);
+	assert_true(cpuset_has(&online.returned, 1));
 	/* Invalid text leaves the set unchanged. */
 	tree_file(tree, "/sys/devices/system/cpu/online", "\n");
-	assert_int_equal(cpu_online_read(&online, &set), -EINVAL);
+	assert_int_equal(cpu_online_read(&online), -EINVAL);
 	tree_file(tree, "/sys/devices/system/cpu/online", "0-x\n");
-	assert_int_equal(cpu_online_read(&online, &set), -EINVAL);
-	assert_int_equal(cpuset_count(&set), 8);
+	assert_int_equal(cpu_online_read(&online), -EINVAL);
+	assert_int_equal(cpuset_count(&online.set), 8);
 	cpu_online_close(&online);
 }
 

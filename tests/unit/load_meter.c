@@ -3,6 +3,7 @@
 #include "measure/load/load.h"
 #include "present/load.h"
 
+#include <errno.h>
 #include <math.h>
 #include <unistd.h>
 
@@ -18,13 +19,17 @@
 /* Replaces the function that reads this machine; see meson.build. */
 int __wrap_load_source_open(const char *name, const struct load_source_opts *opts,
 			    struct load_source **ret_source, struct err *err);
+int __real_load_source_open(const char *name, const struct load_source_opts *opts,
+			    struct load_source **ret_source, struct err *err);
 
 int __wrap_procstat_read(struct procstat *stat, struct procstat_cpu *cpus, unsigned int nr_cpus);
 
 /* Cumulative counters, as the kernel's. A quarter of each step is a task, the rest idle. */
 static uint64_t now_ns, step_ns = MSEC, bursts[HIST_NR], vec_ns;
 static uint64_t stolen_ticks;
-static bool stat_without_cpus;
+static bool stat_without_cpus, real_procstat;
+static unsigned int stat_reads;
+static int stat_result;
 static uint32_t next_flags;
 
 static void fake_sample(struct load_source *source, struct load_sample *samples)
@@ -108,6 +113,8 @@ int __wrap_load_source_open(const char *name, const struct load_source_opts *opt
 	fake.nr_cpus = stat.nr_cpus = opts->nr_cpus;
 	if (name && strcmp(name, "procstat"))
 		return -ENOENT;
+	if (name && real_procstat)
+		return __real_load_source_open(name, opts, ret_source, err);
 	*ret_source = name ? &stat : &fake;
 	return 0;
 }
@@ -116,12 +123,13 @@ int __wrap_load_source_open(const char *name, const struct load_source_opts *opt
 int __wrap_procstat_read(struct procstat *file, struct procstat_cpu *cpus, unsigned int nr_cpus)
 {
 	(void)file;
+	stat_reads++;
 	memset(cpus, 0, nr_cpus * sizeof(*cpus));
 	for (unsigned int cpu = 0; cpu < nr_cpus && !stat_without_cpus; cpu++) {
 		cpus[cpu].nr_cols = PROCSTAT_NR_COLS;
 		cpus[cpu].ticks[PROCSTAT_STEAL] = stolen_ticks;
 	}
-	return 0;
+	return stat_result;
 }
 
 static struct meter *open_started(const struct load_opts *opts)
@@ -212,6 +220,34 @@ static void test_steal(void **state)
 	assert_int_equal(meter->ops->read(meter, NULL), 0);
 	assert_int_equal(w->cpu[0].part_ns[LOAD_PART_STEAL], 0);
 	meter->ops->close(meter);
+	step_ns = MSEC;
+	stolen_ticks = 0;
+}
+
+/* Beside source procstat the file is read once per window; after a failed read nothing is known. */
+static void test_steal_shared(void **state)
+{
+	struct meter *meter;
+	const struct load_window *w;
+
+	(void)state;
+	step_ns = 1000 * MSEC;
+	real_procstat = true;
+	meter = open_started(&(struct load_opts){.compare = true});
+	w = load_window(meter);
+	stat_reads = 0;
+	stolen_ticks = 5;
+	assert_int_equal(meter->ops->read(meter, NULL), 0);
+	assert_int_equal(stat_reads, 1);
+	assert_int_equal(w->cpu[0].part_ns[LOAD_PART_STEAL],
+			 5 * (1000 * MSEC / sysconf(_SC_CLK_TCK)));
+	stat_result = -EIO;
+	stolen_ticks = 9;
+	assert_int_equal(meter->ops->read(meter, NULL), 0);
+	stat_result = 0;
+	assert_int_equal(w->cpu[0].part_ns[LOAD_PART_STEAL], 0);
+	meter->ops->close(meter);
+	real_procstat = false;
 	step_ns = MSEC;
 	stolen_ticks = 0;
 }
@@ -318,6 +354,7 @@ int main(void)
 		cmocka_unit_test(test_bursts),
 		cmocka_unit_test(test_window),
 		cmocka_unit_test(test_steal),
+		cmocka_unit_test(test_steal_shared),
 		cmocka_unit_test(test_steal_of_the_library),
 		cmocka_unit_test(test_shown),
 		cmocka_unit_test(test_report),

@@ -6,6 +6,7 @@
 #include "measure/load/taskclock.c"
 
 #include "measure/load/proc.h"
+#include "measure/load/sources.h"
 #include "sys/procstat.h"
 #include "sys/schedstat.h"
 
@@ -13,7 +14,7 @@
 #define START 5000000ULL
 
 /* Linked instead of those that look at this machine; see meson.build. */
-int __wrap_cpu_online_read(struct cpu_online *online, struct cpuset *ret_set);
+int __wrap_cpu_online_read(struct cpu_online *online);
 int __wrap_clock_gettime(clockid_t id, struct timespec *ts);
 uint64_t __wrap_sys_bpf_recursion_misses(const struct bpf_object *obj);
 int __wrap_procstat_open(struct procstat *stat, const char *root, struct err *err);
@@ -36,11 +37,10 @@ int __wrap_clock_gettime(clockid_t id, struct timespec *ts)
 	return 0;
 }
 
-int __wrap_cpu_online_read(struct cpu_online *file, struct cpuset *ret_set)
+int __wrap_cpu_online_read(struct cpu_online *file)
 {
-	(void)file;
 	mask_reads++;
-	*ret_set = online;
+	file->set = online;
 	return 0;
 }
 
@@ -112,7 +112,7 @@ static int setup(void **state)
 	source = (struct bpf_source){
 		.source = {.ops = &load_source_bpf, .nr_cpus = CPUS, .rate = 1.0},
 		.skel = &skel,
-		.hotplug = {.online = online},
+		.online = {.set = online},
 		.hotplug_traced = true,
 		.slots = slots,
 		.notes = notes,
@@ -261,7 +261,9 @@ static struct load_source *open_source(const struct load_source_ops *ops)
 {
 	struct load_source *opened;
 
-	assert_int_equal(ops->open(&(struct load_source_opts){.nr_cpus = CPUS}, &opened, NULL), 0);
+	assert_int_equal(load_source_open(ops->name, &(struct load_source_opts){.nr_cpus = CPUS}, &opened,
+					  NULL),
+			 0);
 	return opened;
 }
 
@@ -299,7 +301,7 @@ static void test_columns(void **state)
 		assert_int_equal(samples[0].flags, LOAD_READ_FAILED);
 		opened->ops->losses(opened, &losses);
 		assert_int_equal(losses.read_errors, 1);
-		opened->ops->close(opened);
+		load_source_close(opened);
 	}
 }
 
@@ -322,7 +324,7 @@ static void test_schedstat(void **state)
 	assert_int_equal(samples[0].flags, LOAD_READ_FAILED);
 	opened->ops->losses(opened, &losses);
 	assert_int_equal(losses.read_errors, 1);
-	opened->ops->close(opened);
+	load_source_close(opened);
 }
 
 int main(void)

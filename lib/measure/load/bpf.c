@@ -17,23 +17,23 @@
 #include "base/clock.h"
 #include "load.skel.h"
 #include "measure/load/bpf_pmu.h"
-#include "measure/load/hotplug.h"
 #include "measure/load/lines.h"
 #include "measure/load/slot.h"
 #include "measure/load/tasks.h"
 #include "sys/bpf.h"
 #include "sys/cgroup.h"
-#include "sys/kbtf.h"
+#include "sys/cpu.h"
 #include "sys/cpuidle.h"
 #include "sys/cycles.h"
 #include "sys/file.h"
+#include "sys/kbtf.h"
 
 #define NR_VIEWS 6
 
 struct bpf_source {
 	struct load_source source;
 	struct load_bpf *skel;
-	struct hotplug hotplug;
+	struct cpu_online online;
 	bool hotplug_traced;
 	uint64_t hotplug_seen;
 
@@ -75,7 +75,7 @@ static bool ends_with(const char *name, const char *end)
 	return len >= end_len && !strcmp(name + len - end_len, end);
 }
 
-/* Of several programs on the same event, one that does more is loaded only if it is asked for. */
+/* Some events have several programs. The more expensive ones are loaded only if they are asked for. */
 static bool wanted(const struct bpf_source *b, const char *name)
 {
 	bool by_line = b->has_lines || b->has_noise;
@@ -157,7 +157,7 @@ static bool idle_polls_by_force(void)
 	return strstr(cmdline, "idle=poll") || strstr(cmdline, "nohlt");
 }
 
-static int open_skeleton(struct bpf_source *b, const struct load_source_opts *opts, bool pmu,
+static int open_skeleton(struct bpf_source *b, const struct load_source_opts *opts,
 			 struct err *err)
 {
 	/* Without one of these some time would be counted as the wrong part. */
@@ -183,7 +183,7 @@ static int open_skeleton(struct bpf_source *b, const struct load_source_opts *op
 	b->source.noise_calls = bpf_program__autoload(b->skel->progs.load_call_senders);
 	b->hotplug_traced = kbtf_has_tracepoint(btf, "cpuhp_enter");
 	b->skel->rodata->want_bursts = opts->bursts;
-	b->skel->rodata->want_pmu = pmu;
+	b->skel->rodata->want_pmu = b->has_pmu;
 	b->skel->rodata->want_tasks = b->has_tasks;
 	b->skel->rodata->want_noise = b->has_noise;
 	b->skel->rodata->send_words = (opts->nr_cpus + 63) / 64;
@@ -262,77 +262,53 @@ static void bpf_close(struct load_source *source)
 	sys_bpf_views_close(b->views, NR_VIEWS);
 	load_bpf__destroy(b->skel);
 	load_bpf_pmu_close(&b->pmu);
-	hotplug_close(&b->hotplug);
+	cpu_online_close(&b->online);
 	free(b);
 }
 
-static int open_common(const struct load_source_ops *ops, const struct load_source_opts *opts,
-		       bool pmu, struct load_source **ret_source, struct err *err)
+static int bpf_open(struct load_source *source, const struct load_source_opts *opts,
+		    struct err *err)
 {
-	struct bpf_source *b = calloc(1, sizeof(*b));
+	struct bpf_source *b = to_bpf(source);
 	int rc;
 
-	if (!b)
-		return err_set(err, -ENOMEM, "out of memory");
-	b->source = (struct load_source){.ops = ops, .nr_cpus = opts->nr_cpus, .rate = 1.0};
-	b->has_pmu = pmu;
+	b->has_pmu = source->ops == &load_source_bpf_pmu;
 	b->has_lines = opts->lines;
 	b->has_tasks = opts->tasks;
 	b->has_noise = opts->noise;
 	b->has_senders = opts->senders;
-	b->source.noise_v1 = opts->noise && victims_are_v1();
-	b->source.parts = (1u << LOAD_NR_PARTS) - 1;
-	b->source.parts &= ~(1u << LOAD_PART_STEAL);
-	rc = hotplug_open(&b->hotplug, err);
-	if (rc) {
-		free(b);
-		return rc;
-	}
-	rc = open_skeleton(b, opts, pmu, err);
+	source->noise_v1 = opts->noise && victims_are_v1();
+	source->parts = (1u << LOAD_NR_PARTS) - 1;
+	source->parts &= ~(1u << LOAD_PART_STEAL);
+	rc = cpu_online_open(&b->online, NULL, err);
+	if (!rc)
+		rc = open_skeleton(b, opts, err);
 	if (rc)
-		goto fail;
+		return rc;
 	fill_poll_states(b);
-	if (pmu) {
+	if (b->has_pmu) {
 		rc = load_bpf_pmu_open(&b->pmu, bpf_map__fd(b->skel->maps.counters), opts->nr_cpus,
-				       &b->hotplug.online, opts->event, err);
+				       &b->online.set, opts->event, err);
 		if (rc)
-			goto fail;
-		b->source.base_hz = cycles_hz();
-		b->source.rate = 1e9 / (double)b->source.base_hz;
+			return rc;
+		source->base_hz = cycles_hz();
+		source->rate = 1e9 / (double)source->base_hz;
 	}
 	rc = load_bpf__attach(b->skel);
-	if (rc) {
-		sys_bpf_fail(err, rc, "cannot attach the load programs");
-		goto fail;
-	}
+	if (rc)
+		return sys_bpf_fail(err, rc, "cannot attach the load programs");
 	rc = map_views(b, opts->bursts, err);
 	if (!rc)
 		rc = open_extras(b, err);
 	if (rc)
-		goto fail;
+		return rc;
 	/* From here on every edge counts; see start_ns in bpf/load_slot.bpf.h. */
 	b->skel->data->start_ns = b->pmu.start_ns = clock_mono_ns();
 	seed(b);
-	*ret_source = &b->source;
 	return 0;
-fail:
-	bpf_close(&b->source);
-	return rc;
 }
 
-static int bpf_open(const struct load_source_opts *opts, struct load_source **ret_source,
-		    struct err *err)
-{
-	return open_common(&load_source_bpf, opts, false, ret_source, err);
-}
-
-static int bpf_pmu_open(const struct load_source_opts *opts, struct load_source **ret_source,
-			struct err *err)
-{
-	return open_common(&load_source_bpf_pmu, opts, true, ret_source, err);
-}
-
-/* What a CPU does that had no event yet: what the task iterator saw there, stored as context + 1, else idle. */
+/* Context of a CPU before its first event: seen by the task iterator, stored as context + 1, else idle. */
 static uint32_t seed_ctx(const struct bpf_source *b, unsigned int cpu)
 {
 	uint64_t ctx = b->notes[cpu].seed_ctx;
@@ -347,12 +323,12 @@ static void bpf_sample(struct load_source *source, struct load_sample *samples)
 	uint64_t steps = *(volatile uint64_t *)&b->skel->data->hotplug_steps;
 	uint64_t now;
 
-	/* Without a hotplug step since the last time, the mask is what it was. */
+	/* The online mask only changes with a hotplug step. */
 	if (steps != b->hotplug_seen || !b->hotplug_traced) {
-		hotplug_refresh(&b->hotplug);
+		cpu_online_read(&b->online);
 		b->hotplug_seen = steps;
 	} else {
-		b->hotplug.returned = (struct cpuset){0};
+		b->online.returned = (struct cpuset){0};
 	}
 	if (b->has_tasks) {
 		load_tasks_note(&b->tasks);
@@ -365,7 +341,7 @@ static void bpf_sample(struct load_source *source, struct load_sample *samples)
 			((const volatile struct load_cpu_note *)b->notes)[cpu].hotplug_steps;
 		uint32_t ctx = seed_ctx(b, cpu);
 
-		if (!cpuset_has(&b->hotplug.online, cpu)) {
+		if (!cpuset_has(&b->online.set, cpu)) {
 			*s = (struct load_sample){.stamp_ns = now + start,
 						  .hotplug_steps = cpu_steps,
 						  .flags = LOAD_OFFLINE};
@@ -378,7 +354,7 @@ static void bpf_sample(struct load_source *source, struct load_sample *samples)
 		if (b->has_tasks)
 			load_tasks_sample(&b->tasks, cpu, s);
 		if (b->has_pmu) {
-			load_bpf_pmu_refresh(&b->pmu, cpu, cpuset_has(&b->hotplug.returned, cpu));
+			load_bpf_pmu_refresh(&b->pmu, cpu, cpuset_has(&b->online.returned, cpu));
 			load_bpf_pmu_fill(&b->pmu, cpu, &b->slots[cpu], now, ctx, s);
 		}
 		b->torn += !!(s->flags & LOAD_TORN);
@@ -457,6 +433,7 @@ static const struct noise_sends *bpf_sends(struct load_source *source)
 const struct load_source_ops load_source_bpf = {
 	.name = "bpf",
 	.what = "each core records its own context changes (BPF); needs no counter, sends no IPI",
+	.size = sizeof(struct bpf_source),
 	.open = bpf_open,
 	.sample = bpf_sample,
 	.vecs = bpf_vecs,
@@ -473,7 +450,8 @@ const struct load_source_ops load_source_bpf_pmu = {
 	.name = "bpf-pmu",
 	.counts = true,
 	.what = "each core reads its unhalted cycles at its context changes (BPF); sends no IPI",
-	.open = bpf_pmu_open,
+	.size = sizeof(struct bpf_source),
+	.open = bpf_open,
 	.sample = bpf_sample,
 	.vecs = bpf_vecs,
 	.losses = bpf_losses,

@@ -60,7 +60,7 @@ static void window_of(struct context *ctx, unsigned int cpu, struct load_cpu_win
 static void sample(struct context *ctx)
 {
 	ctx->source->ops->sample(ctx->source, ctx->cur);
-	steal_sample(&ctx->steal);
+	steal_sample(&ctx->steal, NULL);
 	for (unsigned int cpu = 0; cpu < ctx->nr_cpus; cpu++) {
 		const struct load_sample *cur = &ctx->cur[cpu];
 		struct cpu_perf *shown = &ctx->head.cpus[cpu];

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "measure/load/proc.h"
 #include "measure/load/sources.h"
 #include "measure/load/steal.h"
 #include "base/load_wrong.h"
@@ -32,7 +33,7 @@ struct load_meter {
 
 	struct steal steal;
 
-	/* Cumulative as last read, and the difference to the reading before; NULL: not wanted. */
+	/* The last reading, cumulative, and its difference to the previous one. NULL: not wanted. */
 	struct load_vecs *vecs_read, *vecs;
 	uint64_t (*bursts_read)[HIST_NR], (*bursts)[HIST_NR];
 };
@@ -146,6 +147,8 @@ static void sample_extras(struct load_meter *m)
 
 static void sample_all(struct load_meter *m)
 {
+	const struct procstat_cpu *ticks = NULL;
+
 	for (unsigned int i = 0; i < m->set.nr; i++) {
 		struct load_source *source = m->set.source[i];
 		struct load_sample *was = m->ends[i].prev;
@@ -153,13 +156,15 @@ static void sample_all(struct load_meter *m)
 		m->ends[i].prev = m->ends[i].cur;
 		m->ends[i].cur = was;
 		source->ops->sample(source, m->ends[i].cur);
+		if (source->ops == &load_source_procstat)
+			ticks = load_procstat_read(source);
 	}
 	for (unsigned int cpu = 0; m->vecs && cpu < m->nr_cpus; cpu++)
 		sample_vecs(m, cpu);
 	for (unsigned int cpu = 0; m->bursts && cpu < m->nr_cpus; cpu++)
 		sample_bursts(m, cpu);
 	sample_extras(m);
-	steal_sample(&m->steal);
+	steal_sample(&m->steal, ticks);
 }
 
 static int load_start(struct meter *meter, struct err *err)
@@ -223,7 +228,7 @@ static const struct meter_ops load_meter_ops = {
 	.close = load_close,
 };
 
-/* What is the same in every window. */
+/* Fills the members that are the same in every window. */
 static void fill_window(struct load_meter *m, const struct load_opts *opts,
 			const struct cpuset *possible)
 {

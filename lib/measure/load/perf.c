@@ -7,21 +7,20 @@
 
 #include "arch/arch.h"
 #include "base/clock.h"
-#include "measure/load/hotplug.h"
 #include "sys/counters.h"
+#include "sys/cpu.h"
 #include "sys/cycles.h"
 
 struct perf_source {
 	struct load_source source;
 	struct perf_event event;
-	struct hotplug hotplug;
-	bool tsc;
+	struct cpu_online online;
 	struct counters *counters;
 	struct last *last; /* per CPU */
 	uint64_t read_errors;
 };
 
-/* Of the last good sample of a CPU. */
+/* The last good sample of a CPU. */
 struct last {
 	uint64_t enabled_ns;
 	uint32_t generation;
@@ -32,65 +31,44 @@ static struct perf_source *to_perf(struct load_source *source)
 	return (struct perf_source *)source;
 }
 
+static bool is_tsc(const struct perf_source *p)
+{
+	return p->source.ops == &load_source_perf_tsc;
+}
+
 static void perf_close(struct load_source *source)
 {
 	struct perf_source *p = to_perf(source);
 
 	counters_close(p->counters);
-	hotplug_close(&p->hotplug);
+	cpu_online_close(&p->online);
 	free(p->last);
 	free(p);
 }
 
-static int open_mode(const struct load_source_ops *ops, const struct load_source_opts *opts,
-		     bool tsc, struct load_source **ret_source, struct err *err)
+static int perf_open(struct load_source *source, const struct load_source_opts *opts,
+		     struct err *err)
 {
-	struct perf_source *p;
+	struct perf_source *p = to_perf(source);
 	int rc;
 
 	if (!arch_has_cycles())
 		return err_unsupported(err, -EOPNOTSUPP, "use --source bpf",
 				       "no cycle clock is known for this architecture");
-	p = calloc(1, sizeof(*p));
-	if (!p)
-		return err_set(err, -ENOMEM, "out of memory");
-	p->source = (struct load_source){.ops = ops, .nr_cpus = opts->nr_cpus, .rate = 1.0};
-	p->tsc = tsc;
-	rc = hotplug_open(&p->hotplug, err);
-	if (rc) {
-		free(p);
+	rc = cpu_online_open(&p->online, NULL, err);
+	if (!rc)
+		rc = perf_event_find(NULL, opts->event, &p->event, err);
+	if (rc)
 		return rc;
-	}
-	rc = perf_event_find(NULL, opts->event, &p->event, err);
-	if (rc)
-		goto fail;
 	p->last = calloc(opts->nr_cpus, sizeof(*p->last));
-	rc = p->last ? counters_open(&p->event, opts->nr_cpus, &p->hotplug.online, &p->counters, err)
-		     : err_set(err, -ENOMEM, "out of memory");
-	if (rc)
-		goto fail;
+	if (!p->last)
+		return err_set(err, -ENOMEM, "out of memory");
 	/* load = Δcycles / (Δenabled_ns × base_hz / 1e9) */
-	if (!tsc) {
-		p->source.base_hz = cycles_hz();
-		p->source.rate = 1e9 / (double)p->source.base_hz;
+	if (!is_tsc(p)) {
+		source->base_hz = cycles_hz();
+		source->rate = 1e9 / (double)source->base_hz;
 	}
-	*ret_source = &p->source;
-	return 0;
-fail:
-	perf_close(&p->source);
-	return rc;
-}
-
-static int open_tsc(const struct load_source_opts *opts, struct load_source **ret_source,
-		    struct err *err)
-{
-	return open_mode(&load_source_perf_tsc, opts, true, ret_source, err);
-}
-
-static int open_calibrated(const struct load_source_opts *opts, struct load_source **ret_source,
-			   struct err *err)
-{
-	return open_mode(&load_source_perf_calibrated, opts, false, ret_source, err);
+	return counters_open(&p->event, opts->nr_cpus, &p->online.set, &p->counters, err);
 }
 
 static void sample_cpu(struct perf_source *p, unsigned int cpu, struct load_sample *s)
@@ -99,7 +77,7 @@ static void sample_cpu(struct perf_source *p, unsigned int cpu, struct load_samp
 	struct counter counter;
 	uint64_t before, after;
 
-	if (cpuset_has(&p->hotplug.returned, cpu)) {
+	if (cpuset_has(&p->online.returned, cpu)) {
 		counters_renew(p->counters, cpu, last->generation);
 		s->flags |= LOAD_HOTPLUGGED;
 	}
@@ -119,7 +97,7 @@ static void sample_cpu(struct perf_source *p, unsigned int cpu, struct load_samp
 		s->flags |= LOAD_READ_FAILED | LOAD_HOTPLUGGED;
 		return;
 	}
-	/* Another counter than in the sample before: this sample can only begin a window. */
+	/* The counter was replaced since the previous sample: this sample can only begin a window. */
 	if (last->generation && last->generation != counter.generation) {
 		p->read_errors += !(s->flags & LOAD_HOTPLUGGED);
 		s->flags |= LOAD_RESTARTED;
@@ -128,7 +106,7 @@ static void sample_cpu(struct perf_source *p, unsigned int cpu, struct load_samp
 	s->busy = counter.count.value;
 	s->enabled_ns = counter.count.enabled_ns;
 	s->running_ns = counter.count.running_ns;
-	s->total = p->tsc ? before + (after - before) / 2 : counter.count.enabled_ns;
+	s->total = is_tsc(p) ? before + (after - before) / 2 : counter.count.enabled_ns;
 	if (!p->event.constant || !arch_cycles_constant())
 		s->flags |= LOAD_NOT_CONSTANT;
 }
@@ -137,10 +115,10 @@ static void perf_sample(struct load_source *source, struct load_sample *samples)
 {
 	struct perf_source *p = to_perf(source);
 
-	hotplug_refresh(&p->hotplug);
+	cpu_online_read(&p->online);
 	for (unsigned int cpu = 0; cpu < source->nr_cpus; cpu++) {
 		samples[cpu] = (struct load_sample){.stamp_ns = clock_mono_ns()};
-		if (cpuset_has(&p->hotplug.online, cpu))
+		if (cpuset_has(&p->online.set, cpu))
 			sample_cpu(p, cpu, &samples[cpu]);
 		else
 			samples[cpu].flags = LOAD_OFFLINE;
@@ -156,7 +134,8 @@ const struct load_source_ops load_source_perf_tsc = {
 	.name = "perf-tsc",
 	.counts = true,
 	.what = "unhalted cycles over the cycle clock (perf); sends an IPI to each core per sample",
-	.open = open_tsc,
+	.size = sizeof(struct perf_source),
+	.open = perf_open,
 	.sample = perf_sample,
 	.losses = perf_losses,
 	.close = perf_close,
@@ -167,7 +146,8 @@ const struct load_source_ops load_source_perf_calibrated = {
 	.counts = true,
 	.what = "unhalted cycles over enabled time at a measured rate (perf); sends an IPI to each "
 		"core per sample",
-	.open = open_calibrated,
+	.size = sizeof(struct perf_source),
+	.open = perf_open,
 	.sample = perf_sample,
 	.losses = perf_losses,
 	.close = perf_close,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A source of per-CPU load: what every way to measure it offers; sources.h lists them. */
+/* The interface of a source of per-CPU load. sources.h lists the sources. */
 #ifndef SUBTICK_MEASURE_LOAD_SOURCE_H
 #define SUBTICK_MEASURE_LOAD_SOURCE_H
 
@@ -21,15 +21,20 @@ struct load_source_opts {
 	bool lines;	      /* source bpf: hardirq time by line */
 	bool tasks;	      /* source bpf: task time by task */
 	bool noise;	      /* source bpf: what takes time from tasks, and from whom */
-	bool senders;	      /* with noise: which core sends IPIs to which, and which functions */
+	bool senders;	      /* with noise: count IPIs by sending core, target and function */
 };
 
 struct load_source_ops {
 	const char *name; /* as in --source */
 	const char *what; /* one line for people */
 	bool counts;	  /* a hardware event, which opts->event names */
-	/* Fails with err->unsupported when this machine lacks what it needs. */
-	int (*open)(const struct load_source_opts *opts, struct load_source **ret, struct err *err);
+	size_t size; /* of the source's own struct */
+	/*
+	 * @source is zeroed but for struct load_source. Fails with err->unsupported when this machine lacks what it
+	 * needs; close() follows.
+	 */
+	int (*open)(struct load_source *source, const struct load_source_opts *opts,
+		    struct err *err);
 	/* Fills samples[0 … nr_cpus-1]; a CPU that can't be read is flagged, never left as it was. */
 	void (*sample)(struct load_source *source, struct load_sample *samples);
 	/* Fills in those losses that the source can have; the others are LOAD_NO_LOSS before. */
@@ -41,14 +46,15 @@ struct load_source_ops {
 	/* Optional: hardirq and task time since the last call, most first. 0 or -errno. */
 	int (*lines)(struct load_source *source, const struct load_line **ret, size_t *ret_nr);
 	int (*tasks)(struct load_source *source, const struct load_task **ret, size_t *ret_nr);
-	/* Optional: what each CPU counts for `noise`; ends a turn, and says which. NULL: not asked for. */
+	/* Optional: counters of `noise` by CPU. Ends a turn and returns its number. NULL: not asked for. */
 	const struct noise_cpu *(*noise)(struct load_source *source, uint64_t *ret_turn);
 	/* Optional: what each CPU sent, with senders. */
 	const struct noise_sends *(*sends)(struct load_source *source);
+	/* Frees @source, also after a failed open. */
 	void (*close)(struct load_source *source);
 };
 
-/* First member of each source's own struct; filled in by open. */
+/* First member of each source's own struct; filled in by load_source_open() and by open. */
 struct load_source {
 	const struct load_source_ops *ops;
 	unsigned int nr_cpus;

@@ -3,6 +3,7 @@
 #include "measure/load/sources.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "measure/load/bpf.h"
@@ -11,8 +12,8 @@
 #include "measure/load/taskclock.h"
 
 /*
- * Best first: context changes tell every part and disturb no core. The variant with a counter is
- * more exact about halting but reads the counter at each change, so it is used only when named.
+ * Best first. Source bpf has every part of the time and disturbs no core. The variant with a counter is
+ * more exact about halting but reads the counter at each context change, so it is used only when named.
  */
 static const struct load_source_ops *const sources[] = {
 	&load_source_bpf,
@@ -31,6 +32,23 @@ const struct load_source_ops *const *load_sources(void)
 	return sources;
 }
 
+static int open_one(const struct load_source_ops *ops, const struct load_source_opts *opts,
+		    struct load_source **ret_source, struct err *err)
+{
+	struct load_source *source = calloc(1, ops->size);
+	int rc;
+
+	if (!source)
+		return err_set(err, -ENOMEM, "out of memory");
+	*source = (struct load_source){.ops = ops, .nr_cpus = opts->nr_cpus, .rate = 1.0};
+	rc = ops->open(source, opts, err);
+	if (rc)
+		ops->close(source);
+	else
+		*ret_source = source;
+	return rc;
+}
+
 static int open_auto(const struct load_source_opts *opts, struct load_source **ret_source,
 		     struct err *err)
 {
@@ -41,7 +59,7 @@ static int open_auto(const struct load_source_opts *opts, struct load_source **r
 	int rc = -ENODEV;
 
 	for (size_t i = 0; i < sizeof(automatic) / sizeof(automatic[0]); i++) {
-		rc = automatic[i]->open(opts, ret_source, err);
+		rc = open_one(automatic[i], opts, ret_source, err);
 		if (!rc) {
 			/* Success, but @err still says why a better one is unavailable. */
 			if (err)
@@ -63,7 +81,7 @@ int load_source_open(const char *name, const struct load_source_opts *opts,
 		return open_auto(opts, ret_source, err);
 	for (const struct load_source_ops *const *ops = sources; *ops; ops++)
 		if (!strcmp((*ops)->name, name))
-			return (*ops)->open(opts, ret_source, err);
+			return open_one(*ops, opts, ret_source, err);
 	return err_set(err, -EINVAL, "unknown source %s", name);
 }
 

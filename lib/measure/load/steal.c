@@ -32,7 +32,7 @@ void steal_close(struct steal *steal)
 	*steal = (struct steal){0};
 }
 
-void steal_sample(struct steal *steal)
+void steal_sample(struct steal *steal, const struct procstat_cpu *read)
 {
 	struct procstat_cpu *was = steal->prev;
 
@@ -40,7 +40,9 @@ void steal_sample(struct steal *steal)
 		return;
 	steal->prev = steal->cur;
 	steal->cur = was;
-	if (procstat_read(&steal->stat, steal->cur, steal->nr_cpus))
+	if (read)
+		memcpy(steal->cur, read, steal->nr_cpus * sizeof(*steal->cur));
+	else if (procstat_read(&steal->stat, steal->cur, steal->nr_cpus))
 		memset(steal->cur, 0, steal->nr_cpus * sizeof(*steal->cur));
 }
 

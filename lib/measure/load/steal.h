@@ -24,16 +24,17 @@ struct steal {
 int steal_open(struct steal *steal, unsigned int nr_cpus);
 void steal_close(struct steal *steal);
 
-void steal_sample(struct steal *steal);
+/* @read: /proc/stat as another source has just read it, or NULL. */
+void steal_sample(struct steal *steal, const struct procstat_cpu *read);
 
 /*
  * A kernel that does not account stolen time always shows 0, so steal counts as known only once the
  * column of some CPU has moved.
  */
 bool steal_known(const struct steal *steal);
-/* What was stolen between the last two samples. */
+/* Stolen time between the last two samples. */
 uint64_t steal_ns(const struct steal *steal, unsigned int cpu);
-/* Moves what was stolen between the last two samples out of the busy parts of the window. */
+/* Moves this time out of the busy parts of the window. */
 void steal_move(const struct steal *steal, unsigned int cpu, struct load_cpu_window *window);
 
 #endif

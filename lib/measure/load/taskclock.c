@@ -9,22 +9,21 @@
 
 #include "abi/taskclock.h"
 #include "base/clock.h"
-#include "measure/load/hotplug.h"
 #include "sys/bpf.h"
+#include "sys/cpu.h"
 #include "sys/kbtf.h"
 #include "taskclock.skel.h"
 
 #define SLOT_TRIES 1000
 
 /*
- * perf's own task-clock event, opened for a CPU, counts wall time: its clock is that of the CPU's
- * context, which never stops. What task clocks are meant to say per CPU is the time between each
- * task's switch in and out, so that is what is summed here.
+ * perf's own task-clock event counts wall time if it is opened for a CPU: the clock of a CPU's context never
+ * stops. This source sums the time from each task's switch in to its switch out instead.
  */
 struct taskclock_source {
 	struct load_source source;
 	struct taskclock_bpf *skel;
-	struct hotplug hotplug;
+	struct cpu_online online;
 	const struct taskclock_slot *slots;
 	struct sys_bpf_view view; /* of the slots */
 	uint64_t torn;
@@ -41,7 +40,7 @@ static void taskclock_close(struct load_source *source)
 
 	sys_bpf_views_close(&t->view, 1);
 	taskclock_bpf__destroy(t->skel);
-	hotplug_close(&t->hotplug);
+	cpu_online_close(&t->online);
 	free(t);
 }
 
@@ -75,28 +74,12 @@ static int load_skeleton(struct taskclock_source *t, struct err *err)
 	return 0;
 }
 
-static int taskclock_open(const struct load_source_opts *opts, struct load_source **ret_source,
+static int taskclock_open(struct load_source *source, const struct load_source_opts *opts,
 			  struct err *err)
 {
-	struct taskclock_source *t = calloc(1, sizeof(*t));
-	int rc;
+	int rc = cpu_online_open(&to_taskclock(source)->online, NULL, err);
 
-	if (!t)
-		return err_set(err, -ENOMEM, "out of memory");
-	t->source = (struct load_source){
-		.ops = &load_source_taskclock, .nr_cpus = opts->nr_cpus, .rate = 1.0};
-	rc = hotplug_open(&t->hotplug, err);
-	if (rc) {
-		free(t);
-		return rc;
-	}
-	rc = load_skeleton(t, err);
-	if (rc) {
-		taskclock_close(&t->source);
-		return rc;
-	}
-	*ret_source = &t->source;
-	return 0;
+	return rc ? rc : load_skeleton(to_taskclock(source), err);
 }
 
 static bool slot_read(const volatile struct taskclock_slot *slot, uint64_t now,
@@ -121,13 +104,13 @@ static void taskclock_sample(struct load_source *source, struct load_sample *sam
 	struct taskclock_source *t = to_taskclock(source);
 	uint64_t start = t->skel->bss->start_ns, now;
 
-	hotplug_refresh(&t->hotplug);
+	cpu_online_read(&t->online);
 	now = clock_mono_ns() - start;
 	for (unsigned int cpu = 0; cpu < source->nr_cpus; cpu++) {
 		struct load_sample *s = &samples[cpu];
 
 		*s = (struct load_sample){.stamp_ns = now};
-		if (!cpuset_has(&t->hotplug.online, cpu)) {
+		if (!cpuset_has(&t->online.set, cpu)) {
 			s->flags = LOAD_OFFLINE;
 		} else if (!slot_read(&t->slots[cpu], now, s)) {
 			s->flags = LOAD_TORN;
@@ -148,6 +131,7 @@ static void taskclock_losses(struct load_source *source, struct load_losses *los
 const struct load_source_ops load_source_taskclock = {
 	.name = "taskclock",
 	.what = "time tasks were switched in over wall time (BPF); does not see softirqs on idle",
+	.size = sizeof(struct taskclock_source),
 	.open = taskclock_open,
 	.sample = taskclock_sample,
 	.losses = taskclock_losses,

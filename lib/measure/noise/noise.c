@@ -69,7 +69,7 @@ static void sample(struct noise_meter *m)
 					 has_figure(&m->prev[cpu], &m->cur[cpu]));
 	noise_cells_end(&m->cells);
 	noise_senders_read(&m->senders, &m->cpus);
-	steal_sample(&m->steal);
+	steal_sample(&m->steal, NULL);
 }
 
 static int noise_start(struct meter *meter, struct err *err)

@@ -13,6 +13,7 @@
 #include "counted.h"
 #include "measure/crit/engine.h"
 #include "measure/load/bpf.h"
+#include "measure/load/sources.h"
 #include "measure/load/taskclock.h"
 #include "measure/runq/chunks.h"
 #include "measure/runq/idle.h"
@@ -191,8 +192,8 @@ static void try_load(const char *choice, bool brief, const struct load_source_op
 	opts.nr_cpus = nr_cpus;
 	counted_begin();
 	/* It may end without a source: emulated x86 has no counter, but the programs were loaded. */
-	if (!ops->open(&opts, &source, &err))
-		ops->close(source);
+	if (!load_source_open(ops->name, &opts, &source, &err))
+		load_source_close(source);
 	/* Refused before the verifier sees it: this kernel lacks the tracepoint. */
 	if (opts.senders && err.unsupported)
 		return;

@@ -76,7 +76,7 @@ static int add_operand(struct opts_state *state, const char *word, void *base, s
 static int gather_files(struct gathered *g, const struct report_cmd *cmd, struct err *err)
 {
 	for (size_t i = 0; i < cmd->nr_from; i++) {
-		size_t size, before = g->nr_reports;
+		size_t size, before = g->nr_windows;
 		char *text = input_read(cmd->from[i], &size, err);
 		int rc;
 
@@ -86,7 +86,7 @@ static int gather_files(struct gathered *g, const struct report_cmd *cmd, struct
 		free(text);
 		if (rc)
 			return err_prefix(err, "%s", cmd->from[i]);
-		if (g->nr_reports == before)
+		if (g->nr_windows == before)
 			return err_set(err, -ENODATA,
 				       "%s contains no report: save the output of a command with "
 				       "--json",
@@ -187,46 +187,39 @@ static int output_try(const char *path, struct err *err)
 static int run(const struct report_cmd *cmd, struct gathered *g, struct err *err)
 {
 	char machine[512];
-	struct html_doc doc = {.machine = cmd->nr_from ? NULL : machine};
 	struct output output = {.path = cmd->output};
 	int rc = output_try(cmd->output, err);
 
 	if (rc)
 		return rc;
+	rc = gathered_open(g, err);
+	if (rc)
+		return rc;
 	describe_machine(machine, sizeof(machine));
+	g->doc.machine = cmd->nr_from ? NULL : machine;
 	if (cmd->nr_from)
 		rc = gather_files(g, cmd, err);
 	else if ((rc = report_run(g, cmd->seconds, cmd->collect, isatty(STDERR_FILENO))))
 		err_set(err, rc, "cannot run the measurements: %s", strerror(-rc));
-	if (!rc && !g->nr_reports)
+	if (!rc && !g->nr_windows)
 		rc = err_unsupported(err, -ENODATA, "run subtick doctor to see what is missing",
 				     "nothing could be measured: %s",
-				     g->nr_missing ? g->missing[0].why : "nothing was selected");
+				     g->doc.nr_missing ? g->doc.missing[0].why
+						       : "nothing was selected");
+	if (!rc)
+		rc = gathered_finish(g, err);
 	if (rc || (rc = output_open(&output, err)))
 		return rc;
-	doc.reports = (const struct report *const *)g->reports;
-	doc.nr_reports = g->nr_reports;
-	doc.missing = g->missing;
-	doc.nr_missing = g->nr_missing;
-	return output_close(&output, html_write(output.file, &doc), err);
+	return output_close(&output, html_write(output.file, &g->doc), err);
 }
 
 static void print_result(const struct report_cmd *cmd, const struct gathered *g)
 {
-	for (size_t i = 0; i < g->nr_missing; i++)
-		fprintf(stderr, "subtick report: without %s: %s\n", g->missing[i].command,
-			g->missing[i].why);
+	for (size_t i = 0; i < g->doc.nr_missing; i++)
+		fprintf(stderr, "subtick report: without %s: %s\n", g->doc.missing[i].command,
+			g->doc.missing[i].why);
 	if (strcmp(cmd->output, "-"))
 		fprintf(stderr, "subtick report: wrote %s\n", cmd->output);
-}
-
-/* Something was asked for and refused, and all there is comes from doctor. */
-static bool nothing_measured(const struct gathered *g)
-{
-	for (size_t i = 0; i < g->nr_reports; i++)
-		if (strcmp(g->reports[i]->command, "doctor"))
-			return false;
-	return g->nr_missing;
 }
 
 int cmd_report(int argc, char **argv)
@@ -236,8 +229,8 @@ int cmd_report(int argc, char **argv)
 	struct opts_state state = {
 		.command = "report",
 		.synopsis = "report [options]\n       subtick report [-o FILE] --from FILE...",
-		.summary = "Measures and writes one self-contained HTML file: summary, plots, "
-			   "tables, method.",
+		.summary = "Measures and writes one self-contained HTML file: the live page with "
+			   "its charts and tables.",
 		.own = options,
 		.operand = add_operand,
 	};
@@ -254,7 +247,8 @@ int cmd_report(int argc, char **argv)
 	run(&cmd, &gathered, &err);
 	if (!err.code)
 		print_result(&cmd, &gathered);
-	code = nothing_measured(&gathered) ? EXIT_UNSUPPORTED : EXIT_SUCCESS;
+	/* Everything but doctor was refused. */
+	code = gathered.doc.nr_missing && !gathered.measured ? EXIT_UNSUPPORTED : EXIT_SUCCESS;
 	gathered_free(&gathered);
 	return err.code ? opts_fail("report", &err) : code;
 }

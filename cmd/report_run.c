@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Runs each measurement as a process of its own. So those that only observe can share one window, a
- * failure does not affect the others, and the report shows exactly what --json prints.
+ * failure does not affect the others, and the report embeds exactly what --json prints.
  */
 #include "report_run.h"
 
@@ -17,6 +17,7 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -24,9 +25,14 @@
 #include "commands.h"
 #include "report/read_json.h"
 #include "run.h"
+#include "view/view.h"
 
 #define MAX_ARGS   12
 #define MAX_OUTPUT (256u << 20)
+#define MAX_WINDOWS (64u << 20) /* JSON in one report; a browser reads this much in seconds */
+/* The text for readers without JavaScript; the windows have all figures. */
+#define MAX_TEXTS 32
+#define MAX_TEXT_BYTES (1 << 20)
 #define POLL_NS	   (250 * NSEC_PER_MSEC)
 #define GRACE_NS   (10 * NSEC_PER_SEC) /* after a stop, to print what was measured */
 
@@ -61,37 +67,64 @@ struct child {
 	int status;
 };
 
-/* Owns @report from here on, also on failure. */
-static int gathered_add(struct gathered *g, struct report *report)
-{
-	struct report **reports = grow(g->reports, g->nr_reports, sizeof(*reports));
-
-	if (!reports) {
-		report_free(report);
-		return -ENOMEM;
-	}
-	g->reports = reports;
-	g->reports[g->nr_reports++] = report;
-	return 0;
-}
-
 __attribute__((format(printf, 3, 4))) static int
 gathered_miss(struct gathered *g, const char *command, const char *fmt, ...)
 {
-	struct html_missing *missing = grow(g->missing, g->nr_missing, sizeof(*missing));
+	struct html_missing *missing =
+		grow((void *)g->doc.missing, g->doc.nr_missing, sizeof(*missing));
 	va_list ap;
 	char *why;
 	int len;
 
 	if (!missing)
 		return -ENOMEM;
-	g->missing = missing;
+	g->doc.missing = missing;
 	va_start(ap, fmt);
 	len = vasprintf(&why, fmt, ap);
 	va_end(ap);
 	if (len < 0)
 		return -ENOMEM;
-	g->missing[g->nr_missing++] = (struct html_missing){command, why};
+	missing[g->doc.nr_missing++] = (struct html_missing){command, why};
+	return 0;
+}
+
+int gathered_open(struct gathered *g, struct err *err)
+{
+	*g = (struct gathered){0};
+	g->windows = open_memstream((char **)&g->doc.windows, &g->doc.windows_size);
+	g->text = open_memstream((char **)&g->doc.text, &g->text_size);
+	return g->windows && g->text ? 0 : err_set(err, -ENOMEM, "out of memory");
+}
+
+/* "subtick load, measured 2026-11-18 02:25:43 UTC", and the text view. */
+static void put_text(FILE *out, const struct report *report)
+{
+	struct view view = {.format = VIEW_TEXT, .out = out};
+	time_t seconds = report->time_unix_ns / NSEC_PER_SEC;
+	char when[40] = "";
+	struct tm tm;
+
+	if (seconds && gmtime_r(&seconds, &tm))
+		strftime(when, sizeof(when), ", measured %F %T UTC", &tm);
+	fprintf(out, "\nsubtick %s%s\n", report->command, when);
+	view_write(&view, report);
+}
+
+/* Embeds what our writer makes of the report: every browser can read it, whatever the input was. */
+static int gathered_add(struct gathered *g, const struct report *report, struct err *err)
+{
+	struct view view = {.format = VIEW_JSON, .out = g->windows};
+
+	fputs(g->nr_windows++ ? "," : "", g->windows);
+	if (view_write(&view, report))
+		return err_set(err, -ENOMEM, "out of memory");
+	if (g->doc.windows_size > MAX_WINDOWS)
+		return err_set(err, -EFBIG,
+			       "more than %u MiB of JSON: make a report of fewer windows",
+			       MAX_WINDOWS >> 20);
+	g->measured |= strcmp(report->command, "doctor");
+	if (g->nr_windows <= MAX_TEXTS && g->text_size < MAX_TEXT_BYTES)
+		put_text(g->text, report);
 	return 0;
 }
 
@@ -102,22 +135,35 @@ int gathered_read(struct gathered *g, const char *text, size_t size, struct err 
 	int rc;
 
 	while (!(rc = report_read_json(text + at, size - at, &report, &used, err))) {
-		at += used;
-		rc = gathered_add(g, report);
+		rc = gathered_add(g, report, err);
+		report_free(report);
 		if (rc)
-			return err_set(err, rc, "out of memory");
+			return rc;
+		at += used;
 	}
 	return rc == -ENODATA ? 0 : rc;
 }
 
+int gathered_finish(struct gathered *g, struct err *err)
+{
+	int rc = fclose(g->windows) ? -errno : 0;
+
+	rc = fclose(g->text) ? -errno : rc;
+	g->windows = g->text = NULL;
+	return rc ? err_set(err, rc, "out of memory") : 0;
+}
+
 void gathered_free(struct gathered *g)
 {
-	for (size_t i = 0; i < g->nr_reports; i++)
-		report_free(g->reports[i]);
-	for (size_t i = 0; i < g->nr_missing; i++)
-		free((char *)g->missing[i].why);
-	free(g->reports);
-	free(g->missing);
+	for (size_t i = 0; i < g->doc.nr_missing; i++)
+		free((char *)g->doc.missing[i].why);
+	free((void *)g->doc.missing);
+	if (g->windows)
+		fclose(g->windows);
+	if (g->text)
+		fclose(g->text);
+	free((char *)g->doc.windows);
+	free((char *)g->doc.text);
 }
 
 static bool in_list(const char *list, const char *name)
@@ -138,7 +184,7 @@ static void child_exec(const struct child *child, const char *seconds, pid_t par
 
 	for (const char *const *arg = child->collector->args; *arg; arg++)
 		args[nr++] = strcmp(*arg, "%") ? *arg : seconds;
-	/* However we end, our children must not go on measuring. */
+	/* A child must not outlive this process. */
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != parent || dup2(child->out, STDOUT_FILENO) < 0 ||
 	    dup2(child->err, STDERR_FILENO) < 0)
@@ -212,7 +258,7 @@ static void tidy(char *text, const char *name)
 static int child_collect(struct gathered *g, const struct child *child)
 {
 	const char *name = child->collector->name;
-	size_t out_size = 0, err_size = 0, before = g->nr_reports;
+	size_t out_size = 0, err_size = 0, before = g->nr_windows;
 	char *out = read_fd(child->out, &out_size), *words = read_fd(child->err, &err_size);
 	struct err err = {0};
 	int rc = 0;
@@ -226,7 +272,7 @@ static int child_collect(struct gathered *g, const struct child *child)
 		rc = gathered_miss(g, name, "its output could not be read: %s", err.what);
 	else if (WIFSIGNALED(child->status))
 		rc = gathered_miss(g, name, "killed by signal %d", WTERMSIG(child->status));
-	else if (WEXITSTATUS(child->status) || g->nr_reports == before)
+	else if (WEXITSTATUS(child->status) || g->nr_windows == before)
 		rc = gathered_miss(g, name, "%s",
 				   *words ? words : "it printed neither a result nor an error");
 out:
@@ -258,7 +304,7 @@ static void children_kill(const struct child *children, size_t nr, int number)
 			kill(children[i].pid, number);
 }
 
-/* How long a step takes with these collectors, about. */
+/* Expected duration of a step with the collectors of @list. */
 static double step_seconds(int step, unsigned int seconds, const char *list)
 {
 	static const double more[NR_STEPS] = {1.0, 2.0, 21.0, 5.0};
@@ -269,7 +315,7 @@ static double step_seconds(int step, unsigned int seconds, const char *list)
 	return any ? more[step] + (step == 1 ? seconds : 0) : 0.0;
 }
 
-/* What is measured now, for how long, and about how long all of it still takes. */
+/* Expected seconds of the present step, and of the later steps. */
 struct progress {
 	bool shown;
 	double step_s, later_s;
@@ -288,7 +334,7 @@ static void show_progress(const struct child *children, size_t nr, uint64_t sinc
 	fprintf(stderr, "%.0f s, about %.0f s left", passed, ceil(left + progress->later_s));
 }
 
-/* Waits for all children. Passes a stop on to them, so that they print what they have. */
+/* Waits for all children. A stop is passed on, and children print their results until then. */
 static void children_wait(struct child *children, size_t nr, const struct progress *progress)
 {
 	uint64_t since = clock_mono_ns(), deadline = 0;

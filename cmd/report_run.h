@@ -5,30 +5,33 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "base/err.h"
-#include "report/report.h"
 #include "view/html/html.h"
 
-/* The reports gathered, and what is missing with the reason; owns the strings of @missing. */
+/* The content of a report. Begin with gathered_open(); owns all strings but the machine. */
 struct gathered {
-	struct report **reports;
-	size_t nr_reports;
-	struct html_missing *missing;
-	size_t nr_missing;
+	FILE *windows, *text; /* closed by gathered_finish() */
+	struct html_doc doc;
+	size_t text_size, nr_windows;
+	bool measured; /* there is a window of a command other than doctor */
 };
 
-/* Adds every report of a JSON text. */
+int gathered_open(struct gathered *g, struct err *err);
+/* Checks every report of a JSON text and adds it. */
 int gathered_read(struct gathered *g, const char *text, size_t size, struct err *err);
+/* Completes @g->doc. */
+int gathered_finish(struct gathered *g, struct err *err);
 void gathered_free(struct gathered *g);
 
 /* Names of the measurements, in order; NULL at the end. */
 extern const char *const report_collectors[];
 
 /*
- * Runs the collectors of the comma-separated @list (NULL: all); those that only observe run at the
- * same time. A collector that this build lacks or that fails is added to the missing, with its
- * error message. 0 or -ENOMEM.
+ * Runs the collectors of the comma-separated @list (NULL: all). Collectors that only observe run
+ * at the same time. A collector that this build lacks or that fails is added to the missing, with
+ * its error message. 0 or -ENOMEM.
  */
 int report_run(struct gathered *g, unsigned int seconds, const char *list, bool progress);
 

@@ -8,7 +8,7 @@
 #include <event2/http.h>
 
 #include "accept.h"
-#include "web/assets.h"
+#include "view/html/assets.h"
 
 void answer_count(struct server *server, int code)
 {

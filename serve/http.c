@@ -20,11 +20,11 @@
 #include "base/hash.h"
 #include "host.h"
 #include "log.h"
-#include "past.h"
+#include "history_http.h"
 #include "scrape.h"
 #include "stream.h"
 #include "traces.h"
-#include "web/assets.h"
+#include "view/html/assets.h"
 
 #define MAX_HEADERS 8192
 #define MAX_BODY    0
@@ -119,11 +119,11 @@ static void route(struct server *server, struct evhttp_request *request, const c
 	else if (!strcmp(path, "/api/v1/stream"))
 		stream_answer(server, request, query);
 	else if (!strcmp(path, "/api/v1/history"))
-		past_history(server, request, query);
+		history_http_history(server, request, query);
 	else if (!strcmp(path, "/api/v1/report"))
-		past_report(server, request, query);
+		history_http_report(server, request, query);
 	else if (!strcmp(path, "/api/v1/host"))
-		past_host(server, request);
+		history_http_host(server, request);
 	else if (!strcmp(path, "/api/v1/traces"))
 		traces_list(server, request);
 	else if (!strncmp(path, traces, sizeof(traces) - 1))

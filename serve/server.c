@@ -19,7 +19,7 @@
 #include "http.h"
 #include "log.h"
 #include "needs.h"
-#include "past.h"
+#include "history_http.h"
 #include "sandbox.h"
 #include "scrape.h"
 #include "self.h"
@@ -85,7 +85,7 @@ static void on_updated(evutil_socket_t fd, short what, void *arg)
 	scrape_forget(server);
 	api_forget(server);
 	stream_update(server);
-	past_update(server);
+	history_http_update(server);
 }
 
 /* Notifies the service manager's watchdog only while windows end. */
@@ -174,7 +174,7 @@ static int attach(struct server *s, struct err *err)
 	s->statm_fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
 	if (api_doctor(s, &why))
 		log_line("no /api/v1/doctor: %s", why.what);
-	if (past_open(s))
+	if (history_http_open(s))
 		return err_set(err, -ENOMEM, "out of memory");
 	notify_open(&s->notify);
 	s->base = event_base_new();
@@ -238,7 +238,7 @@ int server_run(struct server *s, struct err *err)
 	scrape_forget(s);
 	api_forget(s);
 	api_close(s);
-	past_close(s);
+	history_http_close(s);
 	close_events(s);
 	collectors_close(s->collectors);
 	for (int id = 0; id < FAMILY_NR; id++)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The embedded page equals the files of serve/web. */
+/* The embedded page equals the files of lib/view/html, and has every metric. */
 #include "test.h"
 
-#include "serve/web/assets.h"
+#include "report/metrics.h"
+#include "view/html/assets.h"
 
 static const char *folder;
 
@@ -19,7 +20,6 @@ static void test_own_files(void **state)
 	static const char *const files[][3] = {
 		{"/", "index.html", "text/html; charset=utf-8"},
 		{"/app.css", "app.css", "text/css; charset=utf-8"},
-		{"/app.js", "app.js", "text/javascript; charset=utf-8"},
 		{"/icon.svg", "icon.svg", "image/svg+xml"},
 	};
 
@@ -42,7 +42,7 @@ static void test_own_files(void **state)
 	}
 }
 
-/* Every file that the page loads is embedded; with one missing the page would be blank. */
+/* Every file that the page loads is embedded. */
 static void test_closed(void **state)
 {
 	static const char *const attributes[] = {"src=\"", "href=\""};
@@ -50,7 +50,7 @@ static void test_closed(void **state)
 
 	assert_non_null(page);
 	for (size_t i = 0; i < 2; i++) {
-		const char *p = (const char *)page->data, *end = p + page->size;
+		const char *p = page->data, *end = p + page->size;
 
 		while ((p = memmem(p, end - p, attributes[i], strlen(attributes[i])))) {
 			char path[128];
@@ -63,13 +63,44 @@ static void test_closed(void **state)
 	}
 }
 
+/* The script has title and help of every metric, as JSON; embed.py reads them from metrics.h. */
+static void test_metrics(void **state)
+{
+	for (unsigned int id = 0; id < METRIC_NR; id++) {
+		const struct metric *metric = metric_get(id);
+		char entry[1024];
+
+		/* No text has a quote or a backslash, which JSON would escape. */
+		assert_null(strpbrk(metric->title, "\"\\"));
+		snprintf(entry, sizeof(entry), "\"%s\":[[\"", metric->key);
+		assert_non_null(strstr(web_script, entry));
+		if (strpbrk(metric->help, "\"\\"))
+			continue;
+		snprintf(entry, sizeof(entry), "\",\"%s\"]", metric->help);
+		assert_non_null(strstr(web_script, entry));
+	}
+}
+
+/* One script without imports, which the browser finishes at its end only. */
+static void test_one_script(void **state)
+{
+	assert_null(strstr(web_script, "\nimport "));
+	assert_null(strstr(web_script, "\nexport "));
+	assert_null(strstr(web_script, "</script"));
+	assert_null(strstr(web_script, "<!--"));
+	assert_null(strstr(web_timeline_script, "</script"));
+	assert_null(strstr(web_style, "</style"));
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_own_files),
 		cmocka_unit_test(test_closed),
+		cmocka_unit_test(test_metrics),
+		cmocka_unit_test(test_one_script),
 	};
 
-	folder = argc > 1 ? argv[1] : "serve/web";
+	folder = argc > 1 ? argv[1] : "lib/view/html";
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

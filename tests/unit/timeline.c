@@ -321,7 +321,7 @@ TEST(the_page_has_every_slice)
 	assert_true(page_has("The picture has 5 of 7 slices"));
 	assert_true(page_has("1 of 4 waits"));
 	assert_int_equal(json_integer_value(json_object_get(wait, "hold")), 50);
-	assert_true(page_has("<td>nine (9)</td><td class=\"n\">60 ns</td><td class=\"n\">50 ns</td>"));
+	assert_true(page_has("<td>nine (9)</td><td class=\"number\">60 ns</td><td class=\"number\">50 ns</td>"));
 	json_decref(root);
 	free(text);
 }

@@ -6,7 +6,6 @@
 #include "present/wake.h"
 #include "report/find.h"
 #include "stats/hist.h"
-#include "view/html/html.h"
 #include "view/svg/wake.h"
 #include "view/svg/wake_runs.h"
 
@@ -595,19 +594,6 @@ static unsigned int times(const char *text, const char *word)
 	return nr;
 }
 
-static char *page(const struct report *const *reports, size_t nr)
-{
-	struct html_doc doc = {.reports = reports, .nr_reports = nr};
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-
-	assert_non_null(out);
-	assert_int_equal(html_write(out, &doc), 0);
-	fclose(out);
-	return text;
-}
-
 /* Figures 5 and 6 of the thesis: latency and residency of two machines by silent time. */
 TEST_WITH(test_two_machines, setup, teardown)
 {
@@ -649,38 +635,6 @@ TEST_WITH(test_two_machines, setup, teardown)
 	assert_true(times(svg, "Residency against silent time, by run") > 0);
 	assert_true(times(svg, "sklep0 (a model): c6") > 0);
 	free(svg);
-
-	text = page(both, 2);
-	assert_true(times(text, "Wake latency against silent time, by run") > 0);
-	assert_true(times(text, "on sklep0 (a model)") > 0);
-	free(text);
-	report_free(here);
-	report_free(there);
-}
-
-/* Two summaries without points: their distributions in one plot; one alone has none. */
-TEST_WITH(test_two_summaries, setup, teardown)
-{
-	struct bench *b = *state;
-	struct report *here = report_of(b, NULL), *there;
-	const struct report *both[2] = {here};
-	char *text;
-
-	strcpy(b->env.machine.machine.host, "sklep0");
-	there = report_of(b, NULL);
-	both[1] = there;
-	text = page(both, 2);
-	assert_true(times(text, "took no longer, by machine") > 0);
-	assert_true(times(text, "sklep0 (a model): C6, 100 wake-ups") > 0);
-	free(text);
-	text = page(both, 1);
-	assert_int_equal(times(text, "by machine"), 0);
-	free(text);
-	/* The same machine twice is told apart. */
-	both[0] = both[1] = there;
-	text = page(both, 2);
-	assert_true(times(text, "sklep0 2 (a model): C6, 100 wake-ups") > 0);
-	free(text);
 	report_free(here);
 	report_free(there);
 }

@@ -82,7 +82,7 @@ export class Fixture {
 	static async start(...args) {
 		const self = new Fixture();
 
-		self.child = spawn("tests/web/fixture.py", ["--web", "serve/web", ...args], {stdio: ["pipe", "pipe", "inherit"]});
+		self.child = spawn("tests/web/fixture.py", ["--web", "lib/view/html", ...args], {stdio: ["pipe", "pipe", "inherit"]});
 		const lines = createInterface({input: self.child.stdout});
 		const [port] = await new Promise((resolve, reject) => {
 			lines.once("line", (line) => resolve([line]));

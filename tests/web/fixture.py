@@ -16,6 +16,9 @@ import threading
 import time
 import urllib.parse
 
+sys.path.insert(0, "lib/view/html")
+import embed  # noqa: E402
+
 TYPES = {".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8",
          ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml"}
 CSP = ("default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
@@ -269,9 +272,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def file(self, path):
         name = "index.html" if path == "/" else path.lstrip("/")
-        # The one file of the page that is not in its folder: the library draws with it, too.
-        folder = "lib/view/html" if name == "timeline.js" else self.options.web
-        full = os.path.join(folder, name)
+        full = os.path.join(self.options.web, name)
+        if name == "metrics.js":
+            self.answer(200, TYPES[".js"], embed.metrics("lib/report/metrics.h").encode())
+            return
         if "/" not in name and os.path.isfile(full):
             with open(full, "rb") as file:
                 kind = TYPES.get(os.path.splitext(name)[1], "text/plain; charset=utf-8")

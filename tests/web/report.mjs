@@ -1,118 +1,199 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The file of `subtick report` in real Chromium: from file://, without a request, with hostile names.
+// The file of `subtick report` in real Chromium: from file://, without a request, with hostile names, on paper.
 import {execFileSync} from "node:child_process";
-import {mkdtempSync, rmSync, writeFileSync} from "node:fs";
+import {mkdtempSync, readFileSync, rmSync, writeFileSync} from "node:fs";
 import {tmpdir} from "node:os";
 import {join} from "node:path";
 import {pathToFileURL} from "node:url";
 import {Browser, Fixture, ok, shots, test} from "./browser.mjs";
 
 const SUBTICK = join(process.env.SUBTICK_BUILD, "subtick");
+const TITLES = {cores: "Cores", runq: "Run queue", wake: "Wake latency", noise: "Noise", doctor: "Doctor", audit: "Audit",
+	crit: "Critical sections", other: "Other"};
 
-async function look(browser, file, name) {
-	const page = await browser.page(), url = pathToFileURL(file).href;
-
-	await page.goto(url);
-	const found = await page.evaluate(() => ({
-		title: document.title,
-		headings: [...document.querySelectorAll("h2")].map((h2) => h2.textContent),
-		alien: document.querySelectorAll("script, img, b, a, iframe, link, object").length,
-		pictures: document.querySelectorAll("svg").length,
-		wide: document.documentElement.scrollWidth > innerWidth + 1,
-		cut: [...document.querySelectorAll("svg")].flatMap((svg) => {
-			const box = svg.getBoundingClientRect();
-
-			return [...svg.querySelectorAll("text")].filter((node) => {
-				const at = node.getBoundingClientRect();
-
-				return at.left < box.left - 1 || at.right > box.right + 1;
-			}).map((node) => node.textContent.slice(0, 60));
-		}),
-		text: document.body.textContent,
-	}));
-
-	ok(page.requests.length === 1 && page.requests[0] === url, `report: ${name} asks for nothing`,
-		page.requests.join("\n"));
-	ok(!page.problems.length, `report: ${name} has no console errors`, page.problems.join("\n"));
-	ok(found.title === "subtick report" && !found.alien, `report: ${name} holds no script and no markup of names`,
-		`${found.title}, ${found.alien}`);
-	ok(found.headings.join() === "Summary,Plots,Tables,Method", `report: ${name} begins with the summary`,
-		found.headings.join());
-	ok(found.pictures > 0 && !found.wide, `report: ${name} has pictures and fits`, JSON.stringify(found.pictures));
-	ok(!found.cut.length, `report: ${name} cuts no text of a picture`, found.cut.slice(0, 10).join("\n"));
-	await page.screenshot({path: join(shots, `report-${name}.png`), fullPage: true});
-	await printed(page, name);
-	await page.pdf({path: join(shots, `report-${name}.pdf`), format: "A4"});
-	await page.close();
-	return found.text;
+function make(out, ...args) {
+	execFileSync(SUBTICK, ["report", "-o", out, ...args], {stdio: "pipe"});
 }
 
-// As wide as A4 between the margins of the document: on paper nothing scrolls into sight.
-async function printed(page, name) {
-	const before = page.viewportSize();
+// Opens every tab with its tables, and returns the text of all.
+async function look(browser, file, name, tabs) {
+	const page = await browser.page(), url = pathToFileURL(file).href;
+	let text = "";
 
-	await page.emulateMedia({media: "print", colorScheme: "dark"});
+	await page.goto(url);
+	await page.waitForSelector(".recorded.ready");
+	const found = await page.locator("[role=tab]:visible").allTextContents();
+
+	ok(found.join() === tabs.map((tab) => TITLES[tab]).join(), `report: ${name} has a tab for each result`, found.join());
+	for (const tab of tabs) {
+		await page.click(`#tab-${tab}`);
+		await page.evaluate(() => document.querySelectorAll("details").forEach((node) => { node.open = true; }));
+		await page.waitForTimeout(200);
+		ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth + 1), `report: ${name}, ${tab} fits`);
+		text += await page.innerText(`#view-${tab}`);
+		await page.screenshot({path: join(shots, `report-${name}-${tab}.png`), fullPage: true});
+	}
+	text += await page.innerText("#findings, #losses >> nth=0") + await page.innerText("#losses");
+	const alien = await page.evaluate(() => document.querySelectorAll("main :is(script, img, b, a, iframe, link, object)").length);
+
+	ok(page.requests.length === 1 && page.requests[0] === url, `report: ${name} asks for nothing`, page.requests.join("\n"));
+	ok(!page.problems.length, `report: ${name} has no console errors`, page.problems.join("\n"));
+	ok(await page.title() === "subtick report" && !alien, `report: ${name} has no markup of names`, `${await page.title()}, ${alien}`);
+	await printed(page, name, tabs);
+	await page.close();
+	return text;
+}
+
+// As wide as A4 between the margins of the document: all views are there, and nothing scrolls into sight.
+async function printed(page, name, tabs) {
 	await page.setViewportSize({width: Math.floor((210 - 2 * 12) / 25.4 * 96), height: 1000});
+	await page.emulateMedia({media: "print", colorScheme: "dark"});
+	await page.waitForFunction((number) => document.querySelectorAll("[role=tabpanel]:not([hidden])").length === number, tabs.length);
 	const found = await page.evaluate(() => ({
-		cut: [...document.querySelectorAll("table, svg, li, p")].filter((node) =>
-			node.getBoundingClientRect().right > innerWidth + 1).map((node) => node.textContent.slice(0, 60)),
-		tall: [...document.querySelectorAll("svg")].filter((node) => node.getBoundingClientRect().height > 950).length,
+		shown: [...document.querySelectorAll("[role=tabpanel]")].filter((node) => node.getBoundingClientRect().height > 0)
+			.map((node) => node.id.replace("view-", "")),
+		cut: [...document.querySelectorAll("table, svg, canvas, li, p")].filter((node) =>
+			node.getBoundingClientRect().right > innerWidth + 1).map((node) => `${node.className}: ${node.textContent.slice(0, 60)}`),
+		tall: [...document.querySelectorAll("svg, canvas")].filter((node) => node.getBoundingClientRect().height > 950).length,
 		back: getComputedStyle(document.body).backgroundColor,
 	}));
 
+	ok(found.shown.join() === tabs.join(), `report: ${name} prints all views`, found.shown.join());
 	ok(!found.cut.length && !found.tall, `report: ${name} is not cut by a sheet of paper`, JSON.stringify(found));
 	ok(found.back === "rgb(255, 255, 255)", `report: ${name} prints dark on white`, found.back);
-	await page.emulateMedia({media: "screen", colorScheme: "light"});
-	await page.setViewportSize(before);
+	await page.emulateMedia({media: null, colorScheme: null});
+	await page.pdf({path: join(shots, `report-${name}.pdf`), format: "A4"});
 }
 
-async function hostile(browser, folder) {
-	const server = await Fixture.start("--cpus", "8", "--hostile", "--losses");
-	const files = [];
+async function saved(folder, nouns, ...options) {
+	const server = await Fixture.start(...options), files = [];
 
-	for (const noun of ["load", "runq", "wake", "doctor"]) {
-		const answer = await fetch(`${server.url}api/v1/${noun}`);
-
-		files.push(join(folder, `${noun}.json`));
-		writeFileSync(files.at(-1), await answer.text());
-	}
-	server.stop();
-	const out = join(folder, "hostile.html");
-
-	execFileSync(SUBTICK, ["report", "-o", out, "--from", ...files], {stdio: "pipe"});
-	const text = await look(browser, out, "hostile");
-
-	for (const part of ["/<script>document.title='owned'</script>", "/quotes\"'`><b>bold</b>",
-		"/new\\x0aline", "x".repeat(254), "/bad\ufffd\ufffd utf8"])
-		ok(text.includes(part), `report: shows ${JSON.stringify(part.slice(0, 40))} as text`);
-	ok(text.includes("12 waits of groups") || text.includes("12 table_full_total"),
-		"report: losses are in the summary", text.slice(0, 400));
-}
-
-async function many(browser, folder) {
-	const server = await Fixture.start("--cpus", "256", "--cgroups", "2000");
-	const files = [];
-
-	for (const noun of ["load", "runq"]) {
+	for (const noun of nouns) {
 		files.push(join(folder, `${noun}.json`));
 		writeFileSync(files.at(-1), await (await fetch(`${server.url}api/v1/${noun}`)).text());
 	}
 	server.stop();
-	const out = join(folder, "many.html");
+	return files;
+}
 
-	execFileSync(SUBTICK, ["report", "-o", out, "--from", ...files], {stdio: "pipe"});
-	const text = await look(browser, out, "many");
+async function hostile(browser, folder) {
+	const files = await saved(folder, ["load", "runq", "wake", "noise", "doctor"], "--cpus", "8", "--hostile", "--losses");
+	const out = join(folder, "hostile.html");
 
-	ok(text.includes("the first 100 of 2000 rows"), "report: says how many of 2,000 groups it shows");
+	make(out, "--from", ...files);
+	const text = await look(browser, out, "hostile", ["cores", "runq", "wake", "noise", "doctor"]);
+
+	for (const part of ["/<script>document.title='owned'</script>", "/quotes\"'`><b>bold</b>", "/new\\u000aline", "x".repeat(254),
+		"/bad\ufffd\ufffd utf8"])
+		ok(text.includes(part), `report: shows ${JSON.stringify(part.slice(0, 40))} as text`);
+	ok(text.includes("12 waits of groups"), "report: losses are above every view", text.slice(-400));
+	ok(text.includes("waits <i>640</i> ms per second."), "report: findings are above every view", text.slice(-400));
+	ok(text.includes("Who waited (rows) behind whom (columns)"), "report: has the map of victims and culprits");
+	await drawer(browser, out);
+}
+
+async function drawer(browser, file) {
+	const page = await browser.page();
+
+	await page.goto(pathToFileURL(file).href);
+	await page.click("#tab-runq");
+	await page.click(".runq tbody button >> nth=0");
+	await page.waitForSelector(".detail:visible");
+	ok(/waits, .* in all, p99/.test(await page.innerText(".detail")), "report: a group opens its drawer", await page.innerText(".detail"));
+	await page.close();
+}
+
+// A reader without JavaScript has the same figures as text.
+async function without(folder) {
+	const browser = await Browser.open({javaScriptEnabled: false}), page = await browser.page();
+
+	await page.goto(pathToFileURL(join(folder, "hostile.html")).href);
+	const text = await page.innerText("body");
+
+	ok(text.includes("subtick load, measured") && text.includes("/quotes\"'`><b>bold</b>") && text.includes("ms per second"),
+		"report: without JavaScript it has findings and figures", text.slice(0, 1000));
+	ok(!await page.isVisible("#tabs") && !await page.isVisible("#save-json"), "report: without JavaScript it has no dead buttons");
+	await page.screenshot({path: join(shots, "report-text.png"), fullPage: true});
+	await browser.close();
+}
+
+async function many(browser, folder) {
+	const files = await saved(folder, ["load", "runq"], "--cpus", "256", "--cgroups", "2000"), out = join(folder, "many.html");
+
+	make(out, "--from", ...files);
+	const text = await look(browser, out, "many", ["cores", "runq"]);
+
+	ok(text.includes("the first 100 of 2000 rows"), "report: says how many of 2,000 groups a table shows");
+}
+
+// Windows of one command are a history, and one of them can be chosen.
+async function windows(browser, folder) {
+	const load = JSON.parse(readFileSync(join(folder, "load.json"), "utf8")), file = join(folder, "windows.jsonl");
+	const lines = [...Array(30).keys()].map((number) => JSON.stringify({...load, time_unix_ns: 1700000000e9 + number * 60e9,
+		cpus: [{...load.cpus[0], busy_ratio: number / 100}]}));
+
+	writeFileSync(file, lines.join("\n"));
+	make(join(folder, "windows.html"), "--from", file);
+	const page = await browser.page();
+
+	await page.goto(pathToFileURL(join(folder, "windows.html")).href);
+	ok(await page.locator("#moment option").count() === 30, "report: each of 30 windows can be chosen");
+	ok(await page.textContent(".core .busy") === "29.0 %", "report: it begins with the last", await page.textContent(".core .busy"));
+	await page.selectOption("#moment", {index: 3});
+	ok(await page.textContent(".core .busy") === "3.0 %", "report: a chosen window is shown", await page.textContent(".core .busy"));
+	await page.hover("#view-cores canvas >> nth=0", {position: {x: 70, y: 60}});
+	const first = await page.textContent("#view-cores .plot-legend .value >> nth=0");
+	const wanted = await page.evaluate(() => new Date(1700000000e3).toLocaleTimeString("en-GB"));
+
+	ok(first === wanted, "report: the charts begin with the first, half an hour before", first);
+	await page.close();
+}
+
+// Results without a view of the exporter, two machines, and a command of a later version.
+async function recorded(browser, folder) {
+	const wake = JSON.parse(readFileSync("tests/golden/report-in.jsonl", "utf8").split("\n")[0]), file = join(folder, "more.jsonl");
+	// The plots have room for six states.
+	const runs = ["here", "there", "there"].map((host, number) => ({...wake, states: wake.states.filter((state) => state.name === "C6"),
+		time_unix_ns: wake.time_unix_ns + (number + 1) * 1e9,
+		machine: {host, cpu_model: "a model"}}));
+	const points = {schema: "subtick.wake.points/1", time_unix_ns: 1, machine: {host: "here"}, quality: {}, notes: [],
+		points: [{cpu: 0, point: 0, silent_ns: 1000, latency_ns: 2000, c6_ns: 5}, {cpu: 0, point: 1, silent_ns: 90000, latency_ns: 3000, c6_ns: 9}]};
+	const later = {schema: "subtick.later/1", time_unix_ns: 1, new_ns: 1500, rows: [{"name": "</script><!--\u2028", share_ratio: 0.5}],
+		quality: {}, notes: ["from a later version"]};
+
+	writeFileSync(file, [...runs, points, later].map((one) => JSON.stringify(one)).join("\n"));
+	make(join(folder, "more.html"), "--from", "tests/golden/report-in.jsonl", file);
+	const text = await look(browser, join(folder, "more.html"), "recorded", ["wake", "noise", "audit", "crit", "other"]);
+
+	for (const part of ["procstat: <b>not</b> to be trusted below 1 s", "Time between increments: user+idle: all", "Accounted ÷ true",
+		"Largest error of each source", "there (a model): C6", "\nhere (a model): C6", "there 2 (a model): C6", "Wake latency against silent time, by run",
+		"Residency against silent time, by run", "Cost of one pair of disable and enable", "2.68 ns", "from a later version", "1.50 µs",
+		"</script><!--\\u2028", "50.0 %", "worst_error_ratio", "largest error of the columns of /proc/stat"])
+		ok(text.includes(part), `report: has ${JSON.stringify(part)}`);
+}
+
+// A command that could not run has a tab with the reason.
+async function missing(browser, folder) {
+	const out = join(folder, "missing.html"), page = await browser.page();
+
+	make(out, "--from", "tests/golden/report-in.jsonl");
+	writeFileSync(out, readFileSync(out, "utf8").replace("\"missing\":[]",
+		"\"missing\":[{\"command\":\"runq\",\"why\":\"no \\u003cb>BTF\"}]"));
+	await page.goto(pathToFileURL(out).href);
+	ok((await page.innerText("#losses")).includes("runq: missing: no <b>BTF"), "report: what is missing is above every view",
+		await page.innerText("#losses"));
+	await page.click("#tab-runq");
+	ok((await page.innerText("#view-runq .summary")).endsWith("unavailable: no <b>BTF"), "report: its tab has the reason");
+	await page.close();
 }
 
 async function measured(browser, folder) {
 	const out = join(folder, "measured.html");
 
-	execFileSync(SUBTICK, ["report", "--seconds", "1", "--collect", "doctor,load", "-o", out], {stdio: "pipe"});
-	const text = await look(browser, out, "measured");
+	make(out, "--seconds", "1", "--collect", "doctor,load");
+	const text = await look(browser, out, "measured", ["cores", "doctor"]);
 
-	ok(/busy \d+\.\d% of the time/.test(text), "report: of this machine says how busy it was");
+	ok(/busy \d+\.\d % on average/.test(text), "report: of this machine says how busy it was");
 }
 
 export async function reportTests() {
@@ -120,7 +201,11 @@ export async function reportTests() {
 	const browser = await Browser.open({viewport: {width: 1100, height: 900}});
 
 	await test("report: hostile names", () => hostile(browser, folder));
+	await test("report: without JavaScript", () => without(folder));
 	await test("report: many", () => many(browser, folder));
+	await test("report: windows", () => windows(browser, folder));
+	await test("report: recorded results", () => recorded(browser, folder));
+	await test("report: missing", () => missing(browser, folder));
 	await test("report: measured", () => measured(browser, folder));
 	await browser.close();
 	rmSync(folder, {recursive: true, force: true});

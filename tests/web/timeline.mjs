@@ -173,7 +173,7 @@ async function many(browser, folder) {
 
 	execFileSync(PAGE, [file, "1000", "500"]);
 	await page.goto(pathToFileURL(file).href);
-	const view = await seen(page), text = await page.locator(".loss").first().textContent();
+	const view = await seen(page), text = await page.locator("main .status").first().textContent();
 	const said = /The picture has (\d+) of 9002 slices/.exec(text);
 	ok(said && Number(said[1]) <= 500 && Number(said[1]) > 450 && view.wide + view.narrow === Number(said[1]),
 		"timeline: says how many of too many slices it has", `${text} ${JSON.stringify(view)}`);

@@ -1,20 +1,28 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Escapes text, cells and figures: everything of a report enters the document through here. */
+/* Escapes text and JSON for HTML, and formats durations. */
 #include "view/html/html.h"
 
-#include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "view/json.h"
 #include "view/utf8.h"
 #include "view/view.h"
 
+/* Valid UTF-8 without control characters; NULL without memory. */
+static char *printable(const char *text)
+{
+	char *valid = utf8_valid(text), *safe = valid ? utf8_printable(valid, 0) : NULL;
+
+	free(valid);
+	return safe;
+}
+
 void html_text(FILE *out, const char *text)
 {
-	char *valid = utf8_valid(text ?: ""), *safe = valid ? utf8_printable(valid, 0) : NULL;
+	char *safe = printable(text);
 
-	for (const char *p = safe ?: ""; *p; p++) {
+	for (const char *p = safe ?: "(out of memory)"; *p; p++) {
 		switch (*p) {
 		case '<':
 			fputs("&lt;", out);
@@ -32,89 +40,48 @@ void html_text(FILE *out, const char *text)
 			fputs("&#39;", out);
 			break;
 		default:
-			fputc(*p, out);
+			putc(*p, out);
 		}
 	}
-	if (!safe)
-		fputs("(out of memory)", out);
-	free(valid);
 	free(safe);
 }
 
-void html_textf(FILE *out, const char *fmt, ...)
+void html_json(FILE *out, const char *json, size_t size)
 {
-	char *text;
-	va_list ap;
-	int len;
-
-	va_start(ap, fmt);
-	len = vasprintf(&text, fmt, ap);
-	va_end(ap);
-	if (len < 0) {
-		html_text(out, "(out of memory)");
-		return;
+	for (const char *end = json + size, *next; json < end; json = next + 1) {
+		next = memchr(json, '<', end - json) ?: end;
+		fwrite(json, 1, next - json, out);
+		if (next < end)
+			fputs("\\u003c", out);
 	}
-	html_text(out, text);
-	free(text);
 }
 
-double html_mean(const struct table *table, const char *key, size_t *ret_nr)
+void html_json_text(FILE *out, const char *text)
 {
-	double sum = 0.0;
-	size_t nr = 0;
+	char *safe = printable(text), *json = NULL;
+	size_t size = 0;
+	FILE *buffer = open_memstream(&json, &size);
 
-	for (size_t row = 0; row < table->nr_rows; row++) {
-		double value = table_number(table, row, key);
-
-		if (isnan(value))
-			continue;
-		sum += value;
-		nr++;
+	if (buffer) {
+		json_put_text(buffer, safe ?: "?");
+		fclose(buffer);
 	}
-	*ret_nr = nr;
-	return nr ? sum / (double)nr : NAN;
+	if (json)
+		html_json(out, json, size);
+	else
+		fputs("\"?\"", out);
+	free(json);
+	free(safe);
 }
 
-size_t html_largest(const struct table *table, const char *key)
-{
-	size_t best = SIZE_MAX;
-	double most = -INFINITY;
-
-	for (size_t row = 0; table && row < table->nr_rows; row++) {
-		double value = table_number(table, row, key);
-
-		if (value > most) {
-			most = value;
-			best = row;
-		}
-	}
-	return best;
-}
-
-/* "µs": a document can show it, a terminal may not. */
-static void use_mu(char *text, size_t size)
-{
-	size_t length = strlen(text);
-
-	if (length < 3 || strcmp(text + length - 3, " us") || length + 2 > size)
-		return;
-	memcpy(text + length - 2, "µs", sizeof("µs"));
-}
-
-void html_format(const struct value *value, enum unit unit, char *buf, size_t size)
-{
-	view_format_value(value, unit, buf, size);
-	if (unit == UNIT_NS)
-		use_mu(buf, size);
-}
-
+/* Replaces "us" by "µs": a document can show it, a terminal may not. */
 const char *html_ns(double ns, char *buf, size_t size)
 {
-	if (isnan(ns)) {
-		snprintf(buf, size, "an unknown time");
-	} else {
-		view_format_ns(ns, buf, size);
-		use_mu(buf, size);
-	}
+	size_t length;
+
+	view_format_ns(ns, buf, size);
+	length = strlen(buf);
+	if (length >= 3 && !strcmp(buf + length - 3, " us") && length + 2 <= size)
+		memcpy(buf + length - 2, "µs", sizeof("µs"));
 	return buf;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Writes a timeline as a page: data, the script that draws them, and the longest waits as a table. */
-#include "view/html/timeline.h"
+#include "view/timeline.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -8,28 +8,24 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "view/html/assets.h"
 #include "view/html/html.h"
-#include "view/json.h"
 #include "view/output.h"
-#include "view/timeline.h"
-#include "view/utf8.h"
 
-static const char style[] =
-	"body{max-width:none}canvas{display:block;width:100%;touch-action:pan-y;cursor:grab}"
-	":root{--ctx-idle:var(--idle);--on-idle:var(--muted);--on-idle_loop:#000;--on-softirq_on_"
-	"idle:#000}"
-	"button{font:inherit;padding:.1rem "
-	".6rem;margin:.1rem;color:inherit;background:var(--panel);"
-	"border:1px solid var(--line);border-radius:6px}#about{min-height:1.5em}"
-	".legend span{display:inline-block;margin-right:1rem}"
-	".legend i{display:inline-block;width:.9em;height:.9em;margin-right:.3em;"
-	"border:1px solid var(--line)}[hidden]{display:none}@media print{button{display:none}}";
-
-/* All but being halted, which has the colour of the ground. */
-static const char *const shown_parts[] = {
-	"task",	     "hardirq",	  "softirq_on_idle", "softirq_on_task",
-	"ksoftirqd", "idle_loop", "poll_idle",	     "unknown",
-	NULL};
+/* Parts of a core's time and their names, in the order of the legend; app.css has their colours. */
+static const char *const legend[][2] = {
+	{"ctx-task", "tasks"},
+	{"ctx-hardirq", "interrupts"},
+	{"ctx-softirq_on_idle", "softirq on idle"},
+	{"ctx-softirq_on_task", "softirq on tasks"},
+	{"ctx-ksoftirqd", "ksoftirqd"},
+	{"ctx-idle_loop", "idle loop"},
+	{"ctx-poll_idle", "polling idle"},
+	{"ctx-unknown", "unknown"},
+	{"idle", "halted"},
+	{"stat-off", "wait"},
+	{"held", "of it held by CPU quota"},
+};
 
 /* The parts and names in the data, by the numbers that stand for them there. */
 struct words {
@@ -58,31 +54,12 @@ static size_t word(struct words *words, const char *text)
 	return at;
 }
 
-/* Inside a script element: no name can end it, as "<" is never written. */
-static void put_name(FILE *out, const char *name)
-{
-	char *valid = utf8_valid(name), *safe = valid ? utf8_printable(valid, 0) : NULL,
-	     *text = NULL;
-	size_t size = 0;
-	FILE *buffer = open_memstream(&text, &size);
-
-	if (buffer) {
-		json_put_text(buffer, safe ?: "?");
-		fclose(buffer);
-	}
-	for (const char *p = text ?: "\"?\""; *p; p++)
-		*p == '<' ? (void)fputs("\\u003c", out) : (void)putc(*p, out);
-	free(text);
-	free(safe);
-	free(valid);
-}
-
 static void put_words(FILE *out, const char *key, const struct words *words)
 {
 	fprintf(out, ",\n\"%s\":[", key);
 	for (size_t i = 0; i < words->nr; i++) {
 		fputs(i ? "," : "", out);
-		put_name(out, words->list[i]);
+		html_json_text(out, words->list[i]);
 	}
 	putc(']', out);
 }
@@ -257,16 +234,16 @@ static int put_data(FILE *out, const struct timeline *t)
 	fputs(",\n\"tasks\":[", out);
 	for (size_t i = 0; i < t->nr_tasks; i++) {
 		fprintf(out, "%s[%" PRIu32 ",", i ? "," : "", t->tasks[i].pid);
-		put_name(out, t->tasks[i].comm);
+		html_json_text(out, t->tasks[i].comm);
 		putc(']', out);
 	}
 	putc(']', out);
 	fputs(",\n\"about\":", out);
-	put_said(out, t, say_about, put_name);
+	put_said(out, t, say_about, html_json_text);
 	fputs(",\n\"left_out\":", out);
-	put_said(out, t, say_left_out, put_name);
+	put_said(out, t, say_left_out, html_json_text);
 	fputs(",\n\"waits_about\":", out);
-	put_said(out, t, say_waits, put_name);
+	put_said(out, t, say_waits, html_json_text);
 	put_words(out, "parts", &parts);
 	put_words(out, "names", &names);
 	fputs("}\n</script>\n", out);
@@ -287,7 +264,7 @@ static void put_ns(FILE *out, uint64_t ns)
 {
 	char text[32];
 
-	put_cell(out, "n", ns ? html_ns((double)ns, text, sizeof(text)) : "-");
+	put_cell(out, "number", ns ? html_ns((double)ns, text, sizeof(text)) : "-");
 }
 
 static void put_task(FILE *out, const struct timeline *t, uint32_t pid)
@@ -304,22 +281,22 @@ static void put_wait(FILE *out, const struct timeline *t, size_t number)
 	const struct timeline_wait *w = &t->waits[number];
 	char cpu[12];
 
-	fprintf(out, "<tr><td class=\"n\" data-wait=\"%zu\">%.6f ms</td>", number,
+	fprintf(out, "<tr><td class=\"number\" data-wait=\"%zu\">%.6f ms</td>", number,
 		(double)(w->to_ns - t->start_ns) / 1e6);
 	put_ns(out, w->to_ns - w->from_ns);
 	put_task(out, t, w->pid);
 	snprintf(cpu, sizeof(cpu), "%" PRIu32, w->cpu);
-	put_cell(out, "n", cpu);
+	put_cell(out, "number", cpu);
 	if (w->woken) {
 		put_task(out, t, w->waker);
 		snprintf(cpu, sizeof(cpu), "%" PRIu32, w->waker_cpu);
-		put_cell(out, "n", cpu);
+		put_cell(out, "number", cpu);
 	} else {
-		fprintf(out, "<td>lost its core%s</td><td class=\"n\">-</td>",
+		fprintf(out, "<td>lost its core%s</td><td class=\"number\">-</td>",
 			w->held ? " to its CPU quota" : "");
 	}
 	if (w->culprit == UINT32_MAX)
-		put_cell(out, "t", "-");
+		put_cell(out, "", "-");
 	else
 		put_task(out, t, w->culprit);
 	put_ns(out, w->culprit_ns);
@@ -339,11 +316,11 @@ static void put_table(FILE *out, const struct timeline *t)
 	      "interrupts, softirqs "
 	      "and idle are parts of the wait as well.</p>\n<div "
 	      "class=\"scroll\"><table><thead><tr>"
-	      "<th>ended at</th><th class=\"n\">wait</th><th>task</th><th "
-	      "class=\"n\">CPU</th><th>woken by</th>"
-	      "<th class=\"n\">on CPU</th><th>behind whom</th><th class=\"n\">of it</th><th "
-	      "class=\"n\">quota</th><th class=\"n\">irq</th>"
-	      "<th class=\"n\">softirq</th><th class=\"n\">idle</th></tr></thead><tbody>\n",
+	      "<th>ended at</th><th class=\"number\">wait</th><th>task</th><th "
+	      "class=\"number\">CPU</th><th>woken by</th>"
+	      "<th class=\"number\">on CPU</th><th>behind whom</th><th class=\"number\">of it</th><th "
+	      "class=\"number\">quota</th><th class=\"number\">irq</th>"
+	      "<th class=\"number\">softirq</th><th class=\"number\">idle</th></tr></thead><tbody>\n",
 	      out);
 	for (size_t i = 0; i < t->nr_waits; i++)
 		put_wait(out, t, i);
@@ -353,30 +330,18 @@ static void put_table(FILE *out, const struct timeline *t)
 /* What the picture does not show, first. */
 static void put_left_out(FILE *out, const struct timeline *t)
 {
-	fprintf(out, "<p class=\"%s\">", is_whole(t) ? "fine" : "loss");
+	fprintf(out, "<p class=\"%s\">", is_whole(t) ? "status good" : "status bad");
 	put_said(out, t, say_left_out, html_text);
 	fputs("</p>\n", out);
 }
 
 static void put_legend(FILE *out)
 {
-	fputs("<p class=\"legend\">", out);
-	for (size_t i = 0; shown_parts[i]; i++)
-		fprintf(out, "<span><i style=\"background:var(--ctx-%s)\"></i>%s</span>",
-			shown_parts[i], html_context_of(shown_parts[i])->name);
-	fputs("<span><i style=\"background:var(--ctx-idle)\"></i>halted</span>"
-	      "<span><i style=\"background:var(--bad)\"></i>wait</span>"
-	      "<span><i style=\"background:var(--text)\"></i>of it held by CPU quota</span></p>\n",
-	      out);
-}
-
-static void put_style(FILE *out)
-{
-	fprintf(out, "<style>%s%s:root{", html_style, style);
-	for (size_t i = 0; shown_parts[i]; i++)
-		fprintf(out, "--ctx-%s:%s;", shown_parts[i],
-			html_context_of(shown_parts[i])->color);
-	fputs("}</style>", out);
+	fputs("<ul class=\"legend\" aria-label=\"Colours\">", out);
+	for (size_t i = 0; i < sizeof(legend) / sizeof(legend[0]); i++)
+		fprintf(out, "<li><span class=\"swatch %s\"></span>%s</li>", legend[i][0],
+			legend[i][1]);
+	fputs("</ul>\n", out);
 }
 
 static void put_head(FILE *out, const struct timeline *t)
@@ -385,12 +350,13 @@ static void put_head(FILE *out, const struct timeline *t)
 		"<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
 		"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
 		"script-src '%s'; "
-		"style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'\">\n"
+		"style-src '%s'; base-uri 'none'; form-action 'none'\">\n"
 		"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-		"<title>subtick trace</title>\n",
-		html_timeline_hash);
-	put_style(out);
-	fputs("</head><body>\n<header><h1>subtick trace</h1>\n<p class=\"muted\">", out);
+		"<meta name=\"color-scheme\" content=\"light dark\">\n"
+		"<title>subtick trace</title>\n<style>%s</style>",
+		web_timeline_hash, web_style_hash, web_style);
+	fputs("</head><body class=\"trace\">\n<header><h1>subtick trace</h1>\n<p class=\"muted\">",
+	      out);
 	put_said(out, t, say_about, html_text);
 	fputs("</p></header>\n<main>\n", out);
 }
@@ -412,12 +378,12 @@ int timeline_html(FILE *out, const struct timeline *timeline)
 	      "<canvas id=\"rows\" tabindex=\"0\" role=\"img\" aria-label=\"what each CPU did over "
 	      "time; the "
 	      "table below has the longest waits\"></canvas>\n<p id=\"about\" "
-	      "class=\"muted\"></p>\n",
+	      "class=\"muted about\"></p>\n",
 	      out);
 	put_legend(out);
 	fputs("<p class=\"muted\">Zoom: Ctrl and wheel, two fingers, double click, or + and - "
 	      "keys. Move: drag, or "
-	      "arrow keys.</p><noscript><p class=\"loss\">The picture needs JavaScript; the table "
+	      "arrow keys.</p><noscript><p class=\"status bad\">The picture needs JavaScript; the table "
 	      "does "
 	      "not.</p></noscript>\n<section id=\"chained\" hidden><h2>The chain of this "
 	      "wait</h2><ol "
@@ -426,6 +392,6 @@ int timeline_html(FILE *out, const struct timeline *timeline)
 	put_table(out, timeline);
 	fputs("</main>\n", out);
 	rc = put_data(out, timeline);
-	fprintf(out, "<script>%s</script>\n</body></html>\n", html_timeline_script);
+	fprintf(out, "<script>%s</script>\n</body></html>\n", web_timeline_script);
 	return output_end(&output, rc);
 }

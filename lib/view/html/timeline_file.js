@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What the file of `subtick trace -o FILE.html` has around its timeline: buttons, the table of waits, links.
+// The controls of a file of `subtick trace -o FILE.html`: buttons, the table of waits, links.
+import {Timeline} from "./timeline.js";
 
 const byId = (id) => document.getElementById(id);
 const timeline = new Timeline(JSON.parse(byId("data").textContent),

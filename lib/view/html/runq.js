@@ -3,6 +3,7 @@
 import {count, el, known, notes, ns, origin, path, percent, printable, setText} from "./dom.js";
 import {barTable, histogram, Sparkline} from "./bars.js";
 import {Heat} from "./heat.js";
+import {span} from "./past.js";
 import {Plot} from "./plot.js";
 import {Pressure} from "./pressure.js";
 
@@ -24,7 +25,6 @@ const CAUSES = {
 	migrated_ns: "queued on another core", unknown_ns: "unknown",
 };
 const PAGE = 50;
-const WINDOWS = 120;
 const IDLE_ROWS = 20;
 
 function nameOf(group) {
@@ -150,20 +150,20 @@ export class Runq {
 
 			past.push({window: this.window, time: report.time_unix_ns / 1e9, p50: group.p50_ns,
 				p99: group.p99_ns, max: group.max_ns});
-			if (past.length > WINDOWS)
+			if (past.length > span.windows)
 				past.shift();
 		}
 		// Groups come and go by the thousand, so drop the history of those long gone.
 		for (const [name, past] of this.past)
-			if (past.at(-1).window + WINDOWS < this.window)
+			if (past.at(-1).window + span.windows < this.window)
 				this.past.delete(name);
 	}
 
 	trend(name) {
-		const first = Math.max(1, this.window - WINDOWS + 1), span = Math.max(1, this.window - first);
+		const first = Math.max(1, this.window - span.windows + 1), length = Math.max(1, this.window - first);
 
 		return (this.past.get(name) ?? []).filter((point) => known(point.p99) && point.window >= first)
-			.map((point) => [(point.window - first) / span, point.p99]);
+			.map((point) => [(point.window - first) / length, point.p99]);
 	}
 
 	order(groups) {

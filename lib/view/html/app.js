@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The page: tabs, keys, pause, and which view gets which report.
+// The page: tabs, keys, pause, and which view gets which report. It shows an exporter, or the windows in its own file.
 import {printable, setText} from "./dom.js";
 import {Feed, nounOf} from "./feed.js";
 import {Cores} from "./cores.js";
@@ -7,8 +7,11 @@ import {Doctor} from "./doctor.js";
 import {Findings} from "./findings.js";
 import {Losses} from "./losses.js";
 import {Noise} from "./noise.js";
-import {Past, formatHash, parseHash, save, unpackAll, uptime} from "./past.js";
+import {Past, formatHash, parseHash, save, span, unpackAll, uptime} from "./past.js";
+import {Recorded} from "./recorded.js";
+import {Results} from "./results.js";
 import {Runq} from "./runq.js";
+import {Tables} from "./tables.js";
 import {Trace} from "./trace.js";
 import {Wake} from "./wake.js";
 
@@ -28,8 +31,13 @@ class App {
 		this.frozen = new Map();
 		this.moment = null;
 		this.host = null;
-		this.feed = new Feed((report) => this.report(report), (state) => this.setState(state),
-			(noun, why) => this.refusal(noun, why), () => this.open());
+		const data = byId("data");
+
+		this.recorded = data ? JSON.parse(data.textContent) : null;
+		this.feed = this.recorded ?
+			new Recorded(this.recorded, (report) => this.report(report), (noun, why) => this.refusal(noun, why)) :
+			new Feed((report) => this.report(report), (state) => this.setState(state),
+				(noun, why) => this.refusal(noun, why), () => this.open());
 		this.views = {
 			cores: new Cores(byId("view-cores")),
 			runq: new Runq(byId("view-runq")),
@@ -37,14 +45,78 @@ class App {
 			noise: new Noise(byId("view-noise")),
 			trace: new Trace(byId("view-trace"), this.feed),
 			doctor: new Doctor(byId("view-doctor"), this.feed),
+			audit: new Results(byId("view-audit"), "How wrong the kernel's own figures are"),
+			crit: new Results(byId("view-crit"), "What disabling interrupts and preemption costs"),
+			other: new Results(byId("view-other"), "Other results"),
 		};
 		this.viewOf = {load: this.views.cores, runq: this.views.runq, wake: this.views.wake,
-			noise: this.views.noise};
-		setText(byId("host"), location.host);
+			"wake.points": this.views.wake, noise: this.views.noise};
+		this.tables = new Map(["cores", "runq", "wake", "noise"].map((name) =>
+			[this.views[name], new Tables(byId(`view-${name}`))]));
+		setText(byId("host"), this.recorded ? this.recorded.machine : location.host);
 		this.bind();
-		this.follow(location.hash || "#cores");
+		if (this.recorded)
+			this.play();
+		this.follow(location.hash || `#${this.names()[0]}`);
+		if (!this.recorded) {
+			this.feed.run();
+			setInterval(() => this.tick(), 1000);
+		}
+	}
+
+	// The whole file at once. Only views with a result or a reason have a tab.
+	play() {
+		Object.assign(span, {seconds: Infinity, windows: Infinity});
+		Object.assign(this.viewOf, {doctor: this.views.doctor, audit: this.views.audit, crit: this.views.crit});
+		Object.keys(this.views).forEach((name) => { byId(`tab-${name}`).hidden = true; });
 		this.feed.run();
-		setInterval(() => this.tick(), 1000);
+		document.documentElement.classList.add("ready");
+		const times = this.recorded.windows.map((report) => report.time_unix_ns).filter((time) => time > 0);
+
+		this.state = times.length ? `recorded ${new Date(Math.min(...times) / 1e6).toISOString().slice(0, 19).replace("T", " ")} UTC` :
+			"recorded";
+		document.title = "subtick report";
+		this.tick();
+		byId("moment").addEventListener("change", () => {
+			this.moment = Number(byId("moment").value);
+			this.setPaused(true);
+			this.freeze(this.moment);
+			this.frozen.forEach((report, noun) => this.findings.add(noun, report));
+			this.link();
+			this.render();
+		});
+		// Paper has all views, each with its tables.
+		addEventListener("beforeprint", () => this.unfold(true));
+		addEventListener("afterprint", () => this.unfold(false));
+		matchMedia("print").addEventListener("change", (event) => this.unfold(event.matches));
+	}
+
+	unfold(all) {
+		const current = this.current;
+
+		document.querySelectorAll("details").forEach((node) => { node.open = all; });
+		for (const name of this.names()) {
+			byId(`view-${name}`).hidden = !all && name !== current;
+			this.current = name;
+			this.render();
+		}
+		this.current = current;
+	}
+
+	// The windows of this view, to choose one of.
+	showMoments() {
+		const times = [...this.past.kept].filter(([noun]) => this.viewOf[noun] === this.view() && noun !== "doctor")
+			.flatMap(([, list]) => list.map((report) => report.time_unix_ns / 1e9));
+
+		byId("moment-label").hidden = times.length < 2;
+		byId("moment").replaceChildren(...times.map((time) => new Option(
+			new Date(time * 1000).toISOString().slice(0, 19).replace("T", " "), String(time), false,
+			this.moment === null ? time === times.at(-1) : time === this.moment)));
+	}
+
+	// Tabs that can be chosen, in order.
+	names() {
+		return Object.keys(this.views).filter((name) => !byId(`tab-${name}`).hidden);
 	}
 
 	bind() {
@@ -61,7 +133,7 @@ class App {
 		byId("save-report").addEventListener("click", () => this.saveReport());
 		addEventListener("hashchange", () => this.follow(location.hash));
 		addEventListener("keydown", (event) => this.key(event));
-		// Plots are pictures: they are drawn again in the colours of the screen or of paper.
+		// Plots are pictures: redraw them in the colours of the screen or of paper.
 		for (const query of ["(prefers-color-scheme: dark)", "print"])
 			matchMedia(query).addEventListener("change", () => {
 				Object.values(this.views).forEach((view) => view.restyle?.());
@@ -69,8 +141,8 @@ class App {
 			});
 	}
 
-	// What the exporter kept, before the first window of the stream: the past is in order. A view that
-	// has windows already, because the stream came late, keeps what it has.
+	// The exporter's history, before the first window of the stream, so that windows are in order. A view
+	// that has windows already, because the stream came late, keeps them.
 	async open() {
 		this.opening = true;
 		try {
@@ -85,7 +157,7 @@ class App {
 					}
 			this.host = await this.feed.get("host");
 		} catch {
-			// Without it the history begins now, and the host has no name.
+			// Without history the charts begin now, and the host has no name.
 		}
 		this.opening = false;
 		this.showHost();
@@ -125,7 +197,7 @@ class App {
 		this.tick();
 	}
 
-	// While paused the views go on collecting, and show what was frozen.
+	// While paused the views go on collecting, and show the frozen reports.
 	render() {
 		const view = this.view(), live = view.report;
 		const noun = Object.keys(this.viewOf).find((key) => this.viewOf[key] === view);
@@ -134,6 +206,7 @@ class App {
 			view.report = this.frozen.get(noun);
 		view.render();
 		view.report = live;
+		this.tables.get(view)?.draw(new Map([...this.shown()].filter(([other]) => this.viewOf[other] === view)));
 	}
 
 	shown() {
@@ -165,8 +238,7 @@ class App {
 	}
 
 	show(name) {
-		// hasOwn: every object inherits "constructor" and the like.
-		if (!Object.hasOwn(this.views, name))
+		if (!this.names().includes(name))
 			return;
 		this.current = name;
 		for (const other of Object.keys(this.views)) {
@@ -178,7 +250,10 @@ class App {
 		}
 		this.link();
 		this.render();
-		this.ask();
+		if (this.recorded)
+			this.showMoments();
+		else
+			this.ask();
 	}
 
 	// The address leads back here: while paused to this moment.
@@ -189,8 +264,8 @@ class App {
 			history.replaceState(null, "", hash);
 	}
 
-	// Requests the report of the view if the stream has not brought it soon, but not before what the
-	// exporter kept. Doctor and Trace do this themselves.
+	// Requests the report of the view if the stream has not brought it soon, but after the exporter's
+	// history. Doctor and Trace do this themselves.
 	ask() {
 		const noun = Object.keys(this.viewOf).find((key) => this.viewOf[key] === this.view());
 
@@ -205,7 +280,7 @@ class App {
 	}
 
 	tabKey(event) {
-		const names = Object.keys(this.views), at = names.indexOf(this.current);
+		const names = this.names(), at = names.indexOf(this.current);
 		const to = {ArrowRight: at + 1, ArrowLeft: at - 1 + names.length, Home: 0,
 			End: names.length - 1}[event.key];
 
@@ -223,11 +298,11 @@ class App {
 			this.view().close?.();
 		if (event.target.matches("input, select, textarea"))
 			return;
-		const name = Object.keys(this.views)[event.key - 1];
+		const name = this.names()[event.key - 1];
 
 		if (name)
 			this.show(name);
-		else if (event.key === "p")
+		else if (event.key === "p" && !this.recorded)
 			this.pause();
 		else if (event.key === "/" && this.view().filter) {
 			event.preventDefault();
@@ -253,25 +328,39 @@ class App {
 
 	// While paused the history goes on; only the display stops.
 	report(report) {
-		const noun = nounOf(report), view = this.viewOf[noun];
+		const noun = nounOf(report), view = this.viewOf[noun] ?? (this.recorded ? this.views.other : null);
 
 		if (!view)
 			return;
 		this.lastMs = performance.now();
-		this.losses.add(noun, report);
-		if (!this.paused)
-			this.findings.add(noun, report);
-		this.past.add(report);
-		view.add(report);
-		if (!this.paused && view === this.view())
+		try {
+			this.losses.add(noun, report);
+			if (!this.paused)
+				this.findings.add(noun, report);
+			this.past.add(report);
+			view.add(report);
+		} catch (error) {
+			// Only a file that was not written by subtick can have such a report.
+			this.losses.problem(noun, `could not be read: ${error.message}`);
+		}
+		if (this.recorded)
+			this.tab(view);
+		else if (!this.paused && view === this.view())
 			this.render();
 	}
 
+	tab(view) {
+		byId(`tab-${Object.keys(this.views).find((name) => this.views[name] === view)}`).hidden = false;
+	}
+
 	refusal(noun, why) {
-		if (this.viewOf[noun])
-			this.viewOf[noun].refuse(why);
-		else
-			this.losses.problem(noun, why);
+		const view = this.viewOf[noun];
+
+		view?.refuse(why);
+		if (this.recorded && view)
+			this.tab(view);
+		if (this.recorded || !view)
+			this.losses.problem(noun, this.recorded ? `missing: ${why}` : why);
 	}
 
 	setState(state) {
@@ -284,6 +373,10 @@ class App {
 	}
 
 	tick() {
+		if (this.recorded) {
+			setText(byId("state"), this.state);
+			return;
+		}
 		const words = {connecting: "connecting", live: "live", token: "needs a token",
 			lost: "connection lost, reconnecting"};
 		const quiet = performance.now() - this.lastMs;

@@ -32,7 +32,7 @@ export class Spread {
 		this.plots?.forEach((plot) => plot.restyle());
 	}
 
-	// states: [{name, claimed, list: [{le, count}]}] of one window.
+	// states: [{name, claimed, list: [{le, count}]}] of one window. Each run has names of its own.
 	add(states) {
 		const window = new Map();
 
@@ -69,7 +69,7 @@ export class Spread {
 		this.key = key;
 		this.place.replaceChildren();
 		const options = {format: percent, axis: (value) => `${Math.round(value * 100)} %`,
-			x: {format: ns, range: () => this.range}};
+			x: {format: ns, log: true, range: () => this.range}};
 		const series = (faint) => names.map((name, i) => ({label: printable(name), color: COLORS[i], faint}));
 
 		this.plots = [
@@ -89,7 +89,7 @@ export class Spread {
 		this.node.hidden = !found.length;
 		if (!found.length)
 			return;
-		this.build(found.map((state) => state.name));
+		this.build(found.map((state) => state.label ?? state.name));
 		// From the last edge with no wake-up to the first edge with all.
 		const used = (edge) => found.some((state) => {
 			const at = state.edges.findIndex(([other]) => other === edge);
@@ -109,8 +109,9 @@ export class Spread {
 		this.plots[0].draw([x, ...found.map((state) => this.shares(state, x, true))], null, rules);
 		this.plots[1].draw([x, ...found.map((state) => this.shares(state, x, false))], null, rules);
 		setText(this.caption, `${count(found.reduce((sum, state) => sum + state.all, 0))} wake-ups of all cores in ` +
-			`the last ${ns(this.past.length * windowNs)}. ` + (rules.length ?
-			"Dashed: the exit latency that the driver claims." : "There is no claimed exit latency."));
+			`${ns(this.past.length * windowNs)}. ` + (rules.length ?
+			"Dashed: the exit latency that the driver claims." : "There is no claimed exit latency.") +
+			(states.length > COLORS.length ? ` ${states.length - COLORS.length} more states are in the tables.` : ""));
 	}
 
 	shares(state, x, inside) {

@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Earlier windows: those that the exporter kept, links to a moment, and files of what is shown.
+// Earlier windows: history from the exporter, links to a moment, and files of what is shown.
 import {nounOf} from "./feed.js";
 
-const SPAN_NS = 600e9;
 const HEADER = 10;
 
-// The file is one gzip member per window, and each begins with the same header.
+// How much history a page keeps: per view in seconds, and per run queue in windows. A report keeps all.
+export const span = {seconds: 600, windows: 120};
+
+// Drops what is too old; each entry has its time in seconds.
+export function trim(past) {
+	while (past[0].time < past.at(-1).time - span.seconds)
+		past.shift();
+}
+
+// The file has one gzip member per window. All members begin with the same header.
 function members(bytes) {
 	const starts = [];
 
@@ -26,14 +34,14 @@ async function unpack(member) {
 	return JSON.parse(await new Response(stream).text());
 }
 
-// All reports of the file, oldest first. One that cannot be read is left out.
+// All reports of the file, oldest first. Unreadable reports are left out.
 export async function unpackAll(buffer) {
 	const done = await Promise.allSettled(members(new Uint8Array(buffer)).map(unpack));
 
 	return done.filter((one) => one.status === "fulfilled").map((one) => one.value);
 }
 
-// The reports of the last ten minutes by noun.
+// The reports of the kept span, by noun.
 export class Past {
 	constructor() {
 		this.kept = new Map();
@@ -46,11 +54,11 @@ export class Past {
 		if (list.at(-1)?.time_unix_ns >= report.time_unix_ns)
 			return;
 		list.push(report);
-		while (list[0].time_unix_ns < report.time_unix_ns - SPAN_NS)
+		while (list[0].time_unix_ns < report.time_unix_ns - span.seconds * 1e9)
 			list.shift();
 	}
 
-	// Of each noun the report whose window ended nearest to that second.
+	// For each noun the report whose window ended nearest to that second.
 	at(seconds) {
 		const near = new Map(), away = (report) => Math.abs(report.time_unix_ns / 1e9 - seconds);
 

@@ -12,9 +12,9 @@ function clock(seconds) {
 }
 
 export class Plot {
-	// series: [{label, color: "--name", fill, dash, faint}]; format: value to text; axis: the same,
-	// short, for the ticks; label: for readers. x: {format, range} if x is not time but a logarithmic
-	// scale; its series are outlines of histograms (steps) or lines.
+	// series: [{label, color: "--name", fill, dash, faint, points}]; format: value to text; axis: the same,
+	// short, for the ticks; label: for readers. x: {format, range, log} if x is not time; its series are
+	// outlines of histograms (steps), lines or points.
 	constructor(place, {label, series, format, axis = format, range, x = null, steps = false, height = 200}) {
 		this.options = {series, format, axis, range, x, steps, height};
 		this.canvas = el("canvas", {role: "img", "aria-label": label});
@@ -36,7 +36,7 @@ export class Plot {
 	legend() {
 		const {series, x} = this.options;
 
-		return el("ul", {class: "plot-legend"}, el("li", {}, `${x ? "up to" : "time"} `, this.at),
+		return el("ul", {class: "plot-legend"}, el("li", {}, `${x ? x.name ?? "up to" : "time"} `, this.at),
 			...series.map(({label}, i) => el("li", {}, this.swatches[i], `${label} `, this.values[i])));
 	}
 
@@ -72,10 +72,10 @@ export class Plot {
 
 		if (!this.data || !this.place.clientWidth)
 			return;
-		const lines = series.map(({color: name, fill, dash, faint}) => {
+		const lines = series.map(({color: name, fill, dash, faint, points}) => {
 			const stroke = color(name);
 
-			return {stroke, dash, width: fill ? 0 : 2, fill: fill ? stroke : faint ? stroke + "26" : null};
+			return {stroke, dash, points, width: fill ? 0 : 2, fill: fill ? stroke : faint ? stroke + "26" : null};
 		});
 
 		this.swatches.forEach((node, i) => {
@@ -86,7 +86,7 @@ export class Plot {
 
 		this.chart.draw(width, height, this.data, lines,
 			[...this.rules, ...pointed].map((rule) => ({...rule, color: color(rule.color)})), {
-				text: color("--muted"), line: color("--line"), log: x !== null, steps,
+				text: color("--muted"), line: color("--line"), time: !x, log: x?.log, steps,
 				xRange: x?.range, yRange: range, xText: x ? x.format : clock, yText: axis});
 		this.showValues();
 	}
@@ -96,6 +96,8 @@ export class Plot {
 		this.data = data;
 		this.shown = shown;
 		this.rules = rules;
+		// One window is no history.
+		this.place.hidden = !this.options.x && data[0].length < 2;
 		this.render();
 	}
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What takes time, in sentences, the most time lost first: above every view.
+// Findings in sentences above every view, most time lost first.
 import {el, printable} from "./dom.js";
 
 const MOST = 5;
@@ -27,6 +27,6 @@ export class Findings {
 		this.place.replaceChildren(el("h2", {}, "Findings"), el("ol", {}, ...shown.map((finding) =>
 			el("li", {}, el("strong", {}, `${printable(finding.finding)}.`),
 				finding.next ? el("span", {class: "muted"}, ` Next: ${finding.next}`) : ""))),
-		all.length > MOST ? el("p", {class: "muted"}, `and ${all.length - MOST} more in api/v1/`) : "");
+		all.length > MOST ? el("p", {class: "muted"}, `and ${all.length - MOST} more below, in the figures of each view`) : "");
 	}
 }

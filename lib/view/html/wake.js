@@ -2,11 +2,13 @@
 // How long idle cores take to wake: per idle state over all cores, then core by core.
 import {count, el, known, notes, ns, origin, printable, setText} from "./dom.js";
 import {barTable, LogScale, spread} from "./bars.js";
+import {nounOf} from "./feed.js";
+import {figure} from "./figure.js";
+import {trim} from "./past.js";
 import {Plot} from "./plot.js";
 import {COLORS, Spread} from "./spread.js";
 
 const PAGE = 50;
-const SPAN_S = 600;
 
 function least(list, of) {
 	const have = list.filter(known);
@@ -38,6 +40,34 @@ function byState(states) {
 			list.find((state) => state.verdict === "within")?.verdict ?? list[0].verdict,
 		list,
 	}));
+}
+
+// The points of several runs, such as of two machines: latency and residency in the deepest state by silent time.
+class Points {
+	constructor() {
+		this.rows = [];
+		this.plots = [];
+		this.node = el("div", {class: "columns"});
+	}
+
+	add(report, run) {
+		const points = Array.isArray(report.points) ? report.points : [];
+		const depth = Object.keys(points[0] ?? {}).filter((key) => /^c\d+_ns$/.test(key))
+			.sort((a, b) => parseInt(b.slice(1), 10) - parseInt(a.slice(1), 10))[0] ?? "cpuidle_ns";
+
+		this.rows.push(...points.map((point) => ({...point, run, depth_ns: point[depth]})));
+		this.plots = null;
+	}
+
+	draw() {
+		if (this.plots)
+			return;
+		const common = {x: "silent_ns", split: "run", log: true, points: true};
+
+		this.node.replaceChildren();
+		this.plots = [figure(this.node, this.rows, {...common, title: "Wake latency against silent time, by run", y: ["latency_ns"]}),
+			figure(this.node, this.rows, {...common, title: "Residency against silent time, by run", y: ["depth_ns"]})];
+	}
 }
 
 function verdictCell(verdict) {
@@ -72,6 +102,10 @@ function table(caption, scale, rows) {
 export class Wake {
 	constructor(place) {
 		this.past = [];
+		this.runs = [];
+		this.unnamed = 0;
+		this.spreads = new Map();
+		this.points = new Points();
 		this.limit = PAGE;
 		this.summary = el("p", {class: "summary"});
 		this.states = el("div");
@@ -85,7 +119,7 @@ export class Wake {
 		this.notes = el("ul", {class: "notes muted"});
 		this.plotPlace = el("div");
 		place.append(el("h2", {}, "How long an idle core takes to wake"), this.summary, this.states,
-			el("h2", {}, "Distribution"), this.spread.node, el("h2", {}, "History"), this.plotPlace,
+			el("h2", {}, "Distribution"), this.spread.node, this.points.node, el("h2", {class: "history"}, "History"), this.plotPlace,
 			el("h2", {}, "Per core"), this.cores, this.caption, this.more,
 			el("h2", {}, "Rejected wake-ups"), this.rejected, this.origin, this.notes);
 	}
@@ -93,6 +127,7 @@ export class Wake {
 	restyle() {
 		this.plot?.restyle();
 		this.spread.restyle();
+		this.points.plots?.forEach((plot) => plot?.restyle());
 	}
 
 	refuse(why) {
@@ -100,20 +135,38 @@ export class Wake {
 			setText(this.summary, `Wake latency is unavailable: ${why}`);
 	}
 
+	// A report that names its machine is a run of its own. Without a name it is a window of the last run.
+	run(report) {
+		const {host, cpu_model: model} = report.machine ?? {}, name = `${nounOf(report)} ${host}`;
+
+		if (!host && !model)
+			return "";
+		this.runs.push(name);
+		const number = this.runs.filter((other) => other === name).length;
+
+		return `${host ?? "run"}${number > 1 || !host ? ` ${number}` : ""}${model ? ` (${model})` : ""}`;
+	}
+
 	add(report) {
+		if (nounOf(report) === "wake.points") {
+			this.points.add(report, this.run(report) || `run ${++this.unnamed}`);
+			return;
+		}
 		if (this.report?.time_unix_ns === report.time_unix_ns)
 			return;
 		this.report = report;
-		const states = byState(report.states ?? []);
+		const states = byState(report.states ?? []), run = this.run(report);
+		const named = states.map((state) => ({...state, label: state.name, name: run ? `${run}: ${state.name}` : state.name}));
 
-		this.spread.add(states);
+		this.spread.add(named);
+		this.spreads.set(run, named);
 		this.past.push({time: report.time_unix_ns / 1e9,
 			medians: new Map(states.map((state) => [state.name, state.median]))});
-		while (this.past[0].time < report.time_unix_ns / 1e9 - SPAN_S)
-			this.past.shift();
+		trim(this.past);
 	}
 
 	render() {
+		this.points.draw();
 		if (!this.report)
 			return;
 		const all = this.report.states ?? [], states = byState(all);
@@ -128,7 +181,9 @@ export class Wake {
 		this.states.replaceChildren(table("By idle state. Line: minimum to maximum; box: median to p99 of the " +
 			"worst core; mark: claimed", scale, states.map((state) =>
 			line(scale, el("th", {scope: "row"}, printable(state.name)), state))));
-		this.spread.draw(states, this.report.window_ns ?? 0);
+		const runs = [...this.spreads.values()];
+
+		this.spread.draw(runs.length > 1 ? runs.flat().map((state) => ({...state, label: state.name})) : runs[0], this.report.window_ns ?? 0);
 		this.renderCores(all, scale);
 		this.renderRejected();
 		this.renderPlot(states);

@@ -139,5 +139,5 @@ export class Feed {
 }
 
 export function nounOf(report) {
-	return /^subtick\.([a-z]+)\/1$/.exec(report?.schema ?? "")?.[1];
+	return /^subtick\.([a-z.]+)\/1$/.exec(report?.schema ?? "")?.[1];
 }

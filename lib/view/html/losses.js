@@ -1,39 +1,27 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What was lost or is doubtful, in one strip above every view.
-import {count, el, known, percent, printable} from "./dom.js";
+// Losses and doubts about figures, in one strip above every view.
+import {count, el, known, percent} from "./dom.js";
+import {metric} from "./tables.js";
 
-const WORDS = {
-	torn_total: "samples given up because the core's data changed during every attempt to read it",
-	odd_edges_total: "context exits without their entry, or the reverse",
-	paused_softirq_lost_total: "preempted softirqs beyond the four that one core can store",
-	recursion_misses_total: "events that the kernel dropped",
-	read_error_total: "reads that failed",
-	unknown_start_total: "waits with an unknown start",
-	table_full_total: "waits of groups that got no slot",
-	blame_full_total: "charges that did not fit into the blame table",
-	path_cut_total: "groups with a number of the cgroup instead of the beginning of their path",
-	negative_total: "waits that ended before they began",
-	ring_lost_total: "long waits counted but not streamed",
-	source_lost_total: "events whose source found no room in the core's table",
-	victim_lost_total: "events whose victim found no room in the core's table",
-};
 const CLOSURE = 0.01;
 const SCHEDSTAT = 0.05;
+// Not a loss: if a pair costs less than one step of the clock, half of its samples are below the overhead.
+const NO_LOSS = "below_overhead_total";
 
 function words(key, value) {
-	const many = WORDS[key] ?? printable(key);
+	const many = metric(key).help;
 
 	return value === 1 ? many.replace(/^(sample|event|wait|read|charge)s\b/, "$1") : many;
 }
 
-// Totals are since the exporter started: what was lost once must not look like a loss now.
+// Totals are since the start of the measurement: an old loss must not look like a new one.
 function doubts(noun, quality, before) {
 	const found = [];
 
 	for (const [key, value] of Object.entries(quality ?? {})) {
 		const more = value - (before?.[key] ?? 0);
 
-		if (key.endsWith("_total") && known(value) && value > 0)
+		if (key.endsWith("_total") && key !== NO_LOSS && known(value) && value > 0)
 			found.push({now: !before || more > 0, text: `${count(value)} ${words(key, value)} since the start` +
 				(before ? `, ${more > 0 ? count(more) : "none"} in the last window` : "")});
 	}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The exporter's doctor report: what the machine can measure, and how to fix what it can't.
+// The doctor report: what the machine can measure, and how to fix what it can't.
 import {el, notes, printable, setText} from "./dom.js";
 
 const WORDS = {ok: "✓ ok", full: "✓ full", warn: "! warning", part: "! in part", no: "✗ no"};
@@ -30,8 +30,17 @@ export class Doctor {
 		this.tables = el("div");
 		this.notes = el("ul", {class: "notes muted"});
 		place.append(el("h2", {}, "What this machine can measure"), this.text,
-			el("button", {type: "button", onclick: () => this.ask()}, "Ask again"), this.tables,
+			el("button", {type: "button", class: "live", onclick: () => this.ask()}, "Ask again"), this.tables,
 			this.notes);
+	}
+
+	add(report) {
+		this.report = report;
+		this.fill();
+	}
+
+	refuse(why) {
+		setText(this.text, `Unavailable: ${why}`);
 	}
 
 	render() {
@@ -42,10 +51,9 @@ export class Doctor {
 	async ask() {
 		this.asking = true;
 		try {
-			this.report = await this.feed.get("doctor");
-			this.fill();
+			this.add(await this.feed.get("doctor"));
 		} catch (error) {
-			setText(this.text, `Unavailable: ${error.message}`);
+			this.refuse(error.message);
 		}
 		this.asking = false;
 	}

@@ -17,7 +17,7 @@ function multiples(low, high, step) {
 	const found = [];
 
 	for (let number = Math.ceil(low / step - 1e-9); number * step <= high + step * 1e-9; number++)
-		found.push(number * step);
+		found.push(number * step + 0); // not -0
 	return found;
 }
 
@@ -42,8 +42,8 @@ function extent(lists) {
 }
 
 export class Chart {
-	// data: [x, y, y, …]; series: [{stroke, fill, width, dash}]; look: {text, line, log, steps, xRange,
-	// yRange, xText, yText}, where ranges are [low, high] or functions of the data's low and high.
+	// data: [x, y, y, …]; series: [{stroke, fill, width, dash, points}]; look: {text, line, time, log, steps,
+	// xRange, yRange, xText, yText}, where ranges are [low, high] or functions of the data's low and high.
 	constructor(canvas) {
 		this.canvas = canvas;
 	}
@@ -61,6 +61,7 @@ export class Chart {
 		ctx.clearRect(0, 0, width, height);
 		this.box = {left: LEFT, top: TOP, width: width - LEFT - RIGHT, height: height - TOP - BOTTOM};
 		this.log = look.log;
+		this.time = look.time;
 		this.scale(data, look);
 		this.drawAxes(ctx, look);
 		ctx.save();
@@ -96,7 +97,7 @@ export class Chart {
 			return decades(...this.x);
 		const span = this.x[1] - this.x[0], most = Math.max(1, this.box.width / LABEL_PX);
 
-		return multiples(...this.x, SECONDS.find((step) => span / step <= most) ?? niceStep(span, most));
+		return multiples(...this.x, (this.time && SECONDS.find((step) => span / step <= most)) || niceStep(span, most));
 	}
 
 	drawAxes(ctx, {text, line, xText, yText}) {
@@ -152,11 +153,17 @@ export class Chart {
 		return runs;
 	}
 
-	drawSeries(ctx, x, y, {stroke, fill, width, dash}, steps) {
+	drawSeries(ctx, x, y, {stroke, fill, width, dash, points}, steps) {
 		const bottom = this.toY(Math.max(0, this.y[0]));
 
 		for (const run of this.runs(x, y, steps)) {
 			const path = new Path2D();
+
+			if (points || run.length === 1) {
+				ctx.fillStyle = stroke;
+				run.forEach(([at, up]) => ctx.fillRect(at - 3, up - 3, 6, 6));
+				continue;
+			}
 
 			run.forEach(([at, up], i) => i ? path.lineTo(at, up) : path.moveTo(at, up));
 			if (fill) {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // What takes time from the tasks: per core, by source over all cores, and whom it hit.
 import {count, el, known, notes, ns, origin, path, printable, setText} from "./dom.js";
+import {trim} from "./past.js";
 import {Plot} from "./plot.js";
 
-// The parts of a core's noise, what they are called here, and the class that gives their colour.
+// The parts of a core's noise, their names on the page, and the classes that have their colours.
 const PARTS = [
 	["hardirq_ratio", "interrupts", "ctx-hardirq"],
 	["softirqs_ratio", "softirqs", "ctx-softirq_on_task"],
@@ -11,7 +12,6 @@ const PARTS = [
 ];
 const PAGE = 50;
 const HITS = 20;
-const SPAN_S = 600;
 
 // Noise is often less than a tenth of a percent.
 function share(value) {
@@ -64,7 +64,7 @@ export class Noise {
 				el("li", {}, el("span", {class: `swatch ${style}`}), title))), this.cores,
 			el("h2", {}, "By source"),
 			el("p", {class: "controls"}, el("label", {for: "noise-filter"}, "Filter"), this.filter),
-			this.sources, this.more, el("h2", {}, "Whom it hit"), this.hits, el("h2", {}, "History"));
+			this.sources, this.more, el("h2", {}, "Whom it hit"), this.hits, el("h2", {class: "history"}, "History"));
 		this.shares = new Plot(place, {label: "Noise, share of the core's time", format: share, height: 160,
 			range: (low, high) => [0, Math.max(high ?? 0, 1e-5) * 1.05],
 			series: [{label: "worst core", color: "--bad"}, {label: "mean of the cores", color: "--ctx-task"}]});
@@ -92,8 +92,7 @@ export class Noise {
 
 		this.past.push({time: report.time_unix_ns / 1e9, worst: most(shares), mean: mean(shares),
 			longest: most((report.cores ?? []).map((core) => core.max_ns).filter(known))});
-		while (this.past[0].time < report.time_unix_ns / 1e9 - SPAN_S)
-			this.past.shift();
+		trim(this.past);
 	}
 
 	render() {

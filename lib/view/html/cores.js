@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The cores: one bar each, split by context, with the busy share of /proc/stat; and their history.
 import {el, known, notes, origin, percent, pick, points, setText, wholePercent} from "./dom.js";
+import {trim} from "./past.js";
 import {Plot} from "./plot.js";
 
 // In the order of the stack. The rest of the bar is idle.
@@ -16,7 +17,6 @@ export const CONTEXTS = [
 	["poll_idle", "polling idle"],
 ];
 const STAT = "compare.procstat_busy_ratio";
-const SPAN_S = 600;
 const MANY = 32;
 
 function parts(cpu) {
@@ -92,7 +92,7 @@ export class Cores {
 		this.whole = el("button", {type: "button", hidden: true, onclick: () => this.pick(null)},
 			"History of all cores");
 		place.append(el("h2", {}, "What each core does"), this.summary, this.legend(), this.list,
-			this.origin, el("h2", {}, "History"), this.whole);
+			this.origin, el("h2", {class: "history"}, "History"), this.whole);
 		this.stack = new Plot(place, {
 			label: "Busy by context", range: [0, 1], format: percent, axis: wholePercent,
 			series: [...CONTEXTS].reverse().map(([key, name]) =>
@@ -153,8 +153,7 @@ export class Cores {
 			cpus: new Map((report.cpus ?? []).map((cpu) => [cpu.cpu, {
 				parts: parts(cpu), busy: cpu.busy_ratio, stat: pick(cpu, STAT)}])),
 		});
-		while (this.past[0].time < report.time_unix_ns / 1e9 - SPAN_S)
-			this.past.shift();
+		trim(this.past);
 	}
 
 	render() {

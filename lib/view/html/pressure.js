@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The wall time in which somebody of a cgroup waited, by cause, beside the kernel's PSI: with --pressure.
+// Wall time in which a task of a cgroup waited, by cause, beside the kernel's PSI. Needs --pressure.
 import {count, el, path, percent, printable} from "./dom.js";
 
-// A cause of the report, what it is called here, and the class that gives its colour.
+// A cause of the report, its name on the page, and the class that has its colour.
 const CAUSES = [
 	["contention", "behind other tasks", "ctx-task"],
 	["kernel_thread", "behind kernel threads", "ctx-ksoftirqd"],

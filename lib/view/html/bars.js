@@ -79,11 +79,11 @@ export class LogScale {
 		return Math.min(1000, Math.max(0, place * 1000));
 	}
 
-	axis() {
+	axis(text = ns) {
 		const marks = [];
 
 		for (let power = this.low; power <= this.high; power++) {
-			const mark = el("span", {class: "tick"}, ns(10 ** power));
+			const mark = el("span", {class: "tick"}, text(10 ** power));
 
 			mark.style.left = `${(power - this.low) / (this.high - this.low) * 100}%`;
 			marks.push(mark);

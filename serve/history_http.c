@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Answers from earlier windows, and about the machine. */
-#include "past.h"
+/* Responses made from kept windows, and about the machine. */
+#include "history_http.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -18,20 +18,19 @@
 #include "api.h"
 #include "base/clock.h"
 #include "collectors.h"
-#include "report/read_json.h"
 #include "view/html/html.h"
 
 static uint64_t boot_unix_ns(void)
 {
 	struct timespec up;
 
-	/* Also the time that the machine was suspended: it has been up since then. */
+	/* CLOCK_BOOTTIME includes the time that the machine was suspended. */
 	if (clock_gettime(CLOCK_BOOTTIME, &up))
 		return 0;
 	return clock_unix_ns() - ((uint64_t)up.tv_sec * NSEC_PER_SEC + (uint64_t)up.tv_nsec);
 }
 
-int past_open(struct server *server)
+int history_http_open(struct server *server)
 {
 	struct report *report = report_new("host");
 	struct utsname name;
@@ -50,12 +49,10 @@ int past_open(struct server *server)
 	report_free(report);
 	snprintf(server->machine, sizeof(server->machine), "%s, %s %s, %s; measured by subtick %s",
 		 name.nodename, name.sysname, name.release, name.machine, SUBTICK_VERSION);
-	/* The report shows local times; the filter does not allow to open the file for it. */
-	tzset();
 	return server->host[0] && server->host[1] ? 0 : -ENOMEM;
 }
 
-void past_close(struct server *server)
+void history_http_close(struct server *server)
 {
 	history_free(&server->history);
 	body_put(server->host[0]);
@@ -71,7 +68,7 @@ static size_t cells(const struct report *report)
 	return nr;
 }
 
-void past_update(struct server *server)
+void history_http_update(struct server *server)
 {
 	uint64_t now_ns = clock_mono_ns();
 
@@ -99,7 +96,7 @@ static bool is_asked_for(const struct server *server, unsigned int collector, co
 	       config_list_has(only, server->collectors[collector].ops->name);
 }
 
-void past_history(struct server *server, struct evhttp_request *request, const char *query)
+void history_http_history(struct server *server, struct evhttp_request *request, const char *query)
 {
 	struct evkeyvalq *headers = evhttp_request_get_output_headers(request);
 	struct evbuffer *buffer = evbuffer_new();
@@ -121,67 +118,85 @@ void past_history(struct server *server, struct evhttp_request *request, const c
 		evbuffer_free(buffer);
 }
 
-static int unpack(const struct history_entry *entry, struct report **ret_report)
+/* Windows as the report embeds them: JSON objects, separated by commas. */
+struct windows {
+	FILE *out;
+	char *text;
+	size_t size, nr;
+};
+
+static void windows_add(struct windows *w, const char *json, size_t size)
+{
+	fputs(w->nr++ ? "," : "", w->out);
+	fwrite(json, 1, size, w->out);
+}
+
+static int windows_unpack(struct windows *w, const struct history_entry *entry)
 {
 	z_stream z = {.next_in = (unsigned char *)entry->slab->data + entry->at,
 		      .avail_in = entry->len};
 	char *text = malloc(entry->raw_len + 1);
-	size_t used;
 	int rc = -ENOMEM;
 
 	if (!text || inflateInit2(&z, 16 + MAX_WBITS) != Z_OK)
 		goto out;
 	z.next_out = (unsigned char *)text;
 	z.avail_out = entry->raw_len + 1;
-	rc = inflate(&z, Z_FINISH) == Z_STREAM_END ?
-		     report_read_json(text, z.total_out, ret_report, &used, NULL) :
-		     -EIO;
+	rc = inflate(&z, Z_FINISH) == Z_STREAM_END ? 0 : -EIO;
+	if (!rc)
+		windows_add(w, text, z.total_out);
 	inflateEnd(&z);
 out:
 	free(text);
 	return rc;
 }
 
-/* The windows that the report shows: the last ones, or those of a moment. */
-static size_t gather(struct server *server, uint64_t at_ns, struct report **reports,
-		     struct shared **last)
+/* The last window of each collector, or with @at_ns the kept window that ended nearest to it. */
+static int windows_gather(struct windows *w, struct server *server, uint64_t at_ns)
 {
-	size_t nr = 0;
+	int rc = 0;
 
-	for (unsigned int i = 0; i < collector_count(); i++) {
+	for (unsigned int i = 0; i < collector_count() && !rc; i++) {
 		const struct history_entry *entry;
+		struct body *body;
 
-		last[nr] = NULL;
 		if (!server->collectors[i].meter)
 			continue;
-		if (!at_ns) {
-			last[nr] = collector_last(&server->collectors[i], &server->store);
-			if (last[nr])
-				reports[nr] = last[nr]->report, nr++;
-			continue;
+		if (at_ns) {
+			entry = history_find(&server->history, i, at_ns);
+			rc = entry ? windows_unpack(w, entry) : 0;
+		} else if ((body = api_body(server, i, false))) {
+			windows_add(w, body->data, body->len);
 		}
-		entry = history_find(&server->history, i, at_ns);
-		if (entry && !unpack(entry, &reports[nr]))
-			nr++;
 	}
-	return nr;
+	if (w->nr && server->doctor[0])
+		windows_add(w, server->doctor[0]->data, server->doctor[0]->len);
+	return rc;
 }
 
-static struct body *render(const struct server *server, struct report *const *reports, size_t nr)
+/* NULL without memory, or if there is no window: then *@ret_nr is 0. */
+static struct body *render(struct server *server, uint64_t at_ns, size_t *ret_nr)
 {
-	struct html_doc doc = {.machine = server->machine,
-			       .reports = (const struct report *const *)reports,
-			       .nr_reports = nr};
+	struct html_doc doc = {.machine = server->machine};
+	struct windows windows = {0};
 	struct body *body = NULL;
 	char *text = NULL;
 	size_t len = 0;
 	FILE *out = open_memstream(&text, &len);
-	int rc;
+	int rc = -ENOMEM;
 
-	if (!out)
-		return NULL;
-	rc = html_write(out, &doc);
-	if (!fclose(out) && !rc)
+	windows.out = open_memstream(&windows.text, &windows.size);
+	if (windows.out) {
+		rc = windows_gather(&windows, server, at_ns);
+		if (fclose(windows.out))
+			rc = -ENOMEM;
+	}
+	*ret_nr = windows.nr;
+	doc.windows = windows.text;
+	doc.windows_size = windows.size;
+	if (!rc && out && windows.nr)
+		rc = html_write(out, &doc);
+	if (out && !fclose(out) && !rc && windows.nr)
 		body = body_new(false, len);
 	if (body) {
 		body_append(body, text, len);
@@ -190,11 +205,12 @@ static struct body *render(const struct server *server, struct report *const *re
 			body = NULL;
 		}
 	}
+	free(windows.text);
 	free(text);
 	return body;
 }
 
-/* Seconds with a fraction, as a link of the page has them; 0: none was asked for. False: no such time. */
+/* The parameter "at": seconds with a fraction, as in a link of the page. 0 without it. False: invalid. */
 static bool moment(const char *query, uint64_t *ret_ns)
 {
 	char at[32], *end;
@@ -211,11 +227,9 @@ static bool moment(const char *query, uint64_t *ret_ns)
 	return true;
 }
 
-void past_report(struct server *server, struct evhttp_request *request, const char *query)
+void history_http_report(struct server *server, struct evhttp_request *request, const char *query)
 {
 	struct evkeyvalq *headers = evhttp_request_get_output_headers(request);
-	struct report *reports[SERVER_MAX_COLLECTORS] = {NULL};
-	struct shared *last[SERVER_MAX_COLLECTORS + 1] = {NULL};
 	struct body *body;
 	uint64_t at_ns;
 	size_t nr;
@@ -228,14 +242,7 @@ void past_report(struct server *server, struct evhttp_request *request, const ch
 		answer_full(server, request);
 		return;
 	}
-	nr = gather(server, at_ns, reports, last);
-	body = nr ? render(server, reports, nr) : NULL;
-	for (size_t i = 0; i < nr; i++) {
-		if (last[i])
-			shared_put(last[i]);
-		else
-			report_free(reports[i]);
-	}
+	body = render(server, at_ns, &nr);
 	if (!body) {
 		answer_text(server, request, HTTP_SERVUNAVAIL,
 			    nr ? "out of memory" : "no window of that time is kept");
@@ -247,7 +254,7 @@ void past_report(struct server *server, struct evhttp_request *request, const ch
 	body_put(body);
 }
 
-void past_host(struct server *server, struct evhttp_request *request)
+void history_http_host(struct server *server, struct evhttp_request *request)
 {
 	answer_body(server, request, "application/json", server->host[answer_wants_gzip(request)]);
 }

@@ -8,15 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/find.h"
 #include "sample.h"
 #include "view/svg/svg.h"
 #include "view/view.h"
 
 static const struct svg_series runq_series[] = {
-	{.table = "groups", .where = "cgroup_id", .equals = "4711", .nested = "le", .x = "le_ns",
-	 .y = "count", .mark = SVG_BARS_LE, .label = "getty"},
-	{.table = "groups", .where = "cgroup", .equals = "/quo\"te,comma;semi", .nested = "le",
-	 .x = "le_ns", .y = "count", .mark = SVG_BARS_LE, .label = "<quo\"te> & \033 \xff"},
+	{.table = "le", .where = "cgroup_id", .equals = "4711", .x = "le_ns", .y = "count",
+	 .mark = SVG_BARS_LE, .label = "getty"},
+	{.table = "le", .where = "cgroup", .equals = "/quo\"te,comma;semi", .x = "le_ns",
+	 .y = "count", .mark = SVG_BARS_LE, .label = "<quo\"te> & \033 \xff"},
 };
 static const struct svg_series avg_series[] = {
 	{.table = "groups", .x = "avg_ns", .y = "p99_ns", .mark = SVG_POINTS},
@@ -50,13 +51,40 @@ static const struct {
 	{"compare.svg", ratio_plots, 1},
 };
 
+/* The histograms of sample_runq() as rows of one table: a plot shows columns of a table. */
+static struct report *sample_le(void)
+{
+	struct report *report = sample_runq();
+	const struct table *groups = report_find(report, "groups");
+	struct table *le = report_table(report, "le", NULL);
+	int nested = table_find(groups, "le");
+
+	table_col_as(le, M_CPU, "cgroup_id", "id");
+	table_col(le, M_CGROUP);
+	table_col(le, M_BURST_LE_NS);
+	table_col(le, M_COUNT);
+	for (size_t row = 0; row < groups->nr_rows; row++) {
+		const struct value *cell = table_cell(groups, row, nested);
+
+		for (size_t i = 0; cell->kind == VALUE_TABLE && i < cell->table->nr_rows; i++) {
+			size_t to = table_row(le);
+
+			value_u64(table_cell(le, to, 0), table_number(groups, row, "cgroup_id"));
+			value_str(table_cell(le, to, 1), table_str(groups, row, "cgroup"));
+			value_f64(table_cell(le, to, 2), table_number(cell->table, i, "le_ns"));
+			value_f64(table_cell(le, to, 3), table_number(cell->table, i, "count"));
+		}
+	}
+	return report;
+}
+
 static const struct golden {
 	const char *file;
 	struct report *(*make)(void);
 	struct view view;
 	unsigned int times; /* 0 is once */
 } goldens[] = {
-	{"runq.svg", sample_runq, {0}, 0},
+	{"runq.svg", sample_le, {0}, 0},
 	{"compare.svg", sample_compare, {0}, 0},
 	{"load.txt", sample_load, {.format = VIEW_TEXT}, 0},
 	{"load-wide.txt", sample_load, {.format = VIEW_TEXT, .bars = true, .width = 200}, 0},

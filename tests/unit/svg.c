@@ -75,7 +75,6 @@ TEST(keys_that_name_nothing)
 		{.table = "t", .x = "count", .y = "nope"},
 		{.table = "t", .x = "count", .x_end = "nope", .y = "count"},
 		{.table = "t", .where = "nope", .equals = "1", .x = "count", .y = "count"},
-		{.table = "t", .nested = "nope", .x = "count", .y = "count"},
 	};
 	static const struct svg_series good = {
 		.table = "t", .where = "count", .equals = "7", .x = "count", .y = "count"};
@@ -166,8 +165,8 @@ TEST(curves_of_slacks)
 			value_u64(table_cell(table, row, col), 1000 + i);
 		value_u64(table_cell(table, row, 1), i % 2 ? 50000 : 1);
 	}
-	audit_drawing_init(&drawing, audit_figures_of("delays"), report);
-	assert_int_equal(drawing.nr, audit_figures_of("delays")->nr);
+	audit_drawing_init(&drawing, &audit_figures[1], report);
+	assert_int_equal(drawing.nr, audit_figures[1].nr);
 	assert_int_equal(drawing.plots[0].nr_series, 3);
 	assert_string_equal(drawing.plots[0].series[0].label, "real, slack 1 ns");
 	assert_string_equal(drawing.plots[0].series[1].label, "real, slack 50.0 us");
@@ -180,8 +179,8 @@ TEST(curves_of_slacks)
 	/* With one slack the figures are those without a choice. */
 	for (size_t i = 0; i < 4; i++)
 		value_u64(table_cell(table, i, 1), 1);
-	audit_drawing_init(&drawing, audit_figures_of("delays"), report);
-	assert_ptr_equal(drawing.plots[0].series, audit_figures_of("delays")->plots[0].series);
+	audit_drawing_init(&drawing, &audit_figures[1], report);
+	assert_ptr_equal(drawing.plots[0].series, audit_figures[1].plots[0].series);
 	report_free(report);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The plots of an audit and the columns they show, for `subtick audit --plot` and HTML. */
+/* The plots of an audit and the columns they show, for `subtick audit --plot`. */
 #include "view/svg/audit.h"
 
 #include <inttypes.h>
@@ -116,14 +116,6 @@ const struct audit_figures audit_figures[AUDIT_NR_FIGURES] = {
 	{"sources", sources, NR(sources)},
 };
 
-const struct audit_figures *audit_figures_of(const char *experiment)
-{
-	for (size_t i = 0; i < AUDIT_NR_FIGURES; i++)
-		if (!strcmp(audit_figures[i].experiment, experiment))
-			return &audit_figures[i];
-	return NULL;
-}
-
 static void find_slacks(struct audit_drawing *drawing, const struct report *report)
 {
 	const struct table *table = report_find(report, "delays");
@@ -159,7 +151,7 @@ static void split_plot(struct audit_drawing *drawing, const struct svg_plot *plo
 
 	for (size_t i = 0; i < plot->nr_series; i++) {
 		const struct svg_series *one = &plot->series[i];
-		/* What is asked for is the same with every slack. */
+		/* The expected value is the same with every slack. */
 		size_t copies = strcmp(one->y, one->x) ? drawing->nr_slacks : 1;
 
 		for (size_t k = 0; k < copies && nr < AUDIT_MAX_SERIES; k++, nr++) {

@@ -31,7 +31,4 @@ struct audit_drawing {
 void audit_drawing_init(struct audit_drawing *drawing, const struct audit_figures *figures,
 			const struct report *report);
 
-/* NULL for an experiment without plots. */
-const struct audit_figures *audit_figures_of(const char *experiment);
-
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Draws one series: points, lines, bars, outlines of histograms, rules. */
+/* Draws one series: points, lines, bars or outlines of histograms. */
 #include "view/svg/trace.h"
 
 #include <math.h>
@@ -86,16 +86,6 @@ static void draw_points(const struct svg_trace *trace, const struct svg_place *p
 			svg_axis_pixel(place->y, trace->dots[i].y));
 }
 
-static void draw_rules(const struct svg_trace *trace, const struct svg_place *place, FILE *out)
-{
-	for (size_t i = 0; i < trace->nr; i++)
-		fprintf(out,
-			"<path stroke=\"%s\" stroke-width=\"2\" stroke-dasharray=\"6 4\" "
-			"d=\"M%.2f %.2fv%.2f\"/>\n",
-			place->color, svg_axis_pixel(place->x, trace->dots[i].x), place->y->at,
-			place->y->length);
-}
-
 void svg_trace_draw(const struct svg_trace *trace, const struct svg_place *place, FILE *out)
 {
 	fprintf(out, "<g fill=\"%s\">\n", place->color);
@@ -110,9 +100,6 @@ void svg_trace_draw(const struct svg_trace *trace, const struct svg_place *place
 		break;
 	case SVG_POINTS:
 		draw_points(trace, place, out);
-		break;
-	case SVG_RULE:
-		draw_rules(trace, place, out);
 		break;
 	}
 	fputs("</g>\n", out);

@@ -74,7 +74,7 @@ static int put_text(FILE *out, const char *text, size_t max)
 	return safe ? 0 : -ENOMEM;
 }
 
-/* Of a label with its escapes; when memory runs out put_text() says so. */
+/* Width of a label with its escapes. Without memory it is 0; put_text() returns the error. */
 static double label_columns(const char *label)
 {
 	char *safe = text_shown(label, LABEL_MAX);
@@ -82,11 +82,6 @@ static double label_columns(const char *label)
 
 	free(safe);
 	return columns;
-}
-
-static const char *color_of(const struct svg_plot *plot, size_t i)
-{
-	return colors[(plot->series[i].color ? plot->series[i].color - 1 : i) % NR_COLORS];
 }
 
 /*
@@ -104,7 +99,6 @@ static size_t legend(const struct plot *p, FILE *out)
 		const char *label = p->traces[i].label ?: "";
 		/* The width of the text is an estimate: the font is unknown. */
 		double width = 36.0 + 6.8 * label_columns(label);
-		bool rule = p->plot->series[i].mark == SVG_RULE;
 
 		if (x > MARGIN_LEFT && x + width > WIDTH - MARGIN_RIGHT) {
 			x = MARGIN_LEFT;
@@ -112,17 +106,10 @@ static size_t legend(const struct plot *p, FILE *out)
 			lines++;
 		}
 		if (out) {
-			if (rule)
-				fprintf(out,
-					"<path d=\"M%.1f %.1fv14\" stroke=\"%s\" "
-					"stroke-width=\"2\" "
-					"stroke-dasharray=\"4 3\"/>",
-					x + 6.0, y - 11.0, color_of(p->plot, i));
-			else
-				fprintf(out,
-					"<rect x=\"%.1f\" y=\"%.1f\" width=\"12\" height=\"12\" "
-					"fill=\"%s\"/>",
-					x, y - 10.0, color_of(p->plot, i));
+			fprintf(out,
+				"<rect x=\"%.1f\" y=\"%.1f\" width=\"12\" height=\"12\" "
+				"fill=\"%s\"/>",
+				x, y - 10.0, colors[i % NR_COLORS]);
 			fprintf(out, "<text x=\"%.1f\" y=\"%.1f\">", x + 18.0, y);
 			if (put_text(out, label, LABEL_MAX))
 				return 0;
@@ -145,8 +132,6 @@ static bool plot_axes(struct plot *p)
 		for (size_t j = 0; j < trace->nr; j++) {
 			low_x = fmin(low_x, trace->dots[j].x);
 			high_x = fmax(high_x, fmax(trace->dots[j].x, trace->dots[j].x_end));
-			if (trace->series->mark == SVG_RULE)
-				continue;
 			low_y = fmin(low_y, trace->dots[j].y);
 			high_y = fmax(high_y, trace->dots[j].y);
 		}
@@ -241,7 +226,7 @@ static int draw(struct plot *p, const struct report *report, FILE *out)
 		rc = draw_axes(p, out);
 	for (size_t i = 0; i < p->plot->nr_series; i++)
 		svg_trace_draw(&p->traces[i],
-			       &(struct svg_place){&p->x_axis, &p->y_axis, color_of(p->plot, i),
+			       &(struct svg_place){&p->x_axis, &p->y_axis, colors[i % NR_COLORS],
 						   p->plot->nr_series > 1},
 			       out);
 	if (p->plot->nr_series > 1 && !legend(p, out))

@@ -14,7 +14,6 @@ enum svg_mark {
 	SVG_LINE,    /* joined in the order of the rows, with a point on each */
 	SVG_BARS,    /* from @x to @x_end, or a thin bar at @x if that is NULL */
 	SVG_BARS_LE, /* a histogram of cumulative counts: @x is the upper edge, inclusive */
-	SVG_RULE,    /* a dashed vertical line at @x; the value of @y is not used */
 };
 
 /*
@@ -25,12 +24,10 @@ struct svg_series {
 	const char *table;  /* key of a table of the report */
 	const char *where;  /* only rows whose column of this key is @equals; NULL: all rows */
 	const char *equals; /* a string, or a decimal number */
-	const char *nested; /* @x and @y are columns of the table in this cell; NULL: of @table */
 	const char *x, *x_end, *y;
 	const char *label; /* in the legend; NULL: the title of column @y */
 	enum svg_mark mark;
 	double times; /* draw the values of @y multiplied by this; 0: as they are */
-	unsigned int color; /* use the colour of this series, counted from 1; 0: its own colour */
 };
 
 struct svg_plot {

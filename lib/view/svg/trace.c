@@ -65,31 +65,6 @@ static bool row_dot(const struct svg_plot *plot, const struct svg_series *s,
 	return true;
 }
 
-static int trace_table(const struct svg_plot *plot, struct svg_columns *first,
-		       struct svg_trace *trace, const struct table *table, bool rows_all,
-		       size_t only)
-{
-	const struct svg_series *s = trace->series;
-	const int col[3] = {table_find(table, s->x), s->x_end ? table_find(table, s->x_end) : 0,
-			    table_find(table, s->y)};
-	size_t from = rows_all ? 0 : only, end = rows_all ? table->nr_rows : only + 1;
-	struct svg_dot dot;
-	int rc = 0;
-
-	if (col[0] < 0 || col[1] < 0 || col[2] < 0)
-		return -EINVAL;
-	if (!first->x) {
-		first->x = &table->cols[col[0]];
-		first->y = &table->cols[col[2]];
-	}
-	if (!trace->label)
-		trace->label = s->label ?: table->cols[col[2]].title;
-	for (size_t row = from; row < end && !rc; row++)
-		if (row_dot(plot, s, table, row, col, &dot))
-			rc = trace_add(trace, dot);
-	return rc;
-}
-
 /* Converts cumulative counts to counts between two edges. */
 static void trace_uncumulate(const struct svg_plot *plot, struct svg_trace *trace)
 {
@@ -116,27 +91,25 @@ int svg_trace_init(struct svg_trace *trace, const struct svg_plot *plot, struct 
 {
 	const struct svg_series *s = trace->series;
 	const struct table *table = report_find(report, s->table);
-	int where = -1, nested = -1, rc = 0;
+	int where, rc = 0, col[3];
+	struct svg_dot dot;
 
-	if (table && s->where)
-		where = table_find(table, s->where);
-	if (table && s->nested)
-		nested = table_find(table, s->nested);
-	if (!table || (s->where && where < 0) || (s->nested && nested < 0))
+	if (!table)
 		return -EINVAL;
-	for (size_t row = 0; row < table->nr_rows && !rc; row++) {
-		const struct value *cell;
-
-		if (s->where && !cell_reads(table_cell(table, row, where), s->equals))
-			continue;
-		if (!s->nested) {
-			rc = trace_table(plot, first, trace, table, false, row);
-			continue;
-		}
-		cell = table_cell(table, row, nested);
-		if (cell->kind == VALUE_TABLE)
-			rc = trace_table(plot, first, trace, cell->table, true, 0);
-	}
+	where = s->where ? table_find(table, s->where) : 0;
+	col[0] = table_find(table, s->x);
+	col[1] = s->x_end ? table_find(table, s->x_end) : 0;
+	col[2] = table_find(table, s->y);
+	if (where < 0 || col[0] < 0 || col[1] < 0 || col[2] < 0)
+		return -EINVAL;
+	if (!first->x)
+		*first = (struct svg_columns){&table->cols[col[0]], &table->cols[col[2]]};
+	if (!trace->label)
+		trace->label = table->cols[col[2]].title;
+	for (size_t row = 0; row < table->nr_rows && !rc; row++)
+		if ((!s->where || cell_reads(table_cell(table, row, where), s->equals)) &&
+		    row_dot(plot, s, table, row, col, &dot))
+			rc = trace_add(trace, dot);
 	if (!rc && s->mark == SVG_BARS_LE)
 		trace_uncumulate(plot, trace);
 	return rc;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Gathers the points of several runs in one table and says what to draw of them. */
+/* Gathers the points of two runs in one table, and makes their plots. */
 #include "view/svg/wake_runs.h"
 
 #include <errno.h>
@@ -37,7 +37,8 @@ static const char *host_of(const struct report *report)
 	return table_str(report->fields, 0, "machine.host") ?: "run";
 }
 
-void wake_run_name(const struct report *const *reports, size_t index, char *buf, size_t size)
+/* Host and CPU model of a report, by its keys machine.*; "run N" without. */
+static void wake_run_name(const struct report *const *reports, size_t index, char *buf, size_t size)
 {
 	const struct report *report = reports[index];
 	const char *model = table_str(report->fields, 0, "machine.cpu_model"),
@@ -122,15 +123,9 @@ int wake_runs_make(struct wake_runs *runs, const struct report *const *reports, 
 	table_col(all, M_WAKE_POINT_SILENT_NS);
 	table_col(all, M_WAKE_LATENCY_NS);
 	table_col(all, M_WAKE_DEPTH_NS);
-	for (size_t i = 0; i < nr_reports && !runs->report->failed; i++) {
-		if (strcmp(reports[i]->command, "wake.points") ||
-		    !report_find(reports[i], "points"))
-			continue;
-		if (runs->nr == WAKE_MAX_RUNS)
-			runs->left_out++;
-		else
+	for (size_t i = 0; i < nr_reports && runs->nr < WAKE_MAX_RUNS; i++)
+		if (!strcmp(reports[i]->command, "wake.points") && report_find(reports[i], "points"))
 			add_run(runs, reports, i, all);
-	}
 	draw_runs(runs);
 	return report_check(runs->report);
 }

@@ -3,21 +3,28 @@
 #include "many.h"
 
 #include <errno.h>
+#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
 
 #include "base/clock.h"
 #include "measure/runq/filter.h"
-#include "present/runq.h"
+#include "measure/runq/names.h"
 #include "measure/runq/slots.h"
+#include "measure/runq/sums.h"
 #include "measure/runq/window.h"
+#include "present/runq.h"
+#include "stats/hist.h"
 #include "stats/runq.h"
 
-#define NR_LE 16
+#define NR_LE	   16
+#define PER_POD	   3  /* containers */
+#define NR_LENGTHS 12 /* lengths of waits of a container in a window */
 
 static const uint64_t le[NR_LE] = RUNQ_LE_DEFAULT_NS;
 static const double percentiles[] = {50, 90, 99, 99.9};
@@ -29,6 +36,15 @@ static struct {
 	char *near;
 	size_t nr;
 	__u64 changes;
+	/* Of many_open_pods() only. */
+	bool fine;
+	struct runq_filter filter;
+	struct runq_sums sums;
+	struct pods *pods;
+	char root[32]; /* directory with the names of the pods */
+	uint64_t names_built;
+	uint64_t random;
+	uint64_t sum_ns; /* of all waits of the window */
 } many;
 
 static int make_maps(struct err *err)
@@ -50,23 +66,26 @@ static int make_maps(struct err *err)
 	return 0;
 }
 
-/* As slot_find() leaves it, with the name of a pod. */
+/* As slot_find() leaves it, with the name of a pod or of a container. */
 static void group_begins(size_t slot)
 {
 	struct runq_head *head = runq_chunks_slot(&many.slots.chunks, slot);
+	size_t pod = many.fine ? slot / PER_POD : slot;
 	char *at = head->path;
 
+	if (many.fine)
+		at += snprintf(at, 128, "cri-containerd-%064zx.scope", slot) + 1;
 	at += snprintf(at, 128, "kubepods-burstable-pod%08x_0000_4000_8000_%012zx.slice",
-		       (unsigned int)slot * 2654435761u, slot) +
+		       (unsigned int)pod * 2654435761u, pod) +
 	      1;
 	at += snprintf(at, 64, "kubepods-burstable.slice") + 1;
 	snprintf(at, 64, "kubepods.slice");
-	head->depth = 3;
+	head->depth = 3 + many.fine;
 	head->cgroup_id = 1000 + slot;
 	head->key = 5000 + slot;
 }
 
-int many_open(size_t nr, unsigned int cpus, struct err *err)
+static int slots_open(size_t nr, unsigned int cpus, struct err *err)
 {
 	int rc;
 
@@ -82,7 +101,7 @@ int many_open(size_t nr, unsigned int cpus, struct err *err)
 	many.slots.tasks = many.tasks;
 	many.slots.chunks.fixed = true;
 	many.slots.chunks.shape =
-		(struct runq_shape){.stripes = runq_stripes(cpus), .cpus = cpus, .steps = true};
+		(struct runq_shape){.stripes = runq_stripes(cpus), .cpus = cpus, .steps = !many.fine};
 	rc = make_maps(err);
 	if (!rc)
 		rc = runq_slots_open(&many.slots, many.near, nr, err);
@@ -98,11 +117,107 @@ int many_open(size_t nr, unsigned int cpus, struct err *err)
 		.nr_le = NR_LE,
 		.percentiles = percentiles,
 		.nr_percentiles = 4,
-		.steps_only = true,
+		.steps_only = !many.fine,
 		.has_causes = true,
 		.causes_known = (1u << RUNQ_NR_CAUSES) - 1,
 	};
 	return rc;
+}
+
+int many_open(size_t nr, unsigned int cpus, struct err *err)
+{
+	return slots_open(nr, cpus, err);
+}
+
+/* Directories and links as kubelet makes them. */
+static int name_pods(void)
+{
+	char path[256];
+	size_t pods = many.nr / PER_POD + 1;
+
+	strcpy(many.root, "/tmp/subtick-many-XXXXXX");
+	if (!mkdtemp(many.root))
+		return -errno;
+	for (const char *dir = "/var\0/var/log\0/var/log/pods\0/var/log/containers\0"; *dir;
+	     dir += strlen(dir) + 1) {
+		snprintf(path, sizeof(path), "%s%s", many.root, dir);
+		if (mkdir(path, 0755))
+			return -errno;
+	}
+	for (size_t pod = 0; pod < pods; pod++) {
+		snprintf(path, sizeof(path),
+			 "%s/var/log/pods/shop-%zu_web-%zu_%08x-0000-4000-8000-%012zx", many.root,
+			 pod % 20, pod, (unsigned int)pod * 2654435761u, pod);
+		if (mkdir(path, 0755))
+			return -errno;
+	}
+	for (size_t i = 1; i <= many.nr; i++) {
+		snprintf(path, sizeof(path),
+			 "%s/var/log/containers/web-%zu_shop-%zu_c%zu-%064zx.log", many.root,
+			 i / PER_POD, i / PER_POD % 20, i % PER_POD, i);
+		if (symlink("/nowhere", path))
+			return -errno;
+	}
+	return pods_open(many.root, -1, &many.pods);
+}
+
+int many_open_pods(size_t nr, unsigned int cpus, struct err *err)
+{
+	int rc;
+
+	many.fine = true;
+	many.random = 88172645463325252ULL;
+	rc = slots_open(nr, cpus, err);
+	if (rc)
+		return rc;
+	many.window.sum = RUNQ_SUM_POD;
+	many.window.has_names = true;
+	rc = name_pods();
+	many.sums = (struct runq_sums){
+		.what = RUNQ_SUM_POD, .filter = &many.filter, .pods = many.pods};
+	return rc ? err_set(err, rc, "cannot name pods: %s", strerror(-rc)) : 0;
+}
+
+/* Lengths from 1 us to 1 ms, other ones in each container and window. */
+static void pods_wait(void)
+{
+	const struct runq_shape *shape = &many.slots.chunks.shape;
+
+	many.sum_ns = 0;
+	for (size_t i = 1; i <= many.nr; i++) {
+		char *slot = (char *)runq_chunks_slot(&many.slots.chunks, i);
+		struct runq_hist *hist = (struct runq_hist *)(slot + RUNQ_HISTS);
+		struct runq_cell *cell = (struct runq_cell *)(slot + runq_cells_at(shape));
+
+		for (unsigned int j = 0; j < NR_LENGTHS; j++) {
+			unsigned int cpu = j % shape->cpus;
+			uint64_t ns;
+
+			many.random ^= many.random << 13;
+			many.random ^= many.random >> 7;
+			many.random ^= many.random << 17;
+			ns = (many.random & 1023) + (1000ULL << many.random % 10);
+			hist[cpu % shape->stripes].count[hist_index(ns)] += 2;
+			cell[cpu].cause_ns[RUNQ_OTHER] += 2 * ns;
+			cell[cpu].max_ns = ns;
+			many.sum_ns += 2 * ns;
+		}
+	}
+}
+
+static bool pods_there(void)
+{
+	const struct runq_window *w = &many.window;
+	uint64_t sum_ns = 0, count = 0;
+
+	for (size_t i = 0; i < w->nr_groups; i++) {
+		sum_ns += w->groups[i].sum_ns;
+		count += w->groups[i].count;
+		if (!w->groups[i].party.group->names)
+			return false;
+	}
+	return w->nr_groups == many.nr / PER_POD + 1 && count == 2 * NR_LENGTHS * many.nr &&
+	       w->waits_seen == count && sum_ns == many.sum_ns;
 }
 
 /* Five short waits and one above the fourth boundary, in every cgroup. */
@@ -138,9 +253,19 @@ static bool all_there(void)
 	       w->groups[0].max_ns == 150000 + many.nr;
 }
 
-static int window_ends(uint64_t *ret_cpu_ns, struct err *err)
+/* As the meter does. */
+static int pods_sum(struct err *err)
 {
-	struct runq_filter none = {0};
+	if (many.names_built != many.slots.names_built)
+		for (size_t i = 0; i < many.slots.nr_names; i++)
+			runq_names_resolve(many.pods, many.slots.names[i]);
+	many.names_built = many.slots.names_built;
+	return runq_sums_window(&many.sums, &many.slots.waits, many.slots.names,
+				many.slots.nr_names, err);
+}
+
+static __attribute__((noinline)) int window_ends(uint64_t *ret_cpu_ns, struct err *err)
+{
 	struct report *report = NULL;
 	uint64_t start;
 	int rc;
@@ -148,8 +273,11 @@ static int window_ends(uint64_t *ret_cpu_ns, struct err *err)
 	start = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	runq_window_clear(&many.window);
 	rc = runq_slots_window(&many.slots, err);
+	if (!rc && many.pods)
+		rc = pods_sum(err);
 	if (!rc)
-		rc = runq_window_groups(&many.window, &many.slots.waits, &none, NULL, err);
+		rc = runq_window_groups(&many.window, &many.slots.waits, &many.filter,
+					many.pods ? &many.sums : NULL, err);
 	if (!rc)
 		rc = runq_report(&many.window, &report);
 	report_free(report);
@@ -161,9 +289,12 @@ int many_window(uint64_t *ret_cpu_ns, struct err *err)
 {
 	int rc;
 
-	all_wait();
+	if (many.fine)
+		pods_wait();
+	else
+		all_wait();
 	rc = window_ends(ret_cpu_ns, err);
-	if (!rc && !all_there())
+	if (!rc && !(many.fine ? pods_there() : all_there()))
 		rc = err_set(err, -EPROTO, "the window is not what was waited");
 	return rc;
 }
@@ -177,9 +308,21 @@ int many_quiet_window(uint64_t *ret_cpu_ns, struct err *err)
 	return rc;
 }
 
+static int remove_entry(const char *path, const struct stat *stat, int type, struct FTW *ftw)
+{
+	(void)stat;
+	(void)type;
+	(void)ftw;
+	return remove(path);
+}
+
 void many_close(void)
 {
 	runq_window_clear(&many.window);
+	runq_sums_close(&many.sums);
+	pods_close(many.pods);
+	if (many.root[0])
+		nftw(many.root, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
 	runq_slots_close(&many.slots);
 	close(many.slots.chunks.free_fd);
 	close(many.slots.chunks.chunks_fd);

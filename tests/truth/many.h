@@ -10,6 +10,8 @@
 
 /* Slots that count at boundaries only, for @nr cgroups and @cpus processors; needs BPF maps. */
 int many_open(size_t nr, unsigned int cpus, struct err *err);
+/* Slots with fine histograms for @nr containers, three in a pod; rows are pods with names. */
+int many_open_pods(size_t nr, unsigned int cpus, struct err *err);
 /*
  * Each cgroup waits some times in the steps of its slot. The CPU time of ending that window: slots,
  * figures, report. -EPROTO if a count, a sum or a boundary is wrong.

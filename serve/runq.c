@@ -80,7 +80,6 @@ static void add_histogram(struct series *series, size_t at, const struct runq_wi
 			  const struct runq_group_window *group)
 {
 	union word *words = series_words(series, at);
-	struct runq_totals totals;
 
 	/* Both lists come from the same settings. */
 	for (unsigned int i = 0; i < w->nr_le && i < series->nr_le; i++)
@@ -88,10 +87,8 @@ static void add_histogram(struct series *series, size_t at, const struct runq_wi
 			words[i].u64 += group->le_count[i];
 	words[series->nr_le].u64 += group->count;
 	words[series->nr_le + 1].u64 += group->sum_ns;
-	if (series->native.at) {
-		runq_unpack(group->totals, &totals);
-		native_fold(totals.count, w->sample_ratio, &words[series->native.at].u64);
-	}
+	if (series->native.at)
+		native_fold(&group->hist, w->sample_ratio, &words[series->native.at].u64);
 }
 
 /* Names are known now, or have changed: the rows of the causes are those of the group, too. */

@@ -22,11 +22,12 @@ static int wake_collector_open(const struct config *config, struct meter *load,
 /* The kernel's histogram is always fine: 8 native buckets per power of two, whatever runq has. */
 static void add_native(const struct wake_state *s, uint64_t *words)
 {
-	uint64_t grown[HIST_NR];
+	struct hist_entry entries[HIST_NR];
+	struct hist grown = {.entries = entries};
 
 	for (unsigned int i = 0; i < HIST_NR; i++)
-		grown[i] = s->hist->count[i] - s->hist_was->count[i];
-	native_fold(grown, 1.0, words);
+		hist_push(&grown, i, s->hist->count[i] - s->hist_was->count[i]);
+	native_fold(&grown, 1.0, words);
 }
 
 static void absorb_state(struct series *series, const struct wake_state *s)

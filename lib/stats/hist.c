@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Evaluates log-linear histograms. */
+/* Merges and evaluates sparse histograms. */
 #include "stats/hist.h"
 
-#include <stddef.h>
+#include <errno.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct hist_scale hist_fine = {.nr = HIST_NR};
 
 unsigned int hist_index(uint64_t value)
 {
@@ -31,6 +37,125 @@ uint64_t hist_high(unsigned int index)
 	return hist_low(index + 1);
 }
 
+int hist_set(struct hist *hist, const struct hist *from)
+{
+	if (from->nr > hist->nr) {
+		struct hist_entry *more =
+			reallocarray(hist->entries, from->nr, sizeof(*more));
+
+		if (!more)
+			return -ENOMEM;
+		hist->entries = more;
+	}
+	if (from->nr)
+		memcpy(hist->entries, from->entries, from->nr * sizeof(*from->entries));
+	hist->nr = from->nr;
+	return 0;
+}
+
+int hist_add(struct hist *hist, const struct hist *more)
+{
+	const struct hist_entry *a = hist->entries, *b = more->entries;
+	const struct hist_entry *a_end = a + hist->nr, *b_end = b + more->nr;
+	struct hist sum = {0};
+
+	if (!more->nr)
+		return 0;
+	sum.entries = malloc((hist->nr + more->nr) * sizeof(*sum.entries));
+	if (!sum.entries)
+		return -ENOMEM;
+	while (a < a_end || b < b_end) {
+		bool take_a = a < a_end && (b == b_end || a->bucket <= b->bucket);
+		bool take_b = b < b_end && (a == a_end || b->bucket <= a->bucket);
+
+		hist_push(&sum, take_a ? a->bucket : b->bucket,
+			  (take_a ? a->count : 0) + (take_b ? b->count : 0));
+		a += take_a;
+		b += take_b;
+	}
+	free(hist->entries);
+	*hist = sum;
+	return 0;
+}
+
+void hist_sub(const struct hist *now, const struct hist *was, struct hist *ret)
+{
+	const struct hist_entry *old = was->entries, *end = old + was->nr;
+
+	ret->nr = 0;
+	for (uint32_t i = 0; i < now->nr; i++) {
+		const struct hist_entry *entry = &now->entries[i];
+		bool had = old < end && old->bucket == entry->bucket;
+
+		hist_push(ret, entry->bucket, entry->count - (had ? old->count : 0));
+		old += had;
+	}
+}
+
+/* Entries of the scale's buckets; those behind them are the owner's. */
+static uint32_t entries_on(const struct hist_scale *scale, const struct hist *hist)
+{
+	uint32_t nr = hist->nr;
+
+	while (nr && hist->entries[nr - 1].bucket >= scale->nr)
+		nr--;
+	return nr;
+}
+
+uint64_t hist_values(const struct hist_scale *scale, const struct hist *hist)
+{
+	uint32_t nr = entries_on(scale, hist);
+	uint64_t count = 0;
+
+	for (uint32_t i = 0; i < nr; i++)
+		count += hist->entries[i].count;
+	return count;
+}
+
+/* Lower edge of a bucket, which is the upper edge of the bucket before it. */
+static double edge(const struct hist_scale *scale, unsigned int bucket)
+{
+	if (!scale->le)
+		return (double)hist_low(bucket << scale->shift);
+	if (bucket == scale->nr)
+		return INFINITY;
+	return bucket ? (double)scale->le[bucket - 1] : 0.0;
+}
+
+uint64_t hist_max(const struct hist_scale *scale, const struct hist *hist, uint64_t max)
+{
+	uint32_t nr = entries_on(scale, hist);
+	unsigned int top = nr ? hist->entries[nr - 1].bucket : 0;
+	/* An inclusive upper bound belongs to the bucket below it. */
+	uint64_t least = (uint64_t)edge(scale, top) + (scale->le && top);
+
+	return max > least ? max : least;
+}
+
+double hist_value_at(const struct hist_scale *scale, const struct hist *hist, uint64_t max,
+		     double percent)
+{
+	double rank = (double)hist_values(scale, hist) * fmin(fmax(percent, 0.0), 100.0) / 100.0;
+	uint32_t nr = entries_on(scale, hist);
+	double before = 0.0, low, high, count;
+
+	for (uint32_t i = 0; i < nr; i++, before += count) {
+		count = (double)hist->entries[i].count;
+		/* The last entry also takes a rank that rounding put above all of them. */
+		if (rank > before + count && i + 1 < nr)
+			continue;
+		low = edge(scale, hist->entries[i].bucket);
+		high = edge(scale, hist->entries[i].bucket + 1);
+		/* Wide buckets end with the largest value. Narrow ones of 1 ns have one value. */
+		if (scale->le)
+			high = fmin(high, (double)max);
+		else if (high - low == 1.0)
+			high = low;
+		return fmin(low + (high - low) * (rank - before) / count, (double)max);
+	}
+	return -1.0;
+}
+
 uint64_t hist_total(const uint64_t count[HIST_NR])
 {
 	uint64_t total = 0;
@@ -40,46 +165,15 @@ uint64_t hist_total(const uint64_t count[HIST_NR])
 	return total;
 }
 
-/*
- * The rank of the percentile among the sorted values, as a real number: 99 % of 10,000 is 9,900.0.
- * Integer division would lose the fraction.
- */
-static double rank_of(uint64_t total, double percent)
-{
-	if (percent < 0.0)
-		percent = 0.0;
-	if (percent > 100.0)
-		percent = 100.0;
-	return (double)total * percent / 100.0;
-}
-
-static double inside(uint64_t low, uint64_t high, double rank, double before, uint64_t count)
-{
-	/* A bucket of one nanosecond: nothing to interpolate. */
-	if (high - low == 1)
-		return (double)low;
-	return (double)low + (double)(high - low) * (rank - before) / (double)count;
-}
-
 double hist_percentile_coarse(const uint64_t *count, unsigned int shift, double percent)
 {
-	unsigned int nr = HIST_NR >> shift, last = nr;
-	double rank, before = 0.0;
-	uint64_t total = 0;
+	struct hist_scale scale = {.nr = HIST_NR >> shift, .shift = shift};
+	struct hist_entry entries[HIST_NR];
+	struct hist hist = {.entries = entries};
 
-	for (unsigned int i = 0; i < nr; i++)
-		total += count[i];
-	rank = rank_of(total, percent);
-	for (unsigned int i = 0; i < nr; i++) {
-		if (!count[i])
-			continue;
-		last = i;
-		if (before + (double)count[i] >= rank)
-			return inside(hist_low(i << shift), hist_low((i + 1) << shift), rank,
-				      before, count[i]);
-		before += (double)count[i];
-	}
-	return last == nr ? -1.0 : (double)hist_low((last + 1) << shift);
+	for (unsigned int i = 0; i < scale.nr; i++)
+		hist_push(&hist, i, count[i]);
+	return hist_value_at(&scale, &hist, UINT64_MAX, percent);
 }
 
 double hist_percentile(const uint64_t count[HIST_NR], double percent)

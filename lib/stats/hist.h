@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Evaluates the log-linear histogram of abi/hist.h: bucket edges, percentiles, moments. */
+/* Histograms whose boundaries are data: sums, differences, percentiles. */
 #ifndef SUBTICK_STATS_HIST_H
 #define SUBTICK_STATS_HIST_H
 
@@ -7,19 +7,66 @@
 
 #include "abi/hist.h"
 
-/* The bucket of a value; the same as hist_bucket() of bpf/hist.bpf.h. */
+/* Bucket of a value on the log-linear scale; equal to hist_bucket() of bpf/hist.bpf.h. */
 unsigned int hist_index(uint64_t value);
-/* The smallest value of bucket @index, and the smallest value of the next one. */
+/* Smallest value of bucket @index, and smallest value of the bucket after it. */
 uint64_t hist_low(unsigned int index);
 uint64_t hist_high(unsigned int index);
 
-uint64_t hist_total(const uint64_t count[HIST_NR]);
+/* Boundaries of buckets. */
+struct hist_scale {
+	unsigned int nr; /* buckets */
+	/* Inclusive upper bounds of all buckets but the last, which is open. NULL: log-linear. */
+	const uint64_t *le;
+	unsigned int shift; /* log-linear: a bucket is 1 << shift neighbours of abi/hist.h */
+};
+
+extern const struct hist_scale hist_fine;
+
+/* 52 bits count a million values per second for 142 years. */
+struct hist_entry {
+	uint64_t bucket : 12;
+	uint64_t count : 52;
+};
+
 /*
- * The value below which @percent (0…100) of the counts lie, interpolated in its bucket. It is at
- * most 3.125 % above or below the exact value. -1.0 if the histogram is empty.
+ * Sparse: only buckets with values, ascending. All zeros is an empty histogram. Buckets from
+ * hist_scale.nr on are counters of the owner, which functions with a scale leave out.
  */
+struct hist {
+	struct hist_entry *entries;
+	uint32_t nr;
+};
+
+/* Appends a bucket if it has values. The caller has room for another entry. */
+static inline void hist_push(struct hist *hist, unsigned int bucket, uint64_t count)
+{
+	if (count)
+		hist->entries[hist->nr++] = (struct hist_entry){.bucket = bucket, .count = count};
+}
+
+/* Both allocate; -ENOMEM leaves @hist as it was. Free the entries with free(). */
+int hist_set(struct hist *hist, const struct hist *from);
+int hist_add(struct hist *hist, const struct hist *more);
+/* @now without @was, none of whose counts is above that of @now; @ret has room for @now->nr. */
+void hist_sub(const struct hist *now, const struct hist *was, struct hist *ret);
+
+/* Number of values. */
+uint64_t hist_values(const struct hist_scale *scale, const struct hist *hist);
+/* The larger of @max and the smallest value of the highest bucket with values. */
+uint64_t hist_max(const struct hist_scale *scale, const struct hist *hist, uint64_t max);
+/*
+ * The value below which @percent (0…100) of all values lie, interpolated in its bucket and at most
+ * @max, which is hist_max(). -1.0 if the histogram is empty. On the log-linear scale it is at most
+ * 3.125 % above or below the exact value, else off by the width of its bucket.
+ */
+double hist_value_at(const struct hist_scale *scale, const struct hist *hist, uint64_t max,
+		     double percent);
+
+/* Arrays with a count for each bucket of the log-linear scale. */
+uint64_t hist_total(const uint64_t count[HIST_NR]);
 double hist_percentile(const uint64_t count[HIST_NR], double percent);
-/* The same of HIST_NR >> @shift counts, each of 1 << @shift neighbouring buckets. */
+/* @count has HIST_NR >> @shift counts. */
 double hist_percentile_coarse(const uint64_t *count, unsigned int shift, double percent);
 
 #endif

@@ -4,8 +4,6 @@
 
 #include <math.h>
 
-#include "stats/hist.h"
-
 #define COARSE_LOG2 (-20)
 #define FINE_LOG2   (-23)
 #define FINE_SCHEMA 3
@@ -59,18 +57,14 @@ static unsigned int fine_word(unsigned int bucket)
 	return (unsigned int)(index - native_fine.first) + 1;
 }
 
-void native_fold(const uint64_t count[HIST_NR], double ratio, uint64_t words[NATIVE_FINE_WORDS])
+void native_fold(const struct hist *hist, double ratio, uint64_t words[NATIVE_FINE_WORDS])
 {
-	uint64_t total = 0, added = 0;
+	uint64_t total = 0, added = 0, until;
 
-	for (unsigned int i = 0; i < HIST_NR; i++) {
-		uint64_t until;
-
-		if (!count[i])
-			continue;
-		total += count[i];
+	for (uint32_t i = 0; i < hist->nr && hist->entries[i].bucket < HIST_NR; i++) {
+		total += hist->entries[i].count;
 		until = ratio < 1.0 ? (uint64_t)llround((double)total / ratio) : total;
-		words[fine_word(i)] += until - added;
+		words[fine_word(hist->entries[i].bucket)] += until - added;
 		added = until;
 	}
 }

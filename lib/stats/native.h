@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Buckets of Prometheus' native histograms: which ones we use, and ours sorted into them. */
+/* Buckets of Prometheus' native histograms, and conversion of our buckets to them. */
 #ifndef SUBTICK_STATS_NATIVE_H
 #define SUBTICK_STATS_NATIVE_H
 
 #include <stdint.h>
 
-#include "abi/hist.h"
+#include "stats/hist.h"
 
 /*
  * With schema s, bucket i has the values above 2^((i-1)/2^s) and up to 2^(i/2^s) seconds. Smaller
@@ -37,9 +37,9 @@ extern const struct native_scale native_fine;
 #define NATIVE_FINE_WORDS 234 /* the zero bucket and the others */
 
 /*
- * Adds @count to the zero bucket words[0] and the buckets words[1…] of native_fine. @ratio: counts
- * are a sample, to be divided by it; what is added in total is the scaled total, rounded once.
+ * Adds a fine histogram to the zero bucket words[0] and the buckets words[1…] of native_fine. Counts
+ * of a sample are divided by its @ratio; their sum is the scaled total, rounded once.
  */
-void native_fold(const uint64_t count[HIST_NR], double ratio, uint64_t words[NATIVE_FINE_WORDS]);
+void native_fold(const struct hist *hist, double ratio, uint64_t words[NATIVE_FINE_WORDS]);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Sums, differences and ranks of run-queue waits. */
+/* Reads slots, counts at boundaries, ranks blame. */
 #include "stats/runq.h"
 
 #include <errno.h>
@@ -7,149 +7,95 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "stats/hist.h"
-
-/* What slots of both kinds have: causes, the rare ones included, which are in the histograms. */
-static void slot_causes(const void *slot, size_t stripe, unsigned int stripes, unsigned int cpus,
-			size_t rare_at, uint64_t ret_cause_ns[RUNQ_NR_CAUSES])
+size_t runq_stripe_size(const struct runq_shape *shape)
 {
-	const char *hist = (const char *)slot + RUNQ_HISTS;
+	return shape->steps ? sizeof(struct runq_steps) : sizeof(struct runq_hist);
+}
+
+struct hist_scale runq_scale(bool steps, const uint64_t *le, unsigned int nr_le)
+{
+	return steps ? (struct hist_scale){.nr = nr_le + 1, .le = le} : hist_fine;
+}
+
+/* In both kinds of stripes the counts come first. */
+_Static_assert(!offsetof(struct runq_steps, count) && !offsetof(struct runq_hist, count) &&
+		       offsetof(struct runq_hist, below) == HIST_NR * sizeof(uint64_t),
+	       "counts are one array");
+
+static unsigned int nr_counts(const struct runq_shape *shape)
+{
+	return shape->steps ? shape->nr_le + 1 : HIST_NR;
+}
+
+static const volatile uint64_t *stripe_at(const void *slot, const struct runq_shape *shape,
+					  unsigned int stripe)
+{
+	return (const void *)((const char *)slot + RUNQ_HISTS + stripe * runq_stripe_size(shape));
+}
+
+/* Cells have the frequent causes of each CPU, stripes the rare ones. */
+static void read_causes(const void *slot, const struct runq_shape *shape,
+			uint64_t ret_cause_ns[RUNQ_NR_CAUSES])
+{
+	size_t size = runq_stripe_size(shape), rare_at = shape->steps
+								 ? offsetof(struct runq_steps, rare_ns)
+								 : offsetof(struct runq_hist, rare_ns);
 	const volatile struct runq_cell *cell =
-		(const void *)((const char *)slot + RUNQ_CELLS_AT(stripe, stripes));
+		(const void *)((const char *)slot + RUNQ_CELLS_AT(size, shape->stripes));
 
 	memset(ret_cause_ns, 0, RUNQ_NR_CAUSES * sizeof(*ret_cause_ns));
-	for (unsigned int cpu = 0; cpu < cpus; cpu++)
+	for (unsigned int cpu = 0; cpu < shape->cpus; cpu++)
 		for (int i = 0; i < RUNQ_NR_HOT; i++)
 			ret_cause_ns[i] += cell[cpu].cause_ns[i];
-	for (unsigned int i = 0; i < stripes; i++) {
-		const volatile uint64_t *rare = (const void *)(hist + i * stripe + rare_at);
-
+	for (unsigned int i = 0; i < shape->stripes; i++)
 		for (int j = 0; j < RUNQ_NR_RARE; j++)
-			ret_cause_ns[RUNQ_NR_HOT + j] += rare[j];
+			ret_cause_ns[RUNQ_NR_HOT + j] +=
+				stripe_at(slot, shape, i)[rare_at / sizeof(uint64_t) + j];
+}
+
+void runq_slot_read(const void *slot, const struct runq_shape *shape,
+		    uint64_t ret_cause_ns[RUNQ_NR_CAUSES], struct hist *ret_hist)
+{
+	unsigned int nr = shape->steps ? nr_counts(shape) : HIST_NR + shape->nr_le;
+	size_t next = runq_stripe_size(shape) / sizeof(uint64_t);
+	const volatile uint64_t *count = stripe_at(slot, shape, 0);
+
+	ret_hist->nr = 0;
+	for (unsigned int i = 0; i < nr; i++) {
+		uint64_t sum = count[i];
+
+		for (unsigned int j = 1; j < shape->stripes; j++)
+			sum += count[i + j * next];
+		hist_push(ret_hist, i, sum);
 	}
+	read_causes(slot, shape, ret_cause_ns);
 }
 
-void runq_slot_sum(const void *slot, unsigned int stripes, unsigned int cpus,
-		   struct runq_totals *ret_totals)
+uint64_t runq_slot_count(const void *slot, const struct runq_shape *shape)
 {
-	const volatile struct runq_hist *hist =
-		(const void *)((const char *)slot + RUNQ_HISTS);
-
-	memset(ret_totals, 0, sizeof(*ret_totals));
-	for (unsigned int i = 0; i < stripes; i++) {
-		for (unsigned int b = 0; b < HIST_NR; b++)
-			ret_totals->count[b] += hist[i].count[b];
-		for (unsigned int b = 0; b < RUNQ_NR_LE; b++)
-			ret_totals->below[b] += hist[i].below[b];
-	}
-	slot_causes(slot, sizeof(struct runq_hist), stripes, cpus,
-		    offsetof(struct runq_hist, rare_ns), ret_totals->cause_ns);
-}
-
-void runq_slot_steps(const void *slot, unsigned int stripes, unsigned int cpus, unsigned int nr_le,
-		     struct runq_step_totals *ret_totals)
-{
-	const volatile struct runq_steps *steps =
-		(const void *)((const char *)slot + RUNQ_HISTS);
-
-	memset(ret_totals, 0, sizeof(*ret_totals));
-	ret_totals->nr = nr_le + 1;
-	for (unsigned int i = 0; i < stripes; i++)
-		for (unsigned int b = 0; b <= nr_le; b++)
-			ret_totals->count[b] += steps[i].count[b];
-	slot_causes(slot, sizeof(struct runq_steps), stripes, cpus,
-		    offsetof(struct runq_steps, rare_ns), ret_totals->cause_ns);
-}
-
-/* Four in each turn: of most groups nothing else is read in a window, and there may be thousands. */
-static uint64_t counts_sum(const volatile uint64_t *count, unsigned int nr)
-{
-	const volatile uint64_t *end = count + nr;
 	uint64_t sum = 0;
 
-	for (; end - count >= 4; count += 4)
-		sum += count[0] + count[1] + count[2] + count[3];
-	while (count < end)
-		sum += *count++;
+	for (unsigned int i = 0; i < shape->stripes; i++) {
+		const volatile uint64_t *count = stripe_at(slot, shape, i);
+		const volatile uint64_t *end = count + nr_counts(shape);
+
+		/* Unrolled: most of thousands of groups have no new waits, and only this is read. */
+		for (; end - count >= 4; count += 4)
+			sum += count[0] + count[1] + count[2] + count[3];
+		while (count < end)
+			sum += *count++;
+	}
 	return sum;
 }
 
-uint64_t runq_slot_count(const void *slot, bool steps, unsigned int stripes, unsigned int nr_le)
-{
-	unsigned int nr = steps ? nr_le + 1 : HIST_NR;
-	size_t stripe = steps ? sizeof(struct runq_steps) : sizeof(struct runq_hist);
-	uint64_t sum = 0;
-
-	/* In both the counts come first. */
-	_Static_assert(!offsetof(struct runq_steps, count) && !offsetof(struct runq_hist, count),
-		       "counts are read without knowing which of them it is");
-	for (unsigned int i = 0; i < stripes; i++)
-		sum += counts_sum((const void *)((const char *)slot + RUNQ_HISTS + i * stripe), nr);
-	return sum;
-}
-
-uint64_t runq_slot_wait_ns(const void *slot, bool steps, unsigned int stripes, unsigned int cpus)
+uint64_t runq_slot_wait_ns(const void *slot, const struct runq_shape *shape)
 {
 	uint64_t cause_ns[RUNQ_NR_CAUSES], sum = 0;
 
-	if (steps)
-		slot_causes(slot, sizeof(struct runq_steps), stripes, cpus,
-			    offsetof(struct runq_steps, rare_ns), cause_ns);
-	else
-		slot_causes(slot, sizeof(struct runq_hist), stripes, cpus,
-			    offsetof(struct runq_hist, rare_ns), cause_ns);
+	read_causes(slot, shape, cause_ns);
 	for (int i = 0; i < RUNQ_NR_CAUSES; i++)
 		sum += cause_ns[i];
 	return sum;
-}
-
-void runq_totals_sub(struct runq_totals *now, const struct runq_totals *was)
-{
-	for (unsigned int i = 0; i < HIST_NR; i++)
-		now->count[i] -= was->count[i];
-	for (unsigned int i = 0; i < RUNQ_NR_LE; i++)
-		now->below[i] -= was->below[i];
-	for (unsigned int i = 0; i < RUNQ_NR_CAUSES; i++)
-		now->cause_ns[i] -= was->cause_ns[i];
-}
-
-void runq_totals_add(struct runq_totals *totals, const struct runq_totals *more)
-{
-	for (unsigned int i = 0; i < HIST_NR; i++)
-		totals->count[i] += more->count[i];
-	for (unsigned int i = 0; i < RUNQ_NR_LE; i++)
-		totals->below[i] += more->below[i];
-	for (unsigned int i = 0; i < RUNQ_NR_CAUSES; i++)
-		totals->cause_ns[i] += more->cause_ns[i];
-	if (more->max_ns > totals->max_ns)
-		totals->max_ns = more->max_ns;
-}
-
-uint64_t runq_totals_count(const struct runq_totals *totals)
-{
-	return hist_total(totals->count);
-}
-
-uint64_t runq_totals_sum_ns(const struct runq_totals *totals)
-{
-	uint64_t sum = 0;
-
-	for (unsigned int i = 0; i < RUNQ_NR_CAUSES; i++)
-		sum += totals->cause_ns[i];
-	return sum;
-}
-
-uint64_t runq_totals_max_ns(const struct runq_totals *totals)
-{
-	for (unsigned int i = HIST_NR; i-- > 0;)
-		if (totals->count[i])
-			return totals->max_ns > hist_low(i) ? totals->max_ns : hist_low(i);
-	return totals->max_ns;
-}
-
-double runq_totals_percentile(const struct runq_totals *totals, double percent)
-{
-	return fmin(hist_percentile(totals->count, percent), (double)runq_totals_max_ns(totals));
 }
 
 int runq_le_place(const uint64_t *le, unsigned int nr, uint8_t in[HIST_NR], unsigned int *ret_bad)
@@ -210,17 +156,21 @@ void runq_quick_buckets(const uint8_t in[HIST_NR], uint8_t ret_bucket[RUNQ_NR_QU
 	}
 }
 
-void runq_le_counts(const struct runq_totals *totals, const uint64_t *le, unsigned int nr,
-		    uint64_t *ret_counts)
+void runq_le_counts(const struct hist_scale *scale, const struct hist *hist, const uint64_t *le,
+		    unsigned int nr, uint64_t *ret_counts)
 {
-	unsigned int bucket = 0;
+	const struct hist_entry *at = hist->entries, *stop = at + hist->nr;
 	uint64_t sum = 0;
 
 	for (unsigned int i = 0; i < nr; i++) {
-		for (unsigned int end = hist_index(le[i]); bucket < end; bucket++)
-			sum += totals->count[bucket];
-		ret_counts[i] = sum + totals->below[i];
+		for (unsigned int end = scale->le ? i + 1 : hist_index(le[i]);
+		     at < stop && at->bucket < end; at++)
+			sum += at->count;
+		ret_counts[i] = sum;
 	}
+	/* Of the fine bucket that a boundary splits, struct runq_hist.below has the lower part. */
+	for (at = stop; at > hist->entries && at[-1].bucket >= scale->nr; at--)
+		ret_counts[at[-1].bucket - scale->nr] += at[-1].count;
 }
 
 double runq_count_stderr(uint64_t count, double ratio)
@@ -229,15 +179,17 @@ double runq_count_stderr(uint64_t count, double ratio)
 }
 
 /* Each wait is sampled independently with probability p: Var(Σx/p) = (1-p)/p² · Σx². */
-double runq_sum_stderr(const struct runq_totals *totals, double ratio)
+double runq_sum_stderr(const struct hist *hist, double ratio)
 {
 	double squares = 0.0, sum = 0.0;
 
-	for (unsigned int i = 0; i < HIST_NR; i++) {
-		double middle = ((double)hist_low(i) + (double)hist_high(i) - 1.0) / 2.0;
+	for (uint32_t i = 0; i < hist->nr && hist->entries[i].bucket < HIST_NR; i++) {
+		unsigned int bucket = hist->entries[i].bucket;
+		double middle = ((double)hist_low(bucket) + (double)hist_high(bucket) - 1.0) / 2.0;
+		double all = (double)hist->entries[i].count * middle;
 
-		squares += (double)totals->count[i] * middle * middle;
-		sum += (double)totals->count[i] * middle;
+		squares += all * middle;
+		sum += all;
 	}
 	return sum > 0.0 ? sqrt((1.0 - ratio) * squares) / sum : NAN;
 }

@@ -8,48 +8,28 @@
 #include <stdint.h>
 
 #include "abi/runq.h"
+#include "stats/hist.h"
 
-/* Counters of one group, since the start or of one window. */
-struct runq_totals {
-	uint64_t count[HIST_NR];
-	uint64_t below[RUNQ_NR_LE]; /* as in struct runq_hist */
-	uint64_t cause_ns[RUNQ_NR_CAUSES];
-	uint64_t max_ns;
+/* Contents of a slot, decided when the programs are loaded. */
+struct runq_shape {
+	unsigned int stripes, cpus;
+	bool steps;	    /* struct runq_steps instead of struct runq_hist */
+	unsigned int nr_le; /* boundaries */
 };
 
-/*
- * The same without the histogram: struct runq_steps added up. Those that are kept for each of many
- * groups end with the counts in use: see runq_steps_copy().
- */
-struct runq_step_totals {
-	uint64_t cause_ns[RUNQ_NR_CAUSES];
-	uint64_t max_ns;
-	uint32_t nr; /* counts in use: one more than boundaries */
-	uint32_t pad;
-	uint64_t count[RUNQ_NR_LE + 1];
-};
+/* Counters of a slot: all buckets, then struct runq_hist.below. */
+#define RUNQ_NR_COUNTS (HIST_NR + RUNQ_NR_LE)
 
-/* Adds up a mapped slot; max_ns is 0. */
-void runq_slot_sum(const void *slot, unsigned int stripes, unsigned int cpus,
-		   struct runq_totals *ret_totals);
-void runq_slot_steps(const void *slot, unsigned int stripes, unsigned int cpus, unsigned int nr_le,
-		     struct runq_step_totals *ret_totals);
-/* How many waits it has. @steps: it has struct runq_steps, with @nr_le boundaries. */
-uint64_t runq_slot_count(const void *slot, bool steps, unsigned int stripes, unsigned int nr_le);
-/* Its waits alone. @steps: it has struct runq_steps. */
-uint64_t runq_slot_wait_ns(const void *slot, bool steps, unsigned int stripes, unsigned int cpus);
-/* Subtracts @was from @now; max_ns stays. */
-void runq_totals_sub(struct runq_totals *now, const struct runq_totals *was);
-void runq_totals_add(struct runq_totals *totals, const struct runq_totals *more);
-uint64_t runq_totals_count(const struct runq_totals *totals);
-uint64_t runq_totals_sum_ns(const struct runq_totals *totals);
-/*
- * The largest wait. Exact, because each core keeps its own maximum. Only if a wait ended between
- * reading the maximum and reading the histogram, it is the lower edge of the highest bucket.
- */
-uint64_t runq_totals_max_ns(const struct runq_totals *totals);
-/* Of all waits, as hist_percentile(), but never above the largest; -1.0 without waits. */
-double runq_totals_percentile(const struct runq_totals *totals, double percent);
+size_t runq_stripe_size(const struct runq_shape *shape);
+/* Buckets of slots that count at @nr_le boundaries only (@steps), or of a fine histogram. */
+struct hist_scale runq_scale(bool steps, const uint64_t *le, unsigned int nr_le);
+/* Adds up the stripes of a mapped slot. @ret_hist has room for RUNQ_NR_COUNTS entries. */
+void runq_slot_read(const void *slot, const struct runq_shape *shape,
+		    uint64_t ret_cause_ns[RUNQ_NR_CAUSES], struct hist *ret_hist);
+/* Number of waits. */
+uint64_t runq_slot_count(const void *slot, const struct runq_shape *shape);
+/* Sum of the waits. */
+uint64_t runq_slot_wait_ns(const void *slot, const struct runq_shape *shape);
 
 /* The default boundaries: 10 us to 1 s in steps of 1, 2, 5. */
 #define RUNQ_LE_DEFAULT_NS                                                                        \
@@ -72,16 +52,16 @@ void runq_le_before(const uint8_t in[HIST_NR], uint8_t ret_before[HIST_NR]);
  */
 void runq_quick_steps(const uint8_t in[HIST_NR], uint8_t ret_step[RUNQ_NR_QUICK]);
 void runq_quick_buckets(const uint8_t in[HIST_NR], uint8_t ret_bucket[RUNQ_NR_QUICK]);
-/* Waits of at most each boundary of @le, exact. */
-void runq_le_counts(const struct runq_totals *totals, const uint64_t *le, unsigned int nr,
-		    uint64_t *ret_counts);
+/* Exact number of waits up to and including each boundary. */
+void runq_le_counts(const struct hist_scale *scale, const struct hist *hist, const uint64_t *le,
+		    unsigned int nr, uint64_t *ret_counts);
 
 /*
- * Standard error of a count and of a sum that were scaled from a sample of @ratio, relative to
- * them; NAN without waits. That of the sum is estimated from the histogram.
+ * Relative standard errors of a count and of a sum that were scaled from a sample of @ratio; NAN
+ * without waits. The error of the sum is estimated from the fine histogram.
  */
 double runq_count_stderr(uint64_t count, double ratio);
-double runq_sum_stderr(const struct runq_totals *totals, double ratio);
+double runq_sum_stderr(const struct hist *hist, double ratio);
 
 /* Sorts them by victim, then culprit; rows of one pair become one. Returns how many are left. */
 size_t runq_rows_merge(struct runq_row *rows, size_t nr);

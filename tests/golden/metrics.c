@@ -100,8 +100,8 @@ static void absorb_runq(uint64_t second)
 			  .stalled_ns = {500000000, 60000000, 7000000, 800000}},
 	};
 	uint64_t le_count[RUNQ_NR_LE];
-	struct runq_totals totals = {0};
-	struct runq_packed *packed;
+	struct hist_entry entries[RUNQ_NR_LE];
+	struct hist hist = {.entries = entries};
 	struct runq_window w = {
 		.time_mono_ns = second * NSEC_PER_SEC,
 		.sample_ratio = 1.0,
@@ -128,16 +128,15 @@ static void absorb_runq(uint64_t second)
 	/* As many waits as there are boundaries, all over the fine histogram. */
 	for (unsigned int i = 0; i < config.nr_le; i++) {
 		le_count[i] = i;
-		totals.count[hist_index(1ULL << 2 * i)]++;
+		hist_push(&hist, hist_index(1ULL << 2 * i), 1);
 	}
-	packed = runq_pack(&totals);
 	for (int i = 0; i < 4; i++) {
 		groups[i] = (struct runq_group_window){.party = {.group = &names[i]},
 						       .ended = i == 0,
 						       .count = config.nr_le,
 						       .sum_ns = 1000000007ULL * (i + 1),
 						       .le_count = le_count,
-						       .totals = packed};
+						       .hist = hist};
 		for (int j = 0; j < RUNQ_NR_CAUSES; j++)
 			groups[i].cause_ns[j] = j * 1000 + i;
 		blame[i] = (struct runq_blame){.victim = {.group = &names[i]},
@@ -152,7 +151,6 @@ static void absorb_runq(uint64_t second)
 						   .wait_ns = 123456789,
 						   .count = 3};
 	runq_absorb(&store, &config, &w);
-	free(packed);
 }
 
 static void absorb_wake(void)

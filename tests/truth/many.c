@@ -15,8 +15,8 @@
 #include "base/clock.h"
 #include "measure/runq/filter.h"
 #include "measure/runq/names.h"
+#include "measure/runq/rollup.h"
 #include "measure/runq/slots.h"
-#include "measure/runq/sums.h"
 #include "measure/runq/window.h"
 #include "present/runq.h"
 #include "stats/hist.h"
@@ -39,7 +39,7 @@ static struct {
 	/* Of many_open_pods() only. */
 	bool fine;
 	struct runq_filter filter;
-	struct runq_sums sums;
+	struct runq_rollup rollup;
 	struct pods *pods;
 	char root[32]; /* directory with the names of the pods */
 	uint64_t names_built;
@@ -95,13 +95,15 @@ static int slots_open(size_t nr, unsigned int cpus, struct err *err)
 	if (!many.tasks || !many.near)
 		return err_set(err, -ENOMEM, "out of memory");
 	many.slots.per = RUNQ_PER_CGROUP;
-	many.slots.nr_le = NR_LE;
 	many.slots.index_fd = -1;
 	many.slots.changes = &many.changes;
 	many.slots.tasks = many.tasks;
 	many.slots.chunks.fixed = true;
 	many.slots.chunks.shape =
-		(struct runq_shape){.stripes = runq_stripes(cpus), .cpus = cpus, .steps = !many.fine};
+		(struct runq_shape){.stripes = runq_stripes(cpus),
+				    .cpus = cpus,
+				    .steps = !many.fine,
+				    .nr_le = NR_LE};
 	rc = make_maps(err);
 	if (!rc)
 		rc = runq_slots_open(&many.slots, many.near, nr, err);
@@ -173,7 +175,7 @@ int many_open_pods(size_t nr, unsigned int cpus, struct err *err)
 	many.window.sum = RUNQ_SUM_POD;
 	many.window.has_names = true;
 	rc = name_pods();
-	many.sums = (struct runq_sums){
+	many.rollup = (struct runq_rollup){
 		.what = RUNQ_SUM_POD, .filter = &many.filter, .pods = many.pods};
 	return rc ? err_set(err, rc, "cannot name pods: %s", strerror(-rc)) : 0;
 }
@@ -254,13 +256,13 @@ static bool all_there(void)
 }
 
 /* As the meter does. */
-static int pods_sum(struct err *err)
+static int pods_rollup(struct err *err)
 {
 	if (many.names_built != many.slots.names_built)
 		for (size_t i = 0; i < many.slots.nr_names; i++)
 			runq_names_resolve(many.pods, many.slots.names[i]);
 	many.names_built = many.slots.names_built;
-	return runq_sums_window(&many.sums, &many.slots.waits, many.slots.names,
+	return runq_rollup_window(&many.rollup, &many.slots.waits, many.slots.names,
 				many.slots.nr_names, err);
 }
 
@@ -274,10 +276,10 @@ static __attribute__((noinline)) int window_ends(uint64_t *ret_cpu_ns, struct er
 	runq_window_clear(&many.window);
 	rc = runq_slots_window(&many.slots, err);
 	if (!rc && many.pods)
-		rc = pods_sum(err);
+		rc = pods_rollup(err);
 	if (!rc)
 		rc = runq_window_groups(&many.window, &many.slots.waits, &many.filter,
-					many.pods ? &many.sums : NULL, err);
+					many.pods ? &many.rollup : NULL, err);
 	if (!rc)
 		rc = runq_report(&many.window, &report);
 	report_free(report);
@@ -319,7 +321,7 @@ static int remove_entry(const char *path, const struct stat *stat, int type, str
 void many_close(void)
 {
 	runq_window_clear(&many.window);
-	runq_sums_close(&many.sums);
+	runq_rollup_close(&many.rollup);
 	pods_close(many.pods);
 	if (many.root[0])
 		nftw(many.root, remove_entry, 16, FTW_DEPTH | FTW_PHYS);

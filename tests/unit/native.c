@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "stats/hist.h"
+#include "dense.h"
 #include "test.h"
 
 /* By the definition, not by logarithms: the bucket i with 2^((i-1)/8) s < value <= 2^(i/8) s. */
@@ -22,9 +22,12 @@ static unsigned int word_of(uint64_t value_ns)
 {
 	uint64_t count[HIST_NR] = {0}, words[NATIVE_FINE_WORDS] = {0}, total = 0;
 	unsigned int found = 0;
+	struct hist hist;
 
 	count[hist_index(value_ns)] = 1;
-	native_fold(count, 1.0, words);
+	hist = hist_of(count, HIST_NR);
+	native_fold(&hist, 1.0, words);
+	free(hist.entries);
 	for (unsigned int i = 0; i < NATIVE_FINE_WORDS; i++) {
 		total += words[i];
 		if (words[i])
@@ -71,15 +74,18 @@ TEST(test_fine)
 TEST(test_sample)
 {
 	uint64_t count[HIST_NR] = {0}, words[NATIVE_FINE_WORDS] = {0}, total = 0, sum = 0;
+	struct hist hist;
 
 	for (unsigned int i = 300; i < 700; i++)
 		total += count[i] = i % 5;
-	native_fold(count, 0.3, words);
+	hist = hist_of(count, HIST_NR);
+	native_fold(&hist, 0.3, words);
 	for (unsigned int i = 0; i < NATIVE_FINE_WORDS; i++)
 		sum += words[i];
 	assert_int_equal(sum, llround((double)total / 0.3));
 	/* Added, not replaced. */
-	native_fold(count, 0.3, words);
+	native_fold(&hist, 0.3, words);
+	free(hist.entries);
 	for (unsigned int i = 0; i < NATIVE_FINE_WORDS; i++)
 		sum -= words[i];
 	assert_int_equal(-sum, llround((double)total / 0.3));

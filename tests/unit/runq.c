@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "stats/hist.h"
+#include "dense.h"
 #include "stats/runq.h"
 
 static uint64_t next_random(uint64_t *state)
@@ -15,18 +15,15 @@ static uint64_t next_random(uint64_t *state)
 	return *state;
 }
 
-/* What bpf/runq.bpf.c does with one wait. */
-static void count_wait(struct runq_totals *totals, const uint64_t *le, const uint8_t in[HIST_NR],
-		       uint64_t wait_ns)
+/* Counts a wait as bpf/runq.bpf.c does. */
+static void count_wait(uint64_t count[RUNQ_NR_COUNTS], const uint64_t *le,
+		       const uint8_t in[HIST_NR], uint64_t wait_ns)
 {
 	unsigned int bucket = hist_index(wait_ns);
 
-	totals->count[bucket]++;
+	count[bucket]++;
 	if (in[bucket] && wait_ns <= le[in[bucket] - 1])
-		totals->below[in[bucket] - 1]++;
-	totals->cause_ns[RUNQ_SAME] += wait_ns;
-	if (wait_ns > totals->max_ns)
-		totals->max_ns = wait_ns;
+		count[HIST_NR + in[bucket] - 1]++;
 }
 
 /* Every value around every boundary, and every boundary around every bucket edge. */
@@ -36,7 +33,8 @@ static void test_le_is_exact(void **state)
 		1,	31,	 32,	  100,	   1000,      10000,	     10239,
 		100000, 1000000, 1048575, 2097152, 999999999, HIST_VALUE_MAX};
 	unsigned int nr = sizeof(le) / sizeof(le[0]), bad;
-	struct runq_totals totals = {0};
+	uint64_t count[RUNQ_NR_COUNTS] = {0};
+	struct hist hist;
 	uint64_t *waits = malloc(400000 * sizeof(*waits)), random = 88172645463325252ULL;
 	uint64_t counts[RUNQ_NR_LE];
 	uint8_t in[HIST_NR];
@@ -59,9 +57,10 @@ static void test_le_is_exact(void **state)
 			waits[nr_waits++] =
 				next_random(&random) >> (28 + next_random(&random) % 36);
 		for (size_t i = 0; i < nr_waits; i++)
-			count_wait(&totals, apart, in,
+			count_wait(count, apart, in,
 				   waits[i] > HIST_VALUE_MAX ? HIST_VALUE_MAX : waits[i]);
-		runq_le_counts(&totals, apart, nr, counts);
+		hist = hist_of(count, RUNQ_NR_COUNTS);
+		runq_le_counts(&hist_fine, &hist, apart, nr, counts);
 		for (unsigned int i = 0; i < nr; i++) {
 			uint64_t exact = 0;
 
@@ -70,7 +69,8 @@ static void test_le_is_exact(void **state)
 					 apart[i];
 			assert_int_equal(counts[i], exact);
 		}
-		assert_int_equal(runq_totals_count(&totals), nr_waits);
+		assert_int_equal(hist_values(&hist_fine, &hist), nr_waits);
+		free(hist.entries);
 	}
 	free(waits);
 }
@@ -96,7 +96,13 @@ static void test_le_refused(void **state)
 	assert_int_equal(bad, RUNQ_NR_LE);
 }
 
-static void test_slot_sum(void **state)
+static void expect_entry(const struct hist *hist, uint32_t at, unsigned int bucket, uint64_t count)
+{
+	assert_int_equal(hist->entries[at].bucket, bucket);
+	assert_int_equal(hist->entries[at].count, count);
+}
+
+static void test_slot_read(void **state)
 {
 	enum {
 		STRIPES = 4,
@@ -105,7 +111,10 @@ static void test_slot_sum(void **state)
 	char *slot = calloc(1, RUNQ_SLOT_SIZE(STRIPES, CPUS));
 	struct runq_cell *cell = (struct runq_cell *)(slot + RUNQ_CELLS(STRIPES));
 	struct runq_hist *hist = (struct runq_hist *)(slot + RUNQ_HISTS);
-	struct runq_totals totals, later;
+	struct runq_shape shape = {.stripes = STRIPES, .cpus = CPUS, .nr_le = RUNQ_NR_LE};
+	struct hist_entry entries[RUNQ_NR_COUNTS], more[RUNQ_NR_COUNTS], grown[RUNQ_NR_COUNTS];
+	struct hist was = {.entries = entries}, now = {.entries = more}, diff = {.entries = grown};
+	uint64_t cause_ns[RUNQ_NR_CAUSES];
 
 	for (unsigned int i = 0; i < STRIPES; i++) {
 		hist[i].count[0] = 1;
@@ -119,48 +128,35 @@ static void test_slot_sum(void **state)
 	for (unsigned int i = 0; i < STRIPES; i++)
 		for (int c = RUNQ_NR_HOT; c < RUNQ_NR_CAUSES; c++)
 			hist[i].rare_ns[c - RUNQ_NR_HOT] = 1000 * c + i;
-	runq_slot_sum(slot, STRIPES, CPUS, &totals);
-	assert_int_equal(totals.count[100], 46);
-	assert_int_equal(totals.count[HIST_NR - 1], 4);
-	assert_int_equal(totals.below[RUNQ_NR_LE - 1], 14);
-	assert_int_equal(totals.cause_ns[RUNQ_PREEMPTED], CPUS * 4000 + 21);
-	assert_int_equal(totals.cause_ns[RUNQ_UNKNOWN], STRIPES * 7000 + 6);
-	assert_int_equal(runq_totals_sum_ns(&totals),
+	runq_slot_read(slot, &shape, cause_ns, &was);
+	assert_int_equal(was.nr, 4);
+	expect_entry(&was, 0, 0, STRIPES);
+	expect_entry(&was, 1, 100, 46);
+	expect_entry(&was, 2, HIST_NR - 1, 4);
+	expect_entry(&was, 3, HIST_NR + RUNQ_NR_LE - 1, 14);
+	assert_int_equal(hist_values(&hist_fine, &was), 54);
+	assert_int_equal(runq_slot_count(slot, &shape), 54);
+	assert_int_equal(cause_ns[RUNQ_PREEMPTED], CPUS * 4000 + 21);
+	assert_int_equal(cause_ns[RUNQ_UNKNOWN], STRIPES * 7000 + 6);
+	assert_int_equal(runq_slot_wait_ns(slot, &shape),
 			 CPUS * 10000 + 5 * 21 + STRIPES * 18000 + 3 * 6);
-	assert_int_equal(runq_slot_wait_ns(slot, false, STRIPES, CPUS), runq_totals_sum_ns(&totals));
 
 	hist[2].count[100]++;
 	hist[1].below[3]++;
 	hist[3].below[RUNQ_NR_LE - 1] += 5;
 	cell[3].cause_ns[RUNQ_IDLE] += 77;
-	runq_slot_sum(slot, STRIPES, CPUS, &later);
-	runq_totals_sub(&later, &totals);
-	assert_int_equal(runq_totals_count(&later), 1);
-	assert_int_equal(runq_totals_sum_ns(&later), 77);
-	assert_int_equal(later.below[3], 1);
-	assert_int_equal(later.below[RUNQ_NR_LE - 1], 5);
-	later.max_ns = 3;
-	totals.max_ns = 8;
-	runq_totals_add(&later, &totals);
-	assert_int_equal(later.count[0], STRIPES);
-	assert_int_equal(runq_totals_count(&later), 51 + STRIPES);
-	assert_int_equal(later.below[RUNQ_NR_LE - 1], 14 + 5);
-	assert_int_equal(later.cause_ns[RUNQ_IDLE], 77 + 21);
-	assert_int_equal(later.max_ns, 8);
+	runq_slot_read(slot, &shape, cause_ns, &now);
+	assert_int_equal(cause_ns[RUNQ_IDLE], 21 + 77);
+	hist_sub(&now, &was, &diff);
+	assert_int_equal(diff.nr, 3);
+	expect_entry(&diff, 0, 100, 1);
+	expect_entry(&diff, 1, HIST_NR + 3, 1);
+	expect_entry(&diff, 2, HIST_NR + RUNQ_NR_LE - 1, 5);
+	/* Boundaries that nobody set are not read. */
+	shape.nr_le = 3;
+	runq_slot_read(slot, &shape, cause_ns, &now);
+	assert_int_equal(now.nr, 3);
 	free(slot);
-}
-
-/* The largest wait is never below the bucket that holds it. */
-static void test_max(void **state)
-{
-	struct runq_totals totals = {0};
-
-	assert_int_equal(runq_totals_max_ns(&totals), 0);
-	totals.count[hist_index(5000)] = 1;
-	totals.max_ns = 5000;
-	assert_int_equal(runq_totals_max_ns(&totals), 5000);
-	totals.max_ns = 17; /* taken away by the window before */
-	assert_int_equal(runq_totals_max_ns(&totals), hist_low(hist_index(5000)));
 }
 
 /* The stated standard error is that of many samples of the same waits. */
@@ -179,16 +175,19 @@ static void test_sampling_error(void **state)
 		truth += (double)waits[i];
 	}
 	for (int t = 0; t < TRIALS; t++) {
-		struct runq_totals totals = {0};
+		uint64_t count[HIST_NR] = {0};
+		struct hist hist;
 
 		sums[t] = 0;
 		for (int i = 0; i < WAITS; i++)
 			if ((double)(uint32_t)next_random(&random) < ratio * 4294967296.0) {
-				totals.count[hist_index(waits[i])]++;
+				count[hist_index(waits[i])]++;
 				sums[t] += (double)waits[i] / ratio;
 			}
 		mean += sums[t] / TRIALS;
-		shown += runq_sum_stderr(&totals, ratio) / TRIALS;
+		hist = hist_of(count, HIST_NR);
+		shown += runq_sum_stderr(&hist, ratio) / TRIALS;
+		free(hist.entries);
 	}
 	for (int t = 0; t < TRIALS; t++)
 		var += (sums[t] - mean) * (sums[t] - mean) / (TRIALS - 1);
@@ -251,8 +250,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_le_is_exact),
 		cmocka_unit_test(test_le_refused),
-		cmocka_unit_test(test_slot_sum),
-		cmocka_unit_test(test_max),
+		cmocka_unit_test(test_slot_read),
 		cmocka_unit_test(test_sampling_error),
 		cmocka_unit_test(test_blame_merge),
 		cmocka_unit_test(test_blame_rank),

@@ -236,13 +236,60 @@ static inline struct runq_cell *fake_cell(void *slot, u32 cpu)
 	return (struct runq_cell *)((char *)slot + layout.cells_at) + cpu;
 }
 
+static inline struct runq_shape fake_shape(void)
+{
+	return (struct runq_shape){.stripes = NR_CPUS,
+				   .cpus = NR_CPUS,
+				   .steps = layout.kind & RUNQ_STEPS,
+				   .nr_le = RUNQ_NR_LE};
+}
+
+/* Counters of a slot, with every bucket. */
+struct fake_totals {
+	uint64_t count, sum_ns, max_ns;
+	uint64_t cause_ns[RUNQ_NR_CAUSES];
+	uint64_t bucket[RUNQ_NR_COUNTS];
+};
+
+static inline struct fake_totals fake_read(void *slot)
+{
+	struct runq_shape shape = fake_shape();
+	struct hist_entry entries[RUNQ_NR_COUNTS];
+	struct hist hist = {.entries = entries};
+	struct fake_totals totals = {.count = runq_slot_count(slot, &shape),
+				     .sum_ns = runq_slot_wait_ns(slot, &shape)};
+
+	runq_slot_read(slot, &shape, totals.cause_ns, &hist);
+	for (u32 i = 0; i < hist.nr; i++)
+		totals.bucket[entries[i].bucket] = entries[i].count;
+	for (u32 cpu = 0; cpu < NR_CPUS; cpu++)
+		if (fake_cell(slot, cpu)->max_ns > totals.max_ns)
+			totals.max_ns = fake_cell(slot, cpu)->max_ns;
+	return totals;
+}
+
+/* Waits up to each boundary. */
+static inline void fake_le_counts(void *slot, const uint64_t *le, u32 nr, uint64_t *ret_counts)
+{
+	struct runq_shape shape = fake_shape();
+	struct hist_scale scale = runq_scale(shape.steps, le, nr);
+	struct hist_entry entries[RUNQ_NR_COUNTS];
+	struct hist hist = {.entries = entries};
+	uint64_t cause_ns[RUNQ_NR_CAUSES];
+
+	shape.nr_le = nr;
+	runq_slot_read(slot, &shape, cause_ns, &hist);
+	runq_le_counts(&scale, &hist, le, nr, ret_counts);
+}
+
 /* All waits: the programs add up themselves only those that are not in the first chunk. */
 static inline u64 fake_waited(void)
 {
+	struct runq_shape shape = fake_shape();
 	u64 sum = 0;
 
 	for (u32 i = 0; i < NR_NEAR; i++)
-		sum += runq_slot_wait_ns(fake_slot(i), layout.kind & RUNQ_STEPS, NR_CPUS, NR_CPUS);
+		sum += runq_slot_wait_ns(fake_slot(i), &shape);
 	for (u32 cpu = 0; cpu < NR_CPUS; cpu++)
 		sum += cpus_area[cpu].wait_ns;
 	return sum;

@@ -8,7 +8,7 @@ static void unknown_start(void **state)
 	swap(0, &idle, &task[1], true);
 	assert_int_equal(cpus_area[0].unknown_start, 1);
 	assert_int_equal(cpus_area[0].switches, 0);
-	assert_int_equal(runq_totals_sum_ns(&(struct runq_totals[]){sum_of(1)}[0]), 0);
+	assert_int_equal(sum_of(1).sum_ns, 0);
 	/* But it has the core: who comes next waits behind it. */
 	wake(100, &task[2]);
 	swap(300, &task[1], &task[2], true);
@@ -31,7 +31,7 @@ static void wait_of_nothing(void **state)
 	wake(100, &task[1]);
 	swap(100, &idle, &task[1], true);
 	assert_int_equal(cpus_area[0].switches, 1);
-	assert_int_equal(sum_of(1).count[0], 1);
+	assert_int_equal(sum_of(1).bucket[0], 1);
 	assert_int_equal(cpus_area[0].negative, 0);
 	assert_int_equal(fake.nr_rows, 0);
 }
@@ -91,7 +91,7 @@ static void hold(u64 ns, u32 group)
 /* Held by quota for 4000 of the 5000 ns: that much is the quota's, the rest whoever ran. */
 static void throttled_by(int (*by)(u64 *))
 {
-	struct runq_totals totals;
+	struct fake_totals totals;
 
 	program = by;
 
@@ -106,7 +106,7 @@ static void throttled_by(int (*by)(u64 *))
 	totals = sum_of(1);
 	assert_int_equal(totals.cause_ns[RUNQ_THROTTLED], 4000);
 	assert_int_equal(totals.cause_ns[RUNQ_PREEMPTED], 1000);
-	assert_int_equal(runq_totals_sum_ns(&totals), 100 + 5000);
+	assert_int_equal(totals.sum_ns, 100 + 5000);
 	assert_int_equal(fake_row(1001, RUNQ_KEY_QUOTA)->charge.wait_ns, 4000);
 	assert_int_equal(fake_row(1001, 1002)->charge.wait_ns, 1000);
 	/* The next wait is not in it any more. */
@@ -156,7 +156,7 @@ static void throttled_in_old_kernels(void **state)
 /* A quota holds a cgroup: where groups are something else, nothing is known of it. */
 static void throttled_per_cpu(void **state)
 {
-	struct runq_totals totals;
+	struct fake_totals totals;
 
 	per = RUNQ_PER_CPU;
 	wake(0, &task[1]);
@@ -164,7 +164,7 @@ static void throttled_per_cpu(void **state)
 	swap(1000, &task[1], &task[2], false);
 	hold(4000, 1);
 	swap(6000, &task[2], &task[1], true);
-	runq_slot_sum(fake_head(1), NR_CPUS, NR_CPUS, &totals);
+	totals = fake_read(fake_head(1));
 	assert_int_equal(totals.cause_ns[RUNQ_THROTTLED], 0);
 }
 
@@ -335,7 +335,7 @@ static void blame_of_nobody(void **state)
 static void boundaries(void **state)
 {
 	static const uint64_t le[] = {1000, 1000000};
-	struct runq_totals totals;
+	struct fake_totals totals;
 	uint64_t counts[2];
 
 	fake_boundaries(le, 2);
@@ -349,8 +349,8 @@ static void boundaries(void **state)
 	swap(20000000 + 500, &idle, &task[1], true);
 	le_ns[RUNQ_NR_LE - 1] = 0;
 	totals = sum_of(1);
-	assert_int_equal(totals.below[RUNQ_NR_LE - 1], 0);
-	runq_le_counts(&totals, le, 2, counts);
+	assert_int_equal(totals.bucket[HIST_NR + RUNQ_NR_LE - 1], 0);
+	fake_le_counts(fake_head(1001), le, 2, counts);
 	assert_int_equal(counts[0], 2 + 1);
 	assert_int_equal(counts[1], 3 + 1);
 	assert_int_equal(totals.max_ns, 1001);

@@ -18,7 +18,7 @@ static size_t nr_known;
 static unsigned int nr_scans;
 static struct runq_event event;
 static struct runq_losses losses;
-static const struct runq_waits_list no_waits;
+static struct runq_waits_list no_waits;
 static enum runq_sum sum;
 
 /* Instead of the kernel half; see meson.build. */
@@ -70,9 +70,9 @@ int __wrap_runq_kernel_find_groups(struct runq_kernel *kernel, struct err *err)
 	return 0;
 }
 
-int __wrap_runq_kernel_window(struct runq_kernel *kernel, const struct runq_waits_list **ret_list,
+int __wrap_runq_kernel_window(struct runq_kernel *kernel, struct runq_waits_list **ret_list,
 			      struct err *err);
-int __wrap_runq_kernel_window(struct runq_kernel *kernel, const struct runq_waits_list **ret_list,
+int __wrap_runq_kernel_window(struct runq_kernel *kernel, struct runq_waits_list **ret_list,
 			      struct err *err)
 {
 	*ret_list = &no_waits;

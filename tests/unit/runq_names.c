@@ -10,7 +10,7 @@
 #include "measure/runq/filter.h"
 #include "measure/runq/names.h"
 #include "present/runq.h"
-#include "measure/runq/sums.h"
+#include "measure/runq/rollup.h"
 #include "measure/runq/window.h"
 #include "report/find.h"
 #include "tree.h"
@@ -130,14 +130,14 @@ TEST_WITH(looked_up_once, setup, teardown)
 TEST_WITH(namespaces, setup, teardown)
 {
 	struct runq_filter filter = {0};
-	struct runq_sums sums = {.what = RUNQ_SUM_NAMESPACE, .filter = &filter, .pods = pods};
+	struct runq_rollup rollup = {.what = RUNQ_SUM_NAMESPACE, .filter = &filter, .pods = pods};
 	struct runq_group *inside = named(POD "/" ID, false), *outside = named("/a", false);
 	struct runq_group *unknown = named("/kubepods/pod0123456789abcdef0123456789abcdef", false);
 
-	assert_string_equal(runq_sums_of(&sums, inside)->path, "shop");
-	assert_string_equal(runq_sums_of(&sums, outside)->path, "(no pod)");
-	assert_string_equal(runq_sums_of(&sums, unknown)->path, "(unknown)");
-	runq_sums_close(&sums);
+	assert_string_equal(runq_rollup_of(&rollup, inside)->path, "shop");
+	assert_string_equal(runq_rollup_of(&rollup, outside)->path, "(no pod)");
+	assert_string_equal(runq_rollup_of(&rollup, unknown)->path, "(unknown)");
+	runq_rollup_close(&rollup);
 	runq_group_put(inside);
 	runq_group_put(outside);
 	runq_group_put(unknown);

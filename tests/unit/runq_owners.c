@@ -18,10 +18,10 @@ static void many_groups(void **state)
 	assert_int_equal(fake.nr_index, NR_GROUPS);
 	assert_int_equal(fake.nr_new, NR_GROUPS);
 	for (u32 i = 0; i < NR_GROUPS; i++) {
-		struct runq_totals totals = sum_of(i);
+		struct fake_totals totals = sum_of(i);
 
-		assert_int_equal(runq_totals_count(&totals), 3);
-		assert_int_equal(runq_totals_sum_ns(&totals), 3 * (100 + i));
+		assert_int_equal(totals.count, 3);
+		assert_int_equal(totals.sum_ns, 3 * (100 + i));
 		assert_int_equal(fake_head(1000 + i)->key, 1000 + i);
 		assert_int_equal(fake_head(1000 + i)->cgroup_id, 500 + i);
 	}
@@ -43,10 +43,10 @@ static void changes_cgroup(int (*by)(u64 *))
 		wake(now + 500, &task[2]);
 		swap(now + 700, &task[1], &task[2], true);
 	}
-	assert_int_equal(runq_totals_count(&(struct runq_totals[]){sum_of(1)}[0]), 3);
-	assert_int_equal(runq_totals_sum_ns(&(struct runq_totals[]){sum_of(1)}[0]), 3 * 300 + 6);
-	assert_int_equal(runq_totals_sum_ns(&(struct runq_totals[]){sum_of(3)}[0]), 304);
-	assert_int_equal(runq_totals_sum_ns(&(struct runq_totals[]){sum_of(2)}[0]), 4 * 200);
+	assert_int_equal(sum_of(1).count, 3);
+	assert_int_equal(sum_of(1).sum_ns, 3 * 300 + 6);
+	assert_int_equal(sum_of(3).sum_ns, 304);
+	assert_int_equal(sum_of(2).sum_ns, 4 * 200);
 	/* The first of each pair of task and cgroup is not for the quick path. */
 	assert_int_equal(cpus_area[0].switches, by == runq_switch ? 8 : 2);
 }
@@ -73,9 +73,9 @@ static void comes_from_unwanted(int (*by)(u64 *))
 		swap(now + 300 + i, &idle, &task[1], true);
 		swap(now + 5000, &task[1], &idle, true);
 	}
-	assert_int_equal(runq_totals_sum_ns(&(struct runq_totals[]){sum_of(1)}[0]), 300);
-	assert_int_equal(runq_totals_count(&(struct runq_totals[]){sum_of(3)}[0]), 2);
-	assert_int_equal(runq_totals_sum_ns(&(struct runq_totals[]){sum_of(3)}[0]), 303 + 304);
+	assert_int_equal(sum_of(1).sum_ns, 300);
+	assert_int_equal(sum_of(3).count, 2);
+	assert_int_equal(sum_of(3).sum_ns, 303 + 304);
 	assert_int_equal(cpus_area[0].table_full, 0);
 }
 
@@ -96,7 +96,7 @@ static void change_of_cgroup(void **state)
 /* No slot left: the wait is counted for no group, and as a loss. */
 static void table_full(void **state)
 {
-	struct runq_totals other;
+	struct fake_totals other;
 
 	fake.free_at = fake.nr_free - 1;
 	wake(0, &task[1]);
@@ -107,9 +107,9 @@ static void table_full(void **state)
 	swap(1000, &task[2], &task[3], true);
 	assert_null(fake_head(1002));
 	assert_true(cpus_area[0].table_full >= 2);
-	runq_slot_sum(fake_slot(0), NR_CPUS, NR_CPUS, &other);
-	assert_int_equal(runq_totals_count(&other), 2);
-	assert_int_equal(runq_totals_sum_ns(&other), 300 + 400);
+	other = fake_read(fake_slot(0));
+	assert_int_equal(other.count, 2);
+	assert_int_equal(other.sum_ns, 300 + 400);
 	/* Two that share slot 0 are not of the same group. */
 	assert_int_equal(other.cause_ns[RUNQ_OTHER], 700);
 	assert_int_equal(fake_row(1003, RUNQ_KEY_OTHER)->charge.wait_ns, 400);

@@ -52,15 +52,16 @@ static void wake_by(u64 ns, struct task_struct *who)
 		runq_wakeup(NULL, who);
 }
 
-/* Every wait of every group; with maximum and count. */
-static struct runq_totals all_waits(void)
+/* Number and sum of the waits of all groups. */
+static struct fake_totals all_waits(void)
 {
-	struct runq_totals sum = {0};
+	struct fake_totals sum = {0};
 
 	for (u32 i = 0; i < fake.nr_index; i++) {
-		struct runq_totals one = sum_of(fake.index[i].key - 1000);
+		struct fake_totals one = sum_of(fake.index[i].key - 1000);
 
-		runq_totals_add(&sum, &one);
+		sum.count += one.count;
+		sum.sum_ns += one.sum_ns;
 	}
 	return sum;
 }
@@ -71,7 +72,7 @@ static struct runq_totals all_waits(void)
  */
 static void idle_waits(u64 queued)
 {
-	struct runq_totals sum;
+	struct fake_totals sum;
 
 	for (u32 row = 0; row < NR_ROWS; row++) {
 		load_row(row);
@@ -83,8 +84,8 @@ static void idle_waits(u64 queued)
 			swap(ns + 5000, &task[1], &idle, true);
 		}
 		sum = all_waits();
-		assert_int_equal(runq_totals_count(&sum), 200);
-		assert_int_equal(runq_totals_sum_ns(&sum), 200 * 300);
+		assert_int_equal(sum.count, 200);
+		assert_int_equal(sum.sum_ns, 200 * 300);
 		assert_null(fake_head(1000));
 	}
 }
@@ -180,16 +181,16 @@ static void crowd_waits_at_most_all_the_time(void **state)
 {
 	for (u32 row = 0; row < NR_ROWS; row++) {
 		u64 ns, waited, waits;
-		struct runq_totals sum;
+		struct fake_totals sum;
 
 		load_row(row);
 		random_state = 77 + row;
 		ns = crowd_runs(0, &waited, &waits);
 		sum = all_waits();
-		assert_true(runq_totals_sum_ns(&sum) <= CROWD * ns);
+		assert_true(sum.sum_ns <= CROWD * ns);
 		assert_true(sum.max_ns <= ns);
-		assert_int_equal(runq_totals_count(&sum), waits);
-		assert_int_equal(runq_totals_sum_ns(&sum), waited);
+		assert_int_equal(sum.count, waits);
+		assert_int_equal(sum.sum_ns, waited);
 		assert_true(waited > 2 * ns);
 	}
 }
@@ -201,7 +202,7 @@ static void clocks_that_go_back(void **state)
 
 	for (u32 i = 0; i < 4 * NR_ROWS; i++) {
 		u64 jump = jumps[i % 4], ns, waited, waits;
-		struct runq_totals sum;
+		struct fake_totals sum;
 
 		load_row(i / 4);
 		random_state = 99 + i;
@@ -209,18 +210,18 @@ static void clocks_that_go_back(void **state)
 		sum = all_waits();
 		/* Both ends of a wait can be off, and the correction by the entry once more. */
 		assert_true(sum.max_ns <= ns + 3 * jump);
-		assert_true(runq_totals_sum_ns(&sum) <= CROWD * ns + 3 * jump * waits);
+		assert_true(sum.sum_ns <= CROWD * ns + 3 * jump * waits);
 		/* What cannot be is left out, and counted as such. */
-		assert_int_equal(runq_totals_count(&sum) + cpus_area[0].negative +
+		assert_int_equal(sum.count + cpus_area[0].negative +
 					 cpus_area[0].unknown_start, waits);
 	}
 }
 
 static u64 count_of(u32 group)
 {
-	struct runq_totals sum = sum_of(group);
+	struct fake_totals sum = sum_of(group);
 
-	return runq_totals_count(&sum);
+	return sum.count;
 }
 
 /* Group 1 is asked for, group 2 is not, and they wake each other. */

@@ -3,7 +3,7 @@
 #include "runq_core.h"
 
 #include "stats/hist.h"
-#include "stats/runq_steps.h"
+#include "stats/runq.h"
 
 #define NR_GROUPS 4
 #define NR_TASKS  9
@@ -309,48 +309,19 @@ static void sim_drain(void)
 		}
 }
 
-static u64 max_of(struct runq_head *head)
-{
-	u64 largest = 0;
-
-	for (u32 cpu = 0; cpu < NR_CPUS; cpu++)
-		if (fake_cell(head, cpu)->max_ns > largest)
-			largest = fake_cell(head, cpu)->max_ns;
-	return largest;
-}
-
-/* Counted at boundaries only. */
-static void check_steps(const struct truth *truth, struct runq_head *head)
-{
-	struct runq_step_totals totals;
-	uint64_t counts[NR_LE];
-
-	runq_slot_steps(head, NR_CPUS, NR_CPUS, NR_LE, &totals);
-	assert_int_equal(runq_steps_count(&totals), truth->count);
-	assert_int_equal(runq_steps_sum_ns(&totals), truth->sum_ns);
-	assert_int_equal(max_of(head), truth->max_ns);
-	for (u32 i = 0; want_causes && i < RUNQ_NR_CAUSES; i++)
-		assert_int_equal(totals.cause_ns[i], truth->cause_ns[i]);
-	runq_steps_le(&totals, NR_LE, counts);
-	for (u32 i = 0; i < NR_LE; i++)
-		assert_int_equal(counts[i], truth->le[i]);
-}
-
 static void check_totals(const struct truth *truth, struct runq_head *head)
 {
-	struct runq_totals totals;
+	struct fake_totals totals = fake_read(head);
 	uint64_t counts[NR_LE];
 
-	runq_slot_sum(head, NR_CPUS, NR_CPUS, &totals);
-	totals.max_ns = max_of(head);
-	assert_int_equal(runq_totals_count(&totals), truth->count);
-	assert_int_equal(runq_totals_sum_ns(&totals), truth->sum_ns);
-	assert_int_equal(runq_totals_max_ns(&totals), truth->max_ns);
+	assert_int_equal(totals.count, truth->count);
+	assert_int_equal(totals.sum_ns, truth->sum_ns);
+	assert_int_equal(totals.max_ns, truth->max_ns);
 	for (u32 i = 0; want_causes && i < RUNQ_NR_CAUSES; i++)
 		assert_int_equal(totals.cause_ns[i], truth->cause_ns[i]);
-	for (u32 i = 0; i < HIST_NR; i++)
-		assert_int_equal(totals.count[i], truth->bucket[i]);
-	runq_le_counts(&totals, le, NR_LE, counts);
+	for (u32 i = 0; !(layout.kind & RUNQ_STEPS) && i < HIST_NR; i++)
+		assert_int_equal(totals.bucket[i], truth->bucket[i]);
+	fake_le_counts(head, le, NR_LE, counts);
 	for (u32 i = 0; i < NR_LE; i++)
 		assert_int_equal(counts[i], truth->le[i]);
 }
@@ -362,10 +333,7 @@ static void check_group(u32 group)
 
 	assert_non_null(head);
 	assert_int_equal(head->cgroup_id, 1000 + group);
-	if (layout.kind & RUNQ_STEPS)
-		check_steps(truth, head);
-	else
-		check_totals(truth, head);
+	check_totals(truth, head);
 	for (u32 i = 0; want_blame && i < truth->nr_rows; i++) {
 		const struct runq_row *row =
 			fake_row(key_of_group(group), truth->row[i].pair.culprit);
@@ -504,10 +472,7 @@ static void steps(void **state)
 
 static u64 counted(u32 group)
 {
-	struct runq_totals totals;
-
-	runq_slot_sum(fake_head(key_of_group(group)), NR_CPUS, NR_CPUS, &totals);
-	return runq_totals_count(&totals);
+	return fake_read(fake_head(key_of_group(group))).count;
 }
 
 /* Groups that nobody asked for: nothing more is counted of them, and all of the others. */

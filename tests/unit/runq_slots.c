@@ -94,8 +94,7 @@ static int setup_as(bool steps)
 	slots = (struct runq_slots){.per = RUNQ_PER_CGROUP, .index_fd = INDEX_FD, .changes = &changes,
 				     .tasks = tasks};
 	slots.chunks.shape = (struct runq_shape){
-		.stripes = runq_stripes(CPUS), .cpus = CPUS, .steps = steps};
-	slots.nr_le = NR_LE;
+		.stripes = runq_stripes(CPUS), .cpus = CPUS, .steps = steps, .nr_le = NR_LE};
 	slots.chunks.free_fd = FREE_FD;
 	slots.chunks.chunks_fd = CHUNKS_FD;
 	return runq_slots_open(&slots, near_memory, 10, &err);
@@ -188,21 +187,16 @@ static void expect(const char *path, uint64_t count, uint64_t sum_ns, uint64_t m
 	unsigned int found = 0;
 
 	for (size_t i = 0; i < slots.waits.nr; i++) {
-		const struct runq_waits *row = &slots.waits.waits[i];
-		struct runq_totals totals;
+		const struct runq_group_window *row = &slots.waits.rows[i];
+		struct hist_scale scale = runq_scale(slots.chunks.shape.steps, NULL, NR_LE);
 
-		if (strcmp(row->group->path, path))
+		if (strcmp(runq_party_path(&row->party), path))
 			continue;
 		found++;
 		assert_int_equal(row->sum_ns, sum_ns);
-		if (slots.chunks.shape.steps) {
-			assert_int_equal(runq_steps_count(row->steps), count);
-			assert_int_equal(row->steps->max_ns, max_ns);
-		} else {
-			runq_unpack(row->totals, &totals);
-			assert_int_equal(runq_totals_count(&totals), count);
-			assert_int_equal(runq_totals_max_ns(&totals), max_ns);
-		}
+		assert_int_equal(row->count, count);
+		assert_int_equal(hist_values(&scale, &row->hist), count);
+		assert_int_equal(row->max_ns, max_ns);
 		assert_int_equal(row->ended, ended);
 	}
 	assert_int_equal(found, count > 0);
@@ -452,8 +446,8 @@ static size_t rows_ended_of(const char *path)
 	size_t nr = 0;
 
 	for (size_t i = 0; i < slots.waits.nr; i++)
-		nr += !strcmp(slots.waits.waits[i].group->path, path) && slots.waits.waits[i].ended &&
-		      !slots.waits.waits[i].sum_ns;
+		nr += !strcmp(runq_party_path(&slots.waits.rows[i].party), path) &&
+		      slots.waits.rows[i].ended && !slots.waits.rows[i].sum_ns;
 	return nr;
 }
 

@@ -5,15 +5,16 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "dense.h"
 #include "measure/runq/memory.h"
-#include "stats/hist.h"
-#include "stats/runq_steps.h"
+#include "stats/runq.h"
 
 #define MIB   1048576.0
 #define WAITS 5000
 
 static const uint64_t le[] = RUNQ_LE_DEFAULT_NS;
 #define NR_LE (sizeof(le) / sizeof(le[0]))
+static const struct hist_scale scale = {.nr = NR_LE + 1, .le = le};
 
 static uint64_t waits[WAITS];
 
@@ -25,11 +26,11 @@ static int ascending(const void *a, const void *b)
 }
 
 /* From some ns to beyond the last boundary, and both sides of each boundary; sorted. */
-static void fill(struct runq_step_totals *totals)
+static void fill(uint64_t count[NR_LE + 1])
 {
 	uint64_t random = 88172645463325252ULL;
 
-	*totals = (struct runq_step_totals){.nr = NR_LE + 1};
+	memset(count, 0, (NR_LE + 1) * sizeof(*count));
 	for (unsigned int i = 0; i < WAITS; i++) {
 		random ^= random << 13;
 		random ^= random >> 7;
@@ -44,20 +45,19 @@ static void fill(struct runq_step_totals *totals)
 
 		while (step < NR_LE && waits[i] > le[step])
 			step++;
-		totals->count[step]++;
-		totals->cause_ns[i % RUNQ_NR_CAUSES] += waits[i];
+		count[step]++;
 	}
-	totals->max_ns = waits[WAITS - 1];
 }
 
 static void test_figures(void **state)
 {
-	struct runq_step_totals totals, later, *kept;
-	uint64_t counts[NR_LE], sum = 0;
+	uint64_t count[NR_LE + 1], counts[NR_LE];
+	struct hist hist;
 
 	(void)state;
-	fill(&totals);
-	runq_steps_le(&totals, NR_LE, counts);
+	fill(count);
+	hist = hist_of(count, NR_LE + 1);
+	runq_le_counts(&scale, &hist, le, NR_LE, counts);
 	for (unsigned int i = 0; i < NR_LE; i++) {
 		uint64_t exact = 0;
 
@@ -65,76 +65,63 @@ static void test_figures(void **state)
 			exact += waits[j] <= le[i];
 		assert_int_equal(counts[i], exact);
 	}
-	for (unsigned int i = 0; i < WAITS; i++)
-		sum += waits[i];
-	assert_int_equal(runq_steps_count(&totals), WAITS);
-	assert_int_equal(runq_steps_sum_ns(&totals), sum);
-	assert_int_equal(runq_steps_max_ns(&totals, le, NR_LE), waits[WAITS - 1]);
-	later = totals;
-	later.count[3] += 2;
-	later.cause_ns[RUNQ_UNKNOWN] += 90000;
-	runq_steps_sub(&later, &totals);
-	assert_int_equal(runq_steps_count(&later), 2);
-	assert_int_equal(runq_steps_sum_ns(&later), 90000);
-	later.max_ns = 5;
-	kept = runq_steps_copy(&later);
-	assert_non_null(kept);
-	runq_steps_add(kept, &totals);
-	later.count[0] = 0;
-	runq_steps_set(&later, kept);
-	free(kept);
-	assert_int_equal(later.count[3], totals.count[3] + 2);
-	assert_int_equal(later.max_ns, waits[WAITS - 1]);
-}
-
-static double percentile(const struct runq_step_totals *totals, double percent)
-{
-	return runq_steps_percentile(totals, le, NR_LE, runq_steps_count(totals),
-				     runq_steps_max_ns(totals, le, NR_LE), percent);
+	assert_int_equal(hist_values(&scale, &hist), WAITS);
+	assert_int_equal(hist_max(&scale, &hist, waits[WAITS - 1]), waits[WAITS - 1]);
+	free(hist.entries);
 }
 
 /* Between the two boundaries around the true one, and never beyond the largest wait. */
 static void test_percentiles(void **state)
 {
-	struct runq_step_totals totals, one = {.max_ns = 15000, .nr = NR_LE + 1};
+	struct hist_entry one_entry = {.bucket = 1, .count = 1};
+	struct hist hist, one = {&one_entry, 1};
+	uint64_t count[NR_LE + 1], max;
 	double last = 0.0;
 
 	(void)state;
-	fill(&totals);
+	fill(count);
+	hist = hist_of(count, NR_LE + 1);
+	max = waits[WAITS - 1];
 	for (double percent = 0.5; percent <= 100.0; percent += 0.5) {
 		uint64_t exact = waits[(unsigned int)ceil(WAITS * percent / 100.0) - 1];
-		double found = percentile(&totals, percent);
+		double found = hist_value_at(&scale, &hist, max, percent);
 		unsigned int step = 0;
 
 		while (step < NR_LE && exact > le[step])
 			step++;
 		assert_true(found >= (step ? (double)le[step - 1] : 0.0));
-		assert_true(found <= (step < NR_LE ? (double)le[step] : (double)waits[WAITS - 1]));
-		assert_true(found >= last && found <= (double)waits[WAITS - 1]);
+		assert_true(found <= (step < NR_LE ? (double)le[step] : (double)max));
+		assert_true(found >= last && found <= (double)max);
 		last = found;
 	}
-	assert_true(last == (double)waits[WAITS - 1]);
-	/* Of one wait of 15 us, above 10 us: up to it, not up to the next boundary. */
-	one.count[1] = 1;
-	assert_true(percentile(&one, 100) == 15000.0);
-	assert_true(percentile(&one, 50) == 12500.0);
-	one.max_ns = 0; /* taken by the window before: at least above the boundary */
-	assert_int_equal(runq_steps_max_ns(&one, le, NR_LE), 10001);
-	one.count[1] = 0;
-	assert_true(percentile(&one, 50) == -1.0);
+	assert_true(last == (double)max);
+	free(hist.entries);
+	/* One wait of 15 us, above 10 us: the bucket ends with it, not at the next boundary. */
+	assert_int_equal(hist_max(&scale, &one, 15000), 15000);
+	assert_true(hist_value_at(&scale, &one, 15000, 100) == 15000.0);
+	assert_true(hist_value_at(&scale, &one, 15000, 50) == 12500.0);
+	/* The window before took the maximum: at least above the boundary. */
+	assert_int_equal(hist_max(&scale, &one, 0), 10001);
+	one_entry.bucket = 0;
+	assert_int_equal(hist_max(&scale, &one, 0), 0);
+	one.nr = 0;
+	assert_int_equal(hist_max(&scale, &one, 7), 7);
+	assert_true(hist_value_at(&scale, &one, 7, 50) == -1.0);
 }
 
 /* The example of docs/methods/runq.md: of 10,000 waits 9,850 up to 1.4 s, 9,950 up to 1.6 s. */
 static void test_example(void **state)
 {
-	struct runq_step_totals totals = {.nr = 11, .count = {9850, 0, 0, 0, 0, 0, 0, 100, 50}};
+	static const uint64_t count[11] = {9850, 0, 0, 0, 0, 0, 0, 100, 50};
+	struct hist hist = hist_of(count, 11);
 	uint64_t every[10];
 
 	(void)state;
 	for (unsigned int i = 0; i < 10; i++)
 		every[i] = (i + 1) * 200000000ULL;
-	totals.max_ns = every[8];
-	assert_true(runq_steps_percentile(&totals, every, 10, 10000, totals.max_ns, 99) == 1.5e9);
+	assert_true(hist_value_at(&(struct hist_scale){.nr = 11, .le = every}, &hist, every[8],
+				  99) == 1.5e9);
+	free(hist.entries);
 }
 
 /* As the quick path finds it. */
@@ -205,7 +192,7 @@ static void test_memory(void **state)
 	assert_true(runq_slots_for(&two, 0, false) == runq_near_slots(&two));
 	for (unsigned int cpus = 1; cpus <= RUNQ_MAX_CPUS; cpus++)
 		for (int steps = 0; steps < 2; steps++) {
-			struct runq_shape shape = {runq_stripes(cpus), cpus, steps};
+			struct runq_shape shape = {runq_stripes(cpus), cpus, steps, 0};
 			size_t near = runq_near_slots(&shape), size = runq_slot_size(&shape);
 
 			/* Any masked offset of the programs is inside the memory of the first chunk. */

@@ -11,7 +11,7 @@
 #include "measure/runq/waits.h"
 #include "measure/runq/window.h"
 #include "report/find.h"
-#include "stats/hist.h"
+#include "dense.h"
 
 static const uint64_t le_ns[] = {1000, 100000};
 static const double percentiles[] = {50, 99};
@@ -54,15 +54,20 @@ static void waited(uint64_t key, const char *path, uint64_t nr, uint64_t ns)
 {
 	struct runq_group *group = runq_group_new(
 		&(struct runq_group){.key = key, .cgroup_id = key * 10, .comm = "comm"}, path);
-	struct runq_totals totals = {.max_ns = ns};
+	struct runq_group_window row = {.party = runq_party_of(key, group),
+					.count = nr,
+					.sum_ns = nr * ns,
+					.max_ns = ns,
+					.cause_ns = {[RUNQ_SAME] = nr * ns}};
+	struct hist_entry entries[3] = {{.bucket = hist_index(ns), .count = nr}};
+	struct hist hist = {entries, 1};
 	struct err err = {0};
 
-	totals.count[hist_index(ns)] = nr;
-	totals.cause_ns[RUNQ_SAME] = nr * ns;
 	for (unsigned int i = 0; i < 2; i++)
 		if (hist_index(le_ns[i]) == hist_index(ns) && ns <= le_ns[i])
-			totals.below[i] = nr;
-	assert_int_equal(runq_waits_add(&list, group, false, &totals, &err), 0);
+			hist_push(&hist, HIST_NR + i, nr);
+	assert_int_equal(hist_set(&row.hist, &hist), 0);
+	assert_int_equal(runq_waits_append(&list, row, &err), 0);
 	runq_group_put(group);
 }
 
@@ -142,13 +147,17 @@ static void test_filtered(void **state)
 static void test_steps(void **state)
 {
 	struct runq_group *group = runq_group_new(&(struct runq_group){.key = 7}, "/a");
-	struct runq_step_totals steps = {.nr = 3, .count = {30, 60, 10}, .max_ns = 150000};
+	struct runq_group_window row = {.party = {RUNQ_PARTY_GROUP, group},
+					.count = 100,
+					.sum_ns = 5000000,
+					.max_ns = 150000,
+					.cause_ns = {[RUNQ_SAME] = 5000000},
+					.hist = hist_of((const uint64_t[]){30, 60, 10}, 3)};
 	struct report *report;
 	struct err err = {0};
 
 	(void)state;
-	steps.cause_ns[RUNQ_SAME] = 5000000;
-	assert_int_equal(runq_waits_add_steps(&list, group, false, &steps, &err), 0);
+	assert_int_equal(runq_waits_append(&list, row, &err), 0);
 	runq_group_put(group);
 	window.steps_only = true;
 	window.sample_ratio = 0.5;
@@ -166,7 +175,6 @@ static void test_steps(void **state)
 	assert_float_equal(window.groups[0].percentile_ns[1], 145000, 1e-6);
 	assert_float_equal(window.groups[0].count_stderr_ratio, sqrt(0.5 / 100), 1e-12);
 	assert_true(isnan(window.groups[0].sum_stderr_ratio));
-	assert_null(window.groups[0].totals);
 	assert_int_equal(runq_report(&window, &report), 0);
 	assert_int_equal(table_get(report->quality, 0, "percentile_error_ratio")->kind, VALUE_NULL);
 	assert_non_null(strstr(report->notes[1], "interpolated between the boundaries"));

@@ -3,9 +3,9 @@
 #include "serve/runq.h"
 #include "serve/wake.h"
 
+#include "dense.h"
 #include "measure/runq/window.h"
 #include "serve_store.h"
-#include "stats/hist.h"
 #include "stats/native.h"
 
 static const struct runq_group names[] = {{.path = "/a"}, {.path = "/b"}};
@@ -19,10 +19,10 @@ enum ended {
 /* As many waits in each of 300 buckets of each cgroup; counts are of a sample of @ratio. */
 static void absorb(uint64_t second, uint64_t waits, double ratio, enum ended ended)
 {
-	struct runq_totals totals = {0};
+	uint64_t buckets[HIST_NR] = {0};
 	struct runq_group_window groups[2];
 	uint64_t le_count[RUNQ_NR_LE] = {0}, count;
-	struct runq_packed *packed;
+	struct hist hist;
 	struct runq_window w = {
 		.time_mono_ns = second * 1000000000,
 		.sample_ratio = ratio,
@@ -33,8 +33,8 @@ static void absorb(uint64_t second, uint64_t waits, double ratio, enum ended end
 	};
 
 	for (unsigned int i = 200; i < 500; i++)
-		totals.count[i] = waits;
-	packed = runq_pack(&totals);
+		buckets[i] = waits;
+	hist = hist_of(buckets, HIST_NR);
 	count = (uint64_t)((double)(300 * waits) / ratio + 0.5);
 	for (unsigned int i = 0; i < 2; i++)
 		groups[i] = (struct runq_group_window){.party = {.group = &names[i]},
@@ -42,9 +42,9 @@ static void absorb(uint64_t second, uint64_t waits, double ratio, enum ended end
 						       .count = count,
 						       .sum_ns = count,
 						       .le_count = le_count,
-						       .totals = packed};
+						       .hist = hist};
 	runq_absorb(&store, &config, &w);
-	free(packed);
+	free(hist.entries);
 }
 
 /* The count of a row, which its native buckets must sum to. */

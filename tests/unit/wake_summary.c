@@ -64,7 +64,7 @@ TEST(test_summary_small)
 	assert_int_equal(s.count, 0);
 }
 
-static void hist_add(struct wake_hist *h, uint64_t ns)
+static void count_one(struct wake_hist *h, uint64_t ns)
 {
 	h->count[hist_index(ns)]++;
 	h->sum_ns += ns;
@@ -85,13 +85,13 @@ TEST(test_summary_hist)
 	uint64_t x = 12345;
 
 	memset(&before, 0, sizeof(before));
-	hist_add(&before, 90000000);
-	hist_add(&before, 7);
+	count_one(&before, 90000000);
+	count_one(&before, 7);
 	now = before;
 	for (int i = 0; i < 30000; i++) {
 		x = x * 6364136223846793005ull + 1442695040888963407ull;
 		values[i] = 2000 + (x >> 33) % 60000;
-		hist_add(&now, values[i] + 60);
+		count_one(&now, values[i] + 60);
 	}
 	wake_summarize(values, 30000, &exact);
 	wake_summarize_hist(&now, &before, 60, &coarse);
@@ -121,7 +121,7 @@ TEST(test_hist_overhead)
 	for (int i = 0; i < 20000; i++) {
 		x = x * 6364136223846793005ull + 1442695040888963407ull;
 		values[i] = 5000 + (x >> 33) % 60000;
-		hist_add(&now, values[i]);
+		count_one(&now, values[i]);
 	}
 	wake_summarize(values, 20000, &exact);
 	wake_summarize_hist(&now, NULL, 0, &raw);
@@ -185,7 +185,7 @@ TEST(test_hist_stddev)
 		for (int i = 0; i < 4000; i++) {
 			x = x * 6364136223846793005ull + 1442695040888963407ull;
 			values[i] = means[k] + (int)((x >> 33) % 400);
-			hist_add(&now, values[i]);
+			count_one(&now, values[i]);
 		}
 		wake_summarize(values, 4000, &exact);
 		wake_summarize_hist(&now, NULL, 0, &coarse);
@@ -200,9 +200,9 @@ TEST(test_hist_max_error)
 	struct wake_summary s;
 
 	memset(&before, 0, sizeof(before));
-	hist_add(&before, 50000000);
+	count_one(&before, 50000000);
 	now = before;
-	hist_add(&now, 10050);
+	count_one(&now, 10050);
 	wake_summarize_hist(&now, &before, 0, &s);
 	assert_true(s.max_ns >= 10050 && s.max_ns - s.max_error_ns <= 10050);
 	assert_int_equal(wake_verdict(true, 10050, &s, 0), WAKE_WITHIN);
@@ -210,14 +210,14 @@ TEST(test_hist_max_error)
 			 WAKE_EXCEEDS);
 	/* The longest so far lies in the same bucket, but in another window. */
 	memset(&before, 0, sizeof(before));
-	hist_add(&before, 10080);
+	count_one(&before, 10080);
 	now = before;
-	hist_add(&now, 10050);
+	count_one(&now, 10050);
 	assert_int_equal(hist_index(10080), hist_index(10050));
 	wake_summarize_hist(&now, &before, 0, &s);
 	assert_true(s.max_ns == 10080 && s.max_ns - s.max_error_ns <= 10050);
 	/* It moved: exact. */
-	hist_add(&now, 20001);
+	count_one(&now, 20001);
 	wake_summarize_hist(&now, &before, 0, &s);
 	assert_true(s.max_ns == 20001 && s.max_error_ns == 0);
 	/* A tail below our own overhead is 0, not negative. */

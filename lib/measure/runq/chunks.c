@@ -23,19 +23,14 @@ unsigned int runq_stripes(unsigned int cpus)
 	return stripes;
 }
 
-static size_t stripe_size(const struct runq_shape *shape)
-{
-	return shape->steps ? sizeof(struct runq_steps) : sizeof(struct runq_hist);
-}
-
 size_t runq_cells_at(const struct runq_shape *shape)
 {
-	return RUNQ_CELLS_AT(stripe_size(shape), shape->stripes);
+	return RUNQ_CELLS_AT(runq_stripe_size(shape), shape->stripes);
 }
 
 size_t runq_slot_size(const struct runq_shape *shape)
 {
-	return RUNQ_SLOT_BYTES(stripe_size(shape), shape->stripes, shape->cpus);
+	return RUNQ_SLOT_BYTES(runq_stripe_size(shape), shape->stripes, shape->cpus);
 }
 
 unsigned int runq_near_slots(const struct runq_shape *shape)

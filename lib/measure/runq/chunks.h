@@ -9,12 +9,7 @@
 
 #include "abi/runq.h"
 #include "base/err.h"
-
-/* What a slot consists of; decided when the programs are loaded. */
-struct runq_shape {
-	unsigned int stripes, cpus;
-	bool steps; /* struct runq_steps in place of histograms */
-};
+#include "stats/runq.h"
 
 struct runq_chunks {
 	/* Set before runq_chunks_open(). */

@@ -28,6 +28,7 @@ struct runq_group *runq_group_new(const struct runq_group *from, const char *pat
 	*group = *from;
 	group->names = NULL;
 	group->names_at = 0;
+	group->rollup = NULL;
 	group->path = at = memcpy(group + 1, path, len);
 	at = memcpy(at + len, name.pod_uid, pod + 1);
 	group->pod_uid = pod ? at : NULL;
@@ -90,18 +91,21 @@ struct runq_group *runq_group_read(enum runq_per per, uint64_t key, const struct
 	}
 }
 
-struct runq_group *runq_group_get(struct runq_group *group)
+void runq_group_get(const struct runq_group *group)
 {
-	group->refs++;
-	return group;
+	if (group)
+		((struct runq_group *)group)->refs++;
 }
 
-void runq_group_put(struct runq_group *group)
+void runq_group_put(const struct runq_group *group)
 {
-	if (!group || --group->refs)
+	struct runq_group *own = (struct runq_group *)group;
+
+	if (!own || --own->refs)
 		return;
-	free(group->names);
-	free(group);
+	runq_group_put(own->rollup);
+	free(own->names);
+	free(own);
 }
 
 struct runq_party runq_party_of(uint64_t key, const struct runq_group *group)

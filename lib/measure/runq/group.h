@@ -30,13 +30,17 @@ struct runq_group {
 	char comm[17];
 	bool cut;	  /* the path lacks its beginning */
 	bool gone;	  /* its cgroup or task was seen to be */
-	bool sum;	  /* not one cgroup, but what several have in common */
+	bool sum;	  /* a row of rollup.h: several cgroups */
+	bool alive;	  /* of a rollup row: one of its cgroups exists; see note_alive() */
 	const char *path; /* of the cgroup, also of a task's; else the name of the group */
 	/* What the path names, read once; NULL if nothing. */
 	const char *pod_uid, *container_id, *runtime, *qos;
 	struct runq_group_names *names; /* see names.h; NULL while unknown */
 	uint64_t names_at;		/* pods_news() when they were last looked for */
-	uint32_t pod_len;		/* of the beginning of the path that is the pod's */
+	/* Of a cgroup: the rollup row that it counts in, with a reference; NULL until looked up. */
+	struct runq_group *rollup;
+	uint32_t row;	  /* of a rollup row: 1 + index in the list of the window, 0 for none */
+	uint32_t pod_len; /* length of the prefix of the path that is the pod's */
 	unsigned int refs;
 };
 
@@ -44,9 +48,9 @@ struct runq_group {
 struct runq_group *runq_group_new(const struct runq_group *from, const char *path);
 /* The group that a slot belongs to, as its head describes it. */
 struct runq_group *runq_group_read(enum runq_per per, uint64_t key, const struct runq_head *head);
-struct runq_group *runq_group_get(struct runq_group *group);
-/* NULL is fine. */
-void runq_group_put(struct runq_group *group);
+/* References are counted behind const, as by kfree(). NULL is fine. */
+void runq_group_get(const struct runq_group *group);
+void runq_group_put(const struct runq_group *group);
 
 enum runq_party_kind {
 	RUNQ_PARTY_GROUP,

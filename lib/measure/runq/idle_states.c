@@ -65,7 +65,7 @@ static size_t merge(struct runq_idle_state *rows, size_t nr)
 
 int runq_window_idle(struct runq_window *w, struct runq_idle *idle,
 		     const struct runq_kernel *kernel, const struct runq_filter *filter,
-		     struct runq_sums *sums, struct err *err)
+		     struct runq_rollup *rollup, struct err *err)
 {
 	const struct cpuidle_state *states;
 	int nr_states = runq_idle_states(idle, &states);
@@ -89,10 +89,10 @@ int runq_window_idle(struct runq_window *w, struct runq_idle *idle,
 		};
 		describe(s, states, nr_states);
 		w->nr_idle_states += runq_filter_passes_party(filter, &s->party);
-		if (sums)
-			s->party = runq_sums_party(sums, &s->party);
+		if (rollup)
+			s->party = runq_rollup_party(rollup, &s->party);
 	}
-	if (sums)
+	if (rollup)
 		w->nr_idle_states = merge(w->idle_states, w->nr_idle_states);
 	w->idle_full = runq_idle_full(idle);
 	return 0;

@@ -6,12 +6,12 @@
 #include "measure/runq/filter.h"
 #include "measure/runq/idle.h"
 #include "measure/runq/kernel.h"
-#include "measure/runq/sums.h"
+#include "measure/runq/rollup.h"
 #include "measure/runq/window.h"
 
 /* Ends the window of @idle; after that of @kernel, which knows the groups' names. */
 int runq_window_idle(struct runq_window *window, struct runq_idle *idle,
 		     const struct runq_kernel *kernel, const struct runq_filter *filter,
-		     struct runq_sums *sums, struct err *err);
+		     struct runq_rollup *rollup, struct err *err);
 
 #endif

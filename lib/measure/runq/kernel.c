@@ -111,7 +111,6 @@ static int open_maps(struct runq_kernel *k, const struct runq_opts *opts, size_t
 	fill_areas(k, opts);
 	k->open_ns = clock_mono_ns();
 	k->slots.per = opts->per;
-	k->slots.nr_le = opts->nr_le;
 	k->slots.tasks = k->tasks;
 	k->slots.index_fd = bpf_map__fd(k->skel->maps.slot_of);
 	k->slots.changes = &k->skel->bss->slot_changes;
@@ -147,7 +146,8 @@ int runq_kernel_open(const struct runq_opts *opts, const struct runq_filter *fil
 	}
 	k->slots.chunks.shape = (struct runq_shape){.stripes = runq_stripes(k->nr_cpus),
 						    .cpus = k->nr_cpus,
-						    .steps = opts->steps_only};
+						    .steps = opts->steps_only,
+						    .nr_le = opts->nr_le};
 	rc = runq_programs_load(opts, &k->slots.chunks.shape, nr_groups, &k->areas, &k->skel, err);
 	if (rc)
 		goto fail;
@@ -203,7 +203,7 @@ int runq_kernel_events(struct runq_kernel *k, void (*fn)(const struct runq_event
 	return rc ? rc : runq_slots_scan(&k->slots, false, err);
 }
 
-int runq_kernel_window(struct runq_kernel *k, const struct runq_waits_list **ret_list,
+int runq_kernel_window(struct runq_kernel *k, struct runq_waits_list **ret_list,
 		       struct err *err)
 {
 	int rc = runq_slots_window(&k->slots, err);
@@ -259,7 +259,7 @@ static uint64_t wait_sum(const struct runq_kernel *k)
 		/* One that never had an owner: most of them, and 2 MiB of memory in all. */
 		if (slot && !k->slots.owners[slot] && !__atomic_load_n(&head->key, __ATOMIC_RELAXED))
 			continue;
-		sum += runq_slot_wait_ns(head, shape->steps, shape->stripes, shape->cpus);
+		sum += runq_slot_wait_ns(head, shape);
 	}
 	return sum;
 }

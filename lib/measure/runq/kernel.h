@@ -35,7 +35,7 @@ int runq_kernel_events(struct runq_kernel *kernel, void (*fn)(const struct runq_
  * Ends the window: what the groups waited in it, largest sum first, until the next call. Key
  * RUNQ_KEY_OTHER is that of what found no slot.
  */
-int runq_kernel_window(struct runq_kernel *kernel, const struct runq_waits_list **ret_list,
+int runq_kernel_window(struct runq_kernel *kernel, struct runq_waits_list **ret_list,
 		       struct err *err);
 /* What the window added to the blame table, unranked, until the next call. */
 int runq_kernel_blame(struct runq_kernel *kernel, struct runq_row **ret_rows, size_t *ret_nr,

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "measure/runq/runq.h"
+#include "stats/runq.h"
 
 struct runq_latency {
 	struct meter *meter;
@@ -124,7 +125,7 @@ static void group_fill(const struct runq_group_window *from, struct runq_latency
 				.unknown_ns = from->cause_ns[RUNQ_UNKNOWN],
 			},
 		.le_count = from->le_count,
-		.histogram = from->totals,
+		.histogram = from,
 		.ended = from->ended,
 	};
 	if (!who->names)
@@ -274,10 +275,9 @@ const struct runq_latency_group *runq_latency_find(const struct runq_latency_win
 
 double runq_latency_percentile(const struct runq_latency_group *group, double percent)
 {
-	struct runq_totals totals;
+	const struct runq_group_window *row = group->histogram;
 
-	runq_unpack(group->histogram, &totals);
-	return runq_totals_percentile(&totals, percent);
+	return row ? hist_value_at(&hist_fine, &row->hist, row->max_ns, percent) : -1.0;
 }
 
 double runq_latency_average(const struct runq_latency_group *group)

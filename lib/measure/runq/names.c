@@ -93,4 +93,7 @@ void runq_names_resolve(const struct pods *pods, struct runq_group *group)
 		return;
 	free(group->names);
 	group->names = names;
+	/* Its namespace may be another one. */
+	runq_group_put(group->rollup);
+	group->rollup = NULL;
 }

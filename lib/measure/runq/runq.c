@@ -16,7 +16,7 @@
 #include "measure/runq/memory.h"
 #include "measure/runq/names.h"
 #include "measure/runq/pressures.h"
-#include "measure/runq/sums.h"
+#include "measure/runq/rollup.h"
 #include "sys/bpf.h"
 #include "sys/kbtf.h"
 #include "sys/cgroup.h"
@@ -28,7 +28,7 @@ struct runq_meter {
 	struct runq_opts opts;
 	struct cgroup_layout layout;
 	struct runq_filter filter;
-	struct runq_sums sums; /* unused where rows are not sums */
+	struct runq_rollup rollup; /* unused with RUNQ_SUM_NONE */
 	struct pods *pods;     /* NULL where rows are neither cgroups nor tasks */
 	uint64_t named_news, named_groups; /* pods_news() and the groups that have been named */
 	struct runq_kernel *kernel;
@@ -219,7 +219,7 @@ static int window_pressure(struct runq_meter *m, struct err *err)
 static int runq_start(struct meter *meter, struct err *err)
 {
 	struct runq_meter *m = to_runq(meter);
-	const struct runq_waits_list *list;
+	struct runq_waits_list *list;
 	const struct runq_idle_row *idle_rows;
 	struct runq_row *rows;
 	size_t nr;
@@ -281,9 +281,9 @@ static void window_losses(struct runq_meter *m)
 	m->was = w->losses;
 }
 
-static struct runq_sums *sums_of(struct runq_meter *m)
+static struct runq_rollup *rollup_of(struct runq_meter *m)
 {
-	return m->opts.sum == RUNQ_SUM_NONE ? NULL : &m->sums;
+	return m->opts.sum == RUNQ_SUM_NONE ? NULL : &m->rollup;
 }
 
 /* After the counters were read, so that no window gets longer by it. */
@@ -310,20 +310,20 @@ static void window_names(struct runq_meter *m)
 	runq_kernel_named(m->kernel);
 }
 
-static int window_sums(struct runq_meter *m, const struct runq_waits_list *list, struct err *err)
+static int window_rollup(struct runq_meter *m, struct runq_waits_list *list, struct err *err)
 {
 	struct runq_group *const *groups;
 	size_t nr;
 
-	if (!sums_of(m))
+	if (!rollup_of(m))
 		return 0;
 	groups = runq_kernel_groups(m->kernel, &nr);
-	return runq_sums_window(&m->sums, list, groups, nr, err);
+	return runq_rollup_window(&m->rollup, list, groups, nr, err);
 }
 
 static int window_end(struct runq_meter *m, struct err *err)
 {
-	const struct runq_waits_list *list;
+	struct runq_waits_list *list;
 	struct runq_window *w = &m->window;
 	uint64_t end_ns;
 	int rc;
@@ -337,14 +337,14 @@ static int window_end(struct runq_meter *m, struct err *err)
 	if (!rc)
 		window_names(m);
 	if (!rc)
-		rc = window_sums(m, list, err);
+		rc = window_rollup(m, list, err);
 	if (!rc)
-		rc = runq_window_groups(w, list, &m->filter, sums_of(m), err);
+		rc = runq_window_groups(w, list, &m->filter, rollup_of(m), err);
 	if (!rc && w->has_blame)
-		rc = runq_window_blame(w, m->kernel, &m->filter, sums_of(m), m->opts.blame_rows,
+		rc = runq_window_blame(w, m->kernel, &m->filter, rollup_of(m), m->opts.blame_rows,
 				       err);
 	if (!rc && m->idle)
-		rc = runq_window_idle(w, m->idle, m->kernel, &m->filter, sums_of(m), err);
+		rc = runq_window_idle(w, m->idle, m->kernel, &m->filter, rollup_of(m), err);
 	if (!rc)
 		rc = window_pressure(m, err);
 	if (rc)
@@ -430,9 +430,9 @@ static int runq_event(struct meter *meter, struct err *err)
 		long_wait_fill(m, &m->events[i], &waits[nr]);
 		if (!runq_filter_passes_party(&m->filter, &waits[nr].victim))
 			continue;
-		if (sums_of(m)) {
-			waits[nr].victim = runq_sums_party(&m->sums, &waits[nr].victim);
-			waits[nr].culprit = runq_sums_party(&m->sums, &waits[nr].culprit);
+		if (rollup_of(m)) {
+			waits[nr].victim = runq_rollup_party(&m->rollup, &waits[nr].victim);
+			waits[nr].culprit = runq_rollup_party(&m->rollup, &waits[nr].culprit);
 		}
 		nr++;
 	}
@@ -449,7 +449,7 @@ static void runq_close(struct meter *meter)
 	runq_pressures_close(m->pressures);
 	if (m->kernel)
 		runq_kernel_close(m->kernel);
-	runq_sums_close(&m->sums);
+	runq_rollup_close(&m->rollup);
 	pods_close(m->pods);
 	runq_filter_close(&m->filter);
 	free(m->events);
@@ -501,7 +501,7 @@ int runq_open(const struct runq_opts *opts, struct meter **ret_meter, struct err
 		return rc;
 	}
 	window_init(m);
-	m->sums = (struct runq_sums){
+	m->rollup = (struct runq_rollup){
 		.what = m->opts.sum, .depth = m->opts.depth, .filter = &m->filter, .pods = m->pods};
 	if (m->opts.sample_ratio > 0.0)
 		runq_kernel_sample(m->kernel, m->opts.sample_ratio);

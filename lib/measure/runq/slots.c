@@ -19,17 +19,17 @@
 struct runq_owner {
 	uint64_t key; /* 0: the slot is free */
 	struct runq_group *group;
-	/* The slot's counters when the current window began; which, is up to what slots consist of. */
-	struct runq_packed *base;
-	struct runq_step_totals *base_steps;
+	/* Snapshot of the slot's counters at the start of the window. */
 	uint64_t base_count; /* waits in it */
-	uint64_t gone_ns; /* when its end was first seen */
+	struct hist base;
+	uint64_t gone_ns; /* time at which its end was first seen */
 	uint64_t gone_count;
-	uint64_t print; /* of the head that its name was read from */
-	bool told;	/* a window has had waits of it */
-	bool young;	/* found in the last scan: the head is looked at once more */
-	bool over;     /* it ends in the scan under way */
-	bool unwanted; /* likewise: it turns out not to be asked for */
+	uint64_t print; /* hash of the head that its name was read from */
+	bool reported; /* a window has had waits of it */
+	bool is_new;   /* found in the last scan: the next scan checks its head again */
+	bool over;     /* ends in the current scan */
+	bool unwanted; /* found in the current scan not to be requested */
+	uint64_t base_cause_ns[RUNQ_NR_CAUSES];
 };
 
 int runq_slots_open(struct runq_slots *slots, void *near, size_t nr_groups, struct err *err)
@@ -52,8 +52,7 @@ void runq_slots_close(struct runq_slots *slots)
 	for (size_t i = 0; i < RUNQ_NR_SLOTS; i++) {
 		if (slots->owners[i]) {
 			runq_group_put(slots->owners[i]->group);
-			free(slots->owners[i]->base);
-			free(slots->owners[i]->base_steps);
+			free(slots->owners[i]->base.entries);
 		}
 		free(slots->owners[i]);
 	}
@@ -101,8 +100,8 @@ static int owner_begin(struct runq_slots *slots, size_t slot, uint64_t key, stru
 		return err_set(err, -ENOMEM, "out of memory");
 	slots->names_stale = true;
 	owner->gone_ns = 0;
-	owner->told = false;
-	owner->young = true;
+	owner->reported = false;
+	owner->is_new = true;
 	owner->key = key;
 	slots->paths_cut += owner->group->cut;
 	owner->unwanted = slots->filter && key != RUNQ_KEY_OTHER &&
@@ -117,7 +116,7 @@ static int owner_settle(struct runq_slots *slots, size_t slot, struct err *err)
 	struct runq_owner *owner = slots->owners[slot];
 	struct runq_group *again;
 
-	owner->young = false;
+	owner->is_new = false;
 	/* The head of one that is left out has another depth by now. */
 	if (owner->unwanted || owner->print == head_print(head))
 		return 0;
@@ -132,70 +131,38 @@ static int owner_settle(struct runq_slots *slots, size_t slot, struct err *err)
 	return 0;
 }
 
-static void slot_sum(const struct runq_slots *slots, size_t slot, struct runq_totals *ret_totals)
-{
-	const struct runq_shape *shape = &slots->chunks.shape;
-
-	runq_slot_sum(runq_chunks_slot(&slots->chunks, slot), shape->stripes, shape->cpus,
-		      ret_totals);
-}
-
-static void slot_steps(const struct runq_slots *slots, size_t slot,
-		       struct runq_step_totals *ret_totals)
-{
-	const struct runq_shape *shape = &slots->chunks.shape;
-
-	runq_slot_steps(runq_chunks_slot(&slots->chunks, slot), shape->stripes, shape->cpus,
-			slots->nr_le, ret_totals);
-}
-
 static uint64_t slot_count(const struct runq_slots *slots, size_t slot)
 {
-	const struct runq_shape *shape = &slots->chunks.shape;
-
-	return runq_slot_count(runq_chunks_slot(&slots->chunks, slot), shape->steps, shape->stripes,
-			       slots->nr_le);
+	return runq_slot_count(runq_chunks_slot(&slots->chunks, slot), &slots->chunks.shape);
 }
 
-/* What the slot has counted since its base, which then is where the next window begins. */
-static int slot_advance(struct runq_slots *slots, size_t slot, struct runq_totals *ret_totals,
-			struct err *err)
+/* Fills @row with the growth since the snapshot, and takes the next snapshot. */
+static int slot_advance(struct runq_slots *slots, size_t slot, struct runq_group_window *row)
 {
+	struct hist_entry entries[RUNQ_NR_COUNTS], grown_entries[RUNQ_NR_COUNTS];
+	struct hist now = {.entries = entries}, grown = {.entries = grown_entries};
 	struct runq_owner *owner = slots->owners[slot];
-	struct runq_totals was;
-	struct runq_packed *base;
+	uint64_t cause_ns[RUNQ_NR_CAUSES];
+	struct hist_scale scale =
+		runq_scale(slots->chunks.shape.steps, NULL, slots->chunks.shape.nr_le);
 
-	slot_sum(slots, slot, ret_totals);
-	base = runq_pack(ret_totals);
-	if (!base)
-		return err_set(err, -ENOMEM, "out of memory");
-	owner->base_count = runq_totals_count(ret_totals);
-	runq_unpack(owner->base, &was);
-	runq_totals_sub(ret_totals, &was);
-	free(owner->base);
-	owner->base = base;
+	runq_slot_read(runq_chunks_slot(&slots->chunks, slot), &slots->chunks.shape, cause_ns, &now);
+	hist_sub(&now, &owner->base, &grown);
+	if (hist_set(&row->hist, &grown) || hist_set(&owner->base, &now)) {
+		free(row->hist.entries);
+		return -ENOMEM;
+	}
+	for (int i = 0; i < RUNQ_NR_CAUSES; i++) {
+		row->cause_ns[i] = cause_ns[i] - owner->base_cause_ns[i];
+		row->sum_ns += row->cause_ns[i];
+		owner->base_cause_ns[i] = cause_ns[i];
+	}
+	row->count = hist_values(&scale, &grown);
+	owner->base_count += row->count;
 	return 0;
 }
 
-/* The same of a slot that counts at boundaries only. */
-static int steps_advance(struct runq_slots *slots, size_t slot, struct runq_step_totals *ret_totals,
-			 struct err *err)
-{
-	struct runq_owner *owner = slots->owners[slot];
-	struct runq_step_totals now;
-
-	slot_steps(slots, slot, &now);
-	*ret_totals = now;
-	runq_steps_sub(ret_totals, owner->base_steps);
-	owner->base_count = runq_steps_count(&now);
-	if (owner->base_steps)
-		runq_steps_set(owner->base_steps, &now);
-	else
-		owner->base_steps = runq_steps_copy(&now);
-	return owner->base_steps ? 0 : err_set(err, -ENOMEM, "out of memory");
-}
-
-/* The largest wait of all cores since the last call, which the cores then begin anew. */
+/* Largest wait of all cores since the last call; resets the maximum of each core. */
 static uint64_t slot_reset_max(struct runq_slots *slots, size_t slot)
 {
 	unsigned int cpus = slots->chunks.shape.cpus;
@@ -216,50 +183,44 @@ static uint64_t slot_reset_max(struct runq_slots *slots, size_t slot)
 	return largest;
 }
 
-/* Adds what the owner has waited since its base to the list, if it has waited at all. */
+/* Appends a row with the owner's waits since the snapshot, if there are any. */
 static int owner_collect(struct runq_slots *slots, size_t slot, bool ended,
 			 struct runq_waits_list *list, struct err *err)
 {
-	struct runq_step_totals steps;
-	struct runq_totals totals;
-	int rc;
+	struct runq_owner *owner = slots->owners[slot];
+	struct runq_group_window row;
 
 	/*
-	 * Most have not, and a count is all that needs to be read of them. Time whose wait was counted
-	 * in an earlier window, or is not counted yet, stays there for the next one with a wait.
+	 * Most owners have none, and then only their counts are read. Time without a count, because
+	 * its wait was counted in an earlier window or will be in a later one, stays in the slot for
+	 * the next window with a wait.
 	 */
-	if (slot_count(slots, slot) == slots->owners[slot]->base_count)
+	if (slot_count(slots, slot) == owner->base_count)
 		return 0;
-	slots->owners[slot]->told = true;
-	if (slots->chunks.shape.steps) {
-		rc = steps_advance(slots, slot, &steps, err);
-		if (rc || !runq_steps_count(&steps))
-			return rc;
-		steps.max_ns = slot_reset_max(slots, slot);
-		return runq_waits_add_steps(list, slots->owners[slot]->group, ended, &steps, err);
-	}
-	rc = slot_advance(slots, slot, &totals, err);
-	if (rc || !runq_totals_count(&totals))
-		return rc;
-	totals.max_ns = slot_reset_max(slots, slot);
-	return runq_waits_add(list, slots->owners[slot]->group, ended, &totals, err);
+	owner->reported = true;
+	row = (struct runq_group_window){.party = runq_party_of(owner->key, owner->group),
+					 .ended = ended};
+	if (slot_advance(slots, slot, &row))
+		return err_set(err, -ENOMEM, "out of memory");
+	row.max_ns = slot_reset_max(slots, slot);
+	return runq_waits_append(list, row, err);
 }
 
 /*
- * A group that ended without a wait since the last window is a row of zeros, for the exporter: else
- * its series would go on as those of one that is silent.
+ * A group that ended without a wait since the last window has a row of zeros for the exporter,
+ * whose series would look like those of a silent group otherwise.
  */
-static int owner_tell_end(struct runq_slots *slots, size_t slot, struct err *err)
+static int owner_report_end(struct runq_slots *slots, size_t slot, struct err *err)
 {
-	struct runq_step_totals no_steps = {.nr = slots->nr_le + 1};
-	struct runq_totals none = {0};
 	struct runq_owner *owner = slots->owners[slot];
 
-	if (!slots->chunks.fixed || !owner->told)
+	if (!slots->chunks.fixed || !owner->reported)
 		return 0;
-	return slots->chunks.shape.steps
-		       ? runq_waits_add_steps(&slots->ended, owner->group, true, &no_steps, err)
-		       : runq_waits_add(&slots->ended, owner->group, true, &none, err);
+	return runq_waits_append(&slots->ended,
+				 (struct runq_group_window){
+					 .party = runq_party_of(owner->key, owner->group),
+					 .ended = true},
+				 err);
 }
 
 /* The group is over: its last waits are kept for the window, its slot is for the next group. */
@@ -273,7 +234,7 @@ static int owner_end(struct runq_slots *slots, size_t slot, struct err *err)
 	owner->over = false;
 	rc = owner_collect(slots, slot, true, &slots->ended, err);
 	if (!rc && slots->ended.nr == nr_ended)
-		rc = owner_tell_end(slots, slot, err);
+		rc = owner_report_end(slots, slot, err);
 	retired = grow(slots->retired, slots->nr_retired, sizeof(*retired));
 	if (retired) {
 		slots->retired = retired;
@@ -425,12 +386,12 @@ int runq_slots_scan(struct runq_slots *slots, bool at_once, struct err *err)
 		if (!slots->owners[i] || slots->owners[i]->key != key) {
 			rc = owner_begin(slots, i, key, err);
 			unwanted += !rc && slots->owners[i]->unwanted;
-		} else if (slots->owners[i]->young) {
+		} else if (slots->owners[i]->is_new) {
 			rc = owner_settle(slots, i, err);
 		}
 		if (rc)
 			break;
-		slots->unsettled |= slots->owners[i]->young;
+		slots->unsettled |= slots->owners[i]->is_new;
 		if (!*(const volatile uint32_t *)&head->gone)
 			continue;
 		slots->unsettled = true;
@@ -467,9 +428,12 @@ static int names_build(struct runq_slots *slots, struct err *err)
 		return err_set(err, -ENOMEM, "out of memory");
 	for (size_t i = 0; i < nr_slots; i++)
 		if (slots->owners[i] && slots->owners[i]->key)
-			slots->names[nr++] = runq_group_get(slots->owners[i]->group);
+			slots->names[nr++] = slots->owners[i]->group;
 	for (size_t i = 0; i < slots->waits.nr; i++)
-		slots->names[nr++] = runq_group_get(slots->waits.waits[i].group);
+		if (slots->waits.rows[i].party.group)
+			slots->names[nr++] = (struct runq_group *)slots->waits.rows[i].party.group;
+	for (size_t i = 0; i < nr; i++)
+		runq_group_get(slots->names[i]);
 	qsort(slots->names, nr, sizeof(*slots->names), by_key);
 	slots->nr_names = nr;
 	slots->names_built++;

@@ -13,7 +13,6 @@ struct runq_owner;
 struct runq_slots {
 	/* Set before runq_slots_open(). */
 	enum runq_per per;
-	unsigned int nr_le; /* boundaries, of slots that count at those only */
 	const struct runq_filter *filter; /* what else the programs leave out; NULL: they do not */
 	int index_fd;	      /* the programs' map from keys to slots */
 	const __u64 *changes; /* the programs count there: slots that got a group, groups that ended */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Lists of what the groups of a window have waited. */
+/* Lists of rows: append, add up, sort. */
 #include "measure/runq/waits.h"
 
 #include <errno.h>
@@ -7,130 +7,107 @@
 
 #include "base/grow.h"
 
-static void waits_free(struct runq_waits *waits)
+static void row_free(struct runq_group_window *row)
 {
-	runq_group_put(waits->group);
-	free(waits->totals);
-	free(waits->steps);
+	runq_group_put(row->party.group);
+	free(row->hist.entries);
 }
 
-/* Takes over the memory of @waits, also if it fails. */
-static int waits_append(struct runq_waits_list *list, struct runq_group *group,
-			struct runq_waits waits, struct err *err)
+int runq_waits_append(struct runq_waits_list *list, struct runq_group_window row, struct err *err)
 {
-	struct runq_waits *more = grow(list->waits, list->nr, sizeof(*more));
+	struct runq_group_window *more = grow(list->rows, list->nr, sizeof(*more));
 
 	if (!more) {
-		waits_free(&waits);
+		free(row.hist.entries);
 		return err_set(err, -ENOMEM, "out of memory");
 	}
-	waits.group = runq_group_get(group);
-	list->waits = more;
-	more[list->nr++] = waits;
+	runq_group_get(row.party.group);
+	list->rows = more;
+	more[list->nr++] = row;
 	return 0;
 }
 
-int runq_waits_add(struct runq_waits_list *list, struct runq_group *group, bool ended,
-		   const struct runq_totals *totals, struct err *err)
+int runq_waits_add(struct runq_group_window *row, const struct runq_group_window *more)
 {
-	struct runq_packed *packed = runq_pack(totals);
+	int rc = hist_add(&row->hist, &more->hist);
 
-	if (!packed)
-		return err_set(err, -ENOMEM, "out of memory");
-	return waits_append(list, group,
-			    (struct runq_waits){.ended = ended,
-						.sum_ns = runq_totals_sum_ns(totals),
-						.totals = packed},
-			    err);
-}
-
-int runq_waits_add_steps(struct runq_waits_list *list, struct runq_group *group, bool ended,
-			 const struct runq_step_totals *steps, struct err *err)
-{
-	struct runq_step_totals *copy = runq_steps_copy(steps);
-
-	if (!copy)
-		return err_set(err, -ENOMEM, "out of memory");
-	return waits_append(list, group,
-			    (struct runq_waits){.ended = ended,
-						.sum_ns = runq_steps_sum_ns(steps),
-						.steps = copy},
-			    err);
+	if (rc)
+		return rc;
+	row->count += more->count;
+	row->sum_ns += more->sum_ns;
+	for (int i = 0; i < RUNQ_NR_CAUSES; i++)
+		row->cause_ns[i] += more->cause_ns[i];
+	if (more->max_ns > row->max_ns)
+		row->max_ns = more->max_ns;
+	return 0;
 }
 
 void runq_waits_clear(struct runq_waits_list *list)
 {
 	for (size_t i = 0; i < list->nr; i++)
-		waits_free(&list->waits[i]);
-	free(list->waits);
+		row_free(&list->rows[i]);
+	free(list->rows);
 	*list = (struct runq_waits_list){0};
+}
+
+void runq_waits_filter(struct runq_waits_list *list, const struct runq_filter *filter)
+{
+	size_t left = 0;
+
+	for (size_t i = 0; i < list->nr; i++) {
+		const struct runq_group *group = list->rows[i].party.group;
+
+		if (!group || runq_filter_passes(filter, group))
+			list->rows[left++] = list->rows[i];
+		else
+			row_free(&list->rows[i]);
+	}
+	list->nr = left;
+}
+
+static uint64_t key_of(const struct runq_group_window *row)
+{
+	return row->party.group ? row->party.group->key : RUNQ_KEY_OTHER;
 }
 
 static int by_key(const void *a, const void *b)
 {
-	uint64_t left = ((const struct runq_waits *)a)->group->key;
-	uint64_t right = ((const struct runq_waits *)b)->group->key;
+	uint64_t left = key_of(a), right = key_of(b);
 
 	return left < right ? -1 : left > right;
 }
 
 static int by_sum(const void *a, const void *b)
 {
-	uint64_t left = ((const struct runq_waits *)a)->sum_ns;
-	uint64_t right = ((const struct runq_waits *)b)->sum_ns;
+	uint64_t left = ((const struct runq_group_window *)a)->sum_ns;
+	uint64_t right = ((const struct runq_group_window *)b)->sum_ns;
 
 	return left > right ? -1 : left < right ? 1 : by_key(a, b);
 }
 
-/* False for want of memory; then @waits is as it was. */
-static bool waits_sum(struct runq_waits *waits, const struct runq_waits *more)
-{
-	struct runq_totals totals, other;
-	struct runq_packed *sum;
-
-	if (waits->steps) {
-		runq_steps_add(waits->steps, more->steps);
-		waits->sum_ns += more->sum_ns;
-		waits->ended |= more->ended;
-		return true;
-	}
-	runq_unpack(waits->totals, &totals);
-	runq_unpack(more->totals, &other);
-	runq_totals_add(&totals, &other);
-	sum = runq_pack(&totals);
-	if (!sum)
-		return false;
-	free(waits->totals);
-	waits->totals = sum;
-	waits->sum_ns += more->sum_ns;
-	waits->ended |= more->ended;
-	return true;
-}
-
 void runq_waits_merge(struct runq_waits_list *list)
 {
-	struct runq_waits *waits = list->waits;
+	struct runq_group_window *rows = list->rows;
 	size_t left = 0;
+	bool ended = false;
 
-	if (!list->nr)
-		return;
-	/* A group can be there twice only if it has ended; mostly none has. */
-	while (left < list->nr && !waits[left].ended)
-		left++;
-	if (left == list->nr) {
-		qsort(waits, list->nr, sizeof(*waits), by_sum);
-		return;
+	for (size_t i = 0; i < list->nr; i++)
+		ended |= rows[i].ended;
+	/* Only a group that ended can have two rows, and in most windows none has ended. */
+	if (ended) {
+		qsort(rows, list->nr, sizeof(*rows), by_key);
+		for (size_t i = 0; i < list->nr; i++) {
+			/* Without memory, two rows are better than lost waits. */
+			if (left && !by_key(&rows[left - 1], &rows[i]) &&
+			    !runq_waits_add(&rows[left - 1], &rows[i])) {
+				rows[left - 1].ended |= rows[i].ended;
+				row_free(&rows[i]);
+			} else {
+				rows[left++] = rows[i];
+			}
+		}
+		list->nr = left;
 	}
-	left = 0;
-	qsort(waits, list->nr, sizeof(*waits), by_key);
-	for (size_t i = 0; i < list->nr; i++) {
-		/* Two rows are better than waits that nobody sees. */
-		if (left && waits[left - 1].group->key == waits[i].group->key &&
-		    waits_sum(&waits[left - 1], &waits[i]))
-			waits_free(&waits[i]);
-		else
-			waits[left++] = waits[i];
-	}
-	list->nr = left;
-	qsort(waits, left, sizeof(*waits), by_sum);
+	if (list->nr)
+		qsort(rows, list->nr, sizeof(*rows), by_sum);
 }

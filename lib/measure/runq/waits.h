@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What each group has waited in a window, as read from the slots. */
+/* Rows of a window: waits of each group. */
 #ifndef SUBTICK_MEASURE_RUNQ_WAITS_H
 #define SUBTICK_MEASURE_RUNQ_WAITS_H
 
@@ -8,29 +8,44 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "measure/runq/filter.h"
 #include "measure/runq/group.h"
-#include "stats/runq_pack.h"
-#include "stats/runq_steps.h"
+#include "stats/hist.h"
 
-struct runq_waits {
-	struct runq_group *group; /* a reference */
-	bool ended;		  /* its cgroup or task was gone by the end of the window */
+/*
+ * One group in one window. Slots fill party, ended, count, sum_ns, max_ns, cause_ns and hist;
+ * runq_window_groups() fills the rest and scales counts and sums where waits are sampled.
+ */
+struct runq_group_window {
+	struct runq_party party; /* RUNQ_PARTY_GROUP, or RUNQ_PARTY_OTHER: groups without a slot */
+	bool ended;		 /* the cgroup or task had ended by the end of the window */
+	bool exceeded;		 /* judged_ns is above the limit */
+	uint64_t count;
 	uint64_t sum_ns;
-	struct runq_packed *totals;
-	struct runq_step_totals *steps; /* instead, where slots count at boundaries only */
+	double avg_ns; /* NAN without waits */
+	uint64_t max_ns;
+	uint64_t cause_ns[RUNQ_NR_CAUSES]; /* parts of sum_ns; see causes_known */
+	const uint64_t *le_count;	   /* exact: waits up to and including each of le_ns */
+	const double *percentile_ns;	   /* each of percentiles; NAN without waits */
+	double judged_ns;	   /* the percentile that the limit applies to; NAN without one */
+	double count_stderr_ratio; /* of a sample; NAN where every wait counts */
+	double sum_stderr_ratio;   /* NAN also without a fine histogram */
+	struct hist hist;	   /* of runq_scale(); never scaled */
 };
 
+/* The list owns the histograms of its rows and a reference to each group. */
 struct runq_waits_list {
-	struct runq_waits *waits;
+	struct runq_group_window *rows;
 	size_t nr;
 };
 
-/* Appends what @group has waited, with a reference of its own. */
-int runq_waits_add(struct runq_waits_list *list, struct runq_group *group, bool ended,
-		   const struct runq_totals *totals, struct err *err);
-int runq_waits_add_steps(struct runq_waits_list *list, struct runq_group *group, bool ended,
-			 const struct runq_step_totals *steps, struct err *err);
-/* Largest sum first. A group that ended may have come back for a last wait: one row, not two. */
+/* Appends @row with a reference to its group. Takes over its histogram, also on failure. */
+int runq_waits_append(struct runq_waits_list *list, struct runq_group_window row, struct err *err);
+/* Adds the waits of @more to @row: -ENOMEM leaves @row as it was. */
+int runq_waits_add(struct runq_group_window *row, const struct runq_group_window *more);
+/* Frees rows that do not pass, except RUNQ_PARTY_OTHER; the order of the rest stays. */
+void runq_waits_filter(struct runq_waits_list *list, const struct runq_filter *filter);
+/* Largest sum first. A group that ended and then waited again has one row. */
 void runq_waits_merge(struct runq_waits_list *list);
 void runq_waits_clear(struct runq_waits_list *list);
 

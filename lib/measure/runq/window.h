@@ -8,29 +8,10 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "measure/runq/group.h"
 #include "measure/runq/losses.h"
 #include "measure/runq/opts.h"
 #include "measure/runq/pressure.h"
-#include "stats/runq_pack.h"
-
-/* One group in one window. Counts and sums are scaled where waits are sampled. */
-struct runq_group_window {
-	struct runq_party party; /* RUNQ_PARTY_GROUP, or RUNQ_PARTY_OTHER: those without a slot */
-	bool ended;		 /* its cgroup or task was gone by the end of the window */
-	bool exceeded;		 /* judged_ns is above the limit */
-	uint64_t count;
-	uint64_t sum_ns;
-	double avg_ns; /* NAN without waits */
-	uint64_t max_ns;
-	uint64_t cause_ns[RUNQ_NR_CAUSES]; /* parts of sum_ns; see causes_known */
-	const uint64_t *le_count;	   /* waits up to and including each of le_ns, exact */
-	const double *percentile_ns;	   /* each of percentiles; NAN without waits */
-	double judged_ns;	   /* the percentile that the limit is for; NAN without one */
-	double count_stderr_ratio; /* of a sample; NAN where every wait counts */
-	double sum_stderr_ratio;   /* NAN also without a histogram */
-	const struct runq_packed *totals; /* the histogram; NULL with steps_only */
-};
+#include "measure/runq/waits.h"
 
 struct runq_blame {
 	struct runq_party victim, culprit;
@@ -94,9 +75,10 @@ struct runq_window {
 
 	bool has_causes;       /* they were asked for */
 	uint32_t causes_known; /* bit N: the kernel tells cause N; 0 if they were not asked for */
-	struct runq_group_window
-		*groups; /* largest sum first, then those asked for without waits */
+	/* Rows of the list they came from: largest sum first, then requested ones without waits. */
+	struct runq_group_window *groups;
 	size_t nr_groups;
+	void *figures; /* memory of le_count and percentile_ns of all rows */
 	bool has_blame; /* it was asked for */
 	struct runq_blame *blame;
 	size_t nr_blame;
@@ -133,21 +115,19 @@ struct runq_window {
 	size_t nr_long_waits;
 };
 
-struct runq_filter;
 struct runq_kernel;
-struct runq_sums;
-struct runq_waits_list;
+struct runq_rollup;
 
 /*
- * Replaces the groups by those of @list that pass @filter, which @list must outlive, and judges.
- * @sums has the sums over those of @list; NULL if rows are not sums.
+ * Makes the rows of @list that pass @filter the groups of the window, which they stay until @list is
+ * cleared, and judges them. With @rollup, its rows over those of @list; NULL: no rollup.
  */
-int runq_window_groups(struct runq_window *window, const struct runq_waits_list *list,
-		       const struct runq_filter *filter, const struct runq_sums *sums,
+int runq_window_groups(struct runq_window *window, struct runq_waits_list *list,
+		       const struct runq_filter *filter, struct runq_rollup *rollup,
 		       struct err *err);
-/* Replaces blame by what @kernel has charged since it was last read, by sum where @sums is set. */
+/* Replaces blame by the growth since @kernel was last read, between rows of @rollup if set. */
 int runq_window_blame(struct runq_window *window, struct runq_kernel *kernel,
-		      const struct runq_filter *filter, struct runq_sums *sums,
+		      const struct runq_filter *filter, struct runq_rollup *rollup,
 		      unsigned int per_victim, struct err *err);
 void runq_window_clear(struct runq_window *window);
 

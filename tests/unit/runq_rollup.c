@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Sums over pods, QoS classes, depths and subtrees, against what brute force adds up. */
+/* Rollups over pods, QoS classes, depths and subtrees, against sums by brute force. */
 #include "test.h"
+#include "dense.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -8,9 +9,8 @@
 
 #include "measure/runq/filter.h"
 #include "measure/runq/kernel.h"
-#include "measure/runq/sums.h"
+#include "measure/runq/rollup.h"
 #include "measure/runq/window.h"
-#include "stats/hist.h"
 
 #define UID_A "0a1b2c3d-4e5f-6789-abcd-ef0123456789"
 #define UID_B "1a1b2c3d-4e5f-6789-abcd-ef0123456789"
@@ -26,7 +26,7 @@ static const double percentiles[] = {50, 99};
 static struct runq_window window;
 static struct runq_waits_list list;
 static struct runq_filter filter;
-static struct runq_sums sums;
+static struct runq_rollup rollup;
 /* All groups that a test has; blame and what is alive refer to them. */
 static struct runq_group *groups[16];
 static size_t nr_groups;
@@ -68,13 +68,13 @@ static void begin(enum runq_sum what)
 		.has_causes = true,
 		.causes_known = (1u << RUNQ_NR_CAUSES) - 1,
 	};
-	sums = (struct runq_sums){.what = what, .filter = &filter};
+	rollup = (struct runq_rollup){.what = what, .filter = &filter};
 }
 
 static void finish(void)
 {
 	runq_window_clear(&window);
-	runq_sums_close(&sums);
+	runq_rollup_close(&rollup);
 	runq_waits_clear(&list);
 	runq_filter_close(&filter);
 	filter = (struct runq_filter){0};
@@ -99,26 +99,35 @@ static struct runq_group *group_of(uint64_t key, const char *path)
 static void waited(uint64_t key, const char *path, uint64_t nr, uint64_t ns, enum runq_cause cause)
 {
 	struct runq_group *group = group_of(key, path);
-	struct runq_totals totals = {.max_ns = ns};
+	struct runq_group_window row = {.party = runq_party_of(key, group),
+					.ended = group->gone,
+					.count = nr,
+					.sum_ns = nr * ns,
+					.max_ns = ns};
+	struct hist_entry entries[3] = {{.bucket = hist_index(ns), .count = nr}};
+	struct hist hist = {entries, 1};
 	struct err err = {0};
 
-	totals.count[hist_index(ns)] = nr;
-	totals.cause_ns[cause] = nr * ns;
+	row.cause_ns[cause] = nr * ns;
 	for (unsigned int i = 0; i < 2; i++)
 		if (hist_index(le_ns[i]) == hist_index(ns) && ns <= le_ns[i])
-			totals.below[i] = nr;
-	assert_int_equal(runq_waits_add(&list, group, group->gone, &totals, &err), 0);
+			hist_push(&hist, HIST_NR + i, nr);
+	assert_int_equal(hist_set(&row.hist, &hist), 0);
+	assert_int_equal(runq_waits_append(&list, row, &err), 0);
 }
 
 static void waited_steps(uint64_t key, const char *path, uint64_t below, uint64_t above,
 			 uint64_t max_ns)
 {
-	struct runq_step_totals steps = {.max_ns = max_ns, .nr = 3, .count = {below, 0, above}};
+	struct runq_group_window row = {.party = {RUNQ_PARTY_GROUP, group_of(key, path)},
+					.count = below + above,
+					.sum_ns = max_ns,
+					.max_ns = max_ns,
+					.cause_ns = {[RUNQ_OTHER] = max_ns},
+					.hist = hist_of((const uint64_t[]){below, 0, above}, 3)};
 	struct err err = {0};
 
-	steps.cause_ns[RUNQ_OTHER] = max_ns;
-	assert_int_equal(
-		runq_waits_add_steps(&list, group_of(key, path), false, &steps, &err), 0);
+	assert_int_equal(runq_waits_append(&list, row, &err), 0);
 }
 
 static void charged(uint64_t victim, uint64_t culprit, uint64_t wait_ns)
@@ -137,9 +146,9 @@ static void close_window(void)
 {
 	struct err err = {0};
 
-	assert_int_equal(runq_sums_window(&sums, &list, groups, nr_groups, &err), 0);
-	assert_int_equal(runq_window_groups(&window, &list, &filter, &sums, &err), 0);
-	assert_int_equal(runq_window_blame(&window, NULL, &filter, &sums, 8, &err), 0);
+	assert_int_equal(runq_rollup_window(&rollup, &list, groups, nr_groups, &err), 0);
+	assert_int_equal(runq_window_groups(&window, &list, &filter, &rollup, &err), 0);
+	assert_int_equal(runq_window_blame(&window, NULL, &filter, &rollup, 8, &err), 0);
 }
 
 static const struct runq_group_window *row(const char *path)
@@ -253,7 +262,7 @@ TEST(blame)
 TEST(depth)
 {
 	begin(RUNQ_SUM_DEPTH);
-	sums.depth = 2;
+	rollup.depth = 2;
 	two_pods();
 	waited(6, "/", 5, 100, RUNQ_OTHER);
 	waited(7, "/system.slice", 1, 100, RUNQ_OTHER);
@@ -271,7 +280,7 @@ TEST(depth)
 TEST(depth_of_a_cut_path)
 {
 	begin(RUNQ_SUM_DEPTH);
-	sums.depth = 1;
+	rollup.depth = 1;
 	waited(1, "/…(5)/a/b", 1, 100, RUNQ_OTHER);
 	groups[0]->cut = true;
 	close_window();
@@ -351,20 +360,22 @@ TEST(end)
 	finish();
 }
 
-/* Many sums: the table of labels grows, and each keeps its own. */
+/* Many rows: the table of labels grows, and each keeps its own. */
 TEST(many)
 {
 	begin(RUNQ_SUM_DEPTH);
-	sums.depth = 1;
+	rollup.depth = 1;
 	for (unsigned int i = 0; i < 3000; i++) {
 		char path[32];
 		struct runq_group *group;
-		struct runq_totals totals = {.count = {[5] = i + 1}};
+		struct runq_group_window row = {
+			.count = i + 1, .hist = hist_of((const uint64_t[6]){[5] = i + 1}, 6)};
 		struct err err = {0};
 
 		snprintf(path, sizeof(path), "/g%u/c%u", i % 1000, i);
 		group = runq_group_new(&(struct runq_group){.key = i + 1}, path);
-		assert_int_equal(runq_waits_add(&list, group, false, &totals, &err), 0);
+		row.party.group = group;
+		assert_int_equal(runq_waits_append(&list, row, &err), 0);
 		runq_group_put(group);
 	}
 	close_window();

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Finds the rollup row of a cgroup, and adds up the waits of the cgroups of each row. */
+#include "measure/runq/rollup.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+#include "base/hash.h"
+#include "measure/runq/names.h"
+
+/* Identity of a row: the first @len bytes of @text, and its path. */
+struct label {
+	const char *text;
+	size_t len;
+	const char *path;
+	size_t path_len;
+};
+
+static struct label label_word(const char *word)
+{
+	return (struct label){word, strlen(word), word, strlen(word)};
+}
+
+/* Length of the first @depth names. A path without its beginning has no depth and stays whole. */
+static size_t prefix_len(const struct runq_group *group, unsigned int depth)
+{
+	const char *at = group->path;
+
+	if (group->cut)
+		return strlen(at);
+	while (*at && depth--) {
+		at += strspn(at, "/");
+		at += strcspn(at, "/");
+	}
+	return at == group->path ? strlen(at) : (size_t)(at - group->path);
+}
+
+static struct label label_of(const struct runq_rollup *rollup, const struct runq_group *group)
+{
+	const struct runq_group *nearest;
+	size_t len;
+
+	switch (rollup->what) {
+	case RUNQ_SUM_DEPTH:
+		len = prefix_len(group, rollup->depth);
+		return (struct label){group->path, len, group->path, len};
+	case RUNQ_SUM_POD:
+		/* A cgroup outside pods keeps its own row: a service can be the noisy neighbour. */
+		if (!group->pod_uid)
+			return label_word(group->path);
+		return (struct label){group->pod_uid, strlen(group->pod_uid), group->path,
+				      group->pod_len};
+	case RUNQ_SUM_NAMESPACE:
+		if (!group->pod_uid)
+			return label_word(RUNQ_NO_POD);
+		return label_word(group->names && group->names->namespace ? group->names->namespace
+									  : RUNQ_NO_NAMESPACE);
+	case RUNQ_SUM_QOS:
+		return label_word(group->qos ? group->qos : RUNQ_NO_POD);
+	default:
+		/* Rows do not overlap: a cgroup counts in the nearest requested one. */
+		nearest = runq_filter_nearest(rollup->filter, group->path);
+		return label_word(nearest ? nearest->path : group->path);
+	}
+}
+
+/* The same text as label_of() has for the cgroups of the row. */
+static const char *row_text(const struct runq_rollup *rollup, const struct runq_group *row)
+{
+	return rollup->what == RUNQ_SUM_POD && row->pod_uid ? row->pod_uid : row->path;
+}
+
+static size_t probe(const struct runq_rollup *rollup, const char *text, size_t len)
+{
+	uint64_t hash = hash_bytes(HASH_START, text, len);
+	size_t at = (hash ^ hash >> 32) & (rollup->index_size - 1);
+
+	while (rollup->index[at]) {
+		const char *have = row_text(rollup, rollup->rows[rollup->index[at] - 1]);
+
+		if (!strncmp(have, text, len) && !have[len])
+			break;
+		at = (at + 1) & (rollup->index_size - 1);
+	}
+	return at;
+}
+
+static void index_fill(struct runq_rollup *rollup)
+{
+	for (size_t i = 0; i < rollup->nr; i++) {
+		const char *text = row_text(rollup, rollup->rows[i]);
+
+		rollup->index[probe(rollup, text, strlen(text))] = i + 1;
+	}
+}
+
+static bool index_grow(struct runq_rollup *rollup)
+{
+	size_t size = rollup->index_size ? rollup->index_size * 2 : 64;
+	uint32_t *index = calloc(size, sizeof(*index));
+
+	if (!index)
+		return false;
+	free(rollup->index);
+	rollup->index = index;
+	rollup->index_size = size;
+	index_fill(rollup);
+	return true;
+}
+
+static struct runq_group *row_new(struct runq_rollup *rollup, const struct label *label)
+{
+	struct runq_group **rows = grow(rollup->rows, rollup->nr, sizeof(*rows));
+	char *path = strndup(label->path, label->path_len);
+	struct runq_group *row = NULL;
+
+	if (rows)
+		rollup->rows = rows;
+	if (rows && path)
+		row = runq_group_new(
+			&(struct runq_group){.key = rollup->last_key + 1, .sum = true}, path);
+	free(path);
+	if (!row)
+		return NULL;
+	runq_names_resolve(rollup->pods, row);
+	rollup->last_key++;
+	return rows[rollup->nr++] = row;
+}
+
+static struct runq_group *row_find(struct runq_rollup *rollup, const struct runq_group *group)
+{
+	struct label label = label_of(rollup, group);
+	struct runq_group *row;
+	size_t at;
+
+	if (rollup->nr * 2 >= rollup->index_size && !index_grow(rollup))
+		return NULL;
+	at = probe(rollup, label.text, label.len);
+	if (rollup->index[at])
+		return rollup->rows[rollup->index[at] - 1];
+	row = row_new(rollup, &label);
+	if (row)
+		rollup->index[at] = rollup->nr;
+	return row;
+}
+
+struct runq_group *runq_rollup_of(struct runq_rollup *rollup, const struct runq_group *group)
+{
+	if (!group->rollup) {
+		struct runq_group *row = row_find(rollup, group);
+
+		if (!row)
+			return NULL;
+		/* The top of a subtree gives the row its number. */
+		if (!strcmp(row->path, group->path))
+			row->cgroup_id = group->cgroup_id;
+		runq_group_get(row);
+		((struct runq_group *)group)->rollup = row;
+	}
+	return group->rollup;
+}
+
+static int by_key(const void *key, const void *row)
+{
+	uint64_t left = *(const uint64_t *)key, right = (*(struct runq_group *const *)row)->key;
+
+	return left < right ? -1 : left > right;
+}
+
+const struct runq_group *runq_rollup_find(const struct runq_rollup *rollup, uint64_t key)
+{
+	struct runq_group **row = rollup->nr ? bsearch(&key, rollup->rows, rollup->nr,
+						       sizeof(*rollup->rows), by_key)
+					     : NULL;
+
+	return row ? *row : NULL;
+}
+
+struct runq_party runq_rollup_party(struct runq_rollup *rollup, const struct runq_party *party)
+{
+	const struct runq_group *row =
+		party->kind == RUNQ_PARTY_GROUP ? runq_rollup_of(rollup, party->group) : NULL;
+
+	return row ? (struct runq_party){RUNQ_PARTY_GROUP, row} : *party;
+}
+
+/* Drops rows that no cgroup refers to, and prepares the rest for the next window. */
+static void rows_reset(struct runq_rollup *rollup)
+{
+	size_t left = 0;
+
+	runq_waits_clear(&rollup->waits);
+	for (size_t i = 0; i < rollup->nr; i++) {
+		struct runq_group *row = rollup->rows[i];
+
+		if (row->refs == 1) {
+			runq_group_put(row);
+			continue;
+		}
+		row->row = 0;
+		row->alive = false;
+		runq_names_resolve(rollup->pods, row);
+		rollup->rows[left++] = row;
+	}
+	if (left == rollup->nr)
+		return;
+	rollup->nr = left;
+	memset(rollup->index, 0, rollup->index_size * sizeof(*rollup->index));
+	index_fill(rollup);
+}
+
+void runq_rollup_close(struct runq_rollup *rollup)
+{
+	runq_waits_clear(&rollup->waits);
+	while (rollup->nr)
+		runq_group_put(rollup->rows[--rollup->nr]);
+	free(rollup->rows);
+	free(rollup->index);
+}
+
+/* A row has ended if all of its cgroups that waited have, and none of its cgroups exists. */
+static int check_ended(struct runq_rollup *rollup, struct runq_group *const *groups, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++) {
+		struct runq_group *row;
+
+		if (groups[i]->gone || groups[i]->key == RUNQ_KEY_OTHER)
+			continue;
+		row = runq_rollup_of(rollup, groups[i]);
+		if (!row)
+			return -ENOMEM;
+		row->alive = true;
+	}
+	for (size_t i = 0; i < rollup->waits.nr; i++) {
+		struct runq_group_window *row = &rollup->waits.rows[i];
+
+		row->ended = row->ended && (!row->party.group || !row->party.group->alive);
+	}
+	return 0;
+}
+
+/* Adds @more to the row @party. *at is 1 + the index of its row in this window, 0 for none. */
+static int add_to(struct runq_waits_list *waits, struct runq_party party, uint32_t *at,
+		  const struct runq_group_window *more, struct err *err)
+{
+	struct runq_group_window *row;
+	int rc = 0;
+
+	if (!*at) {
+		rc = runq_waits_append(
+			waits, (struct runq_group_window){.party = party, .ended = true}, err);
+		*at = waits->nr;
+	}
+	if (rc)
+		return rc;
+	row = &waits->rows[*at - 1];
+	row->ended = row->ended && more->ended;
+	rc = runq_waits_add(row, more);
+	return rc ? err_set(err, rc, "out of memory") : 0;
+}
+
+int runq_rollup_window(struct runq_rollup *rollup, const struct runq_waits_list *list,
+		       struct runq_group *const *groups, size_t nr_groups, struct err *err)
+{
+	uint32_t other = 0;
+	bool ended = false;
+	int rc = 0;
+
+	rows_reset(rollup);
+	for (size_t i = 0; !rc && i < list->nr; i++) {
+		const struct runq_group_window *from = &list->rows[i];
+		struct runq_group *row;
+
+		ended = ended || from->ended;
+		if (!from->party.group) {
+			rc = add_to(&rollup->waits, from->party, &other, from, err);
+			continue;
+		}
+		if (!runq_filter_passes(rollup->filter, from->party.group))
+			continue;
+		row = runq_rollup_of(rollup, from->party.group);
+		rc = row ? add_to(&rollup->waits, (struct runq_party){RUNQ_PARTY_GROUP, row},
+				  &row->row, from, err)
+			 : err_set(err, -ENOMEM, "out of memory");
+	}
+	if (!rc && ended && check_ended(rollup, groups, nr_groups))
+		rc = err_set(err, -ENOMEM, "out of memory");
+	if (!rc)
+		runq_waits_merge(&rollup->waits);
+	return rc;
+}

@@ -123,36 +123,28 @@ void runq_le_before(const uint8_t in[HIST_NR], uint8_t ret_before[HIST_NR])
 	}
 }
 
-void runq_quick_steps(const uint8_t in[HIST_NR], uint8_t ret_step[RUNQ_NR_QUICK])
+void runq_quick_table(const uint8_t in[HIST_NR], bool steps, uint8_t ret_table[RUNQ_NR_QUICK])
 {
 	uint8_t before[HIST_NR];
 
 	runq_le_before(in, before);
 	for (uint64_t i = 0; i < RUNQ_NR_QUICK; i++) {
 		uint64_t low = i * HIST_SUB;
-
-		ret_step[i] = before[hist_index(low)];
-		for (uint64_t wait = low; wait < low + HIST_SUB; wait++)
-			if (in[hist_index(wait)])
-				ret_step[i] |= RUNQ_QUICK_LE;
-	}
-}
-
-void runq_quick_buckets(const uint8_t in[HIST_NR], uint8_t ret_bucket[RUNQ_NR_QUICK])
-{
-	for (uint64_t i = 0; i < RUNQ_NR_QUICK; i++) {
-		uint64_t low = i * HIST_SUB;
-		uint8_t shift = 0;
+		uint8_t shift = 0, boundary = 0;
 
 		while (low >> shift >= 2 * HIST_SUB)
 			shift++;
-		if (shift < HIST_SUB_BITS)
-			ret_bucket[i] = RUNQ_QUICK_SHIFT + shift;
-		else
-			ret_bucket[i] = hist_index(low) - RUNQ_QUICK_FIRST;
 		for (uint64_t wait = low; wait < low + HIST_SUB; wait++)
 			if (in[hist_index(wait)])
-				ret_bucket[i] = RUNQ_QUICK_LE;
+				boundary = RUNQ_QUICK_LE;
+		if (steps)
+			ret_table[i] = before[hist_index(low)] | boundary;
+		else if (boundary)
+			ret_table[i] = boundary;
+		else if (shift < HIST_SUB_BITS)
+			ret_table[i] = RUNQ_QUICK_SHIFT + shift;
+		else
+			ret_table[i] = hist_index(low) - RUNQ_QUICK_FIRST;
 	}
 }
 
@@ -194,109 +186,86 @@ double runq_sum_stderr(const struct hist *hist, double ratio)
 	return sum > 0.0 ? sqrt((1.0 - ratio) * squares) / sum : NAN;
 }
 
-static int pair_cmp(const struct runq_pair *a, const struct runq_pair *b)
-{
-	if (a->victim != b->victim)
-		return a->victim < b->victim ? -1 : 1;
-	if (a->culprit != b->culprit)
-		return a->culprit < b->culprit ? -1 : 1;
-	return 0;
-}
-
 static int by_pair(const void *a, const void *b)
 {
-	return pair_cmp(&((const struct runq_row *)a)->pair, &((const struct runq_row *)b)->pair);
+	const struct runq_pair *x = &((const struct runq_row *)a)->pair;
+	const struct runq_pair *y = &((const struct runq_row *)b)->pair;
+
+	if (x->victim != y->victim)
+		return x->victim < y->victim ? -1 : 1;
+	return x->culprit < y->culprit ? -1 : x->culprit > y->culprit;
 }
 
-static void rows_sort(struct runq_row *rows, size_t nr)
+static void charge_add(struct runq_row *row, const struct runq_row *more)
 {
-	if (nr)
-		qsort(rows, nr, sizeof(*rows), by_pair);
+	row->charge.wait_ns += more->charge.wait_ns;
+	row->charge.count += more->charge.count;
 }
 
 size_t runq_rows_merge(struct runq_row *rows, size_t nr)
 {
 	size_t left = 0;
 
-	rows_sort(rows, nr);
+	if (nr)
+		qsort(rows, nr, sizeof(*rows), by_pair);
 	for (size_t i = 0; i < nr; i++) {
-		if (left && rows[left - 1].pair.victim == rows[i].pair.victim &&
-		    rows[left - 1].pair.culprit == rows[i].pair.culprit) {
-			rows[left - 1].charge.wait_ns += rows[i].charge.wait_ns;
-			rows[left - 1].charge.count += rows[i].charge.count;
-		} else {
+		if (left && !by_pair(&rows[left - 1], &rows[i]))
+			charge_add(&rows[left - 1], &rows[i]);
+		else
 			rows[left++] = rows[i];
-		}
 	}
 	return left;
 }
 
-static int by_charge(const void *a, const void *b)
-{
-	const struct runq_row *left = a, *right = b;
-
-	if (left->charge.wait_ns != right->charge.wait_ns)
-		return left->charge.wait_ns > right->charge.wait_ns ? -1 : 1;
-	return by_pair(a, b);
-}
-
-/* Rows of one victim, with its whole wait. */
-struct victim {
-	size_t first, nr;
-	uint64_t wait_ns;
+/* A row of blame, and the whole wait of its victim. */
+struct ranked {
+	struct runq_row row;
+	uint64_t victim_ns;
 };
 
-static int by_victim(const void *a, const void *b)
+static int by_rank(const void *a, const void *b)
 {
-	const struct victim *left = a, *right = b;
+	const struct ranked *x = a, *y = b;
 
-	if (left->wait_ns != right->wait_ns)
-		return left->wait_ns > right->wait_ns ? -1 : 1;
-	return left->first < right->first ? -1 : left->first > right->first;
-}
-
-/* Sorts one victim's rows and adds up those beyond @per_victim; returns how many are left. */
-static size_t victim_fold(struct runq_row *rows, size_t nr, size_t per_victim)
-{
-	qsort(rows, nr, sizeof(*rows), by_charge);
-	if (nr <= per_victim)
-		return nr;
-	rows[per_victim - 1].pair.culprit = RUNQ_KEY_OTHER;
-	for (size_t i = per_victim; i < nr; i++) {
-		rows[per_victim - 1].charge.wait_ns += rows[i].charge.wait_ns;
-		rows[per_victim - 1].charge.count += rows[i].charge.count;
-	}
-	return per_victim;
+	if (x->victim_ns != y->victim_ns)
+		return x->victim_ns > y->victim_ns ? -1 : 1;
+	if (x->row.pair.victim == y->row.pair.victim &&
+	    x->row.charge.wait_ns != y->row.charge.wait_ns)
+		return x->row.charge.wait_ns > y->row.charge.wait_ns ? -1 : 1;
+	return by_pair(&x->row, &y->row);
 }
 
 size_t runq_rows_rank(struct runq_row *rows, size_t nr, size_t per_victim)
 {
-	struct victim *victims = malloc((nr + 1) * sizeof(*victims));
-	struct runq_row *copy = malloc((nr + 1) * sizeof(*copy));
-	size_t nr_victims = 0, left = 0;
+	struct ranked *ranked = malloc((nr + 1) * sizeof(*ranked));
+	size_t left = 0, culprits = 0;
 
-	/* Without rows @rows may be NULL, which memcpy() and qsort() do not accept. */
-	if (!victims || !copy || !per_victim || !nr) {
-		free(victims);
-		free(copy);
+	if (!ranked || !per_victim || !nr) {
+		free(ranked);
 		return nr;
 	}
-	rows_sort(rows, nr);
-	memcpy(copy, rows, nr * sizeof(*copy));
-	for (size_t i = 0; i < nr; i++) {
-		if (!i || rows[i].pair.victim != rows[i - 1].pair.victim)
-			victims[nr_victims++] = (struct victim){.first = i};
-		victims[nr_victims - 1].nr++;
-		victims[nr_victims - 1].wait_ns += rows[i].charge.wait_ns;
-	}
-	qsort(victims, nr_victims, sizeof(*victims), by_victim);
-	for (size_t i = 0; i < nr_victims; i++) {
-		size_t kept = victim_fold(&copy[victims[i].first], victims[i].nr, per_victim);
+	qsort(rows, nr, sizeof(*rows), by_pair);
+	for (size_t i = 0, end; i < nr; i = end) {
+		uint64_t victim_ns = 0;
 
-		memcpy(&rows[left], &copy[victims[i].first], kept * sizeof(*rows));
-		left += kept;
+		for (end = i; end < nr && rows[end].pair.victim == rows[i].pair.victim; end++)
+			victim_ns += rows[end].charge.wait_ns;
+		for (size_t j = i; j < end; j++)
+			ranked[j] = (struct ranked){rows[j], victim_ns};
 	}
-	free(victims);
-	free(copy);
+	qsort(ranked, nr, sizeof(*ranked), by_rank);
+	for (size_t i = 0; i < nr; i++) {
+		const struct runq_row *row = &ranked[i].row;
+
+		if (!i || row->pair.victim != ranked[i - 1].row.pair.victim)
+			culprits = 0;
+		if (culprits++ < per_victim) {
+			rows[left++] = *row;
+			continue;
+		}
+		rows[left - 1].pair.culprit = RUNQ_KEY_OTHER;
+		charge_add(&rows[left - 1], row);
+	}
+	free(ranked);
 	return left;
 }

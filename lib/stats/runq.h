@@ -46,12 +46,11 @@ int runq_le_place(const uint64_t *le, unsigned int nr, uint8_t in[HIST_NR], unsi
 /* How many boundaries of @in lie in lower buckets. */
 void runq_le_before(const uint8_t in[HIST_NR], uint8_t ret_before[HIST_NR]);
 /*
- * Tables for the quick path of the programs, by wait / HIST_SUB, of waits below RUNQ_QUICK_NS: which
- * step a wait is in, at least RUNQ_QUICK_LE where a boundary of @in lies; and its bucket, as
+ * Table for the fast path of the programs, by wait / HIST_SUB, of waits below RUNQ_QUICK_NS. @steps:
+ * the step of the wait, at least RUNQ_QUICK_LE where a boundary of @in lies. Else its bucket, as
  * RUNQ_QUICK_FIRST explains.
  */
-void runq_quick_steps(const uint8_t in[HIST_NR], uint8_t ret_step[RUNQ_NR_QUICK]);
-void runq_quick_buckets(const uint8_t in[HIST_NR], uint8_t ret_bucket[RUNQ_NR_QUICK]);
+void runq_quick_table(const uint8_t in[HIST_NR], bool steps, uint8_t ret_table[RUNQ_NR_QUICK]);
 /* Exact number of waits up to and including each boundary. */
 void runq_le_counts(const struct hist_scale *scale, const struct hist *hist, const uint64_t *le,
 		    unsigned int nr, uint64_t *ret_counts);

@@ -77,40 +77,14 @@ void wake_hist_range(const struct wake_hist *hist, unsigned int *ret_first, unsi
 	*ret_end = hist->min_ns ? hist_index(hist->max_ns) + 1 : 0;
 }
 
-/* Wake-ups of one window by bucket, without empty buckets. */
-struct grown {
-	unsigned int nr;
-	unsigned int bucket[HIST_NR];
-	uint64_t count[HIST_NR];
-	uint64_t total;
-};
-
-static void grown_between(const struct wake_hist *now, const struct wake_hist *before,
-			  struct grown *ret_grown)
-{
-	unsigned int i, end;
-
-	ret_grown->nr = ret_grown->total = 0;
-	wake_hist_range(now, &i, &end);
-	for (; i < end; i++) {
-		uint64_t count = now->count[i] - (before ? before->count[i] : 0);
-
-		if (!count)
-			continue;
-		ret_grown->bucket[ret_grown->nr] = i;
-		ret_grown->count[ret_grown->nr++] = count;
-		ret_grown->total += count;
-	}
-}
-
 /*
  * The kernel keeps the extremes since the start. They are this window's if they changed in it, or
  * fall into its outermost bucket; else only that bucket is known.
  */
-static void hist_extremes(const struct grown *grown, const struct wake_hist *now,
+static void hist_extremes(const struct hist *hist, const struct wake_hist *now,
 			  const struct wake_hist *before, struct wake_summary *s)
 {
-	unsigned int first = grown->bucket[0], last = grown->bucket[grown->nr - 1];
+	unsigned int first = hist->entries[0].bucket, last = hist->entries[hist->nr - 1].bucket;
 
 	s->min_ns = (double)hist_low(first);
 	s->max_ns = (double)hist_high(last) - 1.0;
@@ -133,58 +107,43 @@ static double hist_stddev(const struct wake_hist *now, const struct wake_hist *b
 	return variance > 0 ? sqrt(variance) * WAKE_SQ_UNIT : 0.0;
 }
 
-/* Never below 0; NAN stays NAN. */
-static double subtract(double ns, uint32_t overhead_ns)
+static double hist_tail(const struct hist *hist, const struct wake_summary *s, double percent)
 {
-	return isnan(ns) ? ns : fmax(ns - overhead_ns, 0.0);
-}
-
-/* Interpolated in its bucket, as hist_percentile(). */
-static double grown_percentile(const struct grown *g, double percent)
-{
-	double rank = (double)g->total * percent / 100.0, before = 0.0, width;
-	unsigned int i = 0;
-
-	for (; i + 1 < g->nr && before + (double)g->count[i] < rank; i++)
-		before += (double)g->count[i];
-	width = (double)(hist_high(g->bucket[i]) - hist_low(g->bucket[i]));
-	/* A bucket of one nanosecond: nothing to interpolate. */
-	return (double)hist_low(g->bucket[i]) +
-	       (width > 1.0 ? width * (rank - before) / (double)g->count[i] : 0.0);
-}
-
-static double hist_tail(const struct grown *g, double percent, double max)
-{
-	if ((double)g->total * (100.0 - percent) < 100.0)
+	if ((double)s->count * (100.0 - percent) < 100.0)
 		return NAN;
-	return fmin(grown_percentile(g, percent), max);
+	return fmin(hist_value_at(&hist_fine, hist, UINT64_MAX, percent), s->max_ns);
 }
 
 void wake_summarize_hist(const struct wake_hist *now, const struct wake_hist *before,
 			 uint32_t overhead_ns, struct wake_summary *ret_summary)
 {
-	struct wake_summary s = summary_of(0);
-	struct grown grown;
-	unsigned int near;
+	struct hist_entry entries[HIST_NR];
+	struct hist hist = {.entries = entries};
+	struct wake_summary s;
+	double *const figures[] = {&s.min_ns, &s.median_ns, &s.mean_ns, &s.p99_ns,
+				   &s.p999_ns, &s.p9999_ns, &s.max_ns};
+	unsigned int bucket = 0, end = 0, near;
 
-	grown.total = 0;
 	if (now != before)
-		grown_between(now, before, &grown);
-	s.count = grown.total;
+		wake_hist_range(now, &bucket, &end);
+	for (; bucket < end; bucket++)
+		hist_push(&hist, bucket, now->count[bucket] - (before ? before->count[bucket] : 0));
+	s = summary_of(hist_values(&hist_fine, &hist));
 	if (s.count) {
-		hist_extremes(&grown, now, before, &s);
+		hist_extremes(&hist, now, before, &s);
 		near = hist_index((uint64_t)(0.9 * s.max_ns));
-		for (unsigned int i = grown.nr; i-- && grown.bucket[i] >= near;)
-			s.near_max += grown.count[i];
+		for (uint32_t i = hist.nr; i-- && entries[i].bucket >= near;)
+			s.near_max += entries[i].count;
 		s.mean_ns = (double)(now->sum_ns - (before ? before->sum_ns : 0)) / (double)s.count;
 		s.stddev_ns = hist_stddev(now, before, s.count);
-		s.median_ns = subtract(grown_percentile(&grown, 50.0), overhead_ns);
-		s.p99_ns = subtract(hist_tail(&grown, 99.0, s.max_ns), overhead_ns);
-		s.p999_ns = subtract(hist_tail(&grown, 99.9, s.max_ns), overhead_ns);
-		s.p9999_ns = subtract(hist_tail(&grown, 99.99, s.max_ns), overhead_ns);
-		s.mean_ns = subtract(s.mean_ns, overhead_ns);
-		s.min_ns = subtract(s.min_ns, overhead_ns);
-		s.max_ns = subtract(s.max_ns, overhead_ns);
+		s.median_ns = hist_value_at(&hist_fine, &hist, UINT64_MAX, 50.0);
+		s.p99_ns = hist_tail(&hist, &s, 99.0);
+		s.p999_ns = hist_tail(&hist, &s, 99.9);
+		s.p9999_ns = hist_tail(&hist, &s, 99.99);
+		/* Never below 0; NAN stays NAN. */
+		for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++)
+			if (!isnan(*figures[i]))
+				*figures[i] = fmax(*figures[i] - overhead_ns, 0.0);
 	}
 	*ret_summary = s;
 }

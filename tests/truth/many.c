@@ -14,11 +14,11 @@
 
 #include "base/clock.h"
 #include "measure/runq/filter.h"
-#include "measure/runq/names.h"
 #include "measure/runq/rollup.h"
 #include "measure/runq/slots.h"
 #include "measure/runq/window.h"
 #include "present/runq.h"
+#include "sys/pods.h"
 #include "stats/hist.h"
 #include "stats/runq.h"
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dense.h"
 #include "stats/moments.h"
 #include "test.h"
 
@@ -140,6 +141,65 @@ TEST(test_percentile_coarse)
 	/* The last bucket has an upper edge, too. */
 	count[(HIST_NR >> 3) - 1] = 1000;
 	assert_true(hist_percentile_coarse(count, 3, 100) == (double)HIST_VALUE_MAX + 1.0);
+}
+
+/* Sums and differences of sparse histograms against arrays; some buckets are in one of them only. */
+TEST(test_sparse)
+{
+	enum { NR = 300, EXTRA = 8 };
+	const struct hist_scale scale = {.nr = NR};
+
+	for (int round = 0; round < 200; round++) {
+		uint64_t a[NR + EXTRA] = {0}, b[NR + EXTRA] = {0}, sum[NR + EXTRA], total = 0;
+		struct hist left, right, wanted, diff = {.entries = malloc(sizeof(sum))};
+		struct hist copy = {0};
+
+		for (int i = 0; i < round % 50; i++) {
+			a[next_random() % (NR + EXTRA)] += next_random() % 100;
+			b[next_random() % (NR + EXTRA)] += next_random() % 100;
+		}
+		for (int i = 0; i < NR + EXTRA; i++) {
+			sum[i] = a[i] + b[i];
+			total += i < NR ? sum[i] : 0;
+		}
+		left = hist_of(a, NR + EXTRA);
+		right = hist_of(b, NR + EXTRA);
+		wanted = hist_of(sum, NR + EXTRA);
+		assert_int_equal(hist_set(&copy, &left), 0);
+		assert_int_equal(hist_add(&left, &right), 0);
+		assert_int_equal(left.nr, wanted.nr);
+		assert_memory_equal(left.entries, wanted.entries, wanted.nr * sizeof(*wanted.entries));
+		hist_sub(&left, &copy, &diff);
+		assert_int_equal(diff.nr, right.nr);
+		assert_memory_equal(diff.entries, right.entries, right.nr * sizeof(*right.entries));
+		/* Counters of the owner are no values. */
+		assert_int_equal(hist_values(&scale, &left), total);
+		/* A copy grows and shrinks. */
+		assert_int_equal(hist_set(&copy, &left), 0);
+		assert_memory_equal(copy.entries, wanted.entries, wanted.nr * sizeof(*wanted.entries));
+		assert_int_equal(hist_set(&copy, &right), 0);
+		assert_int_equal(copy.nr, right.nr);
+		free(left.entries);
+		free(right.entries);
+		free(wanted.entries);
+		free(diff.entries);
+		free(copy.entries);
+	}
+}
+
+/* The largest value is never below the bucket that holds it. */
+TEST(test_max)
+{
+	struct hist_entry entry = {.bucket = hist_index(5000), .count = 1};
+	struct hist hist = {0};
+
+	assert_int_equal(hist_max(&hist_fine, &hist, 0), 0);
+	hist = (struct hist){&entry, 1};
+	assert_int_equal(hist_max(&hist_fine, &hist, 5000), 5000);
+	/* The window before took the maximum. */
+	assert_int_equal(hist_max(&hist_fine, &hist, 17), hist_low(hist_index(5000)));
+	/* Interpolated, a percentile can be above every value: it is at most the largest. */
+	assert_true(hist_value_at(&hist_fine, &hist, 5000, 100) == 5000.0);
 }
 
 TEST(test_moments)

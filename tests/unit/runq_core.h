@@ -205,10 +205,7 @@ static void bpf_ringbuf_submit(void *data, u64 flags)
 /* Where the bucket of a short wait is, as user space tells it. */
 static inline void fake_table(void)
 {
-	if (layout.kind & RUNQ_STEPS)
-		runq_quick_steps((uint8_t *)le_in, (uint8_t *)near_memory);
-	else
-		runq_quick_buckets((uint8_t *)le_in, (uint8_t *)near_memory);
+	runq_quick_table((uint8_t *)le_in, layout.kind & RUNQ_STEPS, (uint8_t *)near_memory);
 }
 
 /* Boundaries of --le, as user space tells them. */

@@ -8,7 +8,8 @@
 #include <unistd.h>
 
 #include "measure/runq/filter.h"
-#include "measure/runq/names.h"
+#include "measure/runq/group.h"
+#include "sys/pods.h"
 #include "present/runq.h"
 #include "measure/runq/rollup.h"
 #include "measure/runq/window.h"
@@ -129,6 +130,7 @@ TEST_WITH(looked_up_once, setup, teardown)
 
 TEST_WITH(namespaces, setup, teardown)
 {
+	const struct tree *tree = *state;
 	struct runq_filter filter = {0};
 	struct runq_rollup rollup = {.what = RUNQ_SUM_NAMESPACE, .filter = &filter, .pods = pods};
 	struct runq_group *inside = named(POD "/" ID, false), *outside = named("/a", false);
@@ -137,6 +139,11 @@ TEST_WITH(namespaces, setup, teardown)
 	assert_string_equal(runq_rollup_of(&rollup, inside)->path, "shop");
 	assert_string_equal(runq_rollup_of(&rollup, outside)->path, "(no pod)");
 	assert_string_equal(runq_rollup_of(&rollup, unknown)->path, "(unknown)");
+	/* Its name comes: it counts in another row. */
+	tree_file(tree, "/var/log/pods/bar_db_0123456789abcdef0123456789abcdef/log", "");
+	pods_refresh(pods);
+	runq_names_resolve(pods, unknown);
+	assert_string_equal(runq_rollup_of(&rollup, unknown)->path, "bar");
 	runq_rollup_close(&rollup);
 	runq_group_put(inside);
 	runq_group_put(outside);

@@ -360,6 +360,46 @@ TEST(end)
 	finish();
 }
 
+/* A row lives as long as one of its cgroups, whether that waits or not; only its counters begin anew. */
+TEST(kept)
+{
+	const struct runq_group *pod;
+	uint64_t key;
+
+	begin(RUNQ_SUM_POD);
+	waited(1, POD_A "/" HEX "1", 5, 100, RUNQ_OTHER);
+	waited(3, POD_B "/" HEX "3", 1, 100, RUNQ_OTHER);
+	close_window();
+	pod = row(POD_A)->party.group;
+	key = pod->key;
+	runq_waits_clear(&list);
+	close_window();
+	assert_int_equal(window.nr_groups, 0);
+	assert_int_equal(rollup.nr, 2);
+	/* Another container of the pod. */
+	waited(2, POD_A "/" HEX "2", 2, 100, RUNQ_OTHER);
+	close_window();
+	assert_ptr_equal(row(POD_A)->party.group, pod);
+	assert_int_equal(row(POD_A)->party.group->key, key);
+	assert_int_equal(row(POD_A)->count, 2);
+	runq_waits_clear(&list);
+	runq_group_put(groups[0]);
+	groups[0] = groups[--nr_groups];
+	close_window();
+	assert_ptr_equal(runq_rollup_find(&rollup, key), pod);
+	/* The last cgroups end: their rows go, and a new pod gets a new key. */
+	while (nr_groups)
+		runq_group_put(groups[--nr_groups]);
+	close_window();
+	assert_int_equal(rollup.nr, 0);
+	assert_null(runq_rollup_find(&rollup, key));
+	waited(7, POD_A "/" HEX "7", 3, 100, RUNQ_OTHER);
+	close_window();
+	assert_int_equal(row(POD_A)->count, 3);
+	assert_true(row(POD_A)->party.group->key > key);
+	finish();
+}
+
 /* Many rows: the table of labels grows, and each keeps its own. */
 TEST(many)
 {

@@ -142,8 +142,8 @@ static void test_tables(void **state)
 	(void)state;
 	assert_int_equal(runq_le_place(some, nr, in, &bad), 0);
 	runq_le_before(in, before);
-	runq_quick_steps(in, step);
-	runq_quick_buckets(in, fine);
+	runq_quick_table(in, true, step);
+	runq_quick_table(in, false, fine);
 	for (uint64_t wait = 0; wait < RUNQ_QUICK_NS; wait++) {
 		unsigned int exact = 0, bucket = hist_index(wait);
 

@@ -35,7 +35,7 @@ struct runq_group {
 	const char *path; /* of the cgroup, also of a task's; else the name of the group */
 	/* What the path names, read once; NULL if nothing. */
 	const char *pod_uid, *container_id, *runtime, *qos;
-	struct runq_group_names *names; /* see names.h; NULL while unknown */
+	struct runq_group_names *names; /* NULL while unknown */
 	uint64_t names_at;		/* pods_news() when they were last looked for */
 	/* Of a cgroup: the rollup row that it counts in, with a reference; NULL until looked up. */
 	struct runq_group *rollup;
@@ -51,6 +51,14 @@ struct runq_group *runq_group_read(enum runq_per per, uint64_t key, const struct
 /* References are counted behind const, as by kfree(). NULL is fine. */
 void runq_group_get(const struct runq_group *group);
 void runq_group_put(const struct runq_group *group);
+
+struct pods;
+
+/*
+ * Looks up names of @group that are unknown. A name that was found once stays: the uid of a pod and
+ * the id of a container in it never get another one. Outside pods, runtimes rename containers.
+ */
+void runq_names_resolve(const struct pods *pods, struct runq_group *group);
 
 enum runq_party_kind {
 	RUNQ_PARTY_GROUP,

@@ -8,12 +8,13 @@
 
 #include "abi/runq_idle.h"
 #include "base/err.h"
-#include "measure/runq/opts.h"
-#include "sys/cpuidle.h"
+#include "measure/runq/kernel.h"
+#include "measure/runq/rollup.h"
+#include "measure/runq/window.h"
 
 struct runq_idle;
 
-/* What one group waited for cores that left one idle state. */
+/* Waits of one group for cores that left one idle state. */
 struct runq_idle_row {
 	struct runq_idle_key key;
 	struct runq_idle_waits waits;
@@ -21,13 +22,13 @@ struct runq_idle_row {
 
 /* The hierarchy of @opts is the one in use, never AUTO. */
 int runq_idle_open(const struct runq_opts *opts, struct runq_idle **ret_idle, struct err *err);
-/* Ends the window: what it added, largest first, until the next call. Returns how many rows. */
+/* Ends the window: its growth, largest first, valid until the next call. */
 int runq_idle_window(struct runq_idle *idle, const struct runq_idle_row **ret_rows, size_t *ret_nr,
 		     struct err *err);
-/* The idle states of the first CPU online, as they were at the start; 0 without a driver. */
-int runq_idle_states(const struct runq_idle *idle, const struct cpuidle_state **ret_states);
-/* Waits that found no room, since the start. */
-uint64_t runq_idle_full(const struct runq_idle *idle);
+/* Ends the window of @idle; after that of @kernel, which knows the groups' names. */
+int runq_window_idle(struct runq_window *window, struct runq_idle *idle,
+		     const struct runq_kernel *kernel, const struct runq_filter *filter,
+		     struct runq_rollup *rollup, struct err *err);
 void runq_idle_close(struct runq_idle *idle);
 
 /* @now minus @before, which is sorted as it leaves @now; both by key. Returns how many grew. */

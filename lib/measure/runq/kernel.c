@@ -30,7 +30,7 @@ struct runq_kernel {
 	unsigned int nr_cpus;
 	struct runq_cpu *cpu;
 	struct runq_task *tasks;
-	struct runq_areas areas;
+	struct runq_area areas[RUNQ_NR_AREAS];
 
 	struct runq_blame_table blame;
 
@@ -76,8 +76,8 @@ static void fill_areas(struct runq_kernel *k, const struct runq_opts *opts)
 		k->skel->bss->sample.factor = clock_mono_ns() * 0x9e3779b97f4a7c15ULL;
 	k->skel->bss->sample.factor |= 1;
 	k->skel->bss->sample.below = UINT64_MAX;
-	k->cpu = k->areas.cpus.pages;
-	k->tasks = k->areas.tasks.pages;
+	k->cpu = k->areas[RUNQ_AREA_CPUS].pages;
+	k->tasks = k->areas[RUNQ_AREA_TASKS].pages;
 	for (size_t i = 0; i < RUNQ_NR_TASKS; i++)
 		k->tasks[i] = (struct runq_task){.delay = RUNQ_NO_DELAY, .group = RUNQ_NO_GROUP};
 	for (unsigned int cpu = 0; cpu < k->nr_cpus; cpu++) {
@@ -92,8 +92,8 @@ static int open_blame(struct runq_kernel *k, struct err *err)
 		.index_fd = bpf_map__fd(k->skel->maps.row_of),
 		.free_fd = bpf_map__fd(k->skel->maps.free_rows),
 		.new_fd = bpf_map__fd(k->skel->maps.new_rows),
-		.rows = k->areas.rows.pages,
-		.cells = k->areas.pairs.pages,
+		.rows = k->areas[RUNQ_AREA_ROWS].pages,
+		.cells = k->areas[RUNQ_AREA_PAIRS].pages,
 		.cores = k->cpu,
 		.cpus = k->nr_cpus,
 		.ended = runq_slots_ended,
@@ -117,7 +117,7 @@ static int open_maps(struct runq_kernel *k, const struct runq_opts *opts, size_t
 	k->slots.chunks.fixed = opts->reserve > 0;
 	k->slots.chunks.chunks_fd = bpf_map__fd(k->skel->maps.chunks);
 	k->slots.chunks.free_fd = bpf_map__fd(k->skel->maps.free_slots);
-	rc = runq_slots_open(&k->slots, k->areas.near.pages, nr_groups, err);
+	rc = runq_slots_open(&k->slots, k->areas[RUNQ_AREA_NEAR].pages, nr_groups, err);
 	if (!rc && opts->blame)
 		rc = open_blame(k, err);
 	if (rc)
@@ -148,7 +148,7 @@ int runq_kernel_open(const struct runq_opts *opts, const struct runq_filter *fil
 						    .cpus = k->nr_cpus,
 						    .steps = opts->steps_only,
 						    .nr_le = opts->nr_le};
-	rc = runq_programs_load(opts, &k->slots.chunks.shape, nr_groups, &k->areas, &k->skel, err);
+	rc = runq_programs_load(opts, &k->slots.chunks.shape, nr_groups, k->areas, &k->skel, err);
 	if (rc)
 		goto fail;
 	k->slots.filter = runq_opts_filter(opts) ? filter : NULL;
@@ -178,7 +178,7 @@ void runq_kernel_close(struct runq_kernel *k)
 	/* Programs first: nothing may look at a slot that is being unmapped. */
 	runq_bpf__destroy(k->skel);
 	runq_slots_close(&k->slots);
-	runq_areas_close(&k->areas);
+	runq_areas_close(k->areas);
 	runq_blame_close(&k->blame);
 	free(k);
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Names for groups: namespace, pod, container, and the short form for people. */
-#include "measure/runq/names.h"
+#include "measure/runq/group.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "sys/pods.h"
 
 /* Whether the group is the container itself, rather than a cgroup that was made inside it. */
 static bool is_container(const struct runq_group *group)

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "measure/runq/names.h"
 #include "measure/runq/pressure.h"
 #include "sys/psi.h"
 

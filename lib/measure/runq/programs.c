@@ -5,8 +5,10 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
+#include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
 #include "measure/runq/chunks.h"
@@ -42,14 +44,6 @@ static void set_rodata(struct runq_bpf *skel, const struct runq_opts *opts,
 	memcpy((void *)ro->le_ns, opts->le_ns, sizeof(ro->le_ns));
 	runq_le_place(opts->le_ns, opts->nr_le, (uint8_t *)ro->le_in, &bad);
 	runq_le_before((const uint8_t *)ro->le_in, (uint8_t *)ro->le_before);
-}
-
-static void set_table(const struct runq_bpf__rodata *ro, uint8_t *table)
-{
-	if (ro->layout.kind & RUNQ_STEPS)
-		runq_quick_steps((const uint8_t *)ro->le_in, table);
-	else
-		runq_quick_buckets((const uint8_t *)ro->le_in, table);
 }
 
 /* Whether the kernel has what the programs for modern ones do not ask for; see runq_quick.bpf.h. */
@@ -127,55 +121,75 @@ static void choose_others(struct runq_bpf *skel, const struct runq_opts *opts,
 		bpf_program__set_autoload(skel->progs.runq_rmdir, false);
 }
 
-void runq_areas_close(struct runq_areas *areas)
+/* A section of the programs that only has a name in the object file. */
+struct section {
+	struct bpf_map *map;
+	const char *name;
+	size_t bytes;
+};
+
+static int map_make(const char *name, size_t bytes)
 {
-	runq_area_close(&areas->cpus);
-	runq_area_close(&areas->tasks);
-	runq_area_close(&areas->near);
-	runq_area_close(&areas->pairs);
-	runq_area_close(&areas->rows);
+	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
+	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, name, sizeof(uint32_t), bytes, 1, &opts);
+
+	return fd < 0 ? -errno : fd;
 }
 
-static int open_areas(struct runq_bpf *skel, unsigned int cpus, bool blame,
-		      struct runq_areas *areas, struct err *err)
+/* Keeps libbpf from mapping the section itself, which it would at the declared size. */
+static void section_hide(struct bpf_object_skeleton *skeleton, const struct bpf_map *map)
 {
+	for (int i = 0; i < skeleton->map_cnt; i++) {
+		struct bpf_map_skeleton *entry =
+			(void *)((char *)skeleton->maps + (size_t)i * skeleton->map_skel_sz);
+
+		if (*entry->map == map)
+			entry->mmaped = NULL;
+	}
+}
+
+static int area_open(struct runq_area *area, const struct section *section, struct err *err)
+{
+	size_t page = getpagesize();
 	int rc;
 
-	runq_area_hide(skel->skeleton, skel->maps.data_cpus);
-	runq_area_hide(skel->skeleton, skel->maps.data_tasks);
-	runq_area_hide(skel->skeleton, skel->maps.data_near);
-	runq_area_hide(skel->skeleton, skel->maps.data_pairs);
-	runq_area_hide(skel->skeleton, skel->maps.data_rows);
-	rc = runq_area_open(&areas->cpus, skel->maps.data_cpus, "runq_cpus",
-			    cpus * sizeof(struct runq_cpu), err);
-	if (!rc)
-		rc = runq_area_open(&areas->tasks, skel->maps.data_tasks, "runq_tasks",
-				    RUNQ_NR_TASKS * sizeof(struct runq_task), err);
-	if (!rc)
-		rc = runq_area_open(&areas->near, skel->maps.data_near, "runq_near",
-				    RUNQ_NEAR_BYTES, err);
-	if (!rc)
-		rc = runq_area_open(&areas->pairs, skel->maps.data_pairs, "runq_pairs",
-				    blame ? cpus * RUNQ_PAIRS_BYTES : sizeof(uint64_t), err);
-	if (!rc)
-		rc = runq_area_open(&areas->rows, skel->maps.data_rows, "runq_rows",
-				    blame ? RUNQ_NR_BLAME * sizeof(struct runq_row)
-					  : sizeof(uint64_t),
-				    err);
-	return rc;
+	area->declared = bpf_map__value_size(section->map);
+	area->fd = map_make(section->name, section->bytes);
+	if (area->fd < 0)
+		return sys_bpf_fail(err, area->fd, "cannot make a map for the runq programs");
+	/* libbpf can resize such a map since 1.3; every version takes one that exists. */
+	rc = bpf_map__reuse_fd(section->map, area->fd);
+	if (rc)
+		return sys_bpf_fail(err, rc, "cannot use a map for the runq programs");
+	area->len = (section->bytes + page - 1) / page * page;
+	area->pages = mmap(NULL, area->len, PROT_READ | PROT_WRITE, MAP_SHARED, area->fd, 0);
+	if (area->pages != MAP_FAILED)
+		return 0;
+	area->pages = NULL;
+	return sys_bpf_fail(err, -errno, "cannot map memory of the runq programs");
 }
 
-static int release_areas(struct runq_bpf *skel, const struct runq_areas *areas, struct err *err)
+/* After loading: libbpf unmaps the declared size of the section, whatever is there. */
+static int area_release(const struct runq_area *area, struct bpf_map *map, struct err *err)
 {
-	int rc = runq_area_release(&areas->cpus, skel->maps.data_cpus, err);
+	int fd = map_make("runq_none", area->declared), rc;
 
-	if (!rc)
-		rc = runq_area_release(&areas->tasks, skel->maps.data_tasks, err);
-	if (!rc)
-		rc = runq_area_release(&areas->near, skel->maps.data_near, err);
-	if (!rc)
-		rc = runq_area_release(&areas->pairs, skel->maps.data_pairs, err);
-	return rc ? rc : runq_area_release(&areas->rows, skel->maps.data_rows, err);
+	if (fd < 0)
+		return sys_bpf_fail(err, fd, "cannot make a map");
+	rc = bpf_map__reuse_fd(map, fd);
+	close(fd);
+	return rc ? sys_bpf_fail(err, rc, "cannot release a map") : 0;
+}
+
+void runq_areas_close(struct runq_area areas[RUNQ_NR_AREAS])
+{
+	for (int i = 0; i < RUNQ_NR_AREAS; i++) {
+		if (areas[i].pages)
+			munmap(areas[i].pages, areas[i].len);
+		if (areas[i].fd > 0)
+			close(areas[i].fd);
+		areas[i] = (struct runq_area){0};
+	}
 }
 
 static void size_maps(struct runq_bpf *skel, const struct runq_opts *opts,
@@ -196,7 +210,7 @@ static void size_maps(struct runq_bpf *skel, const struct runq_opts *opts,
 		bpf_map__set_max_entries(skel->maps.stamps, RUNQ_NR_TASKS);
 }
 
-/* Of the array of chunks the kernel wants to know what its maps will look like. */
+/* The kernel wants an example of the maps in the array of chunks. */
 static int load_with_chunk(struct runq_bpf *skel, const struct runq_shape *shape, struct err *err)
 {
 	int fd = runq_chunk_create(shape, err), rc;
@@ -210,12 +224,47 @@ static int load_with_chunk(struct runq_bpf *skel, const struct runq_shape *shape
 	return rc ? sys_bpf_fail(err, rc, "cannot load the runq programs") : 0;
 }
 
+static int load_with_areas(struct runq_bpf *skel, const struct runq_opts *opts,
+			   const struct runq_shape *shape, struct runq_area areas[RUNQ_NR_AREAS],
+			   struct err *err)
+{
+	const struct section sections[RUNQ_NR_AREAS] = {
+		[RUNQ_AREA_CPUS] = {skel->maps.data_cpus, "runq_cpus",
+				    shape->cpus * sizeof(struct runq_cpu)},
+		[RUNQ_AREA_TASKS] = {skel->maps.data_tasks, "runq_tasks",
+				     RUNQ_NR_TASKS * sizeof(struct runq_task)},
+		[RUNQ_AREA_NEAR] = {skel->maps.data_near, "runq_near", RUNQ_NEAR_BYTES},
+		[RUNQ_AREA_PAIRS] = {skel->maps.data_pairs, "runq_pairs",
+				     opts->blame ? shape->cpus * RUNQ_PAIRS_BYTES
+						 : sizeof(uint64_t)},
+		[RUNQ_AREA_ROWS] = {skel->maps.data_rows, "runq_rows",
+				    opts->blame ? RUNQ_NR_BLAME * sizeof(struct runq_row)
+						: sizeof(uint64_t)},
+	};
+	int rc = 0, released = 0;
+
+	for (int i = 0; i < RUNQ_NR_AREAS; i++)
+		section_hide(skel->skeleton, sections[i].map);
+	for (int i = 0; !rc && i < RUNQ_NR_AREAS; i++)
+		rc = area_open(&areas[i], &sections[i], err);
+	if (!rc) {
+		runq_quick_table((const uint8_t *)skel->rodata->le_in, shape->steps,
+				 areas[RUNQ_AREA_NEAR].pages);
+		rc = load_with_chunk(skel, shape, err);
+	}
+	/* Also after a failure libbpf must not unmap more than it mapped. */
+	for (int i = 0; !released && i < RUNQ_NR_AREAS; i++)
+		released = area_release(&areas[i], sections[i].map, rc ? NULL : err);
+	return rc ? rc : released;
+}
+
 int runq_programs_load(const struct runq_opts *opts, const struct runq_shape *shape,
-		       size_t nr_groups, struct runq_areas *areas, struct runq_bpf **ret_skel, struct err *err)
+		       size_t nr_groups, struct runq_area areas[RUNQ_NR_AREAS],
+		       struct runq_bpf **ret_skel, struct err *err)
 {
 	struct runq_bpf *skel = NULL;
 	struct btf *btf;
-	int rc, released;
+	int rc;
 
 	rc = kbtf_open(NULL, &btf, err);
 	if (rc)
@@ -237,14 +286,7 @@ int runq_programs_load(const struct runq_opts *opts, const struct runq_shape *sh
 	choose_switch(skel, opts, btf);
 	choose_others(skel, opts, btf);
 	size_maps(skel, opts, shape, nr_groups);
-	rc = open_areas(skel, shape->cpus, opts->blame, areas, err);
-	if (!rc) {
-		set_table(skel->rodata, areas->near.pages);
-		rc = load_with_chunk(skel, shape, err);
-	}
-	/* If it failed, libbpf must not unmap more than it mapped either. */
-	released = release_areas(skel, areas, rc ? NULL : err);
-	rc = rc ? rc : released;
+	rc = load_with_areas(skel, opts, shape, areas, err);
 out:
 	kbtf_close(btf);
 	if (rc)

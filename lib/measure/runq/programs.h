@@ -4,21 +4,36 @@
 #define SUBTICK_MEASURE_RUNQ_PROGRAMS_H
 
 #include "base/err.h"
-#include "measure/runq/area.h"
 #include "measure/runq/opts.h"
 
 struct runq_bpf;
 struct runq_shape;
 
-/* All zeros at first; close them in any case. */
-struct runq_areas {
-	struct runq_area cpus, tasks, near, pairs, rows;
+/* Memory that the programs have at a fixed address, in sizes that depend on options and CPUs. */
+enum runq_area_id {
+	RUNQ_AREA_CPUS,
+	RUNQ_AREA_TASKS,
+	RUNQ_AREA_NEAR,
+	RUNQ_AREA_PAIRS,
+	RUNQ_AREA_ROWS,
+	RUNQ_NR_AREAS,
 };
 
-void runq_areas_close(struct runq_areas *areas);
+struct runq_area {
+	int fd; /* of the map behind it */
+	void *pages;
+	size_t len;
+	unsigned int declared; /* bytes of the section in the object file */
+};
 
-/* Loads what @opts asks for, without attaching it; @nr_groups as in runq_kernel_open(). */
+void runq_areas_close(struct runq_area areas[RUNQ_NR_AREAS]);
+
+/*
+ * Loads the programs for @opts without attaching them; @nr_groups as in runq_kernel_open(). @areas
+ * are all zeros; close them also on failure.
+ */
 int runq_programs_load(const struct runq_opts *opts, const struct runq_shape *shape,
-		       size_t nr_groups, struct runq_areas *areas, struct runq_bpf **ret_skel, struct err *err);
+		       size_t nr_groups, struct runq_area areas[RUNQ_NR_AREAS],
+		       struct runq_bpf **ret_skel, struct err *err);
 
 #endif

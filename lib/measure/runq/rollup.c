@@ -8,7 +8,6 @@
 
 #include "base/grow.h"
 #include "base/hash.h"
-#include "measure/runq/names.h"
 
 /* Identity of a row: the first @len bytes of @text, and its path. */
 struct label {

@@ -11,15 +11,15 @@
 
 #include "base/clock.h"
 #include "measure/runq/filter.h"
-#include "measure/runq/idle_states.h"
+#include "measure/runq/idle.h"
 #include "measure/runq/kernel.h"
 #include "measure/runq/memory.h"
-#include "measure/runq/names.h"
 #include "measure/runq/pressures.h"
 #include "measure/runq/rollup.h"
 #include "sys/bpf.h"
 #include "sys/kbtf.h"
 #include "sys/cgroup.h"
+#include "sys/pods.h"
 
 #define EVENTS_AT_ONCE 1024
 

@@ -94,7 +94,7 @@ static void try_runq(const struct runq_choice *choice, bool brief, enum runq_hie
 	struct runq_opts opts = choice->opts;
 	struct runq_shape shape = {
 		.stripes = runq_stripes(cpus), .cpus = cpus, .steps = opts.steps_only};
-	struct runq_areas areas = {0};
+	struct runq_area areas[RUNQ_NR_AREAS] = {0};
 	struct runq_bpf *skel = NULL;
 	struct err err = {0};
 	char name[128];
@@ -106,11 +106,11 @@ static void try_runq(const struct runq_choice *choice, bool brief, enum runq_hie
 	snprintf(name, sizeof(name), "%s, cgroup %s, %s CPUs", choice->name,
 		 runq_hierarchy_names[hierarchy], cpus == FEW_CPUS ? "few" : "many");
 	counted_begin();
-	runq_programs_load(&opts, &shape, 1, &areas, &skel, &err);
+	runq_programs_load(&opts, &shape, 1, areas, &skel, &err);
 	say(name, brief, &err);
 	if (skel)
 		runq_bpf__destroy(skel);
-	runq_areas_close(&areas);
+	runq_areas_close(areas);
 }
 
 #define NR_RUNQ_CHOICES (sizeof(runq_choices) / sizeof(runq_choices[0]))

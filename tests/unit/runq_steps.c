@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "dense.h"
-#include "measure/runq/memory.h"
+#include "measure/runq/chunks.h"
 #include "stats/runq.h"
 
 #define MIB   1048576.0

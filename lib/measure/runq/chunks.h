@@ -36,6 +36,18 @@ unsigned int runq_near_slots(const struct runq_shape *shape);
  * @fixed: then @nr_groups has all that may come.
  */
 size_t runq_slots_for(const struct runq_shape *shape, size_t nr_groups, bool fixed);
+
+/* Sizes of the other maps depend on this. */
+struct runq_sizes {
+	size_t nr_slots; /* in all chunks */
+	bool fixed;	 /* no chunk is added later */
+	bool blame;
+	bool wakeup; /* source wakeup */
+};
+
+/* Kernel memory of all maps of bpf/runq_maps.bpf.h; docs/methods/runq.md states the formula. */
+uint64_t runq_memory(const struct runq_shape *shape, const struct runq_sizes *sizes);
+
 /* A map for one chunk after the first: its descriptor, or -errno. */
 int runq_chunk_create(const struct runq_shape *shape, struct err *err);
 

@@ -246,8 +246,7 @@ int runq_window_idle(struct runq_window *w, struct runq_idle *idle,
 		};
 		describe(s, idle->states, idle->nr_states);
 		w->nr_idle_states += runq_filter_passes_party(filter, &s->party);
-		if (rollup)
-			s->party = runq_rollup_party(rollup, &s->party);
+		s->party = runq_rollup_party(rollup, &s->party);
 	}
 	if (rollup)
 		w->nr_idle_states = merge(w->idle_states, w->nr_idle_states);

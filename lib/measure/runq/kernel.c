@@ -13,7 +13,6 @@
 
 #include "base/clock.h"
 #include "measure/runq/blame.h"
-#include "measure/runq/memory.h"
 #include "measure/runq/programs.h"
 #include "measure/runq/slots.h"
 #include "runq.skel.h"

@@ -180,7 +180,7 @@ const struct runq_group *runq_rollup_find(const struct runq_rollup *rollup, uint
 struct runq_party runq_rollup_party(struct runq_rollup *rollup, const struct runq_party *party)
 {
 	const struct runq_group *row =
-		party->kind == RUNQ_PARTY_GROUP ? runq_rollup_of(rollup, party->group) : NULL;
+		rollup && party->group ? runq_rollup_of(rollup, party->group) : NULL;
 
 	return row ? (struct runq_party){RUNQ_PARTY_GROUP, row} : *party;
 }

@@ -41,7 +41,7 @@ int runq_rollup_window(struct runq_rollup *rollup, const struct runq_waits_list 
 struct runq_group *runq_rollup_of(struct runq_rollup *rollup, const struct runq_group *group);
 /* The row with this key, for rows of blame; NULL if there is none. */
 const struct runq_group *runq_rollup_find(const struct runq_rollup *rollup, uint64_t key);
-/* @party, or the row that its group counts in. */
+/* The row that the group of @party counts in, or @party; @rollup may be NULL. */
 struct runq_party runq_rollup_party(struct runq_rollup *rollup, const struct runq_party *party);
 void runq_rollup_close(struct runq_rollup *rollup);
 

@@ -10,10 +10,10 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "measure/runq/chunks.h"
 #include "measure/runq/filter.h"
 #include "measure/runq/idle.h"
 #include "measure/runq/kernel.h"
-#include "measure/runq/memory.h"
 #include "measure/runq/pressures.h"
 #include "measure/runq/rollup.h"
 #include "sys/bpf.h"
@@ -289,10 +289,9 @@ static struct runq_rollup *rollup_of(struct runq_meter *m)
 /* After the counters were read, so that no window gets longer by it. */
 static void window_names(struct runq_meter *m)
 {
+	uint64_t news, version;
 	struct runq_group *const *groups;
 	size_t nr;
-
-	uint64_t news, version;
 
 	pods_refresh(m->pods);
 	if (!pods_count(m->pods))
@@ -310,25 +309,18 @@ static void window_names(struct runq_meter *m)
 	runq_kernel_named(m->kernel);
 }
 
-static int window_rollup(struct runq_meter *m, struct runq_waits_list *list, struct err *err)
+static int runq_read(struct meter *meter, struct err *err)
 {
-	struct runq_group *const *groups;
-	size_t nr;
-
-	if (!rollup_of(m))
-		return 0;
-	groups = runq_kernel_groups(m->kernel, &nr);
-	return runq_rollup_window(&m->rollup, list, groups, nr, err);
-}
-
-static int window_end(struct runq_meter *m, struct err *err)
-{
-	struct runq_waits_list *list;
+	struct runq_meter *m = to_runq(meter);
+	struct runq_rollup *rollup = rollup_of(m);
 	struct runq_window *w = &m->window;
+	struct runq_group *const *groups;
+	struct runq_waits_list *list;
 	uint64_t end_ns;
+	size_t nr;
 	int rc;
 
-	/* It points into the last reading, which goes now. */
+	/* Its rows are those of the last reading, which the next one frees. */
 	runq_window_clear(w);
 	rc = runq_kernel_window(m->kernel, &list, err);
 	end_ns = clock_mono_ns();
@@ -336,15 +328,16 @@ static int window_end(struct runq_meter *m, struct err *err)
 	w->time_mono_ns = end_ns;
 	if (!rc)
 		window_names(m);
+	if (!rc && rollup) {
+		groups = runq_kernel_groups(m->kernel, &nr);
+		rc = runq_rollup_window(rollup, list, groups, nr, err);
+	}
 	if (!rc)
-		rc = window_rollup(m, list, err);
-	if (!rc)
-		rc = runq_window_groups(w, list, &m->filter, rollup_of(m), err);
+		rc = runq_window_groups(w, list, &m->filter, rollup, err);
 	if (!rc && w->has_blame)
-		rc = runq_window_blame(w, m->kernel, &m->filter, rollup_of(m), m->opts.blame_rows,
-				       err);
+		rc = runq_window_blame(w, m->kernel, &m->filter, rollup, m->opts.blame_rows, err);
 	if (!rc && m->idle)
-		rc = runq_window_idle(w, m->idle, m->kernel, &m->filter, rollup_of(m), err);
+		rc = runq_window_idle(w, m->idle, m->kernel, &m->filter, rollup, err);
 	if (!rc)
 		rc = window_pressure(m, err);
 	if (rc)
@@ -353,11 +346,6 @@ static int window_end(struct runq_meter *m, struct err *err)
 	w->window_ns = end_ns - m->start_ns;
 	m->start_ns = end_ns;
 	return 0;
-}
-
-static int runq_read(struct meter *meter, struct err *err)
-{
-	return window_end(to_runq(meter), err);
 }
 
 static int runq_event_fd(const struct meter *meter)
@@ -430,10 +418,8 @@ static int runq_event(struct meter *meter, struct err *err)
 		long_wait_fill(m, &m->events[i], &waits[nr]);
 		if (!runq_filter_passes_party(&m->filter, &waits[nr].victim))
 			continue;
-		if (rollup_of(m)) {
-			waits[nr].victim = runq_rollup_party(&m->rollup, &waits[nr].victim);
-			waits[nr].culprit = runq_rollup_party(&m->rollup, &waits[nr].culprit);
-		}
+		waits[nr].victim = runq_rollup_party(rollup_of(m), &waits[nr].victim);
+		waits[nr].culprit = runq_rollup_party(rollup_of(m), &waits[nr].culprit);
 		nr++;
 	}
 	m->window.nr_long_waits = nr;

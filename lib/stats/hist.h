@@ -48,7 +48,7 @@ static inline void hist_push(struct hist *hist, unsigned int bucket, uint64_t co
 /* Both allocate; -ENOMEM leaves @hist as it was. Free the entries with free(). */
 int hist_set(struct hist *hist, const struct hist *from);
 int hist_add(struct hist *hist, const struct hist *more);
-/* @now without @was, none of whose counts is above that of @now; @ret has room for @now->nr. */
+/* Growth from @was to @now; counts never fall. @ret has room for @now->nr entries. */
 void hist_sub(const struct hist *now, const struct hist *was, struct hist *ret);
 
 /* Number of values. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Sorts our buckets into those of native histograms. */
+/* Converts fine histograms to native histograms. */
 #include "stats/native.h"
 
 #include <math.h>

@@ -8,9 +8,8 @@
 #include "stats/hist.h"
 
 /*
- * With schema s, bucket i has the values above 2^((i-1)/2^s) and up to 2^(i/2^s) seconds. Smaller
- * values than those of the first bucket are in the zero bucket; the last bucket also has all larger
- * values than its own.
+ * With schema s, bucket i has the values above 2^((i-1)/2^s) and up to 2^(i/2^s) seconds. Values
+ * below the first bucket are in the zero bucket. The last bucket also has all larger values.
  */
 struct native_scale {
 	int schema;
@@ -29,9 +28,9 @@ uint64_t native_le_ns(unsigned int i);
 
 /*
  * Where there is a fine histogram: 8 buckets per power of two, from 2^-23 s, 119 ns, to its end.
- * Edges of the two kinds of buckets do not coincide: one of ours goes as a whole to the native one
- * in which its middle lies. So a value may be counted in the neighbour of its native bucket, if it
- * is within 1.6 % of their common edge.
+ * Edges of fine and native buckets do not coincide: a fine bucket goes as a whole to the native
+ * bucket that holds its middle. A value within 1.6 % of a native edge may be counted on the other
+ * side of it.
  */
 extern const struct native_scale native_fine;
 #define NATIVE_FINE_WORDS 234 /* the zero bucket and the others */

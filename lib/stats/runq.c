@@ -160,7 +160,7 @@ void runq_le_counts(const struct hist_scale *scale, const struct hist *hist, con
 			sum += at->count;
 		ret_counts[i] = sum;
 	}
-	/* Of the fine bucket that a boundary splits, struct runq_hist.below has the lower part. */
+	/* A boundary splits its fine bucket: struct runq_hist.below counts the lower part. */
 	for (at = stop; at > hist->entries && at[-1].bucket >= scale->nr; at--)
 		ret_counts[at[-1].bucket - scale->nr] += at[-1].count;
 }

@@ -39,16 +39,17 @@ uint64_t runq_slot_wait_ns(const void *slot, const struct runq_shape *shape);
 	}
 
 /*
- * Which boundary is in which bucket: in[b] is 1 + its index, 0 for none. -EINVAL if @le is not
- * ascending or two are in the same bucket, less than 3.2 % apart; *ret_bad is then the second one.
+ * Sets in[b] to 1 + the index of the boundary in bucket b, 0 for none. -EINVAL if @le is not
+ * ascending, or if two boundaries share a bucket: they are less than 3.2 % apart. *ret_bad is then
+ * the index of the second boundary.
  */
 int runq_le_place(const uint64_t *le, unsigned int nr, uint8_t in[HIST_NR], unsigned int *ret_bad);
-/* How many boundaries of @in lie in lower buckets. */
+/* Sets ret_before[b] to the number of boundaries in buckets below b. */
 void runq_le_before(const uint8_t in[HIST_NR], uint8_t ret_before[HIST_NR]);
 /*
- * Table for the fast path of the programs, by wait / HIST_SUB, of waits below RUNQ_QUICK_NS. @steps:
- * the step of the wait, at least RUNQ_QUICK_LE where a boundary of @in lies. Else its bucket, as
- * RUNQ_QUICK_FIRST explains.
+ * Table for the fast path of the programs, by wait / HIST_SUB, of waits below RUNQ_QUICK_NS. With
+ * @steps an entry is the step of the wait, at least RUNQ_QUICK_LE where a boundary of @in lies.
+ * Without @steps it is the bucket, as RUNQ_QUICK_FIRST explains.
  */
 void runq_quick_table(const uint8_t in[HIST_NR], bool steps, uint8_t ret_table[RUNQ_NR_QUICK]);
 /* Exact number of waits up to and including each boundary. */
@@ -62,11 +63,12 @@ void runq_le_counts(const struct hist_scale *scale, const struct hist *hist, con
 double runq_count_stderr(uint64_t count, double ratio);
 double runq_sum_stderr(const struct hist *hist, double ratio);
 
-/* Sorts them by victim, then culprit; rows of one pair become one. Returns how many are left. */
+/* Sorts by victim, then culprit, and adds up rows of one pair. Returns the number of rows left. */
 size_t runq_rows_merge(struct runq_row *rows, size_t nr);
 /*
- * Victims by their whole wait, largest first, and their culprits likewise; beyond @per_victim
- * culprits, the rest of that victim goes to RUNQ_KEY_OTHER. Returns the number of rows left.
+ * Sorts victims by their whole wait and the culprits of a victim by their part, largest first. The
+ * last of @per_victim culprits becomes RUNQ_KEY_OTHER if there are more. Returns the number of rows
+ * left.
  */
 size_t runq_rows_rank(struct runq_row *rows, size_t nr, size_t per_victim);
 

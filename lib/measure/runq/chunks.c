@@ -41,7 +41,7 @@ unsigned int runq_near_slots(const struct runq_shape *shape)
 	return RUNQ_NEAR_SIZE / runq_slot_size(shape);
 }
 
-/* Free slots to keep beside those in use: room for groups that are created before we run again. */
+/* Free slots to keep: room for groups that begin before the next refill. */
 static size_t spare(size_t used)
 {
 	return SPARE_MIN + (used / 4 < SPARE_MORE ? used / 4 : SPARE_MORE);
@@ -101,7 +101,7 @@ static unsigned int chunk_slots(const struct runq_chunks *chunks, unsigned int c
 	return chunk ? RUNQ_CHUNK : chunks->near;
 }
 
-/* Of those after the first. */
+/* Length of a chunk after the first. */
 static size_t chunk_len(const struct runq_chunks *chunks)
 {
 	size_t page = getpagesize();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The memory of runq's slots: BPF maps of RUNQ_CHUNK slots each, made ahead of need. */
+/* Memory of runq's slots: BPF maps of RUNQ_CHUNK slots each, created ahead of need. */
 #ifndef SUBTICK_MEASURE_RUNQ_CHUNKS_H
 #define SUBTICK_MEASURE_RUNQ_CHUNKS_H
 
@@ -21,7 +21,7 @@ struct runq_chunks {
 	unsigned int near; /* slots in the first chunk */
 	char *mapped[RUNQ_NR_CHUNKS];
 	unsigned int nr;
-	size_t nr_free; /* slots in the queue of free ones, as far as known */
+	size_t nr_free; /* slots in the queue of free slots, by the last count */
 };
 
 /* Histograms per slot: one per CPU, rounded up to a power of two, at most RUNQ_MAX_STRIPES. */
@@ -58,15 +58,15 @@ void runq_chunks_close(struct runq_chunks *chunks);
 /* Slots in all chunks, used or not. */
 size_t runq_chunks_slots(const struct runq_chunks *chunks);
 struct runq_head *runq_chunks_slot(const struct runq_chunks *chunks, size_t slot);
-/* The slot at a place of the programs, see RUNQ_FAR; beyond all of them if there is none. */
+/* Slot at a place of the programs, see RUNQ_FAR; at least runq_chunks_slots() without a slot. */
 size_t runq_chunks_at(const struct runq_chunks *chunks, uint32_t place);
-/* The key of who ran, as runq_seg has it, or of the group at a place. */
+/* Key of the task that ran, as in struct runq_seg, or of the group at a place. */
 uint64_t runq_chunks_key(const struct runq_chunks *chunks, uint32_t who);
-/* Puts a slot back into the queue of free ones. */
+/* Puts a slot back into the queue of free slots. */
 int runq_chunks_free_slot(struct runq_chunks *chunks, uint32_t slot, struct err *err);
-/* Makes more chunks if, with @taken slots less than before, too few are free. */
+/* Adds chunks if too few slots are free after @taken more were taken. */
 int runq_chunks_refill(struct runq_chunks *chunks, size_t taken, struct err *err);
-/* The same, with the number of slots in use as counted. */
+/* Sets the number of slots in use, then refills. */
 int runq_chunks_recount(struct runq_chunks *chunks, size_t used, struct err *err);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Groups by reference, and the words for what is no group. */
+/* Reference counts of groups, and words for parties that are no group. */
 #include "measure/runq/group.h"
 
 #include <inttypes.h>
@@ -9,7 +9,7 @@
 
 #include "sys/cgroup_name.h"
 
-/* All names of a path, a slash before each, and the mark of one that is deeper, with its number. */
+/* All names of a path with their slashes, and the mark and number of a path that is cut. */
 #define PATH_SIZE (sizeof(((struct runq_head *)0)->path) + RUNQ_DEPTH + 32)
 
 struct runq_group *runq_group_new(const struct runq_group *from, const char *path)
@@ -50,8 +50,8 @@ static void path_read(const struct runq_head *head, char ret_path[PATH_SIZE])
 	char *to = ret_path;
 
 	/*
-	 * Deeper than the programs look: say so, rather than begin in the middle. Paths that end
-	 * alike are those of different cgroups; their numbers tell them apart.
+	 * Deeper than the programs read: mark the missing beginning. The cgroup's number
+	 * distinguishes paths that end alike.
 	 */
 	if (head->depth >= RUNQ_DEPTH)
 		to += sprintf(to, "/…(%" PRIu64 ")", (uint64_t)head->cgroup_id);
@@ -68,7 +68,7 @@ static void path_read(const struct runq_head *head, char ret_path[PATH_SIZE])
 
 struct runq_group *runq_group_read(enum runq_per per, uint64_t key, const struct runq_head *head)
 {
-	/* A copy, because the programs may give the slot to another group meanwhile. */
+	/* A copy: the programs can give the slot to another group at any time. */
 	struct runq_head copy = *head;
 	struct runq_group group = {
 		.key = key, .cgroup_id = copy.cgroup_id, .pid = copy.pid, .tgid = copy.tgid};

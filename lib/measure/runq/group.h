@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Who waits and who has the core: groups of tasks, and what is no group. */
+/* Groups of tasks, and other parties to a wait. */
 #ifndef SUBTICK_MEASURE_RUNQ_GROUP_H
 #define SUBTICK_MEASURE_RUNQ_GROUP_H
 
@@ -9,44 +9,44 @@
 
 #include "abi/runq.h"
 
-/* What the runtime calls a pod or container; one block of memory. */
+/* Names of a pod or container by its runtime, in one block of memory. */
 struct runq_group_names {
-	const char *namespace, *pod; /* NULL of a container that is in no pod */
+	const char *namespace, *pod; /* NULL for a container outside pods */
 	const char *container;	     /* NULL while unknown */
-	const char *image;	     /* likewise */
-	const char *shown;	     /* for people, instead of the path; NULL: the path */
+	const char *image;	     /* NULL while unknown */
+	const char *shown;	     /* short name for people; NULL: use the path */
 };
 
 /*
- * A cgroup, a task, the tasks of one name or those of one CPU. Slots, windows and rows of blame
+ * A cgroup, a task, all tasks of one name or all tasks of one CPU. Slots, windows and rows of blame
  * share one object, so that each path is in memory once.
  */
 struct runq_group {
-	uint64_t key; /* as in the maps; 0: asked for and not seen yet */
+	uint64_t key; /* as in the maps; 0: requested and not seen yet */
 	uint64_t cgroup_id;
 	uint32_t cpu; /* of groups that are a CPU */
 	uint32_t pid;
 	uint32_t tgid;
 	char comm[17];
 	bool cut;	  /* the path lacks its beginning */
-	bool gone;	  /* its cgroup or task was seen to be */
+	bool gone;	  /* its cgroup or task was seen to have ended */
 	bool sum;	  /* a row of rollup.h: several cgroups */
-	bool alive;	  /* of a rollup row: one of its cgroups exists; see note_alive() */
+	bool alive;	  /* of a rollup row: one of its cgroups exists; see check_ended() */
 	const char *path; /* of the cgroup, also of a task's; else the name of the group */
-	/* What the path names, read once; NULL if nothing. */
+	/* Parsed from the path; NULL if it has none. */
 	const char *pod_uid, *container_id, *runtime, *qos;
 	struct runq_group_names *names; /* NULL while unknown */
-	uint64_t names_at;		/* pods_news() when they were last looked for */
-	/* Of a cgroup: the rollup row that it counts in, with a reference; NULL until looked up. */
+	uint64_t names_at;		/* pods_news() at the last lookup */
+	/* Rollup row that the cgroup counts in, with a reference. NULL until looked up. */
 	struct runq_group *rollup;
-	uint32_t row;	  /* of a rollup row: 1 + index in the list of the window, 0 for none */
+	uint32_t row;	  /* of a rollup row: 1 + index of its row in the window, 0 for none */
 	uint32_t pod_len; /* length of the prefix of the path that is the pod's */
 	unsigned int refs;
 };
 
 /* A copy of @from and of @path with one reference; NULL if there is no memory. */
 struct runq_group *runq_group_new(const struct runq_group *from, const char *path);
-/* The group that a slot belongs to, as its head describes it. */
+/* Reads the owner of a slot from its head. */
 struct runq_group *runq_group_read(enum runq_per per, uint64_t key, const struct runq_head *head);
 /* References are counted behind const, as by kfree(). NULL is fine. */
 void runq_group_get(const struct runq_group *group);

@@ -125,7 +125,7 @@ int runq_idle_open(const struct runq_opts *opts, struct runq_idle **ret_idle, st
 	if (!idle)
 		return err_set(err, -ENOMEM, "out of memory");
 	idle->nr_cpus = cpuset_end(&possible);
-	/* Now: the exporter gives up the right to look at /sys. */
+	/* Read now: the exporter drops its access to /sys later. */
 	idle->nr_states = cpuidle_states(NULL, cpuset_next(&online, 0), idle->states);
 	idle->now = calloc(RUNQ_IDLE_NR, sizeof(*idle->now));
 	idle->before = calloc(RUNQ_IDLE_NR, sizeof(*idle->before));
@@ -156,7 +156,7 @@ int runq_idle_window(struct runq_idle *idle, const struct runq_idle_row **ret_ro
 			nr++;
 		last = &key;
 	}
-	/* What cannot be read is not an empty table. */
+	/* A failed read is not an empty table. */
 	if (nr < RUNQ_IDLE_NR && rc != -ENOENT)
 		return sys_bpf_fail(err, rc, "cannot read the table of idle states");
 	*ret_nr = runq_idle_since(idle->now, nr, idle->before, idle->nr_before, idle->rows);
@@ -167,7 +167,7 @@ int runq_idle_window(struct runq_idle *idle, const struct runq_idle_row **ret_ro
 	return 0;
 }
 
-/* Name and claim by the first CPU online; cores of another kind may have other states. */
+/* Name and claimed latency by the first CPU online; other core types may have other states. */
 static void describe(struct runq_idle_state *s, const struct cpuidle_state *states, int nr)
 {
 	if ((int)s->index < nr) {
@@ -175,7 +175,7 @@ static void describe(struct runq_idle_state *s, const struct cpuidle_state *stat
 		s->claimed_ns = states[s->index].polls ? UINT64_MAX : states[s->index].latency_ns;
 		return;
 	}
-	/* Without a driver the idle loop reports 1, or 0 when it was told to poll. */
+	/* Without a driver the idle loop reports 1, or 0 with idle=poll. */
 	snprintf(s->name, sizeof(s->name), "%s",
 		 nr > 0	    ? "unknown"
 		 : s->index ? arch_idle_name()
@@ -204,7 +204,7 @@ static int states_by_wait(const void *a, const void *b)
 					: by_party(a, b);
 }
 
-/* Rows of one party and state become one; returns how many are left. */
+/* Adds up rows of one party and state; returns the number of rows left. */
 static size_t merge(struct runq_idle_state *rows, size_t nr)
 {
 	size_t left = 0;

@@ -8,7 +8,7 @@
 
 #include "sys/pods.h"
 
-/* Whether the group is the container itself, rather than a cgroup that was made inside it. */
+/* True for the container itself, false for a cgroup inside it. */
 static bool is_container(const struct runq_group *group)
 {
 	const char *last = strrchr(group->path, '/');
@@ -95,7 +95,7 @@ void runq_names_resolve(const struct pods *pods, struct runq_group *group)
 		return;
 	free(group->names);
 	group->names = names;
-	/* Its namespace may be another one. */
+	/* The namespace may have changed. */
 	runq_group_put(group->rollup);
 	group->rollup = NULL;
 }

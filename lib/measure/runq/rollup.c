@@ -65,7 +65,7 @@ static struct label label_of(const struct runq_rollup *rollup, const struct runq
 	}
 }
 
-/* The same text as label_of() has for the cgroups of the row. */
+/* Text of the row's label, as in label_of(). */
 static const char *row_text(const struct runq_rollup *rollup, const struct runq_group *row)
 {
 	return rollup->what == RUNQ_SUM_POD && row->pod_uid ? row->pod_uid : row->path;

@@ -16,7 +16,7 @@ struct runq_rollup {
 	enum runq_sum what;
 	unsigned int depth;		  /* of RUNQ_SUM_DEPTH */
 	const struct runq_filter *filter; /* cgroups that count; also the rows of RUNQ_SUM_ASKED */
-	const struct pods *pods;	  /* names of the rows; NULL: none */
+	const struct pods *pods;	  /* names of the rows; may be NULL */
 
 	struct runq_waits_list waits; /* of the last window, largest sum first */
 	/*
@@ -39,7 +39,7 @@ int runq_rollup_window(struct runq_rollup *rollup, const struct runq_waits_list 
 		       struct runq_group *const *groups, size_t nr_groups, struct err *err);
 /* The row that @group counts in; NULL without memory. Valid until the next window. */
 struct runq_group *runq_rollup_of(struct runq_rollup *rollup, const struct runq_group *group);
-/* The row with this key, for rows of blame; NULL if there is none. */
+/* The row with @key, for rows of blame; NULL without such a row. */
 const struct runq_group *runq_rollup_find(const struct runq_rollup *rollup, uint64_t key);
 /* The row that the group of @party counts in, or @party; @rollup may be NULL. */
 struct runq_party runq_rollup_party(struct runq_rollup *rollup, const struct runq_party *party);

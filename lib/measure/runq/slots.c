@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reads slots: finds their owners, collects what those waited, frees what has ended. */
+/* Reads slots: finds owners, collects their waits, frees slots of ended groups. */
 #include "measure/runq/slots.h"
 
 #include <errno.h>
@@ -10,9 +10,9 @@
 #include "base/clock.h"
 #include "base/grow.h"
 
-/* Between two scans that nobody is waiting for. */
+/* Minimum time between two scans, unless one is requested. */
 #define SCAN_EVERY_NS (50 * NSEC_PER_MSEC)
-/* The last tasks of a removed cgroup may still wait; it has ended once it is quiet for so long. */
+/* Tasks of a removed cgroup may still wait: it has ended after so much time without a wait. */
 #define QUIET_NS (50 * NSEC_PER_MSEC)
 #define PRINT_FACTOR 0x9e3779b97f4a7c15ULL
 
@@ -22,7 +22,7 @@ struct runq_owner {
 	/* Snapshot of the slot's counters at the start of the window. */
 	uint64_t base_count; /* waits in it */
 	struct hist base;
-	uint64_t gone_ns; /* time at which its end was first seen */
+	uint64_t gone_ns; /* first scan that saw the end */
 	uint64_t gone_count;
 	uint64_t print; /* hash of the head that its name was read from */
 	bool reported; /* a window has had waits of it */
@@ -63,8 +63,8 @@ void runq_slots_close(struct runq_slots *slots)
 }
 
 /*
- * A number that changes with what a name is read from. Names are separated by one NUL, so that the
- * first eight of them are behind the path.
+ * Hash of the fields that a name is read from. Names of the path are separated by one NUL: a word of
+ * eight NULs is behind the path.
  */
 static uint64_t head_print(const struct runq_head *head)
 {
@@ -89,7 +89,7 @@ static int owner_begin(struct runq_slots *slots, size_t slot, uint64_t key, stru
 		return err_set(err, -ENOMEM, "out of memory");
 	/*
 	 * The programs write the key last, in slot_find(). Before Linux 5.12 they have no store with an
-	 * order, so that on arm64 another core can see the key a moment before the rest: owner_settle().
+	 * order, so on arm64 another core can see the key before the rest: owner_settle().
 	 */
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	runq_group_put(owner->group);
@@ -109,7 +109,7 @@ static int owner_begin(struct runq_slots *slots, size_t slot, uint64_t key, stru
 	return 0;
 }
 
-/* By now all of a new head is there: if it is not as it was, the name is read again. */
+/* A scan later the head is complete: reads the name again if the head has changed. */
 static int owner_settle(struct runq_slots *slots, size_t slot, struct err *err)
 {
 	const struct runq_head *head = runq_chunks_slot(&slots->chunks, slot);
@@ -117,7 +117,7 @@ static int owner_settle(struct runq_slots *slots, size_t slot, struct err *err)
 	struct runq_group *again;
 
 	owner->is_new = false;
-	/* The head of one that is left out has another depth by now. */
+	/* RUNQ_UNWANTED has changed the depth of a head that is left out. */
 	if (owner->unwanted || owner->print == head_print(head))
 		return 0;
 	again = runq_group_read(slots->per, owner->key, head);
@@ -191,9 +191,8 @@ static int owner_collect(struct runq_slots *slots, size_t slot, bool ended,
 	struct runq_group_window row;
 
 	/*
-	 * Most owners have none, and then only their counts are read. Time without a count, because
-	 * its wait was counted in an earlier window or will be in a later one, stays in the slot for
-	 * the next window with a wait.
+	 * In most windows most owners have no waits, and only counts are read. The time of a wait
+	 * that was counted in another window stays in the slot for the next window with a wait.
 	 */
 	if (slot_count(slots, slot) == owner->base_count)
 		return 0;
@@ -207,8 +206,8 @@ static int owner_collect(struct runq_slots *slots, size_t slot, bool ended,
 }
 
 /*
- * A group that ended without a wait since the last window has a row of zeros for the exporter,
- * whose series would look like those of a silent group otherwise.
+ * A group that ended without a wait since the last window has a row of zeros: the exporter could not
+ * tell it from a silent group otherwise.
  */
 static int owner_report_end(struct runq_slots *slots, size_t slot, struct err *err)
 {
@@ -223,7 +222,7 @@ static int owner_report_end(struct runq_slots *slots, size_t slot, struct err *e
 				 err);
 }
 
-/* The group is over: its last waits are kept for the window, its slot is for the next group. */
+/* Keeps the last waits for the window and frees the slot. */
 static int owner_end(struct runq_slots *slots, size_t slot, struct err *err)
 {
 	struct runq_owner *owner = slots->owners[slot];
@@ -246,7 +245,7 @@ static int owner_end(struct runq_slots *slots, size_t slot, struct err *err)
 	return rc ? rc : runq_chunks_free_slot(&slots->chunks, slot, err);
 }
 
-/* Whether the group is gone and has not waited for a while. */
+/* True if the group has ended and has not waited for QUIET_NS. */
 static bool owner_quiet(struct runq_slots *slots, size_t slot, uint64_t now)
 {
 	struct runq_owner *owner = slots->owners[slot];
@@ -261,8 +260,8 @@ static bool owner_quiet(struct runq_slots *slots, size_t slot, uint64_t now)
 }
 
 /*
- * No task may be counted in a slot that goes to the next group. Out of the index first, so that
- * nobody finds it there again; then one pass over all tasks for all groups that ended.
+ * No task of an ended group may be counted in the slot of the next one. The index forgets the ended
+ * groups first, so that no task finds them again; one pass over all tasks resets their entries.
  */
 static void owners_forget(struct runq_slots *slots)
 {
@@ -284,8 +283,8 @@ static void owners_forget(struct runq_slots *slots)
 }
 
 /*
- * Tells the programs of groups that were not asked for: the slot, for tasks that come, then in one
- * pass the tasks that have run. What those waited until now is in the slot, and reports drop it.
+ * Marks groups that were not requested: the slot for new tasks, then in one pass the entries of tasks
+ * that have run. Their waits until now are in the slot, and reports drop them.
  */
 static void owners_leave_out(struct runq_slots *slots)
 {
@@ -301,7 +300,7 @@ static void owners_leave_out(struct runq_slots *slots)
 		if (slot >= runq_chunks_slots(&slots->chunks) || !slots->owners[slot] ||
 		    !slots->owners[slot]->unwanted)
 			continue;
-		/* The quick path must not match it: as with slots that are not in the first chunk. */
+		/* The fast path must not match it, as with slots outside the first chunk. */
 		*group = RUNQ_GROUP(RUNQ_PLACE_UNWANTED,
 				    was >> 32 < RUNQ_FAR ? (__u32)was ^ RUNQ_FAR_KEY : (__u32)was);
 	}
@@ -337,7 +336,7 @@ static bool place_over(const void *arg, uint32_t place)
 	       slots->owners[slot]->over;
 }
 
-/* Ends those that are over, in two steps. */
+/* Ends owners in two steps: tasks forget them, then their slots are freed. */
 static int owners_end(struct runq_slots *slots, struct err *err)
 {
 	int rc = 0;
@@ -352,8 +351,8 @@ static int owners_end(struct runq_slots *slots, struct err *err)
 }
 
 /*
- * Whether a scan has anything to find. Most have not, and then thousands of heads need not be read.
- * The programs' stores have no order: after a change there is one scan more, which surely sees it.
+ * True if a scan can find anything. Most cannot, and reading thousands of heads is skipped. The
+ * programs' stores are unordered: the scan after the next one surely sees a change.
  */
 static bool scan_needed(struct runq_slots *slots)
 {
@@ -404,7 +403,7 @@ int runq_slots_scan(struct runq_slots *slots, bool at_once, struct err *err)
 		rc = owners_end(slots, err);
 	if (!rc)
 		rc = runq_chunks_recount(&slots->chunks, used - over, err);
-	/* What failed is left for the next one. */
+	/* The next scan retries after a failure. */
 	slots->unsettled |= rc != 0;
 	return rc;
 }
@@ -417,7 +416,7 @@ static int by_key(const void *a, const void *b)
 	return left < right ? -1 : left > right;
 }
 
-/* Holds every group of the window, so that what blame names stays until the next one. */
+/* Holds every group of the window: blame refers to them until the next window. */
 static int names_build(struct runq_slots *slots, struct err *err)
 {
 	size_t nr_slots = runq_chunks_slots(&slots->chunks), nr = 0;
@@ -463,7 +462,7 @@ const struct runq_group *runq_slots_find(const struct runq_slots *slots, uint64_
 
 	if (name)
 		return name;
-	/* Groups that came up since the last window. */
+	/* Groups that are newer than the last window. */
 	for (size_t i = 0; i < runq_chunks_slots(&slots->chunks); i++)
 		if (slots->owners[i] && slots->owners[i]->key == key)
 			return slots->owners[i]->group;
@@ -486,7 +485,7 @@ int runq_slots_window(struct runq_slots *slots, struct err *err)
 	runq_waits_merge(&slots->waits);
 	if (rc || (!slots->names_stale && !ended))
 		return rc;
-	/* Groups that ended are among them until the next window. */
+	/* The names include ended groups until the next window. */
 	slots->names_stale = ended;
 	return names_build(slots, err);
 }

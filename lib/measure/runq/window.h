@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* One window of run-queue waits in plain numbers: what report, exporter and library are made of. */
+/* One window of run-queue waits in plain numbers, for report, exporter and library. */
 #ifndef SUBTICK_MEASURE_RUNQ_WINDOW_H
 #define SUBTICK_MEASURE_RUNQ_WINDOW_H
 
@@ -19,7 +19,7 @@ struct runq_blame {
 	uint64_t count;
 };
 
-/* What one group waited for cores to leave one idle state. */
+/* Waits of one group for cores that left one idle state. */
 struct runq_idle_state {
 	struct runq_party party;
 	uint32_t index; /* of the state that was requested */
@@ -29,14 +29,14 @@ struct runq_idle_state {
 	uint64_t wait_ns;
 };
 
-/* Wall time in which tasks of a cgroup, or of one below it, waited. */
+/* Wall time in which tasks of a cgroup or of its descendants waited. */
 struct runq_pressed {
 	const struct runq_group *group;
 	struct runq_pressure_times times;
-	/* The kernel's own figures, of which quota is a part; UINT64_MAX: unknown. */
+	/* The kernel's own figures, quota included. UINT64_MAX: unknown. */
 	uint64_t psi_waiting_ns;
 	uint64_t psi_stalled_ns;
-	/* The longest waiting of one cgroup below it that has a row, too: a part of its own. */
+	/* Longest waiting of a descendant with a row; included in the waiting of this cgroup. */
 	uint64_t below_ns;
 };
 
@@ -50,7 +50,7 @@ struct runq_long_wait {
 	char prev_comm[17];
 	struct runq_party victim;
 	struct runq_party culprit; /* who ran for the largest part of it */
-	uint64_t culprit_ns;	   /* 0: nobody is known to have run */
+	uint64_t culprit_ns;	   /* 0: no task is known to have run */
 	uint64_t wait_ns;
 	uint64_t end_ns; /* CLOCK_MONOTONIC */
 };
@@ -74,7 +74,7 @@ struct runq_window {
 	bool steps_only; /* no histogram: percentiles are interpolated between boundaries */
 
 	bool has_causes;       /* they were asked for */
-	uint32_t causes_known; /* bit N: the kernel tells cause N; 0 if they were not asked for */
+	uint32_t causes_known; /* bit N: the kernel reports cause N; 0 without causes */
 	/* Rows of the list they came from: largest sum first, then requested ones without waits. */
 	struct runq_group_window *groups;
 	size_t nr_groups;
@@ -83,7 +83,7 @@ struct runq_window {
 	struct runq_blame *blame;
 	size_t nr_blame;
 
-	bool has_names; /* the report has the names of pods, as far as they are known */
+	bool has_names; /* the report has columns for the names of pods */
 	bool has_idle_states;		     /* they were asked for */
 	struct runq_idle_state *idle_states; /* largest first */
 	size_t nr_idle_states;
@@ -93,7 +93,7 @@ struct runq_window {
 	struct runq_pressed *pressed; /* most waiting first */
 	size_t nr_pressed;
 	bool psi_of_cgroups;	   /* cgroups of this hierarchy have PSI */
-	const struct err *psi_err; /* why the machine has none; NULL if it has */
+	const struct err *psi_err; /* why the machine has no PSI; NULL if it has PSI */
 	uint64_t pressure_unstable; /* since the start: readings that changed under the reader */
 	struct runq_pressure_losses pressure_losses; /* since the start */
 
@@ -120,7 +120,7 @@ struct runq_rollup;
 
 /*
  * Makes the rows of @list that pass @filter the groups of the window, which they stay until @list is
- * cleared, and judges them. With @rollup, its rows over those of @list; NULL: no rollup.
+ * cleared, and judges them. With @rollup the groups are its rows over @list. It may be NULL.
  */
 int runq_window_groups(struct runq_window *window, struct runq_waits_list *list,
 		       const struct runq_filter *filter, struct runq_rollup *rollup,

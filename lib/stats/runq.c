@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cmp.h"
+
 size_t runq_stripe_size(const struct runq_shape *shape)
 {
 	return shape->steps ? sizeof(struct runq_steps) : sizeof(struct runq_hist);
@@ -191,9 +193,7 @@ static int by_pair(const void *a, const void *b)
 	const struct runq_pair *x = &((const struct runq_row *)a)->pair;
 	const struct runq_pair *y = &((const struct runq_row *)b)->pair;
 
-	if (x->victim != y->victim)
-		return x->victim < y->victim ? -1 : 1;
-	return x->culprit < y->culprit ? -1 : x->culprit > y->culprit;
+	return CMP(x->victim, y->victim) ?: CMP(x->culprit, y->culprit);
 }
 
 static void charge_add(struct runq_row *row, const struct runq_row *more)
@@ -227,12 +227,10 @@ static int by_rank(const void *a, const void *b)
 {
 	const struct ranked *x = a, *y = b;
 
-	if (x->victim_ns != y->victim_ns)
-		return x->victim_ns > y->victim_ns ? -1 : 1;
-	if (x->row.pair.victim == y->row.pair.victim &&
-	    x->row.charge.wait_ns != y->row.charge.wait_ns)
-		return x->row.charge.wait_ns > y->row.charge.wait_ns ? -1 : 1;
-	return by_pair(&x->row, &y->row);
+	return CMP(y->victim_ns, x->victim_ns) ?:
+	       CMP(x->row.pair.victim, y->row.pair.victim) ?:
+	       CMP(y->row.charge.wait_ns, x->row.charge.wait_ns) ?:
+	       CMP(x->row.pair.culprit, y->row.pair.culprit);
 }
 
 size_t runq_rows_rank(struct runq_row *rows, size_t nr, size_t per_victim)

@@ -11,6 +11,7 @@
 #include <bpf/libbpf.h>
 
 #include "arch/arch.h"
+#include "base/cmp.h"
 #include "runq_idle.skel.h"
 #include "sys/bpf.h"
 #include "sys/cpu.h"
@@ -32,16 +33,14 @@ static int by_key(const void *a, const void *b)
 {
 	const struct runq_idle_key *x = a, *y = b;
 
-	if (x->group != y->group)
-		return x->group < y->group ? -1 : 1;
-	return (x->state > y->state) - (x->state < y->state);
+	return CMP(x->group, y->group) ?: CMP(x->state, y->state);
 }
 
 static int by_wait(const void *a, const void *b)
 {
 	const struct runq_idle_row *x = a, *y = b;
 
-	return (x->waits.wait_ns < y->waits.wait_ns) - (x->waits.wait_ns > y->waits.wait_ns);
+	return CMP(y->waits.wait_ns, x->waits.wait_ns);
 }
 
 size_t runq_idle_since(struct runq_idle_row *now, size_t nr_now, const struct runq_idle_row *before,
@@ -189,19 +188,14 @@ static int by_party(const void *a, const void *b)
 	uint64_t left = x->party.group ? x->party.group->key : 0;
 	uint64_t right = y->party.group ? y->party.group->key : 0;
 
-	if (x->party.kind != y->party.kind)
-		return x->party.kind < y->party.kind ? -1 : 1;
-	if (left != right)
-		return left < right ? -1 : 1;
-	return (x->index > y->index) - (x->index < y->index);
+	return CMP(x->party.kind, y->party.kind) ?: CMP(left, right) ?: CMP(x->index, y->index);
 }
 
 static int states_by_wait(const void *a, const void *b)
 {
 	const struct runq_idle_state *x = a, *y = b;
 
-	return x->wait_ns != y->wait_ns ? (x->wait_ns < y->wait_ns) - (x->wait_ns > y->wait_ns)
-					: by_party(a, b);
+	return CMP(y->wait_ns, x->wait_ns) ?: by_party(a, b);
 }
 
 /* Adds up rows of one party and state; returns the number of rows left. */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cmp.h"
 #include "measure/runq/pressure.h"
 #include "sys/psi.h"
 
@@ -200,10 +201,8 @@ static uint64_t waiting_ns(const struct runq_pressed *row)
 static int by_waiting(const void *a, const void *b)
 {
 	const struct runq_pressed *x = a, *y = b;
-	uint64_t left = waiting_ns(x), right = waiting_ns(y);
 
-	return left != right ? (left < right) - (left > right)
-			     : strcmp(x->group->path, y->group->path);
+	return CMP(waiting_ns(y), waiting_ns(x)) ?: strcmp(x->group->path, y->group->path);
 }
 
 static void add_row(struct runq_window *w, struct runq_pressures *p, struct known *known)

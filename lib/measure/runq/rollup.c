@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cmp.h"
 #include "base/grow.h"
 #include "base/hash.h"
 
@@ -163,9 +164,7 @@ struct runq_group *runq_rollup_of(struct runq_rollup *rollup, const struct runq_
 
 static int by_key(const void *key, const void *row)
 {
-	uint64_t left = *(const uint64_t *)key, right = (*(struct runq_group *const *)row)->key;
-
-	return left < right ? -1 : left > right;
+	return CMP(*(const uint64_t *)key, (*(struct runq_group *const *)row)->key);
 }
 
 const struct runq_group *runq_rollup_find(const struct runq_rollup *rollup, uint64_t key)

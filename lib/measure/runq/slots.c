@@ -8,6 +8,7 @@
 #include <bpf/bpf.h>
 
 #include "base/clock.h"
+#include "base/cmp.h"
 #include "base/grow.h"
 
 /* Minimum time between two scans, unless one is requested. */
@@ -410,10 +411,7 @@ int runq_slots_scan(struct runq_slots *slots, bool at_once, struct err *err)
 
 static int by_key(const void *a, const void *b)
 {
-	uint64_t left = (*(struct runq_group *const *)a)->key;
-	uint64_t right = (*(struct runq_group *const *)b)->key;
-
-	return left < right ? -1 : left > right;
+	return CMP((*(struct runq_group *const *)a)->key, (*(struct runq_group *const *)b)->key);
 }
 
 /* Holds every group of the window: blame refers to them until the next window. */

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/cmp.h"
 #include "base/grow.h"
 
 static void row_free(struct runq_group_window *row)
@@ -72,17 +73,14 @@ static uint64_t key_of(const struct runq_group_window *row)
 
 static int by_key(const void *a, const void *b)
 {
-	uint64_t left = key_of(a), right = key_of(b);
-
-	return left < right ? -1 : left > right;
+	return CMP(key_of(a), key_of(b));
 }
 
 static int by_sum(const void *a, const void *b)
 {
-	uint64_t left = ((const struct runq_group_window *)a)->sum_ns;
-	uint64_t right = ((const struct runq_group_window *)b)->sum_ns;
+	const struct runq_group_window *x = a, *y = b;
 
-	return left > right ? -1 : left < right ? 1 : by_key(a, b);
+	return CMP(y->sum_ns, x->sum_ns) ?: by_key(a, b);
 }
 
 void runq_waits_merge(struct runq_waits_list *list)

@@ -316,11 +316,11 @@ int config_read(struct config *config, const char *file, struct err *err)
 
 void config_runq(const struct config *config, struct runq_opts *ret_opts)
 {
-	static const enum runq_sum sums[] = {
-		[CONFIG_PER_CGROUP] = RUNQ_SUM_NONE,
-		[CONFIG_PER_POD] = RUNQ_SUM_POD,
-		[CONFIG_PER_NAMESPACE] = RUNQ_SUM_NAMESPACE,
-		[CONFIG_PER_QOS] = RUNQ_SUM_QOS,
+	static const enum runq_rollup_by sums[] = {
+		[CONFIG_PER_CGROUP] = ROLLUP_NONE,
+		[CONFIG_PER_POD] = ROLLUP_POD,
+		[CONFIG_PER_NAMESPACE] = ROLLUP_NAMESPACE,
+		[CONFIG_PER_QOS] = ROLLUP_QOS,
 	};
 
 	*ret_opts = (struct runq_opts){

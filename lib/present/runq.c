@@ -119,7 +119,7 @@ static size_t percentile_col(struct table *table, double percent)
 /* Rows are not cgroups, but what many pods have in common. */
 static bool of_pods(const struct runq_window *w)
 {
-	return w->sum == RUNQ_SUM_QOS || w->sum == RUNQ_SUM_NAMESPACE;
+	return w->sum == ROLLUP_QOS || w->sum == ROLLUP_NAMESPACE;
 }
 
 static struct table *groups_table(const struct runq_window *w, struct report *report,
@@ -129,18 +129,18 @@ static struct table *groups_table(const struct runq_window *w, struct report *re
 					     "waits for a core by task",
 					     "waits for a core by command", "waits by core"};
 	static const char *const sums[] = {
-		[RUNQ_SUM_ASKED] = "waits for a core by cgroup, with all below it",
-		[RUNQ_SUM_DEPTH] = "waits for a core by cgroup, with all below it",
-		[RUNQ_SUM_POD] = "waits for a core by pod",
-		[RUNQ_SUM_NAMESPACE] = "waits for a core by namespace",
-		[RUNQ_SUM_QOS] = "waits for a core by QoS class",
+		[ROLLUP_REQUESTED] = "waits for a core by cgroup, with all below it",
+		[ROLLUP_DEPTH] = "waits for a core by cgroup, with all below it",
+		[ROLLUP_POD] = "waits for a core by pod",
+		[ROLLUP_NAMESPACE] = "waits for a core by namespace",
+		[ROLLUP_QOS] = "waits for a core by QoS class",
 	};
 	struct table *table =
 		report_table(report, "groups", w->sum ? sums[w->sum] : titles[w->per]);
 
-	if (w->sum == RUNQ_SUM_QOS)
+	if (w->sum == ROLLUP_QOS)
 		layout_add(layout, table, COLUMNS(qos_cols));
-	else if (w->sum == RUNQ_SUM_NAMESPACE)
+	else if (w->sum == ROLLUP_NAMESPACE)
 		layout_add(layout, table, COLUMNS(namespace_cols));
 	else if (w->per == RUNQ_PER_CPU)
 		layout_add(layout, table, COLUMNS(cpu_cols));
@@ -239,9 +239,9 @@ static void row_init(const struct runq_window *w, const struct runq_group_window
 		row->cause_ns[i] = w->causes_known >> i & 1 ? group->cause_ns[i] : UINT64_MAX;
 	if (w->per == RUNQ_PER_COMM)
 		row->comm = row->cgroup;
-	if (w->sum == RUNQ_SUM_QOS)
+	if (w->sum == ROLLUP_QOS)
 		row->qos = row->cgroup;
-	if (w->sum == RUNQ_SUM_NAMESPACE)
+	if (w->sum == ROLLUP_NAMESPACE)
 		row->namespace = row->cgroup;
 	row->shown = row->cgroup;
 	/* Neither the rest nor a cgroup that has not been seen is anything more. */

@@ -115,7 +115,7 @@ static void check_count(const char *what, const struct report *report, const cha
 
 static void check_pods(const struct nodes *nodes)
 {
-	struct runq_opts opts = {.sum = RUNQ_SUM_POD, .blame = true, .blame_rows = 1000};
+	struct runq_opts opts = {.sum = ROLLUP_POD, .blame = true, .blame_rows = 1000};
 	double blamed, sum, longest;
 	struct bounds bounds;
 	struct report *report = measure(nodes, &opts, &bounds);
@@ -145,7 +145,7 @@ static void check_rest(const struct nodes *nodes)
 	struct runq_opts one = {.cgroups = asked, .nr_cgroups = 1};
 	struct runq_opts tree = {.cgroups = asked, .nr_cgroups = 1, .tree = true};
 	struct runq_opts depth = {.depth = 2};
-	struct runq_opts qos = {.sum = RUNQ_SUM_QOS};
+	struct runq_opts qos = {.sum = ROLLUP_QOS};
 	char burstable[128];
 	struct bounds bounds;
 	struct report *report = measure(nodes, &one, &bounds);
@@ -203,7 +203,7 @@ static const char *text_of(const struct report *report, const char *row, const c
 static void check_rule(const struct nodes *nodes, bool include, const char *text, bool first)
 {
 	struct runq_rules rules = {0};
-	struct runq_opts opts = {.sum = RUNQ_SUM_POD, .rules = &rules};
+	struct runq_opts opts = {.sum = ROLLUP_POD, .rules = &rules};
 	struct bounds bounds;
 	struct report *report;
 	struct err err = {0};
@@ -285,8 +285,8 @@ static void check_library(const struct nodes *nodes)
 /* One pod is there from the start, the other comes while we look, as its container's link does. */
 static void check_names(const struct nodes *nodes)
 {
-	struct runq_opts pods = {.sum = RUNQ_SUM_POD}, containers = {0};
-	struct runq_opts spaces = {.sum = RUNQ_SUM_NAMESPACE};
+	struct runq_opts pods = {.sum = ROLLUP_POD}, containers = {0};
+	struct runq_opts spaces = {.sum = ROLLUP_NAMESPACE};
 	struct meter *meter;
 	struct report *report;
 	struct bounds bounds;

@@ -172,11 +172,11 @@ int many_open_pods(size_t nr, unsigned int cpus, struct err *err)
 	rc = slots_open(nr, cpus, err);
 	if (rc)
 		return rc;
-	many.window.sum = RUNQ_SUM_POD;
+	many.window.sum = ROLLUP_POD;
 	many.window.has_names = true;
 	rc = name_pods();
 	many.rollup = (struct runq_rollup){
-		.what = RUNQ_SUM_POD, .filter = &many.filter, .pods = many.pods};
+		.what = ROLLUP_POD, .filter = &many.filter, .pods = many.pods};
 	return rc ? err_set(err, rc, "cannot name pods: %s", strerror(-rc)) : 0;
 }
 

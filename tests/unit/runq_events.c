@@ -19,7 +19,7 @@ static unsigned int nr_scans;
 static struct runq_event event;
 static struct runq_losses losses;
 static struct runq_waits_list no_waits;
-static enum runq_sum sum;
+static enum runq_rollup_by sum;
 
 /* Instead of the kernel half; see meson.build. */
 int __wrap_kbtf_open(const char *root, struct btf **ret_btf, struct err *err);
@@ -135,7 +135,7 @@ static int one_known(void **state)
 {
 	nr_known = 1;
 	nr_scans = 0;
-	sum = RUNQ_SUM_NONE;
+	sum = ROLLUP_NONE;
 	return 0;
 }
 
@@ -167,7 +167,7 @@ TEST_WITH(gone, one_known, NULL)
 /* Also of a wait without a culprit, which began before its core had seen a switch. */
 TEST_WITH(summed, one_known, NULL)
 {
-	sum = RUNQ_SUM_POD;
+	sum = ROLLUP_POD;
 	check(7, 8, "/old", "/new");
 	check(7, 0, "/old", NULL);
 }

@@ -86,7 +86,7 @@ static void test_pressure(void **state)
 		.pressure_unstable = 14,
 	};
 	assert_int_equal(runq_latency_open(&ctx, &opts), 0);
-	assert_true(asked.pressure && asked.sum == RUNQ_SUM_POD);
+	assert_true(asked.pressure && asked.sum == ROLLUP_POD);
 	assert_int_equal(runq_latency_read(ctx, &read), 0);
 	assert_int_equal(runq_latency_pressure(ctx, &pressures), 0);
 	assert_int_equal(pressures.nr_rows, 2);

@@ -132,7 +132,7 @@ TEST_WITH(namespaces, setup, teardown)
 {
 	const struct tree *tree = *state;
 	struct runq_filter filter = {0};
-	struct runq_rollup rollup = {.what = RUNQ_SUM_NAMESPACE, .filter = &filter, .pods = pods};
+	struct runq_rollup rollup = {.what = ROLLUP_NAMESPACE, .filter = &filter, .pods = pods};
 	struct runq_group *inside = named(POD "/" ID, false), *outside = named("/a", false);
 	struct runq_group *unknown = named("/kubepods/pod0123456789abcdef0123456789abcdef", false);
 
@@ -156,7 +156,7 @@ TEST_WITH(reported, setup, teardown)
 	struct runq_group_window rows[] = {{.party = {.group = pod}, .count = 1},
 					   {.party = {.group = other}, .count = 1}};
 	struct runq_blame blame = {.victim = {.group = pod}, .culprit = {.group = other}};
-	struct runq_window window = {.sum = RUNQ_SUM_POD,
+	struct runq_window window = {.sum = ROLLUP_POD,
 				     .sample_ratio = 1.0,
 				     .has_names = true,
 				     .groups = rows,

@@ -101,7 +101,7 @@ static int done(void **state)
 	return 0;
 }
 
-static struct runq_pressures *open_for(enum runq_sum sum, unsigned int depth, const char *mount)
+static struct runq_pressures *open_for(enum runq_rollup_by sum, unsigned int depth, const char *mount)
 {
 	struct runq_opts opts = {.sum = sum, .depth = depth};
 	struct runq_pressures *p = NULL;
@@ -124,7 +124,7 @@ static void end_window(struct runq_pressures *p, const struct runq_filter *filte
 TEST_WITH(test_names, reset, done)
 {
 	static const char *const paths[] = {"/", "/kubepods", POD, LEAF, "/ssh"};
-	struct runq_pressures *p = open_for(RUNQ_SUM_NONE, 0, NULL);
+	struct runq_pressures *p = open_for(ROLLUP_NONE, 0, NULL);
 	struct runq_filter all = {0};
 	struct runq_window w = {0};
 
@@ -157,7 +157,7 @@ TEST_WITH(test_names, reset, done)
 /* What a cgroup waits before its name is known is in the first window that has it. */
 TEST_WITH(test_late_name, reset, done)
 {
-	struct runq_pressures *p = open_for(RUNQ_SUM_NONE, 0, NULL);
+	struct runq_pressures *p = open_for(ROLLUP_NONE, 0, NULL);
 	struct runq_filter all = {0};
 	struct runq_window w = {0};
 
@@ -178,7 +178,7 @@ TEST_WITH(test_late_name, reset, done)
 TEST_WITH(test_rows_shown, reset, done)
 {
 	struct runq_filter all = {0}, pod = {.asked = (struct runq_group *[]){leaf}, .nr = 1};
-	struct runq_pressures *p = open_for(RUNQ_SUM_POD, 0, NULL);
+	struct runq_pressures *p = open_for(ROLLUP_POD, 0, NULL);
 	struct runq_window w = {0};
 
 	end_window(p, &all, &w);
@@ -189,13 +189,13 @@ TEST_WITH(test_rows_shown, reset, done)
 	assert_int_equal(w.pressed[0].below_ns, runq_pressure_sum(w.pressed[1].times.waiting_ns));
 	assert_int_equal(w.pressed[1].below_ns, 0);
 	runq_pressures_close(p);
-	p = open_for(RUNQ_SUM_DEPTH, 1, NULL);
+	p = open_for(ROLLUP_DEPTH, 1, NULL);
 	end_window(p, &all, &w);
 	assert_int_equal(w.nr_pressed, 3);
 	assert_string_equal(w.pressed[1].group->path, "/kubepods");
 	assert_string_equal(w.pressed[2].group->path, "/ssh");
 	runq_pressures_close(p);
-	p = open_for(RUNQ_SUM_ASKED, 0, NULL);
+	p = open_for(ROLLUP_REQUESTED, 0, NULL);
 	end_window(p, &pod, &w);
 	assert_int_equal(w.nr_pressed, 1);
 	assert_string_equal(w.pressed[0].group->path, LEAF);
@@ -210,7 +210,7 @@ TEST_WITH(test_rows_shown, reset, done)
 /* From the second window of a cgroup on; unknown is null, and a note says why. */
 TEST_WITH(test_psi, reset, done)
 {
-	struct runq_pressures *p = open_for(RUNQ_SUM_NONE, 0, "/mnt");
+	struct runq_pressures *p = open_for(ROLLUP_NONE, 0, "/mnt");
 	struct runq_filter all = {0};
 	struct runq_window w = {.has_pressure = true};
 	struct report *report;

@@ -55,7 +55,7 @@ struct runq_party __wrap_runq_kernel_party(const struct runq_kernel *kernel, uin
 	return runq_party_of(key, NULL);
 }
 
-static void begin(enum runq_sum what)
+static void begin(enum runq_rollup_by what)
 {
 	window = (struct runq_window){
 		.per = RUNQ_PER_CGROUP,
@@ -188,7 +188,7 @@ TEST(pods)
 {
 	const struct runq_group_window *a, *b;
 
-	begin(RUNQ_SUM_POD);
+	begin(ROLLUP_POD);
 	two_pods();
 	close_window();
 	assert_int_equal(window.nr_groups, 3);
@@ -221,7 +221,7 @@ TEST(pods)
 
 TEST(classes)
 {
-	begin(RUNQ_SUM_QOS);
+	begin(ROLLUP_QOS);
 	two_pods();
 	waited(6, "/kubepods/pod" UID_B "/" HEX "9", 1, 100, RUNQ_OTHER);
 	waited(7, "/user.slice/burstable", 1, 100, RUNQ_OTHER);
@@ -237,7 +237,7 @@ TEST(classes)
 
 TEST(blame)
 {
-	begin(RUNQ_SUM_POD);
+	begin(ROLLUP_POD);
 	two_pods();
 	charged(1, 3, 100);
 	charged(1, 4, 20);
@@ -261,7 +261,7 @@ TEST(blame)
 
 TEST(depth)
 {
-	begin(RUNQ_SUM_DEPTH);
+	begin(ROLLUP_DEPTH);
 	rollup.depth = 2;
 	two_pods();
 	waited(6, "/", 5, 100, RUNQ_OTHER);
@@ -279,7 +279,7 @@ TEST(depth)
 /* A path that lacks its beginning is not cut once more: two of them would become one. */
 TEST(depth_of_a_cut_path)
 {
-	begin(RUNQ_SUM_DEPTH);
+	begin(ROLLUP_DEPTH);
 	rollup.depth = 1;
 	waited(1, "/…(5)/a/b", 1, 100, RUNQ_OTHER);
 	groups[0]->cut = true;
@@ -291,7 +291,7 @@ TEST(depth_of_a_cut_path)
 /* A pod has no tasks of its own: asked for by path, it is what its containers waited. */
 TEST(asked)
 {
-	begin(RUNQ_SUM_ASKED);
+	begin(ROLLUP_REQUESTED);
 	ask_for(POD_A);
 	ask_for("/silent");
 	two_pods();
@@ -315,7 +315,7 @@ TEST(asked)
 /* Rows do not overlap, so that they can be added up. */
 TEST(asked_inside_asked)
 {
-	begin(RUNQ_SUM_ASKED);
+	begin(ROLLUP_REQUESTED);
 	ask_for("/");
 	ask_for("/a/b");
 	ask_for("/a");
@@ -332,7 +332,7 @@ TEST(asked_inside_asked)
 
 TEST(at_boundaries_only)
 {
-	begin(RUNQ_SUM_POD);
+	begin(ROLLUP_POD);
 	window.steps_only = true;
 	waited_steps(1, POD_A "/" HEX "1", 90, 1, 200000);
 	waited_steps(2, POD_A "/" HEX "2", 9, 0, 900);
@@ -348,7 +348,7 @@ TEST(at_boundaries_only)
 /* A pod ends with its last container, not with the first. */
 TEST(end)
 {
-	begin(RUNQ_SUM_POD);
+	begin(ROLLUP_POD);
 	group_of(1, POD_A "/" HEX "1")->gone = true;
 	waited(1, POD_A "/" HEX "1", 1, 100, RUNQ_OTHER);
 	group_of(2, POD_A "/" HEX "2"); /* is alive, and did not wait */
@@ -366,7 +366,7 @@ TEST(kept)
 	const struct runq_group *pod;
 	uint64_t key;
 
-	begin(RUNQ_SUM_POD);
+	begin(ROLLUP_POD);
 	waited(1, POD_A "/" HEX "1", 5, 100, RUNQ_OTHER);
 	waited(3, POD_B "/" HEX "3", 1, 100, RUNQ_OTHER);
 	close_window();
@@ -403,7 +403,7 @@ TEST(kept)
 /* Many rows: the table of labels grows, and each keeps its own. */
 TEST(many)
 {
-	begin(RUNQ_SUM_DEPTH);
+	begin(ROLLUP_DEPTH);
 	rollup.depth = 1;
 	for (unsigned int i = 0; i < 3000; i++) {
 		char path[32];

@@ -18,12 +18,12 @@ void runq_opts_per(struct runq_opts *opts, unsigned int index)
 {
 	static const struct {
 		enum runq_per per;
-		enum runq_sum sum;
+		enum runq_rollup_by sum;
 	} means[] = {
-		{RUNQ_PER_CGROUP, RUNQ_SUM_NONE}, {RUNQ_PER_TASK, RUNQ_SUM_NONE},
-		{RUNQ_PER_COMM, RUNQ_SUM_NONE},	  {RUNQ_PER_CPU, RUNQ_SUM_NONE},
-		{RUNQ_PER_CGROUP, RUNQ_SUM_POD},  {RUNQ_PER_CGROUP, RUNQ_SUM_NAMESPACE},
-		{RUNQ_PER_CGROUP, RUNQ_SUM_QOS},
+		{RUNQ_PER_CGROUP, ROLLUP_NONE}, {RUNQ_PER_TASK, ROLLUP_NONE},
+		{RUNQ_PER_COMM, ROLLUP_NONE},	  {RUNQ_PER_CPU, ROLLUP_NONE},
+		{RUNQ_PER_CGROUP, ROLLUP_POD},  {RUNQ_PER_CGROUP, ROLLUP_NAMESPACE},
+		{RUNQ_PER_CGROUP, ROLLUP_QOS},
 	};
 
 	opts->per = means[index].per;
@@ -68,11 +68,11 @@ int runq_opts_le(const struct opt *opt, const char *value, uint64_t *le_ns, unsi
 
 static int check_pressure(const struct runq_opts *opts, struct err *err)
 {
-	if (opts->sum == RUNQ_SUM_NAMESPACE)
+	if (opts->sum == ROLLUP_NAMESPACE)
 		return err_set(err, -EINVAL,
 			       "--pressure goes with --per cgroup or pod: the pods of a namespace "
 			       "have no cgroup in common, and wall times of pods do not add up");
-	if (opts->sum == RUNQ_SUM_QOS)
+	if (opts->sum == ROLLUP_QOS)
 		return err_set(err, -EINVAL,
 			       "--pressure goes with --per cgroup or pod, not qos: guaranteed pods "
 			       "have no cgroup in common, and wall times of pods do not add up; "
@@ -133,12 +133,12 @@ void runq_opts_defaults(struct runq_opts *opts)
 	opts->causes |= opts->blame;
 	if (!opts->blame_rows)
 		opts->blame_rows = BLAME_ROWS;
-	if (opts->per != RUNQ_PER_CGROUP || opts->sum != RUNQ_SUM_NONE)
+	if (opts->per != RUNQ_PER_CGROUP || opts->sum != ROLLUP_NONE)
 		return;
 	if (opts->depth)
-		opts->sum = RUNQ_SUM_DEPTH;
+		opts->sum = ROLLUP_DEPTH;
 	else if (opts->nr_cgroups && !opts->tree)
-		opts->sum = RUNQ_SUM_ASKED;
+		opts->sum = ROLLUP_REQUESTED;
 }
 
 bool runq_opts_filter(const struct runq_opts *opts)

@@ -27,13 +27,13 @@ enum runq_hierarchy {
 };
 
 /* Groups of cgroups that rows sum over. BPF programs count each cgroup alone. */
-enum runq_sum {
-	RUNQ_SUM_NONE,
-	RUNQ_SUM_ASKED, /* each of opts->cgroups with everything below it */
-	RUNQ_SUM_DEPTH, /* cgroups whose paths begin with the same names */
-	RUNQ_SUM_POD,
-	RUNQ_SUM_NAMESPACE,
-	RUNQ_SUM_QOS,
+enum runq_rollup_by {
+	ROLLUP_NONE,
+	ROLLUP_REQUESTED, /* each of opts->cgroups with everything below it */
+	ROLLUP_DEPTH, /* cgroups whose paths begin with the same names */
+	ROLLUP_POD,
+	ROLLUP_NAMESPACE,
+	ROLLUP_QOS,
 };
 
 /* Row of cgroups outside pods, where rows are namespaces or QoS classes. */
@@ -45,7 +45,7 @@ struct runq_opts {
 	enum runq_source source;
 	enum runq_hierarchy hierarchy;
 	enum runq_per per;
-	enum runq_sum sum;   /* with per cgroup; NONE becomes ASKED or DEPTH by the members below */
+	enum runq_rollup_by sum;   /* with per cgroup; NONE becomes ASKED or DEPTH by the members below */
 	unsigned int depth;  /* names of a path that make a row; 0: all */
 	struct cpuset cpus;	    /* CPUs whose waits count; empty: all */
 	const char *const *cgroups; /* paths to report; all without */

@@ -23,7 +23,7 @@ struct known {
 
 struct runq_pressures {
 	struct runq_pressure *pressure;
-	enum runq_sum sum;
+	enum runq_rollup_by sum;
 	unsigned int depth;
 	const char *mount;   /* where cgroups have PSI; NULL: nowhere */
 	struct known *known; /* RUNQ_PRESSURE_NR */
@@ -152,14 +152,14 @@ static bool is_shown(const struct runq_pressures *p, const struct runq_filter *f
 	const struct runq_group *asked;
 
 	switch (p->sum) {
-	case RUNQ_SUM_DEPTH:
+	case ROLLUP_DEPTH:
 		return depth_of(group->path) <= p->depth && runq_filter_passes(filter, group);
-	case RUNQ_SUM_POD:
+	case ROLLUP_POD:
 		if (is_root(group))
 			return !runq_filter_any(filter);
 		return group->pod_uid && strlen(group->path) == group->pod_len &&
 		       runq_filter_passes(filter, group);
-	case RUNQ_SUM_ASKED:
+	case ROLLUP_REQUESTED:
 		asked = runq_filter_nearest(filter, group->path);
 		return asked && !strcmp(asked->path, group->path);
 	default:

@@ -43,21 +43,21 @@ static struct label label_of(const struct runq_rollup *rollup, const struct runq
 	size_t len;
 
 	switch (rollup->what) {
-	case RUNQ_SUM_DEPTH:
+	case ROLLUP_DEPTH:
 		len = prefix_len(group, rollup->depth);
 		return (struct label){group->path, len, group->path, len};
-	case RUNQ_SUM_POD:
+	case ROLLUP_POD:
 		/* A cgroup outside pods keeps its own row: a service can be the noisy neighbour. */
 		if (!group->pod_uid)
 			return label_word(group->path);
 		return (struct label){group->pod_uid, strlen(group->pod_uid), group->path,
 				      group->pod_len};
-	case RUNQ_SUM_NAMESPACE:
+	case ROLLUP_NAMESPACE:
 		if (!group->pod_uid)
 			return label_word(RUNQ_NO_POD);
 		return label_word(group->names && group->names->namespace ? group->names->namespace
 									  : RUNQ_NO_NAMESPACE);
-	case RUNQ_SUM_QOS:
+	case ROLLUP_QOS:
 		return label_word(group->qos ? group->qos : RUNQ_NO_POD);
 	default:
 		/* Rows do not overlap: a cgroup counts in the nearest requested one. */
@@ -69,7 +69,7 @@ static struct label label_of(const struct runq_rollup *rollup, const struct runq
 /* Text of the row's label, as in label_of(). */
 static const char *row_text(const struct runq_rollup *rollup, const struct runq_group *row)
 {
-	return rollup->what == RUNQ_SUM_POD && row->pod_uid ? row->pod_uid : row->path;
+	return rollup->what == ROLLUP_POD && row->pod_uid ? row->pod_uid : row->path;
 }
 
 static size_t probe(const struct runq_rollup *rollup, const char *text, size_t len)

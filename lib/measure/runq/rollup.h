@@ -13,9 +13,9 @@
 
 struct runq_rollup {
 	/* Set by the owner. */
-	enum runq_sum what;
-	unsigned int depth;		  /* of RUNQ_SUM_DEPTH */
-	const struct runq_filter *filter; /* cgroups that count; also the rows of RUNQ_SUM_ASKED */
+	enum runq_rollup_by what;
+	unsigned int depth;		  /* of ROLLUP_DEPTH */
+	const struct runq_filter *filter; /* cgroups that count; also the rows of ROLLUP_REQUESTED */
 	const struct pods *pods;	  /* names of the rows; may be NULL */
 
 	struct runq_waits_list waits; /* of the last window, largest sum first */

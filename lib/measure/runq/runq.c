@@ -28,7 +28,7 @@ struct runq_meter {
 	struct runq_opts opts;
 	struct cgroup_layout layout;
 	struct runq_filter filter;
-	struct runq_rollup rollup; /* unused with RUNQ_SUM_NONE */
+	struct runq_rollup rollup; /* unused with ROLLUP_NONE */
 	struct pods *pods;     /* NULL where rows are neither cgroups nor tasks */
 	uint64_t named_news, named_groups; /* pods_news() and the groups that have been named */
 	struct runq_kernel *kernel;
@@ -200,7 +200,7 @@ static void window_init(struct runq_meter *m)
 		.has_blame = m->opts.blame,
 		.has_idle_states = m->opts.idle_states,
 		.has_pressure = m->opts.pressure,
-		.has_names = pods_present(m->pods) || m->opts.sum == RUNQ_SUM_POD,
+		.has_names = pods_present(m->pods) || m->opts.sum == ROLLUP_POD,
 		.schedstat_ratio = NAN,
 		.unbooked_ratio = NAN,
 		.limit_percent = m->opts.fail_percent,
@@ -283,7 +283,7 @@ static void window_losses(struct runq_meter *m)
 
 static struct runq_rollup *rollup_of(struct runq_meter *m)
 {
-	return m->opts.sum == RUNQ_SUM_NONE ? NULL : &m->rollup;
+	return m->opts.sum == ROLLUP_NONE ? NULL : &m->rollup;
 }
 
 /* After the counters were read, so that no window gets longer by it. */

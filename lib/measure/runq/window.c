@@ -66,7 +66,7 @@ static int add_silent(const struct runq_window *w, struct runq_waits_list *list,
 {
 	int rc = 0;
 
-	if (w->per != RUNQ_PER_CGROUP || (w->sum != RUNQ_SUM_NONE && w->sum != RUNQ_SUM_ASKED))
+	if (w->per != RUNQ_PER_CGROUP || (w->sum != ROLLUP_NONE && w->sum != ROLLUP_REQUESTED))
 		return 0;
 	for (size_t i = 0; !rc && i < filter->nr; i++)
 		if (!list_has(list, filter->asked[i]->path))

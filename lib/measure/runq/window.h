@@ -62,7 +62,7 @@ struct runq_window {
 	uint64_t window_ns;
 
 	enum runq_per per;
-	enum runq_sum sum;		  /* of cgroups: what the rows are sums over */
+	enum runq_rollup_by sum;		  /* of cgroups: what the rows are sums over */
 	enum runq_source source;	  /* in use */
 	const struct err *sched_info_err; /* why it is unavailable; NULL if it is not */
 	enum runq_hierarchy hierarchy;	  /* in use */

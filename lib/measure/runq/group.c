@@ -110,22 +110,19 @@ void runq_group_put(const struct runq_group *group)
 
 struct runq_party runq_party_of(uint64_t key, const struct runq_group *group)
 {
-	switch (key) {
-	case RUNQ_KEY_IDLE:
-		return (struct runq_party){RUNQ_PARTY_IDLE, NULL};
-	case RUNQ_KEY_KTHREAD:
-		return (struct runq_party){RUNQ_PARTY_KTHREADS, NULL};
-	case RUNQ_KEY_QUOTA:
-		return (struct runq_party){RUNQ_PARTY_QUOTA, NULL};
-	case RUNQ_KEY_UNKNOWN:
-		return (struct runq_party){RUNQ_PARTY_UNKNOWN, NULL};
-	case RUNQ_KEY_MOVED:
-		return (struct runq_party){RUNQ_PARTY_OTHER_CORE, NULL};
-	case RUNQ_KEY_OTHER:
-		return (struct runq_party){RUNQ_PARTY_OTHER, NULL};
-	default:
-		return (struct runq_party){group ? RUNQ_PARTY_GROUP : RUNQ_PARTY_GONE, group};
-	}
+	/* Keys of no group count down from -1. */
+	static const enum runq_party_kind kinds[] = {
+		[-RUNQ_KEY_IDLE] = RUNQ_PARTY_IDLE,
+		[-RUNQ_KEY_KTHREAD] = RUNQ_PARTY_KTHREADS,
+		[-RUNQ_KEY_QUOTA] = RUNQ_PARTY_QUOTA,
+		[-RUNQ_KEY_UNKNOWN] = RUNQ_PARTY_UNKNOWN,
+		[-RUNQ_KEY_MOVED] = RUNQ_PARTY_OTHER_CORE,
+		[-RUNQ_KEY_OTHER] = RUNQ_PARTY_OTHER,
+	};
+
+	if (key >= RUNQ_KEY_OTHER)
+		return (struct runq_party){kinds[-key], NULL};
+	return (struct runq_party){group ? RUNQ_PARTY_GROUP : RUNQ_PARTY_GONE, group};
 }
 
 const char *runq_party_path(const struct runq_party *party)

@@ -18,6 +18,7 @@
 #include "runq.skel.h"
 #include "sys/bpf.h"
 #include "sys/cpu.h"
+#include "sys/pods.h"
 
 /* CPU time that a comparison with schedstat may take in the exporter. */
 #define WALKS_NS (NSEC_PER_MSEC / 2)
@@ -32,6 +33,7 @@ struct runq_kernel {
 	struct runq_area areas[RUNQ_NR_AREAS];
 
 	struct runq_blame_table blame;
+	uint64_t named_news, named_built; /* pods_news() and slots.names_built at the last lookup */
 
 	uint64_t open_ns;
 	struct runq_losses compared; /* the sums of the last comparison, the rest is 0 */
@@ -323,8 +325,16 @@ void runq_kernel_losses(struct runq_kernel *k, struct runq_losses *ret_losses)
 	*ret_losses = sum;
 }
 
-void runq_kernel_named(struct runq_kernel *k)
+void runq_kernel_name_groups(struct runq_kernel *k, const struct pods *pods)
 {
+	/* In most windows there is neither a new name nor a new group. */
+	if (!pods_count(pods) ||
+	    (pods_news(pods) == k->named_news && k->slots.names_built == k->named_built))
+		return;
+	k->named_news = pods_news(pods);
+	k->named_built = k->slots.names_built;
+	for (size_t i = 0; i < k->slots.nr_names; i++)
+		runq_names_resolve(pods, k->slots.names[i]);
 	runq_slots_named(&k->slots);
 }
 
@@ -342,11 +352,6 @@ struct runq_group *const *runq_kernel_groups(const struct runq_kernel *k, size_t
 {
 	*ret_nr = k->slots.nr_names;
 	return k->slots.names;
-}
-
-uint64_t runq_kernel_groups_version(const struct runq_kernel *k)
-{
-	return k->slots.names_built;
 }
 
 uint64_t runq_kernel_memory(const struct runq_kernel *k)

@@ -12,7 +12,6 @@
 #include "measure/runq/opts.h"
 #include "measure/runq/waits.h"
 
-struct runq_filter;
 struct runq_kernel;
 
 /*
@@ -42,11 +41,9 @@ int runq_kernel_blame(struct runq_kernel *kernel, struct runq_row **ret_rows, si
 		      struct err *err);
 /* Every group that is known, those of the last window included, until the next. */
 struct runq_group *const *runq_kernel_groups(const struct runq_kernel *kernel, size_t *ret_nr);
-/* A number that changes when these are other groups. */
-uint64_t runq_kernel_groups_version(const struct runq_kernel *kernel);
 void runq_kernel_losses(struct runq_kernel *kernel, struct runq_losses *ret_losses);
-/* Names of groups have been looked up: the programs leave out what those tell was not asked for. */
-void runq_kernel_named(struct runq_kernel *kernel);
+/* Looks up names, and leaves out cgroups that are now known not to be requested. */
+void runq_kernel_name_groups(struct runq_kernel *kernel, const struct pods *pods);
 /* Finds groups that have waited for the first time since the last event. */
 int runq_kernel_find_groups(struct runq_kernel *kernel, struct err *err);
 /* Who a key means. Groups of the last window stay until the next, others until the next event. */

@@ -30,7 +30,6 @@ struct runq_meter {
 	struct runq_filter filter;
 	struct runq_rollup rollup; /* unused with ROLLUP_NONE */
 	struct pods *pods;     /* NULL where rows are neither cgroups nor tasks */
-	uint64_t named_news, named_groups; /* pods_news() and the groups that have been named */
 	struct runq_kernel *kernel;
 	struct runq_idle *idle; /* NULL unless idle states were asked for */
 	struct runq_pressures *pressures; /* NULL unless pressure was asked for */
@@ -286,29 +285,6 @@ static struct runq_rollup *rollup_of(struct runq_meter *m)
 	return m->opts.sum == ROLLUP_NONE ? NULL : &m->rollup;
 }
 
-/* After the counters were read, so that no window gets longer by it. */
-static void window_names(struct runq_meter *m)
-{
-	uint64_t news, version;
-	struct runq_group *const *groups;
-	size_t nr;
-
-	pods_refresh(m->pods);
-	if (!pods_count(m->pods))
-		return;
-	news = pods_news(m->pods);
-	version = runq_kernel_groups_version(m->kernel);
-	/* In most windows: thousands of groups would be looked at for nothing. */
-	if (news == m->named_news && version == m->named_groups)
-		return;
-	m->named_news = news;
-	m->named_groups = version;
-	groups = runq_kernel_groups(m->kernel, &nr);
-	for (size_t i = 0; i < nr; i++)
-		runq_names_resolve(m->pods, groups[i]);
-	runq_kernel_named(m->kernel);
-}
-
 static int runq_read(struct meter *meter, struct err *err)
 {
 	struct runq_meter *m = to_runq(meter);
@@ -326,8 +302,10 @@ static int runq_read(struct meter *meter, struct err *err)
 	end_ns = clock_mono_ns();
 	w->time_unix_ns = clock_unix_ns();
 	w->time_mono_ns = end_ns;
+	/* After the counters were read, so that no window gets longer by it. */
+	pods_refresh(m->pods);
 	if (!rc)
-		window_names(m);
+		runq_kernel_name_groups(m->kernel, m->pods);
 	if (!rc && rollup) {
 		groups = runq_kernel_groups(m->kernel, &nr);
 		rc = runq_rollup_window(rollup, list, groups, nr, err);

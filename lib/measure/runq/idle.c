@@ -23,8 +23,10 @@ struct runq_idle {
 	struct sys_bpf_view view;
 	struct runq_idle_cpu *cpus;
 	unsigned int nr_cpus;
-	struct runq_idle_row *now, *before, *rows; /* room for RUNQ_IDLE_NR each */
-	size_t nr_before;
+	struct runq_idle_row table[2][RUNQ_IDLE_NR]; /* the last two readings */
+	unsigned int last;			     /* which of them is the last */
+	size_t nr_last;
+	struct runq_idle_row rows[RUNQ_IDLE_NR];
 	struct cpuidle_state states[CPUIDLE_MAX_STATES];
 	int nr_states;
 };
@@ -126,12 +128,7 @@ int runq_idle_open(const struct runq_opts *opts, struct runq_idle **ret_idle, st
 	idle->nr_cpus = cpuset_end(&possible);
 	/* Read now: the exporter drops its access to /sys later. */
 	idle->nr_states = cpuidle_states(NULL, cpuset_next(&online, 0), idle->states);
-	idle->now = calloc(RUNQ_IDLE_NR, sizeof(*idle->now));
-	idle->before = calloc(RUNQ_IDLE_NR, sizeof(*idle->before));
-	idle->rows = calloc(RUNQ_IDLE_NR, sizeof(*idle->rows));
-	rc = idle->now && idle->before && idle->rows ? 0 : err_set(err, -ENOMEM, "out of memory");
-	if (!rc)
-		rc = load(idle, opts, err);
+	rc = load(idle, opts, err);
 	if (!rc)
 		rc = start(idle, opts, err);
 	if (rc)
@@ -146,23 +143,22 @@ int runq_idle_window(struct runq_idle *idle, const struct runq_idle_row **ret_ro
 {
 	int fd = bpf_map__fd(idle->skel->maps.idle_waits), rc;
 	struct runq_idle_key *last = NULL, key;
-	struct runq_idle_row *swap = idle->before;
+	struct runq_idle_row *before = idle->table[idle->last], *now = idle->table[!idle->last];
 	size_t nr = 0;
 
 	while (nr < RUNQ_IDLE_NR && !(rc = bpf_map_get_next_key(fd, last, &key))) {
-		idle->now[nr].key = key;
-		if (!bpf_map_lookup_elem(fd, &key, &idle->now[nr].waits))
+		now[nr].key = key;
+		if (!bpf_map_lookup_elem(fd, &key, &now[nr].waits))
 			nr++;
 		last = &key;
 	}
 	/* A failed read is not an empty table. */
 	if (nr < RUNQ_IDLE_NR && rc != -ENOENT)
 		return sys_bpf_fail(err, rc, "cannot read the table of idle states");
-	*ret_nr = runq_idle_since(idle->now, nr, idle->before, idle->nr_before, idle->rows);
+	*ret_nr = runq_idle_since(now, nr, before, idle->nr_last, idle->rows);
 	*ret_rows = idle->rows;
-	idle->before = idle->now;
-	idle->nr_before = nr;
-	idle->now = swap;
+	idle->nr_last = nr;
+	idle->last = !idle->last;
 	return 0;
 }
 
@@ -256,8 +252,5 @@ void runq_idle_close(struct runq_idle *idle)
 		return;
 	sys_bpf_views_close(&idle->view, 1);
 	runq_idle_bpf__destroy(idle->skel);
-	free(idle->now);
-	free(idle->before);
-	free(idle->rows);
 	free(idle);
 }

@@ -23,9 +23,9 @@ struct kept {
 
 struct runq_pressure {
 	struct runq_pressure_bpf *skel;
-	struct kept *kept; /* RUNQ_PRESSURE_NR of each */
-	struct runq_pressure_row *rows;
-	uint64_t read_ns; /* when the last window was read */
+	uint64_t read_ns; /* time of the last window */
+	struct kept kept[RUNQ_PRESSURE_NR];
+	struct runq_pressure_row rows[RUNQ_PRESSURE_NR];
 };
 
 /* A stamp is taken shortly before the change that it is for. */
@@ -174,12 +174,8 @@ int runq_pressure_open(const struct runq_opts *opts, struct runq_pressure **ret_
 	p = calloc(1, sizeof(*p));
 	if (!p)
 		return err_set(err, -ENOMEM, "out of memory");
-	p->kept = calloc(RUNQ_PRESSURE_NR, sizeof(*p->kept));
-	p->rows = calloc(RUNQ_PRESSURE_NR, sizeof(*p->rows));
-	rc = p->kept && p->rows ? 0 : err_set(err, -ENOMEM, "out of memory");
 	p->read_ns = clock_mono_ns();
-	if (!rc)
-		rc = load(p, opts, err);
+	rc = load(p, opts, err);
 	if (!rc)
 		rc = start(p, err);
 	if (rc)
@@ -270,7 +266,5 @@ void runq_pressure_close(struct runq_pressure *p)
 	if (!p)
 		return;
 	runq_pressure_bpf__destroy(p->skel);
-	free(p->kept);
-	free(p->rows);
 	free(p);
 }

@@ -26,27 +26,22 @@ struct runq_pressures {
 	enum runq_rollup_by sum;
 	unsigned int depth;
 	const char *mount;   /* where cgroups have PSI; NULL: nowhere */
-	struct known *known; /* RUNQ_PRESSURE_NR */
-	struct err psi_err;  /* why the kernel's figure is unavailable; code 0 if it is not */
+	struct err psi_err;  /* why the kernel's figure is unavailable; code 0 if it is available */
+	struct known known[RUNQ_PRESSURE_NR];
 };
 
 int runq_pressures_open(const struct runq_opts *opts, const char *mount,
 			struct runq_pressures **ret_pressures, struct err *err)
 {
 	struct runq_pressures *p = calloc(1, sizeof(*p));
-	int rc = p ? 0 : -ENOMEM;
+	int rc;
 
-	if (p) {
-		p->sum = opts->sum;
-		p->depth = opts->depth;
-		p->mount = mount;
-		p->known = calloc(RUNQ_PRESSURE_NR, sizeof(*p->known));
-		rc = p->known ? 0 : -ENOMEM;
-	}
-	if (rc)
-		err_set(err, rc, "out of memory");
-	else
-		rc = runq_pressure_open(opts, &p->pressure, err);
+	if (!p)
+		return err_set(err, -ENOMEM, "out of memory");
+	p->sum = opts->sum;
+	p->depth = opts->depth;
+	p->mount = mount;
+	rc = runq_pressure_open(opts, &p->pressure, err);
 	if (rc)
 		runq_pressures_close(p);
 	else
@@ -66,9 +61,8 @@ void runq_pressures_close(struct runq_pressures *p)
 	if (!p)
 		return;
 	runq_pressure_close(p->pressure);
-	for (size_t i = 0; p->known && i < RUNQ_PRESSURE_NR; i++)
+	for (size_t i = 0; i < RUNQ_PRESSURE_NR; i++)
 		runq_group_put(p->known[i].group);
-	free(p->known);
 	free(p);
 }
 

@@ -10,7 +10,7 @@
 
 #include "sys/bpf.h"
 
-/* Free slots to keep: so many, and a quarter of those in use up to so many more. */
+/* Free slots to keep: SPARE_MIN, and a quarter of the used slots up to SPARE_MORE. */
 #define SPARE_MIN  256
 #define SPARE_MORE 512
 

@@ -32,8 +32,8 @@ size_t runq_slot_size(const struct runq_shape *shape);
 /* Slots of the first chunk, which is memory at a fixed address, of RUNQ_NEAR_BYTES. */
 unsigned int runq_near_slots(const struct runq_shape *shape);
 /*
- * Slots that are made at once for @nr_groups, in whole chunks; also spare ones, unless room is
- * @fixed: then @nr_groups has all that may come.
+ * Slots for @nr_groups in whole chunks, with spare slots. @fixed: no chunk is added later, and
+ * @nr_groups already includes the spare slots.
  */
 size_t runq_slots_for(const struct runq_shape *shape, size_t nr_groups, bool fixed);
 

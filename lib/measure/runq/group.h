@@ -77,7 +77,7 @@ struct runq_party {
 	const struct runq_group *group; /* of RUNQ_PARTY_GROUP */
 };
 
-/* Who a key of the maps means; @group is what is known of it, or NULL. */
+/* The party behind a key of the maps. @group is the group with this key, or NULL. */
 struct runq_party runq_party_of(uint64_t key, const struct runq_group *group);
 /* The group's path, or the word for what is no group: "(idle)". */
 const char *runq_party_path(const struct runq_party *party);

@@ -34,7 +34,7 @@ struct runq_meter {
 	struct runq_idle *idle; /* NULL unless idle states were asked for */
 	struct runq_pressures *pressures; /* NULL unless pressure was asked for */
 	struct err sched_info_err; /* why it is unavailable; code 0 if it is not */
-	bool throttled_known;	   /* the kernel tells how long quota throttled a group */
+	bool throttled_known;	   /* the kernel reports how long quota throttled a group */
 	uint64_t start_ns;
 	struct runq_losses was;
 	struct runq_window window;
@@ -70,7 +70,7 @@ static const char *mount_point(const struct runq_meter *m)
 	return m->opts.hierarchy == RUNQ_HIERARCHY_V2 ? m->layout.v2 : m->layout.v1_cpu;
 }
 
-/* Where the cgroups have PSI: those of v1 have none. */
+/* Mount point of cgroups with PSI. Cgroups of v1 have no PSI. */
 static const char *psi_mount(const struct runq_meter *m)
 {
 	return m->opts.hierarchy == RUNQ_HIERARCHY_V2 && !m->opts.psi_node_only ? m->layout.v2 : NULL;
@@ -214,7 +214,7 @@ static int window_pressure(struct runq_meter *m, struct err *err)
 	return runq_window_pressure(&m->window, m->pressures, m->kernel, &m->filter, m->pods, err);
 }
 
-/* What was counted before the first window is dropped. */
+/* Drops everything that was counted before the first window. */
 static int runq_start(struct meter *meter, struct err *err)
 {
 	struct runq_meter *m = to_runq(meter);
@@ -257,7 +257,7 @@ static void window_ratios(struct runq_meter *m)
 {
 	struct runq_window *w = &m->window;
 
-	/* With --cpu, --cgroup or --sample only some waits are seen, while run_delay is that of all. */
+	/* --cpu, --cgroup and --sample see some of the waits; run_delay has all. */
 	w->schedstat_ratio =
 		cpuset_count(&m->opts.cpus) || m->opts.sample_ratio > 0.0 || w->filtered
 			? NAN
@@ -273,7 +273,7 @@ static void window_losses(struct runq_meter *m)
 
 	runq_kernel_losses(m->kernel, &w->losses);
 	w->losses.events_lost += m->events_dropped;
-	/* Else there was no comparison since the last window, and the last one holds. */
+	/* Without a new comparison the ratios of the last one stay. */
 	if (w->losses.compared_ns != m->was.compared_ns)
 		window_ratios(m);
 	w->kernel_bytes = runq_kernel_memory(m->kernel);
@@ -296,7 +296,7 @@ static int runq_read(struct meter *meter, struct err *err)
 	size_t nr;
 	int rc;
 
-	/* Its rows are those of the last reading, which the next one frees. */
+	/* The next reading frees the rows of this window. */
 	runq_window_clear(w);
 	rc = runq_kernel_window(m->kernel, &list, err);
 	end_ns = clock_mono_ns();
@@ -355,7 +355,7 @@ static void long_wait_fill(const struct runq_meter *m, const struct runq_event *
 	};
 	memcpy(wait->comm, event->comm, sizeof(event->comm));
 	memcpy(wait->prev_comm, event->prev_comm, sizeof(event->prev_comm));
-	/* A wait that began before the core had seen a switch has none. */
+	/* A wait that began before the first switch of its core has no culprit. */
 	wait->culprit = runq_kernel_party(m->kernel, event->culprit ?: RUNQ_KEY_UNKNOWN);
 	wait->culprit_ns = event->culprit ? event->culprit_ns : 0;
 }

@@ -13,7 +13,7 @@
 
 /* Minimum time between two scans, unless one is requested. */
 #define SCAN_EVERY_NS (50 * NSEC_PER_MSEC)
-/* Tasks of a removed cgroup may still wait: it has ended after so much time without a wait. */
+/* Tasks of a removed cgroup may still wait: it ends after 50 ms without a wait. */
 #define QUIET_NS (50 * NSEC_PER_MSEC)
 #define PRINT_FACTOR 0x9e3779b97f4a7c15ULL
 

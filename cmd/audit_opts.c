@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "opts.h"
+#include "present/audit.h"
 #include "sys/affinity.h"
 #include "sys/cpu.h"
 
@@ -238,6 +239,7 @@ int audit_opts_parse(struct audit_cmd *cmd, int argc, char **argv)
 		.own = options,
 		.operands = operand_words,
 		.view = &cmd->view,
+		.tables = audit_tables,
 		.operand = parse_operand,
 		.check = check,
 	};

@@ -29,7 +29,7 @@ static int add_percentile(const struct opt *opt, const char *word, void *base, s
 {
 	struct crit_opts *crit = &((struct crit_cmd *)base)->crit;
 	unsigned int nr = crit->nr_percentiles;
-	char key[20], other[20];
+	char key[24], other[24];
 	double percent;
 
 	if (nr == CRIT_MAX_PERCENTILES)
@@ -38,11 +38,11 @@ static int add_percentile(const struct opt *opt, const char *word, void *base, s
 	    fabs(percent * CRIT_PERCENT - round(percent * CRIT_PERCENT)) > 1e-6)
 		return -EINVAL;
 	crit->percentile[nr] = (uint32_t)lround(percent * CRIT_PERCENT);
-	crit_percentile_key(crit->percentile[nr], key, sizeof(key));
+	columns_digits(crit->percentile[nr] / (double)CRIT_PERCENT, key);
 	for (unsigned int i = 0; i < nr; i++) {
-		crit_percentile_key(crit->percentile[i], other, sizeof(other));
+		columns_digits(crit->percentile[i] / (double)CRIT_PERCENT, other);
 		if (!strcmp(key, other))
-			return err_set(err, -EEXIST, "two of them would both be called %s", key);
+			return err_set(err, -EEXIST, "two of them would both be called p%s", key);
 	}
 	crit->nr_percentiles++;
 	return 0;
@@ -161,6 +161,7 @@ int cmd_crit(int argc, char **argv)
 			   "kernel.",
 		.own = options,
 		.view = &view,
+		.tables = crit_tables,
 	};
 	int code;
 

@@ -58,6 +58,7 @@ int cmd_doctor(int argc, char **argv)
 		.own = options,
 		.operands = command_names,
 		.view = &view,
+		.tables = doctor_tables,
 		.operand = add_command,
 	};
 	struct report *report;

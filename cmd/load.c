@@ -10,6 +10,7 @@
 #include "measure/load/sources.h"
 #include "opts.h"
 #include "run.h"
+#include "present/load.h"
 #include "sys/perf.h"
 
 struct load_cmd {
@@ -87,6 +88,7 @@ int cmd_load(int argc, char **argv)
 			"How busy each core is, and with what. Default: one window of one second.",
 		.own = options,
 		.view = &cmd.view,
+		.tables = load_tables,
 		.interval = &cmd.interval,
 		.check = check,
 	};

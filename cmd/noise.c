@@ -9,6 +9,7 @@
 #include "measure/noise/noise.h"
 #include "opts.h"
 #include "run.h"
+#include "present/noise.h"
 #include "sys/cgroup.h"
 #include "sys/affinity.h"
 
@@ -85,6 +86,7 @@ int cmd_noise(int argc, char **argv)
 			"window of one second.",
 		.own = options,
 		.view = &view,
+		.tables = noise_tables,
 		.interval = &cmd.interval,
 	};
 	struct meter *meter;

@@ -43,7 +43,7 @@ static int print_schema(const struct opt *opt, const char *value, void *base, st
 {
 	const struct opts_state *state = base;
 
-	view_schema(stdout, state->command ? state->command : "overview");
+	view_schema(stdout, state->command ? state->command : "overview", state->tables);
 	return PRINTED;
 }
 

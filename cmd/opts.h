@@ -9,6 +9,7 @@
 
 #include "base/err.h"
 #include "base/option.h"
+#include "report/columns.h"
 #include "view/view.h"
 
 enum exit_code {
@@ -35,6 +36,7 @@ struct opts_state {
 	const struct opt *own;	     /* the command's table */
 	const char *const *operands; /* words that operands may be, for completion; or NULL */
 	struct view *view; /* --json, --csv, --color go here; NULL: the command has none of them */
+	const struct table_spec *const *tables; /* lists of its JSON, for --json-schema */
 	/* Operands go to @interval or to @operand; a command with neither has no operands. */
 	struct opts_interval *interval;
 	int (*operand)(struct opts_state *state, const char *word, void *base, struct err *err);

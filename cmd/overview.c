@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "measure/overview/overview.h"
+#include "present/overview.h"
 #include "opts.h"
 #include "run.h"
 #include "screen.h"
@@ -34,6 +35,7 @@ int cmd_overview(int argc, char **argv)
 			   "interval: text.\nDefault for text: one window of 5 seconds.",
 		.own = overview_options,
 		.view = &view,
+		.tables = overview_tables,
 		.interval = &cmd.interval,
 	};
 	struct meter *meter;

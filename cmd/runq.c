@@ -10,6 +10,7 @@
 #include "measure/runq/runq.h"
 #include "opts.h"
 #include "run.h"
+#include "present/runq.h"
 #include "stats/hist.h"
 
 #define MAX_CGROUPS 64
@@ -164,6 +165,7 @@ int cmd_runq(int argc, char **argv)
 			   "Default: one window of one second.",
 		.own = options,
 		.view = &cmd.view,
+		.tables = runq_tables,
 		.interval = &cmd.interval,
 		.check = check,
 	};

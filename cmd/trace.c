@@ -203,6 +203,7 @@ int cmd_trace(int argc, char **argv)
 			   "happens.",
 		.own = options,
 		.view = &view,
+		.tables = trace_tables,
 	};
 	int code = opts_walk(&state, argc, argv, &cmd);
 

@@ -12,6 +12,7 @@
 #include "opts.h"
 #include "output.h"
 #include "present/present.h"
+#include "present/wake.h"
 #include "run.h"
 #include "wake_file.h"
 
@@ -241,6 +242,7 @@ int cmd_wake(int argc, char **argv)
 			"experiment on all\ncores, about 2 minutes; --quick: 20 s.",
 		.own = options,
 		.view = &cmd.view,
+		.tables = wake_tables,
 		.interval = &cmd.interval,
 		.check = check,
 	};

@@ -214,6 +214,28 @@ static void doctor_gather(struct doctor *d)
 		d->clocksources[0] = '\0';
 }
 
+struct check_row {
+	const char *what, *status, *detail, *fix; /* NULL: none */
+};
+
+static const struct column_spec check_columns[] = {
+	COLUMN(struct check_row, M_CHECK, what),
+	COLUMN(struct check_row, M_STATUS, status),
+	COLUMN(struct check_row, M_DETAIL, detail),
+	COLUMN(struct check_row, M_FIX, fix),
+};
+static const struct table_spec checks_table = TABLE("checks", NULL, check_columns);
+
+static const struct column_spec command_columns[] = {
+	COLUMN(struct check_row, M_COMMAND, what),
+	COLUMN(struct check_row, M_STATUS, status),
+	COLUMN(struct check_row, M_DETAIL, detail),
+	COLUMN(struct check_row, M_FIX, fix),
+};
+static const struct table_spec commands_table = TABLE("commands", "commands", command_columns);
+
+const struct table_spec *const doctor_tables[] = {&checks_table, &commands_table, NULL};
+
 static void doctor_fill_checks(struct doctor *d, const char *const *build, struct report *report)
 {
 	static const char *const words[] = {
@@ -221,24 +243,17 @@ static void doctor_fill_checks(struct doctor *d, const char *const *build, struc
 		[DOCTOR_WARN] = "warn",
 		[DOCTOR_NO] = "no",
 	};
-	struct table *table = report_table(report, "checks", NULL);
-	size_t check = table_col(table, M_CHECK), status = table_col(table, M_STATUS);
-	size_t detail = table_col(table, M_DETAIL), fix = table_col(table, M_FIX);
+	struct table *table = columns_table(report, &checks_table, 0);
 
 	for (enum doctor_id id = 0; id < DOC_NR; id++) {
 		struct doctor_row *r = &d->rows[id];
-		size_t row;
 
 		/* Run all, because the commands depend on them; show those that matter to this build. */
 		checks[id].run(d, id, r);
-		if (!in_build(build, checks[id].commands))
-			continue;
-		row = table_row(table);
-		value_str(table_cell(table, row, check), checks[id].name);
-		value_str(table_cell(table, row, status), words[r->status]);
-		value_str(table_cell(table, row, detail), r->detail);
-		if (r->fix[0])
-			value_str(table_cell(table, row, fix), r->fix);
+		if (in_build(build, checks[id].commands))
+			columns_row(table,
+				    &(struct check_row){checks[id].name, words[r->status],
+							r->detail, r->fix[0] ? r->fix : NULL});
 	}
 }
 
@@ -310,27 +325,20 @@ static const char *command_judge(const struct doctor *d, const struct doctor_com
 static void doctor_fill_commands(const struct doctor *d, const char *const *build,
 				 struct report *report)
 {
-	struct table *table = report_table(report, "commands", "commands");
-	size_t command = table_col(table, M_COMMAND), status = table_col(table, M_STATUS);
-	size_t detail = table_col(table, M_DETAIL), fix = table_col(table, M_FIX);
+	struct table *table = columns_table(report, &commands_table, 0);
 	char text[640];
 
 	for (size_t i = 0; i < NR(command_table); i++) {
 		const struct doctor_command *c = &command_table[i];
 		enum doctor_id fix_id;
-		const char *word;
-		size_t row;
+		struct check_row row = {.what = c->name};
 
 		if (!in_build(build, c->name))
 			continue;
-		word = command_judge(d, c, text, sizeof(text), &fix_id);
-		row = table_row(table);
-		value_str(table_cell(table, row, command), c->name);
-		value_str(table_cell(table, row, status), word);
-		if (text[0])
-			value_str(table_cell(table, row, detail), text);
-		if (fix_id != END && d->rows[fix_id].fix[0])
-			value_str(table_cell(table, row, fix), d->rows[fix_id].fix);
+		row.status = command_judge(d, c, text, sizeof(text), &fix_id);
+		row.detail = text[0] ? text : NULL;
+		row.fix = fix_id != END && d->rows[fix_id].fix[0] ? d->rows[fix_id].fix : NULL;
+		columns_row(table, &row);
 	}
 }
 

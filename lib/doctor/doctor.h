@@ -4,7 +4,7 @@
 #define SUBTICK_DOCTOR_H
 
 #include "base/err.h"
-#include "report/report.h"
+#include "report/columns.h"
 #include "sys/probe.h"
 
 struct doctor_opts {
@@ -14,6 +14,8 @@ struct doctor_opts {
 };
 
 /* Makes the tables "checks" and "commands". Measures and changes nothing. */
+extern const struct table_spec *const doctor_tables[]; /* NULL-terminated */
+
 int doctor_report(const struct doctor_opts *opts, struct report **ret_report, struct err *err);
 
 /* The status of a command in such a report: "full", "part" or "no"; NULL if it is not listed. */

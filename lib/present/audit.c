@@ -6,7 +6,6 @@
 #include <stdio.h>
 
 #include "base/clock.h"
-#include "report/columns.h"
 
 const char *audit_seconds(uint64_t ns, char buf[16])
 {
@@ -17,30 +16,42 @@ const char *audit_seconds(uint64_t ns, char buf[16])
 	return buf;
 }
 
+struct field_row {
+	const char *experiment;
+	uint32_t cpu;
+	uint64_t user_hz, hz, tick_ns, tick_phase_ns;
+};
+
+#define WITH_CPU	       1
+#define FIELD(id, member, ...) COLUMN(struct field_row, id, member, __VA_ARGS__)
+static const struct column_spec field_columns[] = {
+	FIELD(M_EXPERIMENT, experiment),
+	FIELD(M_CPU, cpu, .when = WITH_CPU),
+	FIELD(M_USER_HZ, user_hz, .flags = COLUMN_LATER),
+	FIELD(M_TICK_HZ, hz, .flags = COLUMN_LATER),
+	FIELD(M_TICK_NS, tick_ns, .flags = COLUMN_LATER),
+	FIELD(M_TICK_PHASE_NS, tick_phase_ns, .flags = COLUMN_LATER),
+};
+const struct table_spec audit_fields_table = TABLE("", NULL, field_columns);
+
 struct report *audit_report(const char *experiment, const struct audit_opts *opts,
 			    const struct audit_findings *f, uint64_t window_ns)
 {
 	struct report *report = report_new("audit");
+	struct field_row row = {
+		.experiment = experiment,
+		.cpu = opts ? opts->cpu : UINT32_MAX,
+		.user_hz = f->user_hz,
+		.hz = f->tick_known ? f->hz : UINT64_MAX,
+		.tick_ns = f->tick_known ? f->tick_ns : UINT64_MAX,
+		.tick_phase_ns = f->phase_known ? (uint64_t)f->tick_phase_ns : UINT64_MAX,
+	};
 
 	if (!report)
 		return NULL;
 	report->time_unix_ns = clock_unix_ns();
 	report->window_ns = window_ns;
-	value_str(report_field(report, M_EXPERIMENT), experiment);
-	if (opts)
-		value_u64(report_field(report, M_CPU), opts->cpu);
-	value_u64(report_field(report, M_USER_HZ), f->user_hz);
-	if (f->tick_known) {
-		value_u64(report_field(report, M_TICK_HZ), f->hz);
-		value_u64(report_field(report, M_TICK_NS), f->tick_ns);
-	} else {
-		value_null(report_field(report, M_TICK_HZ));
-		value_null(report_field(report, M_TICK_NS));
-	}
-	if (f->phase_known)
-		value_u64(report_field(report, M_TICK_PHASE_NS), (uint64_t)f->tick_phase_ns);
-	else
-		value_null(report_field(report, M_TICK_PHASE_NS));
+	columns_set(report, &audit_fields_table, opts ? WITH_CPU : 0, &row);
 	return report;
 }
 
@@ -59,12 +70,10 @@ struct mode_row {
 
 #define ROW(metric, member, ...) COLUMN(struct mode_row, metric, member, __VA_ARGS__)
 
-static const struct column_spec of_load[] = {ROW(M_AUDIT_LOAD, of.load)};
-static const struct column_spec of_delay[] = {
-	ROW(M_DELAY_NS, of.delay_ns),
-	ROW(M_SLACK_NS, of.slack_ns),
-};
-static const struct column_spec of_all[] = {
+static const struct column_spec mode_columns[] = {
+	ROW(M_AUDIT_LOAD, of.load, .when = AUDIT_BY_LOAD),
+	ROW(M_DELAY_NS, of.delay_ns, .when = AUDIT_BY_DELAY),
+	ROW(M_SLACK_NS, of.slack_ns, .when = AUDIT_BY_DELAY),
 	ROW(M_MODE, mode),
 	ROW(M_SHOWN_NS, level.shown_ns),
 	ROW(M_TRUE_NS, level.true_ns),
@@ -72,34 +81,18 @@ static const struct column_spec of_all[] = {
 	ROW(M_TRUE_LEVEL_RATIO, level.truth),
 	ROW(M_ERROR_RATIO, level.error),
 };
-
-void audit_modes_columns(struct table *table, bool by_load)
-{
-	if (!table)
-		return;
-	table->text_hidden = true;
-	if (by_load)
-		columns_add(table, COLUMNS(of_load));
-	else
-		columns_add(table, COLUMNS(of_delay));
-	columns_add(table, COLUMNS(of_all));
-}
+const struct table_spec audit_modes_table =
+	TABLE("modes", "load levels by mode", mode_columns, .text_hidden = true);
+const struct table_spec audit_command_modes_table =
+	TABLE("modes", "the CPUs of the command, by mode", mode_columns);
 
 void audit_modes_rows(struct table *table, const struct audit_modes_of *of,
 		      const struct audit_level levels[AUDIT_NR_MODES])
 {
 	for (int mode = 0; mode < AUDIT_NR_MODES; mode++) {
 		const struct mode_row from = {*of, audit_mode_name(mode), levels[mode]};
-		size_t row = table ? table_row(table) : SIZE_MAX, first;
 
-		if (row == SIZE_MAX)
-			return;
-		first = table->nr_cols - sizeof(of_all) / sizeof(of_all[0]);
-		if (of->load)
-			columns_fill(table, row, 0, COLUMNS(of_load), &from);
-		else
-			columns_fill(table, row, 0, COLUMNS(of_delay), &from);
-		columns_fill(table, row, first, COLUMNS(of_all), &from);
+		columns_row(table, &from);
 	}
 }
 
@@ -118,26 +111,36 @@ static void say_rule(const struct audit_precision *p, struct report *report)
 		p->want * 100.0, audit_seconds(p->rule.sampling_ns, text));
 }
 
+struct precision_row {
+	double want;
+	uint64_t rounding_ns, sampling_ns;
+};
+
+static const struct column_spec precision_columns[] = {
+	COLUMN(struct precision_row, M_WANT_RATIO, want),
+	COLUMN(struct precision_row, M_ROUNDING_WINDOW_NS, rounding_ns),
+	COLUMN(struct precision_row, M_SAMPLING_WINDOW_NS, sampling_ns),
+};
+const struct table_spec audit_precision_table = TABLE("", NULL, precision_columns, .optional = true);
+
 int audit_precision_report(const struct audit_opts *opts, const struct audit_precision *p,
 			   struct report **ret_report, struct err *err)
 {
 	struct report *report =
 		audit_report("precision", p->given ? NULL : opts, &p->findings, p->window_ns);
+	const struct precision_row row = {p->want, p->rule.rounding_ns,
+				      p->findings.tick_known ? p->rule.sampling_ns : UINT64_MAX};
 
 	if (report) {
 		report_source(report, p->given ? "--hz" : "procstat");
-		value_f64(report_field(report, M_WANT_RATIO), p->want);
-		value_u64(report_field(report, M_ROUNDING_WINDOW_NS), p->rule.rounding_ns);
-		if (p->findings.tick_known) {
-			value_u64(report_field(report, M_SAMPLING_WINDOW_NS), p->rule.sampling_ns);
+		columns_set(report, &audit_precision_table, 0, &row);
+		if (p->findings.tick_known)
 			say_rule(p, report);
-		} else {
-			value_null(report_field(report, M_SAMPLING_WINDOW_NS));
+		else
 			report_note(
 				report,
 				"the figures do not change on a tick: they only have the rounding "
 				"of their unit");
-		}
 	}
 	return audit_report_done(report, ret_report, err);
 }

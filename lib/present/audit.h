@@ -9,7 +9,7 @@
 #include "measure/audit/precision.h"
 #include "measure/audit/sources.h"
 #include "measure/audit/ticks.h"
-#include "report/report.h"
+#include "report/columns.h"
 
 int audit_ticks_report(const struct audit_opts *opts, const struct audit_findings *findings,
 		       const struct audit_ticks *ticks, struct report **ret_report,
@@ -42,10 +42,21 @@ struct audit_modes_of {
 	uint64_t delay_ns, slack_ns;
 };
 
-/* Table of load levels per mode of the kernel's accounting. */
-void audit_modes_columns(struct table *table, bool by_load);
+/* Load levels per mode of the kernel's accounting; text shows those of a command only. */
+extern const struct table_spec audit_modes_table, audit_command_modes_table;
+enum {
+	AUDIT_BY_LOAD = 1,
+	AUDIT_BY_DELAY = 2,
+};
 void audit_modes_rows(struct table *table, const struct audit_modes_of *of,
 		      const struct audit_level levels[AUDIT_NR_MODES]);
+
+/* Keys and lists of the experiments, which together are those of the command. */
+extern const struct table_spec audit_fields_table, audit_sets_table, audit_peaks_table,
+	audit_intervals_table, audit_blurred_table, audit_delays_fields_table, audit_delays_table,
+	audit_loads_table, audit_errors_table, audit_phases_table, audit_precision_table,
+	audit_program_fields_table, audit_program_table, audit_verdict_table;
+extern const struct table_spec *const audit_tables[]; /* NULL-terminated */
 
 /* Formats seconds for sentences: "10", "0.86", "3841"; returns @buf. */
 const char *audit_seconds(uint64_t ns, char buf[16]);

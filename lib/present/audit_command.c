@@ -7,16 +7,31 @@
 #include <sys/wait.h>
 
 #include "present/load.h"
-#include "report/columns.h"
 
 #define ROW(metric, member, ...) COLUMN(struct audit_command, metric, member, __VA_ARGS__)
 
-static const struct column_spec program[] = {
+static const struct column_spec program_columns[] = {
 	ROW(M_RUSAGE_USER_NS, rusage_user_ns), ROW(M_RUSAGE_SYSTEM_NS, rusage_system_ns),
 	ROW(M_TASK_CLOCK_NS, task_clock_ns),   ROW(M_TRUE_USER_NS, true_user_ns),
 	ROW(M_TRUE_SYSTEM_NS, true_system_ns), ROW(M_RUSAGE_FACTOR_RATIO, rusage_factor),
 	ROW(M_USER_ERROR_RATIO, user_error),   ROW(M_OTHERS_NS, others_ns),
 };
+const struct table_spec audit_program_table =
+	TABLE("program", "the command: accounted and used CPU time", program_columns);
+
+struct field_row {
+	const char *command_line, *cpu_list;
+	uint32_t status, signal;
+};
+
+static const struct column_spec field_columns[] = {
+	COLUMN(struct field_row, M_COMMAND_LINE, command_line),
+	COLUMN(struct field_row, M_CPU_LIST, cpu_list),
+	COLUMN(struct field_row, M_EXIT_STATUS, status),
+	COLUMN(struct field_row, M_EXIT_SIGNAL, signal),
+};
+const struct table_spec audit_program_fields_table =
+	TABLE("", NULL, field_columns, .optional = true);
 
 static void add_clock_notes(const struct audit_command *c, struct report *report)
 {
@@ -57,41 +72,27 @@ static void add_notes(const struct audit_command *c, struct report *report)
 			    c->no_truth.what, c->no_truth.fix[0] ? "; fix: " : "", c->no_truth.fix);
 }
 
-static void add_modes(const struct audit_command *c, struct report *report)
-{
-	struct table *table = report_table(report, "modes", "the CPUs of the command, by mode");
-
-	audit_modes_columns(table, true);
-	/* It is the result here, not a detail. */
-	if (table)
-		table->text_hidden = false;
-	audit_modes_rows(table, &(struct audit_modes_of){.load = "command"}, c->levels);
-}
-
 int audit_command_report(const struct audit_findings *findings, const struct audit_command *command,
 			 struct report **ret_report, struct err *err)
 {
 	struct report *report = audit_report("command", NULL, findings, command->window_ns);
-	struct table *table;
+	bool killed = WIFSIGNALED(command->status);
+	struct field_row row = {
+		.command_line = command->text,
+		.cpu_list = command->cpus,
+		.status = killed ? UINT32_MAX : WEXITSTATUS(command->status),
+		.signal = killed ? WTERMSIG(command->status) : UINT32_MAX,
+	};
 
 	if (!report)
 		return audit_report_done(NULL, ret_report, err);
 	report_source(report, command->truth ? command->truth : "task-clock");
-	value_str(report_field(report, M_COMMAND_LINE), command->text);
-	value_str(report_field(report, M_CPU_LIST), command->cpus);
-	if (WIFSIGNALED(command->status)) {
-		value_null(report_field(report, M_EXIT_STATUS));
-		value_u64(report_field(report, M_EXIT_SIGNAL), WTERMSIG(command->status));
-	} else {
-		value_u64(report_field(report, M_EXIT_STATUS), WEXITSTATUS(command->status));
-		value_null(report_field(report, M_EXIT_SIGNAL));
-	}
-	table = report_table(report, "program", "the command: accounted and used CPU time");
-	columns_add(table, COLUMNS(program));
-	columns_row(table, COLUMNS(program), command);
-	add_modes(command, report);
+	columns_set(report, &audit_program_fields_table, 0, &row);
+	columns_row(columns_table(report, &audit_program_table, 0), command);
+	audit_modes_rows(columns_table(report, &audit_command_modes_table, AUDIT_BY_LOAD),
+			 &(struct audit_modes_of){.load = "command"}, command->levels);
 	if (command->truth)
-		load_report_losses(&command->losses, report);
+		columns_set(report, &load_losses_table, 0, &command->losses);
 	add_notes(command, report);
 	return audit_report_done(report, ret_report, err);
 }

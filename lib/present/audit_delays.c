@@ -6,44 +6,47 @@
 #include <stdio.h>
 
 #include "present/load.h"
-#include "report/columns.h"
 
 #define ROW(metric, member, ...) COLUMN(struct audit_delay, metric, member, __VA_ARGS__)
 
 /* In text each row is printed as soon as it is finished, so this table is for --all only. */
-static const struct column_spec columns[] = {
+static const struct column_spec delay_columns[] = {
 	ROW(M_DELAY_NS, delay_ns),
 	ROW(M_SLACK_NS, slack_ns),
-	ROW(M_ITERATIONS_TOTAL, iterations),
-	ROW(M_REAL_NS, real_ns),
-	ROW(M_EXPECTED_NS, expected_ns),
-	ROW(M_RUSAGE_USER_NS, rusage_user_ns),
-	ROW(M_RUSAGE_SYSTEM_NS, rusage_system_ns),
-	ROW(M_PIDSTAT_USER_NS, pidstat_user_ns, .flags = COLUMN_DATA_ONLY),
-	ROW(M_PIDSTAT_SYSTEM_NS, pidstat_system_ns, .flags = COLUMN_DATA_ONLY),
-	ROW(M_PROCSTAT_USER_NS, procstat_user_ns, .flags = COLUMN_DATA_ONLY),
-	ROW(M_PROCSTAT_SYSTEM_NS, procstat_system_ns, .flags = COLUMN_DATA_ONLY),
-	ROW(M_PROCSTAT_BUSY_NS, procstat_busy_ns),
-	ROW(M_THREAD_CLOCK_NS, thread_ns),
-	ROW(M_BPF_TASK_NS, bpf_task_ns, .flags = COLUMN_DATA_ONLY),
-	ROW(M_BPF_BUSY_NS, bpf_busy_ns),
-	ROW(M_BPF_LOOP_NS, bpf_loop_ns, .flags = COLUMN_DATA_ONLY),
+	ROW(M_ITERATIONS_TOTAL, iterations, .flags = COLUMN_LATER),
+	ROW(M_REAL_NS, real_ns, .flags = COLUMN_LATER),
+	ROW(M_EXPECTED_NS, expected_ns, .flags = COLUMN_LATER),
+	ROW(M_RUSAGE_USER_NS, rusage_user_ns, .flags = COLUMN_LATER),
+	ROW(M_RUSAGE_SYSTEM_NS, rusage_system_ns, .flags = COLUMN_LATER),
+	ROW(M_PIDSTAT_USER_NS, pidstat_user_ns, .flags = COLUMN_LATER | COLUMN_DATA_ONLY),
+	ROW(M_PIDSTAT_SYSTEM_NS, pidstat_system_ns, .flags = COLUMN_LATER | COLUMN_DATA_ONLY),
+	ROW(M_PROCSTAT_USER_NS, procstat_user_ns, .flags = COLUMN_LATER | COLUMN_DATA_ONLY),
+	ROW(M_PROCSTAT_SYSTEM_NS, procstat_system_ns, .flags = COLUMN_LATER | COLUMN_DATA_ONLY),
+	ROW(M_PROCSTAT_BUSY_NS, procstat_busy_ns, .flags = COLUMN_LATER),
+	ROW(M_THREAD_CLOCK_NS, thread_ns, .flags = COLUMN_LATER),
+	ROW(M_BPF_TASK_NS, bpf_task_ns, .flags = COLUMN_LATER | COLUMN_DATA_ONLY),
+	ROW(M_BPF_BUSY_NS, bpf_busy_ns, .flags = COLUMN_LATER),
+	ROW(M_BPF_LOOP_NS, bpf_loop_ns, .flags = COLUMN_LATER | COLUMN_DATA_ONLY),
 	ROW(M_REAL_EACH_NS, real_each_ns, .flags = COLUMN_DATA_ONLY),
 	ROW(M_USER_EACH_NS, user_each_ns, .flags = COLUMN_DATA_ONLY),
 	ROW(M_SYSTEM_EACH_NS, system_each_ns, .flags = COLUMN_DATA_ONLY),
-	ROW(M_PROCSTAT_EACH_NS, procstat_each_ns, .flags = COLUMN_DATA_ONLY),
+	ROW(M_PROCSTAT_EACH_NS, procstat_each_ns, .flags = COLUMN_LATER | COLUMN_DATA_ONLY),
 	ROW(M_TRUE_EACH_NS, true_each_ns),
 	ROW(M_USER_TIMES, user_times),
 	ROW(M_SYSTEM_TIMES, system_times),
-	ROW(M_RUSAGE_FACTOR_RATIO, rusage_factor),
+	ROW(M_RUSAGE_FACTOR_RATIO, rusage_factor, .flags = COLUMN_LATER),
 	ROW(M_PROCSTAT_FACTOR_RATIO, procstat_factor),
 	ROW(M_ERROR_RATIO, error),
-	ROW(M_COMPLETE, complete, .flags = COLUMN_DATA_ONLY),
-	ROW(M_RESUMED, resumed, .flags = COLUMN_DATA_ONLY),
+	ROW(M_COMPLETE, complete, .flags = COLUMN_LATER | COLUMN_DATA_ONLY),
+	ROW(M_RESUMED, resumed, .flags = COLUMN_LATER | COLUMN_DATA_ONLY),
 };
 
+const struct table_spec audit_delays_table =
+	TABLE("delays", "a loop of sleeps: accounted and true CPU time", delay_columns,
+	      .text_hidden = true);
+
 /* A row in text: only columns of a fixed width, which fit a terminal of 80, so that rows align. */
-static const struct column_spec line[] = {
+static const struct column_spec line_columns[] = {
 	ROW(M_DELAY_NS, delay_ns),
 	ROW(M_SLACK_NS, slack_ns),
 	ROW(M_REAL_EACH_NS, real_each_ns, .title = "real"),
@@ -56,7 +59,10 @@ static const struct column_spec line[] = {
 	ROW(M_ERROR_RATIO, error),
 };
 
-static const struct column_spec fields[] = {
+static const struct table_spec line_table =
+	TABLE("delays", "a loop of sleeps: time of one loop, accounted and true", line_columns);
+
+static const struct column_spec field_columns[] = {
 	COLUMN(struct audit_delays, M_COMPLETE, complete, .flags = COLUMN_DATA_ONLY),
 	COLUMN(struct audit_delays, M_ASKED_DELAYS_TOTAL, nr_asked, .flags = COLUMN_DATA_ONLY),
 	COLUMN(struct audit_delays, M_ASKED_ITERATIONS_TOTAL, asked_iterations,
@@ -64,6 +70,8 @@ static const struct column_spec fields[] = {
 	COLUMN(struct audit_delays, M_ASKED_EACH_NS, asked_each_ns, .flags = COLUMN_DATA_ONLY),
 	COLUMN(struct audit_delays, M_MACHINE, machine, .flags = COLUMN_DATA_ONLY),
 };
+const struct table_spec audit_delays_fields_table =
+	TABLE("", NULL, field_columns, .optional = true);
 
 static size_t nr_finished(const struct audit_delays *d)
 {
@@ -201,9 +209,8 @@ static const char *source_of(const struct audit_delays *delays)
 
 static void add_modes(const struct audit_delays *delays, size_t first, struct report *report)
 {
-	struct table *table = report_table(report, "modes", "load levels by mode");
+	struct table *table = columns_table(report, &audit_modes_table, AUDIT_BY_DELAY);
 
-	audit_modes_columns(table, false);
 	for (size_t i = first; i < delays->nr; i++)
 		audit_modes_rows(table,
 				 &(struct audit_modes_of){.delay_ns = delays->rows[i].delay_ns,
@@ -220,17 +227,13 @@ static int report_rows(const struct audit_opts *opts, const struct audit_finding
 
 	if (report) {
 		report_source(report, source_of(delays));
-		columns_fields(report, COLUMNS(fields), delays);
-		table = report_table(report, "delays",
-				     "a loop of sleeps: accounted and true CPU time");
-		columns_add(table, COLUMNS(columns));
+		columns_set(report, &audit_delays_fields_table, 0, delays);
+		table = columns_table(report, &audit_delays_table, 0);
 		for (size_t i = first; i < delays->nr; i++)
-			columns_row(table, COLUMNS(columns), &delays->rows[i]);
-		if (table)
-			table->text_hidden = true;
+			columns_row(table, &delays->rows[i]);
 		add_modes(delays, first, report);
 		if (delays->truth)
-			load_report_losses(&delays->losses, report);
+			columns_set(report, &load_losses_table, 0, &delays->losses);
 		add_notes(delays, report);
 	}
 	return audit_report_done(report, ret_report, err);
@@ -254,14 +257,10 @@ int audit_delays_line_report(const struct audit_delays *delays, struct report **
 			     struct err *err)
 {
 	struct report *report = report_new("audit");
-	struct table *table;
 
 	if (report) {
 		report_source(report, source_of(delays));
-		table = report_table(report, "delays",
-				     "a loop of sleeps: time of one loop, accounted and true");
-		columns_add(table, COLUMNS(line));
-		columns_row(table, COLUMNS(line), &delays->rows[delays->nr - 1]);
+		columns_row(columns_table(report, &line_table, 0), &delays->rows[delays->nr - 1]);
 	}
 	return audit_report_done(report, ret_report, err);
 }

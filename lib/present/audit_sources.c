@@ -5,7 +5,6 @@
 #include <math.h>
 
 #include "present/load.h"
-#include "report/columns.h"
 
 /* One load as a whole. */
 struct load_row {
@@ -26,6 +25,8 @@ static const struct column_spec load_columns[] = {
 	COLUMN(struct load_row, M_SHOWN_RATIO, shown),
 	COLUMN(struct load_row, M_COLUMNS_SUM_RATIO, columns_sum),
 };
+const struct table_spec audit_loads_table =
+	TABLE("loads", "the loads, and what /proc/stat shows", load_columns);
 
 static void add_load(struct table *table, const struct audit_load_run *run)
 {
@@ -46,7 +47,7 @@ static void add_load(struct table *table, const struct audit_load_run *run)
 		.columns_sum = columns ? run->columns_sum : NAN,
 	};
 
-	columns_row(table, COLUMNS(load_columns), &row);
+	columns_row(table, &row);
 }
 
 /* One source under one load, over all windows of one length. */
@@ -57,18 +58,20 @@ struct error_row {
 };
 
 static const struct column_spec error_columns[] = {
-	COLUMN(struct error_row, M_AUDIT_LOAD, load),
+	COLUMN(struct error_row, M_AUDIT_LOAD, load, .flags = COLUMN_LATER),
 	COLUMN(struct error_row, M_AUDIT_SOURCE, source),
 	COLUMN(struct error_row, M_ERROR_WINDOW_NS, window_ns),
-	COLUMN(struct error_row, M_WINDOWS_TOTAL, windows),
-	COLUMN(struct error_row, M_VOID_TOTAL, voids, .flags = COLUMN_DATA_ONLY),
-	COLUMN(struct error_row, M_TRUE_RATIO, truth),
-	COLUMN(struct error_row, M_SHOWN_RATIO, shown),
-	COLUMN(struct error_row, M_ERROR_RATIO, bias),
-	COLUMN(struct error_row, M_ERROR_MEDIAN_RATIO, median),
-	COLUMN(struct error_row, M_ERROR_P99_RATIO, p99),
+	COLUMN(struct error_row, M_WINDOWS_TOTAL, windows, .flags = COLUMN_LATER),
+	COLUMN(struct error_row, M_VOID_TOTAL, voids, .flags = COLUMN_LATER | COLUMN_DATA_ONLY),
+	COLUMN(struct error_row, M_TRUE_RATIO, truth, .flags = COLUMN_LATER),
+	COLUMN(struct error_row, M_SHOWN_RATIO, shown, .flags = COLUMN_LATER),
+	COLUMN(struct error_row, M_ERROR_RATIO, bias, .flags = COLUMN_LATER),
+	COLUMN(struct error_row, M_ERROR_MEDIAN_RATIO, median, .flags = COLUMN_LATER),
+	COLUMN(struct error_row, M_ERROR_P99_RATIO, p99, .flags = COLUMN_LATER),
 	COLUMN(struct error_row, M_ERROR_MAX_RATIO, max),
 };
+const struct table_spec audit_errors_table =
+	TABLE("errors", "errors of each source, in percentage points", error_columns);
 
 static void add_errors(struct table *table, const struct audit_load_run *run, const char *source,
 		       const struct audit_error *errors, const uint64_t *windows_ns, size_t nr)
@@ -91,7 +94,7 @@ static void add_errors(struct table *table, const struct audit_load_run *run, co
 
 		/* The load was too short for windows of this length. */
 		if (e->windows || e->voids)
-			columns_row(table, COLUMNS(error_columns), &row);
+			columns_row(table, &row);
 	}
 }
 
@@ -100,28 +103,25 @@ static const struct column_spec phase_columns[] = {
 	COLUMN(struct phase_probe, M_TRUE_RATIO, true_ratio),
 	COLUMN(struct phase_probe, M_SHOWN_RATIO, shown_ratio),
 };
+const struct table_spec audit_phases_table =
+	TABLE("phases", "shown and true load of a locked burn, by phase", phase_columns,
+	      .text_hidden = true);
 
 static void add_tables(const struct audit_opts *opts, const struct audit_sources *s,
 		       struct report *report)
 {
-	struct table *loads, *errors, *phases, *modes;
+	struct table *loads = columns_table(report, &audit_loads_table, 0);
+	struct table *errors = columns_table(report, &audit_errors_table, 0);
+	struct table *phases = columns_table(report, &audit_phases_table, 0);
+	struct table *modes = columns_table(report, &audit_modes_table, AUDIT_BY_LOAD);
 
-	loads = report_table(report, "loads", "the loads, and what /proc/stat shows");
-	errors = report_table(report, "errors", "errors of each source, in percentage points");
-	phases = report_table(report, "phases", "shown and true load of a locked burn, by phase");
-	modes = report_table(report, "modes", "load levels by mode");
-	columns_add(loads, COLUMNS(load_columns));
-	columns_add(errors, COLUMNS(error_columns));
-	columns_add(phases, COLUMNS(phase_columns));
-	audit_modes_columns(modes, true);
 	if (report->failed)
 		return;
-	phases->text_hidden = true;
 	/* In a brief run text shows only the loads; the errors would fill a screen. */
 	errors->text_hidden = opts->brief;
 	for (size_t i = 0; i < AUDIT_PROBES && s->hide_searched; i++)
 		if (s->hide.probes[i].valid)
-			columns_row(phases, COLUMNS(phase_columns), &s->hide.probes[i]);
+			columns_row(phases, &s->hide.probes[i]);
 	for (size_t i = 0; i < AUDIT_NR_LOADS; i++) {
 		if (s->runs[i].state != AUDIT_MEASURED)
 			continue;
@@ -217,7 +217,7 @@ int audit_sources_report(const struct audit_opts *opts, const struct audit_findi
 	if (report) {
 		report_source(report, sources->names[0]);
 		add_tables(opts, sources, report);
-		load_report_losses(&sources->losses, report);
+		columns_set(report, &load_losses_table, 0, &sources->losses);
 		add_notes(opts, findings, sources, report);
 	}
 	return audit_report_done(report, ret_report, err);

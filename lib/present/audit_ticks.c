@@ -7,7 +7,6 @@
 #include <stdio.h>
 
 #include "report/audit_sets.h"
-#include "report/columns.h"
 
 #define BIN_NS	  100000
 #define NR_BINS	  401 /* up to 40 ms */
@@ -77,13 +76,13 @@ static const struct column_spec set_columns[] = {
 	COLUMN(struct set_row, M_READ_NS, read_ns),
 	COLUMN(struct set_row, M_READER_RATIO, reader_ratio),
 };
+const struct table_spec audit_sets_table = TABLE("sets", "increments of /proc/stat", set_columns);
 
 static int add_sets(const struct audit_ticks *t, const struct audit_findings *f,
 		    struct report *report)
 {
-	struct table *table = report_table(report, "sets", "increments of /proc/stat");
+	struct table *table = columns_table(report, &audit_sets_table, 0);
 
-	columns_add(table, COLUMNS(set_columns));
 	for (size_t i = 0; i < AUDIT_NR_SETS; i++) {
 		const struct audit_watch *w = &t->watch[audit_ticks_load_of(i)];
 		const struct counter_edges *edges = &t->edges[i];
@@ -107,7 +106,7 @@ static int add_sets(const struct audit_ticks *t, const struct audit_findings *f,
 			return -ENOMEM;
 		top_peaks(&bins, row.peaks, sizeof(row.peaks));
 		bins_free(&bins);
-		columns_row(table, COLUMNS(set_columns), &row);
+		columns_row(table, &row);
 	}
 	return 0;
 }
@@ -127,6 +126,8 @@ static const struct column_spec peak_columns[] = {
 	COLUMN(struct peak_row, M_COUNT, count),
 	COLUMN(struct peak_row, M_SHARE_RATIO, share),
 };
+const struct table_spec audit_peaks_table =
+	TABLE("peaks", "peaks of the time between increments", peak_columns, .text_hidden = true);
 
 static void add_peaks(const struct audit_findings *f, struct table *table, const char *set,
 		      const struct bins *bins)
@@ -143,7 +144,7 @@ static void add_peaks(const struct audit_findings *f, struct table *table, const
 			.share = peaks[i].share,
 		};
 
-		columns_row(table, COLUMNS(peak_columns), &row);
+		columns_row(table, &row);
 	}
 }
 
@@ -158,6 +159,8 @@ static const struct column_spec interval_columns[] = {
 	COLUMN(struct interval_row, M_INTERVAL_END_NS, to_ns),
 	COLUMN(struct interval_row, M_COUNT, count),
 };
+const struct table_spec audit_intervals_table =
+	TABLE("intervals", "time between increments", interval_columns, .text_hidden = true);
 
 static void add_bins(struct table *table, const char *set, const struct bins *bins)
 {
@@ -173,11 +176,11 @@ static void add_bins(struct table *table, const char *set, const struct bins *bi
 		};
 
 		if (row.count)
-			columns_row(table, COLUMNS(interval_columns), &row);
+			columns_row(table, &row);
 	}
 	/* Intervals beyond the last bin: the upper edge is null. */
 	if (bins->above)
-		columns_row(table, COLUMNS(interval_columns),
+		columns_row(table,
 			    &(struct interval_row){.set = set,
 						   .from_ns = bins->nr * bins->width_ns - half,
 						   .to_ns = UINT64_MAX,
@@ -187,13 +190,9 @@ static void add_bins(struct table *table, const char *set, const struct bins *bi
 static int add_intervals(const struct audit_ticks *t, const struct audit_findings *f,
 			 struct report *report)
 {
-	struct table *peaks = report_table(report, "peaks", "peaks of the time between increments");
-	struct table *intervals = report_table(report, "intervals", "time between increments");
+	struct table *peaks = columns_table(report, &audit_peaks_table, 0);
+	struct table *intervals = columns_table(report, &audit_intervals_table, 0);
 
-	columns_add(peaks, COLUMNS(peak_columns));
-	columns_add(intervals, COLUMNS(interval_columns));
-	if (peaks && intervals)
-		peaks->text_hidden = intervals->text_hidden = true;
 	for (size_t i = 0; i < AUDIT_NR_SETS; i++) {
 		struct bins bins;
 
@@ -208,9 +207,19 @@ static int add_intervals(const struct audit_ticks *t, const struct audit_finding
 	return 0;
 }
 
+struct quality_row {
+	uint64_t blurred;
+};
+
+static const struct column_spec quality_columns[] = {
+	COLUMN(struct quality_row, M_BLURRED_TOTAL, blurred),
+};
+const struct table_spec audit_blurred_table =
+	TABLE("quality", NULL, quality_columns, .optional = true);
+
 static void add_quality(const struct audit_ticks *t, struct report *report)
 {
-	uint64_t blurred = 0;
+	struct quality_row row = {0};
 
 	/* Sets of one load share the same readings: count them once, by the largest set. */
 	for (int load = 0; load < AUDIT_TICKS_NR_LOADS; load++) {
@@ -219,9 +228,9 @@ static void add_quality(const struct audit_ticks *t, struct report *report)
 		for (size_t i = 0; i < AUDIT_NR_SETS; i++)
 			if (audit_ticks_load_of(i) == (enum audit_ticks_load)load && t->edges[i].blurred > most)
 				most = t->edges[i].blurred;
-		blurred += most;
+		row.blurred += most;
 	}
-	value_u64(report_quality(report, M_BLURRED_TOTAL), blurred);
+	columns_set(report, &audit_blurred_table, 0, &row);
 }
 
 static void add_notes(const struct audit_ticks *t, const struct audit_findings *f,

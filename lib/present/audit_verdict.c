@@ -3,6 +3,7 @@
 #include "present/audit.h"
 
 #include <errno.h>
+#include <math.h>
 
 static void say_regime(const struct audit_findings *f, struct report *report)
 {
@@ -112,48 +113,52 @@ static void say_instead(const struct audit_findings *f, struct report *report)
 		report_note(report, "use subtick load instead of the columns of /proc/stat");
 }
 
-static void set_window(struct value *value, bool known, uint64_t ns)
-{
-	if (known && ns)
-		value_u64(value, ns);
-	else
-		value_null(value);
-}
+struct field_row {
+	const char *regime;
+	double coherence, irq_coherence;
+	int8_t softirq_is_idle;
+	double hidden_true, hidden_shown, worst_error;
+	uint64_t good_1_ns, good_01_ns;
+};
 
-static void set_ratio(struct value *value, bool known, double ratio)
+static const struct column_spec field_columns[] = {
+	COLUMN(struct field_row, M_REGIME, regime),
+	COLUMN(struct field_row, M_COHERENCE_RATIO, coherence),
+	COLUMN(struct field_row, M_IRQ_COHERENCE_RATIO, irq_coherence),
+	COLUMN(struct field_row, M_SOFTIRQ_IS_IDLE, softirq_is_idle),
+	COLUMN(struct field_row, M_HIDDEN_TRUE_RATIO, hidden_true),
+	COLUMN(struct field_row, M_HIDDEN_SHOWN_RATIO, hidden_shown),
+	COLUMN(struct field_row, M_WORST_ERROR_RATIO, worst_error),
+	COLUMN(struct field_row, M_GOOD_1_NS, good_1_ns),
+	COLUMN(struct field_row, M_GOOD_01_NS, good_01_ns),
+};
+const struct table_spec audit_verdict_table = TABLE("", NULL, field_columns, .optional = true);
+
+static uint64_t window_or_null(const struct audit_findings *f, uint64_t ns)
 {
-	if (known)
-		value_f64(value, ratio);
-	else
-		value_null(value);
+	return f->good_known && ns ? ns : UINT64_MAX;
 }
 
 int audit_verdict_report(const struct audit_opts *opts, const struct audit_findings *f,
 			 uint64_t window_ns, struct report **ret_report, struct err *err)
 {
 	struct report *report = audit_report("verdict", opts, f, window_ns);
-	const char *regime = audit_regime_name(audit_regime(f));
-	struct value *softirq;
+	const struct field_row row = {
+		.regime = audit_regime_name(audit_regime(f)),
+		.coherence = f->tick_known ? f->busy_coherence : NAN,
+		.irq_coherence = f->irq_known ? f->irq_coherence : NAN,
+		.softirq_is_idle = f->softirq_known ? f->softirq_as_idle >= 0.5 : -1,
+		.hidden_true = f->hide_found ? f->hidden_true : NAN,
+		.hidden_shown = f->hide_found ? f->hidden_shown : NAN,
+		.worst_error = f->worst_known ? f->worst_error : NAN,
+		.good_1_ns = window_or_null(f, f->good_1_ns),
+		.good_01_ns = window_or_null(f, f->good_01_ns),
+	};
 
 	if (!report)
 		return err_set(err, -ENOMEM, "out of memory");
 	report_source(report, f->source);
-	if (regime)
-		value_str(report_field(report, M_REGIME), regime);
-	else
-		value_null(report_field(report, M_REGIME));
-	set_ratio(report_field(report, M_COHERENCE_RATIO), f->tick_known, f->busy_coherence);
-	set_ratio(report_field(report, M_IRQ_COHERENCE_RATIO), f->irq_known, f->irq_coherence);
-	softirq = report_field(report, M_SOFTIRQ_IS_IDLE);
-	if (f->softirq_known)
-		value_bool(softirq, f->softirq_as_idle >= 0.5);
-	else
-		value_null(softirq);
-	set_ratio(report_field(report, M_HIDDEN_TRUE_RATIO), f->hide_found, f->hidden_true);
-	set_ratio(report_field(report, M_HIDDEN_SHOWN_RATIO), f->hide_found, f->hidden_shown);
-	set_ratio(report_field(report, M_WORST_ERROR_RATIO), f->worst_known, f->worst_error);
-	set_window(report_field(report, M_GOOD_1_NS), f->good_known, f->good_1_ns);
-	set_window(report_field(report, M_GOOD_01_NS), f->good_known, f->good_01_ns);
+	columns_set(report, &audit_verdict_table, 0, &row);
 	say_regime(f, report);
 	say_rest(f, report);
 	say_instead(f, report);

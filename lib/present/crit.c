@@ -11,104 +11,86 @@
 #include "base/clock.h"
 #include "sys/cycles.h"
 
-/* Each metric exists in ns and in cycles, so that views know the unit. */
-#define METRIC(ns, name) ((ns) ? M_CRIT_##name##_NS : M_CRIT_##name##_CYCLES)
-
 static bool in_ns(const struct crit_engine *engine)
 {
 	return !strcmp(engine->ops->unit, "ns");
 }
 
-/* Whole numbers become integers; unavailable figures stay null. */
-static void set(const struct table *table, size_t row, size_t col, double value)
+/* Each metric exists in ns and in cycles; the specifications name the one in ns. */
+static struct table *add_table(const struct crit_engine *engine, const struct table_spec *spec,
+			       const double *percent, unsigned int nr, struct report *report)
 {
-	struct value *cell = table_cell(table, row, col);
+	struct table *table = columns_percentiles(report, spec, 0, percent, nr);
 
-	if (value >= 0 && value == floor(value) && value < 0x1p63)
-		value_u64(cell, (uint64_t)value);
-	else
-		value_f64(cell, value);
+	for (size_t i = 0; table && !in_ns(engine) && i < table->nr_cols; i++)
+		table->cols[i].metric =
+			metric_get(metric_find(table->cols[i].metric->key, UNIT_CYCLES));
+	return table;
 }
 
-static void percentile_title(uint32_t percentile, char *title, size_t size)
-{
-	int len = snprintf(title, size, "p%u.%03u", percentile / CRIT_PERCENT,
-			   percentile % CRIT_PERCENT);
+#define FIGURE(row, id, member, ...) \
+	COLUMN(struct row, id, member, .flags = COLUMN_INTEGER | COLUMN_LATER, __VA_ARGS__)
 
-	while (title[len - 1] == '0')
-		title[--len] = '\0';
-	if (title[len - 1] == '.')
-		title[--len] = '\0';
-}
+struct op_row {
+	const char *op;
+	struct crit_spread batch, median;
+	double average, max, max_avg;
+};
 
-void crit_percentile_key(uint32_t percentile, char *key, size_t size)
-{
-	char title[20], *dot;
-
-	percentile_title(percentile, title, sizeof(title));
-	dot = strchr(title, '.');
-	if (dot)
-		memmove(dot, dot + 1, strlen(dot));
-	snprintf(key, size, "%s", title);
-}
-
-static void add_percentiles(const struct crit_result *result, const struct crit_opts *opts,
-			    struct table *table, size_t first, enum crit_op op, size_t row)
-{
-	for (unsigned int i = 0; i < opts->nr_percentiles; i++)
-		set(table, row, first + i, CRIT_FIGURE(result, op, percentile[i]).mid);
-}
+#define OP(id, member, ...) FIGURE(op_row, id, member, __VA_ARGS__)
+static const struct column_spec op_columns[] = {
+	COLUMN(struct op_row, M_CRIT_OP, op),
+	OP(M_CRIT_BATCH_NS, batch.mid),
+	OP(M_CRIT_BATCH_NS, batch.low, .key = "batch_low", .title = "low"),
+	OP(M_CRIT_BATCH_NS, batch.high, .key = "batch_high", .title = "high"),
+	OP(M_CRIT_MEDIAN_NS, median.mid),
+	OP(M_CRIT_MEDIAN_NS, median.low, .key = "median_low", .title = "low"),
+	OP(M_CRIT_MEDIAN_NS, median.high, .key = "median_high", .title = "high"),
+	OP(M_CRIT_AVERAGE_NS, average),
+	OP(M_CRIT_MAX_NS, max),
+	OP(M_CRIT_MAX_AVG_NS, max_avg),
+	COLUMN_PERCENTILES(M_CRIT_PERCENTILE_NS, "percentiles.pN"),
+};
+static const struct table_spec ops_table = TABLE("ops", NULL, op_columns);
 
 /* Text shows only the spread of the figure that runs are compared by; JSON and CSV have all. */
-static void hide(struct table *table, size_t first, size_t last)
+static void hide(struct table *table, bool ns)
 {
-	for (size_t i = first; i <= last; i++)
-		table->cols[i].data_only = true;
+	static const char *const in_ns_hidden[] = {"median_low", "median_high", NULL};
+	static const char *const in_cycles_hidden[] = {"batch", "batch_low", "batch_high", NULL};
+
+	for (const char *const *key = ns ? in_ns_hidden : in_cycles_hidden; *key; key++)
+		table->cols[table_find(table, *key)].data_only = true;
 }
 
 static void add_ops(const struct crit_engine *engine, const struct crit_opts *opts,
 		    const struct crit_result *result, struct report *report)
 {
-	struct table *table = report_table(report, "ops", NULL);
-	bool ns = in_ns(engine);
-	size_t op_col = table_col(table, M_CRIT_OP);
-	size_t batch = table_col(table, METRIC(ns, BATCH));
-	size_t batch_low = table_col_as(table, METRIC(ns, BATCH), "batch_low", "low");
-	size_t batch_high = table_col_as(table, METRIC(ns, BATCH), "batch_high", "high");
-	size_t median = table_col(table, METRIC(ns, MEDIAN));
-	size_t median_low = table_col_as(table, METRIC(ns, MEDIAN), "median_low", "low");
-	size_t median_high = table_col_as(table, METRIC(ns, MEDIAN), "median_high", "high");
-	size_t average = table_col(table, METRIC(ns, AVERAGE));
-	size_t max = table_col(table, METRIC(ns, MAX));
-	size_t max_avg = table_col(table, METRIC(ns, MAX_AVG));
-	size_t first = table ? table->nr_cols : 0;
+	double percent[CRIT_MAX_PERCENTILES];
+	struct table *table;
+	int first;
 
-	for (unsigned int i = 0; i < opts->nr_percentiles; i++) {
-		char name[20], key[40], title[20];
-
-		percentile_title(opts->percentile[i], title, sizeof(title));
-		crit_percentile_key(opts->percentile[i], name, sizeof(name));
-		snprintf(key, sizeof(key), "percentiles.%s", name);
-		table_col_as(table, METRIC(ns, PERCENTILE), key, title);
-	}
-	if (table && table->nr_cols > max_avg)
-		hide(table, ns ? median_low : batch, ns ? median_high : batch_high);
+	for (unsigned int i = 0; i < opts->nr_percentiles; i++)
+		percent[i] = opts->percentile[i] / (double)CRIT_PERCENT;
+	table = add_table(engine, &ops_table, percent, opts->nr_percentiles, report);
+	if (!table)
+		return;
+	hide(table, in_ns(engine));
+	first = table_find(table, "max_avg") + 1;
 	for (int op = 0; op < CRIT_NR_OPS; op++) {
-		struct crit_spread m = CRIT_FIGURE(result, op, median);
-		struct crit_spread b = CRIT_FIGURE(result, op, batch);
-		size_t row = table_row(table);
+		struct op_row from = {
+			.op = crit_op_names[op],
+			.batch = CRIT_FIGURE(result, op, batch),
+			.median = CRIT_FIGURE(result, op, median),
+			.average = CRIT_FIGURE(result, op, average).mid,
+			.max = CRIT_FIGURE(result, op, max).high,
+			.max_avg = CRIT_FIGURE(result, op, max_avg).mid,
+		};
+		size_t row = columns_row(table, &from);
 
-		value_str(table_cell(table, row, op_col), crit_op_names[op]);
-		set(table, row, median, m.mid);
-		set(table, row, median_low, m.low);
-		set(table, row, median_high, m.high);
-		set(table, row, average, CRIT_FIGURE(result, op, average).mid);
-		set(table, row, max, CRIT_FIGURE(result, op, max).high);
-		set(table, row, max_avg, CRIT_FIGURE(result, op, max_avg).mid);
-		set(table, row, batch, b.mid);
-		set(table, row, batch_low, b.low);
-		set(table, row, batch_high, b.high);
-		add_percentiles(result, opts, table, first, op, row);
+		for (unsigned int i = 0; i < opts->nr_percentiles; i++)
+			columns_f64(table_cell(table, row, first + i),
+				    CRIT_FIGURE(result, op, percentile[i]).mid);
 	}
 }
 
@@ -144,58 +126,93 @@ static double get_batch(const struct crit_cpu *cpu, enum crit_op op)
 	return cpu->batch[op];
 }
 
+struct cpu_row {
+	uint32_t cpu;
+	const char *op;
+	double median, average, max, batch;
+};
+
+static const struct column_spec cpu_columns[] = {
+	COLUMN(struct cpu_row, M_CPU, cpu),
+	COLUMN(struct cpu_row, M_CRIT_OP, op),
+	COLUMN(struct cpu_row, M_CRIT_MEDIAN_NS, median, .flags = COLUMN_INTEGER),
+	COLUMN(struct cpu_row, M_CRIT_AVERAGE_NS, average, .flags = COLUMN_INTEGER),
+	COLUMN(struct cpu_row, M_CRIT_MAX_NS, max, .flags = COLUMN_INTEGER),
+	FIGURE(cpu_row, M_CRIT_BATCH_NS, batch),
+};
+static const struct table_spec cpus_table = TABLE("per_cpu", "per CPU", cpu_columns);
+
 static void add_cpus(const struct crit_engine *engine, const struct crit_result *result,
 		     struct report *report)
 {
-	struct table *table = report_table(report, "per_cpu", "per CPU");
-	bool ns = in_ns(engine);
-	size_t cpu_col = table_col(table, M_CPU), op_col = table_col(table, M_CRIT_OP);
-	size_t median = table_col(table, METRIC(ns, MEDIAN));
-	size_t average = table_col(table, METRIC(ns, AVERAGE));
-	size_t max = table_col(table, METRIC(ns, MAX)), batch = table_col(table, METRIC(ns, BATCH));
+	struct table *table = add_table(engine, &cpus_table, NULL, 0, report);
 	const struct crit_round *round = &result->rounds[0];
 
 	for (unsigned int i = 0; i < round->nr_cpus; i++) {
 		for (int op = 0; op < CRIT_NR_OPS; op++) {
-			size_t row;
+			const struct cpu_row row = {
+				.cpu = round->cpus[i].cpu,
+				.op = crit_op_names[op],
+				.median = cpu_figure(result, i, get_median, op).mid,
+				.average = cpu_figure(result, i, get_average, op).mid,
+				.max = cpu_figure(result, i, get_max, op).high,
+				.batch = cpu_figure(result, i, get_batch, op).mid,
+			};
 
-			if (isnan(round->op[op].median))
-				continue;
-			row = table_row(table);
-			value_u64(table_cell(table, row, cpu_col), round->cpus[i].cpu);
-			value_str(table_cell(table, row, op_col), crit_op_names[op]);
-			set(table, row, median, cpu_figure(result, i, get_median, op).mid);
-			set(table, row, average, cpu_figure(result, i, get_average, op).mid);
-			set(table, row, max, cpu_figure(result, i, get_max, op).high);
-			set(table, row, batch, cpu_figure(result, i, get_batch, op).mid);
+			if (!isnan(round->op[op].median))
+				columns_row(table, &row);
 		}
 	}
 }
 
-static void set_difference(struct table *table, size_t row, size_t first,
-			   const struct crit_spread *a, const struct crit_spread *b)
+/* Costs of one operation in up to three runs, and the difference of two of them. */
+struct difference_row {
+	const char *op;
+	double before, now, after;
+	struct crit_difference d;
+	int8_t exceeds;
+};
+
+/* The figure that runs are compared by is batch in ns, median in cycles. */
+#define COST(member, name, heading)                                                     \
+	COLUMN(struct difference_row, M_CRIT_BATCH_NS, member, .flags = COLUMN_INTEGER, \
+	       .key = name, .title = heading)
+#define DIFFERENCE(member, name, heading) \
+	COLUMN(struct difference_row, M_CRIT_DIFFERENCE_NS, member, .key = name, .title = heading)
+static const struct column_spec trace_columns[] = {
+	COLUMN(struct difference_row, M_CRIT_OP, op),
+	COST(before, "off_before", "off"),
+	COST(now, "on", "on"),
+	COST(after, "off_after", "off again"),
+	DIFFERENCE(d.value, "cost", "cost"),
+	DIFFERENCE(d.low, "cost_low", "at least"),
+	DIFFERENCE(d.high, "cost_high", "at most"),
+	COLUMN(struct difference_row, M_CRIT_EXCEEDS, exceeds),
+};
+static const struct table_spec trace_table =
+	TABLE("tracepoints", "cost of enabling the tracepoints", trace_columns);
+
+static const struct column_spec against_columns[] = {
+	COLUMN(struct difference_row, M_CRIT_OP, op),
+	COST(before, "then", "then"),
+	COST(now, "now", "now"),
+	DIFFERENCE(d.value, "difference", "difference"),
+	DIFFERENCE(d.low, "difference_low", "at least"),
+	DIFFERENCE(d.high, "difference_high", "at most"),
+	COLUMN(struct difference_row, M_CRIT_EXCEEDS, exceeds),
+};
+static const struct table_spec against_table =
+	TABLE("against", "compared with the earlier run", against_columns);
+
+static void add_difference(struct table *table, const struct crit_spread *a,
+			   const struct crit_spread *b, struct difference_row *row)
 {
-	struct crit_difference difference;
+	bool unknown = crit_differ(a, b, &row->d);
 
-	if (crit_differ(a, b, &difference))
-		return;
-	value_f64(table_cell(table, row, first), difference.value);
-	value_f64(table_cell(table, row, first + 1), difference.low);
-	value_f64(table_cell(table, row, first + 2), difference.high);
-	value_bool(table_cell(table, row, first + 3), difference.exceeds);
-}
-
-static size_t add_difference_cols(struct table *table, bool ns, const char *key, const char *title)
-{
-	char low[32], high[32];
-	size_t first = table_col_as(table, METRIC(ns, DIFFERENCE), key, title);
-
-	snprintf(low, sizeof(low), "%s_low", key);
-	snprintf(high, sizeof(high), "%s_high", key);
-	table_col_as(table, METRIC(ns, DIFFERENCE), low, "at least");
-	table_col_as(table, METRIC(ns, DIFFERENCE), high, "at most");
-	table_col(table, M_CRIT_EXCEEDS);
-	return first;
+	if (unknown)
+		row->d = (struct crit_difference){.value = NAN, .low = NAN, .high = NAN};
+	row->exceeds = unknown ? -1 : row->d.exceeds;
+	columns_row(table, row);
 }
 
 /* Both off phases together: a drift during the run widens the range. */
@@ -217,26 +234,18 @@ static struct crit_spread both_off(const struct crit_trace *trace, enum crit_op 
 static void add_trace(const struct crit_engine *engine, const struct crit_trace *trace,
 		      struct report *report)
 {
-	struct table *table =
-		report_table(report, "tracepoints", "cost of enabling the tracepoints");
-	bool ns = in_ns(engine);
-	enum metric_id id = ns ? M_CRIT_BATCH_NS : M_CRIT_MEDIAN_CYCLES;
-	size_t op_col = table_col(table, M_CRIT_OP);
-	size_t before = table_col_as(table, id, "off_before", "off");
-	size_t on = table_col_as(table, id, "on", "on");
-	size_t after = table_col_as(table, id, "off_after", "off again");
-	size_t cost = add_difference_cols(table, ns, "cost", "cost");
+	struct table *table = add_table(engine, &trace_table, NULL, 0, report);
 
 	for (int op = 0; op < CRIT_NR_OPS; op++) {
-		struct crit_spread off = both_off(trace, op),
-				   enabled = crit_compared(&trace->on, op);
-		size_t row = table_row(table);
+		struct crit_spread off = both_off(trace, op), on = crit_compared(&trace->on, op);
+		struct difference_row row = {
+			.op = crit_op_names[op],
+			.before = crit_compared(&trace->off_before, op).mid,
+			.now = on.mid,
+			.after = crit_compared(&trace->off_after, op).mid,
+		};
 
-		value_str(table_cell(table, row, op_col), crit_op_names[op]);
-		set(table, row, before, crit_compared(&trace->off_before, op).mid);
-		set(table, row, on, enabled.mid);
-		set(table, row, after, crit_compared(&trace->off_after, op).mid);
-		set_difference(table, row, cost, &off, &enabled);
+		add_difference(table, &off, &on, &row);
 	}
 	if (!trace->has_irq)
 		report_note(report, "this kernel has no irq_disable and irq_enable events "
@@ -251,22 +260,17 @@ static void add_trace(const struct crit_engine *engine, const struct crit_trace 
 static void add_against(const struct crit_engine *engine, const struct crit_result *result,
 			const struct crit_baseline *baseline, struct report *report)
 {
-	struct table *table = report_table(report, "against", "compared with the earlier run");
-	bool ns = in_ns(engine);
-	enum metric_id id = ns ? M_CRIT_BATCH_NS : M_CRIT_MEDIAN_CYCLES;
-	size_t op_col = table_col(table, M_CRIT_OP);
-	size_t was = table_col_as(table, id, "then", "then"),
-	       is = table_col_as(table, id, "now", "now");
-	size_t first = add_difference_cols(table, ns, "difference", "difference");
+	struct table *table = add_table(engine, &against_table, NULL, 0, report);
 
 	for (int op = 0; op < CRIT_NR_OPS; op++) {
 		struct crit_spread now = crit_compared(result, op);
-		size_t row = table_row(table);
+		struct difference_row row = {
+			.op = crit_op_names[op],
+			.before = baseline->op[op].mid,
+			.now = now.mid,
+		};
 
-		value_str(table_cell(table, row, op_col), crit_op_names[op]);
-		set(table, row, was, baseline->op[op].mid);
-		set(table, row, is, now.mid);
-		set_difference(table, row, first, &baseline->op[op], &now);
+		add_difference(table, &baseline->op[op], &now, &row);
 	}
 	report_note(report, "compared with %s", baseline->name);
 	for (int op = 0; op < CRIT_NR_OPS; op++)
@@ -278,32 +282,39 @@ static void add_against(const struct crit_engine *engine, const struct crit_resu
 		}
 }
 
+#define WITH_CLOCK 1
+
+struct quality_row {
+	double step_ns, clock_ns, call_ns;
+	uint64_t below;
+};
+
+#define QUALITY(id, member, ...) COLUMN(struct quality_row, id, member, __VA_ARGS__)
+static const struct column_spec quality_columns[] = {
+	QUALITY(M_CRIT_STEP_NS, step_ns, .flags = COLUMN_LATER),
+	QUALITY(M_CRIT_CLOCK_NS, clock_ns, .when = WITH_CLOCK),
+	QUALITY(M_CRIT_CALL_NS, call_ns, .when = WITH_CLOCK),
+	/* Not a loss: if a pair costs less than a clock step, this is about half of all samples. */
+	QUALITY(M_CRIT_BELOW_TOTAL, below, .when = WITH_CLOCK, .flags = COLUMN_DATA_ONLY),
+};
+static const struct table_spec quality_table = TABLE("quality", NULL, quality_columns);
+
 static void add_quality(const struct crit_engine *engine, const struct crit_result *result,
 			struct report *report)
 {
-	double clock[CRIT_MAX_ROUNDS], call[CRIT_MAX_ROUNDS], step = NAN;
-	uint64_t below = 0, hz = cycles_hz();
+	double clock[CRIT_MAX_ROUNDS], call[CRIT_MAX_ROUNDS];
+	struct quality_row row = {.step_ns = 1e9 / (double)cycles_hz()};
 
 	for (unsigned int i = 0; i < result->nr_rounds; i++) {
 		clock[i] = result->rounds[i].clock_ns;
 		call[i] = result->rounds[i].call_ns;
-		below += result->rounds[i].below_overhead;
+		row.below += result->rounds[i].below_overhead;
 	}
-	if (hz)
-		step = 1e9 / (double)hz;
-	value_f64(report_quality(report, M_CRIT_STEP_NS), step);
-	if (!in_ns(engine))
-		return;
-	value_f64(report_quality(report, M_CRIT_CLOCK_NS),
-		  crit_spread_of(clock, result->nr_rounds).mid);
-	value_f64(report_quality(report, M_CRIT_CALL_NS),
-		  crit_spread_of(call, result->nr_rounds).mid);
-	value_u64(report_quality(report, M_CRIT_BELOW_TOTAL), below);
-	/* Not a loss: if a pair costs less than a clock step, this is about half of all samples. */
-	if (report->quality->nr_cols)
-		report->quality->cols[report->quality->nr_cols - 1].data_only = true;
-	if (step > 1)
-		report_note(report, "one step of the clock is %.3g ns", step);
+	row.clock_ns = crit_spread_of(clock, result->nr_rounds).mid;
+	row.call_ns = crit_spread_of(call, result->nr_rounds).mid;
+	columns_set(report, &quality_table, in_ns(engine) ? WITH_CLOCK : 0, &row);
+	if (in_ns(engine) && isfinite(row.step_ns) && row.step_ns > 1)
+		report_note(report, "one step of the clock is %.3g ns", row.step_ns);
 }
 
 /* The operation whose batch and single pairs are furthest apart; CRIT_NR_OPS if none has both. */
@@ -380,29 +391,53 @@ static void add_notes(const struct crit_engine *engine, const struct crit_opts *
 		report_note(report, "one round has no spread: low and high equal the figure");
 }
 
+struct field_row {
+	const char *engine, *unit, *believe;
+	uint64_t nr_samples, nr_highest, rounds;
+	bool work;
+	uint32_t percentile_cpu;
+};
+
+static const struct column_spec field_columns[] = {
+	COLUMN(struct field_row, M_CRIT_ENGINE, engine),
+	COLUMN(struct field_row, M_CRIT_UNIT, unit),
+	COLUMN(struct field_row, M_CRIT_BELIEVE, believe, .flags = COLUMN_LATER),
+	COLUMN(struct field_row, M_CRIT_NR_SAMPLES, nr_samples),
+	COLUMN(struct field_row, M_CRIT_NR_HIGHEST, nr_highest),
+	COLUMN(struct field_row, M_CRIT_DO_WORK, work),
+	COLUMN(struct field_row, M_CRIT_ROUNDS, rounds),
+	COLUMN(struct field_row, M_CRIT_PERCENTILE_CPU, percentile_cpu, .flags = COLUMN_OPTIONAL),
+};
+static const struct table_spec fields_table = TABLE("", NULL, field_columns);
+
+const struct table_spec *const crit_tables[] = {
+	&fields_table, &ops_table, &cpus_table, &trace_table, &against_table, &quality_table, NULL,
+};
+
 int crit_report(const struct crit_engine *engine, const struct crit_opts *opts,
 		const struct crit_result *result, const struct crit_trace *trace,
 		const struct crit_baseline *baseline, struct report **ret_report)
 {
 	struct report *report = report_new("crit");
+	int cpu = result->rounds[0].percentile_cpu;
+	struct field_row row = {
+		.engine = engine->ops->name,
+		.unit = engine->ops->unit,
+		.believe = furthest_apart(result) == CRIT_NR_OPS ? "median" : "batch",
+		.nr_samples = opts->nr_samples,
+		.nr_highest =
+			opts->nr_highest < opts->nr_samples ? opts->nr_highest : opts->nr_samples,
+		.rounds = result->nr_rounds,
+		.work = opts->work,
+		.percentile_cpu = cpu < 0 ? UINT32_MAX : (uint32_t)cpu,
+	};
 
 	if (!report)
 		return -ENOMEM;
 	report->time_unix_ns = clock_unix_ns();
 	report->window_ns = result->window_ns;
 	report_source(report, engine->ops->name);
-	value_str(report_field(report, M_CRIT_ENGINE), engine->ops->name);
-	value_str(report_field(report, M_CRIT_UNIT), engine->ops->unit);
-	value_str(report_field(report, M_CRIT_BELIEVE),
-		  furthest_apart(result) == CRIT_NR_OPS ? "median" : "batch");
-	value_u64(report_field(report, M_CRIT_NR_SAMPLES), opts->nr_samples);
-	value_u64(report_field(report, M_CRIT_NR_HIGHEST),
-		  opts->nr_highest < opts->nr_samples ? opts->nr_highest : opts->nr_samples);
-	value_bool(report_field(report, M_CRIT_DO_WORK), opts->work);
-	value_u64(report_field(report, M_CRIT_ROUNDS), result->nr_rounds);
-	if (result->rounds[0].percentile_cpu >= 0)
-		value_u64(report_field(report, M_CRIT_PERCENTILE_CPU),
-			  (uint64_t)result->rounds[0].percentile_cpu);
+	columns_set(report, &fields_table, 0, &row);
 	add_ops(engine, opts, result, report);
 	add_cpus(engine, result, report);
 	if (trace)

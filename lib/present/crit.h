@@ -4,7 +4,7 @@
 #define SUBTICK_PRESENT_CRIT_H
 
 #include "measure/crit/trace.h"
-#include "report/report.h"
+#include "report/columns.h"
 
 /* Figures of an earlier run that a new run is compared with. */
 struct crit_baseline {
@@ -14,8 +14,7 @@ struct crit_baseline {
 	struct crit_spread op[CRIT_NR_OPS];
 };
 
-/* "p50", or "p999" for 99.9: a dot would make a nested JSON object. */
-void crit_percentile_key(uint32_t percentile, char *key, size_t size);
+extern const struct table_spec *const crit_tables[]; /* NULL-terminated */
 
 /*
  * @baseline and @trace are optional; with @trace, @result is its off_before. The figures are the

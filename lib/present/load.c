@@ -47,6 +47,7 @@ struct cpu_row {
 };
 
 #define CPU(id, member, ...) COLUMN(struct cpu_row, id, member, __VA_ARGS__)
+#define WITH_COMPARE	     1
 
 static const struct column_spec cpu_columns[] = {
 	CPU(M_CPU, cpu),
@@ -66,21 +67,21 @@ static const struct column_spec cpu_columns[] = {
 	CPU(M_CLOSURE_ERROR_RATIO, closure_error_ratio),
 	CPU(M_CPU_WINDOW_NS, window_ns, .flags = COLUMN_DATA_ONLY),
 	CPU(M_FLAGS, flags),
+	/* A source that this machine lacks is a column of nulls. */
+	CPU(M_CMP_BPF, shown_ratio[SHOWN_BPF], .when = WITH_COMPARE),
+	CPU(M_CMP_PROCSTAT, shown_ratio[SHOWN_PROCSTAT], .when = WITH_COMPARE),
+	CPU(M_CMP_PROCIDLE, shown_ratio[SHOWN_PROCIDLE], .when = WITH_COMPARE),
+	CPU(M_CMP_SCHEDSTAT, shown_ratio[SHOWN_SCHEDSTAT], .when = WITH_COMPARE),
+	CPU(M_CMP_TASKCLOCK, shown_ratio[SHOWN_TASKCLOCK], .when = WITH_COMPARE),
+	CPU(M_CMP_PERF_TSC, shown_ratio[SHOWN_PERF_TSC], .when = WITH_COMPARE),
+	CPU(M_CMP_PERF_CAL, shown_ratio[SHOWN_PERF_CALIBRATED], .when = WITH_COMPARE),
+	CPU(M_CMP_BPF_PMU, shown_ratio[SHOWN_BPF_PMU], .when = WITH_COMPARE),
 };
 
-/* A source that this machine lacks is a column of nulls. */
-static const struct column_spec shown_columns[] = {
-	CPU(M_CMP_BPF, shown_ratio[SHOWN_BPF]),
-	CPU(M_CMP_PROCSTAT, shown_ratio[SHOWN_PROCSTAT]),
-	CPU(M_CMP_PROCIDLE, shown_ratio[SHOWN_PROCIDLE]),
-	CPU(M_CMP_SCHEDSTAT, shown_ratio[SHOWN_SCHEDSTAT]),
-	CPU(M_CMP_TASKCLOCK, shown_ratio[SHOWN_TASKCLOCK]),
-	CPU(M_CMP_PERF_TSC, shown_ratio[SHOWN_PERF_TSC]),
-	CPU(M_CMP_PERF_CAL, shown_ratio[SHOWN_PERF_CALIBRATED]),
-	CPU(M_CMP_BPF_PMU, shown_ratio[SHOWN_BPF_PMU]),
-};
+const struct table_spec load_cpus_table = TABLE("cpus", NULL, cpu_columns);
+const struct table_spec load_all_table = TABLE("all", NULL, cpu_columns);
 
-/* Which part a column holds; from LOAD_NR_PARTS on: none. */
+/* Which part a column holds; LOAD_NR_PARTS or more: none. */
 static unsigned int part_of(const struct column_spec *spec)
 {
 	size_t first = offsetof(struct cpu_row, part_ratio);
@@ -88,21 +89,25 @@ static unsigned int part_of(const struct column_spec *spec)
 	return spec->offset < first ? LOAD_NR_PARTS : (spec->offset - first) / sizeof(double);
 }
 
-/* What the source cannot tell is no column for people; a comparison has enough without parts. */
-static void hide_parts(const struct load_window *w, struct table *table)
+/* Text hides the parts that the source cannot measure, and all parts in a comparison. */
+static struct table *add_table(const struct load_window *w, const struct table_spec *spec,
+			       struct report *report)
 {
-	for (size_t i = 0; i < sizeof(cpu_columns) / sizeof(cpu_columns[0]); i++) {
-		unsigned int part = part_of(&cpu_columns[i]);
+	struct table *table = columns_table(report, spec, w->compare ? WITH_COMPARE : 0);
+
+	for (size_t i = 0; table && i < table->nr_cols; i++) {
+		unsigned int part = part_of(table->cols[i].spec);
 
 		if (part < LOAD_NR_PARTS) {
 			table->cols[i].data_only = w->compare || !(w->parts >> part & 1);
 			if (!table->bar_end)
 				table->bar_first = i;
 			table->bar_end = i + 1;
-		} else if (cpu_columns[i].metric == M_CLOSURE_ERROR_RATIO) {
+		} else if (table->cols[i].spec->metric == M_CLOSURE_ERROR_RATIO) {
 			table->cols[i].data_only = w->compare || !w->parts;
 		}
 	}
+	return table;
 }
 
 static void fill_ratios(const struct load_window *w, const struct load_cpu_window *c, bool figure,
@@ -131,7 +136,7 @@ static void fill_row(const struct load_window *w, unsigned int cpu, struct cpu_r
 	}
 }
 
-/* The mean of what each source shows; only of the CPUs that it has a figure for. */
+/* Mean figure of each source over the CPUs that it has a figure for. */
 static void sum_shown(const struct load_window *w, struct cpu_row *row)
 {
 	for (unsigned int i = 0; i < NR_SHOWN; i++) {
@@ -145,59 +150,36 @@ static void sum_shown(const struct load_window *w, struct cpu_row *row)
 	}
 }
 
-/* The CPUs together, as the first line of mpstat has them. */
-static void add_all(const struct load_window *w, const struct table *cpus, struct report *report)
+/* All CPUs together, like the first line of mpstat. */
+static void add_all(const struct load_window *w, struct report *report)
 {
-	struct table *table = report_table(report, "all", NULL);
+	struct table *table = add_table(w, &load_all_table, report);
 	struct load_cpu_window sum;
 	unsigned int nr = load_sum(w->cpu, &w->cpus, &sum);
 	struct cpu_row row = {.cpu = UINT32_MAX, .online = -1, .window_ns = UINT64_MAX};
-	size_t first_shown = SIZE_MAX, at;
 
-	columns_add(table, COLUMNS(cpu_columns));
-	if (w->compare)
-		first_shown = columns_add(table, COLUMNS(shown_columns));
-	if (report->failed)
+	if (!table)
 		return;
-	for (size_t i = 0; i < table->nr_cols; i++)
-		table->cols[i].data_only = cpus->cols[i].data_only;
-	table->bar_first = cpus->bar_first;
-	table->bar_end = cpus->bar_end;
 	table->sum = true;
 	fill_ratios(w, &sum, nr > 0, &row);
+	sum_shown(w, &row);
 	if (nr < cpuset_count(&w->cpus))
 		snprintf(row.flags, sizeof(row.flags), "%u-of-%u", nr, cpuset_count(&w->cpus));
-	at = columns_row(table, COLUMNS(cpu_columns), &row);
-	if (at != SIZE_MAX)
-		value_str(table_cell(table, at, 0), "all");
-	if (w->compare) {
-		sum_shown(w, &row);
-		columns_fill(table, at, first_shown, COLUMNS(shown_columns), &row);
-	}
+	value_str(table_cell(table, columns_row(table, &row), 0), "all");
 }
 
 static void add_cpus(const struct load_window *w, struct report *report)
 {
-	struct table *table = report_table(report, "cpus", NULL);
-	size_t first_shown = SIZE_MAX;
+	struct table *table = add_table(w, &load_cpus_table, report);
 	unsigned int cpu;
 
-	columns_add(table, COLUMNS(cpu_columns));
-	if (w->compare)
-		first_shown = columns_add(table, COLUMNS(shown_columns));
-	if (report->failed)
-		return;
-	hide_parts(w, table);
 	cpuset_for_each(cpu, &w->cpus) {
 		struct cpu_row row;
-		size_t at;
 
 		fill_row(w, cpu, &row);
-		at = columns_row(table, COLUMNS(cpu_columns), &row);
-		if (w->compare)
-			columns_fill(table, at, first_shown, COLUMNS(shown_columns), &row);
+		columns_row(table, &row);
 	}
-	add_all(w, table, report);
+	add_all(w, report);
 }
 
 struct vec_row {
@@ -207,18 +189,19 @@ struct vec_row {
 	uint64_t count;
 };
 
+static const struct column_spec vec_columns[] = {
+	COLUMN(struct vec_row, M_CPU, cpu),
+	COLUMN(struct vec_row, M_SOFTIRQ_VEC, vec),
+	COLUMN(struct vec_row, M_SOFTIRQ_RATIO, ratio),
+	COLUMN(struct vec_row, M_SOFTIRQ_COUNT, count),
+};
+static const struct table_spec vecs_table = TABLE("softirqs", "softirqs by vector", vec_columns);
+
 static void add_softirqs(const struct load_window *w, struct report *report)
 {
-	static const struct column_spec columns[] = {
-		COLUMN(struct vec_row, M_CPU, cpu),
-		COLUMN(struct vec_row, M_SOFTIRQ_VEC, vec),
-		COLUMN(struct vec_row, M_SOFTIRQ_RATIO, ratio),
-		COLUMN(struct vec_row, M_SOFTIRQ_COUNT, count),
-	};
-	struct table *table = report_table(report, "softirqs", "softirqs by vector");
+	struct table *table = columns_table(report, &vecs_table, 0);
 	unsigned int cpu;
 
-	columns_add(table, COLUMNS(columns));
 	cpuset_for_each(cpu, &w->cpus) {
 		const struct load_vecs *vecs = &w->cpu_vecs[cpu];
 
@@ -233,7 +216,7 @@ static void add_softirqs(const struct load_window *w, struct report *report)
 			};
 
 			if (vecs->count[i] || vecs->ns[i])
-				columns_row(table, COLUMNS(columns), &row);
+				columns_row(table, &row);
 		}
 	}
 }
@@ -243,44 +226,38 @@ struct burst_row {
 	uint64_t count, p50_ns, p90_ns, p99_ns;
 };
 
+#define PERCENTILE(member, name) \
+	COLUMN(struct burst_row, M_PERCENTILE_NS, member, .key = #member, .title = name)
+static const struct column_spec burst_columns[] = {
+	COLUMN(struct burst_row, M_CPU, cpu),
+	COLUMN(struct burst_row, M_COUNT, count),
+	PERCENTILE(p50_ns, "p50"),
+	PERCENTILE(p90_ns, "p90"),
+	PERCENTILE(p99_ns, "p99"),
+	COLUMN_NESTED(M_BUCKETS, &buckets_table),
+};
+static const struct table_spec bursts_table =
+	TABLE("bursts", "busy bursts between two idle periods", burst_columns);
+
 /* Cumulative counts at powers of two, which are bucket edges and therefore exact. */
-static void add_burst_edges(struct table *parent, size_t row, size_t col, const uint64_t *count)
+static void add_burst_edges(struct table *le, const uint64_t *count)
 {
-	struct table *le = table_nested(parent, row, col, "le");
-	size_t col_le = table_col(le, M_BURST_LE_NS), col_count = table_col(le, M_COUNT);
 	uint64_t sum = 0, total = hist_total(count);
 
 	for (unsigned int i = 0; i < HIST_NR && sum < total; i++) {
-		size_t sub;
-
 		sum += count[i];
 		if ((i + 1) % HIST_SUB || hist_high(i) < 1024 || !sum)
 			continue;
-		sub = table_row(le);
-		value_u64(table_cell(le, sub, col_le), hist_high(i) - 1);
-		value_u64(table_cell(le, sub, col_count), sum);
+		columns_row(le, &(struct bucket_row){hist_high(i) - 1, sum});
 	}
 }
 
 static void add_bursts(const struct load_window *w, struct report *report)
 {
-#define PERCENTILE(member, name) \
-	COLUMN(struct burst_row, M_PERCENTILE_NS, member, .key = #member, .title = name)
-	static const struct column_spec columns[] = {
-		COLUMN(struct burst_row, M_CPU, cpu),
-		COLUMN(struct burst_row, M_COUNT, count),
-		PERCENTILE(p50_ns, "p50"),
-		PERCENTILE(p90_ns, "p90"),
-		PERCENTILE(p99_ns, "p99"),
-	};
-#undef PERCENTILE
-	struct table *table =
-		report_table(report, "bursts", "busy bursts between two idle periods");
-	size_t col_le;
+	struct table *table = columns_table(report, &bursts_table, 0);
+	int col_le = table_metric(table, M_BUCKETS);
 	unsigned int cpu;
 
-	columns_add(table, COLUMNS(columns));
-	col_le = table_col(table, M_BUCKETS);
 	cpuset_for_each(cpu, &w->cpus) {
 		const uint64_t *bursts = w->cpu_bursts[cpu];
 		uint64_t count = hist_total(bursts);
@@ -292,7 +269,7 @@ static void add_bursts(const struct load_window *w, struct report *report)
 			.p99_ns = count ? hist_percentile(bursts, 99) : UINT64_MAX,
 		};
 
-		add_burst_edges(table, columns_row(table, COLUMNS(columns), &row), col_le, bursts);
+		add_burst_edges(columns_nested(table, columns_row(table, &row), col_le), bursts);
 	}
 }
 
@@ -312,38 +289,50 @@ static void add_notes(const struct load_window *w, struct report *report)
 			    w->source);
 }
 
-void load_report_losses(const struct load_losses *losses, struct report *report)
-{
 #define LOSS(id, member) COLUMN(struct load_losses, id, member, .flags = COLUMN_OPTIONAL)
-	static const struct column_spec specs[] = {
-		LOSS(M_TORN_TOTAL, torn),
-		LOSS(M_ODD_EDGES_TOTAL, odd_edges),
-		LOSS(M_PAUSED_LOST_TOTAL, paused_lost),
-		LOSS(M_RECURSION_MISSES_TOTAL, recursion_misses),
-		LOSS(M_READ_ERROR_TOTAL, read_errors),
-		LOSS(M_LINES_LOST_TOTAL, lines_lost),
-	};
-#undef LOSS
+static const struct column_spec loss_columns[] = {
+	LOSS(M_TORN_TOTAL, torn),
+	LOSS(M_ODD_EDGES_TOTAL, odd_edges),
+	LOSS(M_PAUSED_LOST_TOTAL, paused_lost),
+	LOSS(M_RECURSION_MISSES_TOTAL, recursion_misses),
+	LOSS(M_READ_ERROR_TOTAL, read_errors),
+	LOSS(M_LINES_LOST_TOTAL, lines_lost),
+};
+const struct table_spec load_losses_table = TABLE("quality", NULL, loss_columns);
 
-	columns_quality(report, COLUMNS(specs), losses);
-}
+static const struct column_spec quality_columns[] = {
+	COLUMN(struct load_window, M_CLOSURE_MAX_RATIO, closure_max_ratio,
+	       .flags = COLUMN_OPTIONAL),
+	COLUMN(struct load_window, M_STEAL_KNOWN, steal_known),
+};
+const struct table_spec load_quality_table = TABLE("quality", NULL, quality_columns);
+
+static const struct column_spec field_columns[] = {
+	COLUMN(struct load_window, M_WRONG_RATIO, wrong_ratio,
+	       .flags = COLUMN_OPTIONAL | COLUMN_DATA_ONLY),
+};
+const struct table_spec load_fields_table = TABLE("", NULL, field_columns);
+
+const struct table_spec *const load_tables[] = {
+	&load_fields_table,
+	&load_cpus_table,
+	&load_all_table,
+	&vecs_table,
+	&load_irqs_table,
+	&load_tasks_table,
+	&bursts_table,
+	&findings_table,
+	&load_quality_table,
+	&load_losses_table,
+	NULL,
+};
 
 void load_report_fill(const struct load_window *w, struct report *report)
 {
-	static const struct column_spec quality[] = {
-		COLUMN(struct load_window, M_CLOSURE_MAX_RATIO, closure_max_ratio,
-		       .flags = COLUMN_OPTIONAL),
-		COLUMN(struct load_window, M_STEAL_KNOWN, steal_known),
-	};
-	static const struct column_spec fields[] = {
-		COLUMN(struct load_window, M_WRONG_RATIO, wrong_ratio,
-		       .flags = COLUMN_OPTIONAL | COLUMN_DATA_ONLY),
-	};
-
 	report->time_unix_ns = w->time_unix_ns;
 	report->window_ns = w->window_ns;
 	report_source(report, w->source);
-	columns_fields(report, COLUMNS(fields), w);
+	columns_set(report, &load_fields_table, 0, w);
 	add_cpus(w, report);
 	if (w->cpu_vecs)
 		add_softirqs(w, report);
@@ -351,8 +340,8 @@ void load_report_fill(const struct load_window *w, struct report *report)
 		add_bursts(w, report);
 	load_report_lines(w, report);
 	load_report_tasks(w, report);
-	columns_quality(report, COLUMNS(quality), w);
-	load_report_losses(&w->losses, report);
+	columns_set(report, &load_quality_table, 0, w);
+	columns_set(report, &load_losses_table, 0, &w->losses);
 	findings_begin(report);
 	load_findings(w, report);
 	add_notes(w, report);

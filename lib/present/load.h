@@ -4,13 +4,18 @@
 #define SUBTICK_PRESENT_LOAD_H
 
 #include "measure/load/window.h"
-#include "report/report.h"
+#include "report/columns.h"
 
 int load_report(const struct load_window *window, struct report **ret_report);
 /* Fills a new report, which may belong to another command. */
 void load_report_fill(const struct load_window *window, struct report *report);
-/* Adds the losses of a load source to the quality keys of @report. */
-void load_report_losses(const struct load_losses *losses, struct report *report);
+/* Lists of the command, NULL-terminated. */
+extern const struct table_spec *const load_tables[];
+/* Lists that other commands have, too. */
+extern const struct table_spec load_fields_table, load_cpus_table, load_all_table,
+	load_quality_table;
+/* Quality keys of a struct load_losses. */
+extern const struct table_spec load_losses_table;
 
 /* Adds the findings of @window to @report. */
 void load_findings(const struct load_window *window, struct report *report);
@@ -19,6 +24,7 @@ void load_findings(const struct load_window *window, struct report *report);
  * Add the table of interrupt lines and the table of tasks. A table that was requested but is
  * unavailable becomes a note with the reason.
  */
+extern const struct table_spec load_irqs_table, load_tasks_table;
 void load_report_lines(const struct load_window *w, struct report *report);
 void load_report_tasks(const struct load_window *w, struct report *report);
 

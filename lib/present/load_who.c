@@ -27,20 +27,22 @@ static double share_of(uint64_t ns, uint64_t window_ns)
 {
 	double share = window_ns ? (double)ns / (double)window_ns : 0.0;
 
-	/* Read some µs after the window's end. */
+	/* Tasks are read some µs after the end of the window. */
 	return share > 1.0 ? 1.0 : share;
 }
 
+static const struct column_spec line_columns[] = {
+	COLUMN(struct line_row, M_CPU, cpu),
+	COLUMN(struct line_row, M_IRQ, irq),
+	COLUMN(struct line_row, M_IRQ_HANDLER, name),
+	COLUMN(struct line_row, M_IRQ_RATIO, ratio),
+	COLUMN(struct line_row, M_IRQ_COUNT, count),
+	COLUMN(struct line_row, M_AVG_NS, mean_ns),
+};
+const struct table_spec load_irqs_table = TABLE("irqs", "interrupts by line", line_columns);
+
 void load_report_lines(const struct load_window *w, struct report *report)
 {
-	static const struct column_spec columns[] = {
-		COLUMN(struct line_row, M_CPU, cpu),
-		COLUMN(struct line_row, M_IRQ, irq),
-		COLUMN(struct line_row, M_IRQ_HANDLER, name),
-		COLUMN(struct line_row, M_IRQ_RATIO, ratio),
-		COLUMN(struct line_row, M_IRQ_COUNT, count),
-		COLUMN(struct line_row, M_AVG_NS, mean_ns),
-	};
 	struct table *table;
 
 	if (!w->irq)
@@ -50,8 +52,7 @@ void load_report_lines(const struct load_window *w, struct report *report)
 			    w->source);
 		return;
 	}
-	table = report_table(report, "irqs", "interrupts by line");
-	columns_add(table, COLUMNS(columns));
+	table = columns_table(report, &load_irqs_table, 0);
 	for (size_t i = 0; i < w->nr_lines; i++) {
 		const struct load_line *line = &w->lines[i];
 		struct line_row row = {
@@ -65,11 +66,11 @@ void load_report_lines(const struct load_window *w, struct report *report)
 		if (!has_figure(w, line->cpu))
 			continue;
 		row.ratio = share_of(line->ns, w->cpu[line->cpu].window_ns);
-		columns_row(table, COLUMNS(columns), &row);
+		columns_row(table, &row);
 	}
 }
 
-/* Before stolen time was taken off: the tasks were measured with it. */
+/* Time of all tasks, stolen time included: tasks are measured with it. */
 static uint64_t tasks_of(const struct load_window *w, unsigned int cpu)
 {
 	uint64_t ns = 0;
@@ -80,17 +81,20 @@ static uint64_t tasks_of(const struct load_window *w, unsigned int cpu)
 	return ns;
 }
 
+static const struct column_spec task_columns[] = {
+	COLUMN(struct task_row, M_CPU, cpu),
+	COLUMN(struct task_row, M_PID, pid),
+	COLUMN(struct task_row, M_TGID, tgid),
+	COLUMN(struct task_row, M_COMM, comm),
+	COLUMN(struct task_row, M_TASK_SHARE_RATIO, ratio),
+	COLUMN(struct task_row, M_OF_TASKS_RATIO, of_task_ratio),
+	COLUMN(struct task_row, M_TASK_COUNT, count),
+};
+const struct table_spec load_tasks_table =
+	TABLE("tasks", "tasks with most time of each core", task_columns);
+
 void load_report_tasks(const struct load_window *w, struct report *report)
 {
-	static const struct column_spec columns[] = {
-		COLUMN(struct task_row, M_CPU, cpu),
-		COLUMN(struct task_row, M_PID, pid),
-		COLUMN(struct task_row, M_TGID, tgid),
-		COLUMN(struct task_row, M_COMM, comm),
-		COLUMN(struct task_row, M_TASK_SHARE_RATIO, ratio),
-		COLUMN(struct task_row, M_OF_TASKS_RATIO, of_task_ratio),
-		COLUMN(struct task_row, M_TASK_COUNT, count),
-	};
 	struct table *table;
 	unsigned int shown = 0;
 	uint64_t all = 0;
@@ -101,8 +105,7 @@ void load_report_tasks(const struct load_window *w, struct report *report)
 		report_note(report, "source %s does not see tasks: use --source bpf", w->source);
 		return;
 	}
-	table = report_table(report, "tasks", "tasks with most time of each core");
-	columns_add(table, COLUMNS(columns));
+	table = columns_table(report, &load_tasks_table, 0);
 	for (size_t i = 0; i < w->nr_tasks; i++) {
 		const struct load_task *task = &w->tasks[i];
 		struct task_row row = {
@@ -118,6 +121,6 @@ void load_report_tasks(const struct load_window *w, struct report *report)
 		row.comm[sizeof(row.comm) - 1] = '\0';
 		row.ratio = share_of(task->ns, w->cpu[task->cpu].window_ns);
 		row.of_task_ratio = share_of(task->ns, all);
-		columns_row(table, COLUMNS(columns), &row);
+		columns_row(table, &row);
 	}
 }

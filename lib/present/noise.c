@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "present/load.h"
-#include "report/columns.h"
 
 struct core_row {
 	uint32_t cpu;
@@ -20,7 +19,8 @@ struct core_row {
 
 #define CORE(id, member, ...) COLUMN(struct core_row, id, member, __VA_ARGS__)
 
-/* "exceeded" comes last: only with limits there is such a column. */
+#define WITH_LIMITS 1
+
 static const struct column_spec core_columns[] = {
 	CORE(M_CPU, cpu),
 	CORE(M_NOISE_RATIO, noise),
@@ -39,8 +39,9 @@ static const struct column_spec core_columns[] = {
 	CORE(M_CLOSURE_ERROR_RATIO, closure),
 	CORE(M_CPU_WINDOW_NS, window_ns, .flags = COLUMN_DATA_ONLY),
 	CORE(M_FLAGS, flags),
-	CORE(M_EXCEEDED, exceeded),
+	CORE(M_EXCEEDED, exceeded, .when = WITH_LIMITS),
 };
+static const struct table_spec cores_table = TABLE("cores", NULL, core_columns);
 
 static double share(const struct noise_core *core, uint64_t ns)
 {
@@ -69,10 +70,8 @@ static void fill_core(const struct noise_core *core, struct core_row *row)
 
 static void add_cores(const struct noise_window *w, struct report *report)
 {
-	size_t nr = sizeof(core_columns) / sizeof(core_columns[0]) - !w->judged;
-	struct table *table = report_table(report, "cores", NULL);
+	struct table *table = columns_table(report, &cores_table, w->judged ? WITH_LIMITS : 0);
 
-	columns_add(table, core_columns, nr);
 	for (size_t i = 0; i < w->nr_cores; i++) {
 		const struct noise_core *core = &w->cores[i];
 		struct core_row row = {
@@ -98,7 +97,7 @@ static void add_cores(const struct noise_window *w, struct report *report)
 		load_flags_format(core->flags, row.flags, sizeof(row.flags));
 		if (!(core->flags & LOAD_NO_FIGURE))
 			fill_core(core, &row);
-		columns_row(table, core_columns, nr, &row);
+		columns_row(table, &row);
 	}
 }
 
@@ -117,24 +116,26 @@ static const struct noise_core *core_of(const struct noise_window *w, unsigned i
 	return NULL;
 }
 
+static const struct column_spec source_columns[] = {
+	COLUMN(struct source_row, M_CPU, cpu),
+	COLUMN(struct source_row, M_NOISE_KIND, kind),
+	COLUMN(struct source_row, M_IRQ, irq),
+	COLUMN(struct source_row, M_NOISE_NAME, name),
+	COLUMN(struct source_row, M_COUNT, count),
+	COLUMN(struct source_row, M_SUM_NS, ns),
+	COLUMN(struct source_row, M_PERCENTILE_NS, p99_ns, .key = "p99_ns", .title = "p99"),
+	COLUMN(struct source_row, M_MAX_NS, longest_ns),
+	COLUMN(struct source_row, M_NOISE_TIME_RATIO, ratio),
+	COLUMN(struct source_row, M_KNOB, knob),
+};
+static const struct table_spec sources_table =
+	TABLE("sources", "what took time of each core", source_columns);
+
 static void add_sources(const struct noise_window *w, struct report *report)
 {
-	static const struct column_spec columns[] = {
-		COLUMN(struct source_row, M_CPU, cpu),
-		COLUMN(struct source_row, M_NOISE_KIND, kind),
-		COLUMN(struct source_row, M_IRQ, irq),
-		COLUMN(struct source_row, M_NOISE_NAME, name),
-		COLUMN(struct source_row, M_COUNT, count),
-		COLUMN(struct source_row, M_SUM_NS, ns),
-		COLUMN(struct source_row, M_PERCENTILE_NS, p99_ns, .key = "p99_ns", .title = "p99"),
-		COLUMN(struct source_row, M_MAX_NS, longest_ns),
-		COLUMN(struct source_row, M_NOISE_TIME_RATIO, ratio),
-		COLUMN(struct source_row, M_KNOB, knob),
-	};
-	struct table *table = report_table(report, "sources", "what took time of each core");
+	struct table *table = columns_table(report, &sources_table, 0);
 	unsigned int shown = 0;
 
-	columns_add(table, COLUMNS(columns));
 	for (size_t i = 0; i < w->nr_sources; i++) {
 		const struct noise_source *source = &w->sources[i];
 		const struct noise_core *core = core_of(w, source->cpu);
@@ -155,7 +156,7 @@ static void add_sources(const struct noise_window *w, struct report *report)
 		if (!core || (core->flags & LOAD_NO_FIGURE) || (w->top && shown++ >= w->top))
 			continue;
 		row.ratio = share(core, source->ns);
-		columns_row(table, COLUMNS(columns), &row);
+		columns_row(table, &row);
 	}
 }
 
@@ -165,24 +166,25 @@ struct hit_row {
 	uint32_t pid;
 };
 
+static const struct column_spec hit_columns[] = {
+	COLUMN(struct hit_row, M_HIT_CGROUP, cgroup),
+	COLUMN(struct hit_row, M_CGROUP_ID, id, .flags = COLUMN_DATA_ONLY),
+	COLUMN(struct hit_row, M_HIT_HARDIRQ_NS, ns[NOISE_HARDIRQ]),
+	COLUMN(struct hit_row, M_HIT_HARDIRQ_TOTAL, count[NOISE_HARDIRQ]),
+	COLUMN(struct hit_row, M_HIT_SOFTIRQ_NS, ns[NOISE_SOFTIRQ]),
+	COLUMN(struct hit_row, M_HIT_SOFTIRQ_TOTAL, count[NOISE_SOFTIRQ]),
+	COLUMN(struct hit_row, M_HIT_KTHREAD_NS, ns[NOISE_THREAD]),
+	COLUMN(struct hit_row, M_HIT_KTHREAD_TOTAL, count[NOISE_THREAD]),
+	COLUMN(struct hit_row, M_MAX_NS, longest_ns),
+	COLUMN(struct hit_row, M_COMM, comm),
+	COLUMN(struct hit_row, M_PID, pid),
+};
+static const struct table_spec hits_table = TABLE("hits", "whom it hit", hit_columns);
+
 static void add_hits(const struct noise_window *w, struct report *report)
 {
-	static const struct column_spec columns[] = {
-		COLUMN(struct hit_row, M_HIT_CGROUP, cgroup),
-		COLUMN(struct hit_row, M_CGROUP_ID, id, .flags = COLUMN_DATA_ONLY),
-		COLUMN(struct hit_row, M_HIT_HARDIRQ_NS, ns[NOISE_HARDIRQ]),
-		COLUMN(struct hit_row, M_HIT_HARDIRQ_TOTAL, count[NOISE_HARDIRQ]),
-		COLUMN(struct hit_row, M_HIT_SOFTIRQ_NS, ns[NOISE_SOFTIRQ]),
-		COLUMN(struct hit_row, M_HIT_SOFTIRQ_TOTAL, count[NOISE_SOFTIRQ]),
-		COLUMN(struct hit_row, M_HIT_KTHREAD_NS, ns[NOISE_THREAD]),
-		COLUMN(struct hit_row, M_HIT_KTHREAD_TOTAL, count[NOISE_THREAD]),
-		COLUMN(struct hit_row, M_MAX_NS, longest_ns),
-		COLUMN(struct hit_row, M_COMM, comm),
-		COLUMN(struct hit_row, M_PID, pid),
-	};
-	struct table *table = report_table(report, "hits", "whom it hit");
+	struct table *table = columns_table(report, &hits_table, 0);
 
-	columns_add(table, COLUMNS(columns));
 	for (size_t i = 0; i < w->nr_hits; i++) {
 		const struct noise_hit *hit = &w->hits[i];
 		bool task = hit->key != NOISE_ON_IDLE && hit->longest_ns;
@@ -196,23 +198,25 @@ static void add_hits(const struct noise_window *w, struct report *report)
 
 		memcpy(row.ns, hit->ns, sizeof(row.ns));
 		memcpy(row.count, hit->count, sizeof(row.count));
-		columns_row(table, COLUMNS(columns), &row);
+		columns_row(table, &row);
 	}
 }
 
+static const struct column_spec sender_columns[] = {
+	COLUMN(struct noise_sender, M_CPU, cpu),
+	COLUMN(struct noise_sender, M_FROM_CPU, from_cpu),
+	COLUMN(struct noise_sender, M_IPI, name),
+	COLUMN(struct noise_sender, M_COUNT, count),
+};
+static const struct table_spec senders_table =
+	TABLE("senders", "who sent interrupts to each core", sender_columns);
+
 static void add_senders(const struct noise_window *w, struct report *report)
 {
-	static const struct column_spec columns[] = {
-		COLUMN(struct noise_sender, M_CPU, cpu),
-		COLUMN(struct noise_sender, M_FROM_CPU, from_cpu),
-		COLUMN(struct noise_sender, M_IPI, name),
-		COLUMN(struct noise_sender, M_COUNT, count),
-	};
-	struct table *table = report_table(report, "senders", "who sent interrupts to each core");
+	struct table *table = columns_table(report, &senders_table, 0);
 
-	columns_add(table, COLUMNS(columns));
 	for (size_t i = 0; i < w->nr_senders; i++)
-		columns_row(table, COLUMNS(columns), &w->senders[i]);
+		columns_row(table, &w->senders[i]);
 }
 
 struct call_row {
@@ -221,19 +225,20 @@ struct call_row {
 	uint64_t count;
 };
 
+static const struct column_spec call_columns[] = {
+	COLUMN(struct call_row, M_CPU, cpu),
+	COLUMN(struct call_row, M_FROM_CPU, from_cpu),
+	COLUMN(struct call_row, M_CALLED_FUNCTION, function),
+	COLUMN(struct call_row, M_COUNT, count),
+};
+static const struct table_spec calls_table =
+	TABLE("calls", "functions that others called on each core", call_columns);
+
 static void add_calls(const struct noise_window *w, struct report *report)
 {
-	static const struct column_spec columns[] = {
-		COLUMN(struct call_row, M_CPU, cpu),
-		COLUMN(struct call_row, M_FROM_CPU, from_cpu),
-		COLUMN(struct call_row, M_CALLED_FUNCTION, function),
-		COLUMN(struct call_row, M_COUNT, count),
-	};
-	struct table *table =
-		report_table(report, "calls", "functions that others called on each core");
+	struct table *table = columns_table(report, &calls_table, 0);
 	bool unnamed = false;
 
-	columns_add(table, COLUMNS(columns));
 	for (size_t i = 0; i < w->nr_calls; i++) {
 		const struct noise_sender *call = &w->calls[i];
 		struct call_row row = {
@@ -244,7 +249,7 @@ static void add_calls(const struct noise_window *w, struct report *report)
 		};
 
 		unnamed |= !row.function;
-		columns_row(table, COLUMNS(columns), &row);
+		columns_row(table, &row);
 	}
 	if (unnamed)
 		report_note(report,
@@ -265,45 +270,56 @@ static void add_senders_and_calls(const struct noise_window *w, struct report *r
 			    "tracepoint csd_queue_cpu (Linux 6.5 and later)");
 }
 
-static void add_limits(const struct noise_window *w, struct report *report)
+struct field_row {
+	const char *hierarchy;
+	uint64_t max_ns, exceeded;
+	double rate_hz, share_ratio;
+};
+
+static const struct column_spec field_columns[] = {
+	COLUMN(struct field_row, M_HIERARCHY, hierarchy),
+#define LIMIT(id, member, ...) \
+	COLUMN(struct field_row, id, member, .when = WITH_LIMITS, __VA_ARGS__)
+	LIMIT(M_LIMIT_MAX_NS, max_ns, .flags = COLUMN_OPTIONAL),
+	LIMIT(M_LIMIT_RATE_HZ, rate_hz, .flags = COLUMN_OPTIONAL),
+	LIMIT(M_LIMIT_SHARE_RATIO, share_ratio, .flags = COLUMN_OPTIONAL),
+	LIMIT(M_EXCEEDED_TOTAL, exceeded),
+#undef LIMIT
+};
+static const struct table_spec fields_table = TABLE("", NULL, field_columns);
+
+static void add_fields(const struct noise_window *w, struct report *report)
 {
-	struct limits_row {
-		uint64_t max_ns, exceeded;
-		double rate_hz, share_ratio;
-	} row = {w->limits.max_ns, w->exceeded, w->limits.rate_hz, w->limits.share_ratio};
-	static const struct column_spec columns[] = {
-		COLUMN(struct limits_row, M_LIMIT_MAX_NS, max_ns, .flags = COLUMN_OPTIONAL),
-		COLUMN(struct limits_row, M_LIMIT_RATE_HZ, rate_hz, .flags = COLUMN_OPTIONAL),
-		COLUMN(struct limits_row, M_LIMIT_SHARE_RATIO, share_ratio,
-		       .flags = COLUMN_OPTIONAL),
-		COLUMN(struct limits_row, M_EXCEEDED_TOTAL, exceeded),
+	struct field_row row = {
+		.hierarchy = w->cgroup_v1 ? "v1" : "v2",
+		.max_ns = w->limits.max_ns,
+		.exceeded = w->exceeded,
+		.rate_hz = w->limits.rate_hz,
+		.share_ratio = w->limits.share_ratio,
 	};
 
-	if (w->judged)
-		columns_fields(report, COLUMNS(columns), &row);
+	columns_set(report, &fields_table, w->judged ? WITH_LIMITS : 0, &row);
 }
 
-static void add_quality(const struct noise_window *w, struct report *report)
-{
-	static const struct column_spec specs[] = {
-		COLUMN(struct noise_window, M_CLOSURE_MAX_RATIO, closure_max_ratio),
-		COLUMN(struct noise_window, M_STEAL_KNOWN, steal_known),
-		COLUMN(struct noise_window, M_NMI_KNOWN, nmi_told),
-		COLUMN(struct noise_window, M_SOURCE_LOST_TOTAL, noise_losses.sources),
-		COLUMN(struct noise_window, M_SOURCE_LOST_NS, noise_losses.source_ns),
-		COLUMN(struct noise_window, M_VICTIM_LOST_TOTAL, noise_losses.victims),
-	};
-	static const struct column_spec of_senders[] = {
-		COLUMN(struct noise_window, M_SENDER_LOST_TOTAL, noise_losses.sends),
-		COLUMN(struct noise_window, M_CALLS_KNOWN, calls_told),
-		COLUMN(struct noise_window, M_CALL_LOST_TOTAL, noise_losses.calls),
-	};
+#define WITH_SENDERS 1
 
-	columns_quality(report, COLUMNS(specs), w);
-	if (w->has_senders)
-		columns_quality(report, COLUMNS(of_senders), w);
-	load_report_losses(&w->losses, report);
-}
+static const struct column_spec quality_columns[] = {
+	COLUMN(struct noise_window, M_CLOSURE_MAX_RATIO, closure_max_ratio),
+	COLUMN(struct noise_window, M_STEAL_KNOWN, steal_known),
+	COLUMN(struct noise_window, M_NMI_KNOWN, nmi_told),
+	COLUMN(struct noise_window, M_SOURCE_LOST_TOTAL, noise_losses.sources),
+	COLUMN(struct noise_window, M_SOURCE_LOST_NS, noise_losses.source_ns),
+	COLUMN(struct noise_window, M_VICTIM_LOST_TOTAL, noise_losses.victims),
+	COLUMN(struct noise_window, M_SENDER_LOST_TOTAL, noise_losses.sends, .when = WITH_SENDERS),
+	COLUMN(struct noise_window, M_CALLS_KNOWN, calls_told, .when = WITH_SENDERS),
+	COLUMN(struct noise_window, M_CALL_LOST_TOTAL, noise_losses.calls, .when = WITH_SENDERS),
+};
+static const struct table_spec quality_table = TABLE("quality", NULL, quality_columns);
+
+const struct table_spec *const noise_tables[] = {
+	&fields_table, &cores_table,   &sources_table,	   &hits_table, &senders_table,
+	&calls_table,  &quality_table, &load_losses_table, NULL,
+};
 
 int noise_report(const struct noise_window *w, struct report **ret_report)
 {
@@ -314,13 +330,13 @@ int noise_report(const struct noise_window *w, struct report **ret_report)
 	report->time_unix_ns = w->time_unix_ns;
 	report->window_ns = w->window_ns;
 	report_source(report, "bpf");
-	value_str(report_field(report, M_HIERARCHY), w->cgroup_v1 ? "v1" : "v2");
-	add_limits(w, report);
+	add_fields(w, report);
 	add_cores(w, report);
 	add_sources(w, report);
 	add_hits(w, report);
 	add_senders_and_calls(w, report);
-	add_quality(w, report);
+	columns_set(report, &quality_table, w->has_senders ? WITH_SENDERS : 0, w);
+	columns_set(report, &load_losses_table, 0, &w->losses);
 	if (!w->nmi_told)
 		report_note(
 			report,

@@ -4,7 +4,9 @@
 #define SUBTICK_PRESENT_NOISE_H
 
 #include "measure/noise/window.h"
-#include "report/report.h"
+#include "report/columns.h"
+
+extern const struct table_spec *const noise_tables[]; /* NULL-terminated */
 
 int noise_report(const struct noise_window *w, struct report **ret_report);
 

@@ -7,7 +7,7 @@
 #include "base/load_wrong.h"
 #include "present/load.h"
 #include "present/runq.h"
-#include "report/columns.h"
+#include "report/findings.h"
 
 /* Maximum number of cgroups shown; subtick runq shows all. */
 #define RUNQ_ROWS 5
@@ -19,19 +19,26 @@ struct wait_row {
 	uint64_t max_ns;
 };
 
+static const struct column_spec wait_columns[] = {
+	COLUMN(struct wait_row, M_CGROUP, cgroup),
+	COLUMN(struct wait_row, M_COUNT, count),
+	COLUMN(struct wait_row, M_SUM_NS, sum_ns),
+	COLUMN(struct wait_row, M_AVG_NS, avg_ns),
+	COLUMN(struct wait_row, M_PERCENTILE_NS, p99_ns, .key = "p99_ns", .title = "p99"),
+	COLUMN(struct wait_row, M_MAX_NS, max_ns),
+};
+static const struct table_spec waits_table =
+	TABLE("runq", "longest waits for a core", wait_columns);
+
+const struct table_spec *const overview_tables[] = {
+	&load_fields_table, &load_cpus_table,	 &load_all_table,    &findings_table,
+	&waits_table,	    &load_quality_table, &load_losses_table, NULL,
+};
+
 static void add_runq_rows(struct report *report, const struct runq_window *w)
 {
-	static const struct column_spec columns[] = {
-		COLUMN(struct wait_row, M_CGROUP, cgroup),
-		COLUMN(struct wait_row, M_COUNT, count),
-		COLUMN(struct wait_row, M_SUM_NS, sum_ns),
-		COLUMN(struct wait_row, M_AVG_NS, avg_ns),
-		COLUMN(struct wait_row, M_PERCENTILE_NS, p99_ns, .key = "p99_ns", .title = "p99"),
-		COLUMN(struct wait_row, M_MAX_NS, max_ns),
-	};
-	struct table *table = report_table(report, "runq", "longest waits for a core");
+	struct table *table = columns_table(report, &waits_table, 0);
 
-	columns_add(table, COLUMNS(columns));
 	for (size_t i = 0; i < w->nr_groups && i < RUNQ_ROWS; i++) {
 		const struct runq_group_window *group = &w->groups[i];
 		struct wait_row row = {
@@ -43,7 +50,7 @@ static void add_runq_rows(struct report *report, const struct runq_window *w)
 			.max_ns = group->max_ns,
 		};
 
-		columns_row(table, COLUMNS(columns), &row);
+		columns_row(table, &row);
 	}
 }
 

@@ -4,7 +4,9 @@
 #define SUBTICK_PRESENT_OVERVIEW_H
 
 #include "measure/overview/overview.h"
-#include "report/report.h"
+#include "report/columns.h"
+
+extern const struct table_spec *const overview_tables[]; /* NULL-terminated */
 
 int overview_report(const struct overview_window *window, struct report **ret_report);
 

@@ -12,7 +12,7 @@
 #include "report/findings.h"
 #include "stats/hist.h"
 
-/* A row of the groups, but for percentiles and boundaries, whose number varies. */
+/* A row of the groups, without percentiles and boundaries, whose number varies. */
 struct group_row {
 	uint32_t cpu, pid, tgid;
 	const char *comm, *cgroup;
@@ -27,151 +27,116 @@ struct group_row {
 	uint64_t cause_ns[RUNQ_NR_CAUSES];
 };
 
-static const struct column_spec cpu_cols[] = {COLUMN(struct group_row, M_CPU, cpu)};
-static const struct column_spec comm_cols[] = {COLUMN(struct group_row, M_COMM, comm)};
-
-static const struct column_spec task_cols[] = {
-	COLUMN(struct group_row, M_PID, pid),
-	COLUMN(struct group_row, M_TGID, tgid),
-	COLUMN(struct group_row, M_COMM, comm),
+/* Conditions of the columns of groups. */
+enum {
+	PER_CPU = 1 << 0,
+	PER_COMM = 1 << 1,
+	PER_TASK = 1 << 2,
+	PER_QOS = 1 << 3,
+	PER_NAMESPACE = 1 << 4,
+	OF_CGROUPS = 1 << 5,
+	WITH_NAMES = 1 << 6,
+	WITH_STDERR = 1 << 7,
+	WITH_CAUSES = 1 << 8,
+	WITH_WAITS_SEEN = 1 << 9, /* a field, not a column */
 };
 
-/* Machines want all of them; people only what tells rows apart. */
-static const struct column_spec cgroup_cols[] = {
-	COLUMN(struct group_row, M_CGROUP, cgroup),
-	COLUMN(struct group_row, M_CGROUP_ID, cgroup_id, .flags = COLUMN_DATA_ONLY),
-	COLUMN(struct group_row, M_POD_UID, pod_uid, .flags = COLUMN_DATA_ONLY),
-	COLUMN(struct group_row, M_CONTAINER_ID, container_id, .flags = COLUMN_DATA_ONLY),
-	COLUMN(struct group_row, M_RUNTIME, runtime, .flags = COLUMN_DATA_ONLY),
-	COLUMN(struct group_row, M_ENDED, ended, .flags = COLUMN_DATA_ONLY),
+#define GROUP(id, member, ...) COLUMN(struct group_row, id, member, __VA_ARGS__)
+#define DATA_ONLY	       .flags = COLUMN_DATA_ONLY
+#define CAUSE(id, cause)       GROUP(id, cause_ns[cause], .when = WITH_CAUSES)
+
+static const struct column_spec group_columns[] = {
+	/* A row that stands for many pods has no cgroup. */
+	GROUP(M_QOS, qos, .when = PER_QOS),
+	GROUP(M_NAMESPACE, namespace, .when = PER_NAMESPACE),
+	GROUP(M_CPU, cpu, .when = PER_CPU),
+	GROUP(M_PID, pid, .when = PER_TASK),
+	GROUP(M_TGID, tgid, .when = PER_TASK),
+	GROUP(M_COMM, comm, .when = PER_COMM | PER_TASK),
+	GROUP(M_CGROUP, cgroup, .when = OF_CGROUPS),
+	GROUP(M_CGROUP_ID, cgroup_id, .when = OF_CGROUPS, DATA_ONLY),
+	GROUP(M_POD_UID, pod_uid, .when = OF_CGROUPS, DATA_ONLY),
+	GROUP(M_CONTAINER_ID, container_id, .when = OF_CGROUPS, DATA_ONLY),
+	GROUP(M_RUNTIME, runtime, .when = OF_CGROUPS, DATA_ONLY),
+	GROUP(M_ENDED, ended, .when = OF_CGROUPS, DATA_ONLY),
+	/* Text shows the names of pods instead of their paths. */
+	GROUP(M_SHOWN, shown, .when = WITH_NAMES),
+	GROUP(M_NAMESPACE, namespace, .when = WITH_NAMES, DATA_ONLY),
+	GROUP(M_POD, pod, .when = WITH_NAMES, DATA_ONLY),
+	GROUP(M_CONTAINER, container, .when = WITH_NAMES, DATA_ONLY),
+	GROUP(M_IMAGE, image, .when = WITH_NAMES, DATA_ONLY),
+	GROUP(M_QOS, qos, .when = WITH_NAMES, DATA_ONLY),
+	GROUP(M_COUNT, count),
+	GROUP(M_SUM_NS, sum_ns),
+	GROUP(M_AVG_NS, avg_ns),
+	GROUP(M_MAX_NS, max_ns),
+	COLUMN_PERCENTILES(M_PERCENTILE_NS, "pN_ns"),
+	GROUP(M_COUNT_STDERR_RATIO, count_stderr_ratio, .when = WITH_STDERR),
+	GROUP(M_SUM_STDERR_RATIO, sum_stderr_ratio, .when = WITH_STDERR),
+	CAUSE(M_CAUSE_IDLE_NS, RUNQ_IDLE),
+	CAUSE(M_CAUSE_SAME_NS, RUNQ_SAME),
+	CAUSE(M_CAUSE_OTHER_NS, RUNQ_OTHER),
+	CAUSE(M_CAUSE_KTHREAD_NS, RUNQ_KTHREAD),
+	CAUSE(M_CAUSE_PREEMPTED_NS, RUNQ_PREEMPTED),
+	CAUSE(M_CAUSE_THROTTLED_NS, RUNQ_THROTTLED),
+	CAUSE(M_CAUSE_MIGRATED_NS, RUNQ_MIGRATED),
+	CAUSE(M_CAUSE_UNKNOWN_NS, RUNQ_UNKNOWN),
+	COLUMN_NESTED(M_BUCKETS, &buckets_table),
 };
 
-/* Where there are pods, in text they have their names instead of their paths. */
-static const struct column_spec name_cols[] = {
-	COLUMN(struct group_row, M_SHOWN, shown),
-	COLUMN(struct group_row, M_NAMESPACE, namespace, .flags = COLUMN_DATA_ONLY),
-	COLUMN(struct group_row, M_POD, pod, .flags = COLUMN_DATA_ONLY),
-	COLUMN(struct group_row, M_CONTAINER, container, .flags = COLUMN_DATA_ONLY),
-	COLUMN(struct group_row, M_IMAGE, image, .flags = COLUMN_DATA_ONLY),
-	COLUMN(struct group_row, M_QOS, qos, .flags = COLUMN_DATA_ONLY),
+#define GROUPS(title) TABLE("groups", title, group_columns)
+static const struct table_spec groups_per[] = {
+	GROUPS("waits for a core by cgroup"),
+	GROUPS("waits for a core by task"),
+	GROUPS("waits for a core by command"),
+	GROUPS("waits by core"),
+};
+static const struct table_spec groups_sum[] = {
+	[ROLLUP_REQUESTED] = GROUPS("waits for a core by cgroup, with all below it"),
+	[ROLLUP_DEPTH] = GROUPS("waits for a core by cgroup, with all below it"),
+	[ROLLUP_POD] = GROUPS("waits for a core by pod"),
+	[ROLLUP_NAMESPACE] = GROUPS("waits for a core by namespace"),
+	[ROLLUP_QOS] = GROUPS("waits for a core by QoS class"),
 };
 
-/* Where a row is a property of pods, there is no cgroup to name. */
-static const struct column_spec qos_cols[] = {COLUMN(struct group_row, M_QOS, qos)};
-static const struct column_spec namespace_cols[] = {
-	COLUMN(struct group_row, M_NAMESPACE, namespace)};
-
-static const struct column_spec figure_cols[] = {
-	COLUMN(struct group_row, M_COUNT, count),
-	COLUMN(struct group_row, M_SUM_NS, sum_ns),
-	COLUMN(struct group_row, M_AVG_NS, avg_ns),
-	COLUMN(struct group_row, M_MAX_NS, max_ns),
-};
-
-static const struct column_spec stderr_cols[] = {
-	COLUMN(struct group_row, M_COUNT_STDERR_RATIO, count_stderr_ratio),
-	COLUMN(struct group_row, M_SUM_STDERR_RATIO, sum_stderr_ratio),
-};
-
-static const struct column_spec cause_cols[] = {
-	COLUMN(struct group_row, M_CAUSE_IDLE_NS, cause_ns[RUNQ_IDLE]),
-	COLUMN(struct group_row, M_CAUSE_SAME_NS, cause_ns[RUNQ_SAME]),
-	COLUMN(struct group_row, M_CAUSE_OTHER_NS, cause_ns[RUNQ_OTHER]),
-	COLUMN(struct group_row, M_CAUSE_KTHREAD_NS, cause_ns[RUNQ_KTHREAD]),
-	COLUMN(struct group_row, M_CAUSE_PREEMPTED_NS, cause_ns[RUNQ_PREEMPTED]),
-	COLUMN(struct group_row, M_CAUSE_THROTTLED_NS, cause_ns[RUNQ_THROTTLED]),
-	COLUMN(struct group_row, M_CAUSE_MIGRATED_NS, cause_ns[RUNQ_MIGRATED]),
-	COLUMN(struct group_row, M_CAUSE_UNKNOWN_NS, cause_ns[RUNQ_UNKNOWN]),
-};
-
-/* Where the columns of the groups are; which there are depends on what a group is. */
-struct layout {
-	struct {
-		const struct column_spec *specs;
-		size_t nr, first;
-	} block[6];
-	size_t nr_blocks;
-	size_t percentiles, le;
-	const struct table *le_like; /* the first group's boundaries */
-};
-
-static void layout_add(struct layout *layout, struct table *table, const struct column_spec *specs,
-		       size_t nr)
-{
-	layout->block[layout->nr_blocks].specs = specs;
-	layout->block[layout->nr_blocks].nr = nr;
-	layout->block[layout->nr_blocks++].first = columns_add(table, specs, nr);
-}
-
-/* "p50_ns" and "p50", "p999_ns" and "p99.9". */
-static size_t percentile_col(struct table *table, double percent)
-{
-	char title[24], key[32] = "", *at = key;
-
-	snprintf(title, sizeof(title), "p%.9g", percent);
-	for (const char *from = title; *from; from++)
-		if (*from != '.')
-			*at++ = *from;
-	strcpy(at, "_ns");
-	return table_col_as(table, M_PERCENTILE_NS, key, title);
-}
-
-/* Rows are not cgroups, but what many pods have in common. */
+/* True if a row stands for many pods instead of a cgroup. */
 static bool of_pods(const struct runq_window *w)
 {
 	return w->sum == ROLLUP_QOS || w->sum == ROLLUP_NAMESPACE;
 }
 
-static struct table *groups_table(const struct runq_window *w, struct report *report,
-				  struct layout *layout)
+static unsigned int conditions(const struct runq_window *w)
 {
-	static const char *const titles[] = {"waits for a core by cgroup",
-					     "waits for a core by task",
-					     "waits for a core by command", "waits by core"};
-	static const char *const sums[] = {
-		[ROLLUP_REQUESTED] = "waits for a core by cgroup, with all below it",
-		[ROLLUP_DEPTH] = "waits for a core by cgroup, with all below it",
-		[ROLLUP_POD] = "waits for a core by pod",
-		[ROLLUP_NAMESPACE] = "waits for a core by namespace",
-		[ROLLUP_QOS] = "waits for a core by QoS class",
+	static const unsigned int per[] = {
+		[RUNQ_PER_CGROUP] = OF_CGROUPS,
+		[RUNQ_PER_TASK] = PER_TASK | OF_CGROUPS,
+		[RUNQ_PER_COMM] = PER_COMM,
+		[RUNQ_PER_CPU] = PER_CPU,
 	};
-	struct table *table =
-		report_table(report, "groups", w->sum ? sums[w->sum] : titles[w->per]);
+	unsigned int have = w->sum == ROLLUP_QOS	   ? PER_QOS
+			    : w->sum == ROLLUP_NAMESPACE ? PER_NAMESPACE
+							   : per[w->per];
 
-	if (w->sum == ROLLUP_QOS)
-		layout_add(layout, table, COLUMNS(qos_cols));
-	else if (w->sum == ROLLUP_NAMESPACE)
-		layout_add(layout, table, COLUMNS(namespace_cols));
-	else if (w->per == RUNQ_PER_CPU)
-		layout_add(layout, table, COLUMNS(cpu_cols));
-	else if (w->per == RUNQ_PER_COMM)
-		layout_add(layout, table, COLUMNS(comm_cols));
-	else if (w->per == RUNQ_PER_TASK)
-		layout_add(layout, table, COLUMNS(task_cols));
-	if (!of_pods(w) && (w->per == RUNQ_PER_CGROUP || w->per == RUNQ_PER_TASK)) {
-		size_t first = table->nr_cols;
-
-		layout_add(layout, table, COLUMNS(cgroup_cols));
-		if (w->has_names)
-			layout_add(layout, table, COLUMNS(name_cols));
-		if (w->has_names && first < table->nr_cols)
-			table->cols[first].data_only = true;
-	}
-	layout_add(layout, table, COLUMNS(figure_cols));
-	for (unsigned int i = 0; i < w->nr_percentiles; i++) {
-		size_t col = percentile_col(table, w->percentiles[i]);
-
-		if (!i)
-			layout->percentiles = col;
-	}
+	if (have & OF_CGROUPS && w->has_names)
+		have |= WITH_NAMES;
 	if (w->sample_ratio < 1.0)
-		layout_add(layout, table, COLUMNS(stderr_cols));
-	if (w->has_causes) {
-		table->parts_first = table->nr_cols;
-		layout_add(layout, table, COLUMNS(cause_cols));
-		table->parts_end = table->nr_cols;
+		have |= WITH_STDERR;
+	return w->has_causes ? have | WITH_CAUSES : have;
+}
+
+static struct table *groups_table(const struct runq_window *w, struct report *report)
+{
+	unsigned int have = conditions(w);
+	struct table *table =
+		columns_percentiles(report, w->sum ? &groups_sum[w->sum] : &groups_per[w->per],
+				    have, w->percentiles, w->nr_percentiles);
+
+	if (table && have & WITH_NAMES)
+		table->cols[table_metric(table, M_CGROUP)].data_only = true;
+	if (table && have & WITH_CAUSES) {
+		table->parts_first = table_metric(table, M_CAUSE_IDLE_NS);
+		table->parts_end = table_metric(table, M_CAUSE_UNKNOWN_NS) + 1;
 	}
-	layout->le = table_col(table, M_BUCKETS);
 	return table;
 }
 
@@ -180,36 +145,34 @@ enum {
 	LE_COUNT,
 };
 
-/* With thousands of groups this is most of the report: one set of columns for all. */
+/* With thousands of groups this is most of the report: all groups share one set of columns. */
 static struct table *le_table(const struct runq_window *w, const struct runq_group_window *group,
-			      struct layout *layout, struct table *parent, size_t row)
+			      const struct table **like, struct table *parent, size_t row)
 {
 	bool all = w->nr_le && group->le_count[w->nr_le - 1] == group->count;
-	size_t rows = w->nr_le + !all;
+	size_t rows = w->nr_le + !all, col = table_metric(parent, M_BUCKETS);
 	struct table *le;
 
-	if (layout->le_like)
-		return table_nested_like(parent, row, layout->le, layout->le_like, rows);
-	le = table_nested(parent, row, layout->le, "le");
-	table_col(le, M_BURST_LE_NS);
-	table_col(le, M_COUNT);
+	if (*like)
+		return table_nested_like(parent, row, col, *like, rows);
+	le = columns_nested(parent, row, col);
 	while (rows--)
 		table_row(le);
-	layout->le_like = le;
+	*like = le;
 	return le;
 }
 
 static void le_fill(const struct runq_window *w, const struct runq_group_window *group,
-		    struct layout *layout, struct table *parent, size_t row)
+		    const struct table **like, struct table *parent, size_t row)
 {
-	struct table *le = le_table(w, group, layout, parent, row);
+	struct table *le = le_table(w, group, like, parent, row);
 
-	/* Without memory it has no rows; the report's flag says so. */
+	/* Out of memory, it has no rows, and report->failed is set. */
 	for (unsigned int i = 0; le && i < le->nr_rows; i++) {
 		struct value *cells = table_cell(le, i, LE_EDGE);
 		bool last = i == w->nr_le;
 
-		/* Above the last boundary: no edge to name. */
+		/* The edge above the last boundary is null. */
 		if (!last)
 			value_u64(&cells[LE_EDGE], w->le_ns[i]);
 		value_u64(&cells[LE_COUNT], last ? group->count : group->le_count[i]);
@@ -244,7 +207,7 @@ static void row_init(const struct runq_window *w, const struct runq_group_window
 	if (w->sum == ROLLUP_NAMESPACE)
 		row->namespace = row->cgroup;
 	row->shown = row->cgroup;
-	/* Neither the rest nor a cgroup that has not been seen is anything more. */
+	/* (other) and cgroups without a name have nothing more. */
 	if (group->party.kind != RUNQ_PARTY_GROUP || !who->key || of_pods(w))
 		return;
 	if (w->per == RUNQ_PER_TASK)
@@ -270,22 +233,20 @@ static void row_init(const struct runq_window *w, const struct runq_group_window
 
 static void add_groups(const struct runq_window *w, struct report *report)
 {
-	struct layout layout = {0};
-	struct table *table = groups_table(w, report, &layout);
+	struct table *table = groups_table(w, report);
+	int percentiles = table_metric(table, M_PERCENTILE_NS);
+	const struct table *le_like = NULL;
 
-	for (size_t i = 0; i < w->nr_groups; i++) {
+	for (size_t i = 0; table && i < w->nr_groups; i++) {
 		const struct runq_group_window *group = &w->groups[i];
-		size_t row = table_row(table);
 		struct group_row from;
+		size_t row;
 
 		row_init(w, group, &from);
-		for (size_t j = 0; j < layout.nr_blocks; j++)
-			columns_fill(table, row, layout.block[j].first, layout.block[j].specs,
-				     layout.block[j].nr, &from);
+		row = columns_row(table, &from);
 		for (unsigned int j = 0; j < w->nr_percentiles; j++)
-			value_f64(table_cell(table, row, layout.percentiles + j),
-				  group->percentile_ns[j]);
-		le_fill(w, group, &layout, table, row);
+			value_f64(table_cell(table, row, percentiles + j), group->percentile_ns[j]);
+		le_fill(w, group, &le_like, table, row);
 	}
 }
 
@@ -294,32 +255,25 @@ struct blame_row {
 	uint64_t wait_ns, count;
 };
 
-static const struct column_spec blame_cols[] = {
+static const struct column_spec blame_columns[] = {
 	COLUMN(struct blame_row, M_VICTIM, victim),
 	COLUMN(struct blame_row, M_CULPRIT, culprit),
+	COLUMN(struct blame_row, M_VICTIM_NAME, victim_name, .when = WITH_NAMES),
+	COLUMN(struct blame_row, M_CULPRIT_NAME, culprit_name, .when = WITH_NAMES),
 	COLUMN(struct blame_row, M_WAIT_NS, wait_ns),
 	COLUMN(struct blame_row, M_COUNT, count),
 };
-
-/* Where pods have names, people read those; the paths are for looking up rows of the groups. */
-static const struct column_spec named_blame_cols[] = {
-	COLUMN(struct blame_row, M_VICTIM, victim, .flags = COLUMN_DATA_ONLY),
-	COLUMN(struct blame_row, M_CULPRIT, culprit, .flags = COLUMN_DATA_ONLY),
-	COLUMN(struct blame_row, M_VICTIM_NAME, victim_name),
-	COLUMN(struct blame_row, M_CULPRIT_NAME, culprit_name),
-	COLUMN(struct blame_row, M_WAIT_NS, wait_ns),
-	COLUMN(struct blame_row, M_COUNT, count),
-};
+static const struct table_spec blame_table =
+	TABLE("blame", "who had the core while they waited", blame_columns);
 
 static void add_blame(const struct runq_window *w, struct report *report)
 {
-	struct table *table = report_table(report, "blame", "who had the core while they waited");
+	struct table *table = columns_table(report, &blame_table, w->has_names ? WITH_NAMES : 0);
 	char victim[32], culprit[32], named_victim[32], named_culprit[32];
 
-	if (w->has_names)
-		columns_add(table, COLUMNS(named_blame_cols));
-	else
-		columns_add(table, COLUMNS(blame_cols));
+	/* Text shows names where there are any; paths match the rows of the groups. */
+	if (table)
+		table->cols[0].data_only = table->cols[1].data_only = w->has_names;
 	for (size_t i = 0; i < w->nr_blame; i++) {
 		const struct runq_blame *blame = &w->blame[i];
 		struct blame_row row = {
@@ -331,37 +285,50 @@ static void add_blame(const struct runq_window *w, struct report *report)
 			.count = blame->count,
 		};
 
-		if (w->has_names)
-			columns_row(table, COLUMNS(named_blame_cols), &row);
-		else
-			columns_row(table, COLUMNS(blame_cols), &row);
+		columns_row(table, &row);
 	}
 }
 
-static const struct column_spec quality_cols[] = {
-	COLUMN(struct runq_window, M_SCHEDSTAT_RATIO, schedstat_ratio),
-	COLUMN(struct runq_window, M_UNBOOKED_RATIO, unbooked_ratio),
+struct quality_row {
+	double schedstat_ratio, unbooked_ratio, percentile_error_ratio, sample_ratio;
+	uint64_t kernel_bytes;
 };
 
-static const struct column_spec loss_cols[] = {
-	COLUMN(struct runq_window, M_SAMPLE_RATIO, sample_ratio),
-	COLUMN(struct runq_window, M_KERNEL_BYTES, kernel_bytes),
-	COLUMN(struct runq_window, M_UNKNOWN_START_TOTAL, losses.unknown_start),
-	COLUMN(struct runq_window, M_NEGATIVE_TOTAL, losses.negative),
-	COLUMN(struct runq_window, M_TABLE_FULL_TOTAL, losses.table_full),
-	COLUMN(struct runq_window, M_BLAME_FULL_TOTAL, losses.blame_full),
-	COLUMN(struct runq_window, M_PATH_CUT_TOTAL, losses.path_cut),
-	COLUMN(struct runq_window, M_RECURSION_MISSES_TOTAL, losses.recursion_misses),
-	COLUMN(struct runq_window, M_RING_LOST_TOTAL, losses.events_lost),
+static const struct column_spec quality_columns[] = {
+	COLUMN(struct quality_row, M_SCHEDSTAT_RATIO, schedstat_ratio),
+	COLUMN(struct quality_row, M_UNBOOKED_RATIO, unbooked_ratio),
+	COLUMN(struct quality_row, M_PERCENTILE_ERROR_RATIO, percentile_error_ratio),
+	COLUMN(struct quality_row, M_SAMPLE_RATIO, sample_ratio),
+	COLUMN(struct quality_row, M_KERNEL_BYTES, kernel_bytes),
 };
+static const struct table_spec quality_table =
+	TABLE("quality", NULL, quality_columns, .optional = true);
+
+static const struct column_spec loss_columns[] = {
+	COLUMN(struct runq_losses, M_UNKNOWN_START_TOTAL, unknown_start),
+	COLUMN(struct runq_losses, M_NEGATIVE_TOTAL, negative),
+	COLUMN(struct runq_losses, M_TABLE_FULL_TOTAL, table_full),
+	COLUMN(struct runq_losses, M_BLAME_FULL_TOTAL, blame_full),
+	COLUMN(struct runq_losses, M_PATH_CUT_TOTAL, path_cut),
+	COLUMN(struct runq_losses, M_RECURSION_MISSES_TOTAL, recursion_misses),
+	COLUMN(struct runq_losses, M_RING_LOST_TOTAL, events_lost),
+};
+static const struct table_spec losses_table =
+	TABLE("quality", NULL, loss_columns, .optional = true);
 
 static void add_quality(const struct runq_window *w, struct report *report)
 {
-	columns_quality(report, COLUMNS(quality_cols), w);
-	/* Between boundaries the error is as wide as those are apart: add_notes() says so. */
-	value_f64(report_quality(report, M_PERCENTILE_ERROR_RATIO),
-		  w->steps_only ? NAN : 1.0 / HIST_SUB);
-	columns_quality(report, COLUMNS(loss_cols), w);
+	struct quality_row row = {
+		.schedstat_ratio = w->schedstat_ratio,
+		.unbooked_ratio = w->unbooked_ratio,
+		/* Between boundaries the error is their distance: add_notes() states it. */
+		.percentile_error_ratio = w->steps_only ? NAN : 1.0 / HIST_SUB,
+		.sample_ratio = w->sample_ratio,
+		.kernel_bytes = w->kernel_bytes,
+	};
+
+	columns_set(report, &quality_table, 0, &row);
+	columns_set(report, &losses_table, 0, &w->losses);
 }
 
 static void add_verdict(const struct runq_window *w, struct report *report)
@@ -373,7 +340,7 @@ static void add_verdict(const struct runq_window *w, struct report *report)
 				    w->groups[i].judged_ns, (unsigned long long)w->limit_ns);
 }
 
-/* More than a window can hold is no error: a wait belongs to the window in which it ends. */
+/* A wait longer than the window is no error: it belongs to the window in which it ends. */
 static void note_longer(const struct runq_window *w, struct report *report)
 {
 	const struct runq_group_window *longest = NULL;
@@ -427,10 +394,25 @@ static void add_notes(const struct runq_window *w, struct report *report)
 	note_longer(w, report);
 }
 
+struct field_row {
+	const char *hierarchy;
+	uint64_t waits_seen;
+};
+
+static const struct column_spec field_columns[] = {
+	COLUMN(struct field_row, M_HIERARCHY, hierarchy, .when = OF_CGROUPS),
+	COLUMN(struct field_row, M_WAITS_SEEN, waits_seen, .when = WITH_WAITS_SEEN),
+};
+static const struct table_spec fields_table = TABLE("", NULL, field_columns);
+
 static struct report *report_begin(const struct runq_window *w, uint64_t time_unix_ns,
-				   uint64_t window_ns)
+				   uint64_t window_ns, unsigned int have)
 {
 	struct report *report = report_new("runq");
+	struct field_row row = {
+		.hierarchy = runq_hierarchy_names[w->hierarchy],
+		.waits_seen = w->filtered ? UINT64_MAX : w->waits_seen,
+	};
 
 	if (!report)
 		return NULL;
@@ -438,20 +420,17 @@ static struct report *report_begin(const struct runq_window *w, uint64_t time_un
 	report->window_ns = window_ns;
 	report_source(report, runq_source_names[w->source]);
 	if (w->per == RUNQ_PER_CGROUP || w->per == RUNQ_PER_TASK)
-		value_str(report_field(report, M_HIERARCHY), runq_hierarchy_names[w->hierarchy]);
+		have |= OF_CGROUPS;
+	columns_set(report, &fields_table, have, &row);
 	return report;
 }
 
 int runq_report(const struct runq_window *w, struct report **ret_report)
 {
-	struct report *report = report_begin(w, w->time_unix_ns, w->window_ns);
+	struct report *report = report_begin(w, w->time_unix_ns, w->window_ns, WITH_WAITS_SEEN);
 
 	if (!report)
 		return -ENOMEM;
-	if (w->filtered)
-		value_null(report_field(report, M_WAITS_SEEN));
-	else
-		value_u64(report_field(report, M_WAITS_SEEN), w->waits_seen);
 	add_groups(w, report);
 	if (w->has_blame)
 		add_blame(w, report);
@@ -477,7 +456,7 @@ struct wait_row {
 	uint64_t culprit_ns;
 };
 
-static const struct column_spec wait_cols[] = {
+static const struct column_spec wait_columns[] = {
 	COLUMN(struct wait_row, M_CPU, wait.cpu),
 	COLUMN(struct wait_row, M_WAIT_NS, wait.wait_ns),
 	COLUMN(struct wait_row, M_PID, wait.pid),
@@ -490,6 +469,23 @@ static const struct column_spec wait_cols[] = {
 	COLUMN(struct wait_row, M_PREV_PID, wait.prev_pid),
 	COLUMN(struct wait_row, M_END_NS, wait.end_ns, .flags = COLUMN_DATA_ONLY),
 };
+static const struct table_spec waits_table = TABLE("waits", NULL, wait_columns);
+
+const struct table_spec *const runq_tables[] = {
+	&fields_table,
+	&groups_per[RUNQ_PER_CGROUP],
+	&groups_sum[ROLLUP_POD],
+	&blame_table,
+	&runq_idle_table,
+	&runq_pressure_table,
+	&waits_table,
+	&findings_table,
+	&quality_table,
+	&losses_table,
+	&runq_idle_losses_table,
+	&runq_pressure_losses_table,
+	NULL,
+};
 
 int runq_report_waits(const struct runq_window *w, struct report **ret_report)
 {
@@ -501,14 +497,13 @@ int runq_report_waits(const struct runq_window *w, struct report **ret_report)
 	*ret_report = NULL;
 	if (!w->nr_long_waits)
 		return 0;
-	report = report_begin(w, clock_unix_ns(), 0);
+	report = report_begin(w, clock_unix_ns(), 0, 0);
 	if (!report)
 		return -ENOMEM;
 	/* In text the waits scroll as one table. */
 	for (size_t i = 0; i < report->fields->nr_cols; i++)
 		report->fields->cols[i].data_only = true;
-	table = report_table(report, "waits", NULL);
-	columns_add(table, COLUMNS(wait_cols));
+	table = columns_table(report, &waits_table, 0);
 	for (size_t i = 0; i < w->nr_long_waits; i++) {
 		bool known = waits[i].culprit_ns;
 		struct wait_row row = {
@@ -518,7 +513,7 @@ int runq_report_waits(const struct runq_window *w, struct report **ret_report)
 			.culprit_ns = known ? waits[i].culprit_ns : UINT64_MAX,
 		};
 
-		columns_row(table, COLUMNS(wait_cols), &row);
+		columns_row(table, &row);
 	}
 	return report_finish(report, ret_report);
 }

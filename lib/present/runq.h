@@ -4,7 +4,9 @@
 #define SUBTICK_PRESENT_RUNQ_H
 
 #include "measure/runq/window.h"
-#include "report/report.h"
+#include "report/columns.h"
+
+extern const struct table_spec *const runq_tables[]; /* NULL-terminated */
 
 int runq_report(const struct runq_window *window, struct report **ret_report);
 /* Report of window->long_waits alone. *ret_report is NULL if there are none. */
@@ -13,6 +15,8 @@ int runq_report_waits(const struct runq_window *window, struct report **ret_repo
 /* Adds the findings of @window to @report. */
 void runq_findings(const struct runq_window *window, struct report *report);
 
+extern const struct table_spec runq_idle_table, runq_idle_losses_table, runq_pressure_table,
+	runq_pressure_losses_table;
 /* Adds the table of waits per idle state. */
 void runq_report_idle(const struct runq_window *window, struct report *report);
 /* Adds a note that names the idle state with the longest waits, if its driver states a latency. */

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The table of waits for idle cores, and which latency limit would give that time back. */
+/* The table of waits for idle cores, and the latency limit that would avoid them. */
 #include "present/runq.h"
 
 #include "base/clock.h"
-#include "report/columns.h"
 
 struct idle_row {
 	const char *cgroup, *name;
@@ -12,7 +11,7 @@ struct idle_row {
 	double avg_ns;
 };
 
-static const struct column_spec idle_cols[] = {
+static const struct column_spec idle_columns[] = {
 	COLUMN(struct idle_row, M_CGROUP, cgroup),
 	COLUMN(struct idle_row, M_WAKE_INDEX, index, .flags = COLUMN_DATA_ONLY),
 	COLUMN(struct idle_row, M_WAKE_NAME, name),
@@ -21,13 +20,19 @@ static const struct column_spec idle_cols[] = {
 	COLUMN(struct idle_row, M_COUNT, count),
 	COLUMN(struct idle_row, M_AVG_NS, avg_ns, .flags = COLUMN_ROUND),
 };
+const struct table_spec runq_idle_table =
+	TABLE("idle_states", "waits for a core to leave its idle state", idle_columns);
+
+static const struct column_spec loss_columns[] = {
+	COLUMN(struct runq_window, M_IDLE_FULL_TOTAL, idle_full),
+};
+const struct table_spec runq_idle_losses_table =
+	TABLE("quality", NULL, loss_columns, .optional = true);
 
 void runq_report_idle(const struct runq_window *w, struct report *report)
 {
-	struct table *table =
-		report_table(report, "idle_states", "waits for a core to leave its idle state");
+	struct table *table = columns_table(report, &runq_idle_table, 0);
 
-	columns_add(table, COLUMNS(idle_cols));
 	for (size_t i = 0; i < w->nr_idle_states; i++) {
 		const struct runq_idle_state *s = &w->idle_states[i];
 		struct idle_row row = {
@@ -40,12 +45,12 @@ void runq_report_idle(const struct runq_window *w, struct report *report)
 			.avg_ns = (double)s->wait_ns / (double)s->count,
 		};
 
-		columns_row(table, COLUMNS(idle_cols), &row);
+		columns_row(table, &row);
 	}
-	value_u64(report_quality(report, M_IDLE_FULL_TOTAL), w->idle_full);
+	columns_set(report, &runq_idle_losses_table, 0, w);
 }
 
-/* What all groups together waited for cores to leave that state. */
+/* Wait time of all groups for cores to leave the state of @like. */
 static uint64_t idle_wait(const struct runq_window *w, const struct runq_idle_state *like,
 			  uint64_t *ret_count)
 {
@@ -61,8 +66,8 @@ static uint64_t idle_wait(const struct runq_window *w, const struct runq_idle_st
 }
 
 /*
- * Which latency limit would give the time back. cpuidle enters no state that claims more than the
- * limit, so a state without a claim, or with one below 1 us, cannot be avoided by one.
+ * Names the latency limit that would avoid the longest waits. cpuidle enters no state that claims
+ * more than the limit, so a limit cannot avoid a state that claims less than 1 us or nothing.
  */
 void runq_report_advice(const struct runq_window *w, struct report *report)
 {

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The table of pressure: how long somebody waited, why, and what the kernel says of it. */
+/* The table of pressure: how long somebody waited, why, and the figures of the kernel (PSI). */
 #include "present/runq.h"
-
-#include "report/columns.h"
 
 struct pressure_row {
 	const char *cgroup, *name;
@@ -13,17 +11,11 @@ struct pressure_row {
 #define CAUSE(id, of, cause, ...) \
 	COLUMN(struct pressure_row, id, pressed.times.of[RUNQ_PRESSURE_##cause], __VA_ARGS__)
 
-/* Where pods have names, people read those. */
-static const struct column_spec path_cols[] = {
+#define WITH_NAMES 1
+
+static const struct column_spec pressure_columns[] = {
 	COLUMN(struct pressure_row, M_CGROUP, cgroup),
-};
-
-static const struct column_spec name_cols[] = {
-	COLUMN(struct pressure_row, M_CGROUP, cgroup, .flags = COLUMN_DATA_ONLY),
-	COLUMN(struct pressure_row, M_SHOWN, name),
-};
-
-static const struct column_spec time_cols[] = {
+	COLUMN(struct pressure_row, M_SHOWN, name, .when = WITH_NAMES),
 	COLUMN(struct pressure_row, M_WAITING_NS, waiting_ns),
 	CAUSE(M_WAITING_CONTENTION_NS, waiting_ns, CONTENTION),
 	CAUSE(M_WAITING_KTHREAD_NS, waiting_ns, KTHREAD),
@@ -37,19 +29,27 @@ static const struct column_spec time_cols[] = {
 	COLUMN(struct pressure_row, M_PSI_WAITING_NS, pressed.psi_waiting_ns),
 	COLUMN(struct pressure_row, M_PSI_STALLED_NS, pressed.psi_stalled_ns),
 };
+const struct table_spec runq_pressure_table =
+	TABLE("pressure", "wall time in which somebody waited for a core, with all below",
+	      pressure_columns);
+
+static const struct column_spec loss_columns[] = {
+	COLUMN(struct runq_window, M_PRESSURE_FULL_TOTAL, pressure_losses.full),
+	COLUMN(struct runq_window, M_PRESSURE_SHARED_TOTAL, pressure_losses.shared),
+	COLUMN(struct runq_window, M_PRESSURE_CROWDED_TOTAL, pressure_losses.crowded),
+	COLUMN(struct runq_window, M_PRESSURE_UNSTABLE_TOTAL, pressure_unstable),
+};
+const struct table_spec runq_pressure_losses_table =
+	TABLE("quality", NULL, loss_columns, .optional = true);
 
 void runq_report_pressure(const struct runq_window *w, struct report *report)
 {
 	struct table *table =
-		report_table(report, "pressure",
-			     "wall time in which somebody waited for a core, with all below");
-	size_t at;
+		columns_table(report, &runq_pressure_table, w->has_names ? WITH_NAMES : 0);
 
-	if (w->has_names)
-		columns_add(table, COLUMNS(name_cols));
-	else
-		columns_add(table, COLUMNS(path_cols));
-	at = columns_add(table, COLUMNS(time_cols));
+	/* Text shows names where there are any. */
+	if (table)
+		table->cols[0].data_only = w->has_names;
 	for (size_t i = 0; i < w->nr_pressed; i++) {
 		const struct runq_pressed *p = &w->pressed[i];
 		struct runq_party party = {.kind = RUNQ_PARTY_GROUP, .group = p->group};
@@ -61,15 +61,10 @@ void runq_report_pressure(const struct runq_window *w, struct report *report)
 			.stalled_ns = runq_pressure_sum(p->times.stalled_ns),
 			.pressed = *p,
 		};
-		size_t nr = w->has_names ? columns_row(table, COLUMNS(name_cols), &row)
-					 : columns_row(table, COLUMNS(path_cols), &row);
 
-		columns_fill(table, nr, at, COLUMNS(time_cols), &row);
+		columns_row(table, &row);
 	}
-	value_u64(report_quality(report, M_PRESSURE_FULL_TOTAL), w->pressure_losses.full);
-	value_u64(report_quality(report, M_PRESSURE_SHARED_TOTAL), w->pressure_losses.shared);
-	value_u64(report_quality(report, M_PRESSURE_CROWDED_TOTAL), w->pressure_losses.crowded);
-	value_u64(report_quality(report, M_PRESSURE_UNSTABLE_TOTAL), w->pressure_unstable);
+	columns_set(report, &runq_pressure_losses_table, 0, w);
 }
 
 void runq_report_pressure_notes(const struct runq_window *w, struct report *report)

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "report/columns.h"
 
 struct cpu_row {
 	uint32_t cpu;
@@ -14,34 +13,34 @@ struct cpu_row {
 	const char *line;
 };
 
+#define CPU(id, member, ...) COLUMN(struct cpu_row, id, member, __VA_ARGS__)
+static const struct column_spec cpu_columns[] = {
+	CPU(M_CPU, cpu),
+	CPU(M_BUSY_RATIO, busy_ratio),
+	CPU(M_TASK_RATIO, part_ratio[LOAD_PART_TASK]),
+	CPU(M_HARDIRQ_RATIO, part_ratio[LOAD_PART_HARDIRQ]),
+	CPU(M_SOFTIRQ_ON_IDLE_RATIO, part_ratio[LOAD_PART_SOFTIRQ_ON_IDLE]),
+	CPU(M_SOFTIRQ_ON_TASK_RATIO, part_ratio[LOAD_PART_SOFTIRQ_ON_TASK]),
+	CPU(M_KSOFTIRQD_RATIO, part_ratio[LOAD_PART_KSOFTIRQD]),
+	CPU(M_IDLE_LOOP_RATIO, part_ratio[LOAD_PART_IDLE_LOOP]),
+	CPU(M_UNKNOWN_RATIO, part_ratio[LOAD_PART_UNKNOWN]),
+	CPU(M_POLL_IDLE_RATIO, part_ratio[LOAD_PART_POLL_IDLE]),
+	CPU(M_IDLE_RATIO, part_ratio[LOAD_PART_IDLE]),
+	CPU(M_CPU_WINDOW_NS, window_ns),
+	CPU(M_EDGES_TOTAL, edges),
+	CPU(M_EDGES_LOST_TOTAL, lost, .flags = COLUMN_DATA_ONLY),
+	CPU(M_GAPS_TOTAL, gaps),
+	CPU(M_TICKS_TOTAL, ticks, .flags = COLUMN_DATA_ONLY),
+	CPU(M_FREQUENCY_HZ, frequency_hz, .flags = COLUMN_DATA_ONLY),
+	CPU(M_TRACE_LINE, line, .flags = COLUMN_DATA_ONLY),
+};
+static const struct table_spec cpus_table = TABLE("cpus", NULL, cpu_columns);
+
 static void add_cpus(const struct trace_window *w, struct report *report)
 {
-#define CPU(id, member, ...) COLUMN(struct cpu_row, id, member, __VA_ARGS__)
-	static const struct column_spec columns[] = {
-		CPU(M_CPU, cpu),
-		CPU(M_BUSY_RATIO, busy_ratio),
-		CPU(M_TASK_RATIO, part_ratio[LOAD_PART_TASK]),
-		CPU(M_HARDIRQ_RATIO, part_ratio[LOAD_PART_HARDIRQ]),
-		CPU(M_SOFTIRQ_ON_IDLE_RATIO, part_ratio[LOAD_PART_SOFTIRQ_ON_IDLE]),
-		CPU(M_SOFTIRQ_ON_TASK_RATIO, part_ratio[LOAD_PART_SOFTIRQ_ON_TASK]),
-		CPU(M_KSOFTIRQD_RATIO, part_ratio[LOAD_PART_KSOFTIRQD]),
-		CPU(M_IDLE_LOOP_RATIO, part_ratio[LOAD_PART_IDLE_LOOP]),
-		CPU(M_UNKNOWN_RATIO, part_ratio[LOAD_PART_UNKNOWN]),
-		CPU(M_POLL_IDLE_RATIO, part_ratio[LOAD_PART_POLL_IDLE]),
-		CPU(M_IDLE_RATIO, part_ratio[LOAD_PART_IDLE]),
-		CPU(M_CPU_WINDOW_NS, window_ns),
-		CPU(M_EDGES_TOTAL, edges),
-		CPU(M_EDGES_LOST_TOTAL, lost, .flags = COLUMN_DATA_ONLY),
-		CPU(M_GAPS_TOTAL, gaps),
-		CPU(M_TICKS_TOTAL, ticks, .flags = COLUMN_DATA_ONLY),
-		CPU(M_FREQUENCY_HZ, frequency_hz, .flags = COLUMN_DATA_ONLY),
-		CPU(M_TRACE_LINE, line, .flags = COLUMN_DATA_ONLY),
-	};
-#undef CPU
-	struct table *table = report_table(report, "cpus", NULL);
+	struct table *table = columns_table(report, &cpus_table, 0);
 	unsigned int cpu;
 
-	columns_add(table, COLUMNS(columns));
 	cpuset_for_each(cpu, &w->cpus) {
 		const struct trace_cpu *c = &w->cpu[cpu];
 		uint64_t window_ns = c->core.to_ns - c->core.from_ns;
@@ -57,7 +56,7 @@ static void add_cpus(const struct trace_window *w, struct report *report)
 		row.busy_ratio = (double)(window_ns - part_ns[LOAD_PART_IDLE] -
 					  part_ns[LOAD_PART_POLL_IDLE] - part_ns[LOAD_PART_UNKNOWN]) /
 				 (double)window_ns;
-		columns_row(table, COLUMNS(columns), &row);
+		columns_row(table, &row);
 	}
 }
 
@@ -70,7 +69,7 @@ struct wait_row {
 };
 
 static void add_wait(const struct trace_window *w, const struct trace_wait *wait,
-		     const struct column_spec *columns, size_t nr, struct table *table)
+		     struct table *table)
 {
 	struct wait_row row = {
 		.at_ns = wait->to_ns,
@@ -89,42 +88,43 @@ static void add_wait(const struct trace_window *w, const struct trace_wait *wait
 	trace_wait_chain(w, wait, &row.chain);
 	row.culprit_pid = row.chain.culprit;
 	row.culprit = row.chain.culprit == UINT32_MAX ? NULL : trace_comm(w, row.chain.culprit);
-	columns_row(table, columns, nr, &row);
+	columns_row(table, &row);
 }
+
+#define WAIT(id, member, ...) COLUMN(struct wait_row, id, member, __VA_ARGS__)
+static const struct column_spec wait_columns[] = {
+	WAIT(M_AT_NS, at_ns),
+	WAIT(M_CPU, cpu),
+	WAIT(M_WAIT_NS, wait_ns),
+	WAIT(M_PID, pid),
+	WAIT(M_COMM, comm),
+	WAIT(M_BEGAN, began),
+	WAIT(M_QUOTA_HELD, held),
+	WAIT(M_QUOTA_HELD_NS, held_ns),
+	WAIT(M_WAKER_COMM, waker),
+	WAIT(M_WAKER_PID, waker_pid, .flags = COLUMN_DATA_ONLY),
+	WAIT(M_WAKER_CPU, waker_cpu),
+	WAIT(M_CULPRIT, culprit),
+	WAIT(M_CULPRIT_PID, culprit_pid, .flags = COLUMN_DATA_ONLY),
+	WAIT(M_CULPRIT_NS, chain.culprit_ns),
+	WAIT(M_WAIT_IRQ_NS, chain.irq_ns),
+	WAIT(M_WAIT_SOFTIRQ_NS, chain.softirq_ns),
+	WAIT(M_WAIT_IDLE_NS, chain.idle_ns),
+};
+static const struct table_spec waits_table =
+	TABLE("waits", "the longest waits for a core", wait_columns);
 
 static int add_waits(const struct trace_window *w, uint32_t top, struct report *report)
 {
-#define WAIT(id, member, ...) COLUMN(struct wait_row, id, member, __VA_ARGS__)
-	static const struct column_spec columns[] = {
-		WAIT(M_AT_NS, at_ns),
-		WAIT(M_CPU, cpu),
-		WAIT(M_WAIT_NS, wait_ns),
-		WAIT(M_PID, pid),
-		WAIT(M_COMM, comm),
-		WAIT(M_BEGAN, began),
-		WAIT(M_QUOTA_HELD, held),
-		WAIT(M_QUOTA_HELD_NS, held_ns),
-		WAIT(M_WAKER_COMM, waker),
-		WAIT(M_WAKER_PID, waker_pid, .flags = COLUMN_DATA_ONLY),
-		WAIT(M_WAKER_CPU, waker_cpu),
-		WAIT(M_CULPRIT, culprit),
-		WAIT(M_CULPRIT_PID, culprit_pid, .flags = COLUMN_DATA_ONLY),
-		WAIT(M_CULPRIT_NS, chain.culprit_ns),
-		WAIT(M_WAIT_IRQ_NS, chain.irq_ns),
-		WAIT(M_WAIT_SOFTIRQ_NS, chain.softirq_ns),
-		WAIT(M_WAIT_IDLE_NS, chain.idle_ns),
-	};
-#undef WAIT
-	struct table *table = report_table(report, "waits", "the longest waits for a core");
+	struct table *table = columns_table(report, &waits_table, 0);
 	struct trace_wait *list;
 	size_t nr;
 	int rc = trace_longest_waits(w, top, &list, &nr);
 
 	if (rc)
 		return rc;
-	columns_add(table, COLUMNS(columns));
 	for (size_t i = 0; i < nr; i++)
-		add_wait(w, &list[i], COLUMNS(columns), table);
+		add_wait(w, &list[i], table);
 	free(list);
 	return 0;
 }
@@ -136,23 +136,24 @@ struct task_row {
 	uint64_t cgroup_id;
 };
 
+#define TASK(id, member, ...) COLUMN(struct task_row, id, member, __VA_ARGS__)
+static const struct column_spec task_columns[] = {
+	TASK(M_PID, sum.pid),
+	TASK(M_TGID, tgid, .flags = COLUMN_DATA_ONLY),
+	TASK(M_COMM, comm),
+	TASK(M_CGROUP_ID, cgroup_id, .flags = COLUMN_DATA_ONLY),
+	TASK(M_RUN_NS, sum.run_ns),
+	TASK(M_COUNT, sum.waits),
+	TASK(M_SUM_NS, sum.wait_ns),
+	TASK(M_MAX_NS, sum.max_ns),
+};
+static const struct table_spec tasks_table =
+	TABLE("tasks", "tasks: time on a core, and waits for one", task_columns);
+
 static void add_tasks(const struct trace_window *w, uint32_t top, struct report *report)
 {
-#define TASK(id, member, ...) COLUMN(struct task_row, id, member, __VA_ARGS__)
-	static const struct column_spec columns[] = {
-		TASK(M_PID, sum.pid),
-		TASK(M_TGID, tgid, .flags = COLUMN_DATA_ONLY),
-		TASK(M_COMM, comm),
-		TASK(M_CGROUP_ID, cgroup_id, .flags = COLUMN_DATA_ONLY),
-		TASK(M_RUN_NS, sum.run_ns),
-		TASK(M_COUNT, sum.waits),
-		TASK(M_SUM_NS, sum.wait_ns),
-		TASK(M_MAX_NS, sum.max_ns),
-	};
-#undef TASK
-	struct table *table = report_table(report, "tasks", "tasks: time on a core, and waits for one");
+	struct table *table = columns_table(report, &tasks_table, 0);
 
-	columns_add(table, COLUMNS(columns));
 	for (size_t i = 0; i < w->nr_tasks && (!top || i < top); i++) {
 		const struct trace_task *name = trace_name(w, w->tasks[i].pid);
 		struct task_row row = {.sum = w->tasks[i],
@@ -160,27 +161,59 @@ static void add_tasks(const struct trace_window *w, uint32_t top, struct report 
 				       .comm = name ? name->comm : NULL,
 				       .cgroup_id = name ? name->cgroup : UINT64_MAX};
 
-		columns_row(table, COLUMNS(columns), &row);
+		columns_row(table, &row);
 	}
 }
 
+/* Conditions of the fields. */
+enum {
+	ANY_EVENT = 1,
+	OF_PERCENTILE = 2,
+	OF_TASK = 4,
+};
+
+struct event_row {
+	const char *event, *comm;
+	struct trace_window w;
+};
+
+#define FIELD(id, member, if_) COLUMN(struct event_row, id, member, .when = if_)
+static const struct column_spec event_columns[] = {
+	FIELD(M_EVENT, event, ANY_EVENT),
+	FIELD(M_EVENT_AT_NS, w.event_ns, ANY_EVENT),
+	FIELD(M_EVENT_LEN_NS, w.event_len_ns, ANY_EVENT),
+	FIELD(M_EVENT_CGROUP, w.event_cgroup, OF_PERCENTILE),
+	FIELD(M_EVENT_WAITS_TOTAL, w.event_waits, OF_PERCENTILE),
+	FIELD(M_EVENT_LONG_TOTAL, w.event_long, OF_PERCENTILE),
+	FIELD(M_EVENT_WINDOW_NS, w.event_window_ns, OF_PERCENTILE),
+	FIELD(M_EVENT_CPU, w.event_cpu, OF_TASK),
+	FIELD(M_EVENT_COMM, comm, OF_TASK),
+	FIELD(M_EVENT_PID, w.event_pid, OF_TASK),
+};
+static const struct table_spec event_table = TABLE("", NULL, event_columns);
+
+static const struct column_spec quality_columns[] = {
+	COLUMN(struct trace_window, M_EDGES_LOST_TOTAL, losses.edges),
+	COLUMN(struct trace_window, M_NAMES_LOST_TOTAL, losses.names),
+	COLUMN(struct trace_window, M_ODD_EDGES_TOTAL, losses.odd_edges),
+	COLUMN(struct trace_window, M_RECURSION_MISSES_TOTAL, losses.recursion_misses),
+	COLUMN(struct trace_window, M_UNKNOWN_START_TOTAL, losses.unknown_start),
+	COLUMN(struct trace_window, M_KERNEL_BYTES, kernel_bytes),
+};
+static const struct table_spec quality_table = TABLE("quality", NULL, quality_columns);
+
+const struct table_spec *const trace_tables[] = {
+	&event_table, &cpus_table, &waits_table, &tasks_table, &quality_table, NULL,
+};
+
 static void add_event(const struct trace_window *w, struct report *report)
 {
-	if (!w->event)
-		return;
-	value_str(report_field(report, M_EVENT), trace_event_name(w->event));
-	value_u64(report_field(report, M_EVENT_AT_NS), w->event_ns);
-	value_u64(report_field(report, M_EVENT_LEN_NS), w->event_len_ns);
-	if (w->event == TRACE_EVENT_PERCENTILE) {
-		value_str(report_field(report, M_EVENT_CGROUP), w->event_cgroup);
-		value_u64(report_field(report, M_EVENT_WAITS_TOTAL), w->event_waits);
-		value_u64(report_field(report, M_EVENT_LONG_TOTAL), w->event_long);
-		value_u64(report_field(report, M_EVENT_WINDOW_NS), w->event_window_ns);
-		return;
-	}
-	value_u64(report_field(report, M_EVENT_CPU), w->event_cpu);
-	value_str(report_field(report, M_EVENT_COMM), trace_comm(w, w->event_pid));
-	value_u64(report_field(report, M_EVENT_PID), w->event_pid);
+	struct event_row row = {trace_event_name(w->event), trace_comm(w, w->event_pid), *w};
+	bool percentile = w->event == TRACE_EVENT_PERCENTILE;
+
+	if (w->event)
+		columns_set(report, &event_table, ANY_EVENT | (percentile ? OF_PERCENTILE : OF_TASK),
+			    &row);
 }
 
 static void add_picture(const struct trace_window *w, struct report *report)
@@ -214,14 +247,6 @@ static void add_asked(const struct trace_window *w, struct report *report)
 
 int trace_report(const struct trace_window *w, uint32_t top, struct report **ret_report)
 {
-	static const struct column_spec quality[] = {
-		COLUMN(struct trace_window, M_EDGES_LOST_TOTAL, losses.edges),
-		COLUMN(struct trace_window, M_NAMES_LOST_TOTAL, losses.names),
-		COLUMN(struct trace_window, M_ODD_EDGES_TOTAL, losses.odd_edges),
-		COLUMN(struct trace_window, M_RECURSION_MISSES_TOTAL, losses.recursion_misses),
-		COLUMN(struct trace_window, M_UNKNOWN_START_TOTAL, losses.unknown_start),
-		COLUMN(struct trace_window, M_KERNEL_BYTES, kernel_bytes),
-	};
 	struct report *report = report_new("trace");
 	int rc;
 
@@ -238,7 +263,7 @@ int trace_report(const struct trace_window *w, uint32_t top, struct report **ret
 		return rc;
 	}
 	add_tasks(w, top, report);
-	columns_quality(report, COLUMNS(quality), w);
+	columns_set(report, &quality_table, 0, w);
 	add_picture(w, report);
 	add_asked(w, report);
 	return report_finish(report, ret_report);

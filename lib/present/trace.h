@@ -4,8 +4,10 @@
 #define SUBTICK_PRESENT_TRACE_H
 
 #include "measure/trace/window.h"
-#include "report/report.h"
+#include "report/columns.h"
 #include "report/timeline.h"
+
+extern const struct table_spec *const trace_tables[]; /* NULL-terminated */
 
 /* @top: maximum number of waits and of tasks; 0: all. */
 int trace_report(const struct trace_window *window, uint32_t top, struct report **ret_report);

@@ -7,17 +7,24 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "report/columns.h"
 #include "report/findings.h"
 
-static const struct column_spec overhead_fields[] = {
+struct guest_row {
+	const char *guest;
+};
+
+static const struct column_spec idle_fields[] = {
 	COLUMN(struct wake_window, M_WAKE_OVERHEAD_NS, overhead_ns),
 	COLUMN(struct wake_window, M_WAKE_UNCERTAINTY_NS, uncertainty_ns),
 	COLUMN(struct wake_window, M_WAKE_DRIVER, machine.idle.driver),
+	COLUMN(struct wake_window, M_WAKE_GOVERNOR, machine.idle.governor,
+	       .flags = COLUMN_EMPTY_IS_NULL),
 };
-
+static const struct column_spec guest_fields[] = {
+	COLUMN(struct guest_row, M_WAKE_GUEST, guest),
+};
 static const struct column_spec point_fields[] = {
-	COLUMN(struct wake_window, M_WAKE_HALTPOLL, machine.haltpoll),
+	COLUMN(struct wake_window, M_WAKE_HALTPOLL, machine.haltpoll, .flags = COLUMN_LATER),
 	COLUMN(struct wake_window, M_WAKE_FROM_NS, from_ns, .flags = COLUMN_OPTIONAL),
 	COLUMN(struct wake_window, M_WAKE_TO_NS, to_ns, .flags = COLUMN_OPTIONAL),
 	COLUMN(struct wake_window, M_WAKE_STEP_RATIO, step_ratio, .flags = COLUMN_OPTIONAL),
@@ -38,17 +45,20 @@ static const struct column_spec point_fields[] = {
 	COLUMN(struct wake_window, M_WAKE_REJ_ODD, odd_state, .flags = COLUMN_OPTIONAL),
 };
 
+static const struct table_spec idle_table = TABLE("", NULL, idle_fields);
+static const struct table_spec guest_table = TABLE("", NULL, guest_fields);
+static const struct table_spec sweep_table = TABLE("", NULL, point_fields);
+
 static void add_fields(const struct wake_window *w, struct report *report)
 {
-	const struct wake_machine *m = &w->machine;
+	const struct virt *virt = &w->machine.virt;
+	struct guest_row guest = {virt->kind == VIRT_GUEST ? virt->name[0] ? virt->name : "yes"
+							   : NULL};
 
-	columns_fields(report, COLUMNS(overhead_fields), w);
-	value_str(report_field(report, M_WAKE_GOVERNOR),
-		  m->idle.governor[0] ? m->idle.governor : NULL);
-	value_str(report_field(report, M_WAKE_GUEST),
-		  m->virt.kind == VIRT_GUEST ? m->virt.name[0] ? m->virt.name : "yes" : NULL);
-	columns_fields(report, COLUMNS(point_fields), w);
-	wake_report_machine(m, report);
+	columns_set(report, &idle_table, 0, w);
+	columns_set(report, &guest_table, 0, &guest);
+	columns_set(report, &sweep_table, 0, w);
+	columns_set(report, &wake_machine_table, 0, &w->machine.machine);
 }
 
 struct state_row {
@@ -60,6 +70,8 @@ struct state_row {
 
 #define STATE(id, member, ...)	COLUMN(struct state_row, id, member, __VA_ARGS__)
 #define FIGURE(id, member, ...) STATE(id, s.summary.member, .flags = COLUMN_ROUND, __VA_ARGS__)
+
+#define IF_PASSIVE 1
 
 static const struct column_spec state_columns[] = {
 	STATE(M_CPU, s.cpu),
@@ -94,25 +106,10 @@ static const struct column_spec state_columns[] = {
 	STATE(M_WAKE_ENTERED_MAX_NS, s.evidence.max_ns, .flags = COLUMN_DATA_ONLY | COLUMN_ROUND),
 	STATE(M_WAKE_PACKAGE_TOTAL, package_slept, .flags = COLUMN_DATA_ONLY),
 	STATE(M_WAKE_VERDICT, verdict),
+	STATE(M_SUM_NS, s.sum_ns, .when = IF_PASSIVE, .flags = COLUMN_DATA_ONLY),
+	COLUMN_NESTED(M_BUCKETS, &buckets_table, .when = IF_PASSIVE, .flags = COLUMN_DATA_ONLY),
 };
-
-static const struct column_spec passive_columns[] = {
-	STATE(M_SUM_NS, s.sum_ns, .flags = COLUMN_DATA_ONLY),
-	COLUMN_NESTED(M_BUCKETS, .flags = COLUMN_DATA_ONLY),
-};
-
-static void add_le(struct table *parent, size_t row, size_t col, const struct wake_state *s)
-{
-	struct table *le = table_nested(parent, row, col, "le");
-	size_t col_le = table_col(le, M_BURST_LE_NS), col_count = table_col(le, M_COUNT);
-
-	for (unsigned int i = 0; i < WAKE_NR_LE; i++) {
-		size_t at = table_row(le);
-
-		value_u64(table_cell(le, at, col_le), wake_le_ns(i));
-		value_u64(table_cell(le, at, col_count), s->le[i]);
-	}
-}
+static const struct table_spec states_table = TABLE("states", NULL, state_columns);
 
 static struct state_row state_row(const struct wake_state *s)
 {
@@ -134,43 +131,37 @@ static struct state_row state_row(const struct wake_state *s)
 	};
 }
 
-/* Columns that would be empty are not in text; in JSON and CSV they are null. */
+/* Text hides columns that would be empty; in JSON and CSV they are null. */
 static void hide_unused(const struct wake_window *w, struct table *t)
 {
 	bool known = false;
 
 	for (size_t i = 0; i < w->nr_states; i++)
 		known |= w->states[i].evidence.entered || w->states[i].evidence.not_entered;
-	for (size_t i = 0; i < t->nr_cols; i++) {
-		if (!strcmp(t->cols[i].key, "entered_ratio"))
-			t->cols[i].data_only = !known;
-		else if (!strcmp(t->cols[i].key, "forced"))
-			t->cols[i].data_only = w->nr_rounds < 2;
-	}
+	t->cols[table_metric(t, M_WAKE_ENTERED_RATIO)].data_only = !known;
+	t->cols[table_metric(t, M_WAKE_FORCED)].data_only = w->nr_rounds < 2;
 }
 
 static void add_states(const struct wake_window *w, struct report *report)
 {
-	struct table *t = report_table(report, "states", NULL);
 	bool passive = wake_has(w->sources, WAKE_PASSIVE);
-	size_t more = 0;
+	struct table *t = columns_table(report, &states_table, passive ? IF_PASSIVE : 0);
+	int col_le = table_metric(t, M_BUCKETS);
 
-	columns_add(t, COLUMNS(state_columns));
+	if (!t)
+		return;
 	hide_unused(w, t);
-	if (passive)
-		more = columns_add(t, COLUMNS(passive_columns));
 	for (size_t i = 0; i < w->nr_states && !report->failed; i++) {
 		struct state_row row = state_row(&w->states[i]);
-		size_t at = columns_row(t, COLUMNS(state_columns), &row);
+		size_t at = columns_row(t, &row);
+		struct table *le = passive ? columns_nested(t, at, col_le) : NULL;
 
-		if (!passive || report->failed)
-			continue;
-		columns_fill(t, at, more, COLUMNS(passive_columns), &row);
-		add_le(t, at, more + 1, &row.s);
+		for (unsigned int k = 0; le && k < WAKE_NR_LE; k++)
+			columns_row(le, &(struct bucket_row){wake_le_ns(k), row.s.le[k]});
 	}
 }
 
-/* The columns of the thesis's tables, and how far they can be believed. */
+/* Columns of the tables in the thesis, and the evidence for them. */
 static const struct column_spec total_columns[] = {
 	STATE(M_WAKE_SOURCE, source),
 	STATE(M_WAKE_INDEX, s.index, .flags = COLUMN_DATA_ONLY),
@@ -183,16 +174,17 @@ static const struct column_spec total_columns[] = {
 	FIGURE(M_WAKE_MAX_NS, max_ns),
 	STATE(M_WAKE_VERDICT, verdict),
 };
+static const struct table_spec totals_table =
+	TABLE("by_state", "each state alone, all cores together", total_columns);
 
 static void add_totals(const struct wake_window *w, struct report *report)
 {
-	struct table *t = report_table(report, "by_state", "each state alone, all cores together");
+	struct table *t = columns_table(report, &totals_table, 0);
 
-	columns_add(t, COLUMNS(total_columns));
 	for (size_t i = 0; i < w->nr_totals && !report->failed; i++) {
 		struct state_row row = state_row(&w->totals[i]);
 
-		columns_row(t, COLUMNS(total_columns), &row);
+		columns_row(t, &row);
 	}
 }
 
@@ -215,16 +207,17 @@ static const struct column_spec stage_columns[] = {
 	STAGE(M_WAKE_STEP_NS, step_ns),
 #undef STAGE
 };
+static const struct table_spec stages_table =
+	TABLE("breakdown", "from launch to each stage", stage_columns);
 
 static void add_stages(const struct wake_window *w, struct report *report)
 {
-	struct table *t = report_table(report, "breakdown", "from launch to each stage");
+	struct table *t = columns_table(report, &stages_table, 0);
 
-	columns_add(t, COLUMNS(stage_columns));
 	for (size_t i = 0; i < w->nr_stages; i++) {
 		struct stage_row row = {w->stages[i], wake_source_name(w->stages[i].source)};
 
-		columns_row(t, COLUMNS(stage_columns), &row);
+		columns_row(t, &row);
 	}
 }
 
@@ -258,15 +251,20 @@ static const struct column_spec cpu_columns[] = {
 	COLUMN(struct wake_cpu, M_WAKE_CLOCK_STEP_NS, clock_step_ns),
 };
 
-static void add_table(struct report *report, const char *key, const char *title,
-		      const struct column_spec *specs, size_t nr_specs, const void *rows,
+static const struct table_spec pairs_table =
+	TABLE("prewake", "how much earlier the timer wakes the core", pair_columns);
+static const struct table_spec residency_table =
+	TABLE("residency", "core and package states by the hardware's counters", residency_columns);
+static const struct table_spec cpus_table =
+	TABLE("cpus", "per core: points, and what measuring costs", cpu_columns);
+
+static void add_table(struct report *report, const struct table_spec *spec, const void *rows,
 		      size_t nr_rows, size_t size)
 {
-	struct table *t = report_table(report, key, title);
+	struct table *t = columns_table(report, spec, 0);
 
-	columns_add(t, specs, nr_specs);
 	for (size_t i = 0; i < nr_rows; i++)
-		columns_row(t, specs, nr_specs, (const char *)rows + i * size);
+		columns_row(t, (const char *)rows + i * size);
 }
 
 static void add_tables(const struct wake_window *w, struct report *report)
@@ -277,26 +275,52 @@ static void add_tables(const struct wake_window *w, struct report *report)
 	if (w->breakdown)
 		add_stages(w, report);
 	if (wake_has(w->sources, WAKE_TIMER) && wake_has(w->sources, WAKE_REMOTE))
-		add_table(report, "prewake", "how much earlier the timer wakes the core",
-			  COLUMNS(pair_columns), w->pairs, w->nr_pairs, sizeof(*w->pairs));
+		add_table(report, &pairs_table, w->pairs, w->nr_pairs, sizeof(*w->pairs));
 	if (w->nr_residencies)
-		add_table(report, "residency", "core and package states by the hardware's counters",
-			  COLUMNS(residency_columns), w->residencies, w->nr_residencies,
+		add_table(report, &residency_table, w->residencies, w->nr_residencies,
 			  sizeof(*w->residencies));
-	add_table(report, "cpus", "per core: points, and what measuring costs",
-		  COLUMNS(cpu_columns), w->cpus, w->nr_cpus, sizeof(*w->cpus));
+	add_table(report, &cpus_table, w->cpus, w->nr_cpus, sizeof(*w->cpus));
 }
 
-static void add_dma(const struct wake_card *card, struct report *report)
-{
-	struct value *dma = report_quality(report, M_WAKE_DMA_NS);
-	struct value *spread;
+#define WITH_NIC 1
 
-	if (!card->software && (card->dma.nr || card->dma_given))
-		value_u64(dma, (uint64_t)card->dma.median_ns);
-	spread = report_quality(report, M_WAKE_DMA_HALF_NS);
-	if (card->dma.nr)
-		value_u64(spread, (uint64_t)card->dma.half_spread_ns);
+struct quality_row {
+	uint64_t recursion_misses, half_window_ns;
+	double drift_ppb;
+	uint64_t dma_ns, dma_half_ns;
+};
+
+static const struct column_spec quality_columns[] = {
+#define NIC(id, member, ...) COLUMN(struct quality_row, id, member, .when = WITH_NIC, __VA_ARGS__)
+	COLUMN(struct quality_row, M_RECURSION_MISSES_TOTAL, recursion_misses,
+	       .flags = COLUMN_LATER),
+	NIC(M_WAKE_PHC_HALF_NS, half_window_ns),
+	NIC(M_WAKE_PHC_DRIFT_PPB, drift_ppb),
+	NIC(M_WAKE_DMA_NS, dma_ns),
+	NIC(M_WAKE_DMA_HALF_NS, dma_half_ns),
+#undef NIC
+};
+static const struct table_spec quality_table = TABLE("quality", NULL, quality_columns);
+
+const struct table_spec *const wake_tables[] = {
+	&idle_table,   &guest_table,   &sweep_table, &wake_machine_table, &states_table,
+	&totals_table, &stages_table,  &pairs_table, &residency_table,	  &findings_table,
+	&cpus_table,   &quality_table, NULL,
+};
+
+static void add_quality(const struct wake_window *w, struct report *report)
+{
+	const struct wake_card *card = &w->card;
+	bool dma_known = !card->software && (card->dma.nr || card->dma_given);
+	struct quality_row row = {
+		.recursion_misses = w->recursion_misses,
+		.half_window_ns = card->half_window_ns,
+		.drift_ppb = round(card->drift_ppb),
+		.dma_ns = dma_known ? (uint64_t)card->dma.median_ns : UINT64_MAX,
+		.dma_half_ns = card->dma.nr ? (uint64_t)card->dma.half_spread_ns : UINT64_MAX,
+	};
+
+	columns_set(report, &quality_table, wake_has(w->sources, WAKE_NIC) ? WITH_NIC : 0, &row);
 }
 
 int wake_report(const struct wake_window *w, struct report **ret_report)
@@ -316,12 +340,7 @@ int wake_report(const struct wake_window *w, struct report **ret_report)
 	report_source(report, sources);
 	add_fields(w, report);
 	add_tables(w, report);
-	value_u64(report_quality(report, M_RECURSION_MISSES_TOTAL), w->recursion_misses);
-	if (wake_has(w->sources, WAKE_NIC)) {
-		value_u64(report_quality(report, M_WAKE_PHC_HALF_NS), w->card.half_window_ns);
-		value_f64(report_quality(report, M_WAKE_PHC_DRIFT_PPB), round(w->card.drift_ppb));
-		add_dma(&w->card, report);
-	}
+	add_quality(w, report);
 	findings_begin(report);
 	wake_findings(w, report);
 	wake_notes(w, report);

@@ -6,10 +6,12 @@
 #include <stdbool.h>
 
 #include "measure/wake/window.h"
-#include "report/report.h"
+#include "report/columns.h"
 
 /* A plot with more curves than this is unreadable. */
 #define WAKE_PLOT_CORES 8
+
+extern const struct table_spec *const wake_tables[]; /* NULL-terminated */
 
 int wake_report(const struct wake_window *window, struct report **ret_report);
 /*
@@ -22,8 +24,8 @@ int wake_report_points(const struct wake_window *window, bool distribution,
 
 /* Adds the findings of @window to @report. */
 void wake_findings(const struct wake_window *window, struct report *report);
-/* Adds the keys machine.*: in JSON and CSV, not in text. */
-void wake_report_machine(const struct wake_machine *machine, struct report *report);
+/* Keys machine.* of a struct machine: in JSON and CSV, not in text. */
+extern const struct table_spec wake_machine_table;
 /* Adds the notes of @window to @report. */
 void wake_notes(const struct wake_window *window, struct report *report);
 

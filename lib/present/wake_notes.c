@@ -164,27 +164,18 @@ void wake_notes(const struct wake_window *w, struct report *report)
 	note_run(w, report);
 }
 
-void wake_report_machine(const struct wake_machine *machine, struct report *report)
-{
-	const struct machine *m = &machine->machine;
-	const struct {
-		enum metric_id id;
-		const char *text;
-	} keys[] = {
-		{M_MACHINE_HOST, m->host},
-		{M_MACHINE_KERNEL, m->kernel},
-		{M_MACHINE_ARCH, m->arch},
-		{M_MACHINE_CPU_MODEL, m->cpu_model},
-		{M_MACHINE_MICROCODE, m->microcode},
-		{M_MACHINE_EPB, m->energy_perf_bias},
-		{M_MACHINE_EPP, m->energy_perf_preference},
-		{M_MACHINE_CPUFREQ_DRIVER, m->cpufreq_driver},
-		{M_MACHINE_CPUFREQ_GOVERNOR, m->cpufreq_governor},
-	};
-
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-		value_str(report_field(report, keys[i].id), keys[i].text[0] ? keys[i].text : NULL);
-		if (!report->failed)
-			report->fields->cols[report->fields->nr_cols - 1].data_only = true;
-	}
-}
+#define TEXT(id, member)                   \
+	COLUMN(struct machine, id, member, \
+	       .flags = COLUMN_DATA_ONLY | COLUMN_EMPTY_IS_NULL | COLUMN_LATER)
+static const struct column_spec machine_columns[] = {
+	TEXT(M_MACHINE_HOST, host),
+	TEXT(M_MACHINE_KERNEL, kernel),
+	TEXT(M_MACHINE_ARCH, arch),
+	TEXT(M_MACHINE_CPU_MODEL, cpu_model),
+	TEXT(M_MACHINE_MICROCODE, microcode),
+	TEXT(M_MACHINE_EPB, energy_perf_bias),
+	TEXT(M_MACHINE_EPP, energy_perf_preference),
+	TEXT(M_MACHINE_CPUFREQ_DRIVER, cpufreq_driver),
+	TEXT(M_MACHINE_CPUFREQ_GOVERNOR, cpufreq_governor),
+};
+const struct table_spec wake_machine_table = TABLE("", NULL, machine_columns);

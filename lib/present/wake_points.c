@@ -8,7 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "report/columns.h"
 #include "stats/hist.h"
 
 /* One point; null where it has no stamp. */
@@ -40,6 +39,7 @@ static const struct column_spec point_columns[] = {
 	COLUMN(struct point_row, M_WAKE_POINT_ENTERED, entered),
 	COLUMN(struct point_row, M_WAKE_POINT_PACKAGE, package),
 };
+static const struct table_spec points_table = TABLE("points", NULL, point_columns);
 
 /* Every state of a point that counts has a row. */
 static const char *state_name(const struct wake_window *w, const struct wake_cpu *cpu,
@@ -142,6 +142,7 @@ static const struct column_spec le_columns[] = {
 	COLUMN(struct le_row, M_BURST_LE_NS, le_ns, .key = "le_ns", .title = "wake latency"),
 	COLUMN(struct le_row, M_COUNT, count),
 };
+static const struct table_spec distribution_table = TABLE("distribution", NULL, le_columns);
 
 /* Cumulative counts at the edges of the histogram's buckets: of @only, or of all cores together. */
 static void add_distribution(const struct wake_window *w, struct table *t,
@@ -167,17 +168,16 @@ static void add_distribution(const struct wake_window *w, struct table *t,
 		if (!row.count && !count[i + 1])
 			continue;
 		row.le_ns = hist_high(i) - 1;
-		columns_row(t, COLUMNS(le_columns), &row);
+		columns_row(t, &row);
 	}
 }
 
 /* Per core if there are few cores and one source, else per source over all cores. */
 static void add_distributions(const struct wake_window *w, struct report *report)
 {
-	struct table *t = report_table(report, "distribution", NULL);
+	struct table *t = columns_table(report, &distribution_table, 0);
 	bool by_core = w->nr_cpus <= WAKE_PLOT_CORES && __builtin_popcount(w->sources) == 1;
 
-	columns_add(t, COLUMNS(le_columns));
 	for (enum wake_source source = WAKE_TIMER; source <= WAKE_NIC && !report->failed;
 	     source++) {
 		if (!wake_has(w->sources, source))
@@ -198,16 +198,14 @@ int wake_report_points(const struct wake_window *w, bool distribution, struct re
 		return -ENOMEM;
 	report->time_unix_ns = w->time_unix_ns;
 	report->window_ns = w->window_ns;
-	wake_report_machine(&w->machine, report);
-	t = report_table(report, "points", NULL);
-	columns_add(t, COLUMNS(point_columns));
+	columns_set(report, &wake_machine_table, 0, &w->machine.machine);
+	t = columns_table(report, &points_table, 0);
 	add_depth_columns(w, t);
 	for (size_t i = 0; i < w->nr_cpus && !report->failed; i++)
 		for (size_t k = 0; k < w->cpus[i].nr_points; k++) {
 			struct point_row row = point_row(w, &w->cpus[i], &w->cpus[i].points[k]);
 
-			fill_depths(t, columns_row(t, COLUMNS(point_columns), &row), &w->cpus[i],
-				    k);
+			fill_depths(t, columns_row(t, &row), &w->cpus[i], k);
 		}
 	if (distribution)
 		add_distributions(w, report);

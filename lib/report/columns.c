@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Fills the cells of a row from a plain struct, by the column specifications. */
+/* Builds lists of a report from their specifications, and fills rows from plain structs. */
 #include "report/columns.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 /* Whole numbers become integers in JSON and CSV; from 2^63 on a double is not exact anyway. */
-static void set_f64(struct value *value, double f64, unsigned int flags)
+void columns_f64(struct value *value, double f64)
 {
-	if (flags & COLUMN_ROUND)
-		f64 = round(f64);
-	if (flags & (COLUMN_ROUND | COLUMN_INTEGER) && f64 >= 0 && f64 == floor(f64) &&
-	    f64 < 0x1p63)
+	if (f64 >= 0 && f64 == floor(f64) && f64 < 0x1p63)
 		value_u64(value, (uint64_t)f64);
 	else
 		value_f64(value, f64);
@@ -32,7 +31,12 @@ static void set(struct value *value, const struct column_spec *spec, const void 
 			value_u64(value, *(const uint64_t *)at);
 		break;
 	case COLUMN_F64:
-		set_f64(value, *(const double *)at, spec->flags);
+		if (spec->flags & COLUMN_ROUND)
+			columns_f64(value, round(*(const double *)at));
+		else if (spec->flags & COLUMN_INTEGER)
+			columns_f64(value, *(const double *)at);
+		else
+			value_f64(value, *(const double *)at);
 		break;
 	case COLUMN_BOOL:
 		value_bool(value, *(const bool *)at);
@@ -45,72 +49,124 @@ static void set(struct value *value, const struct column_spec *spec, const void 
 		value_str(value, *(const char *const *)at);
 		break;
 	case COLUMN_CHARS:
-		value_str(value, at);
+		value_str(value,
+			  spec->flags & COLUMN_EMPTY_IS_NULL && !*(const char *)at ? NULL : at);
 		break;
 	case COLUMN_TABLE:
+	case COLUMN_NUMBERED:
 		break;
 	}
 }
 
-size_t columns_add(struct table *table, const struct column_spec *specs, size_t nr)
+void columns_digits(double percent, char digits[24])
 {
-	size_t first = SIZE_MAX;
+	char *at = digits;
 
-	for (size_t i = 0; i < nr; i++) {
-		size_t col = table_col_as(table, specs[i].metric, specs[i].key, specs[i].title);
+	snprintf(digits, 24, "%.9g", percent);
+	for (const char *from = digits; *from; from++)
+		if (*from != '.')
+			*at++ = *from;
+	*at = '\0';
+}
 
-		if (col == SIZE_MAX)
-			return SIZE_MAX;
-		if (!i)
-			first = col;
-		table->cols[col].data_only = specs[i].flags & COLUMN_DATA_ONLY;
+static void add_percentiles(struct table *table, const struct column_spec *spec,
+			    const double *percent, unsigned int nr)
+{
+	int before = (int)strcspn(spec->key, "N");
+
+	for (unsigned int i = 0; i < nr; i++) {
+		char digits[24], key[64], title[32];
+
+		columns_digits(percent[i], digits);
+		snprintf(key, sizeof(key), "%.*s%s%s", before, spec->key, digits,
+			 spec->key + before + 1);
+		snprintf(title, sizeof(title), "p%.9g", percent[i]);
+		table_col_as(table, spec->metric, key, title);
 	}
-	return first;
 }
 
-void columns_fill(struct table *table, size_t row, size_t first, const struct column_spec *specs,
-		  size_t nr, const void *from)
+static void add_column(struct table *table, const struct column_spec *spec)
 {
-	for (size_t i = 0; i < nr; i++)
-		set(table_cell(table, row, first + i), &specs[i], from);
+	size_t col = table_col_as(table, spec->metric, spec->key, spec->title);
+
+	if (col == SIZE_MAX)
+		return;
+	table->cols[col].spec = spec;
+	table->cols[col].data_only = spec->flags & COLUMN_DATA_ONLY;
 }
 
-size_t columns_row(struct table *table, const struct column_spec *specs, size_t nr,
-		   const void *from)
+struct table *columns_percentiles(struct report *report, const struct table_spec *spec,
+				  unsigned int have, const double *percent, unsigned int nr)
+{
+	struct table *table = report_table(report, spec->key, spec->title);
+
+	for (const struct column_spec *col = spec->cols; col < spec->cols + spec->nr; col++) {
+		if (col->when && !(col->when & have))
+			continue;
+		if (col->kind == COLUMN_NUMBERED)
+			add_percentiles(table, col, percent, nr);
+		else
+			add_column(table, col);
+	}
+	if (report->failed)
+		return NULL;
+	table->text_hidden = spec->text_hidden;
+	return table;
+}
+
+struct table *columns_table(struct report *report, const struct table_spec *spec, unsigned int have)
+{
+	return columns_percentiles(report, spec, have, NULL, 0);
+}
+
+void columns_fill(struct table *table, size_t row, const void *from)
+{
+	for (size_t i = 0; table && i < table->nr_cols; i++)
+		if (table->cols[i].spec)
+			set(table_cell(table, row, i), table->cols[i].spec, from);
+}
+
+size_t columns_row(struct table *table, const void *from)
 {
 	size_t row = table_row(table);
 
 	if (row != SIZE_MAX)
-		columns_fill(table, row, 0, specs, nr, from);
+		columns_fill(table, row, from);
 	return row;
 }
 
-static void singles(struct report *report, struct table *table,
-		    struct value *(*single)(struct report *report, enum metric_id id),
-		    const struct column_spec *specs, size_t nr, const void *from)
+struct table *columns_nested(struct table *parent, size_t row, size_t col)
 {
-	for (size_t i = 0; i < nr; i++) {
+	const struct table_spec *spec = parent ? parent->cols[col].spec->nested : NULL;
+	struct table *table = spec ? table_nested(parent, row, col, spec->key) : NULL;
+
+	for (size_t i = 0; table && i < spec->nr; i++)
+		add_column(table, &spec->cols[i]);
+	return table;
+}
+
+void columns_set(struct report *report, const struct table_spec *spec, unsigned int have,
+		 const void *from)
+{
+	struct table *table = spec->key[0] ? report->quality : report->fields;
+
+	for (const struct column_spec *col = spec->cols; col < spec->cols + spec->nr; col++) {
 		struct value value = {0};
 
-		set(&value, &specs[i], from);
-		if (value.kind == VALUE_NULL && specs[i].flags & COLUMN_OPTIONAL)
+		if (col->when && !(col->when & have))
+			continue;
+		set(&value, col, from);
+		if (value.kind == VALUE_NULL && col->flags & COLUMN_OPTIONAL)
 			continue;
 		/* The cell now owns the value's memory. */
-		*single(report, specs[i].metric) = value;
+		*(spec->key[0] ? report_quality : report_field)(report, col->metric) = value;
 		if (!report->failed)
-			table->cols[table->nr_cols - 1].data_only =
-				specs[i].flags & COLUMN_DATA_ONLY;
+			table->cols[table->nr_cols - 1].data_only = col->flags & COLUMN_DATA_ONLY;
 	}
 }
 
-void columns_quality(struct report *report, const struct column_spec *specs, size_t nr,
-		     const void *from)
-{
-	singles(report, report->quality, report_quality, specs, nr, from);
-}
-
-void columns_fields(struct report *report, const struct column_spec *specs, size_t nr,
-		    const void *from)
-{
-	singles(report, report->fields, report_field, specs, nr, from);
-}
+static const struct column_spec bucket_columns[] = {
+	COLUMN(struct bucket_row, M_BURST_LE_NS, le_ns),
+	COLUMN(struct bucket_row, M_COUNT, count),
+};
+const struct table_spec buckets_table = TABLE("le", NULL, bucket_columns);

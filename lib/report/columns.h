@@ -9,23 +9,26 @@
 
 #include "report/report.h"
 
-/* The type of the member, and which value of it means null. */
+/* Type of the member, and the value that means null. */
 enum column_kind {
-	COLUMN_TABLE, /* no member: the caller fills the cell with table_nested() */
-	COLUMN_U32,   /* UINT32_MAX is null */
-	COLUMN_U64,   /* UINT64_MAX is null */
-	COLUMN_F64,   /* NaN and infinities are null */
+	COLUMN_TABLE,	 /* no member: the caller fills the cell with columns_nested() */
+	COLUMN_NUMBERED, /* no member: one column per percentile, see columns_percentiles() */
+	COLUMN_U32,	 /* UINT32_MAX is null */
+	COLUMN_U64,	 /* UINT64_MAX is null */
+	COLUMN_F64,	 /* NaN and infinities are null */
 	COLUMN_BOOL,
 	COLUMN_BOOL3, /* int8_t: negative is null */
 	COLUMN_STR,   /* a pointer; NULL is null */
-	COLUMN_CHARS, /* an array of characters inside the struct */
+	COLUMN_CHARS, /* an array of characters inside the struct; "" is "" */
 };
 
 enum column_flag {
 	COLUMN_DATA_ONLY = 1 << 0, /* in JSON and CSV, not in text */
 	COLUMN_INTEGER = 1 << 1,   /* doubles: a whole number of 0 or more becomes an integer */
-	COLUMN_ROUND = 1 << 2,	   /* the same, after rounding */
-	COLUMN_OPTIONAL = 1 << 3,  /* columns_quality(), columns_fields(): no key if it is null */
+	COLUMN_ROUND = 1 << 2,	   /* like COLUMN_INTEGER, after rounding */
+	COLUMN_OPTIONAL = 1 << 3,  /* columns_set(): no key if the value is null */
+	COLUMN_EMPTY_IS_NULL = 1 << 5,
+	COLUMN_LATER = 1 << 4, /* the JSON Schema does not require the key: older reports lack it */
 };
 
 struct column_spec {
@@ -33,8 +36,31 @@ struct column_spec {
 	enum column_kind kind;
 	size_t offset;
 	unsigned int flags;
+	unsigned int when; /* present if one of these conditions of the table holds; 0: always */
 	const char *key, *title; /* override the metric's: "p99_ns", "p99" */
+	const struct table_spec *nested;
 };
+
+/*
+ * One list of a report. Reports are built from these specifications only, and each command has a
+ * list of them, from which its JSON Schema is written: see view/schema.h.
+ */
+struct table_spec {
+	const char
+		*key; /* JSON name; "" for keys at the top of the report, "quality" for quality */
+	const char *title; /* heading in text; NULL for none */
+	const struct column_spec *cols;
+	size_t nr;
+	bool optional;	  /* "" and "quality": some reports of the command have none of the keys */
+	bool text_hidden; /* in text only with --all */
+};
+
+/* Specification of a list with the columns @specs, an array. */
+#define TABLE(name, heading, specs, ...)                              \
+	{                                                             \
+		.key = (name), .title = (heading), .cols = (specs),   \
+		.nr = sizeof(specs) / sizeof((specs)[0]), __VA_ARGS__ \
+	}
 
 #define COLUMN_KIND(type, member) \
 	_Generic(((type *)0)->member,                                                              \
@@ -57,26 +83,41 @@ struct column_spec {
 		.metric = (id), .kind = COLUMN_KIND(type, member), \
 		.offset = offsetof(type, member), __VA_ARGS__      \
 	}
-#define COLUMN_NESTED(id, ...)                                    \
-	{                                                         \
-		.metric = (id), .kind = COLUMN_TABLE, __VA_ARGS__ \
+#define COLUMN_NESTED(id, table, ...)                                                \
+	{                                                                            \
+		.metric = (id), .kind = COLUMN_TABLE, .nested = (table), __VA_ARGS__ \
 	}
-/* An array of specifications and its length, as two arguments. */
-#define COLUMNS(specs) (specs), sizeof(specs) / sizeof((specs)[0])
+/* @name has an N where the digits of the percentile go: "pN_ns". */
+#define COLUMN_PERCENTILES(id, name)                                   \
+	{                                                              \
+		.metric = (id), .kind = COLUMN_NUMBERED, .key = (name) \
+	}
 
-/* Appends the columns; returns the number of the first, SIZE_MAX on failure. */
-size_t columns_add(struct table *table, const struct column_spec *specs, size_t nr);
-/* Fills the cells of @row; @first is the return value of columns_add(). */
-void columns_fill(struct table *table, size_t row, size_t first, const struct column_spec *specs,
-		  size_t nr, const void *from);
-/* Adds a row to a table that begins with these columns; returns its number, SIZE_MAX on failure. */
-size_t columns_row(struct table *table, const struct column_spec *specs, size_t nr,
-		   const void *from);
+/* Adds the list to the report, with the columns whose conditions are in @have. NULL on failure. */
+struct table *columns_table(struct report *report, const struct table_spec *spec,
+			    unsigned int have);
+/* The same with percentiles: "p99_ns" titled "p99" for 99, "p999_ns" titled "p99.9" for 99.9. */
+struct table *columns_percentiles(struct report *report, const struct table_spec *spec,
+				  unsigned int have, const double *percent, unsigned int nr);
+/* "999" for 99.9: the digits of a percentile in keys. */
+void columns_digits(double percent, char digits[24]);
+/* Fills the cells of @row that have a member of @from, the struct of the specification. */
+void columns_fill(struct table *table, size_t row, const void *from);
+/* Adds a row; returns its number, SIZE_MAX on failure. */
+size_t columns_row(struct table *table, const void *from);
+/* Sets a number; one that is whole and not negative becomes an integer. */
+void columns_f64(struct value *value, double f64);
+/* Makes an empty table the value of a cell, with the columns of the cell's specification. */
+struct table *columns_nested(struct table *parent, size_t row, size_t col);
 
-/* Set keys of the report's quality, and at its top level. */
-void columns_quality(struct report *report, const struct column_spec *specs, size_t nr,
-		     const void *from);
-void columns_fields(struct report *report, const struct column_spec *specs, size_t nr,
-		    const void *from);
+/* Sets keys at the top of the report or of its quality, by the key of @spec. */
+void columns_set(struct report *report, const struct table_spec *spec, unsigned int have,
+		 const void *from);
+
+/* Buckets of a histogram: counts up to each edge. */
+struct bucket_row {
+	uint64_t le_ns, count;
+};
+extern const struct table_spec buckets_table;
 
 #endif

@@ -17,12 +17,13 @@ struct finding_row {
 	const char *next;
 };
 
-static const struct column_spec columns[] = {
+static const struct column_spec finding_columns[] = {
 	COLUMN(struct finding_row, M_RULE, rule),
 	COLUMN(struct finding_row, M_FINDING, finding),
 	COLUMN(struct finding_row, M_LOST_NS, lost_ns),
 	COLUMN(struct finding_row, M_NEXT, next),
 };
+const struct table_spec findings_table = TABLE(KEY, NULL, finding_columns);
 
 #define COL_LOST 2
 
@@ -43,10 +44,9 @@ const struct table *findings_of(const struct report *report)
 
 void findings_begin(struct report *report)
 {
-	struct table *table = report_table(report, KEY, NULL);
+	struct table *table = columns_table(report, &findings_table, 0);
 
-	columns_add(table, COLUMNS(columns));
-	if (!report->failed)
+	if (table)
 		table->sentences = true;
 }
 
@@ -96,7 +96,7 @@ void findings_add(struct report *report, const struct finding_rule *rule, uint64
 	row.finding = text;
 	at = row_for(report, table, lost_ns);
 	if (at != SIZE_MAX)
-		columns_fill(table, at, 0, COLUMNS(columns), &row);
+		columns_fill(table, at, &row);
 	free(text);
 	if (at == SIZE_MAX)
 		return;

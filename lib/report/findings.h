@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "report/report.h"
+#include "report/columns.h"
 
 #define FINDINGS_MAX 20 /* per report; a note says when there were more */
 
@@ -18,6 +18,7 @@ struct finding_rule {
 	const char *next;   /* the next command to run, or what to change */
 };
 
+extern const struct table_spec findings_table;
 /* Adds the table, empty: JSON always has the key. */
 void findings_begin(struct report *report);
 /* Whether @lost_ns, a part of the report's window, is enough for the rule. */

@@ -328,6 +328,14 @@ int table_find(const struct table *table, const char *key)
 	return -1;
 }
 
+int table_metric(const struct table *table, enum metric_id id)
+{
+	for (size_t i = 0; table && i < table->nr_cols; i++)
+		if (table->cols[i].metric == metric_get(id))
+			return i;
+	return -1;
+}
+
 /* Appends a column to a table of at most one row. Allocates the cell first, so a failure adds nothing. */
 static struct value *single(struct table *table, enum metric_id id)
 {

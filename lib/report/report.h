@@ -31,6 +31,7 @@ struct value {
 
 struct column {
 	const struct metric *metric;
+	const struct column_spec *spec; /* see columns.h; NULL: the caller fills the cells */
 	char *key; /* the metric's, unless renamed: "p99_ns" */
 	char *title;
 	bool data_only; /* in JSON and CSV, not in text */
@@ -108,6 +109,8 @@ size_t table_row(struct table *table);
 struct value *table_cell(const struct table *table, size_t row, size_t col);
 /* The column with that key, or -1. */
 int table_find(const struct table *table, const char *key);
+/* The first column with that metric, or -1. */
+int table_metric(const struct table *table, enum metric_id id);
 
 void value_null(struct value *value);
 void value_u64(struct value *value, uint64_t u64);

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Writes JSON Schemas (draft 2020-12) from the metric list and the lists of keys of each command. */
+/* Writes JSON Schemas (draft 2020-12) from the column specifications of a command. */
 #include "view/schema.h"
 
-#include <errno.h>
 #include <string.h>
 
-#include "report/schema.h"
-
-/* Every value may be null: unavailable. A whole number is fine where a number is. */
+/* Every value may be null: unavailable. An integer is a number, too. */
 static const char *type_of(const struct metric *metric)
 {
 	switch (metric->unit) {
@@ -30,7 +27,7 @@ static const char *unit_of(const struct metric *metric)
 		[UNIT_TABLE] = NULL,
 	};
 
-	/* In ns or in cycles, which only the report itself says. */
+	/* Metrics that exist in ns and in cycles: the report has the unit. */
 	if (metric->unit == UNIT_NS &&
 	    metric_get(metric_find(metric->key, UNIT_CYCLES))->unit == UNIT_CYCLES)
 		return NULL;
@@ -54,197 +51,183 @@ static void indent(FILE *out, int depth)
 	fprintf(out, "\n%*s", depth * 2, "");
 }
 
-struct writer {
-	FILE *out;
-	const char *command;
-	int depth;
+/* The columns of all specifications with one key, which are one list of the JSON. */
+struct list {
+	const struct table_spec *const *tables; /* NULL-terminated */
+	const char *key;
 };
 
-static void put_object(const struct writer *w, const char *list, const char *keys, const char *prefix,
-		       size_t prefix_len);
+struct cursor {
+	const struct table_spec *const *table;
+	size_t col;
+};
 
-static const struct schema_list *find_list(const char *command, const char *list)
+/* The column's key, a metric's or its own; all percentiles of a list have one key. */
+static const char *key_of(const struct column_spec *col)
 {
-	for (const struct schema_list *at = schema_lists; at->command; at++)
-		if (!strcmp(at->command, command) && !strcmp(at->list, list))
-			return at;
+	if (col->metric == M_PERCENTILE_NS)
+		return "pN_ns";
+	return col->key ? col->key : metric_get(col->metric)->key;
+}
+
+/* The next column of the list in @at, which begins at the first table; NULL at the end. */
+static const struct column_spec *next(const struct list *list, struct cursor *at)
+{
+	for (; *at->table; at->table++, at->col = 0)
+		if (!strcmp((*at->table)->key, list->key) && at->col < (*at->table)->nr)
+			return &(*at->table)->cols[at->col++];
 	return NULL;
 }
 
-static void put_nested(const struct writer *w, const char *list, const struct schema_key *key)
+/* True if a column before the one that @here just passed has the same first @len characters. */
+static bool repeats(const struct list *list, const struct cursor *here, const char *key, size_t len)
 {
-	struct writer inner = {w->out, w->command, w->depth + 2};
-	const struct schema_list *nested;
-	char name[64];
+	struct cursor at = {list->tables, 0};
+	const struct column_spec *before;
 
-	snprintf(name, sizeof(name), "%s.%.*s", list, (int)key->len, key->name);
-	nested = find_list(w->command, name);
-	fprintf(w->out, "\"type\": [\"array\", \"null\"], \"items\": ");
-	if (nested)
-		put_object(&inner, name, nested->keys, NULL, 0);
-	else
-		fprintf(w->out, "{}");
+	while ((before = next(list, &at)) && (at.table != here->table || at.col != here->col))
+		if (!strncmp(key_of(before), key, len) && key_of(before)[len] == key[len])
+			return true;
+	return false;
 }
+
+static void put_object(FILE *out, int depth, const struct list *list, const char *prefix);
 
 /* {"type": …, "description": …} */
-static void put_metric(const struct writer *w, const char *list, const struct schema_key *key)
+static void put_column(FILE *out, int depth, const struct column_spec *col)
 {
-	const struct metric *metric = key->metric;
+	const struct metric *metric = metric_get(col->metric);
 
-	fprintf(w->out, "{");
-	if (!metric)
-		fprintf(w->out, "\"type\": [\"string\", \"number\", \"boolean\", \"null\"]");
-	else if (metric->unit == UNIT_TABLE)
-		put_nested(w, list, key);
-	else
-		fprintf(w->out, "\"type\": %s", type_of(metric));
-	if (metric) {
-		fprintf(w->out, ", \"description\": ");
-		put_text(w->out, metric->help);
-		if (unit_of(metric))
-			fprintf(w->out, ", \"x-unit\": \"%s\"", unit_of(metric));
+	if (col->nested) {
+		const struct table_spec *const tables[] = {col->nested, NULL};
+
+		fprintf(out, "{\"type\": [\"array\", \"null\"], \"items\": ");
+		put_object(out, depth + 2, &(struct list){tables, col->nested->key}, "");
+	} else {
+		fprintf(out, "{\"type\": %s", type_of(metric));
 	}
-	fprintf(w->out, "}");
+	fprintf(out, ", \"description\": ");
+	put_text(out, metric->help);
+	if (unit_of(metric))
+		fprintf(out, ", \"x-unit\": \"%s\"", unit_of(metric));
+	fprintf(out, "}");
 }
 
-/* The part of a key that belongs to this object: "x" of "compare.x" inside compare; NULL if none. */
-static const char *inside(const struct schema_key *key, const char *prefix, size_t prefix_len,
-			  size_t *ret_len)
+/* The part of a key in the object @prefix: "x" of "compare.x" in "compare."; NULL if none. */
+static const char *inside(const struct column_spec *col, const char *prefix)
 {
-	if (!prefix_len) {
-		*ret_len = key->len;
-		return key->name;
-	}
-	if (key->len <= prefix_len || strncmp(key->name, prefix, prefix_len) ||
-	    key->name[prefix_len] != '.')
-		return NULL;
-	*ret_len = key->len - prefix_len - 1;
-	return key->name + prefix_len + 1;
+	const char *key = key_of(col);
+
+	return strncmp(key, prefix, strlen(prefix)) ? NULL : key + strlen(prefix);
 }
 
-static bool is_pattern(const char *name, size_t len)
+static bool is_pattern(const char *name)
 {
-	return len >= 2 && !strncmp(name, "pN", 2);
+	return !strncmp(name, "pN", 2);
 }
 
-/* Whether an earlier key has already opened the object "compare" of "compare.x". */
-static bool object_seen(const char *keys, const struct schema_key *of, size_t len)
+/* @separator: written before the first property. */
+static void put_properties(FILE *out, int depth, const struct list *list, const char *prefix,
+			   bool patterns, const char *separator)
 {
-	struct schema_key key;
-	bool optional = false;
+	struct cursor at = {list->tables, 0};
+	const struct column_spec *col;
 
-	while (schema_next(&keys, &optional, &key) && key.name != of->name)
-		if (key.len > len && key.name[len] == '.' && !strncmp(key.name, of->name, len))
-			return true;
-	return false;
-}
+	while ((col = next(list, &at))) {
+		const char *name = inside(col, prefix);
+		size_t len = name ? strcspn(name, ".") : 0;
+		char inner[64];
 
-static int put_properties(const struct writer *w, const char *list, const char *keys,
-			  const char *prefix, size_t prefix_len, bool patterns)
-{
-	const char *at = keys;
-	struct schema_key key;
-	bool optional = false;
-	int nr = 0;
-
-	while (schema_next(&at, &optional, &key)) {
-		size_t len, part;
-		const char *name = inside(&key, prefix, prefix_len, &len);
-		struct writer inner = {w->out, w->command, w->depth + 2};
-
-		if (!name || is_pattern(name, len) != patterns)
+		if (!name || is_pattern(name) != patterns ||
+		    repeats(list, &at, key_of(col), name - key_of(col) + len))
 			continue;
-		for (part = 0; part < len && name[part] != '.';)
-			part++;
-		if (part < len && (prefix_len || object_seen(keys, &key, part)))
-			continue;
-		fprintf(w->out, "%s", nr++ ? "," : "");
-		indent(w->out, w->depth + 2);
+		fprintf(out, "%s", separator);
+		indent(out, depth + 2);
+		separator = ",";
 		if (patterns)
-			fprintf(w->out, "\"^p[0-9]+%.*s$\": ", (int)len - 2, name + 2);
+			fprintf(out, "\"^p[0-9]+%s$\": ", name + 2);
 		else
-			fprintf(w->out, "\"%.*s\": ", (int)part, name);
-		if (part < len)
-			put_object(&inner, list, keys, name, part);
-		else
-			put_metric(&inner, list, &key);
+			fprintf(out, "\"%.*s\": ", (int)len, name);
+		if (name[len]) {
+			snprintf(inner, sizeof(inner), "%.*s.", (int)len, name);
+			put_object(out, depth + 2, list, inner);
+		} else {
+			put_column(out, depth + 2, col);
+		}
 	}
-	return nr;
 }
 
-static bool has_patterns(const char *keys, const char *prefix, size_t prefix_len)
+static bool has_patterns(const struct list *list, const char *prefix)
 {
-	struct schema_key key;
-	bool optional = false;
+	struct cursor at = {list->tables, 0};
+	const struct column_spec *col;
 
-	while (schema_next(&keys, &optional, &key)) {
-		size_t len;
-		const char *name = inside(&key, prefix, prefix_len, &len);
+	while ((col = next(list, &at))) {
+		const char *name = inside(col, prefix);
 
-		if (name && is_pattern(name, len))
+		if (name && is_pattern(name))
 			return true;
 	}
 	return false;
 }
 
-static void put_required(const struct writer *w, const char *keys)
+static bool is_required(const struct table_spec *table, const struct column_spec *col)
 {
-	struct schema_key key;
-	bool optional = false;
-	int nr = 0;
-
-	while (schema_next(&keys, &optional, &key) && !optional)
-		if (!is_pattern(key.name, key.len) && !memchr(key.name, '.', key.len))
-			fprintf(w->out, "%s\"%.*s\"", nr++ ? ", " : "", (int)key.len, key.name);
+	return !table->optional && !col->when && !(col->flags & (COLUMN_OPTIONAL | COLUMN_LATER)) &&
+	       !is_pattern(key_of(col)) && !strchr(key_of(col), '.');
 }
 
-/* @prefix: the object that collects "prefix.x"; no length: the row itself. */
-static void put_object(const struct writer *w, const char *list, const char *keys, const char *prefix,
-		       size_t prefix_len)
+static void put_required(FILE *out, const struct list *list, const char *separator)
 {
-	fprintf(w->out, "{\"type\": \"object\",");
-	if (!prefix_len) {
-		indent(w->out, w->depth + 1);
-		fprintf(w->out, "\"required\": [");
-		put_required(w, keys);
-		fprintf(w->out, "],");
-	}
-	indent(w->out, w->depth + 1);
-	fprintf(w->out, "\"properties\": {");
-	put_properties(w, list, keys, prefix, prefix_len, false);
-	fprintf(w->out, "}");
-	if (has_patterns(keys, prefix, prefix_len)) {
-		fprintf(w->out, ",");
-		indent(w->out, w->depth + 1);
-		fprintf(w->out, "\"patternProperties\": {");
-		put_properties(w, list, keys, prefix, prefix_len, true);
-		fprintf(w->out, "}");
-	}
-	fprintf(w->out, "}");
+	struct cursor at = {list->tables, 0};
+	const struct column_spec *col;
+
+	while ((col = next(list, &at)))
+		if (is_required(*at.table, col) &&
+		    !repeats(list, &at, key_of(col), strlen(key_of(col)))) {
+			fprintf(out, "%s\"%s\"", separator, key_of(col));
+			separator = ", ";
+		}
 }
 
-static void put_lists(const struct writer *w)
+/* @prefix: the object that collects "prefix.x"; "" for the row itself. */
+static void put_object(FILE *out, int depth, const struct list *list, const char *prefix)
 {
-	for (const struct schema_list *at = schema_lists; at->command; at++) {
-		if (strcmp(at->command, w->command) || !at->list[0] || strchr(at->list, '.'))
-			continue;
-		fprintf(w->out, ",\n    \"%s\": ", at->list);
-		if (strcmp(at->list, "quality"))
-			fprintf(w->out, "{\"type\": \"array\", \"items\": ");
-		put_object(w, at->list, at->keys, NULL, 0);
-		if (strcmp(at->list, "quality"))
-			fprintf(w->out, "}");
+	fprintf(out, "{\"type\": \"object\",");
+	if (!prefix[0]) {
+		indent(out, depth + 1);
+		fprintf(out, "\"required\": [");
+		put_required(out, list, "");
+		fprintf(out, "],");
 	}
+	indent(out, depth + 1);
+	fprintf(out, "\"properties\": {");
+	put_properties(out, depth, list, prefix, false, "");
+	fprintf(out, "}");
+	if (has_patterns(list, prefix)) {
+		fprintf(out, ",");
+		indent(out, depth + 1);
+		fprintf(out, "\"patternProperties\": {");
+		put_properties(out, depth, list, prefix, true, "");
+		fprintf(out, "}");
+	}
+	fprintf(out, "}");
 }
 
-int view_schema(FILE *out, const char *command)
+/* True if an earlier table has the same key. */
+static bool is_listed(const struct table_spec *const *tables, const struct table_spec *const *table)
 {
-	const struct schema_list *top = find_list(command, "");
-	struct writer w = {out, command, 2};
-	struct writer head = {out, command, 0};
+	while (tables < table)
+		if (!strcmp((*tables++)->key, (*table)->key))
+			return true;
+	return false;
+}
 
-	if (!top)
-		return -ENOENT;
+void view_schema(FILE *out, const char *command, const struct table_spec *const *tables)
+{
+	const struct list top = {tables, ""}, quality = {tables, "quality"};
+	bool overview = !strcmp(command, "overview");
+
 	fprintf(out,
 		"{\n  \"$schema\": \"https://json-schema.org/draft/2020-12/schema\",\n"
 		"  \"$id\": \"subtick.%s/1\",\n"
@@ -252,13 +235,8 @@ int view_schema(FILE *out, const char *command)
 		"  \"type\": \"object\",\n"
 		"  \"required\": [\"schema\", \"time_unix_ns\", \"window_ns\", \"source\", "
 		"\"quality\", \"notes\"",
-		command, strcmp(command, "overview") ? command : "",
-		strcmp(command, "overview") ? " " : "");
-	/* The fixed keys come first, so that a comma follows them. */
-	if (top->keys[0] && top->keys[0] != '|') {
-		fprintf(out, ", ");
-		put_required(&head, top->keys);
-	}
+		command, overview ? "" : command, overview ? "" : " ");
+	put_required(out, &top, ", ");
 	fprintf(out,
 		"],\n  \"properties\": {\n"
 		"    \"schema\": {\"const\": \"subtick.%s/1\"},\n"
@@ -270,11 +248,17 @@ int view_schema(FILE *out, const char *command)
 		"figures come from\"},\n"
 		"    \"notes\": {\"type\": \"array\", \"items\": {\"type\": \"string\"}}",
 		command);
-	if (strpbrk(top->keys, "abcdefghijklmnopqrstuvwxyz")) {
-		fprintf(out, ",");
-		put_properties(&head, "", top->keys, NULL, 0, false);
+	put_properties(out, 0, &top, "", false, ",");
+	for (const struct table_spec *const *table = tables; *table; table++) {
+		const struct list list = {tables, (*table)->key};
+
+		if (!list.key[0] || !strcmp(list.key, quality.key) || is_listed(tables, table))
+			continue;
+		fprintf(out, ",\n    \"%s\": {\"type\": \"array\", \"items\": ", list.key);
+		put_object(out, 2, &list, "");
+		fprintf(out, "}");
 	}
-	put_lists(&w);
+	fprintf(out, ",\n    \"quality\": ");
+	put_object(out, 2, &quality, "");
 	fprintf(out, "\n  }\n}\n");
-	return 0;
 }

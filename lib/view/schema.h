@@ -5,7 +5,9 @@
 
 #include <stdio.h>
 
-/* Writes one JSON document; -ENOENT if the command prints no JSON. */
-int view_schema(FILE *out, const char *command);
+#include "report/columns.h"
+
+/* Writes one JSON document. @tables: all lists of the command, NULL-terminated. */
+void view_schema(FILE *out, const char *command, const struct table_spec *const *tables);
 
 #endif

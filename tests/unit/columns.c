@@ -27,8 +27,10 @@ static const struct column_spec specs[] = {
 	COLUMN(struct row, M_WAKE_SOURCE, source, .key = "from", .title = "whence"),
 	COLUMN(struct row, M_DETAIL, owned),
 	COLUMN(struct row, M_COMM, comm),
-	COLUMN_NESTED(M_BUCKETS),
+	COLUMN_NESTED(M_BUCKETS, &buckets_table),
 };
+static const struct table_spec cpus = TABLE("cpus", "cores", specs, .text_hidden = true);
+static const struct table_spec singles = TABLE("quality", NULL, specs);
 
 static char own[] = "own";
 
@@ -45,16 +47,18 @@ TEST(test_kinds)
 			  .owned = own,
 			  .comm = "sh"};
 	struct report *report = report_new("load");
-	struct table *t = report_table(report, "cpus", NULL);
+	struct table *t = columns_table(report, &cpus, 0), *le;
 
-	assert_int_equal(columns_add(t, COLUMNS(specs)), 0);
 	assert_int_equal(t->nr_cols, NR_SPECS);
+	assert_string_equal(t->key, "cpus");
+	assert_string_equal(t->title, "cores");
+	assert_true(t->text_hidden);
 	assert_false(t->cols[0].data_only);
 	assert_true(t->cols[1].data_only);
 	assert_string_equal(t->cols[0].key, "cpu");
 	assert_string_equal(t->cols[5].key, "from");
 	assert_string_equal(t->cols[5].title, "whence");
-	assert_int_equal(columns_row(t, COLUMNS(specs), &row), 0);
+	assert_int_equal(columns_row(t, &row), 0);
 	assert_int_equal(table_cell(t, 0, 0)->u64, 7);
 	assert_true(table_cell(t, 0, 1)->u64 == 1ULL << 40);
 	assert_true(table_cell(t, 0, 2)->f64 == 0.75);
@@ -67,9 +71,12 @@ TEST(test_kinds)
 	assert_string_equal(table_cell(t, 0, 7)->str, "sh");
 	assert_int_equal(table_cell(t, 0, 8)->kind, VALUE_NULL);
 	/* Filling a row again leaves a nested table where it is. */
-	assert_non_null(table_nested(t, 0, 8, "le"));
+	le = columns_nested(t, 0, 8);
+	assert_int_equal(columns_row(le, &(struct bucket_row){1023, 4}), 0);
+	assert_string_equal(le->cols[0].key, "le_ns");
+	assert_int_equal(table_cell(le, 0, 1)->u64, 4);
 	row.cpu = 8;
-	columns_fill(t, 0, 0, COLUMNS(specs), &row);
+	columns_fill(t, 0, &row);
 	assert_int_equal(table_cell(t, 0, 0)->u64, 8);
 	assert_int_equal(table_cell(t, 0, 8)->kind, VALUE_TABLE);
 	assert_int_equal(report_check(report), 0);
@@ -81,13 +88,12 @@ TEST(test_nulls)
 	struct row full = {.source = "bpf"};
 	struct row row = {.cpu = UINT32_MAX, .count = UINT64_MAX, .ratio = {0, NAN}, .ended = -1};
 	struct report *report = report_new("load");
-	struct table *t = report_table(report, "cpus", NULL);
+	struct table *t = columns_table(report, &cpus, 0);
 
-	columns_add(t, COLUMNS(specs));
-	columns_row(t, COLUMNS(specs), &full);
+	columns_row(t, &full);
 	assert_int_equal(table_cell(t, 0, 0)->kind, VALUE_U64);
 	/* Also over a row that had figures. */
-	columns_fill(t, 0, 0, COLUMNS(specs), &row);
+	columns_fill(t, 0, &row);
 	for (size_t i = 0; i < NR_SPECS; i++)
 		if (specs[i].kind != COLUMN_BOOL && specs[i].kind != COLUMN_CHARS)
 			assert_int_equal(table_cell(t, 0, i)->kind, VALUE_NULL);
@@ -103,31 +109,23 @@ struct figures {
 
 TEST(test_integers)
 {
-	static const struct column_spec plain[] = {COLUMN(struct figures, M_AVG_NS, whole)};
-	static const struct column_spec integer[] = {
+	static const struct column_spec columns[] = {
+		COLUMN(struct figures, M_AVG_NS, whole),
 		COLUMN(struct figures, M_AVG_NS, whole, .flags = COLUMN_INTEGER),
 		COLUMN(struct figures, M_AVG_NS, half, .flags = COLUMN_INTEGER),
 		COLUMN(struct figures, M_AVG_NS, below, .flags = COLUMN_INTEGER),
 		COLUMN(struct figures, M_AVG_NS, large, .flags = COLUMN_INTEGER),
 		COLUMN(struct figures, M_AVG_NS, none, .flags = COLUMN_INTEGER),
-	};
-	static const struct column_spec rounded[] = {
 		COLUMN(struct figures, M_AVG_NS, half, .flags = COLUMN_ROUND),
 		COLUMN(struct figures, M_AVG_NS, below, .flags = COLUMN_ROUND),
 		COLUMN(struct figures, M_AVG_NS, none, .flags = COLUMN_ROUND),
 	};
+	static const struct table_spec spec = TABLE("figures", NULL, columns);
 	struct figures f = {5, 2.5, -2.4, 0x1p63, NAN};
 	struct report *report = report_new("load");
-	struct table *t = report_table(report, "figures", NULL);
-	size_t first;
+	struct table *t = columns_table(report, &spec, 0);
 
-	assert_int_equal(columns_add(t, COLUMNS(plain)), 0);
-	assert_int_equal(columns_add(t, COLUMNS(integer)), 1);
-	first = columns_add(t, COLUMNS(rounded));
-	assert_int_equal(first, 6);
-	columns_row(t, COLUMNS(plain), &f);
-	columns_fill(t, 0, 1, COLUMNS(integer), &f);
-	columns_fill(t, 0, first, COLUMNS(rounded), &f);
+	columns_row(t, &f);
 	assert_int_equal(table_cell(t, 0, 0)->kind, VALUE_F64);
 	assert_int_equal(table_cell(t, 0, 1)->kind, VALUE_U64);
 	assert_int_equal(table_cell(t, 0, 1)->u64, 5);
@@ -147,21 +145,83 @@ TEST(test_quality)
 		COLUMN(struct row, M_TORN_TOTAL, count, .flags = COLUMN_OPTIONAL),
 		COLUMN(struct row, M_CLOSURE_MAX_RATIO, ratio[0], .flags = COLUMN_DATA_ONLY),
 	};
+	static const struct table_spec quality = TABLE("quality", NULL, losses);
+	static const struct table_spec fields = TABLE("", NULL, losses);
 	struct row row = {.count = 3, .ratio = {NAN, 0}};
 	struct report *report = report_new("load");
 
-	columns_quality(report, COLUMNS(losses), &row);
+	columns_set(report, &quality, 0, &row);
 	assert_int_equal(report->quality->nr_cols, 2);
 	assert_int_equal(table_cell(report->quality, 0, 0)->u64, 3);
 	assert_int_equal(table_cell(report->quality, 0, 1)->kind, VALUE_NULL);
 	assert_false(report->quality->cols[0].data_only);
 	assert_true(report->quality->cols[1].data_only);
-	/* What a source cannot lose is no key; what it could not measure is null. */
+	/* COLUMN_OPTIONAL: no key if the value is null. */
 	row.count = UINT64_MAX;
-	columns_fields(report, COLUMNS(losses), &row);
+	columns_set(report, &fields, 0, &row);
 	assert_int_equal(report->fields->nr_cols, 1);
 	assert_string_equal(report->fields->cols[0].key, "closure_error_max_ratio");
 	report_free(report);
+}
+
+TEST(test_conditions)
+{
+	static const struct column_spec columns[] = {
+		COLUMN(struct row, M_CPU, cpu, .when = 1 | 2),
+		COLUMN(struct row, M_COUNT, count, .when = 2),
+		COLUMN(struct row, M_COMM, comm, .flags = COLUMN_EMPTY_IS_NULL),
+	};
+	static const struct table_spec list = TABLE("cpus", NULL, columns);
+	static const struct table_spec fields = TABLE("", NULL, columns);
+	struct row row = {.cpu = 7, .count = 3};
+	struct report *report = report_new("load");
+	struct table *t = columns_table(report, &list, 1);
+
+	assert_int_equal(t->nr_cols, 2);
+	assert_int_equal(columns_row(t, &row), 0);
+	assert_int_equal(table_cell(t, 0, 0)->u64, 7);
+	assert_int_equal(table_cell(t, 0, 1)->kind, VALUE_NULL);
+	assert_int_equal(columns_table(report, &list, 2)->nr_cols, 3);
+	assert_int_equal(columns_table(report, &list, 4)->nr_cols, 1);
+	columns_set(report, &fields, 1, &row);
+	assert_int_equal(report->fields->nr_cols, 2);
+	report_free(report);
+}
+
+TEST(test_percentiles)
+{
+	static const struct column_spec columns[] = {
+		COLUMN(struct row, M_CPU, cpu),
+		COLUMN_PERCENTILES(M_CRIT_PERCENTILE_NS, "percentiles.pN_x"),
+		COLUMN(struct row, M_COUNT, count),
+	};
+	static const struct table_spec list = TABLE("cpus", NULL, columns);
+	static const struct {
+		double percent;
+		const char *digits;
+	} names[] = {{50, "50"}, {99.9, "999"},	    {9.99, "999"}, {100, "100"},
+		     {0.5, "05"}, {99.999, "99999"}, {0.01, "001"}, {1, "1"}};
+	const double percent[] = {50, 99.9};
+	struct row row = {.cpu = 7, .count = 3};
+	struct report *report = report_new("load");
+	struct table *t = columns_percentiles(report, &list, 0, percent, 2);
+	char digits[24];
+
+	assert_int_equal(t->nr_cols, 4);
+	assert_string_equal(t->cols[1].key, "percentiles.p50_x");
+	assert_string_equal(t->cols[2].key, "percentiles.p999_x");
+	assert_string_equal(t->cols[2].title, "p99.9");
+	assert_int_equal(table_metric(t, M_CRIT_PERCENTILE_NS), 1);
+	assert_int_equal(table_metric(t, M_COUNT), 3);
+	assert_int_equal(table_metric(t, M_MAX_NS), -1);
+	columns_row(t, &row);
+	assert_int_equal(table_cell(t, 0, 2)->kind, VALUE_NULL);
+	assert_int_equal(table_cell(t, 0, 3)->u64, 3);
+	report_free(report);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		columns_digits(names[i].percent, digits);
+		assert_string_equal(digits, names[i].digits);
+	}
 }
 
 static struct report *build(void)
@@ -172,11 +232,10 @@ static struct report *build(void)
 
 	if (!report)
 		return NULL;
-	t = report_table(report, "cpus", NULL);
-	columns_add(t, COLUMNS(specs));
+	t = columns_table(report, &cpus, 0);
 	for (int i = 0; i < 3; i++)
-		columns_row(t, COLUMNS(specs), &row);
-	columns_quality(report, COLUMNS(specs), &row);
+		columns_nested(t, columns_row(t, &row), NR_SPECS - 1);
+	columns_set(report, &singles, 0, &row);
 	return report;
 }
 

@@ -309,19 +309,4 @@ TEST_WITH(test_against_one_round, reset, NULL)
 	crit_result_free(&result);
 }
 
-TEST_WITH(test_percentile_key, reset, NULL)
-{
-	static const struct {
-		uint32_t percentile;
-		const char *key;
-	} keys[] = {{50000, "p50"}, {99900, "p999"},   {9990, "p999"}, {100000, "p100"},
-		    {500, "p05"},   {99999, "p99999"}, {10, "p001"},   {1000, "p1"}};
-	char key[20];
-
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-		crit_percentile_key(keys[i].percentile, key, sizeof(key));
-		assert_string_equal(key, keys[i].key);
-	}
-}
-
 TEST_MAIN()

@@ -78,23 +78,13 @@ static void absorb_vecs(struct store *store, const char *cpu, const struct load_
 	}
 }
 
-/* A source without such a loss has no series of it. */
+/* A source without a counter has no series of it. */
 static void absorb_losses(struct store *store, const struct load_losses *losses)
 {
-	const struct {
-		const char *kind;
-		uint64_t total;
-	} all[] = {
-		{"torn", losses->torn},
-		{"odd_edges", losses->odd_edges},
-		{"paused_softirq_lost", losses->paused_lost},
-		{"recursion_misses", losses->recursion_misses},
-		{"read_error", losses->read_errors},
-	};
-
-	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-		if (all[i].total != LOAD_NO_LOSS)
-			store_loss(store, "load", all[i].kind, all[i].total);
+#define LOSS(member, key)                \
+	if (losses->member != LOAD_NO_LOSS) \
+		store_loss(store, "load", #key, losses->member);
+	LOAD_LOSSES(LOSS)
 }
 
 void load_absorb(struct store *store, const struct config *config, const struct load_window *w)

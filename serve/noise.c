@@ -83,8 +83,8 @@ static void longest_add(struct series *series, const char *labels, uint64_t peri
 
 static void absorb_losses(struct store *store, const struct noise_window *w)
 {
-	store_loss(store, "noise", "source_lost", w->noise_losses.sources);
-	store_loss(store, "noise", "victim_lost", w->noise_losses.victims);
+#define LOSS(member, key) store_loss(store, "noise", #key, w->noise_losses.member);
+	NOISE_LOSSES(LOSS)
 	store_loss(store, "noise", "recursion_misses", w->losses.recursion_misses);
 	store_loss(store, "noise", "odd_edges", w->losses.odd_edges);
 }

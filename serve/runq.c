@@ -268,21 +268,16 @@ void runq_absorb(struct store *store, const struct config *config, const struct 
 	for (size_t i = 0; i < w->nr_pressed; i++)
 		runq_pressure_absorb(store, config, &w->pressed[i]);
 	store_set(store, F_RUNQ_GROUPS, "", store->seen.nr);
-	store_loss(store, "runq", "unknown_start", w->losses.unknown_start);
-	store_loss(store, "runq", "negative", w->losses.negative);
-	store_loss(store, "runq", "table_full", w->losses.table_full);
-	store_loss(store, "runq", "blame_full", w->losses.blame_full);
-	store_loss(store, "runq", "path_cut", w->losses.path_cut);
-	store_loss(store, "runq", "recursion_misses", w->losses.recursion_misses);
-	store_loss(store, "runq", "ring_lost", w->losses.events_lost);
-	if (w->has_idle_states)
-		store_loss(store, "runq", "idle_states_full", w->idle_full);
-	if (!w->has_pressure)
-		return;
-	store_loss(store, "runq", "pressure_full", w->pressure_losses.full);
-	store_loss(store, "runq", "pressure_shared", w->pressure_losses.shared);
-	store_loss(store, "runq", "pressure_crowded", w->pressure_losses.crowded);
-	store_loss(store, "runq", "pressure_unstable", w->pressure_unstable);
+#define LOSS(member, key, from) store_loss(store, "runq", #key, w->losses.member);
+#define IDLE_LOSS(member, key)	   store_loss(store, "runq", #key, w->member);
+#define PRESSURE_LOSS(member, key) store_loss(store, "runq", #key, w->pressure_losses.member);
+	RUNQ_LOSSES(LOSS)
+	if (w->has_idle_states) {
+		RUNQ_IDLE_LOSSES(IDLE_LOSS)
+	}
+	if (w->has_pressure) {
+		RUNQ_PRESSURE_LOSSES(PRESSURE_LOSS)
+	}
 }
 
 /*

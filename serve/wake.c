@@ -56,7 +56,8 @@ void wake_absorb(struct store *store, const struct config *config,
 {
 	for (size_t i = 0; i < window->nr_states; i++)
 		absorb_state(&store->series[F_WAKE], &window->states[i]);
-	store_loss(store, "wake", "recursion_misses", window->recursion_misses);
+#define LOSS(member, key) store_loss(store, "wake", #key, window->member);
+	WAKE_LOSSES(LOSS)
 }
 
 static void wake_collector_absorb(struct store *store, const struct config *config,

@@ -289,15 +289,9 @@ static void add_notes(const struct load_window *w, struct report *report)
 			    w->source);
 }
 
-#define LOSS(id, member) COLUMN(struct load_losses, id, member, .flags = COLUMN_OPTIONAL)
-static const struct column_spec loss_columns[] = {
-	LOSS(M_TORN_TOTAL, torn),
-	LOSS(M_ODD_EDGES_TOTAL, odd_edges),
-	LOSS(M_PAUSED_LOST_TOTAL, paused_lost),
-	LOSS(M_RECURSION_MISSES_TOTAL, recursion_misses),
-	LOSS(M_READ_ERROR_TOTAL, read_errors),
-	LOSS(M_LINES_LOST_TOTAL, lines_lost),
-};
+#define LOSS(member, key) \
+	COLUMN(struct load_losses, M_##key##_total, member, .flags = COLUMN_OPTIONAL),
+static const struct column_spec loss_columns[] = {LOAD_LOSSES(LOSS) LOAD_IRQ_LOSSES(LOSS)};
 const struct table_spec load_losses_table = TABLE("quality", NULL, loss_columns);
 
 static const struct column_spec quality_columns[] = {

@@ -307,12 +307,13 @@ static const struct column_spec quality_columns[] = {
 	COLUMN(struct noise_window, M_CLOSURE_MAX_RATIO, closure_max_ratio),
 	COLUMN(struct noise_window, M_STEAL_KNOWN, steal_known),
 	COLUMN(struct noise_window, M_NMI_KNOWN, nmi_told),
-	COLUMN(struct noise_window, M_SOURCE_LOST_TOTAL, noise_losses.sources),
+#define LOSS(member, key) COLUMN(struct noise_window, M_##key##_total, noise_losses.member),
+#define OF_SENDERS(member, key) \
+	COLUMN(struct noise_window, M_##key##_total, noise_losses.member, .when = WITH_SENDERS),
+	NOISE_LOSSES(LOSS)
 	COLUMN(struct noise_window, M_SOURCE_LOST_NS, noise_losses.source_ns),
-	COLUMN(struct noise_window, M_VICTIM_LOST_TOTAL, noise_losses.victims),
-	COLUMN(struct noise_window, M_SENDER_LOST_TOTAL, noise_losses.sends, .when = WITH_SENDERS),
+	NOISE_SENDER_LOSSES(OF_SENDERS)
 	COLUMN(struct noise_window, M_CALLS_KNOWN, calls_told, .when = WITH_SENDERS),
-	COLUMN(struct noise_window, M_CALL_LOST_TOTAL, noise_losses.calls, .when = WITH_SENDERS),
 };
 static const struct table_spec quality_table = TABLE("quality", NULL, quality_columns);
 

@@ -304,15 +304,8 @@ static const struct column_spec quality_columns[] = {
 static const struct table_spec quality_table =
 	TABLE("quality", NULL, quality_columns, .optional = true);
 
-static const struct column_spec loss_columns[] = {
-	COLUMN(struct runq_losses, M_UNKNOWN_START_TOTAL, unknown_start),
-	COLUMN(struct runq_losses, M_NEGATIVE_TOTAL, negative),
-	COLUMN(struct runq_losses, M_TABLE_FULL_TOTAL, table_full),
-	COLUMN(struct runq_losses, M_BLAME_FULL_TOTAL, blame_full),
-	COLUMN(struct runq_losses, M_PATH_CUT_TOTAL, path_cut),
-	COLUMN(struct runq_losses, M_RECURSION_MISSES_TOTAL, recursion_misses),
-	COLUMN(struct runq_losses, M_RING_LOST_TOTAL, events_lost),
-};
+#define LOSS(member, key, from) COLUMN(struct runq_losses, M_##key##_total, member),
+static const struct column_spec loss_columns[] = {RUNQ_LOSSES(LOSS)};
 static const struct table_spec losses_table =
 	TABLE("quality", NULL, loss_columns, .optional = true);
 

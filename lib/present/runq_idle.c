@@ -23,9 +23,8 @@ static const struct column_spec idle_columns[] = {
 const struct table_spec runq_idle_table =
 	TABLE("idle_states", "waits for a core to leave its idle state", idle_columns);
 
-static const struct column_spec loss_columns[] = {
-	COLUMN(struct runq_window, M_IDLE_FULL_TOTAL, idle_full),
-};
+#define LOSS(member, key) COLUMN(struct runq_window, M_##key##_total, member),
+static const struct column_spec loss_columns[] = {RUNQ_IDLE_LOSSES(LOSS)};
 const struct table_spec runq_idle_losses_table =
 	TABLE("quality", NULL, loss_columns, .optional = true);
 

@@ -33,12 +33,8 @@ const struct table_spec runq_pressure_table =
 	TABLE("pressure", "wall time in which somebody waited for a core, with all below",
 	      pressure_columns);
 
-static const struct column_spec loss_columns[] = {
-	COLUMN(struct runq_window, M_PRESSURE_FULL_TOTAL, pressure_losses.full),
-	COLUMN(struct runq_window, M_PRESSURE_SHARED_TOTAL, pressure_losses.shared),
-	COLUMN(struct runq_window, M_PRESSURE_CROWDED_TOTAL, pressure_losses.crowded),
-	COLUMN(struct runq_window, M_PRESSURE_UNSTABLE_TOTAL, pressure_unstable),
-};
+#define LOSS(member, key) COLUMN(struct runq_pressure_losses, M_##key##_total, member),
+static const struct column_spec loss_columns[] = {RUNQ_PRESSURE_LOSSES(LOSS)};
 const struct table_spec runq_pressure_losses_table =
 	TABLE("quality", NULL, loss_columns, .optional = true);
 
@@ -64,7 +60,7 @@ void runq_report_pressure(const struct runq_window *w, struct report *report)
 
 		columns_row(table, &row);
 	}
-	columns_set(report, &runq_pressure_losses_table, 0, w);
+	columns_set(report, &runq_pressure_losses_table, 0, &w->pressure_losses);
 }
 
 void runq_report_pressure_notes(const struct runq_window *w, struct report *report)

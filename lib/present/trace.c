@@ -28,7 +28,7 @@ static const struct column_spec cpu_columns[] = {
 	CPU(M_IDLE_RATIO, part_ratio[LOAD_PART_IDLE]),
 	CPU(M_CPU_WINDOW_NS, window_ns),
 	CPU(M_EDGES_TOTAL, edges),
-	CPU(M_EDGES_LOST_TOTAL, lost, .flags = COLUMN_DATA_ONLY),
+	CPU(M_edges_lost_total, lost, .flags = COLUMN_DATA_ONLY),
 	CPU(M_GAPS_TOTAL, gaps),
 	CPU(M_TICKS_TOTAL, ticks, .flags = COLUMN_DATA_ONLY),
 	CPU(M_FREQUENCY_HZ, frequency_hz, .flags = COLUMN_DATA_ONLY),
@@ -193,11 +193,8 @@ static const struct column_spec event_columns[] = {
 static const struct table_spec event_table = TABLE("", NULL, event_columns);
 
 static const struct column_spec quality_columns[] = {
-	COLUMN(struct trace_window, M_EDGES_LOST_TOTAL, losses.edges),
-	COLUMN(struct trace_window, M_NAMES_LOST_TOTAL, losses.names),
-	COLUMN(struct trace_window, M_ODD_EDGES_TOTAL, losses.odd_edges),
-	COLUMN(struct trace_window, M_RECURSION_MISSES_TOTAL, losses.recursion_misses),
-	COLUMN(struct trace_window, M_UNKNOWN_START_TOTAL, losses.unknown_start),
+#define LOSS(member, key) COLUMN(struct trace_window, M_##key##_total, losses.member),
+	TRACE_LOSSES(LOSS)
 	COLUMN(struct trace_window, M_KERNEL_BYTES, kernel_bytes),
 };
 static const struct table_spec quality_table = TABLE("quality", NULL, quality_columns);

@@ -282,45 +282,45 @@ static void add_tables(const struct wake_window *w, struct report *report)
 	add_table(report, &cpus_table, w->cpus, w->nr_cpus, sizeof(*w->cpus));
 }
 
-#define WITH_NIC 1
+#define LOSS(member, key) \
+	COLUMN(struct wake_window, M_##key##_total, member, .flags = COLUMN_LATER),
+static const struct column_spec loss_columns[] = {WAKE_LOSSES(LOSS)};
+static const struct table_spec losses_table = TABLE("quality", NULL, loss_columns);
 
-struct quality_row {
-	uint64_t recursion_misses, half_window_ns;
+struct nic_row {
+	uint64_t half_window_ns;
 	double drift_ppb;
 	uint64_t dma_ns, dma_half_ns;
 };
 
-static const struct column_spec quality_columns[] = {
-#define NIC(id, member, ...) COLUMN(struct quality_row, id, member, .when = WITH_NIC, __VA_ARGS__)
-	COLUMN(struct quality_row, M_RECURSION_MISSES_TOTAL, recursion_misses,
-	       .flags = COLUMN_LATER),
-	NIC(M_WAKE_PHC_HALF_NS, half_window_ns),
-	NIC(M_WAKE_PHC_DRIFT_PPB, drift_ppb),
-	NIC(M_WAKE_DMA_NS, dma_ns),
-	NIC(M_WAKE_DMA_HALF_NS, dma_half_ns),
-#undef NIC
+static const struct column_spec nic_columns[] = {
+	COLUMN(struct nic_row, M_WAKE_PHC_HALF_NS, half_window_ns),
+	COLUMN(struct nic_row, M_WAKE_PHC_DRIFT_PPB, drift_ppb),
+	COLUMN(struct nic_row, M_WAKE_DMA_NS, dma_ns),
+	COLUMN(struct nic_row, M_WAKE_DMA_HALF_NS, dma_half_ns),
 };
-static const struct table_spec quality_table = TABLE("quality", NULL, quality_columns);
+static const struct table_spec nic_table = TABLE("quality", NULL, nic_columns, .optional = true);
 
 const struct table_spec *const wake_tables[] = {
-	&idle_table,   &guest_table,   &sweep_table, &wake_machine_table, &states_table,
-	&totals_table, &stages_table,  &pairs_table, &residency_table,	  &findings_table,
-	&cpus_table,   &quality_table, NULL,
+	&idle_table,   &guest_table,  &sweep_table, &wake_machine_table, &states_table,
+	&totals_table, &stages_table, &pairs_table, &residency_table,	 &findings_table,
+	&cpus_table,   &losses_table, &nic_table,   NULL,
 };
 
 static void add_quality(const struct wake_window *w, struct report *report)
 {
 	const struct wake_card *card = &w->card;
 	bool dma_known = !card->software && (card->dma.nr || card->dma_given);
-	struct quality_row row = {
-		.recursion_misses = w->recursion_misses,
+	struct nic_row row = {
 		.half_window_ns = card->half_window_ns,
 		.drift_ppb = round(card->drift_ppb),
 		.dma_ns = dma_known ? (uint64_t)card->dma.median_ns : UINT64_MAX,
 		.dma_half_ns = card->dma.nr ? (uint64_t)card->dma.half_spread_ns : UINT64_MAX,
 	};
 
-	columns_set(report, &quality_table, wake_has(w->sources, WAKE_NIC) ? WITH_NIC : 0, &row);
+	columns_set(report, &losses_table, 0, w);
+	if (wake_has(w->sources, WAKE_NIC))
+		columns_set(report, &nic_table, 0, &row);
 }
 
 int wake_report(const struct wake_window *w, struct report **ret_report)

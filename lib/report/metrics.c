@@ -6,7 +6,8 @@
 #include <string.h>
 
 #define METRIC_ROW(id, key, title, unit, help) [id] = {key, title, unit, help},
-static const struct metric metrics[METRIC_NR] = {METRICS(METRIC_ROW)};
+#define LOSS_ROW(key, title, help) [M_##key##_total] = {#key "_total", title, UNIT_COUNT, help},
+static const struct metric metrics[METRIC_NR] = {METRICS(METRIC_ROW) LOSSES(LOSS_ROW)};
 
 const struct metric *metric_get(enum metric_id id)
 {

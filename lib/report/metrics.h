@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The one list of metrics for all views: names, units and help texts. */
+/* The one list of metrics for all views: names, titles, units and help texts. */
 #ifndef SUBTICK_REPORT_METRICS_H
 #define SUBTICK_REPORT_METRICS_H
+
+#include "base/losses.h"
 
 enum unit {
 	UNIT_TEXT,
@@ -19,6 +21,7 @@ enum unit {
 /*
  * X(id, key, title, unit, help). The key is the name in JSON and CSV; it ends in its unit. A dot
  * makes a nested JSON object ("compare.x" is compare:{x}). The title is the column heading in text.
+ * Losses follow from base/losses.h: M_torn_total has the key "torn_total".
  */
 #define METRICS(X)                                                                                 \
 	X(M_CPU, "cpu", "CPU", UNIT_ID, "CPU number")                                              \
@@ -79,8 +82,6 @@ enum unit {
 	X(M_OF_TASKS_RATIO, "of_tasks_ratio", "of tasks", UNIT_RATIO,                              \
 	  "share of the time that all tasks had the core")                                         \
 	X(M_TASK_COUNT, "switches_total", "runs", UNIT_COUNT, "times the task left the core")      \
-	X(M_LINES_LOST_TOTAL, "irq_lost_total", "irq lost", UNIT_COUNT,                            \
-	  "interrupts whose line found no room in the table")                                      \
 	X(M_BURST_LE_NS, "le_ns", "up to", UNIT_NS, "upper edge of the bucket, inclusive")         \
 	X(M_COUNT, "count", "count", UNIT_COUNT, "number of events")                               \
 	X(M_MIN_NS, "min_ns", "min", UNIT_NS, "smallest")                                          \
@@ -89,15 +90,6 @@ enum unit {
 	X(M_SUM_NS, "sum_ns", "sum", UNIT_NS, "sum")                                               \
 	X(M_PERCENTILE_NS, "percentile_ns", "p", UNIT_NS, "percentile, linear inside its bucket")  \
 	X(M_BUCKETS, "le", "le", UNIT_TABLE, "histogram: counts up to each edge")                  \
-	X(M_TORN_TOTAL, "torn_total", "torn", UNIT_COUNT,                                          \
-	  "samples given up because the core's data changed during every attempt to read it")      \
-	X(M_ODD_EDGES_TOTAL, "odd_edges_total", "odd edges", UNIT_COUNT,                           \
-	  "context exits without their entry, or the reverse")                                     \
-	X(M_PAUSED_LOST_TOTAL, "paused_softirq_lost_total", "lost pauses", UNIT_COUNT,             \
-	  "preempted softirqs beyond the four that one core can store")                            \
-	X(M_RECURSION_MISSES_TOTAL, "recursion_misses_total", "misses", UNIT_COUNT,                \
-	  "events that the kernel dropped because the program was already running on that core")   \
-	X(M_READ_ERROR_TOTAL, "read_error_total", "read errors", UNIT_COUNT, "reads that failed")  \
 	X(M_CLOSURE_MAX_RATIO, "closure_error_max_ratio", "closure", UNIT_RATIO,                   \
 	  "largest closure error of any CPU")                                                      \
 	X(M_STEAL_KNOWN, "steal_known", "steal known", UNIT_BOOL,                                  \
@@ -491,8 +483,6 @@ enum unit {
 	X(M_VICTIM_NAME, "victim_name", "who waited", UNIT_TEXT,                                   \
 	  "the same as name of the groups: namespace/pod/container as far as they are known")      \
 	X(M_CULPRIT_NAME, "culprit_name", "behind whom", UNIT_TEXT, "likewise")                    \
-	X(M_IDLE_FULL_TOTAL, "idle_states_full_total", "idle states without room", UNIT_COUNT,    \
-	  "waits for idle cores that found no room in the table of groups and states")            \
 	X(M_WAITING_NS, "waiting_ns", "waiting", UNIT_NS,                                          \
 	  "wall time in which at least one task of the cgroup or below waited for a core")         \
 	X(M_WAITING_CONTENTION_NS, "waiting_contention_ns", "contention", UNIT_NS,                 \
@@ -517,14 +507,6 @@ enum unit {
 	  "the same by the kernel (PSI some), quota included")                                     \
 	X(M_PSI_STALLED_NS, "psi_stalled_ns", "PSI stalled", UNIT_NS,                              \
 	  "the same by the kernel (PSI full), quota included; none for the machine")               \
-	X(M_PRESSURE_FULL_TOTAL, "pressure_full_total", "pressure without room", UNIT_COUNT,       \
-	  "changes of tasks whose cgroup found no room in the table of pressure, or is nested too deeply") \
-	X(M_PRESSURE_SHARED_TOTAL, "pressure_shared_total", "pressure entries lost", UNIT_COUNT,   \
-	  "tasks that another one with the same lower bits of its PID replaced while they waited or ran") \
-	X(M_PRESSURE_CROWDED_TOTAL, "pressure_crowded_total", "pressure counts near their limit", UNIT_COUNT, \
-	  "changes at which more tasks of a cgroup waited than a count is sure to hold")           \
-	X(M_PRESSURE_UNSTABLE_TOTAL, "pressure_unstable_total", "pressure not read", UNIT_COUNT,   \
-	  "cgroups whose counts changed under the reader: their time is in the next window")       \
 	X(M_WAIT_NS, "wait_ns", "waited", UNIT_NS, "time waited")                                  \
 	X(M_CULPRIT_NS, "culprit_ns", "of it", UNIT_NS, "part of the wait that the culprit ran")   \
 	X(M_PREV_COMM, "prev_comm", "ran last", UNIT_TEXT, "task that had the core just before")   \
@@ -533,18 +515,6 @@ enum unit {
 	X(M_WAITS_SEEN, "waits_seen", "waits", UNIT_COUNT,                                         \
 	  "waits that ended in the window, of all groups; null with --cgroup, unless --causes")                     \
 	X(M_HIERARCHY, "hierarchy", "hierarchy", UNIT_TEXT, "cgroup hierarchy: v1 or v2")          \
-	X(M_UNKNOWN_START_TOTAL, "unknown_start_total", "unknown starts", UNIT_COUNT,              \
-	  "dispatches with an unknown start of the wait; not counted as waits")       \
-	X(M_NEGATIVE_TOTAL, "negative_total", "negative", UNIT_COUNT,                              \
-	  "waits that ended before they began; not counted as waits")                              \
-	X(M_TABLE_FULL_TOTAL, "table_full_total", "without a slot", UNIT_COUNT,                    \
-	  "waits of groups that got no slot; they are in the row (other)")              \
-	X(M_BLAME_FULL_TOTAL, "blame_full_total", "blame without room", UNIT_COUNT,                \
-	  "charges that did not fit into the blame table; they are in the row (other)")            \
-	X(M_PATH_CUT_TOTAL, "path_cut_total", "paths cut", UNIT_COUNT,                             \
-	  "groups whose path is too long or too deep: it has the number of the cgroup instead of its beginning") \
-	X(M_RING_LOST_TOTAL, "ring_lost_total", "events lost", UNIT_COUNT,                         \
-	  "long waits that were counted but not streamed, because the reader was too slow")        \
 	X(M_SCHEDSTAT_RATIO, "schedstat_ratio", "of schedstat", UNIT_RATIO,                        \
 	  "accounted part of the observed waits ÷ kernel run_delay of all tasks")    \
 	X(M_UNBOOKED_RATIO, "unbooked_ratio", "unbooked", UNIT_RATIO,                              \
@@ -560,8 +530,6 @@ enum unit {
 	X(M_TRACE_LINE, "timeline", "timeline", UNIT_TEXT,                                         \
 	  "what the core did, from left to right: the part with most of each bit of the time")     \
 	X(M_EDGES_TOTAL, "edges_total", "edges", UNIT_COUNT, "recorded context changes and wake-ups") \
-	X(M_EDGES_LOST_TOTAL, "edges_lost_total", "edges lost", UNIT_COUNT,                        \
-	  "edges that were overwritten before they were read, or found no room")                   \
 	X(M_GAPS_TOTAL, "gaps_total", "gaps", UNIT_COUNT,                                          \
 	  "places where edges are missing; what the core did there is unknown")                    \
 	X(M_AT_NS, "at_ns", "at", UNIT_NS, "when, since the start of the recording")               \
@@ -583,8 +551,6 @@ enum unit {
 	  "part of the wait in which the core was idle or on its way out of idle")                 \
 	X(M_RUN_NS, "run_ns", "ran", UNIT_NS,                                                      \
 	  "time on a core, without interrupts and softirqs on top")                                \
-	X(M_NAMES_LOST_TOTAL, "names_lost_total", "names lost", UNIT_COUNT,                        \
-	  "tasks whose name was replaced by that of a later one")                                  \
 	X(M_EVENT, "event", "ended by", UNIT_TEXT, "what ended the recording: wait, wake, noise or percentile") \
 	X(M_EVENT_AT_NS, "event_at_ns", "at", UNIT_NS, "when it happened, since the start of the recording") \
 	X(M_EVENT_LEN_NS, "event_ns", "length", UNIT_NS,                                           \
@@ -645,25 +611,19 @@ enum unit {
 	X(M_HIT_KTHREAD_TOTAL, "kthread_total", "preempted", UNIT_COUNT,                           \
 	  "runs of kernel threads that preempted one of its tasks")                                \
 	X(M_NMI_KNOWN, "nmi_known", "NMIs known", UNIT_BOOL, "whether this kernel tells of NMIs")  \
-	X(M_SOURCE_LOST_TOTAL, "source_lost_total", "sources lost", UNIT_COUNT,                    \
-	  "events whose source found no room in the core's table")                                 \
-	X(M_SENDER_LOST_TOTAL, "sender_lost_total", "senders lost", UNIT_COUNT,                    \
-	  "IPIs whose sender found no room in its table")                                          \
 	X(M_FROM_CPU, "from_cpu", "from", UNIT_ID, "CPU that sent the IPI or called the function")  \
 	X(M_CALLED_FUNCTION, "function", "function", UNIT_TEXT,                                    \
 	  "function of the kernel that another CPU called there; null if it has no symbol")        \
 	X(M_CALLS_KNOWN, "calls_known", "calls known", UNIT_BOOL,                                  \
 	  "whether this kernel tells which functions are called on other CPUs")                    \
-	X(M_CALL_LOST_TOTAL, "call_lost_total", "calls lost", UNIT_COUNT,                          \
-	  "function calls that found no room in the caller's table")                               \
 	X(M_IPI, "ipi", "interrupt", UNIT_TEXT, "what the IPI is for, as in /proc/interrupts")     \
-	X(M_SOURCE_LOST_NS, "source_lost_ns", "time lost", UNIT_NS, "time of those events")        \
-	X(M_VICTIM_LOST_TOTAL, "victim_lost_total", "victims lost", UNIT_COUNT,                    \
-	  "events whose victim found no room in the core's table")
+	X(M_SOURCE_LOST_NS, "source_lost_ns", "time lost", UNIT_NS, "time of those events")
 
 #define METRIC_ENUM(id, key, title, unit, help) id,
-enum metric_id { METRICS(METRIC_ENUM) METRIC_NR };
+#define LOSS_ENUM(key, title, help)		M_##key##_total,
+enum metric_id { METRICS(METRIC_ENUM) LOSSES(LOSS_ENUM) METRIC_NR };
 #undef METRIC_ENUM
+#undef LOSS_ENUM
 
 struct metric {
 	const char *key;

@@ -7,6 +7,7 @@
 
 #include "abi/load.h"
 #include "base/cpuset.h"
+#include "base/losses.h"
 
 /*
  * The parts of a core's wall time, in the order in which views stack them; up to IDLE_LOOP the core
@@ -81,14 +82,10 @@ struct load_task {
 	uint64_t ns, count; /* how often it left the CPU */
 };
 
-/* What a source lost since it was opened. LOAD_NO_LOSS: it has no such loss. */
+/* Losses of a source since it was opened. LOAD_NO_LOSS: the source has no such counter. */
 struct load_losses {
-	uint64_t torn;		   /* samples given up: changed during every attempt to read */
-	uint64_t odd_edges;	   /* context exits without their entry, or the reverse */
-	uint64_t paused_lost;	   /* preempted softirqs beyond the four that a slot can store */
-	uint64_t recursion_misses; /* events that the kernel did not pass to the programs */
-	uint64_t read_errors;
-	uint64_t lines_lost; /* interrupts whose line found no room */
+	LOAD_LOSSES(LOSS_MEMBER)
+	LOAD_IRQ_LOSSES(LOSS_MEMBER)
 };
 
 #define LOAD_NO_LOSS UINT64_MAX

@@ -121,8 +121,7 @@ static void absorb_runq(uint64_t second)
 		.has_pressure = true,
 		.pressed = &pressed,
 		.nr_pressed = 1,
-		.pressure_losses = {.full = 15, .shared = 16, .crowded = 17},
-		.pressure_unstable = 18,
+		.pressure_losses = {.full = 15, .shared = 16, .crowded = 17, .unstable = 18},
 	};
 
 	/* As many waits as there are boundaries, all over the fine histogram. */

@@ -59,9 +59,9 @@ struct report *sample_load(void)
 
 	value_f64(report_quality(report, M_CLOSURE_MAX_RATIO), 3.9e-6);
 	value_bool(report_quality(report, M_STEAL_KNOWN), true);
-	value_u64(report_quality(report, M_TORN_TOTAL), 0);
-	value_u64(report_quality(report, M_ODD_EDGES_TOTAL), 2);
-	value_null(report_quality(report, M_RECURSION_MISSES_TOTAL));
+	value_u64(report_quality(report, M_torn_total), 0);
+	value_u64(report_quality(report, M_odd_edges_total), 2);
+	value_null(report_quality(report, M_recursion_misses_total));
 	report_note(report, "CPU %d was offline at the end of the window.", 1);
 	return report;
 }
@@ -115,7 +115,7 @@ struct report *sample_compare(void)
 	findings_add(report, &small, 20000000, "\033[31mhostile\033[0m name <b>");
 	findings_add(report, &small, 300000000, "CPU 0 is 30.0 %% busy; /proc/stat shows 0.0 %%");
 	findings_add(report, &small, 1, "too little time to be said");
-	value_u64(report_quality(report, M_TORN_TOTAL), 0);
+	value_u64(report_quality(report, M_torn_total), 0);
 	return report;
 }
 
@@ -224,6 +224,6 @@ struct report *sample_edges(void)
 	value_f64(report_field(report, M_CMP_PROCSTAT), 1e-12);
 	value_f64(report_field(report, M_CMP_BPF), -0.0);
 	value_f64(report_quality(report, M_CLOSURE_MAX_RATIO), 0.00312);
-	value_u64(report_quality(report, M_TORN_TOTAL), UINT64_MAX);
+	value_u64(report_quality(report, M_torn_total), UINT64_MAX);
 	return report;
 }

@@ -142,7 +142,7 @@ TEST(test_integers)
 TEST(test_quality)
 {
 	static const struct column_spec losses[] = {
-		COLUMN(struct row, M_TORN_TOTAL, count, .flags = COLUMN_OPTIONAL),
+		COLUMN(struct row, M_torn_total, count, .flags = COLUMN_OPTIONAL),
 		COLUMN(struct row, M_CLOSURE_MAX_RATIO, ratio[0], .flags = COLUMN_DATA_ONLY),
 	};
 	static const struct table_spec quality = TABLE("quality", NULL, losses);

@@ -82,8 +82,7 @@ static void test_pressure(void **state)
 	window = (struct runq_window){
 		.pressed = pressed,
 		.nr_pressed = 2,
-		.pressure_losses = {.full = 11, .shared = 12, .crowded = 13},
-		.pressure_unstable = 14,
+		.pressure_losses = {.full = 11, .shared = 12, .crowded = 13, .unstable = 14},
 	};
 	assert_int_equal(runq_latency_open(&ctx, &opts), 0);
 	assert_true(asked.pressure && asked.sum == ROLLUP_POD);

@@ -53,7 +53,9 @@ int __wrap_runq_pressure_window(struct runq_pressure *pressure,
 void __wrap_runq_pressure_losses(const struct runq_pressure *pressure,
 				 struct runq_pressure_losses *ret_losses)
 {
-	*ret_losses = (struct runq_pressure_losses){.full = 1, .shared = 2, .crowded = 3};
+	ret_losses->full = 1;
+	ret_losses->shared = 2;
+	ret_losses->crowded = 3;
 }
 
 void __wrap_runq_pressure_close(struct runq_pressure *pressure)

@@ -42,7 +42,7 @@ static struct report *make_cores(size_t nr, double busy, double claim)
 		value_f64(table_cell(table, row, 6), claim < 0 ? own : claim);
 	}
 	value_f64(report_quality(report, M_CLOSURE_MAX_RATIO), 0.000004);
-	value_u64(report_quality(report, M_TORN_TOTAL), 0);
+	value_u64(report_quality(report, M_torn_total), 0);
 	report_note(report, "a note of the overview");
 	return report;
 }
@@ -510,7 +510,7 @@ TEST(test_losses)
 	struct screen screen;
 
 	fill(&screen);
-	value_u64(report_quality(report, M_ODD_EDGES_TOTAL), 17);
+	value_u64(report_quality(report, M_odd_edges_total), 17);
 	screen_show(&screen, 0, report);
 	assert_true(drawn(&screen, "lost: overview odd edges 17"));
 	assert_false(drawn(&screen, "lost: nothing"));

@@ -169,7 +169,7 @@ static void test_csv_header_again(void **state)
 	struct report *report = make(0.5, "bpf");
 
 	assert_int_equal(view_write(&view, report), 0);
-	value_u64(report_quality(report, M_TORN_TOTAL), 3);
+	value_u64(report_quality(report, M_torn_total), 3);
 	assert_int_equal(view_write(&view, report), 0);
 	report_free(report);
 	fclose(view.out);

@@ -9,6 +9,7 @@
 
 #include "abi/noise.h"
 #include "base/cpuset.h"
+#include "base/losses.h"
 #include "stats/load.h"
 
 /* What a source is; the knobs that move it depend on it. */
@@ -71,11 +72,9 @@ struct noise_limits {
 };
 
 struct noise_losses {
-	uint64_t sources;   /* events whose source found no room */
-	uint64_t source_ns; /* and their time */
-	uint64_t victims;   /* events whose victim found no room */
-	uint64_t sends;	    /* IPIs whose sender found no room */
-	uint64_t calls;	    /* calls whose function found no room */
+	NOISE_LOSSES(LOSS_MEMBER)
+	NOISE_SENDER_LOSSES(LOSS_MEMBER)
+	uint64_t source_ns; /* time of the events in sources */
 };
 
 /* Lists belong to the meter, until it is read again. */

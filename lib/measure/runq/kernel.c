@@ -298,6 +298,10 @@ static int64_t unbooked_sum(const struct runq_kernel *k)
 	return sum;
 }
 
+#define ADD_KERNEL(member) sum.member += pc->member;
+#define ADD_USER(member)
+#define ADD(member, key, from) ADD_##from(member)
+
 void runq_kernel_losses(struct runq_kernel *k, struct runq_losses *ret_losses)
 {
 	uint64_t now = clock_mono_ns();
@@ -313,11 +317,7 @@ void runq_kernel_losses(struct runq_kernel *k, struct runq_losses *ret_losses)
 	for (unsigned int cpu = 0; cpu < k->nr_cpus; cpu++) {
 		const volatile struct runq_cpu *pc = &k->cpu[cpu];
 
-		sum.unknown_start += pc->unknown_start;
-		sum.negative += pc->negative;
-		sum.table_full += pc->table_full;
-		sum.events_lost += pc->events_lost;
-		sum.blame_full += pc->blame_full;
+		RUNQ_LOSSES(ADD)
 		sum.waits += pc->switches;
 	}
 	sum.path_cut = k->slots.paths_cut;

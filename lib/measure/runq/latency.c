@@ -233,7 +233,7 @@ int runq_latency_pressure(struct runq_latency *ctx, struct runq_latency_pressure
 		.full_total = w->pressure_losses.full,
 		.shared_total = w->pressure_losses.shared,
 		.crowded_total = w->pressure_losses.crowded,
-		.unstable_total = w->pressure_unstable,
+		.unstable_total = w->pressure_losses.unstable,
 	};
 	return 0;
 }

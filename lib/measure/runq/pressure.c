@@ -257,8 +257,9 @@ void runq_pressure_losses(const struct runq_pressure *p, struct runq_pressure_lo
 {
 	const volatile struct runq_pressure_bpf__bss *bss = p->skel->bss;
 
-	*ret_losses = (struct runq_pressure_losses){
-		.full = bss->full, .shared = bss->shared, .crowded = bss->crowded};
+	ret_losses->full = bss->full;
+	ret_losses->shared = bss->shared;
+	ret_losses->crowded = bss->crowded;
 }
 
 void runq_pressure_close(struct runq_pressure *p)

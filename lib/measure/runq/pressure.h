@@ -9,6 +9,7 @@
 
 #include "abi/runq_pressure.h"
 #include "base/err.h"
+#include "base/losses.h"
 #include "measure/runq/opts.h"
 
 struct runq_pressure;
@@ -31,9 +32,7 @@ struct runq_pressure_row {
 };
 
 struct runq_pressure_losses {
-	uint64_t full;	  /* changes of tasks whose cgroup got no number */
-	uint64_t shared;  /* tasks that lost their entry to another one */
-	uint64_t crowded; /* changes at which a count was nearly too large */
+	RUNQ_PRESSURE_LOSSES(LOSS_MEMBER)
 };
 
 /* The hierarchy of @opts is the one in use, never AUTO. */

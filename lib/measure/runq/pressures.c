@@ -254,7 +254,7 @@ int runq_window_pressure(struct runq_window *w, struct runq_pressures *p,
 		if (!rows[i].key)
 			continue;
 		times_add(&known->kept, &rows[i].times);
-		w->pressure_unstable += rows[i].unstable;
+		w->pressure_losses.unstable += rows[i].unstable;
 		if (!known->group || !is_shown(p, filter, known->group))
 			continue;
 		if (pods)

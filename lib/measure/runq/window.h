@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/losses.h"
 #include "measure/runq/losses.h"
 #include "measure/runq/opts.h"
 #include "measure/runq/pressure.h"
@@ -87,14 +88,13 @@ struct runq_window {
 	bool has_idle_states;		     /* they were asked for */
 	struct runq_idle_state *idle_states; /* largest first */
 	size_t nr_idle_states;
-	uint64_t idle_full; /* waits that found no room there, since the start */
+	RUNQ_IDLE_LOSSES(LOSS_MEMBER) /* since the start */
 
 	bool has_pressure;	      /* it was asked for */
 	struct runq_pressed *pressed; /* most waiting first */
 	size_t nr_pressed;
 	bool psi_of_cgroups;	   /* cgroups of this hierarchy have PSI */
 	const struct err *psi_err; /* why the machine has no PSI; NULL if it has PSI */
-	uint64_t pressure_unstable; /* since the start: readings that changed under the reader */
 	struct runq_pressure_losses pressure_losses; /* since the start */
 
 	/* The limit, 0 for none; groups that exceeded it here, and windows since the start. */

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/cpuset.h"
+#include "base/losses.h"
 #include "stats/trace.h"
 
 #define TRACE_LINE_LEN 64
@@ -37,11 +38,7 @@ struct trace_irq {
 };
 
 struct trace_losses {
-	uint64_t edges;		   /* overwritten or not kept */
-	uint64_t odd_edges;
-	uint64_t names;		   /* tasks whose name was replaced by that of another */
-	uint64_t recursion_misses; /* events that the kernel did not pass to the programs */
-	uint64_t unknown_start;	   /* dispatches whose wait began before the trace */
+	TRACE_LOSSES(LOSS_MEMBER)
 };
 
 struct trace_window {

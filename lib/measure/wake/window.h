@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/losses.h"
 #include "measure/wake/dma.h"
 #include "measure/wake/env.h"
 #include "stats/wake.h"
@@ -119,7 +120,7 @@ struct wake_window {
 	uint64_t asked, taken;
 	uint64_t rejected[WAKE_NR_REJECTS]; /* unknown: the source cannot tell */
 	uint64_t not_a_timer, odd_state;    /* passive: further reasons */
-	uint64_t recursion_misses;	    /* events for which the kernel skipped our programs */
+	WAKE_LOSSES(LOSS_MEMBER)
 	bool exceeds;			    /* a state took longer than claimed */
 	bool exceeded;			    /* in this window or one before */
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Writes the page as C data: embed.py OUTPUT.c METRICS.h FILE...
+"""Writes the page as C data: embed.py OUTPUT.c METRICS.h LOSSES.h FILE...
 
 The modules become one script, /app.js, so that a file of `subtick report` can hold it and allow it by its hash.
 """
@@ -19,17 +19,23 @@ TYPES = {
 }
 STRING = r'"(?:[^"\\]|\\.)*"'
 METRIC = re.compile(rf"\(\s*M_\w+,\s*({STRING}),\s*({STRING}),\s*UNIT_(\w+),\s*((?:{STRING}\s*)+)\)")
+LOSS = re.compile(rf"\bX\((\w+),\s*({STRING}),\s*((?:{STRING}\s*)+)\)")
 IMPORT = re.compile(r'^import \{([^}]*)\} from "\./(\w+)\.js";\n', re.M)
 EXPORT = re.compile(r"^export (?:async )?(?:const|function|class) (\w+)", re.M)
 POLICY = ("default-src 'none'; script-src '{}'; style-src '{}'; img-src data:; base-uri 'none'; form-action 'none'")
 
 
-def metrics(path):
-    """The module metrics.js: title, unit and help of each key; a key can have several units."""
+def macro_text(path):
     with open(path, encoding="utf-8") as file:
-        text = file.read().replace("\\\n", "\n")
+        return file.read().replace("\\\n", "\n")
+
+
+def metrics(header, losses):
+    """The module metrics.js: title, unit and help of each key; a key can have several units."""
     found = {}
-    for key, title, unit, words in METRIC.findall(text):
+    rows = METRIC.findall(macro_text(header))
+    rows += [(f'"{key}_total"', title, "COUNT", words) for key, title, words in LOSS.findall(macro_text(losses))]
+    for key, title, unit, words in rows:
         key, title, words = (ast.literal_eval(f"({part})") for part in (key, title, words))
         found.setdefault(key, []).append([title, unit, words])
     return f"export const METRICS = {json.dumps(found, ensure_ascii=False, separators=(',', ':'))};\n"
@@ -66,8 +72,8 @@ def literal(text):
 
 
 def main():
-    output, header, *paths = sys.argv[1:]
-    texts, modules = {}, {"metrics": metrics(header)}
+    output, header, losses, *paths = sys.argv[1:]
+    texts, modules = {}, {"metrics": metrics(header, losses)}
     for path in paths:
         with open(path, encoding="utf-8") as file:
             stem, kind = os.path.splitext(os.path.basename(path))

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * All loss counters, and which of them each meter has. Members of windows, quality keys, the JSON
+ * Schema, metrics, the man pages and the words of the page follow from these lists.
+ */
+#ifndef SUBTICK_BASE_LOSSES_H
+#define SUBTICK_BASE_LOSSES_H
+
+#include <stdint.h>
+
+/*
+ * X(key, title, help): the JSON key is "key_total", the metric M_key_total, and the exporter shows
+ * subtick_losses_total{kind="key"}. The title is the heading in text.
+ */
+#define LOSSES(X)                                                                                  \
+	X(torn, "torn",                                                                            \
+	  "samples given up because the core's data changed during every attempt to read it")      \
+	X(odd_edges, "odd edges", "context exits without their entry, or the reverse")             \
+	X(paused_softirq_lost, "lost pauses",                                                      \
+	  "preempted softirqs beyond the four that one core can store")                            \
+	X(recursion_misses, "misses",                                                              \
+	  "events that the kernel dropped because the program was already running on that core")   \
+	X(read_error, "read errors", "reads that failed")                                          \
+	X(irq_lost, "irq lost", "interrupts whose line found no room in the table")                \
+	X(unknown_start, "unknown starts",                                                         \
+	  "dispatches with an unknown start of the wait; not counted as waits")                    \
+	X(negative, "negative", "waits that ended before they began; not counted as waits")        \
+	X(table_full, "without a slot",                                                            \
+	  "waits of groups that got no slot; they are in the row (other)")                         \
+	X(blame_full, "blame without room",                                                        \
+	  "charges that did not fit into the blame table; they are in the row (other)")            \
+	X(path_cut, "paths cut",                                                                   \
+	  "groups whose path has more than 11 names or 720 bytes: it begins with the number of "   \
+	  "the cgroup, /…(N)")                                                                     \
+	X(ring_lost, "events lost",                                                                \
+	  "long waits that were counted but not streamed, because the reader was too slow")        \
+	X(idle_states_full, "idle states without room",                                            \
+	  "waits for idle cores that found no room in the table of groups and states")             \
+	X(pressure_full, "pressure without room",                                                  \
+	  "changes of tasks whose cgroup found no room in the table of pressure, or is nested "    \
+	  "too deeply")                                                                            \
+	X(pressure_shared, "pressure entries lost",                                                \
+	  "tasks that another one with the same lower bits of its PID replaced while they waited " \
+	  "or ran")                                                                                \
+	X(pressure_crowded, "pressure counts near their limit",                                    \
+	  "changes at which more tasks of a cgroup waited than a count is sure to hold")           \
+	X(pressure_unstable, "pressure not read",                                                  \
+	  "cgroups whose counts changed under the reader: their time is in the next window")       \
+	X(source_lost, "sources lost", "events whose source found no room in the core's table")    \
+	X(victim_lost, "victims lost", "events whose victim found no room in the core's table")    \
+	X(sender_lost, "senders lost", "IPIs whose sender found no room in its table")             \
+	X(call_lost, "calls lost", "function calls that found no room in the caller's table")      \
+	X(edges_lost, "edges lost",                                                                \
+	  "edges that were overwritten before they were read, or found no room")                   \
+	X(names_lost, "names lost",                                                                \
+	  "tasks whose name was replaced by that of a later one; there is room for 32,768")
+
+/* Losses of each meter: X(member, key). The exporter shows those of its own options. */
+#define LOAD_LOSSES(X)                        \
+	X(torn, torn)                         \
+	X(odd_edges, odd_edges)               \
+	X(paused_lost, paused_softirq_lost)   \
+	X(recursion_misses, recursion_misses) \
+	X(read_errors, read_error)
+
+/* With --irq. */
+#define LOAD_IRQ_LOSSES(X) X(lines_lost, irq_lost)
+
+/* X(member, key, from): KERNEL if the programs count in a member of that name in struct runq_cpu. */
+#define RUNQ_LOSSES(X)                              \
+	X(unknown_start, unknown_start, KERNEL)     \
+	X(negative, negative, KERNEL)               \
+	X(table_full, table_full, KERNEL)           \
+	X(blame_full, blame_full, KERNEL)           \
+	X(path_cut, path_cut, USER)                 \
+	X(recursion_misses, recursion_misses, USER) \
+	X(events_lost, ring_lost, KERNEL)
+
+/* With --idle-states, and with --pressure. */
+#define RUNQ_IDLE_LOSSES(X) X(idle_full, idle_states_full)
+#define RUNQ_PRESSURE_LOSSES(X)      \
+	X(full, pressure_full)       \
+	X(shared, pressure_shared)   \
+	X(crowded, pressure_crowded) \
+	X(unstable, pressure_unstable)
+
+/* Also LOAD_LOSSES. */
+#define NOISE_LOSSES(X)         \
+	X(sources, source_lost) \
+	X(victims, victim_lost)
+
+/* With --senders. */
+#define NOISE_SENDER_LOSSES(X) \
+	X(sends, sender_lost)  \
+	X(calls, call_lost)
+
+#define WAKE_LOSSES(X) X(recursion_misses, recursion_misses)
+
+#define TRACE_LOSSES(X)                       \
+	X(edges, edges_lost)                  \
+	X(names, names_lost)                  \
+	X(odd_edges, odd_edges)               \
+	X(recursion_misses, recursion_misses) \
+	X(unknown_start, unknown_start)
+
+/* Declares the members of a struct. */
+#define LOSS_MEMBER(member, key, ...) uint64_t member;
+
+#endif

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Reads the lists of loss counters in lib/base/losses.h."""
+import re
+
+PATH = "lib/base/losses.h"
+# Parts of other files that follow from the lists; tests/suites/schemas --write writes them.
+MARKS = "losses: begin; written by tests/suites/schemas --write\n", "losses: end\n"
+
+
+def read():
+    """Help texts by key; for each list its (member, key, "KERNEL", "USER" or "")."""
+    with open(PATH, encoding="utf-8") as text:
+        code = re.sub(r"[ \t]*\\\n", "\n", text.read())
+    lists = dict(re.findall(r"#define (\w*LOSSES)\(X\)((?:\s*X\([^)\"]*(?:\"[^\"]*\"[^)\"]*)*\))+)", code))
+    helps = {key: "".join(re.findall(r'"([^"]*)"', help_text)) for key, help_text in
+             re.findall(r'X\((\w+), "[^"]*",((?:\s*"[^"]*")+)\)', lists.pop("LOSSES"))}
+    return helps, {name.removesuffix("_LOSSES"): re.findall(r"X\((\w+), (\w+)(?:, (\w+))?\)", body)
+                   for name, body in lists.items()}

@@ -53,22 +53,22 @@ static void add_load(struct table *table, const struct audit_load_run *run)
 /* One source under one load, over all windows of one length. */
 struct error_row {
 	const char *load, *source;
-	uint64_t window_ns, windows, voids;
-	double truth, shown, bias, median, p99, max; /* NaN, so null, if all windows are void */
+	uint64_t window_ns;
+	struct audit_error e; /* NaN, so null, if all windows are void */
 };
 
 static const struct column_spec error_columns[] = {
 	COLUMN(struct error_row, M_AUDIT_LOAD, load, .flags = COLUMN_LATER),
 	COLUMN(struct error_row, M_AUDIT_SOURCE, source),
 	COLUMN(struct error_row, M_ERROR_WINDOW_NS, window_ns),
-	COLUMN(struct error_row, M_WINDOWS_TOTAL, windows, .flags = COLUMN_LATER),
-	COLUMN(struct error_row, M_VOID_TOTAL, voids, .flags = COLUMN_LATER | COLUMN_DATA_ONLY),
-	COLUMN(struct error_row, M_TRUE_RATIO, truth, .flags = COLUMN_LATER),
-	COLUMN(struct error_row, M_SHOWN_RATIO, shown, .flags = COLUMN_LATER),
-	COLUMN(struct error_row, M_ERROR_RATIO, bias, .flags = COLUMN_LATER),
-	COLUMN(struct error_row, M_ERROR_MEDIAN_RATIO, median, .flags = COLUMN_LATER),
-	COLUMN(struct error_row, M_ERROR_P99_RATIO, p99, .flags = COLUMN_LATER),
-	COLUMN(struct error_row, M_ERROR_MAX_RATIO, max),
+	COLUMN(struct error_row, M_WINDOWS_TOTAL, e.windows, .flags = COLUMN_LATER),
+	COLUMN(struct error_row, M_VOID_TOTAL, e.voids, .flags = COLUMN_LATER | COLUMN_DATA_ONLY),
+	COLUMN(struct error_row, M_TRUE_RATIO, e.true_ratio, .flags = COLUMN_LATER),
+	COLUMN(struct error_row, M_SHOWN_RATIO, e.shown_ratio, .flags = COLUMN_LATER),
+	COLUMN(struct error_row, M_ERROR_RATIO, e.bias, .flags = COLUMN_LATER),
+	COLUMN(struct error_row, M_ERROR_MEDIAN_RATIO, e.median, .flags = COLUMN_LATER),
+	COLUMN(struct error_row, M_ERROR_P99_RATIO, e.p99, .flags = COLUMN_LATER),
+	COLUMN(struct error_row, M_ERROR_MAX_RATIO, e.max),
 };
 const struct table_spec audit_errors_table =
 	TABLE("errors", "errors of each source, in percentage points", error_columns);
@@ -77,23 +77,10 @@ static void add_errors(struct table *table, const struct audit_load_run *run, co
 		       const struct audit_error *errors, const uint64_t *windows_ns, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {
-		const struct audit_error *e = &errors[i];
-		const struct error_row row = {
-			.load = run->name,
-			.source = source,
-			.window_ns = windows_ns[i],
-			.windows = e->windows,
-			.voids = e->voids,
-			.truth = e->true_ratio,
-			.shown = e->shown_ratio,
-			.bias = e->bias,
-			.median = e->median,
-			.p99 = e->p99,
-			.max = e->max,
-		};
+		const struct error_row row = {run->name, source, windows_ns[i], errors[i]};
 
 		/* The load was too short for windows of this length. */
-		if (e->windows || e->voids)
+		if (errors[i].windows || errors[i].voids)
 			columns_row(table, &row);
 	}
 }

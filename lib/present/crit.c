@@ -94,37 +94,14 @@ static void add_ops(const struct crit_engine *engine, const struct crit_opts *op
 	}
 }
 
-/* The median over the rounds for one CPU; all rounds have the same CPUs in the same order. */
-static struct crit_spread cpu_figure(const struct crit_result *result, unsigned int index,
-				     double (*get)(const struct crit_cpu *cpu, enum crit_op op),
-				     enum crit_op op)
-{
-	double values[CRIT_MAX_ROUNDS];
-
-	for (unsigned int i = 0; i < result->nr_rounds; i++)
-		values[i] = get(&result->rounds[i].cpus[index], op);
-	return crit_spread_of(values, result->nr_rounds);
-}
-
-static double get_median(const struct crit_cpu *cpu, enum crit_op op)
-{
-	return cpu->op[op].median;
-}
-
-static double get_average(const struct crit_cpu *cpu, enum crit_op op)
-{
-	return cpu->op[op].average;
-}
-
-static double get_max(const struct crit_cpu *cpu, enum crit_op op)
-{
-	return cpu->op[op].max;
-}
-
-static double get_batch(const struct crit_cpu *cpu, enum crit_op op)
-{
-	return cpu->batch[op];
-}
+/* Spread over the rounds of a figure in struct crit_cpu; all rounds have the same CPUs in order. */
+#define CPU_FIGURE(result, index, member)                                   \
+	({                                                                  \
+		double values[CRIT_MAX_ROUNDS];                             \
+		for (unsigned int r = 0; r < (result)->nr_rounds; r++)      \
+			values[r] = (result)->rounds[r].cpus[index].member; \
+		crit_spread_of(values, (result)->nr_rounds);                \
+	})
 
 struct cpu_row {
 	uint32_t cpu;
@@ -153,10 +130,10 @@ static void add_cpus(const struct crit_engine *engine, const struct crit_result 
 			const struct cpu_row row = {
 				.cpu = round->cpus[i].cpu,
 				.op = crit_op_names[op],
-				.median = cpu_figure(result, i, get_median, op).mid,
-				.average = cpu_figure(result, i, get_average, op).mid,
-				.max = cpu_figure(result, i, get_max, op).high,
-				.batch = cpu_figure(result, i, get_batch, op).mid,
+				.median = CPU_FIGURE(result, i, op[op].median).mid,
+				.average = CPU_FIGURE(result, i, op[op].average).mid,
+				.max = CPU_FIGURE(result, i, op[op].max).high,
+				.batch = CPU_FIGURE(result, i, batch[op]).mid,
 			};
 
 			if (!isnan(round->op[op].median))

@@ -5,17 +5,14 @@
 #include "report/columns.h"
 
 struct line_row {
-	uint32_t cpu, irq;
-	const char *name;
+	struct load_line l;
 	double ratio;
-	uint64_t count, mean_ns;
+	uint64_t mean_ns;
 };
 
 struct task_row {
-	uint32_t cpu, pid, tgid;
-	char comm[16];
+	struct load_task t;
 	double ratio, of_task_ratio;
-	uint64_t count;
 };
 
 static bool has_figure(const struct load_window *w, unsigned int cpu)
@@ -32,12 +29,9 @@ static double share_of(uint64_t ns, uint64_t window_ns)
 }
 
 static const struct column_spec line_columns[] = {
-	COLUMN(struct line_row, M_CPU, cpu),
-	COLUMN(struct line_row, M_IRQ, irq),
-	COLUMN(struct line_row, M_IRQ_HANDLER, name),
-	COLUMN(struct line_row, M_IRQ_RATIO, ratio),
-	COLUMN(struct line_row, M_IRQ_COUNT, count),
-	COLUMN(struct line_row, M_AVG_NS, mean_ns),
+	COLUMN(struct line_row, M_CPU, l.cpu),		COLUMN(struct line_row, M_IRQ, l.irq),
+	COLUMN(struct line_row, M_IRQ_HANDLER, l.name), COLUMN(struct line_row, M_IRQ_RATIO, ratio),
+	COLUMN(struct line_row, M_IRQ_COUNT, l.count),	COLUMN(struct line_row, M_AVG_NS, mean_ns),
 };
 const struct table_spec load_irqs_table = TABLE("irqs", "interrupts by line", line_columns);
 
@@ -55,17 +49,12 @@ void load_report_lines(const struct load_window *w, struct report *report)
 	table = columns_table(report, &load_irqs_table, 0);
 	for (size_t i = 0; i < w->nr_lines; i++) {
 		const struct load_line *line = &w->lines[i];
-		struct line_row row = {
-			.cpu = line->cpu,
-			.irq = line->irq,
-			.name = line->name,
-			.count = line->count,
-			.mean_ns = line->count ? line->ns / line->count : UINT64_MAX,
-		};
+		struct line_row row = {.l = *line};
 
 		if (!has_figure(w, line->cpu))
 			continue;
 		row.ratio = share_of(line->ns, w->cpu[line->cpu].window_ns);
+		row.mean_ns = line->count ? line->ns / line->count : UINT64_MAX;
 		columns_row(table, &row);
 	}
 }
@@ -82,13 +71,13 @@ static uint64_t tasks_of(const struct load_window *w, unsigned int cpu)
 }
 
 static const struct column_spec task_columns[] = {
-	COLUMN(struct task_row, M_CPU, cpu),
-	COLUMN(struct task_row, M_PID, pid),
-	COLUMN(struct task_row, M_TGID, tgid),
-	COLUMN(struct task_row, M_COMM, comm),
+	COLUMN(struct task_row, M_CPU, t.cpu),
+	COLUMN(struct task_row, M_PID, t.pid),
+	COLUMN(struct task_row, M_TGID, t.tgid),
+	COLUMN(struct task_row, M_COMM, t.comm),
 	COLUMN(struct task_row, M_TASK_SHARE_RATIO, ratio),
 	COLUMN(struct task_row, M_OF_TASKS_RATIO, of_task_ratio),
-	COLUMN(struct task_row, M_TASK_COUNT, count),
+	COLUMN(struct task_row, M_TASK_COUNT, t.count),
 };
 const struct table_spec load_tasks_table =
 	TABLE("tasks", "tasks with most time of each core", task_columns);
@@ -108,8 +97,7 @@ void load_report_tasks(const struct load_window *w, struct report *report)
 	table = columns_table(report, &load_tasks_table, 0);
 	for (size_t i = 0; i < w->nr_tasks; i++) {
 		const struct load_task *task = &w->tasks[i];
-		struct task_row row = {
-			.cpu = task->cpu, .pid = task->pid, .tgid = task->tgid, .count = task->count};
+		struct task_row row = {.t = *task};
 
 		if (!i || task->cpu != w->tasks[i - 1].cpu) {
 			shown = 0;
@@ -117,8 +105,7 @@ void load_report_tasks(const struct load_window *w, struct report *report)
 		}
 		if (!has_figure(w, task->cpu) || shown++ >= w->top)
 			continue;
-		memcpy(row.comm, task->comm, sizeof(row.comm));
-		row.comm[sizeof(row.comm) - 1] = '\0';
+		row.t.comm[sizeof(row.t.comm) - 1] = '\0';
 		row.ratio = share_of(task->ns, w->cpu[task->cpu].window_ns);
 		row.of_task_ratio = share_of(task->ns, all);
 		columns_row(table, &row);

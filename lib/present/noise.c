@@ -74,26 +74,10 @@ static void add_cores(const struct noise_window *w, struct report *report)
 
 	for (size_t i = 0; i < w->nr_cores; i++) {
 		const struct noise_core *core = &w->cores[i];
-		struct core_row row = {
-			.cpu = core->cpu,
-			.noise = NAN,
-			.hardirq = NAN,
-			.softirq = NAN,
-			.kthread = NAN,
-			.tasks = NAN,
-			.loop = NAN,
-			.poll = NAN,
-			.idle = NAN,
-			.unknown = NAN,
-			.steal = NAN,
-			.events = UINT64_MAX,
-			.longest_ns = UINT64_MAX,
-			.window_ns = UINT64_MAX,
-			.events_hz = NAN,
-			.closure = NAN,
-			.exceeded = -1,
-		};
+		struct core_row row;
 
+		memset(&row, COLUMN_ALL_NULL, sizeof(row));
+		row.cpu = core->cpu;
 		load_flags_format(core->flags, row.flags, sizeof(row.flags));
 		if (!(core->flags & LOAD_NO_FIGURE))
 			fill_core(core, &row);
@@ -102,9 +86,8 @@ static void add_cores(const struct noise_window *w, struct report *report)
 }
 
 struct source_row {
-	uint32_t cpu, irq;
-	const char *kind, *name, *knob;
-	uint64_t count, ns, p99_ns, longest_ns;
+	struct noise_source s;
+	const char *kind;
 	double ratio;
 };
 
@@ -117,16 +100,16 @@ static const struct noise_core *core_of(const struct noise_window *w, unsigned i
 }
 
 static const struct column_spec source_columns[] = {
-	COLUMN(struct source_row, M_CPU, cpu),
+	COLUMN(struct source_row, M_CPU, s.cpu),
 	COLUMN(struct source_row, M_NOISE_KIND, kind),
-	COLUMN(struct source_row, M_IRQ, irq),
-	COLUMN(struct source_row, M_NOISE_NAME, name),
-	COLUMN(struct source_row, M_COUNT, count),
-	COLUMN(struct source_row, M_SUM_NS, ns),
-	COLUMN(struct source_row, M_PERCENTILE_NS, p99_ns, .key = "p99_ns", .title = "p99"),
-	COLUMN(struct source_row, M_MAX_NS, longest_ns),
+	COLUMN(struct source_row, M_IRQ, s.irq),
+	COLUMN(struct source_row, M_NOISE_NAME, s.name),
+	COLUMN(struct source_row, M_COUNT, s.count),
+	COLUMN(struct source_row, M_SUM_NS, s.ns),
+	COLUMN(struct source_row, M_PERCENTILE_NS, s.p99_ns, .key = "p99_ns", .title = "p99"),
+	COLUMN(struct source_row, M_MAX_NS, s.longest_ns),
 	COLUMN(struct source_row, M_NOISE_TIME_RATIO, ratio),
-	COLUMN(struct source_row, M_KNOB, knob),
+	COLUMN(struct source_row, M_KNOB, s.knob),
 };
 static const struct table_spec sources_table =
 	TABLE("sources", "what took time of each core", source_columns);
@@ -139,45 +122,36 @@ static void add_sources(const struct noise_window *w, struct report *report)
 	for (size_t i = 0; i < w->nr_sources; i++) {
 		const struct noise_source *source = &w->sources[i];
 		const struct noise_core *core = core_of(w, source->cpu);
-		struct source_row row = {
-			.cpu = source->cpu,
-			.irq = source->irq,
-			.kind = noise_kind_name(source->kind),
-			.name = source->name,
-			.knob = source->knob,
-			.count = source->count,
-			.ns = source->ns,
-			.p99_ns = source->p99_ns,
-			.longest_ns = source->longest_ns ? source->longest_ns : UINT64_MAX,
-		};
+		struct source_row row = {.s = *source, .kind = noise_kind_name(source->kind)};
 
 		if (!i || source->cpu != w->sources[i - 1].cpu)
 			shown = 0;
 		if (!core || (core->flags & LOAD_NO_FIGURE) || (w->top && shown++ >= w->top))
 			continue;
 		row.ratio = share(core, source->ns);
+		row.s.longest_ns = source->longest_ns ?: UINT64_MAX;
 		columns_row(table, &row);
 	}
 }
 
 struct hit_row {
-	const char *cgroup, *comm;
-	uint64_t id, ns[NOISE_CLASSES], count[NOISE_CLASSES], longest_ns;
-	uint32_t pid;
+	struct noise_hit h;
+	uint64_t id;
+	const char *comm;
 };
 
 static const struct column_spec hit_columns[] = {
-	COLUMN(struct hit_row, M_HIT_CGROUP, cgroup),
+	COLUMN(struct hit_row, M_HIT_CGROUP, h.cgroup),
 	COLUMN(struct hit_row, M_CGROUP_ID, id, .flags = COLUMN_DATA_ONLY),
-	COLUMN(struct hit_row, M_HIT_HARDIRQ_NS, ns[NOISE_HARDIRQ]),
-	COLUMN(struct hit_row, M_HIT_HARDIRQ_TOTAL, count[NOISE_HARDIRQ]),
-	COLUMN(struct hit_row, M_HIT_SOFTIRQ_NS, ns[NOISE_SOFTIRQ]),
-	COLUMN(struct hit_row, M_HIT_SOFTIRQ_TOTAL, count[NOISE_SOFTIRQ]),
-	COLUMN(struct hit_row, M_HIT_KTHREAD_NS, ns[NOISE_THREAD]),
-	COLUMN(struct hit_row, M_HIT_KTHREAD_TOTAL, count[NOISE_THREAD]),
-	COLUMN(struct hit_row, M_MAX_NS, longest_ns),
+	COLUMN(struct hit_row, M_HIT_HARDIRQ_NS, h.ns[NOISE_HARDIRQ]),
+	COLUMN(struct hit_row, M_HIT_HARDIRQ_TOTAL, h.count[NOISE_HARDIRQ]),
+	COLUMN(struct hit_row, M_HIT_SOFTIRQ_NS, h.ns[NOISE_SOFTIRQ]),
+	COLUMN(struct hit_row, M_HIT_SOFTIRQ_TOTAL, h.count[NOISE_SOFTIRQ]),
+	COLUMN(struct hit_row, M_HIT_KTHREAD_NS, h.ns[NOISE_THREAD]),
+	COLUMN(struct hit_row, M_HIT_KTHREAD_TOTAL, h.count[NOISE_THREAD]),
+	COLUMN(struct hit_row, M_MAX_NS, h.longest_ns),
 	COLUMN(struct hit_row, M_COMM, comm),
-	COLUMN(struct hit_row, M_PID, pid),
+	COLUMN(struct hit_row, M_PID, h.pid),
 };
 static const struct table_spec hits_table = TABLE("hits", "whom it hit", hit_columns);
 
@@ -189,15 +163,15 @@ static void add_hits(const struct noise_window *w, struct report *report)
 		const struct noise_hit *hit = &w->hits[i];
 		bool task = hit->key != NOISE_ON_IDLE && hit->longest_ns;
 		struct hit_row row = {
-			.cgroup = hit->cgroup,
+			.h = *hit,
 			.id = hit->key >= NOISE_ON_THREAD ? UINT64_MAX : hit->key,
-			.longest_ns = hit->longest_ns ? hit->longest_ns : UINT64_MAX,
 			.comm = task ? hit->comm : NULL,
-			.pid = task ? hit->pid : UINT32_MAX,
 		};
 
-		memcpy(row.ns, hit->ns, sizeof(row.ns));
-		memcpy(row.count, hit->count, sizeof(row.count));
+		if (!hit->longest_ns)
+			row.h.longest_ns = UINT64_MAX;
+		if (!task)
+			row.h.pid = UINT32_MAX;
 		columns_row(table, &row);
 	}
 }

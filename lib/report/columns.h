@@ -22,6 +22,9 @@ enum column_kind {
 	COLUMN_CHARS, /* an array of characters inside the struct; "" is "" */
 };
 
+/* A byte: memset() with it makes every member null that is no pointer and no array. */
+#define COLUMN_ALL_NULL 0xff
+
 enum column_flag {
 	COLUMN_DATA_ONLY = 1 << 0, /* in JSON and CSV, not in text */
 	COLUMN_INTEGER = 1 << 1,   /* doubles: a whole number of 0 or more becomes an integer */

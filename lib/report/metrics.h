@@ -18,6 +18,11 @@ enum unit {
 	UNIT_TABLE, /* the cell is a nested table */
 };
 
+/* Engines of crit measure in ns or in cycles. */
+#define CRIT_METRIC(X, name, key, title, help)                      \
+	X(M_CRIT_##name##_NS, key, title, UNIT_NS, help)            \
+	X(M_CRIT_##name##_CYCLES, key, title, UNIT_CYCLES, help)
+
 /*
  * X(id, key, title, unit, help). The key is the name in JSON and CSV; it ends in its unit. A dot
  * makes a nested JSON object ("compare.x" is compare:{x}). The title is the column heading in text.
@@ -119,27 +124,16 @@ enum unit {
 	  "how many times the benchmark ran; low and high are the lowest and highest round")       \
 	X(M_CRIT_OP, "op", "operation", UNIT_TEXT,                                                 \
 	  "irq, preempt or irq_save: a pair of disable and enable")                                \
-	X(M_CRIT_MEDIAN_NS, "median", "median", UNIT_NS, "median cost of a pair")                  \
-	X(M_CRIT_MEDIAN_CYCLES, "median", "median", UNIT_CYCLES, "median cost of a pair")          \
-	X(M_CRIT_AVERAGE_NS, "average", "average", UNIT_NS, "average cost of a pair")              \
-	X(M_CRIT_AVERAGE_CYCLES, "average", "average", UNIT_CYCLES, "average cost of a pair")      \
-	X(M_CRIT_MAX_NS, "max", "max", UNIT_NS, "highest single cost of a pair")                   \
-	X(M_CRIT_MAX_CYCLES, "max", "max", UNIT_CYCLES, "highest single cost of a pair")           \
-	X(M_CRIT_MAX_AVG_NS, "max_avg", "max avg", UNIT_NS,                                        \
+	CRIT_METRIC(X, MEDIAN, "median", "median", "median cost of a pair")                        \
+	CRIT_METRIC(X, AVERAGE, "average", "average", "average cost of a pair")                    \
+	CRIT_METRIC(X, MAX, "max", "max", "highest single cost of a pair")                         \
+	CRIT_METRIC(X, MAX_AVG, "max_avg", "max avg",                                              \
 	  "average of the nr_highest highest costs")                                               \
-	X(M_CRIT_MAX_AVG_CYCLES, "max_avg", "max avg", UNIT_CYCLES,                                \
-	  "average of the nr_highest highest costs")                                               \
-	X(M_CRIT_PERCENTILE_NS, "percentile", "p", UNIT_NS,                                        \
+	CRIT_METRIC(X, PERCENTILE, "percentile", "p",                                              \
 	  "percentile of the cost of a pair, nearest rank")                                        \
-	X(M_CRIT_PERCENTILE_CYCLES, "percentile", "p", UNIT_CYCLES,                                \
-	  "percentile of the cost of a pair, nearest rank")                                        \
-	X(M_CRIT_BATCH_NS, "batch", "batch", UNIT_NS,                                              \
+	CRIT_METRIC(X, BATCH, "batch", "batch",                                                    \
 	  "cost of a pair if many run between two clock reads; finer than the clock's step")       \
-	X(M_CRIT_BATCH_CYCLES, "batch", "batch", UNIT_CYCLES,                                      \
-	  "cost of a pair if many run between two clock reads; finer than the clock's step")       \
-	X(M_CRIT_DIFFERENCE_NS, "difference", "difference", UNIT_NS, "difference of the costs")    \
-	X(M_CRIT_DIFFERENCE_CYCLES, "difference", "difference", UNIT_CYCLES,                       \
-	  "difference of the costs")                                                               \
+	CRIT_METRIC(X, DIFFERENCE, "difference", "difference", "difference of the costs")          \
 	X(M_CRIT_EXCEEDS, "exceeds_spread", "beyond spread", UNIT_BOOL,                            \
 	  "whether the ranges of the rounds do not overlap")                                       \
 	X(M_CRIT_CLOCK_NS, "clock_ns", "clock", UNIT_NS,                                           \

@@ -55,7 +55,7 @@
 	X(names_lost, "names lost",                                                                \
 	  "tasks whose name was replaced by that of a later one; there is room for 32,768")
 
-/* Losses of each meter: X(member, key). The exporter shows those of its own options. */
+/* Losses of each meter: X(member, key). Options have their own lists. */
 #define LOAD_LOSSES(X)                        \
 	X(torn, torn)                         \
 	X(odd_edges, odd_edges)               \
@@ -84,7 +84,7 @@
 	X(crowded, pressure_crowded) \
 	X(unstable, pressure_unstable)
 
-/* Also LOAD_LOSSES. */
+/* noise also has LOAD_LOSSES. */
 #define NOISE_LOSSES(X)         \
 	X(sources, source_lost) \
 	X(victims, victim_lost)

@@ -42,7 +42,7 @@ struct audit_modes_of {
 	uint64_t delay_ns, slack_ns;
 };
 
-/* Load levels per mode of the kernel's accounting; text shows those of a command only. */
+/* Load levels per mode of the kernel's accounting. Text shows the table of a command only. */
 extern const struct table_spec audit_modes_table, audit_command_modes_table;
 enum {
 	AUDIT_BY_LOAD = 1,
@@ -51,7 +51,7 @@ enum {
 void audit_modes_rows(struct table *table, const struct audit_modes_of *of,
 		      const struct audit_level levels[AUDIT_NR_MODES]);
 
-/* Keys and lists of the experiments, which together are those of the command. */
+/* Keys and lists of each experiment. audit_tables has all of them. */
 extern const struct table_spec audit_fields_table, audit_sets_table, audit_peaks_table,
 	audit_intervals_table, audit_blurred_table, audit_delays_fields_table, audit_delays_table,
 	audit_loads_table, audit_errors_table, audit_phases_table, audit_precision_table,

@@ -82,7 +82,7 @@ static size_t nr_finished(const struct audit_delays *d)
 	return nr;
 }
 
-/* The shortest sleep with the largest or the smallest slack; NULL if there is none. */
+/* The shortest sleep with the largest or the smallest slack. NULL without a finished sleep. */
 static const struct audit_delay *shortest(const struct audit_delays *d, bool largest)
 {
 	const struct audit_delay *best = NULL;

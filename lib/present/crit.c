@@ -271,7 +271,7 @@ static const struct column_spec quality_columns[] = {
 	QUALITY(M_CRIT_STEP_NS, step_ns, .flags = COLUMN_LATER),
 	QUALITY(M_CRIT_CLOCK_NS, clock_ns, .when = WITH_CLOCK),
 	QUALITY(M_CRIT_CALL_NS, call_ns, .when = WITH_CLOCK),
-	/* Not a loss: if a pair costs less than a clock step, this is about half of all samples. */
+	/* About half of all samples if a pair costs less than a clock step, so no loss. */
 	QUALITY(M_CRIT_BELOW_TOTAL, below, .when = WITH_CLOCK, .flags = COLUMN_DATA_ONLY),
 };
 static const struct table_spec quality_table = TABLE("quality", NULL, quality_columns);
@@ -312,7 +312,7 @@ static enum crit_op furthest_apart(const struct crit_result *result)
 	return worst;
 }
 
-/* Which figure is the cost of a pair, and why the other one is not. */
+/* Notes that name the figure to use as the cost of a pair, with the reason. */
 static void say_believe(const struct crit_result *result, struct report *report)
 {
 	enum crit_op op = furthest_apart(result);

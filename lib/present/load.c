@@ -53,7 +53,7 @@ static const struct column_spec cpu_columns[] = {
 	CPU(M_CPU, cpu),
 	CPU(M_ONLINE, online, .flags = COLUMN_DATA_ONLY),
 	CPU(M_BUSY_RATIO, busy_ratio),
-	/* In the order in which the bar stacks them. */
+	/* Parts in the order of the stacked bar. */
 	CPU(M_TASK_RATIO, part_ratio[LOAD_PART_TASK]),
 	CPU(M_HARDIRQ_RATIO, part_ratio[LOAD_PART_HARDIRQ]),
 	CPU(M_SOFTIRQ_ON_IDLE_RATIO, part_ratio[LOAD_PART_SOFTIRQ_ON_IDLE]),
@@ -81,7 +81,7 @@ static const struct column_spec cpu_columns[] = {
 const struct table_spec load_cpus_table = TABLE("cpus", NULL, cpu_columns);
 const struct table_spec load_all_table = TABLE("all", NULL, cpu_columns);
 
-/* Which part a column holds; LOAD_NR_PARTS or more: none. */
+/* Part in the column of @spec. A value of LOAD_NR_PARTS or more is no part. */
 static unsigned int part_of(const struct column_spec *spec)
 {
 	size_t first = offsetof(struct cpu_row, part_ratio);

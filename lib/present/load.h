@@ -11,7 +11,7 @@ int load_report(const struct load_window *window, struct report **ret_report);
 void load_report_fill(const struct load_window *window, struct report *report);
 /* Lists of the command, NULL-terminated. */
 extern const struct table_spec *const load_tables[];
-/* Lists that other commands have, too. */
+/* Lists that load shares with other commands. */
 extern const struct table_spec load_fields_table, load_cpus_table, load_all_table,
 	load_quality_table;
 /* Quality keys of a struct load_losses. */

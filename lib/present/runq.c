@@ -333,7 +333,7 @@ static void add_verdict(const struct runq_window *w, struct report *report)
 				    w->groups[i].judged_ns, (unsigned long long)w->limit_ns);
 }
 
-/* A wait longer than the window is no error: it belongs to the window in which it ends. */
+/* A wait can be longer than the window, because it belongs to the window of its end. */
 static void note_longer(const struct runq_window *w, struct report *report)
 {
 	const struct runq_group_window *longest = NULL;

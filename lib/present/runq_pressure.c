@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The table of pressure: how long somebody waited, why, and the figures of the kernel (PSI). */
+/* The table of pressure: wall time with waiting tasks by cause, and the kernel's PSI. */
 #include "present/runq.h"
 
 struct pressure_row {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What a reader of wake latencies must know: sources, machine, depth of sleep, mishaps. */
+/* Notes on wake latencies: sources, machine, depth of sleep, failures. */
 #include "present/wake.h"
 
 #include <string.h>

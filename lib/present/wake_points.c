@@ -51,7 +51,7 @@ static const char *state_name(const struct wake_window *w, const struct wake_cpu
 	return NULL;
 }
 
-/* Of a round that has a row, which is every round with a point that counts. */
+/* The state forced in @round. Every round with a point that counts has a row. */
 static const char *forced_name(const struct wake_window *w, const struct wake_cpu *cpu,
 			       unsigned int round)
 {

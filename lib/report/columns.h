@@ -39,7 +39,7 @@ struct column_spec {
 	enum column_kind kind;
 	size_t offset;
 	unsigned int flags;
-	unsigned int when; /* present if one of these conditions of the table holds; 0: always */
+	unsigned int when; /* conditions of the table, any of which adds the column; 0: always present */
 	const char *key, *title; /* override the metric's: "p99_ns", "p99" */
 	const struct table_spec *nested;
 };
@@ -54,7 +54,7 @@ struct table_spec {
 	const char *title; /* heading in text; NULL for none */
 	const struct column_spec *cols;
 	size_t nr;
-	bool optional;	  /* "" and "quality": some reports of the command have none of the keys */
+	bool optional;	  /* "" and "quality": some reports of the command lack the keys */
 	bool text_hidden; /* in text only with --all */
 };
 
@@ -99,7 +99,7 @@ struct table_spec {
 /* Adds the list to the report, with the columns whose conditions are in @have. NULL on failure. */
 struct table *columns_table(struct report *report, const struct table_spec *spec,
 			    unsigned int have);
-/* The same with percentiles: "p99_ns" titled "p99" for 99, "p999_ns" titled "p99.9" for 99.9. */
+/* Adds a list with percentiles: "p99_ns" titled "p99" for 99, "p999_ns" titled "p99.9" for 99.9. */
 struct table *columns_percentiles(struct report *report, const struct table_spec *spec,
 				  unsigned int have, const double *percent, unsigned int nr);
 /* "999" for 99.9: the digits of a percentile in keys. */

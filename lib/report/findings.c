@@ -61,7 +61,7 @@ static void swap_rows(struct table *table, size_t a, size_t b)
 	}
 }
 
-/* A row to fill: a new one, or the last one if that is full and has lost less; else SIZE_MAX. */
+/* A new row. If the table is full, the last row if it has lost less time, else SIZE_MAX. */
 static size_t row_for(struct report *report, struct table *table, uint64_t lost_ns)
 {
 	size_t last = FINDINGS_MAX - 1;

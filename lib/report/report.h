@@ -58,7 +58,7 @@ struct table {
 	bool text_hidden; /* in text only on request, such as with --all */
 	bool sentences;	  /* rows are sentences: no table in text, and not in CSV */
 	bool sum;	  /* one row, the sum of the table before; text shows it on top of those */
-	bool borrows;	  /* key, title and columns are those of another table of the report */
+	bool borrows;	  /* shares key, title and columns with another table of the report */
 	bool *failed;	  /* the out-of-memory flag of the report */
 };
 
@@ -98,11 +98,11 @@ struct value *report_quality(struct report *report, enum metric_id id);
 struct table *report_table(struct report *report, const char *key, const char *title);
 /* Makes a table the value of a cell; it is freed with the cell. */
 struct table *table_nested(struct table *parent, size_t row, size_t col, const char *key);
-/* The same with key and columns of @like, a table of the same report, and @rows rows of nulls. */
+/* Like table_nested(), with key and columns of @like in the same report, and @rows rows of nulls. */
 struct table *table_nested_like(struct table *parent, size_t row, size_t col,
 				const struct table *like, size_t rows);
 size_t table_col(struct table *table, enum metric_id id);
-/* The same metric under another key and title, for families such as percentiles. */
+/* Adds a metric under another key and title, for families such as percentiles. */
 size_t table_col_as(struct table *table, enum metric_id id, const char *key, const char *title);
 size_t table_row(struct table *table);
 /* Never NULL: after a failure, or out of range, a dummy cell. */

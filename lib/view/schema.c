@@ -5,7 +5,7 @@
 #include <jansson.h>
 #include <string.h>
 
-/* Every value may be null: unavailable. An integer is a number, too. */
+/* Every value may be null: unavailable. Type "number" includes integers. */
 static json_t *type_of(const struct metric *metric)
 {
 	switch (metric->unit) {
@@ -120,7 +120,7 @@ static json_t *object_of(json_t *report, const struct table_spec *table)
 	return json_object_get(list, "items");
 }
 
-/* What every report has; %s is the command, and its name with a blank in front. */
+/* Keys of every report. The first and third %s are the command, the second " command". */
 static const char head[] =
 	"{'$schema': 'https://json-schema.org/draft/2020-12/schema', '$id': 'subtick.%s/1',"
 	" 'title': 'one line of subtick%s --json', 'type': 'object',"

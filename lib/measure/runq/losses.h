@@ -11,7 +11,7 @@
 /* Totals since the start, over all CPUs. */
 struct runq_losses {
 	RUNQ_LOSSES(LOSS_MEMBER)
-	uint64_t waits; /* observed, without those of the programs' fast path */
+	uint64_t waits; /* observed waits, without waits on the programs' fast path */
 	/* Time of the last comparison with the kernel, CLOCK_MONOTONIC, and the sums at that time. */
 	uint64_t compared_ns;
 	uint64_t wait_ns;    /* all observed waits */

@@ -130,7 +130,8 @@ static void close_counts(const struct cpuidle_watch *watch, int state)
 			close(watch->fd[state][i]);
 }
 
-void cpuidle_watch_open(struct cpuidle_watch *watch, const char *root, unsigned int cpu, bool misses)
+void cpuidle_watch_open(struct cpuidle_watch *watch, const char *root, unsigned int cpu,
+			bool misses)
 {
 	static const char *const names[CPUIDLE_NR_COUNTS] = {"usage", "time", "above", "below",
 							     "rejected"};
@@ -144,7 +145,7 @@ void cpuidle_watch_open(struct cpuidle_watch *watch, const char *root, unsigned 
 		if (fd[0] >= 0 && fd[1] >= 0)
 			continue;
 		close_counts(watch, watch->nr);
-		/* The first index without a directory ends the list; any other error makes it useless. */
+		/* The first index without a directory ends the list. Other errors make it useless. */
 		if (fd[0] != -ENOENT || fd[1] != -ENOENT)
 			cpuidle_watch_close(watch);
 		return;

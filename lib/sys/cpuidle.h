@@ -52,10 +52,11 @@ struct cpuidle_watch {
 };
 
 /*
- * All states or none: nr is 0 without a driver, or if usage and time cannot be opened. @misses: also above, below
- * and rejected.
+ * All states or none: nr is 0 without a driver, or if usage and time cannot be opened. @misses:
+ * also above, below and rejected.
  */
-void cpuidle_watch_open(struct cpuidle_watch *watch, const char *root, unsigned int cpu, bool misses);
+void cpuidle_watch_open(struct cpuidle_watch *watch, const char *root, unsigned int cpu,
+			bool misses);
 /* -errno if a file was removed, as when the CPU went offline. */
 int cpuidle_watch_read(const struct cpuidle_watch *watch,
 		       struct cpuidle_count ret_counts[CPUIDLE_MAX_STATES]);

@@ -75,7 +75,7 @@ static bool ends_with(const char *name, const char *end)
 	return len >= end_len && !strcmp(name + len - end_len, end);
 }
 
-/* Some events have several programs. The more expensive ones are loaded only if they are asked for. */
+/* Some events have several programs. The expensive ones are loaded only if asked for. */
 static bool wanted(const struct bpf_source *b, const char *name)
 {
 	bool by_line = b->has_lines || b->has_noise;
@@ -308,7 +308,7 @@ static int bpf_open(struct load_source *source, const struct load_source_opts *o
 	return 0;
 }
 
-/* Context of a CPU before its first event: seen by the task iterator, stored as context + 1, else idle. */
+/* Context of a CPU before its first event: as the task iterator saw it, else idle. */
 static uint32_t seed_ctx(const struct bpf_source *b, unsigned int cpu)
 {
 	uint64_t ctx = b->notes[cpu].seed_ctx;

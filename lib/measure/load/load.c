@@ -33,7 +33,7 @@ struct load_meter {
 
 	struct steal steal;
 
-	/* The last reading, cumulative, and its difference to the previous one. NULL: not wanted. */
+	/* The last reading, cumulative, and its difference to the previous. NULL: not wanted. */
 	struct load_vecs *vecs_read, *vecs;
 	uint64_t (*bursts_read)[HIST_NR], (*bursts)[HIST_NR];
 };

@@ -97,7 +97,7 @@ static void sample_cpu(struct perf_source *p, unsigned int cpu, struct load_samp
 		s->flags |= LOAD_READ_FAILED | LOAD_HOTPLUGGED;
 		return;
 	}
-	/* The counter was replaced since the previous sample: this sample can only begin a window. */
+	/* The counter was replaced after the previous sample: this one can only begin a window. */
 	if (last->generation && last->generation != counter.generation) {
 		p->read_errors += !(s->flags & LOAD_HOTPLUGGED);
 		s->flags |= LOAD_RESTARTED;

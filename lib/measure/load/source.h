@@ -30,8 +30,8 @@ struct load_source_ops {
 	bool counts;	  /* a hardware event, which opts->event names */
 	size_t size; /* of the source's own struct */
 	/*
-	 * @source is zeroed but for struct load_source. Fails with err->unsupported when this machine lacks what it
-	 * needs; close() follows.
+	 * @source is zeroed but for struct load_source. Fails with err->unsupported when this
+	 * machine lacks what it needs; close() follows.
 	 */
 	int (*open)(struct load_source *source, const struct load_source_opts *opts,
 		    struct err *err);
@@ -46,7 +46,7 @@ struct load_source_ops {
 	/* Optional: hardirq and task time since the last call, most first. 0 or -errno. */
 	int (*lines)(struct load_source *source, const struct load_line **ret, size_t *ret_nr);
 	int (*tasks)(struct load_source *source, const struct load_task **ret, size_t *ret_nr);
-	/* Optional: counters of `noise` by CPU. Ends a turn and returns its number. NULL: not asked for. */
+	/* Optional: counters of `noise` by CPU. Ends a turn, @ret_turn. NULL: not asked for. */
 	const struct noise_cpu *(*noise)(struct load_source *source, uint64_t *ret_turn);
 	/* Optional: what each CPU sent, with senders. */
 	const struct noise_sends *(*sends)(struct load_source *source);

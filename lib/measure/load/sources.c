@@ -12,8 +12,9 @@
 #include "measure/load/taskclock.h"
 
 /*
- * Best first. Source bpf has every part of the time and disturbs no core. The variant with a counter is
- * more exact about halting but reads the counter at each context change, so it is used only when named.
+ * Best first. Source bpf has every part of the time and disturbs no core. The variant with a
+ * counter is more exact about halting but reads the counter at each context change, so it is used
+ * only when named.
  */
 static const struct load_source_ops *const sources[] = {
 	&load_source_bpf,

@@ -17,8 +17,8 @@
 #define SLOT_TRIES 1000
 
 /*
- * perf's own task-clock event counts wall time if it is opened for a CPU: the clock of a CPU's context never
- * stops. This source sums the time from each task's switch in to its switch out instead.
+ * perf's own task-clock event counts wall time if it is opened for a CPU: the clock of a CPU's
+ * context never stops. This source sums the time from each task's switch in to its switch out.
  */
 struct taskclock_source {
 	struct load_source source;

@@ -44,8 +44,8 @@ static bool has_changed(const struct wake_hist *live, const struct wake_hist *wa
 }
 
 /*
- * The programs raise the count before sums and extremes. Copied in the opposite order, a wake-up that is missing
- * from the counts is missing from one of these as well, so that the next window copies it.
+ * The programs raise the count before sums and extremes. Copied in the opposite order, a wake-up
+ * that is missing from the counts is missing from one of these as well: the next window copies it.
  */
 static void copy(struct wake_hist *ret, const struct wake_hist *live)
 {

@@ -19,6 +19,8 @@ TYPES = {
 }
 STRING = r'"(?:[^"\\]|\\.)*"'
 METRIC = re.compile(rf"\(\s*M_\w+,\s*({STRING}),\s*({STRING}),\s*UNIT_(\w+),\s*((?:{STRING}\s*)+)\)")
+# A figure of crit is in ns or in cycles.
+CRIT = re.compile(rf"\bCRIT_METRIC\(X, \w+,\s*({STRING}),\s*({STRING}),\s*((?:{STRING}\s*)+)\)")
 LOSS = re.compile(rf"\bX\((\w+),\s*({STRING}),\s*((?:{STRING}\s*)+)\)")
 IMPORT = re.compile(r'^import \{([^}]*)\} from "\./(\w+)\.js";\n', re.M)
 EXPORT = re.compile(r"^export (?:async )?(?:const|function|class) (\w+)", re.M)
@@ -34,6 +36,8 @@ def metrics(header, losses):
     """The module metrics.js: title, unit and help of each key; a key can have several units."""
     found = {}
     rows = METRIC.findall(macro_text(header))
+    rows += [(key, title, unit, words) for key, title, words in CRIT.findall(macro_text(header))
+             for unit in ("NS", "CYCLES")]
     rows += [(f'"{key}_total"', title, "COUNT", words) for key, title, words in LOSS.findall(macro_text(losses))]
     for key, title, unit, words in rows:
         key, title, words = (ast.literal_eval(f"({part})") for part in (key, title, words))

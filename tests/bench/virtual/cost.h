@@ -61,8 +61,8 @@ int cost_attached_start(struct cost_attached *attached, const char *line, char *
 void cost_attached_stop(struct cost_attached *attached);
 
 /*
- * Mean instructions per processor and window of 1 s that process @pid executes at rest. All processors
- * but one must be idle: the clock counts the instructions of all.
+ * Mean instructions per processor and window of 1 s that process @pid executes at rest. All
+ * processors but one must be idle: the clock counts the instructions of all.
  */
 int cost_rest(pid_t pid, double *ret_mean);
 

@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 
-/* Windows of the exporter last 1 s. The first ones allocate memory and touch it for the first time. */
+/* Windows of the exporter last 1 s. The first ones allocate memory. */
 #define WARM_UP_MS 10000
 #define WINDOWS	   32
 #define POLL_MS	   20
